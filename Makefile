@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+# make            build/inject, the payload inside it
+# make check      install what tests need, run every test
+# make demo       install, build, and trace a server that comes with the project
+# make bench      cost per call and pause, beside the floor and other tracers
+# make lint       layers, shellcheck, codespell, cppcheck, mandoc
+# make install    PREFIX=/usr/local DESTDIR=
+# V=1 shows commands; SAN=address,undefined; CC=clang; BUILD=dir; OPT=-O0
+
+BUILD ?= build
+PREFIX ?= /usr/local
+OPT ?= -O2
+ARCH ?= $(shell uname -m | sed 's/aarch64/arm64/')
+VERSION := 0.1.0
+Q := $(if $(V),,@)
+
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	-Wpointer-arith -Wvla -Wwrite-strings -Wno-unused-parameter
+CPPFLAGS += -I. -D_GNU_SOURCE -DINJECT_VERSION='"$(VERSION)"'
+CFLAGS ?= $(OPT) -g
+ALL_CFLAGS := -std=gnu11 $(WARN) $(CFLAGS) -fno-strict-aliasing -MMD -MP \
+	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
+ALL_LDFLAGS := $(LDFLAGS) $(if $(SAN),-fsanitize=$(SAN))
+LDLIBS := -ldw -lelf -lcapstone -lunwind-ptrace -lunwind-generic -liberty -lpthread
+
+# What runs inside the target depends on nothing: no sanitizer, no libc.
+PAYLOAD_CFLAGS := -std=gnu11 $(WARN) -O2 -g -MMD -MP -fPIC -ffreestanding \
+	-fvisibility=hidden -fno-stack-protector -fno-strict-aliasing \
+	-fcf-protection=none -fno-asynchronous-unwind-tables -fno-builtin \
+	-fno-tree-loop-distribute-patterns -ftls-model=initial-exec \
+	$(PAYLOAD_ARCH_$(ARCH))
+PAYLOAD_ARCH_x86_64 := -mgeneral-regs-only -mno-red-zone
+PAYLOAD_ARCH_arm64 := -mgeneral-regs-only
+
+# Both instruction sets' pure half; the host's live half.
+SRCS := $(wildcard base/*.c arch/*.c symbols/*.c plan/*.c trace/*.c injector/*.c) \
+	$(wildcard arch/x86_64/code*.c arch/arm64/code*.c) \
+	$(wildcard arch/$(ARCH)/regs*.c)
+ASMS := $(wildcard arch/$(ARCH)/hot.S) injector/blobs.S
+MAIN := $(BUILD)/injector/main.o
+OBJS := $(SRCS:%.c=$(BUILD)/%.o) $(ASMS:%.S=$(BUILD)/%.o)
+LIB := $(filter-out $(MAIN),$(OBJS))
+
+PAYLOAD_SRCS := $(filter-out payload/loader.c,$(wildcard payload/*.c))
+PAYLOAD_OBJS := $(PAYLOAD_SRCS:%.c=$(BUILD)/%.po) $(BUILD)/arch/$(ARCH)/slow.po
+
+all: $(BUILD)/inject
+
+$(BUILD)/inject: $(OBJS)
+	@echo "  LD      $@"
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $(OBJS) $(LDLIBS)
+
+$(BUILD)/%.o: %.c
+	@mkdir -p $(@D); echo "  CC      $<"
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
+
+$(BUILD)/%.o: %.S
+	@mkdir -p $(@D); echo "  AS      $<"
+	$(Q)$(CC) $(CPPFLAGS) -Wa,-I$(BUILD) -c -o $@ $<
+
+$(BUILD)/%.po: %.c
+	@mkdir -p $(@D); echo "  CC      $< (payload)"
+	$(Q)$(CC) $(CPPFLAGS) $(PAYLOAD_CFLAGS) -c -o $@ $<
+
+$(BUILD)/%.po: %.S
+	@mkdir -p $(@D); echo "  AS      $< (payload)"
+	$(Q)$(CC) $(CPPFLAGS) -fPIC -c -o $@ $<
+
+$(BUILD)/payload.so: $(PAYLOAD_OBJS) payload/payload.map
+	@echo "  LD      $@"
+	$(Q)$(CC) -shared -nostdlib -Wl,-Bsymbolic,--build-id=sha1,-z,now,-z,noexecstack \
+		-Wl,-soname,inject-payload.so -Wl,--version-script,payload/payload.map \
+		-o $@ $(PAYLOAD_OBJS)
+
+# The loader is a flat piece of position-independent code, entered at its start.
+$(BUILD)/loader.bin: $(BUILD)/payload/loader.po
+	@echo "  LD      $@"
+	$(Q)$(CC) -nostdlib -static -Wl,-Ttext=0,-e,loader_start,--build-id=none \
+		-Wl,-z,noexecstack -o $(BUILD)/loader.elf $<
+	$(Q)objcopy -O binary -j .text $(BUILD)/loader.elf $@
+
+$(BUILD)/injector/blobs.o: $(BUILD)/payload.so $(BUILD)/loader.bin
+
+install: $(BUILD)/inject
+	install -D -m 755 $(BUILD)/inject $(DESTDIR)$(PREFIX)/bin/inject
+	install -D -m 644 man/inject.1 $(DESTDIR)$(PREFIX)/share/man/man1/inject.1
+	install -D -m 644 man/inject.bash \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/inject
+
+clean:
+	rm -rf $(BUILD)
+
+include tests/tests.mk
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+
+.PHONY: all install clean
+.DELETE_ON_ERROR:

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * arch: all that the program knows of instruction sets.
+ *
+ * Two halves. The pure half (arch/<name>/code.c) is bytes in, bytes out; it is
+ * compiled on every host, so that arm64 patches are unit-tested on x86-64. The
+ * live half (arch/<name>/regs.c) knows the registers of a stopped thread and
+ * is compiled for the host only. The same file names in every directory, so
+ * that `diff -r arch/x86_64 arch/arm64` is the porting guide.
+ *
+ * No other directory has an instruction-set #ifdef.
+ */
+#ifndef ARCH_ARCH_H
+#define ARCH_ARCH_H
+
+#include "base/base.h"
+
+enum {
+	ARCH_INSN_MAX = 15,	/* longest instruction, bytes */
+	ARCH_RELOCATED_MAX = 48,/* longest relocated form of one instruction */
+	ARCH_JUMP_MAX = 16,	/* longest patch written at one place */
+};
+
+/* What an instruction does to the flow of control. */
+enum insn_kind {
+	INSN_PLAIN,		/* falls through */
+	INSN_JUMP,		/* unconditional, to dest */
+	INSN_BRANCH,		/* conditional, to dest, or falls through */
+	INSN_CALL,		/* to dest, and comes back */
+	INSN_CALL_INDIRECT,
+	INSN_JUMP_INDIRECT,
+	INSN_RETURN,
+	INSN_SYSCALL,		/* enters the kernel; the PC may rest after it */
+	INSN_STOP,		/* ud2, hlt, int3: control does not go on */
+	INSN_UNKNOWN,		/* the full decoder does not know it: its size is
+				 * that of the fallback, and it is never moved */
+};
+
+enum insn_flag {
+	INSN_PCREL = 1,		/* has an operand relative to the PC: see ref */
+	INSN_PINNED = 2,	/* must not be moved: unknown, or its meaning
+				 * depends on where it stands */
+	INSN_NOP = 4,		/* does nothing: padding when it is dead */
+	INSN_INDEXED = 8,	/* indirect jump through memory with an index
+				 * register: a jump table (x86 `jmp *T(,%r,8)`) */
+	INSN_SLOT = 16,		/* indirect jump or call through one fixed,
+				 * PC-relative word (`jmp *GOT(%rip)`); ref */
+	INSN_LANDING = 32,	/* landing pad for indirect branches (endbr64,
+				 * bti): stays where it is; patch behind it if
+				 * arch->keeps_landing */
+	INSN_NOTRACK = 64,	/* an indirect jump marked as a jump table's */
+};
+
+struct insn {
+	raddr_t pc;		/* link-time address of its first byte */
+	raddr_t dest;		/* of JUMP, BRANCH, CALL */
+	raddr_t ref;		/* address named by a PC-relative operand, or by
+				 * the absolute displacement of an INDEXED jump */
+	uint8_t size;		/* bytes, never 0 after a successful decode */
+	uint8_t kind;		/* enum insn_kind */
+	uint8_t flags;		/* enum insn_flag */
+};
+
+/*
+ * What one recording call in a stub says. `word` is the constant part of the
+ * record, as payload/abi.h lays it out; `routine` is the link-space address of
+ * the recording routine (the arena's copy of arch/<name>/hot.S).
+ */
+struct record_call {
+	uint64_t word;
+	raddr_t routine;
+};
+
+struct arch {
+	const char *name;
+	uint16_t machine;	/* ELF e_machine */
+	uint8_t align;		/* instructions start at multiples of this */
+	uint8_t jump_size;	/* bytes of a jump with full reach in a window */
+	uint8_t short_size;	/* bytes of the short jump of tactic 3; 0: none */
+	int64_t short_reach;	/* it reaches pc+short_size +- this */
+	int64_t reach;		/* a full jump reaches +- this many bytes */
+
+	/*
+	 * Decode the instruction at `p` (`n` bytes readable there) whose
+	 * link-time address is `pc`. Uses capstone, so it is exact and slow;
+	 * an instruction that capstone does not know gets INSN_UNKNOWN,
+	 * INSN_PINNED and the size that measure() finds. 0, or -EILSEQ if not
+	 * even the fallback can give a size, or the bytes end inside it.
+	 * Thread-safe; keeps one capstone handle per thread.
+	 */
+	int (*decode)(const uint8_t *p, size_t n, raddr_t pc, struct insn *ret);
+	/*
+	 * The same from our own table: sizes, kinds and destinations of
+	 * branches, no PCREL/PINNED knowledge beyond that. At least 20 times
+	 * as fast; for sweeping the whole text of a module.
+	 */
+	int (*measure)(const uint8_t *p, size_t n, raddr_t pc, struct insn *ret);
+	/*
+	 * Write to `out` what does at link-time address `to` what the decoded
+	 * instruction `in` (bytes `p`) does where it stands. Calls push the
+	 * ORIGINAL return address and then jump. Returns the size, or
+	 * -ENOTSUP for what cannot be moved, -ERANGE if a reference does not
+	 * reach, -ENOSPC if `cap` is too small.
+	 */
+	int (*relocate)(const uint8_t *p, const struct insn *in, raddr_t to,
+			uint8_t *out, size_t cap);
+	/* A full jump at `from` to `to`. Its size, or -ERANGE. */
+	int (*jump)(raddr_t from, raddr_t to, uint8_t *out);
+	/* A short jump (tactic 3). Its size, or -ERANGE. */
+	int (*jump_short)(raddr_t from, raddr_t to, uint8_t *out);
+	/* A conditional branch of the same condition as `in` inverted, that
+	 * skips `distance` bytes after itself; for conditional tail jumps.
+	 * Its size, or -ENOTSUP. */
+	int (*skip_unless)(const uint8_t *p, const struct insn *in,
+			   size_t distance, uint8_t *out);
+	/* The code of a stub that makes one recording call, at link-time
+	 * address `at`. Changes no register and no flag that its surroundings
+	 * may rely on, and touches nothing above the stack pointer. Its size,
+	 * or -ERANGE. At most ARCH_RELOCATED_MAX bytes. */
+	int (*record)(raddr_t at, const struct record_call *call, uint8_t *out);
+	/* True if all `n` bytes are what a linker or compiler pads with and
+	 * nothing executes (nops in any form, int3, zero bytes). */
+	bool (*is_padding)(const uint8_t *p, size_t n);
+};
+
+extern const struct arch arch_x86_64;
+extern const struct arch arch_arm64;
+
+/* The instruction set of an ELF file by e_machine, or NULL. */
+const struct arch *arch_by_machine(uint16_t machine);
+/* The one that this program runs on. */
+const struct arch *arch_host(void);
+
+#endif

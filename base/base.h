@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* base: what every part of the program shares: addresses of the target,
+ * errors, cleanup. Depends on nothing but libc. */
+#ifndef BASE_BASE_H
+#define BASE_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* An address in the TARGET, or a link-time address in one of its files. An
+ * integer, so that dereferencing it does not compile. */
+typedef uint64_t raddr_t;
+
+/* A range of addresses; always half-open. */
+struct range {
+	raddr_t start, end;
+};
+
+static inline bool range_has(struct range r, raddr_t a)
+{
+	return a >= r.start && a < r.end;
+}
+
+static inline uint64_t range_size(struct range r)
+{
+	return r.end - r.start;
+}
+
+static inline bool range_overlaps(struct range a, struct range b)
+{
+	return a.start < b.end && b.start < a.end;
+}
+
+/*
+ * Errors. A function that can fail returns 0 or -errno, and every failing
+ * line reads
+ *
+ *	return fail(errno, "attach thread %d", tid);
+ *
+ * fail() keeps the FIRST message of a failure, which is the one nearest to the
+ * cause, per thread; whoever gives up prints it once with fail_text(). A caller
+ * that recovers calls fail_clear(). `err` is a positive errno; 0 means "the
+ * message says it all": no strerror text is added and -EINVAL is returned.
+ */
+int fail(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The kept message, "" if none. Owned by base, valid until fail_clear(). */
+const char *fail_text(void);
+void fail_clear(void);
+/* Move the kept message from a thread that ended to the calling one. */
+void fail_adopt(const char *text);
+
+/* Cleanup of our own memory and descriptors. What was done to the target is
+ * undone by labels in reverse order instead, so that the undo is visible. */
+static inline void base_freep(void *p)
+{
+	free(*(void **)p);
+}
+
+static inline void base_closep(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+#define auto_free __attribute__((cleanup(base_freep)))
+#define auto_close __attribute__((cleanup(base_closep)))
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+#define ALIGN_UP(x, a) (((x) + (a) - 1) & ~((uint64_t)(a) - 1))
+#define ALIGN_DOWN(x, a) ((x) & ~((uint64_t)(a) - 1))
+
+/*
+ * Grow an array by one. `arr` is a pointer variable, `n` its length and `cap`
+ * its capacity; evaluates to a pointer to the new, zeroed element, or NULL
+ * when memory is out (then nothing has changed).
+ */
+#define vec_push(arr, n, cap) \
+	((n) < (cap) || base_grow((void **)&(arr), &(cap), sizeof(*(arr))) == 0 \
+		 ? (typeof(arr))base_zero(&(arr)[(n)++], sizeof(*(arr))) \
+		 : NULL)
+/* `cap` is a size_t. 0 or -ENOMEM. */
+int base_grow(void **arr, size_t *cap, size_t size);
+void *base_zero(void *p, size_t size);
+
+/* Like asprintf, but returns the string (owned by the caller) or NULL. */
+char *base_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

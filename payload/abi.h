@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * abi: everything that the injector and the payload share: one memfd (the
+ * session), one private region of the target (the threads), and one page of
+ * code that loads the payload. Fixed widths, offsets instead of pointers,
+ * sizes asserted. Includable by the payload, by C of the injector, and (the
+ * #defines) by assembly.
+ *
+ * The session, in the order of the memfd:
+ *
+ *	struct session		one page, at 0
+ *	struct slot[]		the journal, at slots_off
+ *	ring 0, ring 1, ...	at rings_off, ring_stride apart; each is a
+ *				struct ring (one page) and nsub sub-buffers of
+ *				SUBBUF_SIZE bytes, each of which begins with a
+ *				struct subbuf
+ *
+ * The threads: nrings struct thread of THREAD_SIZE bytes, private, anonymous,
+ * MADV_WIPEONFORK. Thread i writes ring i, and only the owner of thread i does.
+ */
+#ifndef PAYLOAD_ABI_H
+#define PAYLOAD_ABI_H
+
+#define ABI_VERSION 1
+
+/* Offsets that assembly uses; asserted below. */
+#define THREAD_CUR 0
+#define THREAD_END 8
+#define THREAD_LIMIT 16
+#define THREAD_BIAS 24
+#define THREAD_TOP 32
+#define THREAD_LO 40
+#define THREAD_FRAMES_END 48
+
+/* Offsets in struct arena_header (arch/<name>/hot.S begins with one). */
+#define ARENA_TLS 0
+#define ARENA_SLOW_ENTRY 8
+#define ARENA_SLOW_EXIT 16
+#define ARENA_SLOW_MARK 24
+
+/* Records. One 8-byte word, little-endian, from bit 0 up: kind (2), low 40
+ * bits of the time stamp (40), function or, if extended, subkind and number of
+ * words that follow (22). */
+#define REC_NONE 0
+#define REC_ENTRY 1
+#define REC_EXIT 2
+#define REC_EXT 3
+#define REC_TIME_SHIFT 2
+#define REC_TIME_BITS 40
+#define REC_FUNC_SHIFT 42
+#define REC_FUNC_BITS 22
+
+#define SUBBUF_SIZE 65536
+#define THREAD_SIZE 131072
+#define PAGE 4096
+
+#ifndef __ASSEMBLER__
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SESSION_MAGIC 0x6e6f697373656a69ull	/* "ijession" */
+#define THREAD_MAGIC 0x64616572687469ull
+
+/*
+ * Subkinds of REC_EXT, in bits 42..47 of the word; bits 48..51 are the number
+ * of body words that follow; bits 52..63 are small data. A body word carries
+ * its data shifted left by 2, so that its kind reads REC_NONE and a reader
+ * that meets it without its header skips it.
+ */
+enum rec_ext {
+	EXT_UNWOUND = 1,	/* frames above were left without an exit (throw,
+				 * longjmp, pthread_exit). One body word: the
+				 * number of frames that remain open on this
+				 * stack */
+	EXT_STACK = 2,		/* the thread goes on on another stack. One body
+				 * word: the stack's number within its thread */
+	EXT_MARK = 3,		/* an entry of an entry-only function: no exit
+				 * will come. One body word: the function */
+	EXT_LOST = 4,		/* one body word: words dropped before here */
+};
+
+enum session_state {
+	SESSION_NEW = 0,
+	SESSION_READY = 1,	/* the payload has answered hello */
+	SESSION_CLOSED = 2,	/* removed; nothing is recorded any more */
+};
+
+/* A region of executable memory near one module: a struct arena_header and
+ * the recording routines, then stubs. Never writable: the injector writes it
+ * through /proc/PID/mem. Immutable once used. */
+struct arena {
+	uint64_t base, size;	/* in the target */
+	uint64_t used;		/* bytes, from base; a stub is never recycled */
+	uint64_t module_lo, module_hi;	/* text that all of it can reach */
+};
+
+#define SESSION_ARENAS 48
+
+struct session {
+	uint64_t magic;		/* SESSION_MAGIC, written last */
+	uint32_t abi;		/* ABI_VERSION */
+	uint32_t generation;	/* counts the visits to this process */
+	uint8_t build_id[20];	/* of the payload */
+	uint32_t state;		/* enum session_state */
+	uint64_t size;		/* of the memfd */
+	uint64_t base;		/* where the target has mapped it */
+
+	/* Written by the injector before hello. */
+	uint64_t slots_off;
+	uint32_t nslots, max_slots;
+	uint64_t rings_off, ring_stride;
+	uint32_t nrings, nsub;
+	uint64_t threads;	/* address of the private region */
+	uint64_t stack_lo, stack_hi;	/* the main thread's stack: hi is exact,
+					 * lo as far as it may grow */
+	uint64_t stack_max;	/* bytes that another thread's stack may have
+				 * below its thread pointer */
+	uint64_t scratch;	/* address of the loader's code page, 0: none */
+
+	/* Written by the payload in hello. */
+	uint64_t payload;	/* its load address */
+	uint64_t tls_offset;	/* of its per-thread word, from the thread
+				 * pointer (two's complement) */
+	uint64_t slow_entry, slow_exit, slow_mark; /* see arch/<name>/slow.S */
+	uint64_t answer;	/* generation of the last hello, as payload saw */
+	int32_t pid;		/* the target's own view */
+
+	/* The injector that holds the target: pid and start time in clock
+	 * ticks since boot, so that a reused pid is not believed. */
+	uint32_t holder_uid;
+	int32_t holder_pid;
+	uint32_t pad0;
+	uint64_t holder_start;
+
+	/* Atomics that the payload writes. */
+	uint64_t lost_entries, lost_exits;	/* no ring was free */
+
+	uint32_t narenas;
+	uint32_t nfuncs;	/* function ids given so far; they are kept for
+				 * the life of the process */
+	struct arena arenas[SESSION_ARENAS];
+};
+
+enum slot_state {
+	SLOT_FREE = 0,
+	SLOT_PLANNED = 1,	/* the text still has the old bytes, or the new
+				 * ones: the injector may have died between */
+	SLOT_ACTIVE = 2,	/* the new bytes were read back */
+	SLOT_REMOVED = 3,	/* the old bytes were read back; the stub stays
+				 * and is used again for the same site */
+};
+
+enum slot_kind {
+	SLOT_HOLE = 0,		/* padding that holds the long jump of tactic 3:
+				 * written first, removed last */
+	SLOT_EXIT = 1,
+	SLOT_ENTRY = 2,		/* written last, removed first */
+};
+
+/* The journal's record of one write of at most 16 bytes within one page. */
+struct slot {
+	uint64_t addr;		/* in the target */
+	uint64_t stub;		/* where the jump leads in the end */
+	uint32_t func;		/* function id */
+	uint32_t stub_size;
+	uint8_t kind;		/* enum slot_kind */
+	uint8_t state;		/* enum slot_state */
+	uint8_t len;		/* bytes written, 1..16 */
+	uint8_t window;		/* displaced bytes, for the site of a stub */
+	uint8_t pad[4];
+	uint8_t old[16], new_[16];
+};
+
+/* One thread's ring. Written by its thread, but for `tail`, and `state` once
+ * the thread is gone. Rings never block: a full one drops and counts. */
+struct ring {
+	uint32_t state;		/* enum ring_state; claimed with one CAS */
+	int32_t tid;		/* the target's own view */
+	uint64_t generation;	/* counts the claims */
+	uint64_t head;		/* sub-buffers begun so far; the current one is
+				 * (head - 1) % nsub */
+	uint64_t tail;		/* sub-buffers given back by the reader; those
+				 * from tail to head - 1 hold data */
+	uint64_t lost_entries, lost_exits;	/* dropped since the claim */
+	uint64_t cur;		/* a copy of nothing: reserved */
+};
+
+enum ring_state {
+	RING_FREE = 0,
+	RING_CLAIMED = 1,
+};
+
+/*
+ * Head of a sub-buffer. The words follow at once and go to its end. A word
+ * that reads 0 has not been committed. The reader zeroes the words that it
+ * has read before it gives the sub-buffer back, so that this is always so.
+ */
+struct subbuf {
+	uint64_t seq;		/* the ring's head when it was begun: 1, 2, ... */
+	uint64_t epoch;		/* time stamp with the low 40 bits zero: what
+				 * every word's time is relative to */
+	uint64_t reserved;	/* bytes of words, written when it is closed;
+				 * 0 while it is the current one */
+	uint64_t lost_entries, lost_exits;	/* of the ring, when begun */
+	uint32_t depth;		/* open frames of the current stack, when begun */
+	uint32_t stack;		/* number of that stack */
+	uint64_t begin;		/* time stamp when it was begun */
+	uint64_t pad;
+};
+
+#define THREAD_STACKS 8
+
+/* A stack that this thread has been seen on, while it is on another one. */
+struct stack {
+	uint64_t lo, hi;	/* sp of its frames: lo <= sp < hi */
+	uint32_t number;	/* EXT_STACK's */
+	uint32_t depth;		/* frames saved in the frame table below top */
+	uint64_t used;		/* counts switches, for eviction */
+};
+
+/*
+ * Private to one thread of the target, and wiped in a child after fork: a
+ * child finds zeros, takes the slow path, and there switches itself off.
+ * `top` points at the sp of the innermost open frame; frames[0] is a sentinel
+ * above every sp of the stack.
+ */
+struct thread {
+	uint64_t cur;		/* the next word goes to this address */
+	uint64_t end;		/* end of the current sub-buffer */
+	uint64_t limit;		/* slow path when the clock has passed this */
+	uint64_t bias;		/* (epoch << 2), subtracted from (tsc << 2) */
+	uint64_t top;		/* address of the top frame's sp */
+	uint64_t lo;		/* lowest sp of the current stack */
+	uint64_t frames_end;	/* address past the last frame */
+	uint64_t magic;		/* THREAD_MAGIC once claimed; 0: wiped or new */
+	uint32_t off;		/* 1: this process is not to record */
+	uint32_t index;		/* of its ring */
+	uint32_t busy;		/* in the slow path: nested calls are lost */
+	uint32_t nstacks, current;
+	uint32_t next_number;
+	uint64_t switches;
+	uint64_t session_generation;
+	struct stack stacks[THREAD_STACKS];
+	/* The frame table takes the rest: see thread_frames() in payload. */
+};
+
+/* At the start of every arena; hot.S refers to it relative to the PC. */
+struct arena_header {
+	uint64_t tls_offset;
+	uint64_t slow_entry, slow_exit, slow_mark;
+};
+
+/* What the loader's code is given: lives in the session's first page, at
+ * LOADER_OFF. See payload/loader.c. */
+#define LOADER_OFF 3072
+
+enum loader_status {
+	LOADER_IDLE = 0,
+	LOADER_STARTED = 1,	/* the loader runs */
+	LOADER_DONE = 2,	/* payload loaded, hello answered */
+	LOADER_FAILED = 3,	/* dlopen failed: see error */
+	LOADER_NO_THREAD = 4,	/* pthread_create failed: see result */
+};
+
+struct loader {
+	uint32_t status;	/* enum loader_status; a futex, shared */
+	int32_t result;		/* errno of pthread_create */
+	int32_t tid;		/* of the loader thread, the target's view */
+	int32_t fd;		/* the payload's memfd, to be closed; -1: none */
+	uint64_t dlopen, dlerror, pthread_create, pthread_detach;
+	uint64_t hello_off;	/* of payload_hello in the payload */
+	uint64_t handle;
+	uint64_t session;	/* the target's address of the session */
+	char path[256];		/* what to dlopen */
+	char error[512];	/* what dlerror said */
+};
+
+#define ABI_ASSERT(x) _Static_assert(x, #x)
+ABI_ASSERT(offsetof(struct thread, cur) == THREAD_CUR);
+ABI_ASSERT(offsetof(struct thread, end) == THREAD_END);
+ABI_ASSERT(offsetof(struct thread, limit) == THREAD_LIMIT);
+ABI_ASSERT(offsetof(struct thread, bias) == THREAD_BIAS);
+ABI_ASSERT(offsetof(struct thread, top) == THREAD_TOP);
+ABI_ASSERT(offsetof(struct thread, lo) == THREAD_LO);
+ABI_ASSERT(offsetof(struct thread, frames_end) == THREAD_FRAMES_END);
+ABI_ASSERT(offsetof(struct arena_header, tls_offset) == ARENA_TLS);
+ABI_ASSERT(offsetof(struct arena_header, slow_entry) == ARENA_SLOW_ENTRY);
+ABI_ASSERT(offsetof(struct arena_header, slow_exit) == ARENA_SLOW_EXIT);
+ABI_ASSERT(offsetof(struct arena_header, slow_mark) == ARENA_SLOW_MARK);
+ABI_ASSERT(sizeof(struct session) <= LOADER_OFF);
+ABI_ASSERT(LOADER_OFF + sizeof(struct loader) <= PAGE);
+ABI_ASSERT(sizeof(struct slot) == 64);
+ABI_ASSERT(sizeof(struct ring) <= PAGE);
+ABI_ASSERT(sizeof(struct subbuf) == 64);
+ABI_ASSERT(sizeof(struct thread) <= 1024);
+ABI_ASSERT(sizeof(struct arena) == 40);
+
+#endif /* __ASSEMBLER__ */
+#endif

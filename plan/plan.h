@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plan: where can the jumps of a function stand, what does each displace, and
+ * what is in its stub? Or a refusal.
+ *
+ * Pure: bytes in, plan out; it runs on a file as well as on a process, and
+ * knows neither. All addresses are link-time addresses of ONE module.
+ *
+ * A probe is one entry and every exit of a function. A site is a window
+ * [pc, pc + window) of whole instructions that a jump replaces; its stub holds
+ * them, relocated, with recording calls where an entry or an exit is, and a
+ * jump back behind the window unless control cannot get there. One window may
+ * hold the entry and exits (a straight-line function is one site).
+ */
+#ifndef PLAN_PLAN_H
+#define PLAN_PLAN_H
+
+#include "arch/arch.h"
+#include "symbols/symbols.h"
+
+/*
+ * Why a function is not probed at all (REFUSED_*), or has its entry probed and
+ * its exits not (the same values, in struct probe's entry_only). This list is
+ * the enum, the text that users see, and inject(1)'s table.
+ */
+#define REFUSALS(X) \
+	X(NONE, "none", "not refused") \
+	X(TOO_SHORT, "too-short", "no room for a jump: the function and the padding around it are too short") \
+	X(BRANCH_INSIDE, "branch-inside", "a branch lands inside the bytes that a jump would replace") \
+	X(LOOP_ENTRY, "loop-entry", "the function jumps back to its own first instruction") \
+	X(UNMOVABLE, "unmovable", "an instruction in the way cannot be moved") \
+	X(UNKNOWN_INSN, "unknown-instruction", "an instruction in the way is not known to the decoder") \
+	X(SYSCALL_INSIDE, "syscall-inside", "a system call stands in the bytes that a jump would replace") \
+	X(CALL_INSIDE, "call-inside", "a call stands in the middle of the bytes that a jump would replace") \
+	X(PAGE_CROSSING, "page-crossing", "the jump would straddle two pages") \
+	X(UNREADABLE, "unreadable-code", "the code cannot be decoded") \
+	X(JUMP_TABLE, "indirect-jump", "an indirect jump could not be resolved") \
+	X(SHARED_BODY, "shared-body", "another function jumps into the middle of this one, or it into another") \
+	X(EXIT_NO_ROOM, "exit-no-room", "an exit has no room for a jump") \
+	X(NO_EXIT, "no-exit", "the function never returns") \
+	X(OUT_OF_REACH, "out-of-reach", "no memory for the stub within reach of a jump") \
+	X(FOREIGN_PATCH, "foreign-patch", "foreign breakpoint or jump") \
+	X(TEXT_DIFFERS, "text-differs", "the code in memory differs from the file") \
+	X(SHARED_TEXT, "shared-text", "the code is mapped shared: writing would change the file") \
+	X(RESERVED, "reserved", "needed by the payload, the loader or the unwinder itself") \
+	X(IFUNC, "ifunc", "an indirect function's resolver") \
+	X(BUSY, "busy", "a thread could not be moved out of the bytes that a jump would replace") \
+	X(ENTRY_ONLY_ASKED, "asked", "only entries were asked for") \
+	X(NO_MEMORY, "no-memory", "out of memory")
+
+enum refusal {
+#define X(id, word, text) REFUSED_##id,
+	REFUSALS(X)
+#undef X
+};
+
+const char *refusal_word(enum refusal);	/* "branch-inside" */
+const char *refusal_text(enum refusal);	/* the sentence */
+
+enum tactic {
+	TACTIC_NONE,
+	TACTIC_JUMP,		/* 1: a full jump over whole instructions */
+	TACTIC_SHORT,		/* 3: a short jump to a hole in padding */
+};
+
+const char *tactic_word(enum tactic);	/* "jump", "short" */
+
+enum {
+	SITE_INSNS = 16,	/* most instructions in one window */
+};
+
+/* What stands at one place of a window. */
+struct site_insn {
+	uint8_t off;		/* from the window's start */
+	uint16_t stub_off;	/* of its relocated copy in the stub, behind any
+				 * recording call: where a PC here is moved to */
+	bool exit;		/* a recording call for an exit precedes it */
+};
+
+struct patch {
+	raddr_t pc;
+	uint8_t len;		/* 0: none */
+	uint8_t old[ARCH_JUMP_MAX], new_[ARCH_JUMP_MAX];
+};
+
+struct site {
+	raddr_t pc;		/* start of the window */
+	uint8_t window;		/* bytes of whole instructions displaced */
+	uint8_t dead;		/* dead padding bytes behind them that the jump
+				 * covers too */
+	uint8_t tactic;		/* enum tactic */
+	bool entry;		/* the window starts at the function's entry */
+	uint8_t nexits;		/* exits inside the window */
+	uint8_t ninsns;
+	struct site_insn insns[SITE_INSNS];
+	/* In the order in which they are written: the hole first. Their `old`
+	 * is filled by plan_make, `new_` by plan_place. */
+	struct patch hole, jump;
+	raddr_t stub;		/* set by whoever allocates it, before place */
+	uint16_t stub_size;	/* upper bound from plan_make; exact after
+				 * plan_place */
+};
+
+struct probe {
+	const struct func *func;
+	uint32_t id;		/* function id in records; set by the caller */
+	uint8_t refusal;	/* enum refusal; NONE: probed */
+	uint8_t entry_only;	/* enum refusal; NONE: all exits are probed */
+	struct site *sites;	/* exits first, the site with the entry last */
+	size_t nsites;
+	size_t nexits;		/* exit instructions found, probed or not */
+};
+
+struct plan {
+	const struct arch *arch;
+	const struct symbols *symbols;
+	struct probe *probes;	/* in the order of the selection */
+	size_t nprobes;
+	struct plan_impl *impl;	/* branch targets, claimed padding */
+};
+
+struct plan_options {
+	bool entry_only;	/* --entry-only */
+	/* Called now and then with work done and to do; may be NULL. */
+	void (*progress)(void *ctx, size_t done, size_t total);
+	void *ctx;
+};
+
+/*
+ * Decide the sites of `n` functions of one module. Refusals are values in the
+ * probes, not errors; -ENOMEM and -EBADMSG (the text cannot be swept) are.
+ */
+int plan_make(const struct arch *, const struct symbols *,
+	      const struct func *const *selected, size_t n,
+	      const struct plan_options *, struct plan **ret);
+void plan_free(struct plan *);		/* NULL is legal */
+
+/* Where the recording routines of an arena are (link-time space, that is
+ * minus the module's bias). */
+struct routines {
+	raddr_t entry, exit, mark;
+};
+
+/*
+ * Write the stub of a site whose `stub` address is set: its code to `out`
+ * (at most `cap` bytes), its size to site->stub_size, the instruction map to
+ * site->insns[].stub_off, and the patches' new bytes. -ERANGE if something
+ * does not reach; the site is then unusable.
+ */
+int plan_place(const struct arch *, const struct probe *, struct site *,
+	       const uint8_t *window_bytes, const struct routines *,
+	       uint8_t *out, size_t cap);
+
+/*
+ * A PC inside a site's patched bytes: the address of the same instruction in
+ * the stub, 0 if `pc` is not strictly inside the window (its first byte is
+ * safe: the jump stands there), or -EILSEQ through *err if it is no instruction's
+ * start. `pc` at a hole (reached by the short jump only) leads to the stub.
+ */
+raddr_t plan_forward(const struct site *, raddr_t pc, int *err);
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * symbols: which functions does this file have, and where?
+ *
+ * The only user of libelf and libdw. Knows no process and no ptrace: a module
+ * of a process is a file descriptor of the inode that the process has mapped.
+ * All addresses are link-time addresses (st_value, p_vaddr); who knows the
+ * process adds the load bias. Every byte of the file is hostile.
+ */
+#ifndef SYMBOLS_SYMBOLS_H
+#define SYMBOLS_SYMBOLS_H
+
+#include "base/base.h"
+
+enum func_source {
+	FUNC_SYMTAB,		/* .symtab of the file itself */
+	FUNC_DYNSYM,
+	FUNC_DEBUG,		/* a separate debug file, by build-id or debuglink */
+	FUNC_MINIDEBUG,		/* .gnu_debugdata */
+	FUNC_EH_FRAME,		/* an unwind entry alone: named fn_<hex address> */
+};
+
+enum func_flag {
+	FUNC_FRAGMENT = 1,	/* a piece of another function (.cold, .part
+				 * reached by jumps only, an unwind entry that
+				 * is no function's start): never probed by
+				 * itself, see parent */
+	FUNC_IFUNC = 2,		/* the symbol is an IFUNC resolver */
+	FUNC_NO_SIZE = 4,	/* st_size was 0: the range is up to the next
+				 * symbol or unwind entry */
+	FUNC_NO_UNWIND = 8,	/* no unwind entry covers its start */
+	FUNC_LSDA = 16,		/* has landing pads (a language-specific area) */
+};
+
+struct func {
+	/* Owned by the struct symbols. `name` is demangled (C++, Rust legacy
+	 * and v0, through libiberty) without its parameter list and without
+	 * Rust's hash; `full` has the parameter list; `raw` is the symbol. */
+	const char *name, *full, *raw;
+	struct range range;
+	uint8_t source;		/* enum func_source */
+	uint8_t flags;		/* enum func_flag */
+	int32_t parent;		/* of a FRAGMENT with a known parent: index in
+				 * funcs; else -1 */
+	uint32_t alias;		/* index in aliases of the first further name of
+				 * this address, and their number */
+	uint32_t naliases;
+};
+
+/* Executable bytes of the file (a PT_LOAD with PF_X), trimmed to what the file
+ * really holds. */
+struct text {
+	struct range range;
+	uint64_t offset;	/* in the file */
+	const uint8_t *bytes;	/* range_size() of them; owned by symbols */
+};
+
+struct func_alias {
+	const char *name, *full, *raw;
+};
+
+struct symbols {
+	const char *path;	/* as given */
+	const char *base;	/* its last component */
+	uint16_t machine;	/* e_machine */
+	bool is_dynamic;	/* has PT_DYNAMIC */
+	bool is_pie;		/* ET_DYN */
+	const char *interp;	/* PT_INTERP, or NULL */
+	uint8_t build_id[20];
+	uint8_t build_id_len;	/* 0: none */
+
+	struct text *texts;
+	size_t ntexts;
+
+	/* One per address, sorted by range.start. Where a symbol and an unwind
+	 * entry disagree about an end, the symbol wins unless its size is 0.
+	 * Ranges of different functions may overlap (hostile or hand-written
+	 * files); users must not assume otherwise. */
+	struct func *funcs;
+	size_t nfuncs;
+	struct func_alias *aliases;
+
+	/* Sorted, unique link-time addresses within the texts that something
+	 * other than a direct branch may lead to: targets of relative
+	 * relocations (REL, RELA, RELR) and of absolute words in non-PIE data,
+	 * landing pads of every LSDA, the ELF entry, init/fini. Together with
+	 * the function starts and direct branches these are the barriers of
+	 * plan. */
+	raddr_t *pointers;
+	size_t npointers;
+
+	struct symbols_impl *impl;
+};
+
+/*
+ * Read the file behind `fd` (kept open by the caller only during the call;
+ * duplicated inside). `path` is for messages and for finding debug files by
+ * .gnu_debuglink next to it; `debug_root` is prefixed to the global debug
+ * directory (NULL: "/usr/lib/debug"). Never contacts a debuginfod server.
+ * Errors: -ENOEXEC not an ELF file, -EBADMSG truncated or corrupt where it
+ * matters, -ENOMEM. A debug file that is missing or broken is not an error.
+ */
+int symbols_open(int fd, const char *path, struct symbols **ret);
+void symbols_close(struct symbols *);	/* NULL is legal */
+
+/* Bytes at a link-time address from the file's PT_LOADs (any, not only text).
+ * 0, or -EFAULT when the file does not hold all of them. */
+int symbols_read(const struct symbols *, raddr_t addr, void *buf, size_t n);
+
+/* The texts as one: a pointer to the bytes at `addr`, and in *n how many follow
+ * in the same text. NULL if outside. */
+const uint8_t *symbols_text(const struct symbols *, raddr_t addr, size_t *n);
+
+/* The function whose range holds `addr` and starts nearest before it, or NULL. */
+const struct func *symbols_func_at(const struct symbols *, raddr_t addr);
+
+/* A defined function of .dynsym by exact raw name; its link-time address, or
+ * -ENOENT. Versions: the default one wins. */
+int symbols_dynamic(const struct symbols *, const char *name, raddr_t *ret);
+
+/* The CFA's offset from the stack pointer at `pc` in bytes (8 at a function's
+ * entry on x86-64), from .eh_frame; -ENOENT when no unwind entry covers it,
+ * -ENOTSUP when the CFA is not sp + constant there. Cached; not thread-safe. */
+int symbols_cfa_offset(const struct symbols *, raddr_t pc, int64_t *ret);
+
+/*
+ * Patterns: GLOB[@MODULE], see inject(1). The last @ splits; a name with a
+ * version such as `memcpy@@GLIBC` is not a pattern. "@exe" is the executable.
+ */
+struct pattern {
+	char *glob;		/* what the user typed, for messages */
+	char *name;		/* part before the @ */
+	char *module;		/* part after it, NULL if none */
+	bool matched;		/* set by whoever selects: for "no match" hints */
+};
+
+/* 0, or -EINVAL with a message: empty, unbalanced [ ], module missing. */
+int pattern_parse(const char *text, struct pattern *ret);
+void pattern_clear(struct pattern *);
+/* Does the module part allow this module? Without one: true unless the module
+ * is the C library, the dynamic loader or the payload (`is_system`). */
+bool pattern_allows(const struct pattern *, const char *base, bool is_exe,
+		    bool is_system);
+/*
+ * The name under which `f` matches, NULL if it does not. A name equal to the
+ * glob is an exact match (*exact = true); callers that got any exact match for
+ * a pattern drop its other matches. Tried are: name, full (with parameter
+ * list), raw, and the same without gcc's .isra/.constprop/.part suffixes and
+ * Rust's hash, for f and for its aliases. `*` crosses `::`.
+ */
+const char *pattern_match(const struct pattern *, const struct symbols *,
+			  const struct func *f, bool *exact);
+/* Up to `n` names of `syms` that are near `name` (edit distance, substrings),
+ * nearest first. Returns how many. Strings owned by the symbols. */
+size_t pattern_near(const struct symbols *, const char *name, const char **ret,
+		    size_t n);
+
+#endif
