@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * modules: the files that a process executes, as the process has mapped them;
+ * or one file by itself.
+ */
+#ifndef INJECTOR_MODULES_H
+#define INJECTOR_MODULES_H
+
+#include <sys/types.h>
+
+#include "base/base.h"
+#include "symbols/symbols.h"
+
+struct module {
+	char *path;		/* as in /proc/PID/maps, or as given */
+	const char *base;	/* its last component */
+	int fd;			/* the very inode that is mapped, also when the
+				 * path holds another file by now; -1 if it could
+				 * not be opened (then symbols is NULL) */
+	dev_t dev;
+	ino_t ino;
+	raddr_t bias;		/* run-time address minus link-time address */
+	struct range *maps;	/* its executable mappings, run-time */
+	size_t nmaps, maps_cap;
+	struct range span;	/* all its mappings, run-time */
+	bool is_exe;		/* the main executable */
+	bool is_system;		/* C library, loader, vdso, or the payload: not
+				 * selected by a pattern without @MODULE */
+	bool is_payload;
+	bool shared;		/* an executable mapping is MAP_SHARED */
+	struct symbols *symbols;/* owned; NULL until modules_symbols */
+};
+
+struct modules {
+	struct module *v;
+	size_t n, cap;
+};
+
+/* One file, for `inject list FILE`: bias 0. */
+int modules_open_file(const char *path, struct modules *ret);
+/* All executable file mappings of a process. Reads, never stops, the target. */
+int modules_open_process(pid_t pid, struct modules *ret);
+/* Read the symbols of a module, once. A module that is no usable ELF file is
+ * an error the caller may choose to skip. */
+int module_symbols(struct module *);
+void modules_close(struct modules *);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * select: which functions of which modules does the user mean, and how would
+ * each be probed? One plan per module that has a match. Touches nothing.
+ */
+#ifndef INJECTOR_SELECT_H
+#define INJECTOR_SELECT_H
+
+#include "injector/modules.h"
+#include "plan/plan.h"
+
+/* The matches of one module. */
+struct selected {
+	struct module *module;
+	const struct func **funcs;	/* n of them */
+	char **names;		/* under which each is printed: the name that
+				 * matched first, with @module where two
+				 * modules share it. Owned. */
+	size_t n;
+	struct plan *plan;	/* probes[i] is funcs[i]'s */
+};
+
+struct selection {
+	struct selected *v;
+	size_t n, cap;
+	size_t nfuncs;		/* over all modules */
+};
+
+struct select_options {
+	const struct pattern *include;	/* none: everything that is allowed */
+	size_t ninclude;
+	const struct pattern *exclude;
+	size_t nexclude;
+	bool entry_only;
+	void (*progress)(void *ctx, const char *what, size_t done, size_t total);
+	void *ctx;
+};
+
+/*
+ * Functions that match, planned. Fragments are never selected; functions that
+ * the payload, the loader or the unwinder needs are selected and refused as
+ * RESERVED; so are IFUNC resolvers. 0 also when nothing matched (ret->n == 0):
+ * select_hint then says what was meant, perhaps.
+ */
+int select_functions(struct modules *, struct select_options *,
+		     struct selection *ret);
+void select_clear(struct selection *);
+/* Lines of advice for patterns that matched nothing: nearest names, where was
+ * searched, regular-expression habits. Owned by the caller; NULL if none. */
+char *select_hint(struct modules *, const struct select_options *);
+
+#endif
