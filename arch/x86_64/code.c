@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* x86_64/code: the table of the instruction set, and what is written from
+ * nothing: jumps, recording calls; and what counts as padding. */
+#include "arch/x86_64/code.h"
+
+#include <elf.h>
+#include <errno.h>
+
+int x86_displacement(raddr_t next, raddr_t to, uint8_t *out)
+{
+	int64_t far = (int64_t)(to - next);
+	int32_t rel = far;
+
+	if (rel != far)
+		return -ERANGE;
+	memcpy(out, &rel, sizeof(rel));
+	return 0;
+}
+
+int x86_jump(raddr_t from, raddr_t to, uint8_t *out)
+{
+	uint8_t rel[4];
+	int err = x86_displacement(from + 5, to, rel);
+
+	if (err)
+		return err;
+	out[0] = 0xe9;
+	memcpy(out + 1, rel, sizeof(rel));
+	return 5;
+}
+
+static int x86_jump_short(raddr_t from, raddr_t to, uint8_t *out)
+{
+	int64_t far = (int64_t)(to - (from + 2));
+
+	if (far < INT8_MIN || far > INT8_MAX)
+		return -ERANGE;
+	out[0] = 0xeb;
+	out[1] = (uint8_t)far;
+	return 2;
+}
+
+/* loop and jrcxz have no inverse: their short form steps over the jump that
+ * does the skipping. */
+static int skip_unless_counted(const struct x86_form *f, size_t distance,
+			       uint8_t *out)
+{
+	size_t n = 0;
+
+	if (f->prefixes & X86_ADDRSIZE)
+		out[n++] = 0x67;
+	out[n++] = f->op;
+	out[n++] = 2;
+	out[n++] = 0xeb;
+	out[n++] = distance;
+	return n;
+}
+
+static int x86_skip_unless(const uint8_t *p, const struct insn *in,
+			   size_t distance, uint8_t *out)
+{
+	struct x86_form form;
+
+	if (in->kind != INSN_BRANCH || in->flags & INSN_PINNED ||
+	    distance > INT8_MAX || x86_parse(p, in->size, &form))
+		return -ENOTSUP;
+	if (form.map == X86_MAP_ONE && form.op >= 0xe0)
+		return skip_unless_counted(&form, distance, out);
+	out[0] = 0x70 | ((form.op & 15) ^ 1);
+	out[1] = distance;
+	return 2;
+}
+
+/*
+ *	push	%rax
+ *	movabs	$word, %rax
+ *	call	routine
+ *	pop	%rax
+ *
+ * The routine finds its return address at (%rsp), rax at 8(%rsp), and the
+ * application's stack from rsp + 16; it keeps all but rax.
+ */
+static int x86_record(raddr_t at, const struct record_call *call, uint8_t *out)
+{
+	enum { SIZE = 17, CALL_END = 16 };
+	uint8_t code[SIZE] = { 0x50, 0x48, 0xb8, [11] = 0xe8, [16] = 0x58 };
+	int err = x86_displacement(at + CALL_END, call->routine, code + 12);
+
+	if (err)
+		return err;
+	memcpy(code + 3, &call->word, sizeof(call->word));
+	memcpy(out, code, SIZE);
+	return SIZE;
+}
+
+/* Bytes of padding that begin at `p`: one, or a nop; 0: code. */
+static size_t padding_size(const uint8_t *p, size_t n)
+{
+	struct x86_form form;
+
+	if (*p == 0x00 || *p == 0xcc)
+		return 1;
+	return x86_parse(p, n, &form) == 0 && x86_is_nop(&form) ? form.size : 0;
+}
+
+static bool x86_is_padding(const uint8_t *p, size_t n)
+{
+	while (n > 0) {
+		size_t size = padding_size(p, n);
+
+		if (!size)
+			return false;
+		p += size;
+		n -= size;
+	}
+	return true;
+}
+
+const struct arch arch_x86_64 = {
+	.name = "x86_64",
+	.machine = EM_X86_64,
+	.align = 1,
+	.jump_size = 5,
+	.short_size = 2,
+	.short_reach = INT8_MAX,
+	.reach = INT32_MAX - ARCH_JUMP_MAX,
+	.decode = x86_decode,
+	.measure = x86_measure,
+	.relocate = x86_relocate,
+	.jump = x86_jump,
+	.jump_short = x86_jump_short,
+	.skip_unless = x86_skip_unless,
+	.record = x86_record,
+	.is_padding = x86_is_padding,
+};

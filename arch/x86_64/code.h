@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* x86_64/code: what the files of the pure half share: the anatomy of one
+ * instruction, and what it does. */
+#ifndef ARCH_X86_64_CODE_H
+#define ARCH_X86_64_CODE_H
+
+#include "arch/arch.h"
+
+#include <string.h>
+
+/* Legacy prefixes seen; a set. */
+enum {
+	X86_OPSIZE = 1,		/* 66 */
+	X86_ADDRSIZE = 2,	/* 67 */
+	X86_REPNE = 4,		/* f2: repne, bnd, xacquire, mandatory */
+	X86_REP = 8,		/* f3: rep, xrelease, mandatory */
+	X86_LOCK = 16,		/* f0 */
+	X86_DS = 32,		/* 3e: notrack, or a hint */
+	X86_SEGMENT = 64,	/* 64 or 65: fs or gs; moves the address */
+};
+
+/* How the opcode is written. */
+enum {
+	X86_LEGACY,
+	X86_VEX,
+	X86_EVEX,
+	X86_XOP,
+};
+
+/* The opcode map, numbered as VEX does. */
+enum {
+	X86_MAP_ONE = 0,
+	X86_MAP_0F = 1,
+	X86_MAP_0F38 = 2,
+	X86_MAP_0F3A = 3,
+};
+
+enum {
+	X86_REX_B = 1,
+	X86_REX_W = 8,
+};
+
+/* Where the parts of one instruction are. Offsets are from its first byte;
+ * 0 says that there is no such part, since no part but the first is at 0. */
+struct x86_form {
+	uint8_t size;
+	uint8_t prefixes;
+	uint8_t rex;		/* the byte, 0: none; LEGACY only */
+	uint8_t coding;		/* X86_LEGACY ... */
+	uint8_t map;
+	uint8_t op;		/* last opcode byte */
+	uint8_t op_at;
+	uint8_t modrm_at, modrm;
+	uint8_t sib;
+	bool memory;		/* ModRM names memory */
+	uint8_t disp_at, disp_size;
+	uint8_t imm_at, imm_size; /* also a branch's displacement */
+};
+
+static inline uint8_t x86_modrm_mod(const struct x86_form *f)
+{
+	return f->modrm >> 6;
+}
+
+static inline uint8_t x86_modrm_reg(const struct x86_form *f)
+{
+	return f->modrm >> 3 & 7;
+}
+
+static inline uint8_t x86_modrm_rm(const struct x86_form *f)
+{
+	return f->modrm & 7;
+}
+
+/* The memory operand is relative to the PC. */
+static inline bool x86_pcrel(const struct x86_form *f)
+{
+	return f->memory && x86_modrm_mod(f) == 0 && x86_modrm_rm(f) == 5;
+}
+
+/* The memory operand's address is built with a SIB byte. */
+static inline bool x86_has_sib(const struct x86_form *f)
+{
+	return f->memory && x86_modrm_rm(f) == 4;
+}
+
+/* A little-endian, signed number of 1, 2, 4 or 8 bytes. */
+static inline int64_t x86_signed(const uint8_t *p, size_t size)
+{
+	uint64_t v = 0;
+
+	memcpy(&v, p, size);
+	unsigned int unused = 64 - 8 * size;
+
+	return (int64_t)(v << unused) >> unused;
+}
+
+/* code_length.c: take an instruction apart. 0, or -EILSEQ. */
+int x86_parse(const uint8_t *p, size_t n, struct x86_form *ret);
+
+/* code_decode.c: what does it do? Fills all of `ret` without capstone. */
+void x86_classify(const uint8_t *p, const struct x86_form *, raddr_t pc,
+		  struct insn *ret);
+/* It does nothing: any form of nop. */
+bool x86_is_nop(const struct x86_form *);
+int x86_decode(const uint8_t *p, size_t n, raddr_t pc, struct insn *ret);
+int x86_measure(const uint8_t *p, size_t n, raddr_t pc, struct insn *ret);
+
+/* code_relocate.c */
+int x86_relocate(const uint8_t *p, const struct insn *in, raddr_t to,
+		 uint8_t *out, size_t cap);
+
+/* code.c: the 32-bit displacement that leads from the byte after an
+ * instruction to `to`. 0, or -ERANGE. */
+int x86_displacement(raddr_t next, raddr_t to, uint8_t *out);
+int x86_jump(raddr_t from, raddr_t to, uint8_t *out);
+
+#endif

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * x86_64/code_decode: what does this instruction do to the flow of control, and
+ * may it be moved?
+ *
+ * Two opinions. Our own table classifies from the opcode and is all that a
+ * sweep over a whole text needs. Before an instruction is displaced capstone is
+ * asked too: what it does not know, or sees differently, is never moved.
+ */
+#include "arch/x86_64/code.h"
+
+#include <capstone/capstone.h>
+#include <errno.h>
+#include <pthread.h>
+
+/* Kinds by opcode where ModRM has no say; 0 is INSN_PLAIN. */
+static const uint8_t one_byte_kinds[256] = {
+	[0x70 ... 0x7f] = INSN_BRANCH,
+	[0xe0 ... 0xe3] = INSN_BRANCH,	/* loopne, loope, loop, jrcxz */
+	[0xc2 ... 0xc3] = INSN_RETURN,
+	[0xca ... 0xcb] = INSN_UNKNOWN,	/* far return */
+	[0xcf] = INSN_UNKNOWN,		/* iret */
+	[0xcc] = INSN_STOP,		/* int3 */
+	[0xcd] = INSN_SYSCALL,		/* int */
+	[0xe8] = INSN_CALL,
+	[0xe9] = INSN_JUMP,
+	[0xeb] = INSN_JUMP,
+	[0xf1] = INSN_STOP,		/* int1 */
+	[0xf4] = INSN_STOP,		/* hlt */
+};
+
+static const uint8_t two_byte_kinds[256] = {
+	[0x05] = INSN_SYSCALL,
+	[0x34] = INSN_SYSCALL,		/* sysenter */
+	[0x07] = INSN_UNKNOWN,		/* sysret */
+	[0x35] = INSN_UNKNOWN,		/* sysexit */
+	[0xaa] = INSN_UNKNOWN,		/* rsm */
+	[0x0b] = INSN_STOP,		/* ud2 */
+	[0xb9] = INSN_STOP,		/* ud1 */
+	[0xff] = INSN_STOP,		/* ud0 */
+	[0x80 ... 0x8f] = INSN_BRANCH,
+};
+
+static bool is_legacy(const struct x86_form *f, uint8_t map, uint8_t op)
+{
+	return f->coding == X86_LEGACY && f->map == map && f->op == op;
+}
+
+static bool is_xbegin(const struct x86_form *f)
+{
+	return is_legacy(f, X86_MAP_ONE, 0xc7) && f->modrm == 0xf8;
+}
+
+static bool is_xabort(const struct x86_form *f)
+{
+	return is_legacy(f, X86_MAP_ONE, 0xc6) && f->modrm == 0xf8;
+}
+
+static bool is_endbr64(const struct x86_form *f)
+{
+	return is_legacy(f, X86_MAP_0F, 0x1e) && f->prefixes & X86_REP &&
+	       f->modrm == 0xfa;
+}
+
+static uint8_t group_ff_kind(const struct x86_form *f)
+{
+	switch (x86_modrm_reg(f)) {
+	case 2:
+		return INSN_CALL_INDIRECT;
+	case 4:
+		return INSN_JUMP_INDIRECT;
+	case 3:			/* far call and jump */
+	case 5:
+		return INSN_UNKNOWN;
+	default:
+		return INSN_PLAIN;
+	}
+}
+
+static uint8_t kind_of(const struct x86_form *f)
+{
+	if (f->coding != X86_LEGACY || f->map > X86_MAP_0F)
+		return INSN_PLAIN;
+	if (f->map == X86_MAP_0F)
+		return two_byte_kinds[f->op];
+	if (f->op == 0xff)
+		return group_ff_kind(f);
+	/* A transaction that aborts goes on at the address in xbegin. */
+	return is_xbegin(f) ? INSN_BRANCH : one_byte_kinds[f->op];
+}
+
+bool x86_is_nop(const struct x86_form *f)
+{
+	if (f->coding != X86_LEGACY || f->prefixes & (X86_REP | X86_LOCK))
+		return false;
+	if (f->map == X86_MAP_0F)
+		return f->op == 0x1f && x86_modrm_reg(f) == 0;
+	/* 90 with REX.B is xchg %r8,%rax */
+	return f->map == X86_MAP_ONE && f->op == 0x90 && !(f->rex & X86_REX_B);
+}
+
+static bool is_pinned(const struct x86_form *f, uint8_t kind)
+{
+	switch (kind) {
+	case INSN_UNKNOWN:
+		return true;
+	case INSN_PLAIN:
+		/* A truncated PC: what it names changes with the place. */
+		return is_xabort(f) ||
+		       (x86_pcrel(f) && f->prefixes & X86_ADDRSIZE);
+	case INSN_SYSCALL:
+	case INSN_STOP:
+		return false;
+	default:
+		/* AMD cuts the new PC to 16 bits, Intel does not. */
+		return is_xbegin(f) ||
+		       (f->prefixes & X86_OPSIZE && !(f->rex & X86_REX_W)) ||
+		       (x86_pcrel(f) && f->prefixes & X86_ADDRSIZE);
+	}
+}
+
+/* Indirect jumps and calls: through what? */
+static void classify_indirect(const uint8_t *p, const struct x86_form *f,
+			      struct insn *ret)
+{
+	if (f->prefixes & X86_DS)
+		ret->flags |= INSN_NOTRACK;
+	if (!f->memory)
+		return;
+	if (x86_pcrel(f)) {
+		if (!(f->prefixes & X86_SEGMENT))
+			ret->flags |= INSN_SLOT;
+		return;
+	}
+	bool index = x86_has_sib(f) &&
+		     ((f->sib >> 3 & 7) != 4 || f->rex & 2);
+
+	if (!index)
+		return;
+	ret->flags |= INSN_INDEXED;
+	if (x86_modrm_mod(f) == 0 && (f->sib & 7) == 5)
+		ret->ref = x86_signed(p + f->disp_at, 4);
+}
+
+void x86_classify(const uint8_t *p, const struct x86_form *f, raddr_t pc,
+		  struct insn *ret)
+{
+	uint8_t kind = kind_of(f);
+
+	*ret = (struct insn){ .pc = pc, .size = f->size, .kind = kind };
+	if (x86_pcrel(f)) {
+		ret->flags |= INSN_PCREL;
+		ret->ref = pc + f->size + x86_signed(p + f->disp_at, 4);
+	}
+	if (kind == INSN_JUMP || kind == INSN_BRANCH || kind == INSN_CALL)
+		ret->dest = pc + f->size + x86_signed(p + f->imm_at, f->imm_size);
+	else if (kind == INSN_JUMP_INDIRECT || kind == INSN_CALL_INDIRECT)
+		classify_indirect(p, f, ret);
+	if (kind == INSN_PLAIN && x86_is_nop(f))
+		ret->flags |= INSN_NOP;
+	if (is_endbr64(f))
+		ret->flags |= INSN_LANDING;
+	if (is_pinned(f, kind))
+		ret->flags |= INSN_PINNED;
+}
+
+int x86_measure(const uint8_t *p, size_t n, raddr_t pc, struct insn *ret)
+{
+	struct x86_form form;
+	int err = x86_parse(p, n, &form);
+
+	if (!err)
+		x86_classify(p, &form, pc, ret);
+	return err;
+}
+
+/* capstone, one handle and one instruction buffer per thread. */
+struct decoder {
+	csh handle;
+	cs_insn *insn;
+};
+
+static pthread_once_t decoder_once = PTHREAD_ONCE_INIT;
+static pthread_key_t decoder_key;
+static int decoder_key_err;
+
+static void decoder_free(void *arg)
+{
+	struct decoder *d = arg;
+
+	if (d->insn)
+		cs_free(d->insn, 1);
+	if (d->handle)
+		cs_close(&d->handle);
+	free(d);
+}
+
+static void decoder_init_key(void)
+{
+	decoder_key_err = pthread_key_create(&decoder_key, decoder_free);
+}
+
+static struct decoder *decoder_new(void)
+{
+	struct decoder *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	if (cs_open(CS_ARCH_X86, CS_MODE_64, &d->handle) != CS_ERR_OK) {
+		d->handle = 0;
+		goto free;
+	}
+	if (cs_option(d->handle, CS_OPT_DETAIL, CS_OPT_ON) != CS_ERR_OK)
+		goto free;
+	d->insn = cs_malloc(d->handle);
+	if (!d->insn || pthread_setspecific(decoder_key, d) != 0)
+		goto free;
+	return d;
+free:
+	decoder_free(d);
+	return NULL;
+}
+
+/* The calling thread's decoder; NULL if there can be none. Freed with it. */
+static struct decoder *decoder_get(void)
+{
+	pthread_once(&decoder_once, decoder_init_key);
+	if (decoder_key_err)
+		return NULL;
+	struct decoder *d = pthread_getspecific(decoder_key);
+
+	return d ? d : decoder_new();
+}
+
+static bool takes_immediate(const cs_insn *insn)
+{
+	const cs_x86 *x86 = &insn->detail->x86;
+
+	return x86->op_count > 0 && x86->operands[0].type == X86_OP_IMM;
+}
+
+/* What capstone calls it. Its groups are not asked: version 4 puts every
+ * relative branch into one. */
+static uint8_t capstone_kind(const cs_insn *insn)
+{
+	switch (insn->id) {
+	case X86_INS_CALL:
+		return takes_immediate(insn) ? INSN_CALL : INSN_CALL_INDIRECT;
+	case X86_INS_JMP:
+		return takes_immediate(insn) ? INSN_JUMP : INSN_JUMP_INDIRECT;
+	case X86_INS_JAE ... X86_INS_JLE:	/* with jcxz and jecxz */
+	case X86_INS_JL:
+	case X86_INS_JNE ... X86_INS_JS:	/* with jrcxz */
+	case X86_INS_LOOP ... X86_INS_LOOPNE:
+	case X86_INS_XBEGIN:
+		return INSN_BRANCH;
+	case X86_INS_RET:
+		return INSN_RETURN;
+	case X86_INS_SYSCALL:
+	case X86_INS_SYSENTER:
+	case X86_INS_INT:
+		return INSN_SYSCALL;
+	case X86_INS_UD0:
+	case X86_INS_UD2:
+	case X86_INS_UD2B:
+	case X86_INS_HLT:
+	case X86_INS_INT1:
+	case X86_INS_INT3:
+		return INSN_STOP;
+	case X86_INS_RETF:
+	case X86_INS_RETFQ:
+	case X86_INS_LCALL:
+	case X86_INS_LJMP:
+	case X86_INS_IRET:
+	case X86_INS_IRETD:
+	case X86_INS_IRETQ:
+	case X86_INS_SYSRET:
+	case X86_INS_SYSEXIT:
+	case X86_INS_RSM:
+		return INSN_UNKNOWN;
+	default:
+		return INSN_PLAIN;
+	}
+}
+
+/* Does capstone see the same instruction? */
+static bool capstone_agrees(struct decoder *d, const uint8_t *p, size_t n,
+			    const struct insn *in)
+{
+	uint64_t address = in->pc;
+
+	if (!cs_disasm_iter(d->handle, &p, &n, &address, d->insn))
+		return false;
+	if (capstone_kind(d->insn) != in->kind)
+		return false;
+	/* It leaves out the ModRM of ud0 and ud1, behind which nothing runs. */
+	if (d->insn->size != in->size && in->kind != INSN_STOP)
+		return false;
+	return !in->dest ||
+	       (uint64_t)d->insn->detail->x86.operands[0].imm == in->dest;
+}
+
+int x86_decode(const uint8_t *p, size_t n, raddr_t pc, struct insn *ret)
+{
+	int err = x86_measure(p, n, pc, ret);
+
+	if (err)
+		return err;
+	struct decoder *d = decoder_get();
+
+	if (!d || !capstone_agrees(d, p, n, ret)) {
+		ret->kind = INSN_UNKNOWN;
+		ret->flags |= INSN_PINNED;
+		ret->dest = 0;
+	}
+	return 0;
+}

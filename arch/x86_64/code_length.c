@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * x86_64/code_length: where does this instruction end, and where are its parts?
+ *
+ * A table-driven parser for 64-bit mode: it knows the shape of every encoding
+ * (legacy, VEX, EVEX, XOP, 3DNow!), not the meaning of each opcode. What is
+ * reserved inside the maps 0F38 and 0F3A and behind VEX and EVEX is accepted,
+ * since its shape is fixed and new processors fill those holes: an instruction
+ * that is newer than this program keeps its length. APX (REX2, and EVEX with
+ * the bits that it gives a new meaning) is not known and is refused.
+ */
+#include "arch/x86_64/code.h"
+
+#include <errno.h>
+
+/*
+ * The shapes of what follows an opcode, one letter per opcode, sixteen to the
+ * row.
+ *
+ *	-  nothing		m  ModRM
+ *	b  imm8			B  ModRM, imm8
+ *	w  imm16		z  imm16 or imm32 by operand size
+ *	Z  ModRM, as z		v  imm16, imm32 or imm64 by operand size
+ *	e  imm16, imm8 (enter)	o  address by address size (moffs)
+ *	j  rel8			J  rel32
+ *	g  ModRM, and imm8 if its reg is 0 or 1 (group 3)
+ *	G  ModRM, and as z if its reg is 0 or 1
+ *	c  ModRM that always names registers
+ *	s  ModRM; two imm8 with a 66 or f2 prefix (extrq, insertq)
+ *	P  legacy prefix	R  REX
+ *	E  escape to another map	V  VEX, EVEX, XOP or their look-alikes
+ *	.  not in 64-bit mode
+ */
+static const char one_byte[] =
+	/* 00 */ "mmmmbz.." "mmmmbz.E"
+	/* 10 */ "mmmmbz.." "mmmmbz.."
+	/* 20 */ "mmmmbzP." "mmmmbzP."
+	/* 30 */ "mmmmbzP." "mmmmbzP."
+	/* 40 */ "RRRRRRRR" "RRRRRRRR"
+	/* 50 */ "--------" "--------"
+	/* 60 */ "..VmPPPP" "zZbB----"
+	/* 70 */ "jjjjjjjj" "jjjjjjjj"
+	/* 80 */ "BZ.Bmmmm" "mmmmmmmV"
+	/* 90 */ "--------" "--.-----"
+	/* a0 */ "oooo----" "bz------"
+	/* b0 */ "bbbbbbbb" "vvvvvvvv"
+	/* c0 */ "BBw-VVBZ" "e-w--b.-"
+	/* d0 */ "mmmm...-" "mmmmmmmm"
+	/* e0 */ "jjjjbbbb" "JJ.j----"
+	/* f0 */ "P-PP--gG" "------mm";
+
+static const char two_byte[] =
+	/* 00 */ "mmmm.---" "--.-.m-B"
+	/* 10 */ "mmmmmmmm" "mmmmmmmm"
+	/* 20 */ "cccc...." "mmmmmmmm"
+	/* 30 */ "------.-" "E.E....."
+	/* 40 */ "mmmmmmmm" "mmmmmmmm"
+	/* 50 */ "mmmmmmmm" "mmmmmmmm"
+	/* 60 */ "mmmmmmmm" "mmmmmmmm"
+	/* 70 */ "BBBBmmm-" "sm..mmmm"
+	/* 80 */ "JJJJJJJJ" "JJJJJJJJ"
+	/* 90 */ "mmmmmmmm" "mmmmmmmm"
+	/* a0 */ "---mBmmm" "---mBmmm"
+	/* b0 */ "mmmmmmmm" "mmBmmmmm"
+	/* c0 */ "mmBmBBBm" "--------"
+	/* d0 */ "mmmmmmmm" "mmmmmmmm"
+	/* e0 */ "mmmmmmmm" "mmmmmmmm"
+	/* f0 */ "mmmmmmmm" "mmmmmmmm";
+
+_Static_assert(sizeof(one_byte) == 257 && sizeof(two_byte) == 257,
+	       "one letter for each opcode");
+
+/* What a letter says, for those that need no look at anything else. */
+enum { MODRM = 128, SPECIAL = 64 };
+
+static const uint8_t shapes[128] = {
+	['-'] = 0, ['b'] = 1, ['w'] = 2, ['e'] = 3, ['j'] = 1,
+	['m'] = MODRM, ['B'] = MODRM | 1,
+	['z'] = SPECIAL, ['Z'] = SPECIAL | MODRM, ['v'] = SPECIAL,
+	['o'] = SPECIAL, ['J'] = SPECIAL, ['g'] = SPECIAL | MODRM,
+	['G'] = SPECIAL | MODRM, ['c'] = SPECIAL, ['s'] = SPECIAL | MODRM,
+	['.'] = SPECIAL,
+};
+
+/* More than a legal instruction and what the parser may read behind it before
+ * it knows that it is too long. */
+enum { LOOKAHEAD = 32 };
+
+static uint8_t prefix_of(uint8_t byte)
+{
+	switch (byte) {
+	case 0x66:
+		return X86_OPSIZE;
+	case 0x67:
+		return X86_ADDRSIZE;
+	case 0xf2:
+		return X86_REPNE;
+	case 0xf3:
+		return X86_REP;
+	case 0xf0:
+		return X86_LOCK;
+	case 0x3e:
+		return X86_DS;
+	case 0x64:
+	case 0x65:
+		return X86_SEGMENT;
+	default:
+		return 0;	/* cs, es, ss: no effect in 64-bit mode */
+	}
+}
+
+/* The offset of the first byte behind the prefixes. A REX counts only when it
+ * is the last of them. */
+static size_t parse_prefixes(const uint8_t *p, struct x86_form *f)
+{
+	size_t at = 0;
+
+	for (; at < ARCH_INSN_MAX; at++) {
+		char shape = one_byte[p[at]];
+
+		if (shape == 'R') {
+			f->rex = p[at];
+		} else if (shape == 'P') {
+			f->prefixes |= prefix_of(p[at]);
+			f->rex = 0;
+		} else {
+			break;
+		}
+	}
+	return at;
+}
+
+/* VEX, EVEX and XOP, from the byte that announces them at `at`: the offset of
+ * the opcode, or -EILSEQ. They carry REX and the mandatory prefix themselves,
+ * so neither may stand before them. */
+static int parse_vex(const uint8_t *p, size_t at, struct x86_form *f)
+{
+	if (f->rex || f->prefixes & (X86_OPSIZE | X86_REPNE | X86_REP | X86_LOCK))
+		return -EILSEQ;
+	f->coding = X86_VEX;
+	switch (p[at]) {
+	case 0xc5:
+		f->map = X86_MAP_0F;
+		return at + 2;
+	case 0xc4:
+		f->map = p[at + 1] & 31;
+		return at + 3;
+	case 0x8f:
+		f->coding = X86_XOP;
+		f->map = p[at + 1] & 31;
+		return at + 3;
+	default:
+		/* One bit is fixed in each of the first two payload bytes. */
+		if (p[at + 1] & 8 || !(p[at + 2] & 4))
+			return -EILSEQ;
+		f->coding = X86_EVEX;
+		f->map = p[at + 1] & 7;
+		return at + 4;
+	}
+}
+
+static bool vex_0f_has_imm8(uint8_t op)
+{
+	return (op >= 0x70 && op <= 0x73) || op == 0xc2 ||
+	       (op >= 0xc4 && op <= 0xc6);
+}
+
+/* What follows the opcode of a VEX, EVEX or XOP instruction: a shape, or
+ * -EILSEQ for a map that no processor has. */
+static int vex_shape(const struct x86_form *f)
+{
+	if (f->coding == X86_XOP)
+		return f->map == 8 ? MODRM | 1 : f->map == 9 ? MODRM :
+		       f->map == 10 ? MODRM | 4 : -EILSEQ;
+	switch (f->map) {
+	case X86_MAP_0F:
+		if (f->coding == X86_VEX && f->op == 0x77) /* vzeroupper */
+			return 0;
+		return vex_0f_has_imm8(f->op) ? MODRM | 1 : MODRM;
+	case X86_MAP_0F38:
+		return MODRM;
+	case X86_MAP_0F3A:
+		return MODRM | 1;
+	case 5:			/* the half-precision maps */
+	case 6:
+		return f->coding == X86_EVEX ? MODRM : -EILSEQ;
+	default:
+		return -EILSEQ;
+	}
+}
+
+/* 8f is `pop r/m`, whose reg is 0, or XOP, whose map is never below 8. */
+static bool starts_vex(const uint8_t *p)
+{
+	return p[0] != 0x8f || (p[1] & 31) >= 8;
+}
+
+/* ModRM, SIB and displacement at `at`; the offset behind them. */
+static inline size_t parse_modrm(const uint8_t *p, size_t at,
+				 struct x86_form *f)
+{
+	uint8_t modrm = f->modrm = p[at];
+	uint8_t mod = modrm >> 6, rm = modrm & 7;
+
+	f->modrm_at = at++;
+	f->memory = mod != 3;
+	if (!f->memory)
+		return at;
+	if (rm == 4) {
+		f->sib = p[at++];
+		rm = f->sib & 7;	/* base 5 without mod: only disp32 */
+	}
+	f->disp_size = mod == 1 ? 1 : mod == 2 || rm == 5 ? 4 : 0;
+	f->disp_at = f->disp_size ? at : 0;
+	return at + f->disp_size;
+}
+
+/* Immediate size where the operand size decides between 2 and 4. */
+static size_t imm_z(const struct x86_form *f)
+{
+	return f->prefixes & X86_OPSIZE && !(f->rex & X86_REX_W) ? 2 : 4;
+}
+
+/* A shape that needs a look at prefixes or ModRM: what it amounts to here, or
+ * -EILSEQ. */
+static int special_shape(char shape, uint8_t modrm, const struct x86_form *f)
+{
+	switch (shape) {
+	case 'z':
+		return imm_z(f);
+	case 'Z':
+		return MODRM | imm_z(f);
+	case 'v':
+		return f->rex & X86_REX_W ? 8 : imm_z(f);
+	case 'o':
+		return f->prefixes & X86_ADDRSIZE ? 4 : 8;
+	case 'J':
+		/* Intel ignores the 66 here, AMD reads rel16. */
+		return imm_z(f) == 4 ? 4 : -EILSEQ;
+	case 'g':
+		return MODRM | ((modrm & 0x30) == 0 ? 1 : 0);
+	case 'G':
+		return MODRM | ((modrm & 0x30) == 0 ? imm_z(f) : 0);
+	case 'c':
+		return 1;	/* no SIB, no displacement, whatever mod says */
+	case 's':
+		return MODRM | (f->prefixes & (X86_OPSIZE | X86_REPNE) ? 2 : 0);
+	default:
+		return -EILSEQ;
+	}
+}
+
+/* Is this ModRM legal behind this one-byte opcode? */
+static bool group_is_legal(const struct x86_form *f)
+{
+	switch (f->op) {
+	case 0x8d:		/* lea of a register */
+		return f->memory;
+	case 0x8f:
+		return x86_modrm_reg(f) == 0;
+	case 0xc6:
+	case 0xc7:		/* f8: xabort, xbegin */
+		return x86_modrm_reg(f) == 0 || f->modrm == 0xf8;
+	case 0xfe:
+		return x86_modrm_reg(f) < 2;
+	case 0xff:		/* far forms exist through memory only */
+		return x86_modrm_reg(f) != 7 &&
+		       (f->memory || (x86_modrm_reg(f) != 3 && x86_modrm_reg(f) != 5));
+	default:
+		return true;
+	}
+}
+
+/* The opcode's offset and map behind prefixes of `at` bytes, and what follows
+ * it; or -EILSEQ. */
+static inline int parse_opcode(const uint8_t *p, size_t at, struct x86_form *f)
+{
+	char shape = one_byte[p[at]];
+
+	if (shape == 'V' && starts_vex(p + at)) {
+		int op_at = parse_vex(p, at, f);
+
+		if (op_at < 0)
+			return op_at;
+		f->op_at = op_at;
+		f->op = p[op_at];
+		return vex_shape(f);
+	}
+	if (shape == 'V') {
+		shape = 'm';
+	} else if (shape == 'E') {
+		f->map = X86_MAP_0F;
+		shape = two_byte[p[++at]];
+		if (shape == 'E') {
+			f->map = p[at++] == 0x38 ? X86_MAP_0F38 : X86_MAP_0F3A;
+			shape = f->map == X86_MAP_0F38 ? 'm' : 'B';
+		}
+	}
+	f->op_at = at;
+	f->op = p[at];
+
+	uint8_t known = shapes[(uint8_t)shape];
+
+	return known & SPECIAL ? special_shape(shape, p[at + 1], f) : known;
+}
+
+/* `p` has LOOKAHEAD bytes. */
+static inline int parse(const uint8_t *p, struct x86_form *f)
+{
+	size_t at = parse_prefixes(p, f);
+
+	if (at == ARCH_INSN_MAX)
+		return -EILSEQ;
+	int shape = parse_opcode(p, at, f);
+
+	if (shape < 0)
+		return shape;
+	at = f->op_at + 1;
+	if (shape & MODRM) {
+		at = parse_modrm(p, at, f);
+		if (f->map == X86_MAP_ONE && !group_is_legal(f))
+			return -EILSEQ;
+	}
+	f->imm_size = shape & ~MODRM;
+	f->imm_at = f->imm_size ? at : 0;
+	f->size = at + f->imm_size;
+	return f->size <= ARCH_INSN_MAX ? 0 : -EILSEQ;
+}
+
+int x86_parse(const uint8_t *p, size_t n, struct x86_form *ret)
+{
+	uint8_t padded[LOOKAHEAD] = { 0 };
+	int err;
+
+	memset(ret, 0, sizeof(*ret));
+	if (n < LOOKAHEAD) {
+		memcpy(padded, p, n);
+		p = padded;
+	}
+	err = parse(p, ret);
+	return err ? err : ret->size <= n ? 0 : -EILSEQ;
+}
