@@ -13,5 +13,98 @@ $(BUILD)/tests/patch/%: tests/patch/%.c $(LIB)
 	@mkdir -p $(@D); echo "  CC      $<"
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $< $(LIB) $(LDLIBS)
 
+# Victims: the programs that live tests trace. Never built with a sanitizer:
+# they are to look like anybody's program. -rdynamic keeps their names in
+# .dynsym, so that the stripped copy has them too.
+VICTIM_C := $(wildcard tests/victims/*.c)
+VICTIM_CC := $(wildcard tests/victims/*.cc)
+VICTIMS := $(VICTIM_C:%.c=$(BUILD)/%) $(VICTIM_CC:%.cc=$(BUILD)/%) \
+	$(BUILD)/tests/victims/static $(BUILD)/tests/victims/stripped \
+	$(BUILD)/tests/victims/nameless $(BUILD)/tests/victims/plugin.so
+VICTIM_CFLAGS := -O2 -g $(WARN) -Wno-missing-prototypes -Wno-infinite-recursion \
+	-pthread -MMD -MP
+
+$(BUILD)/tests/victims/%: tests/victims/%.c
+	@mkdir -p $(@D); echo "  CC      $<"
+	$(Q)$(CC) $(CPPFLAGS) -std=gnu11 $(VICTIM_CFLAGS) -rdynamic -o $@ $<
+
+$(BUILD)/tests/victims/%: tests/victims/%.cc
+	@mkdir -p $(@D); echo "  CXX     $<"
+	$(Q)$(CXX) -D_GNU_SOURCE -I. -O2 -g -Wall -Wextra -pthread -MMD -MP \
+		-rdynamic -o $@ $<
+
+$(BUILD)/tests/victims/static: tests/victims/spin_threads.c
+	@mkdir -p $(@D); echo "  CC      $< (static)"
+	$(Q)$(CC) $(CPPFLAGS) -std=gnu11 $(VICTIM_CFLAGS) -static -o $@ $<
+
+$(BUILD)/tests/victims/stripped: $(BUILD)/tests/victims/spin_threads
+	@echo "  STRIP   $@"
+	$(Q)strip -o $@ $<
+
+# Not even .dynsym names its functions: .eh_frame alone knows where they are.
+$(BUILD)/tests/victims/nameless: tests/victims/spin_threads.c
+	@mkdir -p $(@D); echo "  CC      $< (stripped, no names at all)"
+	$(Q)$(CC) $(CPPFLAGS) -std=gnu11 $(VICTIM_CFLAGS) -s -o $@ $<
+
+$(BUILD)/tests/victims/plugin.so: tests/victims/plugin/plugin.c
+	@mkdir -p $(@D); echo "  CC      $< (shared)"
+	$(Q)$(CC) -std=gnu11 $(WARN) -O2 -g -fPIC -shared -o $@ $<
+
+# Tools of the tests: textcheck, poke, failer.
+TOOL_SRCS := $(wildcard tests/tools/*.c tests/fault/*.c)
+TOOLS := $(TOOL_SRCS:%.c=$(BUILD)/%)
+
+$(BUILD)/tests/tools/%: tests/tools/%.c
+	@mkdir -p $(@D); echo "  CC      $<"
+	$(Q)$(CC) $(CPPFLAGS) -std=gnu11 $(WARN) $(CFLAGS) -MMD -MP -o $@ $<
+
+$(BUILD)/tests/fault/%: tests/fault/%.c
+	@mkdir -p $(@D); echo "  CC      $<"
+	$(Q)$(CC) $(CPPFLAGS) -std=gnu11 $(WARN) $(CFLAGS) -MMD -MP -o $@ $<
+
+DEMO := $(BUILD)/demo/server $(BUILD)/demo/client
+$(BUILD)/demo/%: demo/%.c
+	@mkdir -p $(@D); echo "  CC      $<"
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -O2 -pthread -MMD -MP -s \
+		-rdynamic -o $@ $<
+
+LIVE := $(sort $(wildcard tests/live/*.sh))
+FAULT := $(sort $(wildcard tests/fault/*.sh))
+STRESS := $(sort $(wildcard tests/stress/*.sh))
+
 unit: $(UNIT_BIN)
-.PHONY: unit
+victims: $(VICTIMS) $(TOOLS)
+
+deps:
+	@tools/deps.sh build test
+
+# One shell per phase, so that what `deps` installed is there for the build.
+check: deps
+	@$(MAKE) --no-print-directory all unit victims
+	@tests/run $(BUILD) $(UNIT_BIN) $(LIVE) $(FAULT) $(STRESS)
+
+check-unit: $(UNIT_BIN)
+	@tests/run $(BUILD) $(UNIT_BIN)
+
+check-live: all victims
+	@tests/run $(BUILD) $(LIVE)
+
+# Every n of the fault tests, and long runs: an hour or more.
+soak: deps
+	@$(MAKE) --no-print-directory all victims
+	@SOAK=1 tests/run $(BUILD) $(FAULT) $(STRESS) $(LIVE)
+
+demo:
+	@tools/deps.sh build
+	@$(MAKE) --no-print-directory all $(DEMO) $(BUILD)/tests/tools/textcheck
+	@demo/demo.sh $(BUILD)
+
+bench:
+	@tools/deps.sh build bench
+	@$(MAKE) --no-print-directory all victims
+	@BUILD=$(BUILD) CC='$(CC)' bench/bench.sh
+
+lint:
+	@tools/lint.sh
+
+.PHONY: unit victims deps check check-unit check-live soak demo bench lint

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# lib: what live tests share. Sourced first by each of them; the runner has
+# made the current directory (new, private) and set BUILD (absolute).
+#
+# A test passes when it reaches its end. Any command that fails ends it, with
+# the line that failed; `skip WHY` ends it as skipped.
+
+set -eEuo pipefail
+
+INJECT=$BUILD/inject
+VICTIMS=$BUILD/tests/victims
+TEXTCHECK=$BUILD/tests/tools/textcheck
+STARTED=()		# PIDs that this test started, and nobody else's
+VICTIM=			# the one that commands go to
+
+on_error()
+{
+	local status=$?
+
+	echo "failed (status $status) at ${BASH_SOURCE[1]##*/}:${BASH_LINENO[0]}: $BASH_COMMAND"
+	return $status
+}
+
+on_exit()
+{
+	local status=$? pid
+
+	trap - EXIT ERR
+	set +e
+	if [ "$status" != 0 ] && [ "$status" != 77 ]; then
+		show_logs
+	fi
+	for pid in "${STARTED[@]}"; do
+		kill -KILL "$pid" 2>/dev/null
+		kill -CONT "$pid" 2>/dev/null
+	done
+	declare -F tidy >/dev/null && tidy
+	wait 2>/dev/null
+	exit "$status"
+}
+
+show_logs()
+{
+	local f
+
+	for f in *.err victim.out; do
+		[ -s "$f" ] && echo "--- $f" && tail -n 20 "$f"
+	done
+}
+
+trap on_error ERR
+trap on_exit EXIT
+trap 'exit 143' TERM INT
+
+skip()
+{
+	echo "skipped: $*"
+	exit 77
+}
+
+die()
+{
+	echo "failed: $*"
+	echo "  at ${BASH_SOURCE[1]##*/}:${BASH_LINENO[0]}"
+	exit 1
+}
+
+need()
+{
+	local tool
+
+	for tool; do
+		command -v "$tool" >/dev/null || skip "no $tool here"
+	done
+}
+
+need_root()
+{
+	[ "$(id -u)" = 0 ] || skip "needs root"
+}
+
+# wait_until SECONDS COMMAND...: true as soon as the command is.
+wait_until()
+{
+	local end=$((SECONDS + $1 + 1))
+
+	shift
+	until "$@"; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.02
+	done
+}
+
+has_line() { grep -q -- "$1" "$2" 2>/dev/null; }
+
+# --- victims ---
+
+# victim NAME [ARG...]: start it, wait until it is ready. Its PID is VICTIM.
+victim()
+{
+	mkfifo victim.in
+	: >victim.out
+	"$VICTIMS/$1" "${@:2}" <victim.in >victim.out 2>victim.err &
+	VICTIM=$!
+	STARTED+=("$VICTIM")
+	exec 9>victim.in
+	wait_until 10 has_line '^ready$' victim.out || die "$1 is not ready"
+}
+
+# tell COMMAND PATTERN: send it, wait for the line that answers; prints it.
+tell()
+{
+	local before
+
+	before=$(wc -l <victim.out)
+	echo "$1" >&9
+	wait_until "${3:-20}" answered "$before" "$2" ||
+		die "victim does not answer $1: $(tail -n 1 victim.out)"
+	tail -n +"$((before + 1))" victim.out | grep -- "$2" | head -n 1
+}
+
+answered() { tail -n +"$(($1 + 1))" victim.out | grep -q -- "$2"; }
+
+progress() { tell ping '^alive ' | cut -d' ' -f2; }
+
+# The victim is alive, nothing it computed was wrong, and it gets on.
+victim_works()
+{
+	local a b
+
+	if has_line ^WRONG victim.out; then
+		grep ^WRONG victim.out | head -n 3
+		die "the victim computed something wrong"
+	fi
+	a=$(progress)
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		sleep 0.05
+		b=$(progress)
+		[ "$b" -gt "$a" ] && return 0
+	done
+	die "the victim stands still ($a)"
+}
+
+threads() { local t=("/proc/$1/task"/*); echo ${#t[@]}; }
+
+# clean [PID]: text equal to its file, no tracer, nothing stopped.
+clean() { "$TEXTCHECK" "${1:-$VICTIM}" >textcheck.out || { cat textcheck.out; die "not as it was"; }; }
+
+# Everything that must hold after inject has left, whatever it did.
+unharmed()
+{
+	clean
+	victim_works
+}
+
+# --- inject ---
+
+# inject_bg [ARG...]: in the background; PID in TRACER, output in trace.out
+# and trace.err. Returns when the probes are in.
+inject_bg()
+{
+	: >trace.err
+	"$INJECT" "$@" >trace.out 2>trace.err &
+	TRACER=$!
+	STARTED+=("$TRACER")
+	wait_until 20 attached || { cat trace.err; die "inject did not attach"; }
+}
+
+attached()
+{
+	has_line '^inject: paused ' trace.err && return 0
+	kill -0 "$TRACER" 2>/dev/null || return 0
+	return 1
+}
+
+# inject_end [SIGNAL]: end it; its status must be $WANT (0).
+inject_end()
+{
+	kill -"${1:-INT}" "$TRACER" 2>/dev/null || true
+	inject_wait
+}
+
+inject_wait()
+{
+	local status=0
+
+	wait "$TRACER" || status=$?
+	[ "$status" = "${WANT:-0}" ] || die "inject ended with status $status, not ${WANT:-0}"
+}
+
+# status WANT COMMAND...: run it, with output in trace.out and trace.err.
+status()
+{
+	local want=$1 got=0
+
+	shift
+	timeout 60 "$@" >trace.out 2>trace.err || got=$?
+	[ "$got" = "$want" ] || die "$(basename "$1") ended with status $got, not $want"
+}
+
+# refused PATTERN: the one line of a refusal says why, and is one line.
+refused()
+{
+	grep -q -- "$1" trace.err || die "the message does not say '$1'"
+	[ "$(grep -c '^inject: ' trace.err)" = "${2:-1}" ] || die "not one line"
+}
+
+# The closing line claims what clean() then proves.
+removed()
+{
+	has_line 'all probes removed, text verified' trace.err ||
+		die "no closing line that says removed"
+	unharmed
+}
+
+# closing FIELD: a number of the closing line: functions, calls, events, lost.
+closing()
+{
+	local line
+
+	line=$(grep ' functions\? probed.* calls\?; ' trace.err | tail -n 1)
+	[ -n "$line" ] || die "no closing line"
+	case $1 in
+	functions) sed -E 's/^inject: ([0-9]+) .*/\1/' <<<"$line" ;;
+	calls) sed -E 's/.* ([0-9]+) calls?;.*/\1/' <<<"$line" ;;
+	events) sed -E 's/.* ([0-9]+) events? recorded.*/\1/' <<<"$line" ;;
+	lost) sed -E 's/.* ([0-9]+) lost.*/\1/' <<<"$line" ;;
+	esac
+}
+
+# traced NAME: a call of it is in the output.
+traced() { grep -q -- "$1" trace.out || die "no call of $1 in the output"; }

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* poke PID SYMBOL BYTE: write one byte (hex) over the first of an exported
+ * function of the executable, as a debugger's breakpoint does, and print the
+ * byte that was there. `poke PID SYMBOL` prints it only. */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int die(const char *what)
+{
+	fprintf(stderr, "poke: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+/* Link-time address of a symbol in .dynsym. Trusts its file: it is one that
+ * the tests have built. */
+static uint64_t find(const uint8_t *elf, const char *name)
+{
+	const Elf64_Ehdr *eh = (const void *)elf;
+	const Elf64_Shdr *sh = (const void *)(elf + eh->e_shoff);
+
+	for (int i = 0; i < eh->e_shnum; i++) {
+		const Elf64_Sym *sym = (const void *)(elf + sh[i].sh_offset);
+		const char *str;
+
+		if (sh[i].sh_type != SHT_DYNSYM)
+			continue;
+		str = (const char *)elf + sh[sh[i].sh_link].sh_offset;
+		for (size_t k = 0; k < sh[i].sh_size / sizeof(*sym); k++)
+			if (strcmp(str + sym[k].st_name, name) == 0)
+				return sym[k].st_value;
+	}
+	errno = ENOENT;
+	return die(name);
+}
+
+/* Where the first mapping of the executable is; its ELF address is 0. */
+static uint64_t base(const char *pid)
+{
+	char path[64];
+	uint64_t start;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%s/maps", pid);
+	f = fopen(path, "re");
+	if (!f || fscanf(f, "%" SCNx64, &start) != 1)
+		die(path);
+	fclose(f);
+	return start;
+}
+
+int main(int argc, char **argv)
+{
+	char path[64];
+	struct stat st;
+	uint64_t addr;
+	uint8_t *elf, old, byte;
+	int fd;
+
+	if (argc != 3 && argc != 4)
+		return 2;
+	snprintf(path, sizeof(path), "/proc/%s/exe", argv[1]);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st))
+		die(path);
+	elf = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (elf == MAP_FAILED)
+		die(path);
+	addr = base(argv[1]) + find(elf, argv[2]);
+	snprintf(path, sizeof(path), "/proc/%s/mem", argv[1]);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0 || pread(fd, &old, 1, addr) != 1)
+		die(path);
+	printf("%02x\n", old);
+	if (argc == 4) {
+		byte = strtoul(argv[3], NULL, 16);
+		if (pwrite(fd, &byte, 1, addr) != 1)
+			die(path);
+	}
+	return 0;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * textcheck PID: is every executable mapping of this process, byte for byte,
+ * what its file holds, and is nobody tracing it?
+ *
+ * Written apart from the program that it judges: it shares no code with it.
+ * Exit status: 0 equal, 1 different (the first difference is printed), 2 could
+ * not tell, 77 the process is gone.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct mapping {
+	uint64_t start, end, off;
+	char perms[5];
+	char path[4096];
+};
+
+enum { EQUAL, DIFFERENT, UNKNOWN, GONE = 77 };
+
+static uint64_t compared;
+
+static int no_process(const char *pid)
+{
+	fprintf(stderr, "textcheck: %s: no such process\n", pid);
+	return GONE;
+}
+
+/* Through map_files, which finds deleted files and other mount namespaces;
+ * by path for a user who may not. */
+static int open_file(const char *pid, const struct mapping *m)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%s/map_files/%" PRIx64 "-%" PRIx64,
+		 pid, m->start, m->end);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd >= 0 ? fd : open(m->path, O_RDONLY | O_CLOEXEC);
+}
+
+static void print_bytes(const char *what, const uint8_t *p, size_t n)
+{
+	printf("  %s", what);
+	for (size_t i = 0; i < n && i < 16; i++)
+		printf(" %02x", p[i]);
+	putchar('\n');
+}
+
+static int differ(const struct mapping *m, uint64_t at, const uint8_t *mem,
+		  const uint8_t *file, size_t n)
+{
+	printf("textcheck: %s: differs at %#" PRIx64 " (file offset %#" PRIx64
+	       ")\n", m->path, m->start + at, m->off + at);
+	print_bytes("memory:", mem, n);
+	print_bytes("file:  ", file, n);
+	return DIFFERENT;
+}
+
+static int compare_block(const struct mapping *m, uint64_t at,
+			 const uint8_t *mem, const uint8_t *file, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (mem[i] != file[i])
+			return differ(m, at + i, mem + i, file + i, n - i);
+	return EQUAL;
+}
+
+/* A live process may unmap what maps has just listed. */
+static bool is_mapped(const char *pid, const struct mapping *m)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%s/map_files/%" PRIx64 "-%" PRIx64,
+		 pid, m->start, m->end);
+	return faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* What lies behind the end of the file reads as zeros in memory. */
+static int compare_mapping(int mem, int file, const struct mapping *m)
+{
+	static uint8_t a[1 << 16], b[1 << 16];
+	uint64_t size = m->end - m->start;
+
+	for (uint64_t at = 0; at < size; at += sizeof(a)) {
+		size_t n = size - at < sizeof(a) ? size - at : sizeof(a);
+		int result;
+
+		memset(b, 0, n);
+		if (pread(mem, a, n, m->start + at) != (ssize_t)n ||
+		    pread(file, b, n, m->off + at) < 0) {
+			return UNKNOWN;
+		}
+		result = compare_block(m, at, a, b, n);
+		if (result)
+			return result;
+		compared += n;
+	}
+	return EQUAL;
+}
+
+static int check_mapping(const char *pid, int mem, const struct mapping *m)
+{
+	int file, result;
+
+	if (m->perms[2] != 'x' || m->path[0] != '/')
+		return EQUAL;
+	file = open_file(pid, m);
+	if (file < 0 && !is_mapped(pid, m))
+		return EQUAL;
+	if (file < 0) {
+		fprintf(stderr, "textcheck: %s: %s\n", m->path,
+			strerror(errno));
+		return UNKNOWN;
+	}
+	result = compare_mapping(mem, file, m);
+	close(file);
+	if (result == UNKNOWN && !is_mapped(pid, m))
+		return EQUAL;
+	if (result == UNKNOWN)
+		fprintf(stderr, "textcheck: %s: cannot be read\n", m->path);
+	return result;
+}
+
+static int check_text(const char *pid)
+{
+	struct mapping m;
+	char path[64], line[4400];
+	int mem, result = EQUAL;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%s/mem", pid);
+	mem = open(path, O_RDONLY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/%s/maps", pid);
+	maps = fopen(path, "re");
+	if (!maps || mem < 0)
+		return errno == ENOENT ? no_process(pid) : UNKNOWN;
+	while (result == EQUAL && fgets(line, sizeof(line), maps)) {
+		m.path[0] = '\0';
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64
+			   " %*s %*s %4095[^\n]", &m.start, &m.end, m.perms,
+			   &m.off, m.path) >= 4)
+			result = check_mapping(pid, mem, &m);
+	}
+	fclose(maps);
+	close(mem);
+	return result;
+}
+
+/* One thread's state and tracer. */
+static int check_task(const char *pid, const char *tid)
+{
+	char path[600], line[256], state = '?';
+	int tracer = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%s/task/%s/status", pid, tid);
+	f = fopen(path, "re");
+	if (!f)
+		return EQUAL;	/* it ended meanwhile */
+	while (fgets(line, sizeof(line), f)) {
+		sscanf(line, "State: %c", &state);
+		sscanf(line, "TracerPid: %d", &tracer);
+	}
+	fclose(f);
+	if (tracer == 0 && state != 'T' && state != 't')
+		return EQUAL;
+	printf("textcheck: thread %s: state %c, tracer %d\n", tid, state,
+	       tracer);
+	return DIFFERENT;
+}
+
+static int check_tasks(const char *pid)
+{
+	struct dirent *e;
+	char path[64];
+	int result = EQUAL;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%s/task", pid);
+	d = opendir(path);
+	if (!d)
+		return no_process(pid);
+	while ((e = readdir(d)))
+		if (isdigit((unsigned char)e->d_name[0]) && result == EQUAL)
+			result = check_task(pid, e->d_name);
+	closedir(d);
+	return result;
+}
+
+int main(int argc, char **argv)
+{
+	bool text_only = argc == 3 && strcmp(argv[1], "-t") == 0;
+	const char *pid = argv[argc - 1];
+	int result;
+
+	if ((argc != 2 && !text_only) || !isdigit((unsigned char)pid[0])) {
+		fprintf(stderr, "usage: textcheck [-t] PID\n"
+				"-t: compare the text only; a tracer and a "
+				"stopped thread are allowed\n");
+		return UNKNOWN;
+	}
+	result = check_text(pid);
+	if (result == EQUAL && !text_only)
+		result = check_tasks(pid);
+	if (result == EQUAL)
+		printf("textcheck: %s: %" PRIu64 " bytes of code equal their "
+		       "files\n", pid, compared);
+	return result;
+}
