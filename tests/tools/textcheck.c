@@ -75,7 +75,6 @@ static int compare_block(const struct mapping *m, uint64_t at,
 	return EQUAL;
 }
 
-/* A live process may unmap what maps has just listed. */
 static bool is_mapped(const char *pid, const struct mapping *m)
 {
 	char path[64];
@@ -108,27 +107,34 @@ static int compare_mapping(int mem, int file, const struct mapping *m)
 	return EQUAL;
 }
 
+static int try_mapping(const char *pid, int mem, const struct mapping *m)
+{
+	int file = open_file(pid, m), result = UNKNOWN;
+
+	if (file >= 0) {
+		result = compare_mapping(mem, file, m);
+		close(file);
+	}
+	return result;
+}
+
+/* Tried again, because a live process may unmap what maps has just listed,
+ * and map it once more. */
 static int check_mapping(const char *pid, int mem, const struct mapping *m)
 {
-	int file, result;
-
 	if (m->perms[2] != 'x' || m->path[0] != '/')
 		return EQUAL;
-	file = open_file(pid, m);
-	if (file < 0 && !is_mapped(pid, m))
-		return EQUAL;
-	if (file < 0) {
-		fprintf(stderr, "textcheck: %s: %s\n", m->path,
-			strerror(errno));
-		return UNKNOWN;
+	for (int i = 0; i < 50; i++) {
+		int result = try_mapping(pid, mem, m);
+
+		if (result != UNKNOWN)
+			return result;
+		if (!is_mapped(pid, m))
+			return EQUAL;
+		usleep(2000);
 	}
-	result = compare_mapping(mem, file, m);
-	close(file);
-	if (result == UNKNOWN && !is_mapped(pid, m))
-		return EQUAL;
-	if (result == UNKNOWN)
-		fprintf(stderr, "textcheck: %s: cannot be read\n", m->path);
-	return result;
+	fprintf(stderr, "textcheck: %s: cannot be read\n", m->path);
+	return UNKNOWN;
 }
 
 static int check_text(const char *pid)
