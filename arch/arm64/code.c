@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* arm64/code: the table of the instruction set, and what is written from
+ * nothing: jumps, recording calls; and what counts as padding. */
+#include "arch/arm64/code.h"
+
+#include <elf.h>
+#include <errno.h>
+
+/* What b reaches backward; one word less forward. */
+#define REACH (1ll << 27)
+
+bool arm64_field(int64_t value, unsigned int bits, unsigned int shift,
+		 uint32_t *word)
+{
+	int64_t limit = 1ll << (bits - 1);
+
+	if (value < -limit || value >= limit)
+		return false;
+	*word |= ((uint32_t)value & ((1u << bits) - 1)) << shift;
+	return true;
+}
+
+uint32_t arm64_invert(uint32_t w)
+{
+	if (arm64_is_bcond(w))
+		return (w & 0xff00001f) ^ 1;
+	return (w & (arm64_is_tbz(w) ? 0xfff8001f : 0xff00001f)) ^ 1 << 24;
+}
+
+int arm64_branch(raddr_t from, raddr_t to, bool link, uint32_t *ret)
+{
+	int64_t off = (int64_t)(to - from);
+	uint32_t word = link ? 0x94000000 : 0x14000000;
+
+	if (off & 3 || !arm64_field(off >> 2, 26, 0, &word))
+		return -ERANGE;
+	*ret = word;
+	return 0;
+}
+
+static int arm64_jump(raddr_t from, raddr_t to, uint8_t *out)
+{
+	uint32_t word;
+	int err = arm64_branch(from, to, false, &word);
+
+	if (err)
+		return err;
+	arm64_put_word(out, word);
+	return 4;
+}
+
+/* There is none: every jump is one word. */
+static int arm64_jump_short(raddr_t from, raddr_t to, uint8_t *out)
+{
+	return -ERANGE;
+}
+
+static int arm64_skip_unless(const uint8_t *p, const struct insn *in,
+			     size_t distance, uint8_t *out)
+{
+	uint32_t w = arm64_word(p), skip;
+
+	if (in->kind != INSN_BRANCH || in->flags & INSN_PINNED ||
+	    distance & 3 || distance > INT16_MAX)
+		return -ENOTSUP;
+	skip = arm64_invert(w);
+	if (!arm64_field(distance / 4 + 1, arm64_is_tbz(w) ? 14 : 19, 5, &skip))
+		return -ENOTSUP;
+	arm64_put_word(out, skip);
+	return 4;
+}
+
+/*
+ *	stp	x17, x30, [sp, #-32]!
+ *	str	x16, [sp, #16]
+ *	movz	x16, #word[0]
+ *	movk	x16, #word[1], lsl #16
+ *	movk	x16, #word[2], lsl #32
+ *	movk	x16, #word[3], lsl #48
+ *	bl	routine
+ *	ldr	x16, [sp, #16]
+ *	ldp	x17, x30, [sp], #32
+ *
+ * The routine finds the record's word in x16, its return address in x30, the
+ * application's x30 at [sp, #8], and the application's stack from sp + 32; it
+ * keeps all but x16, x17 and x30, the flags too. x16 and x17 are saved although
+ * a veneer might change them: a tail call through a register uses them. There
+ * is no red zone below the stack pointer on Linux.
+ */
+static int arm64_record(raddr_t at, const struct record_call *call,
+			uint8_t *out)
+{
+	uint32_t code[] = {
+		0xa9be7bf1,
+		0xf9000bf0,
+		0xd2800010,
+		0xf2a00010,
+		0xf2c00010,
+		0xf2e00010,
+		0,
+		0xf9400bf0,
+		0xa8c27bf1,
+	};
+	enum { WORD = 2, CALL = 6 };
+	int err = arm64_branch(at + CALL * 4, call->routine, true, &code[CALL]);
+
+	if (err)
+		return err;
+	for (int i = 0; i < 4; i++)
+		code[WORD + i] |= (call->word >> 16 * i & 0xffff) << 5;
+	for (size_t i = 0; i < ARRAY_SIZE(code); i++)
+		arm64_put_word(out + i * 4, code[i]);
+	return sizeof(code);
+}
+
+/* nop, zeros, and brk #1, with which lld fills. */
+static bool is_padding_word(uint32_t w)
+{
+	return w == ARM64_NOP || w == 0 || w == 0xd4200020;
+}
+
+static bool arm64_is_padding(const uint8_t *p, size_t n)
+{
+	for (; n >= 4; p += 4, n -= 4)
+		if (!is_padding_word(arm64_word(p)))
+			return false;
+	return n == 0;
+}
+
+const struct arch arch_arm64 = {
+	.name = "arm64",
+	.machine = EM_AARCH64,
+	.align = 4,
+	.jump_size = 4,
+	.short_size = 0,
+	.short_reach = 0,
+	.reach = REACH - ARCH_JUMP_MAX,
+	.decode = arm64_decode,
+	.measure = arm64_decode,
+	.relocate = arm64_relocate,
+	.jump = arm64_jump,
+	.jump_short = arm64_jump_short,
+	.skip_unless = arm64_skip_unless,
+	.record = arm64_record,
+	.is_padding = arm64_is_padding,
+};
