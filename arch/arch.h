@@ -79,6 +79,8 @@ struct arch {
 	uint8_t short_size;	/* bytes of the short jump of tactic 3; 0: none */
 	int64_t short_reach;	/* it reaches pc+short_size +- this */
 	int64_t reach;		/* a full jump reaches +- this many bytes */
+	bool keeps_landing;	/* a landing pad is enforced: an entry's jump
+				 * stands behind it, never on it */
 
 	/*
 	 * Decode the instruction at `p` (`n` bytes readable there) whose

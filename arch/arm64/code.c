@@ -135,6 +135,7 @@ const struct arch arch_arm64 = {
 	.short_size = 0,
 	.short_reach = 0,
 	.reach = REACH - ARCH_JUMP_MAX,
+	.keeps_landing = true,
 	.decode = arm64_decode,
 	.measure = arm64_decode,
 	.relocate = arm64_relocate,

@@ -124,6 +124,7 @@ const struct arch arch_x86_64 = {
 	.short_size = 2,
 	.short_reach = INT8_MAX,
 	.reach = INT32_MAX - ARCH_JUMP_MAX,
+	.keeps_landing = false,	/* no kernel enforces endbr64 in user space */
 	.decode = x86_decode,
 	.measure = x86_measure,
 	.relocate = x86_relocate,
