@@ -121,6 +121,10 @@ struct plan {
 
 struct plan_options {
 	bool entry_only;	/* --entry-only */
+	/* Windows and holes that earlier plans have in the same text: no site
+	 * may touch them. */
+	const struct range *taken;
+	size_t ntaken;
 	/* Called now and then with work done and to do; may be NULL. */
 	void (*progress)(void *ctx, size_t done, size_t total);
 	void *ctx;
@@ -128,7 +132,8 @@ struct plan_options {
 
 /*
  * Decide the sites of `n` functions of one module. Refusals are values in the
- * probes, not errors; -ENOMEM and -EBADMSG (the text cannot be swept) are.
+ * probes, not errors; -ENOMEM is the only one. The symbols must outlive the
+ * plan; `options` may be NULL.
  */
 int plan_make(const struct arch *, const struct symbols *,
 	      const struct func *const *selected, size_t n,

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * body: which instructions is this function made of, and where is it left?
+ *
+ * A function is its symbol's range and the fragments that compilers split off
+ * it (.cold). It is left by every return, every jump to another function, and
+ * every indirect jump that is no jump table. Where that is not certain the
+ * probe keeps its entry only: a wrong exit would be recorded for a call that
+ * goes on, a missing one would leave a call open.
+ */
+#include <errno.h>
+
+#include "plan/impl.h"
+
+bool insn_ends(const struct insn *in)
+{
+	return in->kind == INSN_JUMP || in->kind == INSN_JUMP_INDIRECT ||
+	       in->kind == INSN_RETURN || in->kind == INSN_STOP;
+}
+
+static bool is_direct(const struct insn *in)
+{
+	return in->kind == INSN_JUMP || in->kind == INSN_BRANCH;
+}
+
+bool body_has(const struct body *b, raddr_t a)
+{
+	for (size_t i = 0; i < b->npieces; i++)
+		if (range_has(b->pieces[i], a))
+			return true;
+	return false;
+}
+
+void body_doubt(struct body *b, enum refusal why)
+{
+	if (!b->entry_only)
+		b->entry_only = why;
+}
+
+static int add_piece(struct body *b, struct range r)
+{
+	size_t left;
+
+	for (size_t i = 0; i < b->npieces; i++) {
+		if (!range_overlaps(b->pieces[i], r))
+			continue;
+		/* The same bytes twice would be two opinions of one window. */
+		if (r.start < b->pieces[i].start || r.end > b->pieces[i].end)
+			body_doubt(b, REFUSED_UNREADABLE);
+		return 0;
+	}
+	if (r.end <= r.start || !symbols_text(b->impl->symbols, r.start, &left) ||
+	    range_size(r) > left || b->npieces > UINT16_MAX) {
+		body_doubt(b, REFUSED_UNREADABLE);
+		return 0;
+	}
+	struct range *new = vec_push(b->pieces, b->npieces, b->pieces_cap);
+
+	if (!new)
+		return -ENOMEM;
+	*new = r;
+	return 0;
+}
+
+/* Take a fragment that nobody is known to own as a piece of this body. If two
+ * functions do, each sees the other's edges into it: see doubt_strangers. */
+static int adopt(struct body *b, raddr_t a)
+{
+	const struct func *f = symbols_func_at(b->impl->symbols, a);
+
+	if (!f || !(f->flags & FUNC_FRAGMENT) || f->parent >= 0)
+		return 0;
+	return add_piece(b, f->range);
+}
+
+/* Decode one piece. Sizes and kinds are arch->measure's: the exact decoder is
+ * asked about what is displaced only. */
+static int read_piece(struct body *b, size_t piece)
+{
+	const struct arch *arch = b->impl->arch;
+	struct range r = b->pieces[piece];
+	size_t left;
+	const uint8_t *p = symbols_text(b->impl->symbols, r.start, &left);
+
+	if (range_size(r) > b->impl->budget) {
+		body_doubt(b, REFUSED_UNREADABLE);
+		return 0;
+	}
+	b->impl->budget -= range_size(r);
+	for (raddr_t pc = r.start; pc < r.end; ) {
+		struct insn in;
+
+		if (arch->measure(p + (pc - r.start), r.end - pc, pc, &in)) {
+			body_doubt(b, REFUSED_UNREADABLE);
+			break;
+		}
+		struct step *s = vec_push(b->steps, b->nsteps, b->steps_cap);
+
+		if (!s)
+			return -ENOMEM;
+		*s = (struct step){ .insn = in, .piece = piece };
+		pc += in.size;
+	}
+	return 0;
+}
+
+/* Fragments that a piece jumps or falls into, or that jump into it. */
+static int adopt_around(struct body *b, size_t piece, size_t first)
+{
+	const struct plan_impl *p = b->impl;
+	struct range r = b->pieces[piece];
+	int err = 0;
+
+	for (size_t i = first; i < b->nsteps && !err; i++)
+		if (is_direct(&b->steps[i].insn) &&
+		    !body_has(b, b->steps[i].insn.dest))
+			err = adopt(b, b->steps[i].insn.dest);
+	for (size_t i = ground_edge(p, r.start);
+	     i < p->nedges && p->edges[i].to < r.end && !err; i++)
+		if (!body_has(b, p->edges[i].from))
+			err = adopt(b, p->edges[i].from);
+	if (!err && b->nsteps > first && !insn_ends(&b->steps[b->nsteps - 1].insn))
+		err = adopt(b, r.end);
+	return err;
+}
+
+static int add_own_fragments(struct body *b)
+{
+	const struct symbols *syms = b->impl->symbols;
+	const uint32_t *frags = b->impl->fragments;
+	int64_t self = b->func - syms->funcs;
+	size_t lo = 0, hi = b->impl->nfragments;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (syms->funcs[frags[mid]].parent < self)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < b->impl->nfragments; lo++) {
+		const struct func *f = &syms->funcs[frags[lo]];
+
+		if (f->parent != self)
+			break;
+		int err = add_piece(b, f->range);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int gather(struct body *b)
+{
+	int err = add_piece(b, b->func->range);
+
+	if (!err && b->npieces)
+		err = add_own_fragments(b);
+	for (size_t i = 0; i < b->npieces && !err; i++) {
+		size_t first = b->nsteps;
+
+		err = read_piece(b, i);
+		if (!err)
+			err = adopt_around(b, i, first);
+	}
+	return err;
+}
+
+/*
+ * Where can control be? What nothing leads to may be data, or was never
+ * linked to: a return there is no exit, and must not be written over.
+ */
+static void mark_live(struct body *b)
+{
+	bool falls = false;
+
+	for (size_t i = 0; i < b->nsteps; i++) {
+		struct step *s = &b->steps[i];
+
+		if (i && b->steps[i - 1].piece != s->piece)
+			falls = false;
+		s->live = falls || ground_any(b->impl, LAYER_TARGET, s->insn.pc, 1);
+		falls = s->live && !insn_ends(&s->insn);
+	}
+}
+
+/*
+ * Others that come into the middle: their calls would leave through our exits
+ * without having entered. Jumps, calls (edges) and symbols alike; and our own
+ * start may be the middle of another function.
+ */
+static void doubt_strangers(struct body *b)
+{
+	const struct plan_impl *p = b->impl;
+
+	for (size_t n = 0; n < b->npieces; n++) {
+		struct range r = b->pieces[n];
+
+		for (size_t i = ground_edge(p, r.start);
+		     i < p->nedges && p->edges[i].to < r.end; i++)
+			if (!body_has(b, p->edges[i].from))
+				body_doubt(b, REFUSED_SHARED_BODY);
+		if (ground_any(p, LAYER_START, r.start + (n == 0),
+			       range_size(r) - (n == 0)))
+			body_doubt(b, REFUSED_SHARED_BODY);
+	}
+	raddr_t start = b->func->range.start;
+	const struct func *before = start ? symbols_func_at(p->symbols, start - 1) : NULL;
+
+	if (before && range_has(before->range, start))
+		body_doubt(b, REFUSED_SHARED_BODY);
+}
+
+/* A direct jump that leaves the body: is it a tail call? */
+static void judge_leaving(struct body *b, struct step *s)
+{
+	raddr_t dest = s->insn.dest;
+	const struct func *f = symbols_func_at(b->impl->symbols, dest);
+	size_t left;
+
+	if (!symbols_text(b->impl->symbols, dest, &left))
+		body_doubt(b, REFUSED_UNREADABLE);
+	else if (f && (f->range.start != dest || f->flags & FUNC_FRAGMENT))
+		body_doubt(b, REFUSED_SHARED_BODY);
+	else	/* a function's start, or a stub of the linkage table */
+		s->exit = true;
+}
+
+static void judge_direct(struct body *b, struct step *s)
+{
+	raddr_t dest = s->insn.dest;
+
+	/* Iterations would be counted as calls that never end. */
+	if (is_direct(&s->insn) && dest == b->func->range.start)
+		b->refusal = REFUSED_LOOP_ENTRY;
+	else if (is_direct(&s->insn) && !body_has(b, dest))
+		judge_leaving(b, s);
+	/* A call into our own middle comes back by one of our returns. */
+	else if (s->insn.kind == INSN_CALL && dest != b->func->range.start &&
+		 body_has(b, dest))
+		body_doubt(b, REFUSED_SHARED_BODY);
+}
+
+static void judge_step(struct body *b, struct step *s, enum indirect to)
+{
+	switch (s->insn.kind) {
+	case INSN_JUMP:
+	case INSN_BRANCH:
+	case INSN_CALL:
+		judge_direct(b, s);
+		break;
+	case INSN_RETURN:
+		s->exit = true;
+		break;
+	case INSN_JUMP_INDIRECT:
+		s->exit = to == INDIRECT_TAIL;
+		if (to == INDIRECT_UNSURE)
+			body_doubt(b, REFUSED_JUMP_TABLE);
+		break;
+	case INSN_UNKNOWN:	/* a far return, say */
+		body_doubt(b, REFUSED_UNREADABLE);
+		break;
+	}
+	b->nexits += s->exit;
+}
+
+/*
+ * The last instruction of a piece. A call there does not return, and a system
+ * call there does not either; from anything else control falls into what
+ * follows, which is not ours.
+ */
+static void doubt_end(struct body *b, size_t i)
+{
+	const struct step *s = &b->steps[i];
+	raddr_t next = s->insn.pc + s->insn.size;
+	bool last = i + 1 == b->nsteps || b->steps[i + 1].piece != s->piece;
+
+	if (last && s->live && !insn_ends(&s->insn) && !body_has(b, next) &&
+	    s->insn.kind != INSN_CALL && s->insn.kind != INSN_CALL_INDIRECT &&
+	    s->insn.kind != INSN_SYSCALL && !(s->insn.flags & INSN_NOP))
+		body_doubt(b, REFUSED_SHARED_BODY);
+}
+
+static int judge(struct body *b)
+{
+	auto_free enum indirect *indirect = NULL;
+	int err = indirect_resolve(b, &indirect);
+	size_t n = 0;
+
+	if (err)
+		return err;
+	mark_live(b);
+	doubt_strangers(b);
+	for (size_t i = 0; i < b->nsteps; i++) {
+		struct step *s = &b->steps[i];
+		bool jumps = s->insn.kind == INSN_JUMP_INDIRECT;
+
+		if (s->live)
+			judge_step(b, s, jumps ? indirect[n] : INDIRECT_UNSURE);
+		n += jumps;
+		doubt_end(b, i);
+	}
+	return 0;
+}
+
+int body_make(struct plan_impl *p, const struct func *f, struct body *ret)
+{
+	*ret = (struct body){ .impl = p, .func = f };
+	int err = gather(ret);
+
+	if (!err && !ret->nsteps)
+		ret->refusal = REFUSED_UNREADABLE;
+	if (!err && ret->nsteps)
+		err = judge(ret);
+	if (err)
+		body_clear(ret);
+	return err;
+}
+
+void body_clear(struct body *b)
+{
+	free(b->pieces);
+	free(b->steps);
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * choose: which windows does a probe take, and by which tactic?
+ *
+ * Exits all or none: one that is missing would leave calls open. Full jumps
+ * come first, for all probes of a plan; what is still without a place then
+ * may take padding for tactic 3, so that it takes none which others need.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "plan/impl.h"
+
+enum {
+	MERGE = 16,		/* an exit this near to the site before it joins
+				 * it: one window costs less than two */
+	AHEAD = 8,		/* instructions that a window may go on behind a
+				 * conditional exit */
+};
+
+/* A window that has been claimed. */
+struct pick {
+	struct window window;
+	raddr_t hole;		/* 0: tactic 1 */
+};
+
+/* picks[0] is the entry's, the exits' follow in the order of the steps. */
+struct picks {
+	struct pick *v;
+	size_t n;
+};
+
+static raddr_t window_pc(const struct body *b, const struct window *w)
+{
+	return b->steps[w->first].insn.pc;
+}
+
+static void claim(struct body *b, const struct pick *k)
+{
+	ground_set(b->impl, LAYER_TAKEN, window_pc(b, &k->window),
+		   k->window.size + k->window.dead);
+	if (k->hole)
+		ground_set(b->impl, LAYER_TAKEN, k->hole, b->impl->arch->jump_size);
+}
+
+static void release(struct body *b, const struct pick *k)
+{
+	ground_clear(b->impl, LAYER_TAKEN, window_pc(b, &k->window),
+		     k->window.size + k->window.dead);
+	if (k->hole)
+		ground_clear(b->impl, LAYER_TAKEN, k->hole, b->impl->arch->jump_size);
+}
+
+static void release_all(struct body *b, struct picks *ks)
+{
+	while (ks->n)
+		release(b, &ks->v[--ks->n]);
+}
+
+static void add_pick(struct body *b, struct picks *ks, struct window w, raddr_t hole)
+{
+	struct pick *k = &ks->v[ks->n++];
+
+	*k = (struct pick){ .window = w, .hole = hole };
+	claim(b, k);
+}
+
+/* Take `w` for a short jump, if there is a hole for it. */
+static bool add_short(struct body *b, struct picks *ks, struct window w)
+{
+	add_pick(b, ks, w, 0);
+	raddr_t hole = window_hole(b, window_pc(b, &w));
+
+	release(b, &ks->v[--ks->n]);
+	if (hole)
+		add_pick(b, ks, w, hole);
+	return hole != 0;
+}
+
+/* The shortest window of `need` bytes from the entry on. */
+static enum refusal find_entry(struct body *b, size_t need, struct window *ret)
+{
+	enum refusal why = REFUSED_TOO_SHORT;
+
+	for (size_t last = 0; last < b->nsteps && last < SITE_INSNS &&
+	     why == REFUSED_TOO_SHORT; last++)
+		why = window_check(b, 0, last, need, ret);
+	return why;
+}
+
+static enum refusal choose_entry(struct body *b, bool may_short, struct picks *ks)
+{
+	const struct arch *arch = b->impl->arch;
+	struct window w;
+	enum refusal why = find_entry(b, arch->jump_size, &w);
+
+	if (!why)
+		add_pick(b, ks, w, 0);
+	else if (may_short && !find_entry(b, arch->short_size, &w) &&
+		 add_short(b, ks, w))
+		why = REFUSED_NONE;
+	return why;
+}
+
+/* The shortest window that ends with step `last` and holds the exit. */
+static enum refusal find_back(struct body *b, size_t exit, size_t last,
+			      size_t need, struct window *ret)
+{
+	enum refusal why = REFUSED_TOO_SHORT;
+
+	for (size_t first = exit + 1; first-- > 0 && last - first < SITE_INSNS; ) {
+		if (b->steps[first].piece != b->steps[exit].piece)
+			break;
+		enum refusal now = window_check(b, first, last, need, ret);
+
+		if (!now)
+			return REFUSED_NONE;
+		why = why == REFUSED_TOO_SHORT ? now : why;
+		/* Further back only what stands in the way stays there. */
+		if (now != REFUSED_TOO_SHORT && now != REFUSED_PAGE_CROSSING)
+			break;
+	}
+	return why;
+}
+
+/* A conditional exit that is not taken goes on, and so may its window. */
+static enum refusal find_exit(struct body *b, size_t exit, size_t need,
+			      struct window *ret)
+{
+	enum refusal why = find_back(b, exit, exit, need, ret);
+
+	for (size_t last = exit + 1; why && last < b->nsteps && last <= exit + AHEAD &&
+	     !insn_ends(&b->steps[last - 1].insn) &&
+	     b->steps[last].piece == b->steps[exit].piece; last++)
+		if (!find_back(b, exit, last, need, ret))
+			return REFUSED_NONE;
+	return why;
+}
+
+/* Let the site before an exit reach as far as the exit. */
+static bool extend(struct body *b, struct pick *k, size_t exit)
+{
+	struct window w;
+
+	release(b, k);
+	bool ok = !window_check(b, k->window.first, exit,
+				b->impl->arch->jump_size, &w);
+
+	if (ok)
+		*k = (struct pick){ .window = w };
+	claim(b, k);
+	return ok;
+}
+
+static bool is_near(const struct body *b, const struct pick *k, size_t exit)
+{
+	const struct insn *in = &b->steps[exit].insn;
+
+	return b->steps[k->window.first].piece == b->steps[exit].piece &&
+	       in->pc + in->size - window_pc(b, &k->window) <= MERGE;
+}
+
+static enum refusal choose_exit(struct body *b, size_t exit, bool may_short,
+				struct picks *ks)
+{
+	const struct arch *arch = b->impl->arch;
+	struct pick *before = &ks->v[ks->n - 1];
+	struct window w;
+
+	if (exit <= before->window.last)	/* is inside already */
+		return REFUSED_NONE;
+	if (is_near(b, before, exit) && extend(b, before, exit))
+		return REFUSED_NONE;
+	enum refusal why = find_exit(b, exit, arch->jump_size, &w);
+
+	if (!why)
+		add_pick(b, ks, w, 0);
+	else if (extend(b, before, exit) ||
+		 (may_short && !find_exit(b, exit, arch->short_size, &w) &&
+		  add_short(b, ks, w)))
+		why = REFUSED_NONE;
+	return why;
+}
+
+/* Users are told what stands in the way of an exit where it is not just that
+ * there is no room. */
+static enum refusal exit_refusal(enum refusal why)
+{
+	return why == REFUSED_PAGE_CROSSING || why == REFUSED_UNKNOWN_INSN ||
+	       why == REFUSED_UNMOVABLE ? why : REFUSED_EXIT_NO_ROOM;
+}
+
+static enum refusal choose_exits(struct body *b, bool may_short, struct picks *ks)
+{
+	enum refusal why = REFUSED_NONE;
+
+	for (size_t i = 0; i < b->nsteps && !why; i++)
+		if (b->steps[i].exit)
+			why = choose_exit(b, i, may_short, ks);
+	return why ? exit_refusal(why) : REFUSED_NONE;
+}
+
+static void fill_patch(const struct body *b, raddr_t pc, uint8_t len,
+		       struct patch *ret)
+{
+	size_t left;
+
+	*ret = (struct patch){ .pc = pc, .len = len };
+	memcpy(ret->old, symbols_text(b->impl->symbols, pc, &left), len);
+}
+
+static void fill_insns(const struct body *b, const struct window *w,
+		       bool with_exits, struct site *s)
+{
+	for (size_t i = w->first; i <= w->last; i++) {
+		const struct step *step = &b->steps[i];
+		struct site_insn *in = &s->insns[s->ninsns++];
+
+		in->off = step->insn.pc - s->pc;
+		in->exit = with_exits && step->exit;
+		s->nexits += in->exit;
+	}
+}
+
+static void fill_site(const struct body *b, const struct pick *k, bool entry,
+		      bool with_exits, struct site *s)
+{
+	const struct arch *arch = b->impl->arch;
+
+	*s = (struct site){ .pc = window_pc(b, &k->window),
+			    .window = k->window.size, .dead = k->window.dead,
+			    .tactic = k->hole ? TACTIC_SHORT : TACTIC_JUMP,
+			    .entry = entry };
+	fill_insns(b, &k->window, with_exits, s);
+	fill_patch(b, s->pc, k->hole ? arch->short_size : arch->jump_size, &s->jump);
+	if (k->hole)
+		fill_patch(b, k->hole, arch->jump_size, &s->hole);
+	s->stub_size = place_bound(b, &k->window, s);
+}
+
+static int fill_probe(const struct body *b, const struct picks *ks,
+		      struct probe *probe)
+{
+	bool with_exits = !probe->entry_only;
+
+	probe->sites = calloc(ks->n, sizeof(*probe->sites));
+	if (!probe->sites)
+		return fail(ENOMEM, "plan %s", b->func->name);
+	for (size_t i = 1; i < ks->n; i++)
+		fill_site(b, &ks->v[i], false, with_exits, &probe->sites[i - 1]);
+	fill_site(b, &ks->v[0], true, with_exits, &probe->sites[ks->n - 1]);
+	probe->nsites = ks->n;
+	return 0;
+}
+
+static enum refusal why_entry_only(const struct body *b, const struct choice *c)
+{
+	if (c->entry_only)
+		return REFUSED_ENTRY_ONLY_ASKED;
+	if (b->entry_only)
+		return b->entry_only;
+	return b->nexits ? REFUSED_NONE : REFUSED_NO_EXIT;
+}
+
+/* Picks for a probe that is not refused; 1 if tactic 3 is to be tried too. */
+static int choose_picks(struct body *b, const struct choice *c, struct picks *ks,
+			struct probe *probe)
+{
+	bool retry = !c->may_short && b->impl->arch->short_size;
+
+	probe->entry_only = why_entry_only(b, c);
+	probe->refusal = choose_entry(b, c->may_short, ks);
+	if (probe->refusal)
+		return retry;
+	if (probe->entry_only)
+		return 0;
+	probe->entry_only = choose_exits(b, c->may_short, ks);
+	if (!probe->entry_only)
+		return 0;
+	release_all(b, ks);
+	if (retry)
+		return 1;
+	/* It may have been extended to reach an exit: choose it anew. */
+	probe->refusal = choose_entry(b, c->may_short, ks);
+	return 0;
+}
+
+int choose_sites(struct body *b, const struct choice *c, struct probe *probe)
+{
+	auto_free struct pick *v = NULL;
+
+	probe->nexits = b->nexits;
+	probe->refusal = b->refusal;
+	if (b->refusal)
+		return 0;
+	v = calloc(b->nexits + 1, sizeof(*v));
+	if (!v)
+		return fail(ENOMEM, "plan %s", b->func->name);
+	struct picks ks = { .v = v };
+	int err = choose_picks(b, c, &ks, probe);
+
+	return err || probe->refusal ? err : fill_probe(b, &ks, probe);
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ground: which bytes of the text may control arrive at, which does it never
+ * reach, and which are spoken for?
+ *
+ * A jump replaces several instructions, and whoever arrives in its middle
+ * executes the tail of an address. So the WHOLE text is swept for branches:
+ * the one that kills a target need not be in a function that was selected.
+ * The sweep is linear and starts again at every known function, so that data
+ * between functions can lead it astray for a few instructions only; what it
+ * then believes to be a target is one too many, never one too few.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "plan/impl.h"
+
+static const struct ground *ground_at(const struct plan_impl *p, raddr_t a)
+{
+	for (size_t i = 0; i < p->ngrounds; i++)
+		if (range_has(p->grounds[i].text->range, a))
+			return &p->grounds[i];
+	return NULL;
+}
+
+static inline bool bit_get(const uint64_t *bits, uint64_t i)
+{
+	return bits[i / 64] >> (i % 64) & 1;
+}
+
+static inline void bit_set(uint64_t *bits, uint64_t i)
+{
+	bits[i / 64] |= 1ull << (i % 64);
+}
+
+static inline void bit_clear(uint64_t *bits, uint64_t i)
+{
+	bits[i / 64] &= ~(1ull << (i % 64));
+}
+
+/* How many of the `n` bytes at `a` have the bit; bytes outside have none. */
+static size_t count(const struct plan_impl *p, enum layer l, raddr_t a, size_t n)
+{
+	const struct ground *g = ground_at(p, a);
+	size_t c = 0;
+
+	for (size_t i = 0; g && i < n && range_has(g->text->range, a + i); i++)
+		c += bit_get(g->bits[l], a + i - g->text->range.start);
+	return c;
+}
+
+bool ground_any(const struct plan_impl *p, enum layer l, raddr_t a, size_t n)
+{
+	return count(p, l, a, n) > 0;
+}
+
+bool ground_all(const struct plan_impl *p, enum layer l, raddr_t a, size_t n)
+{
+	return count(p, l, a, n) == n;
+}
+
+void ground_set(struct plan_impl *p, enum layer l, raddr_t a, size_t n)
+{
+	const struct ground *g = ground_at(p, a);
+
+	for (size_t i = 0; g && i < n && range_has(g->text->range, a + i); i++)
+		bit_set(g->bits[l], a + i - g->text->range.start);
+}
+
+void ground_clear(struct plan_impl *p, enum layer l, raddr_t a, size_t n)
+{
+	const struct ground *g = ground_at(p, a);
+
+	for (size_t i = 0; g && i < n && range_has(g->text->range, a + i); i++)
+		bit_clear(g->bits[l], a + i - g->text->range.start);
+}
+
+/* Control that arrives at a padding byte runs on to the end of the padding. */
+static void revive(const struct ground *g, uint64_t at)
+{
+	uint64_t end = range_size(g->text->range);
+
+	for (; at < end && bit_get(g->bits[LAYER_DEAD], at); at++)
+		bit_clear(g->bits[LAYER_DEAD], at);
+}
+
+void ground_add_target(struct plan_impl *p, raddr_t a)
+{
+	const struct ground *g = ground_at(p, a);
+
+	if (!g)
+		return;
+	bit_set(g->bits[LAYER_TARGET], a - g->text->range.start);
+	revive(g, a - g->text->range.start);
+}
+
+size_t ground_edge(const struct plan_impl *p, raddr_t to)
+{
+	size_t lo = 0, hi = p->nedges;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (p->edges[mid].to < to)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* The function under the sweep, and where it is. */
+struct sweep {
+	struct plan_impl *impl;
+	const struct ground *ground;
+	const struct func *func;	/* last that has begun; NULL: none yet */
+	bool dead;			/* control did not come to here */
+};
+
+/* Remember where a branch leads and, if it enters another function elsewhere
+ * than at its start, from where: see body.c. */
+static int note_branch(struct sweep *s, const struct insn *in)
+{
+	struct plan_impl *p = s->impl;
+	const struct ground *g = range_has(s->ground->text->range, in->dest) ?
+		s->ground : ground_at(p, in->dest);
+
+	if (!g)
+		return 0;
+	uint64_t at = in->dest - g->text->range.start;
+
+	bit_set(g->bits[LAYER_TARGET], at);
+	/* Code that belongs to no function we know may enter where it likes:
+	 * nobody expects its calls to be recorded. */
+	if (!s->func || !range_has(s->func->range, in->pc) ||
+	    range_has(s->func->range, in->dest) || bit_get(g->bits[LAYER_START], at))
+		return 0;
+	if (!symbols_func_at(p->symbols, in->dest))
+		return 0;
+	struct edge *e = vec_push(p->edges, p->nedges, p->edges_cap);
+
+	if (!e)
+		return -ENOMEM;
+	*e = (struct edge){ .from = in->pc, .to = in->dest };
+	return 0;
+}
+
+/* A landing pad waits for an indirect branch, and who takes the address of
+ * code may go there. */
+static void note_addresses(struct sweep *s, const struct insn *in)
+{
+	struct range t = s->ground->text->range;
+
+	if (in->flags & INSN_LANDING)
+		bit_set(s->ground->bits[LAYER_TARGET], in->pc - t.start);
+	if (in->flags & INSN_PCREL && range_has(t, in->ref))
+		bit_set(s->ground->bits[LAYER_TARGET], in->ref - t.start);
+}
+
+/*
+ * Is this what compilers and linkers pad with? Zero bytes are not taken for it:
+ * hand-written code keeps constants between its functions, and those may be
+ * zero, but are never nops.
+ */
+static bool pads(const struct arch *arch, const uint8_t *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (p[i])
+			return arch->is_padding(p, n);
+	return false;
+}
+
+static int sweep_insn(struct sweep *s, const uint8_t *p, const struct insn *in,
+		      raddr_t limit)
+{
+	raddr_t start = s->ground->text->range.start;
+
+	if (s->dead && in->pc + in->size <= limit && pads(s->impl->arch, p, in->size)) {
+		for (size_t i = 0; i < in->size; i++)
+			bit_set(s->ground->bits[LAYER_DEAD], in->pc + i - start);
+		return 0;
+	}
+	/* Only the end of a function's code makes padding: what looks like a
+	 * return between functions may be data. */
+	s->dead = insn_ends(in) && s->func && range_has(s->func->range, in->pc);
+	note_addresses(s, in);
+	if (in->kind == INSN_JUMP || in->kind == INSN_BRANCH || in->kind == INSN_CALL)
+		return note_branch(s, in);
+	return 0;
+}
+
+/* From one function's start to the next one's. */
+static int sweep_span(struct sweep *s, raddr_t pc, raddr_t limit)
+{
+	const struct text *t = s->ground->text;
+	const struct arch *arch = s->impl->arch;
+
+	for (s->dead = false; pc < limit; ) {
+		const uint8_t *p = t->bytes + (pc - t->range.start);
+		struct insn in;
+
+		if (arch->measure(p, t->range.end - pc, pc, &in)) {
+			pc += arch->align;
+			s->dead = false;
+			continue;
+		}
+		int err = sweep_insn(s, p, &in, limit);
+
+		if (err)
+			return err;
+		pc += in.size;
+	}
+	return 0;
+}
+
+static int sweep_text(struct plan_impl *p, const struct ground *g)
+{
+	const struct symbols *syms = p->symbols;
+	struct range t = g->text->range;
+	struct sweep s = { .impl = p, .ground = g };
+	raddr_t pc = t.start;
+	int err = 0;
+
+	for (size_t i = 0; i < syms->nfuncs && !err; i++) {
+		const struct func *f = &syms->funcs[i];
+
+		if (!range_has(t, f->range.start))
+			continue;
+		err = sweep_span(&s, pc, f->range.start);
+		s.func = f;
+		pc = f->range.start;
+	}
+	return err ? err : sweep_span(&s, pc, t.end);
+}
+
+/* The sweep meets padding before it meets the branches into it. */
+static void revive_all(const struct ground *g)
+{
+	uint64_t words = range_size(g->text->range) / 64 + 1;
+
+	for (uint64_t w = 0; w < words; w++) {
+		uint64_t both = g->bits[LAYER_TARGET][w] & g->bits[LAYER_DEAD][w];
+
+		for (; both; both &= both - 1)
+			revive(g, w * 64 + (unsigned int)__builtin_ctzll(both));
+	}
+}
+
+static int by_to(const void *a, const void *b)
+{
+	const struct edge *x = a, *y = b;
+
+	return x->to < y->to ? -1 : x->to > y->to;
+}
+
+static int lay_out(struct plan_impl *p)
+{
+	const struct symbols *syms = p->symbols;
+
+	p->grounds = calloc(syms->ntexts + 1, sizeof(*p->grounds));
+	if (!p->grounds)
+		return fail(ENOMEM, "plan %s", syms->base);
+	for (; p->ngrounds < syms->ntexts; p->ngrounds++) {
+		struct ground *g = &p->grounds[p->ngrounds];
+
+		g->text = &syms->texts[p->ngrounds];
+		for (int l = 0; l < LAYERS; l++) {
+			g->bits[l] = calloc(range_size(g->text->range) / 64 + 1,
+					    sizeof(uint64_t));
+			if (!g->bits[l]) {
+				p->ngrounds++;
+				return fail(ENOMEM, "plan %s", syms->base);
+			}
+		}
+	}
+	return 0;
+}
+
+int ground_make(struct plan_impl *p)
+{
+	const struct symbols *syms = p->symbols;
+	int err = lay_out(p);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < syms->nfuncs; i++) {
+		const struct func *f = &syms->funcs[i];
+
+		ground_set(p, LAYER_TARGET, f->range.start, 1);
+		if (!(f->flags & FUNC_FRAGMENT))
+			ground_set(p, LAYER_START, f->range.start, 1);
+	}
+	for (size_t i = 0; i < syms->npointers; i++)
+		ground_set(p, LAYER_TARGET, syms->pointers[i], 1);
+	for (size_t i = 0; i < p->ngrounds; i++) {
+		err = sweep_text(p, &p->grounds[i]);
+		if (err)
+			return err;
+	}
+	for (size_t i = 0; i < p->ngrounds; i++)
+		revive_all(&p->grounds[i]);
+	if (p->nedges)
+		qsort(p->edges, p->nedges, sizeof(*p->edges), by_to);
+	return 0;
+}
+
+void ground_free(struct plan_impl *p)
+{
+	for (size_t i = 0; i < p->ngrounds; i++)
+		for (int l = 0; l < LAYERS; l++)
+			free(p->grounds[i].bits[l]);
+	free(p->grounds);
+	free(p->edges);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * impl: what the files of plan share with each other and with nobody else.
+ *
+ * From the ground up: the ground (ground.c) is the module's text with a few
+ * bits for every byte; a body (body.c, indirect.c) is one function, decoded,
+ * with its exits; a window (window.c) is a run of its instructions that may
+ * make room for a jump; choose.c picks the windows of a probe.
+ */
+#ifndef PLAN_IMPL_H
+#define PLAN_IMPL_H
+
+#include "plan/plan.h"
+
+/* Jumps never straddle a multiple of this, the smallest page there is. */
+enum { PLAN_PAGE = 4096 };
+
+/* What may be true of one byte of text. */
+enum layer {
+	LAYER_TARGET,	/* control may arrive here other than by falling in */
+	LAYER_START,	/* the first byte of a function that is no fragment */
+	LAYER_DEAD,	/* padding that control cannot reach */
+	LAYER_TAKEN,	/* belongs to a site of this plan, or to an older one */
+	LAYERS
+};
+
+struct ground {
+	const struct text *text;
+	uint64_t *bits[LAYERS];
+};
+
+/* A direct jump, branch or call out of one function into the middle of
+ * another, or anywhere into a fragment. */
+struct edge {
+	raddr_t from, to;
+};
+
+struct plan_impl {
+	const struct arch *arch;
+	const struct symbols *symbols;
+	struct ground *grounds;		/* one per text */
+	size_t ngrounds;
+	struct edge *edges;		/* sorted by `to` */
+	size_t nedges, edges_cap;
+	uint32_t *fragments;		/* indices in funcs, sorted by parent */
+	size_t nfragments, fragments_cap;
+	uint64_t budget;		/* bytes that bodies may still decode */
+};
+
+/* ground.c */
+int ground_make(struct plan_impl *);
+void ground_free(struct plan_impl *);
+bool ground_any(const struct plan_impl *, enum layer, raddr_t, size_t n);
+bool ground_all(const struct plan_impl *, enum layer, raddr_t, size_t n);
+void ground_set(struct plan_impl *, enum layer, raddr_t, size_t n);
+void ground_clear(struct plan_impl *, enum layer, raddr_t, size_t n);
+/* One more place where control may arrive: padding behind it is not dead. */
+void ground_add_target(struct plan_impl *, raddr_t);
+/* The first edge to `to` or beyond: an index in edges. */
+size_t ground_edge(const struct plan_impl *, raddr_t to);
+
+/* What the exact decoder said of an instruction. */
+enum exact { EXACT_NOT_ASKED, EXACT_AGREES, EXACT_DIFFERS };
+
+/* One instruction of a body. */
+struct step {
+	struct insn insn;
+	uint16_t piece;
+	uint8_t exact;		/* enum exact */
+	bool live;		/* control can get here */
+	bool exit;		/* the function is left here */
+};
+
+struct body {
+	struct plan_impl *impl;
+	const struct func *func;
+	struct range *pieces;		/* the main range first, then fragments */
+	size_t npieces, pieces_cap;
+	struct step *steps;		/* piece by piece, ascending in each */
+	size_t nsteps, steps_cap;
+	size_t nexits;
+	enum refusal refusal;		/* of the whole probe */
+	enum refusal entry_only;	/* why the exits are not certain */
+};
+
+/* body.c. What is wrong with a function is a value in the body; errors are
+ * -ENOMEM only. */
+int body_make(struct plan_impl *, const struct func *, struct body *ret);
+void body_clear(struct body *);
+bool body_has(const struct body *, raddr_t);
+/* Does control never come to what follows an instruction of this kind? */
+bool insn_ends(const struct insn *);
+/* Keep the first reason why exits are not certain. */
+void body_doubt(struct body *, enum refusal);
+
+/* indirect.c */
+enum indirect {
+	INDIRECT_INSIDE,	/* a jump table: all its targets are known */
+	INDIRECT_TAIL,		/* leaves the function */
+	INDIRECT_UNSURE,
+};
+
+/* Find the jump tables of a body whose pieces and steps are complete; their
+ * entries become targets. `*ret` (owned by the caller) has what became of
+ * each JUMP_INDIRECT step in order. */
+int indirect_resolve(struct body *, enum indirect **ret);
+
+/* A run of steps that may make room for a jump. */
+struct window {
+	size_t first, last;	/* steps */
+	uint8_t size, dead;
+};
+
+/* window.c: may a jump of `need` bytes replace steps first..last? The rule
+ * that says no, or REFUSED_NONE and the window in *ret. */
+enum refusal window_check(struct body *, size_t first, size_t last, size_t need,
+			  struct window *ret);
+/* A place for a full jump in padding, within reach of a short jump at `from`,
+ * 0 if there is none. */
+raddr_t window_hole(const struct body *, raddr_t from);
+
+/* choose.c */
+struct choice {
+	bool entry_only;	/* exits are not wanted */
+	bool may_short;		/* tactic 3 may take padding */
+};
+
+/* Fill sites, refusal and entry_only of a probe. 0, -ENOMEM, or 1 when only
+ * tactic 3 could place more (nothing is taken then). */
+int choose_sites(struct body *, const struct choice *, struct probe *);
+
+/* place.c */
+/* No stub of this site is longer, wherever it comes to be. */
+uint16_t place_bound(const struct body *, const struct window *,
+		     const struct site *);
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * indirect: where can the indirect jumps of a function lead?
+ *
+ * Compilers make two kinds: a jump table, whose targets lie inside the
+ * function, and a tail call through a pointer, which is an exit. To take the
+ * one for the other would record an exit of a call that goes on, or miss one
+ * that ended; so whatever is not plainly either is unsure, and the function
+ * keeps its entry only.
+ *
+ * Tables have no length that could be trusted. They are read until an entry
+ * leads out of the function; an entry too many is one more place that jumps
+ * may not cover, never one too few.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "plan/impl.h"
+
+enum {
+	TABLE_MAX = 1 << 16,	/* entries */
+	NEAR = 32,		/* instructions between a table's address and
+				 * its jump that leave no doubt */
+};
+
+/* The step that names a table. */
+struct table {
+	size_t step;
+	raddr_t base;
+};
+
+struct tables {
+	struct table *v;
+	size_t n, cap;
+};
+
+/* May an entry of a table of this body lead there? To the end of a piece does
+ * an entry that cannot be: the code behind is unreachable, and empty. */
+static bool plausible(const struct body *b, raddr_t a)
+{
+	for (size_t i = 0; i < b->npieces; i++)
+		if (a >= b->pieces[i].start && a <= b->pieces[i].end)
+			return true;
+	return false;
+}
+
+/* A table of 32-bit distances from its own start. */
+static size_t read_relative(struct body *b, raddr_t table)
+{
+	size_t n = 0;
+
+	for (; n < TABLE_MAX; n++) {
+		int32_t d;
+
+		if (symbols_read(b->impl->symbols, table + n * sizeof(d), &d, sizeof(d)) ||
+		    !plausible(b, table + (int64_t)d))
+			break;
+		ground_add_target(b->impl, table + (int64_t)d);
+	}
+	return n;
+}
+
+/* A table of 64-bit addresses. */
+static size_t read_absolute(struct body *b, raddr_t table)
+{
+	size_t n = 0;
+
+	for (; n < TABLE_MAX; n++) {
+		raddr_t a;
+
+		if (symbols_read(b->impl->symbols, table + n * sizeof(a), &a, sizeof(a)) ||
+		    !plausible(b, a))
+			break;
+		ground_add_target(b->impl, a);
+	}
+	return n;
+}
+
+static int find_tables(struct body *b, struct tables *ret)
+{
+	for (size_t i = 0; i < b->nsteps; i++) {
+		const struct insn *in = &b->steps[i].insn;
+
+		if (!(in->flags & INSN_PCREL) || in->kind != INSN_PLAIN ||
+		    !read_relative(b, in->ref))
+			continue;
+		struct table *t = vec_push(ret->v, ret->n, ret->cap);
+
+		if (!t)
+			return -ENOMEM;
+		*t = (struct table){ .step = i, .base = in->ref };
+	}
+	return 0;
+}
+
+static bool has_near(const struct tables *t, size_t step)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->v[i].step < step && step - t->v[i].step <= NEAR)
+			return true;
+	return false;
+}
+
+/* Words of the file that hold addresses within the function: a table of
+ * labels, as computed gotos have. They are targets already. */
+static bool has_pointers(const struct body *b)
+{
+	const struct symbols *syms = b->impl->symbols;
+	struct range r = b->func->range;
+	size_t lo = 0, hi = syms->npointers;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (syms->pointers[mid] <= r.start)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < syms->npointers && syms->pointers[lo] < r.end;
+}
+
+/* Is the stack here as it was at the entry? Only then can a jump be a tail
+ * call. -ENOENT if nothing says so. */
+static int frame_is_gone(const struct body *b, raddr_t pc)
+{
+	const struct symbols *syms = b->impl->symbols;
+	int64_t here, entry;
+	int err = symbols_cfa_offset(syms, pc, &here);
+
+	if (err == -ENOTSUP)	/* a frame pointer is in use */
+		return 0;
+	if (err || symbols_cfa_offset(syms, b->func->range.start, &entry))
+		return -ENOENT;
+	return here == entry;
+}
+
+/* `spare`: tables that are no jump's neighbour, their address being loaded
+ * far away, once for a loop. */
+static enum indirect judge_jump(struct body *b, const struct tables *tables,
+				size_t step, size_t *spare)
+{
+	const struct insn *in = &b->steps[step].insn;
+	bool may_be_table = in->flags & INSN_NOTRACK ||
+		!(b->steps[0].insn.flags & INSN_LANDING);
+
+	if (in->flags & INSN_SLOT)	/* through the linkage table */
+		return INDIRECT_TAIL;
+	if (in->flags & INSN_INDEXED && in->ref)
+		return read_absolute(b, in->ref) ? INDIRECT_INSIDE : INDIRECT_UNSURE;
+
+	int gone = in->flags & (INSN_NOTRACK | INSN_INDEXED) ? 0 :
+		frame_is_gone(b, in->pc);
+
+	/* Where landing pads are in use a jump table's jump is marked. */
+	if (gone == 1 && !has_pointers(b) && (!tables->n || !may_be_table))
+		return INDIRECT_TAIL;
+	if (has_near(tables, step))
+		return INDIRECT_INSIDE;
+	if (gone != 0)
+		return INDIRECT_UNSURE;
+	if (has_pointers(b))
+		return INDIRECT_INSIDE;
+	if (*spare == 0)
+		return INDIRECT_UNSURE;
+	--*spare;
+	return INDIRECT_INSIDE;
+}
+
+static size_t count_distinct(const struct tables *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		bool seen = false;
+
+		for (size_t j = 0; j < i && !seen; j++)
+			seen = t->v[j].base == t->v[i].base;
+		n += !seen;
+	}
+	return n;
+}
+
+int indirect_resolve(struct body *b, enum indirect **ret)
+{
+	struct tables tables = { 0 };
+	size_t n = 0, jumps = 0, near = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < b->nsteps; i++)
+		jumps += b->steps[i].insn.kind == INSN_JUMP_INDIRECT;
+	*ret = calloc(jumps + 1, sizeof(**ret));
+	if (!*ret)
+		return fail(ENOMEM, "plan %s", b->func->name);
+	if (!jumps)
+		return 0;
+	err = find_tables(b, &tables);
+	for (size_t i = 0; i < b->nsteps; i++)
+		near += b->steps[i].insn.kind == INSN_JUMP_INDIRECT &&
+			has_near(&tables, i);
+	size_t distinct = count_distinct(&tables);
+	size_t spare = distinct > near ? distinct - near : 0;
+
+	for (size_t i = 0; i < b->nsteps && !err; i++)
+		if (b->steps[i].insn.kind == INSN_JUMP_INDIRECT)
+			(*ret)[n++] = judge_jump(b, &tables, i, &spare);
+	free(tables.v);
+	return err;
+}

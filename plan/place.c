@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * place: which bytes are in the stub of a site, and where in it does a thread
+ * go on that stood in the window?
+ *
+ * A stub is, instruction by instruction, the window: before the first the
+ * recording call of the entry, before each exit that of the exit. Whatever
+ * control does in the window it does in the stub.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "payload/abi.h"
+#include "plan/impl.h"
+
+/* A stub under construction. Once something went wrong the rest is a no-op. */
+struct stub {
+	const struct arch *arch;
+	raddr_t at;		/* address of bytes[0] */
+	uint8_t *bytes;
+	size_t used, cap;
+	int err;
+};
+
+static raddr_t stub_next(const struct stub *s)
+{
+	return s->at + s->used;
+}
+
+/* Take over `n` bytes made by the arch, or its error. */
+static void stub_add(struct stub *s, const uint8_t *bytes, int n)
+{
+	if (s->err)
+		return;
+	if (n < 0)
+		s->err = n;
+	else if ((size_t)n > s->cap - s->used)
+		s->err = -ENOSPC;
+	if (s->err)
+		return;
+	memcpy(s->bytes + s->used, bytes, n);
+	s->used += n;
+}
+
+static void add_record(struct stub *s, uint64_t kind, uint32_t id, raddr_t routine)
+{
+	uint8_t code[ARCH_RELOCATED_MAX];
+	struct record_call call = {
+		.word = kind | (uint64_t)id << REC_FUNC_SHIFT,
+		.routine = routine,
+	};
+
+	stub_add(s, code, s->arch->record(stub_next(s), &call, code));
+}
+
+static void add_jump(struct stub *s, raddr_t to)
+{
+	uint8_t code[ARCH_JUMP_MAX];
+
+	stub_add(s, code, s->arch->jump(stub_next(s), to, code));
+}
+
+static void add_relocated(struct stub *s, const uint8_t *p, const struct insn *in)
+{
+	uint8_t code[ARCH_RELOCATED_MAX];
+
+	stub_add(s, code, s->arch->relocate(p, in, stub_next(s), code, sizeof(code)));
+}
+
+/*
+ * A conditional tail jump is an exit only when it is taken:
+ *
+ *	skip unless the condition holds
+ *	record the exit
+ *	jump dest
+ */
+static void add_branch_exit(struct stub *s, const uint8_t *p, const struct insn *in,
+			    uint32_t id, raddr_t routine)
+{
+	uint8_t skip[ARCH_RELOCATED_MAX] = { 0 };
+	size_t from = s->used;
+	int size = s->arch->skip_unless(p, in, 0, skip);
+
+	stub_add(s, skip, size);
+	add_record(s, REC_EXIT, id, routine);
+	add_jump(s, in->dest);
+	if (s->err)
+		return;
+	size_t distance = s->used - from - (size_t)size;
+
+	/* Now that the distance is known, over the skip that has none. */
+	if (s->arch->skip_unless(p, in, distance, skip) != size)
+		s->err = -ERANGE;
+	else
+		memcpy(s->bytes + from, skip, size);
+}
+
+static bool comes_back(const struct insn *in)
+{
+	/* A relocated call returns behind the window. */
+	return !insn_ends(in) && in->kind != INSN_CALL &&
+	       in->kind != INSN_CALL_INDIRECT;
+}
+
+/* One instruction of the window; *ret is the instruction. */
+static void add_insn(struct stub *s, const struct probe *probe,
+		     const struct site *site, const uint8_t *window,
+		     const struct routines *to, struct site_insn *si,
+		     struct insn *ret)
+{
+	const uint8_t *p = window + si->off;
+
+	if (s->arch->decode(p, site->window - si->off, site->pc + si->off, ret))
+		s->err = -EILSEQ;
+	if (s->err)
+		return;
+	if (si->exit && ret->kind == INSN_BRANCH) {
+		si->stub_off = s->used;
+		add_branch_exit(s, p, ret, probe->id, to->exit);
+		return;
+	}
+	if (si->exit)
+		add_record(s, REC_EXIT, probe->id, to->exit);
+	si->stub_off = s->used;
+	add_relocated(s, p, ret);
+}
+
+static void add_entry(struct stub *s, const struct probe *probe,
+		      const struct routines *to)
+{
+	if (probe->entry_only)
+		add_record(s, REC_NONE, probe->id, to->mark);
+	else
+		add_record(s, REC_ENTRY, probe->id, to->entry);
+}
+
+static int expect(int made, int len)
+{
+	return made < 0 ? made : made == len ? 0 : -ERANGE;
+}
+
+static int place_patches(const struct arch *arch, struct site *s)
+{
+	int err;
+
+	if (s->tactic == TACTIC_JUMP)
+		return expect(arch->jump(s->pc, s->stub, s->jump.new_), s->jump.len);
+	err = expect(arch->jump(s->hole.pc, s->stub, s->hole.new_), s->hole.len);
+	if (err)
+		return err;
+	return expect(arch->jump_short(s->pc, s->hole.pc, s->jump.new_), s->jump.len);
+}
+
+int plan_place(const struct arch *arch, const struct probe *probe, struct site *site,
+	       const uint8_t *window_bytes, const struct routines *to,
+	       uint8_t *out, size_t cap)
+{
+	struct stub s = { .arch = arch, .at = site->stub, .bytes = out, .cap = cap };
+	struct insn in = { 0 };
+
+	if (probe->id >= 1u << REC_FUNC_BITS || site->ninsns > SITE_INSNS)
+		return -ERANGE;
+	if (site->entry)
+		add_entry(&s, probe, to);
+	for (size_t i = 0; i < site->ninsns && !s.err; i++)
+		add_insn(&s, probe, site, window_bytes, to, &site->insns[i], &in);
+	if (!s.err && comes_back(&in))
+		add_jump(&s, site->pc + site->window);
+	if (s.err)
+		return s.err == -ENOSPC ? -ERANGE : s.err;
+	site->stub_size = s.used;
+	return place_patches(arch, site);
+}
+
+uint16_t place_bound(const struct body *b, const struct window *w,
+		     const struct site *site)
+{
+	size_t n = ARCH_JUMP_MAX + (site->entry ? ARCH_RELOCATED_MAX : 0);
+
+	for (size_t i = w->first; i <= w->last; i++) {
+		const struct step *s = &b->steps[i];
+		bool copied = s->insn.kind == INSN_PLAIN || s->insn.kind == INSN_RETURN;
+
+		n += copied && !(s->insn.flags & INSN_PCREL) ? s->insn.size :
+			ARCH_RELOCATED_MAX;
+		if (site->insns[i - w->first].exit)
+			n += ARCH_RELOCATED_MAX;
+		if (s->exit && s->insn.kind == INSN_BRANCH)
+			n += ARCH_JUMP_MAX;
+	}
+	return n;
+}
+
+static raddr_t forward_in_window(const struct site *s, raddr_t pc, int *err)
+{
+	for (size_t i = 0; i < s->ninsns; i++)
+		if (s->pc + s->insns[i].off == pc)
+			return s->stub + s->insns[i].stub_off;
+	*err = -EILSEQ;
+	return 0;
+}
+
+raddr_t plan_forward(const struct site *s, raddr_t pc, int *err)
+{
+	struct range hole = { s->hole.pc, s->hole.pc + s->hole.len };
+
+	*err = 0;
+	if (pc > s->pc && pc < s->pc + s->window + s->dead)
+		return forward_in_window(s, pc, err);
+	if (!range_has(hole, pc))
+		return 0;
+	if (pc == hole.start)
+		return s->stub;
+	*err = -EILSEQ;
+	return 0;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* plan: how is each selected function of a module probed, or why not? Joins
+ * the parts: ground, body, choose; see impl.h. */
+#include "plan/plan.h"
+
+#include <errno.h>
+
+#include "plan/impl.h"
+
+enum { PROGRESS = 256 };	/* probes between two reports */
+
+static const char *const words[] = {
+#define X(id, word, text) [REFUSED_##id] = word,
+	REFUSALS(X)
+#undef X
+};
+
+static const char *const texts[] = {
+#define X(id, word, text) [REFUSED_##id] = text,
+	REFUSALS(X)
+#undef X
+};
+
+const char *refusal_word(enum refusal r)
+{
+	return (size_t)r < ARRAY_SIZE(words) ? words[r] : "?";
+}
+
+const char *refusal_text(enum refusal r)
+{
+	return (size_t)r < ARRAY_SIZE(texts) ? texts[r] : "?";
+}
+
+const char *tactic_word(enum tactic t)
+{
+	static const char *const tactics[] = {
+		[TACTIC_NONE] = "none",
+		[TACTIC_JUMP] = "jump",
+		[TACTIC_SHORT] = "short",
+	};
+
+	return (size_t)t < ARRAY_SIZE(tactics) ? tactics[t] : "?";
+}
+
+static int by_parent(const void *a, const void *b, void *funcs)
+{
+	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+	const struct func *f = funcs;
+
+	if (f[i].parent != f[j].parent)
+		return f[i].parent < f[j].parent ? -1 : 1;
+	return i < j ? -1 : i > j;
+}
+
+static int list_fragments(struct plan_impl *p)
+{
+	const struct symbols *syms = p->symbols;
+
+	for (size_t i = 0; i < syms->nfuncs; i++) {
+		const struct func *f = &syms->funcs[i];
+
+		if (!(f->flags & FUNC_FRAGMENT) || f->parent < 0)
+			continue;
+		uint32_t *new = vec_push(p->fragments, p->nfragments,
+					 p->fragments_cap);
+		if (!new)
+			return -ENOMEM;
+		*new = i;
+	}
+	if (p->nfragments)
+		qsort_r(p->fragments, p->nfragments, sizeof(*p->fragments),
+			by_parent, syms->funcs);
+	return 0;
+}
+
+/* Functions that overlap are decoded again and again. A real file is decoded
+ * about twice; one that was made to keep us busy comes to an end. */
+static uint64_t decoding_budget(const struct symbols *syms)
+{
+	uint64_t n = 1 << 20;
+
+	for (size_t i = 0; i < syms->ntexts; i++)
+		n += 16 * range_size(syms->texts[i].range);
+	return n;
+}
+
+static int impl_make(const struct arch *arch, const struct symbols *syms,
+		     const struct plan_options *o, struct plan *plan)
+{
+	struct plan_impl *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return fail(ENOMEM, "plan %s", syms->base);
+	plan->impl = p;
+	*p = (struct plan_impl){ .arch = arch, .symbols = syms,
+				 .budget = decoding_budget(syms) };
+	int err = ground_make(p);
+
+	for (size_t i = 0; i < o->ntaken && !err; i++)
+		ground_set(p, LAYER_TAKEN, o->taken[i].start, range_size(o->taken[i]));
+	return err ? err : list_fragments(p);
+}
+
+/* 1: only tactic 3 could do more. */
+static int plan_probe(struct plan_impl *p, const struct choice *c,
+		      struct probe *probe)
+{
+	struct body body;
+
+	if (probe->func->flags & FUNC_FRAGMENT) {
+		probe->refusal = REFUSED_SHARED_BODY;
+		return 0;
+	}
+	int err = body_make(p, probe->func, &body);
+
+	if (err)
+		return err;
+	err = choose_sites(&body, c, probe);
+	body_clear(&body);
+	return err;
+}
+
+/* First full jumps for everything, then tactic 3 for what is left. */
+static int plan_probes(struct plan *plan, const struct plan_options *o)
+{
+	auto_free bool *again = calloc(plan->nprobes + 1, sizeof(*again));
+
+	if (!again)
+		return fail(ENOMEM, "plan %s", plan->symbols->base);
+	for (int pass = 0; pass < 2; pass++) {
+		struct choice c = { .entry_only = o->entry_only,
+				    .may_short = pass == 1 };
+
+		for (size_t i = 0; i < plan->nprobes; i++) {
+			if (pass == 1 && !again[i])
+				continue;
+			int err = plan_probe(plan->impl, &c, &plan->probes[i]);
+
+			if (err < 0)
+				return err;
+			again[i] = err == 1;
+			if (o->progress && pass == 0 && i % PROGRESS == 0)
+				o->progress(o->ctx, i, plan->nprobes);
+		}
+	}
+	return 0;
+}
+
+int plan_make(const struct arch *arch, const struct symbols *syms,
+	      const struct func *const *selected, size_t n,
+	      const struct plan_options *o, struct plan **ret)
+{
+	static const struct plan_options none;
+	struct plan *plan = calloc(1, sizeof(*plan));
+
+	if (!plan)
+		return fail(ENOMEM, "plan %s", syms->base);
+	if (!o)
+		o = &none;
+	*plan = (struct plan){ .arch = arch, .symbols = syms };
+	int err = impl_make(arch, syms, o, plan);
+
+	if (!err)
+		plan->probes = calloc(n + 1, sizeof(*plan->probes));
+	if (!err && !plan->probes)
+		err = fail(ENOMEM, "plan %s", syms->base);
+	for (size_t i = 0; i < n && !err; i++, plan->nprobes++)
+		plan->probes[i] = (struct probe){ .func = selected[i] };
+	if (!err)
+		err = plan_probes(plan, o);
+	if (err) {
+		plan_free(plan);
+		return err;
+	}
+	*ret = plan;
+	return 0;
+}
+
+void plan_free(struct plan *plan)
+{
+	if (!plan)
+		return;
+	for (size_t i = 0; i < plan->nprobes; i++)
+		free(plan->probes[i].sites);
+	free(plan->probes);
+	if (plan->impl) {
+		ground_free(plan->impl);
+		free(plan->impl->fragments);
+		free(plan->impl);
+	}
+	free(plan);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * window: may a jump stand here?
+ *
+ * Every rule that keeps a stranger's process alive while its code is written
+ * over stands in this file, each with its reason.
+ */
+#include "plan/impl.h"
+
+/* Does the exact decoder know what is about to be moved? An instruction is
+ * asked about once. */
+static bool is_known(struct body *b, size_t i)
+{
+	struct step *s = &b->steps[i];
+	struct insn in;
+	size_t left;
+	const uint8_t *p = symbols_text(b->impl->symbols, s->insn.pc, &left);
+
+	if (s->exact == EXACT_NOT_ASKED)
+		s->exact = p && b->impl->arch->decode(p, left, s->insn.pc, &in) == 0 &&
+			in.kind == s->insn.kind && in.size == s->insn.size ?
+			EXACT_AGREES : EXACT_DIFFERS;
+	return s->exact == EXACT_AGREES;
+}
+
+/* Rules for one instruction, wherever in the window it stands. */
+static enum refusal check_movable(struct body *b, size_t i)
+{
+	const struct insn *in = &b->steps[i].insn;
+
+	/* A thread that waits in a system call has its PC behind it, or, when
+	 * the kernel restarts the call, on it: never in a stub. */
+	if (in->kind == INSN_SYSCALL)
+		return REFUSED_SYSCALL_INSIDE;
+	/* Whoever handles the trap of ud2 looks up where it was. */
+	if (in->kind == INSN_STOP)
+		return REFUSED_UNMOVABLE;
+	if (in->kind == INSN_UNKNOWN || !is_known(b, i))
+		return REFUSED_UNKNOWN_INSN;
+	if (in->flags & INSN_PINNED)
+		return REFUSED_UNMOVABLE;
+	return REFUSED_NONE;
+}
+
+/* Rules for what follows what. */
+static enum refusal check_order(struct body *b, size_t i, size_t first, size_t last)
+{
+	const struct insn *in = &b->steps[i].insn;
+	bool call = in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT;
+
+	/* A return address inside the window would be returned to. At an entry
+	 * a call may be the last: it returns behind the window. An exit's
+	 * window may begin at a return address, which its jump then serves. */
+	if (call && (i != last || first != 0))
+		return REFUSED_CALL_INSIDE;
+	if (i == first)
+		return REFUSED_NONE;
+	if (in->flags & INSN_LANDING)
+		return REFUSED_BRANCH_INSIDE;
+	/* Behind an end nobody falls into what follows: it is another path's,
+	 * or nobody's. */
+	if (insn_ends(&b->steps[i - 1].insn) ||
+	    b->steps[i - 1].piece != b->steps[i].piece)
+		return REFUSED_TOO_SHORT;
+	return REFUSED_NONE;
+}
+
+/* Dead padding behind a window, at most `want` bytes: ours, or nobody's. */
+static size_t dead_behind(const struct body *b, raddr_t at, size_t want)
+{
+	const struct plan_impl *p = b->impl;
+	size_t n = 0;
+
+	for (; n < want; n++)
+		if (!ground_any(p, LAYER_DEAD, at + n, 1) ||
+		    ground_any(p, LAYER_TAKEN, at + n, 1) ||
+		    (!body_has(b, at + n) && symbols_func_at(p->symbols, at + n)))
+			break;
+	return n;
+}
+
+static bool crosses_page(raddr_t at, size_t n)
+{
+	return at / PLAN_PAGE != (at + n - 1) / PLAN_PAGE;
+}
+
+enum refusal window_check(struct body *b, size_t first, size_t last, size_t need,
+			  struct window *ret)
+{
+	raddr_t start = b->steps[first].insn.pc;
+	const struct insn *end = &b->steps[last].insn;
+	size_t size = end->pc + end->size - start, dead = 0;
+
+	if (last - first >= SITE_INSNS)
+		return REFUSED_TOO_SHORT;
+	for (size_t i = first; i <= last; i++) {
+		enum refusal why = check_order(b, i, first, last);
+
+		if (!why)
+			why = check_movable(b, i);
+		if (why)
+			return why;
+	}
+	/* Whoever jumps into the middle would execute half an address. */
+	if (ground_any(b->impl, LAYER_TARGET, start + 1, size - 1))
+		return REFUSED_BRANCH_INSIDE;
+	if (ground_any(b->impl, LAYER_TAKEN, start, size))
+		return REFUSED_TOO_SHORT;
+	if (size < need && insn_ends(end))
+		dead = dead_behind(b, start + size, need - size);
+	if (size + dead < need)
+		return REFUSED_TOO_SHORT;
+	/* Pages are written one by one: an injector killed between two writes
+	 * must not leave half a jump. */
+	if (crosses_page(start, need))
+		return REFUSED_PAGE_CROSSING;
+	*ret = (struct window){ .first = first, .last = last, .size = size,
+				.dead = dead };
+	return REFUSED_NONE;
+}
+
+raddr_t window_hole(const struct body *b, raddr_t from)
+{
+	const struct arch *arch = b->impl->arch;
+	raddr_t next = from + arch->short_size;
+	raddr_t reach = (raddr_t)arch->short_reach;
+
+	for (raddr_t a = next > reach ? next - reach : 0; a <= next + reach;
+	     a += arch->align)
+		if (ground_any(b->impl, LAYER_DEAD, a, 1) &&
+		    a % arch->align == 0 &&
+		    dead_behind(b, a, arch->jump_size) == arch->jump_size &&
+		    !crosses_page(a, arch->jump_size))
+			return a;
+	return 0;
+}
