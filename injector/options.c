@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * options: what does the command line ask for?
+ *
+ * One table says which verb takes which option; what a later version may have
+ * is known by name here too, so that it is refused and never ignored.
+ */
+#include "injector/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <string.h>
+
+#include "injector/units.h"
+#include "payload/abi.h"
+
+enum {
+	MIN_BUFFERS = 2,	/* one is written while the other is read */
+	ON_TRACE = 1,
+	ON_LIST = 2,
+	ON_STOP = 4,
+	ON_ALL = ON_TRACE | ON_LIST | ON_STOP,
+	NOT_YET = 0,
+};
+
+#define MAX_BUFFER (1ull << 30)
+#define SECOND 1000000000ull
+#define DEFAULT_MAX_PAUSE 50000000ull
+
+/* Options without a letter. */
+enum {
+	OPT_TID = 256, OPT_ENTRY_ONLY, OPT_TIME, OPT_MAX_PAUSE, OPT_JSON,
+	OPT_NO_COLOR, OPT_FORCE, OPT_USDT, OPT_KEEP, OPT_SORT, OPT_DIFF, OPT_TO,
+};
+
+struct option_def {
+	struct option getopt;
+	int verbs;		/* ON_*, or NOT_YET */
+};
+
+#define WITH(name, key, verbs) { { name, required_argument, NULL, key }, verbs }
+#define FLAG(name, key, verbs) { { name, no_argument, NULL, key }, verbs }
+
+static const struct option_def defs[] = {
+	WITH("pid", 'p', ON_ALL),
+	WITH("function", 'f', ON_TRACE | ON_LIST),
+	WITH("exclude", 'N', ON_TRACE | ON_LIST),
+	WITH("min-duration", 't', ON_TRACE),
+	WITH("depth", 'D', ON_TRACE),
+	WITH("calls", 'n', ON_TRACE),
+	WITH("duration", 'd', ON_TRACE),
+	WITH("tid", OPT_TID, ON_TRACE),
+	WITH("output", 'o', ON_TRACE | ON_LIST),
+	WITH("buffer", 'm', ON_TRACE),
+	FLAG("entry-only", OPT_ENTRY_ONLY, ON_TRACE | ON_LIST),
+	FLAG("time", OPT_TIME, ON_TRACE),
+	WITH("max-pause", OPT_MAX_PAUSE, ON_TRACE | ON_STOP),
+	FLAG("json", OPT_JSON, ON_TRACE),
+	FLAG("quiet", 'q', ON_ALL),
+	FLAG("verbose", 'v', ON_ALL),
+	FLAG("no-color", OPT_NO_COLOR, ON_ALL),
+	FLAG("force", OPT_FORCE, ON_STOP),
+	FLAG("help", 'h', ON_ALL),
+	FLAG("version", 'V', ON_ALL),
+	WITH("usdt", OPT_USDT, NOT_YET),
+	FLAG("args", 'a', NOT_YET),
+	WITH("arg", 'A', NOT_YET),
+	WITH("when", 'w', NOT_YET),
+	WITH("keep", OPT_KEEP, NOT_YET),
+	WITH("sort", OPT_SORT, NOT_YET),
+	WITH("diff", OPT_DIFF, NOT_YET),
+	WITH("to", OPT_TO, NOT_YET),
+};
+
+/* "-": words come in their place, so that those before "--" are known from
+ * those behind it. ":": our own messages. */
+static const char letters[] = "-:p:f:N:t:D:n:d:o:m:qvhVaA:w:";
+
+static const struct {
+	const char *name;
+	int on;			/* NOT_YET: refused by name */
+	enum verb verb;
+} verbs[] = {
+	{ "trace", ON_TRACE, VERB_TRACE },
+	{ "list", ON_LIST, VERB_LIST },
+	{ "stop", ON_STOP, VERB_STOP },
+	{ .name = "record" }, { .name = "top" }, { .name = "count" },
+	{ .name = "hist" }, { .name = "syscalls" }, { .name = "start" },
+	{ .name = "status" }, { .name = "add" }, { .name = "remove" },
+	{ .name = "snapshot" }, { .name = "replay" }, { .name = "report" },
+	{ .name = "graph" }, { .name = "info" }, { .name = "export" },
+};
+
+static int find_verb(const char *word)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
+		if (strcmp(word, verbs[i].name) == 0)
+			return (int)i;
+	return -1;
+}
+
+static const struct option_def *find_def(int key)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(defs); i++)
+		if (defs[i].getopt.val == key)
+			return &defs[i];
+	return NULL;
+}
+
+/* How the user knows an option: "-f" where there is a letter. */
+static const char *spelling(const struct option_def *def, char buf[32])
+{
+	const char *name = def->getopt.name;
+	size_t n = strlen(name);
+
+	if (def->getopt.val < 256) {
+		buf[0] = '-';
+		buf[1] = (char)def->getopt.val;
+		buf[2] = '\0';
+		return buf;
+	}
+	buf[0] = buf[1] = '-';
+	memcpy(buf + 2, name, n + 1);
+	return buf;
+}
+
+static int number(const struct option_def *def, const char *text, uint64_t max,
+		  uint64_t *ret)
+{
+	char name[32];
+	int err = units_number(text, max, ret);
+
+	if (err == -ERANGE)
+		return fail(0, "%s %s is too large; at most %llu",
+			    spelling(def, name), text, (unsigned long long)max);
+	if (err || *ret == 0)
+		return fail(0, "%s wants a number from 1 up, not '%s'",
+			    spelling(def, name), text);
+	return 0;
+}
+
+static int span(const struct option_def *def, const char *text, uint64_t bare,
+		uint64_t *ret)
+{
+	char name[32];
+	int err = units_time(text, bare, ret);
+
+	if (err == -ERANGE)
+		return fail(0, "%s %s is too long", spelling(def, name), text);
+	if (err && units_time(text, 1, ret) == 0)
+		return fail(0, "%s %s wants a unit: ns, us, ms, s or m, as in %sms",
+			    spelling(def, name), text, text);
+	if (err)
+		return fail(0, "%s wants a time such as 1.5ms or 10s, not '%s'",
+			    spelling(def, name), text);
+	if (*ret == 0)
+		return fail(0, "%s wants a time longer than zero",
+			    spelling(def, name));
+	return 0;
+}
+
+static int pid_option(const struct option_def *def, const char *text, pid_t *ret)
+{
+	uint64_t value;
+	char name[32];
+
+	if (strchr(text, ',') && strspn(text, "0123456789,") == strlen(text))
+		return fail(0, "a list of PIDs (-p %s) is not there yet; run one inject for each",
+			    text);
+	if (*ret)
+		return fail(0, "%s was given twice; inject works on one at a time",
+			    spelling(def, name));
+	if (units_number(text, INT_MAX, &value) || value == 0)
+		return fail(0, "%s wants a number, not '%s'; `pgrep -l NAME` finds it",
+			    spelling(def, name), text);
+	*ret = (pid_t)value;
+	return 0;
+}
+
+static int buffer_option(const char *text, uint64_t *ret)
+{
+	int err = units_size(text, ret);
+
+	if (err == -EINVAL)
+		return fail(0, "-m wants a size such as 512K or 4M, not '%s'", text);
+	if (err || *ret > MAX_BUFFER)
+		return fail(0, "-m %s is too large; at most 1G for each thread", text);
+	if (*ret < MIN_BUFFERS * SUBBUF_SIZE)
+		return fail(0, "-m %s is too small; at least %dK for each thread",
+			    text, MIN_BUFFERS * SUBBUF_SIZE / 1024);
+	*ret = ALIGN_UP(*ret, SUBBUF_SIZE);
+	return 0;
+}
+
+static int check_pattern(char key, const char *text)
+{
+	size_t n = strlen(text);
+
+	/* `-f -p 1` is strace's way to follow forks. */
+	if (text[0] == '-')
+		return fail(0, "-%c wants a pattern and found the option %s; inject has no -f to follow forks: give -%c 'GLOB'",
+			    key, text, key);
+	if (n > 4 && strcmp(text + n - 4, "@plt") == 0)
+		return fail(0, "calls through the linkage table (-%c '%s') are not there yet; name the function itself: -%c '%.*s@*'",
+			    key, text, key, (int)(n - 4), text);
+	return 0;
+}
+
+static int pattern_option(struct options *o, int key, const char *text)
+{
+	int err = check_pattern((char)key, text);
+	struct pattern *p;
+
+	if (err)
+		return err;
+	if (key == 'f')
+		p = vec_push(o->include, o->ninclude, o->include_cap);
+	else
+		p = vec_push(o->exclude, o->nexclude, o->exclude_cap);
+	return p ? pattern_parse(text, p) : -ENOMEM;
+}
+
+static int output_option(const char *text, const char **ret)
+{
+	if (!*text)
+		return fail(0, "-o wants the name of a file");
+	*ret = text;
+	return 0;
+}
+
+static void set_flag(struct options *o, int key)
+{
+	switch (key) {
+	case OPT_ENTRY_ONLY: o->entry_only = true; break;
+	case OPT_TIME: o->time = true; break;
+	case OPT_JSON: o->json = true; break;
+	case OPT_NO_COLOR: o->no_color = true; break;
+	case OPT_FORCE: o->force = true; break;
+	case 'q': o->quiet = true; break;
+	case 'v': o->verbose = true; break;
+	case 'h': o->verb = VERB_HELP; break;
+	case 'V': o->verb = VERB_VERSION; break;
+	}
+}
+
+static int set(struct options *o, const struct option_def *def, const char *arg)
+{
+	int key = def->getopt.val;
+
+	switch (key) {
+	case 'p': return pid_option(def, arg, &o->pid);
+	case OPT_TID: return pid_option(def, arg, &o->tid);
+	case 'f': case 'N': return pattern_option(o, key, arg);
+	case 't': return span(def, arg, 0, &o->min_duration);
+	case 'd': return span(def, arg, SECOND, &o->duration);
+	case OPT_MAX_PAUSE: return span(def, arg, 0, &o->max_pause);
+	case 'D': return number(def, arg, UINT32_MAX, &o->depth);
+	case 'n': return number(def, arg, UINT64_MAX, &o->calls);
+	case 'o': return output_option(arg, &o->output);
+	case 'm': return buffer_option(arg, &o->buffer);
+	}
+	set_flag(o, key);
+	return 0;
+}
+
+/* A word that is no option: a file for list, or a habit from elsewhere. */
+static int word(struct options *o, const char *text)
+{
+	uint64_t n;
+
+	if (o->verb == VERB_LIST && !o->file) {
+		o->file = text;
+		return 0;
+	}
+	if (find_verb(text) >= 0)
+		return fail(0, "'%s' is left over; a verb comes first: inject %s ...",
+			    text, text);
+	if (units_number(text, INT_MAX, &n) == 0)
+		return fail(0, "'%s' is left over; a process is given as -p %s",
+			    text, text);
+	if (o->ninclude || o->nexclude)
+		return fail(0, "'%s' is left over; did the shell expand a pattern? quote it, as in -f '%s*'",
+			    text, text);
+	return fail(0, "'%s' is left over; the verbs are trace, list and stop (see inject --help)",
+		    text);
+}
+
+/* What stands behind "--". */
+static int rest(struct options *o, char **argv, int argc, int at)
+{
+	if (at == argc)
+		return 0;
+	if (o->verb == VERB_TRACE)
+		return fail(0, "starting a command (-- %s) is not there yet; start it, then inject -p PID",
+			    argv[at]);
+	for (int err; at < argc; at++) {
+		err = word(o, argv[at]);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* A long option has one spelling: an abbreviation that is unique today would
+ * change its meaning with the next option. */
+static int check_exact(const char *arg, const char *name)
+{
+	size_t n = strlen(name);
+
+	if (strncmp(arg, "--", 2) != 0)
+		return 0;
+	if (strncmp(arg + 2, name, n) == 0 && (!arg[n + 2] || arg[n + 2] == '='))
+		return 0;
+	return fail(0, "unknown option %.*s; is --%s meant?",
+		    (int)strcspn(arg, "="), arg, name);
+}
+
+static int check_option(int on, const char *verb, const struct option_def *def,
+			const char *arg)
+{
+	char name[32];
+	int err = check_exact(arg, def->getopt.name);
+
+	if (err)
+		return err;
+	if (def->verbs == NOT_YET)
+		return fail(0, "%s (--%s) is not there yet; see inject --help for what is",
+			    spelling(def, name), def->getopt.name);
+	if (!(def->verbs & on))
+		return fail(0, "%s takes no %s; see inject --help", verb,
+			    spelling(def, name));
+	return 0;
+}
+
+static int unknown_option(const char *arg)
+{
+	if (strncmp(arg, "--", 2) != 0)
+		return fail(0, "unknown option -%c; see inject --help", optopt);
+	/* A flag that was given a value, or a name that nothing begins like. */
+	if (optopt && find_def(optopt))
+		return fail(0, "--%s takes no value", find_def(optopt)->getopt.name);
+	return fail(0, "unknown option %.*s; see inject --help",
+		    (int)strcspn(arg, "="), arg);
+}
+
+static int missing_argument(int on, const char *verb, const char *arg)
+{
+	const struct option_def *def = find_def(optopt);
+	int err = check_option(on, verb, def, arg);
+	char name[32];
+
+	if (err)
+		return err;
+	if (optopt == 'f' || optopt == 'N')
+		return fail(0, "-%c wants a pattern, as in -%c 'net_*'", optopt, optopt);
+	return fail(0, "%s wants a value; see inject --help", spelling(def, name));
+}
+
+/* --help and --version end the parse: nothing behind them can spoil it. */
+static int parse_words(struct options *o, int argc, char **argv, int on,
+		       const char *verb)
+{
+	struct option longs[ARRAY_SIZE(defs) + 1] = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(defs); i++)
+		longs[i] = defs[i].getopt;
+	optind = 0;
+	opterr = 0;
+	for (;;) {
+		int at = optind ? optind : 1;
+		int key = getopt_long(argc, argv, letters, longs, NULL);
+		const struct option_def *def = find_def(key);
+		int err;
+
+		if (key == -1)
+			return rest(o, argv, argc, optind);
+		if (key == 1)
+			err = word(o, optarg);
+		else if (key == '?')
+			err = unknown_option(argv[at]);
+		else if (key == ':')
+			err = missing_argument(on, verb, argv[at]);
+		else
+			err = check_option(on, verb, def, argv[at]) ?:
+			      set(o, def, optarg);
+		if (err || o->verb == VERB_HELP || o->verb == VERB_VERSION)
+			return err;
+	}
+}
+
+static int check_trace(const struct options *o)
+{
+	if (!o->pid)
+		return fail(0, "no process named; give -p PID (`pgrep -l NAME` finds it), or see inject --help");
+	if (!o->ninclude)
+		return fail(0, "no function named; give -f 'GLOB', or -f '*' for all but the C library");
+	if (o->entry_only && o->min_duration)
+		return fail(0, "-t needs durations, which --entry-only does not record; give one of them");
+	return 0;
+}
+
+static int check_list(const struct options *o)
+{
+	if (o->pid && o->file)
+		return fail(0, "list takes a file or -p PID; got both (%s and %d)",
+			    o->file, o->pid);
+	if (!o->pid && !o->file)
+		return fail(0, "nothing to list; give a file, or -p PID");
+	return 0;
+}
+
+static int check_whole(const struct options *o)
+{
+	switch (o->verb) {
+	case VERB_TRACE:
+		return check_trace(o);
+	case VERB_LIST:
+		return check_list(o);
+	case VERB_STOP:
+		return o->pid ? 0 : fail(0, "no process named; give stop -p PID");
+	case VERB_HELP:
+	case VERB_VERSION:
+		break;
+	}
+	return 0;
+}
+
+int options_parse(int argc, char **argv, struct options *ret)
+{
+	int i = argc > 1 ? find_verb(argv[1]) : -1;
+	int on = ON_TRACE, err;
+	const char *verb = "trace";
+
+	*ret = (struct options){ .max_pause = DEFAULT_MAX_PAUSE };
+	if (i >= 0) {
+		verb = verbs[i].name;
+		on = verbs[i].on;
+		if (on == NOT_YET)
+			return fail(0, "%s is not there yet; the verbs are trace, list and stop",
+				    verb);
+		ret->verb = verbs[i].verb;
+		argc--;
+		argv++;
+	}
+	err = parse_words(ret, argc, argv, on, verb);
+	return err ? err : check_whole(ret);
+}
+
+static void clear_patterns(struct pattern *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		pattern_clear(&p[i]);
+	free(p);
+}
+
+void options_clear(struct options *o)
+{
+	clear_patterns(o->include, o->ninclude);
+	clear_patterns(o->exclude, o->nexclude);
+	*o = (struct options){ 0 };
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* options: what does the command line ask for? */
+#ifndef INJECTOR_OPTIONS_H
+#define INJECTOR_OPTIONS_H
+
+#include <sys/types.h>
+
+#include "base/base.h"
+#include "symbols/symbols.h"
+
+enum verb {
+	VERB_TRACE,
+	VERB_LIST,
+	VERB_STOP,
+	VERB_HELP,		/* print help() and exit 0 */
+	VERB_VERSION,
+};
+
+/* Strings are those of argv; patterns are owned. A 0 or NULL means "not
+ * given", unless the field says otherwise. Times are in ns. */
+struct options {
+	enum verb verb;
+	pid_t pid;
+	const char *file;	/* of `list FILE`; exactly one of pid and file */
+	struct pattern *include, *exclude;
+	size_t ninclude, include_cap, nexclude, exclude_cap;
+	uint64_t min_duration;	/* -t */
+	uint64_t depth;		/* -D: calls at a depth below this one */
+	uint64_t calls;		/* -n */
+	uint64_t duration;	/* -d */
+	pid_t tid;
+	const char *output;	/* -o; NULL: standard output */
+	uint64_t buffer;	/* -m: bytes per thread, whole sub-buffers */
+	uint64_t max_pause;	/* 50 ms unless given */
+	bool entry_only, time, json, quiet, verbose, no_color, force;
+};
+
+/*
+ * 0, or a negative error with a message that names the next step: the exit
+ * status is then 2. options_clear() is right after either.
+ */
+int options_parse(int argc, char **argv, struct options *ret);
+void options_clear(struct options *);
+
+/* The whole of --help. */
+extern const char help_text[];
+
+#endif
