@@ -26,7 +26,18 @@ enum event_kind {
 	EVENT_MARK,		/* a call of an entry-only function */
 	EVENT_LOST,		/* `lost` words are missing before here; what was
 				 * open in this thread may have ended */
+	EVENT_EXIT_LOST,	/* the innermost open call ended, when is not
+				 * known: its exit was dropped */
+	EVENT_STACK_END,	/* nothing will come from this stack again, and
+				 * nothing is open on it */
 };
+
+/*
+ * Per (thread, stack) the events are well formed: an EXIT, UNWOUND or EXIT_LOST
+ * is always of the innermost open call, that is, of the last ENTRY that none of
+ * them has ended yet; but an EXIT with `unpaired`, which comes when nothing is
+ * open: that call began before the probes did.
+ */
 
 struct event {
 	uint64_t tsc;
@@ -37,6 +48,7 @@ struct event {
 				 * session also when tids are reused */
 	uint32_t stack;		/* the stack within the thread */
 	uint8_t kind;		/* enum event_kind */
+	bool unpaired;		/* EXIT only */
 };
 
 struct reader_stats {
@@ -50,7 +62,13 @@ struct reader_stats {
 
 struct reader;
 
-/* `map` is the injector's own mapping of the session, `size` its length, both
+/*
+ * To be called before the first probe is in, and after what an earlier visit
+ * left in the rings was cleared: the counters are taken to start here. The
+ * memory must not be able to shrink (F_SEAL_SHRINK): reading past the end of
+ * the file would be our own SIGBUS.
+ *
+ * `map` is the injector's own mapping of the session, `size` its length, both
  * valid until reader_free. `pid` (host's view) tells which threads still live;
  * 0 if the target is gone. `funcs` is by function id. */
 int reader_new(void *map, size_t size, pid_t pid, const struct reader_func *funcs,
@@ -67,6 +85,10 @@ void reader_free(struct reader *);
 int64_t reader_drain(struct reader *, bool last,
 		     int (*each)(void *ctx, const struct event *), void *ctx);
 void reader_stats(const struct reader *, struct reader_stats *ret);
+/* How full the fullest ring was when the last drain began, in percent. */
+unsigned reader_fill(const struct reader *);
+/* The target is gone: no thread of it is looked for any more. */
+void reader_target_gone(struct reader *);
 /* The clock that the events' tsc is in, now. */
 uint64_t reader_now(void);
 /* Ticks to nanoseconds, from calibration pairs taken at reader_new and at each

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * clock: what time do the records carry?
+ *
+ * The counter that arch/<name>/hot.S reads at each event, for the host only
+ * (arch/<name>/regs_clock.c). Its rate is constant and unknown: who wants
+ * nanoseconds calibrates it against a clock of the kernel.
+ */
+#ifndef ARCH_CLOCK_H
+#define ARCH_CLOCK_H
+
+#include <stdint.h>
+
+uint64_t arch_ticks(void);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reader_calls: which calls are open on each stack of a thread?
+ *
+ * The payload pairs frames by stack pointer and records only what cannot be
+ * concluded. Here the same stacks are kept as function numbers, so that every
+ * event that leaves the reader is well formed, also after losses. Every frame
+ * is pushed once and popped once: a hostile ring costs no more than its words.
+ */
+#include "injector/reader_impl.h"
+
+#include <errno.h>
+
+static struct open_calls *current(struct lane *l)
+{
+	return &l->stacks[l->current];
+}
+
+void calls_deliver(struct reader *r, struct lane *l, enum event_kind kind,
+		   uint32_t func, uint64_t lost)
+{
+	struct event e = {
+		.tsc = l->last,
+		.lost = lost,
+		.func = func,
+		.tid = l->tid,
+		.thread = l->thread,
+		.stack = l->nstacks ? current(l)->number : 0,
+		.kind = (uint8_t)kind,
+	};
+
+	if (r->err)
+		return;
+	r->delivered++;
+	r->err = r->each(r->ctx, &e);
+}
+
+/* End the innermost frame; one that was never delivered ends in silence. */
+static void pop(struct reader *r, struct lane *l, enum event_kind kind)
+{
+	struct open_calls *s = current(l);
+	uint32_t func = s->funcs[--s->n];
+
+	if (func != FUNC_LOST)
+		calls_deliver(r, l, kind, func, 0);
+}
+
+static bool push(struct reader *r, struct lane *l, uint32_t func)
+{
+	struct open_calls *s = current(l);
+	uint32_t *slot = s->n < MAX_OPEN ? vec_push(s->funcs, s->n, s->cap) : NULL;
+
+	if (!slot) {
+		r->stats.damaged++;
+		return false;
+	}
+	*slot = func;
+	return true;
+}
+
+void calls_entry(struct reader *r, struct lane *l, uint32_t func)
+{
+	if (push(r, l, func))
+		calls_deliver(r, l, EVENT_ENTRY, func, 0);
+}
+
+static void unpaired_exit(struct reader *r, struct lane *l, uint32_t func)
+{
+	struct event e = {
+		.tsc = l->last, .func = func, .tid = l->tid, .thread = l->thread,
+		.stack = current(l)->number, .kind = EVENT_EXIT, .unpaired = true,
+	};
+
+	if (r->err)
+		return;
+	r->delivered++;
+	r->err = r->each(r->ctx, &e);
+}
+
+/*
+ * Frames above the one that ends have ended before it, and their exits were
+ * dropped (a throw or longjmp says so itself). A function that is not open here
+ * is outside of all that is: then every one of them has ended.
+ */
+void calls_exit(struct reader *r, struct lane *l, uint32_t func)
+{
+	struct open_calls *s = current(l);
+
+	while (s->n && s->funcs[s->n - 1] != func)
+		pop(r, l, EVENT_EXIT_LOST);
+	if (s->n)
+		pop(r, l, EVENT_EXIT);
+	else
+		unpaired_exit(r, l, func);
+}
+
+void calls_unwound(struct reader *r, struct lane *l, uint64_t remain)
+{
+	while (current(l)->n > remain)
+		pop(r, l, EVENT_UNWOUND);
+}
+
+void calls_resync(struct reader *r, struct lane *l, uint64_t depth)
+{
+	/* The payload's table has no room for more, whatever the header says. */
+	depth = MIN(depth, THREAD_SIZE / 8);
+	while (current(l)->n > depth)
+		pop(r, l, EVENT_EXIT_LOST);
+	while (current(l)->n < depth && push(r, l, FUNC_LOST))
+		;
+}
+
+static void end_current(struct reader *r, struct lane *l, enum event_kind kind)
+{
+	while (current(l)->n)
+		pop(r, l, kind);
+	calls_deliver(r, l, EVENT_STACK_END, 0, 0);
+	free(current(l)->funcs);
+	*current(l) = (struct open_calls){ 0 };
+}
+
+static size_t least_used(const struct lane *l)
+{
+	size_t least = 0;
+
+	for (size_t i = 1; i < l->nstacks; i++)
+		if (l->stacks[i].used < l->stacks[least].used)
+			least = i;
+	return least;
+}
+
+static bool find(struct lane *l, uint32_t number)
+{
+	for (size_t i = 0; i < l->nstacks; i++)
+		if (l->stacks[i].number == number) {
+			l->current = i;
+			return true;
+		}
+	return false;
+}
+
+/* A thread that changes stacks without end (fibers) costs MAX_STACKS of them. */
+void calls_stack(struct reader *r, struct lane *l, uint32_t number)
+{
+	l->switches++;
+	if (!find(l, number)) {
+		size_t n = l->nstacks;
+
+		if (n < MAX_STACKS &&
+		    vec_push(l->stacks, l->nstacks, l->stacks_cap)) {
+			l->current = n;
+		} else if (n) {
+			l->current = least_used(l);
+			end_current(r, l, EVENT_EXIT_LOST);
+		} else {
+			r->err = -ENOMEM;
+			return;
+		}
+		current(l)->number = number;
+	}
+	current(l)->used = l->switches;
+}
+
+void calls_end(struct reader *r, struct lane *l)
+{
+	for (l->current = 0; l->current < l->nstacks; l->current++)
+		end_current(r, l, EVENT_UNWOUND);
+	free(l->stacks);
+	l->stacks = NULL;
+	l->nstacks = l->stacks_cap = l->current = 0;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* reader_impl: what the pieces of the reader share, and nobody else. */
+#ifndef INJECTOR_READER_IMPL_H
+#define INJECTOR_READER_IMPL_H
+
+#include "injector/clock.h"
+#include "injector/reader.h"
+
+enum {
+	SUBBUF_WORDS = (SUBBUF_SIZE - sizeof(struct subbuf)) / 8,
+	MAX_RINGS = 1 << 16,
+	MAX_SUBBUFS = 1 << 20,	/* of one ring */
+	MAX_OPEN = 1 << 20,	/* calls open on one stack */
+	MAX_STACKS = 64,	/* of one thread; the least used one is forgotten */
+	HOLE_PASSES = 3,	/* how long a word may be reserved and unwritten */
+};
+
+/* A frame of which only is known that it was there: its entry was dropped. */
+#define FUNC_LOST UINT32_MAX
+
+/* The open calls of one stack, as the payload's frame table has them. */
+struct open_calls {
+	uint32_t number;	/* EXT_STACK's */
+	uint32_t *funcs;
+	size_t n, cap;
+	uint64_t used;		/* value of the lane's `switches` at last use */
+};
+
+/* One ring, as we read it. `at` and `pos` are where we are. */
+struct lane {
+	struct ring *ring;
+	uint8_t *buffers;
+	bool claimed;
+	bool gone;		/* its thread is: nothing will be added */
+	bool open;		/* the header of sub-buffer `at` was read */
+	bool ready;		/* `word` and `tsc` are the next item */
+	bool begins;		/* the item is the begin of a sub-buffer */
+	bool waited;		/* the item had to wait for a later pass */
+	uint8_t hole_passes;
+	int32_t tid;		/* host's view */
+	uint32_t thread;
+	uint64_t generation;
+	uint64_t head;		/* as at the begin of this pass */
+	uint64_t at;		/* sub-buffers given back, the ring's tail */
+	size_t pos;		/* the next word of sub-buffer `at` */
+	uint64_t epoch;
+	uint64_t word, tsc;
+	uint64_t last;		/* time of the last item: they never go back */
+	/* Of the open sub-buffer's header. */
+	uint64_t header_lost;
+	uint32_t header_depth, header_stack;
+	/* Dropped entries and exits: before we came, now, told as an event,
+	 * and as the words of the ring have it. */
+	uint64_t base_entries, base_exits;
+	uint64_t lost_entries, lost_exits;
+	uint64_t told_lost, reported;
+	struct open_calls *stacks;
+	size_t nstacks, stacks_cap, current;
+	uint64_t switches;
+};
+
+struct reader {
+	uint8_t *map;
+	const struct session *session;
+	pid_t pid;
+	bool namespaced;	/* the target's tids are not the host's */
+	const struct reader_func *funcs;
+	size_t nfuncs;
+	uint64_t rings_off, ring_stride;
+	uint32_t nrings, nsub;
+	struct lane *lanes;	/* nrings */
+	struct lane **heap;	/* those with an item, earliest first */
+	size_t nheap;
+	struct clock clock;
+	uint32_t next_thread;
+	struct reader_stats stats;	/* without what lanes and session count */
+	uint64_t base_entries, base_exits;	/* of the session's own counters */
+	uint64_t looked;	/* monotonic ns of the last look at the threads */
+	unsigned fill;
+
+	/* Of the drain that runs. */
+	bool last;
+	uint64_t now;
+	int (*each)(void *ctx, const struct event *);
+	void *ctx;
+	int64_t delivered;
+	int err;		/* what `each` said */
+};
+
+/* reader_lane.c: from a ring to items. */
+
+void lane_claim(struct reader *, struct lane *);
+/* Take the ring's counters as they are now. */
+void lane_snapshot(struct reader *, struct lane *);
+/* Find the next item: false if there is none now. */
+bool lane_peek(struct reader *, struct lane *);
+/* Deliver the item that lane_peek found. */
+void lane_take(struct reader *, struct lane *);
+/* Deliver what was dropped since the last sub-buffer began. */
+void lane_tell_lost(struct reader *, struct lane *, uint64_t tsc);
+/* Nothing will come from the thread that had the ring. */
+void lane_end(struct reader *, struct lane *);
+/* The same, and all is read: let other threads claim the ring. */
+void lane_free(struct reader *, struct lane *);
+
+/* reader_calls.c: from items to well-formed events. */
+
+void calls_deliver(struct reader *, struct lane *, enum event_kind, uint32_t func,
+		   uint64_t lost);
+void calls_entry(struct reader *, struct lane *, uint32_t func);
+void calls_exit(struct reader *, struct lane *, uint32_t func);
+/* Only `remain` frames of the current stack are left. */
+void calls_unwound(struct reader *, struct lane *, uint64_t remain);
+/* After a loss the payload had `depth` frames open. */
+void calls_resync(struct reader *, struct lane *, uint64_t depth);
+void calls_stack(struct reader *, struct lane *, uint32_t number);
+/* The thread is gone, and its stacks with it. */
+void calls_end(struct reader *, struct lane *);
+
+/* reader_threads.c: whose ring is it, and is that thread alive? */
+
+/* True if the target numbers its threads otherwise than we do. */
+bool threads_namespaced(pid_t pid);
+/* The host's id of a thread by the target's. */
+int32_t threads_host_tid(const struct reader *, int32_t tid);
+/* Set `gone` of the lanes whose thread has ended. */
+void threads_look(struct reader *);
+
+#endif

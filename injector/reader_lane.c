@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reader_lane: from one ring to items in time order.
+ *
+ * An item is a word of a sub-buffer, or the begin of one. Every word is loaded
+ * once and judged by what was loaded, since its owner may change it at any
+ * moment. What is read is zeroed before the sub-buffer goes back: that is how
+ * a word that is not there yet can be told from one of an earlier round.
+ */
+#include "injector/reader_impl.h"
+
+#include <string.h>
+
+#define TIME_MASK ((1ull << REC_TIME_BITS) - 1)
+#define load(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
+
+static struct subbuf *subbuf(const struct reader *r, const struct lane *l)
+{
+	return (struct subbuf *)(l->buffers + (l->at % r->nsub) * SUBBUF_SIZE);
+}
+
+static uint64_t *words(const struct reader *r, const struct lane *l)
+{
+	return (uint64_t *)(subbuf(r, l) + 1);
+}
+
+/* Nothing is added to sub-buffer `at` any more. */
+static bool is_closed(const struct lane *l)
+{
+	return l->head - l->at > 1;
+}
+
+/* The words that the owner has, or may have, written. */
+static size_t limit(const struct reader *r, const struct lane *l)
+{
+	if (!is_closed(l))
+		return SUBBUF_WORDS;
+	return MIN(load(&subbuf(r, l)->reserved) / 8, (uint64_t)SUBBUF_WORDS);
+}
+
+static uint64_t total_lost(const struct lane *l)
+{
+	return l->lost_entries + l->lost_exits -
+	       (l->base_entries + l->base_exits);
+}
+
+void lane_snapshot(struct reader *r, struct lane *l)
+{
+	uint64_t tail = l->at, held;
+	unsigned fill;
+
+	l->lost_entries = load(&l->ring->lost_entries);
+	l->lost_exits = load(&l->ring->lost_exits);
+	l->head = load(&l->ring->head);
+	held = l->head - tail;
+	if (held > r->nsub) {
+		/* Nobody of ours writes that: start again at the newest. */
+		r->stats.damaged++;
+		l->at = l->head ? l->head - 1 : 0;
+		l->open = l->ready = false;
+		__atomic_store_n(&l->ring->tail, l->at, __ATOMIC_RELEASE);
+		return;
+	}
+	fill = (unsigned)(held * 100 / r->nsub);
+	/* The one that is being written is no sign of pressure by itself. */
+	if (held > 1 && fill > r->fill)
+		r->fill = fill;
+}
+
+void lane_claim(struct reader *r, struct lane *l)
+{
+	struct ring *ring = l->ring;
+
+	l->claimed = true;
+	l->gone = l->open = l->ready = false;
+	l->generation = load(&ring->generation);
+	l->thread = r->next_thread++;
+	l->tid = threads_host_tid(r, load(&ring->tid));
+	l->at = load(&ring->tail);
+	l->last = 0;
+	l->told_lost = l->reported = 0;
+	l->base_entries = l->base_exits = 0;
+	r->stats.threads++;
+}
+
+/* Zero what was written, then let the owner have the sub-buffer again. */
+static void give_back(struct reader *r, struct lane *l, size_t written)
+{
+	memset(words(r, l), 0, written * 8);
+	l->at++;
+	l->open = false;
+	l->hole_passes = 0;
+	__atomic_store_n(&l->ring->tail, l->at, __ATOMIC_RELEASE);
+}
+
+/* Times never go back within a ring; and what was recorded before a pass
+ * began is not later than its begin, except by the skew of two CPUs. */
+static void set_time(struct reader *r, struct lane *l, uint64_t tsc)
+{
+	if (r->last && tsc > r->now)
+		tsc = r->now;
+	l->tsc = MAX(tsc, l->last);
+	l->waited = false;
+	l->ready = true;
+}
+
+/* The header of sub-buffer `at`; false if it is not (yet) one. */
+static bool open_subbuf(struct reader *r, struct lane *l)
+{
+	struct subbuf *s = subbuf(r, l);
+
+	if (load(&s->seq) != l->at + 1) {
+		if (!is_closed(l))
+			return false;
+		r->stats.damaged++;
+		give_back(r, l, SUBBUF_WORDS);
+		return false;
+	}
+	l->epoch = load(&s->epoch);
+	l->header_lost = load(&s->lost_entries) + load(&s->lost_exits) -
+			 (l->base_entries + l->base_exits);
+	l->header_depth = load(&s->depth);
+	l->header_stack = load(&s->stack);
+	l->pos = 0;
+	l->hole_passes = 0;
+	l->open = l->begins = true;
+	set_time(r, l, load(&s->begin));
+	return true;
+}
+
+/* The next word that is not 0, or `end`. */
+static size_t next_word(const uint64_t *w, size_t from, size_t end)
+{
+	while (from < end && !load(&w[from]))
+		from++;
+	return from;
+}
+
+/*
+ * A word that reads 0: reserved, and not written yet. Its thread was put aside
+ * between the two, or interrupted by a signal whose handler wrote on. In the
+ * current sub-buffer we stop here; in a closed one, after some passes, the
+ * word is given up. True: go on at l->pos.
+ */
+static bool skip_hole(struct reader *r, struct lane *l, size_t end)
+{
+	bool final = r->last || l->gone;
+	size_t next;
+
+	if (!is_closed(l) && !final)
+		return false;
+	next = next_word(words(r, l), l->pos, end);
+	if (!is_closed(l) && next == end)
+		return false;
+	if (!final && l->hole_passes++ < HOLE_PASSES)
+		return false;
+	r->stats.damaged += next - l->pos;
+	l->pos = next;
+	l->hole_passes = 0;
+	return true;
+}
+
+static size_t body_words(uint64_t word)
+{
+	if ((word & 3) != REC_EXT)
+		return 0;
+	return (word >> 48) & 15;
+}
+
+/* Find a word in the open sub-buffer. */
+static bool find_word(struct reader *r, struct lane *l)
+{
+	size_t end = limit(r, l);
+
+	while (l->pos < end) {
+		uint64_t w = load(&words(r, l)[l->pos]);
+
+		if (!w) {
+			if (!skip_hole(r, l, end))
+				return false;
+			continue;
+		}
+		/* A body whose head is missing, or that does not fit. */
+		if ((w & 3) == REC_NONE || l->pos + body_words(w) >= end) {
+			r->stats.damaged++;
+			l->pos++;
+			continue;
+		}
+		l->word = w;
+		set_time(r, l, (l->epoch & ~TIME_MASK) +
+			       ((w >> REC_TIME_SHIFT) & TIME_MASK));
+		return true;
+	}
+	return false;
+}
+
+bool lane_peek(struct reader *r, struct lane *l)
+{
+	while (!l->ready && l->at != l->head) {
+		if (!l->open) {
+			uint64_t at = l->at;
+
+			if (!open_subbuf(r, l) && l->at == at)
+				return false;
+			continue;
+		}
+		if (find_word(r, l))
+			return true;
+		if (!is_closed(l) || l->pos < limit(r, l))
+			return false;
+		give_back(r, l, l->pos);
+	}
+	return l->ready;
+}
+
+/* `lost` words were dropped so far; true if that is news. A header and a word
+ * may both say it, and whichever comes first is right. */
+static bool tell_lost(struct reader *r, struct lane *l, uint64_t lost)
+{
+	uint64_t more = lost - l->told_lost;
+
+	if ((int64_t)more <= 0)
+		return false;
+	l->told_lost = lost;
+	calls_deliver(r, l, EVENT_LOST, 0, more);
+	return true;
+}
+
+void lane_tell_lost(struct reader *r, struct lane *l, uint64_t tsc)
+{
+	l->last = MAX(l->last, tsc);
+	tell_lost(r, l, total_lost(l));
+}
+
+/* A sub-buffer says where its owner stood: what was dropped before it, on
+ * which stack it is, and how deep. */
+static void take_begin(struct reader *r, struct lane *l)
+{
+	calls_stack(r, l, l->header_stack);
+	if (!r->err && tell_lost(r, l, l->header_lost))
+		calls_resync(r, l, l->header_depth);
+}
+
+static void take_ext(struct reader *r, struct lane *l)
+{
+	uint64_t body = body_words(l->word) ?
+		load(&words(r, l)[l->pos + 1]) >> 2 : 0;
+
+	switch ((l->word >> REC_FUNC_SHIFT) & 63) {
+	case EXT_UNWOUND:
+		calls_unwound(r, l, body);
+		return;
+	case EXT_STACK:
+		calls_stack(r, l, (uint32_t)body);
+		return;
+	case EXT_MARK:
+		if (body >= r->nfuncs)
+			break;
+		r->stats.calls++;
+		r->stats.events++;
+		calls_deliver(r, l, EVENT_MARK, (uint32_t)body, 0);
+		return;
+	case EXT_LOST:
+		l->reported += body;
+		tell_lost(r, l, l->reported - l->base_entries - l->base_exits);
+		return;
+	}
+	r->stats.damaged++;
+}
+
+static void take_word(struct reader *r, struct lane *l)
+{
+	uint32_t func = (uint32_t)(l->word >> REC_FUNC_SHIFT);
+
+	if ((l->word & 3) == REC_EXT) {
+		take_ext(r, l);
+		return;
+	}
+	if (func >= r->nfuncs) {
+		r->stats.damaged++;
+		return;
+	}
+	r->stats.events++;
+	if ((l->word & 3) == REC_ENTRY) {
+		r->stats.calls++;
+		calls_entry(r, l, func);
+	} else {
+		calls_exit(r, l, func);
+	}
+}
+
+void lane_take(struct reader *r, struct lane *l)
+{
+	l->ready = false;
+	l->last = l->tsc;
+	if (l->begins) {
+		l->begins = false;
+		take_begin(r, l);
+		return;
+	}
+	if (!l->nstacks)
+		calls_stack(r, l, 0);
+	if (r->err)
+		return;
+	take_word(r, l);
+	l->pos += 1 + body_words(l->word);
+}
+
+void lane_end(struct reader *r, struct lane *l)
+{
+	lane_tell_lost(r, l, r->now);
+	l->last = MAX(l->last, r->now);
+	calls_end(r, l);
+	r->stats.lost_entries += l->lost_entries - l->base_entries;
+	r->stats.lost += total_lost(l);
+	l->lost_entries = l->lost_exits = 0;
+	l->base_entries = l->base_exits = 0;
+	l->claimed = l->ready = false;
+}
+
+void lane_free(struct reader *r, struct lane *l)
+{
+	uint32_t claimed = RING_CLAIMED;
+
+	lane_end(r, l);
+	if (l->at != l->head)
+		give_back(r, l, l->open ? l->pos : (size_t)SUBBUF_WORDS);
+	__atomic_compare_exchange_n(&l->ring->state, &claimed, RING_FREE, false,
+				    __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}

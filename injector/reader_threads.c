@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* reader_threads: whose ring is it, and is that thread alive? */
+#include "injector/reader_impl.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "injector/procfs.h"
+
+enum { LOOK_NS = 20000000 };	/* threads are looked for that often */
+
+/* The numbers of the NSpid line, outermost first: the first in *host, the last
+ * in *inner. How many there are; 0 if the thread is gone. */
+static int ns_pids(pid_t pid, int32_t tid, int32_t *host, int32_t *inner)
+{
+	char path[64], line[512];
+	int n = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	while (fgets(line, sizeof(line), f)) {
+		char *save, *word;
+
+		if (strncmp(line, "NSpid:", 6) != 0)
+			continue;
+		for (word = strtok_r(line + 6, " \t\n", &save); word;
+		     word = strtok_r(NULL, " \t\n", &save)) {
+			*inner = (int32_t)strtol(word, NULL, 10);
+			if (n++ == 0)
+				*host = *inner;
+		}
+		break;
+	}
+	fclose(f);
+	return n;
+}
+
+bool threads_namespaced(pid_t pid)
+{
+	int32_t host, inner;
+
+	return pid > 0 && ns_pids(pid, pid, &host, &inner) > 1;
+}
+
+int32_t threads_host_tid(const struct reader *r, int32_t tid)
+{
+	auto_free pid_t *tids = NULL;
+	int n = r->namespaced ? procfs_threads(r->pid, &tids) : 0;
+
+	for (int i = 0; i < n; i++) {
+		int32_t host, inner;
+
+		if (ns_pids(r->pid, tids[i], &host, &inner) > 0 && inner == tid)
+			return host;
+	}
+	/* The same number, or a thread that was gone before we came. */
+	return tid;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * The list is read before the rings are: what a thread that is missing in it
+ * has written can be read in this very pass, and nothing will follow.
+ */
+void threads_look(struct reader *r)
+{
+	uint64_t now = clock_monotonic();
+	auto_free pid_t *tids = NULL;
+	int n;
+
+	if (!r->pid || now - r->looked < LOOK_NS)
+		return;
+	r->looked = now;
+	n = procfs_threads(r->pid, &tids);
+	if (n < 0 && n != -ESRCH)
+		return;
+	n = MAX(n, 0);
+	if (n)
+		qsort(tids, (size_t)n, sizeof(*tids), by_number);
+	for (uint32_t i = 0; i < r->nrings; i++) {
+		struct lane *l = &r->lanes[i];
+
+		if (l->claimed && !l->gone)
+			l->gone = !n || !bsearch(&l->tid, tids, (size_t)n,
+						 sizeof(*tids), by_number);
+	}
+}
