@@ -49,10 +49,27 @@
 #define REC_TIME_BITS 40
 #define REC_FUNC_SHIFT 42
 #define REC_FUNC_BITS 22
+#define REC_WORDS_SHIFT 48	/* if extended: number of words that follow */
 
 #define SUBBUF_SIZE 65536
 #define THREAD_SIZE 131072
 #define PAGE 4096
+
+/* Subkinds of REC_EXT, in bits 42..47 of the word; bits 48..51 are the number
+ * of body words that follow; bits 52..63 are small data. A body word carries
+ * its data shifted left by 2, so that its kind reads REC_NONE and a reader
+ * that meets it without its header skips it. */
+#define EXT_UNWOUND 1	/* frames above were left without an exit (throw,
+			 * longjmp, pthread_exit). One body word: the number of
+			 * frames that remain open on this stack, of those whose
+			 * entries were recorded and still had room in the
+			 * payload's table */
+#define EXT_STACK 2	/* the thread goes on on another stack. One body word:
+			 * the stack's number within its thread */
+#define EXT_MARK 3	/* an entry of an entry-only function: no exit will
+			 * come. One body word: the function */
+#define EXT_LOST 4	/* one body word: entries and exits dropped before here
+			 * and not yet told */
 
 #ifndef __ASSEMBLER__
 
@@ -61,24 +78,6 @@
 
 #define SESSION_MAGIC 0x6e6f697373656a69ull	/* "ijession" */
 #define THREAD_MAGIC 0x64616572687469ull
-
-/*
- * Subkinds of REC_EXT, in bits 42..47 of the word; bits 48..51 are the number
- * of body words that follow; bits 52..63 are small data. A body word carries
- * its data shifted left by 2, so that its kind reads REC_NONE and a reader
- * that meets it without its header skips it.
- */
-enum rec_ext {
-	EXT_UNWOUND = 1,	/* frames above were left without an exit (throw,
-				 * longjmp, pthread_exit). One body word: the
-				 * number of frames that remain open on this
-				 * stack */
-	EXT_STACK = 2,		/* the thread goes on on another stack. One body
-				 * word: the stack's number within its thread */
-	EXT_MARK = 3,		/* an entry of an entry-only function: no exit
-				 * will come. One body word: the function */
-	EXT_LOST = 4,		/* one body word: words dropped before here */
-};
 
 enum session_state {
 	SESSION_NEW = 0,
@@ -183,12 +182,15 @@ struct ring {
 	uint64_t tail;		/* sub-buffers given back by the reader; those
 				 * from tail to head - 1 hold data */
 	uint64_t lost_entries, lost_exits;	/* dropped since the claim */
-	uint64_t cur;		/* a copy of nothing: reserved */
+	uint64_t reserved;
 };
 
+/* Free to claimed by the payload, by way of claiming (tid is not valid then);
+ * claimed to free by the reader, once the thread is gone and all was read. */
 enum ring_state {
 	RING_FREE = 0,
 	RING_CLAIMED = 1,
+	RING_CLAIMING = 2,
 };
 
 /*
@@ -201,7 +203,9 @@ struct subbuf {
 	uint64_t epoch;		/* time stamp with the low 40 bits zero: what
 				 * every word's time is relative to */
 	uint64_t reserved;	/* bytes of words, written when it is closed;
-				 * 0 while it is the current one */
+				 * 0 while it is the current one. A zero word
+				 * within them is a hole: its call was left by a
+				 * siglongjmp between reserving and writing */
 	uint64_t lost_entries, lost_exits;	/* of the ring, when begun */
 	uint32_t depth;		/* open frames of the current stack, when begun */
 	uint32_t stack;		/* number of that stack */
@@ -209,40 +213,64 @@ struct subbuf {
 	uint64_t pad;
 };
 
-#define THREAD_STACKS 8
+/* Stacks that one thread is followed on at a time. Number 0 of them is the
+ * one that it was born with. */
+#define THREAD_STACKS 32
 
-/* A stack that this thread has been seen on, while it is on another one. */
+/*
+ * Every stack has a piece of the frame table to itself, which never moves: the
+ * recording routines may be interrupted anywhere by a signal handler that runs
+ * on another stack, and what they then go on to write must still be theirs.
+ * The born stack has the bytes from FRAMES_OFF to FRAMES_SPLIT of struct
+ * thread, the others FRAMES_OTHER bytes each behind that.
+ *
+ * A frame is one word. Even: the sp of an open call whose entry was recorded.
+ * Odd: sp - 7 of an open call whose entry was lost, so that the fast path,
+ * which looks for its own even sp, leaves the exit to the slow one. The first
+ * word of a piece is a sentinel: hi - 7 of the stack.
+ */
+#define FRAMES_OFF 2048
+#define FRAMES_SPLIT 65536
+#define FRAMES_OTHER ((THREAD_SIZE - FRAMES_SPLIT) / (THREAD_STACKS - 1) & ~7)
+
 struct stack {
 	uint64_t lo, hi;	/* sp of its frames: lo <= sp < hi */
+	uint64_t top;		/* while it is not the current one, and as it
+				 * was when it became that: like thread.top */
+	uint64_t used;		/* counts switches, for eviction; 0: free */
 	uint32_t number;	/* EXT_STACK's */
-	uint32_t depth;		/* frames saved in the frame table below top */
-	uint64_t used;		/* counts switches, for eviction */
+	uint32_t opened;	/* 1: bounds are a guess, and may grow */
 };
 
 /*
  * Private to one thread of the target, and wiped in a child after fork: a
- * child finds zeros, takes the slow path, and there switches itself off.
- * `top` points at the sp of the innermost open frame; frames[0] is a sentinel
- * above every sp of the stack.
+ * child finds zeros, takes the slow path, and there switches itself off. That
+ * top and frames_end are offsets from the struct makes a wipe harmless even
+ * to a thread that stands in the middle of the fast path.
  */
 struct thread {
 	uint64_t cur;		/* the next word goes to this address */
-	uint64_t end;		/* end of the current sub-buffer */
+	uint64_t end;		/* end of the current sub-buffer; 0 keeps
+				 * everything on the slow path */
 	uint64_t limit;		/* slow path when the clock has passed this */
 	uint64_t bias;		/* (epoch << 2), subtracted from (tsc << 2) */
-	uint64_t top;		/* address of the top frame's sp */
+	uint64_t top;		/* offset of the innermost open frame */
 	uint64_t lo;		/* lowest sp of the current stack */
-	uint64_t frames_end;	/* address past the last frame */
+	uint64_t frames_end;	/* offset past the last frame of the piece */
 	uint64_t magic;		/* THREAD_MAGIC once claimed; 0: wiped or new */
-	uint32_t off;		/* 1: this process is not to record */
+	uint64_t busy;		/* sp of the call that is in the slow path: what
+				 * is nested in it is lost. 0: none */
+	uint64_t subbuf_end;	/* what `end` is outside the slow path */
+	uint64_t visit;		/* which hello it was claimed after */
+	uint64_t ring;		/* address of its ring */
+	uint64_t reported;	/* lost words that EXT_LOST has told */
+	uint64_t switches;	/* between stacks */
 	uint32_t index;		/* of its ring */
-	uint32_t busy;		/* in the slow path: nested calls are lost */
-	uint32_t nstacks, current;
-	uint32_t next_number;
-	uint64_t switches;
-	uint64_t session_generation;
+	uint32_t current;	/* stack */
+	uint32_t told;		/* number of the stack that the ring's reader
+				 * takes for the current one */
+	uint32_t next_number;	/* for the next stack seen */
 	struct stack stacks[THREAD_STACKS];
-	/* The frame table takes the rest: see thread_frames() in payload. */
 };
 
 /* At the start of every arena; hot.S refers to it relative to the PC. */
@@ -293,7 +321,7 @@ ABI_ASSERT(LOADER_OFF + sizeof(struct loader) <= PAGE);
 ABI_ASSERT(sizeof(struct slot) == 64);
 ABI_ASSERT(sizeof(struct ring) <= PAGE);
 ABI_ASSERT(sizeof(struct subbuf) == 64);
-ABI_ASSERT(sizeof(struct thread) <= 1024);
+ABI_ASSERT(sizeof(struct thread) <= FRAMES_OFF);
 ABI_ASSERT(sizeof(struct arena) == 40);
 
 #endif /* __ASSEMBLER__ */
