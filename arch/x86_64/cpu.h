@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* cpu: the few instructions that the payload needs and C has no words for. */
+#ifndef ARCH_X86_64_CPU_H
+#define ARCH_X86_64_CPU_H
+
+#include <stdint.h>
+
+/* The clock of the records. */
+static inline uint64_t cpu_clock(void)
+{
+	uint32_t lo, hi;
+
+	__asm__ volatile("rdtsc" : "=a"(lo), "=d"(hi) : : "memory");
+	return (uint64_t)hi << 32 | lo;
+}
+
+/* The thread pointer, which is also what libc calls pthread_self(). */
+static inline uint64_t cpu_thread_pointer(void)
+{
+	uint64_t tp;
+
+	__asm__("mov %%fs:0, %0" : "=r"(tp));
+	return tp;
+}
+
+/* A system call that leaves errno alone: the result, or -errno. */
+static inline long cpu_syscall(long nr, long a, long b, long c)
+{
+	long ret;
+
+	__asm__ volatile("syscall" : "=a"(ret)
+			 : "0"(nr), "D"(a), "S"(b), "d"(c)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hot: what does a stub call to record that a function began or ended?
+ *
+ * Everything from hot_begin to hot_end is copied to the start of each arena.
+ * It begins with a struct arena_header, which the injector fills in, and
+ * refers to nothing else but that, the thread's struct thread and its ring.
+ *
+ * A stub does
+ *
+ *	push %rax; movabs $word, %rax; call hot_x; pop %rax
+ *
+ * so that here %rax is the constant part of the record, (%rsp) the way back,
+ * 8(%rsp) the application's %rax, and %rsp + 16 its stack pointer S, which
+ * points at its return address at a function's entry as well as at its exits.
+ * What is below S is free (no red zone is alive at these points); nothing at
+ * or above S is touched. All registers but %rax and all flags are kept, and
+ * vector state is never used. pushf costs as much as the clock: hence lahf.
+ *
+ * A routine that cannot do its work undoes its pushes and goes on at the
+ * payload's slow_x, as if the stub had called that: see slow.S.
+ *
+ * Signals. A handler may interrupt anywhere, call probed functions on the same
+ * struct thread, on this stack or on its own, and return or siglongjmp away.
+ *
+ * - Up to the cmpxchg nothing is written. Whatever a handler records, loses
+ *   for want of room, or changes in the choice of stack, moves `cur`: then the
+ *   cmpxchg fails and all that was read is read again. So the time stamps of
+ *   a ring never go back, and stack, sub-buffer and epoch belong together. A
+ *   plain cmpxchg suffices: no other thread writes to this struct.
+ * - Between cmpxchg and store the reserved word is 0, and readers stop there.
+ *   A handler's words go behind it, and are later. siglongjmp leaves a hole.
+ * - The frame is written into a piece of the table that is this stack's alone,
+ *   in a slot that a handler on the same stack may have used in between and
+ *   one on another stack may have made not the current one. Both recorded
+ *   something: `cur` has moved, and slow_x settles the frame (a word of kind
+ *   REC_NONE, with the offset that the frame's top is to have).
+ * - A siglongjmp between store and frame leaves a call without a frame, or a
+ *   frame too many: the next call further up finds out by its S.
+ */
+#include "payload/abi.h"
+
+#define WORD 8			/* offsets from %rsp below the pushes */
+#define PUSHED 48		/* bytes pushed here */
+#define S (PUSHED + 16)		/* the application's stack pointer */
+
+	.section .rodata
+	.globl hot_begin, hot_end, hot_entry, hot_exit, hot_mark
+	.balign 64
+hot_begin:
+	.fill	64, 1, 0
+
+/* Keep what is used: %rdx %rcx %rsi %rdi, the word, the flags. %rsi becomes
+ * the thread; leaves by label 8 if there is none. */
+	.macro	enter
+	push	%rdx
+	push	%rcx
+	push	%rsi
+	push	%rdi
+	push	%rax
+	lahf
+	seto	%al
+	push	%rax
+	mov	hot_begin+ARENA_TLS(%rip), %rcx
+	mov	%fs:(%rcx), %rsi
+	test	%rsi, %rsi
+	jz	8f
+	.endm
+
+	.macro	pops
+	pop	%rax
+	add	$0x7f, %al		/* OF as it was */
+	sahf				/* and the rest */
+	pop	%rax
+	pop	%rdi
+	pop	%rsi
+	pop	%rcx
+	pop	%rdx
+	.endm
+
+/* %rcx: the cursor, with room for \bytes; leaves by 8. */
+	.macro	cursor bytes
+	mov	THREAD_CUR(%rsi), %rcx
+	.if	\bytes == 8
+	cmp	THREAD_END(%rsi), %rcx
+	.else
+	lea	\bytes - 8(%rcx), %rdx
+	cmp	THREAD_END(%rsi), %rdx
+	.endif
+	jae	8f
+	.endm
+
+/* The stack pointer belongs to this stack and is below its innermost frame,
+ * whose offset goes to %rdi; leaves by 8. */
+	.macro	on_stack
+	lea	S(%rsp), %rax
+	mov	THREAD_TOP(%rsi), %rdi
+	cmp	%rax, (%rsi, %rdi)
+	jbe	8f
+	cmp	THREAD_LO(%rsi), %rax
+	jb	8f
+	.endm
+
+/* %rdx: the record's time, shifted to its place; leaves by 8. */
+	.macro	clock
+	rdtsc
+	shl	$32, %rdx
+	or	%rax, %rdx
+	cmp	THREAD_LIMIT(%rsi), %rdx
+	jae	8f
+	shl	$2, %rdx
+	sub	THREAD_BIAS(%rsi), %rdx
+	.endm
+
+/* Reserve \bytes at the cursor, or begin again at 1. %rax: the words' place;
+ * %rcx: the cursor behind them. */
+	.macro	reserve bytes
+	mov	%rcx, %rax
+	add	$\bytes, %rcx
+	cmpxchg	%rcx, THREAD_CUR(%rsi)
+	jne	1b
+	.endm
+
+	.balign 64
+hot_entry:
+	enter
+1:	cursor	8
+	on_stack
+	add	$8, %rdi
+	cmp	THREAD_FRAMES_END(%rsi), %rdi
+	jae	8f
+	clock
+	add	WORD(%rsp), %rdx
+	reserve	8
+	mov	%rdx, (%rax)
+	lea	S(%rsp), %rdx
+	mov	%rdx, (%rsi, %rdi)
+	mov	%rdi, THREAD_TOP(%rsi)
+	cmp	%rcx, THREAD_CUR(%rsi)
+	jne	7f
+	pops
+	ret
+7:	shl	$2, %rdi
+	mov	%rdi, WORD(%rsp)	/* REC_NONE: the frame is to be settled */
+8:	pops
+	jmp	*hot_begin+ARENA_SLOW_ENTRY(%rip)
+
+	.balign 64
+hot_exit:
+	enter
+1:	cursor	8
+	lea	S(%rsp), %rax
+	mov	THREAD_TOP(%rsi), %rdi
+	cmp	%rax, (%rsi, %rdi)
+	jne	8f
+	clock
+	add	WORD(%rsp), %rdx
+	reserve	8
+	mov	%rdx, (%rax)
+	sub	$8, %rdi
+	mov	%rdi, THREAD_TOP(%rsi)
+	cmp	%rcx, THREAD_CUR(%rsi)
+	jne	7f
+	pops
+	ret
+7:	shl	$2, %rdi
+	mov	%rdi, WORD(%rsp)
+8:	pops
+	jmp	*hot_begin+ARENA_SLOW_EXIT(%rip)
+
+/* The function alone is the word: two words, the header written last. There
+ * is no frame to keep. */
+	.balign 64
+hot_mark:
+	enter
+1:	cursor	16
+	on_stack
+	clock
+	movabs	$(REC_EXT | EXT_MARK << REC_FUNC_SHIFT | 1 << REC_WORDS_SHIFT), %rdi
+	add	%rdi, %rdx
+	reserve	16
+	mov	WORD(%rsp), %rdi
+	shr	$REC_FUNC_SHIFT - 2, %rdi
+	mov	%rdi, 8(%rax)
+	mov	%rdx, (%rax)
+	pops
+	ret
+8:	pops
+	jmp	*hot_begin+ARENA_SLOW_MARK(%rip)
+
+	.balign 16
+hot_end:
+	.size	hot_begin, . - hot_begin
+	.section .note.GNU-stack, "", %progbits

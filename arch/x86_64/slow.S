@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * slow: how does a recording routine that is out of its depth call C?
+ *
+ * Entered by a jump from hot.S, in the state in which a stub calls hot.S:
+ * %rax the word, (%rsp) the way back to the stub, 8(%rsp) the application's
+ * %rax, %rsp + 16 its stack pointer. Keeps every register but %rax, and all
+ * flags; vector state is not used by the C code (-mgeneral-regs-only). Takes
+ * less than 700 bytes of the application's stack, which may be a small one
+ * for signals: see tools/payload-check.sh.
+ */
+	.text
+
+	.macro	slow name, handler
+	.globl	\name
+	.hidden	\name
+	.type	\name, @function
+	.balign	16
+\name:
+	pushf
+	push	%rcx
+	push	%rdx
+	push	%rsi
+	push	%rdi
+	push	%r8
+	push	%r9
+	push	%r10
+	push	%r11
+	push	%rbx
+	mov	%rsp, %rbx
+	mov	%rax, %rdi
+	lea	96(%rsp), %rsi		/* ten pushes, and 16 */
+	and	$-16, %rsp
+	cld
+	call	\handler
+	mov	%rbx, %rsp
+	pop	%rbx
+	pop	%r11
+	pop	%r10
+	pop	%r9
+	pop	%r8
+	pop	%rdi
+	pop	%rsi
+	pop	%rdx
+	pop	%rcx
+	popf
+	ret
+	.size	\name, . - \name
+	.endm
+
+	slow	slow_entry, payload_slow_entry
+	slow	slow_exit, payload_slow_exit
+	slow	slow_mark, payload_slow_mark
+
+	.section .note.GNU-stack, "", %progbits

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* claim: which struct thread and which ring does the calling thread have? */
+#include <asm/unistd.h>
+#include "arch/cpu.h"
+#include "payload/payload.h"
+
+/* After a search that found no free ring, the next one waits for this many
+ * ticks: the search looks at every ring. */
+#define RETRY_TICKS (1ull << 28)
+
+/*
+ * All thread-local storage of the payload: initial-exec, and small, since it
+ * comes from what libc keeps free for such libraries. hot.S reads `thread`;
+ * zero means that the thread has not been here.
+ */
+struct local {
+	uint64_t thread;	/* address of a struct thread, or of `nobody` */
+	uint64_t visit;		/* of `nobody` */
+};
+
+static __thread struct local local;
+
+/* What a thread points at that is not to record: all zeros, so that every
+ * call takes the slow path and ends there at once. */
+static struct thread nobody;
+
+static uint32_t next_ring;	/* where the next search begins */
+static uint64_t next_try;	/* no search before this time */
+
+uint64_t claim_tls_offset(void)
+{
+	return (uint64_t)&local.thread - cpu_thread_pointer();
+}
+
+static struct ring *ring_at(const struct session *s, uint32_t i)
+{
+	return (struct ring *)(s->base + s->rings_off + i * s->ring_stride);
+}
+
+static struct thread *thread_at(const struct session *s, uint32_t i)
+{
+	return (struct thread *)(s->threads + (uint64_t)i * THREAD_SIZE);
+}
+
+/* The session's own view of the process: after fork it is another's. */
+static bool is_child(const struct session *s)
+{
+	return cpu_syscall(__NR_getpid, 0, 0, 0) != s->pid;
+}
+
+static void count_no_ring(struct session *s, enum what what)
+{
+	__atomic_fetch_add(what == WHAT_ENTRY ? &s->lost_entries : &s->lost_exits,
+			   1, __ATOMIC_RELAXED);
+}
+
+static bool take(struct ring *r, uint32_t from)
+{
+	return observe(&r->state) == from &&
+	       __atomic_compare_exchange_n(&r->state, &from, RING_CLAIMING, false,
+					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+/* A free ring, now in state RING_CLAIMING. */
+static bool find_ring(const struct session *s, uint32_t *ret)
+{
+	uint32_t start, i, n;
+
+	if (cpu_clock() < __atomic_load_n(&next_try, __ATOMIC_RELAXED))
+		return false;
+	start = __atomic_load_n(&next_ring, __ATOMIC_RELAXED);
+	for (n = 0; n < s->nrings; n++) {
+		i = (start + n) % s->nrings;
+		if (take(ring_at(s, i), RING_FREE)) {
+			__atomic_store_n(&next_ring, i + 1, __ATOMIC_RELAXED);
+			*ret = i;
+			return true;
+		}
+	}
+	__atomic_store_n(&next_try, cpu_clock() + RETRY_TICKS, __ATOMIC_RELAXED);
+	return false;
+}
+
+/*
+ * After another hello in the same session: the ring that the thread has had
+ * all along, if nobody took it away. What was recorded is closed, not lost.
+ */
+static bool find_own(struct session *s, uint64_t addr, int32_t tid, uint32_t *ret)
+{
+	struct thread *t = (struct thread *)addr;
+	uint32_t i = (addr - s->threads) / THREAD_SIZE;
+
+	if (addr < s->threads || i >= s->nrings || t != thread_at(s, i))
+		return false;
+	if (ring_at(s, i)->tid != tid || !take(ring_at(s, i), RING_CLAIMED))
+		return false;
+	if (t->magic == THREAD_MAGIC && t->ring == (uint64_t)ring_at(s, i))
+		ring_close(s, t);
+	*ret = i;
+	return true;
+}
+
+static void ring_begin(struct ring *r, int32_t tid)
+{
+	r->tid = tid;
+	r->lost_entries = 0;
+	r->lost_exits = 0;
+	r->generation++;
+	publish(&r->state, RING_CLAIMED);
+}
+
+static struct thread *thread_begin(const struct session *s, uint32_t i)
+{
+	struct thread *t = thread_at(s, i);
+
+	t->end = 0;
+	t->cur = 0;
+	t->subbuf_end = 0;
+	t->busy = 0;
+	t->reported = 0;
+	t->ring = (uint64_t)ring_at(s, i);
+	t->index = i;
+	t->visit = payload_visit;
+	t->next_number = 0;
+	stacks_reset(t);
+	publish(&t->magic, THREAD_MAGIC);
+	return t;
+}
+
+/*
+ * Point the thread at `t` unless a signal handler, interrupting a claim, has
+ * made one of its own: then that one is kept, and the ring goes back unused.
+ * `seen` is what the claim began with.
+ */
+static struct thread *install(uint64_t seen, struct thread *t)
+{
+	if (!__atomic_compare_exchange_n(&local.thread, &seen, (uint64_t)t, false,
+					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED) &&
+	    seen != (uint64_t)t) {
+		publish(&thread_ring(t)->state, RING_FREE);
+		return (struct thread *)seen;
+	}
+	return t;
+}
+
+static struct thread *claim(struct session *s, enum what what)
+{
+	uint64_t seen = local.thread;
+	int32_t tid;
+	uint32_t i;
+
+	if (is_child(s)) {
+		local.visit = payload_visit;
+		publish(&local.thread, (uint64_t)&nobody);
+		return NULL;
+	}
+	tid = (int32_t)cpu_syscall(__NR_gettid, 0, 0, 0);
+	if (!find_own(s, seen, tid, &i) && !find_ring(s, &i)) {
+		count_no_ring(s, what);
+		return NULL;
+	}
+	ring_begin(ring_at(s, i), tid);
+	return install(seen, thread_begin(s, i));
+}
+
+struct thread *claim_kept(void)
+{
+	struct thread *t = (struct thread *)local.thread;
+
+	if (t && t->magic == THREAD_MAGIC && t->visit == payload_visit)
+		return t;
+	return NULL;
+}
+
+struct thread *claim_thread(struct session *s, enum what what)
+{
+	struct thread *t = claim_kept();
+
+	if (t)
+		return t;
+	if (local.thread == (uint64_t)&nobody && local.visit == payload_visit)
+		return NULL;
+	return claim(s, what);
+}
+
+void claim_expire(struct session *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->nrings; i++)
+		if (observe(&ring_at(s, i)->state) == RING_CLAIMED)
+			publish(&thread_at(s, i)->end, 0);
+}

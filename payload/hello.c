@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* hello: which session does the payload record into? */
+#include <asm/unistd.h>
+#include "arch/cpu.h"
+#include "payload/payload.h"
+
+struct session *payload_session;
+uint64_t payload_visit;
+
+static void answer(struct session *s)
+{
+	s->pid = (int32_t)cpu_syscall(__NR_getpid, 0, 0, 0);
+	s->tls_offset = claim_tls_offset();
+	s->slow_entry = (uint64_t)slow_entry;
+	s->slow_exit = (uint64_t)slow_exit;
+	s->slow_mark = (uint64_t)slow_mark;
+}
+
+/* Where the linker put the start of the file. */
+extern const char payload_base[] __asm__("__ehdr_start")
+	__attribute__((visibility("hidden")));
+
+/*
+ * Called by the injector, by way of the loader or of a hijacked thread, while
+ * no probe is in. Sets the fields of the session that are the payload's, and
+ * `answer` last, which it leaves alone if it does not know the session's
+ * layout. A second hello, with this or another session, makes every thread
+ * claim anew at its next call; the regions of an earlier session must still be
+ * mapped then, since a thread learns of it only on the slow path.
+ */
+__attribute__((visibility("default")))
+void payload_hello(struct session *s)
+{
+	struct session *before = payload_session;
+
+	if (s->magic != SESSION_MAGIC || s->abi != ABI_VERSION)
+		return;
+	s->payload = (uint64_t)payload_base;
+	answer(s);
+	publish(&payload_session, s);
+	publish(&payload_visit, payload_visit + 1);
+	if (before)
+		claim_expire(before);
+	publish(&s->state, SESSION_READY);
+	publish(&s->answer, s->generation);
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * payload: what runs inside the target, and how do its parts call each other?
+ *
+ * hello.c	the injector's call: which session, and where things are
+ * claim.c	which struct thread and ring does the calling thread have?
+ * ring.c	words, sub-buffers, and the count of what is lost
+ * stacks.c	which stack is this, and which calls are open on it?
+ * slow.c	an entry, an exit or a mark that the fast path left to C
+ *
+ * The rules: no libc, no lock, no allocation, no vector register; never
+ * exits, raises, prints, opens or blocks; anything may be interrupted anywhere
+ * by a signal handler that calls probed functions, and may be left for good by
+ * a siglongjmp from it.
+ *
+ * Slow paths do not nest. The outer one keeps `busy` (its sp) and `end` = 0;
+ * a call that finds both is counted as lost and changes nothing else. So the
+ * outer one owns the struct thread, and needs no atomic operation but order.
+ */
+#ifndef PAYLOAD_PAYLOAD_H
+#define PAYLOAD_PAYLOAD_H
+
+#include <stdbool.h>
+#include "payload/abi.h"
+
+/* What the stub's word says is to be counted. */
+enum what { WHAT_ENTRY, WHAT_EXIT };
+
+/* Stores that a signal handler of this thread, or the reader, must see in the
+ * order in which they are written here. */
+#define publish(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
+#define observe(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
+
+/* hello.c */
+extern struct session *payload_session;	/* NULL before the first hello */
+extern uint64_t payload_visit;		/* counts hellos */
+void payload_hello(struct session *);
+
+/* slow.S */
+void slow_entry(void);
+void slow_exit(void);
+void slow_mark(void);
+
+/* claim.c */
+
+/* Offset of the per-thread word from the thread pointer. */
+uint64_t claim_tls_offset(void);
+/* The calling thread's struct thread, claimed if it has none of this visit;
+ * NULL if it is not to record, or got no ring (then `what` was counted). */
+struct thread *claim_thread(struct session *, enum what);
+/* The same, but NULL if it has none: claims nothing, counts nothing. */
+struct thread *claim_kept(void);
+/* Send every thread that has a ring of this session to the slow path. Only
+ * while no probe is in. */
+void claim_expire(struct session *);
+
+static inline struct ring *thread_ring(const struct thread *t)
+{
+	return (struct ring *)t->ring;
+}
+
+/* ring.c */
+
+/* Make room for `n` words and tell what is to be told first: that words were
+ * lost, that the stack is another one. False if the ring is full. */
+bool ring_room(struct session *, struct thread *, unsigned int n);
+/* Write a word and the `n` that follow it, at the present time, into room
+ * that was made. `word` has no time yet. */
+void ring_put(struct thread *, uint64_t word);
+void ring_put_ext(struct thread *, unsigned int subkind, uint64_t body);
+/* Close the current sub-buffer, if there is one. */
+void ring_close(struct session *, struct thread *);
+void ring_lose(struct thread *, enum what);
+
+/* stacks.c */
+
+/* Forget all stacks; their numbers are not used again. */
+void stacks_reset(struct thread *);
+/* Make the stack of `sp` the current one. */
+void stacks_follow(struct session *, struct thread *, uint64_t sp);
+/* Do `a` and `b` lie on one stack, as far as known? */
+bool stacks_same(struct session *, struct thread *, uint64_t a, uint64_t b);
+/* Is `sp` on the signal stack, and is that not the current one? */
+bool stacks_left_for_signal(struct thread *, uint64_t sp);
+/* The piece whose frame at offset `top` was written while another stack may
+ * have become the current one: make it the current one again. */
+void stacks_settle(struct thread *, uint64_t top);
+
+/* Open calls of the current stack whose entries were recorded. */
+uint32_t frames_depth(const struct thread *);
+/* Pop the frames below `sp`. True if there was one whose entry was recorded. */
+bool frames_pop_below(struct thread *, uint64_t sp);
+
+static inline uint64_t *frames_at(const struct thread *t, uint64_t offset)
+{
+	return (uint64_t *)((char *)t + offset);
+}
+
+/* The sp of a frame, whether its entry was recorded or lost. */
+static inline uint64_t frame_sp(uint64_t frame)
+{
+	return frame & 1 ? frame + 7 : frame;
+}
+
+/* slow.c, called by slow.S: `word` of the stub, `sp` of the application. */
+void payload_slow_entry(uint64_t word, uint64_t sp);
+void payload_slow_exit(uint64_t word, uint64_t sp);
+void payload_slow_mark(uint64_t word, uint64_t sp);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ring: how do words get into the ring, and when does a sub-buffer end?
+ *
+ * All of this runs inside the slow path, which owns the struct thread: `end`
+ * is 0, so nothing nested writes; `subbuf_end` is the true end.
+ *
+ * Of a sub-buffer the reader learns by `head`. It is closed (`reserved`
+ * written) before the next one is begun, its header is written before `head`
+ * counts it, and the words after that. A slow path that was left for good in
+ * between leaves an empty sub-buffer at worst.
+ */
+#include "arch/cpu.h"
+#include "payload/payload.h"
+
+#define WORD_SIZE 8
+#define EPOCH_TICKS (1ull << REC_TIME_BITS)
+
+static struct subbuf *subbuf_at(const struct session *s, const struct thread *t,
+				uint64_t number)
+{
+	return (struct subbuf *)(t->ring + PAGE + number % s->nsub * SUBBUF_SIZE);
+}
+
+static uint64_t lost_so_far(const struct ring *r)
+{
+	return r->lost_entries + r->lost_exits;
+}
+
+void ring_close(struct session *s, struct thread *t)
+{
+	struct subbuf *b;
+
+	if (!t->cur)
+		return;
+	b = subbuf_at(s, t, thread_ring(t)->head - 1);
+	publish(&b->reserved, t->cur - (uint64_t)(b + 1));
+	publish(&t->cur, 0);
+	t->subbuf_end = 0;
+}
+
+/* Write the header of sub-buffer `b`, the `seq`-th of the ring. */
+static void fill_header(const struct thread *t, struct subbuf *b, uint64_t seq,
+			uint64_t now)
+{
+	const struct ring *r = thread_ring(t);
+
+	b->seq = seq;
+	b->epoch = now & ~(EPOCH_TICKS - 1);
+	b->begin = now;
+	b->reserved = 0;
+	b->lost_entries = r->lost_entries;
+	b->lost_exits = r->lost_exits;
+	b->depth = frames_depth(t);
+	b->stack = t->stacks[t->current].number;
+	b->pad = 0;
+}
+
+static bool begin(struct session *s, struct thread *t)
+{
+	struct ring *r = thread_ring(t);
+	uint64_t head = r->head, now = cpu_clock();
+	struct subbuf *b = subbuf_at(s, t, head);
+
+	if (head - observe(&r->tail) >= s->nsub)
+		return false;
+	fill_header(t, b, head + 1, now);
+	publish(&r->head, head + 1);
+	t->limit = b->epoch + EPOCH_TICKS;
+	t->bias = b->epoch << REC_TIME_SHIFT;
+	t->told = b->stack;
+	t->subbuf_end = (uint64_t)b + SUBBUF_SIZE;
+	publish(&t->cur, (uint64_t)(b + 1));
+	return true;
+}
+
+static bool fits(const struct thread *t, unsigned int n)
+{
+	return t->cur && t->cur + n * WORD_SIZE <= t->subbuf_end &&
+	       cpu_clock() < t->limit;
+}
+
+static bool room(struct session *s, struct thread *t, unsigned int n)
+{
+	if (fits(t, n))
+		return true;
+	ring_close(s, t);
+	return begin(s, t);
+}
+
+/* What may have to be said first: that words were lost, and the stack. */
+#define TOLD_WORDS 4
+
+bool ring_room(struct session *s, struct thread *t, unsigned int n)
+{
+	uint64_t lost;
+
+	if (!room(s, t, n + TOLD_WORDS))
+		return false;
+	lost = lost_so_far(thread_ring(t));
+	if (lost != t->reported) {
+		ring_put_ext(t, EXT_LOST, lost - t->reported);
+		t->reported = lost;
+	}
+	if (t->told != t->stacks[t->current].number) {
+		t->told = t->stacks[t->current].number;
+		ring_put_ext(t, EXT_STACK, t->told);
+	}
+	return true;
+}
+
+/* The time in the record's place. The clock may have passed `limit` since room
+ * was made; the last tick of the epoch is near enough then. */
+static uint64_t stamp(const struct thread *t)
+{
+	uint64_t now = cpu_clock();
+
+	if (now >= t->limit)
+		now = t->limit - 1;
+	return (now << REC_TIME_SHIFT) - t->bias;
+}
+
+void ring_put(struct thread *t, uint64_t word)
+{
+	uint64_t *p = (uint64_t *)t->cur;
+
+	publish(&t->cur, t->cur + WORD_SIZE);
+	publish(p, word + stamp(t));
+}
+
+void ring_put_ext(struct thread *t, unsigned int subkind, uint64_t body)
+{
+	uint64_t *p = (uint64_t *)t->cur;
+	uint64_t word = REC_EXT | (uint64_t)subkind << REC_FUNC_SHIFT |
+			1ull << REC_WORDS_SHIFT;
+
+	publish(&t->cur, t->cur + 2 * WORD_SIZE);
+	p[1] = body << REC_TIME_SHIFT;
+	publish(p, word + stamp(t));
+}
+
+void ring_lose(struct thread *t, enum what what)
+{
+	struct ring *r = thread_ring(t);
+
+	__atomic_fetch_add(what == WHAT_ENTRY ? &r->lost_entries : &r->lost_exits,
+			   1, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * slow: an entry, an exit or a mark that the fast path left to C: the thread's
+ * first, one that finds the sub-buffer full or the epoch over, one on another
+ * stack, one that finds calls above it left without an exit.
+ */
+#include "payload/payload.h"
+
+/* One slow path: what its steps share. */
+struct slow {
+	struct session *s;
+	struct thread *t;
+};
+
+/*
+ * Is the slow path that began at sp `busy` still under way? A signal handler
+ * left it for good, by siglongjmp, if we are now on its stack and not below
+ * it. (While we stay below it, or on another stack, calls go on being lost,
+ * and counted.)
+ */
+static bool abandoned(const struct slow *w, uint64_t sp)
+{
+	return sp >= w->t->busy && stacks_same(w->s, w->t, w->t->busy, sp);
+}
+
+static bool is_busy(const struct thread *t)
+{
+	return observe(&t->busy) && !observe(&t->end);
+}
+
+/*
+ * Become the outer slow path. A handler that comes before both are set runs
+ * one of its own, which ends with `busy` 0 and perhaps `end` as it was: then
+ * again. Once both are set, what is nested finds the thread busy.
+ */
+static void own(struct thread *t, uint64_t sp)
+{
+	do {
+		publish(&t->end, 0);
+		publish(&t->busy, sp);
+	} while (observe(&t->end) || observe(&t->busy) != sp);
+}
+
+/* The end of it. `end` first: from then on all is consistent, and whatever
+ * comes in between may record, or begin and end a slow path of its own. */
+static void leave(struct thread *t)
+{
+	publish(&t->end, t->subbuf_end);
+	publish(&t->busy, 0);
+}
+
+/* Begin a slow path: false if this call is not to be recorded. */
+static bool enter(struct slow *w, uint64_t sp, enum what what)
+{
+	w->s = observe(&payload_session);
+	if (!w->s || observe(&w->s->state) == SESSION_CLOSED)
+		return false;
+	w->t = claim_thread(w->s, what);
+	if (!w->t)
+		return false;
+	if (!is_busy(w->t)) {
+		own(w->t, sp);
+		return true;
+	}
+	if (!abandoned(w, sp)) {
+		ring_lose(w->t, what);
+		return false;
+	}
+	publish(&w->t->busy, sp);
+	stacks_reset(w->t);
+	return true;
+}
+
+/*
+ * Find the stack, and pop the calls on it that were left without an exit:
+ * those below `limit` (sp + 1 if a call with the very same sp is among them).
+ * A signal stack above us in memory, within this stack's range, would look as
+ * if all calls had been left.
+ */
+static void heal(struct slow *w, uint64_t sp, uint64_t limit)
+{
+	struct thread *t = w->t;
+	bool unwound;
+
+	stacks_follow(w->s, t, sp);
+	if (frame_sp(*frames_at(t, t->top)) < sp)
+		stacks_left_for_signal(t, sp);
+	unwound = frames_pop_below(t, limit);
+	if (unwound && ring_room(w->s, t, 2))
+		ring_put_ext(t, EXT_UNWOUND, frames_depth(t));
+}
+
+/* Push a frame, if there is room; without one the exit is recorded as it is. */
+static void push(struct thread *t, uint64_t frame)
+{
+	if (t->top + 8 >= t->frames_end)
+		return;
+	*frames_at(t, t->top + 8) = frame;
+	publish(&t->top, t->top + 8);
+}
+
+/*
+ * A fast path was interrupted between its record and its frame by a handler
+ * that recorded, too; `top` is where it left the stack's top. Nothing is
+ * recorded, so nothing is counted either.
+ */
+static void settle(uint64_t top, uint64_t sp, bool entry)
+{
+	struct thread *t = claim_kept();
+
+	if (!t || is_busy(t))
+		return;
+	own(t, sp);
+	stacks_settle(t, top);
+	if (entry)
+		*frames_at(t, top) = sp;
+	leave(t);
+}
+
+static bool is_settling(uint64_t word)
+{
+	return (word & 3) == REC_NONE;
+}
+
+void payload_slow_entry(uint64_t word, uint64_t sp)
+{
+	struct slow w;
+
+	if (is_settling(word)) {
+		settle(word >> 2, sp, true);
+		return;
+	}
+	if (!enter(&w, sp, WHAT_ENTRY))
+		return;
+	heal(&w, sp, sp + 1);
+	if (ring_room(w.s, w.t, 1)) {
+		ring_put(w.t, word);
+		push(w.t, sp);
+	} else {
+		ring_lose(w.t, WHAT_ENTRY);
+		push(w.t, sp - 7);
+	}
+	leave(w.t);
+}
+
+void payload_slow_exit(uint64_t word, uint64_t sp)
+{
+	struct slow w;
+	uint64_t frame;
+
+	if (is_settling(word)) {
+		settle(word >> 2, sp, false);
+		return;
+	}
+	if (!enter(&w, sp, WHAT_EXIT))
+		return;
+	heal(&w, sp, sp);
+	frame = *frames_at(w.t, w.t->top);
+	/* Where the entry was lost, the exit is, too: it would be unpaired. */
+	if (frame != sp - 7 && ring_room(w.s, w.t, 1))
+		ring_put(w.t, word);
+	else
+		ring_lose(w.t, WHAT_EXIT);
+	if (frame_sp(frame) == sp)
+		publish(&w.t->top, w.t->top - 8);
+	leave(w.t);
+}
+
+void payload_slow_mark(uint64_t word, uint64_t sp)
+{
+	struct slow w;
+
+	if (!enter(&w, sp, WHAT_ENTRY))
+		return;
+	heal(&w, sp, sp + 1);
+	if (ring_room(w.s, w.t, 2))
+		ring_put_ext(w.t, EXT_MARK, word >> REC_FUNC_SHIFT);
+	else
+		ring_lose(w.t, WHAT_ENTRY);
+	leave(w.t);
+}
