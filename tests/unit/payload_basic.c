@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/* Does the payload record what is called, in order, and count what it cannot? */
+#include <setjmp.h>
+#include "tests/unit/payload_world.h"
+
+static struct world w;
+static probed_fn *leaf, *outer, *recursive, *marker, *thrower, *catcher;
+
+struct log {
+	struct rec recs[64];
+	size_t n;
+	uint64_t entries, exits, marks, unwound, lost;
+};
+
+static void note(void *ctx, const struct rec *r)
+{
+	struct log *log = ctx;
+
+	if (log->n < 64)
+		log->recs[log->n++] = *r;
+	log->entries += r->kind == REC_ENTRY;
+	log->exits += r->kind == REC_EXIT;
+	log->marks += r->kind == REC_EXT && r->sub == EXT_MARK;
+	log->unwound += r->kind == REC_EXT && r->sub == EXT_UNWOUND;
+	log->lost += r->kind == REC_EXT && r->sub == EXT_LOST ? r->body : 0;
+}
+
+static struct drain d;
+static struct log seen;
+
+static void drain_all(void)
+{
+	memset(&seen, 0, sizeof(seen));
+	d.each = note;
+	d.ctx = &seen;
+	world_drain(&w, world_ring_of(&w, 0), &d);
+	CHECK_EQ(d.inversions, 0);
+	CHECK_EQ(d.holes, 0);
+}
+
+static void call_leaf_twice(void *arg)
+{
+	leaf(arg);
+	leaf(arg);
+}
+
+static void expect(size_t i, uint32_t kind, uint32_t func)
+{
+	CHECK(i < seen.n);
+	CHECK_EQ(seen.recs[i].kind, kind);
+	CHECK_EQ(seen.recs[i].func, func);
+}
+
+static void test_pairs(void)
+{
+	outer(NULL);
+	drain_all();
+	CHECK_EQ(seen.n, 6);
+	expect(0, REC_ENTRY, 2);
+	expect(1, REC_ENTRY, 1);
+	expect(2, REC_EXIT, 1);
+	expect(3, REC_ENTRY, 1);
+	expect(4, REC_EXIT, 1);
+	expect(5, REC_EXIT, 2);
+}
+
+static void test_mark(void)
+{
+	marker(NULL);
+	drain_all();
+	CHECK_EQ(seen.n, 3);
+	CHECK_EQ(seen.recs[0].sub, EXT_MARK);
+	CHECK_EQ(seen.recs[0].body, 0x3ffff7);
+	expect(1, REC_ENTRY, 1);
+	expect(2, REC_EXIT, 1);
+}
+
+/* Many times round the ring, drained as it goes. */
+static void test_wrap(void)
+{
+	uint64_t entries = 0, exits = 0;
+	int i, k;
+
+	for (i = 0; i < 100; i++) {
+		for (k = 0; k < 5000; k++)
+			leaf(NULL);
+		drain_all();
+		entries += seen.entries;
+		exits += seen.exits;
+	}
+	CHECK_EQ(entries, 500000);
+	CHECK_EQ(exits, 500000);
+	CHECK(world_ring_of(&w, 0)->head > 2 * w.s->nsub);
+}
+
+/* Nobody drains: what was recorded and what was lost is what was called. */
+static void test_full(void)
+{
+	struct ring *r = world_ring_of(&w, 0);
+	uint64_t made = 100000, before = r->lost_entries, k;
+
+	for (k = 0; k < made; k++)
+		outer(NULL);
+	drain_all();
+	CHECK(r->lost_entries > before);
+	CHECK_EQ(seen.entries + r->lost_entries - before, 3 * made);
+	CHECK_EQ(seen.exits + r->lost_exits, 3 * made);
+	CHECK_EQ(seen.lost, 0);
+	leaf(NULL);
+	drain_all();
+	CHECK_EQ(seen.lost, r->lost_entries + r->lost_exits);
+	CHECK_EQ(seen.n, 3);
+	CHECK_EQ(seen.recs[0].sub, EXT_LOST);
+	expect(1, REC_ENTRY, 1);
+	expect(2, REC_EXIT, 1);
+}
+
+static jmp_buf out;
+
+static void do_throw(void *arg)
+{
+	(void)arg;
+	longjmp(out, 1);
+}
+
+static void do_catch(void *arg)
+{
+	if (!setjmp(out))
+		thrower(arg);
+	leaf(arg);
+}
+
+static void test_unwound(void)
+{
+	catcher(NULL);
+	drain_all();
+	CHECK_EQ(seen.entries, 3);
+	CHECK_EQ(seen.exits, 2);
+	CHECK_EQ(seen.unwound, 1);
+	expect(0, REC_ENTRY, 5);
+	expect(1, REC_ENTRY, 4);
+	CHECK_EQ(seen.recs[2].sub, EXT_UNWOUND);
+	CHECK_EQ(seen.recs[2].body, 1);
+	expect(3, REC_ENTRY, 1);
+	expect(4, REC_EXIT, 1);
+	expect(5, REC_EXIT, 5);
+}
+
+static void recurse(void *arg)
+{
+	uintptr_t n = (uintptr_t)arg;
+
+	if (n > 1)
+		recursive((void *)(n - 1));
+}
+
+/* Deeper than the table of frames: all is still counted, once. */
+static void test_recursion(void)
+{
+	uint64_t depth = 12000;
+
+	recursive((void *)depth);
+	drain_all();
+	CHECK_EQ(seen.entries, depth);
+	CHECK_EQ(seen.exits, depth);
+	CHECK_EQ(seen.unwound, 0);
+	leaf(NULL);
+	drain_all();
+	CHECK_EQ(seen.n, 2);
+}
+
+/* f() { ...; goto g; } as exit sites see it: an exit, then g's entry. */
+static void test_tail_call(void)
+{
+	probed_fn *f = (probed_fn *)here(&w);
+	int32_t rel;
+
+	emit_entry(&w, 7);
+	emit_exit(&w, 7);
+	EMIT(&w, 0xe9);
+	rel = (int32_t)((uint8_t *)leaf - (w.arena + w.used + 4));
+	emit(&w, &rel, 4);
+	f(NULL);
+	drain_all();
+	CHECK_EQ(seen.n, 4);
+	expect(0, REC_ENTRY, 7);
+	expect(1, REC_EXIT, 7);
+	expect(2, REC_ENTRY, 1);
+	expect(3, REC_EXIT, 1);
+}
+
+/* An exit of a call that began before the probes were in. */
+static void test_exit_alone(void)
+{
+	probed_fn *f = (probed_fn *)here(&w);
+
+	emit_call(&w, leaf);
+	emit_exit(&w, 8);
+	EMIT(&w, 0xc3);
+	f(NULL);
+	drain_all();
+	CHECK_EQ(seen.n, 3);
+	expect(2, REC_EXIT, 8);
+}
+
+static void test_closed(void)
+{
+	uint64_t head = world_ring_of(&w, 0)->head;
+	int k;
+
+	w.s->state = SESSION_CLOSED;
+	for (k = 0; k < 50000; k++)
+		leaf(NULL);
+	CHECK_EQ(world_ring_of(&w, 0)->head, head);
+	w.s->state = SESSION_READY;
+	drain_all();
+}
+
+/* Another session: threads go over to it at their next call. */
+static void test_second_hello(void)
+{
+	struct world old = w;
+
+	leaf(NULL);
+	drain_all();
+	w.s = world_session(4, 4);
+	w.s->generation = 2;
+	world_hello()(w.s);
+	CHECK_EQ(w.s->answer, 2);
+	memset(&d, 0, sizeof(d));
+	outer(NULL);
+	drain_all();
+	CHECK_EQ(seen.n, 6);
+	CHECK_EQ(world_ring_of(&old, 0)->head, world_ring_of(&old, 0)->tail + 1);
+	/* The same one again, with what was not yet read. */
+	outer(NULL);
+	w.s->generation = 3;
+	world_hello()(w.s);
+	outer(NULL);
+	drain_all();
+	CHECK_EQ(seen.n, 12);
+	/* Wiped, as an injector may do with all threads stopped. */
+	madvise((void *)w.s->threads, (size_t)w.s->nrings * THREAD_SIZE, MADV_DONTNEED);
+	outer(NULL);
+	drain_all();
+	CHECK_EQ(seen.n, 6);
+}
+
+/* A session that is not one is left alone. */
+static void test_bad_hello(void)
+{
+	struct session bad = { .magic = SESSION_MAGIC, .abi = ABI_VERSION + 1 };
+
+	world_hello()(&bad);
+	CHECK_EQ(bad.state, SESSION_NEW);
+	bad.magic = 0;
+	bad.abi = ABI_VERSION;
+	world_hello()(&bad);
+	CHECK_EQ(bad.answer, 0);
+}
+
+int main(void)
+{
+	world_begin(&w, 4, 4);
+	leaf = probed(&w, 1, NULL);
+	outer = probed(&w, 2, call_leaf_twice);
+	recursive = probed(&w, 3, recurse);
+	thrower = probed(&w, 4, do_throw);
+	catcher = probed(&w, 5, do_catch);
+	marker = marked(&w, 0x3ffff7, leaf);
+	test_pairs();
+	test_mark();
+	test_wrap();
+	test_full();
+	test_unwound();
+	test_recursion();
+	test_tail_call();
+	test_exit_alone();
+	test_closed();
+	test_bad_hello();
+	test_second_hello();
+	return 0;
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * payload_world: what does a test of the payload need to be its own target?
+ *
+ * It loads the payload into the test process, builds a session in a memfd, an
+ * arena with the recording routines, and probed functions as the injector
+ * would leave them: machine code with recording calls at entry and exit. Then
+ * it reads the rings directly.
+ */
+#ifndef TESTS_UNIT_PAYLOAD_WORLD_H
+#define TESTS_UNIT_PAYLOAD_WORLD_H
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "payload/abi.h"
+
+#define CHECK(x) ((x) ? (void)0 : world_die(__FILE__, __LINE__, #x))
+#define CHECK_EQ(a, b) world_equal(__FILE__, __LINE__, #a, (uint64_t)(a), (uint64_t)(b))
+
+static inline __attribute__((noreturn)) void world_die(const char *file, int line, const char *what)
+{
+	fprintf(stderr, "%s:%d: failed: %s\n", file, line, what);
+	exit(1);
+}
+
+static inline void world_equal(const char *file, int line, const char *what,
+			       uint64_t a, uint64_t b)
+{
+	if (a == b)
+		return;
+	fprintf(stderr, "%s:%d: %s is %llu (%#llx), not %llu\n", file, line, what,
+		(unsigned long long)a, (unsigned long long)a, (unsigned long long)b);
+	exit(1);
+}
+
+extern const char hot_begin[], hot_end[], hot_entry[], hot_exit[], hot_mark[];
+extern const char blob_payload[], blob_payload_end[];
+
+typedef void hello_fn(struct session *);
+
+struct world {
+	struct session *s;
+	uint8_t *arena;
+	size_t used;
+};
+
+#define WORLD_ARENA (64 * 1024)
+
+/* The payload's only function; loads it once. */
+static inline hello_fn *world_hello(void)
+{
+	static hello_fn *hello;
+	size_t size = blob_payload_end - blob_payload;
+	char path[64];
+	void *lib;
+	int fd;
+
+	if (hello)
+		return hello;
+	fd = memfd_create("payload", MFD_CLOEXEC);
+	CHECK(fd >= 0 && write(fd, blob_payload, size) == (ssize_t)size);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!lib)
+		fprintf(stderr, "%s\n", dlerror());
+	CHECK(lib);
+	close(fd);
+	hello = (hello_fn *)dlsym(lib, "payload_hello");
+	CHECK(hello);
+	return hello;
+}
+
+static inline void world_find_stack(struct session *s)
+{
+	char line[512];
+	unsigned long lo, hi;
+	FILE *f = fopen("/proc/self/maps", "r");
+
+	CHECK(f);
+	while (fgets(line, sizeof(line), f))
+		if (strstr(line, "[stack]") && sscanf(line, "%lx-%lx", &lo, &hi) == 2)
+			s->stack_hi = hi;
+	fclose(f);
+	s->stack_lo = s->stack_hi - (8 << 20);
+	s->stack_max = 8 << 20;
+}
+
+static inline struct session *world_session(uint32_t nrings, uint32_t nsub)
+{
+	uint64_t stride = PAGE + (uint64_t)nsub * SUBBUF_SIZE;
+	uint64_t size = 2 * PAGE + nrings * stride;
+	int fd = memfd_create("session", MFD_CLOEXEC);
+	struct session *s;
+	void *threads;
+
+	CHECK(fd >= 0 && !ftruncate(fd, size));
+	s = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	threads = mmap(NULL, (size_t)nrings * THREAD_SIZE, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	CHECK(s != MAP_FAILED && threads != MAP_FAILED);
+	CHECK(!madvise(threads, (size_t)nrings * THREAD_SIZE, MADV_WIPEONFORK));
+	s->abi = ABI_VERSION;
+	s->generation = 1;
+	s->size = size;
+	s->base = (uint64_t)s;
+	s->rings_off = 2 * PAGE;
+	s->ring_stride = stride;
+	s->nrings = nrings;
+	s->nsub = nsub;
+	s->threads = (uint64_t)threads;
+	world_find_stack(s);
+	s->magic = SESSION_MAGIC;
+	return s;
+}
+
+static inline void world_begin(struct world *w, uint32_t nrings, uint32_t nsub)
+{
+	struct arena_header h;
+
+	w->s = world_session(nrings, nsub);
+	world_hello()(w->s);
+	CHECK_EQ(w->s->answer, w->s->generation);
+	CHECK_EQ(w->s->state, SESSION_READY);
+	CHECK_EQ(w->s->pid, getpid());
+	w->arena = mmap(NULL, WORLD_ARENA, PROT_READ | PROT_WRITE | PROT_EXEC,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(w->arena != MAP_FAILED);
+	w->used = hot_end - hot_begin;
+	memcpy(w->arena, hot_begin, w->used);
+	h.tls_offset = w->s->tls_offset;
+	h.slow_entry = w->s->slow_entry;
+	h.slow_exit = w->s->slow_exit;
+	h.slow_mark = w->s->slow_mark;
+	memcpy(w->arena, &h, sizeof(h));
+}
+
+/* Machine code. */
+static inline void emit(struct world *w, const void *bytes, size_t n)
+{
+	CHECK(w->used + n <= WORLD_ARENA);
+	memcpy(w->arena + w->used, bytes, n);
+	w->used += n;
+}
+
+#define EMIT(w, ...) \
+	emit(w, (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
+
+/* push %rax; movabs $word, %rax; call routine; pop %rax */
+static inline void emit_record(struct world *w, uint64_t word, const char *routine)
+{
+	int32_t rel;
+
+	EMIT(w, 0x50, 0x48, 0xb8);
+	emit(w, &word, 8);
+	EMIT(w, 0xe8);
+	rel = (int32_t)((routine - hot_begin) - (int64_t)(w->used + 4));
+	emit(w, &rel, 4);
+	EMIT(w, 0x58);
+}
+
+static inline void emit_entry(struct world *w, uint32_t func)
+{
+	emit_record(w, REC_ENTRY | (uint64_t)func << REC_FUNC_SHIFT, hot_entry);
+}
+
+static inline void emit_exit(struct world *w, uint32_t func)
+{
+	emit_record(w, REC_EXIT | (uint64_t)func << REC_FUNC_SHIFT, hot_exit);
+}
+
+static inline void emit_mark(struct world *w, uint32_t func)
+{
+	emit_record(w, (uint64_t)func << REC_FUNC_SHIFT, hot_mark);
+}
+
+typedef void probed_fn(void *);
+
+static inline uint8_t *here(struct world *w)
+{
+	w->used = (w->used + 15) & ~15ul;
+	return w->arena + w->used;
+}
+
+/* sub $8, %rsp; movabs $body, %rax; call *%rax; add $8, %rsp */
+static inline void emit_call(struct world *w, probed_fn *body)
+{
+	EMIT(w, 0x48, 0x83, 0xec, 8, 0x48, 0xb8);
+	emit(w, &body, 8);
+	EMIT(w, 0xff, 0xd0, 0x48, 0x83, 0xc4, 8);
+}
+
+/* A probed function that does `body` (may be NULL). */
+static inline probed_fn *probed(struct world *w, uint32_t func, probed_fn *body)
+{
+	probed_fn *f = (probed_fn *)here(w);
+
+	emit_entry(w, func);
+	if (body)
+		emit_call(w, body);
+	emit_exit(w, func);
+	EMIT(w, 0xc3);
+	return f;
+}
+
+static inline probed_fn *marked(struct world *w, uint32_t func, probed_fn *body)
+{
+	probed_fn *f = (probed_fn *)here(w);
+
+	emit_mark(w, func);
+	if (body)
+		emit_call(w, body);
+	EMIT(w, 0xc3);
+	return f;
+}
+
+/* A record as read from a ring. */
+struct rec {
+	uint64_t tsc, body;
+	uint32_t kind, func, sub;
+};
+
+static inline struct ring *world_ring(struct world *w, uint32_t i)
+{
+	return (struct ring *)(w->s->base + w->s->rings_off + i * w->s->ring_stride);
+}
+
+/* The ring that thread `tid` (0: the caller) has claimed last. */
+static inline struct ring *world_ring_of(struct world *w, int tid)
+{
+	uint32_t i;
+
+	if (!tid)
+		tid = (int)syscall(SYS_gettid);
+	for (i = 0; i < w->s->nrings; i++)
+		if (world_ring(w, i)->state == RING_CLAIMED &&
+		    world_ring(w, i)->tid == tid)
+			return world_ring(w, i);
+	CHECK(!"the thread has a ring");
+}
+
+struct drain {
+	uint64_t last;			/* time of the last record */
+	uint64_t inversions, holes, words;
+	uint64_t done;			/* words of the current sub-buffer */
+	uint64_t epoch, seq;
+	void (*each)(void *ctx, const struct rec *);
+	void *ctx;
+};
+
+static inline void drain_word(struct drain *d, const struct subbuf *b, const uint64_t *p)
+{
+	struct rec r = { 0 };
+
+	r.kind = *p & 3;
+	r.tsc = b->epoch + (*p >> REC_TIME_SHIFT & ((1ull << REC_TIME_BITS) - 1));
+	r.func = *p >> REC_FUNC_SHIFT;
+	if (r.kind == REC_EXT) {
+		r.sub = r.func & 63;
+		CHECK_EQ(r.func >> 6, 1);
+		r.body = p[1] >> REC_TIME_SHIFT;
+	}
+	d->inversions += r.tsc < d->last;
+	d->last = r.tsc;
+	d->words++;
+	if (d->each)
+		d->each(d->ctx, &r);
+}
+
+/* Read the committed words of one sub-buffer from where we were. True if it is
+ * closed and all of it was read. */
+static inline bool drain_subbuf(struct drain *d, struct subbuf *b, bool closed)
+{
+	uint64_t *p = (uint64_t *)(b + 1);
+	uint64_t n = (SUBBUF_SIZE - sizeof(*b)) / 8, end = closed ? b->reserved / 8 : n;
+
+	CHECK(end <= n);
+	for (; d->done < end; d->done++) {
+		if (!__atomic_load_n(&p[d->done], __ATOMIC_ACQUIRE)) {
+			if (!closed)
+				return false;
+			d->holes++;
+			continue;
+		}
+		drain_word(d, b, &p[d->done]);
+		if ((p[d->done] & 3) == REC_EXT)
+			d->done++;
+	}
+	return closed;
+}
+
+/* Read everything committed in a ring, giving back what is closed. */
+static inline void world_drain(struct world *w, struct ring *r, struct drain *d)
+{
+	uint64_t head = __atomic_load_n(&r->head, __ATOMIC_ACQUIRE);
+	struct subbuf *b;
+
+	while (r->tail < head) {
+		b = (struct subbuf *)((char *)r + PAGE + r->tail % w->s->nsub * SUBBUF_SIZE);
+		CHECK_EQ(b->seq, r->tail + 1);
+		if (!drain_subbuf(d, b, r->tail + 1 < head))
+			return;
+		memset(b + 1, 0, SUBBUF_SIZE - sizeof(*b));
+		d->done = 0;
+		__atomic_store_n(&r->tail, r->tail + 1, __ATOMIC_RELEASE);
+	}
+}
+
+#endif
