@@ -2,10 +2,12 @@
 /*
  * symbols: which functions does this file have, and where?
  *
- * The only user of libelf and libdw. Knows no process and no ptrace: a module
- * of a process is a file descriptor of the inode that the process has mapped.
- * All addresses are link-time addresses (st_value, p_vaddr); who knows the
- * process adds the load bias. Every byte of the file is hostile.
+ * The only part that knows ELF and unwind tables. Knows no process and no
+ * ptrace: a module of a process is a file descriptor of the inode that the
+ * process has mapped. All addresses are link-time addresses (st_value,
+ * p_vaddr); who knows the process adds the load bias. Every byte of the file is
+ * hostile: it is read (never mapped: its owner could truncate it under us) by
+ * bounded parsers of our own.
  */
 #ifndef SYMBOLS_SYMBOLS_H
 #define SYMBOLS_SYMBOLS_H
@@ -21,10 +23,9 @@ enum func_source {
 };
 
 enum func_flag {
-	FUNC_FRAGMENT = 1,	/* a piece of another function (.cold, .part
-				 * reached by jumps only, an unwind entry that
-				 * is no function's start): never probed by
-				 * itself, see parent */
+	FUNC_FRAGMENT = 1,	/* a piece of another function (.cold, or an
+				 * unwind entry that is no function's start):
+				 * never probed by itself, see parent */
 	FUNC_IFUNC = 2,		/* the symbol is an IFUNC resolver */
 	FUNC_NO_SIZE = 4,	/* st_size was 0: the range is up to the next
 				 * symbol or unwind entry */
@@ -35,7 +36,9 @@ enum func_flag {
 struct func {
 	/* Owned by the struct symbols. `name` is demangled (C++, Rust legacy
 	 * and v0, through libiberty) without its parameter list and without
-	 * Rust's hash; `full` has the parameter list; `raw` is the symbol. */
+	 * Rust's hash; `full` has the parameter list (Rust: the hash); `raw`
+	 * is the symbol, without its version. Suffixes of clones (.isra.0) stay
+	 * in all three. Control characters are replaced by `?`. */
 	const char *name, *full, *raw;
 	struct range range;
 	uint8_t source;		/* enum func_source */
@@ -77,8 +80,9 @@ struct symbols {
 	 * Ranges of different functions may overlap (hostile or hand-written
 	 * files); users must not assume otherwise. */
 	struct func *funcs;
-	size_t nfuncs;
+	size_t nfuncs;		/* at most INT32_MAX */
 	struct func_alias *aliases;
+	size_t naliases;	/* of all functions together */
 
 	/* Sorted, unique link-time addresses within the texts that something
 	 * other than a direct branch may lead to: targets of relative
@@ -93,14 +97,17 @@ struct symbols {
 };
 
 /*
- * Read the file behind `fd` (kept open by the caller only during the call;
- * duplicated inside). `path` is for messages and for finding debug files by
- * .gnu_debuglink next to it; `debug_root` is prefixed to the global debug
- * directory (NULL: "/usr/lib/debug"). Never contacts a debuginfod server.
- * Errors: -ENOEXEC not an ELF file, -EBADMSG truncated or corrupt where it
- * matters, -ENOMEM. A debug file that is missing or broken is not an error.
+ * Read the file behind `fd` (not needed any more after the call). `path` is for
+ * messages and for finding debug files by .gnu_debuglink next to it. Never
+ * contacts a debuginfod server. Errors: -ENOEXEC not an ELF file of a 64-bit
+ * little-endian machine, -EBADMSG truncated or corrupt where it matters,
+ * -ENOMEM. A debug file that is missing or broken is not an error, nor is a
+ * table of the file that makes no sense: what it would have told is missing.
  */
 int symbols_open(int fd, const char *path, struct symbols **ret);
+/* Where later calls look for debug files; NULL: "/usr/lib/debug". The string is
+ * not copied. */
+void symbols_set_debug_root(const char *dir);
 void symbols_close(struct symbols *);	/* NULL is legal */
 
 /* Bytes at a link-time address from the file's PT_LOADs (any, not only text).
@@ -120,7 +127,7 @@ int symbols_dynamic(const struct symbols *, const char *name, raddr_t *ret);
 
 /* The CFA's offset from the stack pointer at `pc` in bytes (8 at a function's
  * entry on x86-64), from .eh_frame; -ENOENT when no unwind entry covers it,
- * -ENOTSUP when the CFA is not sp + constant there. Cached; not thread-safe. */
+ * -ENOTSUP when the CFA is not sp + constant there. */
 int symbols_cfa_offset(const struct symbols *, raddr_t pc, int64_t *ret);
 
 /*

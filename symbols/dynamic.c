@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/dynamic.h"
+
+#include <string.h>
+
+void dynamic_read(const struct image *im, struct dynamic *ret)
+{
+	const Elf64_Phdr *ph = image_segment(im, PT_DYNAMIC);
+	const uint8_t *p;
+	Elf64_Dyn dyn;
+	size_t n;
+
+	*ret = (struct dynamic){ .present = ph != NULL };
+	p = ph ? image_at(im, ph->p_vaddr, &n) : NULL;
+	if (!p)
+		return;
+	n = MIN(n, ph->p_filesz);
+	for (; n >= sizeof(dyn); p += sizeof(dyn), n -= sizeof(dyn)) {
+		memcpy(&dyn, p, sizeof(dyn));
+		if (dyn.d_tag == DT_NULL)
+			break;
+		if (dyn.d_tag > 0 && dyn.d_tag < DYNAMIC_TAGS)
+			ret->tags[dyn.d_tag] = dyn.d_un.d_val;
+		else if (dyn.d_tag == DT_GNU_HASH)
+			ret->gnu_hash = dyn.d_un.d_ptr;
+		else if (dyn.d_tag == DT_VERSYM)
+			ret->versym = dyn.d_un.d_ptr;
+	}
+}
+
+static bool word_at(const struct image *im, raddr_t addr, uint32_t *ret)
+{
+	const uint8_t *p = image_bytes(im, addr, sizeof(*ret));
+
+	if (p)
+		memcpy(ret, p, sizeof(*ret));
+	return p != NULL;
+}
+
+/* The table holds only what is exported, ordered by bucket: the last chain of
+ * the highest bucket ends with the last symbol, marked by its lowest bit. */
+static uint64_t gnu_hash_symbols(const struct image *im, raddr_t table)
+{
+	uint32_t nbuckets, first, bloom, word, last = 0;
+
+	if (!word_at(im, table, &nbuckets) || !word_at(im, table + 4, &first) ||
+	    !word_at(im, table + 8, &bloom))
+		return 0;
+	raddr_t buckets = table + 16 + 8 * (uint64_t)bloom;
+	raddr_t chains = buckets + 4 * (uint64_t)nbuckets;
+
+	for (uint32_t i = 0; i < nbuckets; i++) {
+		if (!word_at(im, buckets + 4 * (uint64_t)i, &word))
+			return 0;
+		last = MAX(last, word);
+	}
+	if (last < first)
+		return first;
+	for (uint64_t i = last - first;; i++, last++) {
+		if (!word_at(im, chains + 4 * i, &word))
+			return 0;
+		if (word & 1)
+			return (uint64_t)last + 1;
+	}
+}
+
+uint64_t dynamic_symbols(const struct image *im, const struct dynamic *d)
+{
+	uint32_t n = 0;
+
+	if (d->tags[DT_HASH] && word_at(im, d->tags[DT_HASH] + 4, &n))
+		return n;
+	return d->gnu_hash ? gnu_hash_symbols(im, d->gnu_hash) : 0;
+}

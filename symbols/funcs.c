@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/funcs.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	PLT_MAX = 8,		/* linkage tables: .plt, .plt.got, .plt.sec */
+	FUNC_ALIGN = 16,	/* where compilers start functions, unless they
+				 * optimize for size */
+};
+
+struct builder {
+	const struct image *im;
+	const struct unwind *u;
+	const struct addresses *pointers;
+	struct strings *strings;
+	struct symbols *ret;
+	size_t funcs_cap, aliases_cap;
+	struct range plts[PLT_MAX];
+	size_t nplts;
+	bool aligned;		/* functions of this file start aligned */
+};
+
+/* ---- named functions ------------------------------------------------------ */
+
+static raddr_t text_end(const struct image *im, raddr_t addr)
+{
+	size_t n;
+
+	return image_at(im, addr, &n) ? addr + n : addr;
+}
+
+/* Where a function without a size ends: at the latest at `next`, the start of
+ * the next named one. */
+static raddr_t guess_end(const struct builder *b, const struct candidate *c,
+			 raddr_t next)
+{
+	const struct fde *inside = unwind_find(b->u, c->addr);
+	const struct fde *after = unwind_next(b->u, c->addr + 1);
+	raddr_t end = next;
+
+	if (inside)
+		end = MIN(end, inside->range.end);
+	if (after)
+		end = MIN(end, after->range.start);
+	if (c->limit > c->addr)
+		end = MIN(end, c->limit);
+	return end;
+}
+
+/* The unwind entry says what the symbol does not. */
+static uint8_t unwind_flags(const struct unwind *u, raddr_t addr)
+{
+	const struct fde *fde = unwind_find(u, addr);
+
+	if (!fde)
+		return FUNC_NO_UNWIND;
+	return fde->flags & FDE_LSDA ? FUNC_LSDA : 0;
+}
+
+static int add_alias(struct builder *b, struct func *f, const char *raw)
+{
+	struct symbols *s = b->ret;
+	struct func_alias *alias;
+	struct names names;
+	int err = demangle(b->strings, raw, &names);
+
+	if (err)
+		return err;
+	alias = vec_push(s->aliases, s->naliases, b->aliases_cap);
+	if (!alias)
+		return -ENOMEM;
+	*alias = (struct func_alias){ names.name, names.full, names.raw };
+	f->naliases++;
+	return 0;
+}
+
+/* All candidates of one address, best name first, make one function. */
+static int add_named(struct builder *b, const struct candidate *c, size_t n,
+		     raddr_t next)
+{
+	struct func *f = vec_push(b->ret->funcs, b->ret->nfuncs, b->funcs_cap);
+	raddr_t limit = text_end(b->im, c->addr);
+	struct names names;
+	uint64_t size = 0;
+	int err;
+
+	if (!f)
+		return -ENOMEM;
+	err = demangle(b->strings, c->raw, &names);
+	*f = (struct func){
+		.name = names.name, .full = names.full, .raw = names.raw,
+		.range.start = c->addr,
+		.source = c->source,
+		.flags = unwind_flags(b->u, c->addr),
+		.parent = -1,
+		.alias = b->ret->naliases,
+	};
+	if (fragment_parent(c->raw))
+		f->flags |= FUNC_FRAGMENT;
+	for (size_t i = 0; i < n && !err; i++) {
+		size = MAX(size, c[i].size);
+		if (c[i].ifunc)
+			f->flags |= FUNC_IFUNC;
+		if (i)
+			err = add_alias(b, f, c[i].raw);
+	}
+	if (size) {
+		f->range.end = c->addr + MIN(size, limit - c->addr);
+	} else {
+		f->range.end = MIN(limit, guess_end(b, c, next));
+		f->flags |= FUNC_NO_SIZE;
+	}
+	return err;
+}
+
+static int add_all_named(struct builder *b, const struct candidates *c)
+{
+	int err = 0;
+
+	for (size_t i = 0, n; i < c->n && !err; i += n) {
+		raddr_t addr = c->v[i].addr;
+
+		for (n = 1; i + n < c->n && c->v[i + n].addr == addr; n++)
+			;
+		err = add_named(b, &c->v[i], n,
+				i + n < c->n ? c->v[i + n].addr : UINT64_MAX);
+	}
+	return err;
+}
+
+/* ---- functions known by their unwind entry alone -------------------------- */
+
+static void find_plts(struct builder *b)
+{
+	for (size_t i = 1; i < b->im->nsections; i++) {
+		const Elf64_Shdr *sh = &b->im->sections[i];
+		const char *name = image_section_name(b->im, sh);
+
+		if (b->nplts < PLT_MAX && sh->sh_flags & SHF_EXECINSTR &&
+		    (!strncmp(name, ".plt", 4) || !strcmp(name, ".iplt")))
+			b->plts[b->nplts++] = (struct range){
+				sh->sh_addr, sh->sh_addr + sh->sh_size };
+	}
+}
+
+static bool in_plt(const struct builder *b, raddr_t addr)
+{
+	for (size_t i = 0; i < b->nplts; i++)
+		if (range_has(b->plts[i], addr))
+			return true;
+	return false;
+}
+
+/* Code optimized for size starts anywhere: then alignment proves nothing. */
+static bool starts_are_aligned(const struct unwind *u)
+{
+	size_t aligned = 0, entered = 0;
+
+	for (size_t i = 0; i < u->nfdes; i++) {
+		if (!(u->fdes[i].flags & FDE_ENTERED))
+			continue;
+		entered++;
+		if (u->fdes[i].range.start % FUNC_ALIGN == 0)
+			aligned++;
+	}
+	return aligned >= entered - entered / 4;
+}
+
+/*
+ * Compilers move the unlikely half of a function elsewhere, and it has an
+ * unwind entry too. Most such halves start in the middle of a frame. The
+ * others look like functions, but nothing aligned them, and no pointer leads
+ * to them. To take a function for a fragment only means not to offer it.
+ */
+static bool is_fragment(const struct builder *b, const struct fde *fde)
+{
+	if (!(fde->flags & FDE_ENTERED))
+		return true;
+	return b->aligned && fde->range.start % FUNC_ALIGN &&
+	       !addresses_has(b->pointers, fde->range.start);
+}
+
+static int add_nameless(struct builder *b, const struct fde *fde)
+{
+	struct func *f = vec_push(b->ret->funcs, b->ret->nfuncs, b->funcs_cap);
+	char text[32];
+	int n = snprintf(text, sizeof(text), "fn_%" PRIx64, fde->range.start);
+
+	if (!f)
+		return -ENOMEM;
+	*f = (struct func){
+		.name = strings_add(b->strings, text, n),
+		.range = fde->range,
+		.source = FUNC_EH_FRAME,
+		.flags = (fde->flags & FDE_LSDA ? FUNC_LSDA : 0) |
+			 (is_fragment(b, fde) ? FUNC_FRAGMENT : 0),
+		.parent = -1,
+	};
+	f->full = f->raw = f->name;
+	return f->name ? 0 : -ENOMEM;
+}
+
+/*
+ * An entry is of a named function if it starts inside it, or up to one byte
+ * before it: a signal trampoline's entry starts early, so that an unwinder that
+ * looks up the return address minus one finds it.
+ */
+static int add_all_nameless(struct builder *b)
+{
+	const struct func *named = b->ret->funcs;
+	const size_t n = b->ret->nfuncs;
+	raddr_t covered = 0;
+	size_t next = 0;
+	int err = 0;
+
+	b->aligned = starts_are_aligned(b->u);
+	for (size_t i = 0; i < b->u->nfdes && !err; i++) {
+		const struct fde *fde = &b->u->fdes[i];
+
+		/* vec_push may have moved the functions */
+		named = b->ret->funcs;
+		for (; next < n && named[next].range.start <=
+				   fde->range.start + 1; next++)
+			covered = MAX(covered, named[next].range.end);
+		if (fde->range.start < covered || in_plt(b, fde->range.start))
+			continue;
+		err = add_nameless(b, fde);
+	}
+	return err;
+}
+
+/* ---- all ------------------------------------------------------------------ */
+
+static int compare_funcs(const void *a, const void *b)
+{
+	const struct func *x = a, *y = b;
+
+	if (x->range.start != y->range.start)
+		return x->range.start < y->range.start ? -1 : 1;
+	return 0;
+}
+
+struct func *funcs_find(const struct symbols *s, raddr_t addr)
+{
+	struct func key = { .range.start = addr };
+
+	return s->nfuncs ? bsearch(&key, s->funcs, s->nfuncs, sizeof(key),
+				   compare_funcs) : NULL;
+}
+
+int funcs_build(const struct image *im, const struct unwind *u,
+		const struct candidates *candidates,
+		const struct addresses *pointers, struct strings *strings,
+		struct symbols *ret)
+{
+	struct builder b = {
+		.im = im, .u = u, .pointers = pointers, .strings = strings,
+		.ret = ret,
+	};
+	int err;
+
+	find_plts(&b);
+	err = add_all_named(&b, candidates);
+	if (!err)
+		err = add_all_nameless(&b);
+	if (err)
+		return err;
+	if (ret->nfuncs)
+		qsort(ret->funcs, ret->nfuncs, sizeof(*ret->funcs),
+		      compare_funcs);
+	return fragments_adopt(candidates, ret);
+}

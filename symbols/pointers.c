@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/pointers.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct search {
+	const struct image *im;
+	const struct symtab *dynsym;
+	struct addresses *found;
+	size_t most;		/* no real file has more; see pointers_find */
+};
+
+static int note(const struct search *s, raddr_t addr)
+{
+	if (!image_is_text(s->im, addr))
+		return 0;
+	if (s->found->n >= s->most)
+		return -EBADMSG;
+	return addresses_add(s->found, addr);
+}
+
+/* The word that a relocation without addend, or a data word, holds. */
+static int note_word(const struct search *s, raddr_t at)
+{
+	const uint8_t *p = image_bytes(s->im, at, 8);
+	raddr_t value;
+
+	if (!p)
+		return 0;
+	memcpy(&value, p, 8);
+	return note(s, value);
+}
+
+/* ---- relocations ---------------------------------------------------------- */
+
+/*
+ * Relocation types differ between machines, but what matters does not: without
+ * a symbol the addend is an address of this file (RELATIVE, IRELATIVE), with
+ * one it is added to the symbol's. A type that means something else (thread
+ * storage) can at worst name a barrier that is none.
+ */
+static int note_relocation(const struct search *s, const Elf64_Rela *r)
+{
+	uint64_t index = ELF64_R_SYM(r->r_info);
+	const Elf64_Sym *sym;
+
+	if (!index)
+		return note(s, r->r_addend);
+	if (index >= s->dynsym->n)
+		return 0;
+	sym = &s->dynsym->v[index];
+	if (sym->st_shndx == SHN_UNDEF ||
+	    ELF64_ST_TYPE(sym->st_info) == STT_TLS)
+		return 0;
+	return note(s, sym->st_value + (uint64_t)r->r_addend);
+}
+
+static int note_rela(const struct search *s, raddr_t table, uint64_t size)
+{
+	size_t n;
+	const uint8_t *p = image_at(s->im, table, &n);
+	Elf64_Rela r;
+	int err = 0;
+
+	if (!p)
+		return 0;
+	for (n = MIN(n, size); n >= sizeof(r) && !err; n -= sizeof(r)) {
+		memcpy(&r, p, sizeof(r));
+		err = note_relocation(s, &r);
+		p += sizeof(r);
+	}
+	return err;
+}
+
+static int note_rel(const struct search *s, raddr_t table, uint64_t size)
+{
+	size_t n;
+	const uint8_t *p = image_at(s->im, table, &n);
+	Elf64_Rel r;
+	int err = 0;
+
+	if (!p)
+		return 0;
+	for (n = MIN(n, size); n >= sizeof(r) && !err; n -= sizeof(r)) {
+		memcpy(&r, p, sizeof(r));
+		if (!ELF64_R_SYM(r.r_info))
+			err = note_word(s, r.r_offset);
+		p += sizeof(r);
+	}
+	return err;
+}
+
+/* An even entry is the address of a word; an odd one is a bitmap of the 63
+ * words that follow the last one covered. */
+static int note_relr(const struct search *s, raddr_t table, uint64_t size)
+{
+	size_t n;
+	const uint8_t *p = image_at(s->im, table, &n);
+	raddr_t where = 0;
+	uint64_t entry;
+	int err = 0;
+
+	if (!p)
+		return 0;
+	for (n = MIN(n, size); n >= 8 && !err; n -= 8, p += 8) {
+		memcpy(&entry, p, 8);
+		if (!(entry & 1)) {
+			err = note_word(s, entry);
+			where = entry + 8;
+			continue;
+		}
+		for (int bit = 0; entry >>= 1; bit++)
+			if (entry & 1 && !err)
+				err = note_word(s, where + 8 * bit);
+		where += 63 * 8;
+	}
+	return err;
+}
+
+static int note_relocations(const struct search *s, const struct dynamic *d)
+{
+	const uint64_t *t = d->tags;
+	int err = note_rela(s, t[DT_RELA], t[DT_RELASZ]);
+
+	if (!err)
+		err = note_rel(s, t[DT_REL], t[DT_RELSZ]);
+	if (!err)
+		err = note_relr(s, t[DT_RELR], t[DT_RELRSZ]);
+	if (err)
+		return err;
+	return t[DT_PLTREL] == DT_REL ?
+		note_rel(s, t[DT_JMPREL], t[DT_PLTRELSZ]) :
+		note_rela(s, t[DT_JMPREL], t[DT_PLTRELSZ]);
+}
+
+/* ---- words ---------------------------------------------------------------- */
+
+static int note_words(const struct search *s, struct range r)
+{
+	raddr_t at = ALIGN_UP(r.start, 8);
+	uint64_t value;
+	size_t n;
+	const uint8_t *p = at >= r.start ? image_at(s->im, at, &n) : NULL;
+	int err = 0;
+
+	if (!p || at >= r.end)
+		return 0;
+	for (n = MIN(n, r.end - at); n >= 8 && !err; n -= 8, p += 8) {
+		memcpy(&value, p, 8);
+		if (value)
+			err = note(s, value);
+	}
+	return err;
+}
+
+/* Data sections; code would only add noise. Sections that overlap, which no
+ * linker makes, are not gone through again. */
+static int note_sections(const struct search *s)
+{
+	uint64_t left = image_held(s->im);
+	int err = 0;
+
+	for (size_t i = 1; i < s->im->nsections && !err; i++) {
+		const Elf64_Shdr *sh = &s->im->sections[i];
+
+		if (!(sh->sh_flags & SHF_ALLOC) || sh->sh_size > left ||
+		    sh->sh_flags & SHF_EXECINSTR || sh->sh_type == SHT_NOBITS)
+			continue;
+		left -= sh->sh_size;
+		err = note_words(s, (struct range){
+			sh->sh_addr, sh->sh_addr + sh->sh_size });
+	}
+	return err;
+}
+
+/* Without relocations, an address in data is just a word. */
+static int note_absolute_words(const struct search *s)
+{
+	int err = 0;
+
+	if (s->im->nsections)
+		return note_sections(s);
+	for (size_t i = 0; i < s->im->nloads && !err; i++)
+		err = note_words(s, s->im->loads[i].range);
+	return err;
+}
+
+/* ---- all ------------------------------------------------------------------ */
+
+int pointers_find(const struct image *im, const struct dynamic *d,
+		  const struct symtab *dynsym, struct addresses *ret)
+{
+	/* Relocations and words take at least 8 bytes each; only RELR's bitmaps
+	 * take less, but each of their bits stands for a word. */
+	struct search s = {
+		.im = im, .dynsym = dynsym, .found = ret,
+		.most = ret->n + image_held(im) / 8 + 16,
+	};
+	int err = note(&s, im->header.e_entry);
+
+	if (!err)
+		err = note(&s, d->tags[DT_INIT]);
+	if (!err)
+		err = note(&s, d->tags[DT_FINI]);
+	if (!err)
+		err = note_relocations(&s, d);
+	if (!err && im->header.e_type == ET_EXEC)
+		err = note_absolute_words(&s);
+	return err;
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+	raddr_t x = *(const raddr_t *)a, y = *(const raddr_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+void addresses_sort(struct addresses *a)
+{
+	size_t kept = 0;
+
+	if (a->n)
+		qsort(a->v, a->n, sizeof(*a->v), compare_addresses);
+	for (size_t i = 0; i < a->n; i++)
+		if (!kept || a->v[kept - 1] != a->v[i])
+			a->v[kept++] = a->v[i];
+	a->n = kept;
+}
+
+bool addresses_has(const struct addresses *a, raddr_t addr)
+{
+	return a->n && bsearch(&addr, a->v, a->n, sizeof(*a->v),
+			       compare_addresses);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pointers: which places in the code may something else than a direct branch
+ * lead to?
+ */
+#ifndef SYMBOLS_POINTERS_H
+#define SYMBOLS_POINTERS_H
+
+#include "symbols/symtab.h"
+#include "symbols/unwind.h"
+
+/* Add every address in text that the file's data, relocations and headers
+ * name. 0, -ENOMEM, or -EBADMSG when they are more than a file can hold. */
+int pointers_find(const struct image *, const struct dynamic *,
+		  const struct symtab *dynsym, struct addresses *ret);
+/* Sort, and drop doubles. */
+void addresses_sort(struct addresses *);
+bool addresses_has(const struct addresses *, raddr_t addr);
+
+#endif

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/symbols.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "symbols/debugfile.h"
+#include "symbols/funcs.h"
+
+struct symbols_impl {
+	struct image image;
+	struct dynamic dynamic;
+	struct unwind unwind;
+	struct symtab dynsym;
+	struct symtab symtab;	/* of the file, its debug file, or .gnu_debugdata */
+	struct strings strings;
+	char *path, *interp;
+};
+
+static const char *debug_root;
+
+void symbols_set_debug_root(const char *dir)
+{
+	debug_root = dir;
+}
+
+/* ---- open and close ------------------------------------------------------- */
+
+static int copy_path(struct symbols *s, const char *path)
+{
+	const char *slash;
+
+	s->impl->path = strdup(path);
+	if (!s->impl->path)
+		return fail(ENOMEM, "read %s", path);
+	slash = strrchr(s->impl->path, '/');
+	s->path = s->impl->path;
+	s->base = slash ? slash + 1 : s->impl->path;
+	return 0;
+}
+
+static void read_interp(struct symbols *s)
+{
+	const struct image *im = &s->impl->image;
+	const Elf64_Phdr *ph = image_segment(im, PT_INTERP);
+
+	if (ph && ph->p_filesz <= 4096 &&
+	    !image_piece(im, ph->p_offset, ph->p_filesz, &s->impl->interp))
+		s->interp = s->impl->interp;
+}
+
+static int list_texts(struct symbols *s)
+{
+	const struct image *im = &s->impl->image;
+
+	s->texts = calloc(im->nloads + 1, sizeof(*s->texts));
+	if (!s->texts)
+		return fail(ENOMEM, "read %s", s->path);
+	for (size_t i = 0; i < im->nloads; i++) {
+		const struct load *l = &im->loads[i];
+
+		if (l->flags & PF_X)
+			s->texts[s->ntexts++] = (struct text){
+				.range = l->range, .offset = l->offset,
+				.bytes = im->bytes + l->offset,
+			};
+	}
+	return 0;
+}
+
+static int read_file(struct symbols *s, int fd)
+{
+	struct symbols_impl *in = s->impl;
+	int err = image_open(fd, s->path, &in->image);
+
+	if (err)
+		return err;
+	err = image_load(&in->image, s->path);
+	if (err)
+		return err;
+	s->machine = in->image.header.e_machine;
+	s->is_pie = in->image.header.e_type == ET_DYN;
+	s->build_id_len = image_build_id(&in->image, s->build_id);
+	read_interp(s);
+	dynamic_read(&in->image, &in->dynamic);
+	s->is_dynamic = in->dynamic.present;
+	return list_texts(s);
+}
+
+/* The symbol table that knows the most. *table_image is that of the file which
+ * has it: the caller closes it. */
+static int read_symtab(struct symbols *s, struct image *table_image)
+{
+	struct symbols_impl *in = s->impl;
+	struct stripped stripped = {
+		.image = &in->image, .path = s->path,
+		.debug_root = debug_root ? debug_root : "/usr/lib/debug",
+	};
+	int err = symtab_read(&in->image, SHT_SYMTAB, &in->symtab);
+
+	in->symtab.source = FUNC_SYMTAB;
+	if (err || in->symtab.n)
+		return err;
+	err = debugfile_read(&stripped, table_image, &in->symtab);
+	if (err == -ENOENT)
+		err = minidebug_read(&stripped, table_image, &in->symtab);
+	return err == -ENOENT ? 0 : err;
+}
+
+static int collect(struct symbols *s, struct candidates *ret)
+{
+	struct symbols_impl *in = s->impl;
+	const struct image *im = &in->image;
+	struct image other = { .fd = -1 };
+	int err = read_symtab(s, &other);
+
+	if (!err)
+		err = candidates_add(im, other.nsections ? &other : im,
+				     &in->unwind, &in->symtab, ret);
+	image_close(&other);
+	if (!err)
+		err = candidates_add(im, im, &in->unwind, &in->dynsym, ret);
+	candidates_sort(ret);
+	return err;
+}
+
+static int read_functions(struct symbols *s)
+{
+	struct symbols_impl *in = s->impl;
+	struct candidates candidates = { 0 };
+	struct addresses pointers = { 0 };
+	int err = unwind_read(&in->image, &in->unwind);
+
+	if (!err)
+		err = unwind_landing_pads(&in->image, &in->unwind, &pointers);
+	if (!err)
+		err = symtab_read_dynamic(&in->image, &in->dynamic,
+					  &in->dynsym);
+	in->dynsym.source = FUNC_DYNSYM;
+	if (!err)
+		err = pointers_find(&in->image, &in->dynamic, &in->dynsym,
+				    &pointers);
+	addresses_sort(&pointers);
+	if (!err)
+		err = collect(s, &candidates);
+	if (!err)
+		err = funcs_build(&in->image, &in->unwind, &candidates,
+				  &pointers, &in->strings, s);
+	free(candidates.v);
+	s->pointers = pointers.v;
+	s->npointers = pointers.n;
+	return err ? fail(-err, "read the functions of %s", s->path) : 0;
+}
+
+int symbols_open(int fd, const char *path, struct symbols **ret)
+{
+	struct symbols *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return fail(ENOMEM, "read %s", path);
+	s->impl = calloc(1, sizeof(*s->impl));
+	err = s->impl ? copy_path(s, path) : fail(ENOMEM, "read %s", path);
+	if (!err)
+		err = read_file(s, fd);
+	if (!err)
+		err = read_functions(s);
+	if (err) {
+		symbols_close(s);
+		return err;
+	}
+	image_detach(&s->impl->image);
+	*ret = s;
+	return 0;
+}
+
+void symbols_close(struct symbols *s)
+{
+	if (!s)
+		return;
+	if (s->impl) {
+		image_close(&s->impl->image);
+		unwind_clear(&s->impl->unwind);
+		symtab_clear(&s->impl->dynsym);
+		symtab_clear(&s->impl->symtab);
+		strings_clear(&s->impl->strings);
+		free(s->impl->path);
+		free(s->impl->interp);
+	}
+	free(s->impl);
+	free(s->texts);
+	free(s->funcs);
+	free(s->aliases);
+	free(s->pointers);
+	free(s);
+}
+
+/* ---- lookups -------------------------------------------------------------- */
+
+int symbols_read(const struct symbols *s, raddr_t addr, void *buf, size_t n)
+{
+	uint8_t *out = buf;
+
+	while (n) {
+		size_t have;
+		const uint8_t *p = image_at(&s->impl->image, addr, &have);
+
+		if (!p)
+			return -EFAULT;
+		have = MIN(have, n);
+		memcpy(out, p, have);
+		out += have, addr += have, n -= have;
+	}
+	return 0;
+}
+
+const uint8_t *symbols_text(const struct symbols *s, raddr_t addr, size_t *n)
+{
+	if (!image_is_text(&s->impl->image, addr))
+		return NULL;
+	return image_at(&s->impl->image, addr, n);
+}
+
+/* Functions before the nearest start may reach further; but a file in which
+ * more than a few overlap is not worth the search. */
+const struct func *symbols_func_at(const struct symbols *s, raddr_t addr)
+{
+	const size_t most = 64;
+	size_t lo = 0, hi = s->nfuncs;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (s->funcs[mid].range.start <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (size_t i = 0; i < most && i < lo; i++)
+		if (range_has(s->funcs[lo - 1 - i].range, addr))
+			return &s->funcs[lo - 1 - i];
+	return NULL;
+}
+
+/* A version whose hidden bit is clear is the default one. */
+static bool is_hidden(const struct symbols_impl *in, size_t index)
+{
+	const uint8_t *p = in->dynamic.versym ?
+		image_bytes(&in->image, in->dynamic.versym + 2 * index, 2) :
+		NULL;
+
+	return p && p[1] & 0x80;
+}
+
+int symbols_dynamic(const struct symbols *s, const char *name, raddr_t *ret)
+{
+	const struct symtab *table = &s->impl->dynsym;
+	bool found = false;
+
+	for (size_t i = 1; i < table->n; i++) {
+		const Elf64_Sym *sym = &table->v[i];
+		uint8_t type = ELF64_ST_TYPE(sym->st_info);
+
+		if (sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS ||
+		    (type != STT_FUNC && type != STT_GNU_IFUNC) ||
+		    strcmp(symtab_name(table, sym), name))
+			continue;
+		bool hidden = is_hidden(s->impl, i);
+
+		if (found && hidden)
+			continue;
+		*ret = sym->st_value;
+		found = true;
+		if (!hidden)
+			break;
+	}
+	return found ? 0 : -ENOENT;
+}
+
+/* DWARF's number of the stack pointer; for a machine that we do not know, one
+ * that no register has. */
+static uint64_t stack_pointer(uint16_t machine)
+{
+	switch (machine) {
+	case EM_X86_64:
+		return 7;
+	case EM_AARCH64:
+		return 31;
+	}
+	return UINT64_MAX;
+}
+
+int symbols_cfa_offset(const struct symbols *s, raddr_t pc, int64_t *ret)
+{
+	const struct unwind *u = &s->impl->unwind;
+	const struct fde *fde = unwind_find(u, pc);
+	struct cfa cfa;
+	int err;
+
+	if (!fde)
+		return -ENOENT;
+	err = unwind_cfa(u, fde, pc, &cfa);
+	if (err)
+		return err;
+	if (cfa.is_expression || cfa.reg != stack_pointer(s->machine))
+		return -ENOTSUP;
+	*ret = cfa.offset;
+	return 0;
+}
