@@ -31,6 +31,13 @@ bool body_has(const struct body *b, raddr_t a)
 	return false;
 }
 
+/* A jump to here passes the entry's jump again: iterations would be counted
+ * as calls that never end. */
+bool body_is_entry(const struct body *b, raddr_t a)
+{
+	return a >= b->pieces[0].start && a <= b->steps[b->entry].insn.pc;
+}
+
 void body_doubt(struct body *b, enum refusal why)
 {
 	if (!b->entry_only)
@@ -232,8 +239,7 @@ static void judge_direct(struct body *b, struct step *s)
 {
 	raddr_t dest = s->insn.dest;
 
-	/* Iterations would be counted as calls that never end. */
-	if (is_direct(&s->insn) && dest == b->func->range.start)
+	if (is_direct(&s->insn) && body_is_entry(b, dest))
 		b->refusal = REFUSED_LOOP_ENTRY;
 	else if (is_direct(&s->insn) && !body_has(b, dest))
 		judge_leaving(b, s);
@@ -312,8 +318,11 @@ int body_make(struct plan_impl *p, const struct func *f, struct body *ret)
 
 	if (!err && !ret->nsteps)
 		ret->refusal = REFUSED_UNREADABLE;
-	if (!err && ret->nsteps)
+	if (!err && ret->nsteps) {
+		ret->entry = p->arch->keeps_landing && ret->nsteps > 1 &&
+			ret->steps[0].insn.flags & INSN_LANDING;
 		err = judge(ret);
+	}
 	if (err)
 		body_clear(ret);
 	return err;

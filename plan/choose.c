@@ -82,9 +82,9 @@ static enum refusal find_entry(struct body *b, size_t need, struct window *ret)
 {
 	enum refusal why = REFUSED_TOO_SHORT;
 
-	for (size_t last = 0; last < b->nsteps && last < SITE_INSNS &&
-	     why == REFUSED_TOO_SHORT; last++)
-		why = window_check(b, 0, last, need, ret);
+	for (size_t last = b->entry; last < b->nsteps &&
+	     last - b->entry < SITE_INSNS && why == REFUSED_TOO_SHORT; last++)
+		why = window_check(b, b->entry, last, need, ret);
 	return why;
 }
 

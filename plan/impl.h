@@ -78,6 +78,9 @@ struct body {
 	size_t npieces, pieces_cap;
 	struct step *steps;		/* piece by piece, ascending in each */
 	size_t nsteps, steps_cap;
+	size_t entry;			/* the step where the entry's jump may
+					 * stand: behind a landing pad that is
+					 * enforced, else 0 */
 	size_t nexits;
 	enum refusal refusal;		/* of the whole probe */
 	enum refusal entry_only;	/* why the exits are not certain */
@@ -88,6 +91,7 @@ struct body {
 int body_make(struct plan_impl *, const struct func *, struct body *ret);
 void body_clear(struct body *);
 bool body_has(const struct body *, raddr_t);
+bool body_is_entry(const struct body *, raddr_t);
 /* Does control never come to what follows an instruction of this kind? */
 bool insn_ends(const struct insn *);
 /* Keep the first reason why exits are not certain. */

@@ -34,14 +34,28 @@ struct tables {
 	size_t n, cap;
 };
 
-/* May an entry of a table of this body lead there? To the end of a piece does
- * an entry that cannot be: the code behind is unreachable, and empty. */
-static bool plausible(const struct body *b, raddr_t a)
+/*
+ * Take an address as a table's entry if it can be one. An entry for what cannot
+ * happen may lead to the end of a piece, where there is nothing. One that leads
+ * to a fragment nobody is known to own makes the body incomplete.
+ */
+static bool take_entry(struct body *b, raddr_t a)
 {
-	for (size_t i = 0; i < b->npieces; i++)
-		if (a >= b->pieces[i].start && a <= b->pieces[i].end)
-			return true;
-	return false;
+	const struct func *f;
+	bool inside = false;
+
+	for (size_t i = 0; i < b->npieces && !inside; i++)
+		inside = a >= b->pieces[i].start && a <= b->pieces[i].end;
+	if (!inside) {
+		f = symbols_func_at(b->impl->symbols, a);
+		if (!f || !(f->flags & FUNC_FRAGMENT) || f->parent >= 0)
+			return false;
+		body_doubt(b, REFUSED_JUMP_TABLE);
+	}
+	if (body_is_entry(b, a))
+		b->refusal = REFUSED_LOOP_ENTRY;
+	ground_add_target(b->impl, a);
+	return true;
 }
 
 /* A table of 32-bit distances from its own start. */
@@ -53,9 +67,8 @@ static size_t read_relative(struct body *b, raddr_t table)
 		int32_t d;
 
 		if (symbols_read(b->impl->symbols, table + n * sizeof(d), &d, sizeof(d)) ||
-		    !plausible(b, table + (int64_t)d))
+		    !take_entry(b, table + (int64_t)d))
 			break;
-		ground_add_target(b->impl, table + (int64_t)d);
 	}
 	return n;
 }
@@ -69,9 +82,8 @@ static size_t read_absolute(struct body *b, raddr_t table)
 		raddr_t a;
 
 		if (symbols_read(b->impl->symbols, table + n * sizeof(a), &a, sizeof(a)) ||
-		    !plausible(b, a))
+		    !take_entry(b, a))
 			break;
-		ground_add_target(b->impl, a);
 	}
 	return n;
 }
@@ -93,22 +105,33 @@ static int find_tables(struct body *b, struct tables *ret)
 	return 0;
 }
 
+/* Does a table's address stand shortly before this step? */
 static bool has_near(const struct tables *t, size_t step)
 {
-	for (size_t i = 0; i < t->n; i++)
-		if (t->v[i].step < step && step - t->v[i].step <= NEAR)
-			return true;
-	return false;
+	size_t lo = 0, hi = t->n;	/* how many stand before */
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (t->v[mid].step < step)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && step - t->v[lo - 1].step <= NEAR;
 }
 
 /* Words of the file that hold addresses within the function: a table of
- * labels, as computed gotos have. They are targets already. */
-static bool has_pointers(const struct body *b)
+ * labels, as computed gotos have. They are targets already. Where exceptions
+ * land in the function the addresses may be those of landing pads. */
+static bool has_labels(const struct body *b)
 {
 	const struct symbols *syms = b->impl->symbols;
 	struct range r = b->func->range;
 	size_t lo = 0, hi = syms->npointers;
 
+	if (b->func->flags & FUNC_LSDA)
+		return false;
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
@@ -135,8 +158,7 @@ static int frame_is_gone(const struct body *b, raddr_t pc)
 	return here == entry;
 }
 
-/* `spare`: tables that are no jump's neighbour, their address being loaded
- * far away, once for a loop. */
+/* Where does the indirect jump `step` lead? Takes from `spare`. */
 static enum indirect judge_jump(struct body *b, const struct tables *tables,
 				size_t step, size_t *spare)
 {
@@ -153,13 +175,13 @@ static enum indirect judge_jump(struct body *b, const struct tables *tables,
 		frame_is_gone(b, in->pc);
 
 	/* Where landing pads are in use a jump table's jump is marked. */
-	if (gone == 1 && !has_pointers(b) && (!tables->n || !may_be_table))
+	if (gone == 1 && !has_labels(b) && (!tables->n || !may_be_table))
 		return INDIRECT_TAIL;
 	if (has_near(tables, step))
 		return INDIRECT_INSIDE;
 	if (gone != 0)
 		return INDIRECT_UNSURE;
-	if (has_pointers(b))
+	if (has_labels(b))
 		return INDIRECT_INSIDE;
 	if (*spare == 0)
 		return INDIRECT_UNSURE;
@@ -167,43 +189,62 @@ static enum indirect judge_jump(struct body *b, const struct tables *tables,
 	return INDIRECT_INSIDE;
 }
 
-static size_t count_distinct(const struct tables *t)
+static int by_base(const void *a, const void *b)
 {
+	const struct table *x = a, *y = b;
+
+	return x->base < y->base ? -1 : x->base > y->base;
+}
+
+static int by_step(const void *a, const void *b)
+{
+	const struct table *x = a, *y = b;
+
+	return x->step < y->step ? -1 : x->step > y->step;
+}
+
+/*
+ * Tables that no jump stands near to. A compiler loads an address that a loop
+ * needs before the loop, so these may be the tables of jumps that have none
+ * near.
+ */
+static size_t count_spare(const struct body *b, struct tables *t)
+{
+	size_t distinct = 0, near = 0;
+
+	if (!t->n)
+		return 0;
+	qsort(t->v, t->n, sizeof(*t->v), by_base);
+	for (size_t i = 0; i < t->n; i++)
+		distinct += i == 0 || t->v[i].base != t->v[i - 1].base;
+	qsort(t->v, t->n, sizeof(*t->v), by_step);
+	for (size_t i = 0; i < b->nsteps; i++)
+		near += b->steps[i].insn.kind == INSN_JUMP_INDIRECT && has_near(t, i);
+	return distinct > near ? distinct - near : 0;
+}
+
+static int judge_jumps(struct body *b, enum indirect *ret)
+{
+	struct tables tables = { 0 };
 	size_t n = 0;
+	int err = find_tables(b, &tables);
+	size_t spare = count_spare(b, &tables);
 
-	for (size_t i = 0; i < t->n; i++) {
-		bool seen = false;
-
-		for (size_t j = 0; j < i && !seen; j++)
-			seen = t->v[j].base == t->v[i].base;
-		n += !seen;
-	}
-	return n;
+	for (size_t i = 0; i < b->nsteps && !err; i++)
+		if (b->steps[i].insn.kind == INSN_JUMP_INDIRECT)
+			ret[n++] = judge_jump(b, &tables, i, &spare);
+	free(tables.v);
+	return err;
 }
 
 int indirect_resolve(struct body *b, enum indirect **ret)
 {
-	struct tables tables = { 0 };
-	size_t n = 0, jumps = 0, near = 0;
-	int err = 0;
+	size_t jumps = 0;
 
 	for (size_t i = 0; i < b->nsteps; i++)
 		jumps += b->steps[i].insn.kind == INSN_JUMP_INDIRECT;
 	*ret = calloc(jumps + 1, sizeof(**ret));
 	if (!*ret)
 		return fail(ENOMEM, "plan %s", b->func->name);
-	if (!jumps)
-		return 0;
-	err = find_tables(b, &tables);
-	for (size_t i = 0; i < b->nsteps; i++)
-		near += b->steps[i].insn.kind == INSN_JUMP_INDIRECT &&
-			has_near(&tables, i);
-	size_t distinct = count_distinct(&tables);
-	size_t spare = distinct > near ? distinct - near : 0;
-
-	for (size_t i = 0; i < b->nsteps && !err; i++)
-		if (b->steps[i].insn.kind == INSN_JUMP_INDIRECT)
-			(*ret)[n++] = judge_jump(b, &tables, i, &spare);
-	free(tables.v);
-	return err;
+	return jumps ? judge_jumps(b, *ret) : 0;
 }

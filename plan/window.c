@@ -51,7 +51,7 @@ static enum refusal check_order(struct body *b, size_t i, size_t first, size_t l
 	/* A return address inside the window would be returned to. At an entry
 	 * a call may be the last: it returns behind the window. An exit's
 	 * window may begin at a return address, which its jump then serves. */
-	if (call && (i != last || first != 0))
+	if (call && (i != last || first != b->entry))
 		return REFUSED_CALL_INSIDE;
 	if (i == first)
 		return REFUSED_NONE;
