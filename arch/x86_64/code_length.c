@@ -256,8 +256,6 @@ static bool group_is_legal(const struct x86_form *f)
 	switch (f->op) {
 	case 0x8d:		/* lea of a register */
 		return f->memory;
-	case 0x8f:
-		return x86_modrm_reg(f) == 0;
 	case 0xc6:
 	case 0xc7:		/* f8: xabort, xbegin */
 		return x86_modrm_reg(f) == 0 || f->modrm == 0xf8;
