@@ -1,0 +1,10 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# attach_recursion: calls nested deeper than any table that records them.
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+victim recursion
+status 0 "$INJECT" -p "$VICTIM" -f 'rec_*' -d 0.5
+traced rec_even
+removed

@@ -1,0 +1,13 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# attach_registers: no register changes, vector and x87 state included, by a
+# probe, an attach or a removal.
+# timeout: 120
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+victim registers
+for _ in $(seq 20); do
+	status 0 "$INJECT" -p "$VICTIM" -f 'regs_probed*' -d 0.05
+	removed
+done

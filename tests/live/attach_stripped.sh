@@ -1,0 +1,19 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# attach_stripped: names from .dynsym alone, then from nothing but .eh_frame.
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+victim stripped 2
+status 0 "$INJECT" -p "$VICTIM" -f 'spin_*' -d 0.3
+traced spin_leaf
+removed
+echo quit >&9
+rm victim.in
+
+victim nameless 2
+"$INJECT" list -p "$VICTIM" -f 'fn_*' >list.out
+[ "$(wc -l <list.out)" -ge 10 ] || die "few functions found without names"
+status 0 "$INJECT" -p "$VICTIM" -f 'fn_*' -d 0.3
+traced fn_
+removed

@@ -1,0 +1,13 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# refuse_zombie: a process that has ended and was not waited for.
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+# This shell's child, which execs sleep and so never waits for its own.
+bash -c 'true & echo $! >zombie.pid; exec sleep 60' &
+STARTED+=($!)
+zombie() { grep -q '^State:.Z' "/proc/$(cat zombie.pid)/status" 2>/dev/null; }
+wait_until 5 zombie || skip "could not make a zombie"
+status 1 "$INJECT" -p "$(cat zombie.pid)" -f '*'
+refused zombie

@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# stop_after_kill9: the injector is killed while it traces. The target runs on
+# with its probes; inject stop removes them, also in a child forked meanwhile.
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+victim spin_threads 2
+inject_bg -p "$VICTIM" -f 'spin_*' -o /dev/null
+kill -KILL "$TRACER"
+wait "$TRACER" || true
+victim_works
+"$TEXTCHECK" -t "$VICTIM" >textcheck.out && die "the probes were not in"
+status 0 "$INJECT" stop -p "$VICTIM"
+unharmed
+# Safe to repeat, and a new trace works.
+status 0 "$INJECT" stop -p "$VICTIM"
+unharmed
+status 0 "$INJECT" -p "$VICTIM" -f 'spin_*' -d 0.2
+removed
+echo quit >&9
+rm victim.in
+
+victim forker
+inject_bg -p "$VICTIM" -f 'fork_*' -o /dev/null
+child=$(tell fork '^child' | cut -d' ' -f2)
+kill -KILL "$TRACER"
+wait "$TRACER" || true
+child2=$(tell fork '^child' | cut -d' ' -f2)
+status 0 "$INJECT" stop -p "$VICTIM"
+unharmed
+# The children's own text: cleaned with the parent, or by their own stop.
+for c in "$child" "$child2"; do
+	status 0 "$INJECT" stop -p "$c"
+	clean "$c"
+done
+tell reap '^reaped 2'
