@@ -1,0 +1,94 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# deps SET...: install the Debian packages that are missing, by name. Sets:
+# build, test, bench. Quiet when nothing is missing; as a user who is not root,
+# print the line to paste and fail.
+#
+# Debian starts a service as its package is installed. Tests start servers of
+# their own, so that is forbidden meanwhile (policy-rc.d), and put back.
+set -euo pipefail
+
+build="gcc make binutils libc6-dev libelf-dev libdw-dev libcapstone-dev
+	libunwind-dev libiberty-dev liblzma-dev zlib1g-dev"
+test="g++ clang gdb strace nginx-light redis-server redis-tools postgresql
+	postgresql-contrib wrk apache2-utils python3 util-linux procps mandoc
+	codespell shellcheck cppcheck"
+bench="bpftrace uftrace linux-perf"
+
+policy=/usr/sbin/policy-rc.d
+
+usage()
+{
+	echo "usage: tools/deps.sh [build] [test] [bench]" >&2
+	exit 2
+}
+
+# Installed, or provided by something that is (nginx-light by nginx-full).
+present()
+{
+	case $1 in
+	nginx-light) [ -x /usr/sbin/nginx ] ;;
+	postgresql) ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 ;;
+	postgresql-contrib) command -v pgbench >/dev/null ||
+		ls /usr/lib/postgresql/*/bin/pgbench >/dev/null 2>&1 ;;
+	linux-perf) command -v perf >/dev/null ;;
+	wrk | strace | gdb | bpftrace | uftrace | clang | gcc | g++ | make | mandoc | codespell | shellcheck | cppcheck | python3)
+		command -v "$1" >/dev/null ;;
+	*) dpkg-query -W -f='${Status}' "$1" 2>/dev/null |
+		grep -q '^install ok installed' ;;
+	esac
+}
+
+no_services()
+{
+	if [ -e $policy ] || [ -L $policy ]; then
+		mv $policy $policy.before-inject
+	fi
+	printf '#!/bin/sh\nexit 101\n' >$policy
+	chmod 755 $policy
+	trap services_again EXIT
+}
+
+services_again()
+{
+	rm -f $policy
+	if [ -e $policy.before-inject ] || [ -L $policy.before-inject ]; then
+		mv $policy.before-inject $policy
+	fi
+}
+
+missing=()
+[ $# -gt 0 ] || usage
+for set; do
+	case $set in
+	build) packages=$build ;;
+	test) packages=$test ;;
+	bench) packages=$bench ;;
+	*) usage ;;
+	esac
+	for p in $packages; do
+		present "$p" || missing+=("$p")
+	done
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+if ! command -v apt-get >/dev/null; then
+	echo "deps: needed, under the names of Debian: ${missing[*]}" >&2
+	exit 1
+fi
+if [ "$(id -u)" != 0 ]; then
+	echo "deps: packages are missing; please run:" >&2
+	echo "  sudo apt-get install --no-install-recommends ${missing[*]}" >&2
+	exit 1
+fi
+echo "deps: installing ${missing[*]}"
+no_services
+export DEBIAN_FRONTEND=noninteractive
+log=$(mktemp)
+if ! { apt-get update && apt-get install -y --no-install-recommends \
+	"${missing[@]}"; } >"$log" 2>&1; then
+	tail -n 20 "$log" >&2
+	echo "deps: apt-get failed, see $log" >&2
+	exit 1
+fi
+rm -f "$log"

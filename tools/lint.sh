@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# lint: what can be judged without running the program. Every check runs, then
+# the status says whether one complained. A tool that is missing is named.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+bad=0
+
+# check NAME COMMAND...
+check()
+{
+	local out
+
+	if ! command -v "$2" >/dev/null; then
+		echo "SKIP $1: no $2 here"
+		return
+	fi
+	if out=$("${@:2}" 2>&1); then
+		echo "PASS $1"
+	else
+		echo "FAIL $1"
+		printf '%s\n' "$out" | sed 's/^/    /'
+		bad=1
+	fi
+}
+
+mapfile -t files < <(git ls-files 2>/dev/null || find . -type f -not -path './build*')
+mapfile -t sources < <(printf '%s\n' "${files[@]}" | grep -E '\.(c|h|S|cc)$')
+mapfile -t c_files < <(printf '%s\n' "${files[@]}" | grep -E '^(base|arch|symbols|plan|payload|injector|trace)/.*\.c$')
+mapfile -t scripts < <(for f in "${files[@]}"; do
+	[ -f "$f" ] && head -n 2 "$f" | grep -qE '^#!.*\b(ba)?sh|shellcheck shell=' && echo "$f"
+done)
+
+# The second line of a file says its licence, or the first.
+licensed()
+{
+	local f got=0
+
+	for f in "$@"; do
+		head -n 2 "$f" | grep -q 'SPDX-License-Identifier: MIT' && continue
+		echo "$f: no SPDX line"
+		got=1
+	done
+	return "$got"
+}
+
+# 100 columns is the limit of code; tabs count as eight.
+narrow()
+{
+	local f got=0
+
+	for f in "$@"; do
+		expand "$f" | awk -v f="$f" 'length > 100 {
+			print f ":" NR ": " length " columns"; bad = 1
+		} END { exit bad }' || got=1
+	done
+	return "$got"
+}
+
+short_files()
+{
+	wc -l "$@" | awk '$2 != "total" && $1 > 600 {
+		print $2 ": " $1 " lines"; bad = 1
+	} END { exit bad }'
+}
+
+no_debts()
+{
+	! grep -nE '\b(TO''DO|FIX''ME|X''XX)\b' "$@"
+}
+
+no_trailing_space()
+{
+	! grep -nE '[ 	]+$' "$@"
+}
+
+check 'layers' tools/layers.sh
+check 'licence lines' licensed "${sources[@]}" "${scripts[@]}"
+check 'columns' narrow "${sources[@]}"
+check 'file lengths' short_files "${sources[@]}"
+check 'no debts' no_debts "${sources[@]}" "${scripts[@]}"
+check 'no trailing space' no_trailing_space "${sources[@]}" "${scripts[@]}"
+check 'shellcheck' shellcheck -x -e SC1090,SC1091,SC2317 "${scripts[@]}"
+check 'codespell' codespell -L ot,fo,te,nd,ba,ans,hist,inout,tha,rela "${files[@]}"
+check 'cppcheck' cppcheck --quiet --error-exitcode=1 --inline-suppr \
+	--enable=warning,portability --std=c11 --suppress=missingInclude \
+	-I. -D_GNU_SOURCE -D__x86_64__ "${c_files[@]}"
+check 'man page' mandoc -T lint -W warning man/inject.1
+exit $bad
