@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pattern: which functions does the user mean?
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "symbols/demangle.h"
+#include "symbols/glob.h"
+#include "symbols/symbols.h"
+
+/* ---- what the user typed -------------------------------------------------- */
+
+/* `operator[]` is a name, so an empty set counts as closed. */
+static bool is_balanced(const char *glob)
+{
+	for (const char *p = glob; *p; p++) {
+		if (*p == '\\' && p[1])
+			p++;
+		else if (*p == '[' && !(p = strchr(p + 1, ']')))
+			return false;
+	}
+	return true;
+}
+
+static int check_pattern(const char *text, const char *at)
+{
+	if (!*text)
+		return fail(0, "an empty pattern matches nothing");
+	if (strstr(text, "@@"))
+		return fail(0, "'%s' names a symbol version; leave out @@ and "
+			    "what follows", text);
+	if (at == text)
+		return fail(0, "'%s' has no function name before the @", text);
+	if (at && !at[1])
+		return fail(0, "'%s' has no module behind the @", text);
+	if (at && !strcmp(at, "@plt"))
+		return fail(0, "'%s': calls through the linkage table cannot "
+			    "be probed yet", text);
+	if (!is_balanced(text))
+		return fail(0, "'%s' has a [ that no ] closes", text);
+	return 0;
+}
+
+int pattern_parse(const char *text, struct pattern *ret)
+{
+	const char *at = strrchr(text, '@');
+	int err = check_pattern(text, at);
+
+	*ret = (struct pattern){ 0 };
+	if (err)
+		return err;
+	ret->glob = strdup(text);
+	ret->name = at ? strndup(text, at - text) : strdup(text);
+	ret->module = at ? strdup(at + 1) : NULL;
+	if (ret->glob && ret->name && (ret->module || !at))
+		return 0;
+	pattern_clear(ret);
+	return fail(ENOMEM, "read the pattern '%s'", text);
+}
+
+void pattern_clear(struct pattern *p)
+{
+	free(p->glob);
+	free(p->name);
+	free(p->module);
+	*p = (struct pattern){ 0 };
+}
+
+bool pattern_allows(const struct pattern *p, const char *base, bool is_exe,
+		    bool is_system)
+{
+	if (!p->module)
+		return !is_system;
+	if (!strcmp(p->module, "exe"))
+		return is_exe;
+	return !strcmp(p->module, base) ||
+	       glob_match(p->module, base, strlen(base));
+}
+
+/* ---- names ---------------------------------------------------------------- */
+
+/* Is the name what was typed, but for spaces? `f(int,char*)` will do. */
+static bool equal_but_spaces(const char *typed, const char *name, size_t n)
+{
+	const char *end = name + n;
+
+	for (;; typed++, name++) {
+		typed += strspn(typed, " ");
+		while (name < end && *name == ' ')
+			name++;
+		if (!*typed || name == end)
+			return !*typed && name == end;
+		if (*typed != *name)
+			return false;
+	}
+}
+
+static bool equal(const char *typed, const char *name, size_t n)
+{
+	return (!strncmp(typed, name, n) && !typed[n]) ||
+	       (strchr(typed, '(') && equal_but_spaces(typed, name, n));
+}
+
+typedef bool test_fn(const char *typed, const char *name, size_t n);
+
+/* The name whole, without a clone's suffix, and without Rust's hash. */
+static bool try_lengths(test_fn *test, const char *typed, const char *name)
+{
+	size_t n = strlen(name), stem, unhashed;
+
+	if (test(typed, name, n))
+		return true;
+	stem = demangle_stem(name);
+	if (stem != n && test(typed, name, stem))
+		return true;
+	unhashed = demangle_unhashed(name);
+	return unhashed != n && test(typed, name, unhashed);
+}
+
+/* A match of the full name is shown by the short one: the parameter list was
+ * needed to choose, not to read. */
+static const char *try_names(test_fn *test, const char *typed,
+			     const struct func_alias *a)
+{
+	if (try_lengths(test, typed, a->name))
+		return a->name;
+	if (a->full != a->name && try_lengths(test, typed, a->full))
+		return a->name;
+	if (a->raw != a->name && try_lengths(test, typed, a->raw))
+		return a->raw;
+	return NULL;
+}
+
+static const char *try_function(test_fn *test, const char *typed,
+				const struct symbols *s, const struct func *f)
+{
+	struct func_alias main_name = { f->name, f->full, f->raw };
+	const char *match = try_names(test, typed, &main_name);
+
+	for (uint32_t i = 0; i < f->naliases && !match; i++)
+		match = try_names(test, typed, &s->aliases[f->alias + i]);
+	return match;
+}
+
+const char *pattern_match(const struct pattern *p, const struct symbols *s,
+			  const struct func *f, bool *exact)
+{
+	const char *match = try_function(equal, p->name, s, f);
+
+	*exact = match != NULL;
+	if (match || glob_is_literal(p->name))
+		return match;
+	return try_function(glob_match, p->name, s, f);
+}
