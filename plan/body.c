@@ -111,6 +111,15 @@ static int read_piece(struct body *b, size_t piece)
 	return 0;
 }
 
+/* Does control go on behind the last instruction of a piece? A call there does
+ * not return, a system call neither: compilers know who never does. */
+static bool falls_off(const struct insn *in)
+{
+	return !insn_ends(in) && in->kind != INSN_CALL &&
+	       in->kind != INSN_CALL_INDIRECT && in->kind != INSN_SYSCALL &&
+	       !(in->flags & INSN_NOP);
+}
+
 /* Fragments that a piece jumps or falls into, or that jump into it. */
 static int adopt_around(struct body *b, size_t piece, size_t first)
 {
@@ -126,7 +135,7 @@ static int adopt_around(struct body *b, size_t piece, size_t first)
 	     i < p->nedges && p->edges[i].to < r.end && !err; i++)
 		if (!body_has(b, p->edges[i].from))
 			err = adopt(b, p->edges[i].from);
-	if (!err && b->nsteps > first && !insn_ends(&b->steps[b->nsteps - 1].insn))
+	if (!err && b->nsteps > first && falls_off(&b->steps[b->nsteps - 1].insn))
 		err = adopt(b, r.end);
 	return err;
 }
@@ -272,20 +281,14 @@ static void judge_step(struct body *b, struct step *s, enum indirect to)
 	b->nexits += s->exit;
 }
 
-/*
- * The last instruction of a piece. A call there does not return, and a system
- * call there does not either; from anything else control falls into what
- * follows, which is not ours.
- */
+/* What control falls into behind a piece is not ours. */
 static void doubt_end(struct body *b, size_t i)
 {
 	const struct step *s = &b->steps[i];
-	raddr_t next = s->insn.pc + s->insn.size;
 	bool last = i + 1 == b->nsteps || b->steps[i + 1].piece != s->piece;
 
-	if (last && s->live && !insn_ends(&s->insn) && !body_has(b, next) &&
-	    s->insn.kind != INSN_CALL && s->insn.kind != INSN_CALL_INDIRECT &&
-	    s->insn.kind != INSN_SYSCALL && !(s->insn.flags & INSN_NOP))
+	if (last && s->live && falls_off(&s->insn) &&
+	    !body_has(b, s->insn.pc + s->insn.size))
 		body_doubt(b, REFUSED_SHARED_BODY);
 }
 

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * module: an ELF file of a few functions, made in memory byte by byte, and
+ * what plan says of it.
+ *
+ * A test places functions at offsets of the text, puts instructions, and asks:
+ *
+ *	module_begin();
+ *	func("f", 0x10); put(0x90, ...); func_end();
+ *	module_plan("f");
+ *	CHECK(probe()->refusal == ...);
+ */
+#ifndef TESTS_PATCH_MODULE_H
+#define TESTS_PATCH_MODULE_H
+
+#include <elf.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "payload/abi.h"
+#include "plan/plan.h"
+
+enum {
+	TEXT = 0x10000, RODATA = 0x40000,	/* link-time addresses */
+	TEXT_CAP = 0x4000, RODATA_CAP = 0x1000,
+	MODULE_FUNCS = 16,
+};
+
+static struct module {
+	uint8_t text[TEXT_CAP], rodata[RODATA_CAP], eh[1024], names[1024];
+	size_t at, used, eh_used, names_used, nfuncs;
+	Elf64_Sym syms[MODULE_FUNCS + 1];
+	int64_t cfa[MODULE_FUNCS + 1];
+	bool exec;		/* ET_EXEC: words are addresses */
+	struct symbols *symbols;
+	struct plan *plan;
+} m;
+
+static int failures;
+
+#define CHECK(x) do { if (!(x)) { failures++; \
+	fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, __func__, #x); } } while (0)
+
+static void module_end(void)
+{
+	plan_free(m.plan);
+	symbols_close(m.symbols);
+	fail_clear();
+	memset(&m, 0, sizeof(m));
+}
+
+/* Text that no function claims is zero: neither code nor padding. */
+static void module_begin(void)
+{
+	module_end();
+	m.names_used = 1;
+	m.nfuncs = 1;
+}
+
+static void put_bytes(const uint8_t *p, size_t n)
+{
+	memcpy(m.text + m.at, p, n);
+	m.at += n;
+	m.used = MAX(m.used, m.at);
+}
+
+#define put(...) put_bytes((const uint8_t[]){ __VA_ARGS__ }, \
+			   sizeof((const uint8_t[]){ __VA_ARGS__ }))
+
+static void put_rel32(size_t dest)
+{
+	int32_t rel = (int32_t)dest - (int32_t)(m.at + 4);
+
+	put_bytes((const uint8_t *)&rel, 4);
+}
+
+static inline void put_rel8(uint8_t op, size_t dest)
+{
+	put(op, (uint8_t)(dest - (m.at + 2)));
+}
+
+static inline void put_jmp(size_t dest) { put(0xe9); put_rel32(dest); }
+static inline void put_call(size_t dest) { put(0xe8); put_rel32(dest); }
+static inline void put_je(size_t dest) { put(0x0f, 0x84); put_rel32(dest); }
+
+/* lea of read-only data into rdx */
+static inline void put_lea(size_t rodata_off)
+{
+	put(0x48, 0x8d, 0x15);
+	put_rel32(rodata_off + RODATA - TEXT);
+}
+
+static inline void put_n(uint8_t byte, size_t n)
+{
+	while (n--)
+		put(byte);
+}
+
+static void func(const char *name, size_t off)
+{
+	Elf64_Sym *s = &m.syms[m.nfuncs++];
+
+	m.at = off;
+	*s = (Elf64_Sym){ .st_name = (uint32_t)m.names_used, .st_value = TEXT + off,
+			  .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = 1 };
+	m.names_used += (size_t)sprintf((char *)m.names + m.names_used, "%s", name) + 1;
+}
+
+/* The frame's address is sp + n throughout the last function. */
+static inline void func_cfa(int64_t n)
+{
+	m.cfa[m.nfuncs - 1] = n;
+}
+
+static void func_end(void)
+{
+	Elf64_Sym *s = &m.syms[m.nfuncs - 1];
+
+	s->st_size = TEXT + m.at - s->st_value;
+}
+
+/* One CIE, and an FDE for each function that has a CFA. */
+static void module_unwind(void)
+{
+	static const uint8_t cie[] = {
+		20, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16,
+		1, 0x04,		/* FDE pointers: absolute, 8 bytes */
+		0x0c, 7, 8, 0x90, 1, 0, 0 };
+	uint8_t *p = m.eh;
+
+	memcpy(p, cie, sizeof(cie));
+	p += sizeof(cie);
+	for (size_t i = 1; i < m.nfuncs; i++) {
+		uint32_t head[2] = { 28, (uint32_t)(p + 4 - m.eh) };
+
+		if (!m.cfa[i])
+			continue;
+		memcpy(p, head, 8);
+		memcpy(p + 8, &m.syms[i].st_value, 8);
+		memcpy(p + 16, &m.syms[i].st_size, 8);
+		memcpy(p + 24, (uint8_t[8]){ 0, 0x0e, (uint8_t)m.cfa[i] }, 8);
+		p += 32;
+	}
+	m.eh_used = (size_t)(p - m.eh) + 4;
+}
+
+enum { SEC_TEXT = 1, SEC_RODATA, SEC_EH, SEC_SYMTAB, SEC_STRTAB, SEC_SHSTRTAB, SECS };
+
+struct file {
+	Elf64_Ehdr eh;
+	Elf64_Phdr ph[2];
+	Elf64_Shdr sh[SECS];
+	char shstr[64];
+	Elf64_Sym syms[MODULE_FUNCS + 1];
+	uint8_t names[1024];
+	uint8_t text[TEXT_CAP] __attribute__((aligned(4096)));
+	uint8_t rodata[RODATA_CAP];
+	uint8_t ehframe[1024];
+};
+
+#define OFF(field) offsetof(struct file, field)
+
+static void file_sections(struct file *f)
+{
+	static const char names[] =
+		"\0.text\0.rodata\0.eh_frame\0.symtab\0.strtab\0.shstrtab";
+
+	memcpy(f->shstr, names, sizeof(names));
+	f->sh[SEC_TEXT] = (Elf64_Shdr){ .sh_name = 1, .sh_type = SHT_PROGBITS,
+		.sh_flags = SHF_ALLOC | SHF_EXECINSTR, .sh_addr = TEXT,
+		.sh_offset = OFF(text), .sh_size = m.used, .sh_addralign = 16 };
+	f->sh[SEC_RODATA] = (Elf64_Shdr){ .sh_name = 7, .sh_type = SHT_PROGBITS,
+		.sh_flags = SHF_ALLOC, .sh_addr = RODATA, .sh_offset = OFF(rodata),
+		.sh_size = RODATA_CAP, .sh_addralign = 16 };
+	f->sh[SEC_EH] = (Elf64_Shdr){ .sh_name = 15, .sh_type = SHT_PROGBITS,
+		.sh_flags = SHF_ALLOC, .sh_addr = RODATA + RODATA_CAP,
+		.sh_offset = OFF(ehframe), .sh_size = m.eh_used, .sh_addralign = 8 };
+	f->sh[SEC_SYMTAB] = (Elf64_Shdr){ .sh_name = 25, .sh_type = SHT_SYMTAB,
+		.sh_offset = OFF(syms), .sh_size = m.nfuncs * sizeof(Elf64_Sym),
+		.sh_entsize = sizeof(Elf64_Sym), .sh_link = SEC_STRTAB, .sh_info = 1 };
+	f->sh[SEC_STRTAB] = (Elf64_Shdr){ .sh_name = 33, .sh_type = SHT_STRTAB,
+		.sh_offset = OFF(names), .sh_size = m.names_used };
+	f->sh[SEC_SHSTRTAB] = (Elf64_Shdr){ .sh_name = 41, .sh_type = SHT_STRTAB,
+		.sh_offset = OFF(shstr), .sh_size = sizeof(names) };
+}
+
+static void file_fill(struct file *f)
+{
+	f->eh = (Elf64_Ehdr){
+		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+		.e_type = m.exec ? ET_EXEC : ET_DYN, .e_machine = EM_X86_64,
+		.e_version = EV_CURRENT, .e_phoff = OFF(ph), .e_shoff = OFF(sh),
+		.e_ehsize = sizeof(Elf64_Ehdr), .e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = 2, .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = SECS,
+		.e_shstrndx = SEC_SHSTRTAB };
+	f->ph[0] = (Elf64_Phdr){ .p_type = PT_LOAD, .p_flags = PF_R | PF_X,
+		.p_offset = OFF(text), .p_vaddr = TEXT, .p_filesz = m.used,
+		.p_memsz = m.used, .p_align = 4096 };
+	f->ph[1] = (Elf64_Phdr){ .p_type = PT_LOAD, .p_flags = PF_R,
+		.p_offset = OFF(rodata), .p_vaddr = RODATA,
+		.p_filesz = RODATA_CAP + m.eh_used,
+		.p_memsz = RODATA_CAP + m.eh_used, .p_align = 4096 };
+	file_sections(f);
+	memcpy(f->syms, m.syms, sizeof(m.syms));
+	memcpy(f->names, m.names, sizeof(m.names));
+	memcpy(f->text, m.text, sizeof(m.text));
+	memcpy(f->rodata, m.rodata, sizeof(m.rodata));
+	memcpy(f->ehframe, m.eh, sizeof(m.eh));
+}
+
+static const struct func *module_func(const char *name)
+{
+	for (size_t i = 0; i < m.symbols->nfuncs; i++)
+		if (!strcmp(m.symbols->funcs[i].raw, name))
+			return &m.symbols->funcs[i];
+	fprintf(stderr, "no function %s in the test's module\n", name);
+	exit(1);
+}
+
+static void module_open(void)
+{
+	static struct file f;
+	auto_close int fd = memfd_create("module", 0);
+
+	module_unwind();
+	memset(&f, 0, sizeof(f));
+	file_fill(&f);
+	if (fd < 0 || write(fd, &f, sizeof(f)) != sizeof(f) ||
+	    symbols_open(fd, "module", &m.symbols)) {
+		fprintf(stderr, "the test's module: %s\n", fail_text());
+		exit(1);
+	}
+}
+
+/* Plan up to three functions of the module, in this order. */
+static void module_plan_with(const struct plan_options *o, const char *f,
+			     const char *g, const char *h)
+{
+	const char *names[] = { f, g, h };
+	const struct func *selected[3];
+	size_t n = 0;
+
+	module_open();
+	for (; n < 3 && names[n]; n++)
+		selected[n] = module_func(names[n]);
+	if (plan_make(&arch_x86_64, m.symbols, selected, n, o, &m.plan)) {
+		fprintf(stderr, "plan_make: %s\n", fail_text());
+		exit(1);
+	}
+}
+
+static inline void module_plan(const char *f)
+{
+	module_plan_with(NULL, f, NULL, NULL);
+}
+
+static inline const struct probe *probe(void)
+{
+	return &m.plan->probes[0];
+}
+
+/* The i-th site, from the text's start: pc, window, dead. */
+static inline bool site_is(const struct probe *p, size_t i, enum tactic tactic,
+			   size_t off, size_t window, size_t dead)
+{
+	const struct site *s = &p->sites[i];
+
+	if (i < p->nsites && s->tactic == tactic && s->pc == TEXT + off &&
+	    s->window == window && s->dead == dead)
+		return true;
+	fprintf(stderr, "refusal %s, entry-only %s, %zu sites\n",
+		refusal_word(p->refusal), refusal_word(p->entry_only), p->nsites);
+	for (i = 0; i < p->nsites; i++)
+		fprintf(stderr, "  %s at %#zx, window %u, dead %u\n",
+			tactic_word(p->sites[i].tactic),
+			(size_t)(p->sites[i].pc - TEXT), p->sites[i].window,
+			p->sites[i].dead);
+	return false;
+}
+
+#endif

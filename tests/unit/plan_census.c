@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Of all functions of a file, how many are probed, how, and why not the others?
+ *
+ * With files as arguments: a table. Without: the test, on this very program
+ * and the C library that it runs with. Every site of every plan is placed, and
+ * checked against the rules independently of how it was chosen.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "payload/abi.h"
+#include "plan/plan.h"
+
+enum { REFUSALS_MAX = 32, STUB_CAP = 4096 };
+
+struct census {
+	size_t funcs, probed, full, entry_jump, entry_short, sites, shorts;
+	size_t exits_wanted;	/* probes whose function has exits */
+	size_t refused[REFUSALS_MAX], entry_only[REFUSALS_MAX];
+	size_t broken;		/* sites that break a rule */
+	double open_ms, plan_ms;
+};
+
+static double now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
+}
+
+static void complain(struct census *c, const struct probe *p, const struct site *s,
+		     const char *what)
+{
+	if (c->broken++ < 10)
+		fprintf(stderr, "%s: site %#lx: %s\n", p->func->name,
+			(unsigned long)s->pc, what);
+}
+
+static bool patch_is_sound(const struct plan *plan, const struct patch *p)
+{
+	size_t left;
+	const uint8_t *text = symbols_text(plan->symbols, p->pc, &left);
+
+	return text && left >= p->len && !memcmp(text, p->old, p->len) &&
+	       p->pc / 4096 == (p->pc + p->len - 1) / 4096;
+}
+
+/* Every instruction of the window leads into the stub, and nothing else does. */
+static bool forwards(const struct site *s)
+{
+	size_t next = 0;
+
+	for (size_t off = 0; off < s->window; off++) {
+		bool start = next < s->ninsns && s->insns[next].off == off;
+		int err;
+		raddr_t to = plan_forward(s, s->pc + off, &err);
+
+		if (off == 0 ? to || err :
+		    start ? err || to < s->stub || to >= s->stub + s->stub_size :
+		    to || err != -EILSEQ)
+			return false;
+		next += start;
+	}
+	return next == s->ninsns;
+}
+
+static void check_site(struct census *c, const struct plan *plan,
+		       const struct probe *p, struct site *s)
+{
+	struct routines to = { s->pc + (1 << 20), s->pc + (1 << 20) + 64,
+			       s->pc + (1 << 20) + 128 };
+	uint8_t out[STUB_CAP];
+	uint16_t bound = s->stub_size;
+	size_t left;
+
+	s->stub = s->pc + (1 << 21);
+	if (!patch_is_sound(plan, &s->jump) ||
+	    (s->tactic == TACTIC_SHORT && !patch_is_sound(plan, &s->hole)))
+		complain(c, p, s, "patch");
+	if (plan_place(plan->arch, p, s, symbols_text(plan->symbols, s->pc, &left),
+		       &to, out, sizeof(out)))
+		complain(c, p, s, "cannot be placed");
+	else if (s->stub_size > bound)
+		complain(c, p, s, "the stub is longer than its bound");
+	else if (!forwards(s))
+		complain(c, p, s, "plan_forward");
+}
+
+static int by_pc(const void *a, const void *b)
+{
+	const struct range *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* No byte belongs to two sites. */
+static void check_disjoint(struct census *c, const struct plan *plan)
+{
+	struct range *v = calloc(2 * c->sites + 1, sizeof(*v));
+	size_t n = 0;
+
+	for (size_t i = 0; i < plan->nprobes; i++)
+		for (size_t k = 0; k < plan->probes[i].nsites; k++) {
+			struct site *s = &plan->probes[i].sites[k];
+
+			v[n++] = (struct range){ s->pc, s->pc + s->window + s->dead };
+			if (s->hole.len)
+				v[n++] = (struct range){ s->hole.pc,
+							 s->hole.pc + s->hole.len };
+		}
+	qsort(v, n, sizeof(*v), by_pc);
+	for (size_t i = 1; i < n; i++)
+		if (v[i].start < v[i - 1].end && c->broken++ < 10)
+			fprintf(stderr, "two sites at %#lx\n", (unsigned long)v[i].start);
+	free(v);
+}
+
+static void count_probe(struct census *c, const struct plan *plan, struct probe *p)
+{
+	c->refused[p->refusal]++;
+	if (p->refusal)
+		return;
+	c->probed++;
+	c->full += !p->entry_only;
+	c->exits_wanted += p->nexits != 0;
+	c->entry_only[p->entry_only]++;
+	c->sites += p->nsites;
+	for (size_t i = 0; i < p->nsites; i++) {
+		c->shorts += p->sites[i].tactic == TACTIC_SHORT;
+		check_site(c, plan, p, &p->sites[i]);
+	}
+	if (p->sites[p->nsites - 1].tactic == TACTIC_SHORT)
+		c->entry_short++;
+	else
+		c->entry_jump++;
+}
+
+static int take_census(const char *path, struct census *c)
+{
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	auto_free const struct func **selected = NULL;
+	struct symbols *syms;
+	struct plan *plan;
+	double t = now_ms();
+
+	if (fd < 0)
+		return fail(errno, "open %s", path);
+	int err = symbols_open(fd, path, &syms);
+
+	if (err)
+		return err;
+	c->open_ms = now_ms() - t;
+	selected = calloc(syms->nfuncs + 1, sizeof(*selected));
+	for (size_t i = 0; i < syms->nfuncs; i++)
+		if (!(syms->funcs[i].flags & (FUNC_FRAGMENT | FUNC_IFUNC)))
+			selected[c->funcs++] = &syms->funcs[i];
+	t = now_ms();
+	err = plan_make(arch_by_machine(syms->machine), syms, selected, c->funcs,
+			NULL, &plan);
+	c->plan_ms = now_ms() - t;
+	for (size_t i = 0; !err && i < plan->nprobes; i++)
+		count_probe(c, plan, &plan->probes[i]);
+	if (!err) {
+		check_disjoint(c, plan);
+		plan_free(plan);
+	}
+	symbols_close(syms);
+	return err;
+}
+
+
+static double percent(size_t n, size_t of)
+{
+	return of ? 100.0 * n / of : 0;
+}
+
+static void print_census(const char *path, const struct census *c)
+{
+	printf("%s: %zu functions, symbols %.0f ms, plan %.0f ms\n", path, c->funcs,
+	       c->open_ms, c->plan_ms);
+	printf("  entries %.3f %% (jump %.3f, short %.3f)\n",
+	       percent(c->probed, c->funcs), percent(c->entry_jump, c->funcs),
+	       percent(c->entry_short, c->funcs));
+	printf("  all exits %.2f %% of %zu probed functions with exits; %zu sites, "
+	       "%zu short\n", percent(c->full, c->exits_wanted), c->exits_wanted,
+	       c->sites, c->shorts);
+	for (int i = 1; i < REFUSALS_MAX; i++)
+		if (c->refused[i] || c->entry_only[i])
+			printf("  %-20s refused %zu, entry-only %zu\n",
+			       refusal_word(i), c->refused[i], c->entry_only[i]);
+	if (c->broken)
+		printf("  BROKEN RULES: %zu\n", c->broken);
+}
+
+static const char *libc_path(void)
+{
+	Dl_info info;
+
+	return dladdr((void *)(uintptr_t)getpid, &info) && info.dli_fname ?
+		info.dli_fname : "/proc/self/exe";
+}
+
+/* Shares that no change may lose, in per cent. */
+static int test(const char *path, double entries, double exits)
+{
+	struct census c = { 0 };
+
+	if (take_census(path, &c)) {
+		fprintf(stderr, "%s: %s\n", path, fail_text());
+		return 1;
+	}
+	print_census(path, &c);
+	return c.broken || c.funcs < 100 || percent(c.probed, c.funcs) < entries ||
+	       percent(c.full, c.exits_wanted) < exits;
+}
+
+int main(int argc, char **argv)
+{
+	int failed = 0;
+
+	if (argc < 2)
+		return test("/proc/self/exe", 90, 80) | test(libc_path(), 98, 80);
+	for (int i = 1; i < argc; i++) {
+		struct census c = { 0 };
+
+		if (take_census(argv[i], &c)) {
+			fprintf(stderr, "%s: %s\n", argv[i], fail_text());
+			fail_clear();
+			failed = 1;
+			continue;
+		}
+		print_census(argv[i], &c);
+		failed |= c.broken != 0;
+	}
+	return failed;
+}
