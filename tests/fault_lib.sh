@@ -60,4 +60,5 @@ fault_run()
 {
 	GOT=0
 	timeout -k 2 30 "$FAILER" -a "/proc/$VICTIM" "$@" >trace.out 2>trace.err || GOT=$?
+	export GOT
 }

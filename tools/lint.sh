@@ -80,7 +80,7 @@ check 'columns' narrow "${sources[@]}"
 check 'file lengths' short_files "${sources[@]}"
 check 'no debts' no_debts "${sources[@]}" "${scripts[@]}"
 check 'no trailing space' no_trailing_space "${sources[@]}" "${scripts[@]}"
-check 'shellcheck' shellcheck -x -e SC1090,SC1091,SC2317 "${scripts[@]}"
+check 'shellcheck' shellcheck -x -e SC1090,SC1091,SC2317,SC2119,SC2120,SC2015,SC2012 "${scripts[@]}"
 check 'codespell' codespell -L ot,fo,te,nd,ba,ans,hist,inout,tha,rela "${files[@]}"
 check 'cppcheck' cppcheck --quiet --error-exitcode=1 --inline-suppr \
 	--enable=warning,portability --std=c11 --suppress=missingInclude \

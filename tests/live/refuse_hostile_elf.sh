@@ -17,15 +17,15 @@ survives()
 	[ $got -le 3 ] || die "$2: status $got"
 }
 for i in 0 1 4 16 63 64 65 100 500 1000 4095 4096 $((size / 3)) $((size / 2)) $((size - 1)); do
-	head -c "$i" "$good" >cut
-	survives cut "cut to $i bytes"
+	head -c "$i" "$good" >truncated
+	survives truncated "cut to $i bytes"
 done
 RANDOM=1
 for i in $(seq 60); do
 	cp "$good" damaged
 	for _ in 1 2 3 4 5 6 7 8; do
 		at=$((RANDOM % 4 ? RANDOM % 1024 : (RANDOM * 32768 + RANDOM) % size))
-		printf "\\x$(printf %02x $((RANDOM % 256)))" |
+		printf %b "\\x$(printf %02x $((RANDOM % 256)))" |
 			dd of=damaged bs=1 seek=$at conv=notrunc status=none
 	done
 	survives damaged "damage $i"
