@@ -79,6 +79,7 @@ int reader_new(void *map, size_t size, pid_t pid, const struct reader_func *func
 	r->pid = pid;
 	r->funcs = funcs;
 	r->nfuncs = nfuncs;
+	r->limit = INT64_MAX;
 	r->namespaced = threads_namespaced(pid);
 	err = check_session(r, size) ?: make_lanes(r);
 	if (err) {
@@ -167,13 +168,15 @@ static void begin_pass(struct reader *r)
 	for (uint32_t i = 0; i < r->nrings; i++) {
 		struct lane *l = &r->lanes[i];
 
-		if (!look(r, l))
+		if (!r->frozen && look(r, l))
+			lane_snapshot(r, l);
+		if (!l->claimed)
 			continue;
-		lane_snapshot(r, l);
 		end_wait(r, l);
 		if (lane_peek(r, l))
 			r->heap[r->nheap++] = l;
 	}
+	r->frozen = r->last;
 	for (size_t i = r->nheap / 2; i-- > 0;)
 		sift_down(r, i);
 }
@@ -182,7 +185,8 @@ static void merge(struct reader *r)
 {
 	uint64_t horizon = r->last ? UINT64_MAX : r->now;
 
-	while (r->nheap && !r->err && r->heap[0]->tsc <= horizon) {
+	while (r->nheap && !r->err && r->delivered < r->limit &&
+	       r->heap[0]->tsc <= horizon) {
 		struct lane *l = r->heap[0];
 
 		lane_take(r, l);
@@ -238,6 +242,11 @@ void reader_stats(const struct reader *r, struct reader_stats *ret)
 	*ret = r->stats;
 	ret->lost_entries += entries;
 	ret->lost += entries + exits;
+}
+
+void reader_limit(struct reader *r, uint64_t events)
+{
+	r->limit = events && events < INT64_MAX ? (int64_t)events : INT64_MAX;
 }
 
 unsigned reader_fill(const struct reader *r)

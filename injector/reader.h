@@ -79,12 +79,16 @@ void reader_free(struct reader *);
  * Take what is committed and call `each` for the events in time order over all
  * threads, up to a moment when every ring had been looked at; later events
  * wait for the next call. With `last` nothing waits (the probes are out or the
- * target is gone). Gives buffers back to the target. Returns the number of
+ * target is gone); what is written after the first such call is not looked at,
+ * so calling it until it returns 0 comes to an end. Gives buffers back to the target. Returns the number of
  * events, or -errno from `each` (nonzero stops).
  */
 int64_t reader_drain(struct reader *, bool last,
 		     int (*each)(void *ctx, const struct event *), void *ctx);
 void reader_stats(const struct reader *, struct reader_stats *ret);
+/* One drain delivers about so many events and no more; the next one goes on from
+ * there. 0: no limit, which is how it begins. */
+void reader_limit(struct reader *, uint64_t events);
 /* How full the fullest ring was when the last drain began, in percent. */
 unsigned reader_fill(const struct reader *);
 /* The target is gone: no thread of it is looked for any more. */

@@ -35,33 +35,25 @@ void calls_deliver(struct reader *r, struct lane *l, enum event_kind kind,
 	r->err = r->each(r->ctx, &e);
 }
 
-/* End the innermost frame; one that was never delivered ends in silence. */
+/* End the innermost call. */
 static void pop(struct reader *r, struct lane *l, enum event_kind kind)
 {
 	struct open_calls *s = current(l);
-	uint32_t func = s->funcs[--s->n];
 
-	if (func != FUNC_LOST)
-		calls_deliver(r, l, kind, func, 0);
+	calls_deliver(r, l, kind, s->funcs[--s->n], 0);
 }
 
-static bool push(struct reader *r, struct lane *l, uint32_t func)
+void calls_entry(struct reader *r, struct lane *l, uint32_t func)
 {
 	struct open_calls *s = current(l);
 	uint32_t *slot = s->n < MAX_OPEN ? vec_push(s->funcs, s->n, s->cap) : NULL;
 
 	if (!slot) {
 		r->stats.damaged++;
-		return false;
+		return;
 	}
 	*slot = func;
-	return true;
-}
-
-void calls_entry(struct reader *r, struct lane *l, uint32_t func)
-{
-	if (push(r, l, func))
-		calls_deliver(r, l, EVENT_ENTRY, func, 0);
+	calls_deliver(r, l, EVENT_ENTRY, func, 0);
 }
 
 static void unpaired_exit(struct reader *r, struct lane *l, uint32_t func)
@@ -94,26 +86,16 @@ void calls_exit(struct reader *r, struct lane *l, uint32_t func)
 		unpaired_exit(r, l, func);
 }
 
-void calls_unwound(struct reader *r, struct lane *l, uint64_t remain)
+void calls_remain(struct reader *r, struct lane *l, uint64_t n,
+		  enum event_kind kind)
 {
-	while (current(l)->n > remain)
-		pop(r, l, EVENT_UNWOUND);
-}
-
-void calls_resync(struct reader *r, struct lane *l, uint64_t depth)
-{
-	/* The payload's table has no room for more, whatever the header says. */
-	depth = MIN(depth, THREAD_SIZE / 8);
-	while (current(l)->n > depth)
-		pop(r, l, EVENT_EXIT_LOST);
-	while (current(l)->n < depth && push(r, l, FUNC_LOST))
-		;
+	while (current(l)->n > n)
+		pop(r, l, kind);
 }
 
 static void end_current(struct reader *r, struct lane *l, enum event_kind kind)
 {
-	while (current(l)->n)
-		pop(r, l, kind);
+	calls_remain(r, l, 0, kind);
 	calls_deliver(r, l, EVENT_STACK_END, 0, 0);
 	free(current(l)->funcs);
 	*current(l) = (struct open_calls){ 0 };

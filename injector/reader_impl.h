@@ -15,9 +15,6 @@ enum {
 	HOLE_PASSES = 3,	/* how long a word may be reserved and unwritten */
 };
 
-/* A frame of which only is known that it was there: its entry was dropped. */
-#define FUNC_LOST UINT32_MAX
-
 /* The open calls of one stack, as the payload's frame table has them. */
 struct open_calls {
 	uint32_t number;	/* EXT_STACK's */
@@ -77,9 +74,12 @@ struct reader {
 	uint64_t base_entries, base_exits;	/* of the session's own counters */
 	uint64_t looked;	/* monotonic ns of the last look at the threads */
 	unsigned fill;
+	int64_t limit;		/* of events in one drain */
 
 	/* Of the drain that runs. */
 	bool last;
+	bool frozen;		/* the last look at the rings was taken: a
+				 * target that goes on writing is not followed */
 	uint64_t now;
 	int (*each)(void *ctx, const struct event *);
 	void *ctx;
@@ -109,10 +109,10 @@ void calls_deliver(struct reader *, struct lane *, enum event_kind, uint32_t fun
 		   uint64_t lost);
 void calls_entry(struct reader *, struct lane *, uint32_t func);
 void calls_exit(struct reader *, struct lane *, uint32_t func);
-/* Only `remain` frames of the current stack are left. */
-void calls_unwound(struct reader *, struct lane *, uint64_t remain);
-/* After a loss the payload had `depth` frames open. */
-void calls_resync(struct reader *, struct lane *, uint64_t depth);
+/* Only the `n` outermost calls of the current stack are open any more; the
+ * others ended as `kind` says. The payload counts those whose entries it has
+ * recorded, as we do. */
+void calls_remain(struct reader *, struct lane *, uint64_t n, enum event_kind kind);
 void calls_stack(struct reader *, struct lane *, uint32_t number);
 /* The thread is gone, and its stacks with it. */
 void calls_end(struct reader *, struct lane *);

@@ -238,7 +238,7 @@ static void take_begin(struct reader *r, struct lane *l)
 {
 	calls_stack(r, l, l->header_stack);
 	if (!r->err && tell_lost(r, l, l->header_lost))
-		calls_resync(r, l, l->header_depth);
+		calls_remain(r, l, l->header_depth, EVENT_EXIT_LOST);
 }
 
 static void take_ext(struct reader *r, struct lane *l)
@@ -248,7 +248,7 @@ static void take_ext(struct reader *r, struct lane *l)
 
 	switch ((l->word >> REC_FUNC_SHIFT) & 63) {
 	case EXT_UNWOUND:
-		calls_unwound(r, l, body);
+		calls_remain(r, l, body, EVENT_UNWOUND);
 		return;
 	case EXT_STACK:
 		calls_stack(r, l, (uint32_t)body);

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* frames: from events to calls: which of them are shown, and when? */
+#include "injector/frames.h"
+
+#include <errno.h>
+
+enum { BUCKETS = 1024 };	/* a power of 2 */
+
+#define LONG_NS 100000000ull	/* open for so long: shown with its brace */
+
+struct frame {
+	uint32_t func;
+	uint64_t begin;
+};
+
+struct stack_frames {
+	struct stack_frames *next;
+	uint32_t thread, stack;
+	int32_t tid;
+	struct frame *v;
+	size_t n, cap;
+	size_t nopened;		/* v[0, nopened) are opened */
+};
+
+struct frames {
+	const struct reader *reader;
+	const struct reader_func *funcs;
+	struct frames_options options;
+	struct sink sink;
+	struct stack_frames *buckets[BUCKETS];
+	struct stack_frames *last;	/* the one used last */
+	uint64_t start;		/* ticks */
+	uint64_t shown;		/* calls that have ended */
+};
+
+int frames_new(const struct reader *reader, const struct reader_func *funcs,
+	       const struct frames_options *options, const struct sink *sink,
+	       struct frames **ret)
+{
+	struct frames *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return fail(ENOMEM, "keep the open calls");
+	f->reader = reader;
+	f->funcs = funcs;
+	f->options = *options;
+	f->sink = *sink;
+	f->start = reader_now();
+	*ret = f;
+	return 0;
+}
+
+static void stack_free(struct stack_frames *s)
+{
+	free(s->v);
+	free(s);
+}
+
+void frames_free(struct frames *f)
+{
+	if (!f)
+		return;
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (struct stack_frames *s = f->buckets[i], *next; s; s = next) {
+			next = s->next;
+			stack_free(s);
+		}
+	free(f);
+}
+
+static struct stack_frames **bucket(struct frames *f, uint32_t thread, uint32_t stack)
+{
+	return &f->buckets[(thread * 31 + stack) & (BUCKETS - 1)];
+}
+
+static struct stack_frames *find(struct frames *f, const struct event *e)
+{
+	struct stack_frames **head = bucket(f, e->thread, e->stack), *s = f->last;
+
+	if (s && s->thread == e->thread && s->stack == e->stack)
+		return s;
+	for (s = *head; s; s = s->next)
+		if (s->thread == e->thread && s->stack == e->stack)
+			return f->last = s;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return NULL;
+	s->thread = e->thread;
+	s->stack = e->stack;
+	s->tid = e->tid;
+	s->next = *head;
+	*head = s;
+	return f->last = s;
+}
+
+static void forget(struct frames *f, const struct event *e)
+{
+	struct stack_frames **p = bucket(f, e->thread, e->stack), *s;
+
+	while (*p && ((*p)->thread != e->thread || (*p)->stack != e->stack))
+		p = &(*p)->next;
+	s = *p;
+	if (!s)
+		return;
+	*p = s->next;
+	f->last = NULL;
+	stack_free(s);
+}
+
+bool frames_full(const struct frames *f)
+{
+	return f->options.calls && f->shown >= f->options.calls;
+}
+
+static bool is_deep(const struct frames *f, size_t depth)
+{
+	return f->options.depth && depth >= f->options.depth;
+}
+
+static bool is_long(const struct frames *f, uint64_t ticks)
+{
+	return !f->options.min_ns ||
+	       reader_ns(f->reader, ticks) >= f->options.min_ns;
+}
+
+static struct call call_at(const struct frames *f, const struct stack_frames *s,
+			   size_t i)
+{
+	return (struct call){
+		.func = &f->funcs[s->v[i].func],
+		.tid = s->tid,
+		.depth = (uint32_t)i,
+		.begin = s->v[i].begin,
+		.opened = i < s->nopened,
+	};
+}
+
+/* Open the `n` outermost calls of a stack. */
+static void open_outer(struct frames *f, struct stack_frames *s, size_t n)
+{
+	while (s->nopened < n && !is_deep(f, s->nopened)) {
+		struct call c = call_at(f, s, s->nopened);
+
+		if (!f->sink.open(f->sink.ctx, &c))
+			return;
+		s->nopened++;
+	}
+}
+
+static void end(struct frames *f, const struct call *c)
+{
+	f->sink.end(f->sink.ctx, c);
+	f->shown++;
+}
+
+/* The innermost call has ended. */
+static void pop(struct frames *f, struct stack_frames *s, enum call_end how,
+		uint64_t tsc)
+{
+	struct call c = call_at(f, s, s->n - 1);
+
+	c.how = (uint8_t)how;
+	c.end = MAX(tsc, c.begin);
+	if (!is_deep(f, c.depth) && (c.opened || is_long(f, c.end - c.begin))) {
+		open_outer(f, s, s->n - 1);
+		end(f, &c);
+	}
+	s->n--;
+	s->nopened = MIN(s->nopened, s->n);
+}
+
+static int entry(struct frames *f, struct stack_frames *s, const struct event *e)
+{
+	struct frame *frame;
+
+	if (!f->options.min_ns)
+		open_outer(f, s, s->n);
+	frame = vec_push(s->v, s->n, s->cap);
+	if (!frame)
+		return -ENOMEM;
+	frame->func = e->func;
+	frame->begin = e->tsc;
+	return 0;
+}
+
+/* A call without a frame: what is known of it is one moment. */
+static void moment(struct frames *f, struct stack_frames *s, const struct event *e,
+		   enum call_end how)
+{
+	struct call c = {
+		.func = &f->funcs[e->func], .tid = e->tid, .depth = (uint32_t)s->n,
+		.begin = how == CALL_BEFORE ? 0 : e->tsc, .end = e->tsc,
+		.how = (uint8_t)how,
+	};
+
+	if (is_deep(f, s->n))
+		return;
+	/* One that began before has lasted since the start at least; of an
+	 * entry alone nobody knows. */
+	if (f->options.min_ns &&
+	    (how != CALL_BEFORE || e->tsc < f->start || !is_long(f, e->tsc - f->start)))
+		return;
+	open_outer(f, s, s->n);
+	end(f, &c);
+}
+
+static int on_stack(struct frames *f, struct stack_frames *s, const struct event *e)
+{
+	static const uint8_t ends[] = {
+		[EVENT_EXIT] = CALL_RETURN,
+		[EVENT_UNWOUND] = CALL_UNWOUND,
+		[EVENT_EXIT_LOST] = CALL_EXIT_LOST,
+	};
+
+	if (e->kind == EVENT_ENTRY)
+		return entry(f, s, e);
+	if (e->kind == EVENT_MARK)
+		moment(f, s, e, CALL_ENTRY_ONLY);
+	else if (e->unpaired || !s->n)
+		moment(f, s, e, CALL_BEFORE);
+	else
+		pop(f, s, ends[e->kind], e->tsc);
+	return 0;
+}
+
+int frames_event(void *ctx, const struct event *e)
+{
+	struct frames *f = ctx;
+	struct stack_frames *s;
+
+	if (frames_full(f) || (f->options.tid && e->tid != f->options.tid))
+		return 0;
+	if (e->kind == EVENT_LOST) {
+		f->sink.lost(f->sink.ctx, e->tid, e->tsc, e->lost);
+		return 0;
+	}
+	if (e->kind == EVENT_STACK_END) {
+		forget(f, e);
+		return 0;
+	}
+	s = find(f, e);
+	return s ? on_stack(f, s, e) : fail(ENOMEM, "keep the open calls");
+}
+
+static void open_old(struct frames *f, struct stack_frames *s, uint64_t now)
+{
+	size_t n = s->nopened;
+
+	while (n < s->n && now > s->v[n].begin &&
+	       reader_ns(f->reader, now - s->v[n].begin) >=
+	       MAX(LONG_NS, f->options.min_ns))
+		n++;
+	open_outer(f, s, n);
+}
+
+void frames_tick(struct frames *f, uint64_t now)
+{
+	if (frames_full(f))
+		return;
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (struct stack_frames *s = f->buckets[i]; s; s = s->next)
+			open_old(f, s, now);
+}
+
+void frames_finish(struct frames *f, uint64_t now)
+{
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (struct stack_frames *s = f->buckets[i]; s; s = s->next)
+			while (s->n)
+				pop(f, s, CALL_OPEN, now);
+}

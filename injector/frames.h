@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frames: from events to calls: which of them are shown, and when?
+ *
+ * Keeps the open calls of every stack, pairs exits with them, and applies what
+ * the user asked for: -t, -D, --tid, -n. Knows nothing of how a call is
+ * written: that is the sink's, graph.h or json.h.
+ *
+ * A call is opened (shown with its brace) when one inside it is shown, or when
+ * it has been open for 100 ms; one that ends before is shown as a leaf. So the
+ * opened calls of a stack are always its outermost ones. With -t nothing is
+ * opened before it is known to last long enough, and who contains a long call
+ * lasts longer: ancestors appear by themselves.
+ */
+#ifndef INJECTOR_FRAMES_H
+#define INJECTOR_FRAMES_H
+
+#include "injector/reader.h"
+
+enum call_end {
+	CALL_RETURN,
+	CALL_UNWOUND,		/* left by a throw, longjmp or thread exit */
+	CALL_OPEN,		/* not ended when the recording did */
+	CALL_EXIT_LOST,		/* ended; when is not known */
+	CALL_BEFORE,		/* ended; began before the probes were in */
+	CALL_ENTRY_ONLY,	/* its exit is not probed */
+};
+
+struct call {
+	const struct reader_func *func;
+	int32_t tid;
+	uint32_t depth;		/* 0: nothing probed was open around it */
+	uint64_t begin, end;	/* ticks; begin 0 if BEFORE */
+	uint8_t how;		/* enum call_end; of sink->end only */
+	bool opened;		/* sink->open has shown it */
+};
+
+struct sink {
+	/* Show that a call has begun. False: not shown (it may come again). */
+	bool (*open)(void *ctx, const struct call *);
+	/* Show a call that has ended. */
+	void (*end)(void *ctx, const struct call *);
+	void (*lost)(void *ctx, int32_t tid, uint64_t tsc, uint64_t n);
+	void *ctx;
+};
+
+struct frames_options {
+	uint64_t min_ns;	/* -t */
+	uint64_t depth;		/* -D */
+	uint64_t calls;		/* -n: of calls that have ended */
+	int32_t tid;		/* --tid */
+};
+
+struct frames;
+
+/* `reader` and `funcs` stay valid until frames_free. */
+int frames_new(const struct reader *, const struct reader_func *funcs,
+	       const struct frames_options *, const struct sink *,
+	       struct frames **ret);
+void frames_free(struct frames *);	/* NULL is legal */
+/* For reader_drain; `ctx` is the struct frames. */
+int frames_event(void *ctx, const struct event *);
+/* Open what has been open for long. Now and then. */
+void frames_tick(struct frames *, uint64_t now);
+/* The recording has ended at `now`: end what is open. */
+void frames_finish(struct frames *, uint64_t now);
+/* -n is reached: nothing more is shown. */
+bool frames_full(const struct frames *);
+
+#endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * graph: how does a call look in the call graph?
+ *
+ * The columns are those of `uftrace replay`. Lines are put together by hand,
+ * not by printf: millions of them are written.
+ *
+ * A terminal that takes less than is recorded is shown whole stretches: when
+ * too much waits, all is left out until little does, and the number of calls
+ * stands between. Pipes and files get everything.
+ */
+#include "injector/graph.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+	SKIP_ABOVE = 1 << 18,	/* bytes that wait for the terminal */
+	SHOW_BELOW = 1 << 13,
+	PREFIX = 128,		/* more than what stands before the name */
+	SUFFIX = 64,		/* more than what stands behind it */
+	MAX_INDENT = 1024,	/* columns; a deeper call stands there, too */
+};
+
+struct graph {
+	const struct reader *reader;
+	struct output *out;
+	bool time, color;
+	bool skipping;
+	uint64_t left_out;	/* calls */
+	/* The wall clock's second that was formatted last. */
+	time_t second;
+	char clock[16];		/* "HH:MM:SS" */
+};
+
+#define GRAY "\033[90m"
+#define GREEN "\033[32m"
+#define YELLOW "\033[33m"
+#define RED "\033[31m"
+#define RESET "\033[0m"
+
+int graph_new(const struct reader *reader, struct output *out, bool with_time,
+	      bool color, struct graph **ret)
+{
+	struct graph *g = calloc(1, sizeof(*g));
+
+	if (!g)
+		return fail(ENOMEM, "print the call graph");
+	g->reader = reader;
+	g->out = out;
+	g->time = with_time;
+	g->color = color;
+	g->second = -1;
+	*ret = g;
+	return 0;
+}
+
+void graph_free(struct graph *g)
+{
+	free(g);
+}
+
+void graph_header(struct graph *g)
+{
+	output_printf(g->out, "#%s DURATION     TID      FUNCTION\n",
+		      g->time ? " TIME          " : "");
+}
+
+static char *put(char *p, const char *text)
+{
+	return stpcpy(p, text);
+}
+
+/* `value` right-aligned in `width` columns filled with `fill`; never cut. */
+static char *put_number(char *p, uint64_t value, int width, char fill)
+{
+	char digits[20];
+	int n = 0;
+
+	do {
+		digits[n++] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	while (width-- > n)
+		*p++ = fill;
+	while (n)
+		*p++ = digits[--n];
+	return p;
+}
+
+struct span_unit {
+	uint64_t small;		/* what stands behind the point, in ns */
+	uint64_t limit;		/* from here on the next unit is used */
+	uint64_t parts;		/* of the small in one of this unit */
+	const char *name, *color;
+};
+
+/* As in uftrace: three digits behind the point, whatever the unit is. */
+static const struct span_unit units[] = {
+	{ 1, 1000000, 1000, " us", "" },
+	{ 1000, 1000000000, 1000, " ms", GREEN },
+	{ 1000000, 60000000000, 1000, "  s", YELLOW },
+	{ 1000000000, 3600000000000, 60, "  m", RED },
+	{ 60000000000, UINT64_MAX, 60, "  h", RED },
+};
+
+static char *put_span(const struct graph *g, char *p, uint64_t ns)
+{
+	const struct span_unit *u = units;
+
+	while (ns >= u->limit)
+		u++;
+	p = put_number(p, ns / u->small / u->parts, 3, ' ');
+	*p++ = '.';
+	p = put_number(p, ns / u->small % u->parts, 3, '0');
+	if (!g->color || !*u->color)
+		return put(p, u->name);
+	return put(put(put(p, u->color), u->name), RESET);
+}
+
+static char *put_time(struct graph *g, char *p, uint64_t tsc)
+{
+	uint64_t ns = reader_realtime(g->reader, tsc);
+	time_t second = (time_t)(ns / 1000000000);
+	struct tm tm;
+
+	if (second != g->second) {
+		g->second = second;
+		if (!localtime_r(&second, &tm) ||
+		    !strftime(g->clock, sizeof(g->clock), "%H:%M:%S", &tm))
+			strcpy(g->clock, "??:??:??");
+	}
+	p = put(p, g->clock);
+	*p++ = '.';
+	return put_number(p, ns % 1000000000 / 1000, 6, '0');
+}
+
+/* What stands before the function. A span of UINT64_MAX is not known. */
+static char *put_columns(struct graph *g, char *p, const struct call *c,
+			 uint64_t tsc, uint64_t ns)
+{
+	size_t indent = MIN((size_t)c->depth * 2, (size_t)MAX_INDENT);
+
+	if (g->time)
+		p = put_time(g, p, tsc);
+	*p++ = ' ';
+	p = ns == UINT64_MAX ? put(p, "          ") : put_span(g, p, ns);
+	p = put(p, " [");
+	p = put_number(p, (uint64_t)(uint32_t)c->tid, 7, ' ');
+	p = put(p, "] | ");
+	memset(p, ' ', indent);
+	return p + indent;
+}
+
+/* True if this call is left out, since the terminal does not keep up. */
+static bool skip(struct graph *g)
+{
+	size_t waiting;
+
+	if (!output_is_terminal(g->out))
+		return false;
+	waiting = output_pending(g->out);
+	if (!g->skipping) {
+		g->skipping = waiting > SKIP_ABOVE;
+	} else if (waiting < SHOW_BELOW) {
+		graph_end(g);
+	}
+	return g->skipping;
+}
+
+void graph_end(struct graph *g)
+{
+	if (!g->skipping)
+		return;
+	g->skipping = false;
+	output_printf(g->out, "# %llu calls left out: the terminal is slower than they are\n",
+		      (unsigned long long)g->left_out);
+	g->left_out = 0;
+}
+
+static char *room(struct graph *g, const struct call *c)
+{
+	return output_room(g->out, PREFIX + MAX_INDENT + SUFFIX +
+			   2 * strlen(c->func->name));
+}
+
+static void finish_line(struct graph *g, char *start, char *p)
+{
+	*p++ = '\n';
+	output_take(g->out, (size_t)(p - start));
+}
+
+static void open_line(struct graph *g, const struct call *c)
+{
+	char *start = room(g, c), *p = start;
+
+	if (!start)
+		return;
+	p = put_columns(g, p, c, c->begin, UINT64_MAX);
+	p = put(put(p, c->func->name), "() {");
+	finish_line(g, start, p);
+}
+
+static void leaf_line(struct graph *g, const struct call *c, uint64_t ns)
+{
+	char *start = room(g, c), *p = start;
+
+	if (!start)
+		return;
+	p = put_columns(g, p, c, c->begin, ns);
+	p = put(put(p, c->func->name), "();");
+	finish_line(g, start, p);
+}
+
+static void close_line(struct graph *g, const struct call *c, uint64_t ns,
+		       const char *note)
+{
+	char *start = room(g, c), *p = start;
+
+	if (!start)
+		return;
+	p = put_columns(g, p, c, c->end, ns);
+	p = put(p, g->color ? "} " GRAY "/* " : "} /* ");
+	p = put(put(p, c->func->name), note);
+	p = put(p, g->color ? " */" RESET : " */");
+	finish_line(g, start, p);
+}
+
+static bool graph_open(void *ctx, const struct call *c)
+{
+	struct graph *g = ctx;
+
+	if (skip(g))
+		return false;
+	open_line(g, c);
+	return true;
+}
+
+static void end_line(struct graph *g, const struct call *c)
+{
+	static const char *const notes[] = {
+		[CALL_RETURN] = "",
+		[CALL_UNWOUND] = ": unwound",
+		[CALL_OPEN] = ": still open",
+		[CALL_EXIT_LOST] = ": exit lost",
+		[CALL_BEFORE] = ": began before",
+	};
+	uint64_t ns = UINT64_MAX;
+
+	if (c->how == CALL_RETURN || c->how == CALL_UNWOUND)
+		ns = reader_ns(g->reader, c->end - c->begin);
+	if (c->how == CALL_ENTRY_ONLY || (c->how == CALL_RETURN && !c->opened)) {
+		leaf_line(g, c, ns);
+		return;
+	}
+	if (!c->opened && c->how != CALL_BEFORE)
+		open_line(g, c);
+	close_line(g, c, ns, notes[c->how]);
+}
+
+static void graph_call_end(void *ctx, const struct call *c)
+{
+	struct graph *g = ctx;
+
+	if (skip(g))
+		g->left_out++;
+	else
+		end_line(g, c);
+}
+
+/* Losses are said whatever the terminal does. */
+static void graph_lost(void *ctx, int32_t tid, uint64_t tsc, uint64_t n)
+{
+	struct graph *g = ctx;
+
+	output_printf(g->out, "# %llu events lost\n", (unsigned long long)n);
+}
+
+struct sink graph_sink(struct graph *g)
+{
+	return (struct sink){
+		.open = graph_open,
+		.end = graph_call_end,
+		.lost = graph_lost,
+		.ctx = g,
+	};
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* graph: how does a call look in the call graph? Like uftrace's replay. */
+#ifndef INJECTOR_GRAPH_H
+#define INJECTOR_GRAPH_H
+
+#include "injector/frames.h"
+#include "injector/output.h"
+
+struct graph;
+
+/* `reader` and `out` stay valid until graph_free. `time`: the wall clock at
+ * each line: of the begin of a call, or, at a closing brace, of its end. */
+int graph_new(const struct reader *, struct output *out, bool time, bool color,
+	      struct graph **ret);
+void graph_free(struct graph *);	/* NULL is legal */
+/* What frames_new takes. */
+struct sink graph_sink(struct graph *);
+/* The line of column names. */
+void graph_header(struct graph *);
+/* Say what was left out last, if anything was. */
+void graph_end(struct graph *);
+
+#endif

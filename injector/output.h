@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * output: where do results go, without anybody ever waiting for their reader?
+ *
+ * Results are kept in memory and written as far as the other side takes them.
+ * Nothing here blocks but output_finish(), which is for the time when the
+ * probes are out. Results go to standard output or to a file; everything else
+ * is said on standard error, by say.h.
+ */
+#ifndef INJECTOR_OUTPUT_H
+#define INJECTOR_OUTPUT_H
+
+#include "base/base.h"
+
+struct output;
+
+/* `path` NULL: standard output. A file is created as the shell's `>` would,
+ * but a symbolic link is refused. SIGPIPE is ignored from here on. */
+int output_open(const char *path, struct output **ret);
+/* Frees; what is not written yet is dropped. NULL is legal. */
+void output_close(struct output *);
+
+bool output_is_terminal(const struct output *);
+/* Colours are wanted: a terminal that knows them, and nobody said no. */
+bool output_has_color(const struct output *, bool no_color);
+
+/* Room for `n` bytes, to be filled and then taken; NULL when memory is out
+ * (then output_write fails next time). */
+char *output_room(struct output *, size_t n);
+void output_take(struct output *, size_t n);
+void output_text(struct output *, const char *text, size_t n);
+void output_printf(struct output *, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Bytes that wait. */
+size_t output_pending(const struct output *);
+/* The descriptor to wait for, POLLOUT if something waits. */
+int output_fd(const struct output *);
+/* Write what can be written now. 0 also when nothing could; -EPIPE, without a
+ * message, when the reader is gone; else -errno with one. */
+int output_write(struct output *);
+/* True if nobody reads any more; asks also when nothing is to be written. */
+bool output_is_closed(struct output *);
+/* Write all, waiting as long as it takes, or until `give_up` says so. Then the
+ * rest is dropped. */
+int output_finish(struct output *, bool (*give_up)(void));
+
+#endif
