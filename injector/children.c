@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* children: which processes did this one start? */
+#include "injector/children.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "injector/procfs.h"
+
+struct listing {
+	char *buf;
+	size_t size, used, n, named;
+};
+
+static void add(struct listing *l, pid_t child)
+{
+	char name[64], one[96];
+	int n;
+
+	l->n++;
+	procfs_comm(child, name, sizeof(name));
+	n = snprintf(one, sizeof(one), "%s%d (%s)", l->used ? ", " : "", child, name);
+	if (l->used + (size_t)n + 6 > l->size)
+		return;
+	memcpy(l->buf + l->used, one, (size_t)n + 1);
+	l->used += (size_t)n;
+	l->named++;
+}
+
+static void of_thread(pid_t pid, pid_t tid, struct listing *l)
+{
+	char path[64];
+	pid_t child;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, tid);
+	f = fopen(path, "re");
+	while (f && fscanf(f, "%d", &child) == 1)
+		add(l, child);
+	if (f)
+		fclose(f);
+}
+
+size_t children_list(pid_t pid, char *buf, size_t size)
+{
+	struct listing l = { .buf = buf, .size = size };
+	auto_free pid_t *tids = NULL;
+	int n = procfs_threads(pid, &tids);
+
+	buf[0] = '\0';
+	for (int i = 0; i < n; i++)
+		of_thread(pid, tids[i], &l);
+	if (l.named < l.n && l.used + 6 <= size)
+		strcpy(buf + l.used, ", ...");
+	return l.n;
+}

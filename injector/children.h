@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* children: which processes did this one start? */
+#ifndef INJECTOR_CHILDREN_H
+#define INJECTOR_CHILDREN_H
+
+#include <sys/types.h>
+
+#include "base/base.h"
+
+/* "4122 (worker), 4123 (worker), ..." as far as there is room; the number of
+ * children, of which at most some are named. */
+size_t children_list(pid_t pid, char *buf, size_t size);
+
+#endif

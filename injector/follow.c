@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/* follow: from "the probes are in" to "take them out". */
+#include "injector/follow.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+
+#include "injector/children.h"
+#include "injector/clock.h"
+#include "injector/say.h"
+#include "injector/signals.h"
+
+#define MS 1000000ull
+
+enum {
+	EVENTS_AT_ONCE = 1 << 16,	/* between two looks at the world */
+	BACKLOG = 1 << 22,		/* bytes that wait: no more is read */
+};
+
+#define INTERVAL_FIRST (5 * MS)
+#define INTERVAL_LEAST (1 * MS)
+#define INTERVAL_MOST (40 * MS)
+#define TICK (50 * MS)		/* between two looks for long calls */
+#define ASK (1000 * MS)
+#define HINT_AFTER (5000 * MS)
+
+static int make_sink(struct follow *f, const struct summary *s, struct sink *ret)
+{
+	const struct options *o = f->options;
+	int err;
+
+	if (o->json) {
+		err = json_new(f->reader, f->out, f->pid, &f->json);
+		if (err)
+			return err;
+		json_start(f->json, s);
+		*ret = json_sink(f->json);
+		return 0;
+	}
+	err = graph_new(f->reader, f->out, o->time,
+			output_has_color(f->out, o->no_color), &f->graph);
+	if (err)
+		return err;
+	graph_header(f->graph);
+	*ret = graph_sink(f->graph);
+	return 0;
+}
+
+int follow_begin(struct follow *f, const struct summary *s)
+{
+	struct frames_options options = {
+		.min_ns = f->options->min_duration,
+		.depth = f->options->depth,
+		.calls = f->options->calls,
+		.tid = f->options->tid,
+	};
+	struct sink sink;
+	int err;
+
+	f->pidfd = (int)syscall(SYS_pidfd_open, f->pid, 0);
+	err = make_sink(f, s, &sink) ?:
+	      frames_new(f->reader, f->funcs, &options, &sink, &f->frames);
+	if (err)
+		follow_end(f);
+	return err;
+}
+
+void follow_end(struct follow *f)
+{
+	frames_free(f->frames);
+	graph_free(f->graph);
+	json_free(f->json);
+	if (f->pidfd >= 0)
+		close(f->pidfd);
+	f->frames = NULL;
+	f->graph = NULL;
+	f->json = NULL;
+	f->pidfd = -1;
+}
+
+/* Read for the counts only. */
+static int count_only(void *ctx, const struct event *e)
+{
+	return 0;
+}
+
+static int64_t drain(struct follow *f, bool last)
+{
+	reader_limit(f->reader, EVENTS_AT_ONCE);
+	if (f->mute)
+		return reader_drain(f->reader, last, count_only, NULL);
+	return reader_drain(f->reader, last, frames_event, f->frames);
+}
+
+/* Often while rings fill up, seldom while little happens; never all the time. */
+static void pace(struct follow *f, int64_t n, uint64_t now)
+{
+	unsigned fill = reader_fill(f->reader);
+
+	if (fill > 25)
+		f->interval /= 4;
+	else if (fill > 10)
+		f->interval /= 2;
+	else if (fill < 5)
+		f->interval += f->interval / 4;
+	f->interval = MAX(f->interval, INTERVAL_LEAST);
+	f->interval = MIN(f->interval, INTERVAL_MOST);
+	f->next_drain = n >= EVENTS_AT_ONCE ? now : now + f->interval;
+}
+
+static void stop(struct follow *f, enum follow_why why)
+{
+	if (f->why == FOLLOW_ON)
+		f->why = why;
+}
+
+static void broken(struct follow *f, int err)
+{
+	f->mute = true;
+	if (err != -EPIPE)
+		f->err = err;
+	stop(f, err == -EPIPE ? FOLLOW_CLOSED : FOLLOW_FAILED);
+}
+
+static void work(struct follow *f, uint64_t now)
+{
+	int err;
+
+	/* Who does not take results makes us read no more; then the rings
+	 * drop, and count. A terminal is shown less instead. */
+	if (now >= f->next_drain && output_pending(f->out) < BACKLOG) {
+		int64_t n = drain(f, false);
+
+		if (n < 0)
+			broken(f, (int)n);
+		pace(f, n, clock_monotonic());
+	}
+	if (now >= f->next_tick) {
+		f->next_tick = now + TICK;
+		frames_tick(f->frames, reader_now());
+	}
+	err = output_write(f->out);
+	if (err)
+		broken(f, err);
+}
+
+static bool is_gone(const struct follow *f)
+{
+	struct pollfd p = { .fd = f->pidfd, .events = POLLIN };
+
+	if (f->pidfd >= 0)
+		return poll(&p, 1, 0) > 0;
+	return kill(f->pid, 0) < 0 && errno == ESRCH;
+}
+
+static bool has_left(struct follow *f, uint64_t now)
+{
+	if (!f->left || now < f->next_ask)
+		return false;
+	f->next_ask = now + ASK;
+	return f->left(f->ctx);
+}
+
+static void look_for_reasons(struct follow *f, uint64_t now)
+{
+	if (signals_stop_wanted())
+		stop(f, FOLLOW_SIGNAL);
+	if (is_gone(f) || has_left(f, now))
+		stop(f, FOLLOW_GONE);
+	if (frames_full(f->frames))
+		stop(f, FOLLOW_CALLS);
+	if (f->options->duration && now - f->began >= f->options->duration)
+		stop(f, FOLLOW_DURATION);
+}
+
+static void hint(struct follow *f, uint64_t now)
+{
+	struct reader_stats stats;
+	char children[128];
+
+	if (f->hinted || now - f->began < HINT_AFTER)
+		return;
+	f->hinted = true;
+	reader_stats(f->reader, &stats);
+	if (stats.calls || stats.lost)
+		return;
+	if (children_list(f->pid, children, sizeof(children)))
+		say_hint("no call within 5 s; %d has children, perhaps it is one of them that works: %s",
+			 f->pid, children);
+	else
+		say_hint("no call within 5 s; the functions may not be in use (inject list -p %d names others)",
+			 f->pid);
+}
+
+static uint64_t next_event(const struct follow *f)
+{
+	uint64_t next = f->next_tick, end = f->began + f->options->duration;
+
+	if (output_pending(f->out) < BACKLOG)
+		next = MIN(next, f->next_drain);
+	return f->options->duration ? MIN(next, end) : next;
+}
+
+static void wait_for_something(struct follow *f)
+{
+	struct pollfd p[] = {
+		{ .fd = signals_fd(), .events = POLLIN },
+		{ .fd = f->pidfd, .events = POLLIN },
+		{ .fd = output_pending(f->out) ? output_fd(f->out) : -1,
+		  .events = POLLOUT },
+	};
+	uint64_t now = clock_monotonic(), next = next_event(f);
+	struct timespec ts = { 0 };
+
+	if (next > now) {
+		ts.tv_sec = (time_t)((next - now) / 1000000000);
+		ts.tv_nsec = (long)((next - now) % 1000000000);
+	}
+	ppoll(p, ARRAY_SIZE(p), &ts, NULL);
+}
+
+int follow(struct follow *f)
+{
+	f->began = clock_monotonic();
+	f->interval = INTERVAL_FIRST;
+	f->next_drain = f->next_tick = f->next_ask = f->began;
+	f->why = FOLLOW_ON;
+	for (;;) {
+		uint64_t now = clock_monotonic();
+
+		look_for_reasons(f, now);
+		if (f->why != FOLLOW_ON)
+			return f->err;
+		work(f, now);
+		hint(f, now);
+		signals_pause();
+		if (f->why == FOLLOW_ON)
+			wait_for_something(f);
+	}
+}
+
+/* Show what is in the rings, or at least count it. */
+static void drain_rest(struct follow *f)
+{
+	int64_t n;
+
+	do {
+		int err;
+
+		n = drain(f, true);
+		if (n < 0 && f->mute)
+			return;
+		if (n < 0) {
+			broken(f, (int)n);
+			continue;
+		}
+		if (signals_drop_wanted())
+			f->mute = true;
+		err = f->mute ? 0 : output_finish(f->out, signals_drop_wanted);
+		if (err)
+			broken(f, err);
+	} while (n);
+}
+
+static void print_end(struct follow *f, const struct summary *s)
+{
+	int err;
+
+	frames_finish(f->frames, reader_now());
+	if (f->graph)
+		graph_end(f->graph);
+	if (f->json)
+		json_summary(f->json, s);
+	err = output_finish(f->out, signals_drop_wanted);
+	if (err)
+		broken(f, err);
+}
+
+int follow_finish(struct follow *f, struct summary *s)
+{
+	struct reader_stats stats;
+
+	if (s->gone)
+		reader_target_gone(f->reader);
+	drain_rest(f);
+	reader_stats(f->reader, &stats);
+	s->calls = stats.calls;
+	s->events = stats.events;
+	s->lost = stats.lost;
+	if (!f->mute)
+		print_end(f, s);
+	if (stats.damaged && f->options->verbose)
+		say("%llu words of the rings made no sense",
+		    (unsigned long long)stats.damaged);
+	return f->err;
+}

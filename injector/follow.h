@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * follow: from "the probes are in" to "take them out": read, show, and notice
+ * every reason to stop.
+ *
+ *	follow_begin(&f, &summary);	before the probes are in
+ *	follow(&f);			returns when it is time to remove them
+ *	(remove the probes)
+ *	follow_finish(&f, &summary);	the rest, the open calls, the summary
+ *	follow_end(&f);
+ *
+ * Nothing here touches the target.
+ */
+#ifndef INJECTOR_FOLLOW_H
+#define INJECTOR_FOLLOW_H
+
+#include "injector/frames.h"
+#include "injector/graph.h"
+#include "injector/json.h"
+#include "injector/options.h"
+#include "injector/output.h"
+#include "injector/summary.h"
+
+enum follow_why {
+	FOLLOW_ON,		/* no reason to stop yet */
+	FOLLOW_SIGNAL,
+	FOLLOW_DURATION,
+	FOLLOW_CALLS,		/* -n */
+	FOLLOW_CLOSED,		/* nobody reads the results any more */
+	FOLLOW_GONE,		/* the target ended, or runs another program */
+	FOLLOW_FAILED,		/* the results cannot be kept: see fail_text */
+};
+
+struct follow {
+	/* Set by the caller, who owns them; alive until follow_end. */
+	struct reader *reader;
+	const struct reader_func *funcs;
+	struct output *out;
+	const struct options *options;
+	pid_t pid;
+	/* True if the process lives but no longer has our session (it called
+	 * exec). Asked about once a second; may be NULL. */
+	bool (*left)(void *ctx);
+	void *ctx;
+
+	enum follow_why why;	/* the result */
+
+	/* Our own. */
+	struct frames *frames;
+	struct graph *graph;
+	struct json *json;
+	int pidfd;
+	uint64_t began, next_drain, next_tick, next_ask;	/* monotonic ns */
+	uint64_t interval;	/* between drains, ns */
+	bool hinted, mute;
+	int err;
+};
+
+/* Prints the header. `s` has the counts of functions; pause_ns may be 0. */
+int follow_begin(struct follow *, const struct summary *s);
+/* Returns 0 with the reason in f->why, or -errno for FOLLOW_FAILED. */
+int follow(struct follow *);
+/* `s` has what the removal has found; calls, events and lost are filled in.
+ * 0, or -errno when results could not be written (a closed reader is none). */
+int follow_finish(struct follow *, struct summary *s);
+void follow_end(struct follow *);
+
+#endif
