@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * regs: the live half of arch: the registers of a thread stopped by ptrace.
+ * Compiled for the host only, from arch/<name>/regs.c.
+ */
+#ifndef ARCH_REGS_H
+#define ARCH_REGS_H
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include "base/base.h"
+
+/* The general registers, as PTRACE_GETREGSET NT_PRSTATUS gives them. */
+struct regs {
+	uint64_t raw[40];
+	size_t size;		/* bytes of raw in use */
+};
+
+/* Vector and floating-point state, all of it: on x86-64 the XSAVE area in its
+ * real size (some 11 KB on a machine with AMX). Owned. */
+struct xstate {
+	uint8_t *bytes;
+	size_t size;
+};
+
+/* 0 or -errno (-ESRCH: the thread is gone or not stopped). */
+int regs_get(pid_t tid, struct regs *ret);
+int regs_set(pid_t tid, const struct regs *);
+int xstate_get(pid_t tid, struct xstate *ret);
+int xstate_set(pid_t tid, const struct xstate *);
+void xstate_clear(struct xstate *);
+
+raddr_t regs_pc(const struct regs *);
+void regs_set_pc(struct regs *, raddr_t);
+raddr_t regs_sp(const struct regs *);
+/* The thread pointer (%fs base). */
+raddr_t regs_tp(const struct regs *);
+
+/* What the stop did to the system call that the thread was in, if any. */
+enum interrupted {
+	INTERRUPTED_NONE,	/* in user code, or the call had ended */
+	INTERRUPTED_RESTARTS,	/* the kernel restarts it by itself, exactly */
+	INTERRUPTED_BLOCK,	/* restarts with the time that remained, unless
+				 * another call clobbers the restart block */
+	INTERRUPTED_EINTR,	/* would return EINTR, and can be repaired: the
+				 * call has done nothing yet */
+	INTERRUPTED_SHORT,	/* a transfer ended early; cannot be repaired */
+};
+
+enum interrupted regs_interrupted(const struct regs *);
+/* The number of that call and its first argument; -1 if none. */
+long regs_syscall(const struct regs *, uint64_t *first_arg);
+/*
+ * INTERRUPTED_EINTR only: have the kernel run the call again. A handled signal
+ * that is pending as well still makes it return EINTR, as it would have
+ * without us. A relative timeout starts anew. Source: arch/x86/kernel/signal.c,
+ * arch_do_signal_or_restart(): -ERESTARTNOHAND.
+ */
+void regs_repair(struct regs *);
+/* The state from which the interrupted call runs again from its start: what a
+ * frame for sigreturn has to hold, since that forgets every restart. */
+void regs_rewind(struct regs *);
+
+/* Make the thread call `fn(args...)` with its stack at `sp`, where the return
+ * address lies already. Any system call restart is cancelled. */
+void regs_call(struct regs *, raddr_t fn, const uint64_t *args, size_t nargs,
+	       raddr_t sp);
+/* The same for a system call through the gadget "syscall; return". */
+void regs_call_syscall(struct regs *, raddr_t gadget, long nr,
+		       const uint64_t args[6], raddr_t sp);
+uint64_t regs_result(const struct regs *);
+/* At a stop before a system call: do not run it. */
+void regs_skip_syscall(struct regs *);
+
+/*
+ * A signal frame that rt_sigreturn takes: it brings a thread back to `regs`,
+ * `xs` and the signal mask. `base` is the address where it will lie, with the
+ * address `restorer` in its first word, so that a function called with sp ==
+ * base "returns" into rt_sigreturn. The alternate signal stack stays as it is.
+ * Returns the frame's bytes in *ret (owned by the caller) and its size, or
+ * -ENOMEM. frame_space() is room enough for it and for its alignment.
+ */
+int64_t frame_build(const struct regs *, const struct xstate *xs, uint64_t sigmask,
+		    raddr_t base, raddr_t restorer, uint8_t **ret);
+size_t frame_space(const struct xstate *);
+/* The highest address at or below `top` where a frame of this size may lie. */
+raddr_t frame_base(raddr_t top, const struct xstate *);
+/* Offsets from a frame's base (where the restorer's address lies) to the saved
+ * PC and the saved stack pointer. */
+enum { FRAME_NOT_FOUND = -1 };
+extern const int frame_pc_offset, frame_sp_offset;
+
+/* Byte patterns to be found in the target's code. */
+struct gadget {
+	const uint8_t *bytes;
+	size_t size;
+};
+extern const struct gadget gadget_syscall_ret, gadget_sigreturn;
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* regs, x86-64: the registers of a stopped thread. */
+#include "arch/regs.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+
+/* Kernel-internal results that ptrace can see: include/linux/errno.h. */
+enum {
+	ERESTARTSYS_ = 512,
+	ERESTARTNOINTR_ = 513,
+	ERESTARTNOHAND_ = 514,
+	ERESTART_RESTARTBLOCK_ = 516,
+};
+
+_Static_assert(sizeof(struct user_regs_struct) <= sizeof(((struct regs *)0)->raw),
+	       "struct regs holds NT_PRSTATUS");
+
+static struct user_regs_struct *user(struct regs *r)
+{
+	return (struct user_regs_struct *)r->raw;
+}
+
+static const struct user_regs_struct *cuser(const struct regs *r)
+{
+	return (const struct user_regs_struct *)r->raw;
+}
+
+int regs_get(pid_t tid, struct regs *ret)
+{
+	struct iovec iov = { ret->raw, sizeof(ret->raw) };
+
+	if (ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &iov) < 0)
+		return fail(errno, "read the registers of thread %d", tid);
+	ret->size = iov.iov_len;
+	if (ret->size < sizeof(struct user_regs_struct))
+		return fail(ENOEXEC, "thread %d runs 32-bit code", tid);
+	return 0;
+}
+
+int regs_set(pid_t tid, const struct regs *r)
+{
+	struct iovec iov = { (void *)r->raw, r->size };
+
+	if (ptrace(PTRACE_SETREGSET, tid, NT_PRSTATUS, &iov) < 0)
+		return fail(errno, "set the registers of thread %d", tid);
+	return 0;
+}
+
+int xstate_get(pid_t tid, struct xstate *ret)
+{
+	enum { MOST = 64 << 10 };
+	struct iovec iov = { malloc(MOST), MOST };
+
+	if (!iov.iov_base)
+		return fail(ENOMEM, "save the vector state of thread %d", tid);
+	if (ptrace(PTRACE_GETREGSET, tid, NT_X86_XSTATE, &iov) < 0) {
+		int err = errno;
+
+		free(iov.iov_base);
+		return fail(err, "save the vector state of thread %d", tid);
+	}
+	ret->bytes = iov.iov_base;
+	ret->size = iov.iov_len;
+	return 0;
+}
+
+int xstate_set(pid_t tid, const struct xstate *xs)
+{
+	struct iovec iov = { xs->bytes, xs->size };
+
+	if (ptrace(PTRACE_SETREGSET, tid, NT_X86_XSTATE, &iov) < 0)
+		return fail(errno, "restore the vector state of thread %d", tid);
+	return 0;
+}
+
+void xstate_clear(struct xstate *xs)
+{
+	free(xs->bytes);
+	xs->bytes = NULL;
+}
+
+raddr_t regs_pc(const struct regs *r)
+{
+	return cuser(r)->rip;
+}
+
+void regs_set_pc(struct regs *r, raddr_t pc)
+{
+	user(r)->rip = pc;
+}
+
+raddr_t regs_sp(const struct regs *r)
+{
+	return cuser(r)->rsp;
+}
+
+raddr_t regs_tp(const struct regs *r)
+{
+	return cuser(r)->fs_base;
+}
+
+uint64_t regs_result(const struct regs *r)
+{
+	return cuser(r)->rax;
+}
+
+long regs_syscall(const struct regs *r, uint64_t *first_arg)
+{
+	*first_arg = cuser(r)->rdi;
+	return (long)cuser(r)->orig_rax >= 0 ? (long)cuser(r)->orig_rax : -1;
+}
+
+/*
+ * The calls that ptrace makes return EINTR although no signal came, and that
+ * have then done nothing, so that running them again is right: found by
+ * stopping each of 53 blocking calls. Never others: close, ioctl and FUSE may
+ * have acted already.
+ */
+static bool leaks_eintr(long nr)
+{
+	switch (nr) {
+	case SYS_epoll_wait: case SYS_epoll_pwait: case SYS_epoll_pwait2:
+	case SYS_accept: case SYS_accept4: case SYS_connect:
+	case SYS_read: case SYS_readv: case SYS_recvfrom: case SYS_recvmsg:
+	case SYS_recvmmsg: case SYS_write: case SYS_writev: case SYS_sendto:
+	case SYS_sendmsg: case SYS_sendmmsg:
+	case SYS_rt_sigtimedwait: case SYS_io_getevents:
+	case SYS_io_pgetevents: case SYS_io_uring_enter:
+	case SYS_semop: case SYS_semtimedop:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Calls whose result is a count of bytes, at most the third argument. */
+static bool counts_bytes(long nr)
+{
+	switch (nr) {
+	case SYS_write: case SYS_sendto: case SYS_pwrite64:
+		return true;
+	default:
+		return false;
+	}
+}
+
+enum interrupted regs_interrupted(const struct regs *r)
+{
+	const struct user_regs_struct *u = cuser(r);
+	long nr = (long)u->orig_rax, res = (long)u->rax;
+
+	if (nr < 0)
+		return INTERRUPTED_NONE;
+	switch (-res) {
+	case ERESTARTSYS_: case ERESTARTNOINTR_: case ERESTARTNOHAND_:
+		return INTERRUPTED_RESTARTS;
+	case ERESTART_RESTARTBLOCK_:
+		return INTERRUPTED_BLOCK;
+	case EINTR:
+		return leaks_eintr(nr) ? INTERRUPTED_EINTR : INTERRUPTED_NONE;
+	}
+	if (res > 0 && counts_bytes(nr) && (unsigned long)res < u->rdx)
+		return INTERRUPTED_SHORT;
+	return INTERRUPTED_NONE;
+}
+
+void regs_repair(struct regs *r)
+{
+	user(r)->rax = -ERESTARTNOHAND_;
+}
+
+void regs_rewind(struct regs *r)
+{
+	enum interrupted how = regs_interrupted(r);
+	struct user_regs_struct *u = user(r);
+
+	if (how == INTERRUPTED_RESTARTS || how == INTERRUPTED_BLOCK ||
+	    how == INTERRUPTED_EINTR) {
+		u->rax = u->orig_rax;
+		u->rip -= 2;	/* to the syscall instruction */
+	}
+	u->orig_rax = -1;
+}
+
+/* DF is clear at every call; the kernel would rewind a system call that it
+ * believes interrupted, so there must be none: orig_rax is -1 and rax is 0. */
+static void prepare(struct user_regs_struct *u, raddr_t pc, raddr_t sp)
+{
+	u->rip = pc;
+	u->rsp = sp;
+	u->orig_rax = -1;
+	u->rax = 0;
+	u->eflags &= ~(uint64_t)(1 << 10 | 1 << 8);	/* DF, TF */
+}
+
+void regs_call(struct regs *r, raddr_t fn, const uint64_t *args, size_t nargs,
+	       raddr_t sp)
+{
+	struct user_regs_struct *u = user(r);
+	unsigned long long *to[] = { (void *)&u->rdi, (void *)&u->rsi, (void *)&u->rdx,
+				     (void *)&u->rcx, (void *)&u->r8, (void *)&u->r9 };
+
+	prepare(u, fn, sp);
+	for (size_t i = 0; i < nargs && i < ARRAY_SIZE(to); i++)
+		*to[i] = args[i];
+}
+
+void regs_call_syscall(struct regs *r, raddr_t gadget, long nr,
+		       const uint64_t args[6], raddr_t sp)
+{
+	struct user_regs_struct *u = user(r);
+
+	prepare(u, gadget, sp);
+	u->rax = nr;
+	u->rdi = args[0];
+	u->rsi = args[1];
+	u->rdx = args[2];
+	u->r10 = args[3];
+	u->r8 = args[4];
+	u->r9 = args[5];
+}
+
+void regs_skip_syscall(struct regs *r)
+{
+	user(r)->orig_rax = -1;
+}
+
+static const uint8_t syscall_ret[] = { 0x0f, 0x05, 0xc3 };
+/* mov $15,%rax; syscall: what glibc's restorer has been since it exists, for
+ * gdb and libgcc recognize a signal frame by these bytes. */
+static const uint8_t mov15_syscall[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+
+const struct gadget gadget_syscall_ret = { syscall_ret, sizeof(syscall_ret) };
+const struct gadget gadget_sigreturn = { mov15_syscall, sizeof(mov15_syscall) };

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include "injector/procfs.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+static void close_file(FILE **f)
+{
+	if (*f)
+		fclose(*f);
+}
+
+#define auto_file __attribute__((cleanup(close_file)))
+
+static bool parse_mapping(const char *line, struct mapping *ret)
+{
+	unsigned int major, minor;
+	uint64_t ino;
+	char perms[5];
+	int at = 0;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n",
+		   &ret->range.start, &ret->range.end, perms, &ret->offset,
+		   &major, &minor, &ino, &at) != 7 || !at)
+		return false;
+	ret->dev = makedev(major, minor);
+	ret->ino = ino;
+	ret->read = perms[0] == 'r';
+	ret->write = perms[1] == 'w';
+	ret->exec = perms[2] == 'x';
+	ret->shared = perms[3] == 's';
+	snprintf(ret->path, sizeof(ret->path), "%s", line + at);
+	ret->path[strcspn(ret->path, "\n")] = '\0';
+	return true;
+}
+
+int procfs_maps(pid_t pid, int (*each)(void *ctx, const struct mapping *), void *ctx)
+{
+	char path[64];
+	auto_free char *line = NULL;
+	size_t cap = 0;
+	struct mapping m;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	auto_file FILE *f = fopen(path, "re");
+	if (!f)
+		return fail(errno, "read %s", path);
+	while (getline(&line, &cap, f) > 0) {
+		if (!parse_mapping(line, &m))
+			continue;
+		int err = each(ctx, &m);
+		if (err)
+			return err;
+	}
+	return ferror(f) ? fail(errno, "read %s", path) : 0;
+}
+
+static void task_path(char *buf, size_t size, pid_t pid, pid_t tid, const char *name)
+{
+	if (tid)
+		snprintf(buf, size, "/proc/%d/task/%d/%s", pid, tid, name);
+	else
+		snprintf(buf, size, "/proc/%d/%s", pid, name);
+}
+
+/* The whole of a small file, terminated; its length, or -errno. */
+static int slurp(const char *path, char *buf, size_t size)
+{
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	ssize_t n = read(fd, buf, size - 1);
+	if (n < 0)
+		return -errno;
+	buf[n] = '\0';
+	return (int)n;
+}
+
+int64_t procfs_status(pid_t pid, pid_t tid, const char *name, int base, int64_t otherwise)
+{
+	char path[64], buf[8192];
+	size_t len = strlen(name);
+
+	task_path(path, sizeof(path), pid, tid, "status");
+	if (slurp(path, buf, sizeof(buf)) < 0)
+		return otherwise;
+	for (char *p = buf; p; p = strchr(p, '\n')) {
+		p += *p == '\n';
+		if (strncmp(p, name, len) == 0 && p[len] == ':')
+			return strtoll(p + len + 1, NULL, base);
+	}
+	return otherwise;
+}
+
+/* Fields of stat behind the command name, which may hold anything. */
+static char *stat_fields(pid_t pid, pid_t tid, char *buf, size_t size)
+{
+	char path[64];
+
+	task_path(path, sizeof(path), pid, tid, "stat");
+	if (slurp(path, buf, size) < 0)
+		return NULL;
+	char *p = strrchr(buf, ')');
+	return p && p[1] ? p + 2 : NULL;
+}
+
+char procfs_state(pid_t pid, pid_t tid)
+{
+	char buf[1024], *p = stat_fields(pid, tid, buf, sizeof(buf));
+
+	return p ? *p : 0;
+}
+
+uint64_t procfs_start_time(pid_t pid)
+{
+	enum { STATE_FIELD = 3, START_FIELD = 22 };
+	char buf[1024], *p = stat_fields(pid, 0, buf, sizeof(buf));
+
+	for (int i = STATE_FIELD; p && i < START_FIELD; i++) {
+		p = strchr(p, ' ');
+		p += p ? 1 : 0;
+	}
+	return p ? strtoull(p, NULL, 10) : 0;
+}
+
+void procfs_comm(pid_t pid, char *ret, size_t size)
+{
+	char path[64];
+
+	task_path(path, sizeof(path), pid, 0, "comm");
+	if (slurp(path, ret, size) <= 0)
+		snprintf(ret, size, "?");
+	for (char *p = ret; *p; p++)
+		*p = *p == '\n' ? '\0' : iscntrl((unsigned char)*p) ? '?' : *p;
+}
+
+int procfs_threads(pid_t pid, pid_t **ret)
+{
+	char path[64];
+	size_t n = 0, cap = 0;
+	pid_t *v = NULL;
+	struct dirent *e;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	DIR *d = opendir(path);
+	if (!d)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while ((e = readdir(d))) {
+		pid_t tid = atoi(e->d_name);
+		pid_t *slot = tid > 0 ? vec_push(v, n, cap) : NULL;
+		if (slot)
+			*slot = tid;
+		else if (tid > 0)
+			break;
+	}
+	closedir(d);
+	if (e) {
+		free(v);
+		return -ENOMEM;
+	}
+	*ret = v;
+	return n ? (int)n : (free(v), -ESRCH);
+}
+
+bool procfs_number(const char *path, uint64_t *ret)
+{
+	char buf[64];
+
+	if (slurp(path, buf, sizeof(buf)) <= 0)
+		return false;
+	*ret = strncmp(buf, "max", 3) ? strtoull(buf, NULL, 10) : UINT64_MAX;
+	return true;
+}
+
+bool procfs_syscall(pid_t pid, pid_t tid, long *nr, uint64_t *arg, raddr_t *sp,
+		    raddr_t *pc)
+{
+	char path[64], buf[256];
+	uint64_t a[6];
+
+	task_path(path, sizeof(path), pid, tid, "syscall");
+	if (slurp(path, buf, sizeof(buf)) <= 0)
+		return false;
+	if (sscanf(buf, "%ld %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64
+		   " %" SCNx64 " %" SCNx64 " %" SCNx64, nr, &a[0], &a[1], &a[2], &a[3],
+		   &a[4], &a[5], sp, pc) != 9)
+		return false;
+	*arg = a[0];
+	return true;
+}

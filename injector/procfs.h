@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* procfs: what /proc says of a process. Reads only; stops nothing. */
+#ifndef INJECTOR_PROCFS_H
+#define INJECTOR_PROCFS_H
+
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "base/base.h"
+
+/* One line of /proc/PID/maps. */
+struct mapping {
+	struct range range;
+	uint64_t offset;	/* in the file */
+	dev_t dev;
+	ino_t ino;		/* 0: anonymous */
+	bool read, write, exec, shared;
+	char path[4096];	/* as printed, " (deleted)" included */
+};
+
+/* Call `each` for every mapping; nonzero from it ends the walk and is
+ * returned. -errno with a message when the file cannot be read. */
+int procfs_maps(pid_t pid, int (*each)(void *ctx, const struct mapping *),
+		void *ctx);
+
+/* The value of a "Name:" line of /proc/PID/task/TID/status as a number;
+ * `otherwise` when there is none. tid 0: of the process. */
+int64_t procfs_status(pid_t pid, pid_t tid, const char *name, int base,
+		      int64_t otherwise);
+/* The state letter of a thread ('R', 'S', 'D', 'T', 't', 'Z', 'X'), 0 if it
+ * does not exist. */
+char procfs_state(pid_t pid, pid_t tid);
+/* Clock ticks since boot at which the process started; 0 if it is gone. */
+uint64_t procfs_start_time(pid_t pid);
+/* The command name of a process; "?" if it is gone. */
+void procfs_comm(pid_t pid, char *ret, size_t size);
+/* Thread ids, sorted by the kernel's order. Owned by the caller. The count, or
+ * -errno without a message (-ESRCH: gone). */
+int procfs_threads(pid_t pid, pid_t **ret);
+/* The number in a one-number file ("max" reads as UINT64_MAX); false if the
+ * file is not there. */
+bool procfs_number(const char *path, uint64_t *ret);
+/* What a sleeping thread waits in: system call number, first argument, sp, pc.
+ * False if it runs, or may not be looked at. */
+bool procfs_syscall(pid_t pid, pid_t tid, long *nr, uint64_t *arg, raddr_t *sp,
+		    raddr_t *pc);
+
+#endif

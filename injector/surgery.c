@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#include "injector/surgery.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+
+struct surgery {
+	int (*operate)(void *ctx);
+	void *ctx;
+	int result;
+	char message[1024];
+};
+
+static void *surgeon(void *arg)
+{
+	struct surgery *s = arg;
+
+	s->result = s->operate(s->ctx);
+	snprintf(s->message, sizeof(s->message), "%s", fail_text());
+	return NULL;
+}
+
+int surgery(int (*operate)(void *ctx), void *ctx)
+{
+	struct surgery s = { .operate = operate, .ctx = ctx };
+	pthread_t thread;
+	sigset_t chld;
+
+	/* Blocked in every thread, so that the surgeon's sigtimedwait gets it
+	 * (and it is not thrown away as ignored). */
+	sigemptyset(&chld);
+	sigaddset(&chld, SIGCHLD);
+	pthread_sigmask(SIG_BLOCK, &chld, NULL);
+	int err = pthread_create(&thread, NULL, surgeon, &s);
+	if (err)
+		return fail(err, "start a thread");
+	pthread_join(thread, NULL);
+	if (s.result && s.message[0])
+		fail_adopt(s.message);
+	return s.result;
+}
+
+void surgery_hurry(bool on)
+{
+	struct sched_param p = { .sched_priority = on ? 1 : 0 };
+
+	pthread_setschedparam(pthread_self(), on ? SCHED_FIFO : SCHED_OTHER, &p);
+}

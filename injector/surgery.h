@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * surgery: a thread of ours that does all ptrace work of one operation.
+ *
+ * Tracees belong to the thread that seized them. When it ends, the kernel
+ * detaches all of them, also those that could not be stopped (PTRACE_DETACH
+ * refuses a running tracee), so that no tracer is left behind on any path.
+ */
+#ifndef INJECTOR_SURGERY_H
+#define INJECTOR_SURGERY_H
+
+#include "base/base.h"
+
+/* Run `operate(ctx)` on the surgeon thread and wait for it; its result and its
+ * message become the caller's. */
+int surgery(int (*operate)(void *ctx), void *ctx);
+
+/* While threads of the target stand still, the surgeon goes first: without
+ * this, spinning threads that were let go starve the one that lets the others
+ * go. Where it is not permitted nothing happens. */
+void surgery_hurry(bool on);
+
+#endif

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+#include "injector/target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "injector/procfs.h"
+
+/* New threads and children are born traced, so that none runs unnoticed;
+ * children are let go at once. */
+#define OPTIONS (PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | \
+		 PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD)
+
+uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+int target_open(pid_t pid, struct target *ret)
+{
+	char path[64];
+
+	*ret = (struct target){ .pid = pid, .mem = -1 };
+	procfs_comm(pid, ret->comm, sizeof(ret->comm));
+	ret->start_time = procfs_start_time(pid);
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	ret->mem = open(path, O_RDWR | O_CLOEXEC);
+	if (ret->mem < 0)
+		return fail(errno, "open the memory of %d (%s)", pid, ret->comm);
+	return 0;
+}
+
+void target_close(struct target *t)
+{
+	if (t->mem >= 0)
+		close(t->mem);
+	free(t->threads);
+	t->mem = -1;
+	t->threads = NULL;
+	t->nthreads = t->cap = 0;
+}
+
+int target_read(const struct target *t, raddr_t addr, void *buf, size_t n)
+{
+	for (size_t done = 0; done < n;) {
+		ssize_t r = pread(t->mem, (char *)buf + done, n - done,
+				  (off_t)(addr + done));
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r <= 0)
+			return fail(r ? errno : ESRCH, "read %zu bytes at %#lx of %d (%s)",
+				    n, (unsigned long)addr, t->pid, t->comm);
+		done += (size_t)r;
+	}
+	return 0;
+}
+
+int target_write(const struct target *t, raddr_t addr, const void *buf, size_t n)
+{
+	for (size_t done = 0; done < n;) {
+		ssize_t r = pwrite(t->mem, (const char *)buf + done, n - done,
+				   (off_t)(addr + done));
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r <= 0)
+			return fail(r ? errno : ESRCH, "write %zu bytes at %#lx of %d (%s)",
+				    n, (unsigned long)addr, t->pid, t->comm);
+		done += (size_t)r;
+	}
+	return 0;
+}
+
+static struct thread_hold *find(struct target *t, pid_t tid)
+{
+	for (size_t i = 0; i < t->nthreads; i++)
+		if (t->threads[i].tid == tid)
+			return &t->threads[i];
+	return NULL;
+}
+
+static struct thread_hold *hold_new(struct target *t, pid_t tid, enum hold hold)
+{
+	struct thread_hold *th = vec_push(t->threads, t->nthreads, t->cap);
+
+	if (th) {
+		th->tid = tid;
+		th->hold = hold;
+	}
+	return th;
+}
+
+/* Seize one thread and interrupt it; does not wait. A thread that ended
+ * meanwhile is no error. */
+static int seize(struct target *t, pid_t tid)
+{
+	if (ptrace(PTRACE_SEIZE, tid, 0, OPTIONS) < 0) {
+		char state = procfs_state(t->pid, tid);
+		int err = errno;
+
+		/* EPERM is also said of zombies and of threads that a clone
+		 * event has attached in the meantime. */
+		if (err == ESRCH || !state || state == 'Z' || state == 'X')
+			return 0;
+		if (procfs_status(t->pid, tid, "TracerPid", 10, 0) == getpid() &&
+		    find(t, tid))
+			return 0;
+		return fail(err, "attach to thread %d of %d (%s)", tid, t->pid, t->comm);
+	}
+	if (!hold_new(t, tid, HOLD_SEIZED))
+		return fail(ENOMEM, "attach to thread %d of %d (%s)", tid, t->pid, t->comm);
+	ptrace(PTRACE_INTERRUPT, tid, 0, 0);
+	return 0;
+}
+
+/* A process that was forked while we held its parent: it is not ours. */
+static void let_child_go(pid_t pid)
+{
+	ptrace(PTRACE_DETACH, pid, 0, 0);
+}
+
+/* Is `tid` a thread of the target (and not a process forked by it)? */
+static bool is_own(const struct target *t, pid_t tid)
+{
+	return procfs_status(tid, 0, "Tgid", 10, 0) == t->pid;
+}
+
+/*
+ * Take one wait status. INTERRUPT need not give EVENT_STOP at once: a signal,
+ * a clone or a system call may be reported first. A signal is passed on and
+ * the wait repeated, for the interrupt stays pending.
+ */
+static int take_status(struct target *t, pid_t tid, int status)
+{
+	struct thread_hold *th = find(t, tid);
+	int event = status >> 16;
+
+	if (!th && !is_own(t, tid)) {
+		if (WIFSTOPPED(status))
+			let_child_go(tid);
+		return 0;
+	}
+	if (!th)
+		th = hold_new(t, tid, HOLD_SEIZED);
+	if (!th)
+		return fail(ENOMEM, "attach to thread %d of %d", tid, t->pid);
+	if (!WIFSTOPPED(status)) {
+		th->hold = HOLD_GONE;
+		return 0;
+	}
+	if (event == PTRACE_EVENT_STOP) {
+		th->hold = HOLD_STOPPED;
+		th->event_stop = true;
+		return 0;
+	}
+	if (event == PTRACE_EVENT_EXEC)
+		return fail(ESRCH, "%d (%s) executes another program", t->pid, t->comm);
+	int sig = event || WSTOPSIG(status) == (SIGTRAP | 0x80) ? 0 : WSTOPSIG(status);
+	if (ptrace(PTRACE_CONT, tid, 0, sig) < 0 && errno == ESRCH)
+		th->hold = HOLD_GONE;
+	return 0;
+}
+
+/* Wait until a tracee reports or `until`; SIGCHLD is blocked in every thread
+ * of ours, so that sigtimedwait sleeps without a race. */
+static void nap(uint64_t until)
+{
+	sigset_t set;
+	uint64_t now = now_ns(), left = until > now ? until - now : 0;
+	/* SIGCHLD may have been taken for another child's report: never sleep
+	 * longer than this without looking. */
+	uint64_t most = left < 1000000 ? left : 1000000;
+	struct timespec ts = { 0, (long)most };
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigtimedwait(&set, NULL, &ts);
+}
+
+static size_t count(const struct target *t, enum hold hold)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->nthreads; i++)
+		n += t->threads[i].hold == hold;
+	return n;
+}
+
+static int wait_all(struct target *t, uint64_t until)
+{
+	while (count(t, HOLD_SEIZED)) {
+		int status;
+		pid_t tid = waitpid(-1, &status, __WALL | __WNOTHREAD | WNOHANG);
+
+		if (tid > 0) {
+			int err = take_status(t, tid, status);
+			if (err)
+				return err;
+		} else if (tid < 0 && errno != EINTR) {
+			return fail(ESRCH, "%d (%s) is gone", t->pid, t->comm);
+		} else if (now_ns() > until) {
+			return fail(EAGAIN, "%zu of %zu threads of %d (%s) did not stop in time",
+				    count(t, HOLD_SEIZED), t->nthreads, t->pid, t->comm);
+		} else {
+			nap(until);
+		}
+	}
+	return 0;
+}
+
+/* Seize what is not held yet. Returns how many were new, or -errno. */
+static int seize_new(struct target *t)
+{
+	auto_free pid_t *tids = NULL;
+	size_t before = t->nthreads;
+	int n = procfs_threads(t->pid, &tids);
+
+	if (n < 0)
+		return fail(-n, "%d (%s) is gone", t->pid, t->comm);
+	for (int i = 0; i < n; i++) {
+		int err = find(t, tids[i]) ? 0 : seize(t, tids[i]);
+		if (err)
+			return err;
+	}
+	return (int)(t->nthreads - before);
+}
+
+int target_stop(struct target *t, uint64_t budget)
+{
+	t->stopped_at = now_ns();
+	for (;;) {
+		int fresh = seize_new(t);
+
+		if (fresh < 0)
+			return fresh;
+		if (!fresh && !count(t, HOLD_SEIZED))
+			break;
+		int err = wait_all(t, t->stopped_at + budget);
+		if (err)
+			return err;
+	}
+	return count(t, HOLD_STOPPED) ? 0 : fail(ESRCH, "%d (%s) is gone", t->pid, t->comm);
+}
+
+int target_stop_one(struct target *t, pid_t tid, uint64_t budget, struct thread_hold **ret)
+{
+	t->stopped_at = now_ns();
+	int err = seize(t, tid);
+
+	err = err ? err : wait_all(t, t->stopped_at + budget);
+	*ret = find(t, tid);
+	if (!err && (!*ret || (*ret)->hold != HOLD_STOPPED))
+		err = fail(ESRCH, "thread %d of %d (%s) is gone", tid, t->pid, t->comm);
+	return err;
+}
+
+int thread_regs(struct thread_hold *th)
+{
+	if (th->have_regs)
+		return 0;
+	int err = regs_get(th->tid, &th->regs);
+	th->have_regs = !err;
+	return err;
+}
+
+/* Look at what our stop did to the system call that the thread is in. */
+static void repair(struct target *t, struct thread_hold *th)
+{
+	if (thread_regs(th))
+		return;
+	switch (regs_interrupted(&th->regs)) {
+	case INTERRUPTED_EINTR:
+		regs_repair(&th->regs);
+		th->dirty = true;
+		t->repaired++;
+		break;
+	case INTERRUPTED_SHORT:
+		t->shortened++;
+		break;
+	default:
+		break;
+	}
+}
+
+static void release_thread(struct target *t, struct thread_hold *th)
+{
+	repair(t, th);
+	if (th->dirty)
+		regs_set(th->tid, &th->regs);
+	ptrace(PTRACE_DETACH, th->tid, 0, 0);
+}
+
+/* Forget the threads that are let go; those that have not stopped yet stay
+ * listed, for only a stopped tracee can be detached. */
+static void drop_released(struct target *t)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->nthreads; i++)
+		if (t->threads[i].hold == HOLD_SEIZED)
+			t->threads[kept++] = t->threads[i];
+	t->nthreads = kept;
+}
+
+static void release_stopped(struct target *t)
+{
+	for (size_t i = 0; i < t->nthreads; i++)
+		if (t->threads[i].hold == HOLD_STOPPED)
+			release_thread(t, &t->threads[i]);
+	drop_released(t);
+}
+
+void target_release(struct target *t)
+{
+	enum { STRAGGLERS = 1000 * 1000 };
+
+	if (!t->nthreads)
+		return;
+	release_stopped(t);
+	uint64_t pause = now_ns() - t->stopped_at;
+	t->longest_pause = MAX(t->longest_pause, pause);
+	target_settle(t, STRAGGLERS);
+}
+
+void target_settle(struct target *t, uint64_t budget)
+{
+	uint64_t until = now_ns() + budget;
+
+	while (t->nthreads && now_ns() < until) {
+		int status;
+		pid_t tid = waitpid(-1, &status, __WALL | __WNOTHREAD | WNOHANG);
+
+		if (tid > 0)
+			take_status(t, tid, status);
+		else if (tid < 0 && errno != EINTR)
+			t->nthreads = 0;
+		else
+			nap(until);
+		release_stopped(t);
+	}
+}
+
+/* Wait for the next stop of one thread that runs. */
+static int wait_one(struct thread_hold *th, uint64_t until)
+{
+	int status;
+
+	for (;;) {
+		pid_t tid = waitpid(th->tid, &status, __WALL | __WNOTHREAD | WNOHANG);
+
+		if (tid == th->tid)
+			break;
+		if (tid < 0 && errno != EINTR)
+			return -ESRCH;
+		if (now_ns() > until)
+			return -ETIMEDOUT;
+		nap(until);
+	}
+	th->hold = WIFSTOPPED(status) ? HOLD_STOPPED : HOLD_GONE;
+	th->event_stop = status >> 16 == PTRACE_EVENT_STOP;
+	return th->hold == HOLD_GONE ? -ESRCH : status;
+}
+
+int thread_resume(struct thread_hold *th, int request, int signal, uint64_t budget)
+{
+	uint64_t until = now_ns() + budget;
+
+	if (ptrace(request, th->tid, 0, signal) < 0)
+		return -ESRCH;
+	th->hold = HOLD_SEIZED;
+	th->have_regs = false;
+	return wait_one(th, until);
+}
+
+int thread_to_event_stop(struct thread_hold *th, uint64_t budget)
+{
+	uint64_t until = now_ns() + budget;
+	int signal = 0;
+
+	ptrace(PTRACE_INTERRUPT, th->tid, 0, 0);
+	do {
+		uint64_t now = now_ns();
+		int status = th->hold == HOLD_SEIZED ? wait_one(th, until) :
+			thread_resume(th, PTRACE_CONT, signal, until > now ? until - now : 0);
+
+		if (status < 0)
+			return status;
+		/* All that can be blocked is: what comes is SIGSTOP, which is
+		 * passed on, or a fault of our own call, which is not. */
+		signal = WSTOPSIG(status) == SIGSTOP && !(status >> 16) ? SIGSTOP : 0;
+	} while (!th->event_stop);
+	return 0;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * target: hold a process: its memory, its threads stopped, and let go.
+ *
+ * Knows no symbols. All ptrace calls of one hold are made by one thread of
+ * ours, the surgeon (injector/surgery.h): when that thread ends, for whatever
+ * reason, the kernel detaches every tracee, also one that never stopped.
+ * PTRACE_O_EXITKILL is never set.
+ */
+#ifndef INJECTOR_TARGET_H
+#define INJECTOR_TARGET_H
+
+#include "arch/regs.h"
+
+enum hold {
+	HOLD_SEIZED,		/* traced, still running */
+	HOLD_STOPPED,		/* in a stop; registers can be read and set */
+	HOLD_GONE,
+};
+
+struct thread_hold {
+	pid_t tid;
+	uint8_t hold;		/* enum hold */
+	bool event_stop;	/* the stop is PTRACE_EVENT_STOP, not a signal's */
+	bool have_regs, dirty;	/* regs were read; must be set before release */
+	struct regs regs;
+};
+
+struct target {
+	pid_t pid;
+	char comm[32];
+	int mem;		/* /proc/PID/mem, read-write; of the address space
+				 * that the process had when it was opened */
+	uint64_t start_time;	/* so that a reused pid is noticed */
+
+	struct thread_hold *threads;
+	size_t nthreads, cap;
+	uint64_t stopped_at;	/* ns, when the first thread was interrupted */
+
+	/* What coming and going did, over all stops. */
+	uint64_t longest_pause;	/* ns, first interrupt to last detach */
+	unsigned int repaired;	/* calls that were run again instead of EINTR */
+	unsigned int shortened;	/* transfers that ended early */
+};
+
+/* Nanoseconds of CLOCK_MONOTONIC. */
+uint64_t now_ns(void);
+
+int target_open(pid_t pid, struct target *ret);
+void target_close(struct target *);
+
+/* Memory of the target, by /proc/PID/mem: also pages that it cannot write.
+ * All of `n` bytes or -errno. Needs no stop. */
+int target_read(const struct target *, raddr_t, void *buf, size_t n);
+int target_write(const struct target *, raddr_t, const void *buf, size_t n);
+
+/*
+ * Stop every thread: seize and interrupt all in one batch, wait for all, and
+ * look again until a scan made with everything stopped finds nothing new
+ * (threads that clone are followed, so a new one is born traced). -EAGAIN when
+ * a thread did not stop in `budget` ns (it is in an uninterruptible call, or
+ * waits for a vfork child): the caller releases and may try again. -ESRCH when
+ * the process is gone. On failure threads may be held: target_release.
+ */
+int target_stop(struct target *, uint64_t budget);
+/*
+ * Let every thread go, running as before: interrupted calls that would fail
+ * with EINTR are set to run again, moved PCs are written. Always completes; threads that cannot be detached (never
+ * stopped) are let go by the kernel when the surgeon thread ends.
+ */
+void target_release(struct target *);
+/* Wait up to `budget` ns for threads that did not stop in time, and let each go
+ * as soon as it does stop. */
+void target_settle(struct target *, uint64_t budget);
+
+/* Seize and stop one thread within `budget` ns. -EAGAIN as above. */
+int target_stop_one(struct target *, pid_t tid, uint64_t budget,
+		    struct thread_hold **ret);
+
+/* The registers of a stopped thread, read once. */
+int thread_regs(struct thread_hold *);
+
+/*
+ * Let a stopped thread run until its next stop, with `request` PTRACE_CONT or
+ * PTRACE_SYSCALL and a signal. Returns the wait status (> 0), -ETIMEDOUT after
+ * `budget` ns (it still runs), -ESRCH when it is gone.
+ */
+int thread_resume(struct thread_hold *, int request, int signal, uint64_t budget);
+/* Bring a thread that runs, or rests in another stop, to PTRACE_EVENT_STOP,
+ * the one kind of stop from which registers may be restored for good. A fault
+ * of a remote call is dropped; SIGSTOP is passed on. */
+int thread_to_event_stop(struct thread_hold *, uint64_t budget);
+
+#endif
