@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+#include "injector/remote.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "injector/procfs.h"
+
+enum {
+	RED_ZONE = 256,		/* below sp, and then some */
+	SYSCALL_BUDGET = 500 * 1000 * 1000,	/* ns, for one system call */
+};
+
+struct gadget_search {
+	const struct target *target;
+	struct gadgets *found;
+};
+
+static raddr_t find_bytes(const uint8_t *hay, size_t n, raddr_t base,
+			  const struct gadget *g)
+{
+	const uint8_t *p = memmem(hay, n, g->bytes, g->size);
+
+	return p ? base + (raddr_t)(p - hay) : 0;
+}
+
+/* The C library's and the loader's code have both; the vdso and others may. */
+static int search_mapping(void *ctx, const struct mapping *m)
+{
+	enum { MOST = 64 << 20 };
+	struct gadget_search *s = ctx;
+	size_t n = range_size(m->range);
+
+	if (!m->exec || !m->read || n > MOST || !m->path[0] || strcmp(m->path, "[vsyscall]") == 0)
+		return 0;
+	auto_free uint8_t *code = malloc(n);
+	if (!code)
+		return fail(ENOMEM, "read the code of %d", s->target->pid);
+	if (target_read(s->target, m->range.start, code, n) < 0) {
+		fail_clear();
+		return 0;
+	}
+	if (!s->found->syscall_ret)
+		s->found->syscall_ret = find_bytes(code, n, m->range.start, &gadget_syscall_ret);
+	if (!s->found->sigreturn)
+		s->found->sigreturn = find_bytes(code, n, m->range.start, &gadget_sigreturn);
+	return s->found->syscall_ret && s->found->sigreturn;
+}
+
+int remote_gadgets(const struct target *t, struct gadgets *ret)
+{
+	struct gadget_search s = { t, ret };
+
+	*ret = (struct gadgets){ 0 };
+	int err = procfs_maps(t->pid, search_mapping, &s);
+	if (err < 0)
+		return err;
+	return err ? 0 : fail(ENOENT, "%d (%s): no code for a remote system call found",
+			      t->pid, t->comm);
+}
+
+/* Signals that the kernel forces on a thread must not be blocked: it would
+ * reset their handler to the default and kill the process. */
+static uint64_t mask_all_but_faults(void)
+{
+	static const int faults[] = { SIGTRAP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGSYS };
+	uint64_t mask = ~0ull;
+
+	for (size_t i = 0; i < ARRAY_SIZE(faults); i++)
+		mask &= ~(1ull << (faults[i] - 1));
+	return mask;
+}
+
+static int set_mask(pid_t tid, uint64_t mask)
+{
+	if (ptrace(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask) < 0)
+		return fail(errno, "set the signal mask of thread %d", tid);
+	return 0;
+}
+
+/* Write the frame that brings the thread back if we die. */
+static int write_frame(struct remote *r, raddr_t stack_top)
+{
+	struct regs back = r->saved;
+	auto_free uint8_t *bytes = NULL;
+
+	if (!stack_top)
+		stack_top = regs_sp(&r->saved) - RED_ZONE;
+	r->frame = frame_base(stack_top, &r->xstate);
+	regs_rewind(&back);
+	int64_t size = frame_build(&back, &r->xstate, r->sigmask, r->frame,
+				   r->gadgets.sigreturn, &bytes);
+	return size < 0 ? (int)size : target_write(r->target, r->frame, bytes, (size_t)size);
+}
+
+int remote_begin(struct target *t, struct thread_hold *th, const struct gadgets *g,
+		 raddr_t stack_top, struct remote *ret)
+{
+	struct remote *r = ret;
+
+	*r = (struct remote){ .target = t, .thread = th, .gadgets = *g };
+	if (!th->event_stop)
+		return fail(EINVAL, "thread %d is not in an event stop", th->tid);
+	int err = thread_regs(th);
+	if (err)
+		return err;
+	r->saved = th->regs;
+	err = xstate_get(th->tid, &r->xstate);
+	if (err)
+		return err;
+	if (ptrace(PTRACE_GETSIGMASK, th->tid, sizeof(r->sigmask), &r->sigmask) < 0)
+		err = fail(errno, "read the signal mask of thread %d", th->tid);
+	err = err ? err : write_frame(r, stack_top);
+	err = err ? err : set_mask(th->tid, mask_all_but_faults());
+	if (err)
+		xstate_clear(&r->xstate);
+	return err;
+}
+
+int remote_use_stack(struct remote *r, raddr_t stack_top)
+{
+	return write_frame(r, stack_top);
+}
+
+int remote_end(struct remote *r)
+{
+	enum { BUDGET = 1000 * 1000 * 1000 };
+	int err = 0;
+
+	if (!r->xstate.bytes)
+		return 0;
+	/* A restart would be taken from the registers of the moment, so they
+	 * are restored in an event stop, never in a system call's. */
+	if (!r->thread->event_stop || r->thread->hold != HOLD_STOPPED)
+		err = thread_to_event_stop(r->thread, BUDGET);
+	if (err)
+		fail(-err, "stop thread %d to give it back", r->thread->tid);
+	err = err ? err : xstate_set(r->thread->tid, &r->xstate);
+	err = err ? err : regs_set(r->thread->tid, &r->saved);
+	err = err ? err : set_mask(r->thread->tid, r->sigmask);
+	r->thread->regs = r->saved;
+	r->thread->have_regs = true;
+	xstate_clear(&r->xstate);
+	return err;
+}
+
+static bool at_syscall_stop(int status)
+{
+	return !(status >> 16) && WSTOPSIG(status) == (SIGTRAP | 0x80);
+}
+
+/*
+ * Run to the next system-call stop, passing over other stops. A fault means
+ * that the call went wrong: -EFAULT, and the signal is dropped.
+ */
+static int to_syscall_stop(struct remote *r, uint64_t budget)
+{
+	uint64_t until = now_ns() + budget;
+	int signal = 0;
+
+	for (;;) {
+		uint64_t now = now_ns();
+		int status = thread_resume(r->thread, PTRACE_SYSCALL, signal,
+					   until > now ? until - now : 0);
+
+		if (status < 0)
+			return fail(-status, "a remote call in thread %d", r->thread->tid);
+		if (at_syscall_stop(status))
+			return 0;
+		if (status >> 16)	/* an event; a group stop included */
+			continue;
+		signal = WSTOPSIG(status);
+		if (signal != SIGSTOP)
+			return fail(EFAULT, "a remote call in thread %d got signal %d",
+				    r->thread->tid, signal);
+	}
+}
+
+int remote_syscall(struct remote *r, long nr, const uint64_t args[6], int64_t *ret)
+{
+	struct regs regs = r->saved;
+
+	regs_call_syscall(&regs, r->gadgets.syscall_ret, nr, args, r->frame);
+	int err = regs_set(r->thread->tid, &regs);
+	err = err ? err : to_syscall_stop(r, SYSCALL_BUDGET);	/* entry */
+	err = err ? err : to_syscall_stop(r, SYSCALL_BUDGET);	/* exit */
+	err = err ? err : thread_regs(r->thread);
+	if (!err)
+		*ret = (int64_t)regs_result(&r->thread->regs);
+	return err;
+}
+
+int remote_try(struct remote *r, const char *what, int64_t *ret, long nr,
+	       uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
+	       uint64_t a5)
+{
+	uint64_t args[6] = { a0, a1, a2, a3, a4, a5 };
+	int err = remote_syscall(r, nr, args, ret);
+
+	if (!err && *ret < 0 && *ret >= -4095)
+		err = fail((int)-*ret, "%s in %d (%s)", what, r->target->pid, r->target->comm);
+	return err;
+}
+
+int remote_call(struct remote *r, raddr_t fn, uint64_t a0, uint64_t a1, uint64_t budget)
+{
+	uint64_t until = now_ns() + budget, args[] = { a0, a1 };
+	struct regs regs = r->saved;
+	uint64_t unused;
+
+	regs_call(&regs, fn, args, ARRAY_SIZE(args), r->frame);
+	int err = regs_set(r->thread->tid, &regs);
+	while (!err) {
+		uint64_t now = now_ns();
+
+		err = to_syscall_stop(r, until > now ? until - now : 0);
+		err = err ? err : thread_regs(r->thread);
+		if (err)
+			break;
+		/* The end: about to make rt_sigreturn over our frame. The call
+		 * is skipped, for remote_end restores more than it would. */
+		if (regs_syscall(&r->thread->regs, &unused) == SYS_rt_sigreturn &&
+		    regs_sp(&r->thread->regs) == r->frame + sizeof(uint64_t)) {
+			regs_skip_syscall(&r->thread->regs);
+			return regs_set(r->thread->tid, &r->thread->regs);
+		}
+	}
+	return err;
+}

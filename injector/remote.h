@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * remote: run a call inside the target, on one stopped thread.
+ *
+ * Crash safety: from the first instruction of a remote call until the thread
+ * has its own registers back, its return address leads to rt_sigreturn over a
+ * frame that holds its state. If we die in between, the call ends, "returns",
+ * and the thread goes on where it was; a system call that it was in runs again.
+ */
+#ifndef INJECTOR_REMOTE_H
+#define INJECTOR_REMOTE_H
+
+#include "injector/target.h"
+
+struct gadgets {
+	raddr_t syscall_ret;	/* code that does "syscall; ret" */
+	raddr_t sigreturn;	/* code that does rt_sigreturn */
+};
+
+/* Find them in the target's executable mappings. -ENOENT if there are none. */
+int remote_gadgets(const struct target *, struct gadgets *ret);
+
+struct remote {
+	struct target *target;
+	struct thread_hold *thread;
+	struct gadgets gadgets;
+	struct regs saved;
+	struct xstate xstate;
+	uint64_t sigmask;
+	raddr_t frame;		/* where the crash-safe frame lies */
+};
+
+/*
+ * Make ready: save all state, build the frame below `stack_top` (0: below the
+ * red zone of the thread's own stack), block signals. The thread must be in an
+ * event stop. On failure the thread is as before.
+ */
+int remote_begin(struct target *, struct thread_hold *, const struct gadgets *,
+		 raddr_t stack_top, struct remote *ret);
+/* From now on calls run on another stack, which ends at `stack_top`. */
+int remote_use_stack(struct remote *, raddr_t stack_top);
+/* Give everything back; the thread is in an event stop as before. Always
+ * completes unless the thread is gone. Safe to call again. */
+int remote_end(struct remote *);
+
+/* A system call. Its result (also -errno of the target) in *ret. */
+int remote_syscall(struct remote *, long nr, const uint64_t args[6], int64_t *ret);
+/* remote_syscall whose failure in the target is ours too, as `what`. */
+int remote_try(struct remote *, const char *what, int64_t *ret, long nr,
+	       uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
+	       uint64_t a5);
+/* A function `fn(a0, a1)`; its result is lost. -ETIMEDOUT if it does not
+ * return within `budget` ns, -EFAULT if it faults: then remote_end gives the
+ * thread back from wherever it is. */
+int remote_call(struct remote *, raddr_t fn, uint64_t a0, uint64_t a1,
+		uint64_t budget);
+
+#endif

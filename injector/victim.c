@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+#include "injector/victim.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+
+#include "injector/procfs.h"
+#include "injector/unwind.h"
+
+enum { STOP_BUDGET = 20 * 1000 * 1000 };	/* ns, for one thread */
+
+/* The less a stop disturbs a thread, the better it is as a victim. */
+enum rank {
+	RANK_SLEEPS,		/* in a call that restarts exactly */
+	RANK_RUNS,
+	RANK_LEAKS,		/* in a call that needs EINTR repaired */
+	RANK_BLOCK,		/* in a call with a restart block */
+	RANK_NEVER,
+};
+
+static enum rank rank_of(pid_t pid, pid_t tid)
+{
+	char state = procfs_state(pid, tid);
+	uint64_t arg;
+	raddr_t sp, pc;
+	long nr;
+
+	if (state != 'S' && state != 'R')
+		return RANK_NEVER;
+	if (!procfs_syscall(pid, tid, &nr, &arg, &sp, &pc))
+		return RANK_RUNS;
+	switch (nr) {
+	case SYS_nanosleep: case SYS_clock_nanosleep: case SYS_poll:
+		return RANK_BLOCK;
+	case SYS_futex: case SYS_wait4: case SYS_waitid: case SYS_select:
+	case SYS_pselect6: case SYS_ppoll: case SYS_pause: case SYS_flock:
+		return RANK_SLEEPS;
+	case SYS_vfork:
+		return RANK_NEVER;
+	default:
+		return RANK_LEAKS;
+	}
+}
+
+/* Functions in whose middle a lock may be held that loading would want. */
+static const char *const lock_holders[] = {
+	"*malloc*", "*calloc*", "*realloc*", "*memalign*", "*aligned_alloc*", "free",
+	"cfree", "*_free", "valloc", "pvalloc", "mallinfo*", "pthread_create*",
+	"pthread_exit", "pthread_getattr_np", "dl*", "_dl_*", "__libc_dl*", "fork", "_Fork",
+	"vfork", "exit", "__cxa_finalize", "__cxa_thread_atexit*", "__tls_get_addr",
+	"__libc_freeres", "pthread_atfork", "__register_frame*", "operator new*",
+	"operator delete*",
+};
+
+/* Standard streams: their locks matter to nothing that we call but to what a
+ * constructor of a library might print; such a thread does not load itself. */
+static const char *const stream_users[] = {
+	"*printf*", "*scanf*", "fwrite*", "fread*", "fput*", "put*", "fget*", "get*",
+	"fflush*", "_IO_*", "fopen*", "fclose*", "setvbuf", "fseek*", "ftell*", "ungetc",
+};
+
+static bool matches(const char *name, const char *const *globs, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (fnmatch(globs[i], name, 0) == 0)
+			return true;
+	return false;
+}
+
+struct stack_check {
+	struct modules *mods;
+	enum victim_use use;
+	const char *bad;	/* the first function that forbids it */
+};
+
+static struct module *module_at(struct modules *mods, raddr_t pc)
+{
+	for (size_t i = 0; i < mods->n; i++)
+		for (size_t j = 0; j < mods->v[i].nmaps; j++)
+			if (range_has(mods->v[i].maps[j], pc))
+				return &mods->v[i];
+	return NULL;
+}
+
+static bool is_loader(const struct module *m)
+{
+	return strncmp(m->base, "ld-", 3) == 0 || strncmp(m->base, "ld.so", 5) == 0;
+}
+
+/* A library other than libc that brings a malloc of its own: what runs inside
+ * it may hold its locks under any name. */
+static bool is_allocator(const struct module *m)
+{
+	raddr_t addr;
+
+	if (m->is_exe || m->is_system || !m->symbols ||
+	    symbols_dynamic(m->symbols, "malloc", &addr) < 0) {
+		fail_clear();
+		return false;
+	}
+	return true;
+}
+
+static int check_frame(void *ctx, const struct unwind_frame *frame)
+{
+	struct stack_check *c = ctx;
+	struct module *m = module_at(c->mods, frame->pc);
+
+	if (!m)
+		return 0;
+	if (is_loader(m) || (module_symbols(m) == 0 && is_allocator(m))) {
+		c->bad = m->base;
+		return 1;
+	}
+	fail_clear();
+	const struct func *f = m->symbols ? symbols_func_at(m->symbols, frame->pc - m->bias) : NULL;
+	if (!f)
+		return 0;
+	if (matches(f->name, lock_holders, ARRAY_SIZE(lock_holders)) ||
+	    (c->use == VICTIM_LOAD &&
+	     matches(f->name, stream_users, ARRAY_SIZE(stream_users)))) {
+		c->bad = f->name;
+		return 2;
+	}
+	return 0;
+}
+
+/* In the C library, but not in a system call: the function may be nameless and
+ * hold anything. */
+static bool in_libc_code(struct modules *mods, const struct regs *r)
+{
+	struct module *m = module_at(mods, regs_pc(r));
+	uint64_t arg;
+
+	return m && m->is_system && regs_syscall(r, &arg) < 0;
+}
+
+static bool in_rseq_section(const struct target *t, pid_t tid)
+{
+	struct __ptrace_rseq_configuration conf;
+	uint64_t cs = 0;
+
+	/* A borrowed PC makes the kernel forget the section, which would then
+	 * go on unprotected. */
+	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, tid, sizeof(conf), &conf) < 0 ||
+	    !conf.rseq_abi_pointer)
+		return false;
+	if (target_read(t, conf.rseq_abi_pointer + 8, &cs, sizeof(cs)) < 0)
+		fail_clear();
+	return cs != 0;
+}
+
+static bool is_fit(struct target *t, struct modules *mods, enum victim_use use,
+		   struct thread_hold *th)
+{
+	struct stack_check c = { mods, use, NULL };
+
+	if (thread_regs(th) || in_rseq_section(t, th->tid))
+		return false;
+	if (use == VICTIM_SYSCALLS)
+		return true;
+	if (in_libc_code(mods, &th->regs))
+		return false;
+	int reached = unwind_walk(th->tid, check_frame, &c);
+	/* A stack that cannot be read to its end may hide anything; for a
+	 * thread start that is a risk which the deadline bounds. */
+	return !c.bad && (reached || use == VICTIM_THREAD);
+}
+
+int victim_take(struct target *t, struct modules *mods, enum victim_use use,
+		struct thread_hold **ret)
+{
+	auto_free pid_t *tids = NULL;
+	int n = procfs_threads(t->pid, &tids);
+
+	if (n < 0)
+		return fail(-n, "%d (%s) is gone", t->pid, t->comm);
+	for (int rank = RANK_SLEEPS; rank < RANK_NEVER; rank++) {
+		for (int i = 0; i < n; i++) {
+			if ((int)rank_of(t->pid, tids[i]) != rank)
+				continue;
+			int err = target_stop_one(t, tids[i], STOP_BUDGET, ret);
+			if (!err && is_fit(t, mods, use, *ret))
+				return 0;
+			target_release(t);
+			if (err && err != -EAGAIN && err != -ESRCH)
+				return err;
+			fail_clear();
+		}
+	}
+	return fail(EAGAIN, "no thread of %d (%s) stands in a safe place", t->pid, t->comm);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * victim: which thread may be borrowed for a moment, and for what?
+ *
+ * A thread that holds the allocator's or the loader's locks must not call into
+ * either: it would wait for itself for ever. So a victim is chosen by what it
+ * is doing, and its stack is read before it is used.
+ */
+#ifndef INJECTOR_VICTIM_H
+#define INJECTOR_VICTIM_H
+
+#include "injector/modules.h"
+#include "injector/target.h"
+
+enum victim_use {
+	VICTIM_SYSCALLS,	/* system calls only */
+	VICTIM_THREAD,		/* may call pthread_create */
+	VICTIM_LOAD,		/* may call dlopen itself */
+};
+
+/*
+ * Stop one thread that is fit for `use` (a thread fit for dlopen is asked for
+ * only in a process of one thread). Threads that sleep in calls which restart
+ * exactly are tried first. -EAGAIN when none is fit now: the caller tries
+ * again later.
+ */
+int victim_take(struct target *, struct modules *, enum victim_use,
+		struct thread_hold **ret);
+
+#endif
