@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+#include "injector/look.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "arch/arch.h"
+#include "injector/procfs.h"
+
+struct looked {
+	pid_t pid;
+	char comm[32];
+	char user[40];		/* ", user NAME" or "" */
+};
+
+static const char *user_name(uid_t uid, char *buf, size_t size)
+{
+	struct passwd *pw = getpwuid(uid);
+
+	if (pw)
+		snprintf(buf, size, "%s", pw->pw_name);
+	else
+		snprintf(buf, size, "%u", uid);
+	return buf;
+}
+
+#define REFUSE(l, err, fmt, ...) \
+	fail_as(err, "cannot attach to %d (%s%s): " fmt, (l)->pid, (l)->comm, \
+		(l)->user, ##__VA_ARGS__)
+/* fail() without strerror's text, but with an errno of its own. */
+#define fail_as(err, ...) (fail(0, __VA_ARGS__), -(err))
+
+static int exists(struct looked *l)
+{
+	char state = procfs_state(l->pid, 0);
+	struct stat st;
+	char path[64], owner[32];
+
+	if (!state)
+		return fail_as(ESRCH, "cannot attach to %d: no such process", l->pid);
+	procfs_comm(l->pid, l->comm, sizeof(l->comm));
+	snprintf(path, sizeof(path), "/proc/%d", l->pid);
+	if (stat(path, &st) == 0 && st.st_uid != geteuid())
+		snprintf(l->user, sizeof(l->user), ", user %s",
+			 user_name(st.st_uid, owner, sizeof(owner)));
+	int64_t tgid = procfs_status(l->pid, 0, "Tgid", 10, l->pid);
+	if (tgid != l->pid)
+		return REFUSE(l, EINVAL, "that is a thread of process %d; try -p %d",
+			      (int)tgid, (int)tgid);
+	if (l->pid == getpid())
+		return REFUSE(l, EINVAL, "that is inject itself");
+	return 0;
+}
+
+static int right_state(const struct looked *l)
+{
+	char path[64], byte;
+	char state = procfs_state(l->pid, 0);
+
+	if (state == 'Z' || state == 'X')
+		return REFUSE(l, ESRCH, "it has ended and waits for its parent (zombie)");
+	/* No Kthread: line before Linux 6.10; there a process without memory
+	 * of its own is one. */
+	if (procfs_status(l->pid, 0, "Kthread", 10, 0) == 1 ||
+	    procfs_status(l->pid, 0, "VmSize", 10, -1) < 0)
+		return REFUSE(l, EINVAL, "it is a kernel thread");
+	int64_t tracer = procfs_status(l->pid, 0, "TracerPid", 10, 0);
+	if (tracer) {
+		char who[32];
+
+		procfs_comm((pid_t)tracer, who, sizeof(who));
+		return REFUSE(l, EBUSY, "already traced by %s (pid %d)", who, (int)tracer);
+	}
+	if (state == 'T' || state == 't')
+		return REFUSE(l, EBUSY, "it is stopped; continue it first (kill -CONT %d)",
+			      l->pid);
+	snprintf(path, sizeof(path), "/proc/%d/mem", l->pid);
+	auto_close int fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0 && (errno == EACCES || errno == EPERM))
+		return REFUSE(l, EPERM, "not permitted for %s; try sudo",
+			      user_name(geteuid(), &(char[32]){ 0 }[0], 32));
+	if (fd < 0)
+		return REFUSE(l, errno, "%s", strerror(errno));
+	/* A memory that is gone (the process is just ending) reads nothing. */
+	return pread(fd, &byte, 0, 0) < 0 ? REFUSE(l, ESRCH, "it is ending") : 0;
+}
+
+static int right_machine(const struct looked *l)
+{
+	char path[64];
+	Elf64_Ehdr eh;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", l->pid);
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || pread(fd, &eh, sizeof(eh), 0) != sizeof(eh) ||
+	    memcmp(eh.e_ident, ELFMAG, SELFMAG) != 0)
+		return REFUSE(l, ENOEXEC, "its executable cannot be read");
+	if (eh.e_ident[EI_CLASS] != ELFCLASS64)
+		return REFUSE(l, ENOEXEC, "it is a 32-bit process");
+	if (eh.e_machine != arch_host()->machine)
+		return REFUSE(l, ENOEXEC, "it runs another instruction set (ELF machine %u)",
+			      eh.e_machine);
+	return 0;
+}
+
+struct libc_search {
+	bool glibc, musl, loader;
+};
+
+static int note_libc(void *ctx, const struct mapping *m)
+{
+	struct libc_search *s = ctx;
+	const char *base = strrchr(m->path, '/');
+
+	if (!base || !m->exec)
+		return 0;
+	base++;
+	s->glibc |= strncmp(base, "libc.so.6", 9) == 0 || strncmp(base, "libc-2.", 7) == 0;
+	s->musl |= strncmp(base, "ld-musl-", 8) == 0 || strncmp(base, "libc.musl-", 10) == 0;
+	s->loader |= strncmp(base, "ld-", 3) == 0 || strncmp(base, "ld.so", 5) == 0;
+	return 0;
+}
+
+static int right_libc(const struct looked *l)
+{
+	struct libc_search s = { 0 };
+	int err = procfs_maps(l->pid, note_libc, &s);
+
+	if (err)
+		return err;
+	if (s.musl)
+		return REFUSE(l, ENOTSUP, "its C library is musl; only glibc is supported so far");
+	if (!s.glibc && !s.loader)
+		return REFUSE(l, ENOTSUP, "it is statically linked; not supported so far");
+	if (!s.glibc)
+		return REFUSE(l, ENOTSUP, "it has not loaded the GNU C library");
+	return 0;
+}
+
+static int right_seccomp(const struct looked *l)
+{
+	switch (procfs_status(l->pid, 0, "Seccomp", 10, 0)) {
+	case 1:
+		return REFUSE(l, EPERM, "it is in strict seccomp mode: any system call that "
+			      "loading needs would kill it");
+	case 2:
+		return REFUSE(l, EPERM, "it has a seccomp filter, which might kill it for the "
+			      "system calls that loading needs; not supported so far");
+	default:
+		return 0;
+	}
+}
+
+int look_stop(pid_t pid)
+{
+	struct looked l = { .pid = pid };
+	int err = exists(&l);
+
+	err = err ? err : right_state(&l);
+	return err ? err : right_machine(&l);
+}
+
+int look(pid_t pid)
+{
+	struct looked l = { .pid = pid };
+	int err = look_stop(pid);
+
+	procfs_comm(pid, l.comm, sizeof(l.comm));
+	err = err ? err : right_libc(&l);
+	return err ? err : right_seccomp(&l);
+}

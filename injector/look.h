@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* look: step 1 of the attach: can this process be traced? Touches nothing. */
+#ifndef INJECTOR_LOOK_H
+#define INJECTOR_LOOK_H
+
+#include <sys/types.h>
+
+#include "base/base.h"
+
+/* 0, or -errno with the one line that says why not and what to do. -ESRCH when
+ * there is no such process. */
+int look(pid_t pid);
+/* The part of it that a visit which only removes probes needs. */
+int look_stop(pid_t pid);
+
+/* What the load will need, checked against the limits of the target and of its
+ * control groups, so that it does not run into them. */
+struct needs {
+	uint64_t address_space;	/* bytes to be mapped */
+	uint64_t memory;	/* bytes that will be touched soon */
+	bool thread;		/* a loader thread */
+};
+
+int look_limits(pid_t pid, const struct needs *);
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+#include "injector/modules.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "injector/procfs.h"
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* Not selected unless the user names the module: probing every malloc of a
+ * process is asked for explicitly. */
+static bool is_system_name(const char *base)
+{
+	static const char *const globs[] = {
+		"libc.so*", "libc-2.*.so", "ld-linux*.so*", "ld-2.*.so", "ld.so*",
+		"ld-musl-*", "libpthread*.so*", "libdl*.so*", "[vdso]",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(globs); i++)
+		if (fnmatch(globs[i], base, 0) == 0)
+			return true;
+	return false;
+}
+
+/* Open `path` if it is the inode `m`; the device may differ on overlayfs. */
+static int open_if(const char *path, const struct mapping *m)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_ino != m->ino)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+/*
+ * The very inode that is mapped. map_files needs a capability; without it the
+ * executable is reached through /proc/PID/exe, and a library by its path in
+ * the target's root, if that still is the same file.
+ */
+static int open_mapped(pid_t pid, const struct mapping *m)
+{
+	char path[sizeof(m->path) + 64];
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%lx-%lx", pid,
+		 (unsigned long)m->range.start, (unsigned long)m->range.end);
+	int fd = open_if(path, m);
+	if (fd >= 0)
+		return fd;
+	snprintf(path, sizeof(path), "/proc/%d/root%s", pid, m->path);
+	fd = open_if(path, m);
+	if (fd >= 0)
+		return fd;
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	return open_if(path, m);
+}
+
+struct scan {
+	pid_t pid;
+	struct modules *mods;
+	struct stat exe;
+	bool have_exe;
+};
+
+static struct module *find(struct modules *mods, const struct mapping *m)
+{
+	for (size_t i = 0; i < mods->n; i++)
+		if (mods->v[i].ino == m->ino && mods->v[i].dev == m->dev)
+			return &mods->v[i];
+	return NULL;
+}
+
+static struct module *module_new(struct scan *s, const struct mapping *m)
+{
+	struct module *mod = vec_push(s->mods->v, s->mods->n, s->mods->cap);
+
+	if (!mod)
+		return NULL;
+	mod->path = strdup(m->path);
+	mod->base = mod->path ? base_name(mod->path) : "?";
+	mod->fd = open_mapped(s->pid, m);
+	mod->dev = m->dev;
+	mod->ino = m->ino;
+	mod->span = m->range;
+	mod->is_exe = s->have_exe && s->exe.st_ino == m->ino;
+	mod->is_payload = strncmp(m->path, "/memfd:inject-payload", 21) == 0;
+	mod->is_system = mod->is_payload || is_system_name(mod->base);
+	return mod;
+}
+
+static int add_mapping(void *ctx, const struct mapping *m)
+{
+	struct scan *s = ctx;
+	struct module *mod;
+
+	if (!m->ino || m->path[0] != '/')
+		return 0;
+	mod = find(s->mods, m);
+	if (mod) {
+		mod->span.start = MIN(mod->span.start, m->range.start);
+		mod->span.end = MAX(mod->span.end, m->range.end);
+	}
+	if (!m->exec)
+		return 0;
+	mod = mod ? mod : module_new(s, m);
+	struct range *r = mod ? vec_push(mod->maps, mod->nmaps, mod->maps_cap) : NULL;
+	if (!r)
+		return fail(ENOMEM, "list the modules of %d", s->pid);
+	*r = m->range;
+	if (mod->nmaps == 1)
+		mod->map_offset = m->offset;
+	mod->shared |= m->shared;
+	return 0;
+}
+
+int modules_open_process(pid_t pid, struct modules *ret)
+{
+	char path[64];
+	struct scan s = { .pid = pid, .mods = ret };
+
+	*ret = (struct modules){ 0 };
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	s.have_exe = stat(path, &s.exe) == 0;
+	int err = procfs_maps(pid, add_mapping, &s);
+	if (err)
+		modules_close(ret);
+	return err;
+}
+
+int modules_open_file(const char *path, struct modules *ret)
+{
+	*ret = (struct modules){ 0 };
+	struct module *mod = vec_push(ret->v, ret->n, ret->cap);
+	if (!mod)
+		return fail(ENOMEM, "open %s", path);
+	mod->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (mod->fd < 0) {
+		int err = fail(errno, "open %s", path);
+
+		modules_close(ret);
+		return err;
+	}
+	mod->path = strdup(path);
+	mod->base = mod->path ? base_name(mod->path) : "?";
+	mod->is_exe = true;
+	int err = module_symbols(mod);
+	if (err)
+		modules_close(ret);
+	return err;
+}
+
+/* The load bias, from the file's text that the first executable mapping maps. */
+static int find_bias(struct module *mod)
+{
+	for (size_t i = 0; i < mod->symbols->ntexts; i++) {
+		const struct text *t = &mod->symbols->texts[i];
+
+		if (ALIGN_DOWN(t->offset, 4096) > mod->map_offset ||
+		    mod->map_offset >= t->offset + range_size(t->range))
+			continue;
+		mod->bias = mod->maps[0].start - mod->map_offset -
+			(t->range.start - t->offset);
+		return 0;
+	}
+	return fail(0, "%s: no executable segment of the file is mapped", mod->path);
+}
+
+int module_symbols(struct module *mod)
+{
+	if (mod->symbols)
+		return 0;
+	if (mod->fd < 0)
+		return fail(ENOENT, "the file behind %s cannot be opened", mod->path);
+	int err = symbols_open(mod->fd, mod->path, &mod->symbols);
+	if (!err && mod->nmaps)
+		err = find_bias(mod);
+	if (err && mod->symbols) {
+		symbols_close(mod->symbols);
+		mod->symbols = NULL;
+	}
+	return err;
+}
+
+void modules_close(struct modules *mods)
+{
+	for (size_t i = 0; i < mods->n; i++) {
+		struct module *mod = &mods->v[i];
+
+		symbols_close(mod->symbols);
+		if (mod->fd >= 0)
+			close(mod->fd);
+		free(mod->path);
+		free(mod->maps);
+	}
+	free(mods->v);
+	*mods = (struct modules){ 0 };
+}
