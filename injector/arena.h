@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* arena: where is there room for stubs within a jump's reach of a module? */
+#ifndef INJECTOR_ARENA_H
+#define INJECTOR_ARENA_H
+
+#include <sys/types.h>
+
+#include "base/base.h"
+
+/*
+ * A free place for `size` bytes from which all of `text` is within `reach`,
+ * and the other way round. Places that something may grow into (above the
+ * heap, below the stack) are avoided. `after` is where the last try failed (0:
+ * first try). -ENOSPC if there is none.
+ */
+int arena_find(pid_t pid, struct range text, uint64_t size, int64_t reach,
+	       raddr_t after, raddr_t *ret);
+
+#endif

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * infect: the protocol, whose numbers the code carries:
+ *
+ *  1. find what an earlier visit left (session, payload, arenas)
+ *  2. borrow a thread that is fit for what has to be run
+ *  3. map the scratch: one page of loader code, and a stack to run it on
+ *  4. make the session's memfd, size and seal it from here, map it there
+ *  5. map the threads' private memory, wiped in children after fork
+ *  6. map arenas within reach of each module
+ *  7. hand over the payload in a memfd, and start the loader
+ *  8. give the thread back; wait for the payload's answer
+ *
+ * What exists already is used again: then 3, 5, 6 and 7 shrink to a call of
+ * the payload's hello.
+ */
+#include "injector/infect.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "injector/arena.h"
+#include "injector/blobs.h"
+#include "injector/infect_impl.h"
+#include "injector/look.h"
+#include "injector/procfs.h"
+#include "injector/victim.h"
+
+enum {
+	CALL_BUDGET = 2000 * 1000 * 1000,	/* ns, dlopen in place */
+	START_BUDGET = 300 * 1000 * 1000,	/* ns, pthread_create */
+	ANSWER_BUDGET = 1000,			/* tries of 5 ms */
+	VICTIM_TRIES = 400,
+	VICTIM_PAUSE = 3000000,			/* ns between them */
+};
+
+/* 2. A thread that is fit now, or soon. In a process of one thread that thread
+ * loads by itself: a second one, even if it ends at once, would switch the C
+ * library to its slower, locking ways for the rest of the process's life. */
+static int borrow(struct infecting *in)
+{
+	enum victim_use use = in->reuse ? VICTIM_SYSCALLS :
+		in->nthreads == 1 ? VICTIM_LOAD : VICTIM_THREAD;
+	struct thread_hold *th;
+	int err = -EAGAIN;
+
+	for (int i = 0; i < VICTIM_TRIES && err == -EAGAIN; i++) {
+		if (use == VICTIM_LOAD && i == VICTIM_TRIES / 2)
+			use = VICTIM_THREAD;
+		fail_clear();
+		err = victim_take(in->target, in->mods, use, &th);
+		if (err == -EAGAIN)
+			target_settle(in->target, VICTIM_PAUSE);
+		if (err == -EAGAIN)
+			nanosleep(&(struct timespec){ 0, VICTIM_PAUSE }, NULL);
+	}
+	if (err)
+		return err;
+	in->in_place = use == VICTIM_LOAD;
+	err = remote_begin(in->target, th, &in->gadgets, 0, &in->remote);
+	if (err)
+		target_release(in->target);
+	return err;
+}
+
+int infect_map(struct infecting *in, const char *what, raddr_t at, uint64_t size,
+	       int prot, int flags, int fd, raddr_t *ret)
+{
+	int64_t got;
+	int err = remote_try(&in->remote, what, &got, SYS_mmap, at, size, (uint64_t)prot,
+			     (uint64_t)flags, (uint64_t)(int64_t)fd, 0);
+
+	if (err)
+		return err;
+	*ret = (raddr_t)got;
+	if (!(flags & MAP_FIXED) && in->nundo < ARRAY_SIZE(in->undo))
+		in->undo[in->nundo++] = (struct range){ *ret, *ret + size };
+	return 0;
+}
+
+/* 3. One reserved place, the code and then the stack, so that a later visit
+ * knows both by the first's address. */
+static int map_scratch(struct infecting *in)
+{
+	size_t size = (size_t)(blob_loader_end - blob_loader);
+	const int anonymous = MAP_PRIVATE | MAP_ANONYMOUS;
+	raddr_t at = 0, unused;
+
+	int err = infect_map(in, "map the loader", 0, SCRATCH_CODE + SCRATCH_STACK, PROT_NONE,
+			     anonymous, -1, &at);
+	err = err ? err : infect_map(in, "map the loader", at, SCRATCH_CODE,
+				     PROT_READ | PROT_EXEC, anonymous | MAP_FIXED, -1, &unused);
+	err = err ? err : infect_map(in, "map a stack", at + SCRATCH_CODE, SCRATCH_STACK,
+				     PROT_READ | PROT_WRITE, anonymous | MAP_FIXED, -1, &unused);
+	in->scratch = at;
+	return err ? err : target_write(in->target, at, blob_loader, size);
+}
+
+static raddr_t stack_top(const struct infecting *in)
+{
+	return in->scratch + SCRATCH_CODE + SCRATCH_STACK;
+}
+
+/* Strings that a remote call reads lie at the far end of its stack. */
+static raddr_t name_at(const struct infecting *in)
+{
+	return in->scratch + SCRATCH_CODE;
+}
+
+/* A memfd of the target that we have open too; *there is its number there. */
+static int make_memfd(struct infecting *in, const char *name, int *there, int *here)
+{
+	char path[64];
+	int64_t fd;
+
+	int err = target_write(in->target, name_at(in), name, strlen(name) + 1);
+	err = err ? err : remote_try(&in->remote, "create shared memory", &fd, SYS_memfd_create,
+				     name_at(in), MFD_CLOEXEC | MFD_ALLOW_SEALING, 0, 0, 0, 0);
+	if (err)
+		return err;
+	*there = (int)fd;
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", in->target->pid, *there);
+	*here = open(path, O_RDWR | O_CLOEXEC);
+	return *here < 0 ? fail(errno, "open %s", path) : 0;
+}
+
+static int close_there(struct infecting *in, int fd)
+{
+	int64_t unused;
+
+	return remote_try(&in->remote, "close a descriptor", &unused, SYS_close,
+			  (uint64_t)fd, 0, 0, 0, 0, 0);
+}
+
+/* Everything of an earlier visit that stays true, so that the new session can
+ * take the old one's place at once and the journal is never without it. */
+static void carry_over(struct infecting *in)
+{
+	const struct old_session *old = &in->result->old;
+	struct session *s = in->result->map.s;
+
+	s->payload = old->s.payload;
+	s->tls_offset = old->s.tls_offset;
+	s->slow_entry = old->s.slow_entry;
+	s->slow_exit = old->s.slow_exit;
+	s->slow_mark = old->s.slow_mark;
+	s->threads = old->s.threads;
+	s->nfuncs = old->s.nfuncs;
+	s->narenas = old->s.narenas;
+	memcpy(s->arenas, old->s.arenas, sizeof(s->arenas));
+	s->nslots = old->s.nslots;
+	memcpy(in->result->map.slots, old->slots, old->s.nslots * sizeof(struct slot));
+}
+
+static void fill_session(struct infecting *in)
+{
+	struct session *s = in->result->map.s;
+
+	if (in->reuse)
+		carry_over(in);
+	s->generation = in->result->old.s.generation + 1;
+	s->scratch = in->scratch;
+	s->stack_lo = in->main_stack.start;
+	s->stack_hi = in->main_stack.end;
+	s->stack_max = in->stack_max;
+	s->base = in->result->old.base;
+	memcpy(s->build_id, in->payload.build_id, sizeof(s->build_id));
+	__atomic_store_n(&s->magic, SESSION_MAGIC, __ATOMIC_RELEASE);
+}
+
+/* 4. */
+static int make_session(struct infecting *in)
+{
+	struct old_session *old = &in->result->old;
+	struct session_shape shape;
+	int there = -1, here = -1;
+	uint32_t slots = in->opt->max_slots + (in->reuse ? old->s.nslots : 0);
+	int err = session_shape(in->nthreads, in->opt->buffer, slots,
+				in->reuse ? old : NULL, &shape);
+
+	err = err ? err : make_memfd(in, SESSION_NAME, &there, &here);
+	err = err ? err : session_create(here, &shape, &in->result->map);
+	if (err)
+		return err;
+	fill_session(in);
+	err = infect_map(in, "map the session", in->reuse ? old->base : 0, shape.total,
+			 PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_NORESERVE | (in->reuse ? MAP_FIXED : 0), there,
+			 &in->result->base);
+	in->result->map.s->base = in->result->base;
+	return err ? err : close_there(in, there);
+}
+
+/* 5. Zeroed again for a new session: every thread then takes the slow path and
+ * claims a ring of its own anew. */
+static int map_threads(struct infecting *in)
+{
+	struct session *s = in->result->map.s;
+	uint64_t size = (uint64_t)in->result->map.shape.nrings * THREAD_SIZE;
+	raddr_t at = in->result->old.s.threads;
+	int64_t unused;
+	int err = 0;
+
+	if (in->reuse)
+		err = remote_try(&in->remote, "clear the threads' memory", &unused, SYS_madvise,
+				 at, size, MADV_DONTNEED, 0, 0, 0);
+	else
+		err = infect_map(in, "map the threads' memory", 0, size,
+				 PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, &at);
+	err = err ? err : remote_try(&in->remote, "mark the threads' memory", &unused,
+				     SYS_madvise, at, size, MADV_WIPEONFORK, 0, 0, 0);
+	err = err ? err : remote_try(&in->remote, "mark the threads' memory", &unused,
+				     SYS_madvise, at, size, MADV_NOHUGEPAGE, 0, 0, 0);
+	/* A kernel without huge pages says EINVAL to the last. */
+	if (err == -EINVAL) {
+		fail_clear();
+		err = 0;
+	}
+	s->threads = at;
+	return err;
+}
+
+/* 7. A path that no earlier dlopen had, for dlopen goes by the string: dots and
+ * slashes spell a random number. */
+static void spell_path(int fd, char *path, size_t size)
+{
+	uint32_t nonce = 0;
+	size_t n = (size_t)snprintf(path, size, "/proc/self/fd/");
+
+	if (getrandom(&nonce, sizeof(nonce), 0) < 0)
+		nonce = (uint32_t)now_ns();
+	for (int bit = 0; bit < 24; bit++)
+		n += (size_t)snprintf(path + n, size - n, "%s", nonce >> bit & 1 ? "./" : "/");
+	snprintf(path + n, size - n, "%d", fd);
+}
+
+static int hand_over_payload(struct infecting *in, struct loader *l)
+{
+	size_t size = (size_t)(blob_payload_end - blob_payload);
+	int there = -1;
+	auto_close int here = -1;
+	int err = make_memfd(in, PAYLOAD_NAME, &there, &here);
+
+	if (!err && write(here, blob_payload, size) != (ssize_t)size)
+		err = fail(errno, "write the payload");
+	if (err)
+		return err;
+	l->fd = there;
+	spell_path(there, l->path, sizeof(l->path));
+	return 0;
+}
+
+static int start_loader(struct infecting *in)
+{
+	struct session_map *map = &in->result->map;
+	struct loader *l = (void *)((char *)map->s + LOADER_OFF);
+	raddr_t there = in->result->base + LOADER_OFF;
+	int err = hand_over_payload(in, l);
+
+	l->dlopen = in->libc.dlopen;
+	l->dlerror = in->libc.dlerror;
+	l->pthread_create = in->libc.pthread_create;
+	l->pthread_detach = in->libc.pthread_detach;
+	l->hello_off = in->payload.hello;
+	l->session = in->result->base;
+	err = err ? err : remote_use_stack(&in->remote, stack_top(in));
+	return err ? err : remote_call(&in->remote, in->scratch, there, in->in_place,
+				       in->in_place ? CALL_BUDGET : START_BUDGET);
+}
+
+static int say_hello(struct infecting *in)
+{
+	struct session *old = &in->result->old.s;
+	int err = remote_use_stack(&in->remote, stack_top(in));
+
+	return err ? err : remote_call(&in->remote, old->payload + in->payload.hello,
+				       in->result->base, 0, START_BUDGET);
+}
+
+/* 8. The loader says how it went through a futex word of the session. */
+static int await_loader(struct infecting *in)
+{
+	struct loader *l = (void *)((char *)in->result->map.s + LOADER_OFF);
+	struct timespec tick = { 0, 5000000 };
+	uint32_t status = 0;
+
+	for (int i = 0; i < ANSWER_BUDGET; i++) {
+		status = __atomic_load_n(&l->status, __ATOMIC_ACQUIRE);
+		if (status >= LOADER_DONE || procfs_state(in->target->pid, 0) == 0)
+			break;
+		syscall(SYS_futex, &l->status, FUTEX_WAIT, status, &tick, NULL, 0);
+	}
+	const char *comm = in->target->comm;
+	pid_t pid = in->target->pid;
+	switch (status) {
+	case LOADER_DONE:
+		return 0;
+	case LOADER_FAILED:
+		return fail(0, "loading into %d (%s) failed: %.400s", pid, comm, l->error);
+	case LOADER_NO_THREAD:
+		return fail(l->result, "%d (%s) could not start a thread", pid, comm);
+	default:
+		if (procfs_state(pid, 0) == 0)
+			return fail(ESRCH, "%d (%s) ended", pid, comm);
+		in->abandoned = true;
+		return fail(ETIMEDOUT, "the loader in %d (%s) did not answer: another thread "
+			    "holds the dynamic loader's lock", pid, comm);
+	}
+}
+
+/* The payload that answered is the one that we sent. */
+static int check_answer(struct infecting *in)
+{
+	struct session *s = in->result->map.s;
+	uint8_t head[1024];
+	int err;
+
+	if (s->state != SESSION_READY || s->answer != s->generation)
+		return fail(0, "the payload in %d (%s) did not answer",
+			    in->target->pid, in->target->comm);
+	err = target_read(in->target, s->payload, head, sizeof(head));
+	if (!err && memcmp(head, blob_payload, sizeof(head)) != 0)
+		err = fail(0, "%d (%s) loaded something else than our payload",
+			   in->target->pid, in->target->comm);
+	return err;
+}
+
+/* Everything that a borrowed thread has to run. */
+static int operate(struct infecting *in)
+{
+	int err = in->reuse ? 0 : map_scratch(in);			/* 3 */
+
+	err = err ? err : make_session(in);				/* 4 */
+	err = err ? err : map_threads(in);				/* 5 */
+	err = err ? err : infect_arenas(in);				/* 6 */
+	if (err)
+		return err;
+	return in->reuse ? say_hello(in) : start_loader(in);		/* 7 */
+}
+
+/* What an unlucky attempt has mapped goes again, in reverse. */
+static void undo(struct infecting *in)
+{
+	struct thread_hold *th;
+	struct remote r;
+	int64_t unused;
+	char cause[1024];
+
+	if (!in->nundo || in->abandoned)
+		return;
+	snprintf(cause, sizeof(cause), "%s", fail_text());
+	fail_clear();
+	if (victim_take(in->target, in->mods, VICTIM_SYSCALLS, &th) == 0) {
+		if (remote_begin(in->target, th, &in->gadgets, 0, &r) == 0) {
+			while (in->nundo--)
+				remote_try(&r, "unmap", &unused, SYS_munmap,
+					   in->undo[in->nundo].start,
+					   range_size(in->undo[in->nundo]), 0, 0, 0, 0);
+			remote_end(&r);
+		}
+		target_release(in->target);
+	}
+	fail_clear();
+	fail_adopt(cause);
+}
+
+/* A session is only worth keeping if this program wrote it. */
+static bool reusable(const struct infecting *in)
+{
+	const struct old_session *old = &in->result->old;
+
+	return old->found && old->s.payload && old->s.threads && old->s.scratch &&
+		memcmp(old->s.build_id, in->payload.build_id, sizeof(old->s.build_id)) == 0;
+}
+
+static int prepare(struct infecting *in)
+{
+	int err = payload_info(&in->payload);
+
+	err = err ? err : session_find(in->target, &in->result->old);	/* 1 */
+	if (err)
+		return err;
+	in->reuse = reusable(in);
+	if (in->reuse)
+		in->scratch = in->result->old.s.scratch;
+	err = infect_look(in);
+	return err ? err : remote_gadgets(in->target, &in->gadgets);
+}
+
+int infect(struct target *t, struct modules *mods, const struct infect_options *opt,
+	   struct infection *ret)
+{
+	struct infecting in = { .target = t, .mods = mods, .opt = opt, .result = ret };
+
+	*ret = (struct infection){ .map.fd = -1 };
+	int err = prepare(&in);
+	err = err ? err : borrow(&in);						/* 2 */
+	if (err)
+		goto fail;
+	err = operate(&in);						/* 3..7 */
+	int back = remote_end(&in.remote);				/* 8 */
+	target_release(t);
+	err = err ? err : back;
+	if (!err && !in.reuse)
+		err = await_loader(&in);
+	err = err ? err : check_answer(&in);
+	err = err ? err : infect_fill_arenas(&in);
+	if (!err)
+		return 0;
+	undo(&in);
+fail:
+	infection_clear(ret);
+	return err;
+}
+
+void infection_clear(struct infection *inf)
+{
+	session_unmap(&inf->map);
+	session_forget(&inf->old);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * infect: step 4 of the attach: bring the session, the arenas and the payload
+ * into the target.
+ *
+ * Up to its end nothing of the target's text has changed. One thread is
+ * borrowed for about a millisecond; on failure it goes on as before, and what
+ * was mapped is unmapped again, unless a loader thread that did not answer in
+ * time may still use it.
+ */
+#ifndef INJECTOR_INFECT_H
+#define INJECTOR_INFECT_H
+
+#include "injector/modules.h"
+#include "injector/remote.h"
+#include "injector/session.h"
+
+/* Stubs that a module needs. */
+struct arena_need {
+	struct module *module;
+	uint64_t bytes;		/* of stubs, an upper bound */
+	int arena;		/* out: index in session.arenas; -1: no room
+				 * within reach */
+};
+
+struct infection {
+	struct session_map map;
+	struct old_session old;	/* what was there before */
+	raddr_t base;		/* where the target has mapped the session */
+};
+
+struct infect_options {
+	uint64_t buffer;	/* bytes per thread, 0: default */
+	uint32_t max_slots;
+	int64_t reach;		/* of a jump */
+	struct arena_need *needs;
+	size_t nneeds;
+};
+
+/* To be called on the surgeon thread. */
+int infect(struct target *, struct modules *, const struct infect_options *,
+	   struct infection *ret);
+void infection_clear(struct infection *);
+
+#endif

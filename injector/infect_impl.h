@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* infect, inside: shared by infect.c and infect_place.c only. */
+#ifndef INJECTOR_INFECT_IMPL_H
+#define INJECTOR_INFECT_IMPL_H
+
+#include "injector/blobs.h"
+#include "injector/infect.h"
+
+enum {
+	SCRATCH_CODE = 4096,
+	SCRATCH_STACK = 256 << 10,
+};
+
+struct infecting {
+	struct target *target;
+	struct modules *mods;
+	const struct infect_options *opt;
+	struct infection *result;
+
+	struct payload_info payload;
+	struct gadgets gadgets;
+	struct {
+		raddr_t dlopen, dlerror, pthread_create, pthread_detach;
+	} libc;
+	int nthreads;
+	struct range main_stack;	/* as far as it may grow */
+	uint64_t stack_max;
+	bool reuse;		/* an earlier visit's payload and memory */
+	bool in_place;		/* the borrowed thread calls dlopen itself */
+	bool abandoned;		/* a loader thread may still use what is mapped */
+
+	struct remote remote;
+	raddr_t scratch;	/* the loader's page, and its stack behind it */
+	struct range undo[64];	/* mapped in this visit */
+	size_t nundo;
+};
+
+/* Threads, stack, limits, and the C library's functions. */
+int infect_look(struct infecting *);
+/* A remote mmap that is undone if the visit fails. */
+int infect_map(struct infecting *, const char *what, raddr_t at, uint64_t size,
+	       int prot, int flags, int fd, raddr_t *ret);
+/* Find or map an arena for every need. */
+int infect_arenas(struct infecting *);
+/* Write the recording routines and their header into each new arena, once the
+ * payload has said where it is. */
+int infect_fill_arenas(struct infecting *);
+
+#endif

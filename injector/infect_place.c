@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* infect, continued: what is looked up before, and the arenas. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include "injector/arena.h"
+#include "injector/infect_impl.h"
+#include "injector/look.h"
+#include "injector/procfs.h"
+
+enum {
+	PLACE_TRIES = 64,
+	ARENA_LEAST = 64 << 10,
+	DEFAULT_STACK = 8 << 20,
+};
+
+/* A function of the C library, or of the libraries that it was before 2.34. */
+static int find_libc(struct modules *mods, const char *name, raddr_t *ret)
+{
+	for (size_t i = 0; i < mods->n; i++) {
+		struct module *m = &mods->v[i];
+		raddr_t at;
+
+		if (!m->is_system || m->is_payload || strncmp(m->base, "ld-", 3) == 0)
+			continue;
+		if (module_symbols(m) == 0 && symbols_dynamic(m->symbols, name, &at) == 0) {
+			*ret = at + m->bias;
+			fail_clear();
+			return 0;
+		}
+		fail_clear();
+	}
+	return fail(0, "no %s found in the target's C library", name);
+}
+
+static int find_functions(struct infecting *in)
+{
+	int err = find_libc(in->mods, "dlopen", &in->libc.dlopen);
+
+	err = err ? err : find_libc(in->mods, "dlerror", &in->libc.dlerror);
+	err = err ? err : find_libc(in->mods, "pthread_create", &in->libc.pthread_create);
+	return err ? err : find_libc(in->mods, "pthread_detach", &in->libc.pthread_detach);
+}
+
+static int note_stack(void *ctx, const struct mapping *m)
+{
+	struct infecting *in = ctx;
+
+	if (strcmp(m->path, "[stack]") != 0)
+		return 0;
+	in->main_stack = (struct range){ m->range.end - MIN(m->range.end, in->stack_max),
+					 m->range.end };
+	in->main_stack.start = MIN(in->main_stack.start, m->range.start);
+	return 1;
+}
+
+static int look_stack(struct infecting *in)
+{
+	struct rlimit64 lim;
+
+	in->stack_max = DEFAULT_STACK;
+	if (prlimit64(in->target->pid, RLIMIT_STACK, NULL, &lim) == 0 &&
+	    lim.rlim_cur != RLIM64_INFINITY)
+		in->stack_max = MAX((uint64_t)lim.rlim_cur, (uint64_t)1 << 20);
+	int err = procfs_maps(in->target->pid, note_stack, in);
+	return err < 0 ? err : 0;
+}
+
+static int look_room(struct infecting *in)
+{
+	struct session_shape shape;
+	struct needs n = { .thread = in->nthreads > 1, .memory = 1 << 20 };
+
+	if (in->reuse)
+		return 0;
+	int err = session_shape(in->nthreads, in->opt->buffer, in->opt->max_slots, NULL, &shape);
+	if (err)
+		return err;
+	n.address_space = shape.total + (uint64_t)shape.nrings * THREAD_SIZE + (1 << 20);
+	n.memory += (uint64_t)in->nthreads * shape.nsub * SUBBUF_SIZE;
+	for (size_t i = 0; i < in->opt->nneeds; i++) {
+		n.address_space += MAX(in->opt->needs[i].bytes, (uint64_t)ARENA_LEAST) + 4096;
+		n.memory += in->opt->needs[i].bytes;
+	}
+	return look_limits(in->target->pid, &n);
+}
+
+int infect_look(struct infecting *in)
+{
+	auto_free pid_t *tids = NULL;
+
+	in->nthreads = procfs_threads(in->target->pid, &tids);
+	if (in->nthreads < 0)
+		return fail(ESRCH, "%d (%s) ended", in->target->pid, in->target->comm);
+	int err = look_stack(in);
+	err = err ? err : look_room(in);
+	return err ? err : in->reuse ? 0 : find_functions(in);
+}
+
+static uint64_t header_size(void)
+{
+	return ALIGN_UP((uint64_t)(hot_end - hot_begin), 64);
+}
+
+static int new_arena(struct infecting *in, struct arena_need *need, struct session *s)
+{
+	uint64_t size = ALIGN_UP(MAX(need->bytes + header_size(), (uint64_t)ARENA_LEAST), PAGE);
+	struct range span = need->module->span;
+	raddr_t at = 0, got;
+	int err = -EEXIST;
+
+	if (s->narenas == SESSION_ARENAS)
+		return 0;
+	/* Another thread may map something there at the same moment. */
+	for (int i = 0; i < PLACE_TRIES && err == -EEXIST; i++) {
+		fail_clear();
+		err = arena_find(in->target->pid, span, size, in->opt->reach, at, &at);
+		if (err == -ENOSPC) {
+			fail_clear();
+			return 0;
+		}
+		err = err ? err : infect_map(in, "map memory for stubs", at, size,
+			PROT_READ | PROT_EXEC,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, &got);
+		/* Before Linux 4.17 the flag is unknown, and the address a hint. */
+		if (!err && got != at)
+			err = fail(EEXIST, "map memory for stubs");
+	}
+	if (err)
+		return err;
+	need->arena = (int)s->narenas;
+	s->arenas[s->narenas++] = (struct arena){ got, size, 0, span.start, span.end };
+	return 0;
+}
+
+int infect_arenas(struct infecting *in)
+{
+	struct session *s = in->result->map.s;
+
+	for (size_t i = 0; i < in->opt->nneeds; i++) {
+		struct arena_need *need = &in->opt->needs[i];
+		int err = 0;
+
+		need->arena = -1;
+		for (uint32_t j = 0; j < s->narenas; j++)
+			if (s->arenas[j].module_lo == need->module->span.start &&
+			    s->arenas[j].module_hi == need->module->span.end &&
+			    s->arenas[j].size - s->arenas[j].used >= need->bytes)
+				need->arena = (int)j;
+		if (need->arena < 0)
+			err = new_arena(in, need, s);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int infect_fill_arenas(struct infecting *in)
+{
+	struct session *s = in->result->map.s;
+	struct arena_header h = { s->tls_offset, s->slow_entry, s->slow_exit, s->slow_mark };
+	size_t size = (size_t)(hot_end - hot_begin);
+	auto_free uint8_t *bytes = malloc(size);
+
+	if (!bytes)
+		return fail(ENOMEM, "write the recording routines");
+	memcpy(bytes, hot_begin, size);
+	memcpy(bytes, &h, sizeof(h));
+	for (uint32_t i = 0; i < s->narenas && i < SESSION_ARENAS; i++) {
+		if (s->arenas[i].used)
+			continue;
+		int err = target_write(in->target, s->arenas[i].base, bytes, size);
+		if (err)
+			return err;
+		s->arenas[i].used = header_size();
+	}
+	return 0;
+}

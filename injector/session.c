@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+#include "injector/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "injector/procfs.h"
+
+enum {
+	MOST_SLOTS = 1 << 20,
+	MOST_RINGS = 8192,
+	MOST_SUBS = 1 << 14,
+	FEWEST_SUBS = 4,
+	ALL_RINGS = 64 << 20,	/* bytes that the threads of now share */
+};
+
+static uint64_t rings_offset(const struct session_shape *shape)
+{
+	return ALIGN_UP(PAGE + (uint64_t)shape->max_slots * sizeof(struct slot), PAGE);
+}
+
+static uint64_t ring_stride(const struct session_shape *shape)
+{
+	return PAGE + (uint64_t)shape->nsub * SUBBUF_SIZE;
+}
+
+/* As many sub-buffers as there is room for in a place that is given. */
+static int shape_to_fit(const struct old_session *old, struct session_shape *shape)
+{
+	uint64_t head;
+
+	shape->nrings = old->s.nrings;
+	shape->total = old->mapped;
+	head = rings_offset(shape) + (uint64_t)shape->nrings * PAGE;
+	uint64_t fit = head < shape->total && shape->nrings ?
+		(shape->total - head) / shape->nrings / SUBBUF_SIZE : 0;
+	shape->nsub = (uint32_t)MIN((uint64_t)shape->nsub, fit);
+	return shape->nsub >= FEWEST_SUBS ? 0 :
+		fail(ENOSPC, "the journal of %u sites does not fit into the memory of the "
+		     "first visit", shape->max_slots);
+}
+
+int session_shape(int nthreads, uint64_t buffer, uint32_t max_slots,
+		  const struct old_session *reuse, struct session_shape *ret)
+{
+	uint64_t rings = MAX(256, (uint64_t)nthreads * 4);
+	uint64_t bytes = buffer;
+
+	if (!bytes)
+		bytes = MIN(MAX(ALL_RINGS / (uint64_t)MAX(nthreads, 1), 256u << 10), 4u << 20);
+	ret->max_slots = max_slots;
+	ret->nrings = (uint32_t)MIN(rings, (uint64_t)MOST_RINGS);
+	ret->nsub = (uint32_t)MIN(MAX(bytes / SUBBUF_SIZE, FEWEST_SUBS), (uint64_t)MOST_SUBS);
+	if (reuse)
+		return shape_to_fit(reuse, ret);
+	/* Room for a later visit that wants a larger journal. */
+	ret->total = rings_offset(ret) + ret->nrings * ring_stride(ret) + (16u << 20);
+	return 0;
+}
+
+int session_create(int fd, const struct session_shape *shape, struct session_map *ret)
+{
+	uint64_t size = shape->total;
+	int err = 0;
+
+	*ret = (struct session_map){ .fd = fd, .shape = *shape };
+	/* Sized and sealed here, not there: a remote ftruncate would be under
+	 * the target's RLIMIT_FSIZE, whose signal kills. */
+	if (ftruncate(fd, (off_t)size) < 0 ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+		err = fail(errno, "size the session to %lu MiB", (unsigned long)(size >> 20));
+	if (!err) {
+		void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+		ret->s = p == MAP_FAILED ? NULL : p;
+		err = ret->s ? 0 : fail(errno, "map the session");
+	}
+	if (err) {
+		close(fd);
+		ret->fd = -1;
+		return err;
+	}
+	ret->slots = (void *)((char *)ret->s + PAGE);
+	struct session *s = ret->s;
+	s->abi = ABI_VERSION;
+	s->size = size;
+	s->slots_off = PAGE;
+	s->max_slots = shape->max_slots;
+	s->rings_off = rings_offset(shape);
+	s->ring_stride = ring_stride(shape);
+	s->nrings = shape->nrings;
+	s->nsub = shape->nsub;
+	s->holder_pid = getpid();
+	s->holder_uid = getuid();
+	s->holder_start = procfs_start_time(getpid());
+	return 0;
+}
+
+void session_unmap(struct session_map *m)
+{
+	if (m->s)
+		munmap(m->s, m->shape.total);
+	if (m->fd >= 0)
+		close(m->fd);
+	m->s = NULL;
+	m->fd = -1;
+}
+
+/* Everything that is used later is checked here, once, on our own copy. */
+static bool sane(const struct session *s, uint64_t mapped)
+{
+	return s->magic == SESSION_MAGIC && s->abi == ABI_VERSION &&
+		s->slots_off == PAGE && s->nslots <= s->max_slots &&
+		s->max_slots <= MOST_SLOTS && s->nrings <= MOST_RINGS && s->narenas <= SESSION_ARENAS &&
+		s->slots_off + (uint64_t)s->max_slots * sizeof(struct slot) <= mapped &&
+		s->size <= mapped && s->nfuncs < 1u << REC_FUNC_BITS;
+}
+
+static int note_session(void *ctx, const struct mapping *m)
+{
+	struct old_session *old = ctx;
+	static const char name[] = "/memfd:" SESSION_NAME " (deleted)";
+
+	/* Newer visits map over the old place; if one did not fit there, the
+	 * one with the later generation counts, which the caller compares. */
+	if (strcmp(m->path, name) || m->offset || !m->shared || old->base >= m->range.start)
+		return 0;
+	old->base = m->range.start;
+	old->mapped = range_size(m->range);
+	old->ino = m->ino;
+	return 1;
+}
+
+/* Journals are read whole, so that the rest works on a stable copy. */
+static int copy_slots(const struct target *t, struct old_session *old)
+{
+	size_t size = old->s.nslots * sizeof(struct slot);
+
+	old->slots = malloc(size + 1);
+	if (!old->slots)
+		return fail(ENOMEM, "read the journal of %d", t->pid);
+	return target_read(t, old->base + PAGE, old->slots, size);
+}
+
+int session_find(const struct target *t, struct old_session *ret)
+{
+	struct old_session best = { 0 }, at = { 0 };
+	int err;
+
+	while ((err = procfs_maps(t->pid, note_session, &at)) == 1) {
+		if (target_read(t, at.base, &at.s, sizeof(at.s)) < 0) {
+			fail_clear();
+			continue;
+		}
+		if (at.s.magic == SESSION_MAGIC &&
+		    (!best.found || at.s.generation > best.s.generation)) {
+			best = at;
+			best.found = true;
+		}
+	}
+	*ret = best;
+	if (err < 0 || !best.found)
+		return err;
+	if (best.s.abi != ABI_VERSION)
+		return fail(0, "%d (%s) holds a session of another version of inject "
+			    "(format %u, this one knows %u); use that one's stop",
+			    t->pid, t->comm, best.s.abi, ABI_VERSION);
+	if (!sane(&best.s, best.mapped))
+		return fail(EBADMSG, "the session in %d (%s) is damaged", t->pid, t->comm);
+	return copy_slots(t, ret);
+}
+
+void session_forget(struct old_session *old)
+{
+	free(old->slots);
+	*old = (struct old_session){ 0 };
+}
+
+size_t session_pending(const struct old_session *old)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; old->found && i < old->s.nslots; i++)
+		n += old->slots[i].state == SLOT_PLANNED || old->slots[i].state == SLOT_ACTIVE;
+	return n;
+}
+
+pid_t session_holder(const struct session *s)
+{
+	if (s->holder_pid <= 0 || !s->holder_start ||
+	    procfs_start_time(s->holder_pid) != s->holder_start)
+		return 0;
+	return s->holder_pid;
+}
+
+int session_mark(const struct target *t, const struct old_session *old, size_t slot,
+		 enum slot_state state)
+{
+	uint8_t byte = (uint8_t)state;
+
+	return target_write(t, old->base + PAGE + slot * sizeof(struct slot) +
+			    offsetof(struct slot, state), &byte, 1);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * session: the memory that we share with the target: its journal, its rings.
+ *
+ * A visit always makes a fresh session (a memfd), sized by us through our own
+ * descriptor and sealed against shrinking, so that the target cannot take
+ * pages from under our mapping. An earlier visit's is found through
+ * /proc/PID/maps and read through /proc/PID/mem: nothing more is needed to
+ * finish for an injector that died.
+ */
+#ifndef INJECTOR_SESSION_H
+#define INJECTOR_SESSION_H
+
+#include "injector/target.h"
+#include "payload/abi.h"
+
+#define SESSION_NAME "inject-session"
+#define PAYLOAD_NAME "inject-payload"
+
+/* Sizes of a session to be made. */
+struct session_shape {
+	uint32_t max_slots, nrings, nsub;
+	uint64_t total;		/* bytes of the memfd */
+};
+
+struct old_session;
+/*
+ * Rings and sub-buffers for a process of `nthreads`, with `buffer` bytes per
+ * thread (0: chosen so that all together stay modest). The place of an earlier
+ * session is used again, never unmapped: a thread that was stopped in the
+ * middle of a recording routine may still write to it. So a later session is
+ * as large as the first, whatever `buffer` is. -ENOSPC if the journal does not
+ * fit there.
+ */
+int session_shape(int nthreads, uint64_t buffer, uint32_t max_slots,
+		  const struct old_session *reuse, struct session_shape *ret);
+
+/* Our mapping of a session. */
+struct session_map {
+	struct session *s;	/* shared with the target: hostile */
+	struct slot *slots;
+	struct session_shape shape;	/* our own copy of the sizes */
+	int fd;
+};
+
+/* Size, map and initialise the memfd behind `fd` (consumed). */
+int session_create(int fd, const struct session_shape *, struct session_map *ret);
+void session_unmap(struct session_map *);
+
+/* An earlier visit's session, copied out of the target and checked. */
+struct old_session {
+	bool found;
+	raddr_t base;		/* where the target has mapped it */
+	uint64_t mapped;	/* bytes of that mapping */
+	ino_t ino;		/* of the memfd: who else maps it shares it */
+	struct session s;
+	struct slot *slots;	/* s.nslots of them; owned */
+	char path[64];		/* of the memfd in maps, for messages */
+};
+
+/* Look for one in a process; found == false if there is none. A damaged one
+ * (hostile or foreign) is an error: -EBADMSG. */
+int session_find(const struct target *, struct old_session *ret);
+void session_forget(struct old_session *);
+/* How many of its sites may still stand in the text. */
+size_t session_pending(const struct old_session *);
+/* Is the injector that holds it alive? Its pid, or 0. */
+pid_t session_holder(const struct session *);
+
+/* Write one slot's state in the target's journal, by /proc/PID/mem. */
+int session_mark(const struct target *, const struct old_session *, size_t slot,
+		 enum slot_state state);
+
+#endif
