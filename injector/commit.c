@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include "injector/commit.h"
+
+#include <errno.h>
+
+#include "injector/park.h"
+#include "injector/surgery.h"
+
+enum {
+	ATTEMPTS = 20,
+	REST = 5 * 1000 * 1000,		/* ns between attempts, times their number */
+	PARK_ATTEMPTS = 10,		/* after which a function is given up */
+};
+
+static int forward(void *ctx, raddr_t pc, raddr_t *to)
+{
+	const struct live *live = ctx;
+	const struct live_site *ls = probes_site_at(live, pc);
+	int err = 0;
+
+	if (!ls)
+		return 0;
+	raddr_t at = plan_forward(ls->site, pc - ls->module->bias, &err);
+	if (err)
+		return fail(EBUSY, "a thread stands inside an instruction of %s",
+			    ls->probe->func->name);
+	*to = at ? at + ls->module->bias : 0;
+	return 0;
+}
+
+/* Somebody else may have written there since probes_check. */
+static int check_unchanged(const struct target *t, const struct live *live)
+{
+	auto_free uint8_t *is = malloc(live->nchanges + 1);
+
+	if (!is)
+		return fail(ENOMEM, "check the text");
+	int err = text_look(t, live->changes, live->nchanges, is);
+	for (size_t i = 0; i < live->nchanges && !err; i++)
+		if (is[i] != TEXT_FROM)
+			err = fail(0, "the text at %#lx of %d (%s) has changed meanwhile",
+				   (unsigned long)live->changes[i].addr, t->pid, t->comm);
+	return err;
+}
+
+/* Take back what was written, last first. */
+static void undo(const struct target *t, const struct live *live, size_t done)
+{
+	while (done--) {
+		struct change c = live->changes[done];
+
+		for (size_t i = 0; i < CHANGE_MAX; i++) {
+			uint8_t byte = c.from[i];
+
+			c.from[i] = c.to[i];
+			c.to[i] = byte;
+		}
+		size_t one;
+		text_write(t, &c, 1, &one);
+	}
+}
+
+/* 8. Exits first, entries last: `changes` are in that order. */
+static int write_jumps(struct target *t, struct infection *inf, struct live *live)
+{
+	size_t done = 0, bad;
+	int err = check_unchanged(t, live);
+
+	if (err)
+		return err;
+	err = text_write(t, live->changes, live->nchanges, &done);
+	err = err ? err : text_verify(t, live->changes, live->nchanges, &bad);
+	if (err) {
+		undo(t, live, done);
+		return err;
+	}
+	for (size_t i = 0; i < live->nchanges; i++)
+		inf->map.slots[live->changes[i].slot].state = SLOT_ACTIVE;
+	return 0;
+}
+
+static bool in_time(const struct target *t, const struct commit_options *opt)
+{
+	return now_ns() - t->stopped_at <= opt->max_pause;
+}
+
+/* 6 to 9, once. */
+static int attempt(struct target *t, struct infection *inf, struct live *live,
+		   const struct sigframes *frames, const struct commit_options *opt,
+		   raddr_t *pc)
+{
+	*pc = 0;
+	surgery_hurry(true);
+	int err = target_stop(t, opt->max_pause);			/* 6 */
+	err = err ? err : park(t, frames, forward, live, pc);		/* 7 */
+	if (!err && !in_time(t, opt))
+		err = fail(EAGAIN, "stopping the %zu threads of %d (%s) took too long",
+			   t->nthreads, t->pid, t->comm);
+	err = err ? err : write_jumps(t, inf, live);			/* 8 */
+	target_release(t);						/* 9 */
+	surgery_hurry(false);
+	return err;
+}
+
+/* A function that a thread will not leave is not probed this time. */
+static bool give_up(struct live *live, struct infection *inf, raddr_t pc)
+{
+	const struct live_site *ls = probes_site_at(live, pc);
+
+	if (!ls)
+		return false;
+	probes_drop(live, inf, ls->probe, REFUSED_BUSY);
+	return live->nchanges > 0;
+}
+
+static int attempts(struct target *t, struct infection *inf, struct live *live,
+		    const struct sigframes *frames, const struct commit_options *opt)
+{
+	int err = -EAGAIN, stuck = 0;
+	raddr_t pc;
+
+	for (int i = 0; i < ATTEMPTS; i++) {
+		if (opt->cancelled && opt->cancelled())
+			return -EINTR;
+		fail_clear();
+		err = attempt(t, inf, live, frames, opt, &pc);
+		if (err == -EBUSY && pc && ++stuck >= PARK_ATTEMPTS && give_up(live, inf, pc))
+			stuck = 0;
+		else if (err != -EAGAIN && err != -EBUSY)
+			return err;
+		target_settle(t, (uint64_t)REST * (unsigned int)(i + 1));
+	}
+	return err;
+}
+
+int commit(struct target *t, struct infection *inf, struct live *live,
+	   const struct commit_options *opt)
+{
+	struct sigframes frames;
+	int err = sigframes_prepare(t, &frames);
+
+	err = err ? err : text_touch(t, live->changes, live->nchanges);
+	err = err ? err : attempts(t, inf, live, &frames, opt);
+	sigframes_clear(&frames);
+	return err;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+#include "injector/park.h"
+
+#include <errno.h>
+
+struct parking {
+	struct target *target;
+	struct thread_hold *thread;
+	park_forward *forward;
+	void *ctx;
+	raddr_t *pc;
+};
+
+static int park_frame(void *ctx, const struct sigframe *f)
+{
+	struct parking *p = ctx;
+	raddr_t to = 0;
+
+	*p->pc = f->pc;
+	int err = p->forward(p->ctx, f->pc, &to);
+	if (!err && !to)
+		return 0;
+	int live = sigframe_is_live(p->thread, f);
+	if (live == 0) {
+		fail_clear();
+		return 0;
+	}
+	if (live < 0 && !err)
+		return fail(EBUSY, "the stack of thread %d cannot be walked", p->thread->tid);
+	return err ? err : sigframe_set_pc(p->target, f, to);
+}
+
+static int park_thread(struct parking *p, const struct sigframes *frames)
+{
+	struct thread_hold *th = p->thread;
+	raddr_t to = 0;
+	int err = thread_regs(th);
+
+	if (err)
+		return err;
+	*p->pc = regs_pc(&th->regs);
+	err = p->forward(p->ctx, *p->pc, &to);
+	if (!err && to) {
+		regs_set_pc(&th->regs, to);
+		th->dirty = true;
+	}
+	return err ? err : sigframes_search(p->target, frames, th, park_frame, p);
+}
+
+int park(struct target *t, const struct sigframes *frames, park_forward *forward, void *ctx,
+	 raddr_t *pc)
+{
+	struct parking p = { .target = t, .forward = forward, .ctx = ctx, .pc = pc };
+
+	for (size_t i = 0; i < t->nthreads; i++) {
+		p.thread = &t->threads[i];
+		int err = p.thread->hold == HOLD_STOPPED ? park_thread(&p, frames) : 0;
+		if (err)
+			return err;
+	}
+	return 0;
+}

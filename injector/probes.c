@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT */
+#include "injector/probes.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "injector/blobs.h"
+
+enum { STUB_ALIGN = 16, STUB_MAX = 2048 };
+
+static bool probed(const struct probe *p)
+{
+	return p->refusal == REFUSED_NONE;
+}
+
+static uint8_t covered(const struct site *s)
+{
+	return MAX((uint8_t)(s->window + s->dead), s->jump.len);
+}
+
+/* Bytes that a debugger or another tracer leaves at a function's entry. */
+static bool looks_foreign(const uint8_t *now)
+{
+	enum { INT3 = 0xcc, JMP32 = 0xe9, JMP8 = 0xeb, JMP_SLOT = 0xff };
+
+	return now[0] == INT3 || now[0] == JMP32 || now[0] == JMP8 ||
+		(now[0] == JMP_SLOT && now[1] == 0x25);
+}
+
+static enum refusal compare(const struct target *t, const struct module *m, raddr_t pc,
+			    size_t len)
+{
+	uint8_t now[256];
+	size_t there;
+	const uint8_t *file = symbols_text(m->symbols, pc, &there);
+
+	if (!file || there < len || len > sizeof(now) || len < 2)
+		return len < 2 ? REFUSED_NONE : REFUSED_TEXT_DIFFERS;
+	if (target_read(t, pc + m->bias, now, len) < 0) {
+		fail_clear();
+		return REFUSED_TEXT_DIFFERS;
+	}
+	if (memcmp(now, file, len) == 0)
+		return REFUSED_NONE;
+	return looks_foreign(now) || memchr(now, 0xcc, len) ? REFUSED_FOREIGN_PATCH :
+		REFUSED_TEXT_DIFFERS;
+}
+
+static enum refusal check_probe(const struct target *t, const struct module *m,
+				const struct probe *p)
+{
+	enum refusal why = m->shared ? REFUSED_SHARED_TEXT : REFUSED_NONE;
+
+	for (size_t i = 0; i < p->nsites && !why; i++) {
+		const struct site *s = &p->sites[i];
+
+		why = compare(t, m, s->pc, covered(s));
+		if (!why && s->hole.len)
+			why = compare(t, m, s->hole.pc, s->hole.len);
+	}
+	return why;
+}
+
+int probes_check(const struct target *t, struct selection *sel)
+{
+	for (size_t i = 0; i < sel->n; i++) {
+		struct selected *s = &sel->v[i];
+
+		for (size_t j = 0; j < s->plan->nprobes; j++) {
+			struct probe *p = &s->plan->probes[j];
+
+			if (probed(p))
+				p->refusal = check_probe(t, s->module, p);
+		}
+	}
+	return 0;
+}
+
+int probes_needs(const struct selection *sel, struct arena_need **needs, uint32_t *slots)
+{
+	*needs = calloc(sel->n + 1, sizeof(**needs));
+	*slots = 0;
+	if (!*needs)
+		return fail(ENOMEM, "plan the stubs");
+	for (size_t i = 0; i < sel->n; i++) {
+		const struct plan *plan = sel->v[i].plan;
+
+		(*needs)[i].module = sel->v[i].module;
+		for (size_t j = 0; j < plan->nprobes; j++) {
+			const struct probe *p = &plan->probes[j];
+
+			for (size_t k = 0; probed(p) && k < p->nsites; k++) {
+				(*needs)[i].bytes += ALIGN_UP((uint64_t)p->sites[k].stub_size,
+							      STUB_ALIGN);
+				*slots += p->sites[k].hole.len ? 2 : 1;
+			}
+		}
+	}
+	return 0;
+}
+
+struct placing {
+	const struct target *target;
+	struct infection *inf;
+	struct live *live;
+	uint32_t *by_addr;	/* slots of earlier visits, sorted by address */
+	uint32_t ncarried;
+};
+
+static const struct slot *sorting;	/* qsort has no context argument */
+
+static int by_slot_addr(const void *a, const void *b)
+{
+	uint64_t x = sorting[*(const uint32_t *)a].addr, y = sorting[*(const uint32_t *)b].addr;
+
+	return x < y ? -1 : x > y;
+}
+
+static int index_slots(struct placing *p)
+{
+	p->ncarried = p->inf->map.s->nslots;
+	p->by_addr = calloc(p->ncarried + 1, sizeof(*p->by_addr));
+	if (!p->by_addr)
+		return fail(ENOMEM, "read the journal");
+	for (uint32_t i = 0; i < p->ncarried; i++)
+		p->by_addr[i] = i;
+	sorting = p->inf->map.slots;
+	qsort(p->by_addr, p->ncarried, sizeof(*p->by_addr), by_slot_addr);
+	return 0;
+}
+
+/* The slot that an earlier visit has given to this place, or NULL. */
+static struct slot *carried(const struct placing *p, raddr_t addr, enum slot_kind kind)
+{
+	struct slot *slots = p->inf->map.slots;
+	uint32_t lo = 0, hi = p->ncarried;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (slots[p->by_addr[mid]].addr < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < p->ncarried && slots[p->by_addr[lo]].addr == addr; lo++)
+		if (slots[p->by_addr[lo]].kind == kind)
+			return &slots[p->by_addr[lo]];
+	return NULL;
+}
+
+static enum slot_kind kind_of(const struct site *s)
+{
+	return s->entry ? SLOT_ENTRY : SLOT_EXIT;
+}
+
+/* Function ids are for life, for they stand in stubs that stay. */
+static int give_id(struct placing *p, const struct module *m, struct probe *probe)
+{
+	struct session *s = p->inf->map.s;
+	const struct site *entry = &probe->sites[probe->nsites - 1];
+	const struct slot *old = carried(p, entry->jump.pc + m->bias, SLOT_ENTRY);
+
+	if (old && old->func < 1u << REC_FUNC_BITS) {
+		probe->id = old->func;
+		return 0;
+	}
+	if (s->nfuncs >= 1u << REC_FUNC_BITS)
+		return fail(ENOSPC, "no function id is left");
+	probe->id = s->nfuncs++;
+	return 0;
+}
+
+/* Is the stub that stands at `at` byte for byte the one that is wanted? */
+static bool same_stub(const struct placing *p, raddr_t at, const uint8_t *want, size_t n)
+{
+	uint8_t have[STUB_MAX];
+
+	if (target_read(p->target, at, have, n) < 0) {
+		fail_clear();
+		return false;
+	}
+	return memcmp(have, want, n) == 0;
+}
+
+/* The site's stub: an earlier visit's if it would be the same, for stubs are
+ * never recycled for anything else; a new one otherwise. */
+static int place_stub(struct placing *p, const struct module *m, const struct probe *probe,
+		      struct site *site, struct arena *a)
+{
+	const struct slot *old = carried(p, site->jump.pc + m->bias, kind_of(site));
+	raddr_t base = a->base - m->bias;
+	struct routines r = { base + (raddr_t)(hot_entry - hot_begin),
+			      base + (raddr_t)(hot_exit - hot_begin),
+			      base + (raddr_t)(hot_mark - hot_begin) };
+	uint8_t code[STUB_MAX];
+	size_t there;
+	const uint8_t *window = symbols_text(m->symbols, site->pc, &there);
+
+	if (old && old->stub >= a->base && old->stub < a->base + a->used) {
+		site->stub = old->stub - m->bias;
+		if (plan_place(arch_host(), probe, site, window, &r, code, sizeof(code)) == 0 &&
+		    same_stub(p, old->stub, code, site->stub_size))
+			return 0;
+		fail_clear();
+	}
+	site->stub = ALIGN_UP(a->base + a->used, STUB_ALIGN) - m->bias;
+	int err = plan_place(arch_host(), probe, site, window, &r, code, sizeof(code));
+	if (err)
+		return err;
+	raddr_t at = site->stub + m->bias;
+	if (at + site->stub_size > a->base + a->size)
+		return fail(ENOSPC, "the stubs of %s need more room than was planned", m->base);
+	a->used = at + site->stub_size - a->base;
+	return target_write(p->target, at, code, site->stub_size);
+}
+
+/* Journal first: the slot is complete before anything refers to it. */
+static int journal(struct placing *p, const struct module *m, const struct probe *probe,
+		   const struct site *site, const struct patch *patch, enum slot_kind kind)
+{
+	struct session_map *map = &p->inf->map;
+	raddr_t addr = patch->pc + m->bias;
+	struct slot *slot = carried(p, addr, kind);
+	struct change *c = vec_push(p->live->changes, p->live->nchanges, p->live->changes_cap);
+
+	if (!c)
+		return fail(ENOMEM, "write the journal");
+	if (!slot) {
+		if (map->s->nslots >= map->shape.max_slots)
+			return fail(ENOSPC, "the journal is full");
+		slot = &map->slots[map->s->nslots];
+	}
+	*slot = (struct slot){ .addr = addr, .stub = site->stub + m->bias, .func = probe->id,
+			       .stub_size = site->stub_size, .kind = kind, .len = patch->len,
+			       .window = site->window, .state = SLOT_PLANNED };
+	memcpy(slot->old, patch->old, sizeof(slot->old));
+	memcpy(slot->new_, patch->new_, sizeof(slot->new_));
+	c->addr = addr;
+	c->len = patch->len;
+	c->slot = (uint32_t)(slot - map->slots);
+	memcpy(c->from, patch->old, sizeof(c->from));
+	memcpy(c->to, patch->new_, sizeof(c->to));
+	if (c->slot == map->s->nslots)
+		__atomic_store_n(&map->s->nslots, c->slot + 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static int add_site(struct placing *p, const struct module *m, struct probe *probe,
+		    const struct site *site)
+{
+	struct live_site *ls = vec_push(p->live->sites, p->live->nsites, p->live->sites_cap);
+
+	if (!ls)
+		return fail(ENOMEM, "list the sites");
+	*ls = (struct live_site){ site->pc + m->bias, covered(site), site, probe, m };
+	int err = site->hole.len ? journal(p, m, probe, site, &site->hole, SLOT_HOLE) : 0;
+	return err ? err : journal(p, m, probe, site, &site->jump, kind_of(site));
+}
+
+static int place_probe(struct placing *p, const struct module *m, struct probe *probe,
+		       struct arena *a)
+{
+	int err = give_id(p, m, probe);
+
+	for (size_t i = 0; i < probe->nsites && !err; i++)
+		err = place_stub(p, m, probe, &probe->sites[i], a);
+	if (err == -ERANGE) {
+		fail_clear();
+		probe->refusal = REFUSED_OUT_OF_REACH;
+		return 0;
+	}
+	for (size_t i = 0; i < probe->nsites && !err; i++)
+		err = add_site(p, m, probe, &probe->sites[i]);
+	if (!err)
+		p->live->nprobed++;
+	if (!err && probe->entry_only)
+		p->live->nentry_only++;
+	return err;
+}
+
+static int place_module(struct placing *p, struct selected *s, const struct arena_need *need)
+{
+	struct session *ses = p->inf->map.s;
+
+	for (size_t i = 0; i < s->plan->nprobes; i++) {
+		struct probe *probe = &s->plan->probes[i];
+		int err = 0;
+
+		if (!probed(probe))
+			continue;
+		if (need->arena < 0 || need->arena >= SESSION_ARENAS)
+			probe->refusal = REFUSED_OUT_OF_REACH;
+		else
+			err = place_probe(p, s->module, probe, &ses->arenas[need->arena]);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct live_site *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static int by_kind(const void *a, const void *b)
+{
+	const struct change *x = a, *y = b;
+	const struct slot *sx = &sorting[x->slot], *sy = &sorting[y->slot];
+
+	if (sx->kind != sy->kind)
+		return (int)sx->kind - (int)sy->kind;
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/* Names for the reader, by id; ids of earlier visits keep a place. */
+static int name_funcs(struct placing *p, const struct selection *sel)
+{
+	struct live *live = p->live;
+
+	live->nfuncs = MIN(p->inf->map.s->nfuncs, 1u << REC_FUNC_BITS);
+	live->funcs = calloc(live->nfuncs + 1, sizeof(*live->funcs));
+	if (!live->funcs)
+		return fail(ENOMEM, "name the functions");
+	for (size_t i = 0; i < live->nfuncs; i++)
+		live->funcs[i] = (struct reader_func){ .name = "?", .module = "?" };
+	for (size_t i = 0; i < sel->n; i++) {
+		const struct selected *s = &sel->v[i];
+
+		for (size_t j = 0; j < s->plan->nprobes; j++) {
+			const struct probe *probe = &s->plan->probes[j];
+
+			if (probed(probe) && probe->id < live->nfuncs)
+				live->funcs[probe->id] = (struct reader_func){
+					s->names[j], s->module->base, probe->entry_only != 0 };
+		}
+	}
+	return 0;
+}
+
+int probes_place(const struct target *t, struct infection *inf, struct selection *sel,
+		 const struct arena_need *needs, struct live *ret)
+{
+	struct placing p = { .target = t, .inf = inf, .live = ret };
+
+	*ret = (struct live){ 0 };
+	int err = index_slots(&p);
+	for (size_t i = 0; i < sel->n && !err; i++)
+		err = place_module(&p, &sel->v[i], &needs[i]);
+	free(p.by_addr);
+	err = err ? err : name_funcs(&p, sel);
+	if (err) {
+		probes_clear(ret);
+		return err;
+	}
+	qsort(ret->sites, ret->nsites, sizeof(*ret->sites), by_start);
+	sorting = inf->map.slots;
+	qsort(ret->changes, ret->nchanges, sizeof(*ret->changes), by_kind);
+	return 0;
+}
+
+const struct live_site *probes_site_at(const struct live *live, raddr_t pc)
+{
+	size_t lo = 0, hi = live->nsites;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (live->sites[mid].start < pc)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	/* The last site that starts before pc: at its start a PC may rest. */
+	if (!lo || pc >= live->sites[lo - 1].start + live->sites[lo - 1].size)
+		return NULL;
+	return &live->sites[lo - 1];
+}
+
+void probes_drop(struct live *live, struct infection *inf, struct probe *probe,
+		 enum refusal why)
+{
+	size_t kept = 0;
+
+	probe->refusal = why;
+	for (size_t i = 0; i < live->nchanges; i++) {
+		struct slot *slot = &inf->map.slots[live->changes[i].slot];
+
+		if (slot->func == probe->id)
+			slot->state = SLOT_REMOVED;
+		else
+			live->changes[kept++] = live->changes[i];
+	}
+	live->nchanges = kept;
+	kept = 0;
+	for (size_t i = 0; i < live->nsites; i++)
+		if (live->sites[i].probe != probe)
+			live->sites[kept++] = live->sites[i];
+	live->nsites = kept;
+	live->nprobed--;
+	live->nentry_only -= probe->entry_only != 0;
+}
+
+void probes_clear(struct live *live)
+{
+	free(live->sites);
+	free(live->changes);
+	free(live->funcs);
+	*live = (struct live){ 0 };
+}

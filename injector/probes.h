@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * probes: the plans of a selection as they are to stand in one process: checked
+ * against its memory, their stubs written, their journal made. Nothing refers
+ * to a stub yet, and no byte of text changes here.
+ */
+#ifndef INJECTOR_PROBES_H
+#define INJECTOR_PROBES_H
+
+#include "injector/infect.h"
+#include "injector/reader.h"
+#include "injector/select.h"
+#include "injector/text.h"
+
+/* One site in the process. */
+struct live_site {
+	raddr_t start;		/* of its window, run-time */
+	uint8_t size;		/* bytes in which no PC may rest, from start */
+	const struct site *site;
+	struct probe *probe;
+	const struct module *module;
+};
+
+struct live {
+	struct live_site *sites;	/* sorted by start */
+	size_t nsites, sites_cap;
+	struct change *changes;	/* in writing order: holes, exits, entries */
+	size_t nchanges, changes_cap;
+	struct reader_func *funcs;	/* by function id */
+	size_t nfuncs;
+	size_t nprobed, nentry_only;
+};
+
+/*
+ * Refuse what cannot be probed in this process: text that differs from its
+ * file, a foreign breakpoint or jump, text that is mapped shared. Sets the
+ * refusals in the plans. Touches nothing.
+ */
+int probes_check(const struct target *, struct selection *);
+/* What the probes that are left need: stub bytes per module (owned by the
+ * caller, one entry per selected module), and journal slots. */
+int probes_needs(const struct selection *, struct arena_need **needs,
+		 uint32_t *slots);
+/* Ids, stubs, journal. `needs` as infect() has filled them. */
+int probes_place(const struct target *, struct infection *, struct selection *,
+		 const struct arena_need *needs, struct live *ret);
+/* The site whose window holds `pc` strictly inside, or NULL. */
+const struct live_site *probes_site_at(const struct live *, raddr_t pc);
+/* Take one function out again, before its changes are written. */
+void probes_drop(struct live *, struct infection *, struct probe *, enum refusal);
+void probes_clear(struct live *);
+
+#endif
