@@ -170,17 +170,28 @@ static bool starts_are_aligned(const struct unwind *u)
 	return aligned >= entered - entered / 4;
 }
 
+/* Unlikely code is packed: an unaligned piece follows without padding. */
+static bool is_packed(const struct builder *b, const struct fde *fde)
+{
+	const struct fde *next = fde + 1;
+
+	return fde->range.start % FUNC_ALIGN ||
+	       (next < b->u->fdes + b->u->nfdes &&
+		next->range.start == fde->range.end &&
+		next->range.start % FUNC_ALIGN);
+}
+
 /*
  * Compilers move the unlikely half of a function elsewhere, and it has an
  * unwind entry too. Most such halves start in the middle of a frame. The
- * others look like functions, but nothing aligned them, and no pointer leads
- * to them. To take a function for a fragment only means not to offer it.
+ * others look like functions, but are packed among their like, and no pointer
+ * leads to them. To take a function for a fragment only means not to offer it.
  */
 static bool is_fragment(const struct builder *b, const struct fde *fde)
 {
 	if (!(fde->flags & FDE_ENTERED))
 		return true;
-	return b->aligned && fde->range.start % FUNC_ALIGN &&
+	return b->aligned && is_packed(b, fde) &&
 	       !addresses_has(b->pointers, fde->range.start);
 }
 
