@@ -35,45 +35,56 @@ static raddr_t window_pc(const struct body *b, const struct window *w)
 	return b->steps[w->first].insn.pc;
 }
 
-static void claim(struct body *b, const struct pick *k)
+static void claim_window(struct body *b, const struct window *w)
 {
-	ground_set(b->impl, LAYER_TAKEN, window_pc(b, &k->window),
-		   k->window.size + k->window.dead);
-	if (k->hole)
-		ground_set(b->impl, LAYER_TAKEN, k->hole, b->impl->arch->jump_size);
+	ground_set(b->impl, LAYER_TAKEN, window_pc(b, w), w->size + w->dead);
 }
 
-static void release(struct body *b, const struct pick *k)
+static void release_window(struct body *b, const struct window *w)
 {
-	ground_clear(b->impl, LAYER_TAKEN, window_pc(b, &k->window),
-		     k->window.size + k->window.dead);
+	ground_clear(b->impl, LAYER_TAKEN, window_pc(b, w), w->size + w->dead);
+}
+
+static void claim_hole(struct body *b, struct pick *k, raddr_t hole)
+{
+	ground_set(b->impl, LAYER_TAKEN, hole, b->impl->arch->jump_size);
+	k->hole = hole;
+}
+
+static void release_hole(struct body *b, struct pick *k)
+{
 	if (k->hole)
 		ground_clear(b->impl, LAYER_TAKEN, k->hole, b->impl->arch->jump_size);
+	k->hole = 0;
 }
 
-static void release_all(struct body *b, struct picks *ks)
+static void drop_pick(struct body *b, struct picks *ks)
 {
-	while (ks->n)
-		release(b, &ks->v[--ks->n]);
+	struct pick *k = &ks->v[--ks->n];
+
+	release_window(b, &k->window);
+	release_hole(b, k);
 }
 
-static void add_pick(struct body *b, struct picks *ks, struct window w, raddr_t hole)
+static struct pick *add_pick(struct body *b, struct picks *ks, struct window w)
 {
 	struct pick *k = &ks->v[ks->n++];
 
-	*k = (struct pick){ .window = w, .hole = hole };
-	claim(b, k);
+	*k = (struct pick){ .window = w };
+	claim_window(b, &w);
+	return k;
 }
 
 /* Take `w` for a short jump, if there is a hole for it. */
 static bool add_short(struct body *b, struct picks *ks, struct window w)
 {
-	add_pick(b, ks, w, 0);
+	struct pick *k = add_pick(b, ks, w);
 	raddr_t hole = window_hole(b, window_pc(b, &w));
 
-	release(b, &ks->v[--ks->n]);
 	if (hole)
-		add_pick(b, ks, w, hole);
+		claim_hole(b, k, hole);
+	else
+		drop_pick(b, ks);
 	return hole != 0;
 }
 
@@ -95,7 +106,7 @@ static enum refusal choose_entry(struct body *b, bool may_short, struct picks *k
 	enum refusal why = find_entry(b, arch->jump_size, &w);
 
 	if (!why)
-		add_pick(b, ks, w, 0);
+		add_pick(b, ks, w);
 	else if (may_short && !find_entry(b, arch->short_size, &w) &&
 		 add_short(b, ks, w))
 		why = REFUSED_NONE;
@@ -137,19 +148,28 @@ static enum refusal find_exit(struct body *b, size_t exit, size_t need,
 	return why;
 }
 
-/* Let the site before an exit reach as far as the exit. */
-static bool extend(struct body *b, struct pick *k, size_t exit)
+/* Let a site reach as far as an exit behind it. */
+static bool extend_by(struct body *b, struct pick *k, size_t exit, size_t need)
 {
 	struct window w;
 
-	release(b, k);
-	bool ok = !window_check(b, k->window.first, exit,
-				b->impl->arch->jump_size, &w);
+	release_window(b, &k->window);
+	bool ok = !window_check(b, k->window.first, exit, need, &w);
 
 	if (ok)
-		*k = (struct pick){ .window = w };
-	claim(b, k);
+		k->window = w;
+	claim_window(b, &k->window);
 	return ok;
+}
+
+/* A short jump becomes a full one if there is room for that now. */
+static bool extend(struct body *b, struct pick *k, size_t exit)
+{
+	if (extend_by(b, k, exit, b->impl->arch->jump_size)) {
+		release_hole(b, k);
+		return true;
+	}
+	return k->hole && extend_by(b, k, exit, b->impl->arch->short_size);
 }
 
 static bool is_near(const struct body *b, const struct pick *k, size_t exit)
@@ -174,7 +194,7 @@ static enum refusal choose_exit(struct body *b, size_t exit, bool may_short,
 	enum refusal why = find_exit(b, exit, arch->jump_size, &w);
 
 	if (!why)
-		add_pick(b, ks, w, 0);
+		add_pick(b, ks, w);
 	else if (extend(b, before, exit) ||
 		 (may_short && !find_exit(b, exit, arch->short_size, &w) &&
 		  add_short(b, ks, w)))
@@ -277,7 +297,8 @@ static int choose_picks(struct body *b, const struct choice *c, struct picks *ks
 	probe->entry_only = choose_exits(b, c->may_short, ks);
 	if (!probe->entry_only)
 		return 0;
-	release_all(b, ks);
+	while (ks->n)
+		drop_pick(b, ks);
 	if (retry)
 		return 1;
 	/* It may have been extended to reach an exit: choose it anew. */

@@ -107,7 +107,7 @@ static void func(const char *name, size_t off)
 	m.names_used += (size_t)sprintf((char *)m.names + m.names_used, "%s", name) + 1;
 }
 
-/* The frame's address is sp + n throughout the last function. */
+/* The frame's address is sp + n in the last function but for its first byte. */
 static inline void func_cfa(int64_t n)
 {
 	m.cfa[m.nfuncs - 1] = n;
@@ -139,7 +139,7 @@ static void module_unwind(void)
 		memcpy(p, head, 8);
 		memcpy(p + 8, &m.syms[i].st_value, 8);
 		memcpy(p + 16, &m.syms[i].st_size, 8);
-		memcpy(p + 24, (uint8_t[8]){ 0, 0x0e, (uint8_t)m.cfa[i] }, 8);
+		memcpy(p + 24, (uint8_t[8]){ 0, 0x41, 0x0e, (uint8_t)m.cfa[i] }, 8);
 		p += 32;
 	}
 	m.eh_used = (size_t)(p - m.eh) + 4;
