@@ -207,7 +207,10 @@ struct subbuf {
 				 * within them is a hole: its call was left by a
 				 * siglongjmp between reserving and writing */
 	uint64_t lost_entries, lost_exits;	/* of the ring, when begun */
-	uint32_t depth;		/* open frames of the current stack, when begun */
+	uint32_t depth;		/* calls open on that stack, when begun, of those
+				 * that EXT_UNWOUND counts. One off if it was
+				 * begun by a signal handler that interrupted
+				 * a call between its record and its frame */
 	uint32_t stack;		/* number of that stack */
 	uint64_t begin;		/* time stamp when it was begun */
 	uint64_t pad;

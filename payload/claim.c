@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* claim: which struct thread and which ring does the calling thread have? */
 #include <asm/unistd.h>
-#include "arch/cpu.h"
 #include "payload/payload.h"
 
 /* After a search that found no free ring, the next one waits for this many

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hello: which session does the payload record into? */
 #include <asm/unistd.h>
-#include "arch/cpu.h"
 #include "payload/payload.h"
 
 struct session *payload_session;

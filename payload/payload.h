@@ -21,6 +21,7 @@
 #define PAYLOAD_PAYLOAD_H
 
 #include <stdbool.h>
+#include "arch/cpu.h"
 #include "payload/abi.h"
 
 /* What the stub's word says is to be counted. */

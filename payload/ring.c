@@ -10,7 +10,6 @@
  * counts it, and the words after that. A slow path that was left for good in
  * between leaves an empty sub-buffer at worst.
  */
-#include "arch/cpu.h"
 #include "payload/payload.h"
 
 #define WORD_SIZE 8

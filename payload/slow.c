@@ -102,10 +102,12 @@ static void push(struct thread *t, uint64_t frame)
 /*
  * A fast path was interrupted between its record and its frame by a handler
  * that recorded, too; `top` is where it left the stack's top. Nothing is
- * recorded, so nothing is counted either.
+ * counted, and nothing recorded but that we are on this stack again, which
+ * the fast path would take for told.
  */
 static void settle(uint64_t top, uint64_t sp, bool entry)
 {
+	struct session *s = observe(&payload_session);
 	struct thread *t = claim_kept();
 
 	if (!t || is_busy(t))
@@ -114,6 +116,8 @@ static void settle(uint64_t top, uint64_t sp, bool entry)
 	stacks_settle(t, top);
 	if (entry)
 		*frames_at(t, top) = sp;
+	if (observe(&s->state) != SESSION_CLOSED)
+		ring_room(s, t, 0);
 	leave(t);
 }
 

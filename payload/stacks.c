@@ -9,7 +9,6 @@
  * bounds are a guess around the stack pointers seen, which grows with them.
  */
 #include <asm/unistd.h>
-#include "arch/cpu.h"
 #include "payload/payload.h"
 
 /* How far a guessed stack reaches beyond the stack pointers seen on it. Less
