@@ -1,0 +1,92 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# payload-check: is what will run inside the target free of what would harm it?
+#	payload-check.sh payload.so loader.elf [build directory of the .po files]
+# The payload needs no library and no symbol, has no constructor, no text
+# relocation, little thread-local storage and one exported function, uses no
+# vector or x87 register, and takes little of the application's stack. The
+# loader is text alone, without relocations, and begins with its entry point.
+set -eu
+export LC_ALL=C
+
+bad=0
+fail()
+{
+	echo "payload-check: $*" >&2
+	bad=1
+}
+
+so=${1:?usage: payload-check.sh payload.so loader.elf}
+loader=${2:?usage: payload-check.sh payload.so loader.elf}
+
+dynamic=$(readelf -dW "$so")
+for tag in NEEDED TEXTREL INIT FINI INIT_ARRAY FINI_ARRAY PREINIT_ARRAY RPATH RUNPATH; do
+	if echo "$dynamic" | grep -q "($tag)"; then
+		fail "$so: has a dynamic entry $tag"
+	fi
+done
+
+undefined=$(nm -D --undefined-only "$so")
+[ -z "$undefined" ] || fail "$so: undefined symbols: $undefined"
+
+exported=$(nm -D --defined-only "$so" | awk '$2 != "A" { print $3 }')
+[ "$exported" = payload_hello ] || fail "$so: exports $exported"
+
+# The offset of the thread-local block is all that may be relocated.
+odd=$(readelf -rW "$so" | awk '$3 ~ /^R_/ && $3 !~ /_(TPOFF64|TLS_TPREL64|RELATIVE)$/ { print $3 }')
+[ -z "$odd" ] || fail "$so: relocations $odd"
+
+tls=$(readelf -lW "$so" | awk '$1 == "TLS" { print $6 }')
+if [ $((${tls:-0})) -eq 0 ] || [ $((${tls:-0})) -gt 64 ]; then
+	fail "$so: thread-local storage of $tls bytes, not 1 to 64"
+fi
+
+readelf -lW "$so" | awk '$1 == "GNU_STACK" { print $(NF - 1) }' | grep -q E &&
+	fail "$so: wants an executable stack"
+
+for f in "$so" "$loader"; do
+	vector=$(objdump -d --no-show-raw-insn "$f" |
+		grep -E '%([xyz]mm|st|mm[0-7]|k[0-7])|[[:space:]](f(ld|st|xsave|xrstor)|emms)' || true)
+	[ -z "$vector" ] || fail "$f: uses vector or x87 state:
+$vector"
+done
+
+start=$(nm "$loader" | awk '$3 == "loader_start" { print $1 }')
+[ "$start" = 0000000000000000 ] || fail "$loader: loader_start at $start, not at 0"
+sections=$(readelf -SW "$loader" | sed 's/^ *\[ *[0-9]*\]//' |
+	awk '$7 ~ /A/ && $1 != ".text" { print $1 }')
+[ -z "$sections" ] || fail "$loader: needs sections $sections"
+
+# Direct calls only, so the deepest chain is the sum down the call graph.
+deepest=$(objdump -d --no-show-raw-insn "$so" | awk '
+	/^[0-9a-f]+ <.*>:$/ { f = $2; gsub(/[<>:]/, "", f); next }
+	f == "" { next }
+	$2 == "push" || $2 == "pushf" { own[f] += 8 }
+	$2 == "sub" && $3 ~ /^\$0x[0-9a-f]+,%rsp$/ {
+		split($3, part, ","); own[f] += hex(substr(part[1], 4)) }
+	$2 == "call" || ($2 == "jmp" && $4 !~ /\+/) {
+		g = $4; gsub(/[<>]/, "", g); sub(/\+.*/, "", g)
+		if (g != "" && g != f && !((f, g) in seen)) {
+			seen[f, g] = 1; calls[f] = calls[f] " " g
+			if ($2 == "call") ret[f, g] = 8 } }
+	function hex(s,  i, n) {
+		for (i = 1; i <= length(s); i++)
+			n = n * 16 + index("0123456789abcdef", substr(s, i, 1)) - 1
+		return n }
+	function depth(f, level,  list, n, i, d, most) {
+		if (level > 30) return 100000
+		n = split(calls[f], list, " "); most = 0
+		for (i = 1; i <= n; i++) {
+			d = depth(list[i], level + 1) + ret[f, list[i]]
+			if (d > most) most = d }
+		return own[f] + most }
+	END {
+		most = depth("slow_entry", 0)
+		if ((d = depth("slow_exit", 0)) > most) most = d
+		if ((d = depth("slow_mark", 0)) > most) most = d
+		print most + 15 }')
+# 16 of the stub, and what slow.S may lose to alignment is in it.
+[ $((deepest + 16)) -lt 700 ] || fail "$so: takes $deepest bytes of stack"
+
+[ $bad = 0 ] && echo "payload-check: ok, at most $((deepest + 16)) bytes of stack"
+exit $bad
