@@ -16,6 +16,8 @@ static void note(void *ctx, const struct rec *r)
 {
 	struct log *log = ctx;
 
+	if (r->kind == REC_NONE)
+		return;
 	if (log->n < 64)
 		log->recs[log->n++] = *r;
 	log->entries += r->kind == REC_ENTRY;

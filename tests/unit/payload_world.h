@@ -223,7 +223,8 @@ static inline probed_fn *marked(struct world *w, uint32_t func, probed_fn *body)
 	return f;
 }
 
-/* A record as read from a ring. */
+/* A record as read from a ring; REC_NONE: a sub-buffer begins, on the stack
+ * with number `func` and with `body` calls open on it. */
 struct rec {
 	uint64_t tsc, body;
 	uint32_t kind, func, sub;
@@ -252,7 +253,10 @@ struct drain {
 	uint64_t last;			/* time of the last record */
 	uint64_t inversions, holes, words;
 	uint64_t done;			/* words of the current sub-buffer */
-	uint64_t epoch, seq;
+	int patience;			/* a hole may be filled yet: how many
+					 * passes to wait */
+	int waited;
+	bool begun;			/* the sub-buffer's header was told */
 	void (*each)(void *ctx, const struct rec *);
 	void *ctx;
 };
@@ -276,6 +280,15 @@ static inline void drain_word(struct drain *d, const struct subbuf *b, const uin
 		d->each(d->ctx, &r);
 }
 
+static inline void drain_begin(struct drain *d, const struct subbuf *b)
+{
+	struct rec r = { .tsc = b->begin, .func = b->stack, .body = b->depth };
+
+	d->begun = true;
+	if (d->each)
+		d->each(d->ctx, &r);
+}
+
 /* Read the committed words of one sub-buffer from where we were. True if it is
  * closed and all of it was read. */
 static inline bool drain_subbuf(struct drain *d, struct subbuf *b, bool closed)
@@ -284,13 +297,16 @@ static inline bool drain_subbuf(struct drain *d, struct subbuf *b, bool closed)
 	uint64_t n = (SUBBUF_SIZE - sizeof(*b)) / 8, end = closed ? b->reserved / 8 : n;
 
 	CHECK(end <= n);
+	if (!d->done && !d->begun)
+		drain_begin(d, b);
 	for (; d->done < end; d->done++) {
 		if (!__atomic_load_n(&p[d->done], __ATOMIC_ACQUIRE)) {
-			if (!closed)
+			if (!closed || d->waited++ < d->patience)
 				return false;
 			d->holes++;
 			continue;
 		}
+		d->waited = 0;
 		drain_word(d, b, &p[d->done]);
 		if ((p[d->done] & 3) == REC_EXT)
 			d->done++;
@@ -311,6 +327,7 @@ static inline void world_drain(struct world *w, struct ring *r, struct drain *d)
 			return;
 		memset(b + 1, 0, SUBBUF_SIZE - sizeof(*b));
 		d->done = 0;
+		d->begun = false;
 		__atomic_store_n(&r->tail, r->tail + 1, __ATOMIC_RELEASE);
 	}
 }
