@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hot: what does recording cost, beside the least that it could?
+ *
+ * Every variant is the same tiny function called in the same loop: plain, with
+ * two bare readings of the clock around its call (the floor), probed at entry
+ * and exit, and entry-only. Rounds of all variants alternate, and each gets
+ * its median, so that a drifting clock rate touches all alike. The ring is
+ * taken for read as it fills, which costs nothing here: what a reader on
+ * another CPU costs is bench.sh's to tell.
+ */
+#include <time.h>
+#include "tests/unit/payload_world.h"
+
+enum { PLAIN, FLOOR, PAIR, MARK, VARIANTS };
+
+#define CALLS 200000
+#define ROUNDS 41
+
+static struct world w;
+
+static double now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1e9 + ts.tv_nsec;
+}
+
+static double median(double *v, int n)
+{
+	double t;
+	int i, k;
+
+	for (i = 1; i < n; i++)
+		for (k = i; k > 0 && v[k] < v[k - 1]; k--)
+			t = v[k], v[k] = v[k - 1], v[k - 1] = t;
+	return v[n / 2];
+}
+
+/* What a probed function does where the recording calls are. */
+static probed_fn *plain(bool clock)
+{
+	probed_fn *f = (probed_fn *)here(&w);
+
+	if (clock)
+		EMIT(&w, 0x0f, 0x31);		/* rdtsc */
+	EMIT(&w, 0x90);
+	if (clock)
+		EMIT(&w, 0x0f, 0x31);
+	EMIT(&w, 0xc3);
+	return f;
+}
+
+/* Nobody reads: hand the sub-buffers back as they are. */
+static void give_back(void)
+{
+	struct ring *r = world_ring_of(&w, 0);
+
+	__atomic_store_n(&r->tail, r->head - 1, __ATOMIC_RELEASE);
+}
+
+static double round_ns(probed_fn *f)
+{
+	double begin = now_ns();
+	int i;
+
+	for (i = 0; i < CALLS; i++)
+		f(NULL);
+	return (now_ns() - begin) / CALLS;
+}
+
+int main(void)
+{
+	static const char *const name[VARIANTS] = {
+		"plain call", "two clock readings (the floor)",
+		"entry and exit recorded", "entry only recorded",
+	};
+	static double cost[VARIANTS][ROUNDS];
+	probed_fn *f[VARIANTS];
+	double base, floor;
+	int i, k;
+
+	world_begin(&w, 2, CALLS * 16 / SUBBUF_SIZE + 4);
+	f[PLAIN] = plain(false);
+	f[FLOOR] = plain(true);
+	f[PAIR] = probed(&w, 1, NULL);
+	f[MARK] = marked(&w, 2, NULL);
+	f[PAIR](NULL);
+	for (i = 0; i < ROUNDS; i++)
+		for (k = 0; k < VARIANTS; k++) {
+			cost[k][i] = round_ns(f[k]);
+			give_back();
+		}
+	base = median(cost[PLAIN], ROUNDS);
+	floor = median(cost[FLOOR], ROUNDS);
+	for (k = 0; k < VARIANTS; k++)
+		printf("%-32s %7.2f ns  %5.2f of the floor\n", name[k],
+		       median(cost[k], ROUNDS), median(cost[k], ROUNDS) / floor);
+	CHECK_EQ(world_ring_of(&w, 0)->lost_entries, 0);
+	return base > floor;
+}
