@@ -80,8 +80,8 @@ void reader_free(struct reader *);
  * threads, up to a moment when every ring had been looked at; later events
  * wait for the next call. With `last` nothing waits (the probes are out or the
  * target is gone); what is written after the first such call is not looked at,
- * so calling it until it returns 0 comes to an end. Gives buffers back to the target. Returns the number of
- * events, or -errno from `each` (nonzero stops).
+ * so calling it until it returns 0 comes to an end. Gives buffers back to the
+ * target. Returns the number of events, or -errno from `each` (nonzero stops).
  */
 int64_t reader_drain(struct reader *, bool last,
 		     int (*each)(void *ctx, const struct event *), void *ctx);

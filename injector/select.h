@@ -27,9 +27,10 @@ struct selection {
 };
 
 struct select_options {
-	const struct pattern *include;	/* none: everything that is allowed */
+	/* `matched` of each is set by select_functions. */
+	struct pattern *include;	/* none: everything that is allowed */
 	size_t ninclude;
-	const struct pattern *exclude;
+	struct pattern *exclude;
 	size_t nexclude;
 	bool entry_only;
 	void (*progress)(void *ctx, const char *what, size_t done, size_t total);
@@ -37,7 +38,8 @@ struct select_options {
 };
 
 /*
- * Functions that match, planned. Fragments are never selected; functions that
+ * Functions that match, planned. A module whose symbols cannot be read is left
+ * out; select_hint names it. Fragments are never selected; functions that
  * the payload, the loader or the unwinder needs are selected and refused as
  * RESERVED; so are IFUNC resolvers. 0 also when nothing matched (ret->n == 0):
  * select_hint then says what was meant, perhaps.
@@ -46,7 +48,13 @@ int select_functions(struct modules *, struct select_options *,
 		     struct selection *ret);
 void select_clear(struct selection *);
 /* Lines of advice for patterns that matched nothing: nearest names, where was
- * searched, regular-expression habits. Owned by the caller; NULL if none. */
+ * searched, regular-expression habits. Without "inject: ", separated by
+ * newlines: say_lines() says them. Owned by the caller; NULL if none. To be
+ * called after select_functions. */
 char *select_hint(struct modules *, const struct select_options *);
+
+/* Must this function be left alone, whoever asks for it? REFUSED_NONE if not.
+ * select_functions asks this itself. */
+enum refusal select_reserved(const struct module *, const struct func *);
 
 #endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* list: how would each selected function be probed, or why not? */
+#include "injector/list.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "injector/say.h"
+#include "injector/signals.h"
+
+enum {
+	TACTICS = TACTIC_SHORT + 1,
+	WRITE_AT = 1 << 16,	/* bytes that wait: write them */
+};
+
+#define X(id, word, text) + 1
+enum { NREFUSALS = 0 REFUSALS(X) };
+#undef X
+
+/* Exits of a probe by the tactic of their sites. */
+static void count_exits(const struct probe *p, size_t by_tactic[TACTICS])
+{
+	for (size_t i = 0; i < p->nsites; i++)
+		if (p->sites[i].tactic < TACTICS)
+			by_tactic[p->sites[i].tactic] += p->sites[i].nexits;
+}
+
+static enum tactic entry_tactic(const struct probe *p)
+{
+	for (size_t i = 0; i < p->nsites; i++)
+		if (p->sites[i].entry)
+			return p->sites[i].tactic;
+	return TACTIC_NONE;
+}
+
+static void print_exits(const struct probe *p, struct output *out)
+{
+	size_t n[TACTICS] = { 0 };
+	const char *comma = "";
+
+	count_exits(p, n);
+	for (int i = 0; i < TACTICS; i++) {
+		if (!n[i])
+			continue;
+		output_printf(out, "%s%zu %s", comma, n[i], tactic_word(i));
+		comma = ", ";
+	}
+	output_text(out, "\n", 1);
+}
+
+static void print_probe(const struct selected *s, size_t i, struct output *out)
+{
+	const struct probe *p = &s->plan->probes[i];
+	const struct func *f = s->funcs[i];
+	char base[256];
+
+	output_printf(out, "0x%llx\t%llu\t%s\t%s\t",
+		      (unsigned long long)f->range.start,
+		      (unsigned long long)range_size(f->range),
+		      say_clean(s->module->base, base, sizeof(base)), s->names[i]);
+	if (p->refusal != REFUSED_NONE) {
+		output_printf(out, "refused\t%s\n", refusal_word(p->refusal));
+		return;
+	}
+	output_printf(out, "%s\t", tactic_word(entry_tactic(p)));
+	if (p->entry_only != REFUSED_NONE)
+		output_printf(out, "entry-only: %s\n", refusal_word(p->entry_only));
+	else
+		print_exits(p, out);
+}
+
+/* A reader who has seen enough (`| head`) is no error. */
+static int flush(struct output *out)
+{
+	int err = output_finish(out, signals_stop_wanted);
+
+	return err == -EPIPE ? 1 : err;
+}
+
+int list_print(const struct selection *sel, struct output *out)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < sel->n && !err; i++)
+		for (size_t j = 0; j < sel->v[i].n && !err; j++) {
+			print_probe(&sel->v[i], j, out);
+			if (output_pending(out) > WRITE_AT)
+				err = signals_stop_wanted() ? 1 : flush(out);
+		}
+	if (!err)
+		err = flush(out);
+	return err > 0 ? 0 : err;
+}
+
+struct totals {
+	size_t functions, refused, entry_only;
+	size_t entries[TACTICS], exits[TACTICS];
+	size_t refusals[NREFUSALS], entry_onlys[NREFUSALS];
+};
+
+static void count(const struct probe *p, struct totals *t)
+{
+	t->functions++;
+	if (p->refusal != REFUSED_NONE) {
+		t->refused++;
+		t->refusals[p->refusal]++;
+		return;
+	}
+	t->entries[entry_tactic(p)]++;
+	count_exits(p, t->exits);
+	if (p->entry_only != REFUSED_NONE) {
+		t->entry_only++;
+		t->entry_onlys[p->entry_only]++;
+	}
+}
+
+/* " (3 jump, 1 short)", or nothing. */
+static void print_tactics(FILE *f, const size_t n[TACTICS])
+{
+	const char *before = " (";
+
+	for (int i = 0; i < TACTICS; i++)
+		if (n[i]) {
+			fprintf(f, "%s%zu %s", before, n[i], tactic_word(i));
+			before = ", ";
+		}
+	if (before[0] == ',')
+		fputc(')', f);
+}
+
+static void print_reasons(FILE *f, const size_t n[NREFUSALS])
+{
+	const char *before = " (";
+
+	for (int i = 0; i < NREFUSALS; i++)
+		if (n[i]) {
+			fprintf(f, "%s%zu %s", before, n[i], refusal_word(i));
+			before = ", ";
+		}
+	if (before[0] == ',')
+		fputc(')', f);
+}
+
+static size_t sum(const size_t n[TACTICS])
+{
+	size_t all = 0;
+
+	for (int i = 0; i < TACTICS; i++)
+		all += n[i];
+	return all;
+}
+
+void list_totals(const struct selection *sel)
+{
+	struct totals t = { 0 };
+	auto_free char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		return;
+	for (size_t i = 0; i < sel->n; i++)
+		for (size_t j = 0; j < sel->v[i].n; j++)
+			count(&sel->v[i].plan->probes[j], &t);
+	fprintf(f, "%zu functions: %zu entries", t.functions, sum(t.entries));
+	print_tactics(f, t.entries);
+	fprintf(f, ", %zu exits", sum(t.exits));
+	print_tactics(f, t.exits);
+	fprintf(f, "; %zu entry-only", t.entry_only);
+	print_reasons(f, t.entry_onlys);
+	fprintf(f, "; %zu refused", t.refused);
+	print_reasons(f, t.refusals);
+	if (fclose(f) == 0)
+		say("%s", text);
+}

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * select: which functions of which modules does the user mean, and how would
+ * each be probed?
+ */
+#include "injector/select.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "injector/say.h"
+
+/* A function that a pattern matches, and under which name. */
+struct hit {
+	struct module *module;
+	const struct func *func;
+	const char *name;	/* of the symbols */
+	bool exact;
+};
+
+struct hits {
+	struct hit *v;
+	size_t n, cap;
+};
+
+static int add_hit(struct hits *hits, struct module *m, const struct func *f,
+		   const char *name, bool exact)
+{
+	struct hit *h = vec_push(hits->v, hits->n, hits->cap);
+
+	if (!h)
+		return -ENOMEM;
+	*h = (struct hit){ .module = m, .func = f, .name = name, .exact = exact };
+	return 0;
+}
+
+/* An exclusion without @MODULE is meant for whatever was included. */
+static bool allows(const struct pattern *p, const struct module *m, bool exclude)
+{
+	return pattern_allows(p, m->base, m->is_exe, m->is_system && !exclude);
+}
+
+static int match_module(const struct pattern *p, struct module *m, struct hits *hits)
+{
+	for (size_t i = 0; i < m->symbols->nfuncs; i++) {
+		const struct func *f = &m->symbols->funcs[i];
+		bool exact = false;
+		const char *name;
+
+		if (f->flags & FUNC_FRAGMENT)
+			continue;
+		name = pattern_match(p, m->symbols, f, &exact);
+		if (name && add_hit(hits, m, f, name, exact))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* A pattern that equals a name means that name, and nothing else. */
+static void prefer_exact(struct hits *hits)
+{
+	size_t n = 0;
+	bool any = false;
+
+	for (size_t i = 0; i < hits->n; i++)
+		any |= hits->v[i].exact;
+	for (size_t i = 0; any && i < hits->n; i++)
+		if (hits->v[i].exact)
+			hits->v[n++] = hits->v[i];
+	if (any)
+		hits->n = n;
+}
+
+static int match_all(struct pattern *p, struct modules *modules, bool exclude,
+		     struct hits *hits)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < modules->n && !err; i++) {
+		struct module *m = &modules->v[i];
+
+		if (m->symbols && allows(p, m, exclude))
+			err = match_module(p, m, hits);
+	}
+	prefer_exact(hits);
+	p->matched = hits->n > 0;
+	return err;
+}
+
+/* The first name of each function by module: what is selected so far. */
+struct chosen {
+	struct module *module;
+	const char **names;	/* by index in symbols->funcs; NULL: not chosen */
+	size_t n;
+};
+
+static struct chosen *chosen_of(struct chosen *v, size_t n, const struct module *m)
+{
+	for (size_t i = 0; i < n; i++)
+		if (v[i].module == m)
+			return &v[i];
+	return NULL;
+}
+
+static void choose(struct chosen *v, size_t n, const struct hits *hits, bool exclude)
+{
+	struct chosen *c = NULL;
+
+	for (size_t i = 0; i < hits->n; i++) {
+		const struct hit *h = &hits->v[i];
+		size_t at;
+
+		if (!c || c->module != h->module)
+			c = chosen_of(v, n, h->module);
+		at = (size_t)(h->func - h->module->symbols->funcs);
+		if (exclude && c->names[at]) {
+			c->names[at] = NULL;
+			c->n--;
+		} else if (!exclude && !c->names[at]) {
+			c->names[at] = h->name;
+			c->n++;
+		}
+	}
+}
+
+static int choose_by(struct pattern *patterns, size_t n, struct modules *modules,
+		     bool exclude, struct chosen *v)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct hits hits = { 0 };
+		int err = match_all(&patterns[i], modules, exclude, &hits);
+
+		if (!err)
+			choose(v, modules->n, &hits, exclude);
+		free(hits.v);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* What no pattern at all means. */
+static struct pattern anything(void)
+{
+	static char star[] = "*";
+
+	return (struct pattern){ .glob = star, .name = star };
+}
+
+static int choose_all(struct modules *modules, struct select_options *o,
+		      struct chosen *v)
+{
+	struct pattern any = anything();
+	int err;
+
+	if (o->ninclude)
+		err = choose_by(o->include, o->ninclude, modules, false, v);
+	else
+		err = choose_by(&any, 1, modules, false, v);
+	return err ?: choose_by(o->exclude, o->nexclude, modules, true, v);
+}
+
+static bool is_wanted(const struct select_options *o, const struct module *m)
+{
+	const struct pattern any = anything();
+
+	for (size_t i = 0; i < o->ninclude; i++)
+		if (allows(&o->include[i], m, false))
+			return true;
+	return !o->ninclude && allows(&any, m, false);
+}
+
+static void progress(const struct select_options *o, const char *what,
+		     size_t done, size_t total)
+{
+	if (o->progress)
+		o->progress(o->ctx, what, done, total);
+}
+
+/* A module of which no symbols can be read has no functions for us; it is not
+ * the only one, or the hint says so. */
+static void read_symbols(struct modules *modules, const struct select_options *o)
+{
+	for (size_t i = 0; i < modules->n; i++) {
+		progress(o, "reading symbols", i, modules->n);
+		if (is_wanted(o, &modules->v[i]) && module_symbols(&modules->v[i]))
+			fail_clear();
+	}
+}
+
+static int take_chosen(struct selection *ret, const struct chosen *c)
+{
+	struct selected *s = vec_push(ret->v, ret->n, ret->cap);
+	char clean[1024];
+
+	if (!s)
+		return -ENOMEM;
+	s->module = c->module;
+	s->funcs = calloc(c->n, sizeof(*s->funcs));
+	s->names = calloc(c->n, sizeof(*s->names));
+	if (!s->funcs || !s->names)
+		return fail(ENOMEM, "select %zu functions", c->n);
+	for (size_t i = 0; i < c->module->symbols->nfuncs; i++) {
+		if (!c->names[i])
+			continue;
+		s->funcs[s->n] = &c->module->symbols->funcs[i];
+		/* Names are a file's, and go to terminals. */
+		s->names[s->n] = strdup(say_clean(c->names[i], clean, sizeof(clean)));
+		if (!s->names[s->n++])
+			return fail(ENOMEM, "name %zu functions", c->n);
+	}
+	ret->nfuncs += s->n;
+	return 0;
+}
+
+struct named {
+	char **name;
+	const struct module *module;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*((const struct named *)a)->name,
+		      *((const struct named *)b)->name);
+}
+
+static int add_module(const struct named *n)
+{
+	char base[256];
+	char *name = base_printf("%s@%s", *n->name,
+				 say_clean(n->module->base, base, sizeof(base)));
+
+	if (!name)
+		return fail(ENOMEM, "name a function");
+	free(*n->name);
+	*n->name = name;
+	return 0;
+}
+
+/* v[0, n) have one name: do they come from several modules? */
+static int tell_apart(const struct named *v, size_t n)
+{
+	bool several = false;
+	int err = 0;
+
+	for (size_t i = 1; i < n; i++)
+		several |= v[i].module != v[0].module;
+	for (size_t i = 0; several && i < n && !err; i++)
+		err = add_module(&v[i]);
+	return err;
+}
+
+static int tell_modules_apart(struct selection *s)
+{
+	auto_free struct named *all = calloc(s->nfuncs + 1, sizeof(*all));
+	size_t n = 0, end;
+	int err = 0;
+
+	if (!all)
+		return fail(ENOMEM, "name %zu functions", s->nfuncs);
+	for (size_t i = 0; i < s->n; i++)
+		for (size_t j = 0; j < s->v[i].n; j++)
+			all[n++] = (struct named){ &s->v[i].names[j], s->v[i].module };
+	qsort(all, n, sizeof(*all), by_name);
+	for (size_t i = 0; i < n && !err; i = end) {
+		for (end = i + 1; end < n; end++)
+			if (strcmp(*all[end].name, *all[i].name) != 0)
+				break;
+		err = tell_apart(all + i, end - i);
+	}
+	return err;
+}
+
+struct plan_progress {
+	const struct select_options *options;
+	const char *base;
+};
+
+static void report_plan(void *ctx, size_t done, size_t total)
+{
+	const struct plan_progress *p = ctx;
+	char what[160];
+
+	snprintf(what, sizeof(what), "planning %s", p->base);
+	progress(p->options, what, done, total);
+}
+
+static int plan_module(struct selected *s, const struct select_options *o)
+{
+	struct plan_progress p = { .options = o, .base = s->module->base };
+	struct plan_options options = {
+		.entry_only = o->entry_only,
+		.progress = report_plan,
+		.ctx = &p,
+	};
+	const struct arch *arch = arch_by_machine(s->module->symbols->machine);
+	int err;
+
+	if (!arch)
+		return fail(0, "%s: machine %u is not known to inject",
+			    s->module->path, s->module->symbols->machine);
+	err = plan_make(arch, s->module->symbols, s->funcs, s->n, &options, &s->plan);
+	for (size_t i = 0; !err && i < s->n; i++) {
+		enum refusal r = select_reserved(s->module, s->funcs[i]);
+
+		if (r != REFUSED_NONE)
+			s->plan->probes[i].refusal = (uint8_t)r;
+	}
+	return err;
+}
+
+static int collect(struct modules *modules, struct select_options *o,
+		   struct chosen *v, struct selection *ret)
+{
+	int err;
+
+	for (size_t i = 0; i < modules->n; i++) {
+		struct symbols *syms = modules->v[i].symbols;
+
+		v[i].module = &modules->v[i];
+		v[i].names = calloc((syms ? syms->nfuncs : 0) + 1, sizeof(char *));
+		if (!v[i].names)
+			return fail(ENOMEM, "select functions");
+	}
+	err = choose_all(modules, o, v);
+	for (size_t i = 0; i < modules->n && !err; i++)
+		if (v[i].n)
+			err = take_chosen(ret, &v[i]);
+	if (!err)
+		err = tell_modules_apart(ret);
+	for (size_t i = 0; i < ret->n && !err; i++)
+		err = plan_module(&ret->v[i], o);
+	return err;
+}
+
+int select_functions(struct modules *modules, struct select_options *o,
+		     struct selection *ret)
+{
+	struct chosen *v = calloc(modules->n + 1, sizeof(*v));
+	int err;
+
+	*ret = (struct selection){ 0 };
+	if (!v)
+		return fail(ENOMEM, "select functions");
+	read_symbols(modules, o);
+	err = collect(modules, o, v, ret);
+	for (size_t i = 0; i < modules->n; i++)
+		free(v[i].names);
+	free(v);
+	if (err)
+		select_clear(ret);
+	return err;
+}
+
+void select_clear(struct selection *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		struct selected *m = &s->v[i];
+
+		for (size_t j = 0; m->names && j < m->n; j++)
+			free(m->names[j]);
+		free(m->names);
+		free(m->funcs);
+		plan_free(m->plan);
+	}
+	free(s->v);
+	*s = (struct selection){ 0 };
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* select_hint: a pattern matched nothing: what was meant, perhaps? */
+#include <stdio.h>
+#include <string.h>
+
+#include "injector/select.h"
+
+enum {
+	NEAREST = 3,		/* names that are shown */
+	MODULES = 4,		/* modules that are named */
+};
+
+/* ".*", "^" and "$" mean something to regular expressions only. */
+static bool is_regex(const char *name)
+{
+	size_t n = strlen(name);
+
+	return name[0] == '^' || strstr(name, ".*") || strstr(name, ".+") ||
+	       (n && name[n - 1] == '$') || strchr(name, '|');
+}
+
+/* The same, said as a shell pattern: the text between ^ and $, .* as *. */
+static void print_as_glob(FILE *f, const char *name)
+{
+	bool open_start = name[0] != '^', open_end = true;
+
+	if (open_start && strncmp(name, ".*", 2) != 0)
+		fputc('*', f);
+	for (const char *p = name + !open_start; *p; p++) {
+		if (p[0] == '$' && !p[1]) {
+			open_end = false;
+		} else if (p[0] == '.' && (p[1] == '*' || p[1] == '+')) {
+			fputc('*', f);
+			p++;
+			open_end = p[1] != '\0';
+		} else {
+			fputc(*p, f);
+		}
+	}
+	if (open_end)
+		fputc('*', f);
+}
+
+static void hint_regex(FILE *f, const struct pattern *p)
+{
+	fprintf(f, "%s looks like a regular expression; patterns are the shell's", p->glob);
+	if (!strchr(p->name, '|')) {
+		fputs(": -f '", f);
+		print_as_glob(f, p->name);
+		if (p->module)
+			fprintf(f, "@%s", p->module);
+		fputc('\'', f);
+	}
+	fputc('\n', f);
+}
+
+static bool is_searched(const struct pattern *p, const struct module *m)
+{
+	return pattern_allows(p, m->base, m->is_exe, m->is_system);
+}
+
+/* "srv, libfoo.so.1 and 3 more". */
+static size_t print_modules(FILE *f, const struct modules *modules,
+			    const struct pattern *p, bool all)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < modules->n; i++) {
+		const struct module *m = &modules->v[i];
+
+		if (!all && !is_searched(p, m))
+			continue;
+		if (n++ < MODULES)
+			fprintf(f, "%s%s%s", n > 1 ? ", " : "", m->base,
+				m->symbols || all ? "" : " (no symbols could be read)");
+	}
+	if (n > MODULES)
+		fprintf(f, " and %zu more", n - MODULES);
+	return n;
+}
+
+static void hint_nearest(FILE *f, const struct modules *modules,
+			 const struct pattern *p)
+{
+	size_t shown = 0;
+
+	for (size_t i = 0; i < modules->n && shown < NEAREST; i++) {
+		const struct module *m = &modules->v[i];
+		const char *near[NEAREST];
+		size_t n;
+
+		if (!m->symbols || !is_searched(p, m))
+			continue;
+		n = pattern_near(m->symbols, p->name, near, NEAREST - shown);
+		for (size_t j = 0; j < n; j++)
+			fprintf(f, "%s%s", shown++ ? ", " : "names that are near: ",
+				near[j]);
+	}
+	if (shown)
+		fputc('\n', f);
+}
+
+/* The C library and the loader are searched only when they are named. */
+static bool is_in_system(const struct modules *modules, const struct pattern *p,
+			 const char **base)
+{
+	if (p->module)
+		return false;
+	for (size_t i = 0; i < modules->n; i++) {
+		struct module *m = &modules->v[i];
+
+		if (!m->is_system || m->is_payload)
+			continue;
+		if (!m->symbols && module_symbols(m)) {
+			fail_clear();
+			continue;
+		}
+		for (size_t j = 0; j < m->symbols->nfuncs; j++) {
+			bool exact;
+
+			if (pattern_match(p, m->symbols, &m->symbols->funcs[j], &exact)) {
+				*base = m->base;
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static void hint_pattern(FILE *f, struct modules *modules, const struct pattern *p)
+{
+	const char *base;
+
+	fprintf(f, "no function matches %s in ", p->glob);
+	if (!print_modules(f, modules, p, false)) {
+		fprintf(f, "any module: none is called %s; there are ",
+			p->module ? p->module : "so");
+		print_modules(f, modules, p, true);
+	}
+	fputc('\n', f);
+	if (is_regex(p->name))
+		hint_regex(f, p);
+	else if (is_in_system(modules, p, &base))
+		fprintf(f, "%s has it, which is searched only when it is named: -f '%s@%s'\n",
+			base, p->name, base);
+	else
+		hint_nearest(f, modules, p);
+}
+
+char *select_hint(struct modules *modules, const struct select_options *o)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		return NULL;
+	for (size_t i = 0; i < o->ninclude; i++)
+		if (!o->include[i].matched)
+			hint_pattern(f, modules, &o->include[i]);
+	if (fclose(f) != 0 || !size) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}

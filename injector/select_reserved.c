@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * select_reserved: which functions must be left alone, whoever asks for them?
+ *
+ * The list is short, since little is at stake: no probe changes a return
+ * address, and the recording takes no lock, allocates nothing and calls
+ * nothing. So malloc, setjmp, dlopen or __cxa_throw are functions like others.
+ * What is left are functions whose entry or exit is not a call or a return.
+ */
+#include <fnmatch.h>
+
+#include "injector/select.h"
+
+struct reserved {
+	const char *glob;	/* of the raw symbol */
+	bool system;		/* in the C library and the loader only: a
+				 * program may have a function of that name */
+};
+
+static const struct reserved list[] = {
+	/* The kernel "returns" here from a signal handler, and unwinders know
+	 * the place by its very bytes. */
+	{ "__restore_rt", true },
+	{ "__restore", true },
+
+	/* Entered by a jump of the linkage table or by code that expects every
+	 * register but one to survive; their stack pointer is no call's. */
+	{ "_dl_runtime_resolve*", true },
+	{ "_dl_runtime_profile*", true },
+	{ "_dl_tlsdesc_*", true },
+	{ "__tls_get_addr*", true },
+	{ "___tls_get_addr*", true },
+
+	/* Debuggers keep a breakpoint here. */
+	{ "_dl_debug_state", true },
+
+	/* The child returns first, on the stack and in the memory of the
+	 * parent; or begins in the middle, before it has a thread pointer. */
+	{ "vfork", true }, { "__vfork", true }, { "__libc_vfork", true },
+	{ "clone", true }, { "__clone", true },
+	{ "clone3", true }, { "__clone3", true }, { "__clone_internal*", true },
+
+	/* Entered by a return, or leave for another stack by one. */
+	{ "__start_context", true }, { "__push___start_context", true },
+	{ "setcontext", true }, { "__setcontext", true },
+	{ "swapcontext", true }, { "__swapcontext", true },
+
+	/* The unwinder returns into its caller's callers, from frames that it
+	 * describes itself; wherever it is linked in. */
+	{ "_Unwind_*", false }, { "uw_*", false },
+
+	/* Split stacks: returns into a function that then returns to it. */
+	{ "__morestack*", false },
+};
+
+static bool is_listed(const char *raw, bool system)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(list); i++)
+		if ((system || !list[i].system) && fnmatch(list[i].glob, raw, 0) == 0)
+			return true;
+	return false;
+}
+
+enum refusal select_reserved(const struct module *m, const struct func *f)
+{
+	const struct func_alias *alias = m->symbols->aliases + f->alias;
+
+	if (m->is_payload || is_listed(f->raw, m->is_system))
+		return REFUSED_RESERVED;
+	for (uint32_t i = 0; i < f->naliases; i++)
+		if (is_listed(alias[i].raw, m->is_system))
+			return REFUSED_RESERVED;
+	if (f->flags & FUNC_IFUNC)
+		return REFUSED_IFUNC;
+	return m->shared ? REFUSED_SHARED_TEXT : REFUSED_NONE;
+}
