@@ -159,7 +159,8 @@ static void take_piece(const char *piece, size_t n, void *ctx)
 
 	if (n > sizeof(out->text) - out->n)
 		longjmp(out->too_long, 1);
-	memcpy(out->text + out->n, piece, n);
+	if (n)
+		memcpy(out->text + out->n, piece, n);
 	out->n += n;
 }
 

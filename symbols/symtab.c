@@ -69,6 +69,7 @@ int symtab_read_dynamic(const struct image *im, const struct dynamic *d,
 
 	if (err || ret->n)
 		return err;
+	symtab_clear(ret);
 	n = dynamic_symbols(im, d);
 	if (!n)
 		return 0;

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Does a truncated, damaged or malicious file do no harm: no crash, no hang, no
+ * memory without bounds, and a result that keeps its promises?
+ */
+#include <elf.h>
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "symbols/demangle.h"
+#include "tests/unit/symbols_world.h"
+
+enum {
+	STEP = 64, ROUNDS = 2000, FLIPS = 12,
+	SLOWEST_MS = 2000,	/* for a file of 20 kB; a hang takes longer */
+	RSS_MAX_MB = 700,	/* with a sanitizer's shadow and quarantine */
+};
+
+struct bytes {
+	uint8_t *p;
+	size_t n;
+};
+
+static uint64_t seed = 88172645463325252u;
+
+static uint64_t random_word(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	return seed ^= seed << 17;
+}
+
+static struct bytes slurp(const char *name)
+{
+	auto_close int fd = open(world_path(name), O_RDONLY);
+	struct stat st;
+	struct bytes b;
+
+	CHECK(fd >= 0 && !fstat(fd, &st));
+	b.n = st.st_size;
+	b.p = malloc(b.n);
+	CHECK(b.p && read(fd, b.p, b.n) == (ssize_t)b.n);
+	return b;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Ask for everything that can be asked. */
+static void use(const struct symbols *s)
+{
+	struct pattern p;
+	uint8_t buf[64];
+	bool exact;
+	int64_t offset;
+	raddr_t addr;
+
+	world_check_invariants(s);
+	CHECK_EQ(pattern_parse("*ma[hi]n*", &p), 0);
+	for (size_t i = 0; i < s->nfuncs; i++) {
+		const struct func *f = &s->funcs[i];
+
+		pattern_match(&p, s, f, &exact);
+		symbols_cfa_offset(s, f->range.start, &offset);
+		symbols_cfa_offset(s, f->range.end - 1, &offset);
+		symbols_func_at(s, f->range.start + 1);
+		symbols_read(s, f->range.end - 1, buf, sizeof(buf));
+	}
+	symbols_dynamic(s, "work", &addr);
+	pattern_clear(&p);
+}
+
+static int feed(const uint8_t *p, size_t n)
+{
+	auto_close int fd = memfd_create("hostile", MFD_CLOEXEC);
+	uint64_t start = now_ms();
+	struct symbols *s;
+	int err;
+
+	CHECK(fd >= 0 && write(fd, p, n) == (ssize_t)n);
+	err = symbols_open(fd, "hostile", &s);
+	if (!err) {
+		use(s);
+		symbols_close(s);
+	} else {
+		CHECK(err == -ENOEXEC || err == -EBADMSG);
+		CHECK(*fail_text());
+	}
+	fail_clear();
+	CHECK(now_ms() - start < SLOWEST_MS);
+	return err;
+}
+
+static void truncates(struct bytes b)
+{
+	for (size_t n = 0; n < b.n; n += STEP)
+		feed(b.p, n);
+	CHECK_EQ(feed(b.p, b.n), 0);
+}
+
+/* A third anywhere, a third in the headers, a third in the section headers; as
+ * bytes, or as words that are likely to be trouble. */
+static void flip(uint8_t *p, size_t n)
+{
+	static const uint64_t trouble[] = {
+		0, 1, UINT64_MAX, INT64_MAX, 1ull << 63, 0xffffffff, 0x7fffffff,
+		0x10000, UINT64_MAX - 8, 1ull << 40,
+	};
+	uint64_t r = random_word(), word;
+	size_t at = random_word() % (n - 8);
+
+	if (r % 3 == 1)
+		at %= 1024;
+	else if (r % 3 == 2)
+		at = n - 8 - at % 2048;
+	if (r & 0x100) {
+		p[at] ^= 1u << (r >> 16) % 8;
+	} else if (r & 0x200) {
+		p[at] = r >> 24;
+	} else {
+		at &= ~7ul;
+		word = trouble[(r >> 16) % ARRAY_SIZE(trouble)];
+		memcpy(p + at, &word, r & 0x400 ? 4 : 8);
+	}
+}
+
+static void flips(struct bytes b)
+{
+	uint8_t *copy = malloc(b.n);
+	unsigned int opened = 0;
+
+	CHECK(copy);
+	for (int i = 0; i < ROUNDS; i++) {
+		memcpy(copy, b.p, b.n);
+		for (uint64_t k = 1 + random_word() % FLIPS; k; k--)
+			flip(copy, b.n);
+		opened += feed(copy, b.n) == 0;
+	}
+	CHECK(opened > ROUNDS / 10 && opened < ROUNDS);
+	free(copy);
+}
+
+/* ---- made to hurt --------------------------------------------------------- */
+
+/* Sixty thousand segments that all claim the whole file. */
+static void many_segments(struct bytes b)
+{
+	const size_t count = 60000, at = ALIGN_UP(b.n, 8);
+	struct bytes big = { .n = at + count * sizeof(Elf64_Phdr) };
+	Elf64_Ehdr *eh;
+	Elf64_Phdr *ph;
+
+	big.p = calloc(1, big.n);
+	CHECK(big.p);
+	memcpy(big.p, b.p, b.n);
+	eh = (Elf64_Ehdr *)big.p;
+	eh->e_phoff = at;
+	eh->e_phnum = count;
+	ph = (Elf64_Phdr *)(big.p + at);
+	for (size_t i = 0; i < count; i++)
+		ph[i] = (Elf64_Phdr){
+			.p_type = PT_LOAD, .p_flags = PF_X | PF_R,
+			.p_vaddr = i * 8, .p_filesz = big.n, .p_memsz = big.n,
+		};
+	feed(big.p, big.n);
+	free(big.p);
+}
+
+/* A file that says it is a terabyte, and is, but has no bytes. */
+static void sparse(struct bytes b)
+{
+	auto_close int fd = memfd_create("sparse", MFD_CLOEXEC);
+	struct symbols *s;
+	Elf64_Ehdr *eh = (Elf64_Ehdr *)b.p;
+	Elf64_Phdr *ph = (Elf64_Phdr *)(b.p + eh->e_phoff);
+	Elf64_Phdr *load = NULL;
+
+	for (int i = 0; i < eh->e_phnum; i++)
+		if (ph[i].p_type == PT_LOAD)
+			load = &ph[i];
+	CHECK(fd >= 0 && load);
+	Elf64_Phdr saved = *load;
+
+	load->p_filesz = load->p_memsz = 1ull << 40;
+	CHECK(write(fd, b.p, b.n) == (ssize_t)b.n);
+	CHECK(!ftruncate(fd, 1ll << 40));
+	*load = saved;
+	CHECK_EQ(symbols_open(fd, "sparse", &s), -EBADMSG);
+	fail_clear();
+}
+
+/* Short symbols with enormous names, or names that take for ever. */
+static void mangled_bombs(void)
+{
+	struct strings strings = { 0 };
+	struct names names;
+	char raw[4096] = "_Z1fIiE", *p = raw + strlen(raw);
+	uint64_t start = now_ms();
+
+	/* Each argument is a pair of the one before. */
+	p += sprintf(raw, "_Z1f1PIiiE");
+	for (int i = 0; i < 30; i++)
+		p += sprintf(p, "S_IS%c_S%c_E", "0123456789ABCDEFGHIJKLMNOPQRSTUV"[i],
+			     "0123456789ABCDEFGHIJKLMNOPQRSTUV"[i]);
+	CHECK_EQ(demangle(&strings, raw, &names), 0);
+	CHECK(strlen(names.full) < 20000);
+	p = raw + sprintf(raw, "_ZN");
+	for (int i = 0; i < 1000; i++)
+		p += sprintf(p, "1aI");
+	CHECK_EQ(demangle(&strings, raw, &names), 0);
+	/* Rust's back references, doubling the same way. */
+	p = raw + sprintf(raw, "_RIC1aTuuE");
+	for (int i = 0; i < 40; i++)
+		p += sprintf(p, "TB%cB%cE", "345678abcdef"[i % 12],
+			     "345678abcdef"[i % 12]);
+	CHECK_EQ(demangle(&strings, raw, &names), 0);
+	for (int i = 0; i < 20000; i++) {
+		size_t n = 3 + random_word() % 60;
+
+		raw[0] = '_';
+		raw[1] = i & 1 ? 'Z' : 'R';
+		for (size_t k = 2; k < n; k++)
+			raw[k] = "SNIEBTLZRCJXKM0123456789_abht.:"[random_word() % 31];
+		raw[n] = '\0';
+		CHECK_EQ(demangle(&strings, raw, &names), 0);
+		for (const char *c = names.name; c != raw && *c; c++)
+			CHECK((unsigned char)*c >= ' ' && *c != 0x7f);
+	}
+	strings_clear(&strings);
+	CHECK(now_ms() - start < 10000);
+}
+
+static void build(void)
+{
+	world_write("h.cc",
+		"#include <stdexcept>\n"
+		"struct G { int *p; ~G() { ++*p; } };\n"
+		"int (*table[3])(int);\n"
+		"__attribute__((noinline)) int may(int a)\n"
+		"{ if (a > 3) throw std::runtime_error(\"x\"); return a; }\n"
+		"extern \"C\" int work(int a)\n"
+		"{ int n = 0; { G g{&n}; try { n += may(a); } catch (...) { n--; } }\n"
+		"  return n; }\n"
+		"int main(int n, char **) { table[0] = work; return table[0](n); }\n");
+	if (!world_has("g++") ||
+	    world_run("g++ -O2 -o h h.cc && strip -g -o pie h && "
+		      "g++ -O2 -no-pie -o h h.cc && strip -o exec h")) {
+		printf("skipped: no g++\n");
+		exit(77);
+	}
+}
+
+int main(void)
+{
+	static const char *const files[] = { "pie", "exec" };
+	struct rusage usage;
+
+	world_open();
+	build();
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		struct bytes b = slurp(files[i]);
+
+		truncates(b);
+		flips(b);
+		many_segments(b);
+		sparse(b);
+		free(b.p);
+	}
+	mangled_bombs();
+	CHECK(!getrusage(RUSAGE_SELF, &usage));
+	CHECK(usage.ru_maxrss < RSS_MAX_MB * 1024l);
+	return 0;
+}
