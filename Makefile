@@ -36,7 +36,7 @@ PAYLOAD_ARCH_arm64 := -mgeneral-regs-only
 SRCS := $(wildcard base/*.c arch/*.c symbols/*.c plan/*.c trace/*.c injector/*.c) \
 	$(wildcard arch/x86_64/code*.c arch/arm64/code*.c) \
 	$(wildcard arch/$(ARCH)/regs*.c)
-ASMS := $(wildcard arch/$(ARCH)/hot.S) injector/blobs.S
+ASMS := $(wildcard arch/$(ARCH)/hot.S) injector/blobs_data.S
 MAIN := $(BUILD)/injector/main.o
 OBJS := $(SRCS:%.c=$(BUILD)/%.o) $(ASMS:%.S=$(BUILD)/%.o)
 LIB := $(filter-out $(MAIN),$(OBJS))
@@ -79,7 +79,7 @@ $(BUILD)/loader.bin: $(BUILD)/payload/loader.po
 		-Wl,-z,noexecstack -o $(BUILD)/loader.elf $<
 	$(Q)objcopy -O binary -j .text $(BUILD)/loader.elf $@
 
-$(BUILD)/injector/blobs.o: $(BUILD)/payload.so $(BUILD)/loader.bin
+$(BUILD)/injector/blobs_data.o: $(BUILD)/payload.so $(BUILD)/loader.bin
 
 install: $(BUILD)/inject
 	install -D -m 755 $(BUILD)/inject $(DESTDIR)$(PREFIX)/bin/inject

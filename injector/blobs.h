@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* blobs: what the injector carries into the target (see blobs.S). */
+/* blobs: what the injector carries into the target (see blobs_data.S). */
 #ifndef INJECTOR_BLOBS_H
 #define INJECTOR_BLOBS_H
 

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* stop: remove every probe of an earlier session, also a killed injector's. */
+#include <errno.h>
+
+#include "injector/look.h"
+#include "injector/remove.h"
+#include "injector/say.h"
+#include "injector/signals.h"
+#include "injector/verbs.h"
+
+int verb_stop(const struct options *o)
+{
+	struct removal r = { 0 };
+
+	say_quiet(o->quiet);
+	int err = signals_begin();
+	err = err ? err : look_stop(o->pid);
+	if (err)
+		return verb_failed(err);
+	err = remove_probes(o->pid, o->force, &r);
+	if (r.shortened)
+		say("%u transfer%s of the target ended early because of the stops",
+		    r.shortened, r.shortened == 1 ? "" : "s");
+	if (err == -EIO) {
+		say("probes remain or could not be verified: %s; try inject stop -p %d again",
+		    fail_text(), o->pid);
+		return STATUS_REMAINS;
+	}
+	if (err)
+		return verb_failed(err);
+	if (!r.sites)
+		say("no probes in %d; text verified", o->pid);
+	else
+		say("%zu sites in %zu process%s restored; longest pause %.1f ms; all probes "
+		    "removed, text verified", r.sites, r.processes,
+		    r.processes == 1 ? "" : "es", (double)r.longest_pause / 1e6);
+	return STATUS_DONE;
+}

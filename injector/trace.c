@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trace: the attach in ten steps, in this order; each leaves a target that
+ * runs, whatever happens to us.
+ *
+ *  1. look	can this process be traced? (look.c, limits.c)
+ *  2. symbols	functions of its modules (modules.c, symbols/)
+ *  3. plan	where can jumps stand? (select.c, plan/)
+ *  4. infect	session, arenas, payload (infect.c)
+ *  5. journal	and stubs: nothing refers to them yet (probes.c)
+ *  6. stop	\
+ *  7. park	 | commit.c
+ *  8. commit	 |
+ *  9. release	/
+ * 10. remove	(remove.c)
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "injector/commit.h"
+#include "injector/follow.h"
+#include "injector/look.h"
+#include "injector/procfs.h"
+#include "injector/remove.h"
+#include "injector/say.h"
+#include "injector/signals.h"
+#include "injector/surgery.h"
+#include "injector/verbs.h"
+
+enum { REFUSALS_SHOWN = 10 };
+
+struct trace {
+	const struct options *opt;
+	struct target target;
+	struct modules mods;
+	struct selection sel;
+	struct arena_need *needs;
+	uint32_t slots;
+	struct infection inf;
+	struct live live;
+	struct reader *reader;
+	struct output *out;
+	int nthreads;
+	uint64_t pause;		/* of the commit */
+	bool committed;
+	ino_t session_ino;
+};
+
+static void select_from(const struct options *o, struct select_options *ret)
+{
+	*ret = (struct select_options){
+		.include = o->include, .ninclude = o->ninclude,
+		.exclude = o->exclude, .nexclude = o->nexclude,
+		.entry_only = o->entry_only, .progress = say_progress,
+	};
+}
+
+/* 2 and 3. */
+static int choose(struct trace *t)
+{
+	struct select_options so;
+
+	select_from(t->opt, &so);
+	int err = modules_open_process(t->opt->pid, &t->mods);
+	err = err ? err : select_functions(&t->mods, &so, &t->sel);
+	say_progress_end();
+	if (err || t->sel.nfuncs)
+		return err;
+	auto_free char *hint = select_hint(&t->mods, &so);
+	fail(0, "nothing to probe in %d: no function matches%s%s", t->opt->pid,
+	     hint ? "\n" : "", hint ? hint : "");
+	return -ENOENT;
+}
+
+static size_t count_refused(const struct trace *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->sel.n; i++)
+		for (size_t j = 0; j < t->sel.v[i].plan->nprobes; j++)
+			n += t->sel.v[i].plan->probes[j].refusal != REFUSED_NONE;
+	return n;
+}
+
+static void say_refusals(const struct trace *t)
+{
+	size_t n = 0, all = count_refused(t);
+
+	for (size_t i = 0; i < t->sel.n; i++) {
+		const struct selected *s = &t->sel.v[i];
+
+		for (size_t j = 0; j < s->plan->nprobes; j++) {
+			const struct probe *p = &s->plan->probes[j];
+
+			if (p->refusal && n++ < REFUSALS_SHOWN)
+				say_hint("refused %s: %s", s->names[j], refusal_text(p->refusal));
+		}
+	}
+	if (all > REFUSALS_SHOWN)
+		say_hint("and %zu more refused; inject list -p %d shows all",
+			 all - REFUSALS_SHOWN, t->opt->pid);
+}
+
+static bool anything_left(const struct trace *t)
+{
+	return count_refused(t) < t->sel.nfuncs;
+}
+
+/* An earlier injector may have died and left probes; one may be at work. */
+static int clear_earlier(struct trace *t)
+{
+	struct old_session old;
+	struct removal r = { 0 };
+	int err = session_find(&t->target, &old);
+	size_t pending = err ? 0 : session_pending(&old);
+	pid_t holder = err || !old.found ? 0 : session_holder(&old.s);
+
+	if (holder)
+		err = (fail(0, "cannot attach to %d (%s): inject (pid %d, user %u) is tracing it",
+			    t->target.pid, t->target.comm, holder, old.s.holder_uid), -EBUSY);
+	session_forget(&old);
+	if (err || !pending)
+		return err;
+	say_hint("removing %zu probes that an earlier inject left behind", pending);
+	return remove_probes(t->opt->pid, false, &r);
+}
+
+static int do_infect(void *ctx)
+{
+	struct trace *t = ctx;
+	struct infect_options o = {
+		.buffer = t->opt->buffer, .max_slots = t->slots,
+		.reach = arch_host()->reach, .needs = t->needs, .nneeds = t->sel.n,
+	};
+
+	return infect(&t->target, &t->mods, &o, &t->inf);
+}
+
+static int do_commit(void *ctx)
+{
+	struct trace *t = ctx;
+	struct commit_options o = { t->opt->max_pause, signals_stop_wanted };
+
+	t->target.longest_pause = 0;
+	return commit(&t->target, &t->inf, &t->live, &o);
+}
+
+static int nothing_left(struct trace *t)
+{
+	say_refusals(t);
+	fail(0, "nothing to probe in %d: every function that matches was refused", t->opt->pid);
+	return -ENOENT;
+}
+
+/* 4 to 9. */
+static int attach(struct trace *t)
+{
+	struct stat st;
+	int err = probes_check(&t->target, &t->sel);
+
+	err = err ? err : clear_earlier(t);
+	if (!err && !anything_left(t))
+		return nothing_left(t);
+	err = err ? err : probes_needs(&t->sel, &t->needs, &t->slots);
+	err = err ? err : surgery(do_infect, t);				/* 4 */
+	if (err)
+		return err;
+	t->session_ino = fstat(t->inf.map.fd, &st) == 0 ? st.st_ino : 0;
+	err = probes_place(&t->target, &t->inf, &t->sel, t->needs, &t->live); /* 5 */
+	if (!err && !t->live.nchanges)
+		return nothing_left(t);
+	err = err ? err : reader_new(t->inf.map.s, t->inf.map.shape.total, t->opt->pid,
+				     t->live.funcs, t->live.nfuncs, &t->reader);
+	err = err ? err : surgery(do_commit, t);			/* 6 to 9 */
+	t->pause = t->target.longest_pause;
+	t->committed = !err;
+	return err;
+}
+
+static void banner(const struct trace *t)
+{
+	size_t exits = t->live.nprobed - t->live.nentry_only;
+
+	say_hint("%s (%d, %d thread%s): %zu of %zu functions probed, %zu with exits",
+		 t->target.comm, t->opt->pid, t->nthreads, t->nthreads == 1 ? "" : "s",
+		 t->live.nprobed, t->sel.nfuncs, exits);
+	say_refusals(t);
+	say_hint("paused %.1f ms; Ctrl-C removes the probes", (double)t->pause / 1e6);
+}
+
+/* The memory behind our descriptor is that of the program that we probed: it
+ * is gone once the process has executed another. */
+static bool left(void *ctx)
+{
+	struct trace *t = ctx;
+	uint64_t magic;
+	bool gone = target_read(&t->target, t->inf.base, &magic, sizeof(magic)) < 0;
+
+	fail_clear();
+	return gone;
+}
+
+/* 10. */
+static int take_out(struct trace *t, struct follow *f, struct summary *s)
+{
+	struct removal r = { 0 };
+	int err = 0;
+
+	if (f->why == FOLLOW_GONE)
+		reader_target_gone(t->reader);
+	err = f->why == FOLLOW_GONE ? remove_from_others(t->opt->pid, t->session_ino, &r)
+		: remove_probes(t->opt->pid, false, &r);
+	if (err == -ESRCH || f->why == FOLLOW_GONE)
+		s->gone = true;
+	s->removed = s->verified = !err && !s->gone;
+	s->pause_ns = MAX(t->pause, r.longest_pause);
+	t->target.repaired += r.repaired;
+	t->target.shortened += r.shortened;
+	if (!err || s->gone)
+		t->committed = false;
+	if (err && !s->gone)
+		s->remains = strdup(fail_text());
+	fail_clear();
+	return err == -ESRCH ? 0 : err;
+}
+
+static void say_disturbed(const struct trace *t)
+{
+	if (t->target.shortened)
+		say("%u transfer%s of the target ended early because of the stops and cannot be "
+		    "repaired", t->target.shortened, t->target.shortened == 1 ? "" : "s");
+	if (t->target.repaired && t->opt->verbose)
+		say_hint("%u interrupted call%s of the target ran again", t->target.repaired,
+			 t->target.repaired == 1 ? "" : "s");
+}
+
+static int watch(struct trace *t)
+{
+	struct summary s = { .functions = t->live.nprobed, .refused = count_refused(t),
+			     .pause_ns = t->pause };
+	struct follow f = { .reader = t->reader, .funcs = t->live.funcs, .out = t->out,
+			    .options = t->opt, .pid = t->opt->pid, .left = left, .ctx = t,
+			    .pidfd = -1 };
+	char cause[512] = "";
+	int err = follow_begin(&f, &s);
+
+	err = err ? err : follow(&f);
+	if (err)
+		snprintf(cause, sizeof(cause), "%s", fail_text());
+	fail_clear();
+	int left_over = take_out(t, &f, &s);
+	int written = follow_finish(&f, &s);
+	if (cause[0] || written < 0)
+		say("%s", cause[0] ? cause : fail_text());
+	say_disturbed(t);
+	summary_say(&s);
+	follow_end(&f);
+	free((char *)s.remains);
+	if (left_over)
+		return STATUS_REMAINS;
+	return s.gone ? STATUS_GONE : err || written < 0 ? STATUS_FAILED : STATUS_DONE;
+}
+
+/* The session stays for the next visit, closed and without a holder. */
+static void close_session(struct trace *t)
+{
+	struct session *s = t->inf.map.s;
+
+	if (!s)
+		return;
+	for (uint32_t i = 0; !t->committed && i < MIN(s->nslots, t->inf.map.shape.max_slots); i++)
+		if (t->inf.map.slots[i].state == SLOT_PLANNED)
+			t->inf.map.slots[i].state = SLOT_REMOVED;
+	__atomic_store_n(&s->state, SESSION_CLOSED, __ATOMIC_RELEASE);
+	s->holder_pid = 0;
+}
+
+static void trace_clear(struct trace *t)
+{
+	close_session(t);
+	reader_free(t->reader);
+	probes_clear(&t->live);
+	free(t->needs);
+	infection_clear(&t->inf);
+	select_clear(&t->sel);
+	modules_close(&t->mods);
+	target_close(&t->target);
+	output_close(t->out);
+}
+
+static int count_threads(pid_t pid)
+{
+	auto_free pid_t *tids = NULL;
+
+	return procfs_threads(pid, &tids);
+}
+
+int verb_trace(const struct options *o)
+{
+	struct trace t = { .opt = o, .target.mem = -1, .inf.map.fd = -1 };
+	int status;
+
+	say_quiet(o->quiet);
+	int err = signals_begin();
+	err = err ? err : output_open(o->output, &t.out);
+	err = err ? err : look(o->pid);					/* 1 */
+	err = err ? err : target_open(o->pid, &t.target);
+	err = err ? err : choose(&t);					/* 2, 3 */
+	t.nthreads = count_threads(o->pid);
+	err = err ? err : attach(&t);					/* 4 to 9 */
+	if (!err) {
+		banner(&t);
+		status = watch(&t);					/* 10 */
+	} else if (err == -EINTR && signals_stop_wanted()) {
+		say("interrupted before any probe was in place");
+		status = STATUS_DONE;
+	} else {
+		status = err == -ENOENT ? (verb_failed(err), STATUS_NOTHING) : verb_failed(err);
+	}
+	trace_clear(&t);
+	return status;
+}
