@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Does every thread get a ring of its own, also when threads come and go, when
+ * there are more of them than rings, and does a child after fork write
+ * nothing? And does a thread that runs on several stacks keep them apart?
+ */
+#include <signal.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include "tests/unit/payload_world.h"
+
+static struct world w;
+static probed_fn *leaf, *outer, *fiber_step;
+
+struct count {
+	uint64_t entries, exits, unwound, switches, mismatched;
+	uint32_t now, depth[4096], open[4096][16];
+};
+
+static void note(void *ctx, const struct rec *r)
+{
+	struct count *c = ctx;
+	uint32_t *n = &c->depth[c->now];
+
+	if (r->kind == REC_NONE) {
+		c->now = r->func;
+	} else if (r->kind == REC_ENTRY) {
+		c->entries++;
+		CHECK(*n < 16);
+		c->open[c->now][(*n)++] = r->func;
+	} else if (r->kind == REC_EXIT) {
+		c->exits++;
+		if (*n && c->open[c->now][*n - 1] == r->func)
+			--*n;
+		else
+			c->mismatched++;
+	} else if (r->sub == EXT_STACK) {
+		c->switches++;
+		CHECK(r->body < 4096);
+		c->now = r->body;
+	} else if (r->sub == EXT_UNWOUND) {
+		c->unwound++;
+	}
+}
+
+static void drain(struct ring *r, struct count *c)
+{
+	struct drain d = { .each = note, .ctx = c };
+
+	memset(c, 0, sizeof(*c));
+	world_drain(&w, r, &d);
+	CHECK_EQ(d.inversions, 0);
+	CHECK_EQ(d.holes, 0);
+}
+
+static struct count seen;
+
+static void call_leaf(void *arg)
+{
+	leaf(arg);
+}
+
+static void new_session(uint32_t nrings, uint32_t nsub)
+{
+	w.s = world_session(nrings, nsub);
+	world_hello()(w.s);
+}
+
+/* The reader's part when a thread is gone: all was read. */
+static void free_ring(struct ring *r)
+{
+	struct subbuf *b = (struct subbuf *)((char *)r + PAGE +
+					     (r->head - 1) % w.s->nsub * SUBBUF_SIZE);
+
+	memset(b + 1, 0, SUBBUF_SIZE - sizeof(*b));
+	r->tail = r->head;
+	__atomic_store_n(&r->state, RING_FREE, __ATOMIC_RELEASE);
+}
+
+enum { CHURN = 400, AT_ONCE = 8, CALLS = 300 };
+
+static void *call_some(void *arg)
+{
+	int i;
+
+	for (i = 0; i < CALLS; i++)
+		outer(arg);
+	return NULL;
+}
+
+static void run_threads(int n)
+{
+	pthread_t t[64];
+	int i;
+
+	for (i = 0; i < n; i++)
+		CHECK(!pthread_create(&t[i], NULL, call_some, NULL));
+	for (i = 0; i < n; i++)
+		CHECK(!pthread_join(t[i], NULL));
+}
+
+static uint64_t collect(void)
+{
+	uint64_t entries = 0;
+	struct ring *r;
+	uint32_t i;
+
+	for (i = 0; i < w.s->nrings; i++) {
+		r = world_ring(&w, i);
+		if (r->state != RING_CLAIMED)
+			continue;
+		drain(r, &seen);
+		CHECK_EQ(seen.entries, seen.exits);
+		CHECK_EQ(seen.mismatched, 0);
+		CHECK_EQ(r->lost_entries, 0);
+		entries += seen.entries;
+		free_ring(r);
+	}
+	return entries;
+}
+
+/* Rings are used again and again by threads that come and go. */
+static void test_churn(void)
+{
+	int i;
+
+	new_session(AT_ONCE, 2);
+	for (i = 0; i < CHURN / AT_ONCE; i++) {
+		run_threads(AT_ONCE);
+		CHECK_EQ(collect(), AT_ONCE * CALLS * 2);
+	}
+	CHECK_EQ(w.s->lost_entries, 0);
+	CHECK(world_ring(&w, 0)->generation > 10);
+}
+
+/* Threads that get no ring are counted. */
+static void test_no_ring(void)
+{
+	uint64_t recorded;
+
+	new_session(3, 2);
+	run_threads(10);
+	recorded = collect();
+	CHECK_EQ(recorded, 3 * CALLS * 2);
+	CHECK_EQ(w.s->lost_entries, 7 * CALLS * 2);
+	CHECK_EQ(w.s->lost_exits, 7 * CALLS * 2);
+	/* A ring is free again, and after a while that is found out. */
+	usleep(300000);
+	run_threads(1);
+	CHECK_EQ(collect(), CALLS * 2);
+}
+
+static void in_child(void)
+{
+	void *before = malloc(w.s->size);
+	int i;
+
+	memcpy(before, w.s, w.s->size);
+	for (i = 0; i < 20000; i++)
+		outer(NULL);
+	run_threads(2);
+	_exit(memcmp(before, w.s, w.s->size) != 0);
+}
+
+/* A child shares the session's memory and leaves it alone. */
+static void test_fork(void)
+{
+	int status;
+	pid_t pid;
+
+	new_session(4, 2);
+	outer(NULL);
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid)
+		in_child();
+	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK_EQ(status, 0);
+	outer(NULL);
+	drain(world_ring_of(&w, 0), &seen);
+	CHECK_EQ(seen.entries, 4);
+	CHECK_EQ(seen.exits, 4);
+}
+
+/* In a child, a session of its own. */
+static void test_fork_hello(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		outer(NULL);
+		new_session(2, 2);
+		outer(NULL);
+		drain(world_ring_of(&w, 0), &seen);
+		_exit(seen.entries != 2 || seen.mismatched);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK_EQ(status, 0);
+}
+
+enum { FIBERS = 12, STEPS = 200, FIBER_STACK = 32768 };
+
+static ucontext_t main_context, fiber[FIBERS];
+static int running;
+
+static void step(void *arg)
+{
+	leaf(arg);
+	swapcontext(&fiber[running], &main_context);
+	leaf(arg);
+}
+
+static void fiber_main(void)
+{
+	for (;;)
+		fiber_step(NULL);
+}
+
+/* Calls that are open on many stacks at a time, each with its own frames. */
+static void test_fibers(void)
+{
+	static char stacks[FIBERS][FIBER_STACK] __attribute__((aligned(4096)));
+	int i, k;
+
+	new_session(2, 64);
+	for (i = 0; i < FIBERS; i++) {
+		CHECK(!getcontext(&fiber[i]));
+		fiber[i].uc_stack.ss_sp = stacks[i];
+		fiber[i].uc_stack.ss_size = FIBER_STACK;
+		makecontext(&fiber[i], fiber_main, 0);
+	}
+	for (k = 0; k < STEPS; k++)
+		for (i = 0; i < FIBERS; i++) {
+			running = (i * 5 + k) % FIBERS;
+			outer(NULL);
+			CHECK(!swapcontext(&main_context, &fiber[running]));
+		}
+	drain(world_ring_of(&w, 0), &seen);
+	/* A visit: outer and leaf, and leaf, end of step, step, leaf. */
+	CHECK_EQ(seen.entries, FIBERS * (2 * STEPS + 3 * STEPS - 1));
+	CHECK_EQ(seen.exits, seen.entries - FIBERS);
+	CHECK_EQ(seen.unwound, 0);
+	CHECK_EQ(seen.mismatched, 0);
+	/* But for those that a sub-buffer's header told. */
+	CHECK(seen.switches + 64 >= 2 * STEPS * FIBERS);
+}
+
+static void on_signal(int sig)
+{
+	outer(NULL);
+}
+
+static void raise_it(void *arg)
+{
+	raise(SIGUSR1);
+	leaf(arg);
+}
+
+/* A signal stack that lies above us in what may be our own stack's range. */
+static void *with_signal_stack(void *arg)
+{
+	probed_fn *raiser = arg;
+	char above[32768];
+	struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_ONSTACK };
+	stack_t ss = { .ss_sp = above, .ss_size = sizeof(above) };
+
+	CHECK(!sigaltstack(&ss, NULL));
+	sigaction(SIGUSR1, &act, NULL);
+	raiser(NULL);
+	raiser(NULL);
+	return NULL;
+}
+
+static void test_signal_stack(void)
+{
+	pthread_t t;
+
+	new_session(2, 4);
+	CHECK(!pthread_create(&t, NULL, with_signal_stack, probed(&w, 7, raise_it)));
+	pthread_join(t, NULL);
+	drain(world_ring(&w, 0)->state ? world_ring(&w, 0) : world_ring(&w, 1), &seen);
+	CHECK_EQ(seen.entries, 2 * 4);
+	CHECK_EQ(seen.exits, 2 * 4);
+	CHECK_EQ(seen.unwound, 0);
+	CHECK_EQ(seen.mismatched, 0);
+	CHECK_EQ(seen.switches, 4);
+}
+
+int main(void)
+{
+	world_begin(&w, 4, 4);
+	leaf = probed(&w, 1, NULL);
+	outer = probed(&w, 2, call_leaf);
+	fiber_step = probed(&w, 3, step);
+	test_churn();
+	test_no_ring();
+	test_fork();
+	test_fork_hello();
+	test_fibers();
+	test_signal_stack();
+	return 0;
+}
