@@ -37,11 +37,12 @@ enum {
 
 enum {
 	X86_REX_B = 1,
+	X86_REX_X = 2,
 	X86_REX_W = 8,
 };
 
-/* Where the parts of one instruction are. Offsets are from its first byte;
- * 0 says that there is no such part, since no part but the first is at 0. */
+/* Where the parts of one instruction are. Offsets are from its first byte, and
+ * mean something only if the part is there. */
 struct x86_form {
 	uint8_t size;
 	uint8_t prefixes;
@@ -50,7 +51,7 @@ struct x86_form {
 	uint8_t map;
 	uint8_t op;		/* last opcode byte */
 	uint8_t op_at;
-	uint8_t modrm_at, modrm;
+	uint8_t modrm_at, modrm; /* modrm_at is 0 if there is none */
 	uint8_t sib;
 	bool memory;		/* ModRM names memory */
 	uint8_t disp_at, disp_size;
@@ -84,15 +85,20 @@ static inline bool x86_has_sib(const struct x86_form *f)
 	return f->memory && x86_modrm_rm(f) == 4;
 }
 
-/* A little-endian, signed number of 1, 2, 4 or 8 bytes. */
+/* A little-endian, signed number of 1 or 4 bytes; of 2 in xbegin. */
 static inline int64_t x86_signed(const uint8_t *p, size_t size)
 {
-	uint64_t v = 0;
+	int32_t word;
+	int16_t half;
 
-	memcpy(&v, p, size);
-	unsigned int unused = 64 - 8 * size;
-
-	return (int64_t)(v << unused) >> unused;
+	if (size == 1)
+		return (int8_t)*p;
+	if (size == 2) {
+		memcpy(&half, p, sizeof(half));
+		return half;
+	}
+	memcpy(&word, p, sizeof(word));
+	return word;
 }
 
 /* code_length.c: take an instruction apart. 0, or -EILSEQ. */

@@ -41,25 +41,23 @@ static const uint8_t two_byte_kinds[256] = {
 	[0x80 ... 0x8f] = INSN_BRANCH,
 };
 
-static bool is_legacy(const struct x86_form *f, uint8_t map, uint8_t op)
+/* An opcode of the two maps that are not only arithmetic, as one number. */
+#define OPCODE(map, op) ((map) << 8 | (op))
+
+static unsigned int opcode(const struct x86_form *f)
 {
-	return f->coding == X86_LEGACY && f->map == map && f->op == op;
+	return OPCODE(f->map, f->op);
+}
+
+/* AMD cuts the new PC to 16 bits, Intel does not. */
+static bool is_cut(const struct x86_form *f)
+{
+	return f->prefixes & X86_OPSIZE && !(f->rex & X86_REX_W);
 }
 
 static bool is_xbegin(const struct x86_form *f)
 {
-	return is_legacy(f, X86_MAP_ONE, 0xc7) && f->modrm == 0xf8;
-}
-
-static bool is_xabort(const struct x86_form *f)
-{
-	return is_legacy(f, X86_MAP_ONE, 0xc6) && f->modrm == 0xf8;
-}
-
-static bool is_endbr64(const struct x86_form *f)
-{
-	return is_legacy(f, X86_MAP_0F, 0x1e) && f->prefixes & X86_REP &&
-	       f->modrm == 0xfa;
+	return f->op == 0xc7 && f->modrm == 0xf8;
 }
 
 static uint8_t group_ff_kind(const struct x86_form *f)
@@ -93,29 +91,32 @@ bool x86_is_nop(const struct x86_form *f)
 {
 	if (f->coding != X86_LEGACY || f->prefixes & (X86_REP | X86_LOCK))
 		return false;
-	if (f->map == X86_MAP_0F)
-		return f->op == 0x1f && x86_modrm_reg(f) == 0;
-	/* 90 with REX.B is xchg %r8,%rax */
-	return f->map == X86_MAP_ONE && f->op == 0x90 && !(f->rex & X86_REX_B);
+	switch (opcode(f)) {
+	case OPCODE(X86_MAP_ONE, 0x90):
+		return !(f->rex & X86_REX_B);	/* that is xchg %r8,%rax */
+	case OPCODE(X86_MAP_0F, 0x1f):
+		return x86_modrm_reg(f) == 0;
+	default:
+		return false;
+	}
 }
 
-static bool is_pinned(const struct x86_form *f, uint8_t kind)
+/* The flags of what falls through. */
+static uint8_t plain_flags(const struct x86_form *f)
 {
-	switch (kind) {
-	case INSN_UNKNOWN:
-		return true;
-	case INSN_PLAIN:
-		/* A truncated PC: what it names changes with the place. */
-		return is_xabort(f) ||
-		       (x86_pcrel(f) && f->prefixes & X86_ADDRSIZE);
-	case INSN_SYSCALL:
-	case INSN_STOP:
-		return false;
+	if (f->coding != X86_LEGACY)
+		return 0;
+	switch (opcode(f)) {
+	case OPCODE(X86_MAP_ONE, 0x90):
+	case OPCODE(X86_MAP_0F, 0x1f):
+		return x86_is_nop(f) ? INSN_NOP : 0;
+	case OPCODE(X86_MAP_ONE, 0xc6):		/* xabort */
+		return f->modrm == 0xf8 ? INSN_PINNED : 0;
+	case OPCODE(X86_MAP_0F, 0x1e):		/* endbr64 */
+		return f->modrm == 0xfa && f->prefixes & X86_REP ?
+		       INSN_LANDING : 0;
 	default:
-		/* AMD cuts the new PC to 16 bits, Intel does not. */
-		return is_xbegin(f) ||
-		       (f->prefixes & X86_OPSIZE && !(f->rex & X86_REX_W)) ||
-		       (x86_pcrel(f) && f->prefixes & X86_ADDRSIZE);
+		return 0;
 	}
 }
 
@@ -123,18 +124,13 @@ static bool is_pinned(const struct x86_form *f, uint8_t kind)
 static void classify_indirect(const uint8_t *p, const struct x86_form *f,
 			      struct insn *ret)
 {
+	bool index = x86_has_sib(f) &&
+		     ((f->sib >> 3 & 7) != 4 || f->rex & X86_REX_X);
+
 	if (f->prefixes & X86_DS)
 		ret->flags |= INSN_NOTRACK;
-	if (!f->memory)
-		return;
-	if (x86_pcrel(f)) {
-		if (!(f->prefixes & X86_SEGMENT))
-			ret->flags |= INSN_SLOT;
-		return;
-	}
-	bool index = x86_has_sib(f) &&
-		     ((f->sib >> 3 & 7) != 4 || f->rex & 2);
-
+	if (x86_pcrel(f) && !(f->prefixes & X86_SEGMENT))
+		ret->flags |= INSN_SLOT;
 	if (!index)
 		return;
 	ret->flags |= INSN_INDEXED;
@@ -142,26 +138,52 @@ static void classify_indirect(const uint8_t *p, const struct x86_form *f,
 		ret->ref = x86_signed(p + f->disp_at, 4);
 }
 
+static void classify_pcrel(const uint8_t *p, const struct x86_form *f,
+			   struct insn *ret)
+{
+	ret->ref = ret->pc + f->size + x86_signed(p + f->disp_at, 4);
+	ret->flags |= INSN_PCREL;
+	/* A truncated PC: what it names changes with the place. */
+	if (f->prefixes & X86_ADDRSIZE)
+		ret->flags |= INSN_PINNED;
+}
+
+static void classify_transfer(const uint8_t *p, const struct x86_form *f,
+			      struct insn *ret)
+{
+	switch (ret->kind) {
+	case INSN_JUMP:
+	case INSN_BRANCH:
+	case INSN_CALL:
+		ret->dest = ret->pc + f->size +
+			    x86_signed(p + f->imm_at, f->imm_size);
+		if (is_cut(f) || is_xbegin(f))
+			ret->flags |= INSN_PINNED;
+		break;
+	case INSN_JUMP_INDIRECT:
+	case INSN_CALL_INDIRECT:
+		classify_indirect(p, f, ret);
+		/* fall through */
+	case INSN_RETURN:
+		if (is_cut(f))
+			ret->flags |= INSN_PINNED;
+		break;
+	case INSN_UNKNOWN:
+		ret->flags |= INSN_PINNED;
+		break;
+	}
+}
+
 void x86_classify(const uint8_t *p, const struct x86_form *f, raddr_t pc,
 		  struct insn *ret)
 {
-	uint8_t kind = kind_of(f);
-
-	*ret = (struct insn){ .pc = pc, .size = f->size, .kind = kind };
-	if (x86_pcrel(f)) {
-		ret->flags |= INSN_PCREL;
-		ret->ref = pc + f->size + x86_signed(p + f->disp_at, 4);
-	}
-	if (kind == INSN_JUMP || kind == INSN_BRANCH || kind == INSN_CALL)
-		ret->dest = pc + f->size + x86_signed(p + f->imm_at, f->imm_size);
-	else if (kind == INSN_JUMP_INDIRECT || kind == INSN_CALL_INDIRECT)
-		classify_indirect(p, f, ret);
-	if (kind == INSN_PLAIN && x86_is_nop(f))
-		ret->flags |= INSN_NOP;
-	if (is_endbr64(f))
-		ret->flags |= INSN_LANDING;
-	if (is_pinned(f, kind))
-		ret->flags |= INSN_PINNED;
+	*ret = (struct insn){ .pc = pc, .size = f->size, .kind = kind_of(f) };
+	if (x86_pcrel(f))
+		classify_pcrel(p, f, ret);
+	if (ret->kind == INSN_PLAIN)
+		ret->flags |= plain_flags(f);
+	else
+		classify_transfer(p, f, ret);
 }
 
 int x86_measure(const uint8_t *p, size_t n, raddr_t pc, struct insn *ret)

@@ -25,6 +25,7 @@
  *	j  rel8			J  rel32
  *	g  ModRM, and imm8 if its reg is 0 or 1 (group 3)
  *	G  ModRM, and as z if its reg is 0 or 1
+ *	k, K, h  as m, Z, B; but not every ModRM is legal
  *	c  ModRM that always names registers
  *	s  ModRM; two imm8 with a 66 or f2 prefix (extrq, insertq)
  *	P  legacy prefix	R  REX
@@ -40,14 +41,14 @@ static const char one_byte[] =
 	/* 50 */ "--------" "--------"
 	/* 60 */ "..VmPPPP" "zZbB----"
 	/* 70 */ "jjjjjjjj" "jjjjjjjj"
-	/* 80 */ "BZ.Bmmmm" "mmmmmmmV"
+	/* 80 */ "BZ.Bmmmm" "mmmmmkmV"
 	/* 90 */ "--------" "--.-----"
 	/* a0 */ "oooo----" "bz------"
 	/* b0 */ "bbbbbbbb" "vvvvvvvv"
-	/* c0 */ "BBw-VVBZ" "e-w--b.-"
+	/* c0 */ "BBw-VVhK" "e-w--b.-"
 	/* d0 */ "mmmm...-" "mmmmmmmm"
 	/* e0 */ "jjjjbbbb" "JJ.j----"
-	/* f0 */ "P-PP--gG" "------mm";
+	/* f0 */ "P-PP--gG" "------kk";
 
 static const char two_byte[] =
 	/* 00 */ "mmmm.---" "--.-.m-B"
@@ -70,16 +71,28 @@ static const char two_byte[] =
 _Static_assert(sizeof(one_byte) == 257 && sizeof(two_byte) == 257,
 	       "one letter for each opcode");
 
-/* What a letter says, for those that need no look at anything else. */
-enum { MODRM = 128, SPECIAL = 64 };
+/*
+ * What a letter says: the size of the immediate in the low bits, and these. A
+ * sweep spends its time in mispredicted branches, so what is frequent is
+ * computed from the table, and only what is rare is SPECIAL.
+ */
+enum {
+	IMM = 15,
+	MODRM = 16,
+	BY_OPSIZE = 32,		/* the immediate has 2 or 4 bytes more */
+	CHECKED = 64,		/* ask group_is_legal() */
+	NEAR = 128,		/* rel32 */
+	SPECIAL = 256,		/* ask special_shape() */
+};
 
-static const uint8_t shapes[128] = {
-	['-'] = 0, ['b'] = 1, ['w'] = 2, ['e'] = 3, ['j'] = 1,
-	['m'] = MODRM, ['B'] = MODRM | 1,
-	['z'] = SPECIAL, ['Z'] = SPECIAL | MODRM, ['v'] = SPECIAL,
-	['o'] = SPECIAL, ['J'] = SPECIAL, ['g'] = SPECIAL | MODRM,
-	['G'] = SPECIAL | MODRM, ['c'] = SPECIAL, ['s'] = SPECIAL | MODRM,
-	['.'] = SPECIAL,
+static const uint16_t shapes[128] = {
+	['-'] = 0, ['b'] = 1, ['w'] = 2, ['e'] = 3,
+	['j'] = 1, ['J'] = NEAR | 4,
+	['m'] = MODRM, ['k'] = MODRM | CHECKED, ['B'] = MODRM | 1,
+	['z'] = BY_OPSIZE, ['Z'] = BY_OPSIZE | MODRM,
+	['K'] = BY_OPSIZE | MODRM | CHECKED, ['h'] = MODRM | CHECKED | 1,
+	['v'] = SPECIAL, ['o'] = SPECIAL, ['c'] = SPECIAL, ['s'] = SPECIAL,
+	['g'] = SPECIAL, ['G'] = SPECIAL, ['.'] = SPECIAL,
 };
 
 /* More than a legal instruction and what the parser may read behind it before
@@ -109,23 +122,21 @@ static uint8_t prefix_of(uint8_t byte)
 	}
 }
 
-/* The offset of the first byte behind the prefixes. A REX counts only when it
- * is the last of them. */
-static size_t parse_prefixes(const uint8_t *p, struct x86_form *f)
+/* The offset of the first byte behind the prefixes, or ARCH_INSN_MAX. A REX
+ * counts only when it is the last of them. */
+static inline size_t parse_prefixes(const uint8_t *p, struct x86_form *f)
 {
 	size_t at = 0;
 
-	for (; at < ARCH_INSN_MAX; at++) {
-		char shape = one_byte[p[at]];
+	while (at < ARCH_INSN_MAX) {
+		bool rex = (p[at] & 0xf0) == 0x40;
 
-		if (shape == 'R') {
-			f->rex = p[at];
-		} else if (shape == 'P') {
-			f->prefixes |= prefix_of(p[at]);
-			f->rex = 0;
-		} else {
+		f->rex = p[at] & -rex;
+		at += rex;
+		if (one_byte[p[at]] == 'P')
+			f->prefixes |= prefix_of(p[at++]);
+		else if (!rex || one_byte[p[at]] != 'R')
 			break;
-		}
 	}
 	return at;
 }
@@ -195,77 +206,81 @@ static bool starts_vex(const uint8_t *p)
 	return p[0] != 0x8f || (p[1] & 31) >= 8;
 }
 
+/* Displacement sizes by mod and rm; 8 says that a SIB follows the ModRM. */
+static const uint8_t modrm_shapes[4][8] = {
+	{ 0, 0, 0, 0, 8, 4, 0, 0 },
+	{ 1, 1, 1, 1, 9, 1, 1, 1 },
+	{ 4, 4, 4, 4, 12, 4, 4, 4 },
+};
+
 /* ModRM, SIB and displacement at `at`; the offset behind them. */
 static inline size_t parse_modrm(const uint8_t *p, size_t at,
 				 struct x86_form *f)
 {
-	uint8_t modrm = f->modrm = p[at];
-	uint8_t mod = modrm >> 6, rm = modrm & 7;
+	uint8_t modrm = p[at];
+	uint8_t shape = modrm_shapes[modrm >> 6][modrm & 7];
+	uint8_t size = shape & 7;
+	bool sib = shape & 8;
 
+	f->modrm = modrm;
 	f->modrm_at = at++;
-	f->memory = mod != 3;
-	if (!f->memory)
-		return at;
-	if (rm == 4) {
-		f->sib = p[at++];
-		rm = f->sib & 7;	/* base 5 without mod: only disp32 */
-	}
-	f->disp_size = mod == 1 ? 1 : mod == 2 || rm == 5 ? 4 : 0;
-	f->disp_at = f->disp_size ? at : 0;
-	return at + f->disp_size;
+	f->memory = modrm < 0xc0;
+	f->sib = sib ? p[at] : 0;
+	at += sib;
+	if (sib && (f->sib & 7) == 5 && modrm < 0x40)
+		size = 4;		/* no base: only a displacement */
+	f->disp_size = size;
+	f->disp_at = at;
+	return at + size;
 }
 
 /* Immediate size where the operand size decides between 2 and 4. */
-static size_t imm_z(const struct x86_form *f)
+static inline size_t imm_z(const struct x86_form *f)
 {
-	return f->prefixes & X86_OPSIZE && !(f->rex & X86_REX_W) ? 2 : 4;
+	bool half = f->prefixes & X86_OPSIZE && !(f->rex & X86_REX_W);
+
+	return 4 - 2 * half;
+}
+
+/* Is this ModRM legal behind this one-byte opcode? */
+static bool group_is_legal(const struct x86_form *f)
+{
+	uint8_t reg = x86_modrm_reg(f);
+
+	switch (f->op) {
+	case 0x8d:		/* lea of a register */
+		return f->memory;
+	case 0xc6:		/* mov; f8 is xabort, xbegin */
+	case 0xc7:
+		return reg == 0 || f->modrm == 0xf8;
+	case 0xfe:		/* inc, dec */
+		return reg < 2;
+	default:		/* ff: the far forms go through memory only */
+		return reg != 7 && (f->memory || (reg != 3 && reg != 5));
+	}
 }
 
 /* A shape that needs a look at prefixes or ModRM: what it amounts to here, or
  * -EILSEQ. */
 static int special_shape(char shape, uint8_t modrm, const struct x86_form *f)
 {
+	bool wide = f->rex & X86_REX_W, test = (modrm & 0x30) == 0;
+
 	switch (shape) {
-	case 'z':
-		return imm_z(f);
-	case 'Z':
-		return MODRM | imm_z(f);
 	case 'v':
-		return f->rex & X86_REX_W ? 8 : imm_z(f);
+		return wide ? 8 : imm_z(f);
 	case 'o':
 		return f->prefixes & X86_ADDRSIZE ? 4 : 8;
-	case 'J':
-		/* Intel ignores the 66 here, AMD reads rel16. */
-		return imm_z(f) == 4 ? 4 : -EILSEQ;
 	case 'g':
-		return MODRM | ((modrm & 0x30) == 0 ? 1 : 0);
+		return MODRM | (test ? 1 : 0);
 	case 'G':
-		return MODRM | ((modrm & 0x30) == 0 ? imm_z(f) : 0);
+		return MODRM | (test ? imm_z(f) : 0);
 	case 'c':
 		return 1;	/* no SIB, no displacement, whatever mod says */
 	case 's':
 		return MODRM | (f->prefixes & (X86_OPSIZE | X86_REPNE) ? 2 : 0);
 	default:
 		return -EILSEQ;
-	}
-}
-
-/* Is this ModRM legal behind this one-byte opcode? */
-static bool group_is_legal(const struct x86_form *f)
-{
-	switch (f->op) {
-	case 0x8d:		/* lea of a register */
-		return f->memory;
-	case 0xc6:
-	case 0xc7:		/* f8: xabort, xbegin */
-		return x86_modrm_reg(f) == 0 || f->modrm == 0xf8;
-	case 0xfe:
-		return x86_modrm_reg(f) < 2;
-	case 0xff:		/* far forms exist through memory only */
-		return x86_modrm_reg(f) != 7 &&
-		       (f->memory || (x86_modrm_reg(f) != 3 && x86_modrm_reg(f) != 5));
-	default:
-		return true;
 	}
 }
 
@@ -284,8 +299,8 @@ static inline int parse_opcode(const uint8_t *p, size_t at, struct x86_form *f)
 		f->op = p[op_at];
 		return vex_shape(f);
 	}
-	if (shape == 'V') {
-		shape = 'm';
+	if (shape == 'V') {		/* pop; else reserved for XOP */
+		shape = (p[at + 1] >> 3 & 7) == 0 ? 'm' : '.';
 	} else if (shape == 'E') {
 		f->map = X86_MAP_0F;
 		shape = two_byte[p[++at]];
@@ -297,9 +312,14 @@ static inline int parse_opcode(const uint8_t *p, size_t at, struct x86_form *f)
 	f->op_at = at;
 	f->op = p[at];
 
-	uint8_t known = shapes[(uint8_t)shape];
+	unsigned int known = shapes[(uint8_t)shape];
 
-	return known & SPECIAL ? special_shape(shape, p[at + 1], f) : known;
+	if (known & SPECIAL)
+		return special_shape(shape, p[at + 1], f);
+	/* With a 66, Intel reads rel32 and AMD reads rel16. */
+	if (known & NEAR && imm_z(f) == 2)
+		return -EILSEQ;
+	return known + (known & BY_OPSIZE ? imm_z(f) : 0);
 }
 
 /* `p` has LOOKAHEAD bytes. */
@@ -307,34 +327,36 @@ static inline int parse(const uint8_t *p, struct x86_form *f)
 {
 	size_t at = parse_prefixes(p, f);
 
-	if (at == ARCH_INSN_MAX)
+	if (at >= ARCH_INSN_MAX)
 		return -EILSEQ;
 	int shape = parse_opcode(p, at, f);
 
 	if (shape < 0)
 		return shape;
 	at = f->op_at + 1;
-	if (shape & MODRM) {
+	if (shape & MODRM)
 		at = parse_modrm(p, at, f);
-		if (f->map == X86_MAP_ONE && !group_is_legal(f))
-			return -EILSEQ;
-	}
-	f->imm_size = shape & ~MODRM;
-	f->imm_at = f->imm_size ? at : 0;
+	if (shape & CHECKED && !group_is_legal(f))
+		return -EILSEQ;
+	f->imm_size = shape & IMM;
+	f->imm_at = at;
 	f->size = at + f->imm_size;
 	return f->size <= ARCH_INSN_MAX ? 0 : -EILSEQ;
 }
 
-int x86_parse(const uint8_t *p, size_t n, struct x86_form *ret)
+/* Too near to the end to look ahead: parse a copy. */
+static int parse_last(const uint8_t *p, size_t n, struct x86_form *f)
 {
 	uint8_t padded[LOOKAHEAD] = { 0 };
-	int err;
 
-	memset(ret, 0, sizeof(*ret));
-	if (n < LOOKAHEAD) {
-		memcpy(padded, p, n);
-		p = padded;
-	}
-	err = parse(p, ret);
-	return err ? err : ret->size <= n ? 0 : -EILSEQ;
+	memcpy(padded, p, n);
+	int err = parse(padded, f);
+
+	return err ? err : f->size <= n ? 0 : -EILSEQ;
+}
+
+int x86_parse(const uint8_t *p, size_t n, struct x86_form *ret)
+{
+	*ret = (struct x86_form){ 0 };
+	return n < LOOKAHEAD ? parse_last(p, n, ret) : parse(p, ret);
 }

@@ -110,6 +110,7 @@ static const struct { const char *name, *bytes; } refused[] = {
 	{ "group_ff_7", "ff f8" },
 	{ "group_ff_3_of_register", "ff d8" },
 	{ "group_fe_2", "fe d0" },
+	{ "group_8f_4", "8f e0" },
 	{ "xop_map_11", "8f eb 78 10 c0" },
 	{ "lea_of_register", "8d c0" },
 	{ "two_byte_hole", "0f 04" },
