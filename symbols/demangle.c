@@ -183,19 +183,6 @@ static bool is_legacy_rust(const char *raw, size_t stem)
 	return n < stem && raw[n] == '1';
 }
 
-/* Rust has no parameter lists; its full name is the one with the hash. */
-static int rust_names(struct strings *s, const char *hash,
-		      struct output *out, struct names *ret)
-{
-	ret->name = ret->full = strings_add(s, out->text, out->n);
-	if (ret->name && hash && out->n + HASH_DIGITS + 3 < OUTPUT_MAX) {
-		out->n += sprintf(out->text + out->n, "::%.*s",
-				  HASH_DIGITS + 1, hash);
-		ret->full = strings_add(s, out->text, out->n);
-	}
-	return ret->full ? 0 : -ENOMEM;
-}
-
 /* `suffix` is that of a clone, left out of what was demangled. */
 static const char *with_suffix(struct strings *s, struct output *out,
 			       const char *suffix)
@@ -206,6 +193,22 @@ static const char *with_suffix(struct strings *s, struct output *out,
 		n = sizeof(out->text) - out->n;
 	memcpy(out->text + out->n, suffix, n);
 	return strings_add(s, out->text, out->n + n);
+}
+
+/* Rust has no parameter lists; its full name is the one with the hash. The
+ * suffix that LLVM gives to what it makes visible says nothing to anybody. */
+static int rust_names(struct strings *s, const char *hash, const char *suffix,
+		      struct output *out, struct names *ret)
+{
+	if (!strncmp(suffix, ".llvm.", 6))
+		suffix = "";
+	ret->name = ret->full = with_suffix(s, out, suffix);
+	if (ret->name && hash && out->n + HASH_DIGITS + 3 < OUTPUT_MAX) {
+		out->n += sprintf(out->text + out->n, "::%.*s",
+				  HASH_DIGITS + 1, hash);
+		ret->full = with_suffix(s, out, suffix);
+	}
+	return ret->full ? 0 : -ENOMEM;
 }
 
 static int mangled_names(struct strings *s, char *stem, const char *suffix,
@@ -221,7 +224,7 @@ static int mangled_names(struct strings *s, char *stem, const char *suffix,
 		const char *hash = legacy ?
 			stem + demangle_unhashed(stem) + 2 : NULL;
 
-		return rust_names(s, hash, out, ret);
+		return rust_names(s, hash, suffix, out, ret);
 	}
 	ret->name = with_suffix(s, out, suffix);
 	if (!ret->name)

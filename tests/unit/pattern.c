@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/* Does a pattern select what inject(1) says that it selects? Each sentence of
+ * its section on functions has a test here. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "symbols/demangle.h"
+#include "symbols/glob.h"
+#include "tests/unit/symbols_world.h"
+
+/* ---- the matcher ---------------------------------------------------------- */
+
+static const struct {
+	const char *glob, *name;
+	bool matches;
+} globs[] = {
+	{ "*", "", true }, { "*", "anything", true }, { "", "", true },
+	{ "", "a", false }, { "a", "a", true }, { "a", "ab", false },
+	{ "net_*", "net_read", true }, { "net_*", "inet_read", false },
+	{ "*_read", "net_read", true }, { "n*_*d", "net_read", true },
+	{ "n?t", "net", true }, { "n?t", "nt", false }, { "?", "", false },
+	{ "[a-c]x", "bx", true }, { "[a-c]x", "dx", false },
+	{ "[!a-c]x", "dx", true }, { "[!a-c]x", "ax", false },
+	{ "[^a]x", "bx", true }, { "[]x]", "]", true }, { "[]x]", "x", true },
+	{ "[a-]", "-", true }, { "[[:digit:]]", "7", true },
+	{ "[[:digit:]_]*", "_f", true }, { "[[:digit:]]", "a", false },
+	{ "[\\]]", "]", true }, { "\\*", "*", true }, { "\\*", "a", false },
+	{ "operator[", "operator[", true }, { "*[", "x[", true },
+	{ "a*b*c*d*e", "axbxcxdxe", true }, { "a*b*c*d*e", "axbxcxdx", false },
+	{ "**a**", "bab", true }, { "*ab", "aab", true },
+};
+
+static void globs_match(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(globs); i++) {
+		bool got = glob_match(globs[i].glob, globs[i].name,
+				      strlen(globs[i].name));
+
+		if (got == globs[i].matches)
+			continue;
+		fprintf(stderr, "'%s' against '%s'\n", globs[i].glob,
+			globs[i].name);
+		exit(1);
+	}
+	/* Many stars take no exponential time. */
+	char name[2000];
+
+	memset(name, 'a', sizeof(name));
+	CHECK(!glob_match("*a*a*a*a*a*a*a*a*a*a*a*a*a*b", name, sizeof(name)));
+	CHECK(glob_is_literal("a::b(int)") && !glob_is_literal("a?"));
+}
+
+/* ---- names ---------------------------------------------------------------- */
+
+static const struct {
+	const char *raw, *name, *full;
+} manglings[] = {
+	{ "plain", "plain", "plain" },
+	{ "foo.isra.0", "foo.isra.0", "foo.isra.0" },
+	{ "_ZN3net5parseEPci", "net::parse", "net::parse(char*, int)" },
+	{ "_ZN3net5parseEi.isra.0", "net::parse.isra.0",
+	  "net::parse(int).isra.0" },
+	{ "_Z3fooILi3EEvi", "foo<3>", "void foo<3>(int)" },
+	{ "_ZNK3net4Conn4sizeEv", "net::Conn::size", "net::Conn::size() const" },
+	{ "_ZN4core3ptr4drop17h0123456789abcdefE", "core::ptr::drop",
+	  "core::ptr::drop::h0123456789abcdef" },
+	{ "_ZN4core3ptr4drop17h0123456789abcdefE.llvm.99", "core::ptr::drop",
+	  "core::ptr::drop::h0123456789abcdef" },
+	{ "_RNvC1a1f", "a::f", "a::f" },
+	{ "_RNvNtCsbHhqyaLQqM9_3net4conn4read", "net::conn::read",
+	  "net::conn::read" },
+	{ "_Zgarbage", "_Zgarbage", "_Zgarbage" },
+	{ "_R", "_R", "_R" }, { "_", "_", "_" },
+};
+
+static void names_are_readable(void)
+{
+	struct strings strings = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(manglings); i++) {
+		struct names got;
+
+		CHECK_EQ(demangle(&strings, manglings[i].raw, &got), 0);
+		CHECK_STR(got.name, manglings[i].name);
+		CHECK_STR(got.full, manglings[i].full);
+		CHECK(got.raw == manglings[i].raw);
+	}
+	CHECK_STR(strings_add(&strings, "a\033[2Jb", 6), "a?[2Jb");
+	CHECK_EQ(demangle_stem("foo.isra.0.part.3.cold"), 3);
+	CHECK_EQ(demangle_stem("foo.123"), 7);
+	CHECK_EQ(demangle_stem("main.init"), 9);
+	CHECK_EQ(demangle_stem(".cold"), 5);
+	strings_clear(&strings);
+}
+
+/* ---- patterns over functions ---------------------------------------------- */
+
+static const char *const raws[] = {
+	"net_read", "net_write", "foo", "foo.isra.0", "foo.constprop.1.isra.3",
+	"bar.part.0", "food", "_ZN3net4over4callEi", "_ZN3net4over4callEPc",
+	"_ZN3netixEi", "_ZN4rust4work17h0123456789abcdefE", "star",
+	"_ZN3netmlEi", "_ZN3net5starsEv",
+};
+
+enum { NRAWS = ARRAY_SIZE(raws) };
+
+static struct strings strings;
+static struct func funcs[NRAWS];
+static struct func_alias aliases[2] = {
+	{ "__star", "__star", "__star" },
+	{ "net_star", "net_star", "net_star" },
+};
+static struct symbols syms = {
+	.funcs = funcs, .nfuncs = NRAWS, .aliases = aliases, .naliases = 2,
+};
+
+static void build(void)
+{
+	for (size_t i = 0; i < NRAWS; i++) {
+		struct names n;
+
+		CHECK_EQ(demangle(&strings, raws[i], &n), 0);
+		funcs[i] = (struct func){
+			.name = n.name, .full = n.full, .raw = n.raw,
+			.range = { 0x1000 + i * 16, 0x1010 + i * 16 },
+			.parent = -1,
+		};
+		if (!strcmp(raws[i], "star"))
+			funcs[i].naliases = 2;
+	}
+}
+
+/* The names under which the functions match, as selection would keep them:
+ * once one is exact, only the exact ones. */
+static const char *select_names(const char *text)
+{
+	static char all[1024];
+	const char *found[NRAWS];
+	bool exact[NRAWS], any = false;
+	struct pattern p;
+
+	CHECK_EQ(pattern_parse(text, &p), 0);
+	for (size_t i = 0; i < NRAWS; i++) {
+		found[i] = pattern_match(&p, &syms, &funcs[i], &exact[i]);
+		any |= found[i] && exact[i];
+	}
+	*all = '\0';
+	for (size_t i = 0; i < NRAWS; i++) {
+		if (!found[i] || (any && !exact[i]))
+			continue;
+		if (*all)
+			strcat(all, " ");
+		strcat(all, found[i]);
+	}
+	pattern_clear(&p);
+	return all;
+}
+
+static void patterns_select(void)
+{
+	/* A shell pattern over the function's name. */
+	CHECK_STR(select_names("net_[rw]*"), "net_read net_write");
+	CHECK_STR(select_names("nothing*"), "");
+	CHECK_STR(select_names("net_rea"), "");
+	/* The demangled name without its parameter list, or the raw symbol. */
+	CHECK_STR(select_names("net::over::call"),
+		  "net::over::call net::over::call");
+	CHECK_STR(select_names("_ZN3net4over4callEi"), "_ZN3net4over4callEi");
+	/* A GLOB that equals a name selects it before patterns are tried. */
+	CHECK_STR(select_names("net::operator*"), "net::operator*");
+	CHECK_STR(select_names("net::operator[]"), "net::operator[]");
+	CHECK_STR(select_names("foo"), "foo foo.isra.0 foo.constprop.1.isra.3");
+	/* `*` crosses `::`. */
+	CHECK_STR(select_names("net*call"), "net::over::call net::over::call");
+	/* All overloads match; with the parameter list, one. */
+	CHECK_STR(select_names("net::over::c*"),
+		  "net::over::call net::over::call");
+	CHECK_STR(select_names("net::over::call(char*)"), "net::over::call");
+	CHECK_STR(select_names("net::over::call( int )"), "net::over::call");
+	/* Rust's hash and gcc's suffixes may be left out. */
+	CHECK_STR(select_names("rust::work"), "rust::work");
+	CHECK_STR(select_names("rust::work::h0123456789abcdef"), "rust::work");
+	CHECK_STR(select_names("bar"), "bar.part.0");
+	CHECK_STR(select_names("b?r"), "bar.part.0");
+	CHECK_STR(select_names("foo.isra.0"), "foo.isra.0");
+	CHECK_STR(select_names("f*d"), "food");
+	/* One address is one probe, printed under the first name that matched. */
+	CHECK_STR(select_names("*star"), "star");
+	CHECK_STR(select_names("net_st*"), "net_star");
+	CHECK_STR(select_names("__star"), "__star");
+}
+
+static void modules_are_split(void)
+{
+	struct pattern p;
+
+	/* The last @ splits. */
+	CHECK_EQ(pattern_parse("read@libc.so*", &p), 0);
+	CHECK_STR(p.name, "read");
+	CHECK_STR(p.module, "libc.so*");
+	CHECK_STR(p.glob, "read@libc.so*");
+	CHECK(pattern_allows(&p, "libc.so.6", false, true));
+	CHECK(!pattern_allows(&p, "libm.so.6", false, false));
+	pattern_clear(&p);
+	CHECK_EQ(pattern_parse("a@b@c", &p), 0);
+	CHECK_STR(p.name, "a@b");
+	CHECK_STR(p.module, "c");
+	pattern_clear(&p);
+	/* @exe is the executable. */
+	CHECK_EQ(pattern_parse("*@exe", &p), 0);
+	CHECK(pattern_allows(&p, "server", true, false));
+	CHECK(!pattern_allows(&p, "libz.so.1", false, false));
+	pattern_clear(&p);
+	/* Without @MODULE: all but the C library, the loader and the payload. */
+	CHECK_EQ(pattern_parse("*", &p), 0);
+	CHECK(!p.module);
+	CHECK(pattern_allows(&p, "server", true, false));
+	CHECK(pattern_allows(&p, "libz.so.1", false, false));
+	CHECK(!pattern_allows(&p, "libc.so.6", false, true));
+	pattern_clear(&p);
+}
+
+static void nonsense_is_refused(void)
+{
+	static const char *const bad[] = {
+		"", "@libc.so.6", "read@", "ne[t", "read@lib[c", "[",
+		"memcpy@@GLIBC_2.14", "puts@plt",
+	};
+	struct pattern p;
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		CHECK_EQ(pattern_parse(bad[i], &p), -EINVAL);
+		CHECK(*fail_text());
+		fail_clear();
+		pattern_clear(&p);	/* harmless after a failure */
+	}
+}
+
+static void near_names_are_found(void)
+{
+	const char *near[4];
+
+	CHECK_EQ(pattern_near(&syms, "net_raed", near, 4) > 0, true);
+	CHECK_STR(near[0], "net_read");
+	CHECK(pattern_near(&syms, "^net_wri.*", near, 4) > 0);
+	CHECK_STR(near[0], "net_write");
+	CHECK(pattern_near(&syms, "Call", near, 4) == 1);
+	CHECK_STR(near[0], "net::over::call");
+	CHECK_EQ(pattern_near(&syms, "zzzzzz", near, 4), 0);
+	CHECK_EQ(pattern_near(&syms, "***", near, 4), 0);
+	CHECK_EQ(pattern_near(&syms, "net_star", near, 0), 0);
+	CHECK_EQ(pattern_near(&syms, "net_star", near, 1), 1);
+	CHECK_STR(near[0], "net_star");
+}
+
+int main(void)
+{
+	globs_match();
+	names_are_readable();
+	build();
+	patterns_select();
+	modules_are_split();
+	nonsense_is_refused();
+	near_names_are_found();
+	strings_clear(&strings);
+	return 0;
+}
