@@ -2,6 +2,8 @@
 /* What does each class of x86-64 instruction decode to, and what is refused? */
 #include "tests/patch/golden.h"
 
+#include <pthread.h>
+
 #define PC 0x401000ull
 
 static const struct golden_insn insns[] = {
@@ -155,6 +157,39 @@ static void check_decoded(const struct golden_insn *want)
 	check_truncated(want->name, bytes, n);
 }
 
+/* Each thread has a decoder of its own, freed with it (by which a leak checker
+ * knows). */
+static void *decode_all(void *wrong)
+{
+	uint8_t bytes[GOLDEN_MAX];
+	struct insn in;
+
+	for (size_t i = 0; i < ARRAY_SIZE(insns) * 100; i++) {
+		const struct golden_insn *want = &insns[i % ARRAY_SIZE(insns)];
+
+		memset(bytes, 0, sizeof(bytes));
+		golden_bytes(want->bytes, bytes);
+		if (arch_x86_64.decode(bytes, sizeof(bytes), PC, &in) ||
+		    in.size != want->size || in.kind != want->kind)
+			*(bool *)wrong = true;
+	}
+	return NULL;
+}
+
+static void check_threads(void)
+{
+	pthread_t threads[4];
+	bool wrong[ARRAY_SIZE(threads)] = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
+		if (pthread_create(&threads[i], NULL, decode_all, &wrong[i]))
+			abort();
+	for (size_t i = 0; i < ARRAY_SIZE(threads); i++) {
+		pthread_join(threads[i], NULL);
+		golden_true("threads", !wrong[i]);
+	}
+}
+
 int main(void)
 {
 	uint8_t bytes[GOLDEN_MAX];
@@ -178,5 +213,6 @@ int main(void)
 			    arch_x86_64.decode(bytes, sizeof(bytes), PC, &in) ==
 			    -EILSEQ);
 	}
+	check_threads();
 	return golden_end();
 }

@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-enum { LIMIT = 1 << 20, SHOWN = 20, MIN_SPEEDUP = 20 };
+enum { LIMIT = 1 << 20, SHOWN = 20 };
 
 static const char *const files[] = {
 	"/lib/x86_64-linux-gnu/libc.so.6",
