@@ -139,8 +139,6 @@ static void test_claim(probed_fn *f)
 	for (i = 0; i < 20; i++) {
 		fresh(1);
 		once(f, rnd());
-		munmap((void *)w.s->threads, 2 * THREAD_SIZE);
-		w.s->nrings = 0;	/* nothing of it is looked at again */
 	}
 	fresh(4);
 }

@@ -263,12 +263,13 @@ static void *with_signal_stack(void *arg)
 	probed_fn *raiser = arg;
 	char above[32768];
 	struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_ONSTACK };
-	stack_t ss = { .ss_sp = above, .ss_size = sizeof(above) };
+	stack_t before, ss = { .ss_sp = above, .ss_size = sizeof(above) };
 
-	CHECK(!sigaltstack(&ss, NULL));
+	CHECK(!sigaltstack(&ss, &before));
 	sigaction(SIGUSR1, &act, NULL);
 	raiser(NULL);
 	raiser(NULL);
+	CHECK(!sigaltstack(&before, NULL));	/* a sanitizer's */
 	return NULL;
 }
 
