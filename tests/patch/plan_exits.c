@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where do the jumps of exits stand, and what is an exit?
+ * One test per situation that a compiler or a hand has made; each fails if the
+ * rule behind it is gone.
+ */
+#include "tests/patch/insns.h"
+
+/* ---- exits -------------------------------------------------------------- */
+
+static void ret_with_padding(void)
+{
+	module_begin();
+	func("f", 0); put(MOV_EAX_1); put_middle(); put_call(0x80); put(RET); func_end();
+	put(NOP3, NOP);
+	func("g", 0x80); put(RET); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(site_is(probe(), 0, TACTIC_JUMP, 58, 1, 4));
+}
+
+static void begins_at_return_address(void)
+{
+	module_begin();
+	func("f", 0); put(MOV_EAX_1); put_middle(); put_call(0x80); put(ADD_RSP_40, RET); func_end();
+	func("g", 0x80); put(RET); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(site_is(probe(), 0, TACTIC_JUMP, 58, 5, 0));
+}
+
+static void begins_at_target(void)
+{
+	module_begin();
+	func("f", 0); put(MOV_EAX_1, TEST_EDI); put_rel8(JE, 9 + 48); put_middle();
+	put(ADD_RSP_40, RET); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(site_is(probe(), 0, TACTIC_JUMP, 57, 5, 0));
+}
+
+static void target_at_return(void)
+{
+	module_begin();
+	func("f", 0); put(MOV_EAX_1, TEST_EDI); put_rel8(JE, 13 + 48); put_middle();
+	put(ADD_RSP_40, RET); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_EXIT_NO_ROOM));
+	CHECK(probe()->nsites == 1 && probe()->nexits == 1);
+}
+
+static void two_exits_one_window(void)
+{
+	module_begin();
+	func("f", 0); put(MOV_EAX_1); put_middle(); put(TEST_EDI);
+	put_je(0x80); put(POP_RBX, RET); func_end();
+	func("g", 0x80); put(MOV_EAX_1, RET); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(probe()->nexits == 2 && probe()->nsites == 2);
+	CHECK(site_is(probe(), 0, TACTIC_JUMP, 55, 8, 0));
+	CHECK(probe()->sites[0].nexits == 2);
+}
+
+static void straight_line_merged(void)
+{
+	module_begin();
+	func("f", 0); put(ENDBR64, XOR_EAX, RET); func_end();
+	func("g", 7); put(MOV_EAX_1, RET); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(probe()->nsites == 1 && site_is(probe(), 0, TACTIC_JUMP, 0, 7, 0));
+	CHECK(probe()->sites[0].entry && probe()->sites[0].nexits == 1);
+}
+
+static void conditional_tail_jump(void)
+{
+	module_begin();
+	func("f", 0); put(MOV_EAX_1); put_middle(); put(TEST_EDI);
+	put_je(0x80); put_middle(); put(ADD_RSP_40, RET); func_end();
+	func("g", 0x80); put(MOV_EAX_1, RET); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(probe()->nexits == 2 && probe()->nsites == 3);
+	CHECK(site_is(probe(), 0, TACTIC_JUMP, 55, 6, 0));
+	CHECK(probe()->sites[0].nexits == 1);
+}
+
+static void tail_jump_to_linkage_stub(void)
+{
+	module_begin();
+	func("f", 0); put(MOV_EAX_1); put_middle(); put_jmp(0x80); func_end();
+	m.at = 0x80; put(0xff, 0x25, 0, 0, 0, 0);
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(site_is(probe(), 0, TACTIC_JUMP, 53, 5, 0));
+}
+
+static void call_before_return_without_room(void)
+{
+	module_begin();
+	func("f", 0); put(MOV_EAX_1); put_middle(); put_call(0x80); put(POP_RBX, RET); func_end();
+	func("g", 60); put(MOV_EAX_1, RET); func_end();
+	func("h", 0x80); put(MOV_EAX_1, RET); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_EXIT_NO_ROOM));
+}
+
+static void never_returns(void)
+{
+	module_begin();
+	func("f", 0); put(MOV_EAX_1); put_call(0x80); func_end();
+	func("g", 0x80); put(RET); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NO_EXIT));
+	CHECK(probe()->nsites == 1);
+}
+
+static void falls_into_the_next(void)
+{
+	module_begin();
+	func("f", 0); put(MOV_EAX_1, TEST_EDI); put_middle(); func_end();
+	func("g", 55); put(MOV_EAX_1, RET); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_SHARED_BODY));
+}
+
+static void jumps_into_the_middle_of_another(void)
+{
+	module_begin();
+	func("f", 0); put(MOV_EAX_1); put_middle(); put_jmp(0x86); func_end();
+	func("g", 0x80); put(MOV_EAX_1, NOP); put_middle(); put(ADD_RSP_40, RET); func_end();
+	module_plan_with(NULL, "f", "g", NULL);
+	CHECK(entry_only(REFUSED_SHARED_BODY));
+	CHECK(!m.plan->probes[1].refusal);
+	CHECK(m.plan->probes[1].entry_only == REFUSED_SHARED_BODY);
+}
+
+static void data_behind_a_jump_is_no_exit(void)
+{
+	module_begin();
+	func("f", 0); put(MOV_EAX_1); put_middle(); put_rel8(JMP8, 62);
+	put(0xb8, RET, RET, RET, RET, RET, RET); put(MOV_EAX_1, RET); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(probe()->nexits == 1);
+}
+
+/* ---- fragments ---------------------------------------------------------- */
+
+static void cold_fragment(void)
+{
+	module_begin();
+	func("f", 0); put(MOV_EAX_1, TEST_EDI); put_je(0x80); put_middle(); put(ADD_RSP_40, RET); func_end();
+	func("f.cold", 0x80); put(MOV_EAX_1); put_jmp(13); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(probe()->nexits == 1);
+}
+
+static void exit_in_cold_fragment(void)
+{
+	module_begin();
+	func("f", 0); put(MOV_EAX_1, TEST_EDI); put_je(0x80); put_middle(); put(ADD_RSP_40, RET); func_end();
+	func("f.cold", 0x80); put(MOV_EAX_1, ADD_RSP_40, RET); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(probe()->nexits == 2 && probe()->nsites == 3);
+	CHECK(site_is(probe(), 1, TACTIC_JUMP, 0x85, 5, 0));
+}
+
+static void fragment_itself_is_refused(void)
+{
+	module_begin();
+	func("f", 0); put(MOV_EAX_1, TEST_EDI); put_je(0x80); put(RET); func_end();
+	func("f.cold", 0x80); put(MOV_EAX_1, ADD_RSP_40, RET); func_end();
+	module_plan("f.cold");
+	CHECK(refused(REFUSED_SHARED_BODY));
+}
+
+int main(void)
+{
+	ret_with_padding();
+	begins_at_return_address();
+	begins_at_target();
+	target_at_return();
+	two_exits_one_window();
+	straight_line_merged();
+	conditional_tail_jump();
+	tail_jump_to_linkage_stub();
+	call_before_return_without_room();
+	never_returns();
+	falls_into_the_next();
+	jumps_into_the_middle_of_another();
+	data_behind_a_jump_is_no_exit();
+	cold_fragment();
+	exit_in_cold_fragment();
+	fragment_itself_is_refused();
+	module_end();
+	return failures != 0;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What becomes of a jump that has no room where it should stand?
+ * One test per situation that a compiler or a hand has made; each fails if the
+ * rule behind it is gone.
+ */
+#include "tests/patch/insns.h"
+
+static void page_crossing(void)
+{
+	module_begin();
+	func("f", 4094); put(MOV_EAX_1); put_middle(); put(ADD_RSP_40, RET); func_end();
+	module_plan("f");
+	CHECK(refused(REFUSED_PAGE_CROSSING));
+}
+
+static void exit_moves_before_page(void)
+{
+	module_begin();
+	func("f", 4092 - 53); put(MOV_EAX_1); put_middle(); put(ADD_RSP_40, RET); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(site_is(probe(), 0, TACTIC_JUMP, 4089, 8, 0));
+}
+
+static void short_jump_to_hole(void)
+{
+	module_begin();
+	func("f", 0); put(XOR_EAX, RET); func_end();
+	func("g", 3); put(XOR_EAX, RET); func_end();
+	put(NOP5, NOP5);
+	func("h", 16); put(RET); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(site_is(probe(), 0, TACTIC_SHORT, 0, 3, 0));
+	CHECK(probe()->sites[0].jump.len == 2);
+	CHECK(probe()->sites[0].hole.len == 5 && probe()->sites[0].hole.pc == TEXT + 6);
+}
+
+static void hole_shared_by_two(void)
+{
+	module_begin();
+	func("f", 0); put(XOR_EAX, RET); func_end();
+	func("g", 3); put(XOR_EAX, RET); func_end();
+	func("h", 6); put(MOV_EAX_1, RET); func_end();
+	put(NOP5, NOP3);
+	func("i", 20); put(RET); func_end();
+	module_plan_with(NULL, "f", "g", NULL);
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(site_is(probe(), 0, TACTIC_SHORT, 0, 3, 0));
+	CHECK(m.plan->probes[1].refusal == REFUSED_TOO_SHORT);
+}
+
+static void full_jumps_come_first(void)
+{
+	module_begin();
+	func("f", 0); put(XOR_EAX, RET); func_end();
+	func("g", 3); put(XOR_EAX, RET); func_end();
+	put(NOP3, NOP);
+	func("h", 10); put(RET); func_end();
+	module_plan_with(NULL, "f", "g", NULL);
+	CHECK(refused(REFUSED_TOO_SHORT));
+	CHECK(site_is(&m.plan->probes[1], 0, TACTIC_JUMP, 3, 3, 2));
+}
+
+static void hole_taken_earlier(void)
+{
+	struct range taken = { TEXT + 6, TEXT + 14 };
+	struct plan_options o = { .taken = &taken, .ntaken = 1 };
+
+	module_begin();
+	func("f", 0); put(XOR_EAX, RET); func_end();
+	func("g", 3); put(XOR_EAX, RET); func_end();
+	put(NOP5, NOP3);
+	func("h", 16); put(RET); func_end();
+	module_plan_with(&o, "f", NULL, NULL);
+	CHECK(refused(REFUSED_TOO_SHORT));
+}
+
+static void hole_with_a_target(void)
+{
+	module_begin();
+	func("f", 0); put(XOR_EAX, RET); func_end();
+	func("g", 3); put(XOR_EAX, RET); func_end();
+	put(NOP, NOP, NOP, NOP, NOP, NOP, NOP);
+	func("h", 16); put(TEST_EDI); put_je(10); put(RET); func_end();
+	module_plan("f");
+	CHECK(refused(REFUSED_TOO_SHORT));
+}
+
+static void hole_out_of_reach(void)
+{
+	module_begin();
+	func("f", 0); put(XOR_EAX, RET); func_end();
+	func("g", 3); put_middle(); put_middle(); put_middle(); put(RET); func_end();
+	put(NOP5, NOP5);
+	func("h", 0xb0); put(RET); func_end();
+	module_plan("f");
+	CHECK(refused(REFUSED_TOO_SHORT));
+}
+
+static void failed_exits_release_their_padding(void)
+{
+	module_begin();
+	func("f", 0); put(MOV_EAX_1, TEST_EDI); put_rel8(JE, 15); put(ADD_RSP_40, RET, NOP);
+	put_rel8(JMP8, 17); put_rel8(JE, 18); put(RET); func_end();
+	func("g", 20); put(XOR_EAX, RET); func_end();
+	module_plan("f");
+	CHECK(probe()->nsites == 1 && probe()->sites[0].nexits == 0);
+	CHECK(entry_only(REFUSED_EXIT_NO_ROOM));
+}
+
+int main(void)
+{
+	page_crossing();
+	exit_moves_before_page();
+	short_jump_to_hole();
+	hole_shared_by_two();
+	full_jumps_come_first();
+	hole_taken_earlier();
+	hole_with_a_target();
+	hole_out_of_reach();
+	failed_exits_release_their_padding();
+	module_end();
+	return failures != 0;
+}

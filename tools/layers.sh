@@ -1,0 +1,111 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# layers: do the includes point one way, floor by floor?
+#
+#	injector
+#	plan  trace
+#	arch  symbols  payload
+#	base
+#
+# The payload has one thing of arch, cpu.h: the instructions that C has no words
+# for. Also: only arch/ asks which instruction set this is, only symbols/ reads ELF
+# through libraries (and knows no ptrace), no file is over 600 lines, and no
+# two files include each other in a circle. Prints each violation as
+# file:line: text; exit 1 if there are any.
+
+cd "$(dirname "$0")/.." || exit 2
+
+status=0
+
+# What files of a directory may include of the project; a rule per directory.
+allowed() {
+	case $1 in
+	base) echo 'base/' ;;
+	arch) echo 'base/|arch/|payload/abi\.h' ;;
+	symbols) echo 'base/|symbols/' ;;
+	payload) echo 'payload/|arch/cpu\.h' ;;
+	plan) echo 'base/|arch/arch\.h|symbols/symbols\.h|payload/abi\.h|plan/' ;;
+	trace) echo 'base/|payload/abi\.h|symbols/symbols\.h|trace/' ;;
+	injector) echo 'base/|arch/|symbols/|payload/abi\.h|plan/plan\.h|trace/|injector/' ;;
+	esac
+}
+
+# Print violations of one rule, if there are any, under its name.
+report() {
+	found=$(cat)
+	[ -z "$found" ] && return
+	printf 'layers: %s\n%s\n' "$1" "$found"
+	status=1
+}
+
+sources() {
+	find "$@" -type f \( -name '*.c' -o -name '*.h' -o -name '*.S' \) | sort
+}
+
+check_arrows() {
+	for dir in base arch symbols payload plan trace injector; do
+		[ -d "$dir" ] || continue
+		report "$dir includes what is not below it" <<-END
+		$(sources "$dir" | xargs -r grep -nH '^[ \t]*#[ \t]*include[ \t]*"' |
+			grep -vE "include[ \t]*\"($(allowed "$dir"))")
+		END
+	done
+	# Every file says where what it includes is, from the top.
+	report 'an include that is no path from the top' <<-END
+	$(sources base arch symbols payload plan trace injector 2>/dev/null |
+		xargs -r grep -nH '^[ \t]*#[ \t]*include[ \t]*"[^/"]*"')
+	END
+}
+
+check_libraries() {
+	report 'symbols knows no process' <<-END
+	$(sources symbols base plan trace | xargs -r grep -nHE \
+		'#[ \t]*include[ \t]*<(sys/ptrace|sys/user|libunwind[^>]*)\.h>')
+	END
+	report 'only symbols reads ELF and DWARF through libraries' <<-END
+	$(sources base arch payload plan trace injector | xargs -r grep -nHE \
+		'#[ \t]*include[ \t]*<(libelf|gelf|dwarf|elfutils/[^>]*)\.h>')
+	END
+	report 'only arch disassembles' <<-END
+	$(sources base symbols payload plan trace injector | xargs -r grep -nHE \
+		'#[ \t]*include[ \t]*<capstone')
+	END
+	report 'the payload includes nothing but itself and freestanding headers' <<-END
+	$(sources payload | xargs -r grep -nHE '#[ \t]*include[ \t]*<' |
+		grep -vE '<(stdint|stddef|stdbool|stdarg|limits|stdatomic|asm/[^>]*|linux/[^>]*)\.h>')
+	END
+}
+
+check_instruction_sets() {
+	report 'only arch asks for the instruction set' <<-END
+	$(sources base symbols payload plan trace injector | xargs -r grep -nHE \
+		'^[ \t]*#[ \t]*(if|ifdef|ifndef|elif).*(__x86_64__|__amd64__|__i386__|__aarch64__|__arm__|__ARM_)')
+	END
+}
+
+check_sizes() {
+	report 'over 600 lines' <<-END
+	$(sources base arch symbols payload plan trace injector tests tools demo bench \
+		2>/dev/null | while read -r f; do
+		lines=$(wc -l < "$f")
+		[ "$lines" -gt 600 ] && echo "$f:$lines: $lines lines"
+	done)
+	END
+}
+
+# tsort names the files of every circle on standard error.
+check_circles() {
+	report 'files include each other in a circle' <<-END
+	$(sources base arch symbols payload plan trace injector |
+		xargs -r grep -H '^[ \t]*#[ \t]*include[ \t]*"' |
+		sed 's/^\([^:]*\):[^"]*"\([^"]*\)".*/\1 \2/' | tsort 2>&1 >/dev/null)
+	END
+}
+
+check_arrows
+check_libraries
+check_instruction_sets
+check_sizes
+check_circles
+exit $status
