@@ -325,8 +325,8 @@ static int check_option(int on, const char *verb, const struct option_def *def,
 	if (err)
 		return err;
 	if (def->verbs == NOT_YET)
-		return fail(0, "%s (--%s) is not there yet; see inject --help for what is",
-			    spelling(def, name), def->getopt.name);
+		return fail(0, "%s is not there yet; see inject --help for what is",
+			    spelling(def, name));
 	if (!(def->verbs & on))
 		return fail(0, "%s takes no %s; see inject --help", verb,
 			    spelling(def, name));

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* Is every sentence about the command line true? */
+#include "injector/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "injector/units.h"
+
+static int failures;
+
+#define CHECK(cond) do { \
+	if (!(cond)) { \
+		failures++; \
+		printf("%s:%d: %s\n", __FILE__, __LINE__, #cond); \
+	} \
+} while (0)
+
+enum { MAX_WORDS = 32 };
+
+/* Split at blanks; a word '' stands for an empty one. */
+static int split(char *line, char *argv[MAX_WORDS])
+{
+	static char empty[] = "";
+	int argc = 0;
+
+	for (char *w = strtok(line, " "); w; w = strtok(NULL, " "))
+		argv[argc++] = strcmp(w, "''") == 0 ? empty : w;
+	argv[argc] = NULL;
+	return argc;
+}
+
+static char line[512];
+
+static int parse(const char *words, struct options *ret)
+{
+	char *argv[MAX_WORDS];
+
+	fail_clear();
+	snprintf(line, sizeof(line), "inject %s", words);
+	return options_parse(split(line, argv), argv, ret);
+}
+
+/* What is refused, and words that the message must have. */
+static const struct {
+	const char *words, *says;
+} refused[] = {
+	{ "", "give -p PID" },
+	{ "-p 1", "give -f 'GLOB'" },
+	{ "-f x", "give -p PID" },
+	{ "-p 1 -f", "-f wants a pattern" },
+	{ "-f -p 1", "no -f to follow forks" },
+	{ "-p 1 -N -f x", "-N wants a pattern" },
+	{ "-p 1 -f ''", "" },
+	{ "-p 1 -f x@plt", "linkage table" },
+	{ "-p nginx -f x", "pgrep" },
+	{ "-p 0 -f x", "wants a number" },
+	{ "-p -1 -f x", "wants a number" },
+	{ "-p 99999999999 -f x", "wants a number" },
+	{ "-p 1,2 -f x", "list of PIDs" },
+	{ "-p 1 -p 2 -f x", "given twice" },
+	{ "-p 1 -f x a.c", "quote it" },
+	{ "-p 1 -f x list", "verb comes first" },
+	{ "-f x 4121", "-p 4121" },
+	{ "4121", "-p 4121" },
+	{ "nginx", "the verbs are" },
+	{ "-p 1 -f x -- a", "-- a" },
+	{ "-f x -- a b", "not there yet" },
+	{ "-p 1 -f x -t 5", "wants a unit" },
+	{ "-p 1 -f x -t 5x", "wants a time" },
+	{ "-p 1 -f x -t -5ms", "wants a time" },
+	{ "-p 1 -f x -t 0ms", "longer than zero" },
+	{ "-p 1 -f x -t 99999999999m", "too long" },
+	{ "-p 1 -f x -t 1.ms", "wants a time" },
+	{ "-p 1 -f x -t .5ms", "wants a time" },
+	{ "-p 1 -f x -t 1e3ms", "wants a time" },
+	{ "-p 1 -f x -d 0", "longer than zero" },
+	{ "-p 1 -f x -d 1h", "wants a time" },
+	{ "-p 1 -f x --max-pause 50", "wants a unit" },
+	{ "-p 1 -f x -n 0", "from 1 up" },
+	{ "-p 1 -f x -n many", "from 1 up" },
+	{ "-p 1 -f x -D 0", "from 1 up" },
+	{ "-p 1 -f x -D 5000000000", "too large" },
+	{ "-p 1 -f x --tid x", "wants a number" },
+	{ "-p 1 -f x -m 64K", "too small" },
+	{ "-p 1 -f x -m 2G", "too large" },
+	{ "-p 1 -f x -m lots", "wants a size" },
+	{ "-p 1 -f x -o ''", "name of a file" },
+	{ "-p 1 -f x -o", "-o wants a value" },
+	{ "-p 1 -f x --entry-only -t 1ms", "-t needs durations" },
+	{ "-p 1 -f x -z", "unknown option -z" },
+	{ "-p 1 -f x -qz", "unknown option -z" },
+	{ "-p 1 -f x --nosuch", "unknown option --nosuch" },
+	{ "-p 1 -f x --nosuch=5", "unknown option --nosuch;" },
+	{ "-p 1 -f x --dura 5", "is --duration meant" },
+	{ "-p 1 -f x --json=yes", "--json takes no value" },
+	{ "-p 1 -f x --force", "trace takes no --force" },
+	{ "list", "give a file" },
+	{ "list -p 1 a.out", "both" },
+	{ "list a.out b.out", "left over" },
+	{ "list a.out -d 5", "list takes no -d" },
+	{ "list a.out --json", "list takes no --json" },
+	{ "list a.out -t 1ms", "list takes no -t" },
+	{ "stop", "stop -p PID" },
+	{ "stop -p 1 -f x", "stop takes no -f" },
+	{ "stop 1", "-p 1" },
+	{ "stop -p 1 -o x", "stop takes no -o" },
+	/* Later: by name. */
+	{ "record -p 1 -f x", "record is not there yet" },
+	{ "top -p 1", "top is not there yet" },
+	{ "count", "count is not there yet" },
+	{ "hist", "hist is not there yet" },
+	{ "syscalls", "syscalls is not there yet" },
+	{ "start", "start is not there yet" },
+	{ "status", "status is not there yet" },
+	{ "add", "add is not there yet" },
+	{ "remove", "remove is not there yet" },
+	{ "snapshot", "snapshot is not there yet" },
+	{ "replay", "replay is not there yet" },
+	{ "report", "report is not there yet" },
+	{ "graph", "graph is not there yet" },
+	{ "info", "info is not there yet" },
+	{ "export --to svg", "export is not there yet" },
+	{ "-p 1 -f x -a", "-a is not there yet" },
+	{ "-p 1 -f x --args", "not there yet" },
+	{ "-p 1 -f x -A 1", "-A is not there yet" },
+	{ "-p 1 -f x -w a>1", "-w is not there yet" },
+	{ "-p 1 --usdt a:b", "--usdt is not there yet" },
+	{ "-p 1 -f x --keep last", "not there yet" },
+};
+
+static void test_refused(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+		struct options o;
+		int err = parse(refused[i].words, &o);
+
+		if (err >= 0 || !strstr(fail_text(), refused[i].says) ||
+		    strchr(fail_text(), '\n')) {
+			failures++;
+			printf("'%s': %d, says '%s', not '%s'\n", refused[i].words,
+			       err, fail_text(), refused[i].says);
+		}
+		options_clear(&o);
+	}
+}
+
+static const char *const accepted[] = {
+	"-p 1 -f x", "trace -p 1 -f x", "-f x -p 1", "-p1 -fx", "--pid=1 --function=x",
+	"--pid 1 --function x --", "-p 1 -f x -f y -N z", "-p 1 -f x@exe -f y@libc.so*",
+	"-p 1 -f x -qv --no-color --time --json", "-p 1 -f x -n 18446744073709551615",
+	"-p 1 -f x -o out.txt", "-p 1 -f x -o -", "stop -p 1", "stop -p 1 --force -q",
+	"stop -p 1 --max-pause 1s", "list a.out", "list -f x a.out", "list -- -odd-name",
+	"list -p 1", "list -p 1 -f x -N y --entry-only -o out", "-p 1 -f x --tid 7",
+};
+
+static void test_accepted(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(accepted); i++) {
+		struct options o;
+
+		if (parse(accepted[i], &o)) {
+			failures++;
+			printf("'%s' is refused: %s\n", accepted[i], fail_text());
+		}
+		options_clear(&o);
+	}
+}
+
+static void test_values(void)
+{
+	struct options o;
+
+	CHECK(parse("-p 4121 -f a -N b@c -f d -t 1.5ms -d 2.25 -n 10 -D 3 --tid 9 "
+		    "-m 300K --max-pause 7ms -o f", &o) == 0);
+	CHECK(o.verb == VERB_TRACE && o.pid == 4121 && o.tid == 9);
+	CHECK(o.ninclude == 2 && strcmp(o.include[1].name, "d") == 0);
+	CHECK(o.nexclude == 1 && strcmp(o.exclude[0].module, "c") == 0);
+	CHECK(o.min_duration == 1500000 && o.duration == 2250000000);
+	CHECK(o.calls == 10 && o.depth == 3 && o.max_pause == 7000000);
+	CHECK(o.buffer == 320 * 1024 && strcmp(o.output, "f") == 0);
+	options_clear(&o);
+
+	CHECK(parse("list -- -odd-name", &o) == 0);
+	CHECK(o.verb == VERB_LIST && strcmp(o.file, "-odd-name") == 0);
+	options_clear(&o);
+
+	CHECK(parse("-p 1 -f x", &o) == 0);
+	CHECK(o.max_pause == 50000000 && !o.buffer && !o.json && !o.quiet);
+	options_clear(&o);
+}
+
+static void test_help(void)
+{
+	struct options o;
+
+	CHECK(parse("--help", &o) == 0 && o.verb == VERB_HELP);
+	CHECK(parse("-h", &o) == 0 && o.verb == VERB_HELP);
+	CHECK(parse("list -h", &o) == 0 && o.verb == VERB_HELP);
+	CHECK(parse("stop --version", &o) == 0 && o.verb == VERB_VERSION);
+	CHECK(parse("-V -p", &o) == 0 && o.verb == VERB_VERSION);
+	CHECK(strstr(help_text, "--max-pause") && strstr(help_text, "--entry-only"));
+	for (const char *p = help_text, *end; *p; p = end + 1) {
+		end = strchr(p, '\n');
+		CHECK(end - p <= 80);
+	}
+}
+
+static void test_units(void)
+{
+	uint64_t v;
+
+	CHECK(units_time("7ns", 0, &v) == 0 && v == 7);
+	CHECK(units_time("7us", 0, &v) == 0 && v == 7000);
+	CHECK(units_time("0.5s", 0, &v) == 0 && v == 500000000);
+	CHECK(units_time("1.000000001s", 0, &v) == 0 && v == 1000000001);
+	CHECK(units_time("2m", 0, &v) == 0 && v == 120000000000);
+	CHECK(units_time("3", 1000000000, &v) == 0 && v == 3000000000);
+	CHECK(units_time("0.1", 1000000000, &v) == 0 && v == 100000000);
+	CHECK(units_time("1.5ns", 0, &v) == 0 && v == 1);
+	CHECK(units_time("18446744073709551616ns", 0, &v) < 0);
+	CHECK(units_time("", 1, &v) < 0 && units_time("ms", 1, &v) < 0);
+	CHECK(units_time("1 ms", 1, &v) < 0 && units_time("1MS", 1, &v) < 0);
+	CHECK(units_size("4M", &v) == 0 && v == 4 << 20);
+	CHECK(units_size("65536", &v) == 0 && v == 65536);
+	CHECK(units_size("1x", &v) < 0 && units_size("-1", &v) < 0);
+	CHECK(units_size("99999999999999G", &v) < 0);
+	CHECK(units_number("12", 12, &v) == 0 && v == 12);
+	CHECK(units_number("13", 12, &v) < 0 && units_number("+1", 12, &v) < 0);
+	CHECK(units_number(" 1", 12, &v) < 0 && units_number("0x1", 12, &v) < 0);
+}
+
+int main(void)
+{
+	test_refused();
+	test_accepted();
+	test_values();
+	test_help();
+	test_units();
+	if (!failures)
+		printf("options: %zu refused, %zu accepted\n", ARRAY_SIZE(refused),
+		       ARRAY_SIZE(accepted));
+	return failures != 0;
+}

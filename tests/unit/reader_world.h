@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reader_world: a session made by hand, as a payload would leave it, and a log
+ * of what the reader says about it. Times are ticks after `world.base`, which
+ * lies in the past.
+ */
+#ifndef TESTS_UNIT_READER_WORLD_H
+#define TESTS_UNIT_READER_WORLD_H
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "injector/reader_impl.h"
+
+static int failures;
+
+#define CHECK(cond) do { \
+	if (!(cond)) { \
+		failures++; \
+		printf("%s:%d: %s\n", __FILE__, __LINE__, #cond); \
+	} \
+} while (0)
+
+#define CHECK_EQ(a, b) do { \
+	long long a_ = (long long)(a), b_ = (long long)(b); \
+	if (a_ != b_) { \
+		failures++; \
+		printf("%s:%d: %s is %lld, not %lld\n", __FILE__, __LINE__, #a, a_, b_); \
+	} \
+} while (0)
+
+static const struct reader_func world_funcs[] = {
+	{ "net_accept", "srv", false },
+	{ "net_read", "srv", false },
+	{ "net_wait", "srv", false },
+	{ "net_log", "libnet.so", true },
+};
+
+enum { ACCEPT, READ, WAIT, LOG, NFUNCS };
+
+struct world {
+	uint8_t *map;
+	size_t size;
+	uint64_t base;
+	/* Of each ring: where its thread writes. */
+	uint64_t *cur[8];
+	struct reader *reader;
+};
+
+static struct session *world_session(struct world *w)
+{
+	return (struct session *)w->map;
+}
+
+static struct ring *world_ring(struct world *w, uint32_t i)
+{
+	struct session *s = world_session(w);
+
+	return (struct ring *)(w->map + s->rings_off + i * s->ring_stride);
+}
+
+static struct subbuf *world_subbuf(struct world *w, uint32_t i, uint64_t number)
+{
+	return (struct subbuf *)((uint8_t *)world_ring(w, i) + PAGE +
+				 number % world_session(w)->nsub * SUBBUF_SIZE);
+}
+
+static void world_make(struct world *w, uint32_t nrings, uint32_t nsub)
+{
+	uint64_t stride = PAGE + (uint64_t)nsub * SUBBUF_SIZE;
+	struct session *s;
+
+	*w = (struct world){ .size = PAGE + nrings * stride };
+	w->map = mmap(NULL, w->size, PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	s = world_session(w);
+	s->magic = SESSION_MAGIC;
+	s->abi = ABI_VERSION;
+	s->size = w->size;
+	s->rings_off = PAGE;
+	s->ring_stride = stride;
+	s->nrings = nrings;
+	s->nsub = nsub;
+	w->base = reader_now() - 1000000000;
+}
+
+static void world_read(struct world *w, pid_t pid)
+{
+	CHECK_EQ(reader_new(w->map, w->size, pid, world_funcs, NFUNCS, &w->reader), 0);
+}
+
+static void world_end(struct world *w)
+{
+	reader_free(w->reader);
+	munmap(w->map, w->size);
+}
+
+/* Begin the next sub-buffer of ring `i`; false if the ring is full. */
+static bool world_begin(struct world *w, uint32_t i, uint64_t t)
+{
+	struct ring *r = world_ring(w, i);
+	struct subbuf *b = world_subbuf(w, i, r->head);
+
+	if (r->head - r->tail >= world_session(w)->nsub)
+		return false;
+	b->seq = r->head + 1;
+	b->begin = w->base + t;
+	b->epoch = b->begin >> REC_TIME_BITS << REC_TIME_BITS;
+	b->reserved = 0;
+	b->lost_entries = r->lost_entries;
+	b->lost_exits = r->lost_exits;
+	w->cur[i] = (uint64_t *)(b + 1);
+	__atomic_store_n(&r->head, r->head + 1, __ATOMIC_RELEASE);
+	return true;
+}
+
+static void world_close(struct world *w, uint32_t i)
+{
+	struct subbuf *b = world_subbuf(w, i, world_ring(w, i)->head - 1);
+
+	b->reserved = (uint64_t)((uint8_t *)w->cur[i] - (uint8_t *)(b + 1));
+}
+
+static void world_claim(struct world *w, uint32_t i, int32_t tid, uint64_t t)
+{
+	struct ring *r = world_ring(w, i);
+
+	r->state = RING_CLAIMED;
+	r->generation++;
+	r->tid = tid;
+	r->lost_entries = r->lost_exits = 0;
+	world_begin(w, i, t);
+}
+
+static uint64_t world_word(struct world *w, unsigned kind, uint64_t func, uint64_t t)
+{
+	uint64_t time = (w->base + t) & ((1ull << REC_TIME_BITS) - 1);
+
+	return kind | time << REC_TIME_SHIFT | func << REC_FUNC_SHIFT;
+}
+
+static void world_put(struct world *w, uint32_t i, unsigned kind, uint64_t func,
+		      uint64_t t)
+{
+	*w->cur[i]++ = world_word(w, kind, func, t);
+}
+
+static void world_ext(struct world *w, uint32_t i, unsigned sub, uint64_t body,
+		      uint64_t t)
+{
+	w->cur[i][1] = body << 2;
+	w->cur[i][0] = world_word(w, REC_EXT, sub | 1 << 6, t);
+	w->cur[i] += 2;
+}
+
+/* What the reader said, a word per event: "+read -read ...". */
+static char told[65536];
+
+static int world_tell(void *ctx, const struct event *e)
+{
+	static const char *const kinds[] = {
+		[EVENT_ENTRY] = "+", [EVENT_EXIT] = "-", [EVENT_UNWOUND] = "!",
+		[EVENT_MARK] = ".", [EVENT_LOST] = "lost", [EVENT_EXIT_LOST] = "?",
+		[EVENT_STACK_END] = "end",
+	};
+	size_t n = strlen(told);
+
+	if (n + 64 > sizeof(told))
+		return 0;
+	if (n)
+		told[n++] = ' ';
+	n += (size_t)sprintf(told + n, "%u", e->thread);
+	if (e->stack)
+		n += (size_t)sprintf(told + n, "/%u", e->stack);
+	n += (size_t)sprintf(told + n, "%s%s", e->unpaired ? "~" : "", kinds[e->kind]);
+	if (e->kind == EVENT_LOST)
+		sprintf(told + n, "%llu", (unsigned long long)e->lost);
+	else if (e->kind != EVENT_STACK_END)
+		sprintf(told + n, "%s", world_funcs[e->func].name + 4);
+	return 0;
+}
+
+static const char *world_drain(struct world *w, bool last)
+{
+	told[0] = '\0';
+	reader_drain(w->reader, last, world_tell, NULL);
+	return told;
+}
+
+#define CHECK_TOLD(w, last, expected) do { \
+	const char *is_ = world_drain(w, last); \
+	if (strcmp(is_, expected) != 0) { \
+		failures++; \
+		printf("%s:%d:\n  told   %s\n  wanted %s\n", __FILE__, __LINE__, \
+		       is_, expected); \
+	} \
+} while (0)
+
+#endif
