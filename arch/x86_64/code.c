@@ -124,7 +124,8 @@ const struct arch arch_x86_64 = {
 	.short_size = 2,
 	.short_reach = INT8_MAX,
 	.reach = INT32_MAX - ARCH_JUMP_MAX,
-	.keeps_landing = false,	/* no kernel enforces endbr64 in user space */
+	/* No kernel enforces endbr64 in user space. */
+	.keeps_landing = false,
 	.decode = x86_decode,
 	.measure = x86_measure,
 	.relocate = x86_relocate,

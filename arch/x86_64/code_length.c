@@ -146,7 +146,9 @@ static inline size_t parse_prefixes(const uint8_t *p, struct x86_form *f)
  * so neither may stand before them. */
 static int parse_vex(const uint8_t *p, size_t at, struct x86_form *f)
 {
-	if (f->rex || f->prefixes & (X86_OPSIZE | X86_REPNE | X86_REP | X86_LOCK))
+	enum { CARRIED = X86_OPSIZE | X86_REPNE | X86_REP | X86_LOCK };
+
+	if (f->rex || f->prefixes & CARRIED)
 		return -EILSEQ;
 	f->coding = X86_VEX;
 	switch (p[at]) {
@@ -276,7 +278,7 @@ static int special_shape(char shape, uint8_t modrm, const struct x86_form *f)
 	case 'G':
 		return MODRM | (test ? imm_z(f) : 0);
 	case 'c':
-		return 1;	/* no SIB, no displacement, whatever mod says */
+		return 1;	/* that byte and no more, whatever mod says */
 	case 's':
 		return MODRM | (f->prefixes & (X86_OPSIZE | X86_REPNE) ? 2 : 0);
 	default:

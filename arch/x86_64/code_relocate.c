@@ -71,12 +71,12 @@ static void put_branch(struct output *o, const struct x86_form *f, raddr_t dest)
  */
 static void put_push_return(struct output *o, raddr_t address)
 {
-	put_bytes(o, 0x50);				/* push %rax */
-	put_bytes(o, 0x50);				/* push %rax */
-	put_bytes(o, 0x48, 0x8d, 0x05);			/* lea R(%rip),%rax */
+	put_bytes(o, 0x50);			/* push %rax */
+	put_bytes(o, 0x50);			/* push %rax */
+	put_bytes(o, 0x48, 0x8d, 0x05);		/* lea R(%rip),%rax */
 	put_displacement(o, address);
-	put_bytes(o, 0x48, 0x89, 0x44, 0x24, 0x08);	/* mov %rax,8(%rsp) */
-	put_bytes(o, 0x58);				/* pop %rax */
+	put_bytes(o, 0x48, 0x89, 0x44, 0x24, 8); /* mov %rax,8(%rsp) */
+	put_bytes(o, 0x58);			/* pop %rax */
 }
 
 /* A copy whose PC-relative operand, if any, names the same byte. */
