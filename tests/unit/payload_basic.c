@@ -205,6 +205,29 @@ static void test_exit_alone(void)
 	expect(2, REC_EXIT, 8);
 }
 
+/* The clock's high bits change: a sub-buffer ends early, and the next one has
+ * another epoch. That takes minutes; so the thread is told it has come. */
+static void test_epoch(void)
+{
+	struct ring *r = world_ring_of(&w, 0);
+	struct thread *t = (struct thread *)(w.s->threads +
+		((uint64_t)r - w.s->base - w.s->rings_off) / w.s->ring_stride * THREAD_SIZE);
+	uint64_t head = r->head, epoch = t->bias >> REC_TIME_SHIFT;
+	int i;
+
+	CHECK_EQ(t->magic, THREAD_MAGIC);
+	CHECK_EQ(t->limit, epoch + (1ull << REC_TIME_BITS));
+	for (i = 0; i < 3; i++) {
+		t->limit = 0;
+		outer(NULL);
+		CHECK_EQ(r->head, head + i + 1);
+		CHECK_EQ(t->bias >> REC_TIME_SHIFT, epoch);
+		drain_all();
+		CHECK_EQ(seen.n, 6);
+		CHECK_EQ(r->tail, r->head - 1);
+	}
+}
+
 static void test_closed(void)
 {
 	uint64_t head = world_ring_of(&w, 0)->head;
@@ -278,6 +301,7 @@ int main(void)
 	test_recursion();
 	test_tail_call();
 	test_exit_alone();
+	test_epoch();
 	test_closed();
 	test_bad_hello();
 	test_second_hello();
