@@ -15,13 +15,14 @@ static bool is_mapping_symbol(const char *name)
 }
 
 /* Hand-written assembly often forgets to say that a symbol is a function; one
- * with a size or an unwind entry of its own is one. */
+ * with a size or an unwind entry of its own is one. Names with a leading dot
+ * are marks of tools (.annobin_...). */
 static bool untyped_is_function(const struct unwind *u, const Elf64_Sym *sym,
-				const Elf64_Shdr *sh)
+				const Elf64_Shdr *sh, const char *raw)
 {
 	const struct fde *fde;
 
-	if (sh && !(sh->sh_flags & SHF_EXECINSTR))
+	if (raw[0] == '.' || (sh && !(sh->sh_flags & SHF_EXECINSTR)))
 		return false;
 	if (sym->st_size)
 		return true;
@@ -30,7 +31,8 @@ static bool untyped_is_function(const struct unwind *u, const Elf64_Sym *sym,
 }
 
 static bool is_function(const struct image *im, const struct unwind *u,
-			const Elf64_Sym *sym, const Elf64_Shdr *sh)
+			const Elf64_Sym *sym, const Elf64_Shdr *sh,
+			const char *raw)
 {
 	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS ||
 	    sym->st_shndx == SHN_COMMON || !image_is_text(im, sym->st_value))
@@ -40,7 +42,7 @@ static bool is_function(const struct image *im, const struct unwind *u,
 	case STT_GNU_IFUNC:
 		return true;
 	case STT_NOTYPE:
-		return untyped_is_function(u, sym, sh);
+		return untyped_is_function(u, sym, sh, raw);
 	}
 	return false;
 }
@@ -85,7 +87,7 @@ int candidates_add(const struct image *im, const struct image *sections,
 		if (ELF64_ST_TYPE(sym->st_info) == STT_FILE)
 			ret->files++;
 		if (!*raw || is_mapping_symbol(raw) ||
-		    !is_function(im, u, sym, sh))
+		    !is_function(im, u, sym, sh, raw))
 			continue;
 		err = add(ret, &(struct candidate){
 			.addr = sym->st_value,

@@ -21,7 +21,7 @@ static int open_regular(const char *path)
 	return open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 }
 
-/* ---- does it belong to the image? ----------------------------------------- */
+/* ---- does it belong to the image? ---------------------------------------- */
 
 /* The checksum of .gnu_debuglink: CRC-32 as in zip files. */
 static int file_crc(int fd, uint32_t *ret)
@@ -86,7 +86,7 @@ static int try_file(const struct stripped *s, const char *path,
 	return err;
 }
 
-/* ---- where could it be? --------------------------------------------------- */
+/* ---- where could it be? -------------------------------------------------- */
 
 static int try_build_id(const struct stripped *s, struct image *image,
 			struct symtab *ret)

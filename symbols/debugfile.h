@@ -15,16 +15,16 @@ struct stripped {
 
 /*
  * A debug file found by build id, or by .gnu_debuglink, and checked to belong
- * to the image by build id or checksum: its headers and symbol table. 0, -ENOENT
- * if there is none that has symbols, or -ENOMEM. On success the caller closes
- * *image and clears *ret.
+ * to the image by build id or checksum: its headers and symbol table. 0,
+ * -ENOENT if there is none that has symbols, or -ENOMEM. On success the caller
+ * closes *image and clears *ret.
  */
 int debugfile_read(const struct stripped *, struct image *image,
 		   struct symtab *ret);
 
 /*
- * The same from .gnu_debugdata, a compressed ELF file inside the file that names
- * the functions which .dynsym does not.
+ * The same from .gnu_debugdata, a compressed ELF file inside the file that
+ * names the functions which .dynsym does not.
  */
 int minidebug_read(const struct stripped *, struct image *image,
 		   struct symtab *ret);

@@ -15,7 +15,7 @@ enum {
 	HASH_DIGITS = 16,
 };
 
-/* ---- strings -------------------------------------------------------------- */
+/* ---- strings ------------------------------------------------------------- */
 
 struct string_block {
 	struct string_block *next;
@@ -67,7 +67,7 @@ void strings_clear(struct strings *s)
 	s->blocks = NULL;
 }
 
-/* ---- suffixes ------------------------------------------------------------- */
+/* ---- suffixes ------------------------------------------------------------ */
 
 static const char *const clone_words[] = {
 	"isra", "constprop", "part", "cold", "llvm", "lto_priv", "localalias",
@@ -139,7 +139,7 @@ size_t demangle_unhashed(const char *name)
 	return strlen(name);
 }
 
-/* ---- libiberty ------------------------------------------------------------ */
+/* ---- libiberty ----------------------------------------------------------- */
 
 /*
  * A short symbol can ask for a name of many gigabytes, by substitutions that
@@ -174,7 +174,7 @@ static bool run_libiberty(const char *raw, bool rust, int options,
 		    : cplus_demangle_v3_callback(raw, options, take_piece, out);
 }
 
-/* ---- names ---------------------------------------------------------------- */
+/* ---- names --------------------------------------------------------------- */
 
 static bool is_legacy_rust(const char *raw, size_t stem)
 {

@@ -13,7 +13,7 @@ struct strings {
 };
 
 /* A copy, or NULL. Control characters are replaced. */
-const char *strings_add(struct strings *, const char *s, size_t n);
+const char *strings_add(struct strings *, const char *text, size_t n);
 void strings_clear(struct strings *);
 
 struct names {

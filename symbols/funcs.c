@@ -24,7 +24,7 @@ struct builder {
 	bool aligned;		/* functions of this file start aligned */
 };
 
-/* ---- named functions ------------------------------------------------------ */
+/* ---- named functions ----------------------------------------------------- */
 
 static raddr_t text_end(const struct image *im, raddr_t addr)
 {
@@ -132,7 +132,7 @@ static int add_all_named(struct builder *b, const struct candidates *c)
 	return err;
 }
 
-/* ---- functions known by their unwind entry alone -------------------------- */
+/* ---- functions known by their unwind entry alone ------------------------- */
 
 static void find_plts(struct builder *b)
 {
@@ -244,7 +244,7 @@ static int add_all_nameless(struct builder *b)
 	return err;
 }
 
-/* ---- all ------------------------------------------------------------------ */
+/* ---- all ----------------------------------------------------------------- */
 
 static int compare_funcs(const void *a, const void *b)
 {

@@ -7,7 +7,7 @@
 /* A class such as [:alpha:] at `p`: its end, or NULL if it is none. */
 static const char *match_class(const char *p, unsigned char c, bool *ret)
 {
-	const char *end = p[0] == '[' && p[1] == ':' ? strstr(p + 2, ":]") : NULL;
+	const char *end = strncmp(p, "[:", 2) ? NULL : strstr(p + 2, ":]");
 	char word[16];
 
 	if (!end || (size_t)(end - p - 2) >= sizeof(word))

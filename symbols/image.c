@@ -9,7 +9,7 @@ enum {
 	PIECE_MAX = 1u << 31,	/* no real file has a larger table or text */
 };
 
-/* ---- bytes of the file ---------------------------------------------------- */
+/* ---- bytes of the file --------------------------------------------------- */
 
 static int read_at(const struct image *im, uint64_t offset, void *buf, size_t n)
 {
@@ -54,7 +54,7 @@ int image_piece(const struct image *im, uint64_t offset, uint64_t size,
 	return 0;
 }
 
-/* ---- headers -------------------------------------------------------------- */
+/* ---- headers ------------------------------------------------------------- */
 
 static int check_header(const struct image *im, const char *path)
 {
@@ -176,7 +176,7 @@ void image_close(struct image *im)
 	*im = (struct image){ .fd = -1 };
 }
 
-/* ---- loads ---------------------------------------------------------------- */
+/* ---- loads --------------------------------------------------------------- */
 
 static int compare_loads(const void *a, const void *b)
 {
@@ -295,7 +295,7 @@ bool image_is_text(const struct image *im, raddr_t addr)
 	return l && l->flags & PF_X;
 }
 
-/* ---- lookups -------------------------------------------------------------- */
+/* ---- lookups ------------------------------------------------------------- */
 
 const char *image_section_name(const struct image *im, const Elf64_Shdr *sh)
 {

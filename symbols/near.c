@@ -10,7 +10,7 @@
 
 enum {
 	TYPED_MAX = 64,		/* characters compared */
-	NAME_MAX_NEAR = 128,
+	LONGEST = 128,		/* names that are looked at */
 	FAR = 1000,		/* not near at all */
 };
 
@@ -38,10 +38,10 @@ static int edit_distance(const struct typed *t, const char *name, size_t n,
 		row[i] = i;
 	for (size_t j = 0; j < n; j++) {
 		int diagonal = row[0], least = ++row[0];
+		char c = tolower((unsigned char)name[j]);
 
 		for (size_t i = 1; i <= t->n; i++) {
-			int change = diagonal +
-				(t->text[i - 1] != tolower((unsigned char)name[j]));
+			int change = diagonal + (t->text[i - 1] != c);
 
 			diagonal = row[i];
 			row[i] = MIN(change, MIN(row[i], row[i - 1]) + 1);
@@ -67,25 +67,25 @@ static const char *last_part(const char *name)
 /* The lower the nearer; FAR for not near. */
 static int score_part(const struct typed *t, const char *part)
 {
-	size_t n = strlen(part), m = MIN(n, t->n);
+	size_t n = strnlen(part, LONGEST), m = MIN(n, t->n);
 	int most = 1 + t->n / 4, distance = FAR;
 
+	if (n == LONGEST)
+		return FAR;
 	if (n - m <= (size_t)most && t->n - m <= (size_t)most)
 		distance = edit_distance(t, part, n, most);
 	if (distance <= most)
 		return distance * 4;
 	if (t->n >= 3 && strcasestr(part, t->text))
-		return 3 + (int)MIN(n - t->n, (size_t)NAME_MAX_NEAR);
+		return 3 + (int)MIN(n - t->n, (size_t)LONGEST);
 	return FAR;
 }
 
 static int score(const struct typed *t, const char *name)
 {
 	const char *part = last_part(name);
-	int whole = strnlen(name, NAME_MAX_NEAR) < NAME_MAX_NEAR ?
-		score_part(t, name) : FAR;
-	int last = part != name && strnlen(part, NAME_MAX_NEAR) < NAME_MAX_NEAR ?
-		score_part(t, part) + 1 : FAR;
+	int whole = score_part(t, name);
+	int last = part != name ? score_part(t, part) + 1 : FAR;
 
 	return MIN(whole, last);
 }

@@ -9,7 +9,7 @@
 #include "symbols/glob.h"
 #include "symbols/symbols.h"
 
-/* ---- what the user typed -------------------------------------------------- */
+/* ---- what the user typed ------------------------------------------------- */
 
 /* `operator[]` is a name, so an empty set counts as closed. */
 static bool is_balanced(const char *glob)
@@ -78,7 +78,7 @@ bool pattern_allows(const struct pattern *p, const char *base, bool is_exe,
 	       glob_match(p->module, base, strlen(base));
 }
 
-/* ---- names ---------------------------------------------------------------- */
+/* ---- names --------------------------------------------------------------- */
 
 /* Is the name what was typed, but for spaces? `f(int,char*)` will do. */
 static bool equal_but_spaces(const char *typed, const char *name, size_t n)

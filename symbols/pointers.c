@@ -32,7 +32,7 @@ static int note_word(const struct search *s, raddr_t at)
 	return note(s, value);
 }
 
-/* ---- relocations ---------------------------------------------------------- */
+/* ---- relocations --------------------------------------------------------- */
 
 /*
  * Relocation types differ between machines, but what matters does not: without
@@ -134,7 +134,7 @@ static int note_relocations(const struct search *s, const struct dynamic *d)
 		note_rela(s, t[DT_JMPREL], t[DT_PLTRELSZ]);
 }
 
-/* ---- words ---------------------------------------------------------------- */
+/* ---- words --------------------------------------------------------------- */
 
 static int note_words(const struct search *s, struct range r)
 {
@@ -186,7 +186,7 @@ static int note_absolute_words(const struct search *s)
 	return err;
 }
 
-/* ---- all ------------------------------------------------------------------ */
+/* ---- all ----------------------------------------------------------------- */
 
 int pointers_find(const struct image *im, const struct dynamic *d,
 		  const struct symtab *dynsym, struct addresses *ret)

@@ -12,7 +12,7 @@ struct symbols_impl {
 	struct dynamic dynamic;
 	struct unwind unwind;
 	struct symtab dynsym;
-	struct symtab symtab;	/* of the file, its debug file, or .gnu_debugdata */
+	struct symtab symtab;	/* the file's, or its debug file's */
 	struct strings strings;
 	char *path, *interp;
 };
@@ -24,7 +24,7 @@ void symbols_set_debug_root(const char *dir)
 	debug_root = dir;
 }
 
-/* ---- open and close ------------------------------------------------------- */
+/* ---- open and close ------------------------------------------------------ */
 
 static int copy_path(struct symbols *s, const char *path)
 {
@@ -195,7 +195,7 @@ void symbols_close(struct symbols *s)
 	free(s);
 }
 
-/* ---- lookups -------------------------------------------------------------- */
+/* ---- lookups ------------------------------------------------------------- */
 
 int symbols_read(const struct symbols *s, raddr_t addr, void *buf, size_t n)
 {

@@ -17,9 +17,9 @@
 enum func_source {
 	FUNC_SYMTAB,		/* .symtab of the file itself */
 	FUNC_DYNSYM,
-	FUNC_DEBUG,		/* a separate debug file, by build-id or debuglink */
+	FUNC_DEBUG,		/* a debug file, by build-id or debuglink */
 	FUNC_MINIDEBUG,		/* .gnu_debugdata */
-	FUNC_EH_FRAME,		/* an unwind entry alone: named fn_<hex address> */
+	FUNC_EH_FRAME,		/* an unwind entry alone: fn_<hex address> */
 };
 
 enum func_flag {
@@ -30,7 +30,7 @@ enum func_flag {
 	FUNC_NO_SIZE = 4,	/* st_size was 0: the range is up to the next
 				 * symbol or unwind entry */
 	FUNC_NO_UNWIND = 8,	/* no unwind entry covers its start */
-	FUNC_LSDA = 16,		/* has landing pads (a language-specific area) */
+	FUNC_LSDA = 16,		/* has landing pads */
 };
 
 struct func {
@@ -118,7 +118,8 @@ int symbols_read(const struct symbols *, raddr_t addr, void *buf, size_t n);
  * in the same text. NULL if outside. */
 const uint8_t *symbols_text(const struct symbols *, raddr_t addr, size_t *n);
 
-/* The function whose range holds `addr` and starts nearest before it, or NULL. */
+/* The function whose range holds `addr` and starts nearest before it, or
+ * NULL. */
 const struct func *symbols_func_at(const struct symbols *, raddr_t addr);
 
 /* A defined function of .dynsym by exact raw name; its link-time address, or
@@ -138,7 +139,7 @@ struct pattern {
 	char *glob;		/* what the user typed, for messages */
 	char *name;		/* part before the @ */
 	char *module;		/* part after it, NULL if none */
-	bool matched;		/* set by whoever selects: for "no match" hints */
+	bool matched;		/* set by whoever selects, for its hints */
 };
 
 /* 0, or -EINVAL with a message: empty, unbalanced [ ], module missing. */

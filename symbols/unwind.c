@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- CIEs ----------------------------------------------------------------- */
+/* ---- CIEs ---------------------------------------------------------------- */
 
 /* The augmentation letters that follow 'z' say what its data are. */
 static bool read_augmentation(struct cursor *c, const char *letters,
@@ -89,7 +89,7 @@ static const struct cie *find_cie(const struct unwind *u, uint64_t at)
 	return NULL;
 }
 
-/* ---- FDEs ----------------------------------------------------------------- */
+/* ---- FDEs ---------------------------------------------------------------- */
 
 static raddr_t lsda_address(const struct image *im, const struct unwind *u,
 			    const struct cie *cie, struct cursor data,
@@ -153,7 +153,7 @@ static int read_fde(const struct image *im, struct unwind *u, uint64_t cie_at,
 	return 0;
 }
 
-/* ---- the section ---------------------------------------------------------- */
+/* ---- the section --------------------------------------------------------- */
 
 static int read_entries(const struct image *im, struct unwind *u,
 			struct cursor c)
@@ -289,7 +289,7 @@ void unwind_clear(struct unwind *u)
 	*u = (struct unwind){ 0 };
 }
 
-/* ---- lookups -------------------------------------------------------------- */
+/* ---- lookups ------------------------------------------------------------- */
 
 /* How many entries start at or before `pc`. */
 static size_t count_until(const struct unwind *u, raddr_t pc)
@@ -311,7 +311,9 @@ const struct fde *unwind_find(const struct unwind *u, raddr_t pc)
 {
 	size_t n = count_until(u, pc);
 
-	return n && range_has(u->fdes[n - 1].range, pc) ? &u->fdes[n - 1] : NULL;
+	if (!n || !range_has(u->fdes[n - 1].range, pc))
+		return NULL;
+	return &u->fdes[n - 1];
 }
 
 const struct fde *unwind_next(const struct unwind *u, raddr_t pc)

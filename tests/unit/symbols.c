@@ -6,7 +6,7 @@
 
 #include "tests/unit/symbols_world.h"
 
-/* ---- kinds of symbols ----------------------------------------------------- */
+/* ---- kinds of symbols ---------------------------------------------------- */
 
 static const char kinds_source[] =
 	"static int hidden(int a) { return a * 3; }\n"
@@ -88,7 +88,7 @@ static void cuts_versions(void)
 	symbols_close(s);
 }
 
-/* ---- fragments ------------------------------------------------------------ */
+/* ---- fragments ----------------------------------------------------------- */
 
 static const char cold_source[] =
 	"#include <stdlib.h>\n"
@@ -195,7 +195,7 @@ static void finds_nameless(void)
 	symbols_close(s);
 }
 
-/* ---- C++ and Rust --------------------------------------------------------- */
+/* ---- C++ and Rust -------------------------------------------------------- */
 
 static const char cxx_source[] =
 	"#include <stdexcept>\n#include <string>\n"
@@ -267,7 +267,8 @@ static void reads_rust(void)
 		bool deep = false, meth = false;
 
 		if (!world_has("rustc") ||
-		    world_run("RUSTC_BOOTSTRAP=1 rustc --edition 2021 -C symbol-mangling-version=%s %s "
+		    world_run("RUSTC_BOOTSTRAP=1 rustc --edition 2021 "
+			      "-C symbol-mangling-version=%s %s "
 			      "-o rs r.rs 2>rustc.log", schemes[i],
 			      i ? "" : "-Z unstable-options")) {
 			printf("not tested: Rust, %s (rustc refuses)\n", schemes[i]);
@@ -285,7 +286,7 @@ static void reads_rust(void)
 	}
 }
 
-/* ---- pointers ------------------------------------------------------------- */
+/* ---- pointers ------------------------------------------------------------ */
 
 static const char switch_source[] =
 	"#include <stdlib.h>\n"
@@ -329,7 +330,7 @@ static void finds_pointers(void)
 	check_table("-fPIE -pie -Wl,-z,pack-relative-relocs", 0);
 }
 
-/* ---- files that lack something -------------------------------------------- */
+/* ---- files that lack something ------------------------------------------- */
 
 static void patch_file(const char *from, const char *to, size_t at,
 		       const void *bytes, size_t n)
