@@ -173,7 +173,7 @@ static int entry(struct frames *f, struct stack_frames *s, const struct event *e
 {
 	struct frame *frame;
 
-	if (!f->options.min_ns)
+	if (!f->options.min_ns && !is_deep(f, s->n))
 		open_outer(f, s, s->n);
 	frame = vec_push(s->v, s->n, s->cap);
 	if (!frame)

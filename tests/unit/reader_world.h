@@ -48,32 +48,36 @@ struct world {
 	struct reader *reader;
 };
 
-static struct session *world_session(struct world *w)
+static inline struct session *world_session(struct world *w)
 {
 	return (struct session *)w->map;
 }
 
-static struct ring *world_ring(struct world *w, uint32_t i)
+static inline struct ring *world_ring(struct world *w, uint32_t i)
 {
 	struct session *s = world_session(w);
 
 	return (struct ring *)(w->map + s->rings_off + i * s->ring_stride);
 }
 
-static struct subbuf *world_subbuf(struct world *w, uint32_t i, uint64_t number)
+static inline struct subbuf *world_subbuf(struct world *w, uint32_t i, uint64_t number)
 {
 	return (struct subbuf *)((uint8_t *)world_ring(w, i) + PAGE +
 				 number % world_session(w)->nsub * SUBBUF_SIZE);
 }
 
-static void world_make(struct world *w, uint32_t nrings, uint32_t nsub)
+static inline void world_make(struct world *w, uint32_t nrings, uint32_t nsub)
 {
 	uint64_t stride = PAGE + (uint64_t)nsub * SUBBUF_SIZE;
 	struct session *s;
 
 	*w = (struct world){ .size = PAGE + nrings * stride };
-	w->map = mmap(NULL, w->size, PROT_READ | PROT_WRITE,
+	/* Between two pages that nobody may touch. */
+	w->map = mmap(NULL, w->size + 2 * PAGE, PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	mprotect(w->map, PAGE, PROT_NONE);
+	w->map += PAGE;
+	mprotect(w->map + w->size, PAGE, PROT_NONE);
 	s = world_session(w);
 	s->magic = SESSION_MAGIC;
 	s->abi = ABI_VERSION;
@@ -85,19 +89,19 @@ static void world_make(struct world *w, uint32_t nrings, uint32_t nsub)
 	w->base = reader_now() - 1000000000;
 }
 
-static void world_read(struct world *w, pid_t pid)
+static inline void world_read(struct world *w, pid_t pid)
 {
 	CHECK_EQ(reader_new(w->map, w->size, pid, world_funcs, NFUNCS, &w->reader), 0);
 }
 
-static void world_end(struct world *w)
+static inline void world_end(struct world *w)
 {
 	reader_free(w->reader);
-	munmap(w->map, w->size);
+	munmap(w->map - PAGE, w->size + 2 * PAGE);
 }
 
 /* Begin the next sub-buffer of ring `i`; false if the ring is full. */
-static bool world_begin(struct world *w, uint32_t i, uint64_t t)
+static inline bool world_begin(struct world *w, uint32_t i, uint64_t t)
 {
 	struct ring *r = world_ring(w, i);
 	struct subbuf *b = world_subbuf(w, i, r->head);
@@ -115,14 +119,14 @@ static bool world_begin(struct world *w, uint32_t i, uint64_t t)
 	return true;
 }
 
-static void world_close(struct world *w, uint32_t i)
+static inline void world_close(struct world *w, uint32_t i)
 {
 	struct subbuf *b = world_subbuf(w, i, world_ring(w, i)->head - 1);
 
 	b->reserved = (uint64_t)((uint8_t *)w->cur[i] - (uint8_t *)(b + 1));
 }
 
-static void world_claim(struct world *w, uint32_t i, int32_t tid, uint64_t t)
+static inline void world_claim(struct world *w, uint32_t i, int32_t tid, uint64_t t)
 {
 	struct ring *r = world_ring(w, i);
 
@@ -133,20 +137,20 @@ static void world_claim(struct world *w, uint32_t i, int32_t tid, uint64_t t)
 	world_begin(w, i, t);
 }
 
-static uint64_t world_word(struct world *w, unsigned kind, uint64_t func, uint64_t t)
+static inline uint64_t world_word(struct world *w, unsigned kind, uint64_t func, uint64_t t)
 {
 	uint64_t time = (w->base + t) & ((1ull << REC_TIME_BITS) - 1);
 
 	return kind | time << REC_TIME_SHIFT | func << REC_FUNC_SHIFT;
 }
 
-static void world_put(struct world *w, uint32_t i, unsigned kind, uint64_t func,
+static inline void world_put(struct world *w, uint32_t i, unsigned kind, uint64_t func,
 		      uint64_t t)
 {
 	*w->cur[i]++ = world_word(w, kind, func, t);
 }
 
-static void world_ext(struct world *w, uint32_t i, unsigned sub, uint64_t body,
+static inline void world_ext(struct world *w, uint32_t i, unsigned sub, uint64_t body,
 		      uint64_t t)
 {
 	w->cur[i][1] = body << 2;
@@ -157,7 +161,7 @@ static void world_ext(struct world *w, uint32_t i, unsigned sub, uint64_t body,
 /* What the reader said, a word per event: "+read -read ...". */
 static char told[65536];
 
-static int world_tell(void *ctx, const struct event *e)
+static inline int world_tell(void *ctx, const struct event *e)
 {
 	static const char *const kinds[] = {
 		[EVENT_ENTRY] = "+", [EVENT_EXIT] = "-", [EVENT_UNWOUND] = "!",
@@ -181,7 +185,7 @@ static int world_tell(void *ctx, const struct event *e)
 	return 0;
 }
 
-static const char *world_drain(struct world *w, bool last)
+static inline const char *world_drain(struct world *w, bool last)
 {
 	told[0] = '\0';
 	reader_drain(w->reader, last, world_tell, NULL);
