@@ -105,7 +105,7 @@ static const struct golden_insn unknown[] = {
 
 static const struct { const char *name, *bytes; } refused[] = {
 	{ "push_es", "06" },
-	{ "daa", "27" },
+	{ "decimal_adjust", "27" },
 	{ "pusha", "60" },
 	{ "call_far_direct", "9a 01 02 03 04 05 06" },
 	{ "salc", "d6" },
