@@ -10,6 +10,7 @@ enum {
 	PLT_MAX = 8,		/* linkage tables: .plt, .plt.got, .plt.sec */
 	FUNC_ALIGN = 16,	/* where compilers start functions, unless they
 				 * optimize for size */
+	PACKED_GAP = 4,		/* less than this is no padding of functions */
 };
 
 struct builder {
@@ -170,14 +171,14 @@ static bool starts_are_aligned(const struct unwind *u)
 	return aligned >= entered - entered / 4;
 }
 
-/* Unlikely code is packed: an unaligned piece follows without padding. */
+/* Unlikely code is packed: an unaligned piece follows at once. */
 static bool is_packed(const struct builder *b, const struct fde *fde)
 {
 	const struct fde *next = fde + 1;
 
 	return fde->range.start % FUNC_ALIGN ||
 	       (next < b->u->fdes + b->u->nfdes &&
-		next->range.start == fde->range.end &&
+		next->range.start - fde->range.end < PACKED_GAP &&
 		next->range.start % FUNC_ALIGN);
 }
 
