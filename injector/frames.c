@@ -138,7 +138,7 @@ static struct call call_at(const struct frames *f, const struct stack_frames *s,
 /* Open the `n` outermost calls of a stack. */
 static void open_outer(struct frames *f, struct stack_frames *s, size_t n)
 {
-	while (s->nopened < n && !is_deep(f, s->nopened)) {
+	while (s->nopened < n && !is_deep(f, s->nopened) && !frames_full(f)) {
 		struct call c = call_at(f, s, s->nopened);
 
 		if (!f->sink.open(f->sink.ctx, &c))
@@ -153,7 +153,13 @@ static void end(struct frames *f, const struct call *c)
 	f->shown++;
 }
 
-/* The innermost call has ended. */
+static bool is_shown(const struct frames *f, const struct call *c)
+{
+	return !frames_full(f) && !is_deep(f, c->depth) &&
+	       is_long(f, c->end - c->begin);
+}
+
+/* The innermost call has ended. What was opened is closed in any case. */
 static void pop(struct frames *f, struct stack_frames *s, enum call_end how,
 		uint64_t tsc)
 {
@@ -161,7 +167,7 @@ static void pop(struct frames *f, struct stack_frames *s, enum call_end how,
 
 	c.how = (uint8_t)how;
 	c.end = MAX(tsc, c.begin);
-	if (!is_deep(f, c.depth) && (c.opened || is_long(f, c.end - c.begin))) {
+	if (c.opened || is_shown(f, &c)) {
 		open_outer(f, s, s->n - 1);
 		end(f, &c);
 	}
@@ -193,7 +199,7 @@ static void moment(struct frames *f, struct stack_frames *s, const struct event 
 		.how = (uint8_t)how,
 	};
 
-	if (is_deep(f, s->n))
+	if (is_deep(f, s->n) || frames_full(f))
 		return;
 	/* One that began before has lasted since the start at least; of an
 	 * entry alone nobody knows. */
@@ -228,7 +234,7 @@ int frames_event(void *ctx, const struct event *e)
 	struct frames *f = ctx;
 	struct stack_frames *s;
 
-	if (frames_full(f) || (f->options.tid && e->tid != f->options.tid))
+	if (f->options.tid && e->tid != f->options.tid)
 		return 0;
 	if (e->kind == EVENT_LOST) {
 		f->sink.lost(f->sink.ctx, e->tid, e->tsc, e->lost);
@@ -255,8 +261,6 @@ static void open_old(struct frames *f, struct stack_frames *s, uint64_t now)
 
 void frames_tick(struct frames *f, uint64_t now)
 {
-	if (frames_full(f))
-		return;
 	for (size_t i = 0; i < BUCKETS; i++)
 		for (struct stack_frames *s = f->buckets[i]; s; s = s->next)
 			open_old(f, s, now);

@@ -64,7 +64,7 @@ int frames_event(void *ctx, const struct event *);
 void frames_tick(struct frames *, uint64_t now);
 /* The recording has ended at `now`: end what is open. */
 void frames_finish(struct frames *, uint64_t now);
-/* -n is reached: nothing more is shown. */
+/* -n is reached: no more calls are shown, but those opened are closed. */
 bool frames_full(const struct frames *);
 
 #endif

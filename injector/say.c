@@ -99,7 +99,7 @@ static void say_args(const char *fmt, va_list ap)
 		text = NULL;
 		return;
 	}
-	line(text, strlen(text));
+	say_lines(text);
 }
 
 void say(const char *fmt, ...)

@@ -10,9 +10,9 @@
 
 #include "base/base.h"
 
-/* Errors and the closing line: always said. */
+/* Errors and the closing line: always said. A newline begins another line. */
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Several lines, separated by newlines. */
+/* The same without a format. */
 void say_lines(const char *text);
 /* Banner and hints: not with -q. */
 void say_hint(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

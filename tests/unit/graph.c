@@ -258,11 +258,13 @@ static void test_calls(void)
 		feed(&s, 0, EVENT_ENTRY, READ, t);
 		feed(&s, 0, EVENT_EXIT, READ, t + 500);
 	}
+	feed(&s, 0, EVENT_EXIT, ACCEPT, 10000);
+	feed(&s, 0, EVENT_ENTRY, READ, 11000);
 	finish(&s, "-n", HEADER
 	       "            [   4123] | net_accept() {\n"
 	       "   0.500 us [   4123] |   net_read();\n"
 	       "   0.500 us [   4123] |   net_read();\n"
-	       "            [   4123] | } /* net_accept: still open */\n");
+	       "   9.000 us [   4123] | } /* net_accept */\n");
 }
 
 static void test_time(void)
