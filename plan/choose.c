@@ -22,6 +22,8 @@ enum {
 struct pick {
 	struct window window;
 	raddr_t hole;		/* 0: tactic 1 */
+	bool hosted;		/* the hole is in the window of the pick before */
+	bool host;
 };
 
 /* picks[0] is the entry's, the exits' follow in the order of the steps. */
@@ -53,7 +55,7 @@ static void claim_hole(struct body *b, struct pick *k, raddr_t hole)
 
 static void release_hole(struct body *b, struct pick *k)
 {
-	if (k->hole)
+	if (k->hole && !k->hosted)
 		ground_clear(b->impl, LAYER_TAKEN, k->hole, b->impl->arch->jump_size);
 	k->hole = 0;
 }
@@ -86,6 +88,25 @@ static bool add_short(struct body *b, struct picks *ks, struct window w)
 	else
 		drop_pick(b, ks);
 	return hole != 0;
+}
+
+/* Take `w` for a short jump to a hole that a host makes. */
+static bool add_hosted(struct body *b, struct picks *ks, struct window w, size_t exit)
+{
+	struct window host;
+
+	claim_window(b, &w);
+	raddr_t hole = host_find(b, exit, window_pc(b, &w), &host);
+
+	release_window(b, &w);
+	if (!hole)
+		return false;
+	add_pick(b, ks, host)->host = true;
+	struct pick *k = add_pick(b, ks, w);
+
+	k->hole = hole;
+	k->hosted = true;
+	return true;
 }
 
 /* The shortest window of `need` bytes from the entry on. */
@@ -180,10 +201,19 @@ static bool is_near(const struct body *b, const struct pick *k, size_t exit)
 	       in->pc + in->size - window_pc(b, &k->window) <= MERGE;
 }
 
-static enum refusal choose_exit(struct body *b, size_t exit, bool may_short,
+static bool choose_short(struct body *b, size_t exit, const struct choice *c,
+			 struct picks *ks)
+{
+	struct window w;
+
+	if (!c->may_short || find_exit(b, exit, b->impl->arch->short_size, &w))
+		return false;
+	return add_short(b, ks, w) || (c->may_host && add_hosted(b, ks, w, exit));
+}
+
+static enum refusal choose_exit(struct body *b, size_t exit, const struct choice *c,
 				struct picks *ks)
 {
-	const struct arch *arch = b->impl->arch;
 	struct pick *before = &ks->v[ks->n - 1];
 	struct window w;
 
@@ -191,13 +221,11 @@ static enum refusal choose_exit(struct body *b, size_t exit, bool may_short,
 		return REFUSED_NONE;
 	if (is_near(b, before, exit) && extend(b, before, exit))
 		return REFUSED_NONE;
-	enum refusal why = find_exit(b, exit, arch->jump_size, &w);
+	enum refusal why = find_exit(b, exit, b->impl->arch->jump_size, &w);
 
 	if (!why)
 		add_pick(b, ks, w);
-	else if (extend(b, before, exit) ||
-		 (may_short && !find_exit(b, exit, arch->short_size, &w) &&
-		  add_short(b, ks, w)))
+	else if (extend(b, before, exit) || choose_short(b, exit, c, ks))
 		why = REFUSED_NONE;
 	return why;
 }
@@ -210,13 +238,14 @@ static enum refusal exit_refusal(enum refusal why)
 	       why == REFUSED_UNMOVABLE ? why : REFUSED_EXIT_NO_ROOM;
 }
 
-static enum refusal choose_exits(struct body *b, bool may_short, struct picks *ks)
+static enum refusal choose_exits(struct body *b, const struct choice *c,
+				 struct picks *ks)
 {
 	enum refusal why = REFUSED_NONE;
 
 	for (size_t i = 0; i < b->nsteps && !why; i++)
 		if (b->steps[i].exit)
-			why = choose_exit(b, i, may_short, ks);
+			why = choose_exit(b, i, c, ks);
 	return why ? exit_refusal(why) : REFUSED_NONE;
 }
 
@@ -250,7 +279,7 @@ static void fill_site(const struct body *b, const struct pick *k, bool entry,
 	*s = (struct site){ .pc = window_pc(b, &k->window),
 			    .window = k->window.size, .dead = k->window.dead,
 			    .tactic = k->hole ? TACTIC_SHORT : TACTIC_JUMP,
-			    .entry = entry };
+			    .entry = entry, .host = k->host };
 	fill_insns(b, &k->window, with_exits, s);
 	fill_patch(b, s->pc, k->hole ? arch->short_size : arch->jump_size, &s->jump);
 	if (k->hole)
@@ -294,7 +323,7 @@ static int choose_picks(struct body *b, const struct choice *c, struct picks *ks
 		return retry;
 	if (probe->entry_only)
 		return 0;
-	probe->entry_only = choose_exits(b, c->may_short, ks);
+	probe->entry_only = choose_exits(b, c, ks);
 	if (!probe->entry_only)
 		return 0;
 	while (ks->n)
@@ -314,7 +343,7 @@ int choose_sites(struct body *b, const struct choice *c, struct probe *probe)
 	probe->refusal = b->refusal;
 	if (b->refusal)
 		return 0;
-	v = calloc(b->nexits + 1, sizeof(*v));
+	v = calloc(2 * b->nexits + 1, sizeof(*v));	/* with a host for each */
 	if (!v)
 		return fail(ENOMEM, "plan %s", b->func->name);
 	struct picks ks = { .v = v };

@@ -123,10 +123,15 @@ enum refusal window_check(struct body *, size_t first, size_t last, size_t need,
  * 0 if there is none. */
 raddr_t window_hole(const struct body *, raddr_t from);
 
+/* host.c: the same for steps near an exit, behind the jump of a site that is
+ * made for that; its window in *ret. */
+raddr_t host_find(struct body *, size_t exit, raddr_t from, struct window *ret);
+
 /* choose.c */
 struct choice {
 	bool entry_only;	/* exits are not wanted */
 	bool may_short;		/* tactic 3 may take padding */
+	bool may_host;		/* and displace live code when there is none */
 };
 
 /* Fill sites, refusal and entry_only of a probe. 0, -ENOMEM, or 1 when only

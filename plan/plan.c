@@ -129,7 +129,7 @@ static int plan_probes(struct plan *plan, const struct plan_options *o)
 		return fail(ENOMEM, "plan %s", plan->symbols->base);
 	for (int pass = 0; pass < 2; pass++) {
 		struct choice c = { .entry_only = o->entry_only,
-				    .may_short = pass == 1 };
+				    .may_short = pass == 1, .may_host = o->hosts };
 
 		for (size_t i = 0; i < plan->nprobes; i++) {
 			if (pass == 1 && !again[i])

@@ -90,6 +90,8 @@ struct site {
 				 * covers too */
 	uint8_t tactic;		/* enum tactic */
 	bool entry;		/* the window starts at the function's entry */
+	bool host;		/* neither entry nor exit: displaced only so that
+				 * a later site's hole fits behind its jump */
 	uint8_t nexits;		/* exits inside the window */
 	uint8_t ninsns;
 	struct site_insn insns[SITE_INSNS];
@@ -125,6 +127,15 @@ struct plan_options {
 	 * may touch them. */
 	const struct range *taken;
 	size_t ntaken;
+	/*
+	 * Where there is no padding, let tactic 3 make its hole behind the jump
+	 * of a host (unoptimised code needs that: half of its exits). A host's
+	 * jump then counts as a hole, for it lies below the hole that it holds:
+	 * whoever sets this writes holes in ascending order of their addresses
+	 * before any other jump, and restores them in descending order after
+	 * all others.
+	 */
+	bool hosts;
 	/* Called now and then with work done and to do; may be NULL. */
 	void (*progress)(void *ctx, size_t done, size_t total);
 	void *ctx;

@@ -110,6 +110,56 @@ static void failed_exits_release_their_padding(void)
 	CHECK(entry_only(REFUSED_EXIT_NO_ROOM));
 }
 
+/* A function as compilers make them without optimising: its return is too short
+ * for a full jump, and the next function follows at once. */
+static void begin_unoptimised(void)
+{
+	module_begin();
+	func("f", 0); put(0x55, 0x48, 0x89, 0xe5, XOR_EAX); put_middle(); put_call(0x100);
+	put(LEAVE, RET); func_end();
+	func("g", m.at); put_middle(); put_middle(); put(RET); func_end();
+	func("h", 0x100); put(RET); func_end();
+}
+
+static void no_hosts_unless_allowed(void)
+{
+	begin_unoptimised();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_EXIT_NO_ROOM));
+}
+
+static void host_makes_room(void)
+{
+	struct plan_options o = { .hosts = true };
+
+	begin_unoptimised();
+	module_plan_with(&o, "f", NULL, NULL);
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(probe()->nsites == 3 && probe()->sites[0].host);
+	CHECK(site_is(probe(), 0, TACTIC_JUMP, 42, 12, 0));
+	CHECK(probe()->sites[0].nexits == 0 && !probe()->sites[0].entry);
+	CHECK(site_is(probe(), 1, TACTIC_SHORT, 59, 2, 0));
+	/* not at 6, where an instruction of the host begins */
+	CHECK(probe()->sites[1].hole.pc == TEXT + 42 + 5);
+}
+
+static void host_has_no_target_inside(void)
+{
+	struct plan_options o = { .hosts = true };
+
+	module_begin();
+	func("f", 0); put(0x55, 0x48, 0x89, 0xe5, XOR_EAX);
+	for (int i = 0; i < 8; i++) {
+		put(MOV_RDI_RAX);
+		put_rel8(JNE, m.at - 3);
+	}
+	put_call(0x100); put(LEAVE, RET); func_end();
+	func("g", m.at); put_middle(); put_middle(); put(RET); func_end();
+	func("h", 0x100); put(RET); func_end();
+	module_plan_with(&o, "f", NULL, NULL);
+	CHECK(entry_only(REFUSED_EXIT_NO_ROOM));
+}
+
 int main(void)
 {
 	page_crossing();
@@ -121,6 +171,9 @@ int main(void)
 	hole_with_a_target();
 	hole_out_of_reach();
 	failed_exits_release_their_padding();
+	no_hosts_unless_allowed();
+	host_makes_room();
+	host_has_no_target_inside();
 	module_end();
 	return failures != 0;
 }

@@ -2,9 +2,10 @@
 /*
  * Of all functions of a file, how many are probed, how, and why not the others?
  *
- * With files as arguments: a table. Without: the test, on this very program
- * and the C library that it runs with. Every site of every plan is placed, and
- * checked against the rules independently of how it was chosen.
+ * With files as arguments: a table (--hosts first: with hosts). Without: the
+ * test, on this very program and the C library that it runs with. Every site of
+ * every plan is placed, and checked against the rules independently of how it
+ * was chosen.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -102,21 +103,25 @@ static int by_pc(const void *a, const void *b)
 /* No byte belongs to two sites. */
 static void check_disjoint(struct census *c, const struct plan *plan)
 {
-	struct range *v = calloc(2 * c->sites + 1, sizeof(*v));
+	struct range *v = calloc(3 * c->sites + 1, sizeof(*v));
 	size_t n = 0;
 
 	for (size_t i = 0; i < plan->nprobes; i++)
 		for (size_t k = 0; k < plan->probes[i].nsites; k++) {
 			struct site *s = &plan->probes[i].sites[k];
 
-			v[n++] = (struct range){ s->pc, s->pc + s->window + s->dead };
+			raddr_t end = s->pc + s->window + s->dead;
+
+			v[n++] = (struct range){ s->pc, s->host ? s[1].hole.pc : end };
+			if (s->host)	/* around the hole that it is for */
+				v[n++] = (struct range){ s[1].hole.pc + s[1].hole.len, end };
 			if (s->hole.len)
 				v[n++] = (struct range){ s->hole.pc,
 							 s->hole.pc + s->hole.len };
 		}
 	qsort(v, n, sizeof(*v), by_pc);
 	for (size_t i = 1; i < n; i++)
-		if (v[i].start < v[i - 1].end && c->broken++ < 10)
+		if (v[i].start < v[i - 1].end && v[i].start < v[i].end && c->broken++ < 10)
 			fprintf(stderr, "two sites at %#lx\n", (unsigned long)v[i].start);
 	free(v);
 }
@@ -141,7 +146,8 @@ static void count_probe(struct census *c, const struct plan *plan, struct probe 
 		c->entry_jump++;
 }
 
-static int take_census(const char *path, struct census *c)
+static int take_census(const char *path, const struct plan_options *o,
+		       struct census *c)
 {
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
 	auto_free const struct func **selected = NULL;
@@ -162,7 +168,7 @@ static int take_census(const char *path, struct census *c)
 			selected[c->funcs++] = &syms->funcs[i];
 	t = now_ms();
 	err = plan_make(arch_by_machine(syms->machine), syms, selected, c->funcs,
-			NULL, &plan);
+			o, &plan);
 	c->plan_ms = now_ms() - t;
 	for (size_t i = 0; !err && i < plan->nprobes; i++)
 		count_probe(c, plan, &plan->probes[i]);
@@ -207,11 +213,12 @@ static const char *libc_path(void)
 }
 
 /* Shares that no change may lose, in per cent. */
-static int test(const char *path, double entries, double exits)
+static int test(const char *path, bool hosts, double entries, double exits)
 {
+	struct plan_options o = { .hosts = hosts };
 	struct census c = { 0 };
 
-	if (take_census(path, &c)) {
+	if (take_census(path, &o, &c)) {
 		fprintf(stderr, "%s: %s\n", path, fail_text());
 		return 1;
 	}
@@ -220,23 +227,32 @@ static int test(const char *path, double entries, double exits)
 	       percent(c.full, c.exits_wanted) < exits;
 }
 
-int main(int argc, char **argv)
+static int print_files(int n, char **paths, const struct plan_options *o)
 {
 	int failed = 0;
 
-	if (argc < 2)
-		return test("/proc/self/exe", 90, 50) | test(libc_path(), 98, 80);
-	for (int i = 1; i < argc; i++) {
+	for (int i = 0; i < n; i++) {
 		struct census c = { 0 };
 
-		if (take_census(argv[i], &c)) {
-			fprintf(stderr, "%s: %s\n", argv[i], fail_text());
+		if (take_census(paths[i], o, &c)) {
+			fprintf(stderr, "%s: %s\n", paths[i], fail_text());
 			fail_clear();
 			failed = 1;
 			continue;
 		}
-		print_census(argv[i], &c);
+		print_census(paths[i], &c);
 		failed |= c.broken != 0;
 	}
 	return failed;
+}
+
+int main(int argc, char **argv)
+{
+	bool hosts = argc > 1 && !strcmp(argv[1], "--hosts");
+	struct plan_options o = { .hosts = hosts };
+
+	if (argc - hosts > 1)
+		return print_files(argc - hosts - 1, argv + 1 + hosts, &o);
+	return test("/proc/self/exe", false, 90, 50) | test(libc_path(), false, 98, 90) |
+	       test("/proc/self/exe", true, 90, 85) | test(libc_path(), true, 98, 90);
 }

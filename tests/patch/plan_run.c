@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Do functions do what they did, once their jumps are written, and is every
+ * call recorded with its end?
+ *
+ * The test plans functions of its own, places the stubs, writes the jumps into
+ * its own text and calls; then takes all of it back. What is recorded must
+ * nest: an exit closes the innermost open entry and names its function.
+ */
+#include "plan/plan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "payload/abi.h"
+
+#ifndef __x86_64__
+int main(void)
+{
+	printf("SKIP: runs x86-64 code\n");
+	return 77;
+}
+#else
+
+enum { LOG = 1 << 16, ARENA = 1 << 20 };
+
+uint64_t run_log[LOG], run_n;
+void run_record(void);
+
+/* What a stub calls: the word is in rax, the caller's rax on the stack. */
+__asm__(
+"	.text\n"
+"	.globl run_record\n"
+"run_record:\n"
+"	pushfq; push %rcx; push %rdx\n"
+"	mov run_n(%rip), %rcx\n"
+"	lea run_log(%rip), %rdx\n"
+"	mov %rax, (%rdx,%rcx,8)\n"
+"	inc %rcx\n"
+"	and $0xffff, %rcx\n"
+"	mov %rcx, run_n(%rip)\n"
+"	pop %rdx; pop %rcx; popfq\n"
+"	ret\n"
+"	.size run_record, . - run_record\n"
+/* a conditional tail jump and a return in one window */
+"	.globl run_cond\n	.type run_cond, @function\n	.p2align 4\n"
+"run_cond:\n"
+"	.cfi_startproc\n"
+"	lea 7(%rdi), %rax\n"
+"	test $3, %edi\n"
+"	je run_leaf\n"
+"	add %rdi, %rax\n"
+"	ret\n"
+"	.cfi_endproc\n"
+"	.size run_cond, . - run_cond\n"
+/* a loop, a call through a register, an indirect tail call */
+"	.globl run_tail\n	.type run_tail, @function\n	.p2align 4\n"
+"run_tail:\n"
+"	.cfi_startproc\n"
+"	push %rdi\n	.cfi_adjust_cfa_offset 8\n"
+"	and $15, %edi\n"
+"	inc %edi\n"
+"1:	dec %edi\n"
+"	jne 1b\n"
+"	lea run_leaf(%rip), %rax\n"
+"	call *%rax\n"
+"	pop %rdi\n	.cfi_adjust_cfa_offset -8\n"
+"	lea (%rdi,%rax), %rdi\n"
+"	lea run_cond(%rip), %rax\n"
+"	jmp *%rax\n"
+"	.cfi_endproc\n"
+"	.size run_tail, . - run_tail\n"
+/* too short, without padding: a short jump to the hole behind run_leaf */
+"	.globl run_short\n	.type run_short, @function\n	.p2align 4\n"
+"run_short:\n"
+"	lea (%rdi), %eax\n"
+"	ret\n"
+"	.size run_short, . - run_short\n"
+"	.globl run_leaf\n	.type run_leaf, @function\n"
+"run_leaf:\n"
+"	lea 1(%rdi,%rdi), %rax\n"
+"	ret\n"
+"	.size run_leaf, . - run_leaf\n"
+"	.p2align 5\n"
+"	.globl run_end\n	.type run_end, @function\n"
+"run_end:\n"
+"	call run_leaf\n"
+"	ret\n"
+"	.size run_end, . - run_end\n"
+"	.p2align 4\n"
+);
+
+long run_cond(long), run_tail(long), run_short(long), run_leaf(long), run_end(long);
+long run_switch(long), run_fact(long), run_many(long);
+
+static volatile long sink;
+
+__attribute__((noinline)) long run_switch(long x)
+{
+	switch (x & 15) {
+	case 0: return x + 11;
+	case 1: return x * 3;
+	case 2: sink = x; return 5;
+	case 3: return run_leaf(x);
+	case 4: return run_leaf(x) + 1;
+	case 5: sink++; return sink;
+	case 6: return x - 8;
+	case 7: return x ^ 0x55;
+	case 8: sink = 2; return run_cond(x);
+	case 9: return ~x;
+	default: return x;
+	}
+}
+
+__attribute__((noinline)) long run_fact(long x)
+{
+	long n = x & 15;
+
+	return n < 2 ? 1 : n * run_fact(n - 1);
+}
+
+__attribute__((noinline)) long run_many(long x)
+{
+	long sum = 0;
+
+	for (long i = 0; i < (x & 31); i++) {
+		if (i == 17)
+			return sum - 1;
+		sum += i & 1 ? run_switch(i) : run_tail(i);
+	}
+	return sum;
+}
+
+static const struct target {
+	const char *name;
+	long (*call)(long);
+} targets[] = {
+	{ "run_cond", run_cond }, { "run_tail", run_tail },
+	{ "run_short", run_short }, { "run_leaf", run_leaf },
+	{ "run_end", run_end }, { "run_switch", run_switch },
+	{ "run_fact", run_fact }, { "run_many", run_many },
+};
+
+static int failures;
+
+#define CHECK(x) do { if (!(x)) { failures++; \
+	fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x); } } while (0)
+
+static uint8_t *pointer(raddr_t a)
+{
+	return (uint8_t *)(uintptr_t)a;
+}
+
+static void write_text(raddr_t at, const uint8_t *bytes, size_t n)
+{
+	uintptr_t page = at & ~4095ul;
+
+	if (mprotect((void *)page, 4096, PROT_READ | PROT_WRITE | PROT_EXEC))
+		exit(1);
+	memcpy(pointer(at), bytes, n);
+	if (mprotect((void *)page, 4096, PROT_READ | PROT_EXEC))
+		exit(1);
+}
+
+static const struct func *find(const struct symbols *syms, const char *name)
+{
+	for (size_t i = 0; i < syms->nfuncs; i++)
+		if (!strcmp(syms->funcs[i].raw, name))
+			return &syms->funcs[i];
+	fprintf(stderr, "no %s\n", name);
+	exit(1);
+}
+
+/* Near the text, as an arena is. */
+static uint8_t *map_arena(void)
+{
+	uintptr_t text = (uintptr_t)run_leaf & ~(uintptr_t)(ARENA - 1);
+
+	for (uintptr_t a = text + (64 << 20); a < text + (1 << 30); a += 16 << 20) {
+		void *p = mmap((void *)a, ARENA, PROT_READ | PROT_WRITE | PROT_EXEC,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+		if (p != MAP_FAILED)
+			return p;
+	}
+	fprintf(stderr, "no memory near the text\n");
+	exit(1);
+}
+
+static void place(struct plan *plan, raddr_t bias, uint8_t *arena)
+{
+	raddr_t record = (uintptr_t)run_record - bias;
+	struct routines to = { record, record, record };
+
+	for (size_t i = 0; i < plan->nprobes; i++) {
+		struct probe *p = &plan->probes[i];
+
+		p->id = i + 1;
+		CHECK(!p->refusal);
+		for (size_t k = 0; k < p->nsites; k++) {
+			struct site *s = &p->sites[k];
+
+			s->stub = (uintptr_t)arena - bias;
+			CHECK(!plan_place(plan->arch, p, s, pointer(s->pc + bias), &to,
+					  arena, 4096));
+			arena += ALIGN_UP(s->stub_size, 16);
+		}
+	}
+}
+
+/* Write what a plan says in its order, or take it back in reverse. */
+static void write_site(const struct site *s, raddr_t bias, bool in)
+{
+	const struct patch *order[] = { in ? &s->hole : &s->jump,
+					in ? &s->jump : &s->hole };
+
+	for (int i = 0; i < 2; i++)
+		if (order[i]->len)
+			write_text(order[i]->pc + bias,
+				   in ? order[i]->new_ : order[i]->old, order[i]->len);
+}
+
+static void write_plan(const struct plan *plan, raddr_t bias, bool in)
+{
+	for (size_t i = 0; i < plan->nprobes; i++) {
+		const struct probe *p = &plan->probes[i];
+
+		for (size_t k = 0; k < p->nsites; k++)
+			write_site(&p->sites[in ? k : p->nsites - 1 - k], bias, in);
+	}
+}
+
+/* Do the records nest? Returns the number of complete calls of `id`. */
+static size_t check_log(const struct plan *plan, uint32_t id)
+{
+	uint64_t open[256];
+	size_t n = 0, calls = 0;
+
+	for (size_t i = 0; i < run_n; i++) {
+		uint64_t func = run_log[i] >> REC_FUNC_SHIFT, kind = run_log[i] & 3;
+
+		CHECK(func >= 1 && func <= plan->nprobes);
+		calls += func == id && kind != REC_EXIT;
+		CHECK((kind == REC_NONE) == (plan->probes[func - 1].entry_only != 0));
+		if (kind == REC_ENTRY && n < 256)
+			open[n++] = func;
+		if (kind == REC_EXIT) {
+			CHECK(n && open[n - 1] == func);
+			n -= n > 0;
+		}
+	}
+	CHECK(n == 0);
+	return calls;
+}
+
+/* Each function, with jumps and without: the same result. */
+static void call_all(const struct plan *plan, raddr_t bias)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(targets); i++)
+		for (long x = -3; x < 40; x++) {
+			sink = x;
+			long want = targets[i].call(x);
+
+			write_plan(plan, bias, true);
+			sink = x;
+			run_n = 0;
+			CHECK(targets[i].call(x) == want);
+			CHECK(check_log(plan, i + 1) >= 1);
+			write_plan(plan, bias, false);
+		}
+}
+
+static int tactics(const struct plan *plan, enum tactic t)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < plan->nprobes; i++)
+		for (size_t k = 0; k < plan->probes[i].nsites; k++)
+			n += plan->probes[i].sites[k].tactic == t;
+	return n;
+}
+
+static void run(const struct plan_options *o)
+{
+	auto_close int fd = open("/proc/self/exe", O_RDONLY);
+	const struct func *funcs[ARRAY_SIZE(targets)];
+	struct symbols *syms;
+	struct plan *plan;
+
+	if (fd < 0 || symbols_open(fd, "/proc/self/exe", &syms))
+		exit(1);
+	for (size_t i = 0; i < ARRAY_SIZE(targets); i++)
+		funcs[i] = find(syms, targets[i].name);
+	raddr_t bias = (uintptr_t)run_leaf - find(syms, "run_leaf")->range.start;
+	uint8_t *arena = map_arena();
+
+	if (plan_make(arch_host(), syms, funcs, ARRAY_SIZE(targets), o, &plan))
+		exit(1);
+	CHECK(tactics(plan, TACTIC_SHORT) >= 1);
+	place(plan, bias, arena);
+	call_all(plan, bias);
+	run_n = 0;
+	CHECK(run_many(31) && run_n == 0);
+	for (size_t i = 0; i < 5; i++)	/* those in assembly have all exits */
+		CHECK(o->entry_only || !plan->probes[i].entry_only);
+	plan_free(plan);
+	symbols_close(syms);
+	munmap(arena, ARENA);
+}
+
+int main(void)
+{
+	run(&(struct plan_options){ 0 });
+	run(&(struct plan_options){ .hosts = true });
+	run(&(struct plan_options){ .entry_only = true });
+	return failures != 0;
+}
+#endif
