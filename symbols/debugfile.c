@@ -26,18 +26,17 @@ static int open_regular(const char *path)
 /* The checksum of .gnu_debuglink: CRC-32 as in zip files. */
 static int file_crc(int fd, uint32_t *ret)
 {
-	static uint32_t table[256];
+	uint32_t table[256];
 	uint8_t buf[16384];
 	uint32_t crc = UINT32_MAX;
 	off_t at = 0;
 	ssize_t n;
 
-	for (uint32_t i = 0; i < 256 && !table[255]; i++) {
-		uint32_t c = i;
-
+	for (uint32_t i = 0; i < 256; i++) {
+		table[i] = i;
 		for (int bit = 0; bit < 8; bit++)
-			c = c >> 1 ^ (c & 1 ? 0xedb88320 : 0);
-		table[i] = c;
+			table[i] = table[i] >> 1 ^
+				   (table[i] & 1 ? 0xedb88320 : 0);
 	}
 	while ((n = pread(fd, buf, sizeof(buf), at)) > 0) {
 		for (ssize_t i = 0; i < n; i++)
