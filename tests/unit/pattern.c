@@ -10,7 +10,7 @@
 #include "symbols/glob.h"
 #include "tests/unit/symbols_world.h"
 
-/* ---- the matcher ---------------------------------------------------------- */
+/* ---- the matcher --------------------------------------------------------- */
 
 static const struct {
 	const char *glob, *name;
@@ -52,7 +52,7 @@ static void globs_match(void)
 	CHECK(glob_is_literal("a::b(int)") && !glob_is_literal("a?"));
 }
 
-/* ---- names ---------------------------------------------------------------- */
+/* ---- names --------------------------------------------------------------- */
 
 static const struct {
 	const char *raw, *name, *full;
@@ -95,7 +95,7 @@ static void names_are_readable(void)
 	strings_clear(&strings);
 }
 
-/* ---- patterns over functions ---------------------------------------------- */
+/* ---- patterns over functions --------------------------------------------- */
 
 static const char *const raws[] = {
 	"net_read", "net_write", "foo", "foo.isra.0", "foo.constprop.1.isra.3",

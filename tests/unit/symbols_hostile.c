@@ -147,7 +147,7 @@ static void flips(struct bytes b)
 	free(copy);
 }
 
-/* ---- made to hurt --------------------------------------------------------- */
+/* ---- made to hurt -------------------------------------------------------- */
 
 /* Sixty thousand segments that all claim the whole file. */
 static void many_segments(struct bytes b)
