@@ -68,6 +68,12 @@ $(BUILD)/demo/%: demo/%.c
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -O2 -pthread -MMD -MP -s \
 		-rdynamic -o $@ $<
 
+# What recording costs by itself: linked like a unit test.
+BENCH := $(patsubst %.c,$(BUILD)/%,$(wildcard bench/hot*.c))
+$(BUILD)/bench/%: bench/%.c $(LIB)
+	@mkdir -p $(@D); echo "  CC      $<"
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $< $(LIB) $(LDLIBS)
+
 LIVE := $(sort $(wildcard tests/live/*.sh))
 FAULT := $(sort $(wildcard tests/fault/*.sh))
 STRESS := $(sort $(wildcard tests/stress/*.sh))
@@ -101,7 +107,7 @@ demo:
 
 bench:
 	@tools/deps.sh build bench
-	@$(MAKE) --no-print-directory all victims
+	@$(MAKE) --no-print-directory all victims $(BENCH)
 	@BUILD=$(BUILD) CC='$(CC)' bench/bench.sh
 
 lint:

@@ -1,0 +1,178 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# bench: what does a probed call cost, beside the least that it could cost and
+# beside other tracers on the same program, and how long is a process stopped?
+# Numbers of one run are to be compared with each other only.
+#
+# A tracer that is not installed, or may not run here, is named as such.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+BUILD=$(realpath "${BUILD:-build}")
+CC=${CC:-cc}
+dir=$(mktemp -d)
+pids=()
+
+finish()
+{
+	trap - EXIT
+	exec 9>&- || true
+	for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
+	wait || true
+	rm -rf "$dir"
+}
+trap finish EXIT
+trap 'exit 130' INT TERM
+
+# program PATH: start it as PROGRAM, with its commands on descriptor 9.
+program()
+{
+	rm -f "$dir/in"
+	mkfifo "$dir/in"
+	"$@" <"$dir/in" >"$dir/out" 2>"$dir/program.err" &
+	PROGRAM=$!
+	pids+=("$PROGRAM")
+	exec 9>"$dir/in"
+	wait_line '^ready' "$dir/out" "$PROGRAM" || {
+		cat "$dir/program.err" >&2
+		echo "bench: $1 does not start" >&2
+		exit 1
+	}
+}
+
+program_ends()
+{
+	echo quit >&9
+	exec 9>&-
+	wait "$PROGRAM" 2>/dev/null || true
+}
+
+# measure: sets NS and FLOOR.
+measure()
+{
+	local n
+
+	n=$(grep -c '^call' "$dir/out" || true)
+	echo measure >&9
+	for _ in $(seq 300); do
+		[ "$(grep -c '^call' "$dir/out")" -gt "$n" ] && break
+		sleep 0.1
+	done
+	read -r _ NS _ FLOOR < <(tail -n 1 "$dir/out")
+}
+
+row() { printf '%-34s %10s %10s\n' "$@"; }
+
+# result NAME: the last measurement, beside the call alone and the floor.
+result()
+{
+	row "$1" "$NS" "$(awk -v n="$NS" -v p="$PLAIN" -v f="$FLOOR" \
+		'BEGIN { printf "%.2f", (n - p) / (f - p) }')"
+}
+
+absent() { row "$1" - "$2"; }
+
+wait_line()
+{
+	for _ in $(seq 200); do
+		grep -q "$1" "$2" 2>/dev/null && return 0
+		kill -0 "$3" 2>/dev/null || return 1
+		sleep 0.05
+	done
+	return 1
+}
+
+with_inject()
+{
+	local name=$1 tracer
+
+	shift
+	"$BUILD/inject" -p "$PROGRAM" -f bench_call -o /dev/null "$@" 2>"$dir/err" &
+	tracer=$!
+	pids+=("$tracer")
+	if ! wait_line '^inject: paused' "$dir/err" $tracer; then
+		absent "$name" "$(tail -n 1 "$dir/err")"
+		return
+	fi
+	measure
+	kill -INT $tracer
+	wait $tracer || true
+	result "$name"
+	grep -q ', 0 lost' "$dir/err" || echo "    (some were lost: $(tail -n 1 "$dir/err"))"
+}
+
+with_bpftrace()
+{
+	local name=$1 script=$2 tracer
+
+	command -v bpftrace >/dev/null || { absent "$name" "not installed"; return; }
+	[ "$(id -u)" = 0 ] || { absent "$name" "needs root"; return; }
+	mountpoint -q /sys/kernel/tracing 2>/dev/null ||
+		mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null || true
+	bpftrace -e "$script BEGIN { printf(\"attached\\n\"); }" >"$dir/err" 2>&1 &
+	tracer=$!
+	pids+=("$tracer")
+	if ! wait_line '^attached' "$dir/err" $tracer; then
+		kill $tracer 2>/dev/null || true
+		absent "$name" "$(head -n 1 "$dir/err" | cut -c1-40)"
+		return
+	fi
+	measure
+	kill -INT $tracer
+	wait $tracer || true
+	result "$name"
+}
+
+with_uftrace()
+{
+	local name="uftrace, built with -pg"
+
+	command -v uftrace >/dev/null || { absent "$name" "not installed"; return; }
+	"$CC" -I. -D_GNU_SOURCE -std=gnu11 -O2 -pg -o "$dir/calls-pg" bench/calls.c ||
+		{ absent "$name" "no -pg"; return; }
+	program uftrace record --no-libcall -d "$dir/uftrace" -F bench_call "$dir/calls-pg"
+	measure
+	program_ends
+	result "$name"
+}
+
+calls()
+{
+	"$CC" -I. -D_GNU_SOURCE -std=gnu11 -O2 -rdynamic -o "$dir/calls" bench/calls.c
+	program "$dir/calls"
+	measure
+	PLAIN=$NS
+	row 'one call' ns 'ratio'
+	row 'not traced' "$PLAIN" 0
+	row 'floor (2 time stamps, 2 stores)' "$FLOOR" 1
+	with_inject 'inject, entry and exit'
+	with_inject 'inject, entry only' --entry-only
+	measure
+	result 'inject, after removal'
+	with_bpftrace 'bpftrace, uprobe' "uprobe:$dir/calls:bench_call { @ = count(); }"
+	with_bpftrace 'bpftrace, uprobe and uretprobe' "uprobe:$dir/calls:bench_call { @a = count(); } uretprobe:$dir/calls:bench_call { @b = count(); }"
+	program_ends
+	with_uftrace
+	echo '(ratio: what is added to a call, in floors)'
+}
+
+# The longest stop of a process, half of whose threads run.
+pauses()
+{
+	local n line
+
+	row $'\npause, N running threads' 'longest' ''
+	for n in 1 10 100; do
+		program "$BUILD/tests/victims/spin_threads" $n
+		"$BUILD/inject" -p "$PROGRAM" -f 'spin_*' -d 0.3 -o /dev/null \
+			--max-pause 10s 2>"$dir/err" || true
+		line=$(grep -o 'longest pause [0-9.]* [a-z]*' "$dir/err" || tail -n 1 "$dir/err")
+		row "  $n" "${line#longest pause }" ''
+		program_ends
+	done
+}
+
+for hot in "$BUILD"/bench/hot*; do
+	[ -x "$hot" ] && [ -f "$hot" ] && "$hot" && echo
+done
+calls
+pauses
