@@ -16,6 +16,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "injector/put.h"
+
 enum {
 	SKIP_ABOVE = 1 << 18,	/* bytes that wait for the terminal */
 	SHOW_BELOW = 1 << 13,
@@ -68,28 +70,6 @@ void graph_header(struct graph *g)
 		      g->time ? " TIME          " : "");
 }
 
-static char *put(char *p, const char *text)
-{
-	return stpcpy(p, text);
-}
-
-/* `value` right-aligned in `width` columns filled with `fill`; never cut. */
-static char *put_number(char *p, uint64_t value, int width, char fill)
-{
-	char digits[20];
-	int n = 0;
-
-	do {
-		digits[n++] = (char)('0' + value % 10);
-		value /= 10;
-	} while (value);
-	while (width-- > n)
-		*p++ = fill;
-	while (n)
-		*p++ = digits[--n];
-	return p;
-}
-
 struct span_unit {
 	uint64_t small;		/* what stands behind the point, in ns */
 	uint64_t limit;		/* from here on the next unit is used */
@@ -116,8 +96,8 @@ static char *put_span(const struct graph *g, char *p, uint64_t ns)
 	*p++ = '.';
 	p = put_number(p, ns / u->small % u->parts, 3, '0');
 	if (!g->color || !*u->color)
-		return put(p, u->name);
-	return put(put(put(p, u->color), u->name), RESET);
+		return put_text(p, u->name);
+	return put_text(put_text(put_text(p, u->color), u->name), RESET);
 }
 
 static char *put_time(struct graph *g, char *p, uint64_t tsc)
@@ -132,7 +112,7 @@ static char *put_time(struct graph *g, char *p, uint64_t tsc)
 		    !strftime(g->clock, sizeof(g->clock), "%H:%M:%S", &tm))
 			strcpy(g->clock, "??:??:??");
 	}
-	p = put(p, g->clock);
+	p = put_text(p, g->clock);
 	*p++ = '.';
 	return put_number(p, ns % 1000000000 / 1000, 6, '0');
 }
@@ -146,10 +126,10 @@ static char *put_columns(struct graph *g, char *p, const struct call *c,
 	if (g->time)
 		p = put_time(g, p, tsc);
 	*p++ = ' ';
-	p = ns == UINT64_MAX ? put(p, "          ") : put_span(g, p, ns);
-	p = put(p, " [");
+	p = ns == UINT64_MAX ? put_text(p, "          ") : put_span(g, p, ns);
+	p = put_text(p, " [");
 	p = put_number(p, (uint64_t)(uint32_t)c->tid, 7, ' ');
-	p = put(p, "] | ");
+	p = put_text(p, "] | ");
 	memset(p, ' ', indent);
 	return p + indent;
 }
@@ -199,7 +179,7 @@ static void open_line(struct graph *g, const struct call *c)
 	if (!start)
 		return;
 	p = put_columns(g, p, c, c->begin, UINT64_MAX);
-	p = put(put(p, c->func->name), "() {");
+	p = put_text(put_text(p, c->func->name), "() {");
 	finish_line(g, start, p);
 }
 
@@ -210,7 +190,7 @@ static void leaf_line(struct graph *g, const struct call *c, uint64_t ns)
 	if (!start)
 		return;
 	p = put_columns(g, p, c, c->begin, ns);
-	p = put(put(p, c->func->name), "();");
+	p = put_text(put_text(p, c->func->name), "();");
 	finish_line(g, start, p);
 }
 
@@ -222,9 +202,9 @@ static void close_line(struct graph *g, const struct call *c, uint64_t ns,
 	if (!start)
 		return;
 	p = put_columns(g, p, c, c->end, ns);
-	p = put(p, g->color ? "} " GRAY "/* " : "} /* ");
-	p = put(put(p, c->func->name), note);
-	p = put(p, g->color ? " */" RESET : " */");
+	p = put_text(p, g->color ? "} " GRAY "/* " : "} /* ");
+	p = put_text(put_text(p, c->func->name), note);
+	p = put_text(p, g->color ? " */" RESET : " */");
 	finish_line(g, start, p);
 }
 

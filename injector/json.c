@@ -6,6 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "injector/put.h"
+
+enum { KEYS = 512 };		/* more than all of a call but its names */
+
 struct json {
 	const struct reader *reader;
 	struct output *out;
@@ -77,23 +81,28 @@ static size_t put_char(char *to, const unsigned char *p, size_t n)
 	return n;
 }
 
-void json_string(struct output *out, const char *text)
+/* At most 6 bytes for one of the text, and 2 quotes. */
+static char *put_string(char *to, const char *text)
 {
 	const unsigned char *p = (const unsigned char *)text;
-	char *to = output_room(out, 6 * strlen(text) + 3);
-	size_t used = 0;
 
-	if (!to)
-		return;
-	to[used++] = '"';
+	*to++ = '"';
 	while (*p) {
 		size_t n = utf8(p);
 
-		used += put_char(to + used, p, n);
+		to += put_char(to, p, n);
 		p += n ? n : 1;
 	}
-	to[used++] = '"';
-	output_take(out, used);
+	*to++ = '"';
+	return to;
+}
+
+void json_string(struct output *out, const char *text)
+{
+	char *start = output_room(out, 6 * strlen(text) + 3);
+
+	if (start)
+		output_take(out, (size_t)(put_string(start, text) - start));
 }
 
 /* Calls appear when they have ended. */
@@ -129,30 +138,33 @@ static const char *extra(const struct call *c)
 	}
 }
 
-static void number_or_null(char *buf, size_t size, bool known, uint64_t value)
+static char *put_or_null(char *p, bool known, uint64_t value)
 {
-	if (known)
-		snprintf(buf, size, "%llu", (unsigned long long)value);
-	else
-		snprintf(buf, size, "null");
+	return known ? put_number(p, value, 0, ' ') : put_text(p, "null");
 }
 
 static void json_end(void *ctx, const struct call *c)
 {
 	struct json *j = ctx;
 	bool ended = c->how == CALL_RETURN || c->how == CALL_UNWOUND;
-	char ts[24], dur[24];
+	char *start = output_room(j->out, KEYS + 6 * (strlen(c->func->name) +
+						      strlen(c->func->module)));
+	char *p = start;
 
-	number_or_null(ts, sizeof(ts), c->how != CALL_BEFORE,
-		       reader_realtime(j->reader, c->begin));
-	number_or_null(dur, sizeof(dur), ended,
-		       reader_ns(j->reader, c->end - c->begin));
-	output_printf(j->out, "{\"type\":\"call\",\"ts_ns\":%s,\"dur_ns\":%s,\"end\":\"%s\",\"pid\":%d,\"tid\":%d,\"depth\":%u,\"func\":",
-		      ts, dur, end_word(c), j->pid, c->tid, c->depth);
-	json_string(j->out, c->func->name);
-	output_text(j->out, ",\"module\":", 10);
-	json_string(j->out, c->func->module);
-	output_printf(j->out, "%s}\n", extra(c));
+	if (!start)
+		return;
+	p = put_text(p, "{\"type\":\"call\",\"ts_ns\":");
+	p = put_or_null(p, c->how != CALL_BEFORE, reader_realtime(j->reader, c->begin));
+	p = put_text(p, ",\"dur_ns\":");
+	p = put_or_null(p, ended, reader_ns(j->reader, c->end - c->begin));
+	p = put_text(put_text(p, ",\"end\":\""), end_word(c));
+	p = put_number(put_text(p, "\",\"pid\":"), (uint32_t)j->pid, 0, ' ');
+	p = put_number(put_text(p, ",\"tid\":"), (uint32_t)c->tid, 0, ' ');
+	p = put_number(put_text(p, ",\"depth\":"), c->depth, 0, ' ');
+	p = put_string(put_text(p, ",\"func\":"), c->func->name);
+	p = put_string(put_text(p, ",\"module\":"), c->func->module);
+	p = put_text(put_text(p, extra(c)), "}\n");
+	output_take(j->out, (size_t)(p - start));
 }
 
 static void json_lost(void *ctx, int32_t tid, uint64_t tsc, uint64_t n)
