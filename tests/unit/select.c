@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Are the functions selected that the user means, under the names that matched?
+ * On this very program and its process: the functions below are its material.
+ */
+#include "injector/select.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "injector/list.h"
+
+static int failures;
+
+#define CHECK(cond) do { \
+	if (!(cond)) { \
+		failures++; \
+		printf("%s:%d: %s\n", __FILE__, __LINE__, #cond); \
+	} \
+} while (0)
+
+#define MATERIAL __attribute__((noinline, noclone, used, externally_visible))
+
+int sel_alpha(int x);
+int sel_beta(int x);
+int sel_beta_two(int x);
+void _Unwind_sel(volatile int *p);
+int vfork_sel(int x);
+
+MATERIAL int sel_alpha(int x)
+{
+	return x * 3 + 1;
+}
+
+MATERIAL int sel_beta(int x)
+{
+	return x * 5 + 2;
+}
+
+MATERIAL int sel_beta_two(int x)
+{
+	return x * 7 + 3;
+}
+
+/* Named as if it belonged to the unwinder. */
+MATERIAL void _Unwind_sel(volatile int *p)
+{
+	*p = *p * 9 + 4;
+}
+
+/* And this not quite as vfork, and not in the C library. */
+MATERIAL int vfork_sel(int x)
+{
+	return x * 11 + 5;
+}
+
+struct query {
+	struct pattern include[4], exclude[4];
+	struct select_options o;
+	struct selection sel;
+};
+
+static void add(struct pattern *v, size_t *n, const char *text)
+{
+	if (text)
+		CHECK(pattern_parse(text, &v[(*n)++]) == 0);
+}
+
+static void run(struct modules *m, struct query *q, const char *a, const char *b,
+		const char *not)
+{
+	memset(q, 0, sizeof(*q));
+	q->o.include = q->include;
+	q->o.exclude = q->exclude;
+	add(q->include, &q->o.ninclude, a);
+	add(q->include, &q->o.ninclude, b);
+	add(q->exclude, &q->o.nexclude, not);
+	CHECK(select_functions(m, &q->o, &q->sel) == 0);
+}
+
+static void done(struct query *q)
+{
+	for (size_t i = 0; i < 4; i++) {
+		pattern_clear(&q->include[i]);
+		pattern_clear(&q->exclude[i]);
+	}
+	select_clear(&q->sel);
+}
+
+/* The names, sorted by module and address, joined by blanks. */
+static const char *names(const struct query *q)
+{
+	static char all[4096];
+	size_t n = 0;
+
+	all[0] = '\0';
+	for (size_t i = 0; i < q->sel.n; i++)
+		for (size_t j = 0; j < q->sel.v[i].n && n < sizeof(all) - 512; j++)
+			n += (size_t)snprintf(all + n, sizeof(all) - n, "%s%s",
+					      n ? " " : "", q->sel.v[i].names[j]);
+	return all;
+}
+
+static bool has(const struct query *q, const char *name)
+{
+	for (size_t i = 0; i < q->sel.n; i++)
+		for (size_t j = 0; j < q->sel.v[i].n; j++)
+			if (strcmp(q->sel.v[i].names[j], name) == 0)
+				return true;
+	return false;
+}
+
+static int refusal_of(const struct query *q, const char *name)
+{
+	for (size_t i = 0; i < q->sel.n; i++)
+		for (size_t j = 0; j < q->sel.v[i].n; j++)
+			if (strcmp(q->sel.v[i].names[j], name) == 0)
+				return q->sel.v[i].plan->probes[j].refusal;
+	return -1;
+}
+
+static void test_patterns(struct modules *m)
+{
+	struct query q;
+
+	run(m, &q, "sel_alpha", NULL, NULL);
+	CHECK(strcmp(names(&q), "sel_alpha") == 0);
+	CHECK(q.sel.n == 1 && q.sel.nfuncs == 1 && q.sel.v[0].plan->nprobes == 1);
+	CHECK(q.sel.v[0].plan->probes[0].func == q.sel.v[0].funcs[0]);
+	done(&q);
+
+	run(m, &q, "sel_b*", NULL, NULL);
+	CHECK(q.sel.nfuncs == 2 && has(&q, "sel_beta") && has(&q, "sel_beta_two"));
+	done(&q);
+
+	run(m, &q, "sel_*", NULL, "*two");
+	CHECK(q.sel.nfuncs == 2 && !has(&q, "sel_beta_two"));
+	done(&q);
+
+	run(m, &q, "sel_alpha", "sel_a*", NULL);
+	CHECK(q.sel.nfuncs == 1);
+	done(&q);
+
+	run(m, &q, "nosuch_sel", "sel_alpha", NULL);
+	CHECK(!q.include[0].matched && q.include[1].matched);
+	done(&q);
+}
+
+static void test_reserved(struct modules *m)
+{
+	struct query q;
+
+	run(m, &q, "_Unwind_sel", "vfork_sel", NULL);
+	CHECK(refusal_of(&q, "_Unwind_sel") == REFUSED_RESERVED);
+	CHECK(refusal_of(&q, "vfork_sel") == REFUSED_NONE);
+	done(&q);
+
+	run(m, &q, "vfork@libc.so*", "strlen@libc.so*", NULL);
+	CHECK(refusal_of(&q, "vfork") == REFUSED_RESERVED);
+	CHECK(refusal_of(&q, "strlen") == REFUSED_IFUNC);
+	done(&q);
+}
+
+static void test_modules(struct modules *m)
+{
+	struct query q;
+
+	/* The C library only when it is named. */
+	run(m, &q, "malloc", NULL, NULL);
+	CHECK(!has(&q, "malloc"));
+	done(&q);
+	run(m, &q, "malloc@libc.so*", NULL, NULL);
+	CHECK(has(&q, "malloc") && refusal_of(&q, "malloc") == REFUSED_NONE);
+	done(&q);
+	run(m, &q, "sel_alpha@exe", NULL, NULL);
+	CHECK(q.sel.nfuncs == 1);
+	done(&q);
+	run(m, &q, "sel_alpha@libc.so*", NULL, NULL);
+	CHECK(q.sel.nfuncs == 0 && q.sel.n == 0);
+	done(&q);
+	/* An exclusion holds wherever an inclusion does. */
+	run(m, &q, "mallo*@libc.so*", NULL, "malloc");
+	CHECK(!has(&q, "malloc"));
+	done(&q);
+	/* Two modules have a _init or _fini; their names tell them apart. */
+	run(m, &q, "_fini@*", NULL, NULL);
+	for (size_t i = 0; i < q.sel.n && q.sel.n > 1; i++)
+		CHECK(strstr(q.sel.v[i].names[0], "_fini@"));
+	done(&q);
+}
+
+static void expect_hint(struct modules *m, const char *glob, const char *says)
+{
+	struct query q;
+	char *hint;
+
+	run(m, &q, glob, NULL, NULL);
+	hint = select_hint(m, &q.o);
+	if (!hint || !strstr(hint, says)) {
+		failures++;
+		printf("hint for %s: %s\n, not %s\n", glob, hint, says);
+	}
+	free(hint);
+	done(&q);
+}
+
+static void test_hints(struct modules *m)
+{
+	struct query q;
+
+	expect_hint(m, "^sel_alp", "-f 'sel_alp*'");
+	expect_hint(m, "^sel_nosuch$", "-f 'sel_nosuch'");
+	expect_hint(m, "sel_.*", "regular expression");
+	expect_hint(m, "sel_alphaa", "sel_alpha");
+	expect_hint(m, "mallo[c]", "only when it is named");
+	expect_hint(m, "x@nosuchlib*", "none is called nosuchlib*");
+	run(m, &q, "sel_alpha", NULL, NULL);
+	CHECK(!select_hint(m, &q.o));
+	done(&q);
+}
+
+static void test_list(struct modules *m)
+{
+	static const char path[] = "select-list.tmp";
+	struct output *out;
+	struct query q;
+	char line[512] = "";
+	FILE *f;
+	int tabs = 0;
+
+	run(m, &q, "sel_alpha", NULL, NULL);
+	CHECK(output_open(path, &out) == 0);
+	CHECK(list_print(&q.sel, out) == 0);
+	output_close(out);
+	f = fopen(path, "r");
+	CHECK(f && fgets(line, sizeof(line), f));
+	for (const char *p = line; *p; p++)
+		tabs += *p == '\t';
+	CHECK(tabs == 5);
+	CHECK(strncmp(line, "0x", 2) == 0 && strstr(line, "\tsel_alpha\t"));
+	if (f)
+		fclose(f);
+	unlink(path);
+	done(&q);
+}
+
+int main(void)
+{
+	struct modules m = { 0 };
+
+	if (modules_open_process(getpid(), &m)) {
+		printf("%s\n", fail_text());
+		return 1;
+	}
+	test_patterns(&m);
+	test_reserved(&m);
+	test_modules(&m);
+	test_hints(&m);
+	test_list(&m);
+	modules_close(&m);
+	return failures != 0;
+}
