@@ -8,6 +8,6 @@
 bash -c 'true & echo $! >zombie.pid; exec sleep 60' &
 STARTED+=($!)
 zombie() { grep -q '^State:.Z' "/proc/$(cat zombie.pid)/status" 2>/dev/null; }
-wait_until 5 zombie || skip "could not make a zombie"
-status 1 "$INJECT" -p "$(cat zombie.pid)" -f '*'
+wait_until 5 test -s zombie.pid && wait_until 5 zombie || skip "could not make a zombie"
+status 4 "$INJECT" -p "$(cat zombie.pid)" -f '*'
 refused zombie
