@@ -65,8 +65,8 @@ static inline struct ring *thread_ring(const struct thread *t)
 /* Make room for `n` words and tell what is to be told first: that words were
  * lost, that the stack is another one. False if the ring is full. */
 bool ring_room(struct session *, struct thread *, unsigned int n);
-/* Write a word and the `n` that follow it, at the present time, into room
- * that was made. `word` has no time yet. */
+/* Write a word, which has no time yet, or an extended one with its body, at the
+ * present time into room that was made. */
 void ring_put(struct thread *, uint64_t word);
 void ring_put_ext(struct thread *, unsigned int subkind, uint64_t body);
 /* Close the current sub-buffer, if there is one. */
