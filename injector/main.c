@@ -4,18 +4,10 @@
  *
  * The attach is in verb_trace (trace.c), step by step.
  */
-#include <errno.h>
 #include <stdio.h>
 
 #include "injector/say.h"
 #include "injector/verbs.h"
-
-int verb_failed(int err)
-{
-	say("%s", fail_text()[0] ? fail_text() : "failed");
-	fail_clear();
-	return err == -ESRCH ? STATUS_GONE : STATUS_FAILED;
-}
 
 static int run(const struct options *o)
 {

@@ -12,10 +12,12 @@
 
 #include "injector/procfs.h"
 
-/* New threads and children are born traced, so that none runs unnoticed;
- * children are let go at once. */
-#define OPTIONS (PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | \
-		 PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD)
+#define OPTIONS_ONE (PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD)
+/* When all are to stop, new threads and children are born traced, so that none
+ * runs unnoticed; children are let go at once. A single thread's are not: the
+ * loader thread that it starts must run. */
+#define OPTIONS_ALL (OPTIONS_ONE | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | \
+		     PTRACE_O_TRACEVFORK)
 
 uint64_t now_ns(void)
 {
@@ -100,9 +102,9 @@ static struct thread_hold *hold_new(struct target *t, pid_t tid, enum hold hold)
 
 /* Seize one thread and interrupt it; does not wait. A thread that ended
  * meanwhile is no error. */
-static int seize(struct target *t, pid_t tid)
+static int seize(struct target *t, pid_t tid, unsigned long options)
 {
-	if (ptrace(PTRACE_SEIZE, tid, 0, OPTIONS) < 0) {
+	if (ptrace(PTRACE_SEIZE, tid, 0, options) < 0) {
 		char state = procfs_state(t->pid, tid);
 		int err = errno;
 
@@ -226,7 +228,7 @@ static int seize_new(struct target *t)
 	if (n < 0)
 		return fail(-n, "%d (%s) is gone", t->pid, t->comm);
 	for (int i = 0; i < n; i++) {
-		int err = find(t, tids[i]) ? 0 : seize(t, tids[i]);
+		int err = find(t, tids[i]) ? 0 : seize(t, tids[i], OPTIONS_ALL);
 		if (err)
 			return err;
 	}
@@ -253,7 +255,7 @@ int target_stop(struct target *t, uint64_t budget)
 int target_stop_one(struct target *t, pid_t tid, uint64_t budget, struct thread_hold **ret)
 {
 	t->stopped_at = now_ns();
-	int err = seize(t, tid);
+	int err = seize(t, tid, OPTIONS_ONE);
 
 	err = err ? err : wait_all(t, t->stopped_at + budget);
 	*ret = find(t, tid);
