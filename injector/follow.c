@@ -241,6 +241,15 @@ int follow(struct follow *f)
 	}
 }
 
+/* Files and pipes are waited for; who looks at a terminal and has typed Ctrl-C
+ * is shown what it takes at once, and how much more there was. */
+static int write_rest(struct follow *f)
+{
+	if (output_is_terminal(f->out))
+		return output_write(f->out);
+	return output_finish(f->out, signals_drop_wanted);
+}
+
 /* Show what is in the rings, or at least count it. */
 static void drain_rest(struct follow *f)
 {
@@ -258,7 +267,7 @@ static void drain_rest(struct follow *f)
 		}
 		if (signals_drop_wanted())
 			f->mute = true;
-		err = f->mute ? 0 : output_finish(f->out, signals_drop_wanted);
+		err = f->mute ? 0 : write_rest(f);
 		if (err)
 			broken(f, err);
 	} while (n);

@@ -193,23 +193,18 @@ static int buffer_option(const char *text, uint64_t *ret)
 	return 0;
 }
 
-static int check_pattern(char key, const char *text)
+/* `-f -p 1` is strace's way to follow forks. */
+static int check_pattern(int key, const char *text)
 {
-	size_t n = strlen(text);
-
-	/* `-f -p 1` is strace's way to follow forks. */
-	if (text[0] == '-')
-		return fail(0, "-%c wants a pattern and found the option %s; inject has no -f to follow forks: give -%c 'GLOB'",
-			    key, text, key);
-	if (n > 4 && strcmp(text + n - 4, "@plt") == 0)
-		return fail(0, "calls through the linkage table (-%c '%s') are not there yet; name the function itself: -%c '%.*s@*'",
-			    key, text, key, (int)(n - 4), text);
-	return 0;
+	if (text[0] != '-')
+		return 0;
+	return fail(0, "-%c wants a pattern and found the option %s; inject has no -f to follow forks: give -%c 'GLOB'",
+		    key, text, key);
 }
 
 static int pattern_option(struct options *o, int key, const char *text)
 {
-	int err = check_pattern((char)key, text);
+	int err = check_pattern(key, text);
 	struct pattern *p;
 
 	if (err)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+# Completion of inject(1) for bash: verbs, options, and PIDs of processes.
+# shellcheck shell=bash
+
+_inject_pids() {
+	local pid comm
+	for pid in /proc/[0-9]*; do
+		# Kernel threads execute no file.
+		[ -e "$pid/exe" ] && read -r comm <"$pid/comm" 2>/dev/null &&
+			printf '%s\n' "${pid#/proc/}"
+	done
+}
+
+_inject_options() {
+	case $1 in
+	list)
+		echo -p --pid -f --function -N --exclude -o --output \
+			--entry-only -q --quiet -v --verbose --no-color \
+			-h --help -V --version
+		;;
+	stop)
+		echo -p --pid --force --max-pause -q --quiet -v --verbose \
+			--no-color -h --help -V --version
+		;;
+	*)
+		echo -p --pid -f --function -N --exclude -t --min-duration \
+			-D --depth -n --calls -d --duration --tid -o --output \
+			-m --buffer --entry-only --time --max-pause --json \
+			-q --quiet -v --verbose --no-color -h --help -V --version
+		;;
+	esac
+}
+
+_inject_words() {
+	mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
+}
+
+_inject() {
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+	local verb=trace
+
+	case ${COMP_WORDS[1]} in
+	trace | list | stop) verb=${COMP_WORDS[1]} ;;
+	esac
+	COMPREPLY=()
+	case $prev in
+	-p | --pid)
+		_inject_words "$(_inject_pids)" "$cur"
+		return
+		;;
+	-o | --output)
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		return
+		;;
+	-f | --function | -N | --exclude | -t | --min-duration | -D | --depth | \
+		-n | --calls | -d | --duration | --tid | -m | --buffer | --max-pause)
+		return
+		;;
+	esac
+	case $cur in
+	-*)
+		_inject_words "$(_inject_options "$verb")" "$cur"
+		;;
+	*)
+		if [ "$COMP_CWORD" -eq 1 ]; then
+			_inject_words "trace list stop" "$cur"
+		elif [ "$verb" = list ]; then
+			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		fi
+		;;
+	esac
+}
+
+complete -o filenames -F _inject inject
