@@ -53,14 +53,10 @@ static enum refusal check_order(struct body *b, size_t i, size_t first, size_t l
 	 * window may begin at a return address, which its jump then serves. */
 	if (call && (i != last || first != b->entry))
 		return REFUSED_CALL_INSIDE;
-	if (i == first)
-		return REFUSED_NONE;
-	if (in->flags & INSN_LANDING)
-		return REFUSED_BRANCH_INSIDE;
 	/* Behind an end nobody falls into what follows: it is another path's,
-	 * or nobody's. */
-	if (insn_ends(&b->steps[i - 1].insn) ||
-	    b->steps[i - 1].piece != b->steps[i].piece)
+	 * or nobody's, and may be data. */
+	if (i != first && (insn_ends(&b->steps[i - 1].insn) ||
+			   b->steps[i - 1].piece != b->steps[i].piece))
 		return REFUSED_TOO_SHORT;
 	return REFUSED_NONE;
 }
@@ -106,7 +102,7 @@ enum refusal window_check(struct body *b, size_t first, size_t last, size_t need
 		return REFUSED_BRANCH_INSIDE;
 	if (ground_any(b->impl, LAYER_TAKEN, start, size))
 		return REFUSED_TOO_SHORT;
-	if (size < need && insn_ends(end))
+	if (size < need)
 		dead = dead_behind(b, start + size, need - size);
 	if (size + dead < need)
 		return REFUSED_TOO_SHORT;

@@ -97,7 +97,7 @@ static inline void put_n(uint8_t byte, size_t n)
 		put(byte);
 }
 
-static void func(const char *name, size_t off)
+static inline void func(const char *name, size_t off)
 {
 	Elf64_Sym *s = &m.syms[m.nfuncs++];
 
@@ -107,10 +107,22 @@ static void func(const char *name, size_t off)
 	m.names_used += (size_t)sprintf((char *)m.names + m.names_used, "%s", name) + 1;
 }
 
-/* The frame's address is sp + n in the last function but for its first byte. */
+enum { FRAME_POINTER = -1, IN_A_FRAME = -2 };
+
+/* The frame's address is sp + n in the last function, or is found through rbp,
+ * but for its first byte. */
 static inline void func_cfa(int64_t n)
 {
 	m.cfa[m.nfuncs - 1] = n;
+}
+
+/* A piece of code that only its unwind entry tells of, as in stripped files:
+ * it begins in the middle of a frame. */
+static inline void fragment(size_t off)
+{
+	func("", off);
+	m.syms[m.nfuncs - 1].st_info = 0;
+	func_cfa(IN_A_FRAME);
 }
 
 static void func_end(void)
@@ -139,7 +151,12 @@ static void module_unwind(void)
 		memcpy(p, head, 8);
 		memcpy(p + 8, &m.syms[i].st_value, 8);
 		memcpy(p + 16, &m.syms[i].st_size, 8);
-		memcpy(p + 24, (uint8_t[8]){ 0, 0x41, 0x0e, (uint8_t)m.cfa[i] }, 8);
+		if (m.cfa[i] == FRAME_POINTER)
+			memcpy(p + 24, (uint8_t[8]){ 0, 0x41, 0x0d, 6 }, 8);
+		else if (m.cfa[i] == IN_A_FRAME)
+			memcpy(p + 24, (uint8_t[8]){ 0, 0x0e, 48 }, 8);
+		else
+			memcpy(p + 24, (uint8_t[8]){ 0, 0x41, 0x0e, (uint8_t)m.cfa[i] }, 8);
 		p += 32;
 	}
 	m.eh_used = (size_t)(p - m.eh) + 4;

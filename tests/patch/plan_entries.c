@@ -240,6 +240,45 @@ static void asked(void)
 	CHECK(probe()->sites[0].nexits == 0);
 }
 
+static void pinned_inside(void)
+{
+	module_begin();
+	/* mov 0(%eip),%rax: a PC of 32 bits */
+	func("f", 0); put(0x67, 0x48, 0x8b, 0x05, 0, 0, 0, 0); put_middle();
+	put(ADD_RSP_40, RET); func_end();
+	module_plan("f");
+	CHECK(refused(REFUSED_UNMOVABLE));
+}
+
+static void code_behind_a_return(void)
+{
+	module_begin();
+	func("f", 0); put(RET, MOV_EAX_1, MOV_EAX_1, RET); func_end();
+	module_plan("f");
+	CHECK(refused(REFUSED_TOO_SHORT));
+}
+
+static void padding_of_an_enclosing_function(void)
+{
+	module_begin();
+	func("outer", 0); put_middle(); put(RET); m.at = 0x60; put(XOR_EAX, RET, NOP5, NOP5);
+	put(MOV_EAX_1, RET); func_end();
+	func("f", 0x60); m.at = 0x63; func_end();
+	module_plan("f");
+	CHECK(refused(REFUSED_TOO_SHORT));
+}
+
+static void window_taken_earlier(void)
+{
+	struct range taken = { TEXT + 4, TEXT + 9 };
+	struct plan_options o = { .taken = &taken, .ntaken = 1 };
+
+	module_begin();
+	func("f", 0); put(MOV_EAX_1); put_middle(); put(ADD_RSP_40, RET); func_end();
+	module_plan_with(&o, "f", NULL, NULL);
+	CHECK(refused(REFUSED_TOO_SHORT));
+}
+
 int main(void)
 {
 	plain_function();
@@ -267,6 +306,10 @@ int main(void)
 	loop_entry();
 	recursion_is_no_loop();
 	asked();
+	pinned_inside();
+	code_behind_a_return();
+	padding_of_an_enclosing_function();
+	window_taken_earlier();
 	module_end();
 	return failures != 0;
 }

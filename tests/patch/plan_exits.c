@@ -151,7 +151,8 @@ static void data_behind_a_jump_is_no_exit(void)
 static void cold_fragment(void)
 {
 	module_begin();
-	func("f", 0); put(MOV_EAX_1, TEST_EDI); put_je(0x80); put_middle(); put(ADD_RSP_40, RET); func_end();
+	func("f", 0); put(MOV_EAX_1, TEST_EDI); put_je(0x80); put_middle();
+	put(ADD_RSP_40, RET); func_end();
 	func("f.cold", 0x80); put(MOV_EAX_1); put_jmp(13); func_end();
 	module_plan("f");
 	CHECK(entry_only(REFUSED_NONE));
@@ -161,7 +162,8 @@ static void cold_fragment(void)
 static void exit_in_cold_fragment(void)
 {
 	module_begin();
-	func("f", 0); put(MOV_EAX_1, TEST_EDI); put_je(0x80); put_middle(); put(ADD_RSP_40, RET); func_end();
+	func("f", 0); put(MOV_EAX_1, TEST_EDI); put_je(0x80); put_middle();
+	put(ADD_RSP_40, RET); func_end();
 	func("f.cold", 0x80); put(MOV_EAX_1, ADD_RSP_40, RET); func_end();
 	module_plan("f");
 	CHECK(entry_only(REFUSED_NONE));
@@ -176,6 +178,69 @@ static void fragment_itself_is_refused(void)
 	func("f.cold", 0x80); put(MOV_EAX_1, ADD_RSP_40, RET); func_end();
 	module_plan("f.cold");
 	CHECK(refused(REFUSED_SHARED_BODY));
+}
+
+static void near_exit_joins(void)
+{
+	module_begin();
+	func("f", 0); put(MOV_EAX_1, MOV_RDI_RAX, ADD_RSP_40, RET); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE) && probe()->nsites == 1);
+	CHECK(site_is(probe(), 0, TACTIC_JUMP, 0, 13, 0));
+}
+
+static void far_exit_joins_if_it_must(void)
+{
+	module_begin();
+	/* movabs takes the room that the exit would need */
+	func("f", 0); put(XOR_EAX, XOR_EAX, 0x48, 0xb8, 1, 2, 3, 4, 5, 6, 7, 8);
+	put(MOV_RDI_RAX, RET); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE) && probe()->nsites == 1);
+	CHECK(site_is(probe(), 0, TACTIC_JUMP, 0, 18, 0));
+}
+
+static void conditional_exit_goes_on(void)
+{
+	module_begin();
+	func("f", 0); put(MOV_EAX_1, TEST_EDI); put_call(0x60); put_rel8(JE, 0x60);
+	put_middle(); put(ADD_RSP_40, RET); func_end();
+	func("g", 0x60); put(MOV_EAX_1, RET); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE) && probe()->nexits == 2);
+	CHECK(site_is(probe(), 0, TACTIC_JUMP, 12, 5, 0));
+}
+
+static void calls_its_own_middle(void)
+{
+	module_begin();
+	func("f", 0); put(MOV_EAX_1, TEST_EDI); put_call(7); put_middle();
+	put(ADD_RSP_40, RET); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_SHARED_BODY));
+}
+
+static void nameless_fragment(void)
+{
+	module_begin();
+	func("f", 0); put(MOV_EAX_1, TEST_EDI); put_je(0x83); put_middle();
+	put(ADD_RSP_40, RET); func_end();
+	fragment(0x83); put(MOV_EAX_1, ADD_RSP_40, RET); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE) && probe()->nexits == 2);
+}
+
+static void nameless_fragment_of_two(void)
+{
+	module_begin();
+	func("f", 0); put(MOV_EAX_1, TEST_EDI); put_je(0x83); put_middle();
+	put(ADD_RSP_40, RET); func_end();
+	fragment(0x83); put(MOV_EAX_1, ADD_RSP_40, RET); func_end();
+	func("g", 0x100); put(MOV_EAX_1, TEST_EDI); put_je(0x83); put_middle();
+	put(ADD_RSP_40, RET); func_end();
+	module_plan_with(NULL, "f", "g", NULL);
+	CHECK(entry_only(REFUSED_SHARED_BODY));
+	CHECK(m.plan->probes[1].entry_only == REFUSED_SHARED_BODY);
 }
 
 int main(void)
@@ -196,6 +261,12 @@ int main(void)
 	cold_fragment();
 	exit_in_cold_fragment();
 	fragment_itself_is_refused();
+	near_exit_joins();
+	far_exit_joins_if_it_must();
+	conditional_exit_goes_on();
+	calls_its_own_middle();
+	nameless_fragment();
+	nameless_fragment_of_two();
 	module_end();
 	return failures != 0;
 }

@@ -56,8 +56,8 @@ static void full_jumps_come_first(void)
 	module_begin();
 	func("f", 0); put(XOR_EAX, RET); func_end();
 	func("g", 3); put(XOR_EAX, RET); func_end();
-	put(NOP3, NOP);
-	func("h", 10); put(RET); func_end();
+	put(NOP5);
+	func("h", 11); put(RET); func_end();
 	module_plan_with(NULL, "f", "g", NULL);
 	CHECK(refused(REFUSED_TOO_SHORT));
 	CHECK(site_is(&m.plan->probes[1], 0, TACTIC_JUMP, 3, 3, 2));
@@ -160,6 +160,78 @@ static void host_has_no_target_inside(void)
 	CHECK(entry_only(REFUSED_EXIT_NO_ROOM));
 }
 
+static void hole_crosses_page(void)
+{
+	module_begin();
+	func("f", 4087); put(XOR_EAX, RET); func_end();
+	func("g", 4090); put(XOR_EAX, RET); func_end();
+	put(NOP, NOP5);
+	func("h", 4099); put(RET); func_end();
+	module_plan("f");
+	CHECK(refused(REFUSED_TOO_SHORT));
+}
+
+static void hole_in_another_function(void)
+{
+	module_begin();
+	func("f", 0); put(XOR_EAX, RET); func_end();
+	func("g", 3); put_rel8(JMP8, 15); put(NOP5, NOP5, MOV_EAX_1, RET); func_end();
+	module_plan("f");
+	CHECK(refused(REFUSED_TOO_SHORT));
+}
+
+static void hole_behind_unknown_code(void)
+{
+	module_begin();
+	func("f", 0); put(XOR_EAX, RET); func_end();
+	func("g", 3); put(XOR_EAX, RET); func_end();
+	put(RET, NOP5, NOP5);	/* perhaps data */
+	func("h", 32); put(RET); func_end();
+	module_plan("f");
+	CHECK(refused(REFUSED_TOO_SHORT));
+}
+
+static void hole_of_host_begins_no_instruction(void)
+{
+	struct plan_options o = { .hosts = true };
+
+	module_begin();
+	func("f", 0); put(0x55, 0x48, 0x89, 0xe5, XOR_EAX);
+	for (int i = 0; i < 4; i++)
+		put(MOV_EAX_1);
+	put_call(0x100); put(LEAVE, RET); func_end();
+	func("g", m.at); put_middle(); put_middle(); put(RET); func_end();
+	func("h", 0x100); put(RET); func_end();
+	module_plan_with(&o, "f", NULL, NULL);
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(site_is(probe(), 0, TACTIC_JUMP, 11, 15, 0));
+	CHECK(probe()->sites[1].hole.pc == TEXT + 11 + 6);
+}
+
+static void live_nops_are_no_hole(void)
+{
+	module_begin();
+	func("f", 0); put(MOV_EAX_1, NOP5, NOP5); put_call(0x100); put(LEAVE, RET); func_end();
+	func("g", m.at); put_middle(); put_middle(); put(RET); func_end();
+	func("h", 0x100); put(RET); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_EXIT_NO_ROOM));
+}
+
+static void host_has_no_exit_inside(void)
+{
+	struct plan_options o = { .hosts = true };
+
+	module_begin();
+	func("f", 0); put(MOV_EAX_1); put_rel8(JE, 14); put_call(0x100); put(LEAVE, RET);
+	put(MOV_EAX_1, MOV_EAX_1); put_je(0x100); put_call(0x100); put_middle();
+	put(ADD_RSP_40, RET); func_end();
+	func("h", 0x100); put(RET); func_end();
+	module_plan_with(&o, "f", NULL, NULL);
+	CHECK(entry_only(REFUSED_NONE) && probe()->nexits == 3);
+	CHECK(site_is(probe(), 2, TACTIC_JUMP, 24, 6, 0));
+}
+
 int main(void)
 {
 	page_crossing();
@@ -174,6 +246,12 @@ int main(void)
 	no_hosts_unless_allowed();
 	host_makes_room();
 	host_has_no_target_inside();
+	hole_crosses_page();
+	hole_in_another_function();
+	hole_behind_unknown_code();
+	hole_of_host_begins_no_instruction();
+	live_nops_are_no_hole();
+	host_has_no_exit_inside();
 	module_end();
 	return failures != 0;
 }

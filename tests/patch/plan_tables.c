@@ -127,6 +127,59 @@ static void notrack_is_no_tail_call(void)
 	CHECK(entry_only(REFUSED_JUMP_TABLE));
 }
 
+static void jump_table_into_padding(void)
+{
+	module_begin();
+	func("f", 0); func_cfa(48); put(MOV_EAX_1); put_switch(0x100);
+	put_call(0x100); put(RET, NOP, NOP, NOP, NOP, NOP, MOV_EAX_1, RET); func_end();
+	func("g", 0x100); put(RET); func_end();
+	put_entry(0x100, 0, 21);
+	put_entry(0x100, 1, 27 + 2);	/* the second nop, in what looks dead */
+	module_plan("f");
+	CHECK(entry_only(REFUSED_EXIT_NO_ROOM));
+}
+
+static void jump_table_to_nameless_fragment(void)
+{
+	begin_switch(48);
+	fragment(0x83); put(MOV_EAX_1, ADD_RSP_40, RET); func_end();
+	put_entry(0x100, 0, 21);
+	put_entry(0x100, 1, 0x83);
+	module_plan("f");
+	CHECK(entry_only(REFUSED_JUMP_TABLE));
+}
+
+/* jmp *%rax, and a word of data that is the address of the mov behind it */
+static void begin_computed_goto(int64_t cfa)
+{
+	module_begin();
+	m.exec = true;
+	func("f", 0); func_cfa(cfa);
+	put(MOV_EAX_1, JMP_RAX, MOV_EAX_1, NOP, ADD_RSP_40, RET); func_end();
+	memcpy(m.rodata, &(uint64_t){ TEXT + 7 }, 8);
+	module_plan("f");
+}
+
+static void computed_goto(void)
+{
+	begin_computed_goto(48);
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(probe()->nexits == 1);
+}
+
+static void computed_goto_with_frame_pointer(void)
+{
+	begin_computed_goto(FRAME_POINTER);
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(probe()->nexits == 1);
+}
+
+static void computed_goto_in_leaf(void)
+{
+	begin_computed_goto(8);
+	CHECK(entry_only(REFUSED_JUMP_TABLE));
+}
+
 int main(void)
 {
 	jump_table_pic();
@@ -140,6 +193,11 @@ int main(void)
 	indirect_tail_call_through_slot();
 	leaf_switch_is_no_tail_call();
 	notrack_is_no_tail_call();
+	jump_table_into_padding();
+	jump_table_to_nameless_fragment();
+	computed_goto();
+	computed_goto_with_frame_pointer();
+	computed_goto_in_leaf();
 	module_end();
 	return failures != 0;
 }
