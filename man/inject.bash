@@ -3,11 +3,10 @@
 # shellcheck shell=bash
 
 _inject_pids() {
-	local pid comm
+	local pid
 	for pid in /proc/[0-9]*; do
-		# Kernel threads execute no file.
-		[ -e "$pid/exe" ] && read -r comm <"$pid/comm" 2>/dev/null &&
-			printf '%s\n' "${pid#/proc/}"
+		# Kernel threads execute no file; of others we may not know.
+		[ -e "$pid/exe" ] && printf '%s\n' "${pid#/proc/}"
 	done
 }
 
