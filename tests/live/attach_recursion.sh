@@ -5,6 +5,6 @@
 . "$ROOT/tests/lib.sh"
 
 victim recursion
-status 0 "$INJECT" -p "$VICTIM" -f 'rec_*' -d 0.5
+status 0 "$INJECT" -p "$VICTIM" -f 'rec_*' -D 30 -d 0.5
 traced rec_even
 removed

@@ -13,7 +13,7 @@ cycle_exact()
 {
 	local made
 
-	inject_bg -p "$VICTIM" -f 'count_*' -o /dev/null
+	inject_bg -p "$VICTIM" -f 'count_*' -o /dev/null --max-pause 2s
 	tell pace '^ok pace' >/dev/null
 	sleep 0.1
 	made=$(tell end '^counted' | cut -d' ' -f2)
@@ -30,7 +30,7 @@ for i in $(seq $cycles); do
 	if [ $((i % 10)) = 0 ]; then
 		cycle_exact
 	else
-		status 0 "$INJECT" -p "$VICTIM" -f 'spin_*' -f 'count_*' -d 0.02 -o /dev/null
+		status 0 "$INJECT" -p "$VICTIM" -f 'spin_*' -f 'count_*' -d 0.02 -o /dev/null --max-pause 2s
 		[ "$(closing functions)" = 7 ] || die "cycle $i: $(closing functions) functions probed"
 	fi
 	has_line 'all probes removed, text verified' trace.err || die "cycle $i: not removed"

@@ -7,7 +7,7 @@
 
 victim spin_threads 8
 for _ in $(seq 10); do
-	inject_bg -p "$VICTIM" -f 'spin_*' -o /dev/null
+	inject_bg -p "$VICTIM" -f 'spin_*' -o /dev/null --max-pause 2s
 	sleep 0.1
 	inject_end
 	removed

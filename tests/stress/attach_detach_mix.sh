@@ -24,7 +24,7 @@ round()
 	rm -f victim.in
 	victim "$kind"
 	for _ in $(seq $visits); do
-		inject_bg -p "$VICTIM" -f "$pattern" -N 'victim_*' -o /dev/null
+		inject_bg -p "$VICTIM" -f "$pattern" -N 'victim_*' -o /dev/null --max-pause 2s
 		sleep 0.0$((RANDOM % 10))
 		case $((RANDOM % 4)) in
 		0)
