@@ -5,7 +5,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,17 +41,24 @@ static uint64_t find(const uint8_t *elf, const char *name)
 	return die(name);
 }
 
-/* Where the first mapping of the executable is; its ELF address is 0. */
+/* Where the executable is: its first mapping. Others may lie below it. */
 static uint64_t base(const char *pid)
 {
-	char path[64];
-	uint64_t start;
+	char path[64], exe[4096], line[4400];
+	uint64_t start = 0;
+	ssize_t n;
 	FILE *f;
 
+	snprintf(path, sizeof(path), "/proc/%s/exe", pid);
+	n = readlink(path, exe, sizeof(exe) - 1);
+	exe[n > 0 ? n : 0] = '\0';
 	snprintf(path, sizeof(path), "/proc/%s/maps", pid);
 	f = fopen(path, "re");
-	if (!f || fscanf(f, "%" SCNx64, &start) != 1)
+	if (!f || n <= 0)
 		die(path);
+	while (!start && fgets(line, sizeof(line), f))
+		if (strstr(line, exe))
+			start = strtoull(line, NULL, 16);
 	fclose(f);
 	return start;
 }
