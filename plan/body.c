@@ -18,6 +18,11 @@ bool insn_ends(const struct insn *in)
 	       in->kind == INSN_RETURN || in->kind == INSN_STOP;
 }
 
+bool insn_may_resume(const struct arch *arch, const uint8_t *p, const struct insn *in)
+{
+	return in->kind == INSN_STOP && arch->is_padding(p, in->size);
+}
+
 static bool is_direct(const struct insn *in)
 {
 	return in->kind == INSN_JUMP || in->kind == INSN_BRANCH;
@@ -105,7 +110,9 @@ static int read_piece(struct body *b, size_t piece)
 
 		if (!s)
 			return -ENOMEM;
-		*s = (struct step){ .insn = in, .piece = piece };
+		*s = (struct step){ .insn = in, .piece = piece,
+				    .ends = insn_ends(&in) &&
+					    !insn_may_resume(arch, p + (pc - r.start), &in) };
 		pc += in.size;
 	}
 	return 0;
@@ -198,7 +205,7 @@ static void mark_live(struct body *b)
 		if (i && b->steps[i - 1].piece != s->piece)
 			falls = false;
 		s->live = falls || ground_any(b->impl, LAYER_TARGET, s->insn.pc, 1);
-		falls = s->live && !insn_ends(&s->insn);
+		falls = s->live && !s->ends;
 	}
 }
 

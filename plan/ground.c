@@ -170,6 +170,14 @@ static bool pads(const struct arch *arch, const uint8_t *p, size_t n)
 	return false;
 }
 
+static int note_insn(struct sweep *s, const struct insn *in)
+{
+	note_addresses(s, in);
+	if (in->kind == INSN_JUMP || in->kind == INSN_BRANCH || in->kind == INSN_CALL)
+		return note_branch(s, in);
+	return 0;
+}
+
 static int sweep_insn(struct sweep *s, const uint8_t *p, const struct insn *in,
 		      raddr_t limit)
 {
@@ -181,11 +189,47 @@ static int sweep_insn(struct sweep *s, const uint8_t *p, const struct insn *in,
 		return 0;
 	}
 	/* Only the end of a function's code makes padding: what looks like a
-	 * return between functions may be data. */
-	s->dead = insn_ends(in) && s->func && range_has(s->func->range, in->pc);
-	note_addresses(s, in);
-	if (in->kind == INSN_JUMP || in->kind == INSN_BRANCH || in->kind == INSN_CALL)
-		return note_branch(s, in);
+	 * return between functions may be data. A breakpoint is no end. */
+	s->dead = insn_ends(in) && s->func && range_has(s->func->range, in->pc) &&
+		!insn_may_resume(s->impl->arch, p, in);
+	return note_insn(s, in);
+}
+
+static int measure_at(const struct sweep *s, raddr_t pc, struct insn *ret)
+{
+	const struct text *t = s->ground->text;
+
+	return pc >= t->range.end ? -EILSEQ :
+		s->impl->arch->measure(t->bytes + (pc - t->range.start),
+				       t->range.end - pc, pc, ret);
+}
+
+/*
+ * The next function begins inside the last instruction of this one, so its
+ * code can be read in two ways. The sweep goes on with the new one; follow the
+ * old one here until both are the same.
+ */
+static int sweep_overlap(struct sweep *s, raddr_t old, raddr_t new)
+{
+	while (old != new && range_has(s->func->range, old)) {
+		struct insn in;
+		bool behind = new < old;
+
+		if (measure_at(s, behind ? new : old, &in)) {
+			if (!behind)
+				break;
+			in.size = s->impl->arch->align;
+		}
+		int err = behind ? 0 : note_insn(s, &in);
+
+		if (err)
+			return err;
+		if (s->impl->budget < in.size)
+			return fail(EBADMSG, "plan %s: its functions overlap everywhere",
+				    s->impl->symbols->base);
+		s->impl->budget -= in.size;
+		*(behind ? &new : &old) += in.size;
+	}
 	return 0;
 }
 
@@ -193,24 +237,22 @@ static int sweep_insn(struct sweep *s, const uint8_t *p, const struct insn *in,
 static int sweep_span(struct sweep *s, raddr_t pc, raddr_t limit)
 {
 	const struct text *t = s->ground->text;
-	const struct arch *arch = s->impl->arch;
 
 	for (s->dead = false; pc < limit; ) {
-		const uint8_t *p = t->bytes + (pc - t->range.start);
 		struct insn in;
 
-		if (arch->measure(p, t->range.end - pc, pc, &in)) {
-			pc += arch->align;
+		if (measure_at(s, pc, &in)) {
+			pc += s->impl->arch->align;
 			s->dead = false;
 			continue;
 		}
-		int err = sweep_insn(s, p, &in, limit);
+		int err = sweep_insn(s, t->bytes + (pc - t->range.start), &in, limit);
 
 		if (err)
 			return err;
 		pc += in.size;
 	}
-	return 0;
+	return pc > limit && s->func ? sweep_overlap(s, pc, limit) : 0;
 }
 
 static int sweep_text(struct plan_impl *p, const struct ground *g)

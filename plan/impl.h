@@ -44,7 +44,7 @@ struct plan_impl {
 	size_t nedges, edges_cap;
 	uint32_t *fragments;		/* indices in funcs, sorted by parent */
 	size_t nfragments, fragments_cap;
-	uint64_t budget;		/* bytes that bodies may still decode */
+	uint64_t budget;		/* bytes that may still be decoded again */
 };
 
 /* ground.c */
@@ -67,6 +67,7 @@ struct step {
 	struct insn insn;
 	uint16_t piece;
 	uint8_t exact;		/* enum exact */
+	bool ends;		/* and never goes on behind it */
 	bool live;		/* control can get here */
 	bool exit;		/* the function is left here */
 };
@@ -94,6 +95,8 @@ bool body_has(const struct body *, raddr_t);
 bool body_is_entry(const struct body *, raddr_t);
 /* Does control never come to what follows an instruction of this kind? */
 bool insn_ends(const struct insn *);
+/* Is it a breakpoint? A handler or a debugger may go on behind it. */
+bool insn_may_resume(const struct arch *, const uint8_t *p, const struct insn *);
 /* Keep the first reason why exits are not certain. */
 void body_doubt(struct body *, enum refusal);
 

@@ -143,8 +143,8 @@ struct plan_options {
 
 /*
  * Decide the sites of `n` functions of one module. Refusals are values in the
- * probes, not errors; -ENOMEM is the only one. The symbols must outlive the
- * plan; `options` may be NULL.
+ * probes, not errors; -ENOMEM and -EBADMSG (functions that overlap without
+ * end) are. The symbols must outlive the plan; the options may be NULL.
  */
 int plan_make(const struct arch *, const struct symbols *,
 	      const struct func *const *selected, size_t n,

@@ -232,6 +232,17 @@ static void host_has_no_exit_inside(void)
 	CHECK(site_is(probe(), 2, TACTIC_JUMP, 24, 6, 0));
 }
 
+static void breakpoint_may_go_on(void)
+{
+	module_begin();
+	func("f", 0); put(MOV_EAX_1, INT3, NOP5, NOP5); put_call(0x100); put(LEAVE, RET); func_end();
+	func("g", m.at); put_middle(); put_middle(); put(RET); func_end();
+	func("h", 0x100); put(RET); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_EXIT_NO_ROOM));
+	CHECK(probe()->nexits == 1);
+}
+
 int main(void)
 {
 	page_crossing();
@@ -252,6 +263,7 @@ int main(void)
 	hole_of_host_begins_no_instruction();
 	live_nops_are_no_hole();
 	host_has_no_exit_inside();
+	breakpoint_may_go_on();
 	module_end();
 	return failures != 0;
 }

@@ -14,16 +14,15 @@
 #include <string.h>
 #include <time.h>
 
-#include "payload/abi.h"
-#include "plan/plan.h"
+#include "tests/patch/rules.h"
 
-enum { REFUSALS_MAX = 32, STUB_CAP = 4096 };
+enum { REFUSALS_MAX = 32 };
 
 struct census {
 	size_t funcs, probed, full, entry_jump, entry_short, sites, shorts;
 	size_t exits_wanted;	/* probes whose function has exits */
 	size_t refused[REFUSALS_MAX], entry_only[REFUSALS_MAX];
-	size_t broken;		/* sites that break a rule */
+	size_t broken;		/* rules, by sites */
 	double open_ms, plan_ms;
 };
 
@@ -35,98 +34,7 @@ static double now_ms(void)
 	return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
 }
 
-static void complain(struct census *c, const struct probe *p, const struct site *s,
-		     const char *what)
-{
-	if (c->broken++ < 10)
-		fprintf(stderr, "%s: site %#lx: %s\n", p->func->name,
-			(unsigned long)s->pc, what);
-}
-
-static bool patch_is_sound(const struct plan *plan, const struct patch *p)
-{
-	size_t left;
-	const uint8_t *text = symbols_text(plan->symbols, p->pc, &left);
-
-	return text && left >= p->len && !memcmp(text, p->old, p->len) &&
-	       p->pc / 4096 == (p->pc + p->len - 1) / 4096;
-}
-
-/* Every instruction of the window leads into the stub, and nothing else does. */
-static bool forwards(const struct site *s)
-{
-	size_t next = 0;
-
-	for (size_t off = 0; off < s->window; off++) {
-		bool start = next < s->ninsns && s->insns[next].off == off;
-		int err;
-		raddr_t to = plan_forward(s, s->pc + off, &err);
-
-		if (off == 0 ? to || err :
-		    start ? err || to < s->stub || to >= s->stub + s->stub_size :
-		    to || err != -EILSEQ)
-			return false;
-		next += start;
-	}
-	return next == s->ninsns;
-}
-
-static void check_site(struct census *c, const struct plan *plan,
-		       const struct probe *p, struct site *s)
-{
-	struct routines to = { s->pc + (1 << 20), s->pc + (1 << 20) + 64,
-			       s->pc + (1 << 20) + 128 };
-	uint8_t out[STUB_CAP];
-	uint16_t bound = s->stub_size;
-	size_t left;
-
-	s->stub = s->pc + (1 << 21);
-	if (!patch_is_sound(plan, &s->jump) ||
-	    (s->tactic == TACTIC_SHORT && !patch_is_sound(plan, &s->hole)))
-		complain(c, p, s, "patch");
-	if (plan_place(plan->arch, p, s, symbols_text(plan->symbols, s->pc, &left),
-		       &to, out, sizeof(out)))
-		complain(c, p, s, "cannot be placed");
-	else if (s->stub_size > bound)
-		complain(c, p, s, "the stub is longer than its bound");
-	else if (!forwards(s))
-		complain(c, p, s, "plan_forward");
-}
-
-static int by_pc(const void *a, const void *b)
-{
-	const struct range *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
-
-/* No byte belongs to two sites. */
-static void check_disjoint(struct census *c, const struct plan *plan)
-{
-	struct range *v = calloc(3 * c->sites + 1, sizeof(*v));
-	size_t n = 0;
-
-	for (size_t i = 0; i < plan->nprobes; i++)
-		for (size_t k = 0; k < plan->probes[i].nsites; k++) {
-			struct site *s = &plan->probes[i].sites[k];
-
-			raddr_t end = s->pc + s->window + s->dead;
-
-			v[n++] = (struct range){ s->pc, s->host ? s[1].hole.pc : end };
-			if (s->host)	/* around the hole that it is for */
-				v[n++] = (struct range){ s[1].hole.pc + s[1].hole.len, end };
-			if (s->hole.len)
-				v[n++] = (struct range){ s->hole.pc,
-							 s->hole.pc + s->hole.len };
-		}
-	qsort(v, n, sizeof(*v), by_pc);
-	for (size_t i = 1; i < n; i++)
-		if (v[i].start < v[i - 1].end && v[i].start < v[i].end && c->broken++ < 10)
-			fprintf(stderr, "two sites at %#lx\n", (unsigned long)v[i].start);
-	free(v);
-}
-
-static void count_probe(struct census *c, const struct plan *plan, struct probe *p)
+static void count_probe(struct census *c, const struct probe *p)
 {
 	c->refused[p->refusal]++;
 	if (p->refusal)
@@ -136,10 +44,8 @@ static void count_probe(struct census *c, const struct plan *plan, struct probe 
 	c->exits_wanted += p->nexits != 0;
 	c->entry_only[p->entry_only]++;
 	c->sites += p->nsites;
-	for (size_t i = 0; i < p->nsites; i++) {
+	for (size_t i = 0; i < p->nsites; i++)
 		c->shorts += p->sites[i].tactic == TACTIC_SHORT;
-		check_site(c, plan, p, &p->sites[i]);
-	}
 	if (p->sites[p->nsites - 1].tactic == TACTIC_SHORT)
 		c->entry_short++;
 	else
@@ -171,9 +77,9 @@ static int take_census(const char *path, const struct plan_options *o,
 			o, &plan);
 	c->plan_ms = now_ms() - t;
 	for (size_t i = 0; !err && i < plan->nprobes; i++)
-		count_probe(c, plan, &plan->probes[i]);
+		count_probe(c, &plan->probes[i]);
 	if (!err) {
-		check_disjoint(c, plan);
+		c->broken = rules_broken(plan);
 		plan_free(plan);
 	}
 	symbols_close(syms);

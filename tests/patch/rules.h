@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rules: does a plan keep the rules that keep its target alive? Looked at
+ * again, and differently from how the plan was made.
+ */
+#ifndef TESTS_PATCH_RULES_H
+#define TESTS_PATCH_RULES_H
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "plan/plan.h"
+
+enum { STUB_CAP = 4096 };
+
+static size_t broken;
+
+static void complain(const struct probe *p, const struct site *s, const char *what)
+{
+	if (broken++ < 10)
+		fprintf(stderr, "%s: site %#lx: %s\n", p->func->name,
+			(unsigned long)s->pc, what);
+}
+
+static bool patch_is_sound(const struct plan *plan, const struct patch *p)
+{
+	size_t left;
+	const uint8_t *text = symbols_text(plan->symbols, p->pc, &left);
+
+	return text && left >= p->len && !memcmp(text, p->old, p->len) &&
+	       p->pc / 4096 == (p->pc + p->len - 1) / 4096;
+}
+
+/* Every instruction of the window leads into the stub, and nothing else does. */
+static bool forwards(const struct site *s)
+{
+	size_t next = 0;
+
+	for (size_t off = 0; off < s->window; off++) {
+		bool start = next < s->ninsns && s->insns[next].off == off;
+		int err;
+		raddr_t to = plan_forward(s, s->pc + off, &err);
+
+		if (off == 0 ? to || err :
+		    start ? err || to < s->stub || to >= s->stub + s->stub_size :
+		    to || err != -EILSEQ)
+			return false;
+		next += start;
+	}
+	return next == s->ninsns;
+}
+
+static void check_site(const struct plan *plan,
+		       const struct probe *p, struct site *s)
+{
+	struct routines to = { s->pc + (1 << 20), s->pc + (1 << 20) + 64,
+			       s->pc + (1 << 20) + 128 };
+	uint8_t out[STUB_CAP];
+	uint16_t bound = s->stub_size;
+	size_t left;
+
+	s->stub = s->pc + (1 << 21);
+	if (!patch_is_sound(plan, &s->jump) ||
+	    (s->tactic == TACTIC_SHORT && !patch_is_sound(plan, &s->hole)))
+		complain(p, s, "patch");
+	if (plan_place(plan->arch, p, s, symbols_text(plan->symbols, s->pc, &left),
+		       &to, out, sizeof(out)))
+		complain(p, s, "cannot be placed");
+	else if (s->stub_size > bound)
+		complain(p, s, "the stub is longer than its bound");
+	else if (!forwards(s))
+		complain(p, s, "plan_forward");
+}
+
+static int by_pc(const void *a, const void *b)
+{
+	const struct range *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* No byte belongs to two sites. */
+static void check_disjoint(const struct plan *plan)
+{
+	size_t n = 0, sites = 0;
+
+	for (size_t i = 0; i < plan->nprobes; i++)
+		sites += plan->probes[i].nsites;
+	struct range *v = calloc(3 * sites + 1, sizeof(*v));
+
+	for (size_t i = 0; i < plan->nprobes; i++)
+		for (size_t k = 0; k < plan->probes[i].nsites; k++) {
+			struct site *s = &plan->probes[i].sites[k];
+
+			raddr_t end = s->pc + s->window + s->dead;
+
+			v[n++] = (struct range){ s->pc, s->host ? s[1].hole.pc : end };
+			if (s->host)	/* around the hole that it is for */
+				v[n++] = (struct range){ s[1].hole.pc + s[1].hole.len, end };
+			if (s->hole.len)
+				v[n++] = (struct range){ s->hole.pc,
+							 s->hole.pc + s->hole.len };
+		}
+	qsort(v, n, sizeof(*v), by_pc);
+	for (size_t i = 1; i < n; i++)
+		if (v[i].start < v[i - 1].end && v[i].start < v[i].end && broken++ < 10)
+			fprintf(stderr, "two sites at %#lx\n", (unsigned long)v[i].start);
+	free(v);
+}
+
+/* Is a byte that was written over, but the first, where a branch leads? */
+static void check_branch(const struct plan *plan, const bool *written,
+			 const struct text *t, const struct insn *in)
+{
+	bool direct = in->kind == INSN_JUMP || in->kind == INSN_BRANCH ||
+		in->kind == INSN_CALL;
+
+	if (direct && range_has(t->range, in->dest) &&
+	    written[in->dest - t->range.start] && broken++ < 10)
+		fprintf(stderr, "%s: a branch at %#lx leads into a jump\n",
+			plan->symbols->base, (unsigned long)in->pc);
+}
+
+static void mark_written(bool *written, const struct text *t, const struct patch *p)
+{
+	for (raddr_t a = p->pc + 1; p->len && a < p->pc + p->len; a++)
+		if (range_has(t->range, a))
+			written[a - t->range.start] = true;
+}
+
+/* Every function is read once more from its start. */
+static void check_branches(const struct plan *plan, const struct text *t)
+{
+	bool *written = calloc(range_size(t->range) + 1, 1);
+
+	for (size_t i = 0; i < plan->nprobes; i++)
+		for (size_t k = 0; k < plan->probes[i].nsites; k++) {
+			mark_written(written, t, &plan->probes[i].sites[k].jump);
+			mark_written(written, t, &plan->probes[i].sites[k].hole);
+		}
+	for (size_t i = 0; i < plan->symbols->nfuncs; i++) {
+		struct range r = plan->symbols->funcs[i].range;
+		struct insn in;
+		size_t left;
+		const uint8_t *p;
+
+		for (raddr_t pc = r.start; range_has(t->range, pc) && pc < r.end; pc += in.size) {
+			p = symbols_text(plan->symbols, pc, &left);
+			if (!p || plan->arch->measure(p, left, pc, &in))
+				break;
+			check_branch(plan, written, t, &in);
+		}
+		if (range_has(t->range, r.start) && written[r.start - t->range.start] &&
+		    broken++ < 10)
+			fprintf(stderr, "a function starts inside a jump\n");
+	}
+	free(written);
+}
+
+/* Place every site, and count what is wrong. */
+static size_t rules_broken(struct plan *plan)
+{
+	broken = 0;
+	for (size_t i = 0; i < plan->nprobes; i++)
+		for (size_t k = 0; k < plan->probes[i].nsites; k++)
+			check_site(plan, &plan->probes[i], &plan->probes[i].sites[k]);
+	check_disjoint(plan);
+	for (size_t i = 0; i < plan->symbols->ntexts; i++)
+		check_branches(plan, &plan->symbols->texts[i]);
+	return broken;
+}
+
+#endif
