@@ -187,10 +187,12 @@ static void hint(struct follow *f, uint64_t now)
 	if (stats.calls || stats.lost)
 		return;
 	if (children_list(f->pid, children, sizeof(children)))
-		say_hint("no call within 5 s; %d has children, perhaps it is one of them that works: %s",
+		say_hint("no call within 5 s; %d has children, perhaps it is one "
+			 "of them that works: %s",
 			 f->pid, children);
 	else
-		say_hint("no call within 5 s; the functions may not be in use (inject list -p %d names others)",
+		say_hint("no call within 5 s; the functions may not be in use "
+			 "(inject list -p %d names others)",
 			 f->pid);
 }
 

@@ -171,7 +171,8 @@ static void json_lost(void *ctx, int32_t tid, uint64_t tsc, uint64_t n)
 {
 	struct json *j = ctx;
 
-	output_printf(j->out, "{\"type\":\"lost\",\"ts_ns\":%llu,\"pid\":%d,\"tid\":%d,\"events\":%llu}\n",
+	output_printf(j->out, "{\"type\":\"lost\",\"ts_ns\":%llu,\"pid\":%d"
+			      ",\"tid\":%d,\"events\":%llu}\n",
 		      (unsigned long long)reader_realtime(j->reader, tsc), j->pid,
 		      tid, (unsigned long long)n);
 }
@@ -185,7 +186,9 @@ struct sink json_sink(struct json *j)
 
 void json_start(struct json *j, const struct summary *s)
 {
-	output_printf(j->out, "{\"type\":\"start\",\"version\":1,\"ts_ns\":%llu,\"pid\":%d,\"functions\":%llu,\"refused\":%llu,\"pause_ns\":%llu}\n",
+	output_printf(j->out, "{\"type\":\"start\",\"version\":1,\"ts_ns\":%llu"
+			      ",\"pid\":%d,\"functions\":%llu,\"refused\":%llu"
+			      ",\"pause_ns\":%llu}\n",
 		      (unsigned long long)reader_realtime(j->reader, reader_now()),
 		      j->pid, (unsigned long long)s->functions,
 		      (unsigned long long)s->refused,
@@ -199,7 +202,10 @@ static const char *truth(bool b)
 
 void json_summary(struct json *j, const struct summary *s)
 {
-	output_printf(j->out, "{\"type\":\"summary\",\"ts_ns\":%llu,\"pid\":%d,\"functions\":%llu,\"refused\":%llu,\"calls\":%llu,\"events\":%llu,\"lost\":%llu,\"pause_ns\":%llu,\"target_ended\":%s,\"removed\":%s,\"verified\":%s}\n",
+	output_printf(j->out, "{\"type\":\"summary\",\"ts_ns\":%llu,\"pid\":%d"
+			      ",\"functions\":%llu,\"refused\":%llu,\"calls\":%llu"
+			      ",\"events\":%llu,\"lost\":%llu,\"pause_ns\":%llu"
+			      ",\"target_ended\":%s,\"removed\":%s,\"verified\":%s}\n",
 		      (unsigned long long)reader_realtime(j->reader, reader_now()),
 		      j->pid, (unsigned long long)s->functions,
 		      (unsigned long long)s->refused, (unsigned long long)s->calls,

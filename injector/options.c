@@ -198,7 +198,8 @@ static int check_pattern(int key, const char *text)
 {
 	if (text[0] != '-')
 		return 0;
-	return fail(0, "-%c wants a pattern and found the option %s; inject has no -f to follow forks: give -%c 'GLOB'",
+	return fail(0, "-%c wants a pattern and found the option %s; inject has no "
+		       "-f to follow forks: give -%c 'GLOB'",
 		    key, text, key);
 }
 
@@ -275,7 +276,8 @@ static int word(struct options *o, const char *text)
 		return fail(0, "'%s' is left over; a process is given as -p %s",
 			    text, text);
 	if (o->ninclude || o->nexclude)
-		return fail(0, "'%s' is left over; did the shell expand a pattern? quote it, as in -f '%s*'",
+		return fail(0, "'%s' is left over; did the shell expand a pattern? "
+			       "quote it, as in -f '%s*'",
 			    text, text);
 	return fail(0, "'%s' is left over; the verbs are trace, list and stop (see inject --help)",
 		    text);
@@ -287,7 +289,8 @@ static int rest(struct options *o, char **argv, int argc, int at)
 	if (at == argc)
 		return 0;
 	if (o->verb == VERB_TRACE)
-		return fail(0, "starting a command (-- %s) is not there yet; start it, then inject -p PID",
+		return fail(0, "starting a command (-- %s) is not there yet; start "
+			       "it, then inject -p PID",
 			    argv[at]);
 	for (int err; at < argc; at++) {
 		err = word(o, argv[at]);
@@ -387,11 +390,14 @@ static int parse_words(struct options *o, int argc, char **argv, int on,
 static int check_trace(const struct options *o)
 {
 	if (!o->pid)
-		return fail(0, "no process named; give -p PID (`pgrep -l NAME` finds it), or see inject --help");
+		return fail(0, "no process named; give -p PID (`pgrep -l NAME` "
+			       "finds it), or see inject --help");
 	if (!o->ninclude)
-		return fail(0, "no function named; give -f 'GLOB', or -f '*' for all but the C library");
+		return fail(0, "no function named; give -f 'GLOB', or -f '*' for "
+			       "all but the C library");
 	if (o->entry_only && o->min_duration)
-		return fail(0, "-t needs durations, which --entry-only does not record; give one of them");
+		return fail(0, "-t needs durations, which --entry-only does not "
+			       "record; give one of them");
 	return 0;
 }
 

@@ -29,7 +29,8 @@ static int check_geometry(struct reader *r, uint64_t size)
 	    r->ring_stride < PAGE + (uint64_t)r->nsub * SUBBUF_SIZE ||
 	    __builtin_mul_overflow(r->ring_stride, (uint64_t)r->nrings, &all) ||
 	    __builtin_add_overflow(r->rings_off, all, &all) || all > size)
-		return fail(0, "the session in the target is damaged: %u rings of %llu bytes do not fit",
+		return fail(0, "the session in the target is damaged: %u rings of "
+			       "%llu bytes do not fit",
 			    r->nrings, (unsigned long long)r->ring_stride);
 	return 0;
 }

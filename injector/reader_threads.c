@@ -2,7 +2,6 @@
 /* reader_threads: whose ring is it, and is that thread alive? */
 #include "injector/reader_impl.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -68,6 +67,13 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* The whole process has ended. Nobody will want its rings, and the calls that
+ * were open then have not been left: they are shown as still open. */
+static bool is_over(pid_t pid, const pid_t *tids, int n)
+{
+	return n == 1 && tids[0] == pid && procfs_state(pid, pid) == 'Z';
+}
+
 /*
  * The list is read before the rings are: what a thread that is missing in it
  * has written can be read in this very pass, and nothing will follow.
@@ -82,16 +88,14 @@ void threads_look(struct reader *r)
 		return;
 	r->looked = now;
 	n = procfs_threads(r->pid, &tids);
-	if (n < 0 && n != -ESRCH)
+	if (n <= 0 || is_over(r->pid, tids, n))
 		return;
-	n = MAX(n, 0);
-	if (n)
-		qsort(tids, (size_t)n, sizeof(*tids), by_number);
+	qsort(tids, (size_t)n, sizeof(*tids), by_number);
 	for (uint32_t i = 0; i < r->nrings; i++) {
 		struct lane *l = &r->lanes[i];
 
 		if (l->claimed && !l->gone)
-			l->gone = !n || !bsearch(&l->tid, tids, (size_t)n,
-						 sizeof(*tids), by_number);
+			l->gone = !bsearch(&l->tid, tids, (size_t)n,
+					   sizeof(*tids), by_number);
 	}
 }

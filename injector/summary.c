@@ -19,7 +19,8 @@ static const char *outcome(const struct summary *s)
 
 void summary_say(const struct summary *s)
 {
-	say("%llu function%s probed, %llu refused; %llu calls; %llu events recorded, %llu lost; longest pause %.1f ms; %s",
+	say("%llu function%s probed, %llu refused; %llu calls; %llu events "
+	    "recorded, %llu lost; longest pause %.1f ms; %s",
 	    (unsigned long long)s->functions, s->functions == 1 ? "" : "s",
 	    (unsigned long long)s->refused, (unsigned long long)s->calls,
 	    (unsigned long long)s->events, (unsigned long long)s->lost,

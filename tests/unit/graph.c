@@ -301,12 +301,20 @@ static void test_json(void)
 	feed(&s, 0, EVENT_MARK, LOG, 32);
 	feed(&s, 0, EVENT_ENTRY, READ, 33);
 	finish(&s, "JSON",
-	       PREFIX "1700000000000000002,\"dur_ns\":10,\"end\":\"return\",\"pid\":41,\"tid\":4123,\"depth\":1" NET_READ
-	       PREFIX "1700000000000000001,\"dur_ns\":20,\"end\":\"unwound\",\"pid\":41,\"tid\":4123,\"depth\":0" NET_READ
-	       "{\"type\":\"lost\",\"ts_ns\":1700000000000000030,\"pid\":41,\"tid\":4123,\"events\":7}\n"
-	       PREFIX "null,\"dur_ns\":null,\"end\":\"return\",\"pid\":41,\"tid\":4123,\"depth\":0,\"func\":\"net_wait\",\"module\":\"srv\",\"began_before\":true}\n"
-	       PREFIX "1700000000000000032,\"dur_ns\":null,\"end\":\"open\",\"pid\":41,\"tid\":4123,\"depth\":0,\"func\":\"net_log\",\"module\":\"libnet.so\",\"entry_only\":true}\n"
-	       PREFIX "1700000000000000033,\"dur_ns\":null,\"end\":\"open\",\"pid\":41,\"tid\":4123,\"depth\":0" NET_READ);
+	       PREFIX "1700000000000000002,\"dur_ns\":10,\"end\":\"return\""
+		      ",\"pid\":41,\"tid\":4123,\"depth\":1" NET_READ
+	       PREFIX "1700000000000000001,\"dur_ns\":20,\"end\":\"unwound\""
+		      ",\"pid\":41,\"tid\":4123,\"depth\":0" NET_READ
+	       "{\"type\":\"lost\",\"ts_ns\":1700000000000000030,\"pid\":41"
+	       ",\"tid\":4123,\"events\":7}\n"
+	       PREFIX "null,\"dur_ns\":null,\"end\":\"return\",\"pid\":41"
+		      ",\"tid\":4123,\"depth\":0,\"func\":\"net_wait\""
+		      ",\"module\":\"srv\",\"began_before\":true}\n"
+	       PREFIX "1700000000000000032,\"dur_ns\":null,\"end\":\"open\""
+		      ",\"pid\":41,\"tid\":4123,\"depth\":0,\"func\":\"net_log\""
+		      ",\"module\":\"libnet.so\",\"entry_only\":true}\n"
+	       PREFIX "1700000000000000033,\"dur_ns\":null,\"end\":\"open\""
+		      ",\"pid\":41,\"tid\":4123,\"depth\":0" NET_READ);
 }
 
 static void test_json_strings(void)

@@ -19,7 +19,7 @@ static int failures;
 	} \
 } while (0)
 
-#define MATERIAL __attribute__((noinline, noclone, used, externally_visible))
+#define MATERIAL __attribute__((noinline, used))
 
 int sel_alpha(int x);
 int sel_beta(int x);
