@@ -60,7 +60,8 @@ const char *refusal_text(enum refusal);	/* the sentence */
 enum tactic {
 	TACTIC_NONE,
 	TACTIC_JUMP,		/* 1: a full jump over whole instructions */
-	TACTIC_SHORT,		/* 3: a short jump to a hole in padding */
+	TACTIC_SHORT,		/* 3: a short jump to a hole in padding, or
+				 * behind the jump of a host */
 };
 
 const char *tactic_word(enum tactic);	/* "jump", "short" */

@@ -33,6 +33,7 @@ static struct module {
 	Elf64_Sym syms[MODULE_FUNCS + 1];
 	int64_t cfa[MODULE_FUNCS + 1];
 	bool exec;		/* ET_EXEC: words are addresses */
+	const struct arch *arch;
 	struct symbols *symbols;
 	struct plan *plan;
 } m;
@@ -56,6 +57,7 @@ static void module_begin(void)
 	module_end();
 	m.names_used = 1;
 	m.nfuncs = 1;
+	m.arch = &arch_x86_64;
 }
 
 static void put_bytes(const uint8_t *p, size_t n)
@@ -206,7 +208,7 @@ static void file_fill(struct file *f)
 {
 	f->eh = (Elf64_Ehdr){
 		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
-		.e_type = m.exec ? ET_EXEC : ET_DYN, .e_machine = EM_X86_64,
+		.e_type = m.exec ? ET_EXEC : ET_DYN, .e_machine = m.arch->machine,
 		.e_version = EV_CURRENT, .e_phoff = OFF(ph), .e_shoff = OFF(sh),
 		.e_ehsize = sizeof(Elf64_Ehdr), .e_phentsize = sizeof(Elf64_Phdr),
 		.e_phnum = 2, .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = SECS,
@@ -261,7 +263,7 @@ static void module_plan_with(const struct plan_options *o, const char *f,
 	module_open();
 	for (; n < 3 && names[n]; n++)
 		selected[n] = module_func(names[n]);
-	if (plan_make(&arch_x86_64, m.symbols, selected, n, o, &m.plan)) {
+	if (plan_make(m.arch, m.symbols, selected, n, o, &m.plan)) {
 		fprintf(stderr, "plan_make: %s\n", fail_text());
 		exit(1);
 	}

@@ -77,7 +77,7 @@ int main(void)
 		module_open();
 		for (; n < m.symbols->nfuncs && n < ARRAY_SIZE(all); n++)
 			all[n] = &m.symbols->funcs[n];
-		CHECK(plan_make(&arch_x86_64, m.symbols, all, n, &o, &m.plan) == 0);
+		CHECK(plan_make(m.arch, m.symbols, all, n, &o, &m.plan) == 0);
 		CHECK(rules_broken(m.plan) == 0);
 	}
 	module_end();
