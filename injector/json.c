@@ -111,10 +111,12 @@ static bool json_open(void *ctx, const struct call *c)
 	return true;
 }
 
+/* Whoever reads "return" may rely on a duration: a call of which one side was
+ * not recorded is "open", on whichever side that is. */
 static const char *end_word(const struct call *c)
 {
 	switch (c->how) {
-	case CALL_RETURN: case CALL_BEFORE:
+	case CALL_RETURN:
 		return "return";
 	case CALL_UNWOUND:
 		return "unwound";

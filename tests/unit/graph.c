@@ -307,7 +307,7 @@ static void test_json(void)
 		      ",\"pid\":41,\"tid\":4123,\"depth\":0" NET_READ
 	       "{\"type\":\"lost\",\"ts_ns\":1700000000000000030,\"pid\":41"
 	       ",\"tid\":4123,\"events\":7}\n"
-	       PREFIX "null,\"dur_ns\":null,\"end\":\"return\",\"pid\":41"
+	       PREFIX "null,\"dur_ns\":null,\"end\":\"open\",\"pid\":41"
 		      ",\"tid\":4123,\"depth\":0,\"func\":\"net_wait\""
 		      ",\"module\":\"srv\",\"began_before\":true}\n"
 	       PREFIX "1700000000000000032,\"dur_ns\":null,\"end\":\"open\""
