@@ -68,7 +68,7 @@ static size_t print_modules(FILE *f, const struct modules *modules,
 	for (size_t i = 0; i < modules->n; i++) {
 		const struct module *m = &modules->v[i];
 
-		if (!all && !is_searched(p, m))
+		if (m->is_payload || (!all && !is_searched(p, m)))
 			continue;
 		if (n++ < MODULES)
 			fprintf(f, "%s%s%s", n > 1 ? ", " : "", m->base,
