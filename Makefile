@@ -23,14 +23,20 @@ ALL_CFLAGS := -std=gnu11 $(WARN) $(CFLAGS) -fno-strict-aliasing -MMD -MP \
 ALL_LDFLAGS := $(LDFLAGS) $(if $(SAN),-fsanitize=$(SAN))
 LDLIBS := -ldw -lelf -lcapstone -lunwind-ptrace -lunwind-generic -liberty -lpthread
 
+# Vector registers of the target are neither saved nor touched.
+PAYLOAD_ARCH_x86_64 := -mgeneral-regs-only -mno-red-zone
+PAYLOAD_ARCH_arm64 := -mgeneral-regs-only
+
+# Keep gcc from making memset calls out of loops; clang has no such option.
+PAYLOAD_GCC := $(shell $(CC) --version 2>/dev/null | grep -q clang || \
+	echo -fno-tree-loop-distribute-patterns)
+
 # What runs inside the target depends on nothing: no sanitizer, no libc.
 PAYLOAD_CFLAGS := -std=gnu11 $(WARN) -O2 -g -MMD -MP -fPIC -ffreestanding \
 	-fvisibility=hidden -fno-stack-protector -fno-strict-aliasing \
 	-fcf-protection=none -fno-asynchronous-unwind-tables -fno-builtin \
-	-fno-tree-loop-distribute-patterns -ftls-model=initial-exec \
+	-ftls-model=initial-exec $(PAYLOAD_GCC) \
 	$(PAYLOAD_ARCH_$(ARCH))
-PAYLOAD_ARCH_x86_64 := -mgeneral-regs-only -mno-red-zone
-PAYLOAD_ARCH_arm64 := -mgeneral-regs-only
 
 # Both instruction sets' pure half; the host's live half.
 SRCS := $(wildcard base/*.c arch/*.c symbols/*.c plan/*.c trace/*.c injector/*.c) \
