@@ -38,23 +38,18 @@ enum {
 	CALL_BUDGET = 2000 * 1000 * 1000,	/* ns, dlopen in place */
 	START_BUDGET = 300 * 1000 * 1000,	/* ns, pthread_create */
 	ANSWER_BUDGET = 1000,			/* tries of 5 ms */
-	VICTIM_TRIES = 400,
+	VICTIM_TRIES = 300,
+	LOAD_TRIES = 10,			/* victims that slept over it */
 	VICTIM_PAUSE = 3000000,			/* ns between them */
 };
 
-/* 2. A thread that is fit now, or soon. In a process of one thread that thread
- * loads by itself: a second one, even if it ends at once, would switch the C
- * library to its slower, locking ways for the rest of the process's life. */
-static int borrow(struct infecting *in)
+/* 2. A thread that is fit now, or soon. */
+static int borrow(struct infecting *in, enum victim_use use, int tries)
 {
-	enum victim_use use = in->reuse ? VICTIM_SYSCALLS :
-		in->nthreads == 1 ? VICTIM_LOAD : VICTIM_THREAD;
 	struct thread_hold *th;
 	int err = -EAGAIN;
 
-	for (int i = 0; i < VICTIM_TRIES && err == -EAGAIN; i++) {
-		if (use == VICTIM_LOAD && i == VICTIM_TRIES / 2)
-			use = VICTIM_THREAD;
+	for (int i = 0; i < tries && err == -EAGAIN; i++) {
 		fail_clear();
 		err = victim_take(in->target, in->mods, use, &th);
 		if (err == -EAGAIN)
@@ -64,11 +59,24 @@ static int borrow(struct infecting *in)
 	}
 	if (err)
 		return err;
-	in->in_place = use == VICTIM_LOAD;
 	err = remote_begin(in->target, th, &in->gadgets, 0, &in->remote);
 	if (err)
 		target_release(in->target);
 	return err;
+}
+
+/* Borrow a thread, have it run `what`, give it back as it was. */
+static int with_borrowed(struct infecting *in, enum victim_use use, int tries,
+			 int (*what)(struct infecting *))
+{
+	int err = borrow(in, use, tries);
+
+	if (err)
+		return err;
+	err = what(in);
+	int back = remote_end(&in->remote);
+	target_release(in->target);
+	return err ? err : back;
 }
 
 int infect_map(struct infecting *in, const char *what, raddr_t at, uint64_t size,
@@ -229,6 +237,11 @@ static int map_threads(struct infecting *in)
 	return err;
 }
 
+static struct loader *loader_of(const struct infecting *in)
+{
+	return (void *)((char *)in->result->map.s + LOADER_OFF);
+}
+
 /* 7. A path that no earlier dlopen had, for dlopen goes by the string: dots and
  * slashes spell a random number. */
 static void spell_path(int fd, char *path, size_t size)
@@ -243,9 +256,10 @@ static void spell_path(int fd, char *path, size_t size)
 	snprintf(path + n, size - n, "%d", fd);
 }
 
-static int hand_over_payload(struct infecting *in, struct loader *l)
+static int hand_over_payload(struct infecting *in)
 {
 	size_t size = (size_t)(blob_payload_end - blob_payload);
+	struct loader *l = loader_of(in);
 	int there = -1;
 	auto_close int here = -1;
 	int err = make_memfd(in, PAYLOAD_NAME, &there, &here);
@@ -254,27 +268,23 @@ static int hand_over_payload(struct infecting *in, struct loader *l)
 		err = fail(errno, "write the payload");
 	if (err)
 		return err;
-	l->fd = there;
 	spell_path(there, l->path, sizeof(l->path));
-	return 0;
-}
-
-static int start_loader(struct infecting *in)
-{
-	struct session_map *map = &in->result->map;
-	struct loader *l = (void *)((char *)map->s + LOADER_OFF);
-	raddr_t there = in->result->base + LOADER_OFF;
-	int err = hand_over_payload(in, l);
-
+	l->fd = there;
 	l->dlopen = in->libc.dlopen;
 	l->dlerror = in->libc.dlerror;
 	l->pthread_create = in->libc.pthread_create;
 	l->pthread_detach = in->libc.pthread_detach;
 	l->hello_off = in->payload.hello;
 	l->session = in->result->base;
-	err = err ? err : remote_use_stack(&in->remote, stack_top(in));
-	return err ? err : remote_call(&in->remote, in->scratch, there, in->in_place,
-				       in->in_place ? CALL_BUDGET : START_BUDGET);
+	return 0;
+}
+
+static int start_loader(struct infecting *in)
+{
+	int err = remote_use_stack(&in->remote, stack_top(in));
+
+	return err ? err : remote_call(&in->remote, in->scratch, in->result->base + LOADER_OFF,
+				       in->in_place, in->in_place ? CALL_BUDGET : START_BUDGET);
 }
 
 static int say_hello(struct infecting *in)
@@ -289,7 +299,7 @@ static int say_hello(struct infecting *in)
 /* 8. The loader says how it went through a futex word of the session. */
 static int await_loader(struct infecting *in)
 {
-	struct loader *l = (void *)((char *)in->result->map.s + LOADER_OFF);
+	struct loader *l = loader_of(in);
 	struct timespec tick = { 0, 5000000 };
 	uint32_t status = 0;
 
@@ -334,17 +344,46 @@ static int check_answer(struct infecting *in)
 	return err;
 }
 
-/* Everything that a borrowed thread has to run. */
-static int operate(struct infecting *in)
+/* 3 to 6: memory, by system calls alone, so that any thread will do. */
+static int map_all(struct infecting *in)
 {
 	int err = in->reuse ? 0 : map_scratch(in);			/* 3 */
 
 	err = err ? err : make_session(in);				/* 4 */
 	err = err ? err : map_threads(in);				/* 5 */
 	err = err ? err : infect_arenas(in);				/* 6 */
-	if (err)
-		return err;
-	return in->reuse ? say_hello(in) : start_loader(in);		/* 7 */
+	return err || in->reuse ? err : hand_over_payload(in);		/* 7 */
+}
+
+/*
+ * 7. In a process of one thread that thread loads by itself: a second one, even
+ * if it ends at once, would switch the C library to its slower, locking ways
+ * for the rest of the process's life. Where there are several, one of them
+ * starts a thread that loads. A victim that sleeps over it stood in the wrong
+ * place after all: it is given back at once, and another one tried; that the
+ * first may have started a loader nevertheless does no harm (loader.c).
+ */
+static int load(struct infecting *in)
+{
+	int err = -EAGAIN;
+
+	in->in_place = in->nthreads == 1;
+	if (in->in_place)
+		err = with_borrowed(in, VICTIM_LOAD, VICTIM_TRIES, start_loader);
+	if (err == -EAGAIN) {
+		fail_clear();
+		in->in_place = false;
+		err = with_borrowed(in, VICTIM_THREAD, VICTIM_TRIES, start_loader);
+	}
+	for (int i = 0; i < LOAD_TRIES && err == -ETIMEDOUT && !in->in_place; i++) {
+		in->abandoned = true;
+		if (__atomic_load_n(&loader_of(in)->status, __ATOMIC_ACQUIRE) != LOADER_IDLE)
+			err = 0;
+		fail_clear();
+		if (err)
+			err = with_borrowed(in, VICTIM_THREAD, VICTIM_TRIES, start_loader);
+	}
+	return err ? err : await_loader(in);				/* 8 */
 }
 
 /* What an unlucky attempt has mapped goes again, in reverse. */
@@ -403,22 +442,17 @@ int infect(struct target *t, struct modules *mods, const struct infect_options *
 
 	*ret = (struct infection){ .map.fd = -1 };
 	int err = prepare(&in);
-	err = err ? err : borrow(&in);						/* 2 */
-	if (err)
-		goto fail;
-	err = operate(&in);						/* 3..7 */
-	int back = remote_end(&in.remote);				/* 8 */
-	target_release(t);
-	err = err ? err : back;
-	if (!err && !in.reuse)
-		err = await_loader(&in);
+	err = err ? err : with_borrowed(&in, VICTIM_SYSCALLS, VICTIM_TRIES, map_all);
+	if (!err && in.reuse)
+		err = with_borrowed(&in, VICTIM_SYSCALLS, VICTIM_TRIES, say_hello);
+	else if (!err)
+		err = load(&in);
 	err = err ? err : check_answer(&in);
 	err = err ? err : infect_fill_arenas(&in);
-	if (!err)
-		return 0;
-	undo(&in);
-fail:
-	infection_clear(ret);
+	if (err) {
+		undo(&in);
+		infection_clear(ret);
+	}
 	return err;
 }
 

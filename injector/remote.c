@@ -13,6 +13,7 @@
 enum {
 	RED_ZONE = 256,		/* below sp, and then some */
 	SYSCALL_BUDGET = 500 * 1000 * 1000,	/* ns, for one system call */
+	PATIENCE = 20,		/* budgets that a thread may wait for a CPU */
 };
 
 struct gadget_search {
@@ -154,18 +155,30 @@ static bool at_syscall_stop(int status)
 }
 
 /*
+ * Run to the next stop. The budget is for a thread that sleeps, for a lock
+ * that it may itself hold; one that wants to run and gets no CPU on a crowded
+ * machine is waited for much longer.
+ */
+static int run(struct remote *r, int signal, uint64_t budget)
+{
+	int status = thread_resume(r->thread, PTRACE_SYSCALL, signal, budget);
+
+	for (int i = 0; i < PATIENCE && status == -ETIMEDOUT &&
+	     procfs_state(r->target->pid, r->thread->tid) == 'R'; i++)
+		status = thread_wait(r->thread, budget);
+	return status;
+}
+
+/*
  * Run to the next system-call stop, passing over other stops. A fault means
  * that the call went wrong: -EFAULT, and the signal is dropped.
  */
 static int to_syscall_stop(struct remote *r, uint64_t budget)
 {
-	uint64_t until = now_ns() + budget;
 	int signal = 0;
 
 	for (;;) {
-		uint64_t now = now_ns();
-		int status = thread_resume(r->thread, PTRACE_SYSCALL, signal,
-					   until > now ? until - now : 0);
+		int status = run(r, signal, budget);
 
 		if (status < 0)
 			return fail(-status, "a remote call in thread %d", r->thread->tid);
@@ -208,16 +221,14 @@ int remote_try(struct remote *r, const char *what, int64_t *ret, long nr,
 
 int remote_call(struct remote *r, raddr_t fn, uint64_t a0, uint64_t a1, uint64_t budget)
 {
-	uint64_t until = now_ns() + budget, args[] = { a0, a1 };
+	const uint64_t args[] = { a0, a1 };
 	struct regs regs = r->saved;
 	uint64_t unused;
 
 	regs_call(&regs, fn, args, ARRAY_SIZE(args), r->frame);
 	int err = regs_set(r->thread->tid, &regs);
 	while (!err) {
-		uint64_t now = now_ns();
-
-		err = to_syscall_stop(r, until > now ? until - now : 0);
+		err = to_syscall_stop(r, budget);
 		err = err ? err : thread_regs(r->thread);
 		if (err)
 			break;

@@ -100,22 +100,50 @@ static struct thread_hold *hold_new(struct target *t, pid_t tid, enum hold hold)
 	return th;
 }
 
+/*
+ * EPERM is also said of zombies, of threads that a clone event has attached to
+ * us already, and of threads that another thread of ours is just letting go:
+ * a surgeon's end is seen by pthread_join before the kernel has detached what
+ * it held. 1: it is traced by this thread; 0: try again; else -errno.
+ */
+static int why_not_permitted(const struct target *t, pid_t tid)
+{
+	char path[64];
+	pid_t tracer = (pid_t)procfs_status(t->pid, tid, "TracerPid", 10, 0);
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d", tracer);
+	if (tracer == gettid())
+		return 1;
+	if (tracer && access(path, F_OK) == 0)
+		return 0;
+	return fail(EPERM, "attach to thread %d of %d (%s)", tid, t->pid, t->comm);
+}
+
+static bool has_ended(const struct target *t, pid_t tid)
+{
+	char state = procfs_state(t->pid, tid);
+
+	return !state || state == 'Z' || state == 'X';
+}
+
 /* Seize one thread and interrupt it; does not wait. A thread that ended
  * meanwhile is no error. */
 static int seize(struct target *t, pid_t tid, unsigned long options)
 {
-	if (ptrace(PTRACE_SEIZE, tid, 0, options) < 0) {
-		char state = procfs_state(t->pid, tid);
-		int err = errno;
+	enum { TRIES = 200, REST = 500 * 1000 };
+	int mine = 0;
 
-		/* EPERM is also said of zombies and of threads that a clone
-		 * event has attached in the meantime. */
-		if (err == ESRCH || !state || state == 'Z' || state == 'X')
+	for (int i = 0; ptrace(PTRACE_SEIZE, tid, 0, options) < 0; i++) {
+		if (errno == ESRCH || has_ended(t, tid))
 			return 0;
-		if (procfs_status(t->pid, tid, "TracerPid", 10, 0) == getpid() &&
-		    find(t, tid))
-			return 0;
-		return fail(err, "attach to thread %d of %d (%s)", tid, t->pid, t->comm);
+		if (errno != EPERM || i == TRIES)
+			return fail(errno, "attach to thread %d of %d (%s)", tid, t->pid, t->comm);
+		mine = why_not_permitted(t, tid);
+		if (mine < 0)
+			return mine;
+		if (mine)
+			break;
+		nanosleep(&(struct timespec){ 0, REST }, NULL);
 	}
 	if (!hold_new(t, tid, HOLD_SEIZED))
 		return fail(ENOMEM, "attach to thread %d of %d (%s)", tid, t->pid, t->comm);
@@ -255,7 +283,7 @@ int target_stop(struct target *t, uint64_t budget)
 int target_stop_one(struct target *t, pid_t tid, uint64_t budget, struct thread_hold **ret)
 {
 	t->stopped_at = now_ns();
-	int err = seize(t, tid, OPTIONS_ONE);
+	int err = find(t, tid) ? 0 : seize(t, tid, OPTIONS_ONE);
 
 	err = err ? err : wait_all(t, t->stopped_at + budget);
 	*ret = find(t, tid);
@@ -369,6 +397,11 @@ static int wait_one(struct thread_hold *th, uint64_t until)
 	th->hold = WIFSTOPPED(status) ? HOLD_STOPPED : HOLD_GONE;
 	th->event_stop = status >> 16 == PTRACE_EVENT_STOP;
 	return th->hold == HOLD_GONE ? -ESRCH : status;
+}
+
+int thread_wait(struct thread_hold *th, uint64_t budget)
+{
+	return wait_one(th, now_ns() + budget);
 }
 
 int thread_resume(struct thread_hold *th, int request, int signal, uint64_t budget)

@@ -86,6 +86,8 @@ int thread_regs(struct thread_hold *);
  * `budget` ns (it still runs), -ESRCH when it is gone.
  */
 int thread_resume(struct thread_hold *, int request, int signal, uint64_t budget);
+/* Wait for the next stop of a thread that runs; results as above. */
+int thread_wait(struct thread_hold *, uint64_t budget);
 /* Bring a thread that runs, or rests in another stop, to PTRACE_EVENT_STOP,
  * the one kind of stop from which registers may be restored for good. A fault
  * of a remote call is dropped; SIGSTOP is passed on. */

@@ -159,9 +159,9 @@ static int nothing_left(struct trace *t)
 static int attach(struct trace *t)
 {
 	struct stat st;
-	int err = probes_check(&t->target, &t->sel);
+	int err = clear_earlier(t);
 
-	err = err ? err : clear_earlier(t);
+	err = err ? err : probes_check(&t->target, &t->sel);
 	if (!err && !anything_left(t))
 		return nothing_left(t);
 	err = err ? err : probes_needs(&t->sel, &t->needs, &t->slots);

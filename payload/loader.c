@@ -69,6 +69,7 @@ static void load(struct loader *l)
 {
 	uint64_t base;
 	void *handle;
+	int fd;
 
 	l->tid = (int32_t)cpu_syscall(__NR_gettid, 0, 0, 0);
 	__atomic_store_n(&l->status, LOADER_STARTED, __ATOMIC_RELEASE);
@@ -82,8 +83,10 @@ static void load(struct loader *l)
 	} else {
 		copy_error(l);
 	}
-	if (l->fd >= 0)
-		cpu_syscall(__NR_close, l->fd, 0, 0);
+	/* Once, also if a second victim has started a second loader. */
+	fd = __atomic_exchange_n(&l->fd, -1, __ATOMIC_ACQ_REL);
+	if (fd >= 0)
+		cpu_syscall(__NR_close, fd, 0, 0);
 	finish(l, handle ? LOADER_DONE : LOADER_FAILED);
 }
 
