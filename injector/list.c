@@ -45,7 +45,7 @@ static void print_exits(const struct probe *p, struct output *out)
 		output_printf(out, "%s%zu %s", comma, n[i], tactic_word(i));
 		comma = ", ";
 	}
-	output_text(out, "\n", 1);
+	output_printf(out, "%s\n", *comma ? "" : "never returns");
 }
 
 static void print_probe(const struct selected *s, size_t i, struct output *out)

@@ -151,7 +151,7 @@ static struct slot *carried(const struct placing *p, raddr_t addr, enum slot_kin
 
 static enum slot_kind kind_of(const struct site *s)
 {
-	return s->entry ? SLOT_ENTRY : SLOT_EXIT;
+	return s->entry ? SLOT_ENTRY : s->host ? SLOT_HOLE : SLOT_EXIT;
 }
 
 /* Function ids are for life, for they stand in stubs that stay. */

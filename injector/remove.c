@@ -70,7 +70,8 @@ static int removal_order(const void *a, const void *b)
 	/* Entries (2) before exits (1) before holes (0): see slot_kind. */
 	if (x->slot >> 24 != y->slot >> 24)
 		return (int)(y->slot >> 24) - (int)(x->slot >> 24);
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
+	/* The hole inside a host goes before the host's own jump. */
+	return x->addr > y->addr ? -1 : x->addr < y->addr;
 }
 
 static bool stands(const struct removing *r, const struct slot *s)

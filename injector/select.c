@@ -291,6 +291,7 @@ static int plan_module(struct selected *s, const struct select_options *o)
 	struct plan_progress p = { .options = o, .base = s->module->base };
 	struct plan_options options = {
 		.entry_only = o->entry_only,
+		.hosts = true,
 		.progress = report_plan,
 		.ctx = &p,
 	};

@@ -306,9 +306,9 @@ static enum refusal why_entry_only(const struct body *b, const struct choice *c)
 {
 	if (c->entry_only)
 		return REFUSED_ENTRY_ONLY_ASKED;
-	if (b->entry_only)
-		return b->entry_only;
-	return b->nexits ? REFUSED_NONE : REFUSED_NO_EXIT;
+	/* One that never returns has all of its exits probed: its calls end
+	 * when something around them does, by a throw or a longjmp. */
+	return b->entry_only;
 }
 
 /* Picks for a probe that is not refused; 1 if tactic 3 is to be tried too. */

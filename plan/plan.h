@@ -37,7 +37,6 @@
 	X(JUMP_TABLE, "indirect-jump", "an indirect jump could not be resolved") \
 	X(SHARED_BODY, "shared-body", "another function jumps into the middle of this one, or it into another") \
 	X(EXIT_NO_ROOM, "exit-no-room", "an exit has no room for a jump") \
-	X(NO_EXIT, "no-exit", "the function never returns") \
 	X(OUT_OF_REACH, "out-of-reach", "no memory for the stub within reach of a jump") \
 	X(FOREIGN_PATCH, "foreign-patch", "foreign breakpoint or jump") \
 	X(TEXT_DIFFERS, "text-differs", "the code in memory differs from the file") \

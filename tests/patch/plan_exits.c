@@ -112,7 +112,8 @@ static void never_returns(void)
 	func("f", 0); put(MOV_EAX_1); put_call(0x80); func_end();
 	func("g", 0x80); put(RET); func_end();
 	module_plan("f");
-	CHECK(entry_only(REFUSED_NO_EXIT));
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(probe()->nexits == 0);
 	CHECK(probe()->nsites == 1);
 }
 
