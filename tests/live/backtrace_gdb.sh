@@ -6,11 +6,12 @@
 . "$ROOT/tests/lib.sh"
 
 need gdb
-victim recursion
-inject_bg -p "$VICTIM" -f 'rec_*' -o /dev/null
+victim spin_threads 2
+inject_bg -p "$VICTIM" -f 'spin_*' -o /dev/null
 frames()
 {
-	gdb -nx -batch -p "$VICTIM" -ex 'thread apply all bt -6' 2>gdb.err >gdb.out || die "gdb failed"
+	timeout -s KILL 30 gdb -nx -batch -iex 'set debuginfod enabled off' \
+		-p "$VICTIM" -ex 'thread apply all bt' 2>gdb.err >gdb.out || die "gdb failed"
 }
 for _ in 1 2 3; do
 	frames

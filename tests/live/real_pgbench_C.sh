@@ -12,7 +12,7 @@
 . "$ROOT/tests/real_postgres.sh"
 
 # Connections that stay open meanwhile were forked before, some during.
-for args in "-f Postmaster* -f Backend* -f *Fork*" "-f *"; do
+for args in "-f *PostmasterChild* -f StreamConnection" "-f *"; do
 	load "${as[@]}" "$pgbench" -n -C -S -c 4 -T 7
 	set -f
 	# shellcheck disable=SC2086

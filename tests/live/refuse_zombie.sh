@@ -4,8 +4,8 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
-# This shell's child, which execs sleep and so never waits for its own.
-bash -c 'true & echo $! >zombie.pid; exec sleep 60' &
+# This shell's child execs sleep, which never waits for a child that ends then.
+bash -c 'sleep 0.3 & echo $! >zombie.pid; exec sleep 60' &
 STARTED+=($!)
 zombie() { grep -q '^State:.Z' "/proc/$(cat zombie.pid)/status" 2>/dev/null; }
 wait_until 5 test -s zombie.pid && wait_until 5 zombie || skip "could not make a zombie"
