@@ -18,7 +18,7 @@ backend()
 }
 
 for args in "-f Exec*" "-f *" "-f * -f *@*"; do
-	load "${as[@]}" "$pgbench" -n -S -c 2 -T 7
+	load "${as[@]}" "$pgbench" -n -S -c 2 -T 15
 	pid=$(backend)
 	[ -n "$pid" ] || die "no backend"
 	set -f
