@@ -21,7 +21,7 @@ CFLAGS ?= $(OPT) -g
 ALL_CFLAGS := -std=gnu11 $(WARN) $(CFLAGS) -fno-strict-aliasing -MMD -MP \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
 ALL_LDFLAGS := $(LDFLAGS) $(if $(SAN),-fsanitize=$(SAN))
-LDLIBS := -ldw -lelf -lcapstone -lunwind-ptrace -lunwind-generic -liberty -lpthread
+LDLIBS := -ldw -lelf -llzma -lcapstone -lunwind-ptrace -lunwind-generic -liberty -lpthread
 
 # Vector registers of the target are neither saved nor touched.
 PAYLOAD_ARCH_x86_64 := -mgeneral-regs-only -mno-red-zone

@@ -17,8 +17,8 @@ static bool is_mapping_symbol(const char *name)
 /* Hand-written assembly often forgets to say that a symbol is a function; one
  * with a size or an unwind entry of its own is one. Names with a leading dot
  * are marks of tools (.annobin_...). */
-static bool untyped_is_function(const struct unwind *u, const Elf64_Sym *sym,
-				const Elf64_Shdr *sh, const char *raw)
+static bool untyped_is_function(const struct unwind *u, const GElf_Sym *sym,
+				const GElf_Shdr *sh, const char *raw)
 {
 	const struct fde *fde;
 
@@ -31,13 +31,13 @@ static bool untyped_is_function(const struct unwind *u, const Elf64_Sym *sym,
 }
 
 static bool is_function(const struct image *im, const struct unwind *u,
-			const Elf64_Sym *sym, const Elf64_Shdr *sh,
+			const GElf_Sym *sym, const GElf_Shdr *sh,
 			const char *raw)
 {
 	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS ||
 	    sym->st_shndx == SHN_COMMON || !image_is_text(im, sym->st_value))
 		return false;
-	switch (ELF64_ST_TYPE(sym->st_info)) {
+	switch (GELF_ST_TYPE(sym->st_info)) {
 	case STT_FUNC:
 	case STT_GNU_IFUNC:
 		return true;
@@ -52,9 +52,9 @@ static bool is_function(const struct image *im, const struct unwind *u,
  * before a local one, `write` before `__write` (the C library exports the
  * plain one as weak), and only then global before weak.
  */
-static uint8_t rank_of(const Elf64_Sym *sym, const char *raw)
+static uint8_t rank_of(const GElf_Sym *sym, const char *raw)
 {
-	uint8_t bind = ELF64_ST_BIND(sym->st_info);
+	uint8_t bind = GELF_ST_BIND(sym->st_info);
 
 	return (bind == STB_LOCAL) << 2 | (raw[0] == '_') << 1 |
 	       (bind == STB_WEAK);
@@ -78,26 +78,30 @@ int candidates_add(const struct image *im, const struct image *sections,
 
 	ret->files++;
 	for (size_t i = 1; i < table->n && !err; i++) {
-		const Elf64_Sym *sym = &table->v[i];
-		const Elf64_Shdr *sh = sym->st_shndx < sections->nsections ?
-			&sections->sections[sym->st_shndx] : NULL;
-		const char *raw = symtab_name(table, sym);
-		bool local = ELF64_ST_BIND(sym->st_info) == STB_LOCAL;
+		const GElf_Shdr *sh;
+		const char *raw;
+		GElf_Sym sym;
 
-		if (ELF64_ST_TYPE(sym->st_info) == STT_FILE)
+		if (!symtab_get(table, i, &sym))
+			continue;
+		sh = sym.st_shndx < sections->nsections ?
+			&sections->sections[sym.st_shndx] : NULL;
+		raw = symtab_name(table, &sym);
+		if (GELF_ST_TYPE(sym.st_info) == STT_FILE)
 			ret->files++;
 		if (!*raw || is_mapping_symbol(raw) ||
-		    !is_function(im, u, sym, sh, raw))
+		    !is_function(im, u, &sym, sh, raw))
 			continue;
 		err = add(ret, &(struct candidate){
-			.addr = sym->st_value,
-			.size = sym->st_size,
+			.addr = sym.st_value,
+			.size = sym.st_size,
 			.limit = sh ? sh->sh_addr + sh->sh_size : UINT64_MAX,
 			.raw = raw,
-			.file = local ? ret->files : 0,
+			.file = GELF_ST_BIND(sym.st_info) == STB_LOCAL ?
+				ret->files : 0,
 			.source = table->source,
-			.rank = rank_of(sym, raw),
-			.ifunc = ELF64_ST_TYPE(sym->st_info) == STT_GNU_IFUNC,
+			.rank = rank_of(&sym, raw),
+			.ifunc = GELF_ST_TYPE(sym.st_info) == STT_GNU_IFUNC,
 		});
 	}
 	return err;

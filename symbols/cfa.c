@@ -2,184 +2,208 @@
 /*
  * cfa: how far is the frame's fixed address from the stack pointer here?
  *
- * Runs call frame programs, and follows the rule of the CFA alone: where the
- * registers are saved does not matter.
+ * libdw runs the call frame programs; what it cannot be trusted with is kept
+ * from it. In version 0.188 a register number takes memory for all registers
+ * below it, up to 2 GB; a program that remembers states without end takes
+ * memory for each; one whose last operand is cut off runs on into what follows,
+ * and an expression there of negative length sends it back, forever; and the
+ * binary search table may lead it into the middle of an entry. So programs are
+ * checked first, and libdw gets a file of entries that passed, no table, and
+ * some zeros to run on into.
  */
 #include "symbols/unwind.h"
 
+#include <string.h>
+
 enum {
-	CFA_ADVANCE = 0x40, CFA_OFFSET = 0x80, CFA_RESTORE = 0xc0,
-	CFA_NOP = 0x00, CFA_SET_LOC = 0x01, CFA_ADVANCE1 = 0x02,
-	CFA_ADVANCE2 = 0x03, CFA_ADVANCE4 = 0x04, CFA_OFFSET_EXT = 0x05,
-	CFA_RESTORE_EXT = 0x06, CFA_UNDEFINED = 0x07, CFA_SAME_VALUE = 0x08,
-	CFA_REGISTER = 0x09, CFA_REMEMBER = 0x0a, CFA_RESTORE_STATE = 0x0b,
-	CFA_DEF = 0x0c, CFA_DEF_REGISTER = 0x0d, CFA_DEF_OFFSET = 0x0e,
-	CFA_DEF_EXPRESSION = 0x0f, CFA_EXPRESSION = 0x10,
-	CFA_OFFSET_EXT_SF = 0x11, CFA_DEF_SF = 0x12, CFA_DEF_OFFSET_SF = 0x13,
-	CFA_VAL_OFFSET = 0x14, CFA_VAL_OFFSET_SF = 0x15,
-	CFA_VAL_EXPRESSION = 0x16, CFA_NEGATE_RA = 0x2d, CFA_ARGS_SIZE = 0x2e,
-	CFA_OFFSET_NEGATIVE = 0x2f,
-
+	REGISTER_MAX = 255,	/* arm64 has 128 */
 	REMEMBER_MAX = 32,	/* compilers nest one deep */
+	BLOCK_MAX = 1024,	/* the longest expression, in bytes */
+	PADDING = 256,
 };
 
-struct machine {
-	const struct unwind *u;
-	const struct cie *cie;
-	struct cursor c;
-	raddr_t loc;
-	struct cfa *cfa;
-	struct cfa saved[REMEMBER_MAX];
-	size_t nsaved;
+/*
+ * The operands of each operation: an integer of 1, 2 or 4 bytes, `u`leb128 (or
+ * sleb128, which is as long), `r`egister, `b`lock, encoded `a`ddress; `+` and
+ * `-` remember and restore a state. NULL: libdw does not know it either, or
+ * nobody uses it.
+ */
+static const char *const operands[0x40] = {
+	[DW_CFA_nop] = "",
+	[DW_CFA_set_loc] = "a",
+	[DW_CFA_advance_loc1] = "1",
+	[DW_CFA_advance_loc2] = "2",
+	[DW_CFA_advance_loc4] = "4",
+	[DW_CFA_offset_extended] = "ru",
+	[DW_CFA_restore_extended] = "r",
+	[DW_CFA_undefined] = "r",
+	[DW_CFA_same_value] = "r",
+	[DW_CFA_register] = "rr",
+	[DW_CFA_remember_state] = "+",
+	[DW_CFA_restore_state] = "-",
+	[DW_CFA_def_cfa] = "ru",
+	[DW_CFA_def_cfa_register] = "r",
+	[DW_CFA_def_cfa_offset] = "u",
+	[DW_CFA_def_cfa_expression] = "b",
+	[DW_CFA_expression] = "rb",
+	[DW_CFA_offset_extended_sf] = "ru",
+	[DW_CFA_def_cfa_sf] = "ru",
+	[DW_CFA_def_cfa_offset_sf] = "u",
+	[DW_CFA_val_offset] = "ru",
+	[DW_CFA_val_offset_sf] = "ru",
+	[DW_CFA_val_expression] = "rb",
+	[DW_CFA_GNU_window_save] = "",	/* arm64: sign the return address */
+	[DW_CFA_GNU_args_size] = "u",
+	[DW_CFA_GNU_negative_offset_extended] = "ru",
 };
 
-static int advance(struct machine *m, uint64_t delta)
+static bool operand_is_sane(struct cursor *c, char kind, uint8_t encoding,
+			    size_t *remembered)
 {
-	uint64_t bytes;
+	uint64_t n;
 
-	if (__builtin_mul_overflow(delta, m->cie->code_align, &bytes) ||
-	    __builtin_add_overflow(m->loc, bytes, &m->loc))
-		return -ENOTSUP;
-	return 0;
-}
-
-/* Offsets wrap instead of overflowing: a hostile one is only a wrong one. */
-static int64_t scaled(const struct machine *m, int64_t value)
-{
-	return (int64_t)((uint64_t)value * (uint64_t)m->cie->data_align);
-}
-
-static int remember(struct machine *m)
-{
-	if (m->nsaved == REMEMBER_MAX)
-		return -ENOTSUP;
-	m->saved[m->nsaved++] = *m->cfa;
-	return 0;
-}
-
-static int restore_state(struct machine *m)
-{
-	if (!m->nsaved)
-		return -ENOTSUP;
-	*m->cfa = m->saved[--m->nsaved];
-	return 0;
-}
-
-/* Rules of registers: read past them. -ENOTSUP for an unknown one, whose
- * length nobody knows. */
-static int skip_rule(struct machine *m, uint8_t op)
-{
-	switch (op) {
-	case CFA_NOP:
-	case CFA_NEGATE_RA:
-		return 0;
-	case CFA_OFFSET_EXT:
-	case CFA_REGISTER:
-	case CFA_OFFSET_EXT_SF:
-	case CFA_VAL_OFFSET:
-	case CFA_VAL_OFFSET_SF:
-	case CFA_OFFSET_NEGATIVE:
-		cursor_uleb(&m->c);
-		cursor_uleb(&m->c);
-		return 0;
-	case CFA_RESTORE_EXT:
-	case CFA_UNDEFINED:
-	case CFA_SAME_VALUE:
-	case CFA_ARGS_SIZE:
-		cursor_uleb(&m->c);
-		return 0;
-	case CFA_EXPRESSION:
-	case CFA_VAL_EXPRESSION:
-		cursor_uleb(&m->c);
-		cursor_skip(&m->c, cursor_uleb(&m->c));
-		return 0;
-	}
-	return -ENOTSUP;
-}
-
-static int define(struct machine *m, uint8_t op)
-{
-	struct cfa *cfa = m->cfa;
-
-	switch (op) {
-	case CFA_DEF:
-		cfa->reg = cursor_uleb(&m->c);
-		cfa->offset = cursor_uleb(&m->c);
+	switch (kind) {
+	case '1':
+	case '2':
+	case '4':
+		cursor_uint(c, kind - '0');
 		break;
-	case CFA_DEF_SF:
-		cfa->reg = cursor_uleb(&m->c);
-		cfa->offset = scaled(m, cursor_sleb(&m->c));
+	case 'r':
+		return cursor_uleb(c) <= REGISTER_MAX;
+	case 'u':
+		cursor_uleb(c);
 		break;
-	case CFA_DEF_REGISTER:
-		cfa->reg = cursor_uleb(&m->c);
-		return 0;
-	case CFA_DEF_OFFSET:
-		cfa->offset = cursor_uleb(&m->c);
-		return 0;
-	case CFA_DEF_OFFSET_SF:
-		cfa->offset = scaled(m, cursor_sleb(&m->c));
-		return 0;
-	case CFA_DEF_EXPRESSION:
-		cursor_skip(&m->c, cursor_uleb(&m->c));
-		cfa->is_expression = true;
-		return 0;
-	default:
-		return skip_rule(m, op);
+	case 'b':
+		n = cursor_uleb(c);
+		cursor_skip(c, n);
+		return n <= BLOCK_MAX;
+	case 'a':
+		cursor_pointer(c, encoding);
+		break;
+	case '+':
+		return ++*remembered <= REMEMBER_MAX;
+	case '-':
+		return (*remembered)-- > 0;
 	}
-	cfa->is_expression = false;
-	return 0;
+	return true;
 }
 
-static int step(struct machine *m)
+bool cfa_is_sane(struct cursor c, uint8_t encoding)
 {
-	uint8_t op = cursor_uint(&m->c, 1);
+	size_t remembered = 0;
 
-	switch (op & 0xc0) {
-	case CFA_ADVANCE:
-		return advance(m, op & 0x3f);
-	case CFA_OFFSET:
-		cursor_uleb(&m->c);
-		return 0;
-	case CFA_RESTORE:
-		return 0;
+	while (cursor_left(&c)) {
+		uint8_t op = cursor_uint(&c, 1);
+		const char *kinds = operands[op & 0x3f];
+
+		/* These three have an operand in the operation itself. */
+		if (op & 0xc0)
+			kinds = (op & 0xc0) == DW_CFA_offset ? "u" : "";
+		if (!kinds)
+			return false;
+		for (; *kinds; kinds++)
+			if (!operand_is_sane(&c, *kinds, encoding, &remembered))
+				return false;
 	}
-	switch (op) {
-	case CFA_SET_LOC:
-		m->loc = cursor_pointer(&m->c, m->cie->encoding, &m->u->bases);
-		return 0;
-	case CFA_ADVANCE1:
-		return advance(m, cursor_uint(&m->c, 1));
-	case CFA_ADVANCE2:
-		return advance(m, cursor_uint(&m->c, 2));
-	case CFA_ADVANCE4:
-		return advance(m, cursor_uint(&m->c, 4));
-	case CFA_REMEMBER:
-		return remember(m);
-	case CFA_RESTORE_STATE:
-		return restore_state(m);
-	}
-	return define(m, op);
+	return !c.bad;
 }
 
-int cfa_run(const struct unwind *u, const struct cie *cie,
-	    struct cursor program, raddr_t start, raddr_t pc, struct cfa *ret)
+/* ---- the copy ------------------------------------------------------------ */
+
+struct wrapper {
+	Elf64_Ehdr header;
+	Elf64_Shdr sections[3];	/* none, .eh_frame, its name */
+	char names[16];
+};
+
+uint8_t *cfa_copy(const struct image *im, const struct cursor *section,
+		  struct unwind *u)
 {
-	struct machine m = {
-		.u = u, .cie = cie, .c = program, .loc = start, .cfa = ret,
+	size_t n = cursor_left(section);
+	struct wrapper *w = calloc(1, sizeof(*w) + n + PADDING);
+
+	if (!w)
+		return NULL;
+	*w = (struct wrapper){
+		.header = {
+			.e_machine = im->header.e_machine,
+			.e_type = ET_DYN,
+			.e_version = EV_CURRENT,
+			.e_ehsize = sizeof(w->header),
+			.e_shoff = offsetof(struct wrapper, sections),
+			.e_shentsize = sizeof(w->sections[0]),
+			.e_shnum = ARRAY_SIZE(w->sections),
+			.e_shstrndx = 2,
+		},
+		.sections[1] = {
+			.sh_name = 1, .sh_type = SHT_PROGBITS,
+			.sh_flags = SHF_ALLOC, .sh_addr = section->addr,
+			.sh_offset = sizeof(*w), .sh_size = n,
+		},
+		.sections[2] = {
+			.sh_type = SHT_STRTAB, .sh_size = sizeof(w->names),
+			.sh_offset = offsetof(struct wrapper, names),
+		},
+		.names = "\0.eh_frame",
 	};
-	struct cfa now = *ret;
+	memcpy(w->header.e_ident, im->header.e_ident, EI_NIDENT);
+	memcpy(w + 1, section->p, n);
+	u->copy = (uint8_t *)w;
+	u->elf = elf_memory((char *)w, sizeof(*w) + n + PADDING);
+	return u->elf ? (uint8_t *)(w + 1) : NULL;
+}
 
-	/* A rule holds from its own location on, so the last state before the
-	 * location passes `pc` is the one wanted. */
-	while (cursor_left(&m.c)) {
-		int err = step(&m);
+int cfa_open(struct unwind *u)
+{
+	u->cfi = dwarf_getcfi_elf(u->elf);
+	return u->cfi ? 0 : -ENOMEM;
+}
 
-		if (err || m.c.bad)
-			return -ENOTSUP;
-		if (m.loc > pc)
-			break;
-		now = *ret;
+/* ---- lookups ------------------------------------------------------------- */
+
+/* Machines of which we know: DWARF's number of the stack pointer, and where the
+ * CFA is when a function is entered. */
+static const struct machine {
+	uint16_t machine;
+	uint8_t stack_pointer;
+	int64_t entry_offset;
+} machines[] = {
+	{ EM_X86_64, 7, 8 },
+	{ EM_AARCH64, 31, 0 },
+};
+
+static const struct machine *machine_of(const struct unwind *u)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(machines); i++)
+		if (machines[i].machine == u->machine)
+			return &machines[i];
+	return NULL;
+}
+
+int unwind_cfa(const struct unwind *u, raddr_t pc, int64_t *ret)
+{
+	const struct machine *m = machine_of(u);
+	Dwarf_Frame *frame;
+	int err = -ENOTSUP;
+	Dwarf_Op *op;
+	size_t n;
+
+	if (!m || !u->cfi || dwarf_cfi_addrframe(u->cfi, pc, &frame))
+		return err;
+	if (!dwarf_frame_cfa(frame, &op, &n) && n == 1 &&
+	    op->atom == DW_OP_bregx && op->number == m->stack_pointer) {
+		*ret = (int64_t)op->number2;
+		err = 0;
 	}
-	*ret = now;
-	return 0;
+	free(frame);
+	return err;
+}
+
+bool unwind_is_entered(const struct unwind *u, const struct fde *fde)
+{
+	const struct machine *m = machine_of(u);
+	int64_t offset;
+
+	return !m || (!unwind_cfa(u, fde->range.start, &offset) &&
+		      offset == m->entry_offset);
 }

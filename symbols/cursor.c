@@ -25,42 +25,22 @@ uint64_t cursor_uint(struct cursor *c, size_t size)
 	return value;
 }
 
-/* Seven bits a byte; *bits is how many there were. No number needs more than
- * ten bytes, and a hostile one could go on for the whole file. */
-static uint64_t leb(struct cursor *c, unsigned int *bits, bool *negative)
-{
-	uint64_t value = 0, byte;
-
-	*bits = 0;
-	do {
-		byte = cursor_uint(c, 1);
-		if (*bits < 64)
-			value |= (byte & 0x7f) << *bits;
-		*bits += 7;
-	} while (byte & 0x80 && *bits < 70);
-	if (byte & 0x80)
-		c->bad = true;
-	*negative = byte & 0x40;
-	return value;
-}
-
+/* Seven bits a byte. No number needs more than ten bytes, and a hostile one
+ * could go on for the whole file. */
 uint64_t cursor_uleb(struct cursor *c)
 {
-	unsigned int bits;
-	bool negative;
+	uint64_t value = 0, byte;
+	unsigned int bits = 0;
 
-	return leb(c, &bits, &negative);
-}
-
-int64_t cursor_sleb(struct cursor *c)
-{
-	unsigned int bits;
-	bool negative;
-	uint64_t value = leb(c, &bits, &negative);
-
-	if (negative && bits < 64)
-		value |= UINT64_MAX << bits;
-	return (int64_t)value;
+	do {
+		byte = cursor_uint(c, 1);
+		if (bits < 64)
+			value |= (byte & 0x7f) << bits;
+		bits += 7;
+	} while (byte & 0x80 && bits < 70);
+	if (byte & 0x80)
+		c->bad = true;
+	return value;
 }
 
 struct cursor cursor_take(struct cursor *c, uint64_t n)
@@ -76,51 +56,34 @@ struct cursor cursor_take(struct cursor *c, uint64_t n)
 static uint64_t stored_value(struct cursor *c, uint8_t format)
 {
 	switch (format) {
-	case PE_ABS:
-	case PE_U8:
-	case PE_S8:
+	case DW_EH_PE_absptr:
+	case DW_EH_PE_udata8:
+	case DW_EH_PE_sdata8:
 		return cursor_uint(c, 8);
-	case PE_ULEB:
+	case DW_EH_PE_uleb128:
 		return cursor_uleb(c);
-	case PE_SLEB:
-		return cursor_sleb(c);
-	case PE_U2:
+	case DW_EH_PE_udata2:
 		return cursor_uint(c, 2);
-	case PE_U4:
+	case DW_EH_PE_udata4:
 		return cursor_uint(c, 4);
-	case PE_S2:
+	case DW_EH_PE_sdata2:
 		return (int64_t)(int16_t)cursor_uint(c, 2);
-	case PE_S4:
+	case DW_EH_PE_sdata4:
 		return (int64_t)(int32_t)cursor_uint(c, 4);
 	}
 	c->bad = true;
 	return 0;
 }
 
-raddr_t cursor_pointer(struct cursor *c, uint8_t encoding,
-		       const struct pointer_bases *bases)
+raddr_t cursor_pointer(struct cursor *c, uint8_t encoding)
 {
-	uint8_t relative_to = encoding & 0x70;
-	raddr_t base = 0;
+	raddr_t base = encoding & DW_EH_PE_pcrel ? c->addr : 0;
+	uint64_t value;
 
-	if (encoding == PE_OMIT)
+	if (encoding == DW_EH_PE_omit)
 		return 0;
-	if (relative_to == PE_ALIGNED) {
-		cursor_skip(c, -c->addr & 7);
-		return cursor_uint(c, 8);
-	}
-	if (relative_to == PE_PCREL)
-		base = c->addr;
-	else if (relative_to == PE_TEXTREL)
-		base = bases->text;
-	else if (relative_to == PE_DATAREL)
-		base = bases->data;
-	else if (relative_to == PE_FUNCREL)
-		base = bases->func;
-	else if (relative_to)
+	if (encoding & ~(0x0f | DW_EH_PE_pcrel))
 		c->bad = true;
-
-	uint64_t value = stored_value(c, encoding & 0x0f);
-
+	value = stored_value(c, encoding & 0x0f);
 	return value ? base + value : 0;
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/debugfile.h"
 
+#include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <lzma.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,33 +26,23 @@ static int open_regular(const char *path)
 
 /* ---- does it belong to the image? ---------------------------------------- */
 
-/* The checksum of .gnu_debuglink: CRC-32 as in zip files. */
 static int file_crc(int fd, uint32_t *ret)
 {
-	uint32_t table[256];
 	uint8_t buf[16384];
-	uint32_t crc = UINT32_MAX;
 	off_t at = 0;
 	ssize_t n;
 
-	for (uint32_t i = 0; i < 256; i++) {
-		table[i] = i;
-		for (int bit = 0; bit < 8; bit++)
-			table[i] = table[i] >> 1 ^
-				   (table[i] & 1 ? 0xedb88320 : 0);
-	}
+	*ret = 0;
 	while ((n = pread(fd, buf, sizeof(buf), at)) > 0) {
-		for (ssize_t i = 0; i < n; i++)
-			crc = crc >> 8 ^ table[(crc ^ buf[i]) & 0xff];
+		*ret = lzma_crc32(buf, n, *ret);
 		at += n;
 	}
-	*ret = ~crc;
 	return n < 0 ? -errno : 0;
 }
 
 /* Equal build ids settle it; without any, the checksum does. */
 static bool belongs(const struct image *image, const struct image *debug,
-		    const uint32_t *crc)
+		    int debug_fd, const uint32_t *crc)
 {
 	uint8_t id[20], other[20];
 	size_t n = image_build_id(image, id);
@@ -57,7 +50,7 @@ static bool belongs(const struct image *image, const struct image *debug,
 
 	if (n && image_build_id(debug, other) == n)
 		return !memcmp(id, other, n);
-	return crc && !file_crc(debug->fd, &sum) && sum == *crc;
+	return crc && !file_crc(debug_fd, &sum) && sum == *crc;
 }
 
 static int try_file(const struct stripped *s, const char *path,
@@ -65,24 +58,21 @@ static int try_file(const struct stripped *s, const char *path,
 		    struct symtab *ret)
 {
 	auto_close int fd = open_regular(path);
-	int err = -ENOENT;
 
 	if (fd < 0)
-		return err;
+		return -ENOENT;
 	if (image_open(fd, path, image)) {
 		fail_clear();
-		return err;
+		return -ENOENT;
 	}
 	if (image->header.e_machine == s->image->header.e_machine &&
-	    belongs(s->image, image, crc))
-		err = symtab_read(image, SHT_SYMTAB, ret);
-	if (!err && !ret->n)
-		err = -ENOENT;
-	if (err)
-		image_close(image);
-	else
-		image_detach(image);
-	return err;
+	    belongs(s->image, image, fd, crc))
+		symtab_read(image, ret);
+	image_detach(image);
+	if (ret->n)
+		return 0;
+	image_close(image);
+	return -ENOENT;
 }
 
 /* ---- where could it be? -------------------------------------------------- */
@@ -105,24 +95,20 @@ static int try_build_id(const struct stripped *s, struct image *image,
 }
 
 struct debuglink {
-	char *name;		/* owned */
+	const char *name;	/* owned by the image */
 	uint32_t crc;
 };
 
 static int read_debuglink(const struct image *im, struct debuglink *ret)
 {
-	const Elf64_Shdr *sh = image_section(im, ".gnu_debuglink");
-	uint64_t at;
+	const GElf_Shdr *sh = image_section(im, ".gnu_debuglink");
 
-	if (!sh || sh->sh_type == SHT_NOBITS ||
-	    image_piece(im, sh->sh_offset, sh->sh_size, &ret->name))
+	if (!sh || sh->sh_size > PATH_MAX)
 		return -ENOENT;
-	at = ALIGN_UP(strlen(ret->name) + 1, 4);
+	ret->name = dwelf_elf_gnu_debuglink(im->elf, &ret->crc);
 	/* A name with a slash could point anywhere. */
-	if (!*ret->name || strchr(ret->name, '/') || sh->sh_size < 4 ||
-	    at > sh->sh_size - 4)
+	if (!ret->name || !*ret->name || strchr(ret->name, '/'))
 		return -ENOENT;
-	memcpy(&ret->crc, ret->name + at, sizeof(ret->crc));
 	return 0;
 }
 
@@ -144,14 +130,12 @@ static int try_debuglink(const struct stripped *s, struct image *image,
 	const char *slash = strrchr(s->path, '/');
 	auto_free char *dir = slash ?
 		strndup(s->path, slash - s->path) : strdup(".");
-	struct debuglink link = { 0 };
-	auto_free char *name = NULL;
+	struct debuglink link;
 	int err;
 
 	if (!dir)
 		return -ENOMEM;
 	err = read_debuglink(s->image, &link);
-	name = link.name;
 	if (err)
 		return err;
 	err = try_in(s, "", dir, "", &link, image, ret);

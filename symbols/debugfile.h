@@ -17,7 +17,7 @@ struct stripped {
  * A debug file found by build id, or by .gnu_debuglink, and checked to belong
  * to the image by build id or checksum: its headers and symbol table. 0,
  * -ENOENT if there is none that has symbols, or -ENOMEM. On success the caller
- * closes *image and clears *ret.
+ * closes *image, which owns *ret.
  */
 int debugfile_read(const struct stripped *, struct image *image,
 		   struct symtab *ret);

@@ -5,18 +5,14 @@
 
 void dynamic_read(const struct image *im, struct dynamic *ret)
 {
-	const Elf64_Phdr *ph = image_segment(im, PT_DYNAMIC);
-	const uint8_t *p;
-	Elf64_Dyn dyn;
-	size_t n;
+	const GElf_Phdr *ph = image_segment(im, PT_DYNAMIC);
+	Elf_Data *table;
+	GElf_Dyn dyn;
 
 	*ret = (struct dynamic){ .present = ph != NULL };
-	p = ph ? image_at(im, ph->p_vaddr, &n) : NULL;
-	if (!p)
-		return;
-	n = MIN(n, ph->p_filesz);
-	for (; n >= sizeof(dyn); p += sizeof(dyn), n -= sizeof(dyn)) {
-		memcpy(&dyn, p, sizeof(dyn));
+	table = ph ? image_table(im, ph->p_vaddr, ph->p_filesz, ELF_T_DYN) :
+		     NULL;
+	for (int i = 0; table && gelf_getdyn(table, i, &dyn); i++) {
 		if (dyn.d_tag == DT_NULL)
 			break;
 		if (dyn.d_tag > 0 && dyn.d_tag < DYNAMIC_TAGS)
@@ -27,7 +23,6 @@ void dynamic_read(const struct image *im, struct dynamic *ret)
 			ret->versym = dyn.d_un.d_ptr;
 	}
 }
-
 static bool word_at(const struct image *im, raddr_t addr, uint32_t *ret)
 {
 	const uint8_t *p = image_bytes(im, addr, sizeof(*ret));

@@ -10,6 +10,7 @@ enum {
 	PLT_MAX = 8,		/* linkage tables: .plt, .plt.got, .plt.sec */
 	FUNC_ALIGN = 16,	/* where compilers start functions, unless they
 				 * optimize for size */
+	SAMPLE = 1000,
 	PACKED_GAP = 4,		/* less than this is no padding of functions */
 };
 
@@ -138,7 +139,7 @@ static int add_all_named(struct builder *b, const struct candidates *c)
 static void find_plts(struct builder *b)
 {
 	for (size_t i = 1; i < b->im->nsections; i++) {
-		const Elf64_Shdr *sh = &b->im->sections[i];
+		const GElf_Shdr *sh = &b->im->sections[i];
 		const char *name = image_section_name(b->im, sh);
 
 		if (b->nplts < PLT_MAX && sh->sh_flags & SHF_EXECINSTR &&
@@ -156,13 +157,14 @@ static bool in_plt(const struct builder *b, raddr_t addr)
 	return false;
 }
 
-/* Code optimized for size starts anywhere: then alignment proves nothing. */
+/* Code optimized for size starts anywhere: then alignment proves nothing. Some
+ * entries stand for all. */
 static bool starts_are_aligned(const struct unwind *u)
 {
-	size_t aligned = 0, entered = 0;
+	size_t aligned = 0, entered = 0, stride = u->nfdes / SAMPLE + 1;
 
-	for (size_t i = 0; i < u->nfdes; i++) {
-		if (!(u->fdes[i].flags & FDE_ENTERED))
+	for (size_t i = 0; i < u->nfdes; i += stride) {
+		if (!unwind_is_entered(u, &u->fdes[i]))
 			continue;
 		entered++;
 		if (u->fdes[i].range.start % FUNC_ALIGN == 0)
@@ -190,7 +192,7 @@ static bool is_packed(const struct builder *b, const struct fde *fde)
  */
 static bool is_fragment(const struct builder *b, const struct fde *fde)
 {
-	if (!(fde->flags & FDE_ENTERED))
+	if (!unwind_is_entered(b->u, fde))
 		return true;
 	return b->aligned && is_packed(b, fde) &&
 	       !addresses_has(b->pointers, fde->range.start);

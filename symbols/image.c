@@ -7,153 +7,119 @@
 
 enum {
 	PIECE_MAX = 1u << 31,	/* no real file has a larger table or text */
+	NOTES_MAX = 1 << 20,	/* a build id takes 36 bytes */
 };
-
-/* ---- bytes of the file --------------------------------------------------- */
-
-static int read_at(const struct image *im, uint64_t offset, void *buf, size_t n)
-{
-	uint8_t *p = buf;
-
-	if (offset > im->size || n > im->size - offset)
-		return -EBADMSG;
-	if (im->fd < 0) {
-		memcpy(p, im->memory + offset, n);
-		return 0;
-	}
-	while (n) {
-		ssize_t got = pread(im->fd, p, n, offset);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return got ? -errno : -EBADMSG;
-		p += got, n -= got, offset += got;
-	}
-	return 0;
-}
-
-int image_piece(const struct image *im, uint64_t offset, uint64_t size,
-		void *ret)
-{
-	uint8_t *p;
-	int err;
-
-	if (offset > im->size || size > im->size - offset || size > PIECE_MAX)
-		return -EBADMSG;
-	p = malloc(size + 1);
-	if (!p)
-		return -ENOMEM;
-	err = read_at(im, offset, p, size);
-	if (err) {
-		free(p);
-		return err;
-	}
-	p[size] = 0;
-	*(uint8_t **)ret = p;
-	return 0;
-}
 
 /* ---- headers ------------------------------------------------------------- */
 
-static int check_header(const struct image *im, const char *path)
+static int check_kind(Elf *elf, const char *path)
 {
-	const Elf64_Ehdr *eh = &im->header;
-
-	if (memcmp(eh->e_ident, ELFMAG, SELFMAG))
+	if (elf_kind(elf) != ELF_K_ELF)
 		return fail(ENOEXEC, "read %s: not an ELF file", path);
-	if (eh->e_ident[EI_CLASS] == ELFCLASS32)
+	if (gelf_getclass(elf) == ELFCLASS32)
 		return fail(ENOEXEC, "read %s: 32-bit code", path);
-	if (eh->e_ident[EI_CLASS] != ELFCLASS64 ||
-	    eh->e_ident[EI_DATA] != ELFDATA2LSB)
+	if (elf_getident(elf, NULL)[EI_DATA] != ELFDATA2LSB)
 		return fail(ENOEXEC, "read %s: not little-endian 64-bit code",
 			    path);
 	return 0;
 }
 
+/* More sections than fit in the header are counted elsewhere, and libelf at
+ * once allocates for all: up to 2^32, if the file is sparse. No program has
+ * that many. */
+static bool counts_elsewhere(int fd)
+{
+	Elf64_Ehdr eh;
+
+	return pread(fd, &eh, sizeof(eh), 0) == sizeof(eh) &&
+	       eh.e_ident[EI_CLASS] == ELFCLASS64 && eh.e_shoff && !eh.e_shnum;
+}
+
 static int read_segments(struct image *im, const char *path)
 {
-	const Elf64_Ehdr *eh = &im->header;
-	int err;
+	const GElf_Ehdr *eh = &im->header;
 
 	if (!eh->e_phnum)
 		return 0;
 	if (eh->e_phentsize != sizeof(Elf64_Phdr) || eh->e_phnum == PN_XNUM)
 		return fail(EBADMSG, "read %s: its program headers", path);
-	err = image_piece(im, eh->e_phoff, eh->e_phnum * sizeof(Elf64_Phdr),
-			  &im->segments);
-	if (err)
-		return fail(-err, "read %s: its program headers", path);
-	im->nsegments = eh->e_phnum;
+	im->segments = calloc(eh->e_phnum, sizeof(*im->segments));
+	if (!im->segments)
+		return fail(ENOMEM, "read %s", path);
+	for (; im->nsegments < eh->e_phnum; im->nsegments++)
+		if (!gelf_getphdr(im->elf, im->nsegments,
+				  &im->segments[im->nsegments]))
+			return fail(EBADMSG, "read %s: its program headers",
+				    path);
 	return 0;
 }
 
-/* A file runs without section headers, so a broken table is as good as none. */
-static void read_sections(struct image *im)
+/*
+ * The string table of the section names. libelf would unpack a compressed one
+ * by itself, and a small file can hold a very large one; there is no honest
+ * reason for it.
+ */
+static bool read_section_names(struct image *im)
 {
-	const Elf64_Ehdr *eh = &im->header;
-	uint64_t count = eh->e_shnum;
-	uint32_t names = eh->e_shstrndx;
-	Elf64_Shdr first;
+	size_t index;
 
-	if (!eh->e_shoff || eh->e_shentsize != sizeof(Elf64_Shdr) ||
-	    read_at(im, eh->e_shoff, &first, sizeof(first)))
-		return;
-	if (!count)		/* more than 65,279 of them */
-		count = first.sh_size;
-	if (names == SHN_XINDEX)
-		names = first.sh_link;
-	if (!count || count > im->size / sizeof(Elf64_Shdr) ||
-	    image_piece(im, eh->e_shoff, count * sizeof(Elf64_Shdr),
-			&im->sections))
-		return;
-	im->nsections = count;
-	if (names < count && im->sections[names].sh_type == SHT_STRTAB &&
-	    !image_piece(im, im->sections[names].sh_offset,
-			 im->sections[names].sh_size, &im->section_names))
-		im->section_names_size = im->sections[names].sh_size;
+	if (elf_getshdrstrndx(im->elf, &index) || index >= im->nsections ||
+	    im->sections[index].sh_flags & SHF_COMPRESSED ||
+	    im->sections[index].sh_type != SHT_STRTAB)
+		return false;
+	im->section_names = image_section_data(im, &im->sections[index]);
+	return im->section_names != NULL;
+}
+
+/* A file runs without section headers, so a broken table is as good as none. */
+static int read_sections(struct image *im, const char *path)
+{
+	size_t n;
+
+	if (elf_getshdrnum(im->elf, &n) || !n ||
+	    im->header.e_shentsize != sizeof(Elf64_Shdr))
+		return 0;
+	im->sections = calloc(n, sizeof(*im->sections));
+	if (!im->sections)
+		return fail(ENOMEM, "read %s", path);
+	for (; im->nsections < n; im->nsections++)
+		if (!gelf_getshdr(elf_getscn(im->elf, im->nsections),
+				  &im->sections[im->nsections]))
+			break;
+	if (im->nsections < n || !read_section_names(im))
+		im->nsections = 0;
+	return 0;
 }
 
 static int open_headers(struct image *im, const char *path)
 {
-	int err = read_at(im, 0, im->header.e_ident, EI_NIDENT);
+	int err = check_kind(im->elf, path);
 
 	if (err)
-		return fail(ENOEXEC, "read %s: not an ELF file", path);
-	err = check_header(im, path);
-	if (err)
 		return err;
-	err = read_at(im, 0, &im->header, sizeof(im->header));
-	if (err)
-		return fail(-err, "read %s: its header", path);
+	if (!gelf_getehdr(im->elf, &im->header))
+		return fail(EBADMSG, "read %s: its header", path);
 	err = read_segments(im, path);
-	if (err)
-		return err;
-	read_sections(im);
-	return 0;
+	return err ? err : read_sections(im, path);
 }
 
 int image_open(int fd, const char *path, struct image *ret)
 {
 	struct stat st;
+	int err;
 
-	*ret = (struct image){ .fd = fd };
+	*ret = (struct image){ 0 };
 	if (fstat(fd, &st))
 		return fail(errno, "read %s", path);
 	if (!S_ISREG(st.st_mode))
 		return fail(ENOEXEC, "read %s: not a regular file", path);
 	ret->size = st.st_size;
-	int err = open_headers(ret, path);
-	if (err)
-		image_close(ret);
-	return err;
-}
-
-int image_open_memory(const uint8_t *bytes, size_t size, const char *path,
-		      struct image *ret)
-{
-	*ret = (struct image){ .fd = -1, .memory = bytes, .size = size };
-	int err = open_headers(ret, path);
+	elf_version(EV_CURRENT);
+	if (!counts_elsewhere(fd))
+		ret->elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (!ret->elf)
+		return fail(EBADMSG, "read %s: its headers", path);
+	err = open_headers(ret, path);
 	if (err)
 		image_close(ret);
 	return err;
@@ -161,19 +127,16 @@ int image_open_memory(const uint8_t *bytes, size_t size, const char *path,
 
 void image_detach(struct image *im)
 {
-	im->fd = -1;
-	im->memory = NULL;
-	im->size = 0;
+	elf_cntl(im->elf, ELF_C_FDDONE);
 }
 
 void image_close(struct image *im)
 {
 	free(im->segments);
 	free(im->sections);
-	free(im->section_names);
 	free(im->loads);
-	free(im->bytes);
-	*im = (struct image){ .fd = -1 };
+	elf_end(im->elf);
+	*im = (struct image){ 0 };
 }
 
 /* ---- loads --------------------------------------------------------------- */
@@ -188,7 +151,7 @@ static int compare_loads(const void *a, const void *b)
 }
 
 /* What the file really holds of a PT_LOAD; an empty range if nothing. */
-static struct load load_of(const struct image *im, const Elf64_Phdr *ph)
+static struct load load_of(const struct image *im, const GElf_Phdr *ph)
 {
 	struct load l = { .offset = ph->p_offset, .flags = ph->p_flags };
 	uint64_t n = 0;
@@ -222,10 +185,12 @@ static void sort_loads(struct image *im)
 	im->nloads = kept;
 }
 
+/* The loads are read in one piece: many that overlap in the file, as hostile
+ * ones could, cost no more than the file. */
 int image_load(struct image *im, const char *path)
 {
 	uint64_t end = 0;
-	int err;
+	Elf_Data *data;
 
 	im->loads = calloc(im->nsegments + 1, sizeof(*im->loads));
 	if (!im->loads)
@@ -239,8 +204,14 @@ int image_load(struct image *im, const char *path)
 		end = MAX(end, l.offset + range_size(l.range));
 	}
 	sort_loads(im);
-	err = image_piece(im, 0, end, &im->bytes);
-	return err ? fail(-err, "read %s: its segments", path) : 0;
+	if (!end)
+		return 0;
+	data = end <= PIECE_MAX ?
+		elf_getdata_rawchunk(im->elf, 0, end, ELF_T_BYTE) : NULL;
+	if (!data)
+		return fail(EBADMSG, "read %s: its segments", path);
+	im->bytes = data->d_buf;
+	return 0;
 }
 
 static const struct load *load_at(const struct image *im, raddr_t addr)
@@ -279,6 +250,19 @@ const uint8_t *image_bytes(const struct image *im, raddr_t addr, uint64_t n)
 	return p && n <= have ? p : NULL;
 }
 
+Elf_Data *image_table(const struct image *im, raddr_t addr, uint64_t size,
+		      Elf_Type type)
+{
+	size_t have, entry = gelf_fsize(im->elf, type, 1, EV_CURRENT);
+	const uint8_t *p = image_at(im, addr, &have);
+
+	if (!p || MIN(size, have) < entry)
+		return NULL;
+	size = MIN(size, have);
+	return elf_getdata_rawchunk(im->elf, p - im->bytes, size - size % entry,
+				    type);
+}
+
 uint64_t image_held(const struct image *im)
 {
 	uint64_t held = 0;
@@ -297,14 +281,18 @@ bool image_is_text(const struct image *im, raddr_t addr)
 
 /* ---- lookups ------------------------------------------------------------- */
 
-const char *image_section_name(const struct image *im, const Elf64_Shdr *sh)
+const char *image_section_name(const struct image *im, const GElf_Shdr *sh)
 {
-	if (sh->sh_name >= im->section_names_size)
+	const Elf_Data *names = im->section_names;
+	const char *p = names->d_buf;
+
+	if (sh->sh_name >= names->d_size ||
+	    !memchr(p + sh->sh_name, '\0', names->d_size - sh->sh_name))
 		return "";
-	return im->section_names + sh->sh_name;
+	return p + sh->sh_name;
 }
 
-const Elf64_Shdr *image_section(const struct image *im, const char *name)
+const GElf_Shdr *image_section(const struct image *im, const char *name)
 {
 	for (size_t i = 1; i < im->nsections; i++)
 		if (!strcmp(image_section_name(im, &im->sections[i]), name))
@@ -312,7 +300,7 @@ const Elf64_Shdr *image_section(const struct image *im, const char *name)
 	return NULL;
 }
 
-const Elf64_Shdr *image_section_by_type(const struct image *im, uint32_t type)
+const GElf_Shdr *image_section_by_type(const struct image *im, uint32_t type)
 {
 	for (size_t i = 1; i < im->nsections; i++)
 		if (im->sections[i].sh_type == type)
@@ -320,19 +308,17 @@ const Elf64_Shdr *image_section_by_type(const struct image *im, uint32_t type)
 	return NULL;
 }
 
-const Elf64_Shdr *image_section_at(const struct image *im, raddr_t addr)
+Elf_Data *image_section_data(const struct image *im, const GElf_Shdr *sh)
 {
-	for (size_t i = 1; i < im->nsections; i++) {
-		const Elf64_Shdr *sh = &im->sections[i];
+	Elf_Data *data;
 
-		if (sh->sh_flags & SHF_ALLOC && !(sh->sh_flags & SHF_TLS) &&
-		    addr >= sh->sh_addr && addr - sh->sh_addr < sh->sh_size)
-			return sh;
-	}
-	return NULL;
+	if (sh->sh_size > PIECE_MAX)
+		return NULL;
+	data = elf_getdata(elf_getscn(im->elf, sh - im->sections), NULL);
+	return data && data->d_buf ? data : NULL;
 }
 
-const Elf64_Phdr *image_segment(const struct image *im, uint32_t type)
+const GElf_Phdr *image_segment(const struct image *im, uint32_t type)
 {
 	for (size_t i = 0; i < im->nsegments; i++)
 		if (im->segments[i].p_type == type)
@@ -340,59 +326,39 @@ const Elf64_Phdr *image_segment(const struct image *im, uint32_t type)
 	return NULL;
 }
 
-static size_t note_build_id(const uint8_t *p, size_t n, size_t align,
-			    uint8_t ret[20])
+static size_t note_build_id(Elf_Data *notes, uint8_t ret[20])
 {
-	Elf64_Nhdr note;
+	size_t at = 0, next, name, desc;
+	GElf_Nhdr note;
 
-	while (n >= sizeof(note)) {
-		memcpy(&note, p, sizeof(note));
-		p += sizeof(note), n -= sizeof(note);
-
-		uint64_t name = ALIGN_UP((uint64_t)note.n_namesz, align);
-		uint64_t desc = ALIGN_UP((uint64_t)note.n_descsz, align);
-
-		if (name > n || note.n_descsz > n - name)
-			return 0;
+	for (; (next = gelf_getnote(notes, at, &note, &name, &desc)); at = next)
 		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
-		    !memcmp(p, "GNU", 4)) {
-			size_t len = MIN(note.n_descsz, 20u);
+		    !memcmp((char *)notes->d_buf + name, "GNU", 4)) {
+			size_t n = MIN(note.n_descsz, 20u);
 
-			memcpy(ret, p + name, len);
-			return len;
+			memcpy(ret, (char *)notes->d_buf + desc, n);
+			return n;
 		}
-		if (desc > n - name)
-			return 0;
-		p += name + desc, n -= name + desc;
-	}
 	return 0;
-}
-
-static size_t piece_build_id(const struct image *im, uint64_t offset,
-			     uint64_t size, uint64_t align, uint8_t ret[20])
-{
-	auto_free uint8_t *p = NULL;
-
-	if (image_piece(im, offset, size, &p))
-		return 0;
-	return note_build_id(p, size, align == 8 ? 8 : 4, ret);
 }
 
 /* Debug files keep the note in a section, while their segments are empty. */
 size_t image_build_id(const struct image *im, uint8_t ret[20])
 {
-	const Elf64_Shdr *sh = image_section(im, ".note.gnu.build-id");
-	size_t n = 0;
+	const GElf_Shdr *sh = image_section(im, ".note.gnu.build-id");
+	size_t left = NOTES_MAX, n = 0;
 
-	if (sh && sh->sh_type == SHT_NOTE)
-		n = piece_build_id(im, sh->sh_offset, sh->sh_size,
-				   sh->sh_addralign, ret);
+	if (sh && sh->sh_type == SHT_NOTE && sh->sh_size <= NOTES_MAX)
+		n = note_build_id(image_section_data(im, sh), ret);
 	for (size_t i = 0; i < im->nsegments && !n; i++) {
-		const Elf64_Phdr *ph = &im->segments[i];
+		const GElf_Phdr *ph = &im->segments[i];
 
-		if (ph->p_type == PT_NOTE)
-			n = piece_build_id(im, ph->p_offset, ph->p_filesz,
-					   ph->p_align, ret);
+		if (ph->p_type != PT_NOTE || ph->p_filesz > left)
+			continue;
+		left -= ph->p_filesz;
+		n = note_build_id(elf_getdata_rawchunk(
+			im->elf, ph->p_offset, ph->p_filesz,
+			ph->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR), ret);
 	}
 	return n;
 }

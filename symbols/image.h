@@ -2,14 +2,15 @@
 /*
  * image: where in this ELF file is what?
  *
- * Files are read, never mapped: whoever owns a file may truncate it at any
- * moment, and a mapping would then kill us with SIGBUS. Nothing is allocated
- * for sizes that the file claims, only for bytes that it has.
+ * libelf reads the file, and only what is asked for. It is told to read and
+ * not to map: whoever owns a file may truncate it at any moment, and a mapping
+ * would then kill us with SIGBUS. Nothing is allocated for sizes that the file
+ * claims, only for bytes that it has.
  */
 #ifndef SYMBOLS_IMAGE_H
 #define SYMBOLS_IMAGE_H
 
-#include <elf.h>
+#include <gelf.h>
 
 #include "base/base.h"
 
@@ -21,44 +22,40 @@ struct load {
 };
 
 struct image {
-	int fd;			/* not ours; -1: the file is `memory` */
-	const uint8_t *memory;	/* not ours */
+	Elf *elf;		/* owns what is read of the file */
 	uint64_t size;		/* of the file, bytes */
-	Elf64_Ehdr header;
-	Elf64_Phdr *segments;
+	GElf_Ehdr header;
+	GElf_Phdr *segments;
 	size_t nsegments;
-	Elf64_Shdr *sections;	/* none when the table is missing or broken */
+	GElf_Shdr *sections;	/* none when the table is missing or broken */
 	size_t nsections;
-	char *section_names;
-	size_t section_names_size;
+	Elf_Data *section_names;	/* NULL: they have none */
 	/* After image_load(): */
 	struct load *loads;
 	size_t nloads;
-	uint8_t *bytes;		/* the file up to the end of its last load */
+	const uint8_t *bytes;	/* the file up to the end of its last load */
 };
 
 /* Headers only. -ENOEXEC or -EBADMSG, as symbols_open. `fd` must stay open
  * until image_detach() or image_close(). */
 int image_open(int fd, const char *path, struct image *ret);
-int image_open_memory(const uint8_t *bytes, size_t size, const char *path,
-		      struct image *ret);
 /* Read what the loads hold. */
 int image_load(struct image *, const char *path);
-/* Forget the file; what was loaded stays. */
+/* Forget the file; what was read stays. */
 void image_detach(struct image *);
 void image_close(struct image *);
 
-/* A copy of a piece of the file with a zero byte behind it; the caller frees.
- * -EBADMSG when the file does not hold all of it. */
-int image_piece(const struct image *, uint64_t offset, uint64_t size,
-		void *ret);
 /* The first section of that name, or NULL. */
-const Elf64_Shdr *image_section(const struct image *, const char *name);
-const Elf64_Shdr *image_section_by_type(const struct image *, uint32_t type);
-const char *image_section_name(const struct image *, const Elf64_Shdr *);
-/* The section that holds a link-time address, or NULL. */
-const Elf64_Shdr *image_section_at(const struct image *, raddr_t addr);
-const Elf64_Phdr *image_segment(const struct image *, uint32_t type);
+const GElf_Shdr *image_section(const struct image *, const char *name);
+const GElf_Shdr *image_section_by_type(const struct image *, uint32_t type);
+const char *image_section_name(const struct image *, const GElf_Shdr *);
+const GElf_Phdr *image_segment(const struct image *, uint32_t type);
+/* What a section holds, or NULL: it is empty, or not in the file. */
+Elf_Data *image_section_data(const struct image *, const GElf_Shdr *);
+/* The table of `size` bytes at a link-time address, for the gelf functions of
+ * its type; what the file does not hold is cut off. NULL if that is all. */
+Elf_Data *image_table(const struct image *, raddr_t addr, uint64_t size,
+		      Elf_Type type);
 
 /* Loaded bytes at a link-time address, and in *n how many follow; or NULL. */
 const uint8_t *image_at(const struct image *, raddr_t addr, size_t *n);

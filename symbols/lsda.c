@@ -12,12 +12,10 @@ static int read_call_sites(const struct image *im, struct cursor c,
 			   uint8_t encoding, raddr_t base, bool *any,
 			   struct addresses *ret)
 {
-	struct pointer_bases none = { 0 };
-
 	while (cursor_left(&c)) {
-		cursor_pointer(&c, encoding, &none);	/* start */
-		cursor_pointer(&c, encoding, &none);	/* length */
-		uint64_t pad = cursor_pointer(&c, encoding, &none);
+		cursor_pointer(&c, encoding);	/* start */
+		cursor_pointer(&c, encoding);	/* length */
+		uint64_t pad = cursor_pointer(&c, encoding);
 
 		cursor_uleb(&c);			/* action */
 		if (c.bad)
@@ -32,26 +30,24 @@ static int read_call_sites(const struct image *im, struct cursor c,
 }
 
 /* One function's area. *used grows by the bytes read. */
-static int read_area(const struct image *im, const struct unwind *u,
-		     struct fde *fde, uint64_t *used, struct addresses *ret)
+static int read_area(const struct image *im, struct fde *fde, uint64_t *used,
+		     struct addresses *ret)
 {
-	struct pointer_bases bases = u->bases;
 	struct cursor c = { .addr = fde->lsda };
 	raddr_t base = fde->range.start;
 	bool any = false;
 	size_t n;
 	int err;
 
-	bases.func = fde->range.start;
 	c.p = image_at(im, fde->lsda, &n);
 	if (!c.p)
 		return 0;
 	c.end = c.p + n;
 	uint8_t encoding = cursor_uint(&c, 1);
 
-	if (encoding != PE_OMIT)
-		base = cursor_pointer(&c, encoding, &bases);
-	if (cursor_uint(&c, 1) != PE_OMIT)
+	if (encoding != DW_EH_PE_omit)
+		base = cursor_pointer(&c, encoding);
+	if (cursor_uint(&c, 1) != DW_EH_PE_omit)
 		cursor_uleb(&c);		/* where the type table ends */
 	encoding = cursor_uint(&c, 1);
 	struct cursor sites = cursor_take(&c, cursor_uleb(&c));
@@ -77,7 +73,7 @@ int unwind_landing_pads(const struct image *im, struct unwind *u,
 		 * together are smaller than the file. */
 		if (used > held)
 			return -EBADMSG;
-		if (read_area(im, u, &u->fdes[i], &used, ret))
+		if (read_area(im, &u->fdes[i], &used, ret))
 			return -ENOMEM;
 	}
 	return 0;

@@ -40,59 +40,45 @@ static int note_word(const struct search *s, raddr_t at)
  * one it is added to the symbol's. A type that means something else (thread
  * storage) can at worst name a barrier that is none.
  */
-static int note_relocation(const struct search *s, const Elf64_Rela *r)
+static int note_relocation(const struct search *s, const GElf_Rela *r)
 {
-	uint64_t index = ELF64_R_SYM(r->r_info);
-	const Elf64_Sym *sym;
+	uint64_t index = GELF_R_SYM(r->r_info);
+	GElf_Sym sym;
 
 	if (!index)
 		return note(s, r->r_addend);
-	if (index >= s->dynsym->n)
+	if (!symtab_get(s->dynsym, index, &sym) || sym.st_shndx == SHN_UNDEF ||
+	    GELF_ST_TYPE(sym.st_info) == STT_TLS)
 		return 0;
-	sym = &s->dynsym->v[index];
-	if (sym->st_shndx == SHN_UNDEF ||
-	    ELF64_ST_TYPE(sym->st_info) == STT_TLS)
-		return 0;
-	return note(s, sym->st_value + (uint64_t)r->r_addend);
+	return note(s, sym.st_value + (uint64_t)r->r_addend);
 }
 
-static int note_rela(const struct search *s, raddr_t table, uint64_t size)
+static int note_rela(const struct search *s, raddr_t addr, uint64_t size)
 {
-	size_t n;
-	const uint8_t *p = image_at(s->im, table, &n);
-	Elf64_Rela r;
+	Elf_Data *table = image_table(s->im, addr, size, ELF_T_RELA);
+	GElf_Rela r;
 	int err = 0;
 
-	if (!p)
-		return 0;
-	for (n = MIN(n, size); n >= sizeof(r) && !err; n -= sizeof(r)) {
-		memcpy(&r, p, sizeof(r));
+	for (int i = 0; !err && table && gelf_getrela(table, i, &r); i++)
 		err = note_relocation(s, &r);
-		p += sizeof(r);
-	}
 	return err;
 }
 
-static int note_rel(const struct search *s, raddr_t table, uint64_t size)
+static int note_rel(const struct search *s, raddr_t addr, uint64_t size)
 {
-	size_t n;
-	const uint8_t *p = image_at(s->im, table, &n);
-	Elf64_Rel r;
+	Elf_Data *table = image_table(s->im, addr, size, ELF_T_REL);
+	GElf_Rel r;
 	int err = 0;
 
-	if (!p)
-		return 0;
-	for (n = MIN(n, size); n >= sizeof(r) && !err; n -= sizeof(r)) {
-		memcpy(&r, p, sizeof(r));
-		if (!ELF64_R_SYM(r.r_info))
+	for (int i = 0; !err && table && gelf_getrel(table, i, &r); i++)
+		if (!GELF_R_SYM(r.r_info))
 			err = note_word(s, r.r_offset);
-		p += sizeof(r);
-	}
 	return err;
 }
 
 /* An even entry is the address of a word; an odd one is a bitmap of the 63
- * words that follow the last one covered. */
+ * words that follow the last one covered. libelf knows no more of them than
+ * the name. */
 static int note_relr(const struct search *s, raddr_t table, uint64_t size)
 {
 	size_t n;
@@ -162,7 +148,7 @@ static int note_sections(const struct search *s)
 	int err = 0;
 
 	for (size_t i = 1; i < s->im->nsections && !err; i++) {
-		const Elf64_Shdr *sh = &s->im->sections[i];
+		const GElf_Shdr *sh = &s->im->sections[i];
 
 		if (!(sh->sh_flags & SHF_ALLOC) || sh->sh_size > left ||
 		    sh->sh_flags & SHF_EXECINSTR || sh->sh_type == SHT_NOBITS)

@@ -9,12 +9,12 @@
 
 struct symbols_impl {
 	struct image image;
+	struct image debug;	/* the file that has the symbols instead */
 	struct dynamic dynamic;
 	struct unwind unwind;
-	struct symtab dynsym;
-	struct symtab symtab;	/* the file's, or its debug file's */
+	struct symtab dynsym, symtab;
 	struct strings strings;
-	char *path, *interp;
+	char *path;
 };
 
 static const char *debug_root;
@@ -42,11 +42,12 @@ static int copy_path(struct symbols *s, const char *path)
 static void read_interp(struct symbols *s)
 {
 	const struct image *im = &s->impl->image;
-	const Elf64_Phdr *ph = image_segment(im, PT_INTERP);
+	const GElf_Phdr *ph = image_segment(im, PT_INTERP);
+	const uint8_t *p = ph ? image_bytes(im, ph->p_vaddr, ph->p_filesz) :
+				NULL;
 
-	if (ph && ph->p_filesz <= 4096 &&
-	    !image_piece(im, ph->p_offset, ph->p_filesz, &s->impl->interp))
-		s->interp = s->impl->interp;
+	if (p && memchr(p, '\0', ph->p_filesz))
+		s->interp = (const char *)p;
 }
 
 static int list_texts(struct symbols *s)
@@ -87,23 +88,23 @@ static int read_file(struct symbols *s, int fd)
 	return list_texts(s);
 }
 
-/* The symbol table that knows the most. *table_image is that of the file which
- * has it: the caller closes it. */
-static int read_symtab(struct symbols *s, struct image *table_image)
+/* The symbol table that knows the most. */
+static int read_symtab(struct symbols *s)
 {
 	struct symbols_impl *in = s->impl;
 	struct stripped stripped = {
 		.image = &in->image, .path = s->path,
 		.debug_root = debug_root ? debug_root : "/usr/lib/debug",
 	};
-	int err = symtab_read(&in->image, SHT_SYMTAB, &in->symtab);
+	int err;
 
 	in->symtab.source = FUNC_SYMTAB;
-	if (err || in->symtab.n)
-		return err;
-	err = debugfile_read(&stripped, table_image, &in->symtab);
+	symtab_read(&in->image, &in->symtab);
+	if (in->symtab.n)
+		return 0;
+	err = debugfile_read(&stripped, &in->debug, &in->symtab);
 	if (err == -ENOENT)
-		err = minidebug_read(&stripped, table_image, &in->symtab);
+		err = minidebug_read(&stripped, &in->debug, &in->symtab);
 	return err == -ENOENT ? 0 : err;
 }
 
@@ -111,13 +112,11 @@ static int collect(struct symbols *s, struct candidates *ret)
 {
 	struct symbols_impl *in = s->impl;
 	const struct image *im = &in->image;
-	struct image other = { .fd = -1 };
-	int err = read_symtab(s, &other);
+	int err = read_symtab(s);
 
 	if (!err)
-		err = candidates_add(im, other.nsections ? &other : im,
+		err = candidates_add(im, in->debug.elf ? &in->debug : im,
 				     &in->unwind, &in->symtab, ret);
-	image_close(&other);
 	if (!err)
 		err = candidates_add(im, im, &in->unwind, &in->dynsym, ret);
 	candidates_sort(ret);
@@ -133,9 +132,7 @@ static int read_functions(struct symbols *s)
 
 	if (!err)
 		err = unwind_landing_pads(&in->image, &in->unwind, &pointers);
-	if (!err)
-		err = symtab_read_dynamic(&in->image, &in->dynamic,
-					  &in->dynsym);
+	symtab_read_dynamic(&in->image, &in->dynamic, &in->dynsym);
 	in->dynsym.source = FUNC_DYNSYM;
 	if (!err)
 		err = pointers_find(&in->image, &in->dynamic, &in->dynsym,
@@ -180,12 +177,10 @@ void symbols_close(struct symbols *s)
 		return;
 	if (s->impl) {
 		image_close(&s->impl->image);
+		image_close(&s->impl->debug);
 		unwind_clear(&s->impl->unwind);
-		symtab_clear(&s->impl->dynsym);
-		symtab_clear(&s->impl->symtab);
 		strings_clear(&s->impl->strings);
 		free(s->impl->path);
-		free(s->impl->interp);
 	}
 	free(s->impl);
 	free(s->texts);
@@ -252,24 +247,30 @@ static bool is_hidden(const struct symbols_impl *in, size_t index)
 	return p && p[1] & 0x80;
 }
 
+static bool is_function(const GElf_Sym *sym)
+{
+	uint8_t type = GELF_ST_TYPE(sym->st_info);
+
+	return sym->st_shndx != SHN_UNDEF && sym->st_shndx != SHN_ABS &&
+	       (type == STT_FUNC || type == STT_GNU_IFUNC);
+}
+
 int symbols_dynamic(const struct symbols *s, const char *name, raddr_t *ret)
 {
 	const struct symtab *table = &s->impl->dynsym;
 	bool found = false;
 
 	for (size_t i = 1; i < table->n; i++) {
-		const Elf64_Sym *sym = &table->v[i];
-		uint8_t type = ELF64_ST_TYPE(sym->st_info);
+		GElf_Sym sym;
 
-		if (sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS ||
-		    (type != STT_FUNC && type != STT_GNU_IFUNC) ||
-		    strcmp(symtab_name(table, sym), name))
+		if (!symtab_get(table, i, &sym) || !is_function(&sym) ||
+		    strcmp(symtab_name(table, &sym), name))
 			continue;
 		bool hidden = is_hidden(s->impl, i);
 
 		if (found && hidden)
 			continue;
-		*ret = sym->st_value;
+		*ret = sym.st_value;
 		found = true;
 		if (!hidden)
 			break;
@@ -277,33 +278,9 @@ int symbols_dynamic(const struct symbols *s, const char *name, raddr_t *ret)
 	return found ? 0 : -ENOENT;
 }
 
-/* DWARF's number of the stack pointer; for a machine that we do not know, one
- * that no register has. */
-static uint64_t stack_pointer(uint16_t machine)
-{
-	switch (machine) {
-	case EM_X86_64:
-		return 7;
-	case EM_AARCH64:
-		return 31;
-	}
-	return UINT64_MAX;
-}
-
 int symbols_cfa_offset(const struct symbols *s, raddr_t pc, int64_t *ret)
 {
 	const struct unwind *u = &s->impl->unwind;
-	const struct fde *fde = unwind_find(u, pc);
-	struct cfa cfa;
-	int err;
 
-	if (!fde)
-		return -ENOENT;
-	err = unwind_cfa(u, fde, pc, &cfa);
-	if (err)
-		return err;
-	if (cfa.is_expression || cfa.reg != stack_pointer(s->machine))
-		return -ENOTSUP;
-	*ret = cfa.offset;
-	return 0;
+	return unwind_find(u, pc) ? unwind_cfa(u, pc, ret) : -ENOENT;
 }

@@ -6,8 +6,8 @@
  * ptrace: a module of a process is a file descriptor of the inode that the
  * process has mapped. All addresses are link-time addresses (st_value,
  * p_vaddr); who knows the process adds the load bias. Every byte of the file is
- * hostile: it is read (never mapped: its owner could truncate it under us) by
- * bounded parsers of our own.
+ * hostile. libelf and libdw read it (and never map it: its owner could truncate
+ * it under us); what they would trust too far is kept from them.
  */
 #ifndef SYMBOLS_SYMBOLS_H
 #define SYMBOLS_SYMBOLS_H
@@ -128,7 +128,7 @@ int symbols_dynamic(const struct symbols *, const char *name, raddr_t *ret);
 
 /* The CFA's offset from the stack pointer at `pc` in bytes (8 at a function's
  * entry on x86-64), from .eh_frame; -ENOENT when no unwind entry covers it,
- * -ENOTSUP when the CFA is not sp + constant there. */
+ * -ENOTSUP when the CFA is not sp + constant there. One thread at a time. */
 int symbols_cfa_offset(const struct symbols *, raddr_t pc, int64_t *ret);
 
 /*

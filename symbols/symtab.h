@@ -8,24 +8,25 @@
 #include "symbols/dynamic.h"
 #include "symbols/symbols.h"
 
+/* Owned by the image that it was read from. */
 struct symtab {
-	Elf64_Sym *v;
+	Elf_Data *symbols;
 	size_t n;
-	char *strings;		/* ends with a zero byte; versions cut off,
+	const char *strings;	/* ends with a zero byte; versions cut off,
 				 * control characters replaced */
 	size_t strings_size;
 	uint8_t source;		/* enum func_source */
 };
 
-/* The table in the section of type SHT_SYMTAB or SHT_DYNSYM. An absent or
- * broken one is empty. 0 or -ENOMEM. */
-int symtab_read(const struct image *, uint32_t type, struct symtab *ret);
-/* .dynsym, without section headers if need be. */
-int symtab_read_dynamic(const struct image *, const struct dynamic *,
-			struct symtab *ret);
-void symtab_clear(struct symtab *);
+/* .symtab. An absent or broken one is empty. */
+void symtab_read(const struct image *, struct symtab *ret);
+/* .dynsym, where the loader looks for it: it needs no section headers. */
+void symtab_read_dynamic(const struct image *, const struct dynamic *,
+			 struct symtab *ret);
 
+/* False if there is no such symbol. */
+bool symtab_get(const struct symtab *, size_t index, GElf_Sym *ret);
 /* Never NULL. */
-const char *symtab_name(const struct symtab *, const Elf64_Sym *);
+const char *symtab_name(const struct symtab *, const GElf_Sym *);
 
 #endif

@@ -3,29 +3,71 @@
 
 #include <string.h>
 
+enum {
+	LETTERS_MAX = 8,	/* of an augmentation; real ones have four */
+};
+
+/* What .eh_frame is read from. */
+struct reader {
+	const struct image *im;
+	struct unwind *u;
+	uint8_t *bytes;		/* the copy; bad entries are taken out of it */
+	size_t size;
+	raddr_t addr;
+};
+
+/* From `p`, which lies in the copy, to `end`. */
+static struct cursor cursor_at(const struct reader *r, const uint8_t *p,
+			       const uint8_t *end)
+{
+	return (struct cursor){
+		.p = p, .end = end, .addr = r->addr + (p - r->bytes),
+	};
+}
+
+/*
+ * An entry that libdw must not see becomes a CIE of version 0, which it passes
+ * over. The zeros are of the entry alone, at least 5 bytes long as
+ * dwarf_next_cfi has seen.
+ */
+static void take_out(struct reader *r, Dwarf_Off at)
+{
+	bool is_long = !memcmp(r->bytes + at, "\xff\xff\xff\xff", 4);
+
+	memset(r->bytes + at + (is_long ? 12 : 4), 0, is_long ? 9 : 5);
+}
+
 /* ---- CIEs ---------------------------------------------------------------- */
 
-/* The augmentation letters that follow 'z' say what its data are. */
-static bool read_augmentation(struct cursor *c, const char *letters,
-			      const struct unwind *u, struct cie *cie)
+static bool is_fixed_pointer(uint8_t encoding)
 {
-	struct cursor data;
+	return !(encoding & ~(0x0f | DW_EH_PE_pcrel)) &&
+	       (encoding & 0x07) != DW_EH_PE_uleb128;
+}
 
+/* The augmentation letters that follow 'z' say what its data are. Relics
+ * without 'z' are not read. */
+static bool read_augmentation(const char *letters, struct cursor data,
+			      struct cie *cie)
+{
+	uint8_t encoding;
+
+	if (!*letters)
+		return true;
 	if (*letters != 'z')
-		return !*letters;	/* "eh" and other relics: not read */
+		return false;
 	cie->has_augmentation = true;
-	data = cursor_take(c, cursor_uleb(c));
 	while (*++letters) {
 		switch (*letters) {
 		case 'L':
 			cie->lsda_encoding = cursor_uint(&data, 1);
 			break;
-		case 'P': {
-			uint8_t encoding = cursor_uint(&data, 1);
-
-			cursor_pointer(&data, encoding, &u->bases);
+		case 'P':
+			encoding = cursor_uint(&data, 1);
+			if (!is_fixed_pointer(encoding & ~DW_EH_PE_indirect))
+				return false;
+			cursor_pointer(&data, encoding & 0x0f);
 			break;
-		}
 		case 'R':
 			cie->encoding = cursor_uint(&data, 1);
 			break;
@@ -33,151 +75,138 @@ static bool read_augmentation(struct cursor *c, const char *letters,
 		case 'B':	/* return addresses signed with key B */
 		case 'G':	/* memory tagging */
 			break;
-		default:	/* its data cannot be skipped, only left */
-			return !data.bad;
+		default:
+			return false;
 		}
 	}
 	return !data.bad;
 }
 
-static int read_cie(struct unwind *u, uint64_t at, struct cursor c)
+/* 0, -ENOMEM, or -EBADMSG for one that is to be taken out. */
+static int read_cie(struct reader *r, Dwarf_Off at, const Dwarf_CIE *entry)
 {
-	struct cie *cie = vec_push(u->cies, u->ncies, u->cies_cap);
-	const char *letters;
+	struct cie cie = {
+		.at = at, .encoding = DW_EH_PE_absptr,
+		.lsda_encoding = DW_EH_PE_omit,
+	}, *slot;
+	struct cursor data = cursor_at(r, entry->augmentation_data,
+				       entry->initial_instructions);
+	struct cursor program = cursor_at(r, entry->initial_instructions,
+					  entry->initial_instructions_end);
 
-	if (!cie)
+	if (!read_augmentation(entry->augmentation, data, &cie) ||
+	    !is_fixed_pointer(cie.encoding) ||
+	    !cfa_is_sane(program, cie.encoding))
+		return -EBADMSG;
+	slot = vec_push(r->u->cies, r->u->ncies, r->u->cies_cap);
+	if (!slot)
 		return -ENOMEM;
-	cie->at = at;
-	cie->encoding = PE_ABS;
-	cie->lsda_encoding = PE_OMIT;
-
-	uint64_t version = cursor_uint(&c, 1);
-
-	letters = (const char *)c.p;
-	cursor_skip(&c, strnlen(letters, cursor_left(&c)) + 1);
-	if (c.bad || (version != 1 && version != 3 && version != 4))
-		return 0;
-	if (version == 4)
-		cursor_skip(&c, 2);	/* sizes of addresses and segments */
-	cie->code_align = cursor_uleb(&c);
-	cie->data_align = cursor_sleb(&c);
-	if (version == 1)
-		cursor_uint(&c, 1);	/* the return address's register */
-	else
-		cursor_uleb(&c);
-	if (!read_augmentation(&c, letters, u, cie) || c.bad)
-		return 0;
-	cie->program = c;
-	cie->usable = !cfa_run(u, cie, c, 0, UINT64_MAX, &cie->initial);
+	*slot = cie;
 	return 0;
 }
 
-static const struct cie *find_cie(const struct unwind *u, uint64_t at)
+static int compare_cies(const void *a, const void *b)
 {
-	size_t lo = 0, hi = u->ncies;
+	const struct cie *x = a, *y = b;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
 
-		if (u->cies[mid].at == at)
-			return &u->cies[mid];
-		if (at < u->cies[mid].at)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return NULL;
+static const struct cie *find_cie(const struct unwind *u, Dwarf_Off at)
+{
+	struct cie key = { .at = at };
+
+	return u->ncies ? bsearch(&key, u->cies, u->ncies, sizeof(key),
+				  compare_cies) : NULL;
 }
 
 /* ---- FDEs ---------------------------------------------------------------- */
 
-static raddr_t lsda_address(const struct image *im, const struct unwind *u,
-			    const struct cie *cie, struct cursor data,
-			    raddr_t func)
+/* As read_cie. One whose program alone is bad still tells where code is. */
+static int read_fde(struct reader *r, const Dwarf_FDE *entry)
 {
-	struct pointer_bases bases = u->bases;
-	const uint8_t *p;
-	raddr_t addr;
-
-	bases.func = func;
-	addr = cursor_pointer(&data, cie->lsda_encoding, &bases);
-	if (data.bad || !addr)
-		return 0;
-	if (!(cie->lsda_encoding & PE_INDIRECT))
-		return addr;
-	p = image_bytes(im, addr, 8);
-	if (!p)
-		return 0;
-	memcpy(&addr, p, 8);
-	return addr;
-}
-
-static int read_fde(const struct image *im, struct unwind *u, uint64_t cie_at,
-		    struct cursor c)
-{
-	const struct cie *cie = find_cie(u, cie_at);
-	struct fde fde = { 0 };
-	struct cfa cfa;
-
-	if (!cie || !cie->usable)
-		return 0;
-	fde.cie = cie - u->cies;
-	fde.range.start = cursor_pointer(&c, cie->encoding, &u->bases);
-	/* The length has the same format, and is relative to nothing. */
-	uint64_t size = cursor_pointer(&c, cie->encoding & 0x0f, &u->bases);
-
-	if (c.bad || !size || !image_is_text(im, fde.range.start))
-		return 0;
+	const struct cie *cie = find_cie(r->u, entry->CIE_pointer);
+	struct cursor c = cursor_at(r, entry->start, entry->end), data;
+	struct fde fde = { 0 }, *slot;
 	size_t room;
 
-	image_at(im, fde.range.start, &room);
+	if (!cie)
+		return -EBADMSG;
+	fde.range.start = cursor_pointer(&c, cie->encoding);
+	/* The length has the same format, and is relative to nothing. */
+	uint64_t size = cursor_pointer(&c, cie->encoding & 0x0f);
+
+	if (c.bad || !size || fde.range.start + size <= fde.range.start ||
+	    !image_is_text(r->im, fde.range.start))
+		return -EBADMSG;
+	image_at(r->im, fde.range.start, &room);
 	fde.range.end = fde.range.start + MIN(size, room);
 	if (cie->has_augmentation) {
-		struct cursor data = cursor_take(&c, cursor_uleb(&c));
-
-		fde.lsda = lsda_address(im, u, cie, data, fde.range.start);
+		data = cursor_take(&c, cursor_uleb(&c));
+		fde.lsda = cursor_pointer(&data, cie->lsda_encoding);
+		if (data.bad)
+			fde.lsda = 0;
 	}
 	if (c.bad)
-		return 0;
-	fde.program = c;
-	if (!unwind_cfa(u, &fde, fde.range.start, &cfa) &&
-	    !cfa.is_expression && cfa.reg == cie->initial.reg &&
-	    cfa.offset == cie->initial.offset)
-		fde.flags |= FDE_ENTERED;
-
-	struct fde *slot = vec_push(u->fdes, u->nfdes, u->fdes_cap);
-
+		return -EBADMSG;
+	slot = vec_push(r->u->fdes, r->u->nfdes, r->u->fdes_cap);
 	if (!slot)
 		return -ENOMEM;
 	*slot = fde;
-	return 0;
+	return cfa_is_sane(c, cie->encoding) ? 0 : -EBADMSG;
 }
 
 /* ---- the section --------------------------------------------------------- */
 
-static int read_entries(const struct image *im, struct unwind *u,
-			struct cursor c)
+/* For each letter of a CIE's augmentation, libdw 0.188 may read a byte past the
+ * entry, and a hostile augmentation could be as long as the section. */
+static bool has_long_augmentation(const struct reader *r, Dwarf_Off at)
 {
-	const raddr_t base = c.addr;
+	struct cursor c = cursor_at(r, r->bytes + at, r->bytes + r->size);
+	bool is_long = cursor_uint(&c, 4) == UINT32_MAX;
+
+	cursor_skip(&c, is_long ? 8 : 0);
+	if (cursor_uint(&c, is_long ? 8 : 4))
+		return false;		/* an FDE */
+	cursor_skip(&c, 1);		/* version */
+	return strnlen((const char *)c.p, cursor_left(&c)) > LETTERS_MAX;
+}
+
+static int read_entry(struct reader *r, Dwarf_Off at, Dwarf_Off *next)
+{
+	Elf_Data data = { .d_buf = r->bytes, .d_size = r->size };
+	Dwarf_CFI_Entry entry;
+	int err;
+
+	*next = at;
+	if (has_long_augmentation(r, at))
+		return -EBADMSG;
+	err = dwarf_next_cfi(r->im->header.e_ident, &data, true, at, next,
+			     &entry);
+	if (err > 0)
+		*next = -1;
+	if (err)
+		return *next == at ? -EBADMSG : 0;
+	err = dwarf_cfi_cie_p(&entry) ? read_cie(r, at, &entry.cie) :
+					read_fde(r, &entry.fde);
+	if (err == -EBADMSG) {
+		take_out(r, at);
+		return 0;
+	}
+	return err;
+}
+
+/* Up to the terminator, or to what cannot be passed over. */
+static int read_entries(struct reader *r)
+{
+	Dwarf_Off at = 0, next;
 	int err = 0;
 
-	while (!err && cursor_left(&c) >= 4) {
-		uint64_t at = c.addr - base;
-		uint64_t size = cursor_uint(&c, 4);
-
-		if (!size)	/* a terminator; a linker may leave several */
-			continue;
-		if (size == UINT32_MAX)
-			size = cursor_uint(&c, 8);
-		struct cursor entry = cursor_take(&c, size);
-		uint64_t id_at = entry.addr - base;
-		uint64_t id = cursor_uint(&entry, 4);
-
-		if (entry.bad)
-			break;
-		/* An FDE has the distance back to its CIE here. */
-		err = id ? read_fde(im, u, id_at - id, entry)
-			 : read_cie(u, at, entry);
+	for (; !err && at < r->size; at = next)
+		err = read_entry(r, at, &next);
+	if (err == -EBADMSG) {
+		memset(r->bytes + at, 0, r->size - at);
+		err = 0;
 	}
 	return err;
 }
@@ -186,8 +215,7 @@ static int read_entries(const struct image *im, struct unwind *u,
  * they end at a terminator, or at the latest with the segment. */
 static bool find_by_index(const struct image *im, struct cursor *ret)
 {
-	const Elf64_Phdr *ph = image_segment(im, PT_GNU_EH_FRAME);
-	struct pointer_bases none = { 0 };
+	const GElf_Phdr *ph = image_segment(im, PT_GNU_EH_FRAME);
 	struct cursor c;
 	size_t n;
 
@@ -202,31 +230,17 @@ static bool find_by_index(const struct image *im, struct cursor *ret)
 	uint8_t encoding = cursor_uint(&c, 1);
 
 	cursor_skip(&c, 2);	/* encodings of the index itself */
-	raddr_t start = cursor_pointer(&c, encoding, &none);
-
-	ret->p = c.bad ? NULL : image_at(im, start, &n);
+	ret->addr = cursor_pointer(&c, encoding);
+	ret->p = c.bad ? NULL : image_at(im, ret->addr, &n);
 	if (!ret->p)
 		return false;
-	ret->addr = start;
 	ret->end = ret->p + n;
-	for (const uint8_t *p = ret->p; ret->end - p >= 4;) {
-		uint32_t size;
-
-		memcpy(&size, p, 4);
-		if (!size) {
-			ret->end = p;
-			break;
-		}
-		if (size > ret->end - p - 4)
-			break;
-		p += 4 + size;
-	}
 	return true;
 }
 
 static bool find_entries(const struct image *im, struct cursor *ret)
 {
-	const Elf64_Shdr *sh = image_section(im, ".eh_frame");
+	const GElf_Shdr *sh = image_section(im, ".eh_frame");
 
 	*ret = (struct cursor){ 0 };
 	if (!sh || sh->sh_type == SHT_NOBITS)
@@ -239,13 +253,14 @@ static bool find_entries(const struct image *im, struct cursor *ret)
 	return true;
 }
 
+/* By start; then the first of a start is the longest. */
 static int compare_fdes(const void *a, const void *b)
 {
 	const struct fde *x = a, *y = b;
 
 	if (x->range.start != y->range.start)
 		return x->range.start < y->range.start ? -1 : 1;
-	return x->program.p < y->program.p ? -1 : x->program.p > y->program.p;
+	return x->range.end > y->range.end ? -1 : x->range.end < y->range.end;
 }
 
 static void sort_fdes(struct unwind *u)
@@ -263,18 +278,19 @@ static void sort_fdes(struct unwind *u)
 
 int unwind_read(const struct image *im, struct unwind *ret)
 {
-	const Elf64_Shdr *text = image_section(im, ".text");
-	const Elf64_Shdr *got = image_section(im, ".got");
-	struct cursor entries;
+	struct reader r = { .im = im, .u = ret };
+	struct cursor section;
 	int err;
 
-	*ret = (struct unwind){
-		.bases = { .text = text ? text->sh_addr : 0,
-			   .data = got ? got->sh_addr : 0 },
-	};
-	if (!find_entries(im, &entries))
+	*ret = (struct unwind){ .machine = im->header.e_machine };
+	if (!find_entries(im, &section))
 		return 0;
-	err = read_entries(im, ret, entries);
+	r.bytes = cfa_copy(im, &section, ret);
+	r.size = cursor_left(&section);
+	r.addr = section.addr;
+	err = r.bytes ? read_entries(&r) : -ENOMEM;
+	if (!err && ret->nfdes)
+		err = cfa_open(ret);
 	if (err)
 		unwind_clear(ret);
 	else
@@ -284,6 +300,9 @@ int unwind_read(const struct image *im, struct unwind *ret)
 
 void unwind_clear(struct unwind *u)
 {
+	dwarf_cfi_end(u->cfi);
+	elf_end(u->elf);
+	free(u->copy);
 	free(u->cies);
 	free(u->fdes);
 	*u = (struct unwind){ 0 };
@@ -323,11 +342,3 @@ const struct fde *unwind_next(const struct unwind *u, raddr_t pc)
 	return n < u->nfdes ? &u->fdes[n] : NULL;
 }
 
-int unwind_cfa(const struct unwind *u, const struct fde *fde, raddr_t pc,
-	       struct cfa *ret)
-{
-	const struct cie *cie = &u->cies[fde->cie];
-
-	*ret = cie->initial;
-	return cfa_run(u, cie, fde->program, fde->range.start, pc, ret);
-}

@@ -3,60 +3,49 @@
  * unwind: which stretches of code have an unwind entry, what is the stack like
  * there, and where do exceptions land?
  *
- * .eh_frame is read by our own bounded parser and not by libdw: it is wanted
- * for every function of a file, from files that may be hostile, and it alone
- * knows the functions of a stripped file.
+ * libdw splits .eh_frame into its entries and runs their programs. It trusts
+ * them further than a file of somebody else deserves, though, so it works on a
+ * copy from which whatever could hurt it was taken out: see cfa.c.
  */
 #ifndef SYMBOLS_UNWIND_H
 #define SYMBOLS_UNWIND_H
 
+#include <elfutils/libdw.h>
 #include <errno.h>
 
 #include "symbols/cursor.h"
 #include "symbols/image.h"
 
-/* How to compute the CFA somewhere: reg + offset, unless by an expression. */
-struct cfa {
-	uint64_t reg;		/* DWARF number */
-	int64_t offset;
-	bool is_expression;
-};
-
 struct cie {
-	uint64_t at;		/* offset in the section; ascending */
-	struct cursor program;
-	struct cfa initial;	/* after its program: the state at a call */
-	uint64_t code_align;
-	int64_t data_align;
+	Dwarf_Off at;		/* in the section */
 	uint8_t encoding, lsda_encoding;
 	bool has_augmentation;	/* 'z' */
-	bool usable;
 };
 
 enum fde_flag {
-	FDE_ENTERED = 1,	/* the stack at its start is that of a call, as
-				 * it is where a function begins */
-	FDE_LSDA = 2,		/* has landing pads */
+	FDE_LSDA = 1,		/* has landing pads */
 };
 
 struct fde {
 	struct range range;
-	struct cursor program;
 	raddr_t lsda;		/* 0: none */
-	uint32_t cie;		/* index */
 	uint8_t flags;		/* enum fde_flag */
 };
 
 struct unwind {
-	struct cie *cies;	/* in the order of the section */
-	size_t ncies, cies_cap;
 	struct fde *fdes;	/* sorted by start, one per start, in text */
 	size_t nfdes, fdes_cap;
-	struct pointer_bases bases;
+	struct cie *cies;	/* in the order of the section */
+	size_t ncies, cies_cap;
+	uint16_t machine;
+	/* An ELF file of nothing but the copy, which libdw reads. */
+	uint8_t *copy;
+	Elf *elf;
+	Dwarf_CFI *cfi;
 };
 
-/* Read the .eh_frame of a loaded image, which must outlive `ret`. Entries that
- * make no sense are left out. 0 or -ENOMEM. */
+/* Read the .eh_frame of a loaded image. Entries that make no sense are left
+ * out. 0 or -ENOMEM. */
 int unwind_read(const struct image *, struct unwind *ret);
 void unwind_clear(struct unwind *);
 
@@ -65,13 +54,24 @@ const struct fde *unwind_find(const struct unwind *, raddr_t pc);
 /* The entry with the lowest start >= `pc`, or NULL. */
 const struct fde *unwind_next(const struct unwind *, raddr_t pc);
 
-/* Run a program up to `pc`, from the state *ret on. 0, or -ENOTSUP for what it
- * does not know. */
-int cfa_run(const struct unwind *, const struct cie *, struct cursor program,
-	    raddr_t start, raddr_t pc, struct cfa *ret);
-/* The CFA rule at `pc` within `fde`. */
-int unwind_cfa(const struct unwind *, const struct fde *, raddr_t pc,
-	       struct cfa *ret);
+/* The CFA's offset from the stack pointer at `pc`, which an entry covers.
+ * -ENOTSUP when it is not sp + constant. One thread at a time: libdw keeps what
+ * it has read. */
+int unwind_cfa(const struct unwind *, raddr_t pc, int64_t *ret);
+/* Is the stack at the entry's start that of a call, as where a function
+ * begins? */
+bool unwind_is_entered(const struct unwind *, const struct fde *);
+
+/* ---- within unwind ------------------------------------------------------- */
+
+/* Copy the section into an ELF file of its own, and return where; NULL when
+ * memory is out. */
+uint8_t *cfa_copy(const struct image *, const struct cursor *section,
+		  struct unwind *);
+/* The copy is free of bad entries: hand it to libdw. */
+int cfa_open(struct unwind *);
+/* Can libdw run this program safely? */
+bool cfa_is_sane(struct cursor program, uint8_t encoding);
 
 /* Addresses found in passing. */
 struct addresses {
