@@ -2,14 +2,12 @@
 /*
  * cfa: how far is the frame's fixed address from the stack pointer here?
  *
- * libdw runs the call frame programs; what it cannot be trusted with is kept
- * from it. In version 0.188 a register number takes memory for all registers
- * below it, up to 2 GB; a program that remembers states without end takes
- * memory for each; one whose last operand is cut off runs on into what follows,
- * and an expression there of negative length sends it back, forever; and the
- * binary search table may lead it into the middle of an entry. So programs are
- * checked first, and libdw gets a file of entries that passed, no table, and
- * some zeros to run on into.
+ * libdw runs the call frame programs, of which it believes too much: in version
+ * 0.188 a register number takes memory for all registers below it, up to 2 GB,
+ * and a program that remembers states without end takes memory for each; the
+ * binary search table may lead it into the middle of an entry; and it reads a
+ * few bytes past what is cut off. So programs are checked first, and libdw gets
+ * a file with only the entries that passed, no table, and some zeros behind.
  */
 #include "symbols/unwind.h"
 

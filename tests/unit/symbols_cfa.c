@@ -1,93 +1,100 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Does our reader of .eh_frame agree with libdw, at every instruction-sized
- * step of every function of real files?
+ * Is the stack of every function of real files as readelf says, which has a
+ * reader of .eh_frame of its own?
  */
-#include <dwarf.h>
-#include <elfutils/libdw.h>
 #include <errno.h>
-#include <gelf.h>
 
 #include "tests/unit/symbols_world.h"
 
-enum { STRIDE = 5, STACK_POINTER = 7 };
-
 static const char *const files[] = {
-	"/proc/self/exe",
 	"/lib/x86_64-linux-gnu/libc.so.6",
 	"/usr/lib/x86_64-linux-gnu/libstdc++.so.6",
 	"/usr/bin/python3",
 };
 
-/* libdw's answer in our terms. */
-static int expected(Dwarf_CFI *cfi, raddr_t pc, int64_t *ret)
-{
-	Dwarf_Frame *frame;
-	Dwarf_Op *ops;
-	size_t n;
-	int err = -ENOTSUP;
+/* A row of readelf's table: from `start` on the CFA is `rule`. */
+struct row {
+	unsigned long long start;
+	char rule[32];
+};
 
-	if (dwarf_cfi_addrframe(cfi, pc, &frame))
-		return -ENOENT;
-	if (!dwarf_frame_cfa(frame, &ops, &n) && n == 1 &&
-	    ops->atom == DW_OP_bregx && ops->number == STACK_POINTER) {
-		*ret = ops->number2;
-		err = 0;
-	} else if (n == 1 && ops->atom == DW_OP_breg0 + STACK_POINTER) {
-		*ret = ops->number;
-		err = 0;
+static size_t compared;
+
+static void compare_at(const struct symbols *s, raddr_t pc, const char *rule)
+{
+	int64_t offset = 0, expected = 0;
+	int expected_err = -ENOTSUP;
+	int err = symbols_cfa_offset(s, pc, &offset);
+
+	if (!strncmp(rule, "rsp+", 4)) {
+		expected = atoll(rule + 4);
+		expected_err = 0;
 	}
-	free(frame);
-	return err;
-}
-
-static void compare(const struct symbols *s, Dwarf_CFI *cfi, raddr_t pc)
-{
-	int64_t ours = 0, theirs = 0;
-	int err = symbols_cfa_offset(s, pc, &ours);
-	int their_err = expected(cfi, pc, &theirs);
-
-	if (err == their_err && ours == theirs)
+	compared++;
+	if (err == expected_err && offset == expected)
 		return;
-	fprintf(stderr, "%s: at %#llx we say %d, %lld; libdw %d, %lld\n",
-		s->path, (unsigned long long)pc, err, (long long)ours,
-		their_err, (long long)theirs);
+	fprintf(stderr, "%s: at %#llx we say %d, %lld; readelf %s\n", s->path,
+		(unsigned long long)pc, err, (long long)offset, rule);
 	exit(1);
 }
 
-static size_t compare_file(const char *path)
+/* A row holds up to the next one, or to the end of the entry. */
+static void compare_row(const struct symbols *s, const struct row *row,
+			raddr_t end)
 {
-	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (!*row->rule || row->start >= end)
+		return;
+	compare_at(s, row->start, row->rule);
+	compare_at(s, end - 1, row->rule);
+}
+
+static void compare_file(const char *path)
+{
 	struct symbols *s = world_symbols(path);
-	size_t compared = 0;
+	char command[512], line[4096];
+	unsigned long long start, stop, end = 0;
+	struct row row = { 0 }, next;
 
-	CHECK(elf_version(EV_CURRENT) != EV_NONE);
-	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
-	Dwarf_CFI *cfi = elf ? dwarf_getcfi_elf(elf) : NULL;
+	snprintf(command, sizeof(command), "readelf -wF %s 2>/dev/null", path);
+	FILE *f = popen(command, "r");
 
-	CHECK(cfi);
-	for (size_t i = 0; i < s->nfuncs; i++) {
-		struct range r = s->funcs[i].range;
+	CHECK(f);
+	while (fgets(line, sizeof(line), f)) {
+		char *pc = strstr(line, " pc=");
 
-		for (raddr_t pc = r.start; pc < r.end; pc += STRIDE) {
-			compare(s, cfi, pc);
-			compared++;
+		if (pc && sscanf(pc, " pc=%llx..%llx", &start, &stop) == 2) {
+			/* Without rows it stays as at a call. */
+			compare_row(s, &row, end);
+			end = stop;
+			row = (struct row){ start, "rsp+8" };
+		} else if (strstr(line, " CIE ")) {
+			compare_row(s, &row, end);
+			row = (struct row){ 0 };
+			end = 0;
+		} else if (end && strspn(line, "0123456789abcdef") == 16 &&
+			   sscanf(line, "%llx %31s", &next.start,
+				  next.rule) == 2) {
+			compare_row(s, &row, next.start);
+			row = next;
 		}
 	}
-	dwarf_cfi_end(cfi);
-	elf_end(elf);
+	compare_row(s, &row, end);
+	pclose(f);
 	symbols_close(s);
-	return compared;
 }
 
 int main(void)
 {
-	size_t compared = 0;
-
+	world_open();
+	if (!world_has("readelf")) {
+		printf("skipped: no readelf\n");
+		return 77;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		if (!access(files[i], R_OK))
-			compared += compare_file(files[i]);
-	CHECK(compared > 100000);
+			compare_file(files[i]);
+	CHECK(compared > 50000);
 	printf("%zu places agree\n", compared);
 	return 0;
 }

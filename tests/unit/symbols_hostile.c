@@ -105,9 +105,23 @@ static void truncates(struct bytes b)
 	CHECK_EQ(feed(b.p, b.n), 0);
 }
 
-/* A third anywhere, a third in the headers, a third in the section headers; as
- * bytes, or as words that are likely to be trouble. */
-static void flip(uint8_t *p, size_t n)
+/* Where .eh_frame is. */
+static struct range find_entries(struct bytes b)
+{
+	const Elf64_Ehdr *eh = (const void *)b.p;
+	const Elf64_Shdr *sh = (const void *)(b.p + eh->e_shoff);
+	const char *names = (char *)b.p + sh[eh->e_shstrndx].sh_offset;
+	size_t i = 0;
+
+	while (strcmp(names + sh[i].sh_name, ".eh_frame"))
+		CHECK(++i < eh->e_shnum);
+	return (struct range){ sh[i].sh_offset,
+			       sh[i].sh_offset + sh[i].sh_size };
+}
+
+/* A quarter anywhere, in the headers, in the section headers, and in the unwind
+ * entries; as bytes, or as words that are likely to be trouble. */
+static void flip(uint8_t *p, size_t n, struct range entries)
 {
 	static const uint64_t trouble[] = {
 		0, 1, UINT64_MAX, INT64_MAX, 1ull << 63, 0xffffffff, 0x7fffffff,
@@ -116,10 +130,12 @@ static void flip(uint8_t *p, size_t n)
 	uint64_t r = random_word(), word;
 	size_t at = random_word() % (n - 8);
 
-	if (r % 3 == 1)
+	if (r % 4 == 1)
 		at %= 1024;
-	else if (r % 3 == 2)
+	else if (r % 4 == 2)
 		at = n - 8 - at % 2048;
+	else if (r % 4 == 3)
+		at = entries.start + at % range_size(entries);
 	if (r & 0x100) {
 		p[at] ^= 1u << (r >> 16) % 8;
 	} else if (r & 0x200) {
@@ -133,6 +149,7 @@ static void flip(uint8_t *p, size_t n)
 
 static void flips(struct bytes b)
 {
+	struct range entries = find_entries(b);
 	uint8_t *copy = malloc(b.n);
 	unsigned int opened = 0;
 
@@ -140,7 +157,7 @@ static void flips(struct bytes b)
 	for (int i = 0; i < ROUNDS; i++) {
 		memcpy(copy, b.p, b.n);
 		for (uint64_t k = 1 + random_word() % FLIPS; k; k--)
-			flip(copy, b.n);
+			flip(copy, b.n, entries);
 		opened += feed(copy, b.n) == 0;
 	}
 	CHECK(opened > ROUNDS / 10 && opened < ROUNDS);
@@ -171,6 +188,51 @@ static void many_segments(struct bytes b)
 		};
 	feed(big.p, big.n);
 	free(big.p);
+}
+
+/*
+ * Unwind entries that would cost libdw gigabytes, or lead it out of its bounds:
+ * a register number like no machine has, states remembered by the million, a
+ * CIE with more letters than data.
+ */
+static void unwind_bombs(void)
+{
+	static const char *const names[] = { "huge", "hoard" };
+	struct symbols *s;
+	int64_t offset;
+
+	world_write("bomb.s",
+		".macro f name\n.globl \\name\n.type \\name,@function\n"
+		"\\name: .cfi_startproc\n nop\n .endm\n"
+		".macro end name\n ret\n.cfi_endproc\n"
+		".size \\name,.-\\name\n.endm\n"
+		".text\n f fine\n end fine\n"
+		" f huge\n .cfi_escape 7,0xfe,0xff,0xff,0x3f\n end huge\n"
+		" f hoard\n .rept 200000\n"
+		" .cfi_escape 10,10,10,10,10,10,10,10,10,10\n"
+		" .endr\n end hoard\n");
+	world_write("letters.s",
+		".section .eh_frame,\"a\",@progbits\n"
+		".long 2f-1f\n1: .long 0\n.byte 1\n.ascii \"z\"\n"
+		".fill 100000,1,'L'\n.byte 0,1,120,16,1,27\n.balign 4\n2:\n");
+	CHECK_EQ(world_run("gcc -shared -nostdlib -o bomb.so bomb.s && "
+			   "gcc -shared -nostdlib -Wl,--no-eh-frame-hdr "
+			   "-o letters.so bomb.s letters.s 2>ld.log"), 0);
+	s = world_symbols("bomb.so");
+	CHECK_EQ(symbols_cfa_offset(s, world_func(s, "fine")->range.start,
+				    &offset), 0);
+	CHECK_EQ(offset, 8);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const struct func *f = world_func(s, names[i]);
+
+		CHECK(!(f->flags & FUNC_NO_UNWIND));
+		CHECK_EQ(symbols_cfa_offset(s, f->range.end - 1, &offset),
+			 -ENOTSUP);
+	}
+	symbols_close(s);
+	s = world_symbols("letters.so");
+	use(s);
+	symbols_close(s);
 }
 
 /* A file that says it is a terabyte, and is, but has no bytes. */
@@ -273,6 +335,7 @@ int main(void)
 		sparse(b);
 		free(b.p);
 	}
+	unwind_bombs();
 	mangled_bombs();
 	CHECK(!getrusage(RUSAGE_SELF, &usage));
 	CHECK(usage.ru_maxrss < RSS_MAX_MB * 1024l);
