@@ -28,60 +28,20 @@ static int forward(void *ctx, raddr_t pc, raddr_t *to)
 	return 0;
 }
 
-/* Somebody else may have written there since probes_check. */
-static int check_unchanged(const struct target *t, const struct live *live)
+/* 8. Holes first: `changes` are in that order. */
+static int write_jumps(struct target *t, struct infection *inf, struct live *live,
+		       uint64_t until)
 {
-	auto_free uint8_t *is = malloc(live->nchanges + 1);
+	size_t done = 0;
+	int err = text_change(t, live->changes, live->nchanges, until, &done);
 
-	if (!is)
-		return fail(ENOMEM, "check the text");
-	int err = text_look(t, live->changes, live->nchanges, is);
-	for (size_t i = 0; i < live->nchanges && !err; i++)
-		if (is[i] != TEXT_FROM)
-			err = fail(0, "the text at %#lx of %d (%s) has changed meanwhile",
-				   (unsigned long)live->changes[i].addr, t->pid, t->comm);
-	return err;
-}
-
-/* Take back what was written, last first. */
-static void undo(const struct target *t, const struct live *live, size_t done)
-{
-	while (done--) {
-		struct change c = live->changes[done];
-
-		for (size_t i = 0; i < CHANGE_MAX; i++) {
-			uint8_t byte = c.from[i];
-
-			c.from[i] = c.to[i];
-			c.to[i] = byte;
-		}
-		size_t one;
-		text_write(t, &c, 1, &one);
-	}
-}
-
-/* 8. Exits first, entries last: `changes` are in that order. */
-static int write_jumps(struct target *t, struct infection *inf, struct live *live)
-{
-	size_t done = 0, bad;
-	int err = check_unchanged(t, live);
-
-	if (err)
-		return err;
-	err = text_write(t, live->changes, live->nchanges, &done);
-	err = err ? err : text_verify(t, live->changes, live->nchanges, &bad);
 	if (err) {
-		undo(t, live, done);
+		text_undo(t, live->changes, done);
 		return err;
 	}
 	for (size_t i = 0; i < live->nchanges; i++)
 		inf->map.slots[live->changes[i].slot].state = SLOT_ACTIVE;
 	return 0;
-}
-
-static bool in_time(const struct target *t, const struct commit_options *opt)
-{
-	return now_ns() - t->stopped_at <= opt->max_pause;
 }
 
 /* 6 to 9, once. */
@@ -93,10 +53,7 @@ static int attempt(struct target *t, struct infection *inf, struct live *live,
 	surgery_hurry(true);
 	int err = target_stop(t, opt->max_pause);			/* 6 */
 	err = err ? err : park(t, frames, forward, live, pc);		/* 7 */
-	if (!err && !in_time(t, opt))
-		err = fail(EAGAIN, "stopping the %zu threads of %d (%s) took too long",
-			   t->nthreads, t->pid, t->comm);
-	err = err ? err : write_jumps(t, inf, live);			/* 8 */
+	err = err ? err : write_jumps(t, inf, live, t->stopped_at + opt->max_pause); /* 8 */
 	target_release(t);						/* 9 */
 	surgery_hurry(false);
 	return err;

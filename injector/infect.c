@@ -24,6 +24,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -256,6 +257,31 @@ static void spell_path(int fd, char *path, size_t size)
 	snprintf(path + n, size - n, "%d", fd);
 }
 
+/*
+ * Debuggers open every loaded file by its name, which for the payload will be
+ * /proc/self/fd/N: in their own process, where N may be a pipe, on which they
+ * then wait for ever. So N is a number that is hardly ever open.
+ */
+static int move_up(struct infecting *in, int *fd)
+{
+	enum { FIRST = 1000 };
+	struct rlimit64 lim = { FIRST + 1, FIRST + 1 };
+	int64_t moved;
+
+	prlimit64(in->target->pid, RLIMIT_NOFILE, NULL, &lim);
+	int err = remote_try(&in->remote, "move a descriptor", &moved, SYS_fcntl, (uint64_t)*fd,
+			     F_DUPFD_CLOEXEC, MIN((uint64_t)FIRST, lim.rlim_cur - 1), 0, 0, 0);
+	if (err == -EINVAL || err == -EMFILE) {	/* no room up there: as it is */
+		fail_clear();
+		return 0;
+	}
+	if (err)
+		return err;
+	err = close_there(in, *fd);
+	*fd = (int)moved;
+	return err;
+}
+
 static int hand_over_payload(struct infecting *in)
 {
 	size_t size = (size_t)(blob_payload_end - blob_payload);
@@ -266,6 +292,7 @@ static int hand_over_payload(struct infecting *in)
 
 	if (!err && write(here, blob_payload, size) != (ssize_t)size)
 		err = fail(errno, "write the payload");
+	err = err ? err : move_up(in, &there);
 	if (err)
 		return err;
 	spell_path(there, l->path, sizeof(l->path));
@@ -412,15 +439,6 @@ static void undo(struct infecting *in)
 	fail_adopt(cause);
 }
 
-/* A session is only worth keeping if this program wrote it. */
-static bool reusable(const struct infecting *in)
-{
-	const struct old_session *old = &in->result->old;
-
-	return old->found && old->s.payload && old->s.threads && old->s.scratch &&
-		memcmp(old->s.build_id, in->payload.build_id, sizeof(old->s.build_id)) == 0;
-}
-
 static int prepare(struct infecting *in)
 {
 	int err = payload_info(&in->payload);
@@ -428,7 +446,7 @@ static int prepare(struct infecting *in)
 	err = err ? err : session_find(in->target, &in->result->old);	/* 1 */
 	if (err)
 		return err;
-	in->reuse = reusable(in);
+	in->reuse = session_reusable(&in->result->old, in->payload.build_id);
 	if (in->reuse)
 		in->scratch = in->result->old.s.scratch;
 	err = infect_look(in);

@@ -145,6 +145,8 @@ int infect_arenas(struct infecting *in)
 		int err = 0;
 
 		need->arena = -1;
+		if (!need->bytes)
+			continue;
 		for (uint32_t j = 0; j < s->narenas; j++)
 			if (s->arenas[j].module_lo == need->module->span.start &&
 			    s->arenas[j].module_hi == need->module->span.end &&

@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "injector/blobs.h"
-
 enum { STUB_ALIGN = 16, STUB_MAX = 2048 };
 
 static bool probed(const struct probe *p)
@@ -90,8 +88,9 @@ int probes_needs(const struct selection *sel, struct arena_need **needs, uint32_
 			const struct probe *p = &plan->probes[j];
 
 			for (size_t k = 0; probed(p) && k < p->nsites; k++) {
-				(*needs)[i].bytes += ALIGN_UP((uint64_t)p->sites[k].stub_size,
-							      STUB_ALIGN);
+				if (!p->sites[k].stub)
+					(*needs)[i].bytes += ALIGN_UP((uint64_t)p->sites[k].stub_size,
+								      STUB_ALIGN);
 				*slots += p->sites[k].hole.len ? 2 : 1;
 			}
 		}
@@ -103,109 +102,41 @@ struct placing {
 	const struct target *target;
 	struct infection *inf;
 	struct live *live;
-	uint32_t *by_addr;	/* slots of earlier visits, sorted by address */
-	uint32_t ncarried;
+	struct slot_index index;	/* of the slots of earlier visits */
 };
 
-static const struct slot *sorting;	/* qsort has no context argument */
-
-static int by_slot_addr(const void *a, const void *b)
-{
-	uint64_t x = sorting[*(const uint32_t *)a].addr, y = sorting[*(const uint32_t *)b].addr;
-
-	return x < y ? -1 : x > y;
-}
-
-static int index_slots(struct placing *p)
-{
-	p->ncarried = p->inf->map.s->nslots;
-	p->by_addr = calloc(p->ncarried + 1, sizeof(*p->by_addr));
-	if (!p->by_addr)
-		return fail(ENOMEM, "read the journal");
-	for (uint32_t i = 0; i < p->ncarried; i++)
-		p->by_addr[i] = i;
-	sorting = p->inf->map.slots;
-	qsort(p->by_addr, p->ncarried, sizeof(*p->by_addr), by_slot_addr);
-	return 0;
-}
-
-/* The slot that an earlier visit has given to this place, or NULL. */
-static struct slot *carried(const struct placing *p, raddr_t addr, enum slot_kind kind)
-{
-	struct slot *slots = p->inf->map.slots;
-	uint32_t lo = 0, hi = p->ncarried;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (slots[p->by_addr[mid]].addr < addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (; lo < p->ncarried && slots[p->by_addr[lo]].addr == addr; lo++)
-		if (slots[p->by_addr[lo]].kind == kind)
-			return &slots[p->by_addr[lo]];
-	return NULL;
-}
-
-static enum slot_kind kind_of(const struct site *s)
-{
-	return s->entry ? SLOT_ENTRY : s->host ? SLOT_HOLE : SLOT_EXIT;
-}
-
-/* Function ids are for life, for they stand in stubs that stay. */
-static int give_id(struct placing *p, const struct module *m, struct probe *probe)
+/* Function ids are for life, for they stand in stubs that stay. Id 0 means
+ * that none was given yet. */
+static int give_id(struct placing *p, struct probe *probe)
 {
 	struct session *s = p->inf->map.s;
-	const struct site *entry = &probe->sites[probe->nsites - 1];
-	const struct slot *old = carried(p, entry->jump.pc + m->bias, SLOT_ENTRY);
+	uint32_t id = MAX(s->nfuncs, 1u);
 
-	if (old && old->func < 1u << REC_FUNC_BITS) {
-		probe->id = old->func;
+	if (probe->id)
 		return 0;
-	}
-	if (s->nfuncs >= 1u << REC_FUNC_BITS)
+	if (id >= 1u << REC_FUNC_BITS)
 		return fail(ENOSPC, "no function id is left");
-	probe->id = s->nfuncs++;
+	probe->id = id;
+	s->nfuncs = id + 1;
 	return 0;
 }
 
-/* Is the stub that stands at `at` byte for byte the one that is wanted? */
-static bool same_stub(const struct placing *p, raddr_t at, const uint8_t *want, size_t n)
-{
-	uint8_t have[STUB_MAX];
-
-	if (target_read(p->target, at, have, n) < 0) {
-		fail_clear();
-		return false;
-	}
-	return memcmp(have, want, n) == 0;
-}
-
-/* The site's stub: an earlier visit's if it would be the same, for stubs are
- * never recycled for anything else; a new one otherwise. */
+/* A new stub at the end of the arena, unless the site has its old one. */
 static int place_stub(struct placing *p, const struct module *m, const struct probe *probe,
 		      struct site *site, struct arena *a)
 {
-	const struct slot *old = carried(p, site->jump.pc + m->bias, kind_of(site));
-	raddr_t base = a->base - m->bias;
-	struct routines r = { base + (raddr_t)(hot_entry - hot_begin),
-			      base + (raddr_t)(hot_exit - hot_begin),
-			      base + (raddr_t)(hot_mark - hot_begin) };
+	struct routines r;
 	uint8_t code[STUB_MAX];
 	size_t there;
-	const uint8_t *window = symbols_text(m->symbols, site->pc, &there);
 
-	if (old && old->stub >= a->base && old->stub < a->base + a->used) {
-		site->stub = old->stub - m->bias;
-		if (plan_place(arch_host(), probe, site, window, &r, code, sizeof(code)) == 0 &&
-		    same_stub(p, old->stub, code, site->stub_size))
-			return 0;
-		fail_clear();
-	}
+	if (site->stub)
+		return 0;
+	if (!a)
+		return -ERANGE;
+	r = arena_routines(a, m);
 	site->stub = ALIGN_UP(a->base + a->used, STUB_ALIGN) - m->bias;
-	int err = plan_place(arch_host(), probe, site, window, &r, code, sizeof(code));
+	int err = plan_place(arch_host(), probe, site, symbols_text(m->symbols, site->pc, &there),
+			     &r, code, sizeof(code));
 	if (err)
 		return err;
 	raddr_t at = site->stub + m->bias;
@@ -221,7 +152,8 @@ static int journal(struct placing *p, const struct module *m, const struct probe
 {
 	struct session_map *map = &p->inf->map;
 	raddr_t addr = patch->pc + m->bias;
-	struct slot *slot = carried(p, addr, kind);
+	int64_t carried = slot_index_find(&p->index, addr, kind);
+	struct slot *slot = carried < 0 ? NULL : &map->slots[carried];
 	struct change *c = vec_push(p->live->changes, p->live->nchanges, p->live->changes_cap);
 
 	if (!c)
@@ -238,6 +170,7 @@ static int journal(struct placing *p, const struct module *m, const struct probe
 	memcpy(slot->new_, patch->new_, sizeof(slot->new_));
 	c->addr = addr;
 	c->len = patch->len;
+	c->hole = kind == SLOT_HOLE;
 	c->slot = (uint32_t)(slot - map->slots);
 	memcpy(c->from, patch->old, sizeof(c->from));
 	memcpy(c->to, patch->new_, sizeof(c->to));
@@ -255,13 +188,13 @@ static int add_site(struct placing *p, const struct module *m, struct probe *pro
 		return fail(ENOMEM, "list the sites");
 	*ls = (struct live_site){ site->pc + m->bias, covered(site), site, probe, m };
 	int err = site->hole.len ? journal(p, m, probe, site, &site->hole, SLOT_HOLE) : 0;
-	return err ? err : journal(p, m, probe, site, &site->jump, kind_of(site));
+	return err ? err : journal(p, m, probe, site, &site->jump, site_kind(site));
 }
 
 static int place_probe(struct placing *p, const struct module *m, struct probe *probe,
 		       struct arena *a)
 {
-	int err = give_id(p, m, probe);
+	int err = give_id(p, probe);
 
 	for (size_t i = 0; i < probe->nsites && !err; i++)
 		err = place_stub(p, m, probe, &probe->sites[i], a);
@@ -282,6 +215,8 @@ static int place_probe(struct placing *p, const struct module *m, struct probe *
 static int place_module(struct placing *p, struct selected *s, const struct arena_need *need)
 {
 	struct session *ses = p->inf->map.s;
+	struct arena *a = need->arena < 0 || need->arena >= SESSION_ARENAS ? NULL :
+		&ses->arenas[need->arena];
 
 	for (size_t i = 0; i < s->plan->nprobes; i++) {
 		struct probe *probe = &s->plan->probes[i];
@@ -289,10 +224,7 @@ static int place_module(struct placing *p, struct selected *s, const struct aren
 
 		if (!probed(probe))
 			continue;
-		if (need->arena < 0 || need->arena >= SESSION_ARENAS)
-			probe->refusal = REFUSED_OUT_OF_REACH;
-		else
-			err = place_probe(p, s->module, probe, &ses->arenas[need->arena]);
+		err = place_probe(p, s->module, probe, a);
 		if (err)
 			return err;
 	}
@@ -306,13 +238,19 @@ static int by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-static int by_kind(const void *a, const void *b)
+/*
+ * Holes first: a short jump must never lead to padding, and a hole in a host's
+ * leftover bytes comes after the host's own jump, which is below it. Otherwise
+ * by address, so that a page is written once. That an entry may stand before
+ * its exits do matters to nobody: all threads are stopped, and if we die here,
+ * calls without exits are closed by the ones around them.
+ */
+static int writing_order(const void *a, const void *b)
 {
 	const struct change *x = a, *y = b;
-	const struct slot *sx = &sorting[x->slot], *sy = &sorting[y->slot];
 
-	if (sx->kind != sy->kind)
-		return (int)sx->kind - (int)sy->kind;
+	if (x->hole != y->hole)
+		return x->hole ? -1 : 1;
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
@@ -347,18 +285,18 @@ int probes_place(const struct target *t, struct infection *inf, struct selection
 	struct placing p = { .target = t, .inf = inf, .live = ret };
 
 	*ret = (struct live){ 0 };
-	int err = index_slots(&p);
+	uint32_t carried = MIN(inf->map.s->nslots, inf->map.shape.max_slots);
+	int err = slot_index_make(inf->map.slots, carried, &p.index);
 	for (size_t i = 0; i < sel->n && !err; i++)
 		err = place_module(&p, &sel->v[i], &needs[i]);
-	free(p.by_addr);
+	slot_index_clear(&p.index);
 	err = err ? err : name_funcs(&p, sel);
 	if (err) {
 		probes_clear(ret);
 		return err;
 	}
 	qsort(ret->sites, ret->nsites, sizeof(*ret->sites), by_start);
-	sorting = inf->map.slots;
-	qsort(ret->changes, ret->nchanges, sizeof(*ret->changes), by_kind);
+	qsort(ret->changes, ret->nchanges, sizeof(*ret->changes), writing_order);
 	return 0;
 }
 

@@ -24,12 +24,28 @@ struct live_site {
 struct live {
 	struct live_site *sites;	/* sorted by start */
 	size_t nsites, sites_cap;
-	struct change *changes;	/* in writing order: holes, exits, entries */
+	struct change *changes;	/* in writing order, holes first */
 	size_t nchanges, changes_cap;
 	struct reader_func *funcs;	/* by function id */
 	size_t nfuncs;
 	size_t nprobed, nentry_only;
 };
+
+/* The journal's slots by address: where has a place been patched before? */
+struct slot_index {
+	const struct slot *slots;
+	uint32_t *by_addr;	/* sorted; owned */
+	uint32_t n;
+};
+
+int slot_index_make(const struct slot *, uint32_t n, struct slot_index *ret);
+void slot_index_clear(struct slot_index *);
+/* The slot of a place and a kind, or -1. */
+int64_t slot_index_find(const struct slot_index *, raddr_t addr, enum slot_kind);
+/* What a site is in the journal. */
+enum slot_kind site_kind(const struct site *);
+/* Link-time addresses of the recording routines of an arena. */
+struct routines arena_routines(const struct arena *, const struct module *);
 
 /*
  * Refuse what cannot be probed in this process: text that differs from its
@@ -37,8 +53,15 @@ struct live {
  * refusals in the plans. Touches nothing.
  */
 int probes_check(const struct target *, struct selection *);
-/* What the probes that are left need: stub bytes per module (owned by the
- * caller, one entry per selected module), and journal slots. */
+/*
+ * Stubs are immutable and stay for life, so a site that had one at an earlier
+ * visit gets the same again, if it would be byte for byte the same: sets the
+ * sites' `stub` and the probes' `id`. `old` must be of this very payload.
+ */
+int probes_adopt(const struct target *, const struct old_session *old,
+		 struct selection *);
+/* What the probes that are left need: bytes of new stubs per module (owned by
+ * the caller, one entry per selected module), and journal slots. */
 int probes_needs(const struct selection *, struct arena_need **needs,
 		 uint32_t *slots);
 /* Ids, stubs, journal. `needs` as infect() has filled them. */

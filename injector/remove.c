@@ -26,7 +26,7 @@ struct removing {
 	struct modules mods;
 	struct old_session old;
 	struct sigframes frames;
-	struct change *changes;	/* from jumps to the original, entries first */
+	struct change *changes;	/* from jumps to the original, holes last */
 	size_t n, cap;
 	bool own;		/* the journal's states are this process's */
 	struct removal *report;
@@ -63,14 +63,13 @@ static bool is_original(struct removing *r, const struct slot *s)
 	return file && there >= s->len && memcmp(file, s->old, s->len) == 0;
 }
 
+/* The writing order backwards: holes last, and a host after its hole. */
 static int removal_order(const void *a, const void *b)
 {
 	const struct change *x = a, *y = b;
 
-	/* Entries (2) before exits (1) before holes (0): see slot_kind. */
-	if (x->slot >> 24 != y->slot >> 24)
-		return (int)(y->slot >> 24) - (int)(x->slot >> 24);
-	/* The hole inside a host goes before the host's own jump. */
+	if (x->hole != y->hole)
+		return x->hole ? 1 : -1;
 	return x->addr > y->addr ? -1 : x->addr < y->addr;
 }
 
@@ -80,8 +79,7 @@ static bool stands(const struct removing *r, const struct slot *s)
 		(!r->own && s->state == SLOT_REMOVED);
 }
 
-/* The changes that undo the journal. A slot's kind rides in the top byte of
- * its number while they are sorted. Places that are mapped no more (a library
+/* The changes that undo the journal. Places that are mapped no more (a library
  * was unloaded) have nothing to restore. */
 static int list_changes(struct removing *r)
 {
@@ -94,13 +92,11 @@ static int list_changes(struct removing *r)
 		if (!c)
 			return fail(ENOMEM, "read the journal");
 		*c = (struct change){ .addr = s->addr, .len = s->len,
-				      .slot = i | (uint32_t)s->kind << 24 };
+				      .slot = i, .hole = s->kind == SLOT_HOLE };
 		memcpy(c->from, s->new_, sizeof(c->from));
 		memcpy(c->to, s->old, sizeof(c->to));
 	}
 	qsort(r->changes, r->n, sizeof(*r->changes), removal_order);
-	for (size_t i = 0; i < r->n; i++)
-		r->changes[i].slot &= (1u << 24) - 1;
 	return 0;
 }
 
@@ -158,12 +154,11 @@ static int out_of_hole(void *ctx, raddr_t pc, raddr_t *to)
 
 static int restore_text(struct removing *r)
 {
-	size_t done, bad;
+	size_t done;
 	raddr_t pc;
 	int err = park(&r->target, &r->frames, out_of_hole, r, &pc);
 
-	err = err ? err : text_write(&r->target, r->changes, r->n, &done);
-	return err ? err : text_verify(&r->target, r->changes, r->n, &bad);
+	return err ? err : text_change(&r->target, r->changes, r->n, 0, &done);
 }
 
 static int attempt(struct removing *r)
@@ -291,7 +286,8 @@ static int scan_others(pid_t pid, ino_t ino, struct removal *ret)
 			continue;
 		int err = remove_one(other, &same, true, ret);
 		/* A child that ended meanwhile has taken its probes along. */
-		if (err && procfs_state(other, 0) && procfs_state(other, 0) != 'Z')
+		if (err && err != -ESRCH && procfs_state(other, 0) &&
+		    procfs_state(other, 0) != 'Z')
 			complain(ret, fail_text());
 		fail_clear();
 	}

@@ -186,6 +186,12 @@ size_t session_pending(const struct old_session *old)
 	return n;
 }
 
+bool session_reusable(const struct old_session *old, const uint8_t build_id[20])
+{
+	return old->found && old->s.payload && old->s.threads && old->s.scratch &&
+		memcmp(old->s.build_id, build_id, sizeof(old->s.build_id)) == 0;
+}
+
 pid_t session_holder(const struct session *s)
 {
 	if (s->holder_pid <= 0 || !s->holder_start ||

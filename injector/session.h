@@ -64,6 +64,9 @@ int session_find(const struct target *, struct old_session *ret);
 void session_forget(struct old_session *);
 /* How many of its sites may still stand in the text. */
 size_t session_pending(const struct old_session *);
+/* Its payload and all that it has mapped can be used again by a payload with
+ * this build-id. */
+bool session_reusable(const struct old_session *, const uint8_t build_id[20]);
 /* Is the injector that holds it alive? Its pid, or 0. */
 pid_t session_holder(const struct session *);
 

@@ -116,7 +116,12 @@ static int why_not_permitted(const struct target *t, pid_t tid)
 		return 1;
 	if (tracer && access(path, F_OK) == 0)
 		return 0;
-	return fail(EPERM, "attach to thread %d of %d (%s)", tid, t->pid, t->comm);
+	if (!tracer)
+		return fail(EPERM, "attach to thread %d of %d (%s)", tid, t->pid, t->comm);
+	char who[32];
+	procfs_comm(tracer, who, sizeof(who));
+	return fail(0, "cannot attach to %d (%s): already traced by %s (pid %d)", t->pid,
+		    t->comm, who, tracer), -EPERM;
 }
 
 static bool has_ended(const struct target *t, pid_t tid)
@@ -237,8 +242,9 @@ static int wait_all(struct target *t, uint64_t until)
 		} else if (tid < 0 && errno != EINTR) {
 			return fail(ESRCH, "%d (%s) is gone", t->pid, t->comm);
 		} else if (now_ns() > until) {
-			return fail(EAGAIN, "%zu of %zu threads of %d (%s) did not stop in time",
-				    count(t, HOLD_SEIZED), t->nthreads, t->pid, t->comm);
+			return fail(0, "%zu of %zu threads of %d (%s) did not stop in time; "
+				    "allow more with --max-pause", count(t, HOLD_SEIZED),
+				    t->nthreads, t->pid, t->comm), -EAGAIN;
 		} else {
 			nap(until);
 		}

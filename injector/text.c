@@ -3,85 +3,144 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/uio.h>
 
-enum { BATCH = 512, PAGE_BYTES = 4096 };
+enum { PAGE_BYTES = 4096 };
 
-/* Read up to BATCH places at once. process_vm_readv does it in one call, but
- * respects page protections and may be forbidden: then one by one. */
-static int read_batch(const struct target *t, const struct change *c, size_t n,
-		      uint8_t (*ret)[CHANGE_MAX])
+/* Consecutive changes within one page, all of holes or none. */
+struct span {
+	const struct change *c;
+	size_t n;
+	raddr_t addr;
+	size_t len;
+	uint8_t bytes[PAGE_BYTES];
+};
+
+static raddr_t page_of(raddr_t addr)
 {
-	struct iovec local[BATCH], remote[BATCH];
-	size_t total = 0;
+	return addr / PAGE_BYTES;
+}
 
-	for (size_t i = 0; i < n; i++) {
-		local[i] = (struct iovec){ ret[i], c[i].len };
-		remote[i] = (struct iovec){ (void *)(uintptr_t)c[i].addr, c[i].len };
-		total += c[i].len;
+/* The span that begins with c[0]. Changes are sorted, upwards or downwards. */
+static int span_begin(const struct change *c, size_t n, struct span *s)
+{
+	raddr_t lo = c->addr, hi = c->addr + c->len;
+
+	s->c = c;
+	for (s->n = 0; s->n < n; s->n++) {
+		const struct change *one = &c[s->n];
+
+		if (one->hole != c->hole || page_of(one->addr) != page_of(c->addr))
+			break;
+		if (!one->len || page_of(one->addr + one->len - 1) != page_of(c->addr))
+			return fail(0, "a change at %#lx would straddle two pages",
+				    (unsigned long)one->addr);
+		lo = MIN(lo, one->addr);
+		hi = MAX(hi, one->addr + one->len);
 	}
-	if (process_vm_readv(t->pid, local, n, remote, n, 0) == (ssize_t)total)
-		return 0;
-	for (size_t i = 0; i < n; i++) {
-		int err = target_read(t, c[i].addr, ret[i], c[i].len);
-		if (err)
-			return err;
-	}
+	s->addr = lo;
+	s->len = hi - lo;
 	return 0;
+}
+
+static int span_read(const struct target *t, const struct change *c, size_t n,
+		     struct span *s)
+{
+	int err = span_begin(c, n, s);
+
+	return err ? err : target_read(t, s->addr, s->bytes, s->len);
+}
+
+static enum text_is look_at(const struct span *s, const struct change *c)
+{
+	const uint8_t *now = s->bytes + (c->addr - s->addr);
+
+	return memcmp(now, c->from, c->len) == 0 ? TEXT_FROM :
+		memcmp(now, c->to, c->len) == 0 ? TEXT_TO : TEXT_OTHER;
 }
 
 int text_look(const struct target *t, const struct change *c, size_t n, uint8_t *ret)
 {
-	uint8_t now[BATCH][CHANGE_MAX];
+	struct span s;
 
-	for (size_t at = 0; at < n; at += BATCH) {
-		size_t some = MIN(n - at, (size_t)BATCH);
-		int err = read_batch(t, c + at, some, now);
+	for (size_t at = 0; at < n; at += s.n) {
+		int err = span_read(t, c + at, n - at, &s);
 
 		if (err)
 			return err;
-		for (size_t i = 0; i < some; i++) {
-			const struct change *one = &c[at + i];
-
-			ret[at + i] = memcmp(now[i], one->from, one->len) == 0 ? TEXT_FROM :
-				memcmp(now[i], one->to, one->len) == 0 ? TEXT_TO : TEXT_OTHER;
-		}
+		for (size_t i = 0; i < s.n; i++)
+			ret[at + i] = look_at(&s, &c[at + i]);
 	}
 	return 0;
 }
 
-int text_write(const struct target *t, const struct change *c, size_t n, size_t *done)
+static int wrong(const struct target *t, const struct change *c, const char *what)
 {
-	for (*done = 0; *done < n; ++*done) {
-		const struct change *one = &c[*done];
+	fail(0, "the text at %#lx of %d (%s) %s", (unsigned long)c->addr, t->pid, t->comm, what);
+	return -EIO;
+}
 
-		if (one->addr / PAGE_BYTES != (one->addr + one->len - 1) / PAGE_BYTES)
-			return fail(EINVAL, "a change at %#lx would straddle two pages",
-				    (unsigned long)one->addr);
-		int err = target_write(t, one->addr, one->to, one->len);
+static int change_span(const struct target *t, const struct change *c, size_t n,
+		       struct span *s)
+{
+	uint8_t back[PAGE_BYTES];
+	int err = span_read(t, c, n, s);
+
+	for (size_t i = 0; i < s->n && !err; i++) {
+		if (look_at(s, &c[i]) != TEXT_FROM)
+			return wrong(t, &c[i], "has changed meanwhile");
+		memcpy(s->bytes + (c[i].addr - s->addr), c[i].to, c[i].len);
+	}
+	err = err ? err : target_write(t, s->addr, s->bytes, s->len);
+	err = err ? err : target_read(t, s->addr, back, s->len);
+	if (!err && memcmp(back, s->bytes, s->len) != 0)
+		err = wrong(t, c, "is not what was written");
+	return err;
+}
+
+int text_change(const struct target *t, const struct change *c, size_t n, uint64_t until,
+		size_t *done)
+{
+	struct span s;
+
+	for (*done = 0; *done < n; *done += s.n) {
+		int err = until && now_ns() > until ?
+			(fail(0, "%zu places of %d (%s) cannot be changed in so short a stop; "
+			      "allow a longer one with --max-pause, or probe fewer functions",
+			      n, t->pid, t->comm), -EAGAIN) :
+			change_span(t, c + *done, n - *done, &s);
+
 		if (err)
 			return err;
 	}
 	return 0;
 }
 
-int text_verify(const struct target *t, const struct change *c, size_t n, size_t *bad)
+static struct change reversed(const struct change *c)
 {
-	auto_free uint8_t *is = malloc(n + 1);
+	struct change back = *c;
 
-	if (!is)
-		return fail(ENOMEM, "verify the text");
-	int err = text_look(t, c, n, is);
-	if (err)
-		return err;
-	for (size_t i = 0; i < n; i++) {
-		if (is[i] == TEXT_TO || memcmp(c[i].from, c[i].to, c[i].len) == 0)
-			continue;
-		*bad = i;
-		return fail(0, "the text at %#lx of %d (%s) is not what was written",
-			    (unsigned long)c[i].addr, t->pid, t->comm), -EIO;
+	memcpy(back.from, c->to, sizeof(back.from));
+	memcpy(back.to, c->from, sizeof(back.to));
+	return back;
+}
+
+void text_undo(const struct target *t, const struct change *c, size_t done)
+{
+	auto_free struct change *back = calloc(done + 1, sizeof(*back));
+	size_t n = 0;
+
+	for (size_t i = 0; back && i < done; i++)
+		back[i] = reversed(&c[done - 1 - i]);
+	if (back)
+		text_change(t, back, done, 0, &n);
+	/* Without memory, or behind a place that somebody else has changed in
+	 * this instant: one by one. */
+	for (size_t i = done - n; i-- > 0;) {
+		struct change one = reversed(&c[i]);
+		size_t unused;
+
+		text_change(t, &one, 1, 0, &unused);
 	}
-	return 0;
 }
 
 int text_touch(const struct target *t, const struct change *c, size_t n)
@@ -91,9 +150,9 @@ int text_touch(const struct target *t, const struct change *c, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		uint8_t byte;
 
-		if (c[i].addr / PAGE_BYTES == page)
+		if (page_of(c[i].addr) == page)
 			continue;
-		page = c[i].addr / PAGE_BYTES;
+		page = page_of(c[i].addr);
 		int err = target_read(t, c[i].addr, &byte, 1);
 		err = err ? err : target_write(t, c[i].addr, &byte, 1);
 		if (err)

@@ -3,9 +3,10 @@
  * text: change bytes of the target's code, and know that they are changed. The
  * only writer of the target's text.
  *
- * Every change is one write within one page, through /proc/PID/mem, which
- * gives the process a private copy of the page (never the file): killed at any
- * moment, we leave each place either as it was or complete.
+ * All changes of one page are one write through /proc/PID/mem, which gives the
+ * process a private copy of the page (never the file). The kernel copies what
+ * lies within one page in one go, so killed at any moment we leave each page
+ * either as it was or complete; a write that straddled two would not be so.
  */
 #ifndef INJECTOR_TEXT_H
 #define INJECTOR_TEXT_H
@@ -17,6 +18,8 @@ enum { CHANGE_MAX = 16 };
 struct change {
 	raddr_t addr;
 	uint8_t len;
+	bool hole;		/* of SLOT_HOLE: written before the jumps that
+				 * lead to it, restored after them */
 	uint8_t from[CHANGE_MAX], to[CHANGE_MAX];
 	uint32_t slot;		/* of the journal */
 };
@@ -29,12 +32,19 @@ enum text_is {
 
 /* What stands at each of `n` places: ret[i] is an enum text_is. */
 int text_look(const struct target *, const struct change *, size_t n, uint8_t *ret);
-/* Write all, in order; *done counts how many were written. */
-int text_write(const struct target *, const struct change *, size_t n, size_t *done);
-/* 0 if every place has its new bytes; -EIO and the first that has not. */
-int text_verify(const struct target *, const struct change *, size_t n, size_t *bad);
+/*
+ * Make the changes, in order, page by page: each page is read and every place
+ * of it found to have its old bytes, written, and read back. *done counts the
+ * changes made, also on failure; nothing of a page that failed is written.
+ * -EIO: a place has other bytes than expected; -EAGAIN: `until` (ns, 0: no
+ * limit) has passed.
+ */
+int text_change(const struct target *, const struct change *, size_t n,
+		uint64_t until, size_t *done);
+/* Take the first `done` changes back, last first. */
+void text_undo(const struct target *, const struct change *, size_t done);
 /* Make the private copies of the pages now, while the target runs, by writing
- * to each the byte that it holds: the stop is then shorter. */
+ * to each a byte that it holds: the stop is then shorter. */
 int text_touch(const struct target *, const struct change *, size_t n);
 
 #endif

@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "injector/blobs.h"
 #include "injector/commit.h"
 #include "injector/follow.h"
 #include "injector/look.h"
@@ -109,10 +110,12 @@ static bool anything_left(const struct trace *t)
 	return count_refused(t) < t->sel.nfuncs;
 }
 
-/* An earlier injector may have died and left probes; one may be at work. */
+/* An earlier injector may have died and left probes; one may be at work. Its
+ * stubs are used again where nothing about them has changed. */
 static int clear_earlier(struct trace *t)
 {
 	struct old_session old;
+	struct payload_info payload;
 	struct removal r = { 0 };
 	int err = session_find(&t->target, &old);
 	size_t pending = err ? 0 : session_pending(&old);
@@ -121,11 +124,15 @@ static int clear_earlier(struct trace *t)
 	if (holder)
 		err = (fail(0, "cannot attach to %d (%s): inject (pid %d, user %u) is tracing it",
 			    t->target.pid, t->target.comm, holder, old.s.holder_uid), -EBUSY);
+	if (!err && pending) {
+		say_hint("removing %zu probes that an earlier inject left behind", pending);
+		err = remove_probes(t->opt->pid, false, &r);
+	}
+	err = err ? err : payload_info(&payload);
+	if (!err && session_reusable(&old, payload.build_id))
+		err = probes_adopt(&t->target, &old, &t->sel);
 	session_forget(&old);
-	if (err || !pending)
-		return err;
-	say_hint("removing %zu probes that an earlier inject left behind", pending);
-	return remove_probes(t->opt->pid, false, &r);
+	return err;
 }
 
 static int do_infect(void *ctx)
@@ -222,7 +229,8 @@ static int take_out(struct trace *t, struct follow *f, struct summary *s)
 	if (!err || s->gone)
 		t->committed = false;
 	if (err && !s->gone)
-		s->remains = strdup(fail_text());
+		s->remains = base_printf("PROBES REMAIN: %s; inject stop -p %d goes on from there",
+					 fail_text(), t->opt->pid);
 	fail_clear();
 	return err == -ESRCH ? 0 : err;
 }

@@ -154,7 +154,7 @@ enum slot_kind {
 	SLOT_HOLE = 0,		/* padding that holds the long jump of tactic 3:
 				 * written first, removed last */
 	SLOT_EXIT = 1,
-	SLOT_ENTRY = 2,		/* written last, removed first */
+	SLOT_ENTRY = 2,
 };
 
 /* The journal's record of one write of at most 16 bytes within one page. */
