@@ -9,8 +9,8 @@
 #include "symbols/funcs.h"
 
 #include <errno.h>
+#include <search.h>
 #include <string.h>
-#include <sys/auxv.h>
 
 size_t fragment_parent(const char *raw)
 {
@@ -44,127 +44,91 @@ enum {
 	ANY_FILE = UINT32_MAX,
 };
 
-/* Open addressing; `v` has a power of two of slots and is never full. */
-struct wanted_set {
-	struct wanted *v;
-	size_t mask;
-	uint64_t seed;		/* so that no file can aim at one slot */
-};
-
-static uint64_t hash_of(const struct wanted_set *set, const char *raw,
-			size_t len, uint32_t file)
+static int compare(const void *a, const void *b)
 {
-	uint64_t h = set->seed ^ file;
+	const struct wanted *x = a, *y = b;
 
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (uint8_t)raw[i]) * 0x100000001b3;
-	return (h ^ h >> 29) * 0x9e3779b97f4a7c15;
+	if (x->len != y->len)
+		return x->len < y->len ? -1 : 1;
+	if (x->file != y->file)
+		return x->file < y->file ? -1 : 1;
+	return memcmp(x->raw, y->raw, x->len);
 }
 
-/* The slot of this name, or the free one where it belongs. */
-static struct wanted *slot_of(const struct wanted_set *set, const char *raw,
-			      size_t len, uint32_t file)
+/* `names` is a tree of tsearch(3). */
+static struct wanted *find(void *const *names, const char *raw, size_t len,
+			   uint32_t file)
 {
-	size_t i = hash_of(set, raw, len, file) >> 20;
+	struct wanted key = { .raw = raw, .len = len, .file = file };
+	struct wanted **node = tfind(&key, names, compare);
 
-	for (;; i++) {
-		struct wanted *w = &set->v[i & set->mask];
+	return node ? *node : NULL;
+}
 
-		if (!w->raw || (w->len == len && w->file == file &&
-				!memcmp(w->raw, raw, len)))
-			return w;
+/* The parent is of the same file, or global, or the only one of its name.
+ * Fills three elements of `v`. */
+static int want(void **names, const struct candidate *c, struct wanted *v)
+{
+	uint32_t files[] = { c->file, 0, ANY_FILE };
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		v[i].raw = c->raw;
+		v[i].len = fragment_parent(c->raw);
+		v[i].file = files[i];
+		if (!tsearch(&v[i], names, compare))
+			return -ENOMEM;
 	}
+	return 0;
 }
 
-static void want(struct wanted_set *set, const char *raw, size_t len,
-		 uint32_t file)
+static void offer(void *const *names, const struct candidate *c, uint32_t file)
 {
-	struct wanted *w = slot_of(set, raw, len, file);
+	struct wanted *w = find(names, c->raw, strlen(c->raw), file);
 
-	w->raw = raw;
-	w->len = len;
-	w->file = file;
-}
-
-static void offer(struct wanted_set *set, const struct candidate *c,
-		  uint32_t file)
-{
-	struct wanted *w = slot_of(set, c->raw, strlen(c->raw), file);
-
-	if (!w->raw)
+	if (!w)
 		return;
 	w->ambiguous |= w->found && w->found != c->addr;
 	w->found = c->addr;
 }
 
-static raddr_t answer(const struct wanted_set *set, const char *raw,
-		      size_t len, uint32_t file)
+static void adopt(const struct candidate *c, const struct wanted *v,
+		  void *const *names, struct symbols *s)
 {
-	const struct wanted *w = slot_of(set, raw, len, file);
-
-	return w->raw && !w->ambiguous ? w->found : 0;
-}
-
-static int open_set(size_t names, struct wanted_set *ret)
-{
-	const uint64_t *random = (const void *)getauxval(AT_RANDOM);
-	size_t slots = 16;
-
-	while (slots < 2 * names)
-		slots *= 2;
-	*ret = (struct wanted_set){ .mask = slots - 1 };
-	if (random)
-		memcpy(&ret->seed, random, sizeof(ret->seed));
-	ret->v = calloc(slots, sizeof(*ret->v));
-	return ret->v ? 0 : -ENOMEM;
-}
-
-static void adopt(const struct wanted_set *set, const struct candidate *c,
-		  struct symbols *s)
-{
-	size_t len = fragment_parent(c->raw);
 	struct func *f = funcs_find(s, c->addr), *parent;
-	raddr_t addr;
+	raddr_t addr = 0;
 
-	if (!f || f->parent >= 0)
-		return;
-	addr = answer(set, c->raw, len, c->file);
-	if (!addr)
-		addr = answer(set, c->raw, len, 0);
-	if (!addr)
-		addr = answer(set, c->raw, len, ANY_FILE);
+	for (size_t i = 0; i < 3 && !addr; i++) {
+		/* Another fragment may have asked for the same. */
+		const struct wanted *w = find(names, v[i].raw, v[i].len,
+					      v[i].file);
+
+		addr = w->ambiguous ? 0 : w->found;
+	}
 	parent = addr && addr != c->addr ? funcs_find(s, addr) : NULL;
-	if (parent)
+	if (f && f->parent < 0 && parent)
 		f->parent = parent - s->funcs;
+}
+
+static void keep(void *node)
+{
 }
 
 int fragments_adopt(const struct candidates *c, struct symbols *s)
 {
-	struct wanted_set set;
-	size_t n = 0;
+	auto_free struct wanted *v = calloc(3 * c->n + 1, sizeof(*v));
+	void *names = NULL;
+	int err = v ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < c->n; i++)
-		n += fragment_parent(c->v[i].raw) != 0;
-	if (!n)
-		return 0;
-	if (open_set(3 * n, &set))
-		return -ENOMEM;
-	for (size_t i = 0; i < c->n; i++) {
-		size_t len = fragment_parent(c->v[i].raw);
-
-		if (!len)
-			continue;
-		want(&set, c->v[i].raw, len, c->v[i].file);
-		want(&set, c->v[i].raw, len, 0);
-		want(&set, c->v[i].raw, len, ANY_FILE);
-	}
-	for (size_t i = 0; i < c->n; i++) {
-		offer(&set, &c->v[i], c->v[i].file);
-		offer(&set, &c->v[i], ANY_FILE);
-	}
-	for (size_t i = 0; i < c->n; i++)
+	for (size_t i = 0; i < c->n && !err; i++)
 		if (fragment_parent(c->v[i].raw))
-			adopt(&set, &c->v[i], s);
-	free(set.v);
-	return 0;
+			err = want(&names, &c->v[i], &v[3 * i]);
+	for (size_t i = 0; i < c->n && names; i++) {
+		offer(&names, &c->v[i], c->v[i].file);
+		offer(&names, &c->v[i], ANY_FILE);
+	}
+	for (size_t i = 0; i < c->n && !err; i++)
+		if (v[3 * i].raw)
+			adopt(&c->v[i], &v[3 * i], &names, s);
+	tdestroy(names, keep);	/* the elements are of `v` */
+	return err;
 }

@@ -214,22 +214,18 @@ int image_load(struct image *im, const char *path)
 	return 0;
 }
 
+static int compare_address(const void *addr, const void *load)
+{
+	raddr_t a = *(const raddr_t *)addr;
+	const struct load *l = load;
+
+	return range_has(l->range, a) ? 0 : a < l->range.start ? -1 : 1;
+}
+
 static const struct load *load_at(const struct image *im, raddr_t addr)
 {
-	size_t lo = 0, hi = im->nloads;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct load *l = &im->loads[mid];
-
-		if (range_has(l->range, addr))
-			return l;
-		if (addr < l->range.start)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return NULL;
+	return bsearch(&addr, im->loads, im->nloads, sizeof(*im->loads),
+		       compare_address);
 }
 
 const uint8_t *image_at(const struct image *im, raddr_t addr, size_t *n)

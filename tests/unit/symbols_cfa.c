@@ -53,7 +53,7 @@ static void compare_file(const char *path)
 {
 	struct symbols *s = world_symbols(path);
 	char command[512], line[4096];
-	unsigned long long start, stop, end = 0;
+	unsigned long long end = 0;
 	struct row row = { 0 }, next;
 
 	snprintf(command, sizeof(command), "readelf -wF %s 2>/dev/null", path);
@@ -63,15 +63,12 @@ static void compare_file(const char *path)
 	while (fgets(line, sizeof(line), f)) {
 		char *pc = strstr(line, " pc=");
 
-		if (pc && sscanf(pc, " pc=%llx..%llx", &start, &stop) == 2) {
-			/* Without rows it stays as at a call. */
-			compare_row(s, &row, end);
-			end = stop;
-			row = (struct row){ start, "rsp+8" };
-		} else if (strstr(line, " CIE ")) {
+		if (pc || strstr(line, " CIE ")) {
 			compare_row(s, &row, end);
 			row = (struct row){ 0 };
 			end = 0;
+			if (pc)
+				sscanf(pc, " pc=%*x..%llx", &end);
 		} else if (end && strspn(line, "0123456789abcdef") == 16 &&
 			   sscanf(line, "%llx %31s", &next.start,
 				  next.rule) == 2) {
