@@ -72,6 +72,9 @@ struct scan {
 	struct modules *mods;
 	struct stat exe;
 	bool have_exe;
+	ino_t ino;		/* of the file whose mappings come just now */
+	raddr_t start;		/* of the first of them */
+	struct module *last;	/* the module that was extended last, or NULL */
 };
 
 static struct module *find(struct modules *mods, const struct mapping *m)
@@ -93,7 +96,8 @@ static struct module *module_new(struct scan *s, const struct mapping *m)
 	mod->fd = open_mapped(s->pid, m);
 	mod->dev = m->dev;
 	mod->ino = m->ino;
-	mod->span = m->range;
+	mod->span = (struct range){ s->start, m->range.end };
+	mod->last_offset = m->offset;
 	mod->is_exe = s->have_exe && s->exe.st_ino == m->ino;
 	mod->is_payload = strncmp(m->path, "/memfd:inject-payload", 21) == 0;
 	mod->is_system = mod->is_payload || is_system_name(mod->base);
@@ -105,16 +109,31 @@ static int add_mapping(void *ctx, const struct mapping *m)
 	struct scan *s = ctx;
 	struct module *mod;
 
+	/* .bss: anonymous memory right behind the file's. */
+	if (!m->ino && s->last && s->last->span.end == m->range.start)
+		s->last->span.end = m->range.end;
 	if (!m->ino || m->path[0] != '/')
 		return 0;
+	if (m->ino != s->ino)
+		s->start = m->range.start;
+	s->ino = m->ino;
+	s->last = NULL;
 	mod = find(s->mods, m);
-	if (mod) {
-		mod->span.start = MIN(mod->span.start, m->range.start);
-		mod->span.end = MAX(mod->span.end, m->range.end);
-	}
-	if (!m->exec)
+	/* The loader maps a file's segments upwards. What goes back in the file
+	 * is a copy that the program itself has mapped (V8 does so with its
+	 * builtins, to have them near its code), and none of the module's. */
+	if (mod && m->offset < mod->last_offset)
 		return 0;
+	if (mod) {
+		mod->span.end = MAX(mod->span.end, m->range.end);
+		mod->last_offset = m->offset;
+	}
+	if (!m->exec) {
+		s->last = mod;
+		return 0;
+	}
 	mod = mod ? mod : module_new(s, m);
+	s->last = mod;
 	struct range *r = mod ? vec_push(mod->maps, mod->nmaps, mod->maps_cap) : NULL;
 	if (!r)
 		return fail(ENOMEM, "list the modules of %d", s->pid);

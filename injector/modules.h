@@ -23,6 +23,7 @@ struct module {
 	struct range *maps;	/* its executable mappings, run-time */
 	size_t nmaps, maps_cap;
 	uint64_t map_offset;	/* in the file, of maps[0] */
+	uint64_t last_offset;	/* in the file, of its last mapping */
 	struct range span;	/* all its mappings, run-time */
 	bool is_exe;		/* the main executable */
 	bool is_system;		/* C library, loader, vdso, or the payload: not
