@@ -2,6 +2,7 @@
 /* look, continued: limits that loading into the target would run into. */
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -107,6 +108,24 @@ static bool cgroup_path(pid_t pid, const char *controller, char *ret, size_t siz
 	return found;
 }
 
+/* Bytes of page cache that a memory group gives up when it needs room; a busy
+ * group is always full of it. */
+static uint64_t cgroup_cache(const char *dir)
+{
+	char path[4400], line[256];
+	uint64_t all = 0, n;
+
+	snprintf(path, sizeof(path), "%s/memory.stat", dir);
+	FILE *f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "inactive_file %" SCNu64, &n) == 1 ||
+		    sscanf(line, "active_file %" SCNu64, &n) == 1)
+			all += n;
+	if (f)
+		fclose(f);
+	return all;
+}
+
 /* Room left in the group and in each group above it; UINT64_MAX: no limit. */
 static uint64_t cgroup_room(const char *mount, const char *group, const char *max,
 			    const char *current)
@@ -121,8 +140,11 @@ static uint64_t cgroup_room(const char *mount, const char *group, const char *ma
 		snprintf(path, sizeof(path), "%s%s/%s", mount, at, max);
 		bool ok = procfs_number(path, &m);
 		snprintf(path, sizeof(path), "%s%s/%s", mount, at, current);
-		if (ok && m != UINT64_MAX && procfs_number(path, &c))
+		if (ok && m != UINT64_MAX && procfs_number(path, &c)) {
+			path[strlen(path) - strlen(current) - 1] = '\0';
+			c -= MIN(c, cgroup_cache(path));
 			room = MIN(room, m > c ? m - c : 0);
+		}
 		char *slash = strrchr(at, '/');
 		if (!slash)
 			break;
@@ -151,8 +173,6 @@ static int check_groups(pid_t pid, const struct needs *n)
 	uint64_t room = group_room(pid, "memory", "memory.max", "memory.current",
 				   "memory.limit_in_bytes", "memory.usage_in_bytes");
 
-	/* Page cache counts as used and is given up under pressure, so this
-	 * refuses only where the group is truly full of other things. */
 	if (room < n->memory)
 		return REFUSE_LIMIT(pid, ENOMEM, "%d: its memory group has %lu KiB left, "
 			"%lu KiB are needed; use a smaller -m", pid,
