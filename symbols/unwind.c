@@ -5,6 +5,8 @@
 
 enum {
 	LETTERS_MAX = 8,	/* of an augmentation; real ones have four */
+	INITIAL_MAX = 256,	/* bytes of a CIE's program, which libdw runs
+				 * again for each FDE as long as it fails */
 };
 
 /* What .eh_frame is read from. */
@@ -96,6 +98,7 @@ static int read_cie(struct reader *r, Dwarf_Off at, const Dwarf_CIE *entry)
 
 	if (!read_augmentation(entry->augmentation, data, &cie) ||
 	    !is_fixed_pointer(cie.encoding) ||
+	    cursor_left(&program) > INITIAL_MAX ||
 	    !cfa_is_sane(program, cie.encoding))
 		return -EBADMSG;
 	slot = vec_push(r->u->cies, r->u->ncies, r->u->cies_cap);

@@ -190,6 +190,29 @@ static void many_segments(struct bytes b)
 	free(big.p);
 }
 
+/* A long program that fails at its end, for each of many entries. */
+static void slow_entries(void)
+{
+	struct symbols *s;
+	uint64_t start;
+
+	world_write("slow.s",
+		".text\nt: .fill 320000,1,0x90\n"
+		".section .eh_frame,\"a\",@progbits\n"
+		"0: .long 2f-1f\n1: .long 0\n.byte 1\n.string \"zR\"\n"
+		".byte 1,0x78,16,1,27\n.fill 200000,1,0\n.byte 0x41\n"
+		".balign 4\n2:\n.set k, 0\n.rept 20000\n"
+		".long 2f-1f\n1: .long 1b-0b\n.long t+k-.\n.long 16\n"
+		".byte 0\n.balign 4\n2:\n.set k, k+16\n.endr\n");
+	CHECK_EQ(world_run("gcc -shared -nostdlib -s -Wl,--no-eh-frame-hdr "
+			   "-o slow.so slow.s 2>ld.log"), 0);
+	start = now_ms();
+	s = world_symbols("slow.so");
+	use(s);
+	symbols_close(s);
+	CHECK(now_ms() - start < SLOWEST_MS);
+}
+
 /*
  * Unwind entries that would cost libdw gigabytes, or lead it out of its bounds:
  * a register number like no machine has, states remembered by the million, a
@@ -336,6 +359,7 @@ int main(void)
 		free(b.p);
 	}
 	unwind_bombs();
+	slow_entries();
 	mangled_bombs();
 	CHECK(!getrusage(RUSAGE_SELF, &usage));
 	CHECK(usage.ru_maxrss < RSS_MAX_MB * 1024l);
