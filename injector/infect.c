@@ -323,6 +323,14 @@ static int say_hello(struct infecting *in)
 				       in->result->base, 0, START_BUDGET);
 }
 
+static bool has_proc(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/root/proc/self", pid);
+	return access(path, F_OK) == 0;
+}
+
 /* 8. The loader says how it went through a futex word of the session. */
 static int await_loader(struct infecting *in)
 {
@@ -342,7 +350,9 @@ static int await_loader(struct infecting *in)
 	case LOADER_DONE:
 		return 0;
 	case LOADER_FAILED:
-		return fail(0, "loading into %d (%s) failed: %.400s", pid, comm, l->error);
+		return fail(0, "loading into %d (%s) failed: %.400s%s", pid, comm, l->error,
+			    has_proc(pid) ? "" : " (it sees no /proc, through which the "
+			    "payload is handed over; not supported so far)");
 	case LOADER_NO_THREAD:
 		return fail(l->result, "%d (%s) could not start a thread", pid, comm);
 	default:

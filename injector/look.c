@@ -76,9 +76,6 @@ static int right_state(const struct looked *l)
 		procfs_comm((pid_t)tracer, who, sizeof(who));
 		return REFUSE(l, EBUSY, "already traced by %s (pid %d)", who, (int)tracer);
 	}
-	if (state == 'T' || state == 't')
-		return REFUSE(l, EBUSY, "it is stopped; continue it first (kill -CONT %d)",
-			      l->pid);
 	snprintf(path, sizeof(path), "/proc/%d/mem", l->pid);
 	auto_close int fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0 && (errno == EACCES || errno == EPERM))
@@ -88,6 +85,17 @@ static int right_state(const struct looked *l)
 		return REFUSE(l, errno, "%s", strerror(errno));
 	/* A memory that is gone (the process is just ending) reads nothing. */
 	return pread(fd, &byte, 0, 0) < 0 ? REFUSE(l, ESRCH, "it is ending") : 0;
+}
+
+/* A loader thread could not run in it. To remove probes is possible. */
+static int is_running(const struct looked *l)
+{
+	char state = procfs_state(l->pid, 0);
+
+	if (state == 'T' || state == 't')
+		return REFUSE(l, EBUSY, "it is stopped; continue it first (kill -CONT %d)",
+			      l->pid);
+	return 0;
 }
 
 static int right_machine(const struct looked *l)
@@ -171,6 +179,7 @@ int look(pid_t pid)
 	int err = look_stop(pid);
 
 	procfs_comm(pid, l.comm, sizeof(l.comm));
+	err = err ? err : is_running(&l);
 	err = err ? err : right_libc(&l);
 	return err ? err : right_seccomp(&l);
 }

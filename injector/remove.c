@@ -28,7 +28,8 @@ struct removing {
 	struct sigframes frames;
 	struct change *changes;	/* from jumps to the original, holes last */
 	size_t n, cap;
-	bool own;		/* the journal's states are this process's */
+	bool own;		/* the process that was named: the journal's
+				 * states are meant to be its own */
 	struct removal *report;
 };
 
@@ -73,10 +74,16 @@ static int removal_order(const void *a, const void *b)
 	return x->addr > y->addr ? -1 : x->addr < y->addr;
 }
 
-static bool stands(const struct removing *r, const struct slot *s)
+/* The journal is shared with forked children and says what was last done to
+ * one of them; whether a jump stands in this process only its text says. */
+static bool may_stand(const struct slot *s)
 {
-	return s->state == SLOT_PLANNED || s->state == SLOT_ACTIVE ||
-		(!r->own && s->state == SLOT_REMOVED);
+	return s->state == SLOT_PLANNED || s->state == SLOT_ACTIVE || s->state == SLOT_REMOVED;
+}
+
+static bool should_stand(const struct removing *r, const struct slot *s)
+{
+	return r->own && (s->state == SLOT_PLANNED || s->state == SLOT_ACTIVE);
 }
 
 /* The changes that undo the journal. Places that are mapped no more (a library
@@ -86,7 +93,7 @@ static int list_changes(struct removing *r)
 	for (uint32_t i = 0; i < r->old.s.nslots; i++) {
 		const struct slot *s = &r->old.slots[i];
 
-		if (!stands(r, s) || !s->len || s->len > CHANGE_MAX || !module_of(r, s->addr))
+		if (!may_stand(s) || !s->len || s->len > CHANGE_MAX || !module_of(r, s->addr))
 			continue;
 		struct change *c = vec_push(r->changes, r->n, r->cap);
 		if (!c)
@@ -127,7 +134,7 @@ static int keep_standing(struct removing *r)
 			r->changes[kept++] = r->changes[i];
 		else if (is[i] == TEXT_FROM)
 			complain_at(r, s->addr, "the journal does not agree with the file");
-		else if (is[i] == TEXT_OTHER && r->own)
+		else if (is[i] == TEXT_OTHER && should_stand(r, s))
 			complain_at(r, s->addr, "foreign bytes");
 	}
 	r->n = kept;
@@ -174,7 +181,7 @@ static int attempt(struct removing *r)
 static void mark_removed(struct removing *r)
 {
 	for (uint32_t i = 0; i < r->old.s.nslots; i++)
-		if (stands(r, &r->old.slots[i]) && r->own)
+		if (should_stand(r, &r->old.slots[i]))
 			session_mark(&r->target, &r->old, i, SLOT_REMOVED);
 	fail_clear();
 }
