@@ -37,15 +37,16 @@ static const char *user_name(uid_t uid, char *buf, size_t size)
 
 static int exists(struct looked *l)
 {
-	char state = procfs_state(l->pid, 0);
 	struct stat st;
 	char path[64], owner[32];
 
-	if (!state)
-		return fail_as(ESRCH, "cannot attach to %d: no such process", l->pid);
-	procfs_comm(l->pid, l->comm, sizeof(l->comm));
 	snprintf(path, sizeof(path), "/proc/%d", l->pid);
-	if (stat(path, &st) == 0 && st.st_uid != geteuid())
+	if (stat(path, &st) < 0 && errno == ENOENT)
+		return fail_as(ESRCH, "cannot attach to %d: no such process", l->pid);
+	if (stat(path, &st) < 0 || !procfs_state(l->pid, 0))
+		return fail(errno, "cannot attach to %d: look at %s", l->pid, path);
+	procfs_comm(l->pid, l->comm, sizeof(l->comm));
+	if (st.st_uid != geteuid())
 		snprintf(l->user, sizeof(l->user), ", user %s",
 			 user_name(st.st_uid, owner, sizeof(owner)));
 	int64_t tgid = procfs_status(l->pid, 0, "Tgid", 10, l->pid);
@@ -83,8 +84,9 @@ static int right_state(const struct looked *l)
 			      user_name(geteuid(), &(char[32]){ 0 }[0], 32));
 	if (fd < 0)
 		return REFUSE(l, errno, "%s", strerror(errno));
-	/* A memory that is gone (the process is just ending) reads nothing. */
-	return pread(fd, &byte, 0, 0) < 0 ? REFUSE(l, ESRCH, "it is ending") : 0;
+	if (pread(fd, &byte, 0, 0) < 0)
+		return REFUSE(l, errno, "%s", strerror(errno));
+	return 0;
 }
 
 /* A loader thread could not run in it. To remove probes is possible. */

@@ -74,6 +74,13 @@ int probes_check(const struct target *t, struct selection *sel)
 	return 0;
 }
 
+static void need_site(const struct site *s, struct arena_need *need, uint32_t *slots)
+{
+	if (!s->stub)
+		need->bytes += ALIGN_UP((uint64_t)s->stub_size, STUB_ALIGN);
+	*slots += s->hole.len ? 2 : 1;
+}
+
 int probes_needs(const struct selection *sel, struct arena_need **needs, uint32_t *slots)
 {
 	*needs = calloc(sel->n + 1, sizeof(**needs));
@@ -87,12 +94,8 @@ int probes_needs(const struct selection *sel, struct arena_need **needs, uint32_
 		for (size_t j = 0; j < plan->nprobes; j++) {
 			const struct probe *p = &plan->probes[j];
 
-			for (size_t k = 0; probed(p) && k < p->nsites; k++) {
-				if (!p->sites[k].stub)
-					(*needs)[i].bytes += ALIGN_UP((uint64_t)p->sites[k].stub_size,
-								      STUB_ALIGN);
-				*slots += p->sites[k].hole.len ? 2 : 1;
-			}
+			for (size_t k = 0; probed(p) && k < p->nsites; k++)
+				need_site(&p->sites[k], &(*needs)[i], slots);
 		}
 	}
 	return 0;

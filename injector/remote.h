@@ -50,8 +50,8 @@ int remote_try(struct remote *, const char *what, int64_t *ret, long nr,
 	       uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
 	       uint64_t a5);
 /* A function `fn(a0, a1)`; its result is lost. -ETIMEDOUT if it sleeps for
- * `budget` ns (it waits for a lock, perhaps its own), -EFAULT if it faults: then remote_end gives the
- * thread back from wherever it is. */
+ * `budget` ns (it waits for a lock, perhaps its own), -EFAULT if it faults:
+ * then remote_end gives the thread back from wherever it is. */
 int remote_call(struct remote *, raddr_t fn, uint64_t a0, uint64_t a1,
 		uint64_t budget);
 

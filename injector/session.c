@@ -72,7 +72,8 @@ int session_create(int fd, const struct session_shape *shape, struct session_map
 	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
 		err = fail(errno, "size the session to %lu MiB", (unsigned long)(size >> 20));
 	if (!err) {
-		void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+		void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+			       fd, 0);
 		ret->s = p == MAP_FAILED ? NULL : p;
 		err = ret->s ? 0 : fail(errno, "map the session");
 	}
@@ -112,7 +113,8 @@ static bool sane(const struct session *s, uint64_t mapped)
 {
 	return s->magic == SESSION_MAGIC && s->abi == ABI_VERSION &&
 		s->slots_off == PAGE && s->nslots <= s->max_slots &&
-		s->max_slots <= MOST_SLOTS && s->nrings <= MOST_RINGS && s->narenas <= SESSION_ARENAS &&
+		s->max_slots <= MOST_SLOTS && s->nrings <= MOST_RINGS &&
+		s->narenas <= SESSION_ARENAS &&
 		s->slots_off + (uint64_t)s->max_slots * sizeof(struct slot) <= mapped &&
 		s->size <= mapped && s->nfuncs < 1u << REC_FUNC_BITS;
 }

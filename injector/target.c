@@ -232,6 +232,9 @@ static size_t count(const struct target *t, enum hold hold)
 static int wait_all(struct target *t, uint64_t until)
 {
 	while (count(t, HOLD_SEIZED)) {
+		/* Asked first: we may have been off the CPU ourselves since,
+		 * and the report may be there. */
+		bool late = now_ns() > until;
 		int status;
 		pid_t tid = waitpid(-1, &status, __WALL | __WNOTHREAD | WNOHANG);
 
@@ -241,7 +244,7 @@ static int wait_all(struct target *t, uint64_t until)
 				return err;
 		} else if (tid < 0 && errno != EINTR) {
 			return fail(ESRCH, "%d (%s) is gone", t->pid, t->comm);
-		} else if (now_ns() > until) {
+		} else if (late) {
 			return fail(0, "%zu of %zu threads of %d (%s) did not stop in time; "
 				    "allow more with --max-pause", count(t, HOLD_SEIZED),
 				    t->nthreads, t->pid, t->comm), -EAGAIN;
@@ -390,13 +393,14 @@ static int wait_one(struct thread_hold *th, uint64_t until)
 	int status;
 
 	for (;;) {
+		bool late = now_ns() > until;
 		pid_t tid = waitpid(th->tid, &status, __WALL | __WNOTHREAD | WNOHANG);
 
 		if (tid == th->tid)
 			break;
 		if (tid < 0 && errno != EINTR)
 			return -ESRCH;
-		if (now_ns() > until)
+		if (late)
 			return -ETIMEDOUT;
 		nap(until);
 	}

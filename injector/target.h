@@ -65,8 +65,9 @@ int target_write(const struct target *, raddr_t, const void *buf, size_t n);
 int target_stop(struct target *, uint64_t budget);
 /*
  * Let every thread go, running as before: interrupted calls that would fail
- * with EINTR are set to run again, moved PCs are written. Always completes; threads that cannot be detached (never
- * stopped) are let go by the kernel when the surgeon thread ends.
+ * with EINTR are set to run again, moved PCs are written. Always completes;
+ * threads that cannot be detached, because they never stopped, are let go by
+ * the kernel when the surgeon thread ends.
  */
 void target_release(struct target *);
 /* Wait up to `budget` ns for threads that did not stop in time, and let each go
