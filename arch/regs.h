@@ -63,15 +63,14 @@ void regs_repair(struct regs *);
 void regs_rewind(struct regs *);
 
 /* Make the thread call `fn(args...)` with its stack at `sp`, where the return
- * address lies already. Any system call restart is cancelled. */
+ * address lies already. Any system call restart is cancelled, and at a stop
+ * before a system call that call is not run. */
 void regs_call(struct regs *, raddr_t fn, const uint64_t *args, size_t nargs,
 	       raddr_t sp);
 /* The same for a system call through the gadget "syscall; return". */
 void regs_call_syscall(struct regs *, raddr_t gadget, long nr,
 		       const uint64_t args[6], raddr_t sp);
 uint64_t regs_result(const struct regs *);
-/* At a stop before a system call: do not run it. */
-void regs_skip_syscall(struct regs *);
 
 /*
  * A signal frame that rt_sigreturn takes: it brings a thread back to `regs`,

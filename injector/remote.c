@@ -98,6 +98,15 @@ static int write_frame(struct remote *r, raddr_t stack_top)
 	return size < 0 ? (int)size : target_write(r->target, r->frame, bytes, (size_t)size);
 }
 
+/* If we die now, the thread's next instructions bring it back. */
+static int point_at_sigreturn(struct remote *r)
+{
+	struct regs regs = r->saved;
+
+	regs_call(&regs, r->gadgets.sigreturn, NULL, 0, r->frame + sizeof(uint64_t));
+	return regs_set(r->thread->tid, &regs);
+}
+
 int remote_begin(struct target *t, struct thread_hold *th, const struct gadgets *g,
 		 raddr_t stack_top, struct remote *ret)
 {
@@ -116,10 +125,15 @@ int remote_begin(struct target *t, struct thread_hold *th, const struct gadgets 
 	if (ptrace(PTRACE_GETSIGMASK, th->tid, sizeof(r->sigmask), &r->sigmask) < 0)
 		err = fail(errno, "read the signal mask of thread %d", th->tid);
 	err = err ? err : write_frame(r, stack_top);
-	err = err ? err : set_mask(th->tid, mask_all_but_faults());
-	if (err)
+	if (err) {
 		xstate_clear(&r->xstate);
-	return err;
+		return err;
+	}
+	/* First the way back, then what it brings back: were the signals
+	 * blocked before, our death in between would leave them so. */
+	err = point_at_sigreturn(r);
+	err = err ? err : set_mask(th->tid, mask_all_but_faults());
+	return err ? (remote_end(r), err) : 0;
 }
 
 int remote_use_stack(struct remote *r, raddr_t stack_top)
@@ -140,9 +154,10 @@ int remote_end(struct remote *r)
 		err = thread_to_event_stop(r->thread, BUDGET);
 	if (err)
 		fail(-err, "stop thread %d to give it back", r->thread->tid);
+	/* The registers last: until then the way back leads over the frame. */
 	err = err ? err : xstate_set(r->thread->tid, &r->xstate);
-	err = err ? err : regs_set(r->thread->tid, &r->saved);
 	err = err ? err : set_mask(r->thread->tid, r->sigmask);
+	err = err ? err : regs_set(r->thread->tid, &r->saved);
 	r->thread->regs = r->saved;
 	r->thread->have_regs = true;
 	xstate_clear(&r->xstate);
@@ -233,12 +248,11 @@ int remote_call(struct remote *r, raddr_t fn, uint64_t a0, uint64_t a1, uint64_t
 		if (err)
 			break;
 		/* The end: about to make rt_sigreturn over our frame. The call
-		 * is skipped, for remote_end restores more than it would. */
+		 * is skipped, for remote_end restores more than it would; and
+		 * the thread set to make it again, in case we die before. */
 		if (regs_syscall(&r->thread->regs, &unused) == SYS_rt_sigreturn &&
-		    regs_sp(&r->thread->regs) == r->frame + sizeof(uint64_t)) {
-			regs_skip_syscall(&r->thread->regs);
-			return regs_set(r->thread->tid, &r->thread->regs);
-		}
+		    regs_sp(&r->thread->regs) == r->frame + sizeof(uint64_t))
+			return point_at_sigreturn(r);
 	}
 	return err;
 }
