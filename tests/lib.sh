@@ -31,6 +31,7 @@ on_exit()
 	if [ "$status" != 0 ] && [ "$status" != 77 ]; then
 		show_logs
 	fi
+	farewell
 	for pid in "${STARTED[@]}"; do
 		kill -KILL "$pid" 2>/dev/null
 		kill -CONT "$pid" 2>/dev/null
@@ -38,6 +39,18 @@ on_exit()
 	declare -F tidy >/dev/null && tidy
 	wait 2>/dev/null
 	exit "$status"
+}
+
+# A victim ends when nobody can send it commands any more, and leaves nothing
+# behind; but it gets a second only.
+farewell()
+{
+	[ -n "$VICTIM" ] || return 0
+	exec 9>&-
+	for _ in $(seq 50); do
+		kill -0 "$VICTIM" 2>/dev/null || return 0
+		sleep 0.02
+	done
 }
 
 show_logs()
@@ -101,7 +114,9 @@ victim()
 {
 	mkfifo victim.in
 	: >victim.out
-	"$VICTIMS/$1" "${@:2}" <victim.in >victim.out 2>victim.err &
+	# Descriptor 9 is ours alone: who else held it would keep a victim alive
+	# whose test has died.
+	"$VICTIMS/$1" "${@:2}" <victim.in >victim.out 2>victim.err 9>&- &
 	VICTIM=$!
 	STARTED+=("$VICTIM")
 	exec 9>victim.in
@@ -122,7 +137,14 @@ tell()
 
 answered() { tail -n +"$(($1 + 1))" victim.out | grep -q -- "$2"; }
 
-progress() { tell ping '^alive ' | cut -d' ' -f2; }
+# Fails when there is no answer.
+progress()
+{
+	local alive
+
+	alive=$(tell ping '^alive ') || { echo "$alive" >&2; return 1; }
+	cut -d' ' -f2 <<<"$alive"
+}
 
 # The victim is alive, nothing it computed was wrong, and it gets on.
 victim_works()
@@ -133,10 +155,10 @@ victim_works()
 		grep ^WRONG victim.out | head -n 3
 		die "the victim computed something wrong"
 	fi
-	a=$(progress)
+	a=$(progress) || die "the victim does not answer"
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		sleep 0.05
-		b=$(progress)
+		b=$(progress) || die "the victim does not answer any more"
 		[ "$b" -gt "$a" ] && return 0
 	done
 	die "the victim stands still ($a)"
@@ -161,7 +183,7 @@ unharmed()
 inject_bg()
 {
 	: >trace.err
-	"$INJECT" "$@" >trace.out 2>trace.err &
+	"$INJECT" "$@" >trace.out 2>trace.err 9>&- &
 	TRACER=$!
 	STARTED+=("$TRACER")
 	wait_until 20 attached || { cat trace.err; die "inject did not attach"; }
@@ -195,7 +217,7 @@ status()
 	local want=$1 got=0
 
 	shift
-	timeout 60 "$@" >trace.out 2>trace.err || got=$?
+	timeout 60 "$@" >trace.out 2>trace.err 9>&- || got=$?
 	[ "$got" = "$want" ] || die "$(basename "$1") ended with status $got, not $want"
 }
 

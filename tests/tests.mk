@@ -74,6 +74,7 @@ $(BUILD)/bench/%: bench/%.c $(LIB)
 	@mkdir -p $(@D); echo "  CC      $<"
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $< $(LIB) $(LDLIBS)
 
+PARTS := $(sort $(wildcard tests/parts/*.sh))
 LIVE := $(sort $(wildcard tests/live/*.sh))
 FAULT := $(sort $(wildcard tests/fault/*.sh))
 STRESS := $(sort $(wildcard tests/stress/*.sh))
@@ -87,7 +88,7 @@ deps:
 # One shell per phase, so that what `deps` installed is there for the build.
 check: deps
 	@$(MAKE) --no-print-directory all unit victims
-	@tests/run $(BUILD) $(UNIT_BIN) $(LIVE) $(FAULT) $(STRESS)
+	@tests/run $(BUILD) $(PARTS) $(UNIT_BIN) $(LIVE) $(FAULT) $(STRESS)
 
 check-unit: $(UNIT_BIN)
 	@tests/run $(BUILD) $(UNIT_BIN)

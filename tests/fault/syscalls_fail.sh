@@ -33,7 +33,7 @@ judge()
 FAULT_VICTIM=(spin_threads 2)
 [ -z "${SINGLE:-}" ] || FAULT_VICTIM=(single)
 fault_victim
-run=(-p "$VICTIM" -f 'spin_*' -f 'single_*' -d 0.1 -o /dev/null)
+run=(-p "$VICTIM" "${FAULT_RUN[@]}")
 total=$(fault_count "${run[@]}")
 echo "$total system calls"
 errnos=(12 1 5 4 11)	# ENOMEM EPERM EIO EINTR EAGAIN, in turn

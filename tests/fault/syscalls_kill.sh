@@ -32,7 +32,7 @@ judge()
 POINTS=${POINTS:-50}
 FAULT_VICTIM=(spin_threads 2)
 fault_victim
-run=(-p "$VICTIM" -f 'spin_*' -d 0.1 -o /dev/null)
+run=(-p "$VICTIM" "${FAULT_RUN[@]}")
 total=$(fault_count "${run[@]}")
 echo "$total system calls"
 for n in $(fault_points "$total"); do

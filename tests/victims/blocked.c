@@ -63,7 +63,7 @@ struct row {
 };
 
 static int seconds = 6;
-static char dir[] = "/tmp/blocked-XXXXXX";
+static char dir[] = "./blocked-XXXXXX";
 
 static double now(void)
 {

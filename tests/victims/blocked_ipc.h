@@ -6,17 +6,28 @@
 
 #include <linux/io_uring.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 
 static int sem_id = -1, msg_id = -1;
 static char mq_name[32];
 static int lock_fd = -1, lock_other = -1;
 static pid_t lock_holder, sleepers[2];
 
+/* A child that does not outlive us, however we end. */
+static pid_t fork_bound(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return pid;
+}
+
 /* A child that ends when the calls with a timeout do: wait4 and waitid then
  * are the ones that see it. */
 static pid_t child_for(int s)
 {
-	pid_t pid = fork();
+	pid_t pid = fork_bound();
 
 	if (pid == 0) {
 		victim_sleep_us(s * 1000000L);
@@ -38,7 +49,7 @@ static bool ipc_prepare(void)
 	lock_other = open(path, O_RDWR | O_CLOEXEC);
 	sleepers[0] = child_for(seconds + 1);
 	sleepers[1] = child_for(seconds + 1);
-	lock_holder = fork();
+	lock_holder = fork_bound();
 	if (lock_holder == 0) {
 		struct flock l = { .l_type = F_WRLCK };
 
