@@ -291,6 +291,8 @@ static int plan_module(struct selected *s, const struct select_options *o)
 	struct plan_progress p = { .options = o, .base = s->module->base };
 	struct plan_options options = {
 		.entry_only = o->entry_only,
+		.taken = s->module->symbols->rseqs,
+		.ntaken = s->module->symbols->nrseqs,
 		.hosts = true,
 		.progress = report_plan,
 		.ctx = &p,

@@ -40,27 +40,30 @@ static int note_word(const struct search *s, raddr_t at)
  * one it is added to the symbol's. A type that means something else (thread
  * storage) can at worst name a barrier that is none.
  */
-static int note_relocation(const struct search *s, const GElf_Rela *r)
+bool pointers_relocated(const struct symtab *dynsym, const GElf_Rela *r,
+			raddr_t *ret)
 {
 	uint64_t index = GELF_R_SYM(r->r_info);
-	GElf_Sym sym;
+	GElf_Sym sym = { 0 };
 
-	if (!index)
-		return note(s, r->r_addend);
-	if (!symtab_get(s->dynsym, index, &sym) || sym.st_shndx == SHN_UNDEF ||
-	    GELF_ST_TYPE(sym.st_info) == STT_TLS)
-		return 0;
-	return note(s, sym.st_value + (uint64_t)r->r_addend);
+	if (index && (!symtab_get(dynsym, index, &sym) ||
+		      sym.st_shndx == SHN_UNDEF ||
+		      GELF_ST_TYPE(sym.st_info) == STT_TLS))
+		return false;
+	*ret = sym.st_value + (uint64_t)r->r_addend;
+	return true;
 }
 
 static int note_rela(const struct search *s, raddr_t addr, uint64_t size)
 {
 	Elf_Data *table = image_table(s->im, addr, size, ELF_T_RELA);
 	GElf_Rela r;
+	raddr_t value;
 	int err = 0;
 
 	for (int i = 0; !err && table && gelf_getrela(table, i, &r); i++)
-		err = note_relocation(s, &r);
+		if (pointers_relocated(s->dynsym, &r, &value))
+			err = note(s, value);
 	return err;
 }
 

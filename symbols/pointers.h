@@ -13,6 +13,9 @@
  * name. 0, -ENOMEM, or -EBADMSG when they are more than a file can hold. */
 int pointers_find(const struct image *, const struct dynamic *,
 		  const struct symtab *dynsym, struct addresses *ret);
+/* The address of this file that a relocation stores. False: it is none. */
+bool pointers_relocated(const struct symtab *dynsym, const GElf_Rela *,
+			raddr_t *ret);
 /* Sort, and drop doubles. */
 void addresses_sort(struct addresses *);
 bool addresses_has(const struct addresses *, raddr_t addr);

@@ -6,6 +6,7 @@
 
 #include "symbols/debugfile.h"
 #include "symbols/funcs.h"
+#include "symbols/rseq.h"
 
 struct symbols_impl {
 	struct image image;
@@ -143,6 +144,9 @@ static int read_functions(struct symbols *s)
 	if (!err)
 		err = funcs_build(&in->image, &in->unwind, &candidates,
 				  &pointers, &in->strings, s);
+	if (!err)
+		err = rseq_find(&in->image, &in->dynamic, &in->dynsym,
+				&s->rseqs, &s->nrseqs);
 	free(candidates.v);
 	s->pointers = pointers.v;
 	s->npointers = pointers.n;
@@ -187,6 +191,7 @@ void symbols_close(struct symbols *s)
 	free(s->funcs);
 	free(s->aliases);
 	free(s->pointers);
+	free(s->rseqs);
 	free(s);
 }
 

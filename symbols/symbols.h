@@ -93,6 +93,14 @@ struct symbols {
 	raddr_t *pointers;
 	size_t npointers;
 
+	/* Bytes within the texts that must run, or be read, where they are, as
+	 * the file's __rseq_cs sections tell: restartable sequences, each with
+	 * the last byte of the instruction before it, which tells the kernel
+	 * that it begins; and the signatures before their abort addresses.
+	 * Sorted and disjoint. */
+	struct range *rseqs;
+	size_t nrseqs;
+
 	struct symbols_impl *impl;
 };
 
