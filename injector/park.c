@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "injector/rseq.h"
+
 struct parking {
 	struct target *target;
 	struct thread_hold *thread;
@@ -30,6 +32,19 @@ static int park_frame(void *ctx, const struct sigframe *f)
 	return err ? err : sigframe_set_pc(p->target, f, to);
 }
 
+/* The PC of a signal frame needs no such question: before the kernel saves it
+ * there, it leads it out of a restartable sequence. */
+static int move(struct parking *p, raddr_t to)
+{
+	struct thread_hold *th = p->thread;
+
+	if (rseq_is_inside(p->target, th))
+		return fail(EBUSY, "thread %d is inside a restartable sequence", th->tid);
+	regs_set_pc(&th->regs, to);
+	th->dirty = true;
+	return 0;
+}
+
 static int park_thread(struct parking *p, const struct sigframes *frames)
 {
 	struct thread_hold *th = p->thread;
@@ -40,10 +55,8 @@ static int park_thread(struct parking *p, const struct sigframes *frames)
 		return err;
 	*p->pc = regs_pc(&th->regs);
 	err = p->forward(p->ctx, *p->pc, &to);
-	if (!err && to) {
-		regs_set_pc(&th->regs, to);
-		th->dirty = true;
-	}
+	if (!err && to)
+		err = move(p, to);
 	return err ? err : sigframes_search(p->target, frames, th, park_frame, p);
 }
 

@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <string.h>
-#include <sys/ptrace.h>
 #include <sys/syscall.h>
 
 #include "injector/procfs.h"
+#include "injector/rseq.h"
 #include "injector/unwind.h"
 
 enum { STOP_BUDGET = 20 * 1000 * 1000 };	/* ns, for one thread */
@@ -34,6 +34,7 @@ static enum rank rank_of(pid_t pid, pid_t tid)
 		return RANK_RUNS;
 	switch (nr) {
 	case SYS_nanosleep: case SYS_clock_nanosleep: case SYS_poll:
+	case SYS_restart_syscall:
 		return RANK_BLOCK;
 	case SYS_futex: case SYS_wait4: case SYS_waitid: case SYS_select:
 	case SYS_pselect6: case SYS_ppoll: case SYS_pause: case SYS_flock:
@@ -45,14 +46,17 @@ static enum rank rank_of(pid_t pid, pid_t tid)
 	}
 }
 
-/* Functions in whose middle a lock may be held that loading would want. */
-static const char *const lock_holders[] = {
+/* Functions in whose middle a lock may be held that loading would want: an
+ * allocator's, which may stand in any module, and the C library's. */
+static const char *const allocators[] = {
 	"*malloc*", "*calloc*", "*realloc*", "*memalign*", "*aligned_alloc*", "free",
-	"cfree", "*_free", "valloc", "pvalloc", "mallinfo*", "pthread_create*",
-	"pthread_exit", "pthread_getattr_np", "dl*", "_dl_*", "__libc_dl*", "fork", "_Fork",
-	"vfork", "exit", "__cxa_finalize", "__cxa_thread_atexit*", "__tls_get_addr",
-	"__libc_freeres", "pthread_atfork", "__register_frame*", "operator new*",
-	"operator delete*",
+	"cfree", "*_free", "valloc", "pvalloc", "operator new*", "operator delete*",
+};
+
+static const char *const lock_holders[] = {
+	"mallinfo*", "pthread_create*", "pthread_exit", "pthread_getattr_np", "dl*", "_dl_*",
+	"__libc_dl*", "fork", "_Fork", "vfork", "exit", "__cxa_finalize",
+	"__cxa_thread_atexit*", "__libc_freeres", "pthread_atfork", "__register_frame*",
 };
 
 /* Standard streams: their locks matter to nothing that we call but to what a
@@ -119,8 +123,9 @@ static int check_frame(void *ctx, const struct unwind_frame *frame)
 	const struct func *f = m->symbols ? symbols_func_at(m->symbols, frame->pc - m->bias) : NULL;
 	if (!f)
 		return 0;
-	if (matches(f->name, lock_holders, ARRAY_SIZE(lock_holders)) ||
-	    (c->use == VICTIM_LOAD &&
+	if (matches(f->name, allocators, ARRAY_SIZE(allocators)) ||
+	    (m->is_system && matches(f->name, lock_holders, ARRAY_SIZE(lock_holders))) ||
+	    (m->is_system && c->use == VICTIM_LOAD &&
 	     matches(f->name, stream_users, ARRAY_SIZE(stream_users)))) {
 		c->bad = f->name;
 		return 2;
@@ -138,27 +143,12 @@ static bool in_libc_code(struct modules *mods, const struct regs *r)
 	return m && m->is_system && regs_syscall(r, &arg) < 0;
 }
 
-static bool in_rseq_section(const struct target *t, pid_t tid)
-{
-	struct __ptrace_rseq_configuration conf;
-	uint64_t cs = 0;
-
-	/* A borrowed PC makes the kernel forget the section, which would then
-	 * go on unprotected. */
-	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, tid, sizeof(conf), &conf) < 0 ||
-	    !conf.rseq_abi_pointer)
-		return false;
-	if (target_read(t, conf.rseq_abi_pointer + 8, &cs, sizeof(cs)) < 0)
-		fail_clear();
-	return cs != 0;
-}
-
 static bool is_fit(struct target *t, struct modules *mods, enum victim_use use,
 		   struct thread_hold *th)
 {
 	struct stack_check c = { mods, use, NULL };
 
-	if (thread_regs(th) || in_rseq_section(t, th->tid))
+	if (thread_regs(th) || rseq_is_inside(t, th))
 		return false;
 	if (use == VICTIM_SYSCALLS)
 		return true;
