@@ -25,17 +25,23 @@
  */
 #define REFUSALS(X) \
 	X(NONE, "none", "not refused") \
-	X(TOO_SHORT, "too-short", "no room for a jump: the function and the padding around it are too short") \
-	X(BRANCH_INSIDE, "branch-inside", "a branch lands inside the bytes that a jump would replace") \
+	X(TOO_SHORT, "too-short", \
+	  "no room for a jump: the function and the padding around it are too short") \
+	X(BRANCH_INSIDE, "branch-inside", \
+	  "a branch lands inside the bytes that a jump would replace") \
 	X(LOOP_ENTRY, "loop-entry", "the function jumps back to its own first instruction") \
 	X(UNMOVABLE, "unmovable", "an instruction in the way cannot be moved") \
-	X(UNKNOWN_INSN, "unknown-instruction", "an instruction in the way is not known to the decoder") \
-	X(SYSCALL_INSIDE, "syscall-inside", "a system call stands in the bytes that a jump would replace") \
-	X(CALL_INSIDE, "call-inside", "a call stands in the middle of the bytes that a jump would replace") \
+	X(UNKNOWN_INSN, "unknown-instruction", \
+	  "an instruction in the way is not known to the decoder") \
+	X(SYSCALL_INSIDE, "syscall-inside", \
+	  "a system call stands in the bytes that a jump would replace") \
+	X(CALL_INSIDE, "call-inside", \
+	  "a call stands in the middle of the bytes that a jump would replace") \
 	X(PAGE_CROSSING, "page-crossing", "the jump would straddle two pages") \
 	X(UNREADABLE, "unreadable-code", "the code cannot be decoded") \
 	X(JUMP_TABLE, "indirect-jump", "an indirect jump could not be resolved") \
-	X(SHARED_BODY, "shared-body", "another function jumps into the middle of this one, or it into another") \
+	X(SHARED_BODY, "shared-body", \
+	  "another function jumps into the middle of this one, or it into another") \
 	X(EXIT_NO_ROOM, "exit-no-room", "an exit has no room for a jump") \
 	X(OUT_OF_REACH, "out-of-reach", "no memory for the stub within reach of a jump") \
 	X(FOREIGN_PATCH, "foreign-patch", "foreign breakpoint or jump") \

@@ -130,7 +130,8 @@ static void pointer_in_window(void)
 {
 	module_begin();
 	m.exec = true;
-	func("f", 0); put(PUSH_RBX, MOV_RDI_RAX, XOR_EAX); put_middle(); put(ADD_RSP_40, RET); func_end();
+	func("f", 0); put(PUSH_RBX, MOV_RDI_RAX, XOR_EAX); put_middle();
+	put(ADD_RSP_40, RET); func_end();
 	memcpy(m.rodata, &(uint64_t){ TEXT + 1 }, 8);
 	module_plan("f");
 	CHECK(refused(REFUSED_BRANCH_INSIDE));
@@ -139,7 +140,8 @@ static void pointer_in_window(void)
 static void address_taken_in_window(void)
 {
 	module_begin();
-	func("f", 0); put(PUSH_RBX, MOV_RDI_RAX, XOR_EAX); put_middle(); put(ADD_RSP_40, RET); func_end();
+	func("f", 0); put(PUSH_RBX, MOV_RDI_RAX, XOR_EAX); put_middle();
+	put(ADD_RSP_40, RET); func_end();
 	func("g", 0x80); put_lea(1 + TEXT - RODATA); put(RET); func_end();
 	module_plan("f");
 	CHECK(refused(REFUSED_BRANCH_INSIDE));
@@ -174,7 +176,8 @@ static void call_inside_refused(void)
 static void syscall_inside(void)
 {
 	module_begin();
-	func("f", 0); put(XOR_EAX, SYSCALL, XOR_EAX); put_middle(); put(ADD_RSP_40, RET); func_end();
+	func("f", 0); put(XOR_EAX, SYSCALL, XOR_EAX); put_middle();
+	put(ADD_RSP_40, RET); func_end();
 	module_plan("f");
 	CHECK(refused(REFUSED_SYSCALL_INSIDE));
 }
@@ -182,7 +185,8 @@ static void syscall_inside(void)
 static void trap_inside(void)
 {
 	module_begin();
-	func("f", 0); put(XOR_EAX, 0x0f, 0x0b, XOR_EAX); put_middle(); put(ADD_RSP_40, RET); func_end();
+	func("f", 0); put(XOR_EAX, 0x0f, 0x0b, XOR_EAX); put_middle();
+	put(ADD_RSP_40, RET); func_end();
 	module_plan("f");
 	CHECK(refused(REFUSED_UNMOVABLE));
 }
@@ -191,7 +195,8 @@ static void unknown_inside(void)
 {
 	module_begin();
 	/* wrpkru, which capstone 4 does not know */
-	func("f", 0); put(0x0f, 0x01, 0xef, XOR_EAX); put_middle(); put(ADD_RSP_40, RET); func_end();
+	func("f", 0); put(0x0f, 0x01, 0xef, XOR_EAX); put_middle();
+	put(ADD_RSP_40, RET); func_end();
 	module_plan("f");
 	CHECK(refused(REFUSED_UNKNOWN_INSN));
 }
@@ -215,7 +220,8 @@ static void undecodable_middle(void)
 static void loop_entry(void)
 {
 	module_begin();
-	func("f", 0); put(MOV_EAX_1); put_middle(); put_rel8(JNE, 0); put(ADD_RSP_40, RET); func_end();
+	func("f", 0); put(MOV_EAX_1); put_middle(); put_rel8(JNE, 0);
+	put(ADD_RSP_40, RET); func_end();
 	module_plan("f");
 	CHECK(refused(REFUSED_LOOP_ENTRY));
 }

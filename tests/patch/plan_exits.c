@@ -22,7 +22,8 @@ static void ret_with_padding(void)
 static void begins_at_return_address(void)
 {
 	module_begin();
-	func("f", 0); put(MOV_EAX_1); put_middle(); put_call(0x80); put(ADD_RSP_40, RET); func_end();
+	func("f", 0); put(MOV_EAX_1); put_middle(); put_call(0x80);
+	put(ADD_RSP_40, RET); func_end();
 	func("g", 0x80); put(RET); func_end();
 	module_plan("f");
 	CHECK(entry_only(REFUSED_NONE));

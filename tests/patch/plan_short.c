@@ -235,7 +235,8 @@ static void host_has_no_exit_inside(void)
 static void breakpoint_may_go_on(void)
 {
 	module_begin();
-	func("f", 0); put(MOV_EAX_1, INT3, NOP5, NOP5); put_call(0x100); put(LEAVE, RET); func_end();
+	func("f", 0); put(MOV_EAX_1, INT3, NOP5, NOP5); put_call(0x100);
+	put(LEAVE, RET); func_end();
 	func("g", m.at); put_middle(); put_middle(); put(RET); func_end();
 	func("h", 0x100); put(RET); func_end();
 	module_plan("f");

@@ -94,7 +94,8 @@ static void jump_table_absolute(void)
 static void indirect_tail_call(void)
 {
 	module_begin();
-	func("f", 0); func_cfa(8); put(MOV_EAX_1); put_middle(); put(MOV_RDI_RAX, JMP_RAX); func_end();
+	func("f", 0); func_cfa(8); put(MOV_EAX_1); put_middle();
+	put(MOV_RDI_RAX, JMP_RAX); func_end();
 	module_plan("f");
 	CHECK(entry_only(REFUSED_NONE));
 	CHECK(probe()->nexits == 1);
@@ -122,7 +123,8 @@ static void leaf_switch_is_no_tail_call(void)
 static void notrack_is_no_tail_call(void)
 {
 	module_begin();
-	func("f", 0); func_cfa(8); put(ENDBR64, MOV_EAX_1, NOTRACK_JMP_RAX, MOV_EAX_1, RET); func_end();
+	func("f", 0); func_cfa(8);
+	put(ENDBR64, MOV_EAX_1, NOTRACK_JMP_RAX, MOV_EAX_1, RET); func_end();
 	module_plan("f");
 	CHECK(entry_only(REFUSED_JUMP_TABLE));
 }
