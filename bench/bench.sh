@@ -28,7 +28,7 @@ program()
 {
 	rm -f "$dir/in"
 	mkfifo "$dir/in"
-	"$@" <"$dir/in" >"$dir/out" 2>"$dir/program.err" &
+	"$@" <"$dir/in" >"$dir/out" 2>"$dir/program.err" 9>&- &
 	PROGRAM=$!
 	pids+=("$PROGRAM")
 	exec 9>"$dir/in"
@@ -43,6 +43,11 @@ program_ends()
 {
 	echo quit >&9
 	exec 9>&-
+	for _ in $(seq 100); do
+		kill -0 "$PROGRAM" 2>/dev/null || break
+		sleep 0.05
+	done
+	kill -KILL "$PROGRAM" 2>/dev/null || true
 	wait "$PROGRAM" 2>/dev/null || true
 }
 
@@ -86,7 +91,7 @@ with_inject()
 	local name=$1 tracer
 
 	shift
-	"$BUILD/inject" -p "$PROGRAM" -f bench_call -o /dev/null "$@" 2>"$dir/err" &
+	"$BUILD/inject" -p "$PROGRAM" -f bench_call -o /dev/null "$@" 2>"$dir/err" 9>&- &
 	tracer=$!
 	pids+=("$tracer")
 	if ! wait_line '^inject: paused' "$dir/err" $tracer; then
@@ -107,8 +112,8 @@ with_bpftrace()
 	command -v bpftrace >/dev/null || { absent "$name" "not installed"; return; }
 	[ "$(id -u)" = 0 ] || { absent "$name" "needs root"; return; }
 	mountpoint -q /sys/kernel/tracing 2>/dev/null ||
-		mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null || true
-	bpftrace -e "$script BEGIN { printf(\"attached\\n\"); }" >"$dir/err" 2>&1 &
+		mount -t tracefs nodev /sys/kernel/tracing 2>/dev/null || true
+	bpftrace -e "$script BEGIN { printf(\"attached\\n\"); }" >"$dir/err" 2>&1 9>&- &
 	tracer=$!
 	pids+=("$tracer")
 	if ! wait_line '^attached' "$dir/err" $tracer; then
@@ -155,20 +160,43 @@ calls()
 	echo '(ratio: what is added to a call, in floors)'
 }
 
-# The longest stop of a process, half of whose threads run.
+# pause NAME VISITS GLOB PROGRAM...: its stops, over so many visits.
+pause()
+{
+	local name=$1 visits=$2 glob=$3 functions all=''
+
+	shift 3
+	program "$@"
+	for _ in $(seq "$visits"); do
+		timeout -k 5 40 "$BUILD/inject" -p "$PROGRAM" -f "$glob" -d 0.2 -t 1s \
+			-o /dev/null --max-pause 5s 2>"$dir/err" 9>&- || true
+		all+=$(sed -n 's/.*longest pause \([0-9.]*\) ms.*/\1/p' "$dir/err")$'\n'
+	done
+	functions=$(sed -n 's/^inject: \([0-9]*\) functions\{0,1\} probed.*/\1/p' "$dir/err")
+	read -r least median most < <(grep . <<<"$all" | sort -n |
+		awk '{ v[NR] = $1 } END { print v[1], v[int((NR + 1) / 2)], v[NR] }') || true
+	if [ -z "$most" ]; then
+		absent "$name" "$(tail -n 1 "$dir/err")"
+	else
+		printf '%-34s %10s %10s %10s %10s\n' "$name" "$functions" "$least" "$median" "$most"
+	fi
+	program_ends
+}
+
 pauses()
 {
-	local n line
+	local n spin=$BUILD/tests/victims/spin_threads
 
-	row $'\npause, N running threads' 'longest' ''
+	printf '\n%-34s %10s %10s %10s %10s\n' 'one stop, ms' functions least median most
 	for n in 1 10 100; do
-		program "$BUILD/tests/victims/spin_threads" $n
-		"$BUILD/inject" -p "$PROGRAM" -f 'spin_*' -d 0.3 -o /dev/null \
-			--max-pause 10s 2>"$dir/err" || true
-		line=$(grep -o 'longest pause [0-9.]* [a-z]*' "$dir/err" || tail -n 1 "$dir/err")
-		row "  $n" "${line#longest pause }" ''
-		program_ends
+		pause "threads that sleep: $n" 5 'spin_*' "$spin" "$n" idle
 	done
+	for n in 1 10 100; do
+		pause "threads that all run: $n" $((n < 100 ? 5 : 1)) 'spin_*' "$spin" "$n"
+	done
+	"$CC" -I. -D_GNU_SOURCE -std=gnu11 -O2 -rdynamic -pthread -o "$dir/many" bench/many.c
+	pause 'threads mostly asleep: 64' 5 'many_*' "$dir/many" 64
+	echo "(the longer of a visit's two stops, over five visits, one for 100 running; $(nproc) processors)"
 }
 
 for hot in "$BUILD"/bench/hot*; do

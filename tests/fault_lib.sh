@@ -9,6 +9,7 @@ POINTS=${POINTS:-60}	# in a normal run; SOAK=1 takes every n
 # A short trace that prints nothing: most system calls are then those of the
 # attach and the removal, which can do harm.
 FAULT_RUN=(-f 'spin_*' -f 'single_*' -d 0.05 -t 1s -o /dev/null)
+export FAULT_RUN
 BAD=0
 
 fault_victim()

@@ -12,7 +12,7 @@ build="gcc make binutils libc6-dev libelf-dev libdw-dev libcapstone-dev
 	libunwind-dev libiberty-dev liblzma-dev zlib1g-dev"
 test="g++ clang gdb strace nginx-light redis-server redis-tools postgresql
 	postgresql-contrib wrk apache2-utils python3 util-linux procps mandoc
-	codespell shellcheck cppcheck"
+	codespell shellcheck cppcheck musl-tools"
 bench="bpftrace uftrace linux-perf"
 
 policy=/usr/sbin/policy-rc.d
