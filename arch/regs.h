@@ -62,6 +62,15 @@ void regs_repair(struct regs *);
  * frame for sigreturn has to hold, since that forgets every restart. */
 void regs_rewind(struct regs *);
 
+/*
+ * regs_rewind() for a call that the kernel knows as restart_syscall, since it
+ * was stopped before: what it restarts stands in the `n` bytes of code that
+ * lead to it ("mov $nr, %eax; syscall"), if it is there at all.
+ */
+void regs_rewind_restarted(struct regs *, const uint8_t *code, size_t n);
+/* Is it such a call? */
+bool regs_is_restarted(const struct regs *);
+
 /* Make the thread call `fn(args...)` with its stack at `sp`, where the return
  * address lies already. Any system call restart is cancelled, and at a stop
  * before a system call that call is not run. */

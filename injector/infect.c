@@ -52,17 +52,17 @@ static int borrow(struct infecting *in, enum victim_use use, int tries)
 
 	for (int i = 0; i < tries && err == -EAGAIN; i++) {
 		fail_clear();
-		err = victim_take(in->target, in->mods, use, &th);
+		err = victim_take(in->target, in->mods, use, (unsigned)i, &th);
+		if (!err) {
+			err = remote_begin(in->target, th, &in->gadgets, 0, &in->remote);
+			if (err)
+				target_release(in->target);
+		}
 		if (err == -EAGAIN)
 			target_settle(in->target, VICTIM_PAUSE);
 		if (err == -EAGAIN)
 			nanosleep(&(struct timespec){ 0, VICTIM_PAUSE }, NULL);
 	}
-	if (err)
-		return err;
-	err = remote_begin(in->target, th, &in->gadgets, 0, &in->remote);
-	if (err)
-		target_release(in->target);
 	return err;
 }
 
@@ -435,7 +435,10 @@ static void undo(struct infecting *in)
 		return;
 	snprintf(cause, sizeof(cause), "%s", fail_text());
 	fail_clear();
-	if (victim_take(in->target, in->mods, VICTIM_SYSCALLS, &th) == 0) {
+	/* The session of a later visit stays, without what goes now. */
+	if (in->reuse && in->result->map.s)
+		in->result->map.s->narenas = in->result->old.s.narenas;
+	if (victim_take(in->target, in->mods, VICTIM_SYSCALLS, 0, &th) == 0) {
 		if (remote_begin(in->target, th, &in->gadgets, 0, &r) == 0) {
 			while (in->nundo--)
 				remote_try(&r, "unmap", &unused, SYS_munmap,

@@ -64,8 +64,11 @@ int remote_gadgets(const struct target *t, struct gadgets *ret)
 			      t->pid, t->comm);
 }
 
-/* Signals that the kernel forces on a thread must not be blocked: it would
- * reset their handler to the default and kill the process. */
+enum { MASK_ALL = -1 };	/* for system calls, in which nothing can fault */
+
+/* For a call of a function. Signals that the kernel forces on a thread must
+ * not be blocked: it would reset their handler to the default and kill the
+ * process. */
 static uint64_t mask_all_but_faults(void)
 {
 	static const int faults[] = { SIGTRAP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGSYS };
@@ -83,16 +86,73 @@ static int set_mask(pid_t tid, uint64_t mask)
 	return 0;
 }
 
+/* The state to come back to: an interrupted call runs again from its start. */
+static struct regs way_back(const struct remote *r)
+{
+	struct regs back = r->saved;
+	uint8_t code[48];
+
+	regs_rewind(&back);
+	if (regs_is_restarted(&r->saved) &&
+	    target_read(r->target, regs_pc(&back) - sizeof(code), code, sizeof(code)) == 0)
+		regs_rewind_restarted(&back, code, sizeof(code));
+	return back;
+}
+
+struct stack_search {
+	raddr_t sp, tp;
+	bool main;
+	struct range of_sp, born;
+};
+
+static int note_stacks(void *ctx, const struct mapping *m)
+{
+	struct stack_search *s = ctx;
+	bool stack = strcmp(m->path, "[stack]") == 0;
+
+	if (m->write && range_has(m->range, s->sp))
+		s->of_sp = m->range;
+	if (s->main ? stack : m->write && range_has(m->range, s->tp - 1))
+		s->born = m->range;
+	return 0;
+}
+
+/*
+ * Where may the frame lie? Below the thread's stack pointer, if that is on the
+ * stack that it was born with and there is room. On a fiber's, a goroutine's
+ * or a signal stack, other data may begin anywhere below: then at the far end
+ * of the born stack, as long as that is far from being used. -EAGAIN: nowhere.
+ */
+static int place_frame(const struct remote *r, raddr_t *top)
+{
+	enum { FAR = 64 << 10 };
+	struct stack_search s = { .sp = regs_sp(&r->saved), .tp = regs_tp(&r->saved),
+				  .main = r->thread->tid == r->target->pid };
+	uint64_t need = frame_space(&r->xstate) + RED_ZONE + 64;
+	int err = procfs_maps(r->target->pid, note_stacks, &s);
+
+	if (err < 0)
+		return err;
+	bool home = s.born.end && s.of_sp.start == s.born.start && (s.main || s.sp < s.tp);
+	if (home && s.sp - s.born.start >= need)
+		*top = s.sp - RED_ZONE;
+	else if (!home && range_size(s.born) >= 2 * FAR && need < FAR)
+		*top = s.born.start + need;
+	else
+		return fail(EAGAIN, "thread %d has no room on its stack", r->thread->tid);
+	return 0;
+}
+
 /* Write the frame that brings the thread back if we die. */
 static int write_frame(struct remote *r, raddr_t stack_top)
 {
-	struct regs back = r->saved;
+	struct regs back = way_back(r);
 	auto_free uint8_t *bytes = NULL;
+	int err = stack_top ? 0 : place_frame(r, &stack_top);
 
-	if (!stack_top)
-		stack_top = regs_sp(&r->saved) - RED_ZONE;
+	if (err)
+		return err;
 	r->frame = frame_base(stack_top, &r->xstate);
-	regs_rewind(&back);
 	int64_t size = frame_build(&back, &r->xstate, r->sigmask, r->frame,
 				   r->gadgets.sigreturn, &bytes);
 	return size < 0 ? (int)size : target_write(r->target, r->frame, bytes, (size_t)size);
@@ -132,7 +192,7 @@ int remote_begin(struct target *t, struct thread_hold *th, const struct gadgets 
 	/* First the way back, then what it brings back: were the signals
 	 * blocked before, our death in between would leave them so. */
 	err = point_at_sigreturn(r);
-	err = err ? err : set_mask(th->tid, mask_all_but_faults());
+	err = err ? err : set_mask(th->tid, (uint64_t)MASK_ALL);
 	return err ? (remote_end(r), err) : 0;
 }
 
@@ -161,7 +221,17 @@ int remote_end(struct remote *r)
 	r->thread->regs = r->saved;
 	r->thread->have_regs = true;
 	xstate_clear(&r->xstate);
+	for (int sig = 1; r->postponed; sig++, r->postponed >>= 1)
+		if (r->postponed & 1)
+			syscall(SYS_tgkill, r->target->pid, r->thread->tid, sig);
 	return err;
+}
+
+static bool is_fault(pid_t tid)
+{
+	siginfo_t info;
+
+	return ptrace(PTRACE_GETSIGINFO, tid, 0, &info) < 0 || info.si_code > 0;
 }
 
 static bool at_syscall_stop(int status)
@@ -202,9 +272,14 @@ static int to_syscall_stop(struct remote *r, uint64_t budget)
 		if (status >> 16)	/* an event; a group stop included */
 			continue;
 		signal = WSTOPSIG(status);
-		if (signal != SIGSTOP)
+		if (signal == SIGSTOP)
+			continue;
+		if (is_fault(r->thread->tid))
 			return fail(EFAULT, "a remote call in thread %d got signal %d",
 				    r->thread->tid, signal);
+		/* Somebody has sent it: the thread gets it when it is back. */
+		r->postponed |= 1ull << (signal - 1);
+		signal = 0;
 	}
 }
 
@@ -241,7 +316,8 @@ int remote_call(struct remote *r, raddr_t fn, uint64_t a0, uint64_t a1, uint64_t
 	uint64_t unused;
 
 	regs_call(&regs, fn, args, ARRAY_SIZE(args), r->frame);
-	int err = regs_set(r->thread->tid, &regs);
+	int err = set_mask(r->thread->tid, mask_all_but_faults());
+	err = err ? err : regs_set(r->thread->tid, &regs);
 	while (!err) {
 		err = to_syscall_stop(r, budget);
 		err = err ? err : thread_regs(r->thread);

@@ -28,6 +28,7 @@ struct remote {
 	struct xstate xstate;
 	uint64_t sigmask;
 	raddr_t frame;		/* where the crash-safe frame lies */
+	uint64_t postponed;	/* signals that somebody sent during a call */
 };
 
 /*

@@ -15,7 +15,7 @@
 
 enum {
 	ATTEMPTS = 40,
-	STOP_BUDGET = 100 * 1000 * 1000,	/* ns */
+	STOP_BUDGET = 50 * 1000 * 1000,	/* ns */
 	REST = 5 * 1000 * 1000,
 	SCANS = 200,		/* for children that fork while we look */
 };
@@ -107,6 +107,20 @@ static int list_changes(struct removing *r)
 	return 0;
 }
 
+/* Another file may be mapped there by now (a plugin was replaced): then what
+ * stands there has nothing to do with us, if it is what that file holds. */
+static bool equals_file(struct removing *r, const struct slot *s)
+{
+	struct module *m = module_of(r, s->addr);
+	uint8_t now[CHANGE_MAX];
+	size_t there;
+
+	if (!m || module_symbols(m) < 0 || target_read(&r->target, s->addr, now, s->len) < 0)
+		return false;
+	const uint8_t *file = symbols_text(m->symbols, s->addr - m->bias, &there);
+	return file && there >= s->len && memcmp(file, now, s->len) == 0;
+}
+
 static void complain_at(struct removing *r, raddr_t addr, const char *what)
 {
 	char line[160];
@@ -134,7 +148,7 @@ static int keep_standing(struct removing *r)
 			r->changes[kept++] = r->changes[i];
 		else if (is[i] == TEXT_FROM)
 			complain_at(r, s->addr, "the journal does not agree with the file");
-		else if (is[i] == TEXT_OTHER && should_stand(r, s))
+		else if (is[i] == TEXT_OTHER && should_stand(r, s) && !equals_file(r, s))
 			complain_at(r, s->addr, "foreign bytes");
 	}
 	r->n = kept;
@@ -233,22 +247,16 @@ static void removing_clear(struct removing *r)
 }
 
 /* One process. `ino` 0: whatever session is found, which is its own. */
-static int remove_one(pid_t pid, ino_t *ino, bool force, struct removal *ret)
+static int remove_one(pid_t pid, ino_t *ino, struct removal *ret)
 {
 	struct removing r = { .report = ret, .own = *ino == 0 };
 	int err = target_open(pid, &r.target);
 
 	err = err ? err : session_find(&r.target, &r.old);
 	if (!err && r.old.found && (!*ino || *ino == r.old.ino)) {
-		pid_t holder = session_holder(&r.old.s);
-
 		ret->found = true;
 		*ino = r.old.ino;
-		if (holder && holder != getpid() && !force)
-			err = (fail(0, "%d (%s) is held by inject (pid %d, user %u); --force "
-				    "overrides", pid, r.target.comm, holder,
-				    r.old.s.holder_uid), -EBUSY);
-		err = err ? err : surgery(clean, &r);
+		err = surgery(clean, &r);
 	}
 	removing_clear(&r);
 	return err;
@@ -291,7 +299,7 @@ static int scan_others(pid_t pid, ino_t ino, struct removal *ret)
 		if (other <= 0 || other == pid || other == getpid() ||
 		    !shares_session(other, ino))
 			continue;
-		int err = remove_one(other, &same, true, ret);
+		int err = remove_one(other, &same, ret);
 		/* A child that ended meanwhile has taken its probes along. */
 		if (err && err != -ESRCH && procfs_state(other, 0) &&
 		    procfs_state(other, 0) != 'Z')
@@ -314,10 +322,10 @@ int remove_from_others(pid_t pid, ino_t session, struct removal *ret)
 	return ret->left[0] || n > 0 ? (fail(0, "%s", ret->left), -EIO) : 0;
 }
 
-int remove_probes(pid_t pid, bool force, struct removal *ret)
+int remove_probes(pid_t pid, struct removal *ret)
 {
 	ino_t ino = 0;
-	int err = remove_one(pid, &ino, force, ret);
+	int err = remove_one(pid, &ino, ret);
 
 	if (err && err != -ESRCH && procfs_state(pid, 0))
 		return err;

@@ -28,10 +28,10 @@ struct removal {
  * Remove in process `pid` and in every other process that maps its session.
  * 0: all are verified byte for byte against the journal and against the mapped
  * files. -EIO: something is left, see `left`. -ESRCH: the process has ended
- * (forked children were cleaned all the same). -EBUSY: another live injector
- * holds it, and `force` is not set. Each process runs on in any case.
+ * (forked children were cleaned all the same). Each process runs on in any
+ * case. The caller has claimed the process (session_claim).
  */
-int remove_probes(pid_t pid, bool force, struct removal *ret);
+int remove_probes(pid_t pid, struct removal *ret);
 /* The same for the children alone, when `pid` is gone: the session is known by
  * its memfd's inode. */
 int remove_from_others(pid_t pid, ino_t session, struct removal *ret);

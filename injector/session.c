@@ -9,7 +9,8 @@
 #include "injector/procfs.h"
 
 enum {
-	MOST_SLOTS = 1 << 20,
+	MOST_SLOTS = 1 << 22,
+	FIRST_SLOTS = 1 << 16,	/* room for later visits */
 	MOST_RINGS = 8192,
 	MOST_SUBS = 1 << 14,
 	FEWEST_SUBS = 4,
@@ -50,7 +51,11 @@ int session_shape(int nthreads, uint64_t buffer, uint32_t max_slots,
 
 	if (!bytes)
 		bytes = MIN(MAX(ALL_RINGS / (uint64_t)MAX(nthreads, 1), 256u << 10), 4u << 20);
-	ret->max_slots = max_slots;
+	if (max_slots > MOST_SLOTS)
+		return fail(0, "%u places are too many for one process (at most %u); probe "
+			    "fewer functions", max_slots, MOST_SLOTS), -E2BIG;
+	/* An earlier visit's rings keep their place, if the journal fits. */
+	ret->max_slots = MAX(max_slots, reuse ? reuse->s.max_slots : FIRST_SLOTS);
 	ret->nrings = (uint32_t)MIN(rings, (uint64_t)MOST_RINGS);
 	ret->nsub = (uint32_t)MIN(MAX(bytes / SUBBUF_SIZE, FEWEST_SUBS), (uint64_t)MOST_SUBS);
 	if (reuse)
@@ -200,6 +205,27 @@ pid_t session_holder(const struct session *s)
 	    procfs_start_time(s->holder_pid) != s->holder_start)
 		return 0;
 	return s->holder_pid;
+}
+
+int session_claim(const struct target *t)
+{
+	struct old_session old;
+
+	if (target_lock(t))
+		return 0;
+	int err = session_find(t, &old);
+	pid_t holder = !err && old.found ? session_holder(&old.s) : 0;
+	uint32_t user = old.s.holder_uid;
+
+	session_forget(&old);
+	fail_clear();
+	if (holder)
+		fail(0, "%d (%s) is held by inject (pid %d, user %u)", t->pid, t->comm, holder,
+		     user);
+	else
+		fail(0, "%d (%s) is held by another inject, which has just begun", t->pid,
+		     t->comm);
+	return -EBUSY;
 }
 
 int session_mark(const struct target *t, const struct old_session *old, size_t slot,

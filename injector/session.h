@@ -70,6 +70,10 @@ bool session_reusable(const struct old_session *, const uint8_t build_id[20]);
 /* Is the injector that holds it alive? Its pid, or 0. */
 pid_t session_holder(const struct session *);
 
+/* Have the process to ourselves: -EBUSY, with the name of who has it, while
+ * another inject works on it. */
+int session_claim(const struct target *);
+
 /* Write one slot's state in the target's journal, by /proc/PID/mem. */
 int session_mark(const struct target *, const struct old_session *, size_t slot,
 		 enum slot_state state);

@@ -5,19 +5,29 @@
 #include "injector/look.h"
 #include "injector/remove.h"
 #include "injector/say.h"
+#include "injector/session.h"
 #include "injector/signals.h"
 #include "injector/verbs.h"
 
 int verb_stop(const struct options *o)
 {
 	struct removal r = { 0 };
+	struct target t = { .mem = -1 };
 
 	say_quiet(o->quiet);
 	int err = signals_begin();
 	err = err ? err : look_stop(o->pid);
-	if (err)
-		return verb_failed(err);
-	err = remove_probes(o->pid, o->force, &r);
+	err = err ? err : target_open(o->pid, &t);
+	if (!err)
+		err = session_claim(&t);
+	if (err == -EBUSY && o->force) {
+		fail_clear();
+		err = 0;
+	} else if (err == -EBUSY) {
+		say_hint("--force removes the probes all the same");
+	}
+	err = err ? err : remove_probes(o->pid, &r);
+	target_close(&t);
 	if (r.shortened)
 		say("%u transfer%s of the target ended early because of the stops",
 		    r.shortened, r.shortened == 1 ? "" : "s");

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -39,6 +40,11 @@ int target_open(pid_t pid, struct target *ret)
 	if (ret->mem < 0)
 		return fail(errno, "open the memory of %d (%s)", pid, ret->comm);
 	return 0;
+}
+
+bool target_lock(const struct target *t)
+{
+	return flock(t->mem, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 
 void target_close(struct target *t)
@@ -419,7 +425,7 @@ int thread_resume(struct thread_hold *th, int request, int signal, uint64_t budg
 	uint64_t until = now_ns() + budget;
 
 	if (ptrace(request, th->tid, 0, signal) < 0)
-		return -ESRCH;
+		return -errno;
 	th->hold = HOLD_SEIZED;
 	th->have_regs = false;
 	return wait_one(th, until);

@@ -82,18 +82,24 @@ static int wrong(const struct target *t, const struct change *c, const char *wha
 static int change_span(const struct target *t, const struct change *c, size_t n,
 		       struct span *s)
 {
-	uint8_t back[PAGE_BYTES];
+	uint8_t before[PAGE_BYTES], back[PAGE_BYTES];
 	int err = span_read(t, c, n, s);
 
-	for (size_t i = 0; i < s->n && !err; i++) {
+	if (err)
+		return err;
+	memcpy(before, s->bytes, s->len);
+	for (size_t i = 0; i < s->n; i++) {
 		if (look_at(s, &c[i]) != TEXT_FROM)
 			return wrong(t, &c[i], "has changed meanwhile");
 		memcpy(s->bytes + (c[i].addr - s->addr), c[i].to, c[i].len);
 	}
-	err = err ? err : target_write(t, s->addr, s->bytes, s->len);
+	err = target_write(t, s->addr, s->bytes, s->len);
 	err = err ? err : target_read(t, s->addr, back, s->len);
 	if (!err && memcmp(back, s->bytes, s->len) != 0)
 		err = wrong(t, c, "is not what was written");
+	/* Not known to be there: then it shall not be there. */
+	if (err)
+		target_write(t, s->addr, before, s->len);
 	return err;
 }
 

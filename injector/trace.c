@@ -119,14 +119,10 @@ static int clear_earlier(struct trace *t)
 	struct removal r = { 0 };
 	int err = session_find(&t->target, &old);
 	size_t pending = err ? 0 : session_pending(&old);
-	pid_t holder = err || !old.found ? 0 : session_holder(&old.s);
 
-	if (holder)
-		err = (fail(0, "cannot attach to %d (%s): inject (pid %d, user %u) is tracing it",
-			    t->target.pid, t->target.comm, holder, old.s.holder_uid), -EBUSY);
 	if (!err && pending) {
 		say_hint("removing %zu probes that an earlier inject left behind", pending);
-		err = remove_probes(t->opt->pid, false, &r);
+		err = remove_probes(t->opt->pid, &r);
 	}
 	err = err ? err : payload_info(&payload);
 	if (!err && session_reusable(&old, payload.build_id))
@@ -151,7 +147,6 @@ static int do_commit(void *ctx)
 	struct trace *t = ctx;
 	struct commit_options o = { t->opt->max_pause, signals_stop_wanted };
 
-	t->target.longest_pause = 0;
 	return commit(&t->target, &t->inf, &t->live, &o);
 }
 
@@ -206,8 +201,32 @@ static bool left(void *ctx)
 	uint64_t magic;
 	bool gone = target_read(&t->target, t->inf.base, &magic, sizeof(magic)) < 0;
 
+	/* One failed read is not enough to leave probes behind. */
+	gone = gone && target_read(&t->target, t->inf.base, &magic, sizeof(magic)) == -ESRCH;
 	fail_clear();
 	return gone;
+}
+
+/*
+ * What we have written is known to us, too, and not only to the journal, which
+ * lies in the target's memory: none of it may stand any more.
+ */
+static int nothing_stands(const struct trace *t)
+{
+	auto_free uint8_t *is = malloc(t->live.nchanges + 1);
+
+	if (!is)
+		return fail(ENOMEM, "verify the text");
+	for (size_t i = 0; i < t->live.nchanges; i++) {
+		const struct change *c = &t->live.changes[i];
+
+		if (text_look(&t->target, c, 1, is) < 0)
+			fail_clear();	/* unmapped meanwhile */
+		else if (is[0] == TEXT_TO)
+			return fail(0, "a jump still stands at %#lx",
+				    (unsigned long)c->addr), -EIO;
+	}
+	return 0;
 }
 
 /* 10. */
@@ -219,7 +238,9 @@ static int take_out(struct trace *t, struct follow *f, struct summary *s)
 	if (f->why == FOLLOW_GONE)
 		reader_target_gone(t->reader);
 	err = f->why == FOLLOW_GONE ? remove_from_others(t->opt->pid, t->session_ino, &r)
-		: remove_probes(t->opt->pid, false, &r);
+		: remove_probes(t->opt->pid, &r);
+	if (!err && f->why != FOLLOW_GONE)
+		err = nothing_stands(t);
 	if (err == -ESRCH || f->why == FOLLOW_GONE)
 		s->gone = true;
 	s->removed = s->verified = !err && !s->gone;
@@ -316,6 +337,7 @@ int verb_trace(const struct options *o)
 	err = err ? err : output_open(o->output, &t.out);
 	err = err ? err : look(o->pid);					/* 1 */
 	err = err ? err : target_open(o->pid, &t.target);
+	err = err ? err : session_claim(&t.target);
 	err = err ? err : choose(&t);					/* 2, 3 */
 	t.nthreads = count_threads(o->pid);
 	err = err ? err : attach(&t);					/* 4 to 9 */

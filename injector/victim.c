@@ -160,7 +160,7 @@ static bool is_fit(struct target *t, struct modules *mods, enum victim_use use,
 	return !c.bad && (reached || use == VICTIM_THREAD);
 }
 
-int victim_take(struct target *t, struct modules *mods, enum victim_use use,
+int victim_take(struct target *t, struct modules *mods, enum victim_use use, unsigned turn,
 		struct thread_hold **ret)
 {
 	auto_free pid_t *tids = NULL;
@@ -170,9 +170,11 @@ int victim_take(struct target *t, struct modules *mods, enum victim_use use,
 		return fail(-n, "%d (%s) is gone", t->pid, t->comm);
 	for (int rank = RANK_SLEEPS; rank < RANK_NEVER; rank++) {
 		for (int i = 0; i < n; i++) {
-			if ((int)rank_of(t->pid, tids[i]) != rank)
+			pid_t tid = tids[((unsigned)i + turn) % (unsigned)n];
+
+			if ((int)rank_of(t->pid, tid) != rank)
 				continue;
-			int err = target_stop_one(t, tids[i], STOP_BUDGET, ret);
+			int err = target_stop_one(t, tid, STOP_BUDGET, ret);
 			if (!err && is_fit(t, mods, use, *ret))
 				return 0;
 			target_release(t);

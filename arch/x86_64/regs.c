@@ -188,6 +188,33 @@ void regs_rewind(struct regs *r)
 	u->orig_rax = -1;
 }
 
+bool regs_is_restarted(const struct regs *r)
+{
+	return cuser(r)->orig_rax == SYS_restart_syscall &&
+		regs_interrupted(r) == INTERRUPTED_BLOCK;
+}
+
+static bool has_restart_block(uint32_t nr)
+{
+	return nr == SYS_nanosleep || nr == SYS_clock_nanosleep || nr == SYS_poll ||
+		nr == SYS_futex;
+}
+
+void regs_rewind_restarted(struct regs *r, const uint8_t *code, size_t n)
+{
+	enum { MOV_EAX = 0xb8, MOV_SIZE = 5 };
+
+	for (size_t i = n - MOV_SIZE + 1; i-- > 0;) {
+		uint32_t nr;
+
+		memcpy(&nr, code + i + 1, sizeof(nr));
+		if (code[i] == MOV_EAX && has_restart_block(nr)) {
+			user(r)->rax = nr;
+			return;
+		}
+	}
+}
+
 /* DF is clear at every call; the kernel would rewind a system call that it
  * believes interrupted, so there must be none: orig_rax is -1 and rax is 0. */
 static void prepare(struct user_regs_struct *u, raddr_t pc, raddr_t sp)

@@ -9,6 +9,7 @@
  */
 #include "arch/regs.h"
 
+#include <cpuid.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/user.h>
@@ -58,9 +59,28 @@ static size_t xstate_at(raddr_t base)
 	return ALIGN_UP(base + sizeof(struct rt_sigframe_), XSTATE_ALIGN) - base;
 }
 
+/*
+ * The bytes of the area that are in use. sigreturn refuses an area larger than
+ * what the thread may have (a thread that has not asked for AMX has no room for
+ * it), and then restores nothing but x87 and SSE. Source: CPUID leaf 0xd,
+ * arch/x86/kernel/fpu/signal.c, check_xstate_in_sigframe().
+ */
+static uint32_t used_size(const struct xstate *xs)
+{
+	enum { LEAF = 0xd, LEGACY = 576, HEADER = 512 };
+	uint32_t a, b, c, d, size = LEGACY;
+	uint64_t present;
+
+	memcpy(&present, xs->bytes + HEADER, sizeof(present));
+	for (unsigned int i = 2; i < 63; i++)
+		if (present >> i & 1 && __get_cpuid_count(LEAF, i, &a, &b, &c, &d))
+			size = MAX(size, a + b);
+	return (uint32_t)MIN((size_t)size, xs->size);
+}
+
 size_t frame_space(const struct xstate *xs)
 {
-	return sizeof(struct rt_sigframe_) + XSTATE_ALIGN + xs->size + 4 + 32;
+	return sizeof(struct rt_sigframe_) + XSTATE_ALIGN + used_size(xs) + 4 + 32;
 }
 
 raddr_t frame_base(raddr_t top, const struct xstate *xs)
@@ -84,10 +104,11 @@ static void fill_context(struct sigcontext_ *mc, const struct user_regs_struct *
 int64_t frame_build(const struct regs *r, const struct xstate *xs, uint64_t sigmask,
 		    raddr_t base, raddr_t restorer, uint8_t **ret)
 {
-	size_t fp = xstate_at(base), size = fp + xs->size + 4;
+	uint32_t used = used_size(xs);
+	size_t fp = xstate_at(base), size = fp + used + 4;
 	uint8_t *bytes = calloc(1, size);
 	struct rt_sigframe_ *f = (void *)bytes;
-	struct sw_bytes sw = { MAGIC1, xs->size + 4, 0, xs->size, { 0 } };
+	struct sw_bytes sw = { MAGIC1, used + 4, 0, used, { 0 } };
 	uint32_t magic2 = MAGIC2;
 
 	if (!bytes)
@@ -100,11 +121,11 @@ int64_t frame_build(const struct regs *r, const struct xstate *xs, uint64_t sigm
 	fill_context(&f->mc, (const struct user_regs_struct *)r->raw);
 	f->mc.fpstate = base + fp;
 	f->sigmask = sigmask;
-	memcpy(bytes + fp, xs->bytes, xs->size);
+	memcpy(bytes + fp, xs->bytes, used);
 	/* ptrace leaves the enabled features where sigreturn wants them last. */
 	memcpy(&sw.xfeatures, xs->bytes + SW_BYTES, sizeof(sw.xfeatures));
 	memcpy(bytes + fp + SW_BYTES, &sw, sizeof(sw));
-	memcpy(bytes + fp + xs->size, &magic2, sizeof(magic2));
+	memcpy(bytes + fp + used, &magic2, sizeof(magic2));
 	*ret = bytes;
 	return size;
 }
