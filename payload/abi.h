@@ -273,6 +273,9 @@ struct thread {
 	uint32_t told;		/* number of the stack that the ring's reader
 				 * takes for the current one */
 	uint32_t next_number;	/* for the next stack seen */
+	uint64_t unforked;	/* thread 0's only: THREAD_MAGIC since hello; wiped
+				 * in a forked child, but not in a vfork's, which
+				 * has its parent's memory */
 	struct stack stacks[THREAD_STACKS];
 };
 

@@ -41,6 +41,11 @@ static struct thread *thread_at(const struct session *s, uint32_t i)
 	return (struct thread *)(s->threads + (uint64_t)i * THREAD_SIZE);
 }
 
+void claim_mark(const struct session *s)
+{
+	publish(&thread_at(s, 0)->unforked, THREAD_MAGIC);
+}
+
 /* The session's own view of the process: after fork it is another's. */
 static bool is_child(const struct session *s)
 {
@@ -149,8 +154,12 @@ static struct thread *claim(struct session *s, enum what what)
 	uint32_t i;
 
 	if (is_child(s)) {
-		local.visit = payload_visit;
-		publish(&local.thread, (uint64_t)&nobody);
+		/* A vfork's child runs on its parent's memory and thread-local
+		 * storage: what it stored there would silence the parent. */
+		if (observe(&thread_at(s, 0)->unforked) != THREAD_MAGIC) {
+			local.visit = payload_visit;
+			publish(&local.thread, (uint64_t)&nobody);
+		}
 		return NULL;
 	}
 	tid = (int32_t)cpu_syscall(__NR_gettid, 0, 0, 0);

@@ -36,6 +36,7 @@ void payload_hello(struct session *s)
 		return;
 	s->payload = (uint64_t)payload_base;
 	answer(s);
+	claim_mark(s);
 	publish(&payload_session, s);
 	publish(&payload_visit, payload_visit + 1);
 	if (before)
