@@ -95,6 +95,26 @@ int infect_map(struct infecting *in, const char *what, raddr_t at, uint64_t size
 	return 0;
 }
 
+/*
+ * A region of which little will ever be used. In a process that locks all its
+ * future mappings a plain mmap would bring every page of it into memory at
+ * once; one without access cannot, and is unlocked before it gets any.
+ */
+static int map_sparse(struct infecting *in, const char *what, raddr_t at, uint64_t size,
+		      int flags, int fd, raddr_t *ret)
+{
+	const int access = PROT_READ | PROT_WRITE;
+	int64_t unused;
+
+	if (!in->locks)
+		return infect_map(in, what, at, size, access, flags, fd, ret);
+	int err = infect_map(in, what, at, size, PROT_NONE, flags, fd, ret);
+	err = err ? err : remote_try(&in->remote, what, &unused, SYS_munlock, *ret, size,
+				     0, 0, 0, 0);
+	return err ? err : remote_try(&in->remote, what, &unused, SYS_mprotect, *ret, size,
+				      (uint64_t)access, 0, 0, 0);
+}
+
 /* 3. One reserved place, the code and then the stack, so that a later visit
  * knows both by the first's address. */
 static int map_scratch(struct infecting *in)
@@ -200,8 +220,7 @@ static int make_session(struct infecting *in)
 	if (err)
 		return err;
 	fill_session(in);
-	err = infect_map(in, "map the session", in->reuse ? old->base : 0, shape.total,
-			 PROT_READ | PROT_WRITE,
+	err = map_sparse(in, "map the session", in->reuse ? old->base : 0, shape.total,
 			 MAP_SHARED | MAP_NORESERVE | (in->reuse ? MAP_FIXED : 0), there,
 			 &in->result->base);
 	in->result->map.s->base = in->result->base;
@@ -222,8 +241,7 @@ static int map_threads(struct infecting *in)
 		err = remote_try(&in->remote, "clear the threads' memory", &unused, SYS_madvise,
 				 at, size, MADV_DONTNEED, 0, 0, 0);
 	else
-		err = infect_map(in, "map the threads' memory", 0, size,
-				 PROT_READ | PROT_WRITE,
+		err = map_sparse(in, "map the threads' memory", 0, size,
 				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, &at);
 	err = err ? err : remote_try(&in->remote, "mark the threads' memory", &unused,
 				     SYS_madvise, at, size, MADV_WIPEONFORK, 0, 0, 0);

@@ -25,6 +25,7 @@ struct infecting {
 	int nthreads;
 	struct range main_stack;	/* as far as it may grow */
 	uint64_t stack_max;
+	bool locks;		/* it locks its memory (mlockall) */
 	bool reuse;		/* an earlier visit's payload and memory */
 	bool in_place;		/* the borrowed thread calls dlopen itself */
 	bool abandoned;		/* a loader thread may still use what is mapped */

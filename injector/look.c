@@ -60,15 +60,15 @@ static int exists(struct looked *l)
 
 static int right_state(const struct looked *l)
 {
-	char path[64], byte;
+	char path[80], dir[64], byte;
 	char state = procfs_state(l->pid, 0);
 
-	if (state == 'Z' || state == 'X')
+	if (state == 'X' || (state == 'Z' && !procfs_lives(l->pid)))
 		return REFUSE(l, ESRCH, "it has ended and waits for its parent (zombie)");
 	/* No Kthread: line before Linux 6.10; there a process without memory
 	 * of its own is one. */
 	if (procfs_status(l->pid, 0, "Kthread", 10, 0) == 1 ||
-	    procfs_status(l->pid, 0, "VmSize", 10, -1) < 0)
+	    (state != 'Z' && procfs_status(l->pid, 0, "VmSize", 10, -1) < 0))
 		return REFUSE(l, EINVAL, "it is a kernel thread");
 	int64_t tracer = procfs_status(l->pid, 0, "TracerPid", 10, 0);
 	if (tracer) {
@@ -77,7 +77,8 @@ static int right_state(const struct looked *l)
 		procfs_comm((pid_t)tracer, who, sizeof(who));
 		return REFUSE(l, EBUSY, "already traced by %s (pid %d)", who, (int)tracer);
 	}
-	snprintf(path, sizeof(path), "/proc/%d/mem", l->pid);
+	procfs_dir(l->pid, dir, sizeof(dir));
+	snprintf(path, sizeof(path), "%s/mem", dir);
 	auto_close int fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0 && (errno == EACCES || errno == EPERM))
 		return REFUSE(l, EPERM, "not permitted for %s; try sudo",
@@ -94,6 +95,8 @@ static int is_running(const struct looked *l)
 {
 	char state = procfs_state(l->pid, 0);
 
+	if (state == 'Z')
+		return REFUSE(l, ENOTSUP, "its main thread has ended; not supported so far");
 	if (state == 'T' || state == 't')
 		return REFUSE(l, EBUSY, "it is stopped; continue it first (kill -CONT %d)",
 			      l->pid);
@@ -102,10 +105,11 @@ static int is_running(const struct looked *l)
 
 static int right_machine(const struct looked *l)
 {
-	char path[64];
+	char path[80], dir[64];
 	Elf64_Ehdr eh;
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", l->pid);
+	procfs_dir(l->pid, dir, sizeof(dir));
+	snprintf(path, sizeof(path), "%s/exe", dir);
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || pread(fd, &eh, sizeof(eh), 0) != sizeof(eh) ||
 	    memcmp(eh.e_ident, ELFMAG, SELFMAG) != 0)

@@ -52,18 +52,19 @@ static int open_if(const char *path, const struct mapping *m)
  */
 static int open_mapped(pid_t pid, const struct mapping *m)
 {
-	char path[sizeof(m->path) + 64];
+	char path[sizeof(m->path) + 80], dir[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%lx-%lx", pid,
 		 (unsigned long)m->range.start, (unsigned long)m->range.end);
 	int fd = open_if(path, m);
 	if (fd >= 0)
 		return fd;
-	snprintf(path, sizeof(path), "/proc/%d/root%s", pid, m->path);
+	procfs_dir(pid, dir, sizeof(dir));
+	snprintf(path, sizeof(path), "%s/root%s", dir, m->path);
 	fd = open_if(path, m);
 	if (fd >= 0)
 		return fd;
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	snprintf(path, sizeof(path), "%s/exe", dir);
 	return open_if(path, m);
 }
 
@@ -146,11 +147,12 @@ static int add_mapping(void *ctx, const struct mapping *m)
 
 int modules_open_process(pid_t pid, struct modules *ret)
 {
-	char path[64];
+	char path[80], dir[64];
 	struct scan s = { .pid = pid, .mods = ret };
 
 	*ret = (struct modules){ 0 };
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	procfs_dir(pid, dir, sizeof(dir));
+	snprintf(path, sizeof(path), "%s/exe", dir);
 	s.have_exe = stat(path, &s.exe) == 0;
 	int err = procfs_maps(pid, add_mapping, &s);
 	if (err)

@@ -39,14 +39,48 @@ static bool parse_mapping(const char *line, struct mapping *ret)
 	return true;
 }
 
+static bool has_ended(char state)
+{
+	return !state || state == 'Z' || state == 'X';
+}
+
+/* A thread that has not ended; 0 if there is none. */
+static pid_t live_thread(pid_t pid)
+{
+	auto_free pid_t *tids = NULL;
+	int n = procfs_threads(pid, &tids);
+
+	for (int i = 0; i < n; i++)
+		if (!has_ended(procfs_state(pid, tids[i])))
+			return tids[i];
+	return 0;
+}
+
+void procfs_dir(pid_t pid, char *ret, size_t size)
+{
+	char state = procfs_state(pid, 0);
+	pid_t tid = state == 'Z' ? live_thread(pid) : 0;
+
+	if (tid)
+		snprintf(ret, size, "/proc/%d/task/%d", pid, tid);
+	else
+		snprintf(ret, size, "/proc/%d", pid);
+}
+
+bool procfs_lives(pid_t pid)
+{
+	return live_thread(pid) != 0;
+}
+
 int procfs_maps(pid_t pid, int (*each)(void *ctx, const struct mapping *), void *ctx)
 {
-	char path[64];
+	char path[80], dir[64];
 	auto_free char *line = NULL;
 	size_t cap = 0;
 	struct mapping m;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	procfs_dir(pid, dir, sizeof(dir));
+	snprintf(path, sizeof(path), "%s/maps", dir);
 	auto_file FILE *f = fopen(path, "re");
 	if (!f)
 		return fail(errno, "read %s", path);

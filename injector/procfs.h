@@ -18,6 +18,15 @@ struct mapping {
 	char path[4096];	/* as printed, " (deleted)" included */
 };
 
+/*
+ * Where the process is to be looked at: /proc/PID, or, when its main thread has
+ * ended and others go on, /proc/PID/task/TID of one of them: the memory, root
+ * and executable of a zombie are gone.
+ */
+void procfs_dir(pid_t pid, char *ret, size_t size);
+/* Some thread of it has not ended. */
+bool procfs_lives(pid_t pid);
+
 /* Call `each` for every mapping; nonzero from it ends the walk and is
  * returned. -errno with a message when the file cannot be read. */
 int procfs_maps(pid_t pid, int (*each)(void *ctx, const struct mapping *),

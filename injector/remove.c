@@ -301,8 +301,7 @@ static int scan_others(pid_t pid, ino_t ino, struct removal *ret)
 			continue;
 		int err = remove_one(other, &same, ret);
 		/* A child that ended meanwhile has taken its probes along. */
-		if (err && err != -ESRCH && procfs_state(other, 0) &&
-		    procfs_state(other, 0) != 'Z')
+		if (err && err != -ESRCH && procfs_lives(other))
 			complain(ret, fail_text());
 		fail_clear();
 	}
@@ -327,7 +326,7 @@ int remove_probes(pid_t pid, struct removal *ret)
 	ino_t ino = 0;
 	int err = remove_one(pid, &ino, ret);
 
-	if (err && err != -ESRCH && procfs_state(pid, 0))
+	if (err && err != -ESRCH && procfs_lives(pid))
 		return err;
 	int others = ino ? remove_from_others(pid, ino, ret) : 0;
 	if (!err && ret->left[0])

@@ -30,12 +30,13 @@ uint64_t now_ns(void)
 
 int target_open(pid_t pid, struct target *ret)
 {
-	char path[64];
+	char path[80], dir[64];
 
 	*ret = (struct target){ .pid = pid, .mem = -1 };
 	procfs_comm(pid, ret->comm, sizeof(ret->comm));
 	ret->start_time = procfs_start_time(pid);
-	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	procfs_dir(pid, dir, sizeof(dir));
+	snprintf(path, sizeof(path), "%s/mem", dir);
 	ret->mem = open(path, O_RDWR | O_CLOEXEC);
 	if (ret->mem < 0)
 		return fail(errno, "open the memory of %d (%s)", pid, ret->comm);
