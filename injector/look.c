@@ -135,7 +135,9 @@ static int note_libc(void *ctx, const struct mapping *m)
 		return 0;
 	base++;
 	s->glibc |= strncmp(base, "libc.so.6", 9) == 0 || strncmp(base, "libc-2.", 7) == 0;
-	s->musl |= strncmp(base, "ld-musl-", 8) == 0 || strncmp(base, "libc.musl-", 10) == 0;
+	/* musl's loader is its libc, under one of these names by distribution. */
+	s->musl |= strncmp(base, "ld-musl-", 8) == 0 || strncmp(base, "libc.musl-", 10) == 0 ||
+		strcmp(base, "libc.so") == 0;
 	s->loader |= strncmp(base, "ld-", 3) == 0 || strncmp(base, "ld.so", 5) == 0;
 	return 0;
 }

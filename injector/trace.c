@@ -47,6 +47,7 @@ struct trace {
 	int nthreads;
 	uint64_t pause;		/* of the commit */
 	bool committed;
+	bool nothing;		/* no function matched, or every one was refused */
 	ino_t session_ino;
 };
 
@@ -71,9 +72,9 @@ static int choose(struct trace *t)
 	if (err || t->sel.nfuncs)
 		return err;
 	auto_free char *hint = select_hint(&t->mods, &so);
-	fail(0, "nothing to probe in %d: no function matches%s%s", t->opt->pid,
-	     hint ? "\n" : "", hint ? hint : "");
-	return -ENOENT;
+	t->nothing = true;
+	return fail(0, "nothing to probe in %d%s%s", t->opt->pid,
+		    hint ? "\n" : ": no function matches", hint ? hint : "");
 }
 
 static size_t count_refused(const struct trace *t)
@@ -153,8 +154,9 @@ static int do_commit(void *ctx)
 static int nothing_left(struct trace *t)
 {
 	say_refusals(t);
-	fail(0, "nothing to probe in %d: every function that matches was refused", t->opt->pid);
-	return -ENOENT;
+	t->nothing = true;
+	return fail(0, "nothing to probe in %d: every function that matches was refused",
+		    t->opt->pid);
 }
 
 /* 4 to 9. */
@@ -348,7 +350,8 @@ int verb_trace(const struct options *o)
 		say("interrupted before any probe was in place");
 		status = STATUS_DONE;
 	} else {
-		status = err == -ENOENT ? (verb_failed(err), STATUS_NOTHING) : verb_failed(err);
+		status = verb_failed(err);
+		status = t.nothing ? STATUS_NOTHING : status;
 	}
 	trace_clear(&t);
 	return status;

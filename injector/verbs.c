@@ -7,7 +7,7 @@
 
 int verb_failed(int err)
 {
-	say("%s", fail_text()[0] ? fail_text() : "failed");
+	say_lines(fail_text()[0] ? fail_text() : "failed");
 	fail_clear();
 	return err == -ESRCH ? STATUS_GONE : STATUS_FAILED;
 }
