@@ -24,7 +24,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -278,17 +277,18 @@ static void spell_path(int fd, char *path, size_t size)
 /*
  * Debuggers open every loaded file by its name, which for the payload will be
  * /proc/self/fd/N: in their own process, where N may be a pipe, on which they
- * then wait for ever. So N is a number that is hardly ever open.
+ * then wait for ever. So N is the highest number for which the target's table
+ * has room, which is hardly ever open; a larger table would cost a process of
+ * several threads an RCU grace period, some 10 ms.
  */
 static int move_up(struct infecting *in, int *fd)
 {
-	enum { FIRST = 1000 };
-	struct rlimit64 lim = { FIRST + 1, FIRST + 1 };
+	enum { FEW = 64 };
+	uint64_t room = (uint64_t)procfs_status(in->target->pid, 0, "FDSize", 10, FEW);
 	int64_t moved;
 
-	prlimit64(in->target->pid, RLIMIT_NOFILE, NULL, &lim);
 	int err = remote_try(&in->remote, "move a descriptor", &moved, SYS_fcntl, (uint64_t)*fd,
-			     F_DUPFD_CLOEXEC, MIN((uint64_t)FIRST, lim.rlim_cur - 1), 0, 0, 0);
+			     F_DUPFD_CLOEXEC, room - 1, 0, 0, 0);
 	if (err == -EINVAL || err == -EMFILE) {	/* no room up there: as it is */
 		fail_clear();
 		return 0;

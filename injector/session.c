@@ -103,6 +103,14 @@ int session_create(int fd, const struct session_shape *shape, struct session_map
 	return 0;
 }
 
+void session_empty(struct session_map *m)
+{
+	uint64_t from = rings_offset(&m->shape);
+
+	fallocate(m->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,
+		  (off_t)(m->shape.total - from));
+}
+
 void session_unmap(struct session_map *m)
 {
 	if (m->s)

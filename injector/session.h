@@ -46,6 +46,9 @@ struct session_map {
 /* Size, map and initialise the memfd behind `fd` (consumed). */
 int session_create(int fd, const struct session_shape *, struct session_map *ret);
 void session_unmap(struct session_map *);
+/* Give the memory of the rings back; what they hold is lost. Now, by us: else
+ * the next visit's borrowed thread would have to free it. */
+void session_empty(struct session_map *);
 
 /* An earlier visit's session, copied out of the target and checked. */
 struct old_session {

@@ -250,7 +250,8 @@ static int wait_all(struct target *t, uint64_t until)
 			if (err)
 				return err;
 		} else if (tid < 0 && errno != EINTR) {
-			return fail(ESRCH, "%d (%s) is gone", t->pid, t->comm);
+			return fail(errno == ECHILD ? ESRCH : errno, "wait for the threads of "
+				    "%d (%s)", t->pid, t->comm);
 		} else if (late) {
 			return fail(0, "%zu of %zu threads of %d (%s) did not stop in time; "
 				    "allow more with --max-pause", count(t, HOLD_SEIZED),
@@ -282,6 +283,7 @@ static int seize_new(struct target *t)
 int target_stop(struct target *t, uint64_t budget)
 {
 	t->stopped_at = now_ns();
+	t->lent = false;
 	for (;;) {
 		int fresh = seize_new(t);
 
@@ -299,6 +301,7 @@ int target_stop(struct target *t, uint64_t budget)
 int target_stop_one(struct target *t, pid_t tid, uint64_t budget, struct thread_hold **ret)
 {
 	t->stopped_at = now_ns();
+	t->lent = true;
 	int err = find(t, tid) ? 0 : seize(t, tid, OPTIONS_ONE);
 
 	err = err ? err : wait_all(t, t->stopped_at + budget);
@@ -372,7 +375,8 @@ void target_release(struct target *t)
 		return;
 	release_stopped(t);
 	uint64_t pause = now_ns() - t->stopped_at;
-	t->longest_pause = MAX(t->longest_pause, pause);
+	uint64_t *longest = t->lent ? &t->longest_loan : &t->longest_pause;
+	*longest = MAX(*longest, pause);
 	target_settle(t, STRAGGLERS);
 }
 
@@ -406,7 +410,7 @@ static int wait_one(struct thread_hold *th, uint64_t until)
 		if (tid == th->tid)
 			break;
 		if (tid < 0 && errno != EINTR)
-			return -ESRCH;
+			return errno == ECHILD ? -ESRCH : -errno;
 		if (late)
 			return -ETIMEDOUT;
 		nap(until);

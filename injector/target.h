@@ -39,6 +39,8 @@ struct target {
 
 	/* What coming and going did, over all stops. */
 	uint64_t longest_pause;	/* ns, first interrupt to last detach */
+	uint64_t longest_loan;	/* the same, of one thread that was borrowed */
+	bool lent;		/* what is held just now is one borrowed thread */
 	unsigned int repaired;	/* calls that were run again instead of EINTR */
 	unsigned int shortened;	/* transfers that ended early */
 };

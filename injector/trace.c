@@ -179,7 +179,8 @@ static int attach(struct trace *t)
 	err = err ? err : reader_new(t->inf.map.s, t->inf.map.shape.total, t->opt->pid,
 				     t->live.funcs, t->live.nfuncs, &t->reader);
 	err = err ? err : surgery(do_commit, t);			/* 6 to 9 */
-	t->pause = t->target.longest_pause;
+	/* Where there is but one thread, to borrow it is to stop everything. */
+	t->pause = MAX(t->target.longest_pause, t->nthreads == 1 ? t->target.longest_loan : 0);
 	t->committed = !err;
 	return err;
 }
@@ -192,6 +193,9 @@ static void banner(const struct trace *t)
 		 t->target.comm, t->opt->pid, t->nthreads, t->nthreads == 1 ? "" : "s",
 		 t->live.nprobed, t->sel.nfuncs, exits);
 	say_refusals(t);
+	if (t->opt->verbose)
+		say_hint("one thread was borrowed for %.1f ms",
+			 (double)t->target.longest_loan / 1e6);
 	say_hint("paused %.1f ms; Ctrl-C removes the probes", (double)t->pause / 1e6);
 }
 
@@ -307,6 +311,8 @@ static void close_session(struct trace *t)
 			t->inf.map.slots[i].state = SLOT_REMOVED;
 	__atomic_store_n(&s->state, SESSION_CLOSED, __ATOMIC_RELEASE);
 	s->holder_pid = 0;
+	if (!t->committed)
+		session_empty(&t->inf.map);
 }
 
 static void trace_clear(struct trace *t)
