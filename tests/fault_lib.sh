@@ -41,7 +41,7 @@ complain()
 {
 	BAD=$((BAD + 1))
 	echo "call $1 ($(sed -n 's/.* was //p' trace.err | tail -n 1)): $2"
-	grep '^inject: ' trace.err | tail -n 3 | sed 's/^/    /'
+	{ grep '^inject: ' trace.err || true; } | tail -n 3 | sed 's/^/    /'
 	if ! kill -0 "$VICTIM" 2>/dev/null || ! answers; then
 		kill -KILL "$VICTIM" 2>/dev/null || true
 		fault_victim

@@ -40,7 +40,7 @@ report() {
 }
 
 sources() {
-	find "$@" -type f \( -name '*.c' -o -name '*.h' -o -name '*.S' \) | sort
+	find "$@" -type f \( -name '*.c' -o -name '*.h' -o -name '*.S' \) 2>/dev/null | sort
 }
 
 check_arrows() {
