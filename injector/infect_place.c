@@ -94,7 +94,8 @@ int infect_look(struct infecting *in)
 
 	in->nthreads = procfs_threads(in->target->pid, &tids);
 	if (in->nthreads < 0)
-		return fail(ESRCH, "%d (%s) ended", in->target->pid, in->target->comm);
+		return fail(-in->nthreads, "list the threads of %d (%s)", in->target->pid,
+			    in->target->comm);
 	in->locks = procfs_status(in->target->pid, 0, "VmLck", 10, 0) > 0;
 	int err = look_stack(in);
 	err = err ? err : look_room(in);

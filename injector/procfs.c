@@ -185,7 +185,8 @@ int procfs_threads(pid_t pid, pid_t **ret)
 	DIR *d = opendir(path);
 	if (!d)
 		return errno == ENOENT ? -ESRCH : -errno;
-	while ((e = readdir(d))) {
+	int err = 0;
+	while ((errno = 0, e = readdir(d))) {
 		pid_t tid = atoi(e->d_name);
 		pid_t *slot = tid > 0 ? vec_push(v, n, cap) : NULL;
 		if (slot)
@@ -193,10 +194,11 @@ int procfs_threads(pid_t pid, pid_t **ret)
 		else if (tid > 0)
 			break;
 	}
+	err = e ? ENOMEM : errno;
 	closedir(d);
-	if (e) {
+	if (err) {
 		free(v);
-		return -ENOMEM;
+		return -err;
 	}
 	*ret = v;
 	return n ? (int)n : (free(v), -ESRCH);
