@@ -196,7 +196,7 @@ pauses()
 	done
 	"$CC" -I. -D_GNU_SOURCE -std=gnu11 -O2 -rdynamic -pthread -o "$dir/many" bench/many.c
 	pause 'threads mostly asleep: 64' 5 'many_*' "$dir/many" 64
-	echo "(the longest stop of a visit, of one thread or of all, over five visits, one for 100 running; $(nproc) processors)"
+	echo "(the longest stop of the whole process in a visit, over five visits, one for 100 running; $(nproc) processors)"
 }
 
 for hot in "$BUILD"/bench/hot*; do
