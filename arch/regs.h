@@ -52,9 +52,9 @@ enum interrupted regs_interrupted(const struct regs *);
 /* The number of that call and its first argument; -1 if none. */
 long regs_syscall(const struct regs *, uint64_t *first_arg);
 /*
- * INTERRUPTED_EINTR only: have the kernel run the call again. A handled signal
- * that is pending as well still makes it return EINTR, as it would have
- * without us. A relative timeout starts anew. Source: arch/x86/kernel/signal.c,
+ * Have the kernel run the call again from its start. A handled signal that is
+ * pending as well still makes it return EINTR, as it would have without us. A
+ * relative timeout starts anew. Source: arch/x86/kernel/signal.c,
  * arch_do_signal_or_restart(): -ERESTARTNOHAND.
  */
 void regs_repair(struct regs *);
@@ -63,13 +63,16 @@ void regs_repair(struct regs *);
 void regs_rewind(struct regs *);
 
 /*
- * regs_rewind() for a call that the kernel knows as restart_syscall, since it
- * was stopped before: what it restarts stands in the `n` bytes of code that
- * lead to it ("mov $nr, %eax; syscall"), if it is there at all.
+ * A call that was stopped before is known to the kernel as restart_syscall.
+ * Give it its own number again, which stands in the `n` bytes of code that lead
+ * to the call ("mov $nr, %eax; syscall"), if it is there at all. To be run
+ * again from its start, by regs_repair or regs_rewind, it has to have it.
  */
-void regs_rewind_restarted(struct regs *, const uint8_t *code, size_t n);
+void regs_name_restarted(struct regs *, const uint8_t *code, size_t n);
 /* Is it such a call? */
 bool regs_is_restarted(const struct regs *);
+/* Where the instruction stands that made the call. */
+raddr_t regs_call_site(const struct regs *);
 
 /* Make the thread call `fn(args...)` with its stack at `sp`, where the return
  * address lies already. Any system call restart is cancelled, and at a stop

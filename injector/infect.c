@@ -404,6 +404,7 @@ static int map_all(struct infecting *in)
 {
 	int err = in->reuse ? 0 : map_scratch(in);			/* 3 */
 
+	infect_note_thread(in);
 	err = err ? err : make_session(in);				/* 4 */
 	err = err ? err : map_threads(in);				/* 5 */
 	err = err ? err : infect_arenas(in);				/* 6 */
@@ -492,6 +493,7 @@ int infect(struct target *t, struct modules *mods, const struct infect_options *
 	*ret = (struct infection){ .map.fd = -1 };
 	int err = prepare(&in);
 	err = err ? err : with_borrowed(&in, VICTIM_SYSCALLS, VICTIM_TRIES, map_all);
+	err = err ? err : infect_find_tid(&in);
 	if (!err && in.reuse)
 		err = with_borrowed(&in, VICTIM_SYSCALLS, VICTIM_TRIES, say_hello);
 	else if (!err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* infect, inside: shared by infect.c and infect_place.c only. */
+/* infect, inside: shared by infect*.c only. */
 #ifndef INJECTOR_INFECT_IMPL_H
 #define INJECTOR_INFECT_IMPL_H
 
@@ -32,6 +32,8 @@ struct infecting {
 
 	struct remote remote;
 	raddr_t scratch;	/* the loader's page, and its stack behind it */
+	uint64_t robust_head;	/* its offset from the thread pointer, two's
+				 * complement; 0: the thread asked has none */
 	struct range undo[64];	/* mapped in this visit */
 	size_t nundo;
 };
@@ -46,5 +48,11 @@ int infect_arenas(struct infecting *);
 /* Write the recording routines and their header into each new arena, once the
  * payload has said where it is. */
 int infect_fill_arenas(struct infecting *);
+
+/* Of the borrowed thread, where its robust list begins. */
+void infect_note_thread(struct infecting *);
+/* Tell the payload where a thread finds its own id, if that is certain. -EPERM
+ * if it is not, and some thread may not ask the kernel. */
+int infect_find_tid(struct infecting *);
 
 #endif

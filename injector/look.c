@@ -158,9 +158,22 @@ static int right_libc(const struct looked *l)
 	return 0;
 }
 
+/* Each thread has a mode of its own. That of the main thread, unless there is
+ * one that is not confined: then that one can be borrowed. */
+static int64_t seccomp_mode(pid_t pid)
+{
+	auto_free pid_t *tids = NULL;
+	int n = procfs_threads(pid, &tids);
+
+	for (int i = 0; i < n; i++)
+		if (!procfs_filtered(pid, tids[i]))
+			return 0;
+	return procfs_status(pid, 0, "Seccomp", 10, 0);
+}
+
 static int right_seccomp(const struct looked *l)
 {
-	switch (procfs_status(l->pid, 0, "Seccomp", 10, 0)) {
+	switch (seccomp_mode(l->pid)) {
 	case 1:
 		return REFUSE(l, EPERM, "it is in strict seccomp mode: any system call that "
 			      "loading needs would kill it");

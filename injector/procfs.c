@@ -39,8 +39,10 @@ static bool parse_mapping(const char *line, struct mapping *ret)
 	return true;
 }
 
-static bool has_ended(char state)
+bool procfs_has_ended(pid_t pid, pid_t tid)
 {
+	char state = procfs_state(pid, tid);
+
 	return !state || state == 'Z' || state == 'X';
 }
 
@@ -51,7 +53,7 @@ static pid_t live_thread(pid_t pid)
 	int n = procfs_threads(pid, &tids);
 
 	for (int i = 0; i < n; i++)
-		if (!has_ended(procfs_state(pid, tids[i])))
+		if (!procfs_has_ended(pid, tids[i]))
 			return tids[i];
 	return 0;
 }
@@ -116,20 +118,46 @@ static int slurp(const char *path, char *buf, size_t size)
 	return (int)n;
 }
 
-int64_t procfs_status(pid_t pid, pid_t tid, const char *name, int base, int64_t otherwise)
+/* What follows "Name:" in status; NULL if there is none. */
+static char *status_line(pid_t pid, pid_t tid, const char *name, char *buf, size_t size)
 {
-	char path[64], buf[8192];
 	size_t len = strlen(name);
+	char path[64];
 
 	task_path(path, sizeof(path), pid, tid, "status");
-	if (slurp(path, buf, sizeof(buf)) < 0)
-		return otherwise;
+	if (slurp(path, buf, size) < 0)
+		return NULL;
 	for (char *p = buf; p; p = strchr(p, '\n')) {
 		p += *p == '\n';
 		if (strncmp(p, name, len) == 0 && p[len] == ':')
-			return strtoll(p + len + 1, NULL, base);
+			return p + len + 1;
 	}
-	return otherwise;
+	return NULL;
+}
+
+int64_t procfs_status(pid_t pid, pid_t tid, const char *name, int base, int64_t otherwise)
+{
+	char buf[8192], *p = status_line(pid, tid, name, buf, sizeof(buf));
+
+	return p ? strtoll(p, NULL, base) : otherwise;
+}
+
+bool procfs_filtered(pid_t pid, pid_t tid)
+{
+	return procfs_status(pid, tid, "Seccomp", 10, 0) > 0;
+}
+
+int procfs_ids(pid_t pid, pid_t tid, pid_t *outer, pid_t *inner)
+{
+	char buf[8192], *p = status_line(pid, tid, "NSpid", buf, sizeof(buf));
+	int n = 0;
+
+	for (; p && *p && *p != '\n'; n++) {
+		*inner = (pid_t)strtol(p, &p, 10);
+		if (n == 0)
+			*outer = *inner;
+	}
+	return n;
 }
 
 /* Fields of stat behind the command name, which may hold anything. */

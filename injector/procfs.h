@@ -26,6 +26,8 @@ struct mapping {
 void procfs_dir(pid_t pid, char *ret, size_t size);
 /* Some thread of it has not ended. */
 bool procfs_lives(pid_t pid);
+/* This thread has ended, or is not there at all. */
+bool procfs_has_ended(pid_t pid, pid_t tid);
 
 /* Call `each` for every mapping; nonzero from it ends the walk and is
  * returned. -errno with a message when the file cannot be read. */
@@ -36,6 +38,11 @@ int procfs_maps(pid_t pid, int (*each)(void *ctx, const struct mapping *),
  * `otherwise` when there is none. tid 0: of the process. */
 int64_t procfs_status(pid_t pid, pid_t tid, const char *name, int base,
 		      int64_t otherwise);
+/* A thread is confined by seccomp, strictly or by a filter. */
+bool procfs_filtered(pid_t pid, pid_t tid);
+/* The ids of a thread in its PID namespaces: in ours, and in its own. How many
+ * namespaces there are; 0 if it is gone. */
+int procfs_ids(pid_t pid, pid_t tid, pid_t *outer, pid_t *inner);
 /* The state letter of a thread ('R', 'S', 'D', 'T', 't', 'Z', 'X'), 0 if it
  * does not exist. */
 char procfs_state(pid_t pid, pid_t tid);

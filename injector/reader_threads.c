@@ -2,47 +2,15 @@
 /* reader_threads: whose ring is it, and is that thread alive? */
 #include "injector/reader_impl.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "injector/procfs.h"
 
 enum { LOOK_NS = 20000000 };	/* threads are looked for that often */
 
-/* The numbers of the NSpid line, outermost first: the first in *host, the last
- * in *inner. How many there are; 0 if the thread is gone. */
-static int ns_pids(pid_t pid, int32_t tid, int32_t *host, int32_t *inner)
-{
-	char path[64], line[512];
-	int n = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
-	f = fopen(path, "re");
-	if (!f)
-		return 0;
-	while (fgets(line, sizeof(line), f)) {
-		char *save, *word;
-
-		if (strncmp(line, "NSpid:", 6) != 0)
-			continue;
-		for (word = strtok_r(line + 6, " \t\n", &save); word;
-		     word = strtok_r(NULL, " \t\n", &save)) {
-			*inner = (int32_t)strtol(word, NULL, 10);
-			if (n++ == 0)
-				*host = *inner;
-		}
-		break;
-	}
-	fclose(f);
-	return n;
-}
-
 bool threads_namespaced(pid_t pid)
 {
-	int32_t host, inner;
+	pid_t outer, inner;
 
-	return pid > 0 && ns_pids(pid, pid, &host, &inner) > 1;
+	return pid > 0 && procfs_ids(pid, pid, &outer, &inner) > 1;
 }
 
 int32_t threads_host_tid(const struct reader *r, int32_t tid)
@@ -51,10 +19,10 @@ int32_t threads_host_tid(const struct reader *r, int32_t tid)
 	int n = r->namespaced ? procfs_threads(r->pid, &tids) : 0;
 
 	for (int i = 0; i < n; i++) {
-		int32_t host, inner;
+		pid_t outer, inner;
 
-		if (ns_pids(r->pid, tids[i], &host, &inner) > 0 && inner == tid)
-			return host;
+		if (procfs_ids(r->pid, tids[i], &outer, &inner) > 0 && inner == tid)
+			return outer;
 	}
 	/* The same number, or a thread that was gone before we came. */
 	return tid;

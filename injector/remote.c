@@ -90,12 +90,9 @@ static int set_mask(pid_t tid, uint64_t mask)
 static struct regs way_back(const struct remote *r)
 {
 	struct regs back = r->saved;
-	uint8_t code[48];
 
+	target_name_call(r->target, &back);
 	regs_rewind(&back);
-	if (regs_is_restarted(&r->saved) &&
-	    target_read(r->target, regs_pc(&back) - sizeof(code), code, sizeof(code)) == 0)
-		regs_rewind_restarted(&back, code, sizeof(code));
 	return back;
 }
 

@@ -41,6 +41,7 @@ struct target {
 	uint64_t longest_pause;	/* ns, first interrupt to last detach */
 	uint64_t longest_loan;	/* the same, of one thread that was borrowed */
 	bool lent;		/* what is held just now is one borrowed thread */
+	bool filtered;		/* some thread has a seccomp filter */
 	unsigned int repaired;	/* calls that were run again instead of EINTR */
 	unsigned int shortened;	/* transfers that ended early */
 };
@@ -88,6 +89,9 @@ int target_stop_one(struct target *, pid_t tid, uint64_t budget,
 
 /* The registers of a stopped thread, read once. */
 int thread_regs(struct thread_hold *);
+/* The system call that they stand in has its own number from now on, also if
+ * the kernel knows it as restart_syscall. */
+void target_name_call(const struct target *, struct regs *);
 
 /*
  * Let a stopped thread run until its next stop, with `request` PTRACE_CONT or

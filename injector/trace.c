@@ -196,6 +196,9 @@ static void banner(const struct trace *t)
 	if (t->opt->verbose)
 		say_hint("one thread was borrowed for %.1f ms",
 			 (double)t->target.longest_loan / 1e6);
+	if (t->opt->verbose && !t->inf.map.s->tid_offset)
+		say_hint("where its threads keep their ids is not certain: each makes one "
+			 "system call, gettid, at its first call that is traced");
 	say_hint("paused %.1f ms; Ctrl-C removes the probes", (double)t->pause / 1e6);
 }
 

@@ -148,7 +148,7 @@ static bool is_fit(struct target *t, struct modules *mods, enum victim_use use,
 {
 	struct stack_check c = { mods, use, NULL };
 
-	if (thread_regs(th) || rseq_is_inside(t, th))
+	if (thread_regs(th) || rseq_is_inside(t, th) || procfs_filtered(t->pid, th->tid))
 		return false;
 	if (use == VICTIM_SYSCALLS)
 		return true;
@@ -172,7 +172,7 @@ int victim_take(struct target *t, struct modules *mods, enum victim_use use, uns
 		for (int i = 0; i < n; i++) {
 			pid_t tid = tids[((unsigned)i + turn) % (unsigned)n];
 
-			if ((int)rank_of(t->pid, tid) != rank)
+			if ((int)rank_of(t->pid, tid) != rank || procfs_filtered(t->pid, tid))
 				continue;
 			int err = target_stop_one(t, tid, STOP_BUDGET, ret);
 			if (!err && is_fit(t, mods, use, *ret))

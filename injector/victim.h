@@ -20,10 +20,11 @@ enum victim_use {
 
 /*
  * Stop one thread that is fit for `use` (a thread fit for dlopen is asked for
- * only in a process of one thread). Threads that sleep in calls which restart
- * exactly are tried first; among equals the choice goes round with `turn`, so
- * that one that turns out unfit later is not taken again at once. -EAGAIN when
- * none is fit now: the caller tries again later.
+ * only in a process of one thread), never one that seccomp confines. Threads
+ * that sleep in calls which restart exactly are tried first; among equals the
+ * choice goes round with `turn`, so that one that turns out unfit later is not
+ * taken again at once. -EAGAIN when none is fit now: the caller tries again
+ * later.
  */
 int victim_take(struct target *, struct modules *, enum victim_use, unsigned turn,
 		struct thread_hold **ret);

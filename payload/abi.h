@@ -116,6 +116,10 @@ struct session {
 	uint64_t stack_max;	/* bytes that another thread's stack may have
 				 * below its thread pointer */
 	uint64_t scratch;	/* address of the loader's code page, 0: none */
+	uint64_t tid_offset;	/* of a thread's own id, from the thread pointer
+				 * (two's complement); 0: only the kernel knows.
+				 * hello takes it back if it is not true of the
+				 * thread that says it */
 
 	/* Written by the payload in hello. */
 	uint64_t payload;	/* its load address */
@@ -175,7 +179,8 @@ struct slot {
  * the thread is gone. Rings never block: a full one drops and counts. */
 struct ring {
 	uint32_t state;		/* enum ring_state; claimed with one CAS */
-	int32_t tid;		/* the target's own view */
+	int32_t tid;		/* the target's own view; a vfork's child
+				 * writes as the thread that waits for it */
 	uint64_t generation;	/* counts the claims */
 	uint64_t head;		/* sub-buffers begun so far; the current one is
 				 * (head - 1) % nsub */
@@ -274,8 +279,7 @@ struct thread {
 				 * takes for the current one */
 	uint32_t next_number;	/* for the next stack seen */
 	uint64_t unforked;	/* thread 0's only: THREAD_MAGIC since hello; wiped
-				 * in a forked child, but not in a vfork's, which
-				 * has its parent's memory */
+				 * in a forked child */
 	struct stack stacks[THREAD_STACKS];
 };
 

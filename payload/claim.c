@@ -46,10 +46,26 @@ void claim_mark(const struct session *s)
 	publish(&thread_at(s, 0)->unforked, THREAD_MAGIC);
 }
 
-/* The session's own view of the process: after fork it is another's. */
+/*
+ * No system call where it can be helped: the process may have put itself under
+ * a seccomp filter since hello, which kills it for one that it does not make
+ * by itself.
+ */
+int32_t claim_tid(const struct session *s)
+{
+	if (!s->tid_offset)
+		return (int32_t)cpu_syscall(__NR_gettid, 0, 0, 0);
+	return *(const int32_t *)(cpu_thread_pointer() + s->tid_offset);
+}
+
+/*
+ * Forked since hello? Then the threads' memory was wiped. A vfork's child is
+ * none: it runs on the memory and thread-local storage of a parent that waits,
+ * and is recorded as that thread. To switch itself off would silence it.
+ */
 static bool is_child(const struct session *s)
 {
-	return cpu_syscall(__NR_getpid, 0, 0, 0) != s->pid;
+	return observe(&thread_at(s, 0)->unforked) != THREAD_MAGIC;
 }
 
 static void count_no_ring(struct session *s, enum what what)
@@ -154,16 +170,12 @@ static struct thread *claim(struct session *s, enum what what)
 	uint32_t i;
 
 	if (is_child(s)) {
-		/* A vfork's child runs on its parent's memory and thread-local
-		 * storage: what it stored there would silence the parent. */
-		if (observe(&thread_at(s, 0)->unforked) != THREAD_MAGIC) {
-			local.visit = payload_visit;
-			publish(&local.thread, (uint64_t)&nobody);
-		}
+		local.visit = payload_visit;
+		publish(&local.thread, (uint64_t)&nobody);
 		return NULL;
 	}
-	tid = (int32_t)cpu_syscall(__NR_gettid, 0, 0, 0);
-	if (!find_own(s, seen, tid, &i) && !find_ring(s, &i)) {
+	tid = claim_tid(s);
+	if (tid <= 0 || (!find_own(s, seen, tid, &i) && !find_ring(s, &i))) {
 		count_no_ring(s, what);
 		return NULL;
 	}

@@ -9,6 +9,8 @@ uint64_t payload_visit;
 static void answer(struct session *s)
 {
 	s->pid = (int32_t)cpu_syscall(__NR_getpid, 0, 0, 0);
+	if (claim_tid(s) != (int32_t)cpu_syscall(__NR_gettid, 0, 0, 0))
+		s->tid_offset = 0;
 	s->tls_offset = claim_tls_offset();
 	s->slow_entry = (uint64_t)slow_entry;
 	s->slow_exit = (uint64_t)slow_exit;

@@ -48,6 +48,8 @@ void slow_mark(void);
 uint64_t claim_tls_offset(void);
 /* From hello: mark the threads' memory, so that a forked child knows itself. */
 void claim_mark(const struct session *);
+/* The calling thread's id; 0 if it is not where it should be. */
+int32_t claim_tid(const struct session *);
 /* The calling thread's struct thread, claimed if it has none of this visit;
  * NULL if it is not to record, or got no ring (then `what` was counted). */
 struct thread *claim_thread(struct session *, enum what);

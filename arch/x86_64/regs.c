@@ -175,6 +175,13 @@ void regs_repair(struct regs *r)
 	user(r)->rax = -ERESTARTNOHAND_;
 }
 
+raddr_t regs_call_site(const struct regs *r)
+{
+	enum { SYSCALL_SIZE = 2 };
+
+	return cuser(r)->rip - SYSCALL_SIZE;
+}
+
 void regs_rewind(struct regs *r)
 {
 	enum interrupted how = regs_interrupted(r);
@@ -183,7 +190,7 @@ void regs_rewind(struct regs *r)
 	if (how == INTERRUPTED_RESTARTS || how == INTERRUPTED_BLOCK ||
 	    how == INTERRUPTED_EINTR) {
 		u->rax = u->orig_rax;
-		u->rip -= 2;	/* to the syscall instruction */
+		u->rip = regs_call_site(r);
 	}
 	u->orig_rax = -1;
 }
@@ -200,7 +207,7 @@ static bool has_restart_block(uint32_t nr)
 		nr == SYS_futex;
 }
 
-void regs_rewind_restarted(struct regs *r, const uint8_t *code, size_t n)
+void regs_name_restarted(struct regs *r, const uint8_t *code, size_t n)
 {
 	enum { MOV_EAX = 0xb8, MOV_SIZE = 5 };
 
@@ -209,7 +216,7 @@ void regs_rewind_restarted(struct regs *r, const uint8_t *code, size_t n)
 
 		memcpy(&nr, code + i + 1, sizeof(nr));
 		if (code[i] == MOV_EAX && has_restart_block(nr)) {
-			user(r)->rax = nr;
+			user(r)->orig_rax = nr;
 			return;
 		}
 	}

@@ -199,6 +199,46 @@ static void test_fork_hello(void)
 	CHECK_EQ(status, 0);
 }
 
+/* Where a thread of this C library keeps its own id. */
+static uint64_t tid_offset(void)
+{
+	const char *tp = (const char *)pthread_self();
+	uint64_t at = 0;
+
+	while (*(const int32_t *)(tp + at) != gettid())
+		at += sizeof(int32_t);
+	return at;
+}
+
+static void *leaf_and_tid(void *ret)
+{
+	leaf(NULL);
+	*(int32_t *)ret = gettid();
+	return NULL;
+}
+
+/* A thread knows its id by itself, if the injector has said where it lies and
+ * that is so. */
+static void test_tid_offset(void)
+{
+	int32_t tid;
+	pthread_t t;
+
+	w.s = world_session(2, 2);
+	w.s->tid_offset = tid_offset();
+	world_hello()(w.s);
+	CHECK_EQ(w.s->tid_offset, tid_offset());
+	CHECK(!pthread_create(&t, NULL, leaf_and_tid, &tid));
+	pthread_join(t, NULL);
+	CHECK_EQ(world_ring_of(&w, tid)->tid, tid);
+	w.s = world_session(2, 2);
+	w.s->tid_offset = tid_offset() + sizeof(int32_t);
+	world_hello()(w.s);
+	CHECK_EQ(w.s->tid_offset, 0);
+	leaf(NULL);
+	CHECK_EQ(world_ring_of(&w, 0)->tid, gettid());
+}
+
 enum { FIBERS = 12, STEPS = 200, FIBER_STACK = 32768 };
 
 static ucontext_t main_context, fiber[FIBERS];
@@ -298,6 +338,7 @@ int main(void)
 	test_no_ring();
 	test_fork();
 	test_fork_hello();
+	test_tid_offset();
 	test_fibers();
 	test_signal_stack();
 	return 0;

@@ -1,0 +1,36 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# confined_thread: one thread of the process has a strict seccomp filter: it is
+# traced as the others are, but never borrowed. Where the payload would have to
+# ask the kernel for a thread's id, the process is refused; without a filter,
+# the kernel is asked, and the banner says so.
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+filtered() { grep -q '^Seccomp:.*2' "/proc/$VICTIM/task"/*/status; }
+recluse() { grep -l '^Seccomp:.*2' "/proc/$VICTIM/task"/*/status | cut -d/ -f5; }
+
+victim confined thread
+wait_until 5 filtered
+for _ in 1 2 3 4 5; do
+	status 0 "$INJECT" -p "$VICTIM" -f 'early_*' -d 0.2
+	grep -q "\[ *$(recluse)\].*early_work" trace.out || die "no call of the confined thread"
+	removed
+done
+
+rm -f victim.in
+victim confined thread odd
+wait_until 5 filtered
+status 1 "$INJECT" -p "$VICTIM" -f 'early_*'
+refused 'has a thread with a seccomp filter'
+unharmed
+
+rm -f victim.in
+victim confined odd
+status 0 "$INJECT" -v -p "$VICTIM" -f 'early_*' -d 0.2
+has_line gettid trace.err || die "the banner does not speak of gettid"
+for tid in $(sed -n 's/.*\[ *\([0-9]*\)\].*early_work.*/\1/p' trace.out | sort -u); do
+	[ -d "/proc/$VICTIM/task/$tid" ] || die "$tid is no thread of the victim"
+done
+traced early_work
+removed

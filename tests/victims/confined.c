@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * confined [thread] [odd]: puts itself under a seccomp filter when it is told
+ * to, long after its start, as servers do once they have set themselves up. Any
+ * system call that it does not make by itself then kills it; so does
+ * restart_syscall, by which the kernel goes on with an interrupted sleep.
+ *
+ *	confine	-> confined	on all threads; later_* is called for the first
+ *				time by this thread and by new ones only then
+ *
+ * "thread": besides, one thread is under that filter from the start. "odd": one
+ * has a robust list elsewhere than the C library put it.
+ */
+#include <linux/filter.h>
+#include <linux/futex.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include "tests/victims/victim.h"
+
+static bool confined;
+static sem_t turn;		/* of the thread that is confined by itself */
+
+PROBED uint64_t early_work(uint64_t x)
+{
+	return x * 37 + 5;
+}
+
+PROBED uint64_t later_work(uint64_t x)
+{
+	return x * 41 + 3;
+}
+
+#define ALLOW(nr) \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1), \
+	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+
+static bool confine(int flags)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		/* what this program does */
+		ALLOW(SYS_read), ALLOW(SYS_write), ALLOW(SYS_poll),
+		ALLOW(SYS_clock_nanosleep), ALLOW(SYS_exit_group),
+		/* what starting and ending a thread does */
+		ALLOW(SYS_clone), ALLOW(SYS_clone3), ALLOW(SYS_mmap),
+		ALLOW(SYS_munmap), ALLOW(SYS_mprotect), ALLOW(SYS_madvise),
+		ALLOW(SYS_futex), ALLOW(SYS_set_robust_list), ALLOW(SYS_rseq),
+		ALLOW(SYS_rt_sigprocmask), ALLOW(SYS_exit),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+	};
+	struct sock_fprog program = { sizeof(filter) / sizeof(*filter), filter };
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+	       syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program) == 0;
+}
+
+static void *early(void *arg)
+{
+	for (uint64_t x = 1;; x++) {
+		if (early_work(x) != x * 37 + 5)
+			victim_wrong("early_work");
+		victim_sleep_us(20000);
+	}
+	return arg;
+}
+
+static void *later(void *arg)
+{
+	uint64_t x = (uintptr_t)arg;
+
+	for (int i = 0; i < 5; i++, x++)
+		if (later_work(x) != x * 41 + 3)
+			victim_wrong("later_work");
+	return NULL;
+}
+
+/* Sleeps in futex, as the thread that an injector would like best. */
+static void *recluse(void *arg)
+{
+	if (!confine(0))
+		victim_wrong("seccomp: %s", strerror(errno));
+	for (uint64_t x = 1;; x++) {
+		sem_wait(&turn);
+		if (early_work(x) != x * 37 + 5)
+			victim_wrong("early_work");
+	}
+	return arg;
+}
+
+static void *oddity(void *arg)
+{
+	static struct robust_list_head head;
+
+	head.list.next = &head.list;
+	if (syscall(SYS_set_robust_list, &head, sizeof(head)))
+		victim_wrong("set_robust_list: %s", strerror(errno));
+	return early(arg);
+}
+
+/* In one sleep all the time: it is interrupted by whoever stops us. */
+static void *sleeper(void *arg)
+{
+	for (;;)
+		victim_sleep_us(3600l * 1000000);
+	return arg;
+}
+
+static void command(const char *word)
+{
+	if (strcmp(word, "confine") == 0) {
+		if (!confine(SECCOMP_FILTER_FLAG_TSYNC))
+			victim_wrong("seccomp: %s", strerror(errno));
+		confined = true;
+		victim_say("confined");
+	} else {
+		victim_say("what is %s?", word);
+	}
+}
+
+static bool has_arg(char **argv, const char *word)
+{
+	while (*argv && strcmp(*argv, word))
+		argv++;
+	return *argv;
+}
+
+int main(int argc, char **argv)
+{
+	bool odd = has_arg(argv, "odd"), one = has_arg(argv, "thread");
+	pthread_t t;
+
+	sem_init(&turn, 0, 0);
+	if (pthread_create(&t, NULL, odd ? oddity : early, NULL) ||
+	    pthread_create(&t, NULL, sleeper, NULL) ||
+	    (one && pthread_create(&t, NULL, recluse, NULL)))
+		return 1;
+	victim_say("ready");
+	for (uintptr_t i = 1; victim_poll(5, command); i++) {
+		victim_count();
+		sem_post(&turn);
+		if (!confined)
+			continue;
+		later((void *)i);
+		if (pthread_create(&t, NULL, later, (void *)i))
+			victim_wrong("pthread_create");
+		pthread_join(t, NULL);
+	}
+	return victim_errors != 0;
+}
