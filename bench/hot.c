@@ -60,14 +60,19 @@ static void prepare(int variant)
 
 	w.s->state = variant == CLOSED ? SESSION_CLOSED : SESSION_READY;
 	if (variant == FULL || variant == CLOSED)
-		r->tail = r->head - w.s->nsub;
+		memset(r->used, 0xff, sizeof(r->used));
 }
 
-/* Nobody reads: hand the sub-buffers back as they are. */
+/* Nobody reads: hand the sub-buffers back as they are, but the current one. */
 static void give_back(void)
 {
 	struct ring *r = world_ring_of(&w, 0);
+	uint32_t place = 0;
 
+	while (world_place(r, place)->seq != r->head)
+		place++;
+	memset(r->used, 0, sizeof(r->used));
+	r->used[place / 64] = 1ull << place % 64;
 	__atomic_store_n(&r->tail, r->head - 1, __ATOMIC_RELEASE);
 }
 

@@ -25,7 +25,7 @@ static int check_geometry(struct reader *r, uint64_t size)
 	r->nrings = load(&r->session->nrings);
 	r->nsub = load(&r->session->nsub);
 	if (!r->nrings || r->nrings > MAX_RINGS || !r->nsub ||
-	    r->nsub > MAX_SUBBUFS || r->rings_off % PAGE || r->ring_stride % PAGE ||
+	    r->nsub > SUBBUFS_MOST || r->rings_off % PAGE || r->ring_stride % PAGE ||
 	    r->ring_stride < PAGE + (uint64_t)r->nsub * SUBBUF_SIZE ||
 	    __builtin_mul_overflow(r->ring_stride, (uint64_t)r->nrings, &all) ||
 	    __builtin_add_overflow(r->rings_off, all, &all) || all > size)
@@ -49,7 +49,8 @@ static int make_lanes(struct reader *r)
 {
 	r->lanes = calloc(r->nrings, sizeof(*r->lanes));
 	r->heap = calloc(r->nrings, sizeof(*r->heap));
-	if (!r->lanes || !r->heap)
+	r->places = calloc((size_t)r->nrings * r->nsub, sizeof(*r->places));
+	if (!r->lanes || !r->heap || !r->places)
 		return fail(ENOMEM, "read %u rings", r->nrings);
 	for (uint32_t i = 0; i < r->nrings; i++) {
 		uint8_t *at = r->map + r->rings_off + i * r->ring_stride;
@@ -57,6 +58,7 @@ static int make_lanes(struct reader *r)
 
 		l->ring = (struct ring *)at;
 		l->buffers = at + PAGE;
+		l->places = r->places + (size_t)i * r->nsub;
 		l->generation = UINT64_MAX;
 		if (load(&l->ring->state) != RING_CLAIMED)
 			continue;
@@ -106,6 +108,7 @@ void reader_free(struct reader *r)
 		free(l->stacks);
 	}
 	free(r->lanes);
+	free(r->places);
 	free(r->heap);
 	free(r);
 }

@@ -9,7 +9,6 @@
 enum {
 	SUBBUF_WORDS = (SUBBUF_SIZE - sizeof(struct subbuf)) / 8,
 	MAX_RINGS = 1 << 16,
-	MAX_SUBBUFS = 1 << 20,	/* of one ring */
 	MAX_OPEN = 1 << 20,	/* calls open on one stack */
 	MAX_STACKS = 64,	/* of one thread; the least used one is forgotten */
 	HOLE_PASSES = 3,	/* how long a word may be reserved and unwritten */
@@ -39,6 +38,8 @@ struct lane {
 	uint64_t generation;
 	uint64_t head;		/* as at the begin of this pass */
 	uint64_t at;		/* sub-buffers given back, the ring's tail */
+	uint16_t *places;	/* of sub-buffer n at n % nsub, from at to head */
+	uint32_t place;		/* of sub-buffer `at`, while it is open */
 	size_t pos;		/* the next word of sub-buffer `at` */
 	uint64_t epoch;
 	uint64_t word, tsc;
@@ -66,6 +67,7 @@ struct reader {
 	uint64_t rings_off, ring_stride;
 	uint32_t nrings, nsub;
 	struct lane *lanes;	/* nrings */
+	uint16_t *places;	/* of the lanes, nsub each */
 	struct lane **heap;	/* those with an item, earliest first */
 	size_t nheap;
 	struct clock clock;

@@ -14,14 +14,22 @@
 #define TIME_MASK ((1ull << REC_TIME_BITS) - 1)
 #define load(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
 
-static struct subbuf *subbuf(const struct reader *r, const struct lane *l)
+#define NOWHERE UINT16_MAX	/* no sub-buffer's place */
+
+static struct subbuf *subbuf_in(const struct lane *l, uint32_t place)
 {
-	return (struct subbuf *)(l->buffers + (l->at % r->nsub) * SUBBUF_SIZE);
+	return (struct subbuf *)(l->buffers + (size_t)place * SUBBUF_SIZE);
 }
 
-static uint64_t *words(const struct reader *r, const struct lane *l)
+/* The open one. */
+static struct subbuf *subbuf(const struct lane *l)
 {
-	return (uint64_t *)(subbuf(r, l) + 1);
+	return subbuf_in(l, l->place);
+}
+
+static uint64_t *words(const struct lane *l)
+{
+	return (uint64_t *)(subbuf(l) + 1);
 }
 
 /* Nothing is added to sub-buffer `at` any more. */
@@ -31,17 +39,48 @@ static bool is_closed(const struct lane *l)
 }
 
 /* The words that the owner has, or may have, written. */
-static size_t limit(const struct reader *r, const struct lane *l)
+static size_t limit(const struct lane *l)
 {
 	if (!is_closed(l))
 		return SUBBUF_WORDS;
-	return MIN(load(&subbuf(r, l)->reserved) / 8, (uint64_t)SUBBUF_WORDS);
+	return MIN(load(&subbuf(l)->reserved) / 8, (uint64_t)SUBBUF_WORDS);
 }
 
 static uint64_t total_lost(const struct lane *l)
 {
 	return l->lost_entries + l->lost_exits -
 	       (l->base_entries + l->base_exits);
+}
+
+/* If what lies there is a sub-buffer from `at` to `head`, note it. */
+static bool note_place(struct reader *r, struct lane *l, uint32_t place)
+{
+	uint64_t n = load(&subbuf_in(l, place)->seq) - 1;
+
+	if (n - l->at >= l->head - l->at)
+		return false;
+	l->places[n % r->nsub] = (uint16_t)place;
+	return true;
+}
+
+/* Where do the sub-buffers from `at` to `head` lie? The newest may not be
+ * anywhere yet. */
+static void find_places(struct reader *r, struct lane *l)
+{
+	uint64_t missing = l->head - l->at;
+
+	for (uint64_t n = l->at; n != l->head; n++)
+		l->places[n % r->nsub] = NOWHERE;
+	for (uint32_t i = 0; missing && i < r->nsub; i += 64) {
+		uint64_t used = load(&l->ring->used[i / 64]);
+
+		for (; used; used &= used - 1) {
+			uint32_t place = i + (uint32_t)__builtin_ctzll(used);
+
+			if (place < r->nsub && note_place(r, l, place))
+				missing--;
+		}
+	}
 }
 
 void lane_snapshot(struct reader *r, struct lane *l)
@@ -59,8 +98,9 @@ void lane_snapshot(struct reader *r, struct lane *l)
 		l->at = l->head ? l->head - 1 : 0;
 		l->open = l->ready = false;
 		__atomic_store_n(&l->ring->tail, l->at, __ATOMIC_RELEASE);
-		return;
+		held = l->head - l->at;
 	}
+	find_places(r, l);
 	fill = (unsigned)(held * 100 / r->nsub);
 	/* The one that is being written is no sign of pressure by itself. */
 	if (held > 1 && fill > r->fill)
@@ -83,14 +123,22 @@ void lane_claim(struct reader *r, struct lane *l)
 	r->stats.threads++;
 }
 
-/* Zero what was written, then let the owner have the sub-buffer again. */
-static void give_back(struct reader *r, struct lane *l, size_t written)
+/* Go on to the next sub-buffer. */
+static void pass_on(struct lane *l)
 {
-	memset(words(r, l), 0, written * 8);
 	l->at++;
 	l->open = false;
 	l->hole_passes = 0;
 	__atomic_store_n(&l->ring->tail, l->at, __ATOMIC_RELEASE);
+}
+
+/* Zero what was written, then let the owner have the place again. */
+static void give_back(struct lane *l, size_t written)
+{
+	memset(words(l), 0, written * 8);
+	__atomic_fetch_and(&l->ring->used[l->place / 64], ~(1ull << l->place % 64),
+			   __ATOMIC_RELEASE);
+	pass_on(l);
 }
 
 /* Times never go back within a ring; and what was recorded before a pass
@@ -104,18 +152,20 @@ static void set_time(struct reader *r, struct lane *l, uint64_t tsc)
 	l->ready = true;
 }
 
-/* The header of sub-buffer `at`; false if it is not (yet) one. */
+/* The header of sub-buffer `at`; false if it is nowhere (yet). */
 static bool open_subbuf(struct reader *r, struct lane *l)
 {
-	struct subbuf *s = subbuf(r, l);
+	struct subbuf *s;
 
-	if (load(&s->seq) != l->at + 1) {
+	l->place = l->places[l->at % r->nsub];
+	if (l->place == NOWHERE) {
 		if (!is_closed(l))
 			return false;
 		r->stats.damaged++;
-		give_back(r, l, SUBBUF_WORDS);
+		pass_on(l);
 		return false;
 	}
+	s = subbuf(l);
 	l->epoch = load(&s->epoch);
 	l->header_lost = load(&s->lost_entries) + load(&s->lost_exits) -
 			 (l->base_entries + l->base_exits);
@@ -149,7 +199,7 @@ static bool skip_hole(struct reader *r, struct lane *l, size_t end)
 
 	if (!is_closed(l) && !final)
 		return false;
-	next = next_word(words(r, l), l->pos, end);
+	next = next_word(words(l), l->pos, end);
 	if (!is_closed(l) && next == end)
 		return false;
 	if (!final && l->hole_passes++ < HOLE_PASSES)
@@ -170,10 +220,10 @@ static size_t body_words(uint64_t word)
 /* Find a word in the open sub-buffer. */
 static bool find_word(struct reader *r, struct lane *l)
 {
-	size_t end = limit(r, l);
+	size_t end = limit(l);
 
 	while (l->pos < end) {
-		uint64_t w = load(&words(r, l)[l->pos]);
+		uint64_t w = load(&words(l)[l->pos]);
 
 		if (!w) {
 			if (!skip_hole(r, l, end))
@@ -206,9 +256,9 @@ bool lane_peek(struct reader *r, struct lane *l)
 		}
 		if (find_word(r, l))
 			return true;
-		if (!is_closed(l) || l->pos < limit(r, l))
+		if (!is_closed(l) || l->pos < limit(l))
 			return false;
-		give_back(r, l, l->pos);
+		give_back(l, l->pos);
 	}
 	return l->ready;
 }
@@ -244,7 +294,7 @@ static void take_begin(struct reader *r, struct lane *l)
 static void take_ext(struct reader *r, struct lane *l)
 {
 	uint64_t body = body_words(l->word) ?
-		load(&words(r, l)[l->pos + 1]) >> 2 : 0;
+		load(&words(l)[l->pos + 1]) >> 2 : 0;
 
 	switch ((l->word >> REC_FUNC_SHIFT) & 63) {
 	case EXT_UNWOUND:
@@ -323,8 +373,10 @@ void lane_free(struct reader *r, struct lane *l)
 	uint32_t claimed = RING_CLAIMED;
 
 	lane_end(r, l);
-	if (l->at != l->head)
-		give_back(r, l, l->open ? l->pos : (size_t)SUBBUF_WORDS);
+	if (l->open)
+		give_back(l, l->pos);
+	else if (l->at != l->head)
+		pass_on(l);
 	__atomic_compare_exchange_n(&l->ring->state, &claimed, RING_FREE, false,
 				    __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }

@@ -12,7 +12,6 @@ enum {
 	MOST_SLOTS = 1 << 22,
 	FIRST_SLOTS = 1 << 16,	/* room for later visits */
 	MOST_RINGS = 8192,
-	MOST_SUBS = 1 << 14,
 	FEWEST_SUBS = 4,
 	ALL_RINGS = 64 << 20,	/* bytes that the threads of now share */
 };
@@ -57,7 +56,7 @@ int session_shape(int nthreads, uint64_t buffer, uint32_t max_slots,
 	/* An earlier visit's rings keep their place, if the journal fits. */
 	ret->max_slots = MAX(max_slots, reuse ? reuse->s.max_slots : FIRST_SLOTS);
 	ret->nrings = (uint32_t)MIN(rings, (uint64_t)MOST_RINGS);
-	ret->nsub = (uint32_t)MIN(MAX(bytes / SUBBUF_SIZE, FEWEST_SUBS), (uint64_t)MOST_SUBS);
+	ret->nsub = (uint32_t)MIN(MAX(bytes / SUBBUF_SIZE, FEWEST_SUBS), (uint64_t)SUBBUFS_MOST);
 	if (reuse)
 		return shape_to_fit(reuse, ret);
 	/* Room for a later visit that wants a larger journal. */

@@ -21,7 +21,7 @@
 #ifndef PAYLOAD_ABI_H
 #define PAYLOAD_ABI_H
 
-#define ABI_VERSION 1
+#define ABI_VERSION 2
 
 /* Offsets that assembly uses; asserted below. */
 #define THREAD_CUR 0
@@ -52,6 +52,7 @@
 #define REC_WORDS_SHIFT 48	/* if extended: number of words that follow */
 
 #define SUBBUF_SIZE 65536
+#define SUBBUFS_MOST 16384	/* of one ring */
 #define THREAD_SIZE 131072
 #define PAGE 4096
 
@@ -175,19 +176,31 @@ struct slot {
 	uint8_t old[16], new_[16];
 };
 
-/* One thread's ring. Written by its thread, but for `tail`, and `state` once
- * the thread is gone. Rings never block: a full one drops and counts. */
+/*
+ * One thread's ring. Written by its thread, but for `tail`, the bits of `used`
+ * that become 0, and `state` once the thread is gone. Rings never block: a full
+ * one drops and counts.
+ *
+ * A sub-buffer is begun in the lowest free place, so that a ring touches no
+ * more memory than its reader's delay needs: a page that is touched for the
+ * first time costs its thread more than a hundred records. Where sub-buffer n
+ * lies is what the headers in the places that are used say.
+ */
 struct ring {
 	uint32_t state;		/* enum ring_state; claimed with one CAS */
 	int32_t tid;		/* the target's own view; a vfork's child
 				 * writes as the thread that waits for it */
 	uint64_t generation;	/* counts the claims */
-	uint64_t head;		/* sub-buffers begun so far; the current one is
-				 * (head - 1) % nsub */
+	uint64_t head;		/* sub-buffers begun so far; the current one has
+				 * the number head - 1 */
 	uint64_t tail;		/* sub-buffers given back by the reader; those
 				 * from tail to head - 1 hold data */
 	uint64_t lost_entries, lost_exits;	/* dropped since the claim */
 	uint64_t reserved;
+	uint64_t used[SUBBUFS_MOST / 64];	/* bit n % 64 of word n / 64: place
+				 * n holds data. Set when its header is written
+				 * and counted by `head`, cleared when its words
+				 * are zeroed and before `tail` counts it */
 };
 
 /* Free to claimed by the payload, by way of claiming (tid is not valid then);

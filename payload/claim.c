@@ -115,7 +115,7 @@ static bool find_own(struct session *s, uint64_t addr, int32_t tid, uint32_t *re
 	if (ring_at(s, i)->tid != tid || !take(ring_at(s, i), RING_CLAIMED))
 		return false;
 	if (t->magic == THREAD_MAGIC && t->ring == (uint64_t)ring_at(s, i))
-		ring_close(s, t);
+		ring_close(t);
 	*ret = i;
 	return true;
 }

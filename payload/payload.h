@@ -74,7 +74,7 @@ bool ring_room(struct session *, struct thread *, unsigned int n);
 void ring_put(struct thread *, uint64_t word);
 void ring_put_ext(struct thread *, unsigned int subkind, uint64_t body);
 /* Close the current sub-buffer, if there is one. */
-void ring_close(struct session *, struct thread *);
+void ring_close(struct thread *);
 void ring_lose(struct thread *, enum what);
 
 /* stacks.c */

@@ -7,18 +7,40 @@
  *
  * Of a sub-buffer the reader learns by `head`. It is closed (`reserved`
  * written) before the next one is begun, its header is written before `head`
- * counts it, and the words after that. A slow path that was left for good in
- * between leaves an empty sub-buffer at worst.
+ * counts it, its place is taken after that, and the words come last. A slow
+ * path that was left for good in between leaves a number without a place at
+ * worst, or an empty sub-buffer. `subbuf_end` is not 0 only while `cur` lies in
+ * the current one: it is written after it, and erased before.
  */
 #include "payload/payload.h"
 
 #define WORD_SIZE 8
 #define EPOCH_TICKS (1ull << REC_TIME_BITS)
 
-static struct subbuf *subbuf_at(const struct session *s, const struct thread *t,
-				uint64_t number)
+static struct subbuf *subbuf_at(const struct thread *t, uint32_t place)
 {
-	return (struct subbuf *)(t->ring + PAGE + number % s->nsub * SUBBUF_SIZE);
+	return (struct subbuf *)(t->ring + PAGE + (uint64_t)place * SUBBUF_SIZE);
+}
+
+/* The lowest place that is free; false if the ring is full. */
+static bool find_place(const struct session *s, const struct ring *r, uint32_t *ret)
+{
+	uint64_t free;
+	uint32_t i;
+
+	for (i = 0; i < s->nsub; i += 64) {
+		free = ~observe(&r->used[i / 64]);
+		if (free) {
+			*ret = i + (uint32_t)__builtin_ctzll(free);
+			return *ret < s->nsub;
+		}
+	}
+	return false;
+}
+
+static void take_place(struct ring *r, uint32_t place)
+{
+	__atomic_fetch_or(&r->used[place / 64], 1ull << place % 64, __ATOMIC_RELEASE);
 }
 
 static uint64_t lost_so_far(const struct ring *r)
@@ -26,16 +48,15 @@ static uint64_t lost_so_far(const struct ring *r)
 	return r->lost_entries + r->lost_exits;
 }
 
-void ring_close(struct session *s, struct thread *t)
+void ring_close(struct thread *t)
 {
-	struct subbuf *b;
+	struct subbuf *b = (struct subbuf *)(t->subbuf_end - SUBBUF_SIZE);
 
-	if (!t->cur)
+	if (!t->subbuf_end)
 		return;
-	b = subbuf_at(s, t, thread_ring(t)->head - 1);
 	publish(&b->reserved, t->cur - (uint64_t)(b + 1));
+	publish(&t->subbuf_end, 0);
 	publish(&t->cur, 0);
-	t->subbuf_end = 0;
 }
 
 /* Write the header of sub-buffer `b`, the `seq`-th of the ring. */
@@ -58,24 +79,27 @@ static void fill_header(const struct thread *t, struct subbuf *b, uint64_t seq,
 static bool begin(struct session *s, struct thread *t)
 {
 	struct ring *r = thread_ring(t);
-	uint64_t head = r->head, now = cpu_clock();
-	struct subbuf *b = subbuf_at(s, t, head);
+	uint64_t head = r->head;
+	struct subbuf *b;
+	uint32_t place;
 
-	if (head - observe(&r->tail) >= s->nsub)
+	if (!find_place(s, r, &place))
 		return false;
-	fill_header(t, b, head + 1, now);
+	b = subbuf_at(t, place);
+	fill_header(t, b, head + 1, cpu_clock());
 	publish(&r->head, head + 1);
+	take_place(r, place);
 	t->limit = b->epoch + EPOCH_TICKS;
 	t->bias = b->epoch << REC_TIME_SHIFT;
 	t->told = b->stack;
-	t->subbuf_end = (uint64_t)b + SUBBUF_SIZE;
 	publish(&t->cur, (uint64_t)(b + 1));
+	publish(&t->subbuf_end, (uint64_t)b + SUBBUF_SIZE);
 	return true;
 }
 
 static bool fits(const struct thread *t, unsigned int n)
 {
-	return t->cur && t->cur + n * WORD_SIZE <= t->subbuf_end &&
+	return t->subbuf_end && t->cur + n * WORD_SIZE <= t->subbuf_end &&
 	       cpu_clock() < t->limit;
 }
 
@@ -83,7 +107,7 @@ static bool room(struct session *s, struct thread *t, unsigned int n)
 {
 	if (fits(t, n))
 		return true;
-	ring_close(s, t);
+	ring_close(t);
 	return begin(s, t);
 }
 

@@ -95,6 +95,36 @@ static void test_wrap(void)
 	CHECK(world_ring_of(&w, 0)->head > 2 * w.s->nsub);
 }
 
+/* Who reads in time makes a ring touch two places and no more of its memory,
+ * however much is recorded. */
+static void test_low_places(void)
+{
+	struct ring *r;
+	uint32_t place;
+	int i, k;
+
+	w.s = world_session(4, 70);
+	world_hello()(w.s);
+	memset(&d, 0, sizeof(d));
+	for (i = 0; i < 1000; i++) {
+		for (k = 0; k < 1000; k++)
+			leaf(NULL);
+		drain_all();
+		CHECK_EQ(seen.entries, 1000);
+	}
+	r = world_ring_of(&w, 0);
+	CHECK(r->head > 200);
+	for (place = 0; place < 70; place++)
+		CHECK_EQ(world_place(r, place)->seq != 0, place < 2);
+	/* All of them are there to be used. */
+	for (i = 0; i < 70 * 5000; i++)
+		leaf(NULL);
+	for (place = 0; place < 70; place++)
+		CHECK(world_used(r, place));
+	drain_all();
+	CHECK_EQ(seen.entries + r->lost_entries, 70 * 5000);
+}
+
 /* Nobody drains: what was recorded and what was lost is what was called. */
 static void test_full(void)
 {
@@ -305,5 +335,6 @@ int main(void)
 	test_closed();
 	test_bad_hello();
 	test_second_hello();
+	test_low_places();
 	return 0;
 }

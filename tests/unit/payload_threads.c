@@ -69,11 +69,11 @@ static void new_session(uint32_t nrings, uint32_t nsub)
 /* The reader's part when a thread is gone: all was read. */
 static void free_ring(struct ring *r)
 {
-	struct subbuf *b = (struct subbuf *)((char *)r + PAGE +
-					     (r->head - 1) % w.s->nsub * SUBBUF_SIZE);
+	uint32_t place = world_find(&w, r, r->head - 1);
 
-	memset(b + 1, 0, SUBBUF_SIZE - sizeof(*b));
-	r->tail = r->head;
+	CHECK_EQ(r->tail, r->head - 1);
+	CHECK(place < w.s->nsub);
+	world_give_back(r, place);
 	__atomic_store_n(&r->state, RING_FREE, __ATOMIC_RELEASE);
 }
 

@@ -314,21 +314,53 @@ static inline bool drain_subbuf(struct drain *d, struct subbuf *b, bool closed)
 	return closed;
 }
 
+static inline struct subbuf *world_place(struct ring *r, uint32_t place)
+{
+	return (struct subbuf *)((char *)r + PAGE + (uint64_t)place * SUBBUF_SIZE);
+}
+
+static inline bool world_used(const struct ring *r, uint32_t place)
+{
+	return __atomic_load_n(&r->used[place / 64], __ATOMIC_ACQUIRE) >> place % 64 & 1;
+}
+
+/* The place of sub-buffer `number`; nsub if it has none. */
+static inline uint32_t world_find(const struct world *w, struct ring *r, uint64_t number)
+{
+	uint32_t place = 0;
+
+	while (place < w->s->nsub && !(world_used(r, place) &&
+				       world_place(r, place)->seq == number + 1))
+		place++;
+	return place;
+}
+
+/* Give sub-buffer `tail` back. */
+static inline void world_give_back(struct ring *r, uint32_t place)
+{
+	struct subbuf *b = world_place(r, place);
+
+	memset(b + 1, 0, SUBBUF_SIZE - sizeof(*b));
+	__atomic_fetch_and(&r->used[place / 64], ~(1ull << place % 64), __ATOMIC_RELEASE);
+	__atomic_store_n(&r->tail, r->tail + 1, __ATOMIC_RELEASE);
+}
+
 /* Read everything committed in a ring, giving back what is closed. */
 static inline void world_drain(struct world *w, struct ring *r, struct drain *d)
 {
 	uint64_t head = __atomic_load_n(&r->head, __ATOMIC_ACQUIRE);
-	struct subbuf *b;
+	uint32_t place;
 
 	while (r->tail < head) {
-		b = (struct subbuf *)((char *)r + PAGE + r->tail % w->s->nsub * SUBBUF_SIZE);
-		CHECK_EQ(b->seq, r->tail + 1);
-		if (!drain_subbuf(d, b, r->tail + 1 < head))
+		place = world_find(w, r, r->tail);
+		/* The newest may have been begun just now. */
+		CHECK(place < w->s->nsub || r->tail + 1 == head);
+		if (place == w->s->nsub ||
+		    !drain_subbuf(d, world_place(r, place), r->tail + 1 < head))
 			return;
-		memset(b + 1, 0, SUBBUF_SIZE - sizeof(*b));
 		d->done = 0;
 		d->begun = false;
-		__atomic_store_n(&r->tail, r->tail + 1, __ATOMIC_RELEASE);
+		world_give_back(r, place);
 	}
 }
 

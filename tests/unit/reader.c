@@ -172,6 +172,41 @@ static void test_last_takes_what_is_behind_holes(void)
 	world_end(&w);
 }
 
+/* Sub-buffers lie in any order, and one that its owner never came to fill may
+ * lie nowhere. */
+static void test_places(void)
+{
+	static const uint32_t place[] = { 66, 0, 65, 3 };
+	struct reader_stats st;
+	struct world w;
+
+	world_make(&w, 1, 67);
+	world_read(&w, 0);
+	world_ring(&w, 0)->state = RING_CLAIMED;
+	for (uint32_t i = 0; i < ARRAY_SIZE(place); i++) {
+		world_begin_at(&w, 0, 10 * i, place[i]);
+		world_put(&w, 0, REC_ENTRY, i, 10 * i + 1);
+		world_close(&w, 0);
+	}
+	CHECK_TOLD(&w, false, "0+accept 0+read 0+wait 0+log");
+	CHECK_EQ(world_ring(&w, 0)->used[0], 1 << 3);
+	CHECK_EQ(world_ring(&w, 0)->used[1], 0);
+	CHECK_EQ(world_ring(&w, 0)->tail, 3);
+	/* Counted, and put aside before it had its place: the reader waits until
+	 * the next one shows that nothing will be in it. */
+	world_ring(&w, 0)->head++;
+	CHECK_TOLD(&w, false, "");
+	CHECK_TOLD(&w, false, "");
+	CHECK_EQ(world_ring(&w, 0)->tail, 4);
+	world_begin_at(&w, 0, 50, 66);
+	world_put(&w, 0, REC_EXIT, LOG, 51);
+	CHECK_TOLD(&w, false, "0-log");
+	CHECK_EQ(world_ring(&w, 0)->tail, 5);
+	reader_stats(w.reader, &st);
+	CHECK_EQ(st.damaged, 1);
+	world_end(&w);
+}
+
 static void test_stacks(void)
 {
 	struct world w;
@@ -398,6 +433,7 @@ int main(void)
 	test_epochs();
 	test_hole();
 	test_last_takes_what_is_behind_holes();
+	test_places();
 	test_stacks();
 	test_many_stacks();
 	test_unwound();

@@ -58,6 +58,8 @@ static void disturb_ring(struct world *w, uint32_t i)
 		r->generation = odd_number();
 	if (rnd() % 4 == 0)
 		r->lost_entries = odd_number();
+	if (rnd() % 4 == 0)
+		r->used[0] = rnd() % 2 ? rnd() % 16 : odd_number();
 	switch (rnd() % 6) {
 	case 0: r->head = odd_number(); break;
 	case 1: r->tail = odd_number(); break;
@@ -71,6 +73,7 @@ static void disturb_subbuf(struct world *w, uint32_t i, uint32_t n)
 	uint64_t *words = (uint64_t *)(b + 1), count = rnd() % SUBBUF_WORDS;
 	struct ring *r = world_ring(w, i);
 
+	r->used[0] |= 1ull << n;
 	b->seq = rnd() % 4 ? r->tail + 1 + (n + 8 - r->tail % 4) % 4 : odd_number();
 	b->epoch = rnd() % 2 ? w->base : odd_number();
 	b->begin = rnd() % 2 ? w->base + rnd() % 1000 : odd_number();

@@ -43,8 +43,9 @@ struct world {
 	uint8_t *map;
 	size_t size;
 	uint64_t base;
-	/* Of each ring: where its thread writes. */
+	/* Of each ring: where its thread writes, and to which sub-buffer. */
 	uint64_t *cur[8];
+	struct subbuf *sub[8];
 	struct reader *reader;
 };
 
@@ -60,10 +61,10 @@ static inline struct ring *world_ring(struct world *w, uint32_t i)
 	return (struct ring *)(w->map + s->rings_off + i * s->ring_stride);
 }
 
-static inline struct subbuf *world_subbuf(struct world *w, uint32_t i, uint64_t number)
+static inline struct subbuf *world_subbuf(struct world *w, uint32_t i, uint64_t place)
 {
 	return (struct subbuf *)((uint8_t *)world_ring(w, i) + PAGE +
-				 number % world_session(w)->nsub * SUBBUF_SIZE);
+				 place % world_session(w)->nsub * SUBBUF_SIZE);
 }
 
 static inline void world_make(struct world *w, uint32_t nrings, uint32_t nsub)
@@ -100,28 +101,38 @@ static inline void world_end(struct world *w)
 	munmap(w->map - PAGE, w->size + 2 * PAGE);
 }
 
-/* Begin the next sub-buffer of ring `i`; false if the ring is full. */
-static inline bool world_begin(struct world *w, uint32_t i, uint64_t t)
+/* Begin the next sub-buffer of ring `i` in that place. */
+static inline void world_begin_at(struct world *w, uint32_t i, uint64_t t, uint32_t place)
 {
 	struct ring *r = world_ring(w, i);
-	struct subbuf *b = world_subbuf(w, i, r->head);
+	struct subbuf *b = world_subbuf(w, i, place);
 
-	if (r->head - r->tail >= world_session(w)->nsub)
-		return false;
 	b->seq = r->head + 1;
 	b->begin = w->base + t;
 	b->epoch = b->begin >> REC_TIME_BITS << REC_TIME_BITS;
 	b->reserved = 0;
 	b->lost_entries = r->lost_entries;
 	b->lost_exits = r->lost_exits;
+	w->sub[i] = b;
 	w->cur[i] = (uint64_t *)(b + 1);
+	r->used[place / 64] |= 1ull << place % 64;
 	__atomic_store_n(&r->head, r->head + 1, __ATOMIC_RELEASE);
+}
+
+/* Begin the next sub-buffer of ring `i`; false if the ring is full. */
+static inline bool world_begin(struct world *w, uint32_t i, uint64_t t)
+{
+	struct ring *r = world_ring(w, i);
+
+	if (r->head - r->tail >= world_session(w)->nsub)
+		return false;
+	world_begin_at(w, i, t, (uint32_t)(r->head % world_session(w)->nsub));
 	return true;
 }
 
 static inline void world_close(struct world *w, uint32_t i)
 {
-	struct subbuf *b = world_subbuf(w, i, world_ring(w, i)->head - 1);
+	struct subbuf *b = w->sub[i];
 
 	b->reserved = (uint64_t)((uint8_t *)w->cur[i] - (uint8_t *)(b + 1));
 }
