@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "injector/say.h"
 #include "injector/signals.h"
@@ -17,12 +18,17 @@ enum {
 enum { NREFUSALS = 0 REFUSALS(X) };
 #undef X
 
-/* Exits of a probe by the tactic of their sites. */
+/* Exits of a probe by the tactic of their sites. What the compiler has left is
+ * for entries: an exit that is near enough to share the jump is just that. */
 static void count_exits(const struct probe *p, size_t by_tactic[TACTICS])
 {
-	for (size_t i = 0; i < p->nsites; i++)
-		if (p->sites[i].tactic < TACTICS)
-			by_tactic[p->sites[i].tactic] += p->sites[i].nexits;
+	for (size_t i = 0; i < p->nsites; i++) {
+		int tactic = p->sites[i].tactic;
+
+		if (tactic < TACTICS)
+			by_tactic[tactic == TACTIC_SITE ? TACTIC_JUMP : tactic] +=
+				p->sites[i].nexits;
+	}
 }
 
 static enum tactic entry_tactic(const struct probe *p)
@@ -45,7 +51,27 @@ static void print_exits(const struct probe *p, struct output *out)
 		output_printf(out, "%s%zu %s", comma, n[i], tactic_word(i));
 		comma = ", ";
 	}
-	output_printf(out, "%s\n", *comma ? "" : "never returns");
+	output_printf(out, "%s", *comma ? "" : "never returns");
+}
+
+/* The symbols of one address, but for the one that it is printed under. C++
+ * names may hold commas and spaces, symbols do not. */
+static void print_aliases(const struct selected *s, size_t i, struct output *out)
+{
+	const struct func *f = s->funcs[i];
+	const struct func_alias *alias = s->module->symbols->aliases + f->alias;
+	char clean[1024];
+	char before = '\t';
+
+	for (uint32_t k = 0; k <= f->naliases && f->naliases; k++) {
+		const char *raw = k ? alias[k - 1].raw : f->raw;
+
+		if (!strcmp(raw, s->names[i]))
+			continue;
+		output_printf(out, "%c%s", before, say_clean(raw, clean, sizeof(clean)));
+		before = ' ';
+	}
+	output_printf(out, "\n");
 }
 
 static void print_probe(const struct selected *s, size_t i, struct output *out)
@@ -59,14 +85,15 @@ static void print_probe(const struct selected *s, size_t i, struct output *out)
 		      (unsigned long long)range_size(f->range),
 		      say_clean(s->module->base, base, sizeof(base)), s->names[i]);
 	if (p->refusal != REFUSED_NONE) {
-		output_printf(out, "refused\t%s\n", refusal_word(p->refusal));
-		return;
-	}
-	output_printf(out, "%s\t", tactic_word(entry_tactic(p)));
-	if (p->entry_only != REFUSED_NONE)
-		output_printf(out, "entry-only: %s\n", refusal_word(p->entry_only));
-	else
+		output_printf(out, "refused\t%s", refusal_word(p->refusal));
+	} else if (p->entry_only != REFUSED_NONE) {
+		output_printf(out, "%s\tentry-only: %s", tactic_word(entry_tactic(p)),
+			      refusal_word(p->entry_only));
+	} else {
+		output_printf(out, "%s\t", tactic_word(entry_tactic(p)));
 		print_exits(p, out);
+	}
+	print_aliases(s, i, out);
 }
 
 /* A reader who has seen enough (`| head`) is no error. */

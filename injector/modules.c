@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "injector/procfs.h"
+#include "plan/plan.h"
 
 static const char *base_name(const char *path)
 {
@@ -205,6 +206,9 @@ int module_symbols(struct module *mod)
 	if (mod->fd < 0)
 		return fail(ENOENT, "the file behind %s cannot be opened", mod->path);
 	int err = symbols_open(mod->fd, mod->path, &mod->symbols);
+	const struct arch *arch = err ? NULL : arch_by_machine(mod->symbols->machine);
+	if (arch)
+		err = plan_linkage(arch, mod->symbols);
 	if (!err && mod->nmaps)
 		err = find_bias(mod);
 	if (err && mod->symbols) {

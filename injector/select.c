@@ -189,10 +189,18 @@ static void read_symbols(struct modules *modules, const struct select_options *o
 	}
 }
 
+/* Names are a file's, and go to terminals. Owned by the caller. */
+static char *printed_name(const struct func *f, const char *name)
+{
+	char clean[1024];
+
+	return base_printf("%s%s", say_clean(name, clean, sizeof(clean)),
+			   f->flags & FUNC_PLT ? "@plt" : "");
+}
+
 static int take_chosen(struct selection *ret, const struct chosen *c)
 {
 	struct selected *s = vec_push(ret->v, ret->n, ret->cap);
-	char clean[1024];
 
 	if (!s)
 		return -ENOMEM;
@@ -205,8 +213,7 @@ static int take_chosen(struct selection *ret, const struct chosen *c)
 		if (!c->names[i])
 			continue;
 		s->funcs[s->n] = &c->module->symbols->funcs[i];
-		/* Names are a file's, and go to terminals. */
-		s->names[s->n] = strdup(say_clean(c->names[i], clean, sizeof(clean)));
+		s->names[s->n] = printed_name(s->funcs[s->n], c->names[i]);
 		if (!s->names[s->n++])
 			return fail(ENOMEM, "name %zu functions", c->n);
 	}

@@ -91,10 +91,10 @@ static void hint_nearest(FILE *f, const struct modules *modules,
 
 		if (!m->symbols || !is_searched(p, m))
 			continue;
-		n = pattern_near(m->symbols, p->name, near, NEAREST - shown);
+		n = pattern_near(m->symbols, p->name, p->plt, near, NEAREST - shown);
 		for (size_t j = 0; j < n; j++)
-			fprintf(f, "%s%s", shown++ ? ", " : "names that are near: ",
-				near[j]);
+			fprintf(f, "%s%s%s", shown++ ? ", " : "names that are near: ",
+				near[j], p->plt ? "@plt" : "");
 	}
 	if (shown)
 		fputc('\n', f);

@@ -65,7 +65,12 @@ enum refusal select_reserved(const struct module *m, const struct func *f)
 {
 	const struct func_alias *alias = m->symbols->aliases + f->alias;
 
-	if (m->is_payload || is_listed(f->raw, m->is_system))
+	if (m->is_payload)
+		return REFUSED_RESERVED;
+	/* A stub is not the function of its name, and has an entry only. */
+	if (f->flags & FUNC_PLT)
+		return m->shared ? REFUSED_SHARED_TEXT : REFUSED_NONE;
+	if (is_listed(f->raw, m->is_system))
 		return REFUSED_RESERVED;
 	for (uint32_t i = 0; i < f->naliases; i++)
 		if (is_listed(alias[i].raw, m->is_system))

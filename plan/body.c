@@ -255,7 +255,9 @@ static void judge_direct(struct body *b, struct step *s)
 {
 	raddr_t dest = s->insn.dest;
 
-	if (is_direct(&s->insn) && body_is_entry(b, dest))
+	/* The compiler may have left a jump before the entry's window. */
+	if (is_direct(&s->insn) && body_is_entry(b, dest) &&
+	    s >= b->steps + b->entry)
 		b->refusal = REFUSED_LOOP_ENTRY;
 	else if (is_direct(&s->insn) && !body_has(b, dest))
 		judge_leaving(b, s);
@@ -329,8 +331,9 @@ int body_make(struct plan_impl *p, const struct func *f, struct body *ret)
 	if (!err && !ret->nsteps)
 		ret->refusal = REFUSED_UNREADABLE;
 	if (!err && ret->nsteps) {
-		ret->entry = p->arch->keeps_landing && ret->nsteps > 1 &&
-			ret->steps[0].insn.flags & INSN_LANDING;
+		ret->entry = compiled_entry(ret);
+		if (f->flags & FUNC_PLT)
+			body_doubt(ret, REFUSED_LINKAGE);
 		err = judge(ret);
 	}
 	if (err)

@@ -22,6 +22,7 @@ enum {
 struct pick {
 	struct window window;
 	raddr_t hole;		/* 0: tactic 1 */
+	bool leaves;		/* ends before an exit that stays */
 	bool hosted;		/* the hole is in the window of the pick before */
 	bool host;
 };
@@ -211,6 +212,32 @@ static bool choose_short(struct body *b, size_t exit, const struct choice *c,
 	return add_short(b, ks, w) || (c->may_host && add_hosted(b, ks, w, exit));
 }
 
+/* A window that ends right before an exit that is not to be moved. Nobody may
+ * arrive at that other than by falling out of the window. */
+static enum refusal choose_before(struct body *b, size_t exit, struct picks *ks)
+{
+	struct pick *before = &ks->v[ks->n - 1];
+	const struct insn *in = &b->steps[exit].insn;
+	struct window w;
+
+	if (!exit || b->steps[exit - 1].ends || b->steps[exit - 1].piece != b->steps[exit].piece ||
+	    b->steps[exit - 1].insn.kind == INSN_CALL ||
+	    b->steps[exit - 1].insn.kind == INSN_CALL_INDIRECT ||
+	    ground_any(b->impl, LAYER_TARGET, in->pc, 1))
+		return REFUSED_EXIT_NO_ROOM;
+	bool near = before->window.last == exit - 1 ||
+		(is_near(b, before, exit - 1) && extend(b, before, exit - 1));
+	enum refusal why = near ? REFUSED_NONE :
+		find_back(b, exit - 1, exit - 1, b->impl->arch->jump_size, &w);
+
+	if (!why && !near)
+		before = add_pick(b, ks, w);
+	else if (why && extend(b, before, exit - 1))
+		why = REFUSED_NONE;
+	before->leaves = !why;
+	return why;
+}
+
 static enum refusal choose_exit(struct body *b, size_t exit, const struct choice *c,
 				struct picks *ks)
 {
@@ -219,6 +246,8 @@ static enum refusal choose_exit(struct body *b, size_t exit, const struct choice
 
 	if (exit <= before->window.last)	/* is inside already */
 		return REFUSED_NONE;
+	if (compiled_is_sled(b, exit))
+		return choose_before(b, exit, ks);
 	if (is_near(b, before, exit) && extend(b, before, exit))
 		return REFUSED_NONE;
 	enum refusal why = find_exit(b, exit, b->impl->arch->jump_size, &w);
@@ -278,9 +307,13 @@ static void fill_site(const struct body *b, const struct pick *k, bool entry,
 
 	*s = (struct site){ .pc = window_pc(b, &k->window),
 			    .window = k->window.size, .dead = k->window.dead,
-			    .tactic = k->hole ? TACTIC_SHORT : TACTIC_JUMP,
-			    .entry = entry, .host = k->host };
+			    .tactic = k->hole ? TACTIC_SHORT :
+				entry && compiled_is_site(b, &k->window) ?
+				TACTIC_SITE : TACTIC_JUMP,
+			    .entry = entry, .leaves = with_exits && k->leaves,
+			    .host = k->host };
 	fill_insns(b, &k->window, with_exits, s);
+	s->nexits += s->leaves;
 	fill_patch(b, s->pc, k->hole ? arch->short_size : arch->jump_size, &s->jump);
 	if (k->hole)
 		fill_patch(b, k->hole, arch->jump_size, &s->hole);

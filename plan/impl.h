@@ -80,8 +80,7 @@ struct body {
 	struct step *steps;		/* piece by piece, ascending in each */
 	size_t nsteps, steps_cap;
 	size_t entry;			/* the step where the entry's jump may
-					 * stand: behind a landing pad that is
-					 * enforced, else 0 */
+					 * stand: see compiled_entry */
 	size_t nexits;
 	enum refusal refusal;		/* of the whole probe */
 	enum refusal entry_only;	/* why the exits are not certain */
@@ -117,6 +116,17 @@ struct window {
 	size_t first, last;	/* steps */
 	uint8_t size, dead;
 };
+
+/* compiled.c */
+/* The step where the entry's window begins: what the compiler has left for a
+ * tracer, behind a landing pad that is enforced, or the first. */
+size_t compiled_entry(const struct body *);
+/* Does this window of an entry hold what the compiler has left? */
+bool compiled_is_site(const struct body *, const struct window *);
+/* Does a sled begin with this step? An exit that does is not to be moved. */
+bool compiled_is_sled(const struct body *, size_t step);
+/* Let no site touch a sled. */
+void compiled_keep_sleds(struct plan_impl *);
 
 /* window.c: may a jump of `need` bytes replace steps first..last? The rule
  * that says no, or REFUSED_NONE and the window in *ret. */

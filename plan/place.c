@@ -143,7 +143,7 @@ static int place_patches(const struct arch *arch, struct site *s)
 {
 	int err;
 
-	if (s->tactic == TACTIC_JUMP)
+	if (s->tactic != TACTIC_SHORT)
 		return expect(arch->jump(s->pc, s->stub, s->jump.new_), s->jump.len);
 	err = expect(arch->jump(s->hole.pc, s->stub, s->hole.new_), s->hole.len);
 	if (err)
@@ -164,6 +164,8 @@ int plan_place(const struct arch *arch, const struct probe *probe, struct site *
 		add_entry(&s, probe, to);
 	for (size_t i = 0; i < site->ninsns && !s.err; i++)
 		add_insn(&s, probe, site, window_bytes, to, &site->insns[i], &in);
+	if (!s.err && site->leaves)
+		add_record(&s, REC_EXIT, probe->id, to->exit);
 	if (!s.err && comes_back(&in))
 		add_jump(&s, site->pc + site->window);
 	if (s.err)
@@ -175,7 +177,8 @@ int plan_place(const struct arch *arch, const struct probe *probe, struct site *
 uint16_t place_bound(const struct body *b, const struct window *w,
 		     const struct site *site)
 {
-	size_t n = ARCH_JUMP_MAX + (site->entry ? ARCH_RELOCATED_MAX : 0);
+	size_t n = ARCH_JUMP_MAX + (site->entry ? ARCH_RELOCATED_MAX : 0) +
+		(site->leaves ? ARCH_RELOCATED_MAX : 0);
 
 	for (size_t i = w->first; i <= w->last; i++) {
 		const struct step *s = &b->steps[i];

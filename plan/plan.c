@@ -35,6 +35,7 @@ const char *tactic_word(enum tactic t)
 {
 	static const char *const tactics[] = {
 		[TACTIC_NONE] = "none",
+		[TACTIC_SITE] = "site",
 		[TACTIC_JUMP] = "jump",
 		[TACTIC_SHORT] = "short",
 	};
@@ -98,6 +99,8 @@ static int impl_make(const struct arch *arch, const struct symbols *syms,
 
 	for (size_t i = 0; i < o->ntaken && !err; i++)
 		ground_set(p, LAYER_TAKEN, o->taken[i].start, range_size(o->taken[i]));
+	if (!err)
+		compiled_keep_sleds(p);
 	return err ? err : list_fragments(p);
 }
 

@@ -49,6 +49,8 @@
 	X(SHARED_TEXT, "shared-text", "the code is mapped shared: writing would change the file") \
 	X(RESERVED, "reserved", "needed by the payload, the loader or the unwinder itself") \
 	X(IFUNC, "ifunc", "an indirect function's resolver") \
+	X(LINKAGE, "linkage", \
+	  "a call through the linkage table ends in the function that it leads to") \
 	X(BUSY, "busy", "a thread could not be moved out of the bytes that a jump would replace") \
 	X(ENTRY_ONLY_ASKED, "asked", "only entries were asked for") \
 	X(NO_MEMORY, "no-memory", "out of memory")
@@ -64,6 +66,7 @@ const char *refusal_text(enum refusal);	/* the sentence */
 
 enum tactic {
 	TACTIC_NONE,
+	TACTIC_SITE,		/* 0: as 1, over what the compiler left for it */
 	TACTIC_JUMP,		/* 1: a full jump over whole instructions */
 	TACTIC_SHORT,		/* 3: a short jump to a hole in padding, or
 				 * behind the jump of a host */
@@ -96,9 +99,12 @@ struct site {
 				 * covers too */
 	uint8_t tactic;		/* enum tactic */
 	bool entry;		/* the window starts at the function's entry */
+	bool leaves;		/* control that comes to the window's end leaves
+				 * the function there, by an exit that stays
+				 * where it is: the stub records it last */
 	bool host;		/* neither entry nor exit: displaced only so that
 				 * a later site's hole fits behind its jump */
-	uint8_t nexits;		/* exits inside the window */
+	uint8_t nexits;		/* exits inside the window, or right behind */
 	uint8_t ninsns;
 	struct site_insn insns[SITE_INSNS];
 	/* In the order in which they are written: the hole first. Their `old`
@@ -146,6 +152,10 @@ struct plan_options {
 	void (*progress)(void *ctx, size_t done, size_t total);
 	void *ctx;
 };
+
+/* Make functions (FUNC_PLT) of the stubs through which a file calls others. To
+ * be called right after symbols_open. 0 or -ENOMEM. */
+int plan_linkage(const struct arch *, struct symbols *);
 
 /*
  * Decide the sites of `n` functions of one module. Refusals are values in the

@@ -23,6 +23,7 @@ void dynamic_read(const struct image *im, struct dynamic *ret)
 			ret->versym = dyn.d_un.d_ptr;
 	}
 }
+
 static bool word_at(const struct image *im, raddr_t addr, uint32_t *ret)
 {
 	const uint8_t *p = image_bytes(im, addr, sizeof(*ret));
@@ -59,11 +60,37 @@ static uint64_t gnu_hash_symbols(const struct image *im, raddr_t table)
 	}
 }
 
+/* Up to the highest symbol that a relocation of this table names. */
+static uint64_t named_symbols(const struct image *im, raddr_t addr, uint64_t size)
+{
+	Elf_Data *table = image_table(im, addr, size, ELF_T_RELA);
+	uint64_t n = 0;
+	GElf_Rela r;
+
+	for (int i = 0; table && gelf_getrela(table, i, &r); i++)
+		n = MAX(n, GELF_R_SYM(r.r_info) + 1);
+	return n;
+}
+
+/* In a file that exports nothing, this hash table counts nothing. Relocations
+ * know what is imported; a linker puts the strings behind the symbols. */
+static uint64_t gnu_symbols(const struct image *im, const struct dynamic *d)
+{
+	const uint64_t *t = d->tags;
+	uint64_t n = named_symbols(im, t[DT_RELA], t[DT_RELASZ]);
+
+	if (t[DT_PLTREL] == DT_RELA)
+		n = MAX(n, named_symbols(im, t[DT_JMPREL], t[DT_PLTRELSZ]));
+	if (t[DT_STRTAB] > t[DT_SYMTAB])
+		n = MIN(n, (t[DT_STRTAB] - t[DT_SYMTAB]) / sizeof(Elf64_Sym));
+	return MAX(n, gnu_hash_symbols(im, d->gnu_hash));
+}
+
 uint64_t dynamic_symbols(const struct image *im, const struct dynamic *d)
 {
 	uint32_t n = 0;
 
 	if (d->tags[DT_HASH] && word_at(im, d->tags[DT_HASH] + 4, &n))
 		return n;
-	return d->gnu_hash ? gnu_hash_symbols(im, d->gnu_hash) : 0;
+	return d->gnu_hash ? gnu_symbols(im, d) : 0;
 }

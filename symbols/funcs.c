@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "symbols/linkage.h"
+
 enum {
 	PLT_MAX = 8,		/* linkage tables: .plt, .plt.got, .plt.sec */
 	FUNC_ALIGN = 16,	/* where compilers start functions, unless they
@@ -140,10 +142,9 @@ static void find_plts(struct builder *b)
 {
 	for (size_t i = 1; i < b->im->nsections; i++) {
 		const GElf_Shdr *sh = &b->im->sections[i];
-		const char *name = image_section_name(b->im, sh);
 
 		if (b->nplts < PLT_MAX && sh->sh_flags & SHF_EXECINSTR &&
-		    (!strncmp(name, ".plt", 4) || !strcmp(name, ".iplt")))
+		    linkage_is_table(image_section_name(b->im, sh)))
 			b->plts[b->nplts++] = (struct range){
 				sh->sh_addr, sh->sh_addr + sh->sh_size };
 	}

@@ -119,8 +119,8 @@ static void offer(struct nearest *best, const char *name, int points)
 	best->n++;
 }
 
-size_t pattern_near(const struct symbols *s, const char *name, const char **ret,
-		    size_t n)
+size_t pattern_near(const struct symbols *s, const char *name, bool plt,
+		    const char **ret, size_t n)
 {
 	auto_free int *scores = calloc(n + 1, sizeof(*scores));
 	struct nearest best = { .names = ret, .scores = scores, .cap = n };
@@ -132,7 +132,8 @@ size_t pattern_near(const struct symbols *s, const char *name, const char **ret,
 	for (size_t i = 0; i < s->nfuncs; i++) {
 		const struct func *f = &s->funcs[i];
 
-		if (f->flags & FUNC_FRAGMENT || f->source == FUNC_EH_FRAME)
+		if (f->flags & FUNC_FRAGMENT || f->source == FUNC_EH_FRAME ||
+		    plt != !!(f->flags & FUNC_PLT))
 			continue;
 		offer(&best, f->name, score(&typed, f->name));
 		for (uint32_t k = 0; k < f->naliases; k++) {

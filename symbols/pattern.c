@@ -34,9 +34,6 @@ static int check_pattern(const char *text, const char *at)
 		return fail(0, "'%s' has no function name before the @", text);
 	if (at && !at[1])
 		return fail(0, "'%s' has no module behind the @", text);
-	if (at && !strcmp(at, "@plt"))
-		return fail(0, "'%s': calls through the linkage table cannot "
-			    "be probed yet", text);
 	if (!is_balanced(text))
 		return fail(0, "'%s' has a [ that no ] closes", text);
 	return 0;
@@ -52,8 +49,9 @@ int pattern_parse(const char *text, struct pattern *ret)
 		return err;
 	ret->glob = strdup(text);
 	ret->name = at ? strndup(text, at - text) : strdup(text);
-	ret->module = at ? strdup(at + 1) : NULL;
-	if (ret->glob && ret->name && (ret->module || !at))
+	ret->plt = at && !strcmp(at, "@plt");
+	ret->module = at && !ret->plt ? strdup(at + 1) : NULL;
+	if (ret->glob && ret->name && (ret->module || !at || ret->plt))
 		return 0;
 	pattern_clear(ret);
 	return fail(ENOMEM, "read the pattern '%s'", text);
@@ -146,6 +144,10 @@ static const char *try_function(test_fn *test, const char *typed,
 const char *pattern_match(const struct pattern *p, const struct symbols *s,
 			  const struct func *f, bool *exact)
 {
+	if (p->plt != !!(f->flags & FUNC_PLT)) {
+		*exact = false;
+		return NULL;
+	}
 	const char *match = try_function(equal, p->name, s, f);
 
 	*exact = match != NULL;

@@ -4,11 +4,15 @@
 #include <errno.h>
 #include <string.h>
 
+enum { LISTINGS_MAX = 8 };
+
 struct search {
 	const struct image *im;
 	const struct symtab *dynsym;
 	struct addresses *found;
 	size_t most;		/* no real file has more; see pointers_find */
+	struct range listings[LISTINGS_MAX];	/* see is_listing() */
+	size_t nlistings;
 };
 
 static int note(const struct search *s, raddr_t addr)
@@ -20,13 +24,51 @@ static int note(const struct search *s, raddr_t addr)
 	return addresses_add(s->found, addr);
 }
 
+/*
+ * Compilers list the sites that they leave for tracers. Such an address is
+ * written to, not jumped to: a list entry for the nops behind a landing pad is
+ * no reason to keep a jump from them.
+ */
+static bool is_listing(const char *section)
+{
+	static const char *const names[] = {
+		"__patchable_function_entries", "__mcount_loc",
+		"xray_instr_map", "xray_fn_idx",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(section, names[i]))
+			return true;
+	return false;
+}
+
+static void find_listings(struct search *s)
+{
+	for (size_t i = 1; i < s->im->nsections; i++) {
+		const GElf_Shdr *sh = &s->im->sections[i];
+
+		if (s->nlistings < LISTINGS_MAX &&
+		    is_listing(image_section_name(s->im, sh)))
+			s->listings[s->nlistings++] = (struct range){
+				sh->sh_addr, sh->sh_addr + sh->sh_size };
+	}
+}
+
+static bool in_listing(const struct search *s, raddr_t at)
+{
+	for (size_t i = 0; i < s->nlistings; i++)
+		if (range_has(s->listings[i], at))
+			return true;
+	return false;
+}
+
 /* The word that a relocation without addend, or a data word, holds. */
 static int note_word(const struct search *s, raddr_t at)
 {
 	const uint8_t *p = image_bytes(s->im, at, 8);
 	raddr_t value;
 
-	if (!p)
+	if (!p || in_listing(s, at))
 		return 0;
 	memcpy(&value, p, 8);
 	return note(s, value);
@@ -62,7 +104,8 @@ static int note_rela(const struct search *s, raddr_t addr, uint64_t size)
 	int err = 0;
 
 	for (int i = 0; !err && table && gelf_getrela(table, i, &r); i++)
-		if (pointers_relocated(s->dynsym, &r, &value))
+		if (!in_listing(s, r.r_offset) &&
+		    pointers_relocated(s->dynsym, &r, &value))
 			err = note(s, value);
 	return err;
 }
@@ -135,9 +178,9 @@ static int note_words(const struct search *s, struct range r)
 
 	if (!p || at >= r.end)
 		return 0;
-	for (n = MIN(n, r.end - at); n >= 8 && !err; n -= 8, p += 8) {
+	for (n = MIN(n, r.end - at); n >= 8 && !err; n -= 8, p += 8, at += 8) {
 		memcpy(&value, p, 8);
-		if (value)
+		if (value && !in_listing(s, at))
 			err = note(s, value);
 	}
 	return err;
@@ -186,6 +229,7 @@ int pointers_find(const struct image *im, const struct dynamic *d,
 		.im = im, .dynsym = dynsym, .found = ret,
 		.most = ret->n + image_held(im) / 8 + 16,
 	};
+	find_listings(&s);
 	int err = note(&s, im->header.e_entry);
 
 	if (!err)

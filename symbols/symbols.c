@@ -6,7 +6,9 @@
 
 #include "symbols/debugfile.h"
 #include "symbols/funcs.h"
+#include "symbols/linkage.h"
 #include "symbols/rseq.h"
+#include "symbols/xray.h"
 
 struct symbols_impl {
 	struct image image;
@@ -128,7 +130,7 @@ static int read_functions(struct symbols *s)
 {
 	struct symbols_impl *in = s->impl;
 	struct candidates candidates = { 0 };
-	struct addresses pointers = { 0 };
+	struct addresses pointers = { 0 }, sleds = { 0 };
 	int err = unwind_read(&in->image, &in->unwind);
 
 	if (!err)
@@ -147,6 +149,13 @@ static int read_functions(struct symbols *s)
 	if (!err)
 		err = rseq_find(&in->image, &in->dynamic, &in->dynsym,
 				&s->rseqs, &s->nrseqs);
+	if (!err)
+		err = xray_find(&in->image, &sleds);
+	addresses_sort(&sleds);
+	s->sleds = sleds.v;
+	s->nsleds = sleds.n;
+	if (!err)
+		err = linkage_read(&in->image, &in->dynamic, &in->dynsym, s);
 	free(candidates.v);
 	s->pointers = pointers.v;
 	s->npointers = pointers.n;
@@ -192,6 +201,10 @@ void symbols_close(struct symbols *s)
 	free(s->aliases);
 	free(s->pointers);
 	free(s->rseqs);
+	free(s->sleds);
+	free(s->slots);
+	free(s->ifunc_slots);
+	free(s->tables);
 	free(s);
 }
 
@@ -281,6 +294,13 @@ int symbols_dynamic(const struct symbols *s, const char *name, raddr_t *ret)
 			break;
 	}
 	return found ? 0 : -ENOENT;
+}
+
+int symbols_add_stubs(struct symbols *s, struct plt_stub *stubs, size_t n)
+{
+	int err = linkage_add_stubs(&s->impl->strings, s, stubs, n);
+
+	return err ? fail(-err, "read the linkage table of %s", s->path) : 0;
 }
 
 int symbols_cfa_offset(const struct symbols *s, raddr_t pc, int64_t *ret)

@@ -20,6 +20,7 @@ enum func_source {
 	FUNC_DEBUG,		/* a debug file, by build-id or debuglink */
 	FUNC_MINIDEBUG,		/* .gnu_debugdata */
 	FUNC_EH_FRAME,		/* an unwind entry alone: fn_<hex address> */
+	FUNC_LINKAGE,		/* symbols_add_stubs */
 };
 
 enum func_flag {
@@ -31,6 +32,8 @@ enum func_flag {
 				 * symbol or unwind entry */
 	FUNC_NO_UNWIND = 8,	/* no unwind entry covers its start */
 	FUNC_LSDA = 16,		/* has landing pads */
+	FUNC_PLT = 32,		/* a stub of the linkage table, which jumps to
+				 * the function of that name in another file */
 };
 
 struct func {
@@ -60,6 +63,23 @@ struct text {
 
 struct func_alias {
 	const char *name, *full, *raw;
+};
+
+/* A word that the loader fills with a symbol's address. */
+struct got_slot {
+	raddr_t at;
+	const char *raw;	/* owned by the symbols */
+};
+
+/* A word that the loader fills with what an IFUNC's resolver returns. */
+struct ifunc_slot {
+	raddr_t at, resolver;
+};
+
+/* Code that jumps through a slot. */
+struct plt_stub {
+	struct range range;
+	const char *raw;	/* the slot's */
 };
 
 struct symbols {
@@ -101,6 +121,20 @@ struct symbols {
 	struct range *rseqs;
 	size_t nrseqs;
 
+	/* First addresses of XRay's sleds, sorted: code that the program's own
+	 * runtime may rewrite while it runs. */
+	raddr_t *sleds;
+	size_t nsleds;
+
+	/* How the file reaches other files: slots sorted by address; slots of IFUNCs;
+	 * the sections of stubs (which knows only who knows instructions). */
+	struct got_slot *slots;
+	size_t nslots;
+	struct ifunc_slot *ifunc_slots;
+	size_t nifunc_slots;
+	struct range *tables;
+	size_t ntables;
+
 	struct symbols_impl *impl;
 };
 
@@ -134,6 +168,12 @@ const struct func *symbols_func_at(const struct symbols *, raddr_t addr);
  * -ENOENT. Versions: the default one wins. */
 int symbols_dynamic(const struct symbols *, const char *name, raddr_t *ret);
 
+/* The symbol whose address the loader puts into the word at `at`, or NULL. */
+const char *symbols_slot(const struct symbols *, raddr_t at);
+/* Make functions of linkage stubs, FUNC_PLT; sorts `stubs`. To be called
+ * before anybody keeps a struct func. 0 or -ENOMEM. */
+int symbols_add_stubs(struct symbols *, struct plt_stub *stubs, size_t n);
+
 /* The CFA's offset from the stack pointer at `pc` in bytes (8 at a function's
  * entry on x86-64), from .eh_frame; -ENOENT when no unwind entry covers it,
  * -ENOTSUP when the CFA is not sp + constant there. One thread at a time. */
@@ -147,6 +187,8 @@ struct pattern {
 	char *glob;		/* what the user typed, for messages */
 	char *name;		/* part before the @ */
 	char *module;		/* part after it, NULL if none */
+	bool plt;		/* it was "plt": calls through the linkage table;
+				 * module is NULL then */
 	bool matched;		/* set by whoever selects, for its hints */
 };
 
@@ -166,9 +208,10 @@ bool pattern_allows(const struct pattern *, const char *base, bool is_exe,
  */
 const char *pattern_match(const struct pattern *, const struct symbols *,
 			  const struct func *f, bool *exact);
-/* Up to `n` names of `syms` that are near `name` (edit distance, substrings),
- * nearest first. Returns how many. Strings owned by the symbols. */
-size_t pattern_near(const struct symbols *, const char *name, const char **ret,
-		    size_t n);
+/* Up to `n` names of functions (with `plt`, of linkage stubs) that are near
+ * `name` (edit distance, substrings), nearest first. Returns how many. Strings
+ * owned by the symbols. */
+size_t pattern_near(const struct symbols *, const char *name, bool plt,
+		    const char **ret, size_t n);
 
 #endif

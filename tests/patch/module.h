@@ -24,12 +24,14 @@
 enum {
 	TEXT = 0x10000, RODATA = 0x40000,	/* link-time addresses */
 	TEXT_CAP = 0x4000, RODATA_CAP = 0x1000,
+	LISTED = 0x800,		/* in the read-only data: addresses of nops, */
+	SLEDS = 0xc00,		/* and a map of sleds */
 	MODULE_FUNCS = 16,
 };
 
 static struct module {
 	uint8_t text[TEXT_CAP], rodata[RODATA_CAP], eh[1024], names[1024];
-	size_t at, used, eh_used, names_used, nfuncs;
+	size_t at, used, eh_used, names_used, nfuncs, nlisted, nsleds;
 	Elf64_Sym syms[MODULE_FUNCS + 1];
 	int64_t cfa[MODULE_FUNCS + 1];
 	bool exec;		/* ET_EXEC: words are addresses */
@@ -127,6 +129,23 @@ static inline void fragment(size_t off)
 	func_cfa(IN_A_FRAME);
 }
 
+/* The compiler lists this place, as one that a tracer may want. */
+static inline void listed(void)
+{
+	memcpy(m.rodata + LISTED + 8 * m.nlisted++, &(uint64_t){ TEXT + m.at }, 8);
+}
+
+/* A sled of XRay's begins here; kind 0 is an entry, 1 an exit. */
+static inline void sled(uint8_t kind)
+{
+	size_t at = SLEDS + 32 * m.nsleds++;
+	uint64_t distance = TEXT + m.at - (RODATA + at);
+
+	memcpy(m.rodata + at, &distance, 8);
+	m.rodata[at + 16] = kind;
+	m.rodata[at + 18] = 2;
+}
+
 static void func_end(void)
 {
 	Elf64_Sym *s = &m.syms[m.nfuncs - 1];
@@ -164,13 +183,14 @@ static void module_unwind(void)
 	m.eh_used = (size_t)(p - m.eh) + 4;
 }
 
-enum { SEC_TEXT = 1, SEC_RODATA, SEC_EH, SEC_SYMTAB, SEC_STRTAB, SEC_SHSTRTAB, SECS };
+enum { SEC_TEXT = 1, SEC_RODATA, SEC_EH, SEC_SYMTAB, SEC_STRTAB, SEC_SHSTRTAB,
+	SEC_LISTED, SEC_SLEDS, SECS };
 
 struct file {
 	Elf64_Ehdr eh;
 	Elf64_Phdr ph[2];
 	Elf64_Shdr sh[SECS];
-	char shstr[64];
+	char shstr[128];
 	Elf64_Sym syms[MODULE_FUNCS + 1];
 	uint8_t names[1024];
 	uint8_t text[TEXT_CAP] __attribute__((aligned(4096)));
@@ -183,7 +203,8 @@ struct file {
 static void file_sections(struct file *f)
 {
 	static const char names[] =
-		"\0.text\0.rodata\0.eh_frame\0.symtab\0.strtab\0.shstrtab";
+		"\0.text\0.rodata\0.eh_frame\0.symtab\0.strtab\0.shstrtab"
+		"\0__patchable_function_entries\0xray_instr_map";
 
 	memcpy(f->shstr, names, sizeof(names));
 	f->sh[SEC_TEXT] = (Elf64_Shdr){ .sh_name = 1, .sh_type = SHT_PROGBITS,
@@ -202,6 +223,12 @@ static void file_sections(struct file *f)
 		.sh_offset = OFF(names), .sh_size = m.names_used };
 	f->sh[SEC_SHSTRTAB] = (Elf64_Shdr){ .sh_name = 41, .sh_type = SHT_STRTAB,
 		.sh_offset = OFF(shstr), .sh_size = sizeof(names) };
+	f->sh[SEC_LISTED] = (Elf64_Shdr){ .sh_name = 51, .sh_type = SHT_PROGBITS,
+		.sh_flags = SHF_ALLOC, .sh_addr = RODATA + LISTED,
+		.sh_offset = OFF(rodata) + LISTED, .sh_size = 8 * m.nlisted };
+	f->sh[SEC_SLEDS] = (Elf64_Shdr){ .sh_name = 80, .sh_type = SHT_PROGBITS,
+		.sh_flags = SHF_ALLOC, .sh_addr = RODATA + SLEDS,
+		.sh_offset = OFF(rodata) + SLEDS, .sh_size = 32 * m.nsleds };
 }
 
 static void file_fill(struct file *f)

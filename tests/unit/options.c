@@ -52,7 +52,6 @@ static const struct {
 	{ "-f -p 1", "no -f to follow forks" },
 	{ "-p 1 -N -f x", "-N wants a pattern" },
 	{ "-p 1 -f ''", "" },
-	{ "-p 1 -f x@plt", "linkage table" },
 	{ "-p nginx -f x", "pgrep" },
 	{ "-p 0 -f x", "wants a number" },
 	{ "-p -1 -f x", "wants a number" },

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What becomes of the places that compilers leave for tracers?
+ * One test per situation; each fails if the rule behind it is gone.
+ */
+#include "tests/patch/insns.h"
+#include "tests/patch/rules.h"
+
+#define NOP5_CLANG 0x0f, 0x1f, 0x44, 0x00, 0x08
+#define SLED_NOP9 0x66, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x02, 0x00, 0x00
+#define SLED_NOP10 0x2e, SLED_NOP9
+
+/* Each ends like most functions do. */
+static void put_body(void)
+{
+	put_middle(); put(ADD_RSP_40, RET);
+}
+
+static void put_entry_sled(void)
+{
+	sled(0);
+	put(JMP8, 9, SLED_NOP9);
+}
+
+static void put_exit_sled(void)
+{
+	sled(1);
+	put(RET, SLED_NOP10);
+}
+
+static void mcount_at(size_t off)
+{
+	func("mcount", off); put(RET); func_end();
+}
+
+static void nops_behind_landing_pad(void)
+{
+	module_begin();
+	m.exec = true;
+	func("f", 0); put(ENDBR64); listed(); put(NOP, NOP, NOP, NOP, NOP);
+	put_body(); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(site_is(probe(), 1, TACTIC_SITE, 4, 5, 0));
+	CHECK(entry_site(probe())->ninsns == 5);
+	CHECK(rules_broken(m.plan) == 0);	/* a PC between them is moved */
+}
+
+static void one_nop(void)
+{
+	module_begin();
+	func("f", 0); put(NOP5_CLANG); put_body(); func_end();
+	module_plan("f");
+	CHECK(site_is(probe(), 1, TACTIC_SITE, 0, 5, 0));
+}
+
+/* Addresses of nops are for those who write there: nobody jumps to them. */
+static void listed_nops_are_no_target(void)
+{
+	module_begin();
+	m.exec = true;
+	func("f", 0); put(ENDBR64); listed(); put(NOP, NOP); put_body(); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(site_is(probe(), 1, TACTIC_JUMP, 0, 5, 0));
+}
+
+static void nops_in_front(void)
+{
+	module_begin();
+	m.exec = true;
+	func("g", 0); put_body(); func_end();
+	m.at += 3; listed(); put(NOP, NOP);
+	func("f", m.at); put(NOP, NOP, NOP, NOP, NOP, NOP); put_body(); func_end();
+	module_plan("f");
+	CHECK(site_is(probe(), 1, TACTIC_SITE, 58, 5, 0));
+}
+
+static void branch_between_nops(void)
+{
+	module_begin();
+	func("f", 0); put(NOP, NOP, NOP, NOP, NOP); put_middle();
+	put_rel8(JNE, 3); put_middle(); put(RET); func_end();
+	module_plan("f");
+	CHECK(refused(REFUSED_BRANCH_INSIDE));
+}
+
+static void jump_to_behind_nops(void)
+{
+	module_begin();
+	func("f", 0); put(ENDBR64, NOP5); put_middle();
+	put_rel8(JNE, 9); put_middle(); put(ADD_RSP_40, RET); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(site_is(probe(), 1, TACTIC_SITE, 4, 5, 0));
+}
+
+static void fentry_call(void)
+{
+	module_begin();
+	func("f", 0); put(ENDBR64); put_call(0x100); put_body(); func_end();
+	mcount_at(0x100);
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(site_is(probe(), 1, TACTIC_SITE, 4, 5, 0));
+}
+
+static void other_call(void)
+{
+	module_begin();
+	func("f", 0); put(ENDBR64); put_call(0x100); put_body(); func_end();
+	func("g", 0x100); put(RET); func_end();
+	module_plan("f");
+	CHECK(site_is(probe(), 1, TACTIC_JUMP, 0, 9, 0));
+}
+
+/* push %rbp; mov %rsp, %rbp; call mcount */
+static void mcount_behind_frame(void)
+{
+	module_begin();
+	func("f", 0); put(0x55, 0x48, 0x89, 0xe5); put_call(0x100); put_body(); func_end();
+	mcount_at(0x100);
+	module_plan("f");
+	CHECK(site_is(probe(), 1, TACTIC_SITE, 0, 9, 0));
+}
+
+static void mcount_out_of_the_way(void)
+{
+	module_begin();
+	func("f", 0); put(0x55, 0x48, 0x89, 0xe5, PUSH_RBX); put_call(0x100);
+	put_body(); func_end();
+	mcount_at(0x100);
+	module_plan("f");
+	CHECK(site_is(probe(), 1, TACTIC_JUMP, 0, 5, 0));
+}
+
+/* Is the last that the stub does, but for the jump back, to record an exit? */
+static bool records_exit(const struct site *planned)
+{
+	struct site copy = *planned, *s = &copy;
+	struct routines to = { s->stub + 4096, s->stub + 8192, 0 };
+	uint8_t out[STUB_CAP];
+	struct insn in = { .size = 1 };
+	bool last = false;
+	size_t left;
+
+	if (plan_place(m.arch, probe(), s, symbols_text(m.symbols, s->pc, &left), &to,
+		       out, sizeof(out)))
+		return false;
+	for (size_t off = 0; off < s->stub_size; off += in.size) {
+		if (m.arch->measure(out + off, s->stub_size - off, s->stub + off, &in))
+			return false;
+		if (in.kind == INSN_CALL)
+			last = in.dest == to.exit;
+		else if (in.kind == INSN_JUMP)
+			return last && in.dest == s->pc + s->window;
+	}
+	return false;
+}
+
+static void sleds_stay(void)
+{
+	module_begin();
+	func("f", 0); put_entry_sled(); put_middle(); put(ADD_RSP_40); put_exit_sled();
+	func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(probe()->nexits == 1 && probe()->nsites == 2);
+	CHECK(site_is(probe(), 0, TACTIC_JUMP, 56, 7, 0));
+	CHECK(probe()->sites[0].leaves && probe()->sites[0].nexits == 1);
+	CHECK(site_is(probe(), 1, TACTIC_JUMP, 11, 6, 0));
+	CHECK(!entry_site(probe())->leaves);
+	CHECK(rules_broken(m.plan) == 0);
+	CHECK(records_exit(&probe()->sites[0]) && !records_exit(entry_site(probe())));
+}
+
+static void sleds_behind_landing_pad(void)
+{
+	module_begin();
+	func("f", 0); put(ENDBR64); put_entry_sled(); put(MOV_EAX_1); put_exit_sled();
+	func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(probe()->nsites == 1 && probe()->sites[0].leaves);
+	CHECK(site_is(probe(), 0, TACTIC_JUMP, 15, 5, 0));
+}
+
+/* Who arrives at the return by a jump would not be seen. */
+static void jump_to_exit_sled(void)
+{
+	module_begin();
+	func("f", 0); put_entry_sled(); put_middle(); put_rel8(JNE, 72); put(ADD_RSP_40);
+	put(MOV_RDI_RAX, MOV_RDI_RAX); put(NOP); put_exit_sled(); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_EXIT_NO_ROOM));
+	CHECK(site_is(probe(), 0, TACTIC_JUMP, 11, 6, 0));
+}
+
+static void call_before_exit_sled(void)
+{
+	module_begin();
+	func("f", 0); put_entry_sled(); put_call(0x100); put_exit_sled(); func_end();
+	func("g", 0x100); put(RET); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_EXIT_NO_ROOM));
+	CHECK(site_is(probe(), 0, TACTIC_JUMP, 11, 5, 0));
+}
+
+static void sled_is_no_room(void)
+{
+	module_begin();
+	func("g", 0); put(XOR_EAX, RET); func_end();
+	func("h", 3); put(XOR_EAX); sled(1); put(RET); func_end();
+	put(SLED_NOP10);
+	func("i", 16); put(RET); func_end();
+	module_plan("g");
+	CHECK(refused(REFUSED_TOO_SHORT));
+}
+
+static void loop_behind_sled(void)
+{
+	module_begin();
+	func("f", 0); put_entry_sled(); put_middle(); put_rel8(JNE, 11);
+	put_body(); func_end();
+	module_plan("f");
+	CHECK(refused(REFUSED_LOOP_ENTRY));
+}
+
+/* A map that is wrong: the sled is no sled. */
+static void sled_in_the_middle(void)
+{
+	module_begin();
+	func("f", 0); put(PUSH_RBX); sled(0); put(MOV_EAX_1); put_body(); func_end();
+	module_plan("f");
+	CHECK(refused(REFUSED_TOO_SHORT));
+}
+
+int main(void)
+{
+	nops_behind_landing_pad();
+	one_nop();
+	listed_nops_are_no_target();
+	nops_in_front();
+	branch_between_nops();
+	jump_to_behind_nops();
+	fentry_call();
+	other_call();
+	mcount_behind_frame();
+	mcount_out_of_the_way();
+	sleds_stay();
+	sleds_behind_landing_pad();
+	jump_to_exit_sled();
+	call_before_exit_sled();
+	sled_is_no_room();
+	loop_behind_sled();
+	sled_in_the_middle();
+	module_end();
+	return failures != 0;
+}
