@@ -140,6 +140,8 @@ static void work(struct follow *f, uint64_t now)
 	if (now >= f->next_tick) {
 		f->next_tick = now + TICK;
 		frames_tick(f->frames, reader_now());
+		if (f->tick)
+			f->tick(f->ctx);
 	}
 	err = output_write(f->out);
 	if (err)

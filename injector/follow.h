@@ -41,6 +41,8 @@ struct follow {
 	/* True if the process lives but no longer has our session (it called
 	 * exec). Asked about once a second; may be NULL. */
 	bool (*left)(void *ctx);
+	/* Called every 50 ms; may be NULL. */
+	void (*tick)(void *ctx);
 	void *ctx;
 
 	enum follow_why why;	/* the result */

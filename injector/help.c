@@ -7,6 +7,8 @@ const char help_text[] =
 "\n"
 "Usage:\n"
 "  inject [trace] -p PID -f GLOB...    print each call until Ctrl-C, then leave\n"
+"  inject [trace] -f GLOB... -- COMMAND [ARG...]\n"
+"                                      the same of a program, from its start\n"
 "  inject list -p PID | FILE [-f GLOB] how each function would be probed\n"
 "  inject stop -p PID                  remove every probe of an earlier session\n"
 "\n"
@@ -47,5 +49,6 @@ const char help_text[] =
 "\n"
 "TIME is a number with ns, us, ms, s or m; SIZE one with K, M or G.\n"
 "Exit status: 0 done, 1 failed and the target unchanged, 2 usage, 3 nothing to\n"
-"probe, 4 the target ended, 5 probes remain (inject stop goes on from there).\n"
+"probe, 4 the target ended, 5 probes remain (inject stop goes on from there);\n"
+"with -- COMMAND its own, 125 if it was not started, 126 and 127 as in a shell.\n"
 "Examples and reasons for refusals: man inject\n";

@@ -58,6 +58,15 @@ static int exists(struct looked *l)
 	return 0;
 }
 
+/* A thread of ours: we have started the process. */
+static bool is_ours(pid_t tracer)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d", tracer);
+	return access(path, F_OK) == 0;
+}
+
 static int right_state(const struct looked *l)
 {
 	char path[80], dir[64], byte;
@@ -71,7 +80,7 @@ static int right_state(const struct looked *l)
 	    (state != 'Z' && procfs_status(l->pid, 0, "VmSize", 10, -1) < 0))
 		return REFUSE(l, EINVAL, "it is a kernel thread");
 	int64_t tracer = procfs_status(l->pid, 0, "TracerPid", 10, 0);
-	if (tracer) {
+	if (tracer && !is_ours((pid_t)tracer)) {
 		char who[32];
 
 		procfs_comm((pid_t)tracer, who, sizeof(who));
@@ -142,7 +151,7 @@ static int note_libc(void *ctx, const struct mapping *m)
 	return 0;
 }
 
-static int right_libc(const struct looked *l)
+static int right_libc(const struct looked *l, bool loaded)
 {
 	struct libc_search s = { 0 };
 	int err = procfs_maps(l->pid, note_libc, &s);
@@ -153,7 +162,7 @@ static int right_libc(const struct looked *l)
 		return REFUSE(l, ENOTSUP, "its C library is musl; only glibc is supported so far");
 	if (!s.glibc && !s.loader)
 		return REFUSE(l, ENOTSUP, "it is statically linked; not supported so far");
-	if (!s.glibc)
+	if (!s.glibc && loaded)
 		return REFUSE(l, ENOTSUP, "it has not loaded the GNU C library");
 	return 0;
 }
@@ -201,6 +210,24 @@ int look(pid_t pid)
 
 	procfs_comm(pid, l.comm, sizeof(l.comm));
 	err = err ? err : is_running(&l);
-	err = err ? err : right_libc(&l);
+	err = err ? err : right_libc(&l, true);
 	return err ? err : right_seccomp(&l);
+}
+
+int look_started(pid_t pid)
+{
+	struct looked l = { .pid = pid };
+	int err = look_stop(pid);
+
+	procfs_comm(pid, l.comm, sizeof(l.comm));
+	err = err ? err : right_libc(&l, false);
+	return err ? err : right_seccomp(&l);
+}
+
+int look_loaded(pid_t pid)
+{
+	struct looked l = { .pid = pid };
+
+	procfs_comm(pid, l.comm, sizeof(l.comm));
+	return right_libc(&l, true);
 }

@@ -4,8 +4,11 @@
  *
  * The attach is in verb_trace (trace.c), step by step.
  */
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "injector/launch.h"
 #include "injector/say.h"
 #include "injector/verbs.h"
 
@@ -26,17 +29,40 @@ static int run(const struct options *o)
 	return STATUS_USAGE;
 }
 
-int main(int argc, char **argv)
+/*
+ * Debug files are read from this machine only. `given` is left as it is, for a
+ * command that we start: unsetenv works on the array that environ points to.
+ */
+static int own_environment(char **given)
 {
-	struct options o;
-	int status = STATUS_USAGE;
+	size_t n = 0;
 
-	/* Debug files are read from this machine only. */
+	while (given[n])
+		n++;
+	char **copy = calloc(n + 1, sizeof(*copy));
+	if (!copy)
+		return fail(ENOMEM, "copy the environment");
+	memcpy(copy, given, n * sizeof(*copy));
+	environ = copy;
 	unsetenv("DEBUGINFOD_URLS");
-	if (options_parse(argc, argv, &o) < 0)
+	return 0;
+}
+
+int main(int argc, char **argv, char **environment)
+{
+	bool launch = options_launch(argc, argv);
+	struct options o = { 0 };
+	int status = launch ? LAUNCH_FAILED : STATUS_USAGE;
+
+	int err = own_environment(environment);
+	err = err ? err : options_parse(argc, argv, &o);
+	o.environment = environment;
+	if (err)
 		say_lines(fail_text());
 	else
 		status = run(&o);
 	options_clear(&o);
+	if (environ != environment)
+		free(environ);
 	return status;
 }

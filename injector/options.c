@@ -288,10 +288,10 @@ static int rest(struct options *o, char **argv, int argc, int at)
 {
 	if (at == argc)
 		return 0;
-	if (o->verb == VERB_TRACE)
-		return fail(0, "starting a command (-- %s) is not there yet; start "
-			       "it, then inject -p PID",
-			    argv[at]);
+	if (o->verb == VERB_TRACE) {
+		o->command = argv + at;
+		return 0;
+	}
 	for (int err; at < argc; at++) {
 		err = word(o, argv[at]);
 		if (err)
@@ -389,9 +389,17 @@ static int parse_words(struct options *o, int argc, char **argv, int on,
 
 static int check_trace(const struct options *o)
 {
-	if (!o->pid)
+	if (!o->pid && !o->command)
 		return fail(0, "no process named; give -p PID (`pgrep -l NAME` "
-			       "finds it), or see inject --help");
+			       "finds it) or -- COMMAND, or see inject --help");
+	if (o->pid && o->command)
+		return fail(0, "trace takes -p PID or -- COMMAND; got both (%d and %s)",
+			    o->pid, o->command[0]);
+	if (o->command && !o->command[0][0])
+		return fail(0, "-- wants the name of a command");
+	if (o->command && o->tid)
+		return fail(0, "--tid goes with -p: a thread of %s that has not started has no "
+			       "number yet", o->command[0]);
 	if (!o->ninclude)
 		return fail(0, "no function named; give -f 'GLOB', or -f '*' for "
 			       "all but the C library");
@@ -446,6 +454,18 @@ int options_parse(int argc, char **argv, struct options *ret)
 	}
 	err = parse_words(ret, argc, argv, on, verb);
 	return err ? err : check_whole(ret);
+}
+
+bool options_launch(int argc, char **argv)
+{
+	int verb = argc > 1 ? find_verb(argv[1]) : -1;
+
+	if (verb >= 0 && verbs[verb].verb != VERB_TRACE)
+		return false;
+	for (int i = 1; i + 1 < argc; i++)
+		if (strcmp(argv[i], "--") == 0)
+			return true;
+	return false;
 }
 
 static void clear_patterns(struct pattern *p, size_t n)

@@ -22,6 +22,9 @@ struct options {
 	enum verb verb;
 	pid_t pid;
 	const char *file;	/* of `list FILE`; exactly one of pid and file */
+	char **command;		/* of `-- COMMAND`, NULL behind its last word;
+				 * exactly one of pid and command */
+	char **environment;	/* for it; set by main */
 	struct pattern *include, *exclude;
 	size_t ninclude, include_cap, nexclude, exclude_cap;
 	uint64_t min_duration;	/* -t */
@@ -40,6 +43,8 @@ struct options {
  * status is then 2. options_clear() is right after either.
  */
 int options_parse(int argc, char **argv, struct options *ret);
+/* Is a command to be started, as far as can be said of a line that was refused? */
+bool options_launch(int argc, char **argv);
 void options_clear(struct options *);
 
 /* The whole of --help. */

@@ -14,6 +14,16 @@
 
 /* To be called before any thread is made, and before the attach. */
 int signals_begin(void);
+/* In a child that is about to execute another program: the mask and the
+ * dispositions that we were started with. Async-signal-safe. */
+void signals_restore(void);
+/*
+ * From now on a signal that a process has sent to us goes on to the child behind
+ * `pidfd`, too: who ends the program that it has started means the command.
+ * Not what the terminal has sent, which the child has got already, nor what the
+ * child itself or a descendant of it sends (kill 0). -1: no longer.
+ */
+void signals_relay(int pidfd, pid_t child);
 /* One of them came. From any thread, at any time. */
 bool signals_stop_wanted(void);
 /* Two came. */

@@ -131,6 +131,28 @@ static int why_not_permitted(const struct target *t, pid_t tid)
 		    t->comm, who, tracer), -EPERM;
 }
 
+static struct { pid_t pid; bool ended; int status; } watched;
+
+static void note_end(pid_t tid, int status)
+{
+	if (tid == watched.pid && !WIFSTOPPED(status)) {
+		watched.ended = true;
+		watched.status = status;
+	}
+}
+
+void target_watch(pid_t child)
+{
+	watched.pid = child;
+	watched.ended = false;
+}
+
+bool target_ended(int *wait_status)
+{
+	*wait_status = watched.status;
+	return watched.ended;
+}
+
 /* Seize one thread and interrupt it; does not wait. A thread that ended
  * meanwhile is no error. */
 static int seize(struct target *t, pid_t tid, unsigned long options)
@@ -178,6 +200,7 @@ static int take_status(struct target *t, pid_t tid, int status)
 	struct thread_hold *th = find(t, tid);
 	int event = status >> 16;
 
+	note_end(tid, status);
 	if (!th && !is_own(t, tid)) {
 		if (WIFSTOPPED(status))
 			let_child_go(tid);
@@ -400,7 +423,7 @@ void target_release(struct target *t)
 {
 	enum { STRAGGLERS = 1000 * 1000 };
 
-	if (!t->nthreads)
+	if (!t->nthreads || t->kept)
 		return;
 	release_stopped(t);
 	uint64_t pause = now_ns() - t->stopped_at;
@@ -409,11 +432,28 @@ void target_release(struct target *t)
 	target_settle(t, STRAGGLERS);
 }
 
+int target_keep(struct target *t, const struct thread_hold *th)
+{
+	struct thread_hold *mine = hold_new(t, th->tid, HOLD_STOPPED);
+
+	if (!mine)
+		return fail(ENOMEM, "hold thread %d", th->tid);
+	*mine = *th;
+	t->kept = true;
+	return 0;
+}
+
+void target_let_go(struct target *t)
+{
+	t->kept = false;
+	release_stopped(t);
+}
+
 void target_settle(struct target *t, uint64_t budget)
 {
 	uint64_t until = now_ns() + budget;
 
-	while (t->nthreads && now_ns() < until) {
+	while (t->nthreads && !t->kept && now_ns() < until) {
 		int status;
 		pid_t tid = waitpid(-1, &status, __WALL | __WNOTHREAD | WNOHANG);
 
@@ -444,6 +484,7 @@ static int wait_one(struct thread_hold *th, uint64_t until)
 			return -ETIMEDOUT;
 		nap(until);
 	}
+	note_end(th->tid, status);
 	th->hold = WIFSTOPPED(status) ? HOLD_STOPPED : HOLD_GONE;
 	th->event_stop = status >> 16 == PTRACE_EVENT_STOP;
 	return th->hold == HOLD_GONE ? -ESRCH : status;

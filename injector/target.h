@@ -42,6 +42,7 @@ struct target {
 	uint64_t longest_loan;	/* the same, of one thread that was borrowed */
 	bool lent;		/* what is held just now is one borrowed thread */
 	bool filtered;		/* some thread has a seccomp filter */
+	bool kept;		/* what is held stays so: see target_keep */
 	unsigned int repaired;	/* calls that were run again instead of EINTR */
 	unsigned int shortened;	/* transfers that ended early */
 };
@@ -79,6 +80,21 @@ int target_stop(struct target *, uint64_t budget);
  * the kernel when the surgeon thread ends.
  */
 void target_release(struct target *);
+/*
+ * For a program that we have started ourselves, and that has not begun: hold
+ * its only thread, which the caller has seized and stopped, over all that is to
+ * be done. Until target_let_go, target_release leaves it stopped. What is held
+ * so stands where every call is safe.
+ */
+int target_keep(struct target *, const struct thread_hold *);
+void target_let_go(struct target *);
+/*
+ * A child of ours that ends while we trace it reports to the surgeon, and then
+ * to nobody else, for parent and tracer are one process. So its end is noted,
+ * from target_watch on: has it been reported so, and how did it end?
+ */
+void target_watch(pid_t child);
+bool target_ended(int *wait_status);
 /* Wait up to `budget` ns for threads that did not stop in time, and let each go
  * as soon as it does stop. */
 void target_settle(struct target *, uint64_t budget);

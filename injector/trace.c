@@ -23,6 +23,7 @@
 #include "injector/blobs.h"
 #include "injector/commit.h"
 #include "injector/follow.h"
+#include "injector/launch.h"
 #include "injector/look.h"
 #include "injector/procfs.h"
 #include "injector/remove.h"
@@ -33,8 +34,13 @@
 
 enum { REFUSALS_SHOWN = 10 };
 
+/* Nobody waits for a program that has not begun. */
+#define LAUNCH_MAX_PAUSE (3600 * 1000000000ull)
+
 struct trace {
 	const struct options *opt;
+	pid_t pid;
+	struct launch launch;	/* if we have started it */
 	struct target target;
 	struct modules mods;
 	struct selection sel;
@@ -66,14 +72,14 @@ static int choose(struct trace *t)
 	struct select_options so;
 
 	select_from(t->opt, &so);
-	int err = modules_open_process(t->opt->pid, &t->mods);
+	int err = modules_open_process(t->pid, &t->mods);
 	err = err ? err : select_functions(&t->mods, &so, &t->sel);
 	say_progress_end();
 	if (err || t->sel.nfuncs)
 		return err;
 	auto_free char *hint = select_hint(&t->mods, &so);
 	t->nothing = true;
-	return fail(0, "nothing to probe in %d%s%s", t->opt->pid,
+	return fail(0, "nothing to probe in %d%s%s", t->pid,
 		    hint ? "\n" : ": no function matches", hint ? hint : "");
 }
 
@@ -103,7 +109,7 @@ static void say_refusals(const struct trace *t)
 	}
 	if (all > REFUSALS_SHOWN)
 		say_hint("and %zu more refused; inject list -p %d shows all",
-			 all - REFUSALS_SHOWN, t->opt->pid);
+			 all - REFUSALS_SHOWN, t->pid);
 }
 
 static bool anything_left(const struct trace *t)
@@ -123,7 +129,7 @@ static int clear_earlier(struct trace *t)
 
 	if (!err && pending) {
 		say_hint("removing %zu probes that an earlier inject left behind", pending);
-		err = remove_probes(t->opt->pid, &r);
+		err = remove_probes(t->pid, &r);
 	}
 	err = err ? err : payload_info(&payload);
 	if (!err && session_reusable(&old, payload.build_id))
@@ -146,7 +152,9 @@ static int do_infect(void *ctx)
 static int do_commit(void *ctx)
 {
 	struct trace *t = ctx;
-	struct commit_options o = { t->opt->max_pause, signals_stop_wanted };
+	struct commit_options o = {
+		t->opt->command ? LAUNCH_MAX_PAUSE : t->opt->max_pause, signals_stop_wanted
+	};
 
 	return commit(&t->target, &t->inf, &t->live, &o);
 }
@@ -156,7 +164,7 @@ static int nothing_left(struct trace *t)
 	say_refusals(t);
 	t->nothing = true;
 	return fail(0, "nothing to probe in %d: every function that matches was refused",
-		    t->opt->pid);
+		    t->pid);
 }
 
 /* 4 to 9. */
@@ -176,7 +184,7 @@ static int attach(struct trace *t)
 	err = probes_place(&t->target, &t->inf, &t->sel, t->needs, &t->live); /* 5 */
 	if (!err && !t->live.nchanges)
 		return nothing_left(t);
-	err = err ? err : reader_new(t->inf.map.s, t->inf.map.shape.total, t->opt->pid,
+	err = err ? err : reader_new(t->inf.map.s, t->inf.map.shape.total, t->pid,
 				     t->live.funcs, t->live.nfuncs, &t->reader);
 	err = err ? err : surgery(do_commit, t);			/* 6 to 9 */
 	/* Where there is but one thread, to borrow it is to stop everything. */
@@ -190,7 +198,7 @@ static void banner(const struct trace *t)
 	size_t exits = t->live.nprobed - t->live.nentry_only;
 
 	say_hint("%s (%d, %d thread%s): %zu of %zu functions probed, %zu with exits",
-		 t->target.comm, t->opt->pid, t->nthreads, t->nthreads == 1 ? "" : "s",
+		 t->target.comm, t->pid, t->nthreads, t->nthreads == 1 ? "" : "s",
 		 t->live.nprobed, t->sel.nfuncs, exits);
 	say_refusals(t);
 	if (t->opt->verbose)
@@ -199,7 +207,10 @@ static void banner(const struct trace *t)
 	if (t->opt->verbose && !t->inf.map.s->tid_offset)
 		say_hint("where its threads keep their ids is not certain: each makes one "
 			 "system call, gettid, at its first call that is traced");
-	say_hint("paused %.1f ms; Ctrl-C removes the probes", (double)t->pause / 1e6);
+	if (t->opt->command)
+		say_hint("nothing of it has run yet; Ctrl-C removes the probes");
+	else
+		say_hint("paused %.1f ms; Ctrl-C removes the probes", (double)t->pause / 1e6);
 }
 
 /* The memory behind our descriptor is that of the program that we probed: it
@@ -246,8 +257,8 @@ static int take_out(struct trace *t, struct follow *f, struct summary *s)
 
 	if (f->why == FOLLOW_GONE)
 		reader_target_gone(t->reader);
-	err = f->why == FOLLOW_GONE ? remove_from_others(t->opt->pid, t->session_ino, &r)
-		: remove_probes(t->opt->pid, &r);
+	err = f->why == FOLLOW_GONE ? remove_from_others(t->pid, t->session_ino, &r)
+		: remove_probes(t->pid, &r);
 	if (!err && f->why != FOLLOW_GONE)
 		err = nothing_stands(t);
 	if (err == -ESRCH || f->why == FOLLOW_GONE)
@@ -260,7 +271,7 @@ static int take_out(struct trace *t, struct follow *f, struct summary *s)
 		t->committed = false;
 	if (err && !s->gone)
 		s->remains = base_printf("PROBES REMAIN: %s; inject stop -p %d goes on from there",
-					 fail_text(), t->opt->pid);
+					 fail_text(), t->pid);
 	fail_clear();
 	return err == -ESRCH ? 0 : err;
 }
@@ -275,13 +286,21 @@ static void say_disturbed(const struct trace *t)
 			 t->target.repaired == 1 ? "" : "s");
 }
 
+static void mirror_stop(void *ctx)
+{
+	struct trace *t = ctx;
+
+	if (t->opt->command)
+		launch_follow_stop(&t->launch);
+}
+
 static int watch(struct trace *t)
 {
 	struct summary s = { .functions = t->live.nprobed, .refused = count_refused(t),
 			     .pause_ns = t->pause };
 	struct follow f = { .reader = t->reader, .funcs = t->live.funcs, .out = t->out,
-			    .options = t->opt, .pid = t->opt->pid, .left = left, .ctx = t,
-			    .pidfd = -1 };
+			    .options = t->opt, .pid = t->pid, .left = left,
+			    .tick = mirror_stop, .ctx = t, .pidfd = -1 };
 	char cause[512] = "";
 	int err = follow_begin(&f, &s);
 
@@ -338,22 +357,66 @@ static int count_threads(pid_t pid)
 	return procfs_threads(pid, &tids);
 }
 
+/* A process that runs. */
+static int attach_running(struct trace *t)
+{
+	t->pid = t->opt->pid;
+	int err = look(t->pid);						/* 1 */
+	err = err ? err : target_open(t->pid, &t->target);
+	err = err ? err : session_claim(&t->target);
+	err = err ? err : choose(t);					/* 2, 3 */
+	t->nthreads = count_threads(t->pid);
+	err = err ? err : attach(t);					/* 4 to 9 */
+	if (!err)
+		banner(t);
+	return err;
+}
+
+/* A program that we start, and hold until all is in place. */
+static int attach_held(struct trace *t)
+{
+	int err = target_open(t->pid, &t->target);
+
+	err = err ? err : look_started(t->pid);				/* 1 */
+	err = err ? err : launch_loaded(&t->launch, &t->target);
+	err = err ? err : look_loaded(t->pid);
+	err = err ? err : session_claim(&t->target);
+	err = err ? err : choose(t);					/* 2, 3 */
+	t->nthreads = 1;
+	return err ? err : attach(t);					/* 4 to 9 */
+}
+
+static int attach_command(void *ctx)
+{
+	struct trace *t = ctx;
+	int err = launch_begin(t->opt->command, t->opt->environment, &t->launch);
+
+	if (err)
+		return err;
+	t->pid = t->launch.pid;
+	err = attach_held(t);
+	if (!err)
+		banner(t);
+	/* Interrupted: the command has got that signal, too. */
+	if (err && !(err == -EINTR && signals_stop_wanted()))
+		launch_cancel(&t->launch);
+	else
+		target_let_go(&t->target);
+	return err;
+}
+
 int verb_trace(const struct options *o)
 {
-	struct trace t = { .opt = o, .target.mem = -1, .inf.map.fd = -1 };
+	struct trace t = { .opt = o, .target.mem = -1, .inf.map.fd = -1, .launch = {
+		.pidfd = -1, .status = LAUNCH_FAILED } };
 	int status;
 
 	say_quiet(o->quiet);
 	int err = signals_begin();
 	err = err ? err : output_open(o->output, &t.out);
-	err = err ? err : look(o->pid);					/* 1 */
-	err = err ? err : target_open(o->pid, &t.target);
-	err = err ? err : session_claim(&t.target);
-	err = err ? err : choose(&t);					/* 2, 3 */
-	t.nthreads = count_threads(o->pid);
-	err = err ? err : attach(&t);					/* 4 to 9 */
+	if (!err)
+		err = o->command ? surgery(attach_command, &t) : attach_running(&t);
 	if (!err) {
-		banner(&t);
 		status = watch(&t);					/* 10 */
 	} else if (err == -EINTR && signals_stop_wanted()) {
 		say("interrupted before any probe was in place");
@@ -363,5 +426,8 @@ int verb_trace(const struct options *o)
 		status = t.nothing ? STATUS_NOTHING : status;
 	}
 	trace_clear(&t);
+	if (o->command)
+		status = launch_wait(&t.launch);
+	launch_clear(&t.launch);
 	return status;
 }

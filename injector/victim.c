@@ -166,6 +166,10 @@ int victim_take(struct target *t, struct modules *mods, enum victim_use use, uns
 	auto_free pid_t *tids = NULL;
 	int n = procfs_threads(t->pid, &tids);
 
+	if (t->kept) {
+		*ret = &t->threads[0];
+		return 0;
+	}
 	if (n < 0)
 		return fail(-n, "%d (%s) is gone", t->pid, t->comm);
 	for (int rank = RANK_SLEEPS; rank < RANK_NEVER; rank++) {

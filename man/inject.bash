@@ -42,6 +42,17 @@ _inject() {
 	trace | list | stop) verb=${COMP_WORDS[1]} ;;
 	esac
 	COMPREPLY=()
+	# Behind "--" stands a command, with a completion of its own.
+	local i
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		[ "${COMP_WORDS[i]}" = -- ] && [ "$verb" = trace ] || continue
+		if declare -F _command_offset >/dev/null; then
+			_command_offset $((i + 1))
+		else
+			mapfile -t COMPREPLY < <(compgen -c -f -- "$cur")
+		fi
+		return
+	done
 	case $prev in
 	-p | --pid)
 		_inject_words "$(_inject_pids)" "$cur"

@@ -265,12 +265,13 @@ static bool is_hidden(const struct symbols_impl *in, size_t index)
 	return p && p[1] & 0x80;
 }
 
-static bool is_function(const GElf_Sym *sym)
+/* A function, or an object that stands still. */
+static bool is_defined(const GElf_Sym *sym)
 {
 	uint8_t type = GELF_ST_TYPE(sym->st_info);
 
 	return sym->st_shndx != SHN_UNDEF && sym->st_shndx != SHN_ABS &&
-	       (type == STT_FUNC || type == STT_GNU_IFUNC);
+	       (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_OBJECT);
 }
 
 int symbols_dynamic(const struct symbols *s, const char *name, raddr_t *ret)
@@ -281,7 +282,7 @@ int symbols_dynamic(const struct symbols *s, const char *name, raddr_t *ret)
 	for (size_t i = 1; i < table->n; i++) {
 		GElf_Sym sym;
 
-		if (!symtab_get(table, i, &sym) || !is_function(&sym) ||
+		if (!symtab_get(table, i, &sym) || !is_defined(&sym) ||
 		    strcmp(symtab_name(table, &sym), name))
 			continue;
 		bool hidden = is_hidden(s->impl, i);

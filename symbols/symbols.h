@@ -164,8 +164,8 @@ const uint8_t *symbols_text(const struct symbols *, raddr_t addr, size_t *n);
  * NULL. */
 const struct func *symbols_func_at(const struct symbols *, raddr_t addr);
 
-/* A defined function of .dynsym by exact raw name; its link-time address, or
- * -ENOENT. Versions: the default one wins. */
+/* A function or object that .dynsym defines, by exact raw name; its link-time
+ * address, or -ENOENT. Versions: the default one wins. */
 int symbols_dynamic(const struct symbols *, const char *name, raddr_t *ret);
 
 /* The symbol whose address the loader puts into the word at `at`, or NULL. */

@@ -265,5 +265,14 @@ static const uint8_t syscall_ret[] = { 0x0f, 0x05, 0xc3 };
  * gdb and libgcc recognize a signal frame by these bytes. */
 static const uint8_t mov15_syscall[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 
+static const uint8_t int3[] = { 0xcc };
+
 const struct gadget gadget_syscall_ret = { syscall_ret, sizeof(syscall_ret) };
 const struct gadget gadget_sigreturn = { mov15_syscall, sizeof(mov15_syscall) };
+const struct gadget gadget_trap = { int3, sizeof(int3) };
+
+/* The PC of the signal stands behind it. */
+raddr_t regs_trapped_at(const struct regs *r)
+{
+	return cuser(r)->rip - sizeof(int3);
+}

@@ -63,8 +63,11 @@ static const struct {
 	{ "-f x 4121", "-p 4121" },
 	{ "4121", "-p 4121" },
 	{ "nginx", "the verbs are" },
-	{ "-p 1 -f x -- a", "-- a" },
-	{ "-f x -- a b", "not there yet" },
+	{ "-p 1 -f x -- a", "got both (1 and a)" },
+	{ "-f x -- ''", "name of a command" },
+	{ "-f x --tid 3 -- a", "--tid goes with -p" },
+	{ "-- a", "give -f 'GLOB'" },
+	{ "-f x --", "give -p PID" },
 	{ "-p 1 -f x -t 5", "wants a unit" },
 	{ "-p 1 -f x -t 5x", "wants a time" },
 	{ "-p 1 -f x -t -5ms", "wants a time" },
@@ -151,6 +154,7 @@ static const char *const accepted[] = {
 	"-p 1 -f x -o out.txt", "-p 1 -f x -o -", "stop -p 1", "stop -p 1 --force -q",
 	"stop -p 1 --max-pause 1s", "list a.out", "list -f x a.out", "list -- -odd-name",
 	"list -p 1", "list -p 1 -f x -N y --entry-only -o out", "-p 1 -f x --tid 7",
+	"-f x -- ls", "trace -f x -d 3 -- ls -f -p", "-f x -- -odd-name",
 };
 
 static void test_accepted(void)
@@ -182,6 +186,11 @@ static void test_values(void)
 
 	CHECK(parse("list -- -odd-name", &o) == 0);
 	CHECK(o.verb == VERB_LIST && strcmp(o.file, "-odd-name") == 0);
+	options_clear(&o);
+
+	CHECK(parse("-f x -q -- ls -l --color", &o) == 0);
+	CHECK(o.quiet && !o.pid && strcmp(o.command[0], "ls") == 0);
+	CHECK(strcmp(o.command[2], "--color") == 0 && !o.command[3]);
 	options_clear(&o);
 
 	CHECK(parse("-p 1 -f x", &o) == 0);

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* launch, inside: shared by launch.c and launch_load.c only. */
+#ifndef INJECTOR_LAUNCH_IMPL_H
+#define INJECTOR_LAUNCH_IMPL_H
+
+#include "injector/launch.h"
+
+/* Let it run to its next stop, with a ptrace request (0: it runs already) and a
+ * signal: the wait status, or -ESRCH. */
+int launch_run(struct launch *, int request, int signal);
+/* The signal that a stop was for, to be passed on; 0 if it was none. */
+int launch_signal(int status);
+
+#endif

@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# command_whole: every call of a command is seen, from its first constructor to
+# its last line, however soon it ends; and what it prints is its own.
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+whole()
+{
+	local entries
+
+	status "$1" "$INJECT" -f 'command_*' -o calls.txt -- "${@:2}"
+	[ "$(closing calls)" = 1010 ] || die "$(closing calls) calls, not 10 and 1000"
+	[ "$(closing lost)" = 0 ] || die "lost calls of a command"
+	entries=$(grep -c 'command_early();' calls.txt)
+	[ "$entries" = 10 ] || die "$entries calls in the constructor, not 10"
+}
+
+whole 0 "$VICTIMS/command"
+whole 5 "$VICTIMS/command" exit 5
+whole 137 "$VICTIMS/command" raise 9
+for _ in $(seq 20); do
+	whole 0 "$VICTIMS/command"
+done
+
+# By the loader's own name, and with a library put before all others.
+loader=$(sed -n 's,.* \(/.*/ld-linux.*\)$,\1,p' /proc/self/maps | head -n 1)
+whole 6 "$loader" "$VICTIMS/command" exit 6
+LD_PRELOAD=$VICTIMS/plugin.so whole 0 "$VICTIMS/command"
+LD_BIND_NOW=1 whole 0 "$VICTIMS/command"
+
+# A library is missing: what the loader says, and its status.
+cp "$VICTIMS/command" needy
+if command -v patchelf >/dev/null; then
+	patchelf --add-needed libnothing.so needy
+	status 127 "$INJECT" -f '*' -- ./needy
+fi

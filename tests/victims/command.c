@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* command: a program to be started: `command WORD [ARG]...` does one thing and
+ * ends. It works in a constructor before main, too, so that whoever is to see all
+ * of it must be there early. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "tests/victims/victim.h"
+
+static volatile sig_atomic_t terms;
+
+PROBED uint64_t command_early(uint64_t x)
+{
+	return x * 3;
+}
+
+PROBED uint64_t command_work(uint64_t x)
+{
+	return x * x + 1;
+}
+
+static uint64_t early;
+
+__attribute__((constructor)) static void begin(void)
+{
+	for (int i = 0; i < 10; i++)
+		early += command_early((uint64_t)i);
+}
+
+static void on_term(int sig)
+{
+	terms++;
+}
+
+/* `terms N`: end when N SIGTERM have come. */
+static int count_terms(int n)
+{
+	struct sigaction a = { .sa_handler = on_term };
+	sigset_t set, before;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaction(SIGTERM, &a, NULL);
+	sigprocmask(SIG_BLOCK, &set, &before);
+	victim_say("ready");
+	while (terms < n)
+		sigsuspend(&before);
+	victim_say("%d terms", (int)terms);
+	return 3;
+}
+
+/* `fork SECONDS`: end at once, while a child works on. */
+static int leave_child(int seconds)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		for (int i = 0; i < seconds * 100; i++) {
+			if (command_work(5) != 26)
+				victim_wrong("command_work");
+			usleep(10000);
+		}
+		_exit(0);
+	}
+	victim_say("child %d", pid);
+	return 4;
+}
+
+static int obey(int argc, char **argv)
+{
+	const char *word = argc > 1 ? argv[1] : "work";
+	int n = argc > 2 ? atoi(argv[2]) : 0;
+
+	if (strcmp(word, "exit") == 0)
+		return n;
+	if (strcmp(word, "raise") == 0)
+		return raise(n);
+	if (strcmp(word, "terms") == 0)
+		return count_terms(n);
+	if (strcmp(word, "fork") == 0)
+		return leave_child(n);
+	if (strcmp(word, "exec") == 0)
+		return execvp(argv[2], argv + 2);
+	if (strcmp(word, "sleep") == 0) {
+		victim_say("ready");
+		return (int)sleep((unsigned)n);
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (early != 135)
+		victim_wrong("constructor");
+	for (uint64_t x = 0; x < 1000; x++)
+		if (command_work(x) != x * x + 1)
+			victim_wrong("command_work");
+	return victim_errors ? 99 : obey(argc, argv);
+}
