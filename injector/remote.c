@@ -140,6 +140,19 @@ static int place_frame(const struct remote *r, raddr_t *top)
 	return 0;
 }
 
+bool remote_has_room(struct target *t, struct thread_hold *th)
+{
+	struct remote r = { .target = t, .thread = th };
+	raddr_t unused;
+
+	bool ok = thread_regs(th) == 0 && xstate_get(th->tid, &r.xstate) == 0;
+	r.saved = th->regs;
+	ok = ok && place_frame(&r, &unused) == 0;
+	xstate_clear(&r.xstate);
+	fail_clear();
+	return ok;
+}
+
 /* Write the frame that brings the thread back if we die. */
 static int write_frame(struct remote *r, raddr_t stack_top)
 {

@@ -31,6 +31,8 @@ struct remote {
 	uint64_t postponed;	/* signals that somebody sent during a call */
 };
 
+/* Can the frame be put on the stack of this stopped thread? */
+bool remote_has_room(struct target *, struct thread_hold *);
 /*
  * Make ready: save all state, build the frame below `stack_top` (0: below the
  * red zone of the thread's own stack), block signals. The thread must be in an

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 
 #include "injector/procfs.h"
+#include "injector/remote.h"
 #include "injector/rseq.h"
 #include "injector/unwind.h"
 
@@ -148,7 +149,8 @@ static bool is_fit(struct target *t, struct modules *mods, enum victim_use use,
 {
 	struct stack_check c = { mods, use, NULL };
 
-	if (thread_regs(th) || rseq_is_inside(t, th) || procfs_filtered(t->pid, th->tid))
+	if (thread_regs(th) || rseq_is_inside(t, th) || procfs_filtered(t->pid, th->tid) ||
+	    !remote_has_room(t, th))
 		return false;
 	if (use == VICTIM_SYSCALLS)
 		return true;
