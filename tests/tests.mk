@@ -20,7 +20,8 @@ VICTIM_C := $(wildcard tests/victims/*.c)
 VICTIM_CC := $(wildcard tests/victims/*.cc)
 VICTIMS := $(VICTIM_C:%.c=$(BUILD)/%) $(VICTIM_CC:%.cc=$(BUILD)/%) \
 	$(BUILD)/tests/victims/static $(BUILD)/tests/victims/stripped \
-	$(BUILD)/tests/victims/nameless $(BUILD)/tests/victims/plugin.so
+	$(BUILD)/tests/victims/nameless $(BUILD)/tests/victims/plugin.so \
+	$(BUILD)/tests/victims/plugin_other.so
 VICTIM_CFLAGS := -O2 -g $(WARN) -Wno-missing-prototypes -Wno-infinite-recursion \
 	-pthread -MMD -MP
 
@@ -49,6 +50,10 @@ $(BUILD)/tests/victims/nameless: tests/victims/spin_threads.c
 $(BUILD)/tests/victims/plugin.so: tests/victims/plugin/plugin.c
 	@mkdir -p $(@D); echo "  CC      $< (shared)"
 	$(Q)$(CC) -std=gnu11 $(WARN) -O2 -g -fPIC -shared -o $@ $<
+
+$(BUILD)/tests/victims/plugin_other.so: tests/victims/plugin/plugin.c
+	@mkdir -p $(@D); echo "  CC      $< (shared, the other one)"
+	$(Q)$(CC) -std=gnu11 $(WARN) -O2 -g -fPIC -shared -DOTHER -o $@ $<
 
 # Tools of the tests: textcheck, poke, failer.
 TOOL_SRCS := $(wildcard tests/tools/*.c tests/fault/*.c)
