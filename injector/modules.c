@@ -74,16 +74,38 @@ struct scan {
 	struct modules *mods;
 	struct stat exe;
 	bool have_exe;
-	ino_t ino;		/* of the file whose mappings come just now */
+	/* The mappings of one file that come just now, upwards in it. */
+	ino_t ino;
 	raddr_t start;		/* of the first of them */
+	uint64_t file_end;	/* of the last, in the file */
+	unsigned int n;
+	struct module *image;	/* that they belong to; NULL: none yet */
 	struct module *last;	/* the module that was extended last, or NULL */
 };
 
-static struct module *find(struct modules *mods, const struct mapping *m)
+static bool same_file(const struct module *mod, dev_t dev, ino_t ino)
 {
-	for (size_t i = 0; i < mods->n; i++)
-		if (mods->v[i].ino == m->ino && mods->v[i].dev == m->dev)
-			return &mods->v[i];
+	return mod->ino == ino && mod->dev == dev;
+}
+
+static uint64_t end_in_file(const struct mapping *m)
+{
+	return m->offset + range_size(m->range);
+}
+
+/* The loader maps a file's segments upwards, and one begins at most in the page
+ * in which the one before ends. What goes further back is another image. */
+static bool goes_back(const struct mapping *m, uint64_t file_end)
+{
+	return m->offset + (uint64_t)getpagesize() < file_end;
+}
+
+/* The image of its file that `m` goes on with. */
+static struct module *goes_on(struct modules *mods, const struct mapping *m)
+{
+	for (size_t i = mods->n; i-- > 0;)
+		if (same_file(&mods->v[i], m->dev, m->ino))
+			return goes_back(m, mods->v[i].file_end) ? NULL : &mods->v[i];
 	return NULL;
 }
 
@@ -99,51 +121,90 @@ static struct module *module_new(struct scan *s, const struct mapping *m)
 	mod->dev = m->dev;
 	mod->ino = m->ino;
 	mod->span = (struct range){ s->start, m->range.end };
-	mod->last_offset = m->offset;
+	mod->segments = s->n - 1;
 	mod->is_exe = s->have_exe && s->exe.st_ino == m->ino;
 	mod->is_payload = strncmp(m->path, "/memfd:inject-payload", 21) == 0;
 	mod->is_system = mod->is_payload || is_system_name(mod->base);
 	return mod;
 }
 
-static int add_mapping(void *ctx, const struct mapping *m)
+static int extend(struct module *mod, const struct mapping *m)
 {
-	struct scan *s = ctx;
-	struct module *mod;
-
-	/* .bss: anonymous memory right behind the file's. */
-	if (!m->ino && s->last && s->last->span.end == m->range.start)
-		s->last->span.end = m->range.end;
-	if (!m->ino || m->path[0] != '/')
+	mod->span.end = MAX(mod->span.end, m->range.end);
+	mod->file_end = end_in_file(m);
+	mod->segments++;
+	if (!m->exec)
 		return 0;
-	if (m->ino != s->ino)
-		s->start = m->range.start;
-	s->ino = m->ino;
-	s->last = NULL;
-	mod = find(s->mods, m);
-	/* The loader maps a file's segments upwards. What goes back in the file
-	 * is a copy that the program itself has mapped (V8 does so with its
-	 * builtins, to have them near its code), and none of the module's. */
-	if (mod && m->offset < mod->last_offset)
-		return 0;
-	if (mod) {
-		mod->span.end = MAX(mod->span.end, m->range.end);
-		mod->last_offset = m->offset;
-	}
-	if (!m->exec) {
-		s->last = mod;
-		return 0;
-	}
-	mod = mod ? mod : module_new(s, m);
-	s->last = mod;
-	struct range *r = mod ? vec_push(mod->maps, mod->nmaps, mod->maps_cap) : NULL;
+	struct range *r = vec_push(mod->maps, mod->nmaps, mod->maps_cap);
 	if (!r)
-		return fail(ENOMEM, "list the modules of %d", s->pid);
+		return -ENOMEM;
 	*r = m->range;
 	if (mod->nmaps == 1)
 		mod->map_offset = m->offset;
 	mod->shared |= m->shared;
 	return 0;
+}
+
+static int add_mapping(void *ctx, const struct mapping *m)
+{
+	struct scan *s = ctx;
+
+	/* .bss: anonymous memory right behind the file's. */
+	if (!m->ino && s->last && s->last->span.end == m->range.start)
+		s->last->span.end = m->range.end;
+	/* Without any access: a hole between segments, which the loader leaves. */
+	if (!m->ino || m->path[0] != '/' || !(m->read || m->write || m->exec))
+		return 0;
+	if (m->ino != s->ino || goes_back(m, s->file_end)) {
+		s->start = m->range.start;
+		s->n = 0;
+		s->image = goes_on(s->mods, m);
+	}
+	s->ino = m->ino;
+	s->file_end = end_in_file(m);
+	s->n++;
+	if (!s->image && m->exec)
+		s->image = module_new(s, m);
+	s->last = s->image;
+	if ((m->exec && !s->image) || (s->image && extend(s->image, m) < 0))
+		return fail(ENOMEM, "list the modules of %d", s->pid);
+	return 0;
+}
+
+static void module_clear(struct module *mod)
+{
+	symbols_close(mod->symbols);
+	if (mod->fd >= 0)
+		close(mod->fd);
+	free(mod->path);
+	free(mod->maps);
+}
+
+/*
+ * Of several images of a file the one of most segments is the loader's, the
+ * first of equals. The others are copies that the program itself has mapped (V8
+ * does so with its builtins, to have them near its code), mostly of one piece.
+ */
+static void drop_copies(struct modules *mods)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < mods->n; i++) {
+		struct module *mod = &mods->v[i], *other = NULL;
+
+		for (size_t j = 0; j < kept && !other; j++)
+			if (same_file(&mods->v[j], mod->dev, mod->ino))
+				other = &mods->v[j];
+		if (!other) {
+			mods->v[kept++] = *mod;
+		} else if (mod->segments > other->segments) {
+			module_clear(other);
+			*other = *mod;
+		} else {
+			module_clear(mod);
+		}
+	}
+	mods->n = kept;
 }
 
 int modules_open_process(pid_t pid, struct modules *ret)
@@ -156,6 +217,7 @@ int modules_open_process(pid_t pid, struct modules *ret)
 	snprintf(path, sizeof(path), "%s/exe", dir);
 	s.have_exe = stat(path, &s.exe) == 0;
 	int err = procfs_maps(pid, add_mapping, &s);
+	drop_copies(ret);
 	if (err)
 		modules_close(ret);
 	return err;
@@ -220,15 +282,8 @@ int module_symbols(struct module *mod)
 
 void modules_close(struct modules *mods)
 {
-	for (size_t i = 0; i < mods->n; i++) {
-		struct module *mod = &mods->v[i];
-
-		symbols_close(mod->symbols);
-		if (mod->fd >= 0)
-			close(mod->fd);
-		free(mod->path);
-		free(mod->maps);
-	}
+	for (size_t i = 0; i < mods->n; i++)
+		module_clear(&mods->v[i]);
 	free(mods->v);
 	*mods = (struct modules){ 0 };
 }

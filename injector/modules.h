@@ -23,7 +23,8 @@ struct module {
 	struct range *maps;	/* its executable mappings, run-time */
 	size_t nmaps, maps_cap;
 	uint64_t map_offset;	/* in the file, of maps[0] */
-	uint64_t last_offset;	/* in the file, of its last mapping */
+	uint64_t file_end;	/* in the file, of its last mapping */
+	unsigned int segments;	/* mappings of the file, of any kind */
 	struct range span;	/* all its mappings, run-time */
 	bool is_exe;		/* the main executable */
 	bool is_system;		/* C library, loader, vdso, or the payload: not
