@@ -148,7 +148,7 @@ static void work(struct follow *f, uint64_t now)
 		broken(f, err);
 }
 
-static bool is_gone(const struct follow *f)
+bool follow_ended(const struct follow *f)
 {
 	struct pollfd p = { .fd = f->pidfd, .events = POLLIN };
 
@@ -169,7 +169,7 @@ static void look_for_reasons(struct follow *f, uint64_t now)
 {
 	if (signals_stop_wanted())
 		stop(f, FOLLOW_SIGNAL);
-	if (is_gone(f) || has_left(f, now))
+	if (follow_ended(f) || has_left(f, now))
 		stop(f, FOLLOW_GONE);
 	if (frames_full(f->frames))
 		stop(f, FOLLOW_CALLS);

@@ -66,5 +66,7 @@ int follow(struct follow *);
  * 0, or -errno when results could not be written (a closed reader is none). */
 int follow_finish(struct follow *, struct summary *s);
 void follow_end(struct follow *);
+/* Has the target ended? Until follow_end. */
+bool follow_ended(const struct follow *);
 
 #endif

@@ -46,12 +46,10 @@ static int open_if(const char *path, const struct mapping *m)
 	return fd;
 }
 
-/*
- * The very inode that is mapped. map_files needs a capability; without it the
- * executable is reached through /proc/PID/exe, and a library by its path in
- * the target's root, if that still is the same file.
- */
-static int open_mapped(pid_t pid, const struct mapping *m)
+/* map_files needs a capability; without it the executable is reached through
+ * /proc/PID/exe, and a library by its path in the target's root, if that still is
+ * the same file. */
+int modules_open_mapped(pid_t pid, const struct mapping *m)
 {
 	char path[sizeof(m->path) + 80], dir[64];
 
@@ -117,7 +115,7 @@ static struct module *module_new(struct scan *s, const struct mapping *m)
 		return NULL;
 	mod->path = strdup(m->path);
 	mod->base = mod->path ? base_name(mod->path) : "?";
-	mod->fd = open_mapped(s->pid, m);
+	mod->fd = modules_open_mapped(s->pid, m);
 	mod->dev = m->dev;
 	mod->ino = m->ino;
 	mod->span = (struct range){ s->start, m->range.end };

@@ -11,6 +11,8 @@
 #include "base/base.h"
 #include "symbols/symbols.h"
 
+struct mapping;
+
 struct module {
 	char *path;		/* as in /proc/PID/maps, or as given */
 	const char *base;	/* its last component */
@@ -43,6 +45,9 @@ struct modules {
 int modules_open_file(const char *path, struct modules *ret);
 /* All executable file mappings of a process. Reads, never stops, the target. */
 int modules_open_process(pid_t pid, struct modules *ret);
+/* Open the very inode that is mapped, also when it was deleted or replaced; -1
+ * if that cannot be. */
+int modules_open_mapped(pid_t, const struct mapping *);
 /* Read the symbols of a module, once. A module that is no usable ELF file is
  * an error the caller may choose to skip. */
 int module_symbols(struct module *);

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arch/arch.h"
+#include "injector/foreign.h"
 #include "injector/modules.h"
 #include "injector/park.h"
 #include "injector/procfs.h"
@@ -15,9 +17,12 @@
 
 enum {
 	ATTEMPTS = 40,
-	STOP_BUDGET = 50 * 1000 * 1000,	/* ns */
+	MODEST = 20,			/* of them within the pause allowed */
+	STOP_BUDGET = 50 * 1000 * 1000,	/* ns, of the others */
 	REST = 5 * 1000 * 1000,
 	SCANS = 200,		/* for children that fork while we look */
+	NAMED = 3,		/* differences of one process */
+	LOOKS = 3,		/* at a process that seems to be gone */
 };
 
 /* The removal of one process. */
@@ -28,8 +33,11 @@ struct removing {
 	struct sigframes frames;
 	struct change *changes;	/* from jumps to the original, holes last */
 	size_t n, cap;
+	size_t restored;
+	struct text_diffs before;	/* what the journal says of that */
 	bool own;		/* the process that was named: the journal's
 				 * states are meant to be its own */
+	bool damaged;		/* the journal */
 	struct removal *report;
 };
 
@@ -53,15 +61,15 @@ static struct module *module_of(struct removing *r, raddr_t addr)
  * The journal lies in memory that the target can write, so it is not believed:
  * what is to be restored must be what the mapped file holds at that place.
  */
-static bool is_original(struct removing *r, const struct slot *s)
+static bool is_original(struct removing *r, const struct change *c)
 {
-	struct module *m = module_of(r, s->addr);
+	struct module *m = module_of(r, c->addr);
 	size_t there;
 
 	if (!m || module_symbols(m) < 0)
 		return false;
-	const uint8_t *file = symbols_text(m->symbols, s->addr - m->bias, &there);
-	return file && there >= s->len && memcmp(file, s->old, s->len) == 0;
+	const uint8_t *file = symbols_text(m->symbols, c->addr - m->bias, &there);
+	return file && there >= c->len && memcmp(file, c->to, c->len) == 0;
 }
 
 /* The writing order backwards: holes last, and a host after its hole. */
@@ -86,51 +94,53 @@ static bool should_stand(const struct removing *r, const struct slot *s)
 	return r->own && (s->state == SLOT_PLANNED || s->state == SLOT_ACTIVE);
 }
 
-/* The changes that undo the journal. Places that are mapped no more (a library
- * was unloaded) have nothing to restore. */
-static int list_changes(struct removing *r)
+/* Places that are mapped no more (a library was unloaded) have nothing to
+ * restore. */
+static int list_change(struct removing *r, const struct change *undo)
 {
-	for (uint32_t i = 0; i < r->old.s.nslots; i++) {
-		const struct slot *s = &r->old.slots[i];
-
-		if (!may_stand(s) || !s->len || s->len > CHANGE_MAX || !module_of(r, s->addr))
-			continue;
-		struct change *c = vec_push(r->changes, r->n, r->cap);
-		if (!c)
-			return fail(ENOMEM, "read the journal");
-		*c = (struct change){ .addr = s->addr, .len = s->len,
-				      .slot = i, .hole = s->kind == SLOT_HOLE };
-		memcpy(c->from, s->new_, sizeof(c->from));
-		memcpy(c->to, s->old, sizeof(c->to));
-	}
-	qsort(r->changes, r->n, sizeof(*r->changes), removal_order);
+	if (!undo->len || undo->len > CHANGE_MAX || !module_of(r, undo->addr))
+		return 0;
+	struct change *c = vec_push(r->changes, r->n, r->cap);
+	if (!c)
+		return fail(ENOMEM, "read the journal");
+	*c = *undo;
 	return 0;
 }
 
-/* Another file may be mapped there by now (a plugin was replaced): then what
- * stands there has nothing to do with us, if it is what that file holds. */
-static bool equals_file(struct removing *r, const struct slot *s)
+static int list_journal(struct removing *r)
 {
-	struct module *m = module_of(r, s->addr);
-	uint8_t now[CHANGE_MAX];
-	size_t there;
+	int err = 0;
 
-	if (!m || module_symbols(m) < 0 || target_read(&r->target, s->addr, now, s->len) < 0)
-		return false;
-	const uint8_t *file = symbols_text(m->symbols, s->addr - m->bias, &there);
-	return file && there >= s->len && memcmp(file, now, s->len) == 0;
+	for (uint32_t i = 0; r->old.found && i < r->old.s.nslots && !err; i++) {
+		const struct slot *s = &r->old.slots[i];
+		struct change c = { .addr = s->addr, .len = s->len, .slot = i,
+				    .hole = s->kind == SLOT_HOLE };
+
+		memcpy(c.from, s->new_, sizeof(c.from));
+		memcpy(c.to, s->old, sizeof(c.to));
+		err = may_stand(s) ? list_change(r, &c) : 0;
+	}
+	return err;
 }
 
-static void complain_at(struct removing *r, raddr_t addr, const char *what)
+/* The changes that undo the visit: as whoever made it remembers them, else by
+ * the journal. */
+static int list_changes(struct removing *r)
 {
-	char line[160];
+	const struct removal *known = r->report;
+	int err = known->changes ? 0 : list_journal(r);
 
-	snprintf(line, sizeof(line), "%d (%s): %s at %#lx", r->target.pid, r->target.comm,
-		 what, (unsigned long)addr);
-	complain(r->report, line);
+	for (size_t i = 0; i < known->nchanges && !err; i++) {
+		struct change c = text_reversed(&known->changes[i]);
+
+		err = list_change(r, &c);
+	}
+	qsort(r->changes, r->n, sizeof(*r->changes), removal_order);
+	return err;
 }
 
-/* Keep the changes whose jump really stands in this process's text. */
+/* Keep the changes whose jump really stands in this process's text. What else
+ * may be wrong with it is found in the end (judge). */
 static int keep_standing(struct removing *r)
 {
 	auto_free uint8_t *is = malloc(r->n + 1);
@@ -141,83 +151,129 @@ static int keep_standing(struct removing *r)
 	int err = text_look(&r->target, r->changes, r->n, is);
 	if (err)
 		return err;
-	for (size_t i = 0; i < r->n; i++) {
-		const struct slot *s = &r->old.slots[r->changes[i].slot];
-
-		if (is[i] == TEXT_FROM && is_original(r, s))
+	for (size_t i = 0; i < r->n; i++)
+		if (is[i] == TEXT_FROM && is_original(r, &r->changes[i]))
 			r->changes[kept++] = r->changes[i];
-		else if (is[i] == TEXT_FROM)
-			complain_at(r, s->addr, "the journal does not agree with the file");
-		else if (is[i] == TEXT_OTHER && should_stand(r, s) && !equals_file(r, s))
-			complain_at(r, s->addr, "foreign bytes");
-	}
 	r->n = kept;
 	fail_clear();
 	return 0;
 }
 
-/* A PC at a hole goes to the stub; at the start of a window it may stay, and
- * inside one it cannot be. */
+/* A PC at a hole goes to the stub, where the jump that stands there leads; at
+ * the start of a window it may stay, and inside one it cannot be. */
 static int out_of_hole(void *ctx, raddr_t pc, raddr_t *to)
 {
 	const struct removing *r = ctx;
+	struct insn in;
 
 	for (size_t i = r->n; i-- > 0;) {
-		const struct slot *s = &r->old.slots[r->changes[i].slot];
+		const struct change *c = &r->changes[i];
 
-		if (s->kind != SLOT_HOLE)
+		if (!c->hole)
 			break;		/* holes are last */
-		if (s->addr == pc)
-			*to = s->stub;
+		if (c->addr == pc && arch_host()->measure(c->from, c->len, pc, &in) == 0)
+			*to = in.dest;
 	}
 	return 0;
 }
 
-static int restore_text(struct removing *r)
+/* What was restored before the time was over stays so: every beginning of the
+ * list is harmless, and a later stop has less to do. */
+static int restore_text(struct removing *r, uint64_t until)
 {
-	size_t done;
+	size_t done = 0;
 	raddr_t pc;
 	int err = park(&r->target, &r->frames, out_of_hole, r, &pc);
 
-	return err ? err : text_change(&r->target, r->changes, r->n, 0, &done);
+	err = err ? err : text_change(&r->target, r->changes, r->n, until, &done);
+	memmove(r->changes, r->changes + done, (r->n - done) * sizeof(*r->changes));
+	r->n -= done;
+	r->restored += done;
+	return err;
 }
 
-static int attempt(struct removing *r)
+/*
+ * The pause allowed holds for removals too, but no removal is given up for it:
+ * when one has come no further in many short stops, it takes the time that it
+ * needs.
+ */
+static int attempt(struct removing *r, uint64_t pause)
 {
 	surgery_hurry(true);
-	int err = target_stop(&r->target, STOP_BUDGET);
-	err = err ? err : restore_text(r);
+	int err = target_stop(&r->target, pause ? pause : STOP_BUDGET);
+	err = err ? err : restore_text(r, pause ? r->target.stopped_at + pause : 0);
 	target_release(&r->target);
 	surgery_hurry(false);
 	return err;
 }
 
+static int restore(struct removing *r)
+{
+	uint64_t pause = r->report->max_pause ? r->report->max_pause : STOP_BUDGET;
+	int err = sigframes_prepare(&r->target, &r->frames);
+	size_t left = r->n;
+
+	err = err ? err : text_touch(&r->target, r->changes, r->n);
+	for (int i = 0; !err && i < ATTEMPTS; i++) {
+		fail_clear();
+		err = attempt(r, i < MODEST ? pause : 0);
+		if (err != -EAGAIN && err != -EBUSY)
+			break;
+		target_settle(&r->target, REST);
+		if (r->n < left)
+			i = 0;
+		left = r->n;
+		err = i + 1 < ATTEMPTS ? 0 : err;
+	}
+	if (err)
+		return err;
+	r->report->sites += r->restored;
+	r->report->processes++;
+	return 0;
+}
+
 static void mark_removed(struct removing *r)
 {
-	for (uint32_t i = 0; i < r->old.s.nslots; i++)
+	for (uint32_t i = 0; r->old.found && i < r->old.s.nslots; i++)
 		if (should_stand(r, &r->old.slots[i]))
 			session_mark(&r->target, &r->old, i, SLOT_REMOVED);
 	fail_clear();
 }
 
-static int restore(struct removing *r)
+static void complain_of(struct removing *r, const struct text_diffs *diffs)
 {
-	int err = sigframes_prepare(&r->target, &r->frames);
+	char line[256];
+	size_t n = 0;
 
-	err = err ? err : text_touch(&r->target, r->changes, r->n);
-	for (int i = 0; !err && i < ATTEMPTS; i++) {
-		fail_clear();
-		err = attempt(r);
-		if (err != -EAGAIN && err != -EBUSY)
-			break;
-		target_settle(&r->target, REST);
-		err = i + 1 < ATTEMPTS ? 0 : err;
+	for (size_t i = 0; i < diffs->n && i < NAMED; i++)
+		n += (size_t)snprintf(line + n, sizeof(line) - n, "%s%#lx", i ? ", " : "",
+				      (unsigned long)diffs->v[i].addr);
+	if (diffs->n > NAMED)
+		snprintf(line + n, sizeof(line) - n, " and %zu%s more places",
+			 diffs->n - NAMED, diffs->more ? " or" : "");
+	auto_free char *text = base_printf("the code of %d (%s) differs from its file at %s%s",
+					   r->target.pid, r->target.comm, line,
+					   r->damaged ? ", and its journal is damaged" : "");
+	complain(r->report, text ? text : "memory is out");
+}
+
+/* The whole text has the last word, wherever the journal says that we were.
+ * Where inject never was, it has left nothing but what leads into its stubs. */
+static int judge(struct removing *r)
+{
+	struct text_diffs diffs;
+	int err = verify_lasting(&r->target, r->report->before ? r->report->before : &r->before,
+				 &diffs);
+
+	if (!err && !r->old.ino) {
+		r->report->foreign = diffs.n;
+		err = verify_keep_probes(&r->target, &diffs);
+		r->report->foreign -= diffs.n;
 	}
-	if (err)
-		return err;
-	r->report->sites += r->n;
-	r->report->processes++;
-	return 0;
+	if (!err && diffs.n)
+		complain_of(r, &diffs);
+	verify_clear(&diffs);
+	return err;
 }
 
 static int clean(void *ctx)
@@ -225,10 +281,12 @@ static int clean(void *ctx)
 	struct removing *r = ctx;
 	int err = modules_open_process(r->target.pid, &r->mods);
 
+	err = err ? err : foreign_read(&r->target, &r->old, &r->before);
 	err = err ? err : list_changes(r);
 	err = err ? err : keep_standing(r);
 	if (!err && r->n)
 		err = restore(r);
+	err = err ? err : judge(r);
 	if (!err && !r->report->left[0])
 		mark_removed(r);
 	r->report->longest_pause = MAX(r->report->longest_pause, r->target.longest_pause);
@@ -242,22 +300,35 @@ static void removing_clear(struct removing *r)
 	modules_close(&r->mods);
 	session_forget(&r->old);
 	sigframes_clear(&r->frames);
+	verify_clear(&r->before);
 	free(r->changes);
 	target_close(&r->target);
 }
 
-/* One process. `ino` 0: whatever session is found, which is its own. */
-static int remove_one(pid_t pid, ino_t *ino, struct removal *ret)
+/* One that is damaged is none: the text shows what it would have told. */
+static int find_journal(struct removing *r)
 {
-	struct removing r = { .report = ret, .own = *ino == 0 };
+	int err = session_find(&r->target, &r->old);
+
+	r->damaged = err == -EBADMSG;
+	if (!r->damaged)
+		return err;
+	fail_clear();
+	r->old.found = false;
+	return 0;
+}
+
+/* One process; another than the named one only if the session is its newest. */
+static int remove_one(pid_t pid, bool own, struct removal *ret)
+{
+	struct removing r = { .report = ret, .own = own };
 	int err = target_open(pid, &r.target);
 
-	err = err ? err : session_find(&r.target, &r.old);
-	if (!err && r.old.found && (!*ino || *ino == r.old.ino)) {
-		ret->found = true;
-		*ino = r.old.ino;
+	err = err ? err : find_journal(&r);
+	if (!err && !ret->session)
+		ret->session = r.old.ino;
+	if (!err && (own || ret->session == r.old.ino))
 		err = surgery(clean, &r);
-	}
 	removing_clear(&r);
 	return err;
 }
@@ -284,7 +355,7 @@ static bool shares_session(pid_t pid, ino_t ino)
 }
 
 /* Clean every other process that maps the session; how many had probes. */
-static int scan_others(pid_t pid, ino_t ino, struct removal *ret)
+static int scan_others(pid_t pid, struct removal *ret)
 {
 	size_t before = ret->processes;
 	struct dirent *e;
@@ -294,14 +365,13 @@ static int scan_others(pid_t pid, ino_t ino, struct removal *ret)
 		return fail(errno, "read /proc");
 	while ((e = readdir(d))) {
 		pid_t other = atoi(e->d_name);
-		ino_t same = ino;
 
 		if (other <= 0 || other == pid || other == getpid() ||
-		    !shares_session(other, ino))
+		    !shares_session(other, ret->session))
 			continue;
-		int err = remove_one(other, &same, ret);
-		/* A child that ended meanwhile has taken its probes along. */
-		if (err && err != -ESRCH && procfs_lives(other))
+		/* A child that has ended meanwhile, or executed another
+		 * program, has taken its probes along. */
+		if (remove_one(other, false, ret) && shares_session(other, ret->session))
 			complain(ret, fail_text());
 		fail_clear();
 	}
@@ -309,13 +379,13 @@ static int scan_others(pid_t pid, ino_t ino, struct removal *ret)
 	return (int)(ret->processes - before);
 }
 
-int remove_from_others(pid_t pid, ino_t session, struct removal *ret)
+int remove_from_others(pid_t pid, struct removal *ret)
 {
-	int n = 1;
+	int n = ret->session ? 1 : 0;
 
 	/* A child may fork while we look: until a scan finds no probes. */
 	for (int i = 0; n > 0 && i < SCANS && !ret->left[0]; i++)
-		n = scan_others(pid, session, ret);
+		n = scan_others(pid, ret);
 	if (n < 0)
 		return n;
 	return ret->left[0] || n > 0 ? (fail(0, "%s", ret->left), -EIO) : 0;
@@ -323,13 +393,15 @@ int remove_from_others(pid_t pid, ino_t session, struct removal *ret)
 
 int remove_probes(pid_t pid, struct removal *ret)
 {
-	ino_t ino = 0;
-	int err = remove_one(pid, &ino, ret);
+	int err = remove_one(pid, true, ret);
 
-	if (err && err != -ESRCH && procfs_lives(pid))
+	/* Gone, but alive: it executes another program. */
+	for (int i = 1; err == -ESRCH && procfs_lives(pid) && i < LOOKS; i++) {
+		fail_clear();
+		err = remove_one(pid, true, ret);
+	}
+	if (err && procfs_lives(pid))
 		return err;
-	int others = ino ? remove_from_others(pid, ino, ret) : 0;
-	if (!err && ret->left[0])
-		err = (fail(0, "%s", ret->left), -EIO);
+	int others = remove_from_others(pid, ret);
 	return err ? err : others;
 }

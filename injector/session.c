@@ -174,6 +174,8 @@ int session_find(const struct target *t, struct old_session *ret)
 		}
 	}
 	*ret = best;
+	if (!best.found)
+		ret->ino = at.ino;
 	if (err < 0 || !best.found)
 		return err;
 	if (best.s.abi != ABI_VERSION)

@@ -55,7 +55,8 @@ struct old_session {
 	bool found;
 	raddr_t base;		/* where the target has mapped it */
 	uint64_t mapped;	/* bytes of that mapping */
-	ino_t ino;		/* of the memfd: who else maps it shares it */
+	ino_t ino;		/* of the memfd: who else maps it shares it;
+				 * also known if nothing in it makes sense */
 	struct session s;
 	struct slot *slots;	/* s.nslots of them; owned */
 	char path[64];		/* of the memfd in maps, for messages */

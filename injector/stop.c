@@ -3,11 +3,39 @@
 #include <errno.h>
 
 #include "injector/look.h"
+#include "injector/procfs.h"
 #include "injector/remove.h"
 #include "injector/say.h"
 #include "injector/session.h"
 #include "injector/signals.h"
 #include "injector/verbs.h"
+
+/* Have the process, or take it. */
+static int claim(const struct options *o, const struct target *t)
+{
+	int err = session_claim(t);
+
+	if (err == -EBUSY && o->force) {
+		fail_clear();
+		return 0;
+	}
+	if (err == -EBUSY)
+		say_hint("--force removes the probes all the same");
+	return err;
+}
+
+static void say_removed(const struct options *o, const struct removal *r)
+{
+	if (r->foreign)
+		say("no probes in %d, where inject never was; its code differs from its files "
+		    "in %zu place%s", o->pid, r->foreign, r->foreign == 1 ? "" : "s");
+	else if (!r->sites)
+		say("no probes in %d; text verified", o->pid);
+	else
+		say("%zu sites in %zu process%s restored; longest pause %.1f ms; all probes "
+		    "removed, text verified", r->sites, r->processes,
+		    r->processes == 1 ? "" : "es", (double)r->longest_pause / 1e6);
+}
 
 int verb_stop(const struct options *o)
 {
@@ -18,31 +46,23 @@ int verb_stop(const struct options *o)
 	int err = signals_begin();
 	err = err ? err : look_stop(o->pid);
 	err = err ? err : target_open(o->pid, &t);
-	if (!err)
-		err = session_claim(&t);
-	if (err == -EBUSY && o->force) {
-		fail_clear();
-		err = 0;
-	} else if (err == -EBUSY) {
-		say_hint("--force removes the probes all the same");
+	err = err ? err : claim(o, &t);
+	if (err) {
+		target_close(&t);
+		return verb_failed(err);
 	}
-	err = err ? err : remove_probes(o->pid, &r);
+	err = remove_probes(o->pid, &r);
 	target_close(&t);
 	if (r.shortened)
 		say("%u transfer%s of the target ended early because of the stops",
 		    r.shortened, r.shortened == 1 ? "" : "s");
-	if (err == -EIO) {
-		say("probes remain or could not be verified: %s; try inject stop -p %d again",
-		    fail_text(), o->pid);
+	if (err == -ESRCH && !procfs_lives(o->pid))
+		return verb_failed(err);
+	if (err) {
+		say("probes remain, or the code could not be verified: %s; try inject stop -p %d "
+		    "again", fail_text(), o->pid);
 		return STATUS_REMAINS;
 	}
-	if (err)
-		return verb_failed(err);
-	if (!r.sites)
-		say("no probes in %d; text verified", o->pid);
-	else
-		say("%zu sites in %zu process%s restored; longest pause %.1f ms; all probes "
-		    "removed, text verified", r.sites, r.processes,
-		    r.processes == 1 ? "" : "es", (double)r.longest_pause / 1e6);
+	say_removed(o, &r);
 	return STATUS_DONE;
 }

@@ -11,7 +11,7 @@ static const char *outcome(const struct summary *s)
 	if (s->remains)
 		return s->remains;
 	if (s->gone)
-		return "the target has ended";
+		return s->gone;
 	if (s->removed)
 		return "all probes removed, text not verified";
 	return "probes remain; inject stop goes on from there";

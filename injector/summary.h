@@ -9,7 +9,8 @@ struct summary {
 	uint64_t functions, refused;
 	uint64_t calls, events, lost;
 	uint64_t pause_ns;	/* the longest stop of the target */
-	bool gone;		/* the target ended: nothing was left to remove */
+	const char *gone;	/* how the program that was probed has ended;
+				 * then nothing was left to remove there */
 	bool removed;		/* every probe, everywhere */
 	bool verified;		/* the text was compared after that */
 	const char *remains;	/* if not: what is left, and where */

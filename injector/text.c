@@ -121,7 +121,7 @@ int text_change(const struct target *t, const struct change *c, size_t n, uint64
 	return 0;
 }
 
-static struct change reversed(const struct change *c)
+struct change text_reversed(const struct change *c)
 {
 	struct change back = *c;
 
@@ -136,13 +136,13 @@ void text_undo(const struct target *t, const struct change *c, size_t done)
 	size_t n = 0;
 
 	for (size_t i = 0; back && i < done; i++)
-		back[i] = reversed(&c[done - 1 - i]);
+		back[i] = text_reversed(&c[done - 1 - i]);
 	if (back)
 		text_change(t, back, done, 0, &n);
 	/* Without memory, or behind a place that somebody else has changed in
 	 * this instant: one by one. */
 	for (size_t i = done - n; i-- > 0;) {
-		struct change one = reversed(&c[i]);
+		struct change one = text_reversed(&c[i]);
 		size_t unused;
 
 		text_change(t, &one, 1, 0, &unused);

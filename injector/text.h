@@ -41,6 +41,8 @@ int text_look(const struct target *, const struct change *, size_t n, uint8_t *r
  */
 int text_change(const struct target *, const struct change *, size_t n,
 		uint64_t until, size_t *done);
+/* The change that undoes it. */
+struct change text_reversed(const struct change *);
 /* Take the first `done` changes back, last first. */
 void text_undo(const struct target *, const struct change *, size_t done);
 /* Make the private copies of the pages now, while the target runs, by writing

@@ -23,6 +23,7 @@
 #include "injector/blobs.h"
 #include "injector/commit.h"
 #include "injector/follow.h"
+#include "injector/foreign.h"
 #include "injector/launch.h"
 #include "injector/look.h"
 #include "injector/procfs.h"
@@ -55,6 +56,7 @@ struct trace {
 	bool committed;
 	bool nothing;		/* no function matched, or every one was refused */
 	ino_t session_ino;
+	struct text_diffs before;	/* code that differed before we came */
 };
 
 static void select_from(const struct options *o, struct select_options *ret)
@@ -117,13 +119,13 @@ static bool anything_left(const struct trace *t)
 	return count_refused(t) < t->sel.nfuncs;
 }
 
-/* An earlier injector may have died and left probes; one may be at work. Its
- * stubs are used again where nothing about them has changed. */
+/* An earlier injector may have died and left probes. Its stubs are used again
+ * where nothing about them has changed. */
 static int clear_earlier(struct trace *t)
 {
 	struct old_session old;
 	struct payload_info payload;
-	struct removal r = { 0 };
+	struct removal r = { .max_pause = t->opt->max_pause };
 	int err = session_find(&t->target, &old);
 	size_t pending = err ? 0 : session_pending(&old);
 
@@ -135,7 +137,7 @@ static int clear_earlier(struct trace *t)
 	if (!err && session_reusable(&old, payload.build_id))
 		err = probes_adopt(&t->target, &old, &t->sel);
 	session_forget(&old);
-	return err;
+	return err ? err : foreign_look(&t->target, &t->before);
 }
 
 static int do_infect(void *ctx)
@@ -181,6 +183,7 @@ static int attach(struct trace *t)
 	if (err)
 		return err;
 	t->session_ino = fstat(t->inf.map.fd, &st) == 0 ? st.st_ino : 0;
+	foreign_write(&t->inf.map, &t->before);
 	err = probes_place(&t->target, &t->inf, &t->sel, t->needs, &t->live); /* 5 */
 	if (!err && !t->live.nchanges)
 		return nothing_left(t);
@@ -219,7 +222,7 @@ static bool left(void *ctx)
 {
 	struct trace *t = ctx;
 	uint64_t magic;
-	bool gone = target_read(&t->target, t->inf.base, &magic, sizeof(magic)) < 0;
+	bool gone = target_read(&t->target, t->inf.base, &magic, sizeof(magic)) == -ESRCH;
 
 	/* One failed read is not enough to leave probes behind. */
 	gone = gone && target_read(&t->target, t->inf.base, &magic, sizeof(magic)) == -ESRCH;
@@ -227,53 +230,62 @@ static bool left(void *ctx)
 	return gone;
 }
 
-/*
- * What we have written is known to us, too, and not only to the journal, which
- * lies in the target's memory: none of it may stand any more.
- */
-static int nothing_stands(const struct trace *t)
+/* Why is the program that we probed no more? NULL: it is. What of it cannot be
+ * read just now is no sign of its end. */
+static const char *why_gone(struct trace *t, const struct follow *f)
 {
-	auto_free uint8_t *is = malloc(t->live.nchanges + 1);
+	uint64_t start = procfs_start_time(t->pid);
 
-	if (!is)
-		return fail(ENOMEM, "verify the text");
-	for (size_t i = 0; i < t->live.nchanges; i++) {
-		const struct change *c = &t->live.changes[i];
-
-		if (text_look(&t->target, c, 1, is) < 0)
-			fail_clear();	/* unmapped meanwhile */
-		else if (is[0] == TEXT_TO)
-			return fail(0, "a jump still stands at %#lx",
-				    (unsigned long)c->addr), -EIO;
-	}
-	return 0;
+	if (follow_ended(f) || (start && start != t->target.start_time))
+		return "the target has ended";
+	if (!left(t))
+		return NULL;
+	return procfs_status(t->pid, 0, "VmSize", 10, -1) < 0 ? "the target has ended" :
+		"the target executes another program";
 }
 
-/* 10. */
-static int take_out(struct trace *t, struct follow *f, struct summary *s)
+/* The journal's last word, so that a later visit does not look for them. */
+static void mark_removed(struct trace *t)
 {
-	struct removal r = { 0 };
-	int err = 0;
+	for (size_t i = 0; i < t->live.nchanges; i++)
+		t->inf.map.slots[t->live.changes[i].slot].state = SLOT_REMOVED;
+}
 
-	if (f->why == FOLLOW_GONE)
-		reader_target_gone(t->reader);
-	err = f->why == FOLLOW_GONE ? remove_from_others(t->pid, t->session_ino, &r)
-		: remove_probes(t->pid, &r);
-	if (!err && f->why != FOLLOW_GONE)
-		err = nothing_stands(t);
-	if (err == -ESRCH || f->why == FOLLOW_GONE)
-		s->gone = true;
+/*
+ * 10. Only what the process is afterwards tells what an error meant: with the
+ * program its probes are gone, and forked children are left to be cleaned; in a
+ * process that lives on they may stand, whatever the error was.
+ */
+static int take_out(struct trace *t, const struct follow *f, struct summary *s)
+{
+	struct removal r = {
+		.changes = t->live.changes, .nchanges = t->live.nchanges, .before = &t->before,
+		.session = t->session_ino, .max_pause = t->opt->max_pause,
+	};
+	char cause[sizeof(r.left)];
+	int err = why_gone(t, f) ? 0 : remove_probes(t->pid, &r);
+
+	snprintf(cause, sizeof(cause), "%s", fail_text());
+	s->gone = why_gone(t, f);
+	if (s->gone) {
+		r.left[0] = '\0';
+		err = remove_from_others(t->pid, &r);
+		snprintf(cause, sizeof(cause), "%s", fail_text());
+	}
 	s->removed = s->verified = !err && !s->gone;
 	s->pause_ns = MAX(t->pause, r.longest_pause);
 	t->target.repaired += r.repaired;
 	t->target.shortened += r.shortened;
 	if (!err || s->gone)
 		t->committed = false;
-	if (err && !s->gone)
-		s->remains = base_printf("PROBES REMAIN: %s; inject stop -p %d goes on from there",
-					 fail_text(), t->pid);
+	if (err)
+		s->remains = base_printf("PROBES REMAIN, or the code could not be verified: %s; "
+					 "inject stop -p %d goes on from there",
+					 cause, t->pid);
+	else
+		mark_removed(t);
 	fail_clear();
-	return err == -ESRCH ? 0 : err;
+	return err;
 }
 
 static void say_disturbed(const struct trace *t)
@@ -342,6 +354,7 @@ static void trace_clear(struct trace *t)
 	close_session(t);
 	reader_free(t->reader);
 	probes_clear(&t->live);
+	verify_clear(&t->before);
 	free(t->needs);
 	infection_clear(&t->inf);
 	select_clear(&t->sel);

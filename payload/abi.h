@@ -160,6 +160,8 @@ enum slot_kind {
 				 * written first, removed last */
 	SLOT_EXIT = 1,
 	SLOT_ENTRY = 2,
+	SLOT_FOREIGN = 3,	/* no patch of ours, and always SLOT_FREE: `old`
+				 * stood there before us, whatever the file says */
 };
 
 /* The journal's record of one write of at most 16 bytes within one page. */

@@ -121,7 +121,7 @@ static void test_target_gone(void)
 	life = -1;
 	CHECK_EQ(follow(&s.f), 0);
 	CHECK_EQ(s.f.why, FOLLOW_GONE);
-	s.s.gone = true;
+	s.s.gone = "the target has ended";
 	end(&s, life, "net_read();\n");
 	CHECK_EQ(s.s.calls, 2);
 }

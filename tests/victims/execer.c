@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* execer: a process that execs itself on the command `exec`, and answers as
  * before under the same PID: nothing of a tracer may survive the exec. Spawns
- * short programs by posix_spawn (vfork) too. */
+ * short programs by posix_spawn (vfork) too. `fork` -> child PID, which waits
+ * to be killed. */
+#include <signal.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "tests/victims/victim.h"
@@ -26,8 +29,24 @@ static void spawn_once(void)
 		victim_wrong("posix_spawn");
 }
 
+static void fork_once(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	victim_say("child %d", pid);
+}
+
 static void command(const char *word)
 {
+	if (strcmp(word, "fork") == 0) {
+		fork_once();
+		return;
+	}
 	if (strcmp(word, "exec") == 0) {
 		execv("/proc/self/exe", args);
 		victim_wrong("execv");
