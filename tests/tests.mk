@@ -13,6 +13,32 @@ $(BUILD)/tests/patch/%: tests/patch/%.c $(LIB)
 	@mkdir -p $(@D); echo "  CC      $<"
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $< $(LIB) $(LDLIBS)
 
+# What compilers leave for tracers, in two programs each: for example
+# compiled/gcc_fentry-hooked. Those of a compiler that is not here are not built.
+COMPILED_gcc_pg := -pg
+COMPILED_gcc_static_pg := -pg -fno-pie -no-pie
+COMPILED_gcc_fentry := -pg -mfentry
+COMPILED_gcc_fentry_call := -pg -mfentry -fno-pie -no-pie -fcf-protection
+COMPILED_gcc_mcount_nops := -pg -mfentry -mnop-mcount -fno-pie -no-pie
+COMPILED_gcc_nops := -fpatchable-function-entry=5
+COMPILED_gcc_nops_landing := -fpatchable-function-entry=5 -fcf-protection
+COMPILED_gcc_nops_around := -fpatchable-function-entry=9,3 -fcf-protection
+COMPILED_gcc_nops_O0 := -fpatchable-function-entry=5 -fcf-protection -O0
+COMPILED_gcc_hooks := -finstrument-functions -DHOOKED_CALLS
+COMPILED_clang_pg := -pg
+COMPILED_clang_fentry := -pg -mfentry
+COMPILED_clang_nops := -fpatchable-function-entry=5
+COMPILED_clang_nops_landing := -fpatchable-function-entry=7,2 -fcf-protection
+COMPILED_clang_hooks := -finstrument-functions -DHOOKED_CALLS
+XRAY := -fxray-instrument -fxray-instruction-threshold=1 -DHOOKED_XRAY
+COMPILED_clang_xray := $(XRAY)
+COMPILED_clang_xray_landing := $(XRAY) -fcf-protection
+COMPILED_clang_xray_O0 := $(XRAY) -O0
+
+COMPILED := $(foreach v,$(filter COMPILED_%,$(.VARIABLES)), \
+	$(if $(shell command -v $(word 2,$(subst _, ,$v))), \
+	$(foreach p,hooked spin_threads,$(v:COMPILED_%=%)-$p)))
+
 # Victims: the programs that live tests trace. Never built with a sanitizer:
 # they are to look like anybody's program. -rdynamic keeps their names in
 # .dynsym, so that the stripped copy has them too.
@@ -21,7 +47,8 @@ VICTIM_CC := $(wildcard tests/victims/*.cc)
 VICTIMS := $(VICTIM_C:%.c=$(BUILD)/%) $(VICTIM_CC:%.cc=$(BUILD)/%) \
 	$(BUILD)/tests/victims/static $(BUILD)/tests/victims/stripped \
 	$(BUILD)/tests/victims/nameless $(BUILD)/tests/victims/plugin.so \
-	$(BUILD)/tests/victims/plugin_other.so
+	$(BUILD)/tests/victims/plugin_other.so \
+	$(COMPILED:%=$(BUILD)/tests/victims/compiled/%)
 VICTIM_CFLAGS := -O2 -g $(WARN) -Wno-missing-prototypes -Wno-infinite-recursion \
 	-pthread -MMD -MP
 
@@ -54,6 +81,15 @@ $(BUILD)/tests/victims/plugin.so: tests/victims/plugin/plugin.c
 $(BUILD)/tests/victims/plugin_other.so: tests/victims/plugin/plugin.c
 	@mkdir -p $(@D); echo "  CC      $< (shared, the other one)"
 	$(Q)$(CC) -std=gnu11 $(WARN) -O2 -g -fPIC -shared -DOTHER -o $@ $<
+
+$(COMPILED:%=$(BUILD)/tests/victims/compiled/%):
+	@mkdir -p $(@D); echo "  CC      $@"
+	$(Q)$(firstword $(subst _, ,$(@F))) $(CPPFLAGS) -std=gnu11 $(VICTIM_CFLAGS) \
+		$(COMPILED_$(firstword $(subst -, ,$(@F)))) -o $@ $<
+
+$(filter %-hooked,$(COMPILED:%=$(BUILD)/tests/victims/compiled/%)): tests/victims/hooked.c
+$(filter %-spin_threads,$(COMPILED:%=$(BUILD)/tests/victims/compiled/%)): \
+	tests/victims/spin_threads.c
 
 # Tools of the tests: textcheck, poke, failer.
 TOOL_SRCS := $(wildcard tests/tools/*.c tests/fault/*.c)

@@ -1,0 +1,124 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# compiled_hooks: what a program has its compiler arrange goes on while it is
+# traced: gmon.out has the same calls, its hooks are called as often, and XRay
+# patches and unpatches its sleds as threads run through them.
+# timeout: 120
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+ROUNDS=2000
+
+end_victim()
+{
+	exec 9>&-
+	wait "$VICTIM" || die "$variant: the victim failed"
+	VICTIM=
+	rm -f victim.in
+}
+
+# run: a counted phase; prints what the program's own hooks have seen.
+run() { tell "run $ROUNDS" '^ran' | cut -d' ' -f 3-; }
+
+# With probes in: trace.err then has the closing line.
+run_traced()
+{
+	inject_bg -p "$VICTIM" -f 'hook_*' -o /dev/null -m 4M
+	run
+	inject_end
+	verified
+}
+
+# XRay leaves parts of a sled as they were when it was on, so the text is not
+# that of the file: it is to be what it was.
+text()
+{
+	local from to
+
+	IFS=' -' read -r from to _ < <(grep "r-xp .*/$variant-hooked\$" "/proc/$VICTIM/maps")
+	dd if="/proc/$VICTIM/mem" bs=4096 skip=$((0x$from / 4096)) \
+		count=$(((0x$to - 0x$from) / 4096)) status=none | sha256sum
+}
+
+verified()
+{
+	has_line 'all probes removed, text verified' trace.err || die "$variant: not removed"
+}
+
+gmon()
+{
+	gprof -b -p "$VICTIMS/compiled/$variant-hooked" gmon.out |
+		awk '$NF ~ /^hook_/ { print $NF, $4 }' | sort
+}
+
+# -pg: the program itself counts, and says so when it ends.
+profiled()
+{
+	local want
+
+	victim "compiled/$variant-hooked"
+	run >/dev/null
+	end_victim
+	want=$(gmon)
+	[ "$(wc -l <<<"$want")" = 4 ] || die "$variant: gmon.out says $want"
+	victim "compiled/$variant-hooked"
+	run_traced >/dev/null
+	end_victim
+	[ "$(gmon)" = "$want" ] || die "$variant: gmon.out has $(gmon), not $want"
+}
+
+# hooks see as much as without probes, and as many calls as we do.
+hooked()
+{
+	local want got before
+
+	victim "compiled/$variant-hooked"
+	before=$(text)
+	[ "$1" = on ] && { tell on '^ok' >/dev/null; before=$(text); }
+	want=$(run)
+	got=$(run_traced)
+	[ "$got" = "$want" ] || die "$variant: hooks saw $got, not $want"
+	[ "$(cut -d' ' -f 2 <<<"$got")" = "$(closing calls)" ] ||
+		die "$variant: hooks saw $got, we $(closing calls) calls"
+	[ "$(closing lost)" = 0 ] || die "$variant: events were lost"
+	[ "$(text)" = "$before" ] || die "$variant: the text is not what it was"
+	victim_works
+	end_victim
+}
+
+# XRay rewrites its sleds under threads that run, probes being in, before
+# they come, and when they go.
+toggled()
+{
+	local before
+
+	victim "compiled/$variant-hooked" 3
+	tell "toggle 1" '^ok' >/dev/null
+	before=$(text)
+	inject_bg -p "$VICTIM" -f 'hook_*' -o /dev/null
+	tell "toggle 40" '^ok' 60 >/dev/null
+	tell on '^ok' >/dev/null
+	inject_end
+	verified
+	inject_bg -p "$VICTIM" -f 'hook_*' -o /dev/null
+	[ "$(grep -c refused trace.err)" = 0 ] || die "$variant: refused with sleds on"
+	tell off '^ok' >/dev/null
+	inject_end
+	verified
+	[ "$(text)" = "$before" ] || die "$variant: the text is not what it was"
+	victim_works
+	end_victim
+}
+
+n=0
+for file in "$VICTIMS"/compiled/*-hooked; do
+	variant=$(basename "$file" -hooked)
+	case $variant in
+	*hooks*) hooked off ;;
+	*xray*) hooked on; toggled ;;
+	*pg* | *fentry*) need gprof; profiled ;;
+	*) continue ;;
+	esac
+	n=$((n + 1))
+done
+[ $n -ge 5 ] || skip "no compiler made the programs ($n)"
