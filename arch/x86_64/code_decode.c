@@ -148,6 +148,16 @@ static void classify_pcrel(const uint8_t *p, const struct x86_form *f,
 		ret->flags |= INSN_PINNED;
 }
 
+/* Processors disagree about which flag ends a loop that has a rep prefix; and
+ * no branch may be locked: it traps where it stands. */
+static bool is_odd(const struct x86_form *f)
+{
+	bool loop = f->map == X86_MAP_ONE && (f->op & ~3) == 0xe0;
+
+	return f->prefixes & X86_LOCK ||
+	       (loop && f->prefixes & (X86_REP | X86_REPNE));
+}
+
 static void classify_transfer(const uint8_t *p, const struct x86_form *f,
 			      struct insn *ret)
 {
@@ -157,7 +167,7 @@ static void classify_transfer(const uint8_t *p, const struct x86_form *f,
 	case INSN_CALL:
 		ret->dest = ret->pc + f->size +
 			    x86_signed(p + f->imm_at, f->imm_size);
-		if (is_cut(f) || is_xbegin(f))
+		if (is_cut(f) || is_xbegin(f) || is_odd(f))
 			ret->flags |= INSN_PINNED;
 		break;
 	case INSN_JUMP_INDIRECT:
@@ -165,7 +175,7 @@ static void classify_transfer(const uint8_t *p, const struct x86_form *f,
 		classify_indirect(p, f, ret);
 		/* fall through */
 	case INSN_RETURN:
-		if (is_cut(f))
+		if (is_cut(f) || is_odd(f))
 			ret->flags |= INSN_PINNED;
 		break;
 	case INSN_UNKNOWN:

@@ -42,6 +42,8 @@ static const struct golden_insn insns[] = {
 	{ "loop", "e2 fe", 2, INSN_BRANCH, 0, PC, 0 },
 	{ "loope", "e1 fe", 2, INSN_BRANCH, 0, PC, 0 },
 	{ "loopne", "e0 fe", 2, INSN_BRANCH, 0, PC, 0 },
+	{ "jo_lock", "f0 f3 67 4a 70 fa", 6, INSN_BRANCH, INSN_PINNED, PC, 0 },
+	{ "loopne_rep", "f3 e0 fd", 3, INSN_BRANCH, INSN_PINNED, PC, 0 },
 	{ "jrcxz", "e3 00", 2, INSN_BRANCH, 0, PC + 2, 0 },
 	{ "jecxz", "67 e3 00", 3, INSN_BRANCH, 0, PC + 3, 0 },
 	{ "xbegin", "c7 f8 fa 0f 00 00", 6, INSN_BRANCH, INSN_PINNED, 0x402000, 0 },
