@@ -39,6 +39,24 @@ COMPILED := $(foreach v,$(filter COMPILED_%,$(.VARIABLES)), \
 	$(if $(shell command -v $(word 2,$(subst _, ,$v))), \
 	$(foreach p,hooked spin_threads,$(v:COMPILED_%=%)-$p)))
 
+# The differential fuzzer: some seconds of it with every check, and at length.
+FUZZ := $(BUILD)/tests/fuzz/windows
+FUZZ_RUNS ?= 20000000
+FUZZ_SEED ?= $(shell date +%s)
+FUZZ_FILES ?= $(wildcard /usr/sbin/nginx /usr/bin/redis-server /usr/bin/python3.* \
+	/usr/bin/perl /bin/bash /lib/*-linux-gnu/libc.so.6 /lib/*-linux-gnu/libm.so.6 \
+	/usr/lib/*-linux-gnu/libcrypto.so.3 /usr/lib/*-linux-gnu/libstdc++.so.6)
+# It runs the code of its host: x86-64 so far.
+UNIT_BIN += $(if $(filter x86_64,$(ARCH)),$(FUZZ))
+
+$(BUILD)/tests/fuzz/%.o: tests/fuzz/%.c
+	@mkdir -p $(@D); echo "  CC      $<"
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
+
+$(FUZZ): $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/fuzz/*.c)) $(LIB)
+	@echo "  LD      $@"
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
+
 # Victims: the programs that live tests trace. Never built with a sanitizer:
 # they are to look like anybody's program. -rdynamic keeps their names in
 # .dynsym, so that the stripped copy has them too.
@@ -142,6 +160,12 @@ soak: deps
 	@$(MAKE) --no-print-directory all victims
 	@SOAK=1 tests/run $(BUILD) $(FAULT) $(STRESS) $(LIVE)
 
+# Stubs against what they stand for: made-up functions, then real files. The
+# seed is printed with what fails.
+fuzz: $(FUZZ)
+	$(FUZZ) -s $(FUZZ_SEED) -n $(FUZZ_RUNS)
+	$(FUZZ) -s $(FUZZ_SEED) -n $(FUZZ_RUNS) $(FUZZ_FILES)
+
 demo:
 	@tools/deps.sh build
 	@$(MAKE) --no-print-directory all $(DEMO) $(BUILD)/tests/tools/textcheck
@@ -155,4 +179,4 @@ bench:
 lint:
 	@tools/lint.sh
 
-.PHONY: unit victims deps check check-unit check-live soak demo bench lint
+.PHONY: unit victims deps check check-unit check-live soak fuzz demo bench lint

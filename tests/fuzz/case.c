@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * case: from which bytes and which state do the two runs start?
+ */
+#include "tests/fuzz/case.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "arch/x86_64/code.h"
+
+enum { STUB_CAP = 4096, BREAKPOINT = 0xcc };
+
+/* The second byte and ModRM of `0f ae`, `0f c7` and `0f 01` name what they do. */
+static bool is_system_group(const struct x86_form *f)
+{
+	uint8_t reg = x86_modrm_reg(f);
+
+	switch (f->op) {
+	case 0xae:	/* xsave and fxsave write where the last x87 instruction
+			 * stood; wrfsbase, wrgsbase, umonitor, tpause */
+		return f->memory ? reg == 0 || reg == 4 || reg == 6 :
+			f->prefixes & (X86_REP | X86_REPNE | X86_OPSIZE);
+	case 0xc7:	/* xsavec; rdrand, rdseed, rdpid */
+		return f->memory ? reg != 1 : true;
+	case 0x01:	/* wrpkru, rdtscp, xgetbv, enclaves, ... */
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* What this cannot run, or not twice with the same result. */
+static bool is_incomparable(const struct x86_form *f)
+{
+	uint8_t reg = x86_modrm_reg(f);
+
+	if (f->coding != X86_LEGACY)
+		return false;
+	if (f->map == X86_MAP_ONE)
+		/* popf (single steps), iret, segment registers; fnstenv and
+		 * fnsave write where the last x87 instruction stood; xbegin */
+		return f->op == 0x9d || f->op == 0xcf || f->op == 0x8e ||
+			((f->op == 0xd9 || f->op == 0xdd) && f->memory && reg == 6) ||
+			(f->op == 0xc7 && f->modrm == 0xf8);
+	if (f->map != X86_MAP_0F)
+		return false;
+	switch (f->op) {
+	case 0x31: case 0x33: case 0xa2:	/* rdtsc, rdpmc, cpuid */
+	case 0xa1: case 0xa9:			/* pop fs, pop gs */
+	case 0xb2: case 0xb4: case 0xb5:	/* lss, lfs, lgs */
+		return true;
+	default:
+		return is_system_group(f);
+	}
+}
+
+static bool add_ref(struct fuzz_case *c, raddr_t ref)
+{
+	struct range r = { ref, ref + WORLD_REF };
+
+	if (r.start < c->world->range.start || r.end > c->world->stubs.start)
+		return false;
+	for (size_t i = 0; i < c->nrefs; i++)
+		if (c->refs[i] < r.end && r.start < c->refs[i] + WORLD_REF)
+			return false;
+	if (c->nrefs == WORLD_REFS)
+		return false;
+	c->refs[c->nrefs++] = ref;
+	return true;
+}
+
+static bool read_window(struct fuzz_case *c, const uint8_t *p)
+{
+	const struct site *s = c->site;
+
+	c->nrefs = 0;
+	for (size_t i = 0; i < s->ninsns; i++) {
+		struct insn *in = &c->insns[i];
+		size_t off = s->insns[i].off;
+		struct x86_form form;
+
+		if (c->arch->decode(p + off, s->window - off, s->pc + off, in) ||
+		    x86_parse(p + off, in->size, &form) || is_incomparable(&form))
+			return false;
+		bool memory = in->flags & INSN_PCREL &&
+			!(form.map == X86_MAP_ONE && form.op == 0x8d);
+
+		if (memory && !world_is_text(c->world, in->ref) && !add_ref(c, in->ref))
+			return false;
+	}
+	return true;
+}
+
+static void put(const struct fuzz_case *c, raddr_t at, const uint8_t *p, size_t n)
+{
+	memcpy(world_at(c->world, at), p, n);
+}
+
+static void put_breakpoints(const struct fuzz_case *c, raddr_t at, size_t n)
+{
+	memset(world_at(c->world, at), BREAKPOINT, n);
+}
+
+static void put_window(const struct fuzz_case *c)
+{
+	size_t left;
+
+	put(c, c->site->pc, symbols_text(c->world->symbols, c->site->pc, &left),
+	    c->site->window);
+}
+
+static void put_jump(const struct fuzz_case *c)
+{
+	const struct patch *hole = &c->site->hole, *jump = &c->site->jump;
+
+	if (hole->len)
+		put(c, hole->pc, hole->new_, hole->len);
+	put(c, jump->pc, jump->new_, jump->len);
+}
+
+void case_end(struct fuzz_case *c)
+{
+	const struct site *s = c->site;
+
+	put_breakpoints(c, s->pc, MAX(s->window, s->jump.len));
+	if (s->hole.len)
+		put_breakpoints(c, s->hole.pc, s->hole.len);
+}
+
+/* Somewhere within reach, at any alignment. */
+static bool place(struct fuzz_case *c, const uint8_t *window)
+{
+	uint8_t code[STUB_CAP];
+	raddr_t room = range_size(c->world->stubs) - sizeof(code);
+
+	c->site->stub = c->world->stubs.start + world_random() % room;
+	if (plan_place(c->arch, c->probe, c->site, window, &c->world->routines,
+		       code, sizeof(code)))
+		return false;
+	put(c, c->site->stub, code, c->site->stub_size);
+	return true;
+}
+
+bool case_begin(struct fuzz_case *c, const struct probe *probe, struct site *site)
+{
+	size_t left;
+	const uint8_t *p = symbols_text(c->world->symbols, site->pc, &left);
+
+	c->probe = probe;
+	c->site = site;
+	if (!p || left < site->window || !read_window(c, p) || !place(c, p))
+		return false;
+	world_fill(c->world, c->begin.block);
+	return true;
+}
+
+/* Some words of the block are new in each run; all of them take too long. */
+static void vary_block(struct fuzz_case *c)
+{
+	for (int i = 0; i < 64; i++) {
+		uint64_t value = world_value(c->world);
+
+		memcpy(c->begin.block + world_random() % (WORLD_BLOCK / 8) * 8, &value, 8);
+	}
+	for (size_t i = 0; i < c->nrefs; i++)
+		for (int k = 0; k < WORLD_REF; k += 8) {
+			uint64_t value = world_value(c->world);
+
+			memcpy(c->begin.refs[i] + k, &value, 8);
+		}
+}
+
+static void put_memory(struct fuzz_case *c)
+{
+	memcpy(c->world->block, c->begin.block, WORLD_BLOCK);
+	for (size_t i = 0; i < c->nrefs; i++)
+		put(c, c->refs[i], c->begin.refs[i], WORLD_REF);
+	memset(c->world->logs, 0, WORLD_LOGS * 8);
+}
+
+/* What a function finds below its stack pointer is anything: now what the stub
+ * has left there, or its complement. */
+static void change_below(const struct fuzz_case *c)
+{
+	uint8_t *sp = (uint8_t *)(uintptr_t)c->begin.state.regs[REG_RSP];
+	size_t at = (size_t)(sp - c->world->block) - WORLD_RED_ZONE;
+	uint8_t flip = c->run == RUN_AGAIN ? 0 : 0xff;
+
+	for (size_t end = at + WORLD_RED_ZONE; at < end; at++)
+		c->world->block[at] = c->out[RUN_STUB].block[at] ^ flip;
+}
+
+static void begin(struct fuzz_case *c, struct state *s)
+{
+	vary_block(c);
+	world_registers(c->world, s);
+	s->regs[REG_RIP] = (greg_t)(uintptr_t)world_at(c->world, c->site->pc);
+	c->begin.state = *s;
+}
+
+void case_start(struct fuzz_case *c, enum run run, struct state *s)
+{
+	if (run == RUN_WINDOW)
+		begin(c, s);
+	c->run = run;
+	case_end(c);
+	if (run == RUN_STUB)
+		put_jump(c);
+	else
+		put_window(c);
+	put_memory(c);
+	if (run >= RUN_AGAIN && c->site->entry)
+		change_below(c);
+	*s = c->begin.state;
+}
+
+void case_keep(struct fuzz_case *c, const struct ending *e, const struct state *s)
+{
+	struct outcome *o = &c->out[c->run];
+
+	o->end = *e;
+	o->state = *s;
+	memcpy(o->block, c->world->block, WORLD_BLOCK);
+	for (size_t i = 0; i < c->nrefs; i++)
+		memcpy(o->refs[i], world_at(c->world, c->refs[i]), WORLD_REF);
+	memcpy(o->logs, c->world->logs, sizeof(o->logs));
+}
+
+void tally_print(const struct tally *t)
+{
+	printf("%lu sites, %lu passed over; %lu runs left the window, %lu met a "
+	       "fault, %lu endless, %lu without a stack; %lu differ\n",
+	       t->sites, t->passed_over, t->verdicts[VERDICT_LEFT],
+	       t->verdicts[VERDICT_FAULT], t->verdicts[VERDICT_ENDLESS],
+	       t->verdicts[VERDICT_NO_STACK], t->verdicts[VERDICT_DIFFERENT]);
+}
