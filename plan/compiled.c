@@ -62,19 +62,27 @@ static size_t nops_from(const struct body *b, size_t first)
 	return n;
 }
 
-static bool has_sled(const struct symbols *syms, raddr_t at)
+/* How many sleds begin at `at` or before. */
+static size_t sleds_up_to(const struct symbols *syms, raddr_t at)
 {
 	size_t lo = 0, hi = syms->nsleds;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (syms->sleds[mid] < at)
+		if (syms->sleds[mid] <= at)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo < syms->nsleds && syms->sleds[lo] == at;
+	return lo;
+}
+
+static bool has_sled(const struct symbols *syms, raddr_t at)
+{
+	size_t n = sleds_up_to(syms, at);
+
+	return n && syms->sleds[n - 1] == at;
 }
 
 /* The step behind the sled at step `i`; `i` if there is none. */
@@ -115,16 +123,16 @@ bool compiled_is_sled(const struct body *b, size_t step)
 
 /* Where the sled at `at` ends: where its jump leads, or behind the nops that
  * follow its return. */
-static raddr_t sled_end(const struct plan_impl *p, raddr_t at)
+static raddr_t sled_end(const struct arch *arch, const struct symbols *syms, raddr_t at)
 {
 	struct insn in = { .pc = at };
 	raddr_t end = at;
 	size_t left;
 
 	do {
-		const uint8_t *bytes = symbols_text(p->symbols, end, &left);
+		const uint8_t *bytes = symbols_text(syms, end, &left);
 
-		if (!bytes || p->arch->measure(bytes, left, end, &in))
+		if (!bytes || arch->measure(bytes, left, end, &in))
 			return MAX(end, at + 1);
 		if (end == at && in.kind == INSN_JUMP && in.dest > at &&
 		    in.dest - at <= SLED_MAX)
@@ -142,5 +150,12 @@ void compiled_keep_sleds(struct plan_impl *p)
 
 	for (size_t i = 0; i < syms->nsleds; i++)
 		ground_set(p, LAYER_TAKEN, syms->sleds[i],
-			   sled_end(p, syms->sleds[i]) - syms->sleds[i]);
+			   sled_end(p->arch, syms, syms->sleds[i]) - syms->sleds[i]);
+}
+
+bool plan_in_sled(const struct arch *arch, const struct symbols *syms, raddr_t a)
+{
+	size_t n = sleds_up_to(syms, a);
+
+	return n && a < sled_end(arch, syms, syms->sleds[n - 1]);
 }

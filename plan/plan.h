@@ -157,6 +157,10 @@ struct plan_options {
  * be called right after symbols_open. 0 or -ENOMEM. */
 int plan_linkage(const struct arch *, struct symbols *);
 
+/* Does this byte belong to a sled, which the program's own runtime rewrites as it
+ * likes? No site is ever there. */
+bool plan_in_sled(const struct arch *, const struct symbols *, raddr_t);
+
 /*
  * Decide the sites of `n` functions of one module. Refusals are values in the
  * probes, not errors; -ENOMEM and -EBADMSG (functions that overlap without
