@@ -31,6 +31,18 @@
 #define THREAD_TOP 32
 #define THREAD_LO 40
 #define THREAD_FRAMES_END 48
+#define THREAD_RING 56
+#define THREAD_FULL_TAIL 64
+#define RING_TAIL 24
+#define RING_LOST_ENTRIES 32
+#define RING_LOST_EXITS 40
+
+/* thread.end while the ring is full: the recording routines count what they
+ * drop, and come back to the slow path when ring.tail has moved. */
+#define END_FULL 1
+
+/* In a word of kind REC_NONE for slow_entry: the frame is of a lost entry. */
+#define SETTLE_LOST 4
 
 /* Offsets in struct arena_header (arch/<name>/hot.S begins with one). */
 #define ARENA_TLS 0
@@ -272,20 +284,25 @@ struct stack {
  * to a thread that stands in the middle of the fast path.
  */
 struct thread {
-	uint64_t cur;		/* the next word goes to this address */
-	uint64_t end;		/* end of the current sub-buffer; 0 keeps
-				 * everything on the slow path */
+	uint64_t cur;		/* the next word goes to this address; while the
+				 * ring is full an odd number, which counts losses
+				 * by 2 and never has the same value again */
+	uint64_t end;		/* end of the current sub-buffer; END_FULL; 0
+				 * keeps everything on the slow path */
 	uint64_t limit;		/* slow path when the clock has passed this */
 	uint64_t bias;		/* (epoch << 2), subtracted from (tsc << 2) */
 	uint64_t top;		/* offset of the innermost open frame */
 	uint64_t lo;		/* lowest sp of the current stack */
 	uint64_t frames_end;	/* offset past the last frame of the piece */
+	uint64_t ring;		/* address of its ring */
+	uint64_t full_tail;	/* the ring's tail when it was found full */
 	uint64_t magic;		/* THREAD_MAGIC once claimed; 0: wiped or new */
 	uint64_t busy;		/* sp of the call that is in the slow path: what
 				 * is nested in it is lost. 0: none */
-	uint64_t subbuf_end;	/* what `end` is outside the slow path */
+	uint64_t subbuf_end;	/* what `end` is outside the slow path: 0 if no
+				 * sub-buffer is current */
 	uint64_t visit;		/* which hello it was claimed after */
-	uint64_t ring;		/* address of its ring */
+	uint64_t losses;	/* the last odd `cur` */
 	uint64_t reported;	/* lost words that EXT_LOST has told */
 	uint64_t switches;	/* between stacks */
 	uint32_t index;		/* of its ring */
@@ -337,6 +354,11 @@ ABI_ASSERT(offsetof(struct thread, bias) == THREAD_BIAS);
 ABI_ASSERT(offsetof(struct thread, top) == THREAD_TOP);
 ABI_ASSERT(offsetof(struct thread, lo) == THREAD_LO);
 ABI_ASSERT(offsetof(struct thread, frames_end) == THREAD_FRAMES_END);
+ABI_ASSERT(offsetof(struct thread, ring) == THREAD_RING);
+ABI_ASSERT(offsetof(struct thread, full_tail) == THREAD_FULL_TAIL);
+ABI_ASSERT(offsetof(struct ring, tail) == RING_TAIL);
+ABI_ASSERT(offsetof(struct ring, lost_entries) == RING_LOST_ENTRIES);
+ABI_ASSERT(offsetof(struct ring, lost_exits) == RING_LOST_EXITS);
 ABI_ASSERT(offsetof(struct arena_header, tls_offset) == ARENA_TLS);
 ABI_ASSERT(offsetof(struct arena_header, slow_entry) == ARENA_SLOW_ENTRY);
 ABI_ASSERT(offsetof(struct arena_header, slow_exit) == ARENA_SLOW_EXIT);

@@ -9,8 +9,12 @@
  * written) before the next one is begun, its header is written before `head`
  * counts it, its place is taken after that, and the words come last. A slow
  * path that was left for good in between leaves a number without a place at
- * worst, or an empty sub-buffer. `subbuf_end` is not 0 only while `cur` lies in
- * the current one: it is written after it, and erased before.
+ * worst, or an empty sub-buffer. `subbuf_end` is written after the `cur` that
+ * belongs to it, and erased before.
+ *
+ * A ring that is full is one more state of the same kind: `subbuf_end` is
+ * END_FULL, `cur` is odd, and hot.S drops and counts until `tail` moves. Every
+ * failed search for a place moves `cur`, as every drop in hot.S does.
  */
 #include "payload/payload.h"
 
@@ -52,11 +56,21 @@ void ring_close(struct thread *t)
 {
 	struct subbuf *b = (struct subbuf *)(t->subbuf_end - SUBBUF_SIZE);
 
-	if (!t->subbuf_end)
-		return;
-	publish(&b->reserved, t->cur - (uint64_t)(b + 1));
+	if (t->cur & 1)
+		t->losses = t->cur;
+	else if (t->subbuf_end)
+		publish(&b->reserved, t->cur - (uint64_t)(b + 1));
 	publish(&t->subbuf_end, 0);
 	publish(&t->cur, 0);
+}
+
+/* `tail` was read before the search that found no place. */
+static void fill_up(struct thread *t, uint64_t tail)
+{
+	t->losses = (t->losses | 1) + 2;
+	t->full_tail = tail;
+	publish(&t->cur, t->losses);
+	publish(&t->subbuf_end, END_FULL);
 }
 
 /* Write the header of sub-buffer `b`, the `seq`-th of the ring. */
@@ -79,12 +93,14 @@ static void fill_header(const struct thread *t, struct subbuf *b, uint64_t seq,
 static bool begin(struct session *s, struct thread *t)
 {
 	struct ring *r = thread_ring(t);
-	uint64_t head = r->head;
+	uint64_t head = r->head, tail = observe(&r->tail);
 	struct subbuf *b;
 	uint32_t place;
 
-	if (!find_place(s, r, &place))
+	if (!find_place(s, r, &place)) {
+		fill_up(t, tail);
 		return false;
+	}
 	b = subbuf_at(t, place);
 	fill_header(t, b, head + 1, cpu_clock());
 	publish(&r->head, head + 1);
@@ -99,7 +115,7 @@ static bool begin(struct session *s, struct thread *t)
 
 static bool fits(const struct thread *t, unsigned int n)
 {
-	return t->subbuf_end && t->cur + n * WORD_SIZE <= t->subbuf_end &&
+	return t->subbuf_end > END_FULL && t->cur + n * WORD_SIZE <= t->subbuf_end &&
 	       cpu_clock() < t->limit;
 }
 
@@ -166,6 +182,5 @@ void ring_lose(struct thread *t, enum what what)
 {
 	struct ring *r = thread_ring(t);
 
-	__atomic_fetch_add(what == WHAT_ENTRY ? &r->lost_entries : &r->lost_exits,
-			   1, __ATOMIC_RELAXED);
+	cpu_count(what == WHAT_ENTRY ? &r->lost_entries : &r->lost_exits);
 }

@@ -100,13 +100,15 @@ static void push(struct thread *t, uint64_t frame)
 }
 
 /*
- * A fast path was interrupted between its record and its frame by a handler
- * that recorded, too; `top` is where it left the stack's top. Nothing is
+ * A fast path was interrupted between its record, or its loss, and its frame by
+ * a handler that had one, too; `word` says where it left the stack's top, and
+ * whether the frame is that of a lost entry. Nothing is
  * counted, and nothing recorded but that we are on this stack again, which
  * the fast path would take for told.
  */
-static void settle(uint64_t top, uint64_t sp, bool entry)
+static void settle(uint64_t word, uint64_t sp, bool entry)
 {
+	uint64_t top = word >> 2 & ~7ull;
 	struct session *s = observe(&payload_session);
 	struct thread *t = claim_kept();
 
@@ -115,7 +117,7 @@ static void settle(uint64_t top, uint64_t sp, bool entry)
 	own(t, sp);
 	stacks_settle(t, top);
 	if (entry)
-		*frames_at(t, top) = sp;
+		*frames_at(t, top) = word & SETTLE_LOST ? sp - 7 : sp;
 	if (observe(&s->state) != SESSION_CLOSED)
 		ring_room(s, t, 0);
 	leave(t);
@@ -131,7 +133,7 @@ void payload_slow_entry(uint64_t word, uint64_t sp)
 	struct slow w;
 
 	if (is_settling(word)) {
-		settle(word >> 2, sp, true);
+		settle(word, sp, true);
 		return;
 	}
 	if (!enter(&w, sp, WHAT_ENTRY))
@@ -153,7 +155,7 @@ void payload_slow_exit(uint64_t word, uint64_t sp)
 	uint64_t frame;
 
 	if (is_settling(word)) {
-		settle(word >> 2, sp, false);
+		settle(word, sp, false);
 		return;
 	}
 	if (!enter(&w, sp, WHAT_EXIT))

@@ -30,6 +30,12 @@ static inline uint64_t cpu_thread_pointer(void)
 	return tp;
 }
 
+/* One more, where only signal handlers of this thread may come between. */
+static inline void cpu_count(uint64_t *n)
+{
+	__asm__ volatile("incq %0" : "+m"(*n) : : "cc");
+}
+
 /* A system call that leaves errno alone: the result, or -errno. */
 static inline long cpu_syscall(long nr, long a, long b, long c)
 {

@@ -17,6 +17,10 @@
  * or above S is touched. All registers but %rax and all flags are kept, and
  * vector state is never used. pushf costs as much as the clock: hence lahf.
  *
+ * Where the ring is full the routine does the same with a loss: it is counted
+ * instead of recorded, without a time. `cur` is then an odd number that moves
+ * with every loss, so that what follows about `cur` holds for both.
+ *
  * A routine that cannot do its work undoes its pushes and goes on at the
  * payload's slow_x, as if the stub had called that: see slow.S.
  *
@@ -50,6 +54,9 @@
 hot_begin:
 	.fill	64, 1, 0
 
+/* A child that a signal handler forks right here finds all zeros in the thread:
+ * what is loaded from it is an address only if `end`, looked at later, is not. */
+
 /* Keep what is used: %rdx %rcx %rsi %rdi, the word, the flags. %rsi becomes
  * the thread; leaves by label 8 if there is none. */
 	.macro	enter
@@ -78,7 +85,7 @@ hot_begin:
 	pop	%rdx
 	.endm
 
-/* %rcx: the cursor, with room for \bytes; leaves by 8. */
+/* %rcx: the cursor, with room for \bytes; leaves by 6. */
 	.macro	cursor bytes
 	mov	THREAD_CUR(%rsi), %rcx
 	.if	\bytes == 8
@@ -87,7 +94,18 @@ hot_begin:
 	lea	\bytes - 8(%rcx), %rdx
 	cmp	THREAD_END(%rsi), %rdx
 	.endif
-	jae	8f
+	jae	6f
+	.endm
+
+/* There is no room because the ring, %rdx, is full, and has been since it was
+ * found to be; else leaves by 8. */
+	.macro	full
+	mov	THREAD_RING(%rsi), %rdx
+	cmpq	$END_FULL, THREAD_END(%rsi)
+	jne	8f
+	mov	RING_TAIL(%rdx), %rax
+	cmp	THREAD_FULL_TAIL(%rsi), %rax
+	jne	8f
 	.endm
 
 /* The stack pointer belongs to this stack and is below its innermost frame,
@@ -121,27 +139,63 @@ hot_begin:
 	jne	1b
 	.endm
 
-	.balign 64
-hot_entry:
-	enter
-1:	cursor	8
+/* Count a loss: as reserve, and then in the ring, at \counter. */
+	.macro	lose counter
+	mov	%rcx, %rax
+	add	$2, %rcx
+	cmpxchg	%rcx, THREAD_CUR(%rsi)
+	jne	1b
+	incq	\counter(%rdx)
+	.endm
+
+/* %rdi becomes the offset of one more frame; leaves by 8. */
+	.macro	one_more
 	on_stack
 	add	$8, %rdi
 	cmp	THREAD_FRAMES_END(%rsi), %rdi
 	jae	8f
+	.endm
+
+/* Write the frame %rdx there; leaves by 7 if it is to be settled. */
+	.macro	frame
+	mov	%rdx, (%rsi, %rdi)
+	mov	%rdi, THREAD_TOP(%rsi)
+	cmp	%rcx, THREAD_CUR(%rsi)
+	jne	7f
+	.endm
+
+/* Take it away. */
+	.macro	unframe
+	sub	$8, %rdi
+	mov	%rdi, THREAD_TOP(%rsi)
+	cmp	%rcx, THREAD_CUR(%rsi)
+	jne	7f
+	.endm
+
+	.balign 64
+hot_entry:
+	enter
+1:	cursor	8
+	one_more
 	clock
 	add	WORD(%rsp), %rdx
 	reserve	8
 	mov	%rdx, (%rax)
 	lea	S(%rsp), %rdx
-	mov	%rdx, (%rsi, %rdi)
-	mov	%rdi, THREAD_TOP(%rsi)
-	cmp	%rcx, THREAD_CUR(%rsi)
-	jne	7f
+	frame
 	pops
 	ret
-7:	shl	$2, %rdi
-	mov	%rdi, WORD(%rsp)	/* REC_NONE: the frame is to be settled */
+6:	full
+	one_more
+	lose	RING_LOST_ENTRIES
+	lea	S-7(%rsp), %rdx
+	frame
+	pops
+	ret
+7:	shl	$2, %rdi		/* REC_NONE: the frame is to be settled */
+	and	$1, %edx		/* it is odd if the entry was lost */
+	lea	(%rdi, %rdx, SETTLE_LOST), %rdi
+	mov	%rdi, WORD(%rsp)
 8:	pops
 	jmp	*hot_begin+ARENA_SLOW_ENTRY(%rip)
 
@@ -157,10 +211,18 @@ hot_exit:
 	add	WORD(%rsp), %rdx
 	reserve	8
 	mov	%rdx, (%rax)
-	sub	$8, %rdi
-	mov	%rdi, THREAD_TOP(%rsi)
-	cmp	%rcx, THREAD_CUR(%rsi)
-	jne	7f
+	unframe
+	pops
+	ret
+6:	full
+	lea	S(%rsp), %rax
+	mov	THREAD_TOP(%rsi), %rdi
+	sub	(%rsi, %rdi), %rax
+	je	5f
+	cmp	$7, %rax		/* the entry was lost, too */
+	jne	8f
+5:	lose	RING_LOST_EXITS
+	unframe
 	pops
 	ret
 7:	shl	$2, %rdi
@@ -183,6 +245,11 @@ hot_mark:
 	shr	$REC_FUNC_SHIFT - 2, %rdi
 	mov	%rdi, 8(%rax)
 	mov	%rdx, (%rax)
+	pops
+	ret
+6:	full
+	on_stack
+	lose	RING_LOST_ENTRIES
 	pops
 	ret
 8:	pops

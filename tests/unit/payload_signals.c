@@ -10,7 +10,7 @@
 #include <time.h>
 #include "tests/unit/payload_world.h"
 
-enum { SECONDS_MS = 1500, PERIOD_NS = 150000, DEPTH = 4096, STACKS = 4096 };
+enum { SECONDS_MS = 1500, ENOUGH = 1000, PERIOD_NS = 150000, DEPTH = 4096, STACKS = 4096 };
 
 static struct world w;
 static probed_fn *leaf, *outer, *in_handler, *handler_leaf, *marker;
@@ -125,7 +125,8 @@ static uint64_t now_ms(void)
 	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* Calls until the time is over; the number of outer() calls made. */
+/* Calls until the time is over and enough signals came; the number of outer()
+ * calls made. */
 static uint64_t hammer(uint64_t *leaves)
 {
 	static volatile uint64_t outers, singles;
@@ -134,7 +135,7 @@ static uint64_t hammer(uint64_t *leaves)
 
 	outers = singles = 0;
 	sigsetjmp(out, 1);
-	while (now_ms() < end)
+	while (now_ms() < end || handled <= ENOUGH)
 		for (i = 0; i < 1000; i++) {
 			outers++;
 			outer(NULL);
@@ -180,7 +181,7 @@ static struct result run(int flags, unsigned int pause_us, uint32_t nsub)
 	ret.d = rd.d;
 	ret.lost = rd.r->lost_entries;
 	CHECK_EQ(ret.d.inversions, 0);
-	CHECK(handled > 1000);
+	CHECK(handled > ENOUGH);
 	return ret;
 }
 
@@ -216,6 +217,20 @@ static void paired(const struct result *r)
 	CHECK_EQ(r->p->depths_wrong, 0);
 }
 
+/* No call is open: then no stack has a frame left. */
+static void balanced(void)
+{
+	const struct thread *t = world_thread(&w, world_ring_of(&w, 0));
+	uint32_t i;
+
+	for (i = 0; i < THREAD_STACKS; i++) {
+		uint64_t top = i == t->current ? t->top : t->stacks[i].top;
+
+		if (t->stacks[i].used)
+			CHECK_EQ(top, i ? FRAMES_SPLIT + (i - 1) * FRAMES_OTHER : FRAMES_OFF);
+	}
+}
+
 static void test_same_stack(void)
 {
 	struct result r = run(SA_RESTART, 500, 256);
@@ -247,6 +262,7 @@ static void test_overflow(int flags)
 	report("overflow", &r);
 	CHECK(r.lost > 0);
 	exact(&r);
+	balanced();
 	free(r.p);
 }
 

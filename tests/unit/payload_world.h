@@ -249,6 +249,14 @@ static inline struct ring *world_ring_of(struct world *w, int tid)
 	CHECK(!"the thread has a ring");
 }
 
+/* What its thread keeps for itself. */
+static inline struct thread *world_thread(const struct world *w, const struct ring *r)
+{
+	uint64_t i = ((uint64_t)r - w->s->base - w->s->rings_off) / w->s->ring_stride;
+
+	return (struct thread *)(w->s->threads + i * THREAD_SIZE);
+}
+
 struct drain {
 	uint64_t last;			/* time of the last record */
 	uint64_t inversions, holes, words;
