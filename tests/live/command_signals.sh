@@ -1,0 +1,60 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# command_signals: a signal that is sent to inject alone reaches the command,
+# once; then the probes are gone and inject waits for the command's end.
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+# begin ARG...: the victim under inject; PID is the victim's.
+begin()
+{
+	: >victim.out
+	# A shell's background jobs ignore SIGINT and SIGQUIT, and so would the
+	# command.
+	env --default-signal=INT,QUIT "$INJECT" -f 'command_*' -o calls.txt -- "$VICTIMS/command" "$@" \
+		>victim.out 2>trace.err </dev/null 9>&- &
+	TRACER=$!
+	STARTED+=("$TRACER")
+	wait_until 20 has_line '^ready$' victim.out || die "the command does not begin"
+	PID=$(sed -n 's/^inject: command (\([0-9]*\),.*/\1/p' trace.err)
+	STARTED+=("$PID")
+}
+
+ended_trace() { has_line 'all probes removed, text verified' trace.err; }
+
+for sig in TERM HUP QUIT INT; do
+	begin sleep 60
+	kill -$sig "$TRACER"
+	WANT=$((128 + $(kill -l $sig))) inject_wait
+done
+
+# It handles the first two, and is not traced from the first on.
+begin terms 3
+kill -TERM "$TRACER"
+wait_until 20 ended_trace || die "the trace did not end"
+clean "$PID"
+kill -0 "$TRACER" || die "inject did not wait for the command"
+kill -TERM "$TRACER"
+sleep 0.5
+kill -0 "$PID" || die "the command got more signals than were sent"
+kill -TERM "$PID"
+WANT=3 inject_wait
+[ "$(tail -n 1 victim.out)" = "3 terms" ] || die "$(tail -n 1 victim.out)"
+
+# What a descendant of the command sends to the whole group comes but once.
+cat >group.sh <<'S'
+n=0
+trap 'n=$((n + 1))' TERM
+(kill -TERM 0) 2>/dev/null
+sleep 0.5
+echo "got $n" >got
+S
+status 0 setsid -w "$INJECT" -f '*' -o calls.txt -- bash group.sh
+[ "$(cat got)" = "got 1" ] || die "$(cat got)"
+
+# The trace ends by itself; the command goes on, and its end is its own.
+begin terms 1
+kill -0 "$PID"
+kill -TERM "$PID"
+WANT=3 inject_wait
+status 3 "$INJECT" -f '*' -d 0.1 -o calls.txt -- sh -c 'sleep 0.5; exit 3'
