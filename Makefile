@@ -3,6 +3,8 @@
 # make check      install what tests need, run every test
 # make demo       install, build, and trace a server that comes with the project
 # make bench      cost per call and pause, beside the floor and other tracers
+# make census     how many functions of well-known programs can be probed
+# make fuzz       stubs against the windows that they stand for, at length
 # make lint       layers, shellcheck, codespell, cppcheck, mandoc
 # make install    PREFIX=/usr/local DESTDIR=
 # V=1 shows commands; SAN=address,undefined; CC=clang; BUILD=dir; OPT=-O0

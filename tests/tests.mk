@@ -176,7 +176,13 @@ bench:
 	@$(MAKE) --no-print-directory all victims $(BENCH)
 	@BUILD=$(BUILD) CC='$(CC)' bench/bench.sh
 
+# How many functions of well-known programs can be probed, and why not the rest.
+census:
+	@tools/deps.sh build census
+	@$(MAKE) --no-print-directory all
+	@bench/census.sh $(BUILD)
+
 lint:
 	@tools/lint.sh
 
-.PHONY: unit victims deps check check-unit check-live soak fuzz demo bench lint
+.PHONY: unit victims deps check check-unit check-live soak fuzz demo bench census lint

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # deps SET...: install the Debian packages that are missing, by name. Sets:
-# build, test, bench. Quiet when nothing is missing; as a user who is not root,
+# build, test, bench, census. Quiet when nothing is missing; as a user who is not root,
 # print the line to paste and fail.
 #
 # Debian starts a service as its package is installed. Tests start servers of
@@ -14,12 +14,14 @@ test="g++ clang gdb strace nginx-light redis-server redis-tools postgresql
 	postgresql-contrib wrk apache2-utils python3 util-linux procps mandoc
 	codespell shellcheck cppcheck musl-tools"
 bench="bpftrace uftrace linux-perf"
+census="nginx-light redis-server postgresql memcached python3 nodejs ripgrep
+	golang-go musl libsqlite3-0 libssl3 libstdc++6 cpp"
 
 policy=/usr/sbin/policy-rc.d
 
 usage()
 {
-	echo "usage: tools/deps.sh [build] [test] [bench]" >&2
+	echo "usage: tools/deps.sh [build] [test] [bench] [census]" >&2
 	exit 2
 }
 
@@ -27,6 +29,7 @@ usage()
 present()
 {
 	case $1 in
+	golang-go) ls /usr/lib/go-*/bin/go >/dev/null 2>&1 || command -v go >/dev/null ;;
 	nginx-light) [ -x /usr/sbin/nginx ] ;;
 	postgresql) ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 ;;
 	postgresql-contrib) command -v pgbench >/dev/null ||
@@ -64,6 +67,7 @@ for set; do
 	build) packages=$build ;;
 	test) packages=$test ;;
 	bench) packages=$bench ;;
+	census) packages=$census ;;
 	*) usage ;;
 	esac
 	for p in $packages; do

@@ -1,0 +1,97 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Of all functions of the programs and libraries that people really run, how many
+# can be probed, how, and why not the others? census.sh BUILD [FILE...]
+#
+# A line per file, then every refused function with its reason (up to 20 a file;
+# ALL=1: every one). Shares are of the functions that `list` names; "exits" is the
+# share of those with exits of which every exit is probed.
+set -euo pipefail
+build=$1
+shift
+
+# What the census is of, when no files are given; with the package to install.
+files()
+{
+	cat <<-END
+	/usr/sbin/nginx nginx-light
+	/usr/bin/redis-server redis-server
+	/usr/lib/postgresql/*/bin/postgres postgresql
+	/usr/bin/memcached memcached
+	/usr/bin/python3.?? python3
+	/usr/bin/node nodejs
+	/lib/x86_64-linux-gnu/libc.so.6 libc6
+	/lib/x86_64-linux-gnu/libm.so.6 libc6
+	/usr/lib/x86_64-linux-gnu/libcrypto.so.3 libssl3
+	/usr/lib/x86_64-linux-gnu/libssl.so.3 libssl3
+	/usr/lib/x86_64-linux-gnu/libstdc++.so.6 libstdc++6
+	/usr/lib/x86_64-linux-gnu/libsqlite3.so.0 libsqlite3-0
+	/usr/lib/gcc/x86_64-linux-gnu/*/cc1 cpp
+	/usr/bin/rg ripgrep
+	$build/bench/go/server golang-go
+	/lib/x86_64-linux-musl/libc.so musl
+	END
+}
+
+# The rows of `list` on standard input; a line of the table, and refusals.
+summarize()
+{
+	awk -F'\t' -v name="$1" -v all="${ALL:-}" -v sums="$sums" '
+	function share(n, of) { return of ? sprintf("%.2f", 100 * n / of) : "-" }
+	{ n++; tactics[$5]++ }
+	$5 == "refused" { why[$6]++; if (all || lines++ < 20) refused = refused "  " $4 ": " $6 "\n"; next }
+	$5 == "trap" { traps++ }
+	$6 ~ /^entry-only/ { exits++; sub(/.*: /, "", $6); only[$6]++; next }
+	$6 ~ /^[0-9]/ { exits++; whole++ }
+	END {
+		free = n - why_sum(why) - traps
+		printf "%-22s %6d %7s %7s  ", name, n, share(free, n), share(whole, exits)
+		for (t in tactics)
+			if (t != "refused")
+				printf "%s %s, ", t, share(tactics[t], n)
+		printf "refused:"
+		for (w in why)
+			printf " %s %d", w, why[w]
+		printf "; entry-only:"
+		for (w in only)
+			printf " %s %d", w, only[w]
+		printf "\n%s", refused
+		print n, free, whole + 0, exits + 0 >>sums
+	}
+	function why_sum(a,  s, k) { for (k in a) s += a[k]; return s + 0 }'
+}
+
+census()
+{
+	"$build/inject" list "$1" -f '*' 2>/dev/null | summarize "$(basename "$1")"
+}
+
+# The Go program is ours: those that are packaged have no symbols.
+go_server()
+{
+	# shellcheck disable=SC2012 # names of versions
+	go=$(command -v go || ls -1 /usr/lib/go-*/bin/go 2>/dev/null | tail -1) || true
+	[ -z "$go" ] || GOCACHE=$PWD/$build/go-cache CGO_ENABLED=0 \
+		"$go" build -o "$build/bench/go/server" bench/go/server.go
+}
+
+sums=$(mktemp)
+trap 'rm -f "$sums"' EXIT
+echo "file                functions  free %  exits %  tactics (%), reasons (functions)"
+if [ $# -gt 0 ]; then
+	for f; do census "$f"; done
+else
+	go_server
+	while read -r pattern package; do
+		# shellcheck disable=SC2086,SC2012 # patterns are for the shell
+		f=$(ls -1 $pattern 2>/dev/null | tail -1)
+		if [ -n "$f" ]; then
+			census "$f"
+		else
+			echo "$(basename "$pattern"): not here; install $package"
+		fi
+	done < <(files)
+fi
+awk '{ n += $1; free += $2; whole += $3; exits += $4 } END {
+	printf "%-22s %6d %7.3f %7.2f  without traps, of all; with all exits\n",
+		"together", n, 100 * free / n, 100 * whole / exits }' "$sums"
