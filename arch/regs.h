@@ -45,10 +45,19 @@ enum interrupted {
 				 * another call clobbers the restart block */
 	INTERRUPTED_EINTR,	/* would return EINTR, and can be repaired: the
 				 * call has done nothing yet */
-	INTERRUPTED_SHORT,	/* a transfer ended early; cannot be repaired */
 };
 
 enum interrupted regs_interrupted(const struct regs *);
+/* The system call that the thread is about to come back from. */
+struct regs_call_state {
+	long nr;		/* -1: none */
+	uint64_t arg[6];
+	int64_t result;		/* -errno, the kernel's own ones included */
+};
+void regs_call_state(const struct regs *, struct regs_call_state *ret);
+/* One that returns its result, and does not run again: forget it. A thread that
+ * is stopped once more before it has run is then not seen in it again. */
+void regs_forget_call(struct regs *);
 /* The number of that call and its first argument; -1 if none. */
 long regs_syscall(const struct regs *, uint64_t *first_arg);
 /*

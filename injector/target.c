@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "injector/procfs.h"
+#include "injector/shortened.h"
 
 #define OPTIONS_ONE (PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD)
 /* When all are to stop, new threads and children are born traced, so that none
@@ -368,6 +369,8 @@ void target_name_call(const struct target *t, struct regs *r)
  */
 static void repair(struct target *t, struct thread_hold *th)
 {
+	struct regs_call_state call;
+
 	if (thread_regs(th))
 		return;
 	switch (regs_interrupted(&th->regs)) {
@@ -383,7 +386,12 @@ static void repair(struct target *t, struct thread_hold *th)
 		th->dirty = true;
 		t->repaired++;
 		break;
-	case INTERRUPTED_SHORT:
+	case INTERRUPTED_NONE:
+		regs_call_state(&th->regs, &call);
+		if (!shortened(t, &call))
+			break;
+		regs_forget_call(&th->regs);
+		th->dirty = true;
 		t->shortened++;
 		break;
 	default:

@@ -116,6 +116,22 @@ long regs_syscall(const struct regs *r, uint64_t *first_arg)
 	return (long)cuser(r)->orig_rax >= 0 ? (long)cuser(r)->orig_rax : -1;
 }
 
+void regs_call_state(const struct regs *r, struct regs_call_state *ret)
+{
+	const struct user_regs_struct *u = cuser(r);
+
+	*ret = (struct regs_call_state){
+		.nr = (long)u->orig_rax >= 0 ? (long)u->orig_rax : -1,
+		.arg = { u->rdi, u->rsi, u->rdx, u->r10, u->r8, u->r9 },
+		.result = (int64_t)u->rax,
+	};
+}
+
+void regs_forget_call(struct regs *r)
+{
+	user(r)->orig_rax = -1;
+}
+
 /*
  * The calls that ptrace makes return EINTR although no signal came, and that
  * have then done nothing, so that running them again is right: found by
@@ -139,17 +155,6 @@ static bool leaks_eintr(long nr)
 	}
 }
 
-/* Calls whose result is a count of bytes, at most the third argument. */
-static bool counts_bytes(long nr)
-{
-	switch (nr) {
-	case SYS_write: case SYS_sendto: case SYS_pwrite64:
-		return true;
-	default:
-		return false;
-	}
-}
-
 enum interrupted regs_interrupted(const struct regs *r)
 {
 	const struct user_regs_struct *u = cuser(r);
@@ -165,8 +170,6 @@ enum interrupted regs_interrupted(const struct regs *r)
 	case EINTR:
 		return leaks_eintr(nr) ? INTERRUPTED_EINTR : INTERRUPTED_NONE;
 	}
-	if (res > 0 && counts_bytes(nr) && (unsigned long)res < u->rdx)
-		return INTERRUPTED_SHORT;
 	return INTERRUPTED_NONE;
 }
 
