@@ -86,6 +86,10 @@ int infect_map(struct infecting *in, const char *what, raddr_t at, uint64_t size
 	int err = remote_try(&in->remote, what, &got, SYS_mmap, at, size, (uint64_t)prot,
 			     (uint64_t)flags, (uint64_t)(int64_t)fd, 0);
 
+	if (err == -EAGAIN) {	/* mmap's word for this */
+		fail_clear();
+		return look_refuse_locked(in->target->pid);
+	}
 	if (err)
 		return err;
 	*ret = (raddr_t)got;
@@ -129,6 +133,7 @@ static int map_scratch(struct infecting *in)
 	err = err ? err : infect_map(in, "map a stack", at + SCRATCH_CODE, SCRATCH_STACK,
 				     PROT_READ | PROT_WRITE, anonymous | MAP_FIXED, -1, &unused);
 	in->scratch = at;
+	in->locks = infect_sees_locks(in);
 	return err ? err : target_write(in->target, at, blob_loader, size);
 }
 

@@ -40,6 +40,9 @@ struct infecting {
 
 /* Threads, stack, limits, and the C library's functions. */
 int infect_look(struct infecting *);
+/* Has it locked memory? With mlockall(MCL_FUTURE) alone that is only seen once
+ * something has been mapped. */
+bool infect_sees_locks(const struct infecting *);
 /* A remote mmap that is undone if the visit fails. */
 int infect_map(struct infecting *, const char *what, raddr_t at, uint64_t size,
 	       int prot, int flags, int fd, raddr_t *ret);

@@ -88,6 +88,11 @@ static int look_room(struct infecting *in)
 	return look_limits(in->target->pid, &n);
 }
 
+bool infect_sees_locks(const struct infecting *in)
+{
+	return procfs_status(in->target->pid, 0, "VmLck", 10, 0) > 0;
+}
+
 int infect_look(struct infecting *in)
 {
 	auto_free pid_t *tids = NULL;
@@ -96,7 +101,7 @@ int infect_look(struct infecting *in)
 	if (in->nthreads < 0)
 		return fail(-in->nthreads, "list the threads of %d (%s)", in->target->pid,
 			    in->target->comm);
-	in->locks = procfs_status(in->target->pid, 0, "VmLck", 10, 0) > 0;
+	in->locks = infect_sees_locks(in);
 	int err = look_stack(in);
 	err = err ? err : look_room(in);
 	return err ? err : in->reuse ? 0 : find_functions(in);

@@ -14,7 +14,6 @@ enum {
 	KIB = 1024,
 	DESCRIPTORS = 2,	/* open at one time during the load */
 	THREAD_STACK = 8 << 20,
-	CAP_IPC_LOCK_BIT = 14,
 	CAP_SYS_RESOURCE_BIT = 24,
 	CAP_SYS_ADMIN_BIT = 21,
 };
@@ -50,17 +49,14 @@ static int check_address_space(pid_t pid, const struct needs *n)
 	return 0;
 }
 
-/* With MCL_FUTURE every new mapping is locked at once, and refused beyond the
- * limit. It cannot be seen from outside; locked memory is the sign of it. */
-static int check_locked(pid_t pid, const struct needs *n)
+/*
+ * With mlockall(MCL_FUTURE) every new mapping is locked, and refused beyond the
+ * limit. That cannot be seen from outside before something is mapped.
+ */
+int look_refuse_locked(pid_t pid)
 {
-	uint64_t limit, locked = (uint64_t)procfs_status(pid, 0, "VmLck", 10, 0) * KIB;
-
-	if (locked && !has_cap(pid, CAP_IPC_LOCK_BIT) &&
-	    get_limit(pid, RLIMIT_MEMLOCK, &limit) && locked + n->address_space > limit)
-		return REFUSE_LIMIT(pid, ENOMEM, "%d: it locks its memory, and RLIMIT_MEMLOCK "
-			"leaves no room; raise it with prlimit(1)", pid);
-	return 0;
+	return REFUSE_LIMIT(pid, ENOMEM, "%d: it locks its memory, and RLIMIT_MEMLOCK leaves "
+			    "no room; raise it with prlimit(1)", pid);
 }
 
 static int check_descriptors(pid_t pid)
@@ -220,7 +216,6 @@ int look_limits(pid_t pid, const struct needs *n)
 {
 	int err = check_address_space(pid, n);
 
-	err = err ? err : check_locked(pid, n);
 	err = err ? err : check_descriptors(pid);
 	err = err ? err : check_groups(pid, n);
 	return err ? err : check_threads(pid, n);

@@ -27,5 +27,7 @@ struct needs {
 };
 
 int look_limits(pid_t pid, const struct needs *);
+/* It locks what it maps, and may lock no more: -ENOMEM, with the line for it. */
+int look_refuse_locked(pid_t pid);
 
 #endif

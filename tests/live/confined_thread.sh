@@ -29,8 +29,9 @@ rm -f victim.in
 victim confined odd
 status 0 "$INJECT" -v -p "$VICTIM" -f 'early_*' -d 0.2
 has_line gettid trace.err || die "the banner does not speak of gettid"
-for tid in $(sed -n 's/.*\[ *\([0-9]*\)\].*early_work.*/\1/p' trace.out | sort -u); do
+sed -n 's/.*\[ *\([0-9]*\)\].*early_work.*/\1/p' trace.out | sort -u >tids
+while read -r tid; do
 	[ -d "/proc/$VICTIM/task/$tid" ] || die "$tid is no thread of the victim"
-done
+done <tids
 traced early_work
 removed
