@@ -105,21 +105,25 @@ static bool cgroup_path(pid_t pid, const char *controller, char *ret, size_t siz
 }
 
 /* Bytes of page cache that a memory group gives up when it needs room; a busy
- * group is always full of it. */
+ * group is always full of it. With the groups below it: in v1 those are in the
+ * total, in v2 in the number itself. */
 static uint64_t cgroup_cache(const char *dir)
 {
 	char path[4400], line[256];
-	uint64_t all = 0, n;
+	uint64_t all = 0, own = 0, n;
 
 	snprintf(path, sizeof(path), "%s/memory.stat", dir);
 	FILE *f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "inactive_file %" SCNu64, &n) == 1 ||
-		    sscanf(line, "active_file %" SCNu64, &n) == 1)
+		if (sscanf(line, "total_inactive_file %" SCNu64, &n) == 1 ||
+		    sscanf(line, "total_active_file %" SCNu64, &n) == 1)
 			all += n;
+		else if (sscanf(line, "inactive_file %" SCNu64, &n) == 1 ||
+			 sscanf(line, "active_file %" SCNu64, &n) == 1)
+			own += n;
 	if (f)
 		fclose(f);
-	return all;
+	return MAX(all, own);
 }
 
 /* Room left in the group and in each group above it; UINT64_MAX: no limit. */
