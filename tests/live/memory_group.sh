@@ -10,7 +10,8 @@
 need_root
 need python3
 LIMIT=$((64 << 20))
-OUTER= INNER=
+OUTER=''
+INNER=''
 
 # By either hierarchy: where the controller is decides the files' names.
 make_groups()
@@ -27,7 +28,7 @@ make_groups()
 		USED=memory.current
 	fi
 	OUTER=$top/inject-test-$$
-	mkdir "$OUTER" 2>/dev/null || { OUTER=; skip "no control groups can be made here"; }
+	mkdir "$OUTER" 2>/dev/null || { OUTER=''; skip "no control groups can be made here"; }
 	[ -e "$OUTER/$MAX" ] || skip "no memory controller here"
 	[ ! -e "$OUTER/cgroup.subtree_control" ] || echo +memory >"$OUTER/cgroup.subtree_control"
 	INNER=$OUTER/inner

@@ -1,0 +1,15 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# attach_faulter: a program that handles breakpoints, faults and undefined
+# instructions of its own gets each of them, while probes come and go.
+# timeout: 120
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+victim faulter
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	status 0 "$INJECT" -p "$VICTIM" -f 'fault_*' -d 0.1 --max-pause 2s
+	traced fault_handled
+	traced fault_trap
+	removed
+done

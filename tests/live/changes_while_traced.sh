@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# changes_while_traced: the target closes all its descriptors, changes its root,
+# its user, or forbids that it is dumped; and it goes on as its own child, as
+# daemons do. All is recorded and removed, and a later visit works.
+# timeout: 120
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+need_root
+mkdir jail
+
+lines() { wc -l <trace.out; }
+more_lines() { [ "$(lines)" -gt "$1" ]; }
+begin() { rm -f victim.in && victim changer; }
+
+for kind in close chroot setuid undump; do
+	begin
+	inject_bg -p "$VICTIM" -f 'change_*'
+	tell $kind "^done $kind" >/dev/null
+	wait_until 10 more_lines $(($(lines) + 20)) || die "$kind: nothing more is recorded"
+	inject_end
+	removed
+	status 0 "$INJECT" -p "$VICTIM" -f 'change_*' -d 0.1
+	traced change_work
+	removed
+done
+
+# The other way round.
+for kind in close setuid undump; do
+	begin
+	tell $kind "^done $kind" >/dev/null
+	status 0 "$INJECT" -p "$VICTIM" -f 'change_*' -d 0.1
+	traced change_work
+	removed
+done
+begin
+tell chroot '^done chroot' >/dev/null
+status 1 "$INJECT" -p "$VICTIM" -f 'change_*'
+refused 'it sees no /proc'
+unharmed
+
+# The process that was named is gone; its child has its probes, and loses them.
+begin
+inject_bg -p "$VICTIM" -f 'change_*'
+child=$(tell daemon '^done daemon' | cut -d' ' -f3)
+STARTED+=("$child")
+WANT=4 inject_wait
+VICTIM=$child
+unharmed
