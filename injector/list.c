@@ -84,7 +84,9 @@ static void print_probe(const struct selected *s, size_t i, struct output *out)
 		      (unsigned long long)f->range.start,
 		      (unsigned long long)range_size(f->range),
 		      say_clean(s->module->base, base, sizeof(base)), s->names[i]);
-	if (p->refusal != REFUSED_NONE) {
+	if (p->refusal == REFUSED_IFUNC) {
+		output_printf(out, "ifunc\tresolver");
+	} else if (p->refusal != REFUSED_NONE) {
 		output_printf(out, "refused\t%s", refusal_word(p->refusal));
 	} else if (p->entry_only != REFUSED_NONE) {
 		output_printf(out, "%s\tentry-only: %s", tactic_word(entry_tactic(p)),
@@ -120,13 +122,18 @@ int list_print(const struct selection *sel, struct output *out)
 }
 
 struct totals {
-	size_t functions, refused, entry_only;
+	size_t functions, refused, entry_only, resolvers;
 	size_t entries[TACTICS], exits[TACTICS];
 	size_t refusals[NREFUSALS], entry_onlys[NREFUSALS];
 };
 
 static void count(const struct probe *p, struct totals *t)
 {
+	/* Not what its name stands for. */
+	if (p->refusal == REFUSED_IFUNC) {
+		t->resolvers++;
+		return;
+	}
 	t->functions++;
 	if (p->refusal != REFUSED_NONE) {
 		t->refused++;
@@ -197,6 +204,8 @@ void list_totals(const struct selection *sel)
 	print_reasons(f, t.entry_onlys);
 	fprintf(f, "; %zu refused", t.refused);
 	print_reasons(f, t.refusals);
+	if (t.resolvers)
+		fprintf(f, "; %zu resolvers of indirect functions", t.resolvers);
 	if (fclose(f) == 0)
 		say("%s", text);
 }

@@ -210,7 +210,7 @@ int modules_open_process(pid_t pid, struct modules *ret)
 	char path[80], dir[64];
 	struct scan s = { .pid = pid, .mods = ret };
 
-	*ret = (struct modules){ 0 };
+	*ret = (struct modules){ .pid = pid };
 	procfs_dir(pid, dir, sizeof(dir));
 	snprintf(path, sizeof(path), "%s/exe", dir);
 	s.have_exe = stat(path, &s.exe) == 0;

@@ -39,6 +39,7 @@ struct module {
 struct modules {
 	struct module *v;
 	size_t n, cap;
+	pid_t pid;		/* 0: of a file */
 };
 
 /* One file, for `inject list FILE`: bias 0. */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "injector/ifunc.h"
 #include "injector/say.h"
 
 /* A function that a pattern matches, and under which name. */
@@ -41,7 +42,9 @@ static bool allows(const struct pattern *p, const struct module *m, bool exclude
 	return pattern_allows(p, m->base, m->is_exe, m->is_system && !exclude);
 }
 
-static int match_module(const struct pattern *p, struct module *m, struct hits *hits)
+/* The name of an indirect function means the one that the process uses. */
+static int match_module(const struct pattern *p, struct modules *modules,
+			struct module *m, struct hits *hits)
 {
 	for (size_t i = 0; i < m->symbols->nfuncs; i++) {
 		const struct func *f = &m->symbols->funcs[i];
@@ -51,7 +54,12 @@ static int match_module(const struct pattern *p, struct module *m, struct hits *
 		if (f->flags & FUNC_FRAGMENT)
 			continue;
 		name = pattern_match(p, m->symbols, f, &exact);
-		if (name && add_hit(hits, m, f, name, exact))
+		if (!name)
+			continue;
+		const struct func *used = f->flags & FUNC_IFUNC ?
+			ifunc_chosen(modules, m, f) : NULL;
+
+		if (add_hit(hits, m, used ? used : f, name, exact))
 			return -ENOMEM;
 	}
 	return 0;
@@ -81,7 +89,7 @@ static int match_all(struct pattern *p, struct modules *modules, bool exclude,
 		struct module *m = &modules->v[i];
 
 		if (m->symbols && allows(p, m, exclude))
-			err = match_module(p, m, hits);
+			err = match_module(p, modules, m, hits);
 	}
 	prefer_exact(hits);
 	p->matched = hits->n > 0;
@@ -93,6 +101,8 @@ struct chosen {
 	struct module *module;
 	const char **names;	/* by index in symbols->funcs; NULL: not chosen */
 	size_t n;
+	size_t nfuncs;		/* names; none of a module that is read only to
+				 * see which functions it uses */
 };
 
 static struct chosen *chosen_of(struct chosen *v, size_t n, const struct module *m)
@@ -114,6 +124,8 @@ static void choose(struct chosen *v, size_t n, const struct hits *hits, bool exc
 		if (!c || c->module != h->module)
 			c = chosen_of(v, n, h->module);
 		at = (size_t)(h->func - h->module->symbols->funcs);
+		if (at >= c->nfuncs)
+			continue;
 		if (exclude && c->names[at]) {
 			c->names[at] = NULL;
 			c->n--;
@@ -329,7 +341,8 @@ static int collect(struct modules *modules, struct select_options *o,
 		struct symbols *syms = modules->v[i].symbols;
 
 		v[i].module = &modules->v[i];
-		v[i].names = calloc((syms ? syms->nfuncs : 0) + 1, sizeof(char *));
+		v[i].nfuncs = syms ? syms->nfuncs : 0;
+		v[i].names = calloc(v[i].nfuncs + 1, sizeof(char *));
 		if (!v[i].names)
 			return fail(ENOMEM, "select functions");
 	}

@@ -41,8 +41,9 @@ struct select_options {
  * Functions that match, planned. A module whose symbols cannot be read is left
  * out; select_hint names it. Fragments are never selected; functions that
  * the payload, the loader or the unwinder needs are selected and refused as
- * RESERVED; so are IFUNC resolvers. 0 also when nothing matched (ret->n == 0):
- * select_hint then says what was meant, perhaps.
+ * RESERVED. An indirect function is the one that the process uses; where none is
+ * known to be, its resolver is selected and refused as IFUNC. 0 also when nothing
+ * matched (ret->n == 0): select_hint then says what was meant, perhaps.
  */
 int select_functions(struct modules *, struct select_options *,
 		     struct selection *ret);

@@ -155,9 +155,51 @@ static void test_reserved(struct modules *m)
 	CHECK(refusal_of(&q, "vfork_sel") == REFUSED_NONE);
 	done(&q);
 
-	run(m, &q, "vfork@libc.so*", "strlen@libc.so*", NULL);
+	run(m, &q, "vfork@libc.so*", NULL, NULL);
 	CHECK(refusal_of(&q, "vfork") == REFUSED_RESERVED);
-	CHECK(refusal_of(&q, "strlen") == REFUSED_IFUNC);
+	done(&q);
+}
+
+/* The C library chooses one of several of these: in this process, that one is
+ * meant; in the file there is only who chooses. */
+static void test_indirect(struct modules *m)
+{
+	void *(*volatile chosen)(const void *, int) = rawmemchr;
+	struct modules file = { 0 };
+	struct query q;
+
+	run(m, &q, "rawmemchr@libc.so*", NULL, NULL);
+	CHECK(q.sel.nfuncs == 1 && refusal_of(&q, "rawmemchr") == REFUSED_NONE);
+	CHECK(q.sel.v[0].funcs[0]->range.start + q.sel.v[0].module->bias ==
+	      (raddr_t)chosen);
+	char *path = strdup(q.sel.v[0].module->path);
+	done(&q);
+
+	CHECK(modules_open_file(path, &file) == 0);
+	run(&file, &q, "rawmemchr", NULL, NULL);
+	CHECK(refusal_of(&q, "rawmemchr") == REFUSED_IFUNC);
+	done(&q);
+	modules_close(&file);
+	free(path);
+}
+
+/* Calls into other files, and nothing else that is called so. */
+static void test_linkage(struct modules *m)
+{
+	struct query q;
+
+	run(m, &q, "getopt_long@plt", "sel_alpha@plt", "free@plt");
+	CHECK(q.sel.nfuncs == 1 && refusal_of(&q, "getopt_long@plt") == REFUSED_NONE);
+	CHECK(q.sel.v[0].plan->probes[0].entry_only == REFUSED_LINKAGE);
+	CHECK(q.sel.v[0].module->is_exe);
+	done(&q);
+
+	run(m, &q, "getopt_long", NULL, NULL);
+	CHECK(q.sel.nfuncs == 0);
+	done(&q);
+
+	run(m, &q, "*@plt", NULL, "*");
+	CHECK(q.sel.nfuncs > 10);
 	done(&q);
 }
 
@@ -255,6 +297,8 @@ int main(void)
 	}
 	test_patterns(&m);
 	test_reserved(&m);
+	test_indirect(&m);
+	test_linkage(&m);
 	test_modules(&m);
 	test_hints(&m);
 	test_list(&m);
