@@ -13,7 +13,8 @@
 
 enum {
 	PLACE_TRIES = 64,
-	ARENA_LEAST = 64 << 10,
+	ARENA_LEAST = 256 << 10,	/* room for other modules, also later ones */
+	REACH_MARGIN = 1 << 16,
 	DEFAULT_STACK = 8 << 20,
 };
 
@@ -143,28 +144,44 @@ static int new_arena(struct infecting *in, struct arena_need *need, struct sessi
 	return 0;
 }
 
+/* All of the arena can refer to all of the module, and the other way round. */
+static bool reaches(const struct arena *a, struct range span, int64_t reach)
+{
+	uint64_t up = MAX(a->base + a->size, span.end) - MIN(a->base, span.start);
+
+	return up < (uint64_t)reach - REACH_MARGIN;
+}
+
+/*
+ * What is promised to modules of this visit is not `used` yet. Arenas are shared,
+ * for there is room for but so many in a session: a program of a hundred libraries
+ * has as many modules, all of them close together.
+ */
 int infect_arenas(struct infecting *in)
 {
+	uint64_t promised[SESSION_ARENAS] = { 0 };
 	struct session *s = in->result->map.s;
+	int err = 0;
 
-	for (size_t i = 0; i < in->opt->nneeds; i++) {
+	for (size_t i = 0; i < in->opt->nneeds && !err; i++) {
 		struct arena_need *need = &in->opt->needs[i];
-		int err = 0;
 
 		need->arena = -1;
 		if (!need->bytes)
 			continue;
-		for (uint32_t j = 0; j < s->narenas; j++)
-			if (s->arenas[j].module_lo == need->module->span.start &&
-			    s->arenas[j].module_hi == need->module->span.end &&
-			    s->arenas[j].size - s->arenas[j].used >= need->bytes)
+		for (uint32_t j = 0; j < s->narenas && j < SESSION_ARENAS; j++) {
+			struct arena *a = &s->arenas[j];
+
+			if (reaches(a, need->module->span, in->opt->reach) &&
+			    a->size - MAX(a->used, header_size()) >= promised[j] + need->bytes)
 				need->arena = (int)j;
+		}
 		if (need->arena < 0)
 			err = new_arena(in, need, s);
-		if (err)
-			return err;
+		if (!err && need->arena >= 0)
+			promised[need->arena] += need->bytes;
 	}
-	return 0;
+	return err;
 }
 
 int infect_fill_arenas(struct infecting *in)

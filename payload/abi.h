@@ -104,7 +104,7 @@ enum session_state {
 struct arena {
 	uint64_t base, size;	/* in the target */
 	uint64_t used;		/* bytes, from base; a stub is never recycled */
-	uint64_t module_lo, module_hi;	/* text that all of it can reach */
+	uint64_t module_lo, module_hi;	/* the module that it was made for */
 };
 
 #define SESSION_ARENAS 48
