@@ -61,6 +61,13 @@ struct insn {
 	uint8_t flags;		/* enum insn_flag */
 };
 
+/* Where a jump can lead of which some bytes are given: to every address
+ * base + d with a signed 32-bit d for which (d & mask) == value. */
+struct jump_set {
+	raddr_t base;
+	uint32_t mask, value;
+};
+
 /*
  * What one recording call in a stub says. `word` is the constant part of the
  * record, as payload/abi.h lays it out; `routine` is the link-space address of
@@ -79,6 +86,10 @@ struct arch {
 	uint8_t short_size;	/* bytes of the short jump of tactic 3; 0: none */
 	int64_t short_reach;	/* it reaches pc+short_size +- this */
 	int64_t reach;		/* a full jump reaches +- this many bytes */
+	uint8_t jump_fixed;	/* bytes at the start of a full jump that do not
+				 * say where it leads */
+	uint8_t pun_prefixes;	/* tactic 4: most bytes that do nothing before a
+				 * full jump */
 	bool keeps_landing;	/* a landing pad is enforced: an entry's jump
 				 * stands behind it, never on it */
 
@@ -111,6 +122,15 @@ struct arch {
 	int (*jump)(raddr_t from, raddr_t to, uint8_t *out);
 	/* A short jump (tactic 3). Its size, or -ERANGE. */
 	int (*jump_short)(raddr_t from, raddr_t to, uint8_t *out);
+	/*
+	 * Tactic 4; NULL: none. A full jump at `from` behind `prefix` bytes that
+	 * do nothing. pun_set says where it can lead if each byte i of it with
+	 * bit i in `given` is to be p[i]; -ENOTSUP if no such jump has these
+	 * bytes. pun writes the one that leads to `to`. Its size, or -ERANGE.
+	 */
+	int (*pun_set)(raddr_t from, size_t prefix, const uint8_t *p,
+		       uint16_t given, struct jump_set *ret);
+	int (*pun)(raddr_t from, size_t prefix, raddr_t to, uint8_t *out);
 	/* A conditional branch of the same condition as `in` inverted, that
 	 * skips `distance` bytes after itself; for conditional tail jumps.
 	 * Its size, or -ENOTSUP. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "injector/blobs.h"
+#include "injector/islands.h"
 #include "injector/probes.h"
 
 enum { STUB_MAX = 2048 };
@@ -93,6 +94,22 @@ static bool stands(const struct adopting *ad, raddr_t at, const uint8_t *code, s
 	return memcmp(now, code, n) == 0;
 }
 
+/* And the island that leads there, if it does. */
+static void adopt_island(struct adopting *ad, const struct module *m, struct site *site,
+			 const struct slot *slot)
+{
+	raddr_t at = slot->addr + (raddr_t)(int64_t)slot->island;
+	uint8_t code[ARCH_JUMP_MAX];
+
+	if (!slot->island)
+		return;
+	site->island = at - m->bias;
+	int size = island_code(site, code);
+
+	if (size < 0 || !stands(ad, at, code, (size_t)size))
+		site->island = 0;
+}
+
 static void adopt_site(struct adopting *ad, const struct module *m, const struct probe *probe,
 		       struct site *site)
 {
@@ -109,8 +126,10 @@ static void adopt_site(struct adopting *ad, const struct module *m, const struct
 	with.stub = stub - m->bias;
 	if (plan_place(arch_host(), probe, &with, symbols_text(m->symbols, site->pc, &there), &r,
 		       code, sizeof(code)) == 0 &&
-	    stands(ad, stub, code, with.stub_size))
+	    stands(ad, stub, code, with.stub_size)) {
 		*site = with;
+		adopt_island(ad, m, site, &ad->index.slots[at]);
+	}
 	fail_clear();
 }
 

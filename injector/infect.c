@@ -7,7 +7,7 @@
  *  3. map the scratch: one page of loader code, and a stack to run it on
  *  4. make the session's memfd, size and seal it from here, map it there
  *  5. map the threads' private memory, wiped in children after fork
- *  6. map arenas within reach of each module
+ *  6. map islands where they have to be, arenas within reach of each module
  *  7. hand over the payload in a memfd, and start the loader
  *  8. give the thread back; wait for the payload's answer
  *
@@ -412,7 +412,8 @@ static int map_all(struct infecting *in)
 	infect_note_thread(in);
 	err = err ? err : make_session(in);				/* 4 */
 	err = err ? err : map_threads(in);				/* 5 */
-	err = err ? err : infect_arenas(in);				/* 6 */
+	err = err ? err : infect_islands(in);				/* 6 */
+	err = err ? err : infect_arenas(in);
 	return err || in->reuse ? err : hand_over_payload(in);		/* 7 */
 }
 
@@ -455,7 +456,7 @@ static void undo(struct infecting *in)
 	int64_t unused;
 	char cause[1024];
 
-	if (!in->nundo || in->abandoned)
+	if ((!in->nundo && !in->opt->islands->n) || in->abandoned)
 		return;
 	snprintf(cause, sizeof(cause), "%s", fail_text());
 	fail_clear();
@@ -464,6 +465,7 @@ static void undo(struct infecting *in)
 		in->result->map.s->narenas = in->result->old.s.narenas;
 	if (victim_take(in->target, in->mods, VICTIM_SYSCALLS, 0, &th) == 0) {
 		if (remote_begin(in->target, th, &in->gadgets, 0, &r) == 0) {
+			infect_undo_islands(in, &r);
 			while (in->nundo--)
 				remote_try(&r, "unmap", &unused, SYS_munmap,
 					   in->undo[in->nundo].start,

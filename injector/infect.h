@@ -11,6 +11,7 @@
 #ifndef INJECTOR_INFECT_H
 #define INJECTOR_INFECT_H
 
+#include "injector/islands.h"
 #include "injector/modules.h"
 #include "injector/remote.h"
 #include "injector/session.h"
@@ -35,6 +36,7 @@ struct infect_options {
 	int64_t reach;		/* of a jump */
 	struct arena_need *needs;
 	size_t nneeds;
+	struct islands *islands;	/* pages to be mapped where they can be */
 };
 
 /* To be called on the surgeon thread. */

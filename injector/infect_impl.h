@@ -46,6 +46,9 @@ bool infect_sees_locks(const struct infecting *);
 /* A remote mmap that is undone if the visit fails. */
 int infect_map(struct infecting *, const char *what, raddr_t at, uint64_t size,
 	       int prot, int flags, int fd, raddr_t *ret);
+/* Map the pages of the islands, but where something has come to be meanwhile. */
+int infect_islands(struct infecting *);
+void infect_undo_islands(struct infecting *, struct remote *);
 /* Find or map an arena for every need. */
 int infect_arenas(struct infecting *);
 /* Write the recording routines and their header into each new arena, once the

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include "injector/arena.h"
 #include "injector/infect_impl.h"
@@ -80,7 +81,8 @@ static int look_room(struct infecting *in)
 	int err = session_shape(in->nthreads, in->opt->buffer, in->opt->max_slots, NULL, &shape);
 	if (err)
 		return err;
-	n.address_space = shape.total + (uint64_t)shape.nrings * THREAD_SIZE + (1 << 20);
+	n.address_space = shape.total + (uint64_t)shape.nrings * THREAD_SIZE + (1 << 20) +
+		in->opt->islands->n * PAGE;
 	n.memory += (uint64_t)in->nthreads * shape.nsub * SUBBUF_SIZE;
 	for (size_t i = 0; i < in->opt->nneeds; i++) {
 		n.address_space += MAX(in->opt->needs[i].bytes, (uint64_t)ARENA_LEAST) + 4096;
@@ -142,6 +144,45 @@ static int new_arena(struct infecting *in, struct arena_need *need, struct sessi
 	need->arena = (int)s->narenas;
 	s->arenas[s->narenas++] = (struct arena){ got, size, 0, span.start, span.end };
 	return 0;
+}
+
+/* Where a page is refused, what was to land on it is given up (islands_check):
+ * that is no reason not to attach. */
+static int map_island(struct infecting *in, struct island_page *p)
+{
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
+	const uint64_t args[6] = { p->at, PAGE, PROT_READ | PROT_EXEC, (uint64_t)flags,
+				   UINT64_MAX, 0 };
+	int64_t got, unused;
+	int err = remote_syscall(&in->remote, SYS_mmap, args, &got);
+
+	p->mapped = !err && (raddr_t)got == p->at;
+	/* Before Linux 4.17 the flag is unknown, and the address a hint. */
+	if (err || p->mapped || got < 0)
+		return err;
+	return remote_try(&in->remote, "unmap", &unused, SYS_munmap, (uint64_t)got, PAGE,
+			  0, 0, 0, 0);
+}
+
+int infect_islands(struct infecting *in)
+{
+	struct islands *islands = in->opt->islands;
+	int err = 0;
+
+	for (size_t i = 0; i < islands->n && !err; i++)
+		err = map_island(in, &islands->pages[i]);
+	return err;
+}
+
+void infect_undo_islands(struct infecting *in, struct remote *r)
+{
+	struct islands *islands = in->opt->islands;
+	int64_t unused;
+
+	for (size_t i = 0; i < islands->n; i++)
+		if (islands->pages[i].mapped)
+			remote_try(r, "unmap", &unused, SYS_munmap, islands->pages[i].at,
+				   PAGE, 0, 0, 0, 0);
 }
 
 /* All of the arena can refer to all of the module, and the other way round. */

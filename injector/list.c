@@ -10,7 +10,7 @@
 #include "injector/signals.h"
 
 enum {
-	TACTICS = TACTIC_SHORT + 1,
+	TACTICS = TACTIC_PUN + 1,
 	WRITE_AT = 1 << 16,	/* bytes that wait: write them */
 };
 

@@ -16,6 +16,12 @@ static uint8_t covered(const struct site *s)
 	return MAX((uint8_t)(s->window + s->dead), s->jump.len);
 }
 
+/* And what a pun keeps, which has to be what the file says. */
+static uint8_t looked_at(const struct site *s)
+{
+	return MAX(covered(s), (uint8_t)(s->jump.len + s->kept));
+}
+
 /* Bytes that a debugger or another tracer leaves at a function's entry. */
 static bool looks_foreign(const uint8_t *now)
 {
@@ -52,7 +58,7 @@ static enum refusal check_probe(const struct target *t, const struct module *m,
 	for (size_t i = 0; i < p->nsites && !why; i++) {
 		const struct site *s = &p->sites[i];
 
-		why = compare(t, m, s->pc, covered(s));
+		why = compare(t, m, s->pc, looked_at(s));
 		if (!why && s->hole.len)
 			why = compare(t, m, s->hole.pc, s->hole.len);
 	}
@@ -124,6 +130,24 @@ static int give_id(struct placing *p, struct probe *probe)
 	return 0;
 }
 
+/* Nothing else may stand on an island: it is never written twice. */
+static int place_island(struct placing *p, const struct module *m, const struct site *site)
+{
+	static const uint8_t none[ARCH_JUMP_MAX];
+	uint8_t code[ARCH_JUMP_MAX], now[ARCH_JUMP_MAX];
+	raddr_t at = island_of(site, m);
+	int size = at ? island_code(site, code) : 0;
+
+	if (size <= 0)
+		return size;
+	int err = target_read(p->target, at, now, (size_t)size);
+
+	if (err || memcmp(now, code, (size_t)size) == 0)
+		return err;
+	return memcmp(now, none, (size_t)size) ? -ERANGE :
+		target_write(p->target, at, code, (size_t)size);
+}
+
 /* A new stub at the end of the arena, unless the site has its old one. */
 static int place_stub(struct placing *p, const struct module *m, const struct probe *probe,
 		      struct site *site, struct arena *a)
@@ -133,7 +157,7 @@ static int place_stub(struct placing *p, const struct module *m, const struct pr
 	size_t there;
 
 	if (site->stub)
-		return 0;
+		return plan_patches(arch_host(), site);
 	if (!a)
 		return -ERANGE;
 	r = arena_routines(a, m);
@@ -147,6 +171,14 @@ static int place_stub(struct placing *p, const struct module *m, const struct pr
 		return fail(ENOSPC, "the stubs of %s need more room than was planned", m->base);
 	a->used = at + site->stub_size - a->base;
 	return target_write(p->target, at, code, site->stub_size);
+}
+
+static int place_site(struct placing *p, const struct module *m, const struct probe *probe,
+		      struct site *site, struct arena *a)
+{
+	int err = place_stub(p, m, probe, site, a);
+
+	return err ? err : place_island(p, m, site);
 }
 
 /* Journal first: the slot is complete before anything refers to it. */
@@ -169,6 +201,8 @@ static int journal(struct placing *p, const struct module *m, const struct probe
 	*slot = (struct slot){ .addr = addr, .stub = site->stub + m->bias, .func = probe->id,
 			       .stub_size = site->stub_size, .kind = kind, .len = patch->len,
 			       .window = site->window, .state = SLOT_PLANNED };
+	if (patch == &site->jump && site->island)
+		slot->island = (int32_t)(site->island - site->pc);
 	memcpy(slot->old, patch->old, sizeof(slot->old));
 	memcpy(slot->new_, patch->new_, sizeof(slot->new_));
 	c->addr = addr;
@@ -200,7 +234,7 @@ static int place_probe(struct placing *p, const struct module *m, struct probe *
 	int err = give_id(p, probe);
 
 	for (size_t i = 0; i < probe->nsites && !err; i++)
-		err = place_stub(p, m, probe, &probe->sites[i], a);
+		err = place_site(p, m, probe, &probe->sites[i], a);
 	if (err == -ERANGE) {
 		fail_clear();
 		probe->refusal = REFUSED_OUT_OF_REACH;
@@ -300,7 +334,10 @@ int probes_place(const struct target *t, struct infection *inf, struct selection
 	}
 	qsort(ret->sites, ret->nsites, sizeof(*ret->sites), by_start);
 	qsort(ret->changes, ret->nchanges, sizeof(*ret->changes), writing_order);
-	return 0;
+	err = puns_check(ret, inf);
+	if (err)
+		probes_clear(ret);
+	return err;
 }
 
 const struct live_site *probes_site_at(const struct live *live, raddr_t pc)
@@ -343,6 +380,8 @@ void probes_drop(struct live *live, struct infection *inf, struct probe *probe,
 	live->nsites = kept;
 	live->nprobed--;
 	live->nentry_only -= probe->entry_only != 0;
+	for (struct probe *on; (on = puns_on(live, probe)); )
+		probes_drop(live, inf, on, why);
 }
 
 void probes_clear(struct live *live)

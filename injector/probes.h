@@ -69,8 +69,16 @@ int probes_place(const struct target *, struct infection *, struct selection *,
 		 const struct arena_need *needs, struct live *ret);
 /* The site whose window holds `pc` strictly inside, or NULL. */
 const struct live_site *probes_site_at(const struct live *, raddr_t pc);
-/* Take one function out again, before its changes are written. */
+/*
+ * Take one function out again, before its changes are written; and with it
+ * those whose puns keep bytes that it would have written.
+ */
 void probes_drop(struct live *, struct infection *, struct probe *, enum refusal);
 void probes_clear(struct live *);
+
+/* puns.c: take out what does not find the bytes behind it that it needs. */
+int puns_check(struct live *, struct infection *);
+/* One whose pun keeps bytes that this one writes, or NULL. */
+struct probe *puns_on(const struct live *, const struct probe *);
 
 #endif

@@ -179,16 +179,27 @@ char procfs_state(pid_t pid, pid_t tid)
 	return p ? *p : 0;
 }
 
-uint64_t procfs_start_time(pid_t pid)
+/* A number of /proc/PID/stat, whose fields are counted from 1; 0: unknown. */
+static uint64_t stat_number(pid_t pid, int field)
 {
-	enum { STATE_FIELD = 3, START_FIELD = 22 };
+	enum { STATE_FIELD = 3 };
 	char buf[1024], *p = stat_fields(pid, 0, buf, sizeof(buf));
 
-	for (int i = STATE_FIELD; p && i < START_FIELD; i++) {
+	for (int i = STATE_FIELD; p && i < field; i++) {
 		p = strchr(p, ' ');
 		p += p ? 1 : 0;
 	}
 	return p ? strtoull(p, NULL, 10) : 0;
+}
+
+uint64_t procfs_start_time(pid_t pid)
+{
+	return stat_number(pid, 22);
+}
+
+raddr_t procfs_heap(pid_t pid)
+{
+	return stat_number(pid, 47);
 }
 
 void procfs_comm(pid_t pid, char *ret, size_t size)

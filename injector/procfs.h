@@ -48,6 +48,9 @@ int procfs_ids(pid_t pid, pid_t tid, pid_t *outer, pid_t *inner);
 char procfs_state(pid_t pid, pid_t tid);
 /* Clock ticks since boot at which the process started; 0 if it is gone. */
 uint64_t procfs_start_time(pid_t pid);
+/* Where its heap begins, whether it has one already or not; 0 if that is not
+ * known to us. */
+raddr_t procfs_heap(pid_t pid);
 /* The command name of a process; "?" if it is gone. */
 void procfs_comm(pid_t pid, char *ret, size_t size);
 /* Thread ids, sorted by the kernel's order. Owned by the caller. The count, or

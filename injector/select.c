@@ -305,6 +305,16 @@ static void report_plan(void *ctx, size_t done, size_t total)
 	progress(p->options, what, done, total);
 }
 
+/* A program that is linked to one address has no memory below zero. Where one
+ * that can be anywhere is loaded, there is memory on all sides. */
+static struct range space_of(const struct module *m)
+{
+	enum { LOWEST = 1 << 16 };
+
+	return m->symbols->is_pie ? (struct range){ 0, 0 } :
+		(struct range){ LOWEST, 1ull << 47 };
+}
+
 static int plan_module(struct selected *s, const struct select_options *o)
 {
 	struct plan_progress p = { .options = o, .base = s->module->base };
@@ -313,6 +323,8 @@ static int plan_module(struct selected *s, const struct select_options *o)
 		.taken = s->module->symbols->rseqs,
 		.ntaken = s->module->symbols->nrseqs,
 		.hosts = true,
+		.puns = true,
+		.space = space_of(s->module),
 		.progress = report_plan,
 		.ctx = &p,
 	};

@@ -45,6 +45,7 @@ struct trace {
 	struct target target;
 	struct modules mods;
 	struct selection sel;
+	struct islands islands;
 	struct arena_need *needs;
 	uint32_t slots;
 	struct infection inf;
@@ -146,6 +147,7 @@ static int do_infect(void *ctx)
 	struct infect_options o = {
 		.buffer = t->opt->buffer, .max_slots = t->slots,
 		.reach = arch_host()->reach, .needs = t->needs, .nneeds = t->sel.n,
+		.islands = &t->islands,
 	};
 
 	return infect(&t->target, &t->mods, &o, &t->inf);
@@ -176,6 +178,7 @@ static int attach(struct trace *t)
 	int err = clear_earlier(t);
 
 	err = err ? err : probes_check(&t->target, &t->sel);
+	err = err ? err : islands_choose(&t->target, &t->sel, &t->islands);
 	if (!err && !anything_left(t))
 		return nothing_left(t);
 	err = err ? err : probes_needs(&t->sel, &t->needs, &t->slots);
@@ -184,6 +187,7 @@ static int attach(struct trace *t)
 		return err;
 	t->session_ino = fstat(t->inf.map.fd, &st) == 0 ? st.st_ino : 0;
 	foreign_write(&t->inf.map, &t->before);
+	islands_check(&t->islands, &t->sel);
 	err = probes_place(&t->target, &t->inf, &t->sel, t->needs, &t->live); /* 5 */
 	if (!err && !t->live.nchanges)
 		return nothing_left(t);
@@ -356,6 +360,7 @@ static void trace_clear(struct trace *t)
 	probes_clear(&t->live);
 	verify_clear(&t->before);
 	free(t->needs);
+	islands_clear(&t->islands);
 	infection_clear(&t->inf);
 	select_clear(&t->sel);
 	modules_close(&t->mods);

@@ -186,7 +186,8 @@ struct slot {
 	uint8_t state;		/* enum slot_state */
 	uint8_t len;		/* bytes written, 1..16 */
 	uint8_t window;		/* displaced bytes, for the site of a stub */
-	uint8_t pad[4];
+	int32_t island;		/* where the jump leads first, from addr; 0: to
+				 * the stub itself */
 	uint8_t old[16], new_[16];
 };
 

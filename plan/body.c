@@ -280,6 +280,7 @@ static void judge_step(struct body *b, struct step *s, enum indirect to)
 		break;
 	case INSN_JUMP_INDIRECT:
 		s->exit = to == INDIRECT_TAIL;
+		b->unsure |= to == INDIRECT_UNSURE;
 		if (to == INDIRECT_UNSURE)
 			body_doubt(b, REFUSED_JUMP_TABLE);
 		break;

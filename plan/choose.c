@@ -4,7 +4,8 @@
  *
  * Exits all or none: one that is missing would leave calls open. Full jumps
  * come first, for all probes of a plan; what is still without a place then
- * may take padding for tactic 3, so that it takes none which others need.
+ * may take padding for tactic 3, so that it takes none which others need; then
+ * tactic 4, which takes nothing from anybody.
  */
 #include <errno.h>
 #include <string.h>
@@ -25,6 +26,7 @@ struct pick {
 	bool leaves;		/* ends before an exit that stays */
 	bool hosted;		/* the hole is in the window of the pick before */
 	bool host;
+	bool pun;		/* tactic 4 */
 };
 
 /* picks[0] is the entry's, the exits' follow in the order of the steps. */
@@ -121,7 +123,8 @@ static enum refusal find_entry(struct body *b, size_t need, struct window *ret)
 	return why;
 }
 
-static enum refusal choose_entry(struct body *b, bool may_short, struct picks *ks)
+static enum refusal choose_entry(struct body *b, const struct choice *c,
+				 struct picks *ks)
 {
 	const struct arch *arch = b->impl->arch;
 	struct window w;
@@ -129,9 +132,13 @@ static enum refusal choose_entry(struct body *b, bool may_short, struct picks *k
 
 	if (!why)
 		add_pick(b, ks, w);
-	else if (may_short && !find_entry(b, arch->short_size, &w) &&
+	else if (c->may_short && !find_entry(b, arch->short_size, &w) &&
 		 add_short(b, ks, w))
 		why = REFUSED_NONE;
+	else if (c->may_pun && pun_entry(b, c->space, &w)) {
+		add_pick(b, ks, w)->pun = true;
+		why = REFUSED_NONE;
+	}
 	return why;
 }
 
@@ -189,6 +196,7 @@ static bool extend(struct body *b, struct pick *k, size_t exit)
 {
 	if (extend_by(b, k, exit, b->impl->arch->jump_size)) {
 		release_hole(b, k);
+		k->pun = false;
 		return true;
 	}
 	return k->hole && extend_by(b, k, exit, b->impl->arch->short_size);
@@ -238,6 +246,17 @@ static enum refusal choose_before(struct body *b, size_t exit, struct picks *ks)
 	return why;
 }
 
+static bool choose_pun(struct body *b, size_t exit, const struct choice *c,
+		       struct picks *ks)
+{
+	struct window w;
+
+	if (!c->may_pun || !pun_exit(b, exit, c->space, &w))
+		return false;
+	add_pick(b, ks, w)->pun = true;
+	return true;
+}
+
 static enum refusal choose_exit(struct body *b, size_t exit, const struct choice *c,
 				struct picks *ks)
 {
@@ -254,7 +273,8 @@ static enum refusal choose_exit(struct body *b, size_t exit, const struct choice
 
 	if (!why)
 		add_pick(b, ks, w);
-	else if (extend(b, before, exit) || choose_short(b, exit, c, ks))
+	else if (extend(b, before, exit) || choose_short(b, exit, c, ks) ||
+		 choose_pun(b, exit, c, ks))
 		why = REFUSED_NONE;
 	return why;
 }
@@ -307,14 +327,18 @@ static void fill_site(const struct body *b, const struct pick *k, bool entry,
 
 	*s = (struct site){ .pc = window_pc(b, &k->window),
 			    .window = k->window.size, .dead = k->window.dead,
-			    .tactic = k->hole ? TACTIC_SHORT :
+			    .tactic = k->pun ? TACTIC_PUN : k->hole ? TACTIC_SHORT :
 				entry && compiled_is_site(b, &k->window) ?
 				TACTIC_SITE : TACTIC_JUMP,
 			    .entry = entry, .leaves = with_exits && k->leaves,
 			    .host = k->host };
 	fill_insns(b, &k->window, with_exits, s);
 	s->nexits += s->leaves;
-	fill_patch(b, s->pc, k->hole ? arch->short_size : arch->jump_size, &s->jump);
+	size_t kept = 0, len = k->pun ? pun_room(b, &k->window, &kept) :
+		k->hole ? arch->short_size : arch->jump_size;
+
+	fill_patch(b, s->pc, len, &s->jump);
+	s->kept = kept;
 	if (k->hole)
 		fill_patch(b, k->hole, arch->jump_size, &s->hole);
 	s->stub_size = place_bound(b, &k->window, s);
@@ -344,14 +368,14 @@ static enum refusal why_entry_only(const struct body *b, const struct choice *c)
 	return b->entry_only;
 }
 
-/* Picks for a probe that is not refused; 1 if tactic 3 is to be tried too. */
+/* Picks for a probe that is not refused; 1 if a later tactic is to be tried too. */
 static int choose_picks(struct body *b, const struct choice *c, struct picks *ks,
 			struct probe *probe)
 {
-	bool retry = !c->may_short && b->impl->arch->short_size;
+	bool retry = !c->last && b->impl->arch->short_size;
 
 	probe->entry_only = why_entry_only(b, c);
-	probe->refusal = choose_entry(b, c->may_short, ks);
+	probe->refusal = choose_entry(b, c, ks);
 	if (probe->refusal)
 		return retry;
 	if (probe->entry_only)
@@ -364,7 +388,7 @@ static int choose_picks(struct body *b, const struct choice *c, struct picks *ks
 	if (retry)
 		return 1;
 	/* It may have been extended to reach an exit: choose it anew. */
-	probe->refusal = choose_entry(b, c->may_short, ks);
+	probe->refusal = choose_entry(b, c, ks);
 	return 0;
 }
 

@@ -82,6 +82,8 @@ struct body {
 	size_t entry;			/* the step where the entry's jump may
 					 * stand: see compiled_entry */
 	size_t nexits;
+	bool unsure;			/* it has an indirect jump that may lead
+					 * to any of its instructions */
 	enum refusal refusal;		/* of the whole probe */
 	enum refusal entry_only;	/* why the exits are not certain */
 };
@@ -140,15 +142,31 @@ raddr_t window_hole(const struct body *, raddr_t from);
  * made for that; its window in *ret. */
 raddr_t host_find(struct body *, size_t exit, raddr_t from, struct window *ret);
 
+/* The longest window of a punned jump: steps first..last must be in it, its size
+ * is that of whole instructions and `dead` whatever padding follows them. */
+enum refusal window_pun(struct body *, size_t first, size_t last,
+			struct window *ret);
+
+/* pun.c: a window from the entry on, or around an exit, for a punned jump that
+ * may lead somewhere in `space` (empty: anywhere). */
+bool pun_entry(struct body *, struct range space, struct window *ret);
+bool pun_exit(struct body *, size_t exit, struct range space, struct window *ret);
+/* Bytes at the start of a window that a pun may change, and the most that it
+ * then keeps behind them; 0: the text ends too early. */
+size_t pun_room(const struct body *, const struct window *, size_t *kept);
+
 /* choose.c */
 struct choice {
 	bool entry_only;	/* exits are not wanted */
 	bool may_short;		/* tactic 3 may take padding */
 	bool may_host;		/* and displace live code when there is none */
+	bool may_pun;		/* tactic 4 may keep bytes of what follows */
+	struct range space;	/* where its jumps can lead */
+	bool last;		/* nothing more may be tried later */
 };
 
 /* Fill sites, refusal and entry_only of a probe. 0, -ENOMEM, or 1 when only
- * tactic 3 could place more (nothing is taken then). */
+ * a later tactic could place more (nothing is taken then). */
 int choose_sites(struct body *, const struct choice *, struct probe *);
 
 /* place.c */

@@ -139,12 +139,16 @@ static int expect(int made, int len)
 	return made < 0 ? made : made == len ? 0 : -ERANGE;
 }
 
-static int place_patches(const struct arch *arch, struct site *s)
+int plan_patches(const struct arch *arch, struct site *s)
 {
+	raddr_t to = s->island ? s->island : s->stub;
 	int err;
 
+	if (s->tactic == TACTIC_PUN)
+		return !s->island ? 0 : expect(arch->pun(s->pc, s->prefix, to, s->jump.new_),
+					       s->jump.len + s->kept);
 	if (s->tactic != TACTIC_SHORT)
-		return expect(arch->jump(s->pc, s->stub, s->jump.new_), s->jump.len);
+		return expect(arch->jump(s->pc, to, s->jump.new_), s->jump.len);
 	err = expect(arch->jump(s->hole.pc, s->stub, s->hole.new_), s->hole.len);
 	if (err)
 		return err;
@@ -171,7 +175,12 @@ int plan_place(const struct arch *arch, const struct probe *probe, struct site *
 	if (s.err)
 		return s.err == -ENOSPC ? -ERANGE : s.err;
 	site->stub_size = s.used;
-	return place_patches(arch, site);
+	return plan_patches(arch, site);
+}
+
+int plan_island(const struct arch *arch, const struct site *s, uint8_t *out)
+{
+	return arch->jump(s->island, s->stub, out);
 }
 
 uint16_t place_bound(const struct body *b, const struct window *w,

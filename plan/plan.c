@@ -38,6 +38,7 @@ const char *tactic_word(enum tactic t)
 		[TACTIC_SITE] = "site",
 		[TACTIC_JUMP] = "jump",
 		[TACTIC_SHORT] = "short",
+		[TACTIC_PUN] = "pun",
 	};
 
 	return (size_t)t < ARRAY_SIZE(tactics) ? tactics[t] : "?";
@@ -104,7 +105,7 @@ static int impl_make(const struct arch *arch, const struct symbols *syms,
 	return err ? err : list_fragments(p);
 }
 
-/* 1: only tactic 3 could do more. */
+/* 1: only later tactics could do more. */
 static int plan_probe(struct plan_impl *p, const struct choice *c,
 		      struct probe *probe)
 {
@@ -123,25 +124,35 @@ static int plan_probe(struct plan_impl *p, const struct choice *c,
 	return err;
 }
 
-/* First full jumps for everything, then tactic 3 for what is left. */
+/* What a pun keeps stands above it, and its site should be known by then. */
+static size_t probe_at(const struct plan *plan, bool down, size_t i)
+{
+	return down ? plan->nprobes - 1 - i : i;
+}
+
+/* First full jumps for everything, then tactic 3 for what is left, then 4. */
 static int plan_probes(struct plan *plan, const struct plan_options *o)
 {
 	auto_free bool *again = calloc(plan->nprobes + 1, sizeof(*again));
 
 	if (!again)
 		return fail(ENOMEM, "plan %s", plan->symbols->base);
-	for (int pass = 0; pass < 2; pass++) {
+	for (int pass = 0; pass < (o->puns ? 3 : 2); pass++) {
 		struct choice c = { .entry_only = o->entry_only,
-				    .may_short = pass == 1, .may_host = o->hosts };
+				    .may_short = pass >= 1, .may_host = o->hosts,
+				    .may_pun = pass == 2, .space = o->space,
+				    .last = pass == (o->puns ? 2 : 1) };
 
 		for (size_t i = 0; i < plan->nprobes; i++) {
-			if (pass == 1 && !again[i])
+			size_t at = probe_at(plan, c.may_pun, i);
+
+			if (pass > 0 && !again[at])
 				continue;
-			int err = plan_probe(plan->impl, &c, &plan->probes[i]);
+			int err = plan_probe(plan->impl, &c, &plan->probes[at]);
 
 			if (err < 0)
 				return err;
-			again[i] = err == 1;
+			again[at] = err == 1;
 			if (o->progress && pass == 0 && i % PROGRESS == 0)
 				o->progress(o->ctx, i, plan->nprobes);
 		}

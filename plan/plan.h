@@ -70,9 +70,11 @@ enum tactic {
 	TACTIC_JUMP,		/* 1: a full jump over whole instructions */
 	TACTIC_SHORT,		/* 3: a short jump to a hole in padding, or
 				 * behind the jump of a host */
+	TACTIC_PUN,		/* 4: a full jump whose last bytes are those that
+				 * stand there already */
 };
 
-const char *tactic_word(enum tactic);	/* "jump", "short" */
+const char *tactic_word(enum tactic);	/* "jump", "short", "pun" */
 
 enum {
 	SITE_INSNS = 16,	/* most instructions in one window */
@@ -110,6 +112,15 @@ struct site {
 	/* In the order in which they are written: the hole first. Their `old`
 	 * is filled by plan_make, `new_` by plan_place. */
 	struct patch hole, jump;
+	/*
+	 * Where the jump leads, if not to the stub itself: a place that leads on
+	 * to it. Set by whoever finds one: always for a pun, whose first bytes
+	 * are jump.len and whose last are the `kept` ones behind them, and for
+	 * a full jump of which a pun keeps bytes. 0: none.
+	 */
+	raddr_t island;
+	uint8_t prefix;		/* bytes of a pun that do nothing */
+	uint8_t kept;		/* until there is an island: the most there can be */
 	raddr_t stub;		/* set by whoever allocates it, before place */
 	uint16_t stub_size;	/* upper bound from plan_make; exact after
 				 * plan_place */
@@ -148,6 +159,11 @@ struct plan_options {
 	 * all others.
 	 */
 	bool hosts;
+	/* Tactic 4 too: whoever sets this finds islands, or gives up the sites
+	 * that have none. */
+	bool puns;
+	/* Where memory can be for islands, if that is known; empty: anywhere. */
+	struct range space;
 	/* Called now and then with work done and to do; may be NULL. */
 	void (*progress)(void *ctx, size_t done, size_t total);
 	void *ctx;
@@ -186,6 +202,25 @@ struct routines {
 int plan_place(const struct arch *, const struct probe *, struct site *,
 	       const uint8_t *window_bytes, const struct routines *,
 	       uint8_t *out, size_t cap);
+
+/* The new bytes of a site's patches, which plan_place fills too, once its stub,
+ * or its island, is somewhere else. -ERANGE. */
+int plan_patches(const struct arch *, struct site *);
+/* The jump from a site's island to its stub; its size, or -ERANGE. */
+int plan_island(const struct arch *, const struct site *, uint8_t *out);
+
+/*
+ * Where the pun of a site can lead, `prefix` bytes of it being no more than
+ * that; p and given as of arch->pun_set. -ENOTSUP: nowhere.
+ */
+int plan_pun(const struct arch *, const struct site *, size_t prefix,
+	     const uint8_t *p, uint16_t given, struct jump_set *ret);
+/* The lowest address of the set that is not below `from`; false: none. */
+bool jump_set_next(const struct jump_set *, raddr_t from, raddr_t *ret);
+bool jump_set_has(const struct jump_set *, raddr_t);
+
+/* Give up the exits of a probe whose entry is probed, before it is placed. */
+void plan_entry_only(struct probe *, enum refusal why);
 
 /*
  * A PC inside a site's patched bytes: the address of the same instruction in

@@ -89,6 +89,10 @@ enum refusal window_check(struct body *b, size_t first, size_t last, size_t need
 
 	if (last - first >= SITE_INSNS)
 		return REFUSED_TOO_SHORT;
+	/* Nobody knows at which instruction it arrives: none may lie in bytes
+	 * that change, but for the first. */
+	if (b->unsure && last > first)
+		return REFUSED_JUMP_TABLE;
 	for (size_t i = first; i <= last; i++) {
 		enum refusal why = check_order(b, i, first, last);
 
@@ -113,6 +117,18 @@ enum refusal window_check(struct body *b, size_t first, size_t last, size_t need
 	*ret = (struct window){ .first = first, .last = last, .size = size,
 				.dead = dead };
 	return REFUSED_NONE;
+}
+
+/* Longer than this, one dead byte more would have made a full jump. */
+enum refusal window_pun(struct body *b, size_t first, size_t last, struct window *ret)
+{
+	size_t want = b->impl->arch->jump_size;
+	enum refusal why = window_check(b, first, last, 1, ret);
+
+	if (!why && ret->size < want)
+		ret->dead = dead_behind(b, b->steps[first].insn.pc + ret->size,
+					want - ret->size);
+	return why;
 }
 
 raddr_t window_hole(const struct body *b, raddr_t from)

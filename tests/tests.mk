@@ -64,7 +64,8 @@ VICTIM_C := $(wildcard tests/victims/*.c)
 VICTIM_CC := $(wildcard tests/victims/*.cc)
 VICTIMS := $(VICTIM_C:%.c=$(BUILD)/%) $(VICTIM_CC:%.cc=$(BUILD)/%) \
 	$(BUILD)/tests/victims/static $(BUILD)/tests/victims/stripped \
-	$(BUILD)/tests/victims/nameless $(BUILD)/tests/victims/plugin.so \
+	$(BUILD)/tests/victims/nameless $(BUILD)/tests/victims/packed_fixed \
+	$(BUILD)/tests/victims/plugin.so \
 	$(BUILD)/tests/victims/plugin_other.so \
 	$(COMPILED:%=$(BUILD)/tests/victims/compiled/%)
 VICTIM_CFLAGS := -O2 -g $(WARN) -Wno-missing-prototypes -Wno-infinite-recursion \
@@ -86,6 +87,11 @@ $(BUILD)/tests/victims/static: tests/victims/spin_threads.c
 $(BUILD)/tests/victims/stripped: $(BUILD)/tests/victims/spin_threads
 	@echo "  STRIP   $@"
 	$(Q)strip -o $@ $<
+
+# Linked to one low address: there is no memory below, and a heap above.
+$(BUILD)/tests/victims/packed_fixed: tests/victims/packed.c
+	@mkdir -p $(@D); echo "  CC      $< (fixed)"
+	$(Q)$(CC) $(CPPFLAGS) -std=gnu11 $(VICTIM_CFLAGS) -fno-pie -no-pie -rdynamic -o $@ $<
 
 # Not even .dynsym names its functions: .eh_frame alone knows where they are.
 $(BUILD)/tests/victims/nameless: tests/victims/spin_threads.c

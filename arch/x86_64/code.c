@@ -124,6 +124,8 @@ const struct arch arch_x86_64 = {
 	.short_size = 2,
 	.short_reach = INT8_MAX,
 	.reach = INT32_MAX - ARCH_JUMP_MAX,
+	.jump_fixed = 1,
+	.pun_prefixes = X86_PUN_PREFIXES,
 	/* No kernel enforces endbr64 in user space. */
 	.keeps_landing = false,
 	.decode = x86_decode,
@@ -131,6 +133,8 @@ const struct arch arch_x86_64 = {
 	.relocate = x86_relocate,
 	.jump = x86_jump,
 	.jump_short = x86_jump_short,
+	.pun_set = x86_pun_set,
+	.pun = x86_pun,
 	.skip_unless = x86_skip_unless,
 	.record = x86_record,
 	.is_padding = x86_is_padding,

@@ -116,6 +116,12 @@ int x86_measure(const uint8_t *p, size_t n, raddr_t pc, struct insn *ret);
 int x86_relocate(const uint8_t *p, const struct insn *in, raddr_t to,
 		 uint8_t *out, size_t cap);
 
+/* code_pun.c */
+enum { X86_PUN_PREFIXES = 2 };
+int x86_pun_set(raddr_t from, size_t prefix, const uint8_t *p, uint16_t given,
+		struct jump_set *ret);
+int x86_pun(raddr_t from, size_t prefix, raddr_t to, uint8_t *out);
+
 /* code.c: the 32-bit displacement that leads from the byte after an
  * instruction to `to`. 0, or -ERANGE. */
 int x86_displacement(raddr_t next, raddr_t to, uint8_t *out);

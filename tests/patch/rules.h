@@ -51,6 +51,33 @@ static bool forwards(const struct site *s)
 	return next == s->ninsns;
 }
 
+/* As if nobody else were probed. */
+static bool find_island(const struct plan *plan, struct site *s)
+{
+	size_t left, room = s->jump.len, most = room + s->kept;
+	const uint8_t *text = symbols_text(plan->symbols, s->pc, &left);
+	struct jump_set set;
+
+	for (size_t n = 0; n + plan->arch->jump_size <= most && most <= left; n++) {
+		if (plan_pun(plan->arch, s, n, text, (uint16_t)(0xffff << room), &set) ||
+		    !jump_set_next(&set, set.base - (1u << 31), &s->island))
+			continue;
+		s->prefix = (uint8_t)n;
+		s->kept = (uint8_t)(n + plan->arch->jump_size - room);
+		return true;
+	}
+	return false;
+}
+
+/* What a pun does not write is as it was. */
+static bool keeps(const struct plan *plan, const struct site *s)
+{
+	size_t left, at = s->jump.len;
+	const uint8_t *text = symbols_text(plan->symbols, s->pc, &left);
+
+	return !memcmp(text + at, s->jump.new_ + at, s->kept);
+}
+
 static void check_site(const struct plan *plan,
 		       const struct probe *p, struct site *s)
 {
@@ -61,6 +88,8 @@ static void check_site(const struct plan *plan,
 	size_t left;
 
 	s->stub = s->pc + (1 << 21);
+	if (s->tactic == TACTIC_PUN && !find_island(plan, s))
+		complain(p, s, "leads nowhere");
 	if (!patch_is_sound(plan, &s->jump) ||
 	    (s->tactic == TACTIC_SHORT && !patch_is_sound(plan, &s->hole)))
 		complain(p, s, "patch");
@@ -71,6 +100,8 @@ static void check_site(const struct plan *plan,
 		complain(p, s, "the stub is longer than its bound");
 	else if (!forwards(s))
 		complain(p, s, "plan_forward");
+	else if (s->tactic == TACTIC_PUN && !keeps(plan, s))
+		complain(p, s, "does not keep what it should");
 }
 
 static int by_pc(const void *a, const void *b)

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#include "injector/gaps.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "injector/procfs.h"
+#include "payload/abi.h"
+
+enum {
+	GUARD = 1 << 16,	/* left free beside everything */
+	LOWEST = 1 << 16,	/* vm.mmap_min_addr's usual value */
+};
+#define HIGHEST 0x7ffffffff000ull
+#define GROWTH (1ull << 30)	/* left to a heap upwards, to a stack downwards */
+
+struct walk {
+	struct gaps *gaps;
+	raddr_t end;		/* of the mapping below */
+	struct range heap;	/* what it is and may become */
+};
+
+static int add(struct gaps *g, raddr_t start, raddr_t end)
+{
+	struct range r = { ALIGN_UP(start, PAGE), ALIGN_DOWN(end, PAGE) };
+	struct range *new;
+
+	if (r.start >= r.end)
+		return 0;
+	new = vec_push(g->v, g->n, g->cap);
+	if (!new)
+		return fail(ENOMEM, "look for free memory");
+	*new = r;
+	return 0;
+}
+
+/* What is free up to `start`, below and above the heap. */
+static int add_around_heap(struct walk *w, raddr_t start, raddr_t end)
+{
+	int err = add(w->gaps, start, MIN(end, w->heap.start));
+
+	return err ? err : add(w->gaps, MAX(start, w->heap.end), end);
+}
+
+static int next_mapping(void *ctx, const struct mapping *m)
+{
+	struct walk *w = ctx;
+	raddr_t end = MIN(m->range.start, HIGHEST);
+
+	end -= MIN(end, strcmp(m->path, "[stack]") == 0 ? GROWTH : GUARD);
+	if (strcmp(m->path, "[heap]") == 0) {
+		w->heap.start = MIN(w->heap.start, m->range.start);
+		w->heap.end = m->range.end + GROWTH;
+	}
+	int err = add_around_heap(w, w->end + GUARD, end);
+
+	w->end = m->range.end;
+	w->gaps->mappings++;
+	return err;
+}
+
+int gaps_find(pid_t pid, struct gaps *ret)
+{
+	raddr_t heap = procfs_heap(pid);
+	struct walk w = { .gaps = ret, .end = LOWEST,
+			  .heap = { heap - MIN(heap, (raddr_t)GUARD), heap + GROWTH } };
+
+	if (!heap)	/* not said: begins with its mapping, if it has one */
+		w.heap = (struct range){ HIGHEST, HIGHEST };
+
+	*ret = (struct gaps){ 0 };
+	int err = procfs_maps(pid, next_mapping, &w);
+
+	if (!err && w.end < HIGHEST)
+		err = add_around_heap(&w, w.end + GUARD, HIGHEST);
+	if (err)
+		gaps_clear(ret);
+	return err;
+}
+
+void gaps_clear(struct gaps *g)
+{
+	free(g->v);
+	*g = (struct gaps){ 0 };
+}

@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * islands: what a pun keeps stands behind it, so the search goes through the
+ * sites twice: downwards to see what can be, upwards to settle it.
+ *
+ *  1. A byte that no site writes is given: it is what the file has.
+ *  2. So are the first bytes of another site's jump. Those that say where that
+ *     one leads are free, as the pun's own are, until a pun has settled them.
+ *  3. Downwards: a pun has the fewest prefixes with which its given bytes lead
+ *     to some free memory.
+ *  4. Upwards: each is led to a place; bytes of the site behind that it needed
+ *     are settled with that.
+ *  5. A full jump with settled bytes leads to an island, too.
+ *
+ * What then has no place is given up, and the search begins anew.
+ *
+ * Bytes of two sites depend on each other only if they lie in one page, which
+ * is written in one go; and holes are written at another time than jumps.
+ */
+#include "injector/islands.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "injector/pages.h"
+
+enum { MARGIN = 1 << 16 };	/* of a jump's reach: the stub is not far from the
+				 * module, but not in it */
+
+/* A site that is to be written. */
+struct spot {
+	raddr_t pc;		/* run-time */
+	struct site *site;
+	struct probe *probe;
+	const struct module *module;
+	uint16_t given;		/* bytes of its jump that puns below it need */
+	uint8_t bytes[ARCH_JUMP_MAX];
+	raddr_t island;		/* run-time; 0: none */
+	uint8_t prefix;
+	bool lost;		/* there is no place for it */
+};
+
+struct choosing {
+	const struct arch *arch;
+	struct spot *spots;	/* ascending */
+	size_t nspots, spots_cap;
+	struct range *holes;	/* ascending */
+	size_t nholes, holes_cap;
+	struct pages pages;
+};
+
+raddr_t island_of(const struct site *s, const struct module *m)
+{
+	return s->island ? s->island + m->bias : 0;
+}
+
+int island_code(const struct site *s, uint8_t *out)
+{
+	return plan_island(arch_host(), s, out);
+}
+
+/* --- what will stand at a place --- */
+
+static int add_spot(struct choosing *c, const struct module *m, struct probe *p,
+		    struct site *s)
+{
+	struct spot *spot = vec_push(c->spots, c->nspots, c->spots_cap);
+
+	if (!spot)
+		return fail(ENOMEM, "look for islands");
+	*spot = (struct spot){ .pc = s->pc + m->bias, .site = s, .probe = p, .module = m };
+	if (!s->hole.len)
+		return 0;
+	struct range *hole = vec_push(c->holes, c->nholes, c->holes_cap);
+
+	if (!hole)
+		return fail(ENOMEM, "look for islands");
+	*hole = (struct range){ s->hole.pc + m->bias, s->hole.pc + m->bias + s->hole.len };
+	return 0;
+}
+
+static int by_pc(const void *a, const void *b)
+{
+	const struct spot *x = a, *y = b;
+
+	return x->pc < y->pc ? -1 : x->pc > y->pc;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct range *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static int list_spots(struct choosing *c, struct selection *sel)
+{
+	int err = 0;
+
+	c->nspots = c->nholes = 0;
+	for (size_t i = 0; i < sel->n; i++)
+		for (size_t j = 0; j < sel->v[i].plan->nprobes; j++) {
+			struct probe *p = &sel->v[i].plan->probes[j];
+
+			for (size_t k = 0; !p->refusal && k < p->nsites && !err; k++)
+				err = add_spot(c, sel->v[i].module, p, &p->sites[k]);
+		}
+	if (c->nspots)
+		qsort(c->spots, c->nspots, sizeof(*c->spots), by_pc);
+	if (c->nholes)
+		qsort(c->holes, c->nholes, sizeof(*c->holes), by_start);
+	return err;
+}
+
+static bool in_hole(const struct choosing *c, raddr_t a)
+{
+	size_t lo = 0, hi = c->nholes;	/* how many begin at or below a */
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (c->holes[mid].start <= a)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && range_has(c->holes[lo - 1], a);
+}
+
+/* The site above spot `i` whose jump is to be written over `a`. */
+static struct spot *writer_of(const struct choosing *c, size_t i, raddr_t a)
+{
+	for (i++; i < c->nspots && c->spots[i].pc <= a; i++)
+		if (!c->spots[i].lost && a < c->spots[i].pc + c->spots[i].site->jump.len)
+			return &c->spots[i];
+	return NULL;
+}
+
+/* A byte that a jump keeps, or is to have. */
+struct kept {
+	bool given;
+	uint8_t value;
+	struct spot *free;	/* whose jump may still choose it */
+};
+
+/* 2. */
+static void byte_of_jump(const struct choosing *c, struct spot *w, size_t off,
+			 struct kept *ret)
+{
+	uint8_t jump[ARCH_JUMP_MAX];
+	const struct site *s = w->site;
+
+	ret->given = true;
+	if (s->tactic == TACTIC_SHORT)
+		c->arch->jump_short(s->pc, s->hole.pc, jump);
+	else
+		c->arch->pun(s->pc, w->prefix, s->pc, jump);
+	ret->value = jump[off];
+	if (s->tactic == TACTIC_SHORT || off < (size_t)w->prefix + c->arch->jump_fixed)
+		return;
+	ret->given = w->given >> off & 1;
+	ret->value = w->bytes[off];
+	ret->free = ret->given ? NULL : w;
+}
+
+/* What will stand at `a`, behind the window of spot `i`? False: nothing that
+ * can be relied on. */
+static bool byte_behind(const struct choosing *c, size_t i, raddr_t a, struct kept *ret)
+{
+	const struct spot *s = &c->spots[i];
+	struct spot *w = writer_of(c, i, a);
+	size_t left;
+
+	*ret = (struct kept){ 0 };
+	if (in_hole(c, a))
+		return false;
+	if (w) {
+		if (w->site->host || a / PAGE != s->pc / PAGE || w->pc / PAGE != s->pc / PAGE)
+			return false;
+		byte_of_jump(c, w, a - w->pc, ret);
+		return true;
+	}
+	const uint8_t *file = symbols_text(s->module->symbols, a - s->module->bias, &left);
+
+	if (file)						/* 1 */
+		*ret = (struct kept){ .given = true, .value = *file };
+	return file != NULL;
+}
+
+/* --- the search --- */
+
+/* Where the stub can be reached from. */
+static struct range reach_of(const struct choosing *c, const struct module *m)
+{
+	uint64_t most = (uint64_t)c->arch->reach - MARGIN;
+
+	return (struct range){ m->span.end > most ? m->span.end - most : 0,
+			       m->span.start + most };
+}
+
+/* Is there free memory in the set at all? */
+static bool may_lead(const struct choosing *c, const struct spot *s,
+		     const struct jump_set *set)
+{
+	raddr_t earlier = island_of(s->site, s->module);
+
+	return (earlier && jump_set_has(set, earlier)) ||
+		pages_may(&c->pages, set, reach_of(c, s->module));
+}
+
+/* Memory for the island of a spot: where it was before, or a free place. */
+static bool find_place(struct choosing *c, struct spot *s, const struct jump_set *set)
+{
+	raddr_t earlier = island_of(s->site, s->module);
+
+	if (!earlier || !jump_set_has(set, earlier))
+		return pages_take(&c->pages, set, reach_of(c, s->module), &s->island);
+	s->island = earlier;
+	return true;
+}
+
+/* The bytes of a jump of `size` at spot `i` that are given. */
+static bool look_behind(const struct choosing *c, size_t i, size_t size,
+			uint8_t bytes[ARCH_JUMP_MAX], uint16_t *given,
+			struct kept kept[ARCH_JUMP_MAX])
+{
+	const struct spot *s = &c->spots[i];
+	size_t room = s->site->jump.len;
+
+	memcpy(bytes, s->bytes, ARCH_JUMP_MAX);
+	*given = s->given;
+	for (size_t k = room; k < size; k++) {
+		if (!byte_behind(c, i, s->pc + k, &kept[k]))
+			return false;
+		bytes[k] = kept[k].value;
+		*given |= (uint16_t)(kept[k].given << k);
+	}
+	return true;
+}
+
+/* Bytes of the sites behind that this pun has now chosen. */
+static void settle(const struct choosing *c, const struct spot *s, size_t size,
+		   const struct kept kept[ARCH_JUMP_MAX])
+{
+	uint8_t jump[ARCH_JUMP_MAX];
+
+	if (c->arch->pun(s->pc, s->prefix, s->island, jump) != (int)size)
+		return;
+	for (size_t k = s->site->jump.len; k < size; k++) {
+		struct spot *w = kept[k].free;
+		size_t off = w ? s->pc + k - w->pc : 0;
+
+		if (!w)
+			continue;
+		w->given |= (uint16_t)(1u << off);
+		w->bytes[off] = jump[k];
+	}
+}
+
+/* Where spot `i` can lead with so many prefixes, run-time. */
+static bool set_of(const struct choosing *c, size_t i, size_t prefix,
+		   struct kept kept[ARCH_JUMP_MAX], struct jump_set *ret)
+{
+	const struct spot *s = &c->spots[i];
+	size_t size = prefix + c->arch->jump_size;
+	uint8_t bytes[ARCH_JUMP_MAX];
+	uint16_t given;
+
+	if (size > (size_t)s->site->jump.len + s->site->kept ||
+	    !look_behind(c, i, size, bytes, &given, kept) ||
+	    plan_pun(c->arch, s->site, prefix, bytes, given, ret))
+		return false;
+	ret->base += s->module->bias;
+	return true;
+}
+
+/* 3. */
+static void choose_prefix(struct choosing *c, size_t i)
+{
+	struct kept kept[ARCH_JUMP_MAX];
+	struct spot *s = &c->spots[i];
+	struct jump_set set;
+
+	s->lost = true;
+	for (size_t n = 0; n <= c->arch->pun_prefixes && s->lost; n++) {
+		s->prefix = (uint8_t)n;
+		s->lost = !set_of(c, i, n, kept, &set) || !may_lead(c, s, &set);
+	}
+}
+
+/* 4. */
+static bool place_pun(struct choosing *c, size_t i)
+{
+	struct kept kept[ARCH_JUMP_MAX];
+	struct spot *s = &c->spots[i];
+	struct jump_set set;
+
+	if (!set_of(c, i, s->prefix, kept, &set) || !find_place(c, s, &set))
+		return false;
+	settle(c, s, s->prefix + (size_t)c->arch->jump_size, kept);
+	return true;
+}
+
+/* Is a full jump as it would be what the puns below need? */
+static bool suits(const struct choosing *c, const struct spot *s)
+{
+	raddr_t to = s->site->island ? s->site->island : s->site->stub;
+	uint8_t jump[ARCH_JUMP_MAX];
+
+	if (!s->given)
+		return true;
+	if (!to || c->arch->jump(s->site->pc, to, jump) < 0)
+		return false;
+	for (size_t i = 0; i < s->site->jump.len; i++)
+		if (s->given >> i & 1 && jump[i] != s->bytes[i])
+			return false;
+	return true;
+}
+
+/* 5. */
+static bool place_jump(struct choosing *c, struct spot *s)
+{
+	struct jump_set set;
+
+	s->island = island_of(s->site, s->module);
+	return suits(c, s) ||
+		(!c->arch->pun_set(s->pc, 0, s->bytes, s->given, &set) &&
+		 find_place(c, s, &set));
+}
+
+static bool place_spot(struct choosing *c, size_t i)
+{
+	struct spot *s = &c->spots[i];
+
+	switch (s->lost ? TACTIC_NONE : s->site->tactic) {
+	case TACTIC_SITE:
+	case TACTIC_JUMP:
+		return place_jump(c, s);
+	case TACTIC_PUN:
+		return place_pun(c, i);
+	default:
+		return true;
+	}
+}
+
+/* Who can spot `i` not be placed for? The puns below that need bytes of it, if
+ * there are any; else it is by itself that it has no place. */
+static void lose(struct choosing *c, size_t i)
+{
+	struct spot *s = &c->spots[i];
+
+	s->lost = !s->given;
+	for (size_t j = i; s->given && j-- > 0 && s->pc - c->spots[j].pc < ARCH_JUMP_MAX; ) {
+		struct spot *below = &c->spots[j];
+
+		if (below->site->tactic == TACTIC_PUN && !below->lost &&
+		    below->pc + below->prefix + c->arch->jump_size > s->pc)
+			below->lost = true;
+	}
+}
+
+/* Give up every lost site; an entry takes its probe with it. */
+static size_t give_up(struct choosing *c)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->nspots; i++) {
+		n += c->spots[i].lost;
+		if (c->spots[i].lost && c->spots[i].site->entry)
+			c->spots[i].probe->refusal = REFUSED_OUT_OF_REACH;
+	}
+	/* Moves the sites of its probe, so nothing of them is asked any more. */
+	for (size_t i = 0; i < c->nspots; i++) {
+		struct probe *p = c->spots[i].probe;
+
+		if (c->spots[i].lost && !p->refusal && !p->entry_only)
+			plan_entry_only(p, REFUSED_EXIT_NO_ROOM);
+	}
+	return n;
+}
+
+/* One search over all spots; how many were given up. */
+static size_t search(struct choosing *c)
+{
+	pages_reset(&c->pages);
+	for (size_t i = c->nspots; i-- > 0; )
+		if (c->spots[i].site->tactic == TACTIC_PUN)
+			choose_prefix(c, i);
+	for (size_t i = 0; i < c->nspots; i++)
+		if (!place_spot(c, i))
+			lose(c, i);
+	return give_up(c);
+}
+
+static void take_over(const struct choosing *c, struct spot *s)
+{
+	struct site *site = s->site;
+
+	if (!s->island)
+		return;
+	site->island = s->island - s->module->bias;
+	if (site->tactic != TACTIC_PUN)
+		return;
+	size_t size = s->prefix + (size_t)c->arch->jump_size;
+
+	site->prefix = s->prefix;
+	site->jump.len = (uint8_t)MIN((size_t)site->jump.len, size);
+	site->kept = (uint8_t)(size - site->jump.len);
+}
+
+static int report(struct choosing *c, struct islands *ret)
+{
+	for (size_t i = 0; i < c->nspots; i++)
+		take_over(c, &c->spots[i]);
+	for (size_t i = c->pages.nold; i < c->pages.n; i++) {
+		struct island_page *p = vec_push(ret->pages, ret->n, ret->cap);
+
+		if (!p)
+			return fail(ENOMEM, "list the islands");
+		p->at = c->pages.v[i].at;
+	}
+	return 0;
+}
+
+static bool has_puns(const struct choosing *c)
+{
+	for (size_t i = 0; i < c->nspots; i++)
+		if (c->spots[i].site->tactic == TACTIC_PUN)
+			return true;
+	return false;
+}
+
+static int choose(struct choosing *c, const struct target *t, struct selection *sel,
+		  struct islands *ret)
+{
+	int err = pages_find(t, c->arch->jump_size, &c->pages);
+
+	/* Who is given up may have been in the way of others. */
+	while (!err && search(c))
+		err = list_spots(c, sel);
+	return err ? err : report(c, ret);
+}
+
+int islands_choose(const struct target *t, struct selection *sel, struct islands *ret)
+{
+	struct choosing c = { .arch = arch_host() };
+	int err = list_spots(&c, sel);
+
+	*ret = (struct islands){ 0 };
+	if (!err && has_puns(&c))
+		err = choose(&c, t, sel, ret);
+	free(c.spots);
+	free(c.holes);
+	pages_clear(&c.pages);
+	if (err)
+		islands_clear(ret);
+	return err;
+}
+
+static bool is_missing(const struct islands *islands, raddr_t at)
+{
+	for (size_t i = 0; i < islands->n; i++)
+		if (!islands->pages[i].mapped &&
+		    islands->pages[i].at == ALIGN_DOWN(at, PAGE))
+			return true;
+	return false;
+}
+
+/* The entry comes last, and is asked about first. */
+static void check_probe(const struct islands *islands, const struct module *m,
+			struct probe *p)
+{
+	for (size_t i = p->nsites; i-- > 0 && !p->refusal; ) {
+		if (!is_missing(islands, island_of(&p->sites[i], m)))
+			continue;
+		if (p->sites[i].entry)
+			p->refusal = REFUSED_OUT_OF_REACH;
+		else
+			return plan_entry_only(p, REFUSED_EXIT_NO_ROOM);
+	}
+}
+
+void islands_check(const struct islands *islands, struct selection *sel)
+{
+	for (size_t i = 0; i < sel->n; i++)
+		for (size_t j = 0; j < sel->v[i].plan->nprobes; j++)
+			if (!sel->v[i].plan->probes[j].refusal)
+				check_probe(islands, sel->v[i].module,
+					    &sel->v[i].plan->probes[j]);
+}
+
+void islands_clear(struct islands *i)
+{
+	free(i->pages);
+	*i = (struct islands){ 0 };
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+#include "injector/pages.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "injector/procfs.h"
+#include "injector/session.h"
+
+enum {
+	MOST_PAGES = 512,	/* new ones in one visit */
+	SHARE = 4,		/* of the mappings that are left to the target */
+	DEFAULT_MAPPINGS = 65530,
+	TRIES = 64,		/* places in one gap */
+};
+
+static bool is_used(const struct page *p, raddr_t a, size_t n)
+{
+	for (size_t i = a - p->at; n--; i++)
+		if (i >= PAGE || p->used[i / 64] >> (i % 64) & 1)
+			return true;
+	return false;
+}
+
+static void use(uint64_t *used, size_t from, size_t n)
+{
+	for (size_t i = from; i < from + n && i < PAGE; i++)
+		used[i / 64] |= 1ull << (i % 64);
+}
+
+static struct page *page_at(const struct pages *ps, raddr_t at)
+{
+	for (size_t i = 0; i < ps->n; i++)
+		if (ps->v[i].at == at)
+			return &ps->v[i];
+	return NULL;
+}
+
+static struct page *page_new(struct pages *ps, raddr_t at)
+{
+	struct page *p = vec_push(ps->v, ps->n, ps->cap);
+
+	if (p)
+		p->at = at;
+	return p;
+}
+
+static bool take_in_page(const struct pages *ps, struct page *p, const struct jump_set *set,
+			 raddr_t *ret)
+{
+	for (raddr_t a = p->at; jump_set_next(set, a, &a) && a + ps->size <= p->at + PAGE; a++)
+		if (!is_used(p, a, ps->size)) {
+			use(p->used, a - p->at, ps->size);
+			*ret = a;
+			return true;
+		}
+	return false;
+}
+
+/* In a new page; those that there are have been tried. */
+static bool take_in_gap(struct pages *ps, struct range gap, const struct jump_set *set,
+			raddr_t *ret)
+{
+	raddr_t a = gap.start;
+
+	for (int i = 0; i < TRIES && jump_set_next(set, a, &a) && a + ps->size <= gap.end; i++) {
+		raddr_t at = ALIGN_DOWN(a, PAGE);
+
+		if (page_at(ps, at)) {
+			a = at + PAGE;
+		} else if (a + ps->size > at + PAGE) {
+			a++;
+		} else {
+			struct page *p = page_new(ps, at);
+
+			return p && take_in_page(ps, p, set, ret);
+		}
+	}
+	return false;
+}
+
+static struct range common(struct range gap, struct range reach)
+{
+	return (struct range){ MAX(gap.start, ALIGN_UP(reach.start, PAGE)),
+			       MIN(gap.end, ALIGN_DOWN(reach.end, PAGE)) };
+}
+
+bool pages_may(const struct pages *ps, const struct jump_set *set, struct range reach)
+{
+	raddr_t at;
+
+	for (size_t i = 0; i < ps->nold; i++)
+		if (range_has(reach, ps->v[i].at) && jump_set_next(set, ps->v[i].at, &at) &&
+		    at < ps->v[i].at + PAGE)
+			return true;
+	for (size_t i = 0; i < ps->gaps.n; i++) {
+		struct range gap = common(ps->gaps.v[i], reach);
+
+		if (gap.start < gap.end && jump_set_next(set, gap.start, &at) && at < gap.end)
+			return true;
+	}
+	return false;
+}
+
+bool pages_take(struct pages *ps, const struct jump_set *set, struct range reach, raddr_t *ret)
+{
+	for (size_t i = 0; i < ps->n; i++)
+		if (range_has(reach, ps->v[i].at) && take_in_page(ps, &ps->v[i], set, ret))
+			return true;
+	for (size_t i = 0; i < ps->gaps.n && ps->n < ps->most; i++) {
+		struct range gap = common(ps->gaps.v[i], reach);
+
+		if (gap.start < gap.end && take_in_gap(ps, gap, set, ret))
+			return true;
+	}
+	return false;
+}
+
+void pages_reset(struct pages *ps)
+{
+	ps->n = ps->nold;
+	for (size_t i = 0; i < ps->n; i++)
+		memcpy(ps->v[i].used, ps->v[i].before, sizeof(ps->v[i].used));
+}
+
+static bool is_ours(const struct mapping *m)
+{
+	return !m->ino && !m->path[0] && m->read && m->exec && !m->write && !m->shared;
+}
+
+/* The journal is not believed: only in memory as ours is can there be one. */
+static int confirm(void *ctx, const struct mapping *m)
+{
+	struct pages *ps = ctx;
+
+	for (size_t i = 0; i < ps->n; i++)
+		if (is_ours(m) && range_has(m->range, ps->v[i].at))
+			ps->v[i].used[0] = 1;
+	return 0;
+}
+
+/* What is not zero is used, and so is all of the jump that it begins. */
+static bool read_page(const struct target *t, const struct pages *ps, struct page *p)
+{
+	uint8_t now[PAGE];
+
+	if (target_read(t, p->at, now, sizeof(now)) < 0) {
+		fail_clear();
+		return false;
+	}
+	for (size_t i = 0; i < PAGE; i++)
+		if (now[i])
+			use(p->before, i, ps->size);
+	return true;
+}
+
+static int list_islands(const struct old_session *old, struct pages *ps)
+{
+	for (uint32_t i = 0; i < old->s.nslots; i++) {
+		const struct slot *s = &old->slots[i];
+		raddr_t at = ALIGN_DOWN(s->addr + (raddr_t)(int64_t)s->island, PAGE);
+
+		if (!s->island || page_at(ps, at) || ps->n == MOST_PAGES)
+			continue;
+		if (!page_new(ps, at))
+			return fail(ENOMEM, "list the islands");
+	}
+	return 0;
+}
+
+static int find_old(const struct target *t, struct pages *ps)
+{
+	struct old_session old;
+	int err = session_find(t, &old);
+
+	err = err ? err : list_islands(&old, ps);
+	err = err || !ps->n ? err : procfs_maps(t->pid, confirm, ps);
+	for (size_t i = 0; i < ps->n && !err; i++)
+		if (ps->v[i].used[0] && read_page(t, ps, &ps->v[i]))
+			ps->v[ps->nold++] = ps->v[i];
+	session_forget(&old);
+	return err;
+}
+
+int pages_find(const struct target *t, size_t island_size, struct pages *ret)
+{
+	uint64_t limit;
+
+	*ret = (struct pages){ .size = island_size };
+	int err = find_old(t, ret);
+
+	err = err ? err : gaps_find(t->pid, &ret->gaps);
+	if (!procfs_number("/proc/sys/vm/max_map_count", &limit))
+		limit = DEFAULT_MAPPINGS;
+	limit -= MIN(limit, ret->gaps.mappings);
+	ret->most = ret->nold + MIN(limit / SHARE, (uint64_t)MOST_PAGES);
+	return err;
+}
+
+void pages_clear(struct pages *ps)
+{
+	free(ps->v);
+	gaps_clear(&ps->gaps);
+	*ps = (struct pages){ 0 };
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pages: which bytes of a process are free for islands? Those left over in the
+ * pages of earlier visits, and any that can be mapped.
+ */
+#ifndef INJECTOR_PAGES_H
+#define INJECTOR_PAGES_H
+
+#include "injector/gaps.h"
+#include "injector/target.h"
+#include "payload/abi.h"
+#include "plan/plan.h"
+
+struct page {
+	raddr_t at;
+	uint64_t before[PAGE / 64], used[PAGE / 64];	/* a bit for each byte */
+};
+
+struct pages {
+	struct page *v;		/* those of earlier visits first */
+	size_t n, cap, nold;
+	size_t most;		/* pages, so that the target can map more */
+	size_t size;		/* bytes of one island */
+	struct gaps gaps;
+};
+
+/* Reads the process and its journal; touches nothing. */
+int pages_find(const struct target *, size_t island_size, struct pages *ret);
+void pages_clear(struct pages *);
+/* Forget what was taken. */
+void pages_reset(struct pages *);
+/* Is there a place in the set and within `reach` that may be free? */
+bool pages_may(const struct pages *, const struct jump_set *, struct range reach);
+/* Take one, in a page that there is already if that can be. */
+bool pages_take(struct pages *, const struct jump_set *, struct range reach, raddr_t *ret);
+
+#endif
