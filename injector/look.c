@@ -72,7 +72,7 @@ static int right_state(const struct looked *l)
 	char path[80], dir[64], byte;
 	char state = procfs_state(l->pid, 0);
 
-	if (state == 'X' || (state == 'Z' && !procfs_lives(l->pid)))
+	if (state == 'X' || (state == 'Z' && !procfs_live_thread(l->pid)))
 		return REFUSE(l, ESRCH, "it has ended and waits for its parent (zombie)");
 	/* No Kthread: line before Linux 6.10; there a process without memory
 	 * of its own is one. */

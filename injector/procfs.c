@@ -46,8 +46,7 @@ bool procfs_has_ended(pid_t pid, pid_t tid)
 	return !state || state == 'Z' || state == 'X';
 }
 
-/* A thread that has not ended; 0 if there is none. */
-static pid_t live_thread(pid_t pid)
+pid_t procfs_live_thread(pid_t pid)
 {
 	auto_free pid_t *tids = NULL;
 	int n = procfs_threads(pid, &tids);
@@ -61,17 +60,12 @@ static pid_t live_thread(pid_t pid)
 void procfs_dir(pid_t pid, char *ret, size_t size)
 {
 	char state = procfs_state(pid, 0);
-	pid_t tid = state == 'Z' ? live_thread(pid) : 0;
+	pid_t tid = state == 'Z' ? procfs_live_thread(pid) : 0;
 
 	if (tid)
 		snprintf(ret, size, "/proc/%d/task/%d", pid, tid);
 	else
 		snprintf(ret, size, "/proc/%d", pid);
-}
-
-bool procfs_lives(pid_t pid)
-{
-	return live_thread(pid) != 0;
 }
 
 int procfs_maps(pid_t pid, int (*each)(void *ctx, const struct mapping *), void *ctx)

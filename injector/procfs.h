@@ -24,8 +24,8 @@ struct mapping {
  * and executable of a zombie are gone.
  */
 void procfs_dir(pid_t pid, char *ret, size_t size);
-/* Some thread of it has not ended. */
-bool procfs_lives(pid_t pid);
+/* A thread of it that has not ended; 0 if there is none. */
+pid_t procfs_live_thread(pid_t pid);
 /* This thread has ended, or is not there at all. */
 bool procfs_has_ended(pid_t pid, pid_t tid);
 

@@ -424,11 +424,11 @@ int remove_probes(pid_t pid, struct removal *ret)
 	int err = remove_one(pid, true, ret);
 
 	/* Gone, but alive: it executes another program. */
-	for (int i = 1; err == -ESRCH && procfs_lives(pid) && i < LOOKS; i++) {
+	for (int i = 1; err == -ESRCH && procfs_live_thread(pid) && i < LOOKS; i++) {
 		fail_clear();
 		err = remove_one(pid, true, ret);
 	}
-	if (err && procfs_lives(pid))
+	if (err && procfs_live_thread(pid))
 		return err;
 	int others = remove_from_others(pid, ret);
 	return err ? err : others;

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "injector/procfs.h"
+#include "injector/sharing.h"
 #include "injector/shortened.h"
 
 #define OPTIONS_ONE (PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD)
@@ -310,6 +311,11 @@ static void look_for_filter(struct target *t)
 
 int target_stop(struct target *t, uint64_t budget)
 {
+	pid_t other = sharing_process(t->pid);
+
+	if (other)
+		return fail(0, "process %d shares the memory of %d (%s), and could not be stopped "
+			    "with it", other, t->pid, t->comm), -EAGAIN;
 	look_for_filter(t);
 	t->stopped_at = now_ns();
 	t->lent = false;

@@ -68,8 +68,9 @@ int target_write(const struct target *, raddr_t, const void *buf, size_t n);
  * Stop every thread: seize and interrupt all in one batch, wait for all, and
  * look again until a scan made with everything stopped finds nothing new
  * (threads that clone are followed, so a new one is born traced). -EAGAIN when
- * a thread did not stop in `budget` ns (it is in an uninterruptible call, or
- * waits for a vfork child): the caller releases and may try again. -ESRCH when
+ * a thread did not stop in `budget` ns (it is in an uninterruptible call), or
+ * another process, as a vfork child, runs on the same memory: the caller
+ * releases and may try again. -ESRCH when
  * the process is gone. On failure threads may be held: target_release.
  */
 int target_stop(struct target *, uint64_t budget);

@@ -6,7 +6,7 @@
 . "$ROOT/tests/lib.sh"
 
 # Each of its threads.
-stopped() { [ -z "$(grep -L '^State:.T' "/proc/$VICTIM/task"/*/status)" ]; }
+stopped() { ! grep -L '^State:.T' "/proc/$VICTIM/task"/*/status | grep -q .; }
 
 victim spin_threads 2
 for _ in 1 2 3; do

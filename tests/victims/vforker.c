@@ -8,6 +8,8 @@
  *					N calls in all. clone: a process that
  *					does not make its parent wait for it
  *	spawn		-> done 0	posix_spawn
+ *	linger		-> done PID	a clone that goes on calling, until
+ *	part		-> done 0	when it ends
  */
 #include <pthread.h>
 #include <sched.h>
@@ -20,6 +22,8 @@
 enum { CALLS = 100, STACK = 256 << 10 };
 
 static const char *kind;
+static bool linger;
+static pid_t lingering;
 
 PROBED uint64_t share_work(uint64_t x)
 {
@@ -40,6 +44,16 @@ static int child(void *arg)
 	return arg != NULL;
 }
 
+static int lingerer(void *arg)
+{
+	while (__atomic_load_n(&linger, __ATOMIC_ACQUIRE)) {
+		call_it(1);
+		victim_sleep_us(100);
+	}
+	_exit(0);
+	return arg != NULL;
+}
+
 static pid_t start_vfork(void)
 {
 	pid_t pid = vfork();
@@ -49,14 +63,14 @@ static pid_t start_vfork(void)
 	return pid;
 }
 
-static pid_t start_clone(void)
+static pid_t start_clone(int (*run)(void *))
 {
 	static char *stack;
 
 	if (!stack)
 		stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	return clone(child, stack + STACK, CLONE_VM | SIGCHLD, NULL);
+	return clone(run, stack + STACK, CLONE_VM | SIGCHLD, NULL);
 }
 
 static pid_t start_spawn(void)
@@ -72,7 +86,7 @@ static void *parent(void *arg)
 {
 	int status;
 	pid_t pid = strcmp(kind, "vfork") == 0 ? start_vfork() :
-		strcmp(kind, "clone") == 0 ? start_clone() : start_spawn();
+		strcmp(kind, "clone") == 0 ? start_clone(child) : start_spawn();
 
 	if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
 		victim_wrong("%s: %s, status %x", kind, strerror(errno), status);
@@ -81,10 +95,31 @@ static void *parent(void *arg)
 	return arg;
 }
 
+static void part(void)
+{
+	int status;
+
+	__atomic_store_n(&linger, false, __ATOMIC_RELEASE);
+	if (lingering && (waitpid(lingering, &status, 0) != lingering || status))
+		victim_wrong("the lingering child: status %x", status);
+	lingering = 0;
+}
+
 static void command(const char *word)
 {
 	pthread_t t;
 
+	if (strcmp(word, "linger") == 0) {
+		linger = true;
+		lingering = start_clone(lingerer);
+		victim_say("done %d", lingering);
+		return;
+	}
+	if (strcmp(word, "part") == 0) {
+		part();
+		victim_say("done 0");
+		return;
+	}
 	kind = word;
 	if (pthread_create(&t, NULL, parent, NULL))
 		victim_wrong("pthread_create");
@@ -97,5 +132,6 @@ int main(void)
 	victim_say("ready");
 	while (victim_poll(5, command))
 		victim_count();
+	part();
 	return victim_errors != 0;
 }
