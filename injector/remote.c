@@ -231,17 +231,7 @@ int remote_end(struct remote *r)
 	r->thread->regs = r->saved;
 	r->thread->have_regs = true;
 	xstate_clear(&r->xstate);
-	for (int sig = 1; r->postponed; sig++, r->postponed >>= 1)
-		if (r->postponed & 1)
-			syscall(SYS_tgkill, r->target->pid, r->thread->tid, sig);
 	return err;
-}
-
-static bool is_fault(pid_t tid)
-{
-	siginfo_t info;
-
-	return ptrace(PTRACE_GETSIGINFO, tid, 0, &info) < 0 || info.si_code > 0;
 }
 
 static bool at_syscall_stop(int status)
@@ -270,26 +260,20 @@ static int run(struct remote *r, int signal, uint64_t budget)
  */
 static int to_syscall_stop(struct remote *r, uint64_t budget)
 {
-	int signal = 0;
-
-	for (;;) {
+	for (int signal = 0;;) {
 		int status = run(r, signal, budget);
 
+		signal = 0;
 		if (status < 0)
 			return fail(-status, "a remote call in thread %d", r->thread->tid);
 		if (at_syscall_stop(status))
 			return 0;
 		if (status >> 16)	/* an event; a group stop included */
 			continue;
-		signal = WSTOPSIG(status);
-		if (signal == SIGSTOP)
-			continue;
-		if (is_fault(r->thread->tid))
-			return fail(EFAULT, "a remote call in thread %d got signal %d",
-				    r->thread->tid, signal);
-		/* Somebody has sent it: the thread gets it when it is back. */
-		r->postponed |= 1ull << (signal - 1);
-		signal = 0;
+		signal = thread_postpone(r->thread, status);
+		if (signal < 0)
+			return fail(-signal, "a remote call in thread %d got signal %d",
+				    r->thread->tid, WSTOPSIG(status));
 	}
 }
 

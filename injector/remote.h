@@ -28,7 +28,6 @@ struct remote {
 	struct xstate xstate;
 	uint64_t sigmask;
 	raddr_t frame;		/* where the crash-safe frame lies */
-	uint64_t postponed;	/* signals that somebody sent during a call */
 };
 
 /* Can the frame be put on the stack of this stopped thread? */

@@ -520,6 +520,27 @@ int thread_resume(struct thread_hold *th, int request, int signal, uint64_t budg
 	return wait_one(th, until);
 }
 
+static bool is_fault(pid_t tid)
+{
+	siginfo_t info;
+
+	return ptrace(PTRACE_GETSIGINFO, tid, 0, &info) < 0 || info.si_code > 0;
+}
+
+int thread_postpone(struct thread_hold *th, int status)
+{
+	int signal = WSTOPSIG(status);
+	uint64_t mask;
+
+	if (signal == SIGSTOP)
+		return signal;
+	if (is_fault(th->tid) ||
+	    ptrace(PTRACE_GETSIGMASK, th->tid, sizeof(mask), &mask) < 0)
+		return -EFAULT;
+	mask |= 1ull << (signal - 1);
+	return ptrace(PTRACE_SETSIGMASK, th->tid, sizeof(mask), &mask) < 0 ? -EFAULT : signal;
+}
+
 int thread_to_event_stop(struct thread_hold *th, uint64_t budget)
 {
 	uint64_t until = now_ns() + budget;
@@ -533,9 +554,9 @@ int thread_to_event_stop(struct thread_hold *th, uint64_t budget)
 
 		if (status < 0)
 			return status;
-		/* All that can be blocked is: what comes is SIGSTOP, which is
-		 * passed on, or a fault of our own call, which is not. */
-		signal = WSTOPSIG(status) == SIGSTOP && !(status >> 16) ? SIGSTOP : 0;
+		signal = status >> 16 || WSTOPSIG(status) == (SIGTRAP | 0x80) ? 0 :
+			thread_postpone(th, status);
+		signal = MAX(signal, 0);
 	} while (!th->event_stop);
 	return 0;
 }

@@ -118,6 +118,13 @@ void target_name_call(const struct target *, struct regs *);
 int thread_resume(struct thread_hold *, int request, int signal, uint64_t budget);
 /* Wait for the next stop of a thread that runs; results as above. */
 int thread_wait(struct thread_hold *, uint64_t budget);
+/*
+ * At a signal's stop within a remote call: the signal with which to resume, or
+ * -EFAULT: the call itself has made it, and it is to be dropped. What somebody
+ * has sent is blocked first: so the kernel puts it back into the queue, with all
+ * that it tells, and delivers it when the thread has its own mask again.
+ */
+int thread_postpone(struct thread_hold *, int status);
 /* Bring a thread that runs, or rests in another stop, to PTRACE_EVENT_STOP,
  * the one kind of stop from which registers may be restored for good. A fault
  * of a remote call is dropped; SIGSTOP is passed on. */

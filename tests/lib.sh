@@ -164,6 +164,13 @@ victim_works()
 	die "the victim stands still ($a)"
 }
 
+# It ends, and another may be started: only now, for both write victim.out.
+victim_quit()
+{
+	tell quit '^bye$' >/dev/null
+	rm victim.in
+}
+
 threads() { local t=("/proc/$1/task"/*); echo ${#t[@]}; }
 
 # clean [PID]: text equal to its file, no tracer, nothing stopped.

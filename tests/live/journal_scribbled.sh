@@ -11,6 +11,5 @@ for seed in 1 2 3 4 5 6; do
 	tell "scribble $seed" '^scribbled' >/dev/null
 	inject_end
 	removed
-	echo quit >&9
-	rm victim.in
+	victim_quit
 done

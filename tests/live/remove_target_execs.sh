@@ -32,8 +32,7 @@ has_line 'the target executes another program' trace.err || die "does not say wh
 unharmed
 clean "$child"
 kill -KILL "$child"
-echo quit >&9
-rm victim.in
+victim_quit
 
 victim spin_threads 2
 inject_held 'spin_*'

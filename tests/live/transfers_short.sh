@@ -28,8 +28,7 @@ visits()
 	wait_until 20 agreed || die "$1: said $SAID, seen $(seen)"
 	[ "$SAID" -ge "$3" ] || die "$1: only $SAID were cut short"
 	unharmed
-	echo quit >&9
-	rm victim.in
+	victim_quit
 	echo "$1: $SAID"
 }
 
