@@ -51,13 +51,13 @@ program_ends()
 	wait "$PROGRAM" 2>/dev/null || true
 }
 
-# measure: sets NS and FLOOR.
+# measure COMMAND: sets NS and FLOOR.
 measure()
 {
 	local n
 
 	n=$(grep -c '^call' "$dir/out" || true)
-	echo measure >&9
+	echo "$1" >&9
 	for _ in $(seq 300); do
 		[ "$(grep -c '^call' "$dir/out")" -gt "$n" ] && break
 		sleep 0.1
@@ -86,11 +86,19 @@ wait_line()
 	return 1
 }
 
+# lost_share: what the last inject lost, in percent of what it was to record.
+lost_share()
+{
+	sed -nE 's/.* ([0-9]+) events? recorded, ([0-9]+) lost.*/\1 \2/p' "$dir/err" |
+		awk '{ printf "%.0f", 100 * $2 / ($1 + $2) }'
+}
+
+# with_inject NAME COMMAND ARG...
 with_inject()
 {
-	local name=$1 tracer
+	local name=$1 command=$2 tracer
 
-	shift
+	shift 2
 	"$BUILD/inject" -p "$PROGRAM" -f bench_call -o /dev/null "$@" 2>"$dir/err" 9>&- &
 	tracer=$!
 	pids+=("$tracer")
@@ -98,11 +106,11 @@ with_inject()
 		absent "$name" "$(tail -n 1 "$dir/err")"
 		return
 	fi
-	measure
+	measure "$command"
 	kill -INT $tracer
 	wait $tracer || true
 	result "$name"
-	grep -q ', 0 lost' "$dir/err" || echo "    (some were lost: $(tail -n 1 "$dir/err"))"
+	grep -q ', 0 lost' "$dir/err" || echo "    ($(lost_share) % of it lost, and counted)"
 }
 
 with_bpftrace()
@@ -121,7 +129,7 @@ with_bpftrace()
 		absent "$name" "$(head -n 1 "$dir/err" | cut -c1-40)"
 		return
 	fi
-	measure
+	measure bursts
 	kill -INT $tracer
 	wait $tracer || true
 	result "$name"
@@ -135,7 +143,7 @@ with_uftrace()
 	"$CC" -I. -D_GNU_SOURCE -std=gnu11 -O2 -pg -o "$dir/calls-pg" bench/calls.c ||
 		{ absent "$name" "no -pg"; return; }
 	program uftrace record --no-libcall -d "$dir/uftrace" -F bench_call "$dir/calls-pg"
-	measure
+	measure bursts
 	program_ends
 	result "$name"
 }
@@ -144,20 +152,23 @@ calls()
 {
 	"$CC" -I. -D_GNU_SOURCE -std=gnu11 -O2 -rdynamic -o "$dir/calls" bench/calls.c
 	program "$dir/calls"
-	measure
+	measure bursts
 	PLAIN=$NS
 	row 'one call' ns 'ratio'
 	row 'not traced' "$PLAIN" 0
 	row 'floor (2 time stamps, 2 stores)' "$FLOOR" 1
-	with_inject 'inject, entry and exit'
-	with_inject 'inject, entry only' --entry-only
-	measure
+	with_inject 'inject, entry and exit' bursts
+	with_inject 'inject, entry only' bursts --entry-only
+	with_inject 'inject, flood of calls' flood
+	with_inject 'inject, flood, entry only' flood --entry-only
+	measure bursts
 	result 'inject, after removal'
 	with_bpftrace 'bpftrace, uprobe' "uprobe:$dir/calls:bench_call { @ = count(); }"
 	with_bpftrace 'bpftrace, uprobe and uretprobe' "uprobe:$dir/calls:bench_call { @a = count(); } uretprobe:$dir/calls:bench_call { @b = count(); }"
 	program_ends
 	with_uftrace
-	echo '(ratio: what is added to a call, in floors)'
+	echo '(ratio: what is added to a call, in floors; in bursts of 1000 calls with'
+	echo 'pauses of 2 ms; a flood has no pauses, and the reader does not keep up)'
 }
 
 # pause NAME VISITS GLOB PROGRAM...: its stops, over so many visits.

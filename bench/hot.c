@@ -19,11 +19,12 @@ enum { PLAIN, FLOOR, PAIR, MARK, FULL, CLOSED, VARIANTS };
 
 static struct world w;
 
+/* Of our own: what else runs on this machine is not to count. */
 static double now_ns(void)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
 	return ts.tv_sec * 1e9 + ts.tv_nsec;
 }
 
