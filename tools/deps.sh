@@ -10,7 +10,7 @@ set -euo pipefail
 
 build="gcc make binutils libc6-dev libelf-dev libdw-dev libcapstone-dev
 	libunwind-dev libiberty-dev liblzma-dev zlib1g-dev"
-test="g++ clang gdb strace nginx-light redis-server redis-tools postgresql
+test="g++ clang libclang-rt-dev gdb strace nginx-light redis-server redis-tools postgresql
 	postgresql-contrib wrk apache2-utils python3 util-linux procps mandoc
 	codespell shellcheck cppcheck musl-tools"
 bench="bpftrace uftrace linux-perf"
@@ -81,16 +81,22 @@ if ! command -v apt-get >/dev/null; then
 	exit 1
 fi
 if [ "$(id -u)" != 0 ]; then
-	echo "deps: packages are missing; please run:" >&2
-	echo "  sudo apt-get install --no-install-recommends ${missing[*]}" >&2
+	line="apt-get update && apt-get install --no-install-recommends ${missing[*]}"
+	echo "deps: packages are missing; please run, as root:" >&2
+	if command -v sudo >/dev/null; then
+		echo "  sudo sh -c '$line'" >&2
+	else
+		echo "  su - -c '$line'" >&2
+	fi
 	exit 1
 fi
 echo "deps: installing ${missing[*]}"
 no_services
 export DEBIAN_FRONTEND=noninteractive
 log=$(mktemp)
-if ! { apt-get update && apt-get install -y --no-install-recommends \
-	"${missing[@]}"; } >"$log" 2>&1; then
+# A source that cannot be reached need not be the one that is needed.
+if ! { apt-get update || true
+	apt-get install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
 	tail -n 20 "$log" >&2
 	echo "deps: apt-get failed, see $log" >&2
 	exit 1
