@@ -39,7 +39,7 @@ static void say_removed(const struct options *o, const struct removal *r)
 
 int verb_stop(const struct options *o)
 {
-	struct removal r = { 0 };
+	struct removal r = { .max_pause = o->max_pause };
 	struct target t = { .mem = -1 };
 
 	say_quiet(o->quiet);

@@ -236,24 +236,31 @@ static bool in_arena(const struct arenas *a, raddr_t addr)
 	return false;
 }
 
-/* Is some byte of the difference one of a jump into an arena? It may begin
- * before it, with bytes that are the same in the file. */
-static bool is_probe(const struct arenas *a, const struct text_diff *d)
+/* Does the jump at `pc` that has the byte at `at` lead into an arena, by itself
+ * or by another one, outside of the module (plan/puns)? */
+static bool leads_to_arena(const struct arenas *a, raddr_t pc, raddr_t at, int hops)
 {
 	uint8_t code[ARCH_JUMP_MAX];
 	struct insn in;
 
-	for (raddr_t pc = d->addr - ARCH_JUMP_MAX + 1; pc < d->addr + d->len; pc++) {
-		if (target_read(a->target, pc, code, sizeof(code)) < 0) {
-			fail_clear();
-			continue;
-		}
-		if (arch_host()->measure(code, sizeof(code), pc, &in) == 0 &&
-		    in.kind == INSN_JUMP && pc + in.size > d->addr && in_arena(a, in.dest))
-			return true;
-	}
+	if (target_read(a->target, pc, code, sizeof(code)) < 0 ||
+	    arch_host()->measure(code, sizeof(code), pc, &in) < 0 ||
+	    in.kind != INSN_JUMP || pc + in.size <= at)
+		return false;
+	return in_arena(a, in.dest) ||
+		(hops && leads_to_arena(a, in.dest, in.dest, hops - 1));
+}
+
+/* Is some byte of the difference one of a jump into an arena? It may begin
+ * before it, with bytes that are the same in the file. */
+static bool is_probe(const struct arenas *a, const struct text_diff *d)
+{
+	bool found = false;
+
+	for (raddr_t pc = d->addr - ARCH_JUMP_MAX + 1; pc < d->addr + d->len && !found; pc++)
+		found = leads_to_arena(a, pc, MAX(pc, d->addr), 1);
 	fail_clear();
-	return false;
+	return found;
 }
 
 static int keep(const struct target *t, struct text_diffs *diffs, bool probes)
