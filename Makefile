@@ -2,7 +2,7 @@
 # make            build/inject, the payload inside it
 # make check      install what tests need, run every test
 # make demo       install, build, and trace a server that comes with the project
-# make bench      cost per call and pause, beside the floor and other tracers
+# make bench      cost per call, pause and plan, beside the floor and others
 # make census     how many functions of well-known programs can be probed
 # make fuzz       stubs against the windows that they stand for, at length
 # make lint       layers, shellcheck, codespell, cppcheck, mandoc

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # bench: what does a probed call cost, beside the least that it could cost and
-# beside other tracers on the same program, and how long is a process stopped?
+# beside other tracers on the same program, how long is a process stopped, and
+# what does it take to plan probes for large files?
 # Numbers of one run are to be compared with each other only.
 #
 # A tracer that is not installed, or may not run here, is named as such.
@@ -210,8 +211,48 @@ pauses()
 	echo "(the longest stop of the whole process in a visit, over five visits, one for 100 running; $(nproc) processors)"
 }
 
+# plan NAME FILE ARG...: what `inject list` spends on it.
+plan()
+{
+	local name=$1 functions seconds mib
+
+	shift
+	"$dir/spent" "$BUILD/inject" list "$@" >"$dir/list" 2>"$dir/err" || {
+		absent "$name" "$(tail -n 1 "$dir/err")"
+		return
+	}
+	functions=$(wc -l <"$dir/list")
+	read -r _ seconds mib < <(tail -n 1 "$dir/err")
+	printf '%-34s %10s %10s %10s %10s\n' "$name" "$functions" "$seconds" "$mib" \
+		"$(awk -v s="$seconds" -v n="$functions" 'BEGIN { printf(n > 10 ? "%.0f" : "-", s * 1e6 / n) }')"
+}
+
+# Files that grow: time and memory are to grow with them, and no faster.
+plans()
+{
+	local path name largest='' ten=()
+
+	"$CC" -D_GNU_SOURCE -std=gnu11 -O2 -o "$dir/spent" bench/spent.c
+	printf '\n%-34s %10s %10s %10s %10s\n' 'a plan (inject list FILE)' functions \
+		seconds MiB 'us each'
+	for path in /usr/lib/*-linux-gnu/libsqlite3.so.0 /usr/bin/redis-server \
+		/usr/lib/postgresql/*/bin/postgres /usr/lib/gcc/*-linux-gnu/*/cc1 /usr/bin/node; do
+		[ -e "$path" ] || { absent "${path##*/}" "not installed"; continue; }
+		plan "${path##*/}" "$path"
+		largest=$path
+	done
+	[ -n "$largest" ] || return 0
+	# Ten functions from all over it, those with plain names.
+	while read -r name; do
+		ten+=(-f "$name")
+	done < <(cut -f 4 "$dir/list" | grep '^[a-zA-Z0-9_]*$' | sort -u |
+		awk '{ v[NR] = $0 } END { for (i = 1; i <= 10; i++) print v[int(NR * i / 10)] }')
+	plan "${largest##*/}, ten of them" "$largest" "${ten[@]}"
+}
+
 for hot in "$BUILD"/bench/hot*; do
 	[ -x "$hot" ] && [ -f "$hot" ] && "$hot" && echo
 done
 calls
 pauses
+plans
