@@ -70,6 +70,42 @@ static bool give_up(struct live *live, struct infection *inf, raddr_t pc)
 	return live->nchanges > 0;
 }
 
+static struct probe *probe_by_id(const struct live *live, uint32_t id)
+{
+	for (size_t i = 0; i < live->nsites; i++)
+		if (live->sites[i].probe->id == id)
+			return live->sites[i].probe;
+	return NULL;
+}
+
+/* Make the pages that change the target's own, while its threads run. A library
+ * may be unloaded meanwhile: what cannot be read any more is not probed. */
+static int touch(struct target *t, struct infection *inf, struct live *live)
+{
+	size_t at;
+
+	for (;;) {
+		int err = text_touch(t, live->changes, live->nchanges, &at);
+		struct probe *p = err != -EIO ? NULL :
+			probe_by_id(live, inf->map.slots[live->changes[at].slot].func);
+
+		if (!p)
+			return err;
+		probes_drop(live, inf, p, REFUSED_UNLOADED);
+		if (!live->nchanges)
+			return err;
+		fail_clear();
+	}
+}
+
+/* Was a library unloaded since? Then the rest may do. */
+static bool has_unloaded(struct target *t, struct infection *inf, struct live *live)
+{
+	size_t before = live->nchanges;
+
+	return touch(t, inf, live) == 0 && live->nchanges < before;
+}
+
 static int attempts(struct target *t, struct infection *inf, struct live *live,
 		    const struct sigframes *frames, const struct commit_options *opt)
 {
@@ -81,6 +117,8 @@ static int attempts(struct target *t, struct infection *inf, struct live *live,
 			return -EINTR;
 		fail_clear();
 		err = attempt(t, inf, live, frames, opt, &pc);
+		if (err == -EIO && has_unloaded(t, inf, live))
+			err = -EAGAIN;
 		if (err == -EBUSY && pc && ++stuck >= PARK_ATTEMPTS && give_up(live, inf, pc))
 			stuck = 0;
 		else if (err != -EAGAIN && err != -EBUSY)
@@ -96,7 +134,7 @@ int commit(struct target *t, struct infection *inf, struct live *live,
 	struct sigframes frames;
 	int err = sigframes_prepare(t, &frames);
 
-	err = err ? err : text_touch(t, live->changes, live->nchanges);
+	err = err ? err : touch(t, inf, live);
 	err = err ? err : attempts(t, inf, live, &frames, opt);
 	sigframes_clear(&frames);
 	return err;

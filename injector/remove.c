@@ -212,9 +212,9 @@ static int restore(struct removing *r)
 {
 	uint64_t pause = r->report->max_pause ? r->report->max_pause : STOP_BUDGET;
 	int err = sigframes_prepare(&r->target, &r->frames);
-	size_t left = r->n;
+	size_t left = r->n, at;
 
-	err = err ? err : text_touch(&r->target, r->changes, r->n);
+	err = err ? err : text_touch(&r->target, r->changes, r->n, &at);
 	for (int i = 0; !err && i < ATTEMPTS; i++) {
 		fail_clear();
 		err = attempt(r, i < MODEST ? pause : 0);
@@ -304,16 +304,29 @@ static int judge(struct removing *r)
 	return err;
 }
 
+/* As it stands now. -EIO when the target unloads a library meanwhile. */
+static int take_back(struct removing *r)
+{
+	modules_close(&r->mods);
+	sigframes_clear(&r->frames);
+	r->n = 0;
+	int err = modules_open_process(r->target.pid, &r->mods);
+
+	err = err ? err : list_changes(r);
+	err = err ? err : keep_standing(r);
+	return err || !r->n ? err : restore(r);
+}
+
 static int clean(void *ctx)
 {
 	struct removing *r = ctx;
-	int err = modules_open_process(r->target.pid, &r->mods);
+	int err = foreign_read(&r->target, &r->old, &r->before);
 
-	err = err ? err : foreign_read(&r->target, &r->old, &r->before);
-	err = err ? err : list_changes(r);
-	err = err ? err : keep_standing(r);
-	if (!err && r->n)
-		err = restore(r);
+	err = err ? err : take_back(r);
+	for (int i = 1; i < LOOKS && err == -EIO; i++) {
+		fail_clear();
+		err = take_back(r);
+	}
 	err = err ? err : judge(r);
 	if (!err && !r->report->left[0])
 		mark_removed(r);

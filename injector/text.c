@@ -149,18 +149,19 @@ void text_undo(const struct target *t, const struct change *c, size_t done)
 	}
 }
 
-int text_touch(const struct target *t, const struct change *c, size_t n)
+int text_touch(const struct target *t, const struct change *c, size_t n, size_t *at)
 {
 	raddr_t page = 0;
 
-	for (size_t i = 0; i < n; i++) {
+	for (*at = 0; *at < n; ++*at) {
+		raddr_t addr = c[*at].addr;
 		uint8_t byte;
 
-		if (page_of(c[i].addr) == page)
+		if (page_of(addr) == page)
 			continue;
-		page = page_of(c[i].addr);
-		int err = target_read(t, c[i].addr, &byte, 1);
-		err = err ? err : target_write(t, c[i].addr, &byte, 1);
+		page = page_of(addr);
+		int err = target_read(t, addr, &byte, 1);
+		err = err ? err : target_write(t, addr, &byte, 1);
 		if (err)
 			return err;
 	}

@@ -46,7 +46,8 @@ struct change text_reversed(const struct change *);
 /* Take the first `done` changes back, last first. */
 void text_undo(const struct target *, const struct change *, size_t done);
 /* Make the private copies of the pages now, while the target runs, by writing
- * to each a byte that it holds: the stop is then shorter. */
-int text_touch(const struct target *, const struct change *, size_t n);
+ * to each a byte that it holds: the stop is then shorter. *at is the change
+ * that it failed at. */
+int text_touch(const struct target *, const struct change *, size_t n, size_t *at);
 
 #endif

@@ -47,6 +47,7 @@
 	X(FOREIGN_PATCH, "foreign-patch", "foreign breakpoint or jump") \
 	X(TEXT_DIFFERS, "text-differs", "the code in memory differs from the file") \
 	X(SHARED_TEXT, "shared-text", "the code is mapped shared: writing would change the file") \
+	X(UNLOADED, "unloaded", "its library was unloaded meanwhile") \
 	X(RESERVED, "reserved", "needed by the payload, the loader or the unwinder itself") \
 	X(IFUNC, "ifunc", "an indirect function's resolver") \
 	X(LINKAGE, "linkage", \
