@@ -39,6 +39,15 @@ static int check_pattern(const char *text, const char *at)
 	return 0;
 }
 
+/* NAME@plt, or NAME@plt@MODULE: how long is NAME? The whole, if it is neither. */
+static size_t before_plt(const char *text, size_t n)
+{
+	static const char plt[] = "@plt";
+	size_t k = sizeof(plt) - 1;
+
+	return n > k && !strncmp(text + n - k, plt, k) ? n - k : n;
+}
+
 int pattern_parse(const char *text, struct pattern *ret)
 {
 	const char *at = strrchr(text, '@');
@@ -47,11 +56,16 @@ int pattern_parse(const char *text, struct pattern *ret)
 	*ret = (struct pattern){ 0 };
 	if (err)
 		return err;
+	if (at && !strcmp(at, "@plt"))
+		at = NULL;
+	size_t n = at ? (size_t)(at - text) : strlen(text);
+	size_t name = before_plt(text, n);
+
+	ret->plt = name < n;
 	ret->glob = strdup(text);
-	ret->name = at ? strndup(text, at - text) : strdup(text);
-	ret->plt = at && !strcmp(at, "@plt");
-	ret->module = at && !ret->plt ? strdup(at + 1) : NULL;
-	if (ret->glob && ret->name && (ret->module || !at || ret->plt))
+	ret->name = strndup(text, name);
+	ret->module = at ? strdup(at + 1) : NULL;
+	if (ret->glob && ret->name && (ret->module || !at))
 		return 0;
 	pattern_clear(ret);
 	return fail(ENOMEM, "read the pattern '%s'", text);

@@ -187,8 +187,8 @@ struct pattern {
 	char *glob;		/* what the user typed, for messages */
 	char *name;		/* part before the @ */
 	char *module;		/* part after it, NULL if none */
-	bool plt;		/* it was "plt": calls through the linkage table;
-				 * module is NULL then */
+	bool plt;		/* NAME@plt[@MODULE]: calls through the linkage
+				 * table of that module */
 	bool matched;		/* set by whoever selects, for its hints */
 };
 

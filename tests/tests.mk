@@ -60,14 +60,15 @@ $(FUZZ): $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/fuzz/*.c)) $(LIB)
 # Victims: the programs that live tests trace. Never built with a sanitizer:
 # they are to look like anybody's program. -rdynamic keeps their names in
 # .dynsym, so that the stripped copy has them too.
-VICTIM_C := $(wildcard tests/victims/*.c)
+VICTIM_C := $(filter-out tests/victims/linkage.c,$(wildcard tests/victims/*.c))
 VICTIM_CC := $(wildcard tests/victims/*.cc)
 VICTIMS := $(VICTIM_C:%.c=$(BUILD)/%) $(VICTIM_CC:%.cc=$(BUILD)/%) \
 	$(BUILD)/tests/victims/static $(BUILD)/tests/victims/stripped \
 	$(BUILD)/tests/victims/nameless $(BUILD)/tests/victims/packed_fixed \
 	$(BUILD)/tests/victims/plugin.so \
 	$(BUILD)/tests/victims/plugin_other.so \
-	$(COMPILED:%=$(BUILD)/tests/victims/compiled/%)
+	$(COMPILED:%=$(BUILD)/tests/victims/compiled/%) \
+	$(addprefix $(BUILD)/tests/victims/linkage_,lazy landing now)
 VICTIM_CFLAGS := -O2 -g $(WARN) -Wno-missing-prototypes -Wno-infinite-recursion \
 	-pthread -MMD -MP
 
@@ -114,6 +115,14 @@ $(COMPILED:%=$(BUILD)/tests/victims/compiled/%):
 $(filter %-hooked,$(COMPILED:%=$(BUILD)/tests/victims/compiled/%)): tests/victims/hooked.c
 $(filter %-spin_threads,$(COMPILED:%=$(BUILD)/tests/victims/compiled/%)): \
 	tests/victims/spin_threads.c
+
+# The linkage table as it was long, with landing pads, and bound at once.
+LINKAGE_lazy := -Wl,-z,lazy
+LINKAGE_landing := -Wl,-z,lazy,-z,ibtplt -fcf-protection
+LINKAGE_now := -Wl,-z,now
+$(BUILD)/tests/victims/linkage_%: tests/victims/linkage.c
+	@mkdir -p $(@D); echo "  CC      $< ($*)"
+	$(Q)$(CC) $(CPPFLAGS) -std=gnu11 $(VICTIM_CFLAGS) $(LINKAGE_$*) -o $@ $< -lm
 
 # Tools of the tests: textcheck, poke, failer.
 TOOL_SRCS := $(wildcard tests/tools/*.c tests/fault/*.c)

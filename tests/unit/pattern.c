@@ -208,6 +208,16 @@ static void modules_are_split(void)
 	CHECK_STR(p.name, "a@b");
 	CHECK_STR(p.module, "c");
 	pattern_clear(&p);
+	/* @plt is no module. */
+	CHECK_EQ(pattern_parse("puts@plt", &p), 0);
+	CHECK_STR(p.name, "puts");
+	CHECK(p.plt && !p.module);
+	pattern_clear(&p);
+	CHECK_EQ(pattern_parse("*@plt@libz.so*", &p), 0);
+	CHECK_STR(p.name, "*");
+	CHECK_STR(p.module, "libz.so*");
+	CHECK(p.plt);
+	pattern_clear(&p);
 	/* @exe is the executable. */
 	CHECK_EQ(pattern_parse("*@exe", &p), 0);
 	CHECK(pattern_allows(&p, "server", true, false));
