@@ -60,6 +60,7 @@ $(FUZZ): $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/fuzz/*.c)) $(LIB)
 # Victims: the programs that live tests trace. Never built with a sanitizer:
 # they are to look like anybody's program. -rdynamic keeps their names in
 # .dynsym, so that the stripped copy has them too.
+LINKAGE := $(addprefix $(BUILD)/tests/victims/linkage_,lazy landing now)
 VICTIM_C := $(filter-out tests/victims/linkage.c,$(wildcard tests/victims/*.c))
 VICTIM_CC := $(wildcard tests/victims/*.cc)
 VICTIMS := $(VICTIM_C:%.c=$(BUILD)/%) $(VICTIM_CC:%.cc=$(BUILD)/%) \
@@ -68,7 +69,7 @@ VICTIMS := $(VICTIM_C:%.c=$(BUILD)/%) $(VICTIM_CC:%.cc=$(BUILD)/%) \
 	$(BUILD)/tests/victims/plugin.so \
 	$(BUILD)/tests/victims/plugin_other.so \
 	$(COMPILED:%=$(BUILD)/tests/victims/compiled/%) \
-	$(addprefix $(BUILD)/tests/victims/linkage_,lazy landing now)
+	$(LINKAGE)
 VICTIM_CFLAGS := -O2 -g $(WARN) -Wno-missing-prototypes -Wno-infinite-recursion \
 	-pthread -MMD -MP
 
@@ -120,7 +121,7 @@ $(filter %-spin_threads,$(COMPILED:%=$(BUILD)/tests/victims/compiled/%)): \
 LINKAGE_lazy := -Wl,-z,lazy
 LINKAGE_landing := -Wl,-z,lazy,-z,ibtplt -fcf-protection
 LINKAGE_now := -Wl,-z,now
-$(BUILD)/tests/victims/linkage_%: tests/victims/linkage.c
+$(LINKAGE): $(BUILD)/tests/victims/linkage_%: tests/victims/linkage.c
 	@mkdir -p $(@D); echo "  CC      $< ($*)"
 	$(Q)$(CC) $(CPPFLAGS) -std=gnu11 $(VICTIM_CFLAGS) $(LINKAGE_$*) -o $@ $< -lm
 
