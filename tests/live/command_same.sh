@@ -9,7 +9,15 @@ cat >look.sh <<'S'
 env | grep -v '^_='
 ls -l /proc/self/fd >fd.out
 sed 's/.* \([0-9]* ->\)/\1/; s/\[[0-9]*\]//; s,/proc/[0-9]*,/proc/N,; s,/[a-z]*\.\(out\|err\)$,,' fd.out
-grep -E '^(Sig(Blk|Ign|Cgt)|ShdPnd|NoNew|Seccomp|TracerPid|Cap|Umask|Groups|Uid|Gid)' /proc/self/status
+# Signals 32 and 33 are the C library's own: what make starts ignores them, and
+# a process that has begun a thread, as the loader of a traced one does, not.
+grep -E '^(Sig(Blk|Ign|Cgt)|ShdPnd|NoNew|Seccomp|TracerPid|Cap|Umask|Groups|Uid|Gid)' /proc/self/status |
+	while read -r key value; do
+		case $key in
+		SigIgn: | SigCgt:) value=$(printf %x $((0x$value & ~0x180000000))) ;;
+		esac
+		echo "$key $value"
+	done
 ulimit -a
 ps -o pgid=,sid=,tty=,ni=,cls= -p $$
 cut -d' ' -f 19,40,41 /proc/self/stat
