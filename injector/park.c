@@ -22,7 +22,7 @@ static int park_frame(void *ctx, const struct sigframe *f)
 	int err = p->forward(p->ctx, f->pc, &to);
 	if (!err && !to)
 		return 0;
-	int live = sigframe_is_live(p->thread, f);
+	int live = sigframe_is_live(p->target, p->thread, f);
 	if (live == 0) {
 		fail_clear();
 		return 0;

@@ -164,9 +164,10 @@ static int is_this(void *ctx, const struct unwind_frame *frame)
 	return frame->signal && frame->pc == f->pc && frame->sp == f->sp ? 2 : 0;
 }
 
-int sigframe_is_live(const struct thread_hold *th, const struct sigframe *f)
+int sigframe_is_live(const struct target *t, const struct thread_hold *th,
+		     const struct sigframe *f)
 {
-	switch (unwind_walk(th->tid, is_this, (void *)f)) {
+	switch (unwind_walk(t, th->tid, is_this, (void *)f)) {
 	case 2: return 1;
 	case 1: return 0;
 	default: return -EAGAIN;

@@ -36,7 +36,8 @@ int sigframes_search(const struct target *, const struct sigframes *,
 
 /* 1: libunwind reaches it, it is live. 0: it is left over. -EAGAIN: the stack
  * could not be walked to its end, so nobody knows. */
-int sigframe_is_live(const struct thread_hold *, const struct sigframe *);
+int sigframe_is_live(const struct target *, const struct thread_hold *,
+		     const struct sigframe *);
 /* Change the PC that a live frame returns to. */
 int sigframe_set_pc(const struct target *, const struct sigframe *, raddr_t pc);
 

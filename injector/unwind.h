@@ -3,9 +3,7 @@
 #ifndef INJECTOR_UNWIND_H
 #define INJECTOR_UNWIND_H
 
-#include <sys/types.h>
-
-#include "base/base.h"
+#include "injector/target.h"
 
 struct unwind_frame {
 	raddr_t pc, sp;
@@ -18,7 +16,7 @@ struct unwind_frame {
  * and is returned. Returns 1 when the outermost frame was reached, 0 when the
  * unwind information ended before it. To be called by the tracer's thread.
  */
-int unwind_walk(pid_t tid, int (*each)(void *ctx, const struct unwind_frame *),
-		void *ctx);
+int unwind_walk(const struct target *, pid_t tid,
+		int (*each)(void *ctx, const struct unwind_frame *), void *ctx);
 
 #endif

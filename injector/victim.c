@@ -156,7 +156,7 @@ static bool is_fit(struct target *t, struct modules *mods, enum victim_use use,
 		return true;
 	if (in_libc_code(mods, &th->regs))
 		return false;
-	int reached = unwind_walk(th->tid, check_frame, &c);
+	int reached = unwind_walk(t, th->tid, check_frame, &c);
 	/* A stack that cannot be read to its end may hide anything; for a
 	 * thread start that is a risk which the deadline bounds. */
 	return !c.bad && (reached || use == VICTIM_THREAD);
