@@ -24,6 +24,13 @@ struct xstate {
 	size_t size;
 };
 
+/*
+ * ptrace(2) of a tracee, made again if it fails: that a thread cannot be given
+ * back is worse than any reason for a single failure. 0, or -1 and errno;
+ * ESRCH, which it says of a thread that is gone or runs, is believed at once.
+ */
+int regs_request(int request, pid_t tid, uintptr_t addr, void *data);
+
 /* 0 or -errno (-ESRCH: the thread is gone or not stopped). */
 int regs_get(pid_t tid, struct regs *ret);
 int regs_set(pid_t tid, const struct regs *);

@@ -79,6 +79,23 @@ static int with_borrowed(struct infecting *in, enum victim_use use, int tries,
 	return err ? err : back;
 }
 
+static void note_undo(struct infecting *in, long nr, uint64_t a0, uint64_t a1)
+{
+	if (in->nundo < ARRAY_SIZE(in->undo))
+		in->undo[in->nundo++] = (struct undoing){ nr, { a0, a1 } };
+}
+
+/* A descriptor that is closed by now, or that the loader will close. */
+static void forget_descriptor(struct infecting *in, int fd)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < in->nundo; i++)
+		if (in->undo[i].nr != SYS_close || in->undo[i].args[0] != (uint64_t)fd)
+			in->undo[kept++] = in->undo[i];
+	in->nundo = kept;
+}
+
 int infect_map(struct infecting *in, const char *what, raddr_t at, uint64_t size,
 	       int prot, int flags, int fd, raddr_t *ret)
 {
@@ -93,8 +110,8 @@ int infect_map(struct infecting *in, const char *what, raddr_t at, uint64_t size
 	if (err)
 		return err;
 	*ret = (raddr_t)got;
-	if (!(flags & MAP_FIXED) && in->nundo < ARRAY_SIZE(in->undo))
-		in->undo[in->nundo++] = (struct range){ *ret, *ret + size };
+	if (!(flags & MAP_FIXED))
+		note_undo(in, SYS_munmap, *ret, size);
 	return 0;
 }
 
@@ -160,6 +177,7 @@ static int make_memfd(struct infecting *in, const char *name, int *there, int *h
 	if (err)
 		return err;
 	*there = (int)fd;
+	note_undo(in, SYS_close, (uint64_t)fd, 0);
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", in->target->pid, *there);
 	*here = open(path, O_RDWR | O_CLOEXEC);
 	return *here < 0 ? fail(errno, "open %s", path) : 0;
@@ -168,9 +186,12 @@ static int make_memfd(struct infecting *in, const char *name, int *there, int *h
 static int close_there(struct infecting *in, int fd)
 {
 	int64_t unused;
+	int err = remote_try(&in->remote, "close a descriptor", &unused, SYS_close,
+			     (uint64_t)fd, 0, 0, 0, 0, 0);
 
-	return remote_try(&in->remote, "close a descriptor", &unused, SYS_close,
-			  (uint64_t)fd, 0, 0, 0, 0, 0);
+	if (!err)
+		forget_descriptor(in, fd);
+	return err;
 }
 
 /* Everything of an earlier visit that stays true, so that the new session can
@@ -300,6 +321,7 @@ static int move_up(struct infecting *in, int *fd)
 	}
 	if (err)
 		return err;
+	note_undo(in, SYS_close, (uint64_t)moved, 0);
 	err = close_there(in, *fd);
 	*fd = (int)moved;
 	return err;
@@ -319,7 +341,7 @@ static int hand_over_payload(struct infecting *in)
 	if (err)
 		return err;
 	spell_path(there, l->path, sizeof(l->path));
-	l->fd = there;
+	l->fd = in->payload_fd = there;
 	l->dlopen = in->libc.dlopen;
 	l->dlerror = in->libc.dlerror;
 	l->pthread_create = in->libc.pthread_create;
@@ -333,8 +355,10 @@ static int start_loader(struct infecting *in)
 {
 	int err = remote_use_stack(&in->remote, stack_top(in));
 
-	return err ? err : remote_call(&in->remote, in->scratch, in->result->base + LOADER_OFF,
-				       in->in_place, in->in_place ? CALL_BUDGET : START_BUDGET);
+	err = err ? err : remote_call(&in->remote, in->scratch, in->result->base + LOADER_OFF,
+				      in->in_place, in->in_place ? CALL_BUDGET : START_BUDGET);
+	in->loaders += in->remote.ran;
+	return err;
 }
 
 static int say_hello(struct infecting *in)
@@ -369,6 +393,10 @@ static int await_loader(struct infecting *in)
 	}
 	const char *comm = in->target->comm;
 	pid_t pid = in->target->pid;
+	in->loaders -= status >= LOADER_DONE;
+	/* Without a thread nobody has closed it. */
+	if (status == LOADER_DONE || status == LOADER_FAILED)
+		forget_descriptor(in, in->payload_fd);
 	switch (status) {
 	case LOADER_DONE:
 		return 0;
@@ -381,7 +409,6 @@ static int await_loader(struct infecting *in)
 	default:
 		if (procfs_state(pid, 0) == 0)
 			return fail(ESRCH, "%d (%s) ended", pid, comm);
-		in->abandoned = true;
 		return fail(ETIMEDOUT, "the loader in %d (%s) did not answer: another thread "
 			    "holds the dynamic loader's lock", pid, comm);
 	}
@@ -438,7 +465,6 @@ static int load(struct infecting *in)
 		err = with_borrowed(in, VICTIM_THREAD, VICTIM_TRIES, start_loader);
 	}
 	for (int i = 0; i < LOAD_TRIES && err == -ETIMEDOUT && !in->in_place; i++) {
-		in->abandoned = true;
 		if (__atomic_load_n(&loader_of(in)->status, __ATOMIC_ACQUIRE) != LOADER_IDLE)
 			err = 0;
 		fail_clear();
@@ -448,7 +474,7 @@ static int load(struct infecting *in)
 	return err ? err : await_loader(in);				/* 8 */
 }
 
-/* What an unlucky attempt has mapped goes again, in reverse. */
+/* What an unlucky attempt has mapped and opened goes again, in reverse. */
 static void undo(struct infecting *in)
 {
 	struct thread_hold *th;
@@ -456,7 +482,7 @@ static void undo(struct infecting *in)
 	int64_t unused;
 	char cause[1024];
 
-	if ((!in->nundo && !in->opt->islands->n) || in->abandoned)
+	if ((!in->nundo && !in->opt->islands->n) || in->loaders)
 		return;
 	snprintf(cause, sizeof(cause), "%s", fail_text());
 	fail_clear();
@@ -467,9 +493,9 @@ static void undo(struct infecting *in)
 		if (remote_begin(in->target, th, &in->gadgets, 0, &r) == 0) {
 			infect_undo_islands(in, &r);
 			while (in->nundo--)
-				remote_try(&r, "unmap", &unused, SYS_munmap,
-					   in->undo[in->nundo].start,
-					   range_size(in->undo[in->nundo]), 0, 0, 0, 0);
+				remote_try(&r, "undo", &unused, in->undo[in->nundo].nr,
+					   in->undo[in->nundo].args[0],
+					   in->undo[in->nundo].args[1], 0, 0, 0, 0);
 			remote_end(&r);
 		}
 		target_release(in->target);

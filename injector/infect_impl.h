@@ -11,6 +11,12 @@ enum {
 	SCRATCH_STACK = 256 << 10,
 };
 
+/* The system call in the target that takes one thing back. */
+struct undoing {
+	long nr;
+	uint64_t args[2];
+};
+
 struct infecting {
 	struct target *target;
 	struct modules *mods;
@@ -28,13 +34,15 @@ struct infecting {
 	bool locks;		/* it locks its memory (mlockall) */
 	bool reuse;		/* an earlier visit's payload and memory */
 	bool in_place;		/* the borrowed thread calls dlopen itself */
-	bool abandoned;		/* a loader thread may still use what is mapped */
+	unsigned int loaders;	/* started, and without an answer so far: they
+				 * may still use what is mapped */
+	int payload_fd;		/* there; the loader closes it */
 
 	struct remote remote;
 	raddr_t scratch;	/* the loader's page, and its stack behind it */
 	uint64_t robust_head;	/* its offset from the thread pointer, two's
 				 * complement; 0: the thread asked has none */
-	struct range undo[64];	/* mapped in this visit */
+	struct undoing undo[64];	/* of what this visit has mapped and opened */
 	size_t nundo;
 };
 

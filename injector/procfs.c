@@ -98,8 +98,12 @@ static void task_path(char *buf, size_t size, pid_t pid, pid_t tid, const char *
 		snprintf(buf, size, "/proc/%d/%s", pid, name);
 }
 
-/* The whole of a small file, terminated; its length, or -errno. */
-static int slurp(const char *path, char *buf, size_t size)
+static bool is_final(int err)
+{
+	return err >= 0 || err == -ENOENT || err == -ESRCH;
+}
+
+static int slurp_once(const char *path, char *buf, size_t size)
 {
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
 
@@ -110,6 +114,15 @@ static int slurp(const char *path, char *buf, size_t size)
 		return -errno;
 	buf[n] = '\0';
 	return (int)n;
+}
+
+/* The whole of a small file, terminated; its length, or -errno. Read again if
+ * it cannot be read: nobody is to be taken for dead for want of memory. */
+static int slurp(const char *path, char *buf, size_t size)
+{
+	int n = slurp_once(path, buf, size);
+
+	return is_final(n) ? n : slurp_once(path, buf, size);
 }
 
 /* What follows "Name:" in status; NULL if there is none. */
@@ -154,30 +167,33 @@ int procfs_ids(pid_t pid, pid_t tid, pid_t *outer, pid_t *inner)
 	return n;
 }
 
-/* Fields of stat behind the command name, which may hold anything. */
-static char *stat_fields(pid_t pid, pid_t tid, char *buf, size_t size)
+/* Fields of stat behind the command name, which may hold anything; "" if there
+ * is no such thread, "?" if it cannot be looked at. */
+static const char *stat_fields(pid_t pid, pid_t tid, char *buf, size_t size)
 {
 	char path[64];
 
 	task_path(path, sizeof(path), pid, tid, "stat");
-	if (slurp(path, buf, size) < 0)
-		return NULL;
+	int n = slurp(path, buf, size);
+	if (n < 0)
+		return is_final(n) ? "" : "?";
 	char *p = strrchr(buf, ')');
-	return p && p[1] ? p + 2 : NULL;
+	return p && p[1] ? p + 2 : "";
 }
 
 char procfs_state(pid_t pid, pid_t tid)
 {
-	char buf[1024], *p = stat_fields(pid, tid, buf, sizeof(buf));
+	char buf[1024];
 
-	return p ? *p : 0;
+	return *stat_fields(pid, tid, buf, sizeof(buf));
 }
 
 /* A number of /proc/PID/stat, whose fields are counted from 1; 0: unknown. */
 static uint64_t stat_number(pid_t pid, int field)
 {
 	enum { STATE_FIELD = 3 };
-	char buf[1024], *p = stat_fields(pid, 0, buf, sizeof(buf));
+	char buf[1024];
+	const char *p = stat_fields(pid, 0, buf, sizeof(buf));
 
 	for (int i = STATE_FIELD; p && i < field; i++) {
 		p = strchr(p, ' ');
@@ -207,7 +223,7 @@ void procfs_comm(pid_t pid, char *ret, size_t size)
 		*p = *p == '\n' ? '\0' : iscntrl((unsigned char)*p) ? '?' : *p;
 }
 
-int procfs_threads(pid_t pid, pid_t **ret)
+static int list_threads(pid_t pid, pid_t **ret)
 {
 	char path[64];
 	size_t n = 0, cap = 0;
@@ -235,6 +251,13 @@ int procfs_threads(pid_t pid, pid_t **ret)
 	}
 	*ret = v;
 	return n ? (int)n : (free(v), -ESRCH);
+}
+
+int procfs_threads(pid_t pid, pid_t **ret)
+{
+	int n = list_threads(pid, ret);
+
+	return is_final(n) ? n : list_threads(pid, ret);
 }
 
 bool procfs_number(const char *path, uint64_t *ret)

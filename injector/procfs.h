@@ -44,9 +44,10 @@ bool procfs_filtered(pid_t pid, pid_t tid);
  * namespaces there are; 0 if it is gone. */
 int procfs_ids(pid_t pid, pid_t tid, pid_t *outer, pid_t *inner);
 /* The state letter of a thread ('R', 'S', 'D', 'T', 't', 'Z', 'X'), 0 if it
- * does not exist. */
+ * does not exist, '?' if it cannot be looked at. */
 char procfs_state(pid_t pid, pid_t tid);
-/* Clock ticks since boot at which the process started; 0 if it is gone. */
+/* Clock ticks since boot at which the process started; 0 if it is gone or
+ * cannot be looked at. */
 uint64_t procfs_start_time(pid_t pid);
 /* Where its heap begins, whether it has one already or not; 0 if that is not
  * known to us. */

@@ -81,7 +81,7 @@ static uint64_t mask_all_but_faults(void)
 
 static int set_mask(pid_t tid, uint64_t mask)
 {
-	if (ptrace(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask) < 0)
+	if (regs_request(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask) < 0)
 		return fail(errno, "set the signal mask of thread %d", tid);
 	return 0;
 }
@@ -192,7 +192,7 @@ int remote_begin(struct target *t, struct thread_hold *th, const struct gadgets 
 	err = xstate_get(th->tid, &r->xstate);
 	if (err)
 		return err;
-	if (ptrace(PTRACE_GETSIGMASK, th->tid, sizeof(r->sigmask), &r->sigmask) < 0)
+	if (regs_request(PTRACE_GETSIGMASK, th->tid, sizeof(r->sigmask), &r->sigmask) < 0)
 		err = fail(errno, "read the signal mask of thread %d", th->tid);
 	err = err ? err : write_frame(r, stack_top);
 	if (err) {
@@ -248,6 +248,7 @@ static int run(struct remote *r, int signal, uint64_t budget)
 {
 	int status = thread_resume(r->thread, PTRACE_SYSCALL, signal, budget);
 
+	r->ran |= status > 0 || r->thread->hold != HOLD_STOPPED;
 	for (int i = 0; i < PATIENCE && status == -ETIMEDOUT &&
 	     procfs_state(r->target->pid, r->thread->tid) == 'R'; i++)
 		status = thread_wait(r->thread, budget);

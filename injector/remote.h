@@ -28,6 +28,7 @@ struct remote {
 	struct xstate xstate;
 	uint64_t sigmask;
 	raddr_t frame;		/* where the crash-safe frame lies */
+	bool ran;		/* the thread has run for us, however it ended */
 };
 
 /* Can the frame be put on the stack of this stopped thread? */

@@ -176,14 +176,14 @@ static int seize(struct target *t, pid_t tid, unsigned long options)
 	}
 	if (!hold_new(t, tid, HOLD_SEIZED))
 		return fail(ENOMEM, "attach to thread %d of %d (%s)", tid, t->pid, t->comm);
-	ptrace(PTRACE_INTERRUPT, tid, 0, 0);
+	regs_request(PTRACE_INTERRUPT, tid, 0, NULL);
 	return 0;
 }
 
 /* A process that was forked while we held its parent: it is not ours. */
 static void let_child_go(pid_t pid)
 {
-	ptrace(PTRACE_DETACH, pid, 0, 0);
+	regs_request(PTRACE_DETACH, pid, 0, NULL);
 }
 
 /* Is `tid` a thread of the target (and not a process forked by it)? */
@@ -224,7 +224,7 @@ static int take_status(struct target *t, pid_t tid, int status)
 	if (event == PTRACE_EVENT_EXEC)
 		return fail(ESRCH, "%d (%s) executes another program", t->pid, t->comm);
 	int sig = event || WSTOPSIG(status) == (SIGTRAP | 0x80) ? 0 : WSTOPSIG(status);
-	if (ptrace(PTRACE_CONT, tid, 0, sig) < 0 && errno == ESRCH)
+	if (regs_request(PTRACE_CONT, tid, 0, (void *)(uintptr_t)sig) < 0 && errno == ESRCH)
 		th->hold = HOLD_GONE;
 	return 0;
 }
@@ -267,9 +267,8 @@ static int wait_all(struct target *t, uint64_t until)
 			int err = take_status(t, tid, status);
 			if (err)
 				return err;
-		} else if (tid < 0 && errno != EINTR) {
-			return fail(errno == ECHILD ? ESRCH : errno, "wait for the threads of "
-				    "%d (%s)", t->pid, t->comm);
+		} else if (tid < 0 && errno == ECHILD) {
+			return fail(ESRCH, "wait for the threads of %d (%s)", t->pid, t->comm);
 		} else if (late) {
 			return fail(0, "%zu of %zu threads of %d (%s) did not stop in time; "
 				    "allow more with --max-pause", count(t, HOLD_SEIZED),
@@ -410,7 +409,7 @@ static void release_thread(struct target *t, struct thread_hold *th)
 	repair(t, th);
 	if (th->dirty)
 		regs_set(th->tid, &th->regs);
-	ptrace(PTRACE_DETACH, th->tid, 0, 0);
+	regs_request(PTRACE_DETACH, th->tid, 0, NULL);
 }
 
 /* Forget the threads that are let go; those that have not stopped yet stay
@@ -473,7 +472,7 @@ void target_settle(struct target *t, uint64_t budget)
 
 		if (tid > 0)
 			take_status(t, tid, status);
-		else if (tid < 0 && errno != EINTR)
+		else if (tid < 0 && errno == ECHILD)
 			t->nthreads = 0;
 		else
 			nap(until);
@@ -492,8 +491,9 @@ static int wait_one(struct thread_hold *th, uint64_t until)
 
 		if (tid == th->tid)
 			break;
-		if (tid < 0 && errno != EINTR)
-			return errno == ECHILD ? -ESRCH : -errno;
+		if (tid < 0 && errno == ECHILD)
+			return -ESRCH;
+		/* A wait that failed otherwise is made again, till the end. */
 		if (late)
 			return -ETIMEDOUT;
 		nap(until);
@@ -513,7 +513,7 @@ int thread_resume(struct thread_hold *th, int request, int signal, uint64_t budg
 {
 	uint64_t until = now_ns() + budget;
 
-	if (ptrace(request, th->tid, 0, signal) < 0)
+	if (regs_request(request, th->tid, 0, (void *)(uintptr_t)signal) < 0)
 		return -errno;
 	th->hold = HOLD_SEIZED;
 	th->have_regs = false;
@@ -524,7 +524,7 @@ static bool is_fault(pid_t tid)
 {
 	siginfo_t info;
 
-	return ptrace(PTRACE_GETSIGINFO, tid, 0, &info) < 0 || info.si_code > 0;
+	return regs_request(PTRACE_GETSIGINFO, tid, 0, &info) < 0 || info.si_code > 0;
 }
 
 int thread_postpone(struct thread_hold *th, int status)
@@ -535,10 +535,10 @@ int thread_postpone(struct thread_hold *th, int status)
 	if (signal == SIGSTOP)
 		return signal;
 	if (is_fault(th->tid) ||
-	    ptrace(PTRACE_GETSIGMASK, th->tid, sizeof(mask), &mask) < 0)
+	    regs_request(PTRACE_GETSIGMASK, th->tid, sizeof(mask), &mask) < 0)
 		return -EFAULT;
 	mask |= 1ull << (signal - 1);
-	return ptrace(PTRACE_SETSIGMASK, th->tid, sizeof(mask), &mask) < 0 ? -EFAULT : signal;
+	return regs_request(PTRACE_SETSIGMASK, th->tid, sizeof(mask), &mask) < 0 ? -EFAULT : signal;
 }
 
 int thread_to_event_stop(struct thread_hold *th, uint64_t budget)
@@ -546,7 +546,7 @@ int thread_to_event_stop(struct thread_hold *th, uint64_t budget)
 	uint64_t until = now_ns() + budget;
 	int signal = 0;
 
-	ptrace(PTRACE_INTERRUPT, th->tid, 0, 0);
+	regs_request(PTRACE_INTERRUPT, th->tid, 0, NULL);
 	do {
 		uint64_t now = now_ns();
 		int status = th->hold == HOLD_SEIZED ? wait_one(th, until) :

@@ -35,7 +35,7 @@ int regs_get(pid_t tid, struct regs *ret)
 {
 	struct iovec iov = { ret->raw, sizeof(ret->raw) };
 
-	if (ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &iov) < 0)
+	if (regs_request(PTRACE_GETREGSET, tid, NT_PRSTATUS, &iov) < 0)
 		return fail(errno, "read the registers of thread %d", tid);
 	ret->size = iov.iov_len;
 	if (ret->size < sizeof(struct user_regs_struct))
@@ -47,7 +47,7 @@ int regs_set(pid_t tid, const struct regs *r)
 {
 	struct iovec iov = { (void *)r->raw, r->size };
 
-	if (ptrace(PTRACE_SETREGSET, tid, NT_PRSTATUS, &iov) < 0)
+	if (regs_request(PTRACE_SETREGSET, tid, NT_PRSTATUS, &iov) < 0)
 		return fail(errno, "set the registers of thread %d", tid);
 	return 0;
 }
@@ -59,7 +59,7 @@ int xstate_get(pid_t tid, struct xstate *ret)
 
 	if (!iov.iov_base)
 		return fail(ENOMEM, "save the vector state of thread %d", tid);
-	if (ptrace(PTRACE_GETREGSET, tid, NT_X86_XSTATE, &iov) < 0) {
+	if (regs_request(PTRACE_GETREGSET, tid, NT_X86_XSTATE, &iov) < 0) {
 		int err = errno;
 
 		free(iov.iov_base);
@@ -74,7 +74,7 @@ int xstate_set(pid_t tid, const struct xstate *xs)
 {
 	struct iovec iov = { xs->bytes, xs->size };
 
-	if (ptrace(PTRACE_SETREGSET, tid, NT_X86_XSTATE, &iov) < 0)
+	if (regs_request(PTRACE_SETREGSET, tid, NT_X86_XSTATE, &iov) < 0)
 		return fail(errno, "restore the vector state of thread %d", tid);
 	return 0;
 }
