@@ -23,6 +23,7 @@ enum {
 	REST = 5 * 1000 * 1000,
 	SCANS = 200,		/* for children that fork while we look */
 	NAMED = 3,		/* differences of one process */
+	RETRIES = 3,
 	LOOKS = 3,		/* at a process that seems to be gone */
 };
 
@@ -395,10 +396,18 @@ static bool shares_session(pid_t pid, ino_t ino)
 	return found == 1;
 }
 
+static bool is_older(pid_t pid, uint64_t since)
+{
+	uint64_t start = since ? procfs_start_time(pid) : 0;
+
+	return start && start < since;
+}
+
 /* Clean every other process that maps the session; how many had probes. */
 static int scan_others(pid_t pid, struct removal *ret)
 {
 	size_t before = ret->processes;
+	pid_t self = getpid();
 	struct dirent *e;
 	DIR *d = opendir("/proc");
 
@@ -407,8 +416,8 @@ static int scan_others(pid_t pid, struct removal *ret)
 	while ((e = readdir(d))) {
 		pid_t other = atoi(e->d_name);
 
-		if (other <= 0 || other == pid || other == getpid() ||
-		    !shares_session(other, ret->session))
+		if (other <= 0 || other == pid || other == self ||
+		    is_older(other, ret->since) || !shares_session(other, ret->session))
 			continue;
 		/* A child that has ended meanwhile, or executed another
 		 * program, has taken its probes along. */
@@ -432,7 +441,7 @@ int remove_from_others(pid_t pid, struct removal *ret)
 	return ret->left[0] || n > 0 ? (fail(0, "%s", ret->left), -EIO) : 0;
 }
 
-int remove_probes(pid_t pid, struct removal *ret)
+static int remove_all(pid_t pid, struct removal *ret)
 {
 	int err = remove_one(pid, true, ret);
 
@@ -445,4 +454,19 @@ int remove_probes(pid_t pid, struct removal *ret)
 		return err;
 	int others = remove_from_others(pid, ret);
 	return err ? err : others;
+}
+
+/* What fails once for want of memory or the like may succeed: it costs little
+ * to look again, and what is restored already is not touched. */
+int remove_probes(pid_t pid, struct removal *ret)
+{
+	int err = -EAGAIN;
+
+	for (int i = 0; i < RETRIES && err && err != -ESRCH; i++) {
+		ret->left[0] = '\0';
+		ret->foreign = 0;
+		fail_clear();
+		err = remove_all(pid, ret);
+	}
+	return err;
 }

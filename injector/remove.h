@@ -23,6 +23,9 @@ struct removal {
 	ino_t session;		/* the inode of its memfd: who maps it shares
 				 * it; found if not known */
 	uint64_t max_pause;	/* ns; 0: the usual one */
+	uint64_t since;		/* when the process that was probed started, as
+				 * procfs_start_time tells: what is older was
+				 * not forked by it, and is not looked at */
 
 	size_t sites;		/* places that were restored, over all processes */
 	size_t processes;	/* that had probes in their text */

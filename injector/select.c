@@ -192,12 +192,16 @@ static void progress(const struct select_options *o, const char *what,
 
 /* A module of which no symbols can be read has no functions for us; it is not
  * the only one, or the hint says so. */
-static void read_symbols(struct modules *modules, const struct select_options *o)
+static void read_symbols(struct modules *modules, const struct select_options *o,
+			 struct selection *ret)
 {
 	for (size_t i = 0; i < modules->n; i++) {
 		progress(o, "reading symbols", i, modules->n);
-		if (is_wanted(o, &modules->v[i]) && module_symbols(&modules->v[i]))
-			fail_clear();
+		if (!is_wanted(o, &modules->v[i]) || !module_symbols(&modules->v[i]))
+			continue;
+		if (!ret->unread[0])
+			snprintf(ret->unread, sizeof(ret->unread), "%s", fail_text());
+		fail_clear();
 	}
 }
 
@@ -378,7 +382,7 @@ int select_functions(struct modules *modules, struct select_options *o,
 	*ret = (struct selection){ 0 };
 	if (!v)
 		return fail(ENOMEM, "select functions");
-	read_symbols(modules, o);
+	read_symbols(modules, o, ret);
 	err = collect(modules, o, v, ret);
 	for (size_t i = 0; i < modules->n; i++)
 		free(v[i].names);

@@ -24,6 +24,8 @@ struct selection {
 	struct selected *v;
 	size_t n, cap;
 	size_t nfuncs;		/* over all modules */
+	char unread[256];	/* why the first module that was wanted, and
+				 * not read, could not be; "" if none */
 };
 
 struct select_options {

@@ -81,8 +81,10 @@ static int choose(struct trace *t)
 	if (err || t->sel.nfuncs)
 		return err;
 	auto_free char *hint = select_hint(&t->mods, &so);
-	t->nothing = true;
-	return fail(0, "nothing to probe in %d%s%s", t->pid,
+	/* Of a file that cannot be read nobody knows what would match. */
+	t->nothing = !t->sel.unread[0];
+	return fail(0, "nothing to probe in %d%s%s%s%s", t->pid,
+		    t->nothing ? "" : ": ", t->sel.unread,
 		    hint ? "\n" : ": no function matches", hint ? hint : "");
 }
 
@@ -265,6 +267,7 @@ static int take_out(struct trace *t, const struct follow *f, struct summary *s)
 	struct removal r = {
 		.changes = t->live.changes, .nchanges = t->live.nchanges, .before = &t->before,
 		.session = t->session_ino, .max_pause = t->opt->max_pause,
+		.since = t->target.start_time,
 	};
 	char cause[sizeof(r.left)];
 	int err = why_gone(t, f) ? 0 : remove_probes(t->pid, &r);

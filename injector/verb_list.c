@@ -28,14 +28,14 @@ static int open_modules(const struct options *o, struct modules *ret)
 	return o->file ? modules_open_file(o->file, ret) : modules_open_process(o->pid, ret);
 }
 
-static int nothing(struct modules *mods, const struct select_options *so)
+static int nothing(struct modules *mods, const struct select_options *so, const char *unread)
 {
 	auto_free char *hint = select_hint(mods, so);
 
-	say("no function matches");
+	say("no function matches%s%s", unread[0] ? ": " : "", unread);
 	if (hint)
 		say_lines(hint);
-	return STATUS_NOTHING;
+	return unread[0] ? STATUS_FAILED : STATUS_NOTHING;
 }
 
 int verb_list(const struct options *o)
@@ -59,7 +59,7 @@ int verb_list(const struct options *o)
 		compare_with_memory(o->pid, &sel);
 	err = err ? err : output_open(o->output, &out);
 	if (!err && !sel.nfuncs) {
-		status = nothing(&mods, &so);
+		status = nothing(&mods, &so, sel.unread);
 	} else {
 		err = err ? err : list_print(&sel, out);
 		status = err && err != -EPIPE ? verb_failed(err) : STATUS_DONE;
