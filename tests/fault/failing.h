@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * failing: what if the n-th system call of this program failed, or the program
+ * died right before it?
+ *
+ * Runs a command under ptrace with all its threads and children. System calls
+ * are counted over all of them in the order in which they begin, from 1, the
+ * first one after the exec. The n-th does not happen and returns -errno, or its
+ * process is killed with SIGKILL before it. From then on nothing is counted,
+ * and the rest of the run is not slowed down any more.
+ *
+ * A process that the command itself traces stays its tracee: none of that is
+ * followed here.
+ */
+#ifndef TESTS_FAILING_H
+#define TESTS_FAILING_H
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { FAILING_COUNT = 0, FAILING_FIRST = -1, FAILING_NONE = -2 };	/* for n */
+
+struct failing_want {
+	const char *text;	/* a call whose path contains it is noted */
+	bool from_text;		/* and counting begins with that one */
+	long n;			/* which one; or none, with or without a count */
+	long nr;		/* FAILING_FIRST: the first with this number */
+	int err;		/* positive */
+	bool do_kill;
+	int out, errors;	/* descriptors of the command; -1: ours */
+	int seconds;		/* until it is killed; 0: any number */
+};
+
+struct failing_run {
+	long count;		/* calls up to the n-th, or all of them */
+	long number;		/* what the n-th was; -1: there was none */
+	bool noted;		/* a path had contained `text` by then */
+	bool endless;		/* killed, for it did not end in time */
+	int status;		/* of the main process, as wait gives it */
+	/* Only while it runs: */
+	const struct failing_want *want;
+	pid_t main, failing;	/* the latter's exit stop sets the result */
+	bool begun, done;	/* counting has begun; the n-th is behind us */
+};
+
+/* Entry and exit stops look the same but for PTRACE_GET_SYSCALL_INFO. */
+static bool failing_is_entry(pid_t tid, struct __ptrace_syscall_info *info)
+{
+	return ptrace(PTRACE_GET_SYSCALL_INFO, tid, sizeof(*info), info) > 0 &&
+		info->op == PTRACE_SYSCALL_INFO_ENTRY;
+}
+
+/* A string of the tracee; false if it cannot be read. */
+static bool failing_string(pid_t tid, uint64_t at, char *out, size_t size)
+{
+	struct iovec to = { out, size - 1 };
+	struct iovec from = { (void *)(uintptr_t)at, size - 1 };
+	ssize_t got;
+
+	/* Not across the page's end, behind which nothing may be. */
+	if (from.iov_len > 4096 - at % 4096)
+		from.iov_len = 4096 - at % 4096;
+	got = process_vm_readv(tid, &to, 1, &from, 1, 0);
+	out[got > 0 ? got : 0] = '\0';
+	return got > 0;
+}
+
+static bool failing_names(pid_t tid, const struct __ptrace_syscall_info *info,
+			  const char *what)
+{
+	uint64_t path;
+	char text[512];
+
+	switch (info->entry.nr) {
+	case SYS_open: case SYS_stat: case SYS_lstat: case SYS_readlink:
+	case SYS_access:
+		path = info->entry.args[0];
+		break;
+	case SYS_openat: case SYS_newfstatat: case SYS_readlinkat:
+	case SYS_faccessat: case SYS_faccessat2: case SYS_statx:
+		path = info->entry.args[1];
+		break;
+	default:
+		return false;
+	}
+	return failing_string(tid, path, text, sizeof(text)) &&
+		strstr(text, what);
+}
+
+/* These cannot fail: a program that ends, or returns from a handler. */
+static bool failing_cannot(uint64_t nr)
+{
+	return nr == SYS_exit || nr == SYS_exit_group || nr == SYS_rt_sigreturn;
+}
+
+static pid_t failing_process(pid_t tid)
+{
+	char path[64], line[128];
+	pid_t pid = tid;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "Tgid: %d", &pid) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return pid;
+}
+
+static void failing_skip(struct failing_run *r, pid_t tid)
+{
+	struct user_regs_struct regs;
+
+	if (ptrace(PTRACE_GETREGS, tid, 0, &regs) == 0) {
+		regs.orig_rax = -1;
+		ptrace(PTRACE_SETREGS, tid, 0, &regs);
+		r->failing = tid;
+	}
+}
+
+static bool failing_is_it(const struct failing_run *r, uint64_t nr)
+{
+	return r->want->n == FAILING_FIRST ? (long)nr == r->want->nr :
+		r->count == r->want->n;
+}
+
+static void failing_entry(struct failing_run *r, pid_t tid,
+			  const struct __ptrace_syscall_info *info)
+{
+	const struct failing_want *w = r->want;
+
+	if (w->text && !r->noted && failing_names(tid, info, w->text))
+		r->noted = true;
+	if (!r->begun || (w->from_text && !r->noted) || r->done ||
+	    failing_cannot(info->entry.nr))
+		return;
+	r->count++;
+	if (!failing_is_it(r, info->entry.nr))
+		return;
+	r->number = info->entry.nr;
+	r->done = true;
+	if (w->do_kill)
+		kill(failing_process(tid), SIGKILL);
+	else
+		failing_skip(r, tid);
+}
+
+static void failing_exit(struct failing_run *r, pid_t tid)
+{
+	struct user_regs_struct regs;
+
+	if (tid != r->failing)
+		return;
+	r->failing = 0;
+	if (ptrace(PTRACE_GETREGS, tid, 0, &regs) == 0) {
+		regs.rax = -(long)r->want->err;
+		ptrace(PTRACE_SETREGS, tid, 0, &regs);
+	}
+}
+
+/* One stop of one thread; goes on from it. */
+static void failing_stop(struct failing_run *r, pid_t tid, int status)
+{
+	struct __ptrace_syscall_info info;
+	int request, event = status >> 16, sig = event ? 0 : WSTOPSIG(status);
+
+	if (sig == (SIGTRAP | 0x80)) {
+		sig = 0;
+		if (failing_is_entry(tid, &info))
+			failing_entry(r, tid, &info);
+		else
+			failing_exit(r, tid);
+	}
+	r->begun |= event == PTRACE_EVENT_EXEC;
+	/* A group stop: stay stopped, but listen. */
+	if (event == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP)
+		request = PTRACE_LISTEN;
+	else
+		request = r->done && !r->failing ? PTRACE_CONT : PTRACE_SYSCALL;
+	ptrace(request, tid, 0, sig);
+}
+
+static void failing_tick(int sig)
+{
+	(void)sig;
+}
+
+/* Waits are interrupted every second, so that a deadline is seen. */
+static void failing_clock(bool on)
+{
+	struct itimerval each = { { on, 0 }, { on, 0 } };
+	struct sigaction act = { .sa_handler = failing_tick };
+
+	sigaction(SIGALRM, &act, NULL);
+	setitimer(ITIMER_REAL, &each, NULL);
+}
+
+static void failing_follow(struct failing_run *r)
+{
+	time_t end = time(NULL) + r->want->seconds;
+
+	for (;;) {
+		int status;
+		pid_t tid = waitpid(-1, &status, __WALL);
+
+		if (r->want->seconds && !r->endless && time(NULL) > end) {
+			r->endless = true;
+			kill(r->main, SIGKILL);
+		}
+		if (tid < 0 && errno == EINTR)
+			continue;
+		if (tid < 0)
+			return;
+		if (WIFSTOPPED(status))
+			failing_stop(r, tid, status);
+		else if (tid == r->main)
+			r->status = status;
+		/* Children that we have besides may live on. */
+		if (tid == r->main && !WIFSTOPPED(status))
+			return;
+	}
+}
+
+static void failing_child(const struct failing_want *w, int go, char **command)
+{
+	char c;
+
+	if (w->out >= 0)
+		dup2(w->out, STDOUT_FILENO);
+	if (w->errors >= 0)
+		dup2(w->errors, STDERR_FILENO);
+	if (read(go, &c, 1) == 1)
+		execvp(command[0], command);
+	_exit(127);
+}
+
+/* 0, or -1 with errno if the command could not be started under ptrace. */
+static int failing_run(const struct failing_want *w, char **command,
+		       struct failing_run *ret)
+{
+	int go[2];
+	char c = 0;
+
+	*ret = (struct failing_run){ .want = w, .number = -1,
+		.done = w->n == FAILING_NONE };
+	if (pipe2(go, O_CLOEXEC))
+		return -1;
+	ret->main = fork();
+	if (ret->main == 0)
+		failing_child(w, go[0], command);
+	/* After an interrupt system calls are reported. */
+	bool ready = ret->main > 0 &&
+		ptrace(PTRACE_SEIZE, ret->main, 0, PTRACE_O_TRACESYSGOOD |
+		       PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
+		       PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC |
+		       PTRACE_O_EXITKILL) == 0 &&
+		ptrace(PTRACE_INTERRUPT, ret->main, 0, 0) == 0 &&
+		write(go[1], &c, 1) == 1;
+	close(go[0]);
+	close(go[1]);
+	if (!ready && ret->main > 0)
+		kill(ret->main, SIGKILL);
+	if (ret->main < 0)
+		return -1;
+	failing_clock(true);
+	failing_follow(ret);
+	failing_clock(false);
+	return ready ? 0 : -1;
+}
+
+#endif

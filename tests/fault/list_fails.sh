@@ -1,0 +1,13 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# list_fails: the 1st, 2nd, 3rd ... system call of inject list fails. The
+# process is not touched.
+# timeout: 900
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+# shellcheck source=tests/fault_lib.sh
+. "$ROOT/tests/fault_lib.sh"
+
+need_root
+sweep 1 fail fresh single list -p @
+sweep 1 fail fresh spin_threads,2 list -p @

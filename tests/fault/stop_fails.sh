@@ -1,0 +1,15 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# stop_fails: the 1st, 2nd, 3rd ... system call of inject stop fails, or it is
+# killed before it, with probes in that a killed trace has left. The next one
+# finishes.
+# timeout: 900
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+# shellcheck source=tests/fault_lib.sh
+. "$ROOT/tests/fault_lib.sh"
+
+need_root
+sweep 3 fail probed single stop -p @
+sweep 3 fail probed spin_threads,2 stop -p @
+sweep 3 kill probed spin_threads,2 stop -p @

@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sweep HOW STATE VICTIM[,ARG...] [INJECT-ARG...]: does the target live on,
+ * and is its text what its file holds, whichever system call of inject fails?
+ *
+ * Runs inject with its 1st, 2nd, 3rd ... system call failing (HOW `fail`), or
+ * killed before it (`kill`), until several runs in a row make no n-th call any
+ * more: those have succeeded, and so every call was taken. After each run the
+ * victim is judged; a victim that is still well serves for the next point.
+ * STATE of the victim before each:
+ *
+ *	fresh	inject has never mapped anything in it
+ *	again	one whole trace has visited it before
+ *	probed	a trace was killed while its probes were in
+ *
+ * A lone @ among INJECT-ARGs stands for the victim's PID; without any, inject
+ * traces for a moment. The environment has INJECT, TEXTCHECK and VICTIMS (a
+ * directory); with STRIDE=N only every N-th call is taken, with ERRNO=N each
+ * fails with this one and not with several in turn; sweep.log gets a line per
+ * point. Exit status 0: no harm was done, and the end was reached.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "tests/fault/failing.h"
+
+enum {
+	PATIENCE = 60,		/* seconds: for an end, an answer, progress */
+	UNREACHED = 4,		/* runs in a row without an n-th call: the end */
+	MOST_HARM = 20,		/* complaints, then no more is learned */
+	MOST_ARGS = 32,
+};
+
+enum state { FRESH, AGAIN, PROBED };
+
+static struct {
+	bool do_kill;
+	enum state state;
+	char *victim[MOST_ARGS];
+	char **inject;
+	const char *textcheck;
+	long stride;
+	int err;		/* 0: in turn */
+	FILE *log;
+} sweep = { .stride = 1 };
+
+static struct {
+	pid_t pid;
+	int in, out;		/* its standard input and output */
+	int threads, files;	/* what it had before inject came */
+	bool visited;		/* by a whole trace */
+	char text[32];		/* /proc/PID */
+} victim = { .pid = 0, .in = -1, .out = -1 };
+
+static struct {
+	long points, harm, victims;
+	long by_status[256];
+} total;
+
+/* A short trace that prints nothing: most system calls are then those of the
+ * attach and the removal, which can do harm. */
+static char *trace[] = { (char *)"inject", (char *)"-p", (char *)"@",
+	(char *)"-f", (char *)"spin_*", (char *)"-f", (char *)"single_*",
+	(char *)"-d", (char *)"0.01", (char *)"-t", (char *)"1s",
+	(char *)"-o", (char *)"/dev/null", NULL };
+
+/* What the last run printed on standard error. */
+static char said[4096];
+
+static void give_up(const char *why)
+{
+	printf("sweep: %s: %s\n", why, strerror(errno));
+	if (victim.pid)
+		kill(victim.pid, SIGKILL);
+	exit(1);
+}
+
+/* --- the victim --- */
+
+/* A line of the victim; false when there is none in time, or it has ended. */
+static bool read_line(char *line, size_t size)
+{
+	size_t n = 0;
+
+	while (n + 1 < size) {
+		struct pollfd p = { victim.out, POLLIN, 0 };
+
+		if (poll(&p, 1, PATIENCE * 1000) <= 0 ||
+		    read(victim.out, line + n, 1) != 1)
+			return false;
+		if (line[n] == '\n')
+			break;
+		n++;
+	}
+	line[n] = '\0';
+	return true;
+}
+
+static int entries(const char *what)
+{
+	char path[64];
+	struct dirent *e;
+	int n = 0;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", victim.pid, what);
+	d = opendir(path);
+	while (d && (e = readdir(d)))
+		n += isdigit((unsigned char)e->d_name[0]) != 0;
+	if (d)
+		closedir(d);
+	return n;
+}
+
+static void victim_child(int in, int out)
+{
+	dup2(in, STDIN_FILENO);
+	dup2(out, STDOUT_FILENO);
+	/* It has a processor whenever nobody else wants it. */
+	setpriority(PRIO_PROCESS, 0, 19);
+	execv(sweep.victim[0], sweep.victim);
+	_exit(127);
+}
+
+static void victim_start(void)
+{
+	int in[2], out[2];
+	char line[64] = "";
+
+	if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC))
+		give_up("pipe");
+	victim.pid = fork();
+	if (victim.pid < 0)
+		give_up("fork");
+	if (victim.pid == 0)
+		victim_child(in[0], out[1]);
+	close(in[0]);
+	close(out[1]);
+	victim.in = in[1];
+	victim.out = out[0];
+	victim.visited = false;
+	snprintf(victim.text, sizeof(victim.text), "/proc/%d", victim.pid);
+	if (!read_line(line, sizeof(line)) || strcmp(line, "ready") != 0)
+		give_up("the victim is not ready");
+	victim.threads = entries("task");
+	victim.files = entries("fd");
+	total.victims++;
+}
+
+static void victim_end(void)
+{
+	if (!victim.pid)
+		return;
+	close(victim.in);
+	close(victim.out);
+	kill(victim.pid, SIGKILL);
+	waitpid(victim.pid, NULL, 0);
+	victim.pid = 0;
+}
+
+/* Its progress; -1 if it does not answer, -2 if it has computed nonsense. */
+static long long ping(void)
+{
+	char line[256];
+	long long progress, errors;
+
+	if (write(victim.in, "ping\n", 5) != 5)
+		return -1;
+	do {
+		if (!read_line(line, sizeof(line)))
+			return -1;
+		if (strncmp(line, "WRONG", 5) == 0)
+			return -2;
+	} while (sscanf(line, "alive %lld %lld", &progress, &errors) != 2);
+	return errors ? -2 : progress;
+}
+
+static const char *does_not_work(void)
+{
+	long long first = ping(), now = first;
+
+	for (time_t end = time(NULL) + PATIENCE; now >= 0 && now == first;) {
+		if (time(NULL) > end)
+			return "the victim stands still";
+		usleep(500);
+		now = ping();
+	}
+	return now == -1 ? "the victim does not answer" :
+		now < 0 ? "the victim computed something wrong" : NULL;
+}
+
+/* Has inject ever mapped anything there that stayed? */
+static bool is_mapped(void)
+{
+	char path[64], line[512];
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/maps", victim.text);
+	f = fopen(path, "re");
+	while (f && !found && fgets(line, sizeof(line), f))
+		found = strstr(line, "/memfd:inject") != NULL;
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* --- runs --- */
+
+static int open_scratch(const char *name)
+{
+	int fd = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		give_up(name);
+	return fd;
+}
+
+static void run(const struct failing_want *want, char **command,
+		struct failing_run *ret)
+{
+	struct failing_want w = *want;
+	ssize_t n;
+
+	w.text = victim.text;
+	w.seconds = PATIENCE;
+	w.out = open_scratch("sweep.out");
+	w.errors = open_scratch("sweep.err");
+	if (failing_run(&w, command, ret))
+		give_up("run inject");
+	n = pread(w.errors, said, sizeof(said) - 1, 0);
+	said[n > 0 ? n : 0] = '\0';
+	close(w.out);
+	close(w.errors);
+}
+
+/* The status of a run that nothing happens to. */
+static int run_whole(char **command)
+{
+	struct failing_want none = { .n = FAILING_NONE };
+	struct failing_run r;
+
+	run(&none, command, &r);
+	return WIFEXITED(r.status) ? WEXITSTATUS(r.status) : -1;
+}
+
+static int run_stop(void)
+{
+	char *stop[] = { sweep.inject[0], (char *)"stop", (char *)"-p",
+		victim.text + strlen("/proc/"), NULL };
+
+	return run_whole(stop);
+}
+
+static bool text_differs(void)
+{
+	char *check[] = { (char *)sweep.textcheck, victim.text + strlen("/proc/"),
+		NULL };
+
+	return run_whole(check) != 0;
+}
+
+/* --- one point --- */
+
+struct point {
+	long n;
+	struct failing_run run;
+	int status;		/* of inject; 128 + signal */
+	char said[4096];	/* and its standard error */
+};
+
+static void complain(const struct point *p, const char *what)
+{
+	total.harm++;
+	printf("call %ld (system call %ld): status %d: %s\n", p->n, p->run.number,
+	       p->status, what);
+	printf("    %s\n", p->said);
+	if (strcmp(said, p->said) != 0)
+		printf("    and then: %s\n", said);
+	fflush(stdout);
+}
+
+/* The last line that inject printed; the others are hints. */
+static const char *last_line(struct point *p)
+{
+	size_t n = strlen(p->said);
+
+	while (n && p->said[n - 1] == '\n')
+		p->said[--n] = '\0';
+	char *nl = strrchr(p->said, '\n');
+	return nl ? nl + 1 : p->said;
+}
+
+/* The C library ends a program for which starting a thread fails so oddly. To
+ * the target that is any other death of its tracer. */
+static bool libc_gave_up(const struct point *p)
+{
+	return p->status == 128 + SIGABRT &&
+		(strstr(p->said, "glibc error") || strstr(p->said, "futex facility"));
+}
+
+static const char *wrong_status(const struct point *p)
+{
+	if (p->run.endless)
+		return "no end";
+	if (p->run.number < 0)
+		return p->status ? "not one call failed" : NULL;
+	/* Before main, the loader says what it wants. */
+	if (sweep.do_kill || !p->run.noted)
+		return NULL;
+	if (p->status == 4 && (sweep.err != ESRCH || strstr(p->said, "functions probed")))
+		return "said to have ended";
+	if (p->status != 0 && p->status != 1 && p->status != 4 && p->status != 5 &&
+	    !libc_gave_up(p))
+		return "an odd status";
+	if (p->status && strncmp(p->said, "inject: ", 8) != 0 && !libc_gave_up(p))
+		return "a failure without a word";
+	return NULL;
+}
+
+/* Whoever may have left something is followed by inject stop. */
+static const char *not_stopped(const struct point *p)
+{
+	if (!sweep.do_kill && p->status != 5 && !libc_gave_up(p) &&
+	    sweep.state != PROBED)
+		return NULL;
+	return run_stop() ? "inject stop failed" : NULL;
+}
+
+static bool settles(const char *what, int want)
+{
+	for (time_t end = time(NULL) + PATIENCE; entries(what) != want;) {
+		if (time(NULL) > end)
+			return false;
+		usleep(1000);
+	}
+	return true;
+}
+
+/* Every process that there is, if nobody else's are among them. */
+static const char *has_company(void)
+{
+	struct dirent *e;
+	DIR *d = getpid() == 1 ? opendir("/proc") : NULL;
+	bool alone = true;
+
+	while (d && (e = readdir(d))) {
+		int pid = atoi(e->d_name);
+
+		if (pid > 0 && pid != 1 && pid != victim.pid)
+			alone = false;
+	}
+	if (d)
+		closedir(d);
+	return alone ? NULL : "a process of ours stayed";
+}
+
+static const char *harm(const struct point *p)
+{
+	const char *why = wrong_status(p);
+
+	/* The victim first: a killed tracer's thread restores itself. */
+	why = why ? why : does_not_work();
+	why = why ? why : not_stopped(p);
+	why = why ? why : text_differs() ? "the text is not as it was" : NULL;
+	why = why ? why : does_not_work();
+	if (!why && !settles("task", victim.threads))
+		why = "a thread of ours stayed";
+	if (!why && !sweep.do_kill && !settles("fd", victim.files))
+		why = "a descriptor of ours stayed";
+	return why ? why : has_company();
+}
+
+/* A victim whose probes are in, and whose tracer has died. A trace that waits
+ * for something to happen has all of them in. */
+static void leave_probes(void)
+{
+	struct failing_want killed = { .n = FAILING_FIRST, .nr = SYS_ppoll,
+		.do_kill = true };
+	struct failing_run r;
+
+	run(&killed, trace, &r);
+	if (r.number != SYS_ppoll || !text_differs())
+		give_up("no probes were left");
+}
+
+/* A victim in the state that the sweep is about. */
+static void prepare(void)
+{
+	if (victim.pid && sweep.state == FRESH && is_mapped())
+		victim_end();
+	if (!victim.pid)
+		victim_start();
+	if (sweep.state != FRESH && !victim.visited && run_whole(trace))
+		give_up(said);
+	victim.visited = true;
+	if (sweep.state == PROBED)
+		leave_probes();
+}
+
+static int errno_of(long n)
+{
+	static const int in_turn[] = { ENOMEM, EPERM, EIO, EINTR, EAGAIN };
+
+	return sweep.err ? sweep.err :
+		in_turn[(size_t)n % (sizeof(in_turn) / sizeof(*in_turn))];
+}
+
+static void take(struct point *p, long n)
+{
+	struct failing_want want = { .n = n, .do_kill = sweep.do_kill,
+		.err = errno_of(n) };
+	const char *why;
+
+	*p = (struct point){ .n = n };
+	run(&want, sweep.inject, &p->run);
+	p->status = WIFEXITED(p->run.status) ? WEXITSTATUS(p->run.status) :
+		128 + WTERMSIG(p->run.status);
+	memcpy(p->said, said, sizeof(said));
+	total.points += p->run.number >= 0;
+	total.by_status[p->status & 255]++;
+	if (sweep.log)
+		fprintf(sweep.log, "%ld\t%ld\t%d\t%d\t%s\n", n, p->run.number,
+			want.err, p->status, last_line(p));
+	why = harm(p);
+	if (!why)
+		return;
+	complain(p, why);
+	victim_end();
+}
+
+/* Until runs in a row have no n-th call: a single one may have been short. */
+static void take_all(void)
+{
+	struct point p;
+	int unreached = 0;
+
+	for (long n = (sweep.stride + 1) / 2; unreached < UNREACHED; n += sweep.stride) {
+		prepare();
+		take(&p, n);
+		unreached = p.run.number < 0 ? unreached + 1 : 0;
+		if (total.harm >= MOST_HARM)
+			return;
+	}
+	printf("the end is behind call %ld\n", p.run.count);
+}
+
+static void say_totals(void)
+{
+	printf("%ld points, %ld victims, %ld did harm; statuses of inject:",
+	       total.points, total.victims, total.harm);
+	for (int i = 0; i < 256; i++)
+		if (total.by_status[i])
+			printf(" %d (%ld)", i, total.by_status[i]);
+	putchar('\n');
+}
+
+/* --- what is asked for --- */
+
+static char *need(const char *name)
+{
+	char *value = getenv(name);
+
+	if (!value) {
+		fprintf(stderr, "sweep: no %s in the environment\n", name);
+		exit(2);
+	}
+	return value;
+}
+
+static int parse_state(const char *word)
+{
+	static const char *const words[] = { "fresh", "again", "probed" };
+
+	for (int i = 0; i < 3; i++)
+		if (strcmp(word, words[i]) == 0)
+			return i;
+	return -1;
+}
+
+/* NAME,ARG,ARG */
+static void parse_victim(char *words)
+{
+	static char path[4096];
+	int n = 0;
+
+	for (char *w = strtok(words, ","); w && n + 1 < MOST_ARGS; w = strtok(NULL, ","))
+		sweep.victim[n++] = w;
+	snprintf(path, sizeof(path), "%s/%s", need("VICTIMS"), sweep.victim[0]);
+	sweep.victim[0] = path;
+}
+
+/* The PID of the victim of the moment, in the arguments. */
+static char **fill(char **args)
+{
+	for (char **a = args; *a; a++)
+		if (strcmp(*a, "@") == 0)
+			*a = victim.text + strlen("/proc/");
+	return args;
+}
+
+static int parse(int argc, char **argv)
+{
+	int state = argc < 4 ? -1 : parse_state(argv[2]);
+
+	if (state < 0 || (strcmp(argv[1], "fail") && strcmp(argv[1], "kill")))
+		return -1;
+	sweep.do_kill = strcmp(argv[1], "kill") == 0;
+	sweep.state = (enum state)state;
+	parse_victim(argv[3]);
+	fill(trace)[0] = need("INJECT");
+	/* Its own arguments begin where the victim stood, now its name. */
+	sweep.inject = argc > 4 ? fill(argv + 3) : trace;
+	sweep.inject[0] = trace[0];
+	sweep.textcheck = need("TEXTCHECK");
+	if (getenv("STRIDE"))
+		sweep.stride = atol(getenv("STRIDE"));
+	if (getenv("ERRNO"))
+		sweep.err = atoi(getenv("ERRNO"));
+	sweep.log = fopen("sweep.log", "we");
+	return sweep.stride > 0 && sweep.log ? 0 : -1;
+}
+
+int main(int argc, char **argv)
+{
+	if (parse(argc, argv)) {
+		fprintf(stderr, "usage: sweep fail|kill fresh|again|probed "
+				"VICTIM[,ARG...] [INJECT-ARG...]\n");
+		return 2;
+	}
+	take_all();
+	victim_end();
+	say_totals();
+	return total.harm ? 1 : 0;
+}

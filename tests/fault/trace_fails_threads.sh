@@ -1,0 +1,12 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# trace_fails_threads: the same where several threads never rest.
+# timeout: 900
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+# shellcheck source=tests/fault_lib.sh
+. "$ROOT/tests/fault_lib.sh"
+
+need_root
+sweep 4 fail fresh spin_threads,2
+sweep 4 fail again spin_threads,2

@@ -1,0 +1,12 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# trace_killed_threads: the same where several threads never rest.
+# timeout: 900
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+# shellcheck source=tests/fault_lib.sh
+. "$ROOT/tests/fault_lib.sh"
+
+need_root
+sweep 6 kill fresh spin_threads,2
+sweep 6 kill again spin_threads,2
