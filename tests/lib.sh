@@ -203,6 +203,17 @@ attached()
 	return 1
 }
 
+# inject_until PATTERN [ARG...]: until a line of the output says so.
+inject_until()
+{
+	local pattern=$1
+
+	shift
+	inject_bg "$@"
+	wait_until 30 has_line "$pattern" trace.out || die "nothing like $pattern in the output"
+	inject_end
+}
+
 # inject_end [SIGNAL]: end it; its status must be $WANT (0).
 inject_end()
 {

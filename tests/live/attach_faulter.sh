@@ -8,8 +8,7 @@
 
 victim faulter
 for _ in 1 2 3 4 5 6 7 8 9 10; do
-	status 0 "$INJECT" -p "$VICTIM" -f 'fault_*' -d 0.1 --max-pause 2s
+	inject_until fault_trap -p "$VICTIM" -f 'fault_*' --max-pause 2s
 	traced fault_handled
-	traced fault_trap
 	removed
 done

@@ -3,6 +3,7 @@
 # attach_mlockall: what is mapped in a process that locks all its memory does
 # not become resident as a whole; where its limit leaves no room, it is refused,
 # but not for a page that it has locked.
+# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -16,8 +17,7 @@ for kind in current future; do
 	victim locks_memory $kind
 	before=$(field VmRSS)
 	for _ in 1 2; do
-		status 0 "$INJECT" -p "$VICTIM" -f 'lock_*' -d 0.2
-		traced lock_work
+		inject_until lock_work -p "$VICTIM" -f 'lock_*'
 		removed
 	done
 	grew=$(($(field VmRSS) - before))
@@ -39,8 +39,7 @@ for kind in current future page; do
 	wait_until 10 has_line '^ready$' victim.out || die "the victim is not ready"
 	maps=$(wc -l <"/proc/$VICTIM/maps")
 	if [ $kind = page ]; then
-		status 0 "$INJECT" -p "$VICTIM" -f 'lock_*' -d 0.2
-		traced lock_work
+		inject_until lock_work -p "$VICTIM" -f 'lock_*'
 		removed
 		continue
 	fi

@@ -21,8 +21,7 @@ for kind in close chroot setuid undump; do
 	wait_until 10 more_lines $(($(lines) + 20)) || die "$kind: nothing more is recorded"
 	inject_end
 	removed
-	status 0 "$INJECT" -p "$VICTIM" -f 'change_*' -d 0.1
-	traced change_work
+	inject_until change_work -p "$VICTIM" -f 'change_*'
 	removed
 done
 
@@ -30,8 +29,7 @@ done
 for kind in close setuid undump; do
 	begin
 	tell $kind "^done $kind" >/dev/null
-	status 0 "$INJECT" -p "$VICTIM" -f 'change_*' -d 0.1
-	traced change_work
+	inject_until change_work -p "$VICTIM" -f 'change_*'
 	removed
 done
 begin

@@ -4,6 +4,7 @@
 # traced as the others are, but never borrowed. Where the payload would have to
 # ask the kernel for a thread's id, the process is refused; without a filter,
 # the kernel is asked, and the banner says so.
+# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -13,8 +14,7 @@ recluse() { grep -l '^Seccomp:.*2' "/proc/$VICTIM/task"/*/status | cut -d/ -f5; 
 victim confined thread
 wait_until 5 filtered
 for _ in 1 2 3 4 5; do
-	status 0 "$INJECT" -p "$VICTIM" -f 'early_*' -d 0.2
-	grep -q "\[ *$(recluse)\].*early_work" trace.out || die "no call of the confined thread"
+	inject_until "\[ *$(recluse)\].*early_work" -p "$VICTIM" -f 'early_*'
 	removed
 done
 
@@ -27,11 +27,10 @@ unharmed
 
 rm -f victim.in
 victim confined odd
-status 0 "$INJECT" -v -p "$VICTIM" -f 'early_*' -d 0.2
+inject_until early_work -v -p "$VICTIM" -f 'early_*'
 has_line gettid trace.err || die "the banner does not speak of gettid"
 sed -n 's/.*\[ *\([0-9]*\)\].*early_work.*/\1/p' trace.out | sort -u >tids
 while read -r tid; do
 	[ -d "/proc/$VICTIM/task/$tid" ] || die "$tid is no thread of the victim"
 done <tids
-traced early_work
 removed

@@ -4,6 +4,7 @@
 # loaded at the same address: while it is traced, after the injector was
 # killed, and between two visits. What the journal says of the old one is no
 # reason to touch the new one, or to complain of it.
+# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -30,8 +31,7 @@ status 0 "$INJECT" stop -p "$VICTIM"
 unharmed
 
 for kind in _other plugin _other plugin; do
-	status 0 "$INJECT" -p "$VICTIM" -f 'plugin_*' -d 0.1
-	traced plugin_answer
+	inject_until plugin_answer -p "$VICTIM" -f 'plugin_*'
 	removed
 	swap_to $kind
 	unharmed

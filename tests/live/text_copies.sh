@@ -2,18 +2,24 @@
 # SPDX-License-Identifier: MIT
 # text_copies: a program has mapped its text, or its whole file, a second time,
 # above itself or below: what is probed is the text that the loader mapped.
+# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
+
+gets_on() { [ "$(progress)" -ge "$1" ]; }
 
 for place in above below; do
 	for what in text file; do
 		rm -f victim.in
 		victim text_copies $what $place
 		for _ in 1 2; do
-			status 0 "$INJECT" -p "$VICTIM" -f 'copy_*' -d 0.2
-			traced copy_work
-			[ "$(closing calls)" -gt 10 ] || die "$what $place: the copy was probed"
+			inject_bg -p "$VICTIM" -f 'copy_*'
+			a=$(progress)
+			wait_until 20 gets_on $((a + 640)) || die "the victim stands still"
+			inject_end
 			removed
+			# All but one call of 64 are to the original.
+			[ "$(closing calls)" -gt 500 ] || die "$what $place: the copy was probed"
 		done
 	done
 done
