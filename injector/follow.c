@@ -67,6 +67,13 @@ int follow_begin(struct follow *f, const struct summary *s)
 	return err;
 }
 
+void follow_name(struct follow *f, const struct reader_func *funcs, size_t nfuncs)
+{
+	f->funcs = funcs;
+	reader_name(f->reader, funcs, nfuncs);
+	frames_name(f->frames, funcs);
+}
+
 void follow_end(struct follow *f)
 {
 	frames_free(f->frames);

@@ -60,6 +60,8 @@ struct follow {
 
 /* Prints the header. `s` has the counts of functions; pause_ns may be 0. */
 int follow_begin(struct follow *, const struct summary *s);
+/* From a tick: there are more functions now. The table before stays alive. */
+void follow_name(struct follow *, const struct reader_func *funcs, size_t nfuncs);
 /* Returns 0 with the reason in f->why, or -errno for FOLLOW_FAILED. */
 int follow(struct follow *);
 /* `s` has what the removal has found; calls, events and lost are filled in.

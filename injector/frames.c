@@ -56,6 +56,11 @@ static void stack_free(struct stack_frames *s)
 	free(s);
 }
 
+void frames_name(struct frames *f, const struct reader_func *funcs)
+{
+	f->funcs = funcs;
+}
+
 void frames_free(struct frames *f)
 {
 	if (!f)

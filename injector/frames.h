@@ -57,6 +57,8 @@ struct frames;
 int frames_new(const struct reader *, const struct reader_func *funcs,
 	       const struct frames_options *, const struct sink *,
 	       struct frames **ret);
+/* A longer table of functions; the one before stays, for calls that are open. */
+void frames_name(struct frames *, const struct reader_func *funcs);
 void frames_free(struct frames *);	/* NULL is legal */
 /* For reader_drain; `ctx` is the struct frames. */
 int frames_event(void *ctx, const struct event *);

@@ -431,6 +431,14 @@ static int check_answer(struct infecting *in)
 	return err;
 }
 
+/* 6. */
+static int map_room(struct infecting *in)
+{
+	int err = infect_islands(in);
+
+	return err ? err : infect_arenas(in);
+}
+
 /* 3 to 6: memory, by system calls alone, so that any thread will do. */
 static int map_all(struct infecting *in)
 {
@@ -439,8 +447,7 @@ static int map_all(struct infecting *in)
 	infect_note_thread(in);
 	err = err ? err : make_session(in);				/* 4 */
 	err = err ? err : map_threads(in);				/* 5 */
-	err = err ? err : infect_islands(in);				/* 6 */
-	err = err ? err : infect_arenas(in);
+	err = err ? err : map_room(in);					/* 6 */
 	return err || in->reuse ? err : hand_over_payload(in);		/* 7 */
 }
 
@@ -538,6 +545,16 @@ int infect(struct target *t, struct modules *mods, const struct infect_options *
 		infection_clear(ret);
 	}
 	return err;
+}
+
+int infect_more(struct target *t, struct modules *mods, const struct infect_options *opt,
+		struct infection *inf)
+{
+	struct infecting in = { .target = t, .mods = mods, .opt = opt, .result = inf };
+	int err = remote_gadgets(t, &in.gadgets);
+
+	err = err ? err : with_borrowed(&in, VICTIM_SYSCALLS, VICTIM_TRIES, map_room);
+	return err ? err : infect_fill_arenas(&in);
 }
 
 void infection_clear(struct infection *inf)

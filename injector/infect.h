@@ -42,6 +42,9 @@ struct infect_options {
 /* To be called on the surgeon thread. */
 int infect(struct target *, struct modules *, const struct infect_options *,
 	   struct infection *ret);
+/* Room for further stubs in a target that is infected. */
+int infect_more(struct target *, struct modules *, const struct infect_options *,
+		struct infection *);
 void infection_clear(struct infection *);
 
 #endif

@@ -278,6 +278,20 @@ int module_symbols(struct module *mod)
 	return err;
 }
 
+void modules_keep(struct modules *mods, bool (*keep)(void *ctx, const struct module *),
+		  void *ctx)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < mods->n; i++) {
+		if (keep(ctx, &mods->v[i]))
+			mods->v[kept++] = mods->v[i];
+		else
+			module_clear(&mods->v[i]);
+	}
+	mods->n = kept;
+}
+
 void modules_close(struct modules *mods)
 {
 	for (size_t i = 0; i < mods->n; i++)

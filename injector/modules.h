@@ -52,6 +52,9 @@ int modules_open_mapped(pid_t, const struct mapping *);
 /* Read the symbols of a module, once. A module that is no usable ELF file is
  * an error the caller may choose to skip. */
 int module_symbols(struct module *);
+/* Close those that `keep` does not want. */
+void modules_keep(struct modules *, bool (*keep)(void *ctx, const struct module *),
+		  void *ctx);
 void modules_close(struct modules *);
 
 #endif

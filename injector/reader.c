@@ -96,6 +96,12 @@ int reader_new(void *map, size_t size, pid_t pid, const struct reader_func *func
 	return 0;
 }
 
+void reader_name(struct reader *r, const struct reader_func *funcs, size_t nfuncs)
+{
+	r->funcs = funcs;
+	r->nfuncs = nfuncs;
+}
+
 void reader_free(struct reader *r)
 {
 	if (!r)

@@ -74,6 +74,9 @@ struct reader;
 int reader_new(void *map, size_t size, pid_t pid, const struct reader_func *funcs,
 	       size_t nfuncs, struct reader **ret);
 void reader_free(struct reader *);
+/* There are more functions now: a longer table, in which the old ones have their
+ * places. */
+void reader_name(struct reader *, const struct reader_func *funcs, size_t nfuncs);
 
 /*
  * Take what is committed and call `each` for the events in time order over all

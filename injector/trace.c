@@ -23,6 +23,7 @@
 #include "injector/blobs.h"
 #include "injector/commit.h"
 #include "injector/follow.h"
+#include "injector/grow.h"
 #include "injector/foreign.h"
 #include "injector/launch.h"
 #include "injector/look.h"
@@ -33,7 +34,10 @@
 #include "injector/surgery.h"
 #include "injector/verbs.h"
 
-enum { REFUSALS_SHOWN = 10 };
+enum {
+	REFUSALS_SHOWN = 10,
+	LATER_SLOTS = 1 << 15,	/* for libraries that are loaded later */
+};
 
 /* Nobody waits for a program that has not begun. */
 #define LAUNCH_MAX_PAUSE (3600 * 1000000000ull)
@@ -55,6 +59,8 @@ struct trace {
 	int nthreads;
 	uint64_t pause;		/* of the commit */
 	bool committed;
+	struct grow grow;
+	struct follow *follow;
 	bool nothing;		/* no function matched, or every one was refused */
 	ino_t session_ino;
 	struct text_diffs before;	/* code that differed before we came */
@@ -69,6 +75,23 @@ static void select_from(const struct options *o, struct select_options *ret)
 	};
 }
 
+/* Is a library meant that a command may load later? Only by its name: a pattern
+ * that matches nothing is a mistake as a rule. */
+static bool may_come(const struct trace *t)
+{
+	for (size_t i = 0; i < t->opt->ninclude && t->opt->command; i++) {
+		const struct pattern *p = &t->opt->include[i];
+		bool here = !p->module;
+
+		for (size_t j = 0; j < t->mods.n && !here; j++)
+			here = pattern_allows(p, t->mods.v[j].base, t->mods.v[j].is_exe,
+					      t->mods.v[j].is_system);
+		if (!here)
+			return true;
+	}
+	return false;
+}
+
 /* 2 and 3. */
 static int choose(struct trace *t)
 {
@@ -78,7 +101,7 @@ static int choose(struct trace *t)
 	int err = modules_open_process(t->pid, &t->mods);
 	err = err ? err : select_functions(&t->mods, &so, &t->sel);
 	say_progress_end();
-	if (err || t->sel.nfuncs)
+	if (err || t->sel.nfuncs || may_come(t))
 		return err;
 	auto_free char *hint = select_hint(&t->mods, &so);
 	/* Of a file that cannot be read nobody knows what would match. */
@@ -147,7 +170,7 @@ static int do_infect(void *ctx)
 {
 	struct trace *t = ctx;
 	struct infect_options o = {
-		.buffer = t->opt->buffer, .max_slots = t->slots,
+		.buffer = t->opt->buffer, .max_slots = t->slots + LATER_SLOTS,
 		.reach = arch_host()->reach, .needs = t->needs, .nneeds = t->sel.n,
 		.islands = &t->islands,
 	};
@@ -181,7 +204,7 @@ static int attach(struct trace *t)
 
 	err = err ? err : probes_check(&t->target, &t->sel);
 	err = err ? err : islands_choose(&t->target, &t->sel, &t->islands);
-	if (!err && !anything_left(t))
+	if (!err && !anything_left(t) && !may_come(t))
 		return nothing_left(t);
 	err = err ? err : probes_needs(&t->sel, &t->needs, &t->slots);
 	err = err ? err : surgery(do_infect, t);				/* 4 */
@@ -191,7 +214,7 @@ static int attach(struct trace *t)
 	foreign_write(&t->inf.map, &t->before);
 	islands_check(&t->islands, &t->sel);
 	err = probes_place(&t->target, &t->inf, &t->sel, t->needs, &t->live); /* 5 */
-	if (!err && !t->live.nchanges)
+	if (!err && !t->live.nchanges && !may_come(t))
 		return nothing_left(t);
 	err = err ? err : reader_new(t->inf.map.s, t->inf.map.shape.total, t->pid,
 				     t->live.funcs, t->live.nfuncs, &t->reader);
@@ -210,6 +233,8 @@ static void banner(const struct trace *t)
 		 t->target.comm, t->pid, t->nthreads, t->nthreads == 1 ? "" : "s",
 		 t->live.nprobed, t->sel.nfuncs, exits);
 	say_refusals(t);
+	if (!t->sel.nfuncs)
+		say_hint("what is meant may be in a library that is loaded later");
 	if (t->opt->verbose)
 		say_hint("one thread was borrowed for %.1f ms",
 			 (double)t->target.longest_loan / 1e6);
@@ -280,7 +305,9 @@ static int take_out(struct trace *t, const struct follow *f, struct summary *s)
 		snprintf(cause, sizeof(cause), "%s", fail_text());
 	}
 	s->removed = s->verified = !err && !s->gone;
-	s->pause_ns = MAX(t->pause, r.longest_pause);
+	s->functions = t->live.nprobed;
+	s->refused += t->grow.refused;
+	s->pause_ns = MAX(MAX(t->pause, t->grow.pause), r.longest_pause);
 	t->target.repaired += r.repaired;
 	t->target.shortened += r.shortened;
 	if (!err || s->gone)
@@ -305,12 +332,24 @@ static void say_disturbed(const struct trace *t)
 			 t->target.repaired == 1 ? "" : "s");
 }
 
-static void mirror_stop(void *ctx)
+static void tick(void *ctx)
 {
 	struct trace *t = ctx;
 
 	if (t->opt->command)
 		launch_follow_stop(&t->launch);
+	grow_tick(&t->grow, t->follow);
+}
+
+static int prepare_growth(struct trace *t, struct follow *f)
+{
+	t->follow = f;
+	t->grow = (struct grow){
+		.target = &t->target, .infection = &t->inf, .live = &t->live,
+		.commit = { t->opt->max_pause, signals_stop_wanted },
+	};
+	select_from(t->opt, &t->grow.select);
+	return grow_begin(&t->grow, &t->mods);
 }
 
 static int watch(struct trace *t)
@@ -319,10 +358,11 @@ static int watch(struct trace *t)
 			     .pause_ns = t->pause };
 	struct follow f = { .reader = t->reader, .funcs = t->live.funcs, .out = t->out,
 			    .options = t->opt, .pid = t->pid, .left = left,
-			    .tick = mirror_stop, .ctx = t, .pidfd = -1 };
+			    .tick = tick, .ctx = t, .pidfd = -1 };
 	char cause[512] = "";
 	int err = follow_begin(&f, &s);
 
+	err = err ? err : prepare_growth(t, &f);
 	err = err ? err : follow(&f);
 	if (err)
 		snprintf(cause, sizeof(cause), "%s", fail_text());
@@ -360,6 +400,7 @@ static void trace_clear(struct trace *t)
 {
 	close_session(t);
 	reader_free(t->reader);
+	grow_clear(&t->grow);
 	probes_clear(&t->live);
 	verify_clear(&t->before);
 	free(t->needs);

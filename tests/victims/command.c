@@ -2,10 +2,9 @@
 /* command: a program to be started: `command WORD [ARG]...` does one thing and
  * ends. It works in a constructor before main, too, so that whoever is to see all
  * of it must be there early. */
-#include <errno.h>
+#include <dlfcn.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "tests/victims/victim.h"
@@ -69,6 +68,25 @@ static int leave_child(int seconds)
 	return 4;
 }
 
+/* `plugin LIBRARY FILE`: load it, and call it until FILE, to which the calls are
+ * printed, has some lines; half a minute at most. */
+static int call_plugin(const char *library, const char *file)
+{
+	void *lib = dlopen(library, RTLD_NOW);
+	int (*answer)(int) = NULL;
+	struct stat st;
+
+	if (lib)
+		*(void **)&answer = dlsym(lib, "plugin_answer");
+	for (int i = 0; answer && i < 3000; i++) {
+		answer(i);
+		if (stat(file, &st) == 0 && st.st_size > 200)
+			return 0;
+		victim_sleep_us(10000);
+	}
+	return 1;
+}
+
 static int obey(int argc, char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : "work";
@@ -82,6 +100,8 @@ static int obey(int argc, char **argv)
 		return count_terms(n);
 	if (strcmp(word, "fork") == 0)
 		return leave_child(n);
+	if (strcmp(word, "plugin") == 0)
+		return call_plugin(argv[2], argv[3]);
 	if (strcmp(word, "exec") == 0)
 		return execvp(argv[2], argv + 2);
 	if (strcmp(word, "sleep") == 0) {
