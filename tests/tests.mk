@@ -117,6 +117,9 @@ $(filter %-hooked,$(COMPILED:%=$(BUILD)/tests/victims/compiled/%)): tests/victim
 $(filter %-spin_threads,$(COMPILED:%=$(BUILD)/tests/victims/compiled/%)): \
 	tests/victims/spin_threads.c
 
+# Nested functions are called by code on the stack.
+$(BUILD)/tests/victims/conventions: private VICTIM_CFLAGS += -Wl,-z,execstack
+
 # The linkage table as it was long, with landing pads, and bound at once.
 LINKAGE_lazy := -Wl,-z,lazy
 LINKAGE_landing := -Wl,-z,lazy,-z,ibtplt -fcf-protection

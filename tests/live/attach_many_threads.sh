@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# attach_many_threads: 200 threads that mostly sleep, then 40 that all run.
-# timeout: 120
+# attach_many_threads: 1000 threads that mostly sleep, then 40 that all run.
+# timeout: 180
 # serial: each process gets its share among 40 only
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
-victim sleeper 200
-[ "$(threads "$VICTIM")" -gt 200 ] || die "not 200 threads"
-status 0 "$INJECT" -p "$VICTIM" -f 'sleeper_*' -d 0.5 --max-pause 2s
+victim sleeper 1000
+[ "$(threads "$VICTIM")" -gt 1000 ] || die "not 1000 threads"
+status 0 "$INJECT" -p "$VICTIM" -f 'sleeper_*' -d 0.5 --max-pause 5s
 traced sleeper_
 removed
 echo quit >&9

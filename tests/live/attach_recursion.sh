@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# attach_recursion: calls nested deeper than any table that records them.
+# attach_recursion: calls nested 100,000 deep, deeper than any table of them.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

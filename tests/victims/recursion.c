@@ -25,7 +25,7 @@ PROBED uint64_t rec_fib(uint64_t n)
 static void *recurse(void *arg)
 {
 	for (;;) {
-		if (rec_even(20000) != 20000)
+		if (rec_even(100000) != 100000)
 			victim_wrong("rec_even");
 		if (rec_fib(12) != 144)
 			victim_wrong("rec_fib");
