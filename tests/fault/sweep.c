@@ -315,6 +315,10 @@ static const char *wrong_status(const struct point *p)
 		return NULL;
 	if (p->status == 4 && (sweep.err != ESRCH || strstr(p->said, "functions probed")))
 		return "said to have ended";
+	/* One failure is no reason to leave probes; to be told that the target
+	 * has ended, while it lives, is. */
+	if (p->status == 5 && sweep.err != ESRCH)
+		return "probes remain";
 	if (p->status != 0 && p->status != 1 && p->status != 4 && p->status != 5 &&
 	    !libc_gave_up(p))
 		return "an odd status";
