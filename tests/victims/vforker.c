@@ -84,7 +84,7 @@ static pid_t start_spawn(void)
 
 static void *parent(void *arg)
 {
-	int status;
+	int status = 0;
 	pid_t pid = strcmp(kind, "vfork") == 0 ? start_vfork() :
 		strcmp(kind, "clone") == 0 ? start_clone(child) : start_spawn();
 
