@@ -265,9 +265,9 @@ static bool left(void *ctx)
  * read just now is no sign of its end. */
 static const char *why_gone(struct trace *t, const struct follow *f)
 {
-	uint64_t start = procfs_start_time(t->pid);
+	uint64_t then = t->target.start_time, now = procfs_start_time(t->pid);
 
-	if (follow_ended(f) || (start && start != t->target.start_time))
+	if (follow_ended(f) || (then && now && now != then))
 		return "the target has ended";
 	if (!left(t))
 		return NULL;

@@ -100,10 +100,13 @@ static bool failing_names(pid_t tid, const struct __ptrace_syscall_info *info,
 		strstr(text, what);
 }
 
-/* These cannot fail: a program that ends, or returns from a handler. */
+/* These cannot fail: a program that ends, or returns from a handler; and brk,
+ * whose result is an address, so that a C library would take any error for one,
+ * and use memory that is not there. */
 static bool failing_cannot(uint64_t nr)
 {
-	return nr == SYS_exit || nr == SYS_exit_group || nr == SYS_rt_sigreturn;
+	return nr == SYS_exit || nr == SYS_exit_group || nr == SYS_rt_sigreturn ||
+		nr == SYS_brk;
 }
 
 static pid_t failing_process(pid_t tid)
