@@ -214,13 +214,18 @@ static int exit_status(const struct launch *l, int status)
 	return LAUNCH_SIGNALLED + sig;
 }
 
+static bool has_ended(const struct launch *l, int *status)
+{
+	return target_ended(status) || waitpid(l->pid, status, WNOHANG) == l->pid;
+}
+
 int launch_wait(struct launch *l)
 {
 	int status;
 
 	if (!l->pid)
 		return l->status;
-	while (!target_ended(&status) && waitpid(l->pid, &status, WNOHANG) == 0) {
+	while (!has_ended(l, &status)) {
 		struct pollfd p[] = {
 			{ .fd = l->pidfd, .events = POLLIN },
 			{ .fd = signals_fd(), .events = POLLIN },

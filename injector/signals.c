@@ -76,6 +76,7 @@ static bool descends_from(pid_t pid, pid_t ancestor)
 	return pid == ancestor;
 }
 
+/* A sender that has ended by now cannot be placed, and is taken for a stranger. */
 static void relay(const struct signalfd_siginfo *info)
 {
 	if (relay_fd < 0 || info->ssi_code > 0 ||

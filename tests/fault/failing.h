@@ -3,7 +3,8 @@
  * failing: what if the n-th system call of this program failed, or the program
  * died right before it?
  *
- * Runs a command under ptrace with all its threads and children. System calls
+ * Runs a command under ptrace with all its threads, and children unless it is to
+ * trace them itself. System calls
  * are counted over all of them in the order in which they begin, from 1, the
  * first one after the exec. The n-th does not happen and returns -errno, or its
  * process is killed with SIGKILL before it. From then on nothing is counted,
@@ -40,6 +41,7 @@ struct failing_want {
 	long nr;		/* FAILING_FIRST: the first with this number */
 	int err;		/* positive */
 	bool do_kill;
+	bool alone;		/* without its children */
 	int out, errors;	/* descriptors of the command; -1: ours */
 	int seconds;		/* until it is killed; 0: any number */
 };
@@ -269,9 +271,8 @@ static int failing_run(const struct failing_want *w, char **command,
 	/* After an interrupt system calls are reported. */
 	bool ready = ret->main > 0 &&
 		ptrace(PTRACE_SEIZE, ret->main, 0, PTRACE_O_TRACESYSGOOD |
-		       PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
-		       PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC |
-		       PTRACE_O_EXITKILL) == 0 &&
+		       PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL |
+		       (w->alone ? 0 : PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK)) == 0 &&
 		ptrace(PTRACE_INTERRUPT, ret->main, 0, 0) == 0 &&
 		write(go[1], &c, 1) == 1;
 	close(go[0]);

@@ -45,7 +45,9 @@ WANT=3 inject_wait
 cat >group.sh <<'S'
 n=0
 trap 'n=$((n + 1))' TERM
-(kill -TERM 0) 2>/dev/null
+(trap '' TERM; kill -TERM 0; sleep 1) &
+wait
+wait
 sleep 0.5
 echo "got $n" >got
 S

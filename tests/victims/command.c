@@ -25,6 +25,8 @@ static uint64_t early;
 
 __attribute__((constructor)) static void begin(void)
 {
+	if (getenv("COMMAND_REPORTS"))
+		victim_say("begun");
 	for (int i = 0; i < 10; i++)
 		early += command_early((uint64_t)i);
 }
@@ -118,5 +120,7 @@ int main(int argc, char **argv)
 	for (uint64_t x = 0; x < 1000; x++)
 		if (command_work(x) != x * x + 1)
 			victim_wrong("command_work");
+	if (getenv("COMMAND_REPORTS"))
+		victim_say("done");
 	return victim_errors ? 99 : obey(argc, argv);
 }
