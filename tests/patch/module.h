@@ -29,7 +29,7 @@ enum {
 	MODULE_FUNCS = 16,
 };
 
-static struct module {
+static struct made {
 	uint8_t text[TEXT_CAP], rodata[RODATA_CAP], eh[1024], names[1024];
 	size_t at, used, eh_used, names_used, nfuncs, nlisted, nsleds;
 	Elf64_Sym syms[MODULE_FUNCS + 1];

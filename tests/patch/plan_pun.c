@@ -172,6 +172,32 @@ static void neighbours_bytes_are_free(void)
 	CHECK(site_is(&m.plan->probes[1], 0, TACTIC_JUMP, 3, 5, 0));
 }
 
+/* And so it is if that one is a pun itself, which nobody knows yet as f is
+ * planned in the order of the addresses. */
+static void neighbours_pun_is_known(void)
+{
+	struct plan_options fixed = puns;
+
+	fixed.space = (struct range){ 1 << 16, 1ull << 47 };
+	module_begin();
+	func("f", 0); put(NOP, RET); func_end();
+	func("g", 2); put(0x89, 0xc0, NOP, RET); func_end();
+	func("h", 6); put(0x89, 0xc0); put_middle(); put(RET); func_end();
+	module_plan_with(&fixed, "f", "g", "h");
+	CHECK(pun_is(0, 0, 2, 0, 2));
+}
+
+/* The program itself rewrites a sled, and would lead the jump elsewhere. */
+static void sled_is_not_kept(void)
+{
+	module_begin();
+	func("f", 0); put(XOR_EAX, RET); func_end();
+	func("g", 3); sled(0); put_rel8(JMP8, 14); put_n(NOP, 9); put_middle();
+	put(RET); func_end();
+	plan_puns("f", NULL);
+	CHECK(refused(REFUSED_TOO_SHORT));
+}
+
 static void text_ends(void)
 {
 	module_begin();
@@ -264,6 +290,7 @@ static void exits_are_given_up(void)
 	uint8_t code[256];
 
 	p->sites[0].stub = TEXT;
+	p->sites[0].leaves = true;
 	plan_entry_only(p, REFUSED_EXIT_NO_ROOM);
 	CHECK(p->nsites == 1 && p->sites[0].entry && !p->sites[0].nexits);
 	CHECK(entry_only(REFUSED_EXIT_NO_ROOM) && !p->sites[0].stub);
@@ -285,6 +312,8 @@ int main(void)
 	page_crossing();
 	nothing_below_zero();
 	neighbours_bytes_are_free();
+	neighbours_pun_is_known();
+	sled_is_not_kept();
 	text_ends();
 	unsure_keeps_all_but_the_first();
 	unsure_has_no_second_instruction();

@@ -1,0 +1,14 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# trace_packed: the 1st, 2nd, 3rd ... system call of a trace with punned jumps
+# fails, or it is killed before it.
+# timeout: 900
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+# shellcheck source=tests/fault_lib.sh
+. "$ROOT/tests/fault_lib.sh"
+
+need_root
+packed=(-f 'pack_*' -f 'busy_*' -d 0.01 -o /dev/null --max-pause 1s)
+sweep 120 fail fresh packed,2 -p @ "${packed[@]}"
+sweep 120 kill fresh packed,2 -p @ "${packed[@]}"

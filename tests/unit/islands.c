@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Do punned jumps that lie close together, with jumps of other kinds between
+ * them, all lead to their islands, whatever is written behind them?
+ *
+ * Modules of small functions are made up, planned, and given islands in the
+ * address space of this process; then their jumps are put into a copy of the
+ * text, and read there. Nothing is mapped or run.
+ */
+#include "injector/islands.h"
+
+#include <fcntl.h>
+
+#include "injector/gaps.h"
+#include "injector/probes.h"
+#include "injector/procfs.h"
+#include "tests/patch/insns.h"
+
+enum { ROUNDS = 400, FUNCS = 14 };
+
+static uint64_t random_state = 0x9e3779b97f4a7c15;
+
+static size_t dice(size_t n)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return (random_state >> 20) % n;
+}
+
+static void put_some_function(void)
+{
+	size_t start = m.at;
+
+	switch (dice(10)) {
+	case 0: put(RET); break;
+	case 1: put(NOP, RET); break;
+	case 2: put(XOR_EAX, RET); break;
+	case 3: put(MOV_RDI_RAX, RET); break;
+	case 4: put(PUSH_RBX, POP_RBX, RET); break;
+	case 5: put(MOV_EAX_1, RET); break;
+	case 6: put(XOR_EAX, 0x89, 0xc0, RET); break;
+	case 7: case 8:		/* a host right behind a pun */
+		put(XOR_EAX, MOV_RDI_RAX, MOV_RDI_RAX, MOV_RDI_RAX, MOV_RDI_RAX);
+		put_rel8(JNE, start + 2);
+		put_call(start);
+		put(LEAVE, RET);
+		break;
+	default: put_middle(); put(ADD_RSP_40, RET);
+	}
+}
+
+/* Functions without a gap, now and then with padding, across a page's end. */
+static void make_up(void)
+{
+	static const char *const names[FUNCS] = {
+		"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n" };
+
+	module_begin();
+	m.at = 4096 - dice(60);
+	for (size_t i = 0; i < FUNCS; i++) {
+		func(names[i], m.at);
+		put_some_function();
+		func_end();
+		if (dice(4) == 0)
+			put_n(NOP, dice(9));
+	}
+	func("z", m.at); put_middle(); put(RET); func_end();
+	module_open();
+}
+
+static void plan_all(struct range space)
+{
+	const struct func *selected[FUNCS + 1];
+	struct plan_options o = { .puns = true, .hosts = true, .space = space };
+	size_t n = 0;
+
+	for (size_t i = 0; i < m.symbols->nfuncs; i++)
+		selected[n++] = &m.symbols->funcs[i];
+	if (plan_make(m.arch, m.symbols, selected, n, &o, &m.plan))
+		exit(1);
+}
+
+/* --- what is written --- */
+
+struct cell {
+	uint8_t byte;
+	const struct site *jump;	/* which writes it */
+	bool hole;
+};
+
+static struct cell cells[TEXT_CAP];
+
+static void write_patch(const struct site *s, const struct patch *p, bool hole)
+{
+	for (size_t i = 0; i < p->len; i++) {
+		struct cell *c = &cells[p->pc + i - TEXT];
+
+		*c = (struct cell){ p->new_[i], s, hole };
+	}
+}
+
+static void write_all(void)
+{
+	for (size_t i = 0; i < TEXT_CAP; i++)
+		cells[i] = (struct cell){ .byte = m.text[i] };
+	for (size_t i = 0; i < m.plan->nprobes; i++)
+		for (size_t k = 0; k < m.plan->probes[i].nsites; k++) {
+			struct site *s = &m.plan->probes[i].sites[k];
+
+			if (m.plan->probes[i].refusal)
+				continue;
+			s->stub = TEXT + 0x100000;
+			CHECK(!plan_patches(m.arch, s));
+			write_patch(s, &s->hole, true);
+			write_patch(s, &s->jump, s->host);
+		}
+}
+
+/* --- what then has to hold --- */
+
+static bool read_jump(const struct site *s, struct insn *ret)
+{
+	uint8_t bytes[ARCH_JUMP_MAX];
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = cells[s->pc + i - TEXT].byte;
+	return !m.arch->decode(bytes, sizeof(bytes), s->pc, ret) && ret->kind == INSN_JUMP;
+}
+
+static void check_kept(const struct site *s)
+{
+	for (size_t i = s->jump.len; i < (size_t)s->jump.len + s->kept; i++) {
+		const struct cell *c = &cells[s->pc + i - TEXT];
+		bool one_page = (s->pc + i) / PAGE == s->pc / PAGE &&
+			(!c->jump || c->jump->pc / PAGE == s->pc / PAGE);
+
+		/* written together with the pun, or not at all */
+		CHECK(!c->jump || (!c->hole && one_page));
+	}
+}
+
+static size_t npuns, nsteered, nlost;
+
+static void check_site(const struct site *s)
+{
+	struct insn in = { 0 };
+
+	CHECK(read_jump(s, &in));
+	CHECK(in.dest == (s->island ? s->island : s->tactic == TACTIC_SHORT ? s->hole.pc :
+			  s->stub));
+	npuns += s->tactic == TACTIC_PUN;
+	nsteered += s->island && s->tactic != TACTIC_PUN;
+	if (s->tactic != TACTIC_PUN)
+		return;
+	CHECK(s->island && s->jump.pc / PAGE == (s->jump.pc + s->jump.len - 1) / PAGE);
+	check_kept(s);
+}
+
+static bool is_planned(const struct islands *islands, raddr_t at)
+{
+	for (size_t i = 0; i < islands->n; i++)
+		if (islands->pages[i].at == at)
+			return true;
+	return false;
+}
+
+static void check_all(const struct module *mod, const struct islands *islands)
+{
+	raddr_t at[64];
+	size_t n = 0;
+
+	for (size_t i = 0; i < m.plan->nprobes; i++) {
+		const struct probe *p = &m.plan->probes[i];
+
+		nlost += p->refusal == REFUSED_OUT_OF_REACH;
+		for (size_t k = 0; !p->refusal && k < p->nsites; k++) {
+			check_site(&p->sites[k]);
+			if (p->sites[k].island && n < 64)
+				at[n++] = island_of(&p->sites[k], mod);
+		}
+	}
+	for (size_t i = 0; i < n; i++) {
+		CHECK(is_planned(islands, ALIGN_DOWN(at[i], PAGE)));
+		CHECK(at[i] % PAGE + 5 <= PAGE);
+		for (size_t j = 0; j < i; j++)
+			CHECK(at[j] + 5 <= at[i] || at[i] + 5 <= at[j]);
+	}
+}
+
+/* Pages are free, and nobody's to grow into. */
+static void check_pages(const struct islands *islands, const struct gaps *gaps)
+{
+	for (size_t i = 0; i < islands->n; i++) {
+		bool found = false;
+
+		for (size_t j = 0; j < gaps->n; j++)
+			found |= range_has(gaps->v[j], islands->pages[i].at);
+		CHECK(found);
+		CHECK(msync((void *)(uintptr_t)islands->pages[i].at, PAGE, MS_ASYNC) < 0);
+	}
+}
+
+/* --- functions that drop out --- */
+
+static struct change *list_change(struct live *live, const struct module *mod,
+				  const struct patch *p, bool hole)
+{
+	struct change *c = vec_push(live->changes, live->nchanges, live->changes_cap);
+
+	if (!c)
+		exit(1);
+	*c = (struct change){ .addr = p->pc + mod->bias, .len = p->len, .hole = hole };
+	memcpy(c->to, p->new_, sizeof(c->to));
+	return c;
+}
+
+static void make_live(const struct module *mod, struct live *ret)
+{
+	*ret = (struct live){ 0 };
+	for (size_t i = 0; i < m.plan->nprobes; i++) {
+		struct probe *p = &m.plan->probes[i];
+
+		p->id = (uint32_t)i + 1;
+		for (size_t k = 0; !p->refusal && k < p->nsites; k++) {
+			const struct site *s = &p->sites[k];
+			struct live_site *ls = vec_push(ret->sites, ret->nsites, ret->sites_cap);
+
+			if (!ls)
+				exit(1);
+			*ls = (struct live_site){ s->pc + mod->bias, s->window, s, p, mod };
+			if (s->hole.len)
+				list_change(ret, mod, &s->hole, true)->slot = p->id;
+			list_change(ret, mod, &s->jump, s->host)->slot = p->id;
+		}
+		ret->nprobed += !p->refusal;
+	}
+}
+
+/* Take one function out, and read what is left. */
+static void drop_one(const struct module *mod)
+{
+	static struct slot slots[FUNCS + 2];
+	struct infection inf = { .map.slots = slots };
+	struct live live;
+
+	for (uint32_t i = 0; i < ARRAY_SIZE(slots); i++)
+		slots[i].func = i;
+	make_live(mod, &live);
+	CHECK(puns_check(&live, &inf) == 0);
+	size_t before = live.nprobed;
+
+	if (before) {
+		probes_drop(&live, &inf, live.sites[dice(live.nsites)].probe, REFUSED_BUSY);
+		CHECK(live.nprobed < before);
+		write_all();
+		for (size_t i = 0; i < live.nsites; i++)
+			check_site(live.sites[i].site);
+	}
+	probes_clear(&live);
+}
+
+/* A byte that somebody else has after all. */
+static void keep_nothing_foreign(const struct module *mod)
+{
+	static struct slot slots[FUNCS + 2];
+	struct infection inf = { .map.slots = slots };
+	struct live live;
+
+	make_live(mod, &live);
+	for (size_t i = 0; i < live.nsites; i++) {
+		struct site *s = (struct site *)live.sites[i].site;
+
+		if (s->tactic == TACTIC_PUN)
+			s->jump.new_[s->jump.len + dice(s->kept)] ^= 0x10;
+	}
+	CHECK(puns_check(&live, &inf) == 0);
+	for (size_t i = 0; i < live.nsites; i++)
+		CHECK(live.sites[i].site->tactic != TACTIC_PUN);
+	probes_clear(&live);
+}
+
+/* Holes are written at other times than jumps. */
+static void keep_no_hole(const struct module *mod)
+{
+	static struct slot slots[FUNCS + 2];
+	struct infection inf = { .map.slots = slots };
+	struct live live;
+
+	make_live(mod, &live);
+	for (size_t i = 0; i < live.nchanges; i++)
+		live.changes[i].hole = true;
+	CHECK(puns_check(&live, &inf) == 0);
+	for (size_t i = 0; i < live.nsites; i++) {
+		const struct site *s = live.sites[i].site;
+
+		for (size_t k = s->jump.len; k < (size_t)s->jump.len + s->kept; k++)
+			CHECK(!cells[s->pc + k - TEXT].jump);
+	}
+	probes_clear(&live);
+}
+
+/* Its bytes lead the pun to the last `left` bytes of a page. */
+static enum refusal near_page_end(const struct target *self, uint8_t left)
+{
+	struct islands islands;
+
+	module_begin();
+	func("f", 0); put(RET); func_end();
+	func("g", 1); put(0x100 - 5 - left, 0x9f, 0x10, 0x20); put_middle(); put(RET);
+	func_end();
+	module_plan_with(&(struct plan_options){ .puns = true }, "f", NULL, NULL);
+	struct module mod = { .base = "module", .bias = 0x200000000000, .symbols = m.symbols };
+	struct selected one = { .module = &mod, .n = 1, .plan = m.plan };
+	struct selection sel = { .v = &one, .n = 1 };
+
+	mod.span = (struct range){ TEXT + mod.bias, RODATA + mod.bias };
+	CHECK(islands_choose(self, &sel, &islands) == 0);
+	islands_clear(&islands);
+	return m.plan->probes[0].refusal;
+}
+
+/* Give up what was to land on a page that somebody else has taken meanwhile. */
+static void page_is_taken(const struct target *self)
+{
+	struct islands islands;
+
+	module_begin();
+	func("f", 0); put(MOV_EAX_1); put_rel8(JE, 14); put_call(32); put(XOR_EAX);
+	put(POP_RBX, RET); func_end();
+	func("g", 16); put_middle(); put(RET); func_end();
+	module_plan_with(&(struct plan_options){ .puns = true }, "f", NULL, NULL);
+	struct module mod = { .base = "module", .bias = 0x200000000000, .symbols = m.symbols };
+	struct selected one = { .module = &mod, .n = 1, .plan = m.plan };
+	struct selection sel = { .v = &one, .n = 1 };
+	struct probe *p = &m.plan->probes[0];
+
+	mod.span = (struct range){ TEXT + mod.bias, RODATA + mod.bias };
+	CHECK(islands_choose(self, &sel, &islands) == 0);
+	CHECK(p->nsites == 2 && p->sites[0].tactic == TACTIC_PUN && !p->entry_only);
+	for (size_t i = 0; i < islands.n; i++)
+		islands.pages[i].mapped = true;
+	islands_check(&islands, &sel);
+	CHECK(!p->entry_only && p->nsites == 2);
+	islands.pages[0].mapped = false;
+	islands_check(&islands, &sel);
+	CHECK(!p->refusal && p->entry_only == REFUSED_EXIT_NO_ROOM && p->nsites == 1);
+	islands_clear(&islands);
+}
+
+static void round_at(const struct target *self, raddr_t bias, struct range space)
+{
+	struct gaps gaps;
+	struct islands islands;
+
+	make_up();
+	plan_all(space);
+	struct module mod = { .base = "module", .bias = bias, .symbols = m.symbols,
+			      .span = { TEXT + bias, RODATA + bias } };
+	struct selected one = { .module = &mod, .n = m.plan->nprobes, .plan = m.plan };
+	struct selection sel = { .v = &one, .n = 1 };
+
+	CHECK(gaps_find(self->pid, &gaps) == 0);
+	CHECK(islands_choose(self, &sel, &islands) == 0);
+	write_all();
+	check_all(&mod, &islands);
+	check_pages(&islands, &gaps);
+	keep_no_hole(&mod);
+	drop_one(&mod);
+	keep_nothing_foreign(&mod);
+	islands_clear(&islands);
+	gaps_clear(&gaps);
+}
+
+/* What an earlier test of the same process has left does not matter here. */
+static void check_gaps(pid_t pid)
+{
+	raddr_t heap = procfs_heap(pid), brk_now = (uintptr_t)sbrk(0);
+	int on_stack;
+	raddr_t stack = (uintptr_t)&on_stack;
+	struct gaps gaps;
+
+	CHECK(gaps_find(pid, &gaps) == 0 && gaps.n);
+	CHECK(heap && heap <= brk_now);
+	for (size_t i = 0; i < gaps.n; i++) {
+		struct range heap_to_be = { heap, brk_now + (1 << 29) };
+		struct range stack_to_be = { stack - (1 << 29), stack };
+
+		CHECK(!range_overlaps(gaps.v[i], heap_to_be));
+		CHECK(!range_overlaps(gaps.v[i], stack_to_be));
+		CHECK(gaps.v[i].start >= 1 << 16 && gaps.v[i].start % PAGE == 0);
+	}
+	gaps_clear(&gaps);
+}
+
+int main(void)
+{
+	struct target self = { .pid = getpid(), .mem = open("/proc/self/mem", O_RDONLY) };
+
+	for (int i = 0; i < ROUNDS; i++) {
+		round_at(&self, 0x200000000000, (struct range){ 0 });
+		round_at(&self, 0x400000, (struct range){ 1 << 16, 1ull << 46 });
+	}
+	check_gaps(self.pid);
+	CHECK(near_page_end(&self, 3) == REFUSED_OUT_OF_REACH);
+	CHECK(near_page_end(&self, 5) == REFUSED_NONE);
+	page_is_taken(&self);
+	printf("%zu puns, %zu jumps that had to move for them, %zu without a place\n", npuns,
+	       nsteered, nlost);
+	CHECK(npuns > 1000 && nsteered > 100);
+	module_end();
+	return failures != 0;
+}
