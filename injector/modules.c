@@ -237,6 +237,7 @@ int modules_open_file(const char *path, struct modules *ret)
 	mod->path = strdup(path);
 	mod->base = mod->path ? base_name(mod->path) : "?";
 	mod->is_exe = true;
+	mod->is_system = is_system_name(mod->base);
 	int err = module_symbols(mod);
 	if (err)
 		modules_close(ret);

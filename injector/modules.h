@@ -29,8 +29,8 @@ struct module {
 	unsigned int segments;	/* mappings of the file, of any kind */
 	struct range span;	/* all its mappings, run-time */
 	bool is_exe;		/* the main executable */
-	bool is_system;		/* C library, loader, vdso, or the payload: not
-				 * selected by a pattern without @MODULE */
+	bool is_system;		/* C library, loader, vdso, or the payload: see
+				 * module_is_apart */
 	bool is_payload;
 	bool shared;		/* an executable mapping is MAP_SHARED */
 	struct symbols *symbols;/* owned; NULL until modules_symbols */
@@ -41,6 +41,12 @@ struct modules {
 	size_t n, cap;
 	pid_t pid;		/* 0: of a file */
 };
+
+/* Not selected by a pattern without @MODULE, which a file by itself is. */
+static inline bool module_is_apart(const struct module *m)
+{
+	return m->is_system && m->nmaps;
+}
 
 /* One file, for `inject list FILE`: bias 0. */
 int modules_open_file(const char *path, struct modules *ret);

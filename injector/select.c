@@ -39,7 +39,7 @@ static int add_hit(struct hits *hits, struct module *m, const struct func *f,
 /* An exclusion without @MODULE is meant for whatever was included. */
 static bool allows(const struct pattern *p, const struct module *m, bool exclude)
 {
-	return pattern_allows(p, m->base, m->is_exe, m->is_system && !exclude);
+	return pattern_allows(p, m->base, m->is_exe, module_is_apart(m) && !exclude);
 }
 
 /* The name of an indirect function means the one that the process uses. */

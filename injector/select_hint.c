@@ -56,7 +56,7 @@ static void hint_regex(FILE *f, const struct pattern *p)
 
 static bool is_searched(const struct pattern *p, const struct module *m)
 {
-	return pattern_allows(p, m->base, m->is_exe, m->is_system);
+	return pattern_allows(p, m->base, m->is_exe, module_is_apart(m));
 }
 
 /* "srv, libfoo.so.1 and 3 more". */

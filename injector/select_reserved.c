@@ -23,13 +23,10 @@ static const struct reserved list[] = {
 	{ "__restore_rt", true },
 	{ "__restore", true },
 
-	/* Entered by a jump of the linkage table or by code that expects every
-	 * register but one to survive; their stack pointer is no call's. */
+	/* Entered by a jump of the linkage table: their stack pointer is no
+	 * call's, and they leave by a jump with another. */
 	{ "_dl_runtime_resolve*", true },
 	{ "_dl_runtime_profile*", true },
-	{ "_dl_tlsdesc_*", true },
-	{ "__tls_get_addr*", true },
-	{ "___tls_get_addr*", true },
 
 	/* Debuggers keep a breakpoint here. */
 	{ "_dl_debug_state", true },
@@ -45,9 +42,11 @@ static const struct reserved list[] = {
 	{ "setcontext", true }, { "__setcontext", true },
 	{ "swapcontext", true }, { "__swapcontext", true },
 
-	/* The unwinder returns into its caller's callers, from frames that it
-	 * describes itself; wherever it is linked in. */
-	{ "_Unwind_*", false }, { "uw_*", false },
+	/* They return into a caller of their callers, with the stack pointer
+	 * that belongs there; wherever the unwinder is linked in. The rest of
+	 * it works on return addresses, which no probe changes. */
+	{ "_Unwind_RaiseException*", false }, { "_Unwind_ForcedUnwind*", false },
+	{ "_Unwind_Resume*", false },
 
 	/* Split stacks: returns into a function that then returns to it. */
 	{ "__morestack*", false },

@@ -24,7 +24,7 @@ static int failures;
 int sel_alpha(int x);
 int sel_beta(int x);
 int sel_beta_two(int x);
-void _Unwind_sel(volatile int *p);
+void _Unwind_Resume_sel(volatile int *p);
 int vfork_sel(int x);
 
 MATERIAL int sel_alpha(int x)
@@ -43,7 +43,7 @@ MATERIAL int sel_beta_two(int x)
 }
 
 /* Named as if it belonged to the unwinder. */
-MATERIAL void _Unwind_sel(volatile int *p)
+MATERIAL void _Unwind_Resume_sel(volatile int *p)
 {
 	*p = *p * 9 + 4;
 }
@@ -150,8 +150,8 @@ static void test_reserved(struct modules *m)
 {
 	struct query q;
 
-	run(m, &q, "_Unwind_sel", "vfork_sel", NULL);
-	CHECK(refusal_of(&q, "_Unwind_sel") == REFUSED_RESERVED);
+	run(m, &q, "_Unwind_Resume_sel", "vfork_sel", NULL);
+	CHECK(refusal_of(&q, "_Unwind_Resume_sel") == REFUSED_RESERVED);
 	CHECK(refusal_of(&q, "vfork_sel") == REFUSED_NONE);
 	done(&q);
 
@@ -178,6 +178,9 @@ static void test_indirect(struct modules *m)
 	CHECK(modules_open_file(path, &file) == 0);
 	run(&file, &q, "rawmemchr", NULL, NULL);
 	CHECK(refusal_of(&q, "rawmemchr") == REFUSED_IFUNC);
+	done(&q);
+	run(&file, &q, "vfork", NULL, NULL);
+	CHECK(refusal_of(&q, "vfork") == REFUSED_RESERVED);
 	done(&q);
 	modules_close(&file);
 	free(path);
