@@ -41,8 +41,9 @@ static int move(struct parking *p, raddr_t to)
 	if (rseq_is_inside(p->target, th))
 		return fail(EBUSY, "thread %d is inside a restartable sequence", th->tid);
 	regs_set_pc(&th->regs, to);
-	th->dirty = true;
-	return 0;
+	/* Not at release only: killed behind the commit, we would leave a thread
+	 * in the middle of a jump. */
+	return regs_set(th->tid, &th->regs);
 }
 
 static int park_thread(struct parking *p, const struct sigframes *frames)

@@ -117,14 +117,16 @@ static uint64_t named(const struct target *t, pid_t tid)
 static void check_moved(struct thread_hold *th, raddr_t pc, int err, bool inside)
 {
 	if (inside) {
-		CHECK(err == -EBUSY && !th->dirty && regs_pc(&th->regs) == pc);
+		CHECK(err == -EBUSY && regs_pc(&th->regs) == pc);
 		CHECK(strstr(fail_text(), "restartable"));
 		fail_clear();
 		return;
 	}
-	CHECK(err == 0 && th->dirty);
+	th->have_regs = false;	/* the thread itself has moved, at once */
+	CHECK(err == 0 && thread_regs(th) == 0);
 	CHECK(regs_pc(&th->regs) == at(linger_abort));
 	regs_set_pc(&th->regs, pc);
+	CHECK(regs_set(th->tid, &th->regs) == 0);
 }
 
 /* Stop, park, look. 1: not the moment that is wanted. */
