@@ -39,6 +39,7 @@ struct failing_want {
 	bool from_text;		/* and counting begins with that one */
 	long n;			/* which one; or none, with or without a count */
 	long nr;		/* FAILING_FIRST: the first with this number */
+	long only;		/* calls of this number count, no others; 0: all */
 	int err;		/* positive */
 	bool do_kill;
 	bool alone;		/* without its children */
@@ -152,7 +153,8 @@ static void failing_entry(struct failing_run *r, pid_t tid,
 	if (w->text && !r->noted && failing_names(tid, info, w->text))
 		r->noted = true;
 	if (!r->begun || (w->from_text && !r->noted) || r->done ||
-	    failing_cannot(info->entry.nr))
+	    failing_cannot(info->entry.nr) ||
+	    (w->only && (uint64_t)w->only != info->entry.nr))
 		return;
 	r->count++;
 	if (!failing_is_it(r, info->entry.nr))

@@ -15,7 +15,8 @@
  *
  * A lone @ among INJECT-ARGs stands for the victim's PID; without any, inject
  * traces for a moment. The environment has INJECT, TEXTCHECK and VICTIMS (a
- * directory); with STRIDE=N only every N-th call is taken, with ERRNO=N each
+ * directory); with ONLY=NR only calls of that number count, with STRIDE=N only
+ * every N-th of them is taken, with ERRNO=N each
  * fails with this one and not with several in turn; sweep.log gets a line per
  * point. Exit status 0: no harm was done, and the end was reached.
  */
@@ -45,6 +46,7 @@ static struct {
 	char **inject;
 	const char *textcheck;
 	long stride;
+	long only;		/* 0: every call counts */
 	int err;		/* 0: in turn */
 	FILE *log;
 } sweep = { .stride = 1 };
@@ -418,7 +420,7 @@ static int errno_of(long n)
 static void take(struct point *p, long n)
 {
 	struct failing_want want = { .n = n, .do_kill = sweep.do_kill,
-		.err = errno_of(n) };
+		.err = errno_of(n), .only = sweep.only };
 	const char *why;
 
 	*p = (struct point){ .n = n };
@@ -524,6 +526,8 @@ static int parse(int argc, char **argv)
 	sweep.textcheck = need("TEXTCHECK");
 	if (getenv("STRIDE"))
 		sweep.stride = atol(getenv("STRIDE"));
+	if (getenv("ONLY"))
+		sweep.only = atol(getenv("ONLY"));
 	if (getenv("ERRNO"))
 		sweep.err = atoi(getenv("ERRNO"));
 	sweep.log = fopen("sweep.log", "we");
