@@ -110,39 +110,88 @@ static void adopt_island(struct adopting *ad, const struct module *m, struct sit
 		site->island = 0;
 }
 
-static void adopt_site(struct adopting *ad, const struct module *m, const struct probe *probe,
-		       struct site *site)
+/* Would the stub of a slot (NULL: none) be made anew byte for byte? The site is
+ * as placed there. */
+static bool same_stub(const struct adopting *ad, const struct module *m,
+		      const struct probe *probe, struct site *site, const struct slot *slot)
 {
-	int64_t at = slot_index_find(&ad->index, site->jump.pc + m->bias, site_kind(site));
-	raddr_t stub = at < 0 ? 0 : ad->index.slots[at].stub;
-	const struct arena *a = stub ? arena_of(ad->old, stub) : NULL;
-	struct site with = *site;
+	const struct arena *a = slot && slot->stub ? arena_of(ad->old, slot->stub) : NULL;
 	uint8_t code[STUB_MAX];
 	size_t there;
 
 	if (!a)
-		return;
+		return false;
 	struct routines r = arena_routines(a, m);
-	with.stub = stub - m->bias;
-	if (plan_place(arch_host(), probe, &with, symbols_text(m->symbols, site->pc, &there), &r,
-		       code, sizeof(code)) == 0 &&
-	    stands(ad, stub, code, with.stub_size)) {
-		*site = with;
-		adopt_island(ad, m, site, &ad->index.slots[at]);
-	}
+	site->stub = slot->stub - m->bias;
+	int err = plan_place(arch_host(), probe, site,
+			     symbols_text(m->symbols, site->pc, &there), &r, code, sizeof(code));
 	fail_clear();
+	return !err && stands(ad, slot->stub, code, site->stub_size);
 }
 
-static void adopt_probe(struct adopting *ad, const struct module *m, struct probe *probe)
+static const struct slot *old_slot(const struct adopting *ad, const struct module *m,
+				   const struct site *site)
+{
+	int64_t at = slot_index_find(&ad->index, site->jump.pc + m->bias, site_kind(site));
+
+	return at < 0 ? NULL : &ad->index.slots[at];
+}
+
+static void adopt_site(struct adopting *ad, const struct module *m, const struct probe *probe,
+		       struct site *site)
+{
+	const struct slot *slot = old_slot(ad, m, site);
+	struct site with = *site;
+
+	if (!same_stub(ad, m, probe, &with, slot))
+		return;
+	*site = with;
+	adopt_island(ad, m, site, slot);
+}
+
+static bool same_stubs(const struct adopting *ad, const struct module *m,
+		       struct probe *probe)
+{
+	bool same = true;
+
+	for (size_t i = 0; i < probe->nsites; i++)
+		same &= same_stub(ad, m, probe, &probe->sites[i],
+				  old_slot(ad, m, &probe->sites[i]));
+	return same;
+}
+
+/* Stubs that have jumps into each other: all, or none. */
+static int adopt_linked(struct adopting *ad, const struct module *m, struct probe *probe)
+{
+	auto_free struct site *sites = calloc(probe->nsites, sizeof(*sites));
+	struct probe with = *probe;
+
+	if (!sites)
+		return fail(ENOMEM, "look for earlier stubs");
+	memcpy(sites, probe->sites, probe->nsites * sizeof(*sites));
+	with.sites = sites;
+	same_stubs(ad, m, &with);	/* finds where the jumps lead */
+	if (!same_stubs(ad, m, &with))
+		return 0;
+	memcpy(probe->sites, sites, probe->nsites * sizeof(*sites));
+	for (size_t i = 0; i < probe->nsites; i++)
+		adopt_island(ad, m, &probe->sites[i], old_slot(ad, m, &probe->sites[i]));
+	return 0;
+}
+
+static int adopt_probe(struct adopting *ad, const struct module *m, struct probe *probe)
 {
 	const struct site *entry = &probe->sites[probe->nsites - 1];
 	int64_t at = slot_index_find(&ad->index, entry->jump.pc + m->bias, SLOT_ENTRY);
 
 	if (at < 0 || !ad->index.slots[at].func || ad->index.slots[at].func >= ad->old->nfuncs)
-		return;
+		return 0;
 	probe->id = ad->index.slots[at].func;
+	if (probe->linked)
+		return adopt_linked(ad, m, probe);
 	for (size_t i = 0; i < probe->nsites; i++)
 		adopt_site(ad, m, probe, &probe->sites[i]);
+	return 0;
 }
 
 int probes_adopt(const struct target *t, const struct old_session *old, struct selection *sel)
@@ -151,9 +200,12 @@ int probes_adopt(const struct target *t, const struct old_session *old, struct s
 	int err = slot_index_make(old->slots, old->s.nslots, &ad.index);
 
 	for (size_t i = 0; i < sel->n && !err; i++)
-		for (size_t j = 0; j < sel->v[i].plan->nprobes; j++)
-			if (sel->v[i].plan->probes[j].refusal == REFUSED_NONE)
-				adopt_probe(&ad, sel->v[i].module, &sel->v[i].plan->probes[j]);
+		for (size_t j = 0; j < sel->v[i].plan->nprobes && !err; j++) {
+			struct probe *p = &sel->v[i].plan->probes[j];
+
+			if (p->refusal == REFUSED_NONE)
+				err = adopt_probe(&ad, sel->v[i].module, p);
+		}
 	slot_index_clear(&ad.index);
 	return err;
 }

@@ -175,7 +175,8 @@ static bool byte_behind(const struct choosing *c, size_t i, raddr_t a, struct ke
 	if (in_hole(c, a))
 		return false;
 	if (w) {
-		if (w->site->host || a / PAGE != s->pc / PAGE || w->pc / PAGE != s->pc / PAGE)
+		if (w->site->host || w->site->level != s->site->level ||
+		    a / PAGE != s->pc / PAGE || w->pc / PAGE != s->pc / PAGE)
 			return false;
 		byte_of_jump(c, w, a - w->pc, ret);
 		return true;

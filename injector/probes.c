@@ -148,37 +148,52 @@ static int place_island(struct placing *p, const struct module *m, const struct 
 		target_write(p->target, at, code, (size_t)size);
 }
 
-/* A new stub at the end of the arena, unless the site has its old one. */
-static int place_stub(struct placing *p, const struct module *m, const struct probe *probe,
-		      struct site *site, struct arena *a)
+/* A site whose `stub` is where its stub shall stand. */
+static int write_stub(struct placing *p, const struct module *m, const struct probe *probe,
+		      struct site *site, const struct arena *a)
 {
-	struct routines r;
+	struct routines r = arena_routines(a, m);
 	uint8_t code[STUB_MAX];
 	size_t there;
-
-	if (site->stub)
-		return plan_patches(arch_host(), site);
-	if (!a)
-		return -ERANGE;
-	r = arena_routines(a, m);
-	site->stub = ALIGN_UP(a->base + a->used, STUB_ALIGN) - m->bias;
 	int err = plan_place(arch_host(), probe, site, symbols_text(m->symbols, site->pc, &there),
 			     &r, code, sizeof(code));
 	if (err)
 		return err;
-	raddr_t at = site->stub + m->bias;
-	if (at + site->stub_size > a->base + a->size)
+	if (site->stub + m->bias + site->stub_size > a->base + a->size)
 		return fail(ENOSPC, "the stubs of %s need more room than was planned", m->base);
-	a->used = at + site->stub_size - a->base;
-	return target_write(p->target, at, code, site->stub_size);
+	return target_write(p->target, site->stub + m->bias, code, site->stub_size);
 }
 
+/* A new stub at the end of the arena, unless the site has its old one. */
 static int place_site(struct placing *p, const struct module *m, const struct probe *probe,
 		      struct site *site, struct arena *a)
 {
-	int err = place_stub(p, m, probe, site, a);
+	int err;
 
+	if (site->stub) {
+		err = plan_patches(arch_host(), site);
+	} else if (!a) {
+		err = -ERANGE;
+	} else {
+		site->stub = ALIGN_UP(a->base + a->used, STUB_ALIGN) - m->bias;
+		err = write_stub(p, m, probe, site, a);
+		a->used = site->stub + m->bias + site->stub_size - a->base;
+	}
 	return err ? err : place_island(p, m, site);
+}
+
+/* If stubs have jumps into each other, all are old ones, or all are new. */
+static int place_sites(struct placing *p, const struct module *m, struct probe *probe,
+		       struct arena *a)
+{
+	bool again = probe->linked && !probe->sites[0].stub;
+	int err = 0;
+
+	for (size_t i = 0; i < probe->nsites && !err; i++)
+		err = place_site(p, m, probe, &probe->sites[i], a);
+	for (size_t i = 0; again && i < probe->nsites && !err; i++)
+		err = write_stub(p, m, probe, &probe->sites[i], a);
+	return err;
 }
 
 /* Journal first: the slot is complete before anything refers to it. */
@@ -200,14 +215,15 @@ static int journal(struct placing *p, const struct module *m, const struct probe
 	}
 	*slot = (struct slot){ .addr = addr, .stub = site->stub + m->bias, .func = probe->id,
 			       .stub_size = site->stub_size, .kind = kind, .len = patch->len,
-			       .window = site->window, .state = SLOT_PLANNED };
+			       .window = site->window, .state = SLOT_PLANNED,
+			       .level = site->level };
 	if (patch == &site->jump && site->island)
 		slot->island = (int32_t)(site->island - site->pc);
 	memcpy(slot->old, patch->old, sizeof(slot->old));
 	memcpy(slot->new_, patch->new_, sizeof(slot->new_));
 	c->addr = addr;
 	c->len = patch->len;
-	c->hole = kind == SLOT_HOLE;
+	c->rank = slot_rank(slot);
 	c->slot = (uint32_t)(slot - map->slots);
 	memcpy(c->from, patch->old, sizeof(c->from));
 	memcpy(c->to, patch->new_, sizeof(c->to));
@@ -233,8 +249,7 @@ static int place_probe(struct placing *p, const struct module *m, struct probe *
 {
 	int err = give_id(p, probe);
 
-	for (size_t i = 0; i < probe->nsites && !err; i++)
-		err = place_site(p, m, probe, &probe->sites[i], a);
+	err = err ? err : place_sites(p, m, probe, a);
 	if (err == -ERANGE) {
 		fail_clear();
 		probe->refusal = REFUSED_OUT_OF_REACH;
@@ -277,17 +292,18 @@ static int by_start(const void *a, const void *b)
 
 /*
  * Holes first: a short jump must never lead to padding, and a hole in a host's
- * leftover bytes comes after the host's own jump, which is below it. Otherwise
- * by address, so that a page is written once. That an entry may stand before
- * its exits do matters to nobody: all threads are stopped, and if we die here,
- * calls without exits are closed by the ones around them.
+ * leftover bytes comes after the host's own jump, which is below it. What others
+ * jump into comes last: no jump may lead into the middle of one that stands.
+ * Otherwise by address, so that a page is written once. That an entry may stand
+ * before its exits do matters to nobody: all threads are stopped, and if we die
+ * here, calls without exits are closed by the ones around them.
  */
 static int writing_order(const void *a, const void *b)
 {
 	const struct change *x = a, *y = b;
 
-	if (x->hole != y->hole)
-		return x->hole ? -1 : 1;
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 

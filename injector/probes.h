@@ -24,7 +24,7 @@ struct live_site {
 struct live {
 	struct live_site *sites;	/* sorted by start */
 	size_t nsites, sites_cap;
-	struct change *changes;	/* in writing order, holes first */
+	struct change *changes;	/* in writing order */
 	size_t nchanges, changes_cap;
 	struct reader_func *funcs;	/* by function id */
 	size_t nfuncs;

@@ -54,11 +54,13 @@ static const struct change *writes_at(const struct writes *w, raddr_t a)
  * jump's is, that must come and go together with this one. -1: none. */
 static int byte_at(const struct writes *w, const struct module *m, raddr_t pc, raddr_t a)
 {
+	const struct change *pun = writes_at(w, pc);
 	const struct change *c = writes_at(w, a);
 	size_t left;
 	const uint8_t *file = symbols_text(m->symbols, a - m->bias, &left);
 
-	if (c && (c->hole || c->addr / PAGE != pc / PAGE || a / PAGE != pc / PAGE))
+	if (c && (!pun || c->rank != pun->rank || c->addr / PAGE != pc / PAGE ||
+		  a / PAGE != pc / PAGE))
 		return -1;
 	return c ? c->to[a - c->addr] : file ? *file : -1;
 }

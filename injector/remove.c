@@ -79,8 +79,8 @@ static int removal_order(const void *a, const void *b)
 {
 	const struct change *x = a, *y = b;
 
-	if (x->hole != y->hole)
-		return x->hole ? 1 : -1;
+	if (x->rank != y->rank)
+		return x->rank > y->rank ? -1 : 1;
 	return x->addr > y->addr ? -1 : x->addr < y->addr;
 }
 
@@ -116,7 +116,7 @@ static int list_journal(struct removing *r)
 	for (uint32_t i = 0; r->old.found && i < r->old.s.nslots && !err; i++) {
 		const struct slot *s = &r->old.slots[i];
 		struct change c = { .addr = s->addr, .len = s->len, .slot = i,
-				    .hole = s->kind == SLOT_HOLE };
+				    .rank = slot_rank(s) };
 
 		memcpy(c.from, s->new_, sizeof(c.from));
 		memcpy(c.to, s->old, sizeof(c.to));
@@ -171,7 +171,7 @@ static int out_of_hole(void *ctx, raddr_t pc, raddr_t *to)
 	for (size_t i = r->n; i-- > 0;) {
 		const struct change *c = &r->changes[i];
 
-		if (!c->hole)
+		if (c->rank)
 			break;		/* holes are last */
 		if (c->addr == pc && arch_host()->measure(c->from, c->len, pc, &in) == 0)
 			*to = in.dest;

@@ -237,6 +237,11 @@ int session_claim(const struct target *t)
 	return -EBUSY;
 }
 
+uint8_t slot_rank(const struct slot *s)
+{
+	return s->kind == SLOT_HOLE ? 0 : (uint8_t)MIN(1 + s->level, UINT8_MAX);
+}
+
 int session_mark(const struct target *t, const struct old_session *old, size_t slot,
 		 enum slot_state state)
 {

@@ -6,7 +6,7 @@
 
 enum { PAGE_BYTES = 4096 };
 
-/* Consecutive changes within one page, all of holes or none. */
+/* Consecutive changes within one page and of one rank. */
 struct span {
 	const struct change *c;
 	size_t n;
@@ -29,7 +29,7 @@ static int span_begin(const struct change *c, size_t n, struct span *s)
 	for (s->n = 0; s->n < n; s->n++) {
 		const struct change *one = &c[s->n];
 
-		if (one->hole != c->hole || page_of(one->addr) != page_of(c->addr))
+		if (one->rank != c->rank || page_of(one->addr) != page_of(c->addr))
 			break;
 		if (!one->len || page_of(one->addr + one->len - 1) != page_of(c->addr))
 			return fail(0, "a change at %#lx would straddle two pages",

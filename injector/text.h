@@ -18,8 +18,8 @@ enum { CHANGE_MAX = 16 };
 struct change {
 	raddr_t addr;
 	uint8_t len;
-	bool hole;		/* of SLOT_HOLE: written before the jumps that
-				 * lead to it, restored after them */
+	uint8_t rank;		/* those of a lower rank are written before those
+				 * of a higher one, and restored after them */
 	uint8_t from[CHANGE_MAX], to[CHANGE_MAX];
 	uint32_t slot;		/* of the journal */
 };

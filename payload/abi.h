@@ -181,7 +181,12 @@ struct slot {
 	uint64_t addr;		/* in the target */
 	uint64_t stub;		/* where the jump leads in the end */
 	uint32_t func;		/* function id */
-	uint32_t stub_size;
+	uint16_t stub_size;
+	uint8_t level;		/* written after the slots of lower levels, and
+				 * removed before them: their function's jumps,
+				 * which they displace, lead into what this one
+				 * covers */
+	uint8_t pad;
 	uint8_t kind;		/* enum slot_kind */
 	uint8_t state;		/* enum slot_state */
 	uint8_t len;		/* bytes written, 1..16 */

@@ -36,8 +36,8 @@ bool body_has(const struct body *b, raddr_t a)
 	return false;
 }
 
-/* A jump to here passes the entry's jump again: iterations would be counted
- * as calls that never end. */
+/* A jump to here would pass the entry's jump again: iterations would be counted
+ * as calls that never end. See redirect.c. */
 bool body_is_entry(const struct body *b, raddr_t a)
 {
 	return a >= b->pieces[0].start && a <= b->steps[b->entry].insn.pc;
@@ -45,6 +45,7 @@ bool body_is_entry(const struct body *b, raddr_t a)
 
 void body_doubt(struct body *b, enum refusal why)
 {
+	b->open |= why == REFUSED_UNREADABLE;
 	if (!b->entry_only)
 		b->entry_only = why;
 }
@@ -251,6 +252,16 @@ static void judge_leaving(struct body *b, struct step *s)
 		s->exit = true;
 }
 
+/* What stands between the place that a loop leads to and the entry's window is
+ * left out if the loop is led into the stub: landing pads may be. */
+static void judge_loop(struct body *b, raddr_t dest)
+{
+	b->loops = true;
+	for (size_t i = 0; i < b->entry; i++)
+		if (b->steps[i].insn.pc >= dest && !(b->steps[i].insn.flags & INSN_LANDING))
+			b->refusal = REFUSED_LOOP_ENTRY;
+}
+
 static void judge_direct(struct body *b, struct step *s)
 {
 	raddr_t dest = s->insn.dest;
@@ -258,7 +269,7 @@ static void judge_direct(struct body *b, struct step *s)
 	/* The compiler may have left a jump before the entry's window. */
 	if (is_direct(&s->insn) && body_is_entry(b, dest) &&
 	    s >= b->steps + b->entry)
-		b->refusal = REFUSED_LOOP_ENTRY;
+		judge_loop(b, dest);
 	else if (is_direct(&s->insn) && !body_has(b, dest))
 		judge_leaving(b, s);
 	/* A call into our own middle comes back by one of our returns. */
@@ -346,4 +357,5 @@ void body_clear(struct body *b)
 {
 	free(b->pieces);
 	free(b->steps);
+	free(b->links);
 }

@@ -4,8 +4,9 @@
  *
  * Exits all or none: one that is missing would leave calls open. Full jumps
  * come first, for all probes of a plan; what is still without a place then
- * may take padding for tactic 3, so that it takes none which others need; then
- * tactic 4, which takes nothing from anybody.
+ * may take padding for tactic 3, so that it takes none which others need, and
+ * windows that are landed on, which need sites for those who land (redirect.c);
+ * then tactic 4, which takes nothing from anybody.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 enum {
 	MERGE = 16,		/* an exit this near to the site before it joins
 				 * it: one window costs less than two */
+	LEVELS = 100,		/* of sites that lead into each other */
 	AHEAD = 8,		/* instructions that a window may go on behind a
 				 * conditional exit */
 };
@@ -29,7 +31,7 @@ struct pick {
 	bool pun;		/* tactic 4 */
 };
 
-/* picks[0] is the entry's, the exits' follow in the order of the steps. */
+/* picks[0] is the entry's. */
 struct picks {
 	struct pick *v;
 	size_t n;
@@ -40,14 +42,19 @@ static raddr_t window_pc(const struct body *b, const struct window *w)
 	return b->steps[w->first].insn.pc;
 }
 
-static void claim_window(struct body *b, const struct window *w)
+/* For the n-th pick, counted from 1. */
+static void claim_window(struct body *b, const struct window *w, uint32_t n)
 {
 	ground_set(b->impl, LAYER_TAKEN, window_pc(b, w), w->size + w->dead);
+	for (size_t i = w->first; i <= w->last; i++)
+		b->steps[i].pick = n;
 }
 
 static void release_window(struct body *b, const struct window *w)
 {
 	ground_clear(b->impl, LAYER_TAKEN, window_pc(b, w), w->size + w->dead);
+	for (size_t i = w->first; i <= w->last; i++)
+		b->steps[i].pick = 0;
 }
 
 static void claim_hole(struct body *b, struct pick *k, raddr_t hole)
@@ -76,7 +83,7 @@ static struct pick *add_pick(struct body *b, struct picks *ks, struct window w)
 	struct pick *k = &ks->v[ks->n++];
 
 	*k = (struct pick){ .window = w };
-	claim_window(b, &w);
+	claim_window(b, &w, ks->n);
 	return k;
 }
 
@@ -98,7 +105,7 @@ static bool add_hosted(struct body *b, struct picks *ks, struct window w, size_t
 {
 	struct window host;
 
-	claim_window(b, &w);
+	claim_window(b, &w, 0);
 	raddr_t hole = host_find(b, exit, window_pc(b, &w), &host);
 
 	release_window(b, &w);
@@ -120,25 +127,6 @@ static enum refusal find_entry(struct body *b, size_t need, struct window *ret)
 	for (size_t last = b->entry; last < b->nsteps &&
 	     last - b->entry < SITE_INSNS && why == REFUSED_TOO_SHORT; last++)
 		why = window_check(b, b->entry, last, need, ret);
-	return why;
-}
-
-static enum refusal choose_entry(struct body *b, const struct choice *c,
-				 struct picks *ks)
-{
-	const struct arch *arch = b->impl->arch;
-	struct window w;
-	enum refusal why = find_entry(b, arch->jump_size, &w);
-
-	if (!why)
-		add_pick(b, ks, w);
-	else if (c->may_short && !find_entry(b, arch->short_size, &w) &&
-		 add_short(b, ks, w))
-		why = REFUSED_NONE;
-	else if (c->may_pun && pun_entry(b, c->space, &w)) {
-		add_pick(b, ks, w)->pun = true;
-		why = REFUSED_NONE;
-	}
 	return why;
 }
 
@@ -181,13 +169,14 @@ static enum refusal find_exit(struct body *b, size_t exit, size_t need,
 static bool extend_by(struct body *b, struct pick *k, size_t exit, size_t need)
 {
 	struct window w;
+	uint32_t n = b->steps[k->window.first].pick;
 
 	release_window(b, &k->window);
 	bool ok = !window_check(b, k->window.first, exit, need, &w);
 
 	if (ok)
 		k->window = w;
-	claim_window(b, &k->window);
+	claim_window(b, &k->window, n);
 	return ok;
 }
 
@@ -220,11 +209,20 @@ static bool choose_short(struct body *b, size_t exit, const struct choice *c,
 	return add_short(b, ks, w) || (c->may_host && add_hosted(b, ks, w, exit));
 }
 
+/* The pick nearest before a step, or NULL. */
+static struct pick *pick_before(const struct body *b, const struct picks *ks, size_t step)
+{
+	for (size_t i = step; i-- > 0 && step - i < SITE_INSNS; )
+		if (b->steps[i].pick)
+			return &ks->v[b->steps[i].pick - 1];
+	return NULL;
+}
+
 /* A window that ends right before an exit that is not to be moved. Nobody may
  * arrive at that other than by falling out of the window. */
 static enum refusal choose_before(struct body *b, size_t exit, struct picks *ks)
 {
-	struct pick *before = &ks->v[ks->n - 1];
+	struct pick *before = pick_before(b, ks, exit);
 	const struct insn *in = &b->steps[exit].insn;
 	struct window w;
 
@@ -233,16 +231,17 @@ static enum refusal choose_before(struct body *b, size_t exit, struct picks *ks)
 	    b->steps[exit - 1].insn.kind == INSN_CALL_INDIRECT ||
 	    ground_any(b->impl, LAYER_TARGET, in->pc, 1))
 		return REFUSED_EXIT_NO_ROOM;
-	bool near = before->window.last == exit - 1 ||
-		(is_near(b, before, exit - 1) && extend(b, before, exit - 1));
+	bool near = before && (before->window.last == exit - 1 ||
+		(is_near(b, before, exit - 1) && extend(b, before, exit - 1)));
 	enum refusal why = near ? REFUSED_NONE :
 		find_back(b, exit - 1, exit - 1, b->impl->arch->jump_size, &w);
 
 	if (!why && !near)
 		before = add_pick(b, ks, w);
-	else if (why && extend(b, before, exit - 1))
+	else if (why && before && extend(b, before, exit - 1))
 		why = REFUSED_NONE;
-	before->leaves = !why;
+	if (!why)
+		before->leaves = true;
 	return why;
 }
 
@@ -257,26 +256,113 @@ static bool choose_pun(struct body *b, size_t exit, const struct choice *c,
 	return true;
 }
 
-static enum refusal choose_exit(struct body *b, size_t exit, const struct choice *c,
-				struct picks *ks)
+/* Have a site that holds this step, an exit or a link. */
+static enum refusal displace(struct body *b, size_t step, const struct choice *c,
+			     struct picks *ks)
 {
-	struct pick *before = &ks->v[ks->n - 1];
+	struct pick *before = pick_before(b, ks, step);
 	struct window w;
 
-	if (exit <= before->window.last)	/* is inside already */
+	if (b->steps[step].pick)	/* is inside one already */
 		return REFUSED_NONE;
-	if (compiled_is_sled(b, exit))
-		return choose_before(b, exit, ks);
-	if (is_near(b, before, exit) && extend(b, before, exit))
+	if (compiled_is_sled(b, step))
+		return b->steps[step].exit ? choose_before(b, step, ks) : REFUSED_UNMOVABLE;
+	if (before && is_near(b, before, step) && extend(b, before, step))
 		return REFUSED_NONE;
-	enum refusal why = find_exit(b, exit, b->impl->arch->jump_size, &w);
+	enum refusal why = find_exit(b, step, b->impl->arch->jump_size, &w);
 
 	if (!why)
 		add_pick(b, ks, w);
-	else if (extend(b, before, exit) || choose_short(b, exit, c, ks) ||
-		 choose_pun(b, exit, c, ks))
+	else if ((before && extend(b, before, step)) || choose_short(b, step, c, ks))
 		why = REFUSED_NONE;
 	return why;
+}
+
+/*
+ * Have a site for every link that leads to `from` or up to the end of a pick's
+ * window. No two windows hold links into each other: what is displaced here
+ * stands in windows that are older, or that nobody lands in.
+ */
+static bool displace_links(struct body *b, raddr_t from, size_t pick,
+			   const struct choice *c, struct picks *ks)
+{
+	struct window *w = &ks->v[pick].window;
+	raddr_t end = window_pc(b, w) + w->size;
+
+	for (size_t i = redirect_link(b, from);
+	     i < b->nlinks && b->links[i].to < end; i++) {
+		const struct step *s = &b->steps[b->links[i].step];
+
+		/* Before the entry's window there is only the way into it. */
+		if (!s->live || (s < b->steps + b->entry && body_is_entry(b, s->insn.dest)))
+			continue;
+		if (displace(b, b->links[i].step, c, ks) &&
+		    !choose_pun(b, b->links[i].step, c, ks))
+			return false;
+		if (w->level && s->pick != pick + 1)
+			w->level = MAX(w->level, ks->v[s->pick - 1].window.level + 1);
+	}
+	return w->level < LEVELS;
+}
+
+/* A window for an exit that links lead into. */
+static bool choose_landed(struct body *b, size_t exit, const struct choice *c,
+			  struct picks *ks)
+{
+	size_t pick = ks->n;
+	struct window w;
+
+	if (!c->may_short)
+		return false;
+	b->may_land = true;
+	enum refusal why = find_exit(b, exit, b->impl->arch->jump_size, &w);
+
+	b->may_land = false;
+	if (why)
+		return false;
+	add_pick(b, ks, w);
+	if (displace_links(b, window_pc(b, &w) + 1, pick, c, ks))
+		return true;
+	while (ks->n > pick)
+		drop_pick(b, ks);
+	return false;
+}
+
+static enum refusal place_entry(struct body *b, const struct choice *c, struct picks *ks)
+{
+	const struct arch *arch = b->impl->arch;
+	struct window w;
+	enum refusal why = find_entry(b, arch->jump_size, &w);
+
+	if (why && c->may_short) {
+		if (!find_entry(b, arch->short_size, &w) && add_short(b, ks, w))
+			return REFUSED_NONE;
+		b->may_land = true;
+		why = find_entry(b, arch->jump_size, &w);
+		b->may_land = false;
+	}
+	if (!why) {
+		add_pick(b, ks, w);
+	} else if (c->may_pun && pun_entry(b, c->space, &w)) {
+		add_pick(b, ks, w)->pun = true;
+		why = REFUSED_NONE;
+	}
+	return why;
+}
+
+static enum refusal choose_entry(struct body *b, const struct choice *c,
+				 struct picks *ks)
+{
+	enum refusal why = place_entry(b, c, ks);
+	bool landed = !why && ks->v[0].window.level;
+
+	if (why || !(b->loops || landed))
+		return why;
+	if (displace_links(b, b->func->range.start, 0, c, ks))
+		return REFUSED_NONE;
+	while (ks->n)
+		drop_pick(b, ks);
+	return b->loops ? REFUSED_LOOP_ENTRY : REFUSED_BRANCH_INSIDE;
 }
 
 /* Users are told what stands in the way of an exit where it is not just that
@@ -292,9 +378,13 @@ static enum refusal choose_exits(struct body *b, const struct choice *c,
 {
 	enum refusal why = REFUSED_NONE;
 
-	for (size_t i = 0; i < b->nsteps && !why; i++)
-		if (b->steps[i].exit)
-			why = choose_exit(b, i, c, ks);
+	for (size_t i = 0; i < b->nsteps && !why; i++) {
+		if (!b->steps[i].exit)
+			continue;
+		why = displace(b, i, c, ks);
+		if (why && (choose_landed(b, i, c, ks) || choose_pun(b, i, c, ks)))
+			why = REFUSED_NONE;
+	}
 	return why ? exit_refusal(why) : REFUSED_NONE;
 }
 
@@ -331,7 +421,8 @@ static void fill_site(const struct body *b, const struct pick *k, bool entry,
 				entry && compiled_is_site(b, &k->window) ?
 				TACTIC_SITE : TACTIC_JUMP,
 			    .entry = entry, .leaves = with_exits && k->leaves,
-			    .host = k->host };
+			    .host = k->host,
+			    .level = k->window.level };
 	fill_insns(b, &k->window, with_exits, s);
 	s->nexits += s->leaves;
 	size_t kept = 0, len = k->pun ? pun_room(b, &k->window, &kept) :
@@ -354,6 +445,8 @@ static int fill_probe(const struct body *b, const struct picks *ks,
 		return fail(ENOMEM, "plan %s", b->func->name);
 	for (size_t i = 1; i < ks->n; i++)
 		fill_site(b, &ks->v[i], false, with_exits, &probe->sites[i - 1]);
+	for (size_t i = 0; i < ks->n; i++)
+		probe->linked |= b->loops || ks->v[i].window.level;
 	fill_site(b, &ks->v[0], true, with_exits, &probe->sites[ks->n - 1]);
 	probe->nsites = ks->n;
 	return 0;
@@ -373,7 +466,10 @@ static int choose_picks(struct body *b, const struct choice *c, struct picks *ks
 			struct probe *probe)
 {
 	bool retry = !c->last && b->impl->arch->short_size;
+	int err = b->loops || c->may_short ? redirect_prepare(b) : 0;
 
+	if (err)
+		return err;
 	probe->entry_only = why_entry_only(b, c);
 	probe->refusal = choose_entry(b, c, ks);
 	if (probe->refusal)
@@ -392,6 +488,17 @@ static int choose_picks(struct body *b, const struct choice *c, struct picks *ks
 	return 0;
 }
 
+/* The entry, each exit and each link, with a host for each. */
+static size_t most_picks(const struct body *b)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->nsteps; i++)
+		n += b->steps[i].exit || b->steps[i].insn.kind == INSN_JUMP ||
+			b->steps[i].insn.kind == INSN_BRANCH;
+	return 2 * n + 1;
+}
+
 int choose_sites(struct body *b, const struct choice *c, struct probe *probe)
 {
 	auto_free struct pick *v = NULL;
@@ -400,7 +507,7 @@ int choose_sites(struct body *b, const struct choice *c, struct probe *probe)
 	probe->refusal = b->refusal;
 	if (b->refusal)
 		return 0;
-	v = calloc(2 * b->nexits + 1, sizeof(*v));	/* with a host for each */
+	v = calloc(most_picks(b), sizeof(*v));
 	if (!v)
 		return fail(ENOMEM, "plan %s", b->func->name);
 	struct picks ks = { .v = v };

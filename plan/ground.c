@@ -38,6 +38,12 @@ static inline void bit_clear(uint64_t *bits, uint64_t i)
 	bits[i / 64] &= ~(1ull << (i % 64));
 }
 
+static void set_fixed(const struct ground *g, uint64_t at)
+{
+	bit_set(g->bits[LAYER_TARGET], at);
+	bit_set(g->bits[LAYER_FIXED], at);
+}
+
 /* How many of the `n` bytes at `a` have the bit; bytes outside have none. */
 static size_t count(const struct plan_impl *p, enum layer l, raddr_t a, size_t n)
 {
@@ -90,7 +96,7 @@ void ground_add_target(struct plan_impl *p, raddr_t a)
 
 	if (!g)
 		return;
-	bit_set(g->bits[LAYER_TARGET], a - g->text->range.start);
+	set_fixed(g, a - g->text->range.start);
 	revive(g, a - g->text->range.start);
 }
 
@@ -114,8 +120,19 @@ struct sweep {
 	struct plan_impl *impl;
 	const struct ground *ground;
 	const struct func *func;	/* last that has begun; NULL: none yet */
+	raddr_t limit;			/* where the next one begins */
 	bool dead;			/* control did not come to here */
 };
+
+/* A jump or branch within what the sweep reads of one function in one go: who
+ * reads the function from its start finds it too. */
+static bool is_link(const struct sweep *s, const struct insn *in)
+{
+	struct range r = s->func->range;
+
+	r.end = MIN(r.end, s->limit);
+	return in->kind != INSN_CALL && range_has(r, in->pc) && range_has(r, in->dest);
+}
 
 /* Remember where a branch leads and, if it enters another function elsewhere
  * than at its start, from where: see body.c. */
@@ -130,13 +147,16 @@ static int note_branch(struct sweep *s, const struct insn *in)
 	uint64_t at = in->dest - g->text->range.start;
 
 	bit_set(g->bits[LAYER_TARGET], at);
+	if (s->func && is_link(s, in))
+		return 0;
 	/* Code that belongs to no function we know may enter where it likes:
 	 * nobody expects its calls to be recorded. */
 	if (!s->func || !range_has(s->func->range, in->pc) ||
-	    range_has(s->func->range, in->dest) || bit_get(g->bits[LAYER_START], at))
+	    range_has(s->func->range, in->dest) || bit_get(g->bits[LAYER_START], at) ||
+	    !symbols_func_at(p->symbols, in->dest)) {
+		bit_set(g->bits[LAYER_FIXED], at);
 		return 0;
-	if (!symbols_func_at(p->symbols, in->dest))
-		return 0;
+	}
 	struct edge *e = vec_push(p->edges, p->nedges, p->edges_cap);
 
 	if (!e)
@@ -152,9 +172,9 @@ static void note_addresses(struct sweep *s, const struct insn *in)
 	struct range t = s->ground->text->range;
 
 	if (in->flags & INSN_LANDING)
-		bit_set(s->ground->bits[LAYER_TARGET], in->pc - t.start);
+		set_fixed(s->ground, in->pc - t.start);
 	if (in->flags & INSN_PCREL && range_has(t, in->ref))
-		bit_set(s->ground->bits[LAYER_TARGET], in->ref - t.start);
+		set_fixed(s->ground, in->ref - t.start);
 }
 
 /*
@@ -238,6 +258,7 @@ static int sweep_span(struct sweep *s, raddr_t pc, raddr_t limit)
 {
 	const struct text *t = s->ground->text;
 
+	s->limit = limit;
 	for (s->dead = false; pc < limit; ) {
 		struct insn in;
 
@@ -318,6 +339,14 @@ static int lay_out(struct plan_impl *p)
 	return 0;
 }
 
+static void ground_fix(struct plan_impl *p, raddr_t a)
+{
+	const struct ground *g = ground_at(p, a);
+
+	if (g)
+		set_fixed(g, a - g->text->range.start);
+}
+
 int ground_make(struct plan_impl *p)
 {
 	const struct symbols *syms = p->symbols;
@@ -328,12 +357,12 @@ int ground_make(struct plan_impl *p)
 	for (size_t i = 0; i < syms->nfuncs; i++) {
 		const struct func *f = &syms->funcs[i];
 
-		ground_set(p, LAYER_TARGET, f->range.start, 1);
+		ground_fix(p, f->range.start);
 		if (!(f->flags & FUNC_FRAGMENT))
 			ground_set(p, LAYER_START, f->range.start, 1);
 	}
 	for (size_t i = 0; i < syms->npointers; i++)
-		ground_set(p, LAYER_TARGET, syms->pointers[i], 1);
+		ground_fix(p, syms->pointers[i]);
 	for (size_t i = 0; i < p->ngrounds; i++) {
 		err = sweep_text(p, &p->grounds[i]);
 		if (err)

@@ -18,6 +18,8 @@ enum { PLAN_PAGE = 4096 };
 /* What may be true of one byte of text. */
 enum layer {
 	LAYER_TARGET,	/* control may arrive here other than by falling in */
+	LAYER_FIXED,	/* and not only by jumps of one function to itself, or
+			 * by edges: who arrives cannot be led elsewhere */
 	LAYER_START,	/* the first byte of a function that is no fragment */
 	LAYER_DEAD,	/* padding that control cannot reach */
 	LAYER_TAKEN,	/* belongs to a site of this plan, or to an older one */
@@ -70,6 +72,13 @@ struct step {
 	bool ends;		/* and never goes on behind it */
 	bool live;		/* control can get here */
 	bool exit;		/* the function is left here */
+	uint32_t pick;		/* 1 + the pick whose window holds it, 0: none */
+};
+
+/* A direct jump or branch of a body, and where it leads. */
+struct link {
+	raddr_t to;
+	size_t step;
 };
 
 struct body {
@@ -84,6 +93,11 @@ struct body {
 	size_t nexits;
 	bool unsure;			/* it has an indirect jump that may lead
 					 * to any of its instructions */
+	bool loops;			/* it jumps back to its own entry */
+	bool open;			/* not all of its jumps are known */
+	bool may_land;			/* windows may hold targets: redirect.c */
+	struct link *links;		/* sorted by `to`; NULL: not made yet */
+	size_t nlinks;
 	enum refusal refusal;		/* of the whole probe */
 	enum refusal entry_only;	/* why the exits are not certain */
 };
@@ -117,6 +131,8 @@ int indirect_resolve(struct body *, enum indirect **ret);
 struct window {
 	size_t first, last;	/* steps */
 	uint8_t size, dead;
+	uint8_t level;		/* 0, or links lead strictly inside: see struct
+				 * site; 1 until they are displaced */
 };
 
 /* compiled.c */
@@ -137,6 +153,13 @@ enum refusal window_check(struct body *, size_t first, size_t last, size_t need,
 /* A place for a full jump in padding, within reach of a short jump at `from`,
  * 0 if there is none. */
 raddr_t window_hole(const struct body *, raddr_t from);
+
+/* redirect.c: find a body's links. 0 or -ENOMEM. */
+int redirect_prepare(struct body *);
+/* Can all who arrive at `a` be led elsewhere? They are links then. */
+bool redirect_covers(const struct body *, raddr_t a);
+/* The first link to `to` or beyond: an index in links. */
+size_t redirect_link(const struct body *, raddr_t to);
 
 /* host.c: the same for steps near an exit, behind the jump of a site that is
  * made for that; its window in *ret. */

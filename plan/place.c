@@ -5,7 +5,9 @@
  *
  * A stub is, instruction by instruction, the window: before the first the
  * recording call of the entry, before each exit that of the exit. Whatever
- * control does in the window it does in the stub.
+ * control does in the window it does in the stub; and a jump of the function
+ * to itself that leads inside a window, or back to the entry, leads to the same
+ * instruction's copy in that window's stub.
  */
 #include <errno.h>
 #include <string.h>
@@ -102,6 +104,34 @@ static bool comes_back(const struct insn *in)
 	       in->kind != INSN_CALL_INDIRECT;
 }
 
+/* Of the instruction at `a` the copy in this site's stub, 0 if it is none of
+ * the site's. */
+static raddr_t copy_of(const struct site *s, raddr_t a)
+{
+	for (size_t i = 0; i < s->ninsns; i++)
+		if (s->pc + s->insns[i].off == a)
+			return s->stub + s->insns[i].stub_off;
+	return 0;
+}
+
+/* Where a displaced jump of the function to `dest` in itself leads. At a site
+ * that is no entry its own jump is a good place to arrive. */
+static raddr_t landing(const struct probe *p, raddr_t dest)
+{
+	raddr_t to = 0;
+
+	for (size_t i = 0; i < p->nsites && !to; i++) {
+		const struct site *s = &p->sites[i];
+		bool in_front = s->entry && dest >= p->func->range.start && dest <= s->pc;
+
+		if (in_front)	/* of it only a landing pad, that does nothing */
+			to = copy_of(s, s->pc);
+		else if (s->level && dest != s->pc)
+			to = copy_of(s, dest);
+	}
+	return to ? to : dest;
+}
+
 /* One instruction of the window; *ret is the instruction. */
 static void add_insn(struct stub *s, const struct probe *probe,
 		     const struct site *site, const uint8_t *window,
@@ -114,14 +144,15 @@ static void add_insn(struct stub *s, const struct probe *probe,
 		s->err = -EILSEQ;
 	if (s->err)
 		return;
+	si->stub_off = s->used;
+	if (probe->linked && (ret->kind == INSN_JUMP || ret->kind == INSN_BRANCH))
+		ret->dest = landing(probe, ret->dest);
 	if (si->exit && ret->kind == INSN_BRANCH) {
-		si->stub_off = s->used;
 		add_branch_exit(s, p, ret, probe->id, to->exit);
 		return;
 	}
 	if (si->exit)
 		add_record(s, REC_EXIT, probe->id, to->exit);
-	si->stub_off = s->used;
 	add_relocated(s, p, ret);
 }
 
@@ -205,11 +236,11 @@ uint16_t place_bound(const struct body *b, const struct window *w,
 
 static raddr_t forward_in_window(const struct site *s, raddr_t pc, int *err)
 {
-	for (size_t i = 0; i < s->ninsns; i++)
-		if (s->pc + s->insns[i].off == pc)
-			return s->stub + s->insns[i].stub_off;
-	*err = -EILSEQ;
-	return 0;
+	raddr_t to = copy_of(s, pc);
+
+	if (!to)
+		*err = -EILSEQ;
+	return to;
 }
 
 raddr_t plan_forward(const struct site *s, raddr_t pc, int *err)

@@ -28,8 +28,11 @@
 	X(TOO_SHORT, "too-short", \
 	  "no room for a jump: the function and the padding around it are too short") \
 	X(BRANCH_INSIDE, "branch-inside", \
-	  "a branch lands inside the bytes that a jump would replace") \
-	X(LOOP_ENTRY, "loop-entry", "the function jumps back to its own first instruction") \
+	  "a branch lands inside the bytes that a jump would replace, and cannot " \
+	  "be led elsewhere") \
+	X(LOOP_ENTRY, "loop-entry", \
+	  "the function jumps back to its own first instruction, and there is no " \
+	  "room for another jump where it does") \
 	X(UNMOVABLE, "unmovable", "an instruction in the way cannot be moved") \
 	X(UNKNOWN_INSN, "unknown-instruction", \
 	  "an instruction in the way is not known to the decoder") \
@@ -84,8 +87,10 @@ enum {
 /* What stands at one place of a window. */
 struct site_insn {
 	uint8_t off;		/* from the window's start */
-	uint16_t stub_off;	/* of its relocated copy in the stub, behind any
-				 * recording call: where a PC here is moved to */
+	uint16_t stub_off;	/* of its copy in the stub: where a PC here is
+				 * moved to, and displaced jumps lead; behind
+				 * the recording call of the entry, before that
+				 * of an exit */
 	bool exit;		/* a recording call for an exit precedes it */
 };
 
@@ -107,6 +112,11 @@ struct site {
 				 * where it is: the stub records it last */
 	bool host;		/* neither entry nor exit: displaced only so that
 				 * a later site's hole fits behind its jump */
+	uint8_t level;		/* 0, or jumps of the function lead strictly
+				 * inside. They are displaced too, to lead to
+				 * the stub, by sites of a lower level or by
+				 * this one: those are written before it, and
+				 * restored after it */
 	uint8_t nexits;		/* exits inside the window, or right behind */
 	uint8_t ninsns;
 	struct site_insn insns[SITE_INSNS];
@@ -132,6 +142,9 @@ struct probe {
 	uint32_t id;		/* function id in records; set by the caller */
 	uint8_t refusal;	/* enum refusal; NONE: probed */
 	uint8_t entry_only;	/* enum refusal; NONE: all exits are probed */
+	bool linked;		/* stubs have jumps into each other: place every
+				 * site twice, the first time to learn where
+				 * they lead */
 	struct site *sites;	/* exits first, the site with the entry last */
 	size_t nsites;
 	size_t nexits;		/* exit instructions found, probed or not */

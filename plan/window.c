@@ -75,6 +75,24 @@ static size_t dead_behind(const struct body *b, raddr_t at, size_t want)
 	return n;
 }
 
+/* Is every target strictly inside the start of an instruction, and can those
+ * who arrive be led to its copy? */
+static bool may_be_landed_on(const struct body *b, size_t first, size_t last)
+{
+	if (!b->may_land)
+		return false;
+	for (size_t i = first; i <= last; i++) {
+		const struct insn *in = &b->steps[i].insn;
+
+		if (i != first && ground_any(b->impl, LAYER_TARGET, in->pc, 1) &&
+		    !redirect_covers(b, in->pc))
+			return false;
+		if (ground_any(b->impl, LAYER_TARGET, in->pc + 1, in->size - 1))
+			return false;
+	}
+	return true;
+}
+
 static bool crosses_page(raddr_t at, size_t n)
 {
 	return at / PLAN_PAGE != (at + n - 1) / PLAN_PAGE;
@@ -102,7 +120,9 @@ enum refusal window_check(struct body *b, size_t first, size_t last, size_t need
 			return why;
 	}
 	/* Whoever jumps into the middle would execute half an address. */
-	if (ground_any(b->impl, LAYER_TARGET, start + 1, size - 1))
+	bool landed = ground_any(b->impl, LAYER_TARGET, start + 1, size - 1);
+
+	if (landed && !may_be_landed_on(b, first, last))
 		return REFUSED_BRANCH_INSIDE;
 	if (ground_any(b->impl, LAYER_TAKEN, start, size))
 		return REFUSED_TOO_SHORT;
@@ -115,7 +135,7 @@ enum refusal window_check(struct body *b, size_t first, size_t last, size_t need
 	if (crosses_page(start, need))
 		return REFUSED_PAGE_CROSSING;
 	*ret = (struct window){ .first = first, .last = last, .size = size,
-				.dead = dead };
+				.dead = dead, .level = landed };
 	return REFUSED_NONE;
 }
 

@@ -128,18 +128,61 @@ void case_end(struct fuzz_case *c)
 		put_breakpoints(c, s->hole.pc, s->hole.len);
 }
 
-/* Somewhere within reach, at any alignment. */
-static bool place(struct fuzz_case *c, const uint8_t *window)
+static int make_stub(struct fuzz_case *c, struct site *s, uint8_t code[STUB_CAP])
+{
+	size_t left;
+
+	return plan_place(c->arch, c->probe, s, symbols_text(c->world->symbols, s->pc, &left),
+			  &c->world->routines, code, STUB_CAP);
+}
+
+/* The stubs that this one may have jumps into: breakpoints, where they would
+ * be. What is copied at a breakpoint is plain: see case_origin. */
+static bool place_others(struct fuzz_case *c)
+{
+	raddr_t at = c->world->stubs.end - STUB_CAP;
+	uint8_t code[STUB_CAP];
+
+	for (size_t i = 0; i < c->probe->nsites; i++, at -= STUB_CAP) {
+		struct site *s = &c->probe->sites[i];
+
+		s->stub = at;
+		if (at < c->own.end || make_stub(c, s, code))
+			return false;
+		put_breakpoints(c, at, STUB_CAP);
+	}
+	return true;
+}
+
+/* Somewhere within reach, at any alignment. A stub with jumps into itself is
+ * made twice, the first time to learn where they lead. */
+static bool place(struct fuzz_case *c)
 {
 	uint8_t code[STUB_CAP];
-	raddr_t room = range_size(c->world->stubs) - sizeof(code);
+	raddr_t start = c->world->stubs.start;
 
-	c->site->stub = c->world->stubs.start + world_random() % room;
-	if (plan_place(c->arch, c->probe, c->site, window, &c->world->routines,
-		       code, sizeof(code)))
+	c->own = (struct range){ start, start + range_size(c->world->stubs) / 2 };
+	if (c->probe->linked && !place_others(c))
+		return false;
+	c->site->stub = start + world_random() % (range_size(c->own) - STUB_CAP);
+	if ((c->probe->linked && make_stub(c, c->site, code)) || make_stub(c, c->site, code))
 		return false;
 	put(c, c->site->stub, code, c->site->stub_size);
 	return true;
+}
+
+uint64_t case_origin(const struct fuzz_case *c, uint64_t pc)
+{
+	raddr_t a = world_address(c->world, pc);
+
+	for (size_t i = 0; c->probe->linked && i < c->probe->nsites; i++) {
+		const struct site *s = &c->probe->sites[i];
+
+		for (size_t k = 0; s != c->site && k < s->ninsns; k++)
+			if (a == s->stub + s->insns[k].stub_off)
+				return (uintptr_t)world_at(c->world, s->pc + s->insns[k].off);
+	}
+	return pc;
 }
 
 bool case_begin(struct fuzz_case *c, const struct probe *probe, struct site *site)
@@ -149,7 +192,7 @@ bool case_begin(struct fuzz_case *c, const struct probe *probe, struct site *sit
 
 	c->probe = probe;
 	c->site = site;
-	if (!p || left < site->window || !read_window(c, p) || !place(c, p))
+	if (!p || left < site->window || !read_window(c, p) || !place(c))
 		return false;
 	world_fill(c->world, c->begin.block);
 	return true;

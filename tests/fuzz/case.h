@@ -34,6 +34,7 @@ struct fuzz_case {
 	const struct arch *arch;
 	const struct probe *probe;
 	struct site *site;
+	struct range own;	/* where its stub may lie: not those of others */
 	struct insn insns[SITE_INSNS];
 	raddr_t refs[WORLD_REFS];
 	size_t nrefs;
@@ -57,6 +58,9 @@ void case_end(struct fuzz_case *);
 void case_start(struct fuzz_case *, enum run, struct state *);
 /* Keep what the run left. */
 void case_keep(struct fuzz_case *, const struct ending *, const struct state *);
+/* A PC at an instruction's copy in another site's stub: where it stands in the
+ * text. Any other: itself. */
+uint64_t case_origin(const struct fuzz_case *, uint64_t pc);
 /* After the second run, and after each further one while it is DIFFERENT. */
 enum verdict case_judge(struct fuzz_case *);
 /* Print both outcomes where they differ. */

@@ -41,10 +41,20 @@ static bool is_in_stub(const struct fuzz_case *c, uint64_t pc)
 	return a >= c->site->stub && a < c->site->stub + c->site->stub_size;
 }
 
+/* Bytes of the recording call that stands before an instruction's copy. */
+static raddr_t record_size(const struct fuzz_case *c, int i)
+{
+	struct record_call call = { .routine = c->world->routines.exit };
+	uint8_t code[ARCH_RELOCATED_MAX];
+
+	return c->site->insns[i].exit && c->insns[i].kind != INSN_BRANCH ?
+		(raddr_t)c->arch->record(c->site->stub, &call, code) : 0;
+}
+
 /* A relocated call is several instructions, the last of which may fault. */
 static bool is_in_copy(const struct fuzz_case *c, int i, uint64_t pc)
 {
-	raddr_t from = c->site->stub + c->site->insns[i].stub_off;
+	raddr_t from = c->site->stub + c->site->insns[i].stub_off + record_size(c, i);
 	raddr_t to = i + 1 < c->site->ninsns ?
 		c->site->stub + c->site->insns[i + 1].stub_off :
 		c->site->stub + c->site->stub_size;
@@ -62,7 +72,7 @@ static const char *compare_ends(const struct fuzz_case *c, int i)
 	if (a->address != b->address)
 		return "address of the fault";
 	if (i == NOWHERE)
-		return a->pc == b->pc ? NULL : "where control went";
+		return a->pc == case_origin(c, b->pc) ? NULL : "where control went";
 	return is_in_copy(c, i, b->pc) ? NULL : "which instruction met the fault";
 }
 

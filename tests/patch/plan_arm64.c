@@ -62,7 +62,9 @@ static void loop_to_behind_landing_pad(void)
 	put_word(BTI_C); put_word(MOV_X0_X1); put_word(MOV_X0_X1);
 	put_branch(0x54000000, 4); put_word(RET); func_end();
 	module_plan("f");
-	CHECK(probe()->refusal == REFUSED_LOOP_ENTRY);
+	CHECK(!probe()->refusal && !probe()->entry_only && probe()->linked);
+	CHECK(site_is(probe(), 0, TACTIC_JUMP, 4, 16, 0));
+	CHECK(rules_broken(m.plan) == 0);
 }
 
 static void loop_behind_entry(void)

@@ -80,9 +80,9 @@ static void branch_between_nops(void)
 {
 	module_begin();
 	func("f", 0); put(NOP, NOP, NOP, NOP, NOP); put_middle();
-	put_rel8(JNE, 3); put_middle(); put(RET); func_end();
+	put_rel8(JNE, 3); put_middle(); put(ADD_RSP_40, RET); func_end();
 	module_plan("f");
-	CHECK(refused(REFUSED_BRANCH_INSIDE));
+	CHECK(entry_only(REFUSED_NONE) && probe()->linked && entry_site(probe())->level == 1);
 }
 
 static void jump_to_behind_nops(void)
@@ -223,6 +223,17 @@ static void loop_behind_sled(void)
 	func("f", 0); put_entry_sled(); put_middle(); put_rel8(JNE, 11);
 	put_body(); func_end();
 	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE) && probe()->linked);
+	CHECK(entry_site(probe())->pc == TEXT + 11);
+}
+
+/* The program's own tracing is not left out. */
+static void loop_to_sled(void)
+{
+	module_begin();
+	func("f", 0); put_entry_sled(); put_middle(); put_rel8(JNE, 0);
+	put_body(); func_end();
+	module_plan("f");
 	CHECK(refused(REFUSED_LOOP_ENTRY));
 }
 
@@ -253,6 +264,7 @@ int main(void)
 	call_before_exit_sled();
 	sled_is_no_room();
 	loop_behind_sled();
+	loop_to_sled();
 	sled_in_the_middle();
 	module_end();
 	return failures != 0;

@@ -60,16 +60,6 @@ static void padding_that_falls_on(void)
 	CHECK(site_is(probe(), 0, TACTIC_JUMP, 0, 8, 0));
 }
 
-static void jump_into_prologue(void)
-{
-	module_begin();
-	func("f", 0);
-	put(PUSH_RBX); put(MOV_RDI_RAX); put(XOR_EAX); put_middle();
-	put_rel8(JNE, 1); put(POP_RBX, RET, NOP3); func_end();
-	module_plan("f");
-	CHECK(refused(REFUSED_BRANCH_INSIDE));
-}
-
 static void jump_behind_window(void)
 {
 	module_begin();
@@ -217,15 +207,6 @@ static void undecodable_middle(void)
 	CHECK(entry_only(REFUSED_UNREADABLE));
 }
 
-static void loop_entry(void)
-{
-	module_begin();
-	func("f", 0); put(MOV_EAX_1); put_middle(); put_rel8(JNE, 0);
-	put(ADD_RSP_40, RET); func_end();
-	module_plan("f");
-	CHECK(refused(REFUSED_LOOP_ENTRY));
-}
-
 static void recursion_is_no_loop(void)
 {
 	module_begin();
@@ -292,7 +273,6 @@ int main(void)
 	short_fn_without_padding();
 	zero_bytes_are_no_padding();
 	padding_that_falls_on();
-	jump_into_prologue();
 	jump_behind_window();
 	branch_from_unselected_function();
 	alias_plus_3();
@@ -309,7 +289,6 @@ int main(void)
 	unknown_inside();
 	undecodable_text();
 	undecodable_middle();
-	loop_entry();
 	recursion_is_no_loop();
 	asked();
 	pinned_inside();

@@ -40,16 +40,6 @@ static void begins_at_target(void)
 	CHECK(site_is(probe(), 0, TACTIC_JUMP, 57, 5, 0));
 }
 
-static void target_at_return(void)
-{
-	module_begin();
-	func("f", 0); put(MOV_EAX_1, TEST_EDI); put_rel8(JE, 13 + 48); put_middle();
-	put(ADD_RSP_40, RET); func_end();
-	module_plan("f");
-	CHECK(entry_only(REFUSED_EXIT_NO_ROOM));
-	CHECK(probe()->nsites == 1 && probe()->nexits == 1);
-}
-
 static void two_exits_one_window(void)
 {
 	module_begin();
@@ -250,7 +240,6 @@ int main(void)
 	ret_with_padding();
 	begins_at_return_address();
 	begins_at_target();
-	target_at_return();
 	two_exits_one_window();
 	straight_line_merged();
 	conditional_tail_jump();

@@ -100,9 +100,11 @@ static void last_resort(void)
 	CHECK(site_is(&m.plan->probes[1], 0, TACTIC_JUMP, 3, 3, 2));
 }
 
-static void branch_inside(void)
+static void pointer_inside(void)
 {
 	module_begin();
+	m.exec = true;
+	memcpy(m.rodata, &(uint64_t){ TEXT + 3 }, 8);
 	func("f", 0); put(MOV_RDI_RAX, XOR_EAX); put_rel8(JNE, 3); put_middle();
 	put(ADD_RSP_40, RET); func_end();
 	plan_puns("f", NULL);
@@ -306,7 +308,7 @@ int main(void)
 	two_in_a_row();
 	padding_is_written();
 	last_resort();
-	branch_inside();
+	pointer_inside();
 	exit_at_a_target();
 	exit_between();
 	page_crossing();

@@ -73,6 +73,58 @@ __asm__(
 "	jmp *%rax\n"
 "	.cfi_endproc\n"
 "	.size run_tail, . - run_tail\n"
+/* a loop back to the entry */
+"	.globl run_loop\n	.type run_loop, @function\n	.p2align 4\n"
+"run_loop:\n"
+"	.cfi_startproc\n"
+"	mov %rdi, %rax\n"
+"	shr $2, %rdi\n"
+"	jne run_loop\n"
+"	lea 3(%rax), %rax\n"
+"	ret\n"
+"	.cfi_endproc\n"
+"	.size run_loop, . - run_loop\n"
+/* a loop head that the entry's jump covers, and a jump to it from afar */
+"	.globl run_head\n	.type run_head, @function\n	.p2align 4\n"
+"run_head:\n"
+"	.cfi_startproc\n"
+"	push %rdi\n	.cfi_adjust_cfa_offset 8\n"
+"1:	shr $1, %rdi\n"
+"	test $4, %dil\n"
+"	jne 2f\n"
+"	test %rdi, %rdi\n"
+"	jne 1b\n"
+"	pop %rax\n	.cfi_remember_state\n	.cfi_adjust_cfa_offset -8\n"
+"	lea 5(%rax), %rax\n"
+"	ret\n"
+"	.cfi_restore_state\n"
+"	.skip 200\n"
+"2:	shr $1, %rdi\n"
+"	jmp 1b\n"
+"	.cfi_endproc\n"
+"	.size run_head, . - run_head\n"
+"	.long 0, 0\n"
+/* returns that are jumped to, the second one from the entry's window */
+"	.globl run_back\n	.type run_back, @function\n	.p2align 4\n"
+"run_back:\n"
+"	.cfi_startproc\n"
+"	push %rbx\n	.cfi_adjust_cfa_offset 8\n"
+"1:	cmp $9, %rdi\n"
+"	je 3f\n"
+"	lea (%rdi,%rdi), %rax\n"
+"	test $1, %rdi\n"
+"	jne 2f\n"
+"	xor %eax, %eax\n"
+"	mov %rax, %rbx\n"
+"2:	pop %rbx\n	.cfi_remember_state\n	.cfi_adjust_cfa_offset -8\n"
+"	ret\n"
+"	.cfi_restore_state\n"
+"	.long 0\n"
+"3:	lea 1(%rdi), %rdi\n"
+"	jmp 1b\n"
+"	.cfi_endproc\n"
+"	.size run_back, . - run_back\n"
+"	.long 0\n"
 /* too short, without padding: a short jump to the hole behind run_leaf */
 "	.globl run_short\n	.type run_short, @function\n	.p2align 4\n"
 "run_short:\n"
@@ -94,6 +146,7 @@ __asm__(
 );
 
 long run_cond(long), run_tail(long), run_short(long), run_leaf(long), run_end(long);
+long run_loop(long), run_head(long), run_back(long);
 long run_switch(long), run_fact(long), run_many(long);
 
 static volatile long sink;
@@ -140,7 +193,8 @@ static const struct target {
 } targets[] = {
 	{ "run_cond", run_cond }, { "run_tail", run_tail },
 	{ "run_short", run_short }, { "run_leaf", run_leaf },
-	{ "run_end", run_end }, { "run_switch", run_switch },
+	{ "run_end", run_end }, { "run_loop", run_loop }, { "run_head", run_head },
+	{ "run_back", run_back }, { "run_switch", run_switch },
 	{ "run_fact", run_fact }, { "run_many", run_many },
 };
 
@@ -200,13 +254,16 @@ static void place(struct plan *plan, raddr_t bias, uint8_t *arena)
 
 		p->id = i + 1;
 		CHECK(!p->refusal);
-		for (size_t k = 0; k < p->nsites; k++) {
-			struct site *s = &p->sites[k];
+		/* Twice, for stubs with jumps into each other. */
+		for (size_t k = 0; k < 2 * p->nsites; k++) {
+			struct site *s = &p->sites[k % p->nsites];
 
-			s->stub = (uintptr_t)arena - bias;
+			if (k < p->nsites) {
+				s->stub = (uintptr_t)arena - bias;
+				arena += ALIGN_UP(s->stub_size, 16);
+			}
 			CHECK(!plan_place(plan->arch, p, s, pointer(s->pc + bias), &to,
-					  arena, 4096));
-			arena += ALIGN_UP(s->stub_size, 16);
+					  pointer(s->stub + bias), 4096));
 		}
 	}
 }
@@ -256,6 +313,11 @@ static size_t check_log(const struct plan *plan, uint32_t id)
 	return calls;
 }
 
+static bool is_recursive(size_t i)
+{
+	return targets[i].call == run_fact;
+}
+
 /* Each function, with jumps and without: the same result. */
 static void call_all(const struct plan *plan, raddr_t bias)
 {
@@ -268,7 +330,9 @@ static void call_all(const struct plan *plan, raddr_t bias)
 			sink = x;
 			run_n = 0;
 			CHECK(targets[i].call(x) == want);
-			CHECK(check_log(plan, i + 1) >= 1);
+			size_t calls = check_log(plan, i + 1);
+
+			CHECK(is_recursive(i) ? calls >= 1 : calls == 1);
 			write_plan(plan, bias, false);
 		}
 }
@@ -304,8 +368,10 @@ static void run(const struct plan_options *o)
 	call_all(plan, bias);
 	run_n = 0;
 	CHECK(run_many(31) && run_n == 0);
-	for (size_t i = 0; i < 5; i++)	/* those in assembly have all exits */
+	for (size_t i = 0; i < 8; i++)	/* those in assembly have all exits */
 		CHECK(o->entry_only || !plan->probes[i].entry_only);
+	for (size_t i = 5; i < 8; i++)
+		CHECK(plan->probes[i].linked);
 	plan_free(plan);
 	symbols_close(syms);
 	munmap(arena, ARENA);

@@ -78,23 +78,64 @@ static bool keeps(const struct plan *plan, const struct site *s)
 	return !memcmp(text + at, s->jump.new_ + at, s->kept);
 }
 
-static void check_site(const struct plan *plan,
-		       const struct probe *p, struct site *s)
+static int place_site(const struct plan *plan, const struct probe *p, struct site *s,
+		      uint8_t *out)
 {
 	struct routines to = { s->pc + (1 << 20), s->pc + (1 << 20) + 64,
 			       s->pc + (1 << 20) + 128 };
-	uint8_t out[STUB_CAP];
-	uint16_t bound = s->stub_size;
 	size_t left;
 
 	s->stub = s->pc + (1 << 21);
 	if (s->tactic == TACTIC_PUN && !find_island(plan, s))
 		complain(p, s, "leads nowhere");
+	return plan_place(plan->arch, p, s, symbols_text(plan->symbols, s->pc, &left),
+			  &to, out, STUB_CAP);
+}
+
+/* Who jumps strictly inside a window of the same function, or to its entry, in
+ * the copy of what a window held. */
+static bool leads_well(const struct probe *p, raddr_t dest, raddr_t copy)
+{
+	for (size_t i = 0; i < p->nsites; i++) {
+		const struct site *s = &p->sites[i];
+
+		if (dest < s->pc + !s->entry || dest >= s->pc + s->window)
+			continue;
+		for (size_t k = 0; k < s->ninsns; k++)
+			if (s->pc + s->insns[k].off == dest)
+				return copy == s->stub + s->insns[k].stub_off;
+		return false;
+	}
+	return true;
+}
+
+static void check_link(const struct plan *plan, const struct probe *p, const struct site *s,
+		       const struct site_insn *si, const uint8_t *out)
+{
+	size_t left;
+	const uint8_t *text = symbols_text(plan->symbols, s->pc + si->off, &left);
+	raddr_t at = s->stub + si->stub_off;
+	struct insn in, copy;
+
+	if (plan->arch->decode(text, left, s->pc + si->off, &in) || si->exit ||
+	    (in.kind != INSN_JUMP && in.kind != INSN_BRANCH))
+		return;
+	if (plan->arch->decode(out + si->stub_off, STUB_CAP - si->stub_off, at, &copy))
+		complain(p, s, "a displaced jump is none");
+	/* One that only skips what follows is half of an inverted branch. */
+	else if (copy.dest - at > 8 && !leads_well(p, in.dest, copy.dest))
+		complain(p, s, "a displaced jump leads elsewhere");
+}
+
+static void check_site(const struct plan *plan, const struct probe *p, struct site *s)
+{
+	uint8_t out[STUB_CAP] = { 0 };
+	uint16_t bound = s->stub_size;
+
 	if (!patch_is_sound(plan, &s->jump) ||
 	    (s->tactic == TACTIC_SHORT && !patch_is_sound(plan, &s->hole)))
 		complain(p, s, "patch");
-	if (plan_place(plan->arch, p, s, symbols_text(plan->symbols, s->pc, &left),
-		       &to, out, sizeof(out)))
+	if (place_site(plan, p, s, out))
 		complain(p, s, "cannot be placed");
 	else if (s->stub_size > bound)
 		complain(p, s, "the stub is longer than its bound");
@@ -102,6 +143,23 @@ static void check_site(const struct plan *plan,
 		complain(p, s, "plan_forward");
 	else if (s->tactic == TACTIC_PUN && !keeps(plan, s))
 		complain(p, s, "does not keep what it should");
+	for (size_t i = 0; i < s->ninsns; i++)
+		check_link(plan, p, s, &s->insns[i], out);
+}
+
+/* Stubs have jumps into each other: the first round tells where. */
+static void check_probe(const struct plan *plan, struct probe *p)
+{
+	uint8_t out[STUB_CAP];
+
+	for (size_t i = 0; p->linked && i < p->nsites; i++) {
+		uint16_t bound = p->sites[i].stub_size;
+
+		place_site(plan, p, &p->sites[i], out);
+		p->sites[i].stub_size = bound;
+	}
+	for (size_t i = 0; i < p->nsites; i++)
+		check_site(plan, p, &p->sites[i]);
 }
 
 static int by_pc(const void *a, const void *b)
@@ -140,36 +198,54 @@ static void check_disjoint(const struct plan *plan)
 	free(v);
 }
 
-/* Is a byte that was written over, but the first, where a branch leads? */
-static void check_branch(const struct plan *plan, const bool *written,
+/* Whose bytes are these? By address: 1 + the probe, 0: nobody's. */
+struct owners {
+	uint32_t *written;	/* over by a jump, but for its first byte */
+	uint32_t *displaced;	/* by a window, of which control arrives at the
+				 * start only, or at the stub */
+};
+
+/* Does a branch lead where a jump has been written over? Not if it is
+ * displaced as well, by the same probe: see check_link. */
+static void check_branch(const struct plan *plan, const struct owners *o,
 			 const struct text *t, const struct insn *in)
 {
 	bool direct = in->kind == INSN_JUMP || in->kind == INSN_BRANCH ||
 		in->kind == INSN_CALL;
+	uint32_t to = direct && range_has(t->range, in->dest) ?
+		o->written[in->dest - t->range.start] : 0;
 
-	if (direct && range_has(t->range, in->dest) &&
-	    written[in->dest - t->range.start] && broken++ < 10)
+	if (to && (in->kind == INSN_CALL || o->displaced[in->pc - t->range.start] != to) &&
+	    broken++ < 10)
 		fprintf(stderr, "%s: a branch at %#lx leads into a jump\n",
 			plan->symbols->base, (unsigned long)in->pc);
 }
 
-static void mark_written(bool *written, const struct text *t, const struct patch *p)
+static void mark(uint32_t *owner, const struct text *t, raddr_t start, size_t n, size_t probe)
 {
-	for (raddr_t a = p->pc + 1; p->len && a < p->pc + p->len; a++)
+	for (raddr_t a = start; a < start + n; a++)
 		if (range_has(t->range, a))
-			written[a - t->range.start] = true;
+			owner[a - t->range.start] = (uint32_t)probe + 1;
+}
+
+static void mark_site(const struct owners *o, const struct text *t, const struct site *s,
+		      size_t probe)
+{
+	mark(o->displaced, t, s->pc, s->window, probe);
+	mark(o->written, t, s->jump.pc + 1, s->jump.len - 1, probe);
+	if (s->hole.len)
+		mark(o->written, t, s->hole.pc + 1, s->hole.len - 1, probe);
 }
 
 /* Every function is read once more from its start. */
 static void check_branches(const struct plan *plan, const struct text *t)
 {
-	bool *written = calloc(range_size(t->range) + 1, 1);
+	struct owners o = { calloc(range_size(t->range) + 1, sizeof(uint32_t)),
+			    calloc(range_size(t->range) + 1, sizeof(uint32_t)) };
 
 	for (size_t i = 0; i < plan->nprobes; i++)
-		for (size_t k = 0; k < plan->probes[i].nsites; k++) {
-			mark_written(written, t, &plan->probes[i].sites[k].jump);
-			mark_written(written, t, &plan->probes[i].sites[k].hole);
-		}
+		for (size_t k = 0; k < plan->probes[i].nsites; k++)
+			mark_site(&o, t, &plan->probes[i].sites[k], i);
 	for (size_t i = 0; i < plan->symbols->nfuncs; i++) {
 		struct range r = plan->symbols->funcs[i].range;
 		struct insn in;
@@ -180,13 +256,14 @@ static void check_branches(const struct plan *plan, const struct text *t)
 			p = symbols_text(plan->symbols, pc, &left);
 			if (!p || plan->arch->measure(p, left, pc, &in))
 				break;
-			check_branch(plan, written, t, &in);
+			check_branch(plan, &o, t, &in);
 		}
-		if (range_has(t->range, r.start) && written[r.start - t->range.start] &&
+		if (range_has(t->range, r.start) && o.written[r.start - t->range.start] &&
 		    broken++ < 10)
 			fprintf(stderr, "a function starts inside a jump\n");
 	}
-	free(written);
+	free(o.written);
+	free(o.displaced);
 }
 
 /* Place every site, and count what is wrong. */
@@ -194,8 +271,7 @@ static size_t rules_broken(struct plan *plan)
 {
 	broken = 0;
 	for (size_t i = 0; i < plan->nprobes; i++)
-		for (size_t k = 0; k < plan->probes[i].nsites; k++)
-			check_site(plan, &plan->probes[i], &plan->probes[i].sites[k]);
+		check_probe(plan, &plan->probes[i]);
 	check_disjoint(plan);
 	for (size_t i = 0; i < plan->symbols->ntexts; i++)
 		check_branches(plan, &plan->symbols->texts[i]);
