@@ -212,7 +212,8 @@ static void print_registers(const struct fuzz_case *c)
 	};
 
 	for (int r = 0; r <= REG_EFL; r++) {
-		const greg_t a = c->out[RUN_WINDOW].state.regs[r], b = c->out[RUN_STUB].state.regs[r];
+		greg_t a = c->out[RUN_WINDOW].state.regs[r];
+		greg_t b = c->out[RUN_STUB].state.regs[r];
 
 		if (a != b)
 			printf("  %s: %#llx before, %#llx or %#llx after\n", names[r],
