@@ -54,6 +54,14 @@ static void print_exits(const struct probe *p, struct output *out)
 	output_printf(out, "%s", *comma ? "" : "never returns");
 }
 
+/* It is printed under `name`, perhaps with @MODULE. */
+static bool is_printed(const char *symbol, const char *name)
+{
+	size_t n = strlen(symbol);
+
+	return !strncmp(symbol, name, n) && (!name[n] || name[n] == '@');
+}
+
 /* The symbols of one address, but for the one that it is printed under. C++
  * names may hold commas and spaces, symbols do not. */
 static void print_aliases(const struct selected *s, size_t i, struct output *out)
@@ -63,10 +71,11 @@ static void print_aliases(const struct selected *s, size_t i, struct output *out
 	char clean[1024];
 	char before = '\t';
 
-	for (uint32_t k = 0; k <= f->naliases && f->naliases; k++) {
+	for (uint32_t k = 0; k <= f->naliases; k++) {
 		const char *raw = k ? alias[k - 1].raw : f->raw;
+		const char *name = k ? alias[k - 1].name : f->name;
 
-		if (!strcmp(raw, s->names[i]))
+		if (is_printed(raw, s->names[i]) || is_printed(name, s->names[i]))
 			continue;
 		output_printf(out, "%c%s", before, say_clean(raw, clean, sizeof(clean)));
 		before = ' ';

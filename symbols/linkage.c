@@ -56,17 +56,20 @@ bool linkage_is_table(const char *section)
 	return !strncmp(section, ".plt", 4) || !strcmp(section, ".iplt");
 }
 
+/* Sections that overlap, which no linker makes, are not gone through again. */
 static int note_stubs(struct linkage *l, const struct image *im)
 {
+	uint64_t left = image_held(im);
 	struct symbols *s = l->ret;
 
 	for (size_t i = 1; i < im->nsections; i++) {
 		const GElf_Shdr *sh = &im->sections[i];
 
-		if (!(sh->sh_flags & SHF_EXECINSTR) ||
+		if (!(sh->sh_flags & SHF_EXECINSTR) || sh->sh_size > left ||
 		    !linkage_is_table(image_section_name(im, sh)) ||
 		    !image_bytes(im, sh->sh_addr, sh->sh_size))
 			continue;
+		left -= sh->sh_size;
 		struct range *r = vec_push(s->tables, s->ntables, l->tables_cap);
 
 		if (!r)
