@@ -61,7 +61,7 @@ static const char *judge(const struct failing_run *r, bool killed, bool ended,
 		return NULL;
 	/* Before main, the loader says what it wants; and see libc_gave_up in
 	 * sweep.c. */
-	if (status == 127 || status == 128 + SIGABRT)
+	if ((!r->noted && none) || status == 128 + SIGABRT)
 		return NULL;
 	if (whole && status != 7)
 		return "the command has run, but its status is not there";
@@ -74,6 +74,7 @@ static bool take(long n, bool do_kill, char **command)
 {
 	static const int in_turn[] = { ENOMEM, EPERM, EIO, EINTR, EAGAIN };
 	struct failing_want want = { .n = n, .do_kill = do_kill, .alone = true,
+		.text = "/dev/null",	/* of -o: main has begun */
 		.err = in_turn[n % 5], .seconds = PATIENCE };
 	char printed[256] = "", said[1024] = "";
 	struct failing_run r;

@@ -53,6 +53,32 @@ static int count_terms(int n)
 	return 3;
 }
 
+/* `interrupted`: end when SIGINT has come, but for other reasons. */
+static int await_interrupt(void)
+{
+	sigset_t set;
+	int sig;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	victim_say("ready");
+	sigwait(&set, &sig);
+	/* Long enough for the trace to have ended before. */
+	victim_sleep_us(500000);
+	victim_say("interrupted");
+	return 6;
+}
+
+/* `suspend`: as by a suspend key of its own. */
+static int suspend(void)
+{
+	victim_say("ready");
+	raise(SIGTSTP);
+	victim_say("back");
+	return 8;
+}
+
 /* `fork SECONDS`: end at once, while a child works on. */
 static int leave_child(int seconds)
 {
@@ -100,6 +126,10 @@ static int obey(int argc, char **argv)
 		return raise(n);
 	if (strcmp(word, "terms") == 0)
 		return count_terms(n);
+	if (strcmp(word, "interrupted") == 0)
+		return await_interrupt();
+	if (strcmp(word, "suspend") == 0)
+		return suspend();
 	if (strcmp(word, "fork") == 0)
 		return leave_child(n);
 	if (strcmp(word, "plugin") == 0)
