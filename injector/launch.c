@@ -214,9 +214,18 @@ static int exit_status(const struct launch *l, int status)
 	return LAUNCH_SIGNALLED + sig;
 }
 
-static bool has_ended(const struct launch *l, int *status)
+/* Its status, as wait has it; -1 while it goes on. */
+static int ended_with(const struct launch *l)
 {
-	return target_ended(status) || waitpid(l->pid, status, WNOHANG) == l->pid;
+	int status;
+
+	if (target_ended(&status))
+		return status;
+	pid_t pid = waitpid(l->pid, &status, WNOHANG);
+	/* How it ended is lost: that is our failure. */
+	if (pid < 0 && errno == ECHILD)
+		return W_EXITCODE(LAUNCH_FAILED, 0);
+	return pid == l->pid ? status : -1;
 }
 
 int launch_wait(struct launch *l)
@@ -225,7 +234,7 @@ int launch_wait(struct launch *l)
 
 	if (!l->pid)
 		return l->status;
-	while (!has_ended(l, &status)) {
+	while ((status = ended_with(l)) < 0) {
 		struct pollfd p[] = {
 			{ .fd = l->pidfd, .events = POLLIN },
 			{ .fd = signals_fd(), .events = POLLIN },

@@ -11,7 +11,12 @@ big=$(command -v gdb || command -v python3.11) || skip "no large program here"
 TRACER=$!
 STARTED+=("$TRACER")
 child_of() { CHILD=$(cat "/proc/$TRACER/task/"*/children 2>/dev/null | tr -d ' '); [ -n "$CHILD" ]; }
-held() { [ "$(sed -n 's/^State:.\(.\).*/\1/p' "/proc/$CHILD/status")" = t ]; }
+# In the loader it is stopped twice, for a moment; then its libraries are there.
+held()
+{
+	grep -q libc.so "/proc/$CHILD/maps" && sleep 0.1 &&
+		[ "$(sed -n 's/^State:.\(.\).*/\1/p' "/proc/$CHILD/status")" = t ]
+}
 wait_until 20 child_of || die "inject starts nothing"
 wait_until 20 held || die "the command is not held"
 STARTED+=("$CHILD")

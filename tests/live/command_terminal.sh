@@ -33,3 +33,9 @@ has_line '^stopped$' trace.err || die "the shell did not see it stop"
 has_line '^back$' trace.err || die "it did not go on"
 has_line '^status 8$' trace.err || die "$(tail -n 1 trace.err)"
 [ "$(closing calls)" = 1010 ] || die "$(closing calls) calls, not 1010"
+
+# Who stops it by SIGSTOP will continue it, and not us.
+at_terminal ready - stopped
+has_line '^back$' trace.err || die "it did not go on"
+! has_line '^stopped$' trace.err || die "inject has stopped, too"
+has_line '^status 9$' trace.err || die "$(tail -n 1 trace.err)"

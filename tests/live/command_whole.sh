@@ -29,6 +29,20 @@ whole 6 "$loader" "$VICTIMS/command" exit 6
 LD_PRELOAD=$VICTIMS/plugin.so whole 0 "$VICTIMS/command"
 LD_BIND_NOW=1 whole 0 "$VICTIMS/command"
 
+# The loader runs an auditor's constructors before it begins with the command.
+cat >audit.c <<'C'
+#include <stdlib.h>
+unsigned int la_version(unsigned int v) { return v; }
+__attribute__((constructor)) static void begin(void) { free(malloc(10)); }
+C
+if gcc -shared -fPIC -o audit.so audit.c; then
+	LD_AUDIT=./audit.so whole 4 "$VICTIMS/command" exit 4
+fi
+
+# It ends in the loader, which is asked for the list of libraries only.
+status 0 "$INJECT" -f 'command_*' -o calls.txt -- "$loader" --list "$VICTIMS/command"
+traced libc.so
+
 # A library is missing: what the loader says, and its status.
 cp "$VICTIMS/command" needy
 if command -v patchelf >/dev/null; then

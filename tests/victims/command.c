@@ -79,6 +79,39 @@ static int suspend(void)
 	return 8;
 }
 
+/* `stopped`: for a while, and a child continues it. */
+static int stop_awhile(void)
+{
+	pid_t parent = getpid();
+
+	victim_say("ready");
+	if (fork() == 0) {
+		victim_sleep_us(500000);
+		kill(parent, SIGCONT);
+		_exit(0);
+	}
+	raise(SIGSTOP);
+	victim_say("back");
+	return 9;
+}
+
+/* `group`: a child sends SIGTERM to all of the process group: how many come? */
+static int count_group(void)
+{
+	struct sigaction a = { .sa_handler = on_term };
+
+	sigaction(SIGTERM, &a, NULL);
+	if (fork() == 0) {
+		signal(SIGTERM, SIG_IGN);
+		kill(0, SIGTERM);
+		victim_sleep_us(500000);
+		_exit(0);
+	}
+	while (wait(NULL) < 0)
+		;
+	return (int)terms;
+}
+
 /* `fork SECONDS`: end at once, while a child works on. */
 static int leave_child(int seconds)
 {
@@ -130,6 +163,10 @@ static int obey(int argc, char **argv)
 		return await_interrupt();
 	if (strcmp(word, "suspend") == 0)
 		return suspend();
+	if (strcmp(word, "stopped") == 0)
+		return stop_awhile();
+	if (strcmp(word, "group") == 0)
+		return count_group();
 	if (strcmp(word, "fork") == 0)
 		return leave_child(n);
 	if (strcmp(word, "plugin") == 0)
