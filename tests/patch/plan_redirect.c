@@ -208,14 +208,15 @@ static void also_code_of_nobody(void)
 
 static void also_a_jump_table(void)
 {
-	int32_t d = TEXT + 1 - (RODATA + 0x100);
+	int32_t table[2] = { TEXT + 1 - (RODATA + 0x100) };
 
 	module_begin();
 	func("f", 0); func_cfa(48);
 	put(PUSH_RBX, MOV_RDI_RAX, XOR_EAX); put_lea(0x100);
 	put(0x48, 0x63, 0x04, 0x82, 0x48, 0x01, 0xd0, JMP_RAX);
+	table[1] = table[0] - 1 + (int32_t)m.at;
 	put(MOV_EAX_1); put_rel8(JNE, 1); end_f();
-	memcpy(m.rodata + 0x100, &d, 4);
+	memcpy(m.rodata + 0x100, table, sizeof(table));
 	module_plan("f");
 	CHECK(refused(REFUSED_BRANCH_INSIDE));
 }
@@ -270,12 +271,27 @@ static void function_within(bool inner)
 {
 	size_t ret = LINK + 6 + 5 + 4;
 
-	begin_f(); put_je(ret); put(0xb8); put_rel8(JNE, ret); put(NOP, NOP); end_f();
+	begin_f(); put(0xb8); put_rel8(JNE, ret); put(NOP, NOP); put_je(ret); end_f();
 	if (inner) {
-		func("f.cold", LINK + 7); m.at = ret + 1; func_end();
+		func("f.cold", LINK + 1); m.at = ret + 1; func_end();
 	}
 	module_plan("f");
-	CHECK(inner ? entry_only(REFUSED_EXIT_NO_ROOM) : redirected(LINK));
+	CHECK(inner ? entry_only(REFUSED_EXIT_NO_ROOM) : redirected(LINK + 5));
+}
+
+/* Who comes from there is no jump of the inner one. */
+static void function_around(bool outer)
+{
+	size_t inner = LINK + 6;
+
+	begin_f();
+	if (outer)
+		put_je(inner + 1);
+	m.at = inner;
+	put(PUSH_RBX, MOV_RDI_RAX, XOR_EAX); put_middle(); put_rel8(JNE, inner + 1); end_f();
+	func("inner", inner); m.at = inner + LINK + 2 + 5; func_end();
+	module_plan("inner");
+	CHECK(refused(outer ? REFUSED_BRANCH_INSIDE : REFUSED_NONE) && sound());
 }
 
 /* The entry's window holds a jump into an exit's, the exit's none that leads
@@ -332,6 +348,8 @@ int main(void)
 	into_an_instruction();
 	function_within(false);
 	function_within(true);
+	function_around(false);
+	function_around(true);
 	window_that_leads_into_another();
 	windows_that_lead_into_each_other();
 	module_end();
