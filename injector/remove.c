@@ -23,6 +23,7 @@ enum {
 	REST = 5 * 1000 * 1000,
 	SCANS = 200,		/* for children that fork while we look */
 	NAMED = 3,		/* differences of one process */
+	MOST_FUNCS = 1 << REC_FUNC_BITS,
 	RETRIES = 3,
 	LOOKS = 3,		/* at a process that seems to be gone */
 };
@@ -116,7 +117,7 @@ static int list_journal(struct removing *r)
 	for (uint32_t i = 0; r->old.found && i < r->old.s.nslots && !err; i++) {
 		const struct slot *s = &r->old.slots[i];
 		struct change c = { .addr = s->addr, .len = s->len, .slot = i,
-				    .rank = slot_rank(s) };
+				    .rank = slot_rank(s), .func = s->func };
 
 		memcpy(c.from, s->new_, sizeof(c.from));
 		memcpy(c.to, s->old, sizeof(c.to));
@@ -141,21 +142,52 @@ static int list_changes(struct removing *r)
 	return err;
 }
 
-/* Keep the changes whose jump really stands in this process's text. What else
- * may be wrong with it is found in the end (judge). */
+/* Should it be restored, and cannot be? Somebody has written over our jump, who
+ * may put it back, or the journal is wrong. */
+static bool is_stuck(struct removing *r, const struct change *c, uint8_t is)
+{
+	if (is == TEXT_FROM)
+		return !is_original(r, c);
+	return is == TEXT_OTHER && (r->report->changes || !r->old.found ||
+				    r->old.slots[c->slot].state != SLOT_REMOVED);
+}
+
+/* By function: the highest rank that is stuck. Ids are the journal's. */
+static void note_stuck(struct removing *r, const uint8_t *is, uint8_t *stuck)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		const struct change *c = &r->changes[i];
+		uint32_t func = c->func & (MOST_FUNCS - 1);
+
+		if (is_stuck(r, c, is[i]))
+			stuck[func] = MAX(stuck[func], c->rank);
+	}
+}
+
+/*
+ * Keep the changes whose jump really stands in this process's text, but for
+ * those that one which is stuck depends on: a hole, or jumps that would lead
+ * into its middle. What else may be wrong is found in the end (judge).
+ */
 static int keep_standing(struct removing *r)
 {
 	auto_free uint8_t *is = malloc(r->n + 1);
+	auto_free uint8_t *stuck = calloc(MOST_FUNCS, sizeof(*stuck));
 	size_t kept = 0;
 
-	if (!is)
+	if (!is || !stuck)
 		return fail(ENOMEM, "look at the text");
 	int err = text_look(&r->target, r->changes, r->n, is);
 	if (err)
 		return err;
-	for (size_t i = 0; i < r->n; i++)
-		if (is[i] == TEXT_FROM && is_original(r, &r->changes[i]))
-			r->changes[kept++] = r->changes[i];
+	note_stuck(r, is, stuck);
+	for (size_t i = 0; i < r->n; i++) {
+		const struct change *c = &r->changes[i];
+
+		if (is[i] == TEXT_FROM && is_original(r, c) &&
+		    c->rank >= stuck[c->func & (MOST_FUNCS - 1)])
+			r->changes[kept++] = *c;
+	}
 	r->n = kept;
 	fail_clear();
 	return 0;

@@ -22,6 +22,7 @@ struct change {
 				 * of a higher one, and restored after them */
 	uint8_t from[CHANGE_MAX], to[CHANGE_MAX];
 	uint32_t slot;		/* of the journal */
+	uint32_t func;		/* whose it is */
 };
 
 enum text_is {
