@@ -68,11 +68,17 @@ static void put_branch(struct output *o, const struct x86_form *f, raddr_t dest)
  * Push the return address that the original call pushes. It is known relative
  * to the PC only, since the module may be loaded anywhere; and pushing through
  * a register must not change a flag.
+ *
+ * A call pushes, and then its word is replaced: so the processor, which predicts
+ * returns by the calls that it has seen, is wrong about this one return only. A
+ * push instead would have it wrong about those of all callers, too. (A call to
+ * what follows it is known to processors as no call.)
  */
 static void put_push_return(struct output *o, raddr_t address)
 {
-	put_bytes(o, 0x50);			/* push %rax */
-	put_bytes(o, 0x50);			/* push %rax */
+	put_bytes(o, 0xe8, 1, 0, 0, 0);		/* call 1f */
+	put_bytes(o, 0xcc);			/* int3 */
+	put_bytes(o, 0x50);			/* 1: push %rax */
 	put_bytes(o, 0x48, 0x8d, 0x05);		/* lea R(%rip),%rax */
 	put_displacement(o, address);
 	put_bytes(o, 0x48, 0x89, 0x44, 0x24, 8); /* mov %rax,8(%rsp) */

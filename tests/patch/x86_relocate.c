@@ -7,7 +7,7 @@
 #define TO 0x501000ull
 /* What puts the original return address on the stack, `lea` displacement in
  * the middle. */
-#define PUSH_RETURN(rel) "50 50 48 8d 05 " rel " 48 89 44 24 08 58 "
+#define PUSH_RETURN(rel) "e8 01 00 00 00 cc 50 48 8d 05 " rel " 48 89 44 24 08 58 "
 
 static const struct { const char *name, *in, *out; } moved[] = {
 	{ "push", "55", "55" },
@@ -41,23 +41,23 @@ static const struct { const char *name, *in, *out; } moved[] = {
 	{ "jecxz", "67 e3 10", "67 e3 02 eb 05 e9 09 00 f0 ff" },
 
 	{ "call_rel32", "e8 fb 0f 00 00",
-	  PUSH_RETURN("fc ff ef ff") "e9 ec 0f f0 ff" },
+	  PUSH_RETURN("f7 ff ef ff") "e9 e7 0f f0 ff" },
 	{ "call_tls", "66 66 48 e8 f8 0f 00 00",
-	  PUSH_RETURN("ff ff ef ff") "e9 ec 0f f0 ff" },
-	{ "call_reg", "ff d0", PUSH_RETURN("f9 ff ef ff") "ff e0" },
-	{ "call_r11", "41 ff d3", PUSH_RETURN("fa ff ef ff") "41 ff e3" },
+	  PUSH_RETURN("fa ff ef ff") "e9 e7 0f f0 ff" },
+	{ "call_reg", "ff d0", PUSH_RETURN("f4 ff ef ff") "ff e0" },
+	{ "call_r11", "41 ff d3", PUSH_RETURN("f5 ff ef ff") "41 ff e3" },
 	{ "call_got", "ff 15 fa 0f 00 00",
-	  PUSH_RETURN("fd ff ef ff") "ff 25 eb 0f f0 ff" },
-	{ "call_mem", "ff 50 18", PUSH_RETURN("fa ff ef ff") "ff 60 18" },
-	{ "call_stack", "ff 14 24", PUSH_RETURN("fa ff ef ff") "ff 64 24 08" },
+	  PUSH_RETURN("f8 ff ef ff") "ff 25 e6 0f f0 ff" },
+	{ "call_mem", "ff 50 18", PUSH_RETURN("f5 ff ef ff") "ff 60 18" },
+	{ "call_stack", "ff 14 24", PUSH_RETURN("f5 ff ef ff") "ff 64 24 08" },
 	{ "call_stack_disp8", "ff 54 24 10",
-	  PUSH_RETURN("fb ff ef ff") "ff 64 24 18" },
+	  PUSH_RETURN("f6 ff ef ff") "ff 64 24 18" },
 	{ "call_stack_disp8_grows", "ff 54 24 78",
-	  PUSH_RETURN("fb ff ef ff") "ff a4 24 80 00 00 00" },
+	  PUSH_RETURN("f6 ff ef ff") "ff a4 24 80 00 00 00" },
 	{ "call_stack_index", "ff 54 c4 10",
-	  PUSH_RETURN("fb ff ef ff") "ff 64 c4 18" },
+	  PUSH_RETURN("f6 ff ef ff") "ff 64 c4 18" },
 	{ "call_r12_is_not_stack", "41 ff 14 24",
-	  PUSH_RETURN("fb ff ef ff") "41 ff 24 24" },
+	  PUSH_RETURN("f6 ff ef ff") "41 ff 24 24" },
 };
 
 static const struct { const char *name, *in; raddr_t to; int err; } refused[] = {
