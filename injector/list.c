@@ -10,22 +10,17 @@
 #include "injector/signals.h"
 
 enum {
-	TACTICS = TACTIC_PUN + 1,
 	WRITE_AT = 1 << 16,	/* bytes that wait: write them */
 };
 
-#define X(id, word, text) + 1
-enum { NREFUSALS = 0 REFUSALS(X) };
-#undef X
-
 /* Exits of a probe by the tactic of their sites. What the compiler has left is
  * for entries: an exit that is near enough to share the jump is just that. */
-static void count_exits(const struct probe *p, size_t by_tactic[TACTICS])
+static void count_exits(const struct probe *p, size_t by_tactic[LIST_TACTICS])
 {
 	for (size_t i = 0; i < p->nsites; i++) {
 		int tactic = p->sites[i].tactic;
 
-		if (tactic < TACTICS)
+		if (tactic < LIST_TACTICS)
 			by_tactic[tactic == TACTIC_SITE ? TACTIC_JUMP : tactic] +=
 				p->sites[i].nexits;
 	}
@@ -41,11 +36,11 @@ static enum tactic entry_tactic(const struct probe *p)
 
 static void print_exits(const struct probe *p, struct output *out)
 {
-	size_t n[TACTICS] = { 0 };
+	size_t n[LIST_TACTICS] = { 0 };
 	const char *comma = "";
 
 	count_exits(p, n);
-	for (int i = 0; i < TACTICS; i++) {
+	for (int i = 0; i < LIST_TACTICS; i++) {
 		if (!n[i])
 			continue;
 		output_printf(out, "%s%zu %s", comma, n[i], tactic_word(i));
@@ -127,16 +122,10 @@ int list_print(const struct selection *sel, struct output *out)
 		}
 	if (!err)
 		err = flush(out);
-	return err > 0 ? 0 : err;
+	return err > 0 ? -EPIPE : err;
 }
 
-struct totals {
-	size_t functions, refused, entry_only, resolvers;
-	size_t entries[TACTICS], exits[TACTICS];
-	size_t refusals[NREFUSALS], entry_onlys[NREFUSALS];
-};
-
-static void count(const struct probe *p, struct totals *t)
+static void count(const struct probe *p, struct list_totals *t)
 {
 	/* Not what its name stands for. */
 	if (p->refusal == REFUSED_IFUNC) {
@@ -158,11 +147,11 @@ static void count(const struct probe *p, struct totals *t)
 }
 
 /* " (3 jump, 1 short)", or nothing. */
-static void print_tactics(FILE *f, const size_t n[TACTICS])
+static void print_tactics(FILE *f, const size_t n[LIST_TACTICS])
 {
 	const char *before = " (";
 
-	for (int i = 0; i < TACTICS; i++)
+	for (int i = 0; i < LIST_TACTICS; i++)
 		if (n[i]) {
 			fprintf(f, "%s%zu %s", before, n[i], tactic_word(i));
 			before = ", ";
@@ -171,11 +160,11 @@ static void print_tactics(FILE *f, const size_t n[TACTICS])
 		fputc(')', f);
 }
 
-static void print_reasons(FILE *f, const size_t n[NREFUSALS])
+static void print_reasons(FILE *f, const size_t n[LIST_REASONS])
 {
 	const char *before = " (";
 
-	for (int i = 0; i < NREFUSALS; i++)
+	for (int i = 0; i < LIST_REASONS; i++)
 		if (n[i]) {
 			fprintf(f, "%s%zu %s", before, n[i], refusal_word(i));
 			before = ", ";
@@ -184,37 +173,40 @@ static void print_reasons(FILE *f, const size_t n[NREFUSALS])
 		fputc(')', f);
 }
 
-static size_t sum(const size_t n[TACTICS])
+static size_t sum(const size_t n[LIST_TACTICS])
 {
 	size_t all = 0;
 
-	for (int i = 0; i < TACTICS; i++)
+	for (int i = 0; i < LIST_TACTICS; i++)
 		all += n[i];
 	return all;
 }
 
-void list_totals(const struct selection *sel)
+void list_count(const struct selection *sel, struct list_totals *t)
 {
-	struct totals t = { 0 };
+	for (size_t i = 0; i < sel->n; i++)
+		for (size_t j = 0; j < sel->v[i].n; j++)
+			count(&sel->v[i].plan->probes[j], t);
+}
+
+void list_say(const char *of, const struct list_totals *t)
+{
 	auto_free char *text = NULL;
 	size_t size;
 	FILE *f = open_memstream(&text, &size);
 
 	if (!f)
 		return;
-	for (size_t i = 0; i < sel->n; i++)
-		for (size_t j = 0; j < sel->v[i].n; j++)
-			count(&sel->v[i].plan->probes[j], &t);
-	fprintf(f, "%zu functions: %zu entries", t.functions, sum(t.entries));
-	print_tactics(f, t.entries);
-	fprintf(f, ", %zu exits", sum(t.exits));
-	print_tactics(f, t.exits);
-	fprintf(f, "; %zu entry-only", t.entry_only);
-	print_reasons(f, t.entry_onlys);
-	fprintf(f, "; %zu refused", t.refused);
-	print_reasons(f, t.refusals);
-	if (t.resolvers)
-		fprintf(f, "; %zu resolvers of indirect functions", t.resolvers);
+	fprintf(f, "%zu functions: %zu entries", t->functions, sum(t->entries));
+	print_tactics(f, t->entries);
+	fprintf(f, ", %zu exits", sum(t->exits));
+	print_tactics(f, t->exits);
+	fprintf(f, "; %zu entry-only", t->entry_only);
+	print_reasons(f, t->entry_onlys);
+	fprintf(f, "; %zu refused", t->refused);
+	print_reasons(f, t->refusals);
+	if (t->resolvers)
+		fprintf(f, "; %zu resolvers of indirect functions", t->resolvers);
 	if (fclose(f) == 0)
-		say("%s", text);
+		say("%s%s%s", of ? of : "", of ? ": " : "", text);
 }

@@ -13,10 +13,23 @@
  * "3 jump, 1 short", "never returns", or "entry-only: REASON"; of a refused
  * function these two columns are "refused" and the reason, of the resolver of
  * an indirect function "ifunc" and "resolver". Names of reasons are
- * those of inject(1). Writes as it goes, and waits for the reader; 0 or -errno.
+ * those of inject(1). Writes as it goes, and waits for the reader; 0 or -errno,
+ * -EPIPE when nobody wants more.
  */
 int list_print(const struct selection *, struct output *);
-/* Totals per tactic and per reason, on standard error. */
-void list_totals(const struct selection *);
+#define X(id, word, text) + 1
+enum { LIST_REASONS = 0 REFUSALS(X), LIST_TACTICS = TACTIC_PUN + 1 };
+#undef X
+
+/* Functions per tactic and per reason; of one file, or of several. */
+struct list_totals {
+	size_t functions, refused, entry_only, resolvers;
+	size_t entries[LIST_TACTICS], exits[LIST_TACTICS];
+	size_t refusals[LIST_REASONS], entry_onlys[LIST_REASONS];
+};
+
+void list_count(const struct selection *, struct list_totals *);
+/* On standard error, behind `of` (the name of a file; NULL: nothing). */
+void list_say(const char *of, const struct list_totals *);
 
 #endif

@@ -265,8 +265,12 @@ static int word(struct options *o, const char *text)
 {
 	uint64_t n;
 
-	if (o->verb == VERB_LIST && !o->file) {
-		o->file = text;
+	if (o->verb == VERB_LIST) {
+		const char **file = vec_push(o->files, o->nfiles, o->files_cap);
+
+		if (!file)
+			return fail(ENOMEM, "list %s", text);
+		*file = text;
 		return 0;
 	}
 	if (find_verb(text) >= 0)
@@ -411,10 +415,10 @@ static int check_trace(const struct options *o)
 
 static int check_list(const struct options *o)
 {
-	if (o->pid && o->file)
-		return fail(0, "list takes a file or -p PID; got both (%s and %d)",
-			    o->file, o->pid);
-	if (!o->pid && !o->file)
+	if (o->pid && o->nfiles)
+		return fail(0, "list takes files or -p PID; got both (%s and %d)",
+			    o->files[0], o->pid);
+	if (!o->pid && !o->nfiles)
 		return fail(0, "nothing to list; give a file, or -p PID");
 	return 0;
 }
@@ -479,5 +483,6 @@ void options_clear(struct options *o)
 {
 	clear_patterns(o->include, o->ninclude);
 	clear_patterns(o->exclude, o->nexclude);
+	free(o->files);
 	*o = (struct options){ 0 };
 }

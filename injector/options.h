@@ -21,7 +21,9 @@ enum verb {
 struct options {
 	enum verb verb;
 	pid_t pid;
-	const char *file;	/* of `list FILE`; exactly one of pid and file */
+	const char **files;	/* of `list FILE...`; either these or a pid. The
+				 * array is owned */
+	size_t nfiles, files_cap;
 	char **command;		/* of `-- COMMAND`, NULL behind its last word;
 				 * exactly one of pid and command */
 	char **environment;	/* for it; set by main */

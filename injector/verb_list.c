@@ -23,11 +23,6 @@ static void compare_with_memory(pid_t pid, struct selection *sel)
 	target_close(&t);
 }
 
-static int open_modules(const struct options *o, struct modules *ret)
-{
-	return o->file ? modules_open_file(o->file, ret) : modules_open_process(o->pid, ret);
-}
-
 static int nothing(struct modules *mods, const struct select_options *so, const char *unread)
 {
 	auto_free char *hint = select_hint(mods, so);
@@ -38,36 +33,120 @@ static int nothing(struct modules *mods, const struct select_options *so, const 
 	return unread[0] ? STATUS_FAILED : STATUS_NOTHING;
 }
 
-int verb_list(const struct options *o)
+/* What one run of the verb has listed so far. */
+struct listing {
+	const struct options *options;
+	struct select_options select;
+	struct output *out;
+	struct list_totals all;
+	size_t listed, foreign;	/* files with matches; that hold no code of ours */
+	int status;		/* the first that is not 0 */
+};
+
+static void keep_status(struct listing *l, int status)
+{
+	if (!l->status)
+		l->status = status;
+}
+
+/* `mods` is one file, called `name`, or a process, and its files: `name` NULL.
+ * 0 or -errno; no match is neither an error nor listed. */
+static int list_modules(struct listing *l, struct modules *mods, const char *name)
+{
+	bool one = l->options->nfiles < 2;
+	struct selection sel = { 0 };
+	int err = select_functions(mods, &l->select, &sel);
+
+	say_progress_end();
+	if (!err && !name && sel.n)
+		compare_with_memory(l->options->pid, &sel);
+	if (!err && !l->out)
+		err = output_open(l->options->output, &l->out);
+	if (!err && sel.nfuncs) {
+		err = list_print(&sel, l->out);
+		list_count(&sel, &l->all);
+		l->listed++;
+		if (!err && !one) {
+			struct list_totals t = { 0 };
+
+			list_count(&sel, &t);
+			list_say(name, &t);
+		}
+	} else if (!err && one) {
+		keep_status(l, nothing(mods, &l->select, sel.unread));
+	}
+	select_clear(&sel);
+	return err;
+}
+
+/* One of several files: what cannot be read is said, and the next one follows.
+ * A directory's scripts are no reason to complain, in any number. */
+static int list_file(struct listing *l, const char *path)
 {
 	struct modules mods = { 0 };
-	struct selection sel = { 0 };
-	struct output *out = NULL;
-	struct select_options so = {
+	int err = modules_open_file(path, &mods);
+
+	if (err == -ENOEXEC && l->options->nfiles > 1) {
+		fail_clear();
+		l->foreign++;
+		return 0;
+	}
+	err = err ? err : list_modules(l, &mods, path);
+	modules_close(&mods);
+	if (err && err != -EPIPE)
+		keep_status(l, verb_failed(err));
+	return err == -EPIPE ? err : 0;
+}
+
+static void list_files(struct listing *l)
+{
+	const struct options *o = l->options;
+
+	for (size_t i = 0; i < o->nfiles && !signals_stop_wanted(); i++)
+		if (list_file(l, o->files[i]))
+			return;
+	if (o->nfiles < 2)
+		return;
+	if (l->foreign)
+		say("passed over as no 64-bit ELF: %zu of %zu files", l->foreign, o->nfiles);
+	if (l->listed)
+		list_say("together", &l->all);
+	else if (!l->status)
+		say("no function matches in any of %zu files", o->nfiles);
+	if (!l->listed)
+		keep_status(l, STATUS_NOTHING);
+}
+
+static void list_process(struct listing *l)
+{
+	struct modules mods = { 0 };
+	int err = modules_open_process(l->options->pid, &mods);
+
+	err = err ? err : list_modules(l, &mods, NULL);
+	modules_close(&mods);
+	if (err && err != -EPIPE)
+		keep_status(l, verb_failed(err));
+}
+
+int verb_list(const struct options *o)
+{
+	struct listing l = { .options = o, .select = {
 		.include = o->include, .ninclude = o->ninclude,
 		.exclude = o->exclude, .nexclude = o->nexclude,
 		.entry_only = o->entry_only, .progress = say_progress,
-	};
-	int status;
+	} };
 
 	say_quiet(o->quiet);
 	int err = signals_begin();
-	err = err ? err : open_modules(o, &mods);
-	err = err ? err : select_functions(&mods, &so, &sel);
-	say_progress_end();
-	if (!err && !o->file && sel.n)
-		compare_with_memory(o->pid, &sel);
-	err = err ? err : output_open(o->output, &out);
-	if (!err && !sel.nfuncs) {
-		status = nothing(&mods, &so, sel.unread);
-	} else {
-		err = err ? err : list_print(&sel, out);
-		status = err && err != -EPIPE ? verb_failed(err) : STATUS_DONE;
-		if (!err)
-			list_totals(&sel);
-	}
-	output_close(out);
-	select_clear(&sel);
-	modules_close(&mods);
-	return status;
+
+	if (err)
+		return verb_failed(err);
+	if (o->nfiles)
+		list_files(&l);
+	else
+		list_process(&l);
+	if (o->nfiles < 2 && l.listed)
+		list_say(NULL, &l.all);
+	output_close(l.out);
+	return l.status;
 }

@@ -99,7 +99,6 @@ static const struct {
 	{ "-p 1 -f x --force", "trace takes no --force" },
 	{ "list", "give a file" },
 	{ "list -p 1 a.out", "both" },
-	{ "list a.out b.out", "left over" },
 	{ "list a.out -d 5", "list takes no -d" },
 	{ "list a.out --json", "list takes no --json" },
 	{ "list a.out -t 1ms", "list takes no -t" },
@@ -152,7 +151,7 @@ static const char *const accepted[] = {
 	"--pid 1 --function x --", "-p 1 -f x -f y -N z", "-p 1 -f x@exe -f y@libc.so*",
 	"-p 1 -f x -qv --no-color --time --json", "-p 1 -f x -n 18446744073709551615",
 	"-p 1 -f x -o out.txt", "-p 1 -f x -o -", "stop -p 1", "stop -p 1 --force -q",
-	"stop -p 1 --max-pause 1s", "list a.out", "list -f x a.out", "list -- -odd-name",
+	"stop -p 1 --max-pause 1s", "list a.out", "list a b", "list -f x a.out", "list -- -odd-name",
 	"list -p 1", "list -p 1 -f x -N y --entry-only -o out", "-p 1 -f x --tid 7",
 	"-f x -- ls", "trace -f x -d 3 -- ls -f -p", "-f x -- -odd-name",
 };
@@ -185,7 +184,11 @@ static void test_values(void)
 	options_clear(&o);
 
 	CHECK(parse("list -- -odd-name", &o) == 0);
-	CHECK(o.verb == VERB_LIST && strcmp(o.file, "-odd-name") == 0);
+	CHECK(o.verb == VERB_LIST && strcmp(o.files[0], "-odd-name") == 0);
+	options_clear(&o);
+
+	CHECK(parse("list -f x a b -- -c", &o) == 0 && o.nfiles == 3);
+	CHECK(strcmp(o.files[1], "b") == 0 && strcmp(o.files[2], "-c") == 0);
 	options_clear(&o);
 
 	CHECK(parse("-f x -q -- ls -l --color", &o) == 0);
