@@ -204,13 +204,13 @@ static void check_pages(const struct islands *islands, const struct gaps *gaps)
 /* --- functions that drop out --- */
 
 static struct change *list_change(struct live *live, const struct module *mod,
-				  const struct patch *p, bool hole)
+				  const struct patch *p, uint8_t rank)
 {
 	struct change *c = vec_push(live->changes, live->nchanges, live->changes_cap);
 
 	if (!c)
 		exit(1);
-	*c = (struct change){ .addr = p->pc + mod->bias, .len = p->len, .hole = hole };
+	*c = (struct change){ .addr = p->pc + mod->bias, .len = p->len, .rank = rank };
 	memcpy(c->to, p->new_, sizeof(c->to));
 	return c;
 }
@@ -230,8 +230,9 @@ static void make_live(const struct module *mod, struct live *ret)
 				exit(1);
 			*ls = (struct live_site){ s->pc + mod->bias, s->window, s, p, mod };
 			if (s->hole.len)
-				list_change(ret, mod, &s->hole, true)->slot = p->id;
-			list_change(ret, mod, &s->jump, s->host)->slot = p->id;
+				list_change(ret, mod, &s->hole, 0)->slot = p->id;
+			list_change(ret, mod, &s->jump,
+				    s->host ? 0 : (uint8_t)(1 + s->level))->slot = p->id;
 		}
 		ret->nprobed += !p->refusal;
 	}
@@ -280,8 +281,8 @@ static void keep_nothing_foreign(const struct module *mod)
 	probes_clear(&live);
 }
 
-/* Holes are written at other times than jumps. */
-static void keep_no_hole(const struct module *mod)
+/* What is written at another time. */
+static void keep_nothing_later(const struct module *mod)
 {
 	static struct slot slots[FUNCS + 2];
 	struct infection inf = { .map.slots = slots };
@@ -289,7 +290,7 @@ static void keep_no_hole(const struct module *mod)
 
 	make_live(mod, &live);
 	for (size_t i = 0; i < live.nchanges; i++)
-		live.changes[i].hole = true;
+		live.changes[i].rank = (uint8_t)i;
 	CHECK(puns_check(&live, &inf) == 0);
 	for (size_t i = 0; i < live.nsites; i++) {
 		const struct site *s = live.sites[i].site;
@@ -365,7 +366,7 @@ static void round_at(const struct target *self, raddr_t bias, struct range space
 	write_all();
 	check_all(&mod, &islands);
 	check_pages(&islands, &gaps);
-	keep_no_hole(&mod);
+	keep_nothing_later(&mod);
 	drop_one(&mod);
 	keep_nothing_foreign(&mod);
 	islands_clear(&islands);
