@@ -28,6 +28,7 @@ files()
 	/usr/lib/x86_64-linux-gnu/libsqlite3.so.0 libsqlite3-0
 	/usr/lib/gcc/x86_64-linux-gnu/*/cc1 cpp
 	/usr/bin/rg ripgrep
+	/usr/lib/x86_64-linux-gnu/librustc_driver-*.so libstd-rust-1.63
 	$build/bench/go/server golang-go
 	/lib/x86_64-linux-musl/libc.so musl
 	END
