@@ -39,7 +39,7 @@ struct growth {
 
 static struct grown_module *find_known(struct grow *g, const struct module *m)
 {
-	for (size_t i = 0; i < g->nknown; i++)
+	for (size_t i = 0; i < g->known_n; i++)
 		if (g->known[i].ino == m->ino && g->known[i].dev == m->dev &&
 		    g->known[i].span.start == m->span.start)
 			return &g->known[i];
@@ -48,7 +48,7 @@ static struct grown_module *find_known(struct grow *g, const struct module *m)
 
 static int add_known(struct grow *g, const struct module *m)
 {
-	struct grown_module *k = vec_push(g->known, g->nknown, g->known_cap);
+	struct grown_module *k = vec_push(g->known, g->known_n, g->known_cap);
 
 	if (!k)
 		return fail(ENOMEM, "list the libraries of %d", g->target->pid);
@@ -58,7 +58,7 @@ static int add_known(struct grow *g, const struct module *m)
 
 static void take_samples(struct grow *g, const struct live *live)
 {
-	for (size_t i = 0; i < g->nknown; i++) {
+	for (size_t i = 0; i < g->known_n; i++) {
 		struct grown_module *k = &g->known[i];
 
 		for (size_t j = 0; j < live->nchanges; j++) {
@@ -91,14 +91,14 @@ static bool forget_reloaded(struct grow *g)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < g->nknown; i++) {
+	for (size_t i = 0; i < g->known_n; i++) {
 		const struct grown_module *k = &g->known[i];
 
 		if (!k->first.len || stands(g, &k->first) || stands(g, &k->last))
 			g->known[kept++] = *k;
 	}
-	bool any = kept < g->nknown;
-	g->nknown = kept;
+	bool any = kept < g->known_n;
+	g->known_n = kept;
 	return any;
 }
 
@@ -169,10 +169,10 @@ static void forget_unmapped(struct grow *g)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < g->nknown; i++)
+	for (size_t i = 0; i < g->known_n; i++)
 		if (g->known[i].mapped)
 			g->known[kept++] = g->known[i];
-	g->nknown = kept;
+	g->known_n = kept;
 }
 
 /* 1 to 3 of the attach. */
@@ -180,7 +180,7 @@ static int plan_new(struct growth *n)
 {
 	struct grow *g = n->grow;
 
-	for (size_t i = 0; i < g->nknown; i++)
+	for (size_t i = 0; i < g->known_n; i++)
 		g->known[i].mapped = false;
 	int err = modules_open_process(g->target->pid, &n->mods);
 	if (err)
@@ -238,25 +238,38 @@ static void merge_names(struct live *all, struct live *fresh)
 	fresh->funcs = before;
 }
 
-static bool is_in(const struct modules *mods, raddr_t addr)
+static struct module *module_at(const struct modules *mods, raddr_t addr)
 {
 	for (size_t i = 0; i < mods->n; i++)
 		if (range_has(mods->v[i].span, addr))
-			return true;
-	return false;
+			return &mods->v[i];
+	return NULL;
 }
 
-/* Where a new library is, what was written before went with another one; what
- * stands all the same is to be removed. */
+/* Does a new library hold there what its file holds? */
+static bool is_replaced(const struct growth *n, const struct change *c)
+{
+	const struct module *m = module_at(&n->mods, c->addr);
+	uint8_t now[CHANGE_MAX];
+	size_t there;
+
+	if (!m || !m->symbols || target_read(n->grow->target, c->addr, now, c->len) < 0)
+		return false;
+	const uint8_t *file = symbols_text(m->symbols, c->addr - m->bias, &there);
+	return file && there >= c->len && memcmp(file, now, c->len) == 0;
+}
+
+/* What was written where a new library is went with the one before. Not so what a
+ * debugger has written over: it may put our jump back. */
 static int merge_changes(struct growth *n)
 {
 	struct live *all = n->grow->live;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < all->nchanges; i++)
-		if (!is_in(&n->mods, all->changes[i].addr) ||
-		    stands(n->grow, &all->changes[i]))
+		if (!is_replaced(n, &all->changes[i]))
 			all->changes[kept++] = all->changes[i];
+	fail_clear();
 	all->nchanges = kept;
 	for (size_t i = 0; i < n->live.nchanges; i++) {
 		struct change *c = vec_push(all->changes, all->nchanges, all->changes_cap);

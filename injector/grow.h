@@ -34,7 +34,7 @@ struct grow {
 	uint64_t seen;		/* what it looked like */
 	uint64_t next;		/* monotonic ns: not before */
 	struct grown_module *known;
-	size_t nknown, known_cap;
+	size_t known_n, known_cap;
 	struct growth *growths;
 	unsigned int ngrowths;
 };
