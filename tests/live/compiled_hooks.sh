@@ -86,6 +86,23 @@ hooked()
 	end_victim
 }
 
+# XRay comes and goes while the probes are in: they stay, and both see all.
+switched()
+{
+	local got
+
+	victim "compiled/$variant-hooked"
+	inject_bg -p "$VICTIM" -f 'hook_*' -o /dev/null -m 4M
+	tell on '^ok' >/dev/null
+	got=$(run)
+	tell off '^ok' >/dev/null
+	inject_end
+	verified
+	[ "$(cut -d' ' -f 2 <<<"$got")" = "$(closing calls)" ] ||
+		die "$variant: hooks saw $got, we $(closing calls) calls"
+	end_victim
+}
+
 # XRay rewrites its sleds under threads that run, probes being in, before
 # they come, and when they go.
 toggled()
@@ -115,7 +132,7 @@ for file in "$VICTIMS"/compiled/*-hooked; do
 	variant=$(basename "$file" -hooked)
 	case $variant in
 	*hooks*) hooked off ;;
-	*xray*) hooked on; toggled ;;
+	*xray*) hooked on; switched; toggled ;;
 	*pg* | *fentry*) need gprof; profiled ;;
 	*) continue ;;
 	esac
