@@ -218,33 +218,6 @@ static struct pick *pick_before(const struct body *b, const struct picks *ks, si
 	return NULL;
 }
 
-/* A window that ends right before an exit that is not to be moved. Nobody may
- * arrive at that other than by falling out of the window. */
-static enum refusal choose_before(struct body *b, size_t exit, struct picks *ks)
-{
-	struct pick *before = pick_before(b, ks, exit);
-	const struct insn *in = &b->steps[exit].insn;
-	struct window w;
-
-	if (!exit || b->steps[exit - 1].ends || b->steps[exit - 1].piece != b->steps[exit].piece ||
-	    b->steps[exit - 1].insn.kind == INSN_CALL ||
-	    b->steps[exit - 1].insn.kind == INSN_CALL_INDIRECT ||
-	    ground_any(b->impl, LAYER_TARGET, in->pc, 1))
-		return REFUSED_EXIT_NO_ROOM;
-	bool near = before && (before->window.last == exit - 1 ||
-		(is_near(b, before, exit - 1) && extend(b, before, exit - 1)));
-	enum refusal why = near ? REFUSED_NONE :
-		find_back(b, exit - 1, exit - 1, b->impl->arch->jump_size, &w);
-
-	if (!why && !near)
-		before = add_pick(b, ks, w);
-	else if (why && before && extend(b, before, exit - 1))
-		why = REFUSED_NONE;
-	if (!why)
-		before->leaves = true;
-	return why;
-}
-
 static bool choose_pun(struct body *b, size_t exit, const struct choice *c,
 		       struct picks *ks)
 {
@@ -256,17 +229,15 @@ static bool choose_pun(struct body *b, size_t exit, const struct choice *c,
 	return true;
 }
 
-/* Have a site that holds this step, an exit or a link. */
-static enum refusal displace(struct body *b, size_t step, const struct choice *c,
-			     struct picks *ks)
+/* Have a site that holds this step. */
+static enum refusal displace_step(struct body *b, size_t step, const struct choice *c,
+				  struct picks *ks)
 {
 	struct pick *before = pick_before(b, ks, step);
 	struct window w;
 
 	if (b->steps[step].pick)	/* is inside one already */
 		return REFUSED_NONE;
-	if (compiled_is_sled(b, step))
-		return b->steps[step].exit ? choose_before(b, step, ks) : REFUSED_UNMOVABLE;
 	if (before && is_near(b, before, step) && extend(b, before, step))
 		return REFUSED_NONE;
 	enum refusal why = find_exit(b, step, b->impl->arch->jump_size, &w);
@@ -276,6 +247,33 @@ static enum refusal displace(struct body *b, size_t step, const struct choice *c
 	else if ((before && extend(b, before, step)) || choose_short(b, step, c, ks))
 		why = REFUSED_NONE;
 	return why;
+}
+
+/* Have a site that ends right before an exit that is not to be moved. Nobody may
+ * arrive at that other than by falling out of the window. */
+static enum refusal displace_before(struct body *b, size_t exit, const struct choice *c,
+				    struct picks *ks)
+{
+	const struct step *last = exit ? &b->steps[exit - 1] : NULL;
+
+	if (!last || last->ends || last->piece != b->steps[exit].piece ||
+	    last->insn.kind == INSN_CALL || last->insn.kind == INSN_CALL_INDIRECT ||
+	    ground_any(b->impl, LAYER_TARGET, b->steps[exit].insn.pc, 1))
+		return REFUSED_EXIT_NO_ROOM;
+	enum refusal why = displace_step(b, exit - 1, c, ks);
+
+	if (!why)
+		ks->v[last->pick - 1].leaves = true;
+	return why;
+}
+
+/* Have a site for an exit, or a link. */
+static enum refusal displace(struct body *b, size_t step, const struct choice *c,
+			     struct picks *ks)
+{
+	if (!compiled_is_sled(b, step))
+		return displace_step(b, step, c, ks);
+	return b->steps[step].exit ? displace_before(b, step, c, ks) : REFUSED_UNMOVABLE;
 }
 
 /*

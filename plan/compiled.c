@@ -21,8 +21,10 @@
 
 #include "plan/impl.h"
 
-/* Sleds are short: 11 bytes, those of custom events some more. */
-enum { SLED_MAX = 64 };
+enum {
+	SLED_MAX = 64,		/* bytes; most have 11, those of events more */
+	SLED_EXIT = 11,		/* a return and its nops; more of these are padding */
+};
 
 static bool is_profiler(const char *raw)
 {
@@ -140,7 +142,7 @@ static raddr_t sled_end(const struct arch *arch, const struct symbols *syms, rad
 		if (end != at && !(in.flags & INSN_NOP))
 			return end;
 		end += in.size;
-	} while (end - at < SLED_MAX);
+	} while (end - at < SLED_EXIT);
 	return end;
 }
 

@@ -196,6 +196,21 @@ static void jump_to_exit_sled(void)
 	CHECK(site_is(probe(), 0, TACTIC_JUMP, 11, 6, 0));
 }
 
+/* Two bytes before it are enough where there is a hole. */
+static void short_jump_before_exit_sled(void)
+{
+	module_begin();
+	func("f", 0); put_entry_sled(); put_middle(); put_rel8(JNE, 65); put(ADD_RSP_40);
+	put(POP_RBX, NOP); put_exit_sled(); func_end();
+	put(NOP5, NOP5);
+	func("g", m.at); put(RET); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(site_is(probe(), 0, TACTIC_SHORT, 65, 2, 0));
+	CHECK(probe()->sites[0].leaves && records_exit(&probe()->sites[0]));
+	CHECK(probe()->sites[0].hole.pc == TEXT + 78);
+}
+
 static void call_before_exit_sled(void)
 {
 	module_begin();
@@ -261,6 +276,7 @@ int main(void)
 	sleds_stay();
 	sleds_behind_landing_pad();
 	jump_to_exit_sled();
+	short_jump_before_exit_sled();
 	call_before_exit_sled();
 	sled_is_no_room();
 	loop_behind_sled();
