@@ -6,8 +6,9 @@
  *  1. A byte that no site writes is given: it is what the file has.
  *  2. So are the first bytes of another site's jump. Those that say where that
  *     one leads are free, as the pun's own are, until a pun has settled them.
- *  3. Downwards: a pun has the fewest prefixes with which its given bytes lead
- *     to some free memory.
+ *  3. Downwards: a pun has a number of prefixes with which its given bytes lead
+ *     to some free memory. Several may do, and those below it see which it is:
+ *     of all ways one is looked for in which the fewest are lost.
  *  4. Upwards: each is led to a place; bytes of the site behind that it needed
  *     are settled with that.
  *  5. A full jump with settled bytes leads to an island, too.
@@ -24,8 +25,12 @@
 
 #include "injector/pages.h"
 
-enum { MARGIN = 1 << 16 };	/* of a jump's reach: the stub is not far from the
+enum {
+	MARGIN = 1 << 16,	/* of a jump's reach: the stub is not far from the
 				 * module, but not in it */
+	CHAIN = 64,		/* sites that are looked at together */
+	STEPS = 4000,		/* in search of a better way for a chain */
+};
 
 /* A site that is to be written. */
 struct spot {
@@ -36,8 +41,9 @@ struct spot {
 	uint16_t given;		/* bytes of its jump that puns below it need */
 	uint8_t bytes[ARCH_JUMP_MAX];
 	raddr_t island;		/* run-time; 0: none */
-	uint8_t prefix;
+	uint8_t prefix, best_prefix;
 	bool lost;		/* there is no place for it */
+	bool best_lost;
 };
 
 struct choosing {
@@ -275,18 +281,75 @@ static bool set_of(const struct choosing *c, size_t i, size_t prefix,
 	return true;
 }
 
-/* 3. */
-static void choose_prefix(struct choosing *c, size_t i)
+/* Spots first .. first + n - 1, in which each pun reaches the next. */
+struct chain {
+	struct choosing *c;
+	size_t first, n;
+	size_t lost;		/* in the best way so far */
+	size_t steps;
+};
+
+static void note_best(struct chain *ch, size_t lost)
 {
+	ch->lost = lost;
+	for (size_t i = ch->first; i < ch->first + ch->n; i++) {
+		struct spot *s = &ch->c->spots[i];
+
+		s->best_prefix = s->prefix;
+		s->best_lost = s->lost;
+	}
+}
+
+/* 3. All ways for the lowest `left` spots, given those above. The first is that
+ * of fewest prefixes. */
+static void explore(struct chain *ch, size_t left, size_t lost)
+{
+	size_t i = ch->first + left - 1;
+	struct spot *s = left ? &ch->c->spots[i] : NULL;
 	struct kept kept[ARCH_JUMP_MAX];
-	struct spot *s = &c->spots[i];
 	struct jump_set set;
 
-	s->lost = true;
-	for (size_t n = 0; n <= c->arch->pun_prefixes && s->lost; n++) {
+	if (lost >= ch->lost || !ch->steps)
+		return;
+	ch->steps--;
+	if (!s)
+		return note_best(ch, lost);
+	if (s->site->tactic != TACTIC_PUN)
+		return explore(ch, left - 1, lost);
+	for (size_t n = 0; n <= ch->c->arch->pun_prefixes; n++) {
 		s->prefix = (uint8_t)n;
-		s->lost = !set_of(c, i, n, kept, &set) || !may_lead(c, s, &set);
+		s->lost = false;
+		if (set_of(ch->c, i, n, kept, &set) && may_lead(ch->c, s, &set))
+			explore(ch, left - 1, lost);
 	}
+	s->lost = true;
+	explore(ch, left - 1, lost + 1);
+}
+
+/* Is what the spot below would keep part of this one? */
+static bool is_reached(const struct choosing *c, size_t i)
+{
+	const struct spot *below = &c->spots[i - 1];
+
+	return below->site->tactic == TACTIC_PUN &&
+		below->pc + below->site->jump.len + below->site->kept > c->spots[i].pc;
+}
+
+/* The chain whose highest spot is `last`; how many spots it has. */
+static size_t choose_prefixes(struct choosing *c, size_t last)
+{
+	struct chain ch = { .c = c, .first = last, .n = 1, .lost = SIZE_MAX, .steps = STEPS };
+
+	while (ch.first && ch.n < CHAIN && is_reached(c, ch.first)) {
+		ch.first--;
+		ch.n++;
+	}
+	explore(&ch, ch.n, 0);
+	for (size_t i = ch.first; i <= last; i++) {
+		c->spots[i].prefix = c->spots[i].best_prefix;
+		c->spots[i].lost = c->spots[i].best_lost;
+	}
+	return ch.n;
 }
 
 /* 4. */
@@ -384,9 +447,8 @@ static size_t give_up(struct choosing *c)
 static size_t search(struct choosing *c)
 {
 	pages_reset(&c->pages);
-	for (size_t i = c->nspots; i-- > 0; )
-		if (c->spots[i].site->tactic == TACTIC_PUN)
-			choose_prefix(c, i);
+	for (size_t i = c->nspots; i > 0; )
+		i -= choose_prefixes(c, i - 1);
 	for (size_t i = 0; i < c->nspots; i++)
 		if (!place_spot(c, i))
 			lose(c, i);

@@ -70,6 +70,8 @@ static bool finds(const struct writes *w, const struct live_site *ls)
 	const struct site *s = ls->site;
 	raddr_t pc = s->pc + ls->module->bias;
 
+	if (!s->island)
+		return false;
 	for (size_t i = s->jump.len; i < (size_t)s->jump.len + s->kept; i++)
 		if (byte_at(w, ls->module, pc, pc + i) != s->jump.new_[i])
 			return false;

@@ -261,7 +261,7 @@ static void drop_one(const struct module *mod)
 	probes_clear(&live);
 }
 
-/* A byte that somebody else has after all. */
+/* A byte that somebody else has after all; an island that was never found. */
 static void keep_nothing_foreign(const struct module *mod)
 {
 	static struct slot slots[FUNCS + 2];
@@ -272,8 +272,10 @@ static void keep_nothing_foreign(const struct module *mod)
 	for (size_t i = 0; i < live.nsites; i++) {
 		struct site *s = (struct site *)live.sites[i].site;
 
-		if (s->tactic == TACTIC_PUN)
+		if (s->tactic == TACTIC_PUN && dice(2))
 			s->jump.new_[s->jump.len + dice(s->kept)] ^= 0x10;
+		else if (s->tactic == TACTIC_PUN)
+			s->island = 0;
 	}
 	CHECK(puns_check(&live, &inf) == 0);
 	for (size_t i = 0; i < live.nsites; i++)

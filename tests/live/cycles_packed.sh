@@ -1,0 +1,18 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# cycles_packed: the same where nearly all jumps are puns, whose islands are
+# mapped by the first cycles and used again by all others.
+# timeout: 300
+# serial: the load of other tests would stretch it
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+# shellcheck source=tests/cycles_lib.sh
+. "$ROOT/tests/cycles_lib.sh"
+
+mappings() { wc -l <"/proc/$VICTIM/maps"; }
+
+victim packed 3
+cycles 20 20 'busy_*' 'pack_*'
+before=$(mappings)
+cycles 60 20 'busy_*' 'pack_*'
+[ "$(mappings)" = "$before" ] || die "$before mappings have become $(mappings)"
