@@ -423,7 +423,7 @@ static void lose(struct choosing *c, size_t i)
 	}
 }
 
-/* Give up every lost site; an entry takes its probe with it. */
+/* Give up every lost site. Entries first: who has none is asked no more. */
 static size_t give_up(struct choosing *c)
 {
 	size_t n = 0;
@@ -431,14 +431,14 @@ static size_t give_up(struct choosing *c)
 	for (size_t i = 0; i < c->nspots; i++) {
 		n += c->spots[i].lost;
 		if (c->spots[i].lost && c->spots[i].site->entry)
-			c->spots[i].probe->refusal = REFUSED_OUT_OF_REACH;
+			plan_give_up(c->spots[i].probe, c->spots[i].site);
 	}
-	/* Moves the sites of its probe, so nothing of them is asked any more. */
+	/* This may move the sites of a probe: then it is done once for each. */
 	for (size_t i = 0; i < c->nspots; i++) {
 		struct probe *p = c->spots[i].probe;
 
-		if (c->spots[i].lost && !p->refusal && !p->entry_only)
-			plan_entry_only(p, REFUSED_EXIT_NO_ROOM);
+		if (c->spots[i].lost && !p->refusal && (p->linked || !p->entry_only))
+			plan_give_up(p, c->spots[i].site);
 	}
 	return n;
 }
@@ -536,10 +536,8 @@ static void check_probe(const struct islands *islands, const struct module *m,
 	for (size_t i = p->nsites; i-- > 0 && !p->refusal; ) {
 		if (!is_missing(islands, island_of(&p->sites[i], m)))
 			continue;
-		if (p->sites[i].entry)
-			p->refusal = REFUSED_OUT_OF_REACH;
-		else
-			return plan_entry_only(p, REFUSED_EXIT_NO_ROOM);
+		plan_give_up(p, &p->sites[i]);
+		return;
 	}
 }
 

@@ -233,8 +233,12 @@ int plan_pun(const struct arch *, const struct site *, size_t prefix,
 bool jump_set_next(const struct jump_set *, raddr_t from, raddr_t *ret);
 bool jump_set_has(const struct jump_set *, raddr_t);
 
-/* Give up the exits of a probe whose entry is probed, before it is placed. */
-void plan_entry_only(struct probe *, enum refusal why);
+/*
+ * Give up a site that cannot be placed, before any of its probe is: the exits go
+ * with one of them, and the whole probe with its entry; or with any site if it is
+ * linked, because then a jump that leads into another window may be lost.
+ */
+void plan_give_up(struct probe *, const struct site *);
 
 /*
  * A PC inside a site's patched bytes: the address of the same instruction in

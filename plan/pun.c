@@ -175,16 +175,24 @@ bool pun_exit(struct body *b, size_t exit, struct range space, struct window *re
 	return w.size && leads(b, ret, space);
 }
 
-void plan_entry_only(struct probe *p, enum refusal why)
+static void keep_entry(struct probe *p)
 {
 	struct site *s = p->sites;
 
 	*s = p->sites[p->nsites - 1];
 	p->nsites = 1;
-	p->entry_only = why;
+	p->entry_only = REFUSED_EXIT_NO_ROOM;
 	for (size_t i = 0; i < s->ninsns; i++)
 		s->insns[i].exit = false;
 	s->leaves = false;
 	s->nexits = 0;
 	s->stub = 0;
+}
+
+void plan_give_up(struct probe *p, const struct site *s)
+{
+	if (s->entry || p->linked)
+		p->refusal = REFUSED_OUT_OF_REACH;
+	else
+		keep_entry(p);
 }

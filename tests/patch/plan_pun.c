@@ -284,21 +284,49 @@ static void placed(void)
 	CHECK(!plan_forward(s, s->pc, &err) && !err);
 }
 
+/* An entry of five bytes, and an exit of two. */
+static struct probe *plan_two_sites(void)
+{
+	module_begin();
+	func("f", 0); put(MOV_EAX_1); put_rel8(JE, 14); put_call(32); put(XOR_EAX);
+	put(POP_RBX, RET); func_end();
+	func("g", 16); put_middle(); put(RET); func_end();
+	plan_puns("f", NULL);
+	CHECK(probe()->nsites == 2 && !probe()->sites[0].entry && probe()->sites[1].entry);
+	return &m.plan->probes[0];
+}
+
 static void exits_are_given_up(void)
 {
-	begin_packed();
-	plan_puns("f", NULL);
-	struct probe *p = &m.plan->probes[0];
+	struct probe *p = plan_two_sites();
 	uint8_t code[256];
 
-	p->sites[0].stub = TEXT;
-	p->sites[0].leaves = true;
-	plan_entry_only(p, REFUSED_EXIT_NO_ROOM);
+	p->sites[1].stub = TEXT;
+	p->sites[1].leaves = p->sites[1].insns[0].exit = true;
+	plan_give_up(p, &p->sites[0]);
 	CHECK(p->nsites == 1 && p->sites[0].entry && !p->sites[0].nexits);
 	CHECK(entry_only(REFUSED_EXIT_NO_ROOM) && !p->sites[0].stub);
 	p->sites[0].stub = TEXT + 0x90000;
 	CHECK(!plan_place(m.arch, p, &p->sites[0], m.text, &routines, code, 256));
-	CHECK(p->sites[0].stub_size == 17 + 3);	/* one recording call */
+	CHECK(p->sites[0].stub_size == 17 + 5 + 5);	/* one recording call */
+}
+
+static void entry_is_given_up(void)
+{
+	struct probe *p = plan_two_sites();
+
+	plan_give_up(p, &p->sites[1]);
+	CHECK(refused(REFUSED_OUT_OF_REACH));
+}
+
+/* An exit's site may hold a jump into the entry's window. */
+static void linked_is_given_up_whole(void)
+{
+	struct probe *p = plan_two_sites();
+
+	p->linked = true;
+	plan_give_up(p, &p->sites[0]);
+	CHECK(refused(REFUSED_OUT_OF_REACH));
 }
 
 int main(void)
@@ -323,6 +351,8 @@ int main(void)
 	unsure_with_a_hole();
 	placed();
 	exits_are_given_up();
+	entry_is_given_up();
+	linked_is_given_up_whole();
 	module_end();
 	return failures != 0;
 }

@@ -136,7 +136,7 @@ static void check_kept(const struct site *s)
 			(!c->jump || c->jump->pc / PAGE == s->pc / PAGE);
 
 		/* written together with the pun, or not at all */
-		CHECK(!c->jump || (!c->hole && one_page));
+		CHECK(!c->jump || (!c->hole && one_page && c->jump->level == s->level));
 	}
 }
 
