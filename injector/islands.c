@@ -15,8 +15,8 @@
  *
  * What then has no place is given up, and the search begins anew.
  *
- * Bytes of two sites depend on each other only if they lie in one page, which
- * is written in one go; and holes are written at another time than jumps.
+ * Bytes of two sites depend on each other only if they lie in one page and are
+ * of one level, so that they are written in one go; holes never are.
  */
 #include "injector/islands.h"
 
@@ -32,6 +32,12 @@ enum {
 	STEPS = 4000,		/* in search of a better way for a chain */
 };
 
+/* How a site is written. */
+struct way {
+	uint8_t prefix, level;	/* as in struct site */
+	bool lost;		/* not at all: there is no place for it */
+};
+
 /* A site that is to be written. */
 struct spot {
 	raddr_t pc;		/* run-time */
@@ -41,9 +47,7 @@ struct spot {
 	uint16_t given;		/* bytes of its jump that puns below it need */
 	uint8_t bytes[ARCH_JUMP_MAX];
 	raddr_t island;		/* run-time; 0: none */
-	uint8_t prefix, best_prefix;
-	bool lost;		/* there is no place for it */
-	bool best_lost;
+	struct way way, best;
 };
 
 struct choosing {
@@ -74,7 +78,8 @@ static int add_spot(struct choosing *c, const struct module *m, struct probe *p,
 
 	if (!spot)
 		return fail(ENOMEM, "look for islands");
-	*spot = (struct spot){ .pc = s->pc + m->bias, .site = s, .probe = p, .module = m };
+	*spot = (struct spot){ .pc = s->pc + m->bias, .site = s, .probe = p, .module = m,
+				.way.level = s->level };
 	if (!s->hole.len)
 		return 0;
 	struct range *hole = vec_push(c->holes, c->nholes, c->holes_cap);
@@ -137,7 +142,7 @@ static bool in_hole(const struct choosing *c, raddr_t a)
 static struct spot *writer_of(const struct choosing *c, size_t i, raddr_t a)
 {
 	for (i++; i < c->nspots && c->spots[i].pc <= a; i++)
-		if (!c->spots[i].lost && a < c->spots[i].pc + c->spots[i].site->jump.len)
+		if (!c->spots[i].way.lost && a < c->spots[i].pc + c->spots[i].site->jump.len)
 			return &c->spots[i];
 	return NULL;
 }
@@ -147,6 +152,7 @@ struct kept {
 	bool given;
 	uint8_t value;
 	struct spot *free;	/* whose jump may still choose it */
+	const struct spot *writer;	/* whose jump it is of; NULL: the file's */
 };
 
 /* 2. */
@@ -160,9 +166,9 @@ static void byte_of_jump(const struct choosing *c, struct spot *w, size_t off,
 	if (s->tactic == TACTIC_SHORT)
 		c->arch->jump_short(s->pc, s->hole.pc, jump);
 	else
-		c->arch->pun(s->pc, w->prefix, s->pc, jump);
+		c->arch->pun(s->pc, w->way.prefix, s->pc, jump);
 	ret->value = jump[off];
-	if (s->tactic == TACTIC_SHORT || off < (size_t)w->prefix + c->arch->jump_fixed)
+	if (s->tactic == TACTIC_SHORT || off < (size_t)w->way.prefix + c->arch->jump_fixed)
 		return;
 	ret->given = w->given >> off & 1;
 	ret->value = w->bytes[off];
@@ -181,10 +187,10 @@ static bool byte_behind(const struct choosing *c, size_t i, raddr_t a, struct ke
 	if (in_hole(c, a))
 		return false;
 	if (w) {
-		if (w->site->host || w->site->level != s->site->level ||
-		    a / PAGE != s->pc / PAGE || w->pc / PAGE != s->pc / PAGE)
+		if (w->site->host || a / PAGE != s->pc / PAGE || w->pc / PAGE != s->pc / PAGE)
 			return false;
 		byte_of_jump(c, w, a - w->pc, ret);
+		ret->writer = w;
 		return true;
 	}
 	const uint8_t *file = symbols_text(s->module->symbols, a - s->module->bias, &left);
@@ -226,19 +232,38 @@ static bool find_place(struct choosing *c, struct spot *s, const struct jump_set
 	return true;
 }
 
+/*
+ * A pun is written with the jumps that it keeps bytes of, so it has their level;
+ * it may have a higher one than it needs if no jump into another window is in
+ * what it displaces.
+ */
+static bool join_level(struct spot *s, const struct spot *w, const struct spot *before)
+{
+	if (before)
+		return w->way.level == before->way.level;
+	if (w->way.level < s->site->level || (w->way.level > s->site->level && s->probe->linked))
+		return false;
+	s->way.level = w->way.level;
+	return true;
+}
+
 /* The bytes of a jump of `size` at spot `i` that are given. */
 static bool look_behind(const struct choosing *c, size_t i, size_t size,
 			uint8_t bytes[ARCH_JUMP_MAX], uint16_t *given,
 			struct kept kept[ARCH_JUMP_MAX])
 {
-	const struct spot *s = &c->spots[i];
+	struct spot *s = &c->spots[i];
 	size_t room = s->site->jump.len;
+	const struct spot *before = NULL;
 
 	memcpy(bytes, s->bytes, ARCH_JUMP_MAX);
 	*given = s->given;
+	s->way.level = s->site->level;
 	for (size_t k = room; k < size; k++) {
-		if (!byte_behind(c, i, s->pc + k, &kept[k]))
+		if (!byte_behind(c, i, s->pc + k, &kept[k]) ||
+		    (kept[k].writer && !join_level(s, kept[k].writer, before)))
 			return false;
+		before = kept[k].writer ? kept[k].writer : before;
 		bytes[k] = kept[k].value;
 		*given |= (uint16_t)(kept[k].given << k);
 	}
@@ -251,7 +276,7 @@ static void settle(const struct choosing *c, const struct spot *s, size_t size,
 {
 	uint8_t jump[ARCH_JUMP_MAX];
 
-	if (c->arch->pun(s->pc, s->prefix, s->island, jump) != (int)size)
+	if (c->arch->pun(s->pc, s->way.prefix, s->island, jump) != (int)size)
 		return;
 	for (size_t k = s->site->jump.len; k < size; k++) {
 		struct spot *w = kept[k].free;
@@ -295,8 +320,7 @@ static void note_best(struct chain *ch, size_t lost)
 	for (size_t i = ch->first; i < ch->first + ch->n; i++) {
 		struct spot *s = &ch->c->spots[i];
 
-		s->best_prefix = s->prefix;
-		s->best_lost = s->lost;
+		s->best = s->way;
 	}
 }
 
@@ -317,12 +341,12 @@ static void explore(struct chain *ch, size_t left, size_t lost)
 	if (s->site->tactic != TACTIC_PUN)
 		return explore(ch, left - 1, lost);
 	for (size_t n = 0; n <= ch->c->arch->pun_prefixes; n++) {
-		s->prefix = (uint8_t)n;
-		s->lost = false;
+		s->way.prefix = (uint8_t)n;
+		s->way.lost = false;
 		if (set_of(ch->c, i, n, kept, &set) && may_lead(ch->c, s, &set))
 			explore(ch, left - 1, lost);
 	}
-	s->lost = true;
+	s->way.lost = true;
 	explore(ch, left - 1, lost + 1);
 }
 
@@ -346,8 +370,7 @@ static size_t choose_prefixes(struct choosing *c, size_t last)
 	}
 	explore(&ch, ch.n, 0);
 	for (size_t i = ch.first; i <= last; i++) {
-		c->spots[i].prefix = c->spots[i].best_prefix;
-		c->spots[i].lost = c->spots[i].best_lost;
+		c->spots[i].way = c->spots[i].best;
 	}
 	return ch.n;
 }
@@ -359,9 +382,9 @@ static bool place_pun(struct choosing *c, size_t i)
 	struct spot *s = &c->spots[i];
 	struct jump_set set;
 
-	if (!set_of(c, i, s->prefix, kept, &set) || !find_place(c, s, &set))
+	if (!set_of(c, i, s->way.prefix, kept, &set) || !find_place(c, s, &set))
 		return false;
-	settle(c, s, s->prefix + (size_t)c->arch->jump_size, kept);
+	settle(c, s, s->way.prefix + (size_t)c->arch->jump_size, kept);
 	return true;
 }
 
@@ -396,7 +419,7 @@ static bool place_spot(struct choosing *c, size_t i)
 {
 	struct spot *s = &c->spots[i];
 
-	switch (s->lost ? TACTIC_NONE : s->site->tactic) {
+	switch (s->way.lost ? TACTIC_NONE : s->site->tactic) {
 	case TACTIC_SITE:
 	case TACTIC_JUMP:
 		return place_jump(c, s);
@@ -413,13 +436,13 @@ static void lose(struct choosing *c, size_t i)
 {
 	struct spot *s = &c->spots[i];
 
-	s->lost = !s->given;
+	s->way.lost = !s->given;
 	for (size_t j = i; s->given && j-- > 0 && s->pc - c->spots[j].pc < ARCH_JUMP_MAX; ) {
 		struct spot *below = &c->spots[j];
 
-		if (below->site->tactic == TACTIC_PUN && !below->lost &&
-		    below->pc + below->prefix + c->arch->jump_size > s->pc)
-			below->lost = true;
+		if (below->site->tactic == TACTIC_PUN && !below->way.lost &&
+		    below->pc + below->way.prefix + c->arch->jump_size > s->pc)
+			below->way.lost = true;
 	}
 }
 
@@ -429,15 +452,15 @@ static size_t give_up(struct choosing *c)
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->nspots; i++) {
-		n += c->spots[i].lost;
-		if (c->spots[i].lost && c->spots[i].site->entry)
+		n += c->spots[i].way.lost;
+		if (c->spots[i].way.lost && c->spots[i].site->entry)
 			plan_give_up(c->spots[i].probe, c->spots[i].site);
 	}
 	/* This may move the sites of a probe: then it is done once for each. */
 	for (size_t i = 0; i < c->nspots; i++) {
 		struct probe *p = c->spots[i].probe;
 
-		if (c->spots[i].lost && !p->refusal && (p->linked || !p->entry_only))
+		if (c->spots[i].way.lost && !p->refusal && (p->linked || !p->entry_only))
 			plan_give_up(p, c->spots[i].site);
 	}
 	return n;
@@ -464,9 +487,10 @@ static void take_over(const struct choosing *c, struct spot *s)
 	site->island = s->island - s->module->bias;
 	if (site->tactic != TACTIC_PUN)
 		return;
-	size_t size = s->prefix + (size_t)c->arch->jump_size;
+	size_t size = s->way.prefix + (size_t)c->arch->jump_size;
 
-	site->prefix = s->prefix;
+	site->prefix = s->way.prefix;
+	site->level = s->way.level;
 	site->jump.len = (uint8_t)MIN((size_t)site->jump.len, size);
 	site->kept = (uint8_t)(size - site->jump.len);
 }

@@ -188,6 +188,26 @@ static void check_all(const struct module *mod, const struct islands *islands)
 	}
 }
 
+/* What holds a jump into another window is written before that. */
+static uint8_t levels[FUNCS + 1][16];
+
+static void note_levels(void)
+{
+	for (size_t i = 0; i < m.plan->nprobes; i++)
+		for (size_t k = 0; k < m.plan->probes[i].nsites && k < 16; k++)
+			levels[i][k] = m.plan->probes[i].sites[k].level;
+}
+
+static void check_levels(void)
+{
+	for (size_t i = 0; i < m.plan->nprobes; i++) {
+		const struct probe *p = &m.plan->probes[i];
+
+		for (size_t k = 0; !p->refusal && p->linked && k < p->nsites && k < 16; k++)
+			CHECK(levels[i][k] == p->sites[k].level);
+	}
+}
+
 /* Pages are free, and nobody's to grow into. */
 static void check_pages(const struct islands *islands, const struct gaps *gaps)
 {
@@ -364,7 +384,9 @@ static void round_at(const struct target *self, raddr_t bias, struct range space
 	struct selection sel = { .v = &one, .n = 1 };
 
 	CHECK(gaps_find(self->pid, &gaps) == 0);
+	note_levels();
 	CHECK(islands_choose(self, &sel, &islands) == 0);
+	check_levels();
 	write_all();
 	check_all(&mod, &islands);
 	check_pages(&islands, &gaps);
