@@ -172,14 +172,16 @@ static void note_stuck(struct removing *r, const uint8_t *is, uint8_t *stuck)
 static int keep_standing(struct removing *r)
 {
 	auto_free uint8_t *is = malloc(r->n + 1);
-	auto_free uint8_t *stuck = calloc(MOST_FUNCS, sizeof(*stuck));
 	size_t kept = 0;
 
-	if (!is || !stuck)
+	if (!is)
 		return fail(ENOMEM, "look at the text");
 	int err = text_look(&r->target, r->changes, r->n, is);
 	if (err)
 		return err;
+	auto_free uint8_t *stuck = calloc(MOST_FUNCS, sizeof(*stuck));
+	if (!stuck)
+		return fail(ENOMEM, "look at the text");
 	note_stuck(r, is, stuck);
 	for (size_t i = 0; i < r->n; i++) {
 		const struct change *c = &r->changes[i];
