@@ -90,6 +90,8 @@ static void print_probe(const struct selected *s, size_t i, struct output *out)
 		      say_clean(s->module->base, base, sizeof(base)), s->names[i]);
 	if (p->refusal == REFUSED_IFUNC) {
 		output_printf(out, "ifunc\tresolver");
+	} else if (p->refusal == REFUSED_FRAGMENT) {
+		output_printf(out, "fragment\tnot a function");
 	} else if (p->refusal != REFUSED_NONE) {
 		output_printf(out, "refused\t%s", refusal_word(p->refusal));
 	} else if (p->entry_only != REFUSED_NONE) {
@@ -130,6 +132,10 @@ static void count(const struct probe *p, struct list_totals *t)
 	/* Not what its name stands for. */
 	if (p->refusal == REFUSED_IFUNC) {
 		t->resolvers++;
+		return;
+	}
+	if (p->refusal == REFUSED_FRAGMENT) {
+		t->fragments++;
 		return;
 	}
 	t->functions++;
@@ -207,6 +213,8 @@ void list_say(const char *of, const struct list_totals *t)
 	print_reasons(f, t->refusals);
 	if (t->resolvers)
 		fprintf(f, "; %zu resolvers of indirect functions", t->resolvers);
+	if (t->fragments)
+		fprintf(f, "; %zu pieces of other functions", t->fragments);
 	if (fclose(f) == 0)
 		say("%s%s%s", of ? of : "", of ? ": " : "", text);
 }

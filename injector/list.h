@@ -23,7 +23,7 @@ enum { LIST_REASONS = 0 REFUSALS(X), LIST_TACTICS = TACTIC_PUN + 1 };
 
 /* Functions per tactic and per reason; of one file, or of several. */
 struct list_totals {
-	size_t functions, refused, entry_only, resolvers;
+	size_t functions, refused, entry_only, resolvers, fragments;
 	size_t entries[LIST_TACTICS], exits[LIST_TACTICS];
 	size_t refusals[LIST_REASONS], entry_onlys[LIST_REASONS];
 };

@@ -81,7 +81,7 @@ static int adopt(struct body *b, raddr_t a)
 {
 	const struct func *f = symbols_func_at(b->impl->symbols, a);
 
-	if (!f || !(f->flags & FUNC_FRAGMENT) || f->parent >= 0)
+	if (!f || !ground_is_fragment(b->impl, f) || f->parent >= 0)
 		return 0;
 	return add_piece(b, f->range);
 }
@@ -246,7 +246,7 @@ static void judge_leaving(struct body *b, struct step *s)
 
 	if (!symbols_text(b->impl->symbols, dest, &left))
 		body_doubt(b, REFUSED_UNREADABLE);
-	else if (f && (f->range.start != dest || f->flags & FUNC_FRAGMENT))
+	else if (f && (f->range.start != dest || ground_is_fragment(b->impl, f)))
 		body_doubt(b, REFUSED_SHARED_BODY);
 	else	/* a function's start, or a stub of the linkage table */
 		s->exit = true;

@@ -15,6 +15,8 @@
 
 #include "plan/impl.h"
 
+enum { PIECE_ALIGN = 16 };
+
 static const struct ground *ground_at(const struct plan_impl *p, raddr_t a)
 {
 	for (size_t i = 0; i < p->ngrounds; i++)
@@ -42,6 +44,12 @@ static void set_fixed(const struct ground *g, uint64_t at)
 {
 	bit_set(g->bits[LAYER_TARGET], at);
 	bit_set(g->bits[LAYER_FIXED], at);
+}
+
+static void set_called(const struct ground *g, uint64_t at)
+{
+	set_fixed(g, at);
+	bit_set(g->bits[LAYER_CALLED], at);
 }
 
 /* How many of the `n` bytes at `a` have the bit; bytes outside have none. */
@@ -147,6 +155,8 @@ static int note_branch(struct sweep *s, const struct insn *in)
 	uint64_t at = in->dest - g->text->range.start;
 
 	bit_set(g->bits[LAYER_TARGET], at);
+	if (in->kind == INSN_CALL)
+		bit_set(g->bits[LAYER_CALLED], at);
 	if (s->func && is_link(s, in))
 		return 0;
 	/* Code that belongs to no function we know may enter where it likes:
@@ -161,7 +171,8 @@ static int note_branch(struct sweep *s, const struct insn *in)
 
 	if (!e)
 		return -ENOMEM;
-	*e = (struct edge){ .from = in->pc, .to = in->dest };
+	*e = (struct edge){ .from = in->pc, .to = in->dest,
+			    .branch = in->kind == INSN_BRANCH };
 	return 0;
 }
 
@@ -172,9 +183,9 @@ static void note_addresses(struct sweep *s, const struct insn *in)
 	struct range t = s->ground->text->range;
 
 	if (in->flags & INSN_LANDING)
-		set_fixed(s->ground, in->pc - t.start);
+		set_called(s->ground, in->pc - t.start);
 	if (in->flags & INSN_PCREL && range_has(t, in->ref))
-		set_fixed(s->ground, in->ref - t.start);
+		set_called(s->ground, in->ref - t.start);
 }
 
 /*
@@ -339,6 +350,71 @@ static int lay_out(struct plan_impl *p)
 	return 0;
 }
 
+/*
+ * The unlikely half of a function, where only an unwind entry tells of it, looks
+ * like a function if it begins outside of any frame. But such halves are packed,
+ * while functions are aligned, all but unlikely ones.
+ */
+static bool may_be_piece(const struct func *f)
+{
+	return f->source == FUNC_EH_FRAME && !(f->flags & FUNC_FRAGMENT) &&
+	       f->range.start % PIECE_ALIGN;
+}
+
+bool ground_is_fragment(const struct plan_impl *p, const struct func *f)
+{
+	return f->flags & FUNC_FRAGMENT || !ground_any(p, LAYER_START, f->range.start, 1);
+}
+
+/* By index of functions: it jumps into the middle of another. */
+static void note_leading_back(const struct plan_impl *p, bool *leads)
+{
+	const struct symbols *syms = p->symbols;
+
+	for (size_t i = 0; i < p->nedges; i++) {
+		const struct func *f = symbols_func_at(syms, p->edges[i].from);
+		const struct func *to = symbols_func_at(syms, p->edges[i].to);
+
+		if (f && to && to->range.start != p->edges[i].to)
+			leads[f - syms->funcs] = true;
+	}
+}
+
+static bool is_branched_to(const struct plan_impl *p, raddr_t a)
+{
+	for (size_t i = ground_edge(p, a); i < p->nedges && p->edges[i].to == a; i++)
+		if (p->edges[i].branch)
+			return true;
+	return false;
+}
+
+/* Nobody calls a piece or takes its address; a conditional branch leads there,
+ * or it leads back into the middle of a function. The others are functions. */
+static int settle_pieces(struct plan_impl *p)
+{
+	const struct symbols *syms = p->symbols;
+	auto_free bool *leads = calloc(syms->nfuncs + 1, sizeof(*leads));
+	size_t kept = 0;
+
+	if (!leads)
+		return fail(ENOMEM, "plan %s", syms->base);
+	note_leading_back(p, leads);
+	for (size_t i = 0; i < syms->nfuncs; i++) {
+		raddr_t start = syms->funcs[i].range.start;
+
+		if (may_be_piece(&syms->funcs[i]) &&
+		    (ground_any(p, LAYER_CALLED, start, 1) ||
+		     (!leads[i] && !is_branched_to(p, start))))
+			ground_set(p, LAYER_START, start, 1);
+	}
+	/* A jump to a function's start is a call. */
+	for (size_t i = 0; i < p->nedges; i++)
+		if (!ground_any(p, LAYER_START, p->edges[i].to, 1))
+			p->edges[kept++] = p->edges[i];
+	p->nedges = kept;
+	return 0;
+}
+
 static void ground_fix(struct plan_impl *p, raddr_t a)
 {
 	const struct ground *g = ground_at(p, a);
@@ -358,9 +434,11 @@ int ground_make(struct plan_impl *p)
 		const struct func *f = &syms->funcs[i];
 
 		ground_fix(p, f->range.start);
-		if (!(f->flags & FUNC_FRAGMENT))
+		if (!(f->flags & FUNC_FRAGMENT) && !may_be_piece(f))
 			ground_set(p, LAYER_START, f->range.start, 1);
 	}
+	for (size_t i = 0; i < syms->npointers; i++)
+		ground_set(p, LAYER_CALLED, syms->pointers[i], 1);
 	for (size_t i = 0; i < syms->npointers; i++)
 		ground_fix(p, syms->pointers[i]);
 	for (size_t i = 0; i < p->ngrounds; i++) {
@@ -372,7 +450,7 @@ int ground_make(struct plan_impl *p)
 		revive_all(&p->grounds[i]);
 	if (p->nedges)
 		qsort(p->edges, p->nedges, sizeof(*p->edges), by_to);
-	return 0;
+	return settle_pieces(p);
 }
 
 void ground_free(struct plan_impl *p)

@@ -21,6 +21,7 @@ enum layer {
 	LAYER_FIXED,	/* and not only by jumps of one function to itself, or
 			 * by edges: who arrives cannot be led elsewhere */
 	LAYER_START,	/* the first byte of a function that is no fragment */
+	LAYER_CALLED,	/* a call leads here, or the address is taken */
 	LAYER_DEAD,	/* padding that control cannot reach */
 	LAYER_TAKEN,	/* belongs to a site of this plan, or to an older one */
 	LAYERS
@@ -35,6 +36,7 @@ struct ground {
  * another, or anywhere into a fragment. */
 struct edge {
 	raddr_t from, to;
+	bool branch;		/* conditional */
 };
 
 struct plan_impl {
@@ -58,6 +60,8 @@ void ground_set(struct plan_impl *, enum layer, raddr_t, size_t n);
 void ground_clear(struct plan_impl *, enum layer, raddr_t, size_t n);
 /* One more place where control may arrive: padding behind it is not dead. */
 void ground_add_target(struct plan_impl *, raddr_t);
+/* Is it a piece of another function, as its symbol says, or how it is entered? */
+bool ground_is_fragment(const struct plan_impl *, const struct func *);
 /* The first edge to `to` or beyond: an index in edges. */
 size_t ground_edge(const struct plan_impl *, raddr_t to);
 

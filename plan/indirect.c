@@ -48,7 +48,7 @@ static bool take_entry(struct body *b, raddr_t a)
 		inside = a >= b->pieces[i].start && a <= b->pieces[i].end;
 	if (!inside) {
 		f = symbols_func_at(b->impl->symbols, a);
-		if (!f || !(f->flags & FUNC_FRAGMENT) || f->parent >= 0)
+		if (!f || !ground_is_fragment(b->impl, f) || f->parent >= 0)
 			return false;
 		body_doubt(b, REFUSED_JUMP_TABLE);
 	}

@@ -111,8 +111,8 @@ static int plan_probe(struct plan_impl *p, const struct choice *c,
 {
 	struct body body;
 
-	if (probe->func->flags & FUNC_FRAGMENT) {
-		probe->refusal = REFUSED_SHARED_BODY;
+	if (ground_is_fragment(p, probe->func)) {
+		probe->refusal = REFUSED_FRAGMENT;
 		return 0;
 	}
 	int err = body_make(p, probe->func, &body);

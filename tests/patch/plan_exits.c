@@ -169,7 +169,7 @@ static void fragment_itself_is_refused(void)
 	func("f", 0); put(MOV_EAX_1, TEST_EDI); put_je(0x80); put(RET); func_end();
 	func("f.cold", 0x80); put(MOV_EAX_1, ADD_RSP_40, RET); func_end();
 	module_plan("f.cold");
-	CHECK(refused(REFUSED_SHARED_BODY));
+	CHECK(refused(REFUSED_FRAGMENT));
 }
 
 static void near_exit_joins(void)
@@ -235,6 +235,66 @@ static void nameless_fragment_of_two(void)
 	CHECK(m.plan->probes[1].entry_only == REFUSED_SHARED_BODY);
 }
 
+/* Known by its unwind entry alone, and outside of any frame like a function.
+ * What calls, names or jumps to it else? */
+enum half { HALF, HALF_LEADS_BACK, HALF_JUMPED_TO, HALF_CALLED, HALF_TAKEN, HALF_ALIGNED };
+
+static void unlikely_half(enum half how)
+{
+	size_t at = how == HALF_ALIGNED ? 0x80 : 0x83;
+	bool jumps = how == HALF_LEADS_BACK || how == HALF_JUMPED_TO;
+
+	module_begin();
+	func("f", 0); put(MOV_EAX_1, TEST_EDI);
+	if (jumps) {
+		put_rel8(JE, 14); put_jmp(at);
+	} else {
+		put_je(at);
+	}
+	put_middle(); put(ADD_RSP_40, RET); func_end();
+	fragment(at); func_cfa(48); put(MOV_EAX_1);
+	if (how == HALF_LEADS_BACK)
+		put_jmp(14);
+	else
+		put(ADD_RSP_40, RET);
+	func_end();
+	func("g", 0x100); put(MOV_EAX_1);
+	if (how == HALF_CALLED)
+		put_call(at);
+	if (how == HALF_TAKEN)
+		put_lea(at + TEXT - RODATA);
+	put_middle(); put(RET); func_end();
+	module_plan(how == HALF_ALIGNED ? "fn_10080" : "fn_10083");
+}
+
+static void halves_of_functions(void)
+{
+	unlikely_half(HALF);
+	CHECK(refused(REFUSED_FRAGMENT));
+	unlikely_half(HALF_LEADS_BACK);
+	CHECK(refused(REFUSED_FRAGMENT));
+	unlikely_half(HALF_JUMPED_TO);
+	CHECK(entry_only(REFUSED_NONE));
+	unlikely_half(HALF_CALLED);
+	CHECK(entry_only(REFUSED_NONE));
+	unlikely_half(HALF_TAKEN);
+	CHECK(entry_only(REFUSED_NONE));
+	unlikely_half(HALF_ALIGNED);
+	CHECK(entry_only(REFUSED_NONE));
+}
+
+/* Its exits are its parent's. */
+static void exit_in_unlikely_half(void)
+{
+	module_begin();
+	func("f", 0); put(MOV_EAX_1, TEST_EDI); put_je(0x83); put_middle();
+	put(ADD_RSP_40, RET); func_end();
+	fragment(0x83); func_cfa(48); put(MOV_EAX_1, ADD_RSP_40, RET); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE) && probe()->nexits == 2);
+	CHECK(site_is(probe(), 1, TACTIC_JUMP, 0x88, 5, 0));
+}
+
 int main(void)
 {
 	ret_with_padding();
@@ -258,6 +318,8 @@ int main(void)
 	calls_its_own_middle();
 	nameless_fragment();
 	nameless_fragment_of_two();
+	halves_of_functions();
+	exit_in_unlikely_half();
 	module_end();
 	return failures != 0;
 }
