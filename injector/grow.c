@@ -346,6 +346,30 @@ static void growth_free(struct growth *n)
 	free(n);
 }
 
+/* When the list changes next, they are looked at again. */
+static void forget(struct growth *n)
+{
+	struct grow *g = n->grow;
+
+	for (size_t i = 0; i < n->mods.n; i++) {
+		struct grown_module *k = find_known(g, &n->mods.v[i]);
+
+		if (k)
+			*k = g->known[--g->known_n];
+	}
+}
+
+/* It came, and went again while we looked. */
+static bool was_unloaded(const struct growth *n)
+{
+	uint8_t byte;
+
+	for (size_t i = 0; i < n->sel.n; i++)
+		if (target_read(n->grow->target, n->sel.v[i].module->maps[0].start, &byte, 1) < 0)
+			return true;
+	return false;
+}
+
 static void report(struct growth *n, int err)
 {
 	struct grow *g = n->grow;
@@ -361,9 +385,11 @@ static void report(struct growth *n, int err)
 		return;
 	}
 	disown(n);
-	/* It has ended, or is to be left: not worth a word. */
-	if (err != -ESRCH && err != -EINTR)
-		say_hint("a library that was loaded later is not probed: %s", fail_text());
+	forget(n);
+	/* The process has ended, or is to be left: not worth a word. */
+	auto_free char *cause = strdup(fail_text());
+	if (err != -ESRCH && err != -EINTR && !was_unloaded(n))
+		say_hint("a library that was loaded later is not probed: %s", cause ? cause : "");
 }
 
 /* Every growth keeps files open, and a table of names. */
