@@ -135,7 +135,10 @@ static void say_refusals(const struct trace *t)
 				say_hint("refused %s: %s", s->names[j], refusal_text(p->refusal));
 		}
 	}
-	if (all > REFUSALS_SHOWN)
+	if (all > REFUSALS_SHOWN && t->opt->command)
+		say_hint("and %zu more refused; inject list FILE shows those of a file",
+			 all - REFUSALS_SHOWN);
+	else if (all > REFUSALS_SHOWN)
 		say_hint("and %zu more refused; inject list -p %d shows all",
 			 all - REFUSALS_SHOWN, t->pid);
 }
