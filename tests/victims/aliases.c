@@ -28,7 +28,7 @@ PROBED uint64_t choice_left(uint64_t x)
 	return x + 12;
 }
 
-static uint64_t (*choose(void))(uint64_t)
+__attribute__((used)) static uint64_t (*choose(void))(uint64_t)
 {
 	__builtin_cpu_init();
 	return __builtin_cpu_supports("sse2") ? choice_taken : choice_left;
