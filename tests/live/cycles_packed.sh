@@ -12,7 +12,7 @@
 mappings() { wc -l <"/proc/$VICTIM/maps"; }
 
 victim packed 3
-cycles 20 20 'busy_*' 'pack_*'
+cycles 10 20 'busy_*' 'pack_*'
 before=$(mappings)
-cycles 60 20 'busy_*' 'pack_*'
+cycles 40 20 'busy_*' 'pack_*'
 [ "$(mappings)" = "$before" ] || die "$before mappings have become $(mappings)"
