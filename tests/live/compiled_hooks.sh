@@ -3,7 +3,7 @@
 # compiled_hooks: what a program has its compiler arrange goes on while it is
 # traced: gmon.out has the same calls, its hooks are called as often, and XRay
 # patches and unpatches its sleds as threads run through them.
-# timeout: 120
+# timeout: 400
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -113,7 +113,7 @@ toggled()
 	tell "toggle 1" '^ok' >/dev/null
 	before=$(text)
 	inject_bg -p "$VICTIM" -f 'hook_*' -o /dev/null
-	tell "toggle 40" '^ok' 60 >/dev/null
+	tell "toggle 10" '^ok' 60 >/dev/null
 	tell on '^ok' >/dev/null
 	inject_end
 	verified
