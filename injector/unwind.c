@@ -61,28 +61,24 @@ static int read_word(unw_addr_space_t space, unw_word_t addr, unw_word_t *word, 
 static int walk(unw_cursor_t *c, int (*each)(void *ctx, const struct unwind_frame *),
 		void *ctx)
 {
-	unw_word_t pc, sp;
+	bool signal = false;
 
 	for (int i = 0; i < MOST_FRAMES; i++) {
+		struct unwind_frame f = { 0 };
+		unw_word_t pc, sp;
+
 		if (unw_get_reg(c, UNW_REG_IP, &pc) < 0 || unw_get_reg(c, UNW_REG_SP, &sp) < 0)
 			return 0;
-		struct unwind_frame f = { pc, sp, false };
+		/* Some versions of libunwind say "signal frame" of the kernel's
+		 * frame, others once they have stepped over it. */
+		f = (struct unwind_frame){ pc, sp, signal || unw_is_signal_frame(c) > 0 };
+		signal = f.signal && !signal;
 		int err = pc ? each(ctx, &f) : 0;
 		if (err)
 			return err;
-		/* libunwind says of the frame that interrupted code belongs to
-		 * "signal frame" when it is about to step over it. */
-		bool signal = unw_is_signal_frame(c) > 0;
 		int more = unw_step(c);
 		if (more <= 0)
 			return more == 0 || !pc;
-		if (signal && unw_get_reg(c, UNW_REG_IP, &pc) == 0 &&
-		    unw_get_reg(c, UNW_REG_SP, &sp) == 0) {
-			f = (struct unwind_frame){ pc, sp, true };
-			err = each(ctx, &f);
-			if (err)
-				return err;
-		}
 	}
 	return 0;
 }
