@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "injector/park.h"
+#include "injector/strays.h"
 #include "injector/surgery.h"
 
 enum {
@@ -12,14 +13,21 @@ enum {
 	PARK_ATTEMPTS = 10,		/* after which a function is given up */
 };
 
-static int forward(void *ctx, raddr_t pc, raddr_t *to)
+struct parking {
+	const struct target *target;
+	const struct infection *inf;
+	const struct live *live;
+	raddr_t *pc;		/* that is in the way */
+};
+
+static int forward(void *ctx, raddr_t pc, raddr_t sp, raddr_t *to)
 {
-	const struct live *live = ctx;
-	const struct live_site *ls = probes_site_at(live, pc);
+	const struct parking *p = ctx;
+	const struct live_site *ls = probes_site_at(p->live, pc);
 	int err = 0;
 
 	if (!ls)
-		return 0;
+		return strays_check(p->target, p->inf, p->live, pc, sp, p->pc);
 	raddr_t at = plan_forward(ls->site, pc - ls->module->bias, &err);
 	if (err)
 		return fail(EBUSY, "a thread stands inside an instruction of %s",
@@ -49,10 +57,12 @@ static int attempt(struct target *t, struct infection *inf, struct live *live,
 		   const struct sigframes *frames, const struct commit_options *opt,
 		   raddr_t *pc)
 {
+	struct parking p = { t, inf, live, pc };
+
 	*pc = 0;
 	surgery_hurry(true);
 	int err = target_stop(t, opt->max_pause);			/* 6 */
-	err = err ? err : park(t, frames, forward, live, pc);		/* 7 */
+	err = err ? err : park(t, frames, forward, &p, pc);		/* 7 */
 	err = err ? err : write_jumps(t, inf, live, t->stopped_at + opt->max_pause); /* 8 */
 	target_release(t);						/* 9 */
 	surgery_hurry(false);
@@ -64,10 +74,9 @@ static bool give_up(struct live *live, struct infection *inf, raddr_t pc)
 {
 	const struct live_site *ls = probes_site_at(live, pc);
 
-	if (!ls)
-		return false;
-	probes_drop(live, inf, ls->probe, REFUSED_BUSY);
-	return live->nchanges > 0;
+	if (ls)
+		probes_drop(live, inf, ls->probe, REFUSED_BUSY);
+	return ls != NULL;
 }
 
 static struct probe *probe_by_id(const struct live *live, uint32_t id)
@@ -122,6 +131,8 @@ static int attempts(struct target *t, struct infection *inf, struct live *live,
 		if (err == -EBUSY && pc && ++stuck >= PARK_ATTEMPTS && give_up(live, inf, pc))
 			stuck = 0;
 		else if (err != -EAGAIN && err != -EBUSY)
+			return err;
+		if (!live->nchanges)
 			return err;
 		target_settle(t, (uint64_t)REST * (unsigned int)(i + 1));
 	}

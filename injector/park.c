@@ -19,7 +19,7 @@ static int park_frame(void *ctx, const struct sigframe *f)
 	raddr_t to = 0;
 
 	*p->pc = f->pc;
-	int err = p->forward(p->ctx, f->pc, &to);
+	int err = p->forward(p->ctx, f->pc, f->sp, &to);
 	if (!err && !to)
 		return 0;
 	int live = sigframe_is_live(p->target, p->thread, f);
@@ -55,7 +55,7 @@ static int park_thread(struct parking *p, const struct sigframes *frames)
 	if (err)
 		return err;
 	*p->pc = regs_pc(&th->regs);
-	err = p->forward(p->ctx, *p->pc, &to);
+	err = p->forward(p->ctx, *p->pc, regs_sp(&th->regs), &to);
 	if (!err && to)
 		err = move(p, to);
 	return err ? err : sigframes_search(p->target, frames, th, park_frame, p);

@@ -197,7 +197,7 @@ static int keep_standing(struct removing *r)
 
 /* A PC at a hole goes to the stub, where the jump that stands there leads; at
  * the start of a window it may stay, and inside one it cannot be. */
-static int out_of_hole(void *ctx, raddr_t pc, raddr_t *to)
+static int out_of_hole(void *ctx, raddr_t pc, raddr_t sp, raddr_t *to)
 {
 	const struct removing *r = ctx;
 	struct insn in;
