@@ -11,8 +11,7 @@ victim sleeper 1000
 status 0 "$INJECT" -p "$VICTIM" -f 'sleeper_*' -d 0.5 --max-pause 5s
 traced sleeper_
 removed
-echo quit >&9
-rm victim.in
+victim_quit
 
 victim spin_threads 40
 status 0 "$INJECT" -p "$VICTIM" -f 'spin_*' -n 20000 --max-pause 2s

@@ -8,8 +8,7 @@ victim stripped 2
 status 0 "$INJECT" -p "$VICTIM" -f 'spin_*' -d 0.3
 traced spin_leaf
 removed
-echo quit >&9
-rm victim.in
+victim_quit
 
 victim nameless 2
 "$INJECT" list -p "$VICTIM" -f 'fn_*' >list.out

@@ -18,8 +18,7 @@ status 0 "$INJECT" stop -p "$VICTIM"
 unharmed
 status 0 "$INJECT" -p "$VICTIM" -f 'spin_*' -d 0.2
 removed
-echo quit >&9
-rm victim.in
+victim_quit
 
 victim forker
 inject_bg -p "$VICTIM" -f 'fork_*' -o /dev/null
