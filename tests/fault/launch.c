@@ -70,12 +70,13 @@ static const char *judge(const struct failing_run *r, bool killed, bool ended,
 	return r->number < 0 && !whole ? "not one call failed, and it has not run" : NULL;
 }
 
-static bool take(long n, bool do_kill, char **command)
+static bool take(long n, long stride, bool do_kill, char **command)
 {
 	static const int in_turn[] = { ENOMEM, EPERM, EIO, EINTR, EAGAIN };
 	struct failing_want want = { .n = n, .do_kill = do_kill, .alone = true,
 		.text = "/dev/null",	/* of -o: main has begun */
-		.err = in_turn[n % 5], .seconds = PATIENCE };
+		/* By the point: a stride of five would meet but one. */
+		.err = in_turn[n / stride % 5], .seconds = PATIENCE };
 	char printed[256] = "", said[1024] = "";
 	struct failing_run r;
 	int out[2], errors[2];
@@ -115,7 +116,8 @@ int main(int argc, char **argv)
 		(char *)"exit", (char *)"7", NULL };
 	setenv("COMMAND_REPORTS", "1", 1);
 	for (long n = (stride + 1) / 2; unreached < UNREACHED && harm < MOST_HARM; n += stride)
-		unreached = take(n, strcmp(argv[1], "kill") == 0, command) ? 0 : unreached + 1;
+		unreached = take(n, stride, strcmp(argv[1], "kill") == 0, command) ?
+			0 : unreached + 1;
 	printf("%ld points, %ld did harm\n", points, harm);
 	return harm != 0;
 }

@@ -409,12 +409,13 @@ static void prepare(void)
 		leave_probes();
 }
 
+/* By the point, not by the call: a stride that is a multiple would meet but one. */
 static int errno_of(long n)
 {
 	static const int in_turn[] = { ENOMEM, EPERM, EIO, EINTR, EAGAIN };
 
 	return sweep.err ? sweep.err :
-		in_turn[(size_t)n % (sizeof(in_turn) / sizeof(*in_turn))];
+		in_turn[(size_t)(n / sweep.stride) % (sizeof(in_turn) / sizeof(*in_turn))];
 }
 
 static void take(struct point *p, long n)

@@ -10,5 +10,5 @@
 . "$ROOT/tests/fault_lib.sh"
 
 need_root
-sweep 1 fail fresh single
-sweep 1 fail again single
+sweep 3 fail fresh single
+sweep 3 fail again single

@@ -9,5 +9,5 @@
 . "$ROOT/tests/fault_lib.sh"
 
 need_root
-sweep 3 kill fresh single
-sweep 3 kill again single
+sweep 4 kill fresh single
+sweep 4 kill again single
