@@ -9,6 +9,7 @@
 #include "injector/procfs.h"
 #include "injector/say.h"
 #include "injector/surgery.h"
+#include "injector/verify.h"
 
 enum {
 	MOST_MODULES = 4096,	/* the list is the target's: it may be endless */
@@ -84,8 +85,8 @@ static bool stands(const struct grow *g, const struct change *c)
 
 /*
  * Unloaded since the last look, and itself or another one loaded at the same place:
- * the list says nothing of it, but its jumps do not stand any more. (Of a single
- * one a debugger might have taken the place.)
+ * the list says nothing of it, but its jumps do not stand any more, and nobody has
+ * written to its code. (Somebody has where a stop was forced, or a debugger is.)
  */
 static bool forget_reloaded(struct grow *g)
 {
@@ -94,7 +95,8 @@ static bool forget_reloaded(struct grow *g)
 	for (size_t i = 0; i < g->known_n; i++) {
 		const struct grown_module *k = &g->known[i];
 
-		if (!k->first.len || stands(g, &k->first) || stands(g, &k->last))
+		if (!k->first.len || stands(g, &k->first) || stands(g, &k->last) ||
+		    verify_is_copy(g->target, k->first.addr))
 			g->known[kept++] = *k;
 	}
 	bool any = kept < g->known_n;

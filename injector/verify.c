@@ -38,6 +38,20 @@ static bool is_private(uint64_t entry)
 	return entry & (present | swapped) && !(entry & of_file);
 }
 
+bool verify_is_copy(const struct target *t, raddr_t at)
+{
+	char path[80], dir[64];
+	uint64_t entry;
+
+	procfs_dir(t->pid, dir, sizeof(dir));
+	snprintf(path, sizeof(path), "%s/pagemap", dir);
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	off_t where = (off_t)(at / PAGE * sizeof(entry));
+
+	return fd < 0 || pread(fd, &entry, sizeof(entry), where) != sizeof(entry) ||
+		is_private(entry);
+}
+
 static bool read_entries(const struct verifying *v, raddr_t at, size_t n, uint64_t *ret)
 {
 	size_t size = n * sizeof(*ret);

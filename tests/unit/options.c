@@ -151,7 +151,8 @@ static const char *const accepted[] = {
 	"--pid 1 --function x --", "-p 1 -f x -f y -N z", "-p 1 -f x@exe -f y@libc.so*",
 	"-p 1 -f x -qv --no-color --time --json", "-p 1 -f x -n 18446744073709551615",
 	"-p 1 -f x -o out.txt", "-p 1 -f x -o -", "stop -p 1", "stop -p 1 --force -q",
-	"stop -p 1 --max-pause 1s", "list a.out", "list a b", "list -f x a.out", "list -- -odd-name",
+	"stop -p 1 --max-pause 1s", "list a.out", "list a b", "list -f x a.out",
+	"list -- -odd-name",
 	"list -p 1", "list -p 1 -f x -N y --entry-only -o out", "-p 1 -f x --tid 7",
 	"-f x -- ls", "trace -f x -d 3 -- ls -f -p", "-f x -- -odd-name",
 };
