@@ -10,13 +10,13 @@ enum { BUCKETS = 1024 };	/* a power of 2 */
 
 struct frame {
 	uint32_t func;
+	int32_t tid;		/* of its begin */
 	uint64_t begin;
 };
 
 struct stack_frames {
 	struct stack_frames *next;
 	uint32_t thread, stack;
-	int32_t tid;
 	struct frame *v;
 	size_t n, cap;
 	size_t nopened;		/* v[0, nopened) are opened */
@@ -92,7 +92,6 @@ static struct stack_frames *find(struct frames *f, const struct event *e)
 		return NULL;
 	s->thread = e->thread;
 	s->stack = e->stack;
-	s->tid = e->tid;
 	s->next = *head;
 	*head = s;
 	return f->last = s;
@@ -117,6 +116,11 @@ bool frames_full(const struct frames *f)
 	return f->options.calls && f->shown >= f->options.calls;
 }
 
+static bool is_wanted(const struct frames *f, int32_t tid)
+{
+	return !f->options.tid || tid == f->options.tid;
+}
+
 static bool is_deep(const struct frames *f, size_t depth)
 {
 	return f->options.depth && depth >= f->options.depth;
@@ -133,7 +137,7 @@ static struct call call_at(const struct frames *f, const struct stack_frames *s,
 {
 	return (struct call){
 		.func = &f->funcs[s->v[i].func],
-		.tid = s->tid,
+		.tid = s->v[i].tid,
 		.depth = (uint32_t)i,
 		.begin = s->v[i].begin,
 		.opened = i < s->nopened,
@@ -160,7 +164,7 @@ static void end(struct frames *f, const struct call *c)
 
 static bool is_shown(const struct frames *f, const struct call *c)
 {
-	return !frames_full(f) && !is_deep(f, c->depth) &&
+	return !frames_full(f) && is_wanted(f, c->tid) && !is_deep(f, c->depth) &&
 	       is_long(f, c->end - c->begin);
 }
 
@@ -184,12 +188,13 @@ static int entry(struct frames *f, struct stack_frames *s, const struct event *e
 {
 	struct frame *frame;
 
-	if (!f->options.min_ns && !is_deep(f, s->n))
+	if (!f->options.min_ns && is_wanted(f, e->tid) && !is_deep(f, s->n))
 		open_outer(f, s, s->n);
 	frame = vec_push(s->v, s->n, s->cap);
 	if (!frame)
 		return -ENOMEM;
 	frame->func = e->func;
+	frame->tid = e->tid;
 	frame->begin = e->tsc;
 	return 0;
 }
@@ -204,7 +209,7 @@ static void moment(struct frames *f, struct stack_frames *s, const struct event 
 		.how = (uint8_t)how,
 	};
 
-	if (is_deep(f, s->n) || frames_full(f))
+	if (!is_wanted(f, e->tid) || is_deep(f, s->n) || frames_full(f))
 		return;
 	/* One that began before has lasted since the start at least; of an
 	 * entry alone nobody knows. */
@@ -239,7 +244,8 @@ int frames_event(void *ctx, const struct event *e)
 	struct frames *f = ctx;
 	struct stack_frames *s;
 
-	if (f->options.tid && e->tid != f->options.tid)
+	/* What another thread does on a fiber may end a call of this one. */
+	if (!is_wanted(f, e->tid) && (e->thread != NO_THREAD || e->kind == EVENT_LOST))
 		return 0;
 	if (e->kind == EVENT_LOST) {
 		f->sink.lost(f->sink.ctx, e->tid, e->tsc, e->lost);
@@ -257,7 +263,7 @@ static void open_old(struct frames *f, struct stack_frames *s, uint64_t now)
 {
 	size_t n = s->nopened;
 
-	while (n < s->n && now > s->v[n].begin &&
+	while (n < s->n && is_wanted(f, s->v[n].tid) && now > s->v[n].begin &&
 	       reader_ns(f->reader, now - s->v[n].begin) >=
 	       MAX(LONG_NS, f->options.min_ns))
 		n++;

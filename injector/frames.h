@@ -28,7 +28,7 @@ enum call_end {
 
 struct call {
 	const struct reader_func *func;
-	int32_t tid;
+	int32_t tid;		/* of its begin: a fiber may end it in another */
 	uint32_t depth;		/* 0: nothing probed was open around it */
 	uint64_t begin, end;	/* ticks; begin 0 if BEFORE */
 	uint8_t how;		/* enum call_end; of sink->end only */

@@ -113,6 +113,8 @@ void reader_free(struct reader *r)
 			free(l->stacks[j].funcs);
 		free(l->stacks);
 	}
+	for (size_t i = 0; i < MAX_FIBERS; i++)
+		free(r->fibers[i].funcs);
 	free(r->lanes);
 	free(r->places);
 	free(r->heap);

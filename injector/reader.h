@@ -39,13 +39,17 @@ enum event_kind {
  * open: that call began before the probes did.
  */
 
+#define NO_THREAD UINT32_MAX
+
 struct event {
 	uint64_t tsc;
 	uint64_t lost;
 	uint32_t func;		/* index in the reader_func table */
 	int32_t tid;		/* host's view */
 	uint32_t thread;	/* a number of the reader's own, unique in the
-				 * session also when tids are reused */
+				 * session also when tids are reused; NO_THREAD
+				 * of what happens on a fiber's stack, where one
+				 * thread ends what another has begun */
 	uint32_t stack;		/* the stack within the thread */
 	uint8_t kind;		/* enum event_kind */
 	bool unpaired;		/* EXIT only */

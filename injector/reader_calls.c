@@ -11,41 +11,50 @@
 
 #include <errno.h>
 
-static struct open_calls *current(struct lane *l)
+static struct open_calls *current(struct reader *r, struct lane *l)
 {
-	return &l->stacks[l->current];
+	return l->fiber ? &r->fibers[l->fiber % MAX_FIBERS] : &l->stacks[l->current];
+}
+
+static struct event event_of(const struct reader *r, const struct lane *l,
+			     enum event_kind kind, uint32_t func)
+{
+	return (struct event){
+		.tsc = l->last, .func = func, .tid = l->tid, .kind = (uint8_t)kind,
+		.thread = l->fiber ? NO_THREAD : l->thread,
+		.stack = l->fiber ? r->fibers[l->fiber % MAX_FIBERS].number :
+			 l->nstacks ? l->stacks[l->current].number : 0,
+	};
+}
+
+static void deliver(struct reader *r, const struct event *e)
+{
+	if (r->err)
+		return;
+	r->delivered++;
+	r->err = r->each(r->ctx, e);
 }
 
 void calls_deliver(struct reader *r, struct lane *l, enum event_kind kind,
 		   uint32_t func, uint64_t lost)
 {
-	struct event e = {
-		.tsc = l->last,
-		.lost = lost,
-		.func = func,
-		.tid = l->tid,
-		.thread = l->thread,
-		.stack = l->nstacks ? current(l)->number : 0,
-		.kind = (uint8_t)kind,
-	};
+	struct event e = event_of(r, l, kind, func);
 
-	if (r->err)
-		return;
-	r->delivered++;
-	r->err = r->each(r->ctx, &e);
+	e.lost = lost;
+	deliver(r, &e);
 }
 
 /* End the innermost call. */
 static void pop(struct reader *r, struct lane *l, enum event_kind kind)
 {
-	struct open_calls *s = current(l);
+	struct open_calls *s = current(r, l);
 
 	calls_deliver(r, l, kind, s->funcs[--s->n], 0);
 }
 
 void calls_entry(struct reader *r, struct lane *l, uint32_t func)
 {
-	struct open_calls *s = current(l);
+	struct open_calls *s = current(r, l);
 	uint32_t *slot = s->n < MAX_OPEN ? vec_push(s->funcs, s->n, s->cap) : NULL;
 
 	if (!slot) {
@@ -58,15 +67,10 @@ void calls_entry(struct reader *r, struct lane *l, uint32_t func)
 
 static void unpaired_exit(struct reader *r, struct lane *l, uint32_t func)
 {
-	struct event e = {
-		.tsc = l->last, .func = func, .tid = l->tid, .thread = l->thread,
-		.stack = current(l)->number, .kind = EVENT_EXIT, .unpaired = true,
-	};
+	struct event e = event_of(r, l, EVENT_EXIT, func);
 
-	if (r->err)
-		return;
-	r->delivered++;
-	r->err = r->each(r->ctx, &e);
+	e.unpaired = true;
+	deliver(r, &e);
 }
 
 /*
@@ -76,7 +80,7 @@ static void unpaired_exit(struct reader *r, struct lane *l, uint32_t func)
  */
 void calls_exit(struct reader *r, struct lane *l, uint32_t func)
 {
-	struct open_calls *s = current(l);
+	struct open_calls *s = current(r, l);
 
 	while (s->n && s->funcs[s->n - 1] != func)
 		pop(r, l, EVENT_EXIT_LOST);
@@ -89,7 +93,7 @@ void calls_exit(struct reader *r, struct lane *l, uint32_t func)
 void calls_remain(struct reader *r, struct lane *l, uint64_t n,
 		  enum event_kind kind)
 {
-	while (current(l)->n > n)
+	while (current(r, l)->n > n)
 		pop(r, l, kind);
 }
 
@@ -97,8 +101,8 @@ static void end_current(struct reader *r, struct lane *l, enum event_kind kind)
 {
 	calls_remain(r, l, 0, kind);
 	calls_deliver(r, l, EVENT_STACK_END, 0, 0);
-	free(current(l)->funcs);
-	*current(l) = (struct open_calls){ 0 };
+	free(current(r, l)->funcs);
+	*current(r, l) = (struct open_calls){ 0 };
 }
 
 static size_t least_used(const struct lane *l)
@@ -121,10 +125,26 @@ static bool find(struct lane *l, uint32_t number)
 	return false;
 }
 
+/* Its calls are where its place is. Another fiber has had that, if its number is
+ * not there (any more): one with calls that have been open for long. */
+static void begin_fiber(struct reader *r, struct lane *l)
+{
+	if (current(r, l)->number == l->fiber)
+		return;
+	if (current(r, l)->number)
+		end_current(r, l, EVENT_EXIT_LOST);
+	current(r, l)->number = l->fiber;
+}
+
 /* A thread that changes stacks without end (fibers) costs MAX_STACKS of them. */
 void calls_stack(struct reader *r, struct lane *l, uint32_t number)
 {
 	l->switches++;
+	l->fiber = number & STACK_SHARED ? number : 0;
+	if (l->fiber) {
+		begin_fiber(r, l);
+		return;
+	}
 	if (!find(l, number)) {
 		size_t n = l->nstacks;
 
@@ -138,13 +158,23 @@ void calls_stack(struct reader *r, struct lane *l, uint32_t number)
 			r->err = -ENOMEM;
 			return;
 		}
-		current(l)->number = number;
+		current(r, l)->number = number;
 	}
-	current(l)->used = l->switches;
+	current(r, l)->used = l->switches;
+}
+
+void calls_resume(struct reader *r, struct lane *l)
+{
+	if (l->fiber)
+		begin_fiber(r, l);
+	else if (!l->nstacks)
+		calls_stack(r, l, 0);
 }
 
 void calls_end(struct reader *r, struct lane *l)
 {
+	/* A fiber goes on elsewhere, or waits. */
+	l->fiber = 0;
 	for (l->current = 0; l->current < l->nstacks; l->current++)
 		end_current(r, l, EVENT_UNWOUND);
 	free(l->stacks);

@@ -11,6 +11,7 @@ enum {
 	MAX_RINGS = 1 << 16,
 	MAX_OPEN = 1 << 20,	/* calls open on one stack */
 	MAX_STACKS = 64,	/* of one thread; the least used one is forgotten */
+	MAX_FIBERS = 4096,	/* of the process; the oldest ones are forgotten */
 	HOLE_PASSES = 3,	/* how long a word may be reserved and unwritten */
 };
 
@@ -54,6 +55,8 @@ struct lane {
 	uint64_t told_lost, reported;
 	struct open_calls *stacks;
 	size_t nstacks, stacks_cap, current;
+	uint32_t fiber;		/* the number of the current one, if that is
+				 * STACK_SHARED; else 0 */
 	uint64_t switches;
 };
 
@@ -72,6 +75,7 @@ struct reader {
 	size_t nheap;
 	struct clock clock;
 	uint32_t next_thread;
+	struct open_calls fibers[MAX_FIBERS];	/* by number % MAX_FIBERS */
 	struct reader_stats stats;	/* without what lanes and session count */
 	uint64_t base_entries, base_exits;	/* of the session's own counters */
 	uint64_t looked;	/* monotonic ns of the last look at the threads */
@@ -116,6 +120,8 @@ void calls_exit(struct reader *, struct lane *, uint32_t func);
  * recorded, as we do. */
 void calls_remain(struct reader *, struct lane *, uint64_t n, enum event_kind kind);
 void calls_stack(struct reader *, struct lane *, uint32_t number);
+/* The current stack is as it was left, or there was none yet: the first one. */
+void calls_resume(struct reader *, struct lane *);
 /* The thread is gone, and its stacks with it. */
 void calls_end(struct reader *, struct lane *);
 

@@ -348,8 +348,7 @@ void lane_take(struct reader *r, struct lane *l)
 		take_begin(r, l);
 		return;
 	}
-	if (!l->nstacks)
-		calls_stack(r, l, 0);
+	calls_resume(r, l);
 	if (r->err)
 		return;
 	take_word(r, l);

@@ -21,7 +21,7 @@
 #ifndef PAYLOAD_ABI_H
 #define PAYLOAD_ABI_H
 
-#define ABI_VERSION 2
+#define ABI_VERSION 3
 
 /* Offsets that assembly uses; asserted below. */
 #define THREAD_CUR 0
@@ -78,11 +78,19 @@
 			 * entries were recorded and still had room in the
 			 * payload's table */
 #define EXT_STACK 2	/* the thread goes on on another stack. One body word:
-			 * the stack's number within its thread */
+			 * the stack's number within its thread or, with
+			 * STACK_SHARED, in the process */
 #define EXT_MARK 3	/* an entry of an entry-only function: no exit will
 			 * come. One body word: the function */
 #define EXT_LOST 4	/* one body word: entries and exits dropped before here
 			 * and not yet told */
+
+/* A stack's number with this bit is that of a fiber, which any thread may run:
+ * whoever runs it has its open calls. STACK_FIBERS is where numbers begin anew. */
+#define STACK_SHARED 0x80000000u
+#define STACK_FIBERS 0x7fffffffu
+/* In a thread's table: free, or another thread runs it now. */
+#define STACK_TAKEN 0xffffffffu
 
 #ifndef __ASSEMBLER__
 
@@ -279,7 +287,7 @@ struct stack {
 	uint64_t top;		/* while it is not the current one, and as it
 				 * was when it became that: like thread.top */
 	uint64_t used;		/* counts switches, for eviction; 0: free */
-	uint32_t number;	/* EXT_STACK's */
+	uint32_t number;	/* EXT_STACK's, or STACK_TAKEN */
 	uint32_t opened;	/* 1: bounds are a guess, and may grow */
 };
 

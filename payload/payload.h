@@ -81,12 +81,15 @@ void ring_lose(struct thread *, enum what);
 
 /* Forget all stacks; their numbers are not used again. */
 void stacks_reset(struct thread *);
-/* Make the stack of `sp` the current one. */
-void stacks_follow(struct session *, struct thread *, uint64_t sp);
+/* Make the stack of `sp` the current one; of a fiber that another thread has
+ * run, with the calls that are open on it. */
+void stacks_follow(struct session *, struct thread *, uint64_t sp, enum what);
 /* Do `a` and `b` lie on one stack, as far as known? */
 bool stacks_same(struct session *, struct thread *, uint64_t a, uint64_t b);
 /* Is `sp` on the signal stack, and is that not the current one? */
 bool stacks_left_for_signal(struct thread *, uint64_t sp);
+/* At the end of a slow path: was the current stack taken by another thread? */
+bool stacks_is_taken(const struct thread *);
 /* The piece whose frame at offset `top` was written while another stack may
  * have become the current one: make it the current one again. */
 void stacks_settle(struct thread *, uint64_t top);

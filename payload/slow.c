@@ -46,6 +46,8 @@ static void own(struct thread *t, uint64_t sp)
 static void leave(struct thread *t)
 {
 	publish(&t->end, t->subbuf_end);
+	if (stacks_is_taken(t))
+		publish(&t->end, 0);
 	publish(&t->busy, 0);
 }
 
@@ -73,19 +75,19 @@ static bool enter(struct slow *w, uint64_t sp, enum what what)
 
 /*
  * Find the stack, and pop the calls on it that were left without an exit:
- * those below `limit` (sp + 1 if a call with the very same sp is among them).
+ * those below sp, and one with the very same sp if that is another's entry.
  * A signal stack above us in memory, within this stack's range, would look as
  * if all calls had been left.
  */
-static void heal(struct slow *w, uint64_t sp, uint64_t limit)
+static void heal(struct slow *w, uint64_t sp, enum what what)
 {
 	struct thread *t = w->t;
 	bool unwound;
 
-	stacks_follow(w->s, t, sp);
+	stacks_follow(w->s, t, sp, what);
 	if (frame_sp(*frames_at(t, t->top)) < sp)
 		stacks_left_for_signal(t, sp);
-	unwound = frames_pop_below(t, limit);
+	unwound = frames_pop_below(t, what == WHAT_EXIT ? sp : sp + 1);
 	if (unwound && ring_room(w->s, t, 2))
 		ring_put_ext(t, EXT_UNWOUND, frames_depth(t));
 }
@@ -138,7 +140,7 @@ void payload_slow_entry(uint64_t word, uint64_t sp)
 	}
 	if (!enter(&w, sp, WHAT_ENTRY))
 		return;
-	heal(&w, sp, sp + 1);
+	heal(&w, sp, WHAT_ENTRY);
 	if (ring_room(w.s, w.t, 1)) {
 		ring_put(w.t, word);
 		push(w.t, sp);
@@ -160,7 +162,7 @@ void payload_slow_exit(uint64_t word, uint64_t sp)
 	}
 	if (!enter(&w, sp, WHAT_EXIT))
 		return;
-	heal(&w, sp, sp);
+	heal(&w, sp, WHAT_EXIT);
 	frame = *frames_at(w.t, w.t->top);
 	/* Where the entry was lost, the exit is, too: it would be unpaired. */
 	if (frame != sp - 7 && ring_room(w.s, w.t, 1))
@@ -178,7 +180,7 @@ void payload_slow_mark(uint64_t word, uint64_t sp)
 
 	if (!enter(&w, sp, WHAT_ENTRY))
 		return;
-	heal(&w, sp, sp + 1);
+	heal(&w, sp, WHAT_ENTRY);
 	if (ring_room(w.s, w.t, 2))
 		ring_put_ext(w.t, EXT_MARK, word >> REC_FUNC_SHIFT);
 	else

@@ -7,6 +7,18 @@
  * by the session (main thread) or lies below the thread pointer (others); the
  * signal stack's the kernel tells; of any other, a fiber's for instance, the
  * bounds are a guess around the stack pointers seen, which grows with them.
+ *
+ * A fiber may go on in another thread, which then takes its open calls over:
+ *
+ *  1. It copies the frames to a place of its own. Nothing changes them, for the
+ *     thread that kept them is not on that stack any more.
+ *  2. It exchanges the number of the place that they came from for STACK_TAKEN.
+ *     A thread that gives a place to another stack does that first, so if it
+ *     did so in the meantime, this fails and the copy is worth nothing.
+ *  3. It sends the other thread to the slow path, in case the fiber comes back
+ *     before that thread has called anything else: then what it takes for its
+ *     current stack is taken (stacks_is_taken, at the end of its slow paths, for
+ *     one that was under way).
  */
 #include <asm/unistd.h>
 #include "payload/payload.h"
@@ -24,9 +36,19 @@ struct signal_stack {
 
 #define SIGNAL_STACK_OFF 2	/* SS_DISABLE */
 
+/* One more than the highest index of a thread that was seen on a fiber. */
+static uint32_t nfollowed;
+static uint32_t next_fiber;
+
+/* Not free, and not taken by another thread. */
+static bool is_kept(const struct stack *k)
+{
+	return k->used && observe(&k->number) != STACK_TAKEN;
+}
+
 static bool covers(const struct stack *k, uint64_t sp)
 {
-	return k->used && sp >= k->lo && sp < k->hi;
+	return is_kept(k) && sp >= k->lo && sp < k->hi;
 }
 
 static struct stack *current(struct thread *t)
@@ -67,14 +89,20 @@ static void born_range(const struct session *s, const struct thread *t,
 	}
 }
 
+static void forget(struct stack *k)
+{
+	publish(&k->number, STACK_TAKEN);
+	publish(&k->used, 0);
+}
+
 void stacks_reset(struct thread *t)
 {
 	uint32_t i;
 
 	for (i = 0; i < THREAD_STACKS; i++)
-		t->stacks[i].used = 0;
+		forget(&t->stacks[i]);
 	/* No stack is current: piece 0 with a sentinel that nothing is below. */
-	t->current = 0;
+	publish(&t->current, 0);
 	t->stacks[0].lo = 0;
 	t->stacks[0].hi = 0;
 	t->stacks[0].top = FRAMES_OFF;
@@ -88,8 +116,8 @@ void stacks_reset(struct thread *t)
 
 static void switch_to(struct thread *t, uint32_t i)
 {
-	current(t)->top = t->top;
-	t->current = i;
+	publish(&current(t)->top, t->top);
+	publish(&t->current, i);
 	t->lo = t->stacks[i].lo;
 	t->top = t->stacks[i].top;
 	t->frames_end = piece_end(i);
@@ -100,7 +128,7 @@ static void open_stack(struct thread *t, uint32_t i, uint64_t lo, uint64_t hi)
 {
 	struct stack *k = &t->stacks[i];
 
-	k->number = t->next_number++;
+	forget(k);
 	k->opened = 0;
 	k->top = piece_start(i);
 	k->used = ++t->switches;
@@ -109,6 +137,12 @@ static void open_stack(struct thread *t, uint32_t i, uint64_t lo, uint64_t hi)
 		t->top = k->top;
 		t->lo = lo;
 	}
+	publish(&k->number, t->next_number++ & ~STACK_SHARED);
+}
+
+static uint64_t rank(const struct stack *k)
+{
+	return is_kept(k) ? k->used : 0;
 }
 
 /* A place for one more stack: a free one, or that of the one longest unused,
@@ -118,7 +152,7 @@ static uint32_t victim(const struct thread *t)
 	uint32_t i, best = t->current == 1 ? 2 : 1;
 
 	for (i = best + 1; i < THREAD_STACKS; i++)
-		if (i != t->current && t->stacks[i].used < t->stacks[best].used)
+		if (i != t->current && rank(&t->stacks[i]) < rank(&t->stacks[best]))
 			best = i;
 	return best;
 }
@@ -146,7 +180,7 @@ static void guess(const struct thread *t, uint32_t self, uint64_t sp,
 	*hi = (sp + REACH) & ~7ull;
 	for (i = 0; i < THREAD_STACKS; i++) {
 		k = &t->stacks[i];
-		if (!k->used || i == self)
+		if (!is_kept(k) || i == self)
 			continue;
 		if (k->hi <= sp && k->hi > *lo)
 			*lo = k->hi;
@@ -161,7 +195,7 @@ static bool grow(struct thread *t, uint64_t sp)
 	struct stack *k = current(t);
 	uint64_t lo, hi;
 
-	if (!k->used || !k->opened || sp + REACH < k->lo || sp > k->hi + REACH)
+	if (!is_kept(k) || !k->opened || sp + REACH < k->lo || sp > k->hi + REACH)
 		return false;
 	guess(t, t->current, sp, &lo, &hi);
 	if (lo > k->hi || hi < k->lo)
@@ -191,9 +225,122 @@ static uint32_t find_range(const struct thread *t, uint64_t lo, uint64_t hi)
 
 	for (i = 0; i < THREAD_STACKS; i++) {
 		k = &t->stacks[i];
-		if (k->used && k->lo == lo && k->hi == hi)
+		if (is_kept(k) && k->lo == lo && k->hi == hi)
 			break;
 	}
+	return i;
+}
+
+/* Offset of the innermost frame of another thread's stack j. */
+static uint64_t top_of(const struct thread *o, uint32_t j)
+{
+	uint64_t top = observe(&o->top);
+
+	/* In this order: see switch_to. */
+	return observe(&o->current) == j ? top : observe(&o->stacks[j].top);
+}
+
+/*
+ * Are the calls open on o's stack j around one at `sp`? Between the outermost
+ * and the innermost of them certainly. Below that, so near that no other stack
+ * begins there in all likelihood: what is called next by who was resumed.
+ */
+static bool is_open_around(const struct thread *o, uint32_t j, uint64_t sp,
+			   uint64_t reach, uint64_t *ret)
+{
+	uint64_t start = piece_start(j), top = top_of(o, j);
+
+	*ret = top;
+	return top > start && top < piece_end(j) &&
+	       sp <= frame_sp(*frames_at(o, start + 8)) &&
+	       sp + reach >= frame_sp(*frames_at(o, top));
+}
+
+/* The frames of o's stack j, the innermost one at offset `top`, to piece i. */
+static void copy_frames(struct thread *t, uint32_t i, const struct thread *o,
+			uint32_t j, uint64_t top)
+{
+	uint64_t at, by = piece_start(i) - piece_start(j);
+
+	for (at = piece_start(j) + 8; at <= top; at += 8)
+		*frames_at(t, at + by) = *frames_at(o, at);
+	t->stacks[i].top = top + by;
+}
+
+/* The place of the stack now; 0 if it was not taken. */
+static uint32_t take_from(struct thread *t, struct thread *o, uint32_t j, uint64_t sp,
+			  uint64_t reach)
+{
+	struct stack *k = &o->stacks[j], *mine;
+	uint32_t number = observe(&k->number), i;
+	uint64_t lo = k->lo, hi = k->hi, top;
+
+	if (!(number & STACK_SHARED) || number == STACK_TAKEN ||
+	    !is_open_around(o, j, sp, reach, &top))
+		return 0;
+	i = victim(t);
+	mine = &t->stacks[i];
+	forget(mine);
+	copy_frames(t, i, o, j, top);						/* 1 */
+	if (!__atomic_compare_exchange_n(&k->number, &number, STACK_TAKEN, false,
+					 __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))	/* 2 */
+		return 0;
+	publish(&o->end, 0);							/* 3 */
+	mine->opened = 1;
+	mine->used = ++t->switches;
+	if (sp < lo + REACH)
+		lo = sp > REACH ? sp - REACH : 0;
+	set_bounds(t, i, lo, hi);
+	publish(&mine->number, number);
+	return i;
+}
+
+static void follow_here(const struct thread *t)
+{
+	uint32_t n = observe(&nfollowed);
+
+	while (n <= t->index &&
+	       !__atomic_compare_exchange_n(&nfollowed, &n, t->index + 1, false,
+					    __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
+		;
+}
+
+/* Take the open calls of the stack of `sp` over from another thread. Its place
+ * now; 0 if there are none. */
+static uint32_t take(struct session *s, struct thread *t, uint64_t sp, uint64_t reach)
+{
+	uint32_t n = observe(&nfollowed), r, j, i;
+
+	for (r = 0; r < n && r < s->nrings; r++) {
+		struct thread *o = (struct thread *)(s->threads + (uint64_t)r * THREAD_SIZE);
+
+		if (o == t || observe(&o->magic) != THREAD_MAGIC || o->visit != t->visit)
+			continue;
+		for (j = 1; j < THREAD_STACKS; j++) {
+			i = take_from(t, o, j, sp, reach);
+			if (i)
+				return i;
+		}
+	}
+	return 0;
+}
+
+/* A stack of unknown bounds. Its number is its own in the whole process. */
+static uint32_t open_fiber(struct session *s, struct thread *t, uint64_t sp)
+{
+	uint32_t i = take(s, t, sp, REACH);
+	uint64_t lo, hi;
+
+	follow_here(t);
+	if (i)
+		return i;
+	i = victim(t);
+	forget(&t->stacks[i]);
+	guess(t, i, sp, &lo, &hi);
+	open_stack(t, i, lo, hi);
+	t->stacks[i].opened = 1;
+	publish(&t->stacks[i].number, STACK_SHARED |
+		__atomic_fetch_add(&next_fiber, 1, __ATOMIC_RELAXED) % STACK_FIBERS);
 	return i;
 }
 
@@ -204,32 +351,44 @@ static uint32_t discover(struct session *s, struct thread *t, uint64_t sp)
 	uint32_t i;
 
 	born_range(s, t, &lo, &hi);
-	if (!t->stacks[0].used && sp >= lo && sp < hi) {
+	if (!is_kept(&t->stacks[0]) && sp >= lo && sp < hi) {
 		open_stack(t, 0, lo, hi);
 		return 0;
 	}
+	if (!signal_range(sp, &lo, &hi))
+		return open_fiber(s, t, sp);
 	i = victim(t);
-	if (signal_range(sp, &lo, &hi)) {
-		open_stack(t, i, lo, hi);
-		return i;
-	}
-	t->stacks[i].used = 0;
-	guess(t, i, sp, &lo, &hi);
 	open_stack(t, i, lo, hi);
-	t->stacks[i].opened = 1;
 	return i;
 }
 
-void stacks_follow(struct session *s, struct thread *t, uint64_t sp)
+/* An exit on a fiber where nothing is open, as far as this thread knows: of a
+ * call, then, that another thread has seen begin. */
+static void take_rest(struct session *s, struct thread *t, uint64_t sp)
+{
+	uint32_t i, before = t->current;
+
+	if (!current(t)->opened || t->top != piece_start(before))
+		return;
+	i = take(s, t, sp, 0);
+	if (!i)
+		return;
+	switch_to(t, i);
+	forget(&t->stacks[before]);
+}
+
+void stacks_follow(struct session *s, struct thread *t, uint64_t sp, enum what what)
 {
 	uint32_t i;
 
-	if (covers(current(t), sp))
-		return;
-	if (find_known(t, sp, &i))
-		switch_to(t, i);
-	else if (!grow(t, sp))
-		switch_to(t, discover(s, t, sp));
+	if (!covers(current(t), sp)) {
+		if (find_known(t, sp, &i))
+			switch_to(t, i);
+		else if (!grow(t, sp))
+			switch_to(t, discover(s, t, sp));
+	}
+	if (what == WHAT_EXIT)
+		take_rest(s, t, sp);
 }
 
 bool stacks_same(struct session *s, struct thread *t, uint64_t a, uint64_t b)
@@ -258,6 +417,17 @@ bool stacks_left_for_signal(struct thread *t, uint64_t sp)
 	}
 	switch_to(t, i);
 	return true;
+}
+
+bool stacks_is_taken(const struct thread *t)
+{
+	const struct stack *k = &t->stacks[t->current];
+
+	if (!k->opened)
+		return false;
+	/* Either the thief's 0 comes after our `end`, or we see what it did. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return observe(&k->number) == STACK_TAKEN;
 }
 
 void stacks_settle(struct thread *t, uint64_t top)

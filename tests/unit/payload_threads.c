@@ -17,13 +17,22 @@ struct count {
 	uint32_t now, depth[4096], open[4096][16];
 };
 
+/* Fibers behind the stacks that are the thread's own. */
+static uint32_t index_of(uint64_t number)
+{
+	uint64_t i = number & STACK_SHARED ? 2048 + (number & ~STACK_SHARED) : number;
+
+	CHECK(i < 4096);
+	return (uint32_t)i;
+}
+
 static void note(void *ctx, const struct rec *r)
 {
 	struct count *c = ctx;
 	uint32_t *n = &c->depth[c->now];
 
 	if (r->kind == REC_NONE) {
-		c->now = r->func;
+		c->now = index_of(r->func);
 	} else if (r->kind == REC_ENTRY) {
 		c->entries++;
 		CHECK(*n < 16);
@@ -36,8 +45,7 @@ static void note(void *ctx, const struct rec *r)
 			c->mismatched++;
 	} else if (r->sub == EXT_STACK) {
 		c->switches++;
-		CHECK(r->body < 4096);
-		c->now = r->body;
+		c->now = index_of(r->body);
 	} else if (r->sub == EXT_UNWOUND) {
 		c->unwound++;
 	}

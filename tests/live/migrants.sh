@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# migrants: calls that begin in one thread and end in another, on fibers without
+# guards between their stacks. The fibers' own counts are the truth: as many
+# calls of each function, every one with its end, none without its begin, each
+# within as many others as it was.
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+# The columns of calls.json as "made" has them.
+as_traced()
+{
+	jq -rs '[.[] | select(.type == "call")] |
+		def n(f): map(select(.func == f)) | length;
+		(map(select(.end != "return")) | length) as $other |
+		"mig_deep \(n("mig_deep")) mig_hop \(n("mig_hop")) " +
+		"mig_leaf \(n("mig_leaf")) inside \(map(.depth) | add) other \($other)"' calls.json
+}
+
+# compare FIBERS ROUNDS: few fibers come back to a thread that has done nothing
+# else in the meantime, many make it forget where it was.
+compare()
+{
+	local made want got moved
+
+	victim migrants "$1"
+	tell 'run 20' '^made' >/dev/null
+	inject_bg -p "$VICTIM" -f 'mig_*' -N mig_switch --json -o calls.json
+	made=$(tell "run $2" '^made' 40)
+	inject_end
+	removed
+	victim_quit
+	[ "$(closing lost)" = 0 ] || skip "calls were lost: nobody can say which"
+	moved=${made##* }
+	[ "$moved" -gt 100 ] || skip "the fibers stayed in their threads ($moved moves)"
+	want="$(sed 's/^made //; s/ moved .*//' <<<"$made") other 0"
+	got=$(as_traced)
+	[ "$got" = "$want" ] || die "$1 fibers, $moved moves: traced $got, made $want"
+}
+
+need jq
+compare 12 300
+compare 1 300
+compare 2 300
