@@ -2,6 +2,8 @@
 /*
  * throwers: do exceptions cross probed frames, and does backtrace() see what
  * it saw without probes? Every return address must be the program's own.
+ *
+ * Command "throw N" -> threw N destroyed N in N ms: through four frames each.
  */
 #include <execinfo.h>
 #include <pthread.h>
@@ -95,6 +97,28 @@ static void *run(void *arg)
 	return arg;
 }
 
+static void command(const char *line)
+{
+	struct timespec a, b;
+	int n = 0;
+
+	if (strncmp(line, "throw ", 6) != 0) {
+		victim_say("what is %s?", line);
+		return;
+	}
+	throwers::destroyed = 0;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &a);
+	for (int i = atoi(line + 6); i > 0; i--)
+		try {
+			n += throwers::leap(3);
+		} catch (const std::runtime_error &) {
+			n++;
+		}
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &b);
+	victim_say("threw %d destroyed %d in %ld ms", n, throwers::destroyed,
+		   (b.tv_sec - a.tv_sec) * 1000 + (b.tv_nsec - a.tv_nsec) / 1000000);
+}
+
 int main()
 {
 	pthread_t t[3];
@@ -103,7 +127,7 @@ int main()
 		if (pthread_create(&thread, nullptr, run, nullptr))
 			return 1;
 	victim_say("ready");
-	while (victim_poll(1000, nullptr))
+	while (victim_poll(1000, command))
 		;
 	return victim_errors != 0;
 }
