@@ -36,7 +36,7 @@ void slot_index_clear(struct slot_index *index)
 	*index = (struct slot_index){ 0 };
 }
 
-int64_t slot_index_find(const struct slot_index *x, raddr_t addr, enum slot_kind kind)
+uint32_t slot_index_first(const struct slot_index *x, raddr_t addr)
 {
 	uint32_t lo = 0, hi = x->n;
 
@@ -48,9 +48,15 @@ int64_t slot_index_find(const struct slot_index *x, raddr_t addr, enum slot_kind
 		else
 			hi = mid;
 	}
-	for (; lo < x->n && x->slots[x->by_addr[lo]].addr == addr; lo++)
-		if (x->slots[x->by_addr[lo]].kind == kind)
-			return x->by_addr[lo];
+	return lo;
+}
+
+int64_t slot_index_find(const struct slot_index *x, raddr_t addr, enum slot_kind kind)
+{
+	for (uint32_t i = slot_index_first(x, addr);
+	     i < x->n && x->slots[x->by_addr[i]].addr == addr; i++)
+		if (x->slots[x->by_addr[i]].kind == kind)
+			return x->by_addr[i];
 	return -1;
 }
 
@@ -129,53 +135,81 @@ static bool same_stub(const struct adopting *ad, const struct module *m,
 	return !err && stands(ad, slot->stub, code, site->stub_size);
 }
 
+/*
+ * A site's slots, one for each stub that it has had: the one with the highest stub
+ * below `limit`, or NULL. Stubs that were made together stand in the order of the
+ * sites.
+ */
 static const struct slot *old_slot(const struct adopting *ad, const struct module *m,
-				   const struct site *site)
+				   const struct site *site, raddr_t limit)
 {
-	int64_t at = slot_index_find(&ad->index, site->jump.pc + m->bias, site_kind(site));
+	const struct slot_index *x = &ad->index;
+	raddr_t addr = site->jump.pc + m->bias;
+	const struct slot *best = NULL;
 
-	return at < 0 ? NULL : &ad->index.slots[at];
+	for (uint32_t i = slot_index_first(x, addr); i < x->n; i++) {
+		const struct slot *s = &x->slots[x->by_addr[i]];
+
+		if (s->addr != addr)
+			break;
+		if ((s->kind == site_kind(site) || s->kind == SLOT_STUB) && s->stub < limit &&
+		    (!best || s->stub > best->stub))
+			best = s;
+	}
+	return best;
 }
 
 static void adopt_site(struct adopting *ad, const struct module *m, const struct probe *probe,
 		       struct site *site)
 {
-	const struct slot *slot = old_slot(ad, m, site);
-	struct site with = *site;
+	const struct slot *slot = old_slot(ad, m, site, UINT64_MAX);
 
-	if (!same_stub(ad, m, probe, &with, slot))
+	for (; slot; slot = old_slot(ad, m, site, slot->stub)) {
+		struct site with = *site;
+
+		if (!same_stub(ad, m, probe, &with, slot))
+			continue;
+		*site = with;
+		adopt_island(ad, m, site, slot);
 		return;
-	*site = with;
-	adopt_island(ad, m, site, slot);
+	}
 }
 
+/* Those that were made with this one of the entry's. */
 static bool same_stubs(const struct adopting *ad, const struct module *m,
-		       struct probe *probe)
+		       struct probe *probe, const struct slot *entry)
 {
 	bool same = true;
 
 	for (size_t i = 0; i < probe->nsites; i++)
 		same &= same_stub(ad, m, probe, &probe->sites[i],
-				  old_slot(ad, m, &probe->sites[i]));
+				  old_slot(ad, m, &probe->sites[i], entry->stub + 1));
 	return same;
 }
 
 /* Stubs that have jumps into each other: all, or none. */
 static int adopt_linked(struct adopting *ad, const struct module *m, struct probe *probe)
 {
-	auto_free struct site *sites = calloc(probe->nsites, sizeof(*sites));
+	const struct site *first = &probe->sites[probe->nsites - 1];
+	const struct slot *entry = old_slot(ad, m, first, UINT64_MAX);
+	size_t size = probe->nsites * sizeof(*probe->sites);
+	auto_free struct site *sites = malloc(size);
 	struct probe with = *probe;
 
 	if (!sites)
 		return fail(ENOMEM, "look for earlier stubs");
-	memcpy(sites, probe->sites, probe->nsites * sizeof(*sites));
 	with.sites = sites;
-	same_stubs(ad, m, &with);	/* finds where the jumps lead */
-	if (!same_stubs(ad, m, &with))
-		return 0;
-	memcpy(probe->sites, sites, probe->nsites * sizeof(*sites));
-	for (size_t i = 0; i < probe->nsites; i++)
-		adopt_island(ad, m, &probe->sites[i], old_slot(ad, m, &probe->sites[i]));
+	for (; entry; entry = old_slot(ad, m, first, entry->stub)) {
+		memcpy(sites, probe->sites, size);
+		same_stubs(ad, m, &with, entry);	/* finds where the jumps lead */
+		if (!same_stubs(ad, m, &with, entry))
+			continue;
+		memcpy(probe->sites, sites, size);
+		for (size_t i = 0; i < probe->nsites; i++)
+			adopt_island(ad, m, &probe->sites[i],
+				     old_slot(ad, m, &probe->sites[i], entry->stub + 1));
+		break;
+	}
 	return 0;
 }
 

@@ -211,25 +211,30 @@ static struct range reach_of(const struct choosing *c, const struct module *m)
 			       m->span.start + most };
 }
 
+/* Is there an island of an earlier visit for the stub that the site has kept? */
+static bool has_earlier(const struct choosing *c, const struct spot *s,
+			const struct jump_set *set, raddr_t *ret)
+{
+	raddr_t stub = s->site->stub + s->module->bias;
+
+	return s->site->stub && pages_earlier(&c->pages, stub, set, ret);
+}
+
 /* Is there free memory in the set at all? */
 static bool may_lead(const struct choosing *c, const struct spot *s,
 		     const struct jump_set *set)
 {
-	raddr_t earlier = island_of(s->site, s->module);
+	raddr_t earlier;
 
-	return (earlier && jump_set_has(set, earlier)) ||
+	return has_earlier(c, s, set, &earlier) ||
 		pages_may(&c->pages, set, reach_of(c, s->module));
 }
 
 /* Memory for the island of a spot: where it was before, or a free place. */
 static bool find_place(struct choosing *c, struct spot *s, const struct jump_set *set)
 {
-	raddr_t earlier = island_of(s->site, s->module);
-
-	if (!earlier || !jump_set_has(set, earlier))
-		return pages_take(&c->pages, set, reach_of(c, s->module), &s->island);
-	s->island = earlier;
-	return true;
+	return has_earlier(c, s, set, &s->island) ||
+		pages_take(&c->pages, set, reach_of(c, s->module), &s->island);
 }
 
 /*

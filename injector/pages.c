@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "injector/procfs.h"
 #include "injector/session.h"
 
 enum {
 	MOST_PAGES = 512,	/* new ones in one visit */
+	OLD_PAGES = 4096,	/* of all earlier ones */
 	SHARE = 4,		/* of the mappings that are left to the target */
 	DEFAULT_MAPPINGS = 65530,
 	TRIES = 64,		/* places in one gap */
@@ -160,12 +162,74 @@ static int list_islands(const struct old_session *old, struct pages *ps)
 		const struct slot *s = &old->slots[i];
 		raddr_t at = ALIGN_DOWN(s->addr + (raddr_t)(int64_t)s->island, PAGE);
 
-		if (!s->island || page_at(ps, at) || ps->n == MOST_PAGES)
+		if (!s->island || page_at(ps, at) || ps->n == OLD_PAGES)
 			continue;
 		if (!page_new(ps, at))
 			return fail(ENOMEM, "list the islands");
 	}
 	return 0;
+}
+
+/* Does what the journal calls an island lead to its stub? */
+static bool leads_to(const struct target *t, raddr_t at, raddr_t stub)
+{
+	uint8_t code[ARCH_JUMP_MAX], now[ARCH_JUMP_MAX];
+	int size = arch_host()->jump(at, stub, code);
+	bool same = size > 0 && target_read(t, at, now, (size_t)size) == 0 &&
+		memcmp(now, code, (size_t)size) == 0;
+
+	fail_clear();
+	return same;
+}
+
+static int by_stub(const void *a, const void *b)
+{
+	const struct earlier *x = a, *y = b;
+
+	return x->stub < y->stub ? -1 : x->stub > y->stub;
+}
+
+/* The pages are those that were found. */
+static int list_earlier(const struct target *t, const struct old_session *old,
+			struct pages *ps)
+{
+	for (uint32_t i = 0; i < old->s.nslots; i++) {
+		const struct slot *s = &old->slots[i];
+		raddr_t at = s->addr + (raddr_t)(int64_t)s->island;
+
+		if (!s->island || !page_at(ps, ALIGN_DOWN(at, PAGE)) ||
+		    !leads_to(t, at, s->stub))
+			continue;
+		struct earlier *e = vec_push(ps->earlier, ps->nearlier, ps->earlier_cap);
+
+		if (!e)
+			return fail(ENOMEM, "list the islands");
+		*e = (struct earlier){ s->stub, at };
+	}
+	if (ps->nearlier)
+		qsort(ps->earlier, ps->nearlier, sizeof(*ps->earlier), by_stub);
+	return 0;
+}
+
+bool pages_earlier(const struct pages *ps, raddr_t stub, const struct jump_set *set,
+		   raddr_t *ret)
+{
+	size_t lo = 0, hi = ps->nearlier;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (ps->earlier[mid].stub < stub)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < ps->nearlier && ps->earlier[lo].stub == stub; lo++)
+		if (jump_set_has(set, ps->earlier[lo].at)) {
+			*ret = ps->earlier[lo].at;
+			return true;
+		}
+	return false;
 }
 
 static int find_old(const struct target *t, struct pages *ps)
@@ -178,6 +242,8 @@ static int find_old(const struct target *t, struct pages *ps)
 	for (size_t i = 0; i < ps->n && !err; i++)
 		if (ps->v[i].used[0] && read_page(t, ps, &ps->v[i]))
 			ps->v[ps->nold++] = ps->v[i];
+	ps->n = ps->nold;
+	err = err ? err : list_earlier(t, &old, ps);
 	session_forget(&old);
 	return err;
 }
@@ -200,6 +266,7 @@ int pages_find(const struct target *t, size_t island_size, struct pages *ret)
 void pages_clear(struct pages *ps)
 {
 	free(ps->v);
+	free(ps->earlier);
 	gaps_clear(&ps->gaps);
 	*ps = (struct pages){ 0 };
 }

@@ -16,9 +16,16 @@ struct page {
 	uint64_t before[PAGE / 64], used[PAGE / 64];	/* a bit for each byte */
 };
 
+/* An island that there is, and the stub that it leads to. */
+struct earlier {
+	raddr_t stub, at;
+};
+
 struct pages {
 	struct page *v;		/* those of earlier visits first */
 	size_t n, cap, nold;
+	struct earlier *earlier;	/* by stub */
+	size_t nearlier, earlier_cap;
 	size_t most;		/* pages, so that the target can map more */
 	size_t size;		/* bytes of one island */
 	struct gaps gaps;
@@ -29,6 +36,8 @@ int pages_find(const struct target *, size_t island_size, struct pages *ret);
 void pages_clear(struct pages *);
 /* Forget what was taken. */
 void pages_reset(struct pages *);
+/* Is there an island in the set that leads to this stub already? */
+bool pages_earlier(const struct pages *, raddr_t stub, const struct jump_set *, raddr_t *ret);
 /* Is there a place in the set and within `reach` that may be free? */
 bool pages_may(const struct pages *, const struct jump_set *, struct range reach);
 /* Take one, in a page that there is already if that can be. */

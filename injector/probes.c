@@ -196,6 +196,36 @@ static int place_sites(struct placing *p, const struct module *m, struct probe *
 	return err;
 }
 
+/* Has the journal a slot that says no more than this one? */
+static bool is_remembered(const struct placing *p, const struct slot *old)
+{
+	const struct slot_index *x = &p->index;
+
+	for (uint32_t i = slot_index_first(x, old->addr);
+	     i < x->n && x->slots[x->by_addr[i]].addr == old->addr; i++) {
+		const struct slot *s = &x->slots[x->by_addr[i]];
+
+		if (s->kind == SLOT_STUB && s->stub == old->stub && s->island == old->island)
+			return true;
+	}
+	return false;
+}
+
+/* The place gets another stub, or island, than it had: a visit like that one will
+ * want these again, and memory that nobody knows of would be lost. */
+static void remember(struct placing *p, const struct slot *old)
+{
+	struct session_map *map = &p->inf->map;
+	uint32_t n = map->s->nslots;
+
+	if (!old->stub || is_remembered(p, old) || n >= map->shape.max_slots)
+		return;
+	map->slots[n] = (struct slot){ .addr = old->addr, .stub = old->stub, .func = old->func,
+				       .stub_size = old->stub_size, .kind = SLOT_STUB,
+				       .window = old->window, .island = old->island };
+	__atomic_store_n(&map->s->nslots, n + 1, __ATOMIC_RELEASE);
+}
+
 /* Journal first: the slot is complete before anything refers to it. */
 static int journal(struct placing *p, const struct module *m, const struct probe *probe,
 		   const struct site *site, const struct patch *patch, enum slot_kind kind)
@@ -204,10 +234,14 @@ static int journal(struct placing *p, const struct module *m, const struct probe
 	raddr_t addr = patch->pc + m->bias;
 	int64_t carried = slot_index_find(&p->index, addr, kind);
 	struct slot *slot = carried < 0 ? NULL : &map->slots[carried];
+	bool jump = patch == &site->jump;
+	int32_t island = jump && site->island ? (int32_t)(site->island - site->pc) : 0;
 	struct change *c = vec_push(p->live->changes, p->live->nchanges, p->live->changes_cap);
 
 	if (!c)
 		return fail(ENOMEM, "write the journal");
+	if (slot && jump && (slot->stub != site->stub + m->bias || slot->island != island))
+		remember(p, slot);
 	if (!slot) {
 		if (map->s->nslots >= map->shape.max_slots)
 			return fail(ENOSPC, "the journal is full");
@@ -216,9 +250,7 @@ static int journal(struct placing *p, const struct module *m, const struct probe
 	*slot = (struct slot){ .addr = addr, .stub = site->stub + m->bias, .func = probe->id,
 			       .stub_size = site->stub_size, .kind = kind, .len = patch->len,
 			       .window = site->window, .state = SLOT_PLANNED,
-			       .level = site->level };
-	if (patch == &site->jump && site->island)
-		slot->island = (int32_t)(site->island - site->pc);
+			       .level = site->level, .island = island };
 	memcpy(slot->old, patch->old, sizeof(slot->old));
 	memcpy(slot->new_, patch->new_, sizeof(slot->new_));
 	c->addr = addr;

@@ -40,6 +40,8 @@ struct slot_index {
 
 int slot_index_make(const struct slot *, uint32_t n, struct slot_index *ret);
 void slot_index_clear(struct slot_index *);
+/* The first, in by_addr, of a place or beyond. */
+uint32_t slot_index_first(const struct slot_index *, raddr_t addr);
 /* The slot of a place and a kind, or -1. */
 int64_t slot_index_find(const struct slot_index *, raddr_t addr, enum slot_kind);
 /* What a site is in the journal. */

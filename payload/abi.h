@@ -182,6 +182,8 @@ enum slot_kind {
 	SLOT_ENTRY = 2,
 	SLOT_FOREIGN = 3,	/* no patch of ours, and always SLOT_FREE: `old`
 				 * stood there before us, whatever the file says */
+	SLOT_STUB = 4,		/* nor this: a stub that the place had before the
+				 * one of now, and may have again */
 };
 
 /* The journal's record of one write of at most 16 bytes within one page. */

@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# visits_alternate: visits of two kinds in turn, each of which needs other stubs
+# and islands in the same places, take no more memory the fourth time than the
+# first.
+# timeout: 120
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+mappings() { wc -l <"/proc/$VICTIM/maps"; }
+
+# Bytes of stubs and islands: memory without a name that can be executed.
+stubs()
+{
+	local range perms rest
+
+	while read -r range perms _ _ _ rest; do
+		[ "$perms" = r-xp ] && [ -z "$rest" ] || continue
+		dd if="/proc/$VICTIM/mem" bs=4096 skip=$((0x${range%-*} / 4096)) \
+			count=$(((0x${range#*-} - 0x${range%-*}) / 4096)) status=none
+	done <"/proc/$VICTIM/maps" | tr -d '\0' | wc -c
+}
+
+# both GLOB: entries and exits, then entries only.
+both()
+{
+	status 0 "$INJECT" -p "$VICTIM" -f "$1" -d 0.02 -o /dev/null --max-pause 2s
+	removed
+	status 0 "$INJECT" -p "$VICTIM" -f "$1" -d 0.02 -o /dev/null --max-pause 2s --entry-only
+	removed
+}
+
+# Puns; and stubs with jumps into each other.
+for subject in 'packed busy_*' 'lingerer linger'; do
+	victim "${subject% *}"
+	both "${subject#* }"
+	before="$(mappings) $(stubs)"
+	for _ in 1 2 3; do
+		both "${subject#* }"
+	done
+	after="$(mappings) $(stubs)"
+	[ "$before" = "$after" ] || die "mappings, bytes of stubs: $before have become $after"
+	victim_quit
+done
