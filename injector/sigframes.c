@@ -157,19 +157,30 @@ int sigframes_search(const struct target *t, const struct sigframes *frames,
 	return err;
 }
 
+struct reach {
+	const struct sigframe *frame;
+	raddr_t sp;		/* how far the walk has come */
+};
+
 static int is_this(void *ctx, const struct unwind_frame *frame)
 {
-	const struct sigframe *f = ctx;
+	struct reach *r = ctx;
+	const struct sigframe *f = r->frame;
 
+	r->sp = frame->sp;
 	return frame->signal && frame->pc == f->pc && frame->sp == f->sp ? 2 : 0;
 }
 
+/* libunwind also calls it the outermost frame when it is in code that it knows
+ * nothing of and finds no frame pointer: then it has not come past this one. */
 int sigframe_is_live(const struct target *t, const struct thread_hold *th,
 		     const struct sigframe *f)
 {
-	switch (unwind_walk(t, th->tid, is_this, (void *)f)) {
+	struct reach r = { .frame = f };
+
+	switch (unwind_walk(t, th->tid, is_this, &r)) {
 	case 2: return 1;
-	case 1: return 0;
+	case 1: return r.sp > f->at ? 0 : -EAGAIN;
 	default: return -EAGAIN;
 	}
 }

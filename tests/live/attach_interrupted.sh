@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # attach_interrupted: a thread was interrupted in bytes that become a jump, and
-# its handler returns there only then.
+# its handler returns there only then. Where the handler's stack cannot be walked
+# as far as that, nobody knows, and there is no jump.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -16,3 +17,9 @@ for _ in 1 2 3; do
 	inject_end
 	removed
 done
+tell nest '^ok nest' >/dev/null
+inject_bg -p "$VICTIM" -f 'linger*' -o /dev/null --max-pause 2s
+has_line ': 2 of 3 functions probed, 2 with exits' trace.err || die "not the others"
+tell go '^ok go' >/dev/null
+inject_end
+removed

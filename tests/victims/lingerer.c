@@ -5,6 +5,8 @@
  * the stub belongs to an earlier trace.
  *
  *	read	-> ok read	in its third byte, which reads what it may not
+ *	nest	-> ok nest	the same, and the handler was interrupted in code
+ *				that nobody can unwind
  *	step N	-> ok step	where N bytes of stack are used below its start,
  *				by code that is not the program's
  *	go	-> ok go	the handler has returned, and the function as well
@@ -28,9 +30,11 @@ __asm__(".text\n.p2align 4\n"
 	FUNC("linger_before") FAR "ret\n" END("linger_before")
 	FUNC("linger") "test %esi,%esi\nmov (%rdi),%eax\nje 1f\n" FAR
 	"add $7,%rax\n1: ret\n" END("linger")
-	FUNC("linger_behind") FAR "ret\n" END("linger_behind"));
+	FUNC("linger_behind") FAR "ret\n" END("linger_behind")
+	".globl unknown\n.type unknown, @function\nunknown:\n"
+	"push %rbp\nxor %ebp,%ebp\nmov (%rdi),%eax\npop %rbp\nret\n");
 
-int linger(volatile int *p, int on);
+int linger(volatile int *p, int on), unknown(volatile int *p);
 
 enum { VALUE = 41, SIZE = 4096 };
 
@@ -48,10 +52,17 @@ static void park(void)
 		;
 }
 
+static volatile bool nest;	/* fault once more before the thread waits */
+
 static void on_fault(int sig)
 {
 	(void)sig;
-	park();
+	if (nest) {
+		nest = false;
+		unknown(page);
+	} else {
+		park();
+	}
 	if (mprotect((void *)page, SIZE, PROT_READ | PROT_WRITE))
 		_exit(5);
 }
@@ -100,7 +111,8 @@ static void begin(void *(*run)(void *), uint64_t arg)
 
 static void on_command(const char *command)
 {
-	if (strcmp(command, "read") == 0) {
+	if (strcmp(command, "read") == 0 || strcmp(command, "nest") == 0) {
+		nest = command[0] == 'n';
 		if (mprotect((void *)page, SIZE, PROT_NONE))
 			_exit(7);
 		begin(run_read, 0);
@@ -115,7 +127,7 @@ static void on_command(const char *command)
 
 int main(void)
 {
-	struct sigaction faulted = { .sa_handler = on_fault };
+	struct sigaction faulted = { .sa_handler = on_fault, .sa_flags = SA_NODEFER };
 	struct sigaction stepped = { .sa_sigaction = on_step, .sa_flags = SA_SIGINFO };
 
 	page = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
