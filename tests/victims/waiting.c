@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * waiting: threads that wait in read, three functions deep, until they are told to
+ * go on; then they return from all three, and wait again. Does what was put into
+ * them leave anything behind that a return needs?
+ *
+ *	go		-> gone ROUND	each has returned from all and waits again
+ *	forbid LO HI	-> forbidden	nobody may read or run these bytes any more
+ */
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include "tests/victims/victim.h"
+
+enum { THREADS = 8 };
+
+static int gates[THREADS][2];
+static uint64_t waits;
+
+PROBED uint64_t wait_inner(uint64_t x, int gate)
+{
+	char c;
+
+	__atomic_fetch_add(&waits, 1, __ATOMIC_SEQ_CST);
+	if (read(gate, &c, 1) != 1)
+		victim_wrong("read: %s", strerror(errno));
+	return x + 1;
+}
+
+PROBED uint64_t wait_middle(uint64_t x, int gate)
+{
+	uint64_t y = wait_inner(x, gate);
+
+	asm volatile("" : "+r"(y) : : "memory");
+	return y + 1;
+}
+
+PROBED uint64_t wait_outer(uint64_t x, int gate)
+{
+	uint64_t y = wait_middle(x, gate);
+
+	asm volatile("" : "+r"(y) : : "memory");
+	return y + 1;
+}
+
+static void *run(void *arg)
+{
+	for (uint64_t x = 0;; x += 3)
+		if (wait_outer(x, *(int *)arg) != x + 3)
+			victim_wrong("wait_outer");
+	return arg;
+}
+
+/* The last system call before read is made, or nearly: the byte is not there. */
+static void all_wait(uint64_t rounds)
+{
+	while (__atomic_load_n(&waits, __ATOMIC_SEQ_CST) < rounds * THREADS)
+		victim_sleep_us(1000);
+}
+
+static void go(void)
+{
+	static uint64_t rounds = 1;
+
+	for (int i = 0; i < THREADS; i++)
+		if (write(gates[i][1], "x", 1) != 1)
+			victim_wrong("write");
+	all_wait(++rounds);
+	victim_say("gone %llu", (unsigned long long)rounds);
+}
+
+static void command(const char *line)
+{
+	unsigned long lo, hi;
+
+	if (strcmp(line, "go") == 0) {
+		go();
+	} else if (sscanf(line, "forbid %lx %lx", &lo, &hi) == 2) {
+		if (mprotect((void *)lo, hi - lo, PROT_NONE))
+			victim_wrong("mprotect: %s", strerror(errno));
+		victim_say("forbidden");
+	} else {
+		victim_say("what is %s?", line);
+	}
+}
+
+int main(void)
+{
+	pthread_t t;
+
+	for (int i = 0; i < THREADS; i++)
+		if (pipe(gates[i]) || pthread_create(&t, NULL, run, gates[i]))
+			return 1;
+	all_wait(1);
+	victim_say("ready");
+	while (victim_poll(10, command))
+		victim_count();
+	return victim_errors != 0;
+}
