@@ -100,7 +100,7 @@ with_inject()
 	local name=$1 command=$2 tracer
 
 	shift 2
-	"$BUILD/inject" -p "$PROGRAM" -f bench_call -o /dev/null "$@" 2>"$dir/err" 9>&- &
+	"$BUILD/inject" -p "$PROGRAM" -f 'bench_*' -o /dev/null "$@" 2>"$dir/err" 9>&- &
 	tracer=$!
 	pids+=("$tracer")
 	if ! wait_line '^inject: paused' "$dir/err" $tracer; then
@@ -114,9 +114,10 @@ with_inject()
 	grep -q ', 0 lost' "$dir/err" || echo "    ($(lost_share) % of it lost, and counted)"
 }
 
+# with_bpftrace NAME COMMAND SCRIPT
 with_bpftrace()
 {
-	local name=$1 script=$2 tracer
+	local name=$1 command=$2 script=$3 tracer
 
 	command -v bpftrace >/dev/null || { absent "$name" "not installed"; return; }
 	[ "$(id -u)" = 0 ] || { absent "$name" "needs root"; return; }
@@ -130,12 +131,13 @@ with_bpftrace()
 		absent "$name" "$(head -n 1 "$dir/err" | cut -c1-40)"
 		return
 	fi
-	measure bursts
+	measure "$command"
 	kill -INT $tracer
 	wait $tracer || true
 	result "$name"
 }
 
+# with_uftrace COMMAND: in a process of its own, built for it.
 with_uftrace()
 {
 	local name="uftrace, built with -pg"
@@ -143,10 +145,38 @@ with_uftrace()
 	command -v uftrace >/dev/null || { absent "$name" "not installed"; return; }
 	"$CC" -I. -D_GNU_SOURCE -std=gnu11 -O2 -pg -o "$dir/calls-pg" bench/calls.c ||
 		{ absent "$name" "no -pg"; return; }
-	program uftrace record --no-libcall -d "$dir/uftrace" -F bench_call "$dir/calls-pg"
-	measure bursts
+	program uftrace record --no-libcall -d "$dir/uftrace" -F '^bench_' "$dir/calls-pg"
+	measure "$1"
 	program_ends
 	result "$name"
+}
+
+both_ends()
+{
+	echo "uprobe:$dir/calls:bench_* { @a = count(); } uretprobe:$dir/calls:bench_* { @b = count(); }"
+}
+
+# shape TITLE COMMAND: calls that nest otherwise, beside other tracers.
+shape()
+{
+	program "$dir/calls"
+	measure "$2"
+	PLAIN=$NS
+	echo
+	row "$1" ns ratio
+	row 'not traced' "$PLAIN" 0
+	row 'floor' "$FLOOR" 1
+	with_inject 'inject, entry and exit' "$2"
+	with_bpftrace 'bpftrace, uprobe and uretprobe' "$2" "$(both_ends)"
+	program_ends
+	with_uftrace "$2"
+}
+
+shapes()
+{
+	shape 'recursion: two calls in each' recursion
+	shape 'depth: 30 calls open at once' depth
+	shape 'a leaf under 16 untraced callers' leaf
 }
 
 calls()
@@ -164,10 +194,10 @@ calls()
 	with_inject 'inject, flood, entry only' flood --entry-only
 	measure bursts
 	result 'inject, after removal'
-	with_bpftrace 'bpftrace, uprobe' "uprobe:$dir/calls:bench_call { @ = count(); }"
-	with_bpftrace 'bpftrace, uprobe and uretprobe' "uprobe:$dir/calls:bench_call { @a = count(); } uretprobe:$dir/calls:bench_call { @b = count(); }"
+	with_bpftrace 'bpftrace, uprobe' bursts "uprobe:$dir/calls:bench_call { @ = count(); }"
+	with_bpftrace 'bpftrace, uprobe and uretprobe' bursts "$(both_ends)"
 	program_ends
-	with_uftrace
+	with_uftrace bursts
 	echo '(ratio: what is added to a call, in floors; in bursts of 1000 calls with'
 	echo 'pauses of 2 ms; a flood has no pauses, and the reader does not keep up)'
 }
@@ -254,5 +284,6 @@ for hot in "$BUILD"/bench/hot*; do
 	[ -x "$hot" ] && [ -f "$hot" ] && "$hot" && echo
 done
 calls
+shapes
 pauses
 plans

@@ -4,6 +4,9 @@
  *
  *	bursts	-> call NS floor NS
  *	flood	-> the same, without pauses
+ *	recursion, depth, leaf	-> as bursts, of other shapes: a function that calls
+ *		itself twice; 30 that are open at once; one below 16 callers
+ *		that nobody traces, whose cost is in all numbers
  *
  * A service's calls come in bursts that any tracer's buffer holds, with pauses
  * in which it is emptied: then what is measured is recording. Of many bursts
@@ -22,7 +25,7 @@
 
 #include "tests/victims/victim.h"
 
-enum { BURST = 1000, BURSTS = 201, FLOOD_MS = 1000 };
+enum { BURST = 1000, TREE = 12, DEEP = 30, CALLERS = 16, BURSTS = 201, FLOOD_MS = 1000 };
 
 static uint64_t ring[2 * BURST];
 static uint64_t *cursor = ring;
@@ -46,6 +49,49 @@ UNPROFILED static uint64_t floor_call(uint64_t x)
 	return x + y;
 }
 
+static inline __attribute__((always_inline)) void stamp(bool floor)
+{
+	if (floor)
+		*cursor++ = __builtin_ia32_rdtsc();
+}
+
+/* The other shapes, once to be traced and once as the floor. Each returns how
+ * many calls it has made. */
+#define SHAPES(name, kind, floor) \
+	kind uint64_t name##_tree(uint64_t n) \
+	{ \
+		uint64_t made = 1; \
+		stamp(floor); \
+		if (n > 1) \
+			made += name##_tree(n - 1) + name##_tree(n - 2); \
+		asm volatile("" : "+r"(made)); \
+		stamp(floor); \
+		return made; \
+	} \
+	kind uint64_t name##_deep(uint64_t n) \
+	{ \
+		uint64_t made = 1; \
+		stamp(floor); \
+		if (n > 1) \
+			made += name##_deep(n - 1); \
+		asm volatile("" : "+r"(made)); \
+		stamp(floor); \
+		return made; \
+	} \
+	UNPROFILED static uint64_t under_##name(uint64_t callers) \
+	{ \
+		uint64_t made = 1; \
+		if (callers) \
+			made = under_##name(callers - 1); \
+		else \
+			name##_call(1); \
+		asm volatile("" : "+r"(made)); \
+		return made; \
+	}
+
+SHAPES(bench, PROBED, false)
+SHAPES(floor, UNPROFILED static, true)
+
 UNPROFILED static double now_ns(clockid_t id)
 {
 	struct timespec t;
@@ -67,6 +113,19 @@ UNPROFILED static double burst(uint64_t (*call)(uint64_t))
 	return (now_ns(CLOCK_MONOTONIC) - begin) / BURST;
 }
 
+/* About as many calls, of a shape that says how many it is. */
+UNPROFILED static double shape_burst(uint64_t (*shape)(uint64_t), uint64_t arg)
+{
+	uint64_t made = 0;
+	double begin;
+
+	cursor = ring;
+	begin = now_ns(CLOCK_MONOTONIC);
+	while (made <= BURST / 2)
+		made += shape(arg);
+	return (now_ns(CLOCK_MONOTONIC) - begin) / made;
+}
+
 static int ascending(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -82,6 +141,19 @@ UNPROFILED static double median(uint64_t (*call)(uint64_t))
 		victim_sleep_us(2000);
 		burst(call);	/* warm again after the sleep */
 		ns[i] = burst(call);
+	}
+	qsort(ns, BURSTS, sizeof(*ns), ascending);
+	return ns[BURSTS / 2];
+}
+
+UNPROFILED static double shape_median(uint64_t (*shape)(uint64_t), uint64_t arg)
+{
+	static double ns[BURSTS];
+
+	for (int i = 0; i < BURSTS; i++) {
+		victim_sleep_us(2000);
+		shape_burst(shape, arg);
+		ns[i] = shape_burst(shape, arg);
 	}
 	qsort(ns, BURSTS, sizeof(*ns), ascending);
 	return ns[BURSTS / 2];
@@ -108,6 +180,15 @@ static void command(const char *word)
 			   median(floor_call));
 	else if (strcmp(word, "flood") == 0)
 		victim_say("call %.2f floor %.2f", mean(bench_call), mean(floor_call));
+	else if (strcmp(word, "recursion") == 0)
+		victim_say("call %.2f floor %.2f", shape_median(bench_tree, TREE),
+			   shape_median(floor_tree, TREE));
+	else if (strcmp(word, "depth") == 0)
+		victim_say("call %.2f floor %.2f", shape_median(bench_deep, DEEP),
+			   shape_median(floor_deep, DEEP));
+	else if (strcmp(word, "leaf") == 0)
+		victim_say("call %.2f floor %.2f", shape_median(under_bench, CALLERS),
+			   shape_median(under_floor, CALLERS));
 	else
 		victim_say("what is %s?", word);
 }
