@@ -313,6 +313,17 @@ static void doubt_end(struct body *b, size_t i)
 		body_doubt(b, REFUSED_SHARED_BODY);
 }
 
+/* If nobody knows where a jump leads, what nothing else leads to may run too. */
+static void judge_unseen(struct body *b)
+{
+	for (size_t i = b->entry; i < b->nsteps && b->unsure; i++) {
+		const struct step *s = &b->steps[i];
+
+		if (!s->live && is_direct(&s->insn) && body_is_entry(b, s->insn.dest))
+			b->refusal = REFUSED_LOOP_ENTRY;
+	}
+}
+
 static int judge(struct body *b)
 {
 	auto_free enum indirect *indirect = NULL;
@@ -332,6 +343,7 @@ static int judge(struct body *b)
 		n += jumps;
 		doubt_end(b, i);
 	}
+	judge_unseen(b);
 	return 0;
 }
 

@@ -206,6 +206,15 @@ static void also_code_of_nobody(void)
 	CHECK(refused(REFUSED_BRANCH_INSIDE));
 }
 
+/* Behind a jump that leads nobody knows where: an iteration would be a call. */
+static void loop_that_nobody_sees(void)
+{
+	module_begin();
+	func("f", 0); put(MOV_EAX_1, JMP_RAX, MOV_RDI_RAX); put_rel8(JNE, 0); end_f();
+	module_plan("f");
+	CHECK(refused(REFUSED_LOOP_ENTRY));
+}
+
 static void also_a_jump_table(void)
 {
 	int32_t table[2] = { TEXT + 1 - (RODATA + 0x100) };
@@ -340,6 +349,7 @@ int main(void)
 	also_a_call();
 	also_a_stranger();
 	also_code_of_nobody();
+	loop_that_nobody_sees();
 	also_a_jump_table();
 	indirect_jump_unresolved();
 	code_that_cannot_be_read();
