@@ -5,7 +5,6 @@
 
 #include "injector/park.h"
 #include "injector/strays.h"
-#include "injector/surgery.h"
 
 enum {
 	ATTEMPTS = 20,
@@ -60,12 +59,10 @@ static int attempt(struct target *t, struct infection *inf, struct live *live,
 	struct parking p = { t, inf, live, pc };
 
 	*pc = 0;
-	surgery_hurry(true);
 	int err = target_stop(t, opt->max_pause);			/* 6 */
 	err = err ? err : park(t, frames, forward, &p, pc);		/* 7 */
 	err = err ? err : write_jumps(t, inf, live, t->stopped_at + opt->max_pause); /* 8 */
 	target_release(t);						/* 9 */
-	surgery_hurry(false);
 	return err;
 }
 

@@ -235,11 +235,9 @@ static int restore_text(struct removing *r, uint64_t until)
  */
 static int attempt(struct removing *r, uint64_t pause)
 {
-	surgery_hurry(true);
 	int err = target_stop(&r->target, pause ? pause : STOP_BUDGET);
 	err = err ? err : restore_text(r, pause ? r->target.stopped_at + pause : 0);
 	target_release(&r->target);
-	surgery_hurry(false);
 	return err;
 }
 

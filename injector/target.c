@@ -14,6 +14,7 @@
 #include "injector/procfs.h"
 #include "injector/sharing.h"
 #include "injector/shortened.h"
+#include "injector/surgery.h"
 
 #define OPTIONS_ONE (PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD)
 /* When all are to stop, new threads and children are born traced, so that none
@@ -316,6 +317,7 @@ int target_stop(struct target *t, uint64_t budget)
 		return fail(0, "process %d shares the memory of %d (%s), and could not be stopped "
 			    "with it", other, t->pid, t->comm), -EAGAIN;
 	look_for_filter(t);
+	surgery_hurry(true);
 	t->stopped_at = now_ns();
 	t->lent = false;
 	for (;;) {
@@ -335,6 +337,7 @@ int target_stop(struct target *t, uint64_t budget)
 
 int target_stop_one(struct target *t, pid_t tid, uint64_t budget, struct thread_hold **ret)
 {
+	surgery_hurry(true);
 	t->stopped_at = now_ns();
 	t->lent = true;
 	int err = find(t, tid) ? 0 : seize(t, tid, OPTIONS_ONE);
@@ -432,17 +435,23 @@ static void release_stopped(struct target *t)
 	drop_released(t);
 }
 
+static void release_held(struct target *t)
+{
+	uint64_t *longest = t->lent ? &t->longest_loan : &t->longest_pause;
+
+	release_stopped(t);
+	*longest = MAX(*longest, now_ns() - t->stopped_at);
+}
+
 void target_release(struct target *t)
 {
 	enum { STRAGGLERS = 1000 * 1000 };
 
-	if (!t->nthreads || t->kept)
-		return;
-	release_stopped(t);
-	uint64_t pause = now_ns() - t->stopped_at;
-	uint64_t *longest = t->lent ? &t->longest_loan : &t->longest_pause;
-	*longest = MAX(*longest, pause);
-	target_settle(t, STRAGGLERS);
+	if (t->nthreads && !t->kept) {
+		release_held(t);
+		target_settle(t, STRAGGLERS);
+	}
+	surgery_hurry(false);
 }
 
 int target_keep(struct target *t, const struct thread_hold *th)

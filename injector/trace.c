@@ -25,6 +25,7 @@
 #include "injector/follow.h"
 #include "injector/grow.h"
 #include "injector/foreign.h"
+#include "injector/haste.h"
 #include "injector/launch.h"
 #include "injector/look.h"
 #include "injector/procfs.h"
@@ -366,7 +367,9 @@ static int watch(struct trace *t)
 	int err = follow_begin(&f, &s);
 
 	err = err ? err : prepare_growth(t, &f);
+	haste(false);
 	err = err ? err : follow(&f);
+	haste(true);
 	if (err)
 		snprintf(cause, sizeof(cause), "%s", fail_text());
 	fail_clear();
@@ -426,6 +429,7 @@ static int count_threads(pid_t pid)
 static int attach_running(struct trace *t)
 {
 	t->pid = t->opt->pid;
+	haste(true);
 	int err = look(t->pid);						/* 1 */
 	err = err ? err : target_open(t->pid, &t->target);
 	err = err ? err : session_claim(&t->target);

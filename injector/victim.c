@@ -11,7 +11,10 @@
 #include "injector/rseq.h"
 #include "injector/unwind.h"
 
-enum { STOP_BUDGET = 20 * 1000 * 1000 };	/* ns, for one thread */
+enum {
+	STOP_BUDGET = 20 * 1000 * 1000,		/* ns, for one thread */
+	PATIENCE = 100,		/* budgets that one may wait for a processor */
+};
 
 /* The less a stop disturbs a thread, the better it is as a victim. */
 enum rank {
@@ -162,6 +165,22 @@ static bool is_fit(struct target *t, struct modules *mods, enum victim_use use,
 	return !c.bad && (reached || use == VICTIM_THREAD);
 }
 
+/*
+ * One that wants to run stops when its turn comes, and loses nothing till then.
+ * To go on to the next instead, which waits for its turn, too, would be to find
+ * none among hundreds.
+ */
+static int stop_thread(struct target *t, pid_t tid, struct thread_hold **ret)
+{
+	int err = target_stop_one(t, tid, STOP_BUDGET, ret);
+
+	for (int i = 1; i < PATIENCE && err == -EAGAIN && procfs_state(t->pid, tid) == 'R'; i++) {
+		fail_clear();
+		err = target_stop_one(t, tid, STOP_BUDGET, ret);
+	}
+	return err;
+}
+
 int victim_take(struct target *t, struct modules *mods, enum victim_use use, unsigned turn,
 		struct thread_hold **ret)
 {
@@ -180,7 +199,7 @@ int victim_take(struct target *t, struct modules *mods, enum victim_use use, uns
 
 			if ((int)rank_of(t->pid, tid) != rank || procfs_filtered(t->pid, tid))
 				continue;
-			int err = target_stop_one(t, tid, STOP_BUDGET, ret);
+			int err = stop_thread(t, tid, ret);
 			if (!err && is_fit(t, mods, use, *ret))
 				return 0;
 			target_release(t);

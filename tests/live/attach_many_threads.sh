@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# attach_many_threads: 1000 threads that mostly sleep, then 40 that all run.
+# attach_many_threads: 1000 threads that mostly sleep, then 100 that all run:
+# who wants to run and gets no processor is waited for, and not passed over.
 # timeout: 180
-# serial: each process gets its share among 40 only
+# serial: each process gets its share among 100 only
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -13,7 +14,7 @@ traced sleeper_
 removed
 victim_quit
 
-victim spin_threads 40
+victim spin_threads 100
 status 0 "$INJECT" -p "$VICTIM" -f 'spin_*' -n 20000 --max-pause 2s
 traced spin_leaf
 removed
