@@ -229,13 +229,14 @@ inject_wait()
 	[ "$status" = "${WANT:-0}" ] || die "inject ended with status $status, not ${WANT:-0}"
 }
 
-# status WANT COMMAND...: run it, with output in trace.out and trace.err.
+# status WANT COMMAND...: run it, with output in trace.out and trace.err, for
+# LIMIT (60) seconds at most.
 status()
 {
 	local want=$1 got=0
 
 	shift
-	timeout 60 "$@" >trace.out 2>trace.err 9>&- || got=$?
+	timeout "${LIMIT:-60}" "$@" >trace.out 2>trace.err 9>&- || got=$?
 	[ "$got" = "$want" ] || die "$(basename "$1") ended with status $got, not $want"
 }
 

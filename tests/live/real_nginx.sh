@@ -46,10 +46,10 @@ request()
 }
 
 for args in "-f ngx_http_*" "-f *" "-f * -f *@*"; do
-	load request 5
+	load request 3
 	set -f
 	# shellcheck disable=SC2086
-	trace_real "$worker" 5000 $args -o /dev/null
+	trace_real "$worker" 100000 $args -o /dev/null
 	set +f
 	load_ended 'socket errors|non-2xx|failed requests: *[1-9]'
 done

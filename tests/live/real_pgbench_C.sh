@@ -13,10 +13,10 @@
 
 # Connections that stay open meanwhile were forked before, some during.
 for args in "-f *PostmasterChild* -f StreamConnection" "-f *"; do
-	load "${as[@]}" "$pgbench" -n -C -S -c 4 -T 7
+	load "${as[@]}" "$pgbench" -n -C -S -c 4 -T 3
 	set -f
 	# shellcheck disable=SC2086
-	trace_real "$server" 1 $args -o /dev/null
+	trace_real "$server" 100 $args -o /dev/null
 	set +f
 	# Every child, whenever it was forked.
 	read -ra children <"/proc/$server/task/$server/children" || true

@@ -11,19 +11,27 @@
 # shellcheck source=tests/real_postgres.sh
 . "$ROOT/tests/real_postgres.sh"
 
+# One connection, which lasts until the load ends.
+ask()
+{
+	while [ -e loading ]; do
+		echo "select abalance from pgbench_accounts where aid = $((RANDOM + 1));"
+	done | "${as[@]}" "$bin/psql" -qAt -v ON_ERROR_STOP=1 >/dev/null
+}
+
 backend()
 {
-	"${as[@]}" "$bin/psql" -Atc "select pid from pg_stat_activity
-		where application_name = 'pgbench' limit 1"
+	pid=$("${as[@]}" "$bin/psql" -Atc "select pid from pg_stat_activity
+		where application_name = 'psql' and pid <> pg_backend_pid() limit 1")
+	[ -n "$pid" ]
 }
 
 for args in "-f Exec*" "-f *" "-f * -f *@*"; do
-	load "${as[@]}" "$pgbench" -n -S -c 2 -T 15
-	pid=$(backend)
-	[ -n "$pid" ] || die "no backend"
+	load ask
+	wait_until 20 backend || die "no backend"
 	set -f
 	# shellcheck disable=SC2086
-	trace_real "$pid" 2000 $args -o /dev/null
+	trace_real "$pid" 20000 $args -o /dev/null
 	set +f
 	load_ended 'failed transactions: [1-9]|error:|fatal|aborted|lost'
 done
