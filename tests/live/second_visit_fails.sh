@@ -12,9 +12,11 @@ FAILER=$BUILD/tests/fault/failer
 mappings() { grep -c -v '\[heap\]\|\[stack\]' "/proc/$VICTIM/maps"; }
 
 # The session's memory is the first that a visit opens: count from there. It is
-# some 210 calls to the end of the loading; what comes after undoes nothing.
+# some 230 calls to the end of the loading; what comes after undoes nothing. Those
+# of the last sixth, which write there, fail the visit; of the others few do, for
+# most are made again.
 failed=0
-for n in $(seq 4 16 280); do
+for n in $(seq 4 16 160) $(seq 180 5 240); do
 	rm -f victim.in
 	victim single
 	status 0 "$INJECT" -p "$VICTIM" -f 'single_*' -d 0.02 -o /dev/null
@@ -32,10 +34,9 @@ for n in $(seq 4 16 280); do
 	esac
 	status 0 "$INJECT" -p "$VICTIM" -f 'strto*@libc.so*' -d 0.02 -o /dev/null
 	removed
-	# One place for stubs near the library, whatever became of the first; and
-	# one more where the call failed that should have told its address.
-	[ "$(mappings)" -le $((before + 2)) ] || die "call $n: $before mappings became $(mappings)"
+	# One place for stubs near the library, whatever became of the first.
+	[ "$(mappings)" = $((before + 1)) ] || die "call $n: $before mappings became $(mappings)"
 	echo quit >&9
 	wait "$VICTIM" || die "call $n: the victim ended badly"
 done
-[ $failed -ge 5 ] || die "only $failed visits failed"
+[ $failed -gt 0 ] || die "only $failed visits failed"
