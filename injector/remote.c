@@ -66,16 +66,13 @@ int remote_gadgets(const struct target *t, struct gadgets *ret)
 
 enum { MASK_ALL = -1 };	/* for system calls, in which nothing can fault */
 
-/* For a call of a function. Signals that the kernel forces on a thread must
- * not be blocked: it would reset their handler to the default and kill the
- * process. */
-static uint64_t mask_all_but_faults(void)
+uint64_t remote_faults(void)
 {
 	static const int faults[] = { SIGTRAP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGSYS };
-	uint64_t mask = ~0ull;
+	uint64_t mask = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(faults); i++)
-		mask &= ~(1ull << (faults[i] - 1));
+		mask |= 1ull << (faults[i] - 1);
 	return mask;
 }
 
@@ -311,7 +308,9 @@ int remote_call(struct remote *r, raddr_t fn, uint64_t a0, uint64_t a1, uint64_t
 	uint64_t unused;
 
 	regs_call(&regs, fn, args, ARRAY_SIZE(args), r->frame);
-	int err = set_mask(r->thread->tid, mask_all_but_faults());
+	/* Signals that the kernel forces on a thread must not be blocked: it would
+	 * reset their handler to the default and kill the process. */
+	int err = set_mask(r->thread->tid, ~remote_faults());
 	err = err ? err : regs_set(r->thread->tid, &regs);
 	while (!err) {
 		err = to_syscall_stop(r, budget);

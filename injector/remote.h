@@ -20,6 +20,9 @@ struct gadgets {
 /* Find them in the target's executable mappings. -ENOENT if there are none. */
 int remote_gadgets(const struct target *, struct gadgets *ret);
 
+/* The signals by which the kernel tells a thread of a fault, as a mask. */
+uint64_t remote_faults(void);
+
 struct remote {
 	struct target *target;
 	struct thread_hold *thread;

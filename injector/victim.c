@@ -147,13 +147,22 @@ static bool in_libc_code(struct modules *mods, const struct regs *r)
 	return m && m->is_system && regs_syscall(r, &arg) < 0;
 }
 
+/*
+ * Stopped between a fault of its own and the signal that tells of it: within a
+ * call for us that would come as the call's, and dropped with it be lost.
+ */
+static bool has_fault(const struct target *t, pid_t tid)
+{
+	return (uint64_t)procfs_status(t->pid, tid, "SigPnd", 16, -1) & remote_faults();
+}
+
 static bool is_fit(struct target *t, struct modules *mods, enum victim_use use,
 		   struct thread_hold *th)
 {
 	struct stack_check c = { mods, use, NULL };
 
-	if (thread_regs(th) || rseq_is_inside(t, th) || procfs_filtered(t->pid, th->tid) ||
-	    !remote_has_room(t, th))
+	if (thread_regs(th) || has_fault(t, th->tid) || rseq_is_inside(t, th) ||
+	    procfs_filtered(t->pid, th->tid) || !remote_has_room(t, th))
 		return false;
 	if (use == VICTIM_SYSCALLS)
 		return true;

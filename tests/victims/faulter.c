@@ -4,6 +4,8 @@
  * address 0, undefined instructions, all handled, in functions that are probed
  * and that probed functions call. Signals are also sent to it by other threads.
  * Is each delivered once, to the right thread, and none that is not its own?
+ *
+ * faulter [hot]: with pauses, or one fault after the other.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -68,6 +70,8 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 		siglongjmp(back, 1);
 }
 
+static bool hot;
+
 static void *work(void *arg)
 {
 	for (uint64_t x = 1;; x++) {
@@ -81,17 +85,19 @@ static void *work(void *arg)
 			victim_wrong("%d traps, %d faults, %d sent in round %d", (int)traps,
 				     (int)faults, (int)(sent - before), (int)x);
 		victim_count();
-		victim_sleep_us(200);
+		if (!hot)
+			victim_sleep_us(200);
 	}
 	return arg;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static const int signals[] = { SIGTRAP, SIGSEGV, SIGILL };
 	struct sigaction act = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO };
 	pthread_t t;
 
+	hot = argc > 1 && strcmp(argv[1], "hot") == 0;
 	for (int i = 0; i < 3; i++)
 		if (sigaction(signals[i], &act, NULL))
 			return 1;
