@@ -309,6 +309,14 @@ static void look_for_filter(struct target *t)
 		t->filtered = procfs_filtered(t->pid, tids[i]);
 }
 
+/* What was asked to stop and has not: the request itself may have failed. */
+static void interrupt_again(const struct target *t)
+{
+	for (size_t i = 0; i < t->nthreads; i++)
+		if (t->threads[i].hold == HOLD_SEIZED)
+			regs_request(PTRACE_INTERRUPT, t->threads[i].tid, 0, NULL);
+}
+
 int target_stop(struct target *t, uint64_t budget)
 {
 	pid_t other = sharing_process(t->pid);
@@ -320,6 +328,7 @@ int target_stop(struct target *t, uint64_t budget)
 	surgery_hurry(true);
 	t->stopped_at = now_ns();
 	t->lent = false;
+	interrupt_again(t);
 	for (;;) {
 		int fresh = seize_new(t);
 
@@ -340,6 +349,7 @@ int target_stop_one(struct target *t, pid_t tid, uint64_t budget, struct thread_
 	surgery_hurry(true);
 	t->stopped_at = now_ns();
 	t->lent = true;
+	interrupt_again(t);
 	int err = find(t, tid) ? 0 : seize(t, tid, OPTIONS_ONE);
 
 	err = err ? err : wait_all(t, t->stopped_at + budget);
