@@ -5,7 +5,8 @@
 #
 # A line per file, then every refused function with its reason (up to 20 a file;
 # ALL=1: every one). Shares are of the functions that `list` names; "exits" is the
-# share of those with exits of which every exit is probed.
+# share of those with exits of which every exit is probed. Resolvers of indirect
+# functions and pieces of functions are told apart.
 set -euo pipefail
 build=$1
 shift
@@ -39,6 +40,7 @@ summarize()
 {
 	awk -F'\t' -v name="$1" -v all="${ALL:-}" -v sums="$sums" '
 	function share(n, of) { return of ? sprintf("%.2f", 100 * n / of) : "-" }
+	$5 == "ifunc" || $5 == "fragment" { apart[$5]++; next }	# no functions
 	{ n++; tactics[$5]++ }
 	$5 == "refused" { why[$6]++; if (all || lines++ < 20) refused = refused "  " $4 ": " $6 "\n"; next }
 	$5 == "trap" { traps++ }
@@ -56,6 +58,8 @@ summarize()
 		printf "; entry-only:"
 		for (w in only)
 			printf " %s %d", w, only[w]
+		for (a in apart)
+			printf "; %s %d", a, apart[a]
 		printf "\n%s", refused
 		print n, free, whole + 0, exits + 0 >>sums
 	}
