@@ -167,6 +167,7 @@ static struct result run(int flags, unsigned int pause_us, uint32_t nsub)
 	handled = jumped = 0;
 	rd.r = world_ring_of(&w, 0);
 	rd.d.each = replay;
+	rd.d.jumps = may_jump;
 	rd.d.ctx = ret.p;
 	stop_reader = false;
 	CHECK(!pthread_create(&reader, NULL, read_along, &rd));
@@ -180,7 +181,9 @@ static struct result run(int flags, unsigned int pause_us, uint32_t nsub)
 	world_drain(&w, rd.r, &rd.d);
 	ret.d = rd.d;
 	ret.lost = rd.r->lost_entries;
-	CHECK_EQ(ret.d.inversions, 0);
+	/* A hole that was given up may be filled yet, by a thread that was put
+	 * aside within a handler: in a place that has been given back. */
+	CHECK(ret.d.inversions <= ret.d.holes);
 	CHECK(handled > ENOUGH);
 	return ret;
 }
