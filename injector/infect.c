@@ -394,6 +394,7 @@ static int await_loader(struct infecting *in)
 	const char *comm = in->target->comm;
 	pid_t pid = in->target->pid;
 	in->loaders -= status >= LOADER_DONE;
+	in->ending = status >= LOADER_DONE && !in->in_place;
 	/* Without a thread nobody has closed it. */
 	if (status == LOADER_DONE || status == LOADER_FAILED)
 		forget_descriptor(in, in->payload_fd);
@@ -481,6 +482,22 @@ static int load(struct infecting *in)
 	return err ? err : await_loader(in);				/* 8 */
 }
 
+/* The loader's thread has answered, but runs on in the scratch until it ends;
+ * where we are preferred, it may well have been put aside in the very call that
+ * woke us. False: it has not ended for long. */
+static bool loader_has_left(struct infecting *in)
+{
+	pid_t tid = in->ending ? procfs_outer(in->target->pid, loader_of(in)->tid) : 0;
+
+	for (int i = 0; tid && tid != -ESRCH; i++) {
+		if (i == ANSWER_BUDGET)
+			return false;
+		nanosleep(&(struct timespec){ 0, 5000000 }, NULL);
+		tid = procfs_outer(in->target->pid, loader_of(in)->tid);
+	}
+	return true;
+}
+
 /* What an unlucky attempt has mapped and opened goes again, in reverse. */
 static void undo(struct infecting *in)
 {
@@ -489,7 +506,7 @@ static void undo(struct infecting *in)
 	int64_t unused;
 	char cause[1024];
 
-	if ((!in->nundo && !in->opt->islands->n) || in->loaders)
+	if ((!in->nundo && !in->opt->islands->n) || in->loaders || !loader_has_left(in))
 		return;
 	snprintf(cause, sizeof(cause), "%s", fail_text());
 	fail_clear();

@@ -36,6 +36,8 @@ struct infecting {
 	bool in_place;		/* the borrowed thread calls dlopen itself */
 	unsigned int loaders;	/* started, and without an answer so far: they
 				 * may still use what is mapped */
+	bool ending;		/* one has answered, in a thread of its own, which
+				 * runs what is mapped until it ends */
 	int payload_fd;		/* there; the loader closes it */
 
 	struct remote remote;

@@ -260,6 +260,20 @@ int procfs_threads(pid_t pid, pid_t **ret)
 	return is_final(n) ? n : list_threads(pid, ret);
 }
 
+pid_t procfs_outer(pid_t pid, pid_t inner)
+{
+	auto_free pid_t *tids = NULL;
+	int n = procfs_threads(pid, &tids);
+
+	for (int i = 0; i < n; i++) {
+		pid_t ours, its;
+
+		if (procfs_ids(pid, tids[i], &ours, &its) > 0 && its == inner)
+			return ours;
+	}
+	return n < 0 ? n : 0;
+}
+
 bool procfs_number(const char *path, uint64_t *ret)
 {
 	char buf[64];

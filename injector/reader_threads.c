@@ -15,17 +15,10 @@ bool threads_namespaced(pid_t pid)
 
 int32_t threads_host_tid(const struct reader *r, int32_t tid)
 {
-	auto_free pid_t *tids = NULL;
-	int n = r->namespaced ? procfs_threads(r->pid, &tids) : 0;
+	pid_t outer = r->namespaced ? procfs_outer(r->pid, tid) : 0;
 
-	for (int i = 0; i < n; i++) {
-		pid_t outer, inner;
-
-		if (procfs_ids(r->pid, tids[i], &outer, &inner) > 0 && inner == tid)
-			return outer;
-	}
 	/* The same number, or a thread that was gone before we came. */
-	return tid;
+	return outer > 0 ? outer : tid;
 }
 
 static int by_number(const void *a, const void *b)
