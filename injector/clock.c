@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clock: what do ticks of the records mean in nanoseconds, and on the wall? */
+/* clock: which moments of the counter are which of the clocks? */
 #include "injector/clock.h"
 
 #include <time.h>
@@ -66,18 +66,4 @@ void clock_update(struct clock *c)
 		return;
 	c->run_ticks = ticks - c->ticks;
 	c->run_ns = ns - c->ns;
-}
-
-uint64_t clock_ns(const struct clock *c, uint64_t ticks)
-{
-	if (!c->run_ticks)
-		return ticks;
-	return (uint64_t)((unsigned __int128)ticks * c->run_ns / c->run_ticks);
-}
-
-uint64_t clock_realtime(const struct clock *c, uint64_t ticks)
-{
-	if (ticks < c->ticks)
-		return c->realtime - clock_ns(c, c->ticks - ticks);
-	return c->realtime + clock_ns(c, ticks - c->ticks);
 }

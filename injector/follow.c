@@ -26,20 +26,26 @@ enum {
 #define ASK (1000 * MS)
 #define HINT_AFTER (5000 * MS)
 
+/* The wall clock now, as results have it. */
+static uint64_t wall(const struct follow *f)
+{
+	return clock_realtime(reader_clock(f->reader), reader_now());
+}
+
 static int make_sink(struct follow *f, const struct summary *s, struct sink *ret)
 {
 	const struct options *o = f->options;
 	int err;
 
 	if (o->json) {
-		err = json_new(f->reader, f->out, f->pid, &f->json);
+		err = json_new(reader_clock(f->reader), f->out, f->pid, &f->json);
 		if (err)
 			return err;
-		json_start(f->json, s);
+		summary_json_start(f->out, s, f->pid, wall(f));
 		*ret = json_sink(f->json);
 		return 0;
 	}
-	err = graph_new(f->reader, f->out, o->time,
+	err = graph_new(reader_clock(f->reader), f->out, o->time,
 			output_has_color(f->out, o->no_color), &f->graph);
 	if (err)
 		return err;
@@ -61,7 +67,8 @@ int follow_begin(struct follow *f, const struct summary *s)
 
 	f->pidfd = (int)syscall(SYS_pidfd_open, f->pid, 0);
 	err = make_sink(f, s, &sink) ?:
-	      frames_new(f->reader, f->funcs, &options, &sink, &f->frames);
+	      frames_new(reader_clock(f->reader), reader_now(), f->funcs, &options, &sink,
+			 &f->frames);
 	if (err)
 		follow_end(f);
 	return err;
@@ -292,7 +299,7 @@ static void print_end(struct follow *f, const struct summary *s)
 	if (f->graph)
 		graph_end(f->graph);
 	if (f->json)
-		json_summary(f->json, s);
+		summary_json(f->out, s, f->pid, wall(f));
 	err = output_finish(f->out, signals_drop_wanted);
 	if (err)
 		broken(f, err);

@@ -14,12 +14,13 @@
 #ifndef INJECTOR_FOLLOW_H
 #define INJECTOR_FOLLOW_H
 
-#include "injector/frames.h"
-#include "injector/graph.h"
-#include "injector/json.h"
 #include "injector/options.h"
-#include "injector/output.h"
+#include "injector/reader.h"
 #include "injector/summary.h"
+#include "trace/frames.h"
+#include "trace/graph.h"
+#include "trace/json.h"
+#include "trace/output.h"
 
 enum follow_why {
 	FOLLOW_ON,		/* no reason to stop yet */

@@ -3,8 +3,8 @@
 #ifndef INJECTOR_LIST_H
 #define INJECTOR_LIST_H
 
-#include "injector/output.h"
 #include "injector/select.h"
+#include "trace/output.h"
 
 /*
  * One line for each function, columns separated by tabs: address (hex, as in

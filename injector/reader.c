@@ -276,12 +276,7 @@ uint64_t reader_now(void)
 	return arch_ticks();
 }
 
-uint64_t reader_ns(const struct reader *r, uint64_t ticks)
+const struct clock *reader_clock(const struct reader *r)
 {
-	return clock_ns(&r->clock, ticks);
-}
-
-uint64_t reader_realtime(const struct reader *r, uint64_t tsc)
-{
-	return clock_realtime(&r->clock, tsc);
+	return &r->clock;
 }

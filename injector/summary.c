@@ -26,3 +26,33 @@ void summary_say(const struct summary *s)
 	    (unsigned long long)s->events, (unsigned long long)s->lost,
 	    (double)s->pause_ns / 1e6, outcome(s));
 }
+
+void summary_json_start(struct output *out, const struct summary *s, int32_t pid, uint64_t at)
+{
+	output_printf(out, "{\"type\":\"start\",\"version\":1,\"ts_ns\":%llu"
+			      ",\"pid\":%d,\"functions\":%llu,\"refused\":%llu"
+			      ",\"pause_ns\":%llu}\n",
+		      (unsigned long long)at,
+		      pid, (unsigned long long)s->functions,
+		      (unsigned long long)s->refused,
+		      (unsigned long long)s->pause_ns);
+}
+
+static const char *truth(bool b)
+{
+	return b ? "true" : "false";
+}
+
+void summary_json(struct output *out, const struct summary *s, int32_t pid, uint64_t at)
+{
+	output_printf(out, "{\"type\":\"summary\",\"ts_ns\":%llu,\"pid\":%d"
+			      ",\"functions\":%llu,\"refused\":%llu,\"calls\":%llu"
+			      ",\"events\":%llu,\"lost\":%llu,\"pause_ns\":%llu"
+			      ",\"target_ended\":%s,\"removed\":%s,\"verified\":%s}\n",
+		      (unsigned long long)at,
+		      pid, (unsigned long long)s->functions,
+		      (unsigned long long)s->refused, (unsigned long long)s->calls,
+		      (unsigned long long)s->events, (unsigned long long)s->lost,
+		      (unsigned long long)s->pause_ns, truth(s->gone),
+		      truth(s->removed), truth(s->verified));
+}

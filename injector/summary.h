@@ -3,7 +3,7 @@
 #ifndef INJECTOR_SUMMARY_H
 #define INJECTOR_SUMMARY_H
 
-#include "base/base.h"
+#include "trace/output.h"
 
 struct summary {
 	uint64_t functions, refused;
@@ -18,5 +18,8 @@ struct summary {
 
 /* The closing line: on standard error, also with -q. */
 void summary_say(const struct summary *);
+/* The first and the last line of --json; `at` is the wall clock, ns since 1970. */
+void summary_json_start(struct output *, const struct summary *, int32_t pid, uint64_t at);
+void summary_json(struct output *, const struct summary *, int32_t pid, uint64_t at);
 
 #endif

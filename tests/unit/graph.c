@@ -5,9 +5,9 @@
 
 #include "tests/unit/reader_world.h"
 
-#include "injector/frames.h"
-#include "injector/graph.h"
-#include "injector/json.h"
+#include "trace/frames.h"
+#include "trace/graph.h"
+#include "trace/json.h"
 
 /* One tick is one nanosecond, and tick 0 was at noon of some day. */
 static struct reader *ideal_reader(void)
@@ -38,14 +38,15 @@ static void begin(struct scene *s, struct frames_options o, bool json, bool time
 	close(mkstemp(s->path));
 	CHECK_EQ(output_open(s->path, &s->out), 0);
 	if (json) {
-		CHECK_EQ(json_new(s->reader, s->out, 41, &s->json), 0);
+		CHECK_EQ(json_new(reader_clock(s->reader), s->out, 41, &s->json), 0);
 		sink = json_sink(s->json);
 	} else {
-		CHECK_EQ(graph_new(s->reader, s->out, time, false, &s->graph), 0);
+		CHECK_EQ(graph_new(reader_clock(s->reader), s->out, time, false, &s->graph), 0);
 		graph_header(s->graph);
 		sink = graph_sink(s->graph);
 	}
-	CHECK_EQ(frames_new(s->reader, world_funcs, &o, &sink, &s->frames), 0);
+	CHECK_EQ(frames_new(reader_clock(s->reader), reader_now(), world_funcs, &o, &sink,
+			    &s->frames), 0);
 }
 
 static struct event event(struct scene *s, uint32_t thread, enum event_kind kind,

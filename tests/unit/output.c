@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Do results arrive whole, and does nobody wait for who does not read them? */
-#include "injector/output.h"
+#include "trace/output.h"
 
 #include <errno.h>
 #include <fcntl.h>

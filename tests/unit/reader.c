@@ -428,9 +428,10 @@ static void test_clock(void)
 	usleep(20000);
 	b = reader_now();
 	world_drain(&w, false);
-	ns = reader_ns(w.reader, b - a);
+	ns = clock_ns(reader_clock(w.reader), b - a);
 	CHECK(ns > 19900000 && ns < 500000000);
-	CHECK(reader_realtime(w.reader, b) - reader_realtime(w.reader, a) - ns + 2 < 4);
+	CHECK(clock_realtime(reader_clock(w.reader), b) -
+	      clock_realtime(reader_clock(w.reader), a) - ns + 2 < 4);
 	world_end(&w);
 }
 

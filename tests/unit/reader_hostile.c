@@ -7,7 +7,7 @@
  */
 #include "tests/unit/reader_world.h"
 
-#include "injector/frames.h"
+#include "trace/frames.h"
 
 enum { ROUNDS = 300, RINGS = 4, DRAINS = 12 };
 
@@ -138,7 +138,8 @@ static void round_of(uint64_t seed)
 	state = seed * 0x9e3779b97f4a7c15ull + 1;
 	world_make(&w, RINGS, 4);
 	world_read(&w, seed % 2 ? getpid() : 0);
-	CHECK_EQ(frames_new(w.reader, world_funcs, &options, &sink, &frames), 0);
+	CHECK_EQ(frames_new(reader_clock(w.reader), reader_now(), world_funcs, &options,
+			    &sink, &frames), 0);
 	for (int i = 0; i < DRAINS; i++) {
 		disturb(&w);
 		reader_drain(w.reader, false, check_event, frames);

@@ -7,8 +7,8 @@
  * probes are out. Results go to standard output or to a file; everything else
  * is said on standard error, by say.h.
  */
-#ifndef INJECTOR_OUTPUT_H
-#define INJECTOR_OUTPUT_H
+#ifndef TRACE_OUTPUT_H
+#define TRACE_OUTPUT_H
 
 #include "base/base.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* output: where do results go, without anybody ever waiting for their reader? */
-#include "injector/output.h"
+#include "trace/output.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* put: text by hand, where millions of lines are written: each returns a
  * pointer behind what it wrote. The caller has made room. */
-#ifndef INJECTOR_PUT_H
-#define INJECTOR_PUT_H
+#ifndef TRACE_PUT_H
+#define TRACE_PUT_H
 
 #include <string.h>
 

@@ -9,14 +9,14 @@
  * too much waits, all is left out until little does, and the number of calls
  * stands between. Pipes and files get everything.
  */
-#include "injector/graph.h"
+#include "trace/graph.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include "injector/put.h"
+#include "trace/put.h"
 
 enum {
 	SKIP_ABOVE = 1 << 18,	/* bytes that wait for the terminal */
@@ -27,7 +27,7 @@ enum {
 };
 
 struct graph {
-	const struct reader *reader;
+	const struct clock *ticks;
 	struct output *out;
 	bool time, color;
 	bool skipping;
@@ -43,14 +43,14 @@ struct graph {
 #define RED "\033[31m"
 #define RESET "\033[0m"
 
-int graph_new(const struct reader *reader, struct output *out, bool with_time,
+int graph_new(const struct clock *clock, struct output *out, bool with_time,
 	      bool color, struct graph **ret)
 {
 	struct graph *g = calloc(1, sizeof(*g));
 
 	if (!g)
 		return fail(ENOMEM, "print the call graph");
-	g->reader = reader;
+	g->ticks = clock;
 	g->out = out;
 	g->time = with_time;
 	g->color = color;
@@ -102,7 +102,7 @@ static char *put_span(const struct graph *g, char *p, uint64_t ns)
 
 static char *put_time(struct graph *g, char *p, uint64_t tsc)
 {
-	uint64_t ns = reader_realtime(g->reader, tsc);
+	uint64_t ns = clock_realtime(g->ticks, tsc);
 	time_t second = (time_t)(ns / 1000000000);
 	struct tm tm;
 
@@ -230,7 +230,7 @@ static void end_line(struct graph *g, const struct call *c)
 	uint64_t ns = UINT64_MAX;
 
 	if (c->how == CALL_RETURN || c->how == CALL_UNWOUND)
-		ns = reader_ns(g->reader, c->end - c->begin);
+		ns = clock_ns(g->ticks, c->end - c->begin);
 	if (c->how == CALL_ENTRY_ONLY || (c->how == CALL_RETURN && !c->opened)) {
 		leaf_line(g, c, ns);
 		return;

@@ -12,10 +12,11 @@
  * opened before it is known to last long enough, and who contains a long call
  * lasts longer: ancestors appear by themselves.
  */
-#ifndef INJECTOR_FRAMES_H
-#define INJECTOR_FRAMES_H
+#ifndef TRACE_FRAMES_H
+#define TRACE_FRAMES_H
 
-#include "injector/reader.h"
+#include "trace/event.h"
+#include "trace/ticks.h"
 
 enum call_end {
 	CALL_RETURN,
@@ -53,8 +54,9 @@ struct frames_options {
 
 struct frames;
 
-/* `reader` and `funcs` stay valid until frames_free. */
-int frames_new(const struct reader *, const struct reader_func *funcs,
+/* `clock` and `funcs` stay valid until frames_free. `start`: in ticks, no call that
+ * is shown with a duration began before. */
+int frames_new(const struct clock *, uint64_t start, const struct reader_func *funcs,
 	       const struct frames_options *, const struct sink *,
 	       struct frames **ret);
 /* A longer table of functions; the one before stays, for calls that are open. */

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /* json: how does a call look in --json? */
-#include "injector/json.h"
+#include "trace/json.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "injector/put.h"
+#include "trace/put.h"
 
 enum { KEYS = 512 };		/* more than all of a call but its names */
 
 struct json {
-	const struct reader *reader;
+	const struct clock *clock;
 	struct output *out;
 	int32_t pid;
 };
 
-int json_new(const struct reader *reader, struct output *out, int32_t pid,
+int json_new(const struct clock *clock, struct output *out, int32_t pid,
 	     struct json **ret)
 {
 	struct json *j = calloc(1, sizeof(*j));
 
 	if (!j)
 		return fail(ENOMEM, "print JSON");
-	j->reader = reader;
+	j->clock = clock;
 	j->out = out;
 	j->pid = pid;
 	*ret = j;
@@ -156,9 +156,9 @@ static void json_end(void *ctx, const struct call *c)
 	if (!start)
 		return;
 	p = put_text(p, "{\"type\":\"call\",\"ts_ns\":");
-	p = put_or_null(p, c->how != CALL_BEFORE, reader_realtime(j->reader, c->begin));
+	p = put_or_null(p, c->how != CALL_BEFORE, clock_realtime(j->clock, c->begin));
 	p = put_text(p, ",\"dur_ns\":");
-	p = put_or_null(p, ended, reader_ns(j->reader, c->end - c->begin));
+	p = put_or_null(p, ended, clock_ns(j->clock, c->end - c->begin));
 	p = put_text(put_text(p, ",\"end\":\""), end_word(c));
 	p = put_number(put_text(p, "\",\"pid\":"), (uint32_t)j->pid, 0, ' ');
 	p = put_number(put_text(p, ",\"tid\":"), (uint32_t)c->tid, 0, ' ');
@@ -175,7 +175,7 @@ static void json_lost(void *ctx, int32_t tid, uint64_t tsc, uint64_t n)
 
 	output_printf(j->out, "{\"type\":\"lost\",\"ts_ns\":%llu,\"pid\":%d"
 			      ",\"tid\":%d,\"events\":%llu}\n",
-		      (unsigned long long)reader_realtime(j->reader, tsc), j->pid,
+		      (unsigned long long)clock_realtime(j->clock, tsc), j->pid,
 		      tid, (unsigned long long)n);
 }
 
@@ -184,34 +184,4 @@ struct sink json_sink(struct json *j)
 	return (struct sink){
 		.open = json_open, .end = json_end, .lost = json_lost, .ctx = j,
 	};
-}
-
-void json_start(struct json *j, const struct summary *s)
-{
-	output_printf(j->out, "{\"type\":\"start\",\"version\":1,\"ts_ns\":%llu"
-			      ",\"pid\":%d,\"functions\":%llu,\"refused\":%llu"
-			      ",\"pause_ns\":%llu}\n",
-		      (unsigned long long)reader_realtime(j->reader, reader_now()),
-		      j->pid, (unsigned long long)s->functions,
-		      (unsigned long long)s->refused,
-		      (unsigned long long)s->pause_ns);
-}
-
-static const char *truth(bool b)
-{
-	return b ? "true" : "false";
-}
-
-void json_summary(struct json *j, const struct summary *s)
-{
-	output_printf(j->out, "{\"type\":\"summary\",\"ts_ns\":%llu,\"pid\":%d"
-			      ",\"functions\":%llu,\"refused\":%llu,\"calls\":%llu"
-			      ",\"events\":%llu,\"lost\":%llu,\"pause_ns\":%llu"
-			      ",\"target_ended\":%s,\"removed\":%s,\"verified\":%s}\n",
-		      (unsigned long long)reader_realtime(j->reader, reader_now()),
-		      j->pid, (unsigned long long)s->functions,
-		      (unsigned long long)s->refused, (unsigned long long)s->calls,
-		      (unsigned long long)s->events, (unsigned long long)s->lost,
-		      (unsigned long long)s->pause_ns, truth(s->gone),
-		      truth(s->removed), truth(s->verified));
 }

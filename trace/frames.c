@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* frames: from events to calls: which of them are shown, and when? */
-#include "injector/frames.h"
+#include "trace/frames.h"
 
 #include <errno.h>
 
@@ -23,7 +23,7 @@ struct stack_frames {
 };
 
 struct frames {
-	const struct reader *reader;
+	const struct clock *clock;
 	const struct reader_func *funcs;
 	struct frames_options options;
 	struct sink sink;
@@ -33,7 +33,7 @@ struct frames {
 	uint64_t shown;		/* calls that have ended */
 };
 
-int frames_new(const struct reader *reader, const struct reader_func *funcs,
+int frames_new(const struct clock *clock, uint64_t start, const struct reader_func *funcs,
 	       const struct frames_options *options, const struct sink *sink,
 	       struct frames **ret)
 {
@@ -41,11 +41,11 @@ int frames_new(const struct reader *reader, const struct reader_func *funcs,
 
 	if (!f)
 		return fail(ENOMEM, "keep the open calls");
-	f->reader = reader;
+	f->clock = clock;
 	f->funcs = funcs;
 	f->options = *options;
 	f->sink = *sink;
-	f->start = reader_now();
+	f->start = start;
 	*ret = f;
 	return 0;
 }
@@ -129,7 +129,7 @@ static bool is_deep(const struct frames *f, size_t depth)
 static bool is_long(const struct frames *f, uint64_t ticks)
 {
 	return !f->options.min_ns ||
-	       reader_ns(f->reader, ticks) >= f->options.min_ns;
+	       clock_ns(f->clock, ticks) >= f->options.min_ns;
 }
 
 static struct call call_at(const struct frames *f, const struct stack_frames *s,
@@ -264,7 +264,7 @@ static void open_old(struct frames *f, struct stack_frames *s, uint64_t now)
 	size_t n = s->nopened;
 
 	while (n < s->n && is_wanted(f, s->v[n].tid) && now > s->v[n].begin &&
-	       reader_ns(f->reader, now - s->v[n].begin) >=
+	       clock_ns(f->clock, now - s->v[n].begin) >=
 	       MAX(LONG_NS, f->options.min_ns))
 		n++;
 	open_outer(f, s, n);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* graph: how does a call look in the call graph? Like uftrace's replay. */
-#ifndef INJECTOR_GRAPH_H
-#define INJECTOR_GRAPH_H
+#ifndef TRACE_GRAPH_H
+#define TRACE_GRAPH_H
 
-#include "injector/frames.h"
-#include "injector/output.h"
+#include "trace/frames.h"
+#include "trace/output.h"
 
 struct graph;
 
-/* `reader` and `out` stay valid until graph_free. `time`: the wall clock at
+/* `clock` and `out` stay valid until graph_free. `time`: the wall clock at
  * each line: of the begin of a call, or, at a closing brace, of its end. */
-int graph_new(const struct reader *, struct output *out, bool time, bool color,
+int graph_new(const struct clock *, struct output *out, bool time, bool color,
 	      struct graph **ret);
 void graph_free(struct graph *);	/* NULL is legal */
 /* What frames_new takes. */

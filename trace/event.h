@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* event: what do threads tell of their calls, in the order in which they do? */
+#ifndef TRACE_EVENT_H
+#define TRACE_EVENT_H
+
+#include "base/base.h"
+
+struct reader_func {
+	const char *name;	/* as printed */
+	const char *module;
+	bool entry_only;
+};
+
+enum event_kind {
+	EVENT_ENTRY,
+	EVENT_EXIT,		/* of the innermost open call of that function */
+	EVENT_UNWOUND,		/* the innermost open call was left by a throw,
+				 * longjmp or thread exit */
+	EVENT_MARK,		/* a call of an entry-only function */
+	EVENT_LOST,		/* `lost` words are missing before here; what was
+				 * open in this thread may have ended */
+	EVENT_EXIT_LOST,	/* the innermost open call ended, when is not
+				 * known: its exit was dropped */
+	EVENT_STACK_END,	/* nothing will come from this stack again, and
+				 * nothing is open on it */
+};
+
+/*
+ * Per (thread, stack) the events are well formed: an EXIT, UNWOUND or EXIT_LOST
+ * is always of the innermost open call, that is, of the last ENTRY that none of
+ * them has ended yet; but an EXIT with `unpaired`, which comes when nothing is
+ * open: that call began before the probes did.
+ */
+
+#define NO_THREAD UINT32_MAX
+
+struct event {
+	uint64_t tsc;
+	uint64_t lost;
+	uint32_t func;		/* index in the reader_func table */
+	int32_t tid;		/* host's view */
+	uint32_t thread;	/* a number of the reader's own, unique in the
+				 * session also when tids are reused; NO_THREAD
+				 * of what happens on a fiber's stack, where one
+				 * thread ends what another has begun */
+	uint32_t stack;		/* the stack within the thread */
+	uint8_t kind;		/* enum event_kind */
+	bool unpaired;		/* EXIT only */
+};
+
+#endif
