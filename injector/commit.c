@@ -60,8 +60,9 @@ static int attempt(struct target *t, struct infection *inf, struct live *live,
 
 	*pc = 0;
 	int err = target_stop(t, opt->max_pause);			/* 6 */
-	err = err ? err : park(t, frames, forward, &p, pc);		/* 7 */
-	err = err ? err : write_jumps(t, inf, live, t->stopped_at + opt->max_pause); /* 8 */
+	uint64_t until = t->stopped_at + opt->max_pause;
+	err = err ? err : park(t, frames, forward, &p, until, pc);	/* 7 */
+	err = err ? err : write_jumps(t, inf, live, until);		/* 8 */
 	target_release(t);						/* 9 */
 	return err;
 }
@@ -131,7 +132,10 @@ static int attempts(struct target *t, struct infection *inf, struct live *live,
 			return err;
 		if (!live->nchanges)
 			return err;
-		target_settle(t, (uint64_t)REST * (unsigned int)(i + 1));
+		if (err == -EAGAIN)
+			target_recover(t, (uint64_t)REST * (unsigned int)(i + 1));
+		else
+			target_settle(t, (uint64_t)REST * (unsigned int)(i + 1));
 	}
 	return err;
 }

@@ -62,12 +62,16 @@ static int park_thread(struct parking *p, const struct sigframes *frames)
 }
 
 int park(struct target *t, const struct sigframes *frames, park_forward *forward, void *ctx,
-	 raddr_t *pc)
+	 uint64_t until, raddr_t *pc)
 {
 	struct parking p = { .target = t, .forward = forward, .ctx = ctx, .pc = pc };
 
 	for (size_t i = 0; i < t->nthreads; i++) {
 		p.thread = &t->threads[i];
+		if (until && now_ns() > until)
+			return fail(0, "%zu of %zu threads of %d (%s) were looked at in time; "
+				    "allow more with --max-pause", i, t->nthreads, t->pid,
+				    t->comm), -EAGAIN;
 		int err = p.thread->hold == HOLD_STOPPED ? park_thread(&p, frames) : 0;
 		if (err)
 			return err;

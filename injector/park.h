@@ -23,9 +23,10 @@ typedef int park_forward(void *ctx, raddr_t pc, raddr_t sp, raddr_t *to);
  * frames, is where it may stay. Registers are written at release, so on a
  * later failure there is nothing to undo: a thread that was moved runs through
  * its stub, which stays. -EBUSY from `forward`, or when a stack that matters
- * cannot be walked (then *pc is the PC in question).
+ * cannot be walked (then *pc is the PC in question). -EAGAIN when it was not done
+ * `until` (ns; 0: no limit).
  */
 int park(struct target *, const struct sigframes *, park_forward *, void *ctx,
-	 raddr_t *pc);
+	 uint64_t until, raddr_t *pc);
 
 #endif

@@ -11,6 +11,7 @@
 #include "injector/modules.h"
 #include "injector/park.h"
 #include "injector/procfs.h"
+#include "injector/say.h"
 #include "injector/session.h"
 #include "injector/surgery.h"
 #include "injector/text.h"
@@ -219,7 +220,7 @@ static int restore_text(struct removing *r, uint64_t until)
 {
 	size_t done = 0;
 	raddr_t pc;
-	int err = park(&r->target, &r->frames, out_of_hole, r, &pc);
+	int err = park(&r->target, &r->frames, out_of_hole, r, until, &pc);
 
 	err = err ? err : text_change(&r->target, r->changes, r->n, until, &done);
 	memmove(r->changes, r->changes + done, (r->n - done) * sizeof(*r->changes));
@@ -235,6 +236,7 @@ static int restore_text(struct removing *r, uint64_t until)
  */
 static int attempt(struct removing *r, uint64_t pause)
 {
+	r->report->unbounded |= !pause;
 	int err = target_stop(&r->target, pause ? pause : STOP_BUDGET);
 	err = err ? err : restore_text(r, pause ? r->target.stopped_at + pause : 0);
 	target_release(&r->target);
@@ -253,7 +255,7 @@ static int restore(struct removing *r)
 		err = attempt(r, i < MODEST ? pause : 0);
 		if (err != -EAGAIN && err != -EBUSY)
 			break;
-		target_settle(&r->target, REST);
+		target_recover(&r->target, REST);
 		if (r->n < left)
 			i = 0;
 		left = r->n;
@@ -501,4 +503,11 @@ int remove_probes(pid_t pid, struct removal *ret)
 		err = remove_all(pid, ret);
 	}
 	return err;
+}
+
+void removal_say_pause(const struct removal *r)
+{
+	if (r->unbounded && r->longest_pause > r->max_pause)
+		say("%d stops of at most %.3g ms brought the removal no further; one of %.3g ms did",
+		    MODEST, (double)r->max_pause / 1e6, (double)r->longest_pause / 1e6);
 }

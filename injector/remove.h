@@ -31,6 +31,8 @@ struct removal {
 	size_t processes;	/* that had probes in their text */
 	size_t foreign;		/* places that differ where inject never was */
 	uint64_t longest_pause;	/* ns */
+	bool unbounded;		/* no stop within max_pause brought it on: one took
+				 * the time that it needed */
 	unsigned int repaired, shortened;
 	/* What could not be cleaned, one line each, "" if everything was. */
 	char left[1024];
@@ -45,6 +47,8 @@ struct removal {
  * (session_claim).
  */
 int remove_probes(pid_t pid, struct removal *ret);
+/* If max_pause was not kept, say by how much. */
+void removal_say_pause(const struct removal *);
 /* The same for the children alone, when `pid` is gone; by `session`. */
 int remove_from_others(pid_t pid, struct removal *ret);
 

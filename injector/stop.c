@@ -55,6 +55,7 @@ int verb_stop(const struct options *o)
 	}
 	err = remove_probes(o->pid, &r);
 	target_close(&t);
+	removal_say_pause(&r);
 	if (r.shortened)
 		say("%u transfer%s of the target ended early because of the stops",
 		    r.shortened, r.shortened == 1 ? "" : "s");

@@ -2,11 +2,9 @@
 #include "injector/target.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -29,66 +27,6 @@ uint64_t now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
-int target_open(pid_t pid, struct target *ret)
-{
-	char path[80], dir[64];
-
-	*ret = (struct target){ .pid = pid, .mem = -1 };
-	procfs_comm(pid, ret->comm, sizeof(ret->comm));
-	ret->start_time = procfs_start_time(pid);
-	procfs_dir(pid, dir, sizeof(dir));
-	snprintf(path, sizeof(path), "%s/mem", dir);
-	ret->mem = open(path, O_RDWR | O_CLOEXEC);
-	if (ret->mem < 0)
-		return fail(errno, "open the memory of %d (%s)", pid, ret->comm);
-	return 0;
-}
-
-bool target_lock(const struct target *t)
-{
-	return flock(t->mem, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
-}
-
-void target_close(struct target *t)
-{
-	if (t->mem >= 0)
-		close(t->mem);
-	free(t->threads);
-	t->mem = -1;
-	t->threads = NULL;
-	t->nthreads = t->cap = 0;
-}
-
-int target_read(const struct target *t, raddr_t addr, void *buf, size_t n)
-{
-	for (size_t done = 0; done < n;) {
-		ssize_t r = pread(t->mem, (char *)buf + done, n - done,
-				  (off_t)(addr + done));
-		if (r < 0 && errno == EINTR)
-			continue;
-		if (r <= 0)
-			return fail(r ? errno : ESRCH, "read %zu bytes at %#lx of %d (%s)",
-				    n, (unsigned long)addr, t->pid, t->comm);
-		done += (size_t)r;
-	}
-	return 0;
-}
-
-int target_write(const struct target *t, raddr_t addr, const void *buf, size_t n)
-{
-	for (size_t done = 0; done < n;) {
-		ssize_t r = pwrite(t->mem, (const char *)buf + done, n - done,
-				   (off_t)(addr + done));
-		if (r < 0 && errno == EINTR)
-			continue;
-		if (r <= 0)
-			return fail(r ? errno : ESRCH, "write %zu bytes at %#lx of %d (%s)",
-				    n, (unsigned long)addr, t->pid, t->comm);
-		done += (size_t)r;
-	}
-	return 0;
 }
 
 static struct thread_hold *find(struct target *t, pid_t tid)
@@ -255,6 +193,13 @@ static size_t count(const struct target *t, enum hold hold)
 	return n;
 }
 
+/* Not within the pause allowed: `n` of `all` is how far it came. */
+static int too_late(const struct target *t, const char *what, size_t n, size_t all)
+{
+	return fail(0, "%zu of %zu threads of %d (%s) %s in time; allow more with --max-pause", n,
+		    all, t->pid, t->comm, what), -EAGAIN;
+}
+
 static int wait_all(struct target *t, uint64_t until)
 {
 	while (count(t, HOLD_SEIZED)) {
@@ -271,9 +216,7 @@ static int wait_all(struct target *t, uint64_t until)
 		} else if (tid < 0 && errno == ECHILD) {
 			return fail(ESRCH, "wait for the threads of %d (%s)", t->pid, t->comm);
 		} else if (late) {
-			return fail(0, "%zu of %zu threads of %d (%s) did not stop in time; "
-				    "allow more with --max-pause", count(t, HOLD_SEIZED),
-				    t->nthreads, t->pid, t->comm), -EAGAIN;
+			return too_late(t, "did not stop", count(t, HOLD_SEIZED), t->nthreads);
 		} else {
 			nap(until);
 		}
@@ -281,8 +224,9 @@ static int wait_all(struct target *t, uint64_t until)
 	return 0;
 }
 
-/* Seize what is not held yet. Returns how many were new, or -errno. */
-static int seize_new(struct target *t)
+/* Seize what is not held yet, for those that are held wait meanwhile. Returns how
+ * many were new, or -errno. */
+static int seize_new(struct target *t, uint64_t until)
 {
 	auto_free pid_t *tids = NULL;
 	size_t before = t->nthreads;
@@ -294,6 +238,8 @@ static int seize_new(struct target *t)
 		int err = find(t, tids[i]) ? 0 : seize(t, tids[i], OPTIONS_ALL);
 		if (err)
 			return err;
+		if (now_ns() > until && i + 1 < n)
+			return too_late(t, "were reached", (size_t)i + 1, (size_t)n);
 	}
 	return (int)(t->nthreads - before);
 }
@@ -330,7 +276,7 @@ int target_stop(struct target *t, uint64_t budget)
 	t->lent = false;
 	interrupt_again(t);
 	for (;;) {
-		int fresh = seize_new(t);
+		int fresh = seize_new(t, t->stopped_at + budget);
 
 		if (fresh < 0)
 			return fresh;
@@ -497,6 +443,17 @@ void target_settle(struct target *t, uint64_t budget)
 			nap(until);
 		release_stopped(t);
 	}
+}
+
+void target_recover(struct target *t, uint64_t budget)
+{
+	uint64_t since = now_ns(), owed = t->longest_pause;
+
+	target_settle(t, budget);
+	uint64_t passed = now_ns() - since;
+	if (!t->kept && passed < owed)
+		nanosleep(&(struct timespec){ (time_t)((owed - passed) / 1000000000),
+					      (long)((owed - passed) % 1000000000) }, NULL);
 }
 
 /* Wait for the next stop of one thread that runs. */

@@ -99,6 +99,9 @@ bool target_ended(int *wait_status);
 /* Wait up to `budget` ns for threads that did not stop in time, and let each go
  * as soon as it does stop. */
 void target_settle(struct target *, uint64_t budget);
+/* The same after a stop that was too long and is to be tried again; and then it
+ * runs for as long as that has taken, if that is longer. */
+void target_recover(struct target *, uint64_t budget);
 
 /* Seize and stop one thread within `budget` ns. -EAGAIN as above. */
 int target_stop_one(struct target *, pid_t tid, uint64_t budget,

@@ -302,6 +302,7 @@ static int take_out(struct trace *t, const struct follow *f, struct summary *s)
 	int err = why_gone(t, f) ? 0 : remove_probes(t->pid, &r);
 
 	snprintf(cause, sizeof(cause), "%s", fail_text());
+	removal_say_pause(&r);
 	s->gone = why_gone(t, f);
 	if (s->gone) {
 		r.left[0] = '\0';

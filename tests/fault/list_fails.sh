@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# list_fails: the 1st, 2nd, 3rd ... system call of inject list fails. The
-# process is not touched.
+# list_fails: the 1st, 2nd, 3rd ... system call of inject list fails, or it is
+# killed before it. The process is not touched.
 # timeout: 900
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
@@ -11,3 +11,4 @@
 need_root
 sweep 1 fail fresh single list -p @
 sweep 1 fail fresh spin_threads,2 list -p @
+sweep 3 kill fresh spin_threads,2 list -p @

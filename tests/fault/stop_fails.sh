@@ -12,4 +12,5 @@
 need_root
 sweep 3 fail probed single stop -p @
 sweep 3 fail probed spin_threads,2 stop -p @
+sweep 4 kill probed single stop -p @
 sweep 3 kill probed spin_threads,2 stop -p @

@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# max_pause: a stop that is too long is undone, whichever part of it takes the
+# time: to reach all threads, or to write all jumps. Nothing is left, and the line
+# says which option to change. A removal keeps to it while that leads anywhere, and
+# then says that it did not.
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+# given_up PATTERN [ARG...]: status 1, and why.
+given_up()
+{
+	status 1 "$INJECT" -p "$VICTIM" -o /dev/null -d 1 "${@:2}"
+	refused "$1"
+	has_line 'max-pause' trace.err || die "does not name the option"
+	unharmed
+	status 0 "$INJECT" stop -p "$VICTIM"
+	has_line 'no probes' trace.err || die "something was left"
+}
+
+victim sleeper 300
+# One request takes longer than this: nobody else is made to wait for the rest.
+given_up ' 1 of 30[0-9] threads' -f 'sleeper_*' --max-pause 1us
+victim_quit
+
+# The threads are there in that time, or the first of the pages is not written.
+victim many_functions
+given_up 'in so short a stop\|in time' -f 'many_*' --max-pause 60us
+
+inject_bg -p "$VICTIM" -f 'many_*' -o /dev/null --max-pause 5s
+kill -KILL "$TRACER"
+wait "$TRACER" || true
+status 0 "$INJECT" stop -p "$VICTIM" --max-pause 1us
+has_line 'stops of at most 0.001 ms' trace.err || die "does not say that it took longer"
+removed
