@@ -13,6 +13,7 @@ VICTIMS=$BUILD/tests/victims
 TEXTCHECK=$BUILD/tests/tools/textcheck
 STARTED=()		# PIDs that this test started, and nobody else's
 VICTIM=			# the one that commands go to
+AS=()			# the user that it is started as: a command
 
 on_error()
 {
@@ -116,11 +117,31 @@ victim()
 	: >victim.out
 	# Descriptor 9 is ours alone: who else held it would keep a victim alive
 	# whose test has died.
-	"$VICTIMS/$1" "${@:2}" <victim.in >victim.out 2>victim.err 9>&- &
+	"${AS[@]}" "$VICTIMS/$1" "${@:2}" <victim.in >victim.out 2>victim.err 9>&- &
 	VICTIM=$!
 	STARTED+=("$VICTIM")
 	exec 9>victim.in
 	wait_until 10 has_line '^ready$' victim.out || die "$1 is not ready"
+}
+
+# as_nobody NAME: the victim NAME, started after this, belongs to a user who is
+# not root and finds an inject of his own in user/; what else he is to run
+# begins with "${AS[@]}".
+as_nobody()
+{
+	local up=$PWD
+
+	need_root
+	need setpriv
+	mkdir user
+	cp "$INJECT" "$VICTIMS/$1" user/
+	chmod 755 . user user/*
+	while [ "$up" != / ]; do
+		[ $((0$(stat -c %a "$up") & 1)) = 1 ] || skip "$up is closed to other users"
+		up=$(dirname "$up")
+	done
+	VICTIMS=user
+	AS=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 }
 
 # tell COMMAND PATTERN: send it, wait for the line that answers; prints it.
