@@ -26,8 +26,8 @@ struct xstate {
 
 /*
  * ptrace(2) of a tracee, made again if it fails: that a thread cannot be given
- * back is worse than any reason for a single failure. 0, or -1 and errno;
- * ESRCH, which it says of a thread that is gone or runs, is believed at once.
+ * back, or what it did for us not be learned, is worse than any reason for a
+ * single failure. 0, or -1 and errno; ESRCH: it is gone, or runs.
  */
 int regs_request(int request, pid_t tid, uintptr_t addr, void *data);
 

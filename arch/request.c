@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "arch/regs.h"
 
-#include <errno.h>
 #include <sys/ptrace.h>
 
 int regs_request(int request, pid_t tid, uintptr_t addr, void *data)
@@ -9,10 +8,7 @@ int regs_request(int request, pid_t tid, uintptr_t addr, void *data)
 	enum { TRIES = 3 };
 	long err = -1;
 
-	for (int i = 0; err < 0 && i < TRIES; i++) {
+	for (int i = 0; err < 0 && i < TRIES; i++)
 		err = ptrace(request, tid, addr, data);
-		if (err < 0 && errno == ESRCH)
-			break;
-	}
 	return err < 0 ? -1 : 0;
 }
