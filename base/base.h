@@ -87,6 +87,22 @@ static inline void base_closep(int *fd)
 int base_grow(void **arr, size_t *cap, size_t size);
 void *base_zero(void *p, size_t size);
 
+/*
+ * How many elements, of the first on, fulfil `cond`, an expression of `i`; it
+ * holds for none behind the first for which it does not: a binary search.
+ */
+#define vec_prefix(n, i, cond) ({ \
+	size_t lo_ = 0, hi_ = (n); \
+	while (lo_ < hi_) { \
+		size_t i = lo_ + (hi_ - lo_) / 2; \
+		if (cond) \
+			lo_ = i + 1; \
+		else \
+			hi_ = i; \
+	} \
+	lo_; \
+})
+
 /* Like asprintf, but returns the string (owned by the caller) or NULL. */
 char *base_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

@@ -38,17 +38,7 @@ void slot_index_clear(struct slot_index *index)
 
 uint32_t slot_index_first(const struct slot_index *x, raddr_t addr)
 {
-	uint32_t lo = 0, hi = x->n;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (x->slots[x->by_addr[mid]].addr < addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return vec_prefix(x->n, i, x->slots[x->by_addr[i]].addr < addr);
 }
 
 int64_t slot_index_find(const struct slot_index *x, raddr_t addr, enum slot_kind kind)

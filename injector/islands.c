@@ -125,17 +125,9 @@ static int list_spots(struct choosing *c, struct selection *sel)
 
 static bool in_hole(const struct choosing *c, raddr_t a)
 {
-	size_t lo = 0, hi = c->nholes;	/* how many begin at or below a */
+	size_t n = vec_prefix(c->nholes, i, c->holes[i].start <= a);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (c->holes[mid].start <= a)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && range_has(c->holes[lo - 1], a);
+	return n && range_has(c->holes[n - 1], a);
 }
 
 /* The site above spot `i` whose jump is to be written over `a`. */

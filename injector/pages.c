@@ -214,19 +214,11 @@ static int list_earlier(const struct target *t, const struct old_session *old,
 bool pages_earlier(const struct pages *ps, raddr_t stub, const struct jump_set *set,
 		   raddr_t *ret)
 {
-	size_t lo = 0, hi = ps->nearlier;
+	size_t k = vec_prefix(ps->nearlier, i, ps->earlier[i].stub < stub);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (ps->earlier[mid].stub < stub)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (; lo < ps->nearlier && ps->earlier[lo].stub == stub; lo++)
-		if (jump_set_has(set, ps->earlier[lo].at)) {
-			*ret = ps->earlier[lo].at;
+	for (; k < ps->nearlier && ps->earlier[k].stub == stub; k++)
+		if (jump_set_has(set, ps->earlier[k].at)) {
+			*ret = ps->earlier[k].at;
 			return true;
 		}
 	return false;

@@ -391,20 +391,12 @@ int probes_place(const struct target *t, struct infection *inf, struct selection
 
 const struct live_site *probes_site_at(const struct live *live, raddr_t pc)
 {
-	size_t lo = 0, hi = live->nsites;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (live->sites[mid].start < pc)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	/* The last site that starts before pc: at its start a PC may rest. */
-	if (!lo || pc >= live->sites[lo - 1].start + live->sites[lo - 1].size)
+	size_t n = vec_prefix(live->nsites, i, live->sites[i].start < pc);
+
+	if (!n || pc >= live->sites[n - 1].start + live->sites[n - 1].size)
 		return NULL;
-	return &live->sites[lo - 1];
+	return &live->sites[n - 1];
 }
 
 void probes_drop(struct live *live, struct infection *inf, struct probe *probe,

@@ -37,17 +37,9 @@ static int writes_make(const struct live *live, struct writes *ret)
 /* What is written over `a`; NULL: nothing. */
 static const struct change *writes_at(const struct writes *w, raddr_t a)
 {
-	size_t lo = 0, hi = w->n;	/* how many begin at or below a */
+	size_t n = vec_prefix(w->n, i, w->v[i]->addr <= a);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (w->v[mid]->addr <= a)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && a < w->v[lo - 1]->addr + w->v[lo - 1]->len ? w->v[lo - 1] : NULL;
+	return n && a < w->v[n - 1]->addr + w->v[n - 1]->len ? w->v[n - 1] : NULL;
 }
 
 /* The byte that will stand at `a` whenever the jump at `pc` does: what another

@@ -76,17 +76,8 @@ static ssize_t read_file(struct verifying *v, const struct mapping *m, raddr_t p
 /* The first of the known differences that ends behind `addr`. */
 static size_t known_from(const struct text_diffs *known, raddr_t addr)
 {
-	size_t lo = 0, hi = known ? known->n : 0;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (known->v[mid].addr + known->v[mid].len <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return vec_prefix(known ? known->n : 0, i,
+			  known->v[i].addr + known->v[i].len <= addr);
 }
 
 /* differs[i]: byte i of the page is neither the file's nor a known one. */

@@ -153,18 +153,11 @@ static int add_own_fragments(struct body *b)
 	const struct symbols *syms = b->impl->symbols;
 	const uint32_t *frags = b->impl->fragments;
 	int64_t self = b->func - syms->funcs;
-	size_t lo = 0, hi = b->impl->nfragments;
+	size_t k = vec_prefix(b->impl->nfragments, i,
+			      syms->funcs[frags[i]].parent < self);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (syms->funcs[frags[mid]].parent < self)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (; lo < b->impl->nfragments; lo++) {
-		const struct func *f = &syms->funcs[frags[lo]];
+	for (; k < b->impl->nfragments; k++) {
+		const struct func *f = &syms->funcs[frags[k]];
 
 		if (f->parent != self)
 			break;

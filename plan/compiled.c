@@ -67,17 +67,7 @@ static size_t nops_from(const struct body *b, size_t first)
 /* How many sleds begin at `at` or before. */
 static size_t sleds_up_to(const struct symbols *syms, raddr_t at)
 {
-	size_t lo = 0, hi = syms->nsleds;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (syms->sleds[mid] <= at)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return vec_prefix(syms->nsleds, i, syms->sleds[i] <= at);
 }
 
 static bool has_sled(const struct symbols *syms, raddr_t at)

@@ -110,17 +110,7 @@ void ground_add_target(struct plan_impl *p, raddr_t a)
 
 size_t ground_edge(const struct plan_impl *p, raddr_t to)
 {
-	size_t lo = 0, hi = p->nedges;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (p->edges[mid].to < to)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return vec_prefix(p->nedges, i, p->edges[i].to < to);
 }
 
 /* The function under the sweep, and where it is. */

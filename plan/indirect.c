@@ -108,17 +108,9 @@ static int find_tables(struct body *b, struct tables *ret)
 /* Does a table's address stand shortly before this step? */
 static bool has_near(const struct tables *t, size_t step)
 {
-	size_t lo = 0, hi = t->n;	/* how many stand before */
+	size_t before = vec_prefix(t->n, i, t->v[i].step < step);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (t->v[mid].step < step)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && step - t->v[lo - 1].step <= NEAR;
+	return before && step - t->v[before - 1].step <= NEAR;
 }
 
 /* Words of the file that hold addresses within the function: a table of
@@ -128,19 +120,12 @@ static bool has_labels(const struct body *b)
 {
 	const struct symbols *syms = b->impl->symbols;
 	struct range r = b->func->range;
-	size_t lo = 0, hi = syms->npointers;
+	size_t next;
 
 	if (b->func->flags & FUNC_LSDA)
 		return false;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (syms->pointers[mid] <= r.start)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < syms->npointers && syms->pointers[lo] < r.end;
+	next = vec_prefix(syms->npointers, i, syms->pointers[i] <= r.start);
+	return next < syms->npointers && syms->pointers[next] < r.end;
 }
 
 /* Is the stack here as it was at the entry? Only then can a jump be a tail

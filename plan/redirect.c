@@ -27,17 +27,9 @@ static bool is_direct(const struct insn *in)
  * there anew, and may have met other instructions than we have. */
 static bool begins_inside(const struct symbols *syms, struct range r)
 {
-	size_t lo = 0, hi = syms->nfuncs;
+	size_t next = vec_prefix(syms->nfuncs, i, syms->funcs[i].range.start <= r.start);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (syms->funcs[mid].range.start <= r.start)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < syms->nfuncs && syms->funcs[lo].range.start < r.end;
+	return next < syms->nfuncs && syms->funcs[next].range.start < r.end;
 }
 
 static int by_to(const void *a, const void *b)
@@ -72,17 +64,7 @@ int redirect_prepare(struct body *b)
 
 size_t redirect_link(const struct body *b, raddr_t to)
 {
-	size_t lo = 0, hi = b->nlinks;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (b->links[mid].to < to)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return vec_prefix(b->nlinks, i, b->links[i].to < to);
 }
 
 static bool has_link(const struct body *b, raddr_t from, raddr_t to)

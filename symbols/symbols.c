@@ -239,19 +239,11 @@ const uint8_t *symbols_text(const struct symbols *s, raddr_t addr, size_t *n)
 const struct func *symbols_func_at(const struct symbols *s, raddr_t addr)
 {
 	const size_t most = 64;
-	size_t lo = 0, hi = s->nfuncs;
+	size_t n = vec_prefix(s->nfuncs, i, s->funcs[i].range.start <= addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->funcs[mid].range.start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (size_t i = 0; i < most && i < lo; i++)
-		if (range_has(s->funcs[lo - 1 - i].range, addr))
-			return &s->funcs[lo - 1 - i];
+	for (size_t k = 1; k <= most && k <= n; k++)
+		if (range_has(s->funcs[n - k].range, addr))
+			return &s->funcs[n - k];
 	return NULL;
 }
 

@@ -316,17 +316,7 @@ void unwind_clear(struct unwind *u)
 /* How many entries start at or before `pc`. */
 static size_t count_until(const struct unwind *u, raddr_t pc)
 {
-	size_t lo = 0, hi = u->nfdes;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (u->fdes[mid].range.start <= pc)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return vec_prefix(u->nfdes, i, u->fdes[i].range.start <= pc);
 }
 
 const struct fde *unwind_find(const struct unwind *u, raddr_t pc)
