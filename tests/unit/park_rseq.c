@@ -145,7 +145,7 @@ static int look(struct target *t, const struct scene *s)
 		return 1;
 	}
 	CHECK(rseq_is_inside(t, th) == s->inside);
-	check_moved(th, pc, park(t, &frames, to_elsewhere, NULL, &asked), s->inside);
+	check_moved(th, pc, park(t, &frames, to_elsewhere, NULL, 0, &asked), s->inside);
 	CHECK(asked == pc);
 	target_release(t);
 	return 0;
