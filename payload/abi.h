@@ -250,8 +250,8 @@ struct subbuf {
 	uint64_t seq;		/* the ring's head when it was begun: 1, 2, ... */
 	uint64_t epoch;		/* time stamp with the low 40 bits zero: what
 				 * every word's time is relative to */
-	uint64_t reserved;	/* bytes of words, written when it is closed;
-				 * 0 while it is the current one. A zero word
+	uint64_t reserved;	/* bytes of words, written when it is closed; of
+				 * no meaning in the ring's newest. A zero word
 				 * within them is a hole: its call was left by a
 				 * siglongjmp between reserving and writing */
 	uint64_t lost_entries, lost_exits;	/* of the ring, when begun */

@@ -126,13 +126,13 @@ static void ring_begin(struct ring *r, int32_t tid)
 	r->lost_entries = 0;
 	r->lost_exits = 0;
 	r->generation++;
-	publish(&r->state, RING_CLAIMED);
 }
 
 static struct thread *thread_begin(const struct session *s, uint32_t i)
 {
 	struct thread *t = thread_at(s, i);
 
+	publish(&t->magic, 0);
 	t->end = 0;
 	t->cur = 0;
 	t->subbuf_end = 0;
@@ -163,9 +163,12 @@ static struct thread *install(uint64_t seen, struct thread *t)
 	return t;
 }
 
+/* The ring is claimed last: a signal handler that comes before finds neither it
+ * nor the thread's old struct, and claims another one. */
 static struct thread *claim(struct session *s, enum what what)
 {
 	uint64_t seen = local.thread;
+	struct thread *t;
 	int32_t tid;
 	uint32_t i;
 
@@ -180,7 +183,9 @@ static struct thread *claim(struct session *s, enum what what)
 		return NULL;
 	}
 	ring_begin(ring_at(s, i), tid);
-	return install(seen, thread_begin(s, i));
+	t = thread_begin(s, i);
+	publish(&ring_at(s, i)->state, RING_CLAIMED);
+	return install(seen, t);
 }
 
 struct thread *claim_kept(void)

@@ -9,7 +9,9 @@
  * written) before the next one is begun, its header is written before `head`
  * counts it, its place is taken after that, and the words come last. A slow
  * path that was left for good in between leaves a number without a place at
- * worst, or an empty sub-buffer. `subbuf_end` is written after the `cur` that
+ * worst, or an empty sub-buffer; or one that goes on although `reserved` is
+ * written: readers take for closed what `head` has left behind, and then it is
+ * written again. `subbuf_end` is written after the `cur` that
  * belongs to it, and erased before.
  *
  * A ring that is full is one more state of the same kind: `subbuf_end` is

@@ -317,6 +317,11 @@ static inline bool drain_subbuf(struct drain *d, struct subbuf *b, bool closed)
 			continue;
 		}
 		d->waited = 0;
+		/* The body of a word that was never written. */
+		if (d->jumps && (p[d->done] & 3) == REC_NONE) {
+			d->holes++;
+			continue;
+		}
 		drain_word(d, b, &p[d->done]);
 		if ((p[d->done] & 3) == REC_EXT)
 			d->done++;

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Does the record stay exact wherever a signal comes? Not by chance, as in
+ * payload_signals, but behind each instruction of a recording in turn: the trap
+ * flag stops the call there, and the handler calls probed functions itself, or
+ * leaves the call for good.
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <ucontext.h>
+#include "tests/unit/payload_world.h"
+
+enum { TRAP_FLAG = 0x100, RINGS = 8, AFTER = 3 };
+
+static struct world w;
+static struct drain drains[RINGS];
+static probed_fn *leaf, *nested, *leaver;
+static sigjmp_buf out, middle;
+
+/* Behind instruction `stop_at` of a call the handler does its work. */
+static volatile uint64_t steps, stop_at;
+static volatile bool leave, hit;
+
+struct counts {
+	uint64_t entries, exits;	/* recorded, or counted as lost */
+};
+
+static struct counts recorded;
+
+static void note(void *ctx, const struct rec *r)
+{
+	struct counts *c = ctx;
+
+	c->entries += r->kind == REC_ENTRY;
+	c->exits += r->kind == REC_EXIT;
+}
+
+/* All that was made so far, as the reader of all rings has it. */
+static struct counts count(void)
+{
+	struct counts c;
+
+	for (uint32_t i = 0; i < RINGS; i++) {
+		drains[i].each = note;
+		drains[i].ctx = &recorded;
+		drains[i].jumps = leave;
+		world_drain(&w, world_ring(&w, i), &drains[i]);
+		CHECK_EQ(drains[i].inversions, 0);
+	}
+	c = recorded;
+	for (uint32_t i = 0; i < RINGS; i++) {
+		c.entries += world_ring(&w, i)->lost_entries;
+		c.exits += world_ring(&w, i)->lost_exits;
+	}
+	return c;
+}
+
+/* A ring that is claimed counts from 0 again. */
+static void keep_lost(void)
+{
+	recorded = count();
+	for (uint32_t i = 0; i < RINGS; i++)
+		world_ring(&w, i)->lost_entries = world_ring(&w, i)->lost_exits = 0;
+}
+
+static uint64_t holes(void)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < RINGS; i++)
+		n += drains[i].holes;
+	return n;
+}
+
+static void trapped(int sig, siginfo_t *info, void *context)
+{
+	ucontext_t *u = context;
+
+	if (++steps != stop_at)
+		return;
+	u->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+	hit = true;
+	if (leave)
+		siglongjmp(out, 1);
+	nested(NULL);
+}
+
+static void call_stepping(probed_fn *f)
+{
+	steps = 0;
+	hit = false;
+	asm volatile("pushf; orl %0, (%%rsp); popf" : : "i"(TRAP_FLAG) : "memory", "cc");
+	f(NULL);
+	asm volatile("pushf; andl %0, (%%rsp); popf" : : "i"(~TRAP_FLAG) : "memory", "cc");
+}
+
+static void call_leaf(void *arg)
+{
+	leaf(arg);
+}
+
+static void jump_out(void *arg)
+{
+	siglongjmp(middle, 1);
+}
+
+/* How to come to what is to be interrupted. */
+
+static void prepare_nothing(void)
+{
+}
+
+static struct thread *self(void)
+{
+	return world_thread(&w, world_ring_of(&w, 0));
+}
+
+/* The next call closes the sub-buffer, in which one is unread, and begins one. */
+static void prepare_over(void)
+{
+	leaf(NULL);
+	self()->limit = 0;
+}
+
+static void prepare_full(void)
+{
+	for (uint32_t i = 0; i < w.s->nsub; i++)
+		prepare_over();
+}
+
+/* It was full when that was last looked at. */
+static void prepare_emptied(void)
+{
+	prepare_full();
+	leaf(NULL);
+	count();
+}
+
+static void prepare_left(void)
+{
+	if (!sigsetjmp(middle, 0))
+		leaver(NULL);
+}
+
+static void prepare_visit(void)
+{
+	keep_lost();
+	w.s->generation++;
+	world_hello()(w.s);
+}
+
+static const struct scene {
+	const char *name;
+	void (*prepare)(void);
+	struct counts made;	/* by `prepare` */
+	bool claims;		/* a ring, which nobody gives back if that is left */
+	unsigned int stride;	/* from one instruction to the next ... */
+	unsigned int fine;	/* ... but each of the first ones */
+} scenes[] = {
+	{ "flat", prepare_nothing, { 0, 0 }, false, 1, 0 },
+	{ "over", prepare_over, { 1, 1 }, false, 1, 0 },
+	{ "full", prepare_full, { 4, 4 }, false, 1, 0 },
+	{ "emptied", prepare_emptied, { 5, 5 }, false, 9, 0 },
+	{ "left", prepare_left, { 1, 0 }, false, 5, 0 },
+	{ "visit", prepare_visit, { 0, 0 }, true, 9, 256 },
+};
+
+/* The handler's calls count like all others, wherever it came. */
+static void interrupt(const struct scene *scene, uint64_t n)
+{
+	struct counts before = count(), after;
+	uint64_t made = 1 + AFTER, holes_before = holes();
+
+	scene->prepare();
+	stop_at = n;
+	call_stepping(leaf);
+	for (int i = 0; i < AFTER; i++)
+		leaf(NULL);
+	after = count();
+	made += hit ? 2 : 0;
+	CHECK_EQ(after.entries - before.entries, scene->made.entries + made);
+	CHECK_EQ(after.exits - before.exits, scene->made.exits + made);
+	CHECK_EQ(holes(), holes_before);
+}
+
+/* Of the call that was left, and of no other, a record may be missing. */
+static void jump(const struct scene *scene, uint64_t n)
+{
+	struct counts before = count(), after;
+	uint64_t least = scene->made.entries + 1, holes_before = holes();
+
+	scene->prepare();
+	stop_at = n;
+	if (!sigsetjmp(out, 1))
+		call_stepping(leaf);
+	/* A reader comes at once, or later. */
+	if (n / scene->stride % 2)
+		count();
+	/* What a hole may hide is told when its sub-buffer is closed. */
+	self()->limit = 0;
+	leaf(NULL);
+	after = count();
+	CHECK(after.entries - before.entries >= least);
+	CHECK(after.entries - before.entries <= least + 1);
+	CHECK(holes() - holes_before <= 2);
+	for (int i = 0; i < AFTER; i++)
+		leaf(NULL);
+	before = after;
+	after = count();
+	CHECK_EQ(after.entries - before.entries, AFTER);
+	CHECK_EQ(after.exits - before.exits, AFTER);
+}
+
+/* The instruction after the n-th that is worth it; with SOAK=1 all are. */
+static uint64_t next_stop(const struct scene *scene, uint64_t n, unsigned int thinned)
+{
+	if (getenv("SOAK"))
+		return n + 1;
+	return n + thinned * (n < scene->fine ? 1 : scene->stride);
+}
+
+static void each_instruction(void (*test)(const struct scene *, uint64_t), bool leaving,
+			     unsigned int thinned)
+{
+	leave = leaving;
+	for (size_t i = 0; i < sizeof(scenes) / sizeof(*scenes); i++) {
+		uint64_t n = 0;
+
+		if (leaving && scenes[i].claims)
+			continue;
+		do {
+			n = next_stop(&scenes[i], n, thinned);
+			test(&scenes[i], n);
+		} while (hit);
+		printf("%s %s: %llu instructions\n", leaving ? "jump" : "interrupt",
+		       scenes[i].name, (unsigned long long)steps);
+	}
+}
+
+static void both_ways(int flags, unsigned int thinned)
+{
+	struct sigaction act = { .sa_sigaction = trapped, .sa_flags = SA_SIGINFO | flags };
+
+	CHECK(!sigaction(SIGTRAP, &act, NULL));
+	each_instruction(interrupt, false, thinned);
+	each_instruction(jump, true, thinned);
+}
+
+int main(void)
+{
+	static uint8_t own[65536];
+	stack_t ss = { .ss_sp = own, .ss_size = sizeof(own) };
+
+	setbuf(stdout, NULL);
+	world_begin(&w, RINGS, 4);
+	leaf = probed(&w, 1, NULL);
+	nested = probed(&w, 2, call_leaf);
+	leaver = probed(&w, 3, jump_out);
+	leaf(NULL);
+	both_ways(0, 1);
+	CHECK(!sigaltstack(&ss, NULL));
+	both_ways(SA_ONSTACK, 5);
+	return 0;
+}
