@@ -27,6 +27,7 @@
 #include "injector/foreign.h"
 #include "injector/haste.h"
 #include "injector/launch.h"
+#include "injector/lease.h"
 #include "injector/look.h"
 #include "injector/procfs.h"
 #include "injector/remove.h"
@@ -215,6 +216,7 @@ static int attach(struct trace *t)
 	if (err)
 		return err;
 	t->session_ino = fstat(t->inf.map.fd, &st) == 0 ? st.st_ino : 0;
+	lease_give(&t->inf.map.s->reader);
 	foreign_write(&t->inf.map, &t->before);
 	islands_check(&t->islands, &t->sel);
 	err = probes_place(&t->target, &t->inf, &t->sel, t->needs, &t->live); /* 5 */
@@ -399,6 +401,7 @@ static void close_session(struct trace *t)
 			t->inf.map.slots[i].state = SLOT_REMOVED;
 	__atomic_store_n(&s->state, SESSION_CLOSED, __ATOMIC_RELEASE);
 	s->holder_pid = 0;
+	lease_give(NULL);
 	if (!t->committed)
 		session_empty(&t->inf.map);
 }
@@ -483,6 +486,7 @@ int verb_trace(const struct options *o)
 
 	say_quiet(o->quiet);
 	int err = signals_begin();
+	err = err ? err : lease_begin();
 	err = err ? err : output_open(o->output, &t.out);
 	if (!err)
 		err = o->command ? surgery(attach_command, &t) : attach_running(&t);

@@ -21,7 +21,7 @@
 #ifndef PAYLOAD_ABI_H
 #define PAYLOAD_ABI_H
 
-#define ABI_VERSION 3
+#define ABI_VERSION 4
 
 /* Offsets that assembly uses; asserted below. */
 #define THREAD_CUR 0
@@ -33,6 +33,7 @@
 #define THREAD_FRAMES_END 48
 #define THREAD_RING 56
 #define THREAD_FULL_TAIL 64
+#define THREAD_READER 72
 #define RING_TAIL 24
 #define RING_LOST_ENTRIES 32
 #define RING_LOST_EXITS 40
@@ -40,6 +41,12 @@
 /* thread.end while the ring is full: the recording routines count what they
  * drop, and come back to the slow path when ring.tail has moved. */
 #define END_FULL 1
+
+/* In session.reader, set by the kernel when the thread has ended that the word
+ * names (FUTEX_OWNER_DIED); READER_GONE_BYTE is the byte that it stands in. */
+#define READER_GONE 0x40000000
+#define READER_GONE_BYTE 3
+#define READER_GONE_BIT 0x40
 
 /* In a word of kind REC_NONE for slow_entry: the frame is of a lost entry. */
 #define SETTLE_LOST 4
@@ -103,7 +110,8 @@
 enum session_state {
 	SESSION_NEW = 0,
 	SESSION_READY = 1,	/* the payload has answered hello */
-	SESSION_CLOSED = 2,	/* removed; nothing is recorded any more */
+	SESSION_CLOSED = 2,	/* removed, or its reader has ended: nothing is
+				 * recorded any more */
 };
 
 /* A region of executable memory near one module: a struct arena_header and
@@ -154,7 +162,10 @@ struct session {
 	 * ticks since boot, so that a reused pid is not believed. */
 	uint32_t holder_uid;
 	int32_t holder_pid;
-	uint32_t pad0;
+	uint32_t reader;	/* who takes what is recorded: a thread's id as its
+				 * own kernel knows it, and READER_GONE once it
+				 * has ended: then the payload closes the
+				 * session. 0: nobody is expected to */
 	uint64_t holder_start;
 
 	/* Atomics that the payload writes. */
@@ -312,6 +323,7 @@ struct thread {
 	uint64_t frames_end;	/* offset past the last frame of the piece */
 	uint64_t ring;		/* address of its ring */
 	uint64_t full_tail;	/* the ring's tail when it was found full */
+	uint64_t reader;	/* address of session.reader */
 	uint64_t magic;		/* THREAD_MAGIC once claimed; 0: wiped or new */
 	uint64_t busy;		/* sp of the call that is in the slow path: what
 				 * is nested in it is lost. 0: none */
@@ -372,6 +384,7 @@ ABI_ASSERT(offsetof(struct thread, lo) == THREAD_LO);
 ABI_ASSERT(offsetof(struct thread, frames_end) == THREAD_FRAMES_END);
 ABI_ASSERT(offsetof(struct thread, ring) == THREAD_RING);
 ABI_ASSERT(offsetof(struct thread, full_tail) == THREAD_FULL_TAIL);
+ABI_ASSERT(offsetof(struct thread, reader) == THREAD_READER);
 ABI_ASSERT(offsetof(struct ring, tail) == RING_TAIL);
 ABI_ASSERT(offsetof(struct ring, lost_entries) == RING_LOST_ENTRIES);
 ABI_ASSERT(offsetof(struct ring, lost_exits) == RING_LOST_EXITS);
@@ -379,6 +392,7 @@ ABI_ASSERT(offsetof(struct arena_header, tls_offset) == ARENA_TLS);
 ABI_ASSERT(offsetof(struct arena_header, slow_entry) == ARENA_SLOW_ENTRY);
 ABI_ASSERT(offsetof(struct arena_header, slow_exit) == ARENA_SLOW_EXIT);
 ABI_ASSERT(offsetof(struct arena_header, slow_mark) == ARENA_SLOW_MARK);
+ABI_ASSERT(READER_GONE == READER_GONE_BIT << 8 * READER_GONE_BYTE);
 ABI_ASSERT(sizeof(struct session) <= LOADER_OFF);
 ABI_ASSERT(LOADER_OFF + sizeof(struct loader) <= PAGE);
 ABI_ASSERT(sizeof(struct slot) == 64);

@@ -139,6 +139,7 @@ static struct thread *thread_begin(const struct session *s, uint32_t i)
 	t->busy = 0;
 	t->reported = 0;
 	t->ring = (uint64_t)ring_at(s, i);
+	t->reader = (uint64_t)&s->reader;
 	t->index = i;
 	t->visit = payload_visit;
 	t->next_number = 0;

@@ -51,11 +51,20 @@ static void leave(struct thread *t)
 	publish(&t->busy, 0);
 }
 
+/* Is anything to be recorded? Not when the reader has ended: nobody would take it,
+ * and whoever comes later begins a session of his own. */
+static bool is_open(struct session *s)
+{
+	if (observe(&s->reader) & READER_GONE)
+		publish(&s->state, SESSION_CLOSED);
+	return observe(&s->state) != SESSION_CLOSED;
+}
+
 /* Begin a slow path: false if this call is not to be recorded. */
 static bool enter(struct slow *w, uint64_t sp, enum what what)
 {
 	w->s = observe(&payload_session);
-	if (!w->s || observe(&w->s->state) == SESSION_CLOSED)
+	if (!w->s || !is_open(w->s))
 		return false;
 	w->t = claim_thread(w->s, what);
 	if (!w->t)
@@ -120,7 +129,7 @@ static void settle(uint64_t word, uint64_t sp, bool entry)
 	stacks_settle(t, top);
 	if (entry)
 		*frames_at(t, top) = word & SETTLE_LOST ? sp - 7 : sp;
-	if (observe(&s->state) != SESSION_CLOSED)
+	if (is_open(s))
 		ring_room(s, t, 0);
 	leave(t);
 }

@@ -98,11 +98,14 @@ hot_begin:
 	.endm
 
 /* There is no room because the ring, %rdx, is full, and has been since it was
- * found to be; else leaves by 8. */
+ * found to be, and its reader lives; else leaves by 8. */
 	.macro	full
 	mov	THREAD_RING(%rsi), %rdx
+	mov	THREAD_READER(%rsi), %rax
 	cmpq	$END_FULL, THREAD_END(%rsi)
 	jne	8f
+	testb	$READER_GONE_BIT, READER_GONE_BYTE(%rax)
+	jnz	8f
 	mov	RING_TAIL(%rdx), %rax
 	cmp	THREAD_FULL_TAIL(%rsi), %rax
 	jne	8f

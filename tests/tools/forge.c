@@ -12,37 +12,7 @@
  *	save	the journal to FILE
  *	load	and back
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "payload/abi.h"
-
-static int die(const char *what)
-{
-	fprintf(stderr, "forge: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
-static uint64_t session_base(const char *pid)
-{
-	char path[64], line[4400];
-	uint64_t base = 0;
-
-	snprintf(path, sizeof(path), "/proc/%s/maps", pid);
-	FILE *f = fopen(path, "re");
-	if (!f)
-		die(path);
-	while (!base && fgets(line, sizeof(line), f))
-		if (strstr(line, "/memfd:inject-session"))
-			base = strtoull(line, NULL, 16);
-	fclose(f);
-	return base ? base : (uint64_t)die("no session");
-}
+#include "tests/tools/session.h"
 
 static void forge_slot(struct slot *s, const char *what)
 {
@@ -83,18 +53,16 @@ int main(int argc, char **argv)
 	enum { MOST = 1 << 20 };
 	static uint8_t all[MOST];
 	struct session *s = (void *)all;
-	char path[64];
 
 	if (argc != 3 && argc != 4)
 		return 2;
 	uint64_t base = session_base(argv[1]);
-	snprintf(path, sizeof(path), "/proc/%s/mem", argv[1]);
-	int fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0 || pread(fd, all, MOST, (off_t)base) != MOST)
-		die(path);
+	int fd = session_memory(argv[1]);
+	if (pread(fd, all, MOST, (off_t)base) != MOST)
+		die("read the journal");
 	if (s->nslots > (MOST - PAGE) / sizeof(struct slot))
 		die("the journal is too long");
 	keep(argv[2], argv[3], all, MOST);
 	forge(s, (void *)(all + PAGE), argv[2]);
-	return pwrite(fd, all, MOST, (off_t)base) == MOST ? 0 : die(path);
+	return pwrite(fd, all, MOST, (off_t)base) == MOST ? 0 : die("write it");
 }
