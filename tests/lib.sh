@@ -14,6 +14,7 @@ TEXTCHECK=$BUILD/tests/tools/textcheck
 STARTED=()		# PIDs that this test started, and nobody else's
 VICTIM=			# the one that commands go to
 AS=()			# the user that it is started as: a command
+OPEN=			# what is removed at the end
 
 on_error()
 {
@@ -37,6 +38,7 @@ on_exit()
 		kill -KILL "$pid" 2>/dev/null
 		kill -CONT "$pid" 2>/dev/null
 	done
+	rm -rf "$OPEN"
 	declare -F tidy >/dev/null && tidy
 	wait 2>/dev/null
 	exit "$status"
@@ -125,22 +127,16 @@ victim()
 }
 
 # as_nobody NAME: the victim NAME, started after this, belongs to a user who is
-# not root and finds an inject of his own in user/; what else he is to run
-# begins with "${AS[@]}".
+# not root. What else he is to run begins with "${AS[@]}"; his own inject is
+# "$VICTIMS/inject", in a directory that is open to him.
 as_nobody()
 {
-	local up=$PWD
-
 	need_root
 	need setpriv
-	mkdir user
-	cp "$INJECT" "$VICTIMS/$1" user/
-	chmod 755 . user user/*
-	while [ "$up" != / ]; do
-		[ $((0$(stat -c %a "$up") & 1)) = 1 ] || skip "$up is closed to other users"
-		up=$(dirname "$up")
-	done
-	VICTIMS=user
+	OPEN=$(mktemp -d)
+	cp "$INJECT" "$VICTIMS/$1" "$OPEN/"
+	chmod -R a+rX "$OPEN"
+	VICTIMS=$OPEN
 	AS=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 }
 

@@ -6,6 +6,6 @@
 
 as_nobody spin_threads
 victim spin_threads 2
-status 0 "${AS[@]}" user/inject -p "$VICTIM" -f 'spin_*' -d 0.3
+status 0 "${AS[@]}" "$VICTIMS/inject" -p "$VICTIM" -f 'spin_*' -d 0.3
 traced spin_leaf
 removed

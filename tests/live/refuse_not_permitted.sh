@@ -4,13 +4,10 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
-need_root
-need setpriv
+as_nobody spin_threads
+as=("${AS[@]}")
+AS=()
 victim spin_threads 2
-exe=./inject.copy
-cp "$INJECT" $exe
-chmod 755 . $exe
-chmod go+x .. 2>/dev/null || true
-status 1 setpriv --reuid=65534 --regid=65534 --clear-groups "$(realpath $exe)" -p "$VICTIM" -f 'spin_*'
+status 1 "${as[@]}" "$VICTIMS/inject" -p "$VICTIM" -f 'spin_*'
 refused 'not permitted'
 unharmed

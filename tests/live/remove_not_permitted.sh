@@ -9,7 +9,7 @@ as_nobody changer
 victim changer
 INJECT_ROOT=$INJECT
 INJECT=${AS[0]}
-inject_bg "${AS[@]:1}" user/inject -p "$VICTIM" -f 'change_*' -o /dev/null
+inject_bg "${AS[@]:1}" "$VICTIMS/inject" -p "$VICTIM" -f 'change_*' -o /dev/null
 tell undump '^done undump' >/dev/null
 WANT=5 inject_end
 has_line 'PROBES REMAIN' trace.err || die "not said that probes remain"
