@@ -90,6 +90,8 @@ struct arch {
 				 * say where it leads */
 	uint8_t pun_prefixes;	/* tactic 4: most bytes that do nothing before a
 				 * full jump */
+	uint8_t trap_size;	/* bytes of a breakpoint */
+	uint8_t trap[4];
 	bool keeps_landing;	/* a landing pad is enforced: an entry's jump
 				 * stands behind it, never on it */
 

@@ -2,9 +2,12 @@
 #include "injector/commit.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "injector/park.h"
+#include "injector/say.h"
 #include "injector/strays.h"
+#include "injector/traps.h"
 
 enum {
 	ATTEMPTS = 20,
@@ -18,6 +21,32 @@ struct parking {
 	const struct live *live;
 	raddr_t *pc;		/* that is in the way */
 };
+
+/* The first function that traps, or NULL. */
+static struct probe *find_trap(const struct live *live)
+{
+	for (size_t i = 0; i < live->nsites; i++)
+		if (live->sites[i].site->tactic == TACTIC_TRAP)
+			return live->sites[i].probe;
+	return NULL;
+}
+
+static void drop_traps(struct live *live, struct infection *inf)
+{
+	for (struct probe *p; (p = find_trap(live)); )
+		probes_drop(live, inf, p, REFUSED_TRAP_UNSAFE);
+}
+
+/* 7. A breakpoint that such a thread ran into would end the process. */
+static int check_traps(const struct target *t, const struct live *live, raddr_t *pc)
+{
+	pid_t tid = find_trap(live) ? traps_blocker(t) : 0;
+
+	if (!tid)
+		return 0;
+	*pc = 0;
+	return fail(EBUSY, "thread %d of %d (%s) blocks SIGTRAP", tid, t->pid, t->comm);
+}
 
 static int forward(void *ctx, raddr_t pc, raddr_t sp, raddr_t *to)
 {
@@ -62,16 +91,22 @@ static int attempt(struct target *t, struct infection *inf, struct live *live,
 	int err = target_stop(t, opt->max_pause);			/* 6 */
 	uint64_t until = t->stopped_at + opt->max_pause;
 	err = err ? err : park(t, frames, forward, &p, until, pc);	/* 7 */
+	err = err ? err : check_traps(t, live, pc);
 	err = err ? err : write_jumps(t, inf, live, until);		/* 8 */
 	target_release(t);						/* 9 */
 	return err;
 }
 
-/* A function that a thread will not leave is not probed this time. */
+/* A function that a thread will not leave is not probed this time; nor is what
+ * traps, if no place is in the way but a thread that blocks the signal. */
 static bool give_up(struct live *live, struct infection *inf, raddr_t pc)
 {
-	const struct live_site *ls = probes_site_at(live, pc);
+	const struct live_site *ls = pc ? probes_site_at(live, pc) : NULL;
 
+	if (!pc && find_trap(live)) {
+		drop_traps(live, inf);
+		return true;
+	}
 	if (ls)
 		probes_drop(live, inf, ls->probe, REFUSED_BUSY);
 	return ls != NULL;
@@ -126,7 +161,7 @@ static int attempts(struct target *t, struct infection *inf, struct live *live,
 		err = attempt(t, inf, live, frames, opt, &pc);
 		if (err == -EIO && has_unloaded(t, inf, live))
 			err = -EAGAIN;
-		if (err == -EBUSY && pc && ++stuck >= PARK_ATTEMPTS && give_up(live, inf, pc))
+		if (err == -EBUSY && ++stuck >= PARK_ATTEMPTS && give_up(live, inf, pc))
 			stuck = 0;
 		else if (err != -EAGAIN && err != -EBUSY)
 			return err;
@@ -140,14 +175,45 @@ static int attempts(struct target *t, struct infection *inf, struct live *live,
 	return err;
 }
 
+/* What traps needs a handler. */
+static int hook(struct target *t, struct infection *inf, struct live *live,
+		const struct commit_options *opt, bool *hooked)
+{
+	int err = find_trap(live) ? traps_hook(t, opt->mods, inf->map.s, hooked) : 0;
+
+	if (err != -EPERM)
+		return err;
+	say("%s, so nothing traps", fail_text());
+	fail_clear();
+	drop_traps(live, inf);
+	return live->nchanges ? 0 : err;
+}
+
+/* Nothing traps after all; the cause stays what it was. */
+static void unhook(struct target *t, struct infection *inf, const struct commit_options *opt)
+{
+	char cause[1024];
+
+	snprintf(cause, sizeof(cause), "%s", fail_text());
+	fail_clear();
+	traps_unhook(t, opt->mods, inf->map.s);
+	fail_clear();
+	if (cause[0])
+		fail_adopt(cause);
+}
+
 int commit(struct target *t, struct infection *inf, struct live *live,
 	   const struct commit_options *opt)
 {
 	struct sigframes frames;
+	bool hooked = false;
 	int err = sigframes_prepare(t, &frames);
 
 	err = err ? err : touch(t, inf, live);
+	err = err ? err : hook(t, inf, live, opt, &hooked);
 	err = err ? err : attempts(t, inf, live, &frames, opt);
 	sigframes_clear(&frames);
+	if (hooked && (err || !find_trap(live)))
+		unhook(t, inf, opt);
 	return err;
 }

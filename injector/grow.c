@@ -305,6 +305,7 @@ static int probe_new(struct growth *n, struct follow *f)
 	if (!err) {
 		g->live->nprobed += n->live.nprobed;
 		g->live->nentry_only += n->live.nentry_only;
+		g->live->ntraps += n->live.ntraps;
 	}
 	return err;
 }

@@ -23,6 +23,8 @@ const char help_text[] =
 "  -N, --exclude GLOB[@MODULE]\n"
 "                             leave these out; repeatable\n"
 "      --entry-only           probe entries only: no durations\n"
+"      --trap                 breakpoints where no jump has room: slow, and a\n"
+"                             process that comes to block SIGTRAP would die\n"
 "\n"
 "Which calls:\n"
 "  -t, --min-duration TIME    calls that took at least so long\n"

@@ -40,36 +40,13 @@ enum {
 	ANSWER_BUDGET = 1000,			/* tries of 5 ms */
 	VICTIM_TRIES = 300,
 	LOAD_TRIES = 10,			/* victims that slept over it */
-	VICTIM_PAUSE = 3000000,			/* ns between them */
 };
 
-/* 2. A thread that is fit now, or soon. */
-static int borrow(struct infecting *in, enum victim_use use, int tries)
-{
-	struct thread_hold *th;
-	int err = -EAGAIN;
-
-	for (int i = 0; i < tries && err == -EAGAIN; i++) {
-		fail_clear();
-		err = victim_take(in->target, in->mods, use, (unsigned)i, &th);
-		if (!err) {
-			err = remote_begin(in->target, th, &in->gadgets, 0, &in->remote);
-			if (err)
-				target_release(in->target);
-		}
-		if (err == -EAGAIN)
-			target_settle(in->target, VICTIM_PAUSE);
-		if (err == -EAGAIN)
-			nanosleep(&(struct timespec){ 0, VICTIM_PAUSE }, NULL);
-	}
-	return err;
-}
-
-/* Borrow a thread, have it run `what`, give it back as it was. */
+/* 2. Borrow a thread, have it run `what`, give it back as it was. */
 static int with_borrowed(struct infecting *in, enum victim_use use, int tries,
 			 int (*what)(struct infecting *))
 {
-	int err = borrow(in, use, tries);
+	int err = victim_borrow(in->target, in->mods, use, tries, &in->gadgets, &in->remote);
 
 	if (err)
 		return err;
@@ -206,6 +183,7 @@ static void carry_over(struct infecting *in)
 	s->slow_entry = old->s.slow_entry;
 	s->slow_exit = old->s.slow_exit;
 	s->slow_mark = old->s.slow_mark;
+	s->traps = old->s.traps;
 	s->threads = old->s.threads;
 	s->nfuncs = old->s.nfuncs;
 	s->narenas = old->s.narenas;

@@ -155,12 +155,15 @@ static void byte_of_jump(const struct choosing *c, struct spot *w, size_t off,
 	const struct site *s = w->site;
 
 	ret->given = true;
-	if (s->tactic == TACTIC_SHORT)
+	if (s->tactic == TACTIC_TRAP)
+		memcpy(jump, c->arch->trap, c->arch->trap_size);
+	else if (s->tactic == TACTIC_SHORT)
 		c->arch->jump_short(s->pc, s->hole.pc, jump);
 	else
 		c->arch->pun(s->pc, w->way.prefix, s->pc, jump);
 	ret->value = jump[off];
-	if (s->tactic == TACTIC_SHORT || off < (size_t)w->way.prefix + c->arch->jump_fixed)
+	if (s->tactic == TACTIC_SHORT || s->tactic == TACTIC_TRAP ||
+	    off < (size_t)w->way.prefix + c->arch->jump_fixed)
 		return;
 	ret->given = w->given >> off & 1;
 	ret->value = w->bytes[off];

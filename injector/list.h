@@ -18,7 +18,7 @@
  */
 int list_print(const struct selection *, struct output *);
 #define X(id, word, text) + 1
-enum { LIST_REASONS = 0 REFUSALS(X), LIST_TACTICS = TACTIC_PUN + 1 };
+enum { LIST_REASONS = 0 REFUSALS(X), LIST_TACTICS = TACTICS };
 #undef X
 
 /* Functions per tactic and per reason; of one file, or of several. */

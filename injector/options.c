@@ -31,7 +31,7 @@ enum {
 /* Options without a letter. */
 enum {
 	OPT_TID = 256, OPT_ENTRY_ONLY, OPT_TIME, OPT_MAX_PAUSE, OPT_JSON,
-	OPT_NO_COLOR, OPT_FORCE, OPT_USDT, OPT_KEEP, OPT_SORT, OPT_DIFF, OPT_TO,
+	OPT_NO_COLOR, OPT_FORCE, OPT_TRAP, OPT_USDT, OPT_KEEP, OPT_SORT, OPT_DIFF, OPT_TO,
 };
 
 struct option_def {
@@ -54,6 +54,7 @@ static const struct option_def defs[] = {
 	WITH("output", 'o', ON_TRACE | ON_LIST),
 	WITH("buffer", 'm', ON_TRACE),
 	FLAG("entry-only", OPT_ENTRY_ONLY, ON_TRACE | ON_LIST),
+	FLAG("trap", OPT_TRAP, ON_TRACE | ON_LIST),
 	FLAG("time", OPT_TIME, ON_TRACE),
 	WITH("max-pause", OPT_MAX_PAUSE, ON_TRACE | ON_STOP),
 	FLAG("json", OPT_JSON, ON_TRACE),
@@ -229,6 +230,7 @@ static void set_flag(struct options *o, int key)
 {
 	switch (key) {
 	case OPT_ENTRY_ONLY: o->entry_only = true; break;
+	case OPT_TRAP: o->trap = true; break;
 	case OPT_TIME: o->time = true; break;
 	case OPT_JSON: o->json = true; break;
 	case OPT_NO_COLOR: o->no_color = true; break;

@@ -37,7 +37,7 @@ struct options {
 	const char *output;	/* -o; NULL: standard output */
 	uint64_t buffer;	/* -m: bytes per thread, whole sub-buffers */
 	uint64_t max_pause;	/* 50 ms unless given */
-	bool entry_only, time, json, quiet, verbose, no_color, force;
+	bool entry_only, trap, time, json, quiet, verbose, no_color, force;
 };
 
 /*

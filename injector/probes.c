@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "injector/traps.h"
+
 enum { STUB_ALIGN = 16, STUB_MAX = 2048 };
 
 static bool probed(const struct probe *p)
@@ -38,15 +40,15 @@ static enum refusal compare(const struct target *t, const struct module *m, radd
 	size_t there;
 	const uint8_t *file = symbols_text(m->symbols, pc, &there);
 
-	if (!file || there < len || len > sizeof(now) || len < 2)
-		return len < 2 ? REFUSED_NONE : REFUSED_TEXT_DIFFERS;
+	if (!file || there < len || len > sizeof(now))
+		return REFUSED_TEXT_DIFFERS;
 	if (target_read(t, pc + m->bias, now, len) < 0) {
 		fail_clear();
 		return REFUSED_TEXT_DIFFERS;
 	}
 	if (memcmp(now, file, len) == 0)
 		return REFUSED_NONE;
-	return looks_foreign(now) || memchr(now, 0xcc, len) ? REFUSED_FOREIGN_PATCH :
+	return (len > 1 && looks_foreign(now)) || memchr(now, 0xcc, len) ? REFUSED_FOREIGN_PATCH :
 		REFUSED_TEXT_DIFFERS;
 }
 
@@ -107,11 +109,21 @@ int probes_needs(const struct selection *sel, struct arena_need **needs, uint32_
 	return 0;
 }
 
+static bool traps(const struct probe *p)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < p->nsites; i++)
+		any |= p->sites[i].tactic == TACTIC_TRAP;
+	return any;
+}
+
 struct placing {
 	const struct target *target;
 	struct infection *inf;
 	struct live *live;
 	struct slot_index index;	/* of the slots of earlier visits */
+	bool trapping;		/* a breakpoint was announced */
 };
 
 /* Function ids are for life, for they stand in stubs that stay. Id 0 means
@@ -164,6 +176,15 @@ static int write_stub(struct placing *p, const struct module *m, const struct pr
 	return target_write(p->target, site->stub + m->bias, code, site->stub_size);
 }
 
+static int announce_trap(struct placing *p, const struct module *m, const struct site *site)
+{
+	const struct session *s = p->inf->map.s;
+	int err = p->trapping ? 0 : traps_forget(p->target, s);
+
+	p->trapping = true;
+	return err ? err : traps_add(p->target, s, site->pc + m->bias, site->stub + m->bias);
+}
+
 /* A new stub at the end of the arena, unless the site has its old one. */
 static int place_site(struct placing *p, const struct module *m, const struct probe *probe,
 		      struct site *site, struct arena *a)
@@ -179,6 +200,8 @@ static int place_site(struct placing *p, const struct module *m, const struct pr
 		err = write_stub(p, m, probe, site, a);
 		a->used = site->stub + m->bias + site->stub_size - a->base;
 	}
+	if (!err && site->tactic == TACTIC_TRAP)
+		err = announce_trap(p, m, site);
 	return err ? err : place_island(p, m, site);
 }
 
@@ -294,6 +317,8 @@ static int place_probe(struct placing *p, const struct module *m, struct probe *
 		p->live->nprobed++;
 	if (!err && probe->entry_only)
 		p->live->nentry_only++;
+	if (!err)
+		p->live->ntraps += traps(probe);
 	return err;
 }
 
@@ -421,6 +446,7 @@ void probes_drop(struct live *live, struct infection *inf, struct probe *probe,
 	live->nsites = kept;
 	live->nprobed--;
 	live->nentry_only -= probe->entry_only != 0;
+	live->ntraps -= traps(probe);
 	for (struct probe *on; (on = puns_on(live, probe)); )
 		probes_drop(live, inf, on, why);
 }

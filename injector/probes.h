@@ -29,6 +29,7 @@ struct live {
 	struct reader_func *funcs;	/* by function id */
 	size_t nfuncs;
 	size_t nprobed, nentry_only;
+	size_t ntraps;		/* functions that trap somewhere */
 };
 
 /* The journal's slots by address: where has a place been patched before? */

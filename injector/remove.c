@@ -15,6 +15,7 @@
 #include "injector/session.h"
 #include "injector/surgery.h"
 #include "injector/text.h"
+#include "injector/traps.h"
 #include "plan/plan.h"
 
 enum {
@@ -362,6 +363,8 @@ static int clean(void *ctx)
 		fail_clear();
 		err = take_back(r);
 	}
+	if (!err && r->old.found)
+		err = traps_unhook(&r->target, &r->mods, &r->old.s);
 	err = err ? err : judge(r);
 	if (!err && !r->report->left[0])
 		mark_removed(r);

@@ -328,6 +328,9 @@ static int plan_module(struct selected *s, const struct select_options *o)
 		.ntaken = s->module->symbols->nrseqs,
 		.hosts = true,
 		.puns = true,
+		/* The C library and the loader run with every signal blocked when
+		 * they make a thread or a process. */
+		.traps = o->traps && !s->module->is_system,
 		.space = space_of(s->module),
 		.progress = report_plan,
 		.ctx = &p,

@@ -35,6 +35,7 @@ struct select_options {
 	struct pattern *exclude;
 	size_t nexclude;
 	bool entry_only;
+	bool traps;
 	void (*progress)(void *ctx, const char *what, size_t done, size_t total);
 	void *ctx;
 };

@@ -2,6 +2,8 @@
 /* summary: what is said when all is over? */
 #include "injector/summary.h"
 
+#include <stdio.h>
+
 #include "injector/say.h"
 
 static const char *outcome(const struct summary *s)
@@ -19,9 +21,13 @@ static const char *outcome(const struct summary *s)
 
 void summary_say(const struct summary *s)
 {
-	say("%llu function%s probed, %llu refused; %llu calls; %llu events "
+	char traps[48] = "";
+
+	if (s->traps)
+		snprintf(traps, sizeof(traps), " (%llu by traps)", (unsigned long long)s->traps);
+	say("%llu function%s probed%s, %llu refused; %llu calls; %llu events "
 	    "recorded, %llu lost; longest pause %.1f ms; %s",
-	    (unsigned long long)s->functions, s->functions == 1 ? "" : "s",
+	    (unsigned long long)s->functions, s->functions == 1 ? "" : "s", traps,
 	    (unsigned long long)s->refused, (unsigned long long)s->calls,
 	    (unsigned long long)s->events, (unsigned long long)s->lost,
 	    (double)s->pause_ns / 1e6, outcome(s));

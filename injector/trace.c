@@ -34,6 +34,7 @@
 #include "injector/say.h"
 #include "injector/signals.h"
 #include "injector/surgery.h"
+#include "injector/traps.h"
 #include "injector/verbs.h"
 
 enum {
@@ -61,6 +62,7 @@ struct trace {
 	int nthreads;
 	uint64_t pause;		/* of the commit */
 	bool committed;
+	bool traps;		/* asked for, and nothing speaks against it */
 	struct grow grow;
 	struct follow *follow;
 	bool nothing;		/* no function matched, or every one was refused */
@@ -68,12 +70,14 @@ struct trace {
 	struct text_diffs before;	/* code that differed before we came */
 };
 
-static void select_from(const struct options *o, struct select_options *ret)
+static void select_from(const struct trace *t, struct select_options *ret)
 {
+	const struct options *o = t->opt;
+
 	*ret = (struct select_options){
 		.include = o->include, .ninclude = o->ninclude,
 		.exclude = o->exclude, .nexclude = o->nexclude,
-		.entry_only = o->entry_only, .progress = say_progress,
+		.entry_only = o->entry_only, .traps = t->traps, .progress = say_progress,
 	};
 }
 
@@ -99,7 +103,8 @@ static int choose(struct trace *t)
 {
 	struct select_options so;
 
-	select_from(t->opt, &so);
+	t->traps = t->opt->trap && traps_allowed(t->pid);
+	select_from(t, &so);
 	int err = modules_open_process(t->pid, &t->mods);
 	err = err ? err : select_functions(&t->mods, &so, &t->sel);
 	say_progress_end();
@@ -187,7 +192,8 @@ static int do_commit(void *ctx)
 {
 	struct trace *t = ctx;
 	struct commit_options o = {
-		t->opt->command ? LAUNCH_MAX_PAUSE : t->opt->max_pause, signals_stop_wanted
+		.mods = &t->mods, .cancelled = signals_stop_wanted,
+		.max_pause = t->opt->command ? LAUNCH_MAX_PAUSE : t->opt->max_pause,
 	};
 
 	return commit(&t->target, &t->inf, &t->live, &o);
@@ -225,6 +231,8 @@ static int attach(struct trace *t)
 	err = err ? err : reader_new(t->inf.map.s, t->inf.map.shape.total, t->pid,
 				     t->live.funcs, t->live.nfuncs, &t->reader);
 	err = err ? err : surgery(do_commit, t);			/* 6 to 9 */
+	if (err && !anything_left(t))
+		return nothing_left(t);
 	/* Where there is but one thread, to borrow it is to stop everything. */
 	t->pause = MAX(t->target.longest_pause, t->nthreads == 1 ? t->target.longest_loan : 0);
 	t->committed = !err;
@@ -238,6 +246,9 @@ static void banner(const struct trace *t)
 	say_hint("%s (%d, %d thread%s): %zu of %zu functions probed, %zu with exits",
 		 t->target.comm, t->pid, t->nthreads, t->nthreads == 1 ? "" : "s",
 		 t->live.nprobed, t->sel.nfuncs, exits);
+	if (t->live.ntraps)
+		say_hint("%zu of them trap, which is slow, and ends the process if it comes to "
+			 "block SIGTRAP", t->live.ntraps);
 	say_refusals(t);
 	if (!t->sel.nfuncs)
 		say_hint("what is meant may be in a library that is loaded later");
@@ -313,6 +324,7 @@ static int take_out(struct trace *t, const struct follow *f, struct summary *s)
 	}
 	s->removed = s->verified = !err && !s->gone;
 	s->functions = t->live.nprobed;
+	s->traps = t->live.ntraps;
 	s->refused += t->grow.refused;
 	s->pause_ns = MAX(MAX(t->pause, t->grow.pause), r.longest_pause);
 	t->target.repaired += r.repaired;
@@ -353,9 +365,9 @@ static int prepare_growth(struct trace *t, struct follow *f)
 	t->follow = f;
 	t->grow = (struct grow){
 		.target = &t->target, .infection = &t->inf, .live = &t->live,
-		.commit = { t->opt->max_pause, signals_stop_wanted },
+		.commit = { &t->mods, t->opt->max_pause, signals_stop_wanted },
 	};
-	select_from(t->opt, &t->grow.select);
+	select_from(t, &t->grow.select);
 	return grow_begin(&t->grow, &t->mods);
 }
 

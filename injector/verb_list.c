@@ -7,6 +7,7 @@
 #include "injector/probes.h"
 #include "injector/say.h"
 #include "injector/signals.h"
+#include "injector/traps.h"
 #include "injector/verbs.h"
 
 /* What stands in the process's memory, if we may look at it: foreign
@@ -120,7 +121,10 @@ static void list_files(struct listing *l)
 static void list_process(struct listing *l)
 {
 	struct modules mods = { 0 };
-	int err = modules_open_process(l->options->pid, &mods);
+	int err;
+
+	l->select.traps = l->select.traps && traps_allowed(l->options->pid);
+	err = modules_open_process(l->options->pid, &mods);
 
 	err = err ? err : list_modules(l, &mods, NULL);
 	modules_close(&mods);
@@ -133,7 +137,7 @@ int verb_list(const struct options *o)
 	struct listing l = { .options = o, .select = {
 		.include = o->include, .ninclude = o->ninclude,
 		.exclude = o->exclude, .nexclude = o->nexclude,
-		.entry_only = o->entry_only, .progress = say_progress,
+		.entry_only = o->entry_only, .traps = o->trap, .progress = say_progress,
 	} };
 
 	say_quiet(o->quiet);

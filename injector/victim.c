@@ -5,15 +5,16 @@
 #include <fnmatch.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #include "injector/procfs.h"
-#include "injector/remote.h"
 #include "injector/rseq.h"
 #include "injector/unwind.h"
 
 enum {
 	STOP_BUDGET = 20 * 1000 * 1000,		/* ns, for one thread */
 	PATIENCE = 100,		/* budgets that one may wait for a processor */
+	PAUSE = 3000000,			/* ns between looks */
 };
 
 /* The less a stop disturbs a thread, the better it is as a victim. */
@@ -218,4 +219,26 @@ int victim_take(struct target *t, struct modules *mods, enum victim_use use, uns
 		}
 	}
 	return fail(EAGAIN, "no thread of %d (%s) stands in a safe place", t->pid, t->comm);
+}
+
+int victim_borrow(struct target *t, struct modules *mods, enum victim_use use, int tries,
+		  const struct gadgets *gadgets, struct remote *ret)
+{
+	struct thread_hold *th;
+	int err = -EAGAIN;
+
+	for (int i = 0; i < tries && err == -EAGAIN; i++) {
+		fail_clear();
+		err = victim_take(t, mods, use, (unsigned)i, &th);
+		if (!err) {
+			err = remote_begin(t, th, gadgets, 0, ret);
+			if (err)
+				target_release(t);
+		}
+		if (err == -EAGAIN)
+			target_settle(t, PAUSE);
+		if (err == -EAGAIN)
+			nanosleep(&(struct timespec){ 0, PAUSE }, NULL);
+	}
+	return err;
 }

@@ -10,7 +10,7 @@
 #define INJECTOR_VICTIM_H
 
 #include "injector/modules.h"
-#include "injector/target.h"
+#include "injector/remote.h"
 
 enum victim_use {
 	VICTIM_SYSCALLS,	/* system calls only */
@@ -28,5 +28,11 @@ enum victim_use {
  */
 int victim_take(struct target *, struct modules *, enum victim_use, unsigned turn,
 		struct thread_hold **ret);
+/*
+ * Borrow one that is fit now, or in one of `tries` looks, for remote calls. Who
+ * asks for it gives it back: remote_end, target_release.
+ */
+int victim_borrow(struct target *, struct modules *, enum victim_use, int tries,
+		  const struct gadgets *, struct remote *ret);
 
 #endif

@@ -14,7 +14,7 @@ _inject_options() {
 	case $1 in
 	list)
 		echo -p --pid -f --function -N --exclude -o --output \
-			--entry-only -q --quiet -v --verbose --no-color \
+			--entry-only --trap -q --quiet -v --verbose --no-color \
 			-h --help -V --version
 		;;
 	stop)
@@ -24,8 +24,8 @@ _inject_options() {
 	*)
 		echo -p --pid -f --function -N --exclude -t --min-duration \
 			-D --depth -n --calls -d --duration --tid -o --output \
-			-m --buffer --entry-only --time --max-pause --json \
-			-q --quiet -v --verbose --no-color -h --help -V --version
+			-m --buffer --entry-only --trap --time --max-pause \
+			--json -q --quiet -v --verbose --no-color -h --help -V --version
 		;;
 	esac
 }

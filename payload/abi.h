@@ -155,6 +155,7 @@ struct session {
 	uint64_t tls_offset;	/* of its per-thread word, from the thread
 				 * pointer (two's complement) */
 	uint64_t slow_entry, slow_exit, slow_mark; /* see arch/<name>/slow.S */
+	uint64_t traps;		/* address of its struct traps */
 	uint64_t answer;	/* generation of the last hello, as payload saw */
 	int32_t pid;		/* the target's own view */
 
@@ -343,6 +344,38 @@ struct thread {
 	struct stack stacks[THREAD_STACKS];
 };
 
+/* As rt_sigaction has it. */
+struct trap_action {
+	uint64_t handler, flags, restorer, mask;
+};
+
+/* A breakpoint of ours: who ran into the one at `addr` goes on at `stub`. */
+struct trap {
+	uint64_t addr;		/* written last, and never changed; 0: free */
+	uint64_t stub;
+};
+
+/* A power of two; three quarters of them are used. */
+#define TRAPS_MOST 2048
+
+/*
+ * In the payload's own memory, so that a forked child has its own. Written by
+ * the injector: entries are only ever added, by open addressing from
+ * trap_hash() on.
+ */
+struct traps {
+	uint64_t handler;	/* of SIGTRAP, in the payload; set in hello */
+	uint64_t hooked;	/* it is the process's handler, as far as we know */
+	struct trap_action chain;	/* the application's own */
+	struct trap_action ours, now;	/* for the injector's system calls */
+	struct trap table[TRAPS_MOST];
+};
+
+static inline uint64_t trap_hash(uint64_t addr)
+{
+	return (addr * 0x9e3779b97f4a7c15ull >> 32) % TRAPS_MOST;
+}
+
 /* At the start of every arena; hot.S refers to it relative to the PC. */
 struct arena_header {
 	uint64_t tls_offset;
@@ -400,6 +433,7 @@ ABI_ASSERT(sizeof(struct ring) <= PAGE);
 ABI_ASSERT(sizeof(struct subbuf) == 64);
 ABI_ASSERT(sizeof(struct thread) <= FRAMES_OFF);
 ABI_ASSERT(sizeof(struct arena) == 40);
+ABI_ASSERT(sizeof(struct trap_action) == 32);
 
 #endif /* __ASSEMBLER__ */
 #endif

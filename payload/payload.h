@@ -7,6 +7,7 @@
  * ring.c	words, sub-buffers, and the count of what is lost
  * stacks.c	which stack is this, and which calls are open on it?
  * slow.c	an entry, an exit or a mark that the fast path left to C
+ * trap.c	a thread ran into a breakpoint: where does it go on?
  *
  * The rules: no libc, no lock, no allocation, no vector register; never
  * exits, raises, prints, opens or blocks; anything may be interrupted anywhere
@@ -109,6 +110,11 @@ static inline uint64_t frame_sp(uint64_t frame)
 {
 	return frame & 1 ? frame + 7 : frame;
 }
+
+/* trap.c */
+extern struct traps payload_traps;
+/* The handler of SIGTRAP. */
+void payload_trap(int signal, void *info, void *frame);
 
 /* slow.c, called by slow.S: `word` of the stub, `sp` of the application. */
 void payload_slow_entry(uint64_t word, uint64_t sp);

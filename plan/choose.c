@@ -29,6 +29,7 @@ struct pick {
 	bool hosted;		/* the hole is in the window of the pick before */
 	bool host;
 	bool pun;		/* tactic 4 */
+	bool trap;		/* tactic 6 */
 };
 
 /* picks[0] is the entry's. */
@@ -185,7 +186,7 @@ static bool extend(struct body *b, struct pick *k, size_t exit)
 {
 	if (extend_by(b, k, exit, b->impl->arch->jump_size)) {
 		release_hole(b, k);
-		k->pun = false;
+		k->pun = k->trap = false;
 		return true;
 	}
 	return k->hole && extend_by(b, k, exit, b->impl->arch->short_size);
@@ -218,13 +219,27 @@ static struct pick *pick_before(const struct body *b, const struct picks *ks, si
 	return NULL;
 }
 
-static bool choose_pun(struct body *b, size_t exit, const struct choice *c,
-		       struct picks *ks)
+/* A breakpoint over one instruction: nobody arrives inside of one. */
+static bool choose_trap(struct body *b, size_t step, const struct choice *c,
+			struct picks *ks)
 {
 	struct window w;
 
-	if (!c->may_pun || !pun_exit(b, exit, c->space, &w))
+	if (!c->may_trap || compiled_is_sled(b, step) ||
+	    window_check(b, step, step, b->impl->arch->trap_size, &w))
 		return false;
+	add_pick(b, ks, w)->trap = true;
+	return true;
+}
+
+/* What takes nothing from anybody. */
+static bool choose_last(struct body *b, size_t step, const struct choice *c,
+			struct picks *ks)
+{
+	struct window w;
+
+	if (!c->may_pun || !pun_exit(b, step, c->space, &w))
+		return choose_trap(b, step, c, ks);
 	add_pick(b, ks, w)->pun = true;
 	return true;
 }
@@ -295,7 +310,7 @@ static bool displace_links(struct body *b, raddr_t from, size_t pick,
 		if (!s->live || (s < b->steps + b->entry && body_is_entry(b, s->insn.dest)))
 			continue;
 		if (displace(b, b->links[i].step, c, ks) &&
-		    !choose_pun(b, b->links[i].step, c, ks))
+		    !choose_last(b, b->links[i].step, c, ks))
 			return false;
 		if (w->level && s->pick != pick + 1)
 			w->level = MAX(w->level, ks->v[s->pick - 1].window.level + 1);
@@ -344,6 +359,8 @@ static enum refusal place_entry(struct body *b, const struct choice *c, struct p
 	} else if (c->may_pun && pun_entry(b, c->space, &w)) {
 		add_pick(b, ks, w)->pun = true;
 		why = REFUSED_NONE;
+	} else if (choose_trap(b, b->entry, c, ks)) {
+		why = REFUSED_NONE;
 	}
 	return why;
 }
@@ -380,7 +397,7 @@ static enum refusal choose_exits(struct body *b, const struct choice *c,
 		if (!b->steps[i].exit)
 			continue;
 		why = displace(b, i, c, ks);
-		if (why && (choose_landed(b, i, c, ks) || choose_pun(b, i, c, ks)))
+		if (why && (choose_landed(b, i, c, ks) || choose_last(b, i, c, ks)))
 			why = REFUSED_NONE;
 	}
 	return why ? exit_refusal(why) : REFUSED_NONE;
@@ -408,28 +425,49 @@ static void fill_insns(const struct body *b, const struct window *w,
 	}
 }
 
-static void fill_site(const struct body *b, const struct pick *k, bool entry,
-		      bool with_exits, struct site *s)
+static enum tactic tactic_of(const struct body *b, const struct pick *k, bool entry)
+{
+	if (k->trap)
+		return TACTIC_TRAP;
+	if (k->pun)
+		return TACTIC_PUN;
+	if (k->hole)
+		return TACTIC_SHORT;
+	return entry && compiled_is_site(b, &k->window) ? TACTIC_SITE : TACTIC_JUMP;
+}
+
+/* How many bytes are written; *kept are what a pun needs behind them. */
+static size_t written(const struct body *b, const struct pick *k, enum tactic t, size_t *kept)
 {
 	const struct arch *arch = b->impl->arch;
 
+	switch (t) {
+	case TACTIC_TRAP: return arch->trap_size;
+	case TACTIC_PUN: return pun_room(b, &k->window, kept);
+	case TACTIC_SHORT: return arch->short_size;
+	default: return arch->jump_size;
+	}
+}
+
+static void fill_site(const struct body *b, const struct pick *k, bool entry,
+		      bool with_exits, struct site *s)
+{
+	enum tactic tactic = tactic_of(b, k, entry);
+
 	*s = (struct site){ .pc = window_pc(b, &k->window),
 			    .window = k->window.size, .dead = k->window.dead,
-			    .tactic = k->pun ? TACTIC_PUN : k->hole ? TACTIC_SHORT :
-				entry && compiled_is_site(b, &k->window) ?
-				TACTIC_SITE : TACTIC_JUMP,
+			    .tactic = tactic,
 			    .entry = entry, .leaves = with_exits && k->leaves,
 			    .host = k->host,
 			    .level = k->window.level };
 	fill_insns(b, &k->window, with_exits, s);
 	s->nexits += s->leaves;
-	size_t kept = 0, len = k->pun ? pun_room(b, &k->window, &kept) :
-		k->hole ? arch->short_size : arch->jump_size;
+	size_t kept = 0, len = written(b, k, tactic, &kept);
 
 	fill_patch(b, s->pc, len, &s->jump);
 	s->kept = kept;
 	if (k->hole)
-		fill_patch(b, k->hole, arch->jump_size, &s->hole);
+		fill_patch(b, k->hole, b->impl->arch->jump_size, &s->hole);
 	s->stub_size = place_bound(b, &k->window, s);
 }
 

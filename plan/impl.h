@@ -188,6 +188,7 @@ struct choice {
 	bool may_short;		/* tactic 3 may take padding */
 	bool may_host;		/* and displace live code when there is none */
 	bool may_pun;		/* tactic 4 may keep bytes of what follows */
+	bool may_trap;		/* tactic 6 may stand anywhere */
 	struct range space;	/* where its jumps can lead */
 	bool last;		/* nothing more may be tried later */
 };

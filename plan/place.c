@@ -175,6 +175,10 @@ int plan_patches(const struct arch *arch, struct site *s)
 	raddr_t to = s->island ? s->island : s->stub;
 	int err;
 
+	if (s->tactic == TACTIC_TRAP) {
+		memcpy(s->jump.new_, arch->trap, arch->trap_size);
+		return 0;
+	}
 	if (s->tactic == TACTIC_PUN)
 		return !s->island ? 0 : expect(arch->pun(s->pc, s->prefix, to, s->jump.new_),
 					       s->jump.len + s->kept);

@@ -39,6 +39,7 @@ const char *tactic_word(enum tactic t)
 		[TACTIC_JUMP] = "jump",
 		[TACTIC_SHORT] = "short",
 		[TACTIC_PUN] = "pun",
+		[TACTIC_TRAP] = "trap",
 	};
 
 	return (size_t)t < ARRAY_SIZE(tactics) ? tactics[t] : "?";
@@ -130,25 +131,46 @@ static size_t probe_at(const struct plan *plan, bool down, size_t i)
 	return down ? plan->nprobes - 1 - i : i;
 }
 
-/* First full jumps for everything, then tactic 3 for what is left, then 4. */
+/* What a pass may do that the ones before it may not, and whether it is wanted. */
+static int list_passes(const struct plan_options *o, struct choice passes[4])
+{
+	int n = 0;
+
+	passes[n++] = (struct choice){ .entry_only = o->entry_only, .may_host = o->hosts,
+				       .space = o->space };
+	passes[n] = passes[n - 1];
+	passes[n++].may_short = true;
+	if (o->puns) {
+		passes[n] = passes[n - 1];
+		passes[n++].may_pun = true;
+	}
+	if (o->traps) {
+		passes[n] = passes[n - 1];
+		passes[n++].may_trap = true;
+	}
+	passes[n - 1].last = true;
+	return n;
+}
+
+/* First full jumps for everything, then tactic 3 for what is left, then 4, then
+ * traps. */
 static int plan_probes(struct plan *plan, const struct plan_options *o)
 {
 	auto_free bool *again = calloc(plan->nprobes + 1, sizeof(*again));
+	struct choice passes[4];
+	int npasses = list_passes(o, passes);
 
 	if (!again)
 		return fail(ENOMEM, "plan %s", plan->symbols->base);
-	for (int pass = 0; pass < (o->puns ? 3 : 2); pass++) {
-		struct choice c = { .entry_only = o->entry_only,
-				    .may_short = pass >= 1, .may_host = o->hosts,
-				    .may_pun = pass == 2, .space = o->space,
-				    .last = pass == (o->puns ? 2 : 1) };
+	for (int pass = 0; pass < npasses; pass++) {
+		const struct choice *c = &passes[pass];
 
 		for (size_t i = 0; i < plan->nprobes; i++) {
-			size_t at = probe_at(plan, c.may_pun, i);
+			size_t at = probe_at(plan, c->may_pun, i);
 
 			if (pass > 0 && !again[at])
 				continue;
-			int err = plan_probe(plan->impl, &c, &plan->probes[at]);
+			int err = plan_probe(plan->impl, c, &plan->probes[at]);
 
 			if (err < 0)
 				return err;
@@ -179,7 +201,8 @@ int plan_make(const struct arch *arch, const struct symbols *syms,
 	if (!err && !plan->probes)
 		err = fail(ENOMEM, "plan %s", syms->base);
 	for (size_t i = 0; i < n && !err; i++, plan->nprobes++)
-		plan->probes[i] = (struct probe){ .func = selected[i] };
+		plan->probes[i] = (struct probe){ .func = selected[i],
+			.trap_size = o->traps ? arch->trap_size : 0 };
 	if (!err)
 		err = plan_probes(plan, o);
 	if (err) {

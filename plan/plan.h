@@ -56,6 +56,9 @@
 	X(IFUNC, "ifunc", "an indirect function's resolver") \
 	X(LINKAGE, "linkage", \
 	  "a call through the linkage table ends in the function that it leads to") \
+	X(TRAP_UNSAFE, "trap-unsafe", \
+	  "only a breakpoint has room, and the process may block, ignore or confine " \
+	  "its signal") \
 	X(BUSY, "busy", "a thread could not be moved out of the bytes that a jump would replace") \
 	X(ENTRY_ONLY_ASKED, "asked", "only entries were asked for") \
 	X(NO_MEMORY, "no-memory", "out of memory")
@@ -77,9 +80,12 @@ enum tactic {
 				 * behind the jump of a host */
 	TACTIC_PUN,		/* 4: a full jump whose last bytes are those that
 				 * stand there already */
+	TACTIC_TRAP,		/* 6: a breakpoint, whose signal leads to the stub;
+				 * only if asked for */
+	TACTICS
 };
 
-const char *tactic_word(enum tactic);	/* "jump", "short", "pun" */
+const char *tactic_word(enum tactic);	/* "jump", "short", "pun", "trap" */
 
 enum {
 	SITE_INSNS = 16,	/* most instructions in one window */
@@ -143,6 +149,8 @@ struct probe {
 	uint32_t id;		/* function id in records; set by the caller */
 	uint8_t refusal;	/* enum refusal; NONE: probed */
 	uint8_t entry_only;	/* enum refusal; NONE: all exits are probed */
+	uint8_t trap_size;	/* a site that comes to have no place becomes a
+				 * trap of so many bytes; 0: may not */
 	bool linked;		/* stubs have jumps into each other: place every
 				 * site twice, the first time to learn where
 				 * they lead */
@@ -177,6 +185,9 @@ struct plan_options {
 	/* Tactic 4 too: whoever sets this finds islands, or gives up the sites
 	 * that have none. */
 	bool puns;
+	/* Where nothing else is left, tactic 6: whoever sets this has a handler in
+	 * the target. */
+	bool traps;
 	/* Where memory can be for islands, if that is known; empty: anywhere. */
 	struct range space;
 	/* Called now and then with work done and to do; may be NULL. */
@@ -235,11 +246,12 @@ bool jump_set_next(const struct jump_set *, raddr_t from, raddr_t *ret);
 bool jump_set_has(const struct jump_set *, raddr_t);
 
 /*
- * Give up a site that cannot be placed, before any of its probe is: the exits go
+ * Give up a site that cannot be placed, before any of its probe is. A pun becomes
+ * a trap, which has a place everywhere, if the plan may have any. Else the exits go
  * with one of them, and the whole probe with its entry; or with any site if it is
  * linked, because then a jump that leads into another window may be lost.
  */
-void plan_give_up(struct probe *, const struct site *);
+void plan_give_up(struct probe *, struct site *);
 
 /*
  * A PC inside a site's patched bytes: the address of the same instruction in

@@ -189,9 +189,22 @@ static void keep_entry(struct probe *p)
 	s->stub = 0;
 }
 
-void plan_give_up(struct probe *p, const struct site *s)
+/* The window stays, of which one instruction's first bytes are written. */
+static void become_trap(const struct probe *p, struct site *s)
 {
-	if (s->entry || p->linked)
+	s->tactic = TACTIC_TRAP;
+	s->jump.len = p->trap_size;
+	s->kept = s->prefix = 0;
+	s->island = 0;
+}
+
+void plan_give_up(struct probe *p, struct site *s)
+{
+	if (s->tactic == TACTIC_TRAP)
+		return;
+	if (s->tactic == TACTIC_PUN && p->trap_size)
+		become_trap(p, s);
+	else if (s->entry || p->linked)
 		p->refusal = REFUSED_OUT_OF_REACH;
 	else
 		keep_entry(p);

@@ -126,6 +126,8 @@ const struct arch arch_x86_64 = {
 	.reach = INT32_MAX - ARCH_JUMP_MAX,
 	.jump_fixed = 1,
 	.pun_prefixes = X86_PUN_PREFIXES,
+	.trap_size = 1,
+	.trap = { 0xcc },
 	/* No kernel enforces endbr64 in user space. */
 	.keeps_landing = false,
 	.decode = x86_decode,

@@ -36,15 +36,33 @@ static inline void cpu_count(uint64_t *n)
 	__asm__ volatile("incq %0" : "+m"(*n) : : "cc");
 }
 
-/* A system call that leaves errno alone: the result, or -errno. */
-static inline long cpu_syscall(long nr, long a, long b, long c)
+/* System calls that leave errno alone: the result, or -errno. */
+static inline long cpu_syscall4(long nr, long a, long b, long c, long d)
 {
+	register long r10 __asm__("r10") = d;
 	long ret;
 
 	__asm__ volatile("syscall" : "=a"(ret)
-			 : "0"(nr), "D"(a), "S"(b), "d"(c)
+			 : "0"(nr), "D"(a), "S"(b), "d"(c), "r"(r10)
 			 : "rcx", "r11", "memory");
 	return ret;
 }
+
+static inline long cpu_syscall(long nr, long a, long b, long c)
+{
+	return cpu_syscall4(nr, a, b, c, 0);
+}
+
+/* Of a handler's third argument (struct ucontext), where the program counter
+ * stands that the thread goes on at. */
+static inline uint64_t *cpu_frame_pc(void *frame)
+{
+	enum { UC_MCONTEXT = 40, RIP = 16 };
+
+	return (uint64_t *)((char *)frame + UC_MCONTEXT) + RIP;
+}
+
+/* How far behind a breakpoint it stands then. */
+enum { CPU_TRAP_SIZE = 1 };
 
 #endif

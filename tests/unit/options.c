@@ -153,7 +153,8 @@ static const char *const accepted[] = {
 	"-p 1 -f x -o out.txt", "-p 1 -f x -o -", "stop -p 1", "stop -p 1 --force -q",
 	"stop -p 1 --max-pause 1s", "list a.out", "list a b", "list -f x a.out",
 	"list -- -odd-name",
-	"list -p 1", "list -p 1 -f x -N y --entry-only -o out", "-p 1 -f x --tid 7",
+	"list -p 1", "list -p 1 -f x -N y --entry-only --trap -o out", "-p 1 -f x --trap",
+	"-p 1 -f x --tid 7",
 	"-f x -- ls", "trace -f x -d 3 -- ls -f -p", "-f x -- -odd-name",
 };
 
@@ -212,6 +213,7 @@ static void test_help(void)
 	CHECK(parse("stop --version", &o) == 0 && o.verb == VERB_VERSION);
 	CHECK(parse("-V -p", &o) == 0 && o.verb == VERB_VERSION);
 	CHECK(strstr(help_text, "--max-pause") && strstr(help_text, "--entry-only"));
+	CHECK(strstr(help_text, "--trap"));
 	for (const char *p = help_text, *end; *p; p = end + 1) {
 		end = strchr(p, '\n');
 		CHECK(end - p <= 80);

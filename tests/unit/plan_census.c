@@ -16,7 +16,7 @@
 
 #include "tests/patch/rules.h"
 
-enum { REFUSALS_MAX = 32, TACTICS = TACTIC_PUN + 1 };
+enum { REFUSALS_MAX = 32 };
 
 struct census {
 	size_t funcs, probed, full, entries[TACTICS], sites, by_tactic[TACTICS];

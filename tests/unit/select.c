@@ -290,6 +290,27 @@ static void test_list(struct modules *m)
 	done(&q);
 }
 
+/* What runs with every signal blocked must not trap, whatever is asked for. */
+static void test_traps(struct modules *m)
+{
+	for (int asked = 0; asked < 2; asked++) {
+		struct query q = { .o.traps = asked };
+		size_t allowed = 0;
+
+		q.o.include = q.include;
+		add(q.include, &q.o.ninclude, "sel_alpha");
+		add(q.include, &q.o.ninclude, "tcsendbreak@libc.so*");
+		CHECK(select_functions(m, &q.o, &q.sel) == 0 && q.sel.n == 2);
+		for (size_t i = 0; i < q.sel.n; i++) {
+			allowed += q.sel.v[i].plan->probes[0].trap_size != 0;
+			CHECK(!q.sel.v[i].module->is_system ||
+			      !q.sel.v[i].plan->probes[0].trap_size);
+		}
+		CHECK(allowed == (size_t)asked);
+		done(&q);
+	}
+}
+
 int main(void)
 {
 	struct modules m = { 0 };
@@ -305,6 +326,7 @@ int main(void)
 	test_modules(&m);
 	test_hints(&m);
 	test_list(&m);
+	test_traps(&m);
 	modules_close(&m);
 	return failures != 0;
 }

@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# trap_ends: however a trace with breakpoints ends, SIGTRAP is given back: in
+# forked children, by `stop` when inject was killed; and who runs into a
+# breakpoint of his own dies of that, as he would have.
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+trap_it() { inject_bg -p "$VICTIM" -f trap_step -f trap_exit --trap; }
+
+# catches PID: does it have a handler of SIGTRAP?
+catches() { [ $((0x$(awk '$1 == "SigCgt:" { print $2 }' "/proc/$1/status") >> 4 & 1)) = 1 ]; }
+
+victim trapped
+trap_it
+child=$(tell trap_child '^forked ')
+child=${child#forked }
+STARTED+=("$child")
+catches "$child" || die "the child has no handler"
+kill -KILL "$TRACER"
+wait "$TRACER" 2>/dev/null || true
+victim_works
+catches "$VICTIM" || die "the probes went with inject"
+status 0 "$INJECT" stop -p "$VICTIM"
+unharmed
+clean "$child"
+[ "$(tell trap_action '^action ')" = 'action default' ] || die "the handler stays"
+! catches "$child" || die "the child's handler stays"
+[ "$(cut -d' ' -f3 "/proc/$child/stat")" != Z ] || die "the child has ended"
+
+# Its own breakpoint, without a handler.
+WANT=4
+trap_it
+echo trap_die >&9
+inject_wait
+ended=0
+wait "$VICTIM" || ended=$?
+[ "$ended" = $((128 + 5)) ] || die "it ended with $ended, not by SIGTRAP"
+VICTIM=
