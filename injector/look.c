@@ -74,10 +74,7 @@ static int right_state(const struct looked *l)
 
 	if (state == 'X' || (state == 'Z' && !procfs_live_thread(l->pid)))
 		return REFUSE(l, ESRCH, "it has ended and waits for its parent (zombie)");
-	/* No Kthread: line before Linux 6.10; there a process without memory
-	 * of its own is one. */
-	if (procfs_status(l->pid, 0, "Kthread", 10, 0) == 1 ||
-	    (state != 'Z' && procfs_status(l->pid, 0, "VmSize", 10, -1) < 0))
+	if (procfs_is_kernel(l->pid))
 		return REFUSE(l, EINVAL, "it is a kernel thread");
 	int64_t tracer = procfs_status(l->pid, 0, "TracerPid", 10, 0);
 	if (tracer && !is_ours((pid_t)tracer)) {
@@ -194,24 +191,48 @@ static int right_seccomp(const struct looked *l)
 	}
 }
 
+/* Its memory goes before its state says so. */
+static bool has_ended(pid_t pid)
+{
+	char state = procfs_state(pid, 0);
+	pid_t tid = state == 'Z' ? procfs_live_thread(pid) : 0;
+
+	return procfs_status(pid, tid, "VmSize", 10, -1) < 0 && !procfs_is_kernel(pid);
+}
+
+/* Of a process that ends while we look nothing is as it must be. */
+static int unless_ended(const struct looked *l, int err)
+{
+	if (!err || err == -ESRCH || !has_ended(l->pid))
+		return err;
+	fail_clear();
+	return REFUSE(l, ESRCH, "it has ended");
+}
+
+static int look_basic(struct looked *l)
+{
+	int err = exists(l);
+
+	err = err ? err : right_state(l);
+	return err ? err : right_machine(l);
+}
+
 int look_stop(pid_t pid)
 {
 	struct looked l = { .pid = pid };
-	int err = exists(&l);
 
-	err = err ? err : right_state(&l);
-	return err ? err : right_machine(&l);
+	return unless_ended(&l, look_basic(&l));
 }
 
 int look(pid_t pid)
 {
 	struct looked l = { .pid = pid };
-	int err = look_stop(pid);
+	int err = look_basic(&l);
 
-	procfs_comm(pid, l.comm, sizeof(l.comm));
 	err = err ? err : is_running(&l);
 	err = err ? err : right_libc(&l, true);
-	return err ? err : right_seccomp(&l);
+	err = err ? err : right_seccomp(&l);
+	return unless_ended(&l, err);
 }
 
 int look_started(pid_t pid)

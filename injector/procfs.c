@@ -207,6 +207,13 @@ uint64_t procfs_start_time(pid_t pid)
 	return stat_number(pid, 22);
 }
 
+bool procfs_is_kernel(pid_t pid)
+{
+	enum { PF_KTHREAD = 0x00200000 };
+
+	return stat_number(pid, 9) & PF_KTHREAD;
+}
+
 raddr_t procfs_heap(pid_t pid)
 {
 	return stat_number(pid, 47);

@@ -51,6 +51,8 @@ char procfs_state(pid_t pid, pid_t tid);
 /* Clock ticks since boot at which the process started; 0 if it is gone or
  * cannot be looked at. */
 uint64_t procfs_start_time(pid_t pid);
+/* Is it a thread of the kernel? */
+bool procfs_is_kernel(pid_t pid);
 /* Where its heap begins, whether it has one already or not; 0 if that is not
  * known to us. */
 raddr_t procfs_heap(pid_t pid);

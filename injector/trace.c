@@ -199,8 +199,60 @@ static int do_commit(void *ctx)
 	return commit(&t->target, &t->inf, &t->live, &o);
 }
 
+/* The memory behind our descriptor is that of the program that we look at: it
+ * is gone once the process has executed another. Wherever one reads. */
+static bool left(void *ctx)
+{
+	struct trace *t = ctx;
+	uint64_t magic;
+
+	if (t->target.mem < 0)
+		return procfs_status(t->pid, 0, "VmSize", 10, -1) < 0;
+	bool gone = target_read(&t->target, t->inf.base, &magic, sizeof(magic)) == -ESRCH;
+
+	/* One failed read is not enough to leave probes behind. */
+	gone = gone && target_read(&t->target, t->inf.base, &magic, sizeof(magic)) == -ESRCH;
+	fail_clear();
+	return gone;
+}
+
+/* Why is the program that we look at no more? NULL: it is. What of it cannot be
+ * read just now is no sign of its end. */
+static const char *why_gone(struct trace *t, const struct follow *f)
+{
+	uint64_t then = t->target.start_time, now = procfs_start_time(t->pid);
+
+	if ((f && follow_ended(f)) || (then && now && now != then))
+		return "the target has ended";
+	if (!left(t))
+		return NULL;
+	return procfs_status(t->pid, 0, "VmSize", 10, -1) < 0 ? "the target has ended" :
+		"the target executes another program";
+}
+
+/* Whatever failed: of a program that is gone, it failed because of that. */
+static int blame_end(struct trace *t, int err)
+{
+	char cause[512];
+
+	snprintf(cause, sizeof(cause), "%s", fail_text());
+	const char *why = why_gone(t, NULL);
+
+	fail_clear();
+	if (!why) {
+		fail(0, "%s", cause);
+		return err;
+	}
+	t->nothing = false;
+	fail(0, "cannot attach to %d (%s): %s", t->pid, t->target.comm, why);
+	return -ESRCH;
+}
+
 static int nothing_left(struct trace *t)
 {
+	/* What could not be read was taken for changed. */
+	if (left(t))
+		return -ESRCH;
 	say_refusals(t);
 	t->nothing = true;
 	return fail(0, "nothing to probe in %d: every function that matches was refused",
@@ -262,34 +314,6 @@ static void banner(const struct trace *t)
 		say_hint("nothing of it has run yet; Ctrl-C removes the probes");
 	else
 		say_hint("paused %.1f ms; Ctrl-C removes the probes", (double)t->pause / 1e6);
-}
-
-/* The memory behind our descriptor is that of the program that we probed: it
- * is gone once the process has executed another. */
-static bool left(void *ctx)
-{
-	struct trace *t = ctx;
-	uint64_t magic;
-	bool gone = target_read(&t->target, t->inf.base, &magic, sizeof(magic)) == -ESRCH;
-
-	/* One failed read is not enough to leave probes behind. */
-	gone = gone && target_read(&t->target, t->inf.base, &magic, sizeof(magic)) == -ESRCH;
-	fail_clear();
-	return gone;
-}
-
-/* Why is the program that we probed no more? NULL: it is. What of it cannot be
- * read just now is no sign of its end. */
-static const char *why_gone(struct trace *t, const struct follow *f)
-{
-	uint64_t then = t->target.start_time, now = procfs_start_time(t->pid);
-
-	if (follow_ended(f) || (then && now && now != then))
-		return "the target has ended";
-	if (!left(t))
-		return NULL;
-	return procfs_status(t->pid, 0, "VmSize", 10, -1) < 0 ? "the target has ended" :
-		"the target executes another program";
 }
 
 /* The journal's last word, so that a later visit does not look for them. */
@@ -447,14 +471,18 @@ static int attach_running(struct trace *t)
 	t->pid = t->opt->pid;
 	haste(true);
 	int err = look(t->pid);						/* 1 */
-	err = err ? err : target_open(t->pid, &t->target);
+
+	if (err)
+		return err;
+	err = target_open(t->pid, &t->target);
 	err = err ? err : session_claim(&t->target);
 	err = err ? err : choose(t);					/* 2, 3 */
 	t->nthreads = count_threads(t->pid);
 	err = err ? err : attach(t);					/* 4 to 9 */
-	if (!err)
-		banner(t);
-	return err;
+	if (err)
+		return err == -EINTR ? err : blame_end(t, err);
+	banner(t);
+	return 0;
 }
 
 /* A program that we start, and hold until all is in place. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * failer [-a TEXT] [-n N (-e ERRNO | -k)] -- COMMAND...: what if the N-th
+ * failer [-a TEXT] [-n N (-e ERRNO | -k | -x PID)] -- COMMAND...: what if the N-th
  * system call of this program failed (-e), or the program died right before it
- * (-k)? For one N, by hand; sweep takes every one.
+ * (-k), or that process did (-x)? For one N, by hand; sweep takes every one.
  *
  * With -a, counting begins with the first call whose path contains TEXT.
  * Prints on standard error `failer: COUNT system calls, N was
@@ -16,17 +16,18 @@ static int parse(int argc, char **argv, struct failing_want *ret)
 {
 	int opt;
 
-	while ((opt = getopt(argc, argv, "+a:n:e:k")) != -1) {
+	while ((opt = getopt(argc, argv, "+a:n:e:kx:")) != -1) {
 		switch (opt) {
 		case 'a': ret->text = optarg; break;
 		case 'n': ret->n = atol(optarg); break;
 		case 'e': ret->err = atoi(optarg); break;
 		case 'k': ret->do_kill = true; break;
+		case 'x': ret->other = atoi(optarg); break;
 		default: return -1;
 		}
 	}
 	ret->from_text = ret->text != NULL;
-	if (ret->n && !ret->do_kill && ret->err <= 0)
+	if (ret->n && !ret->do_kill && ret->other <= 0 && ret->err <= 0)
 		return -1;
 	return optind < argc ? 0 : -1;
 }
@@ -37,7 +38,7 @@ int main(int argc, char **argv)
 	struct failing_run run;
 
 	if (parse(argc, argv, &want)) {
-		fprintf(stderr, "usage: failer [-a TEXT] [-n N (-e ERRNO | -k)] "
+		fprintf(stderr, "usage: failer [-a TEXT] [-n N (-e ERRNO | -k | -x PID)] "
 				"-- COMMAND...\n");
 		return 2;
 	}

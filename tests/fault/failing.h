@@ -7,7 +7,7 @@
  * trace them itself. System calls
  * are counted over all of them in the order in which they begin, from 1, the
  * first one after the exec. The n-th does not happen and returns -errno, or its
- * process is killed with SIGKILL before it. From then on nothing is counted,
+ * process is killed with SIGKILL before it, or another one is. From then on nothing is counted,
  * and the rest of the run is not slowed down any more.
  *
  * A process that the command itself traces stays its tracee: none of that is
@@ -17,6 +17,7 @@
 #define TESTS_FAILING_H
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,6 +43,7 @@ struct failing_want {
 	long only;		/* calls of this number count, no others; 0: all */
 	int err;		/* positive */
 	bool do_kill;
+	pid_t other;		/* ends before it, which is not touched; or 0 */
 	bool alone;		/* without its children */
 	int out, errors;	/* descriptors of the command; -1: ours */
 	int seconds;		/* until it is killed; 0: any number */
@@ -145,6 +147,21 @@ static bool failing_is_it(const struct failing_run *r, uint64_t nr)
 		r->count == r->want->n;
 }
 
+/* Killed, and its memory gone: nobody can read it any more. */
+static void failing_end(pid_t pid)
+{
+	struct timespec moment = { 0, 1000000 };
+	char path[64], byte;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	kill(pid, SIGKILL);
+	for (int i = 0; i < 20000 && fd >= 0 && pread(fd, &byte, 1, 0) != 0; i++)
+		nanosleep(&moment, NULL);
+	close(fd);
+}
+
 static void failing_entry(struct failing_run *r, pid_t tid,
 			  const struct __ptrace_syscall_info *info)
 {
@@ -161,7 +178,9 @@ static void failing_entry(struct failing_run *r, pid_t tid,
 		return;
 	r->number = info->entry.nr;
 	r->done = true;
-	if (w->do_kill)
+	if (w->other)
+		failing_end(w->other);
+	else if (w->do_kill)
 		kill(failing_process(tid), SIGKILL);
 	else
 		failing_skip(r, tid);
