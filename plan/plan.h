@@ -52,6 +52,7 @@
 	X(SHARED_TEXT, "shared-text", "the code is mapped shared: writing would change the file") \
 	X(UNLOADED, "unloaded", "its library was unloaded meanwhile") \
 	X(RESERVED, "reserved", "needed by the payload, the loader or the unwinder itself") \
+	X(GO, "go", "compiled by Go, whose stacks are small and move") \
 	X(FRAGMENT, "fragment", "a piece of another function, that nobody calls") \
 	X(IFUNC, "ifunc", "an indirect function's resolver") \
 	X(LINKAGE, "linkage", \

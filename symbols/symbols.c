@@ -6,6 +6,7 @@
 
 #include "symbols/debugfile.h"
 #include "symbols/funcs.h"
+#include "symbols/golang.h"
 #include "symbols/linkage.h"
 #include "symbols/rseq.h"
 #include "symbols/xray.h"
@@ -88,6 +89,7 @@ static int read_file(struct symbols *s, int fd)
 	read_interp(s);
 	dynamic_read(&in->image, &in->dynamic);
 	s->is_dynamic = in->dynamic.present;
+	s->go = golang_find(&in->image);
 	return list_texts(s);
 }
 

@@ -126,6 +126,9 @@ struct symbols {
 	raddr_t *sleds;
 	size_t nsleds;
 
+	/* Code that Go's compiler made; empty: none. */
+	struct range go;
+
 	/* How the file reaches other files: slots sorted by address; slots of IFUNCs;
 	 * the sections of stubs (which knows only who knows instructions). */
 	struct got_slot *slots;

@@ -60,6 +60,7 @@ $(FUZZ): $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/fuzz/*.c)) $(LIB)
 # Victims: the programs that live tests trace. Never built with a sanitizer:
 # they are to look like anybody's program. -rdynamic keeps their names in
 # .dynsym, so that the stripped copy has them too.
+GO := $(firstword $(shell command -v go) $(wildcard /usr/lib/go-*/bin/go))
 LINKAGE := $(addprefix $(BUILD)/tests/victims/linkage_,lazy landing now)
 VICTIM_C := $(filter-out tests/victims/linkage.c,$(wildcard tests/victims/*.c))
 VICTIM_CC := $(wildcard tests/victims/*.cc)
@@ -69,7 +70,7 @@ VICTIMS := $(VICTIM_C:%.c=$(BUILD)/%) $(VICTIM_CC:%.cc=$(BUILD)/%) \
 	$(BUILD)/tests/victims/plugin.so \
 	$(BUILD)/tests/victims/plugin_other.so \
 	$(COMPILED:%=$(BUILD)/tests/victims/compiled/%) \
-	$(LINKAGE)
+	$(LINKAGE) $(if $(GO),$(BUILD)/tests/victims/goroutines)
 VICTIM_CFLAGS := -O2 -g $(WARN) -Wno-missing-prototypes -Wno-infinite-recursion \
 	-pthread -MMD -MP
 
@@ -119,6 +120,12 @@ $(filter %-spin_threads,$(COMPILED:%=$(BUILD)/tests/victims/compiled/%)): \
 
 # Nested functions are called by code on the stack.
 $(BUILD)/tests/victims/conventions: private VICTIM_CFLAGS += -Wl,-z,execstack
+
+# Where Go is: a program of its that calls C.
+$(BUILD)/tests/victims/goroutines: tests/victims/go/main.go
+	@mkdir -p $(@D); echo "  GO      $<"
+	$(Q)CGO_ENABLED=1 GOCACHE=$(abspath $(BUILD))/go-cache GOFLAGS=-p=2 \
+		$(GO) build -o $@ $<
 
 # The linkage table as it was long, with landing pads, and bound at once.
 LINKAGE_lazy := -Wl,-z,lazy

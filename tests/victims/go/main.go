@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+//
+// A Go program that calls C: goroutines whose stacks grow and are moved, garbage
+// to collect, and preemption by signals, all the while. Does each of them compute
+// what it should? It speaks as victim.h says. "run N": N calls of a C function by
+// each of the workers, then "made N".
+package main
+
+/*
+__attribute__((noinline, noipa, used)) unsigned long c_work(unsigned long x)
+{
+	char room[2048];
+
+	room[x % 2048] = (char)x;
+	__asm__ volatile("" : : "r"(room) : "memory");
+	return x + (unsigned char)room[x % 2048];
+}
+*/
+import "C"
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+const workers = 4
+
+var progress, wrong uint64
+
+//go:noinline
+func deep(n int, parent *int) int {
+	var room [64]int
+
+	room[n%64] = n
+	if n == 0 {
+		return *parent
+	}
+	return deep(n-1, &room[n%64]) + room[n%64] - n
+}
+
+// Spins without a call, so that only a signal preempts it.
+//go:noinline
+func spin(n uint64) uint64 {
+	x := n
+	for i := uint64(0); i < n; i++ {
+		x = x*6364136223846793005 + 1442695040888963407
+	}
+	return x
+}
+
+func check(ok bool, what string) {
+	if !ok {
+		atomic.AddUint64(&wrong, 1)
+		fmt.Println("WRONG", what)
+	}
+}
+
+func grow() {
+	done := make(chan int)
+	go func() { done <- deep(200, new(int)) }()
+	check(<-done == 1, "deep")
+}
+
+func work() {
+	expect := spin(100000)
+	for i := 0; ; i++ {
+		grow()
+		check(spin(100000) == expect, "spin")
+		garbage := make([][]byte, 100)
+		for k := range garbage {
+			garbage[k] = make([]byte, 1000+k)
+		}
+		check(len(garbage[99]) == 1099, "garbage")
+		atomic.AddUint64(&progress, 1)
+		runtime.Gosched()
+	}
+}
+
+func callC(n uint64) {
+	for i := uint64(0); i < n; i++ {
+		check(uint64(C.c_work(C.ulong(i))) == i+i%256, "c_work")
+	}
+}
+
+func run(n uint64) {
+	var group sync.WaitGroup
+	for i := 0; i < workers; i++ {
+		group.Add(1)
+		go func() {
+			callC(n)
+			group.Done()
+		}()
+	}
+	group.Wait()
+	fmt.Println("made", n*workers)
+}
+
+func main() {
+	for i := 0; i < workers; i++ {
+		go work()
+	}
+	fmt.Println("ready")
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		word := strings.Fields(lines.Text())
+		switch {
+		case len(word) == 2 && word[0] == "run":
+			n, _ := strconv.ParseUint(word[1], 10, 64)
+			run(n)
+		case lines.Text() == "ping":
+			fmt.Println("alive", atomic.LoadUint64(&progress), atomic.LoadUint64(&wrong))
+		case lines.Text() == "quit":
+			fmt.Println("bye")
+			return
+		}
+	}
+}
