@@ -118,12 +118,13 @@ raddr_t frame_base(raddr_t top, const struct xstate *);
 enum { FRAME_NOT_FOUND = -1 };
 extern const int frame_pc_offset, frame_sp_offset;
 
-/* Byte patterns: two to be found in the target's code, and the trap. */
+/* Byte patterns: three to be found in the target's code, and the trap. */
 struct gadget {
 	const uint8_t *bytes;
 	size_t size;
 };
-extern const struct gadget gadget_syscall_ret, gadget_sigreturn, gadget_trap;
+extern const struct gadget gadget_syscall_ret, gadget_sigreturn, gadget_pop_number,
+	gadget_trap;
 /* Where the trap stands that has stopped the thread with SIGTRAP. */
 raddr_t regs_trapped_at(const struct regs *);
 

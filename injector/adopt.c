@@ -55,13 +55,20 @@ enum slot_kind site_kind(const struct site *s)
 	return s->entry ? SLOT_ENTRY : s->host ? SLOT_HOLE : SLOT_EXIT;
 }
 
-struct routines arena_routines(const struct arena *a, const struct module *m)
+struct routines arena_routines(const struct session *s, const struct arena *a,
+			       const struct module *m)
 {
+	const uint8_t *entry = hot_entry, *exit = hot_exit, *mark = hot_mark;
 	raddr_t base = a->base - m->bias;
 
-	return (struct routines){ base + (raddr_t)(hot_entry - hot_begin),
-				  base + (raddr_t)(hot_exit - hot_begin),
-				  base + (raddr_t)(hot_mark - hot_begin) };
+	if (!s->tls_offset) {
+		entry = seek_entry;
+		exit = seek_exit;
+		mark = seek_mark;
+	}
+	return (struct routines){ base + (raddr_t)(entry - hot_begin),
+				  base + (raddr_t)(exit - hot_begin),
+				  base + (raddr_t)(mark - hot_begin) };
 }
 
 struct adopting {
@@ -117,7 +124,7 @@ static bool same_stub(const struct adopting *ad, const struct module *m,
 
 	if (!a)
 		return false;
-	struct routines r = arena_routines(a, m);
+	struct routines r = arena_routines(ad->old, a, m);
 	site->stub = slot->stub - m->bias;
 	int err = plan_place(arch_host(), probe, site,
 			     symbols_text(m->symbols, site->pc, &there), &r, code, sizeof(code));

@@ -1,11 +1,49 @@
 /* SPDX-License-Identifier: MIT */
 #include "injector/blobs.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "payload/abi.h"
 #include "symbols/symbols.h"
+
+static int add_part(struct payload_info *info, const Elf64_Phdr *ph)
+{
+	uint64_t end = ALIGN_UP(ph->p_vaddr + ph->p_memsz, (uint64_t)PAGE);
+	struct payload_part *p = &info->parts[info->nparts];
+
+	if (!ph->p_memsz)
+		return 0;
+	if (info->nparts == ARRAY_SIZE(info->parts))
+		return fail(0, "the payload has too many segments");
+	*p = (struct payload_part){
+		.page = ALIGN_DOWN(ph->p_vaddr, (uint64_t)PAGE), .at = ph->p_vaddr,
+		.bytes = blob_payload + ph->p_offset, .size = ph->p_filesz,
+		.prot = (ph->p_flags & PF_R ? PROT_READ : 0) |
+			(ph->p_flags & PF_W ? PROT_WRITE : 0) |
+			(ph->p_flags & PF_X ? PROT_EXEC : 0),
+	};
+	p->pages = end - p->page;
+	info->span = MAX(info->span, end);
+	info->nparts++;
+	return 0;
+}
+
+/* The payload needs no relocation (tools/payload-check.sh): where its pieces
+ * go is all that a loader has to know. */
+static int read_parts(struct payload_info *info)
+{
+	const Elf64_Ehdr *eh = (const void *)blob_payload;
+	const Elf64_Phdr *ph = (const void *)(blob_payload + eh->e_phoff);
+	int err = 0;
+
+	for (size_t i = 0; i < eh->e_phnum && !err; i++)
+		if (ph[i].p_type == PT_LOAD)
+			err = add_part(info, &ph[i]);
+	return err;
+}
 
 int payload_info(struct payload_info *ret)
 {
@@ -15,7 +53,9 @@ int payload_info(struct payload_info *ret)
 
 	if (fd < 0 || write(fd, blob_payload, size) != (ssize_t)size)
 		return fail(errno, "unpack the payload");
-	int err = symbols_open(fd, "the payload", &syms);
+	*ret = (struct payload_info){ 0 };
+	int err = read_parts(ret);
+	err = err ? err : symbols_open(fd, "the payload", &syms);
 	if (err)
 		return err;
 	err = symbols_dynamic(syms, "payload_hello", &ret->hello);

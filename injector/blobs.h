@@ -11,10 +11,24 @@ extern const uint8_t blob_payload[], blob_payload_end[];
 extern const uint8_t blob_loader[], blob_loader_end[];
 /* The recording routines, copied to the start of every arena. */
 extern const uint8_t hot_begin[], hot_end[], hot_entry[], hot_exit[], hot_mark[];
+/* The same, for a payload without thread-local storage. */
+extern const uint8_t seek_entry[], seek_exit[], seek_mark[];
+
+/* A piece of the payload as it lies in memory; offsets from its base. */
+struct payload_part {
+	uint64_t page, pages;	/* to be mapped: from here, so many bytes */
+	uint64_t at;		/* where its bytes go; the rest is zeros */
+	const uint8_t *bytes;
+	size_t size;
+	int prot;
+};
 
 struct payload_info {
 	uint8_t build_id[20];
 	raddr_t hello;		/* offset of payload_hello */
+	struct payload_part parts[8];
+	size_t nparts;
+	uint64_t span;		/* bytes of all, with what lies between them */
 };
 
 /* Read once from the payload itself. */

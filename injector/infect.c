@@ -8,7 +8,7 @@
  *  4. make the session's memfd, size and seal it from here, map it there
  *  5. map the threads' private memory, wiped in children after fork
  *  6. map islands where they have to be, arenas within reach of each module
- *  7. hand over the payload in a memfd, and start the loader
+ *  7. hand over the payload in a memfd, and start the loader; or map it
  *  8. give the thread back; wait for the payload's answer
  *
  * What exists already is used again: then 3, 5, 6 and 7 shrink to a call of
@@ -16,14 +16,11 @@
  */
 #include "injector/infect.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -32,21 +29,18 @@
 #include "injector/infect_impl.h"
 #include "injector/look.h"
 #include "injector/procfs.h"
-#include "injector/victim.h"
 
 enum {
-	CALL_BUDGET = 2000 * 1000 * 1000,	/* ns, dlopen in place */
-	START_BUDGET = 300 * 1000 * 1000,	/* ns, pthread_create */
-	ANSWER_BUDGET = 1000,			/* tries of 5 ms */
+	HELLO_BUDGET = 300 * 1000 * 1000,	/* ns */
 	VICTIM_TRIES = 300,
-	LOAD_TRIES = 10,			/* victims that slept over it */
 };
 
-/* 2. Borrow a thread, have it run `what`, give it back as it was. */
-static int with_borrowed(struct infecting *in, enum victim_use use, int tries,
+/* 2. */
+int infect_with_borrowed(struct infecting *in, enum victim_use use,
 			 int (*what)(struct infecting *))
 {
-	int err = victim_borrow(in->target, in->mods, use, tries, &in->gadgets, &in->remote);
+	int err = victim_borrow(in->target, in->mods, use, VICTIM_TRIES, &in->gadgets,
+				&in->remote);
 
 	if (err)
 		return err;
@@ -56,14 +50,14 @@ static int with_borrowed(struct infecting *in, enum victim_use use, int tries,
 	return err ? err : back;
 }
 
-static void note_undo(struct infecting *in, long nr, uint64_t a0, uint64_t a1)
+void infect_note_undo(struct infecting *in, long nr, uint64_t a0, uint64_t a1)
 {
 	if (in->nundo < ARRAY_SIZE(in->undo))
 		in->undo[in->nundo++] = (struct undoing){ nr, { a0, a1 } };
 }
 
 /* A descriptor that is closed by now, or that the loader will close. */
-static void forget_descriptor(struct infecting *in, int fd)
+void infect_forget_fd(struct infecting *in, int fd)
 {
 	size_t kept = 0;
 
@@ -71,6 +65,8 @@ static void forget_descriptor(struct infecting *in, int fd)
 		if (in->undo[i].nr != SYS_close || in->undo[i].args[0] != (uint64_t)fd)
 			in->undo[kept++] = in->undo[i];
 	in->nundo = kept;
+	if (in->payload_fd == fd)
+		in->payload_fd = -1;
 }
 
 int infect_map(struct infecting *in, const char *what, raddr_t at, uint64_t size,
@@ -88,7 +84,7 @@ int infect_map(struct infecting *in, const char *what, raddr_t at, uint64_t size
 		return err;
 	*ret = (raddr_t)got;
 	if (!(flags & MAP_FIXED))
-		note_undo(in, SYS_munmap, *ret, size);
+		infect_note_undo(in, SYS_munmap, *ret, size);
 	return 0;
 }
 
@@ -131,7 +127,7 @@ static int map_scratch(struct infecting *in)
 	return err ? err : target_write(in->target, at, blob_loader, size);
 }
 
-static raddr_t stack_top(const struct infecting *in)
+raddr_t infect_stack_top(const struct infecting *in)
 {
 	return in->scratch + SCRATCH_CODE + SCRATCH_STACK;
 }
@@ -143,7 +139,7 @@ static raddr_t name_at(const struct infecting *in)
 }
 
 /* A memfd of the target that we have open too; *there is its number there. */
-static int make_memfd(struct infecting *in, const char *name, int *there, int *here)
+int infect_memfd(struct infecting *in, const char *name, int *there, int *here)
 {
 	char path[64];
 	int64_t fd;
@@ -154,20 +150,20 @@ static int make_memfd(struct infecting *in, const char *name, int *there, int *h
 	if (err)
 		return err;
 	*there = (int)fd;
-	note_undo(in, SYS_close, (uint64_t)fd, 0);
+	infect_note_undo(in, SYS_close, (uint64_t)fd, 0);
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", in->target->pid, *there);
 	*here = open(path, O_RDWR | O_CLOEXEC);
 	return *here < 0 ? fail(errno, "open %s", path) : 0;
 }
 
-static int close_there(struct infecting *in, int fd)
+int infect_close(struct infecting *in, int fd)
 {
 	int64_t unused;
 	int err = remote_try(&in->remote, "close a descriptor", &unused, SYS_close,
 			     (uint64_t)fd, 0, 0, 0, 0, 0);
 
 	if (!err)
-		forget_descriptor(in, fd);
+		infect_forget_fd(in, fd);
 	return err;
 }
 
@@ -218,7 +214,7 @@ static int make_session(struct infecting *in)
 	int err = session_shape(in->nthreads, in->opt->buffer, slots,
 				in->reuse ? old : NULL, &shape);
 
-	err = err ? err : make_memfd(in, SESSION_NAME, &there, &here);
+	err = err ? err : infect_memfd(in, SESSION_NAME, &there, &here);
 	err = err ? err : session_create(here, &shape, &in->result->map);
 	if (err)
 		return err;
@@ -227,7 +223,7 @@ static int make_session(struct infecting *in)
 			 MAP_SHARED | MAP_NORESERVE | (in->reuse ? MAP_FIXED : 0), there,
 			 &in->result->base);
 	in->result->map.s->base = in->result->base;
-	return err ? err : close_there(in, there);
+	return err ? err : infect_close(in, there);
 }
 
 /* 5. Zeroed again for a new session: every thread then takes the slow path and
@@ -259,138 +255,12 @@ static int map_threads(struct infecting *in)
 	return err;
 }
 
-static struct loader *loader_of(const struct infecting *in)
+int infect_say_hello(struct infecting *in)
 {
-	return (void *)((char *)in->result->map.s + LOADER_OFF);
-}
+	int err = remote_use_stack(&in->remote, infect_stack_top(in));
 
-/* 7. A path that no earlier dlopen had, for dlopen goes by the string: dots and
- * slashes spell a random number. */
-static void spell_path(int fd, char *path, size_t size)
-{
-	uint32_t nonce = 0;
-	size_t n = (size_t)snprintf(path, size, "/proc/self/fd/");
-
-	if (getrandom(&nonce, sizeof(nonce), 0) < 0)
-		nonce = (uint32_t)now_ns();
-	for (int bit = 0; bit < 24; bit++)
-		n += (size_t)snprintf(path + n, size - n, "%s", nonce >> bit & 1 ? "./" : "/");
-	snprintf(path + n, size - n, "%d", fd);
-}
-
-/*
- * Debuggers open every loaded file by its name, which for the payload will be
- * /proc/self/fd/N: in their own process, where N may be a pipe, on which they
- * then wait for ever. So N is the highest number for which the target's table
- * has room, which is hardly ever open; a larger table would cost a process of
- * several threads an RCU grace period, some 10 ms.
- */
-static int move_up(struct infecting *in, int *fd)
-{
-	enum { FEW = 64 };
-	uint64_t room = (uint64_t)procfs_status(in->target->pid, 0, "FDSize", 10, FEW);
-	int64_t moved;
-
-	int err = remote_try(&in->remote, "move a descriptor", &moved, SYS_fcntl, (uint64_t)*fd,
-			     F_DUPFD_CLOEXEC, room - 1, 0, 0, 0);
-	if (err == -EINVAL || err == -EMFILE) {	/* no room up there: as it is */
-		fail_clear();
-		return 0;
-	}
-	if (err)
-		return err;
-	note_undo(in, SYS_close, (uint64_t)moved, 0);
-	err = close_there(in, *fd);
-	*fd = (int)moved;
-	return err;
-}
-
-static int hand_over_payload(struct infecting *in)
-{
-	size_t size = (size_t)(blob_payload_end - blob_payload);
-	struct loader *l = loader_of(in);
-	int there = -1;
-	auto_close int here = -1;
-	int err = make_memfd(in, PAYLOAD_NAME, &there, &here);
-
-	if (!err && write(here, blob_payload, size) != (ssize_t)size)
-		err = fail(errno, "write the payload");
-	err = err ? err : move_up(in, &there);
-	if (err)
-		return err;
-	spell_path(there, l->path, sizeof(l->path));
-	l->fd = in->payload_fd = there;
-	l->dlopen = in->libc.dlopen;
-	l->dlerror = in->libc.dlerror;
-	l->pthread_create = in->libc.pthread_create;
-	l->pthread_detach = in->libc.pthread_detach;
-	l->hello_off = in->payload.hello;
-	l->session = in->result->base;
-	return 0;
-}
-
-static int start_loader(struct infecting *in)
-{
-	int err = remote_use_stack(&in->remote, stack_top(in));
-
-	err = err ? err : remote_call(&in->remote, in->scratch, in->result->base + LOADER_OFF,
-				      in->in_place, in->in_place ? CALL_BUDGET : START_BUDGET);
-	in->loaders += in->remote.ran;
-	return err;
-}
-
-static int say_hello(struct infecting *in)
-{
-	struct session *old = &in->result->old.s;
-	int err = remote_use_stack(&in->remote, stack_top(in));
-
-	return err ? err : remote_call(&in->remote, old->payload + in->payload.hello,
-				       in->result->base, 0, START_BUDGET);
-}
-
-static bool has_proc(pid_t pid)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/root/proc/self", pid);
-	return access(path, F_OK) == 0;
-}
-
-/* 8. The loader says how it went through a futex word of the session. */
-static int await_loader(struct infecting *in)
-{
-	struct loader *l = loader_of(in);
-	struct timespec tick = { 0, 5000000 };
-	uint32_t status = 0;
-
-	for (int i = 0; i < ANSWER_BUDGET; i++) {
-		status = __atomic_load_n(&l->status, __ATOMIC_ACQUIRE);
-		if (status >= LOADER_DONE || procfs_state(in->target->pid, 0) == 0)
-			break;
-		syscall(SYS_futex, &l->status, FUTEX_WAIT, status, &tick, NULL, 0);
-	}
-	const char *comm = in->target->comm;
-	pid_t pid = in->target->pid;
-	in->loaders -= status >= LOADER_DONE;
-	in->ending = status >= LOADER_DONE && !in->in_place;
-	/* Without a thread nobody has closed it. */
-	if (status == LOADER_DONE || status == LOADER_FAILED)
-		forget_descriptor(in, in->payload_fd);
-	switch (status) {
-	case LOADER_DONE:
-		return 0;
-	case LOADER_FAILED:
-		return fail(0, "loading into %d (%s) failed: %.400s%s", pid, comm, l->error,
-			    has_proc(pid) ? "" : " (it sees no /proc, through which the "
-			    "payload is handed over; not supported so far)");
-	case LOADER_NO_THREAD:
-		return fail(l->result, "%d (%s) could not start a thread", pid, comm);
-	default:
-		if (procfs_state(pid, 0) == 0)
-			return fail(ESRCH, "%d (%s) ended", pid, comm);
-		return fail(ETIMEDOUT, "the loader in %d (%s) did not answer: another thread "
-			    "holds the dynamic loader's lock", pid, comm);
-	}
+	return err ? err : remote_call(&in->remote, in->payload_at + in->payload.hello,
+				       in->result->base, 0, HELLO_BUDGET);
 }
 
 /* The payload that answered is the one that we sent. */
@@ -403,6 +273,8 @@ static int check_answer(struct infecting *in)
 	if (s->state != SESSION_READY || s->answer != s->generation)
 		return fail(0, "the payload in %d (%s) did not answer",
 			    in->target->pid, in->target->comm);
+	if (!s->tls_offset && !s->tid_offset)
+		return infect_refuse_threads(in);
 	err = target_read(in->target, s->payload, head, sizeof(head));
 	if (!err && memcmp(head, blob_payload, sizeof(head)) != 0)
 		err = fail(0, "%d (%s) loaded something else than our payload",
@@ -427,53 +299,7 @@ static int map_all(struct infecting *in)
 	err = err ? err : make_session(in);				/* 4 */
 	err = err ? err : map_threads(in);				/* 5 */
 	err = err ? err : map_room(in);					/* 6 */
-	return err || in->reuse ? err : hand_over_payload(in);		/* 7 */
-}
-
-/*
- * 7. In a process of one thread that thread loads by itself: a second one, even
- * if it ends at once, would switch the C library to its slower, locking ways
- * for the rest of the process's life. Where there are several, one of them
- * starts a thread that loads. A victim that sleeps over it stood in the wrong
- * place after all: it is given back at once, and another one tried; that the
- * first may have started a loader nevertheless does no harm (loader.c).
- */
-static int load(struct infecting *in)
-{
-	int err = -EAGAIN;
-
-	in->in_place = in->nthreads == 1;
-	if (in->in_place)
-		err = with_borrowed(in, VICTIM_LOAD, VICTIM_TRIES, start_loader);
-	if (err == -EAGAIN) {
-		fail_clear();
-		in->in_place = false;
-		err = with_borrowed(in, VICTIM_THREAD, VICTIM_TRIES, start_loader);
-	}
-	for (int i = 0; i < LOAD_TRIES && err == -ETIMEDOUT && !in->in_place; i++) {
-		if (__atomic_load_n(&loader_of(in)->status, __ATOMIC_ACQUIRE) != LOADER_IDLE)
-			err = 0;
-		fail_clear();
-		if (err)
-			err = with_borrowed(in, VICTIM_THREAD, VICTIM_TRIES, start_loader);
-	}
-	return err ? err : await_loader(in);				/* 8 */
-}
-
-/* The loader's thread has answered, but runs on in the scratch until it ends;
- * where we are preferred, it may well have been put aside in the very call that
- * woke us. False: it has not ended for long. */
-static bool loader_has_left(struct infecting *in)
-{
-	pid_t tid = in->ending ? procfs_outer(in->target->pid, loader_of(in)->tid) : 0;
-
-	for (int i = 0; tid && tid != -ESRCH; i++) {
-		if (i == ANSWER_BUDGET)
-			return false;
-		nanosleep(&(struct timespec){ 0, 5000000 }, NULL);
-		tid = procfs_outer(in->target->pid, loader_of(in)->tid);
-	}
-	return true;
+	return err || in->reuse || in->bare ? err : infect_hand_over(in); /* 7 */
 }
 
 /* What an unlucky attempt has mapped and opened goes again, in reverse. */
@@ -484,7 +310,7 @@ static void undo(struct infecting *in)
 	int64_t unused;
 	char cause[1024];
 
-	if ((!in->nundo && !in->opt->islands->n) || in->loaders || !loader_has_left(in))
+	if ((!in->nundo && !in->opt->islands->n) || in->loaders || !infect_loader_has_left(in))
 		return;
 	snprintf(cause, sizeof(cause), "%s", fail_text());
 	fail_clear();
@@ -514,25 +340,47 @@ static int prepare(struct infecting *in)
 	if (err)
 		return err;
 	in->reuse = session_reusable(&in->result->old, in->payload.build_id);
-	if (in->reuse)
+	if (in->reuse) {
 		in->scratch = in->result->old.s.scratch;
+		in->payload_at = in->result->old.s.payload;
+		in->bare = !in->result->old.s.tls_offset;
+	}
 	err = infect_look(in);
 	return err ? err : remote_gadgets(in->target, &in->gadgets);
+}
+
+static int note_thread(struct infecting *in)
+{
+	infect_note_thread(in);
+	return 0;
+}
+
+/* Refuse a process whose threads nobody would find before anything is mapped. */
+static int know_threads(struct infecting *in)
+{
+	int err = infect_with_borrowed(in, VICTIM_SYSCALLS, note_thread);
+
+	return err ? err : infect_find_tid(in);
 }
 
 int infect(struct target *t, struct modules *mods, const struct infect_options *opt,
 	   struct infection *ret)
 {
-	struct infecting in = { .target = t, .mods = mods, .opt = opt, .result = ret };
+	struct infecting in = { .target = t, .mods = mods, .opt = opt, .result = ret,
+				.payload_fd = -1 };
 
 	*ret = (struct infection){ .map.fd = -1 };
 	int err = prepare(&in);
-	err = err ? err : with_borrowed(&in, VICTIM_SYSCALLS, VICTIM_TRIES, map_all);
+	if (!err && in.bare)
+		err = know_threads(&in);
+	err = err ? err : infect_with_borrowed(&in, VICTIM_SYSCALLS, map_all);
 	err = err ? err : infect_find_tid(&in);
+	if (!err)
+		ret->map.s->tid_offset = in.tid_offset;
 	if (!err && in.reuse)
-		err = with_borrowed(&in, VICTIM_SYSCALLS, VICTIM_TRIES, say_hello);
+		err = infect_with_borrowed(&in, VICTIM_SYSCALLS, infect_say_hello);
 	else if (!err)
-		err = load(&in);
+		err = infect_load(&in);
 	err = err ? err : check_answer(&in);
 	err = err ? err : infect_fill_arenas(&in);
 	if (err) {
@@ -548,7 +396,7 @@ int infect_more(struct target *t, struct modules *mods, const struct infect_opti
 	struct infecting in = { .target = t, .mods = mods, .opt = opt, .result = inf };
 	int err = remote_gadgets(t, &in.gadgets);
 
-	err = err ? err : with_borrowed(&in, VICTIM_SYSCALLS, VICTIM_TRIES, map_room);
+	err = err ? err : infect_with_borrowed(&in, VICTIM_SYSCALLS, map_room);
 	return err ? err : infect_fill_arenas(&in);
 }
 

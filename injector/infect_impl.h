@@ -5,6 +5,7 @@
 
 #include "injector/blobs.h"
 #include "injector/infect.h"
+#include "injector/victim.h"
 
 enum {
 	SCRATCH_CODE = 4096,
@@ -24,6 +25,7 @@ struct infecting {
 	struct infection *result;
 
 	struct payload_info payload;
+	raddr_t payload_at;	/* its base there */
 	struct gadgets gadgets;
 	struct {
 		raddr_t dlopen, dlerror, pthread_create, pthread_detach;
@@ -33,17 +35,23 @@ struct infecting {
 	uint64_t stack_max;
 	bool locks;		/* it locks its memory (mlockall) */
 	bool reuse;		/* an earlier visit's payload and memory */
+	const char *no_loader;	/* why its own loader cannot load the payload;
+				 * NULL: it can */
+	bool bare;		/* so we map it ourselves, and it finds threads
+				 * without thread-local storage */
 	bool in_place;		/* the borrowed thread calls dlopen itself */
 	unsigned int loaders;	/* started, and without an answer so far: they
 				 * may still use what is mapped */
 	bool ending;		/* one has answered, in a thread of its own, which
 				 * runs what is mapped until it ends */
-	int payload_fd;		/* there; the loader closes it */
+	int payload_fd;		/* there; the loader closes it; -1: none */
 
 	struct remote remote;
 	raddr_t scratch;	/* the loader's page, and its stack behind it */
+	raddr_t tp;		/* of the thread that was borrowed last */
 	uint64_t robust_head;	/* its offset from the thread pointer, two's
 				 * complement; 0: the thread asked has none */
+	uint64_t tid_offset;	/* where a thread keeps its id; 0: unknown */
 	struct undoing undo[64];	/* of what this visit has mapped and opened */
 	size_t nundo;
 };
@@ -53,6 +61,27 @@ int infect_look(struct infecting *);
 /* Has it locked memory? With mlockall(MCL_FUTURE) alone that is only seen once
  * something has been mapped. */
 bool infect_sees_locks(const struct infecting *);
+/* Borrow a thread, have it run `what`, give it back as it was. */
+int infect_with_borrowed(struct infecting *, enum victim_use, int (*what)(struct infecting *));
+/* A system call with which a visit that fails ends. */
+void infect_note_undo(struct infecting *, long nr, uint64_t a0, uint64_t a1);
+/* A memfd of the target that we have open too; *there is its number there. */
+int infect_memfd(struct infecting *, const char *name, int *there, int *here);
+/* Close a descriptor there; or note that it is closed. */
+int infect_close(struct infecting *, int fd);
+void infect_forget_fd(struct infecting *, int fd);
+/* The far end of the stack that remote calls run on. */
+raddr_t infect_stack_top(const struct infecting *);
+/* On a borrowed thread: the payload, which is there, gets to know the session. */
+int infect_say_hello(struct infecting *);
+
+/* 7: a memfd with the payload, and what the loader has to know. */
+int infect_hand_over(struct infecting *);
+/* 7 and 8: the payload is there, and has answered. */
+int infect_load(struct infecting *);
+/* False: a thread still runs the loader's code, and will for long. */
+bool infect_loader_has_left(struct infecting *);
+
 /* A remote mmap that is undone if the visit fails. */
 int infect_map(struct infecting *, const char *what, raddr_t at, uint64_t size,
 	       int prot, int flags, int fd, raddr_t *ret);
@@ -65,10 +94,12 @@ int infect_arenas(struct infecting *);
  * payload has said where it is. */
 int infect_fill_arenas(struct infecting *);
 
-/* Of the borrowed thread, where its robust list begins. */
+/* Of the borrowed thread: its thread pointer, and where its robust list begins. */
 void infect_note_thread(struct infecting *);
-/* Tell the payload where a thread finds its own id, if that is certain. -EPERM
- * if it is not, and some thread may not ask the kernel. */
+/* Where does a thread find its own id, if that is certain? -EPERM if it is not,
+ * and some thread may not ask the kernel; -ENOTSUP if that is all by which the
+ * payload would know its threads. */
 int infect_find_tid(struct infecting *);
+int infect_refuse_threads(const struct infecting *);
 
 #endif

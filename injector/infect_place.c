@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "injector/arena.h"
 #include "injector/infect_impl.h"
@@ -20,7 +21,7 @@ enum {
 };
 
 /* A function of the C library, or of the libraries that it was before 2.34. */
-static int find_libc(struct modules *mods, const char *name, raddr_t *ret)
+static bool find_libc(struct modules *mods, const char *name, raddr_t *ret)
 {
 	for (size_t i = 0; i < mods->n; i++) {
 		struct module *m = &mods->v[i];
@@ -30,21 +31,57 @@ static int find_libc(struct modules *mods, const char *name, raddr_t *ret)
 			continue;
 		if (module_symbols(m) == 0 && symbols_dynamic(m->symbols, name, &at) == 0) {
 			*ret = at + m->bias;
-			fail_clear();
-			return 0;
+			return true;
 		}
 		fail_clear();
 	}
-	return fail(0, "no %s found in the target's C library", name);
+	return false;
 }
 
-static int find_functions(struct infecting *in)
+static bool find_functions(struct infecting *in)
 {
-	int err = find_libc(in->mods, "dlopen", &in->libc.dlopen);
+	return find_libc(in->mods, "dlopen", &in->libc.dlopen) &&
+		find_libc(in->mods, "dlerror", &in->libc.dlerror) &&
+		find_libc(in->mods, "pthread_create", &in->libc.pthread_create) &&
+		find_libc(in->mods, "pthread_detach", &in->libc.pthread_detach);
+}
 
-	err = err ? err : find_libc(in->mods, "dlerror", &in->libc.dlerror);
-	err = err ? err : find_libc(in->mods, "pthread_create", &in->libc.pthread_create);
-	return err ? err : find_libc(in->mods, "pthread_detach", &in->libc.pthread_detach);
+static bool has_proc(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/root/proc/self", pid);
+	return access(path, F_OK) == 0;
+}
+
+static bool has_loader(const struct infecting *in)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < in->mods->n && !found; i++)
+		found = in->mods->v[i].is_system && !in->mods->v[i].is_exe;
+	return found;
+}
+
+/* musl's dlopen refuses what brings thread-local storage of its own. */
+static bool is_glibc(struct infecting *in)
+{
+	raddr_t unused;
+
+	return find_libc(in->mods, "gnu_get_libc_version", &unused);
+}
+
+/* What dlopen needs: itself, thread-local storage as glibc has it, and /proc,
+ * through which the payload is handed over. */
+static void look_loader(struct infecting *in)
+{
+	if (!has_loader(in))
+		in->no_loader = "it is statically linked";
+	else if (!is_glibc(in) || !find_functions(in))
+		in->no_loader = "its C library is not glibc";
+	else if (!has_proc(in->target->pid))
+		in->no_loader = "it sees no /proc";
+	in->bare = in->no_loader;
 }
 
 static int note_stack(void *ctx, const struct mapping *m)
@@ -74,7 +111,7 @@ static int look_stack(struct infecting *in)
 static int look_room(struct infecting *in)
 {
 	struct session_shape shape;
-	struct needs n = { .thread = in->nthreads > 1, .memory = 1 << 20 };
+	struct needs n = { .thread = in->nthreads > 1 && !in->bare, .memory = 1 << 20 };
 
 	if (in->reuse)
 		return 0;
@@ -105,9 +142,10 @@ int infect_look(struct infecting *in)
 		return fail(-in->nthreads, "list the threads of %d (%s)", in->target->pid,
 			    in->target->comm);
 	in->locks = infect_sees_locks(in);
+	if (!in->reuse)
+		look_loader(in);
 	int err = look_stack(in);
-	err = err ? err : look_room(in);
-	return err ? err : in->reuse ? 0 : find_functions(in);
+	return err ? err : look_room(in);
 }
 
 static uint64_t header_size(void)
@@ -228,7 +266,10 @@ int infect_arenas(struct infecting *in)
 int infect_fill_arenas(struct infecting *in)
 {
 	struct session *s = in->result->map.s;
-	struct arena_header h = { s->tls_offset, s->slow_entry, s->slow_exit, s->slow_mark };
+	uint32_t nrings = in->result->map.shape.nrings;
+	struct arena_header h = { s->tls_offset, s->slow_entry, s->slow_exit, s->slow_mark,
+				  s->tid_offset, s->threads, thread_homes(nrings),
+				  thread_places(nrings) };
 	size_t size = (size_t)(hot_end - hot_begin);
 	auto_free uint8_t *bytes = malloc(size);
 

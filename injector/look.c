@@ -128,42 +128,6 @@ static int right_machine(const struct looked *l)
 	return 0;
 }
 
-struct libc_search {
-	bool glibc, musl, loader;
-};
-
-static int note_libc(void *ctx, const struct mapping *m)
-{
-	struct libc_search *s = ctx;
-	const char *base = strrchr(m->path, '/');
-
-	if (!base || !m->exec)
-		return 0;
-	base++;
-	s->glibc |= strncmp(base, "libc.so.6", 9) == 0 || strncmp(base, "libc-2.", 7) == 0;
-	/* musl's loader is its libc, under one of these names by distribution. */
-	s->musl |= strncmp(base, "ld-musl-", 8) == 0 || strncmp(base, "libc.musl-", 10) == 0 ||
-		strcmp(base, "libc.so") == 0;
-	s->loader |= strncmp(base, "ld-", 3) == 0 || strncmp(base, "ld.so", 5) == 0;
-	return 0;
-}
-
-static int right_libc(const struct looked *l, bool loaded)
-{
-	struct libc_search s = { 0 };
-	int err = procfs_maps(l->pid, note_libc, &s);
-
-	if (err)
-		return err;
-	if (s.musl)
-		return REFUSE(l, ENOTSUP, "its C library is musl; only glibc is supported so far");
-	if (!s.glibc && !s.loader)
-		return REFUSE(l, ENOTSUP, "it is statically linked; not supported so far");
-	if (!s.glibc && loaded)
-		return REFUSE(l, ENOTSUP, "it has not loaded the GNU C library");
-	return 0;
-}
-
 /* Each thread has a mode of its own. That of the main thread, unless there is
  * one that is not confined: then that one can be borrowed. */
 static int64_t seccomp_mode(pid_t pid)
@@ -230,7 +194,6 @@ int look(pid_t pid)
 	int err = look_basic(&l);
 
 	err = err ? err : is_running(&l);
-	err = err ? err : right_libc(&l, true);
 	err = err ? err : right_seccomp(&l);
 	return unless_ended(&l, err);
 }
@@ -241,14 +204,5 @@ int look_started(pid_t pid)
 	int err = look_stop(pid);
 
 	procfs_comm(pid, l.comm, sizeof(l.comm));
-	err = err ? err : right_libc(&l, false);
 	return err ? err : right_seccomp(&l);
-}
-
-int look_loaded(pid_t pid)
-{
-	struct looked l = { .pid = pid };
-
-	procfs_comm(pid, l.comm, sizeof(l.comm));
-	return right_libc(&l, true);
 }

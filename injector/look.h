@@ -13,10 +13,8 @@ int look(pid_t pid);
 /* The part of it that a visit which only removes probes needs. */
 int look_stop(pid_t pid);
 
-/* Step 1 for a program that we have started: when it has executed, and (what was
- * not there before) when its loader has done its work. */
+/* Step 1 for a program that we have started, when it has executed. */
 int look_started(pid_t pid);
-int look_loaded(pid_t pid);
 
 /* What the load will need, checked against the limits of the target and of its
  * control groups, so that it does not run into them. */

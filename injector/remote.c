@@ -49,6 +49,8 @@ static int search_mapping(void *ctx, const struct mapping *m)
 		s->found->syscall_ret = find_bytes(code, n, m->range.start, &gadget_syscall_ret);
 	if (!s->found->sigreturn)
 		s->found->sigreturn = find_bytes(code, n, m->range.start, &gadget_sigreturn);
+	if (!s->found->pop_number)
+		s->found->pop_number = find_bytes(code, n, m->range.start, &gadget_pop_number);
 	return s->found->syscall_ret && s->found->sigreturn;
 }
 
@@ -60,8 +62,20 @@ int remote_gadgets(const struct target *t, struct gadgets *ret)
 	int err = procfs_maps(t->pid, search_mapping, &s);
 	if (err < 0)
 		return err;
-	return err ? 0 : fail(ENOENT, "%d (%s): no code for a remote system call found",
-			      t->pid, t->comm);
+	return ret->syscall_ret && (ret->sigreturn || ret->pop_number) ? 0 :
+		fail(ENOENT, "%d (%s): no code for a remote system call found", t->pid, t->comm);
+}
+
+/*
+ * The words at r->way, below the frame whose first word is the last of them: a
+ * call "returns" by them. Where no code makes rt_sigreturn, as in a small static
+ * program that handles no signal, other code takes the number from there.
+ */
+static size_t way_words(const struct gadgets *g, uint64_t words[2])
+{
+	words[0] = g->pop_number;
+	words[1] = SYS_rt_sigreturn;
+	return g->sigreturn ? 0 : 2;
 }
 
 enum { MASK_ALL = -1 };	/* for system calls, in which nothing can fault */
@@ -155,22 +169,32 @@ static int write_frame(struct remote *r, raddr_t stack_top)
 {
 	struct regs back = way_back(r);
 	auto_free uint8_t *bytes = NULL;
+	uint64_t words[2];
 	int err = stack_top ? 0 : place_frame(r, &stack_top);
 
 	if (err)
 		return err;
+	size_t n = way_words(&r->gadgets, words) * sizeof(*words);
+	const struct gadgets *g = &r->gadgets;
+
 	r->frame = frame_base(stack_top, &r->xstate);
+	r->way = r->frame - n;
 	int64_t size = frame_build(&back, &r->xstate, r->sigmask, r->frame,
-				   r->gadgets.sigreturn, &bytes);
-	return size < 0 ? (int)size : target_write(r->target, r->frame, bytes, (size_t)size);
+				   g->sigreturn ? g->sigreturn : g->syscall_ret, &bytes);
+	if (size < 0)
+		return (int)size;
+	err = n ? target_write(r->target, r->way, words, n) : 0;
+	return err ? err : target_write(r->target, r->frame, bytes, (size_t)size);
 }
 
 /* If we die now, the thread's next instructions bring it back. */
 static int point_at_sigreturn(struct remote *r)
 {
+	const struct gadgets *g = &r->gadgets;
 	struct regs regs = r->saved;
 
-	regs_call(&regs, r->gadgets.sigreturn, NULL, 0, r->frame + sizeof(uint64_t));
+	regs_call(&regs, g->sigreturn ? g->sigreturn : g->pop_number, NULL, 0,
+		  r->way + sizeof(uint64_t));
 	return regs_set(r->thread->tid, &regs);
 }
 
@@ -279,7 +303,7 @@ int remote_syscall(struct remote *r, long nr, const uint64_t args[6], int64_t *r
 {
 	struct regs regs = r->saved;
 
-	regs_call_syscall(&regs, r->gadgets.syscall_ret, nr, args, r->frame);
+	regs_call_syscall(&regs, r->gadgets.syscall_ret, nr, args, r->way);
 	int err = regs_set(r->thread->tid, &regs);
 	err = err ? err : to_syscall_stop(r, SYSCALL_BUDGET);	/* entry */
 	err = err ? err : to_syscall_stop(r, SYSCALL_BUDGET);	/* exit */
@@ -307,7 +331,7 @@ int remote_call(struct remote *r, raddr_t fn, uint64_t a0, uint64_t a1, uint64_t
 	struct regs regs = r->saved;
 	uint64_t unused;
 
-	regs_call(&regs, fn, args, ARRAY_SIZE(args), r->frame);
+	regs_call(&regs, fn, args, ARRAY_SIZE(args), r->way);
 	/* Signals that the kernel forces on a thread must not be blocked: it would
 	 * reset their handler to the default and kill the process. */
 	int err = set_mask(r->thread->tid, ~remote_faults());

@@ -14,7 +14,8 @@
 
 struct gadgets {
 	raddr_t syscall_ret;	/* code that does "syscall; ret" */
-	raddr_t sigreturn;	/* code that does rt_sigreturn */
+	raddr_t sigreturn;	/* code that does rt_sigreturn; 0: none found */
+	raddr_t pop_number;	/* then: "pop into the system call's number; ret" */
 };
 
 /* Find them in the target's executable mappings. -ENOENT if there are none. */
@@ -31,6 +32,8 @@ struct remote {
 	struct xstate xstate;
 	uint64_t sigmask;
 	raddr_t frame;		/* where the crash-safe frame lies */
+	raddr_t way;		/* where the way back to it begins: `frame`, or
+				 * a little below */
 	bool ran;		/* the thread has run for us, however it ended */
 };
 

@@ -13,8 +13,9 @@
 
 struct reserved {
 	const char *glob;	/* of the raw symbol */
-	bool system;		/* in the C library and the loader only: a
-				 * program may have a function of that name */
+	bool system;		/* in the C library and the loader only, or in
+				 * what has them linked in: another program may
+				 * have a function of that name */
 };
 
 static const struct reserved list[] = {
@@ -48,6 +49,10 @@ static const struct reserved list[] = {
 	{ "_Unwind_RaiseException*", false }, { "_Unwind_ForcedUnwind*", false },
 	{ "_Unwind_Resume*", false },
 
+	/* musl cancels a wait by where in here the thread stands. */
+	{ "__syscall_cp_asm", true }, { "__cp_begin", true }, { "__cp_end", true },
+	{ "__cp_cancel", true },
+
 	/* Split stacks: returns into a function that then returns to it. */
 	{ "__morestack*", false },
 };
@@ -58,6 +63,12 @@ static bool is_listed(const char *raw, bool system)
 		if ((system || !list[i].system) && fnmatch(list[i].glob, raw, 0) == 0)
 			return true;
 	return false;
+}
+
+/* Does it hold the C library? */
+static bool is_system(const struct module *m)
+{
+	return m->is_system || (m->is_exe && !m->symbols->interp);
 }
 
 enum refusal select_reserved(const struct module *m, const struct func *f)
@@ -71,10 +82,10 @@ enum refusal select_reserved(const struct module *m, const struct func *f)
 	/* A stub is not the function of its name, and has an entry only. */
 	if (f->flags & FUNC_PLT)
 		return m->shared ? REFUSED_SHARED_TEXT : REFUSED_NONE;
-	if (is_listed(f->raw, m->is_system))
+	if (is_listed(f->raw, is_system(m)))
 		return REFUSED_RESERVED;
 	for (uint32_t i = 0; i < f->naliases; i++)
-		if (is_listed(alias[i].raw, m->is_system))
+		if (is_listed(alias[i].raw, is_system(m)))
 			return REFUSED_RESERVED;
 	if (f->flags & FUNC_IFUNC)
 		return REFUSED_IFUNC;

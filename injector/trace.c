@@ -492,7 +492,6 @@ static int attach_held(struct trace *t)
 
 	err = err ? err : look_started(t->pid);				/* 1 */
 	err = err ? err : launch_loaded(&t->launch, &t->target);
-	err = err ? err : look_loaded(t->pid);
 	err = err ? err : session_claim(&t->target);
 	err = err ? err : choose(t);					/* 2, 3 */
 	t->nthreads = 1;

@@ -21,7 +21,7 @@
 #ifndef PAYLOAD_ABI_H
 #define PAYLOAD_ABI_H
 
-#define ABI_VERSION 4
+#define ABI_VERSION 5
 
 /* Offsets that assembly uses; asserted below. */
 #define THREAD_CUR 0
@@ -34,6 +34,8 @@
 #define THREAD_RING 56
 #define THREAD_FULL_TAIL 64
 #define THREAD_READER 72
+#define THREAD_TP 80
+#define THREAD_TID 88
 #define RING_TAIL 24
 #define RING_LOST_ENTRIES 32
 #define RING_LOST_EXITS 40
@@ -56,6 +58,20 @@
 #define ARENA_SLOW_ENTRY 8
 #define ARENA_SLOW_EXIT 16
 #define ARENA_SLOW_MARK 24
+#define ARENA_TID 32
+#define ARENA_THREADS 40
+#define ARENA_HOMES 48
+#define ARENA_PLACES 56
+#define ARENA_HEADER 64
+
+/*
+ * Where the payload has no thread-local storage, a struct thread is found by
+ * whose it is: its number is that of its thread pointer's home, which is
+ * (tp * HOME_FACTOR >> 32) * homes >> 32, or one of the next, as a rule. There are
+ * as many homes as have all their places.
+ */
+#define HOME_FACTOR 0x9e3779b97f4a7c15
+#define HOME_PLACES 16
 
 /* Records. One 8-byte word, little-endian, from bit 0 up: kind (2), low 40
  * bits of the time stamp (40), function or, if extended, subkind and number of
@@ -72,7 +88,8 @@
 
 #define SUBBUF_SIZE 65536
 #define SUBBUFS_MOST 16384	/* of one ring */
-#define THREAD_SIZE 131072
+#define THREAD_SHIFT 17
+#define THREAD_SIZE (1 << THREAD_SHIFT)
 #define PAGE 4096
 
 /* Subkinds of REC_EXT, in bits 42..47 of the word; bits 48..51 are the number
@@ -153,7 +170,8 @@ struct session {
 	/* Written by the payload in hello. */
 	uint64_t payload;	/* its load address */
 	uint64_t tls_offset;	/* of its per-thread word, from the thread
-				 * pointer (two's complement) */
+				 * pointer (two's complement); 0: it has none,
+				 * and threads are sought by THREAD_TP and _TID */
 	uint64_t slow_entry, slow_exit, slow_mark; /* see arch/<name>/slow.S */
 	uint64_t traps;		/* address of its struct traps */
 	uint64_t answer;	/* generation of the last hello, as payload saw */
@@ -325,6 +343,9 @@ struct thread {
 	uint64_t ring;		/* address of its ring */
 	uint64_t full_tail;	/* the ring's tail when it was found full */
 	uint64_t reader;	/* address of session.reader */
+	uint64_t tp;		/* of its owner, if it is to be sought by that;
+				 * 0: of nobody */
+	uint64_t tid;		/* its owner's id, as the owner knows it */
 	uint64_t magic;		/* THREAD_MAGIC once claimed; 0: wiped or new */
 	uint64_t busy;		/* sp of the call that is in the slow path: what
 				 * is nested in it is lost. 0: none */
@@ -376,10 +397,29 @@ static inline uint64_t trap_hash(uint64_t addr)
 	return (addr * 0x9e3779b97f4a7c15ull >> 32) % TRAPS_MOST;
 }
 
+/* How many places belong to a home, and how many homes are there? */
+static inline uint32_t thread_places(uint32_t nrings)
+{
+	return nrings < HOME_PLACES ? nrings : HOME_PLACES;
+}
+
+static inline uint32_t thread_homes(uint32_t nrings)
+{
+	return nrings - thread_places(nrings) + 1;
+}
+
+static inline uint32_t thread_home(uint64_t tp, uint32_t nrings)
+{
+	return (uint32_t)((tp * HOME_FACTOR >> 32) * thread_homes(nrings) >> 32);
+}
+
 /* At the start of every arena; hot.S refers to it relative to the PC. */
 struct arena_header {
 	uint64_t tls_offset;
 	uint64_t slow_entry, slow_exit, slow_mark;
+	/* For seek_x: two of the session, and what follows from its nrings. */
+	uint64_t tid_offset, threads;
+	uint64_t homes, places;
 };
 
 /* What the loader's code is given: lives in the session's first page, at
@@ -418,6 +458,8 @@ ABI_ASSERT(offsetof(struct thread, frames_end) == THREAD_FRAMES_END);
 ABI_ASSERT(offsetof(struct thread, ring) == THREAD_RING);
 ABI_ASSERT(offsetof(struct thread, full_tail) == THREAD_FULL_TAIL);
 ABI_ASSERT(offsetof(struct thread, reader) == THREAD_READER);
+ABI_ASSERT(offsetof(struct thread, tp) == THREAD_TP);
+ABI_ASSERT(offsetof(struct thread, tid) == THREAD_TID);
 ABI_ASSERT(offsetof(struct ring, tail) == RING_TAIL);
 ABI_ASSERT(offsetof(struct ring, lost_entries) == RING_LOST_ENTRIES);
 ABI_ASSERT(offsetof(struct ring, lost_exits) == RING_LOST_EXITS);
@@ -426,6 +468,11 @@ ABI_ASSERT(offsetof(struct arena_header, slow_entry) == ARENA_SLOW_ENTRY);
 ABI_ASSERT(offsetof(struct arena_header, slow_exit) == ARENA_SLOW_EXIT);
 ABI_ASSERT(offsetof(struct arena_header, slow_mark) == ARENA_SLOW_MARK);
 ABI_ASSERT(READER_GONE == READER_GONE_BIT << 8 * READER_GONE_BYTE);
+ABI_ASSERT(offsetof(struct arena_header, tid_offset) == ARENA_TID);
+ABI_ASSERT(offsetof(struct arena_header, threads) == ARENA_THREADS);
+ABI_ASSERT(offsetof(struct arena_header, homes) == ARENA_HOMES);
+ABI_ASSERT(offsetof(struct arena_header, places) == ARENA_PLACES);
+ABI_ASSERT(sizeof(struct arena_header) == ARENA_HEADER);
 ABI_ASSERT(sizeof(struct session) <= LOADER_OFF);
 ABI_ASSERT(LOADER_OFF + sizeof(struct loader) <= PAGE);
 ABI_ASSERT(sizeof(struct slot) == 64);

@@ -11,6 +11,11 @@
  * All thread-local storage of the payload: initial-exec, and small, since it
  * comes from what libc keeps free for such libraries. hot.S reads `thread`;
  * zero means that the thread has not been here.
+ *
+ * Where no loader has given the payload its place, there is none, and `local`
+ * is never touched. Then a struct thread says whose it is (`tp` and `tid`), and
+ * its owner seeks it. A thread pointer alone is not enough: libc gives that of
+ * a thread that has ended to the next one.
  */
 struct local {
 	uint64_t thread;	/* address of a struct thread, or of `nobody` */
@@ -25,10 +30,17 @@ static struct thread nobody;
 
 static uint32_t next_ring;	/* where the next search begins */
 static uint64_t next_try;	/* no search before this time */
+static uint32_t strayed;	/* 1: some thread's place is not of its home */
 
+/* The linker leaves the word that the loader fills in at 0. */
 uint64_t claim_tls_offset(void)
 {
 	return (uint64_t)&local.thread - cpu_thread_pointer();
+}
+
+static bool seeks(void)
+{
+	return !claim_tls_offset();
 }
 
 static struct ring *ring_at(const struct session *s, uint32_t i)
@@ -68,6 +80,32 @@ static bool is_child(const struct session *s)
 	return observe(&thread_at(s, 0)->unforked) != THREAD_MAGIC;
 }
 
+/* Claimed since the last hello, and no longer being claimed? */
+static bool is_kept(const struct thread *t)
+{
+	return t->magic == THREAD_MAGIC && t->visit == payload_visit;
+}
+
+/* The caller's struct thread, if it is to be sought, and there is one: any, or
+ * the first that is kept. */
+static struct thread *seek(const struct session *s, bool kept)
+{
+	uint64_t tp = cpu_thread_pointer();
+	uint32_t home = thread_home(tp, s->nrings), n;
+	uint32_t most = observe(&strayed) ? s->nrings : thread_places(s->nrings);
+	int32_t tid = claim_tid(s);
+	struct thread *t;
+
+	if (is_child(s))
+		return NULL;
+	for (n = 0; n < most; n++) {
+		t = thread_at(s, (home + n) % s->nrings);
+		if (observe(&t->tp) == tp && t->tid == (uint64_t)tid && (!kept || is_kept(t)))
+			return t;
+	}
+	return NULL;
+}
+
 static void count_no_ring(struct session *s, enum what what)
 {
 	__atomic_fetch_add(what == WHAT_ENTRY ? &s->lost_entries : &s->lost_exits,
@@ -88,11 +126,14 @@ static bool find_ring(const struct session *s, uint32_t *ret)
 
 	if (cpu_clock() < __atomic_load_n(&next_try, __ATOMIC_RELAXED))
 		return false;
-	start = __atomic_load_n(&next_ring, __ATOMIC_RELAXED);
+	start = seeks() ? thread_home(cpu_thread_pointer(), s->nrings) :
+		__atomic_load_n(&next_ring, __ATOMIC_RELAXED);
 	for (n = 0; n < s->nrings; n++) {
 		i = (start + n) % s->nrings;
 		if (take(ring_at(s, i), RING_FREE)) {
 			__atomic_store_n(&next_ring, i + 1, __ATOMIC_RELAXED);
+			if (seeks() && n >= thread_places(s->nrings))
+				publish(&strayed, 1);
 			*ret = i;
 			return true;
 		}
@@ -133,6 +174,8 @@ static struct thread *thread_begin(const struct session *s, uint32_t i)
 	struct thread *t = thread_at(s, i);
 
 	publish(&t->magic, 0);
+	publish(&t->tp, 0);
+	t->tid = (uint64_t)ring_at(s, i)->tid;
 	t->end = 0;
 	t->cur = 0;
 	t->subbuf_end = 0;
@@ -164,20 +207,45 @@ static struct thread *install(uint64_t seen, struct thread *t)
 	return t;
 }
 
+/* The same where threads are sought. Of two that are the caller's the one that
+ * comes first is found by everybody; the other one just stays unused. */
+static struct thread *install_sought(const struct session *s, struct thread *t)
+{
+	struct thread *first = seek(s, true);
+
+	if (!first) {
+		publish(&t->tp, cpu_thread_pointer());
+		first = seek(s, true);
+	}
+	if (first && first != t) {
+		publish(&t->tp, 0);
+		publish(&thread_ring(t)->state, RING_FREE);
+	}
+	return first ? first : t;
+}
+
+/* A forked child: nothing is recorded of it. */
+static struct thread *silence(void)
+{
+	if (!seeks()) {
+		local.visit = payload_visit;
+		publish(&local.thread, (uint64_t)&nobody);
+	}
+	return NULL;
+}
+
 /* The ring is claimed last: a signal handler that comes before finds neither it
  * nor the thread's old struct, and claims another one. */
 static struct thread *claim(struct session *s, enum what what)
 {
-	uint64_t seen = local.thread;
+	uint64_t seen;
 	struct thread *t;
 	int32_t tid;
 	uint32_t i;
 
-	if (is_child(s)) {
-		local.visit = payload_visit;
-		publish(&local.thread, (uint64_t)&nobody);
-		return NULL;
-	}
+	if (is_child(s))
+		return silence();
+	seen = seeks() ? (uint64_t)seek(s, false) : local.thread;
 	tid = claim_tid(s);
 	if (tid <= 0 || (!find_own(s, seen, tid, &i) && !find_ring(s, &i))) {
 		count_no_ring(s, what);
@@ -186,16 +254,17 @@ static struct thread *claim(struct session *s, enum what what)
 	ring_begin(ring_at(s, i), tid);
 	t = thread_begin(s, i);
 	publish(&ring_at(s, i)->state, RING_CLAIMED);
-	return install(seen, t);
+	return seeks() ? install_sought(s, t) : install(seen, t);
 }
 
 struct thread *claim_kept(void)
 {
-	struct thread *t = (struct thread *)local.thread;
+	struct thread *t;
 
-	if (t && t->magic == THREAD_MAGIC && t->visit == payload_visit)
-		return t;
-	return NULL;
+	if (seeks())
+		return seek(payload_session, true);
+	t = (struct thread *)local.thread;
+	return t && is_kept(t) ? t : NULL;
 }
 
 struct thread *claim_thread(struct session *s, enum what what)
@@ -204,7 +273,7 @@ struct thread *claim_thread(struct session *s, enum what what)
 
 	if (t)
 		return t;
-	if (local.thread == (uint64_t)&nobody && local.visit == payload_visit)
+	if (!seeks() && local.thread == (uint64_t)&nobody && local.visit == payload_visit)
 		return NULL;
 	return claim(s, what);
 }

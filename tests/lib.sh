@@ -9,7 +9,7 @@
 set -eEuo pipefail
 
 INJECT=$BUILD/inject
-VICTIMS=$BUILD/tests/victims
+VICTIMS=$BUILD/tests/victims${KIND:+/kinds/$KIND}
 TEXTCHECK=$BUILD/tests/tools/textcheck
 STARTED=()		# PIDs that this test started, and nobody else's
 VICTIM=			# the one that commands go to

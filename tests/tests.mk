@@ -57,6 +57,20 @@ $(FUZZ): $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/fuzz/*.c)) $(LIB)
 	@echo "  LD      $@"
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
+# Victims of other kinds: without a dynamic loader, or with another C library.
+# Those of musl are not built where it is not.
+KIND_static := $(CC) -static -DSTATIC
+KIND_static_pie := $(CC) -static-pie -DSTATIC
+KIND_musl := musl-gcc
+KIND_musl_static := musl-gcc -static -DSTATIC
+KIND_musl_static_pie := musl-gcc -static-pie -DSTATIC
+KIND_VICTIMS := spin_threads single churn command execer forker vforker signalled \
+	sigaltstack longjmper pthread_ends waiting
+KINDS := $(foreach k,$(patsubst KIND_%,%,$(filter-out KIND_VICTIMS, \
+	$(filter KIND_%,$(.VARIABLES)))), \
+	$(if $(shell command -v $(firstword $(KIND_$k))), \
+	$(foreach v,$(KIND_VICTIMS),$(BUILD)/tests/victims/kinds/$k/$v)))
+
 # Victims: the programs that live tests trace. Never built with a sanitizer:
 # they are to look like anybody's program. -rdynamic keeps their names in
 # .dynsym, so that the stripped copy has them too.
@@ -65,7 +79,7 @@ LINKAGE := $(addprefix $(BUILD)/tests/victims/linkage_,lazy landing now)
 VICTIM_C := $(filter-out tests/victims/linkage.c,$(wildcard tests/victims/*.c))
 VICTIM_CC := $(wildcard tests/victims/*.cc)
 VICTIMS := $(VICTIM_C:%.c=$(BUILD)/%) $(VICTIM_CC:%.cc=$(BUILD)/%) \
-	$(BUILD)/tests/victims/static $(BUILD)/tests/victims/stripped \
+	$(KINDS) $(BUILD)/tests/victims/stripped \
 	$(BUILD)/tests/victims/nameless $(BUILD)/tests/victims/packed_fixed \
 	$(BUILD)/tests/victims/plugin.so \
 	$(BUILD)/tests/victims/plugin_other.so \
@@ -83,9 +97,10 @@ $(BUILD)/tests/victims/%: tests/victims/%.cc
 	$(Q)$(CXX) -D_GNU_SOURCE -I. -O2 -g -Wall -Wextra -pthread -MMD -MP \
 		-rdynamic -o $@ $<
 
-$(BUILD)/tests/victims/static: tests/victims/spin_threads.c
-	@mkdir -p $(@D); echo "  CC      $< (static)"
-	$(Q)$(CC) $(CPPFLAGS) -std=gnu11 $(VICTIM_CFLAGS) -static -o $@ $<
+.SECONDEXPANSION:
+$(KINDS): tests/victims/$$(@F).c
+	@mkdir -p $(@D); echo "  CC      $< ($(notdir $(@D)))"
+	$(Q)$(KIND_$(notdir $(@D))) $(CPPFLAGS) -std=gnu11 $(VICTIM_CFLAGS) -o $@ $<
 
 $(BUILD)/tests/victims/stripped: $(BUILD)/tests/victims/spin_threads
 	@echo "  STRIP   $@"

@@ -5,6 +5,9 @@
  * Everything from hot_begin to hot_end is copied to the start of each arena.
  * It begins with a struct arena_header, which the injector fills in, and
  * refers to nothing else but that, the thread's struct thread and its ring.
+ * All is there twice, and differs in how a thread finds its struct: hot_x by a
+ * thread-local word, seek_x by what every thread of glibc and musl has, where a
+ * loader of libraries is missing, and with it room for such a word.
  *
  * A stub does
  *
@@ -50,16 +53,16 @@
 
 	.section .rodata
 	.globl hot_begin, hot_end, hot_entry, hot_exit, hot_mark
+	.globl seek_entry, seek_exit, seek_mark
 	.balign 64
 hot_begin:
-	.fill	64, 1, 0
+	.fill	ARENA_HEADER, 1, 0
 
 /* A child that a signal handler forks right here finds all zeros in the thread:
  * what is loaded from it is an address only if `end`, looked at later, is not. */
 
-/* Keep what is used: %rdx %rcx %rsi %rdi, the word, the flags. %rsi becomes
- * the thread; leaves by label 8 if there is none. */
-	.macro	enter
+/* Keep what is used: %rdx %rcx %rsi %rdi, the word, the flags. */
+	.macro	pushes
 	push	%rdx
 	push	%rcx
 	push	%rsi
@@ -68,10 +71,41 @@ hot_begin:
 	lahf
 	seto	%al
 	push	%rax
+	.endm
+
+/* %rsi becomes the thread; leaves by label 8 if there is none. */
+	.macro	hot
 	mov	hot_begin+ARENA_TLS(%rip), %rcx
 	mov	%fs:(%rcx), %rsi
 	test	%rsi, %rsi
 	jz	8f
+	.endm
+
+/* The same for a thread that is known by its thread pointer and its id: it is
+ * near the place that its thread pointer says, or the slow path knows where. */
+	.macro	seek
+	mov	hot_begin+ARENA_TID(%rip), %rcx
+	mov	%fs:(%rcx), %ecx
+	mov	%fs:0, %rdi
+	movabs	$HOME_FACTOR, %rsi
+	imul	%rdi, %rsi
+	shr	$32, %rsi
+	imul	hot_begin+ARENA_HOMES(%rip), %rsi
+	shr	$32, %rsi
+	shl	$THREAD_SHIFT, %rsi
+	add	hot_begin+ARENA_THREADS(%rip), %rsi
+	mov	hot_begin+ARENA_PLACES(%rip), %edx
+2:	cmp	THREAD_TP(%rsi), %rdi
+	jne	3f
+	cmp	THREAD_TID(%rsi), %ecx
+	je	4f
+3:	cmpq	$0, THREAD_TP(%rsi)
+	je	8f
+	add	$THREAD_SIZE, %rsi
+	dec	%edx
+	jnz	2b
+	jmp	8f
+4:
 	.endm
 
 	.macro	pops
@@ -175,9 +209,13 @@ hot_begin:
 	jne	7f
 	.endm
 
+/* In a mark the function alone is the word: two words, the header written last.
+ * There is no frame to keep. */
+	.macro	routines how
 	.balign 64
-hot_entry:
-	enter
+\how\()_entry:
+	pushes
+	\how
 1:	cursor	8
 	one_more
 	clock
@@ -203,8 +241,9 @@ hot_entry:
 	jmp	*hot_begin+ARENA_SLOW_ENTRY(%rip)
 
 	.balign 64
-hot_exit:
-	enter
+\how\()_exit:
+	pushes
+	\how
 1:	cursor	8
 	lea	S(%rsp), %rax
 	mov	THREAD_TOP(%rsi), %rdi
@@ -233,11 +272,10 @@ hot_exit:
 8:	pops
 	jmp	*hot_begin+ARENA_SLOW_EXIT(%rip)
 
-/* The function alone is the word: two words, the header written last. There
- * is no frame to keep. */
 	.balign 64
-hot_mark:
-	enter
+\how\()_mark:
+	pushes
+	\how
 1:	cursor	16
 	on_stack
 	clock
@@ -257,6 +295,10 @@ hot_mark:
 	ret
 8:	pops
 	jmp	*hot_begin+ARENA_SLOW_MARK(%rip)
+	.endm
+
+	routines hot
+	routines seek
 
 	.balign 16
 hot_end:

@@ -270,8 +270,12 @@ static const uint8_t mov15_syscall[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 
 
 static const uint8_t int3[] = { 0xcc };
 
+/* pop %rax; ret: at the end of every C library's _init, for one. */
+static const uint8_t pop_rax_ret[] = { 0x58, 0xc3 };
+
 const struct gadget gadget_syscall_ret = { syscall_ret, sizeof(syscall_ret) };
 const struct gadget gadget_sigreturn = { mov15_syscall, sizeof(mov15_syscall) };
+const struct gadget gadget_pop_number = { pop_rax_ret, sizeof(pop_rax_ret) };
 const struct gadget gadget_trap = { int3, sizeof(int3) };
 
 /* The PC of the signal stands behind it. */

@@ -301,6 +301,7 @@ static void test_closed(void)
 static void test_second_hello(void)
 {
 	struct world old = w;
+	uint64_t threads;
 
 	leaf(NULL);
 	drain_all();
@@ -320,10 +321,14 @@ static void test_second_hello(void)
 	outer(NULL);
 	drain_all();
 	CHECK_EQ(seen.n, 12);
-	/* Wiped, as the injector does before it says hello again; after that it
-	 * would be what a forked child finds. */
-	madvise((void *)w.s->threads, (size_t)w.s->nrings * THREAD_SIZE, MADV_DONTNEED);
+	/* New rings, and the threads wiped, as the injector does it; after hello
+	 * they would be what a forked child finds. */
+	threads = w.s->threads;
+	w.s = world_session(4, 4);
+	w.s->threads = threads;
+	madvise((void *)threads, (size_t)w.s->nrings * THREAD_SIZE, MADV_DONTNEED);
 	world_hello()(w.s);
+	memset(&d, 0, sizeof(d));
 	outer(NULL);
 	drain_all();
 	CHECK_EQ(seen.n, 6);

@@ -5,7 +5,8 @@
  * It loads the payload into the test process, builds a session in a memfd, an
  * arena with the recording routines, and probed functions as the injector
  * would leave them: machine code with recording calls at entry and exit. Then
- * it reads the rings directly.
+ * it reads the rings directly. With WORLD_BARE the payload is not loaded but
+ * mapped, as in a target without a loader, and seeks its threads.
  */
 #ifndef TESTS_UNIT_PAYLOAD_WORLD_H
 #define TESTS_UNIT_PAYLOAD_WORLD_H
@@ -21,6 +22,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "injector/blobs.h"
 #include "payload/abi.h"
 
 #define CHECK(x) ((x) ? (void)0 : world_die(__FILE__, __LINE__, #x))
@@ -42,8 +44,11 @@ static inline void world_equal(const char *file, int line, const char *what,
 	exit(1);
 }
 
-extern const char hot_begin[], hot_end[], hot_entry[], hot_exit[], hot_mark[];
-extern const char blob_payload[], blob_payload_end[];
+#ifdef WORLD_BARE
+enum { BARE = 1 };
+#else
+enum { BARE = 0 };
+#endif
 
 typedef void hello_fn(struct session *);
 
@@ -55,17 +60,29 @@ struct world {
 
 #define WORLD_ARENA (64 * 1024)
 
-/* The payload's only function; loads it once. */
-static inline hello_fn *world_hello(void)
+static inline hello_fn *world_map(void)
 {
-	static hello_fn *hello;
+	struct payload_info info;
+	char *base;
+
+	CHECK(!payload_info(&info));
+	base = mmap(NULL, info.span, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(base != MAP_FAILED);
+	for (size_t i = 0; i < info.nparts; i++)
+		memcpy(base + info.parts[i].at, info.parts[i].bytes, info.parts[i].size);
+	for (size_t i = 0; i < info.nparts; i++)
+		CHECK(!mprotect(base + info.parts[i].page, info.parts[i].pages,
+				info.parts[i].prot));
+	return (hello_fn *)(base + info.hello);
+}
+
+static inline hello_fn *world_load(void)
+{
 	size_t size = blob_payload_end - blob_payload;
 	char path[64];
 	void *lib;
 	int fd;
 
-	if (hello)
-		return hello;
 	fd = memfd_create("payload", MFD_CLOEXEC);
 	CHECK(fd >= 0 && write(fd, blob_payload, size) == (ssize_t)size);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
@@ -74,9 +91,29 @@ static inline hello_fn *world_hello(void)
 		fprintf(stderr, "%s\n", dlerror());
 	CHECK(lib);
 	close(fd);
-	hello = (hello_fn *)dlsym(lib, "payload_hello");
+	return (hello_fn *)dlsym(lib, "payload_hello");
+}
+
+/* The payload's only function; loads it once. */
+static inline hello_fn *world_hello(void)
+{
+	static hello_fn *hello;
+
+	if (!hello)
+		hello = BARE ? world_map() : world_load();
 	CHECK(hello);
 	return hello;
+}
+
+/* Where a thread of glibc keeps its id: 16 bytes before its robust list. */
+static inline uint64_t world_tid_offset(void)
+{
+	char *list;
+	size_t size;
+
+	CHECK(!syscall(SYS_get_robust_list, 0, &list, &size));
+	CHECK_EQ(*(int *)(list - 16), syscall(SYS_gettid));
+	return (uint64_t)(list - 16) - (uint64_t)pthread_self();
 }
 
 static inline void world_find_stack(struct session *s)
@@ -119,6 +156,7 @@ static inline struct session *world_session(uint32_t nrings, uint32_t nsub)
 	s->nsub = nsub;
 	s->threads = (uint64_t)threads;
 	world_find_stack(s);
+	s->tid_offset = BARE ? world_tid_offset() : 0;
 	s->magic = SESSION_MAGIC;
 	return s;
 }
@@ -132,6 +170,7 @@ static inline void world_begin(struct world *w, uint32_t nrings, uint32_t nsub)
 	CHECK_EQ(w->s->answer, w->s->generation);
 	CHECK_EQ(w->s->state, SESSION_READY);
 	CHECK_EQ(w->s->pid, getpid());
+	CHECK_EQ(!w->s->tls_offset, BARE);
 	w->arena = mmap(NULL, WORLD_ARENA, PROT_READ | PROT_WRITE | PROT_EXEC,
 			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(w->arena != MAP_FAILED);
@@ -141,6 +180,10 @@ static inline void world_begin(struct world *w, uint32_t nrings, uint32_t nsub)
 	h.slow_entry = w->s->slow_entry;
 	h.slow_exit = w->s->slow_exit;
 	h.slow_mark = w->s->slow_mark;
+	h.tid_offset = w->s->tid_offset;
+	h.threads = w->s->threads;
+	h.homes = thread_homes(nrings);
+	h.places = thread_places(nrings);
 	memcpy(w->arena, &h, sizeof(h));
 }
 
@@ -156,7 +199,7 @@ static inline void emit(struct world *w, const void *bytes, size_t n)
 	emit(w, (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
 
 /* push %rax; movabs $word, %rax; call routine; pop %rax */
-static inline void emit_record(struct world *w, uint64_t word, const char *routine)
+static inline void emit_record(struct world *w, uint64_t word, const uint8_t *routine)
 {
 	int32_t rel;
 
@@ -170,17 +213,17 @@ static inline void emit_record(struct world *w, uint64_t word, const char *routi
 
 static inline void emit_entry(struct world *w, uint32_t func)
 {
-	emit_record(w, REC_ENTRY | (uint64_t)func << REC_FUNC_SHIFT, hot_entry);
+	emit_record(w, REC_ENTRY | (uint64_t)func << REC_FUNC_SHIFT, BARE ? seek_entry : hot_entry);
 }
 
 static inline void emit_exit(struct world *w, uint32_t func)
 {
-	emit_record(w, REC_EXIT | (uint64_t)func << REC_FUNC_SHIFT, hot_exit);
+	emit_record(w, REC_EXIT | (uint64_t)func << REC_FUNC_SHIFT, BARE ? seek_exit : hot_exit);
 }
 
 static inline void emit_mark(struct world *w, uint32_t func)
 {
-	emit_record(w, (uint64_t)func << REC_FUNC_SHIFT, hot_mark);
+	emit_record(w, (uint64_t)func << REC_FUNC_SHIFT, BARE ? seek_mark : hot_mark);
 }
 
 typedef void probed_fn(void *);

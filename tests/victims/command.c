@@ -129,6 +129,7 @@ static int leave_child(int seconds)
 	return 4;
 }
 
+#ifndef STATIC
 /* `plugin LIBRARY FILE`: load it, and call it until FILE, to which the calls are
  * printed, has some lines; half a minute at most. */
 static int call_plugin(const char *library, const char *file)
@@ -147,6 +148,7 @@ static int call_plugin(const char *library, const char *file)
 	}
 	return 1;
 }
+#endif
 
 static int obey(int argc, char **argv)
 {
@@ -169,8 +171,10 @@ static int obey(int argc, char **argv)
 		return count_group();
 	if (strcmp(word, "fork") == 0)
 		return leave_child(n);
+#ifndef STATIC
 	if (strcmp(word, "plugin") == 0)
 		return call_plugin(argv[2], argv[3]);
+#endif
 	if (strcmp(word, "exec") == 0)
 		return execvp(argv[2], argv + 2);
 	if (strcmp(word, "sleep") == 0) {

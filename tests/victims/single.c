@@ -6,9 +6,14 @@
  * so it looks at glibc's own flag too: __libc_single_threaded.
  */
 #include <dirent.h>
-#include <sys/single_threaded.h>
 
 #include "tests/victims/victim.h"
+
+#ifdef __GLIBC__
+#include <sys/single_threaded.h>
+#else
+#define __libc_single_threaded (tasks() == 1)
+#endif
 
 PROBED uint64_t single_inner(uint64_t x)
 {

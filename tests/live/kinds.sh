@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# kinds: tests of ordinary programs pass with programs that have no dynamic
+# loader, or the C library musl, in all their states; SOAK=1: all with all kinds.
+# timeout: 300
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+# with "KIND..." TEST...
+with()
+{
+	local kind test
+
+	for kind in $1; do
+		if [ ! -d "$BUILD/tests/victims/kinds/$kind" ]; then
+			echo "no victims of kind $kind here: no musl-gcc"
+			continue
+		fi
+		for test in "${@:2}"; do
+			one "$kind" "$test"
+		done
+	done
+}
+
+# In a directory and a process of its own.
+one()
+{
+	local dir=$1-$2 got=0
+
+	mkdir "$dir"
+	(cd "$dir" && KIND=$1 bash "$ROOT/tests/live/$2.sh") >"$dir.log" 2>&1 9>&- || got=$?
+	[ $got = 0 ] || {
+		tail -n 30 "$dir.log"
+		die "$2 with victims of kind $1: status $got"
+	}
+}
+
+if [ -n "${SOAK:-}" ]; then
+	with "static static_pie musl musl_static musl_static_pie" count_exact \
+		fork_children_cleaned attach_exec stop_after_kill9 attach_everything \
+		longjmp attach_sigaltstack waiting pthread_exit_cancel vfork_children \
+		signals_while_borrowed attach_churn attach_single
+	exit
+fi
+with "static musl" count_exact fork_children_cleaned attach_exec
+with "static_pie musl_static" stop_after_kill9 attach_everything longjmp
+with "musl_static_pie" attach_sigaltstack waiting
+with "musl" pthread_exit_cancel
+with "musl_static" vfork_children signals_while_borrowed
+with "static" attach_single attach_churn
