@@ -319,10 +319,22 @@ static struct range space_of(const struct module *m)
 		(struct range){ LOWEST, 1ull << 47 };
 }
 
+/* By function: why it is refused, or its exits are. */
+static uint8_t *list_reserved(const struct selected *s)
+{
+	uint8_t *why = calloc(s->n + 1, sizeof(*why));
+
+	for (size_t i = 0; why && i < s->n; i++)
+		why[i] = (uint8_t)select_reserved(s->module, s->funcs[i]);
+	return why;
+}
+
 static int plan_module(struct selected *s, const struct select_options *o)
 {
 	struct plan_progress p = { .options = o, .base = s->module->base };
+	auto_free uint8_t *reserved = list_reserved(s);
 	struct plan_options options = {
+		.doubts = reserved,
 		.entry_only = o->entry_only,
 		.taken = s->module->symbols->rseqs,
 		.ntaken = s->module->symbols->nrseqs,
@@ -330,7 +342,7 @@ static int plan_module(struct selected *s, const struct select_options *o)
 		.puns = true,
 		/* The C library and the loader run with every signal blocked when
 		 * they make a thread or a process. */
-		.traps = o->traps && !s->module->is_system,
+		.traps = o->traps && !select_is_system(s->module),
 		.space = space_of(s->module),
 		.progress = report_plan,
 		.ctx = &p,
@@ -341,13 +353,12 @@ static int plan_module(struct selected *s, const struct select_options *o)
 	if (!arch)
 		return fail(0, "%s: machine %u is not known to inject",
 			    s->module->path, s->module->symbols->machine);
+	if (!reserved)
+		return fail(ENOMEM, "plan %s", s->module->base);
 	err = plan_make(arch, s->module->symbols, s->funcs, s->n, &options, &s->plan);
-	for (size_t i = 0; !err && i < s->n; i++) {
-		enum refusal r = select_reserved(s->module, s->funcs[i]);
-
-		if (r != REFUSED_NONE)
-			s->plan->probes[i].refusal = (uint8_t)r;
-	}
+	for (size_t i = 0; !err && i < s->n; i++)
+		if (reserved[i] != REFUSED_NONE && reserved[i] != REFUSED_LEFT_OTHERWISE)
+			s->plan->probes[i].refusal = reserved[i];
 	return err;
 }
 

@@ -57,8 +57,10 @@ void select_clear(struct selection *);
  * called after select_functions. */
 char *select_hint(struct modules *, const struct select_options *);
 
-/* Must this function be left alone, whoever asks for it? REFUSED_NONE if not.
- * select_functions asks this itself. */
+/* Must this function be left alone, whoever asks for it? REFUSED_NONE if not;
+ * LEFT_OTHERWISE: its exits must. select_functions asks this itself. */
 enum refusal select_reserved(const struct module *, const struct func *);
+/* Does it hold the C library, or the loader? */
+bool select_is_system(const struct module *);
 
 #endif

@@ -5,7 +5,9 @@
  * The list is short, since little is at stake: no probe changes a return
  * address, and the recording takes no lock, allocates nothing and calls
  * nothing. So malloc, setjmp, dlopen or __cxa_throw are functions like others.
- * What is left are functions whose entry or exit is not a call or a return.
+ * What is left are functions whose entry is not a call, and those whose exit is
+ * not a return: of these the entry can be probed, for who comes there comes by
+ * a call, once, and nothing of ours is left on his stack.
  */
 #include <fnmatch.h>
 
@@ -16,57 +18,69 @@ struct reserved {
 	bool system;		/* in the C library and the loader only, or in
 				 * what has them linked in: another program may
 				 * have a function of that name */
+	enum refusal why;	/* RESERVED, or LEFT_OTHERWISE: its exits */
 };
 
 static const struct reserved list[] = {
 	/* The kernel "returns" here from a signal handler, and unwinders know
 	 * the place by its very bytes. */
-	{ "__restore_rt", true },
-	{ "__restore", true },
+	{ "__restore_rt", true, REFUSED_RESERVED },
+	{ "__restore", true, REFUSED_RESERVED },
 
 	/* Entered by a jump of the linkage table: their stack pointer is no
 	 * call's, and they leave by a jump with another. */
-	{ "_dl_runtime_resolve*", true },
-	{ "_dl_runtime_profile*", true },
+	{ "_dl_runtime_resolve*", true, REFUSED_RESERVED },
+	{ "_dl_runtime_profile*", true, REFUSED_RESERVED },
 
 	/* Debuggers keep a breakpoint here. */
-	{ "_dl_debug_state", true },
+	{ "_dl_debug_state", true, REFUSED_RESERVED },
+
+	/* Split stacks: called where there is no room left on one. */
+	{ "__morestack*", false, REFUSED_RESERVED },
 
 	/* The child returns first, on the stack and in the memory of the
-	 * parent; or begins in the middle, before it has a thread pointer. */
-	{ "vfork", true }, { "__vfork", true }, { "__libc_vfork", true },
-	{ "clone", true }, { "__clone", true },
-	{ "clone3", true }, { "__clone3", true }, { "__clone_internal*", true },
+	 * parent; or begins behind the system call, before it has a thread
+	 * pointer. */
+	{ "vfork", true, REFUSED_LEFT_OTHERWISE },
+	{ "__vfork", true, REFUSED_LEFT_OTHERWISE },
+	{ "__libc_vfork", true, REFUSED_LEFT_OTHERWISE },
+	{ "clone", true, REFUSED_LEFT_OTHERWISE },
+	{ "__clone", true, REFUSED_LEFT_OTHERWISE },
+	{ "clone3", true, REFUSED_LEFT_OTHERWISE },
+	{ "__clone3", true, REFUSED_LEFT_OTHERWISE },
 
-	/* Entered by a return, or leave for another stack by one. */
-	{ "__start_context", true }, { "__push___start_context", true },
-	{ "setcontext", true }, { "__setcontext", true },
-	{ "swapcontext", true }, { "__swapcontext", true },
+	/* They leave for another stack, by a return into whoever waits there;
+	 * and a context's first function returns into the last but two. */
+	{ "__start_context", true, REFUSED_LEFT_OTHERWISE },
+	{ "__push___start_context", true, REFUSED_LEFT_OTHERWISE },
+	{ "setcontext", true, REFUSED_LEFT_OTHERWISE },
+	{ "__setcontext", true, REFUSED_LEFT_OTHERWISE },
+	{ "swapcontext", true, REFUSED_LEFT_OTHERWISE },
+	{ "__swapcontext", true, REFUSED_LEFT_OTHERWISE },
 
 	/* They return into a caller of their callers, with the stack pointer
 	 * that belongs there; wherever the unwinder is linked in. The rest of
 	 * it works on return addresses, which no probe changes. */
-	{ "_Unwind_RaiseException*", false }, { "_Unwind_ForcedUnwind*", false },
-	{ "_Unwind_Resume*", false },
+	{ "_Unwind_RaiseException*", false, REFUSED_LEFT_OTHERWISE },
+	{ "_Unwind_ForcedUnwind*", false, REFUSED_LEFT_OTHERWISE },
+	{ "_Unwind_Resume*", false, REFUSED_LEFT_OTHERWISE },
 
 	/* musl cancels a wait by where in here the thread stands. */
-	{ "__syscall_cp_asm", true }, { "__cp_begin", true }, { "__cp_end", true },
-	{ "__cp_cancel", true },
-
-	/* Split stacks: returns into a function that then returns to it. */
-	{ "__morestack*", false },
+	{ "__syscall_cp_asm", true, REFUSED_RESERVED },
+	{ "__cp_begin", true, REFUSED_RESERVED },
+	{ "__cp_end", true, REFUSED_RESERVED },
+	{ "__cp_cancel", true, REFUSED_RESERVED },
 };
 
-static bool is_listed(const char *raw, bool system)
+static enum refusal listed(const char *raw, bool system)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(list); i++)
 		if ((system || !list[i].system) && fnmatch(list[i].glob, raw, 0) == 0)
-			return true;
-	return false;
+			return list[i].why;
+	return REFUSED_NONE;
 }
 
-/* Does it hold the C library? */
-static bool is_system(const struct module *m)
+bool select_is_system(const struct module *m)
 {
 	return m->is_system || (m->is_exe && !m->symbols->interp);
 }
@@ -74,6 +88,8 @@ static bool is_system(const struct module *m)
 enum refusal select_reserved(const struct module *m, const struct func *f)
 {
 	const struct func_alias *alias = m->symbols->aliases + f->alias;
+	bool system = select_is_system(m);
+	enum refusal why = listed(f->raw, system);
 
 	if (m->is_payload)
 		return REFUSED_RESERVED;
@@ -82,12 +98,14 @@ enum refusal select_reserved(const struct module *m, const struct func *f)
 	/* A stub is not the function of its name, and has an entry only. */
 	if (f->flags & FUNC_PLT)
 		return m->shared ? REFUSED_SHARED_TEXT : REFUSED_NONE;
-	if (is_listed(f->raw, is_system(m)))
-		return REFUSED_RESERVED;
-	for (uint32_t i = 0; i < f->naliases; i++)
-		if (is_listed(alias[i].raw, is_system(m)))
-			return REFUSED_RESERVED;
+	for (uint32_t i = 0; i < f->naliases && why != REFUSED_RESERVED; i++) {
+		enum refusal now = listed(alias[i].raw, system);
+
+		why = now ? now : why;
+	}
+	if (why == REFUSED_RESERVED)
+		return why;
 	if (f->flags & FUNC_IFUNC)
 		return REFUSED_IFUNC;
-	return m->shared ? REFUSED_SHARED_TEXT : REFUSED_NONE;
+	return m->shared ? REFUSED_SHARED_TEXT : why;
 }

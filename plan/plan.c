@@ -120,6 +120,8 @@ static int plan_probe(struct plan_impl *p, const struct choice *c,
 
 	if (err)
 		return err;
+	if (probe->doubt)
+		body.entry_only = probe->doubt;
 	err = choose_sites(&body, c, probe);
 	body_clear(&body);
 	return err;
@@ -202,6 +204,7 @@ int plan_make(const struct arch *arch, const struct symbols *syms,
 		err = fail(ENOMEM, "plan %s", syms->base);
 	for (size_t i = 0; i < n && !err; i++, plan->nprobes++)
 		plan->probes[i] = (struct probe){ .func = selected[i],
+			.doubt = o->doubts ? o->doubts[i] : REFUSED_NONE,
 			.trap_size = o->traps ? arch->trap_size : 0 };
 	if (!err)
 		err = plan_probes(plan, o);

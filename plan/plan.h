@@ -53,6 +53,8 @@
 	X(UNLOADED, "unloaded", "its library was unloaded meanwhile") \
 	X(RESERVED, "reserved", "needed by the payload, the loader or the unwinder itself") \
 	X(GO, "go", "compiled by Go, whose stacks are small and move") \
+	X(LEFT_OTHERWISE, "left-otherwise", \
+	  "it is not left by a return to its caller, or by two processes") \
 	X(FRAGMENT, "fragment", "a piece of another function, that nobody calls") \
 	X(IFUNC, "ifunc", "an indirect function's resolver") \
 	X(LINKAGE, "linkage", \
@@ -152,6 +154,7 @@ struct probe {
 	uint8_t entry_only;	/* enum refusal; NONE: all exits are probed */
 	uint8_t trap_size;	/* a site that comes to have no place becomes a
 				 * trap of so many bytes; 0: may not */
+	uint8_t doubt;		/* enum refusal, as plan_options has it */
 	bool linked;		/* stubs have jumps into each other: place every
 				 * site twice, the first time to learn where
 				 * they lead */
@@ -170,6 +173,9 @@ struct plan {
 
 struct plan_options {
 	bool entry_only;	/* --entry-only */
+	/* Of each function that is selected an enum refusal: why its exits are not
+	 * to be probed. NULL: nothing speaks against any. */
+	const uint8_t *doubts;
 	/* Windows and holes that earlier plans have in the same text: no site
 	 * may touch them. */
 	const struct range *taken;

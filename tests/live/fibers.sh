@@ -14,4 +14,5 @@ for _ in 1 2 3 4 5; do
 done
 # The C library's own switching probed too, as far as that can be.
 status 0 "$INJECT" -p "$VICTIM" -f 'fib_*' -f '*context@libc.so*' -d 0.3
+traced 'swapcontext()'
 removed

@@ -110,13 +110,27 @@ static bool has(const struct query *q, const char *name)
 	return false;
 }
 
-static int refusal_of(const struct query *q, const char *name)
+static const struct probe *probe_of(const struct query *q, const char *name)
 {
 	for (size_t i = 0; i < q->sel.n; i++)
 		for (size_t j = 0; j < q->sel.v[i].n; j++)
 			if (strcmp(q->sel.v[i].names[j], name) == 0)
-				return q->sel.v[i].plan->probes[j].refusal;
-	return -1;
+				return &q->sel.v[i].plan->probes[j];
+	return NULL;
+}
+
+static int refusal_of(const struct query *q, const char *name)
+{
+	const struct probe *p = probe_of(q, name);
+
+	return p ? p->refusal : -1;
+}
+
+static int entry_only_of(const struct query *q, const char *name)
+{
+	const struct probe *p = probe_of(q, name);
+
+	return p ? p->entry_only : -1;
 }
 
 static void test_patterns(struct modules *m)
@@ -151,12 +165,16 @@ static void test_reserved(struct modules *m)
 	struct query q;
 
 	run(m, &q, "_Unwind_Resume_sel", "vfork_sel", NULL);
-	CHECK(refusal_of(&q, "_Unwind_Resume_sel") == REFUSED_RESERVED);
+	CHECK(refusal_of(&q, "_Unwind_Resume_sel") == REFUSED_NONE);
+	CHECK(entry_only_of(&q, "_Unwind_Resume_sel") == REFUSED_LEFT_OTHERWISE);
 	CHECK(refusal_of(&q, "vfork_sel") == REFUSED_NONE);
+	CHECK(entry_only_of(&q, "vfork_sel") == REFUSED_NONE);
 	done(&q);
 
-	run(m, &q, "vfork@libc.so*", NULL, NULL);
-	CHECK(refusal_of(&q, "vfork") == REFUSED_RESERVED);
+	run(m, &q, "vfork@libc.so*", "__restore_rt@libc.so*", NULL);
+	CHECK(refusal_of(&q, "vfork") == REFUSED_NONE);
+	CHECK(entry_only_of(&q, "vfork") == REFUSED_LEFT_OTHERWISE);
+	CHECK(!has(&q, "__restore_rt") || refusal_of(&q, "__restore_rt") == REFUSED_RESERVED);
 	done(&q);
 }
 
@@ -180,7 +198,7 @@ static void test_indirect(struct modules *m)
 	CHECK(refusal_of(&q, "rawmemchr") == REFUSED_IFUNC);
 	done(&q);
 	run(&file, &q, "vfork", NULL, NULL);
-	CHECK(refusal_of(&q, "vfork") == REFUSED_RESERVED);
+	CHECK(entry_only_of(&q, "vfork") == REFUSED_LEFT_OTHERWISE);
 	done(&q);
 	modules_close(&file);
 	free(path);
