@@ -9,6 +9,7 @@
 
 #include "injector/children.h"
 #include "injector/clock.h"
+#include "injector/describe.h"
 #include "injector/say.h"
 #include "injector/signals.h"
 
@@ -24,6 +25,7 @@ enum {
 #define INTERVAL_MOST (40 * MS)
 #define TICK (50 * MS)		/* between two looks for long calls */
 #define ASK (1000 * MS)
+#define FLUSH (1000 * MS)	/* what is recorded is kept in memory no longer */
 #define HINT_AFTER (5000 * MS)
 
 /* The wall clock now, as results have it. */
@@ -54,7 +56,20 @@ static int make_sink(struct follow *f, const struct summary *s, struct sink *ret
 	return 0;
 }
 
-int follow_begin(struct follow *f, const struct summary *s)
+static int begin_record(struct follow *f)
+{
+	const struct options *o = f->options;
+	struct record_options options = {
+		.max_size = o->max_size, .rotate = o->rotate, .tid = o->tid,
+		.thread_name = describe_thread,
+	};
+
+	f->about->clock = *reader_clock(f->reader);
+	f->about->begin = reader_now();
+	return record_new(options_directory(o), &options, f->about, &f->record);
+}
+
+static int begin_frames(struct follow *f, const struct summary *s)
 {
 	struct frames_options options = {
 		.min_ns = f->options->min_duration,
@@ -65,12 +80,21 @@ int follow_begin(struct follow *f, const struct summary *s)
 	struct sink sink;
 	int err;
 
-	f->pidfd = (int)syscall(SYS_pidfd_open, f->pid, 0);
 	err = make_sink(f, s, &sink) ?:
 	      frames_new(reader_clock(f->reader), reader_now(), f->funcs, &options, &sink,
 			 &f->frames);
+	return err;
+}
+
+int follow_begin(struct follow *f, const struct summary *s)
+{
+	int err;
+
+	f->pidfd = (int)syscall(SYS_pidfd_open, f->pid, 0);
+	err = f->about ? begin_record(f) : begin_frames(f, s);
 	if (err)
 		follow_end(f);
+	f->mute = err != 0;
 	return err;
 }
 
@@ -78,7 +102,12 @@ void follow_name(struct follow *f, const struct reader_func *funcs, size_t nfunc
 {
 	f->funcs = funcs;
 	reader_name(f->reader, funcs, nfuncs);
-	frames_name(f->frames, funcs);
+	if (f->about) {
+		f->about->funcs = funcs;
+		f->about->nfuncs = nfuncs;
+	} else {
+		frames_name(f->frames, funcs);
+	}
 }
 
 void follow_end(struct follow *f)
@@ -86,11 +115,13 @@ void follow_end(struct follow *f)
 	frames_free(f->frames);
 	graph_free(f->graph);
 	json_free(f->json);
+	record_free(f->record);
 	if (f->pidfd >= 0)
 		close(f->pidfd);
 	f->frames = NULL;
 	f->graph = NULL;
 	f->json = NULL;
+	f->record = NULL;
 	f->pidfd = -1;
 }
 
@@ -105,6 +136,8 @@ static int64_t drain(struct follow *f, bool last)
 	reader_limit(f->reader, EVENTS_AT_ONCE);
 	if (f->mute)
 		return reader_drain(f->reader, last, count_only, NULL);
+	if (f->record)
+		return reader_drain(f->reader, last, record_event, f->record);
 	return reader_drain(f->reader, last, frames_event, f->frames);
 }
 
@@ -138,13 +171,33 @@ static void broken(struct follow *f, int err)
 	stop(f, err == -EPIPE ? FOLLOW_CLOSED : FOLLOW_FAILED);
 }
 
+/* Bytes that wait for who reads the results. */
+static size_t waiting(const struct follow *f)
+{
+	return f->out ? output_pending(f->out) : 0;
+}
+
+/* What is the state of the results? Now and then. */
+static int care(struct follow *f, uint64_t now)
+{
+	if (!f->record) {
+		frames_tick(f->frames, reader_now());
+		return 0;
+	}
+	if (now < f->next_flush)
+		return 0;
+	f->next_flush = now + FLUSH;
+	f->about->clock = *reader_clock(f->reader);
+	return record_flush(f->record, f->about);
+}
+
 static void work(struct follow *f, uint64_t now)
 {
-	int err;
+	int err = 0;
 
 	/* Who does not take results makes us read no more; then the rings
 	 * drop, and count. A terminal is shown less instead. */
-	if (now >= f->next_drain && output_pending(f->out) < BACKLOG) {
+	if (now >= f->next_drain && waiting(f) < BACKLOG) {
 		int64_t n = drain(f, false);
 
 		if (n < 0)
@@ -153,11 +206,12 @@ static void work(struct follow *f, uint64_t now)
 	}
 	if (now >= f->next_tick) {
 		f->next_tick = now + TICK;
-		frames_tick(f->frames, reader_now());
+		err = care(f, now);
 		if (f->tick)
 			f->tick(f->ctx);
 	}
-	err = output_write(f->out);
+	if (!err && f->out)
+		err = output_write(f->out);
 	if (err)
 		broken(f, err);
 }
@@ -181,12 +235,16 @@ static bool has_left(struct follow *f, uint64_t now)
 
 static void look_for_reasons(struct follow *f, uint64_t now)
 {
+	uint64_t calls = f->options->calls;
+
 	if (signals_stop_wanted())
 		stop(f, FOLLOW_SIGNAL);
 	if (follow_ended(f) || has_left(f, now))
 		stop(f, FOLLOW_GONE);
-	if (frames_full(f->frames))
+	if (f->record ? calls && record_calls(f->record) >= calls : frames_full(f->frames))
 		stop(f, FOLLOW_CALLS);
+	if (f->record && record_full(f->record))
+		stop(f, FOLLOW_FULL);
 	if (f->options->duration && now - f->began >= f->options->duration)
 		stop(f, FOLLOW_DURATION);
 }
@@ -216,7 +274,7 @@ static uint64_t next_event(const struct follow *f)
 {
 	uint64_t next = f->next_tick, end = f->began + f->options->duration;
 
-	if (output_pending(f->out) < BACKLOG)
+	if (waiting(f) < BACKLOG)
 		next = MIN(next, f->next_drain);
 	return f->options->duration ? MIN(next, end) : next;
 }
@@ -226,7 +284,7 @@ static void wait_for_something(struct follow *f)
 	struct pollfd p[] = {
 		{ .fd = signals_fd(), .events = POLLIN },
 		{ .fd = f->pidfd, .events = POLLIN },
-		{ .fd = output_pending(f->out) ? output_fd(f->out) : -1,
+		{ .fd = waiting(f) ? output_fd(f->out) : -1,
 		  .events = POLLOUT },
 	};
 	uint64_t now = clock_monotonic(), next = next_event(f);
@@ -263,6 +321,8 @@ int follow(struct follow *f)
  * is shown what it takes at once, and how much more there was. */
 static int write_rest(struct follow *f)
 {
+	if (!f->out)
+		return 0;
 	if (output_is_terminal(f->out))
 		return output_write(f->out);
 	return output_finish(f->out, signals_drop_wanted);
@@ -291,6 +351,32 @@ static void drain_rest(struct follow *f)
 	} while (n);
 }
 
+/* The directory is whole, and says so. */
+static void end_record(struct follow *f, const struct summary *s)
+{
+	struct about *a = f->about;
+	const char *dir = options_directory(f->options);
+	int err;
+
+	a->clock = *reader_clock(f->reader);
+	a->end = reader_now();
+	a->probed = s->functions;
+	a->refused = s->refused;
+	a->pause_ns = s->pause_ns;
+	a->lost = s->lost;
+	a->gone = s->gone != NULL;
+	a->removed = s->removed;
+	a->verified = s->verified;
+	err = record_end(f->record, a);
+	if (err)
+		broken(f, err);
+	if (f->why == FOLLOW_FULL)
+		say_hint("%s has reached the size of --max-size", dir);
+	say_hint("%.1f MiB in %s; inject replay%s%s shows the calls",
+		 (double)record_size(f->record) / (1 << 20), dir,
+		 f->options->output ? " " : "", f->options->output ? dir : "");
+}
+
 static void print_end(struct follow *f, const struct summary *s)
 {
 	int err;
@@ -316,7 +402,9 @@ int follow_finish(struct follow *f, struct summary *s)
 	s->calls = stats.calls;
 	s->events = stats.events;
 	s->lost = stats.lost;
-	if (!f->mute)
+	if (f->record)
+		end_record(f, s);
+	else if (!f->mute)
 		print_end(f, s);
 	if (stats.damaged && f->options->verbose)
 		say("%llu words of the rings made no sense",

@@ -17,16 +17,19 @@
 #include "injector/options.h"
 #include "injector/reader.h"
 #include "injector/summary.h"
+#include "trace/about.h"
 #include "trace/frames.h"
 #include "trace/graph.h"
 #include "trace/json.h"
 #include "trace/output.h"
+#include "trace/record.h"
 
 enum follow_why {
 	FOLLOW_ON,		/* no reason to stop yet */
 	FOLLOW_SIGNAL,
 	FOLLOW_DURATION,
 	FOLLOW_CALLS,		/* -n */
+	FOLLOW_FULL,		/* --max-size */
 	FOLLOW_CLOSED,		/* nobody reads the results any more */
 	FOLLOW_GONE,		/* the target ended, or runs another program */
 	FOLLOW_FAILED,		/* the results cannot be kept: see fail_text */
@@ -38,6 +41,8 @@ struct follow {
 	const struct reader_func *funcs;
 	struct output *out;
 	const struct options *options;
+	struct about *about;	/* of a recording, which goes to a directory; then
+				 * `out` may be NULL. Else NULL */
 	pid_t pid;
 	/* True if the process lives but no longer has our session (it called
 	 * exec). Asked about once a second; may be NULL. */
@@ -52,6 +57,8 @@ struct follow {
 	struct frames *frames;
 	struct graph *graph;
 	struct json *json;
+	struct record *record;
+	uint64_t next_flush;	/* monotonic ns */
 	int pidfd;
 	uint64_t began, next_drain, next_tick, next_ask;	/* monotonic ns */
 	uint64_t interval;	/* between drains, ns */

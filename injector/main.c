@@ -16,11 +16,18 @@ static int run(const struct options *o)
 {
 	switch (o->verb) {
 	case VERB_TRACE:
+	case VERB_RECORD:
 		return verb_trace(o);
 	case VERB_LIST:
 		return verb_list(o);
 	case VERB_STOP:
 		return verb_stop(o);
+	case VERB_REPLAY:
+	case VERB_REPORT:
+	case VERB_GRAPH:
+	case VERB_INFO:
+	case VERB_EXPORT:
+		return verb_read(o);
 	case VERB_HELP:
 		return fputs(help_text, stdout) < 0 ? STATUS_FAILED : STATUS_DONE;
 	case VERB_VERSION:

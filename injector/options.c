@@ -14,13 +14,22 @@
 
 #include "injector/units.h"
 #include "payload/abi.h"
+#include "trace/record.h"
 
 enum {
 	MIN_BUFFERS = 2,	/* one is written while the other is read */
 	ON_TRACE = 1,
 	ON_LIST = 2,
 	ON_STOP = 4,
-	ON_ALL = ON_TRACE | ON_LIST | ON_STOP,
+	ON_RECORD = 8,
+	ON_REPLAY = 16,
+	ON_REPORT = 32,
+	ON_GRAPH = 64,
+	ON_INFO = 128,
+	ON_EXPORT = 256,
+	ON_LIVE = ON_TRACE | ON_RECORD,
+	ON_CALLS = ON_REPLAY | ON_REPORT | ON_GRAPH | ON_EXPORT,
+	ON_ALL = ON_LIVE | ON_LIST | ON_STOP | ON_CALLS | ON_INFO,
 	NOT_YET = 0,
 };
 
@@ -32,6 +41,7 @@ enum {
 enum {
 	OPT_TID = 256, OPT_ENTRY_ONLY, OPT_TIME, OPT_MAX_PAUSE, OPT_JSON,
 	OPT_NO_COLOR, OPT_FORCE, OPT_TRAP, OPT_USDT, OPT_KEEP, OPT_SORT, OPT_DIFF, OPT_TO,
+	OPT_MAX_SIZE, OPT_ROTATE, OPT_SINCE, OPT_UNTIL,
 };
 
 struct option_def {
@@ -43,21 +53,21 @@ struct option_def {
 #define FLAG(name, key, verbs) { { name, no_argument, NULL, key }, verbs }
 
 static const struct option_def defs[] = {
-	WITH("pid", 'p', ON_ALL),
-	WITH("function", 'f', ON_TRACE | ON_LIST),
-	WITH("exclude", 'N', ON_TRACE | ON_LIST),
-	WITH("min-duration", 't', ON_TRACE),
-	WITH("depth", 'D', ON_TRACE),
-	WITH("calls", 'n', ON_TRACE),
-	WITH("duration", 'd', ON_TRACE),
-	WITH("tid", OPT_TID, ON_TRACE),
-	WITH("output", 'o', ON_TRACE | ON_LIST),
-	WITH("buffer", 'm', ON_TRACE),
-	FLAG("entry-only", OPT_ENTRY_ONLY, ON_TRACE | ON_LIST),
-	FLAG("trap", OPT_TRAP, ON_TRACE | ON_LIST),
-	FLAG("time", OPT_TIME, ON_TRACE),
-	WITH("max-pause", OPT_MAX_PAUSE, ON_TRACE | ON_STOP),
-	FLAG("json", OPT_JSON, ON_TRACE),
+	WITH("pid", 'p', ON_LIVE | ON_LIST | ON_STOP),
+	WITH("function", 'f', ON_LIVE | ON_LIST | ON_CALLS),
+	WITH("exclude", 'N', ON_LIVE | ON_LIST | ON_CALLS),
+	WITH("min-duration", 't', ON_TRACE | ON_CALLS),
+	WITH("depth", 'D', ON_TRACE | ON_CALLS),
+	WITH("calls", 'n', ON_LIVE | ON_CALLS),
+	WITH("duration", 'd', ON_LIVE),
+	WITH("tid", OPT_TID, ON_LIVE | ON_CALLS),
+	WITH("output", 'o', ON_LIVE | ON_LIST | ON_CALLS | ON_INFO),
+	WITH("buffer", 'm', ON_LIVE),
+	FLAG("entry-only", OPT_ENTRY_ONLY, ON_LIVE | ON_LIST),
+	FLAG("trap", OPT_TRAP, ON_LIVE | ON_LIST),
+	FLAG("time", OPT_TIME, ON_TRACE | ON_REPLAY),
+	WITH("max-pause", OPT_MAX_PAUSE, ON_LIVE | ON_STOP),
+	FLAG("json", OPT_JSON, ON_TRACE | ON_REPLAY),
 	FLAG("quiet", 'q', ON_ALL),
 	FLAG("verbose", 'v', ON_ALL),
 	FLAG("no-color", OPT_NO_COLOR, ON_ALL),
@@ -69,9 +79,13 @@ static const struct option_def defs[] = {
 	WITH("arg", 'A', NOT_YET),
 	WITH("when", 'w', NOT_YET),
 	WITH("keep", OPT_KEEP, NOT_YET),
-	WITH("sort", OPT_SORT, NOT_YET),
-	WITH("diff", OPT_DIFF, NOT_YET),
-	WITH("to", OPT_TO, NOT_YET),
+	WITH("max-size", OPT_MAX_SIZE, ON_RECORD),
+	FLAG("rotate", OPT_ROTATE, ON_RECORD),
+	WITH("since", OPT_SINCE, ON_CALLS),
+	WITH("until", OPT_UNTIL, ON_CALLS),
+	WITH("sort", OPT_SORT, ON_REPORT),
+	WITH("diff", OPT_DIFF, ON_REPORT),
+	WITH("to", OPT_TO, ON_EXPORT),
 };
 
 /* "-": words come in their place, so that those before "--" are known from
@@ -84,13 +98,16 @@ static const struct {
 	enum verb verb;
 } verbs[] = {
 	{ "trace", ON_TRACE, VERB_TRACE },
+	{ "record", ON_RECORD, VERB_RECORD },
 	{ "list", ON_LIST, VERB_LIST },
 	{ "stop", ON_STOP, VERB_STOP },
-	{ .name = "record" }, { .name = "top" }, { .name = "count" },
+	{ "replay", ON_REPLAY, VERB_REPLAY },
+	{ "report", ON_REPORT, VERB_REPORT },
+	{ "info", ON_INFO, VERB_INFO },
+	{ .name = "top" }, { .name = "count" },
 	{ .name = "hist" }, { .name = "syscalls" }, { .name = "start" },
 	{ .name = "status" }, { .name = "add" }, { .name = "remove" },
-	{ .name = "snapshot" }, { .name = "replay" }, { .name = "report" },
-	{ .name = "graph" }, { .name = "info" }, { .name = "export" },
+	{ .name = "snapshot" }, { .name = "graph" }, { .name = "export" },
 };
 
 static int find_verb(const char *word)
@@ -194,6 +211,15 @@ static int buffer_option(const char *text, uint64_t *ret)
 	return 0;
 }
 
+static int size_option(const char *text, uint64_t *ret)
+{
+	if (units_size(text, ret))
+		return fail(0, "--max-size wants a size such as 100M or 2G, not '%s'", text);
+	if (*ret < RECORD_MAX_SIZE_LEAST)
+		return fail(0, "--max-size %s is too small; at least 1M", text);
+	return 0;
+}
+
 /* `-f -p 1` is strace's way to follow forks. */
 static int check_pattern(int key, const char *text)
 {
@@ -229,6 +255,7 @@ static int output_option(const char *text, const char **ret)
 static void set_flag(struct options *o, int key)
 {
 	switch (key) {
+	case OPT_ROTATE: o->rotate = true; break;
 	case OPT_ENTRY_ONLY: o->entry_only = true; break;
 	case OPT_TRAP: o->trap = true; break;
 	case OPT_TIME: o->time = true; break;
@@ -257,12 +284,23 @@ static int set(struct options *o, const struct option_def *def, const char *arg)
 	case 'n': return number(def, arg, UINT64_MAX, &o->calls);
 	case 'o': return output_option(arg, &o->output);
 	case 'm': return buffer_option(arg, &o->buffer);
+	case OPT_MAX_SIZE: return size_option(arg, &o->max_size);
+	case OPT_SINCE: return span(def, arg, SECOND, &o->since);
+	case OPT_UNTIL: return span(def, arg, SECOND, &o->until);
+	case OPT_SORT: o->sort = arg; return 0;
+	case OPT_DIFF: o->diff = arg; return 0;
+	case OPT_TO: o->format = arg; return 0;
 	}
 	set_flag(o, key);
 	return 0;
 }
 
-/* A word that is no option: a file for list, or a habit from elsewhere. */
+static bool reads_directory(enum verb verb)
+{
+	return verb >= VERB_REPLAY && verb <= VERB_EXPORT;
+}
+
+/* A word that is no option: what is to be read, or a habit from elsewhere. */
 static int word(struct options *o, const char *text)
 {
 	uint64_t n;
@@ -275,6 +313,10 @@ static int word(struct options *o, const char *text)
 		*file = text;
 		return 0;
 	}
+	if (reads_directory(o->verb) && !o->directory) {
+		o->directory = text;
+		return 0;
+	}
 	if (find_verb(text) >= 0)
 		return fail(0, "'%s' is left over; a verb comes first: inject %s ...",
 			    text, text);
@@ -285,8 +327,7 @@ static int word(struct options *o, const char *text)
 		return fail(0, "'%s' is left over; did the shell expand a pattern? "
 			       "quote it, as in -f '%s*'",
 			    text, text);
-	return fail(0, "'%s' is left over; the verbs are trace, list and stop (see inject --help)",
-		    text);
+	return fail(0, "'%s' is left over; inject --help has the verbs", text);
 }
 
 /* What stands behind "--". */
@@ -294,7 +335,7 @@ static int rest(struct options *o, char **argv, int argc, int at)
 {
 	if (at == argc)
 		return 0;
-	if (o->verb == VERB_TRACE) {
+	if (o->verb == VERB_TRACE || o->verb == VERB_RECORD) {
 		o->command = argv + at;
 		return 0;
 	}
@@ -330,6 +371,9 @@ static int check_option(int on, const char *verb, const struct option_def *def,
 		return err;
 	if (def->verbs == NOT_YET)
 		return fail(0, "%s is not there yet; see inject --help for what is",
+			    spelling(def, name));
+	if (on == ON_RECORD && !(def->verbs & on) && (def->verbs & ON_CALLS))
+		return fail(0, "record takes no %s: it keeps everything; give that to replay",
 			    spelling(def, name));
 	if (!(def->verbs & on))
 		return fail(0, "%s takes no %s; see inject --help", verb,
@@ -399,7 +443,7 @@ static int check_trace(const struct options *o)
 		return fail(0, "no process named; give -p PID (`pgrep -l NAME` "
 			       "finds it) or -- COMMAND, or see inject --help");
 	if (o->pid && o->command)
-		return fail(0, "trace takes -p PID or -- COMMAND; got both (%d and %s)",
+		return fail(0, "give -p PID or -- COMMAND; got both (%d and %s)",
 			    o->pid, o->command[0]);
 	if (o->command && !o->command[0][0])
 		return fail(0, "-- wants the name of a command");
@@ -409,9 +453,18 @@ static int check_trace(const struct options *o)
 	if (!o->ninclude)
 		return fail(0, "no function named; give -f 'GLOB', or -f '*' for "
 			       "all but the C library");
+	if (o->rotate && !o->max_size)
+		return fail(0, "--rotate needs --max-size: what is older than fits is dropped");
 	if (o->entry_only && o->min_duration)
 		return fail(0, "-t needs durations, which --entry-only does not "
 			       "record; give one of them");
+	return 0;
+}
+
+static int check_range(const struct options *o)
+{
+	if (o->until && o->until <= o->since)
+		return fail(0, "--until lies before --since: nothing is between them");
 	return 0;
 }
 
@@ -429,11 +482,18 @@ static int check_whole(const struct options *o)
 {
 	switch (o->verb) {
 	case VERB_TRACE:
+	case VERB_RECORD:
 		return check_trace(o);
 	case VERB_LIST:
 		return check_list(o);
 	case VERB_STOP:
 		return o->pid ? 0 : fail(0, "no process named; give stop -p PID");
+	case VERB_REPLAY:
+	case VERB_REPORT:
+	case VERB_GRAPH:
+	case VERB_EXPORT:
+		return check_range(o);
+	case VERB_INFO:
 	case VERB_HELP:
 	case VERB_VERSION:
 		break;
@@ -452,8 +512,7 @@ int options_parse(int argc, char **argv, struct options *ret)
 		verb = verbs[i].name;
 		on = verbs[i].on;
 		if (on == NOT_YET)
-			return fail(0, "%s is not there yet; the verbs are trace, list and stop",
-				    verb);
+			return fail(0, "%s is not there yet; see inject --help for what is", verb);
 		ret->verb = verbs[i].verb;
 		argc--;
 		argv++;
@@ -466,12 +525,19 @@ bool options_launch(int argc, char **argv)
 {
 	int verb = argc > 1 ? find_verb(argv[1]) : -1;
 
-	if (verb >= 0 && verbs[verb].verb != VERB_TRACE)
+	if (verb >= 0 && !(verbs[verb].on & ON_LIVE))
 		return false;
 	for (int i = 1; i + 1 < argc; i++)
 		if (strcmp(argv[i], "--") == 0)
 			return true;
 	return false;
+}
+
+const char *options_directory(const struct options *o)
+{
+	const char *given = o->verb == VERB_RECORD ? o->output : o->directory;
+
+	return given ? given : "inject.data";
 }
 
 static void clear_patterns(struct pattern *p, size_t n)

@@ -10,8 +10,14 @@
 
 enum verb {
 	VERB_TRACE,
+	VERB_RECORD,
 	VERB_LIST,
 	VERB_STOP,
+	VERB_REPLAY,
+	VERB_REPORT,
+	VERB_GRAPH,
+	VERB_INFO,
+	VERB_EXPORT,
 	VERB_HELP,		/* print help() and exit 0 */
 	VERB_VERSION,
 };
@@ -21,6 +27,7 @@ enum verb {
 struct options {
 	enum verb verb;
 	pid_t pid;
+	const char *directory;	/* of a trace, to be read: see options_directory */
 	const char **files;	/* of `list FILE...`; either these or a pid. The
 				 * array is owned */
 	size_t nfiles, files_cap;
@@ -36,8 +43,11 @@ struct options {
 	pid_t tid;
 	const char *output;	/* -o; NULL: standard output */
 	uint64_t buffer;	/* -m: bytes per thread, whole sub-buffers */
+	uint64_t max_size;	/* of a recording, in bytes */
+	uint64_t since, until;	/* from the begin of a recording */
+	const char *sort, *diff, *format;
 	uint64_t max_pause;	/* 50 ms unless given */
-	bool entry_only, trap, time, json, quiet, verbose, no_color, force;
+	bool rotate, entry_only, trap, time, json, quiet, verbose, no_color, force;
 };
 
 /*
@@ -48,6 +58,8 @@ int options_parse(int argc, char **argv, struct options *ret);
 /* Is a command to be started, as far as can be said of a line that was refused? */
 bool options_launch(int argc, char **argv);
 void options_clear(struct options *);
+/* The trace directory that is to be written or read. */
+const char *options_directory(const struct options *);
 
 /* The whole of --help. */
 extern const char help_text[];

@@ -22,6 +22,7 @@
 
 #include "injector/blobs.h"
 #include "injector/commit.h"
+#include "injector/describe.h"
 #include "injector/follow.h"
 #include "injector/grow.h"
 #include "injector/foreign.h"
@@ -36,6 +37,7 @@
 #include "injector/surgery.h"
 #include "injector/traps.h"
 #include "injector/verbs.h"
+#include "trace/place.h"
 
 enum {
 	REFUSALS_SHOWN = 10,
@@ -58,7 +60,8 @@ struct trace {
 	struct infection inf;
 	struct live live;
 	struct reader *reader;
-	struct output *out;
+	struct output *out;	/* NULL when recording */
+	struct description description;	/* when recording */
 	int nthreads;
 	uint64_t pause;		/* of the commit */
 	bool committed;
@@ -395,6 +398,18 @@ static int prepare_growth(struct trace *t, struct follow *f)
 	return grow_begin(&t->grow, &t->mods);
 }
 
+static int describe_recording(struct trace *t, struct follow *f)
+{
+	int err = describe(t->pid, &t->mods, &t->description);
+
+	f->about = err ? NULL : &t->description.about;
+	if (!err) {
+		f->about->funcs = t->live.funcs;
+		f->about->nfuncs = t->live.nfuncs;
+	}
+	return err;
+}
+
 static int watch(struct trace *t)
 {
 	struct summary s = { .functions = t->live.nprobed, .refused = count_refused(t),
@@ -403,8 +418,9 @@ static int watch(struct trace *t)
 			    .options = t->opt, .pid = t->pid, .left = left,
 			    .tick = tick, .ctx = t, .pidfd = -1 };
 	char cause[512] = "";
-	int err = follow_begin(&f, &s);
+	int err = t->opt->verb == VERB_RECORD ? describe_recording(t, &f) : 0;
 
+	err = err ? err : follow_begin(&f, &s);
 	err = err ? err : prepare_growth(t, &f);
 	haste(false);
 	err = err ? err : follow(&f);
@@ -453,6 +469,7 @@ static void trace_clear(struct trace *t)
 	islands_clear(&t->islands);
 	infection_clear(&t->inf);
 	select_clear(&t->sel);
+	describe_clear(&t->description);
 	modules_close(&t->mods);
 	target_close(&t->target);
 	output_close(t->out);
@@ -526,7 +543,10 @@ int verb_trace(const struct options *o)
 	say_quiet(o->quiet);
 	int err = signals_begin();
 	err = err ? err : lease_begin();
-	err = err ? err : output_open(o->output, &t.out);
+	if (!err && o->verb == VERB_RECORD)
+		err = place_check(options_directory(o));
+	else if (!err)
+		err = output_open(o->output, &t.out);
 	if (!err)
 		err = o->command ? surgery(attach_command, &t) : attach_running(&t);
 	if (!err) {

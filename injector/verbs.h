@@ -17,6 +17,8 @@ enum status {
 int verb_trace(const struct options *);
 int verb_list(const struct options *);
 int verb_stop(const struct options *);
+/* Everything that reads a trace directory. */
+int verb_read(const struct options *);
 
 /* Say the kept error; the status that goes with -errno `err`. */
 int verb_failed(int err);

@@ -10,6 +10,13 @@ _inject_pids() {
 	done
 }
 
+# What all verbs take that show calls of a directory.
+_inject_reading() {
+	echo -f --function -N --exclude -t --min-duration -D --depth -n --calls \
+		--tid --since --until -o --output -q --quiet -v --verbose \
+		--no-color -h --help -V --version
+}
+
 _inject_options() {
 	case $1 in
 	list)
@@ -20,6 +27,22 @@ _inject_options() {
 	stop)
 		echo -p --pid --force --max-pause -q --quiet -v --verbose \
 			--no-color -h --help -V --version
+		;;
+	record)
+		echo -p --pid -f --function -N --exclude -n --calls -d --duration \
+			--tid -o --output -m --buffer --entry-only --trap --max-pause \
+			--max-size --rotate -q --quiet -v --verbose --no-color \
+			-h --help -V --version
+		;;
+	replay)
+		echo "$(_inject_reading)" --time --json
+		;;
+	report)
+		echo "$(_inject_reading)" --sort --diff
+		;;
+	info)
+		echo -o --output -q --quiet -v --verbose --no-color -h --help \
+			-V --version
 		;;
 	*)
 		echo -p --pid -f --function -N --exclude -t --min-duration \
@@ -39,13 +62,13 @@ _inject() {
 	local verb=trace
 
 	case ${COMP_WORDS[1]} in
-	trace | list | stop) verb=${COMP_WORDS[1]} ;;
+	trace | list | stop | record | replay | report | info) verb=${COMP_WORDS[1]} ;;
 	esac
 	COMPREPLY=()
 	# Behind "--" stands a command, with a completion of its own.
 	local i
 	for ((i = 1; i < COMP_CWORD; i++)); do
-		[ "${COMP_WORDS[i]}" = -- ] && [ "$verb" = trace ] || continue
+		[ "${COMP_WORDS[i]}" = -- ] && [[ $verb == trace || $verb == record ]] || continue
 		if declare -F _command_offset >/dev/null; then
 			_command_offset $((i + 1))
 		else
@@ -62,8 +85,17 @@ _inject() {
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
 		;;
+	--diff)
+		mapfile -t COMPREPLY < <(compgen -d -- "$cur")
+		return
+		;;
+	--sort)
+		_inject_words "total self calls avg min max p50 p99" "$cur"
+		return
+		;;
 	-f | --function | -N | --exclude | -t | --min-duration | -D | --depth | \
-		-n | --calls | -d | --duration | --tid | -m | --buffer | --max-pause)
+		-n | --calls | -d | --duration | --tid | -m | --buffer | --max-pause | \
+		--max-size | --since | --until)
 		return
 		;;
 	esac
@@ -73,9 +105,11 @@ _inject() {
 		;;
 	*)
 		if [ "$COMP_CWORD" -eq 1 ]; then
-			_inject_words "trace list stop" "$cur"
+			_inject_words "trace list stop record replay report info" "$cur"
 		elif [ "$verb" = list ]; then
 			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		elif [[ $verb == rep* || $verb == info ]]; then
+			mapfile -t COMPREPLY < <(compgen -d -- "$cur")
 		fi
 		;;
 	esac

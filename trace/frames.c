@@ -4,7 +4,11 @@
 
 #include <errno.h>
 
-enum { BUCKETS = 1024 };	/* a power of 2 */
+enum {
+	BUCKETS = 1024,		/* a power of 2 */
+	MAX_OPEN = 1 << 20,	/* calls on one stack; deeper ones are not seen */
+	MAX_STACKS = 1 << 20,
+};
 
 #define LONG_NS 100000000ull	/* open for so long: shown with its brace */
 
@@ -12,6 +16,8 @@ struct frame {
 	uint32_t func;
 	int32_t tid;		/* of its begin */
 	uint64_t begin;
+	uint64_t inner;		/* ticks of what it has called */
+	uint64_t mark;		/* the sink's */
 };
 
 struct stack_frames {
@@ -29,6 +35,7 @@ struct frames {
 	struct sink sink;
 	struct stack_frames *buckets[BUCKETS];
 	struct stack_frames *last;	/* the one used last */
+	size_t nstacks;
 	uint64_t start;		/* ticks */
 	uint64_t shown;		/* calls that have ended */
 };
@@ -87,9 +94,10 @@ static struct stack_frames *find(struct frames *f, const struct event *e)
 	for (s = *head; s; s = s->next)
 		if (s->thread == e->thread && s->stack == e->stack)
 			return f->last = s;
-	s = calloc(1, sizeof(*s));
+	s = f->nstacks < MAX_STACKS ? calloc(1, sizeof(*s)) : NULL;
 	if (!s)
 		return NULL;
+	f->nstacks++;
 	s->thread = e->thread;
 	s->stack = e->stack;
 	s->next = *head;
@@ -108,6 +116,7 @@ static void forget(struct frames *f, const struct event *e)
 		return;
 	*p = s->next;
 	f->last = NULL;
+	f->nstacks--;
 	stack_free(s);
 }
 
@@ -140,6 +149,8 @@ static struct call call_at(const struct frames *f, const struct stack_frames *s,
 		.tid = s->v[i].tid,
 		.depth = (uint32_t)i,
 		.begin = s->v[i].begin,
+		.inner = s->v[i].inner,
+		.mark = s->v[i].mark,
 		.opened = i < s->nopened,
 	};
 }
@@ -182,12 +193,16 @@ static void pop(struct frames *f, struct stack_frames *s, enum call_end how,
 	}
 	s->n--;
 	s->nopened = MIN(s->nopened, s->n);
+	if (s->n)
+		s->v[s->n - 1].inner += c.end - c.begin;
 }
 
 static int entry(struct frames *f, struct stack_frames *s, const struct event *e)
 {
 	struct frame *frame;
 
+	if (s->n >= MAX_OPEN)
+		return 0;
 	if (!f->options.min_ns && is_wanted(f, e->tid) && !is_deep(f, s->n))
 		open_outer(f, s, s->n);
 	frame = vec_push(s->v, s->n, s->cap);
@@ -196,6 +211,9 @@ static int entry(struct frames *f, struct stack_frames *s, const struct event *e
 	frame->func = e->func;
 	frame->tid = e->tid;
 	frame->begin = e->tsc;
+	if (f->sink.begin)
+		frame->mark = f->sink.begin(f->sink.ctx, s->n > 1 ? frame[-1].mark : 0,
+					    &f->funcs[e->func]);
 	return 0;
 }
 
@@ -207,6 +225,7 @@ static void moment(struct frames *f, struct stack_frames *s, const struct event 
 		.func = &f->funcs[e->func], .tid = e->tid, .depth = (uint32_t)s->n,
 		.begin = how == CALL_BEFORE ? 0 : e->tsc, .end = e->tsc,
 		.how = (uint8_t)how,
+		.mark = s->n ? s->v[s->n - 1].mark : 0,
 	};
 
 	if (!is_wanted(f, e->tid) || is_deep(f, s->n) || frames_full(f))
@@ -220,6 +239,14 @@ static void moment(struct frames *f, struct stack_frames *s, const struct event 
 	end(f, &c);
 }
 
+/* Where packets are missing, or a filter has begun in the middle, those that lie
+ * above the call that ends have ended before. */
+static void end_inner(struct frames *f, struct stack_frames *s, const struct event *e)
+{
+	while (s->n && s->v[s->n - 1].func != e->func)
+		pop(f, s, CALL_EXIT_LOST, e->tsc);
+}
+
 static int on_stack(struct frames *f, struct stack_frames *s, const struct event *e)
 {
 	static const uint8_t ends[] = {
@@ -230,6 +257,8 @@ static int on_stack(struct frames *f, struct stack_frames *s, const struct event
 
 	if (e->kind == EVENT_ENTRY)
 		return entry(f, s, e);
+	if (e->kind != EVENT_MARK)
+		end_inner(f, s, e);
 	if (e->kind == EVENT_MARK)
 		moment(f, s, e, CALL_ENTRY_ONLY);
 	else if (e->unpaired || !s->n)
@@ -251,11 +280,13 @@ int frames_event(void *ctx, const struct event *e)
 		f->sink.lost(f->sink.ctx, e->tid, e->tsc, e->lost);
 		return 0;
 	}
-	if (e->kind == EVENT_STACK_END) {
+	s = find(f, e);
+	if (s && e->kind == EVENT_STACK_END) {
+		while (s->n)
+			pop(f, s, CALL_EXIT_LOST, e->tsc);
 		forget(f, e);
 		return 0;
 	}
-	s = find(f, e);
 	return s ? on_stack(f, s, e) : fail(ENOMEM, "keep the open calls");
 }
 

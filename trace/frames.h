@@ -32,11 +32,18 @@ struct call {
 	int32_t tid;		/* of its begin: a fiber may end it in another */
 	uint32_t depth;		/* 0: nothing probed was open around it */
 	uint64_t begin, end;	/* ticks; begin 0 if BEFORE */
+	uint64_t inner;		/* ticks of the calls that it has made; of those that
+				 * are traced, shown or not */
+	uint64_t mark;		/* what sink->begin has returned; if BEFORE or
+				 * ENTRY_ONLY, of the call around it; else 0 */
 	uint8_t how;		/* enum call_end; of sink->end only */
 	bool opened;		/* sink->open has shown it */
 };
 
 struct sink {
+	/* A call begins, whether it is shown or not; `outer` is what was returned
+	 * for the call around it, or 0. May be NULL. */
+	uint64_t (*begin)(void *ctx, uint64_t outer, const struct reader_func *);
 	/* Show that a call has begun. False: not shown (it may come again). */
 	bool (*open)(void *ctx, const struct call *);
 	/* Show a call that has ended. */

@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "trace/put.h"
+#include "trace/span.h"
 
 enum {
 	SKIP_ABOVE = 1 << 18,	/* bytes that wait for the terminal */
@@ -38,9 +39,6 @@ struct graph {
 };
 
 #define GRAY "\033[90m"
-#define GREEN "\033[32m"
-#define YELLOW "\033[33m"
-#define RED "\033[31m"
 #define RESET "\033[0m"
 
 int graph_new(const struct clock *clock, struct output *out, bool with_time,
@@ -70,36 +68,6 @@ void graph_header(struct graph *g)
 		      g->time ? " TIME          " : "");
 }
 
-struct span_unit {
-	uint64_t small;		/* what stands behind the point, in ns */
-	uint64_t limit;		/* from here on the next unit is used */
-	uint64_t parts;		/* of the small in one of this unit */
-	const char *name, *color;
-};
-
-/* As in uftrace: three digits behind the point, whatever the unit is. */
-static const struct span_unit units[] = {
-	{ 1, 1000000, 1000, " us", "" },
-	{ 1000, 1000000000, 1000, " ms", GREEN },
-	{ 1000000, 60000000000, 1000, "  s", YELLOW },
-	{ 1000000000, 3600000000000, 60, "  m", RED },
-	{ 60000000000, UINT64_MAX, 60, "  h", RED },
-};
-
-static char *put_span(const struct graph *g, char *p, uint64_t ns)
-{
-	const struct span_unit *u = units;
-
-	while (ns >= u->limit)
-		u++;
-	p = put_number(p, ns / u->small / u->parts, 3, ' ');
-	*p++ = '.';
-	p = put_number(p, ns / u->small % u->parts, 3, '0');
-	if (!g->color || !*u->color)
-		return put_text(p, u->name);
-	return put_text(put_text(put_text(p, u->color), u->name), RESET);
-}
-
 static char *put_time(struct graph *g, char *p, uint64_t tsc)
 {
 	uint64_t ns = clock_realtime(g->ticks, tsc);
@@ -126,7 +94,7 @@ static char *put_columns(struct graph *g, char *p, const struct call *c,
 	if (g->time)
 		p = put_time(g, p, tsc);
 	*p++ = ' ';
-	p = ns == UINT64_MAX ? put_text(p, "          ") : put_span(g, p, ns);
+	p = ns == UINT64_MAX ? put_text(p, "          ") : put_span(p, ns, g->color);
 	p = put_text(p, " [");
 	p = put_number(p, (uint64_t)(uint32_t)c->tid, 7, ' ');
 	p = put_text(p, "] | ");

@@ -128,7 +128,7 @@ static int check_event(void *ctx, const struct event *e)
 
 static void round_of(uint64_t seed)
 {
-	struct sink sink = { sink_open, sink_end, sink_lost, NULL };
+	struct sink sink = { .open = sink_open, .end = sink_end, .lost = sink_lost };
 	struct frames_options options = { .min_ns = seed % 3 ? 0 : 100 };
 	struct frames *frames;
 	struct reader_stats st;

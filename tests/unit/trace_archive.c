@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: MIT */
+/* Does a trace directory hold what was recorded, and is told what is missing? */
+#include "tests/unit/trace_world.h"
+
+#include "trace/place.h"
+
+static char base[] = "/tmp/inject-archive-XXXXXX";
+static char path[64], old[64];
+
+static char notes[8192];
+
+static void note(void *ctx, const char *text)
+{
+	strncat(notes, text, sizeof(notes) - strlen(notes) - 2);
+	strcat(notes, "\n");
+}
+
+struct reader_log {
+	const struct world *w;
+	size_t at;		/* the next event that is expected */
+	size_t wrong;
+	bool gaps;		/* some may be missing */
+};
+
+static bool same(const struct event *a, const struct event *b)
+{
+	return a->tsc == b->tsc && a->kind == b->kind && a->tid == b->tid &&
+	       a->thread == b->thread && a->stack == b->stack &&
+	       (a->kind == EVENT_LOST ? a->lost == b->lost : a->func == b->func);
+}
+
+static int compare(void *ctx, const struct event *e)
+{
+	struct reader_log *l = ctx;
+
+	while (l->gaps && l->at < l->w->n && !same(e, &l->w->events[l->at]))
+		l->at++;
+	if (l->at >= l->w->n || !same(e, &l->w->events[l->at]))
+		l->wrong++;
+	l->at++;
+	return 0;
+}
+
+static struct reader_log read_back(const struct world *w, bool gaps, int want)
+{
+	struct reader_log log = { .w = w, .gaps = gaps };
+	struct archive_filter all = { 0 };
+	struct archive *a = NULL;
+
+	notes[0] = '\0';
+	fail_clear();
+	CHECK_EQ(archive_open(path, note, NULL, &a), want);
+	if (a)
+		CHECK_EQ(archive_read(a, &all, compare, &log), 0);
+	archive_close(a);
+	return log;
+}
+
+static void test_round_trip(void)
+{
+	struct world w;
+	struct reader_log log;
+
+	world_make(&w, 200000);
+	world_write(&w, path, (struct record_options){ 0 });
+	log = read_back(&w, false, 0);
+	CHECK_EQ(log.wrong, 0);
+	CHECK_EQ(log.at, w.n);
+	CHECK_EQ(strlen(notes), 0);
+	free(w.events);
+}
+
+static void test_about(void)
+{
+	struct archive_sizes z;
+	struct archive *a = NULL;
+	const struct about *about;
+
+	CHECK_EQ(archive_open(path, note, NULL, &a), 0);
+	about = archive_about(a);
+	CHECK_EQ(about->nfuncs, WORLD_FUNCS);
+	for (size_t i = 0; i < WORLD_FUNCS; i++) {
+		CHECK(strcmp(about->funcs[i].name, world_funcs[i].name) == 0);
+		CHECK(strcmp(about->funcs[i].module, world_funcs[i].module) == 0);
+		CHECK_EQ(about->funcs[i].entry_only, world_funcs[i].entry_only);
+	}
+	CHECK_EQ(about->nmodules, 2);
+	CHECK(strcmp(about->modules[0].build_id, world_modules[0].build_id) == 0);
+	CHECK_EQ(about->modules[1].base, world_modules[1].base);
+	CHECK(strcmp(about->host, "host \"of\" test") == 0);
+	CHECK(about->pid == 4121 && about->refused == 1 && about->pause_ns == 1800000);
+	CHECK_EQ(clock_ns(&about->clock, 10), 5);
+	archive_sizes(a, &z);
+	CHECK_EQ(z.nthreads, WORLD_THREADS);
+	CHECK(strcmp(archive_thread_name(a, 4122), "thread 4122") == 0);
+	CHECK(strcmp(archive_thread_name(a, 4125), "") == 0);
+	CHECK(strcmp(archive_thread_name(a, 99), "") == 0);
+	archive_close(a);
+}
+
+/* ---- what is missing ----------------------------------------------------- */
+
+static char *in_dir(const char *name)
+{
+	static char file[128];
+
+	snprintf(file, sizeof(file), "%s/%s", path, name);
+	return file;
+}
+
+static off_t size_of(const char *name)
+{
+	struct stat st = { 0 };
+
+	CHECK_EQ(stat(in_dir(name), &st), 0);
+	return st.st_size;
+}
+
+/* Overwrite bytes of a file. */
+static void scribble(const char *name, off_t at, const void *bytes, size_t n)
+{
+	int fd = open(in_dir(name), O_WRONLY);
+
+	CHECK_EQ(pwrite(fd, bytes, n, at), n);
+	close(fd);
+}
+
+/* The size of a stream's first packet. */
+static off_t first_packet(const char *name)
+{
+	struct packet p = { 0 };
+	int fd = open(in_dir(name), O_RDONLY);
+
+	CHECK_EQ(read(fd, &p, sizeof(p)), sizeof(p));
+	close(fd);
+	return (off_t)(p.size / 8);
+}
+
+static void fresh(struct world *w)
+{
+	world_remove(path);
+	world_write(w, path, (struct record_options){ 0 });
+}
+
+static void expect(struct world *w, const char *word)
+{
+	struct reader_log log = read_back(w, true, 0);
+
+	CHECK_EQ(log.wrong, 0);
+	CHECK(strstr(notes, word));
+	if (!strstr(notes, word))
+		printf("no '%s' in: %s", word, notes);
+}
+
+static void test_missing(void)
+{
+	static const char junk[64] = "junk";
+	struct world w;
+	off_t first;
+
+	world_make(&w, 200000);
+	fresh(&w);
+	CHECK_EQ(truncate(in_dir("stream_1"), size_of("stream_1") - 8), 0);
+	expect(&w, "stream_1: the packet at byte");
+	CHECK(strstr(notes, "is torn"));
+	expect(&w, "stream_1: the last 1 of");
+
+	fresh(&w);
+	CHECK_EQ(unlink(in_dir("stream_2")), 0);
+	expect(&w, "stream_2: the last");
+
+	fresh(&w);
+	first = first_packet("stream_0");
+	scribble("stream_0", first, junk, sizeof(junk));
+	expect(&w, "are no packet of this trace");
+	CHECK(strstr(notes, "stream_0: 1 packets are missing before byte"));
+
+	/* A whole packet of another trace. */
+	fresh(&w);
+	scribble("stream_0", first + 4, junk, 16);
+	expect(&w, "are no packet of this trace");
+
+	/* A word that is none. */
+	fresh(&w);
+	scribble("stream_0", 104, "\0\0\0\0\0\0\0", 8);
+	expect(&w, "words of the streams make no sense");
+	free(w.events);
+}
+
+static void test_metadata(void)
+{
+	struct world w;
+	char text[8192];
+	off_t size;
+
+	world_make(&w, 1000);
+	fresh(&w);
+	size = size_of("metadata");
+	CHECK(size < (off_t)sizeof(text));
+	/* Cut anywhere: it is read, or refused with a message. */
+	for (off_t at = size - 1; at >= 0; at -= 7) {
+		struct archive *a = NULL;
+		int err;
+
+		CHECK_EQ(truncate(in_dir("metadata"), at), 0);
+		notes[0] = '\0';
+		fail_clear();
+		err = archive_open(path, note, NULL, &a);
+		CHECK(err ? fail_text()[0] : notes[0] || at > size - 100);
+		if (a)
+			CHECK(archive_about(a)->nfuncs <= WORLD_FUNCS);
+		archive_close(a);
+	}
+	fresh(&w);
+	int fd = open(in_dir("metadata"), O_RDWR);
+	ssize_t n = read(fd, text, sizeof(text) - 1);
+	text[MAX(n, 0)] = '\0';
+	char *version = strstr(text, "inject_layout = 1");
+	CHECK(version);
+	scribble("metadata", version - text + 16, "2", 1);
+	close(fd);
+	read_back(&w, true, -EINVAL);
+	CHECK(strstr(fail_text(), "another version"));
+	CHECK_EQ(unlink(in_dir("metadata")), 0);
+	read_back(&w, true, -ENOENT);
+	CHECK(strstr(fail_text(), "is no trace directory"));
+	fail_clear();
+	free(w.events);
+}
+
+/* Killed: what was flushed is there, and it is said that there was no end. */
+static void test_not_ended(void)
+{
+	struct world w;
+	struct about about = world_about();
+	struct record_options o = { 0 };
+	struct record *r = NULL;
+	struct reader_log log;
+
+	world_make(&w, 5000);
+	world_remove(path);
+	CHECK_EQ(record_new(path, &o, &about, &r), 0);
+	for (size_t i = 0; i < 4000; i++)
+		CHECK_EQ(record_event(r, &w.events[i]), 0);
+	CHECK_EQ(record_flush(r, &about), 0);
+	for (size_t i = 4000; i < 4100; i++)
+		CHECK_EQ(record_event(r, &w.events[i]), 0);
+	record_free(r);
+	log = read_back(&w, false, 0);
+	CHECK_EQ(log.wrong, 0);
+	CHECK_EQ(log.at, 4000);
+	CHECK(strstr(notes, "was not ended"));
+	free(w.events);
+}
+
+/* ---- sizes --------------------------------------------------------------- */
+
+static uint64_t dir_size(void)
+{
+	uint64_t sum = 0;
+	DIR *d = opendir(path);
+	struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		if (place_is_stream(e->d_name))
+			sum += (uint64_t)size_of(e->d_name);
+	if (d)
+		closedir(d);
+	return sum;
+}
+
+static void test_max_size(void)
+{
+	struct world w;
+	struct reader_log log;
+
+	world_make(&w, 400000);
+	world_remove(path);
+	world_write(&w, path, (struct record_options){ .max_size = 1 << 20 });
+	CHECK(dir_size() <= 1 << 20 && dir_size() > (1 << 20) - 65536);
+	log = read_back(&w, false, 0);
+	CHECK_EQ(log.wrong, 0);
+	CHECK(log.at < w.n && log.at > 20000);
+	free(w.events);
+}
+
+static void test_rotate(void)
+{
+	struct world w;
+	struct reader_log log;
+
+	world_make(&w, 800000);
+	world_remove(path);
+	world_write(&w, path, (struct record_options){ .max_size = 1 << 20, .rotate = true });
+	CHECK(dir_size() <= 1 << 20 && dir_size() > 1 << 19);
+	/* The last ones, without a gap. */
+	log = read_back(&w, true, 0);
+	CHECK_EQ(log.wrong, 0);
+	CHECK_EQ(log.at, w.n);
+	CHECK_EQ(strlen(notes), 0);
+	free(w.events);
+}
+
+/* A lane is used again: files are as many as threads at a time. */
+static void test_churn(void)
+{
+	struct about about = world_about();
+	struct record_options o = { 0 };
+	struct record *r = NULL;
+	struct archive_sizes z;
+	struct archive *a = NULL;
+	struct event e = { .tsc = 1ull << 50 };
+
+	world_remove(path);
+	CHECK_EQ(record_new(path, &o, &about, &r), 0);
+	for (int i = 0; i < 3000; i++) {
+		static const uint8_t kinds[] = { EVENT_ENTRY, EVENT_EXIT, EVENT_STACK_END };
+
+		e.thread = (uint32_t)i;
+		e.tid = 5000 + i;
+		for (size_t j = 0; j < ARRAY_SIZE(kinds); j++, e.tsc++) {
+			e.kind = kinds[j];
+			CHECK_EQ(record_event(r, &e), 0);
+		}
+	}
+	about.end = e.tsc;
+	CHECK_EQ(record_end(r, &about), 0);
+	record_free(r);
+	CHECK_EQ(archive_open(path, note, NULL, &a), 0);
+	archive_sizes(a, &z);
+	CHECK_EQ(z.streams, 1);
+	CHECK_EQ(z.nthreads, 3000);
+	CHECK_EQ(z.packets, 3000);
+	archive_close(a);
+}
+
+/* ---- place --------------------------------------------------------------- */
+
+static void test_place(void)
+{
+	struct world w;
+	struct stat st;
+	char file[128];
+	int dir = -1;
+
+	world_make(&w, 1000);
+	fresh(&w);
+	/* The older one is kept, one of them. */
+	for (int i = 0; i < 3; i++) {
+		CHECK_EQ(place_make(path, &dir), 0);
+		close(dir);
+		CHECK_EQ(stat(old, &st), 0);
+		world_write(&w, path, (struct record_options){ 0 });
+	}
+	/* Nothing else is replaced: neither with a file more in it, nor of this name. */
+	snprintf(file, sizeof(file), "%s/notes.txt", old);
+	close(open(file, O_CREAT | O_WRONLY, 0600));
+	CHECK(place_check(path) < 0 && strstr(fail_text(), "nothing else is replaced"));
+	fail_clear();
+	CHECK(place_make(path, &dir) < 0 && stat(file, &st) == 0);
+	fail_clear();
+	unlink(file);
+	CHECK_EQ(place_check(path), 0);
+	world_remove(path);
+	close(open(path, O_CREAT | O_WRONLY, 0600));
+	CHECK(place_check(path) < 0);
+	fail_clear();
+	unlink(path);
+	CHECK_EQ(symlink(old, path), 0);
+	CHECK(place_check(path) < 0);
+	fail_clear();
+	unlink(path);
+	/* An empty directory is as good as none. */
+	CHECK_EQ(mkdir(path, 0700), 0);
+	CHECK_EQ(place_make(path, &dir), 0);
+	close(dir);
+	free(w.events);
+}
+
+static void test_names(void)
+{
+	CHECK(place_is_stream("stream_0") && place_is_stream("stream_12_345"));
+	CHECK(!place_is_stream("stream_") && !place_is_stream("stream_1_") &&
+	      !place_is_stream("stream_1x") && !place_is_stream("xstream_1") &&
+	      !place_is_stream("stream_1_2_3"));
+}
+
+int main(void)
+{
+	CHECK(mkdtemp(base));
+	snprintf(path, sizeof(path), "%s/inject.data", base);
+	snprintf(old, sizeof(old), "%s/inject.data.old", base);
+	test_round_trip();
+	test_about();
+	test_missing();
+	test_metadata();
+	test_not_ended();
+	test_max_size();
+	test_rotate();
+	test_churn();
+	test_place();
+	test_names();
+	world_remove(path);
+	world_remove(old);
+	world_remove(base);
+	return failures != 0;
+}

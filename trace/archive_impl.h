@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* archive_impl: what the pieces of the archive's reader share, and nobody else. */
+#ifndef TRACE_ARCHIVE_IMPL_H
+#define TRACE_ARCHIVE_IMPL_H
+
+#include "trace/archive.h"
+#include "trace/layout.h"
+#include "trace/metadata.h"
+
+enum { ARCHIVE_NOTES = 10 };	/* that are said one by one */
+
+/* One file. */
+struct source {
+	char *name;
+	uint64_t lane, chunk;
+	uint64_t size;		/* of the file */
+	uint64_t at;		/* the next packet */
+	uint64_t packets;	/* seen by the survey */
+	bool ready;		/* `tsc` is that of the next word */
+	uint64_t *words;	/* of the packet that is read */
+	size_t pos, n;
+	uint64_t base;		/* high bits of its time */
+	uint64_t tsc;		/* never goes back */
+	struct event event;	/* what all of the packet have in common */
+};
+
+struct archive {
+	char *path;		/* for messages */
+	int dir;
+	struct metadata metadata;
+	archive_note *note;
+	void *ctx;
+	unsigned int notes;	/* given so far */
+	struct source **sources;
+	size_t nsources, sources_cap;
+	struct source **heap;	/* those with a word, earliest first */
+	size_t nheap;
+	struct archive_thread *threads;
+	size_t nthreads, threads_cap;
+	uint32_t *index;	/* by hash of the tid: place in threads, from 1 */
+	size_t index_cap;
+	struct archive_sizes sizes;
+	uint64_t damaged, unknown;	/* words; ids of functions */
+};
+
+/* Say what is missing; beyond some lines only their number is. */
+void archive_say(struct archive *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* archive_survey.c: find the files, look at all heads. */
+int archive_survey(struct archive *);
+
+/* archive_packet.c */
+
+/*
+ * Find the next packet of a source from `at` on. 1: its head is in *ret, and it is
+ * whole; 0: there is none; what was passed over was said, if `say`.
+ */
+int packet_find(struct archive *, struct source *, bool say, struct packet *ret);
+/* Read the words of the packet that packet_find has found, and go behind it. */
+int packet_load(struct archive *, struct source *, const struct packet *);
+
+#endif

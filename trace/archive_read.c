@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * archive_read: the events of a trace directory, in time order.
+ *
+ * Every file has its next word, and is read for as long as no other has an earlier
+ * one.
+ */
+#include "trace/archive_impl.h"
+
+#include <errno.h>
+
+/* The time of the next word; packets that hold nothing more are left. False at the
+ * end of the file. */
+static int peek(struct archive *a, struct source *s)
+{
+	struct packet p;
+	int err = 0;
+
+	s->ready = false;
+	while (s->pos >= s->n) {
+		if (!packet_find(a, s, false, &p)) {
+			free(s->words);
+			s->words = NULL;
+			return 0;
+		}
+		err = packet_load(a, s, &p);
+		if (err)
+			return err;
+	}
+	uint64_t tsc = s->base | ((s->words[s->pos] >> REC_TIME_SHIFT) & LAYOUT_TIME_MASK);
+
+	s->tsc = MAX(s->tsc, tsc);
+	s->ready = true;
+	return 0;
+}
+
+struct reading {
+	struct archive *a;
+	struct archive_filter filter;
+	int (*each)(void *ctx, const struct event *);
+	void *ctx;
+};
+
+static int deliver(struct reading *r, struct source *s, enum event_kind kind, uint32_t func)
+{
+	const struct archive_filter *f = &r->filter;
+
+	if (s->tsc < f->since || s->tsc > f->until)
+		return 0;
+	if (func >= r->a->metadata.about.nfuncs) {
+		func = (uint32_t)r->a->metadata.about.nfuncs;
+		r->a->unknown++;
+	}
+	if (f->funcs && !f->funcs[func])
+		return 0;
+	s->event.kind = (uint8_t)kind;
+	s->event.func = func;
+	s->event.tsc = s->tsc;
+	return r->each(r->ctx, &s->event);
+}
+
+/* Events that have no function. */
+static int deliver_other(struct reading *r, struct source *s, enum event_kind kind)
+{
+	s->event.kind = (uint8_t)kind;
+	s->event.func = 0;
+	s->event.tsc = s->tsc;
+	return r->each(r->ctx, &s->event);
+}
+
+static int take_extended(struct reading *r, struct source *s, uint32_t what)
+{
+	uint64_t value;
+
+	if (s->pos == s->n) {
+		r->a->damaged++;
+		return 0;
+	}
+	value = s->words[s->pos++];
+	switch (what) {
+	case LAYOUT_UNWOUND:
+		return deliver(r, s, EVENT_UNWOUND, (uint32_t)value);
+	case LAYOUT_EXIT_LOST:
+		return deliver(r, s, EVENT_EXIT_LOST, (uint32_t)value);
+	case LAYOUT_ENTRY_ONLY:
+		return deliver(r, s, EVENT_MARK, (uint32_t)value);
+	case LAYOUT_STACK:
+		s->event.stack = (uint32_t)value;
+		return 0;
+	case LAYOUT_STACK_END:
+		return deliver_other(r, s, EVENT_STACK_END);
+	case LAYOUT_LOST:
+		s->event.lost = value;
+		if (s->tsc < r->filter.since || s->tsc > r->filter.until)
+			return 0;
+		return deliver_other(r, s, EVENT_LOST);
+	}
+	s->pos--;
+	r->a->damaged++;
+	return 0;
+}
+
+static int take(struct reading *r, struct source *s)
+{
+	uint64_t w = s->words[s->pos++];
+	uint32_t func = (uint32_t)(w >> REC_FUNC_SHIFT);
+
+	switch (w & 3) {
+	case REC_ENTRY:
+		return deliver(r, s, EVENT_ENTRY, func);
+	case REC_EXIT:
+		return deliver(r, s, EVENT_EXIT, func);
+	case REC_EXT:
+		return take_extended(r, s, func);
+	}
+	r->a->damaged++;
+	return 0;
+}
+
+/* ---- merge --------------------------------------------------------------- */
+
+static void sift_down(struct archive *a, size_t i)
+{
+	for (;;) {
+		size_t least = i, left = 2 * i + 1, right = left + 1;
+		struct source *swap = a->heap[i];
+
+		if (left < a->nheap && a->heap[left]->tsc < a->heap[least]->tsc)
+			least = left;
+		if (right < a->nheap && a->heap[right]->tsc < a->heap[least]->tsc)
+			least = right;
+		if (least == i)
+			return;
+		a->heap[i] = a->heap[least];
+		a->heap[least] = swap;
+		i = least;
+	}
+}
+
+/* The earliest word of all other files. */
+static uint64_t second(const struct archive *a)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (size_t i = 1; i < 3 && i < a->nheap; i++)
+		least = MIN(least, a->heap[i]->tsc);
+	return least;
+}
+
+static int merge(struct reading *r)
+{
+	struct archive *a = r->a;
+	int err = 0;
+
+	while (a->nheap && !err) {
+		struct source *s = a->heap[0];
+		uint64_t horizon = second(a);
+
+		while (s->ready && s->tsc <= horizon && !err)
+			err = take(r, s) ?: peek(a, s);
+		if (!s->ready)
+			a->heap[0] = a->heap[--a->nheap];
+		if (a->nheap)
+			sift_down(a, 0);
+	}
+	return err;
+}
+
+static void say_damage(struct archive *a)
+{
+	if (a->damaged)
+		archive_say(a, "%s: %llu words of the streams make no sense", a->path,
+			    (unsigned long long)a->damaged);
+	if (a->unknown)
+		archive_say(a, "%s: %llu events are of functions that the metadata do not know",
+			    a->path, (unsigned long long)a->unknown);
+	if (a->notes > ARCHIVE_NOTES) {
+		unsigned int more = a->notes - ARCHIVE_NOTES;
+
+		a->notes = 0;
+		archive_say(a, "and %u more such findings", more);
+	}
+}
+
+int archive_read(struct archive *a, const struct archive_filter *filter,
+		 int (*each)(void *ctx, const struct event *), void *ctx)
+{
+	struct reading r = { .a = a, .filter = *filter, .each = each, .ctx = ctx };
+	int err = 0;
+
+	r.filter.until = filter->until ? filter->until : UINT64_MAX;
+	a->heap = calloc(a->nsources + 1, sizeof(struct source *));
+	if (!a->heap)
+		return fail(ENOMEM, "read %s", a->path);
+	for (size_t i = 0; i < a->nsources && !err; i++) {
+		err = peek(a, a->sources[i]);
+		if (a->sources[i]->ready)
+			a->heap[a->nheap++] = a->sources[i];
+	}
+	for (size_t i = a->nheap / 2; i-- > 0;)
+		sift_down(a, i);
+	err = err ? err : merge(&r);
+	say_damage(a);
+	return err;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* info: what does a trace directory hold? */
+#include "trace/info.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "trace/put.h"
+#include "trace/span.h"
+
+static void print_time(struct output *out, const char *key, uint64_t ns)
+{
+	time_t second = (time_t)(ns / 1000000000);
+	struct tm tm;
+	char text[64], zone[16];
+
+	if (!localtime_r(&second, &tm) ||
+	    !strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm) ||
+	    !strftime(zone, sizeof(zone), "%z", &tm))
+		return;
+	output_printf(out, "%s\t%s.%06llu %s\n", key, text,
+		      (unsigned long long)(ns % 1000000000 / 1000), zone);
+}
+
+static void print_span(struct output *out, const char *key, uint64_t ns)
+{
+	char text[SPAN_MOST], *p = text;
+
+	*put_span(text, ns, false) = '\0';
+	while (*p == ' ')
+		p++;
+	output_printf(out, "%s\t%s\n", key, p);
+}
+
+static void print_count(struct output *out, const char *key, uint64_t n)
+{
+	output_printf(out, "%s\t%llu\n", key, (unsigned long long)n);
+}
+
+static void print_process(const struct about *a, struct output *out)
+{
+	output_printf(out, "host\t%s\n", a->host ?: "?");
+	output_printf(out, "process\t%s (%d)\n", a->program ?: "?", a->pid);
+	output_printf(out, "executable\t%s\n", a->exe ?: "?");
+	for (size_t i = 0; i < a->nmodules; i++)
+		output_printf(out, "module\t%s\t%s\t0x%llx\n", a->modules[i].path ?: "?",
+			      a->modules[i].build_id[0] ? a->modules[i].build_id : "-",
+			      (unsigned long long)a->modules[i].base);
+}
+
+static void print_threads(const struct archive_sizes *z, struct output *out)
+{
+	print_count(out, "threads", z->nthreads);
+	for (size_t i = 0; i < z->nthreads; i++)
+		output_printf(out, "thread\t%d\t%s\n", z->threads[i].tid, z->threads[i].name);
+}
+
+void info_print(const struct archive *archive, const char *path, struct output *out)
+{
+	const struct about *a = archive_about(archive);
+	struct archive_sizes z;
+	uint64_t begin, end;
+
+	archive_sizes(archive, &z);
+	begin = a->begin ?: z.begin;
+	end = MAX(a->end, z.end);
+	output_printf(out, "directory\t%s\n", path);
+	print_process(a, out);
+	print_time(out, "begin", clock_realtime(&a->clock, begin));
+	print_span(out, "duration", clock_ns(&a->clock, end > begin ? end - begin : 0));
+	output_printf(out, "ended\t%s\n", a->end ? "yes" : "no");
+	print_count(out, "functions", a->probed ?: a->nfuncs);
+	print_count(out, "refused", a->refused);
+	print_span(out, "pause", a->pause_ns);
+	print_count(out, "events", a->events);
+	print_count(out, "lost", MAX(a->lost, z.lost));
+	output_printf(out, "rotated\t%s\n", a->rotated ? "yes" : "no");
+	print_count(out, "streams", z.streams);
+	print_count(out, "packets", z.packets);
+	print_count(out, "bytes", z.bytes);
+	output_printf(out, "clock\t%llu Hz\n", (unsigned long long)(
+		      (unsigned __int128)a->clock.run_ticks * 1000000000 / a->clock.run_ns));
+	print_threads(&z, out);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * layout: what stands in the files of a trace directory?
+ *
+ *	metadata		TSDL, the language of CTF 1.8: see metadata.c
+ *	stream_L		packets of lane L, one behind the other
+ *	stream_L_C		the same with rotation: those of chunk C
+ *
+ * A lane is the place of one thread, and of another one after its end. A packet
+ * is a struct packet and words; all of it belongs to one thread. An event is one
+ * word as the process wrote it (REC_* in payload/abi.h), or a word of kind
+ * REC_EXT with one of the numbers below in place of the function, and another
+ * word behind it: a function, a number. Little-endian.
+ */
+#ifndef TRACE_LAYOUT_H
+#define TRACE_LAYOUT_H
+
+#include "base/base.h"
+#include "payload/abi.h"
+
+#define LAYOUT_VERSION 1
+#define LAYOUT_TIME_MASK ((1ull << REC_TIME_BITS) - 1)
+#define LAYOUT_FUNC_MASK ((1u << REC_FUNC_BITS) - 1)
+
+/* Events of CTF have numbers; 1 and 2 are REC_ENTRY and REC_EXIT. */
+enum layout_event {
+	LAYOUT_UNWOUND = 4,	/* a function */
+	LAYOUT_EXIT_LOST = 5,	/* a function */
+	LAYOUT_ENTRY_ONLY = 6,	/* a function */
+	LAYOUT_LOST = 7,	/* how many events */
+	LAYOUT_STACK = 8,	/* the thread goes on on another stack: its number */
+	LAYOUT_STACK_END = 9,	/* of the current one */
+};
+
+#define PACKET_MAGIC 0xc1fc1fc1u
+
+struct packet {
+	uint32_t magic;
+	uint8_t uuid[16];	/* of the trace */
+	uint32_t stream_id;	/* 0 */
+	uint64_t begin, end;	/* ticks of its first and its last event */
+	uint64_t content, size;	/* bits, this head included */
+	uint64_t seq;		/* in the lane, from 0 */
+	uint64_t lost;		/* events dropped in the lane, up to its end */
+	int32_t tid;		/* host's view */
+	uint32_t thread;	/* unique in the trace; NO_THREAD: of fibers that
+				 * the thread ran */
+	uint32_t stack;		/* the current one, as the packet begins */
+	uint32_t reserved;
+	char name[16];		/* of the thread */
+};
+
+#define PACKET_BYTES 65536
+#define PACKET_WORDS ((PACKET_BYTES - sizeof(struct packet)) / 8)
+#define MAX_LANES (1u << 20)
+
+_Static_assert(sizeof(struct packet) == 104, "struct packet");
+_Static_assert(offsetof(struct packet, begin) == 24, "struct packet");
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * place: where does a trace directory stand, and what becomes of an older one?
+ *
+ * It is kept as NAME.old; the one that has this name is removed. Nothing but trace
+ * directories is replaced: whatever else has one of the two names is refused.
+ */
+#ifndef TRACE_PLACE_H
+#define TRACE_PLACE_H
+
+#include "base/base.h"
+
+/* Could place_make do it? Changes nothing. 0 or -errno with a message. */
+int place_check(const char *path);
+/* Make the directory and open it. */
+int place_make(const char *path, int *ret);
+/* Is this file of a trace directory ours, by its name? */
+bool place_is_stream(const char *name);
+
+#endif

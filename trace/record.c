@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * record: from events to a trace directory.
+ *
+ * Every thread has a lane: a packet in memory, and a file to which it goes when it is
+ * full. A lane whose thread has ended is given to the next new one, so there are
+ * no more files than threads at a time. A file is open while it is written to only:
+ * no number of threads meets a limit of descriptors.
+ *
+ * A packet goes out whole or is taken back, so a full disk leaves readable files.
+ */
+#include "trace/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+#include "trace/layout.h"
+#include "trace/metadata.h"
+#include "trace/place.h"
+
+enum {
+	BUCKETS = 1024,		/* a power of 2 */
+	CHUNKS = 8,		/* of a directory that is rotated */
+	FIRST_WORDS = 512,	/* what a lane begins with in memory */
+	EVENT_WORDS = 4,	/* at most: a change of stacks and an event */
+};
+
+struct lane {
+	struct lane *next;	/* in its bucket */
+	uint32_t index;
+	uint32_t thread;
+	int32_t tid;
+	bool ended;		/* its thread has: the lane is to be had */
+	uint32_t stack;		/* the current one */
+	uint64_t last;		/* ticks of its last event: they never go back */
+	uint64_t size;		/* of its file */
+	struct packet head;	/* of the packet in memory */
+	uint64_t *words;
+	size_t n, cap;
+};
+
+struct record {
+	struct record_options options;
+	char *path;		/* for messages */
+	int dir;
+	uint8_t uuid[16];
+	struct lane **lanes;
+	size_t nlanes, lanes_cap;
+	uint64_t *packets;	/* written, by lane */
+	size_t npackets, packets_cap;
+	struct lane *buckets[BUCKETS];
+	struct lane *used;	/* the one used last */
+	uint64_t calls, events;
+	uint64_t size;		/* bytes written and kept, of the chunks that are there */
+	uint64_t held;		/* of them in the chunk that is written */
+	uint64_t sizes[CHUNKS];	/* of chunks, by number % CHUNKS */
+	uint64_t chunk, oldest;
+	bool full, rotated;
+	size_t told_funcs;	/* what the metadata say: functions, and how long */
+	uint64_t told_run;	/* the clock has been watched, in ticks */
+};
+
+/* ---- metadata ------------------------------------------------------------ */
+
+static int write_all(int fd, const char *text, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, text, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -ENOSPC;
+		text += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+/* Under another name first: whatever happens, there is a whole one. */
+static int write_metadata(struct record *r, const struct about *about)
+{
+	struct about a = *about;
+	auto_free char *text = NULL;
+	size_t size;
+
+	memcpy(a.uuid, r->uuid, sizeof(a.uuid));
+	a.packets = r->packets;
+	a.lanes = r->nlanes;
+	a.events = r->events;
+	a.rotated = r->rotated;
+	r->told_funcs = a.nfuncs;
+	r->told_run = a.clock.run_ticks;
+	int err = metadata_make(&a, &text, &size);
+	if (err)
+		return err;
+	int fd = openat(r->dir, "metadata.new",
+			O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return fail(errno, "write %s/metadata", r->path);
+	err = write_all(fd, text, size);
+	if (close(fd) < 0 && !err)
+		err = -errno;
+	if (!err && renameat(r->dir, "metadata.new", r->dir, "metadata") < 0)
+		err = -errno;
+	if (!err)
+		return 0;
+	unlinkat(r->dir, "metadata.new", 0);
+	return fail(-err, "write %s/metadata", r->path);
+}
+
+/* ---- packets ------------------------------------------------------------- */
+
+static void stream_name(const struct record *r, uint32_t lane, uint64_t chunk, char ret[64])
+{
+	if (r->options.rotate)
+		snprintf(ret, 64, "stream_%u_%llu", lane, (unsigned long long)chunk);
+	else
+		snprintf(ret, 64, "stream_%u", lane);
+}
+
+static int write_packet(const struct record *r, struct lane *l, int fd)
+{
+	size_t bytes = sizeof(l->head) + l->n * 8, done = 0;
+
+	while (done < bytes) {
+		bool head = done < sizeof(l->head);
+		size_t at = head ? done : done - sizeof(l->head);
+		const char *from = head ? (const char *)&l->head : (const char *)l->words;
+		size_t left = (head ? sizeof(l->head) : l->n * 8) - at;
+		ssize_t n = pwrite(fd, from + at, left, (off_t)(l->size + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -ENOSPC;
+		done += (size_t)n;
+	}
+	return 0;
+}
+
+/* Write the packet that is in memory, if there is one. */
+static int flush(struct record *r, struct lane *l)
+{
+	char name[64];
+	int fd, err;
+
+	if (!l->n)
+		return 0;
+	stream_name(r, l->index, r->chunk, name);
+	/* The first packet makes the file: one that is there is not ours. */
+	fd = openat(r->dir, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC |
+		    (l->size ? 0 : O_CREAT | O_EXCL), 0666);
+	if (fd < 0)
+		return fail(errno, "write %s/%s", r->path, name);
+	l->head.content = l->head.size = (sizeof(l->head) + l->n * 8) * 8;
+	l->head.end = l->last;
+	err = write_packet(r, l, fd);
+	if (err && ftruncate(fd, (off_t)l->size) < 0 && l->size == 0)
+		unlinkat(r->dir, name, 0);
+	if (close(fd) < 0 && !err)
+		err = -errno;
+	if (err)
+		return fail(-err, "write %s/%s", r->path, name);
+	l->size += l->head.size / 8;
+	l->head.seq++;
+	r->packets[l->index]++;
+	l->n = 0;
+	return 0;
+}
+
+static int flush_all(struct record *r)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < r->nlanes && !err; i++)
+		err = flush(r, r->lanes[i]);
+	return err;
+}
+
+static void begin_packet(struct record *r, struct lane *l, uint64_t tsc, uint32_t stack)
+{
+	struct record_options *o = &r->options;
+	char name[16] = "";
+
+	l->head.begin = tsc;
+	l->head.tid = l->tid;
+	l->head.thread = l->thread;
+	l->head.stack = l->stack = stack;
+	/* A thread that is gone keeps the name that it had. */
+	if (o->thread_name && o->thread_name(o->ctx, l->tid, name))
+		memcpy(l->head.name, name, sizeof(name));
+	r->size += sizeof(l->head);
+	r->held += sizeof(l->head);
+}
+
+/* ---- size ---------------------------------------------------------------- */
+
+static void drop_oldest(struct record *r)
+{
+	char name[64];
+
+	for (uint32_t i = 0; i < r->nlanes; i++) {
+		stream_name(r, i, r->oldest, name);
+		unlinkat(r->dir, name, 0);
+	}
+	r->size -= r->sizes[r->oldest % CHUNKS];
+	r->oldest++;
+	r->rotated = true;
+}
+
+static int next_chunk(struct record *r)
+{
+	int err = flush_all(r);
+
+	r->sizes[r->chunk++ % CHUNKS] = r->held;
+	r->held = 0;
+	for (size_t i = 0; i < r->nlanes; i++)
+		r->lanes[i]->size = 0;
+	if (r->chunk - r->oldest >= CHUNKS)
+		drop_oldest(r);
+	return err;
+}
+
+/* What is kept in memory counts, too: it will be written. */
+static int make_room(struct record *r)
+{
+	const struct record_options *o = &r->options;
+
+	if (!o->max_size)
+		return 0;
+	if (o->rotate)
+		return r->held >= o->max_size / CHUNKS ? next_chunk(r) : 0;
+	r->full = r->size + sizeof(struct packet) + EVENT_WORDS * 8 > o->max_size;
+	return 0;
+}
+
+/* ---- lanes --------------------------------------------------------------- */
+
+static struct lane **bucket(struct record *r, uint32_t thread, int32_t tid)
+{
+	uint32_t key = thread == NO_THREAD ? (uint32_t)tid : thread * 31;
+
+	return &r->buckets[key & (BUCKETS - 1)];
+}
+
+static void unlink_lane(struct record *r, struct lane *l)
+{
+	struct lane **p = bucket(r, l->thread, l->tid);
+
+	while (*p != l)
+		p = &(*p)->next;
+	*p = l->next;
+}
+
+static struct lane *new_lane(struct record *r)
+{
+	struct lane **slot = vec_push(r->lanes, r->nlanes, r->lanes_cap);
+	uint64_t *packets = slot ? vec_push(r->packets, r->npackets, r->packets_cap) : NULL;
+	struct lane *l = packets ? calloc(1, sizeof(*l)) : NULL;
+
+	if (!l) {
+		r->nlanes -= slot != NULL;
+		r->npackets -= packets != NULL;
+		return NULL;
+	}
+	*slot = l;
+	l->index = (uint32_t)(r->nlanes - 1);
+	l->head.magic = PACKET_MAGIC;
+	memcpy(l->head.uuid, r->uuid, sizeof(r->uuid));
+	return l;
+}
+
+static int claim(struct record *r, const struct event *e, struct lane **ret)
+{
+	struct lane *l = NULL, **head = bucket(r, e->thread, e->tid);
+	int err;
+
+	for (size_t i = 0; i < r->nlanes && !l; i++)
+		if (r->lanes[i]->ended)
+			l = r->lanes[i];
+	if (l) {
+		err = flush(r, l);
+		if (err)
+			return err;
+		unlink_lane(r, l);
+	} else {
+		l = r->nlanes < MAX_LANES ? new_lane(r) : NULL;
+		if (!l)
+			return fail(ENOMEM, "record %zu threads", r->nlanes + 1);
+	}
+	memset(l->head.name, 0, sizeof(l->head.name));
+	l->ended = false;
+	l->thread = e->thread;
+	l->tid = e->tid;
+	l->next = *head;
+	*head = l;
+	*ret = l;
+	return 0;
+}
+
+static bool is_of(const struct lane *l, uint32_t thread, int32_t tid)
+{
+	return l->thread == thread && (thread != NO_THREAD || l->tid == tid);
+}
+
+static struct lane *search(struct record *r, uint32_t thread, int32_t tid)
+{
+	struct lane *l = *bucket(r, thread, tid);
+
+	while (l && !is_of(l, thread, tid))
+		l = l->next;
+	return l;
+}
+
+static int find(struct record *r, const struct event *e, struct lane **ret)
+{
+	if (!r->used || !is_of(r->used, e->thread, e->tid))
+		r->used = search(r, e->thread, e->tid);
+	if (!r->used) {
+		int err = claim(r, e, &r->used);
+
+		if (err)
+			return err;
+	}
+	*ret = r->used;
+	return 0;
+}
+
+/* A thread ends with its stacks; what it ran of fibers, another runs from then on. */
+static void end_lane(struct record *r, struct lane *l)
+{
+	struct lane *fibers = search(r, NO_THREAD, l->tid);
+
+	l->ended = l->thread != NO_THREAD;
+	if (l->ended && fibers)
+		fibers->ended = true;
+}
+
+/* ---- events -------------------------------------------------------------- */
+
+static uint64_t word(unsigned int kind, uint64_t tsc, uint32_t func)
+{
+	return kind | (tsc & LAYOUT_TIME_MASK) << REC_TIME_SHIFT | (uint64_t)func << REC_FUNC_SHIFT;
+}
+
+static int add(struct record *r, struct lane *l, uint64_t w)
+{
+	if (l->n == l->cap) {
+		size_t cap = l->cap ? l->cap * 2 : FIRST_WORDS;
+		uint64_t *words = realloc(l->words, cap * 8);
+
+		if (!words)
+			return fail(ENOMEM, "record the calls");
+		l->words = words;
+		l->cap = cap;
+	}
+	l->words[l->n++] = w;
+	r->size += 8;
+	r->held += 8;
+	return 0;
+}
+
+static int add_extended(struct record *r, struct lane *l, enum layout_event what,
+			uint64_t tsc, uint64_t value)
+{
+	return add(r, l, word(REC_EXT, tsc, what)) ?: add(r, l, value);
+}
+
+/* A packet that has room for an event of now, on its stack. */
+static int prepare(struct record *r, struct lane *l, uint64_t tsc, uint32_t stack)
+{
+	/* The time of a word has 40 bits: those above are the packet's. */
+	bool ends = l->n + EVENT_WORDS > PACKET_WORDS ||
+		    (l->n && tsc >> REC_TIME_BITS != l->head.begin >> REC_TIME_BITS);
+	int err = ends ? flush(r, l) : 0;
+
+	if (err)
+		return err;
+	if (!l->n) {
+		begin_packet(r, l, tsc, stack);
+		return 0;
+	}
+	if (l->stack == stack)
+		return 0;
+	l->stack = stack;
+	return add_extended(r, l, LAYOUT_STACK, tsc, stack);
+}
+
+static int put(struct record *r, struct lane *l, const struct event *e, uint64_t tsc)
+{
+	switch (e->kind) {
+	case EVENT_ENTRY:
+		r->calls++;
+		r->events++;
+		return add(r, l, word(REC_ENTRY, tsc, e->func));
+	case EVENT_EXIT:
+		r->events++;
+		return add(r, l, word(REC_EXIT, tsc, e->func));
+	case EVENT_MARK:
+		r->calls++;
+		r->events++;
+		return add_extended(r, l, LAYOUT_ENTRY_ONLY, tsc, e->func);
+	case EVENT_UNWOUND:
+		return add_extended(r, l, LAYOUT_UNWOUND, tsc, e->func);
+	case EVENT_EXIT_LOST:
+		return add_extended(r, l, LAYOUT_EXIT_LOST, tsc, e->func);
+	case EVENT_LOST:
+		l->head.lost += e->lost;
+		return add_extended(r, l, LAYOUT_LOST, tsc, e->lost);
+	case EVENT_STACK_END:
+		end_lane(r, l);
+		return add_extended(r, l, LAYOUT_STACK_END, tsc, e->stack);
+	}
+	return 0;
+}
+
+int record_event(void *ctx, const struct event *e)
+{
+	struct record *r = ctx;
+	struct lane *l;
+	int err;
+
+	if (r->full || (r->options.tid && e->tid != r->options.tid))
+		return 0;
+	err = make_room(r);
+	if (err || r->full)
+		return err;
+	err = find(r, e, &l);
+	if (err)
+		return err;
+	l->ended = false;
+	l->last = MAX(l->last, e->tsc);
+	err = prepare(r, l, l->last, e->stack);
+	return err ? err : put(r, l, e, l->last);
+}
+
+/* ---- all of it ----------------------------------------------------------- */
+
+int record_new(const char *path, const struct record_options *o, const struct about *a,
+	       struct record **ret)
+{
+	struct record *r = calloc(1, sizeof(*r));
+	int err;
+
+	if (!r)
+		return fail(ENOMEM, "record into %s", path);
+	r->dir = -1;
+	r->options = *o;
+	r->path = strdup(path);
+	if (getrandom(r->uuid, sizeof(r->uuid), 0) != sizeof(r->uuid))
+		memcpy(r->uuid, &a->begin, sizeof(a->begin));
+	err = r->path ? place_make(path, &r->dir) : fail(ENOMEM, "record into %s", path);
+	err = err ? err : write_metadata(r, a);
+	if (err) {
+		record_free(r);
+		return err;
+	}
+	*ret = r;
+	return 0;
+}
+
+void record_free(struct record *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->nlanes; i++) {
+		free(r->lanes[i]->words);
+		free(r->lanes[i]);
+	}
+	free(r->lanes);
+	free(r->packets);
+	free(r->path);
+	if (r->dir >= 0)
+		close(r->dir);
+	free(r);
+}
+
+int record_flush(struct record *r, const struct about *a)
+{
+	bool news = a->nfuncs != r->told_funcs || a->clock.run_ticks / 2 > r->told_run;
+
+	return flush_all(r) ?: news ? write_metadata(r, a) : 0;
+}
+
+int record_end(struct record *r, const struct about *a)
+{
+	int err = flush_all(r);
+	int meta = write_metadata(r, a);
+
+	return err ? err : meta;
+}
+
+bool record_full(const struct record *r)
+{
+	return r->full;
+}
+
+uint64_t record_calls(const struct record *r)
+{
+	return r->calls;
+}
+
+uint64_t record_size(const struct record *r)
+{
+	return r->size;
+}

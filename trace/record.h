@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * record: from events to a trace directory (layout.h).
+ *
+ *	record_new(path, &options, &about, &r);
+ *	record_event(r, e); ...		what the reader of the rings delivers
+ *	record_flush(r, &about);	now and then: what is there survives us
+ *	record_end(r, &about);		all is written, and metadata say so
+ *
+ * What is in the directory can be read at any moment, also if we are killed. The
+ * strings and tables of an `about` are used during the call only, but for its
+ * functions, which the caller keeps.
+ */
+#ifndef TRACE_RECORD_H
+#define TRACE_RECORD_H
+
+#include "trace/about.h"
+
+struct record_options {
+	uint64_t max_size;	/* bytes of all streams; 0: no limit */
+	bool rotate;		/* beyond it, drop the oldest instead of ending */
+	int32_t tid;		/* of this thread only; 0: all */
+	/* The name of a thread into name[16]; false if it has none (any more). */
+	bool (*thread_name)(void *ctx, int32_t tid, char name[16]);
+	void *ctx;
+};
+
+#define RECORD_MAX_SIZE_LEAST (1u << 20)
+
+struct record;
+
+int record_new(const char *path, const struct record_options *, const struct about *,
+	       struct record **ret);
+void record_free(struct record *);	/* NULL is legal */
+/* For reader_drain; `ctx` is the struct record. */
+int record_event(void *ctx, const struct event *);
+/* Write what is kept in memory, and the metadata if there are more functions or the
+ * clock is known much better. */
+int record_flush(struct record *, const struct about *);
+int record_end(struct record *, const struct about *);
+/* max_size is reached: nothing more is taken. */
+bool record_full(const struct record *);
+/* Calls and bytes, so far. */
+uint64_t record_calls(const struct record *);
+uint64_t record_size(const struct record *);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* span: how is a time printed, in ten columns? */
+#ifndef TRACE_SPAN_H
+#define TRACE_SPAN_H
+
+#include "base/base.h"
+
+/* At least 10 columns, and SPAN_MOST bytes at most; returns behind them. */
+char *put_span(char *p, uint64_t ns, bool color);
+
+#define SPAN_MOST 40
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tree: which calls were made from where, all of the same kind taken together?
+ *
+ * A node is a chain of functions from the outermost one. Their number is bounded:
+ * what is deeper than DEPTH or comes after NODES is counted with the node around it.
+ */
+#ifndef TRACE_TREE_H
+#define TRACE_TREE_H
+
+#include "trace/frames.h"
+
+enum {
+	TREE_DEPTH = 1024,
+	TREE_NODES = 1 << 20,
+};
+
+struct tree_node {
+	const struct reader_func *func;	/* NULL: the root, which is node 0 */
+	uint32_t parent;
+	uint32_t child, next;	/* the first one; the next of the same parent; 0: none */
+	uint32_t depth;
+	bool nested;		/* a node around it has the same function */
+	uint64_t calls;
+	uint64_t total, self;	/* ticks */
+};
+
+struct tree;
+
+int tree_new(struct tree **ret);
+void tree_free(struct tree *);	/* NULL is legal */
+/* For view_run. */
+struct sink tree_sink(struct tree *);
+/* Called for each call that has ended; nested: a call around it is of the same
+ * function. */
+void tree_watch(struct tree *, void (*each)(void *ctx, const struct call *, bool nested),
+		void *ctx);
+/* Node 0 is the root. 0, or -ENOMEM if memory has run out meanwhile. */
+int tree_nodes(const struct tree *, const struct tree_node **ret, size_t *n);
+/* Order the children of every node, the one with the largest total first. */
+int tree_sort(struct tree *);
+
+#endif

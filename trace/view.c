@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* view: a part of a recording, as calls. */
+#include "trace/view.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <string.h>
+
+enum {
+	FLUSH_ABOVE = 1 << 18,	/* bytes of output that are kept */
+	DONE = 1,		/* archive_read is to end */
+};
+
+#define TICK_NS 50000000ull	/* between two looks for long calls */
+
+struct view {
+	struct view_options options;
+	struct archive *archive;
+	const struct about *about;
+	struct archive_filter filter;
+	bool *wanted;		/* by function id, and one more */
+	uint64_t begin, end;
+	struct view_counts counts;
+	/* Of the run. */
+	struct frames *frames;
+	struct output *out;
+	uint64_t tick, next_tick;
+};
+
+/* ---- functions ----------------------------------------------------------- */
+
+static bool is_in(const struct view *v, const struct pattern *p, const char *module)
+{
+	const char *exe = v->about->exe ? strrchr(v->about->exe, '/') : NULL;
+
+	if (!p->module)
+		return true;
+	if (strcmp(p->module, "exe") == 0)
+		return exe && strcmp(exe + 1, module) == 0;
+	return fnmatch(p->module, module, 0) == 0;
+}
+
+/* A name is recorded as it is printed: with @plt, or the module that tells it from
+ * others. */
+static int matches(const struct view *v, const struct pattern *p, const struct reader_func *f,
+		   bool exact)
+{
+	const char *at = strrchr(f->name, '@');
+	auto_free char *name = strndup(f->name, at ? (size_t)(at - f->name) : strlen(f->name));
+	struct func func = { .name = name, .full = name, .raw = name };
+	bool is_exact = false;
+
+	if (!name)
+		return fail(ENOMEM, "choose functions");
+	if (at && strncmp(at, "@plt", 4) == 0)
+		func.flags = FUNC_PLT;
+	if (!is_in(v, p, f->module))
+		return 0;
+	return pattern_match(p, NULL, &func, &is_exact) && (is_exact || !exact);
+}
+
+/* Set what the pattern means to `value`. A name that it equals is all that it means. */
+static int apply(struct view *v, const struct pattern *p, bool value, size_t *found)
+{
+	size_t n = 0;
+
+	for (int exact = 1; exact >= 0 && !n; exact--)
+		for (size_t i = 0; i < v->about->nfuncs; i++) {
+			int match = matches(v, p, &v->about->funcs[i], exact);
+
+			if (match < 0)
+				return match;
+			if (match)
+				v->wanted[i] = value;
+			n += (size_t)match;
+		}
+	*found += n;
+	return 0;
+}
+
+static int choose(struct view *v)
+{
+	struct view_options *o = &v->options;
+	size_t n = 0, excluded = 0;
+	int err = 0;
+
+	if (!o->ninclude && !o->nexclude)
+		return 0;
+	v->wanted = malloc(v->about->nfuncs + 1);
+	if (!v->wanted)
+		return fail(ENOMEM, "choose functions");
+	memset(v->wanted, !o->ninclude, v->about->nfuncs + 1);
+	for (size_t i = 0; i < o->ninclude && !err; i++)
+		err = apply(v, &o->include[i], true, &n);
+	if (!err && o->ninclude && !n) {
+		fail(0, "no function of %s matches '%s'", o->path, o->include[0].glob);
+		return -ENODATA;
+	}
+	for (size_t i = 0; i < o->nexclude && !err; i++)
+		err = apply(v, &o->exclude[i], false, &excluded);
+	v->filter.funcs = v->wanted;
+	return err;
+}
+
+/* ---- times --------------------------------------------------------------- */
+
+static uint64_t ticks_of(const struct view *v, uint64_t ns)
+{
+	const struct clock *c = &v->about->clock;
+	unsigned __int128 ticks = (unsigned __int128)ns * c->run_ticks / c->run_ns;
+
+	return ticks < UINT64_MAX - v->begin ? (uint64_t)ticks : UINT64_MAX - v->begin;
+}
+
+static void set_times(struct view *v)
+{
+	struct archive_sizes z;
+
+	archive_sizes(v->archive, &z);
+	v->begin = v->about->begin ?: z.begin;
+	v->end = MAX(v->about->end, z.end);
+	if (v->options.until)
+		v->end = MIN(v->end, v->begin + ticks_of(v, v->options.until));
+	v->begin += ticks_of(v, v->options.since);
+	v->end = MAX(v->begin, v->end);
+	v->filter.since = v->options.since ? v->begin : 0;
+	v->filter.until = v->options.until ? v->end : 0;
+}
+
+int view_open(const struct view_options *o, struct view **ret)
+{
+	struct view *v = calloc(1, sizeof(*v));
+	int err;
+
+	if (!v)
+		return fail(ENOMEM, "read %s", o->path);
+	v->options = *o;
+	err = archive_open(o->path, o->note, o->ctx, &v->archive);
+	if (!err) {
+		v->about = archive_about(v->archive);
+		set_times(v);
+		v->tick = ticks_of(v, TICK_NS);
+		err = choose(v);
+	}
+	if (err) {
+		view_close(v);
+		return err;
+	}
+	*ret = v;
+	return 0;
+}
+
+void view_close(struct view *v)
+{
+	if (!v)
+		return;
+	frames_free(v->frames);
+	archive_close(v->archive);
+	free(v->wanted);
+	free(v);
+}
+
+struct archive *view_archive(const struct view *v)
+{
+	return v->archive;
+}
+
+const struct about *view_about(const struct view *v)
+{
+	return v->about;
+}
+
+uint64_t view_begin(const struct view *v)
+{
+	return v->begin;
+}
+
+uint64_t view_end(const struct view *v)
+{
+	return v->end;
+}
+
+/* ---- run ----------------------------------------------------------------- */
+
+static void count(struct view *v, const struct event *e)
+{
+	struct view_counts *c = &v->counts;
+
+	c->calls += e->kind == EVENT_ENTRY || e->kind == EVENT_MARK;
+	c->events += e->kind == EVENT_ENTRY || e->kind == EVENT_EXIT || e->kind == EVENT_MARK;
+	c->lost += e->kind == EVENT_LOST ? e->lost : 0;
+}
+
+static int each(void *ctx, const struct event *e)
+{
+	struct view *v = ctx;
+	int err;
+
+	count(v, e);
+	if (e->tsc >= v->next_tick) {
+		frames_tick(v->frames, e->tsc);
+		v->next_tick = e->tsc + v->tick;
+	}
+	err = frames_event(v->frames, e);
+	if (!err && v->out && output_pending(v->out) > FLUSH_ABOVE)
+		err = output_finish(v->out, NULL);
+	if (!err && frames_full(v->frames))
+		return DONE;
+	return err;
+}
+
+int view_run(struct view *v, const struct sink *sink, struct output *out)
+{
+	int err;
+
+	v->out = out;
+	err = frames_new(&v->about->clock, v->begin, v->about->funcs, &v->options.frames, sink,
+			 &v->frames);
+	err = err ? err : archive_read(v->archive, &v->filter, each, v);
+	if (err < 0)
+		return err;
+	frames_finish(v->frames, v->end);
+	return 0;
+}
+
+void view_counts(const struct view *v, struct view_counts *ret)
+{
+	*ret = v->counts;
+}
