@@ -90,6 +90,9 @@ bool regs_is_restarted(const struct regs *);
 /* Where the instruction stands that made the call. */
 raddr_t regs_call_site(const struct regs *);
 
+/* The system call that sets the thread pointer; -1: no call does. */
+extern const long regs_nr_set_tp;
+
 /* Make the thread call `fn(args...)` with its stack at `sp`, where the return
  * address lies already. Any system call restart is cancelled, and at a stop
  * before a system call that call is not run. */

@@ -2,7 +2,6 @@
 #include "injector/grow.h"
 
 #include <errno.h>
-#include <link.h>
 #include <string.h>
 
 #include "injector/clock.h"
@@ -106,16 +105,8 @@ static bool forget_reloaded(struct grow *g)
 
 static void find_list(struct grow *g, struct modules *mods)
 {
-	raddr_t at;
-
-	for (size_t i = 0; i < mods->n && !g->list; i++) {
-		struct module *m = &mods->v[i];
-
-		if (!m->is_payload && (m->is_system || m->is_exe) && module_symbols(m) == 0 &&
-		    symbols_dynamic(m->symbols, "_r_debug", &at) == 0)
-			g->list = at + m->bias;
-		fail_clear();
-	}
+	for (size_t i = 0; i < mods->n && !g->list.at; i++)
+		rdebug_find(&mods->v[i], &g->list);
 }
 
 int grow_begin(struct grow *g, struct modules *mods)
@@ -144,8 +135,7 @@ static bool look_at_list(const struct grow *g, uint64_t *ret)
 	uint64_t hash = 1;
 	int n = 0;
 
-	if (target_read(g->target, g->list, &list, sizeof(list)) < 0 ||
-	    list.r_state != RT_CONSISTENT)
+	if (rdebug_read(g->target, &g->list, &list) < 0 || list.r_state != RT_CONSISTENT)
 		return false;
 	for (raddr_t at = (raddr_t)list.r_map; at && n < MOST_MODULES; n++) {
 		if (target_read(g->target, at, &map, sizeof(map)) < 0)
@@ -401,7 +391,7 @@ static bool is_full(struct grow *g)
 	if (g->ngrowths < MOST_GROWTHS)
 		return false;
 	say_hint("libraries were loaded %d times; what comes now is not probed", MOST_GROWTHS);
-	g->list = 0;
+	g->list.at = 0;
 	return true;
 }
 
@@ -434,7 +424,7 @@ void grow_tick(struct grow *g, struct follow *f)
 {
 	uint64_t now = clock_monotonic(), looks;
 
-	if (!g->list || now < g->next)
+	if (!g->list.at || now < g->next)
 		return;
 	if (look_at_list(g, &looks) && (looks != g->seen || forget_reloaded(g))) {
 		g->seen = looks;

@@ -14,6 +14,7 @@
 
 #include "injector/commit.h"
 #include "injector/follow.h"
+#include "injector/rdebug.h"
 
 struct growth;
 struct grown_module;
@@ -30,7 +31,7 @@ struct grow {
 	uint64_t pause;		/* longest, of a later commit */
 
 	/* Our own. */
-	raddr_t list;		/* the loader's struct r_debug; 0: not found */
+	struct rdebug list;	/* the loader's, if it was found */
 	uint64_t seen;		/* what it looked like */
 	uint64_t next;		/* monotonic ns: not before */
 	struct grown_module *known;

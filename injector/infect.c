@@ -33,6 +33,7 @@
 enum {
 	HELLO_BUDGET = 300 * 1000 * 1000,	/* ns */
 	VICTIM_TRIES = 300,
+	KNOW_TRIES = 20,
 };
 
 /* 2. */
@@ -355,12 +356,20 @@ static int note_thread(struct infecting *in)
 	return 0;
 }
 
-/* Refuse a process whose threads nobody would find before anything is mapped. */
+/* Refuse a process whose threads nobody would find before anything is mapped. If
+ * the one by which we look is no more, that says nothing. */
 static int know_threads(struct infecting *in)
 {
-	int err = infect_with_borrowed(in, VICTIM_SYSCALLS, note_thread);
+	int err = -ENOTSUP;
 
-	return err ? err : infect_find_tid(in);
+	for (int i = 0; i < KNOW_TRIES && err == -ENOTSUP; i++) {
+		fail_clear();
+		err = infect_with_borrowed(in, VICTIM_SYSCALLS, note_thread);
+		err = err ? err : infect_find_tid(in);
+		if (!procfs_has_ended(in->target->pid, in->known.tid))
+			break;
+	}
+	return err;
 }
 
 int infect(struct target *t, struct modules *mods, const struct infect_options *opt,

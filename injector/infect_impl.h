@@ -5,6 +5,7 @@
 
 #include "injector/blobs.h"
 #include "injector/infect.h"
+#include "injector/tids.h"
 #include "injector/victim.h"
 
 enum {
@@ -48,9 +49,7 @@ struct infecting {
 
 	struct remote remote;
 	raddr_t scratch;	/* the loader's page, and its stack behind it */
-	raddr_t tp;		/* of the thread that was borrowed last */
-	uint64_t robust_head;	/* its offset from the thread pointer, two's
-				 * complement; 0: the thread asked has none */
+	struct tids_of known;	/* the thread that was borrowed last */
 	uint64_t tid_offset;	/* where a thread keeps its id; 0: unknown */
 	struct undoing undo[64];	/* of what this visit has mapped and opened */
 	size_t nundo;
@@ -94,7 +93,7 @@ int infect_arenas(struct infecting *);
  * payload has said where it is. */
 int infect_fill_arenas(struct infecting *);
 
-/* Of the borrowed thread: its thread pointer, and where its robust list begins. */
+/* Who the borrowed thread is. */
 void infect_note_thread(struct infecting *);
 /* Where does a thread find its own id, if that is certain? -EPERM if it is not,
  * and some thread may not ask the kernel; -ENOTSUP if that is all by which the

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* launch, inside: shared by launch.c and launch_load.c only. */
+/* launch, inside: shared by launch*.c only. */
 #ifndef INJECTOR_LAUNCH_IMPL_H
 #define INJECTOR_LAUNCH_IMPL_H
 
@@ -10,5 +10,7 @@
 int launch_run(struct launch *, int request, int signal);
 /* The signal that a stop was for, to be passed on; 0 if it was none. */
 int launch_signal(int status);
+/* Let a static program run to where its main thread is complete. */
+int launch_set_up(struct launch *, const struct target *);
 
 #endif

@@ -10,6 +10,8 @@
  * constructor. Before, it is not; and the entry point of the program comes after
  * the constructors of its libraries.
  *
+ * (musl's loader calls it once.)
+ *
  *  1. a trap over the first byte of that function
  *  2. run to it; put the byte back
  *  3. the list is being changed: step over the instruction, and again from 1
@@ -19,13 +21,13 @@
  * the trap, and nobody can run past it. What was a trap is read back.
  */
 #include <errno.h>
-#include <link.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
 #include "injector/launch_impl.h"
 #include "injector/modules.h"
+#include "injector/rdebug.h"
 
 enum { STOP_BUDGET = 1000 * 1000 * 1000 };	/* ns */
 
@@ -33,23 +35,19 @@ struct loading {
 	struct launch *launch;
 	const struct target *target;
 	raddr_t call;		/* the function that the loader calls */
-	raddr_t list;		/* its struct r_debug */
+	struct rdebug list;
 	uint8_t byte[8];	/* what stands where the trap is to stand */
 	bool changing;		/* the list has been seen to change */
 };
 
 static bool is_loader(struct module *m, struct loading *ld)
 {
-	raddr_t call, list;
-	bool is = module_symbols(m) == 0 &&
-		symbols_dynamic(m->symbols, "_dl_debug_state", &call) == 0 &&
-		symbols_dynamic(m->symbols, "_r_debug", &list) == 0;
+	raddr_t call;
+	bool is = rdebug_find(m, &ld->list) &&
+		symbols_dynamic(m->symbols, "_dl_debug_state", &call) == 0;
 
 	fail_clear();
-	if (is) {
-		ld->call = call + m->bias;
-		ld->list = list + m->bias;
-	}
+	ld->call = is ? call + m->bias : 0;
 	return is;
 }
 
@@ -58,15 +56,17 @@ static bool is_loader(struct module *m, struct loading *ld)
 static int find_loader(struct loading *ld)
 {
 	struct modules mods;
-	bool found = false;
+	bool found = false, needed = false;
 	int err = modules_open_process(ld->launch->pid, &mods);
 
 	if (err)
 		return err;
-	for (size_t i = mods.n; i-- > 0 && !found;)
+	for (size_t i = mods.n; i-- > 0 && !found;) {
 		found = is_loader(&mods.v[i], ld);
+		needed |= mods.v[i].symbols && mods.v[i].symbols->interp;
+	}
 	modules_close(&mods);
-	return found ? 0 : fail(0, "cannot start %s: its dynamic loader has no _dl_debug_state to "
+	return found || !needed ? 0 : fail(0, "cannot start %s: its dynamic loader has no _dl_debug_state to "
 				"stop at", ld->launch->name);
 }
 
@@ -126,9 +126,10 @@ static int step_over(struct loading *ld)
 static int look_at_list(struct loading *ld, bool *complete)
 {
 	struct r_debug r;
-	int err = target_read(ld->target, ld->list, &r, sizeof(r));
+	int err = rdebug_read(ld->target, &ld->list, &r);
 
-	*complete = !err && ld->changing && r.r_map && r.r_state == RT_CONSISTENT;
+	*complete = !err && (ld->changing || ld->list.pointer) && r.r_map &&
+		r.r_state == RT_CONSISTENT;
 	ld->changing |= !err && r.r_state == RT_ADD;
 	return err;
 }
@@ -154,7 +155,8 @@ int launch_loaded(struct launch *l, struct target *t)
 	struct loading ld = { .launch = l, .target = t };
 	int err = find_loader(&ld);
 
-	err = err ? err : to_complete(&ld);
+	if (!err)
+		err = ld.call ? to_complete(&ld) : launch_set_up(l, t);
 	if (err)
 		return err;
 	err = thread_to_event_stop(&l->thread, STOP_BUDGET);		/* 4 */

@@ -263,6 +263,8 @@ void regs_call_syscall(struct regs *r, raddr_t gadget, long nr,
 	u->r9 = args[5];
 }
 
+const long regs_nr_set_tp = SYS_arch_prctl;
+
 static const uint8_t syscall_ret[] = { 0x0f, 0x05, 0xc3 };
 /* mov $15,%rax; syscall: what glibc's restorer has been since it exists, for
  * gdb and libgcc recognize a signal frame by these bytes. */

@@ -16,8 +16,6 @@ no_child()
 	[ -z "$pid" ] || [ ! -e "/proc/$pid" ] || die "process $pid is left"
 }
 
-no_child 'statically linked' "$VICTIMS/static" 1
-
 cat >short.s <<'S'
 .globl _start
 _start:	mov $1, %eax
@@ -27,12 +25,6 @@ S
 if as --32 -o short.o short.s && ld -m elf_i386 -o short short.o && ./short; then
 	no_child '32-bit' ./short
 fi
-if command -v musl-gcc >/dev/null; then
-	echo 'int main(void) { return 0; }' >musl.c
-	musl-gcc -o musl musl.c
-	no_child 'musl' ./musl
-fi
-
 # Its privileges would be taken from it, for we are nobody; without tracing it
 # would have them.
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then

@@ -39,12 +39,14 @@ if [ -n "${SOAK:-}" ]; then
 	with "static static_pie musl musl_static musl_static_pie" count_exact \
 		fork_children_cleaned attach_exec stop_after_kill9 attach_everything \
 		longjmp attach_sigaltstack waiting pthread_exit_cancel vfork_children \
-		signals_while_borrowed attach_churn attach_single
+		signals_while_borrowed attach_churn attach_single command_whole \
+		command_same command_signals command_status command_killed
 	exit
 fi
 with "static musl" count_exact fork_children_cleaned attach_exec
 with "static_pie musl_static" stop_after_kill9 attach_everything longjmp
 with "musl_static_pie" attach_sigaltstack waiting
-with "musl" pthread_exit_cancel
-with "musl_static" vfork_children signals_while_borrowed
-with "static" attach_single attach_churn
+with "musl" pthread_exit_cancel command_killed
+with "static musl musl_static_pie" command_whole
+with "musl_static" vfork_children signals_while_borrowed command_same
+with "static" attach_single attach_churn command_status

@@ -63,6 +63,6 @@ for kind in 0 1 2; do
 	kill "$pid"
 	wait "$pid" || true
 	status 125 "$INJECT" -f 'strange_*' -- ./strange
-	refused 'cannot start ./strange'
+	refused 'cannot start ./strange.*not kept as glibc or musl'
 	rm strange
 done

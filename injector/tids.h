@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tids: where does a thread of the target keep its own id?
+ *
+ * The payload wants the id at a thread's first call, when to ask the kernel for
+ * it may be deadly: the process may have installed a seccomp filter by then. And
+ * where it has no thread-local storage, it knows threads by it.
+ *
+ * The C library has the id in the thread's control block, at a place that is
+ * written down nowhere. In glibc it has always been shortly before the head of
+ * the robust list; and where that is, the kernel tells for every thread, without
+ * a stop. musl has all its threads in a ring of such blocks. So: where all
+ * threads have their ids, or unknown.
+ */
+#ifndef INJECTOR_TIDS_H
+#define INJECTOR_TIDS_H
+
+#include "injector/target.h"
+
+/* A thread by which the others are known. */
+struct tids_of {
+	const struct target *target;
+	pid_t tid;
+	raddr_t tp;		/* its thread pointer */
+	raddr_t head;		/* of its robust list; 0: none */
+};
+
+/* To be asked while the thread is there. */
+struct tids_of tids_note(const struct target *, pid_t tid, raddr_t tp);
+
+/* The place in all threads of glibc, from the thread pointer (two's complement);
+ * 0: unknown. Threads that are being born or die are waited for, `patience` ms. */
+uint64_t tids_glibc(const struct tids_of *, int patience);
+/* The same for a C library that is glibc or musl, with what the payload relies on
+ * to find threads: a thread pointer that points to itself. */
+uint64_t tids_any(const struct tids_of *, int patience);
+
+#endif
