@@ -34,9 +34,10 @@ PAYLOAD_GCC := $(shell $(CC) --version 2>/dev/null | grep -q clang || \
 	echo -fno-tree-loop-distribute-patterns)
 
 # What runs inside the target depends on nothing: no sanitizer, no libc.
+# Frame pointers, because who samples the target may walk them from in here.
 PAYLOAD_CFLAGS := -std=gnu11 $(WARN) -O2 -g -MMD -MP -fPIC -ffreestanding \
-	-fvisibility=hidden -fno-stack-protector -fno-strict-aliasing \
-	-fcf-protection=none -fno-asynchronous-unwind-tables -fno-builtin \
+	-fno-omit-frame-pointer -fvisibility=hidden -fno-stack-protector \
+	-fno-strict-aliasing -fcf-protection=none -fno-asynchronous-unwind-tables -fno-builtin \
 	-ftls-model=initial-exec $(PAYLOAD_GCC) \
 	$(PAYLOAD_ARCH_$(ARCH))
 

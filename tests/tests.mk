@@ -133,6 +133,8 @@ $(filter %-hooked,$(COMPILED:%=$(BUILD)/tests/victims/compiled/%)): tests/victim
 $(filter %-spin_threads,$(COMPILED:%=$(BUILD)/tests/victims/compiled/%)): \
 	tests/victims/spin_threads.c
 
+$(BUILD)/tests/victims/profiled: private VICTIM_CFLAGS += -fno-omit-frame-pointer
+
 # Nested functions are called by code on the stack.
 $(BUILD)/tests/victims/conventions: private VICTIM_CFLAGS += -Wl,-z,execstack
 

@@ -13,7 +13,7 @@ build="gcc make binutils libc6-dev libelf-dev libdw-dev libcapstone-dev
 test="g++ clang libclang-rt-dev gdb strace nginx-light redis-server redis-tools postgresql
 	postgresql-contrib wrk apache2-utils python3 util-linux procps mandoc
 	codespell shellcheck cppcheck musl-tools jq golang-go
-	babeltrace2 uftrace protobuf-compiler graphviz"
+	babeltrace2 uftrace protobuf-compiler graphviz linux-perf"
 bench="bpftrace uftrace linux-perf"
 census="nginx-light redis-server postgresql memcached python3 nodejs ripgrep libstd-rust-1.63
 	golang-go musl libsqlite3-0 libssl3 libstdc++6 cpp"

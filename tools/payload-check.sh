@@ -4,7 +4,7 @@
 #	payload-check.sh payload.so loader.elf [build directory of the .po files]
 # The payload needs no library and no symbol, has no constructor, but one
 # relocation, little thread-local storage and one exported function, uses no
-# vector or x87 register, and takes little of the application's stack. The
+# vector or x87 register, breaks no chain of frame pointers, and takes little of the application's stack. The
 # loader is text alone, without relocations, and begins with its entry point.
 set -eu
 export LC_ALL=C
@@ -51,6 +51,11 @@ for f in "$so" "$loader"; do
 	[ -z "$vector" ] || fail "$f: uses vector or x87 state:
 $vector"
 done
+
+frames=$(objdump -d --no-show-raw-insn "$so" | grep -E '%[er]?bpl?\>' |
+	grep -vE '(push|pop) +%rbp|mov +%rsp,%rbp|\(%rbp' || true)
+[ -z "$frames" ] || fail "$so: uses the frame pointer for something else:
+$frames"
 
 start=$(nm "$loader" | awk '$3 == "loader_start" { print $1 }')
 [ "$start" = 0000000000000000 ] || fail "$loader: loader_start at $start, not at 0"
