@@ -14,6 +14,7 @@
 
 struct looked {
 	pid_t pid;
+	const char *what;	/* cannot be done to it */
 	char comm[32];
 	char user[40];		/* ", user NAME" or "" */
 };
@@ -30,7 +31,7 @@ static const char *user_name(uid_t uid, char *buf, size_t size)
 }
 
 #define REFUSE(l, err, fmt, ...) \
-	fail_as(err, "cannot attach to %d (%s%s): " fmt, (l)->pid, (l)->comm, \
+	fail_as(err, "cannot %s %d (%s%s): " fmt, (l)->what, (l)->pid, (l)->comm, \
 		(l)->user, ##__VA_ARGS__)
 /* fail() without strerror's text, but with an errno of its own. */
 #define fail_as(err, ...) (fail(0, __VA_ARGS__), -(err))
@@ -42,9 +43,9 @@ static int exists(struct looked *l)
 
 	snprintf(path, sizeof(path), "/proc/%d", l->pid);
 	if (stat(path, &st) < 0 && errno == ENOENT)
-		return fail_as(ESRCH, "cannot attach to %d: no such process", l->pid);
+		return fail_as(ESRCH, "cannot %s %d: no such process", l->what, l->pid);
 	if (stat(path, &st) < 0 || !procfs_state(l->pid, 0))
-		return fail(errno, "cannot attach to %d: look at %s", l->pid, path);
+		return fail(errno, "cannot %s %d: look at %s", l->what, l->pid, path);
 	procfs_comm(l->pid, l->comm, sizeof(l->comm));
 	if (st.st_uid != geteuid())
 		snprintf(l->user, sizeof(l->user), ", user %s",
@@ -53,8 +54,6 @@ static int exists(struct looked *l)
 	if (tgid != l->pid)
 		return REFUSE(l, EINVAL, "that is a thread of process %d; try -p %d",
 			      (int)tgid, (int)tgid);
-	if (l->pid == getpid())
-		return REFUSE(l, EINVAL, "that is inject itself");
 	return 0;
 }
 
@@ -67,15 +66,51 @@ static bool is_ours(pid_t tracer)
 	return access(path, F_OK) == 0;
 }
 
-static int right_state(const struct looked *l)
+static int has_memory(const struct looked *l)
 {
-	char path[80], dir[64], byte;
 	char state = procfs_state(l->pid, 0);
 
 	if (state == 'X' || (state == 'Z' && !procfs_live_thread(l->pid)))
 		return REFUSE(l, ESRCH, "it has ended and waits for its parent (zombie)");
 	if (procfs_is_kernel(l->pid))
 		return REFUSE(l, EINVAL, "it is a kernel thread");
+	return 0;
+}
+
+static int not_permitted(const struct looked *l)
+{
+	char who[32];
+
+	if (geteuid() == 0)
+		return REFUSE(l, EPERM, "not permitted for root here: it has capabilities that "
+			      "inject lacks, or a security module forbids it");
+	return REFUSE(l, EPERM, "not permitted for %s; try sudo",
+		      user_name(geteuid(), who, sizeof(who)));
+}
+
+/* A file of /proc that only who may trace it can open. */
+static int can_open(const struct looked *l, const char *name, int flags)
+{
+	char path[80], dir[64], byte;
+
+	procfs_dir(l->pid, dir, sizeof(dir));
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	auto_close int fd = open(path, flags | O_CLOEXEC);
+	if (fd < 0 && (errno == EACCES || errno == EPERM))
+		return not_permitted(l);
+	if (fd < 0 || pread(fd, &byte, 0, 0) < 0)
+		return REFUSE(l, errno, "%s", strerror(errno));
+	return 0;
+}
+
+static int right_state(const struct looked *l)
+{
+	int err = has_memory(l);
+
+	if (err)
+		return err;
+	if (l->pid == getpid())
+		return REFUSE(l, EINVAL, "that is inject itself");
 	int64_t tracer = procfs_status(l->pid, 0, "TracerPid", 10, 0);
 	if (tracer && !is_ours((pid_t)tracer)) {
 		char who[32];
@@ -83,17 +118,7 @@ static int right_state(const struct looked *l)
 		procfs_comm((pid_t)tracer, who, sizeof(who));
 		return REFUSE(l, EBUSY, "already traced by %s (pid %d)", who, (int)tracer);
 	}
-	procfs_dir(l->pid, dir, sizeof(dir));
-	snprintf(path, sizeof(path), "%s/mem", dir);
-	auto_close int fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0 && (errno == EACCES || errno == EPERM))
-		return REFUSE(l, EPERM, "not permitted for %s; try sudo",
-			      user_name(geteuid(), &(char[32]){ 0 }[0], 32));
-	if (fd < 0)
-		return REFUSE(l, errno, "%s", strerror(errno));
-	if (pread(fd, &byte, 0, 0) < 0)
-		return REFUSE(l, errno, "%s", strerror(errno));
-	return 0;
+	return can_open(l, "mem", O_RDWR);
 }
 
 /* A loader thread could not run in it. To remove probes is possible. */
@@ -183,14 +208,14 @@ static int look_basic(struct looked *l)
 
 int look_stop(pid_t pid)
 {
-	struct looked l = { .pid = pid };
+	struct looked l = { .pid = pid, .what = "attach to" };
 
 	return unless_ended(&l, look_basic(&l));
 }
 
 int look(pid_t pid)
 {
-	struct looked l = { .pid = pid };
+	struct looked l = { .pid = pid, .what = "attach to" };
 	int err = look_basic(&l);
 
 	err = err ? err : is_running(&l);
@@ -198,9 +223,33 @@ int look(pid_t pid)
 	return unless_ended(&l, err);
 }
 
+int look_list(pid_t pid)
+{
+	struct looked l = { .pid = pid, .what = "list" };
+	int err = exists(&l);
+
+	err = err ? err : has_memory(&l);
+	err = err ? err : can_open(&l, "maps", O_RDONLY);
+	return unless_ended(&l, err);
+}
+
+int look_again(int (*looks)(pid_t), pid_t pid, int err)
+{
+	char cause[512];
+
+	snprintf(cause, sizeof(cause), "%s", fail_text());
+	fail_clear();
+	if (looks(pid) == -ESRCH)
+		return -ESRCH;
+	fail_clear();
+	if (err)
+		fail(0, "%s", cause);
+	return err;
+}
+
 int look_started(pid_t pid)
 {
-	struct looked l = { .pid = pid };
+	struct looked l = { .pid = pid, .what = "attach to" };
 	int err = look_stop(pid);
 
 	procfs_comm(pid, l.comm, sizeof(l.comm));

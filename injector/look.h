@@ -12,6 +12,11 @@
 int look(pid_t pid);
 /* The part of it that a visit which only removes probes needs. */
 int look_stop(pid_t pid);
+/* The part that `list` needs, which only reads. */
+int look_list(pid_t pid);
+/* A later step has ended with `err`, or what it has seen is in doubt: has the
+ * process ended meanwhile? -ESRCH with the line of `looks`, else `err` as it was. */
+int look_again(int (*looks)(pid_t), pid_t pid, int err);
 
 /* Step 1 for a program that we have started, when it has executed. */
 int look_started(pid_t pid);

@@ -489,8 +489,12 @@ static int remove_all(pid_t pid, struct removal *ret)
 	}
 	if (err && procfs_live_thread(pid))
 		return err;
+	fail_clear();
 	int others = remove_from_others(pid, ret);
-	return err ? err : others;
+	if (others || !err)
+		return others;
+	fail(0, "cannot remove probes from %d: it has ended meanwhile", pid);
+	return -ESRCH;
 }
 
 /* What fails once for want of memory or the like may succeed: it costs little

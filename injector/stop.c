@@ -51,7 +51,7 @@ int verb_stop(const struct options *o)
 	err = err ? err : claim(o, &t);
 	if (err) {
 		target_close(&t);
-		return verb_failed(err);
+		return verb_failed(look_again(look_stop, o->pid, err));
 	}
 	err = remove_probes(o->pid, &r);
 	target_close(&t);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "injector/list.h"
+#include "injector/look.h"
 #include "injector/probes.h"
 #include "injector/say.h"
 #include "injector/signals.h"
@@ -12,7 +13,7 @@
 
 /* What stands in the process's memory, if we may look at it: foreign
  * breakpoints, text that differs. */
-static void compare_with_memory(pid_t pid, struct selection *sel)
+static int compare_with_memory(pid_t pid, struct selection *sel)
 {
 	struct target t;
 
@@ -22,6 +23,8 @@ static void compare_with_memory(pid_t pid, struct selection *sel)
 		say_hint("the memory of %d cannot be read: its text was not compared", pid);
 	fail_clear();
 	target_close(&t);
+	/* If it has ended meanwhile, none of that is true. */
+	return look_again(look_list, pid, 0);
 }
 
 static int nothing(struct modules *mods, const struct select_options *so, const char *unread)
@@ -60,7 +63,7 @@ static int list_modules(struct listing *l, struct modules *mods, const char *nam
 
 	say_progress_end();
 	if (!err && !name && sel.n)
-		compare_with_memory(l->options->pid, &sel);
+		err = compare_with_memory(l->options->pid, &sel);
 	if (!err && !l->out)
 		err = output_open(l->options->output, &l->out);
 	if (!err && sel.nfuncs) {
@@ -118,16 +121,25 @@ static void list_files(struct listing *l)
 		keep_status(l, STATUS_NOTHING);
 }
 
-static void list_process(struct listing *l)
+static int list_looked(struct listing *l)
 {
+	pid_t pid = l->options->pid;
 	struct modules mods = { 0 };
-	int err;
 
-	l->select.traps = l->select.traps && traps_allowed(l->options->pid);
-	err = modules_open_process(l->options->pid, &mods);
-
+	l->select.traps = l->select.traps && traps_allowed(pid);
+	int err = modules_open_process(pid, &mods);
+	if (!err && !mods.n)
+		err = fail(0, "no code of a file is mapped in %d", pid);
 	err = err ? err : list_modules(l, &mods, NULL);
 	modules_close(&mods);
+	return err && err != -EPIPE ? look_again(look_list, pid, err) : err;
+}
+
+static void list_process(struct listing *l)
+{
+	int err = look_list(l->options->pid);
+
+	err = err ? err : list_looked(l);
 	if (err && err != -EPIPE)
 		keep_status(l, verb_failed(err));
 }

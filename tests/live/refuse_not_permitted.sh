@@ -10,4 +10,6 @@ AS=()
 victim spin_threads 2
 status 1 "${as[@]}" "$VICTIMS/inject" -p "$VICTIM" -f 'spin_*'
 refused 'not permitted'
+status 1 "${as[@]}" "$VICTIMS/inject" list -p "$VICTIM" -f 'spin_*'
+refused 'not permitted for .*; try sudo'
 unharmed
