@@ -143,6 +143,10 @@ struct arch {
 	 * may rely on, and touches nothing above the stack pointer. Its size,
 	 * or -ERANGE. At most ARCH_RELOCATED_MAX bytes. */
 	int (*record)(raddr_t at, const struct record_call *call, uint8_t *out);
+	/* The signal that an INSN_STOP raises (the same number on every Linux), if
+	 * it may be moved; 0: its owner knows it by its address, or we do not
+	 * know. */
+	int (*raises)(const uint8_t *p, const struct insn *in);
 	/* True if all `n` bytes are what a linker or compiler pads with and
 	 * nothing executes (nops in any form, int3, zero bytes). */
 	bool (*is_padding)(const uint8_t *p, size_t n);

@@ -149,6 +149,11 @@ int64_t procfs_status(pid_t pid, pid_t tid, const char *name, int base, int64_t 
 	return p ? strtoll(p, NULL, base) : otherwise;
 }
 
+uint64_t procfs_caught(pid_t pid)
+{
+	return (uint64_t)procfs_status(pid, 0, "SigCgt", 16, -1);
+}
+
 bool procfs_filtered(pid_t pid, pid_t tid)
 {
 	return procfs_status(pid, tid, "Seccomp", 10, 0) > 0;

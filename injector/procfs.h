@@ -38,6 +38,8 @@ int procfs_maps(pid_t pid, int (*each)(void *ctx, const struct mapping *),
  * `otherwise` when there is none. tid 0: of the process. */
 int64_t procfs_status(pid_t pid, pid_t tid, const char *name, int base,
 		      int64_t otherwise);
+/* The signals that a process handles: bit n - 1 for signal n. */
+uint64_t procfs_caught(pid_t pid);
 /* A thread is confined by seccomp, strictly or by a filter. */
 bool procfs_filtered(pid_t pid, pid_t tid);
 /* The ids of a thread in its PID namespaces: in ours, and in its own. How many

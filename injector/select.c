@@ -343,6 +343,7 @@ static int plan_module(struct selected *s, const struct select_options *o)
 		/* The C library and the loader run with every signal blocked when
 		 * they make a thread or a process. */
 		.traps = o->traps && !select_is_system(s->module),
+		.caught = o->caught,
 		.space = space_of(s->module),
 		.progress = report_plan,
 		.ctx = &p,

@@ -36,6 +36,7 @@ struct select_options {
 	size_t nexclude;
 	bool entry_only;
 	bool traps;
+	uint64_t caught;	/* signals, as plan_options has it */
 	void (*progress)(void *ctx, const char *what, size_t done, size_t total);
 	void *ctx;
 };

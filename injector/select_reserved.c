@@ -32,9 +32,6 @@ static const struct reserved list[] = {
 	{ "_dl_runtime_resolve*", true, REFUSED_RESERVED },
 	{ "_dl_runtime_profile*", true, REFUSED_RESERVED },
 
-	/* Debuggers keep a breakpoint here. */
-	{ "_dl_debug_state", true, REFUSED_RESERVED },
-
 	/* Split stacks: called where there is no room left on one. */
 	{ "__morestack*", false, REFUSED_RESERVED },
 

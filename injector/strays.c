@@ -93,7 +93,7 @@ static int lead(struct walk *w, raddr_t to)
 static bool goes_on(const struct insn *in)
 {
 	return in->kind != INSN_JUMP && in->kind != INSN_JUMP_INDIRECT &&
-		in->kind != INSN_RETURN && in->kind != INSN_STOP;
+		in->kind != INSN_RETURN;
 }
 
 /* From here to where control leaves the stub. */

@@ -80,6 +80,8 @@ static void select_from(const struct trace *t, struct select_options *ret)
 	*ret = (struct select_options){
 		.include = o->include, .ninclude = o->ninclude,
 		.exclude = o->exclude, .nexclude = o->nexclude,
+		/* A program that has not begun may come to handle any. */
+		.caught = o->command ? UINT64_MAX : procfs_caught(t->pid),
 		.entry_only = o->entry_only, .traps = t->traps, .progress = say_progress,
 	};
 }

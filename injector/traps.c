@@ -153,7 +153,7 @@ static int put(struct hooking *h, raddr_t at, const void *what, size_t size)
  * first breakpoint that it comes to. */
 static int check_handlers(struct hooking *h)
 {
-	uint64_t caught = signal_mask(h->target->pid, 0, "SigCgt");
+	uint64_t caught = procfs_caught(h->target->pid);
 	struct trap_action a;
 
 	for (int signal = 1; signal <= 64; signal++) {

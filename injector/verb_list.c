@@ -6,6 +6,7 @@
 #include "injector/list.h"
 #include "injector/look.h"
 #include "injector/probes.h"
+#include "injector/procfs.h"
 #include "injector/say.h"
 #include "injector/signals.h"
 #include "injector/traps.h"
@@ -126,6 +127,7 @@ static int list_looked(struct listing *l)
 	pid_t pid = l->options->pid;
 	struct modules mods = { 0 };
 
+	l->select.caught = procfs_caught(pid);
 	l->select.traps = l->select.traps && traps_allowed(pid);
 	int err = modules_open_process(pid, &mods);
 	if (!err && !mods.n)

@@ -48,6 +48,7 @@ struct plan_impl {
 	size_t nedges, edges_cap;
 	uint32_t *fragments;		/* indices in funcs, sorted by parent */
 	size_t nfragments, fragments_cap;
+	uint64_t caught;		/* plan_options' */
 	uint64_t budget;		/* bytes that may still be decoded again */
 };
 

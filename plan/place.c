@@ -99,8 +99,9 @@ static void add_branch_exit(struct stub *s, const uint8_t *p, const struct insn 
 
 static bool comes_back(const struct insn *in)
 {
-	/* A relocated call returns behind the window. */
-	return !insn_ends(in) && in->kind != INSN_CALL &&
+	/* Somebody may go on behind a stop. A relocated call returns behind the
+	 * window. */
+	return (!insn_ends(in) || in->kind == INSN_STOP) && in->kind != INSN_CALL &&
 	       in->kind != INSN_CALL_INDIRECT;
 }
 
@@ -206,7 +207,7 @@ int plan_place(const struct arch *arch, const struct probe *probe, struct site *
 	if (!s.err && site->leaves)
 		add_record(&s, REC_EXIT, probe->id, to->exit);
 	if (!s.err && comes_back(&in))
-		add_jump(&s, site->pc + site->window);
+		add_jump(&s, site->pc + site->window + site->dead);
 	if (s.err)
 		return s.err == -ENOSPC ? -ERANGE : s.err;
 	site->stub_size = s.used;

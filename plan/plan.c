@@ -96,6 +96,7 @@ static int impl_make(const struct arch *arch, const struct symbols *syms,
 		return fail(ENOMEM, "plan %s", syms->base);
 	plan->impl = p;
 	*p = (struct plan_impl){ .arch = arch, .symbols = syms,
+				 .caught = o->caught,
 				 .budget = decoding_budget(syms) };
 	int err = ground_make(p);
 

@@ -195,6 +195,9 @@ struct plan_options {
 	/* Where nothing else is left, tactic 6: whoever sets this has a handler in
 	 * the target. */
 	bool traps;
+	/* Signals that the process handles, bit n - 1 for signal n: a function that
+	 * does nothing but raise one of these has to stay where it is. */
+	uint64_t caught;
 	/* Where memory can be for islands, if that is known; empty: anywhere. */
 	struct range space;
 	/* Called now and then with work done and to do; may be NULL. */

@@ -23,6 +23,22 @@ static bool is_known(struct body *b, size_t i)
 	return s->exact == EXACT_AGREES;
 }
 
+/*
+ * Whoever handles the signal of ud2 looks up where it was. But a function that
+ * begins with it ends the process, here or in a stub, if nobody handles that; and
+ * a handler that goes on behind it later does so in the stub, too.
+ */
+static bool may_stop(const struct body *b, size_t i)
+{
+	const struct plan_impl *p = b->impl;
+	const struct insn *in = &b->steps[i].insn;
+	size_t left;
+	const uint8_t *bytes = symbols_text(p->symbols, in->pc, &left);
+	int signal = bytes ? p->arch->raises(bytes, in) : 0;
+
+	return i == b->entry && signal && !(p->caught >> (signal - 1) & 1);
+}
+
 /* Rules for one instruction, wherever in the window it stands. */
 static enum refusal check_movable(struct body *b, size_t i)
 {
@@ -32,8 +48,7 @@ static enum refusal check_movable(struct body *b, size_t i)
 	 * the kernel restarts the call, on it: never in a stub. */
 	if (in->kind == INSN_SYSCALL)
 		return REFUSED_SYSCALL_INSIDE;
-	/* Whoever handles the trap of ud2 looks up where it was. */
-	if (in->kind == INSN_STOP)
+	if (in->kind == INSN_STOP && !may_stop(b, i))
 		return REFUSED_UNMOVABLE;
 	if (in->kind == INSN_UNKNOWN || !is_known(b, i))
 		return REFUSED_UNKNOWN_INSN;

@@ -127,6 +127,12 @@ static bool arm64_is_padding(const uint8_t *p, size_t n)
 	return n == 0;
 }
 
+/* Each carries a number, and is not moved. */
+static int arm64_raises(const uint8_t *p, const struct insn *in)
+{
+	return 0;
+}
+
 const struct arch arch_arm64 = {
 	.name = "arm64",
 	.machine = EM_AARCH64,
@@ -145,5 +151,6 @@ const struct arch arch_arm64 = {
 	.jump_short = arm64_jump_short,
 	.skip_unless = arm64_skip_unless,
 	.record = arm64_record,
+	.raises = arm64_raises,
 	.is_padding = arm64_is_padding,
 };

@@ -5,6 +5,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <signal.h>
 
 int x86_displacement(raddr_t next, raddr_t to, uint8_t *out)
 {
@@ -116,6 +117,15 @@ static bool x86_is_padding(const uint8_t *p, size_t n)
 	return true;
 }
 
+/* hlt and ud2. ud1 carries a number for who handles it, and a breakpoint is known
+ * to its owner by its address. */
+static int x86_raises(const uint8_t *p, const struct insn *in)
+{
+	if (in->size == 1 && *p == 0xf4)
+		return SIGSEGV;
+	return in->size == 2 && p[0] == 0x0f && p[1] == 0x0b ? SIGILL : 0;
+}
+
 const struct arch arch_x86_64 = {
 	.name = "x86_64",
 	.machine = EM_X86_64,
@@ -139,5 +149,6 @@ const struct arch arch_x86_64 = {
 	.pun = x86_pun,
 	.skip_unless = x86_skip_unless,
 	.record = x86_record,
+	.raises = x86_raises,
 	.is_padding = x86_is_padding,
 };

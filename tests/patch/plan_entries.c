@@ -181,6 +181,48 @@ static void trap_inside(void)
 	CHECK(refused(REFUSED_UNMOVABLE));
 }
 
+/* What cannot happen, as compilers make it; nothing follows. */
+static void plan_stop(uint8_t first, uint8_t second, uint64_t caught)
+{
+	const struct plan_options o = { .caught = caught };
+
+	module_begin();
+	func("f", 0); put(first, second); put_n(NOP, 6); put(RET); func_end();
+	module_plan_with(&o, "f", NULL, NULL);
+}
+
+static void stops_at_once(void)
+{
+	enum { ILL = 4, SEGV = 11 };
+
+	plan_stop(0x0f, 0x0b, ~(1ull << (ILL - 1)));
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(probe()->nsites == 1 && !probe()->nexits && probe()->sites[0].dead == 3);
+	plan_stop(0x0f, 0x0b, 1ull << (ILL - 1));	/* somebody handles it */
+	CHECK(refused(REFUSED_UNMOVABLE));
+	plan_stop(0xf4, NOP, ~(1ull << (SEGV - 1)));
+	CHECK(entry_only(REFUSED_NONE));
+	plan_stop(0xf4, NOP, 1ull << (SEGV - 1));
+	CHECK(refused(REFUSED_UNMOVABLE));
+	plan_stop(INT3, NOP, 0);			/* somebody's breakpoint */
+	CHECK(refused(REFUSED_UNMOVABLE));
+}
+
+/* Who goes on behind it does so behind the jump, all of it. */
+static void goes_on_behind_a_stop(void)
+{
+	const struct routines to = { TEXT + 0x80000, TEXT + 0x80100, TEXT + 0x80200 };
+	uint8_t code[256], jump[ARCH_JUMP_MAX];
+
+	plan_stop(0x0f, 0x0b, 0);
+	struct site *s = &m.plan->probes[0].sites[0];
+
+	s->stub = TEXT + 0x90000;
+	CHECK(!plan_place(m.arch, &m.plan->probes[0], s, m.text, &to, code, sizeof(code)));
+	CHECK(m.arch->jump(s->stub + s->stub_size - 5, TEXT + 5, jump) == 5);
+	CHECK(s->stub_size > 5 && memcmp(code + s->stub_size - 5, jump, 5) == 0);
+}
+
 static void unknown_inside(void)
 {
 	module_begin();
@@ -286,6 +328,8 @@ int main(void)
 	call_inside_refused();
 	syscall_inside();
 	trap_inside();
+	stops_at_once();
+	goes_on_behind_a_stop();
 	unknown_inside();
 	undecodable_text();
 	undecodable_middle();

@@ -1,0 +1,36 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# stops: a function that is nothing but ud2 is probed where nobody handles its
+# signal: it ends the process as it would, and the call is seen; whoever comes to
+# handle it goes on behind it. Where somebody handles it, it stays.
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+victim stopper
+inject_bg -p "$VICTIM" -f stop_here
+tell stop_handle '^handled' >/dev/null
+tell stop_call '^called' >/dev/null
+inject_end
+traced stop_here
+removed
+tell stop_call '^called' >/dev/null
+status 3 "$INJECT" -p "$VICTIM" -f stop_here -d 0.2
+has_line 'cannot be moved' trace.err || die "does not say why"
+victim_quit
+
+victim stopper handles
+status 3 "$INJECT" -p "$VICTIM" -f stop_here -d 0.2
+tell stop_call '^called' >/dev/null
+unharmed
+victim_quit
+
+victim stopper
+WANT=4
+inject_bg -p "$VICTIM" -f stop_here
+echo stop_call >&9
+inject_wait
+traced stop_here
+ended=0
+wait "$VICTIM" || ended=$?
+[ "$ended" = $((128 + 4)) ] || die "it ended with $ended, not by SIGILL"
+VICTIM=

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stopper: a function that does nothing but end the process, as compilers make
+ * of what cannot happen. Does it end it while it is probed, and can a handler
+ * that the program installs later go on behind it?
+ *
+ * stopper [handles]: it has a handler from the beginning, that knows the place
+ *
+ *	stop_handle	-> handled: install one that does not
+ *	stop_call	-> called, unless it is not handled
+ */
+#include <signal.h>
+#include <ucontext.h>
+
+#include "tests/victims/victim.h"
+
+void stop_here(void);
+
+__asm__(
+"	.text\n"
+"	.balign 16\n"
+"	.globl stop_here\n"
+"	.type stop_here, @function\n"
+"stop_here:\n"
+"	.cfi_startproc\n"
+"	ud2\n"
+"	nop\n"
+"	nop\n"
+"	nop\n"
+"	nop\n"
+"	ret\n"
+"	.cfi_endproc\n"
+"	.size stop_here, . - stop_here\n");
+
+static bool knows;
+
+static void on_stop(int sig, siginfo_t *info, void *context)
+{
+	greg_t *pc = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+
+	if (knows && *pc != (greg_t)stop_here)
+		victim_wrong("a stop at %llx", (unsigned long long)*pc);
+	*pc += 2;
+}
+
+static void handle(void)
+{
+	struct sigaction act = { .sa_sigaction = on_stop, .sa_flags = SA_SIGINFO };
+
+	if (sigaction(SIGILL, &act, NULL))
+		victim_wrong("no handler");
+}
+
+static void obey(const char *command)
+{
+	if (strcmp(command, "stop_handle") == 0) {
+		handle();
+		victim_say("handled");
+	} else if (strcmp(command, "stop_call") == 0) {
+		stop_here();
+		victim_say("called");
+	} else {
+		victim_say("what is %s?", command);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	knows = argc > 1 && strcmp(argv[1], "handles") == 0;
+	if (knows)
+		handle();
+	victim_say("ready");
+	while (victim_poll(10, obey))
+		victim_count();
+	return victim_errors != 0;
+}
