@@ -40,7 +40,7 @@ static int make_sink(struct follow *f, const struct summary *s, struct sink *ret
 	int err;
 
 	if (o->json) {
-		err = json_new(reader_clock(f->reader), f->out, f->pid, &f->json);
+		err = json_new(reader_clock(f->reader), f->out, &f->json);
 		if (err)
 			return err;
 		summary_json_start(f->out, s, f->pid, wall(f));
@@ -233,13 +233,25 @@ static bool has_left(struct follow *f, uint64_t now)
 	return f->left(f->ctx);
 }
 
+/* Is there nobody any more whose calls could come? */
+static bool is_gone(struct follow *f, uint64_t now)
+{
+	if (!f->orphaned && !follow_ended(f) && !has_left(f, now))
+		return false;
+	if (f->orphaned && now < f->next_ask)
+		return false;
+	f->next_ask = now + ASK;
+	f->orphaned = f->others && f->others(f->ctx);
+	return !f->orphaned;
+}
+
 static void look_for_reasons(struct follow *f, uint64_t now)
 {
 	uint64_t calls = f->options->calls;
 
 	if (signals_stop_wanted())
 		stop(f, FOLLOW_SIGNAL);
-	if (follow_ended(f) || has_left(f, now))
+	if (is_gone(f, now))
 		stop(f, FOLLOW_GONE);
 	if (f->record ? calls && record_calls(f->record) >= calls : frames_full(f->frames))
 		stop(f, FOLLOW_CALLS);
@@ -283,7 +295,7 @@ static void wait_for_something(struct follow *f)
 {
 	struct pollfd p[] = {
 		{ .fd = signals_fd(), .events = POLLIN },
-		{ .fd = f->pidfd, .events = POLLIN },
+		{ .fd = f->orphaned ? -1 : f->pidfd, .events = POLLIN },
 		{ .fd = waiting(f) ? output_fd(f->out) : -1,
 		  .events = POLLOUT },
 	};

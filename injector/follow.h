@@ -47,6 +47,9 @@ struct follow {
 	/* True if the process lives but no longer has our session (it called
 	 * exec). Asked about once a second; may be NULL. */
 	bool (*left)(void *ctx);
+	/* The process has ended, or has left: are there others whose calls are
+	 * to be followed? Asked once a second then; may be NULL. */
+	bool (*others)(void *ctx);
 	/* Called every 50 ms; may be NULL. */
 	void (*tick)(void *ctx);
 	void *ctx;
@@ -63,6 +66,7 @@ struct follow {
 	uint64_t began, next_drain, next_tick, next_ask;	/* monotonic ns */
 	uint64_t interval;	/* between drains, ns */
 	bool hinted, mute;
+	bool orphaned;		/* the others are followed */
 	int err;
 };
 

@@ -35,6 +35,7 @@ const char help_text[] =
 "  -t, --min-duration TIME    calls that took at least so long\n"
 "  -D, --depth N              the N outermost levels of calls\n"
 "      --tid TID              calls of one thread\n"
+"      --follow-fork          of forked children, too\n"
 "      --since TIME, --until TIME\n"
 "                             replay, report: from the begin of the recording\n"
 "\n"

@@ -41,7 +41,7 @@ enum {
 enum {
 	OPT_TID = 256, OPT_ENTRY_ONLY, OPT_TIME, OPT_MAX_PAUSE, OPT_JSON,
 	OPT_NO_COLOR, OPT_FORCE, OPT_TRAP, OPT_USDT, OPT_KEEP, OPT_SORT, OPT_DIFF, OPT_TO,
-	OPT_MAX_SIZE, OPT_ROTATE, OPT_SINCE, OPT_UNTIL,
+	OPT_MAX_SIZE, OPT_ROTATE, OPT_SINCE, OPT_UNTIL, OPT_FOLLOW_FORK,
 };
 
 struct option_def {
@@ -67,6 +67,7 @@ static const struct option_def defs[] = {
 	FLAG("trap", OPT_TRAP, ON_LIVE | ON_LIST),
 	FLAG("time", OPT_TIME, ON_TRACE | ON_REPLAY),
 	WITH("max-pause", OPT_MAX_PAUSE, ON_LIVE | ON_STOP),
+	FLAG("follow-fork", OPT_FOLLOW_FORK, ON_TRACE),
 	FLAG("json", OPT_JSON, ON_TRACE | ON_REPLAY),
 	FLAG("quiet", 'q', ON_ALL),
 	FLAG("verbose", 'v', ON_ALL),
@@ -225,8 +226,8 @@ static int check_pattern(int key, const char *text)
 {
 	if (text[0] != '-')
 		return 0;
-	return fail(0, "-%c wants a pattern and found the option %s; inject has no "
-		       "-f to follow forks: give -%c 'GLOB'",
+	return fail(0, "-%c wants a pattern and found the option %s; to follow "
+		       "forks there is --follow-fork; give -%c 'GLOB'",
 		    key, text, key);
 }
 
@@ -260,6 +261,7 @@ static void set_flag(struct options *o, int key)
 	case OPT_TRAP: o->trap = true; break;
 	case OPT_TIME: o->time = true; break;
 	case OPT_JSON: o->json = true; break;
+	case OPT_FOLLOW_FORK: o->follow_fork = true; break;
 	case OPT_NO_COLOR: o->no_color = true; break;
 	case OPT_FORCE: o->force = true; break;
 	case 'q': o->quiet = true; break;

@@ -48,6 +48,7 @@ struct options {
 	const char *sort, *diff, *format;
 	uint64_t max_pause;	/* 50 ms unless given */
 	bool rotate, entry_only, trap, time, json, quiet, verbose, no_color, force;
+	bool follow_fork;
 };
 
 /*

@@ -84,7 +84,10 @@ int reader_new(void *map, size_t size, pid_t pid, const struct reader_func *func
 	r->nfuncs = nfuncs;
 	r->limit = INT64_MAX;
 	r->namespaced = threads_namespaced(pid);
-	err = check_session(r, size) ?: make_lanes(r);
+	r->namespace = threads_namespace(pid);
+	err = check_session(r, size);
+	r->forks = !err && load(&r->session->follow_forks);
+	err = err ? err : make_lanes(r);
 	if (err) {
 		reader_free(r);
 		return err;

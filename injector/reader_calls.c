@@ -20,7 +20,7 @@ static struct event event_of(const struct reader *r, const struct lane *l,
 			     enum event_kind kind, uint32_t func)
 {
 	return (struct event){
-		.tsc = l->last, .func = func, .tid = l->tid, .kind = (uint8_t)kind,
+		.tsc = l->last, .func = func, .pid = l->pid, .tid = l->tid, .kind = (uint8_t)kind,
 		.thread = l->fiber ? NO_THREAD : l->thread,
 		.stack = l->fiber ? r->fibers[l->fiber % MAX_FIBERS].number :
 			 l->nstacks ? l->stacks[l->current].number : 0,

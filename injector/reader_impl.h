@@ -28,13 +28,14 @@ struct lane {
 	struct ring *ring;
 	uint8_t *buffers;
 	bool claimed;
+	bool forked;		/* its process is not the target, but a child */
 	bool gone;		/* its thread is: nothing will be added */
 	bool open;		/* the header of sub-buffer `at` was read */
 	bool ready;		/* `word` and `tsc` are the next item */
 	bool begins;		/* the item is the begin of a sub-buffer */
 	bool waited;		/* the item had to wait for a later pass */
 	uint8_t hole_passes;
-	int32_t tid;		/* host's view */
+	int32_t pid, tid;	/* host's view */
 	uint32_t thread;
 	uint64_t generation;
 	uint64_t head;		/* as at the begin of this pass */
@@ -65,6 +66,8 @@ struct reader {
 	const struct session *session;
 	pid_t pid;
 	bool namespaced;	/* the target's tids are not the host's */
+	bool forks;		/* forked children have rings, too */
+	ino_t namespace;	/* of the target's ids; 0: not known */
 	const struct reader_func *funcs;
 	size_t nfuncs;
 	uint64_t rings_off, ring_stride;
@@ -129,8 +132,11 @@ void calls_end(struct reader *, struct lane *);
 
 /* True if the target numbers its threads otherwise than we do. */
 bool threads_namespaced(pid_t pid);
-/* The host's id of a thread by the target's. */
-int32_t threads_host_tid(const struct reader *, int32_t tid);
+/* Which namespace that is; 0 if it is gone. */
+ino_t threads_namespace(pid_t pid);
+/* Whose ring is it? Sets the lane's pid and tid, the host's view of what the ring
+ * says. */
+void threads_name(const struct reader *, struct lane *);
 /* Set `gone` of the lanes whose thread has ended. */
 void threads_look(struct reader *);
 

@@ -115,7 +115,7 @@ void lane_claim(struct reader *r, struct lane *l)
 	l->gone = l->open = l->ready = false;
 	l->generation = load(&ring->generation);
 	l->thread = r->next_thread++;
-	l->tid = threads_host_tid(r, load(&ring->tid));
+	threads_name(r, l);
 	l->at = load(&ring->tail);
 	l->last = 0;
 	l->told_lost = l->reported = 0;

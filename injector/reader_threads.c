@@ -2,7 +2,13 @@
 /* reader_threads: whose ring is it, and is that thread alive? */
 #include "injector/reader_impl.h"
 
+#include <dirent.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
 #include "injector/procfs.h"
+
+#define load(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
 
 enum { LOOK_NS = 20000000 };	/* threads are looked for that often */
 
@@ -13,12 +19,61 @@ bool threads_namespaced(pid_t pid)
 	return pid > 0 && procfs_ids(pid, pid, &outer, &inner) > 1;
 }
 
-int32_t threads_host_tid(const struct reader *r, int32_t tid)
+ino_t threads_namespace(pid_t pid)
 {
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", pid);
+	return stat(path, &st) < 0 ? 0 : st.st_ino;
+}
+
+/* Name the thread that the target's namespace knows as `tid`, in whichever process
+ * it is. False if there is none any more. */
+static bool find_outer(const struct reader *r, struct lane *l, pid_t tid)
+{
+	DIR *d = opendir("/proc");
+	struct dirent *e;
+	pid_t found = 0;
+
+	while (d && found <= 0 && (e = readdir(d))) {
+		l->pid = atoi(e->d_name);
+		if (l->pid > 0 && threads_namespace(l->pid) == r->namespace)
+			found = procfs_outer(l->pid, tid);
+	}
+	if (d)
+		closedir(d);
+	l->tid = found;
+	return found > 0;
+}
+
+/* Of a thread that was gone before we came, what the ring says: a process that
+ * records little has one thread as a rule, whose id is its own. */
+static void name_forked(const struct reader *r, struct lane *l, pid_t pid, pid_t tid)
+{
+	if (!r->namespaced) {
+		l->tid = tid;
+		l->pid = (pid_t)procfs_status(tid, 0, "Tgid", 10, pid);
+	} else if (!find_outer(r, l, tid)) {
+		l->tid = tid;
+		l->pid = pid;
+		l->gone = true;
+	}
+}
+
+void threads_name(const struct reader *r, struct lane *l)
+{
+	int32_t pid = load(&l->ring->pid), tid = load(&l->ring->tid);
 	pid_t outer = r->namespaced ? procfs_outer(r->pid, tid) : 0;
 
+	l->forked = r->forks && pid > 0 && pid != load(&r->session->pid);
+	if (l->forked) {
+		name_forked(r, l, pid, tid);
+		return;
+	}
+	l->pid = r->pid;
 	/* The same number, or a thread that was gone before we came. */
-	return outer > 0 ? outer : tid;
+	l->tid = outer > 0 ? outer : tid;
 }
 
 static int by_number(const void *a, const void *b)
@@ -39,24 +94,35 @@ static bool is_over(pid_t pid, const pid_t *tids, int n)
  * The list is read before the rings are: what a thread that is missing in it
  * has written can be read in this very pass, and nothing will follow.
  */
-void threads_look(struct reader *r)
+static void look_at_target(struct reader *r)
 {
-	uint64_t now = clock_monotonic();
 	auto_free pid_t *tids = NULL;
-	int n;
+	int n = r->pid ? procfs_threads(r->pid, &tids) : 0;
 
-	if (!r->pid || now - r->looked < LOOK_NS)
-		return;
-	r->looked = now;
-	n = procfs_threads(r->pid, &tids);
 	if (n <= 0 || is_over(r->pid, tids, n))
 		return;
 	qsort(tids, (size_t)n, sizeof(*tids), by_number);
 	for (uint32_t i = 0; i < r->nrings; i++) {
 		struct lane *l = &r->lanes[i];
 
-		if (l->claimed && !l->gone)
+		if (l->claimed && !l->forked && !l->gone)
 			l->gone = !bsearch(&l->tid, tids, (size_t)n,
 					   sizeof(*tids), by_number);
+	}
+}
+
+void threads_look(struct reader *r)
+{
+	uint64_t now = clock_monotonic();
+
+	if (now - r->looked < LOOK_NS)
+		return;
+	r->looked = now;
+	look_at_target(r);
+	for (uint32_t i = 0; i < r->nrings; i++) {
+		struct lane *l = &r->lanes[i];
+
+		if (l->claimed && l->forked && !l->gone)
+			l->gone = procfs_has_ended(l->pid, l->tid);
 	}
 }

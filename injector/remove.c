@@ -440,22 +440,42 @@ static bool is_older(pid_t pid, uint64_t since)
 	return start && start < since;
 }
 
+/* The next process but `pid` that maps the session, from a list of all; or 0. */
+static pid_t next_other(DIR *d, pid_t pid, const struct removal *r)
+{
+	pid_t self = getpid();
+	struct dirent *e;
+
+	while ((e = readdir(d))) {
+		pid_t other = atoi(e->d_name);
+
+		if (other > 0 && other != pid && other != self && !is_older(other, r->since) &&
+		    shares_session(other, r->session))
+			return other;
+	}
+	return 0;
+}
+
+bool remove_has_others(pid_t pid, const struct removal *r)
+{
+	DIR *d = opendir("/proc");
+	bool any = d && next_other(d, pid, r);
+
+	if (d)
+		closedir(d);
+	return any;
+}
+
 /* Clean every other process that maps the session; how many had probes. */
 static int scan_others(pid_t pid, struct removal *ret)
 {
 	size_t before = ret->processes;
-	pid_t self = getpid();
-	struct dirent *e;
 	DIR *d = opendir("/proc");
+	pid_t other;
 
 	if (!d)
 		return fail(errno, "read /proc");
-	while ((e = readdir(d))) {
-		pid_t other = atoi(e->d_name);
-
-		if (other <= 0 || other == pid || other == self ||
-		    is_older(other, ret->since) || !shares_session(other, ret->session))
-			continue;
+	while ((other = next_other(d, pid, ret))) {
 		/* A child that has ended meanwhile, or executed another
 		 * program, has taken its probes along. */
 		if (remove_one(other, false, ret) && shares_session(other, ret->session))

@@ -51,5 +51,7 @@ int remove_probes(pid_t pid, struct removal *ret);
 void removal_say_pause(const struct removal *);
 /* The same for the children alone, when `pid` is gone; by `session`. */
 int remove_from_others(pid_t pid, struct removal *ret);
+/* Is there such a child? By `session` and `since`. */
+bool remove_has_others(pid_t pid, const struct removal *);
 
 #endif

@@ -280,6 +280,7 @@ static int attach(struct trace *t)
 		return err;
 	t->session_ino = fstat(t->inf.map.fd, &st) == 0 ? st.st_ino : 0;
 	lease_give(&t->inf.map.s->reader);
+	t->inf.map.s->follow_forks = t->opt->follow_fork;
 	foreign_write(&t->inf.map, &t->before);
 	islands_check(&t->islands, &t->sel);
 	err = probes_place(&t->target, &t->inf, &t->sel, t->needs, &t->live); /* 5 */
@@ -319,6 +320,15 @@ static void banner(const struct trace *t)
 		say_hint("nothing of it has run yet; Ctrl-C removes the probes");
 	else
 		say_hint("paused %.1f ms; Ctrl-C removes the probes", (double)t->pause / 1e6);
+}
+
+/* Children that were forked with the probes in. */
+static bool has_children(void *ctx)
+{
+	struct trace *t = ctx;
+	struct removal r = { .session = t->session_ino, .since = t->target.start_time };
+
+	return remove_has_others(t->pid, &r);
 }
 
 /* The journal's last word, so that a later visit does not look for them. */
@@ -418,6 +428,7 @@ static int watch(struct trace *t)
 			     .pause_ns = t->pause };
 	struct follow f = { .reader = t->reader, .funcs = t->live.funcs, .out = t->out,
 			    .options = t->opt, .pid = t->pid, .left = left,
+			     .others = t->opt->follow_fork ? has_children : NULL,
 			    .tick = tick, .ctx = t, .pidfd = -1 };
 	char cause[512] = "";
 	int err = t->opt->verb == VERB_RECORD ? describe_recording(t, &f) : 0;

@@ -64,7 +64,7 @@ static int replay_json(struct view *v, struct output *out)
 	struct view_counts counts;
 	struct json *j;
 	struct sink sink;
-	int err = json_new(&a->clock, out, a->pid, &j);
+	int err = json_new(&a->clock, out, &j);
 
 	if (err)
 		return err;

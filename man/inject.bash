@@ -48,7 +48,8 @@ _inject_options() {
 		echo -p --pid -f --function -N --exclude -t --min-duration \
 			-D --depth -n --calls -d --duration --tid -o --output \
 			-m --buffer --entry-only --trap --time --max-pause \
-			--json -q --quiet -v --verbose --no-color -h --help -V --version
+			--follow-fork --json -q --quiet -v --verbose --no-color \
+			-h --help -V --version
 		;;
 	esac
 }

@@ -186,9 +186,13 @@ struct session {
 				 * has ended: then the payload closes the
 				 * session. 0: nobody is expected to */
 	uint64_t holder_start;
+	uint32_t follow_forks;	/* 1: a forked child takes rings of its own */
+	uint32_t pad0;
 
 	/* Atomics that the payload writes. */
 	uint64_t lost_entries, lost_exits;	/* no ring was free */
+	uint32_t next_fiber;	/* its number, over all processes */
+	uint32_t pad1;
 
 	uint32_t narenas;
 	uint32_t nfuncs;	/* function ids given so far; they are kept for
@@ -256,7 +260,9 @@ struct ring {
 	uint64_t tail;		/* sub-buffers given back by the reader; those
 				 * from tail to head - 1 hold data */
 	uint64_t lost_entries, lost_exits;	/* dropped since the claim */
-	uint64_t reserved;
+	int32_t pid;		/* session.pid, or of a forked child the id of
+				 * its first thread that has recorded */
+	uint32_t pad;
 	uint64_t used[SUBBUFS_MOST / 64];	/* bit n % 64 of word n / 64: place
 				 * n holds data. Set when its header is written
 				 * and counted by `head`, cleared when its words

@@ -20,6 +20,7 @@
 struct local {
 	uint64_t thread;	/* address of a struct thread, or of `nobody` */
 	uint64_t visit;		/* of `nobody` */
+	int32_t tid;		/* by which it has claimed */
 };
 
 static __thread struct local local;
@@ -28,6 +29,8 @@ static __thread struct local local;
  * call takes the slow path and ends there at once. */
 static struct thread nobody;
 
+static int32_t child;		/* in a forked child that records, whose thread
+				 * was the first to */
 static uint32_t next_ring;	/* where the next search begins */
 static uint64_t next_try;	/* no search before this time */
 static uint32_t strayed;	/* 1: some thread's place is not of its home */
@@ -55,6 +58,7 @@ static struct thread *thread_at(const struct session *s, uint32_t i)
 
 void claim_mark(const struct session *s)
 {
+	child = 0;
 	publish(&thread_at(s, 0)->unforked, THREAD_MAGIC);
 }
 
@@ -161,9 +165,10 @@ static bool find_own(struct session *s, uint64_t addr, int32_t tid, uint32_t *re
 	return true;
 }
 
-static void ring_begin(struct ring *r, int32_t tid)
+static void ring_begin(const struct session *s, struct ring *r, int32_t tid)
 {
 	r->tid = tid;
+	r->pid = child ? child : s->pid;
 	r->lost_entries = 0;
 	r->lost_exits = 0;
 	r->generation++;
@@ -224,7 +229,7 @@ static struct thread *install_sought(const struct session *s, struct thread *t)
 	return first ? first : t;
 }
 
-/* A forked child: nothing is recorded of it. */
+/* Nothing is recorded of a forked child. */
 static struct thread *silence(void)
 {
 	if (!seeks()) {
@@ -234,16 +239,33 @@ static struct thread *silence(void)
 	return NULL;
 }
 
+/*
+ * A forked child is one thread, that which has forked, under an id of its own. If
+ * it was forked behind the C library's back, it still goes by its parent's there:
+ * then it is not followed, for nobody could tell it from that, nor when it ends.
+ */
+static bool begin_child(const struct session *s)
+{
+	int32_t id = claim_tid(s);
+
+	if (!s->follow_forks || id <= 0 || id == s->pid || id == child ||
+	    (!seeks() && id == local.tid))
+		return false;
+	claim_mark(s);
+	child = id;
+	return true;
+}
+
 /* The ring is claimed last: a signal handler that comes before finds neither it
  * nor the thread's old struct, and claims another one. */
 static struct thread *claim(struct session *s, enum what what)
 {
-	uint64_t seen;
 	struct thread *t;
+	uint64_t seen;
 	int32_t tid;
 	uint32_t i;
 
-	if (is_child(s))
+	if (is_child(s) && !begin_child(s))
 		return silence();
 	seen = seeks() ? (uint64_t)seek(s, false) : local.thread;
 	tid = claim_tid(s);
@@ -251,7 +273,9 @@ static struct thread *claim(struct session *s, enum what what)
 		count_no_ring(s, what);
 		return NULL;
 	}
-	ring_begin(ring_at(s, i), tid);
+	if (!seeks())
+		local.tid = tid;
+	ring_begin(s, ring_at(s, i), tid);
 	t = thread_begin(s, i);
 	publish(&ring_at(s, i)->state, RING_CLAIMED);
 	return seeks() ? install_sought(s, t) : install(seen, t);

@@ -38,7 +38,6 @@ struct signal_stack {
 
 /* One more than the highest index of a thread that was seen on a fiber. */
 static uint32_t nfollowed;
-static uint32_t next_fiber;
 
 /* Not free, and not taken by another thread. */
 static bool is_kept(const struct stack *k)
@@ -325,7 +324,7 @@ static uint32_t take(struct session *s, struct thread *t, uint64_t sp, uint64_t 
 	return 0;
 }
 
-/* A stack of unknown bounds. Its number is its own in the whole process. */
+/* A stack of unknown bounds. Its number is its own in the whole session. */
 static uint32_t open_fiber(struct session *s, struct thread *t, uint64_t sp)
 {
 	uint32_t i = take(s, t, sp, REACH);
@@ -340,7 +339,7 @@ static uint32_t open_fiber(struct session *s, struct thread *t, uint64_t sp)
 	open_stack(t, i, lo, hi);
 	t->stacks[i].opened = 1;
 	publish(&t->stacks[i].number, STACK_SHARED |
-		__atomic_fetch_add(&next_fiber, 1, __ATOMIC_RELAXED) % STACK_FIBERS);
+		__atomic_fetch_add(&s->next_fiber, 1, __ATOMIC_RELAXED) % STACK_FIBERS);
 	return i;
 }
 

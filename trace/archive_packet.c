@@ -109,6 +109,7 @@ int packet_load(struct archive *a, struct source *s, const struct packet *p)
 	s->pos = 0;
 	s->n = (size_t)n / 8;
 	s->base = p->begin & ~LAYOUT_TIME_MASK;
-	s->event = (struct event){ .tid = p->tid, .thread = p->thread, .stack = p->stack };
+	s->event = (struct event){ .pid = a->metadata.about.pid, .tid = p->tid,
+				  .thread = p->thread, .stack = p->stack };
 	return 0;
 }

@@ -38,7 +38,7 @@ struct event {
 	uint64_t tsc;
 	uint64_t lost;
 	uint32_t func;		/* index in the reader_func table */
-	int32_t tid;		/* host's view */
+	int32_t pid, tid;	/* host's view */
 	uint32_t thread;	/* a number of the reader's own, unique in the
 				 * session also when tids are reused; NO_THREAD
 				 * of what happens on a fiber's stack, where one

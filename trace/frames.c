@@ -14,7 +14,7 @@ enum {
 
 struct frame {
 	uint32_t func;
-	int32_t tid;		/* of its begin */
+	int32_t pid, tid;	/* of its begin */
 	uint64_t begin;
 	uint64_t inner;		/* ticks of what it has called */
 	uint64_t mark;		/* the sink's */
@@ -146,6 +146,7 @@ static struct call call_at(const struct frames *f, const struct stack_frames *s,
 {
 	return (struct call){
 		.func = &f->funcs[s->v[i].func],
+		.pid = s->v[i].pid,
 		.tid = s->v[i].tid,
 		.depth = (uint32_t)i,
 		.begin = s->v[i].begin,
@@ -209,6 +210,7 @@ static int entry(struct frames *f, struct stack_frames *s, const struct event *e
 	if (!frame)
 		return -ENOMEM;
 	frame->func = e->func;
+	frame->pid = e->pid;
 	frame->tid = e->tid;
 	frame->begin = e->tsc;
 	if (f->sink.begin)
@@ -222,7 +224,8 @@ static void moment(struct frames *f, struct stack_frames *s, const struct event 
 		   enum call_end how)
 {
 	struct call c = {
-		.func = &f->funcs[e->func], .tid = e->tid, .depth = (uint32_t)s->n,
+		.func = &f->funcs[e->func], .pid = e->pid, .tid = e->tid,
+		.depth = (uint32_t)s->n,
 		.begin = how == CALL_BEFORE ? 0 : e->tsc, .end = e->tsc,
 		.how = (uint8_t)how,
 		.mark = s->n ? s->v[s->n - 1].mark : 0,
@@ -277,7 +280,7 @@ int frames_event(void *ctx, const struct event *e)
 	if (!is_wanted(f, e->tid) && (e->thread != NO_THREAD || e->kind == EVENT_LOST))
 		return 0;
 	if (e->kind == EVENT_LOST) {
-		f->sink.lost(f->sink.ctx, e->tid, e->tsc, e->lost);
+		f->sink.lost(f->sink.ctx, e);
 		return 0;
 	}
 	s = find(f, e);

@@ -29,7 +29,7 @@ enum call_end {
 
 struct call {
 	const struct reader_func *func;
-	int32_t tid;		/* of its begin: a fiber may end it in another */
+	int32_t pid, tid;	/* of its begin: a fiber may end it in another */
 	uint32_t depth;		/* 0: nothing probed was open around it */
 	uint64_t begin, end;	/* ticks; begin 0 if BEFORE */
 	uint64_t inner;		/* ticks of the calls that it has made; of those that
@@ -48,7 +48,8 @@ struct sink {
 	bool (*open)(void *ctx, const struct call *);
 	/* Show a call that has ended. */
 	void (*end)(void *ctx, const struct call *);
-	void (*lost)(void *ctx, int32_t tid, uint64_t tsc, uint64_t n);
+	/* An EVENT_LOST. */
+	void (*lost)(void *ctx, const struct event *);
 	void *ctx;
 };
 

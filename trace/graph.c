@@ -219,11 +219,11 @@ static void graph_call_end(void *ctx, const struct call *c)
 }
 
 /* Losses are said whatever the terminal does. */
-static void graph_lost(void *ctx, int32_t tid, uint64_t tsc, uint64_t n)
+static void graph_lost(void *ctx, const struct event *e)
 {
 	struct graph *g = ctx;
 
-	output_printf(g->out, "# %llu events lost\n", (unsigned long long)n);
+	output_printf(g->out, "# %llu events lost\n", (unsigned long long)e->lost);
 }
 
 struct sink graph_sink(struct graph *g)

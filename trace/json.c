@@ -13,11 +13,9 @@ enum { KEYS = 512 };		/* more than all of a call but its names */
 struct json {
 	const struct clock *clock;
 	struct output *out;
-	int32_t pid;
 };
 
-int json_new(const struct clock *clock, struct output *out, int32_t pid,
-	     struct json **ret)
+int json_new(const struct clock *clock, struct output *out, struct json **ret)
 {
 	struct json *j = calloc(1, sizeof(*j));
 
@@ -25,7 +23,6 @@ int json_new(const struct clock *clock, struct output *out, int32_t pid,
 		return fail(ENOMEM, "print JSON");
 	j->clock = clock;
 	j->out = out;
-	j->pid = pid;
 	*ret = j;
 	return 0;
 }
@@ -160,7 +157,7 @@ static void json_end(void *ctx, const struct call *c)
 	p = put_text(p, ",\"dur_ns\":");
 	p = put_or_null(p, ended, clock_ns(j->clock, c->end - c->begin));
 	p = put_text(put_text(p, ",\"end\":\""), end_word(c));
-	p = put_number(put_text(p, "\",\"pid\":"), (uint32_t)j->pid, 0, ' ');
+	p = put_number(put_text(p, "\",\"pid\":"), (uint32_t)c->pid, 0, ' ');
 	p = put_number(put_text(p, ",\"tid\":"), (uint32_t)c->tid, 0, ' ');
 	p = put_number(put_text(p, ",\"depth\":"), c->depth, 0, ' ');
 	p = put_string(put_text(p, ",\"func\":"), c->func->name);
@@ -169,14 +166,14 @@ static void json_end(void *ctx, const struct call *c)
 	output_take(j->out, (size_t)(p - start));
 }
 
-static void json_lost(void *ctx, int32_t tid, uint64_t tsc, uint64_t n)
+static void json_lost(void *ctx, const struct event *e)
 {
 	struct json *j = ctx;
 
 	output_printf(j->out, "{\"type\":\"lost\",\"ts_ns\":%llu,\"pid\":%d"
 			      ",\"tid\":%d,\"events\":%llu}\n",
-		      (unsigned long long)clock_realtime(j->clock, tsc), j->pid,
-		      tid, (unsigned long long)n);
+		      (unsigned long long)clock_realtime(j->clock, e->tsc), e->pid,
+		      e->tid, (unsigned long long)e->lost);
 }
 
 struct sink json_sink(struct json *j)

@@ -8,8 +8,7 @@
 
 struct json;
 
-int json_new(const struct clock *, struct output *out, int32_t pid,
-	     struct json **ret);
+int json_new(const struct clock *, struct output *out, struct json **ret);
 void json_free(struct json *);	/* NULL is legal */
 struct sink json_sink(struct json *);
 /* `text` as a JSON string, quotes included. What is no UTF-8 becomes U+FFFD. */

@@ -143,7 +143,7 @@ static void end(void *ctx, const struct call *c)
 		t->each(t->ctx, c, beyond ? is_around(t, (uint32_t)mark, c->func) : node->nested);
 }
 
-static void lost(void *ctx, int32_t tid, uint64_t tsc, uint64_t n)
+static void lost(void *ctx, const struct event *e)
 {
 }
 

@@ -2,16 +2,17 @@
 /*
  * rings PID: what do the rings of a session hold? One line:
  *
- *	state S claimed N full F begun B lost L
+ *	state S claimed N full F begun B lost L most M
  *
  * S is enum session_state, N counts the rings that a thread has, F those of them
- * that have dropped something, B sub-buffers begun and L words dropped, in all.
+ * that have dropped something; B sub-buffers were begun and L words dropped in all,
+ * and M sub-buffers in one ring.
  */
 #include "tests/tools/session.h"
 
 int main(int argc, char **argv)
 {
-	uint64_t claimed = 0, full = 0, begun = 0, lost = 0;
+	uint64_t claimed = 0, full = 0, begun = 0, lost = 0, most = 0;
 	struct session s;
 	struct ring r;
 
@@ -29,10 +30,12 @@ int main(int argc, char **argv)
 		claimed += r.state == RING_CLAIMED;
 		full += r.state == RING_CLAIMED && r.lost_entries + r.lost_exits > 0;
 		begun += r.head;
+		most = r.head > most ? r.head : most;
 		lost += r.lost_entries + r.lost_exits;
 	}
-	printf("state %u claimed %llu full %llu begun %llu lost %llu\n", s.state,
+	printf("state %u claimed %llu full %llu begun %llu lost %llu most %llu\n", s.state,
 	       (unsigned long long)claimed, (unsigned long long)full,
-	       (unsigned long long)begun, (unsigned long long)lost);
+	       (unsigned long long)begun, (unsigned long long)lost,
+	       (unsigned long long)most);
 	return 0;
 }

@@ -38,7 +38,7 @@ static void begin(struct scene *s, struct frames_options o, bool json, bool time
 	close(mkstemp(s->path));
 	CHECK_EQ(output_open(s->path, &s->out), 0);
 	if (json) {
-		CHECK_EQ(json_new(reader_clock(s->reader), s->out, 41, &s->json), 0);
+		CHECK_EQ(json_new(reader_clock(s->reader), s->out, &s->json), 0);
 		sink = json_sink(s->json);
 	} else {
 		CHECK_EQ(graph_new(reader_clock(s->reader), s->out, time, false, &s->graph), 0);
@@ -54,7 +54,7 @@ static struct event event(struct scene *s, uint32_t thread, enum event_kind kind
 {
 	s->tsc = tsc;
 	return (struct event){
-		.tsc = tsc, .func = func, .tid = 4123 + (int32_t)thread,
+		.tsc = tsc, .func = func, .pid = 41, .tid = 4123 + (int32_t)thread,
 		.thread = thread, .kind = (uint8_t)kind,
 	};
 }

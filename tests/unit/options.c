@@ -49,7 +49,7 @@ static const struct {
 	{ "-p 1", "give -f 'GLOB'" },
 	{ "-f x", "give -p PID" },
 	{ "-p 1 -f", "-f wants a pattern" },
-	{ "-f -p 1", "no -f to follow forks" },
+	{ "-f -p 1", "--follow-fork" },
 	{ "-p 1 -N -f x", "-N wants a pattern" },
 	{ "-p 1 -f ''", "" },
 	{ "-p nginx -f x", "pgrep" },

@@ -109,9 +109,9 @@ static void sink_end(void *ctx, const struct call *c)
 	CHECK(c->func >= world_funcs && c->func < world_funcs + NFUNCS);
 }
 
-static void sink_lost(void *ctx, int32_t tid, uint64_t tsc, uint64_t n)
+static void sink_lost(void *ctx, const struct event *e)
 {
-	CHECK(n > 0);
+	CHECK(e->lost > 0);
 }
 
 

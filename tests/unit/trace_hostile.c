@@ -153,7 +153,7 @@ static void read_json(struct view *v, struct output *out)
 {
 	struct json *j = NULL;
 
-	CHECK_EQ(json_new(&view_about(v)->clock, out, 1, &j), 0);
+	CHECK_EQ(json_new(&view_about(v)->clock, out, &j), 0);
 	struct sink sink = json_sink(j);
 	CHECK_EQ(view_run(v, &sink, out), 0);
 	json_free(j);

@@ -5,11 +5,14 @@
  * are they removed there too?
  *
  *	fork	-> child PID	a child that stays until `reap` or our end
+ *	busy	-> child PID	the same, and it rests only now and then
  *	reap	-> reaped N	all of them; a child that computed wrongly is WRONG
  *
- * Besides, short-lived children come and go all the time.
+ * Besides, short-lived children come and go all the time; every other one is forked
+ * behind the C library's back, which then knows it by its parent's id.
  */
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <signal.h>
@@ -37,15 +40,27 @@ static bool work(uint64_t x)
 				 ((x + 1) * 48271 % 2147483647));
 }
 
-static void child_stay(void)
+/* A second thread of a child. */
+static void *call_inner(void *arg)
 {
+	for (uint64_t x = 1; fork_inner(x) < UINT64_MAX; x++)
+		victim_sleep_us(1000);
+	return NULL;
+}
+
+static void child_stay(uint64_t calls)
+{
+	pthread_t thread;
 	struct pollfd p = { .fd = wake[0], .events = POLLIN };
 	bool good = true;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	close(wake[1]);
-	for (uint64_t x = 1; poll(&p, 1, 1) == 0; x++)
-		good = work(x) && good;
+	if (pthread_create(&thread, NULL, call_inner, NULL))
+		_exit(8);
+	while (poll(&p, 1, 1) == 0)
+		for (uint64_t x = 1; x <= calls; x++)
+			good = work(x) && good;
 	_exit(good ? 0 : 9);
 }
 
@@ -58,7 +73,8 @@ static void child_short(void)
 	_exit(good ? 0 : 9);
 }
 
-static void reap(void)
+/* How many there were. */
+static int reap(void)
 {
 	int status, n = nchildren;
 
@@ -69,19 +85,20 @@ static void reap(void)
 	close(wake[0]);
 	if (pipe(wake))
 		victim_wrong("pipe");
-	victim_say("reaped %d", n);
+	return n;
 }
 
 static void command(const char *word)
 {
+	bool busy = strcmp(word, "busy") == 0;
 	pid_t pid;
 
 	if (strcmp(word, "reap") == 0) {
-		reap();
-	} else if (strcmp(word, "fork") == 0 && nchildren < MAX_CHILDREN) {
+		victim_say("reaped %d", reap());
+	} else if ((busy || strcmp(word, "fork") == 0) && nchildren < MAX_CHILDREN) {
 		pid = fork();
 		if (pid == 0)
-			child_stay();
+			child_stay(busy ? 1000 : 1);
 		children[nchildren++] = pid;
 		victim_say("child %d", pid);
 	} else {
@@ -98,7 +115,7 @@ int main(void)
 		return 1;
 	victim_say("ready");
 	while (victim_poll(5, command)) {
-		pid_t pid = fork();
+		pid_t pid = x % 2 ? fork() : (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 
 		if (pid == 0)
 			child_short();
