@@ -201,6 +201,7 @@ check-live: all victims
 # Every n of the fault tests, and long runs: an hour or more.
 soak: deps
 	@$(MAKE) --no-print-directory all victims
+	-@tools/suites.sh $(BUILD)/suites
 	@SOAK=1 tests/run $(BUILD) $(FAULT) $(STRESS) $(LIVE)
 
 # Stubs against what they stand for: made-up functions, then real files. The

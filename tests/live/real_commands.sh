@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # real_commands: whole programs under probes print what they print without, and
 # end as they do; each with its own functions probed, with those of the C library,
-# and with those of the dynamic loader. With SOAK also the programs' own tests.
+# and with those of the dynamic loader.
 # timeout: 300
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
@@ -142,16 +142,3 @@ program diff diff -u data.txt q.sql
 program gdb gdb -nx -batch -ex 'info line main' "$VICTIMS/command"
 program gcc "$(gcc -print-prog-name=cc1 2>/dev/null || echo cc1)" -quiet -I "$ROOT" -D_GNU_SOURCE -O1 x.c -o -
 [ $ran -gt 0 ] || skip "none of the programs is here"
-
-[ -n "${SOAK:-}" ] || exit 0
-if "$python" -c 'import test.test_json' 2>/dev/null; then
-	for t in test_json test_re test_pickle test_dict test_list test_exceptions \
-		test_generators test_threading test_sqlite3 test_decimal test_zlib \
-		test_coroutines test_ctypes test_signal test_subprocess; do
-		for p in '*' '*@libc.so*'; do
-			timeout 3000 "$INJECT" -q -f "$p" -o /dev/null -- "$python" -m test $t \
-				>test.out 2>test.err || { tail -n 40 test.out; die "$t under $p"; }
-			echo "$t $p: $(grep -o '[0-9]* calls' test.err)"
-		done
-	done
-fi

@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# suites DIR: get the sources of test suites that Debian does not install, into
+# DIR/redis, DIR/sqlite and DIR/lua; those that are there are left as they are.
+# Says of each that cannot be had why, and ends with status 1 then.
+#
+# Sources of the very packages that are installed, by apt's own keys and checks,
+# without a change to what this machine's apt is configured for.
+set -euo pipefail
+
+[ $# = 1 ] || { echo "usage: tools/suites.sh DIR" >&2; exit 2; }
+mkdir -p "$1"
+dir=$(cd "$1" && pwd)
+keys=/usr/share/keyrings/debian-archive-keyring.gpg
+missing=0
+
+lacking() { echo "suites: $*" >&2; missing=1; }
+
+# apt_source ARG...: with lists and archives of its own.
+apt_source()
+{
+	local release
+
+	# shellcheck source=/dev/null
+	release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+	mkdir -p "$dir/apt/lists/partial"
+	for suite in "debian $release" "debian-security $release-security"; do
+		printf 'Types: deb-src\nURIs: http://deb.debian.org/%s\nSuites: %s\n' \
+			"${suite% *}" "${suite#* }"
+		printf 'Components: main\nSigned-By: %s\n\n' "$keys"
+	done >"$dir/apt/debian.sources"
+	(cd "$dir/apt" && apt-get -q -o Dir::Etc::sourcelist="$dir/apt/debian.sources" \
+		-o Dir::Etc::sourceparts=- -o Dir::State::lists="$dir/apt/lists" \
+		-o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= "$@") >"$dir/apt/log" 2>&1
+}
+
+# debian PACKAGE NAME: its original archive, unpacked to DIR/NAME.
+debian()
+{
+	local archive
+
+	[ ! -d "$dir/$2" ] || return 0
+	[ -d "$dir/apt" ] || apt_source update || true
+	apt_source source --download-only "$1" ||
+		{ lacking "no source of $1: $(tail -n 1 "$dir/apt/log")"; return 0; }
+	archive=$(find "$dir/apt" -name "$1_*.orig.tar.*" ! -name '*.asc' | head -n 1)
+	mkdir "$dir/$2.new"
+	tar xf "$archive" -C "$dir/$2.new" --strip-components=1
+	mv "$dir/$2.new" "$dir/$2"
+}
+
+# The tests of the Lua that is installed are its authors', and in no package.
+lua()
+{
+	local version url
+
+	[ ! -d "$dir/lua" ] || return 0
+	version=$(lua5.4 -v 2>/dev/null | sed -n 's/^Lua \([0-9.]*\).*/\1/p')
+	[ -n "$version" ] || { lacking "no lua5.4 here"; return 0; }
+	url=https://www.lua.org/tests/lua-$version-tests.tar.gz
+	mkdir -p "$dir/lua.new"
+	curl -fsSL -m 60 -o "$dir/lua.tar.gz" "$url" &&
+		tar xzf "$dir/lua.tar.gz" -C "$dir/lua.new" --strip-components=1 ||
+		{ lacking "nothing at $url"; return 0; }
+	mv "$dir/lua.new" "$dir/lua"
+}
+
+debian redis redis
+debian sqlite3 sqlite
+lua
+exit $missing
