@@ -14,7 +14,9 @@
 
 #include "injector/units.h"
 #include "payload/abi.h"
+#include "trace/export.h"
 #include "trace/record.h"
+#include "trace/report.h"
 
 enum {
 	MIN_BUFFERS = 2,	/* one is written while the other is read */
@@ -104,11 +106,13 @@ static const struct {
 	{ "stop", ON_STOP, VERB_STOP },
 	{ "replay", ON_REPLAY, VERB_REPLAY },
 	{ "report", ON_REPORT, VERB_REPORT },
+	{ "graph", ON_GRAPH, VERB_GRAPH },
 	{ "info", ON_INFO, VERB_INFO },
+	{ "export", ON_EXPORT, VERB_EXPORT },
 	{ .name = "top" }, { .name = "count" },
 	{ .name = "hist" }, { .name = "syscalls" }, { .name = "start" },
 	{ .name = "status" }, { .name = "add" }, { .name = "remove" },
-	{ .name = "snapshot" }, { .name = "graph" }, { .name = "export" },
+	{ .name = "snapshot" },
 };
 
 static int find_verb(const char *word)
@@ -470,6 +474,23 @@ static int check_range(const struct options *o)
 	return 0;
 }
 
+static int check_report(const struct options *o)
+{
+	enum report_key key;
+
+	return o->sort ? report_key(o->sort, &key) : 0;
+}
+
+static int check_export(const struct options *o)
+{
+	const struct export_format *format;
+
+	if (!o->format)
+		return fail(0, "no format named; give --to chrome, dot, folded, perfetto, pprof, "
+			       "speedscope, svg or uftrace");
+	return export_find(o->format, &format);
+}
+
 static int check_list(const struct options *o)
 {
 	if (o->pid && o->nfiles)
@@ -490,11 +511,13 @@ static int check_whole(const struct options *o)
 		return check_list(o);
 	case VERB_STOP:
 		return o->pid ? 0 : fail(0, "no process named; give stop -p PID");
-	case VERB_REPLAY:
 	case VERB_REPORT:
+		return check_report(o) ?: check_range(o);
+	case VERB_REPLAY:
 	case VERB_GRAPH:
-	case VERB_EXPORT:
 		return check_range(o);
+	case VERB_EXPORT:
+		return check_export(o) ?: check_range(o);
 	case VERB_INFO:
 	case VERB_HELP:
 	case VERB_VERSION:

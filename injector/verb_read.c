@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* read: the verbs that show what a trace directory holds. No process is concerned. */
 #include <errno.h>
+#include <string.h>
 
 #include "injector/say.h"
 #include "injector/summary.h"
 #include "injector/verbs.h"
+#include "trace/callgraph.h"
+#include "trace/export.h"
 #include "trace/graph.h"
 #include "trace/info.h"
 #include "trace/json.h"
@@ -113,6 +116,28 @@ static int report(const struct options *o, struct view *v, struct output *out)
 	return err;
 }
 
+/* ---- export -------------------------------------------------------------- */
+
+/* A directory, where other formats are a file. */
+static bool is_directory(const struct options *o)
+{
+	return o->verb == VERB_EXPORT && strcmp(o->format, "uftrace") == 0;
+}
+
+static int export(const struct options *o, struct view *v, struct output *out)
+{
+	const struct export_format *format;
+	int err = export_find(o->format, &format);
+
+	if (err)
+		return err;
+	if (!format->run)
+		return export_uftrace(v, o->output ? o->output : "uftrace.data");
+	if (output_is_terminal(out) && format->binary)
+		return fail(0, "--to %s is nothing for a terminal; give -o FILE", o->format);
+	return format->run(v, out);
+}
+
 /* -------------------------------------------------------------------------- */
 
 static int show(const struct options *o, struct view *v, struct output *out)
@@ -122,6 +147,10 @@ static int show(const struct options *o, struct view *v, struct output *out)
 		return replay(o, v, out);
 	case VERB_REPORT:
 		return report(o, v, out);
+	case VERB_GRAPH:
+		return callgraph_print(v, out);
+	case VERB_EXPORT:
+		return export(o, v, out);
 	default:
 		info_print(view_archive(v), options_directory(o), out);
 		return 0;
@@ -136,7 +165,7 @@ int verb_read(const struct options *o)
 
 	say_quiet(o->quiet);
 	err = open_view(o, options_directory(o), &v);
-	err = err ? err : output_open(o->output, &out);
+	err = err ? err : output_open(is_directory(o) ? NULL : o->output, &out);
 	err = err ? err : show(o, v, out);
 	if (out && err != -EPIPE) {
 		int written = output_finish(out, NULL);

@@ -40,6 +40,12 @@ _inject_options() {
 	report)
 		echo "$(_inject_reading)" --sort --diff
 		;;
+	graph)
+		_inject_reading
+		;;
+	export)
+		echo "$(_inject_reading)" --to
+		;;
 	info)
 		echo -o --output -q --quiet -v --verbose --no-color -h --help \
 			-V --version
@@ -63,7 +69,8 @@ _inject() {
 	local verb=trace
 
 	case ${COMP_WORDS[1]} in
-	trace | list | stop | record | replay | report | info) verb=${COMP_WORDS[1]} ;;
+	trace | list | stop | record | replay | report | graph | info | \
+		export) verb=${COMP_WORDS[1]} ;;
 	esac
 	COMPREPLY=()
 	# Behind "--" stands a command, with a completion of its own.
@@ -90,6 +97,10 @@ _inject() {
 		mapfile -t COMPREPLY < <(compgen -d -- "$cur")
 		return
 		;;
+	--to)
+		_inject_words "chrome dot folded perfetto pprof speedscope svg uftrace" "$cur"
+		return
+		;;
 	--sort)
 		_inject_words "total self calls avg min max p50 p99" "$cur"
 		return
@@ -106,10 +117,10 @@ _inject() {
 		;;
 	*)
 		if [ "$COMP_CWORD" -eq 1 ]; then
-			_inject_words "trace list stop record replay report info" "$cur"
+			_inject_words "trace list stop record replay report graph info export" "$cur"
 		elif [ "$verb" = list ]; then
 			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
-		elif [[ $verb == rep* || $verb == info ]]; then
+		elif [[ $verb == rep* || $verb == graph || $verb == info || $verb == export ]]; then
 			mapfile -t COMPREPLY < <(compgen -d -- "$cur")
 		fi
 		;;

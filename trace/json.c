@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "trace/put.h"
+#include "trace/utf8.h"
 
 enum { KEYS = 512 };		/* more than all of a call but its names */
 
@@ -30,35 +31,6 @@ int json_new(const struct clock *clock, struct output *out, struct json **ret)
 void json_free(struct json *j)
 {
 	free(j);
-}
-
-/* Bytes of the UTF-8 character at `p`; 0 if it is none. Overlong forms,
- * surrogates and what is beyond U+10FFFF are none. */
-static size_t utf8(const unsigned char *p)
-{
-	static const struct {
-		unsigned char mask, lead;
-		uint32_t least;
-	} forms[] = {
-		{ 0x80, 0x00, 0 }, { 0xe0, 0xc0, 0x80 },
-		{ 0xf0, 0xe0, 0x800 }, { 0xf8, 0xf0, 0x10000 },
-	};
-
-	for (size_t n = 0; n < ARRAY_SIZE(forms); n++) {
-		uint32_t c = p[0] & (unsigned char)~forms[n].mask;
-
-		if ((p[0] & forms[n].mask) != forms[n].lead)
-			continue;
-		for (size_t i = 1; i <= n; i++) {
-			if ((p[i] & 0xc0) != 0x80)
-				return 0;
-			c = c << 6 | (p[i] & 0x3f);
-		}
-		if (c < forms[n].least || c > 0x10ffff || (c >> 11) == 0x1b)
-			return 0;
-		return n + 1;
-	}
-	return 0;
 }
 
 static size_t put_char(char *to, const unsigned char *p, size_t n)
@@ -85,7 +57,7 @@ static char *put_string(char *to, const char *text)
 
 	*to++ = '"';
 	while (*p) {
-		size_t n = utf8(p);
+		size_t n = utf8_bytes((const char *)p);
 
 		to += put_char(to, p, n);
 		p += n ? n : 1;

@@ -16,6 +16,7 @@
 enum {
 	FILE_CHUNK = 1 << 16,	/* a file takes what it is given */
 	KEEP = 1 << 20,		/* memory that an empty buffer may keep */
+	FLUSH_ABOVE = 1 << 18,	/* bytes that output_flush keeps */
 	WAIT_MS = 100,		/* between two looks at give_up */
 };
 
@@ -290,4 +291,9 @@ int output_finish(struct output *o, bool (*give_up)(void))
 			return fail(errno, "wait for the output");
 	}
 	return o->broken ? fail(ENOMEM, "keep the results") : 0;
+}
+
+int output_flush(struct output *o)
+{
+	return output_pending(o) > FLUSH_ABOVE ? output_finish(o, NULL) : 0;
 }

@@ -41,6 +41,9 @@ int output_fd(const struct output *);
 int output_write(struct output *);
 /* True if nobody reads any more; asks also when nothing is to be written. */
 bool output_is_closed(struct output *);
+/* Write, waiting for its reader, if much is to be written: for who makes long results
+ * at once. As output_finish. */
+int output_flush(struct output *);
 /* Write all, waiting as long as it takes, or until `give_up` says so. Then the
  * rest is dropped. */
 int output_finish(struct output *, bool (*give_up)(void));

@@ -95,19 +95,18 @@ static uint64_t new_child(struct tree *t, uint32_t parent, const struct reader_f
 
 static uint64_t child(struct tree *t, uint64_t outer, const struct reader_func *func)
 {
-	uint32_t parent = (uint32_t)outer, *at;
+	uint32_t parent = (uint32_t)outer, node;
 
 	if (outer & BEYOND)
 		return outer;
-
 	/* At most half of the index is used. */
 	if (t->n * 2 >= t->index_cap && !grow(t)) {
 		t->broken = true;
 		return parent | BEYOND;
 	}
-	at = place(t, parent, func);
-	if (*at)
-		return *at;
+	node = *place(t, parent, func);
+	if (node)
+		return node;
 	if (t->n >= TREE_NODES || t->nodes[parent].depth >= TREE_DEPTH)
 		return parent | BEYOND;
 	return new_child(t, parent, func);
@@ -196,4 +195,56 @@ int tree_sort(struct tree *t)
 		t->nodes[i].child = next;
 	}
 	return 0;
+}
+
+int tree_make(struct view *v, struct tree **ret)
+{
+	const struct tree_node *nodes;
+	struct tree *t = NULL;
+	struct sink sink;
+	size_t n;
+	int err = tree_new(&t);
+
+	if (err)
+		return err;
+	sink = tree_sink(t);
+	err = view_run(v, &sink, NULL) ?: tree_nodes(t, &nodes, &n) ?: tree_sort(t);
+	if (err)
+		tree_free(t);
+	else
+		*ret = t;
+	return err;
+}
+
+/* The next one, depth first; 0 at the end. */
+static uint32_t following(const struct tree *t, uint32_t i)
+{
+	if (t->nodes[i].child)
+		return t->nodes[i].child;
+	while (i && !t->nodes[i].next)
+		i = t->nodes[i].parent;
+	return t->nodes[i].next;
+}
+
+int tree_walk(const struct tree *t,
+	      int (*each)(void *ctx, const struct tree *, const struct tree_node *,
+			  struct output *), void *ctx, struct output *out)
+{
+	int err = 0;
+
+	for (uint32_t i = following(t, 0); i && !err; i = following(t, i))
+		err = each(ctx, t, &t->nodes[i], out) ?: output_flush(out);
+	return err;
+}
+
+size_t tree_path(const struct tree *t, const struct tree_node *node,
+		 const struct reader_func *ret[TREE_DEPTH])
+{
+	size_t n = node->depth;
+
+	for (size_t i = n; i; i--) {
+		ret[i - 1] = node->func;
+		node = &t->nodes[node->parent];
+	}
+	return n;
 }

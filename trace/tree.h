@@ -8,7 +8,8 @@
 #ifndef TRACE_TREE_H
 #define TRACE_TREE_H
 
-#include "trace/frames.h"
+#include "trace/output.h"
+#include "trace/view.h"
 
 enum {
 	TREE_DEPTH = 1024,
@@ -17,7 +18,7 @@ enum {
 
 struct tree_node {
 	const struct reader_func *func;	/* NULL: the root, which is node 0 */
-	uint32_t parent;
+	uint32_t parent;	/* lower than its own number */
 	uint32_t child, next;	/* the first one; the next of the same parent; 0: none */
 	uint32_t depth;
 	bool nested;		/* a node around it has the same function */
@@ -39,5 +40,17 @@ void tree_watch(struct tree *, void (*each)(void *ctx, const struct call *, bool
 int tree_nodes(const struct tree *, const struct tree_node **ret, size_t *n);
 /* Order the children of every node, the one with the largest total first. */
 int tree_sort(struct tree *);
+
+/* The sorted tree of a view, which is run. */
+int tree_make(struct view *, struct tree **ret);
+/* Each node but the root, those around it first; `out` is written meanwhile. Ends when
+ * `each` does not return 0, with what it returned. */
+int tree_walk(const struct tree *,
+	      int (*each)(void *ctx, const struct tree *, const struct tree_node *,
+			  struct output *), void *ctx, struct output *out);
+/* The functions around a node and its own: at most TREE_DEPTH of them, the outermost
+ * first. Returns how many. */
+size_t tree_path(const struct tree *, const struct tree_node *,
+		 const struct reader_func *ret[TREE_DEPTH]);
 
 #endif

@@ -6,10 +6,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
-enum {
-	FLUSH_ABOVE = 1 << 18,	/* bytes of output that are kept */
-	DONE = 1,		/* archive_read is to end */
-};
+enum { DONE = 1 };		/* archive_read is to end */
 
 #define TICK_NS 50000000ull	/* between two looks for long calls */
 
@@ -202,8 +199,8 @@ static int each(void *ctx, const struct event *e)
 		v->next_tick = e->tsc + v->tick;
 	}
 	err = frames_event(v->frames, e);
-	if (!err && v->out && output_pending(v->out) > FLUSH_ABOVE)
-		err = output_finish(v->out, NULL);
+	if (!err && v->out)
+		err = output_flush(v->out);
 	if (!err && frames_full(v->frames))
 		return DONE;
 	return err;

@@ -6,6 +6,8 @@
  */
 #include "tests/unit/trace_world.h"
 
+#include "trace/callgraph.h"
+#include "trace/export.h"
 #include "trace/graph.h"
 #include "trace/info.h"
 #include "trace/json.h"
@@ -174,10 +176,30 @@ static void read_info(struct view *v, struct output *out)
 	info_print(view_archive(v), path, out);
 }
 
+/* One of the other formats. */
+static void read_export(struct view *v, struct output *out)
+{
+	static int (*const formats[])(struct view *, struct output *) = {
+		export_chrome, export_dot, export_folded, export_perfetto, export_pprof,
+		export_speedscope, export_svg, callgraph_print,
+	};
+
+	CHECK_EQ(formats[rnd() % ARRAY_SIZE(formats)](v, out), 0);
+}
+
+static void read_uftrace(struct view *v, struct output *out)
+{
+	char dir[96];
+
+	snprintf(dir, sizeof(dir), "%s/uftrace.data", base);
+	CHECK_EQ(export_uftrace(v, dir), 0);
+	world_remove(dir);
+}
+
 static void read_all(void)
 {
 	static void (*const readers[])(struct view *, struct output *) = {
-		read_graph, read_json, read_report, read_info,
+		read_graph, read_json, read_report, read_info, read_export, read_uftrace,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(readers); i++) {
@@ -214,6 +236,6 @@ int main(int argc, char **argv)
 	/* Most are read, with a complaint; so the test is one. */
 	CHECK(opened > ROUNDS && notes > ROUNDS);
 	printf("trace_hostile: %llu of %d views opened, %llu complaints\n",
-	       (unsigned long long)opened, ROUNDS * 4, (unsigned long long)notes);
+	       (unsigned long long)opened, ROUNDS * 6, (unsigned long long)notes);
 	return failures != 0;
 }

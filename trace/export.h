@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* export: a recording in the formats of other tools. */
+#ifndef TRACE_EXPORT_H
+#define TRACE_EXPORT_H
+
+#include "trace/output.h"
+#include "trace/view.h"
+
+struct export_format {
+	const char *name;
+	/* Runs the view. NULL: the format is a directory, see export_uftrace. */
+	int (*run)(struct view *, struct output *);
+	bool binary;
+};
+
+/* -EINVAL, with a message, if there is none of that name. */
+int export_find(const char *name, const struct export_format **ret);
+
+/* One function for each. Of chains of calls, all of the same kind taken together: */
+int export_folded(struct view *, struct output *);
+int export_svg(struct view *, struct output *);
+int export_speedscope(struct view *, struct output *);
+int export_dot(struct view *, struct output *);
+int export_pprof(struct view *, struct output *);
+/* Of single calls: */
+int export_chrome(struct view *, struct output *);
+int export_perfetto(struct view *, struct output *);
+/* Into a directory, which is made as place_make makes one. */
+int export_uftrace(struct view *, const char *path);
+
+#endif
