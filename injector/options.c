@@ -69,7 +69,7 @@ static const struct option_def defs[] = {
 	FLAG("trap", OPT_TRAP, ON_LIVE | ON_LIST),
 	FLAG("time", OPT_TIME, ON_TRACE | ON_REPLAY),
 	WITH("max-pause", OPT_MAX_PAUSE, ON_LIVE | ON_STOP),
-	FLAG("follow-fork", OPT_FOLLOW_FORK, ON_TRACE),
+	FLAG("follow-fork", OPT_FOLLOW_FORK, ON_LIVE),
 	FLAG("json", OPT_JSON, ON_TRACE | ON_REPLAY),
 	FLAG("quiet", 'q', ON_ALL),
 	FLAG("verbose", 'v', ON_ALL),

@@ -24,7 +24,7 @@ void archive_close(struct archive *);	/* NULL is legal */
 const struct about *archive_about(const struct archive *);
 
 struct archive_thread {
-	int32_t tid;
+	int32_t pid, tid;
 	char name[17];		/* the last one that it had; "" if not known */
 	uint64_t begin, end;	/* ticks of its first and last packet */
 };
@@ -34,7 +34,7 @@ struct archive_sizes {
 	uint64_t begin, end;	/* ticks of the first and the last event */
 	uint64_t streams;	/* files */
 	uint64_t lost;		/* events, as the packets have it */
-	const struct archive_thread *threads;	/* by tid */
+	const struct archive_thread *threads;	/* one for each tid */
 	size_t nthreads;
 };
 

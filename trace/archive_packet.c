@@ -109,7 +109,7 @@ int packet_load(struct archive *a, struct source *s, const struct packet *p)
 	s->pos = 0;
 	s->n = (size_t)n / 8;
 	s->base = p->begin & ~LAYOUT_TIME_MASK;
-	s->event = (struct event){ .pid = a->metadata.about.pid, .tid = p->tid,
+	s->event = (struct event){ .pid = p->pid, .tid = p->tid,
 				  .thread = p->thread, .stack = p->stack };
 	return 0;
 }

@@ -127,6 +127,7 @@ static int survey_packet(struct archive *a, const struct packet *p)
 
 	if (!t)
 		return fail(ENOMEM, "read %s", a->path);
+	t->pid = p->pid;
 	keep_name(t, p->name);
 	t->begin = MIN(t->begin, p->begin);
 	t->end = MAX(t->end, p->end);

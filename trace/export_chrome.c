@@ -41,15 +41,15 @@ static char *put_key(char *p, const char *key, uint64_t value)
 }
 
 /* {"ph":...,"pid":...,"tid":...,"ts":... */
-static void put_event(struct chrome *c, const char *phase, int32_t tid, uint64_t from,
-		      uint64_t to)
+static void put_event(struct chrome *c, const char *phase, int32_t pid, int32_t tid,
+		      uint64_t from, uint64_t to)
 {
 	char *start = output_room(c->out, KEYS), *p = start;
 
 	if (!start)
 		return;
 	p = put_text(put_text(put_text(p, c->between), "{\"ph\":\""), phase);
-	p = put_key(p, "\",\"pid\":", (uint32_t)c->about->pid);
+	p = put_key(p, "\",\"pid\":", (uint32_t)pid);
 	p = put_key(p, ",\"tid\":", (uint32_t)tid);
 	p = put_micros(c, put_text(p, ",\"ts\":"), since_begin(c, from));
 	if (*phase == 'X')
@@ -86,24 +86,27 @@ static void end(void *ctx, const struct call *call)
 	struct chrome *c = ctx;
 	uint64_t from = call->how == CALL_BEFORE ? c->begin : call->begin;
 
-	put_event(c, call->how == CALL_ENTRY_ONLY ? "i" : "X", call->tid, from, call->end);
+	put_event(c, call->how == CALL_ENTRY_ONLY ? "i" : "X", call->pid, call->tid, from,
+		  call->end);
 	put_named(c, ",\"name\":", call->func->name);
 	put_named(c, ",\"cat\":", call->func->module);
 	put_plain(c, notes[call->how]);
 	put_plain(c, "}");
 }
 
-static void lost(void *ctx, int32_t tid, uint64_t tsc, uint64_t n)
+static void lost(void *ctx, const struct event *e)
 {
 	struct chrome *c = ctx;
 
-	put_event(c, "i", tid, tsc, tsc);
-	output_printf(c->out, ",\"name\":\"%llu events lost\",\"s\":\"t\"}", (unsigned long long)n);
+	put_event(c, "i", e->pid, e->tid, e->tsc, e->tsc);
+	output_printf(c->out, ",\"name\":\"%llu events lost\",\"s\":\"t\"}",
+		      (unsigned long long)e->lost);
 }
 
-static void put_name(struct chrome *c, const char *what, int32_t tid, const char *name)
+static void put_name(struct chrome *c, const char *what, int32_t pid, int32_t tid,
+		     const char *name)
 {
-	put_event(c, "M", tid, c->begin, c->begin);
+	put_event(c, "M", pid, tid, c->begin, c->begin);
 	put_named(c, ",\"name\":", what);
 	put_named(c, ",\"args\":{\"name\":", name);
 	put_plain(c, "}}");
@@ -114,10 +117,11 @@ static void put_threads(struct chrome *c, const struct view *v)
 	struct archive_sizes z;
 
 	archive_sizes(view_archive(v), &z);
-	put_name(c, "process_name", c->about->pid, c->about->program ?: "?");
+	put_name(c, "process_name", c->about->pid, c->about->pid, c->about->program ?: "?");
 	for (size_t i = 0; i < z.nthreads; i++)
 		if (z.threads[i].name[0])
-			put_name(c, "thread_name", z.threads[i].tid, z.threads[i].name);
+			put_name(c, "thread_name", z.threads[i].pid, z.threads[i].tid,
+				 z.threads[i].name);
 }
 
 int export_chrome(struct view *v, struct output *out)

@@ -78,11 +78,11 @@ static void end(void *ctx, const struct call *c)
 	write_event(p, TYPE_END, c->tid, c->end, NULL, NULL);
 }
 
-static void lost(void *ctx, int32_t tid, uint64_t tsc, uint64_t n)
+static void lost(void *ctx, const struct event *e)
 {
-	auto_free char *name = base_printf("%llu events lost", (unsigned long long)n);
+	auto_free char *name = base_printf("%llu events lost", (unsigned long long)e->lost);
 
-	write_event(ctx, TYPE_INSTANT, tid, tsc, NULL, name ?: "events lost");
+	write_event(ctx, TYPE_INSTANT, e->tid, e->tsc, NULL, name ?: "events lost");
 }
 
 static void write_process(struct perfetto *p)
@@ -101,7 +101,7 @@ static void write_process(struct perfetto *p)
 static void write_thread(struct perfetto *p, const struct archive_thread *t)
 {
 	message_clear(&p->innermost);
-	message_number(&p->innermost, THREAD_PID, (uint32_t)p->about->pid);
+	message_number(&p->innermost, THREAD_PID, (uint32_t)t->pid);
 	message_number(&p->innermost, THREAD_TID, (uint32_t)t->tid);
 	message_text(&p->innermost, THREAD_NAME, t->name);
 	message_clear(&p->inner);

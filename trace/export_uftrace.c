@@ -147,9 +147,9 @@ static void call_end(void *ctx, const struct call *c)
 		put_call(ctx, EXIT, c, c->end);
 }
 
-static void lost(void *ctx, int32_t tid, uint64_t tsc, uint64_t n)
+static void lost(void *ctx, const struct event *e)
 {
-	put(ctx, LOST, tid, tsc, 0, MIN(n, (1ull << 48) - 1));
+	put(ctx, LOST, e->tid, e->tsc, 0, MIN(e->lost, (1ull << 48) - 1));
 }
 
 /* ---- the other files ----------------------------------------------------- */

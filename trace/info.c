@@ -52,7 +52,8 @@ static void print_threads(const struct archive_sizes *z, struct output *out)
 {
 	print_count(out, "threads", z->nthreads);
 	for (size_t i = 0; i < z->nthreads; i++)
-		output_printf(out, "thread\t%d\t%s\n", z->threads[i].tid, z->threads[i].name);
+		output_printf(out, "thread\t%d\t%d\t%s\n", z->threads[i].pid,
+			      z->threads[i].tid, z->threads[i].name);
 }
 
 void info_print(const struct archive *archive, const char *path, struct output *out)

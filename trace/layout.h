@@ -42,11 +42,10 @@ struct packet {
 	uint64_t content, size;	/* bits, this head included */
 	uint64_t seq;		/* in the lane, from 0 */
 	uint64_t lost;		/* events dropped in the lane, up to its end */
-	int32_t tid;		/* host's view */
+	int32_t pid, tid;	/* host's view */
 	uint32_t thread;	/* unique in the trace; NO_THREAD: of fibers that
 				 * the thread ran */
 	uint32_t stack;		/* the current one, as the packet begins */
-	uint32_t reserved;
 	char name[16];		/* of the thread */
 };
 

@@ -33,7 +33,7 @@ struct lane {
 	struct lane *next;	/* in its bucket */
 	uint32_t index;
 	uint32_t thread;
-	int32_t tid;
+	int32_t pid, tid;
 	bool ended;		/* its thread has: the lane is to be had */
 	uint32_t stack;		/* the current one */
 	uint64_t last;		/* ticks of its last event: they never go back */
@@ -188,6 +188,7 @@ static void begin_packet(struct record *r, struct lane *l, uint64_t tsc, uint32_
 	char name[16] = "";
 
 	l->head.begin = tsc;
+	l->head.pid = l->pid;
 	l->head.tid = l->tid;
 	l->head.thread = l->thread;
 	l->head.stack = l->stack = stack;
@@ -296,6 +297,7 @@ static int claim(struct record *r, const struct event *e, struct lane **ret)
 	memset(l->head.name, 0, sizeof(l->head.name));
 	l->ended = false;
 	l->thread = e->thread;
+	l->pid = e->pid;
 	l->tid = e->tid;
 	l->next = *head;
 	*head = l;

@@ -24,7 +24,7 @@ struct reader_log {
 
 static bool same(const struct event *a, const struct event *b)
 {
-	return a->tsc == b->tsc && a->kind == b->kind && a->tid == b->tid &&
+	return a->tsc == b->tsc && a->kind == b->kind && a->pid == b->pid && a->tid == b->tid &&
 	       a->thread == b->thread && a->stack == b->stack &&
 	       (a->kind == EVENT_LOST ? a->lost == b->lost : a->func == b->func);
 }
