@@ -13,6 +13,7 @@
 #include "injector/procfs.h"
 #include "injector/say.h"
 #include "injector/session.h"
+#include "injector/stuck.h"
 #include "injector/surgery.h"
 #include "injector/text.h"
 #include "injector/traps.h"
@@ -25,7 +26,6 @@ enum {
 	REST = 5 * 1000 * 1000,
 	SCANS = 200,		/* for children that fork while we look */
 	NAMED = 3,		/* differences of one process */
-	MOST_FUNCS = 1 << REC_FUNC_BITS,
 	RETRIES = 3,
 	LOOKS = 3,		/* at a process that seems to be gone */
 };
@@ -71,7 +71,8 @@ static bool is_original(struct removing *r, const struct change *c)
 	struct module *m = module_of(r, c->addr);
 	size_t there;
 
-	if (!m || module_symbols(m) < 0)
+	/* One failure is no reason to leave a probe behind. */
+	if (!m || (module_symbols(m) < 0 && module_symbols(m) < 0))
 		return false;
 	const uint8_t *file = symbols_text(m->symbols, c->addr - m->bias, &there);
 	return file && there >= c->len && memcmp(file, c->to, c->len) == 0;
@@ -144,54 +145,37 @@ static int list_changes(struct removing *r)
 	return err;
 }
 
-/* Should it be restored, and cannot be? Somebody has written over our jump, who
- * may put it back, or the journal is wrong. */
-static bool is_stuck(struct removing *r, const struct change *c, uint8_t is)
+/* What becomes of one jump, for its own sake. Somebody has written over it, who
+ * may put it back, or the journal is wrong: then it is stuck. */
+static enum fate fate_of(struct removing *r, const struct change *c, uint8_t is)
 {
 	if (is == TEXT_FROM)
-		return !is_original(r, c);
+		return is_original(r, c) ? FATE_GOES : FATE_STAYS;
 	return is == TEXT_OTHER && (r->report->changes || !r->old.found ||
-				    r->old.slots[c->slot].state != SLOT_REMOVED);
+				    r->old.slots[c->slot].state != SLOT_REMOVED) ?
+		FATE_STAYS : FATE_NONE;
 }
 
-/* By function: the highest rank that is stuck. Ids are the journal's. */
-static void note_stuck(struct removing *r, const uint8_t *is, uint8_t *stuck)
-{
-	for (size_t i = 0; i < r->n; i++) {
-		const struct change *c = &r->changes[i];
-		uint32_t func = c->func & (MOST_FUNCS - 1);
-
-		if (is_stuck(r, c, is[i]))
-			stuck[func] = MAX(stuck[func], c->rank);
-	}
-}
-
-/*
- * Keep the changes whose jump really stands in this process's text, but for
- * those that one which is stuck depends on: a hole, or jumps that would lead
- * into its middle. What else may be wrong is found in the end (judge).
- */
+/* Keep the changes whose jump really stands in this process's text and can go.
+ * What else may be wrong is found in the end (judge). */
 static int keep_standing(struct removing *r)
 {
-	auto_free uint8_t *is = malloc(r->n + 1);
+	auto_free uint8_t *fate = malloc(r->n + 1);
 	size_t kept = 0;
 
-	if (!is)
+	if (!fate)
 		return fail(ENOMEM, "look at the text");
-	int err = text_look(&r->target, r->changes, r->n, is);
+	int err = text_look(&r->target, r->changes, r->n, fate);
 	if (err)
 		return err;
-	auto_free uint8_t *stuck = calloc(MOST_FUNCS, sizeof(*stuck));
-	if (!stuck)
-		return fail(ENOMEM, "look at the text");
-	note_stuck(r, is, stuck);
-	for (size_t i = 0; i < r->n; i++) {
-		const struct change *c = &r->changes[i];
-
-		if (is[i] == TEXT_FROM && is_original(r, c) &&
-		    c->rank >= stuck[c->func & (MOST_FUNCS - 1)])
-			r->changes[kept++] = *c;
-	}
+	for (size_t i = 0; i < r->n; i++)
+		fate[i] = (uint8_t)fate_of(r, &r->changes[i], fate[i]);
+	err = stuck_spread(r->changes, r->n, fate);
+	if (err)
+		return err;
+	for (size_t i = 0; i < r->n; i++)
+		if (fate[i] == FATE_GOES)
+			r->changes[kept++] = r->changes[i];
 	r->n = kept;
 	fail_clear();
 	return 0;

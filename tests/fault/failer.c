@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * failer [-a TEXT] [-n N (-e ERRNO | -k | -x PID)] -- COMMAND...: what if the N-th
- * system call of this program failed (-e), or the program died right before it
- * (-k), or that process did (-x)? For one N, by hand; sweep takes every one.
+ * failer [-a TEXT] [-o NUMBER] [-n N (-e ERRNO | -k | -x PID)] -- COMMAND...: what
+ * if the N-th system call of this program failed (-e), or the program died right
+ * before it (-k), or that process did (-x)? For one N, by hand; sweep takes every
+ * one.
  *
- * With -a, counting begins with the first call whose path contains TEXT.
- * Prints on standard error `failer: COUNT system calls, N was
- * NUMBER` and exits as COMMAND did, with 128 + signal if one killed it.
+ * With -o, only calls of that number count. With -a, counting begins with the
+ * first call whose path contains TEXT. Prints on standard error `failer: COUNT
+ * system calls, N was NUMBER` and exits as COMMAND did, with 128 + signal if one
+ * killed it.
  */
 #include <fcntl.h>
 
@@ -16,10 +18,11 @@ static int parse(int argc, char **argv, struct failing_want *ret)
 {
 	int opt;
 
-	while ((opt = getopt(argc, argv, "+a:n:e:kx:")) != -1) {
+	while ((opt = getopt(argc, argv, "+a:n:o:e:kx:")) != -1) {
 		switch (opt) {
 		case 'a': ret->text = optarg; break;
 		case 'n': ret->n = atol(optarg); break;
+		case 'o': ret->only = atol(optarg); break;
 		case 'e': ret->err = atoi(optarg); break;
 		case 'k': ret->do_kill = true; break;
 		case 'x': ret->other = atoi(optarg); break;
@@ -38,7 +41,7 @@ int main(int argc, char **argv)
 	struct failing_run run;
 
 	if (parse(argc, argv, &want)) {
-		fprintf(stderr, "usage: failer [-a TEXT] [-n N (-e ERRNO | -k | -x PID)] "
+		fprintf(stderr, "usage: failer [-a TEXT] [-o NUMBER] [-n N (-e ERRNO | -k | -x PID)] "
 				"-- COMMAND...\n");
 		return 2;
 	}
