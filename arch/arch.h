@@ -147,6 +147,10 @@ struct arch {
 	 * it may be moved; 0: its owner knows it by its address, or we do not
 	 * know. */
 	int (*raises)(const uint8_t *p, const struct insn *in);
+	/* The signals (bit n - 1 for signal n) that an instruction may raise by what
+	 * it is given: an address that was computed, and not the stack's, a
+	 * variable's or a thread's own; a divisor. */
+	uint64_t (*faults)(const uint8_t *p, const struct insn *in);
 	/* True if all `n` bytes are what a linker or compiler pads with and
 	 * nothing executes (nops in any form, int3, zero bytes). */
 	bool (*is_padding)(const uint8_t *p, size_t n);

@@ -44,6 +44,9 @@ enum {
 	LATER_SLOTS = 1 << 15,	/* for libraries that are loaded later */
 };
 
+/* Signals of instructions that go wrong. */
+#define FAULTS (1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) | 1ull << (SIGFPE - 1))
+
 /* Nobody waits for a program that has not begun. */
 #define LAUNCH_MAX_PAUSE (3600 * 1000000000ull)
 
@@ -80,8 +83,9 @@ static void select_from(const struct trace *t, struct select_options *ret)
 	*ret = (struct select_options){
 		.include = o->include, .ninclude = o->ninclude,
 		.exclude = o->exclude, .nexclude = o->nexclude,
-		/* A program that has not begun may come to handle any. */
-		.caught = o->command ? UINT64_MAX : procfs_caught(t->pid),
+		/* A program that has not begun may come to handle any; faults, which
+		 * few do, once it does. */
+		.caught = o->command ? ~FAULTS : procfs_caught(t->pid),
 		.entry_only = o->entry_only, .traps = t->traps, .progress = say_progress,
 	};
 }

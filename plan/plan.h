@@ -34,6 +34,8 @@
 	  "the function jumps back to its own first instruction, and there is no " \
 	  "room for another jump where it does") \
 	X(UNMOVABLE, "unmovable", "an instruction in the way cannot be moved") \
+	X(MAY_FAULT, "may-fault", \
+	  "an instruction in the way may fault, and the process handles that signal") \
 	X(UNKNOWN_INSN, "unknown-instruction", \
 	  "an instruction in the way is not known to the decoder") \
 	X(SYSCALL_INSIDE, "syscall-inside", \

@@ -39,6 +39,20 @@ static bool may_stop(const struct body *b, size_t i)
 	return i == b->entry && signal && !(p->caught >> (signal - 1) & 1);
 }
 
+/*
+ * Who handles faults may decide by where they are: a runtime that makes an
+ * exception of them unwinds from there, and finds no table for a stub.
+ */
+static bool may_fault(const struct body *b, size_t i)
+{
+	const struct plan_impl *p = b->impl;
+	const struct insn *in = &b->steps[i].insn;
+	size_t left;
+	const uint8_t *bytes = symbols_text(p->symbols, in->pc, &left);
+
+	return p->caught && (!bytes || p->arch->faults(bytes, in) & p->caught);
+}
+
 /* Rules for one instruction, wherever in the window it stands. */
 static enum refusal check_movable(struct body *b, size_t i)
 {
@@ -54,6 +68,8 @@ static enum refusal check_movable(struct body *b, size_t i)
 		return REFUSED_UNKNOWN_INSN;
 	if (in->flags & INSN_PINNED)
 		return REFUSED_UNMOVABLE;
+	if (may_fault(b, i))
+		return REFUSED_MAY_FAULT;
 	return REFUSED_NONE;
 }
 

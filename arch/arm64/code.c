@@ -5,6 +5,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <signal.h>
 
 /* What b reaches backward; one word less forward. */
 #define REACH (1ll << 27)
@@ -133,6 +134,12 @@ static int arm64_raises(const uint8_t *p, const struct insn *in)
 	return 0;
 }
 
+/* Nothing is patched here so far: any may. */
+static uint64_t arm64_faults(const uint8_t *p, const struct insn *in)
+{
+	return 1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1);
+}
+
 const struct arch arch_arm64 = {
 	.name = "arm64",
 	.machine = EM_AARCH64,
@@ -152,5 +159,6 @@ const struct arch arch_arm64 = {
 	.skip_unless = arm64_skip_unless,
 	.record = arm64_record,
 	.raises = arm64_raises,
+	.faults = arm64_faults,
 	.is_padding = arm64_is_padding,
 };

@@ -126,6 +126,50 @@ static int x86_raises(const uint8_t *p, const struct insn *in)
 	return in->size == 2 && p[0] == 0x0f && p[1] == 0x0b ? SIGILL : 0;
 }
 
+#define BIT(signal) (1ull << ((signal) - 1))
+
+/* Through %rsp, relative to the PC, or in the thread's own block. */
+static bool is_sure(const struct x86_form *f)
+{
+	bool index = x86_has_sib(f) && ((f->sib >> 3 & 7) != 4 || f->rex & X86_REX_X);
+
+	if (f->prefixes & X86_SEGMENT || (x86_pcrel(f) && !(f->prefixes & X86_ADDRSIZE)))
+		return true;
+	return f->coding == X86_LEGACY && x86_has_sib(f) && !index && (f->sib & 7) == 4 &&
+		!(f->rex & X86_REX_B);
+}
+
+/* String instructions, absolute addresses and xlat: memory without a ModRM. */
+static bool is_implicit(const struct x86_form *f)
+{
+	return f->coding == X86_LEGACY && f->map == X86_MAP_ONE &&
+		((f->op >= 0xa0 && f->op <= 0xa7) || (f->op >= 0xaa && f->op <= 0xaf) ||
+		 f->op == 0xd7);
+}
+
+/* lea, and what only looks ahead. */
+static bool only_names(const struct x86_form *f)
+{
+	if (f->coding != X86_LEGACY)
+		return false;
+	return (f->map == X86_MAP_ONE && f->op == 0x8d) || x86_is_nop(f) ||
+		(f->map == X86_MAP_0F && (f->op == 0x18 || f->op == 0x0d));
+}
+
+static uint64_t x86_faults(const uint8_t *p, const struct insn *in)
+{
+	const uint64_t memory = BIT(SIGSEGV) | BIT(SIGBUS);
+	struct x86_form f;
+	bool divides;
+
+	if (x86_parse(p, in->size, &f) < 0)
+		return memory;
+	divides = f.coding == X86_LEGACY && f.map == X86_MAP_ONE && (f.op & 0xfe) == 0xf6 &&
+		x86_modrm_reg(&f) >= 6;
+	return (divides ? BIT(SIGFPE) : 0) |
+		(is_implicit(&f) || (f.memory && !only_names(&f) && !is_sure(&f)) ? memory : 0);
+}
+
 const struct arch arch_x86_64 = {
 	.name = "x86_64",
 	.machine = EM_X86_64,
@@ -150,5 +194,6 @@ const struct arch arch_x86_64 = {
 	.skip_unless = x86_skip_unless,
 	.record = x86_record,
 	.raises = x86_raises,
+	.faults = x86_faults,
 	.is_padding = x86_is_padding,
 };

@@ -208,6 +208,26 @@ static void stops_at_once(void)
 	CHECK(refused(REFUSED_UNMOVABLE));
 }
 
+/* A load is the first instruction, or stands behind a full jump. */
+static void faults_inside(void)
+{
+	enum { FPE = 8, SEGV = 11 };
+	const struct plan_options handled = { .caught = 1ull << (SEGV - 1) };
+	const struct plan_options other = { .caught = 1ull << (FPE - 1) };
+
+	for (int behind = 0; behind < 2; behind++) {
+		module_begin();
+		func("f", 0);
+		if (behind)
+			put(ADD_RSP_40, NOP);
+		put(0x48, 0x8b, 0x07); put_middle(); put(ADD_RSP_40, RET); func_end();
+		module_plan_with(&other, "f", NULL, NULL);
+		CHECK(!refused(REFUSED_MAY_FAULT));
+		module_plan_with(&handled, "f", NULL, NULL);
+		CHECK(refused(REFUSED_MAY_FAULT) == !behind);
+	}
+}
+
 /* Who goes on behind it does so behind the jump, all of it. */
 static void goes_on_behind_a_stop(void)
 {
@@ -329,6 +349,7 @@ int main(void)
 	syscall_inside();
 	trap_inside();
 	stops_at_once();
+	faults_inside();
 	goes_on_behind_a_stop();
 	unknown_inside();
 	undecodable_text();

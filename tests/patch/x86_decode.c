@@ -192,6 +192,52 @@ static void check_threads(void)
 	}
 }
 
+#define MEMORY (1 << 10 | 1 << 6)	/* SIGSEGV, SIGBUS */
+#define DIVISION (1 << 7)		/* SIGFPE */
+
+static const struct {
+	const char *name, *bytes;
+	uint64_t signals;
+} faults[] = {
+	{ "load", "48 8b 07", MEMORY },
+	{ "store", "48 89 43 08", MEMORY },
+	{ "load_rbp", "48 8b 45 f8", MEMORY },
+	{ "load_r12", "49 8b 04 24", MEMORY },
+	{ "load_rsp_index", "48 8b 04 cc", MEMORY },
+	{ "vector_load", "0f 28 07", MEMORY },
+	{ "avx_load", "c5 fc 28 07", MEMORY },
+	{ "push_memory", "ff 37", MEMORY },
+	{ "call_memory", "ff 57 08", MEMORY },
+	{ "rep_stos", "f3 48 ab", MEMORY },
+	{ "moffs", "a1 01 02 03 04 05 06 07 08", MEMORY },
+	{ "divide", "f7 f6", DIVISION },
+	{ "divide_memory", "48 f7 37", MEMORY | DIVISION },
+	{ "multiply", "f7 e6", 0 },
+	{ "load_rsp", "48 8b 44 24 08", 0 },
+	{ "load_rip", "48 8b 05 f9 0f 00 00", 0 },
+	{ "load_tls", "64 48 8b 04 25 28 00 00 00", 0 },
+	{ "lea", "48 8d 47 08", 0 },
+	{ "nopl", "0f 1f 40 00", 0 },
+	{ "prefetch", "0f 18 0f", 0 },
+	{ "push", "55", 0 },
+	{ "mov_reg", "48 89 e5", 0 },
+	{ "leave", "c9", 0 },
+};
+
+static void check_faults(void)
+{
+	uint8_t bytes[GOLDEN_MAX];
+	struct insn in;
+
+	for (size_t i = 0; i < ARRAY_SIZE(faults); i++) {
+		golden_bytes(faults[i].bytes, bytes);
+		int err = arch_x86_64.decode(bytes, sizeof(bytes), PC, &in);
+
+		golden_true(faults[i].name,
+			    !err && arch_x86_64.faults(bytes, &in) == faults[i].signals);
+	}
+}
+
 int main(void)
 {
 	uint8_t bytes[GOLDEN_MAX];
@@ -215,6 +261,7 @@ int main(void)
 			    arch_x86_64.decode(bytes, sizeof(bytes), PC, &in) ==
 			    -EILSEQ);
 	}
+	check_faults();
 	check_threads();
 	return golden_end();
 }

@@ -50,9 +50,9 @@ PROBED uint64_t fault_jump(uint64_t x)
 	return x * 5 + 9;
 }
 
-PROBED void fault_handled(volatile uint64_t *count)
+PROBED uint64_t fault_handled(uint64_t count)
 {
-	++*count;
+	return count + 1;
 }
 
 static void on_fault(int sig, siginfo_t *info, void *context)
@@ -60,10 +60,13 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 	ucontext_t *uc = context;
 
 	if (info->si_code == SI_TKILL) {
-		fault_handled(&sent);
+		sent = fault_handled(sent);
 		return;
 	}
-	fault_handled(sig == SIGTRAP ? &traps : &faults);
+	if (sig == SIGTRAP)
+		traps = fault_handled(traps);
+	else
+		faults = fault_handled(faults);
 	if (sig == SIGILL)
 		uc->uc_mcontext.gregs[REG_RIP] += 2;
 	else if (sig == SIGSEGV)

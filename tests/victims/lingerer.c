@@ -45,8 +45,19 @@ static uint64_t below;		/* the stack pointer that the thread is to have */
 
 extern char __executable_start[], etext[];
 
+/* Faults are handled while there is to be one only: of a process that handles them,
+ * functions like these are not probed. */
+static bool handle_faults(void (*handler)(int))
+{
+	struct sigaction act = { .sa_handler = handler, .sa_flags = SA_NODEFER };
+
+	return sigaction(SIGSEGV, &act, NULL) == 0;
+}
+
 static void park(void)
 {
+	if (!handle_faults(SIG_DFL))
+		_exit(8);
 	sem_post(&parked);
 	while (sem_wait(&go))
 		;
@@ -113,7 +124,7 @@ static void on_command(const char *command)
 {
 	if (strcmp(command, "read") == 0 || strcmp(command, "nest") == 0) {
 		nest = command[0] == 'n';
-		if (mprotect((void *)page, SIZE, PROT_NONE))
+		if (!handle_faults(on_fault) || mprotect((void *)page, SIZE, PROT_NONE))
 			_exit(7);
 		begin(run_read, 0);
 	} else if (strncmp(command, "step ", 5) == 0) {
@@ -127,12 +138,10 @@ static void on_command(const char *command)
 
 int main(void)
 {
-	struct sigaction faulted = { .sa_handler = on_fault, .sa_flags = SA_NODEFER };
 	struct sigaction stepped = { .sa_sigaction = on_step, .sa_flags = SA_SIGINFO };
 
 	page = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (page == MAP_FAILED || sigaction(SIGSEGV, &faulted, NULL) ||
-	    sigaction(SIGTRAP, &stepped, NULL))
+	if (page == MAP_FAILED || sigaction(SIGTRAP, &stepped, NULL))
 		return 1;
 	*page = VALUE;
 	victim_say("ready");

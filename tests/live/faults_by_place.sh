@@ -1,0 +1,22 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# faults_by_place: a program whose handler decides by the place of a fault sees each
+# fault where it has made it, while its functions are probed: those that fault in the
+# bytes of a jump are refused, the others are not. A program without handlers has all
+# of them probed.
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+[ "$(uname -m)" = x86_64 ] || skip "the handler knows x86-64 code"
+victim fault_places
+inject_until place_entry -p "$VICTIM" -f 'place_*'
+has_line '4 of 4 functions probed, 4 with exits' trace.err || die "not all without a handler"
+removed
+
+tell handle '^handling$' >/dev/null
+inject_until place_exit -p "$VICTIM" -f 'place_*'
+has_line 'refused place_entry: an instruction in the way may fault' trace.err ||
+	die "is not refused"
+traced place_plain
+removed
+"$INJECT" list -p "$VICTIM" -f place_entry | grep -q 'may-fault$' || die "list does not say so"

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fault_places: reads where there is nothing, and its handler decides by the place of
+ * the instruction, as runtimes do: in the functions that may fault it goes on with
+ * another value, anywhere else it is WRONG. Does the handler find each fault where
+ * the program has made it?
+ *
+ *	handle	-> handling	from now on; until then nothing faults
+ */
+#include <signal.h>
+#include <ucontext.h>
+
+#include "tests/victims/victim.h"
+
+enum { NONE = 77 };
+
+/* The load is the first instruction. */
+PROBED uint64_t place_entry(const uint64_t *p)
+{
+	return *(volatile const uint64_t *)p;
+}
+
+PROBED uint64_t place_plain(uint64_t x)
+{
+	return x * 3 + 1;
+}
+
+/* The load is the last one before the return, or near it. */
+PROBED uint64_t place_exit(const uint64_t *p, uint64_t x)
+{
+	uint64_t y = place_plain(x);
+
+	return *(volatile const uint64_t *)p + 0 * y;
+}
+
+/* The quotient of what was given. */
+PROBED uint32_t place_divide(uint32_t x, uint32_t y)
+{
+	return x / y;
+}
+
+static bool is_in(const void *function, uint64_t pc)
+{
+	return pc - (uint64_t)function < 32;
+}
+
+/* All loads are 3 bytes long at most: the next instruction is found by trying. */
+static void on_fault(int sig, siginfo_t *info, void *context)
+{
+	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+	uint64_t pc = (uint64_t)regs[REG_RIP];
+	const uint8_t *code = (const uint8_t *)pc;
+
+	if (!is_in(place_entry, pc) && !is_in(place_exit, pc) && !is_in(place_divide, pc)) {
+		victim_wrong("signal %d at %#llx", sig, (unsigned long long)pc);
+		_exit(3);
+	}
+	/* Both are a prefix, or none, an opcode and a ModRM byte. */
+	regs[REG_RIP] += (*code & 0xf0) == 0x40 ? 3 : 2;
+	regs[REG_RAX] = NONE;
+}
+
+static bool handles;
+
+static void command(const char *word)
+{
+	struct sigaction act = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO };
+
+	handles = strcmp(word, "handle") == 0 && sigaction(SIGSEGV, &act, NULL) == 0 &&
+		sigaction(SIGBUS, &act, NULL) == 0 && sigaction(SIGFPE, &act, NULL) == 0;
+	victim_say(handles ? "handling" : "what is %s?", word);
+}
+
+int main(void)
+{
+	const uint64_t there = 5;
+
+	victim_say("ready");
+	for (uint64_t x = 1; victim_poll(1, command); x++) {
+		const uint64_t *p = handles && x % 2 ? NULL : &there;
+		uint64_t want = p ? there : NONE;
+
+		if (place_entry(p) != want || place_exit(p, x) != want ||
+		    place_divide((uint32_t)x, p ? 1 : 0) != (p ? (uint32_t)x : NONE))
+			victim_wrong("a value");
+		victim_count();
+	}
+	return victim_errors != 0;
+}
