@@ -215,7 +215,8 @@ static void make_symbols(const struct uftrace *u, const struct archive_sizes *z,
 
 	fprintf(f, "# symbols: %zu\n# path name: %s\n", all + 1, u->about->exe ?: "?");
 	for (size_t i = 0; i < all; i++)
-		fprintf(f, "%016" PRIx64 " T %s\n", (uint64_t)(FIRST + STEP * i), u->about->funcs[i].name);
+		fprintf(f, "%016" PRIx64 " T %s\n", (uint64_t)(FIRST + STEP * i),
+			u->about->funcs[i].name);
 	fprintf(f, "%016" PRIx64 " ? __func_end\n", (uint64_t)(FIRST + STEP * all));
 }
 

@@ -32,7 +32,8 @@ static bool is_ours(const char *name)
 }
 
 enum content {
-	EMPTY,
+	EMPTY,			/* or what a recording that was killed at its very
+				 * begin has left */
 	TRACE,			/* a trace directory of ours, and nothing else in it */
 	OTHER,
 };
@@ -67,7 +68,7 @@ static int look(const char *path, int *dir, enum content *ret)
 	while ((e = readdir(d))) {
 		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
 			continue;
-		any = true;
+		any |= strcmp(e->d_name, "metadata.new") != 0;
 		others |= !is_ours(e->d_name);
 	}
 	closedir(d);
@@ -133,7 +134,8 @@ int place_check(const char *path)
 	return err ? err : check_both(plain, old, &keep, &old_there, &there);
 }
 
-/* A trace directory, as `look` has found: the names in it are ours. */
+/* A trace directory, as `look` has found: the names in it are ours. The metadata go
+ * last: whatever fails before, it still is one. */
 static int remove_trace(const char *path)
 {
 	auto_close int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -144,9 +146,15 @@ static int remove_trace(const char *path)
 	if (!d)
 		return fail(errno, "remove %s", path);
 	while ((e = readdir(d)))
-		if (is_ours(e->d_name) && unlinkat(dir, e->d_name, 0) < 0)
+		if (place_is_stream(e->d_name) && unlinkat(dir, e->d_name, 0) < 0)
 			break;
+	int err = e ? errno : 0;
 	closedir(d);
+	if (err)
+		return fail(err, "remove %s", path);
+	if ((unlinkat(dir, "metadata.new", 0) < 0 && errno != ENOENT) ||
+	    (unlinkat(dir, "metadata", 0) < 0 && errno != ENOENT))
+		return fail(errno, "remove %s", path);
 	return rmdir(path) == 0 ? 0 : fail(errno, "remove %s", path);
 }
 

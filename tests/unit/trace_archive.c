@@ -370,7 +370,13 @@ static void test_place(void)
 	CHECK(place_check(path) < 0);
 	fail_clear();
 	unlink(path);
-	/* An empty directory is as good as none. */
+	/* An empty directory is as good as none, and one with what a kill has left. */
+	CHECK_EQ(mkdir(path, 0700), 0);
+	snprintf(file, sizeof(file), "%s/metadata.new", path);
+	close(open(file, O_CREAT | O_WRONLY, 0600));
+	CHECK_EQ(place_check(path), 0);
+	unlink(file);
+	CHECK_EQ(rmdir(path), 0);
 	CHECK_EQ(mkdir(path, 0700), 0);
 	CHECK_EQ(place_make(path, &dir), 0);
 	close(dir);

@@ -129,7 +129,8 @@ static inline void world_step(struct world *w)
 {
 	uint32_t thread = (uint32_t)(rnd() % WORLD_THREADS);
 	uint32_t stack = (uint32_t)(rnd() % WORLD_STACKS);
-	struct event e = { .thread = thread, .pid = 4121, .tid = 4121 + (int32_t)thread, .stack = stack };
+	struct event e = { .thread = thread, .pid = 4121, .tid = 4121 + (int32_t)thread,
+			   .stack = stack };
 	struct world_stack *s = &w->stacks[thread * WORLD_STACKS + stack];
 
 	if (rnd() % 8 == 0) {
