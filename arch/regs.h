@@ -109,11 +109,15 @@ uint64_t regs_result(const struct regs *);
  * address `restorer` in its first word, so that a function called with sp ==
  * base "returns" into rt_sigreturn. The alternate signal stack stays as it is.
  * Returns the frame's bytes in *ret (owned by the caller) and its size, or
- * -ENOMEM. frame_space() is room enough for it and for its alignment.
+ * -ENOMEM. frame_space() is room enough for it and for its alignment. Behind it
+ * frame_tail() bytes have to be readable, whatever they are: a processor may
+ * touch the whole area of the vector state, of which the frame has the part in
+ * use, and then so does the kernel (restore_fpregs_from_user()).
  */
 int64_t frame_build(const struct regs *, const struct xstate *xs, uint64_t sigmask,
 		    raddr_t base, raddr_t restorer, uint8_t **ret);
 size_t frame_space(const struct xstate *);
+size_t frame_tail(const struct xstate *);
 /* The highest address at or below `top` where a frame of this size may lie. */
 raddr_t frame_base(raddr_t top, const struct xstate *);
 /* Offsets from a frame's base (where the restorer's address lies) to the saved

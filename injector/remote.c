@@ -136,14 +136,15 @@ static int place_frame(const struct remote *r, raddr_t *top)
 	enum { FAR = 64 << 10 };
 	struct stack_search s = { .sp = regs_sp(&r->saved), .tp = regs_tp(&r->saved),
 				  .main = r->thread->tid == r->target->pid };
-	uint64_t need = frame_space(&r->xstate) + RED_ZONE + 64;
+	uint64_t tail = frame_tail(&r->xstate);
+	uint64_t need = frame_space(&r->xstate) + tail + RED_ZONE + 64;
 	int err = procfs_maps(r->target->pid, note_stacks, &s);
 
 	if (err < 0)
 		return err;
 	bool home = s.born.end && s.of_sp.start == s.born.start && (s.main || s.sp < s.tp);
 	if (home && s.sp - s.born.start >= need)
-		*top = s.sp - RED_ZONE;
+		*top = MIN(s.sp - RED_ZONE, s.of_sp.end - tail);
 	else if (!home && range_size(s.born) >= 2 * FAR && need < FAR)
 		*top = s.born.start + need;
 	else
@@ -229,7 +230,7 @@ int remote_begin(struct target *t, struct thread_hold *th, const struct gadgets 
 
 int remote_use_stack(struct remote *r, raddr_t stack_top)
 {
-	return write_frame(r, stack_top);
+	return write_frame(r, stack_top - frame_tail(&r->xstate));
 }
 
 int remote_end(struct remote *r)

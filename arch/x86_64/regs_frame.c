@@ -83,6 +83,11 @@ size_t frame_space(const struct xstate *xs)
 	return sizeof(struct rt_sigframe_) + XSTATE_ALIGN + used_size(xs) + 4 + 32;
 }
 
+size_t frame_tail(const struct xstate *xs)
+{
+	return xs->size - used_size(xs);
+}
+
 raddr_t frame_base(raddr_t top, const struct xstate *xs)
 {
 	/* As at any function's entry: sp + 8 is a multiple of 16. */
