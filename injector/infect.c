@@ -177,6 +177,7 @@ static void carry_over(struct infecting *in)
 
 	s->payload = old->s.payload;
 	s->tls_offset = old->s.tls_offset;
+	s->tid_offset = old->s.tid_offset;
 	s->slow_entry = old->s.slow_entry;
 	s->slow_exit = old->s.slow_exit;
 	s->slow_mark = old->s.slow_mark;

@@ -107,6 +107,8 @@ static int read_symtab(struct symbols *s)
 	symtab_read(&in->image, &in->symtab);
 	if (in->symtab.n)
 		return 0;
+	if (in->symtab.err)
+		return fail(in->symtab.err, "read %s: its symbols", s->path);
 	err = debugfile_read(&stripped, &in->debug, &in->symtab);
 	if (err == -ENOENT)
 		err = minidebug_read(&stripped, &in->debug, &in->symtab);

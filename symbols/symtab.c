@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/symtab.h"
 
+#include <errno.h>
+
 /*
  * Names become what users may see: `memcpy@@GLIBC_2.14` is memcpy, and control
  * characters, with which a file could play tricks on a terminal, are replaced.
@@ -40,9 +42,11 @@ void symtab_read(const struct image *im, struct symtab *ret)
 	if (!sh || sh->sh_link >= im->nsections)
 		return;
 	str = &im->sections[sh->sh_link];
+	errno = 0;		/* a table that makes no sense leaves it so */
 	if (str->sh_type == SHT_STRTAB)
 		set_tables(ret, image_section_data(im, sh),
 			   image_section_data(im, str));
+	ret->err = ret->n ? 0 : errno;
 }
 
 void symtab_read_dynamic(const struct image *im, const struct dynamic *d,

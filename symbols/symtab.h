@@ -16,9 +16,10 @@ struct symtab {
 				 * control characters replaced */
 	size_t strings_size;
 	uint8_t source;		/* enum func_source */
+	int err;		/* errno: it is there, but could not be read */
 };
 
-/* .symtab. An absent or broken one is empty. */
+/* .symtab. An absent or broken one is empty, and so is one that could not be read. */
 void symtab_read(const struct image *, struct symtab *ret);
 /* .dynsym, where the loader looks for it: it needs no section headers. */
 void symtab_read_dynamic(const struct image *, const struct dynamic *,
