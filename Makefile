@@ -6,6 +6,7 @@
 # make census     how many functions of well-known programs can be probed
 # make fuzz       stubs against the windows that they stand for, at length
 # make lint       layers, shellcheck, codespell, cppcheck, mandoc
+# make static     build/inject-static: one file that needs nothing where it runs
 # make install    PREFIX=/usr/local DESTDIR=
 # V=1 shows commands; SAN=address,undefined; CC=clang; BUILD=dir; OPT=-O0
 
@@ -24,6 +25,8 @@ ALL_CFLAGS := -std=gnu11 $(WARN) $(CFLAGS) -fno-strict-aliasing -MMD -MP \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
 ALL_LDFLAGS := $(LDFLAGS) $(if $(SAN),-fsanitize=$(SAN))
 LDLIBS := -ldw -lelf -llzma -lcapstone -lunwind-ptrace -lunwind-generic -liberty -lpthread
+# They refer to each other, and say what they need only as shared libraries.
+STATIC_LDLIBS := -Wl,--start-group $(LDLIBS) -lunwind -lz -Wl,--end-group
 
 # Vector registers of the target are neither saved nor touched.
 PAYLOAD_ARCH_x86_64 := -mgeneral-regs-only -mno-red-zone
@@ -58,6 +61,17 @@ all: $(BUILD)/inject
 $(BUILD)/inject: $(OBJS)
 	@echo "  LD      $@"
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $(OBJS) $(LDLIBS)
+
+static: $(BUILD)/inject-static
+
+# Where there is no libX.a, the compiler answers with the name alone.
+STATIC_MISSING = $(foreach l,$(STATIC_LDLIBS:-l%=lib%.a),$(if $(filter lib%.a,$l), \
+	$(filter $l,$(shell $(CC) -print-file-name=$l))))
+
+$(BUILD)/inject-static: $(OBJS)
+	$(if $(strip $(STATIC_MISSING)),$(error make static lacks $(strip $(STATIC_MISSING))))
+	@echo "  LD      $@"
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -static -s -o $@ $(OBJS) $(STATIC_LDLIBS)
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D); echo "  CC      $<"
@@ -103,5 +117,5 @@ include tests/tests.mk
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all install clean
+.PHONY: all static install clean
 .DELETE_ON_ERROR:
