@@ -60,7 +60,7 @@ $(FUZZ): $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/fuzz/*.c)) $(LIB)
 # Victims of other kinds: without a dynamic loader, or with another C library.
 # Those of musl are not built where it is not.
 KIND_static := $(CC) -static -DSTATIC
-KIND_static_pie := $(CC) -static-pie -DSTATIC
+KIND_static_pie := $(CC) -static-pie -rdynamic -DSTATIC
 KIND_musl := musl-gcc
 KIND_musl_static := musl-gcc -static -DSTATIC
 KIND_musl_static_pie := musl-gcc -static-pie -DSTATIC
