@@ -17,8 +17,10 @@ for kind in vfork clone vfork clone; do
 	[ "$(closing calls)" = "$made" ] || die "$kind: $made calls made, $(closing calls) recorded"
 	[ "$(closing lost)" = 0 ] || die "$kind: $(closing lost) lost"
 done
-inject_bg -p "$VICTIM" -f 'sig*@libc.so*' -f 'exec*@libc.so*' -f '*spawn*@libc.so*' -f 'share_*' \
-	-f 'vfork@libc.so*' -f 'clone*@libc.so*' -f '__clone*@libc.so*'
+libc='@libc.so*'
+[[ ${KIND:-} != *static* ]] || libc=	# its functions are the program's
+inject_bg -p "$VICTIM" -f "sig*$libc" -f "exec*$libc" -f "*spawn*$libc" -f 'share_*' \
+	-f "vfork$libc" -f "clone*$libc" -f "__clone*$libc"
 for _ in 1 2 3 4 5; do
 	tell spawn '^done' >/dev/null
 done
@@ -27,4 +29,4 @@ inject_end
 removed
 # The child is in them, too, and leaves them first.
 traced 'vfork()'
-traced '__clone_internal()'
+[[ ${KIND:-} = musl* ]] || traced '__clone_internal()'
