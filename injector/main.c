@@ -5,12 +5,22 @@
  * The attach is in verb_trace (trace.c), step by step.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "injector/launch.h"
 #include "injector/say.h"
 #include "injector/verbs.h"
+
+static int print(const char *text)
+{
+	if (fputs(text, stdout) >= 0 && fflush(stdout) == 0)
+		return STATUS_DONE;
+	say("cannot write to standard output: %s", strerror(errno));
+	return STATUS_FAILED;
+}
 
 static int run(const struct options *o)
 {
@@ -29,9 +39,9 @@ static int run(const struct options *o)
 	case VERB_EXPORT:
 		return verb_read(o);
 	case VERB_HELP:
-		return fputs(help_text, stdout) < 0 ? STATUS_FAILED : STATUS_DONE;
+		return print(help_text);
 	case VERB_VERSION:
-		return puts("inject " INJECT_VERSION) < 0 ? STATUS_FAILED : STATUS_DONE;
+		return print("inject " INJECT_VERSION "\n");
 	}
 	return STATUS_USAGE;
 }
@@ -55,13 +65,27 @@ static int own_environment(char **given)
 	return 0;
 }
 
+/*
+ * What we open must not take the number of a standard stream that was closed:
+ * we would print into the target's memory. What stands there instead cannot be
+ * written, and a command that we start does not inherit it.
+ */
+static int hold_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY | O_CLOEXEC) != fd)
+			return fail(errno, "open /dev/null for the closed descriptor %d", fd);
+	return 0;
+}
+
 int main(int argc, char **argv, char **environment)
 {
 	bool launch = options_launch(argc, argv);
 	struct options o = { 0 };
 	int status = launch ? LAUNCH_FAILED : STATUS_USAGE;
 
-	int err = own_environment(environment);
+	int err = hold_streams();
+	err = err ? err : own_environment(environment);
 	err = err ? err : options_parse(argc, argv, &o);
 	o.environment = environment;
 	if (err)
