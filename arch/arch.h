@@ -61,6 +61,12 @@ struct insn {
 	uint8_t flags;		/* enum insn_flag */
 };
 
+enum goal {
+	GOAL_NONE,		/* nothing, as far as we know */
+	GOAL_SUM,		/* is set to a sum: of a table and a distance in it */
+	GOAL_OTHER,		/* is set otherwise; or the jump goes by memory */
+};
+
 /* Where a jump can lead of which some bytes are given: to every address
  * base + d with a signed 32-bit d for which (d & mask) == value. */
 struct jump_set {
@@ -143,6 +149,10 @@ struct arch {
 	 * may rely on, and touches nothing above the stack pointer. Its size,
 	 * or -ERANGE. At most ARCH_RELOCATED_MAX bytes. */
 	int (*record)(raddr_t at, const struct record_call *call, uint8_t *out);
+	/* What has this instruction to do with the register that an indirect jump
+	 * goes by? NULL: nobody knows. */
+	enum goal (*goal)(const uint8_t *p, const struct insn *in,
+			  const uint8_t *jump, const struct insn *jump_in);
 	/* The signal that an INSN_STOP raises (the same number on every Linux), if
 	 * it may be moved; 0: its owner knows it by its address, or we do not
 	 * know. */

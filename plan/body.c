@@ -75,9 +75,8 @@ static int add_piece(struct body *b, struct range r)
 	return 0;
 }
 
-/* Take a fragment that nobody is known to own as a piece of this body. If two
- * functions do, each sees the other's edges into it: see doubt_strangers. */
-static int adopt(struct body *b, raddr_t a)
+/* If two functions do, each sees the other's edges into it: see doubt_strangers. */
+int body_adopt(struct body *b, raddr_t a)
 {
 	const struct func *f = symbols_func_at(b->impl->symbols, a);
 
@@ -138,13 +137,13 @@ static int adopt_around(struct body *b, size_t piece, size_t first)
 	for (size_t i = first; i < b->nsteps && !err; i++)
 		if (is_direct(&b->steps[i].insn) &&
 		    !body_has(b, b->steps[i].insn.dest))
-			err = adopt(b, b->steps[i].insn.dest);
+			err = body_adopt(b, b->steps[i].insn.dest);
 	for (size_t i = ground_edge(p, r.start);
 	     i < p->nedges && p->edges[i].to < r.end && !err; i++)
 		if (!body_has(b, p->edges[i].from))
-			err = adopt(b, p->edges[i].from);
+			err = body_adopt(b, p->edges[i].from);
 	if (!err && b->nsteps > first && falls_off(&b->steps[b->nsteps - 1].insn))
-		err = adopt(b, r.end);
+		err = body_adopt(b, r.end);
 	return err;
 }
 
@@ -181,6 +180,8 @@ static int gather(struct body *b)
 		err = read_piece(b, i);
 		if (!err)
 			err = adopt_around(b, i, first);
+		if (!err)
+			err = indirect_adopt(b, first);
 	}
 	return err;
 }

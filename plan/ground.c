@@ -356,6 +356,12 @@ bool ground_is_fragment(const struct plan_impl *p, const struct func *f)
 	return f->flags & FUNC_FRAGMENT || !ground_any(p, LAYER_START, f->range.start, 1);
 }
 
+bool ground_may_be_piece(const struct plan_impl *p, const struct func *f)
+{
+	return ground_is_fragment(p, f) ||
+		(may_be_piece(f) && !ground_any(p, LAYER_CALLED, f->range.start, 1));
+}
+
 /* By index of functions: it jumps into the middle of another. */
 static void note_leading_back(const struct plan_impl *p, bool *leads)
 {

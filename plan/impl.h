@@ -63,6 +63,8 @@ void ground_clear(struct plan_impl *, enum layer, raddr_t, size_t n);
 void ground_add_target(struct plan_impl *, raddr_t);
 /* Is it a piece of another function, as its symbol says, or how it is entered? */
 bool ground_is_fragment(const struct plan_impl *, const struct func *);
+/* May it be one, as far as calls tell? It may have come to count as a function. */
+bool ground_may_be_piece(const struct plan_impl *, const struct func *);
 /* The first edge to `to` or beyond: an index in edges. */
 size_t ground_edge(const struct plan_impl *, raddr_t to);
 
@@ -117,6 +119,8 @@ bool body_is_entry(const struct body *, raddr_t);
 bool insn_ends(const struct insn *);
 /* Is it a breakpoint? A handler or a debugger may go on behind it. */
 bool insn_may_resume(const struct arch *, const uint8_t *p, const struct insn *);
+/* Take a fragment that nobody is known to own as a piece of this body. */
+int body_adopt(struct body *, raddr_t);
 /* Keep the first reason why exits are not certain. */
 void body_doubt(struct body *, enum refusal);
 
@@ -127,6 +131,8 @@ enum indirect {
 	INDIRECT_UNSURE,
 };
 
+/* Adopt what the jump tables lead to that are named from step `first` on. */
+int indirect_adopt(struct body *, size_t first);
 /* Find the jump tables of a body whose pieces and steps are complete; their
  * entries become targets. `*ret` (owned by the caller) has what became of
  * each JUMP_INDIRECT step in order. */

@@ -8,6 +8,10 @@
  * that ended; so whatever is not plainly either is unsure, and the function
  * keeps its entry only.
  *
+ * A tail call's target was loaded, a table of distances' was added up. And who is
+ * to jump inside must know a place inside: by a table that the code names, by a
+ * word of data, or by an instruction that names one.
+ *
  * Tables have no length that could be trusted. They are read until an entry
  * leads out of the function; an entry too many is one more place that jumps
  * may not cover, never one too few.
@@ -19,6 +23,8 @@
 
 enum {
 	TABLE_MAX = 1 << 16,	/* entries */
+	SET_NEAR = 8,		/* instructions before a jump in which the
+				 * register that it goes by is set */
 	NEAR = 32,		/* instructions between a table's address and
 				 * its jump that leave no doubt */
 };
@@ -32,23 +38,58 @@ struct table {
 struct tables {
 	struct table *v;
 	size_t n, cap;
+	raddr_t *entries;	/* of those with addresses, sorted */
+	size_t nentries, entries_cap;
 };
 
+/* Steps are sorted by piece, and by address in each. */
+static bool is_step(const struct body *b, raddr_t a)
+{
+	for (size_t n = 0; n < b->npieces; n++) {
+		if (!range_has(b->pieces[n], a))
+			continue;
+		size_t at = vec_prefix(b->nsteps, i, b->steps[i].piece < n ||
+				       (b->steps[i].piece == n && b->steps[i].insn.pc < a));
+
+		return at < b->nsteps && b->steps[at].insn.pc == a;
+	}
+	return false;
+}
+
+/* An entry for what cannot happen may lead to the end of a piece, where there is
+ * nothing. */
+static bool is_inside(const struct body *b, raddr_t a)
+{
+	for (size_t i = 0; i < b->npieces; i++)
+		if (a >= b->pieces[i].start && a <= b->pieces[i].end)
+			return true;
+	return false;
+}
+
+/* Is this a fragment that nobody else is known to own? What stands behind a table
+ * is the next one as a rule, whose distances lead to anybody's. */
+static bool may_own(const struct body *b, raddr_t a)
+{
+	const struct plan_impl *p = b->impl;
+	const struct func *f = symbols_func_at(p->symbols, a);
+
+	if (!f || f->parent >= 0 || !ground_may_be_piece(p, f))
+		return false;
+	for (size_t i = ground_edge(p, f->range.start);
+	     i < p->nedges && p->edges[i].to < f->range.end; i++)
+		if (!body_has(b, p->edges[i].from) && !range_has(f->range, p->edges[i].from))
+			return false;
+	return true;
+}
+
 /*
- * Take an address as a table's entry if it can be one. An entry for what cannot
- * happen may lead to the end of a piece, where there is nothing. One that leads
- * to a fragment nobody is known to own makes the body incomplete.
+ * Take an address as a table's entry if it can be one. One that leads to a
+ * fragment nobody is known to own makes the body incomplete.
  */
 static bool take_entry(struct body *b, raddr_t a)
 {
-	const struct func *f;
-	bool inside = false;
-
-	for (size_t i = 0; i < b->npieces && !inside; i++)
-		inside = a >= b->pieces[i].start && a <= b->pieces[i].end;
-	if (!inside) {
-		f = symbols_func_at(b->impl->symbols, a);
-		if (!f || !ground_is_fragment(b->impl, f) || f->parent >= 0)
+	if (!is_inside(b, a)) {
+		if (!may_own(b, a))
 			return false;
 		body_doubt(b, REFUSED_JUMP_TABLE);
 	}
@@ -58,51 +99,116 @@ static bool take_entry(struct body *b, raddr_t a)
 	return true;
 }
 
-/* A table of 32-bit distances from its own start. */
-static size_t read_relative(struct body *b, raddr_t table)
+/* The n-th entry of a table of 32-bit distances from its own start, or of 64-bit
+ * addresses. */
+static bool read_entry(const struct body *b, raddr_t table, bool relative, size_t n,
+		       raddr_t *ret)
 {
+	const struct symbols *syms = b->impl->symbols;
+	int32_t d;
+
+	if (!relative)
+		return !symbols_read(syms, table + n * sizeof(*ret), ret, sizeof(*ret));
+	if (symbols_read(syms, table + n * sizeof(d), &d, sizeof(d)))
+		return false;
+	*ret = table + (raddr_t)(int64_t)d;
+	return true;
+}
+
+static size_t read_table(struct body *b, raddr_t table, bool relative)
+{
+	raddr_t a;
 	size_t n = 0;
 
-	for (; n < TABLE_MAX; n++) {
-		int32_t d;
-
-		if (symbols_read(b->impl->symbols, table + n * sizeof(d), &d, sizeof(d)) ||
-		    !take_entry(b, table + (int64_t)d))
-			break;
-	}
+	while (n < TABLE_MAX && read_entry(b, table, relative, n, &a) && take_entry(b, a))
+		n++;
 	return n;
 }
 
-/* A table of 64-bit addresses. */
-static size_t read_absolute(struct body *b, raddr_t table)
+/* Does this instruction name what may be a table of distances, or of addresses? */
+static bool names_table(const struct insn *in, bool *relative)
 {
-	size_t n = 0;
+	*relative = in->flags & INSN_PCREL && in->kind == INSN_PLAIN;
+	return *relative || (in->kind == INSN_JUMP_INDIRECT && in->flags & INSN_INDEXED &&
+			     in->ref);
+}
 
-	for (; n < TABLE_MAX; n++) {
-		raddr_t a;
+/* The pieces that a table leads to, if it leads into the body, too. */
+static int adopt_from(struct body *b, raddr_t table, bool relative)
+{
+	size_t inside = 0, n = 0;
+	int err = 0;
+	raddr_t a;
 
-		if (symbols_read(b->impl->symbols, table + n * sizeof(a), &a, sizeof(a)) ||
-		    !take_entry(b, a))
+	for (; n < TABLE_MAX && read_entry(b, table, relative, n, &a); n++) {
+		if (!is_inside(b, a) && !may_own(b, a))
 			break;
+		inside += body_has(b, a);
 	}
-	return n;
+	for (size_t i = 0; i < n && inside && !err; i++)
+		if (read_entry(b, table, relative, i, &a) && !is_inside(b, a))
+			err = body_adopt(b, a);
+	return err;
+}
+
+int indirect_adopt(struct body *b, size_t first)
+{
+	int err = 0;
+	bool relative;
+
+	for (size_t i = first, n = b->nsteps; i < n && !err; i++)
+		if (names_table(&b->steps[i].insn, &relative))
+			err = adopt_from(b, b->steps[i].insn.ref, relative);
+	return err;
+}
+
+static int note_entries(struct tables *t, const struct body *b, raddr_t table, size_t n)
+{
+	raddr_t a;
+
+	for (size_t i = 0; i < n && read_entry(b, table, false, i, &a); i++) {
+		raddr_t *new = vec_push(t->entries, t->nentries, t->entries_cap);
+
+		if (!new)
+			return -ENOMEM;
+		*new = a;
+	}
+	return 0;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	raddr_t x = *(const raddr_t *)a, y = *(const raddr_t *)b;
+
+	return x < y ? -1 : x > y;
 }
 
 static int find_tables(struct body *b, struct tables *ret)
 {
-	for (size_t i = 0; i < b->nsteps; i++) {
+	int err = 0;
+
+	for (size_t i = 0; i < b->nsteps && !err; i++) {
 		const struct insn *in = &b->steps[i].insn;
+		bool relative;
 
-		if (!(in->flags & INSN_PCREL) || in->kind != INSN_PLAIN ||
-		    !read_relative(b, in->ref))
+		if (!names_table(in, &relative))
 			continue;
-		struct table *t = vec_push(ret->v, ret->n, ret->cap);
+		size_t n = read_table(b, in->ref, relative);
 
-		if (!t)
-			return -ENOMEM;
-		*t = (struct table){ .step = i, .base = in->ref };
+		if (!relative) {
+			err = note_entries(ret, b, in->ref, n);
+			continue;
+		}
+		struct table *t = n ? vec_push(ret->v, ret->n, ret->cap) : NULL;
+
+		if (t)
+			*t = (struct table){ .step = i, .base = in->ref };
+		else if (n)
+			err = -ENOMEM;
 	}
-	return 0;
+	if (ret->nentries)
+		qsort(ret->entries, ret->nentries, sizeof(*ret->entries), by_address);
+	return err;
 }
 
 /* Does a table's address stand shortly before this step? */
@@ -113,19 +219,83 @@ static bool has_near(const struct tables *t, size_t step)
 	return before && step - t->v[before - 1].step <= NEAR;
 }
 
-/* Words of the file that hold addresses within the function: a table of
- * labels, as computed gotos have. They are targets already. Where exceptions
- * land in the function the addresses may be those of landing pads. */
-static bool has_labels(const struct body *b)
+/*
+ * Words of the file that hold addresses within the function: labels, as computed
+ * gotos have. They are targets already. In a program that is linked to one address
+ * a number may look like one, so two are wanted; and where exceptions land in the
+ * function the addresses may be those of landing pads.
+ */
+static bool has_labels(const struct body *b, const struct tables *t)
 {
 	const struct symbols *syms = b->impl->symbols;
 	struct range r = b->func->range;
-	size_t next;
+	size_t at = vec_prefix(syms->npointers, i, syms->pointers[i] <= r.start), found = 0;
+	size_t wanted = syms->is_pie ? 1 : 2;
+	raddr_t last = r.start;
 
 	if (b->func->flags & FUNC_LSDA)
 		return false;
-	next = vec_prefix(syms->npointers, i, syms->pointers[i] <= r.start);
-	return next < syms->npointers && syms->pointers[next] < r.end;
+	for (; at < syms->npointers && syms->pointers[at] < r.end && found < wanted; at++) {
+		raddr_t a = syms->pointers[at];
+		size_t entry = vec_prefix(t->nentries, i, t->entries[i] < a);
+		bool known = entry < t->nentries && t->entries[entry] == a;
+
+		found += a != last && !known && is_step(b, a);
+		last = a;
+	}
+	return found >= wanted;
+}
+
+/* Is the register that a jump goes by the sum of two, as code that reads a table
+ * of distances makes it? */
+static bool is_sum(const struct body *b, size_t step)
+{
+	const struct plan_impl *p = b->impl;
+	const struct insn *jump = &b->steps[step].insn;
+	size_t left;
+	const uint8_t *to = symbols_text(p->symbols, jump->pc, &left);
+
+	for (size_t i = step; p->arch->goal && to && i-- > 0 && step - i <= SET_NEAR; ) {
+		const struct step *s = &b->steps[i];
+		const uint8_t *at = symbols_text(p->symbols, s->insn.pc, &left);
+		enum goal goal = at && s->piece == b->steps[step].piece && !s->ends ?
+			p->arch->goal(at, &s->insn, to, jump) : GOAL_OTHER;
+
+		if (goal)
+			return goal == GOAL_SUM;
+	}
+	return false;
+}
+
+/* Does the code itself name a place inside it, other than a table? In a program
+ * that is linked to one address any four bytes may. */
+static bool names_itself(const struct body *b, const struct tables *t)
+{
+	const struct symbols *syms = b->impl->symbols;
+	struct range r = b->func->range;
+	size_t left;
+	const uint8_t *p = symbols_text(syms, r.start, &left);
+	size_t n = p && !syms->is_pie ? MIN(range_size(r), left) : 0;
+
+	for (size_t i = 0, k = 0; i < b->nsteps; i++) {
+		const struct insn *in = &b->steps[i].insn;
+
+		while (k < t->n && t->v[k].step < i)
+			k++;
+		if (in->kind == INSN_CALL && body_has(b, in->dest) && in->dest != r.start)
+			return true;
+		if (in->flags & INSN_PCREL && body_has(b, in->ref) &&
+		    (k == t->n || t->v[k].step != i))
+			return true;
+	}
+	for (size_t i = 0; i + 4 <= n; i++) {
+		uint32_t word;
+
+		memcpy(&word, p + i, sizeof(word));
+		if (word > r.start && word < r.end)
+			return true;
+	}
+	return false;
 }
 
 /* Is the stack here as it was at the entry? Only then can a jump be a tail
@@ -143,30 +313,47 @@ static int frame_is_gone(const struct body *b, raddr_t pc)
 	return here == entry;
 }
 
-/* Where does the indirect jump `step` lead? Takes from `spare`. */
-static enum indirect judge_jump(struct body *b, const struct tables *tables,
-				size_t step, size_t *spare)
+/*
+ * Does it leave the function? By no sum, so by no table of distances, and not to
+ * labels; then the stack is as it was at the entry, or nobody knows how that is
+ * (assembly) and the code knows no place inside it.
+ */
+static bool is_tail(const struct body *b, const struct tables *t, size_t step, int gone)
 {
 	const struct insn *in = &b->steps[step].insn;
 	bool may_be_table = in->flags & INSN_NOTRACK ||
 		!(b->steps[0].insn.flags & INSN_LANDING);
 
+	if (gone == 0 || has_labels(b, t))
+		return false;
+	/* Where landing pads are in use a jump table's jump is marked. */
+	if (may_be_table && (has_near(t, step) || is_sum(b, step)))
+		return false;
+	return gone == 1 || !names_itself(b, t);
+}
+
+/* Where does the indirect jump `step` lead? Takes from `spare`. */
+static enum indirect judge_jump(struct body *b, const struct tables *tables,
+				size_t step, size_t *spare)
+{
+	const struct insn *in = &b->steps[step].insn;
+
 	if (in->flags & INSN_SLOT)	/* through the linkage table */
 		return INDIRECT_TAIL;
 	if (in->flags & INSN_INDEXED && in->ref)
-		return read_absolute(b, in->ref) ? INDIRECT_INSIDE : INDIRECT_UNSURE;
+		return read_table(b, in->ref, false) ? INDIRECT_INSIDE : INDIRECT_UNSURE;
 
-	int gone = in->flags & (INSN_NOTRACK | INSN_INDEXED) ? 0 :
-		frame_is_gone(b, in->pc);
+	int gone = in->flags & INSN_NOTRACK ? 0 : frame_is_gone(b, in->pc);
 
-	/* Where landing pads are in use a jump table's jump is marked. */
-	if (gone == 1 && !has_labels(b) && (!tables->n || !may_be_table))
+	if (is_tail(b, tables, step, gone))
 		return INDIRECT_TAIL;
-	if (has_near(tables, step))
+	/* A compiler that has loaded a table's address before a loop uses it at
+	 * the end of it, too. */
+	if (has_near(tables, step) || (tables->n && is_sum(b, step)))
 		return INDIRECT_INSIDE;
 	if (gone != 0)
 		return INDIRECT_UNSURE;
-	if (has_labels(b))
+	if (has_labels(b, tables))
 		return INDIRECT_INSIDE;
 	if (*spare == 0)
 		return INDIRECT_UNSURE;
@@ -219,6 +406,7 @@ static int judge_jumps(struct body *b, enum indirect *ret)
 		if (b->steps[i].insn.kind == INSN_JUMP_INDIRECT)
 			ret[n++] = judge_jump(b, &tables, i, &spare);
 	free(tables.v);
+	free(tables.entries);
 	return err;
 }
 

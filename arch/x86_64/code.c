@@ -117,6 +117,45 @@ static bool x86_is_padding(const uint8_t *p, size_t n)
 	return true;
 }
 
+/* The register that a ModRM byte names, extended by `bit` of REX. */
+static int x86_reg(const struct x86_form *f, uint8_t field, uint8_t bit)
+{
+	return field | (f->rex & bit ? 8 : 0);
+}
+
+/* What of this form sets the register `r`, as code before a jump does: addition,
+ * loads, lea, and pop. */
+static enum goal x86_sets(const struct x86_form *f, int r)
+{
+	enum { REX_B = 1, REX_R = 4, REX_W = 8 };
+	bool to_reg = f->modrm_at && x86_reg(f, x86_modrm_reg(f), REX_R) == r;
+	bool to_rm = f->modrm_at && !f->memory && x86_reg(f, x86_modrm_rm(f), REX_B) == r;
+	bool one = f->coding == X86_LEGACY && f->map == X86_MAP_ONE;
+
+	if (f->coding == X86_LEGACY && f->map == X86_MAP_0F)
+		return to_reg && (f->op & 0xf6) == 0xb6 ? GOAL_OTHER : GOAL_NONE;
+	if (!one)
+		return GOAL_NONE;
+	if ((f->op == 0x01 && to_rm) || (f->op == 0x03 && to_reg && !f->memory) ||
+	    (f->op == 0x8d && to_reg && x86_has_sib(f)))
+		return f->rex & REX_W ? GOAL_SUM : GOAL_OTHER;
+	if ((to_reg && (f->op == 0x8b || f->op == 0x63 || f->op == 0x8d || f->op == 0x03)) ||
+	    (to_rm && (f->op == 0x89 || f->op == 0xc7)))
+		return GOAL_OTHER;
+	return ((f->op & 0xf8) == 0x58 || (f->op & 0xf8) == 0xb8) &&
+		x86_reg(f, f->op & 7, REX_B) == r ? GOAL_OTHER : GOAL_NONE;
+}
+
+static enum goal x86_goal(const uint8_t *p, const struct insn *in, const uint8_t *jump,
+			  const struct insn *jump_in)
+{
+	struct x86_form f, j;
+
+	if (x86_parse(p, in->size, &f) || x86_parse(jump, jump_in->size, &j))
+		return GOAL_NONE;
+	return j.memory ? GOAL_OTHER : x86_sets(&f, x86_reg(&j, x86_modrm_rm(&j), 1));
+}
+
 /* hlt and ud2. ud1 carries a number for who handles it, and a breakpoint is known
  * to its owner by its address. */
 static int x86_raises(const uint8_t *p, const struct insn *in)
@@ -193,6 +232,7 @@ const struct arch arch_x86_64 = {
 	.pun = x86_pun,
 	.skip_unless = x86_skip_unless,
 	.record = x86_record,
+	.goal = x86_goal,
 	.raises = x86_raises,
 	.faults = x86_faults,
 	.is_padding = x86_is_padding,

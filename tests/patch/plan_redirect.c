@@ -210,7 +210,8 @@ static void also_code_of_nobody(void)
 static void loop_that_nobody_sees(void)
 {
 	module_begin();
-	func("f", 0); put(MOV_EAX_1, JMP_RAX, MOV_RDI_RAX); put_rel8(JNE, 0); end_f();
+	func("f", 0); func_cfa(48); put(MOV_EAX_1, JMP_RAX, MOV_RDI_RAX);
+	put_rel8(JNE, 0); end_f();
 	module_plan("f");
 	CHECK(refused(REFUSED_LOOP_ENTRY));
 }

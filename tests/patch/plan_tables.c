@@ -72,12 +72,82 @@ static void jump_table_unresolved(void)
 	CHECK(entry_only(REFUSED_JUMP_TABLE));
 }
 
-static void jump_table_without_unwind(void)
+/* Assembly: nobody knows how the stack is, but what could it know in here? */
+static void tail_call_without_unwind(void)
 {
 	module_begin();
-	func("f", 0); put(MOV_EAX_1, JMP_RAX, MOV_EAX_1, ADD_RSP_40, RET); func_end();
+	func("f", 0); put(MOV_EAX_1); put_middle(); put(MOV_RDI_RAX, JMP_RAX); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(probe()->nexits == 1);
+}
+
+static void names_a_place_of_its_own(void)
+{
+	module_begin();
+	func("f", 0); put(MOV_EAX_1, 0x48, 0x8d, 0x15); put_rel32(20);	/* lea */
+	put(MOV_RDI_RAX, JMP_RAX, MOV_EAX_1, RET); func_end();
 	module_plan("f");
 	CHECK(entry_only(REFUSED_JUMP_TABLE));
+}
+
+static void names_a_place_by_its_number(void)
+{
+	for (int exec = 0; exec < 2; exec++) {
+		module_begin();
+		m.exec = exec;
+		func("f", 0); put(MOV_EAX_1, 0xb9, 0x12, 0, TEXT >> 16, 0, MOV_RDI_RAX);
+		put(JMP_RAX, MOV_EAX_1, RET); func_end();
+		module_plan("f");
+		CHECK(entry_only(exec ? REFUSED_JUMP_TABLE : REFUSED_NONE));
+	}
+}
+
+static void calls_a_place_of_its_own(void)
+{
+	module_begin();
+	func("f", 0); put(PUSH_RBX, MOV_RDI_RAX, JMP_RBX_0, RET); put_call(1); put(RET);
+	func_end();
+	module_plan("f");
+	CHECK(refused(REFUSED_JUMP_TABLE));
+}
+
+/* A sum is a place in a table, but in which? */
+static void sum_without_a_table(void)
+{
+	module_begin();
+	func("f", 0); func_cfa(8); put(MOV_EAX_1); put_middle();
+	put(0x48, 0x01, 0xd0, JMP_RAX); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_JUMP_TABLE));
+}
+
+/* Of two jumps the second uses what was loaded long before it, for the first. */
+static void table_loaded_before_a_loop(void)
+{
+	begin_switch(8);
+	m.at = 21; put_middle(); put_middle(); put_middle();
+	put(0x48, 0x63, 0x04, 0x82, 0x48, 0x01, 0xd0, JMP_RAX, MOV_EAX_1, RET);
+	m.syms[1].st_size = m.at;
+	put_entry(0x100, 0, 21);
+	put_entry(0x100, 1, m.at - 6);
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(probe()->nexits == 1);
+}
+
+/* What was added up is not where it jumps: it is loaded from there. */
+static void loaded_beside_a_table(void)
+{
+	begin_switch(8);
+	m.at = 21; put_middle(); put_middle(); put_middle();
+	put(0x48, 0x01, 0xd0, 0x48, 0x8b, 0x00, JMP_RAX, MOV_EAX_1, RET);
+	m.syms[1].st_size = m.at;
+	put_entry(0x100, 0, 21);
+	put_entry(0x100, 1, m.at - 6);
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(probe()->nexits == 2);
 }
 
 static void jump_table_absolute(void)
@@ -148,37 +218,63 @@ static void jump_table_to_nameless_fragment(void)
 	put_entry(0x100, 0, 21);
 	put_entry(0x100, 1, 0x83);
 	module_plan("f");
-	CHECK(entry_only(REFUSED_JUMP_TABLE));
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(probe()->nexits == 2);
 }
 
-/* jmp *%rax, and a word of data that is the address of the mov behind it */
-static void begin_computed_goto(int64_t cfa)
+/* Behind a table stands another function's, which leads to that one's piece. */
+static void jump_table_of_the_next(void)
+{
+	begin_switch(48);
+	fragment(0x83); put(MOV_EAX_1, ADD_RSP_40, RET); func_end();
+	func("g", 0x100); put(MOV_EAX_1); put_je(0x83); put(RET); func_end();
+	put_entry(0x100, 0, 21);
+	put_entry(0x100, 1, 0x83);
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(probe()->nexits == 1);
+}
+
+/* jmp *%rax, and words of data: the addresses of the mov behind it and, if it is
+ * one, of another instruction */
+static void begin_computed_goto(int64_t cfa, size_t second)
 {
 	module_begin();
 	m.exec = true;
 	func("f", 0); func_cfa(cfa);
 	put(MOV_EAX_1, JMP_RAX, MOV_EAX_1, NOP, ADD_RSP_40, RET); func_end();
 	memcpy(m.rodata, &(uint64_t){ TEXT + 7 }, 8);
+	memcpy(m.rodata + 8, &(uint64_t){ TEXT + second }, 8);
 	module_plan("f");
 }
 
 static void computed_goto(void)
 {
-	begin_computed_goto(48);
+	begin_computed_goto(48, 12);
 	CHECK(entry_only(REFUSED_NONE));
 	CHECK(probe()->nexits == 1);
 }
 
 static void computed_goto_with_frame_pointer(void)
 {
-	begin_computed_goto(FRAME_POINTER);
+	begin_computed_goto(FRAME_POINTER, 12);
 	CHECK(entry_only(REFUSED_NONE));
 	CHECK(probe()->nexits == 1);
 }
 
 static void computed_goto_in_leaf(void)
 {
-	begin_computed_goto(8);
+	begin_computed_goto(8, 12);
+	CHECK(entry_only(REFUSED_JUMP_TABLE));
+}
+
+/* A number that happens to be an address, and one that is not even that. */
+static void no_computed_goto(void)
+{
+	begin_computed_goto(8, 9);
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(probe()->nexits == 2);
+	begin_computed_goto(48, 9);
 	CHECK(entry_only(REFUSED_JUMP_TABLE));
 }
 
@@ -189,7 +285,13 @@ int main(void)
 	jump_table_ends_outside();
 	jump_table_to_entry();
 	jump_table_unresolved();
-	jump_table_without_unwind();
+	tail_call_without_unwind();
+	names_a_place_of_its_own();
+	names_a_place_by_its_number();
+	calls_a_place_of_its_own();
+	sum_without_a_table();
+	table_loaded_before_a_loop();
+	loaded_beside_a_table();
 	jump_table_absolute();
 	indirect_tail_call();
 	indirect_tail_call_through_slot();
@@ -197,9 +299,11 @@ int main(void)
 	notrack_is_no_tail_call();
 	jump_table_into_padding();
 	jump_table_to_nameless_fragment();
+	jump_table_of_the_next();
 	computed_goto();
 	computed_goto_with_frame_pointer();
 	computed_goto_in_leaf();
+	no_computed_goto();
 	module_end();
 	return failures != 0;
 }

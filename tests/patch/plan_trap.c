@@ -32,7 +32,7 @@ static bool sound(void)
 static void begin_unsure(void)
 {
 	module_begin();
-	func("f", 0); put(PUSH_RBX, TEST_EDI, 0x3c, 0x80);
+	func("f", 0); func_cfa(48); put(PUSH_RBX, TEST_EDI, 0x3c, 0x80);
 	put_n(NOP, 2); put_middle(); put(JMP_RAX); func_end();
 }
 
