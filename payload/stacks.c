@@ -139,9 +139,14 @@ static void open_stack(struct thread *t, uint32_t i, uint64_t lo, uint64_t hi)
 	publish(&k->number, t->next_number++ & ~STACK_SHARED);
 }
 
-static uint64_t rank(const struct stack *k)
+/* Who has open calls counts more than who has none. */
+static uint64_t rank(const struct thread *t, uint32_t i)
 {
-	return is_kept(k) ? k->used : 0;
+	const struct stack *k = &t->stacks[i];
+
+	if (!is_kept(k))
+		return 0;
+	return k->used | (k->top > piece_start(i) ? 1ull << 63 : 0);
 }
 
 /* A place for one more stack: a free one, or that of the one longest unused,
@@ -151,7 +156,7 @@ static uint32_t victim(const struct thread *t)
 	uint32_t i, best = t->current == 1 ? 2 : 1;
 
 	for (i = best + 1; i < THREAD_STACKS; i++)
-		if (i != t->current && rank(&t->stacks[i]) < rank(&t->stacks[best]))
+		if (i != t->current && rank(t, i) < rank(t, best))
 			best = i;
 	return best;
 }
@@ -239,20 +244,31 @@ static uint64_t top_of(const struct thread *o, uint32_t j)
 	return observe(&o->current) == j ? top : observe(&o->stacks[j].top);
 }
 
+/* Is a call open there with just this sp? `top` is the innermost one's offset. */
+static bool has_frame(const struct thread *o, uint32_t j, uint64_t top, uint64_t sp)
+{
+	while (top > piece_start(j) && frame_sp(*frames_at(o, top)) < sp)
+		top -= 8;
+	return top > piece_start(j) && frame_sp(*frames_at(o, top)) == sp;
+}
+
 /*
- * Are the calls open on o's stack j around one at `sp`? Between the outermost
- * and the innermost of them certainly. Below that, so near that no other stack
+ * Is what happens at `sp` on o's stack j? An exit is, if the call that it ends is
+ * open there: an address lies on one stack only. An entry, if it is between the
+ * outermost and the innermost open call, or below, so near that no other stack
  * begins there in all likelihood: what is called next by who was resumed.
  */
-static bool is_open_around(const struct thread *o, uint32_t j, uint64_t sp,
-			   uint64_t reach, uint64_t *ret)
+static bool is_there(const struct thread *o, uint32_t j, uint64_t top, uint64_t sp,
+		     enum what what)
 {
-	uint64_t start = piece_start(j), top = top_of(o, j);
+	uint64_t start = piece_start(j);
 
-	*ret = top;
-	return top > start && top < piece_end(j) &&
-	       sp <= frame_sp(*frames_at(o, start + 8)) &&
-	       sp + reach >= frame_sp(*frames_at(o, top));
+	if (top <= start || top >= piece_end(j))
+		return false;
+	if (what == WHAT_EXIT)
+		return has_frame(o, j, top, sp);
+	return sp <= frame_sp(*frames_at(o, start + 8)) &&
+	       sp + REACH >= frame_sp(*frames_at(o, top));
 }
 
 /* The frames of o's stack j, the innermost one at offset `top`, to piece i. */
@@ -268,14 +284,14 @@ static void copy_frames(struct thread *t, uint32_t i, const struct thread *o,
 
 /* The place of the stack now; 0 if it was not taken. */
 static uint32_t take_from(struct thread *t, struct thread *o, uint32_t j, uint64_t sp,
-			  uint64_t reach)
+			  enum what what)
 {
 	struct stack *k = &o->stacks[j], *mine;
 	uint32_t number = observe(&k->number), i;
-	uint64_t lo = k->lo, hi = k->hi, top;
+	uint64_t lo = k->lo, hi = k->hi, top = top_of(o, j);
 
 	if (!(number & STACK_SHARED) || number == STACK_TAKEN ||
-	    !is_open_around(o, j, sp, reach, &top))
+	    !is_there(o, j, top, sp, what))
 		return 0;
 	i = victim(t);
 	mine = &t->stacks[i];
@@ -306,7 +322,7 @@ static void follow_here(const struct thread *t)
 
 /* Take the open calls of the stack of `sp` over from another thread. Its place
  * now; 0 if there are none. */
-static uint32_t take(struct session *s, struct thread *t, uint64_t sp, uint64_t reach)
+static uint32_t take(struct session *s, struct thread *t, uint64_t sp, enum what what)
 {
 	uint32_t n = observe(&nfollowed), r, j, i;
 
@@ -316,7 +332,7 @@ static uint32_t take(struct session *s, struct thread *t, uint64_t sp, uint64_t 
 		if (o == t || observe(&o->magic) != THREAD_MAGIC || o->visit != t->visit)
 			continue;
 		for (j = 1; j < THREAD_STACKS; j++) {
-			i = take_from(t, o, j, sp, reach);
+			i = take_from(t, o, j, sp, what);
 			if (i)
 				return i;
 		}
@@ -325,9 +341,10 @@ static uint32_t take(struct session *s, struct thread *t, uint64_t sp, uint64_t 
 }
 
 /* A stack of unknown bounds. Its number is its own in the whole session. */
-static uint32_t open_fiber(struct session *s, struct thread *t, uint64_t sp)
+static uint32_t open_fiber(struct session *s, struct thread *t, uint64_t sp,
+			   enum what what)
 {
-	uint32_t i = take(s, t, sp, REACH);
+	uint32_t i = take(s, t, sp, what);
 	uint64_t lo, hi;
 
 	follow_here(t);
@@ -344,7 +361,8 @@ static uint32_t open_fiber(struct session *s, struct thread *t, uint64_t sp)
 }
 
 /* A stack that has not been seen yet, or was forgotten. */
-static uint32_t discover(struct session *s, struct thread *t, uint64_t sp)
+static uint32_t discover(struct session *s, struct thread *t, uint64_t sp,
+			 enum what what)
 {
 	uint64_t lo, hi;
 	uint32_t i;
@@ -355,25 +373,43 @@ static uint32_t discover(struct session *s, struct thread *t, uint64_t sp)
 		return 0;
 	}
 	if (!signal_range(sp, &lo, &hi))
-		return open_fiber(s, t, sp);
+		return open_fiber(s, t, sp, what);
 	i = victim(t);
 	open_stack(t, i, lo, hi);
 	return i;
 }
 
-/* An exit on a fiber where nothing is open, as far as this thread knows: of a
- * call, then, that another thread has seen begin. */
-static void take_rest(struct session *s, struct thread *t, uint64_t sp)
+/* Another place of this thread's where the call is open that ends at `sp`. */
+static bool find_open(const struct thread *t, uint64_t sp, uint32_t *ret)
+{
+	const struct stack *k;
+	uint32_t i;
+
+	for (i = 1; i < THREAD_STACKS; i++) {
+		k = &t->stacks[i];
+		if (i != t->current && is_kept(k) && k->opened &&
+		    has_frame(t, i, k->top, sp)) {
+			*ret = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* An exit on a fiber, of a call that is not open there as far as this thread knows:
+ * what was guessed of its bounds is wrong, or another thread has seen it begin. */
+static void find_begin(struct session *s, struct thread *t, uint64_t sp)
 {
 	uint32_t i, before = t->current;
 
-	if (!current(t)->opened || t->top != piece_start(before))
-		return;
-	i = take(s, t, sp, 0);
-	if (!i)
-		return;
+	if (!find_open(t, sp, &i)) {
+		i = take(s, t, sp, WHAT_EXIT);
+		if (!i)
+			return;
+	}
 	switch_to(t, i);
-	forget(&t->stacks[before]);
+	if (t->stacks[before].top == piece_start(before))
+		forget(&t->stacks[before]);
 }
 
 void stacks_follow(struct session *s, struct thread *t, uint64_t sp, enum what what)
@@ -384,10 +420,11 @@ void stacks_follow(struct session *s, struct thread *t, uint64_t sp, enum what w
 		if (find_known(t, sp, &i))
 			switch_to(t, i);
 		else if (!grow(t, sp))
-			switch_to(t, discover(s, t, sp));
+			switch_to(t, discover(s, t, sp, what));
 	}
-	if (what == WHAT_EXIT)
-		take_rest(s, t, sp);
+	if (what == WHAT_EXIT && current(t)->opened &&
+	    !has_frame(t, t->current, t->top, sp))
+		find_begin(s, t, sp);
 }
 
 bool stacks_same(struct session *s, struct thread *t, uint64_t a, uint64_t b)

@@ -77,7 +77,9 @@ KINDS := $(foreach k,$(patsubst KIND_%,%,$(filter-out KIND_VICTIMS, \
 GO := $(firstword $(shell command -v go) $(wildcard /usr/lib/go-*/bin/go))
 LINKAGE := $(addprefix $(BUILD)/tests/victims/linkage_,lazy landing now)
 VICTIM_C := $(filter-out tests/victims/linkage.c,$(wildcard tests/victims/*.c))
-VICTIM_CC := $(wildcard tests/victims/*.cc)
+BOOST := $(wildcard /usr/lib/*/libboost_context.so)
+VICTIM_CC := $(filter-out $(if $(BOOST),,tests/victims/coroutines.cc), \
+	$(wildcard tests/victims/*.cc))
 VICTIMS := $(VICTIM_C:%.c=$(BUILD)/%) $(VICTIM_CC:%.cc=$(BUILD)/%) \
 	$(KINDS) $(BUILD)/tests/victims/stripped \
 	$(BUILD)/tests/victims/nameless $(BUILD)/tests/victims/packed_fixed \
@@ -95,7 +97,9 @@ $(BUILD)/tests/victims/%: tests/victims/%.c
 $(BUILD)/tests/victims/%: tests/victims/%.cc
 	@mkdir -p $(@D); echo "  CXX     $<"
 	$(Q)$(CXX) -D_GNU_SOURCE -I. -O2 -g -Wall -Wextra -pthread -MMD -MP \
-		-rdynamic -o $@ $<
+		-rdynamic -o $@ $< $(VICTIM_LIBS)
+
+$(BUILD)/tests/victims/coroutines: private VICTIM_LIBS := -lboost_context
 
 .SECONDEXPANSION:
 $(KINDS): tests/victims/$$(@F).c

@@ -14,7 +14,7 @@ test="g++ clang libclang-rt-dev gdb strace nginx-light redis-server redis-tools 
 	postgresql-contrib wrk apache2-utils python3 util-linux procps mandoc
 	codespell shellcheck cppcheck musl-tools libpython3-testsuite lua5.4 sqlite3
 	libsqlite3-dev tcl jq golang-go
-	babeltrace2 uftrace protobuf-compiler graphviz linux-perf"
+	babeltrace2 uftrace protobuf-compiler graphviz linux-perf libboost-context-dev"
 bench="bpftrace uftrace linux-perf"
 census="nginx-light redis-server postgresql memcached python3 nodejs ripgrep libstd-rust-1.63
 	golang-go musl libsqlite3-0 libssl3 libstdc++6 cpp"

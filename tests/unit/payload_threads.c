@@ -4,6 +4,7 @@
  * there are more of them than rings, and does a child after fork write
  * nothing? And does a thread that runs on several stacks keep them apart?
  */
+#include <setjmp.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <ucontext.h>
@@ -294,6 +295,88 @@ static void test_fibers(void)
 	CHECK(seen.switches + 64 >= 2 * STEPS * FIBERS);
 }
 
+static sigjmp_buf base;
+static probed_fn *left, *waiter;
+
+static void jump_to_base(void *arg)
+{
+	siglongjmp(base, 1);
+}
+
+static void wait_here(void *arg)
+{
+	swapcontext(&fiber[0], &main_context);
+}
+
+static __attribute__((noinline)) void leave_further_down(void)
+{
+	volatile char room[1024];
+
+	room[0] = 0;
+	left(NULL);
+	room[1] = room[0];
+}
+
+static void moving_main(void)
+{
+	if (!sigsetjmp(base, 0))
+		leave_further_down();
+	swapcontext(&fiber[0], &main_context);
+	waiter(NULL);
+	swapcontext(&fiber[0], &main_context);
+}
+
+static void *go_on(void *ret)
+{
+	*(int32_t *)ret = gettid();
+	CHECK(!swapcontext(&main_context, &fiber[0]));
+	return NULL;
+}
+
+/* Calls that are open on fibers, by what a thread knows. */
+static uint64_t open_on_fibers(const struct thread *t)
+{
+	uint64_t n = 0;
+	uint32_t i;
+
+	for (i = 1; i < THREAD_STACKS; i++) {
+		const struct stack *k = &t->stacks[i];
+		uint64_t top = i == t->current ? t->top : k->top;
+
+		if (k->used && k->opened && k->number != STACK_TAKEN)
+			n += (top - FRAMES_SPLIT - (i - 1) * FRAMES_OTHER) / 8;
+	}
+	return n;
+}
+
+/*
+ * A call that another thread has seen begin, on a stack of which this one knows an
+ * open call further down: one that was left, which nothing has told it yet.
+ */
+static void test_moved(void)
+{
+	static char stack[4 * FIBER_STACK] __attribute__((aligned(4096)));
+	const struct thread *self, *other;
+	int32_t tid;
+	pthread_t t;
+
+	new_session(3, 4);
+	CHECK(!getcontext(&fiber[0]));
+	fiber[0].uc_stack.ss_sp = stack;
+	fiber[0].uc_stack.ss_size = sizeof(stack);
+	makecontext(&fiber[0], moving_main, 0);
+	CHECK(!swapcontext(&main_context, &fiber[0]));
+	self = world_thread(&w, world_ring_of(&w, 0));
+	CHECK_EQ(open_on_fibers(self), 1);
+	CHECK(!pthread_create(&t, NULL, go_on, &tid));
+	pthread_join(t, NULL);
+	other = world_thread(&w, world_ring_of(&w, tid));
+	CHECK_EQ(open_on_fibers(other), 1);
+	CHECK(!swapcontext(&main_context, &fiber[0]));
+	CHECK_EQ(open_on_fibers(other), 0);
+	CHECK_EQ(open_on_fibers(self), 1);
+}
+
 static void on_signal(int sig)
 {
 	outer(NULL);
@@ -342,12 +425,15 @@ int main(void)
 	leaf = probed(&w, 1, NULL);
 	outer = probed(&w, 2, call_leaf);
 	fiber_step = probed(&w, 3, step);
+	left = probed(&w, 4, jump_to_base);
+	waiter = probed(&w, 5, wait_here);
 	test_churn();
 	test_no_ring();
 	test_fork();
 	test_fork_hello();
 	test_tid_offset();
 	test_fibers();
+	test_moved();
 	test_signal_stack();
 	return 0;
 }

@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# coroutines: calls on the stacks of Boost.Context, Boost.Coroutine2 and ucontext,
+# which begin in one thread and end in another, or by a throw, on memory that was
+# another's stack before. The coroutines' own counts are the truth: as many calls of
+# each function, each with its end, none without its begin, each within as many
+# others as it was.
+# timeout: 120
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+# The columns of calls.json as "made" has them.
+as_traced()
+{
+	jq -rs '[.[] | select(.type == "call")] |
+		def n(f): map(select(.func == f)) | length;
+		def ended(e): map(select(.end == e)) | length;
+		"co_deep \(n("co_deep")) co_hop \(n("co_hop")) co_leaf \(n("co_leaf")) " +
+		"co_throw \(n("co_throw")) inside \(map(.depth) | add) " +
+		"unwound \(ended("unwound")) other \(length - ended("unwound") - ended("return"))"' \
+		calls.json
+}
+
+# run KIND [LARGE]: "made", as the victim says; calls.json is the trace.
+run()
+{
+	victim coroutines "$@"
+	tell 'run 20' '^made' >/dev/null
+	inject_bg -p "$VICTIM" -f 'co_*' --json -o calls.json
+	made=$(tell 'run 500' '^made' 60)
+	inject_end
+	removed
+	victim_quit
+	[ "$(closing lost)" = 0 ] || skip "calls were lost: nobody can say which"
+	[ "${made##* }" -gt 100 ] || skip "they stayed in their threads (${made##* } moves)"
+	got=$(as_traced)
+	want="$(sed 's/^made //; s/ moved .*//' <<<"$made") other 0"
+	echo "$*: $made; traced $got"
+}
+
+need jq
+[ -x "$VICTIMS/coroutines" ] || skip "no Boost.Context here"
+for kind in fiber coroutine ucontext; do
+	run $kind
+	[ "$got" = "$want" ] || die "$kind: traced $got, made $want"
+done
+# With frames larger than a stack's bounds are guessed to reach, all is the same but
+# how deep the calls are.
+run fiber 12000
+[ "${got/inside*unwound/}" = "${want/inside*unwound/}" ] || die "large: traced $got, made $want"
+# Where two stacks pass for one, calls are taken for others, and still none is lost.
+run tight 1
+calls=$(awk '{ print $3 + $5 + $7 + $9 }' <<<"$made")
+[ "$(closing calls)" = "$calls" ] || die "tight: $(closing calls) calls, made $calls"
+[ "$(closing events)" = $((2 * calls)) ] || die "tight: $(closing events) events of $calls calls"
