@@ -26,6 +26,7 @@
 #include "injector/follow.h"
 #include "injector/grow.h"
 #include "injector/foreign.h"
+#include "injector/handlers.h"
 #include "injector/haste.h"
 #include "injector/launch.h"
 #include "injector/lease.h"
@@ -43,9 +44,6 @@ enum {
 	REFUSALS_SHOWN = 10,
 	LATER_SLOTS = 1 << 15,	/* for libraries that are loaded later */
 };
-
-/* Signals of instructions that go wrong. */
-#define FAULTS (1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) | 1ull << (SIGFPE - 1))
 
 /* Nobody waits for a program that has not begun. */
 #define LAUNCH_MAX_PAUSE (3600 * 1000000000ull)
@@ -69,6 +67,7 @@ struct trace {
 	uint64_t pause;		/* of the commit */
 	bool committed;
 	bool traps;		/* asked for, and nothing speaks against it */
+	uint64_t caught;	/* signals that the target handles */
 	struct grow grow;
 	struct follow *follow;
 	bool nothing;		/* no function matched, or every one was refused */
@@ -83,9 +82,7 @@ static void select_from(const struct trace *t, struct select_options *ret)
 	*ret = (struct select_options){
 		.include = o->include, .ninclude = o->ninclude,
 		.exclude = o->exclude, .nexclude = o->nexclude,
-		/* A program that has not begun may come to handle any; faults, which
-		 * few do, once it does. */
-		.caught = o->command ? ~FAULTS : procfs_caught(t->pid),
+		.caught = t->caught,
 		.entry_only = o->entry_only, .traps = t->traps, .progress = say_progress,
 	};
 }
@@ -113,8 +110,13 @@ static int choose(struct trace *t)
 	struct select_options so;
 
 	t->traps = t->opt->trap && traps_allowed(t->pid);
-	select_from(t, &so);
 	int err = modules_open_process(t->pid, &t->mods);
+	/* A program that has not begun may come to handle any; faults, which few
+	 * do, once it does. */
+	if (!err)
+		t->caught = t->opt->command ? ~HANDLERS_FAULTS :
+			handlers_caught(&t->target, &t->mods);
+	select_from(t, &so);
 	err = err ? err : select_functions(&t->mods, &so, &t->sel);
 	say_progress_end();
 	if (err || t->sel.nfuncs || may_come(t))

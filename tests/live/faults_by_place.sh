@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # faults_by_place: a program whose handler decides by the place of a fault sees each
 # fault where it has made it, while its functions are probed: those that fault in the
-# bytes of a jump are refused, the others are not. A program without handlers has all
-# of them probed.
+# bytes of a jump are refused, the others are not. A program without handlers, or
+# whose handlers are called once, to write a last word, has all of them probed.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -11,6 +11,11 @@
 victim fault_places
 inject_until place_entry -p "$VICTIM" -f 'place_*'
 has_line '4 of 4 functions probed, 4 with exits' trace.err || die "not all without a handler"
+removed
+
+tell crash '^handling$' >/dev/null
+inject_until place_entry -p "$VICTIM" -f 'place_*'
+has_line '4 of 4 functions probed, 4 with exits' trace.err || die "not all with a last word"
 removed
 
 tell handle '^handling$' >/dev/null

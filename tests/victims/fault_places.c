@@ -6,6 +6,7 @@
  * the program has made it?
  *
  *	handle	-> handling	from now on; until then nothing faults
+ *	crash	-> handling	with a handler that is called once, and nothing faults
  */
 #include <signal.h>
 #include <ucontext.h>
@@ -64,11 +65,15 @@ static bool handles;
 
 static void command(const char *word)
 {
-	struct sigaction act = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO };
+	bool once = strcmp(word, "crash") == 0;
+	struct sigaction act = { .sa_sigaction = on_fault,
+				 .sa_flags = SA_SIGINFO | (once ? (int)SA_RESETHAND : 0) };
+	bool set = (once || strcmp(word, "handle") == 0) &&
+		sigaction(SIGSEGV, &act, NULL) == 0 && sigaction(SIGBUS, &act, NULL) == 0 &&
+		sigaction(SIGFPE, &act, NULL) == 0;
 
-	handles = strcmp(word, "handle") == 0 && sigaction(SIGSEGV, &act, NULL) == 0 &&
-		sigaction(SIGBUS, &act, NULL) == 0 && sigaction(SIGFPE, &act, NULL) == 0;
-	victim_say(handles ? "handling" : "what is %s?", word);
+	handles = set && !once;
+	victim_say(set ? "handling" : "what is %s?", word);
 }
 
 int main(void)
