@@ -132,6 +132,28 @@ static void test_manual(void)
 	       "            [   4125] | } /* net_wait: still open */\n");
 }
 
+/* What a damaged recording may have: ends that are missing, and begins. */
+static void test_gaps(void)
+{
+	struct scene s;
+
+	begin(&s, NO_OPTIONS, false, false);
+	feed(&s, 0, EVENT_ENTRY, ACCEPT, 100);
+	feed(&s, 0, EVENT_ENTRY, READ, 200);
+	feed(&s, 0, EVENT_EXIT, ACCEPT, 700);
+	feed(&s, 0, EVENT_EXIT, WAIT, 750);
+	feed(&s, 0, EVENT_ENTRY, WAIT, 800);
+	feed(&s, 0, EVENT_STACK_END, 0, 900);
+	finish(&s, "gaps", HEADER
+	       "            [   4123] | net_accept() {\n"
+	       "            [   4123] |   net_read() {\n"
+	       "            [   4123] |   } /* net_read: exit lost */\n"
+	       "   0.600 us [   4123] | } /* net_accept */\n"
+	       "            [   4123] | } /* net_wait: began before */\n"
+	       "            [   4123] | net_wait() {\n"
+	       "            [   4123] | } /* net_wait: exit lost */\n");
+}
+
 static void test_ends(void)
 {
 	struct scene s;
@@ -353,6 +375,7 @@ int main(void)
 {
 	test_manual();
 	test_ends();
+	test_gaps();
 	test_threads_interleave();
 	test_spans();
 	test_min_duration();

@@ -187,6 +187,25 @@ static void test_missing(void)
 	free(w.events);
 }
 
+/* Heads and words that would lead beyond what there is room for. */
+static void test_bounds(void)
+{
+	const uint64_t large[] = { 150000 * 8, 150000 * 8 };
+	const uint64_t extended = REC_EXT | (uint64_t)LAYOUT_UNWOUND << REC_FUNC_SHIFT;
+	struct world w;
+
+	world_make(&w, 200000);
+	fresh(&w);
+	scribble("stream_0", offsetof(struct packet, content), large, sizeof(large));
+	expect(&w, "are no packet of this trace");
+
+	/* Its second word is not in the packet. */
+	fresh(&w);
+	scribble("stream_0", first_packet("stream_0") - 8, &extended, sizeof(extended));
+	expect(&w, "1 words of the streams make no sense");
+	free(w.events);
+}
+
 static void test_metadata(void)
 {
 	struct world w;
@@ -399,6 +418,7 @@ int main(void)
 	test_round_trip();
 	test_about();
 	test_missing();
+	test_bounds();
 	test_metadata();
 	test_not_ended();
 	test_max_size();
