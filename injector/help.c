@@ -63,6 +63,7 @@ const char help_text[] =
 "\n"
 "How much the target pays:\n"
 "  -m, --buffer SIZE          memory for records, per thread\n"
+"      --log FILE             who, what and how it ended, to FILE, too\n"
 "      --max-pause TIME       give up rather than stop it longer (50ms)\n"
 "      --force                stop: although another inject holds the target\n"
 "\n"

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "injector/audit.h"
 #include "injector/launch.h"
 #include "injector/say.h"
 #include "injector/verbs.h"
@@ -44,6 +45,17 @@ static int run(const struct options *o)
 		return print("inject " INJECT_VERSION "\n");
 	}
 	return STATUS_USAGE;
+}
+
+static int run_audited(const struct options *o, int argc, char **argv)
+{
+	int err = audit_begin(o, argc, argv);
+	int status = !err ? run(o) : o->command ? LAUNCH_FAILED : STATUS_FAILED;
+
+	if (err)
+		say_lines(fail_text());
+	audit_end(status);
+	return status;
 }
 
 /*
@@ -91,7 +103,7 @@ int main(int argc, char **argv, char **environment)
 	if (err)
 		say_lines(fail_text());
 	else
-		status = run(&o);
+		status = run_audited(&o, argc, argv);
 	options_clear(&o);
 	if (environ != environment)
 		free(environ);

@@ -43,7 +43,7 @@ enum {
 enum {
 	OPT_TID = 256, OPT_ENTRY_ONLY, OPT_TIME, OPT_MAX_PAUSE, OPT_JSON,
 	OPT_NO_COLOR, OPT_FORCE, OPT_TRAP, OPT_USDT, OPT_KEEP, OPT_SORT, OPT_DIFF, OPT_TO,
-	OPT_MAX_SIZE, OPT_ROTATE, OPT_SINCE, OPT_UNTIL, OPT_FOLLOW_FORK,
+	OPT_MAX_SIZE, OPT_ROTATE, OPT_SINCE, OPT_UNTIL, OPT_FOLLOW_FORK, OPT_LOG,
 };
 
 struct option_def {
@@ -70,6 +70,7 @@ static const struct option_def defs[] = {
 	FLAG("time", OPT_TIME, ON_TRACE | ON_REPLAY),
 	WITH("max-pause", OPT_MAX_PAUSE, ON_LIVE | ON_STOP),
 	FLAG("follow-fork", OPT_FOLLOW_FORK, ON_LIVE),
+	WITH("log", OPT_LOG, ON_LIVE | ON_STOP),
 	FLAG("json", OPT_JSON, ON_TRACE | ON_REPLAY),
 	FLAG("quiet", 'q', ON_ALL),
 	FLAG("verbose", 'v', ON_ALL),
@@ -289,6 +290,7 @@ static int set(struct options *o, const struct option_def *def, const char *arg)
 	case 'D': return number(def, arg, UINT32_MAX, &o->depth);
 	case 'n': return number(def, arg, UINT64_MAX, &o->calls);
 	case 'o': return output_option(arg, &o->output);
+	case OPT_LOG: o->log = arg; return 0;
 	case 'm': return buffer_option(arg, &o->buffer);
 	case OPT_MAX_SIZE: return size_option(arg, &o->max_size);
 	case OPT_SINCE: return span(def, arg, SECOND, &o->since);

@@ -49,6 +49,7 @@ struct options {
 	uint64_t max_pause;	/* 50 ms unless given */
 	bool rotate, entry_only, trap, time, json, quiet, verbose, no_color, force;
 	bool follow_fork;
+	const char *log;	/* --log; NULL: the system's only */
 };
 
 /*

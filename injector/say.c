@@ -17,6 +17,7 @@ enum {
 };
 
 static bool quiet, shown;
+static char last[512];		/* begin of what was said last */
 static uint64_t progress_began, progress_last;
 
 static void put(const char *text, size_t n)
@@ -80,8 +81,14 @@ static void line(const char *text, size_t n)
 	put(clean, n);
 }
 
+const char *say_last(void)
+{
+	return last;
+}
+
 void say_lines(const char *text)
 {
+	snprintf(last, sizeof(last), "%.*s", (int)strcspn(text, "\n"), text);
 	while (*text) {
 		size_t n = strcspn(text, "\n");
 

@@ -14,6 +14,8 @@
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The same without a format. */
 void say_lines(const char *text);
+/* The first line of what was said last, for the log. */
+const char *say_last(void);
 /* Banner and hints: not with -q. */
 void say_hint(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* -q was given: no hints and no progress. */

@@ -25,13 +25,14 @@ _inject_options() {
 			-h --help -V --version
 		;;
 	stop)
-		echo -p --pid --force --max-pause -q --quiet -v --verbose \
+		echo -p --pid --force --log --max-pause -q --quiet -v --verbose \
 			--no-color -h --help -V --version
 		;;
 	record)
 		echo -p --pid -f --function -N --exclude -n --calls -d --duration \
 			--tid -o --output -m --buffer --entry-only --trap --max-pause \
-			--max-size --rotate --follow-fork -q --quiet -v --verbose --no-color \
+			--log --max-size --rotate --follow-fork -q --quiet -v --verbose \
+			--no-color \
 			-h --help -V --version
 		;;
 	replay)
@@ -54,7 +55,7 @@ _inject_options() {
 		echo -p --pid -f --function -N --exclude -t --min-duration \
 			-D --depth -n --calls -d --duration --tid -o --output \
 			-m --buffer --entry-only --trap --time --max-pause \
-			--follow-fork --json -q --quiet -v --verbose --no-color \
+			--follow-fork --log --json -q --quiet -v --verbose --no-color \
 			-h --help -V --version
 		;;
 	esac
@@ -89,7 +90,7 @@ _inject() {
 		_inject_words "$(_inject_pids)" "$cur"
 		return
 		;;
-	-o | --output)
+	-o | --output | --log)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
 		;;

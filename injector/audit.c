@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include "injector/audit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <syslog.h>
+#include <time.h>
+
+#include "injector/procfs.h"
+#include "injector/say.h"
+
+enum {
+	LINE = 1024,		/* of one record; a longer one is cut off */
+	NO_LOGIN = -1,
+};
+
+static struct {
+	bool on;
+	int file;		/* -1: none */
+	char who[64], what[LINE];
+} audit = { .file = -1 };
+
+static bool touches(const struct options *o)
+{
+	return o->verb == VERB_TRACE || o->verb == VERB_RECORD || o->verb == VERB_STOP;
+}
+
+/* The user that we run as and, as the kernel knows it, the one who has logged in:
+ * sudo(8) changes the first only. By number: to ask for a name may take the network. */
+static void find_who(char *ret, size_t size)
+{
+	uint64_t login;
+
+	if (!procfs_number("/proc/self/loginuid", &login) || (int32_t)login == NO_LOGIN)
+		snprintf(ret, size, "user %u", geteuid());
+	else
+		snprintf(ret, size, "user %u, logged in as %u", geteuid(), (uid_t)login);
+}
+
+static size_t add(char *to, size_t used, const char *word)
+{
+	int n = snprintf(to + used, LINE - used, "%s%s", used ? " " : "", word);
+
+	return MIN(used + (size_t)MAX(n, 0), (size_t)LINE - 1);
+}
+
+/* The command line as far as it is ours, and which process that is. */
+static void find_what(const struct options *o, int argc, char **argv, char *ret)
+{
+	char name[64], of[160];
+	size_t n = 0;
+
+	for (int i = 1; i < argc && argv + i != o->command; i++)
+		n = add(ret, n, argv[i]);
+	if (o->command) {
+		add(ret, n, o->command[0]);
+		return;
+	}
+	procfs_comm(o->pid, name, sizeof(name));
+	snprintf(of, sizeof(of), "[process %d (%s) of user %d]", o->pid, name,
+		 (int)procfs_status(o->pid, 0, "Uid", 10, -1));
+	add(ret, n, of);
+}
+
+/* Never waits, and is never told of: a system without a log is no failure. */
+static void to_system(const char *text)
+{
+	struct sockaddr_un log = { .sun_family = AF_UNIX, .sun_path = "/dev/log" };
+	auto_close int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	char line[LINE + 64], when[32];
+	time_t now = time(NULL);
+	struct tm tm;
+
+	if (fd < 0 || !localtime_r(&now, &tm) ||
+	    !strftime(when, sizeof(when), "%b %e %T", &tm))
+		return;
+	int n = snprintf(line, sizeof(line), "<%d>%s inject[%d]: %s", LOG_AUTHPRIV | LOG_NOTICE,
+			 when, getpid(), text);
+	sendto(fd, line, MIN((size_t)n, sizeof(line) - 1), MSG_NOSIGNAL, (struct sockaddr *)&log,
+	       sizeof(log));
+}
+
+static int to_file(const char *text)
+{
+	char line[LINE + 64], when[32];
+	time_t now = time(NULL);
+	struct tm tm;
+
+	if (audit.file < 0)
+		return 0;
+	if (!gmtime_r(&now, &tm) || !strftime(when, sizeof(when), "%FT%TZ", &tm))
+		return fail(EOVERFLOW, "write the log");
+	int n = snprintf(line, sizeof(line), "%s inject[%d]: %s\n", when, getpid(), text);
+	/* In one write, at the end: others may write to it as well. */
+	ssize_t done = write(audit.file, line, (size_t)n);
+	return done == n ? 0 : fail(done < 0 ? errno : ENOSPC, "write the log");
+}
+
+/* One line, whatever the words hold. */
+static int record(const char *text)
+{
+	char clean[LINE];
+
+	say_clean(text, clean, sizeof(clean));
+	to_system(clean);
+	return to_file(clean);
+}
+
+int audit_begin(const struct options *o, int argc, char **argv)
+{
+	if (!touches(o))
+		return 0;
+	if (o->log) {
+		audit.file = open(o->log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW |
+				  O_NOCTTY | O_NONBLOCK, 0600);
+		if (audit.file < 0)
+			return fail(errno, "write the log %s", o->log);
+	}
+	find_who(audit.who, sizeof(audit.who));
+	find_what(o, argc, argv, audit.what);
+	auto_free char *text = base_printf("%s begins: %s", audit.who, audit.what);
+	int err = text ? record(text) : fail(ENOMEM, "write the log");
+	audit.on = !err;
+	return err;
+}
+
+void audit_end(int status)
+{
+	auto_free char *text = !audit.on ? NULL :
+		base_printf("%s ended with status %d: %s: %s", audit.who, status, audit.what,
+			    say_last());
+
+	if (text && record(text) < 0)
+		say("%s", fail_text());
+	if (audit.file >= 0)
+		close(audit.file);
+	audit.file = -1;
+	audit.on = false;
+}
