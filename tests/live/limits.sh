@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# limits: what a limit of the target forbids is refused before anything is tried, by
+# the limit's name, and works when there is room. A limit that only the target's own
+# writing would meet (RLIMIT_FSIZE, whose signal kills) is not met.
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+need prlimit
+field() { sed -n "s/^$1:[^0-9]*\([0-9]*\).*/\1/p" "/proc/$VICTIM/status"; }
+limit() { prlimit --pid "$VICTIM" "--$1=$2:unlimited"; }
+maps() { wc -l <"/proc/$VICTIM/maps"; }
+begin() { rm -f victim.in && victim "$@"; }
+
+# Nothing was mapped and no descriptor opened: it was not even tried.
+not_tried()
+{
+	local before
+
+	before=$(maps)
+	status 1 "$INJECT" -p "$VICTIM" -f "$1" -d 1
+	refused "$2"
+	[ "$(maps)" = "$before" ] || die "something was mapped"
+	unharmed
+}
+
+traced_now()
+{
+	inject_until "$1" -p "$VICTIM" -f "$1*"
+	removed
+}
+
+hard=$(prlimit --nofile --output HARD --noheadings)
+for kind in spin_threads single; do
+	begin $kind 2
+	func=${kind%_threads}_
+
+	limit as $((($(field VmSize) + 1024) * 1024))
+	not_tried "$func*" 'RLIMIT_AS leaves'
+	limit as unlimited
+
+	prlimit --pid "$VICTIM" --nofile=4:"${hard// /}"
+	not_tried "$func*" 'RLIMIT_NOFILE is 4'
+	prlimit --pid "$VICTIM" --nofile="${hard// /}:${hard// /}"
+
+	limit fsize 8192	# more than the victim writes, less than we map
+	traced_now "$func"
+	victim_quit
+done
