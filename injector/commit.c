@@ -13,6 +13,8 @@ enum {
 	ATTEMPTS = 20,
 	REST = 5 * 1000 * 1000,		/* ns between attempts, times their number */
 	PARK_ATTEMPTS = 10,		/* after which a function is given up */
+	TRAP_ATTEMPTS = 16,		/* and what traps: a thread that blocks the
+					 * signal in a handler may wait for a CPU */
 };
 
 struct parking {
@@ -148,6 +150,12 @@ static bool has_unloaded(struct target *t, struct infection *inf, struct live *l
 	return touch(t, inf, live) == 0 && live->nchanges < before;
 }
 
+/* At the i-th attempt; who blocks the signal of breakpoints has no place. */
+static bool give_up_now(int i, raddr_t pc, int *stuck)
+{
+	return pc ? ++*stuck >= PARK_ATTEMPTS : i + 1 >= TRAP_ATTEMPTS;
+}
+
 static int attempts(struct target *t, struct infection *inf, struct live *live,
 		    const struct sigframes *frames, const struct commit_options *opt)
 {
@@ -161,7 +169,7 @@ static int attempts(struct target *t, struct infection *inf, struct live *live,
 		err = attempt(t, inf, live, frames, opt, &pc);
 		if (err == -EIO && has_unloaded(t, inf, live))
 			err = -EAGAIN;
-		if (err == -EBUSY && ++stuck >= PARK_ATTEMPTS && give_up(live, inf, pc))
+		if (err == -EBUSY && give_up_now(i, pc, &stuck) && give_up(live, inf, pc))
 			stuck = 0;
 		else if (err != -EAGAIN && err != -EBUSY)
 			return err;

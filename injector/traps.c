@@ -18,6 +18,7 @@ enum {
 	MOST_USED = TRAPS_MOST / 4 * 3,
 	VICTIM_TRIES = 300,
 	LOOKS = 40,
+	PATIENCE = 1000,			/* looks */
 	LOOK_REST = 2 * 1000 * 1000,		/* ns */
 	PENDING_TRIES = 400,
 	PENDING_REST = 5 * 1000 * 1000,		/* ns */
@@ -33,10 +34,12 @@ static uint64_t signal_mask(pid_t pid, pid_t tid, const char *name)
 	return (uint64_t)procfs_status(pid, tid, name, 16, 0);
 }
 
-/* Not only for a moment: in a handler, or while it makes a thread. */
+/* Not only for a moment: in a handler, or while a thread is made. Who wants to run
+ * and gets no processor is waited for. */
 static bool keeps_blocking(pid_t pid, pid_t tid)
 {
-	for (int i = 0; i < LOOKS; i++) {
+	for (int i = 0, looks = 0; i < LOOKS && looks < PATIENCE; looks++) {
+		i += procfs_state(pid, tid) != 'R';
 		if (!(signal_mask(pid, tid, "SigBlk") & TRAP_BIT))
 			return false;
 		nanosleep(&(struct timespec){ 0, LOOK_REST }, NULL);

@@ -127,6 +127,26 @@ static bool falls_off(const struct insn *in)
 	       !(in->flags & INSN_NOP);
 }
 
+/* Compilers let a path that nobody takes end with a jump to the end of a piece,
+ * where as a rule somebody else's begins. Is this one of those? */
+static bool leads_nowhere(const struct plan_impl *p, raddr_t pc, raddr_t to)
+{
+	const struct func *piece = to ? symbols_func_at(p->symbols, to - 1) : NULL;
+	const struct func *from = symbols_func_at(p->symbols, pc);
+
+	if (!piece || !from || piece->range.end != to || !ground_is_fragment(p, piece))
+		return false;
+	if (from == piece)
+		return true;
+	if (piece->parent >= 0)
+		return piece->parent == from - p->symbols->funcs;
+	for (size_t i = ground_edge(p, piece->range.start);
+	     i < p->nedges && p->edges[i].to < piece->range.end; i++)
+		if (range_has(from->range, p->edges[i].from))
+			return true;
+	return false;
+}
+
 /* Fragments that a piece jumps or falls into, or that jump into it. */
 static int adopt_around(struct body *b, size_t piece, size_t first)
 {
@@ -134,13 +154,17 @@ static int adopt_around(struct body *b, size_t piece, size_t first)
 	struct range r = b->pieces[piece];
 	int err = 0;
 
-	for (size_t i = first; i < b->nsteps && !err; i++)
-		if (is_direct(&b->steps[i].insn) &&
-		    !body_has(b, b->steps[i].insn.dest))
-			err = body_adopt(b, b->steps[i].insn.dest);
+	for (size_t i = first; i < b->nsteps && !err; i++) {
+		const struct insn *in = &b->steps[i].insn;
+
+		if (is_direct(in) && !body_has(b, in->dest) &&
+		    !leads_nowhere(p, in->pc, in->dest))
+			err = body_adopt(b, in->dest);
+	}
 	for (size_t i = ground_edge(p, r.start);
 	     i < p->nedges && p->edges[i].to < r.end && !err; i++)
-		if (!body_has(b, p->edges[i].from))
+		if (!body_has(b, p->edges[i].from) &&
+		    !leads_nowhere(p, p->edges[i].from, p->edges[i].to))
 			err = body_adopt(b, p->edges[i].from);
 	if (!err && b->nsteps > first && falls_off(&b->steps[b->nsteps - 1].insn))
 		err = body_adopt(b, r.end);
@@ -218,7 +242,8 @@ static void doubt_strangers(struct body *b)
 
 		for (size_t i = ground_edge(p, r.start);
 		     i < p->nedges && p->edges[i].to < r.end; i++)
-			if (!body_has(b, p->edges[i].from))
+			if (!body_has(b, p->edges[i].from) &&
+			    !leads_nowhere(p, p->edges[i].from, p->edges[i].to))
 				body_doubt(b, REFUSED_SHARED_BODY);
 		if (ground_any(p, LAYER_START, r.start + (n == 0),
 			       range_size(r) - (n == 0)))
@@ -238,6 +263,8 @@ static void judge_leaving(struct body *b, struct step *s)
 	const struct func *f = symbols_func_at(b->impl->symbols, dest);
 	size_t left;
 
+	if (leads_nowhere(b->impl, s->insn.pc, dest))
+		return;
 	if (!symbols_text(b->impl->symbols, dest, &left))
 		body_doubt(b, REFUSED_UNREADABLE);
 	else if (f && (f->range.start != dest || ground_is_fragment(b->impl, f)))

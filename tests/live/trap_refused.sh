@@ -20,6 +20,6 @@ traps_refused()
 }
 
 traps_refused blocks 'thread [0-9]* blocks SIGTRAP' 'action default'
-traps_refused suspends 'may block, ignore or confine' 'action default'
+traps_refused suspends block 'action default'
 traps_refused ignores 'ignores SIGTRAP' 'action ignored'
-traps_refused masks 'may block, ignore or confine' 'action default'
+traps_refused masks block 'action default'

@@ -295,6 +295,39 @@ static void exit_in_unlikely_half(void)
 	CHECK(site_is(probe(), 1, TACTIC_JUMP, 0x88, 5, 0));
 }
 
+/* A path that ends with a call which never returns has a jump behind it, to the
+ * end of f's piece; g's begins there. */
+static void jump_to_the_end_of_a_piece(void)
+{
+	module_begin();
+	func("f", 0); put(MOV_EAX_1); put_je(0x83); put_rel8(JE, 23); put_call(0x100);
+	put_jmp(0x8d); put(MOV_EAX_1, ADD_RSP_40, RET); func_end();
+	func("g", 0x40); put(MOV_EAX_1); put_je(0x8d); put(MOV_EAX_1, ADD_RSP_40, RET); func_end();
+	fragment(0x83); put_call(0x100); put_jmp(23); func_end();
+	fragment(0x8d); put_call(0x100); func_end();
+	func("h", 0x100); put_middle(); put(RET); func_end();
+	module_plan_with(NULL, "f", "g", NULL);
+	for (size_t i = 0; i < 2; i++)
+		CHECK(!m.plan->probes[i].refusal && !m.plan->probes[i].entry_only &&
+		      m.plan->probes[i].nexits == 1);
+}
+
+/* And not, if another function jumps there. */
+static void jump_to_the_end_of_another_ones_piece(void)
+{
+	module_begin();
+	func("f", 0); put(MOV_EAX_1); put_je(0x83); put(MOV_EAX_1, ADD_RSP_40, RET); func_end();
+	func("g", 0x40); put(MOV_EAX_1); put_je(0x8d); put(MOV_EAX_1, ADD_RSP_40, RET); func_end();
+	func("k", 0x60); put(MOV_EAX_1); put_je(0x8d); put(MOV_EAX_1, ADD_RSP_40, RET); func_end();
+	fragment(0x83); put_call(0x100); put_jmp(11); func_end();
+	fragment(0x8d); put_call(0x100); func_end();
+	func("h", 0x100); put_middle(); put(RET); func_end();
+	module_plan_with(NULL, "f", "g", "k");
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(m.plan->probes[1].entry_only == REFUSED_SHARED_BODY);
+	CHECK(m.plan->probes[2].entry_only == REFUSED_SHARED_BODY);
+}
+
 int main(void)
 {
 	ret_with_padding();
@@ -320,6 +353,8 @@ int main(void)
 	nameless_fragment_of_two();
 	halves_of_functions();
 	exit_in_unlikely_half();
+	jump_to_the_end_of_a_piece();
+	jump_to_the_end_of_another_ones_piece();
 	module_end();
 	return failures != 0;
 }
