@@ -26,26 +26,35 @@ static char *read_exe(pid_t pid)
 	return strdup(path);
 }
 
+int describe_modules(struct description *d, const struct modules *mods)
+{
+	for (size_t i = 0; i < mods->n; i++) {
+		struct about_module *m = vec_push(d->modules, d->about.nmodules, d->modules_cap);
+
+		if (!m)
+			return fail(ENOMEM, "describe %s", mods->v[i].path);
+		m->path = mods->v[i].path;
+		m->base = mods->v[i].bias;
+		put_build_id(mods->v[i].symbols, m->build_id);
+		d->about.modules = d->modules;
+	}
+	return 0;
+}
+
 int describe(pid_t pid, const struct modules *mods, struct description *ret)
 {
 	*ret = (struct description){ .exe = read_exe(pid) };
-	ret->modules = calloc(mods->n + 1, sizeof(*ret->modules));
-	if (!ret->exe || !ret->modules) {
-		describe_clear(ret);
-		return fail(ENOMEM, "describe process %d", pid);
-	}
+	int err = ret->exe ? 0 : fail(ENOMEM, "describe process %d", pid);
+
 	gethostname(ret->host, sizeof(ret->host) - 1);
 	procfs_comm(pid, ret->comm, sizeof(ret->comm));
-	for (size_t i = 0; i < mods->n; i++) {
-		ret->modules[i].path = mods->v[i].path;
-		ret->modules[i].base = mods->v[i].bias;
-		put_build_id(mods->v[i].symbols, ret->modules[i].build_id);
-	}
 	ret->about = (struct about){
 		.host = ret->host, .program = ret->comm, .exe = ret->exe, .pid = pid,
-		.modules = ret->modules, .nmodules = mods->n,
 	};
-	return 0;
+	err = err ? err : describe_modules(ret, mods);
+	if (err)
+		describe_clear(ret);
+	return err;
 }
 
 void describe_clear(struct description *d)

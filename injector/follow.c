@@ -9,7 +9,6 @@
 
 #include "injector/children.h"
 #include "injector/clock.h"
-#include "injector/describe.h"
 #include "injector/say.h"
 #include "injector/signals.h"
 
@@ -64,9 +63,9 @@ static int begin_record(struct follow *f)
 		.thread_name = describe_thread,
 	};
 
-	f->about->clock = *reader_clock(f->reader);
-	f->about->begin = reader_now();
-	return record_new(options_directory(o), &options, f->about, &f->record);
+	f->description->about.clock = *reader_clock(f->reader);
+	f->description->about.begin = reader_now();
+	return record_new(options_directory(o), &options, &f->description->about, &f->record);
 }
 
 static int begin_frames(struct follow *f, const struct summary *s)
@@ -91,7 +90,7 @@ int follow_begin(struct follow *f, const struct summary *s)
 	int err;
 
 	f->pidfd = (int)syscall(SYS_pidfd_open, f->pid, 0);
-	err = f->about ? begin_record(f) : begin_frames(f, s);
+	err = f->description ? begin_record(f) : begin_frames(f, s);
 	if (err)
 		follow_end(f);
 	f->mute = err != 0;
@@ -102,12 +101,17 @@ void follow_name(struct follow *f, const struct reader_func *funcs, size_t nfunc
 {
 	f->funcs = funcs;
 	reader_name(f->reader, funcs, nfuncs);
-	if (f->about) {
-		f->about->funcs = funcs;
-		f->about->nfuncs = nfuncs;
+	if (f->description) {
+		f->description->about.funcs = funcs;
+		f->description->about.nfuncs = nfuncs;
 	} else {
 		frames_name(f->frames, funcs);
 	}
+}
+
+int follow_modules(struct follow *f, const struct modules *mods)
+{
+	return f->description ? describe_modules(f->description, mods) : 0;
 }
 
 void follow_end(struct follow *f)
@@ -187,8 +191,8 @@ static int care(struct follow *f, uint64_t now)
 	if (now < f->next_flush)
 		return 0;
 	f->next_flush = now + FLUSH;
-	f->about->clock = *reader_clock(f->reader);
-	return record_flush(f->record, f->about);
+	f->description->about.clock = *reader_clock(f->reader);
+	return record_flush(f->record, &f->description->about);
 }
 
 static void work(struct follow *f, uint64_t now)
@@ -366,7 +370,7 @@ static void drain_rest(struct follow *f)
 /* The directory is whole, and says so. */
 static void end_record(struct follow *f, const struct summary *s)
 {
-	struct about *a = f->about;
+	struct about *a = &f->description->about;
 	const char *dir = options_directory(f->options);
 	int err;
 

@@ -14,10 +14,10 @@
 #ifndef INJECTOR_FOLLOW_H
 #define INJECTOR_FOLLOW_H
 
+#include "injector/describe.h"
 #include "injector/options.h"
 #include "injector/reader.h"
 #include "injector/summary.h"
-#include "trace/about.h"
 #include "trace/frames.h"
 #include "trace/graph.h"
 #include "trace/json.h"
@@ -41,7 +41,7 @@ struct follow {
 	const struct reader_func *funcs;
 	struct output *out;
 	const struct options *options;
-	struct about *about;	/* of a recording, which goes to a directory; then
+	struct description *description;	/* of a recording, which goes to a directory; then
 				 * `out` may be NULL. Else NULL */
 	pid_t pid;
 	/* True if the process lives but no longer has our session (it called
@@ -74,6 +74,8 @@ struct follow {
 int follow_begin(struct follow *, const struct summary *s);
 /* From a tick: there are more functions now. The table before stays alive. */
 void follow_name(struct follow *, const struct reader_func *funcs, size_t nfuncs);
+/* Likewise: there are more modules. They stay until follow_end. 0 or -ENOMEM. */
+int follow_modules(struct follow *, const struct modules *);
 /* Returns 0 with the reason in f->why, or -errno for FOLLOW_FAILED. */
 int follow(struct follow *);
 /* `s` has what the removal has found; calls, events and lost are filled in.

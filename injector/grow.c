@@ -291,7 +291,7 @@ static int probe_new(struct growth *n, struct follow *f)
 		return err;
 	merge_names(g->live, &n->live);
 	follow_name(f, g->live->funcs, g->live->nfuncs);
-	err = surgery(put_in, n);
+	err = follow_modules(f, &n->mods) ?: surgery(put_in, n);
 	if (!err) {
 		g->live->nprobed += n->live.nprobed;
 		g->live->nentry_only += n->live.nentry_only;

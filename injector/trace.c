@@ -420,10 +420,10 @@ static int describe_recording(struct trace *t, struct follow *f)
 {
 	int err = describe(t->pid, &t->mods, &t->description);
 
-	f->about = err ? NULL : &t->description.about;
+	f->description = err ? NULL : &t->description;
 	if (!err) {
-		f->about->funcs = t->live.funcs;
-		f->about->nfuncs = t->live.nfuncs;
+		t->description.about.funcs = t->live.funcs;
+		t->description.about.nfuncs = t->live.nfuncs;
 	}
 	return err;
 }

@@ -64,6 +64,21 @@ if [ "$(id -u)" = 0 ] && mkdir disk && mount -t tmpfs -o size=64k tmpfs disk 2>/
 fi
 victim_quit
 
+# A library that is loaded meanwhile: its functions have names, and it is in the list.
+cp "$VICTIMS/plugin.so" plugin.so
+victim replugger
+inject_bg record -p "$VICTIM" -f 'plugin_*' -o libraries
+cp "$VICTIMS/plugin_other.so" new.so && mv new.so plugin.so
+tell "load other" '^loaded' >/dev/null
+wait_until 20 has_line 'plugin.so was loaded: 1 of 1 ' trace.err || die "the load was not noticed"
+inject_end
+removed
+quiet "$INJECT" info libraries
+[ "$(grep -c '^module	.*plugin.so' trace.out)" = 2 ] || die "the second library is not named"
+quiet "$INJECT" report libraries
+traced plugin_answer
+victim_quit
+
 # Forked children, with --follow-fork: each under its own number.
 victim forker
 inject_bg record -p "$VICTIM" -f 'fork_*' -o forks --follow-fork
