@@ -396,6 +396,19 @@ static bool find_open(const struct thread *t, uint64_t sp, uint32_t *ret)
 	return false;
 }
 
+/*
+ * Is the call that ends at `sp` one that this thread does not know to be open? Not
+ * if it is further down than there was room for frames: then it is open here, and
+ * to look elsewhere would make deep recursion slow.
+ */
+static bool is_missing(const struct thread *t, uint64_t sp)
+{
+	bool full = t->top + 8 >= t->frames_end;
+
+	return !has_frame(t, t->current, t->top, sp) &&
+	       !(full && sp < frame_sp(*frames_at(t, t->top)));
+}
+
 /* An exit on a fiber, of a call that is not open there as far as this thread knows:
  * what was guessed of its bounds is wrong, or another thread has seen it begin. */
 static void find_begin(struct session *s, struct thread *t, uint64_t sp)
@@ -422,8 +435,7 @@ void stacks_follow(struct session *s, struct thread *t, uint64_t sp, enum what w
 		else if (!grow(t, sp))
 			switch_to(t, discover(s, t, sp, what));
 	}
-	if (what == WHAT_EXIT && current(t)->opened &&
-	    !has_frame(t, t->current, t->top, sp))
+	if (what == WHAT_EXIT && current(t)->opened && is_missing(t, sp))
 		find_begin(s, t, sp);
 }
 
