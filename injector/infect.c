@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -292,12 +293,31 @@ static int map_room(struct infecting *in)
 	return err ? err : infect_arenas(in);
 }
 
+/* A recorded call reads the time stamp counter. Where that is forbidden it gets a
+ * SIGSEGV, perhaps inside of the handler for it. */
+static int check_clock(struct infecting *in)
+{
+	uint64_t args[6] = { PR_GET_TSC, name_at(in) };
+	uint32_t mode = 0;
+	int64_t got;
+	int err = remote_syscall(&in->remote, SYS_prctl, args, &got);
+
+	if (!err && got == 0)
+		err = target_read(in->target, name_at(in), &mode, sizeof(mode));
+	if (err || mode != PR_TSC_SIGSEGV)
+		return err;
+	return fail(0, "cannot attach to %d (%s): it has forbidden itself to read the time "
+		    "stamp counter (PR_SET_TSC), which recording does",
+		    in->target->pid, in->target->comm);
+}
+
 /* 3 to 6: memory, by system calls alone, so that any thread will do. */
 static int map_all(struct infecting *in)
 {
 	int err = in->reuse ? 0 : map_scratch(in);			/* 3 */
 
 	infect_note_thread(in);
+	err = err ? err : check_clock(in);
 	err = err ? err : make_session(in);				/* 4 */
 	err = err ? err : map_threads(in);				/* 5 */
 	err = err ? err : map_room(in);					/* 6 */
