@@ -35,7 +35,10 @@ mount -t tmpfs none "$image/upper"
 mkdir "$image/upper/changes" "$image/upper/work" "$image/upper/root"
 root=$image/upper/root
 mount -t overlay overlay "$root" -o "lowerdir=$image/lower,upperdir=$image/upper/changes,workdir=$image/upper/work"
-[ "$proc" = none ] || mount -t proc proc "$root/proc"
+case $proc in
+proc) mount -t proc proc "$root/proc" ;;
+false) mkdir "$root/proc/self" ;;
+esac
 [ "$memfd" = 0 ] || echo "$memfd" >/proc/sys/vm/memfd_noexec
 [ "$options" = rw ] || mount -o "remount,$options,bind" "$root" 2>/dev/null || mount -o remount,ro "$root"
 exec chroot "$root" /program "$@"
@@ -95,6 +98,7 @@ traced_there "user namespace" loaded "$user" rw proc 0 "$dynamic"
 traced_there "read-only, nothing executable but what is there" loaded "$all" ro,nosuid,nodev proc 0 \
 	"$dynamic"
 traced_there "no /proc" mapped "$user" rw none 0 "$dynamic"
+traced_there "a /proc that is none, so that loading fails" mapped "$user" rw false 0 "$dynamic"
 traced_there "no executable memfds" loaded "$all" rw proc 2 "$dynamic"
 for kind in static musl_static; do
 	program=$VICTIMS/kinds/$kind/spin_threads
