@@ -216,7 +216,7 @@ static uint64_t next_stop(const struct scene *scene, uint64_t n, unsigned int th
 {
 	if (getenv("SOAK"))
 		return n + 1;
-	return n + thinned * (n < scene->fine ? 1 : scene->stride);
+	return n + (n < scene->fine ? 1 : thinned * scene->stride);
 }
 
 static void each_instruction(void (*test)(const struct scene *, uint64_t), bool leaving,
