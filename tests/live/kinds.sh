@@ -43,10 +43,9 @@ if [ -n "${SOAK:-}" ]; then
 		command_same command_signals command_status command_killed
 	exit
 fi
-with "static musl" count_exact fork_children_cleaned attach_exec
-with "static_pie musl_static" stop_after_kill9 attach_everything longjmp
+with "musl" count_exact pthread_exit_cancel fork_children_cleaned
+with "static" attach_exec attach_single vfork_children command_status
+with "static_pie" attach_everything longjmp
+with "musl_static" stop_after_kill9 signals_while_borrowed attach_churn
 with "musl_static_pie" attach_sigaltstack waiting
-with "musl" pthread_exit_cancel command_killed
 with "static musl musl_static_pie" command_whole
-with "musl_static" vfork_children signals_while_borrowed command_same
-with "static" attach_single attach_churn command_status
