@@ -158,11 +158,11 @@ static const struct scene {
 	unsigned int fine;	/* ... but each of the first ones */
 } scenes[] = {
 	{ "flat", prepare_nothing, { 0, 0 }, false, 1, 0 },
-	{ "over", prepare_over, { 1, 1 }, false, 1, 0 },
+	{ "over", prepare_over, { 1, 1 }, false, 9, 360 },
 	{ "full", prepare_full, { 4, 4 }, false, 1, 0 },
-	{ "emptied", prepare_emptied, { 5, 5 }, false, 9, 0 },
-	{ "left", prepare_left, { 1, 0 }, false, 5, 0 },
-	{ "visit", prepare_visit, { 0, 0 }, true, 9, 256 },
+	{ "emptied", prepare_emptied, { 5, 5 }, false, 30, 0 },
+	{ "left", prepare_left, { 1, 0 }, false, 15, 0 },
+	{ "visit", prepare_visit, { 0, 0 }, true, 25, 200 },
 };
 
 /* The handler's calls count like all others, wherever it came. */
@@ -194,7 +194,7 @@ static void jump(const struct scene *scene, uint64_t n)
 	if (!sigsetjmp(out, 1))
 		call_stepping(leaf);
 	/* A reader comes at once, or later. */
-	if (n / scene->stride % 2)
+	if (n % 2)
 		count();
 	/* What a hole may hide is told when its sub-buffer is closed. */
 	self()->limit = 0;
