@@ -56,10 +56,15 @@ static void set_called(const struct ground *g, uint64_t at)
 static size_t count(const struct plan_impl *p, enum layer l, raddr_t a, size_t n)
 {
 	const struct ground *g = ground_at(p, a);
-	size_t c = 0;
+	uint64_t at = g ? a - g->text->range.start : 0, c = 0;
+	uint64_t end = g ? at + MIN(n, g->text->range.end - a) : 0;
 
-	for (size_t i = 0; g && i < n && range_has(g->text->range, a + i); i++)
-		c += bit_get(g->bits[l], a + i - g->text->range.start);
+	for (uint64_t next; at < end; at = next) {
+		uint64_t word = g->bits[l][at / 64] >> at % 64;
+
+		next = MIN(at - at % 64 + 64, end);
+		c += (uint64_t)__builtin_popcountll(word << (64 - (next - at)));
+	}
 	return c;
 }
 
@@ -317,27 +322,45 @@ static int by_to(const void *a, const void *b)
 	return x->to < y->to ? -1 : x->to > y->to;
 }
 
+static int add_layer(struct plan_impl *p, struct ground *g, enum layer l)
+{
+	g->bits[l] = calloc(range_size(g->text->range) / 64 + 1, sizeof(uint64_t));
+	return g->bits[l] ? 0 : fail(ENOMEM, "plan %s", p->symbols->base);
+}
+
+/* All but that of sites, which there are none of yet. */
 static int lay_out(struct plan_impl *p)
 {
 	const struct symbols *syms = p->symbols;
+	int err = 0;
 
 	p->grounds = calloc(syms->ntexts + 1, sizeof(*p->grounds));
 	if (!p->grounds)
 		return fail(ENOMEM, "plan %s", syms->base);
-	for (; p->ngrounds < syms->ntexts; p->ngrounds++) {
-		struct ground *g = &p->grounds[p->ngrounds];
+	for (size_t i = 0; i < syms->ntexts && !err; i++) {
+		struct ground *g = &p->grounds[p->ngrounds++];
 
-		g->text = &syms->texts[p->ngrounds];
-		for (int l = 0; l < LAYERS; l++) {
-			g->bits[l] = calloc(range_size(g->text->range) / 64 + 1,
-					    sizeof(uint64_t));
-			if (!g->bits[l]) {
-				p->ngrounds++;
-				return fail(ENOMEM, "plan %s", syms->base);
-			}
-		}
+		g->text = &syms->texts[i];
+		for (int l = 0; l < LAYER_TAKEN && !err; l++)
+			err = add_layer(p, g, l);
 	}
-	return 0;
+	return err;
+}
+
+/* What is called has decided which pieces are functions, and nothing else asks:
+ * a large file has no memory to spare for it beside the sites'. */
+static int make_room_for_sites(struct plan_impl *p)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < p->ngrounds && !err; i++) {
+		struct ground *g = &p->grounds[i];
+
+		free(g->bits[LAYER_CALLED]);
+		g->bits[LAYER_CALLED] = NULL;
+		err = add_layer(p, g, LAYER_TAKEN);
+	}
+	return err;
 }
 
 /*
@@ -446,7 +469,8 @@ int ground_make(struct plan_impl *p)
 		revive_all(&p->grounds[i]);
 	if (p->nedges)
 		qsort(p->edges, p->nedges, sizeof(*p->edges), by_to);
-	return settle_pieces(p);
+	err = settle_pieces(p);
+	return err ? err : make_room_for_sites(p);
 }
 
 void ground_free(struct plan_impl *p)
