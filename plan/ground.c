@@ -322,45 +322,27 @@ static int by_to(const void *a, const void *b)
 	return x->to < y->to ? -1 : x->to > y->to;
 }
 
-static int add_layer(struct plan_impl *p, struct ground *g, enum layer l)
-{
-	g->bits[l] = calloc(range_size(g->text->range) / 64 + 1, sizeof(uint64_t));
-	return g->bits[l] ? 0 : fail(ENOMEM, "plan %s", p->symbols->base);
-}
-
-/* All but that of sites, which there are none of yet. */
 static int lay_out(struct plan_impl *p)
 {
 	const struct symbols *syms = p->symbols;
-	int err = 0;
 
 	p->grounds = calloc(syms->ntexts + 1, sizeof(*p->grounds));
 	if (!p->grounds)
 		return fail(ENOMEM, "plan %s", syms->base);
-	for (size_t i = 0; i < syms->ntexts && !err; i++) {
-		struct ground *g = &p->grounds[p->ngrounds++];
+	for (; p->ngrounds < syms->ntexts; p->ngrounds++) {
+		struct ground *g = &p->grounds[p->ngrounds];
 
-		g->text = &syms->texts[i];
-		for (int l = 0; l < LAYER_TAKEN && !err; l++)
-			err = add_layer(p, g, l);
+		g->text = &syms->texts[p->ngrounds];
+		for (int l = 0; l < LAYERS; l++) {
+			g->bits[l] = calloc(range_size(g->text->range) / 64 + 1,
+					    sizeof(uint64_t));
+			if (!g->bits[l]) {
+				p->ngrounds++;
+				return fail(ENOMEM, "plan %s", syms->base);
+			}
+		}
 	}
-	return err;
-}
-
-/* What is called has decided which pieces are functions, and nothing else asks:
- * a large file has no memory to spare for it beside the sites'. */
-static int make_room_for_sites(struct plan_impl *p)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < p->ngrounds && !err; i++) {
-		struct ground *g = &p->grounds[i];
-
-		free(g->bits[LAYER_CALLED]);
-		g->bits[LAYER_CALLED] = NULL;
-		err = add_layer(p, g, LAYER_TAKEN);
-	}
-	return err;
+	return 0;
 }
 
 /*
@@ -469,8 +451,7 @@ int ground_make(struct plan_impl *p)
 		revive_all(&p->grounds[i]);
 	if (p->nedges)
 		qsort(p->edges, p->nedges, sizeof(*p->edges), by_to);
-	err = settle_pieces(p);
-	return err ? err : make_room_for_sites(p);
+	return settle_pieces(p);
 }
 
 void ground_free(struct plan_impl *p)

@@ -21,11 +21,9 @@ enum layer {
 	LAYER_FIXED,	/* and not only by jumps of one function to itself, or
 			 * by edges: who arrives cannot be led elsewhere */
 	LAYER_START,	/* the first byte of a function that is no fragment */
-	LAYER_CALLED,	/* a call leads here, or the address is taken: asked
-			 * while the ground is made only */
+	LAYER_CALLED,	/* a call leads here, or the address is taken */
 	LAYER_DEAD,	/* padding that control cannot reach */
-	LAYER_TAKEN,	/* belongs to a site of this plan, or to an older one;
-			 * the last, there when the ground is made */
+	LAYER_TAKEN,	/* belongs to a site of this plan, or to an older one */
 	LAYERS
 };
 
