@@ -12,7 +12,7 @@ build="gcc make binutils libc6-dev libelf-dev libdw-dev libcapstone-dev
 	libunwind-dev libiberty-dev liblzma-dev zlib1g-dev"
 test="g++ clang libclang-rt-dev gdb strace nginx-light redis-server redis-tools postgresql
 	postgresql-contrib wrk apache2-utils python3 util-linux procps mandoc
-	codespell shellcheck cppcheck musl-tools libpython3-testsuite lua5.4 sqlite3
+	codespell shellcheck cppcheck musl-tools libpython3.11-testsuite lua5.4 sqlite3
 	libsqlite3-dev tcl jq golang-go
 	babeltrace2 uftrace protobuf-compiler graphviz linux-perf libboost-context-dev"
 bench="bpftrace uftrace linux-perf"
@@ -36,7 +36,7 @@ present()
 	postgresql) ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 ;;
 	postgresql-contrib) command -v pgbench >/dev/null ||
 		ls /usr/lib/postgresql/*/bin/pgbench >/dev/null 2>&1 ;;
-	libpython3-testsuite) ls /usr/lib/python3.*/test/test_json.py >/dev/null 2>&1 ;;
+	libpython3.11-testsuite) ls /usr/lib/python3.*/test/test_json.py >/dev/null 2>&1 ;;
 	linux-perf) command -v perf >/dev/null ;;
 	wrk | strace | gdb | bpftrace | uftrace | clang | gcc | g++ | make | mandoc | codespell | shellcheck | cppcheck | python3)
 		command -v "$1" >/dev/null ;;
