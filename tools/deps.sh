@@ -36,7 +36,6 @@ present()
 	postgresql) ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 ;;
 	postgresql-contrib) command -v pgbench >/dev/null ||
 		ls /usr/lib/postgresql/*/bin/pgbench >/dev/null 2>&1 ;;
-	libpython3.11-testsuite) ls /usr/lib/python3.*/test/test_json.py >/dev/null 2>&1 ;;
 	linux-perf) command -v perf >/dev/null ;;
 	wrk | strace | gdb | bpftrace | uftrace | clang | gcc | g++ | make | mandoc | codespell | shellcheck | cppcheck | python3)
 		command -v "$1" >/dev/null ;;
