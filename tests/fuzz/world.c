@@ -19,8 +19,9 @@ enum {
  * Far from everything else of this process, and from each other: a pointer of
  * ours with any displacement or index added leads to nothing of value.
  */
-#define BLOCK_AT 0x100000000000ul
-#define CODE_AT 0x020000000000ul
+/* Where a sanitizer has none of its own memory, either. */
+#define BLOCK_AT 0x180000000000ul
+#define CODE_AT 0x200000000000ul
 
 static uint64_t seed = 1;
 

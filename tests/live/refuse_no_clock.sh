@@ -42,5 +42,5 @@ clean $!
 # Nothing of the attempt is left: as often as one likes.
 status 1 "$INJECT" -p $! -f clockless_work -d 1
 refused 'time stamp counter'
-grep -q inject "/proc/$!/maps" && die "something was left in it"
+grep -q '/memfd:' "/proc/$!/maps" && die "something was left in it"
 clean $!
