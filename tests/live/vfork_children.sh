@@ -29,4 +29,7 @@ inject_end
 removed
 # The child is in them, too, and leaves them first.
 traced 'vfork()'
-[[ ${KIND:-} = musl* ]] || traced '__clone_internal()'
+# Without debug information the C library has no name for this one.
+if "$INJECT" list -p "$VICTIM" -f "__clone_internal$libc" >/dev/null 2>&1; then
+	traced '__clone_internal()'
+fi
