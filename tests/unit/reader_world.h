@@ -12,23 +12,7 @@
 #include <sys/mman.h>
 
 #include "injector/reader_impl.h"
-
-static int failures;
-
-#define CHECK(cond) do { \
-	if (!(cond)) { \
-		failures++; \
-		printf("%s:%d: %s\n", __FILE__, __LINE__, #cond); \
-	} \
-} while (0)
-
-#define CHECK_EQ(a, b) do { \
-	long long a_ = (long long)(a), b_ = (long long)(b); \
-	if (a_ != b_) { \
-		failures++; \
-		printf("%s:%d: %s is %lld, not %lld\n", __FILE__, __LINE__, #a, a_, b_); \
-	} \
-} while (0)
+#include "tests/unit/check.h"
 
 static const struct reader_func world_funcs[] = {
 	{ "net_accept", "srv", false },

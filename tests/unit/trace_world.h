@@ -16,23 +16,7 @@
 #include "trace/archive.h"
 #include "trace/layout.h"
 #include "trace/record.h"
-
-static int failures;
-
-#define CHECK(cond) do { \
-	if (!(cond)) { \
-		failures++; \
-		printf("%s:%d: %s\n", __FILE__, __LINE__, #cond); \
-	} \
-} while (0)
-
-#define CHECK_EQ(a, b) do { \
-	long long a_ = (long long)(a), b_ = (long long)(b); \
-	if (a_ != b_) { \
-		failures++; \
-		printf("%s:%d: %s is %lld, not %lld\n", __FILE__, __LINE__, #a, a_, b_); \
-	} \
-} while (0)
+#include "tests/unit/check.h"
 
 static uint64_t seed = 88172645463325252u;
 
