@@ -111,6 +111,25 @@ static void look_at_target(struct reader *r)
 	}
 }
 
+/*
+ * A claim that a signal handler has left for good leaves a ring with nothing in
+ * it, for which no lane is made. Of a container's threads nobody asks here, for
+ * to find one by its own id takes a look at every process: theirs stay until the
+ * visit ends.
+ */
+static void free_unused(const struct reader *r, const struct lane *l)
+{
+	uint64_t owner = load(&l->ring->owner);
+	pid_t tid = (pid_t)(owner >> 32);
+
+	if (l->claimed || (uint32_t)owner == RING_FREE || !r->pid || r->namespaced ||
+	    load(&l->ring->head) != load(&l->ring->tail) || tid <= 0 ||
+	    !procfs_has_ended(tid, 0))
+		return;
+	__atomic_compare_exchange_n(&l->ring->owner, &owner, owner >> 32 << 32 | RING_FREE,
+				    false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}
+
 void threads_look(struct reader *r)
 {
 	uint64_t now = clock_monotonic();
@@ -124,5 +143,6 @@ void threads_look(struct reader *r)
 
 		if (l->claimed && l->forked && !l->gone)
 			l->gone = procfs_has_ended(l->pid, l->tid);
+		free_unused(r, l);
 	}
 }

@@ -251,9 +251,14 @@ struct slot {
  * lies is what the headers in the places that are used say.
  */
 struct ring {
-	uint32_t state;		/* enum ring_state; claimed with one CAS */
-	int32_t tid;		/* the target's own view; a vfork's child
-				 * writes as the thread that waits for it */
+	union {
+		struct {
+			uint32_t state;	/* enum ring_state */
+			int32_t tid;	/* the target's own view; a vfork's child
+					 * writes as the thread that waits for it */
+		};
+		uint64_t owner;		/* both: changed with one CAS */
+	};
 	uint64_t generation;	/* counts the claims */
 	uint64_t head;		/* sub-buffers begun so far; the current one has
 				 * the number head - 1 */
@@ -269,8 +274,9 @@ struct ring {
 				 * are zeroed and before `tail` counts it */
 };
 
-/* Free to claimed by the payload, by way of claiming (tid is not valid then);
- * claimed to free by the reader, once the thread is gone and all was read. */
+/* Free to claimed by the payload, by way of claiming; not free to free by the
+ * reader, once the thread is gone and all was read. A siglongjmp out of a claim
+ * leaves a ring that its thread has no use for. */
 enum ring_state {
 	RING_FREE = 0,
 	RING_CLAIMED = 1,

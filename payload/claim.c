@@ -116,15 +116,28 @@ static void count_no_ring(struct session *s, enum what what)
 			   1, __ATOMIC_RELAXED);
 }
 
-static bool take(struct ring *r, uint32_t from)
+static uint64_t owner(enum ring_state state, int32_t tid)
 {
-	return observe(&r->state) == from &&
-	       __atomic_compare_exchange_n(&r->state, &from, RING_CLAIMING, false,
-					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+	return state | (uint64_t)tid << 32;
+}
+
+/* Whose it is stands there from the very first: should the claim be left for
+ * good, by a siglongjmp, the reader knows when nobody will go on with it. */
+static bool take(struct ring *r, uint64_t from, int32_t tid)
+{
+	return __atomic_compare_exchange_n(&r->owner, &from, owner(RING_CLAIMING, tid),
+					   false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+static bool take_free(struct ring *r, int32_t tid)
+{
+	uint64_t from = observe(&r->owner);
+
+	return (uint32_t)from == RING_FREE && take(r, from, tid);
 }
 
 /* A free ring, now in state RING_CLAIMING. */
-static bool find_ring(const struct session *s, uint32_t *ret)
+static bool find_ring(const struct session *s, int32_t tid, uint32_t *ret)
 {
 	uint32_t start, i, n;
 
@@ -134,7 +147,7 @@ static bool find_ring(const struct session *s, uint32_t *ret)
 		__atomic_load_n(&next_ring, __ATOMIC_RELAXED);
 	for (n = 0; n < s->nrings; n++) {
 		i = (start + n) % s->nrings;
-		if (take(ring_at(s, i), RING_FREE)) {
+		if (take_free(ring_at(s, i), tid)) {
 			__atomic_store_n(&next_ring, i + 1, __ATOMIC_RELAXED);
 			if (seeks() && n >= thread_places(s->nrings))
 				publish(&strayed, 1);
@@ -157,7 +170,7 @@ static bool find_own(struct session *s, uint64_t addr, int32_t tid, uint32_t *re
 
 	if (addr < s->threads || i >= s->nrings || t != thread_at(s, i))
 		return false;
-	if (ring_at(s, i)->tid != tid || !take(ring_at(s, i), RING_CLAIMED))
+	if (!take(ring_at(s, i), owner(RING_CLAIMED, tid), tid))
 		return false;
 	if (t->magic == THREAD_MAGIC && t->ring == (uint64_t)ring_at(s, i))
 		ring_close(t);
@@ -165,9 +178,8 @@ static bool find_own(struct session *s, uint64_t addr, int32_t tid, uint32_t *re
 	return true;
 }
 
-static void ring_begin(const struct session *s, struct ring *r, int32_t tid)
+static void ring_begin(const struct session *s, struct ring *r)
 {
-	r->tid = tid;
 	r->pid = child ? child : s->pid;
 	r->lost_entries = 0;
 	r->lost_exits = 0;
@@ -192,7 +204,6 @@ static struct thread *thread_begin(const struct session *s, uint32_t i)
 	t->visit = payload_visit;
 	t->next_number = 0;
 	stacks_reset(t);
-	publish(&t->magic, THREAD_MAGIC);
 	return t;
 }
 
@@ -256,8 +267,12 @@ static bool begin_child(const struct session *s)
 	return true;
 }
 
-/* The ring is claimed last: a signal handler that comes before finds neither it
- * nor the thread's old struct, and claims another one. */
+/*
+ * A signal handler that comes before the ring is claimed finds neither it nor the
+ * thread's old struct, and claims another one. The struct can be found only when
+ * the ring is: should a handler leave the claim for good between the two, the
+ * thread does not go on with a ring that nobody reads, but claims it again.
+ */
 static struct thread *claim(struct session *s, enum what what)
 {
 	struct thread *t;
@@ -269,15 +284,16 @@ static struct thread *claim(struct session *s, enum what what)
 		return silence();
 	seen = seeks() ? (uint64_t)seek(s, false) : local.thread;
 	tid = claim_tid(s);
-	if (tid <= 0 || (!find_own(s, seen, tid, &i) && !find_ring(s, &i))) {
+	if (tid <= 0 || (!find_own(s, seen, tid, &i) && !find_ring(s, tid, &i))) {
 		count_no_ring(s, what);
 		return NULL;
 	}
 	if (!seeks())
 		local.tid = tid;
-	ring_begin(s, ring_at(s, i), tid);
+	ring_begin(s, ring_at(s, i));
 	t = thread_begin(s, i);
 	publish(&ring_at(s, i)->state, RING_CLAIMED);
+	publish(&t->magic, THREAD_MAGIC);
 	return seeks() ? install_sought(s, t) : install(seen, t);
 }
 

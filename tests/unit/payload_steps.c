@@ -149,11 +149,33 @@ static void prepare_visit(void)
 	world_hello()(w.s);
 }
 
+/* All that is in the rings was read, and they are free, as their reader leaves
+ * those of threads that have ended. */
+static void free_rings(void)
+{
+	count();
+	for (uint32_t i = 0; i < RINGS; i++) {
+		struct ring *r = world_ring(&w, i);
+
+		if (r->tail < r->head)
+			world_give_back(r, world_find(&w, r, r->tail));
+		drains[i].done = 0;
+		drains[i].begun = false;
+		r->owner = RING_FREE;
+	}
+}
+
+static void prepare_fresh(void)
+{
+	prepare_visit();
+	free_rings();
+}
+
 static const struct scene {
 	const char *name;
 	void (*prepare)(void);
 	struct counts made;	/* by `prepare` */
-	bool claims;		/* a ring, which nobody gives back if that is left */
+	bool claims;		/* a ring: its own, or another one */
 	unsigned int stride;	/* from one instruction to the next ... */
 	unsigned int fine;	/* ... but each of the first ones */
 } scenes[] = {
@@ -163,6 +185,7 @@ static const struct scene {
 	{ "emptied", prepare_emptied, { 5, 5 }, false, 30, 0 },
 	{ "left", prepare_left, { 1, 0 }, false, 15, 0 },
 	{ "visit", prepare_visit, { 0, 0 }, true, 25, 200 },
+	{ "fresh", prepare_fresh, { 0, 0 }, true, 40, 0 },
 };
 
 /* The handler's calls count like all others, wherever it came. */
@@ -211,6 +234,38 @@ static void jump(const struct scene *scene, uint64_t n)
 	CHECK_EQ(after.exits - before.exits, AFTER);
 }
 
+/* A ring that is not free says whose it is, wherever its claim was left: else
+ * nobody could ever free it. */
+static void check_owners(void)
+{
+	for (uint32_t i = 0; i < RINGS; i++)
+		if (world_ring(&w, i)->state != RING_FREE)
+			CHECK_EQ(world_ring(&w, i)->tid, syscall(SYS_gettid));
+}
+
+/* The call that was left may have been recorded; those that follow are. */
+static void jump_claim(const struct scene *scene, uint64_t n)
+{
+	struct counts before, after;
+
+	scene->prepare();
+	stop_at = n;
+	if (!sigsetjmp(out, 1))
+		call_stepping(leaf);
+	check_owners();
+	leaf(NULL);
+	self()->limit = 0;
+	leaf(NULL);
+	before = count();
+	for (int i = 0; i < AFTER; i++)
+		leaf(NULL);
+	after = count();
+	CHECK_EQ(after.entries - before.entries, AFTER);
+	CHECK_EQ(after.exits - before.exits, AFTER);
+	prepare_fresh();
+	leaf(NULL);
+}
+
 /* The instruction after the n-th that is worth it; with SOAK=1 all are. */
 static uint64_t next_stop(const struct scene *scene, uint64_t n, unsigned int thinned)
 {
@@ -219,18 +274,25 @@ static uint64_t next_stop(const struct scene *scene, uint64_t n, unsigned int th
 	return n + (n < scene->fine ? 1 : thinned * scene->stride);
 }
 
-static void each_instruction(void (*test)(const struct scene *, uint64_t), bool leaving,
-			     unsigned int thinned)
+static void try_scene(const struct scene *scene, uint64_t n)
+{
+	if (!leave)
+		interrupt(scene, n);
+	else if (scene->claims)
+		jump_claim(scene, n);
+	else
+		jump(scene, n);
+}
+
+static void each_instruction(bool leaving, unsigned int thinned)
 {
 	leave = leaving;
 	for (size_t i = 0; i < sizeof(scenes) / sizeof(*scenes); i++) {
 		uint64_t n = 0;
 
-		if (leaving && scenes[i].claims)
-			continue;
 		do {
 			n = next_stop(&scenes[i], n, thinned);
-			test(&scenes[i], n);
+			try_scene(&scenes[i], n);
 		} while (hit);
 		printf("%s %s: %llu instructions\n", leaving ? "jump" : "interrupt",
 		       scenes[i].name, (unsigned long long)steps);
@@ -242,8 +304,8 @@ static void both_ways(int flags, unsigned int thinned)
 	struct sigaction act = { .sa_sigaction = trapped, .sa_flags = SA_SIGINFO | flags };
 
 	CHECK(!sigaction(SIGTRAP, &act, NULL));
-	each_instruction(interrupt, false, thinned);
-	each_instruction(jump, true, thinned);
+	each_instruction(false, thinned);
+	each_instruction(true, thinned);
 }
 
 int main(void)

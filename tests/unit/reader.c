@@ -371,6 +371,29 @@ static void test_thread_gone(void)
 	world_end(&w);
 }
 
+/* A claim was left in its middle, or behind that: the ring is free again when its
+ * thread has ended, and not before. */
+static void test_claim_left(void)
+{
+	struct world w;
+
+	world_make(&w, 4, 4);
+	world_read(&w, getpid());
+	for (uint32_t i = 0; i < 4; i++) {
+		world_ring(&w, i)->state = i % 2 ? RING_CLAIMED : RING_CLAIMING;
+		world_ring(&w, i)->tid = i < 2 ? 999999999 : getpid();
+	}
+	CHECK_TOLD(&w, false, "");
+	for (uint32_t i = 0; i < 2; i++) {
+		CHECK_EQ(world_ring(&w, i)->state, RING_FREE);
+		CHECK(world_ring(&w, i + 2)->state != RING_FREE);
+	}
+	world_claim(&w, 0, getpid(), 0);
+	world_put(&w, 0, REC_ENTRY, ACCEPT, 1);
+	CHECK_TOLD(&w, false, "0+accept");
+	world_end(&w);
+}
+
 /* Counters of an earlier visit are not ours. */
 static void test_counts_start_at_zero(void)
 {
@@ -453,6 +476,7 @@ int main(void)
 	test_lost();
 	test_exit_lost();
 	test_thread_gone();
+	test_claim_left();
 	test_counts_start_at_zero();
 	test_refuses_bad_sessions();
 	test_clock();
