@@ -24,7 +24,7 @@ CFLAGS ?= $(OPT) -g
 ALL_CFLAGS := -std=gnu11 $(WARN) $(CFLAGS) -fno-strict-aliasing -MMD -MP \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
 ALL_LDFLAGS := $(LDFLAGS) $(if $(SAN),-fsanitize=$(SAN))
-LDLIBS := -ldw -lelf -llzma -lcapstone -lunwind-ptrace -lunwind-generic -liberty -lpthread
+LDLIBS := -ldw -lelf -llzma -lzstd -lcapstone -lunwind-ptrace -lunwind-generic -liberty -lpthread
 # They refer to each other, and say what they need only as shared libraries.
 STATIC_LDLIBS := -Wl,--start-group $(LDLIBS) -lunwind -lz -Wl,--end-group
 

@@ -52,6 +52,7 @@ const char help_text[] =
 "                             record: the directory\n"
 "      --max-size SIZE        record: stop when the directory is so large\n"
 "      --rotate               record: go on then, and drop the oldest\n"
+"      --compress             record: by zstd, as it is written\n"
 "      --sort KEY             report: by total, self, calls, avg, min, max, p50\n"
 "                             or p99\n"
 "      --diff DIR             report: compare with another directory\n"

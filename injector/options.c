@@ -44,6 +44,7 @@ enum {
 	OPT_TID = 256, OPT_ENTRY_ONLY, OPT_TIME, OPT_MAX_PAUSE, OPT_JSON,
 	OPT_NO_COLOR, OPT_FORCE, OPT_TRAP, OPT_USDT, OPT_KEEP, OPT_SORT, OPT_DIFF, OPT_TO,
 	OPT_MAX_SIZE, OPT_ROTATE, OPT_SINCE, OPT_UNTIL, OPT_FOLLOW_FORK, OPT_LOG,
+	OPT_COMPRESS,
 };
 
 struct option_def {
@@ -85,6 +86,7 @@ static const struct option_def defs[] = {
 	WITH("keep", OPT_KEEP, NOT_YET),
 	WITH("max-size", OPT_MAX_SIZE, ON_RECORD),
 	FLAG("rotate", OPT_ROTATE, ON_RECORD),
+	FLAG("compress", OPT_COMPRESS, ON_RECORD),
 	WITH("since", OPT_SINCE, ON_CALLS),
 	WITH("until", OPT_UNTIL, ON_CALLS),
 	WITH("sort", OPT_SORT, ON_REPORT),
@@ -262,6 +264,7 @@ static void set_flag(struct options *o, int key)
 {
 	switch (key) {
 	case OPT_ROTATE: o->rotate = true; break;
+	case OPT_COMPRESS: o->compress = true; break;
 	case OPT_ENTRY_ONLY: o->entry_only = true; break;
 	case OPT_TRAP: o->trap = true; break;
 	case OPT_TIME: o->time = true; break;

@@ -31,7 +31,7 @@ _inject_options() {
 	record)
 		echo -p --pid -f --function -N --exclude -n --calls -d --duration \
 			--tid -o --output -m --buffer --entry-only --trap --max-pause \
-			--log --max-size --rotate --follow-fork -q --quiet -v --verbose \
+			--log --max-size --rotate --compress --follow-fork -q --quiet -v --verbose \
 			--no-color \
 			-h --help -V --version
 		;;

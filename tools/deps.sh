@@ -9,12 +9,12 @@
 set -euo pipefail
 
 build="gcc make binutils libc6-dev libelf-dev libdw-dev libcapstone-dev
-	libunwind-dev libiberty-dev liblzma-dev zlib1g-dev"
+	libunwind-dev libiberty-dev liblzma-dev zlib1g-dev libzstd-dev"
 test="g++ clang libclang-rt-dev gdb strace nginx-light redis-server redis-tools postgresql
 	postgresql-contrib wrk apache2-utils python3 util-linux procps mandoc
 	codespell shellcheck cppcheck musl-tools libpython3.11-testsuite lua5.4 sqlite3
 	libsqlite3-dev tcl jq golang-go
-	babeltrace2 uftrace protobuf-compiler graphviz linux-perf libboost-context-dev"
+	babeltrace2 zstd uftrace protobuf-compiler graphviz linux-perf libboost-context-dev"
 bench="bpftrace uftrace linux-perf"
 census="nginx-light redis-server postgresql memcached python3 nodejs ripgrep libstd-rust-1.63
 	golang-go musl libsqlite3-0 libssl3 libstdc++6 cpp"

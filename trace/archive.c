@@ -106,16 +106,22 @@ int archive_open(const char *path, archive_note *note, void *ctx, struct archive
 	return 0;
 }
 
+void source_free(struct source *s)
+{
+	free(s->words);
+	free(s->name);
+	free(s);
+}
+
 void archive_close(struct archive *a)
 {
 	if (!a)
 		return;
-	for (size_t i = 0; i < a->nsources; i++) {
-		free(a->sources[i]->words);
-		free(a->sources[i]->name);
-		free(a->sources[i]);
-	}
+	for (size_t i = 0; i < a->nsources; i++)
+		source_free(a->sources[i]);
 	free(a->sources);
+	squeezer_free(a->squeezer);
+	free(a->frame);
 	free(a->heap);
 	free(a->threads);
 	free(a->index);

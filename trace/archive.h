@@ -33,6 +33,7 @@ struct archive_sizes {
 	uint64_t packets, bytes;
 	uint64_t begin, end;	/* ticks of the first and the last event */
 	uint64_t streams;	/* files */
+	bool squeezed;		/* compressed, or some of them */
 	uint64_t lost;		/* events, as the packets have it */
 	const struct archive_thread *threads;	/* one for each tid */
 	size_t nthreads;

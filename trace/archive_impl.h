@@ -6,6 +6,7 @@
 #include "trace/archive.h"
 #include "trace/layout.h"
 #include "trace/metadata.h"
+#include "trace/squeeze.h"
 
 enum { ARCHIVE_NOTES = 10 };	/* that are said one by one */
 
@@ -13,12 +14,13 @@ enum { ARCHIVE_NOTES = 10 };	/* that are said one by one */
 struct source {
 	char *name;
 	uint64_t lane, chunk;
+	bool squeezed;		/* it is compressed */
 	uint64_t size;		/* of the file */
 	uint64_t at;		/* the next packet */
 	uint64_t packets;	/* seen by the survey */
 	bool ready;		/* `tsc` is that of the next word */
-	uint64_t *words;	/* of the packet that is read */
-	size_t pos, n;
+	uint64_t *words;	/* the packet that is read, with its head */
+	size_t pos, n;		/* the next one of them, and how many there are */
 	uint64_t base;		/* high bits of its time */
 	uint64_t tsc;		/* never goes back */
 	struct event event;	/* what all of the packet have in common */
@@ -41,10 +43,21 @@ struct archive {
 	size_t index_cap;
 	struct archive_sizes sizes;
 	uint64_t damaged, unknown;	/* words; ids of functions */
+	struct squeezer *squeezer;	/* NULL until something compressed is read */
+	uint8_t *frame;		/* SQUEEZED_MOST bytes, likewise */
+};
+
+/* A packet as it stands in a file. */
+struct stored {
+	struct packet head;
+	uint64_t before, after;	/* bytes: of what stands before its head; and from its
+				 * head on to its end */
 };
 
 /* Say what is missing; beyond some lines only their number is. */
 void archive_say(struct archive *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+void source_free(struct source *);
 
 /* archive_survey.c: find the files, look at all heads. */
 int archive_survey(struct archive *);
@@ -52,11 +65,13 @@ int archive_survey(struct archive *);
 /* archive_packet.c */
 
 /*
- * Find the next packet of a source from `at` on. 1: its head is in *ret, and it is
- * whole; 0: there is none; what was passed over was said, if `say`.
+ * Find the next packet of a source from `at` on. 1: it is *ret, and it is whole;
+ * 0: there is none; what was passed over was said, if `say`.
  */
-int packet_find(struct archive *, struct source *, bool say, struct packet *ret);
-/* Read the words of the packet that packet_find has found, and go behind it. */
-int packet_load(struct archive *, struct source *, const struct packet *);
+int packet_find(struct archive *, struct source *, bool say, struct stored *ret);
+/* Go behind a packet that was found. */
+void packet_pass(struct source *, const struct stored *);
+/* Read it, and go behind it. One that cannot be decompressed has no words. */
+int packet_load(struct archive *, struct source *, const struct stored *);
 
 #endif

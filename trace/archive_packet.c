@@ -42,47 +42,84 @@ static bool is_head(const struct archive *a, const struct packet *p)
 	       p->content == p->size && p->size > sizeof(*p) * 8ull;
 }
 
+static bool is_squeezed(const struct squeezed *q)
+{
+	return q->magic == SQUEEZED_MAGIC && q->passed == sizeof(*q) - SQUEEZED_BEHIND &&
+	       q->frame && q->frame <= SQUEEZED_MOST;
+}
+
+/* What a packet begins with in this file. */
+static size_t head_size(const struct source *s)
+{
+	return s->squeezed ? sizeof(struct squeezed) : sizeof(struct packet);
+}
+
+/* Do so many bytes begin a packet? */
+static bool is_stored(const struct archive *a, const struct source *s, const void *bytes,
+		      struct stored *ret)
+{
+	struct squeezed q;
+
+	if (!s->squeezed) {
+		memcpy(&ret->head, bytes, sizeof(ret->head));
+		ret->before = 0;
+		ret->after = ret->head.size / 8;
+		return is_head(a, &ret->head);
+	}
+	memcpy(&q, bytes, sizeof(q));
+	ret->head = q.head;
+	ret->before = offsetof(struct squeezed, head);
+	ret->after = sizeof(q.head) + q.frame;
+	return is_squeezed(&q) && is_head(a, &q.head);
+}
+
 /* The next head from `at` on, or the end of the file. */
 static uint64_t next_head(const struct archive *a, const struct source *s, uint64_t at)
 {
-	static const uint32_t magic = PACKET_MAGIC;
+	uint32_t magic = s->squeezed ? SQUEEZED_MAGIC : PACKET_MAGIC;
+	size_t size = head_size(s);
 	char block[PACKET_BYTES];
-	struct packet p;
+	struct stored p;
 
 	while (at < s->size) {
 		ssize_t n = read_at(a, s, block, sizeof(block), at);
 		char *end = block + MAX(n, 0), *hit = block;
 
 		while ((hit = memmem(hit, (size_t)(end - hit), &magic, sizeof(magic))) &&
-		       end - hit >= (ssize_t)sizeof(p)) {
-			memcpy(&p, hit, sizeof(p));
-			if (is_head(a, &p))
+		       end - hit >= (ssize_t)size) {
+			if (is_stored(a, s, hit, &p))
 				return at + (uint64_t)(hit - block);
 			hit++;
 		}
 		if (n < (ssize_t)sizeof(block))
 			break;
-		at += sizeof(block) - sizeof(p) + 1;
+		at += sizeof(block) - size + 1;
 	}
 	return s->size;
 }
 
-int packet_find(struct archive *a, struct source *s, bool say, struct packet *ret)
+static void say_torn(struct archive *a, const struct source *s, const struct stored *p)
+{
+	archive_say(a, "%s/%s: the packet at byte %llu is torn: %llu of its %llu bytes are there",
+		    a->path, s->name, (unsigned long long)s->at,
+		    (unsigned long long)(s->size - s->at),
+		    (unsigned long long)(p->before + p->after));
+}
+
+int packet_find(struct archive *a, struct source *s, bool say, struct stored *ret)
 {
 	uint64_t from = s->at;
+	struct squeezed bytes;		/* the larger one */
+	size_t size = head_size(s);
 
 	while (s->at < s->size) {
-		ssize_t n = read_at(a, s, ret, sizeof(*ret), s->at);
-		bool head = n == sizeof(*ret) && is_head(a, ret);
+		ssize_t n = read_at(a, s, &bytes, size, s->at);
+		bool head = n == (ssize_t)size && is_stored(a, s, &bytes, ret);
 
-		if (head && s->size - s->at >= ret->size / 8)
+		if (head && s->size - s->at >= ret->before + ret->after)
 			break;
 		if (head && say)
-			archive_say(a, "%s/%s: the packet at byte %llu is torn: %llu of its %llu "
-				       "bytes are there", a->path, s->name,
-				    (unsigned long long)s->at,
-				    (unsigned long long)(s->size - s->at),
-				    (unsigned long long)ret->size / 8);
+			say_torn(a, s, ret);
 		from = head ? s->size : from;
 		s->at = next_head(a, s, s->at + 1);
 	}
@@ -93,23 +130,53 @@ int packet_find(struct archive *a, struct source *s, bool say, struct packet *re
 	return s->at < s->size;
 }
 
-int packet_load(struct archive *a, struct source *s, const struct packet *p)
+void packet_pass(struct source *s, const struct stored *p)
 {
-	size_t bytes = p->size / 8 - sizeof(*p);
+	s->at += p->before + p->after;
+}
+
+static int make_squeezer(struct archive *a)
+{
+	if (a->squeezer)
+		return 0;
+	a->frame = malloc(SQUEEZED_MOST);
+	return a->frame ? squeezer_new(&a->squeezer) : fail(ENOMEM, "read %s", a->path);
+}
+
+/* The packet's bytes, or -errno without a message; -EBADMSG if it is not what its head
+ * says. */
+static ssize_t load_squeezed(struct archive *a, struct source *s, const struct stored *p)
+{
+	size_t size = p->after - sizeof(p->head);
+	ssize_t n = read_at(a, s, a->frame, size, s->at + sizeof(struct squeezed));
+
+	n = n < 0 ? n : unsqueeze_packet(a->squeezer, a->frame, (size_t)n, s->words);
+	if (n >= 0 && ((uint64_t)n != p->head.size / 8 ||
+		       memcmp(s->words, &p->head, sizeof(p->head)) != 0))
+		return -EBADMSG;
+	return n;
+}
+
+int packet_load(struct archive *a, struct source *s, const struct stored *p)
+{
+	int err = s->squeezed ? make_squeezer(a) : 0;
 	ssize_t n;
 
 	if (!s->words)
-		s->words = malloc(PACKET_WORDS * 8);
-	if (!s->words)
+		s->words = malloc(PACKET_BYTES);
+	if (!s->words || err)
 		return fail(ENOMEM, "read %s/%s", a->path, s->name);
-	n = read_at(a, s, s->words, bytes, s->at + sizeof(*p));
-	if (n < 0)
+	n = s->squeezed ? load_squeezed(a, s, p) : read_at(a, s, s->words, p->after, s->at);
+	if (n == -EBADMSG)
+		archive_say(a, "%s/%s: the packet at byte %llu cannot be decompressed", a->path,
+			    s->name, (unsigned long long)s->at);
+	else if (n < 0)
 		return fail((int)-n, "read %s/%s", a->path, s->name);
-	s->at += p->size / 8;
-	s->pos = 0;
-	s->n = (size_t)n / 8;
-	s->base = p->begin & ~LAYOUT_TIME_MASK;
-	s->event = (struct event){ .pid = p->pid, .tid = p->tid,
-				  .thread = p->thread, .stack = p->stack };
+	packet_pass(s, p);
+	s->pos = sizeof(p->head) / 8;
+	s->n = n < 0 ? 0 : (size_t)n / 8;
+	s->base = p->head.begin & ~LAYOUT_TIME_MASK;
+	s->event = (struct event){ .pid = p->head.pid, .tid = p->head.tid,
+				  .thread = p->head.thread, .stack = p->head.stack };
 	return 0;
 }

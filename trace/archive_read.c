@@ -13,7 +13,7 @@
  * end of the file. */
 static int peek(struct archive *a, struct source *s)
 {
-	struct packet p;
+	struct stored p;
 	int err = 0;
 
 	s->ready = false;

@@ -20,7 +20,9 @@ static int by_place(const void *x, const void *y)
 
 	if (a->lane != b->lane)
 		return a->lane < b->lane ? -1 : 1;
-	return a->chunk < b->chunk ? -1 : a->chunk > b->chunk;
+	if (a->chunk != b->chunk)
+		return a->chunk < b->chunk ? -1 : 1;
+	return a->squeezed - b->squeezed;
 }
 
 static int add_source(struct archive *a, const char *name)
@@ -43,8 +45,25 @@ static int add_source(struct archive *a, const char *name)
 	s->name = strdup(name);
 	s->size = (uint64_t)st.st_size;
 	s->lane = strtoull(name + strlen("stream_"), &end, 10);
-	s->chunk = *end ? strtoull(end + 1, NULL, 10) : 0;
+	s->chunk = *end == '_' ? strtoull(end + 1, &end, 10) : 0;
+	s->squeezed = *end != '\0';
 	return s->name ? 0 : fail(ENOMEM, "read %s", a->path);
+}
+
+/* Who has decompressed a stream for another reader may have left both. */
+static void drop_doubles(struct archive *a)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < a->nsources; i++) {
+		struct source *s = a->sources[i], *before = n ? a->sources[n - 1] : NULL;
+
+		if (before && s->squeezed && s->lane == before->lane && s->chunk == before->chunk)
+			source_free(s);
+		else
+			a->sources[n++] = s;
+	}
+	a->nsources = n;
 }
 
 static int find_sources(struct archive *a)
@@ -61,6 +80,8 @@ static int find_sources(struct archive *a)
 	closedir(d);
 	if (!err && a->nsources)
 		qsort(a->sources, a->nsources, sizeof(struct source *), by_place);
+	if (!err)
+		drop_doubles(a);
 	return err;
 }
 
@@ -140,22 +161,25 @@ static int survey_packet(struct archive *a, const struct packet *p)
 /* One file; `seq` is the number that the lane's next packet should have. */
 static int survey_source(struct archive *a, struct source *s, uint64_t *seq, uint64_t *lost)
 {
-	struct packet p;
+	struct stored stored;
 	int err = 0;
 
-	while (!err && packet_find(a, s, true, &p)) {
-		if (p.seq > *seq && !(a->metadata.about.rotated && !s->packets && !s->at))
+	while (!err && packet_find(a, s, true, &stored)) {
+		const struct packet *p = &stored.head;
+
+		if (p->seq > *seq && !(a->metadata.about.rotated && !s->packets && !s->at))
 			archive_say(a, "%s/%s: %llu packets are missing before byte %llu", a->path,
-				    s->name, (unsigned long long)(p.seq - *seq),
+				    s->name, (unsigned long long)(p->seq - *seq),
 				    (unsigned long long)s->at);
-		*seq = p.seq < UINT64_MAX ? p.seq + 1 : p.seq;
-		*lost = p.lost;
+		*seq = p->seq < UINT64_MAX ? p->seq + 1 : p->seq;
+		*lost = p->lost;
 		s->packets++;
-		s->at += p.size / 8;
-		err = survey_packet(a, &p);
+		packet_pass(s, &stored);
+		err = survey_packet(a, p);
 	}
 	a->sizes.streams++;
 	a->sizes.bytes += s->size;
+	a->sizes.squeezed |= s->squeezed;
 	s->at = 0;
 	return err;
 }

@@ -76,6 +76,7 @@ void info_print(const struct archive *archive, const char *path, struct output *
 	print_count(out, "events", a->events);
 	print_count(out, "lost", MAX(a->lost, z.lost));
 	output_printf(out, "rotated\t%s\n", a->rotated ? "yes" : "no");
+	output_printf(out, "compressed\t%s\n", z.squeezed ? "yes" : "no");
 	print_count(out, "streams", z.streams);
 	print_count(out, "packets", z.packets);
 	print_count(out, "bytes", z.bytes);

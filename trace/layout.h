@@ -5,6 +5,7 @@
  *	metadata		TSDL, the language of CTF 1.8: see metadata.c
  *	stream_L		packets of lane L, one behind the other
  *	stream_L_C		the same with rotation: those of chunk C
+ *	stream_L.zst, stream_L_C.zst	the same compressed: see squeeze.h
  *
  * A lane is the place of one thread, and of another one after its end. A packet
  * is a struct packet and words; all of it belongs to one thread. An event is one
@@ -53,7 +54,21 @@ struct packet {
 #define PACKET_WORDS ((PACKET_BYTES - sizeof(struct packet)) / 8)
 #define MAX_LANES (1u << 20)
 
+/* Of a compressed stream: before each frame of zstd, which is a whole packet. For zstd
+ * itself it is a frame of user data, which it passes over. */
+struct squeezed {
+	uint32_t magic;		/* SQUEEZED_MAGIC */
+	uint32_t passed;	/* bytes that zstd passes over: those from `frame` on */
+	uint64_t frame;		/* bytes of the frame that follows */
+	struct packet head;	/* as it stands in the frame */
+};
+
+#define SQUEEZED_MAGIC 0x184d2a50u
+#define SQUEEZED_BEHIND offsetof(struct squeezed, frame)
+#define SQUEEZED_MOST (PACKET_BYTES + 1024)	/* bytes of a frame */
+
 _Static_assert(sizeof(struct packet) == 104, "struct packet");
 _Static_assert(offsetof(struct packet, begin) == 24, "struct packet");
+_Static_assert(sizeof(struct squeezed) == 16 + sizeof(struct packet), "struct squeezed");
 
 #endif

@@ -12,7 +12,7 @@
 
 enum { HEAD = 4096 };		/* bytes of metadata in which we are named */
 
-/* stream_L or stream_L_C */
+/* stream_L or stream_L_C, and the same with .zst */
 bool place_is_stream(const char *name)
 {
 	static const char prefix[] = "stream_";
@@ -23,7 +23,7 @@ bool place_is_stream(const char *name)
 	p += strspn(p, "0123456789");
 	if (*p == '_' && isdigit((unsigned char)p[1]))
 		p += 1 + strspn(p + 1, "0123456789");
-	return !*p;
+	return !*p || !strcmp(p, ".zst");
 }
 
 static bool is_ours(const char *name)

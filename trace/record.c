@@ -4,183 +4,22 @@
  *
  * Every thread has a lane: a packet in memory, and a file to which it goes when it is
  * full. A lane whose thread has ended is given to the next new one, so there are
- * no more files than threads at a time. A file is open while it is written to only:
- * no number of threads meets a limit of descriptors.
- *
- * A packet goes out whole or is taken back, so a full disk leaves readable files.
+ * no more files than threads at a time.
  */
-#include "trace/record.h"
+#include "trace/record_impl.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 
-#include "trace/layout.h"
-#include "trace/metadata.h"
 #include "trace/place.h"
 
 enum {
-	BUCKETS = 1024,		/* a power of 2 */
-	CHUNKS = 8,		/* of a directory that is rotated */
 	FIRST_WORDS = 512,	/* what a lane begins with in memory */
 	EVENT_WORDS = 4,	/* at most: a change of stacks and an event */
 };
 
-struct lane {
-	struct lane *next;	/* in its bucket */
-	uint32_t index;
-	uint32_t thread;
-	int32_t pid, tid;
-	bool ended;		/* its thread has: the lane is to be had */
-	uint32_t stack;		/* the current one */
-	uint64_t last;		/* ticks of its last event: they never go back */
-	uint64_t size;		/* of its file */
-	struct packet head;	/* of the packet in memory */
-	uint64_t *words;
-	size_t n, cap;
-};
-
-struct record {
-	struct record_options options;
-	char *path;		/* for messages */
-	int dir;
-	uint8_t uuid[16];
-	struct lane **lanes;
-	size_t nlanes, lanes_cap;
-	uint64_t *packets;	/* written, by lane */
-	size_t npackets, packets_cap;
-	struct lane *buckets[BUCKETS];
-	struct lane *used;	/* the one used last */
-	uint64_t calls, events;
-	uint64_t size;		/* bytes written and kept, of the chunks that are there */
-	uint64_t held;		/* of them in the chunk that is written */
-	uint64_t sizes[CHUNKS];	/* of chunks, by number % CHUNKS */
-	uint64_t chunk, oldest;
-	bool full, rotated;
-	size_t told_funcs;	/* what the metadata say: functions, and how long */
-	uint64_t told_run;	/* the clock has been watched, in ticks */
-};
-
-/* ---- metadata ------------------------------------------------------------ */
-
-static int write_all(int fd, const char *text, size_t size)
-{
-	while (size) {
-		ssize_t n = write(fd, text, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -ENOSPC;
-		text += n;
-		size -= (size_t)n;
-	}
-	return 0;
-}
-
-/* Under another name first: whatever happens, there is a whole one. */
-static int write_metadata(struct record *r, const struct about *about)
-{
-	struct about a = *about;
-	auto_free char *text = NULL;
-	size_t size;
-
-	memcpy(a.uuid, r->uuid, sizeof(a.uuid));
-	a.packets = r->packets;
-	a.lanes = r->nlanes;
-	a.events = r->events;
-	a.rotated = r->rotated;
-	r->told_funcs = a.nfuncs;
-	r->told_run = a.clock.run_ticks;
-	int err = metadata_make(&a, &text, &size);
-	if (err)
-		return err;
-	int fd = openat(r->dir, "metadata.new",
-			O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return fail(errno, "write %s/metadata", r->path);
-	err = write_all(fd, text, size);
-	if (close(fd) < 0 && !err)
-		err = -errno;
-	if (!err && renameat(r->dir, "metadata.new", r->dir, "metadata") < 0)
-		err = -errno;
-	if (!err)
-		return 0;
-	unlinkat(r->dir, "metadata.new", 0);
-	return fail(-err, "write %s/metadata", r->path);
-}
-
 /* ---- packets ------------------------------------------------------------- */
-
-static void stream_name(const struct record *r, uint32_t lane, uint64_t chunk, char ret[64])
-{
-	if (r->options.rotate)
-		snprintf(ret, 64, "stream_%u_%llu", lane, (unsigned long long)chunk);
-	else
-		snprintf(ret, 64, "stream_%u", lane);
-}
-
-static int write_packet(const struct record *r, struct lane *l, int fd)
-{
-	size_t bytes = sizeof(l->head) + l->n * 8, done = 0;
-
-	while (done < bytes) {
-		bool head = done < sizeof(l->head);
-		size_t at = head ? done : done - sizeof(l->head);
-		const char *from = head ? (const char *)&l->head : (const char *)l->words;
-		size_t left = (head ? sizeof(l->head) : l->n * 8) - at;
-		ssize_t n = pwrite(fd, from + at, left, (off_t)(l->size + done));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -ENOSPC;
-		done += (size_t)n;
-	}
-	return 0;
-}
-
-/* Write the packet that is in memory, if there is one. */
-static int flush(struct record *r, struct lane *l)
-{
-	char name[64];
-	int fd, err;
-
-	if (!l->n)
-		return 0;
-	stream_name(r, l->index, r->chunk, name);
-	/* The first packet makes the file: one that is there is not ours. */
-	fd = openat(r->dir, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC |
-		    (l->size ? 0 : O_CREAT | O_EXCL), 0666);
-	if (fd < 0)
-		return fail(errno, "write %s/%s", r->path, name);
-	l->head.content = l->head.size = (sizeof(l->head) + l->n * 8) * 8;
-	l->head.end = l->last;
-	err = write_packet(r, l, fd);
-	if (err && ftruncate(fd, (off_t)l->size) < 0 && l->size == 0)
-		unlinkat(r->dir, name, 0);
-	if (close(fd) < 0 && !err)
-		err = -errno;
-	if (err)
-		return fail(-err, "write %s/%s", r->path, name);
-	l->size += l->head.size / 8;
-	l->head.seq++;
-	r->packets[l->index]++;
-	l->n = 0;
-	return 0;
-}
-
-static int flush_all(struct record *r)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < r->nlanes && !err; i++)
-		err = flush(r, r->lanes[i]);
-	return err;
-}
 
 static void begin_packet(struct record *r, struct lane *l, uint64_t tsc, uint32_t stack)
 {
@@ -195,39 +34,12 @@ static void begin_packet(struct record *r, struct lane *l, uint64_t tsc, uint32_
 	/* A thread that is gone keeps the name that it had. */
 	if (o->thread_name && o->thread_name(o->ctx, l->tid, name))
 		memcpy(l->head.name, name, sizeof(name));
-	r->size += sizeof(l->head);
-	r->held += sizeof(l->head);
+	r->size += record_overhead(r);
+	r->held += record_overhead(r);
 }
 
 /* ---- size ---------------------------------------------------------------- */
 
-static void drop_oldest(struct record *r)
-{
-	char name[64];
-
-	for (uint32_t i = 0; i < r->nlanes; i++) {
-		stream_name(r, i, r->oldest, name);
-		unlinkat(r->dir, name, 0);
-	}
-	r->size -= r->sizes[r->oldest % CHUNKS];
-	r->oldest++;
-	r->rotated = true;
-}
-
-static int next_chunk(struct record *r)
-{
-	int err = flush_all(r);
-
-	r->sizes[r->chunk++ % CHUNKS] = r->held;
-	r->held = 0;
-	for (size_t i = 0; i < r->nlanes; i++)
-		r->lanes[i]->size = 0;
-	if (r->chunk - r->oldest >= CHUNKS)
-		drop_oldest(r);
-	return err;
-}
-
-/* What is kept in memory counts, too: it will be written. */
 static int make_room(struct record *r)
 {
 	const struct record_options *o = &r->options;
@@ -235,8 +47,8 @@ static int make_room(struct record *r)
 	if (!o->max_size)
 		return 0;
 	if (o->rotate)
-		return r->held >= o->max_size / CHUNKS ? next_chunk(r) : 0;
-	r->full = r->size + sizeof(struct packet) + EVENT_WORDS * 8 > o->max_size;
+		return r->held >= o->max_size / RECORD_CHUNKS ? record_next_chunk(r) : 0;
+	r->full = r->size + record_overhead(r) + EVENT_WORDS * 8 > o->max_size;
 	return 0;
 }
 
@@ -246,7 +58,7 @@ static struct lane **bucket(struct record *r, uint32_t thread, int32_t tid)
 {
 	uint32_t key = thread == NO_THREAD ? (uint32_t)tid : thread * 31;
 
-	return &r->buckets[key & (BUCKETS - 1)];
+	return &r->buckets[key & (RECORD_BUCKETS - 1)];
 }
 
 static void unlink_lane(struct record *r, struct lane *l)
@@ -285,7 +97,7 @@ static int claim(struct record *r, const struct event *e, struct lane **ret)
 		if (r->lanes[i]->ended)
 			l = r->lanes[i];
 	if (l) {
-		err = flush(r, l);
+		err = record_write_packet(r, l);
 		if (err)
 			return err;
 		unlink_lane(r, l);
@@ -379,7 +191,7 @@ static int prepare(struct record *r, struct lane *l, uint64_t tsc, uint32_t stac
 	/* The time of a word has 40 bits: those above are the packet's. */
 	bool ends = l->n + EVENT_WORDS > PACKET_WORDS ||
 		    (l->n && tsc >> REC_TIME_BITS != l->head.begin >> REC_TIME_BITS);
-	int err = ends ? flush(r, l) : 0;
+	int err = ends ? record_write_packet(r, l) : 0;
 
 	if (err)
 		return err;
@@ -456,8 +268,11 @@ int record_new(const char *path, const struct record_options *o, const struct ab
 	r->path = strdup(path);
 	if (getrandom(r->uuid, sizeof(r->uuid), 0) != sizeof(r->uuid))
 		memcpy(r->uuid, &a->begin, sizeof(a->begin));
-	err = r->path ? place_make(path, &r->dir) : fail(ENOMEM, "record into %s", path);
-	err = err ? err : write_metadata(r, a);
+	err = r->path ? 0 : fail(ENOMEM, "record into %s", path);
+	if (!err && o->compress)
+		err = squeezer_new(&r->squeezer);
+	err = err ? err : place_make(path, &r->dir);
+	err = err ? err : record_write_metadata(r, a);
 	if (err) {
 		record_free(r);
 		return err;
@@ -476,6 +291,7 @@ void record_free(struct record *r)
 	}
 	free(r->lanes);
 	free(r->packets);
+	squeezer_free(r->squeezer);
 	free(r->path);
 	if (r->dir >= 0)
 		close(r->dir);
@@ -486,13 +302,13 @@ int record_flush(struct record *r, const struct about *a)
 {
 	bool news = a->nfuncs != r->told_funcs || a->clock.run_ticks / 2 > r->told_run;
 
-	return flush_all(r) ?: news ? write_metadata(r, a) : 0;
+	return record_write_all(r) ?: news ? record_write_metadata(r, a) : 0;
 }
 
 int record_end(struct record *r, const struct about *a)
 {
-	int err = flush_all(r);
-	int meta = write_metadata(r, a);
+	int err = record_write_all(r);
+	int meta = record_write_metadata(r, a);
 
 	return err ? err : meta;
 }

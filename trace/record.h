@@ -19,6 +19,7 @@
 struct record_options {
 	uint64_t max_size;	/* bytes of all streams; 0: no limit */
 	bool rotate;		/* beyond it, drop the oldest instead of ending */
+	bool compress;
 	int32_t tid;		/* of this thread only; 0: all */
 	/* The name of a thread into name[16]; false if it has none (any more). */
 	bool (*thread_name)(void *ctx, int32_t tid, char name[16]);

@@ -5,7 +5,7 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
-need babeltrace2 python3
+need babeltrace2 python3 zstd
 victim spin_threads 3
 inject_bg record -p "$VICTIM" -f 'count_*'
 tell pace '^ok pace' >/dev/null
@@ -39,6 +39,25 @@ status 0 "$INJECT" report --sort calls
 status 0 "$INJECT" info
 grep -q "^process	spin_threads ($VICTIM)$" trace.out || die "info does not name the process"
 grep -q "^thread	" trace.out || die "info names no thread"
+
+# Compressed: we read it as it is, also beside what zstd makes of it; others then do.
+inject_bg record -p "$VICTIM" -f 'count_*' --compress -o small
+tell pace '^ok pace' >/dev/null
+sleep 0.3
+made_small=$(tell end '^counted' | cut -d' ' -f2)
+inject_end
+removed
+all_small() { status 0 "$INJECT" replay small --json; [ "$(grep -c '"type":"call"' trace.out)" = "$made_small" ]; }
+all_small || die "not every call of $made_small is read where it is compressed"
+[ ! -s trace.err ] || die "replay complains of what is compressed"
+status 0 "$INJECT" info small
+grep -q '^compressed	yes' trace.out || die "info does not say so"
+zstd -q -d small/*.zst
+all_small || die "streams of both kinds are counted twice"
+rm small/*.zst
+babeltrace2 small >bt.out 2>bt.err || die "babeltrace2 fails: $(head -n 3 bt.err)"
+[ ! -s bt.err ] && [ "$(grep -c ' entry: ' bt.out)" = "$made_small" ] ||
+	die "zstd -d does not make what babeltrace2 reads"
 
 # A part of it.
 status 0 "$INJECT" replay -f count_tail -n 5

@@ -8,6 +8,7 @@ static char base[] = "/tmp/inject-archive-XXXXXX";
 static char path[64], old[64];
 
 static char notes[8192];
+static bool compress;		/* what is written from now on */
 
 static void note(void *ctx, const char *text)
 {
@@ -62,7 +63,8 @@ static void test_round_trip(void)
 	struct reader_log log;
 
 	world_make(&w, 200000);
-	world_write(&w, path, (struct record_options){ 0 });
+	world_remove(path);
+	world_write(&w, path, (struct record_options){ .compress = compress });
 	log = read_back(&w, false, 0);
 	CHECK_EQ(log.wrong, 0);
 	CHECK_EQ(log.at, w.n);
@@ -91,6 +93,7 @@ static void test_about(void)
 	CHECK(about->pid == 4121 && about->refused == 1 && about->pause_ns == 1800000);
 	CHECK_EQ(clock_ns(&about->clock, 10), 5);
 	archive_sizes(a, &z);
+	CHECK_EQ(z.squeezed, compress);
 	CHECK_EQ(z.nthreads, WORLD_THREADS);
 	CHECK(strcmp(archive_thread_name(a, 4122), "thread 4122") == 0);
 	CHECK(strcmp(archive_thread_name(a, 4125), "") == 0);
@@ -104,7 +107,8 @@ static char *in_dir(const char *name)
 {
 	static char file[128];
 
-	snprintf(file, sizeof(file), "%s/%s", path, name);
+	snprintf(file, sizeof(file), "%s/%s%s", path, name,
+		 compress && name[0] == 's' ? ".zst" : "");
 	return file;
 }
 
@@ -125,21 +129,29 @@ static void scribble(const char *name, off_t at, const void *bytes, size_t n)
 	close(fd);
 }
 
-/* The size of a stream's first packet. */
+/* The size of a stream's first packet, as it is in the file. */
 static off_t first_packet(const char *name)
 {
-	struct packet p = { 0 };
+	struct squeezed q = { 0 };
 	int fd = open(in_dir(name), O_RDONLY);
 
-	CHECK_EQ(read(fd, &p, sizeof(p)), sizeof(p));
+	CHECK_EQ(pread(fd, &q, sizeof(q), 0), sizeof(q));
+	if (!compress)
+		CHECK_EQ(pread(fd, &q.head, sizeof(q.head), 0), sizeof(q.head));
 	close(fd);
-	return (off_t)(p.size / 8);
+	return compress ? (off_t)(sizeof(q) + q.frame) : (off_t)(q.head.size / 8);
+}
+
+/* Where its head stands in it. */
+static off_t head_at(void)
+{
+	return compress ? offsetof(struct squeezed, head) : 0;
 }
 
 static void fresh(struct world *w)
 {
 	world_remove(path);
-	world_write(w, path, (struct record_options){ 0 });
+	world_write(w, path, (struct record_options){ .compress = compress });
 }
 
 static void expect(struct world *w, const char *word)
@@ -161,9 +173,9 @@ static void test_missing(void)
 	world_make(&w, 200000);
 	fresh(&w);
 	CHECK_EQ(truncate(in_dir("stream_1"), size_of("stream_1") - 8), 0);
-	expect(&w, "stream_1: the packet at byte");
+	expect(&w, compress ? "stream_1.zst: the packet at byte" : "stream_1: the packet at byte");
 	CHECK(strstr(notes, "is torn"));
-	expect(&w, "stream_1: the last 1 of");
+	CHECK(strstr(notes, "stream_1: the last 1 of"));
 
 	fresh(&w);
 	CHECK_EQ(unlink(in_dir("stream_2")), 0);
@@ -173,17 +185,49 @@ static void test_missing(void)
 	first = first_packet("stream_0");
 	scribble("stream_0", first, junk, sizeof(junk));
 	expect(&w, "are no packet of this trace");
-	CHECK(strstr(notes, "stream_0: 1 packets are missing before byte"));
+	CHECK(strstr(notes, ": 1 packets are missing before byte"));
 
 	/* A whole packet of another trace. */
 	fresh(&w);
-	scribble("stream_0", first + 4, junk, 16);
+	scribble("stream_0", first + head_at() + 4, junk, 16);
 	expect(&w, "are no packet of this trace");
+	free(w.events);
+}
 
-	/* A word that is none. */
+/* A word that is none. */
+static void test_word(void)
+{
+	struct world w;
+
+	world_make(&w, 20000);
 	fresh(&w);
-	scribble("stream_0", 104, "\0\0\0\0\0\0\0", 8);
+	scribble("stream_0", sizeof(struct packet), "\0\0\0\0\0\0\0", 8);
 	expect(&w, "words of the streams make no sense");
+	free(w.events);
+}
+
+/* What zstd itself finds wrong, and what it does not. */
+static void test_frame(void)
+{
+	const uint64_t frames[] = { 0, 1, SQUEEZED_MOST, SQUEEZED_MOST + 1, UINT64_MAX };
+	int32_t tid = 4999;
+	struct world w;
+
+	world_make(&w, 200000);
+	fresh(&w);
+	scribble("stream_0", first_packet("stream_0") - 8, "junk", 4);
+	expect(&w, "stream_0.zst: the packet at byte 0 cannot be decompressed");
+
+	/* The head is not that of the packet. */
+	fresh(&w);
+	scribble("stream_0", head_at() + offsetof(struct packet, tid), &tid, sizeof(tid));
+	expect(&w, "cannot be decompressed");
+
+	for (size_t i = 0; i < ARRAY_SIZE(frames); i++) {
+		fresh(&w);
+		scribble("stream_0", offsetof(struct squeezed, frame), &frames[i], 8);
+		expect(&w, "stream_0.zst: ");
+	}
 	free(w.events);
 }
 
@@ -196,9 +240,12 @@ static void test_bounds(void)
 
 	world_make(&w, 200000);
 	fresh(&w);
-	scribble("stream_0", offsetof(struct packet, content), large, sizeof(large));
+	scribble("stream_0", head_at() + offsetof(struct packet, content), large, sizeof(large));
 	expect(&w, "are no packet of this trace");
-
+	if (compress) {
+		free(w.events);
+		return;
+	}
 	/* Its second word is not in the packet. */
 	fresh(&w);
 	scribble("stream_0", first_packet("stream_0") - 8, &extended, sizeof(extended));
@@ -265,9 +312,10 @@ static void test_not_ended(void)
 	for (size_t i = 4000; i < 4100; i++)
 		CHECK_EQ(record_event(r, &w.events[i]), 0);
 	record_free(r);
-	log = read_back(&w, false, 0);
+	/* And packets that were full after that. */
+	log = read_back(&w, true, 0);
 	CHECK_EQ(log.wrong, 0);
-	CHECK_EQ(log.at, 4000);
+	CHECK(log.at >= 4000 && log.at < 4100);
 	CHECK(strstr(notes, "was not ended"));
 	free(w.events);
 }
@@ -279,10 +327,11 @@ static uint64_t dir_size(void)
 	uint64_t sum = 0;
 	DIR *d = opendir(path);
 	struct dirent *e;
+	struct stat st;
 
 	while (d && (e = readdir(d)))
-		if (place_is_stream(e->d_name))
-			sum += (uint64_t)size_of(e->d_name);
+		if (place_is_stream(e->d_name) && fstatat(dirfd(d), e->d_name, &st, 0) == 0)
+			sum += (uint64_t)st.st_size;
 	if (d)
 		closedir(d);
 	return sum;
@@ -295,8 +344,9 @@ static void test_max_size(void)
 
 	world_make(&w, 400000);
 	world_remove(path);
-	world_write(&w, path, (struct record_options){ .max_size = 1 << 20 });
-	CHECK(dir_size() <= 1 << 20 && dir_size() > (1 << 20) - 65536);
+	world_write(&w, path, (struct record_options){ .max_size = 1 << 20, .compress = compress });
+	/* What was in memory has become less. */
+	CHECK(dir_size() <= 1 << 20 && dir_size() > (compress ? 3 << 17 : (1 << 20) - 65536));
 	log = read_back(&w, false, 0);
 	CHECK_EQ(log.wrong, 0);
 	CHECK(log.at < w.n && log.at > 20000);
@@ -310,7 +360,8 @@ static void test_rotate(void)
 
 	world_make(&w, 800000);
 	world_remove(path);
-	world_write(&w, path, (struct record_options){ .max_size = 1 << 20, .rotate = true });
+	world_write(&w, path, (struct record_options){
+		.max_size = 1 << 20, .rotate = true, .compress = compress });
 	CHECK(dir_size() <= 1 << 20 && dir_size() > 1 << 19);
 	/* The last ones, without a gap. */
 	log = read_back(&w, true, 0);
@@ -405,9 +456,11 @@ static void test_place(void)
 static void test_names(void)
 {
 	CHECK(place_is_stream("stream_0") && place_is_stream("stream_12_345"));
+	CHECK(place_is_stream("stream_0.zst") && place_is_stream("stream_12_345.zst"));
 	CHECK(!place_is_stream("stream_") && !place_is_stream("stream_1_") &&
 	      !place_is_stream("stream_1x") && !place_is_stream("xstream_1") &&
-	      !place_is_stream("stream_1_2_3"));
+	      !place_is_stream("stream_1_2_3") && !place_is_stream("stream_.zst") &&
+	      !place_is_stream("stream_1.zst_2") && !place_is_stream("stream_1.zstd"));
 }
 
 int main(void)
@@ -415,14 +468,20 @@ int main(void)
 	CHECK(mkdtemp(base));
 	snprintf(path, sizeof(path), "%s/inject.data", base);
 	snprintf(old, sizeof(old), "%s/inject.data.old", base);
-	test_round_trip();
-	test_about();
-	test_missing();
-	test_bounds();
+	for (int i = 0; i < 2; i++) {
+		compress = i;
+		test_round_trip();
+		test_about();
+		test_missing();
+		test_bounds();
+		test_max_size();
+		test_rotate();
+	}
+	test_frame();
+	compress = false;
+	test_word();
 	test_metadata();
 	test_not_ended();
-	test_max_size();
-	test_rotate();
 	test_churn();
 	test_place();
 	test_names();

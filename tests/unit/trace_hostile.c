@@ -63,7 +63,8 @@ static void copy(struct content *c)
 static void numbers(struct content *c)
 {
 	static const uint64_t values[] = {
-		0, 1, 8, 63, 832, 65536 * 8, 65536 * 8 + 64, UINT32_MAX, 1ull << 40, INT64_MAX,
+		0, 1, 8, 63, 832, SQUEEZED_MAGIC, 65536 * 8,
+		65536 * 8 + 64, UINT32_MAX, 1ull << 40, INT64_MAX,
 		UINT64_MAX, PACKET_MAGIC,
 	};
 
@@ -112,12 +113,13 @@ static void mutate(const char *name)
 	close(fd);
 }
 
-static void spoil(void)
+static void spoil(bool compressed)
 {
 	char name[32];
 
 	for (uint64_t i = 1 + rnd() % 3; i; i--) {
-		snprintf(name, sizeof(name), "stream_%d", (int)(rnd() % 7));
+		snprintf(name, sizeof(name), "stream_%d%s", (int)(rnd() % 7),
+			 compressed ? ".zst" : "");
 		mutate(rnd() % 3 ? name : "metadata");
 	}
 }
@@ -225,9 +227,11 @@ int main(int argc, char **argv)
 	snprintf(path, sizeof(path), "%s/inject.data", base);
 	world_make(&w, EVENTS);
 	for (int i = 0; i < ROUNDS && !failures; i++) {
+		bool compressed = rnd() % 3 == 0;
+
 		world_remove(path);
-		world_write(&w, path, (struct record_options){ 0 });
-		spoil();
+		world_write(&w, path, (struct record_options){ .compress = compressed });
+		spoil(compressed);
 		read_all();
 	}
 	world_remove(path);
