@@ -49,7 +49,7 @@ void clock_begin(struct clock *ret)
 	uint64_t ticks = 0, realtime = 0;
 
 	*ret = (struct clock){ 0 };
-	take_pair(CLOCK_MONOTONIC, &ret->ticks, &ret->ns);
+	take_pair(CLOCK_BOOTTIME, &ret->ticks, &ret->ns);
 	nanosleep(&run, NULL);
 	clock_update(ret);
 	take_pair(CLOCK_REALTIME, &ticks, &realtime);
@@ -60,7 +60,7 @@ void clock_update(struct clock *c)
 {
 	uint64_t ticks = c->ticks, ns = c->ns;
 
-	take_pair(CLOCK_MONOTONIC, &ticks, &ns);
+	take_pair(CLOCK_BOOTTIME, &ticks, &ns);
 	/* A counter that did not move, or went back, keeps the old rate. */
 	if (ticks <= c->ticks || ns <= c->ns)
 		return;

@@ -60,7 +60,8 @@ static int begin_record(struct follow *f)
 	const struct options *o = f->options;
 	struct record_options options = {
 		.max_size = o->max_size, .rotate = o->rotate, .compress = o->compress,
-		.tid = o->tid, .thread_name = describe_thread,
+		.clock = reader_clock(f->reader), .tid = o->tid,
+		.thread_name = describe_thread,
 	};
 
 	f->description->about.clock = *reader_clock(f->reader);

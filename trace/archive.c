@@ -66,10 +66,11 @@ static int read_metadata(struct archive *a)
 			       "beginning: nothing tells what the streams mean", a->path);
 	if (err)
 		return fail(-err, "read %s/metadata", a->path);
-	if (m->version != LAYOUT_VERSION)
-		return fail(0, "%s was written by another version of inject: its layout is %llu, "
-			       "this one reads %d", a->path, (unsigned long long)m->version,
-			    LAYOUT_VERSION);
+	a->head = m->version == 1 ? PACKET_HEAD_1 : sizeof(struct packet);
+	if (m->version > LAYOUT_VERSION)
+		return fail(0, "%s was written by a later version of inject: its layout is %llu, "
+			       "this one reads those up to %d", a->path,
+			    (unsigned long long)m->version, LAYOUT_VERSION);
 	if (!m->about.clock.run_ticks || !m->about.clock.run_ns)
 		return fail(0, "%s/metadata does not tell what the clock means", a->path);
 	if (!m->whole)
@@ -122,6 +123,7 @@ void archive_close(struct archive *a)
 	free(a->sources);
 	squeezer_free(a->squeezer);
 	free(a->frame);
+	free(a->pairs);
 	free(a->heap);
 	free(a->threads);
 	free(a->index);

@@ -30,6 +30,7 @@ struct archive {
 	char *path;		/* for messages */
 	int dir;
 	struct metadata metadata;
+	size_t head;		/* bytes of a packet's head, as of that version */
 	archive_note *note;
 	void *ctx;
 	unsigned int notes;	/* given so far */
@@ -42,6 +43,9 @@ struct archive {
 	uint32_t *index;	/* by hash of the tid: place in threads, from 1 */
 	size_t index_cap;
 	struct archive_sizes sizes;
+	struct clock_pair *pairs;	/* see archive_clock.c */
+	size_t npairs;
+	uint64_t spacing;	/* of the pairs in ticks, at least */
 	uint64_t damaged, unknown;	/* words; ids of functions */
 	struct squeezer *squeezer;	/* NULL until something compressed is read */
 	uint8_t *frame;		/* SQUEEZED_MOST bytes, likewise */
@@ -61,6 +65,13 @@ void source_free(struct source *);
 
 /* archive_survey.c: find the files, look at all heads. */
 int archive_survey(struct archive *);
+
+/* archive_clock.c: what the packets tell of the clock. */
+
+/* Take what one packet tells. -ENOMEM without a message. */
+int archive_take_pair(struct archive *, const struct packet *);
+/* All packets were looked at: give it to the clock of the metadata. */
+int archive_set_clock(struct archive *);
 
 /* archive_packet.c */
 

@@ -39,45 +39,40 @@ static bool is_head(const struct archive *a, const struct packet *p)
 	return p->magic == PACKET_MAGIC &&
 	       !memcmp(p->uuid, a->metadata.about.uuid, sizeof(p->uuid)) &&
 	       p->size <= PACKET_BYTES * 8ull && p->size % 64 == 0 &&
-	       p->content == p->size && p->size > sizeof(*p) * 8ull;
+	       p->content == p->size && p->size > a->head * 8;
 }
 
-static bool is_squeezed(const struct squeezed *q)
+static bool is_squeezed(const struct archive *a, const struct squeezed *q)
 {
-	return q->magic == SQUEEZED_MAGIC && q->passed == sizeof(*q) - SQUEEZED_BEHIND &&
+	return q->magic == SQUEEZED_MAGIC && q->passed == sizeof(q->frame) + a->head &&
 	       q->frame && q->frame <= SQUEEZED_MOST;
 }
 
-/* What a packet begins with in this file. */
-static size_t head_size(const struct source *s)
+/* What stands before the head of a packet in this file. */
+static size_t before_head(const struct source *s)
 {
-	return s->squeezed ? sizeof(struct squeezed) : sizeof(struct packet);
+	return s->squeezed ? offsetof(struct squeezed, head) : 0;
 }
 
-/* Do so many bytes begin a packet? */
-static bool is_stored(const struct archive *a, const struct source *s, const void *bytes,
+/* Do bytes[before_head() + a->head] begin a packet? */
+static bool is_stored(const struct archive *a, const struct source *s, const char *bytes,
 		      struct stored *ret)
 {
-	struct squeezed q;
+	struct squeezed q = { 0 };
+	size_t before = before_head(s);
 
-	if (!s->squeezed) {
-		memcpy(&ret->head, bytes, sizeof(ret->head));
-		ret->before = 0;
-		ret->after = ret->head.size / 8;
-		return is_head(a, &ret->head);
-	}
-	memcpy(&q, bytes, sizeof(q));
-	ret->head = q.head;
-	ret->before = offsetof(struct squeezed, head);
-	ret->after = sizeof(q.head) + q.frame;
-	return is_squeezed(&q) && is_head(a, &q.head);
+	memcpy(&q, bytes, before);
+	*ret = (struct stored){ .before = before };
+	memcpy(&ret->head, bytes + before, a->head);
+	ret->after = s->squeezed ? a->head + q.frame : ret->head.size / 8;
+	return (!s->squeezed || is_squeezed(a, &q)) && is_head(a, &ret->head);
 }
 
 /* The next head from `at` on, or the end of the file. */
 static uint64_t next_head(const struct archive *a, const struct source *s, uint64_t at)
 {
 	uint32_t magic = s->squeezed ? SQUEEZED_MAGIC : PACKET_MAGIC;
-	size_t size = head_size(s);
+	size_t size = before_head(s) + a->head;
 	char block[PACKET_BYTES];
 	struct stored p;
 
@@ -109,12 +104,12 @@ static void say_torn(struct archive *a, const struct source *s, const struct sto
 int packet_find(struct archive *a, struct source *s, bool say, struct stored *ret)
 {
 	uint64_t from = s->at;
-	struct squeezed bytes;		/* the larger one */
-	size_t size = head_size(s);
+	size_t size = before_head(s) + a->head;
+	char bytes[sizeof(struct squeezed)];
 
 	while (s->at < s->size) {
-		ssize_t n = read_at(a, s, &bytes, size, s->at);
-		bool head = n == (ssize_t)size && is_stored(a, s, &bytes, ret);
+		ssize_t n = read_at(a, s, bytes, size, s->at);
+		bool head = n == (ssize_t)size && is_stored(a, s, bytes, ret);
 
 		if (head && s->size - s->at >= ret->before + ret->after)
 			break;
@@ -147,12 +142,12 @@ static int make_squeezer(struct archive *a)
  * says. */
 static ssize_t load_squeezed(struct archive *a, struct source *s, const struct stored *p)
 {
-	size_t size = p->after - sizeof(p->head);
-	ssize_t n = read_at(a, s, a->frame, size, s->at + sizeof(struct squeezed));
+	size_t size = p->after - a->head;
+	ssize_t n = read_at(a, s, a->frame, size, s->at + p->before + a->head);
 
 	n = n < 0 ? n : unsqueeze_packet(a->squeezer, a->frame, (size_t)n, s->words);
 	if (n >= 0 && ((uint64_t)n != p->head.size / 8 ||
-		       memcmp(s->words, &p->head, sizeof(p->head)) != 0))
+		       memcmp(s->words, &p->head, a->head) != 0))
 		return -EBADMSG;
 	return n;
 }
@@ -173,7 +168,7 @@ int packet_load(struct archive *a, struct source *s, const struct stored *p)
 	else if (n < 0)
 		return fail((int)-n, "read %s/%s", a->path, s->name);
 	packet_pass(s, p);
-	s->pos = sizeof(p->head) / 8;
+	s->pos = a->head / 8;
 	s->n = n < 0 ? 0 : (size_t)n / 8;
 	s->base = p->head.begin & ~LAYOUT_TIME_MASK;
 	s->event = (struct event){ .pid = p->head.pid, .tid = p->head.tid,

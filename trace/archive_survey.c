@@ -146,7 +146,7 @@ static int survey_packet(struct archive *a, const struct packet *p)
 	struct archive_sizes *z = &a->sizes;
 	struct archive_thread *t = thread_at(a, p->tid);
 
-	if (!t)
+	if (!t || archive_take_pair(a, p))
 		return fail(ENOMEM, "read %s", a->path);
 	t->pid = p->pid;
 	keep_name(t, p->name);
@@ -222,7 +222,7 @@ int archive_survey(struct archive *a)
 			       "moments may be missing", a->path);
 	a->sizes.threads = a->threads;
 	a->sizes.nthreads = a->nthreads;
-	return err;
+	return err ? err : archive_set_clock(a);
 }
 
 const char *archive_thread_name(const struct archive *a, int32_t tid)

@@ -37,6 +37,31 @@ static void print_count(struct output *out, const char *key, uint64_t n)
 	output_printf(out, "%s\t%llu\n", key, (unsigned long long)n);
 }
 
+/* How far was real time from a straight line? */
+static uint64_t off_line(const struct clock *c)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < c->npairs; i++) {
+		uint64_t line = c->realtime + clock_ns(c, c->pairs[i].ticks - c->ticks);
+
+		most = MAX(most, MAX(line, c->pairs[i].ns) - MIN(line, c->pairs[i].ns));
+	}
+	return most;
+}
+
+static void print_clock(struct output *out, const struct clock *c)
+{
+	char text[SPAN_MOST], *p = text;
+
+	*put_span(text, off_line(c), false) = '\0';
+	while (*p == ' ')
+		p++;
+	output_printf(out, "clock\t%llu Hz\t%zu moments known\t%s off an even pace\n",
+		      (unsigned long long)((unsigned __int128)c->run_ticks * 1000000000 /
+					   c->run_ns), c->npairs, p);
+}
+
 static void print_process(const struct about *a, struct output *out)
 {
 	output_printf(out, "host\t%s\n", a->host ?: "?");
@@ -80,7 +105,6 @@ void info_print(const struct archive *archive, const char *path, struct output *
 	print_count(out, "streams", z.streams);
 	print_count(out, "packets", z.packets);
 	print_count(out, "bytes", z.bytes);
-	output_printf(out, "clock\t%llu Hz\n", (unsigned long long)(
-		      (unsigned __int128)a->clock.run_ticks * 1000000000 / a->clock.run_ns));
+	print_clock(out, &a->clock);
 	print_threads(&z, out);
 }

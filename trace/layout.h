@@ -19,7 +19,8 @@
 #include "base/base.h"
 #include "payload/abi.h"
 
-#define LAYOUT_VERSION 1
+/* Version 1 had packets that told nothing of the clock. */
+#define LAYOUT_VERSION 2
 #define LAYOUT_TIME_MASK ((1ull << REC_TIME_BITS) - 1)
 #define LAYOUT_FUNC_MASK ((1u << REC_FUNC_BITS) - 1)
 
@@ -48,7 +49,12 @@ struct packet {
 				 * the thread ran */
 	uint32_t stack;		/* the current one, as the packet begins */
 	char name[16];		/* of the thread */
+	/* One moment of about when it was written, by the counter and in ns since
+	 * 1970: between two of them the counter is taken to be even. 0: none. */
+	uint64_t clock_ticks, clock_ns;
 };
+
+#define PACKET_HEAD_1 offsetof(struct packet, clock_ticks)	/* bytes, in version 1 */
 
 #define PACKET_BYTES 65536
 #define PACKET_WORDS ((PACKET_BYTES - sizeof(struct packet)) / 8)
@@ -67,7 +73,7 @@ struct squeezed {
 #define SQUEEZED_BEHIND offsetof(struct squeezed, frame)
 #define SQUEEZED_MOST (PACKET_BYTES + 1024)	/* bytes of a frame */
 
-_Static_assert(sizeof(struct packet) == 104, "struct packet");
+_Static_assert(sizeof(struct packet) == 120, "struct packet");
 _Static_assert(offsetof(struct packet, begin) == 24, "struct packet");
 _Static_assert(sizeof(struct squeezed) == 16 + sizeof(struct packet), "struct squeezed");
 

@@ -47,6 +47,8 @@ static const char types[] =
 "\t\tinteger { size = 32; } thread;\n"
 "\t\tinteger { size = 32; } stack;\n"
 "\t\tinteger { size = 8; encoding = UTF8; } thread_name[16];\n"
+"\t\tcount_t clock_ticks;\n"
+"\t\tcount_t clock_ns;\n"
 "\t};\n"
 "\tevent.header := struct {\n"
 "\t\tenum : integer { size = 2; align = 1; } { entry = 1, exit = 2, other = 3 } id;\n"

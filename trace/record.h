@@ -20,6 +20,9 @@ struct record_options {
 	uint64_t max_size;	/* bytes of all streams; 0: no limit */
 	bool rotate;		/* beyond it, drop the oldest instead of ending */
 	bool compress;
+	/* What the packets tell of the clock, as it is when they are written; NULL:
+	 * nothing. Valid until record_free. */
+	const struct clock *clock;
 	int32_t tid;		/* of this thread only; 0: all */
 	/* The name of a thread into name[16]; false if it has none (any more). */
 	bool (*thread_name)(void *ctx, int32_t tid, char name[16]);

@@ -119,6 +119,17 @@ static void wrote(struct record *r, struct lane *l, uint64_t bytes)
 	l->n = 0;
 }
 
+static void complete_head(const struct record *r, struct lane *l)
+{
+	const struct clock *c = r->options.clock;
+	struct clock_pair now = c ? clock_last(c) : (struct clock_pair){ 0 };
+
+	l->head.content = l->head.size = (sizeof(l->head) + l->n * 8) * 8;
+	l->head.end = l->last;
+	l->head.clock_ticks = now.ticks;
+	l->head.clock_ns = now.ns;
+}
+
 int record_write_packet(struct record *r, struct lane *l)
 {
 	struct iovec pieces[2];
@@ -127,8 +138,7 @@ int record_write_packet(struct record *r, struct lane *l)
 
 	if (!l->n)
 		return 0;
-	l->head.content = l->head.size = (sizeof(l->head) + l->n * 8) * 8;
-	l->head.end = l->last;
+	complete_head(r, l);
 	n = pack(r, l, pieces);
 	if (n < 0)
 		return n;

@@ -105,7 +105,7 @@ static void test_about(void)
 
 static char *in_dir(const char *name)
 {
-	static char file[128];
+	static char file[400];
 
 	snprintf(file, sizeof(file), "%s/%s%s", path, name,
 		 compress && name[0] == 's' ? ".zst" : "");
@@ -281,16 +281,64 @@ static void test_metadata(void)
 	int fd = open(in_dir("metadata"), O_RDWR);
 	ssize_t n = read(fd, text, sizeof(text) - 1);
 	text[MAX(n, 0)] = '\0';
-	char *version = strstr(text, "inject_layout = 1");
+	char *version = strstr(text, "inject_layout = 2");
 	CHECK(version);
-	scribble("metadata", version - text + 16, "2", 1);
+	scribble("metadata", version - text + 16, "3", 1);
 	close(fd);
 	read_back(&w, true, -EINVAL);
-	CHECK(strstr(fail_text(), "another version"));
+	CHECK(strstr(fail_text(), "a later version"));
 	CHECK_EQ(unlink(in_dir("metadata")), 0);
 	read_back(&w, true, -ENOENT);
 	CHECK(strstr(fail_text(), "is no trace directory"));
 	fail_clear();
+	free(w.events);
+}
+
+/* Make packets of a stream those of version 1: their heads end earlier. */
+static void age_stream(const char *name)
+{
+	static char bytes[1 << 22];
+	int fd = open(in_dir(name), O_RDWR);
+	ssize_t n = pread(fd, bytes, sizeof(bytes), 0), to = 0;
+	struct packet p;
+
+	CHECK(n > 0 && n < (ssize_t)sizeof(bytes));
+	for (ssize_t at = 0; at < n; at += (ssize_t)(p.size / 8)) {
+		memcpy(&p, bytes + at, sizeof(p));
+		struct packet first = p;
+
+		first.size = first.content = p.size - (sizeof(p) - PACKET_HEAD_1) * 8;
+		to += pwrite(fd, &first, PACKET_HEAD_1, to);
+		to += pwrite(fd, bytes + at + sizeof(p), p.size / 8 - sizeof(p), to);
+	}
+	CHECK_EQ(ftruncate(fd, to), 0);
+	close(fd);
+}
+
+static void test_version_1(void)
+{
+	struct reader_log log;
+	struct dirent *e;
+	char text[8192];
+	struct world w;
+	DIR *d;
+
+	world_make(&w, 20000);
+	fresh(&w);
+	int fd = open(in_dir("metadata"), O_RDONLY);
+	ssize_t n = read(fd, text, sizeof(text) - 1);
+	text[MAX(n, 0)] = '\0';
+	close(fd);
+	scribble("metadata", strstr(text, "inject_layout = 2") - text + 16, "1", 1);
+	d = opendir(path);
+	while (d && (e = readdir(d)))
+		if (place_is_stream(e->d_name))
+			age_stream(e->d_name);
+	closedir(d);
+	log = read_back(&w, false, 0);
+	CHECK_EQ(log.wrong, 0);
+	CHECK_EQ(log.at, w.n);
+	CHECK_EQ(strlen(notes), 0);
 	free(w.events);
 }
 
@@ -481,6 +529,7 @@ int main(void)
 	compress = false;
 	test_word();
 	test_metadata();
+	test_version_1();
 	test_not_ended();
 	test_churn();
 	test_place();
