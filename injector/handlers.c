@@ -13,7 +13,7 @@
 
 enum {
 	MASK_SIZE = 8,
-	VICTIM_TRIES = 20,
+	FEW_TRIES = 20,
 };
 
 struct asking {
@@ -59,14 +59,9 @@ static int ask(void *ctx)
 	struct gadgets g;
 	int err = remote_gadgets(a->target, &g);
 
-	err = err ? err : victim_borrow(a->target, a->mods, VICTIM_SYSCALLS, VICTIM_TRIES, &g,
+	err = err ? err : victim_borrow(a->target, a->mods, VICTIM_SYSCALLS, FEW_TRIES, &g,
 					&a->remote);
-	if (err)
-		return err;
-	err = look_at_all(a);
-	int back = remote_end(&a->remote);
-	target_release(a->target);
-	return err ? err : back;
+	return err ? err : victim_give_back(&a->remote, look_at_all(a));
 }
 
 uint64_t handlers_caught(struct target *t, struct modules *mods)

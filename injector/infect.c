@@ -33,7 +33,6 @@
 
 enum {
 	HELLO_BUDGET = 300 * 1000 * 1000,	/* ns */
-	VICTIM_TRIES = 300,
 	KNOW_TRIES = 20,
 };
 
@@ -46,10 +45,7 @@ int infect_with_borrowed(struct infecting *in, enum victim_use use,
 
 	if (err)
 		return err;
-	err = what(in);
-	int back = remote_end(&in->remote);
-	target_release(in->target);
-	return err ? err : back;
+	return victim_give_back(&in->remote, what(in));
 }
 
 void infect_note_undo(struct infecting *in, long nr, uint64_t a0, uint64_t a1)
@@ -324,12 +320,22 @@ static int map_all(struct infecting *in)
 	return err || in->reuse || in->bare ? err : infect_hand_over(in); /* 7 */
 }
 
-/* What an unlucky attempt has mapped and opened goes again, in reverse. */
+static void take_back(struct infecting *in, struct remote *r)
+{
+	int64_t unused;
+
+	infect_undo_islands(in, r);
+	while (in->nundo--)
+		remote_try(r, "undo", &unused, in->undo[in->nundo].nr,
+			   in->undo[in->nundo].args[0], in->undo[in->nundo].args[1],
+			   0, 0, 0, 0);
+}
+
+/* What an unlucky attempt has mapped and opened goes again, in reverse, with
+ * the patience that it came with: a target that is busy now is left as it was. */
 static void undo(struct infecting *in)
 {
-	struct thread_hold *th;
 	struct remote r;
-	int64_t unused;
 	char cause[1024];
 
 	if ((!in->nundo && !in->opt->islands->n) || in->loaders || !infect_loader_has_left(in))
@@ -339,16 +345,10 @@ static void undo(struct infecting *in)
 	/* The session of a later visit stays, without what goes now. */
 	if (in->reuse && in->result->map.s)
 		in->result->map.s->narenas = in->result->old.s.narenas;
-	if (victim_take(in->target, in->mods, VICTIM_SYSCALLS, 0, &th) == 0) {
-		if (remote_begin(in->target, th, &in->gadgets, 0, &r) == 0) {
-			infect_undo_islands(in, &r);
-			while (in->nundo--)
-				remote_try(&r, "undo", &unused, in->undo[in->nundo].nr,
-					   in->undo[in->nundo].args[0],
-					   in->undo[in->nundo].args[1], 0, 0, 0, 0);
-			remote_end(&r);
-		}
-		target_release(in->target);
+	if (victim_borrow(in->target, in->mods, VICTIM_SYSCALLS, VICTIM_TRIES, &in->gadgets,
+			  &r) == 0) {
+		take_back(in, &r);
+		victim_give_back(&r, 0);
 	}
 	fail_clear();
 	fail_adopt(cause);

@@ -16,7 +16,6 @@
 enum {
 	MASK_SIZE = 8,
 	MOST_USED = TRAPS_MOST / 4 * 3,
-	VICTIM_TRIES = 300,
 	LOOKS = 40,
 	PATIENCE = 1000,			/* looks */
 	LOOK_REST = 2 * 1000 * 1000,		/* ns */
@@ -128,14 +127,6 @@ static int begin(struct hooking *h, struct modules *mods)
 					 &h->remote);
 }
 
-static int end(struct hooking *h, int err)
-{
-	int back = remote_end(&h->remote);
-
-	target_release(h->target);
-	return err ? err : back;
-}
-
 /* `new_` (an address there, 0: none) becomes the action; *ret: what it was. */
 static int exchange(struct hooking *h, int signal, raddr_t new_, struct trap_action *ret)
 {
@@ -228,7 +219,7 @@ int traps_hook(struct target *t, struct modules *mods, const struct session *s, 
 	int err = begin(&h, mods);
 
 	*hooked = false;
-	return err ? err : end(&h, hook(&h, hooked));
+	return err ? err : victim_give_back(&h.remote, hook(&h, hooked));
 }
 
 /* What the application has installed since then stays, also if it does so in
@@ -277,5 +268,5 @@ int traps_unhook(struct target *t, struct modules *mods, const struct session *s
 		return fail(0, "thread %d of %d (%s) was not told of a breakpoint yet, so the "
 			    "handler of SIGTRAP has to stay", tid, t->pid, t->comm), -EAGAIN;
 	int err = begin(&h, mods);
-	return err ? err : end(&h, unhook(&h));
+	return err ? err : victim_give_back(&h.remote, unhook(&h));
 }

@@ -191,7 +191,8 @@ static int stop_thread(struct target *t, pid_t tid, struct thread_hold **ret)
 	return err;
 }
 
-int victim_take(struct target *t, struct modules *mods, enum victim_use use, unsigned turn,
+/* Stop one that is fit now; -EAGAIN when none is. */
+static int take(struct target *t, struct modules *mods, enum victim_use use, unsigned turn,
 		struct thread_hold **ret)
 {
 	auto_free pid_t *tids = NULL;
@@ -229,7 +230,7 @@ int victim_borrow(struct target *t, struct modules *mods, enum victim_use use, i
 
 	for (int i = 0; i < tries && err == -EAGAIN; i++) {
 		fail_clear();
-		err = victim_take(t, mods, use, (unsigned)i, &th);
+		err = take(t, mods, use, (unsigned)i, &th);
 		if (!err) {
 			err = remote_begin(t, th, gadgets, 0, ret);
 			if (err)
@@ -241,4 +242,12 @@ int victim_borrow(struct target *t, struct modules *mods, enum victim_use use, i
 			nanosleep(&(struct timespec){ 0, PAUSE }, NULL);
 	}
 	return err;
+}
+
+int victim_give_back(struct remote *r, int err)
+{
+	int back = remote_end(r);
+
+	target_release(r->target);
+	return err ? err : back;
 }

@@ -12,6 +12,10 @@
 #include "injector/modules.h"
 #include "injector/remote.h"
 
+enum {
+	VICTIM_TRIES = 300,	/* looks, for what has to be done: about a second */
+};
+
 enum victim_use {
 	VICTIM_SYSCALLS,	/* system calls only */
 	VICTIM_THREAD,		/* may call pthread_create */
@@ -19,20 +23,16 @@ enum victim_use {
 };
 
 /*
- * Stop one thread that is fit for `use` (a thread fit for dlopen is asked for
- * only in a process of one thread), never one that seccomp confines. Threads
- * that sleep in calls which restart exactly are tried first; among equals the
- * choice goes round with `turn`, so that one that turns out unfit later is not
- * taken again at once. -EAGAIN when none is fit now: the caller tries again
- * later.
- */
-int victim_take(struct target *, struct modules *, enum victim_use, unsigned turn,
-		struct thread_hold **ret);
-/*
- * Borrow one that is fit now, or in one of `tries` looks, for remote calls. Who
- * asks for it gives it back: remote_end, target_release.
+ * Borrow one thread that is fit for `use` now, or in one of `tries` looks, for
+ * remote calls (one fit for dlopen is asked for only in a process of one
+ * thread), never one that seccomp confines. Threads that sleep in calls which
+ * restart exactly are tried first; among equals each look begins with another,
+ * so that one that turns out unfit is not taken again at once. -EAGAIN when
+ * none was fit. Who borrows gives back; what became of the calls in between is
+ * `err`, and the result, unless that is 0 and the giving back fails.
  */
 int victim_borrow(struct target *, struct modules *, enum victim_use, int tries,
 		  const struct gadgets *, struct remote *ret);
+int victim_give_back(struct remote *, int err);
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tight_stack fiber|edge: sleeps where next to nothing of the stack is left,
+ * tight_stack fiber|busy|edge: sleeps or works where next to nothing of the stack is left,
  * with live data right below: does nobody who borrows the thread write there?
  *
  * fiber	the only thread, on a stack of its own making
+ * busy		the only thread, on its own stack, and never asleep: at the next
+ *		look it stands elsewhere
  * edge		a thread at the end of its stack, whom an injector would like
  *		better than the others, because its sleep restarts exactly
  */
@@ -15,9 +17,12 @@
 
 #include "tests/victims/victim.h"
 
-enum { DATA = 32 << 10, STACK = 32 << 10, LEFT = 600, MARK = 0xa5 };
+enum { DATA = 32 << 10, STACK = 32 << 10, LEFT = 600, MARK = 0xa5,
+	WORK = 1000 * 1000 };
 
 static unsigned char *data;	/* DATA bytes, and then the stack */
+static char *end;		/* of the stack that is used */
+static bool busy;
 
 PROBED uint64_t tight_work(uint64_t x)
 {
@@ -40,10 +45,13 @@ static inline void sleep_10ms(void)
 static __attribute__((noinline)) void sleep_at_the_end(void)
 {
 	char *here = __builtin_frame_address(0);
-	volatile char *lowest = alloca(here - (char *)(data + DATA) - LEFT);
+	volatile char *lowest = alloca(here - end - LEFT);
 
 	*lowest = 1;
-	sleep_10ms();
+	if (!busy)
+		sleep_10ms();
+	for (int i = 0; busy && i < WORK; i++)
+		__asm__ volatile("");
 }
 
 static bool round_of(uint64_t x)
@@ -82,6 +90,7 @@ static bool prepare(void)
 	if (data == MAP_FAILED)
 		return false;
 	memset(data, MARK, DATA);
+	end = (char *)data + DATA;
 	return mprotect(data, DATA, PROT_READ) == 0;
 }
 
@@ -97,6 +106,22 @@ static int run_fiber(void)
 	makecontext(&there, fiber, 0);
 	victim_say("ready");
 	return swapcontext(&home, &there);
+}
+
+static int run_busy(void)
+{
+	FILE *f = fopen("/proc/self/maps", "re");
+	char line[512];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (strstr(line, "[stack]"))
+			end = (char *)strtoull(line, NULL, 16);
+	if (!f || fclose(f))
+		return 1;
+	busy = true;
+	victim_say("ready");
+	fiber();
+	return 0;
 }
 
 static int run_edge(void)
@@ -119,6 +144,7 @@ int main(int argc, char **argv)
 	int bad = 2;
 
 	if (argc == 2 && prepare())
-		bad = strcmp(argv[1], "fiber") == 0 ? run_fiber() : run_edge();
+		bad = strcmp(argv[1], "edge") == 0 ? run_edge() :
+			strcmp(argv[1], "busy") == 0 ? run_busy() : run_fiber();
 	return bad ? bad : victim_errors != 0;
 }
