@@ -65,14 +65,6 @@ void calls_entry(struct reader *r, struct lane *l, uint32_t func)
 	calls_deliver(r, l, EVENT_ENTRY, func, 0);
 }
 
-static void unpaired_exit(struct reader *r, struct lane *l, uint32_t func)
-{
-	struct event e = event_of(r, l, EVENT_EXIT, func);
-
-	e.unpaired = true;
-	deliver(r, &e);
-}
-
 /*
  * Frames above the one that ends have ended before it, and their exits were
  * dropped (a throw or longjmp says so itself). A function that is not open here
@@ -87,7 +79,7 @@ void calls_exit(struct reader *r, struct lane *l, uint32_t func)
 	if (s->n)
 		pop(r, l, EVENT_EXIT);
 	else
-		unpaired_exit(r, l, func);
+		calls_deliver(r, l, EVENT_BEFORE, func, 0);
 }
 
 void calls_remain(struct reader *r, struct lane *l, uint64_t n,

@@ -310,6 +310,12 @@ static void take_ext(struct reader *r, struct lane *l)
 		r->stats.events++;
 		calls_deliver(r, l, EVENT_MARK, (uint32_t)body, 0);
 		return;
+	case EXT_BEFORE:
+		if (body >= r->nfuncs)
+			break;
+		r->stats.events++;
+		calls_deliver(r, l, EVENT_BEFORE, (uint32_t)body, 0);
+		return;
 	case EXT_LOST:
 		l->reported += body;
 		tell_lost(r, l, l->reported - l->base_entries - l->base_exits);

@@ -21,7 +21,7 @@
 #ifndef PAYLOAD_ABI_H
 #define PAYLOAD_ABI_H
 
-#define ABI_VERSION 5
+#define ABI_VERSION 6
 
 /* Offsets that assembly uses; asserted below. */
 #define THREAD_CUR 0
@@ -108,6 +108,10 @@
 			 * come. One body word: the function */
 #define EXT_LOST 4	/* one body word: entries and exits dropped before here
 			 * and not yet told */
+#define EXT_BEFORE 5	/* an exit whose entry was not probed yet: it ends none
+			 * of the open calls, which may be around it, for probes
+			 * are not all put in at once. One body word: the
+			 * function */
 
 /* A stack's number with this bit is that of a fiber, which any thread may run:
  * whoever runs it has its open calls. STACK_FIBERS is where numbers begin anew. */

@@ -160,10 +160,29 @@ void payload_slow_entry(uint64_t word, uint64_t sp)
 	leave(w.t);
 }
 
+/* Is the call that ends at `sp` open, as far as this thread knows? It is one that
+ * had no room for a frame, if there is none now. */
+static bool is_open_call(const struct thread *t, uint64_t sp)
+{
+	return frame_sp(*frames_at(t, t->top)) == sp || t->top + 8 >= t->frames_end;
+}
+
+static void put_exit(const struct slow *w, uint64_t word, uint64_t sp)
+{
+	bool open = is_open_call(w->t, sp);
+
+	/* Where the entry was lost, the exit is, too: it would be unpaired. */
+	if (*frames_at(w->t, w->t->top) == sp - 7 || !ring_room(w->s, w->t, open ? 1 : 2))
+		ring_lose(w->t, WHAT_EXIT);
+	else if (open)
+		ring_put(w->t, word);
+	else
+		ring_put_ext(w->t, EXT_BEFORE, word >> REC_FUNC_SHIFT);
+}
+
 void payload_slow_exit(uint64_t word, uint64_t sp)
 {
 	struct slow w;
-	uint64_t frame;
 
 	if (is_settling(word)) {
 		settle(word, sp, false);
@@ -172,13 +191,8 @@ void payload_slow_exit(uint64_t word, uint64_t sp)
 	if (!enter(&w, sp, WHAT_EXIT))
 		return;
 	heal(&w, sp, WHAT_EXIT);
-	frame = *frames_at(w.t, w.t->top);
-	/* Where the entry was lost, the exit is, too: it would be unpaired. */
-	if (frame != sp - 7 && ring_room(w.s, w.t, 1))
-		ring_put(w.t, word);
-	else
-		ring_lose(w.t, WHAT_EXIT);
-	if (frame_sp(frame) == sp)
+	put_exit(&w, word, sp);
+	if (frame_sp(*frames_at(w.t, w.t->top)) == sp)
 		publish(&w.t->top, w.t->top - 8);
 	leave(w.t);
 }

@@ -84,6 +84,8 @@ static int take_extended(struct reading *r, struct source *s, uint32_t what)
 		return deliver(r, s, EVENT_EXIT_LOST, (uint32_t)value);
 	case LAYOUT_ENTRY_ONLY:
 		return deliver(r, s, EVENT_MARK, (uint32_t)value);
+	case LAYOUT_BEFORE:
+		return deliver(r, s, EVENT_BEFORE, (uint32_t)value);
 	case LAYOUT_STACK:
 		s->event.stack = (uint32_t)value;
 		return 0;

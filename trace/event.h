@@ -21,6 +21,7 @@ enum event_kind {
 				 * open in this thread may have ended */
 	EVENT_EXIT_LOST,	/* the innermost open call ended, when is not
 				 * known: its exit was dropped */
+	EVENT_BEFORE,		/* a call ended that began before its probe was in */
 	EVENT_STACK_END,	/* nothing will come from this stack again, and
 				 * nothing is open on it */
 };
@@ -28,8 +29,7 @@ enum event_kind {
 /*
  * Per (thread, stack) the events are well formed: an EXIT, UNWOUND or EXIT_LOST
  * is always of the innermost open call, that is, of the last ENTRY that none of
- * them has ended yet; but an EXIT with `unpaired`, which comes when nothing is
- * open: that call began before the probes did.
+ * them has ended yet.
  */
 
 #define NO_THREAD UINT32_MAX
@@ -45,7 +45,6 @@ struct event {
 				 * thread ends what another has begun */
 	uint32_t stack;		/* the stack within the thread */
 	uint8_t kind;		/* enum event_kind */
-	bool unpaired;		/* EXIT only */
 };
 
 #endif

@@ -258,16 +258,21 @@ static int on_stack(struct frames *f, struct stack_frames *s, const struct event
 		[EVENT_EXIT_LOST] = CALL_EXIT_LOST,
 	};
 
-	if (e->kind == EVENT_ENTRY)
+	switch (e->kind) {
+	case EVENT_ENTRY:
 		return entry(f, s, e);
-	if (e->kind != EVENT_MARK)
-		end_inner(f, s, e);
-	if (e->kind == EVENT_MARK)
+	case EVENT_MARK:
 		moment(f, s, e, CALL_ENTRY_ONLY);
-	else if (e->unpaired || !s->n)
+		return 0;
+	case EVENT_BEFORE:
 		moment(f, s, e, CALL_BEFORE);
-	else
+		return 0;
+	}
+	end_inner(f, s, e);
+	if (s->n)
 		pop(f, s, ends[e->kind], e->tsc);
+	else
+		moment(f, s, e, CALL_BEFORE);
 	return 0;
 }
 

@@ -32,6 +32,7 @@ enum layout_event {
 	LAYOUT_LOST = 7,	/* how many events */
 	LAYOUT_STACK = 8,	/* the thread goes on on another stack: its number */
 	LAYOUT_STACK_END = 9,	/* of the current one */
+	LAYOUT_BEFORE = 10,	/* a function: an exit without an entry */
 };
 
 #define PACKET_MAGIC 0xc1fc1fc1u

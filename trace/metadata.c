@@ -73,6 +73,7 @@ static const struct {
 	{ LAYOUT_UNWOUND, "unwound", FUNC_FIELDS },
 	{ LAYOUT_EXIT_LOST, "exit_lost", FUNC_FIELDS },
 	{ LAYOUT_ENTRY_ONLY, "entry_only", FUNC_FIELDS },
+	{ LAYOUT_BEFORE, "began_before", FUNC_FIELDS },
 	{ LAYOUT_LOST, "lost", "count_t events;" },
 	{ LAYOUT_STACK, "stack", "count_t number;" },
 	{ LAYOUT_STACK_END, "stack_end", "count_t number;" },

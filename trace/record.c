@@ -219,6 +219,9 @@ static int put(struct record *r, struct lane *l, const struct event *e, uint64_t
 		r->calls++;
 		r->events++;
 		return add_extended(r, l, LAYOUT_ENTRY_ONLY, tsc, e->func);
+	case EVENT_BEFORE:
+		r->events++;
+		return add_extended(r, l, LAYOUT_BEFORE, tsc, e->func);
 	case EVENT_UNWOUND:
 		return add_extended(r, l, LAYOUT_UNWOUND, tsc, e->func);
 	case EVENT_EXIT_LOST:

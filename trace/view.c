@@ -184,7 +184,8 @@ static void count(struct view *v, const struct event *e)
 	struct view_counts *c = &v->counts;
 
 	c->calls += e->kind == EVENT_ENTRY || e->kind == EVENT_MARK;
-	c->events += e->kind == EVENT_ENTRY || e->kind == EVENT_EXIT || e->kind == EVENT_MARK;
+	c->events += e->kind == EVENT_ENTRY || e->kind == EVENT_EXIT || e->kind == EVENT_MARK ||
+		     e->kind == EVENT_BEFORE;
 	c->lost += e->kind == EVENT_LOST ? e->lost : 0;
 }
 

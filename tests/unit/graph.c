@@ -67,14 +67,6 @@ static void feed(struct scene *s, uint32_t thread, enum event_kind kind,
 	CHECK_EQ(frames_event(s->frames, &e), 0);
 }
 
-static void feed_before(struct scene *s, uint32_t thread, uint32_t func, uint64_t tsc)
-{
-	struct event e = event(s, thread, EVENT_EXIT, func, tsc);
-
-	e.unpaired = true;
-	CHECK_EQ(frames_event(s->frames, &e), 0);
-}
-
 static void feed_lost(struct scene *s, uint64_t n, uint64_t tsc)
 {
 	struct event e = event(s, 0, EVENT_LOST, 0, tsc);
@@ -159,10 +151,11 @@ static void test_ends(void)
 	struct scene s;
 
 	begin(&s, NO_OPTIONS, false, false);
-	feed_before(&s, 0, WAIT, 10);
+	feed(&s, 0, EVENT_BEFORE, WAIT, 10);
 	feed(&s, 0, EVENT_ENTRY, ACCEPT, 100);
 	feed(&s, 0, EVENT_ENTRY, READ, 200);
 	feed(&s, 0, EVENT_UNWOUND, READ, 700);
+	feed(&s, 0, EVENT_BEFORE, WAIT, 750);
 	feed(&s, 0, EVENT_MARK, LOG, 800);
 	feed_lost(&s, 123, 900);
 	feed(&s, 0, EVENT_EXIT_LOST, ACCEPT, 900);
@@ -171,6 +164,7 @@ static void test_ends(void)
 	       "            [   4123] | net_accept() {\n"
 	       "            [   4123] |   net_read() {\n"
 	       "   0.500 us [   4123] |   } /* net_read: unwound */\n"
+	       "            [   4123] |   } /* net_wait: began before */\n"
 	       "            [   4123] |   net_log();\n"
 	       "# 123 events lost\n"
 	       "            [   4123] | } /* net_accept: exit lost */\n");
@@ -320,7 +314,7 @@ static void test_json(void)
 	feed(&s, 0, EVENT_EXIT, READ, 12);
 	feed(&s, 0, EVENT_UNWOUND, READ, 21);
 	feed_lost(&s, 7, 30);
-	feed_before(&s, 0, WAIT, 31);
+	feed(&s, 0, EVENT_BEFORE, WAIT, 31);
 	feed(&s, 0, EVENT_MARK, LOG, 32);
 	feed(&s, 0, EVENT_ENTRY, READ, 33);
 	finish(&s, "JSON",

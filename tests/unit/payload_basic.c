@@ -248,10 +248,17 @@ static void test_tail_call(void)
 	expect(3, REC_EXIT, 1);
 }
 
-/* An exit of a call that began before the probes were in. */
+static void expect_before(size_t i, uint32_t func)
+{
+	expect(i, REC_EXT, EXT_BEFORE | 1 << 6);
+	CHECK_EQ(seen.recs[i].body, func);
+}
+
+/* An exit of a call that began before its probe was in, alone or in the middle of
+ * one whose probe was: as when a library that is loaded later is called. */
 static void test_exit_alone(void)
 {
-	probed_fn *f = (probed_fn *)here(&w);
+	probed_fn *f = (probed_fn *)here(&w), *around;
 
 	emit_call(&w, leaf);
 	emit_exit(&w, 8);
@@ -259,7 +266,14 @@ static void test_exit_alone(void)
 	f(NULL);
 	drain_all();
 	CHECK_EQ(seen.n, 3);
-	expect(2, REC_EXIT, 8);
+	expect_before(2, 8);
+	around = probed(&w, 9, f);
+	around(NULL);
+	drain_all();
+	CHECK_EQ(seen.n, 5);
+	expect(0, REC_ENTRY, 9);
+	expect_before(3, 8);
+	expect(4, REC_EXIT, 9);
 }
 
 /* The clock's high bits change: a sub-buffer ends early, and the next one has

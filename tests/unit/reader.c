@@ -276,6 +276,7 @@ static void test_unwound(void)
 
 static void test_began_before(void)
 {
+	struct reader_stats st;
 	struct world w;
 
 	world_make(&w, 1, 4);
@@ -284,7 +285,19 @@ static void test_began_before(void)
 	world_put(&w, 0, REC_EXIT, WAIT, 1);
 	world_put(&w, 0, REC_ENTRY, READ, 2);
 	world_put(&w, 0, REC_EXIT, READ, 3);
-	CHECK_TOLD(&w, false, "0~-wait 0+read 0-read");
+	CHECK_TOLD(&w, false, "0~wait 0+read 0-read");
+	/* In the middle of calls, which go on. */
+	world_put(&w, 0, REC_ENTRY, ACCEPT, 4);
+	world_put(&w, 0, REC_ENTRY, READ, 5);
+	world_ext(&w, 0, EXT_BEFORE, WAIT, 6);
+	world_put(&w, 0, REC_EXIT, READ, 7);
+	world_put(&w, 0, REC_EXIT, ACCEPT, 8);
+	world_ext(&w, 0, EXT_BEFORE, NFUNCS, 9);
+	CHECK_TOLD(&w, false, "0+accept 0+read 0~wait 0-read 0-accept");
+	reader_stats(w.reader, &st);
+	CHECK_EQ(st.events, 8);
+	CHECK_EQ(st.calls, 3);
+	CHECK_EQ(st.damaged, 1);
 	world_end(&w);
 }
 
@@ -336,7 +349,7 @@ static void test_exit_lost(void)
 	CHECK_TOLD(&w, false, "0+accept 0+read 0?read 0-accept");
 	world_put(&w, 0, REC_ENTRY, READ, 4);
 	world_put(&w, 0, REC_EXIT, WAIT, 5);
-	CHECK_TOLD(&w, false, "0+read 0?read 0~-wait");
+	CHECK_TOLD(&w, false, "0+read 0?read 0~wait");
 	world_end(&w);
 }
 

@@ -161,7 +161,7 @@ static inline int world_tell(void *ctx, const struct event *e)
 	static const char *const kinds[] = {
 		[EVENT_ENTRY] = "+", [EVENT_EXIT] = "-", [EVENT_UNWOUND] = "!",
 		[EVENT_MARK] = ".", [EVENT_LOST] = "lost", [EVENT_EXIT_LOST] = "?",
-		[EVENT_STACK_END] = "end",
+		[EVENT_STACK_END] = "end", [EVENT_BEFORE] = "~",
 	};
 	size_t n = strlen(told);
 
@@ -172,7 +172,7 @@ static inline int world_tell(void *ctx, const struct event *e)
 	n += (size_t)sprintf(told + n, "%u", e->thread);
 	if (e->stack)
 		n += (size_t)sprintf(told + n, "/%u", e->stack);
-	n += (size_t)sprintf(told + n, "%s%s", e->unpaired ? "~" : "", kinds[e->kind]);
+	n += (size_t)sprintf(told + n, "%s", kinds[e->kind]);
 	if (e->kind == EVENT_LOST)
 		sprintf(told + n, "%llu", (unsigned long long)e->lost);
 	else if (e->kind != EVENT_STACK_END)

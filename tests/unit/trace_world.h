@@ -99,11 +99,11 @@ static inline void world_call(struct world *w, struct world_stack *s, struct eve
 	} else if (what < 50 && s->n < ARRAY_SIZE(s->open)) {
 		e.kind = EVENT_ENTRY;
 		s->open[s->n++] = e.func;
-	} else if (s->n) {
+	} else if (s->n && what < 98) {
 		e.kind = what < 90 ? EVENT_EXIT : what < 95 ? EVENT_UNWOUND : EVENT_EXIT_LOST;
 		e.func = s->open[--s->n];
 	} else {
-		e.kind = EVENT_EXIT;	/* it began before */
+		e.kind = EVENT_BEFORE;
 	}
 	world_push(w, e);
 }

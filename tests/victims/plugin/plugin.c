@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* plugin: a library that others load, unload and replace; does it work each
  * time? With OTHER: a later version of it, of the same size. */
+#include <unistd.h>
+
 int plugin_answer(int x);
+int held_call(int fd);
 
 int plugin_answer(int x)
 {
@@ -10,4 +13,12 @@ int plugin_answer(int x)
 #else
 	return 3 * x + 7;
 #endif
+}
+
+/* Returns when a byte comes. */
+int held_call(int fd)
+{
+	char c;
+
+	return read(fd, &c, 1) == 1 ? c : -1;
 }
