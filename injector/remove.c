@@ -9,8 +9,8 @@
 #include "arch/arch.h"
 #include "injector/foreign.h"
 #include "injector/modules.h"
-#include "injector/park.h"
 #include "injector/procfs.h"
+#include "injector/restore.h"
 #include "injector/say.h"
 #include "injector/session.h"
 #include "injector/stuck.h"
@@ -20,10 +20,6 @@
 #include "plan/plan.h"
 
 enum {
-	ATTEMPTS = 40,
-	MODEST = 20,			/* of them within the pause allowed */
-	STOP_BUDGET = 50 * 1000 * 1000,	/* ns, of the others */
-	REST = 5 * 1000 * 1000,
 	SCANS = 200,		/* for children that fork while we look */
 	NAMED = 3,		/* differences of one process */
 	RETRIES = 3,
@@ -35,7 +31,6 @@ struct removing {
 	struct target target;
 	struct modules mods;
 	struct old_session old;
-	struct sigframes frames;
 	struct change *changes;	/* from jumps to the original, holes last */
 	size_t n, cap;
 	size_t restored;
@@ -76,16 +71,6 @@ static bool is_original(struct removing *r, const struct change *c)
 		return false;
 	const uint8_t *file = symbols_text(m->symbols, c->addr - m->bias, &there);
 	return file && there >= c->len && memcmp(file, c->to, c->len) == 0;
-}
-
-/* The writing order backwards: holes last, and a host after its hole. */
-static int removal_order(const void *a, const void *b)
-{
-	const struct change *x = a, *y = b;
-
-	if (x->rank != y->rank)
-		return x->rank > y->rank ? -1 : 1;
-	return x->addr > y->addr ? -1 : x->addr < y->addr;
 }
 
 /* The journal is shared with forked children and says what was last done to
@@ -141,7 +126,7 @@ static int list_changes(struct removing *r)
 
 		err = list_change(r, &c);
 	}
-	qsort(r->changes, r->n, sizeof(*r->changes), removal_order);
+	qsort(r->changes, r->n, sizeof(*r->changes), restore_order);
 	return err;
 }
 
@@ -181,71 +166,14 @@ static int keep_standing(struct removing *r)
 	return 0;
 }
 
-/* A PC at a hole goes to the stub, where the jump that stands there leads; at
- * the start of a window it may stay, and inside one it cannot be. */
-static int out_of_hole(void *ctx, raddr_t pc, raddr_t sp, raddr_t *to)
+static int restore_all(struct removing *r)
 {
-	const struct removing *r = ctx;
-	struct insn in;
+	struct restore todo = { .target = &r->target, .changes = r->changes, .n = r->n,
+				.max_pause = r->report->max_pause, .whole = true };
+	int err = restore(&todo);
 
-	for (size_t i = r->n; i-- > 0;) {
-		const struct change *c = &r->changes[i];
-
-		if (c->rank)
-			break;		/* holes are last */
-		if (c->addr == pc && arch_host()->measure(c->from, c->len, pc, &in) == 0)
-			*to = in.dest;
-	}
-	return 0;
-}
-
-/* What was restored before the time was over stays so: every beginning of the
- * list is harmless, and a later stop has less to do. */
-static int restore_text(struct removing *r, uint64_t until)
-{
-	size_t done = 0;
-	raddr_t pc;
-	int err = park(&r->target, &r->frames, out_of_hole, r, until, &pc);
-
-	err = err ? err : text_change(&r->target, r->changes, r->n, until, &done);
-	memmove(r->changes, r->changes + done, (r->n - done) * sizeof(*r->changes));
-	r->n -= done;
-	r->restored += done;
-	return err;
-}
-
-/*
- * The pause allowed holds for removals too, but no removal is given up for it:
- * when one has come no further in many short stops, it takes the time that it
- * needs.
- */
-static int attempt(struct removing *r, uint64_t pause)
-{
-	r->report->unbounded |= !pause;
-	int err = target_stop(&r->target, pause ? pause : STOP_BUDGET);
-	err = err ? err : restore_text(r, pause ? r->target.stopped_at + pause : 0);
-	target_release(&r->target);
-	return err;
-}
-
-static int restore(struct removing *r)
-{
-	uint64_t pause = r->report->max_pause ? r->report->max_pause : STOP_BUDGET;
-	int err = sigframes_prepare(&r->target, &r->frames);
-	size_t left = r->n, at;
-
-	err = err ? err : text_touch(&r->target, r->changes, r->n, &at);
-	for (int i = 0; !err && i < ATTEMPTS; i++) {
-		fail_clear();
-		err = attempt(r, i < MODEST ? pause : 0);
-		if (err != -EAGAIN && err != -EBUSY)
-			break;
-		target_recover(&r->target, REST);
-		if (r->n < left)
-			i = 0;
-		left = r->n;
-		err = i + 1 < ATTEMPTS ? 0 : err;
-	}
+	r->report->unbounded |= todo.unbounded;
+	r->restored += todo.done;
 	if (err)
 		return err;
 	r->report->sites += r->restored;
@@ -328,13 +256,12 @@ static int judge(struct removing *r)
 static int take_back(struct removing *r)
 {
 	modules_close(&r->mods);
-	sigframes_clear(&r->frames);
 	r->n = 0;
 	int err = modules_open_process(r->target.pid, &r->mods);
 
 	err = err ? err : list_changes(r);
 	err = err ? err : keep_standing(r);
-	return err || !r->n ? err : restore(r);
+	return err || !r->n ? err : restore_all(r);
 }
 
 static int clean(void *ctx)
@@ -362,7 +289,6 @@ static void removing_clear(struct removing *r)
 {
 	modules_close(&r->mods);
 	session_forget(&r->old);
-	sigframes_clear(&r->frames);
 	verify_clear(&r->before);
 	free(r->changes);
 	target_close(&r->target);
@@ -450,6 +376,18 @@ bool remove_has_others(pid_t pid, const struct removal *r)
 	return any;
 }
 
+void remove_each_other(pid_t pid, const struct removal *r,
+		       void (*each)(void *ctx, pid_t other), void *ctx)
+{
+	DIR *d = opendir("/proc");
+	pid_t other;
+
+	while (d && (other = next_other(d, pid, r)))
+		each(ctx, other);
+	if (d)
+		closedir(d);
+}
+
 /* Clean every other process that maps the session; how many had probes. */
 static int scan_others(pid_t pid, struct removal *ret)
 {
@@ -520,5 +458,5 @@ void removal_say_pause(const struct removal *r)
 {
 	if (r->unbounded && r->longest_pause > r->max_pause)
 		say("%d stops of at most %.3g ms brought the removal no further; one of %.3g ms did",
-		    MODEST, (double)r->max_pause / 1e6, (double)r->longest_pause / 1e6);
+		    RESTORE_MODEST, (double)r->max_pause / 1e6, (double)r->longest_pause / 1e6);
 }

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "injector/restore.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "arch/arch.h"
+#include "injector/park.h"
+
+enum {
+	ATTEMPTS = 2 * RESTORE_MODEST,
+	STOP_BUDGET = 50 * 1000 * 1000,	/* ns, where none is given */
+	REST = 5 * 1000 * 1000,
+};
+
+int restore_order(const void *a, const void *b)
+{
+	const struct change *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank > y->rank ? -1 : 1;
+	return x->addr > y->addr ? -1 : x->addr < y->addr;
+}
+
+/* A PC at a hole goes to the stub, where the jump that stands there leads; at
+ * the start of a window it may stay, and inside one it cannot be. */
+static int out_of_hole(void *ctx, raddr_t pc, raddr_t sp, raddr_t *to)
+{
+	const struct restore *r = ctx;
+	struct insn in;
+
+	for (size_t i = r->n; i-- > 0;) {
+		const struct change *c = &r->changes[i];
+
+		if (c->rank)
+			break;		/* holes are last */
+		if (c->addr == pc && arch_host()->measure(c->from, c->len, pc, &in) == 0)
+			*to = in.dest;
+	}
+	return 0;
+}
+
+/* What was restored before the time was over stays so: a later stop has less to
+ * do. */
+static int change_text(struct restore *r, const struct sigframes *frames, uint64_t until)
+{
+	size_t done = 0;
+	raddr_t pc;
+	int err = park(r->target, frames, out_of_hole, r, until, &pc);
+
+	err = err ? err : text_change(r->target, r->changes, r->n, until, &done);
+	memmove(r->changes, r->changes + done, (r->n - done) * sizeof(*r->changes));
+	r->n -= done;
+	r->done += done;
+	return err;
+}
+
+static int attempt(struct restore *r, const struct sigframes *frames, uint64_t pause)
+{
+	r->unbounded |= !pause;
+	int err = target_stop(r->target, pause ? pause : STOP_BUDGET);
+	err = err ? err : change_text(r, frames, pause ? r->target->stopped_at + pause : 0);
+	target_release(r->target);
+	return err;
+}
+
+static int attempts(struct restore *r, const struct sigframes *frames)
+{
+	uint64_t pause = r->max_pause ? r->max_pause : STOP_BUDGET;
+	int most = r->whole ? ATTEMPTS : RESTORE_MODEST, err = 0;
+	size_t left = r->n;
+
+	for (int i = 0; i < most; i++) {
+		fail_clear();
+		err = attempt(r, frames, i < RESTORE_MODEST ? pause : 0);
+		if (err != -EAGAIN && err != -EBUSY)
+			break;
+		target_recover(r->target, REST);
+		if (r->n < left)
+			i = 0;
+		left = r->n;
+	}
+	return err;
+}
+
+int restore(struct restore *r)
+{
+	struct sigframes frames;
+	size_t at;
+	int err = sigframes_prepare(r->target, &frames);
+
+	err = err ? err : text_touch(r->target, r->changes, r->n, &at);
+	err = err ? err : attempts(r, &frames);
+	sigframes_clear(&frames);
+	return err;
+}
