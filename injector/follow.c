@@ -136,11 +136,25 @@ static int count_only(void *ctx, const struct event *e)
 	return 0;
 }
 
+static int show(struct follow *f, const struct event *e)
+{
+	return f->record ? record_event(f->record, e) : frames_event(f->frames, e);
+}
+
+static int watch_and_show(void *ctx, const struct event *e)
+{
+	struct follow *f = ctx;
+
+	return f->seen(f->ctx, e) ?: show(f, e);
+}
+
 static int64_t drain(struct follow *f, bool last)
 {
 	reader_limit(f->reader, EVENTS_AT_ONCE);
 	if (f->mute)
 		return reader_drain(f->reader, last, count_only, NULL);
+	if (f->seen)
+		return reader_drain(f->reader, last, watch_and_show, f);
 	if (f->record)
 		return reader_drain(f->reader, last, record_event, f->record);
 	return reader_drain(f->reader, last, frames_event, f->frames);

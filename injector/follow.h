@@ -50,6 +50,9 @@ struct follow {
 	/* The process has ended, or has left: are there others whose calls are
 	 * to be followed? Asked once a second then; may be NULL. */
 	bool (*others)(void *ctx);
+	/* Called for each event before it is shown or recorded; 0, or -errno, which
+	 * ends it all. May be NULL. */
+	int (*seen)(void *ctx, const struct event *);
 	/* Called every 50 ms; may be NULL. */
 	void (*tick)(void *ctx);
 	void *ctx;

@@ -6,6 +6,7 @@
 
 #include "injector/clock.h"
 #include "injector/procfs.h"
+#include "injector/refused.h"
 #include "injector/say.h"
 #include "injector/surgery.h"
 #include "injector/verify.h"
@@ -306,16 +307,6 @@ static void disown(struct growth *n)
 		n->grow->infection->map.slots[n->live.changes[i].slot].state = SLOT_REMOVED;
 }
 
-static size_t count_refused(const struct selection *sel)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < sel->n; i++)
-		for (size_t j = 0; j < sel->v[i].plan->nprobes; j++)
-			n += sel->v[i].plan->probes[j].refusal != REFUSED_NONE;
-	return n;
-}
-
 static void say_new(const struct growth *n)
 {
 	for (size_t i = 0; i < n->sel.n; i++) {
@@ -373,7 +364,7 @@ static void report(struct growth *n, int err)
 	if (!err) {
 		take_samples(g, &n->live);
 		g->nfuncs += n->sel.nfuncs;
-		g->refused += count_refused(&n->sel);
+		g->refused += refused_count(&n->sel);
 		say_new(n);
 		return;
 	}

@@ -44,7 +44,7 @@ enum {
 	OPT_TID = 256, OPT_ENTRY_ONLY, OPT_TIME, OPT_MAX_PAUSE, OPT_JSON,
 	OPT_NO_COLOR, OPT_FORCE, OPT_TRAP, OPT_USDT, OPT_KEEP, OPT_SORT, OPT_DIFF, OPT_TO,
 	OPT_MAX_SIZE, OPT_ROTATE, OPT_SINCE, OPT_UNTIL, OPT_FOLLOW_FORK, OPT_LOG,
-	OPT_COMPRESS,
+	OPT_COMPRESS, OPT_MAX_OVERHEAD,
 };
 
 struct option_def {
@@ -70,6 +70,7 @@ static const struct option_def defs[] = {
 	FLAG("trap", OPT_TRAP, ON_LIVE | ON_LIST),
 	FLAG("time", OPT_TIME, ON_TRACE | ON_REPLAY),
 	WITH("max-pause", OPT_MAX_PAUSE, ON_LIVE | ON_STOP),
+	WITH("max-overhead", OPT_MAX_OVERHEAD, ON_LIVE),
 	FLAG("follow-fork", OPT_FOLLOW_FORK, ON_LIVE),
 	WITH("log", OPT_LOG, ON_LIVE | ON_STOP),
 	FLAG("json", OPT_JSON, ON_TRACE | ON_REPLAY),
@@ -228,6 +229,18 @@ static int size_option(const char *text, uint64_t *ret)
 	return 0;
 }
 
+static int overhead_option(const char *text, uint32_t *ret)
+{
+	int err = units_percent(text, ret);
+
+	if (err == -ERANGE)
+		return fail(0, "--max-overhead %s is out of range; from 0.01 to 100 percent", text);
+	if (err)
+		return fail(0, "--max-overhead wants a percentage such as 5 or 2.5%%, not '%s'",
+			    text);
+	return 0;
+}
+
 /* `-f -p 1` is strace's way to follow forks. */
 static int check_pattern(int key, const char *text)
 {
@@ -295,6 +308,7 @@ static int set(struct options *o, const struct option_def *def, const char *arg)
 	case 'o': return output_option(arg, &o->output);
 	case OPT_LOG: o->log = arg; return 0;
 	case 'm': return buffer_option(arg, &o->buffer);
+	case OPT_MAX_OVERHEAD: return overhead_option(arg, &o->max_overhead);
 	case OPT_MAX_SIZE: return size_option(arg, &o->max_size);
 	case OPT_SINCE: return span(def, arg, SECOND, &o->since);
 	case OPT_UNTIL: return span(def, arg, SECOND, &o->until);

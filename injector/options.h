@@ -47,6 +47,7 @@ struct options {
 	uint64_t since, until;	/* from the begin of a recording */
 	const char *sort, *diff, *format;
 	uint64_t max_pause;	/* 50 ms unless given */
+	uint32_t max_overhead;	/* in hundredths of a percent */
 	bool rotate, compress, entry_only, trap, time, json, quiet, verbose, no_color, force;
 	bool follow_fork;
 	const char *log;	/* --log; NULL: the system's only */

@@ -279,6 +279,7 @@ static int journal(struct placing *p, const struct module *m, const struct probe
 	c->addr = addr;
 	c->len = patch->len;
 	c->rank = slot_rank(slot);
+	c->kept = jump && site->tactic == TACTIC_PUN ? site->kept : 0;
 	c->func = probe->id;
 	c->slot = (uint32_t)(slot - map->slots);
 	memcpy(c->from, patch->old, sizeof(c->from));

@@ -259,6 +259,21 @@ void reader_stats(const struct reader *r, struct reader_stats *ret)
 	ret->lost += entries + exits;
 }
 
+uint64_t reader_lost(const struct reader *r)
+{
+	uint64_t lost = r->stats.lost + load(&r->session->lost_entries) +
+		load(&r->session->lost_exits) - r->base_entries - r->base_exits;
+
+	for (uint32_t i = 0; i < r->nrings; i++) {
+		const struct lane *l = &r->lanes[i];
+
+		if (l->claimed)
+			lost += load(&l->ring->lost_entries) + load(&l->ring->lost_exits) -
+				l->base_entries - l->base_exits;
+	}
+	return lost;
+}
+
 void reader_limit(struct reader *r, uint64_t events)
 {
 	r->limit = events && events < INT64_MAX ? (int64_t)events : INT64_MAX;

@@ -52,6 +52,8 @@ void reader_name(struct reader *, const struct reader_func *funcs, size_t nfuncs
 int64_t reader_drain(struct reader *, bool last,
 		     int (*each)(void *ctx, const struct event *), void *ctx);
 void reader_stats(const struct reader *, struct reader_stats *ret);
+/* Entries and exits that the rings have dropped up to this moment, read or not. */
+uint64_t reader_lost(const struct reader *);
 /* One drain delivers about so many events and no more; the next one goes on from
  * there. 0: no limit, which is how it begins. */
 void reader_limit(struct reader *, uint64_t events);

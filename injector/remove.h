@@ -51,6 +51,9 @@ int remove_probes(pid_t pid, struct removal *ret);
 void removal_say_pause(const struct removal *);
 /* The same for the children alone, when `pid` is gone; by `session`. */
 int remove_from_others(pid_t pid, struct removal *ret);
+/* Call `each` for every such child. By `session` and `since`. */
+void remove_each_other(pid_t pid, const struct removal *,
+		       void (*each)(void *ctx, pid_t other), void *ctx);
 /* Is there such a child? By `session` and `since`. */
 bool remove_has_others(pid_t pid, const struct removal *);
 

@@ -19,18 +19,26 @@ static const char *outcome(const struct summary *s)
 	return "probes remain; inject stop goes on from there";
 }
 
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 void summary_say(const struct summary *s)
 {
-	char traps[48] = "";
+	char traps[48] = "", disarmed[48] = "";
 
 	if (s->traps)
 		snprintf(traps, sizeof(traps), " (%llu by traps)", (unsigned long long)s->traps);
-	say("%llu function%s probed%s, %llu refused; %llu calls; %llu events "
+	if (s->disarmed)
+		snprintf(disarmed, sizeof(disarmed), ", %llu disarmed",
+			 (unsigned long long)s->disarmed);
+	say("%llu function%s probed%s, %llu refused%s; %llu call%s; %llu event%s "
 	    "recorded, %llu lost; longest pause %.1f ms; %s",
-	    (unsigned long long)s->functions, s->functions == 1 ? "" : "s", traps,
-	    (unsigned long long)s->refused, (unsigned long long)s->calls,
-	    (unsigned long long)s->events, (unsigned long long)s->lost,
-	    (double)s->pause_ns / 1e6, outcome(s));
+	    (unsigned long long)s->functions, plural(s->functions), traps,
+	    (unsigned long long)s->refused, disarmed, (unsigned long long)s->calls,
+	    plural(s->calls), (unsigned long long)s->events, plural(s->events),
+	    (unsigned long long)s->lost, (double)s->pause_ns / 1e6, outcome(s));
 }
 
 void summary_json_start(struct output *out, const struct summary *s, int32_t pid, uint64_t at)
@@ -53,12 +61,14 @@ void summary_json(struct output *out, const struct summary *s, int32_t pid, uint
 {
 	output_printf(out, "{\"type\":\"summary\",\"ts_ns\":%llu,\"pid\":%d"
 			      ",\"functions\":%llu,\"refused\":%llu,\"calls\":%llu"
-			      ",\"events\":%llu,\"lost\":%llu,\"pause_ns\":%llu"
+			      ",\"events\":%llu,\"lost\":%llu,\"disarmed\":%llu"
+			      ",\"pause_ns\":%llu"
 			      ",\"target_ended\":%s,\"removed\":%s,\"verified\":%s}\n",
 		      (unsigned long long)at,
 		      pid, (unsigned long long)s->functions,
 		      (unsigned long long)s->refused, (unsigned long long)s->calls,
 		      (unsigned long long)s->events, (unsigned long long)s->lost,
+		      (unsigned long long)s->disarmed,
 		      (unsigned long long)s->pause_ns, truth(s->gone),
 		      truth(s->removed), truth(s->verified));
 }

@@ -8,6 +8,7 @@
 struct summary {
 	uint64_t functions, refused;
 	uint64_t traps;		/* of the functions: that trap */
+	uint64_t disarmed;	/* of the functions: by --max-overhead */
 	uint64_t calls, events, lost;
 	uint64_t pause_ns;	/* the longest stop of the target */
 	const char *gone;	/* how the program that was probed has ended;

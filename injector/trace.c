@@ -31,7 +31,9 @@
 #include "injector/launch.h"
 #include "injector/lease.h"
 #include "injector/look.h"
+#include "injector/overhead.h"
 #include "injector/procfs.h"
+#include "injector/refused.h"
 #include "injector/remove.h"
 #include "injector/say.h"
 #include "injector/signals.h"
@@ -41,7 +43,6 @@
 #include "trace/place.h"
 
 enum {
-	REFUSALS_SHOWN = 10,
 	LATER_SLOTS = 1 << 15,	/* for libraries that are loaded later */
 };
 
@@ -69,6 +70,8 @@ struct trace {
 	bool traps;		/* asked for, and nothing speaks against it */
 	uint64_t caught;	/* signals that the target handles */
 	struct grow grow;
+	struct overhead overhead;
+	struct removal others;	/* how forked children are found */
 	struct follow *follow;
 	bool nothing;		/* no function matched, or every one was refused */
 	ino_t session_ino;
@@ -129,41 +132,9 @@ static int choose(struct trace *t)
 		    hint ? "\n" : ": no function matches", hint ? hint : "");
 }
 
-static size_t count_refused(const struct trace *t)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < t->sel.n; i++)
-		for (size_t j = 0; j < t->sel.v[i].plan->nprobes; j++)
-			n += t->sel.v[i].plan->probes[j].refusal != REFUSED_NONE;
-	return n;
-}
-
-static void say_refusals(const struct trace *t)
-{
-	size_t n = 0, all = count_refused(t);
-
-	for (size_t i = 0; i < t->sel.n; i++) {
-		const struct selected *s = &t->sel.v[i];
-
-		for (size_t j = 0; j < s->plan->nprobes; j++) {
-			const struct probe *p = &s->plan->probes[j];
-
-			if (p->refusal && n++ < REFUSALS_SHOWN)
-				say_hint("refused %s: %s", s->names[j], refusal_text(p->refusal));
-		}
-	}
-	if (all > REFUSALS_SHOWN && t->opt->command)
-		say_hint("and %zu more refused; inject list FILE shows those of a file",
-			 all - REFUSALS_SHOWN);
-	else if (all > REFUSALS_SHOWN)
-		say_hint("and %zu more refused; inject list -p %d shows all",
-			 all - REFUSALS_SHOWN, t->pid);
-}
-
 static bool anything_left(const struct trace *t)
 {
-	return count_refused(t) < t->sel.nfuncs;
+	return refused_count(&t->sel) < t->sel.nfuncs;
 }
 
 /* An earlier injector may have died and left probes. Its stubs are used again
@@ -264,7 +235,7 @@ static int nothing_left(struct trace *t)
 	/* What could not be read was taken for changed. */
 	if (left(t))
 		return -ESRCH;
-	say_refusals(t);
+	refused_say(&t->sel, t->opt->command ? 0 : t->pid);
 	t->nothing = true;
 	return fail(0, "nothing to probe in %d: every function that matches was refused",
 		    t->pid);
@@ -313,7 +284,7 @@ static void banner(const struct trace *t)
 	if (t->live.ntraps)
 		say_hint("%zu of them trap, which is slow, and ends the process if it comes to "
 			 "block SIGTRAP", t->live.ntraps);
-	say_refusals(t);
+	refused_say(&t->sel, t->opt->command ? 0 : t->pid);
 	if (!t->sel.nfuncs)
 		say_hint("what is meant may be in a library that is loaded later");
 	if (t->opt->verbose)
@@ -370,6 +341,7 @@ static int take_out(struct trace *t, const struct follow *f, struct summary *s)
 	s->removed = s->verified = !err && !s->gone;
 	s->functions = t->live.nprobed;
 	s->traps = t->live.ntraps;
+	s->disarmed = t->overhead.disarmed;
 	s->refused += t->grow.refused;
 	s->pause_ns = MAX(MAX(t->pause, t->grow.pause), r.longest_pause);
 	t->target.repaired += r.repaired;
@@ -403,6 +375,29 @@ static void tick(void *ctx)
 	if (t->opt->command)
 		launch_follow_stop(&t->launch);
 	grow_tick(&t->grow, t->follow);
+	overhead_tick(&t->overhead);
+}
+
+static int seen(void *ctx, const struct event *e)
+{
+	struct trace *t = ctx;
+
+	return overhead_event(&t->overhead, e);
+}
+
+static int prepare_overhead(struct trace *t, struct follow *f)
+{
+	const struct options *o = t->opt;
+
+	if (!o->max_overhead)
+		return 0;
+	f->seen = seen;
+	t->others = (struct removal){ .session = t->session_ino, .since = t->target.start_time };
+	t->overhead = (struct overhead){
+		.target = &t->target, .reader = t->reader, .live = &t->live,
+		.max_pause = o->max_pause, .others = o->follow_fork ? &t->others : NULL,
+	};
+	return overhead_begin(&t->overhead, o->max_overhead);
 }
 
 static int prepare_growth(struct trace *t, struct follow *f)
@@ -430,7 +425,7 @@ static int describe_recording(struct trace *t, struct follow *f)
 
 static int watch(struct trace *t)
 {
-	struct summary s = { .functions = t->live.nprobed, .refused = count_refused(t),
+	struct summary s = { .functions = t->live.nprobed, .refused = refused_count(&t->sel),
 			     .pause_ns = t->pause };
 	struct follow f = { .reader = t->reader, .funcs = t->live.funcs, .out = t->out,
 			    .options = t->opt, .pid = t->pid, .left = left,
@@ -441,6 +436,7 @@ static int watch(struct trace *t)
 
 	err = err ? err : follow_begin(&f, &s);
 	err = err ? err : prepare_growth(t, &f);
+	err = err ? err : prepare_overhead(t, &f);
 	haste(false);
 	err = err ? err : follow(&f);
 	haste(true);
@@ -454,6 +450,7 @@ static int watch(struct trace *t)
 	say_disturbed(t);
 	summary_say(&s);
 	follow_end(&f);
+	overhead_end(&t->overhead);
 	free((char *)s.remains);
 	if (left_over)
 		return STATUS_REMAINS;

@@ -84,27 +84,53 @@ static int scale(const char *text, const char *p, uint64_t whole, bool dot,
 	return 0;
 }
 
+/* A number at *p, which moves behind it; `dot`: with a fraction. */
+static int decimal(const char **p, uint64_t *whole, bool *dot)
+{
+	int err = digits(p, whole);
+
+	*dot = !err && **p == '.';
+	if (!*dot)
+		return err;
+	if (!isdigit((unsigned char)*++*p))
+		return -EINVAL;
+	*p += strspn(*p, "0123456789");
+	return 0;
+}
+
 int units_time(const char *text, uint64_t bare, uint64_t *ret)
 {
 	const char *p = text;
 	uint64_t whole;
 	bool dot;
-	int err = digits(&p, &whole);
+	int err = decimal(&p, &whole, &dot);
 
 	if (err)
 		return err;
-	dot = *p == '.';
-	if (dot) {
-		if (!isdigit((unsigned char)*++p))
-			return -EINVAL;
-		p += strspn(p, "0123456789");
-	}
 	if (!*p)
 		return bare ? scale(text, p, whole, dot, bare, ret) : -EINVAL;
 	for (size_t i = 0; i < ARRAY_SIZE(times); i++)
 		if (strcmp(p, times[i].name) == 0)
 			return scale(text, p, whole, dot, times[i].factor, ret);
 	return -EINVAL;
+}
+
+int units_percent(const char *text, uint32_t *ret)
+{
+	const char *p = text;
+	uint64_t whole, hundredths;
+	bool dot;
+	int err = decimal(&p, &whole, &dot);
+
+	if (!err && strcmp(p, "%") != 0 && *p)
+		err = -EINVAL;
+	err = err ? err : scale(text, p, whole, dot, 100, &hundredths);
+	if (err)
+		return err;
+	if (!hundredths || hundredths > 10000)
+		return -ERANGE;
+	*ret = (uint32_t)hundredths;
+	return 0;
 }
 
 int units_size(const char *text, uint64_t *ret)

@@ -31,7 +31,8 @@ _inject_options() {
 	record)
 		echo -p --pid -f --function -N --exclude -n --calls -d --duration \
 			--tid -o --output -m --buffer --entry-only --trap --max-pause \
-			--log --max-size --rotate --compress --follow-fork -q --quiet -v --verbose \
+			--max-overhead --log --max-size --rotate --compress --follow-fork \
+			-q --quiet -v --verbose \
 			--no-color \
 			-h --help -V --version
 		;;
@@ -55,7 +56,7 @@ _inject_options() {
 		echo -p --pid -f --function -N --exclude -t --min-duration \
 			-D --depth -n --calls -d --duration --tid -o --output \
 			-m --buffer --entry-only --trap --time --max-pause \
-			--follow-fork --log --json -q --quiet -v --verbose --no-color \
+			--max-overhead --follow-fork --log --json -q --quiet -v --verbose --no-color \
 			-h --help -V --version
 		;;
 	esac
@@ -108,7 +109,7 @@ _inject() {
 		;;
 	-f | --function | -N | --exclude | -t | --min-duration | -D | --depth | \
 		-n | --calls | -d | --duration | --tid | -m | --buffer | --max-pause | \
-		--max-size | --since | --until)
+		--max-overhead | --max-size | --since | --until)
 		return
 		;;
 	esac

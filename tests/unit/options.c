@@ -79,6 +79,12 @@ static const struct {
 	{ "-p 1 -f x -d 0", "longer than zero" },
 	{ "-p 1 -f x -d 1h", "wants a time" },
 	{ "-p 1 -f x --max-pause 50", "wants a unit" },
+	{ "-p 1 -f x --max-overhead 0", "out of range" },
+	{ "-p 1 -f x --max-overhead 0.001", "out of range" },
+	{ "-p 1 -f x --max-overhead 100.1", "out of range" },
+	{ "-p 1 -f x --max-overhead 5ms", "wants a percentage" },
+	{ "-p 1 -f x --max-overhead 5.%", "wants a percentage" },
+	{ "list a.out --max-overhead 5", "list takes no --max-overhead" },
 	{ "-p 1 -f x -n 0", "from 1 up" },
 	{ "-p 1 -f x -n many", "from 1 up" },
 	{ "-p 1 -f x -D 0", "from 1 up" },
@@ -194,6 +200,11 @@ static void test_values(void)
 	CHECK(o.min_duration == 1500000 && o.duration == 2250000000);
 	CHECK(o.calls == 10 && o.depth == 3 && o.max_pause == 7000000);
 	CHECK(o.buffer == 320 * 1024 && strcmp(o.output, "f") == 0);
+	options_clear(&o);
+
+	CHECK(parse("-p 1 -f a --max-overhead 2.25%", &o) == 0 && o.max_overhead == 225);
+	options_clear(&o);
+	CHECK(parse("record -p 1 -f a --max-overhead 100", &o) == 0 && o.max_overhead == 10000);
 	options_clear(&o);
 
 	CHECK(parse("list -- -odd-name", &o) == 0);

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+#include "injector/disarm.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "injector/restore.h"
+#include "injector/surgery.h"
+
+static bool writes_any(const struct live *live, const bool *in, const struct change *pun)
+{
+	struct range kept = { pun->addr + pun->len, pun->addr + pun->len + pun->kept };
+
+	for (size_t i = 0; i < live->nchanges; i++) {
+		const struct change *c = &live->changes[i];
+		struct range written = { c->addr, c->addr + c->len };
+
+		if (in[c->func] && range_overlaps(kept, written))
+			return true;
+	}
+	return false;
+}
+
+void disarm_spread(const struct live *live, bool *in)
+{
+	bool more = true;
+
+	while (more) {
+		more = false;
+		for (size_t i = 0; i < live->nchanges; i++) {
+			const struct change *c = &live->changes[i];
+
+			if (!c->kept || in[c->func] || !writes_any(live, in, c))
+				continue;
+			in[c->func] = more = true;
+		}
+	}
+}
+
+int disarm_list(const struct live *live, const bool *in, struct change **ret, size_t *n)
+{
+	struct change *v = calloc(live->nchanges + 1, sizeof(*v));
+
+	if (!v)
+		return fail(ENOMEM, "list the probes to be disarmed");
+	*n = 0;
+	for (size_t i = 0; i < live->nchanges; i++)
+		if (in[live->changes[i].func])
+			v[(*n)++] = text_reversed(&live->changes[i]);
+	qsort(v, *n, sizeof(*v), restore_order);
+	*ret = v;
+	return 0;
+}
+
+/* Keep what stands. */
+static int look(const struct target *t, struct change *c, size_t *n)
+{
+	auto_free uint8_t *is = malloc(*n + 1);
+	size_t kept = 0;
+
+	if (!is)
+		return fail(ENOMEM, "look at the text");
+	int err = text_look(t, c, *n, is);
+	for (size_t i = 0; i < *n && !err; i++) {
+		if (is[i] == TEXT_OTHER)
+			err = fail(EPERM, "somebody has written over its jump at %#lx",
+				   (unsigned long)c[i].addr);
+		else if (is[i] == TEXT_FROM)
+			c[kept++] = c[i];
+	}
+	if (!err)
+		*n = kept;
+	return err;
+}
+
+static int operate(void *ctx)
+{
+	struct restore *r = ctx;
+	int err = look(r->target, r->changes, &r->n);
+
+	return err || !r->n ? err : restore(r);
+}
+
+int disarm(struct target *t, struct change *c, size_t *n, uint64_t max_pause)
+{
+	struct restore todo = { .target = t, .changes = c, .n = *n, .max_pause = max_pause };
+	int err = surgery(operate, &todo);
+
+	*n = todo.n;
+	return err;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * overhead: --max-overhead: watch what the probes cost the target, and take out
+ * those that cost it more than it may lose. The others stay.
+ */
+#ifndef INJECTOR_OVERHEAD_H
+#define INJECTOR_OVERHEAD_H
+
+#include "injector/breaker.h"
+#include "injector/disarm.h"
+
+struct spender;
+
+struct overhead {
+	/* Set by the caller, who owns them; alive until overhead_end. */
+	struct target *target;
+	const struct reader *reader;
+	const struct live *live;	/* all that stands: it may grow */
+	const struct removal *others;	/* how forked children are found that record
+					 * as well; NULL: there are none */
+	uint64_t max_pause;
+
+	size_t disarmed;	/* functions, so far */
+
+	/* Our own. */
+	struct breaker *breaker;
+	struct spender *spenders;	/* by pid: the processes that record */
+	uint64_t ended;		/* processor time of those whose place is taken */
+	uint64_t next;		/* monotonic ns: the next sample */
+	bool *leaving;		/* functions that are to be taken out, by id */
+	struct change *todo;	/* what of them still stands */
+	size_t ntodo;
+};
+
+/* `limit` in hundredths of a percent. 0 or -ENOMEM. */
+int overhead_begin(struct overhead *, uint32_t limit);
+/* Every event that is read. 0 or -ENOMEM. */
+int overhead_event(struct overhead *, const struct event *);
+/* To be called often: looks, and disarms what has to go. What fails is said. */
+void overhead_tick(struct overhead *);
+void overhead_end(struct overhead *);
+
+#endif

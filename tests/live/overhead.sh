@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# overhead: --max-overhead takes out the functions that cost too much, by name,
+# and no others: those go on recording. Where jumps share bytes, who relies on one
+# that goes goes with it.
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+all_disarmed()
+{
+	local name
+
+	for name; do
+		has_line "disarmed $name" trace.err || return 1
+	done
+}
+
+# Calls of the functions that match, by the report of what was recorded.
+recorded()
+{
+	"$INJECT" report data -f "$1" | awk '!/^#/ { n += $5 } END { print n + 0 }'
+}
+
+victim spin_threads 2
+inject_bg record -p "$VICTIM" -f 'spin_*' -f 'count_*' -o data --max-overhead 2 -m 4M
+# Threads that do nothing but call: whatever else runs here, each of these four is
+# more than that when its turn comes.
+wait_until 30 all_disarmed spin_branch spin_leaf spin_loop spin_switch ||
+	die "what does nothing but call is not disarmed: $(cat trace.err)"
+has_line 'disarmed count_' trace.err && die "a function was disarmed that nobody calls"
+tell pace '^ok pace' >/dev/null
+sleep 0.3
+made=$(tell end '^counted' | cut -d' ' -f2)
+inject_end
+removed
+has_line ', 4 disarmed;' trace.err || die "the closing line does not count them"
+# The first may have come before there was room again.
+kept=$(recorded 'count_*')
+[ "$kept" -gt 0 ] && [ "$kept" -le "$made" ] ||
+	die "$made calls made of what stays, $kept recorded"
+
+# Nothing is disarmed where it was not asked for, or may cost all.
+inject_bg -p "$VICTIM" -f 'spin_*' --json -t 1m --max-overhead 100 -d 0.7
+inject_wait
+grep -q '"type":"summary".*"disarmed":0,' trace.out || die "disarmed below the limit"
+has_line disarmed trace.err && die "disarmed below the limit, and not counted"
+removed
+victim_quit
+
+victim packed 2
+for percent in 85 60 0.5%; do
+	inject_bg -p "$VICTIM" -f 'busy_*' -f 'pack_*' -o /dev/null \
+		--max-overhead $percent --max-pause 2s
+	wait_until 30 has_line disarmed trace.err || die "nothing is disarmed at $percent"
+	# Those that stay are called, too.
+	tell pace '^ok pace' >/dev/null
+	tell end '^counted' >/dev/null
+	inject_end
+	removed
+	has_line ', [1-9][0-9]* disarmed;' trace.err || die "the closing line does not count them"
+done
