@@ -58,7 +58,8 @@ int payload_info(struct payload_info *ret)
 	err = err ? err : symbols_open(fd, "the payload", &syms);
 	if (err)
 		return err;
-	err = symbols_dynamic(syms, "payload_hello", &ret->hello);
+	if (symbols_dynamic(syms, "payload_hello", &ret->hello) < 0)
+		err = fail(ENOEXEC, "read the payload: it has no payload_hello");
 	if (!err && syms->build_id_len != sizeof(ret->build_id))
 		err = fail(0, "the payload has no build-id");
 	memcpy(ret->build_id, syms->build_id, sizeof(ret->build_id));
