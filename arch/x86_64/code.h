@@ -101,15 +101,38 @@ static inline int64_t x86_signed(const uint8_t *p, size_t size)
 	return word;
 }
 
+/* What an opcode has behind it, and does, whatever else an instruction has. */
+struct x86_opcode {
+	uint8_t imm_size;	/* if no 66 prefix makes it smaller */
+	bool modrm;
+	bool picky;		/* not every ModRM is legal */
+	bool by_rex;		/* REX.W makes the immediate larger */
+	uint8_t kind;		/* enum insn_kind */
+};
+
+/* More than a legal instruction and what the parser may read behind it before
+ * it knows that it is too long. */
+enum { X86_LOOKAHEAD = 32 };
+
 /* code_length.c: take an instruction apart. 0, or -EILSEQ. */
 int x86_parse(const uint8_t *p, size_t n, struct x86_form *ret);
+/* All of an opcode of map ONE or 0F but its kind; false: it is none, or there is
+ * more to it. */
+bool x86_opcode_parts(unsigned int map, unsigned int op, struct x86_opcode *ret);
+/* Size of a ModRM, its SIB and displacement. */
+size_t x86_modrm_size(uint8_t modrm, uint8_t sib);
 
 /* code_decode.c: what does it do? Fills all of `ret` without capstone. */
 void x86_classify(const uint8_t *p, const struct x86_form *, raddr_t pc,
 		  struct insn *ret);
 /* It does nothing: any form of nop. */
 bool x86_is_nop(const struct x86_form *);
+/* The kind of an opcode of map ONE or 0F; false: it has a flag other than PCREL, or
+ * more destinations than one. A picky one's is that of most ModRMs. */
+bool x86_opcode_kind(unsigned int map, unsigned int op, struct x86_opcode *ret);
 int x86_decode(const uint8_t *p, size_t n, raddr_t pc, struct insn *ret);
+
+/* code_measure.c */
 int x86_measure(const uint8_t *p, size_t n, raddr_t pc, struct insn *ret);
 
 /* code_relocate.c */

@@ -196,14 +196,17 @@ void x86_classify(const uint8_t *p, const struct x86_form *f, raddr_t pc,
 		classify_transfer(p, f, ret);
 }
 
-int x86_measure(const uint8_t *p, size_t n, raddr_t pc, struct insn *ret)
+bool x86_opcode_kind(unsigned int map, unsigned int op, struct x86_opcode *ret)
 {
-	struct x86_form form;
-	int err = x86_parse(p, n, &form);
-
-	if (!err)
-		x86_classify(p, &form, pc, ret);
-	return err;
+	ret->kind = map == X86_MAP_0F ? two_byte_kinds[op] : one_byte_kinds[op];
+	switch (OPCODE(map, op)) {
+	case OPCODE(X86_MAP_ONE, 0x90):		/* see plain_flags */
+	case OPCODE(X86_MAP_0F, 0x1e):
+	case OPCODE(X86_MAP_0F, 0x1f):
+		return false;
+	default:
+		return ret->kind <= INSN_CALL || ret->kind == INSN_RETURN;
+	}
 }
 
 /* capstone, one handle and one instruction buffer per thread. */

@@ -95,10 +95,6 @@ static const uint16_t shapes[128] = {
 	['g'] = SPECIAL, ['G'] = SPECIAL, ['.'] = SPECIAL,
 };
 
-/* More than a legal instruction and what the parser may read behind it before
- * it knows that it is too long. */
-enum { LOOKAHEAD = 32 };
-
 static uint8_t prefix_of(uint8_t byte)
 {
 	switch (byte) {
@@ -215,25 +211,35 @@ static const uint8_t modrm_shapes[4][8] = {
 	{ 4, 4, 4, 4, 12, 4, 4, 4 },
 };
 
+/* Size of the displacement. */
+static inline uint8_t disp_size(uint8_t modrm, uint8_t sib)
+{
+	uint8_t shape = modrm_shapes[modrm >> 6][modrm & 7];
+
+	/* Without a base there is only a displacement. */
+	return shape & 8 && (sib & 7) == 5 && modrm < 0x40 ? 4 : shape & 7;
+}
+
+size_t x86_modrm_size(uint8_t modrm, uint8_t sib)
+{
+	return 1 + (modrm_shapes[modrm >> 6][modrm & 7] & 8 ? 1 : 0) + disp_size(modrm, sib);
+}
+
 /* ModRM, SIB and displacement at `at`; the offset behind them. */
 static inline size_t parse_modrm(const uint8_t *p, size_t at,
 				 struct x86_form *f)
 {
 	uint8_t modrm = p[at];
-	uint8_t shape = modrm_shapes[modrm >> 6][modrm & 7];
-	uint8_t size = shape & 7;
-	bool sib = shape & 8;
+	bool sib = modrm_shapes[modrm >> 6][modrm & 7] & 8;
 
 	f->modrm = modrm;
 	f->modrm_at = at++;
 	f->memory = modrm < 0xc0;
 	f->sib = sib ? p[at] : 0;
 	at += sib;
-	if (sib && (f->sib & 7) == 5 && modrm < 0x40)
-		size = 4;		/* no base: only a displacement */
-	f->disp_size = size;
+	f->disp_size = disp_size(modrm, f->sib);
 	f->disp_at = at;
-	return at + size;
+	return at + f->disp_size;
 }
 
 /* Immediate size where the operand size decides between 2 and 4. */
@@ -324,7 +330,7 @@ static inline int parse_opcode(const uint8_t *p, size_t at, struct x86_form *f)
 	return known + (known & BY_OPSIZE ? imm_z(f) : 0);
 }
 
-/* `p` has LOOKAHEAD bytes. */
+/* `p` has X86_LOOKAHEAD bytes. */
 static inline int parse(const uint8_t *p, struct x86_form *f)
 {
 	size_t at = parse_prefixes(p, f);
@@ -349,7 +355,7 @@ static inline int parse(const uint8_t *p, struct x86_form *f)
 /* Too near to the end to look ahead: parse a copy. */
 static int parse_last(const uint8_t *p, size_t n, struct x86_form *f)
 {
-	uint8_t padded[LOOKAHEAD] = { 0 };
+	uint8_t padded[X86_LOOKAHEAD] = { 0 };
 
 	memcpy(padded, p, n);
 	int err = parse(padded, f);
@@ -360,5 +366,20 @@ static int parse_last(const uint8_t *p, size_t n, struct x86_form *f)
 int x86_parse(const uint8_t *p, size_t n, struct x86_form *ret)
 {
 	*ret = (struct x86_form){ 0 };
-	return n < LOOKAHEAD ? parse_last(p, n, ret) : parse(p, ret);
+	return n < X86_LOOKAHEAD ? parse_last(p, n, ret) : parse(p, ret);
+}
+
+bool x86_opcode_parts(unsigned int map, unsigned int op, struct x86_opcode *ret)
+{
+	static const struct x86_form bare;
+	char letter = map == X86_MAP_0F ? two_byte[op] : one_byte[op];
+	unsigned int shape = shapes[(uint8_t)letter];
+
+	if (strchr("PREV", letter) || (shape & SPECIAL && letter != 'v'))
+		return false;
+	*ret = (struct x86_opcode){ .modrm = shape & MODRM, .picky = shape & CHECKED,
+				    .by_rex = letter == 'v' };
+	ret->imm_size = (shape & IMM) +
+		(shape & BY_OPSIZE || letter == 'v' ? imm_z(&bare) : 0);
+	return true;
 }
