@@ -102,15 +102,16 @@ static int read_piece(struct body *b, size_t piece)
 	for (raddr_t pc = r.start; pc < r.end; ) {
 		struct insn in;
 
-		if (arch->measure(p + (pc - r.start), r.end - pc, pc, &in)) {
+		/* To see further is faster. */
+		if (arch->measure(p + (pc - r.start), left - (pc - r.start), pc, &in) ||
+		    in.size > r.end - pc) {
 			body_doubt(b, REFUSED_UNREADABLE);
 			break;
 		}
-		struct step *s = vec_push(b->steps, b->nsteps, b->steps_cap);
-
-		if (!s)
+		if (b->nsteps == b->steps_cap &&
+		    base_grow((void **)&b->steps, &b->steps_cap, sizeof(*b->steps)))
 			return -ENOMEM;
-		*s = (struct step){ .insn = in, .piece = piece,
+		b->steps[b->nsteps++] = (struct step){ .insn = in, .piece = piece,
 				    .ends = insn_ends(&in) &&
 					    !insn_may_resume(arch, p + (pc - r.start), &in) };
 		pc += in.size;
@@ -132,9 +133,12 @@ static bool falls_off(const struct insn *in)
 static bool leads_nowhere(const struct plan_impl *p, raddr_t pc, raddr_t to)
 {
 	const struct func *piece = to ? symbols_func_at(p->symbols, to - 1) : NULL;
+
+	if (!piece || piece->range.end != to || !ground_is_fragment(p, piece))
+		return false;
 	const struct func *from = symbols_func_at(p->symbols, pc);
 
-	if (!piece || !from || piece->range.end != to || !ground_is_fragment(p, piece))
+	if (!from)
 		return false;
 	if (from == piece)
 		return true;
@@ -142,7 +146,7 @@ static bool leads_nowhere(const struct plan_impl *p, raddr_t pc, raddr_t to)
 		return piece->parent == from - p->symbols->funcs;
 	for (size_t i = ground_edge(p, piece->range.start);
 	     i < p->nedges && p->edges[i].to < piece->range.end; i++)
-		if (range_has(from->range, p->edges[i].from))
+		if (range_has(from->range, edge_from(&p->edges[i])))
 			return true;
 	return false;
 }
@@ -163,9 +167,9 @@ static int adopt_around(struct body *b, size_t piece, size_t first)
 	}
 	for (size_t i = ground_edge(p, r.start);
 	     i < p->nedges && p->edges[i].to < r.end && !err; i++)
-		if (!body_has(b, p->edges[i].from) &&
-		    !leads_nowhere(p, p->edges[i].from, p->edges[i].to))
-			err = body_adopt(b, p->edges[i].from);
+		if (!body_has(b, edge_from(&p->edges[i])) &&
+		    !leads_nowhere(p, edge_from(&p->edges[i]), p->edges[i].to))
+			err = body_adopt(b, edge_from(&p->edges[i]));
 	if (!err && b->nsteps > first && falls_off(&b->steps[b->nsteps - 1].insn))
 		err = body_adopt(b, r.end);
 	return err;
@@ -242,8 +246,8 @@ static void doubt_strangers(struct body *b)
 
 		for (size_t i = ground_edge(p, r.start);
 		     i < p->nedges && p->edges[i].to < r.end; i++)
-			if (!body_has(b, p->edges[i].from) &&
-			    !leads_nowhere(p, p->edges[i].from, p->edges[i].to))
+			if (!body_has(b, edge_from(&p->edges[i])) &&
+			    !leads_nowhere(p, edge_from(&p->edges[i]), p->edges[i].to))
 				body_doubt(b, REFUSED_SHARED_BODY);
 		if (ground_any(p, LAYER_START, r.start + (n == 0),
 			       range_size(r) - (n == 0)))
@@ -370,7 +374,10 @@ static int judge(struct body *b)
 
 int body_make(struct plan_impl *p, const struct func *f, struct body *ret)
 {
-	*ret = (struct body){ .impl = p, .func = f };
+	*ret = (struct body){ .impl = p, .func = f, .steps = p->spare,
+			      .steps_cap = p->spare_cap };
+	p->spare = NULL;
+	p->spare_cap = 0;
 	int err = gather(ret);
 
 	if (!err && !ret->nsteps)
@@ -389,6 +396,8 @@ int body_make(struct plan_impl *p, const struct func *f, struct body *ret)
 void body_clear(struct body *b)
 {
 	free(b->pieces);
-	free(b->steps);
+	free(b->impl->spare);
+	b->impl->spare = b->steps;
+	b->impl->spare_cap = b->steps_cap;
 	free(b->links);
 }

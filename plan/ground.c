@@ -52,30 +52,31 @@ static void set_called(const struct ground *g, uint64_t at)
 	bit_set(g->bits[LAYER_CALLED], at);
 }
 
-/* How many of the `n` bytes at `a` have the bit; bytes outside have none. */
-static size_t count(const struct plan_impl *p, enum layer l, raddr_t a, size_t n)
+/* Does any of the `n` bytes at `a` have the bit, or lack it? Those outside lack it. */
+static bool find(const struct plan_impl *p, enum layer l, raddr_t a, size_t n, bool set)
 {
 	const struct ground *g = ground_at(p, a);
-	uint64_t at = g ? a - g->text->range.start : 0, c = 0;
+	uint64_t at = g ? a - g->text->range.start : 0;
 	uint64_t end = g ? at + MIN(n, g->text->range.end - a) : 0;
 
 	for (uint64_t next; at < end; at = next) {
-		uint64_t word = g->bits[l][at / 64] >> at % 64;
+		uint64_t word = (set ? g->bits[l][at / 64] : ~g->bits[l][at / 64]) >> at % 64;
 
 		next = MIN(at - at % 64 + 64, end);
-		c += (uint64_t)__builtin_popcountll(word << (64 - (next - at)));
+		if (word << (64 - (next - at)))
+			return true;
 	}
-	return c;
+	return !set && n > (g ? g->text->range.end - a : 0);
 }
 
 bool ground_any(const struct plan_impl *p, enum layer l, raddr_t a, size_t n)
 {
-	return count(p, l, a, n) > 0;
+	return find(p, l, a, n, true);
 }
 
 bool ground_all(const struct plan_impl *p, enum layer l, raddr_t a, size_t n)
 {
-	return count(p, l, a, n) == n;
+	return !find(p, l, a, n, false);
 }
 
 void ground_set(struct plan_impl *p, enum layer l, raddr_t a, size_t n)
@@ -166,7 +167,7 @@ static int note_branch(struct sweep *s, const struct insn *in)
 
 	if (!e)
 		return -ENOMEM;
-	*e = (struct edge){ .from = in->pc, .to = in->dest,
+	*e = (struct edge){ .to = in->dest, .back = (int64_t)(in->pc - in->dest),
 			    .branch = in->kind == INSN_BRANCH };
 	return 0;
 }
@@ -373,7 +374,7 @@ static void note_leading_back(const struct plan_impl *p, bool *leads)
 	const struct symbols *syms = p->symbols;
 
 	for (size_t i = 0; i < p->nedges; i++) {
-		const struct func *f = symbols_func_at(syms, p->edges[i].from);
+		const struct func *f = symbols_func_at(syms, edge_from(&p->edges[i]));
 		const struct func *to = symbols_func_at(syms, p->edges[i].to);
 
 		if (f && to && to->range.start != p->edges[i].to)
@@ -387,6 +388,17 @@ static bool is_branched_to(const struct plan_impl *p, raddr_t a)
 		if (p->edges[i].branch)
 			return true;
 	return false;
+}
+
+/* Most of what was noted are calls. */
+static void trim_edges(struct plan_impl *p)
+{
+	struct edge *fewer = reallocarray(p->edges, p->nedges + 1, sizeof(*fewer));
+
+	if (!fewer)
+		return;
+	p->edges = fewer;
+	p->edges_cap = p->nedges + 1;
 }
 
 /* Nobody calls a piece or takes its address; a conditional branch leads there,
@@ -413,6 +425,7 @@ static int settle_pieces(struct plan_impl *p)
 		if (!ground_any(p, LAYER_START, p->edges[i].to, 1))
 			p->edges[kept++] = p->edges[i];
 	p->nedges = kept;
+	trim_edges(p);
 	return 0;
 }
 

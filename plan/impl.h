@@ -35,9 +35,17 @@ struct ground {
 /* A direct jump, branch or call out of one function into the middle of
  * another, or anywhere into a fragment. */
 struct edge {
-	raddr_t from, to;
-	bool branch;		/* conditional */
+	raddr_t to;
+	int64_t back : 63;	/* from `to`, to where it comes from */
+	uint64_t branch : 1;	/* conditional */
 };
+
+static inline raddr_t edge_from(const struct edge *e)
+{
+	return e->to + (raddr_t)(int64_t)e->back;
+}
+
+struct step;
 
 struct plan_impl {
 	const struct arch *arch;
@@ -48,6 +56,8 @@ struct plan_impl {
 	size_t nedges, edges_cap;
 	uint32_t *fragments;		/* indices in funcs, sorted by parent */
 	size_t nfragments, fragments_cap;
+	struct step *spare;		/* room for the next body's steps */
+	size_t spare_cap;
 	uint64_t caught;		/* plan_options' */
 	uint64_t budget;		/* bytes that may still be decoded again */
 };

@@ -77,7 +77,8 @@ static bool may_own(const struct body *b, raddr_t a)
 		return false;
 	for (size_t i = ground_edge(p, f->range.start);
 	     i < p->nedges && p->edges[i].to < f->range.end; i++)
-		if (!body_has(b, p->edges[i].from) && !range_has(f->range, p->edges[i].from))
+		if (!body_has(b, edge_from(&p->edges[i])) &&
+		    !range_has(f->range, edge_from(&p->edges[i])))
 			return false;
 	return true;
 }

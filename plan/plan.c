@@ -227,6 +227,7 @@ void plan_free(struct plan *plan)
 	if (plan->impl) {
 		ground_free(plan->impl);
 		free(plan->impl->fragments);
+		free(plan->impl->spare);
 		free(plan->impl);
 	}
 	free(plan);
