@@ -56,6 +56,14 @@ LIB := $(filter-out $(MAIN),$(OBJS))
 PAYLOAD_SRCS := $(filter-out payload/loader.c,$(wildcard payload/*.c))
 PAYLOAD_OBJS := $(PAYLOAD_SRCS:%.c=$(BUILD)/%.po) $(BUILD)/arch/$(ARCH)/slow.po
 
+# Whatever else is compiled depends on how: other flags, and all is built anew.
+STAMP := $(BUILD)/flags
+FLAGS := $(strip $(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(PAYLOAD_CFLAGS))
+DRY := $(findstring n,$(firstword -$(MAKEFLAGS)))
+ifneq ($(FLAGS),$(if $(DRY),$(FLAGS),$(strip $(file <$(STAMP)))))
+$(shell mkdir -p $(BUILD))$(file >$(STAMP),$(FLAGS))
+endif
+
 all: $(BUILD)/inject
 
 $(BUILD)/inject: $(OBJS)
@@ -73,19 +81,19 @@ $(BUILD)/inject-static: $(OBJS)
 	@echo "  LD      $@"
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -static -s -o $@ $(OBJS) $(STATIC_LDLIBS)
 
-$(BUILD)/%.o: %.c
+$(BUILD)/%.o: %.c $(STAMP)
 	@mkdir -p $(@D); echo "  CC      $<"
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 
-$(BUILD)/%.o: %.S
+$(BUILD)/%.o: %.S $(STAMP)
 	@mkdir -p $(@D); echo "  AS      $<"
 	$(Q)$(CC) $(CPPFLAGS) -Wa,-I$(BUILD) -c -o $@ $<
 
-$(BUILD)/%.po: %.c
+$(BUILD)/%.po: %.c $(STAMP)
 	@mkdir -p $(@D); echo "  CC      $< (payload)"
 	$(Q)$(CC) $(CPPFLAGS) $(PAYLOAD_CFLAGS) -c -o $@ $<
 
-$(BUILD)/%.po: %.S
+$(BUILD)/%.po: %.S $(STAMP)
 	@mkdir -p $(@D); echo "  AS      $< (payload)"
 	$(Q)$(CC) $(CPPFLAGS) -fPIC -c -o $@ $<
 

@@ -295,6 +295,9 @@ static void hint(struct follow *f, uint64_t now)
 		say_hint("no call within 5 s; %d has children, perhaps it is one "
 			 "of them that works: %s",
 			 f->pid, children);
+	else if (f->unnamed)
+		say_hint("no call within 5 s; %s is stripped and has no unwind entries, so that "
+			 "hardly any of its functions are known", f->unnamed);
 	else
 		say_hint("no call within 5 s; the functions may not be in use "
 			 "(inject list -p %d names others)",

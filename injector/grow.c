@@ -315,8 +315,8 @@ static void say_new(const struct growth *n)
 
 		for (size_t j = 0; j < s->plan->nprobes; j++)
 			probed += s->plan->probes[j].refusal == REFUSED_NONE;
-		say_hint("%s was loaded: %zu of %zu functions probed", s->module->base, probed,
-			 s->n);
+		say_hint("%s was loaded: %zu of %zu function%s probed", s->module->base, probed,
+			 s->n, s->n == 1 ? "" : "s");
 	}
 }
 

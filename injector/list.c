@@ -203,9 +203,12 @@ void list_say(const char *of, const struct list_totals *t)
 
 	if (!f)
 		return;
-	fprintf(f, "%zu functions: %zu entries", t->functions, sum(t->entries));
+	size_t entries = sum(t->entries), exits = sum(t->exits);
+
+	fprintf(f, "%zu function%s: %zu entr%s", t->functions, t->functions == 1 ? "" : "s",
+		entries, entries == 1 ? "y" : "ies");
 	print_tactics(f, t->entries);
-	fprintf(f, ", %zu exits", sum(t->exits));
+	fprintf(f, ", %zu exit%s", exits, exits == 1 ? "" : "s");
 	print_tactics(f, t->exits);
 	fprintf(f, "; %zu entry-only", t->entry_only);
 	print_reasons(f, t->entry_onlys);

@@ -94,10 +94,12 @@ int main(int argc, char **argv, char **environment)
 {
 	bool launch = options_launch(argc, argv);
 	struct options o = { 0 };
-	int status = launch ? LAUNCH_FAILED : STATUS_USAGE;
+	int status = launch ? LAUNCH_FAILED : STATUS_FAILED;
 
 	int err = hold_streams();
 	err = err ? err : own_environment(environment);
+	if (!err && !launch)
+		status = STATUS_USAGE;
 	err = err ? err : options_parse(argc, argv, &o);
 	o.environment = environment;
 	if (err)

@@ -58,6 +58,10 @@ void select_clear(struct selection *);
  * called after select_functions. */
 char *select_hint(struct modules *, const struct select_options *);
 
+/* The base name of the executable, if neither symbols nor unwind entries tell of
+ * most of its code; else NULL. */
+const char *select_unnamed(const struct modules *);
+
 /* Must this function be left alone, whoever asks for it? REFUSED_NONE if not;
  * LEFT_OTHERWISE: its exits must. select_functions asks this itself. */
 enum refusal select_reserved(const struct module *, const struct func *);

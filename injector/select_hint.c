@@ -164,3 +164,23 @@ char *select_hint(struct modules *modules, const struct select_options *o)
 	}
 	return text;
 }
+
+/* Padding and what is written by hand make no tenth of a file that is known. */
+static bool is_unnamed(const struct symbols *s)
+{
+	uint64_t known = 0, all = 0;
+
+	for (size_t i = 0; i < s->nfuncs; i++)
+		known += range_size(s->funcs[i].range);
+	for (size_t i = 0; i < s->ntexts; i++)
+		all += range_size(s->texts[i].range);
+	return known < all / 10;
+}
+
+const char *select_unnamed(const struct modules *modules)
+{
+	for (size_t i = 0; i < modules->n; i++)
+		if (modules->v[i].is_exe && modules->v[i].symbols)
+			return is_unnamed(modules->v[i].symbols) ? modules->v[i].base : NULL;
+	return NULL;
+}

@@ -274,17 +274,30 @@ static int attach(struct trace *t)
 	return err;
 }
 
+/* It may come yet, or be a child's. */
+static void hint_tid(const struct trace *t)
+{
+	pid_t outer, inner;
+
+	if (!t->opt->tid || procfs_ids(t->pid, t->opt->tid, &outer, &inner) > 0)
+		return;
+	fail_clear();
+	say_hint("%d has no thread %d now, so there is nothing to show; ls /proc/%d/task "
+		 "names those that it has", t->pid, t->opt->tid, t->pid);
+}
+
 static void banner(const struct trace *t)
 {
 	size_t exits = t->live.nprobed - t->live.nentry_only;
 
-	say_hint("%s (%d, %d thread%s): %zu of %zu functions probed, %zu with exits",
+	say_hint("%s (%d, %d thread%s): %zu of %zu function%s probed, %zu with exits",
 		 t->target.comm, t->pid, t->nthreads, t->nthreads == 1 ? "" : "s",
-		 t->live.nprobed, t->sel.nfuncs, exits);
+		 t->live.nprobed, t->sel.nfuncs, t->sel.nfuncs == 1 ? "" : "s", exits);
 	if (t->live.ntraps)
 		say_hint("%zu of them trap, which is slow, and ends the process if it comes to "
 			 "block SIGTRAP", t->live.ntraps);
 	refused_say(&t->sel, t->opt->command ? 0 : t->pid);
+	hint_tid(t);
 	if (!t->sel.nfuncs)
 		say_hint("what is meant may be in a library that is loaded later");
 	if (t->opt->verbose)
@@ -430,7 +443,8 @@ static int watch(struct trace *t)
 	struct follow f = { .reader = t->reader, .funcs = t->live.funcs, .out = t->out,
 			    .options = t->opt, .pid = t->pid, .left = left,
 			     .others = t->opt->follow_fork ? has_children : NULL,
-			    .tick = tick, .ctx = t, .pidfd = -1 };
+			    .tick = tick, .ctx = t, .pidfd = -1,
+			    .unnamed = select_unnamed(&t->mods) };
 	char cause[512] = "";
 	int err = t->opt->verb == VERB_RECORD ? describe_recording(t, &f) : 0;
 

@@ -49,7 +49,7 @@ FUZZ_FILES ?= $(wildcard /usr/sbin/nginx /usr/bin/redis-server /usr/bin/python3.
 # It runs the code of its host: x86-64 so far.
 UNIT_BIN += $(if $(filter x86_64,$(ARCH)),$(FUZZ))
 
-$(BUILD)/tests/fuzz/%.o: tests/fuzz/%.c
+$(BUILD)/tests/fuzz/%.o: tests/fuzz/%.c $(STAMP)
 	@mkdir -p $(@D); echo "  CC      $<"
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 
@@ -160,11 +160,11 @@ $(LINKAGE): $(BUILD)/tests/victims/linkage_%: tests/victims/linkage.c
 TOOL_SRCS := $(wildcard tests/tools/*.c tests/fault/*.c)
 TOOLS := $(TOOL_SRCS:%.c=$(BUILD)/%)
 
-$(BUILD)/tests/tools/%: tests/tools/%.c
+$(BUILD)/tests/tools/%: tests/tools/%.c $(STAMP)
 	@mkdir -p $(@D); echo "  CC      $<"
 	$(Q)$(CC) $(CPPFLAGS) -std=gnu11 $(WARN) $(CFLAGS) -MMD -MP -o $@ $<
 
-$(BUILD)/tests/fault/%: tests/fault/%.c
+$(BUILD)/tests/fault/%: tests/fault/%.c $(STAMP)
 	@mkdir -p $(@D); echo "  CC      $<"
 	$(Q)$(CC) $(CPPFLAGS) -std=gnu11 $(WARN) $(CFLAGS) -MMD -MP -o $@ $<
 

@@ -10,7 +10,7 @@ status 0 "$INJECT" list text "$VICTIMS/spin_threads" "$VICTIMS/aliases" -f 'spin
 	-f 'alias_*'
 [ "$(cut -f 3 trace.out | sort -u | tr '\n' ' ')" = 'aliases spin_threads ' ] ||
 	die "$(cat trace.out)"
-grep -q "^inject: $VICTIMS/spin_threads: 1 functions:" trace.err || die "$(cat trace.err)"
+grep -q "^inject: $VICTIMS/spin_threads: 1 function: 1 entry (1 " trace.err || die "$(cat trace.err)"
 grep -q '^inject: passed over as no 64-bit ELF: 1 of 3 files$' trace.err ||
 	die "$(cat trace.err)"
 grep -q '^inject: together: 3 functions:' trace.err || die "$(cat trace.err)"

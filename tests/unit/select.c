@@ -329,6 +329,23 @@ static void test_traps(struct modules *m)
 	}
 }
 
+/* Of a program that nothing tells of, that is said when no call comes. */
+static void test_unnamed(void)
+{
+	struct func funcs[] = { { .range = { 0x1000, 0x1100 } }, { .range = { 0x1100, 0x1200 } } };
+	struct text text = { .range = { 0x1000, 0x4000 } };
+	struct symbols s = { .texts = &text, .ntexts = 1, .funcs = funcs, .nfuncs = 2 };
+	struct module v[] = { { .base = "lib", .symbols = &s },
+			      { .base = "exe", .symbols = &s, .is_exe = true } };
+	struct modules m = { .v = v, .n = 2 };
+
+	CHECK(!select_unnamed(&m));
+	s.nfuncs = 1;
+	CHECK(select_unnamed(&m) && strcmp(select_unnamed(&m), "exe") == 0);
+	m.n = 1;
+	CHECK(!select_unnamed(&m));
+}
+
 int main(void)
 {
 	struct modules m = { 0 };
@@ -345,6 +362,7 @@ int main(void)
 	test_hints(&m);
 	test_list(&m);
 	test_traps(&m);
+	test_unnamed();
 	modules_close(&m);
 	return failures != 0;
 }
