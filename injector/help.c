@@ -55,6 +55,7 @@ const char help_text[] =
 "      --compress             record: by zstd, as it is written\n"
 "      --sort KEY             report: by total, self, calls, avg, min, max, p50\n"
 "                             or p99\n"
+"      --subtract-overhead    report, graph, export: less what recording took\n"
 "      --diff DIR             report: compare with another directory\n"
 "      --time                 wall clock at each line\n"
 "      --json                 one JSON object per line\n"

@@ -14,9 +14,7 @@
 
 #include "injector/units.h"
 #include "payload/abi.h"
-#include "trace/export.h"
 #include "trace/record.h"
-#include "trace/report.h"
 
 enum {
 	MIN_BUFFERS = 2,	/* one is written while the other is read */
@@ -44,7 +42,7 @@ enum {
 	OPT_TID = 256, OPT_ENTRY_ONLY, OPT_TIME, OPT_MAX_PAUSE, OPT_JSON,
 	OPT_NO_COLOR, OPT_FORCE, OPT_TRAP, OPT_USDT, OPT_KEEP, OPT_SORT, OPT_DIFF, OPT_TO,
 	OPT_MAX_SIZE, OPT_ROTATE, OPT_SINCE, OPT_UNTIL, OPT_FOLLOW_FORK, OPT_LOG,
-	OPT_COMPRESS, OPT_MAX_OVERHEAD,
+	OPT_COMPRESS, OPT_MAX_OVERHEAD, OPT_NET,
 };
 
 struct option_def {
@@ -90,6 +88,7 @@ static const struct option_def defs[] = {
 	FLAG("compress", OPT_COMPRESS, ON_RECORD),
 	WITH("since", OPT_SINCE, ON_CALLS),
 	WITH("until", OPT_UNTIL, ON_CALLS),
+	FLAG("subtract-overhead", OPT_NET, ON_REPORT | ON_GRAPH | ON_EXPORT),
 	WITH("sort", OPT_SORT, ON_REPORT),
 	WITH("diff", OPT_DIFF, ON_REPORT),
 	WITH("to", OPT_TO, ON_EXPORT),
@@ -277,6 +276,7 @@ static void set_flag(struct options *o, int key)
 {
 	switch (key) {
 	case OPT_ROTATE: o->rotate = true; break;
+	case OPT_NET: o->net = true; break;
 	case OPT_COMPRESS: o->compress = true; break;
 	case OPT_ENTRY_ONLY: o->entry_only = true; break;
 	case OPT_TRAP: o->trap = true; break;
@@ -462,89 +462,6 @@ static int parse_words(struct options *o, int argc, char **argv, int on,
 	}
 }
 
-static int check_trace(const struct options *o)
-{
-	if (!o->pid && !o->command)
-		return fail(0, "no process named; give -p PID (`pgrep -l NAME` "
-			       "finds it) or -- COMMAND, or see inject --help");
-	if (o->pid && o->command)
-		return fail(0, "give -p PID or -- COMMAND; got both (%d and %s)",
-			    o->pid, o->command[0]);
-	if (o->command && !o->command[0][0])
-		return fail(0, "-- wants the name of a command");
-	if (o->command && o->tid)
-		return fail(0, "--tid goes with -p: a thread of %s that has not started has no "
-			       "number yet", o->command[0]);
-	if (!o->ninclude)
-		return fail(0, "no function named; give -f 'GLOB', or -f '*' for "
-			       "all but the C library");
-	if (o->rotate && !o->max_size)
-		return fail(0, "--rotate needs --max-size: what is older than fits is dropped");
-	if (o->entry_only && o->min_duration)
-		return fail(0, "-t needs durations, which --entry-only does not "
-			       "record; give one of them");
-	return 0;
-}
-
-static int check_range(const struct options *o)
-{
-	if (o->until && o->until <= o->since)
-		return fail(0, "--until lies before --since: nothing is between them");
-	return 0;
-}
-
-static int check_report(const struct options *o)
-{
-	enum report_key key;
-
-	return o->sort ? report_key(o->sort, &key) : 0;
-}
-
-static int check_export(const struct options *o)
-{
-	const struct export_format *format;
-
-	if (!o->format)
-		return fail(0, "no format named; give --to chrome, dot, folded, perfetto, pprof, "
-			       "speedscope, svg or uftrace");
-	return export_find(o->format, &format);
-}
-
-static int check_list(const struct options *o)
-{
-	if (o->pid && o->nfiles)
-		return fail(0, "list takes files or -p PID; got both (%s and %d)",
-			    o->files[0], o->pid);
-	if (!o->pid && !o->nfiles)
-		return fail(0, "nothing to list; give a file, or -p PID");
-	return 0;
-}
-
-static int check_whole(const struct options *o)
-{
-	switch (o->verb) {
-	case VERB_TRACE:
-	case VERB_RECORD:
-		return check_trace(o);
-	case VERB_LIST:
-		return check_list(o);
-	case VERB_STOP:
-		return o->pid ? 0 : fail(0, "no process named; give stop -p PID");
-	case VERB_REPORT:
-		return check_report(o) ?: check_range(o);
-	case VERB_REPLAY:
-	case VERB_GRAPH:
-		return check_range(o);
-	case VERB_EXPORT:
-		return check_export(o) ?: check_range(o);
-	case VERB_INFO:
-	case VERB_HELP:
-	case VERB_VERSION:
-		break;
-	}
-	return 0;
-}
-
 int options_parse(int argc, char **argv, struct options *ret)
 {
 	int i = argc > 1 ? find_verb(argv[1]) : -1;
@@ -562,7 +479,7 @@ int options_parse(int argc, char **argv, struct options *ret)
 		argv++;
 	}
 	err = parse_words(ret, argc, argv, on, verb);
-	return err ? err : check_whole(ret);
+	return err ? err : options_check(ret);
 }
 
 bool options_launch(int argc, char **argv)

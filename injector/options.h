@@ -45,6 +45,7 @@ struct options {
 	uint64_t buffer;	/* -m: bytes per thread, whole sub-buffers */
 	uint64_t max_size;	/* of a recording, in bytes */
 	uint64_t since, until;	/* from the begin of a recording */
+	bool net;		/* --subtract-overhead */
 	const char *sort, *diff, *format;
 	uint64_t max_pause;	/* 50 ms unless given */
 	uint32_t max_overhead;	/* in hundredths of a percent */
@@ -58,6 +59,8 @@ struct options {
  * status is then 2. options_clear() is right after either.
  */
 int options_parse(int argc, char **argv, struct options *ret);
+/* The last part of it: do they go together, and is none missing? */
+int options_check(const struct options *);
 /* Is a command to be started, as far as can be said of a line that was refused? */
 bool options_launch(int argc, char **argv);
 void options_clear(struct options *);

@@ -22,6 +22,7 @@
 
 #include "injector/blobs.h"
 #include "injector/commit.h"
+#include "injector/cost.h"
 #include "injector/describe.h"
 #include "injector/follow.h"
 #include "injector/grow.h"
@@ -64,6 +65,7 @@ struct trace {
 	struct reader *reader;
 	struct output *out;	/* NULL when recording */
 	struct description description;	/* when recording */
+	struct cost cost;	/* likewise */
 	int nthreads;
 	uint64_t pause;		/* of the commit */
 	bool committed;
@@ -432,6 +434,8 @@ static int describe_recording(struct trace *t, struct follow *f)
 	if (!err) {
 		t->description.about.funcs = t->live.funcs;
 		t->description.about.nfuncs = t->live.nfuncs;
+		t->description.about.cost = t->inf.map.s->tls_offset ? t->cost.local :
+			t->cost.sought;
 	}
 	return err;
 }
@@ -573,9 +577,11 @@ int verb_trace(const struct options *o)
 	say_quiet(o->quiet);
 	int err = signals_begin();
 	err = err ? err : lease_begin();
-	if (!err && o->verb == VERB_RECORD)
+	if (!err && o->verb == VERB_RECORD) {
 		err = place_check(options_directory(o));
-	else if (!err)
+		if (!err)
+			cost_measure(&t.cost);
+	} else if (!err)
 		err = output_open(o->output, &t.out);
 	if (!err)
 		err = o->command ? surgery(attach_command, &t) : attach_running(&t);

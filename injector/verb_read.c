@@ -27,7 +27,7 @@ static int open_view(const struct options *o, const char *path, struct view **re
 			    .calls = o->calls, .tid = o->tid },
 		.include = o->include, .ninclude = o->ninclude,
 		.exclude = o->exclude, .nexclude = o->nexclude,
-		.since = o->since, .until = o->until, .note = note,
+		.net = o->net, .since = o->since, .until = o->until, .note = note,
 	};
 
 	return view_open(&v, ret);

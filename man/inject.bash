@@ -40,13 +40,13 @@ _inject_options() {
 		echo "$(_inject_reading)" --time --json
 		;;
 	report)
-		echo "$(_inject_reading)" --sort --diff
+		echo "$(_inject_reading)" --sort --diff --subtract-overhead
 		;;
 	graph)
-		_inject_reading
+		echo "$(_inject_reading)" --subtract-overhead
 		;;
 	export)
-		echo "$(_inject_reading)" --to
+		echo "$(_inject_reading)" --to --subtract-overhead
 		;;
 	info)
 		echo -o --output -q --quiet -v --verbose --no-color -h --help \

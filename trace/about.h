@@ -3,6 +3,7 @@
 #ifndef TRACE_ABOUT_H
 #define TRACE_ABOUT_H
 
+#include "trace/cost.h"
 #include "trace/event.h"
 #include "trace/ticks.h"
 
@@ -24,6 +25,7 @@ struct about {
 	const struct about_module *modules;
 	size_t nmodules;
 	uint64_t probed, refused;	/* functions */
+	struct probe_cost cost;	/* of a probe */
 	uint64_t pause_ns;	/* longest stop of the process */
 	uint64_t lost;		/* events, all of them */
 	bool gone, removed, verified;	/* of the process, its probes and its code */

@@ -5,14 +5,14 @@
 #include <string.h>
 
 static const struct export_format formats[] = {
-	{ "chrome", export_chrome, false },
-	{ "dot", export_dot, false },
-	{ "folded", export_folded, false },
-	{ "perfetto", export_perfetto, true },
-	{ "pprof", export_pprof, true },
-	{ "speedscope", export_speedscope, false },
-	{ "svg", export_svg, false },
-	{ "uftrace", NULL, false },
+	{ "chrome", export_chrome, false, true },
+	{ "dot", export_dot, false, false },
+	{ "folded", export_folded, false, false },
+	{ "perfetto", export_perfetto, true, true },
+	{ "pprof", export_pprof, true, false },
+	{ "speedscope", export_speedscope, false, false },
+	{ "svg", export_svg, false, false },
+	{ "uftrace", NULL, false, true },
 };
 
 int export_find(const char *name, const struct export_format **ret)

@@ -11,6 +11,7 @@ struct export_format {
 	/* Runs the view. NULL: the format is a directory, see export_uftrace. */
 	int (*run)(struct view *, struct output *);
 	bool binary;
+	bool moments;		/* it shows when calls were, and not what they took */
 };
 
 /* -EINVAL, with a message, if there is none of that name. */

@@ -17,6 +17,7 @@ struct frame {
 	int32_t pid, tid;	/* of its begin */
 	uint64_t begin;
 	uint64_t inner;		/* ticks of what it has called */
+	uint64_t cost;		/* of recording that, in thousandths of a tick */
 	uint64_t mark;		/* the sink's */
 };
 
@@ -177,25 +178,39 @@ static void end(struct frames *f, const struct call *c)
 static bool is_shown(const struct frames *f, const struct call *c)
 {
 	return !frames_full(f) && is_wanted(f, c->tid) && !is_deep(f, c->depth) &&
-	       is_long(f, c->end - c->begin);
+	       is_long(f, c->span);
+}
+
+/* What the call itself took. Who contains another takes as long as that at least: what
+ * was measured of recording is not what it has cost each time. */
+static uint64_t span_of(const struct frames *f, const struct frame *frame, const struct call *c)
+{
+	uint64_t wall = c->end - c->begin;
+	uint64_t cost = (frame->cost + f->options.cost.inside) / 1000;
+
+	return MAX(wall - MIN(cost, wall), MIN(frame->inner, wall));
 }
 
 /* The innermost call has ended. What was opened is closed in any case. */
 static void pop(struct frames *f, struct stack_frames *s, enum call_end how,
 		uint64_t tsc)
 {
+	const struct frame *frame = &s->v[s->n - 1];
 	struct call c = call_at(f, s, s->n - 1);
 
 	c.how = (uint8_t)how;
 	c.end = MAX(tsc, c.begin);
+	c.span = span_of(f, frame, &c);
 	if (c.opened || is_shown(f, &c)) {
 		open_outer(f, s, s->n - 1);
 		end(f, &c);
 	}
 	s->n--;
 	s->nopened = MIN(s->nopened, s->n);
-	if (s->n)
-		s->v[s->n - 1].inner += c.end - c.begin;
+	if (s->n) {
+		s->v[s->n - 1].inner += c.span;
+		s->v[s->n - 1].cost += frame->cost + f->options.cost.pair;
+	}
 }
 
 static int entry(struct frames *f, struct stack_frames *s, const struct event *e)
@@ -231,6 +246,8 @@ static void moment(struct frames *f, struct stack_frames *s, const struct event 
 		.mark = s->n ? s->v[s->n - 1].mark : 0,
 	};
 
+	if (s->n && how == CALL_ENTRY_ONLY)
+		s->v[s->n - 1].cost += f->options.cost.mark;
 	if (!is_wanted(f, e->tid) || is_deep(f, s->n) || frames_full(f))
 		return;
 	/* One that began before has lasted since the start at least; of an

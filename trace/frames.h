@@ -15,6 +15,7 @@
 #ifndef TRACE_FRAMES_H
 #define TRACE_FRAMES_H
 
+#include "trace/cost.h"
 #include "trace/event.h"
 #include "trace/ticks.h"
 
@@ -32,8 +33,10 @@ struct call {
 	int32_t pid, tid;	/* of its begin: a fiber may end it in another */
 	uint32_t depth;		/* 0: nothing probed was open around it */
 	uint64_t begin, end;	/* ticks; begin 0 if BEFORE */
-	uint64_t inner;		/* ticks of the calls that it has made; of those that
-				 * are traced, shown or not */
+	uint64_t span;		/* ticks that it took: from begin to end, less what
+				 * recording took of them if that is subtracted */
+	uint64_t inner;		/* the spans of the calls that it has made; of those
+				 * that are traced, shown or not */
 	uint64_t mark;		/* what sink->begin has returned; if BEFORE or
 				 * ENTRY_ONLY, of the call around it; else 0 */
 	uint8_t how;		/* enum call_end; of sink->end only */
@@ -58,6 +61,7 @@ struct frames_options {
 	uint64_t depth;		/* -D */
 	uint64_t calls;		/* -n: of calls that have ended */
 	int32_t tid;		/* --tid */
+	struct probe_cost cost;	/* of probes, to be subtracted; zeros: nothing is */
 };
 
 struct frames;

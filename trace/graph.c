@@ -198,7 +198,7 @@ static void end_line(struct graph *g, const struct call *c)
 	uint64_t ns = UINT64_MAX;
 
 	if (c->how == CALL_RETURN || c->how == CALL_UNWOUND)
-		ns = clock_ns(g->ticks, c->end - c->begin);
+		ns = clock_ns(g->ticks, c->span);
 	if (c->how == CALL_ENTRY_ONLY || (c->how == CALL_RETURN && !c->opened)) {
 		leaf_line(g, c, ns);
 		return;

@@ -62,6 +62,22 @@ static void print_clock(struct output *out, const struct clock *c)
 					   c->run_ns), c->npairs, p);
 }
 
+static double cost_ns(const struct clock *c, uint64_t thousandths)
+{
+	return (double)thousandths / 1000 * (double)c->run_ns / (double)c->run_ticks;
+}
+
+static void print_cost(struct output *out, const struct about *a)
+{
+	const struct probe_cost *c = &a->cost;
+
+	if (!cost_is_known(c))
+		return;
+	output_printf(out, "probe\t%.1f ns a call\t%.1f ns inside of it\t%.1f ns of an entry\n",
+		      cost_ns(&a->clock, c->pair), cost_ns(&a->clock, c->inside),
+		      cost_ns(&a->clock, c->mark));
+}
+
 static void print_process(const struct about *a, struct output *out)
 {
 	output_printf(out, "host\t%s\n", a->host ?: "?");
@@ -106,5 +122,6 @@ void info_print(const struct archive *archive, const char *path, struct output *
 	print_count(out, "packets", z.packets);
 	print_count(out, "bytes", z.bytes);
 	print_clock(out, &a->clock);
+	print_cost(out, a);
 	print_threads(&z, out);
 }

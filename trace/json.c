@@ -127,7 +127,7 @@ static void json_end(void *ctx, const struct call *c)
 	p = put_text(p, "{\"type\":\"call\",\"ts_ns\":");
 	p = put_or_null(p, c->how != CALL_BEFORE, clock_realtime(j->clock, c->begin));
 	p = put_text(p, ",\"dur_ns\":");
-	p = put_or_null(p, ended, clock_ns(j->clock, c->end - c->begin));
+	p = put_or_null(p, ended, clock_ns(j->clock, c->span));
 	p = put_text(put_text(p, ",\"end\":\""), end_word(c));
 	p = put_number(put_text(p, "\",\"pid\":"), (uint32_t)c->pid, 0, ' ');
 	p = put_number(put_text(p, ",\"tid\":"), (uint32_t)c->tid, 0, ' ');

@@ -133,6 +133,9 @@ static void put_env(FILE *f, const struct about *a)
 	put_value(f, "clock_realtime", a->clock.realtime);
 	put_value(f, "clock_run_ticks", a->clock.run_ticks);
 	put_value(f, "clock_run_ns", a->clock.run_ns);
+	put_value(f, "cost_pair", a->cost.pair);
+	put_value(f, "cost_inside", a->cost.inside);
+	put_value(f, "cost_mark", a->cost.mark);
 	put_value(f, "functions", a->nfuncs);
 	put_value(f, "probed", a->probed);
 	put_value(f, "refused", a->refused);

@@ -86,7 +86,7 @@ static void add_call(void *ctx, const struct call *c, bool nested)
 	struct making *m = ctx;
 	struct stats *s = &m->stats[c->func - m->about->funcs];
 	const struct clock *clock = &m->about->clock;
-	uint64_t span = c->end - c->begin, ns;
+	uint64_t span = c->span, ns;
 
 	s->calls++;
 	if (c->how == CALL_BEFORE || c->how == CALL_ENTRY_ONLY || c->how == CALL_EXIT_LOST)

@@ -132,11 +132,9 @@ static void end(void *ctx, const struct call *c)
 
 	node->calls += !beyond;
 	if (!moment && c->how != CALL_EXIT_LOST) {
-		uint64_t span = c->end - c->begin;
-
-		node->self += span - MIN(c->inner, span);
+		node->self += c->span - MIN(c->inner, c->span);
 		if (!beyond)
-			node->total += span;
+			node->total += c->span;
 	}
 	if (t->each)
 		t->each(t->ctx, c, beyond ? is_around(t, (uint32_t)mark, c->func) : node->nested);

@@ -185,6 +185,8 @@ static void take_number(struct scan *s, const struct token *key, uint64_t value)
 		{ "clock_realtime", &a->clock.realtime },
 		{ "clock_run_ticks", &a->clock.run_ticks },
 		{ "clock_run_ns", &a->clock.run_ns },
+		{ "cost_pair", &a->cost.pair },
+		{ "cost_inside", &a->cost.inside }, { "cost_mark", &a->cost.mark },
 		{ "functions", &functions }, { "probed", &a->probed },
 		{ "refused", &a->refused }, { "pause_ns", &a->pause_ns },
 		{ "events", &a->events }, { "lost", &a->lost },

@@ -124,6 +124,15 @@ static void set_times(struct view *v)
 	v->filter.until = v->options.until ? v->end : 0;
 }
 
+static int subtract(struct view *v)
+{
+	if (!v->options.net)
+		return 0;
+	v->options.frames.cost = v->about->cost;
+	return cost_is_known(&v->about->cost) ? 0 :
+		fail(0, "%s does not tell what recording has cost", v->options.path);
+}
+
 int view_open(const struct view_options *o, struct view **ret)
 {
 	struct view *v = calloc(1, sizeof(*v));
@@ -137,7 +146,7 @@ int view_open(const struct view_options *o, struct view **ret)
 		v->about = archive_about(v->archive);
 		set_times(v);
 		v->tick = ticks_of(v, TICK_NS);
-		err = choose(v);
+		err = choose(v) ?: subtract(v);
 	}
 	if (err) {
 		view_close(v);

@@ -18,6 +18,7 @@ struct view_options {
 	struct frames_options frames;
 	struct pattern *include, *exclude;	/* over names as recorded */
 	size_t ninclude, nexclude;
+	bool net;		/* subtract what recording took */
 	uint64_t since, until;	/* ns from the begin; until 0: to the end */
 	archive_note *note;
 	void *ctx;

@@ -36,7 +36,13 @@ status 0 "$INJECT" report --sort calls
 # Units apart, the third column is that of the calls.
 [ "$(awk '!/^#/ { gsub(/ (us|ms| s| m| h) /, " "); n += $3 } END { print n }' trace.out)" = "$made" ] ||
 	die "report does not count each call"
+total() { awk '!/^#/ { n += $1 * ($2 == "us" ? 1 : $2 == "ms" ? 1e3 : 1e6) } END { printf "%d", n }' trace.out; }
+gross=$(total)
+status 0 "$INJECT" report --sort calls --subtract-overhead
+net=$(total)
+[ "$net" -lt "$gross" ] || die "nothing is subtracted: $net us of $gross"
 status 0 "$INJECT" info
+grep -qE '^probe	[0-9.]+ ns a call	' trace.out || die "info does not tell what a probe takes"
 grep -q "^process	spin_threads ($VICTIM)$" trace.out || die "info does not name the process"
 grep -q "^thread	" trace.out || die "info names no thread"
 

@@ -131,6 +131,8 @@ static const struct {
 	{ "record -p 1 -f x --max-size 1", "at least 1M" },
 	{ "record -p 1 -f x --max-size x", "wants a size" },
 	{ "record -p 1 -f x --rotate", "needs --max-size" },
+	{ "export --to chrome --subtract-overhead", "is for sums" },
+	{ "replay --subtract-overhead", "takes no --subtract-overhead" },
 	{ "replay -p 1", "replay takes no -p" },
 	{ "replay a b", "'b' is left over" },
 	{ "replay --since 2s --until 1s", "nothing is between" },

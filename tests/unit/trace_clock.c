@@ -80,7 +80,8 @@ static void test_clock(void)
 static void test_damaged(void)
 {
 	static const uint64_t wrong[][2] = {
-		{ 0, 0 }, { 1, 1 }, { UINT64_MAX, UINT64_MAX }, { UINT64_MAX, 1 }, { 4, UINT64_MAX },
+		{ 0, 0 }, { 1, 1 }, { UINT64_MAX, UINT64_MAX }, { UINT64_MAX, 1 },
+		{ 4, UINT64_MAX },
 	};
 	char file[64];
 	struct archive *a = NULL;
