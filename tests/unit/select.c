@@ -332,7 +332,7 @@ static void test_traps(struct modules *m)
 /* Of a program that nothing tells of, that is said when no call comes. */
 static void test_unnamed(void)
 {
-	struct func funcs[] = { { .range = { 0x1000, 0x1100 } }, { .range = { 0x1100, 0x1200 } } };
+	struct func funcs[] = { { .range = { 0x1000, 0x1100 } }, { .range = { 0x1100, 0x1600 } } };
 	struct text text = { .range = { 0x1000, 0x4000 } };
 	struct symbols s = { .texts = &text, .ntexts = 1, .funcs = funcs, .nfuncs = 2 };
 	struct module v[] = { { .base = "lib", .symbols = &s },
