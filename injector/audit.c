@@ -26,7 +26,8 @@ static struct {
 
 static bool touches(const struct options *o)
 {
-	return o->verb == VERB_TRACE || o->verb == VERB_RECORD || o->verb == VERB_STOP;
+	return o->verb == VERB_TRACE || o->verb == VERB_RECORD || o->verb == VERB_START ||
+		o->verb == VERB_SNAPSHOT || o->verb == VERB_STOP;
 }
 
 /* The user that we run as and, as the kernel knows it, the one who has logged in:

@@ -194,6 +194,7 @@ static void fill_session(struct infecting *in)
 	if (in->reuse)
 		carry_over(in);
 	s->generation = in->result->old.s.generation + 1;
+	s->keep_last = in->opt->keep_last;
 	s->scratch = in->scratch;
 	s->stack_lo = in->main_stack.start;
 	s->stack_hi = in->main_stack.end;
@@ -210,8 +211,8 @@ static int make_session(struct infecting *in)
 	struct session_shape shape;
 	int there = -1, here = -1;
 	uint32_t slots = in->opt->max_slots + (in->reuse ? old->s.nslots : 0);
-	int err = session_shape(in->nthreads, in->opt->buffer, slots,
-				in->reuse ? old : NULL, &shape);
+	struct session_wish wish = infect_wish(in, slots);
+	int err = session_shape(&wish, in->reuse ? old : NULL, &shape);
 
 	err = err ? err : infect_memfd(in, SESSION_NAME, &there, &here);
 	err = err ? err : session_create(here, &shape, &in->result->map);

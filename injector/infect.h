@@ -32,6 +32,8 @@ struct infection {
 
 struct infect_options {
 	uint64_t buffer;	/* bytes per thread, 0: default */
+	uint64_t notes;		/* bytes for what later visits are to know */
+	bool keep_last;		/* of a ring that is full */
 	uint32_t max_slots;
 	int64_t reach;		/* of a jump */
 	struct arena_need *needs;

@@ -57,6 +57,8 @@ struct infecting {
 
 /* Threads, stack, limits, and the C library's functions. */
 int infect_look(struct infecting *);
+/* The session that it is to have, with room for so many slots. */
+struct session_wish infect_wish(const struct infecting *, uint32_t slots);
 /* Has it locked memory? With mlockall(MCL_FUTURE) alone that is only seen once
  * something has been mapped. */
 bool infect_sees_locks(const struct infecting *);

@@ -110,6 +110,11 @@ static int look_stack(struct infecting *in)
 	return err < 0 ? err : 0;
 }
 
+struct session_wish infect_wish(const struct infecting *in, uint32_t slots)
+{
+	return (struct session_wish){ in->nthreads, in->opt->buffer, slots, in->opt->notes };
+}
+
 static int look_room(struct infecting *in)
 {
 	struct session_shape shape;
@@ -117,7 +122,8 @@ static int look_room(struct infecting *in)
 
 	if (in->reuse)
 		return 0;
-	int err = session_shape(in->nthreads, in->opt->buffer, in->opt->max_slots, NULL, &shape);
+	struct session_wish wish = infect_wish(in, in->opt->max_slots);
+	int err = session_shape(&wish, NULL, &shape);
 	if (err)
 		return err;
 	n.address_space = shape.total + (uint64_t)shape.nrings * THREAD_SIZE + (1 << 20) +

@@ -240,6 +240,16 @@ int look_list(pid_t pid)
 	return unless_ended(&l, err);
 }
 
+int look_session(pid_t pid)
+{
+	struct looked l = { .pid = pid, .what = "look at" };
+	int err = exists(&l);
+
+	err = err ? err : has_memory(&l);
+	err = err ? err : can_open(&l, "mem", O_RDWR);
+	return unless_ended(&l, err);
+}
+
 int look_again(int (*looks)(pid_t), pid_t pid, int err)
 {
 	char cause[512];

@@ -14,6 +14,8 @@ int look(pid_t pid);
 int look_stop(pid_t pid);
 /* The part that `list` needs, which only reads. */
 int look_list(pid_t pid);
+/* The part that needs a session which is there already, and stops nothing. */
+int look_session(pid_t pid);
 /* A later step has ended with `err`, or what it has seen is in doubt: has the
  * process ended meanwhile? -ESRCH with the line of `looks`, else `err` as it was. */
 int look_again(int (*looks)(pid_t), pid_t pid, int err);

@@ -28,11 +28,16 @@ static int run(const struct options *o)
 	switch (o->verb) {
 	case VERB_TRACE:
 	case VERB_RECORD:
+	case VERB_START:
 		return verb_trace(o);
 	case VERB_LIST:
 		return verb_list(o);
 	case VERB_STOP:
 		return verb_stop(o);
+	case VERB_STATUS:
+		return verb_status(o);
+	case VERB_SNAPSHOT:
+		return verb_snapshot(o);
 	case VERB_REPLAY:
 	case VERB_REPORT:
 	case VERB_GRAPH:

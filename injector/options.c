@@ -27,9 +27,13 @@ enum {
 	ON_GRAPH = 64,
 	ON_INFO = 128,
 	ON_EXPORT = 256,
+	ON_START = 512,
+	ON_STATUS = 1024,
+	ON_SNAPSHOT = 2048,
 	ON_LIVE = ON_TRACE | ON_RECORD,
+	ON_ATTACH = ON_LIVE | ON_START,
 	ON_CALLS = ON_REPLAY | ON_REPORT | ON_GRAPH | ON_EXPORT,
-	ON_ALL = ON_LIVE | ON_LIST | ON_STOP | ON_CALLS | ON_INFO,
+	ON_ALL = ON_ATTACH | ON_LIST | ON_STOP | ON_STATUS | ON_SNAPSHOT | ON_CALLS | ON_INFO,
 	NOT_YET = 0,
 };
 
@@ -54,23 +58,23 @@ struct option_def {
 #define FLAG(name, key, verbs) { { name, no_argument, NULL, key }, verbs }
 
 static const struct option_def defs[] = {
-	WITH("pid", 'p', ON_LIVE | ON_LIST | ON_STOP),
-	WITH("function", 'f', ON_LIVE | ON_LIST | ON_CALLS),
-	WITH("exclude", 'N', ON_LIVE | ON_LIST | ON_CALLS),
+	WITH("pid", 'p', ON_ATTACH | ON_LIST | ON_STOP | ON_STATUS | ON_SNAPSHOT),
+	WITH("function", 'f', ON_ATTACH | ON_LIST | ON_CALLS),
+	WITH("exclude", 'N', ON_ATTACH | ON_LIST | ON_CALLS),
 	WITH("min-duration", 't', ON_TRACE | ON_CALLS),
 	WITH("depth", 'D', ON_TRACE | ON_CALLS),
 	WITH("calls", 'n', ON_LIVE | ON_CALLS),
 	WITH("duration", 'd', ON_LIVE),
 	WITH("tid", OPT_TID, ON_LIVE | ON_CALLS),
-	WITH("output", 'o', ON_LIVE | ON_LIST | ON_CALLS | ON_INFO),
-	WITH("buffer", 'm', ON_LIVE),
-	FLAG("entry-only", OPT_ENTRY_ONLY, ON_LIVE | ON_LIST),
+	WITH("output", 'o', ON_LIVE | ON_LIST | ON_SNAPSHOT | ON_CALLS | ON_INFO),
+	WITH("buffer", 'm', ON_ATTACH),
+	FLAG("entry-only", OPT_ENTRY_ONLY, ON_ATTACH | ON_LIST),
 	FLAG("trap", OPT_TRAP, ON_LIVE | ON_LIST),
 	FLAG("time", OPT_TIME, ON_TRACE | ON_REPLAY),
-	WITH("max-pause", OPT_MAX_PAUSE, ON_LIVE | ON_STOP),
+	WITH("max-pause", OPT_MAX_PAUSE, ON_ATTACH | ON_STOP),
 	WITH("max-overhead", OPT_MAX_OVERHEAD, ON_LIVE),
 	FLAG("follow-fork", OPT_FOLLOW_FORK, ON_LIVE),
-	WITH("log", OPT_LOG, ON_LIVE | ON_STOP),
+	WITH("log", OPT_LOG, ON_ATTACH | ON_SNAPSHOT | ON_STOP),
 	FLAG("json", OPT_JSON, ON_TRACE | ON_REPLAY),
 	FLAG("quiet", 'q', ON_ALL),
 	FLAG("verbose", 'v', ON_ALL),
@@ -82,7 +86,7 @@ static const struct option_def defs[] = {
 	FLAG("args", 'a', NOT_YET),
 	WITH("arg", 'A', NOT_YET),
 	WITH("when", 'w', NOT_YET),
-	WITH("keep", OPT_KEEP, NOT_YET),
+	WITH("keep", OPT_KEEP, ON_START),
 	WITH("max-size", OPT_MAX_SIZE, ON_RECORD),
 	FLAG("rotate", OPT_ROTATE, ON_RECORD),
 	FLAG("compress", OPT_COMPRESS, ON_RECORD),
@@ -107,15 +111,17 @@ static const struct {
 	{ "record", ON_RECORD, VERB_RECORD },
 	{ "list", ON_LIST, VERB_LIST },
 	{ "stop", ON_STOP, VERB_STOP },
+	{ "start", ON_START, VERB_START },
+	{ "status", ON_STATUS, VERB_STATUS },
+	{ "snapshot", ON_SNAPSHOT, VERB_SNAPSHOT },
 	{ "replay", ON_REPLAY, VERB_REPLAY },
 	{ "report", ON_REPORT, VERB_REPORT },
 	{ "graph", ON_GRAPH, VERB_GRAPH },
 	{ "info", ON_INFO, VERB_INFO },
 	{ "export", ON_EXPORT, VERB_EXPORT },
 	{ .name = "top" }, { .name = "count" },
-	{ .name = "hist" }, { .name = "syscalls" }, { .name = "start" },
-	{ .name = "status" }, { .name = "add" }, { .name = "remove" },
-	{ .name = "snapshot" },
+	{ .name = "hist" }, { .name = "syscalls" },
+	{ .name = "add" }, { .name = "remove" },
 };
 
 static int find_verb(const char *word)
@@ -272,6 +278,14 @@ static int output_option(const char *text, const char **ret)
 	return 0;
 }
 
+static int keep_option(const char *text, enum keep *ret)
+{
+	if (strcmp(text, "first") && strcmp(text, "last"))
+		return fail(0, "--keep wants first or last, not '%s'", text);
+	*ret = strcmp(text, "last") ? KEEP_FIRST : KEEP_LAST;
+	return 0;
+}
+
 static void set_flag(struct options *o, int key)
 {
 	switch (key) {
@@ -309,6 +323,7 @@ static int set(struct options *o, const struct option_def *def, const char *arg)
 	case OPT_LOG: o->log = arg; return 0;
 	case 'm': return buffer_option(arg, &o->buffer);
 	case OPT_MAX_OVERHEAD: return overhead_option(arg, &o->max_overhead);
+	case OPT_KEEP: return keep_option(arg, &o->keep);
 	case OPT_MAX_SIZE: return size_option(arg, &o->max_size);
 	case OPT_SINCE: return span(def, arg, SECOND, &o->since);
 	case OPT_UNTIL: return span(def, arg, SECOND, &o->until);
@@ -475,6 +490,7 @@ int options_parse(int argc, char **argv, struct options *ret)
 		if (on == NOT_YET)
 			return fail(0, "%s is not there yet; see inject --help for what is", verb);
 		ret->verb = verbs[i].verb;
+		ret->keep = ret->verb == VERB_START ? KEEP_LAST : KEEP_FIRST;
 		argc--;
 		argv++;
 	}
@@ -496,7 +512,8 @@ bool options_launch(int argc, char **argv)
 
 const char *options_directory(const struct options *o)
 {
-	const char *given = o->verb == VERB_RECORD ? o->output : o->directory;
+	const char *given = o->verb == VERB_RECORD || o->verb == VERB_SNAPSHOT ?
+		o->output : o->directory;
 
 	return given ? given : "inject.data";
 }

@@ -13,6 +13,9 @@ enum verb {
 	VERB_RECORD,
 	VERB_LIST,
 	VERB_STOP,
+	VERB_START,
+	VERB_STATUS,
+	VERB_SNAPSHOT,
 	VERB_REPLAY,
 	VERB_REPORT,
 	VERB_GRAPH,
@@ -21,6 +24,9 @@ enum verb {
 	VERB_HELP,		/* print help() and exit 0 */
 	VERB_VERSION,
 };
+
+/* What a full ring keeps. */
+enum keep { KEEP_FIRST, KEEP_LAST };
 
 /* Strings are those of argv; patterns are owned. A 0 or NULL means "not
  * given", unless the field says otherwise. Times are in ns. */
@@ -43,6 +49,7 @@ struct options {
 	pid_t tid;
 	const char *output;	/* -o; NULL: standard output */
 	uint64_t buffer;	/* -m: bytes per thread, whole sub-buffers */
+	enum keep keep;
 	uint64_t max_size;	/* of a recording, in bytes */
 	uint64_t since, until;	/* from the begin of a recording */
 	bool net;		/* --subtract-overhead */

@@ -71,10 +71,15 @@ int options_check(const struct options *o)
 	case VERB_TRACE:
 	case VERB_RECORD:
 		return check_trace(o);
+	case VERB_START:
+		return o->pid ? check_trace(o) :
+			fail(0, "no process named; give start -p PID -f GLOB");
 	case VERB_LIST:
 		return check_list(o);
 	case VERB_STOP:
 		return o->pid ? 0 : fail(0, "no process named; give stop -p PID");
+	case VERB_SNAPSHOT:
+		return o->pid ? 0 : fail(0, "no process named; give snapshot -p PID");
 	case VERB_REPORT:
 		return check_report(o) ?: check_range(o);
 	case VERB_REPLAY:
@@ -82,6 +87,7 @@ int options_check(const struct options *o)
 		return check_range(o);
 	case VERB_EXPORT:
 		return check_export(o) ?: check_range(o);
+	case VERB_STATUS:
 	case VERB_INFO:
 	case VERB_HELP:
 	case VERB_VERSION:

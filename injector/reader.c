@@ -63,6 +63,8 @@ static int make_lanes(struct reader *r)
 		if (load(&l->ring->state) != RING_CLAIMED)
 			continue;
 		lane_claim(r, l);
+		if (r->started)
+			continue;
 		l->base_entries = l->lost_entries = load(&l->ring->lost_entries);
 		l->base_exits = l->lost_exits = load(&l->ring->lost_exits);
 	}
@@ -87,13 +89,15 @@ int reader_new(void *map, size_t size, pid_t pid, const struct reader_func *func
 	r->namespace = threads_namespace(pid);
 	err = check_session(r, size);
 	r->forks = !err && load(&r->session->follow_forks);
+	r->started = !err && load(&r->session->started);
+	r->kept = !err && load(&r->session->keep_last);
 	err = err ? err : make_lanes(r);
 	if (err) {
 		reader_free(r);
 		return err;
 	}
-	r->base_entries = load(&r->session->lost_entries);
-	r->base_exits = load(&r->session->lost_exits);
+	r->base_entries = r->started ? 0 : load(&r->session->lost_entries);
+	r->base_exits = r->started ? 0 : load(&r->session->lost_exits);
 	clock_begin(&r->clock);
 	*ret = r;
 	return 0;

@@ -76,17 +76,27 @@ void calls_exit(struct reader *r, struct lane *l, uint32_t func)
 
 	while (s->n && s->funcs[s->n - 1] != func)
 		pop(r, l, EVENT_EXIT_LOST);
-	if (s->n)
+	if (s->n) {
 		pop(r, l, EVENT_EXIT);
-	else
-		calls_deliver(r, l, EVENT_BEFORE, func, 0);
+		return;
+	}
+	calls_deliver(r, l, EVENT_BEFORE, func, 0);
+	s->unseen -= s->unseen > 0;
+}
+
+void calls_begin_within(struct reader *r, struct lane *l, uint64_t n)
+{
+	current(r, l)->unseen = n;
 }
 
 void calls_remain(struct reader *r, struct lane *l, uint64_t n,
 		  enum event_kind kind)
 {
-	while (current(r, l)->n > n)
+	struct open_calls *s = current(r, l);
+
+	while (s->n && s->unseen + s->n > n)
 		pop(r, l, kind);
+	s->unseen = MIN(s->unseen, n);
 }
 
 static void end_current(struct reader *r, struct lane *l, enum event_kind kind)

@@ -20,6 +20,8 @@ struct open_calls {
 	uint32_t number;	/* EXT_STACK's */
 	uint32_t *funcs;
 	size_t n, cap;
+	uint64_t unseen;	/* open below those: begun before what a ring still
+				 * holds */
 	uint64_t used;		/* value of the lane's `switches` at last use */
 };
 
@@ -33,6 +35,7 @@ struct lane {
 	bool open;		/* the header of sub-buffer `at` was read */
 	bool ready;		/* `word` and `tsc` are the next item */
 	bool begins;		/* the item is the begin of a sub-buffer */
+	bool cut;		/* that is the first which the ring still holds */
 	bool waited;		/* the item had to wait for a later pass */
 	uint8_t hole_passes;
 	int32_t pid, tid;	/* host's view */
@@ -48,7 +51,9 @@ struct lane {
 	uint64_t last;		/* time of the last item: they never go back */
 	/* Of the open sub-buffer's header. */
 	uint64_t header_lost;
-	uint32_t header_depth, header_stack;
+	uint32_t header_depth, header_stack, header_untold;
+	int32_t header_tid;
+	int32_t owner;		/* whose the ring is by now, as it says itself */
 	/* Dropped entries and exits: before we came, now, told as an event,
 	 * and as the words of the ring have it. */
 	uint64_t base_entries, base_exits;
@@ -67,6 +72,8 @@ struct reader {
 	pid_t pid;
 	bool namespaced;	/* the target's tids are not the host's */
 	bool forks;		/* forked children have rings, too */
+	bool started;		/* read as it is, from its begin */
+	bool kept;		/* rings hold the last, of one thread after another */
 	ino_t namespace;	/* of the target's ids; 0: not known */
 	const struct reader_func *funcs;
 	size_t nfuncs;
@@ -122,6 +129,8 @@ void calls_exit(struct reader *, struct lane *, uint32_t func);
  * others ended as `kind` says. The payload counts those whose entries it has
  * recorded, as we do. */
 void calls_remain(struct reader *, struct lane *, uint64_t n, enum event_kind kind);
+/* On the current stack `n` calls are open whose begin nobody has seen. */
+void calls_begin_within(struct reader *, struct lane *, uint64_t n);
 void calls_stack(struct reader *, struct lane *, uint32_t number);
 /* The current stack is as it was left, or there was none yet: the first one. */
 void calls_resume(struct reader *, struct lane *);
@@ -135,8 +144,8 @@ bool threads_namespaced(pid_t pid);
 /* Which namespace that is; 0 if it is gone. */
 ino_t threads_namespace(pid_t pid);
 /* Whose ring is it? Sets the lane's pid and tid, the host's view of what the ring
- * says. */
-void threads_name(const struct reader *, struct lane *);
+ * says, and its `owner`. */
+void threads_name(const struct reader *, struct lane *, int32_t owner);
 /* Set `gone` of the lanes whose thread has ended. */
 void threads_look(struct reader *);
 

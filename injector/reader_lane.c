@@ -115,8 +115,9 @@ void lane_claim(struct reader *r, struct lane *l)
 	l->gone = l->open = l->ready = false;
 	l->generation = load(&ring->generation);
 	l->thread = r->next_thread++;
-	threads_name(r, l);
+	threads_name(r, l, load(&ring->tid));
 	l->at = load(&ring->tail);
+	l->cut = r->kept && l->at;
 	l->last = 0;
 	l->told_lost = l->reported = 0;
 	l->base_entries = l->base_exits = 0;
@@ -167,8 +168,14 @@ static bool open_subbuf(struct reader *r, struct lane *l)
 	}
 	s = subbuf(l);
 	l->epoch = load(&s->epoch);
+	if (l->cut) {
+		l->base_entries = load(&s->lost_entries);
+		l->base_exits = load(&s->lost_exits);
+	}
 	l->header_lost = load(&s->lost_entries) + load(&s->lost_exits) -
 			 (l->base_entries + l->base_exits);
+	l->header_untold = load(&s->untold);
+	l->header_tid = load(&s->tid);
 	l->header_depth = load(&s->depth);
 	l->header_stack = load(&s->stack);
 	l->pos = 0;
@@ -282,11 +289,29 @@ void lane_tell_lost(struct reader *r, struct lane *l, uint64_t tsc)
 	tell_lost(r, l, total_lost(l));
 }
 
+/* The thread has ended, and another one has had its ring from here on. */
+static void change_owner(struct reader *r, struct lane *l)
+{
+	calls_end(r, l);
+	l->thread = r->next_thread++;
+	l->gone = false;
+	threads_name(r, l, l->header_tid);
+	r->stats.threads++;
+}
+
 /* A sub-buffer says where its owner stood: what was dropped before it, on
- * which stack it is, and how deep. */
+ * which stack it is, and how deep. What came before the first that a ring still
+ * holds is not lost: nobody asks for it. */
 static void take_begin(struct reader *r, struct lane *l)
 {
+	if (r->kept && l->header_tid != l->owner)
+		change_owner(r, l);
 	calls_stack(r, l, l->header_stack);
+	if (!r->err && l->cut) {
+		l->cut = false;
+		l->reported = l->base_entries + l->base_exits - l->header_untold;
+		calls_begin_within(r, l, l->header_depth);
+	}
 	if (!r->err && tell_lost(r, l, l->header_lost))
 		calls_remain(r, l, l->header_depth, EVENT_EXIT_LOST);
 }

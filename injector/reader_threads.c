@@ -61,11 +61,12 @@ static void name_forked(const struct reader *r, struct lane *l, pid_t pid, pid_t
 	}
 }
 
-void threads_name(const struct reader *r, struct lane *l)
+void threads_name(const struct reader *r, struct lane *l, int32_t tid)
 {
-	int32_t pid = load(&l->ring->pid), tid = load(&l->ring->tid);
+	int32_t pid = load(&l->ring->pid);
 	pid_t outer = r->namespaced ? procfs_outer(r->pid, tid) : 0;
 
+	l->owner = tid;
 	l->forked = r->forks && pid > 0 && pid != load(&r->session->pid);
 	if (l->forked) {
 		name_forked(r, l, pid, tid);

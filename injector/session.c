@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -16,9 +17,14 @@ enum {
 	ALL_RINGS = 64 << 20,	/* bytes that the threads of now share */
 };
 
-static uint64_t rings_offset(const struct session_shape *shape)
+static uint64_t notes_offset(const struct session_shape *shape)
 {
 	return ALIGN_UP(PAGE + (uint64_t)shape->max_slots * sizeof(struct slot), PAGE);
+}
+
+static uint64_t rings_offset(const struct session_shape *shape)
+{
+	return notes_offset(shape) + shape->notes;
 }
 
 static uint64_t ring_stride(const struct session_shape *shape)
@@ -42,19 +48,20 @@ static int shape_to_fit(const struct old_session *old, struct session_shape *sha
 		     "first visit", shape->max_slots);
 }
 
-int session_shape(int nthreads, uint64_t buffer, uint32_t max_slots,
-		  const struct old_session *reuse, struct session_shape *ret)
+int session_shape(const struct session_wish *w, const struct old_session *reuse,
+		  struct session_shape *ret)
 {
-	uint64_t rings = MAX(256, (uint64_t)nthreads * 4);
-	uint64_t bytes = buffer;
+	uint64_t rings = MAX(256, (uint64_t)w->nthreads * 4);
+	uint64_t bytes = w->buffer;
 
 	if (!bytes)
-		bytes = MIN(MAX(ALL_RINGS / (uint64_t)MAX(nthreads, 1), 256u << 10), 4u << 20);
-	if (max_slots > MOST_SLOTS)
+		bytes = MIN(MAX(ALL_RINGS / (uint64_t)MAX(w->nthreads, 1), 256u << 10), 4u << 20);
+	if (w->max_slots > MOST_SLOTS)
 		return fail(0, "%u places are too many for one process (at most %u); probe "
-			    "fewer functions", max_slots, MOST_SLOTS), -E2BIG;
+			    "fewer functions", w->max_slots, MOST_SLOTS), -E2BIG;
 	/* An earlier visit's rings keep their place, if the journal fits. */
-	ret->max_slots = MAX(max_slots, reuse ? reuse->s.max_slots : FIRST_SLOTS);
+	ret->max_slots = MAX(w->max_slots, reuse ? reuse->s.max_slots : FIRST_SLOTS);
+	ret->notes = w->notes;
 	ret->nrings = (uint32_t)MIN(rings, (uint64_t)MOST_RINGS);
 	ret->nsub = (uint32_t)MIN(MAX(bytes / SUBBUF_SIZE, FEWEST_SUBS), (uint64_t)SUBBUFS_MOST);
 	if (reuse)
@@ -92,6 +99,8 @@ int session_create(int fd, const struct session_shape *shape, struct session_map
 	s->size = size;
 	s->slots_off = PAGE;
 	s->max_slots = shape->max_slots;
+	s->notes_off = notes_offset(shape);
+	s->notes_size = shape->notes;
 	s->rings_off = rings_offset(shape);
 	s->ring_stride = ring_stride(shape);
 	s->nrings = shape->nrings;
@@ -126,7 +135,8 @@ static bool sane(const struct session *s, uint64_t mapped)
 	return s->magic == SESSION_MAGIC && s->abi == ABI_VERSION &&
 		s->slots_off == PAGE && s->nslots <= s->max_slots &&
 		s->max_slots <= MOST_SLOTS && s->nrings <= MOST_RINGS &&
-		s->narenas <= SESSION_ARENAS &&
+		s->narenas <= SESSION_ARENAS && s->notes_size <= mapped &&
+		s->notes_off <= mapped - s->notes_size &&
 		s->slots_off + (uint64_t)s->max_slots * sizeof(struct slot) <= mapped &&
 		s->size <= mapped && s->nfuncs < 1u << REC_FUNC_BITS;
 }
@@ -208,12 +218,46 @@ bool session_reusable(const struct old_session *old, const uint8_t build_id[20])
 		memcmp(old->s.build_id, build_id, sizeof(old->s.build_id)) == 0;
 }
 
+bool session_is_started(const struct old_session *old)
+{
+	return old->found && old->s.started && old->s.state == SESSION_READY &&
+		!(old->s.reader & READER_GONE) && session_pending(old);
+}
+
 pid_t session_holder(const struct session *s)
 {
 	if (s->holder_pid <= 0 || !s->holder_start ||
 	    procfs_start_time(s->holder_pid) != s->holder_start)
 		return 0;
 	return s->holder_pid;
+}
+
+/* Who is not root may have no descriptor of it. */
+static void give_back_rings(const struct target *t, const struct old_session *old)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%lx-%lx", t->pid,
+		 (unsigned long)old->base, (unsigned long)(old->base + old->mapped));
+	auto_close int fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd >= 0 && old->s.rings_off < old->mapped)
+		fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			  (off_t)old->s.rings_off, (off_t)(old->mapped - old->s.rings_off));
+}
+
+void session_end(const struct target *t)
+{
+	const uint32_t closed = SESSION_CLOSED, no = 0;
+	struct old_session old;
+
+	if (session_find(t, &old) == 0 && old.found) {
+		target_write(t, old.base + offsetof(struct session, state), &closed,
+			     sizeof(closed));
+		target_write(t, old.base + offsetof(struct session, started), &no, sizeof(no));
+		give_back_rings(t, &old);
+	}
+	session_forget(&old);
+	fail_clear();
 }
 
 int session_claim(const struct target *t)

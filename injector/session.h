@@ -20,20 +20,28 @@
 /* Sizes of a session to be made. */
 struct session_shape {
 	uint32_t max_slots, nrings, nsub;
+	uint64_t notes;		/* bytes of the notes */
 	uint64_t total;		/* bytes of the memfd */
+};
+
+/* What is asked of one. */
+struct session_wish {
+	int nthreads;
+	uint64_t buffer;	/* bytes per thread; 0: chosen so that all together
+				 * stay modest */
+	uint32_t max_slots;
+	uint64_t notes;		/* bytes, whole pages */
 };
 
 struct old_session;
 /*
- * Rings and sub-buffers for a process of `nthreads`, with `buffer` bytes per
- * thread (0: chosen so that all together stay modest). The place of an earlier
- * session is used again, never unmapped: a thread that was stopped in the
- * middle of a recording routine may still write to it. So a later session is
- * as large as the first, whatever `buffer` is. -ENOSPC if the journal does not
- * fit there.
+ * Rings and sub-buffers as they are wished for. The place of an earlier session is
+ * used again, never unmapped: a thread that was stopped in the middle of a
+ * recording routine may still write to it. So a later session is as large as
+ * the first, whatever `buffer` is. -ENOSPC if the journal does not fit there.
  */
-int session_shape(int nthreads, uint64_t buffer, uint32_t max_slots,
-		  const struct old_session *reuse, struct session_shape *ret);
+int session_shape(const struct session_wish *, const struct old_session *reuse,
+		  struct session_shape *ret);
 
 /* Our mapping of a session. */
 struct session_map {
@@ -71,8 +79,14 @@ size_t session_pending(const struct old_session *);
 /* Its payload and all that it has mapped can be used again by a payload with
  * this build-id. */
 bool session_reusable(const struct old_session *, const uint8_t build_id[20]);
+/* It goes on by itself: probes are in, and nobody is to be there for them. */
+bool session_is_started(const struct old_session *);
 /* Is the injector that holds it alive? Its pid, or 0. */
 pid_t session_holder(const struct session *);
+
+/* Its probes are out: nothing is recorded any more, and its rings are given back if
+ * we may. No error: what is still there is memory. */
+void session_end(const struct target *);
 
 /* Have the process to ourselves: -EBUSY, with the name of who has it, while
  * another inject works on it. */

@@ -54,6 +54,8 @@ int verb_stop(const struct options *o)
 		return verb_failed(look_again(look_stop, o->pid, err));
 	}
 	err = remove_probes(o->pid, &r);
+	if (!err)
+		session_end(&t);
 	target_close(&t);
 	removal_say_pause(&r);
 	if (r.shortened)

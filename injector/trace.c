@@ -21,24 +21,19 @@
 #include <sys/stat.h>
 
 #include "injector/blobs.h"
-#include "injector/commit.h"
 #include "injector/cost.h"
-#include "injector/describe.h"
-#include "injector/follow.h"
-#include "injector/grow.h"
 #include "injector/foreign.h"
 #include "injector/handlers.h"
 #include "injector/haste.h"
-#include "injector/launch.h"
 #include "injector/lease.h"
 #include "injector/look.h"
-#include "injector/overhead.h"
 #include "injector/procfs.h"
 #include "injector/refused.h"
 #include "injector/remove.h"
 #include "injector/say.h"
 #include "injector/signals.h"
 #include "injector/surgery.h"
+#include "injector/trace_impl.h"
 #include "injector/traps.h"
 #include "injector/verbs.h"
 #include "trace/place.h"
@@ -49,36 +44,6 @@ enum {
 
 /* Nobody waits for a program that has not begun. */
 #define LAUNCH_MAX_PAUSE (3600 * 1000000000ull)
-
-struct trace {
-	const struct options *opt;
-	pid_t pid;
-	struct launch launch;	/* if we have started it */
-	struct target target;
-	struct modules mods;
-	struct selection sel;
-	struct islands islands;
-	struct arena_need *needs;
-	uint32_t slots;
-	struct infection inf;
-	struct live live;
-	struct reader *reader;
-	struct output *out;	/* NULL when recording */
-	struct description description;	/* when recording */
-	struct cost cost;	/* likewise */
-	int nthreads;
-	uint64_t pause;		/* of the commit */
-	bool committed;
-	bool traps;		/* asked for, and nothing speaks against it */
-	uint64_t caught;	/* signals that the target handles */
-	struct grow grow;
-	struct overhead overhead;
-	struct removal others;	/* how forked children are found */
-	struct follow *follow;
-	bool nothing;		/* no function matched, or every one was refused */
-	ino_t session_ino;
-	struct text_diffs before;	/* code that differed before we came */
-};
 
 static void select_from(const struct trace *t, struct select_options *ret)
 {
@@ -139,6 +104,14 @@ static bool anything_left(const struct trace *t)
 	return refused_count(&t->sel) < t->sel.nfuncs;
 }
 
+/* Who has begun that wants it to go on. */
+static int refuse_started(const struct trace *t)
+{
+	fail(0, "%d (%s) records by itself (inject status -p %d); inject stop -p %d ends that",
+	     t->pid, t->target.comm, t->pid, t->pid);
+	return -EBUSY;
+}
+
 /* An earlier injector may have died and left probes. Its stubs are used again
  * where nothing about them has changed. */
 static int clear_earlier(struct trace *t)
@@ -149,13 +122,16 @@ static int clear_earlier(struct trace *t)
 	int err = session_find(&t->target, &old);
 	size_t pending = err ? 0 : session_pending(&old);
 
-	if (!err && pending) {
+	if (!err && session_is_started(&old))
+		err = refuse_started(t);
+	else if (!err && pending) {
 		say_hint("removing %zu probes that an earlier inject left behind", pending);
 		err = remove_probes(t->pid, &r);
 	}
 	err = err ? err : payload_info(&payload);
 	if (!err && session_reusable(&old, payload.build_id))
 		err = probes_adopt(&t->target, &old, &t->sel);
+	t->known_funcs = old.s.nfuncs;
 	session_forget(&old);
 	return err ? err : foreign_look(&t->target, &t->before);
 }
@@ -166,7 +142,8 @@ static int do_infect(void *ctx)
 	struct infect_options o = {
 		.buffer = t->opt->buffer, .max_slots = t->slots + LATER_SLOTS,
 		.reach = arch_host()->reach, .needs = t->needs, .nneeds = t->sel.n,
-		.islands = &t->islands,
+		.islands = &t->islands, .notes = start_room(t),
+		.keep_last = t->opt->keep == KEEP_LAST,
 	};
 
 	return infect(&t->target, &t->mods, &o, &t->inf);
@@ -276,44 +253,6 @@ static int attach(struct trace *t)
 	return err;
 }
 
-/* It may come yet, or be a child's. */
-static void hint_tid(const struct trace *t)
-{
-	pid_t outer, inner;
-
-	if (!t->opt->tid || procfs_ids(t->pid, t->opt->tid, &outer, &inner) > 0)
-		return;
-	fail_clear();
-	say_hint("%d has no thread %d now, so there is nothing to show; ls /proc/%d/task "
-		 "names those that it has", t->pid, t->opt->tid, t->pid);
-}
-
-static void banner(const struct trace *t)
-{
-	size_t exits = t->live.nprobed - t->live.nentry_only;
-
-	say_hint("%s (%d, %d thread%s): %zu of %zu function%s probed, %zu with exits",
-		 t->target.comm, t->pid, t->nthreads, t->nthreads == 1 ? "" : "s",
-		 t->live.nprobed, t->sel.nfuncs, t->sel.nfuncs == 1 ? "" : "s", exits);
-	if (t->live.ntraps)
-		say_hint("%zu of them trap, which is slow, and ends the process if it comes to "
-			 "block SIGTRAP", t->live.ntraps);
-	refused_say(&t->sel, t->opt->command ? 0 : t->pid);
-	hint_tid(t);
-	if (!t->sel.nfuncs)
-		say_hint("what is meant may be in a library that is loaded later");
-	if (t->opt->verbose)
-		say_hint("one thread was borrowed for %.1f ms",
-			 (double)t->target.longest_loan / 1e6);
-	if (t->opt->verbose && !t->inf.map.s->tid_offset)
-		say_hint("where its threads keep their ids is not certain: each makes one "
-			 "system call, gettid, at its first call that is traced");
-	if (t->opt->command)
-		say_hint("nothing of it has run yet; Ctrl-C removes the probes");
-	else
-		say_hint("paused %.1f ms; Ctrl-C removes the probes", (double)t->pause / 1e6);
-}
-
 /* Children that were forked with the probes in. */
 static bool has_children(void *ctx)
 {
@@ -373,16 +312,6 @@ static int take_out(struct trace *t, const struct follow *f, struct summary *s)
 	return err;
 }
 
-static void say_disturbed(const struct trace *t)
-{
-	if (t->target.shortened)
-		say("%u transfer%s of the target ended early because of the stops and cannot be "
-		    "repaired", t->target.shortened, t->target.shortened == 1 ? "" : "s");
-	if (t->target.repaired && t->opt->verbose)
-		say_hint("%u interrupted call%s of the target ran again", t->target.repaired,
-			 t->target.repaired == 1 ? "" : "s");
-}
-
 static void tick(void *ctx)
 {
 	struct trace *t = ctx;
@@ -440,6 +369,23 @@ static int describe_recording(struct trace *t, struct follow *f)
 	return err;
 }
 
+/* Go, and leave the probes in; or take them out, if that is not possible. */
+static int leave(struct trace *t)
+{
+	struct summary s = { .functions = t->live.nprobed, .refused = refused_count(&t->sel) };
+	char cause[512];
+
+	if (start_leave(t) == 0)
+		return STATUS_DONE;
+	snprintf(cause, sizeof(cause), "%s", fail_text());
+	fail_clear();
+	int left_over = take_out(t, NULL, &s);
+	say("%s", cause);
+	summary_say(&s);
+	free((char *)s.remains);
+	return left_over ? STATUS_REMAINS : s.gone ? STATUS_GONE : STATUS_FAILED;
+}
+
 static int watch(struct trace *t)
 {
 	struct summary s = { .functions = t->live.nprobed, .refused = refused_count(&t->sel),
@@ -465,7 +411,7 @@ static int watch(struct trace *t)
 	int written = follow_finish(&f, &s);
 	if (cause[0] || written < 0)
 		say("%s", cause[0] ? cause : fail_text());
-	say_disturbed(t);
+	trace_say_disturbed(t);
 	summary_say(&s);
 	follow_end(&f);
 	overhead_end(&t->overhead);
@@ -480,7 +426,7 @@ static void close_session(struct trace *t)
 {
 	struct session *s = t->inf.map.s;
 
-	if (!s)
+	if (!s || t->left)
 		return;
 	for (uint32_t i = 0; !t->committed && i < MIN(s->nslots, t->inf.map.shape.max_slots); i++)
 		if (t->inf.map.slots[i].state == SLOT_PLANNED)
@@ -532,7 +478,7 @@ static int attach_running(struct trace *t)
 	err = err ? err : attach(t);					/* 4 to 9 */
 	if (err)
 		return err == -EINTR ? err : blame_end(t, err);
-	banner(t);
+	trace_say_banner(t);
 	return 0;
 }
 
@@ -559,7 +505,7 @@ static int attach_command(void *ctx)
 	t->pid = t->launch.pid;
 	err = attach_held(t);
 	if (!err)
-		banner(t);
+		trace_say_banner(t);
 	/* Interrupted: the command has got that signal, too. */
 	if (err && !(err == -EINTR && signals_stop_wanted()))
 		launch_cancel(&t->launch);
@@ -581,12 +527,12 @@ int verb_trace(const struct options *o)
 		err = place_check(options_directory(o));
 		if (!err)
 			cost_measure(&t.cost);
-	} else if (!err)
+	} else if (!err && o->verb == VERB_TRACE)
 		err = output_open(o->output, &t.out);
 	if (!err)
 		err = o->command ? surgery(attach_command, &t) : attach_running(&t);
 	if (!err) {
-		status = watch(&t);					/* 10 */
+		status = o->verb == VERB_START ? leave(&t) : watch(&t);	/* 10 */
 	} else if (err == -EINTR && signals_stop_wanted()) {
 		say("interrupted before any probe was in place");
 		status = STATUS_DONE;

@@ -17,6 +17,8 @@ enum status {
 int verb_trace(const struct options *);
 int verb_list(const struct options *);
 int verb_stop(const struct options *);
+int verb_status(const struct options *);
+int verb_snapshot(const struct options *);
 /* Everything that reads a trace directory. */
 int verb_read(const struct options *);
 

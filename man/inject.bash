@@ -36,6 +36,18 @@ _inject_options() {
 			--no-color \
 			-h --help -V --version
 		;;
+	start)
+		echo -p --pid -f --function -N --exclude -m --buffer --keep \
+			--entry-only --max-pause --log -q --quiet -v --verbose \
+			--no-color -h --help -V --version
+		;;
+	status)
+		echo -p --pid -q --quiet -v --verbose --no-color -h --help -V --version
+		;;
+	snapshot)
+		echo -p --pid -o --output --log -q --quiet -v --verbose --no-color \
+			-h --help -V --version
+		;;
 	replay)
 		echo "$(_inject_reading)" --time --json
 		;;
@@ -71,8 +83,8 @@ _inject() {
 	local verb=trace
 
 	case ${COMP_WORDS[1]} in
-	trace | list | stop | record | replay | report | graph | info | \
-		export) verb=${COMP_WORDS[1]} ;;
+	trace | list | stop | record | start | status | snapshot | replay | \
+		report | graph | info | export) verb=${COMP_WORDS[1]} ;;
 	esac
 	COMPREPLY=()
 	# Behind "--" stands a command, with a completion of its own.
@@ -103,6 +115,10 @@ _inject() {
 		_inject_words "chrome dot folded perfetto pprof speedscope svg uftrace" "$cur"
 		return
 		;;
+	--keep)
+		_inject_words "first last" "$cur"
+		return
+		;;
 	--sort)
 		_inject_words "total self calls avg min max p50 p99" "$cur"
 		return
@@ -119,7 +135,8 @@ _inject() {
 		;;
 	*)
 		if [ "$COMP_CWORD" -eq 1 ]; then
-			_inject_words "trace list stop record replay report graph info export" "$cur"
+			_inject_words "trace list stop record start status snapshot replay report \
+				graph info export" "$cur"
 		elif [ "$verb" = list ]; then
 			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		elif [[ $verb == rep* || $verb == graph || $verb == info || $verb == export ]]; then

@@ -10,6 +10,8 @@
  *
  *	struct session		one page, at 0
  *	struct slot[]		the journal, at slots_off
+ *	notes			for later visits, at notes_off: the payload has no
+ *				part in them
  *	ring 0, ring 1, ...	at rings_off, ring_stride apart; each is a
  *				struct ring (one page) and nsub sub-buffers of
  *				SUBBUF_SIZE bytes, each of which begins with a
@@ -191,7 +193,14 @@ struct session {
 				 * session. 0: nobody is expected to */
 	uint64_t holder_start;
 	uint32_t follow_forks;	/* 1: a forked child takes rings of its own */
-	uint32_t pad0;
+	uint32_t keep_last;	/* 1: a full ring overwrites what is oldest in it,
+				 * and nobody else gives anything back */
+
+	/* Of the injector alone. */
+	uint32_t started;	/* 1: meant to go on without an injector */
+	uint32_t notes_at;	/* which half of the notes holds: 0 or 1 */
+	uint64_t notes_off, notes_size;	/* both halves together; each begins with
+				 * the bytes of text that follow, a uint64_t */
 
 	/* Atomics that the payload writes. */
 	uint64_t lost_entries, lost_exits;	/* no ring was free */
@@ -253,6 +262,11 @@ struct slot {
  * more memory than its reader's delay needs: a page that is touched for the
  * first time costs its thread more than a hundred records. Where sub-buffer n
  * lies is what the headers in the places that are used say.
+ *
+ * With keep_last, `tail` is the owner's, too: a full ring never is. Its sub-buffers
+ * take the places in turn, and the oldest is given up, by `tail`, before it is
+ * zeroed. Who copies one is not waited for: it is whole if `tail` has not passed it
+ * when the copy is made.
  */
 struct ring {
 	union {
@@ -272,6 +286,8 @@ struct ring {
 	int32_t pid;		/* session.pid, or of a forked child the id of
 				 * its first thread that has recorded */
 	uint32_t pad;
+	uint64_t overwritten;	/* with keep_last: entries, exits and marks that
+				 * were in sub-buffers below `tail` */
 	uint64_t used[SUBBUFS_MOST / 64];	/* bit n % 64 of word n / 64: place
 				 * n holds data. Set when its header is written
 				 * and counted by `head`, cleared when its words
@@ -290,7 +306,8 @@ enum ring_state {
 /*
  * Head of a sub-buffer. The words follow at once and go to its end. A word
  * that reads 0 has not been committed. The reader zeroes the words that it
- * has read before it gives the sub-buffer back, so that this is always so.
+ * has read before it gives the sub-buffer back, so that this is always so. (With
+ * keep_last the owner does.)
  */
 struct subbuf {
 	uint64_t seq;		/* the ring's head when it was begun: 1, 2, ... */
@@ -307,7 +324,10 @@ struct subbuf {
 				 * a call between its record and its frame */
 	uint32_t stack;		/* number of that stack */
 	uint64_t begin;		/* time stamp when it was begun */
-	uint64_t pad;
+	uint32_t untold;	/* of what is lost: what EXT_LOST has not told */
+	int32_t tid;		/* whose it is, the target's own view: with keep_last
+				 * a ring goes from a thread that has ended to
+				 * the one that has its thread pointer then */
 };
 
 /* Stacks that one thread is followed on at a time. Number 0 of them is the

@@ -143,7 +143,7 @@ static bool find_ring(const struct session *s, int32_t tid, uint32_t *ret)
 
 	if (cpu_clock() < __atomic_load_n(&next_try, __ATOMIC_RELAXED))
 		return false;
-	start = seeks() ? thread_home(cpu_thread_pointer(), s->nrings) :
+	start = seeks() || s->keep_last ? thread_home(cpu_thread_pointer(), s->nrings) :
 		__atomic_load_n(&next_ring, __ATOMIC_RELAXED);
 	for (n = 0; n < s->nrings; n++) {
 		i = (start + n) % s->nrings;
@@ -159,28 +159,60 @@ static bool find_ring(const struct session *s, int32_t tid, uint32_t *ret)
 	return false;
 }
 
-/*
- * After another hello in the same session: the ring that the thread has had
- * all along, if nobody took it away. What was recorded is closed, not lost.
- */
-static bool find_own(struct session *s, uint64_t addr, int32_t tid, uint32_t *ret)
+/* Thread `to` goes on with the ring of `from`, which may be itself. What was recorded
+ * is closed, not lost. */
+static bool take_over(const struct session *s, uint32_t i, int32_t from, int32_t to)
 {
-	struct thread *t = (struct thread *)addr;
-	uint32_t i = (addr - s->threads) / THREAD_SIZE;
+	struct thread *t = thread_at(s, i);
 
-	if (addr < s->threads || i >= s->nrings || t != thread_at(s, i))
-		return false;
-	if (!take(ring_at(s, i), owner(RING_CLAIMED, tid), tid))
+	if (!take(ring_at(s, i), owner(RING_CLAIMED, from), to))
 		return false;
 	if (t->magic == THREAD_MAGIC && t->ring == (uint64_t)ring_at(s, i))
 		ring_close(t);
-	*ret = i;
 	return true;
+}
+
+/*
+ * After another hello in the same session: the ring that the thread has had
+ * all along, if nobody took it away.
+ */
+static bool find_own(const struct session *s, uint64_t addr, int32_t tid, uint32_t *ret)
+{
+	uint32_t i = (addr - s->threads) / THREAD_SIZE;
+
+	if (addr < s->threads || i >= s->nrings || addr != (uint64_t)thread_at(s, i))
+		return false;
+	*ret = i;
+	return take_over(s, i, tid, tid);
+}
+
+/*
+ * Where the last are kept, no reader gives back the ring of a thread that has ended.
+ * But no two threads that live have the same thread pointer: the one that had ours
+ * before has ended, and we go on behind what it has recorded. So there are no more
+ * rings in use than threads were there at a time, as a rule.
+ */
+static bool find_ended(const struct session *s, int32_t tid, uint32_t *ret)
+{
+	uint64_t tp = cpu_thread_pointer();
+	uint32_t home = thread_home(tp, s->nrings), n;
+
+	for (n = 0; s->keep_last && n < thread_places(s->nrings); n++) {
+		const struct thread *t = thread_at(s, *ret = (home + n) % s->nrings);
+
+		if (observe(&t->tp) == tp && t->tid != (uint64_t)tid &&
+		    take_over(s, *ret, (int32_t)t->tid, tid))
+			return true;
+	}
+	return false;
 }
 
 static void ring_begin(const struct session *s, struct ring *r)
 {
 	r->pid = child ? child : s->pid;
+	/* Its sub-buffers have counted what was lost before. */
+	if (s->keep_last && r->head)
+		return;
 	r->lost_entries = 0;
 	r->lost_exits = 0;
 	r->generation++;
@@ -197,8 +229,8 @@ static struct thread *thread_begin(const struct session *s, uint32_t i)
 	t->cur = 0;
 	t->subbuf_end = 0;
 	t->busy = 0;
-	t->reported = 0;
 	t->ring = (uint64_t)ring_at(s, i);
+	t->reported = thread_ring(t)->lost_entries + thread_ring(t)->lost_exits;
 	t->reader = (uint64_t)&s->reader;
 	t->index = i;
 	t->visit = payload_visit;
@@ -284,7 +316,8 @@ static struct thread *claim(struct session *s, enum what what)
 		return silence();
 	seen = seeks() ? (uint64_t)seek(s, false) : local.thread;
 	tid = claim_tid(s);
-	if (tid <= 0 || (!find_own(s, seen, tid, &i) && !find_ring(s, tid, &i))) {
+	if (tid <= 0 || (!find_own(s, seen, tid, &i) && !find_ended(s, tid, &i) &&
+			 !find_ring(s, tid, &i))) {
 		count_no_ring(s, what);
 		return NULL;
 	}
@@ -292,6 +325,8 @@ static struct thread *claim(struct session *s, enum what what)
 		local.tid = tid;
 	ring_begin(s, ring_at(s, i));
 	t = thread_begin(s, i);
+	if (s->keep_last && !seeks())
+		publish(&t->tp, cpu_thread_pointer());
 	publish(&ring_at(s, i)->state, RING_CLAIMED);
 	publish(&t->magic, THREAD_MAGIC);
 	return seeks() ? install_sought(s, t) : install(seen, t);

@@ -17,11 +17,16 @@
  * A ring that is full is one more state of the same kind: `subbuf_end` is
  * END_FULL, `cur` is odd, and hot.S drops and counts until `tail` moves. Every
  * failed search for a place moves `cur`, as every drop in hot.S does.
+ *
+ * Where the last are to be kept no ring is ever full. What a sub-buffer replaces is
+ * counted, given up (`tail`), and zeroed, in this order: left for good in between,
+ * it is counted once, and zeroed by the next slow path, which takes the same place.
  */
 #include "payload/payload.h"
 
 #define WORD_SIZE 8
 #define EPOCH_TICKS (1ull << REC_TIME_BITS)
+#define SUBBUF_WORDS ((SUBBUF_SIZE - sizeof(struct subbuf)) / WORD_SIZE)
 
 static struct subbuf *subbuf_at(const struct thread *t, uint32_t place)
 {
@@ -89,7 +94,50 @@ static void fill_header(const struct thread *t, struct subbuf *b, uint64_t seq,
 	b->lost_exits = r->lost_exits;
 	b->depth = frames_depth(t);
 	b->stack = t->stacks[t->current].number;
-	b->pad = 0;
+	b->untold = (uint32_t)(lost_so_far(r) - t->reported);
+	b->tid = r->tid;
+}
+
+/* Entries, exits and marks. */
+static uint64_t count_events(const struct subbuf *b)
+{
+	const uint64_t *w = (const uint64_t *)(b + 1), *end = w + SUBBUF_WORDS;
+	uint64_t n = 0;
+
+	for (; w < end; w++) {
+		unsigned int kind = *w & 3, subkind = *w >> REC_FUNC_SHIFT & 63;
+
+		n += kind == REC_ENTRY || kind == REC_EXIT ||
+		     (kind == REC_EXT && (subkind == EXT_MARK || subkind == EXT_BEFORE));
+	}
+	return n;
+}
+
+static void zero_words(struct subbuf *b)
+{
+	uint64_t *w = (uint64_t *)(b + 1), *end = w + SUBBUF_WORDS;
+
+	while (w < end)
+		*w++ = 0;
+}
+
+/* The place of the oldest sub-buffer, or one that was not used yet. */
+static uint32_t replace_oldest(const struct session *s, const struct thread *t)
+{
+	struct ring *r = thread_ring(t);
+	uint32_t place = (uint32_t)(r->head % s->nsub);
+	struct subbuf *b = subbuf_at(t, place);
+
+	if (r->head < s->nsub)
+		return place;
+	if (r->head - r->tail >= s->nsub) {
+		r->overwritten += count_events(b);
+		publish(&r->tail, r->head - s->nsub + 1);
+		/* Not before who copies it can know. */
+		__atomic_thread_fence(__ATOMIC_RELEASE);
+	}
+	zero_words(b);
+	return place;
 }
 
 static bool begin(struct session *s, struct thread *t)
@@ -99,7 +147,9 @@ static bool begin(struct session *s, struct thread *t)
 	struct subbuf *b;
 	uint32_t place;
 
-	if (!find_place(s, r, &place)) {
+	if (s->keep_last) {
+		place = replace_oldest(s, t);
+	} else if (!find_place(s, r, &place)) {
 		fill_up(t, tail);
 		return false;
 	}

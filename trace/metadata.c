@@ -130,6 +130,7 @@ static void put_env(FILE *f, const struct about *a)
 	put_value(f, "begin", a->begin);
 	put_value(f, "end", a->end);
 	put_value(f, "clock_ticks", a->clock.ticks);
+	put_value(f, "clock_ns", a->clock.ns);
 	put_value(f, "clock_realtime", a->clock.realtime);
 	put_value(f, "clock_run_ticks", a->clock.run_ticks);
 	put_value(f, "clock_run_ns", a->clock.run_ns);

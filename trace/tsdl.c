@@ -182,6 +182,7 @@ static void take_number(struct scan *s, const struct token *key, uint64_t value)
 		{ "inject_layout", &s->m->version }, { "vpid", &pid },
 		{ "begin", &a->begin }, { "end", &a->end },
 		{ "clock_ticks", &a->clock.ticks },
+		{ "clock_ns", &a->clock.ns },
 		{ "clock_realtime", &a->clock.realtime },
 		{ "clock_run_ticks", &a->clock.run_ticks },
 		{ "clock_run_ns", &a->clock.run_ns },

@@ -117,11 +117,8 @@ static const struct {
 	{ "count", "count is not there yet" },
 	{ "hist", "hist is not there yet" },
 	{ "syscalls", "syscalls is not there yet" },
-	{ "start", "start is not there yet" },
-	{ "status", "status is not there yet" },
 	{ "add", "add is not there yet" },
 	{ "remove", "remove is not there yet" },
-	{ "snapshot", "snapshot is not there yet" },
 	{ "export", "no format named" },
 	{ "export --to png", "the formats are" },
 	{ "report --sort name", "sort by total" },
@@ -143,7 +140,15 @@ static const struct {
 	{ "-p 1 -f x -A 1", "-A is not there yet" },
 	{ "-p 1 -f x -w a>1", "-w is not there yet" },
 	{ "-p 1 --usdt a:b", "--usdt is not there yet" },
-	{ "-p 1 -f x --keep last", "not there yet" },
+	{ "-p 1 -f x --keep last", "trace takes no --keep" },
+	{ "start -f x", "give start -p PID" },
+	{ "start -p 1", "give -f 'GLOB'" },
+	{ "start -p 1 -f x --keep middle", "first or last" },
+	{ "start -p 1 -f x -d 1", "start takes no -d" },
+	{ "start -f x -- a", "'a' is left over" },
+	{ "snapshot", "snapshot -p PID" },
+	{ "snapshot -p 1 -f x", "snapshot takes no -f" },
+	{ "status -f x", "status takes no -f" },
 };
 
 static void test_refused(void)

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* trace_impl: what the pieces of a visit share: trace*.c and start.c, nobody else. */
+#ifndef INJECTOR_TRACE_IMPL_H
+#define INJECTOR_TRACE_IMPL_H
+
+#include "injector/commit.h"
+#include "injector/cost.h"
+#include "injector/describe.h"
+#include "injector/follow.h"
+#include "injector/grow.h"
+#include "injector/launch.h"
+#include "injector/options.h"
+#include "injector/overhead.h"
+#include "injector/remove.h"
+
+struct trace {
+	const struct options *opt;
+	pid_t pid;
+	struct launch launch;	/* if we have started it */
+	struct target target;
+	struct modules mods;
+	struct selection sel;
+	struct islands islands;
+	struct arena_need *needs;
+	uint32_t slots;
+	struct infection inf;
+	struct live live;
+	struct reader *reader;
+	struct output *out;	/* NULL when recording */
+	struct description description;	/* when recording */
+	struct cost cost;	/* likewise */
+	int nthreads;
+	uint64_t pause;		/* of the commit */
+	bool committed;
+	uint32_t known_funcs;	/* ids that an earlier visit has given */
+	bool traps;		/* asked for, and nothing speaks against it */
+	uint64_t caught;	/* signals that the target handles */
+	struct grow grow;
+	struct overhead overhead;
+	struct removal others;	/* how forked children are found */
+	struct follow *follow;
+	bool left;		/* it goes on without us */
+	bool nothing;		/* no function matched, or every one was refused */
+	ino_t session_ino;
+	struct text_diffs before;	/* code that differed before we came */
+};
+
+/* trace_say.c: what is said of it. */
+void trace_say_banner(const struct trace *);
+/* Of the target's calls that our stops have disturbed. */
+void trace_say_disturbed(const struct trace *);
+
+/* start.c: the probes are in, and we go: the process records by itself. 0 or -errno;
+ * then it is as before the call. */
+int start_leave(struct trace *);
+/* Room for what later visits are to know of the session. */
+uint64_t start_room(const struct trace *);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* visit: which session is there in a process, for a verb that finds it there? */
+#ifndef INJECTOR_VISIT_H
+#define INJECTOR_VISIT_H
+
+#include "injector/segment.h"
+#include "injector/session.h"
+#include "trace/metadata.h"
+
+struct visit {
+	struct target target;
+	struct old_session session;	/* as it was when we came; checked */
+	struct segment segment;
+	struct metadata notes;
+};
+
+/* Open the process; there may be no session. Nothing is locked or changed. */
+int visit_open(pid_t pid, struct visit *ret);
+void visit_close(struct visit *);
+/* For the verbs that need one: there is a session that goes on by itself, or, if
+ * `interrupted` is taken too, that was meant to; and its notes are read. */
+int visit_started(struct visit *, bool interrupted);
+
+#endif

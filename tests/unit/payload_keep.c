@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* Do rings that keep the last hold the last, whole, and count what went? */
+#include "tests/unit/payload_world.h"
+
+#include <fcntl.h>
+
+#include "injector/reader.h"
+#include "injector/still.h"
+
+enum { SUBS = 4, FUNCS = 61, WORDS = (SUBBUF_SIZE - sizeof(struct subbuf)) / 8 };
+
+static struct world w;
+static probed_fn *funcs[FUNCS];
+static struct reader_func names[FUNCS + 1];
+
+/* Functions 1, 2, ... FUNCS, again and again: what is missing shows. */
+static void call_all(unsigned int rounds)
+{
+	for (unsigned int i = 0; i < rounds; i++)
+		for (int f = 0; f < FUNCS; f++)
+			funcs[f](NULL);
+}
+
+static void take(struct still *ret)
+{
+	struct segment seg = { open("/proc/self/mem", O_RDWR | O_CLOEXEC), w.s->base, w.s->size };
+	struct session head = *w.s;
+
+	CHECK(seg.fd >= 0);
+	CHECK(!still_take(&seg, &head, ret));
+	close(seg.fd);
+}
+
+/* ---- what a copy holds --------------------------------------------------- */
+
+struct seen {
+	uint64_t events, lost, before;
+	uint32_t last[64], open[64];	/* by thread: function */
+	uint32_t threads;
+};
+
+static int see(void *ctx, const struct event *e)
+{
+	struct seen *s = ctx;
+	uint32_t *last = &s->last[e->thread];
+
+	CHECK(e->thread < 64);
+	s->threads = e->thread + 1 > s->threads ? e->thread + 1 : s->threads;
+	s->lost += e->kind == EVENT_LOST ? e->lost : 0;
+	s->before += e->kind == EVENT_BEFORE;
+	s->events += e->kind == EVENT_ENTRY || e->kind == EVENT_EXIT || e->kind == EVENT_BEFORE;
+	if (e->kind == EVENT_ENTRY) {
+		CHECK_EQ(s->open[e->thread], 0);
+		if (*last)
+			CHECK_EQ(e->func, *last % FUNCS + 1);
+		*last = s->open[e->thread] = e->func;
+	} else if (e->kind == EVENT_EXIT || e->kind == EVENT_BEFORE) {
+		if (*last)
+			CHECK_EQ(e->func, *last);
+		*last = e->func;
+		s->open[e->thread] = 0;
+	}
+	return 0;
+}
+
+static void look(const struct still *still, struct seen *ret)
+{
+	struct reader *r;
+
+	memset(ret, 0, sizeof(*ret));
+	CHECK(!reader_new(still->map, still->size, getpid(), names, FUNCS + 1, &r));
+	while (reader_drain(r, true, see, ret) > 0)
+		;
+	reader_free(r);
+}
+
+static void test_last_are_kept(void)
+{
+	struct still still;
+	struct seen seen;
+
+	for (unsigned int rounds = 1; rounds < 2000; rounds = 3 * rounds + 1) {
+		uint64_t before, all;
+
+		take(&still);
+		look(&still, &seen);
+		before = seen.events + still.overwritten;
+		still_clear(&still);
+		call_all(rounds);
+		take(&still);
+		look(&still, &seen);
+		all = seen.events + still.overwritten;
+		CHECK_EQ(all - before, 2 * rounds * FUNCS);
+		CHECK(seen.events <= SUBS * WORDS);
+		CHECK(!still.overwritten || seen.events > (SUBS - 2) * WORDS);
+		CHECK_EQ(seen.lost, 0);
+		CHECK_EQ(still.lost, 0);
+		CHECK(seen.before <= 1);
+		still_clear(&still);
+	}
+	CHECK_EQ(seen.threads, 1);
+}
+
+/* ---- while they are written ---------------------------------------------- */
+
+static volatile bool stop;
+
+static void *call_on(void *unused)
+{
+	while (!stop)
+		call_all(100);
+	return NULL;
+}
+
+/* Copies are made of rings that go round several times meanwhile, and yet no word
+ * of another round is in them. */
+static void test_copy_of_moving_rings(void)
+{
+	pthread_t thread[2];
+	uint64_t events = 0;
+
+	stop = false;
+	for (int i = 0; i < 2; i++)
+		CHECK(!pthread_create(&thread[i], NULL, call_on, NULL));
+	for (int i = 0; i < 100; i++) {
+		struct still still;
+		struct seen seen;
+
+		take(&still);
+		look(&still, &seen);
+		events += seen.events;
+		still_clear(&still);
+	}
+	stop = true;
+	for (int i = 0; i < 2; i++)
+		pthread_join(thread[i], NULL);
+	CHECK(events);
+}
+
+/* ---- threads that end ---------------------------------------------------- */
+
+static void *call_once(void *rounds)
+{
+	call_all((unsigned int)(uintptr_t)rounds);
+	return NULL;
+}
+
+static unsigned int rings_used(void)
+{
+	unsigned int n = 0;
+
+	for (uint32_t i = 0; i < w.s->nrings; i++)
+		n += ((struct ring *)(w.s->base + w.s->rings_off +
+				      i * w.s->ring_stride))->head != 0;
+	return n;
+}
+
+/* libc gives the stack of a thread that has ended to the next one, with its thread
+ * pointer: then that goes on with the ring, and both are in it. */
+static void test_rings_are_inherited(void)
+{
+	unsigned int before = rings_used();
+	uint64_t lost = w.s->lost_entries;
+	struct still still;
+	struct seen seen;
+	pthread_t t;
+
+	for (int i = 0; i < 40; i++) {
+		CHECK(!pthread_create(&t, NULL, call_once, (void *)3));
+		pthread_join(t, NULL);
+	}
+	CHECK(rings_used() <= before + 2);
+	CHECK_EQ(w.s->lost_entries, lost);
+	take(&still);
+	look(&still, &seen);
+	CHECK(seen.threads >= SUBS);
+	still_clear(&still);
+}
+
+int main(void)
+{
+	world_begin(&w, 16, SUBS);
+	w.s->keep_last = 1;
+	w.s->started = 1;
+	for (uint32_t f = 0; f < FUNCS; f++) {
+		funcs[f] = probed(&w, f + 1, NULL);
+		names[f + 1] = (struct reader_func){ .name = "f", .module = "m" };
+	}
+	test_last_are_kept();
+	test_copy_of_moving_rings();
+	test_rings_are_inherited();
+	return 0;
+}
