@@ -9,7 +9,6 @@
 #include "symbols/funcs.h"
 
 #include <errno.h>
-#include <search.h>
 #include <string.h>
 
 size_t fragment_parent(const char *raw)
@@ -35,100 +34,175 @@ size_t fragment_parent(const char *raw)
 struct wanted {
 	const char *raw;	/* `len` bytes of it */
 	size_t len;
+	uint64_t hash;		/* of these */
 	uint32_t file;		/* of the parent; ANY_FILE: the only one */
-	raddr_t found;		/* address of the parent, 0: none yet */
 	bool ambiguous;
+	raddr_t found;		/* address of the parent, 0: none yet */
+};
+
+/* All of them, in a hash table. */
+struct parents {
+	struct wanted *v;
+	size_t n;
+	uint32_t *slots;	/* 1 + an index in v, 0: free */
+	size_t mask;
 };
 
 enum {
 	ANY_FILE = UINT32_MAX,
+	WAYS = 3,		/* in which a fragment looks for its parent */
+	PROBES = 64,		/* only names that were made to collide need more:
+				 * their fragments stay without a parent */
 };
 
-static int compare(const void *a, const void *b)
+static uint64_t hash_name(const char *raw, size_t len)
 {
-	const struct wanted *x = a, *y = b;
+	uint64_t hash = len, word;
 
-	if (x->len != y->len)
-		return x->len < y->len ? -1 : 1;
-	if (x->file != y->file)
-		return x->file < y->file ? -1 : 1;
-	return memcmp(x->raw, y->raw, x->len);
+	for (; len; raw += MIN(len, sizeof(word)), len -= MIN(len, sizeof(word))) {
+		word = 0;
+		memcpy(&word, raw, MIN(len, sizeof(word)));
+		hash = (hash ^ word) * 0x9e3779b97f4a7c15;
+		hash ^= hash >> 32;
+	}
+	return hash;
 }
 
-/* `names` is a tree of tsearch(3). */
-static struct wanted *find(void *const *names, const char *raw, size_t len,
-			   uint32_t file)
+static bool is_same(const struct wanted *x, const struct wanted *y)
 {
-	struct wanted key = { .raw = raw, .len = len, .file = file };
-	struct wanted **node = tfind(&key, names, compare);
-
-	return node ? *node : NULL;
+	return x->hash == y->hash && x->file == y->file && x->len == y->len &&
+	       !memcmp(x->raw, y->raw, x->len);
 }
 
-/* The parent is of the same file, or global, or the only one of its name.
- * Fills three elements of `v`. */
-static int want(void **names, const struct candidate *c, struct wanted *v)
+/* Where this name is, or may be put; NULL: it cannot be. */
+static uint32_t *slot_of(const struct parents *parents, const struct wanted *key)
 {
-	uint32_t files[] = { c->file, 0, ANY_FILE };
+	size_t at = key->hash + key->file * 0x85ebca6bu;
+
+	for (size_t i = 0; i < PROBES; i++) {
+		uint32_t *slot = &parents->slots[(at + i) & parents->mask];
+
+		if (!*slot || is_same(&parents->v[*slot - 1], key))
+			return slot;
+	}
+	return NULL;
+}
+
+static struct wanted *find(const struct parents *parents, const struct wanted *key)
+{
+	const uint32_t *slot = slot_of(parents, key);
+
+	return slot && *slot ? &parents->v[*slot - 1] : NULL;
+}
+
+static struct wanted name_of(const char *raw, size_t len)
+{
+	return (struct wanted){ .raw = raw, .len = len, .hash = hash_name(raw, len) };
+}
+
+/* The parent is of the same file, or global, or the only one of its name. */
+static void list_ways(const struct candidate *c, size_t len, struct wanted ret[WAYS])
+{
+	const uint32_t files[WAYS] = { c->file, 0, ANY_FILE };
+
+	ret[0] = name_of(c->raw, len);
+	for (size_t i = 0; i < WAYS; i++) {
+		ret[i] = ret[0];
+		ret[i].file = files[i];
+	}
+}
+
+/* Another fragment may have asked for the same. */
+static void want(struct parents *parents, const struct candidate *c, size_t len)
+{
+	struct wanted ways[WAYS];
+
+	list_ways(c, len, ways);
+	for (size_t i = 0; i < WAYS; i++) {
+		uint32_t *slot = slot_of(parents, &ways[i]);
+
+		if (!slot || *slot)
+			continue;
+		parents->v[parents->n++] = ways[i];
+		*slot = parents->n;
+	}
+}
+
+static void offer(const struct parents *parents, const struct candidate *c)
+{
+	const uint32_t files[] = { c->file, ANY_FILE };
+	struct wanted key = name_of(c->raw, strlen(c->raw));
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-		v[i].raw = c->raw;
-		v[i].len = fragment_parent(c->raw);
-		v[i].file = files[i];
-		if (!tsearch(&v[i], names, compare))
-			return -ENOMEM;
+		key.file = files[i];
+		struct wanted *w = find(parents, &key);
+
+		if (!w)
+			continue;
+		w->ambiguous |= w->found && w->found != c->addr;
+		w->found = c->addr;
 	}
-	return 0;
 }
 
-static void offer(void *const *names, const struct candidate *c, uint32_t file)
-{
-	struct wanted *w = find(names, c->raw, strlen(c->raw), file);
-
-	if (!w)
-		return;
-	w->ambiguous |= w->found && w->found != c->addr;
-	w->found = c->addr;
-}
-
-static void adopt(const struct candidate *c, const struct wanted *v,
-		  void *const *names, struct symbols *s)
+static void adopt(const struct candidate *c, size_t len, const struct parents *parents,
+		  struct symbols *s)
 {
 	struct func *f = funcs_find(s, c->addr), *parent;
+	struct wanted ways[WAYS];
 	raddr_t addr = 0;
 
-	for (size_t i = 0; i < 3 && !addr; i++) {
-		/* Another fragment may have asked for the same. */
-		const struct wanted *w = find(names, v[i].raw, v[i].len,
-					      v[i].file);
+	list_ways(c, len, ways);
+	for (size_t i = 0; i < WAYS && !addr; i++) {
+		const struct wanted *w = find(parents, &ways[i]);
 
-		addr = w->ambiguous ? 0 : w->found;
+		addr = !w || w->ambiguous ? 0 : w->found;
 	}
 	parent = addr && addr != c->addr ? funcs_find(s, addr) : NULL;
 	if (f && f->parent < 0 && parent)
 		f->parent = parent - s->funcs;
 }
 
-static void keep(void *node)
+/* Lengths of the parents' names, 0 for what is no fragment; and how many are. */
+static size_t find_fragments(const struct candidates *c, uint32_t *lens)
 {
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		lens[i] = MIN(fragment_parent(c->v[i].raw), (size_t)UINT32_MAX);
+		n += lens[i] != 0;
+	}
+	return n;
+}
+
+/* At most half of the slots are taken. */
+static int parents_make(size_t n, struct parents *ret)
+{
+	size_t slots = 1;
+
+	while (slots < 2 * WAYS * n)
+		slots *= 2;
+	*ret = (struct parents){ .mask = slots - 1 };
+	ret->v = calloc(WAYS * n + 1, sizeof(*ret->v));
+	ret->slots = calloc(slots, sizeof(*ret->slots));
+	return ret->v && ret->slots && n < UINT32_MAX / WAYS ? 0 : -ENOMEM;
 }
 
 int fragments_adopt(const struct candidates *c, struct symbols *s)
 {
-	auto_free struct wanted *v = calloc(3 * c->n + 1, sizeof(*v));
-	void *names = NULL;
-	int err = v ? 0 : -ENOMEM;
+	auto_free uint32_t *lens = calloc(c->n + 1, sizeof(*lens));
+	struct parents parents = { 0 };
+	size_t n = lens ? find_fragments(c, lens) : 0;
+	int err = lens ? parents_make(n, &parents) : -ENOMEM;
 
-	for (size_t i = 0; i < c->n && !err; i++)
-		if (fragment_parent(c->v[i].raw))
-			err = want(&names, &c->v[i], &v[3 * i]);
-	for (size_t i = 0; i < c->n && names; i++) {
-		offer(&names, &c->v[i], c->v[i].file);
-		offer(&names, &c->v[i], ANY_FILE);
-	}
-	for (size_t i = 0; i < c->n && !err; i++)
-		if (v[3 * i].raw)
-			adopt(&c->v[i], &v[3 * i], &names, s);
-	tdestroy(names, keep);	/* the elements are of `v` */
+	for (size_t i = 0; i < c->n && n && !err; i++)
+		if (lens[i])
+			want(&parents, &c->v[i], lens[i]);
+	for (size_t i = 0; i < c->n && n && !err; i++)
+		offer(&parents, &c->v[i]);
+	for (size_t i = 0; i < c->n && n && !err; i++)
+		if (lens[i])
+			adopt(&c->v[i], lens[i], &parents, s);
+	free(parents.v);
+	free(parents.slots);
 	return err;
 }
