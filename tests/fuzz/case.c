@@ -9,7 +9,11 @@
 
 #include "arch/x86_64/code.h"
 
-enum { STUB_CAP = 4096, BREAKPOINT = 0xcc };
+enum {
+	STUB_CAP = 4096,
+	BREAKPOINT = 0xcc,
+	TRIES = 16,		/* to find a place for an island */
+};
 
 /* The second byte and ModRM of `0f ae`, `0f c7` and `0f 01` name what they do. */
 static bool is_system_group(const struct x86_form *f)
@@ -114,6 +118,8 @@ static void put_jump(const struct fuzz_case *c)
 {
 	const struct patch *hole = &c->site->hole, *jump = &c->site->jump;
 
+	if (c->site->kept)	/* what is behind the jump is a part of it */
+		put_window(c);
 	if (hole->len)
 		put(c, hole->pc, hole->new_, hole->len);
 	put(c, jump->pc, jump->new_, jump->len);
@@ -154,6 +160,101 @@ static bool place_others(struct fuzz_case *c)
 	return true;
 }
 
+/* The bytes from the site's first on, as they are here: behind the window nobody
+ * finds what the file has. */
+static uint16_t read_given(const struct fuzz_case *c, uint8_t p[ARCH_JUMP_MAX])
+{
+	const struct site *s = c->site;
+	size_t left;
+
+	memset(p, BREAKPOINT, ARCH_JUMP_MAX);
+	memcpy(p, symbols_text(c->world->symbols, s->pc, &left),
+	       MIN(s->window, (size_t)ARCH_JUMP_MAX));
+	return (uint16_t)(UINT16_MAX << s->jump.len);
+}
+
+/* Some place that this jump of the site can lead to. */
+static bool find_place(const struct fuzz_case *c, const struct jump_set *set, raddr_t *ret)
+{
+	for (int i = 0; i < TRIES; i++) {
+		raddr_t from = set->base + (raddr_t)(int32_t)world_random();
+
+		if (jump_set_next(set, from, ret) && world_is_free(c->world, *ret))
+			return true;
+	}
+	return false;
+}
+
+/* With any number of prefixes that some place can be found for. */
+static bool find_pun(struct fuzz_case *c)
+{
+	struct site *s = c->site;
+	uint8_t p[ARCH_JUMP_MAX];
+	uint16_t given = read_given(c, p);
+	size_t most = c->arch->pun_prefixes, first = world_random() % (most + 1);
+	struct jump_set set;
+
+	for (size_t i = 0; i <= most; i++) {
+		size_t prefix = (first + i) % (most + 1);
+
+		if (plan_pun(c->arch, s, prefix, p, given, &set) ||
+		    !find_place(c, &set, &s->island))
+			continue;
+		s->prefix = prefix;
+		s->kept = prefix + c->arch->jump_size - s->jump.len;
+		return true;
+	}
+	return false;
+}
+
+/* Keep more of the window than there is need for: puns are rare. */
+static bool become_pun(struct fuzz_case *c)
+{
+	struct site *s = c->site, full = *s;
+
+	s->tactic = TACTIC_PUN;
+	s->jump.len = 1 + world_random() % (c->arch->jump_size - 1);
+	s->kept = c->arch->jump_size + c->arch->pun_prefixes - s->jump.len;
+	if (find_pun(c))
+		return true;
+	*s = full;
+	return false;
+}
+
+/* A pun needs an island. Of full jumps one in four becomes a pun and one in eight
+ * leads to an island, as if its last bytes were kept by somebody. */
+static bool find_island(struct fuzz_case *c)
+{
+	const struct jump_set anywhere = { .base = c->site->pc + c->arch->jump_size };
+	unsigned int dice = world_random() >> 61;
+
+	c->site->island = 0;
+	if (c->site->tactic == TACTIC_PUN)
+		return find_pun(c);
+	if (c->site->tactic == TACTIC_JUMP && dice < 2)
+		become_pun(c);
+	else if (c->site->tactic == TACTIC_JUMP && dice == 2)
+		find_place(c, &anywhere, &c->site->island);
+	return true;
+}
+
+static bool place_island(struct fuzz_case *c)
+{
+	struct site *s = c->site;
+	uint8_t code[ARCH_JUMP_MAX];
+
+	if (!find_island(c))
+		return false;
+	int n = s->island ? plan_island(c->arch, s, code) : 0;
+
+	if (n < 0 || (n && world_add_code(c->world, s->island, n)) ||
+	    plan_patches(c->arch, s))
+		return false;
+	if (n)
+		put(c, s->island, code, n);
+	return true;
+}
+
 /* Somewhere within reach, at any alignment. A stub with jumps into itself is
  * made twice, the first time to learn where they lead. */
 static bool place(struct fuzz_case *c)
@@ -168,7 +269,7 @@ static bool place(struct fuzz_case *c)
 	if ((c->probe->linked && make_stub(c, c->site, code)) || make_stub(c, c->site, code))
 		return false;
 	put(c, c->site->stub, code, c->site->stub_size);
-	return true;
+	return place_island(c);
 }
 
 uint64_t case_origin(const struct fuzz_case *c, uint64_t pc)
@@ -272,9 +373,10 @@ void case_keep(struct fuzz_case *c, const struct ending *e, const struct state *
 
 void tally_print(const struct tally *t)
 {
-	printf("%lu sites, %lu passed over; %lu runs left the window, %lu met a "
+	printf("%lu sites, %lu passed over, %lu puns and %lu other jumps to "
+	       "islands; %lu runs left the window, %lu met a "
 	       "fault, %lu endless, %lu without a stack; %lu differ\n",
-	       t->sites, t->passed_over, t->verdicts[VERDICT_LEFT],
+	       t->sites, t->passed_over, t->puns, t->islands, t->verdicts[VERDICT_LEFT],
 	       t->verdicts[VERDICT_FAULT], t->verdicts[VERDICT_ENDLESS],
 	       t->verdicts[VERDICT_NO_STACK], t->verdicts[VERDICT_DIFFERENT]);
 }

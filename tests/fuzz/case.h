@@ -45,11 +45,12 @@ struct fuzz_case {
 };
 
 struct tally {
-	uint64_t sites, passed_over, verdicts[VERDICTS];
+	uint64_t sites, passed_over, puns, islands, verdicts[VERDICTS];
 };
 
-/* Place the site's stub. False if the window holds what cannot be compared:
- * clocks, random numbers, the state of the thread's memory or of its kernel. */
+/* Place the site's stub, and an island for a pun, or for a full jump now and then.
+ * False if the window holds what cannot be compared: clocks, random numbers, the
+ * state of the thread's memory or of its kernel. */
 bool case_begin(struct fuzz_case *, const struct probe *, struct site *);
 /* Breakpoints again where the site was. */
 void case_end(struct fuzz_case *);

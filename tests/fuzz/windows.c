@@ -51,6 +51,8 @@ static bool next_site(struct tour *t)
 			t->tally.sites++;
 			world_seed(t->seed ^ s->pc);
 			if (case_begin(&t->c, p, s)) {
+				t->tally.puns += s->tactic == TACTIC_PUN;
+				t->tally.islands += s->island && s->tactic != TACTIC_PUN;
 				t->left = t->each;
 				return true;
 			}
@@ -104,6 +106,8 @@ static void add(struct tally *sum, const struct tally *t)
 {
 	sum->sites += t->sites;
 	sum->passed_over += t->passed_over;
+	sum->puns += t->puns;
+	sum->islands += t->islands;
 	for (int i = 0; i < VERDICTS; i++)
 		sum->verdicts[i] += t->verdicts[i];
 }
@@ -134,7 +138,7 @@ static int run_plan(const struct plan *plan, uint64_t runs, struct tally *sum)
 static int run_symbols(const struct symbols *s, uint64_t runs, struct tally *sum)
 {
 	auto_free const struct func **all = calloc(s->nfuncs + 1, sizeof(*all));
-	struct plan_options o = { .hosts = true };
+	struct plan_options o = { .hosts = true, .puns = true };
 	struct plan *plan;
 	size_t n = 0;
 
@@ -242,6 +246,6 @@ int main(int argc, char **argv)
 		fprintf(stderr, "windows: %s\n", fail_text());
 	tally_print(&sum);
 	/* A fuzzer that never gets to the end of a window has shown nothing. */
-	return err || sum.verdicts[VERDICT_DIFFERENT] ||
+	return err || !sum.puns || !sum.islands || sum.verdicts[VERDICT_DIFFERENT] ||
 	       sum.verdicts[VERDICT_LEFT] < sum.verdicts[VERDICT_FAULT];
 }

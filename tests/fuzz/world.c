@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 
 enum {
-	AROUND = 256 << 20,	/* reserved below and above the texts: data */
+	AROUND = 256 << 20,	/* data below and above the texts */
 	STUBS = 1 << 20,
 	PAGE = 4096,
 	BREAKPOINT = 0xcc,
@@ -22,6 +22,8 @@ enum {
 /* Where a sanitizer has none of its own memory, either. */
 #define BLOCK_AT 0x180000000000ul
 #define CODE_AT 0x200000000000ul
+/* Nobody else's below and above all that: wherever a jump may lead. */
+#define REACH ((size_t)(1ul << 31) + PAGE)
 
 static uint64_t seed = 1;
 
@@ -124,6 +126,36 @@ static struct range texts_range(const struct symbols *s)
 	return r;
 }
 
+/* Reserve it all; what is neither code nor data is not to be touched. */
+static int reserve(struct world *w)
+{
+	size_t n = range_size(w->range);
+	uint8_t *p = mmap((void *)CODE_AT, n + 2 * REACH, PROT_NONE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+			  MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (p == MAP_FAILED)
+		return fail(errno, "memory for the code of %s", w->symbols->path);
+	w->memory = p + REACH;
+	return mprotect(w->memory, n, PROT_READ | PROT_WRITE) ?
+		fail(errno, "memory for the data of %s", w->symbols->path) : 0;
+}
+
+int world_add_code(const struct world *w, raddr_t a, size_t n)
+{
+	uint8_t *first = (uint8_t *)((uintptr_t)world_at(w, a) & ~(uintptr_t)(PAGE - 1));
+
+	return mprotect(first, (size_t)(world_at(w, a) + n - first),
+			PROT_READ | PROT_WRITE | PROT_EXEC);
+}
+
+bool world_is_free(const struct world *w, raddr_t a)
+{
+	uint64_t n = range_size(w->range), at = a - (w->range.start - REACH);
+
+	return at < REACH - PAGE || (at >= REACH + n && at < n + 2 * REACH - PAGE);
+}
+
 int world_open(const struct symbols *s, struct world *ret)
 {
 	struct world w = { .symbols = s, .block = MAP_FAILED };
@@ -138,13 +170,10 @@ int world_open(const struct symbols *s, struct world *ret)
 	w.range.start &= ~(raddr_t)(PAGE - 1);
 	w.stubs.start = (texts.end + AROUND) & ~(raddr_t)(PAGE - 1);
 	w.stubs.end = w.range.end = w.stubs.start + STUBS;
-	w.memory = mmap((void *)CODE_AT, range_size(w.range), PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
-			MAP_FIXED_NOREPLACE, -1, 0);
-	if (w.memory == MAP_FAILED)
-		return fail(errno, "memory for the code of %s", s->path);
-	int err = put_texts(&w);
+	int err = reserve(&w);
 
+	if (!err)
+		err = put_texts(&w);
 	if (!err)
 		err = put_block(&w);
 	*ret = w;
@@ -155,7 +184,8 @@ int world_open(const struct symbols *s, struct world *ret)
 
 void world_close(struct world *w)
 {
-	munmap(w->memory, range_size(w->range));
+	if (w->memory)
+		munmap(w->memory - REACH, range_size(w->range) + 2 * REACH);
 	if (w->block != MAP_FAILED)
 		munmap(w->block - PAGE, WORLD_BLOCK + 2 * PAGE);
 }

@@ -5,7 +5,8 @@
  * A module's texts lie where code of theirs reaches its data and its stubs, but
  * hold breakpoints only, except for the bytes under test. What registers point
  * to is one small block; what operands relative to the PC name is reserved
- * around the texts and set up where a window refers to it.
+ * around the texts and set up where a window refers to it; and further around is
+ * nothing, for islands.
  */
 #ifndef TESTS_FUZZ_WORLD_H
 #define TESTS_FUZZ_WORLD_H
@@ -41,6 +42,11 @@ void world_close(struct world *);
 uint8_t *world_at(const struct world *, raddr_t);
 raddr_t world_address(const struct world *, uint64_t ours);
 bool world_is_text(const struct world *, raddr_t);
+/* Is there room for a jump that is neither code nor stub, within reach of any jump
+ * of the texts? Link-time addresses may be below 0 there. */
+bool world_is_free(const struct world *, raddr_t);
+/* Let so many bytes there be written and executed. 0, or -1. */
+int world_add_code(const struct world *, raddr_t, size_t n);
 /* Can a block's address be a stack pointer with some room below? */
 bool world_has_stack(const struct world *, uint64_t sp);
 
