@@ -5,11 +5,17 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
+kinds="many large pair x87 x87_two complex wide sum apply"
+if grep -qw avx512f /proc/cpuinfo; then
+	kinds+=" avx512 nothing"
+else
+	echo "no AVX-512 here: neither its arguments nor its masks"
+fi
 victim conventions
 for _ in 1 2 3; do
 	status 0 "$INJECT" -p "$VICTIM" -f 'conv_*' -d 0.3
 	has_line ' 0 refused' trace.err || die "refused"
-	for f in many large pair x87 x87_two complex wide sum apply; do
+	for f in $kinds; do
 		traced "conv_$f("
 	done
 	removed
