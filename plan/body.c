@@ -119,13 +119,20 @@ static int read_piece(struct body *b, size_t piece)
 	return 0;
 }
 
-/* Does control go on behind the last instruction of a piece? A call there does
- * not return, a system call neither: compilers know who never does. */
-static bool falls_off(const struct insn *in)
+/* Does control go on behind a piece, whose last instruction this is? A call there
+ * does not return, a system call neither: compilers know who never does. Nops may
+ * follow that, as they may what goes on into an aligned function. */
+static bool falls_off(const struct body *b, size_t last)
 {
+	size_t i = last;
+	const struct insn *in;
+
+	while (i && b->steps[i - 1].piece == b->steps[last].piece &&
+	       b->steps[i].insn.flags & INSN_NOP)
+		i--;
+	in = &b->steps[i].insn;
 	return !insn_ends(in) && in->kind != INSN_CALL &&
-	       in->kind != INSN_CALL_INDIRECT && in->kind != INSN_SYSCALL &&
-	       !(in->flags & INSN_NOP);
+	       in->kind != INSN_CALL_INDIRECT && in->kind != INSN_SYSCALL;
 }
 
 /* Compilers let a path that nobody takes end with a jump to the end of a piece,
@@ -170,7 +177,7 @@ static int adopt_around(struct body *b, size_t piece, size_t first)
 		if (!body_has(b, edge_from(&p->edges[i])) &&
 		    !leads_nowhere(p, edge_from(&p->edges[i]), p->edges[i].to))
 			err = body_adopt(b, edge_from(&p->edges[i]));
-	if (!err && b->nsteps > first && falls_off(&b->steps[b->nsteps - 1].insn))
+	if (!err && b->nsteps > first && falls_off(b, b->nsteps - 1))
 		err = body_adopt(b, r.end);
 	return err;
 }
@@ -333,7 +340,7 @@ static void doubt_end(struct body *b, size_t i)
 	const struct step *s = &b->steps[i];
 	bool last = i + 1 == b->nsteps || b->steps[i + 1].piece != s->piece;
 
-	if (last && s->live && falls_off(&s->insn) &&
+	if (last && s->live && falls_off(b, i) &&
 	    !body_has(b, s->insn.pc + s->insn.size))
 		body_doubt(b, REFUSED_SHARED_BODY);
 }

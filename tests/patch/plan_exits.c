@@ -117,6 +117,22 @@ static void falls_into_the_next(void)
 	CHECK(entry_only(REFUSED_SHARED_BODY));
 }
 
+/* As strcasecmp of glibc does, by way of nops. */
+static void falls_into_an_aligned_one(void)
+{
+	module_begin();
+	func("f", 0); put(MOV_EAX_1, TEST_EDI); put_middle(); put(NOP, NOP); func_end();
+	func("g", 57); put(MOV_EAX_1, RET); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_SHARED_BODY));
+	/* But not from behind a call of what never returns. */
+	module_begin();
+	func("f", 0); put(MOV_EAX_1); put_call(0x80); put(NOP, NOP); func_end();
+	func("g", 0x80); put(RET); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE));
+}
+
 static void jumps_into_the_middle_of_another(void)
 {
 	module_begin();
@@ -340,6 +356,7 @@ int main(void)
 	call_before_return_without_room();
 	never_returns();
 	falls_into_the_next();
+	falls_into_an_aligned_one();
 	jumps_into_the_middle_of_another();
 	data_behind_a_jump_is_no_exit();
 	cold_fragment();
