@@ -204,6 +204,7 @@ check-live: all victims
 
 # Every n of the fault tests, and long runs: an hour or more.
 soak: deps
+	@tools/deps.sh soak
 	@$(MAKE) --no-print-directory all victims
 	-@tools/suites.sh $(BUILD)/suites
 	@SOAK=1 tests/run $(BUILD) $(FAULT) $(STRESS) $(LIVE)

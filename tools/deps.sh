@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # deps SET...: install the Debian packages that are missing, by name. Sets:
-# build, test, bench, census. Quiet when nothing is missing; as a user who is not root,
+# build, test, soak, bench, census. Quiet when nothing is missing; as a user who is not root,
 # print the line to paste and fail.
 #
 # Debian starts a service as its package is installed. Tests start servers of
@@ -14,7 +14,8 @@ test="g++ clang libclang-rt-dev gdb strace nginx-light redis-server redis-tools 
 	postgresql-contrib wrk apache2-utils python3 util-linux procps mandoc
 	codespell shellcheck cppcheck musl-tools libpython3.11-testsuite lua5.4 sqlite3
 	libsqlite3-dev tcl jq golang-go
-	babeltrace2 zstd uftrace protobuf-compiler graphviz linux-perf libboost-context-dev"
+	babeltrace2 zstd python3-jsonschema uftrace protobuf-compiler graphviz linux-perf libboost-context-dev"
+soak="chromium"
 bench="bpftrace uftrace linux-perf"
 census="nginx-light redis-server postgresql memcached python3 nodejs ripgrep libstd-rust-1.63
 	golang-go musl libsqlite3-0 libssl3 libstdc++6 cpp"
@@ -23,7 +24,7 @@ policy=/usr/sbin/policy-rc.d
 
 usage()
 {
-	echo "usage: tools/deps.sh [build] [test] [bench] [census]" >&2
+	echo "usage: tools/deps.sh [build] [test] [soak] [bench] [census]" >&2
 	exit 2
 }
 
@@ -68,6 +69,7 @@ for set; do
 	case $set in
 	build) packages=$build ;;
 	test) packages=$test ;;
+	soak) packages=$soak ;;
 	bench) packages=$bench ;;
 	census) packages=$census ;;
 	*) usage ;;

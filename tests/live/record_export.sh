@@ -7,6 +7,7 @@
 need python3 uftrace protoc dot
 GO=$(command -v go || ls /usr/lib/go-*/bin/go 2>/dev/null | tail -n 1)
 [ -n "$GO" ] || skip "no go here"
+python3 -c 'import jsonschema' 2>/dev/null || skip "no jsonschema for python3 here"
 victim spin_threads 3
 inject_bg record -p "$VICTIM" -f 'count_*'
 tell pace '^ok pace' >/dev/null
@@ -58,8 +59,8 @@ export_to speedscope
 export_to chrome
 export_to folded
 same chrome "$(grep -c '"ph":"X"' out.chrome)"
-python3 - "$made" <<'PY'
-import json, sys, xml.etree.ElementTree as xml
+python3 - "$ROOT/tests/formats/speedscope.schema.json" <<'PY'
+import json, jsonschema, sys, xml.etree.ElementTree as xml
 
 events = json.load(open("out.chrome"))["traceEvents"]
 calls = [e for e in events if e["ph"] == "X"]
@@ -72,8 +73,9 @@ for line in open("out.folded"):
     folded[tuple(stack.split(";"))] = int(ns)
 assert ("count_frame", "count_leaf") in folded, folded
 
-# Names as its schema has them, and sums that it checks.
+# By the schema that comes with it; then names, and sums that it checks.
 s = json.load(open("out.speedscope"))
+jsonschema.validate(s, json.load(open(sys.argv[1])))
 assert s["$schema"] == "https://www.speedscope.app/file-format-schema.json"
 names = [f["name"] for f in s["shared"]["frames"]]
 p, = s["profiles"]
