@@ -26,8 +26,18 @@ static struct {
 
 static bool touches(const struct options *o)
 {
-	return o->verb == VERB_TRACE || o->verb == VERB_RECORD || o->verb == VERB_START ||
-		o->verb == VERB_SNAPSHOT || o->verb == VERB_STOP;
+	switch (o->verb) {
+	case VERB_TRACE:
+	case VERB_RECORD:
+	case VERB_START:
+	case VERB_ADD:
+	case VERB_REMOVE:
+	case VERB_SNAPSHOT:
+	case VERB_STOP:
+		return true;
+	default:
+		return false;
+	}
 }
 
 /* The user that we run as and, as the kernel knows it, the one who has logged in:

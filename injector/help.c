@@ -17,6 +17,8 @@ const char help_text[] =
 "  inject start -p PID -f GLOB...      probe and leave: it goes on recording by\n"
 "                                      itself, the last calls of each thread\n"
 "  inject status [-p PID]              what is probed and recorded, where\n"
+"  inject add | remove -p PID -f GLOB...\n"
+"                                      change what is probed there\n"
 "  inject snapshot -p PID [-o DIR]     what it has recorded, as a directory\n"
 "  inject replay [DIR]                 print the calls of such a directory\n"
 "  inject report [DIR]                 calls and times of each function\n"

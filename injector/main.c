@@ -38,6 +38,10 @@ static int run(const struct options *o)
 		return verb_status(o);
 	case VERB_SNAPSHOT:
 		return verb_snapshot(o);
+	case VERB_ADD:
+		return verb_add(o);
+	case VERB_REMOVE:
+		return verb_remove(o);
 	case VERB_REPLAY:
 	case VERB_REPORT:
 	case VERB_GRAPH:

@@ -300,3 +300,24 @@ void modules_close(struct modules *mods)
 	free(mods->v);
 	*mods = (struct modules){ 0 };
 }
+
+struct module *modules_at(const struct modules *mods, raddr_t addr)
+{
+	for (size_t i = 0; i < mods->n; i++)
+		for (size_t j = 0; j < mods->v[i].nmaps; j++)
+			if (range_has(mods->v[i].maps[j], addr))
+				return &mods->v[i];
+	return NULL;
+}
+
+bool modules_hold(const struct modules *mods, raddr_t addr, const uint8_t *bytes, size_t n)
+{
+	struct module *m = modules_at(mods, addr);
+	size_t there;
+
+	/* One failure is no reason to leave a probe behind. */
+	if (!m || (module_symbols(m) < 0 && module_symbols(m) < 0))
+		return false;
+	const uint8_t *file = symbols_text(m->symbols, addr - m->bias, &there);
+	return file && there >= n && memcmp(file, bytes, n) == 0;
+}

@@ -61,6 +61,10 @@ int module_symbols(struct module *);
 /* Close those that `keep` does not want. */
 void modules_keep(struct modules *, bool (*keep)(void *ctx, const struct module *),
 		  void *ctx);
+/* The one that has this address mapped, or NULL. */
+struct module *modules_at(const struct modules *, raddr_t);
+/* Does its file hold these bytes there? Reads its symbols if need be. */
+bool modules_hold(const struct modules *, raddr_t, const uint8_t *bytes, size_t n);
 void modules_close(struct modules *);
 
 #endif

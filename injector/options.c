@@ -30,10 +30,14 @@ enum {
 	ON_START = 512,
 	ON_STATUS = 1024,
 	ON_SNAPSHOT = 2048,
+	ON_ADD = 4096,
+	ON_REMOVE = 8192,
+	ON_CHANGE = ON_ADD | ON_REMOVE,
 	ON_LIVE = ON_TRACE | ON_RECORD,
 	ON_ATTACH = ON_LIVE | ON_START,
 	ON_CALLS = ON_REPLAY | ON_REPORT | ON_GRAPH | ON_EXPORT,
-	ON_ALL = ON_ATTACH | ON_LIST | ON_STOP | ON_STATUS | ON_SNAPSHOT | ON_CALLS | ON_INFO,
+	ON_STARTED = ON_STATUS | ON_SNAPSHOT | ON_CHANGE,
+	ON_ALL = ON_ATTACH | ON_LIST | ON_STOP | ON_STARTED | ON_CALLS | ON_INFO,
 	NOT_YET = 0,
 };
 
@@ -58,9 +62,9 @@ struct option_def {
 #define FLAG(name, key, verbs) { { name, no_argument, NULL, key }, verbs }
 
 static const struct option_def defs[] = {
-	WITH("pid", 'p', ON_ATTACH | ON_LIST | ON_STOP | ON_STATUS | ON_SNAPSHOT),
-	WITH("function", 'f', ON_ATTACH | ON_LIST | ON_CALLS),
-	WITH("exclude", 'N', ON_ATTACH | ON_LIST | ON_CALLS),
+	WITH("pid", 'p', ON_ATTACH | ON_LIST | ON_STOP | ON_STARTED),
+	WITH("function", 'f', ON_ATTACH | ON_CHANGE | ON_LIST | ON_CALLS),
+	WITH("exclude", 'N', ON_ATTACH | ON_CHANGE | ON_LIST | ON_CALLS),
 	WITH("min-duration", 't', ON_TRACE | ON_CALLS),
 	WITH("depth", 'D', ON_TRACE | ON_CALLS),
 	WITH("calls", 'n', ON_LIVE | ON_CALLS),
@@ -68,13 +72,13 @@ static const struct option_def defs[] = {
 	WITH("tid", OPT_TID, ON_LIVE | ON_CALLS),
 	WITH("output", 'o', ON_LIVE | ON_LIST | ON_SNAPSHOT | ON_CALLS | ON_INFO),
 	WITH("buffer", 'm', ON_ATTACH),
-	FLAG("entry-only", OPT_ENTRY_ONLY, ON_ATTACH | ON_LIST),
+	FLAG("entry-only", OPT_ENTRY_ONLY, ON_ATTACH | ON_ADD | ON_LIST),
 	FLAG("trap", OPT_TRAP, ON_LIVE | ON_LIST),
 	FLAG("time", OPT_TIME, ON_TRACE | ON_REPLAY),
-	WITH("max-pause", OPT_MAX_PAUSE, ON_ATTACH | ON_STOP),
+	WITH("max-pause", OPT_MAX_PAUSE, ON_ATTACH | ON_CHANGE | ON_STOP),
 	WITH("max-overhead", OPT_MAX_OVERHEAD, ON_LIVE),
 	FLAG("follow-fork", OPT_FOLLOW_FORK, ON_LIVE),
-	WITH("log", OPT_LOG, ON_ATTACH | ON_SNAPSHOT | ON_STOP),
+	WITH("log", OPT_LOG, ON_ATTACH | ON_CHANGE | ON_SNAPSHOT | ON_STOP),
 	FLAG("json", OPT_JSON, ON_TRACE | ON_REPLAY),
 	FLAG("quiet", 'q', ON_ALL),
 	FLAG("verbose", 'v', ON_ALL),
@@ -114,6 +118,8 @@ static const struct {
 	{ "start", ON_START, VERB_START },
 	{ "status", ON_STATUS, VERB_STATUS },
 	{ "snapshot", ON_SNAPSHOT, VERB_SNAPSHOT },
+	{ "add", ON_ADD, VERB_ADD },
+	{ "remove", ON_REMOVE, VERB_REMOVE },
 	{ "replay", ON_REPLAY, VERB_REPLAY },
 	{ "report", ON_REPORT, VERB_REPORT },
 	{ "graph", ON_GRAPH, VERB_GRAPH },
@@ -121,7 +127,6 @@ static const struct {
 	{ "export", ON_EXPORT, VERB_EXPORT },
 	{ .name = "top" }, { .name = "count" },
 	{ .name = "hist" }, { .name = "syscalls" },
-	{ .name = "add" }, { .name = "remove" },
 };
 
 static int find_verb(const char *word)

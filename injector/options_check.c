@@ -71,6 +71,10 @@ int options_check(const struct options *o)
 	case VERB_TRACE:
 	case VERB_RECORD:
 		return check_trace(o);
+	case VERB_ADD:
+	case VERB_REMOVE:
+		return o->pid ? check_trace(o) :
+			fail(0, "no process named; give -p PID, and -f GLOB");
 	case VERB_START:
 		return o->pid ? check_trace(o) :
 			fail(0, "no process named; give start -p PID -f GLOB");

@@ -48,29 +48,13 @@ static void complain(struct removal *r, const char *text)
 	snprintf(r->left + n, sizeof(r->left) - n, "%s%s", n ? "; " : "", text);
 }
 
-static struct module *module_of(struct removing *r, raddr_t addr)
-{
-	for (size_t i = 0; i < r->mods.n; i++)
-		for (size_t j = 0; j < r->mods.v[i].nmaps; j++)
-			if (range_has(r->mods.v[i].maps[j], addr))
-				return &r->mods.v[i];
-	return NULL;
-}
-
 /*
  * The journal lies in memory that the target can write, so it is not believed:
  * what is to be restored must be what the mapped file holds at that place.
  */
 static bool is_original(struct removing *r, const struct change *c)
 {
-	struct module *m = module_of(r, c->addr);
-	size_t there;
-
-	/* One failure is no reason to leave a probe behind. */
-	if (!m || (module_symbols(m) < 0 && module_symbols(m) < 0))
-		return false;
-	const uint8_t *file = symbols_text(m->symbols, c->addr - m->bias, &there);
-	return file && there >= c->len && memcmp(file, c->to, c->len) == 0;
+	return modules_hold(&r->mods, c->addr, c->to, c->len);
 }
 
 /* The journal is shared with forked children and says what was last done to
@@ -89,7 +73,7 @@ static bool should_stand(const struct removing *r, const struct slot *s)
  * restore. */
 static int list_change(struct removing *r, const struct change *undo)
 {
-	if (!undo->len || undo->len > CHANGE_MAX || !module_of(r, undo->addr))
+	if (!undo->len || undo->len > CHANGE_MAX || !modules_at(&r->mods, undo->addr))
 		return 0;
 	struct change *c = vec_push(r->changes, r->n, r->cap);
 	if (!c)
@@ -209,7 +193,7 @@ static void complain_of(struct removing *r, const struct text_diffs *diffs)
 /* What XRay's runtime has rewritten meanwhile is its own, and never ours. */
 static bool is_rewritten(struct removing *r, const struct text_diff *d)
 {
-	struct module *m = module_of(r, d->addr);
+	struct module *m = modules_at(&r->mods, d->addr);
 
 	if (!m || module_symbols(m) < 0 || !m->symbols->nsleds) {
 		fail_clear();

@@ -18,7 +18,7 @@
 /* ---- one process --------------------------------------------------------- */
 
 struct counts {
-	uint64_t functions;
+	size_t functions;
 	uint64_t recorded, held, lost;	/* events */
 };
 
@@ -53,24 +53,6 @@ static int count_events(const struct visit *v, struct counts *ret)
 	return err;
 }
 
-/* Is the function's entry probed? By id; owned by the caller. */
-static bool *find_probed(const struct old_session *old, size_t n, uint64_t *count)
-{
-	bool *probed = calloc(n + 1, sizeof(*probed));
-
-	*count = 0;
-	for (uint32_t i = 0; probed && i < old->s.nslots; i++) {
-		const struct slot *s = &old->slots[i];
-
-		if (s->kind != SLOT_ENTRY || s->func >= n || probed[s->func] ||
-		    (s->state != SLOT_ACTIVE && s->state != SLOT_PLANNED))
-			continue;
-		probed[s->func] = true;
-		++*count;
-	}
-	return probed;
-}
-
 static void wall(const struct about *a, uint64_t ticks, char *ret, size_t size)
 {
 	time_t second = (time_t)(clock_realtime(&a->clock, ticks) / 1000000000);
@@ -100,16 +82,16 @@ static int print_started(const struct visit *v, struct output *out)
 	const struct about *a = &v->notes.about;
 	char since[64], pause[SPAN_MOST], comm[128];
 	struct counts c = { 0 };
-	auto_free bool *probed = find_probed(&v->session, a->nfuncs, &c.functions);
+	auto_free bool *probed = visit_probed(v, &c.functions);
 	int err = probed ? count_events(v, &c) : fail(ENOMEM, "list the functions");
 
 	if (err)
 		return err;
 	wall(a, a->begin, since, sizeof(since));
 	span(a->pause_ns, pause);
-	output_printf(out, "%d\t%s\trecording\t%llu\t%s\t%llu\t%llu\t%llu\t%s\n", v->target.pid,
+	output_printf(out, "%d\t%s\trecording\t%zu\t%s\t%llu\t%llu\t%llu\t%s\n", v->target.pid,
 		      say_clean(v->target.comm, comm, sizeof(comm)),
-		      (unsigned long long)c.functions, since, (unsigned long long)c.recorded,
+		      c.functions, since, (unsigned long long)c.recorded,
 		      (unsigned long long)c.held, (unsigned long long)c.lost, pause);
 	return 0;
 }
@@ -132,8 +114,8 @@ static bool print_other(const struct visit *v, struct output *out)
 static int print_functions(const struct visit *v, struct output *out)
 {
 	const struct about *a = &v->notes.about;
-	uint64_t n;
-	auto_free bool *probed = find_probed(&v->session, a->nfuncs, &n);
+	size_t n;
+	auto_free bool *probed = visit_probed(v, &n);
 
 	if (!probed)
 		return fail(ENOMEM, "list the functions");

@@ -19,6 +19,8 @@ int verb_list(const struct options *);
 int verb_stop(const struct options *);
 int verb_status(const struct options *);
 int verb_snapshot(const struct options *);
+int verb_add(const struct options *);
+int verb_remove(const struct options *);
 /* Everything that reads a trace directory. */
 int verb_read(const struct options *);
 

@@ -3,6 +3,7 @@
 #ifndef INJECTOR_VISIT_H
 #define INJECTOR_VISIT_H
 
+#include "injector/probes.h"
 #include "injector/segment.h"
 #include "injector/session.h"
 #include "trace/metadata.h"
@@ -20,5 +21,11 @@ void visit_close(struct visit *);
 /* For the verbs that need one: there is a session that goes on by itself, or, if
  * `interrupted` is taken too, that was meant to; and its notes are read. */
 int visit_started(struct visit *, bool interrupted);
+/* With notes: which functions are probed, by id, and how many? Owned by the caller;
+ * NULL when memory is out. */
+bool *visit_probed(const struct visit *, size_t *count);
+/* With notes: the changes that stand, as the journal has it, and nothing else of the
+ * probes. Those of functions that nobody knows are left out. */
+int visit_changes(const struct visit *, struct live *ret);
 
 #endif

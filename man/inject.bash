@@ -41,6 +41,14 @@ _inject_options() {
 			--entry-only --max-pause --log -q --quiet -v --verbose \
 			--no-color -h --help -V --version
 		;;
+	add)
+		echo -p --pid -f --function -N --exclude --entry-only --max-pause --log \
+			-q --quiet -v --verbose --no-color -h --help -V --version
+		;;
+	remove)
+		echo -p --pid -f --function -N --exclude --max-pause --log -q --quiet \
+			-v --verbose --no-color -h --help -V --version
+		;;
 	status)
 		echo -p --pid -q --quiet -v --verbose --no-color -h --help -V --version
 		;;
@@ -83,7 +91,7 @@ _inject() {
 	local verb=trace
 
 	case ${COMP_WORDS[1]} in
-	trace | list | stop | record | start | status | snapshot | replay | \
+	trace | list | stop | record | start | status | add | remove | snapshot | replay | \
 		report | graph | info | export) verb=${COMP_WORDS[1]} ;;
 	esac
 	COMPREPLY=()
@@ -135,8 +143,8 @@ _inject() {
 		;;
 	*)
 		if [ "$COMP_CWORD" -eq 1 ]; then
-			_inject_words "trace list stop record start status snapshot replay report \
-				graph info export" "$cur"
+			_inject_words "trace list stop record start status add remove \
+				snapshot replay report graph info export" "$cur"
 		elif [ "$verb" = list ]; then
 			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		elif [[ $verb == rep* || $verb == graph || $verb == info || $verb == export ]]; then

@@ -50,6 +50,7 @@
 	X(EXIT_NO_ROOM, "exit-no-room", "an exit has no room for a jump") \
 	X(OUT_OF_REACH, "out-of-reach", "no memory for the stub within reach of a jump") \
 	X(FOREIGN_PATCH, "foreign-patch", "foreign breakpoint or jump") \
+	X(PROBED, "probed", "is probed already") \
 	X(TEXT_DIFFERS, "text-differs", "the code in memory differs from the file") \
 	X(SHARED_TEXT, "shared-text", "the code is mapped shared: writing would change the file") \
 	X(UNLOADED, "unloaded", "its library was unloaded meanwhile") \

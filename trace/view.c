@@ -3,8 +3,9 @@
 #include "trace/view.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <string.h>
+
+#include "trace/choose.h"
 
 enum { DONE = 1 };		/* archive_read is to end */
 
@@ -26,55 +27,6 @@ struct view {
 
 /* ---- functions ----------------------------------------------------------- */
 
-static bool is_in(const struct view *v, const struct pattern *p, const char *module)
-{
-	const char *exe = v->about->exe ? strrchr(v->about->exe, '/') : NULL;
-
-	if (!p->module)
-		return true;
-	if (strcmp(p->module, "exe") == 0)
-		return exe && strcmp(exe + 1, module) == 0;
-	return fnmatch(p->module, module, 0) == 0;
-}
-
-/* A name is recorded as it is printed: with @plt, or the module that tells it from
- * others. */
-static int matches(const struct view *v, const struct pattern *p, const struct reader_func *f,
-		   bool exact)
-{
-	const char *at = strrchr(f->name, '@');
-	auto_free char *name = strndup(f->name, at ? (size_t)(at - f->name) : strlen(f->name));
-	struct func func = { .name = name, .full = name, .raw = name };
-	bool is_exact = false;
-
-	if (!name)
-		return fail(ENOMEM, "choose functions");
-	if (at && strncmp(at, "@plt", 4) == 0)
-		func.flags = FUNC_PLT;
-	if (!is_in(v, p, f->module))
-		return 0;
-	return pattern_match(p, NULL, &func, &is_exact) && (is_exact || !exact);
-}
-
-/* Set what the pattern means to `value`. A name that it equals is all that it means. */
-static int apply(struct view *v, const struct pattern *p, bool value, size_t *found)
-{
-	size_t n = 0;
-
-	for (int exact = 1; exact >= 0 && !n; exact--)
-		for (size_t i = 0; i < v->about->nfuncs; i++) {
-			int match = matches(v, p, &v->about->funcs[i], exact);
-
-			if (match < 0)
-				return match;
-			if (match)
-				v->wanted[i] = value;
-			n += (size_t)match;
-		}
-	*found += n;
-	return 0;
-}
-
 static int choose(struct view *v)
 {
 	struct view_options *o = &v->options;
@@ -88,13 +40,14 @@ static int choose(struct view *v)
 		return fail(ENOMEM, "choose functions");
 	memset(v->wanted, !o->ninclude, v->about->nfuncs + 1);
 	for (size_t i = 0; i < o->ninclude && !err; i++)
-		err = apply(v, &o->include[i], true, &n);
+		err = choose_names(v->about, &o->include[i], true, v->wanted, &n);
 	if (!err && o->ninclude && !n) {
 		fail(0, "no function of %s matches '%s'", o->path, o->include[0].glob);
 		return -ENODATA;
 	}
 	for (size_t i = 0; i < o->nexclude && !err; i++)
-		err = apply(v, &o->exclude[i], false, &excluded);
+		err = choose_names(v->about, &o->exclude[i], false, v->wanted,
+				   &excluded);
 	v->filter.funcs = v->wanted;
 	return err;
 }
