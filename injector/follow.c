@@ -24,6 +24,7 @@ enum {
 #define INTERVAL_MOST (40 * MS)
 #define TICK (50 * MS)		/* between two looks for long calls */
 #define ASK (1000 * MS)
+#define ASK_OFTEN (10 * MS)	/* what a new program does meanwhile is not seen */
 #define FLUSH (1000 * MS)	/* what is recorded is kept in memory no longer */
 #define HINT_AFTER (5000 * MS)
 
@@ -248,7 +249,7 @@ static bool has_left(struct follow *f, uint64_t now)
 {
 	if (!f->left || now < f->next_ask)
 		return false;
-	f->next_ask = now + ASK;
+	f->next_ask = now + (f->options->follow_exec ? ASK_OFTEN : ASK);
 	return f->left(f->ctx);
 }
 
@@ -276,7 +277,7 @@ static void look_for_reasons(struct follow *f, uint64_t now)
 		stop(f, FOLLOW_CALLS);
 	if (f->record && record_full(f->record))
 		stop(f, FOLLOW_FULL);
-	if (f->options->duration && now - f->began >= f->options->duration)
+	if (f->options->duration && now - f->since >= f->options->duration)
 		stop(f, FOLLOW_DURATION);
 }
 
@@ -306,7 +307,7 @@ static void hint(struct follow *f, uint64_t now)
 
 static uint64_t next_event(const struct follow *f)
 {
-	uint64_t next = f->next_tick, end = f->began + f->options->duration;
+	uint64_t next = f->next_tick, end = f->since + f->options->duration;
 
 	if (waiting(f) < BACKLOG)
 		next = MIN(next, f->next_drain);
@@ -334,6 +335,7 @@ static void wait_for_something(struct follow *f)
 int follow(struct follow *f)
 {
 	f->began = clock_monotonic();
+	f->since = f->since ? f->since : f->began;
 	f->interval = INTERVAL_FIRST;
 	f->next_drain = f->next_tick = f->next_ask = f->began;
 	f->why = FOLLOW_ON;

@@ -44,6 +44,8 @@ struct follow {
 	struct description *description;	/* of a recording, which goes to a directory; then
 				 * `out` may be NULL. Else NULL */
 	pid_t pid;
+	uint64_t since;		/* monotonic ns: what -d counts from; 0: follow()
+				 * sets it */
 	const char *unnamed;	/* a file of which hardly a function is known; NULL */
 	/* True if the process lives but no longer has our session (it called
 	 * exec). Asked about once a second; may be NULL. */

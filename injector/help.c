@@ -46,6 +46,7 @@ const char help_text[] =
 "  -D, --depth N              the N outermost levels of calls\n"
 "      --tid TID              calls of one thread\n"
 "      --follow-fork          of forked children, too\n"
+"      --follow-exec          of the programs that it executes\n"
 "      --since TIME, --until TIME\n"
 "                             of a directory: from the begin of the recording\n"
 "\n"

@@ -50,7 +50,7 @@ enum {
 	OPT_TID = 256, OPT_ENTRY_ONLY, OPT_TIME, OPT_MAX_PAUSE, OPT_JSON,
 	OPT_NO_COLOR, OPT_FORCE, OPT_TRAP, OPT_USDT, OPT_KEEP, OPT_SORT, OPT_DIFF, OPT_TO,
 	OPT_MAX_SIZE, OPT_ROTATE, OPT_SINCE, OPT_UNTIL, OPT_FOLLOW_FORK, OPT_LOG,
-	OPT_COMPRESS, OPT_MAX_OVERHEAD, OPT_NET,
+	OPT_COMPRESS, OPT_MAX_OVERHEAD, OPT_FOLLOW_EXEC, OPT_NET,
 };
 
 struct option_def {
@@ -77,6 +77,7 @@ static const struct option_def defs[] = {
 	FLAG("time", OPT_TIME, ON_TRACE | ON_REPLAY),
 	WITH("max-pause", OPT_MAX_PAUSE, ON_ATTACH | ON_CHANGE | ON_STOP),
 	WITH("max-overhead", OPT_MAX_OVERHEAD, ON_LIVE),
+	FLAG("follow-exec", OPT_FOLLOW_EXEC, ON_TRACE),
 	FLAG("follow-fork", OPT_FOLLOW_FORK, ON_LIVE),
 	WITH("log", OPT_LOG, ON_ATTACH | ON_CHANGE | ON_SNAPSHOT | ON_STOP),
 	FLAG("json", OPT_JSON, ON_TRACE | ON_REPLAY),
@@ -301,6 +302,7 @@ static void set_flag(struct options *o, int key)
 	case OPT_TRAP: o->trap = true; break;
 	case OPT_TIME: o->time = true; break;
 	case OPT_JSON: o->json = true; break;
+	case OPT_FOLLOW_EXEC: o->follow_exec = true; break;
 	case OPT_FOLLOW_FORK: o->follow_fork = true; break;
 	case OPT_NO_COLOR: o->no_color = true; break;
 	case OPT_FORCE: o->force = true; break;

@@ -21,6 +21,10 @@ static int check_trace(const struct options *o)
 	if (!o->ninclude)
 		return fail(0, "no function named; give -f 'GLOB', or -f '*' for "
 			       "all but the C library");
+	if (o->follow_exec && o->follow_fork)
+		return fail(0, "--follow-exec and --follow-fork do not go together: one follows a "
+			       "process from program to program, the other a program into its "
+			       "children");
 	if (o->rotate && !o->max_size)
 		return fail(0, "--rotate needs --max-size: what is older than fits is dropped");
 	if (o->entry_only && o->min_duration)

@@ -272,6 +272,13 @@ int procfs_threads(pid_t pid, pid_t **ret)
 	return is_final(n) ? n : list_threads(pid, ret);
 }
 
+int procfs_count_threads(pid_t pid)
+{
+	auto_free pid_t *tids = NULL;
+
+	return procfs_threads(pid, &tids);
+}
+
 pid_t procfs_outer(pid_t pid, pid_t inner)
 {
 	auto_free pid_t *tids = NULL;

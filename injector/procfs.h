@@ -63,6 +63,8 @@ void procfs_comm(pid_t pid, char *ret, size_t size);
 /* Thread ids, sorted by the kernel's order. Owned by the caller. The count, or
  * -errno without a message (-ESRCH: gone). */
 int procfs_threads(pid_t pid, pid_t **ret);
+/* The count alone. */
+int procfs_count_threads(pid_t pid);
 /* The number in a one-number file ("max" reads as UINT64_MAX); false if the
  * file is not there. */
 bool procfs_number(const char *path, uint64_t *ret);

@@ -25,6 +25,7 @@
 #include "injector/foreign.h"
 #include "injector/handlers.h"
 #include "injector/haste.h"
+#include "injector/image.h"
 #include "injector/lease.h"
 #include "injector/look.h"
 #include "injector/procfs.h"
@@ -58,9 +59,11 @@ static void select_from(const struct trace *t, struct select_options *ret)
 }
 
 /* Is a library meant that a command may load later? Only by its name: a pattern
- * that matches nothing is a mistake as a rule. */
+ * that matches nothing is a mistake as a rule. Or a program that it executes. */
 static bool may_come(const struct trace *t)
 {
+	if (t->opt->follow_exec)
+		return true;
 	for (size_t i = 0; i < t->opt->ninclude && t->opt->command; i++) {
 		const struct pattern *p = &t->opt->include[i];
 		bool here = !p->module;
@@ -84,7 +87,7 @@ static int choose(struct trace *t)
 	/* A program that has not begun may come to handle any; faults, which few
 	 * do, once it does. */
 	if (!err)
-		t->caught = t->opt->command ? ~HANDLERS_FAULTS :
+		t->caught = t->held ? ~HANDLERS_FAULTS :
 			handlers_caught(&t->target, &t->mods);
 	select_from(t, &so);
 	err = err ? err : select_functions(&t->mods, &so, &t->sel);
@@ -154,7 +157,7 @@ static int do_commit(void *ctx)
 	struct trace *t = ctx;
 	struct commit_options o = {
 		.mods = &t->mods, .cancelled = signals_stop_wanted,
-		.max_pause = t->opt->command ? LAUNCH_MAX_PAUSE : t->opt->max_pause,
+		.max_pause = t->held ? LAUNCH_MAX_PAUSE : t->opt->max_pause,
 	};
 
 	return commit(&t->target, &t->inf, &t->live, &o);
@@ -394,7 +397,7 @@ static int watch(struct trace *t)
 			    .options = t->opt, .pid = t->pid, .left = left,
 			     .others = t->opt->follow_fork ? has_children : NULL,
 			    .tick = tick, .ctx = t, .pidfd = -1,
-			    .unnamed = select_unnamed(&t->mods) };
+			    .unnamed = select_unnamed(&t->mods), .since = t->began };
 	char cause[512] = "";
 	int err = t->opt->verb == VERB_RECORD ? describe_recording(t, &f) : 0;
 
@@ -403,6 +406,7 @@ static int watch(struct trace *t)
 	err = err ? err : prepare_overhead(t, &f);
 	haste(false);
 	err = err ? err : follow(&f);
+	t->began = f.since;
 	haste(true);
 	if (err)
 		snprintf(cause, sizeof(cause), "%s", fail_text());
@@ -455,17 +459,9 @@ static void trace_clear(struct trace *t)
 	output_close(t->out);
 }
 
-static int count_threads(pid_t pid)
-{
-	auto_free pid_t *tids = NULL;
-
-	return procfs_threads(pid, &tids);
-}
-
 /* A process that runs. */
 static int attach_running(struct trace *t)
 {
-	t->pid = t->opt->pid;
 	haste(true);
 	int err = look(t->pid);						/* 1 */
 
@@ -474,7 +470,7 @@ static int attach_running(struct trace *t)
 	err = target_open(t->pid, &t->target);
 	err = err ? err : session_claim(&t->target);
 	err = err ? err : choose(t);					/* 2, 3 */
-	t->nthreads = count_threads(t->pid);
+	t->nthreads = procfs_count_threads(t->pid);
 	err = err ? err : attach(t);					/* 4 to 9 */
 	if (err)
 		return err == -EINTR ? err : blame_end(t, err);
@@ -503,6 +499,7 @@ static int attach_command(void *ctx)
 	if (err)
 		return err;
 	t->pid = t->launch.pid;
+	t->held = true;
 	err = attach_held(t);
 	if (!err)
 		trace_say_banner(t);
@@ -514,10 +511,49 @@ static int attach_command(void *ctx)
 	return err;
 }
 
+/* Does the process go on with another program, which is to be followed? */
+static bool goes_on(struct trace *t)
+{
+	uint64_t then = t->target.start_time;
+
+	return t->opt->follow_exec && left(t) && procfs_live_thread(t->pid) && then &&
+		procfs_start_time(t->pid) == then;
+}
+
+/* All of one program, from its first probe to its last. */
+static int trace_program(struct trace *t, bool start)
+{
+	int err = start ? surgery(attach_command, t) : attach_running(t);
+
+	if (!err)
+		return t->opt->verb == VERB_START ? leave(t) : watch(t);	/* 10 */
+	if (err == -EINTR && signals_stop_wanted()) {
+		say("interrupted before any probe was in place");
+		return STATUS_DONE;
+	}
+	if (err == -ESRCH && goes_on(t))
+		return STATUS_GONE;
+	int status = verb_failed(err);
+	return t->nothing ? STATUS_NOTHING : status;
+}
+
+/* What there was to know of the program before is forgotten. */
+static void begin_next(struct trace *t)
+{
+	struct trace next = { .opt = t->opt, .pid = t->pid, .launch = t->launch, .out = t->out,
+			      .began = t->began, .target.mem = -1, .inf.map.fd = -1 };
+
+	t->out = NULL;
+	trace_clear(t);
+	fail_clear();
+	*t = next;
+	image_wait(t->pid, signals_stop_wanted);
+}
+
 int verb_trace(const struct options *o)
 {
-	struct trace t = { .opt = o, .target.mem = -1, .inf.map.fd = -1, .launch = {
-		.pidfd = -1, .status = LAUNCH_FAILED } };
+	struct trace t = { .opt = o, .pid = o->pid, .target.mem = -1, .inf.map.fd = -1,
+			   .launch = { .pidfd = -1, .status = LAUNCH_FAILED } };
 	int status;
 
 	say_quiet(o->quiet);
@@ -529,16 +565,10 @@ int verb_trace(const struct options *o)
 			cost_measure(&t.cost);
 	} else if (!err && o->verb == VERB_TRACE)
 		err = output_open(o->output, &t.out);
-	if (!err)
-		err = o->command ? surgery(attach_command, &t) : attach_running(&t);
-	if (!err) {
-		status = o->verb == VERB_START ? leave(&t) : watch(&t);	/* 10 */
-	} else if (err == -EINTR && signals_stop_wanted()) {
-		say("interrupted before any probe was in place");
-		status = STATUS_DONE;
-	} else {
-		status = verb_failed(err);
-		status = t.nothing ? STATUS_NOTHING : status;
+	status = err ? verb_failed(err) : trace_program(&t, o->command);
+	while (status == STATUS_GONE && goes_on(&t)) {
+		begin_next(&t);
+		status = signals_stop_wanted() ? STATUS_DONE : trace_program(&t, false);
 	}
 	trace_clear(&t);
 	if (o->command)

@@ -17,6 +17,9 @@ struct trace {
 	const struct options *opt;
 	pid_t pid;
 	struct launch launch;	/* if we have started it */
+	bool held;		/* and it has not begun */
+	uint64_t began;		/* monotonic ns: when we began to follow, be it
+				 * another program that it executed then */
 	struct target target;
 	struct modules mods;
 	struct selection sel;

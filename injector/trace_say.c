@@ -30,14 +30,15 @@ void trace_say_banner(const struct trace *t)
 	refused_say(&t->sel, t->opt->command ? 0 : t->pid);
 	hint_tid(t);
 	if (!t->sel.nfuncs)
-		say_hint("what is meant may be in a library that is loaded later");
+		say_hint("what is meant may be in a library that is loaded later%s",
+			 t->opt->follow_exec ? ", or in a program that it executes" : "");
 	if (t->opt->verbose)
 		say_hint("one thread was borrowed for %.1f ms",
 			 (double)t->target.longest_loan / 1e6);
 	if (t->opt->verbose && !t->inf.map.s->tid_offset)
 		say_hint("where its threads keep their ids is not certain: each makes one "
 			 "system call, gettid, at its first call that is traced");
-	if (t->opt->command)
+	if (t->held)
 		say_hint("nothing of it has run yet; Ctrl-C removes the probes");
 	else if (t->opt->verb == VERB_START)
 		say_hint("paused %.1f ms", (double)t->pause / 1e6);

@@ -76,7 +76,7 @@ _inject_options() {
 		echo -p --pid -f --function -N --exclude -t --min-duration \
 			-D --depth -n --calls -d --duration --tid -o --output \
 			-m --buffer --entry-only --trap --time --max-pause \
-			--max-overhead --follow-fork --log --json -q --quiet -v --verbose --no-color \
+			--max-overhead --follow-exec --follow-fork --log --json -q --quiet -v --verbose --no-color \
 			-h --help -V --version
 		;;
 	esac

@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# follow_exec: with --follow-exec a process that executes another program is traced
+# on in that: again and again, from its own patterns, whether the new program has
+# been found complete or still with its loader; also one that nothing matches in.
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+# programs N: so many were traced so far.
+programs() { [ "$(grep -c '^inject: paused ' trace.err)" -ge "$1" ]; }
+
+victim execer
+inject_bg -p "$VICTIM" -f 'exec_*' -o calls.out --follow-exec
+for n in 2 3; do
+	tell exec '^ready$' >/dev/null
+	wait_until 20 programs $n || die "program $n is not traced: $(cat trace.err)"
+done
+# All that was before is in the file; of the newest there is some more.
+before=$(wc -l <calls.out)
+more() { [ "$(wc -l <calls.out)" -gt "$before" ]; }
+wait_until 20 more || die "no call of the last program"
+inject_end
+removed
+[ "$(grep -c 'the target executes another program$' trace.err)" = 2 ] ||
+	die "$(cat trace.err)"
+[ "$(grep -c '^# DURATION' calls.out)" = 3 ] || die "not three programs in the results"
+
+# As fast as it can: whatever a program was doing as the next one came.
+"$INJECT" -p "$VICTIM" -f 'exec_*' -o /dev/null --follow-exec 2>trace.err 9>&- &
+TRACER=$!
+STARTED+=("$TRACER")
+for _ in $(seq 15); do
+	tell exec '^ready$' >/dev/null
+done
+wait_until 20 programs 1 || die "none of many programs is traced"
+inject_end
+unharmed
+victim_quit
+
+# A command may be a script in which nothing matches.
+mkfifo hold
+"$INJECT" -f 'spin_*' -o calls.out --follow-exec -n 50 -- \
+	sh -c "exec $VICTIMS/spin_threads 2" <hold >spin.out 2>trace.err 9>&- &
+TRACER=$!
+STARTED+=("$TRACER")
+exec 8>hold
+wait_until 20 has_line 'all probes removed, text verified' trace.err || die "no removal"
+exec 8>&-
+inject_wait
+[ "$(programs 1 && grep -c 'functions\? probed, [0-9]* refused' trace.err)" = 2 ] ||
+	die "not two programs: $(cat trace.err)"
+grep -q spin_leaf calls.out || die "the program is not traced"
+has_line ^WRONG spin.out && die "it computed something wrong"
+true
