@@ -4,7 +4,6 @@
 # memory, while it puts in jumps that others lead into, and while it takes them
 # out: no page may need one that was not written yet. Threads run there all the
 # time; then inject stop brings back the text.
-# timeout: 300
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 # shellcheck source=tests/fault_lib.sh

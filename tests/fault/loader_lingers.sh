@@ -3,7 +3,6 @@
 # loader_lingers: the thread that loaded the payload takes its time to end, and a
 # write to the target's memory fails meanwhile: nothing that the thread runs, or
 # began in, is taken back before it has ended.
-# timeout: 300
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 # shellcheck source=tests/fault_lib.sh

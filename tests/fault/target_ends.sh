@@ -3,7 +3,6 @@
 # target_ends: the target is killed before the 1st, 2nd, 3rd ... system call of a
 # trace, and of the other verbs. Whichever it is, inject says that it has ended,
 # with status 4, and takes what cannot be read any more for nothing else.
-# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

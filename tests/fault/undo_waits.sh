@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # undo_waits: what was opened in a target goes again when the rest fails, also in
 # one whose only thread can seldom be borrowed.
-# timeout: 300
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # aliases: a function of several names is probed once, and printed under the one
 # that was given first; an indirect one is the function that is really called.
-# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

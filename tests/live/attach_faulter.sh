@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # attach_faulter: a program that handles breakpoints, faults and undefined
 # instructions of its own gets each of them, while probes come and go.
-# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -3,7 +3,6 @@
 # attach_libraries: every function of the C library, the loader, libstdc++, libm
 # and libgcc_s, and every call into them, while threads throw, jump, switch
 # stacks, fork, take signals, load and unload.
-# timeout: 180
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

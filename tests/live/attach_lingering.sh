@@ -3,7 +3,6 @@
 # attach_lingering: a thread is interrupted in a stub, or in what it calls, and
 # goes on from there when a later trace wants to jump from elsewhere in the
 # function than the one that made the stub: from where the stub leads to.
-# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

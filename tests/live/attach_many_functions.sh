@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # attach_many_functions: 10,000 functions at once, and a call of each counted.
-# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # attach_many_threads: 1000 threads that mostly sleep, then 100 that all run:
 # who wants to run and gets no processor is waited for, and not passed over.
-# timeout: 180
 # serial: each process gets its share among 100 only
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

@@ -3,7 +3,6 @@
 # attach_mlockall: what is mapped in a process that locks all its memory does
 # not become resident as a whole; where its limit leaves no room, it is refused,
 # but not for a page that it has locked.
-# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

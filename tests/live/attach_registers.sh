@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # attach_registers: no register changes, vector and x87 state included, by a
 # probe, an attach or a removal.
-# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

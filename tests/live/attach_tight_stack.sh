@@ -3,7 +3,6 @@
 # attach_tight_stack: the thread that would be borrowed sleeps with less stack
 # left than its way back needs, and with live data below: on a fiber's stack,
 # and at the end of a thread's own.
-# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

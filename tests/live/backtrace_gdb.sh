@@ -3,7 +3,6 @@
 # backtrace_gdb: a debugger that stops a probed process sees the same stacks as
 # without probes. The threads sleep inside probed functions; one that stands in
 # a recording routine has no file around it, and is not looked at here.
-# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # branch_into_prologue: functions that are not selected jump into the first
 # bytes of one that is. It is refused, or probed so that they still can.
-# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -3,7 +3,6 @@
 # changes_while_traced: the target closes all its descriptors, changes its root,
 # its user, or forbids that it is dumped; and it goes on as its own child, as
 # daemons do. All is recorded and removed, and a later visit works.
-# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

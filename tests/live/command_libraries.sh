@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # command_libraries: a program of more libraries than a session has arenas: each
 # of their functions is probed.
-# timeout: 180
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -3,7 +3,6 @@
 # confined_later: a process installs a strict seccomp filter while it is
 # traced. Threads that come to a probe for the first time make no system call
 # there, nor does a stop make them do one: any would kill the process.
-# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

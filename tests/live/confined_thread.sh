@@ -4,7 +4,6 @@
 # traced as the others are, but never borrowed. Where the payload would have to
 # ask the kernel for a thread's id, the process is refused; without a filter,
 # the kernel is asked, and the banner says so.
-# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -3,7 +3,6 @@
 # containers: a target in mount, PID and user namespaces of its own, on an overlay
 # as its root, read-only, with nothing but its own files, without /proc, or where
 # no memfd may be executable: traced from outside, and as it was afterwards.
-# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

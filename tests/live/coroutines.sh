@@ -5,7 +5,6 @@
 # another's stack before. The coroutines' own counts are the truth: as many calls of
 # each function, each with its end, none without its begin, each within as many
 # others as it was.
-# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

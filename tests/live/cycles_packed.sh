@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # cycles_packed: the same where nearly all jumps are puns, whose islands are
 # mapped by the first cycles and used again by all others.
-# timeout: 300
 # serial: the load of other tests would stretch it
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

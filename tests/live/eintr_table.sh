@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # eintr_table: 51 blocking system calls, one thread each. No call ends early,
 # with EINTR or otherwise, because of attaches and detaches.
-# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

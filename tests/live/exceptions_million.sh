@@ -3,7 +3,6 @@
 # exceptions_million: a million exceptions, each through four probed frames: all
 # are caught and all destructors run, as without probes. What they take in
 # processor time is told, not judged. Each call that was left is shown so.
-# timeout: 240
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

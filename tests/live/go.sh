@@ -3,7 +3,6 @@
 # go: functions of Go are refused by that name, stripped or not, in a program that
 # goes on through many visits; the C functions that it calls are traced, and every
 # call of them is counted.
-# timeout: 180
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

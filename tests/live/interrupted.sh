@@ -4,7 +4,6 @@
 # frame pointers, wherever it has interrupted the thread: inside of stubs and
 # recording routines, too. No walk crashes, loops, or sees what is not there; and
 # after the removal all of them come to the end of the stack again.
-# timeout: 180
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -3,7 +3,6 @@
 # journal_forged: an injector was killed, and its journal lies. Stop never says
 # that all is well while a jump stands, and tells where one does; with the true
 # journal it brings the target back.
-# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # kinds: tests of ordinary programs pass with programs that have no dynamic
 # loader, or the C library musl, in all their states; SOAK=1: all with all kinds.
-# timeout: 300
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

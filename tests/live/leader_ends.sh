@@ -3,7 +3,6 @@
 # leader_ends: the main thread ends while the process is traced: tracing goes
 # on, and all is removed; also by `stop`, when inject was killed. A process
 # that has no main thread any more is refused.
-# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

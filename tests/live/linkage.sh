@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # linkage: NAME@plt shows each call into another library, the first one too,
 # for which the loader binds the symbol; the table's words are never touched.
-# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

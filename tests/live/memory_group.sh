@@ -3,7 +3,6 @@
 # memory_group: in a control group whose memory is used up, a process is
 # refused before anything is mapped; not so where what fills the group is page
 # cache, which the kernel gives back: in its own group or in the one above.
-# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -4,7 +4,6 @@
 # loaded at the same address: while it is traced, after the injector was
 # killed, and between two visits. What the journal says of the old one is no
 # reason to touch the new one, or to complain of it.
-# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -4,7 +4,6 @@
 # probed functions as without probes. A sample that falls inside of a stub has no
 # name there: by frame pointers its callers are the same, by tables it is alone.
 # How many do is told.
-# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -3,7 +3,6 @@
 # real_commands: whole programs under probes print what they print without, and
 # end as they do; each with its own functions probed, with those of the C library,
 # and with those of the dynamic loader.
-# timeout: 300
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

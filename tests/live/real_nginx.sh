@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # real_nginx: Debian's nginx under load from wrk or ab: a pattern, then '*'.
-# timeout: 120
 # serial: it measures calls per second
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

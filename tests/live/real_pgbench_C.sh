@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # real_pgbench_C: the postmaster, which forks a backend for every transaction
 # (pgbench -C): children with probes that do nothing, and are cleaned.
-# timeout: 180
 # serial: it measures connections
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # real_postgres: a backend of Debian's PostgreSQL while pgbench keeps it busy:
 # a pattern, then '*'.
-# timeout: 180
 # serial: it measures calls per second
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # real_redis: Debian's redis-server under redis-benchmark: a pattern, then '*'.
-# timeout: 120
 # serial: it measures calls per second
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

@@ -3,7 +3,6 @@
 # real_redis_suite: the test suite of redis passes while inject attaches to each
 # server that it starts: to all functions until that ends, and again and again.
 # With SOAK all of the suite. Its sources are brought by tools/suites.sh.
-# timeout: 200
 # serial: the suite measures times
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

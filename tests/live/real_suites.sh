@@ -4,7 +4,6 @@
 # with every function of the program probed, with those of the C library, and
 # while inject comes and goes all the time. With SOAK much more of them. What
 # Debian does not install of them comes from tools/suites.sh, in BUILD/suites.
-# timeout: 240
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # refuse_hostile_elf: a file cut short anywhere, or with damaged headers, is
 # refused or listed, and never crashes the program.
-# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # remove_esrch: ESRCH from a system call of the removal is no proof that the
 # target has ended: while it lives, inject never says so, and never status 4.
-# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 # shellcheck source=tests/fault_lib.sh

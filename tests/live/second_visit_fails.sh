@@ -4,7 +4,6 @@
 # of its system calls fails, from the first step that touches the target on.
 # What it has mapped is unmapped and forgotten, or found again: the visit after
 # it works, and nothing is mapped twice.
-# timeout: 300
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

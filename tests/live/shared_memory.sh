@@ -3,7 +3,6 @@
 # shared_memory: a process that is no thread of the target runs on its memory,
 # where nobody stops it: nothing is written into the text under its feet. The
 # target is refused, or said to have probes left, until that process ends.
-# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

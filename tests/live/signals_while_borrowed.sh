@@ -3,7 +3,6 @@
 # signals_while_borrowed: signals that come while the only thread runs a remote
 # call arrive afterwards: each once, with its number and its sender; also those
 # that cannot be blocked meanwhile, because a fault would be one of them.
-# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -5,7 +5,6 @@
 # it. If the injector is killed while it has the thread, the call runs again: it
 # does not come back with EINTR. (A futex call is not among these: who waits by
 # one is used to that, and its number does not stand before it in the code.)
-# timeout: 180
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -3,7 +3,6 @@
 # static_build: what `make static` makes is one file: in a directory that holds
 # nothing else, and with a /proc, it traces programs of every kind, from outside
 # of the directory or started in it.
-# timeout: 180
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # stopped_while_traced: the target is stopped by SIGSTOP before the probes go:
 # they are removed, and it stays stopped until it is told to go on.
-# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

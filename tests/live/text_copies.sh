@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # text_copies: a program has mapped its text, or its whole file, a second time,
 # above itself or below: what is probed is the text that the loader mapped.
-# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # transfers_short: transfers that a stop has cut short cannot be repaired, so
 # they are counted: neither more nor less of them than the target has seen.
-# timeout: 180
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -3,7 +3,6 @@
 # two_at_once: two injects come to one process at the same moment. One of them
 # has it, the other is refused, by name, before it has touched anything; and
 # who was killed holds it no longer.
-# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -4,7 +4,6 @@
 # to a probe on its parent's thread. Its calls are recorded as its parent's, and
 # so is each call that the parent makes after it. posix_spawn works, with the
 # functions probed that it calls in the child.
-# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

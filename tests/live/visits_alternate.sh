@@ -3,7 +3,6 @@
 # visits_alternate: visits of two kinds in turn, each of which needs other stubs
 # and islands in the same places, take no more memory the fourth time than the
 # first.
-# timeout: 120
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

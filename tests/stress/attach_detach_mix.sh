@@ -3,7 +3,6 @@
 # attach_detach_mix: many kinds of program at once, patterns that overlap,
 # ends of every kind (duration, signals, kill -9 and stop), for half a minute;
 # an hour with SOAK=1.
-# timeout: 120
 # serial: it loads the machine
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
