@@ -14,7 +14,8 @@ test="g++ clang libclang-rt-dev gdb strace nginx-light redis-server redis-tools 
 	postgresql-contrib wrk apache2-utils python3 util-linux procps mandoc
 	codespell shellcheck cppcheck musl-tools libpython3.11-testsuite lua5.4 sqlite3
 	libsqlite3-dev tcl jq golang-go
-	babeltrace2 zstd python3-jsonschema uftrace protobuf-compiler graphviz linux-perf libboost-context-dev"
+	babeltrace2 zstd python3-jsonschema uftrace protobuf-compiler graphviz linux-perf libboost-context-dev
+	libgtest-dev libgmock-dev"
 soak="chromium"
 bench="bpftrace uftrace linux-perf"
 census="nginx-light redis-server postgresql memcached python3 nodejs ripgrep libstd-rust-1.63

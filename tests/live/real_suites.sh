@@ -6,101 +6,10 @@
 # Debian does not install of them comes from tools/suites.sh, in BUILD/suites.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
+# shellcheck source=tests/suite_lib.sh
+. "$ROOT/tests/suite_lib.sh"
 
 SUITES=$BUILD/suites
-SETS=("*" "*@libc.so* *@libstdc++* *@libm.so* *@libgcc*" "* *@*")
-export LC_ALL=C PYTHONHASHSEED=0
-ran=0
-
-# patterns SET: the words of -f in WORDS.
-patterns()
-{
-	local p
-	local -a set
-
-	read -ra set <<<"$1"
-	WORDS=()
-	for p in "${set[@]}"; do WORDS+=(-f "$p"); done
-}
-
-# What a suite found, without times and addresses.
-findings() { grep -E '^OK|OK$|OK !!!|Verification Hash|^Tests result|^Result:' "$1" || true; }
-
-# verdict NAME STATUS HOW: of run.out, against what it found without us.
-verdict()
-{
-	[ "$2" = "$(cat "$1.status")" ] ||
-		{ tail -n 30 run.out run.errors; die "$1 with $3: status $2"; }
-	findings run.out | cmp -s - "$1.findings" ||
-		{ findings run.out | diff "$1.findings" -; die "$1 with $3: finds something else"; }
-}
-
-# By itself, so that what fails on this machine anyway is known.
-alone()
-{
-	local got=0
-
-	timeout 1000 "${@:2}" >run.out 2>run.errors </dev/null || got=$?
-	echo $got >"$1.status"
-	findings run.out >"$1.findings"
-	[ $got != 124 ] || die "$1 does not end by itself"
-}
-
-# From its very start to its end.
-probed()
-{
-	local got=0
-
-	patterns "$2"
-	timeout 3000 "$INJECT" -q "${WORDS[@]}" -o /dev/null -- "${@:3}" \
-		>run.out 2>run.errors </dev/null || got=$?
-	# Lua's tests show their progress on the same line.
-	grep -o 'inject: .* functions\? probed, .*' run.errors >trace.err ||
-		die "$1: was not traced"
-	verdict "$1" $got "$2"
-	echo "$1, $2: $(closing functions) functions, $(closing calls) calls"
-}
-
-# Somebody comes and goes all the time.
-visited()
-{
-	local pid got=0 visits=0 whole=0
-
-	# Without job control the shell lets children ignore SIGINT.
-	env --default-signal=INT,QUIT "${@:2}" >run.out 2>run.errors </dev/null &
-	pid=$!
-	STARTED+=("$pid")
-	while kill -0 $pid 2>/dev/null; do
-		got=0
-		patterns "${SETS[visits % ${#SETS[@]}]}"
-		timeout 120 "$INJECT" -q -p $pid "${WORDS[@]}" -d 20ms -o /dev/null \
-			2>trace.err || got=$?
-		# It may end at any time, and stand in no safe place for once.
-		case $got in
-		0) has_line 'text verified' trace.err || die "not removed"; whole=$((whole + 1)) ;;
-		1) has_line 'safe place' trace.err || { cat trace.err; die "visit of $1"; } ;;
-		4) ;;
-		*) die "visit of $1: status $got" ;;
-		esac
-		visits=$((visits + 1))
-	done
-	got=0
-	wait $pid || got=$?
-	verdict "$1" $got "$visits visits"
-	echo "$1: $visits visits, $whole of them whole"
-}
-
-# suite NAME COMMAND...
-suite()
-{
-	local set
-
-	ran=$((ran + 1))
-	alone "$@"
-	for set in "${SETS[@]}"; do probed "$1" "$set" "${@:2}"; done
-	visited "$@"
-}
-
 python=$(readlink -f /usr/bin/python3 || true)
 tests=test_generators
 [ -z "${SOAK:-}" ] || tests+=" test_ctypes test_json test_re test_pickle test_dict test_list test_exceptions
