@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# attach_recursion: calls nested 100,000 deep, deeper than any table of them.
+# attach_recursion: calls nested 100,000 deep, deeper than any table of them: none
+# is lost, and each is left.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -8,3 +9,13 @@ victim recursion
 status 0 "$INJECT" -p "$VICTIM" -f 'rec_*' -D 30 -d 0.5
 traced rec_even
 removed
+
+# One inside of the other, and nobody else's.
+inject_bg -p "$VICTIM" -f 'deep_*' -D 3 -m 16M
+made=$(tell deep '^deep' | cut -d' ' -f2)
+inject_end
+removed
+[ "$made" = 100001 ] || die "made $made calls"
+[ "$(closing calls)" = "$made" ] || die "$(closing calls) calls, not $made"
+[ "$(closing lost)" = 0 ] || die "events were lost"
+[ "$(closing events)" = $((2 * made)) ] || die "$(closing events) events"

@@ -4,7 +4,6 @@
 # probed, with those of the C and C++ libraries, and while inject comes and goes:
 # exceptions from everywhere, children that are forked to die, and with SOAK all
 # the others, and googlemock's.
-# timeout: 240
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 # shellcheck source=tests/suite_lib.sh

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* recursion: does the record of open frames hold when calls nest deeper than
- * any table, and mutually? Prints nothing wrong if sums come out right. */
+/*
+ * recursion: does the record of open frames hold when calls nest deeper than
+ * any table, and mutually? Prints nothing wrong if sums come out right.
+ *
+ *	deep	-> deep N	N calls of deep_*, each but one inside of another
+ */
 #include <pthread.h>
 
 #include "tests/victims/victim.h"
@@ -20,6 +24,27 @@ PROBED uint64_t rec_odd(uint64_t n)
 PROBED uint64_t rec_fib(uint64_t n)
 {
 	return n < 2 ? n : rec_fib(n - 1) + rec_fib(n - 2);
+}
+
+/* Called when asked to, and by nobody else. */
+PROBED uint64_t deep_odd(uint64_t n);
+
+PROBED uint64_t deep_even(uint64_t n)
+{
+	return n ? deep_odd(n - 1) + 1 : 1;
+}
+
+PROBED uint64_t deep_odd(uint64_t n)
+{
+	return n ? deep_even(n - 1) + 1 : 1;
+}
+
+static void command(const char *word)
+{
+	if (strcmp(word, "deep"))
+		victim_say("what is %s?", word);
+	else
+		victim_say("deep %llu", (unsigned long long)deep_even(100000));
 }
 
 static void *recurse(void *arg)
@@ -43,7 +68,7 @@ int main(void)
 		if (pthread_create(&t[i], NULL, recurse, NULL))
 			return 1;
 	victim_say("ready");
-	while (victim_poll(1000, NULL))
+	while (victim_poll(1000, command))
 		;
 	return victim_errors != 0;
 }
