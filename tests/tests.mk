@@ -53,6 +53,21 @@ $(BUILD)/tests/fuzz/%.o: tests/fuzz/%.c $(STAMP)
 	@mkdir -p $(@D); echo "  CC      $<"
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 
+# Readers of strangers' bytes: each input of the corpus and some near it with every
+# check, and by libFuzzer, each reader for so many seconds.
+READ := $(patsubst tests/fuzz/read/%.c,%,$(filter-out %/drive.c,$(wildcard tests/fuzz/read/*.c)))
+READ_SECONDS ?= 600
+UNIT_BIN += $(READ:%=$(BUILD)/tests/fuzz/read/%)
+
+$(READ:%=$(BUILD)/tests/fuzz/read/%): $(BUILD)/tests/fuzz/read/%: \
+		$(BUILD)/tests/fuzz/read/%.o $(BUILD)/tests/fuzz/read/drive.o $(LIB)
+	@echo "  LD      $@"
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/tests/fuzz/read/%_libfuzzer: $(BUILD)/tests/fuzz/read/%.o $(LIB)
+	@echo "  LD      $@"
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
+
 $(FUZZ): $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/fuzz/*.c)) $(LIB)
 	@echo "  LD      $@"
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
@@ -215,6 +230,16 @@ fuzz: $(FUZZ)
 	$(FUZZ) -s $(FUZZ_SEED) -n $(FUZZ_RUNS)
 	$(FUZZ) -s $(FUZZ_SEED) -n $(FUZZ_RUNS) $(FUZZ_FILES)
 
+# What libFuzzer finds beside the corpus stays in the build directory, and so does an
+# input that fails: `build/fuzz-read/tests/fuzz/read/elf FILE` runs it again.
+fuzz-read:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz-read CC=clang OPT=-O1 \
+		SAN=address,undefined,fuzzer-no-link fuzz-readers
+
+fuzz-readers: $(READ:%=$(BUILD)/tests/fuzz/read/%) \
+		$(READ:%=$(BUILD)/tests/fuzz/read/%_libfuzzer)
+	@tests/fuzz/read/run.sh $(BUILD) $(READ_SECONDS) $(READ)
+
 demo:
 	@tools/deps.sh build
 	@$(MAKE) --no-print-directory all $(DEMO) $(BUILD)/tests/tools/textcheck
@@ -234,4 +259,5 @@ census:
 lint:
 	@tools/lint.sh
 
-.PHONY: unit victims deps check check-unit check-live soak fuzz demo bench census lint
+.PHONY: unit victims deps check check-unit check-live soak fuzz fuzz-read \
+	fuzz-readers demo bench census lint

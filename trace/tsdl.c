@@ -139,12 +139,13 @@ static bool is(const struct token *t, const char *word)
 static bool numbered(const struct token *t, const char *prefix, const char *suffix, size_t *ret)
 {
 	size_t n = strlen(prefix), rest, value = 0;
-	const char *p = t->text + n, *end = t->text + t->n;
+	const char *p, *end;
 
 	if (t->kind != TOKEN_WORD || t->n <= n || memcmp(t->text, prefix, n) ||
-	    !isdigit((unsigned char)*p))
+	    !isdigit((unsigned char)t->text[n]))
 		return false;
-	for (; p < end && isdigit((unsigned char)*p) && value < 1u << 30; p++)
+	end = t->text + t->n;
+	for (p = t->text + n; p < end && isdigit((unsigned char)*p) && value < 1u << 30; p++)
 		value = value * 10 + (size_t)(*p - '0');
 	rest = (size_t)(end - p);
 	*ret = value;

@@ -15,6 +15,9 @@
 enum { STUB_CAP = 4096 };
 
 static size_t broken;
+/* May code lead where nobody reaches it from a stub? The function is refused then,
+ * as it is placed. */
+static bool rules_far;
 
 static void complain(const struct probe *p, const struct site *s, const char *what)
 {
@@ -131,11 +134,15 @@ static void check_site(const struct plan *plan, const struct probe *p, struct si
 {
 	uint8_t out[STUB_CAP] = { 0 };
 	uint16_t bound = s->stub_size;
+	int err;
 
 	if (!patch_is_sound(plan, &s->jump) ||
 	    (s->tactic == TACTIC_SHORT && !patch_is_sound(plan, &s->hole)))
 		complain(p, s, "patch");
-	if (place_site(plan, p, s, out))
+	err = place_site(plan, p, s, out);
+	if (err == -ERANGE && rules_far)
+		return;
+	if (err)
 		complain(p, s, "cannot be placed");
 	else if (s->stub_size > bound)
 		complain(p, s, "the stub is longer than its bound");

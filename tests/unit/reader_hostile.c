@@ -5,9 +5,7 @@
  * to be well formed all the same; the call graph's frames are fed with it.
  * Seeds are printed; READER_SEED=n runs one.
  */
-#include "tests/unit/reader_world.h"
-
-#include "trace/frames.h"
+#include "tests/unit/reader_judge.h"
 
 enum { ROUNDS = 300, RINGS = 4, DRAINS = 12 };
 
@@ -96,39 +94,8 @@ static void disturb(struct world *w)
 	}
 }
 
-/* What the sink is told must make sense. */
-static bool sink_open(void *ctx, const struct call *c)
-{
-	CHECK(!c->opened && c->depth < MAX_OPEN);
-	return rnd() % 8 != 0;
-}
-
-static void sink_end(void *ctx, const struct call *c)
-{
-	CHECK(c->how <= CALL_ENTRY_ONLY && c->end >= c->begin);
-	CHECK(c->func >= world_funcs && c->func < world_funcs + NFUNCS);
-}
-
-static void sink_lost(void *ctx, const struct event *e)
-{
-	CHECK(e->lost > 0);
-}
-
-
-static uint64_t events;
-
-static int check_event(void *ctx, const struct event *e)
-{
-	events++;
-	CHECK(e->kind <= EVENT_STACK_END);
-	if (e->kind != EVENT_LOST && e->kind != EVENT_STACK_END)
-		CHECK(e->func < NFUNCS);
-	return frames_event(ctx, e);
-}
-
 static void round_of(uint64_t seed)
 {
-	struct sink sink = { .open = sink_open, .end = sink_end, .lost = sink_lost };
 	struct frames_options options = { .min_ns = seed % 3 ? 0 : 100 };
 	struct frames *frames;
 	struct reader_stats st;
@@ -139,14 +106,14 @@ static void round_of(uint64_t seed)
 	world_make(&w, RINGS, 4);
 	world_read(&w, seed % 2 ? getpid() : 0);
 	CHECK_EQ(frames_new(reader_clock(w.reader), reader_now(), world_funcs, &options,
-			    &sink, &frames), 0);
+			    &judge_sink, &frames), 0);
 	for (int i = 0; i < DRAINS; i++) {
 		disturb(&w);
-		reader_drain(w.reader, false, check_event, frames);
+		reader_drain(w.reader, false, judge_event, frames);
 		frames_tick(frames, reader_now());
 	}
 	reader_limit(w.reader, 100 + rnd() % 10000);
-	while (reader_drain(w.reader, true, check_event, frames) && passes++ < 100000)
+	while (reader_drain(w.reader, true, judge_event, frames) && passes++ < 100000)
 		disturb(&w);
 	CHECK(passes < 100000);
 	frames_finish(frames, reader_now());

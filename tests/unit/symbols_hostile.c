@@ -53,30 +53,6 @@ static uint64_t now_ms(void)
 	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Ask for everything that can be asked. */
-static void use(const struct symbols *s)
-{
-	struct pattern p;
-	uint8_t buf[64];
-	bool exact;
-	int64_t offset;
-	raddr_t addr;
-
-	world_check_invariants(s);
-	CHECK_EQ(pattern_parse("*ma[hi]n*", &p), 0);
-	for (size_t i = 0; i < s->nfuncs; i++) {
-		const struct func *f = &s->funcs[i];
-
-		pattern_match(&p, s, f, &exact);
-		symbols_cfa_offset(s, f->range.start, &offset);
-		symbols_cfa_offset(s, f->range.end - 1, &offset);
-		symbols_func_at(s, f->range.start + 1);
-		symbols_read(s, f->range.end - 1, buf, sizeof(buf));
-	}
-	symbols_dynamic(s, "work", &addr);
-	pattern_clear(&p);
-}
-
 static int feed(const uint8_t *p, size_t n)
 {
 	auto_close int fd = memfd_create("hostile", MFD_CLOEXEC);
@@ -87,7 +63,7 @@ static int feed(const uint8_t *p, size_t n)
 	CHECK(fd >= 0 && write(fd, p, n) == (ssize_t)n);
 	err = symbols_open(fd, "hostile", &s);
 	if (!err) {
-		use(s);
+		world_ask(s);
 		symbols_close(s);
 	} else {
 		CHECK(err == -ENOEXEC || err == -EBADMSG);
@@ -208,7 +184,7 @@ static void slow_entries(void)
 			   "-o slow.so slow.s 2>ld.log"), 0);
 	start = now_ms();
 	s = world_symbols("slow.so");
-	use(s);
+	world_ask(s);
 	symbols_close(s);
 	CHECK(now_ms() - start < SLOWEST_MS);
 }
@@ -254,7 +230,7 @@ static void unwind_bombs(void)
 	}
 	symbols_close(s);
 	s = world_symbols("letters.so");
-	use(s);
+	world_ask(s);
 	symbols_close(s);
 }
 

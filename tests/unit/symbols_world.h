@@ -189,4 +189,28 @@ static inline void world_check_invariants(const struct symbols *s)
 	}
 }
 
+/* Ask for everything that can be asked. */
+static inline void world_ask(const struct symbols *s)
+{
+	struct pattern p;
+	uint8_t buf[64];
+	bool exact;
+	int64_t offset;
+	raddr_t addr;
+
+	world_check_invariants(s);
+	CHECK_EQ(pattern_parse("*ma[hi]n*", &p), 0);
+	for (size_t i = 0; i < s->nfuncs; i++) {
+		const struct func *f = &s->funcs[i];
+
+		pattern_match(&p, s, f, &exact);
+		symbols_cfa_offset(s, f->range.start, &offset);
+		symbols_cfa_offset(s, f->range.end - 1, &offset);
+		symbols_func_at(s, f->range.start + 1);
+		symbols_read(s, f->range.end - 1, buf, sizeof(buf));
+	}
+	symbols_dynamic(s, "work", &addr);
+	pattern_clear(&p);
+}
+
 #endif

@@ -4,26 +4,9 @@
  * reads one, without a crash? (With sanitizers that means: without reading what is
  * not there.) The seed is fixed; another one is an argument.
  */
-#include "tests/unit/trace_world.h"
-
-#include "trace/callgraph.h"
-#include "trace/export.h"
-#include "trace/graph.h"
-#include "trace/info.h"
-#include "trace/json.h"
-#include "trace/report.h"
-#include "trace/view.h"
+#include "tests/unit/trace_readers.h"
 
 enum { ROUNDS = 250, EVENTS = 6000 };
-
-static char base[] = "/tmp/inject-hostile-XXXXXX";
-static char path[64];
-static uint64_t opened, notes;
-
-static void note(void *ctx, const char *text)
-{
-	notes++;
-}
 
 /* ---- what is done to a file ---------------------------------------------- */
 
@@ -124,107 +107,13 @@ static void spoil(bool compressed)
 	}
 }
 
-/* ---- who reads it -------------------------------------------------------- */
-
-static struct view *open_view(void)
-{
-	struct view_options o = { .path = path, .note = note };
-	struct view *v = NULL;
-
-	if (rnd() % 4 == 0)
-		o.frames.min_ns = rnd() % 100000;
-	if (rnd() % 4 == 0)
-		o.since = rnd() % 1000000000;
-	if (rnd() % 4 == 0)
-		o.until = rnd() % 10000000000;
-	CHECK(view_open(&o, &v) == 0 || fail_text()[0]);
-	fail_clear();
-	opened += v != NULL;
-	return v;
-}
-
-static void read_graph(struct view *v, struct output *out)
-{
-	struct graph *g = NULL;
-
-	CHECK_EQ(graph_new(&view_about(v)->clock, out, true, true, &g), 0);
-	struct sink sink = graph_sink(g);
-	CHECK_EQ(view_run(v, &sink, out), 0);
-	graph_free(g);
-}
-
-static void read_json(struct view *v, struct output *out)
-{
-	struct json *j = NULL;
-
-	CHECK_EQ(json_new(&view_about(v)->clock, out, &j), 0);
-	struct sink sink = json_sink(j);
-	CHECK_EQ(view_run(v, &sink, out), 0);
-	json_free(j);
-}
-
-static void read_report(struct view *v, struct output *out)
-{
-	struct report r;
-
-	CHECK_EQ(report_make(v, (enum report_key)(rnd() % REPORT_KEYS), &r), 0);
-	report_print(&r, out);
-	CHECK_EQ(report_print_diff(&r, &r, REPORT_SELF, out), 0);
-	report_clear(&r);
-}
-
-static void read_info(struct view *v, struct output *out)
-{
-	info_print(view_archive(v), path, out);
-}
-
-/* One of the other formats. */
-static void read_export(struct view *v, struct output *out)
-{
-	static int (*const formats[])(struct view *, struct output *) = {
-		export_chrome, export_dot, export_folded, export_perfetto, export_pprof,
-		export_speedscope, export_svg, callgraph_print,
-	};
-
-	CHECK_EQ(formats[rnd() % ARRAY_SIZE(formats)](v, out), 0);
-}
-
-static void read_uftrace(struct view *v, struct output *out)
-{
-	char dir[96];
-
-	snprintf(dir, sizeof(dir), "%s/uftrace.data", base);
-	CHECK_EQ(export_uftrace(v, dir), 0);
-	world_remove(dir);
-}
-
-static void read_all(void)
-{
-	static void (*const readers[])(struct view *, struct output *) = {
-		read_graph, read_json, read_report, read_info, read_export, read_uftrace,
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(readers); i++) {
-		struct output *out = NULL;
-		struct view *v = open_view();
-
-		CHECK_EQ(output_open("/dev/null", &out), 0);
-		if (v)
-			readers[i](v, out);
-		CHECK_EQ(output_finish(out, NULL), 0);
-		output_close(out);
-		view_close(v);
-	}
-}
-
 int main(int argc, char **argv)
 {
 	struct world w;
 
 	if (argc > 1)
 		seed = strtoull(argv[1], NULL, 0) | 1;
-	CHECK(mkdtemp(base));
-	snprintf(path, sizeof(path), "%s/inject.data", base);
+	readers_begin("/tmp");
 	world_make(&w, EVENTS);
 	for (int i = 0; i < ROUNDS && !failures; i++) {
 		bool compressed = rnd() % 3 == 0;
@@ -232,7 +121,8 @@ int main(int argc, char **argv)
 		world_remove(path);
 		world_write(&w, path, (struct record_options){ .compress = compressed });
 		spoil(compressed);
-		read_all();
+		for (size_t k = 0; k < READERS; k++)
+			readers_one(k);
 	}
 	world_remove(path);
 	world_remove(base);
@@ -240,6 +130,6 @@ int main(int argc, char **argv)
 	/* Most are read, with a complaint; so the test is one. */
 	CHECK(opened > ROUNDS && notes > ROUNDS);
 	printf("trace_hostile: %llu of %d views opened, %llu complaints\n",
-	       (unsigned long long)opened, ROUNDS * 6, (unsigned long long)notes);
+	       (unsigned long long)opened, ROUNDS * (int)READERS, (unsigned long long)notes);
 	return failures != 0;
 }
