@@ -329,7 +329,8 @@ void target_name_call(const struct target *t, struct regs *r)
  * Look at what our stop did to the system call that the thread is in. The
  * kernel goes on with a sleep by restart_syscall, for which a seccomp filter
  * kills that does not know it: there the call itself runs again, for as long
- * as it once was to take.
+ * as it once was to take. (A filter that comes between here and the thread's next
+ * step cannot be foreseen.)
  */
 static void repair(struct target *t, struct thread_hold *th)
 {

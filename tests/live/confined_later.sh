@@ -9,11 +9,28 @@
 confine()
 {
 	rm -f victim.in
+	SLEPT=
 	victim confined
 	inject_bg -v -p "$VICTIM" -f 'early_*' -f 'later_*' "$@"
 	grep -q gettid trace.err && die "the ids of its threads are not known"
+	wait_until 20 sleeps_again || die "a thread does not run again"
 	tell confine '^confined$' >/dev/null
 	wait_until 20 many_threads || die "few threads: $(calls)"
+}
+
+# Who was let go but has had no processor yet is still to go on with its sleep, and
+# under the filter it may not.
+sleeps_again()
+{
+	local stat
+
+	for stat in "/proc/$VICTIM/task"/*/stat; do
+		case " $SLEPT " in
+		*" $stat "*) continue ;;
+		esac
+		grep -q ') S ' "$stat" || return 1
+		SLEPT="$SLEPT $stat"
+	done
 }
 
 # One line a call; the main thread's and each new one's.
