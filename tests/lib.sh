@@ -123,7 +123,7 @@ victim()
 	VICTIM=$!
 	STARTED+=("$VICTIM")
 	exec 9>victim.in
-	wait_until 10 has_line '^ready$' victim.out || die "$1 is not ready"
+	wait_until 30 has_line '^ready$' victim.out || die "$1 is not ready"
 }
 
 # as_nobody NAME: the victim NAME, started after this, belongs to a user who is
@@ -147,7 +147,7 @@ tell()
 
 	before=$(wc -l <victim.out)
 	echo "$1" >&9
-	wait_until "${3:-20}" answered "$before" "$2" ||
+	wait_until "${3:-60}" answered "$before" "$2" ||
 		die "victim does not answer $1: $(tail -n 1 victim.out)"
 	tail -n +"$((before + 1))" victim.out | grep -- "$2" | head -n 1
 }
@@ -210,7 +210,7 @@ inject_bg()
 	"$INJECT" "$@" >trace.out 2>trace.err 9>&- &
 	TRACER=$!
 	STARTED+=("$TRACER")
-	wait_until 20 attached || { cat trace.err; die "inject did not attach"; }
+	wait_until 60 attached || { cat trace.err; die "inject did not attach"; }
 }
 
 attached()
@@ -227,7 +227,7 @@ inject_until()
 
 	shift
 	inject_bg "$@"
-	wait_until 30 has_line "$pattern" trace.out || die "nothing like $pattern in the output"
+	wait_until 60 has_line "$pattern" trace.out || die "nothing like $pattern in the output"
 	inject_end
 }
 
@@ -253,7 +253,7 @@ status()
 	local want=$1 got=0
 
 	shift
-	timeout "${LIMIT:-60}" "$@" >trace.out 2>trace.err 9>&- || got=$?
+	timeout "${LIMIT:-120}" "$@" >trace.out 2>trace.err 9>&- || got=$?
 	[ "$got" = "$want" ] || die "$(basename "$1") ended with status $got, not $want"
 }
 
