@@ -201,7 +201,7 @@ static size_t waiting(const struct follow *f)
 static int care(struct follow *f, uint64_t now)
 {
 	if (!f->record) {
-		frames_tick(f->frames, reader_now());
+		frames_tick(f->frames, reader_reached(f->reader));
 		return 0;
 	}
 	if (now < f->next_flush)

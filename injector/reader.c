@@ -215,6 +215,7 @@ static void merge(struct reader *r)
 	}
 	for (size_t i = 0; i < r->nheap; i++)
 		r->heap[i]->waited = true;
+	r->reached = r->nheap ? MIN(r->heap[0]->tsc, r->now) : r->now;
 }
 
 static void end_pass(struct reader *r)
@@ -281,6 +282,11 @@ uint64_t reader_lost(const struct reader *r)
 void reader_limit(struct reader *r, uint64_t events)
 {
 	r->limit = events && events < INT64_MAX ? (int64_t)events : INT64_MAX;
+}
+
+uint64_t reader_reached(const struct reader *r)
+{
+	return r->reached;
 }
 
 unsigned reader_fill(const struct reader *r)

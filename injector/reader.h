@@ -58,6 +58,9 @@ uint64_t reader_lost(const struct reader *);
 /* One drain delivers about so many events and no more; the next one goes on from
  * there. 0: no limit, which is how it begins. */
 void reader_limit(struct reader *, uint64_t events);
+/* All events before this moment have been delivered. Behind the present, where a drain
+ * was limited, or none was asked for. */
+uint64_t reader_reached(const struct reader *);
 /* How full the fullest ring was when the last drain began, in percent. */
 unsigned reader_fill(const struct reader *);
 /* The target is gone: no thread of it is looked for any more. */

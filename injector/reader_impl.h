@@ -97,6 +97,7 @@ struct reader {
 	bool frozen;		/* the last look at the rings was taken: a
 				 * target that goes on writing is not followed */
 	uint64_t now;
+	uint64_t reached;
 	int (*each)(void *ctx, const struct event *);
 	void *ctx;
 	int64_t delivered;

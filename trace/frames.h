@@ -76,7 +76,8 @@ void frames_name(struct frames *, const struct reader_func *funcs);
 void frames_free(struct frames *);	/* NULL is legal */
 /* For reader_drain; `ctx` is the struct frames. */
 int frames_event(void *ctx, const struct event *);
-/* Open what has been open for long. Now and then. */
+/* Open what has been open for long. Now and then; all events before `now` were
+ * given, else a call would look long whose end is still to come. */
 void frames_tick(struct frames *, uint64_t now);
 /* The recording has ended at `now`: end what is open. */
 void frames_finish(struct frames *, uint64_t now);

@@ -87,9 +87,11 @@ static void test_limit(void)
 		world_ext(&w, 0, EXT_MARK, LOG, (uint64_t)i);
 	reader_limit(w.reader, 2);
 	CHECK_TOLD(&w, true, "0.log 0.log");
+	CHECK_EQ(reader_reached(w.reader), w.base + 2);
 	world_ext(&w, 0, EXT_MARK, LOG, 9);
 	CHECK_TOLD(&w, true, "0.log 0.log");
 	CHECK_TOLD(&w, true, "");
+	CHECK(reader_reached(w.reader) > w.base + 9);
 	world_end(&w);
 }
 

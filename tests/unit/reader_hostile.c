@@ -110,7 +110,7 @@ static void round_of(uint64_t seed)
 	for (int i = 0; i < DRAINS; i++) {
 		disturb(&w);
 		reader_drain(w.reader, false, judge_event, frames);
-		frames_tick(frames, reader_now());
+		frames_tick(frames, reader_reached(w.reader));
 	}
 	reader_limit(w.reader, 100 + rnd() % 10000);
 	while (reader_drain(w.reader, true, judge_event, frames) && passes++ < 100000)
