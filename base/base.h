@@ -87,6 +87,12 @@ static inline void base_closep(int *fd)
 int base_grow(void **arr, size_t *cap, size_t size);
 void *base_zero(void *p, size_t size);
 
+/* qsort, which wants no array of none: that may be NULL. */
+#define vec_sort(arr, n, compare) do { \
+	if ((n) > 1) \
+		qsort(arr, (size_t)(n), sizeof(*(arr)), compare); \
+} while (0)
+
 /*
  * How many elements, of the first on, fulfil `cond`, an expression of `i`; it
  * holds for none behind the first for which it does not: a binary search.

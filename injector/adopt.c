@@ -26,7 +26,7 @@ int slot_index_make(const struct slot *slots, uint32_t n, struct slot_index *ret
 	for (uint32_t i = 0; i < n; i++)
 		ret->by_addr[i] = i;
 	sorting = slots;
-	qsort(ret->by_addr, n, sizeof(*ret->by_addr), by_slot_addr);
+	vec_sort(ret->by_addr, n, by_slot_addr);
 	return 0;
 }
 

@@ -187,7 +187,7 @@ static int ascending(const void *a, const void *b)
 
 static uint64_t median(uint64_t *v, size_t n)
 {
-	qsort(v, n, sizeof(*v), ascending);
+	vec_sort(v, n, ascending);
 	return n ? v[n / 2] : 0;
 }
 

@@ -47,7 +47,7 @@ int disarm_list(const struct live *live, const bool *in, struct change **ret, si
 	for (size_t i = 0; i < live->nchanges; i++)
 		if (in[live->changes[i].func])
 			v[(*n)++] = text_reversed(&live->changes[i]);
-	qsort(v, *n, sizeof(*v), restore_order);
+	vec_sort(v, *n, restore_order);
 	*ret = v;
 	return 0;
 }

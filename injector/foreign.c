@@ -85,6 +85,6 @@ int foreign_read(const struct target *t, const struct old_session *old, struct t
 	}
 	if (!ret->n)
 		return 0;
-	qsort(ret->v, ret->n, sizeof(*ret->v), by_addr);
+	vec_sort(ret->v, ret->n, by_addr);
 	return verify_drop_probes(t, ret);
 }

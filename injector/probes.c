@@ -407,8 +407,8 @@ int probes_place(const struct target *t, struct infection *inf, struct selection
 		probes_clear(ret);
 		return err;
 	}
-	qsort(ret->sites, ret->nsites, sizeof(*ret->sites), by_start);
-	qsort(ret->changes, ret->nchanges, sizeof(*ret->changes), writing_order);
+	vec_sort(ret->sites, ret->nsites, by_start);
+	vec_sort(ret->changes, ret->nchanges, writing_order);
 	err = puns_check(ret, inf);
 	if (err)
 		probes_clear(ret);

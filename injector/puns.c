@@ -30,7 +30,7 @@ static int writes_make(const struct live *live, struct writes *ret)
 		return fail(ENOMEM, "check the jumps");
 	for (size_t i = 0; i < ret->n; i++)
 		ret->v[i] = &live->changes[i];
-	qsort(ret->v, ret->n, sizeof(*ret->v), by_addr);
+	vec_sort(ret->v, ret->n, by_addr);
 	return 0;
 }
 

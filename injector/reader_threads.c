@@ -102,7 +102,7 @@ static void look_at_target(struct reader *r)
 
 	if (n <= 0 || is_over(r->pid, tids, n))
 		return;
-	qsort(tids, (size_t)n, sizeof(*tids), by_number);
+	vec_sort(tids, n, by_number);
 	for (uint32_t i = 0; i < r->nrings; i++) {
 		struct lane *l = &r->lanes[i];
 

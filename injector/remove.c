@@ -110,7 +110,7 @@ static int list_changes(struct removing *r)
 
 		err = list_change(r, &c);
 	}
-	qsort(r->changes, r->n, sizeof(*r->changes), restore_order);
+	vec_sort(r->changes, r->n, restore_order);
 	return err;
 }
 

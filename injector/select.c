@@ -285,7 +285,7 @@ static int tell_modules_apart(struct selection *s)
 	for (size_t i = 0; i < s->n; i++)
 		for (size_t j = 0; j < s->v[i].n; j++)
 			all[n++] = (struct named){ &s->v[i].names[j], s->v[i].module };
-	qsort(all, n, sizeof(*all), by_name);
+	vec_sort(all, n, by_name);
 	for (size_t i = 0; i < n && !err; i = end) {
 		for (end = i + 1; end < n; end++)
 			if (strcmp(*all[end].name, *all[i].name) != 0)

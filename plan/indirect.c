@@ -387,10 +387,10 @@ static size_t count_spare(const struct body *b, struct tables *t)
 
 	if (!t->n)
 		return 0;
-	qsort(t->v, t->n, sizeof(*t->v), by_base);
+	vec_sort(t->v, t->n, by_base);
 	for (size_t i = 0; i < t->n; i++)
 		distinct += i == 0 || t->v[i].base != t->v[i - 1].base;
-	qsort(t->v, t->n, sizeof(*t->v), by_step);
+	vec_sort(t->v, t->n, by_step);
 	for (size_t i = 0; i < b->nsteps; i++)
 		near += b->steps[i].insn.kind == INSN_JUMP_INDIRECT && has_near(t, i);
 	return distinct > near ? distinct - near : 0;

@@ -169,7 +169,7 @@ static void sort_loads(struct image *im)
 	raddr_t end = 0;
 	size_t kept = 0;
 
-	qsort(im->loads, im->nloads, sizeof(*im->loads), compare_loads);
+	vec_sort(im->loads, im->nloads, compare_loads);
 	for (size_t i = 0; i < im->nloads; i++) {
 		struct load l = im->loads[i];
 

@@ -183,7 +183,7 @@ static size_t collect(const struct writing *w, struct edge *ret)
 			ret[n++] = (struct edge){ (uint32_t)(from - w->about->funcs), to,
 						  node->calls, node->total, 0 };
 	}
-	qsort(ret, n, sizeof(*ret), by_ends);
+	vec_sort(ret, n, by_ends);
 	for (size_t i = 0; i < n; i++) {
 		if (!merged || by_ends(&ret[merged - 1], &ret[i])) {
 			ret[merged++] = ret[i];

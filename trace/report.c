@@ -308,7 +308,7 @@ int report_print_diff(const struct report *before, const struct report *now,
 	if (!a || !b || !pairs)
 		return fail(ENOMEM, "compare the reports");
 	n = join(before, now, a, b, sort, pairs);
-	qsort(pairs, n, sizeof(*pairs), by_change);
+	vec_sort(pairs, n, by_change);
 	output_printf(out, "# %10s %11s  %10s %11s  %10s %11s  %s\n", "TOTAL", "CHANGE", "SELF",
 		      "CHANGE", "CALLS", "CHANGE", "FUNCTION");
 	for (size_t i = 0; i < n; i++)
