@@ -161,6 +161,13 @@ struct arch {
 	 * it is given: an address that was computed, and not the stack's, a
 	 * variable's or a thread's own; a divisor. */
 	uint64_t (*faults)(const uint8_t *p, const struct insn *in);
+	/* How many bytes at `p`, the start of a function of Go's, ask whether its
+	 * goroutine's stack has room: whole instructions, the last of them the
+	 * branch to where it is made to grow. What is recorded behind them has
+	 * the room that is kept for functions which do not ask (800 bytes and
+	 * more), and g where the recording routines expect it. 0: it does not
+	 * ask. NULL: nobody knows. */
+	int (*stack_check)(const uint8_t *p, size_t n);
 	/* True if all `n` bytes are what a linker or compiler pads with and
 	 * nothing executes (nops in any form, int3, zero bytes). */
 	bool (*is_padding)(const uint8_t *p, size_t n);

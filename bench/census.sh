@@ -6,8 +6,7 @@
 # A line per file, then every refused function with its reason (up to 20 a file;
 # ALL=1: every one). Shares are of the functions that `list` names; "exits" is the
 # share of those with exits of which every exit is probed. Resolvers of indirect
-# functions and pieces of functions are told apart, and so are functions of Go, of
-# which none is probed.
+# functions and pieces of functions are told apart.
 set -euo pipefail
 build=$1
 shift
@@ -42,7 +41,6 @@ summarize()
 	awk -F'\t' -v name="$1" -v all="${ALL:-}" -v sums="$sums" '
 	function share(n, of) { return of ? sprintf("%.2f", 100 * n / of) : "-" }
 	$5 == "ifunc" || $5 == "fragment" { apart[$5]++; next }	# no functions
-	$6 == "go" { apart[$6]++; next }
 	{ n++; tactics[$5]++ }
 	$5 == "refused" { why[$6]++; if (all || lines++ < 20) refused = refused "  " $4 ": " $6 "\n"; next }
 	$5 == "trap" { traps++ }

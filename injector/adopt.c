@@ -56,19 +56,21 @@ enum slot_kind site_kind(const struct site *s)
 }
 
 struct routines arena_routines(const struct session *s, const struct arena *a,
-			       const struct module *m)
+			       const struct module *m, bool goroutine)
 {
-	const uint8_t *entry = hot_entry, *exit = hot_exit, *mark = hot_mark;
+	/* By whether threads are sought, and by whether goroutines run. */
+	const uint8_t *const all[2][2][3] = {
+		{ { hot_entry, hot_exit, hot_mark },
+		  { hot_go_entry, hot_go_exit, hot_go_mark } },
+		{ { seek_entry, seek_exit, seek_mark },
+		  { seek_go_entry, seek_go_exit, seek_go_mark } },
+	};
+	const uint8_t *const *use = all[!s->tls_offset][goroutine];
 	raddr_t base = a->base - m->bias;
 
-	if (!s->tls_offset) {
-		entry = seek_entry;
-		exit = seek_exit;
-		mark = seek_mark;
-	}
-	return (struct routines){ base + (raddr_t)(entry - hot_begin),
-				  base + (raddr_t)(exit - hot_begin),
-				  base + (raddr_t)(mark - hot_begin) };
+	return (struct routines){ base + (raddr_t)(use[0] - hot_begin),
+				  base + (raddr_t)(use[1] - hot_begin),
+				  base + (raddr_t)(use[2] - hot_begin) };
 }
 
 struct adopting {
@@ -124,7 +126,7 @@ static bool same_stub(const struct adopting *ad, const struct module *m,
 
 	if (!a)
 		return false;
-	struct routines r = arena_routines(ad->old, a, m);
+	struct routines r = arena_routines(ad->old, a, m, probe->goroutine);
 	site->stub = slot->stub - m->bias;
 	int err = plan_place(arch_host(), probe, site,
 			     symbols_text(m->symbols, site->pc, &there), &r, code, sizeof(code));

@@ -13,6 +13,9 @@ extern const uint8_t blob_loader[], blob_loader_end[];
 extern const uint8_t hot_begin[], hot_end[], hot_entry[], hot_exit[], hot_mark[];
 /* The same, for a payload without thread-local storage. */
 extern const uint8_t seek_entry[], seek_exit[], seek_mark[];
+/* Both for goroutines. */
+extern const uint8_t hot_go_entry[], hot_go_exit[], hot_go_mark[];
+extern const uint8_t seek_go_entry[], seek_go_exit[], seek_go_mark[];
 
 /* A piece of the payload as it lies in memory; offsets from its base. */
 struct payload_part {

@@ -178,6 +178,7 @@ static void carry_over(struct infecting *in)
 	s->slow_entry = old->s.slow_entry;
 	s->slow_exit = old->s.slow_exit;
 	s->slow_mark = old->s.slow_mark;
+	s->slow_goroutine = old->s.slow_goroutine;
 	s->traps = old->s.traps;
 	s->threads = old->s.threads;
 	s->nfuncs = old->s.nfuncs;

@@ -49,7 +49,7 @@ int64_t slot_index_find(const struct slot_index *, raddr_t addr, enum slot_kind)
 enum slot_kind site_kind(const struct site *);
 /* Link-time addresses of the recording routines of an arena. */
 struct routines arena_routines(const struct session *, const struct arena *,
-			       const struct module *);
+			       const struct module *, bool goroutine);
 
 /*
  * Refuse what cannot be probed in this process: text that differs from its

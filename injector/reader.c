@@ -117,11 +117,11 @@ void reader_free(struct reader *r)
 		struct lane *l = &r->lanes[i];
 
 		for (size_t j = 0; j < l->nstacks; j++)
-			free(l->stacks[j].funcs);
+			free(l->stacks[j].calls);
 		free(l->stacks);
 	}
 	for (size_t i = 0; i < MAX_FIBERS; i++)
-		free(r->fibers[i].funcs);
+		free(r->fibers[i].calls);
 	free(r->lanes);
 	free(r->places);
 	free(r->heap);

@@ -13,7 +13,7 @@
 
 static struct open_calls *current(struct reader *r, struct lane *l)
 {
-	return l->fiber ? &r->fibers[l->fiber % MAX_FIBERS] : &l->stacks[l->current];
+	return l->fiber ? &r->fibers[l->fiber_at] : &l->stacks[l->current];
 }
 
 static struct event event_of(const struct reader *r, const struct lane *l,
@@ -22,7 +22,7 @@ static struct event event_of(const struct reader *r, const struct lane *l,
 	return (struct event){
 		.tsc = l->last, .func = func, .pid = l->pid, .tid = l->tid, .kind = (uint8_t)kind,
 		.thread = l->fiber ? NO_THREAD : l->thread,
-		.stack = l->fiber ? r->fibers[l->fiber % MAX_FIBERS].number :
+		.stack = l->fiber ? r->fibers[l->fiber_at].number :
 			 l->nstacks ? l->stacks[l->current].number : 0,
 	};
 }
@@ -49,20 +49,35 @@ static void pop(struct reader *r, struct lane *l, enum event_kind kind)
 {
 	struct open_calls *s = current(r, l);
 
-	calls_deliver(r, l, kind, s->funcs[--s->n], 0);
+	calls_deliver(r, l, kind, s->calls[--s->n].func, 0);
 }
 
-void calls_entry(struct reader *r, struct lane *l, uint32_t func)
+/*
+ * Calls on a goroutine's stack that lie at `depth` or deeper have been left: by a
+ * panic that was recovered from, or because the stack has begun anew. Elsewhere the
+ * payload says so, and all are at depth 0.
+ */
+static void leave_deeper(struct reader *r, struct lane *l, uint32_t depth)
+{
+	const struct open_calls *s = current(r, l);
+
+	while (depth && s->n && s->calls[s->n - 1].depth >= depth)
+		pop(r, l, EVENT_UNWOUND);
+}
+
+void calls_entry(struct reader *r, struct lane *l, struct open_call call)
 {
 	struct open_calls *s = current(r, l);
-	uint32_t *slot = s->n < MAX_OPEN ? vec_push(s->funcs, s->n, s->cap) : NULL;
+
+	leave_deeper(r, l, call.depth);
+	struct open_call *slot = s->n < MAX_OPEN ? vec_push(s->calls, s->n, s->cap) : NULL;
 
 	if (!slot) {
 		r->stats.damaged++;
 		return;
 	}
-	*slot = func;
-	calls_deliver(r, l, EVENT_ENTRY, func, 0);
+	*slot = call;
+	calls_deliver(r, l, EVENT_ENTRY, call.func, 0);
 }
 
 /*
@@ -70,17 +85,20 @@ void calls_entry(struct reader *r, struct lane *l, uint32_t func)
  * dropped (a throw or longjmp says so itself). A function that is not open here
  * is outside of all that is: then every one of them has ended.
  */
-void calls_exit(struct reader *r, struct lane *l, uint32_t func)
+void calls_exit(struct reader *r, struct lane *l, struct open_call call)
 {
 	struct open_calls *s = current(r, l);
 
-	while (s->n && s->funcs[s->n - 1] != func)
+	leave_deeper(r, l, call.depth ? call.depth + 1 : 0);
+	/* Those around it on the goroutine's stack go on. */
+	while (s->n && s->calls[s->n - 1].func != call.func &&
+	       s->calls[s->n - 1].depth >= call.depth)
 		pop(r, l, EVENT_EXIT_LOST);
-	if (s->n) {
+	if (s->n && s->calls[s->n - 1].depth >= call.depth) {
 		pop(r, l, EVENT_EXIT);
 		return;
 	}
-	calls_deliver(r, l, EVENT_BEFORE, func, 0);
+	calls_deliver(r, l, EVENT_BEFORE, call.func, 0);
 	s->unseen -= s->unseen > 0;
 }
 
@@ -103,7 +121,7 @@ static void end_current(struct reader *r, struct lane *l, enum event_kind kind)
 {
 	calls_remain(r, l, 0, kind);
 	calls_deliver(r, l, EVENT_STACK_END, 0, 0);
-	free(current(r, l)->funcs);
+	free(current(r, l)->calls);
 	*current(r, l) = (struct open_calls){ 0 };
 }
 
@@ -127,15 +145,43 @@ static bool find(struct lane *l, uint32_t number)
 	return false;
 }
 
-/* Its calls are where its place is. Another fiber has had that, if its number is
- * not there (any more): one with calls that have been open for long. */
+/* Is this place better to be given to another fiber than that? One that is free, or
+ * without open calls, or longest unused. */
+static bool is_better(const struct open_calls *a, const struct open_calls *b)
+{
+	if (!a->number || !b->number)
+		return !a->number && b->number;
+	if (!a->n != !b->n)
+		return !a->n;
+	return a->used < b->used;
+}
+
+static size_t find_fiber(const struct reader *r, uint32_t number)
+{
+	size_t home = number * 0x9e3779b1u >> 17, best = home % MAX_FIBERS;
+
+	for (size_t i = 0; i < FIBER_PLACES; i++) {
+		size_t at = (home + i) % MAX_FIBERS;
+
+		if (r->fibers[at].number == number)
+			return at;
+		if (is_better(&r->fibers[at], &r->fibers[best]))
+			best = at;
+	}
+	return best;
+}
+
+/* Its calls are where it was, unless its place is another's now; which may have
+ * calls that have been open for long. */
 static void begin_fiber(struct reader *r, struct lane *l)
 {
 	if (current(r, l)->number == l->fiber)
 		return;
-	if (current(r, l)->number)
+	l->fiber_at = find_fiber(r, l->fiber);
+	if (current(r, l)->number && current(r, l)->number != l->fiber)
 		end_current(r, l, EVENT_EXIT_LOST);
 	current(r, l)->number = l->fiber;
+	current(r, l)->used = ++r->switches;
 }
 
 /* A thread that changes stacks without end (fibers) costs MAX_STACKS of them. */

@@ -11,19 +11,30 @@ enum {
 	MAX_RINGS = 1 << 16,
 	MAX_OPEN = 1 << 20,	/* calls open on one stack */
 	MAX_STACKS = 64,	/* of one thread; the least used one is forgotten */
-	MAX_FIBERS = 4096,	/* of the process; the oldest ones are forgotten */
+	MAX_FIBERS = 1 << 15,	/* of the process, goroutines included; of those that
+				 * are kept near each other the one longest unused is
+				 * forgotten. A power of 2 */
 	HOLE_PASSES = 3,	/* how long a word may be reserved and unwritten */
+};
+
+struct open_call {
+	uint32_t func;
+	uint32_t depth;		/* on a goroutine's stack: see STACK_GOROUTINE */
 };
 
 /* The open calls of one stack, as the payload's frame table has them. */
 struct open_calls {
 	uint32_t number;	/* EXT_STACK's */
-	uint32_t *funcs;
+	struct open_call *calls;
 	size_t n, cap;
 	uint64_t unseen;	/* open below those: begun before what a ring still
 				 * holds */
-	uint64_t used;		/* value of the lane's `switches` at last use */
+	uint64_t used;		/* at last use, value of the lane's `switches`; a
+				 * fiber's: of the reader's */
 };
+
+/* Fibers that any of a few places may have, from a place on. */
+enum { FIBER_PLACES = 16 };
 
 /* One ring, as we read it. `at` and `pos` are where we are. */
 struct lane {
@@ -63,6 +74,7 @@ struct lane {
 	size_t nstacks, stacks_cap, current;
 	uint32_t fiber;		/* the number of the current one, if that is
 				 * STACK_SHARED; else 0 */
+	size_t fiber_at;	/* where it was in the reader's fibers */
 	uint64_t switches;
 };
 
@@ -85,7 +97,8 @@ struct reader {
 	size_t nheap;
 	struct clock clock;
 	uint32_t next_thread;
-	struct open_calls fibers[MAX_FIBERS];	/* by number % MAX_FIBERS */
+	struct open_calls fibers[MAX_FIBERS];	/* near the place of their number */
+	uint64_t switches;
 	struct reader_stats stats;	/* without what lanes and session count */
 	uint64_t base_entries, base_exits;	/* of the session's own counters */
 	uint64_t looked;	/* monotonic ns of the last look at the threads */
@@ -124,8 +137,8 @@ void lane_free(struct reader *, struct lane *);
 
 void calls_deliver(struct reader *, struct lane *, enum event_kind, uint32_t func,
 		   uint64_t lost);
-void calls_entry(struct reader *, struct lane *, uint32_t func);
-void calls_exit(struct reader *, struct lane *, uint32_t func);
+void calls_entry(struct reader *, struct lane *, struct open_call);
+void calls_exit(struct reader *, struct lane *, struct open_call);
 /* Only the `n` outermost calls of the current stack are open any more; the
  * others ended as `kind` says. The payload counts those whose entries it has
  * recorded, as we do. */

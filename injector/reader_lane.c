@@ -217,11 +217,23 @@ static bool skip_hole(struct reader *r, struct lane *l, size_t end)
 	return true;
 }
 
-static size_t body_words(uint64_t word)
+static bool is_goroutine(uint32_t stack)
+{
+	return stack & STACK_SHARED && stack & STACK_GOROUTINE && stack != STACK_TAKEN;
+}
+
+static size_t body_words(const struct lane *l, uint64_t word)
 {
 	if ((word & 3) != REC_EXT)
-		return 0;
-	return (word >> 48) & 15;
+		return is_goroutine(l->fiber);
+	return (word >> REC_WORDS_SHIFT) & 15;
+}
+
+/* The first body word's data. */
+static uint64_t body(const struct lane *l)
+{
+	return body_words(l, l->word) ?
+		load(&words(l)[l->pos + 1]) >> REC_TIME_SHIFT : 0;
 }
 
 /* Find a word in the open sub-buffer. */
@@ -238,7 +250,7 @@ static bool find_word(struct reader *r, struct lane *l)
 			continue;
 		}
 		/* A body whose head is missing, or that does not fit. */
-		if ((w & 3) == REC_NONE || l->pos + body_words(w) >= end) {
+		if ((w & 3) == REC_NONE || l->pos + body_words(l, w) >= end) {
 			r->stats.damaged++;
 			l->pos++;
 			continue;
@@ -312,37 +324,37 @@ static void take_begin(struct reader *r, struct lane *l)
 		l->reported = l->base_entries + l->base_exits - l->header_untold;
 		calls_begin_within(r, l, l->header_depth);
 	}
-	if (!r->err && tell_lost(r, l, l->header_lost))
+	/* Of goroutines the depth tells. */
+	if (!r->err && tell_lost(r, l, l->header_lost) && !is_goroutine(l->header_stack))
 		calls_remain(r, l, l->header_depth, EVENT_EXIT_LOST);
 }
 
 static void take_ext(struct reader *r, struct lane *l)
 {
-	uint64_t body = body_words(l->word) ?
-		load(&words(l)[l->pos + 1]) >> 2 : 0;
+	uint64_t data = body(l);
 
 	switch ((l->word >> REC_FUNC_SHIFT) & 63) {
 	case EXT_UNWOUND:
-		calls_remain(r, l, body, EVENT_UNWOUND);
+		calls_remain(r, l, data, EVENT_UNWOUND);
 		return;
 	case EXT_STACK:
-		calls_stack(r, l, (uint32_t)body);
+		calls_stack(r, l, (uint32_t)data);
 		return;
 	case EXT_MARK:
-		if (body >= r->nfuncs)
+		if (data >= r->nfuncs)
 			break;
 		r->stats.calls++;
 		r->stats.events++;
-		calls_deliver(r, l, EVENT_MARK, (uint32_t)body, 0);
+		calls_deliver(r, l, EVENT_MARK, (uint32_t)data, 0);
 		return;
 	case EXT_BEFORE:
-		if (body >= r->nfuncs)
+		if (data >= r->nfuncs)
 			break;
 		r->stats.events++;
-		calls_deliver(r, l, EVENT_BEFORE, (uint32_t)body, 0);
+		calls_deliver(r, l, EVENT_BEFORE, (uint32_t)data, 0);
 		return;
 	case EXT_LOST:
-		l->reported += body;
+		l->reported += data;
 		tell_lost(r, l, l->reported - l->base_entries - l->base_exits);
 		return;
 	}
@@ -351,22 +363,23 @@ static void take_ext(struct reader *r, struct lane *l)
 
 static void take_word(struct reader *r, struct lane *l)
 {
-	uint32_t func = (uint32_t)(l->word >> REC_FUNC_SHIFT);
+	struct open_call call = { (uint32_t)(l->word >> REC_FUNC_SHIFT), 0 };
 
 	if ((l->word & 3) == REC_EXT) {
 		take_ext(r, l);
 		return;
 	}
-	if (func >= r->nfuncs) {
+	if (call.func >= r->nfuncs) {
 		r->stats.damaged++;
 		return;
 	}
 	r->stats.events++;
+	call.depth = (uint32_t)body(l);
 	if ((l->word & 3) == REC_ENTRY) {
 		r->stats.calls++;
-		calls_entry(r, l, func);
+		calls_entry(r, l, call);
 	} else {
-		calls_exit(r, l, func);
+		calls_exit(r, l, call);
 	}
 }
 
@@ -383,7 +396,7 @@ void lane_take(struct reader *r, struct lane *l)
 	if (r->err)
 		return;
 	take_word(r, l);
-	l->pos += 1 + body_words(l->word);
+	l->pos += 1 + body_words(l, l->word);
 }
 
 void lane_end(struct reader *r, struct lane *l)

@@ -90,8 +90,6 @@ enum refusal select_reserved(const struct module *m, const struct func *f)
 
 	if (m->is_payload)
 		return REFUSED_RESERVED;
-	if (range_overlaps(m->symbols->go, f->range))
-		return REFUSED_GO;
 	/* A stub is not the function of its name, and has an entry only. */
 	if (f->flags & FUNC_PLT)
 		return m->shared ? REFUSED_SHARED_TEXT : REFUSED_NONE;

@@ -23,7 +23,7 @@
 #ifndef PAYLOAD_ABI_H
 #define PAYLOAD_ABI_H
 
-#define ABI_VERSION 6
+#define ABI_VERSION 7
 
 /* Offsets that assembly uses; asserted below. */
 #define THREAD_CUR 0
@@ -38,6 +38,7 @@
 #define THREAD_READER 72
 #define THREAD_TP 80
 #define THREAD_TID 88
+#define THREAD_GOROUTINE 96
 #define RING_TAIL 24
 #define RING_LOST_ENTRIES 32
 #define RING_LOST_EXITS 40
@@ -64,7 +65,8 @@
 #define ARENA_THREADS 40
 #define ARENA_HOMES 48
 #define ARENA_PLACES 56
-#define ARENA_HEADER 64
+#define ARENA_SLOW_GOROUTINE 64
+#define ARENA_HEADER 72
 
 /*
  * Where the payload has no thread-local storage, a struct thread is found by
@@ -115,10 +117,17 @@
 			 * are not all put in at once. One body word: the
 			 * function */
 
+/* The stack of a goroutine is one more that any thread may run. Its number is made of
+ * where its g is; and as it may move when it grows, its calls are told apart by
+ * their depth: bytes from the stack's upper end to the return address. Of an entry
+ * or an exit on it that is a body word, behind the record. */
+#define STACK_GOROUTINE 0x40000000u
+#define GOROUTINE_SHIFT 5	/* lower bits are zero in all */
+
 /* A stack's number with this bit is that of a fiber, which any thread may run:
  * whoever runs it has its open calls. STACK_FIBERS is where numbers begin anew. */
 #define STACK_SHARED 0x80000000u
-#define STACK_FIBERS 0x7fffffffu
+#define STACK_FIBERS 0x3fffffffu
 /* In a thread's table: free, or another thread runs it now. */
 #define STACK_TAKEN 0xffffffffu
 
@@ -179,6 +188,7 @@ struct session {
 				 * pointer (two's complement); 0: it has none,
 				 * and threads are sought by THREAD_TP and _TID */
 	uint64_t slow_entry, slow_exit, slow_mark; /* see arch/<name>/slow.S */
+	uint64_t slow_goroutine;
 	uint64_t traps;		/* address of its struct traps */
 	uint64_t answer;	/* generation of the last hello, as payload saw */
 	int32_t pid;		/* the target's own view */
@@ -331,8 +341,10 @@ struct subbuf {
 };
 
 /* Stacks that one thread is followed on at a time. Number 0 of them is the
- * one that it was born with. */
-#define THREAD_STACKS 32
+ * one that it was born with; the last stands for goroutines, of which no frames are
+ * kept. */
+#define THREAD_STACKS 33
+#define GOROUTINE_STACK (THREAD_STACKS - 1)
 
 /*
  * Every stack has a piece of the frame table to itself, which never moves: the
@@ -382,6 +394,8 @@ struct thread {
 	uint64_t tp;		/* of its owner, if it is to be sought by that;
 				 * 0: of nobody */
 	uint64_t tid;		/* its owner's id, as the owner knows it */
+	uint64_t goroutine;	/* the one that is told to the ring's reader as the
+				 * current stack: the address of its g. 0: none */
 	uint64_t magic;		/* THREAD_MAGIC once claimed; 0: wiped or new */
 	uint64_t busy;		/* sp of the call that is in the slow path: what
 				 * is nested in it is lost. 0: none */
@@ -456,6 +470,7 @@ struct arena_header {
 	/* For seek_x: two of the session, and what follows from its nrings. */
 	uint64_t tid_offset, threads;
 	uint64_t homes, places;
+	uint64_t slow_goroutine;
 };
 
 /* What the loader's code is given: lives in the session's first page, at
@@ -496,6 +511,7 @@ ABI_ASSERT(offsetof(struct thread, full_tail) == THREAD_FULL_TAIL);
 ABI_ASSERT(offsetof(struct thread, reader) == THREAD_READER);
 ABI_ASSERT(offsetof(struct thread, tp) == THREAD_TP);
 ABI_ASSERT(offsetof(struct thread, tid) == THREAD_TID);
+ABI_ASSERT(offsetof(struct thread, goroutine) == THREAD_GOROUTINE);
 ABI_ASSERT(offsetof(struct ring, tail) == RING_TAIL);
 ABI_ASSERT(offsetof(struct ring, lost_entries) == RING_LOST_ENTRIES);
 ABI_ASSERT(offsetof(struct ring, lost_exits) == RING_LOST_EXITS);
@@ -508,6 +524,7 @@ ABI_ASSERT(offsetof(struct arena_header, tid_offset) == ARENA_TID);
 ABI_ASSERT(offsetof(struct arena_header, threads) == ARENA_THREADS);
 ABI_ASSERT(offsetof(struct arena_header, homes) == ARENA_HOMES);
 ABI_ASSERT(offsetof(struct arena_header, places) == ARENA_PLACES);
+ABI_ASSERT(offsetof(struct arena_header, slow_goroutine) == ARENA_SLOW_GOROUTINE);
 ABI_ASSERT(sizeof(struct arena_header) == ARENA_HEADER);
 ABI_ASSERT(sizeof(struct session) <= LOADER_OFF);
 ABI_ASSERT(LOADER_OFF + sizeof(struct loader) <= PAGE);

@@ -15,6 +15,7 @@ static void answer(struct session *s)
 	s->slow_entry = (uint64_t)slow_entry;
 	s->slow_exit = (uint64_t)slow_exit;
 	s->slow_mark = (uint64_t)slow_mark;
+	s->slow_goroutine = (uint64_t)slow_goroutine;
 	payload_traps.handler = (uint64_t)payload_trap;
 	s->traps = (uint64_t)&payload_traps;
 }

@@ -42,6 +42,7 @@ void payload_hello(struct session *);
 void slow_entry(void);
 void slow_exit(void);
 void slow_mark(void);
+void slow_goroutine(void);
 
 /* claim.c */
 
@@ -78,13 +79,23 @@ void ring_put_ext(struct thread *, unsigned int subkind, uint64_t body);
 void ring_close(struct thread *);
 void ring_lose(struct thread *, enum what);
 
+/* The same of a record that has a body word. */
+void ring_put_deep(struct thread *, uint64_t word, uint64_t body);
+
 /* stacks.c */
+
+/* What a g of Go's begins with, in all versions. */
+struct goroutine {
+	uint64_t lo, hi;	/* its stack */
+};
 
 /* Forget all stacks; their numbers are not used again. */
 void stacks_reset(struct thread *);
 /* Make the stack of `sp` the current one; of a fiber that another thread has
  * run, with the calls that are open on it. */
 void stacks_follow(struct session *, struct thread *, uint64_t sp, enum what);
+/* Make the stack of this goroutine the current one. */
+void stacks_goroutine(struct thread *, const struct goroutine *);
 /* Do `a` and `b` lie on one stack, as far as known? */
 bool stacks_same(struct session *, struct thread *, uint64_t a, uint64_t b);
 /* Is `sp` on the signal stack, and is that not the current one? */
@@ -120,5 +131,7 @@ void payload_trap(int signal, void *info, void *frame);
 void payload_slow_entry(uint64_t word, uint64_t sp);
 void payload_slow_exit(uint64_t word, uint64_t sp);
 void payload_slow_mark(uint64_t word, uint64_t sp);
+/* The same of all three where a goroutine runs; `g` is what Go keeps of it. */
+void payload_slow_goroutine(uint64_t word, uint64_t sp, const struct goroutine *g);
 
 #endif

@@ -219,15 +219,19 @@ void ring_put(struct thread *t, uint64_t word)
 	publish(p, word + stamp(t));
 }
 
-void ring_put_ext(struct thread *t, unsigned int subkind, uint64_t body)
+void ring_put_deep(struct thread *t, uint64_t word, uint64_t body)
 {
 	uint64_t *p = (uint64_t *)t->cur;
-	uint64_t word = REC_EXT | (uint64_t)subkind << REC_FUNC_SHIFT |
-			1ull << REC_WORDS_SHIFT;
 
 	publish(&t->cur, t->cur + 2 * WORD_SIZE);
 	p[1] = body << REC_TIME_SHIFT;
 	publish(p, word + stamp(t));
+}
+
+void ring_put_ext(struct thread *t, unsigned int subkind, uint64_t body)
+{
+	ring_put_deep(t, REC_EXT | (uint64_t)subkind << REC_FUNC_SHIFT |
+		      1ull << REC_WORDS_SHIFT, body);
 }
 
 void ring_lose(struct thread *t, enum what what)

@@ -210,3 +210,20 @@ void payload_slow_mark(uint64_t word, uint64_t sp)
 		ring_lose(w.t, WHAT_ENTRY);
 	leave(w.t);
 }
+
+void payload_slow_goroutine(uint64_t word, uint64_t sp, const struct goroutine *g)
+{
+	enum what what = (word & 3) == REC_EXIT ? WHAT_EXIT : WHAT_ENTRY;
+	struct slow w;
+
+	if (!enter(&w, sp, what))
+		return;
+	stacks_goroutine(w.t, g);
+	if (!ring_room(w.s, w.t, 2))
+		ring_lose(w.t, what);
+	else if ((word & 3) == REC_NONE)
+		ring_put_ext(w.t, EXT_MARK, word >> REC_FUNC_SHIFT);
+	else
+		ring_put_deep(w.t, word, g->hi - sp);
+	leave(w.t);
+}

@@ -101,6 +101,7 @@ void stacks_reset(struct thread *t)
 	for (i = 0; i < THREAD_STACKS; i++)
 		forget(&t->stacks[i]);
 	/* No stack is current: piece 0 with a sentinel that nothing is below. */
+	publish(&t->goroutine, 0);
 	publish(&t->current, 0);
 	t->stacks[0].lo = 0;
 	t->stacks[0].hi = 0;
@@ -115,6 +116,7 @@ void stacks_reset(struct thread *t)
 
 static void switch_to(struct thread *t, uint32_t i)
 {
+	publish(&t->goroutine, 0);
 	publish(&current(t)->top, t->top);
 	publish(&t->current, i);
 	t->lo = t->stacks[i].lo;
@@ -150,12 +152,13 @@ static uint64_t rank(const struct thread *t, uint32_t i)
 }
 
 /* A place for one more stack: a free one, or that of the one longest unused,
- * whose open calls are forgotten. Never the born one's, nor the current. */
+ * whose open calls are forgotten. Never the born one's, the goroutines', nor the
+ * current. */
 static uint32_t victim(const struct thread *t)
 {
 	uint32_t i, best = t->current == 1 ? 2 : 1;
 
-	for (i = best + 1; i < THREAD_STACKS; i++)
+	for (i = best + 1; i < GOROUTINE_STACK; i++)
 		if (i != t->current && rank(t, i) < rank(t, best))
 			best = i;
 	return best;
@@ -233,6 +236,27 @@ static uint32_t find_range(const struct thread *t, uint64_t lo, uint64_t hi)
 			break;
 	}
 	return i;
+}
+
+/*
+ * No frames are kept of goroutines, for it is the reader that pairs their calls, and
+ * nothing is ever on their stack by its range: who comes from elsewhere leaves it.
+ */
+void stacks_goroutine(struct thread *t, const struct goroutine *g)
+{
+	struct stack *k = &t->stacks[GOROUTINE_STACK];
+
+	if (t->current != GOROUTINE_STACK) {
+		k->lo = ~0ull;
+		k->hi = 0;
+		k->opened = 0;
+		k->top = piece_start(GOROUTINE_STACK);
+		*frames_at(t, k->top) = 1;
+		switch_to(t, GOROUTINE_STACK);
+	}
+	publish(&k->number, STACK_SHARED | STACK_GOROUTINE |
+		((uint64_t)g >> GOROUTINE_SHIFT) % STACK_FIBERS);
+	publish(&t->goroutine, (uint64_t)g);
 }
 
 /* Offset of the innermost frame of another thread's stack j. */

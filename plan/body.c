@@ -223,7 +223,9 @@ static int gather(struct body *b)
 
 /*
  * Where can control be? What nothing leads to may be data, or was never
- * linked to: a return there is no exit, and must not be written over.
+ * linked to: a return there is no exit, and must not be written over. Go's compiler
+ * puts nothing but code there, some of which only the runtime leads to: by which a
+ * function returns that has recovered from a panic.
  */
 static void mark_live(struct body *b)
 {
@@ -234,7 +236,8 @@ static void mark_live(struct body *b)
 
 		if (i && b->steps[i - 1].piece != s->piece)
 			falls = false;
-		s->live = falls || ground_any(b->impl, LAYER_TARGET, s->insn.pc, 1);
+		s->live = falls || b->goroutine ||
+			ground_any(b->impl, LAYER_TARGET, s->insn.pc, 1);
 		falls = s->live && !s->ends;
 	}
 }
@@ -298,10 +301,13 @@ static void judge_direct(struct body *b, struct step *s)
 {
 	raddr_t dest = s->insn.dest;
 
-	/* The compiler may have left a jump before the entry's window. */
+	/* The compiler may have left a jump before the entry's window. Who comes
+	 * back from where the stack has grown has yet to be recorded. */
 	if (is_direct(&s->insn) && body_is_entry(b, dest) &&
-	    s >= b->steps + b->entry)
-		judge_loop(b, dest);
+	    s >= b->steps + b->entry) {
+		if (!b->ncheck)
+			judge_loop(b, dest);
+	}
 	else if (is_direct(&s->insn) && !body_has(b, dest))
 		judge_leaving(b, s);
 	/* A call into our own middle comes back by one of our returns. */
@@ -379,10 +385,32 @@ static int judge(struct body *b)
 	return 0;
 }
 
+/*
+ * A function of Go's can be probed if it asks for room on its stack: what the
+ * recording takes is kept free behind that, and behind its return. Others may be
+ * called with the last eight bytes of a stack.
+ */
+static void find_check(struct body *b)
+{
+	const struct arch *arch = b->impl->arch;
+	size_t left;
+	const uint8_t *p = symbols_text(b->impl->symbols, b->func->range.start, &left);
+	int size = p && arch->stack_check ?
+		arch->stack_check(p, MIN(left, range_size(b->func->range))) : 0;
+	raddr_t end = b->func->range.start + (raddr_t)size;
+
+	while (b->ncheck < b->nsteps && b->steps[b->ncheck].insn.pc < end)
+		b->ncheck++;
+	if (!b->ncheck || b->ncheck == b->nsteps || b->steps[b->ncheck].insn.pc != end ||
+	    b->entry)
+		b->refusal = REFUSED_GO;
+}
+
 int body_make(struct plan_impl *p, const struct func *f, struct body *ret)
 {
 	*ret = (struct body){ .impl = p, .func = f, .steps = p->spare,
-			      .steps_cap = p->spare_cap };
+			      .steps_cap = p->spare_cap,
+			      .goroutine = range_overlaps(p->symbols->go, f->range) };
 	p->spare = NULL;
 	p->spare_cap = 0;
 	int err = gather(ret);
@@ -393,6 +421,8 @@ int body_make(struct plan_impl *p, const struct func *f, struct body *ret)
 		ret->entry = compiled_entry(ret);
 		if (f->flags & FUNC_PLT)
 			body_doubt(ret, REFUSED_LINKAGE);
+		if (ret->goroutine)
+			find_check(ret);
 		err = judge(ret);
 	}
 	if (err)

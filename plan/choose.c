@@ -125,7 +125,7 @@ static enum refusal find_entry(struct body *b, size_t need, struct window *ret)
 {
 	enum refusal why = REFUSED_TOO_SHORT;
 
-	for (size_t last = b->entry; last < b->nsteps &&
+	for (size_t last = b->entry + (b->ncheck ? b->ncheck - 1 : 0); last < b->nsteps &&
 	     last - b->entry < SITE_INSNS && why == REFUSED_TOO_SHORT; last++)
 		why = window_check(b, b->entry, last, need, ret);
 	return why;
@@ -225,7 +225,7 @@ static bool choose_trap(struct body *b, size_t step, const struct choice *c,
 {
 	struct window w;
 
-	if (!c->may_trap || compiled_is_sled(b, step) ||
+	if (!c->may_trap || b->goroutine || compiled_is_sled(b, step) ||
 	    window_check(b, step, step, b->impl->arch->trap_size, &w))
 		return false;
 	add_pick(b, ks, w)->trap = true;
@@ -356,7 +356,7 @@ static enum refusal place_entry(struct body *b, const struct choice *c, struct p
 	}
 	if (!why) {
 		add_pick(b, ks, w);
-	} else if (c->may_pun && pun_entry(b, c->space, &w)) {
+	} else if (c->may_pun && !b->ncheck && pun_entry(b, c->space, &w)) {
 		add_pick(b, ks, w)->pun = true;
 		why = REFUSED_NONE;
 	} else if (choose_trap(b, b->entry, c, ks)) {
@@ -460,6 +460,8 @@ static void fill_site(const struct body *b, const struct pick *k, bool entry,
 			    .entry = entry, .leaves = with_exits && k->leaves,
 			    .host = k->host,
 			    .level = k->window.level };
+	if (entry && b->ncheck)
+		s->check = b->steps[b->ncheck].insn.pc - s->pc;
 	fill_insns(b, &k->window, with_exits, s);
 	s->nexits += s->leaves;
 	size_t kept = 0, len = written(b, k, tactic, &kept);
@@ -539,6 +541,7 @@ int choose_sites(struct body *b, const struct choice *c, struct probe *probe)
 {
 	auto_free struct pick *v = NULL;
 
+	probe->goroutine = b->goroutine;
 	probe->nexits = b->nexits;
 	probe->refusal = b->refusal;
 	if (b->refusal)

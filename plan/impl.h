@@ -108,6 +108,11 @@ struct body {
 	size_t entry;			/* the step where the entry's jump may
 					 * stand: see compiled_entry */
 	size_t nexits;
+	bool goroutine;			/* of Go: a goroutine that was preempted
+					 * may go on at any instruction behind
+					 * the check */
+	size_t ncheck;			/* steps, from the entry on, that ask for
+					 * room on its stack */
 	bool unsure;			/* it has an indirect jump that may lead
 					 * to any of its instructions */
 	bool loops;			/* it jumps back to its own entry */

@@ -4,7 +4,8 @@
  * go on that stood in the window?
  *
  * A stub is, instruction by instruction, the window: before the first the
- * recording call of the entry, before each exit that of the exit. Whatever
+ * recording call of the entry (of Go's functions, behind those that ask for room
+ * on the stack), before each exit that of the exit. Whatever
  * control does in the window it does in the stub; and a jump of the function
  * to itself that leads inside a window, or back to the entry, leads to the same
  * instruction's copy in that window's stub.
@@ -200,10 +201,13 @@ int plan_place(const struct arch *arch, const struct probe *probe, struct site *
 
 	if (probe->id >= 1u << REC_FUNC_BITS || site->ninsns > SITE_INSNS)
 		return -ERANGE;
-	if (site->entry)
-		add_entry(&s, probe, to);
-	for (size_t i = 0; i < site->ninsns && !s.err; i++)
+	for (size_t i = 0; i < site->ninsns && !s.err; i++) {
+		if (site->entry && site->insns[i].off == site->check)
+			add_entry(&s, probe, to);
 		add_insn(&s, probe, site, window_bytes, to, &site->insns[i], &in);
+	}
+	if (site->entry && site->window == site->check)
+		add_entry(&s, probe, to);
 	if (!s.err && site->leaves)
 		add_record(&s, REC_EXIT, probe->id, to->exit);
 	if (!s.err && comes_back(&in))

@@ -55,7 +55,8 @@
 	X(SHARED_TEXT, "shared-text", "the code is mapped shared: writing would change the file") \
 	X(UNLOADED, "unloaded", "its library was unloaded meanwhile") \
 	X(RESERVED, "reserved", "needed by the payload, the loader or the unwinder itself") \
-	X(GO, "go", "compiled by Go, whose stacks are small and move") \
+	X(GO, "go", \
+	  "of Go, and does not ask whether its stack has room: a record may have none") \
 	X(LEFT_OTHERWISE, "left-otherwise", \
 	  "it is not left by a return to its caller, or by two processes") \
 	X(FRAGMENT, "fragment", "a piece of another function, that nobody calls") \
@@ -120,6 +121,8 @@ struct site {
 				 * covers too */
 	uint8_t tactic;		/* enum tactic */
 	bool entry;		/* the window starts at the function's entry */
+	uint8_t check;		/* so many bytes of it come before the recording
+				 * call of the entry: see arch->stack_check */
 	bool leaves;		/* control that comes to the window's end leaves
 				 * the function there, by an exit that stays
 				 * where it is: the stub records it last */
@@ -158,6 +161,7 @@ struct probe {
 	uint8_t trap_size;	/* a site that comes to have no place becomes a
 				 * trap of so many bytes; 0: may not */
 	uint8_t doubt;		/* enum refusal, as plan_options has it */
+	bool goroutine;		/* of Go: recorded by the routines for goroutines */
 	bool linked;		/* stubs have jumps into each other: place every
 				 * site twice, the first time to learn where
 				 * they lead */

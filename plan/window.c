@@ -49,8 +49,10 @@ static bool may_fault(const struct body *b, size_t i)
 	const struct insn *in = &b->steps[i].insn;
 	size_t left;
 	const uint8_t *bytes = symbols_text(p->symbols, in->pc, &left);
+	/* Go's runtime does, from its start on. */
+	uint64_t caught = b->goroutine ? UINT64_MAX : p->caught;
 
-	return p->caught && (!bytes || p->arch->faults(bytes, in) & p->caught);
+	return caught && (!bytes || p->arch->faults(bytes, in) & caught);
 }
 
 /* Rules for one instruction, wherever in the window it stands. */
@@ -68,7 +70,8 @@ static enum refusal check_movable(struct body *b, size_t i)
 		return REFUSED_UNKNOWN_INSN;
 	if (in->flags & INSN_PINNED)
 		return REFUSED_UNMOVABLE;
-	if (may_fault(b, i))
+	/* What asks for room reads g, which is always there. */
+	if (i >= b->ncheck && may_fault(b, i))
 		return REFUSED_MAY_FAULT;
 	return REFUSED_NONE;
 }
@@ -129,6 +132,22 @@ static bool crosses_page(raddr_t at, size_t n)
 	return at / PLAN_PAGE != (at + n - 1) / PLAN_PAGE;
 }
 
+/*
+ * A goroutine that waits since it was preempted has the address on its stack where
+ * it goes on, and no thread shows that. It may be any instruction's but those of
+ * the check, where the compiler forbids it: none may have its bytes changed, but
+ * for the first. Who goes on behind that leaves a call that began before us.
+ */
+static bool may_be_resumed(const struct body *b, size_t first, size_t last, size_t need)
+{
+	raddr_t end = b->steps[first].insn.pc + need;
+
+	for (size_t i = MAX(first + 1, b->ncheck); i <= last; i++)
+		if (b->steps[i].insn.pc < end)
+			return true;
+	return false;
+}
+
 enum refusal window_check(struct body *b, size_t first, size_t last, size_t need,
 			  struct window *ret)
 {
@@ -139,9 +158,11 @@ enum refusal window_check(struct body *b, size_t first, size_t last, size_t need
 	if (last - first >= SITE_INSNS)
 		return REFUSED_TOO_SHORT;
 	/* Nobody knows at which instruction it arrives: none may lie in bytes
-	 * that change, but for the first. */
-	if (b->unsure && last > first)
+	 * that change, but for the first. No jump leads into a check. */
+	if (b->unsure && last > first && last >= b->ncheck)
 		return REFUSED_JUMP_TABLE;
+	if (b->goroutine && may_be_resumed(b, first, last, need))
+		return REFUSED_TOO_SHORT;
 	for (size_t i = first; i <= last; i++) {
 		enum refusal why = check_order(b, i, first, last);
 

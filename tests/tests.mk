@@ -90,6 +90,7 @@ KINDS := $(foreach k,$(patsubst KIND_%,%,$(filter-out KIND_VICTIMS, \
 # they are to look like anybody's program. -rdynamic keeps their names in
 # .dynsym, so that the stripped copy has them too.
 GO := $(firstword $(shell command -v go) $(wildcard /usr/lib/go-*/bin/go))
+GO_VICTIMS := goroutines go_http
 LINKAGE := $(addprefix $(BUILD)/tests/victims/linkage_,lazy landing now)
 VICTIM_C := $(filter-out tests/victims/linkage.c,$(wildcard tests/victims/*.c))
 BOOST := $(wildcard /usr/lib/*/libboost_context.so)
@@ -101,7 +102,7 @@ VICTIMS := $(VICTIM_C:%.c=$(BUILD)/%) $(VICTIM_CC:%.cc=$(BUILD)/%) \
 	$(BUILD)/tests/victims/plugin.so \
 	$(BUILD)/tests/victims/plugin_other.so \
 	$(COMPILED:%=$(BUILD)/tests/victims/compiled/%) \
-	$(LINKAGE) $(if $(GO),$(BUILD)/tests/victims/goroutines)
+	$(LINKAGE) $(if $(GO),$(GO_VICTIMS:%=$(BUILD)/tests/victims/%))
 VICTIM_CFLAGS := -O2 -g $(WARN) -Wno-missing-prototypes -Wno-infinite-recursion \
 	-pthread -MMD -MP
 
@@ -157,8 +158,8 @@ $(BUILD)/tests/victims/profiled: private VICTIM_CFLAGS += -fno-omit-frame-pointe
 # Nested functions are called by code on the stack.
 $(BUILD)/tests/victims/conventions: private VICTIM_CFLAGS += -Wl,-z,execstack
 
-# Where Go is: a program of its that calls C.
-$(BUILD)/tests/victims/goroutines: tests/victims/go/main.go
+# Where Go is: programs of its that call C.
+$(GO_VICTIMS:%=$(BUILD)/tests/victims/%): $(BUILD)/tests/victims/%: tests/victims/%/main.go
 	@mkdir -p $(@D); echo "  GO      $<"
 	$(Q)CGO_ENABLED=1 GOCACHE=$(abspath $(BUILD))/go-cache GOFLAGS=-p=2 \
 		$(GO) build -o $@ $<

@@ -235,5 +235,6 @@ const struct arch arch_x86_64 = {
 	.goal = x86_goal,
 	.raises = x86_raises,
 	.faults = x86_faults,
+	.stack_check = x86_stack_check,
 	.is_padding = x86_is_padding,
 };

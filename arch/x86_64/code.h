@@ -145,6 +145,9 @@ int x86_pun_set(raddr_t from, size_t prefix, const uint8_t *p, uint16_t given,
 		struct jump_set *ret);
 int x86_pun(raddr_t from, size_t prefix, raddr_t to, uint8_t *out);
 
+/* code_stack.c */
+int x86_stack_check(const uint8_t *p, size_t n);
+
 /* code.c: the 32-bit displacement that leads from the byte after an
  * instruction to `to`. 0, or -ERANGE. */
 int x86_displacement(raddr_t next, raddr_t to, uint8_t *out);

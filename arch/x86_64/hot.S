@@ -54,6 +54,8 @@
 	.section .rodata
 	.globl hot_begin, hot_end, hot_entry, hot_exit, hot_mark
 	.globl seek_entry, seek_exit, seek_mark
+	.globl hot_go_entry, hot_go_exit, hot_go_mark
+	.globl seek_go_entry, seek_go_exit, seek_go_mark
 	.balign 64
 hot_begin:
 	.fill	ARENA_HEADER, 1, 0
@@ -209,9 +211,79 @@ hot_begin:
 	jne	7f
 	.endm
 
-/* In a mark the function alone is the word: two words, the header written last.
- * There is no frame to keep. */
+/* Record a mark and be done; leaves by 8. In it the function alone is the word: two
+ * words, the header written last. */
+	.macro	put_mark
+	clock
+	movabs	$(REC_EXT | EXT_MARK << REC_FUNC_SHIFT | 1 << REC_WORDS_SHIFT), %rdi
+	add	%rdi, %rdx
+	reserve	16
+	mov	WORD(%rsp), %rdi
+	shr	$REC_FUNC_SHIFT - 2, %rdi
+	mov	%rdi, 8(%rax)
+	mov	%rdx, (%rax)
+	pops
+	ret
+	.endm
+
+/* The goroutine, whose g is in %r14, is the one told to the reader; leaves by 8. */
+	.macro	on_goroutine
+	cmp	THREAD_GOROUTINE(%rsi), %r14
+	jne	8f
+	.endm
+
+/*
+ * The same for goroutines, which any thread runs, and whose stacks move. No frames
+ * are kept of them: a record has a second word, written first, with the depth.
+ */
+	.macro	goroutine how, what, losses
+	.balign 64
+\how\()_go_\what\():
+	pushes
+	\how
+1:	cursor	16
+	on_goroutine
+	mov	8(%r14), %rdi		/* g.stack.hi */
+	lea	S(%rsp), %rax
+	sub	%rax, %rdi
+	shl	$REC_TIME_SHIFT, %rdi
+	clock
+	add	WORD(%rsp), %rdx
+	reserve	16
+	mov	%rdi, 8(%rax)
+	mov	%rdx, (%rax)
+	pops
+	ret
+6:	full
+	lose	\losses
+	pops
+	ret
+8:	pops
+	jmp	*hot_begin+ARENA_SLOW_GOROUTINE(%rip)
+	.endm
+
+	.macro	goroutine_mark how
+	.balign 64
+\how\()_go_mark:
+	pushes
+	\how
+1:	cursor	16
+	on_goroutine
+	put_mark
+6:	full
+	lose	RING_LOST_ENTRIES
+	pops
+	ret
+8:	pops
+	jmp	*hot_begin+ARENA_SLOW_GOROUTINE(%rip)
+	.endm
+
+/* There is no frame to keep in a mark. */
 	.macro	routines how
+	goroutine \how, entry, RING_LOST_ENTRIES
+	goroutine \how, exit, RING_LOST_EXITS
+	goroutine_mark \how
+
 	.balign 64
 \how\()_entry:
 	pushes
@@ -278,16 +350,7 @@ hot_begin:
 	\how
 1:	cursor	16
 	on_stack
-	clock
-	movabs	$(REC_EXT | EXT_MARK << REC_FUNC_SHIFT | 1 << REC_WORDS_SHIFT), %rdi
-	add	%rdi, %rdx
-	reserve	16
-	mov	WORD(%rsp), %rdi
-	shr	$REC_FUNC_SHIFT - 2, %rdi
-	mov	%rdi, 8(%rax)
-	mov	%rdx, (%rax)
-	pops
-	ret
+	put_mark
 6:	full
 	on_stack
 	lose	RING_LOST_ENTRIES

@@ -30,6 +30,7 @@
 	mov	%rsp, %rbx
 	mov	%rax, %rdi
 	lea	96(%rsp), %rsi		/* ten pushes, and 16 */
+	mov	%r14, %rdx		/* g, if this is a function of Go's */
 	and	$-16, %rsp
 	cld
 	call	\handler
@@ -51,5 +52,6 @@
 	slow	slow_entry, payload_slow_entry
 	slow	slow_exit, payload_slow_exit
 	slow	slow_mark, payload_slow_mark
+	slow	slow_goroutine, payload_slow_goroutine
 
 	.section .note.GNU-stack, "", %progbits

@@ -35,6 +35,7 @@ static struct made {
 	Elf64_Sym syms[MODULE_FUNCS + 1];
 	int64_t cfa[MODULE_FUNCS + 1];
 	bool exec;		/* ET_EXEC: words are addresses */
+	bool go;		/* all is of Go */
 	const struct arch *arch;
 	struct symbols *symbols;
 	struct plan *plan;
@@ -277,6 +278,8 @@ static void module_open(void)
 		fprintf(stderr, "the test's module: %s\n", fail_text());
 		exit(1);
 	}
+	if (m.go)
+		m.symbols->go = (struct range){ TEXT, TEXT + TEXT_CAP };
 }
 
 /* Plan up to three functions of the module, in this order. */

@@ -184,6 +184,7 @@ static inline void world_begin(struct world *w, uint32_t nrings, uint32_t nsub)
 	h.threads = w->s->threads;
 	h.homes = thread_homes(nrings);
 	h.places = thread_places(nrings);
+	h.slow_goroutine = w->s->slow_goroutine;
 	memcpy(w->arena, &h, sizeof(h));
 }
 

@@ -3,7 +3,10 @@
 // A Go program that calls C: goroutines whose stacks grow and are moved, garbage
 // to collect, and preemption by signals, all the while. Does each of them compute
 // what it should? It speaks as victim.h says. "run N": N calls of a C function by
-// each of the workers, then "made N".
+// each of the workers, then "made N". "descend N": N goroutines for each of the
+// workers, whose stacks grow and which change threads in the middle of their calls,
+// then how many calls "descended". "fall N": panics, half of them of the runtime's,
+// caught seven calls further out, then "fallen N".
 package main
 
 /*
@@ -45,6 +48,7 @@ func deep(n int, parent *int) int {
 }
 
 // Spins without a call, so that only a signal preempts it.
+//
 //go:noinline
 func spin(n uint64) uint64 {
 	x := n
@@ -101,6 +105,67 @@ func run(n uint64) {
 	fmt.Println("made", n*workers)
 }
 
+// Its stack grows on the way down; others run before it goes up again.
+//go:noinline
+func descend(n int) int {
+	var room [32]int
+
+	room[n%32] = n
+	if n == 0 {
+		runtime.Gosched()
+		return 0
+	}
+	if n%50 == 0 {
+		runtime.Gosched()
+	}
+	return descend(n-1) + room[n%32]
+}
+
+const depth = 300
+
+func descendAll(n uint64) {
+	var group sync.WaitGroup
+	for i := uint64(0); i < n*workers; i++ {
+		group.Add(1)
+		go func() {
+			check(descend(depth) == depth*(depth+1)/2, "descend")
+			group.Done()
+		}()
+	}
+	group.Wait()
+	fmt.Println("descended", n*workers*(depth+1))
+}
+
+var nowhere *int
+
+//go:noinline
+func fall(n int) int {
+	if n == 0 {
+		return *nowhere
+	}
+	if n < 0 {
+		panic("fall")
+	}
+	if n%2 == 0 {
+		return fall(n-2) + 1
+	}
+	return fall(n-2) + 2
+}
+
+//go:noinline
+func catch(n int) (caught bool) {
+	defer func() { caught = recover() != nil }()
+	fall(n)
+	return false
+}
+
+func fallAll(n uint64) {
+	for i := uint64(0); i < n; i++ {
+		check(catch(12+int(i%2)), "catch")
+	}
+	fmt.Println("fallen", n)
+}
+
 func main() {
 	for i := 0; i < workers; i++ {
 		go work()
@@ -113,6 +178,12 @@ func main() {
 		case len(word) == 2 && word[0] == "run":
 			n, _ := strconv.ParseUint(word[1], 10, 64)
 			run(n)
+		case len(word) == 2 && word[0] == "descend":
+			n, _ := strconv.ParseUint(word[1], 10, 64)
+			descendAll(n)
+		case len(word) == 2 && word[0] == "fall":
+			n, _ := strconv.ParseUint(word[1], 10, 64)
+			fallAll(n)
 		case lines.Text() == "ping":
 			fmt.Println("alive", atomic.LoadUint64(&progress), atomic.LoadUint64(&wrong))
 		case lines.Text() == "quit":

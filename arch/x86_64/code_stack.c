@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * x86_64/code_stack: does a function begin with asking whether its goroutine's
+ * stack has room?
+ *
+ * What Go's compiler has made since 1.17, when g came to be kept in %r14, for a
+ * frame that is small, larger, or huge:
+ *
+ *	cmp 0x10(%r14), %rsp		jbe grow
+ *	lea -N(%rsp), %r12		cmp 0x10(%r14), %r12		jbe grow
+ *	mov %rsp, %r12			sub $N, %r12			jb grow
+ *					cmp 0x10(%r14), %r12		jbe grow
+ *
+ * (0x18(%r14) where the runtime is on a stack of the system's.)
+ */
+#include "arch/x86_64/code.h"
+
+enum { BELOW = 2, BELOW_OR_EQUAL = 6 };	/* conditions of a branch */
+
+/* The bytes that are left. */
+struct bytes {
+	const uint8_t *p;
+	size_t n;
+};
+
+/* Pass over `known` bytes and `any` more; false if others stand there. */
+static bool pass(struct bytes *b, const void *bytes, size_t known, size_t any)
+{
+	if (b->n < known + any || memcmp(b->p, bytes, known) != 0)
+		return false;
+	b->p += known + any;
+	b->n -= known + any;
+	return true;
+}
+
+static bool pass_branch(struct bytes *b, uint8_t condition)
+{
+	const uint8_t near[] = { 0x70 | condition }, far[] = { 0x0f, 0x80 | condition };
+
+	return pass(b, near, sizeof(near), 1) || pass(b, far, sizeof(far), 4);
+}
+
+static bool pass_huge(struct bytes *b)
+{
+	return pass(b, "\x49\x89\xe4\x49\x81\xec", 6, 4) && pass_branch(b, BELOW);
+}
+
+int x86_stack_check(const uint8_t *p, size_t n)
+{
+	struct bytes b = { p, n };
+	bool lowered = pass(&b, "\x4c\x8d\x64\x24", 4, 1) ||
+		       pass(&b, "\x4c\x8d\xa4\x24", 4, 4) || pass_huge(&b);
+
+	if (!pass(&b, lowered ? "\x4d\x3b\x66\x10" : "\x49\x3b\x66\x10", 4, 0) &&
+	    !pass(&b, lowered ? "\x4d\x3b\x66\x18" : "\x49\x3b\x66\x18", 4, 0))
+		return 0;
+	return pass_branch(&b, BELOW_OR_EQUAL) ? (int)(n - b.n) : 0;
+}

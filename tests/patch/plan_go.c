@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What may be displaced in a function of Go's? One test per situation; each fails if
+ * the rule behind it is gone.
+ */
+#include "tests/patch/insns.h"
+#include "tests/patch/rules.h"
+
+#define CMP_RSP 0x49, 0x3b, 0x66, 0x10
+#define CMP_R12 0x4d, 0x3b, 0x66, 0x10
+#define LEA_R12 0x4c, 0x8d, 0xa4, 0x24, 0x38, 0xff, 0xff, 0xff
+#define MOV_R12_RSP 0x49, 0x89, 0xe4
+#define SUB_R12 0x49, 0x81, 0xec, 0, 0x20, 0, 0
+#define JBE 0x76
+#define JB 0x72
+#define LOAD_RBP 0x48, 0x8b, 0x6c, 0x24, 0x20
+#define LOAD_RBP_0 0x48, 0x8b, 0x2c, 0x24
+#define LOAD_RAX 0x48, 0x8b, 0x40, 0x20
+#define RECORD 0x50, 0x48, 0xb8		/* what a recording call begins with */
+
+enum { GROW = 0x60 };
+
+static void begin(void)
+{
+	module_begin();
+	m.go = true;
+	func("f", 0);
+}
+
+/* It asks for a small frame's room. */
+static void begin_asking(void)
+{
+	begin();
+	put(CMP_RSP);
+	put_rel8(JBE, GROW);
+}
+
+/* Where the stack is made to grow, and then all begins anew. */
+static void end(void)
+{
+	m.at = GROW;
+	put_call(0x200);
+	put_rel8(JMP8, 0);
+	func_end();
+}
+
+/* What every function does between its begin and its last `size` bytes. */
+static void middle(size_t size)
+{
+	put_n(NOP, GROW - size - m.at);
+}
+
+static void put_frame(void)
+{
+	middle(10);
+	put(LOAD_RBP, ADD_RSP_40, RET);
+}
+
+static const uint8_t *stub_of(struct site *s)
+{
+	static uint8_t code[STUB_CAP];
+
+	CHECK(!place_site(m.plan, probe(), s, code));
+	return code;
+}
+
+/* The window is the check, and the record stands behind its copy. */
+static bool records_behind(size_t size)
+{
+	struct site *s = (struct site *)entry_site(probe());
+	const uint8_t *code = stub_of(s), record[] = { RECORD };
+	size_t last = s->insns[s->ninsns - 1].stub_off, grow;
+	struct insn in;
+
+	if (!site_is(probe(), probe()->nsites - 1, TACTIC_JUMP, 0, size, 0) || s->check != size)
+		return false;
+	CHECK(!m.arch->decode(code + last, 16, s->stub + last, &in));
+	grow = in.dest - TEXT;
+	return in.kind == INSN_BRANCH && grow == GROW &&
+		!memcmp(code + last + in.size, record, sizeof(record)) &&
+		memcmp(code, record, sizeof(record)) != 0;
+}
+
+static void small(void)
+{
+	begin_asking(); put_frame(); end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE) && records_behind(6) && rules_broken(m.plan) == 0);
+}
+
+static void large(void)
+{
+	begin(); put(LEA_R12, CMP_R12); put_rel8(JBE, GROW); put_frame(); end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE) && records_behind(14) && rules_broken(m.plan) == 0);
+}
+
+static void huge(void)
+{
+	begin(); put(MOV_R12_RSP, SUB_R12); put_rel8(JB, GROW); put(CMP_R12);
+	put_rel8(JBE, GROW); put_frame(); end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE) && records_behind(18) && rules_broken(m.plan) == 0);
+}
+
+/* There may be no room on its stack; of another's function that is no matter. */
+static void without_check(void)
+{
+	begin(); put_frame(); end();
+	module_plan("f");
+	CHECK(refused(REFUSED_GO));
+	begin(); m.go = false; put_frame(); end();
+	module_plan("f");
+	CHECK(refused(REFUSED_NONE));
+	/* Of a register that is not the stack pointer. */
+	begin(); put(0x49, 0x3b, 0x46, 0x10); put_rel8(JBE, GROW); put_frame(); end();
+	module_plan("f");
+	CHECK(refused(REFUSED_GO));
+}
+
+static const struct site *exit_site(void)
+{
+	return &probe()->sites[0];
+}
+
+/* The bytes of one instruction change, and no other's: a preempted goroutine may
+ * go on at `add` or `ret`. */
+static void exits(void)
+{
+	begin_asking(); put_frame(); end();
+	module_plan("f");
+	CHECK(site_is(probe(), 0, TACTIC_JUMP, GROW - 10, 10, 0) && exit_site()->jump.len == 5);
+	/* One of four bytes: a pun, that writes these. */
+	begin_asking(); middle(9); put(LOAD_RBP_0, ADD_RSP_40, RET); end();
+	module_plan_with(&(struct plan_options){ .puns = true }, "f", NULL, NULL);
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(exit_site()->tactic == TACTIC_PUN && exit_site()->jump.len <= 4);
+	module_plan("f");
+	CHECK(entry_only(REFUSED_EXIT_NO_ROOM));
+	/* Nobody's goroutine: as ever. */
+	begin(); m.go = false; put(TEST_EDI); middle(9); put(LOAD_RBP_0, ADD_RSP_40, RET); end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE) && exit_site()->tactic == TACTIC_JUMP);
+}
+
+/* The runtime makes a panic of a fault by where it was; also if it will handle the
+ * signal only later. */
+static void faults(void)
+{
+	begin_asking(); middle(9); put(LOAD_RAX, ADD_RSP_40, RET); end();
+	module_plan_with(&(struct plan_options){ .puns = true }, "f", NULL, NULL);
+	CHECK(!probe()->refusal);
+	for (size_t i = 0; i + 1 < probe()->nsites; i++)
+		CHECK(probe()->sites[i].pc != TEXT + GROW - 9);
+}
+
+int main(void)
+{
+	small();
+	large();
+	huge();
+	without_check();
+	exits();
+	faults();
+	module_end();
+	return failures != 0;
+}
