@@ -50,11 +50,24 @@ static bool says_inject(int dir)
 	return strstr(head, "tracer_name = \"inject\"");
 }
 
+/* The next name but . and .. ; NULL at the end, with errno 0, or where it cannot be
+ * read: to take that for the end would be to overlook what there is. */
+static const char *next_name(DIR *d)
+{
+	struct dirent *e;
+
+	do {
+		errno = 0;
+		e = readdir(d);
+	} while (e && (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..")));
+	return e ? e->d_name : NULL;
+}
+
 /* `path` is there. `dir` is left open. */
 static int look(const char *path, int *dir, enum content *ret)
 {
-	struct dirent *e;
 	bool any = false, others = false;
+	const char *name;
 
 	*dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (*dir < 0 && (errno == ENOTDIR || errno == ELOOP))
@@ -65,13 +78,14 @@ static int look(const char *path, int *dir, enum content *ret)
 	DIR *d = copy < 0 ? NULL : fdopendir(copy);
 	if (!d)
 		return fail(errno, "look into %s", path);
-	while ((e = readdir(d))) {
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
-			continue;
-		any |= strcmp(e->d_name, "metadata.new") != 0;
-		others |= !is_ours(e->d_name);
+	while ((name = next_name(d))) {
+		any |= strcmp(name, "metadata.new") != 0;
+		others |= !is_ours(name);
 	}
+	int err = errno;
 	closedir(d);
+	if (err)
+		return fail(err, "look into %s", path);
 	*ret = !any ? EMPTY : others || !says_inject(*dir) ? OTHER : TRACE;
 	return 0;
 }
@@ -141,14 +155,14 @@ static int remove_trace(const char *path)
 	auto_close int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	int copy = dir < 0 ? -1 : fcntl(dir, F_DUPFD_CLOEXEC, 0);
 	DIR *d = copy < 0 ? NULL : fdopendir(copy);
-	struct dirent *e;
+	const char *name;
 
 	if (!d)
 		return fail(errno, "remove %s", path);
-	while ((e = readdir(d)))
-		if (place_is_stream(e->d_name) && unlinkat(dir, e->d_name, 0) < 0)
+	while ((name = next_name(d)))
+		if (place_is_stream(name) && unlinkat(dir, name, 0) < 0)
 			break;
-	int err = e ? errno : 0;
+	int err = errno;
 	closedir(d);
 	if (err)
 		return fail(err, "remove %s", path);
