@@ -81,7 +81,7 @@ int reader_new(void *map, size_t size, pid_t pid, const struct reader_func *func
 		return fail(ENOMEM, "read the session");
 	r->map = map;
 	r->session = map;
-	r->pid = pid;
+	r->pid = r->target = pid;
 	r->funcs = funcs;
 	r->nfuncs = nfuncs;
 	r->limit = INT64_MAX;

@@ -81,7 +81,8 @@ struct lane {
 struct reader {
 	uint8_t *map;
 	const struct session *session;
-	pid_t pid;
+	pid_t pid;		/* 0: nobody to be looked for */
+	pid_t target;		/* the same, also when it is gone */
 	bool namespaced;	/* the target's tids are not the host's */
 	bool forks;		/* forked children have rings, too */
 	bool started;		/* read as it is, from its begin */

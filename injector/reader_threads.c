@@ -72,7 +72,7 @@ void threads_name(const struct reader *r, struct lane *l, int32_t tid)
 		name_forked(r, l, pid, tid);
 		return;
 	}
-	l->pid = r->pid;
+	l->pid = r->target;
 	/* The same number, or a thread that was gone before we came. */
 	l->tid = outer > 0 ? outer : tid;
 }

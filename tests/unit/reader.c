@@ -386,6 +386,28 @@ static void test_thread_gone(void)
 	world_end(&w);
 }
 
+static int note_pid(void *ctx, const struct event *e)
+{
+	*(pid_t *)ctx = e->pid;
+	return 0;
+}
+
+/* What is read first when the target is gone is still the target's. */
+static void test_target_gone(void)
+{
+	struct world w;
+	pid_t pid = -1;
+
+	world_make(&w, 1, 4);
+	world_read(&w, 1234567);
+	world_claim(&w, 0, 1234568, 0);
+	world_put(&w, 0, REC_ENTRY, READ, 1);
+	reader_target_gone(w.reader);
+	CHECK_EQ(reader_drain(w.reader, true, note_pid, &pid), 1);
+	CHECK_EQ(pid, 1234567);
+	world_end(&w);
+}
+
 /* A claim was left in its middle, or behind that: the ring is free again when its
  * thread has ended, and not before. */
 static void test_claim_left(void)
@@ -491,6 +513,7 @@ int main(void)
 	test_lost();
 	test_exit_lost();
 	test_thread_gone();
+	test_target_gone();
 	test_claim_left();
 	test_counts_start_at_zero();
 	test_refuses_bad_sessions();
