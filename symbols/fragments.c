@@ -158,7 +158,8 @@ static void adopt(const struct candidate *c, size_t len, const struct parents *p
 		addr = !w || w->ambiguous ? 0 : w->found;
 	}
 	parent = addr && addr != c->addr ? funcs_find(s, addr) : NULL;
-	if (f && f->parent < 0 && parent)
+	/* Not if another name of it is a function's. */
+	if (f && f->flags & FUNC_FRAGMENT && f->parent < 0 && parent)
 		f->parent = parent - s->funcs;
 }
 
