@@ -225,6 +225,15 @@ soak: deps
 	-@tools/suites.sh $(BUILD)/suites
 	@SOAK=1 tests/run $(BUILD) $(FAULT) $(STRESS) $(LIVE)
 
+# What runs on the host under sanitizers: unit tests, and live tests but for those that
+# let system calls fail, which a sanitizer's own do not survive. Leaks count too.
+SAN_OPTIONS := ASAN_OPTIONS=detect_leaks=1:verify_asan_link_order=0 \
+	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+SAN_LIVE = $(shell grep -LE '/fault/|fault_lib' $(LIVE) $(STRESS))
+soak-san: deps
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/san SAN=address,undefined all unit victims
+	@$(SAN_OPTIONS) tests/run $(BUILD)/san $(UNIT_BIN:$(BUILD)/%=$(BUILD)/san/%) $(SAN_LIVE)
+
 # Stubs against what they stand for: made-up functions, then real files. The
 # seed is printed with what fails.
 fuzz: $(FUZZ)
@@ -260,5 +269,5 @@ census:
 lint:
 	@tools/lint.sh
 
-.PHONY: unit victims deps check check-unit check-live soak fuzz fuzz-read \
+.PHONY: unit victims deps check check-unit check-live soak soak-san fuzz fuzz-read \
 	fuzz-readers demo bench census lint
