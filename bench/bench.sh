@@ -7,154 +7,8 @@
 #
 # A tracer that is not installed, or may not run here, is named as such.
 set -euo pipefail
-cd "$(dirname "$0")/.."
-BUILD=$(realpath "${BUILD:-build}")
-CC=${CC:-cc}
-dir=$(mktemp -d)
-pids=()
-
-finish()
-{
-	trap - EXIT
-	exec 9>&- || true
-	for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
-	wait || true
-	rm -rf "$dir"
-}
-trap finish EXIT
-trap 'exit 130' INT TERM
-
-# program PATH: start it as PROGRAM, with its commands on descriptor 9.
-program()
-{
-	rm -f "$dir/in"
-	mkfifo "$dir/in"
-	"$@" <"$dir/in" >"$dir/out" 2>"$dir/program.err" 9>&- &
-	PROGRAM=$!
-	pids+=("$PROGRAM")
-	exec 9>"$dir/in"
-	wait_line '^ready' "$dir/out" "$PROGRAM" || {
-		cat "$dir/program.err" >&2
-		echo "bench: $1 does not start" >&2
-		exit 1
-	}
-}
-
-program_ends()
-{
-	echo quit >&9
-	exec 9>&-
-	for _ in $(seq 100); do
-		kill -0 "$PROGRAM" 2>/dev/null || break
-		sleep 0.05
-	done
-	kill -KILL "$PROGRAM" 2>/dev/null || true
-	wait "$PROGRAM" 2>/dev/null || true
-}
-
-# measure COMMAND: sets NS and FLOOR.
-measure()
-{
-	local n
-
-	n=$(grep -c '^call' "$dir/out" || true)
-	echo "$1" >&9
-	for _ in $(seq 300); do
-		[ "$(grep -c '^call' "$dir/out")" -gt "$n" ] && break
-		sleep 0.1
-	done
-	read -r _ NS _ FLOOR < <(tail -n 1 "$dir/out")
-}
-
-row() { printf '%-34s %10s %10s\n' "$@"; }
-
-# result NAME: the last measurement, beside the call alone and the floor.
-result()
-{
-	row "$1" "$NS" "$(awk -v n="$NS" -v p="$PLAIN" -v f="$FLOOR" \
-		'BEGIN { printf "%.2f", (n - p) / (f - p) }')"
-}
-
-absent() { row "$1" - "$2"; }
-
-wait_line()
-{
-	for _ in $(seq 200); do
-		grep -q "$1" "$2" 2>/dev/null && return 0
-		kill -0 "$3" 2>/dev/null || return 1
-		sleep 0.05
-	done
-	return 1
-}
-
-# lost_share: what the last inject lost, in percent of what it was to record.
-lost_share()
-{
-	sed -nE 's/.* ([0-9]+) events? recorded, ([0-9]+) lost.*/\1 \2/p' "$dir/err" |
-		awk '{ printf "%.0f", 100 * $2 / ($1 + $2) }'
-}
-
-# with_inject NAME COMMAND ARG...
-with_inject()
-{
-	local name=$1 command=$2 tracer
-
-	shift 2
-	"$BUILD/inject" -p "$PROGRAM" -f 'bench_*' -o /dev/null "$@" 2>"$dir/err" 9>&- &
-	tracer=$!
-	pids+=("$tracer")
-	if ! wait_line '^inject: paused' "$dir/err" $tracer; then
-		absent "$name" "$(tail -n 1 "$dir/err")"
-		return
-	fi
-	measure "$command"
-	kill -INT $tracer
-	wait $tracer || true
-	result "$name"
-	grep -q ', 0 lost' "$dir/err" || echo "    ($(lost_share) % of it lost, and counted)"
-}
-
-# with_bpftrace NAME COMMAND SCRIPT
-with_bpftrace()
-{
-	local name=$1 command=$2 script=$3 tracer
-
-	command -v bpftrace >/dev/null || { absent "$name" "not installed"; return; }
-	[ "$(id -u)" = 0 ] || { absent "$name" "needs root"; return; }
-	mountpoint -q /sys/kernel/tracing 2>/dev/null ||
-		mount -t tracefs nodev /sys/kernel/tracing 2>/dev/null || true
-	bpftrace -e "$script BEGIN { printf(\"attached\\n\"); }" >"$dir/err" 2>&1 9>&- &
-	tracer=$!
-	pids+=("$tracer")
-	if ! wait_line '^attached' "$dir/err" $tracer; then
-		kill $tracer 2>/dev/null || true
-		absent "$name" "$(head -n 1 "$dir/err" | cut -c1-40)"
-		return
-	fi
-	measure "$command"
-	kill -INT $tracer
-	wait $tracer || true
-	result "$name"
-}
-
-# with_uftrace COMMAND: in a process of its own, built for it.
-with_uftrace()
-{
-	local name="uftrace, built with -pg"
-
-	command -v uftrace >/dev/null || { absent "$name" "not installed"; return; }
-	"$CC" -I. -D_GNU_SOURCE -std=gnu11 -O2 -pg -o "$dir/calls-pg" bench/calls.c ||
-		{ absent "$name" "no -pg"; return; }
-	program uftrace record --no-libcall -d "$dir/uftrace" -F '^bench_' "$dir/calls-pg"
-	measure "$1"
-	program_ends
-	result "$name"
-}
-
-both_ends()
-{
-	echo "uprobe:$dir/calls:bench_* { @a = count(); } uretprobe:$dir/calls:bench_* { @b = count(); }"
-}
+# shellcheck source=bench/lib.sh
+. "$(dirname "$0")/lib.sh"
 
 # shape TITLE COMMAND: calls that nest otherwise, beside other tracers.
 shape()
@@ -179,9 +33,25 @@ shapes()
 	shape 'a leaf under 16 untraced callers' leaf
 }
 
+# The same where functions begin with endbr64, over which kernels step.
+landing()
+{
+	variant landing -fcf-protection || return 0
+	cp "$dir/calls-landing" "$dir/calls"
+	program "$dir/calls"
+	measure bursts
+	PLAIN=$NS
+	row 'functions that begin with endbr64' "$PLAIN" 0
+	with_inject 'inject, entry and exit' bursts
+	with_bpftrace 'bpftrace, uprobe' bursts "uprobe:$dir/calls:bench_call { @ = count(); }"
+	with_bpftrace 'bpftrace, uprobe and uretprobe' bursts "$(both_ends)"
+	program_ends
+}
+
 calls()
 {
-	"$CC" -I. -D_GNU_SOURCE -std=gnu11 -O2 -rdynamic -o "$dir/calls" bench/calls.c
+	variant plain
+	cp "$dir/calls-plain" "$dir/calls"
 	program "$dir/calls"
 	measure bursts
 	PLAIN=$NS
@@ -196,8 +66,13 @@ calls()
 	result 'inject, after removal'
 	with_bpftrace 'bpftrace, uprobe' bursts "uprobe:$dir/calls:bench_call { @ = count(); }"
 	with_bpftrace 'bpftrace, uprobe and uretprobe' bursts "$(both_ends)"
+	with_perf 'perf, uprobe' bursts bench_call
+	with_perf 'perf, uprobe and uretprobe' bursts bench_call bench_return=bench_call%return
 	program_ends
 	with_uftrace bursts
+	with_lttng 'LTTng-UST, compiled in' bursts
+	with_ltrace 'ltrace' bursts
+	landing
 	echo '(ratio: what is added to a call, in floors; in bursts of 1000 calls with'
 	echo 'pauses of 2 ms; a flood has no pauses, and the reader does not keep up)'
 }

@@ -259,6 +259,7 @@ bench:
 	@tools/deps.sh build bench
 	@$(MAKE) --no-print-directory all victims $(BENCH)
 	@BUILD=$(BUILD) CC='$(CC)' bench/bench.sh
+	@BUILD=$(BUILD) CC='$(CC)' bench/scale.sh
 
 # How many functions of well-known programs can be probed, and why not the rest.
 census:
