@@ -12,6 +12,7 @@
  *	fresh	inject has never mapped anything in it
  *	again	one whole trace has visited it before
  *	probed	a trace was killed while its probes were in
+ *	started	inject start has left its probes in, to go on
  *
  * A lone @ among INJECT-ARGs stands for the victim's PID; without any, inject
  * traces for a moment. The environment has INJECT, TEXTCHECK and VICTIMS (a
@@ -37,7 +38,7 @@ enum {
 	MOST_ARGS = 32,
 };
 
-enum state { FRESH, AGAIN, PROBED };
+enum state { FRESH, AGAIN, PROBED, STARTED };
 
 static struct {
 	bool do_kill;
@@ -70,6 +71,11 @@ static char *trace[] = { (char *)"inject", (char *)"-p", (char *)"@",
 	(char *)"-f", (char *)"spin_*", (char *)"-f", (char *)"single_*",
 	(char *)"-d", (char *)"0.01", (char *)"-t", (char *)"1s",
 	(char *)"-o", (char *)"/dev/null", NULL };
+
+/* Some of the functions of each victim, so that others are left to be added. */
+static char *start[] = { (char *)"inject", (char *)"start", (char *)"-p", (char *)"@",
+	(char *)"-f", (char *)"spin_l*", (char *)"-f", (char *)"single_*", (char *)"-m",
+	(char *)"128K", NULL };
 
 /* What the last run printed on standard error. */
 static char said[4096];
@@ -329,11 +335,17 @@ static const char *wrong_status(const struct point *p)
 	return NULL;
 }
 
+/* Were probes left that are to stay? */
+static bool has_started(const struct point *p)
+{
+	return sweep.state == STARTED || (!p->status && strcmp(sweep.inject[1], "start") == 0);
+}
+
 /* Whoever may have left something is followed by inject stop. */
 static const char *not_stopped(const struct point *p)
 {
 	if (!sweep.do_kill && p->status != 5 && !libc_gave_up(p) &&
-	    sweep.state != PROBED)
+	    sweep.state != PROBED && !has_started(p))
 		return NULL;
 	return run_stop() ? "inject stop failed" : NULL;
 }
@@ -407,6 +419,8 @@ static void prepare(void)
 	victim.visited = true;
 	if (sweep.state == PROBED)
 		leave_probes();
+	if (sweep.state == STARTED && run_whole(start))
+		give_up(said);
 }
 
 /* By the point, not by the call: a stride that is a multiple would meet but one. */
@@ -482,9 +496,9 @@ static char *need(const char *name)
 
 static int parse_state(const char *word)
 {
-	static const char *const words[] = { "fresh", "again", "probed" };
+	static const char *const words[] = { "fresh", "again", "probed", "started" };
 
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 		if (strcmp(word, words[i]) == 0)
 			return i;
 	return -1;
@@ -521,6 +535,7 @@ static int parse(int argc, char **argv)
 	sweep.state = (enum state)state;
 	parse_victim(argv[3]);
 	fill(trace)[0] = need("INJECT");
+	fill(start)[0] = trace[0];
 	/* Its own arguments begin where the victim stood, now its name. */
 	sweep.inject = argc > 4 ? fill(argv + 3) : trace;
 	sweep.inject[0] = trace[0];
@@ -538,7 +553,7 @@ static int parse(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	if (parse(argc, argv)) {
-		fprintf(stderr, "usage: sweep fail|kill fresh|again|probed "
+		fprintf(stderr, "usage: sweep fail|kill fresh|again|probed|started "
 				"VICTIM[,ARG...] [INJECT-ARG...]\n");
 		return 2;
 	}
