@@ -205,6 +205,14 @@ static void fill_session(struct infecting *in)
 	__atomic_store_n(&s->magic, SESSION_MAGIC, __ATOMIC_RELEASE);
 }
 
+static int lend_file(struct infecting *in, int *there, int *here)
+{
+	int err = infect_lend(in, name_at(in), in->opt->file, there);
+
+	*here = err ? -1 : fcntl(in->opt->file, F_DUPFD_CLOEXEC, 0);
+	return !err && *here < 0 ? fail(errno, "open the session's file") : err;
+}
+
 /* 4. */
 static int make_session(struct infecting *in)
 {
@@ -215,8 +223,11 @@ static int make_session(struct infecting *in)
 	struct session_wish wish = infect_wish(in, slots);
 	int err = session_shape(&wish, in->reuse ? old : NULL, &shape);
 
-	err = err ? err : infect_memfd(in, SESSION_NAME, &there, &here);
-	err = err ? err : session_create(here, &shape, &in->result->map);
+	if (!err && in->opt->file)
+		err = lend_file(in, &there, &here);
+	else if (!err)
+		err = infect_memfd(in, SESSION_NAME, &there, &here);
+	err = err ? err : session_create(here, &shape, in->opt->file, &in->result->map);
 	if (err)
 		return err;
 	fill_session(in);

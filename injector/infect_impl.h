@@ -68,6 +68,9 @@ int infect_with_borrowed(struct infecting *, enum victim_use, int (*what)(struct
 void infect_note_undo(struct infecting *, long nr, uint64_t a0, uint64_t a1);
 /* A memfd of the target that we have open too; *there is its number there. */
 int infect_memfd(struct infecting *, const char *name, int *there, int *here);
+/* Give the target a file that we have open; its number there. `at`: memory there that
+ * a call may use. */
+int infect_lend(struct infecting *, raddr_t at, int file, int *there);
 /* Close a descriptor there; or note that it is closed. */
 int infect_close(struct infecting *, int fd);
 void infect_forget_fd(struct infecting *, int fd);

@@ -70,7 +70,7 @@ static const struct option_def defs[] = {
 	WITH("calls", 'n', ON_LIVE | ON_CALLS),
 	WITH("duration", 'd', ON_LIVE),
 	WITH("tid", OPT_TID, ON_LIVE | ON_CALLS),
-	WITH("output", 'o', ON_LIVE | ON_LIST | ON_SNAPSHOT | ON_CALLS | ON_INFO),
+	WITH("output", 'o', ON_ATTACH | ON_LIST | ON_SNAPSHOT | ON_CALLS | ON_INFO),
 	WITH("buffer", 'm', ON_ATTACH),
 	FLAG("entry-only", OPT_ENTRY_ONLY, ON_ATTACH | ON_ADD | ON_LIST),
 	FLAG("trap", OPT_TRAP, ON_LIVE | ON_LIST),
@@ -344,7 +344,7 @@ static int set(struct options *o, const struct option_def *def, const char *arg)
 
 static bool reads_directory(enum verb verb)
 {
-	return verb >= VERB_REPLAY && verb <= VERB_EXPORT;
+	return verb == VERB_SNAPSHOT || (verb >= VERB_REPLAY && verb <= VERB_EXPORT);
 }
 
 /* A word that is no option: what is to be read, or a habit from elsewhere. */

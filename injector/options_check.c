@@ -87,7 +87,9 @@ int options_check(const struct options *o)
 	case VERB_STOP:
 		return o->pid ? 0 : fail(0, "no process named; give stop -p PID");
 	case VERB_SNAPSHOT:
-		return o->pid ? 0 : fail(0, "no process named; give snapshot -p PID");
+		return !o->pid == !o->directory ?
+			fail(0, "name a process, or a directory of start -o: give snapshot -p PID, "
+				"or snapshot DIR") : 0;
 	case VERB_REPORT:
 		return check_report(o) ?: check_range(o);
 	case VERB_REPLAY:

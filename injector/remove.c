@@ -314,7 +314,7 @@ static int maps_session(void *ctx, const struct mapping *m)
 {
 	const struct inode_search *s = ctx;
 
-	return m->ino == s->ino && strncmp(m->path, "/memfd:" SESSION_NAME, 21) == 0;
+	return m->ino == s->ino && session_is_mapping(m);
 }
 
 static bool shares_session(pid_t pid, ino_t ino)

@@ -71,16 +71,31 @@ int session_shape(const struct session_wish *w, const struct old_session *reuse,
 	return 0;
 }
 
-int session_create(int fd, const struct session_shape *shape, struct session_map *ret)
+static int size_memfd(int fd, uint64_t size)
+{
+	/* Sized and sealed here, not there: a remote ftruncate would be under
+	 * the target's RLIMIT_FSIZE, whose signal kills. */
+	return ftruncate(fd, (off_t)size) < 0 ||
+		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0 ? -1 : 0;
+}
+
+/* What lies behind the rings is room that nobody uses. */
+static int size_file(int fd, const struct session_shape *shape)
+{
+	uint64_t used = rings_offset(shape) + shape->nrings * ring_stride(shape);
+
+	return ftruncate(fd, (off_t)shape->total) < 0 || fallocate(fd, 0, 0, (off_t)used) < 0 ?
+		-1 : 0;
+}
+
+int session_create(int fd, const struct session_shape *shape, bool file,
+		   struct session_map *ret)
 {
 	uint64_t size = shape->total;
 	int err = 0;
 
-	*ret = (struct session_map){ .fd = fd, .shape = *shape };
-	/* Sized and sealed here, not there: a remote ftruncate would be under
-	 * the target's RLIMIT_FSIZE, whose signal kills. */
-	if (ftruncate(fd, (off_t)size) < 0 ||
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+	*ret = (struct session_map){ .fd = fd, .shape = *shape, .file = file };
+	if ((file ? size_file(fd, shape) : size_memfd(fd, size)) < 0)
 		err = fail(errno, "size the session to %lu MiB", (unsigned long)(size >> 20));
 	if (!err) {
 		void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
@@ -115,6 +130,9 @@ void session_empty(struct session_map *m)
 {
 	uint64_t from = rings_offset(&m->shape);
 
+	/* There may be no room for it again. */
+	if (m->file)
+		return;
 	fallocate(m->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,
 		  (off_t)(m->shape.total - from));
 }
@@ -130,7 +148,7 @@ void session_unmap(struct session_map *m)
 }
 
 /* Everything that is used later is checked here, once, on our own copy. */
-static bool sane(const struct session *s, uint64_t mapped)
+bool session_is_sane(const struct session *s, uint64_t mapped)
 {
 	return s->magic == SESSION_MAGIC && s->abi == ABI_VERSION &&
 		s->slots_off == PAGE && s->nslots <= s->max_slots &&
@@ -141,18 +159,30 @@ static bool sane(const struct session *s, uint64_t mapped)
 		s->size <= mapped && s->nfuncs < 1u << REC_FUNC_BITS;
 }
 
+#define MEMFD "/memfd:" SESSION_NAME
+
+bool session_is_mapping(const struct mapping *m)
+{
+	const char *base = strrchr(m->path, '/');
+	const size_t n = sizeof(SESSION_NAME) - 1;
+
+	if (strncmp(m->path, MEMFD, sizeof(MEMFD) - 1) == 0)
+		return true;
+	return base && strncmp(base + 1, SESSION_NAME, n) == 0 &&
+		(!base[n + 1] || strcmp(base + n + 1, " (deleted)") == 0);
+}
+
 static int note_session(void *ctx, const struct mapping *m)
 {
 	struct old_session *old = ctx;
-	static const char name[] = "/memfd:" SESSION_NAME " (deleted)";
-
 	/* Newer visits map over the old place; if one did not fit there, the
 	 * one with the later generation counts, which the caller compares. */
-	if (strcmp(m->path, name) || m->offset || !m->shared || old->base >= m->range.start)
+	if (!session_is_mapping(m) || m->offset || !m->shared || old->base >= m->range.start)
 		return 0;
 	old->base = m->range.start;
 	old->mapped = range_size(m->range);
 	old->ino = m->ino;
+	old->file = strncmp(m->path, MEMFD, sizeof(MEMFD) - 1) != 0;
 	return 1;
 }
 
@@ -192,7 +222,7 @@ int session_find(const struct target *t, struct old_session *ret)
 		return fail(0, "%d (%s) holds a session of another version of inject "
 			    "(format %u, this one knows %u); use that one's stop",
 			    t->pid, t->comm, best.s.abi, ABI_VERSION);
-	if (!sane(&best.s, best.mapped))
+	if (!session_is_sane(&best.s, best.mapped))
 		return fail(EBADMSG, "the session in %d (%s) is damaged", t->pid, t->comm);
 	return copy_slots(t, ret);
 }
@@ -239,7 +269,8 @@ static void give_back_rings(const struct target *t, const struct old_session *ol
 
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%lx-%lx", t->pid,
 		 (unsigned long)old->base, (unsigned long)(old->base + old->mapped));
-	auto_close int fd = open(path, O_RDWR | O_CLOEXEC);
+	/* Of a file, there may be no room for it again. */
+	auto_close int fd = old->file ? -1 : open(path, O_RDWR | O_CLOEXEC);
 	if (fd >= 0 && old->s.rings_off < old->mapped)
 		fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 			  (off_t)old->s.rings_off, (off_t)(old->mapped - old->s.rings_off));

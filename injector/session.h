@@ -11,6 +11,7 @@
 #ifndef INJECTOR_SESSION_H
 #define INJECTOR_SESSION_H
 
+#include "injector/procfs.h"
 #include "injector/target.h"
 #include "payload/abi.h"
 
@@ -49,10 +50,14 @@ struct session_map {
 	struct slot *slots;
 	struct session_shape shape;	/* our own copy of the sizes */
 	int fd;
+	bool file;		/* it is one that has a name */
 };
 
-/* Size, map and initialise the memfd behind `fd` (consumed). */
-int session_create(int fd, const struct session_shape *, struct session_map *ret);
+/*
+ * Size, map and initialise the memfd behind `fd` (consumed); or a file, all of whose
+ * room is taken now: to write where there is none would be the target's SIGBUS.
+ */
+int session_create(int fd, const struct session_shape *, bool file, struct session_map *ret);
 void session_unmap(struct session_map *);
 /* Give the memory of the rings back; what they hold is lost. Now, by us: else
  * the next visit's borrowed thread would have to free it. */
@@ -67,9 +72,13 @@ struct old_session {
 				 * also known if nothing in it makes sense */
 	struct session s;
 	struct slot *slots;	/* s.nslots of them; owned */
-	char path[64];		/* of the memfd in maps, for messages */
+	bool file;		/* not a memfd: a file that start has made */
 };
 
+/* Is a process's mapping that of a session, by its name? */
+bool session_is_mapping(const struct mapping *);
+/* Is this the head of one, of which so many bytes are there? */
+bool session_is_sane(const struct session *, uint64_t mapped);
 /* Look for one in a process; found == false if there is none. A damaged one
  * (hostile or foreign) is an error: -EBADMSG. */
 int session_find(const struct target *, struct old_session *ret);

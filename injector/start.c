@@ -9,6 +9,9 @@
  * Killed before 3, our end is what it is after any other trace: the payload learns of
  * it and switches itself off, and `stop` finishes.
  */
+#include <signal.h>
+
+#include "injector/keepsake.h"
 #include "injector/lease.h"
 #include "injector/notes.h"
 #include "injector/reader.h"
@@ -19,6 +22,30 @@
 uint64_t start_room(const struct trace *t)
 {
 	return t->opt->verb == VERB_START ? notes_room(&t->mods, &t->sel, t->known_funcs) : 0;
+}
+
+/* All of a file's room is taken at once, for every thread that may come. */
+enum { FILE_BUFFER = 256 << 10 };
+
+uint64_t start_buffer(const struct trace *t)
+{
+	return t->opt->buffer ? t->opt->buffer : t->file ? FILE_BUFFER : 0;
+}
+
+int start_begin(struct trace *t)
+{
+	/* A limit of ours is an error like any other. */
+	signal(SIGXFSZ, SIG_IGN);
+	return t->opt->output ? keepsake_make(t->opt->output, &t->file) : 0;
+}
+
+void start_end(struct trace *t)
+{
+	if (!t->file)
+		return;
+	close(t->file);
+	if (!t->left)
+		keepsake_drop(t->opt->output);
 }
 
 static int write_notes(struct trace *t)

@@ -143,10 +143,10 @@ static int do_infect(void *ctx)
 {
 	struct trace *t = ctx;
 	struct infect_options o = {
-		.buffer = t->opt->buffer, .max_slots = t->slots + LATER_SLOTS,
+		.buffer = start_buffer(t), .max_slots = t->slots + LATER_SLOTS,
 		.reach = arch_host()->reach, .needs = t->needs, .nneeds = t->sel.n,
 		.islands = &t->islands, .notes = start_room(t),
-		.keep_last = t->opt->keep == KEEP_LAST,
+		.keep_last = t->opt->keep == KEEP_LAST, .file = t->file,
 	};
 
 	return infect(&t->target, &t->mods, &o, &t->inf);
@@ -563,13 +563,15 @@ int verb_trace(const struct options *o)
 		err = place_check(options_directory(o));
 		if (!err)
 			cost_measure(&t.cost);
-	} else if (!err && o->verb == VERB_TRACE)
-		err = output_open(o->output, &t.out);
+	} else if (!err) {
+		err = o->verb == VERB_TRACE ? output_open(o->output, &t.out) : start_begin(&t);
+	}
 	status = err ? verb_failed(err) : trace_program(&t, o->command);
 	while (status == STATUS_GONE && goes_on(&t)) {
 		begin_next(&t);
 		status = signals_stop_wanted() ? STATUS_DONE : trace_program(&t, false);
 	}
+	start_end(&t);
 	trace_clear(&t);
 	if (o->command)
 		status = launch_wait(&t.launch);

@@ -42,6 +42,7 @@ struct trace {
 	struct overhead overhead;
 	struct removal others;	/* how forked children are found */
 	struct follow *follow;
+	int file;		/* that is to hold its session; 0: none */
 	bool left;		/* it goes on without us */
 	bool nothing;		/* no function matched, or every one was refused */
 	ino_t session_ino;
@@ -56,6 +57,12 @@ void trace_say_disturbed(const struct trace *);
 /* start.c: the probes are in, and we go: the process records by itself. 0 or -errno;
  * then it is as before the call. */
 int start_leave(struct trace *);
+/* Before the attach: if a directory is named, the file there that is to hold the
+ * session; and afterwards: if that did not come to be, it goes again. */
+int start_begin(struct trace *);
+void start_end(struct trace *);
+/* Bytes per thread, 0: the usual. */
+uint64_t start_buffer(const struct trace *);
 /* Room for what later visits are to know of the session. */
 uint64_t start_room(const struct trace *);
 

@@ -139,11 +139,13 @@ static int choose(struct adding *a)
 	say_progress_end();
 	if (err)
 		return err;
-	a->nothing = !a->sel.nfuncs || refuse_probed(a) == a->sel.nfuncs;
+	/* Of a file that cannot be read nobody knows what would match. */
+	a->nothing = !a->sel.unread[0] && refuse_probed(a) == a->sel.nfuncs;
 	if (!a->sel.nfuncs) {
 		auto_free char *hint = select_hint(&a->mods, &so);
 
-		return fail(0, "nothing to probe in %d\n%s", t->pid, hint ? hint : "");
+		return fail(0, "nothing to probe in %d%s%s\n%s", t->pid,
+			    a->sel.unread[0] ? ": " : "", a->sel.unread, hint ? hint : "");
 	}
 	if (a->nothing)
 		return fail(0, "nothing to add: every function that matches is probed already");

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "injector/keepsake.h"
 #include "injector/say.h"
 #include "injector/summary.h"
 #include "injector/verbs.h"
@@ -165,6 +166,12 @@ int verb_read(const struct options *o)
 
 	say_quiet(o->quiet);
 	err = open_view(o, options_directory(o), &v);
+	if (err && keepsake_is_in(options_directory(o))) {
+		fail_clear();
+		err = fail(0, "%s holds the rings of a process; inject snapshot %s writes what "
+			   "they hold as a trace directory", options_directory(o),
+			   options_directory(o));
+	}
 	err = err ? err : output_open(is_directory(o) ? NULL : o->output, &out);
 	err = err ? err : show(o, v, out);
 	if (out && err != -EPIPE) {

@@ -5,6 +5,8 @@
 #include "injector/clock.h"
 #include "injector/describe.h"
 #include "injector/haste.h"
+#include "injector/keepsake.h"
+#include "injector/notes.h"
 #include "injector/reader.h"
 #include "injector/say.h"
 #include "injector/signals.h"
@@ -38,10 +40,11 @@ static void say_written(const char *dir, const struct about *a, const struct sti
 
 /* The copy, as a directory that only who makes it may read: calls of somebody's
  * process are nobody else's business. */
-static int write_trace(struct visit *v, const struct still *still, const char *dir)
+static int write_trace(const struct metadata *notes, const struct still *still, pid_t pid,
+		       const char *dir)
 {
-	struct about a = v->notes.about;
-	struct record_options options = { .thread_name = describe_thread };
+	struct about a = notes->about;
+	struct record_options options = { .thread_name = pid ? describe_thread : NULL };
 	struct reader *reader = NULL;
 	struct record *record = NULL;
 	struct reader_stats stats;
@@ -51,7 +54,7 @@ static int write_trace(struct visit *v, const struct still *still, const char *d
 	a.begin = still->begin && still->begin < a.end ? still->begin : a.end;
 	a.lost = still->lost;
 	umask(077);
-	int err = reader_new(still->map, still->size, v->target.pid, a.funcs, a.nfuncs, &reader);
+	int err = reader_new(still->map, still->size, pid, a.funcs, a.nfuncs, &reader);
 	err = err ? err : record_new(dir, &options, &a, &record);
 	err = err ? err : write_events(reader, record);
 	err = err ? err : record_end(record, &a);
@@ -64,24 +67,49 @@ static int write_trace(struct visit *v, const struct still *still, const char *d
 	return err;
 }
 
-int verb_snapshot(const struct options *o)
+/* Of a process that records. */
+static int snapshot_process(const struct options *o)
 {
-	const char *dir = options_directory(o);
 	struct still still = { 0 };
 	struct visit v;
+	int err = visit_open(o->pid, &v);
 
-	say_quiet(o->quiet);
-	haste(true);
-	int err = place_check(dir);
 	if (err)
-		return verb_failed(err);
-	err = visit_open(o->pid, &v);
-	if (err)
-		return verb_failed(err);
+		return err;
 	err = visit_started(&v, true);
 	err = err ? err : still_take(&v.segment, &v.session.s, &still);
-	err = err ? err : write_trace(&v, &still, dir);
+	err = err ? err : write_trace(&v.notes, &still, o->pid, options_directory(o));
 	still_clear(&still);
 	visit_close(&v);
+	return err;
+}
+
+/* Of the file that `start -o` has made: its process may have ended. */
+static int snapshot_file(const struct options *o)
+{
+	struct metadata notes = { 0 };
+	struct still still = { 0 };
+	struct segment segment;
+	struct session head;
+	int err = keepsake_open(o->directory, &segment, &head);
+
+	if (err)
+		return err;
+	err = notes_read(&segment, &head, &notes);
+	err = err ? err : still_take(&segment, &head, &still);
+	err = err ? err : write_trace(&notes, &still, 0, options_directory(o));
+	still_clear(&still);
+	metadata_clear(&notes);
+	close(segment.fd);
+	return err;
+}
+
+int verb_snapshot(const struct options *o)
+{
+	say_quiet(o->quiet);
+	haste(true);
+	int err = place_check(options_directory(o));
+
+	err = err ? err : o->directory ? snapshot_file(o) : snapshot_process(o);
 	return err ? verb_failed(err) : STATUS_DONE;
 }

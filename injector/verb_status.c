@@ -152,7 +152,7 @@ static int status_of(pid_t pid, struct output *out)
 
 static int maps_session(void *ctx, const struct mapping *m)
 {
-	return strncmp(m->path, "/memfd:" SESSION_NAME, sizeof("/memfd:" SESSION_NAME) - 1) == 0;
+	return session_is_mapping(m);
 }
 
 /* A forked child has the session's memory, too, and records nothing. */

@@ -37,7 +37,7 @@ _inject_options() {
 			-h --help -V --version
 		;;
 	start)
-		echo -p --pid -f --function -N --exclude -m --buffer --keep \
+		echo -p --pid -f --function -N --exclude -m --buffer --keep -o --output \
 			--entry-only --max-pause --log -q --quiet -v --verbose \
 			--no-color -h --help -V --version
 		;;
@@ -147,7 +147,7 @@ _inject() {
 				snapshot replay report graph info export" "$cur"
 		elif [ "$verb" = list ]; then
 			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
-		elif [[ $verb == rep* || $verb == graph || $verb == info || $verb == export ]]; then
+		elif [[ $verb == rep* || $verb == snapshot || $verb == graph || $verb == info || $verb == export ]]; then
 			mapfile -t COMPREPLY < <(compgen -d -- "$cur")
 		fi
 		;;

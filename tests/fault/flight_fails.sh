@@ -10,9 +10,26 @@
 . "$ROOT/tests/fault_lib.sh"
 
 need_root
-for how in fail kill; do
-	sweep 480 $how fresh spin_threads,2 start -p @ -f 'spin_*'
-	sweep 400 $how started spin_threads,2 add -p @ -f 'spin_*'
-	sweep 400 $how started spin_threads,2 remove -p @ -f 'spin_*'
-	sweep 1500 $how started spin_threads,2 snapshot -p @ -q -o shot
+# With a file: one directory for each point, so not by a sweep.
+DIR=$(mktemp -d /dev/shm/flight.XXXXXX)
+tidy() { rm -rf "$DIR"; }
+victim spin_threads 2
+for n in $(seq 100 $([ -n "${SOAK:-}" ] && echo 7 || echo 300) 900); do
+	timeout 60 "$BUILD/tests/fault/failer" -n "$n" -k -- "$INJECT" start -p "$VICTIM" \
+		-f 'spin_*' -m 128K -o "$DIR/$n" >trace.out 2>trace.err || true
+	victim_works
+	status 0 "$INJECT" stop -p "$VICTIM"
+	unharmed
+	rm -rf "${DIR:?}/$n"
 done
+victim_quit
+
+sweep 480 fail fresh spin_threads,2 start -p @ -f 'spin_*'
+sweep 480 kill fresh spin_threads,2 start -p @ -f 'spin_*'
+sweep 400 fail started spin_threads,2 add -p @ -f 'spin_*'
+sweep 400 kill started spin_threads,2 add -p @ -f 'spin_*'
+sweep 400 kill started spin_threads,2 remove -p @ -f 'spin_*'
+sweep 1500 fail started spin_threads,2 snapshot -p @ -q -o shot
+[ -n "${SOAK:-}" ] || exit 0
+sweep 1 fail started spin_threads,2 remove -p @ -f 'spin_*'
+sweep 1 kill started spin_threads,2 snapshot -p @ -q -o shot

@@ -151,6 +151,8 @@ static const struct {
 	{ "start -p 1 -f x -d 1", "start takes no -d" },
 	{ "start -f x -- a", "'a' is left over" },
 	{ "snapshot", "snapshot -p PID" },
+	{ "snapshot -p 1 d", "snapshot DIR" },
+	{ "snapshot a b", "'b' is left over" },
 	{ "snapshot -p 1 -f x", "snapshot takes no -f" },
 	{ "status -f x", "status takes no -f" },
 };
