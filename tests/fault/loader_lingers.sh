@@ -10,4 +10,4 @@
 
 need_root
 export ONLY=18		# pwrite64
-sweep 1 fail fresh slow_ender -p @ -f 'end_*' -d 0.01 -o /dev/null
+sweep 1 fail fresh slow_ender -p @ -f 'end_*' -d 0.01 -o /dev/null --max-pause 10s

@@ -11,7 +11,7 @@
 
 need_root
 for how in fail kill; do
-	sweep 61 $how again single record -p @ -f 'single_*' -d 0.01 -o data
+	sweep 61 $how again single record -p @ -f 'single_*' -d 0.01 -o data --max-pause 10s
 	victim single
 	status 0 "$INJECT" record -p "$VICTIM" -f 'single_*' -d 0.2 -o data
 	removed

@@ -10,7 +10,7 @@
 . "$ROOT/tests/fault_lib.sh"
 
 need_root
-sweep 4 fail probed single stop -p @
-sweep 4 fail probed spin_threads,2 stop -p @
-sweep 6 kill probed single stop -p @
-sweep 4 kill probed spin_threads,2 stop -p @
+sweep 4 fail probed single stop -p @ --max-pause 10s
+sweep 4 fail probed spin_threads,2 stop -p @ --max-pause 10s
+sweep 6 kill probed single stop -p @ --max-pause 10s
+sweep 4 kill probed spin_threads,2 stop -p @ --max-pause 10s

@@ -65,12 +65,15 @@ static struct {
 	long by_status[256];
 } total;
 
+/* How long a target may be stopped is not asked here, where many are at work. */
+#define PATIENT (char *)"--max-pause", (char *)"10s"
+
 /* A short trace that prints nothing: most system calls are then those of the
  * attach and the removal, which can do harm. */
 static char *trace[] = { (char *)"inject", (char *)"-p", (char *)"@",
 	(char *)"-f", (char *)"spin_*", (char *)"-f", (char *)"single_*",
 	(char *)"-d", (char *)"0.01", (char *)"-t", (char *)"1s",
-	(char *)"-o", (char *)"/dev/null", NULL };
+	(char *)"-o", (char *)"/dev/null", PATIENT, NULL };
 
 /* Some of the functions of each victim, so that others are left to be added. */
 static char *start[] = { (char *)"inject", (char *)"start", (char *)"-p", (char *)"@",
@@ -260,7 +263,7 @@ static int run_whole(char **command)
 static int run_stop(void)
 {
 	char *stop[] = { sweep.inject[0], (char *)"stop", (char *)"-p",
-		victim.text + strlen("/proc/"), NULL };
+		victim.text + strlen("/proc/"), PATIENT, NULL };
 
 	return run_whole(stop);
 }

@@ -9,6 +9,6 @@
 . "$ROOT/tests/fault_lib.sh"
 
 need_root
-packed=(-f 'pack_*' -f 'busy_*' -d 0.01 -o /dev/null --max-pause 1s)
+packed=(-f 'pack_*' -f 'busy_*' -d 0.01 -o /dev/null --max-pause 10s)
 sweep 120 fail fresh packed,2 -p @ "${packed[@]}"
 sweep 120 kill fresh packed,2 -p @ "${packed[@]}"
