@@ -226,10 +226,10 @@ soak: deps
 	@SOAK=1 tests/run $(BUILD) $(FAULT) $(STRESS) $(LIVE)
 
 # What runs on the host under sanitizers: unit tests, and live tests but for those that
-# let system calls fail, which a sanitizer's own do not survive. Leaks count too.
+# let system calls fail or memory be short, which no sanitizer survives. Leaks count.
 SAN_OPTIONS := ASAN_OPTIONS=detect_leaks=1:verify_asan_link_order=0 \
 	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-SAN_LIVE = $(shell grep -LE '/fault/|fault_lib' $(LIVE) $(STRESS))
+SAN_LIVE = $(shell grep -LE '/fault/|fault_lib|ulimit -v' $(LIVE) $(STRESS))
 soak-san: deps
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/san SAN=address,undefined all unit victims
 	@$(SAN_OPTIONS) tests/run $(BUILD)/san $(UNIT_BIN:$(BUILD)/%=$(BUILD)/san/%) $(SAN_LIVE)
