@@ -35,7 +35,7 @@ for kind in current future page; do
 	VICTIM=$!
 	STARTED+=("$VICTIM")
 	exec 9>victim.in
-	wait_until 10 has_line '^ready$' victim.out || die "the victim is not ready"
+	wait_until 30 has_line '^ready$' victim.out || die "the victim is not ready"
 	maps=$(wc -l <"/proc/$VICTIM/maps")
 	if [ $kind = page ]; then
 		inject_until lock_work -p "$VICTIM" -f 'lock_*'

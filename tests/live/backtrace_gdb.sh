@@ -12,7 +12,7 @@ victim sleeper 3
 # The functions on each stack, a thread a line.
 stacks()
 {
-	timeout -s KILL 30 gdb -nx -batch -iex 'set debuginfod enabled off' \
+	timeout -s KILL 120 gdb -nx -batch -iex 'set debuginfod enabled off' \
 		-p "$VICTIM" -ex 'thread apply all bt' 2>gdb.err >gdb.out || die "gdb failed"
 	grep -q 'corrupt' gdb.out && die "gdb: corrupt stack"
 	awk '/^Thread/ { print "" } /^#/ { sub(/0x[0-9a-f]+ in /, ""); printf "%s ", $2 }' gdb.out |
@@ -22,7 +22,7 @@ stacks()
 stacks >before
 grep -q sleeper_run before || { cat gdb.out; die "no stack to compare"; }
 inject_bg -p "$VICTIM" -f 'sleeper_*' -f 'victim_*' -o trace.txt
-wait_until 5 grep -q sleeper_work trace.txt || die "not traced"
+wait_until 30 grep -q sleeper_work trace.txt || die "not traced"
 for _ in 1 2 3; do
 	stacks >during
 	diff before during || { cat gdb.out; die "another stack than without probes"; }

@@ -17,7 +17,7 @@ for kind in close chroot setuid undump; do
 	begin
 	inject_bg -p "$VICTIM" -f 'change_*'
 	tell $kind "^done $kind" >/dev/null
-	wait_until 10 more_lines $(($(lines) + 20)) || die "$kind: nothing more is recorded"
+	wait_until 30 more_lines $(($(lines) + 20)) || die "$kind: nothing more is recorded"
 	inject_end
 	removed
 	inject_until change_work -p "$VICTIM" -f 'change_*'

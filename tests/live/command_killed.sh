@@ -22,7 +22,7 @@ wait_until 20 held || die "the command is not held"
 STARTED+=("$CHILD")
 kill -KILL "$TRACER"
 gone() { [ ! -e "/proc/$CHILD" ]; }
-wait_until 10 gone || die "a command is left that has not begun"
+wait_until 30 gone || die "a command is left that has not begun"
 [ ! -s begun ] || die "it has run after all"
 
 : >victim.out
@@ -40,4 +40,4 @@ status 0 "$INJECT" stop -p "$pid"
 clean "$pid"
 kill -TERM "$pid"
 ended() { has_line '^1 terms$' victim.out; }
-wait_until 10 ended || die "the command does not end by itself"
+wait_until 30 ended || die "the command does not end by itself"

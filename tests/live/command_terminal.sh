@@ -8,7 +8,7 @@
 # at_terminal TEXT KEY ARG...: the victim under inject, on a terminal.
 at_terminal()
 {
-	timeout 30 "$BUILD/tests/tools/terminal" "$1" "$2" "$INJECT" -f 'command_*' \
+	timeout 90 "$BUILD/tests/tools/terminal" "$1" "$2" "$INJECT" -f 'command_*' \
 		-o calls.txt -- "$VICTIMS/command" "${@:3}" >terminal.out || die "no end"
 	tr -d '\r' <terminal.out >trace.err
 }

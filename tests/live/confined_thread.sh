@@ -11,7 +11,7 @@ filtered() { grep -q '^Seccomp:.*2' "/proc/$VICTIM/task"/*/status; }
 recluse() { grep -l '^Seccomp:.*2' "/proc/$VICTIM/task"/*/status | cut -d/ -f5; }
 
 victim confined thread
-wait_until 5 filtered
+wait_until 30 filtered
 for _ in 1 2 3 4 5; do
 	inject_until "\[ *$(recluse)\].*early_work" -p "$VICTIM" -f 'early_*'
 	removed
@@ -19,7 +19,7 @@ done
 
 rm -f victim.in
 victim confined thread odd
-wait_until 5 filtered
+wait_until 30 filtered
 status 1 "$INJECT" -p "$VICTIM" -f 'early_*'
 refused 'has a thread with a seccomp filter'
 unharmed

@@ -58,7 +58,7 @@ contained()
 	outer=$!
 	STARTED+=("$outer")
 	exec 9>victim.in
-	wait_until 10 has_line '^ready$' victim.out || return 1
+	wait_until 30 has_line '^ready$' victim.out || return 1
 	VICTIM=$(cat "/proc/$outer/task/$outer/children")
 	VICTIM=${VICTIM% }
 	STARTED+=("$VICTIM")

@@ -15,7 +15,7 @@ leave()
 	victim leaderless
 	inject_bg -p "$VICTIM" -f 'orphan_*'
 	tid=$(tell leave '^left' | cut -d' ' -f2)
-	wait_until 10 more_lines $(($(lines) + 20)) || die "nothing more is recorded"
+	wait_until 30 more_lines $(($(lines) + 20)) || die "nothing more is recorded"
 }
 
 leave

@@ -16,7 +16,7 @@ sampled()
 
 	before=$(wc -l <victim.out)
 	perf record -q -o perf.data -e cpu-clock:u -F 2000 --call-graph "$1" -t "$VICTIM" -- \
-		timeout 60 bash -c "echo spin $2 >&9
+		timeout 120 bash -c "echo spin $2 >&9
 			while [ \$(wc -l <victim.out) -le $before ]; do sleep 0.02; done" \
 		>perf.err 2>&1 || return 1
 	perf script -i perf.data --no-inline -F ip,sym 2>>perf.err |

@@ -30,7 +30,7 @@ CONF
 "$nginx" -p "$PWD" -c "$PWD/nginx.conf" -e "$PWD/logs/error.log" &
 master=$!
 STARTED+=("$master")
-wait_until 10 listens "$port" || die "nginx does not listen"
+wait_until 30 listens "$port" || die "nginx does not listen"
 worker=$(cat "/proc/$master/task/$master/children")
 worker=${worker%% *}
 STARTED+=("$worker")

@@ -13,7 +13,7 @@ redis-server --port "$port" --bind 127.0.0.1 --save '' --appendonly no \
 	--daemonize no --dir "$PWD" >redis.err 2>&1 &
 server=$!
 STARTED+=("$server")
-wait_until 10 listens "$port" || die "redis does not listen"
+wait_until 30 listens "$port" || die "redis does not listen"
 
 for args in "-f *Command" "-f *" "-f * -f *@*"; do
 	load redis-benchmark -p "$port" -t set,get,incr,lpush,hset -n 20000 -q

@@ -10,13 +10,13 @@ strace -f -o /dev/null -e trace=none -p "$VICTIM" 2>strace.err &
 strace=$!
 STARTED+=("$strace")
 traced_by() { grep -q "^TracerPid:.$1\$" "/proc/$VICTIM/status"; }
-wait_until 10 traced_by $strace || skip "strace cannot attach"
+wait_until 30 traced_by $strace || skip "strace cannot attach"
 status 1 "$INJECT" -p "$VICTIM" -f 'spin_*'
 refused 'already traced by strace'
 refused $strace
 "$TEXTCHECK" -t "$VICTIM"
 victim_works
 kill $strace
-wait_until 10 traced_by 0 || die "strace stays"
+wait_until 30 traced_by 0 || die "strace stays"
 status 0 "$INJECT" -p "$VICTIM" -f 'spin_*' -d 0.1
 removed

@@ -12,7 +12,7 @@ survives()
 {
 	local got=0
 
-	timeout 20 "$INJECT" list "$1" -f '*' >list.out 2>list.err || got=$?
+	timeout 60 "$INJECT" list "$1" -f '*' >list.out 2>list.err || got=$?
 	[ $got -le 3 ] || die "$2: status $got"
 }
 for i in 0 1 4 16 63 64 65 100 500 1000 4095 4096 $((size / 3)) $((size / 2)) $((size - 1)); do

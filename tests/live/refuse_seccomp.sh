@@ -8,7 +8,7 @@
 for kind in '' filter; do
 	rm -f victim.in
 	victim strict_seccomp $kind
-	wait_until 5 has_line '^confined$' victim.out
+	wait_until 30 has_line '^confined$' victim.out
 	status 1 "$INJECT" -p "$VICTIM" -f 'strict_*'
 	refused "seccomp ${kind:-mode}"
 	kill -0 "$VICTIM" || die "the target was killed"

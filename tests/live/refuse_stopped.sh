@@ -7,7 +7,7 @@
 victim spin_threads 2
 kill -STOP "$VICTIM"
 stopped() { grep -q '^State:.T' "/proc/$VICTIM/status"; }
-wait_until 5 stopped
+wait_until 30 stopped
 status 1 "$INJECT" -p "$VICTIM" -f 'spin_*'
 refused stopped
 stopped || die "not stopped any more"

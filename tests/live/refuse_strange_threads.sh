@@ -54,7 +54,7 @@ for kind in 0 1 2; do
 	pid=$!
 	STARTED+=("$pid")
 	runs() { [ "$(readlink "/proc/$pid/exe")" = "$PWD/strange" ]; }
-	wait_until 5 runs || die "does not run"
+	wait_until 30 runs || die "does not run"
 	before=$(cat "/proc/$pid/maps")
 	status 1 "$INJECT" -p "$pid" -f 'strange_*'
 	refused 'not kept as glibc or musl'

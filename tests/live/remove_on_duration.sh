@@ -12,5 +12,5 @@ for d in 0.2 200ms 200000us; do
 	[ $took -ge 190 ] && [ $took -lt 5000 ] || die "-d $d took $took ms"
 	removed
 done
-status 0 timeout 20 "$INJECT" -p "$VICTIM" -f 'spin_*' -n 100
+status 0 timeout 60 "$INJECT" -p "$VICTIM" -f 'spin_*' -n 100
 removed

@@ -6,7 +6,7 @@
 
 victim spin_threads 2
 set +e
-timeout 30 "$INJECT" -p "$VICTIM" -f 'spin_*' 2>trace.err | head -n 5 >trace.out
+timeout 60 "$INJECT" -p "$VICTIM" -f 'spin_*' 2>trace.err | head -n 5 >trace.out
 got=${PIPESTATUS[0]}
 set -e
 [ "$got" = 0 ] || die "status $got"

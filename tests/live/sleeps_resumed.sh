@@ -17,7 +17,7 @@ begin()
 	"$VICTIMS/sleeps" "$1" "$2" >"$1.out" 9>&- &
 	SLEEPER=$!
 	STARTED+=("$SLEEPER")
-	wait_until 10 has_line '^ready$' "$1.out" || die "$1 is not ready"
+	wait_until 30 has_line '^ready$' "$1.out" || die "$1 is not ready"
 }
 
 visit() { "$INJECT" -p "$1" -f 'sleeps_*' -d "${2:-0.1}" -o /dev/null 2>>"$3.err"; }

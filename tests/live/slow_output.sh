@@ -16,10 +16,10 @@ sleep 0.5
 victim_works
 kill -INT "$TRACER"
 text_is_back() { "$TEXTCHECK" "$VICTIM" >/dev/null; }
-wait_until 5 text_is_back || die "the removal waits for the reader"
+wait_until 30 text_is_back || die "the removal waits for the reader"
 # A second signal drops what is not printed yet.
 kill -INT "$TRACER"
 ended() { ! kill -0 "$TRACER" 2>/dev/null; }
-wait_until 5 ended || die "does not end"
+wait_until 30 ended || die "does not end"
 wait "$TRACER" || die "status $?"
 removed

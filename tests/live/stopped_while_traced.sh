@@ -12,10 +12,10 @@ victim spin_threads 2
 for _ in 1 2 3; do
 	inject_bg -p "$VICTIM" -f 'spin_*' -o /dev/null
 	kill -STOP "$VICTIM"
-	wait_until 5 stopped
+	wait_until 30 stopped
 	inject_end
 	has_line 'all probes removed, text verified' trace.err || die "not removed"
-	wait_until 5 stopped || die "not stopped any more"
+	wait_until 30 stopped || die "not stopped any more"
 	"$TEXTCHECK" -t "$VICTIM"
 	kill -CONT "$VICTIM"
 	unharmed
@@ -24,11 +24,11 @@ done
 # Removed by another visit, after the first was killed.
 inject_bg -p "$VICTIM" -f 'spin_*' -o /dev/null
 kill -STOP "$VICTIM"
-wait_until 5 stopped
+wait_until 30 stopped
 kill -KILL "$TRACER"
 wait "$TRACER" || true
 status 0 "$INJECT" stop -p "$VICTIM"
-wait_until 5 stopped || die "not stopped any more"
+wait_until 30 stopped || die "not stopped any more"
 "$TEXTCHECK" -t "$VICTIM"
 kill -CONT "$VICTIM"
 unharmed
