@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # export_browser: a flame graph in a browser: one can zoom, go back, search and point.
+# timeout: 180
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -24,8 +25,9 @@ sed '$d' flames.svg >driven.svg
 	echo ']]></script></svg>'
 } >>driven.svg
 [ "$(tail -n 1 flames.svg)" = '</svg>' ] || die "it does not end as an svg does"
-timeout 50 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$PWD/profile" \
-	--dump-dom "file://$PWD/driven.svg" >dom.out 2>browser.log ||
+HOME=$PWD timeout 120 "$browser" --headless --disable-breakpad --no-sandbox \
+	--disable-gpu --disable-dev-shm-usage --user-data-dir="$PWD/profile" --dump-dom \
+	"file://$PWD/driven.svg" >dom.out 2>browser.log ||
 	die "the browser fails: $(tail -n 1 browser.log)"
 wrong=$(sed -n '1,3s/.*data-wrong="\([^"]*\)".*/\1/p' dom.out)
 [ "$wrong" = nothing ] || die "in the browser: ${wrong:-the script came to no end}"

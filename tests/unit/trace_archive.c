@@ -170,7 +170,7 @@ static void test_missing(void)
 	struct world w;
 	off_t first;
 
-	world_make(&w, 200000);
+	world_make(&w, 60000);
 	fresh(&w);
 	CHECK_EQ(truncate(in_dir("stream_1"), size_of("stream_1") - 8), 0);
 	expect(&w, compress ? "stream_1.zst: the packet at byte" : "stream_1: the packet at byte");
@@ -213,7 +213,7 @@ static void test_frame(void)
 	int32_t tid = 4999;
 	struct world w;
 
-	world_make(&w, 200000);
+	world_make(&w, 60000);
 	fresh(&w);
 	scribble("stream_0", first_packet("stream_0") - 8, "junk", 4);
 	expect(&w, "stream_0.zst: the packet at byte 0 cannot be decompressed");
@@ -238,7 +238,7 @@ static void test_bounds(void)
 	const uint64_t extended = REC_EXT | (uint64_t)LAYOUT_UNWOUND << REC_FUNC_SHIFT;
 	struct world w;
 
-	world_make(&w, 200000);
+	world_make(&w, 60000);
 	fresh(&w);
 	scribble("stream_0", head_at() + offsetof(struct packet, content), large, sizeof(large));
 	expect(&w, "are no packet of this trace");
