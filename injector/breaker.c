@@ -106,7 +106,8 @@ static double cost(const struct breaker *b, size_t func)
 
 static void begin_window(struct breaker *b, const struct breaker_sample *at)
 {
-	memset(b->now, 0, b->cap * sizeof(*b->now));
+	if (b->cap)
+		memset(b->now, 0, b->cap * sizeof(*b->now));
 	b->events = 0;
 	b->base = *at;
 }
