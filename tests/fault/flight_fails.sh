@@ -14,7 +14,8 @@ need_root
 DIR=$(mktemp -d /dev/shm/flight.XXXXXX)
 tidy() { rm -rf "$DIR"; }
 victim spin_threads 2
-for n in $(seq 100 $([ -n "${SOAK:-}" ] && echo 7 || echo 300) 900); do
+[ -n "${SOAK:-}" ] && step=7 || step=300
+for n in $(seq 100 "$step" 900); do
 	timeout 60 "$BUILD/tests/fault/failer" -n "$n" -k -- "$INJECT" start -p "$VICTIM" \
 		-f 'spin_*' -m 128K -o "$DIR/$n" >trace.out 2>trace.err || true
 	victim_works
@@ -29,7 +30,7 @@ sweep 480 kill fresh spin_threads,2 start -p @ -f 'spin_*'
 sweep 400 fail started spin_threads,2 add -p @ -f 'spin_*'
 sweep 400 kill started spin_threads,2 add -p @ -f 'spin_*'
 sweep 400 kill started spin_threads,2 remove -p @ -f 'spin_*'
-sweep 1500 fail started spin_threads,2 snapshot -p @ -q -o shot
 [ -n "${SOAK:-}" ] || exit 0
 sweep 1 fail started spin_threads,2 remove -p @ -f 'spin_*'
+sweep 1 fail started spin_threads,2 snapshot -p @ -q -o shot
 sweep 1 kill started spin_threads,2 snapshot -p @ -q -o shot
