@@ -135,12 +135,29 @@ static bool falls_off(const struct body *b, size_t last)
 	       in->kind != INSN_CALL_INDIRECT && in->kind != INSN_SYSCALL;
 }
 
+/* Is a piece there that has no bytes, of the function around `pc`? */
+static bool is_empty_piece(const struct symbols *s, raddr_t pc, raddr_t to)
+{
+	const struct empty_piece *e = s->empties;
+	const struct func *f = s->nempties ? symbols_func_at(s, pc) : NULL;
+
+	if (!f)
+		return false;
+	size_t i = vec_prefix(s->nempties, k, e[k].at < to ||
+			      (e[k].at == to && e[k].parent < f->range.start));
+
+	return i < s->nempties && e[i].at == to && e[i].parent == f->range.start;
+}
+
 /* Compilers let a path that nobody takes end with a jump to the end of a piece,
- * where as a rule somebody else's begins. Is this one of those? */
+ * where as a rule somebody else's begins, or to a piece without bytes. Is this one
+ * of those? */
 static bool leads_nowhere(const struct plan_impl *p, raddr_t pc, raddr_t to)
 {
 	const struct func *piece = to ? symbols_func_at(p->symbols, to - 1) : NULL;
 
+	if (is_empty_piece(p->symbols, pc, to))
+		return true;
 	if (!piece || piece->range.end != to || !ground_is_fragment(p, piece))
 		return false;
 	const struct func *from = symbols_func_at(p->symbols, pc);

@@ -144,10 +144,9 @@ static void offer(const struct parents *parents, const struct candidate *c)
 	}
 }
 
-static void adopt(const struct candidate *c, size_t len, const struct parents *parents,
-		  struct symbols *s)
+static const struct func *find_parent(const struct candidate *c, size_t len,
+				      const struct parents *parents, const struct symbols *s)
 {
-	struct func *f = funcs_find(s, c->addr), *parent;
 	struct wanted ways[WAYS];
 	raddr_t addr = 0;
 
@@ -157,10 +156,31 @@ static void adopt(const struct candidate *c, size_t len, const struct parents *p
 
 		addr = !w || w->ambiguous ? 0 : w->found;
 	}
-	parent = addr && addr != c->addr ? funcs_find(s, addr) : NULL;
+	return addr && addr != c->addr ? funcs_find(s, addr) : NULL;
+}
+
+/* The bytes at a fragment's address are its own, unless its size is 0 and that of
+ * another name of the address is not. */
+static int adopt(const struct candidate *c, size_t len, const struct parents *parents,
+		 struct symbols *s, size_t *empties_cap)
+{
+	const struct func *parent = find_parent(c, len, parents, s);
+	struct func *f = funcs_find(s, c->addr);
+	struct empty_piece *empty;
+
 	/* Not if another name of it is a function's. */
-	if (f && f->flags & FUNC_FRAGMENT && f->parent < 0 && parent)
-		f->parent = parent - s->funcs;
+	if (!f || !parent || !(f->flags & FUNC_FRAGMENT))
+		return 0;
+	if (c->size || f->flags & FUNC_NO_SIZE) {
+		if (f->parent < 0)
+			f->parent = parent - s->funcs;
+		return 0;
+	}
+	empty = vec_push(s->empties, s->nempties, *empties_cap);
+	if (!empty)
+		return -ENOMEM;
+	*empty = (struct empty_piece){ .at = c->addr, .parent = parent->range.start };
+	return 0;
 }
 
 /* Lengths of the parents' names, 0 for what is no fragment; and how many are. */
@@ -188,10 +208,20 @@ static int parents_make(size_t n, struct parents *ret)
 	return ret->v && ret->slots && n < UINT32_MAX / WAYS ? 0 : -ENOMEM;
 }
 
+static int by_place(const void *a, const void *b)
+{
+	const struct empty_piece *x = a, *y = b;
+
+	if (x->at != y->at)
+		return x->at < y->at ? -1 : 1;
+	return x->parent < y->parent ? -1 : x->parent > y->parent;
+}
+
 int fragments_adopt(const struct candidates *c, struct symbols *s)
 {
 	auto_free uint32_t *lens = calloc(c->n + 1, sizeof(*lens));
 	struct parents parents = { 0 };
+	size_t empties_cap = 0;
 	size_t n = lens ? find_fragments(c, lens) : 0;
 	int err = lens ? parents_make(n, &parents) : -ENOMEM;
 
@@ -202,7 +232,9 @@ int fragments_adopt(const struct candidates *c, struct symbols *s)
 		offer(&parents, &c->v[i]);
 	for (size_t i = 0; i < c->n && n && !err; i++)
 		if (lens[i])
-			adopt(&c->v[i], lens[i], &parents, s);
+			err = adopt(&c->v[i], lens[i], &parents, s, &empties_cap);
+	if (s->nempties)
+		qsort(s->empties, s->nempties, sizeof(*s->empties), by_place);
 	free(parents.v);
 	free(parents.slots);
 	return err;

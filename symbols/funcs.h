@@ -42,7 +42,8 @@ int funcs_build(const struct image *, const struct unwind *,
 		const struct candidates *, const struct addresses *pointers,
 		struct strings *, struct symbols *ret);
 
-/* Find the parents of fragments that have a name. 0 or -ENOMEM. */
+/* Find the parents of fragments that have a name, and the fragments without bytes. 0
+ * or -ENOMEM. */
 int fragments_adopt(const struct candidates *, struct symbols *);
 /* The name says that it is the cold part of another function: the length of
  * that one's name. 0: it does not. */

@@ -203,6 +203,7 @@ void symbols_close(struct symbols *s)
 	free(s->texts);
 	free(s->funcs);
 	free(s->aliases);
+	free(s->empties);
 	free(s->pointers);
 	free(s->rseqs);
 	free(s->sleds);

@@ -61,6 +61,14 @@ struct text {
 	const uint8_t *bytes;	/* range_size() of them; owned by symbols */
 };
 
+/* A piece of a function that has no bytes, by its symbol: where a path would go on
+ * of which the compiler knows that nobody takes it. Somebody else's piece begins
+ * there, as a rule. */
+struct empty_piece {
+	raddr_t at;
+	raddr_t parent;		/* the function's start */
+};
+
 struct func_alias {
 	const char *name, *full, *raw;
 };
@@ -103,6 +111,9 @@ struct symbols {
 	size_t nfuncs;		/* at most INT32_MAX */
 	struct func_alias *aliases;
 	size_t naliases;	/* of all functions together */
+
+	struct empty_piece *empties;	/* sorted by `at`, then by parent */
+	size_t nempties;
 
 	/* Sorted, unique link-time addresses within the texts that something
 	 * other than a direct branch may lead to: targets of relative

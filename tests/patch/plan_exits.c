@@ -179,6 +179,51 @@ static void exit_in_cold_fragment(void)
 	CHECK(site_is(probe(), 1, TACTIC_JUMP, 0x85, 5, 0));
 }
 
+/* f's unlikely half has no bytes: g's begins there, and is g's alone. */
+static void empty_fragment_is_nobodys(void)
+{
+	static const char *const names[] = { "f", "g" };
+
+	for (int i = 0; i < 2; i++) {
+		module_begin();
+		func("f", 0); put(MOV_EAX_1, TEST_EDI); put_je(0x200); put_middle();
+		put(ADD_RSP_40, RET); func_end();
+		func("g", 0x100); put(MOV_EAX_1, TEST_EDI); put_je(0x200); put_middle();
+		put(ADD_RSP_40, RET); func_end();
+		func("f.cold", 0x200);
+		func("g.cold", 0x200); put(MOV_EAX_1, ADD_RSP_40, RET); func_end();
+		module_plan(names[i]);
+		CHECK(entry_only(REFUSED_NONE));
+		CHECK(probe()->nexits == (size_t)i + 1);
+	}
+}
+
+/* But a function that begins there is called. */
+static void empty_fragment_at_function(void)
+{
+	module_begin();
+	func("f", 0); put(MOV_EAX_1, TEST_EDI); put_je(0x200); put_middle();
+	put(ADD_RSP_40, RET); func_end();
+	func("f.cold", 0x200);
+	func("g", 0x200); put(MOV_EAX_1, ADD_RSP_40, RET); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(probe()->nexits == 2);
+}
+
+/* One that has bytes is entered by whoever jumps there. */
+static void shared_fragment_is_shared(void)
+{
+	module_begin();
+	func("f", 0); put(MOV_EAX_1, TEST_EDI); put_je(0x200); put_middle();
+	put(ADD_RSP_40, RET); func_end();
+	func("g", 0x100); put(MOV_EAX_1, TEST_EDI); put_je(0x200); put_middle();
+	put(ADD_RSP_40, RET); func_end();
+	func("g.cold", 0x200); put(MOV_EAX_1, ADD_RSP_40, RET); func_end();
+	module_plan("g");
+	CHECK(entry_only(REFUSED_SHARED_BODY));
+}
+
 static void fragment_itself_is_refused(void)
 {
 	module_begin();
@@ -361,6 +406,9 @@ int main(void)
 	data_behind_a_jump_is_no_exit();
 	cold_fragment();
 	exit_in_cold_fragment();
+	empty_fragment_is_nobodys();
+	empty_fragment_at_function();
+	shared_fragment_is_shared();
 	fragment_itself_is_refused();
 	near_exit_joins();
 	far_exit_joins_if_it_must();
