@@ -1,0 +1,228 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# balance: of every function of a program and of its libraries, each call that was
+# entered has an exit, or there is a cause for it that the program has counted: a
+# throw, a longjmp, a thread that ends, the end of the process. The rest of the
+# differences has a cause that the trace shows. With SOAK the programs do more.
+# timeout: 240
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+# shellcheck source=tests/real_lib.sh
+. "$ROOT/tests/real_lib.sh"
+
+# The calls of a function by how they end, and what must be true of them:
+#  - none lost an exit; none began before the trace, but of functions that LATE
+#    matches (probed while they ran), or around all others where ATTACHED is 1;
+#  - those left without an exit are as many as the file LEFT says, a line each of
+#    FUNCTION COUNT [ALL CALLS]; "MODULE?" is all functions of a library, which may
+#    be without names. A thread may have ended so shortly before the program that
+#    its last calls seem open. Of other functions none are left;
+#  - what is open at the end is one chain of calls in each thread.
+cat >balance.awk <<'EOF'
+function field(name,  at) {
+	at = index($0, "\"" name "\":")
+	if (!at)
+		return ""
+	at = substr($0, at + length(name) + 3)
+	sub(/^"/, "", at)
+	sub(/"?[,}].*/, "", at)
+	return at
+}
+function bad(text) { print "unexplained: " text; wrong = 1 }
+BEGIN {
+	while ((getline line < LEFT) > 0) {
+		n_words = split(line, w, " ")
+		left[w[1]] = w[2]
+		if (n_words > 2)
+			made[w[1]] = w[3]
+	}
+}
+/^{"type":"lost"/ { bad($0) }
+!/^{"type":"call"/ { next }
+{
+	f = field("func")
+	calls[f]++
+}
+/"end":"return"/ {	# nearly all
+	n[f, "return"]++
+	total["return"]++
+	next
+}
+{
+	how = /"entry_only":true/ ? "entry only" : /"began_before":true/ ? "before" :
+		/"exit_lost":true/ ? "exit lost" : field("end")
+	n[f, how]++
+	total[how]++
+	if (how == "exit lost" || how == "before" && (f "@" field("module")) !~ LATE &&
+	    !(ATTACHED && field("depth") == 0))
+		bad($0)
+	if (how == "open")
+		open[field("tid"), field("depth")]++
+	who = !(f in left) && (field("module") "?") in left ? field("module") "?" : f
+	if (how == "unwound" || how == "open" && who in left && field("tid") != field("pid"))
+		away[who]++
+}
+END {
+	for (f in made)
+		if (calls[f] != made[f])
+			bad(f ": " calls[f] + 0 " calls, not " made[f])
+	for (at in open) {
+		split(at, w, SUBSEP)
+		if (w[2] > 0 && open[at] > open[w[1], w[2] - 1])
+			bad("a call open at depth " w[2] " of thread " w[1] ", and none around it")
+	}
+	for (f in left)
+		away[f] += 0
+	for (f in away)
+		if (away[f] != left[f] + 0)
+			bad(f ": " away[f] " left, not " left[f] + 0)
+	for (f in calls)
+		if (n[f, "unwound"] + n[f, "open"] + n[f, "before"])
+			printf "  %-36s %7d entered %7d returned %6d unwound %4d open %3d before\n",
+				f, calls[f] - n[f, "before"], n[f, "return"], n[f, "unwound"],
+				n[f, "open"], n[f, "before"]
+	printf "  all: %d returned, %d unwound, %d open, %d before, %d entry only\n",
+		total["return"], total["unwound"], total["open"], total["before"],
+		total["entry only"]
+	exit wrong
+}
+EOF
+
+# balanced NAME [LATE [ATTACHED]]: of ./recorded, with the causes in ./left.
+balanced()
+{
+	"$INJECT" replay recorded --json -o calls.json
+	echo "$1: $(tail -n 1 trace.err)"
+	awk -v LATE="${2:-^$}" -v ATTACHED="${3:-0}" -v LEFT=left -f balance.awk calls.json >balance.txt ||
+		{ grep ^unexplained balance.txt | head -n 20; die "$1: not balanced"; }
+	sort balance.txt
+}
+
+# program NAME PATTERNS COMMAND...: it does what it does alone; all is recorded.
+program()
+{
+	local words=() patterns p
+
+	read -ra patterns <<<"$2"
+	for p in "${patterns[@]}"; do words+=(-f "$p"); done
+	"${@:3}" >alone.out 2>&1 </dev/null || { cat alone.out; die "$1 fails by itself"; }
+	rm -rf recorded
+	LIMIT=150 status 0 "$INJECT" record -q -m "$buffer" -o recorded "${words[@]}" -- "${@:3}" </dev/null
+	cp trace.out probed.out
+	diff alone.out probed.out || die "$1: another output than without probes"
+}
+
+# Libraries that came while calls in them were under way; the first is the loader,
+# which starts a program.
+late() { sed -n 's/^inject: \(.*\) was loaded: .*/|@\1$/p' trace.err | tr + . | tr -d '\n'; }
+
+cause() { awk -v c="$1" '$1 == "cause" && $2 == c { print $3 }' probed.out; }
+
+big=${SOAK:+200}
+buffer=64M		# for all that is recorded, should nobody read meanwhile
+[ -z "$big" ] || buffer=1G
+
+# Throws, leaps, threads that end, forks, and handlers that do not return.
+program balance '* *@*' "$VICTIMS/balance" "${big:-10}0"
+awk '$1 == "made" { print $2, $4, $3 }' probed.out >left
+throws=$(cause throws) leaps=$(cause leaps) quits=$(cause quits)
+handlers=$(cause handlers_left) threads=$(cause threads)
+# In libc: longjmp; raise and what it calls; start_thread; and pthread_exit, by three
+# functions down to a longjmp, with one of libgcc.
+cat >>left <<EOF
+__cxa_throw $throws
+__cxa_rethrow $(cause rethrows)
+libc.so.6? $((leaps + handlers + 2 * handlers + threads + 4 * quits))
+libgcc_s.so.1? $quits
+EOF
+balanced balance '@ld-linux'
+
+# A library alone, with the program that uses it.
+if command -v sqlite3 >/dev/null; then
+	cat >work.sql <<EOF
+create table t(a integer primary key, b text, c real);
+with recursive n(i) as (select 1 union all select i + 1 from n where i < ${big:-30}0)
+	insert into t select i, hex(i * 7919 % 10007), i * 1.5 from n;
+create index tb on t(b);
+select count(*), sum(c) from t where b like '3%';
+select length(group_concat(b)) from t order by c;
+update t set c = c + 1 where a % 3 = 0;
+delete from t where a % 7 = 0;
+select count(*) from t x join t y on x.a = y.a + 1;
+insert into t select a + 100000, b, c from t;
+pragma integrity_check;
+vacuum;
+EOF
+	: >left
+	program sqlite3 '* *@libsqlite3*' sqlite3 :memory: '.read work.sql'
+	balanced sqlite3
+fi
+
+# An interpreter, whose exceptions are no C++ ones, with all of its libraries.
+python=$(readlink -f /usr/bin/python3 || true)
+if [ -x "$python" ]; then
+	cat >work.py <<'EOF'
+import sys, threading
+
+rounds = int(sys.argv[1])
+if rounds > 2:
+    import json
+
+def down(n):
+    if n == 0:
+        raise ValueError
+    return down(n - 1) + 1
+
+def numbers(n):
+    for i in range(n):
+        yield i
+
+def work():
+    for i in range(rounds):
+        try:
+            down(9)
+        except ValueError:
+            pass
+        for x in numbers(9):
+            if x == 5:
+                break
+        if rounds > 2:
+            json.loads(json.dumps({'a': [1, 2, {'b': i}]}))
+
+threads = [threading.Thread(target=work) for i in range(4)]
+for t in threads:
+    t.start()
+for t in threads:
+    t.join()
+print("cause threads", len(threads))
+EOF
+	program python3 "*${big:+ *@*}" "$python" -S work.py "${big:-2}"
+	echo "${big:+libc.so.6? $(cause threads)}" >left
+	balanced python3 "@ld-linux$(late)"
+fi
+
+# Rust, with threads.
+if command -v rg >/dev/null; then
+	: >left
+	program ripgrep '*' rg -j 2 --sort path -c include "$ROOT/base" "$ROOT/trace"
+	balanced ripgrep
+fi
+
+# A server that is busy when the probes come, and when they go.
+if command -v redis-server >/dev/null; then
+	need redis-cli python3
+	port=$(free_port)
+	redis-server --port "$port" --bind 127.0.0.1 --save '' --appendonly no \
+		--daemonize no --dir "$PWD" >redis.err 2>&1 &
+	server=$!
+	STARTED+=("$server")
+	wait_until 10 listens "$port" || die "redis does not listen"
+	# Not as fast as it can be: who knows when inject gets a processor.
+	load redis-cli -p "$port" -r 500 -i 0.001 lpush list x
+	rm -rf recorded
+	: >left
+	LIMIT=150 status 0 "$INJECT" record -q -m "$buffer" -o recorded -p "$server" -f '*' -f '*@*' \
+		-n "${big:-5}0000"
+	load_ended 'error|refused'
+	balanced redis-server '' 1
+fi
