@@ -156,6 +156,8 @@ EOF
 	: >left
 	program sqlite3 '* *@libsqlite3*' sqlite3 :memory: '.read work.sql'
 	balanced sqlite3
+else
+	echo "no sqlite3 here"
 fi
 
 # An interpreter, whose exceptions are no C++ ones, with all of its libraries.
@@ -199,6 +201,8 @@ EOF
 	program python3 "*${big:+ *@*}" "$python" -S work.py "${big:-2}"
 	echo "${big:+libc.so.6? $(cause threads)}" >left
 	balanced python3 "@ld-linux$(late)"
+else
+	echo "no python3 here"
 fi
 
 # Rust, with threads.
@@ -206,6 +210,8 @@ if command -v rg >/dev/null; then
 	: >left
 	program ripgrep '*' rg -j 2 --sort path -c include "$ROOT/base" "$ROOT/trace"
 	balanced ripgrep
+else
+	echo "no ripgrep here"
 fi
 
 # A server that is busy when the probes come, and when they go.
@@ -225,4 +231,6 @@ if command -v redis-server >/dev/null; then
 		-n "${big:-5}0000"
 	load_ended 'error|refused'
 	balanced redis-server '' 1
+else
+	echo "no redis-server here"
 fi
