@@ -260,6 +260,7 @@ bench:
 	@$(MAKE) --no-print-directory all victims $(BENCH)
 	@BUILD=$(BUILD) CC='$(CC)' bench/bench.sh
 	@BUILD=$(BUILD) CC='$(CC)' bench/scale.sh
+	@BUILD=$(BUILD) CC='$(CC)' bench/load.sh
 
 # How many functions of well-known programs can be probed, and why not the rest.
 census:

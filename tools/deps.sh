@@ -17,7 +17,8 @@ test="g++ clang libclang-rt-dev gdb strace nginx-light redis-server redis-tools 
 	babeltrace2 zstd python3-jsonschema uftrace protobuf-compiler graphviz linux-perf libboost-context-dev
 	libgtest-dev libgmock-dev"
 soak="chromium"
-bench="bpftrace uftrace linux-perf ltrace lttng-tools liblttng-ust-dev"
+bench="bpftrace uftrace linux-perf ltrace lttng-tools liblttng-ust-dev
+	redis-server redis-tools postgresql postgresql-contrib python3"
 census="nginx-light redis-server postgresql memcached python3 nodejs ripgrep libstd-rust-1.63
 	golang-go musl libsqlite3-0 libssl3 libstdc++6 cpp"
 
