@@ -15,7 +15,7 @@
 #define JB 0x72
 #define LOAD_RBP 0x48, 0x8b, 0x6c, 0x24, 0x20
 #define LOAD_RBP_0 0x48, 0x8b, 0x2c, 0x24
-#define LOAD_RAX 0x48, 0x8b, 0x40, 0x20
+#define LOAD_RAX 0x48, 0x8b, 0x80, 0x20, 1, 0, 0
 #define RECORD 0x50, 0x48, 0xb8		/* what a recording call begins with */
 
 enum { GROW = 0x60 };
@@ -147,11 +147,20 @@ static void exits(void)
  * signal only later. */
 static void faults(void)
 {
-	begin_asking(); middle(9); put(LOAD_RAX, ADD_RSP_40, RET); end();
+	begin_asking(); middle(8); put(LOAD_RAX, RET); end();
 	module_plan_with(&(struct plan_options){ .puns = true }, "f", NULL, NULL);
 	CHECK(!probe()->refusal);
 	for (size_t i = 0; i + 1 < probe()->nsites; i++)
-		CHECK(probe()->sites[i].pc != TEXT + GROW - 9);
+		CHECK(probe()->sites[i].pc != TEXT + GROW - 8);
+}
+
+/* Nothing but the runtime leads to the last return. */
+static void recovers(void)
+{
+	begin_asking(); put(NOP5, LOAD_RBP, ADD_RSP_40, RET, NOP5, LOAD_RBP, ADD_RSP_40, RET);
+	middle(0); end();
+	module_plan("f");
+	CHECK(probe()->nexits == 2);
 }
 
 int main(void)
@@ -162,6 +171,7 @@ int main(void)
 	without_check();
 	exits();
 	faults();
+	recovers();
 	module_end();
 	return failures != 0;
 }
