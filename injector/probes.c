@@ -33,6 +33,16 @@ static bool looks_foreign(const uint8_t *now)
 		(now[0] == JMP_SLOT && now[1] == 0x25);
 }
 
+/* Is that byte where the loader has mapped it? What a program has put in its place,
+ * no file vouches for at the removal. */
+static bool is_mapped(const struct module *m, raddr_t addr)
+{
+	for (size_t i = 0; i < m->nmaps; i++)
+		if (range_has(m->maps[i], addr))
+			return true;
+	return false;
+}
+
 static enum refusal compare(const struct target *t, const struct module *m, raddr_t pc,
 			    size_t len)
 {
@@ -42,6 +52,8 @@ static enum refusal compare(const struct target *t, const struct module *m, radd
 
 	if (!file || there < len || len > sizeof(now))
 		return REFUSED_TEXT_DIFFERS;
+	if (!is_mapped(m, pc + m->bias) || !is_mapped(m, pc + m->bias + len - 1))
+		return REFUSED_MOVED_TEXT;
 	if (target_read(t, pc + m->bias, now, len) < 0) {
 		fail_clear();
 		return REFUSED_TEXT_DIFFERS;

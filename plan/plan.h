@@ -53,6 +53,8 @@
 	X(PROBED, "probed", "is probed already") \
 	X(TEXT_DIFFERS, "text-differs", "the code in memory differs from the file") \
 	X(SHARED_TEXT, "shared-text", "the code is mapped shared: writing would change the file") \
+	X(MOVED_TEXT, "moved-text", \
+	  "the program has moved its code to other memory, as for huge pages") \
 	X(UNLOADED, "unloaded", "its library was unloaded meanwhile") \
 	X(RESERVED, "reserved", "needed by the payload, the loader or the unwinder itself") \
 	X(GO, "go", \
