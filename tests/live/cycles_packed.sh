@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # cycles_packed: the same where nearly all jumps are puns, whose islands are
 # mapped by the first cycles and used again by all others.
+# timeout: 900
 # serial: the load of other tests would stretch it
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
