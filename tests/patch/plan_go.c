@@ -135,6 +135,7 @@ static void exits(void)
 	module_plan_with(&(struct plan_options){ .puns = true }, "f", NULL, NULL);
 	CHECK(entry_only(REFUSED_NONE));
 	CHECK(exit_site()->tactic == TACTIC_PUN && exit_site()->jump.len <= 4);
+	begin_asking(); middle(9); put(LOAD_RBP_0, ADD_RSP_40, RET); end();
 	module_plan("f");
 	CHECK(entry_only(REFUSED_EXIT_NO_ROOM));
 	/* Nobody's goroutine: as ever. */
