@@ -29,7 +29,7 @@ point()
 	printf '%s %s %s %s\n' "$n" "$plain" "$floor" "$NS" >>"$table"
 	printf '%-24s %12s %12s %12s %8s %s\n' "$command $n" "$plain" "$floor" "$NS" \
 		"$(awk -v n="$NS" -v p="$plain" -v f="$floor" \
-			'BEGIN { printf f - p > 1 ? "%.2f" : "-", (n - p) / (f - p + 1e-9) }')" \
+			'BEGIN { printf((f - p > 1) ? "%.2f" : "-", (n - p) / (f - p + 1e-9)) }')" \
 		"$(grep -q ', 0 lost' "$dir/err" || echo "$(lost_share) % lost")"
 }
 
