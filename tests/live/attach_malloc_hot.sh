@@ -3,9 +3,7 @@
 # attach_malloc_hot: every thread is inside of malloc, or nearly always.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
+# shellcheck source=tests/cycles_lib.sh
+. "$ROOT/tests/cycles_lib.sh"
 
-victim malloc_hot
-for _ in 1 2 3 4 5 6 7 8 9 10; do
-	status 0 "$INJECT" -p "$VICTIM" -f 'hot_*' -d 0.1 --max-pause 2s
-	removed
-done
+loads 10 'hot_*' malloc_hot victim_works

@@ -3,14 +3,19 @@
 # attach_single: a process of one thread stays one, in the eyes of its libc too.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
+# shellcheck source=tests/cycles_lib.sh
+. "$ROOT/tests/cycles_lib.sh"
+
+is_single() { [ "$(tell threads '^threads')" = "threads 1 single 1" ]; }
 
 victim single
-before=$(tell threads '^threads')
-[ "$before" = "threads 1 single 1" ] || die "before: $before"
+is_single || die "it never was one"
 for _ in 1 2 3; do
 	status 0 "$INJECT" -p "$VICTIM" -f 'single_*' -d 0.2
 	traced single_inner
 	removed
 done
-after=$(tell threads '^threads')
-[ "$before" = "$after" ] || die "$before became $after"
+is_single || die "visits have made a second thread"
+tell quit '^bye' >/dev/null
+rm victim.in
+loads 10 'single_*' single is_single
