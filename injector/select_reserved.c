@@ -62,6 +62,10 @@ static const struct reserved list[] = {
 	{ "_Unwind_ForcedUnwind*", false, REFUSED_LEFT_OTHERWISE },
 	{ "_Unwind_Resume*", false, REFUSED_LEFT_OTHERWISE },
 
+	/* Go's runtime lets go of a thread that C made, which has no g from then
+	 * on: nobody's stack is in %r14 where it returns. */
+	{ "runtime.dropm", false, REFUSED_LEFT_OTHERWISE },
+
 	/* musl cancels a wait by where in here the thread stands. */
 	{ "__syscall_cp_asm", true, REFUSED_RESERVED },
 	{ "__cp_begin", true, REFUSED_RESERVED },

@@ -159,10 +159,10 @@ $(BUILD)/tests/victims/profiled: private VICTIM_CFLAGS += -fno-omit-frame-pointe
 $(BUILD)/tests/victims/conventions: private VICTIM_CFLAGS += -Wl,-z,execstack
 
 # Where Go is: programs of its that call C.
-$(GO_VICTIMS:%=$(BUILD)/tests/victims/%): $(BUILD)/tests/victims/%: tests/victims/%/main.go
-	@mkdir -p $(@D); echo "  GO      $<"
+$(GO_VICTIMS:%=$(BUILD)/tests/victims/%): $$(wildcard tests/victims/$$(@F)/*.go)
+	@mkdir -p $(@D); echo "  GO      $(<D)"
 	$(Q)CGO_ENABLED=1 GOCACHE=$(abspath $(BUILD))/go-cache GOFLAGS=-p=2 \
-		$(GO) build -o $@ $<
+		$(GO) build -o $@ $^
 
 # The linkage table as it was long, with landing pads, and bound at once.
 LINKAGE_lazy := -Wl,-z,lazy

@@ -38,6 +38,12 @@ removed
 events=$(closing events) lost=$(closing lost)
 [ $((2 * made)) = $((events + lost)) ] || die "made $made calls, events $events, lost $lost"
 
+# A thread that C made has no g once its call of Go is over.
+inject_bg -p "$VICTIM" -f 'runtime.*' -o /dev/null
+tell 'ask 20' '^asked' 60 >/dev/null
+inject_end
+removed
+
 # 300 calls deep each; of 20 falls one half is 7 calls deep, the other 8.
 inject_bg -p "$VICTIM" -f main.descend -f main.catch -f main.fall --json -o calls.json
 made=$(tell 'descend 5' '^descended' 60 | cut -d' ' -f2)

@@ -6,7 +6,8 @@
 // each of the workers, then "made N". "descend N": N goroutines for each of the
 // workers, whose stacks grow and which change threads in the middle of their calls,
 // then how many calls "descended". "fall N": panics, half of them of the runtime's,
-// caught seven calls further out, then "fallen N".
+// caught seven calls further out, then "fallen N". "ask N": N threads of C's that
+// call Go, then "asked N".
 package main
 
 /*
@@ -184,6 +185,9 @@ func main() {
 		case len(word) == 2 && word[0] == "fall":
 			n, _ := strconv.ParseUint(word[1], 10, 64)
 			fallAll(n)
+		case len(word) == 2 && word[0] == "ask":
+			n, _ := strconv.ParseUint(word[1], 10, 64)
+			askAll(n)
 		case lines.Text() == "ping":
 			fmt.Println("alive", atomic.LoadUint64(&progress), atomic.LoadUint64(&wrong))
 		case lines.Text() == "quit":
