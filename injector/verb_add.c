@@ -8,7 +8,8 @@
  *
  *  2. 3. functions, and where jumps can stand
  *  4. room for stubs; written back: the arenas
- *  5. journal and stubs; written back: the journal, and then the names
+ *  5. stubs; written back: the names, for which there may be no room, and then the
+ *     journal: names alone are no probes, and slots that are in it once stay
  *  6. to 9. the jumps; written back: their states
  *
  * The new plan knows nothing of the probes that stand. Whatever they have changed
@@ -194,7 +195,7 @@ static void drop_kept(struct adding *a)
 	}
 }
 
-/* 4. and 5. */
+/* 4. and the stubs of 5. */
 static int place(struct adding *a)
 {
 	int err = probes_needs(&a->sel, &a->needs, &a->slots);
@@ -215,7 +216,7 @@ static int place(struct adding *a)
 		refused_say(&a->sel, a->visit.target.pid);
 	if (a->nothing)
 		return fail(0, "nothing to add: every function that matches was refused");
-	return err ? err : write_journal(a);
+	return err;
 }
 
 /* Names of functions that are probed already, or were, have their places. */
@@ -251,8 +252,6 @@ static void disown(struct adding *a)
 {
 	char cause[512];
 
-	if (!a->inf.map.s)
-		return;
 	snprintf(cause, sizeof(cause), "%s", fail_text());
 	fail_clear();
 	for (size_t i = 0; i < a->live.nchanges; i++)
@@ -276,6 +275,9 @@ static int add(struct adding *a)
 		return err;
 	err = place(a);							/* 4, 5 */
 	err = err ? err : write_names(a);
+	if (err)
+		return err;
+	err = write_journal(a);
 	err = err ? err : surgery(put_in, a);				/* 6 to 9 */
 	if (err)
 		disown(a);

@@ -50,6 +50,19 @@ status 1 "$INJECT" remove -p "$VICTIM" -f 'spin_*'
 refused 'does not record by itself'
 victim_quit
 
+# An add for whose names there is no room takes none in the journal: a later session
+# of all these functions needs that.
+victim many_functions
+status 0 "$INJECT" start -p "$VICTIM" -f main -m 128K
+status 1 "$INJECT" add -p "$VICTIM" -f '*' -f '*@*'
+refused 'no room in the session for the names'
+[ "$(probed)" = main ] || die "probed: $(probed)"
+status 0 "$INJECT" stop -p "$VICTIM"
+status 0 "$INJECT" start -p "$VICTIM" -f '*' -m 128K
+status 0 "$INJECT" stop -p "$VICTIM"
+unharmed
+victim_quit
+
 [ "$(uname -m)" = x86_64 ] || exit 0
 victim packed 3
 for first in 'busy_[34]' busy_next; do
