@@ -138,14 +138,16 @@ static int check_frame(void *ctx, const struct unwind_frame *frame)
 	return 0;
 }
 
-/* In the C library, but not in a system call: the function may be nameless and
- * hold anything. */
+/*
+ * In the C library, and not asleep in a system call: the function may be nameless
+ * and hold anything. A call that has ended says nothing: who gives stacks of
+ * threads back unmaps them with the lock held that every new thread needs.
+ */
 static bool in_libc_code(struct modules *mods, const struct regs *r)
 {
 	struct module *m = module_at(mods, regs_pc(r));
-	uint64_t arg;
 
-	return m && m->is_system && regs_syscall(r, &arg) < 0;
+	return m && m->is_system && regs_interrupted(r) == INTERRUPTED_NONE;
 }
 
 /*

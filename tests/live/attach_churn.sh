@@ -1,8 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# attach_churn: threads are born and die all the time.
+# attach_churn: threads are born and die all the time, so that the lock of the
+# stacks that they leave is held as often as not. (SOAK=1 finds in seconds who
+# borrows a thread that holds it.)
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
+# shellcheck source=tests/cycles_lib.sh
+. "$ROOT/tests/cycles_lib.sh"
 
 victim churn 4
 for _ in 1 2 3 4 5; do
@@ -10,3 +14,6 @@ for _ in 1 2 3 4 5; do
 	traced churn_inner
 	removed
 done
+tell quit '^bye' >/dev/null
+rm victim.in
+loads 10 'churn_*' churn victim_works
