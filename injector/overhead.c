@@ -10,21 +10,14 @@
 #include "injector/say.h"
 
 enum {
-	SPENDERS = 1024,	/* places for processes, by pid */
 	READINGS = 256,		/* of the counter, to time it */
 	TRIES = 16,
-	NAMED = 10,		/* functions of one stop */
 };
 
 #define WINDOW (200 * 1000000ull)
 #define LOST 6.0
 /* A breakpoint is a signal and its return: some microseconds. */
 #define TRAPPED 2000.0
-
-struct spender {
-	pid_t pid;
-	uint64_t processor;	/* ns, when last seen */
-};
 
 /*
  * An event costs a reading of the counter and little besides; one that finds the
@@ -56,17 +49,6 @@ static int mark_traps(struct overhead *o)
 	return err;
 }
 
-int overhead_begin(struct overhead *o, uint32_t limit)
-{
-	struct breaker_costs costs = measure();
-
-	o->spenders = calloc(SPENDERS, sizeof(*o->spenders));
-	if (!o->spenders)
-		return fail(ENOMEM, "watch the overhead");
-	o->spenders[o->target->pid % SPENDERS].pid = o->target->pid;
-	return breaker_new(limit, &costs, &o->breaker) ?: mark_traps(o);
-}
-
 static bool processor_time(pid_t pid, uint64_t *ret)
 {
 	struct timespec ts;
@@ -78,64 +60,77 @@ static bool processor_time(pid_t pid, uint64_t *ret)
 	return true;
 }
 
-/* Another process than before is at that place: the one before counts as ended. */
-static void note_spender(struct overhead *o, pid_t pid)
+int overhead_begin(struct overhead *o, uint32_t limit)
 {
-	struct spender *s = &o->spenders[(uint32_t)pid % SPENDERS];
+	struct breaker_costs costs = measure();
 
-	if (s->pid == pid)
-		return;
-	o->ended += s->processor;
-	*s = (struct spender){ .pid = pid };
+	o->spenders.used = processor_time;
+	return spenders_note(&o->spenders, o->target->pid) ?:
+	       breaker_new(limit, &costs, &o->breaker) ?: mark_traps(o);
 }
 
 int overhead_event(struct overhead *o, const struct event *e)
 {
-	if (e->pid > 0)
-		note_spender(o, e->pid);
-	return breaker_event(o->breaker, e);
+	return spenders_note(&o->spenders, e->pid) ?: breaker_event(o->breaker, e);
 }
 
 static void take_sample(struct overhead *o, uint64_t now)
 {
-	struct breaker_sample s = { arch_ticks(), now, o->ended, reader_lost(o->reader) };
+	struct breaker_sample s = { arch_ticks(), now, spenders_sum(&o->spenders),
+				    reader_lost(o->reader) };
 
-	for (size_t i = 0; i < SPENDERS; i++) {
-		struct spender *p = &o->spenders[i];
-
-		if (p->pid)
-			processor_time(p->pid, &p->processor);
-		s.processor += p->processor;
-	}
 	breaker_sample(o->breaker, &s);
 }
 
-static void say_verdict(const struct overhead *o, const struct breaker_verdict *v, size_t n)
-{
-	if (n < NAMED)
-		say_hint("disarmed %s: %.0f calls a second, %.1f %% of the processor time of %d",
-			 o->live->funcs[v->func].name, v->calls, v->percent, o->target->pid);
-}
-
-/* Those that are above the limit. */
-static size_t choose(struct overhead *o, bool *in)
+/* Those that are above the limit. False if there are none. */
+static bool choose(struct overhead *o)
 {
 	struct breaker_verdict v;
+	bool any = false;
+
+	o->nnamed = 0;
+	while (breaker_next(o->breaker, &v)) {
+		if (o->nnamed < OVERHEAD_NAMED)
+			o->named[o->nnamed++] = v;
+		o->leaving[v.func] = any = true;
+	}
+	return any;
+}
+
+/* Those that are still to be taken out have not been. */
+static size_t count_out(struct overhead *o)
+{
 	size_t n = 0;
 
-	while (breaker_next(o->breaker, &v)) {
-		say_verdict(o, &v, n++);
-		in[v.func] = true;
-	}
+	for (size_t i = 0; i < o->ntodo; i++)
+		o->leaving[o->todo[i].func] = false;
+	for (size_t i = 0; i < o->nfuncs; i++)
+		n += o->leaving[i];
 	return n;
 }
 
-static void say_rest(const struct overhead *o, size_t named, size_t n)
+static void say_verdict(const struct overhead *o, const struct breaker_verdict *v, bool out)
 {
-	if (n > named)
-		say_hint("disarmed %zu more, whose jumps rely on those", n - named);
-	if (named > NAMED)
-		say_hint("disarmed %zu more, for the same reason", named - NAMED);
+	say_hint("%s %s: %.0f calls a second, %.1f %% of the processor time of %d",
+		 out ? "disarmed" : "could not disarm", o->live->funcs[v->func].name, v->calls,
+		 v->percent, o->target->pid);
+}
+
+/* It is over, whether all could be taken out or not. */
+static void tell(struct overhead *o)
+{
+	size_t n = count_out(o);
+
+	o->disarmed += n;
+	for (size_t i = 0; i < o->nnamed; i++) {
+		bool out = o->leaving[o->named[i].func];
+
+		say_verdict(o, &o->named[i], out);
+		n -= out;
+	}
+	if (n)
+		say_hint("disarmed %zu more, for the same reason or as their jumps rely on those",
+			 n);
 	if (o->disarmed >= o->live->nprobed)
 		say_hint("no probe is left");
 }
@@ -165,13 +160,12 @@ static void forget_todo(struct overhead *o)
 	o->ntodo = 0;
 }
 
-/* They stay until the end, and are asked for no more. */
+/* Those that are left stay until the end, and are asked for no more. */
 static void give_up(struct overhead *o)
 {
-	say_hint("not all of that could be taken out: %s", fail_text());
-	for (size_t i = 0; i < o->live->nfuncs; i++)
-		if (o->leaving[i])
-			breaker_spare(o->breaker, (uint32_t)i);
+	say_hint("not all that costs too much could be taken out: %s", fail_text());
+	for (size_t i = 0; i < o->ntodo; i++)
+		breaker_spare(o->breaker, o->todo[i].func);
 }
 
 /* Take out what is to be taken out, as far as it goes now. */
@@ -186,36 +180,26 @@ static void take_out(struct overhead *o)
 	}
 	if (err && err != -ESRCH)
 		give_up(o);
+	if (err != -ESRCH)
+		tell(o);
 	fail_clear();
 	forget_todo(o);
 	breaker_restart(o->breaker);
 }
 
-static size_t count(const struct overhead *o)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < o->live->nfuncs; i++)
-		n += o->leaving[i];
-	return n;
-}
-
 static void look(struct overhead *o)
 {
-	o->leaving = calloc(o->live->nfuncs + 1, sizeof(*o->leaving));
-	size_t named = o->leaving ? choose(o, o->leaving) : 0;
+	o->nfuncs = o->live->nfuncs;
+	o->leaving = calloc(o->nfuncs + 1, sizeof(*o->leaving));
+	bool any = o->leaving && choose(o);
 
-	if (named)
+	if (any)
 		disarm_spread(o->live, o->leaving);
-	if (!named || disarm_list(o->live, o->leaving, &o->todo, &o->ntodo)) {
-		fail_clear();
+	if (any && disarm_list(o->live, o->leaving, &o->todo, &o->ntodo) == 0)
+		take_out(o);
+	else
 		forget_todo(o);
-		return;
-	}
-	size_t n = count(o);
-	o->disarmed += n;
-	say_rest(o, named, n);
-	take_out(o);
+	fail_clear();
 }
 
 void overhead_tick(struct overhead *o)
@@ -236,8 +220,7 @@ void overhead_tick(struct overhead *o)
 void overhead_end(struct overhead *o)
 {
 	breaker_free(o->breaker);
-	free(o->spenders);
+	spenders_clear(&o->spenders);
 	forget_todo(o);
 	o->breaker = NULL;
-	o->spenders = NULL;
 }

@@ -8,8 +8,9 @@
 
 #include "injector/breaker.h"
 #include "injector/disarm.h"
+#include "injector/spenders.h"
 
-struct spender;
+enum { OVERHEAD_NAMED = 10 };	/* functions of one stop */
 
 struct overhead {
 	/* Set by the caller, who owns them; alive until overhead_end. */
@@ -20,14 +21,16 @@ struct overhead {
 					 * as well; NULL: there are none */
 	uint64_t max_pause;
 
-	size_t disarmed;	/* functions, so far */
+	size_t disarmed;	/* functions that were taken out, so far */
 
 	/* Our own. */
 	struct breaker *breaker;
-	struct spender *spenders;	/* by pid: the processes that record */
-	uint64_t ended;		/* processor time of those whose place is taken */
+	struct spenders spenders;
 	uint64_t next;		/* monotonic ns: the next sample */
 	bool *leaving;		/* functions that are to be taken out, by id */
+	size_t nfuncs;		/* in there: more may have come since */
+	struct breaker_verdict named[OVERHEAD_NAMED];	/* those above the limit */
+	size_t nnamed;
 	struct change *todo;	/* what of them still stands */
 	size_t ntodo;
 };

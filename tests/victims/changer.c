@@ -9,13 +9,16 @@
  *	undump	-> done undump	not dumpable: only the privileged may trace it
  *	daemon	-> done daemon PID	its parent has ended, and so the process of
  *					before; PID goes on
+ *	hurry	-> done hurry	no less, but busy with nothing but its calls
  */
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "tests/victims/victim.h"
 
-enum { NOBODY = 65534, DESCRIPTORS = 64 };
+enum { NOBODY = 65534, DESCRIPTORS = 64, HURRIED = 10000 };
+
+static int calls_at_a_time = 1;
 
 PROBED uint64_t change_inner(uint64_t x)
 {
@@ -48,6 +51,8 @@ static bool obey(const char *word)
 		return chroot("jail") == 0 && chdir("/") == 0;
 	if (strcmp(word, "setuid") == 0)
 		return setgid(NOBODY) == 0 && setuid(NOBODY) == 0;
+	if (strcmp(word, "hurry") == 0)
+		return (calls_at_a_time = HURRIED) != 0;
 	if (strcmp(word, "undump") == 0)
 		return prctl(PR_SET_DUMPABLE, 0) == 0;
 	return strcmp(word, "daemon") == 0 && daemonize();
@@ -67,8 +72,9 @@ int main(void)
 			return 1;
 	victim_say("ready");
 	for (uint64_t x = 1; victim_poll(1, command); x++) {
-		if (change_work(x) != 26 * x + 29)
-			victim_wrong("change_work");
+		for (int i = 0; i < calls_at_a_time; i++)
+			if (change_work(x) != 26 * x + 29)
+				victim_wrong("change_work");
 		victim_count();
 	}
 	return victim_errors != 0;
