@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # attach_churn: threads are born and die all the time, so that the lock of the
-# stacks that they leave is held as often as not. (SOAK=1 found within a minute who
-# borrowed a thread that holds it.)
+# stacks that they leave is held as often as not (see attach_unmapping, too).
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 # shellcheck source=tests/cycles_lib.sh

@@ -1,0 +1,19 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# attach_unmapping: a thread unmaps the stack of one that has ended, and holds the lock
+# that every new thread needs. Stopped, its call has ended, and looks like a sleep
+# to who does not look closely; it is not to start our thread, for that would wait
+# for the one whose place it has taken.
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+[ "$(uname -m)" = x86_64 ] && munmap=11 || munmap=215
+unmaps() { grep -qs "^$munmap " "/proc/$VICTIM/task"/*/syscall; }
+
+for _ in 1 2 3 4 5; do
+	victim unmapper
+	wait_until 30 unmaps || die "nobody stands in munmap"
+	inject_until unmapper_works -p "$VICTIM" -f unmapper_works --max-pause 2s
+	removed
+	victim_quit
+done
