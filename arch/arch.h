@@ -18,6 +18,7 @@
 enum {
 	ARCH_INSN_MAX = 15,	/* longest instruction, bytes */
 	ARCH_RELOCATED_MAX = 48,/* longest relocated form of one instruction */
+	ARCH_RECORD_MAX = 64,	/* longest recording call */
 	ARCH_JUMP_MAX = 16,	/* longest patch written at one place */
 };
 
@@ -77,11 +78,13 @@ struct jump_set {
 /*
  * What one recording call in a stub says. `word` is the constant part of the
  * record, as payload/abi.h lays it out; `routine` is the link-space address of
- * the recording routine (the arena's copy of arch/<name>/hot.S).
+ * the recording routine (the arena's copy of arch/<name>/hot.S); `gate` the run-time
+ * address of a byte: while it is 0 the call is not made.
  */
 struct record_call {
 	uint64_t word;
 	raddr_t routine;
+	raddr_t gate;
 };
 
 struct arch {
@@ -147,7 +150,7 @@ struct arch {
 	/* The code of a stub that makes one recording call, at link-time
 	 * address `at`. Changes no register and no flag that its surroundings
 	 * may rely on, and touches nothing above the stack pointer. Its size,
-	 * or -ERANGE. At most ARCH_RELOCATED_MAX bytes. */
+	 * or -ERANGE. At most ARCH_RECORD_MAX bytes. */
 	int (*record)(raddr_t at, const struct record_call *call, uint8_t *out);
 	/* What has this instruction to do with the register that an indirect jump
 	 * goes by? NULL: nobody knows. */

@@ -12,7 +12,7 @@
 #include <time.h>
 #include "tests/unit/payload_world.h"
 
-enum { PLAIN, FLOOR, PAIR, MARK, FULL, CLOSED, VARIANTS };
+enum { PLAIN, FLOOR, PAIR, MARK, FULL, CLOSED, GATED, VARIANTS };
 
 #define CALLS 200000
 #define ROUNDS 41
@@ -59,6 +59,7 @@ static void prepare(int variant)
 {
 	struct ring *r = world_ring_of(&w, 0);
 
+	world_gates[1] = variant != GATED;
 	w.s->state = variant == CLOSED ? SESSION_CLOSED : SESSION_READY;
 	if (variant == FULL || variant == CLOSED)
 		memset(r->used, 0xff, sizeof(r->used));
@@ -98,6 +99,7 @@ int main(void)
 		"plain call", "two clock readings (the floor)",
 		"entry and exit recorded", "entry only recorded",
 		"entry and exit dropped, ring full", "not recorded, session closed",
+		"not recorded, gate closed",
 	};
 	static double cost[VARIANTS][ROUNDS];
 	probed_fn *f[VARIANTS];
@@ -110,7 +112,7 @@ int main(void)
 	f[FLOOR] = plain(true);
 	f[PAIR] = probed(&w, 1, NULL);
 	f[MARK] = marked(&w, 2, NULL);
-	f[FULL] = f[CLOSED] = f[PAIR];
+	f[FULL] = f[CLOSED] = f[GATED] = f[PAIR];
 	f[PAIR](NULL);
 	for (i = 0; i < ROUNDS; i++)
 		for (k = 0; k < VARIANTS; k++) {

@@ -70,7 +70,8 @@ struct routines arena_routines(const struct session *s, const struct arena *a,
 
 	return (struct routines){ base + (raddr_t)(use[0] - hot_begin),
 				  base + (raddr_t)(use[1] - hot_begin),
-				  base + (raddr_t)(use[2] - hot_begin) };
+				  base + (raddr_t)(use[2] - hot_begin),
+				  s->base + GATES_OFF };
 }
 
 struct adopting {

@@ -61,6 +61,7 @@ static uint8_t arena[ARENA] __attribute__((aligned(PAGE)));
  * thread it is. */
 static __thread uint64_t own_thread;
 static __thread uint64_t own_tid;
+static const uint8_t gate = 1;
 
 static __attribute__((noinline, used)) void nothing(void)
 {
@@ -137,6 +138,7 @@ static void add_record(struct scene *sc, uint64_t kind, const uint8_t *routine)
 	struct record_call call = {
 		.word = kind | 1ull << REC_FUNC_SHIFT,
 		.routine = (raddr_t)(arena + (routine - hot_begin)),
+		.gate = (raddr_t)&gate,
 	};
 	uint8_t *at = arena + sc->used;
 	int n = arch_host()->record((raddr_t)at, &call, at);

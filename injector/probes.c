@@ -327,6 +327,8 @@ static int place_probe(struct placing *p, const struct module *m, struct probe *
 	for (size_t i = 0; i < probe->nsites && !err; i++)
 		err = add_site(p, m, probe, &probe->sites[i]);
 	if (!err)
+		session_open_gate(&p->inf->map, probe->id);
+	if (!err)
 		p->live->nprobed++;
 	if (!err && probe->entry_only)
 		p->live->nentry_only++;

@@ -19,7 +19,7 @@ enum {
 
 static uint64_t notes_offset(const struct session_shape *shape)
 {
-	return ALIGN_UP(PAGE + (uint64_t)shape->max_slots * sizeof(struct slot), PAGE);
+	return ALIGN_UP(SLOTS_OFF + (uint64_t)shape->max_slots * sizeof(struct slot), PAGE);
 }
 
 static uint64_t rings_offset(const struct session_shape *shape)
@@ -108,11 +108,11 @@ int session_create(int fd, const struct session_shape *shape, bool file,
 		ret->fd = -1;
 		return err;
 	}
-	ret->slots = (void *)((char *)ret->s + PAGE);
+	ret->slots = (void *)((char *)ret->s + SLOTS_OFF);
 	struct session *s = ret->s;
 	s->abi = ABI_VERSION;
 	s->size = size;
-	s->slots_off = PAGE;
+	s->slots_off = SLOTS_OFF;
 	s->max_slots = shape->max_slots;
 	s->notes_off = notes_offset(shape);
 	s->notes_size = shape->notes;
@@ -124,6 +124,23 @@ int session_create(int fd, const struct session_shape *shape, bool file,
 	s->holder_uid = getuid();
 	s->holder_start = procfs_start_time(getpid());
 	return 0;
+}
+
+static uint8_t *gates(struct session_map *m)
+{
+	return (uint8_t *)m->s + GATES_OFF;
+}
+
+void session_open_gate(struct session_map *m, uint32_t func)
+{
+	if (func < 1u << REC_FUNC_BITS)
+		__atomic_store_n(&gates(m)[func], 1, __ATOMIC_RELEASE);
+}
+
+void session_close(struct session_map *m)
+{
+	__atomic_store_n(&m->s->state, SESSION_CLOSED, __ATOMIC_RELEASE);
+	memset(gates(m), 0, MIN(m->s->nfuncs, 1u << REC_FUNC_BITS));
 }
 
 void session_empty(struct session_map *m)
@@ -151,7 +168,7 @@ void session_unmap(struct session_map *m)
 bool session_is_sane(const struct session *s, uint64_t mapped)
 {
 	return s->magic == SESSION_MAGIC && s->abi == ABI_VERSION &&
-		s->slots_off == PAGE && s->nslots <= s->max_slots &&
+		s->slots_off == SLOTS_OFF && s->nslots <= s->max_slots &&
 		s->max_slots <= MOST_SLOTS && s->nrings <= MOST_RINGS &&
 		s->narenas <= SESSION_ARENAS && s->notes_size <= mapped &&
 		s->notes_off <= mapped - s->notes_size &&
@@ -194,7 +211,7 @@ static int copy_slots(const struct target *t, struct old_session *old)
 	old->slots = malloc(size + 1);
 	if (!old->slots)
 		return fail(ENOMEM, "read the journal of %d", t->pid);
-	return target_read(t, old->base + PAGE, old->slots, size);
+	return target_read(t, old->base + SLOTS_OFF, old->slots, size);
 }
 
 int session_find(const struct target *t, struct old_session *ret)
@@ -276,6 +293,14 @@ static void give_back_rings(const struct target *t, const struct old_session *ol
 			  (off_t)old->s.rings_off, (off_t)(old->mapped - old->s.rings_off));
 }
 
+static void close_gates(const struct target *t, const struct old_session *old)
+{
+	static const uint8_t none[PAGE];
+
+	for (uint64_t at = 0; at < old->s.nfuncs; at += PAGE)
+		target_write(t, old->base + GATES_OFF + at, none, MIN(old->s.nfuncs - at, PAGE));
+}
+
 void session_end(const struct target *t)
 {
 	const uint32_t closed = SESSION_CLOSED, no = 0;
@@ -285,6 +310,7 @@ void session_end(const struct target *t)
 		target_write(t, old.base + offsetof(struct session, state), &closed,
 			     sizeof(closed));
 		target_write(t, old.base + offsetof(struct session, started), &no, sizeof(no));
+		close_gates(t, &old);
 		give_back_rings(t, &old);
 	}
 	session_forget(&old);
@@ -322,6 +348,6 @@ int session_mark(const struct target *t, const struct old_session *old, size_t s
 {
 	uint8_t byte = (uint8_t)state;
 
-	return target_write(t, old->base + PAGE + slot * sizeof(struct slot) +
+	return target_write(t, old->base + SLOTS_OFF + slot * sizeof(struct slot) +
 			    offsetof(struct slot, state), &byte, 1);
 }

@@ -59,6 +59,9 @@ struct session_map {
  */
 int session_create(int fd, const struct session_shape *, bool file, struct session_map *ret);
 void session_unmap(struct session_map *);
+/* Let the calls of a function come further than its stub; and none any more. */
+void session_open_gate(struct session_map *, uint32_t func);
+void session_close(struct session_map *);
 /* Give the memory of the rings back; what they hold is lost. Now, by us: else
  * the next visit's borrowed thread would have to free it. */
 void session_empty(struct session_map *);

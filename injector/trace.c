@@ -435,7 +435,7 @@ static void close_session(struct trace *t)
 	for (uint32_t i = 0; !t->committed && i < MIN(s->nslots, t->inf.map.shape.max_slots); i++)
 		if (t->inf.map.slots[i].state == SLOT_PLANNED)
 			t->inf.map.slots[i].state = SLOT_REMOVED;
-	__atomic_store_n(&s->state, SESSION_CLOSED, __ATOMIC_RELEASE);
+	session_close(&t->inf.map);
 	s->holder_pid = 0;
 	lease_give(NULL);
 	if (!t->committed)

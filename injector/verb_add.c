@@ -8,8 +8,8 @@
  *
  *  2. 3. functions, and where jumps can stand
  *  4. room for stubs; written back: the arenas
- *  5. stubs; written back: the names, for which there may be no room, and then the
- *     journal: names alone are no probes, and slots that are in it once stay
+ *  5. stubs; written back: the names, for which there may be no room, the gates, and
+ *     then the journal: names alone are no probes, and slots that are in it once stay
  *  6. to 9. the jumps; written back: their states
  *
  * The new plan knows nothing of the probes that stand. Whatever they have changed
@@ -61,12 +61,12 @@ static int copy_session(struct adding *a)
 
 	if (p == MAP_FAILED)
 		return fail(errno, "copy the session");
-	*map = (struct session_map){ .s = p, .slots = (void *)((char *)p + PAGE), .fd = -1,
+	*map = (struct session_map){ .s = p, .slots = (void *)((char *)p + SLOTS_OFF), .fd = -1,
 		.shape = { old->s.max_slots, old->s.nrings, old->s.nsub, .total = old->mapped } };
 	memcpy(map->s, &old->s, sizeof(old->s));
 	memcpy(map->slots, old->slots, old->s.nslots * sizeof(struct slot));
 	a->inf.base = old->base;
-	return 0;
+	return segment_read(&a->visit.segment, GATES_OFF, (char *)p + GATES_OFF, old->s.nfuncs);
 }
 
 static int write_back(struct adding *a, size_t from, size_t to)
@@ -81,7 +81,7 @@ static int write_back(struct adding *a, size_t from, size_t to)
 static int write_journal(struct adding *a)
 {
 	const struct session *s = a->inf.map.s;
-	int err = write_back(a, PAGE, PAGE + (size_t)s->nslots * sizeof(struct slot));
+	int err = write_back(a, SLOTS_OFF, SLOTS_OFF + (size_t)s->nslots * sizeof(struct slot));
 
 	err = err ? err : BACK(a, narenas, arenas);
 	return err ? err : BACK(a, nslots, nslots);
@@ -277,7 +277,8 @@ static int add(struct adding *a)
 	err = err ? err : write_names(a);
 	if (err)
 		return err;
-	err = write_journal(a);
+	err = write_back(a, GATES_OFF, GATES_OFF + a->inf.map.s->nfuncs);
+	err = err ? err : write_journal(a);
 	err = err ? err : surgery(put_in, a);				/* 6 to 9 */
 	if (err)
 		disown(a);

@@ -215,7 +215,7 @@ static int note_arena(void *ctx, const struct mapping *m)
 {
 	struct arenas *a = ctx;
 	size_t head = sizeof(struct arena_header), size = (size_t)(hot_end - hot_begin);
-	uint8_t code[PAGE];
+	uint8_t code[4 * PAGE];
 
 	if (!m->exec || m->write || m->shared || m->ino || size > sizeof(code))
 		return 0;

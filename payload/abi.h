@@ -9,6 +9,8 @@
  * The session, in the order of the memfd:
  *
  *	struct session		one page, at 0
+ *	gates			a byte for each function id, at GATES_OFF; the journal
+ *				begins behind all that there may be
  *	struct slot[]		the journal, at slots_off
  *	notes			for later visits, at notes_off: the payload has no
  *				part in them
@@ -23,7 +25,7 @@
 #ifndef PAYLOAD_ABI_H
 #define PAYLOAD_ABI_H
 
-#define ABI_VERSION 7
+#define ABI_VERSION 8
 
 /* Offsets that assembly uses; asserted below. */
 #define THREAD_CUR 0
@@ -89,6 +91,10 @@
 #define REC_FUNC_SHIFT 42
 #define REC_FUNC_BITS 22
 #define REC_WORDS_SHIFT 48	/* if extended: number of words that follow */
+
+/* While the gate of a function is 0, none of its calls comes further than its stub. */
+#define GATES_OFF PAGE
+#define SLOTS_OFF (GATES_OFF + (1 << REC_FUNC_BITS))
 
 #define SUBBUF_SIZE 65536
 #define SUBBUFS_MOST 16384	/* of one ring */

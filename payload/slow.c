@@ -51,12 +51,23 @@ static void leave(struct thread *t)
 	publish(&t->busy, 0);
 }
 
+/* From now on no call comes further than its stub. */
+static void close_session(struct session *s)
+{
+	uint8_t *gates = (uint8_t *)s + GATES_OFF;
+	uint32_t i;
+
+	publish(&s->state, SESSION_CLOSED);
+	for (i = 0; i < s->nfuncs && i < 1u << REC_FUNC_BITS; i++)
+		publish(&gates[i], 0);
+}
+
 /* Is anything to be recorded? Not when the reader has ended: nobody would take it,
  * and whoever comes later begins a session of his own. */
 static bool is_open(struct session *s)
 {
-	if (observe(&s->reader) & READER_GONE)
-		publish(&s->state, SESSION_CLOSED);
+	if (observe(&s->state) != SESSION_CLOSED && observe(&s->reader) & READER_GONE)
+		close_session(s);
 	return observe(&s->state) != SESSION_CLOSED;
 }
 

@@ -45,12 +45,14 @@ static void stub_add(struct stub *s, const uint8_t *bytes, int n)
 	s->used += n;
 }
 
-static void add_record(struct stub *s, uint64_t kind, uint32_t id, raddr_t routine)
+static void add_record(struct stub *s, uint64_t kind, uint32_t id,
+		       const struct routines *to, raddr_t routine)
 {
-	uint8_t code[ARCH_RELOCATED_MAX];
+	uint8_t code[ARCH_RECORD_MAX];
 	struct record_call call = {
 		.word = kind | (uint64_t)id << REC_FUNC_SHIFT,
 		.routine = routine,
+		.gate = to->gates + id,
 	};
 
 	stub_add(s, code, s->arch->record(stub_next(s), &call, code));
@@ -78,14 +80,14 @@ static void add_relocated(struct stub *s, const uint8_t *p, const struct insn *i
  *	jump dest
  */
 static void add_branch_exit(struct stub *s, const uint8_t *p, const struct insn *in,
-			    uint32_t id, raddr_t routine)
+			    uint32_t id, const struct routines *to)
 {
 	uint8_t skip[ARCH_RELOCATED_MAX] = { 0 };
 	size_t from = s->used;
 	int size = s->arch->skip_unless(p, in, 0, skip);
 
 	stub_add(s, skip, size);
-	add_record(s, REC_EXIT, id, routine);
+	add_record(s, REC_EXIT, id, to, to->exit);
 	add_jump(s, in->dest);
 	if (s->err)
 		return;
@@ -150,11 +152,11 @@ static void add_insn(struct stub *s, const struct probe *probe,
 	if (probe->linked && (ret->kind == INSN_JUMP || ret->kind == INSN_BRANCH))
 		ret->dest = landing(probe, ret->dest);
 	if (si->exit && ret->kind == INSN_BRANCH) {
-		add_branch_exit(s, p, ret, probe->id, to->exit);
+		add_branch_exit(s, p, ret, probe->id, to);
 		return;
 	}
 	if (si->exit)
-		add_record(s, REC_EXIT, probe->id, to->exit);
+		add_record(s, REC_EXIT, probe->id, to, to->exit);
 	add_relocated(s, p, ret);
 }
 
@@ -162,9 +164,9 @@ static void add_entry(struct stub *s, const struct probe *probe,
 		      const struct routines *to)
 {
 	if (probe->entry_only)
-		add_record(s, REC_NONE, probe->id, to->mark);
+		add_record(s, REC_NONE, probe->id, to, to->mark);
 	else
-		add_record(s, REC_ENTRY, probe->id, to->entry);
+		add_record(s, REC_ENTRY, probe->id, to, to->entry);
 }
 
 static int expect(int made, int len)
@@ -209,7 +211,7 @@ int plan_place(const struct arch *arch, const struct probe *probe, struct site *
 	if (site->entry && site->window == site->check)
 		add_entry(&s, probe, to);
 	if (!s.err && site->leaves)
-		add_record(&s, REC_EXIT, probe->id, to->exit);
+		add_record(&s, REC_EXIT, probe->id, to, to->exit);
 	if (!s.err && comes_back(&in))
 		add_jump(&s, site->pc + site->window + site->dead);
 	if (s.err)
@@ -226,8 +228,8 @@ int plan_island(const struct arch *arch, const struct site *s, uint8_t *out)
 uint16_t place_bound(const struct body *b, const struct window *w,
 		     const struct site *site)
 {
-	size_t n = ARCH_JUMP_MAX + (site->entry ? ARCH_RELOCATED_MAX : 0) +
-		(site->leaves ? ARCH_RELOCATED_MAX : 0);
+	size_t n = ARCH_JUMP_MAX + (site->entry ? ARCH_RECORD_MAX : 0) +
+		(site->leaves ? ARCH_RECORD_MAX : 0);
 
 	for (size_t i = w->first; i <= w->last; i++) {
 		const struct step *s = &b->steps[i];
@@ -236,7 +238,7 @@ uint16_t place_bound(const struct body *b, const struct window *w,
 		n += copied && !(s->insn.flags & INSN_PCREL) ? s->insn.size :
 			ARCH_RELOCATED_MAX;
 		if (site->insns[i - w->first].exit)
-			n += ARCH_RELOCATED_MAX;
+			n += ARCH_RECORD_MAX;
 		if (s->exit && s->insn.kind == INSN_BRANCH)
 			n += ARCH_JUMP_MAX;
 	}

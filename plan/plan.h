@@ -233,9 +233,11 @@ int plan_make(const struct arch *, const struct symbols *,
 void plan_free(struct plan *);		/* NULL is legal */
 
 /* Where the recording routines of an arena are (link-time space, that is
- * minus the module's bias). */
+ * minus the module's bias); and where the gates are of all functions by id, a byte
+ * each (run-time, as is). */
 struct routines {
 	raddr_t entry, exit, mark;
+	raddr_t gates;
 };
 
 /*

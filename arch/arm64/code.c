@@ -74,12 +74,12 @@ static int arm64_skip_unless(const uint8_t *p, const struct insn *in,
 /*
  *	stp	x17, x30, [sp, #-32]!
  *	str	x16, [sp, #16]
- *	movz	x16, #word[0]
- *	movk	x16, #word[1], lsl #16
- *	movk	x16, #word[2], lsl #32
- *	movk	x16, #word[3], lsl #48
+ *	movz	x16, #gate[0]		and three movk
+ *	ldrb	w16, [x16]
+ *	cbz	w16, 1f
+ *	movz	x16, #word[0]		likewise
  *	bl	routine
- *	ldr	x16, [sp, #16]
+ * 1:	ldr	x16, [sp, #16]
  *	ldp	x17, x30, [sp], #32
  *
  * The routine finds the record's word in x16, its return address in x30, the
@@ -94,21 +94,23 @@ static int arm64_record(raddr_t at, const struct record_call *call,
 	uint32_t code[] = {
 		0xa9be7bf1,
 		0xf9000bf0,
-		0xd2800010,
-		0xf2a00010,
-		0xf2c00010,
-		0xf2e00010,
+		0xd2800010, 0xf2a00010, 0xf2c00010, 0xf2e00010,
+		0x39400210,
+		0x340000d0,
+		0xd2800010, 0xf2a00010, 0xf2c00010, 0xf2e00010,
 		0,
 		0xf9400bf0,
 		0xa8c27bf1,
 	};
-	enum { WORD = 2, CALL = 6 };
+	enum { GATE = 2, WORD = 8, CALL = 12 };
 	int err = arm64_branch(at + CALL * 4, call->routine, true, &code[CALL]);
 
 	if (err)
 		return err;
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 4; i++) {
+		code[GATE + i] |= (call->gate >> 16 * i & 0xffff) << 5;
 		code[WORD + i] |= (call->word >> 16 * i & 0xffff) << 5;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(code); i++)
 		arm64_put_word(out + i * 4, code[i]);
 	return sizeof(code);

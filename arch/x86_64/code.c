@@ -73,23 +73,33 @@ static int x86_skip_unless(const uint8_t *p, const struct insn *in,
 }
 
 /*
+ *	push	%rcx
  *	push	%rax
+ *	movabs	gate, %al
+ *	movzbl	%al, %ecx
+ *	jrcxz	1f
  *	movabs	$word, %rax
  *	call	routine
- *	pop	%rax
+ * 1:	pop	%rax
+ *	pop	%rcx
  *
- * The routine finds its return address at (%rsp), rax at 8(%rsp), and the
- * application's stack from rsp + 16; it keeps all but rax.
+ * The only branch that asks no flag, and the only load from any address. The routine
+ * finds its return address at (%rsp), rax at 8(%rsp), rcx behind that, and the
+ * application's stack from rsp + 24; it keeps all but these two.
  */
 static int x86_record(raddr_t at, const struct record_call *call, uint8_t *out)
 {
-	enum { SIZE = 17, CALL_END = 16 };
-	uint8_t code[SIZE] = { 0x50, 0x48, 0xb8, [11] = 0xe8, [16] = 0x58 };
-	int err = x86_displacement(at + CALL_END, call->routine, code + 12);
+	enum { SIZE = 33, GATE = 3, WORD = 18, CALL = 27, CALL_END = 31 };
+	uint8_t code[SIZE] = {
+		0x51, 0x50, 0xa0, [11] = 0x0f, 0xb6, 0xc8, 0xe3, CALL_END - 16,
+		0x48, 0xb8, [26] = 0xe8, [CALL_END] = 0x58, 0x59,
+	};
+	int err = x86_displacement(at + CALL_END, call->routine, code + CALL);
 
 	if (err)
 		return err;
-	memcpy(code + 3, &call->word, sizeof(call->word));
+	memcpy(code + GATE, &call->gate, sizeof(call->gate));
+	memcpy(code + WORD, &call->word, sizeof(call->word));
 	memcpy(out, code, SIZE);
 	return SIZE;
 }

@@ -9,15 +9,15 @@
  * thread-local word, seek_x by what every thread of glibc and musl has, where a
  * loader of libraries is missing, and with it room for such a word.
  *
- * A stub does
+ * A stub whose gate is open does
  *
- *	push %rax; movabs $word, %rax; call hot_x; pop %rax
+ *	push %rcx; push %rax; movabs $word, %rax; call hot_x; pop %rax; pop %rcx
  *
  * so that here %rax is the constant part of the record, (%rsp) the way back,
- * 8(%rsp) the application's %rax, and %rsp + 16 its stack pointer S, which
- * points at its return address at a function's entry as well as at its exits.
+ * 8(%rsp) the application's %rax, then its %rcx, and %rsp + 24 its stack pointer S,
+ * which points at its return address at a function's entry as well as at its exits.
  * What is below S is free (no red zone is alive at these points); nothing at
- * or above S is touched. All registers but %rax and all flags are kept, and
+ * or above S is touched. All registers but these two and all flags are kept, and
  * vector state is never used. pushf costs as much as the clock: hence lahf.
  *
  * Where the ring is full the routine does the same with a loss: it is counted
@@ -48,8 +48,8 @@
 #include "payload/abi.h"
 
 #define WORD 8			/* offsets from %rsp below the pushes */
-#define PUSHED 48		/* bytes pushed here */
-#define S (PUSHED + 16)		/* the application's stack pointer */
+#define PUSHED 40		/* bytes pushed here */
+#define S (PUSHED + 24)		/* the application's stack pointer */
 
 	.section .rodata
 	.globl hot_begin, hot_end, hot_entry, hot_exit, hot_mark
@@ -63,10 +63,9 @@ hot_begin:
 /* A child that a signal handler forks right here finds all zeros in the thread:
  * what is loaded from it is an address only if `end`, looked at later, is not. */
 
-/* Keep what is used: %rdx %rcx %rsi %rdi, the word, the flags. */
+/* Keep what is used: %rdx %rsi %rdi, the word, the flags. */
 	.macro	pushes
 	push	%rdx
-	push	%rcx
 	push	%rsi
 	push	%rdi
 	push	%rax
@@ -117,7 +116,6 @@ hot_begin:
 	pop	%rax
 	pop	%rdi
 	pop	%rsi
-	pop	%rcx
 	pop	%rdx
 	.endm
 

@@ -4,8 +4,8 @@
  *
  * Entered by a jump from hot.S, in the state in which a stub calls hot.S:
  * %rax the word, (%rsp) the way back to the stub, 8(%rsp) the application's
- * %rax, %rsp + 16 its stack pointer. Keeps every register but %rax, and all
- * flags; vector state is not used by the C code (-mgeneral-regs-only). Takes
+ * %rax and then its %rcx, %rsp + 24 its stack pointer. Keeps every register but these
+ * two, and all flags; vector state is not used by the C code (-mgeneral-regs-only). Takes
  * less than 700 bytes of the application's stack, which may be a small one
  * for signals: see tools/payload-check.sh.
  */
@@ -18,7 +18,6 @@
 	.balign	16
 \name:
 	pushf
-	push	%rcx
 	push	%rdx
 	push	%rsi
 	push	%rdi
@@ -29,7 +28,7 @@
 	push	%rbx
 	mov	%rsp, %rbx
 	mov	%rax, %rdi
-	lea	96(%rsp), %rsi		/* ten pushes, and 16 */
+	lea	96(%rsp), %rsi		/* nine pushes, and 24 */
 	mov	%r14, %rdx		/* g, if this is a function of Go's */
 	and	$-16, %rsp
 	cld
@@ -43,7 +42,6 @@
 	pop	%rdi
 	pop	%rsi
 	pop	%rdx
-	pop	%rcx
 	popf
 	ret
 	.size	\name, . - \name

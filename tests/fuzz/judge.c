@@ -45,7 +45,7 @@ static bool is_in_stub(const struct fuzz_case *c, uint64_t pc)
 static raddr_t record_size(const struct fuzz_case *c, int i)
 {
 	struct record_call call = { .routine = c->world->routines.exit };
-	uint8_t code[ARCH_RELOCATED_MAX];
+	uint8_t code[ARCH_RECORD_MAX];
 
 	return c->site->insns[i].exit && c->insns[i].kind != INSN_BRANCH ?
 		(raddr_t)c->arch->record(c->site->stub, &call, code) : 0;

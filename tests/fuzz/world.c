@@ -8,10 +8,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "payload/abi.h"
+
 enum {
 	AROUND = 256 << 20,	/* data below and above the texts */
 	STUBS = 1 << 20,
-	PAGE = 4096,
 	BREAKPOINT = 0xcc,
 };
 
@@ -63,6 +64,9 @@ bool world_has_stack(const struct world *w, uint64_t sp)
 	return sp >= block + 2 * WORLD_RED_ZONE && sp <= block + WORLD_BLOCK;
 }
 
+/* Of all functions, open. */
+static uint8_t gates[1 << REC_FUNC_BITS];
+
 /* A routine of the stubs: keep the word, change nothing. */
 static raddr_t put_routine(struct world *w, int i)
 {
@@ -98,6 +102,7 @@ static int put_texts(struct world *w)
 	w->routines.entry = put_routine(w, 0);
 	w->routines.exit = put_routine(w, 1);
 	w->routines.mark = put_routine(w, 2);
+	w->routines.gates = (uintptr_t)memset(gates, 1, sizeof(gates));
 	w->stubs.end -= PAGE;
 	return 0;
 }

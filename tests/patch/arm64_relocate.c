@@ -159,12 +159,13 @@ static void check_skip(const char *name, const char *text, size_t distance,
 
 static void check_record(void)
 {
-	struct record_call call = { 0x1122334455667788, TO + 0x118 };
-	uint8_t out[ARCH_RELOCATED_MAX];
+	struct record_call call = { 0x1122334455667788, TO + 0x118, 0x7f0012345678 };
+	uint8_t out[ARCH_RECORD_MAX];
 
 	check_word("record", out, arch_arm64.record(TO, &call, out),
-		   "a9be7bf1 f9000bf0 d28ef110 f2aaacd0 f2c66890 f2e22450 "
-		   "94000040 f9400bf0 a8c27bf1");
+		   "a9be7bf1 f9000bf0 d28acf10 f2a24690 f2cfe010 f2e00010 "
+		   "39400210 340000d0 d28ef110 f2aaacd0 f2c66890 f2e22450 "
+		   "9400003a f9400bf0 a8c27bf1");
 	call.routine = TO + (1 << 28);
 	golden_check("record_out_of_reach", out,
 		     arch_arm64.record(TO, &call, out), NULL, -ERANGE);

@@ -247,7 +247,10 @@ static uint8_t *map_arena(void)
 static void place(struct plan *plan, raddr_t bias, uint8_t *arena)
 {
 	raddr_t record = (uintptr_t)run_record - bias;
-	struct routines to = { record, record, record };
+	static uint8_t gates[256];
+	struct routines to = { record, record, record, (uintptr_t)gates };
+
+	memset(gates, 1, sizeof(gates));
 
 	for (size_t i = 0; i < plan->nprobes; i++) {
 		struct probe *p = &plan->probes[i];

@@ -387,8 +387,8 @@ static void try_calls(void)
 }
 
 /* The recording call, before an exit: nothing changes, and the routine sees
- * the word, rax and the stack as promised. */
-static void try_record(void)
+ * the word, rax, rcx and the stack as promised; or nothing, if the gate is closed. */
+static void try_record(bool open)
 {
 	static const struct snippet s = { "record", "90", -1, -1, 0 };
 	uint8_t *routine = pages + COPY / 2, *copy = pages + COPY, *r = routine;
@@ -396,11 +396,15 @@ static void try_record(void)
 	static const uint8_t steps[][5] = {
 		{ 0 },				/* rax: the word */
 		{ 0x48, 0x8b, 0x44, 0x24, 8 },	/* mov 8(%rsp),%rax */
-		{ 0x48, 0x8d, 0x44, 0x24, 16 },	/* lea 16(%rsp),%rax */
+		{ 0x48, 0x8b, 0x44, 0x24, 16 },	/* mov 16(%rsp),%rax */
+		{ 0x48, 0x8d, 0x44, 0x24, 24 },	/* lea 24(%rsp),%rax */
 	};
-	struct record_call call = { 0x123456789abcdef1, addr(routine) };
+	uint8_t gate = open;
+	struct record_call call = { 0x123456789abcdef1, addr(routine), addr(&gate) };
+	uint64_t wanted[] = { call.word, exec_in.gpr[RAX], exec_in.gpr[RCX], addr(stack) };
 
-	for (int i = 0; i < 3; i++) {
+	memset(seen, 0, sizeof(wanted));
+	for (int i = 0; i < 4; i++) {
 		uint64_t to = addr(&seen[i]);
 
 		memcpy(r, steps[i], i ? 5 : 0);
@@ -415,11 +419,11 @@ static void try_record(void)
 	int n = arch_x86_64.record(addr(copy), &call, copy);
 
 	put_abs_jump(copy + n, exec_way0);
-	compare(&s, "recorded", copy);
-	if (seen[0] != call.word || seen[1] != exec_in.gpr[RAX] ||
-	    seen[2] != addr(stack)) {
-		printf("FAIL record: saw %#lx %#lx %#lx\n", seen[0], seen[1],
-		       seen[2]);
+	compare(&s, open ? "recorded" : "gated", copy);
+	for (int i = 0; i < 4; i++) {
+		if (seen[i] == (open ? wanted[i] : 0))
+			continue;
+		printf("FAIL record: saw %#lx at %d\n", seen[i], i);
 		failed++;
 	}
 }
@@ -442,7 +446,8 @@ int main(void)
 		try(&snippets[i], false);
 	try_conditions();
 	try_calls();
-	try_record();
+	try_record(true);
+	try_record(false);
 	munmap(pages, PAGES);
 	printf("%u runs, %u failures\n", runs, failed);
 	return failed > 0;

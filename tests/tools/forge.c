@@ -50,7 +50,7 @@ static void keep(const char *what, const char *file, void *p, size_t n)
 
 int main(int argc, char **argv)
 {
-	enum { MOST = 1 << 20 };
+	enum { MOST = SLOTS_OFF + (1 << 20) };
 	static uint8_t all[MOST];
 	struct session *s = (void *)all;
 
@@ -60,9 +60,9 @@ int main(int argc, char **argv)
 	int fd = session_memory(argv[1]);
 	if (pread(fd, all, MOST, (off_t)base) != MOST)
 		die("read the journal");
-	if (s->nslots > (MOST - PAGE) / sizeof(struct slot))
+	if (s->nslots > (MOST - SLOTS_OFF) / sizeof(struct slot))
 		die("the journal is too long");
 	keep(argv[2], argv[3], all, MOST);
-	forge(s, (void *)(all + PAGE), argv[2]);
+	forge(s, (void *)(all + SLOTS_OFF), argv[2]);
 	return pwrite(fd, all, MOST, (off_t)base) == MOST ? 0 : die("write it");
 }

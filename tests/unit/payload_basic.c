@@ -157,11 +157,11 @@ static void test_settle_lost(void)
 	uint64_t word = (t->top + 8) << 2 | SETTLE_LOST, lost = r->lost_exits;
 	probed_fn *f = (probed_fn *)here(&w);
 
-	EMIT(&w, 0x50, 0x48, 0xb8);			/* push; movabs */
+	EMIT(&w, 0x51, 0x50, 0x48, 0xb8);		/* push twice; movabs */
 	emit(&w, &word, 8);
 	EMIT(&w, 0xff, 0x15, 2, 0, 0, 0, 0xeb, 8);	/* call *slow_entry */
 	emit(&w, &w.s->slow_entry, 8);
-	EMIT(&w, 0x58);
+	EMIT(&w, 0x58, 0x59);
 	emit_exit(&w, 1);
 	EMIT(&w, 0xc3);
 	t->top += 8;
@@ -311,6 +311,57 @@ static void test_closed(void)
 	drain_all();
 }
 
+static void set_gate(void *arg)
+{
+	world_gates[3] = *(uint8_t *)arg;
+}
+
+/* While a gate is closed nothing is recorded, and nothing lost: a call that was open
+ * then is left by the one around it, and one that ends later began before. */
+static void test_gate(void)
+{
+	struct ring *r = world_ring_of(&w, 0);
+	uint64_t lost = r->lost_entries + r->lost_exits;
+	probed_fn *gated = probed(&w, 3, set_gate), *around = probed(&w, 4, gated);
+	uint8_t closed = 0, open = 1;
+
+	drain_all();
+	around(&closed);
+	gated(&closed);
+	gated(&open);
+	around(&open);
+	drain_all();
+	CHECK_EQ(seen.n, 9);
+	expect(0, REC_ENTRY, 4);
+	expect(1, REC_ENTRY, 3);
+	CHECK_EQ(seen.recs[2].sub, EXT_UNWOUND);
+	expect(3, REC_EXIT, 4);
+	expect_before(4, 3);
+	expect(5, REC_ENTRY, 4);
+	expect(6, REC_ENTRY, 3);
+	expect(7, REC_EXIT, 3);
+	expect(8, REC_EXIT, 4);
+	CHECK_EQ(r->lost_entries + r->lost_exits, lost);
+}
+
+/* When its reader has ended, the payload closes them itself. */
+static void test_reader_gone(void)
+{
+	uint8_t *gates = (uint8_t *)w.s + GATES_OFF;
+	int k;
+
+	memset(gates, 1, WORLD_FUNCS + 1);
+	w.s->reader = READER_GONE;
+	for (k = 0; k < 50000 && w.s->state != SESSION_CLOSED; k++)
+		leaf(NULL);
+	CHECK_EQ(w.s->state, SESSION_CLOSED);
+	for (k = 0; k <= WORLD_FUNCS; k++)
+		CHECK_EQ(gates[k], k == WORLD_FUNCS);
+	w.s->reader = 0;
+	w.s->state = SESSION_READY;
+	drain_all();
+}
+
 /* Another session: threads go over to it at their next call. */
 static void test_second_hello(void)
 {
@@ -381,6 +432,8 @@ int main(void)
 	test_exit_alone();
 	test_epoch();
 	test_closed();
+	test_gate();
+	test_reader_gone();
 	test_bad_hello();
 	test_second_hello();
 	test_low_places();

@@ -143,7 +143,7 @@ static void test_claim(probed_fn *f)
 	fresh(4);
 }
 
-/* Sub-buffers begin and end, the ring is full, the session is closed. */
+/* Sub-buffers begin and end, the ring is full, the session is closed, the gates are. */
 static void test_slow(probed_fn *f)
 {
 	int i;
@@ -156,6 +156,9 @@ static void test_slow(probed_fn *f)
 	w.s->state = SESSION_CLOSED;
 	every_flag(f);
 	fresh(4);
+	memset(world_gates, 0, sizeof(world_gates));
+	every_flag(f);
+	memset(world_gates, 1, sizeof(world_gates));
 }
 
 static void check(probed_fn *f)

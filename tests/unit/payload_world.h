@@ -22,6 +22,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "arch/arch.h"
 #include "injector/blobs.h"
 #include "payload/abi.h"
 
@@ -59,6 +60,7 @@ struct world {
 };
 
 #define WORLD_ARENA (64 * 1024)
+#define WORLD_FUNCS 64
 
 static inline hello_fn *world_map(void)
 {
@@ -134,7 +136,7 @@ static inline void world_find_stack(struct session *s)
 static inline struct session *world_session(uint32_t nrings, uint32_t nsub)
 {
 	uint64_t stride = PAGE + (uint64_t)nsub * SUBBUF_SIZE;
-	uint64_t size = 2 * PAGE + nrings * stride;
+	uint64_t size = SLOTS_OFF + nrings * stride;
 	int fd = memfd_create("session", MFD_CLOEXEC);
 	struct session *s;
 	void *threads;
@@ -150,7 +152,8 @@ static inline struct session *world_session(uint32_t nrings, uint32_t nsub)
 	s->generation = 1;
 	s->size = size;
 	s->base = (uint64_t)s;
-	s->rings_off = 2 * PAGE;
+	s->rings_off = SLOTS_OFF;
+	s->nfuncs = WORLD_FUNCS;
 	s->ring_stride = stride;
 	s->nrings = nrings;
 	s->nsub = nsub;
@@ -199,17 +202,22 @@ static inline void emit(struct world *w, const void *bytes, size_t n)
 #define EMIT(w, ...) \
 	emit(w, (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
 
-/* push %rax; movabs $word, %rax; call routine; pop %rax */
+/* Of our own, so that stubs go on as they are from session to session. */
+static uint8_t world_gates[1 << REC_FUNC_BITS];
+
+/* A recording call as the injector makes it. */
 static inline void emit_record(struct world *w, uint64_t word, const uint8_t *routine)
 {
-	int32_t rel;
+	struct record_call call = {
+		word, (raddr_t)w->arena + (raddr_t)(routine - hot_begin),
+		(raddr_t)&world_gates[word >> REC_FUNC_SHIFT],
+	};
+	uint8_t code[ARCH_RECORD_MAX];
+	int n = arch_host()->record((raddr_t)w->arena + w->used, &call, code);
 
-	EMIT(w, 0x50, 0x48, 0xb8);
-	emit(w, &word, 8);
-	EMIT(w, 0xe8);
-	rel = (int32_t)((routine - hot_begin) - (int64_t)(w->used + 4));
-	emit(w, &rel, 4);
-	EMIT(w, 0x58);
+	CHECK(n > 0);
+	world_gates[word >> REC_FUNC_SHIFT] = 1;
+	emit(w, code, (size_t)n);
 }
 
 static inline void emit_entry(struct world *w, uint32_t func)
