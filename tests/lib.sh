@@ -11,7 +11,7 @@ set -eEuo pipefail
 INJECT=$BUILD/inject
 VICTIMS=$BUILD/tests/victims${KIND:+/kinds/$KIND}
 TEXTCHECK=$BUILD/tests/tools/textcheck
-STARTED=()		# PIDs that this test started, and nobody else's
+declare -A STARTED=()	# by PID: when the processes that this test started have begun
 VICTIM=			# the one that commands go to
 AS=()			# the user that it is started as: a command
 OPEN=			# what is removed at the end
@@ -34,7 +34,8 @@ on_exit()
 		show_logs
 	fi
 	farewell
-	for pid in "${STARTED[@]}"; do
+	for pid in "${!STARTED[@]}"; do
+		[ "$(begun "$pid")" = "${STARTED[$pid]}" ] || continue
 		kill -KILL "$pid" 2>/dev/null
 		kill -CONT "$pid" 2>/dev/null
 	done
@@ -43,6 +44,13 @@ on_exit()
 	wait 2>/dev/null
 	exit "$status"
 }
+
+# started PID: it is to be killed at the end of the test, if it is there by then, and
+# not somebody else's process, to whom the number has come in a long run.
+started() { STARTED[$1]=$(begun "$1"); }
+
+# When it began, in ticks since the machine did; or nothing.
+begun() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d' ' -f20 || true; }
 
 # A victim ends when nobody can send it commands any more, and leaves nothing
 # behind; but it gets a second only.
@@ -121,7 +129,7 @@ victim()
 	# whose test has died.
 	"${AS[@]}" "$VICTIMS/$1" "${@:2}" <victim.in >victim.out 2>victim.err 9>&- &
 	VICTIM=$!
-	STARTED+=("$VICTIM")
+	started "$VICTIM"
 	exec 9>victim.in
 	wait_until 30 has_line '^ready$' victim.out || die "$1 is not ready"
 }
@@ -209,7 +217,7 @@ inject_bg()
 	: >trace.err
 	"$INJECT" "$@" >trace.out 2>trace.err 9>&- &
 	TRACER=$!
-	STARTED+=("$TRACER")
+	started "$TRACER"
 	wait_until 60 attached || { cat trace.err; die "inject did not attach"; }
 }
 

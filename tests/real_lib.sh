@@ -22,7 +22,7 @@ load()
 	: >loading
 	while [ -e loading ]; do "$@" || exit; done >load.out 2>&1 &
 	LOAD=$!
-	STARTED+=("$LOAD")
+	started "$LOAD"
 }
 
 # The load has ended well: status 0 and no line that tells of an error.

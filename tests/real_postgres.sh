@@ -21,7 +21,7 @@ tidy() { rm -rf "$home"; }
 (cd "$home" && exec "${as[@]}" "$bin/postgres" -D "$home/data" -k "$home" \
 	-c listen_addresses= -c fsync=off -c max_connections=40) >postgres.err 2>&1 &
 server=$!
-STARTED+=("$server")
+started "$server"
 up() { "${as[@]}" "$bin/psql" -c "select 1" >/dev/null 2>&1; }
 wait_until 20 up || die "PostgreSQL does not answer"
 "${as[@]}" "$pgbench" -i -q -s 1 >pgbench.log 2>&1

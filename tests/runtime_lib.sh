@@ -9,7 +9,7 @@ runtime()
 	mkfifo victim.in
 	"$@" <victim.in >victim.out 2>victim.err 9>&- &
 	VICTIM=$!
-	STARTED+=("$VICTIM")
+	started "$VICTIM"
 	exec 9>victim.in
 	wait_until 30 has_line '^ready$' victim.out || die "$1 is not ready"
 }

@@ -68,7 +68,7 @@ visited()
 	# Without job control the shell lets children ignore SIGINT.
 	env --default-signal=INT,QUIT "${@:2}" >run.out 2>run.errors </dev/null &
 	pid=$!
-	STARTED+=("$pid")
+	started "$pid"
 	while kill -0 $pid 2>/dev/null; do
 		got=0
 		patterns "${SETS[visits % ${#SETS[@]}]}"

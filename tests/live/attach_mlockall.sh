@@ -33,7 +33,7 @@ for kind in current future page; do
 	prlimit --memlock=8388608:8388608 setpriv --bounding-set -ipc_lock --inh-caps -ipc_lock \
 		"$VICTIMS/locks_memory" $kind <victim.in >victim.out 9>&- &
 	VICTIM=$!
-	STARTED+=("$VICTIM")
+	started "$VICTIM"
 	exec 9>victim.in
 	wait_until 30 has_line '^ready$' victim.out || die "the victim is not ready"
 	maps=$(wc -l <"/proc/$VICTIM/maps")

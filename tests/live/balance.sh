@@ -221,7 +221,7 @@ if command -v redis-server >/dev/null; then
 	redis-server --port "$port" --bind 127.0.0.1 --save '' --appendonly no \
 		--daemonize no --dir "$PWD" >redis.err 2>&1 &
 	server=$!
-	STARTED+=("$server")
+	started "$server"
 	wait_until 10 listens "$port" || die "redis does not listen"
 	# Not as fast as it can be: who knows when inject gets a processor.
 	load redis-cli -p "$port" -r 500 -i 0.001 lpush list x

@@ -36,7 +36,7 @@ done
 begin
 inject_bg -p "$VICTIM" -f 'change_*'
 child=$(tell daemon '^done daemon' | cut -d' ' -f3)
-STARTED+=("$child")
+started "$child"
 WANT=4 inject_wait
 VICTIM=$child
 unharmed

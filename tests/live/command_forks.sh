@@ -7,7 +7,7 @@
 
 status 4 "$INJECT" -f 'command_*' -o calls.txt -- "$VICTIMS/command" fork 5
 child=$(sed -n 's/^child //p' trace.out)
-STARTED+=("$child")
+started "$child"
 kill -0 "$child" || die "the child has ended with its parent"
 clean "$child"
 ! has_line WRONG trace.out || die "the child computed something wrong"

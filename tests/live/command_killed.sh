@@ -9,7 +9,7 @@
 big=$(command -v gdb || command -v python3.11) || skip "no large program here"
 "$INJECT" -f '*' -o calls.txt -- "$big" --version >begun 2>trace.err </dev/null 9>&- &
 TRACER=$!
-STARTED+=("$TRACER")
+started "$TRACER"
 child_of() { CHILD=$(cat "/proc/$TRACER/task/"*/children 2>/dev/null | tr -d ' '); [ -n "$CHILD" ]; }
 # In the loader it is stopped twice, for a moment; then its libraries are there.
 held()
@@ -19,7 +19,7 @@ held()
 }
 wait_until 20 child_of || die "inject starts nothing"
 wait_until 20 held || die "the command is not held"
-STARTED+=("$CHILD")
+started "$CHILD"
 kill -KILL "$TRACER"
 gone() { [ ! -e "/proc/$CHILD" ]; }
 wait_until 30 gone || die "a command is left that has not begun"
@@ -29,10 +29,10 @@ wait_until 30 gone || die "a command is left that has not begun"
 "$INJECT" -f 'command_*' -o calls.txt -- "$VICTIMS/command" terms 1 \
 	>victim.out 2>trace.err </dev/null 9>&- &
 TRACER=$!
-STARTED+=("$TRACER")
+started "$TRACER"
 wait_until 20 has_line '^ready$' victim.out || die "the command does not begin"
 pid=$(sed -n 's/^inject: command (\([0-9]*\),.*/\1/p' trace.err)
-STARTED+=("$pid")
+started "$pid"
 kill -KILL "$TRACER"
 wait "$TRACER" 2>/dev/null || true
 kill -0 "$pid" || die "the command has ended with inject"

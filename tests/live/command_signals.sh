@@ -14,10 +14,10 @@ begin()
 	env --default-signal=INT,QUIT "$INJECT" -f 'command_*' -o calls.txt -- "$VICTIMS/command" "$@" \
 		>victim.out 2>trace.err </dev/null 9>&- &
 	TRACER=$!
-	STARTED+=("$TRACER")
+	started "$TRACER"
 	wait_until 20 has_line '^ready$' victim.out || die "the command does not begin"
 	PID=$(sed -n 's/^inject: command (\([0-9]*\),.*/\1/p' trace.err)
-	STARTED+=("$PID")
+	started "$PID"
 }
 
 ended_trace() { has_line 'all probes removed, text verified' trace.err; }

@@ -56,12 +56,12 @@ contained()
 	unshare $namespaces --fork --kill-child --mount-proc sh "$PWD/enter.sh" "$PWD/box" \
 		"$options" "$proc" "$memfd" "${@:6}" <victim.in >victim.out 2>victim.err 9>&- &
 	outer=$!
-	STARTED+=("$outer")
+	started "$outer"
 	exec 9>victim.in
 	wait_until 30 has_line '^ready$' victim.out || return 1
 	VICTIM=$(cat "/proc/$outer/task/$outer/children")
 	VICTIM=${VICTIM% }
-	STARTED+=("$VICTIM")
+	started "$VICTIM"
 }
 
 # traced_there WHAT loaded|mapped NAMESPACES OPTIONS PROC MEMFD PROGRAM: visited twice,

@@ -28,7 +28,7 @@ removed
 # As fast as it can: whatever a program was doing as the next one came.
 "$INJECT" -p "$VICTIM" -f 'exec_*' -o /dev/null --follow-exec 2>trace.err 9>&- &
 TRACER=$!
-STARTED+=("$TRACER")
+started "$TRACER"
 for _ in $(seq 15); do
 	tell exec '^ready$' >/dev/null
 done
@@ -42,7 +42,7 @@ mkfifo hold
 "$INJECT" -f 'spin_*' -o calls.out --follow-exec -n 50 -- \
 	sh -c "exec $VICTIMS/spin_threads 2" <hold >spin.out 2>trace.err 9>&- &
 TRACER=$!
-STARTED+=("$TRACER")
+started "$TRACER"
 exec 8>hold
 wait_until 20 has_line 'all probes removed, text verified' trace.err || die "no removal"
 exec 8>&-

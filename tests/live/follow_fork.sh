@@ -76,7 +76,7 @@ need_root
 victim changer
 inject_bg -p "$VICTIM" -f 'change_*' --json --follow-fork
 child=$(tell daemon '^done daemon' | cut -d' ' -f3)
-STARTED+=("$child")
+started "$child"
 wait_until 20 more_of "$child" 100 || die "the daemon is not traced"
 kill -0 "$TRACER" || die "inject has left"
 WANT=4 inject_end

@@ -39,7 +39,7 @@ tidy()
 {
 	local pid
 
-	for pid in "${STARTED[@]}"; do
+	for pid in "${!STARTED[@]}"; do
 		while kill -0 "$pid" 2>/dev/null; do sleep 0.02; done
 	done
 	[ -z "$INNER" ] || rmdir "$INNER"
@@ -80,7 +80,7 @@ import time
 b = bytearray($hold)
 print('held', flush=True)
 time.sleep(600)") >hold.out &
-STARTED+=($!)
+started "$!"
 wait_until 20 has_line held hold.out || die "cannot fill the group"
 victim_inside spin_threads 2
 maps=$(wc -l <"/proc/$VICTIM/maps")

@@ -29,11 +29,11 @@ CONF
 [ "$(id -u)" != 0 ] || sed -i '1i user root;' nginx.conf
 "$nginx" -p "$PWD" -c "$PWD/nginx.conf" -e "$PWD/logs/error.log" &
 master=$!
-STARTED+=("$master")
+started "$master"
 wait_until 30 listens "$port" || die "nginx does not listen"
 worker=$(cat "/proc/$master/task/$master/children")
 worker=${worker%% *}
-STARTED+=("$worker")
+started "$worker"
 
 request()
 {

@@ -12,7 +12,7 @@ port=$(free_port)
 redis-server --port "$port" --bind 127.0.0.1 --save '' --appendonly no \
 	--daemonize no --dir "$PWD" >redis.err 2>&1 &
 server=$!
-STARTED+=("$server")
+started "$server"
 wait_until 30 listens "$port" || die "redis does not listen"
 
 for args in "-f *Command" "-f *" "-f * -f *@*"; do

@@ -19,7 +19,7 @@ S
 as --32 -o short.o short.s && ld -m elf_i386 -o short short.o || skip "no 32-bit assembler here"
 ./short &
 pid=$!
-STARTED+=("$pid")
+started "$pid"
 runs_it() { [ "$(readlink "/proc/$pid/exe")" = "$(realpath short)" ]; }
 wait_until 5 runs_it || skip "the kernel runs no 32-bit programs"
 status 1 "$INJECT" -p $pid -f '*'

@@ -8,7 +8,7 @@ need strace
 victim spin_threads 2
 strace -f -o /dev/null -e trace=none -p "$VICTIM" 2>strace.err &
 strace=$!
-STARTED+=("$strace")
+started "$strace"
 traced_by() { grep -q "^TracerPid:.$1\$" "/proc/$VICTIM/status"; }
 wait_until 30 traced_by $strace || skip "strace cannot attach"
 status 1 "$INJECT" -p "$VICTIM" -f 'spin_*'

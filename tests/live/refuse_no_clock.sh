@@ -33,7 +33,7 @@ int main(void)
 C
 "${CC:-cc}" -O1 -o clockless clockless.c
 ./clockless >victim.out 2>&1 &
-STARTED+=($!)
+started "$!"
 wait_until 10 has_line ready victim.out || skip "no PR_SET_TSC here"
 status 1 "$INJECT" -p $! -f clockless_work -d 1
 refused 'time stamp counter'

@@ -52,7 +52,7 @@ for kind in 0 1 2; do
 		-o strange strange.c
 	./strange &
 	pid=$!
-	STARTED+=("$pid")
+	started "$pid"
 	runs() { [ "$(readlink "/proc/$pid/exe")" = "$PWD/strange" ]; }
 	wait_until 30 runs || die "does not run"
 	before=$(cat "/proc/$pid/maps")

@@ -16,7 +16,7 @@ begin()
 {
 	"$VICTIMS/sleeps" "$1" "$2" >"$1.out" 9>&- &
 	SLEEPER=$!
-	STARTED+=("$SLEEPER")
+	started "$SLEEPER"
 	wait_until 30 has_line '^ready$' "$1.out" || die "$1 is not ready"
 }
 

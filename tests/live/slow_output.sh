@@ -10,7 +10,7 @@ mkfifo slow
 exec 8<>slow	# a reader that never reads
 "$INJECT" -p "$VICTIM" -f 'spin_*' >slow 2>trace.err &
 TRACER=$!
-STARTED+=("$TRACER")
+started "$TRACER"
 wait_until 20 attached || die "did not attach"
 sleep 0.5
 victim_works

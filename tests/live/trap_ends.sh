@@ -15,7 +15,7 @@ victim trapped
 trap_it
 child=$(tell trap_child '^forked ')
 child=${child#forked }
-STARTED+=("$child")
+started "$child"
 catches "$child" || die "the child has no handler"
 kill -KILL "$TRACER"
 wait "$TRACER" 2>/dev/null || true

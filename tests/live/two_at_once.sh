@@ -10,7 +10,7 @@
 start()
 {
 	"$INJECT" -p "$VICTIM" -f "$2" -d 0.5 -o /dev/null >two.out 2>"two.$1.err" 9>&- &
-	STARTED+=($!)
+	started "$!"
 }
 
 victim spin_threads 2
@@ -24,7 +24,7 @@ for _ in 1 2 3 4 5 6 7 8; do
 	wait $second || b=$?
 	[ "$a$b" = 01 ] || [ "$a$b" = 10 ] || die "they ended with $a and $b"
 	refused=$((a ? 1 : 2))
-	grep -q "is held by \(inject (pid\|another inject\)" two.$refused.err ||
+	grep -q "is held by another inject\|\(is held\|already traced\) by inject (pid" two.$refused.err ||
 		die "the refused one does not say why"
 	has_line 'all probes removed, text verified' two.$((3 - refused)).err ||
 		die "the other one was disturbed"
