@@ -19,7 +19,9 @@ enum {
 	ARCH_INSN_MAX = 15,	/* longest instruction, bytes */
 	ARCH_RELOCATED_MAX = 48,/* longest relocated form of one instruction */
 	ARCH_RECORD_MAX = 64,	/* longest recording call */
-	ARCH_JUMP_MAX = 16,	/* longest patch written at one place */
+	ARCH_JUMP_MAX = 16,	/* longest jump, wherever it is written */
+	ARCH_PATCH_MAX = 8,	/* longest one over a program's own code, with what
+				 * a pun keeps */
 };
 
 /* What an instruction does to the flow of control. */

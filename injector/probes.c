@@ -286,16 +286,16 @@ static int journal(struct placing *p, const struct module *m, const struct probe
 			       .stub_size = site->stub_size, .kind = kind, .len = patch->len,
 			       .window = site->window, .state = SLOT_PLANNED,
 			       .level = site->level, .island = island };
-	memcpy(slot->old, patch->old, sizeof(slot->old));
-	memcpy(slot->new_, patch->new_, sizeof(slot->new_));
+	memcpy(slot->old, patch->old, sizeof(patch->old));
+	memcpy(slot->new_, patch->new_, sizeof(patch->new_));
 	c->addr = addr;
 	c->len = patch->len;
 	c->rank = slot_rank(slot);
 	c->kept = jump && site->tactic == TACTIC_PUN ? site->kept : 0;
 	c->func = probe->id;
 	c->slot = (uint32_t)(slot - map->slots);
-	memcpy(c->from, patch->old, sizeof(c->from));
-	memcpy(c->to, patch->new_, sizeof(c->to));
+	memcpy(c->from, patch->old, sizeof(patch->old));
+	memcpy(c->to, patch->new_, sizeof(patch->new_));
 	if (c->slot == map->s->nslots)
 		__atomic_store_n(&map->s->nslots, c->slot + 1, __ATOMIC_RELEASE);
 	return 0;

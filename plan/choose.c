@@ -450,7 +450,7 @@ static size_t written(const struct body *b, const struct pick *k, enum tactic t,
 }
 
 static void fill_site(const struct body *b, const struct pick *k, bool entry,
-		      bool with_exits, struct site *s)
+		      bool with_exits, struct site_insn *insns, struct site *s)
 {
 	enum tactic tactic = tactic_of(b, k, entry);
 
@@ -458,7 +458,7 @@ static void fill_site(const struct body *b, const struct pick *k, bool entry,
 			    .window = k->window.size, .dead = k->window.dead,
 			    .tactic = tactic,
 			    .entry = entry, .leaves = with_exits && k->leaves,
-			    .host = k->host,
+			    .host = k->host, .insns = insns,
 			    .level = k->window.level };
 	if (entry && b->ncheck)
 		s->check = b->steps[b->ncheck].insn.pc - s->pc;
@@ -473,19 +473,37 @@ static void fill_site(const struct body *b, const struct pick *k, bool entry,
 	s->stub_size = place_bound(b, &k->window, s);
 }
 
+/* One block for all sites of a probe, and for their instructions. */
+static struct site *alloc_sites(const struct picks *ks)
+{
+	size_t ninsns = 0;
+	struct site *sites;
+
+	for (size_t i = 0; i < ks->n; i++)
+		ninsns += ks->v[i].window.last - ks->v[i].window.first + 1;
+	sites = calloc(1, ks->n * sizeof(*sites) + ninsns * sizeof(*sites->insns));
+	return sites;
+}
+
 static int fill_probe(const struct body *b, const struct picks *ks,
 		      struct probe *probe)
 {
 	bool with_exits = !probe->entry_only;
+	struct site_insn *insns;
 
-	probe->sites = calloc(ks->n, sizeof(*probe->sites));
+	probe->sites = alloc_sites(ks);
 	if (!probe->sites)
 		return fail(ENOMEM, "plan %s", b->func->name);
-	for (size_t i = 1; i < ks->n; i++)
-		fill_site(b, &ks->v[i], false, with_exits, &probe->sites[i - 1]);
+	insns = (struct site_insn *)(probe->sites + ks->n);
+	for (size_t i = 0; i < ks->n; i++) {
+		/* The entry's, which was picked first, comes last. */
+		struct site *s = &probe->sites[i ? i - 1 : ks->n - 1];
+
+		fill_site(b, &ks->v[i], i == 0, with_exits, insns, s);
+		insns += s->ninsns;
+	}
 	for (size_t i = 0; i < ks->n; i++)
 		probe->linked |= b->loops || ks->v[i].window.level;
-	fill_site(b, &ks->v[0], true, with_exits, &probe->sites[ks->n - 1]);
 	probe->nsites = ks->n;
 	return 0;
 }

@@ -113,7 +113,7 @@ struct site_insn {
 struct patch {
 	raddr_t pc;
 	uint8_t len;		/* 0: none */
-	uint8_t old[ARCH_JUMP_MAX], new_[ARCH_JUMP_MAX];
+	uint8_t old[ARCH_PATCH_MAX], new_[ARCH_PATCH_MAX];
 };
 
 struct site {
@@ -137,7 +137,11 @@ struct site {
 				 * restored after it */
 	uint8_t nexits;		/* exits inside the window, or right behind */
 	uint8_t ninsns;
-	struct site_insn insns[SITE_INSNS];
+	uint8_t prefix;		/* bytes of a pun that do nothing */
+	uint8_t kept;		/* until there is an island: the most there can be */
+	uint16_t stub_size;	/* upper bound from plan_make; exact after
+				 * plan_place */
+	struct site_insn *insns;	/* behind all sites of the probe */
 	/* In the order in which they are written: the hole first. Their `old`
 	 * is filled by plan_make, `new_` by plan_place. */
 	struct patch hole, jump;
@@ -148,11 +152,7 @@ struct site {
 	 * a full jump of which a pun keeps bytes. 0: none.
 	 */
 	raddr_t island;
-	uint8_t prefix;		/* bytes of a pun that do nothing */
-	uint8_t kept;		/* until there is an island: the most there can be */
 	raddr_t stub;		/* set by whoever allocates it, before place */
-	uint16_t stub_size;	/* upper bound from plan_make; exact after
-				 * plan_place */
 };
 
 struct probe {
@@ -167,7 +167,8 @@ struct probe {
 	bool linked;		/* stubs have jumps into each other: place every
 				 * site twice, the first time to learn where
 				 * they lead */
-	struct site *sites;	/* exits first, the site with the entry last */
+	struct site *sites;	/* exits first, the site with the entry last; one
+				 * block with the insns of all */
 	size_t nsites;
 	size_t nexits;		/* exit instructions found, probed or not */
 };
