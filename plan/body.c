@@ -327,6 +327,8 @@ static void judge_direct(struct body *b, struct step *s)
 	}
 	else if (is_direct(&s->insn) && !body_has(b, dest))
 		judge_leaving(b, s);
+	else if (is_direct(&s->insn) && compiled_is_exit(b, dest))
+		s->exit = true;
 	/* A call into our own middle comes back by one of our returns. */
 	else if (s->insn.kind == INSN_CALL && dest != b->func->range.start &&
 		 body_has(b, dest))

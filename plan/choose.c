@@ -245,8 +245,8 @@ static bool choose_last(struct body *b, size_t step, const struct choice *c,
 }
 
 /* Have a site that holds this step. */
-static enum refusal displace_step(struct body *b, size_t step, const struct choice *c,
-				  struct picks *ks)
+static enum refusal displace(struct body *b, size_t step, const struct choice *c,
+			     struct picks *ks)
 {
 	struct pick *before = pick_before(b, ks, step);
 	struct window w;
@@ -262,33 +262,6 @@ static enum refusal displace_step(struct body *b, size_t step, const struct choi
 	else if ((before && extend(b, before, step)) || choose_short(b, step, c, ks))
 		why = REFUSED_NONE;
 	return why;
-}
-
-/* Have a site that ends right before an exit that is not to be moved. Nobody may
- * arrive at that other than by falling out of the window. */
-static enum refusal displace_before(struct body *b, size_t exit, const struct choice *c,
-				    struct picks *ks)
-{
-	const struct step *last = exit ? &b->steps[exit - 1] : NULL;
-
-	if (!last || last->ends || last->piece != b->steps[exit].piece ||
-	    last->insn.kind == INSN_CALL || last->insn.kind == INSN_CALL_INDIRECT ||
-	    ground_any(b->impl, LAYER_TARGET, b->steps[exit].insn.pc, 1))
-		return REFUSED_EXIT_NO_ROOM;
-	enum refusal why = displace_step(b, exit - 1, c, ks);
-
-	if (!why)
-		ks->v[last->pick - 1].leaves = true;
-	return why;
-}
-
-/* Have a site for an exit, or a link. */
-static enum refusal displace(struct body *b, size_t step, const struct choice *c,
-			     struct picks *ks)
-{
-	if (!compiled_is_sled(b, step))
-		return displace_step(b, step, c, ks);
-	return b->steps[step].exit ? displace_before(b, step, c, ks) : REFUSED_UNMOVABLE;
 }
 
 /*
@@ -309,8 +282,9 @@ static bool displace_links(struct body *b, raddr_t from, size_t pick,
 		/* Before the entry's window there is only the way into it. */
 		if (!s->live || (s < b->steps + b->entry && body_is_entry(b, s->insn.dest)))
 			continue;
-		if (displace(b, b->links[i].step, c, ks) &&
-		    !choose_last(b, b->links[i].step, c, ks))
+		if (compiled_is_sled(b, b->links[i].step) ||
+		    (displace(b, b->links[i].step, c, ks) &&
+		     !choose_last(b, b->links[i].step, c, ks)))
 			return false;
 		if (w->level && s->pick != pick + 1)
 			w->level = MAX(w->level, ks->v[s->pick - 1].window.level + 1);
@@ -339,6 +313,38 @@ static bool choose_landed(struct body *b, size_t exit, const struct choice *c,
 	while (ks->n > pick)
 		drop_pick(b, ks);
 	return false;
+}
+
+static enum refusal place_exit(struct body *b, size_t exit, const struct choice *c,
+			       struct picks *ks)
+{
+	enum refusal why = displace(b, exit, c, ks);
+
+	if (why && (choose_landed(b, exit, c, ks) || choose_last(b, exit, c, ks)))
+		why = REFUSED_NONE;
+	return why;
+}
+
+/* Have a site that ends right before an exit that is not to be moved. Whoever else
+ * arrives there has to come by a jump of this function: those are exits themselves. */
+static enum refusal place_before(struct body *b, size_t exit, const struct choice *c,
+				 struct picks *ks)
+{
+	const struct step *last = exit ? &b->steps[exit - 1] : NULL;
+	raddr_t pc = b->steps[exit].insn.pc;
+
+	if (!last || last->piece != b->steps[exit].piece ||
+	    (ground_any(b->impl, LAYER_TARGET, pc, 1) && !redirect_covers(b, pc)))
+		return REFUSED_EXIT_NO_ROOM;
+	if (!last->live || last->ends)
+		return REFUSED_NONE;
+	if (last->insn.kind == INSN_CALL || last->insn.kind == INSN_CALL_INDIRECT)
+		return REFUSED_EXIT_NO_ROOM;
+	enum refusal why = place_exit(b, exit - 1, c, ks);
+
+	if (!why)
+		ks->v[last->pick - 1].leaves = true;
+	return why;
 }
 
 static enum refusal place_entry(struct body *b, const struct choice *c, struct picks *ks)
@@ -396,9 +402,8 @@ static enum refusal choose_exits(struct body *b, const struct choice *c,
 	for (size_t i = 0; i < b->nsteps && !why; i++) {
 		if (!b->steps[i].exit)
 			continue;
-		why = displace(b, i, c, ks);
-		if (why && (choose_landed(b, i, c, ks) || choose_last(b, i, c, ks)))
-			why = REFUSED_NONE;
+		why = compiled_is_sled(b, i) ? place_before(b, i, c, ks) :
+			place_exit(b, i, c, ks);
 	}
 	return why ? exit_refusal(why) : REFUSED_NONE;
 }

@@ -14,8 +14,9 @@
  * turns them on while threads run: first all bytes but two, which nobody
  * executes because the first two jump over them or return, then those two at
  * once. With a jump of ours there, a thread would meet half of each. So a sled
- * belongs to its runtime: an entry's window begins behind it, and an exit's
- * ends before it, with the recording call as the last thing that its stub does.
+ * belongs to its runtime: an entry's window begins behind it. An exit's ends
+ * before it, with the recording call as the last thing that its stub does; jumps
+ * to it are exits like any others that leave the function.
  */
 #include <string.h>
 
@@ -111,6 +112,18 @@ bool compiled_is_site(const struct body *b, const struct window *w)
 bool compiled_is_sled(const struct body *b, size_t step)
 {
 	return has_sled(b->impl->symbols, b->steps[step].insn.pc);
+}
+
+bool compiled_is_exit(const struct body *b, raddr_t at)
+{
+	const struct plan_impl *p = b->impl;
+	struct insn in;
+	size_t left;
+	const uint8_t *bytes = has_sled(p->symbols, at) ?
+		symbols_text(p->symbols, at, &left) : NULL;
+
+	return bytes && !p->arch->measure(bytes, left, at, &in) &&
+	       in.kind == INSN_RETURN;
 }
 
 /* Where the sled at `at` ends: where its jump leads, or behind the nops that

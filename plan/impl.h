@@ -169,6 +169,8 @@ size_t compiled_entry(const struct body *);
 bool compiled_is_site(const struct body *, const struct window *);
 /* Does a sled begin with this step? An exit that does is not to be moved. */
 bool compiled_is_sled(const struct body *, size_t step);
+/* Does a sled that is an exit begin here? */
+bool compiled_is_exit(const struct body *, raddr_t);
 /* Let no site touch a sled. */
 void compiled_keep_sleds(struct plan_impl *);
 

@@ -60,7 +60,7 @@ profiled()
 	run >/dev/null
 	end_victim
 	want=$(gmon)
-	[ "$(wc -l <<<"$want")" = 4 ] || die "$variant: gmon.out says $want"
+	[ "$(wc -l <<<"$want")" = 5 ] || die "$variant: gmon.out says $want"
 	victim "compiled/$variant-hooked"
 	run_traced >/dev/null
 	end_victim
@@ -81,6 +81,8 @@ hooked()
 	[ "$(cut -d' ' -f 2 <<<"$got")" = "$(closing calls)" ] ||
 		die "$variant: hooks saw $got, we $(closing calls) calls"
 	[ "$(closing lost)" = 0 ] || die "$variant: events were lost"
+	[ "$(closing events)" = $((2 * $(closing calls))) ] ||
+		die "$variant: $(closing events) events of $(closing calls) calls"
 	[ "$(text)" = "$before" ] || die "$variant: the text is not what it was"
 	victim_works
 	end_victim

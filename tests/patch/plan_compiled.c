@@ -185,15 +185,43 @@ static void sleds_behind_landing_pad(void)
 	CHECK(site_is(probe(), 0, TACTIC_JUMP, 15, 5, 0));
 }
 
-/* Who arrives at the return by a jump would not be seen. */
+/* Who arrives at the return by a jump leaves by that. */
 static void jump_to_exit_sled(void)
 {
 	module_begin();
 	func("f", 0); put_entry_sled(); put_middle(); put_rel8(JNE, 72); put(ADD_RSP_40);
 	put(MOV_RDI_RAX, MOV_RDI_RAX); put(NOP); put_exit_sled(); func_end();
 	module_plan("f");
-	CHECK(entry_only(REFUSED_EXIT_NO_ROOM));
-	CHECK(site_is(probe(), 0, TACTIC_JUMP, 11, 6, 0));
+	CHECK(entry_only(REFUSED_NONE) && probe()->nexits == 2);
+	CHECK(site_is(probe(), 0, TACTIC_JUMP, 56, 16, 0));
+	CHECK(probe()->sites[0].nexits == 2 && records_exit(&probe()->sites[0]));
+	CHECK(rules_broken(m.plan) == 0);
+}
+
+/* Nobody falls into the second one. */
+static void only_jumps_to_exit_sled(void)
+{
+	module_begin();
+	func("f", 0); put_entry_sled(); put_middle(); put_rel8(JNE, 79);
+	put(ADD_RSP_40, NOP, NOP, NOP); put_exit_sled(); put_exit_sled(); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE) && probe()->nsites == 2);
+	CHECK(site_is(probe(), 0, TACTIC_JUMP, 56, 12, 0));
+	CHECK(probe()->sites[0].nexits == 2 && probe()->sites[0].leaves);
+}
+
+/* By a table: lea, movslq, add and jmp; its first entry leads to the return. */
+static void table_to_exit_sled(bool leads_there)
+{
+	int32_t d = (int32_t)(TEXT + (leads_there ? 44 : 32)) - (RODATA + 0x100);
+
+	module_begin();
+	func("f", 0); func_cfa(48); put_entry_sled(); put(MOV_EAX_1); put_lea(0x100);
+	put(0x48, 0x63, 0x04, 0x82, 0x48, 0x01, 0xd0, JMP_RAX);
+	put(MOV_EAX_1); put(NOP5, NOP, NOP); put_exit_sled(); func_end();
+	memcpy(m.rodata + 0x100, &d, 4);
+	module_plan("f");
+	CHECK(entry_only(leads_there ? REFUSED_EXIT_NO_ROOM : REFUSED_NONE));
 }
 
 /* Two bytes before it are enough where there is a hole. */
@@ -209,6 +237,21 @@ static void short_jump_before_exit_sled(void)
 	CHECK(site_is(probe(), 0, TACTIC_SHORT, 65, 2, 0));
 	CHECK(probe()->sites[0].leaves && records_exit(&probe()->sites[0]));
 	CHECK(probe()->sites[0].hole.pc == TEXT + 78);
+}
+
+/* Nothing but a breakpoint has room in one byte. */
+static void trap_before_exit_sled(void)
+{
+	const struct plan_options o = { .traps = true };
+
+	module_begin();
+	func("f", 0); put_entry_sled(); put(NOP); put_exit_sled(); func_end();
+	module_plan("f");
+	CHECK(refused(REFUSED_TOO_SHORT));
+	module_plan_with(&o, "f", NULL, NULL);
+	CHECK(entry_only(REFUSED_NONE) && probe()->nsites == 1);
+	CHECK(site_is(probe(), 0, TACTIC_TRAP, 11, 1, 0));
+	CHECK(probe()->sites[0].leaves && records_exit(&probe()->sites[0]));
 }
 
 static void call_before_exit_sled(void)
@@ -276,6 +319,10 @@ int main(void)
 	sleds_stay();
 	sleds_behind_landing_pad();
 	jump_to_exit_sled();
+	only_jumps_to_exit_sled();
+	table_to_exit_sled(false);
+	table_to_exit_sled(true);
+	trap_before_exit_sled();
 	short_jump_before_exit_sled();
 	call_before_exit_sled();
 	sled_is_no_room();

@@ -96,6 +96,16 @@ PROBED uint64_t hook_tail(uint64_t x)
 	return hook_leaf(x ^ 5);
 }
 
+/* Its return is jumped to, and fallen into. */
+PROBED uint64_t hook_join(uint64_t x)
+{
+	if (x & 3) {
+		x += 2;
+		__asm__ volatile("" : "+r"(x));
+	}
+	return x;
+}
+
 UNSEEN static uint64_t plain_branch(uint64_t x)
 {
 	return x & 1 ? x * 3 + 3 : x & 2 ? x / 2 : ((x + 1) * 3 + 1) ^ x;
@@ -107,6 +117,8 @@ UNSEEN static void round_of(uint64_t x)
 		victim_wrong("hook_frame");
 	if (hook_tail(x) != (x ^ 5) * 3 + 1)
 		victim_wrong("hook_tail");
+	if (hook_join(x) != x + (x & 3 ? 2 : 0))
+		victim_wrong("hook_join");
 }
 
 UNSEEN static void *spin(void *arg)
