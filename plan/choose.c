@@ -207,7 +207,8 @@ static bool choose_short(struct body *b, size_t exit, const struct choice *c,
 
 	if (!c->may_short || find_exit(b, exit, b->impl->arch->short_size, &w))
 		return false;
-	return add_short(b, ks, w) || (c->may_host && add_hosted(b, ks, w, exit));
+	return add_short(b, ks, w) ||
+		(c->may_host && !b->goroutine && add_hosted(b, ks, w, exit));
 }
 
 /* The pick nearest before a step, or NULL. */

@@ -203,6 +203,18 @@ enum refusal window_pun(struct body *b, size_t first, size_t last, struct window
 	return why;
 }
 
+/*
+ * Padding belongs to the function before it, as Go's runtime sees it, and what its
+ * tables say of that is nothing: a thread that is interrupted there, to be preempted
+ * or for a profile, ends the program.
+ */
+static bool may_hole(const struct body *b, raddr_t at)
+{
+	struct range hole = { at, at + b->impl->arch->jump_size };
+
+	return !range_overlaps(hole, b->impl->symbols->go);
+}
+
 raddr_t window_hole(const struct body *b, raddr_t from)
 {
 	const struct arch *arch = b->impl->arch;
@@ -212,7 +224,7 @@ raddr_t window_hole(const struct body *b, raddr_t from)
 	for (raddr_t a = next > reach ? next - reach : 0; a <= next + reach;
 	     a += arch->align)
 		if (ground_any(b->impl, LAYER_DEAD, a, 1) &&
-		    a % arch->align == 0 &&
+		    a % arch->align == 0 && may_hole(b, a) &&
 		    dead_behind(b, a, arch->jump_size) == arch->jump_size &&
 		    !crosses_page(a, arch->jump_size))
 			return a;

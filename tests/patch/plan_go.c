@@ -16,6 +16,7 @@
 #define LOAD_RBP 0x48, 0x8b, 0x6c, 0x24, 0x20
 #define LOAD_RBP_0 0x48, 0x8b, 0x2c, 0x24
 #define LOAD_RAX 0x48, 0x8b, 0x80, 0x20, 1, 0, 0
+#define MOVABS_RAX 0x48, 0xb8, 1, 2, 3, 4, 5, 6, 7, 8
 #define RECORD 0x51, 0x50, 0xa0		/* what a recording call begins with */
 
 enum { GROW = 0x60 };
@@ -144,6 +145,25 @@ static void exits(void)
 	CHECK(entry_only(REFUSED_NONE) && exit_site()->tactic == TACTIC_JUMP);
 }
 
+/* A frame's end with padding in reach of a short jump, or with room for a host. */
+static void plan_end(bool padding)
+{
+	begin_asking(); middle(24);
+	put(MOVABS_RAX); put_call(0x200); put(LOAD_RBP_0, ADD_RSP_40, RET); end();
+	if (padding)
+		put(INT3, INT3, INT3, INT3, INT3, INT3, INT3, INT3);
+	module_plan_with(&(struct plan_options){ .hosts = !padding }, "f", NULL, NULL);
+}
+
+/* The runtime takes a thread in padding for one in the function before it. */
+static void holes(void)
+{
+	plan_end(true);
+	CHECK(entry_only(REFUSED_EXIT_NO_ROOM));
+	plan_end(false);
+	CHECK(entry_only(REFUSED_EXIT_NO_ROOM));
+}
+
 /* The runtime makes a panic of a fault by where it was; also if it will handle the
  * signal only later. */
 static void faults(void)
@@ -171,6 +191,7 @@ int main(void)
 	huge();
 	without_check();
 	exits();
+	holes();
 	faults();
 	recovers();
 	module_end();
