@@ -66,11 +66,12 @@ struct routines arena_routines(const struct session *s, const struct arena *a,
 		  { seek_go_entry, seek_go_exit, seek_go_mark } },
 	};
 	const uint8_t *const *use = all[!s->tls_offset][goroutine];
+	const uint8_t *count = s->tls_offset ? hot_count : seek_count;
 	raddr_t base = a->base - m->bias;
 
 	return (struct routines){ base + (raddr_t)(use[0] - hot_begin),
 				  base + (raddr_t)(use[1] - hot_begin),
-				  base + (raddr_t)(use[2] - hot_begin),
+				  base + (raddr_t)((s->counting ? count : use[2]) - hot_begin),
 				  s->base + GATES_OFF };
 }
 

@@ -29,6 +29,7 @@ static bool touches(const struct options *o)
 	switch (o->verb) {
 	case VERB_TRACE:
 	case VERB_RECORD:
+	case VERB_COUNT:
 	case VERB_START:
 	case VERB_ADD:
 	case VERB_REMOVE:

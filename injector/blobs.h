@@ -16,6 +16,8 @@ extern const uint8_t seek_entry[], seek_exit[], seek_mark[];
 /* Both for goroutines. */
 extern const uint8_t hot_go_entry[], hot_go_exit[], hot_go_mark[];
 extern const uint8_t seek_go_entry[], seek_go_exit[], seek_go_mark[];
+/* Where calls are counted and not recorded. */
+extern const uint8_t hot_count[], seek_count[];
 
 /* A piece of the payload as it lies in memory; offsets from its base. */
 struct payload_part {

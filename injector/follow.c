@@ -34,7 +34,7 @@ static uint64_t wall(const struct follow *f)
 	return clock_realtime(reader_clock(f->reader), reader_now());
 }
 
-static int make_sink(struct follow *f, const struct summary *s, struct sink *ret)
+static int make_sink(struct follow *f, struct sink *ret)
 {
 	const struct options *o = f->options;
 	int err;
@@ -43,7 +43,6 @@ static int make_sink(struct follow *f, const struct summary *s, struct sink *ret
 		err = json_new(reader_clock(f->reader), f->out, &f->json);
 		if (err)
 			return err;
-		summary_json_start(f->out, s, f->pid, wall(f));
 		*ret = json_sink(f->json);
 		return 0;
 	}
@@ -70,7 +69,7 @@ static int begin_record(struct follow *f)
 	return record_new(options_directory(o), &options, &f->description->about, &f->record);
 }
 
-static int begin_frames(struct follow *f, const struct summary *s)
+static int begin_frames(struct follow *f)
 {
 	struct frames_options options = {
 		.min_ns = f->options->min_duration,
@@ -81,7 +80,7 @@ static int begin_frames(struct follow *f, const struct summary *s)
 	struct sink sink;
 	int err;
 
-	err = make_sink(f, s, &sink) ?:
+	err = make_sink(f, &sink) ?:
 	      frames_new(reader_clock(f->reader), reader_now(), f->funcs, &options, &sink,
 			 &f->frames);
 	return err;
@@ -92,23 +91,32 @@ int follow_begin(struct follow *f, const struct summary *s)
 	int err;
 
 	f->pidfd = (int)syscall(SYS_pidfd_open, f->pid, 0);
-	err = f->description ? begin_record(f) : begin_frames(f, s);
+	if (f->options->json)
+		summary_json_start(f->out, s, f->pid, wall(f));
+	if (f->options->verb == VERB_COUNT)
+		err = counts_new(f->reader, f->funcs, f->nfuncs, &f->counts);
+	else
+		err = f->description ? begin_record(f) : begin_frames(f);
 	if (err)
 		follow_end(f);
 	f->mute = err != 0;
 	return err;
 }
 
-void follow_name(struct follow *f, const struct reader_func *funcs, size_t nfuncs)
+int follow_name(struct follow *f, const struct reader_func *funcs, size_t nfuncs)
 {
 	f->funcs = funcs;
+	f->nfuncs = nfuncs;
 	reader_name(f->reader, funcs, nfuncs);
+	if (f->counts)
+		return counts_name(f->counts, funcs, nfuncs);
 	if (f->description) {
 		f->description->about.funcs = funcs;
 		f->description->about.nfuncs = nfuncs;
 	} else {
 		frames_name(f->frames, funcs);
 	}
+	return 0;
 }
 
 int follow_modules(struct follow *f, const struct modules *mods)
@@ -122,12 +130,14 @@ void follow_end(struct follow *f)
 	graph_free(f->graph);
 	json_free(f->json);
 	record_free(f->record);
+	counts_free(f->counts);
 	if (f->pidfd >= 0)
 		close(f->pidfd);
 	f->frames = NULL;
 	f->graph = NULL;
 	f->json = NULL;
 	f->record = NULL;
+	f->counts = NULL;
 	f->pidfd = -1;
 }
 
@@ -152,7 +162,7 @@ static int watch_and_show(void *ctx, const struct event *e)
 static int64_t drain(struct follow *f, bool last)
 {
 	reader_limit(f->reader, EVENTS_AT_ONCE);
-	if (f->mute)
+	if (f->mute || f->counts)
 		return reader_drain(f->reader, last, count_only, NULL);
 	if (f->seen)
 		return reader_drain(f->reader, last, watch_and_show, f);
@@ -200,11 +210,9 @@ static size_t waiting(const struct follow *f)
 /* What is the state of the results? Now and then. */
 static int care(struct follow *f, uint64_t now)
 {
-	if (!f->record) {
+	if (f->frames)
 		frames_tick(f->frames, reader_reached(f->reader));
-		return 0;
-	}
-	if (now < f->next_flush)
+	if (!f->record || now < f->next_flush)
 		return 0;
 	f->next_flush = now + FLUSH;
 	f->description->about.clock = *reader_clock(f->reader);
@@ -265,15 +273,25 @@ static bool is_gone(struct follow *f, uint64_t now)
 	return !f->orphaned;
 }
 
-static void look_for_reasons(struct follow *f, uint64_t now)
+/* As many calls as -n wants. */
+static bool has_enough(const struct follow *f)
 {
 	uint64_t calls = f->options->calls;
 
+	if (!calls)
+		return false;
+	if (f->counts)
+		return counts_take(f->counts) >= calls;
+	return f->record ? record_calls(f->record) >= calls : frames_full(f->frames);
+}
+
+static void look_for_reasons(struct follow *f, uint64_t now)
+{
 	if (signals_stop_wanted())
 		stop(f, FOLLOW_SIGNAL);
 	if (is_gone(f, now))
 		stop(f, FOLLOW_GONE);
-	if (f->record ? calls && record_calls(f->record) >= calls : frames_full(f->frames))
+	if (has_enough(f))
 		stop(f, FOLLOW_CALLS);
 	if (f->record && record_full(f->record))
 		stop(f, FOLLOW_FULL);
@@ -290,7 +308,7 @@ static void hint(struct follow *f, uint64_t now)
 		return;
 	f->hinted = true;
 	reader_stats(f->reader, &stats);
-	if (stats.calls || stats.lost)
+	if (stats.calls || stats.lost || (f->counts && counts_take(f->counts)))
 		return;
 	if (children_list(f->pid, children, sizeof(children)))
 		say_hint("no call within 5 s; %d has children, perhaps it is one "
@@ -417,10 +435,13 @@ static void print_end(struct follow *f, const struct summary *s)
 {
 	int err;
 
-	frames_finish(f->frames, reader_now());
+	if (f->counts)
+		counts_print(f->counts, f->out, f->options->json);
+	else
+		frames_finish(f->frames, reader_now());
 	if (f->graph)
 		graph_end(f->graph);
-	if (f->json)
+	if (f->options->json)
 		summary_json(f->out, s, f->pid, wall(f));
 	err = output_finish(f->out, signals_drop_wanted);
 	if (err)
@@ -435,7 +456,7 @@ int follow_finish(struct follow *f, struct summary *s)
 		reader_target_gone(f->reader);
 	drain_rest(f);
 	reader_stats(f->reader, &stats);
-	s->calls = stats.calls;
+	s->calls = f->counts ? counts_take(f->counts) : stats.calls;
 	s->events = stats.events;
 	s->lost = stats.lost;
 	if (f->record)

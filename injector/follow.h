@@ -14,6 +14,7 @@
 #ifndef INJECTOR_FOLLOW_H
 #define INJECTOR_FOLLOW_H
 
+#include "injector/counts.h"
 #include "injector/describe.h"
 #include "injector/options.h"
 #include "injector/reader.h"
@@ -39,6 +40,7 @@ struct follow {
 	/* Set by the caller, who owns them; alive until follow_end. */
 	struct reader *reader;
 	const struct reader_func *funcs;
+	size_t nfuncs;
 	struct output *out;
 	const struct options *options;
 	struct description *description;	/* of a recording, which goes to a directory; then
@@ -67,6 +69,7 @@ struct follow {
 	struct graph *graph;
 	struct json *json;
 	struct record *record;
+	struct counts *counts;	/* of `count`: instead of frames */
 	uint64_t next_flush;	/* monotonic ns */
 	int pidfd;
 	uint64_t began, next_drain, next_tick, next_ask;	/* monotonic ns */
@@ -78,8 +81,9 @@ struct follow {
 
 /* Prints the header. `s` has the counts of functions; pause_ns may be 0. */
 int follow_begin(struct follow *, const struct summary *s);
-/* From a tick: there are more functions now. The table before stays alive. */
-void follow_name(struct follow *, const struct reader_func *funcs, size_t nfuncs);
+/* From a tick: there are more functions now. The table before stays alive. 0 or
+ * -ENOMEM. */
+int follow_name(struct follow *, const struct reader_func *funcs, size_t nfuncs);
 /* Likewise: there are more modules. They stay until follow_end. 0 or -ENOMEM. */
 int follow_modules(struct follow *, const struct modules *);
 /* Returns 0 with the reason in f->why, or -errno for FOLLOW_FAILED. */

@@ -291,8 +291,8 @@ static int probe_new(struct growth *n, struct follow *f)
 	if (err || !n->live.nchanges)
 		return err;
 	merge_names(g->live, &n->live);
-	follow_name(f, g->live->funcs, g->live->nfuncs);
-	err = follow_modules(f, &n->mods) ?: surgery(put_in, n);
+	err = follow_name(f, g->live->funcs, g->live->nfuncs) ?:
+	      follow_modules(f, &n->mods) ?: surgery(put_in, n);
 	if (!err) {
 		g->live->nprobed += n->live.nprobed;
 		g->live->nentry_only += n->live.nentry_only;

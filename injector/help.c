@@ -14,6 +14,8 @@ const char help_text[] =
 "  inject stop -p PID                  remove every probe of an earlier session\n"
 "  inject record -p PID -f GLOB...     as trace, into a directory (inject.data);\n"
 "                                      also with -- COMMAND\n"
+"  inject count -p PID -f GLOB...      how often each function is called: the\n"
+"                                      target counts, nothing is recorded\n"
 "  inject start -p PID -f GLOB... [-o DIR]\n"
 "                                      probe and leave: it goes on recording by\n"
 "                                      itself, the last calls of each thread\n"

@@ -179,6 +179,7 @@ static void carry_over(struct infecting *in)
 	s->slow_exit = old->s.slow_exit;
 	s->slow_mark = old->s.slow_mark;
 	s->slow_goroutine = old->s.slow_goroutine;
+	s->slow_count = old->s.slow_count;
 	s->traps = old->s.traps;
 	s->threads = old->s.threads;
 	s->nfuncs = old->s.nfuncs;
@@ -196,6 +197,7 @@ static void fill_session(struct infecting *in)
 		carry_over(in);
 	s->generation = in->result->old.s.generation + 1;
 	s->keep_last = in->opt->keep_last;
+	s->counting = in->opt->counting;
 	s->scratch = in->scratch;
 	s->stack_lo = in->main_stack.start;
 	s->stack_hi = in->main_stack.end;

@@ -28,6 +28,7 @@ static int run(const struct options *o)
 	switch (o->verb) {
 	case VERB_TRACE:
 	case VERB_RECORD:
+	case VERB_COUNT:
 	case VERB_START:
 		return verb_trace(o);
 	case VERB_LIST:

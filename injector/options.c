@@ -32,9 +32,12 @@ enum {
 	ON_SNAPSHOT = 2048,
 	ON_ADD = 4096,
 	ON_REMOVE = 8192,
+	ON_COUNT = 16384,
 	ON_CHANGE = ON_ADD | ON_REMOVE,
 	ON_LIVE = ON_TRACE | ON_RECORD,
-	ON_ATTACH = ON_LIVE | ON_START,
+	ON_HERE = ON_LIVE | ON_COUNT,	/* as long as we are there */
+	ON_ATTACH = ON_HERE | ON_START,
+	ON_RINGS = ON_LIVE | ON_START,
 	ON_CALLS = ON_REPLAY | ON_REPORT | ON_GRAPH | ON_EXPORT,
 	ON_STARTED = ON_STATUS | ON_SNAPSHOT | ON_CHANGE,
 	ON_ALL = ON_ATTACH | ON_LIST | ON_STOP | ON_STARTED | ON_CALLS | ON_INFO,
@@ -67,20 +70,20 @@ static const struct option_def defs[] = {
 	WITH("exclude", 'N', ON_ATTACH | ON_CHANGE | ON_LIST | ON_CALLS),
 	WITH("min-duration", 't', ON_TRACE | ON_CALLS),
 	WITH("depth", 'D', ON_TRACE | ON_CALLS),
-	WITH("calls", 'n', ON_LIVE | ON_CALLS),
-	WITH("duration", 'd', ON_LIVE),
+	WITH("calls", 'n', ON_HERE | ON_CALLS),
+	WITH("duration", 'd', ON_HERE),
 	WITH("tid", OPT_TID, ON_LIVE | ON_CALLS),
 	WITH("output", 'o', ON_ATTACH | ON_LIST | ON_SNAPSHOT | ON_CALLS | ON_INFO),
-	WITH("buffer", 'm', ON_ATTACH),
-	FLAG("entry-only", OPT_ENTRY_ONLY, ON_ATTACH | ON_ADD | ON_LIST),
-	FLAG("trap", OPT_TRAP, ON_LIVE | ON_LIST),
+	WITH("buffer", 'm', ON_RINGS),
+	FLAG("entry-only", OPT_ENTRY_ONLY, ON_RINGS | ON_ADD | ON_LIST),
+	FLAG("trap", OPT_TRAP, ON_HERE | ON_LIST),
 	FLAG("time", OPT_TIME, ON_TRACE | ON_REPLAY),
 	WITH("max-pause", OPT_MAX_PAUSE, ON_ATTACH | ON_CHANGE | ON_STOP),
 	WITH("max-overhead", OPT_MAX_OVERHEAD, ON_LIVE),
 	FLAG("follow-exec", OPT_FOLLOW_EXEC, ON_TRACE),
-	FLAG("follow-fork", OPT_FOLLOW_FORK, ON_LIVE),
+	FLAG("follow-fork", OPT_FOLLOW_FORK, ON_HERE),
 	WITH("log", OPT_LOG, ON_ATTACH | ON_CHANGE | ON_SNAPSHOT | ON_STOP),
-	FLAG("json", OPT_JSON, ON_TRACE | ON_REPLAY),
+	FLAG("json", OPT_JSON, ON_TRACE | ON_COUNT | ON_REPLAY),
 	FLAG("quiet", 'q', ON_ALL),
 	FLAG("verbose", 'v', ON_ALL),
 	FLAG("no-color", OPT_NO_COLOR, ON_ALL),
@@ -114,6 +117,7 @@ static const struct {
 } verbs[] = {
 	{ "trace", ON_TRACE, VERB_TRACE },
 	{ "record", ON_RECORD, VERB_RECORD },
+	{ "count", ON_COUNT, VERB_COUNT },
 	{ "list", ON_LIST, VERB_LIST },
 	{ "stop", ON_STOP, VERB_STOP },
 	{ "start", ON_START, VERB_START },
@@ -126,8 +130,7 @@ static const struct {
 	{ "graph", ON_GRAPH, VERB_GRAPH },
 	{ "info", ON_INFO, VERB_INFO },
 	{ "export", ON_EXPORT, VERB_EXPORT },
-	{ .name = "top" }, { .name = "count" },
-	{ .name = "hist" }, { .name = "syscalls" },
+	{ .name = "top" }, { .name = "hist" }, { .name = "syscalls" },
 };
 
 static int find_verb(const char *word)
@@ -382,7 +385,7 @@ static int rest(struct options *o, char **argv, int argc, int at)
 {
 	if (at == argc)
 		return 0;
-	if (o->verb == VERB_TRACE || o->verb == VERB_RECORD) {
+	if (o->verb == VERB_TRACE || o->verb == VERB_RECORD || o->verb == VERB_COUNT) {
 		o->command = argv + at;
 		return 0;
 	}
@@ -497,7 +500,8 @@ int options_parse(int argc, char **argv, struct options *ret)
 		if (on == NOT_YET)
 			return fail(0, "%s is not there yet; see inject --help for what is", verb);
 		ret->verb = verbs[i].verb;
-		ret->keep = ret->verb == VERB_START ? KEEP_LAST : KEEP_FIRST;
+		ret->keep = ret->verb == VERB_START || ret->verb == VERB_COUNT ? KEEP_LAST :
+			KEEP_FIRST;
 		argc--;
 		argv++;
 	}
@@ -509,7 +513,7 @@ bool options_launch(int argc, char **argv)
 {
 	int verb = argc > 1 ? find_verb(argv[1]) : -1;
 
-	if (verb >= 0 && !(verbs[verb].on & ON_LIVE))
+	if (verb >= 0 && !(verbs[verb].on & ON_HERE))
 		return false;
 	for (int i = 1; i + 1 < argc; i++)
 		if (strcmp(argv[i], "--") == 0)

@@ -74,6 +74,7 @@ int options_check(const struct options *o)
 	switch (o->verb) {
 	case VERB_TRACE:
 	case VERB_RECORD:
+	case VERB_COUNT:
 		return check_trace(o);
 	case VERB_ADD:
 	case VERB_REMOVE:

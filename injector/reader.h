@@ -55,6 +55,9 @@ int64_t reader_drain(struct reader *, bool last,
 void reader_stats(const struct reader *, struct reader_stats *ret);
 /* Entries and exits that the rings have dropped up to this moment, read or not. */
 uint64_t reader_lost(const struct reader *);
+/* Where calls are counted: of functions 0 to n - 1, by all threads up to now. Only
+ * draining lets the ring of a thread that has ended go to another. */
+void reader_counts(const struct reader *, uint64_t *calls, size_t n);
 /* One drain delivers about so many events and no more; the next one goes on from
  * there. 0: no limit, which is how it begins. */
 void reader_limit(struct reader *, uint64_t events);

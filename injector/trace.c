@@ -54,7 +54,8 @@ static void select_from(const struct trace *t, struct select_options *ret)
 		.include = o->include, .ninclude = o->ninclude,
 		.exclude = o->exclude, .nexclude = o->nexclude,
 		.caught = t->caught,
-		.entry_only = o->entry_only, .traps = t->traps, .progress = say_progress,
+		.entry_only = o->entry_only || o->verb == VERB_COUNT,
+		.traps = t->traps, .progress = say_progress,
 	};
 }
 
@@ -132,6 +133,8 @@ static int clear_earlier(struct trace *t)
 		err = remove_probes(t->pid, &r);
 	}
 	err = err ? err : payload_info(&payload);
+	/* Stubs of another kind are not what this visit would make. */
+	old.s.counting = t->opt->verb == VERB_COUNT;
 	if (!err && session_reusable(&old, payload.build_id))
 		err = probes_adopt(&t->target, &old, &t->sel);
 	t->known_funcs = old.s.nfuncs;
@@ -139,14 +142,22 @@ static int clear_earlier(struct trace *t)
 	return err ? err : foreign_look(&t->target, &t->before);
 }
 
+/* Bytes per thread, 0: the usual. */
+static uint64_t buffer_of(const struct trace *t)
+{
+	return t->opt->verb == VERB_COUNT ? counts_room(t->known_funcs + t->sel.nfuncs) :
+		start_buffer(t);
+}
+
 static int do_infect(void *ctx)
 {
 	struct trace *t = ctx;
 	struct infect_options o = {
-		.buffer = start_buffer(t), .max_slots = t->slots + LATER_SLOTS,
+		.buffer = buffer_of(t), .max_slots = t->slots + LATER_SLOTS,
 		.reach = arch_host()->reach, .needs = t->needs, .nneeds = t->sel.n,
 		.islands = &t->islands, .notes = start_room(t),
 		.keep_last = t->opt->keep == KEEP_LAST, .file = t->file,
+		.counting = t->opt->verb == VERB_COUNT,
 	};
 
 	return infect(&t->target, &t->mods, &o, &t->inf);
@@ -393,7 +404,8 @@ static int watch(struct trace *t)
 {
 	struct summary s = { .functions = t->live.nprobed, .refused = refused_count(&t->sel),
 			     .pause_ns = t->pause };
-	struct follow f = { .reader = t->reader, .funcs = t->live.funcs, .out = t->out,
+	struct follow f = { .reader = t->reader, .funcs = t->live.funcs,
+			    .nfuncs = t->live.nfuncs, .out = t->out,
 			    .options = t->opt, .pid = t->pid, .left = left,
 			     .others = t->opt->follow_fork ? has_children : NULL,
 			    .tick = tick, .ctx = t, .pidfd = -1,
@@ -564,7 +576,7 @@ int verb_trace(const struct options *o)
 		if (!err)
 			cost_measure(&t.cost);
 	} else if (!err) {
-		err = o->verb == VERB_TRACE ? output_open(o->output, &t.out) : start_begin(&t);
+		err = o->verb == VERB_START ? start_begin(&t) : output_open(o->output, &t.out);
 	}
 	status = err ? verb_failed(err) : trace_program(&t, o->command);
 	while (status == STATUS_GONE && goes_on(&t)) {

@@ -36,6 +36,11 @@ _inject_options() {
 			--no-color \
 			-h --help -V --version
 		;;
+	count)
+		echo -p --pid -f --function -N --exclude -n --calls -d --duration \
+			-o --output --trap --max-pause --log --follow-fork --json -q --quiet \
+			-v --verbose --no-color -h --help -V --version
+		;;
 	start)
 		echo -p --pid -f --function -N --exclude -m --buffer --keep -o --output \
 			--entry-only --max-pause --log -q --quiet -v --verbose \
@@ -91,14 +96,15 @@ _inject() {
 	local verb=trace
 
 	case ${COMP_WORDS[1]} in
-	trace | list | stop | record | start | status | add | remove | snapshot | replay | \
+	trace | list | stop | record | count | start | status | add | remove | snapshot | replay | \
 		report | graph | info | export) verb=${COMP_WORDS[1]} ;;
 	esac
 	COMPREPLY=()
 	# Behind "--" stands a command, with a completion of its own.
 	local i
 	for ((i = 1; i < COMP_CWORD; i++)); do
-		[ "${COMP_WORDS[i]}" = -- ] && [[ $verb == trace || $verb == record ]] || continue
+		[ "${COMP_WORDS[i]}" = -- ] && \
+			[[ $verb == trace || $verb == record || $verb == count ]] || continue
 		if declare -F _command_offset >/dev/null; then
 			_command_offset $((i + 1))
 		else
@@ -143,7 +149,7 @@ _inject() {
 		;;
 	*)
 		if [ "$COMP_CWORD" -eq 1 ]; then
-			_inject_words "trace list stop record start status add remove \
+			_inject_words "trace list stop record count start status add remove \
 				snapshot replay report graph info export" "$cur"
 		elif [ "$verb" = list ]; then
 			mapfile -t COMPREPLY < <(compgen -f -- "$cur")

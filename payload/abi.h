@@ -25,7 +25,7 @@
 #ifndef PAYLOAD_ABI_H
 #define PAYLOAD_ABI_H
 
-#define ABI_VERSION 8
+#define ABI_VERSION 9
 
 /* Offsets that assembly uses; asserted below. */
 #define THREAD_CUR 0
@@ -41,6 +41,8 @@
 #define THREAD_TP 80
 #define THREAD_TID 88
 #define THREAD_GOROUTINE 96
+#define THREAD_COUNTS 104
+#define THREAD_COUNTED 112
 #define RING_TAIL 24
 #define RING_LOST_ENTRIES 32
 #define RING_LOST_EXITS 40
@@ -68,7 +70,8 @@
 #define ARENA_HOMES 48
 #define ARENA_PLACES 56
 #define ARENA_SLOW_GOROUTINE 64
-#define ARENA_HEADER 72
+#define ARENA_SLOW_COUNT 72
+#define ARENA_HEADER 80
 
 /*
  * Where the payload has no thread-local storage, a struct thread is found by
@@ -194,7 +197,7 @@ struct session {
 				 * pointer (two's complement); 0: it has none,
 				 * and threads are sought by THREAD_TP and _TID */
 	uint64_t slow_entry, slow_exit, slow_mark; /* see arch/<name>/slow.S */
-	uint64_t slow_goroutine;
+	uint64_t slow_goroutine, slow_count;
 	uint64_t traps;		/* address of its struct traps */
 	uint64_t answer;	/* generation of the last hello, as payload saw */
 	int32_t pid;		/* the target's own view */
@@ -221,7 +224,8 @@ struct session {
 	/* Atomics that the payload writes. */
 	uint64_t lost_entries, lost_exits;	/* no ring was free */
 	uint32_t next_fiber;	/* its number, over all processes */
-	uint32_t pad1;
+	uint32_t counting;	/* 1: calls are counted, and nothing else of them is
+				 * recorded: see struct ring. Of the injector */
 
 	uint32_t narenas;
 	uint32_t nfuncs;	/* function ids given so far; they are kept for
@@ -283,6 +287,10 @@ struct slot {
  * take the places in turn, and the oldest is given up, by `tail`, before it is
  * zeroed. Who copies one is not waited for: it is whole if `tail` has not passed it
  * when the copy is made.
+ *
+ * Where calls are counted, the sub-buffers are one array of counters (uint64_t) by
+ * function id, of the calls of all threads that have had the ring, one after another:
+ * what all rings have together is what was called. Nothing is ever zeroed.
  */
 struct ring {
 	union {
@@ -402,6 +410,8 @@ struct thread {
 	uint64_t tid;		/* its owner's id, as the owner knows it */
 	uint64_t goroutine;	/* the one that is told to the ring's reader as the
 				 * current stack: the address of its g. 0: none */
+	uint64_t counts;	/* address of its ring's counters */
+	uint64_t counted;	/* bytes of them; 0: none, or not known yet */
 	uint64_t magic;		/* THREAD_MAGIC once claimed; 0: wiped or new */
 	uint64_t busy;		/* sp of the call that is in the slow path: what
 				 * is nested in it is lost. 0: none */
@@ -476,7 +486,7 @@ struct arena_header {
 	/* For seek_x: two of the session, and what follows from its nrings. */
 	uint64_t tid_offset, threads;
 	uint64_t homes, places;
-	uint64_t slow_goroutine;
+	uint64_t slow_goroutine, slow_count;
 };
 
 /* What the loader's code is given: lives in the session's first page, at
@@ -518,6 +528,8 @@ ABI_ASSERT(offsetof(struct thread, reader) == THREAD_READER);
 ABI_ASSERT(offsetof(struct thread, tp) == THREAD_TP);
 ABI_ASSERT(offsetof(struct thread, tid) == THREAD_TID);
 ABI_ASSERT(offsetof(struct thread, goroutine) == THREAD_GOROUTINE);
+ABI_ASSERT(offsetof(struct thread, counts) == THREAD_COUNTS);
+ABI_ASSERT(offsetof(struct thread, counted) == THREAD_COUNTED);
 ABI_ASSERT(offsetof(struct ring, tail) == RING_TAIL);
 ABI_ASSERT(offsetof(struct ring, lost_entries) == RING_LOST_ENTRIES);
 ABI_ASSERT(offsetof(struct ring, lost_exits) == RING_LOST_EXITS);
@@ -531,6 +543,7 @@ ABI_ASSERT(offsetof(struct arena_header, threads) == ARENA_THREADS);
 ABI_ASSERT(offsetof(struct arena_header, homes) == ARENA_HOMES);
 ABI_ASSERT(offsetof(struct arena_header, places) == ARENA_PLACES);
 ABI_ASSERT(offsetof(struct arena_header, slow_goroutine) == ARENA_SLOW_GOROUTINE);
+ABI_ASSERT(offsetof(struct arena_header, slow_count) == ARENA_SLOW_COUNT);
 ABI_ASSERT(sizeof(struct arena_header) == ARENA_HEADER);
 ABI_ASSERT(sizeof(struct session) <= LOADER_OFF);
 ABI_ASSERT(LOADER_OFF + sizeof(struct loader) <= PAGE);

@@ -229,6 +229,7 @@ static struct thread *thread_begin(const struct session *s, uint32_t i)
 	t->cur = 0;
 	t->subbuf_end = 0;
 	t->busy = 0;
+	t->counted = 0;
 	t->ring = (uint64_t)ring_at(s, i);
 	t->reported = thread_ring(t)->lost_entries + thread_ring(t)->lost_exits;
 	t->reader = (uint64_t)&s->reader;
@@ -358,6 +359,8 @@ void claim_expire(struct session *s)
 	uint32_t i;
 
 	for (i = 0; i < s->nrings; i++)
-		if (observe(&ring_at(s, i)->state) == RING_CLAIMED)
+		if (observe(&ring_at(s, i)->state) == RING_CLAIMED) {
 			publish(&thread_at(s, i)->end, 0);
+			publish(&thread_at(s, i)->counted, 0);
+		}
 }

@@ -16,6 +16,7 @@ static void answer(struct session *s)
 	s->slow_exit = (uint64_t)slow_exit;
 	s->slow_mark = (uint64_t)slow_mark;
 	s->slow_goroutine = (uint64_t)slow_goroutine;
+	s->slow_count = (uint64_t)slow_count;
 	payload_traps.handler = (uint64_t)payload_trap;
 	s->traps = (uint64_t)&payload_traps;
 }

@@ -43,6 +43,7 @@ void slow_entry(void);
 void slow_exit(void);
 void slow_mark(void);
 void slow_goroutine(void);
+void slow_count(void);
 
 /* claim.c */
 
@@ -133,5 +134,6 @@ void payload_slow_exit(uint64_t word, uint64_t sp);
 void payload_slow_mark(uint64_t word, uint64_t sp);
 /* The same of all three where a goroutine runs; `g` is what Go keeps of it. */
 void payload_slow_goroutine(uint64_t word, uint64_t sp, const struct goroutine *g);
+void payload_slow_count(uint64_t word, uint64_t sp);
 
 #endif

@@ -71,11 +71,18 @@ static bool is_open(struct session *s)
 	return observe(&s->state) != SESSION_CLOSED;
 }
 
+/* Who is late in a stub of an earlier visit, which counted, or did not, has nothing to
+ * say in this one. */
+static bool is_recording(struct session *s)
+{
+	return is_open(s) && !s->counting;
+}
+
 /* Begin a slow path: false if this call is not to be recorded. */
 static bool enter(struct slow *w, uint64_t sp, enum what what)
 {
 	w->s = observe(&payload_session);
-	if (!w->s || !is_open(w->s))
+	if (!w->s || !is_recording(w->s))
 		return false;
 	w->t = claim_thread(w->s, what);
 	if (!w->t)
@@ -140,7 +147,7 @@ static void settle(uint64_t word, uint64_t sp, bool entry)
 	stacks_settle(t, top);
 	if (entry)
 		*frames_at(t, top) = word & SETTLE_LOST ? sp - 7 : sp;
-	if (is_open(s))
+	if (is_recording(s))
 		ring_room(s, t, 0);
 	leave(t);
 }
@@ -237,4 +244,32 @@ void payload_slow_goroutine(uint64_t word, uint64_t sp, const struct goroutine *
 	else
 		ring_put_deep(w.t, word, g->hi - sp);
 	leave(w.t);
+}
+
+static uint64_t *counters(struct thread *t, const struct session *s)
+{
+	if (!t->counted) {
+		t->counts = t->ring + PAGE;
+		publish(&t->counted, (uint64_t)s->nsub * SUBBUF_SIZE);
+	}
+	return (uint64_t *)t->counts;
+}
+
+/* One for which there is no counter is a loss, as where there is no ring. */
+void payload_slow_count(uint64_t word, uint64_t sp)
+{
+	struct session *s = observe(&payload_session);
+	uint64_t func = word >> REC_FUNC_SHIFT, *counts;
+	struct thread *t;
+
+	if (!s || !is_open(s) || !s->counting)
+		return;
+	t = claim_thread(s, WHAT_ENTRY);
+	if (!t)
+		return;
+	counts = counters(t, s);
+	if (func * sizeof(*counts) < t->counted)
+		cpu_count(&counts[func]);
+	else
+		__atomic_fetch_add(&s->lost_entries, 1, __ATOMIC_RELAXED);
 }

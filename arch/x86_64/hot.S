@@ -56,6 +56,7 @@
 	.globl seek_entry, seek_exit, seek_mark
 	.globl hot_go_entry, hot_go_exit, hot_go_mark
 	.globl seek_go_entry, seek_go_exit, seek_go_mark
+	.globl hot_count, seek_count
 	.balign 64
 hot_begin:
 	.fill	ARENA_HEADER, 1, 0
@@ -276,6 +277,49 @@ hot_begin:
 	jmp	*hot_begin+ARENA_SLOW_GOROUTINE(%rip)
 	.endm
 
+/*
+ * Where calls are counted, that is all: one instruction adds to the thread's counter,
+ * so that handlers, which have the same one, do not matter. Whoever runs on which stack
+ * does not, either, so that this serves goroutines, too.
+ */
+	.macro	counting how
+	.balign 64
+\how\()_count:
+	.ifc	\how, seek
+	push	%rdx
+	push	%rdi
+	.endif
+	push	%rsi
+	push	%rax
+	lahf
+	seto	%al
+	\how
+	mov	(%rsp), %rcx
+	shr	$REC_FUNC_SHIFT - 3, %rcx
+	cmp	THREAD_COUNTED(%rsi), %rcx
+	jae	8f
+	add	THREAD_COUNTS(%rsi), %rcx
+	incq	(%rcx)
+	add	$0x7f, %al
+	sahf
+	lea	8(%rsp), %rsp
+	uncount	\how
+	ret
+8:	add	$0x7f, %al
+	sahf
+	pop	%rax
+	uncount	\how
+	jmp	*hot_begin+ARENA_SLOW_COUNT(%rip)
+	.endm
+
+	.macro	uncount how
+	pop	%rsi
+	.ifc	\how, seek
+	pop	%rdi
+	pop	%rdx
+	.endif
+	.endm
+
 /* There is no frame to keep in a mark. */
 	.macro	routines how
 	goroutine \how, entry, RING_LOST_ENTRIES
@@ -360,6 +404,8 @@ hot_begin:
 
 	routines hot
 	routines seek
+	counting hot
+	counting seek
 
 	.balign 16
 hot_end:

@@ -51,5 +51,6 @@
 	slow	slow_exit, payload_slow_exit
 	slow	slow_mark, payload_slow_mark
 	slow	slow_goroutine, payload_slow_goroutine
+	slow	slow_count, payload_slow_count
 
 	.section .note.GNU-stack, "", %progbits

@@ -169,6 +169,21 @@ static void check(probed_fn *f)
 	test_slow(f);
 }
 
+/* The first call of a thread, and those that follow. */
+static void check_counted(probed_fn *f)
+{
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		fresh(1);
+		w.s->counting = 1;
+		once(f, rnd());
+		once(f, rnd());
+	}
+	every_flag(f);
+	fresh(4);
+}
+
 int main(void)
 {
 	probed_fn *alone;
@@ -176,6 +191,7 @@ int main(void)
 	world_begin(&w, 2, 4);
 	check(probed(&w, 1, NULL));
 	check(marked(&w, 2, NULL));
+	check_counted(counted(&w, 3, NULL));
 	/* Exits without their entries: always on the slow path. */
 	alone = (probed_fn *)here(&w);
 	emit_exit(&w, 3);

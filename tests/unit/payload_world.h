@@ -188,6 +188,7 @@ static inline void world_begin(struct world *w, uint32_t nrings, uint32_t nsub)
 	h.homes = thread_homes(nrings);
 	h.places = thread_places(nrings);
 	h.slow_goroutine = w->s->slow_goroutine;
+	h.slow_count = w->s->slow_count;
 	memcpy(w->arena, &h, sizeof(h));
 }
 
@@ -235,6 +236,11 @@ static inline void emit_mark(struct world *w, uint32_t func)
 	emit_record(w, (uint64_t)func << REC_FUNC_SHIFT, BARE ? seek_mark : hot_mark);
 }
 
+static inline void emit_count(struct world *w, uint32_t func)
+{
+	emit_record(w, (uint64_t)func << REC_FUNC_SHIFT, BARE ? seek_count : hot_count);
+}
+
 typedef void probed_fn(void *);
 
 static inline uint8_t *here(struct world *w)
@@ -269,6 +275,17 @@ static inline probed_fn *marked(struct world *w, uint32_t func, probed_fn *body)
 	probed_fn *f = (probed_fn *)here(w);
 
 	emit_mark(w, func);
+	if (body)
+		emit_call(w, body);
+	EMIT(w, 0xc3);
+	return f;
+}
+
+static inline probed_fn *counted(struct world *w, uint32_t func, probed_fn *body)
+{
+	probed_fn *f = (probed_fn *)here(w);
+
+	emit_count(w, func);
 	if (body)
 		emit_call(w, body);
 	EMIT(w, 0xc3);
