@@ -261,6 +261,7 @@ bench:
 	@BUILD=$(BUILD) CC='$(CC)' bench/bench.sh
 	@BUILD=$(BUILD) CC='$(CC)' bench/scale.sh
 	@BUILD=$(BUILD) CC='$(CC)' bench/load.sh
+	@BUILD=$(BUILD) CC='$(CC)' bench/latency.sh
 
 # How many functions of well-known programs can be probed, and why not the rest.
 census:

@@ -18,7 +18,8 @@ test="g++ clang libclang-rt-dev gdb strace nginx-light redis-server redis-tools 
 	libgtest-dev libgmock-dev"
 soak="chromium"
 bench="bpftrace uftrace linux-perf ltrace lttng-tools liblttng-ust-dev
-	redis-server redis-tools postgresql postgresql-contrib python3"
+	redis-server redis-tools postgresql postgresql-contrib python3 nginx-light memcached
+	nodejs default-jdk-headless"
 census="nginx-light redis-server postgresql memcached python3 nodejs ripgrep libstd-rust-1.63
 	golang-go musl libsqlite3-0 libssl3 libstdc++6 cpp"
 
@@ -39,6 +40,8 @@ present()
 	postgresql) ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 ;;
 	postgresql-contrib) command -v pgbench >/dev/null ||
 		ls /usr/lib/postgresql/*/bin/pgbench >/dev/null 2>&1 ;;
+	default-jdk-headless) command -v javac >/dev/null ;;
+	nodejs) command -v node >/dev/null ;;
 	linux-perf) command -v perf >/dev/null ;;
 	wrk | strace | gdb | bpftrace | uftrace | clang | gcc | g++ | make | mandoc | codespell | shellcheck | cppcheck | python3)
 		command -v "$1" >/dev/null ;;

@@ -1,0 +1,247 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# latency: how long do servers take to answer while probes come and go? Each is asked at
+# a fixed rate: without us, while inject visits it once a second, and without us
+# again, which tells how much of a difference means nothing. The stops of the visits
+# are in it. A request that fails, or a visit, makes the whole fail; a time does not.
+#
+# SECONDS_EACH (20): seconds without; three times as long with. RATE (1000): requests a
+# second, a fifth of that of a server in Python, Java or JavaScript.
+set -euo pipefail
+# shellcheck source=bench/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+SECONDS_EACH=${SECONDS_EACH:-20}
+RATE=${RATE:-1000}
+ASK_HTTP='GET / HTTP/1.1\r\nHost: bench\r\n\r\n'
+PG=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tail -n 1)
+status=0
+
+line() { printf '%-12s %7s %7s %7s %7s %8s %8s %7s  %s\n' "$@"; }
+
+free_port()
+{
+	python3 -c 'import socket
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+print(s.getsockname()[1])'
+}
+
+# serve COMMAND...: a server, until it listens at PORT. Its PID is PID.
+serve()
+{
+	"$@" >"$dir/server.out" 2>&1 9>&- &
+	PID=$!
+	pids+=("$PID")
+	for _ in $(seq 600); do
+		(exec 3<>"/dev/tcp/127.0.0.1/$PORT") 2>/dev/null && return
+		kill -0 "$PID" 2>/dev/null || break
+		sleep 0.1
+	done
+	cat "$dir/server.out" >&2
+	return 1
+}
+
+served()
+{
+	kill "$PID" 2>/dev/null || true
+	wait "$PID" 2>/dev/null || true
+}
+
+# ask SECONDS [OPTION...]: sets N, FAILED, P50, P99 and P999, of WHAT: a request, and how
+# its answer begins and ends.
+ask()
+{
+	read -r N FAILED P50 P99 P999 _ < <("$dir/client" -r "$rate" -s "$1" -g "$greeting" \
+		"${@:2}" "$PORT" "${WHAT[@]}" 2>"$dir/client.err" || echo 0 1 0 0 0 0)
+	[ "$FAILED" = 0 ] && return
+	echo "$name: $FAILED of $N requests failed" >&2
+	cat "$dir/client.err" >&2
+	status=1
+}
+
+# visits OPTION...: one after the other, as long as somebody asks. Who serves but one
+# connection may end with it.
+visits()
+{
+	local got who
+
+	while [ -e "$dir/visiting" ]; do
+		who=$($target)
+		[ -n "$who" ] || continue
+		got=0
+		"$BUILD/inject" -p "$who" "$@" -d 0.5 -o /dev/null >>"$dir/visits" 2>&1 || got=$?
+		[ "$got" = 4 ] && [ ! -e "$dir/visiting" ] && break
+		[ "$got" = 0 ] || echo "visit ended with status $got" >>"$dir/visits"
+		sleep 0.5
+	done
+}
+
+ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf(b > 0 ? "%.2f" : "-", a / (b + 1e-9)) }'; }
+
+# measured NAME RATE GREETING TARGET OPTION...: a line of the table. TARGET is a command
+# that prints who is to be visited, the OPTIONs say what is probed.
+measured()
+{
+	local name=$1 rate=$2 greeting=$3 target=$4 visitor before
+
+	ask 2	# so that it is warm
+	ask "$SECONDS_EACH"
+	before=("$P50" "$P99")
+	: >"$dir/visits"
+	: >"$dir/visiting"
+	visits "${@:5}" &
+	visitor=$!
+	pids+=("$visitor")
+	ask $((3 * SECONDS_EACH)) -u "$dir/visiting"
+	rm -f "$dir/visiting"
+	wait "$visitor"
+	if grep -B1 'visit ended' "$dir/visits" >&2; then
+		status=1
+	fi
+	local during=("$P50" "$P99" "$P999" "$N")
+	ask "$SECONDS_EACH"
+	line "$name" "${during[3]}" "${before[0]}" "$(ratio "${during[0]}" "${before[0]}")" \
+		"${before[1]}" "$(ratio "${during[1]}" "${before[1]}")" \
+		"$(ratio "$P99" "${before[1]}")" "${during[2]}" "$(visited)"
+}
+
+# visited: how many visits, their calls, and the longest of their stops.
+visited()
+{
+	sed -nE 's/.*; ([0-9]+) calls?;.* longest pause ([0-9.]+) ms;.*/\1 \2/p' "$dir/visits" |
+		awk '{ calls += $1; if ($2 > most) most = $2 }
+			END { printf "%d, %d, %s ms", NR, calls, most }'
+}
+
+pid() { echo "$PID"; }
+child() { local c; read -r c _ <"/proc/$PID/task/$PID/children"; echo "$c"; }
+
+# One of the processes that serve a connection, in turn.
+backend()
+{
+	local p children
+
+	read -r -a children <"/proc/$PID/task/$PID/children"
+	for p in "${children[@]}"; do
+		! grep -qz '^postgres: .*127\.0\.0\.1' "/proc/$p/cmdline" 2>/dev/null || echo "$p"
+	done | shuf -n 1
+}
+
+absent() { line "$1" - - - - - - - "not installed"; }
+
+nginx_line()
+{
+	local nginx
+
+	nginx=$(PATH=$PATH:/usr/sbin command -v nginx) || { absent nginx; return; }
+	mkdir -p "$dir/nginx/logs" "$dir/nginx/html"
+	{ head -c 2000 /dev/zero | tr '\0' x; echo answer; } >"$dir/nginx/html/index.html"
+	cat >"$dir/nginx.conf" <<-CONF
+		worker_processes 1;
+		daemon off;
+		$([ "$(id -u)" != 0 ] || echo 'user root;')
+		pid $dir/nginx/pid;
+		events { worker_connections 256; }
+		http {
+			access_log off;
+			keepalive_requests 1000000000;
+			client_body_temp_path $dir/nginx/t1; proxy_temp_path $dir/nginx/t2;
+			fastcgi_temp_path $dir/nginx/t3; uwsgi_temp_path $dir/nginx/t4;
+			scgi_temp_path $dir/nginx/t5;
+			server { listen 127.0.0.1:$PORT; root $dir/nginx/html; }
+		}
+	CONF
+	serve "$nginx" -p "$dir/nginx" -c "$dir/nginx.conf" -e "$dir/nginx/logs/error.log"
+	WHAT=("$ASK_HTTP" 'HTTP/1.1 200' 'answer\n')
+	measured nginx "$RATE" '' child -f 'ngx_http_*'
+	served
+}
+
+redis_line()
+{
+	command -v redis-server >/dev/null || { absent redis; return; }
+	serve redis-server --port "$PORT" --bind 127.0.0.1 --save '' --appendonly no --dir "$dir"
+	WHAT=('SET key answer\r\n' '+OK' '\r\n')
+	measured redis "$RATE" '' pid -f '*Command' -f 'call'
+	served
+}
+
+memcached_line()
+{
+	local user=()
+
+	command -v memcached >/dev/null || { absent memcached; return; }
+	[ "$(id -u)" != 0 ] || user=(-u root)
+	serve memcached -p "$PORT" -l 127.0.0.1 "${user[@]}"
+	WHAT=('set key 0 0 6\r\nanswer\r\n' 'STORED' '\r\n')
+	measured memcached "$RATE" '' pid -f '*@exe'
+	served
+}
+
+as_postgres()
+{
+	if [ "$(id -u)" = 0 ]; then
+		set -- setpriv --reuid=postgres --regid=postgres --clear-groups "$@"
+	fi
+	"$@"
+}
+
+# Messages of its protocol: who comes, a query with its length, and "ready".
+postgres_line()
+{
+	[ -n "$PG" ] || { absent PostgreSQL; return; }
+	mkdir "$dir/pg"
+	chmod 755 "$dir"
+	[ "$(id -u)" != 0 ] || chown postgres "$dir/pg"
+	as_postgres "$PG/initdb" -D "$dir/pg/data" -A trust -U postgres >"$dir/err" 2>&1
+	serve as_postgres "$PG/postgres" -D "$dir/pg/data" -p "$PORT" -k "$dir/pg"
+	PID=$(head -n 1 "$dir/pg/data/postmaster.pid")
+	pids+=("$PID")
+	local greet='\x00\x00\x00\x29\x00\x03\x00\x00user\x00postgres\x00database\x00postgres\x00\x00'
+	# shellcheck disable=SC2016 # dollars of SQL
+	WHAT=('Q\x00\x00\x00\x38select count(*) from pg_class where relname > $$a$$\x00' 'T' \
+		'Z\x00\x00\x00\x05I')
+	until "$dir/client" -r 1 -s 1 -c 1 -g "$greet" "$PORT" "${WHAT[@]}" >/dev/null 2>&1; do
+		kill -0 "$PID"
+		sleep 0.1
+	done
+	measured PostgreSQL "$RATE" "$greet" backend -f 'Exec*' -f 'exec_*'
+	as_postgres "$PG/pg_ctl" -D "$dir/pg/data" -m immediate stop >/dev/null 2>&1 || true
+}
+
+python_line()
+{
+	serve python3 bench/servers/serve.py "$PORT"
+	WHAT=("$ASK_HTTP" 'HTTP/1.1 200' 'answer\n')
+	measured python3 $((RATE / 5)) '' pid -f 'PyObject_*' -f 'PyDict_*'
+	served
+}
+
+node_line()
+{
+	command -v node >/dev/null || { absent node; return; }
+	serve node bench/servers/serve.js "$PORT"
+	WHAT=("$ASK_HTTP" 'HTTP/1.1 200' 'answer\n')
+	measured node $((RATE / 5)) '' pid -f 'uv_*' -f 'deflate*' -f 'inflate*'
+	served
+}
+
+java_line()
+{
+	command -v javac >/dev/null || { absent JVM; return; }
+	javac -d "$dir" bench/servers/Serve.java 2>"$dir/err" || { absent JVM; return; }
+	serve java -Xmx64m -cp "$dir" Serve "$PORT"
+	WHAT=("$ASK_HTTP" 'HTTP/1.1 200' 'answer\n')
+	measured JVM $((RATE / 5)) '' pid -f '*Thread*@libjvm.so' -f '*alloc*@libjvm.so'
+	served
+}
+
+"$CC" -std=gnu11 -O2 -D_GNU_SOURCE -o "$dir/client" bench/client.c
+echo "Times of answers in microseconds, at $RATE requests a second; probes for half of each second"
+line server requests p50 'x with' p99 'x with' 'x after' 'p99.9' 'visits, calls, longest stop'
+for server in ${SERVERS:-nginx redis memcached postgres python node java}; do
+	PORT=$(free_port)
+	"${server}_line"
+done
+exit $status

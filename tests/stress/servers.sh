@@ -1,0 +1,14 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# servers: no request of theirs fails while probes come and go, and no visit does. Two of
+# them for seconds, with SOAK=1 all for minutes. How long answers take is printed, and
+# judged by nobody.
+# timeout: 300
+# serial: it loads the machine
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+need python3 gcc
+export SECONDS_EACH=1 RATE=200 SERVERS='memcached python'
+[ -z "${SOAK:-}" ] || export SECONDS_EACH=60 SERVERS=
+CC=gcc "$ROOT/bench/latency.sh"
