@@ -3,7 +3,7 @@
  * xray: where has clang left sleds that its own runtime rewrites?
  *
  * A program built with -fxray-instrument can switch its tracing on and off
- * while it runs, on all threads: see plan/sled.c for what that forbids us.
+ * while it runs, on all threads: see plan/compiled.c for what that forbids us.
  */
 #ifndef SYMBOLS_XRAY_H
 #define SYMBOLS_XRAY_H
