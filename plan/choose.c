@@ -227,7 +227,7 @@ static bool choose_trap(struct body *b, size_t step, const struct choice *c,
 	struct window w;
 
 	if (!c->may_trap || b->goroutine || compiled_is_sled(b, step) ||
-	    window_check(b, step, step, b->impl->arch->trap_size, &w))
+	    window_trap(b, step, &w))
 		return false;
 	add_pick(b, ks, w)->trap = true;
 	return true;

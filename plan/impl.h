@@ -198,6 +198,9 @@ raddr_t host_find(struct body *, size_t exit, raddr_t from, struct window *ret);
 enum refusal window_pun(struct body *, size_t first, size_t last,
 			struct window *ret);
 
+/* A breakpoint over one step. */
+enum refusal window_trap(struct body *, size_t step, struct window *ret);
+
 /* pun.c: a window from the entry on, or around an exit, for a punned jump that
  * may lead somewhere in `space` (empty: anywhere). */
 bool pun_entry(struct body *, struct range space, struct window *ret);

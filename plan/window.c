@@ -191,6 +191,23 @@ enum refusal window_check(struct body *b, size_t first, size_t last, size_t need
 	return REFUSED_NONE;
 }
 
+/* Whoever lands inside of the instruction, as far as we can tell, finds what was
+ * there: only its first byte changes, or it is no longer than a breakpoint. */
+enum refusal window_trap(struct body *b, size_t step, struct window *ret)
+{
+	const struct insn *in = &b->steps[step].insn;
+	enum refusal why = check_order(b, step, step, step);
+
+	if (!why)
+		why = check_movable(b, step);
+	if (why)
+		return why;
+	if (ground_any(b->impl, LAYER_TAKEN, in->pc, in->size))
+		return REFUSED_TOO_SHORT;
+	*ret = (struct window){ .first = step, .last = step, .size = in->size };
+	return REFUSED_NONE;
+}
+
 /* Longer than this, one dead byte more would have made a full jump. */
 enum refusal window_pun(struct body *b, size_t first, size_t last, struct window *ret)
 {

@@ -71,6 +71,20 @@ static void last_resort(void)
 	CHECK(sound());
 }
 
+/* Data that was taken for code jumps into the middle of each instruction. */
+static void landed_inside(void)
+{
+	module_begin();
+	func("f", 0); put_middle(); put(ADD_RSP_40); put_jmp(0x200); func_end();
+	put_rel8(JE, 1); put_rel8(JE, 49); put_rel8(JE, 54);
+	func("g", 0x200); put(RET); func_end();
+	module_plan_with(&(struct plan_options){ .puns = true }, "f", NULL, NULL);
+	CHECK(refused(REFUSED_BRANCH_INSIDE));
+	plan_traps("f");
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(trap_is(0, 52, 5) && trap_is(1, 0, 3) && sound());
+}
+
 /* What was to be a pun, and has no place. */
 static void pun_without_a_place(void)
 {
@@ -117,6 +131,7 @@ int main(void)
 	not_unless_asked();
 	one_instruction();
 	last_resort();
+	landed_inside();
 	pun_without_a_place();
 	not_over_everything();
 	bytes();
