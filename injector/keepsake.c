@@ -95,7 +95,7 @@ int keepsake_open(const char *path, struct segment *ret, struct session *head)
 
 	if (fd < 0)
 		return fail(errno, "open the session in %s", path);
-	*ret = (struct segment){ .fd = fd };
+	*ret = (struct segment){ .fd = fd, .file = true };
 	int err = fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ?
 		fail(EBADMSG, "read the session in %s", path) : 0;
 	if (!err) {

@@ -83,7 +83,7 @@ static const struct option_def defs[] = {
 	FLAG("follow-exec", OPT_FOLLOW_EXEC, ON_TRACE),
 	FLAG("follow-fork", OPT_FOLLOW_FORK, ON_HERE),
 	WITH("log", OPT_LOG, ON_ATTACH | ON_CHANGE | ON_SNAPSHOT | ON_STOP),
-	FLAG("json", OPT_JSON, ON_TRACE | ON_COUNT | ON_REPLAY),
+	FLAG("json", OPT_JSON, ON_TRACE | ON_COUNT | ON_STATUS | ON_REPLAY),
 	FLAG("quiet", 'q', ON_ALL),
 	FLAG("verbose", 'v', ON_ALL),
 	FLAG("no-color", OPT_NO_COLOR, ON_ALL),

@@ -21,7 +21,9 @@ int segment_read(const struct segment *s, uint64_t off, void *buf, size_t n)
 
 		if (r < 0 && errno == EINTR)
 			continue;
-		if (r <= 0)
+		if (!r && s->file)
+			err = fail(EBADMSG, "the session is damaged: its file ends too early");
+		else if (r <= 0)
 			err = fail(r ? errno : ESRCH, "read the session");
 		else
 			done += (size_t)r;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * segment: the memory of a session, read and written where it lies: in a process, by
- * its /proc/PID/mem.
+ * its /proc/PID/mem, or in a file.
  *
  * Whoever visits a session that goes on by itself has no mapping of it, for to get
  * one takes a privilege that the owner of a process does not have.
@@ -15,6 +15,7 @@ struct segment {
 	int fd;			/* not owned */
 	uint64_t at;		/* of the session's first byte there */
 	uint64_t size;		/* bytes; nothing beyond is read or written */
+	bool file;		/* and no process's memory, which ends with it */
 };
 
 /* All of `n` bytes at `off`, or -errno with a message. */

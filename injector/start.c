@@ -51,7 +51,8 @@ void start_end(struct trace *t)
 static int write_notes(struct trace *t)
 {
 	struct about *a = &t->description.about;
-	struct segment seg = { t->target.mem, t->inf.base, t->inf.map.shape.total };
+	struct segment seg = { .fd = t->target.mem, .at = t->inf.base,
+			       .size = t->inf.map.shape.total };
 	int err = describe(t->pid, &t->mods, &t->description);
 
 	if (err)
@@ -61,6 +62,7 @@ static int write_notes(struct trace *t)
 	a->probed = t->live.nprobed;
 	a->refused = refused_count(&t->sel);
 	a->pause_ns = t->pause;
+	a->cost = trace_cost(t);
 	a->clock = *reader_clock(t->reader);
 	a->begin = reader_now();
 	return notes_write(&seg, t->inf.map.s, a);

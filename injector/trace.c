@@ -369,6 +369,11 @@ static int prepare_growth(struct trace *t, struct follow *f)
 	return grow_begin(&t->grow, &t->mods);
 }
 
+struct probe_cost trace_cost(const struct trace *t)
+{
+	return t->inf.map.s->tls_offset ? t->cost.local : t->cost.sought;
+}
+
 static int describe_recording(struct trace *t, struct follow *f)
 {
 	int err = describe(t->pid, &t->mods, &t->description);
@@ -377,8 +382,7 @@ static int describe_recording(struct trace *t, struct follow *f)
 	if (!err) {
 		t->description.about.funcs = t->live.funcs;
 		t->description.about.nfuncs = t->live.nfuncs;
-		t->description.about.cost = t->inf.map.s->tls_offset ? t->cost.local :
-			t->cost.sought;
+		t->description.about.cost = trace_cost(t);
 	}
 	return err;
 }
@@ -571,13 +575,12 @@ int verb_trace(const struct options *o)
 	say_quiet(o->quiet);
 	int err = signals_begin();
 	err = err ? err : lease_begin();
-	if (!err && o->verb == VERB_RECORD) {
+	if (!err && o->verb == VERB_RECORD)
 		err = place_check(options_directory(o));
-		if (!err)
-			cost_measure(&t.cost);
-	} else if (!err) {
+	else if (!err)
 		err = o->verb == VERB_START ? start_begin(&t) : output_open(o->output, &t.out);
-	}
+	if (!err && (o->verb == VERB_RECORD || o->verb == VERB_START))
+		cost_measure(&t.cost);
 	status = err ? verb_failed(err) : trace_program(&t, o->command);
 	while (status == STATUS_GONE && goes_on(&t)) {
 		begin_next(&t);

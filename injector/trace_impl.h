@@ -31,7 +31,7 @@ struct trace {
 	struct reader *reader;
 	struct output *out;	/* NULL when recording */
 	struct description description;	/* when recording */
-	struct cost cost;	/* likewise */
+	struct cost cost;	/* when recording, or starting */
 	int nthreads;
 	uint64_t pause;		/* of the commit */
 	bool committed;
@@ -48,6 +48,9 @@ struct trace {
 	ino_t session_ino;
 	struct text_diffs before;	/* code that differed before we came */
 };
+
+/* trace.c: what a recorded call takes in this process, as it was measured before. */
+struct probe_cost trace_cost(const struct trace *);
 
 /* trace_say.c: what is said of it. */
 void trace_say_banner(const struct trace *);

@@ -12,6 +12,7 @@
 #include "injector/still.h"
 #include "injector/verbs.h"
 #include "injector/visit.h"
+#include "trace/json.h"
 #include "trace/output.h"
 #include "trace/span.h"
 
@@ -26,6 +27,11 @@ static int count_only(void *ctx, const struct event *e)
 {
 	return 0;
 }
+
+struct printing {
+	struct output *out;
+	bool json;
+};
 
 /* What its rings hold now, and what they have held. */
 static int count_events(const struct visit *v, struct counts *ret)
@@ -72,46 +78,92 @@ static void span(uint64_t ns, char ret[SPAN_MOST])
 	memcpy(ret, p, strlen(p) + 1);
 }
 
-static void print_header(struct output *out)
+static void print_header(const struct printing *p)
 {
-	output_printf(out, "# PID\tPROGRAM\tSTATE\tFUNCTIONS\tSINCE\tRECORDED\tHELD\tLOST\tPAUSE\n");
+	if (!p->json)
+		output_printf(p->out, "# PID\tPROGRAM\tSTATE\tFUNCTIONS\tSINCE\tRECORDED\tHELD"
+				      "\tLOST\tPAUSE\n");
 }
 
-static int print_started(const struct visit *v, struct output *out)
+static void print_text(const struct printing *p, const struct visit *v, const struct counts *c)
 {
 	const struct about *a = &v->notes.about;
 	char since[64], pause[SPAN_MOST], comm[128];
+
+	wall(a, a->begin, since, sizeof(since));
+	span(a->pause_ns, pause);
+	output_printf(p->out, "%d\t%s\trecording\t%zu\t%s\t%llu\t%llu\t%llu\t%s\n",
+		      v->target.pid, say_clean(v->target.comm, comm, sizeof(comm)),
+		      c->functions, since, (unsigned long long)c->recorded,
+		      (unsigned long long)c->held, (unsigned long long)c->lost, pause);
+}
+
+/* The begin of an object about a process. */
+static void print_object(const struct printing *p, const struct visit *v, const char *state)
+{
+	output_printf(p->out, "{\"type\":\"status\",\"pid\":%d,\"program\":", v->target.pid);
+	json_string(p->out, v->target.comm);
+	output_printf(p->out, ",\"state\":\"%s\"", state);
+}
+
+static void print_json(const struct printing *p, const struct visit *v, const struct counts *c)
+{
+	const struct about *a = &v->notes.about;
+
+	print_object(p, v, "recording");
+	output_printf(p->out, ",\"functions\":%zu,\"since_ns\":%llu,\"recorded\":%llu"
+			      ",\"held\":%llu,\"lost\":%llu,\"pause_ns\":%llu}\n", c->functions,
+		      (unsigned long long)clock_realtime(&a->clock, a->begin),
+		      (unsigned long long)c->recorded, (unsigned long long)c->held,
+		      (unsigned long long)c->lost, (unsigned long long)a->pause_ns);
+}
+
+static int print_started(const struct printing *p, const struct visit *v)
+{
 	struct counts c = { 0 };
 	auto_free bool *probed = visit_probed(v, &c.functions);
 	int err = probed ? count_events(v, &c) : fail(ENOMEM, "list the functions");
 
-	if (err)
-		return err;
-	wall(a, a->begin, since, sizeof(since));
-	span(a->pause_ns, pause);
-	output_printf(out, "%d\t%s\trecording\t%zu\t%s\t%llu\t%llu\t%llu\t%s\n", v->target.pid,
-		      say_clean(v->target.comm, comm, sizeof(comm)),
-		      c.functions, since, (unsigned long long)c.recorded,
-		      (unsigned long long)c.held, (unsigned long long)c.lost, pause);
-	return 0;
+	if (!err)
+		(p->json ? print_json : print_text)(p, v, &c);
+	return err;
 }
 
 /* A session of another kind; false if there is nothing to be told. */
-static bool print_other(const struct visit *v, struct output *out)
+static bool print_other(const struct printing *p, const struct visit *v)
 {
 	pid_t holder = v->session.found ? session_holder(&v->session.s) : 0;
 	size_t pending = session_pending(&v->session);
+	const char *state = holder ? "traced" : "left behind";
 	char comm[128];
 
 	if (!holder && !pending)
 		return false;
-	output_printf(out, "%d\t%s\t%s\t%zu sites\t-\t-\t-\t-\t-\n", v->target.pid,
-		      say_clean(v->target.comm, comm, sizeof(comm)),
-		      holder ? "traced" : "left behind", pending);
+	if (p->json) {
+		print_object(p, v, state);
+		output_printf(p->out, ",\"sites\":%zu}\n", pending);
+	} else {
+		output_printf(p->out, "%d\t%s\t%s\t%zu sites\t-\t-\t-\t-\t-\n", v->target.pid,
+			      say_clean(v->target.comm, comm, sizeof(comm)), state, pending);
+	}
 	return true;
 }
 
-static int print_functions(const struct visit *v, struct output *out)
+static void print_function(const struct printing *p, const struct reader_func *f)
+{
+	if (!p->json) {
+		output_printf(p->out, "%s\t%s\t%s\n", f->name, f->module,
+			      f->entry_only ? "entry" : "entry and exit");
+		return;
+	}
+	output_printf(p->out, "{\"type\":\"function\",\"func\":");
+	json_string(p->out, f->name);
+	output_printf(p->out, ",\"module\":");
+	json_string(p->out, f->module);
+	output_printf(p->out, "%s}\n", f->entry_only ? ",\"entry_only\":true" : "");
+}
+
+static int print_functions(const struct printing *p, const struct visit *v)
 {
 	const struct about *a = &v->notes.about;
 	size_t n;
@@ -119,15 +171,15 @@ static int print_functions(const struct visit *v, struct output *out)
 
 	if (!probed)
 		return fail(ENOMEM, "list the functions");
-	output_printf(out, "# FUNCTION\tMODULE\tPROBED AT\n");
+	if (!p->json)
+		output_printf(p->out, "# FUNCTION\tMODULE\tPROBED AT\n");
 	for (size_t i = 0; i < a->nfuncs; i++)
 		if (probed[i])
-			output_printf(out, "%s\t%s\t%s\n", a->funcs[i].name, a->funcs[i].module,
-				      a->funcs[i].entry_only ? "entry" : "entry and exit");
+			print_function(p, &a->funcs[i]);
 	return 0;
 }
 
-static int status_of(pid_t pid, struct output *out)
+static int status_of(pid_t pid, const struct printing *p)
 {
 	struct visit v;
 	int err = visit_open(pid, &v);
@@ -136,12 +188,12 @@ static int status_of(pid_t pid, struct output *out)
 		return err;
 	if (session_is_started(&v.session)) {
 		err = visit_started(&v, false);
-		print_header(out);
-		err = err ? err : print_started(&v, out);
-		err = err ? err : print_functions(&v, out);
+		print_header(p);
+		err = err ? err : print_started(p, &v);
+		err = err ? err : print_functions(p, &v);
 	} else {
-		print_header(out);
-		if (!print_other(&v, out))
+		print_header(p);
+		if (!print_other(p, &v))
 			say("inject has no probes in %d (%s)", pid, v.target.comm);
 	}
 	visit_close(&v);
@@ -164,7 +216,7 @@ static bool is_child(const struct visit *v)
 		inner != v->session.s.pid;
 }
 
-static bool print_one(pid_t pid, struct output *out)
+static bool print_one(pid_t pid, const struct printing *p)
 {
 	struct visit v;
 	bool any = false;
@@ -174,16 +226,16 @@ static bool print_one(pid_t pid, struct output *out)
 		if (is_child(&v))
 			any = false;
 		else if (session_is_started(&v.session))
-			any = !visit_started(&v, false) && !print_started(&v, out);
+			any = !visit_started(&v, false) && !print_started(p, &v);
 		else
-			any = print_other(&v, out);
+			any = print_other(p, &v);
 		visit_close(&v);
 	}
 	fail_clear();
 	return any;
 }
 
-static int status_of_all(struct output *out)
+static int status_of_all(const struct printing *p)
 {
 	DIR *d = opendir("/proc");
 	struct dirent *e;
@@ -191,11 +243,11 @@ static int status_of_all(struct output *out)
 
 	if (!d)
 		return fail(errno, "read /proc");
-	print_header(out);
+	print_header(p);
 	while ((e = readdir(d))) {
 		pid_t pid = atoi(e->d_name);
 
-		n += pid > 0 && pid != getpid() && print_one(pid, out);
+		n += pid > 0 && pid != getpid() && print_one(pid, p);
 	}
 	closedir(d);
 	if (!n)
@@ -205,14 +257,14 @@ static int status_of_all(struct output *out)
 
 int verb_status(const struct options *o)
 {
-	struct output *out = NULL;
+	struct printing p = { .json = o->json };
 
 	say_quiet(o->quiet);
 	haste(true);
-	int err = output_open(NULL, &out);
-	err = err ? err : o->pid ? status_of(o->pid, out) : status_of_all(out);
-	int written = out ? output_finish(out, NULL) : 0;
-	output_close(out);
+	int err = output_open(NULL, &p.out);
+	err = err ? err : o->pid ? status_of(o->pid, &p) : status_of_all(&p);
+	int written = p.out ? output_finish(p.out, NULL) : 0;
+	output_close(p.out);
 	if (err)
 		return verb_failed(err);
 	return written && written != -EPIPE ? verb_failed(written) : STATUS_DONE;

@@ -16,8 +16,8 @@ int visit_open(pid_t pid, struct visit *ret)
 
 	err = err ? err : target_open(pid, &ret->target);
 	err = err ? err : session_find(&ret->target, &ret->session);
-	ret->segment = (struct segment){ ret->target.mem, ret->session.base,
-					 ret->session.mapped };
+	ret->segment = (struct segment){ .fd = ret->target.mem, .at = ret->session.base,
+					 .size = ret->session.mapped };
 	if (!err)
 		return 0;
 	visit_close(ret);

@@ -55,7 +55,7 @@ _inject_options() {
 			-v --verbose --no-color -h --help -V --version
 		;;
 	status)
-		echo -p --pid -q --quiet -v --verbose --no-color -h --help -V --version
+		echo -p --pid --json -q --quiet -v --verbose --no-color -h --help -V --version
 		;;
 	snapshot)
 		echo -p --pid -o --output --log -q --quiet -v --verbose --no-color \

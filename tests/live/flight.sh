@@ -64,10 +64,24 @@ status 0 "$INJECT" snapshot -p "$VICTIM" -o shot
 [ "$(stat -c %a shot)" = 700 ] || die "others may read it"
 status 0 "$INJECT" info shot
 [ "$(sed -n 's/^events\t//p' trace.out)" = "$HELD" ] || die "not what the rings hold"
+has_line '^probe' trace.out || die "not what recording costs"
+status 0 "$INJECT" report shot --subtract-overhead
 status 0 "$INJECT" replay shot
 traced 'count_leaf();'
 look
 [ "$(field held)" = "$HELD" ] || die "the snapshot took something away"
+
+if command -v jq >/dev/null; then
+	recorded=$(field recorded)
+	status 0 "$INJECT" status -p "$VICTIM" --json
+	jq -es --argjson recorded "$recorded" --argjson held "$HELD" --argjson pid "$VICTIM" \
+		'.[0].type == "status" and .[0].state == "recording" and .[0].pid == $pid and
+		.[0].functions == 3 and .[0].recorded == $recorded and .[0].held == $held and
+		(now - .[0].since_ns / 1e9 | . > 0 and . < 3600) and
+		([.[1:][] | select(.type == "function") | .func] | sort) ==
+			["count_frame", "count_leaf", "count_tail"]' trace.out >/dev/null ||
+		die "JSON: $(cat trace.out)"
+fi
 
 # Every target is listed, and only while it has probes.
 status 0 "$INJECT" status

@@ -181,7 +181,7 @@ static const char *const accepted[] = {
 	"-p 1 -f x -o out.txt", "-p 1 -f x -o -", "stop -p 1", "stop -p 1 --force -q",
 	"stop -p 1 --max-pause 1s --log f", "-p 1 -f x --log f --follow-fork", "list a.out", "list a b", "list -f x a.out",
 	"list -- -odd-name", "record -p 1 -f x", "record -p 1 -f x -o dir --max-size 1M --rotate --compress",
-	"record -f x -- sleep 1", "count -p 1 -f x -N y -d 3 -n 9 --json", "count -f x -- ls",
+	"record -f x -- sleep 1", "count -p 1 -f x -N y -d 3 -n 9 --json", "count -f x -- ls", "status --json",
 	"replay", "replay dir --time -t 1us -D 3 -n 5 --tid 7",
 	"replay --since 1.5 --until 2s -f x -N y --json", "report dir --diff other --sort p99",
 	"info dir", "graph dir -D 4", "export --to svg -o x.svg", "export dir --to uftrace",
