@@ -31,7 +31,7 @@ static int add_part(struct payload_info *info, const Elf64_Phdr *ph)
 	return 0;
 }
 
-/* The payload needs no relocation (tools/payload-check.sh): where its pieces
+/* The payload needs no other relocation than one (tools/payload-check.sh): where its pieces
  * go is all that a loader has to know. */
 static int read_parts(struct payload_info *info)
 {
@@ -45,6 +45,24 @@ static int read_parts(struct payload_info *info)
 	return err;
 }
 
+/* But where its thread-local storage is: one word, the only one that its dynamic
+ * section's relocations tell of. */
+static int read_tls_word(struct payload_info *info)
+{
+	const Elf64_Ehdr *eh = (const void *)blob_payload;
+	const Elf64_Shdr *sh = (const void *)(blob_payload + eh->e_shoff);
+
+	for (size_t i = 0; i < eh->e_shnum; i++) {
+		const Elf64_Rela *rela = (const void *)(blob_payload + sh[i].sh_offset);
+
+		if (sh[i].sh_type != SHT_RELA || sh[i].sh_size != sizeof(*rela))
+			continue;
+		info->tls_word = rela->r_offset;
+		return 0;
+	}
+	return fail(ENOEXEC, "read the payload: it has no thread-local storage");
+}
+
 int payload_info(struct payload_info *ret)
 {
 	size_t size = (size_t)(blob_payload_end - blob_payload);
@@ -55,6 +73,7 @@ int payload_info(struct payload_info *ret)
 		return fail(errno, "unpack the payload");
 	*ret = (struct payload_info){ 0 };
 	int err = read_parts(ret);
+	err = err ? err : read_tls_word(ret);
 	err = err ? err : symbols_open(fd, "the payload", &syms);
 	if (err)
 		return err;

@@ -31,6 +31,8 @@ struct payload_part {
 struct payload_info {
 	uint8_t build_id[20];
 	raddr_t hello;		/* offset of payload_hello */
+	uint64_t tls_word;	/* offset of the word that a loader fills in: where
+				 * thread-local storage is, from the thread pointer */
 	struct payload_part parts[8];
 	size_t nparts;
 	uint64_t span;		/* bytes of all, with what lies between them */

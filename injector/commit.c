@@ -50,6 +50,16 @@ static int check_traps(const struct target *t, const struct live *live, raddr_t 
 	return fail(EBUSY, "thread %d of %d (%s) blocks SIGTRAP", tid, t->pid, t->comm);
 }
 
+/* 7. */
+static int check_threads(const struct target *t, const struct infection *inf, raddr_t *pc)
+{
+	int err = infect_check_threads(t, inf);
+
+	if (err)
+		*pc = 0;
+	return err;
+}
+
 static int forward(void *ctx, raddr_t pc, raddr_t sp, raddr_t *to)
 {
 	const struct parking *p = ctx;
@@ -93,6 +103,7 @@ static int attempt(struct target *t, struct infection *inf, struct live *live,
 	int err = target_stop(t, opt->max_pause);			/* 6 */
 	uint64_t until = t->stopped_at + opt->max_pause;
 	err = err ? err : park(t, frames, forward, &p, until, pc);	/* 7 */
+	err = err ? err : check_threads(t, inf, pc);
 	err = err ? err : check_traps(t, live, pc);
 	err = err ? err : write_jumps(t, inf, live, until);		/* 8 */
 	target_release(t);						/* 9 */

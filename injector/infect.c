@@ -34,6 +34,7 @@
 enum {
 	HELLO_BUDGET = 300 * 1000 * 1000,	/* ns */
 	KNOW_TRIES = 20,
+	KNOW_PAUSE = 10 * 1000 * 1000,		/* ns */
 };
 
 /* 2. */
@@ -198,6 +199,7 @@ static void fill_session(struct infecting *in)
 	s->generation = in->result->old.s.generation + 1;
 	s->keep_last = in->opt->keep_last;
 	s->counting = in->opt->counting;
+	s->of_go = in->of_go;
 	s->scratch = in->scratch;
 	s->stack_lo = in->main_stack.start;
 	s->stack_hi = in->main_stack.end;
@@ -381,6 +383,7 @@ static int prepare(struct infecting *in)
 		in->scratch = in->result->old.s.scratch;
 		in->payload_at = in->result->old.s.payload;
 		in->bare = !in->result->old.s.tls_offset;
+		in->of_go = in->result->old.s.of_go;
 	}
 	err = infect_look(in);
 	return err ? err : remote_gadgets(in->target, &in->gadgets);
@@ -392,8 +395,21 @@ static int note_thread(struct infecting *in)
 	return 0;
 }
 
+static bool is_of_go(struct infecting *in)
+{
+	bool is = false;
+
+	for (size_t i = 0; i < in->mods->n && !is; i++) {
+		struct module *m = &in->mods->v[i];
+
+		is = m->is_exe && module_symbols(m) == 0 && range_size(m->symbols->go);
+	}
+	return is;
+}
+
 /* Refuse a process whose threads nobody would find before anything is mapped. If
- * the one by which we look is no more, that says nothing. */
+ * the one by which we look is no more, that says nothing; nor if it is the first one
+ * of a program of Go's, whose runtime may not have come to note its id. */
 static int know_threads(struct infecting *in)
 {
 	int err = -ENOTSUP;
@@ -402,7 +418,9 @@ static int know_threads(struct infecting *in)
 		fail_clear();
 		err = infect_with_borrowed(in, VICTIM_SYSCALLS, note_thread);
 		err = err ? err : infect_find_tid(in);
-		if (!procfs_has_ended(in->target->pid, in->known.tid))
+		if (err == -ENOTSUP && is_of_go(in))
+			nanosleep(&(struct timespec){ 0, KNOW_PAUSE }, NULL);
+		else if (!procfs_has_ended(in->target->pid, in->known.tid))
 			break;
 	}
 	return err;

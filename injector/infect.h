@@ -50,6 +50,12 @@ int infect(struct target *, struct modules *, const struct infect_options *,
 /* Room for further stubs in a target that is infected. */
 int infect_more(struct target *, struct modules *, const struct infect_options *,
 		struct infection *);
+/*
+ * In the stop in which probes are put in: will the payload know each of these threads?
+ * Where Go's runtime has made them, that is seen here only. -EBUSY: not one that is
+ * just being born.
+ */
+int infect_check_threads(const struct target *, const struct infection *);
 void infection_clear(struct infection *);
 
 #endif

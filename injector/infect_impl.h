@@ -40,6 +40,8 @@ struct infecting {
 				 * NULL: it can */
 	bool bare;		/* so we map it ourselves, and it finds threads
 				 * without thread-local storage */
+	bool of_go;		/* and there is room for some in Go's threads, which
+				 * no C library knows */
 	bool in_place;		/* the borrowed thread calls dlopen itself */
 	unsigned int loaders;	/* started, and without an answer so far: they
 				 * may still use what is mapped */

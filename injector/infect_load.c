@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "injector/gothreads.h"
 #include "injector/infect_impl.h"
 #include "injector/procfs.h"
 
@@ -168,10 +169,11 @@ static int load_in_thread(struct infecting *in)
 }
 
 /* Without the target's loader: as it would be mapped by one, but for the word
- * that would say where its thread-local storage is. */
+ * that would say where its thread-local storage is, unless Go's threads have room. */
 static int map_payload(struct infecting *in)
 {
 	const int anonymous = MAP_PRIVATE | MAP_ANONYMOUS;
+	const uint64_t room = GOTHREAD_ROOM_AT;
 	raddr_t unused;
 	int err = infect_map(in, "map the payload", 0, in->payload.span, PROT_NONE, anonymous,
 			     -1, &in->payload_at);
@@ -184,6 +186,9 @@ static int map_payload(struct infecting *in)
 		err = err ? err : target_write(in->target, in->payload_at + p->at, p->bytes,
 					       p->size);
 	}
+	if (!err && in->of_go)
+		err = target_write(in->target, in->payload_at + in->payload.tls_word, &room,
+				   sizeof(room));
 	if (!err && in->payload_fd >= 0)
 		err = infect_close(in, in->payload_fd);
 	return err ? err : infect_say_hello(in);

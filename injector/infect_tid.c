@@ -2,6 +2,7 @@
 /* infect, continued: what has to be known of the target's threads. */
 #include <errno.h>
 
+#include "injector/gothreads.h"
 #include "injector/infect_impl.h"
 #include "injector/procfs.h"
 
@@ -25,19 +26,23 @@ static bool any_filtered(pid_t pid)
 
 int infect_refuse_threads(const struct infecting *in)
 {
-	return fail(0, "cannot attach to %d (%s): %s, and its threads are not kept as glibc or "
-		    "musl do", in->target->pid, in->target->comm,
+	return fail(0, "cannot attach to %d (%s): %s, and its threads are not kept as glibc, "
+		    "musl or Go do", in->target->pid, in->target->comm,
 		    in->no_loader ? in->no_loader : "its payload was mapped"), -ENOTSUP;
 }
 
 int infect_find_tid(struct infecting *in)
 {
 	/* What stands in the arenas that are there is so for good. */
-	if (in->bare && in->reuse)
+	if ((in->bare || in->of_go) && in->reuse)
 		in->tid_offset = in->result->old.s.tid_offset;
+	else if (in->bare && in->known.go)
+		in->tid_offset = in->known.go;
 	else
 		in->tid_offset = in->bare ? tids_any(&in->known, PATIENCE) :
 			tids_glibc(&in->known, PATIENCE);
+	if (!in->reuse)
+		in->of_go = in->bare && in->known.go;
 	if (in->tid_offset)
 		return 0;
 	if (in->bare)
@@ -47,4 +52,47 @@ int infect_find_tid(struct infecting *in)
 			    "which might kill it for the system call that the thread then has "
 			    "to make", in->target->pid, in->target->comm), -EPERM;
 	return 0;
+}
+
+/* What an earlier payload has left in the room that ours uses now. */
+static int forget_other(const struct target *t, const struct infection *inf, raddr_t at)
+{
+	uint64_t size = (uint64_t)inf->map.shape.nrings * THREAD_SIZE;
+	static const uint8_t zeros[GOTHREAD_ROOM];
+	uint64_t word;
+	int err = target_read(t, at, &word, sizeof(word));
+
+	if (err || !word || word - inf->map.s->threads < size)
+		return err;
+	return target_write(t, at, zeros, sizeof(zeros));
+}
+
+static int check_thread(const struct target *t, const struct infection *inf,
+			struct thread_hold *th)
+{
+	pid_t outer, inner = th->tid;
+	uint64_t id;
+	int err = thread_regs(th);
+
+	if (err)
+		return err;
+	raddr_t tp = regs_tp(&th->regs);
+	err = target_read(t, tp + inf->map.s->tid_offset, &id, sizeof(id));
+	if (err)
+		return err;
+	if (id != (uint64_t)inner && (procfs_ids(t->pid, th->tid, &outer, &inner) == 0 ||
+				      id != (uint64_t)inner))
+		return fail(EBUSY, "thread %d of %d (%s) is not known to its Go runtime",
+			    th->tid, t->pid, t->comm);
+	return forget_other(t, inf, tp + GOTHREAD_ROOM_AT);
+}
+
+int infect_check_threads(const struct target *t, const struct infection *inf)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < t->nthreads && inf->map.s->of_go && !err; i++)
+		if (t->threads[i].hold == HOLD_STOPPED)
+			err = check_thread(t, inf, &t->threads[i]);
+	return err;
 }

@@ -10,7 +10,14 @@
 int launch_run(struct launch *, int request, int signal);
 /* The signal that a stop was for, to be passed on; 0 if it was none. */
 int launch_signal(int status);
-/* Let a static program run to where its main thread is complete. */
-int launch_set_up(struct launch *, const struct target *);
+enum set_up {
+	SET_UP_C,		/* by its C library */
+	SET_UP_GO,		/* by Go's runtime, or a C library for that */
+	SET_UP_GO_ALONE,	/* by Go's runtime, though a loader has been there */
+};
+
+/* Let a program without a C library of its loader's run to where its main thread is
+ * complete. */
+int launch_set_up(struct launch *, const struct target *, enum set_up);
 
 #endif

@@ -10,7 +10,8 @@
  * constructor. Before, it is not; and the entry point of the program comes after
  * the constructors of its libraries.
  *
- * (musl's loader calls it once.)
+ * (musl's loader calls it once. What the loader has done says nothing of a program of
+ * Go's that uses no library: see launch_static.c for what follows there.)
  *
  *  1. a trap over the first byte of that function
  *  2. run to it; put the byte back
@@ -36,6 +37,8 @@ struct loading {
 	const struct target *target;
 	raddr_t call;		/* the function that the loader calls */
 	struct rdebug list;
+	bool of_go;		/* the program: of Go */
+	bool alone;		/* and it wants nothing of any library */
 	uint8_t byte[8];	/* what stands where the trap is to stand */
 	bool changing;		/* the list has been seen to change */
 };
@@ -49,6 +52,13 @@ static bool is_loader(struct module *m, struct loading *ld)
 	fail_clear();
 	ld->call = is ? call + m->bias : 0;
 	return is;
+}
+
+static void look_for_go(struct module *exe, struct loading *ld)
+{
+	ld->of_go = module_symbols(exe) == 0 && range_size(exe->symbols->go);
+	ld->alone = ld->of_go && !exe->symbols->nslots;
+	fail_clear();
 }
 
 /* The loader is the one module beside the executable; or is the executable, when
@@ -65,6 +75,9 @@ static int find_loader(struct loading *ld)
 		found = is_loader(&mods.v[i], ld);
 		needed |= mods.v[i].symbols && mods.v[i].symbols->interp;
 	}
+	for (size_t i = 0; i < mods.n; i++)
+		if (mods.v[i].is_exe)
+			look_for_go(&mods.v[i], ld);
 	modules_close(&mods);
 	return found || !needed ? 0 : fail(0, "cannot start %s: its dynamic loader has no _dl_debug_state to "
 				"stop at", ld->launch->name);
@@ -155,8 +168,11 @@ int launch_loaded(struct launch *l, struct target *t)
 	struct loading ld = { .launch = l, .target = t };
 	int err = find_loader(&ld);
 
-	if (!err)
-		err = ld.call ? to_complete(&ld) : launch_set_up(l, t);
+	if (!err && ld.call)
+		err = to_complete(&ld);
+	if (!err && (!ld.call || ld.alone))
+		err = launch_set_up(l, t, ld.call ? SET_UP_GO_ALONE :
+				    ld.of_go ? SET_UP_GO : SET_UP_C);
 	if (err)
 		return err;
 	err = thread_to_event_stop(&l->thread, STOP_BUDGET);		/* 4 */

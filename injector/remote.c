@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "injector/gothreads.h"
 #include "injector/procfs.h"
 
 enum {
@@ -110,6 +111,7 @@ static struct regs way_back(const struct remote *r)
 struct stack_search {
 	raddr_t sp, tp;
 	bool main;
+	bool of_go;		/* `born` is what Go's runtime keeps of it */
 	struct range of_sp, born;
 };
 
@@ -120,32 +122,55 @@ static int note_stacks(void *ctx, const struct mapping *m)
 
 	if (m->write && range_has(m->range, s->sp))
 		s->of_sp = m->range;
-	if (s->main ? stack : m->write && range_has(m->range, s->tp - 1))
+	if (s->main ? stack : !s->of_go && m->write && range_has(m->range, s->tp - 1))
 		s->born = m->range;
 	return 0;
+}
+
+/*
+ * Of another than the main thread the stack is known if a C library has made it: then
+ * it ends at the control block, which the thread pointer points to, and which begins
+ * with its own address. Or if Go's runtime has, and says where it is.
+ */
+static int find_stacks(const struct remote *r, struct stack_search *s)
+{
+	struct gothread g;
+	uint64_t self = 0;
+
+	*s = (struct stack_search){ .sp = regs_sp(&r->saved), .tp = regs_tp(&r->saved),
+				    .main = r->thread->tid == r->target->pid };
+	bool of_libc = s->main || (target_read(r->target, s->tp, &self, sizeof(self)) == 0 &&
+				   self == s->tp);
+	fail_clear();
+	s->of_go = !of_libc;
+	if (!of_libc && gothread_read(r->target, s->tp, &g))
+		s->born = g.own;
+	int err = procfs_maps(r->target->pid, note_stacks, s);
+	return err < 0 ? err : 0;
 }
 
 /*
  * Where may the frame lie? Below the thread's stack pointer, if that is on the
  * stack that it was born with and there is room. On a fiber's, a goroutine's
  * or a signal stack, other data may begin anywhere below: then at the far end
- * of the born stack, as long as that is far from being used. -EAGAIN: nowhere.
+ * of the born stack, as long as that is far from being used; those that Go's runtime
+ * has made are too small for that. -EAGAIN: nowhere.
  */
 static int place_frame(const struct remote *r, raddr_t *top)
 {
 	enum { FAR = 64 << 10 };
-	struct stack_search s = { .sp = regs_sp(&r->saved), .tp = regs_tp(&r->saved),
-				  .main = r->thread->tid == r->target->pid };
+	struct stack_search s;
 	uint64_t tail = frame_tail(&r->xstate);
 	uint64_t need = frame_space(&r->xstate) + tail + RED_ZONE + 64;
-	int err = procfs_maps(r->target->pid, note_stacks, &s);
+	int err = find_stacks(r, &s);
 
-	if (err < 0)
+	if (err)
 		return err;
-	bool home = s.born.end && s.of_sp.start == s.born.start && (s.main || s.sp < s.tp);
+	bool home = s.of_go ? range_has(s.born, s.sp) : s.born.end &&
+		s.of_sp.start == s.born.start && (s.main || s.sp < s.tp);
 	if (home && s.sp - s.born.start >= need)
 		*top = MIN(s.sp - RED_ZONE, s.of_sp.end - tail);
-	else if (!home && range_size(s.born) >= 2 * FAR && need < FAR)
+	else if (!home && !s.of_go && range_size(s.born) >= 2 * FAR && need < FAR)
 		*top = s.born.start + need;
 	else
 		return fail(EAGAIN, "thread %d has no room on its stack", r->thread->tid);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "injector/gothreads.h"
 #include "injector/procfs.h"
 #include "injector/unwind.h"
 
@@ -79,6 +80,7 @@ struct search {
 	int (*each)(void *ctx, const struct sigframe *);
 	void *ctx;
 	raddr_t tp;
+	struct gothread go;	/* all zeros: no thread of Go's runtime alone */
 	raddr_t pending[NESTED_MOST];	/* stack pointers to go on from */
 	size_t npending, next;
 };
@@ -88,6 +90,8 @@ static raddr_t stack_end(const struct search *s, raddr_t sp)
 {
 	if (range_has(s->frames->main_stack, sp))
 		return s->frames->main_stack.end;
+	if (gothread_stack(&s->go, sp).end)
+		return MIN(gothread_stack(&s->go, sp).end, sp + KNOWN_MOST);
 	if (s->tp > sp && s->tp - sp < KNOWN_MOST)
 		return s->tp;
 	return sp + UNKNOWN_MOST;
@@ -151,6 +155,7 @@ int sigframes_search(const struct target *t, const struct sigframes *frames,
 		return err;
 	struct search s = { .target = t, .frames = frames, .each = each, .ctx = ctx,
 			    .tp = regs_tp(&th->regs) };
+	gothread_read(t, s.tp, &s.go);
 	s.pending[s.npending++] = regs_sp(&th->regs);
 	while (!err && s.next < s.npending)
 		err = scan_stack(&s, s.pending[s.next++]);

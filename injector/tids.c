@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "injector/gothreads.h"
 #include "injector/procfs.h"
 
 enum {
@@ -27,9 +28,19 @@ static raddr_t robust_head(pid_t tid)
 	return syscall(SYS_get_robust_list, tid, &head, &size) < 0 ? 0 : (raddr_t)head;
 }
 
+static uint64_t place_in_go(const struct target *t, pid_t tid, raddr_t tp)
+{
+	struct gothread g;
+	pid_t outer, inner;
+
+	if (!gothread_read(t, tp, &g) || procfs_ids(t->pid, tid, &outer, &inner) == 0)
+		return 0;
+	return g.tid == (uint64_t)inner ? g.tid_offset : 0;
+}
+
 struct tids_of tids_note(const struct target *t, pid_t tid, raddr_t tp)
 {
-	return (struct tids_of){ t, tid, tp, robust_head(tid) };
+	return (struct tids_of){ t, tid, tp, robust_head(tid), place_in_go(t, tid, tp) };
 }
 
 /* Which of the words before the head hold the id of this thread? A bit each. */

@@ -10,7 +10,8 @@
  * written down nowhere. In glibc it has always been shortly before the head of
  * the robust list; and where that is, the kernel tells for every thread, without
  * a stop. musl has all its threads in a ring of such blocks. So: where all
- * threads have their ids, or unknown.
+ * threads have their ids, or unknown. Of Go's threads one is looked at here, and
+ * all when they are stopped (commit).
  */
 #ifndef INJECTOR_TIDS_H
 #define INJECTOR_TIDS_H
@@ -23,9 +24,11 @@ struct tids_of {
 	pid_t tid;
 	raddr_t tp;		/* its thread pointer */
 	raddr_t head;		/* of its robust list; 0: none */
+	uint64_t go;		/* the place, if Go's runtime keeps the thread and no
+				 * C library does (injector/gothreads.h); 0: else */
 };
 
-/* To be asked while the thread is there. */
+/* To be asked while the thread is stopped. */
 struct tids_of tids_note(const struct target *, pid_t tid, raddr_t tp);
 
 /* The place in all threads of glibc, from the thread pointer (two's complement);

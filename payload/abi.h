@@ -226,6 +226,9 @@ struct session {
 	uint32_t next_fiber;	/* its number, over all processes */
 	uint32_t counting;	/* 1: calls are counted, and nothing else of them is
 				 * recorded: see struct ring. Of the injector */
+	uint32_t of_go;		/* 1: threads are of Go's runtime alone, and the
+				 * thread pointer says nothing of their stacks */
+	uint32_t pad1;
 
 	uint32_t narenas;
 	uint32_t nfuncs;	/* function ids given so far; they are kept for

@@ -12,7 +12,11 @@
  * comes from what libc keeps free for such libraries. hot.S reads `thread`;
  * zero means that the thread has not been here.
  *
- * Where no loader has given the payload its place, there is none, and `local`
+ * In a thread of Go's runtime alone it lies in words that the runtime has left over
+ * (injector/gothreads.h). It is reached by its distance from the thread pointer and
+ * never by an address, which nobody there could tell.
+ *
+ * Where nobody has given the payload its place, there is none, and `local`
  * is never touched. Then a struct thread says whose it is (`tp` and `tid`), and
  * its owner seeks it. A thread pointer alone is not enough: libc gives that of
  * a thread that has ended to the next one.
@@ -71,7 +75,7 @@ int32_t claim_tid(const struct session *s)
 {
 	if (!s->tid_offset)
 		return (int32_t)cpu_syscall(__NR_gettid, 0, 0, 0);
-	return *(const int32_t *)(cpu_thread_pointer() + s->tid_offset);
+	return cpu_thread_word(s->tid_offset);
 }
 
 /*
@@ -190,14 +194,15 @@ static bool find_own(const struct session *s, uint64_t addr, int32_t tid, uint32
  * Where the last are kept, no reader gives back the ring of a thread that has ended.
  * But no two threads that live have the same thread pointer: the one that had ours
  * before has ended, and we go on behind what it has recorded. So there are no more
- * rings in use than threads were there at a time, as a rule.
+ * rings in use than threads were there at a time, as a rule. (Threads of Go's runtime
+ * do not know theirs; but they hardly ever end.)
  */
 static bool find_ended(const struct session *s, int32_t tid, uint32_t *ret)
 {
 	uint64_t tp = cpu_thread_pointer();
 	uint32_t home = thread_home(tp, s->nrings), n;
 
-	for (n = 0; s->keep_last && n < thread_places(s->nrings); n++) {
+	for (n = 0; s->keep_last && tp && n < thread_places(s->nrings); n++) {
 		const struct thread *t = thread_at(s, *ret = (home + n) % s->nrings);
 
 		if (observe(&t->tp) == tp && t->tid != (uint64_t)tid &&

@@ -91,6 +91,8 @@ KINDS := $(foreach k,$(patsubst KIND_%,%,$(filter-out KIND_VICTIMS, \
 # .dynsym, so that the stripped copy has them too.
 GO := $(firstword $(shell command -v go) $(wildcard /usr/lib/go-*/bin/go))
 GO_VICTIMS := goroutines go_http
+# Without C, so without any C library; with no symbols; and mapped by a loader.
+GO_ALONE := $(foreach k,static stripped,$(GO_VICTIMS:%=%_$k)) goroutines_pie
 LINKAGE := $(addprefix $(BUILD)/tests/victims/linkage_,lazy landing now)
 VICTIM_C := $(filter-out tests/victims/linkage.c,$(wildcard tests/victims/*.c))
 BOOST := $(wildcard /usr/lib/*/libboost_context.so)
@@ -102,7 +104,7 @@ VICTIMS := $(VICTIM_C:%.c=$(BUILD)/%) $(VICTIM_CC:%.cc=$(BUILD)/%) \
 	$(BUILD)/tests/victims/plugin.so \
 	$(BUILD)/tests/victims/plugin_other.so \
 	$(COMPILED:%=$(BUILD)/tests/victims/compiled/%) \
-	$(LINKAGE) $(if $(GO),$(GO_VICTIMS:%=$(BUILD)/tests/victims/%))
+	$(LINKAGE) $(if $(GO),$(patsubst %,$(BUILD)/tests/victims/%,$(GO_VICTIMS) $(GO_ALONE)))
 VICTIM_CFLAGS := -O2 -g $(WARN) -Wno-missing-prototypes -Wno-infinite-recursion \
 	-pthread -MMD -MP
 
@@ -158,11 +160,21 @@ $(BUILD)/tests/victims/profiled: private VICTIM_CFLAGS += -fno-omit-frame-pointe
 # Nested functions are called by code on the stack.
 $(BUILD)/tests/victims/conventions: private VICTIM_CFLAGS += -Wl,-z,execstack
 
-# Where Go is: programs of its that call C.
+# Where Go is: programs of its that call C, and that do not.
 $(GO_VICTIMS:%=$(BUILD)/tests/victims/%): $$(wildcard tests/victims/$$(@F)/*.go)
 	@mkdir -p $(@D); echo "  GO      $(<D)"
-	$(Q)CGO_ENABLED=1 GOCACHE=$(abspath $(BUILD))/go-cache GOFLAGS=-p=2 \
-		$(GO) build -o $@ $^
+	$(Q)CGO_ENABLED=1 $(GO_BUILD) -o $@ $(filter-out %/no_c.go,$^)
+
+GO_BUILD := GOCACHE=$(abspath $(BUILD))/go-cache GOFLAGS=-p=2 $(GO) build
+GO_static :=
+GO_stripped := -ldflags='-s -w'
+GO_pie := -buildmode=pie
+go_kind = $(lastword $(subst _, ,$(@F)))
+$(GO_ALONE:%=$(BUILD)/tests/victims/%): \
+		$$(wildcard tests/victims/$$(patsubst %_$$(go_kind),%,$$(@F))/*.go)
+	@mkdir -p $(@D); echo "  GO      $(<D) ($(go_kind))"
+	$(Q)CGO_ENABLED=0 $(GO_BUILD) $(GO_$(go_kind)) -o $@ \
+		$(filter-out %/c.go %/thread.go,$^)
 
 # The linkage table as it was long, with landing pads, and bound at once.
 LINKAGE_lazy := -Wl,-z,lazy

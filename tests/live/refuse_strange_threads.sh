@@ -57,12 +57,12 @@ for kind in 0 1 2; do
 	wait_until 30 runs || die "does not run"
 	before=$(cat "/proc/$pid/maps")
 	status 1 "$INJECT" -p "$pid" -f 'strange_*'
-	refused 'not kept as glibc or musl'
+	refused 'not kept as glibc, musl or Go'
 	[ "$before" = "$(cat "/proc/$pid/maps")" ] || die "something was mapped"
 	clean "$pid"
 	kill "$pid"
 	wait "$pid" || true
 	status 125 "$INJECT" -f 'strange_*' -- ./strange
-	refused 'cannot start ./strange.*not kept as glibc or musl'
+	refused 'cannot start ./strange.*not kept as glibc, musl or Go'
 	rm strange
 done

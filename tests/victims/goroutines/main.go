@@ -1,26 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// A Go program that calls C: goroutines whose stacks grow and are moved, garbage
+// A Go program, with C or without: goroutines whose stacks grow and are moved, garbage
 // to collect, and preemption by signals, all the while. Does each of them compute
-// what it should? It speaks as victim.h says. "run N": N calls of a C function by
-// each of the workers, then "made N". "descend N": N goroutines for each of the
+// what it should? It speaks as victim.h says. "run N": N calls of a C function (if
+// there is no C, of main.work_in_go) by each of the workers, then "made N". "descend N": N goroutines for each of the
 // workers, whose stacks grow and which change threads in the middle of their calls,
 // then how many calls "descended". "fall N": panics, half of them of the runtime's,
 // caught seven calls further out, then "fallen N". "ask N": N threads of C's that
-// call Go, then "asked N".
+// call Go (if there is no C, that end with their goroutines), then "asked N".
 package main
-
-/*
-__attribute__((noinline, noipa, used)) unsigned long c_work(unsigned long x)
-{
-	char room[2048];
-
-	room[x % 2048] = (char)x;
-	__asm__ volatile("" : : "r"(room) : "memory");
-	return x + (unsigned char)room[x % 2048];
-}
-*/
-import "C"
 
 import (
 	"bufio"
@@ -87,18 +75,12 @@ func work() {
 	}
 }
 
-func callC(n uint64) {
-	for i := uint64(0); i < n; i++ {
-		check(uint64(C.c_work(C.ulong(i))) == i+i%256, "c_work")
-	}
-}
-
 func run(n uint64) {
 	var group sync.WaitGroup
 	for i := 0; i < workers; i++ {
 		group.Add(1)
 		go func() {
-			callC(n)
+			call(n)
 			group.Done()
 		}()
 	}
@@ -107,6 +89,7 @@ func run(n uint64) {
 }
 
 // Its stack grows on the way down; others run before it goes up again.
+//
 //go:noinline
 func descend(n int) int {
 	var room [32]int
