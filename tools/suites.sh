@@ -31,7 +31,8 @@ apt_source()
 	done >"$dir/apt/debian.sources"
 	(cd "$dir/apt" && apt-get -q -o Dir::Etc::sourcelist="$dir/apt/debian.sources" \
 		-o Dir::Etc::sourceparts=- -o Dir::State::lists="$dir/apt/lists" \
-		-o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= "$@") >"$dir/apt/log" 2>&1
+		-o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= \
+		-o Acquire::Retries=1 -o Acquire::http::Timeout=20 "$@") >"$dir/apt/log" 2>&1
 }
 
 # debian PACKAGE NAME: its original archive, unpacked to DIR/NAME.
@@ -59,7 +60,7 @@ lua()
 	[ -n "$version" ] || { lacking "no lua5.4 here"; return 0; }
 	url=https://www.lua.org/tests/lua-$version-tests.tar.gz
 	mkdir -p "$dir/lua.new"
-	curl -fsSL -m 60 -o "$dir/lua.tar.gz" "$url" &&
+	curl -fsSL --connect-timeout 10 -m 60 -o "$dir/lua.tar.gz" "$url" &&
 		tar xzf "$dir/lua.tar.gz" -C "$dir/lua.new" --strip-components=1 ||
 		{ lacking "nothing at $url"; return 0; }
 	mv "$dir/lua.new" "$dir/lua"
