@@ -81,7 +81,7 @@ const char help_text[] =
 "      --log FILE             who, what and how it ended, to FILE, too\n"
 "      --max-pause TIME       give up rather than stop it longer (50ms)\n"
 "      --max-overhead PERCENT take out the probes that cost it more of its\n"
-"                             processor time; the others stay\n"
+"                             processor time; the others stay (start: 10)\n"
 "      --force                stop: although another inject holds the target\n"
 "\n"
 "  -h, --help                 this text\n"

@@ -79,7 +79,7 @@ static const struct option_def defs[] = {
 	FLAG("trap", OPT_TRAP, ON_HERE | ON_LIST),
 	FLAG("time", OPT_TIME, ON_TRACE | ON_REPLAY),
 	WITH("max-pause", OPT_MAX_PAUSE, ON_ATTACH | ON_CHANGE | ON_STOP),
-	WITH("max-overhead", OPT_MAX_OVERHEAD, ON_LIVE),
+	WITH("max-overhead", OPT_MAX_OVERHEAD, ON_ATTACH),
 	FLAG("follow-exec", OPT_FOLLOW_EXEC, ON_TRACE),
 	FLAG("follow-fork", OPT_FOLLOW_FORK, ON_HERE),
 	WITH("log", OPT_LOG, ON_ATTACH | ON_CHANGE | ON_SNAPSHOT | ON_STOP),

@@ -25,7 +25,7 @@ enum {
  * Where a hypervisor traps the reading, it is a hundred times as much: so it is
  * timed here; of several tries the one that was disturbed least.
  */
-static struct breaker_costs measure(void)
+struct breaker_costs overhead_costs(void)
 {
 	double best = 1e9;
 
@@ -62,7 +62,7 @@ static bool processor_time(pid_t pid, uint64_t *ret)
 
 int overhead_begin(struct overhead *o, uint32_t limit)
 {
-	struct breaker_costs costs = measure();
+	struct breaker_costs costs = overhead_costs();
 
 	o->spenders.used = processor_time;
 	return spenders_note(&o->spenders, o->target->pid) ?:

@@ -35,6 +35,8 @@ struct overhead {
 	size_t ntodo;
 };
 
+/* What an event costs here, in ns. */
+struct breaker_costs overhead_costs(void);
 /* `limit` in hundredths of a percent. 0 or -ENOMEM. */
 int overhead_begin(struct overhead *, uint32_t limit);
 /* Every event that is read. 0 or -ENOMEM. */

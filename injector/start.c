@@ -14,6 +14,7 @@
 #include "injector/keepsake.h"
 #include "injector/lease.h"
 #include "injector/notes.h"
+#include "injector/overhead.h"
 #include "injector/reader.h"
 #include "injector/refused.h"
 #include "injector/say.h"
@@ -23,6 +24,13 @@ uint64_t start_room(const struct trace *t)
 {
 	return t->opt->verb == VERB_START ? notes_room(&t->mods, &t->sel, t->known_funcs) : 0;
 }
+
+enum {
+	LIMIT_USUAL = 1000,	/* hundredths of a percent */
+	LIMIT_NONE = 10000,
+	COST_MOST = 1 << 20,
+	JUDGED_NS = 100 * 1000 * 1000,
+};
 
 /* All of a file's room is taken at once, for every thread that may come. */
 enum { FILE_BUFFER = 256 << 10 };
@@ -66,6 +74,28 @@ static int write_notes(struct trace *t)
 	a->clock = *reader_clock(t->reader);
 	a->begin = reader_now();
 	return notes_write(&seg, t->inf.map.s, a);
+}
+
+/* Of an entry or an exit, in ticks; where that could not be measured, what the clock
+ * alone takes. */
+static uint32_t event_cost(const struct trace *t, double ticks_of_ns)
+{
+	struct probe_cost c = trace_cost(t);
+
+	return cost_is_known(&c) ? (uint32_t)MIN(c.pair / 2000 + 1, COST_MOST) :
+		(uint32_t)(overhead_costs().recorded * ticks_of_ns) + 1;
+}
+
+void start_limit(struct trace *t)
+{
+	struct session *s = t->inf.map.s;
+	const struct clock *c = reader_clock(t->reader);
+	double ticks_of_ns = (double)c->run_ticks / (double)MAX(c->run_ns, 1u);
+	uint32_t limit = t->opt->max_overhead ? t->opt->max_overhead : LIMIT_USUAL;
+
+	s->cost = event_cost(t, ticks_of_ns);
+	s->window = (uint64_t)(JUDGED_NS * ticks_of_ns);
+	__atomic_store_n(&s->limit, limit < LIMIT_NONE ? limit : 0, __ATOMIC_RELEASE);
 }
 
 int start_leave(struct trace *t)

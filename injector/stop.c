@@ -10,6 +10,7 @@
 #include "injector/session.h"
 #include "injector/signals.h"
 #include "injector/verbs.h"
+#include "injector/visit.h"
 
 /* Have the process, or take it. */
 static int claim(const struct options *o, const struct target *t)
@@ -23,6 +24,19 @@ static int claim(const struct options *o, const struct target *t)
 	if (err == -EBUSY)
 		say_hint("--force removes the probes all the same");
 	return err;
+}
+
+/* Of a session that went on by itself, nobody has said so. */
+static void say_disarmed(pid_t pid)
+{
+	struct visit v;
+
+	if (visit_open(pid, &v) == 0) {
+		if (session_is_started(&v.session) && visit_started(&v, false) == 0)
+			visit_say_disarmed(&v);
+		visit_close(&v);
+	}
+	fail_clear();
 }
 
 static void say_removed(const struct options *o, const struct removal *r)
@@ -53,6 +67,7 @@ int verb_stop(const struct options *o)
 		target_close(&t);
 		return verb_failed(look_again(look_stop, o->pid, err));
 	}
+	say_disarmed(o->pid);
 	err = remove_probes(o->pid, &r);
 	if (!err)
 		session_end(&t);

@@ -258,6 +258,8 @@ static int attach(struct trace *t)
 		return nothing_left(t);
 	err = err ? err : reader_new(t->inf.map.s, t->inf.map.shape.total, t->pid,
 				     t->live.funcs, t->live.nfuncs, &t->reader);
+	if (!err && t->opt->verb == VERB_START)
+		start_limit(t);
 	err = err ? err : surgery(do_commit, t);			/* 6 to 9 */
 	if (err && !anything_left(t))
 		return nothing_left(t);

@@ -60,6 +60,9 @@ void trace_say_disturbed(const struct trace *);
 /* start.c: the probes are in, and we go: the process records by itself. 0 or -errno;
  * then it is as before the call. */
 int start_leave(struct trace *);
+/* Before the jumps are written: how much of its time the process may lose by them,
+ * which the payload watches over. */
+void start_limit(struct trace *);
 /* Before the attach: if a directory is named, the file there that is to hold the
  * session; and afterwards: if that did not come to be, it goes again. */
 int start_begin(struct trace *);

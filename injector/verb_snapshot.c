@@ -79,6 +79,8 @@ static int snapshot_process(const struct options *o)
 	err = visit_started(&v, true);
 	err = err ? err : still_take(&v.segment, &v.session.s, &still);
 	err = err ? err : write_trace(&v.notes, &still, o->pid, options_directory(o));
+	if (!err)
+		visit_say_disarmed(&v);
 	still_clear(&still);
 	visit_close(&v);
 	return err;

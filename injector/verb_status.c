@@ -149,18 +149,20 @@ static bool print_other(const struct printing *p, const struct visit *v)
 	return true;
 }
 
-static void print_function(const struct printing *p, const struct reader_func *f)
+static void print_function(const struct printing *p, const struct reader_func *f, bool disarmed)
 {
 	if (!p->json) {
-		output_printf(p->out, "%s\t%s\t%s\n", f->name, f->module,
-			      f->entry_only ? "entry" : "entry and exit");
+		output_printf(p->out, "%s\t%s\t%s%s\n", f->name, f->module,
+			      f->entry_only ? "entry" : "entry and exit",
+			      disarmed ? ", disarmed" : "");
 		return;
 	}
 	output_printf(p->out, "{\"type\":\"function\",\"func\":");
 	json_string(p->out, f->name);
 	output_printf(p->out, ",\"module\":");
 	json_string(p->out, f->module);
-	output_printf(p->out, "%s}\n", f->entry_only ? ",\"entry_only\":true" : "");
+	output_printf(p->out, "%s%s}\n", f->entry_only ? ",\"entry_only\":true" : "",
+		      disarmed ? ",\"disarmed\":true" : "");
 }
 
 static int print_functions(const struct printing *p, const struct visit *v)
@@ -168,14 +170,15 @@ static int print_functions(const struct printing *p, const struct visit *v)
 	const struct about *a = &v->notes.about;
 	size_t n;
 	auto_free bool *probed = visit_probed(v, &n);
+	auto_free bool *disarmed = visit_disarmed(v, &n);
 
-	if (!probed)
+	if (!probed || !disarmed)
 		return fail(ENOMEM, "list the functions");
 	if (!p->json)
 		output_printf(p->out, "# FUNCTION\tMODULE\tPROBED AT\n");
 	for (size_t i = 0; i < a->nfuncs; i++)
 		if (probed[i])
-			print_function(p, &a->funcs[i]);
+			print_function(p, &a->funcs[i], disarmed[i]);
 	return 0;
 }
 

@@ -3,11 +3,13 @@
 #include "injector/visit.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "arch/arch.h"
 #include "injector/look.h"
 #include "injector/notes.h"
+#include "injector/say.h"
 
 int visit_open(pid_t pid, struct visit *ret)
 {
@@ -62,6 +64,43 @@ bool *visit_probed(const struct visit *v, size_t *count)
 		++*count;
 	}
 	return probed;
+}
+
+/* One whose gate is closed while its jumps stand, unless all are. */
+bool *visit_disarmed(const struct visit *v, size_t *count)
+{
+	size_t n = v->notes.about.nfuncs;
+	auto_free uint8_t *gates = calloc(n + 1, 1);
+	bool *ret = visit_probed(v, count);
+
+	*count = 0;
+	if (!ret || !gates || n > 1u << REC_FUNC_BITS ||
+	    v->session.s.state == SESSION_CLOSED ||
+	    segment_read(&v->segment, GATES_OFF, gates, n) < 0)
+		n = 0;
+	for (size_t i = 0; i < v->notes.about.nfuncs && ret; i++) {
+		ret[i] &= i < n && !gates[i];
+		*count += ret[i];
+	}
+	fail_clear();
+	return ret;
+}
+
+void visit_say_disarmed(const struct visit *v)
+{
+	char names[600] = "";
+	size_t count, said = 0, used = 0;
+	auto_free bool *disarmed = visit_disarmed(v, &count);
+
+	for (size_t i = 0; i < v->notes.about.nfuncs && said < count && used < 400; i++) {
+		if (!disarmed[i])
+			continue;
+		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%.150s",
+					 said++ ? ", " : "", v->notes.about.funcs[i].name);
+	}
+	if (count)
+		say("disarmed meanwhile, for they took more than %.4g %% of a thread's time: %s%s",
+		    v->session.s.limit / 100.0, names, said < count ? ", ..." : "");
 }
 
 /* What a pun keeps is the rest of a jump that was not written whole. */

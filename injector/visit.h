@@ -24,6 +24,10 @@ int visit_started(struct visit *, bool interrupted);
 /* With notes: which functions are probed, by id, and how many? Owned by the caller;
  * NULL when memory is out. */
 bool *visit_probed(const struct visit *, size_t *count);
+/* With notes: which of those has the payload disarmed, because they cost too much? */
+bool *visit_disarmed(const struct visit *, size_t *count);
+/* Say which, if there are any. */
+void visit_say_disarmed(const struct visit *);
 /* With notes: the changes that stand, as the journal has it, and nothing else of the
  * probes. Those of functions that nobody knows are left out. */
 int visit_changes(const struct visit *, struct live *ret);

@@ -43,8 +43,8 @@ _inject_options() {
 		;;
 	start)
 		echo -p --pid -f --function -N --exclude -m --buffer --keep -o --output \
-			--entry-only --max-pause --log -q --quiet -v --verbose \
-			--no-color -h --help -V --version
+			--entry-only --max-pause --max-overhead --log -q --quiet -v \
+			--verbose --no-color -h --help -V --version
 		;;
 	add)
 		echo -p --pid -f --function -N --exclude --entry-only --max-pause --log \

@@ -215,6 +215,12 @@ struct session {
 	uint32_t keep_last;	/* 1: a full ring overwrites what is oldest in it,
 				 * and nobody else gives anything back */
 
+	/* How much of a thread's time functions may take, in hundredths of a percent
+	 * (0: all), by what an event of theirs costs it, in ticks; and how much time
+	 * is judged at once, at least. See payload/judge.c. */
+	uint32_t limit, cost;
+	uint64_t window;
+
 	/* Of the injector alone. */
 	uint32_t started;	/* 1: meant to go on without an injector */
 	uint32_t notes_at;	/* which half of the notes holds: 0 or 1 */
@@ -429,6 +435,9 @@ struct thread {
 	uint32_t told;		/* number of the stack that the ring's reader
 				 * takes for the current one */
 	uint32_t next_number;	/* for the next stack seen */
+	uint64_t judged_at;	/* where session.limit is to hold: the time of the last
+				 * judgement, */
+	uint64_t judged_words;	/* and what was recorded since */
 	uint64_t unforked;	/* thread 0's only: THREAD_MAGIC since hello; wiped
 				 * in a forked child */
 	struct stack stacks[THREAD_STACKS];

@@ -172,7 +172,7 @@ static bool take_over(const struct session *s, uint32_t i, int32_t from, int32_t
 	if (!take(ring_at(s, i), owner(RING_CLAIMED, from), to))
 		return false;
 	if (t->magic == THREAD_MAGIC && t->ring == (uint64_t)ring_at(s, i))
-		ring_close(t);
+		ring_close(s, t);
 	return true;
 }
 

@@ -5,6 +5,7 @@
  * hello.c	the injector's call: which session, and where things are
  * claim.c	which struct thread and ring does the calling thread have?
  * ring.c	words, sub-buffers, and the count of what is lost
+ * judge.c	which functions cost their threads more than they may lose?
  * stacks.c	which stack is this, and which calls are open on it?
  * slow.c	an entry, an exit or a mark that the fast path left to C
  * trap.c	a thread ran into a breakpoint: where does it go on?
@@ -77,11 +78,17 @@ bool ring_room(struct session *, struct thread *, unsigned int n);
 void ring_put(struct thread *, uint64_t word);
 void ring_put_ext(struct thread *, unsigned int subkind, uint64_t body);
 /* Close the current sub-buffer, if there is one. */
-void ring_close(struct thread *);
+void ring_close(const struct session *, struct thread *);
 void ring_lose(struct thread *, enum what);
 
 /* The same of a record that has a body word. */
 void ring_put_deep(struct thread *, uint64_t word, uint64_t body);
+
+/* judge.c */
+
+/* A sub-buffer of the thread has ended, where session.limit is to hold. */
+void judge_subbuf(const struct session *, struct thread *, const struct subbuf *,
+		  uint64_t now);
 
 /* stacks.c */
 

@@ -59,9 +59,10 @@ static uint64_t lost_so_far(const struct ring *r)
 	return r->lost_entries + r->lost_exits;
 }
 
-void ring_close(struct thread *t)
+void ring_close(const struct session *s, struct thread *t)
 {
 	struct subbuf *b = (struct subbuf *)(t->subbuf_end - SUBBUF_SIZE);
+	bool ends = t->subbuf_end > END_FULL;
 
 	if (t->cur & 1)
 		t->losses = t->cur;
@@ -69,6 +70,8 @@ void ring_close(struct thread *t)
 		publish(&b->reserved, t->cur - (uint64_t)(b + 1));
 	publish(&t->subbuf_end, 0);
 	publish(&t->cur, 0);
+	if (ends && s->limit)
+		judge_subbuf(s, t, b, cpu_clock());
 }
 
 /* `tail` was read before the search that found no place. */
@@ -175,7 +178,7 @@ static bool room(struct session *s, struct thread *t, unsigned int n)
 {
 	if (fits(t, n))
 		return true;
-	ring_close(t);
+	ring_close(s, t);
 	return begin(s, t);
 }
 

@@ -47,7 +47,7 @@ look
 has_line 'no probes' trace.err || die "status sees probes"
 
 # The last are kept: nothing is lost, however much comes.
-status 0 "$INJECT" start -p "$VICTIM" -f 'count_*' -m 256K
+status 0 "$INJECT" start -p "$VICTIM" --max-overhead 100 -f 'count_*' -m 256K
 BEFORE=0
 look
 [ "$(field state) $(field functions)" = "recording 3" ] || die "status: $(cat trace.out)"
@@ -103,7 +103,7 @@ status 1 "$INJECT" snapshot -p "$VICTIM" -o shot
 refused 'does not record by itself'
 
 # The first are kept: then what comes later is lost, and counted.
-status 0 "$INJECT" start -p "$VICTIM" -f 'count_*' -m 128K --keep first
+status 0 "$INJECT" start -p "$VICTIM" --max-overhead 100 -f 'count_*' -m 128K --keep first
 BEFORE=0
 phase count has_lost
 adds_up first
@@ -112,7 +112,7 @@ status 0 "$INJECT" stop -p "$VICTIM"
 unharmed
 
 # And as any other session it is gone with its process.
-status 0 "$INJECT" start -p "$VICTIM" -f 'count_*'
+status 0 "$INJECT" start -p "$VICTIM" --max-overhead 100 -f 'count_*'
 kill -KILL "$VICTIM"
 wait "$VICTIM" || true
 status 4 "$INJECT" snapshot -p "$VICTIM" -o shot

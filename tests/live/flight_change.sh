@@ -14,7 +14,7 @@ probed()
 }
 
 victim spin_threads 2
-status 0 "$INJECT" start -p "$VICTIM" -f spin_leaf
+status 0 "$INJECT" start -p "$VICTIM" --max-overhead 100 -f spin_leaf
 status 0 "$INJECT" add -p "$VICTIM" -f 'count_*'
 [ "$(probed | sort | xargs)" = "count_frame count_leaf count_tail spin_leaf" ] ||
 	die "probed: $(probed)"
@@ -53,12 +53,12 @@ victim_quit
 # An add for whose names there is no room takes none in the journal: a later session
 # of all these functions needs that.
 victim many_functions
-status 0 "$INJECT" start -p "$VICTIM" -f main -m 128K
+status 0 "$INJECT" start -p "$VICTIM" --max-overhead 100 -f main -m 128K
 status 1 "$INJECT" add -p "$VICTIM" -f '*' -f '*@*'
 refused 'no room in the session for the names'
 [ "$(probed)" = main ] || die "probed: $(probed)"
 status 0 "$INJECT" stop -p "$VICTIM"
-status 0 "$INJECT" start -p "$VICTIM" -f '*' -m 128K
+status 0 "$INJECT" start -p "$VICTIM" --max-overhead 100 -f '*' -m 128K
 status 0 "$INJECT" stop -p "$VICTIM"
 unharmed
 victim_quit
@@ -66,7 +66,7 @@ victim_quit
 [ "$(uname -m)" = x86_64 ] || exit 0
 victim packed 3
 for first in 'busy_[34]' busy_next; do
-	status 0 "$INJECT" start -p "$VICTIM" -f "$first"
+	status 0 "$INJECT" start -p "$VICTIM" --max-overhead 100 -f "$first"
 	status 0 "$INJECT" add -p "$VICTIM" -f 'busy_*' -f 'pack_*'
 	victim_works
 	tell pace '^ok pace' >/dev/null

@@ -33,7 +33,7 @@ unharmed
 status 0 "$INJECT" status -p "$VICTIM"
 
 # It works as memory does, and is its owner's only.
-status 0 "$INJECT" start -p "$VICTIM" -f 'count_*' -o "$DIR/x" -m 128K
+status 0 "$INJECT" start -p "$VICTIM" --max-overhead 100 -f 'count_*' -o "$DIR/x" -m 128K
 [ "$(stat -c %a "$DIR/x" "$DIR/x/inject-session" | xargs)" = "700 600" ] ||
 	die "others may read it"
 tell pace '^ok pace' >/dev/null
@@ -54,7 +54,7 @@ status 1 "$INJECT" start -p "$VICTIM" -f 'count_*' -o "$DIR/x"
 refused 'holds a session already'
 
 # A second time, and a crash.
-status 0 "$INJECT" start -p "$VICTIM" -f 'count_*' -o "$DIR/y"
+status 0 "$INJECT" start -p "$VICTIM" --max-overhead 100 -f 'count_*' -o "$DIR/y"
 status 0 "$INJECT" add -p "$VICTIM" -f 'spin_leaf'
 status 0 "$INJECT" remove -p "$VICTIM" -f 'spin_leaf'
 tell count '^ok count' >/dev/null

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * judge: which functions take more of a thread's time than they may? Their gates are
+ * closed, here, where no injector is there to take them out.
+ *
+ * At the end of a sub-buffer, so that it costs nothing in between. What recording
+ * took is reckoned for all words since the last judgement, by what an event costs and
+ * by how many of the last sub-buffer's words are events; and it is compared with the time
+ * that has passed. That is more than the processor time that the thread has had, so
+ * that one which sleeps or waits for its turn is judged mildly. While it is too much,
+ * the most expensive function has to go: no more than needed.
+ *
+ * The tallies are one table for all threads, for a stack may be small. Nobody waits
+ * for it: who finds it taken judges after his next sub-buffer. Left for good by a
+ * siglongjmp, it is anybody's after a second; of two who then have it at a time both
+ * may come to wrong sums. But a function goes only if most of a sum is its own, as
+ * counted again.
+ */
+#include "payload/payload.h"
+
+enum {
+	TALLIES = 2048,		/* a power of two */
+	CLOSED_MOST = 8,	/* gates, by one judgement: the next is soon */
+	WINDOWS_STALE = 10,	/* after so many the table is anybody's */
+};
+
+#define LIMIT_ALL 10000		/* session.limit is a part of that */
+#define TIME_MOST (1ull << 40)	/* ticks that count; the product has room */
+
+static uint32_t tally[TALLIES];	/* events, by a hash of the function */
+static uint64_t taken;		/* the time stamp of who has it; 0: nobody */
+
+/* What one sub-buffer holds, and how it is looked at. */
+struct sample {
+	const struct session *s;
+	const uint64_t *words, *end;
+	uint32_t seed;		/* of the hash: another one each time */
+};
+
+static bool take_table(const struct session *s, uint64_t now)
+{
+	uint64_t seen = observe(&taken);
+
+	return (!seen || now - seen > WINDOWS_STALE * s->window) &&
+	       __atomic_compare_exchange_n(&taken, &seen, now, false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_RELAXED);
+}
+
+static uint8_t *gate_of(const struct session *s, uint32_t func)
+{
+	return (uint8_t *)s + GATES_OFF + func;
+}
+
+/* The function of the event at `w`; 0: it is none. */
+static uint32_t event_func(const struct sample *m, const uint64_t *w)
+{
+	uint32_t kind = *w & 3, func = *w >> REC_FUNC_SHIFT, subkind = func & 63;
+
+	if (kind == REC_NONE)
+		return 0;
+	if (kind == REC_EXT) {
+		if ((subkind != EXT_MARK && subkind != EXT_BEFORE) || w + 1 >= m->end)
+			return 0;
+		func = (w[1] >> REC_TIME_SHIFT) & ((1 << REC_FUNC_BITS) - 1);
+	}
+	return func < m->s->nfuncs ? func : 0;
+}
+
+/* The same of a function whose gate is open. */
+static uint32_t open_func(const struct sample *m, const uint64_t *w)
+{
+	uint32_t func = event_func(m, w);
+
+	return func && observe(gate_of(m->s, func)) ? func : 0;
+}
+
+static uint32_t index_of(const struct sample *m, uint32_t func)
+{
+	return func * m->seed >> 16 & (TALLIES - 1);
+}
+
+/* How many events are there of functions that may go? */
+static uint64_t count_all(const struct sample *m)
+{
+	const uint64_t *w;
+	uint64_t n = 0;
+	uint32_t i, func;
+
+	for (i = 0; i < TALLIES; i++)
+		tally[i] = 0;
+	for (w = m->words; w < m->end; w++) {
+		func = open_func(m, w);
+		tally[index_of(m, func)] += func != 0;
+		n += func != 0;
+	}
+	return n;
+}
+
+static uint32_t most_events(void)
+{
+	uint32_t i, most = 0;
+
+	for (i = 1; i < TALLIES; i++)
+		if (tally[i] > tally[most])
+			most = i;
+	return most;
+}
+
+/* The function that has most of the events at place `i`, if one has. */
+static uint32_t majority(const struct sample *m, uint32_t i)
+{
+	uint32_t func, n = 0, ret = 0;
+	const uint64_t *w;
+
+	for (w = m->words; w < m->end; w++) {
+		func = open_func(m, w);
+		if (!func || index_of(m, func) != i)
+			continue;
+		if (!n)
+			ret = func;
+		n += ret == func ? 1 : -1;
+	}
+	return ret;
+}
+
+static uint32_t count(const struct sample *m, uint32_t func)
+{
+	const uint64_t *w;
+	uint32_t n = 0;
+
+	for (w = m->words; w < m->end; w++)
+		n += event_func(m, w) == func;
+	return n;
+}
+
+/* Close the gate of the function with most events. How many it has; 0: nobody has
+ * that many at his place. */
+static uint32_t close_one(const struct sample *m)
+{
+	uint32_t i = most_events(), all = tally[i];
+	uint32_t func = all ? majority(m, i) : 0, n = func ? count(m, func) : 0;
+
+	tally[i] = 0;
+	if (2 * n <= all)
+		return 0;
+	publish(gate_of(m->s, func), 0);
+	return n;
+}
+
+/* `words` were recorded in so much time, of which the sample has the last. */
+static void judge(const struct sample *m, uint64_t words, uint64_t time)
+{
+	uint64_t allowed = (time < TIME_MOST ? time : TIME_MOST) * m->s->limit / LIMIT_ALL;
+	uint64_t here = m->end - m->words, left = count_all(m), n;
+	int i;
+
+	for (i = 0; i < CLOSED_MOST && left * m->s->cost * words / here > allowed; i++) {
+		n = close_one(m);
+		left -= n < left ? n : left;
+	}
+}
+
+/* Nothing that the thread records is kept from now on: this is its last end of a
+ * sub-buffer, and what it drops costs it something, too. */
+static bool is_last(const struct session *s, const struct thread *t)
+{
+	return !s->keep_last && thread_ring(t)->head >= s->nsub;
+}
+
+void judge_subbuf(const struct session *s, struct thread *t, const struct subbuf *b,
+		  uint64_t now)
+{
+	uint64_t n = b->reserved / 8, most = (SUBBUF_SIZE - sizeof(*b)) / 8;
+	struct sample m = { s, (const uint64_t *)(b + 1), .seed = (uint32_t)now | 1 };
+
+	m.end = m.words + (n < most ? n : most);
+	t->judged_words += m.end - m.words;
+	if (!t->judged_at || m.end == m.words) {
+		t->judged_at = t->judged_at ? t->judged_at : now;
+		return;
+	}
+	if ((now - t->judged_at < s->window && !is_last(s, t)) || !take_table(s, now))
+		return;
+	judge(&m, t->judged_words, now - t->judged_at);
+	publish(&taken, 0);
+	t->judged_at = now;
+	t->judged_words = 0;
+}
