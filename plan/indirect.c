@@ -83,18 +83,35 @@ static bool may_own(const struct body *b, raddr_t a)
 	return true;
 }
 
+/* Is the stack here as it was at the entry? Only then can a jump be a tail
+ * call. -ENOENT if nothing says so. */
+static int frame_is_gone(const struct body *b, raddr_t pc)
+{
+	const struct symbols *syms = b->impl->symbols;
+	int64_t here, entry;
+	int err = symbols_cfa_offset(syms, pc, &here);
+
+	if (err == -ENOTSUP)	/* a frame pointer is in use */
+		return 0;
+	if (err || symbols_cfa_offset(syms, b->func->range.start, &entry))
+		return -ENOENT;
+	return here == entry;
+}
+
 /*
- * Take an address as a table's entry if it can be one. One that leads to a
- * fragment nobody is known to own makes the body incomplete.
+ * Take an address as an entry of the table that is named at `pc`, if it can be one.
+ * One that leads to a fragment nobody is known to own makes the body incomplete. To
+ * begin anew would need the stack that the entry finds: with a frame on it this is
+ * an entry too many.
  */
-static bool take_entry(struct body *b, raddr_t a)
+static bool take_entry(struct body *b, raddr_t pc, raddr_t a)
 {
 	if (!is_inside(b, a)) {
 		if (!may_own(b, a))
 			return false;
 		body_doubt(b, REFUSED_JUMP_TABLE);
 	}
-	if (body_is_entry(b, a))
+	if (body_is_entry(b, a) && frame_is_gone(b, pc) != 0)
 		b->refusal = REFUSED_LOOP_ENTRY;
 	ground_add_target(b->impl, a);
 	return true;
@@ -116,12 +133,13 @@ static bool read_entry(const struct body *b, raddr_t table, bool relative, size_
 	return true;
 }
 
-static size_t read_table(struct body *b, raddr_t table, bool relative)
+static size_t read_table(struct body *b, const struct insn *in, bool relative)
 {
 	raddr_t a;
 	size_t n = 0;
 
-	while (n < TABLE_MAX && read_entry(b, table, relative, n, &a) && take_entry(b, a))
+	while (n < TABLE_MAX && read_entry(b, in->ref, relative, n, &a) &&
+	       take_entry(b, in->pc, a))
 		n++;
 	return n;
 }
@@ -194,7 +212,7 @@ static int find_tables(struct body *b, struct tables *ret)
 
 		if (!names_table(in, &relative))
 			continue;
-		size_t n = read_table(b, in->ref, relative);
+		size_t n = read_table(b, in, relative);
 
 		if (!relative) {
 			err = note_entries(ret, b, in->ref, n);
@@ -299,21 +317,6 @@ static bool names_itself(const struct body *b, const struct tables *t)
 	return false;
 }
 
-/* Is the stack here as it was at the entry? Only then can a jump be a tail
- * call. -ENOENT if nothing says so. */
-static int frame_is_gone(const struct body *b, raddr_t pc)
-{
-	const struct symbols *syms = b->impl->symbols;
-	int64_t here, entry;
-	int err = symbols_cfa_offset(syms, pc, &here);
-
-	if (err == -ENOTSUP)	/* a frame pointer is in use */
-		return 0;
-	if (err || symbols_cfa_offset(syms, b->func->range.start, &entry))
-		return -ENOENT;
-	return here == entry;
-}
-
 /*
  * Does it leave the function? By no sum, so by no table of distances, and not to
  * labels; then the stack is as it was at the entry, or nobody knows how that is
@@ -342,7 +345,7 @@ static enum indirect judge_jump(struct body *b, const struct tables *tables,
 	if (in->flags & INSN_SLOT)	/* through the linkage table */
 		return INDIRECT_TAIL;
 	if (in->flags & INSN_INDEXED && in->ref)
-		return read_table(b, in->ref, false) ? INDIRECT_INSIDE : INDIRECT_UNSURE;
+		return read_table(b, in, false) ? INDIRECT_INSIDE : INDIRECT_UNSURE;
 
 	int gone = in->flags & INSN_NOTRACK ? 0 : frame_is_gone(b, in->pc);
 
