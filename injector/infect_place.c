@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
@@ -73,8 +72,8 @@ static bool is_glibc(struct infecting *in)
 	return find_libc(in->mods, "gnu_get_libc_version", &unused);
 }
 
-/* What dlopen needs: itself, thread-local storage as glibc has it, and /proc,
- * through which the payload is handed over. */
+/* What dlopen needs: itself, thread-local storage as glibc has it, /proc, through
+ * which the payload is handed over, and, where there are several threads, one more. */
 static void look_loader(struct infecting *in)
 {
 	if (!has_loader(in))
@@ -83,6 +82,8 @@ static void look_loader(struct infecting *in)
 		in->no_loader = "its C library is not glibc";
 	else if (!has_proc(in->target->pid))
 		in->no_loader = "it sees no /proc";
+	else if (in->nthreads > 1 && !look_thread_room(in->target->pid))
+		in->no_loader = "it may start no further thread (RLIMIT_NPROC or pids.max)";
 	in->bare = in->no_loader;
 }
 
@@ -100,12 +101,11 @@ static int note_stack(void *ctx, const struct mapping *m)
 
 static int look_stack(struct infecting *in)
 {
-	struct rlimit64 lim;
+	uint64_t limit;
 
 	in->stack_max = DEFAULT_STACK;
-	if (prlimit64(in->target->pid, RLIMIT_STACK, NULL, &lim) == 0 &&
-	    lim.rlim_cur != RLIM64_INFINITY)
-		in->stack_max = MAX((uint64_t)lim.rlim_cur, (uint64_t)1 << 20);
+	if (procfs_limit(in->target->pid, "Max stack size", &limit))
+		in->stack_max = MAX(limit, (uint64_t)1 << 20);
 	int err = procfs_maps(in->target->pid, note_stack, in);
 	return err < 0 ? err : 0;
 }
@@ -126,8 +126,8 @@ static int look_room(struct infecting *in)
 	int err = session_shape(&wish, NULL, &shape);
 	if (err)
 		return err;
-	n.address_space = shape.total + (uint64_t)shape.nrings * THREAD_SIZE + (1 << 20) +
-		in->opt->islands->n * PAGE;
+	n.data = (uint64_t)shape.nrings * THREAD_SIZE + (1 << 20);
+	n.address_space = shape.total + n.data + in->opt->islands->n * PAGE;
 	n.memory += (uint64_t)in->nthreads * shape.nsub * SUBBUF_SIZE;
 	for (size_t i = 0; i < in->opt->nneeds; i++) {
 		n.address_space += MAX(in->opt->needs[i].bytes, (uint64_t)ARENA_LEAST) + 4096;

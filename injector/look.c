@@ -4,12 +4,14 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "arch/arch.h"
+#include "injector/groups.h"
 #include "injector/procfs.h"
 
 struct looked {
@@ -91,6 +93,10 @@ static int not_permitted(const struct looked *l)
 	if (geteuid() == 0)
 		return REFUSE(l, EPERM, "not permitted for root here: it has capabilities that "
 			      "inject lacks, or a security module forbids it");
+	/* The files are the user's own: to trace them is one right, to open them another. */
+	if (procfs_has_cap(getpid(), CAP_SYS_PTRACE) && l->user[0])
+		return REFUSE(l, EPERM, "CAP_SYS_PTRACE is not enough for another user's "
+			      "process; CAP_DAC_OVERRIDE is needed, too");
 	return REFUSE(l, EPERM, "not permitted for %s; try sudo",
 		      user_name(geteuid(), who, sizeof(who)));
 }
@@ -205,11 +211,19 @@ static int unless_ended(const struct looked *l, int err)
 	return REFUSE(l, ESRCH, "it has ended");
 }
 
+static int not_frozen(const struct looked *l)
+{
+	if (groups_frozen(l->pid))
+		return REFUSE(l, EBUSY, "its control group is frozen; thaw that first");
+	return 0;
+}
+
 static int look_basic(struct looked *l)
 {
 	int err = exists(l);
 
 	err = err ? err : right_state(l);
+	err = err ? err : not_frozen(l);
 	return err ? err : right_machine(l);
 }
 

@@ -27,11 +27,14 @@ int look_started(pid_t pid);
  * control groups, so that it does not run into them. */
 struct needs {
 	uint64_t address_space;	/* bytes to be mapped */
+	uint64_t data;		/* of these, private and written to */
 	uint64_t memory;	/* bytes that will be touched soon */
 	bool thread;		/* a loader thread */
 };
 
 int look_limits(pid_t pid, const struct needs *);
+/* May it start one more thread? */
+bool look_thread_room(pid_t pid);
 /* It locks what it maps, and may lock no more: -ENOMEM, with the line for it. */
 int look_refuse_locked(pid_t pid);
 

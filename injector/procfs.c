@@ -149,6 +149,25 @@ int64_t procfs_status(pid_t pid, pid_t tid, const char *name, int base, int64_t 
 	return p ? strtoll(p, NULL, base) : otherwise;
 }
 
+bool procfs_limit(pid_t pid, const char *name, uint64_t *ret)
+{
+	char path[64], buf[8192], *line, *end;
+
+	snprintf(path, sizeof(path), "/proc/%d/limits", pid);
+	if (slurp(path, buf, sizeof(buf)) < 0)
+		return false;
+	line = strstr(buf, name);
+	if (!line)
+		return false;
+	*ret = strtoull(line + strlen(name), &end, 10);
+	return end != line + strlen(name);
+}
+
+bool procfs_has_cap(pid_t pid, int cap)
+{
+	return (uint64_t)procfs_status(pid, 0, "CapEff", 16, 0) >> cap & 1;
+}
+
 uint64_t procfs_caught(pid_t pid)
 {
 	return (uint64_t)procfs_status(pid, 0, "SigCgt", 16, -1);

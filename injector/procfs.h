@@ -38,6 +38,12 @@ int procfs_maps(pid_t pid, int (*each)(void *ctx, const struct mapping *),
  * `otherwise` when there is none. tid 0: of the process. */
 int64_t procfs_status(pid_t pid, pid_t tid, const char *name, int base,
 		      int64_t otherwise);
+/* A limit of the process, by its name in /proc/PID/limits. False: there is none, or
+ * it is not known. (prlimit(2) wants CAP_SYS_RESOURCE for another user's process,
+ * which root in a container does not have.) */
+bool procfs_limit(pid_t pid, const char *name, uint64_t *ret);
+/* Has it that capability, in effect? */
+bool procfs_has_cap(pid_t pid, int cap);
 /* The signals that a process handles: bit n - 1 for signal n. */
 uint64_t procfs_caught(pid_t pid);
 /* A thread is confined by seccomp, strictly or by a filter. */

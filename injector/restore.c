@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "injector/groups.h"
 #include "injector/park.h"
 
 enum {
@@ -91,6 +92,11 @@ int restore(struct restore *r)
 
 	err = err ? err : text_touch(r->target, r->changes, r->n, &at);
 	err = err ? err : attempts(r, &frames);
+	if (err == -EAGAIN && groups_frozen(r->target->pid)) {
+		fail_clear();
+		fail(0, "the control group of %d (%s) is frozen; thaw that first",
+		     r->target->pid, r->target->comm);
+	}
 	sigframes_clear(&frames);
 	return err;
 }
