@@ -56,7 +56,7 @@ enum slot_kind site_kind(const struct site *s)
 }
 
 struct routines arena_routines(const struct session *s, const struct arena *a,
-			       const struct module *m, bool goroutine)
+			       const struct module *m, const struct probe *probe)
 {
 	/* By whether threads are sought, and by whether goroutines run. */
 	const uint8_t *const all[2][2][3] = {
@@ -65,14 +65,16 @@ struct routines arena_routines(const struct session *s, const struct arena *a,
 		{ { seek_entry, seek_exit, seek_mark },
 		  { seek_go_entry, seek_go_exit, seek_go_mark } },
 	};
-	const uint8_t *const *use = all[!s->tls_offset][goroutine];
+	const uint8_t *const *use = all[!s->tls_offset][probe->goroutine];
 	const uint8_t *count = s->tls_offset ? hot_count : seek_count;
+	const uint8_t *entry = probe->watched ? watch_entry : use[0];
+	const uint8_t *exit = probe->watched ? watch_exit : use[1];
+	const uint8_t *mark = s->counting ? count : use[2];
 	raddr_t base = a->base - m->bias;
 
-	return (struct routines){ base + (raddr_t)(use[0] - hot_begin),
-				  base + (raddr_t)(use[1] - hot_begin),
-				  base + (raddr_t)((s->counting ? count : use[2]) - hot_begin),
-				  s->base + GATES_OFF };
+	return (struct routines){ base + (raddr_t)(entry - hot_begin),
+				  base + (raddr_t)(exit - hot_begin),
+				  base + (raddr_t)(mark - hot_begin), s->base + GATES_OFF };
 }
 
 struct adopting {
@@ -128,7 +130,7 @@ static bool same_stub(const struct adopting *ad, const struct module *m,
 
 	if (!a)
 		return false;
-	struct routines r = arena_routines(ad->old, a, m, probe->goroutine);
+	struct routines r = arena_routines(ad->old, a, m, probe);
 	site->stub = slot->stub - m->bias;
 	int err = plan_place(arch_host(), probe, site,
 			     symbols_text(m->symbols, site->pc, &there), &r, code, sizeof(code));

@@ -18,6 +18,8 @@ extern const uint8_t hot_go_entry[], hot_go_exit[], hot_go_mark[];
 extern const uint8_t seek_go_entry[], seek_go_exit[], seek_go_mark[];
 /* Where calls are counted and not recorded. */
 extern const uint8_t hot_count[], seek_count[];
+/* Of watched functions, however threads are found. */
+extern const uint8_t watch_entry[], watch_exit[];
 
 /* A piece of the payload as it lies in memory; offsets from its base. */
 struct payload_part {

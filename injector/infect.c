@@ -181,6 +181,8 @@ static void carry_over(struct infecting *in)
 	s->slow_mark = old->s.slow_mark;
 	s->slow_goroutine = old->s.slow_goroutine;
 	s->slow_count = old->s.slow_count;
+	s->slow_watch_entry = old->s.slow_watch_entry;
+	s->slow_watch_exit = old->s.slow_watch_exit;
 	s->traps = old->s.traps;
 	s->threads = old->s.threads;
 	s->nfuncs = old->s.nfuncs;

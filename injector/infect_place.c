@@ -277,7 +277,8 @@ int infect_fill_arenas(struct infecting *in)
 	uint32_t nrings = in->result->map.shape.nrings;
 	struct arena_header h = { s->tls_offset, s->slow_entry, s->slow_exit, s->slow_mark,
 				  s->tid_offset, s->threads, thread_homes(nrings),
-				  thread_places(nrings), s->slow_goroutine, s->slow_count };
+				  thread_places(nrings), s->slow_goroutine, s->slow_count,
+				  s->slow_watch_entry, s->slow_watch_exit };
 	size_t size = (size_t)(hot_end - hot_begin);
 	auto_free uint8_t *bytes = malloc(size);
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "injector/units.h"
+#include "injector/watches.h"
 #include "payload/abi.h"
 #include "trace/record.h"
 
@@ -54,6 +55,7 @@ enum {
 	OPT_NO_COLOR, OPT_FORCE, OPT_TRAP, OPT_USDT, OPT_KEEP, OPT_SORT, OPT_DIFF, OPT_TO,
 	OPT_MAX_SIZE, OPT_ROTATE, OPT_SINCE, OPT_UNTIL, OPT_FOLLOW_FORK, OPT_LOG,
 	OPT_COMPRESS, OPT_MAX_OVERHEAD, OPT_FOLLOW_EXEC, OPT_NET,
+	OPT_SNAPSHOT_ON, OPT_WAIT,
 };
 
 struct option_def {
@@ -95,6 +97,8 @@ static const struct option_def defs[] = {
 	WITH("arg", 'A', NOT_YET),
 	WITH("when", 'w', NOT_YET),
 	WITH("keep", OPT_KEEP, ON_START),
+	WITH("snapshot-on", OPT_SNAPSHOT_ON, ON_START),
+	FLAG("wait", OPT_WAIT, ON_SNAPSHOT),
 	WITH("max-size", OPT_MAX_SIZE, ON_RECORD),
 	FLAG("rotate", OPT_ROTATE, ON_RECORD),
 	FLAG("compress", OPT_COMPRESS, ON_RECORD),
@@ -279,6 +283,13 @@ static int pattern_option(struct options *o, int key, const char *text)
 	return p ? pattern_parse(text, p) : -ENOMEM;
 }
 
+static int slow_option(struct options *o, const char *text)
+{
+	struct slow_call *slow = vec_push(o->slow, o->nslow, o->slow_cap);
+
+	return slow ? watches_parse(text, slow) : -ENOMEM;
+}
+
 static int output_option(const char *text, const char **ret)
 {
 	if (!*text)
@@ -300,6 +311,7 @@ static void set_flag(struct options *o, int key)
 	switch (key) {
 	case OPT_ROTATE: o->rotate = true; break;
 	case OPT_NET: o->net = true; break;
+	case OPT_WAIT: o->wait = true; break;
 	case OPT_COMPRESS: o->compress = true; break;
 	case OPT_ENTRY_ONLY: o->entry_only = true; break;
 	case OPT_TRAP: o->trap = true; break;
@@ -334,6 +346,7 @@ static int set(struct options *o, const struct option_def *def, const char *arg)
 	case 'm': return buffer_option(arg, &o->buffer);
 	case OPT_MAX_OVERHEAD: return overhead_option(arg, &o->max_overhead);
 	case OPT_KEEP: return keep_option(arg, &o->keep);
+	case OPT_SNAPSHOT_ON: return slow_option(o, arg);
 	case OPT_MAX_SIZE: return size_option(arg, &o->max_size);
 	case OPT_SINCE: return span(def, arg, SECOND, &o->since);
 	case OPT_UNTIL: return span(def, arg, SECOND, &o->until);
@@ -540,6 +553,9 @@ void options_clear(struct options *o)
 {
 	clear_patterns(o->include, o->ninclude);
 	clear_patterns(o->exclude, o->nexclude);
+	for (size_t i = 0; i < o->nslow; i++)
+		pattern_clear(&o->slow[i].function);
+	free(o->slow);
 	free(o->files);
 	*o = (struct options){ 0 };
 }

@@ -31,6 +31,12 @@ enum verb {
 /* What a full ring keeps. */
 enum keep { KEEP_FIRST, KEEP_LAST };
 
+/* A call that takes longer. */
+struct slow_call {
+	struct pattern function;
+	uint64_t ns;
+};
+
 /* Strings are those of argv; patterns are owned. A 0 or NULL means "not
  * given", unless the field says otherwise. Times are in ns. */
 struct options {
@@ -45,6 +51,8 @@ struct options {
 	char **environment;	/* for it; set by main */
 	struct pattern *include, *exclude;
 	size_t ninclude, include_cap, nexclude, exclude_cap;
+	struct slow_call *slow;	/* --snapshot-on; owned */
+	size_t nslow, slow_cap;
 	uint64_t min_duration;	/* -t */
 	uint64_t depth;		/* -D: calls at a depth below this one */
 	uint64_t calls;		/* -n */
@@ -60,7 +68,7 @@ struct options {
 	uint64_t max_pause;	/* 50 ms unless given */
 	uint32_t max_overhead;	/* in hundredths of a percent */
 	bool rotate, compress, entry_only, trap, time, json, quiet, verbose, no_color, force;
-	bool follow_fork, follow_exec;
+	bool follow_fork, follow_exec, wait;
 	const char *log;	/* --log; NULL: the system's only */
 };
 

@@ -33,6 +33,13 @@ static int check_trace(const struct options *o)
 	return 0;
 }
 
+static int check_start(const struct options *o)
+{
+	if (o->nslow && o->keep == KEEP_FIRST)
+		return fail(0, "--snapshot-on needs --keep last: it is about what came before");
+	return 0;
+}
+
 static int check_range(const struct options *o)
 {
 	if (o->until && o->until <= o->since)
@@ -81,8 +88,8 @@ int options_check(const struct options *o)
 		return o->pid ? check_trace(o) :
 			fail(0, "no process named; give -p PID, and -f GLOB");
 	case VERB_START:
-		return o->pid ? check_trace(o) :
-			fail(0, "no process named; give start -p PID -f GLOB");
+		return !o->pid ? fail(0, "no process named; give start -p PID -f GLOB") :
+			check_start(o) ?: check_trace(o);
 	case VERB_LIST:
 		return check_list(o);
 	case VERB_STOP:
@@ -90,7 +97,9 @@ int options_check(const struct options *o)
 	case VERB_SNAPSHOT:
 		return !o->pid == !o->directory ?
 			fail(0, "name a process, or a directory of start -o: give snapshot -p PID, "
-				"or snapshot DIR") : 0;
+				"or snapshot DIR") :
+			o->wait && !o->pid ? fail(0, "--wait goes with -p: a directory does not "
+						  "change") : 0;
 	case VERB_REPORT:
 		return check_report(o) ?: check_range(o);
 	case VERB_REPLAY:

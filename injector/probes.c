@@ -176,7 +176,7 @@ static int place_island(struct placing *p, const struct module *m, const struct 
 static int write_stub(struct placing *p, const struct module *m, const struct probe *probe,
 		      struct site *site, const struct arena *a)
 {
-	struct routines r = arena_routines(p->inf->map.s, a, m, probe->goroutine);
+	struct routines r = arena_routines(p->inf->map.s, a, m, probe);
 	uint8_t code[STUB_MAX];
 	size_t there;
 	int err = plan_place(arch_host(), probe, site, symbols_text(m->symbols, site->pc, &there),

@@ -47,9 +47,9 @@ uint32_t slot_index_first(const struct slot_index *, raddr_t addr);
 int64_t slot_index_find(const struct slot_index *, raddr_t addr, enum slot_kind);
 /* What a site is in the journal. */
 enum slot_kind site_kind(const struct site *);
-/* Link-time addresses of the recording routines of an arena. */
+/* Link-time addresses of an arena's recording routines, as a probe needs them. */
 struct routines arena_routines(const struct session *, const struct arena *,
-			       const struct module *, bool goroutine);
+			       const struct module *, const struct probe *);
 
 /*
  * Refuse what cannot be probed in this process: text that differs from its

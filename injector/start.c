@@ -19,6 +19,7 @@
 #include "injector/refused.h"
 #include "injector/say.h"
 #include "injector/trace_impl.h"
+#include "injector/watches.h"
 
 uint64_t start_room(const struct trace *t)
 {
@@ -86,7 +87,7 @@ static uint32_t event_cost(const struct trace *t, double ticks_of_ns)
 		(uint32_t)(overhead_costs().recorded * ticks_of_ns) + 1;
 }
 
-void start_limit(struct trace *t)
+int start_limits(struct trace *t)
 {
 	struct session *s = t->inf.map.s;
 	const struct clock *c = reader_clock(t->reader);
@@ -96,6 +97,7 @@ void start_limit(struct trace *t)
 	s->cost = event_cost(t, ticks_of_ns);
 	s->window = (uint64_t)(JUDGED_NS * ticks_of_ns);
 	__atomic_store_n(&s->limit, limit < LIMIT_NONE ? limit : 0, __ATOMIC_RELEASE);
+	return watches_arm(t->opt, &t->sel, c, s);
 }
 
 int start_leave(struct trace *t)

@@ -37,6 +37,7 @@
 #include "injector/trace_impl.h"
 #include "injector/traps.h"
 #include "injector/verbs.h"
+#include "injector/watches.h"
 #include "trace/place.h"
 
 enum {
@@ -93,6 +94,7 @@ static int choose(struct trace *t)
 	select_from(t, &so);
 	err = err ? err : select_functions(&t->mods, &so, &t->sel);
 	say_progress_end();
+	err = err ? err : watches_choose(t->opt, &t->sel);
 	if (err || t->sel.nfuncs || may_come(t))
 		return err;
 	auto_free char *hint = select_hint(&t->mods, &so);
@@ -259,7 +261,7 @@ static int attach(struct trace *t)
 	err = err ? err : reader_new(t->inf.map.s, t->inf.map.shape.total, t->pid,
 				     t->live.funcs, t->live.nfuncs, &t->reader);
 	if (!err && t->opt->verb == VERB_START)
-		start_limit(t);
+		err = start_limits(t);
 	err = err ? err : surgery(do_commit, t);			/* 6 to 9 */
 	if (err && !anything_left(t))
 		return nothing_left(t);

@@ -61,8 +61,9 @@ void trace_say_disturbed(const struct trace *);
  * then it is as before the call. */
 int start_leave(struct trace *);
 /* Before the jumps are written: how much of its time the process may lose by them,
- * which the payload watches over. */
-void start_limit(struct trace *);
+ * and a call of the functions that are watched may take, which the payload looks after.
+ * 0 or -errno. */
+int start_limits(struct trace *);
 /* Before the attach: if a directory is named, the file there that is to hold the
  * session; and afterwards: if that did not come to be, it goes again. */
 int start_begin(struct trace *);

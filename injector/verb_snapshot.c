@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* snapshot: what do the rings of a started session hold now, as a trace directory? */
+#include <errno.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "injector/clock.h"
 #include "injector/describe.h"
@@ -13,8 +15,14 @@
 #include "injector/still.h"
 #include "injector/verbs.h"
 #include "injector/visit.h"
+#include "injector/watches.h"
 #include "trace/place.h"
 #include "trace/record.h"
+
+enum {
+	LOOK_NS = 20000000,	/* between two looks for a slow call */
+	AFTER_NS = 200000000,	/* what has to come after one */
+};
 
 /* Read all that the copy holds. */
 static int write_events(struct reader *reader, struct record *record)
@@ -60,11 +68,43 @@ static int write_trace(const struct metadata *notes, const struct still *still, 
 	err = err ? err : record_end(record, &a);
 	if (!err) {
 		reader_stats(reader, &stats);
+		if (watches_fired(still->map))
+			watches_say(still->map, &a);
 		say_written(dir, &a, still, &stats, record_size(record));
 	}
 	record_free(record);
 	reader_free(reader);
 	return err;
+}
+
+static int read_watch(struct visit *v)
+{
+	struct session *s = &v->session.s;
+	int err = segment_read(&v->segment, 0, s, sizeof(*s));
+
+	return !err && !session_is_sane(s, v->session.mapped) ?
+		fail(EBADMSG, "the session of %d is damaged", v->target.pid) : err;
+}
+
+/* Until a watched call has taken too long, and something has come after it. */
+static int wait_for_slow(struct visit *v)
+{
+	struct timespec look = { .tv_nsec = LOOK_NS }, after = { .tv_nsec = AFTER_NS };
+	int err = v->session.s.nwatches ? 0 :
+		fail(0, "no call is waited for in %d; start --snapshot-on begins that",
+		     v->target.pid);
+
+	say_hint("waiting for a call that takes too long; Ctrl-C ends that, and not the recording");
+	while (!err && !watches_fired(&v->session.s)) {
+		nanosleep(&look, NULL);
+		err = read_watch(v);
+		if (!err && !v->session.s.started)
+			err = fail(0, "%d (%s) does not record any more", v->target.pid,
+				   v->target.comm);
+	}
+	if (!err)
+		nanosleep(&after, NULL);
+	return err ? err : read_watch(v);
 }
 
 /* Of a process that records. */
@@ -77,10 +117,14 @@ static int snapshot_process(const struct options *o)
 	if (err)
 		return err;
 	err = visit_started(&v, true);
+	if (!err && o->wait)
+		err = wait_for_slow(&v);
 	err = err ? err : still_take(&v.segment, &v.session.s, &still);
 	err = err ? err : write_trace(&v.notes, &still, o->pid, options_directory(o));
 	if (!err)
 		visit_say_disarmed(&v);
+	if (!err && watches_fired(still.map))
+		err = watches_again(&v);
 	still_clear(&still);
 	visit_close(&v);
 	return err;

@@ -12,6 +12,7 @@
 #include "injector/still.h"
 #include "injector/verbs.h"
 #include "injector/visit.h"
+#include "injector/watches.h"
 #include "trace/json.h"
 #include "trace/output.h"
 #include "trace/span.h"
@@ -85,6 +86,11 @@ static void print_header(const struct printing *p)
 				      "\tLOST\tPAUSE\n");
 }
 
+static const char *state_of(const struct visit *v)
+{
+	return watches_fired(&v->session.s) ? "triggered" : "recording";
+}
+
 static void print_text(const struct printing *p, const struct visit *v, const struct counts *c)
 {
 	const struct about *a = &v->notes.about;
@@ -92,9 +98,9 @@ static void print_text(const struct printing *p, const struct visit *v, const st
 
 	wall(a, a->begin, since, sizeof(since));
 	span(a->pause_ns, pause);
-	output_printf(p->out, "%d\t%s\trecording\t%zu\t%s\t%llu\t%llu\t%llu\t%s\n",
+	output_printf(p->out, "%d\t%s\t%s\t%zu\t%s\t%llu\t%llu\t%llu\t%s\n",
 		      v->target.pid, say_clean(v->target.comm, comm, sizeof(comm)),
-		      c->functions, since, (unsigned long long)c->recorded,
+		      state_of(v), c->functions, since, (unsigned long long)c->recorded,
 		      (unsigned long long)c->held, (unsigned long long)c->lost, pause);
 }
 
@@ -110,7 +116,7 @@ static void print_json(const struct printing *p, const struct visit *v, const st
 {
 	const struct about *a = &v->notes.about;
 
-	print_object(p, v, "recording");
+	print_object(p, v, state_of(v));
 	output_printf(p->out, ",\"functions\":%zu,\"since_ns\":%llu,\"recorded\":%llu"
 			      ",\"held\":%llu,\"lost\":%llu,\"pause_ns\":%llu}\n", c->functions,
 		      (unsigned long long)clock_realtime(&a->clock, a->begin),

@@ -42,7 +42,8 @@ _inject_options() {
 			-v --verbose --no-color -h --help -V --version
 		;;
 	start)
-		echo -p --pid -f --function -N --exclude -m --buffer --keep -o --output \
+		echo -p --pid -f --function -N --exclude -m --buffer --keep --snapshot-on \
+			-o --output \
 			--entry-only --max-pause --max-overhead --log -q --quiet -v \
 			--verbose --no-color -h --help -V --version
 		;;
@@ -58,7 +59,7 @@ _inject_options() {
 		echo -p --pid --json -q --quiet -v --verbose --no-color -h --help -V --version
 		;;
 	snapshot)
-		echo -p --pid -o --output --log -q --quiet -v --verbose --no-color \
+		echo -p --pid -o --output --wait --log -q --quiet -v --verbose --no-color \
 			-h --help -V --version
 		;;
 	replay)
@@ -139,7 +140,7 @@ _inject() {
 		;;
 	-f | --function | -N | --exclude | -t | --min-duration | -D | --depth | \
 		-n | --calls | -d | --duration | --tid | -m | --buffer | --max-pause | \
-		--max-overhead | --max-size | --since | --until)
+		--max-overhead | --max-size | --since | --until | --snapshot-on)
 		return
 		;;
 	esac

@@ -3,7 +3,7 @@
  * abi: everything that the injector and the payload share: one memfd (the
  * session), one private region of the target (the threads), and one page of
  * code that loads the payload. Fixed widths, offsets instead of pointers,
- * sizes asserted. Includable by the payload, by C of the injector, and (the
+ * sizes asserted (abi.c). Includable by the payload, by C of the injector, and (the
  * #defines) by assembly.
  *
  * The session, in the order of the memfd:
@@ -25,9 +25,9 @@
 #ifndef PAYLOAD_ABI_H
 #define PAYLOAD_ABI_H
 
-#define ABI_VERSION 9
+#define ABI_VERSION 11
 
-/* Offsets that assembly uses; asserted below. */
+/* Offsets that assembly uses; abi.c asserts them. */
 #define THREAD_CUR 0
 #define THREAD_END 8
 #define THREAD_LIMIT 16
@@ -71,7 +71,9 @@
 #define ARENA_PLACES 56
 #define ARENA_SLOW_GOROUTINE 64
 #define ARENA_SLOW_COUNT 72
-#define ARENA_HEADER 80
+#define ARENA_SLOW_WATCH_ENTRY 80
+#define ARENA_SLOW_WATCH_EXIT 88
+#define ARENA_HEADER 96
 
 /*
  * Where the payload has no thread-local storage, a struct thread is found by
@@ -166,6 +168,21 @@ struct arena {
 
 #define SESSION_ARENAS 48
 
+/* A function whose calls may not take longer than so many ticks. */
+struct watch {
+	uint64_t ticks;
+	uint32_t func;
+	uint32_t pad;
+};
+
+#define WATCHES 16
+
+enum watch_state {
+	WATCH_ARMED = 0,
+	WATCH_FIRES = 1,	/* who has, is being written */
+	WATCH_FIRED = 2,	/* rings keep what was before: see is_frozen in ring.c */
+};
+
 struct session {
 	uint64_t magic;		/* SESSION_MAGIC, written last */
 	uint32_t abi;		/* ABI_VERSION */
@@ -197,7 +214,7 @@ struct session {
 				 * pointer (two's complement); 0: it has none,
 				 * and threads are sought by THREAD_TP and _TID */
 	uint64_t slow_entry, slow_exit, slow_mark; /* see arch/<name>/slow.S */
-	uint64_t slow_goroutine, slow_count;
+	uint64_t slow_goroutine, slow_count, slow_watch_entry, slow_watch_exit;
 	uint64_t traps;		/* address of its struct traps */
 	uint64_t answer;	/* generation of the last hello, as payload saw */
 	int32_t pid;		/* the target's own view */
@@ -235,6 +252,17 @@ struct session {
 	uint32_t of_go;		/* 1: threads are of Go's runtime alone, and the
 				 * thread pointer says nothing of their stacks */
 	uint32_t pad1;
+
+	/* Of the injector, and what the payload says of the first call that was too
+	 * long. The injector arms it again. */
+	struct watch watches[WATCHES];
+	uint32_t nwatches;
+	uint32_t fired;		/* enum watch_state */
+	uint32_t firings;	/* so far */
+	uint32_t fired_func;
+	uint64_t fired_begin, fired_end;	/* time stamps */
+	int32_t fired_tid;	/* the target's own view */
+	uint32_t pad2;
 
 	uint32_t narenas;
 	uint32_t nfuncs;	/* function ids given so far; they are kept for
@@ -321,6 +349,15 @@ struct ring {
 	uint32_t pad;
 	uint64_t overwritten;	/* with keep_last: entries, exits and marks that
 				 * were in sub-buffers below `tail` */
+	uint64_t next_tail;	/* likewise, and of the owner alone: what `tail` is to
+				 * be, and `overwritten` then: should the step from
+				 * one to the other be left for good, it is made again,
+				 * and not twice */
+	uint64_t next_overwritten;
+	uint64_t fired_head;	/* `head` when a watched call was first seen to have
+				 * taken too long, by the number of `firings` */
+	uint32_t fired;
+	uint32_t pad1;
 	uint64_t used[SUBBUFS_MOST / 64];	/* bit n % 64 of word n / 64: place
 				 * n holds data. Set when its header is written
 				 * and counted by `head`, cleared when its words
@@ -394,6 +431,15 @@ struct stack {
 	uint32_t opened;	/* 1: bounds are a guess, and may grow */
 };
 
+/* Of one of a thread's open calls of watched functions: its stack pointer, 0: none; and
+ * when it began. */
+struct watched {
+	uint64_t sp, begin;
+};
+
+/* So many are remembered; the one that began first is forgotten. */
+#define THREAD_WATCHED 16
+
 /*
  * Private to one thread of the target, and wiped in a child after fork: a
  * child finds zeros, takes the slow path, and there switches itself off. That
@@ -441,6 +487,8 @@ struct thread {
 	uint64_t unforked;	/* thread 0's only: THREAD_MAGIC since hello; wiped
 				 * in a forked child */
 	struct stack stacks[THREAD_STACKS];
+	struct watched watched[THREAD_WATCHED];
+	uint64_t next_watched;
 };
 
 /* As rt_sigaction has it. */
@@ -498,7 +546,7 @@ struct arena_header {
 	/* For seek_x: two of the session, and what follows from its nrings. */
 	uint64_t tid_offset, threads;
 	uint64_t homes, places;
-	uint64_t slow_goroutine, slow_count;
+	uint64_t slow_goroutine, slow_count, slow_watch_entry, slow_watch_exit;
 };
 
 /* What the loader's code is given: lives in the session's first page, at
@@ -525,46 +573,6 @@ struct loader {
 	char path[256];		/* what to dlopen */
 	char error[512];	/* what dlerror said */
 };
-
-#define ABI_ASSERT(x) _Static_assert(x, #x)
-ABI_ASSERT(offsetof(struct thread, cur) == THREAD_CUR);
-ABI_ASSERT(offsetof(struct thread, end) == THREAD_END);
-ABI_ASSERT(offsetof(struct thread, limit) == THREAD_LIMIT);
-ABI_ASSERT(offsetof(struct thread, bias) == THREAD_BIAS);
-ABI_ASSERT(offsetof(struct thread, top) == THREAD_TOP);
-ABI_ASSERT(offsetof(struct thread, lo) == THREAD_LO);
-ABI_ASSERT(offsetof(struct thread, frames_end) == THREAD_FRAMES_END);
-ABI_ASSERT(offsetof(struct thread, ring) == THREAD_RING);
-ABI_ASSERT(offsetof(struct thread, full_tail) == THREAD_FULL_TAIL);
-ABI_ASSERT(offsetof(struct thread, reader) == THREAD_READER);
-ABI_ASSERT(offsetof(struct thread, tp) == THREAD_TP);
-ABI_ASSERT(offsetof(struct thread, tid) == THREAD_TID);
-ABI_ASSERT(offsetof(struct thread, goroutine) == THREAD_GOROUTINE);
-ABI_ASSERT(offsetof(struct thread, counts) == THREAD_COUNTS);
-ABI_ASSERT(offsetof(struct thread, counted) == THREAD_COUNTED);
-ABI_ASSERT(offsetof(struct ring, tail) == RING_TAIL);
-ABI_ASSERT(offsetof(struct ring, lost_entries) == RING_LOST_ENTRIES);
-ABI_ASSERT(offsetof(struct ring, lost_exits) == RING_LOST_EXITS);
-ABI_ASSERT(offsetof(struct arena_header, tls_offset) == ARENA_TLS);
-ABI_ASSERT(offsetof(struct arena_header, slow_entry) == ARENA_SLOW_ENTRY);
-ABI_ASSERT(offsetof(struct arena_header, slow_exit) == ARENA_SLOW_EXIT);
-ABI_ASSERT(offsetof(struct arena_header, slow_mark) == ARENA_SLOW_MARK);
-ABI_ASSERT(READER_GONE == READER_GONE_BIT << 8 * READER_GONE_BYTE);
-ABI_ASSERT(offsetof(struct arena_header, tid_offset) == ARENA_TID);
-ABI_ASSERT(offsetof(struct arena_header, threads) == ARENA_THREADS);
-ABI_ASSERT(offsetof(struct arena_header, homes) == ARENA_HOMES);
-ABI_ASSERT(offsetof(struct arena_header, places) == ARENA_PLACES);
-ABI_ASSERT(offsetof(struct arena_header, slow_goroutine) == ARENA_SLOW_GOROUTINE);
-ABI_ASSERT(offsetof(struct arena_header, slow_count) == ARENA_SLOW_COUNT);
-ABI_ASSERT(sizeof(struct arena_header) == ARENA_HEADER);
-ABI_ASSERT(sizeof(struct session) <= LOADER_OFF);
-ABI_ASSERT(LOADER_OFF + sizeof(struct loader) <= PAGE);
-ABI_ASSERT(sizeof(struct slot) == 64);
-ABI_ASSERT(sizeof(struct ring) <= PAGE);
-ABI_ASSERT(sizeof(struct subbuf) == 64);
-ABI_ASSERT(sizeof(struct thread) <= FRAMES_OFF);
-ABI_ASSERT(sizeof(struct arena) == 40);
-ABI_ASSERT(sizeof(struct trap_action) == 32);
 
 #endif /* __ASSEMBLER__ */
 #endif

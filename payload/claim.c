@@ -223,6 +223,14 @@ static void ring_begin(const struct session *s, struct ring *r)
 	r->generation++;
 }
 
+static void forget_watched(struct thread *t)
+{
+	uint32_t i;
+
+	for (i = 0; i < THREAD_WATCHED; i++)
+		t->watched[i].sp = 0;
+}
+
 static struct thread *thread_begin(const struct session *s, uint32_t i)
 {
 	struct thread *t = thread_at(s, i);
@@ -241,6 +249,7 @@ static struct thread *thread_begin(const struct session *s, uint32_t i)
 	t->index = i;
 	t->visit = payload_visit;
 	t->next_number = 0;
+	forget_watched(t);
 	stacks_reset(t);
 	return t;
 }

@@ -17,6 +17,8 @@ static void answer(struct session *s)
 	s->slow_mark = (uint64_t)slow_mark;
 	s->slow_goroutine = (uint64_t)slow_goroutine;
 	s->slow_count = (uint64_t)slow_count;
+	s->slow_watch_entry = (uint64_t)slow_watch_entry;
+	s->slow_watch_exit = (uint64_t)slow_watch_exit;
 	payload_traps.handler = (uint64_t)payload_trap;
 	s->traps = (uint64_t)&payload_traps;
 }

@@ -8,6 +8,7 @@
  * judge.c	which functions cost their threads more than they may lose?
  * stacks.c	which stack is this, and which calls are open on it?
  * slow.c	an entry, an exit or a mark that the fast path left to C
+ * watch.c	did a call take longer than it may?
  * trap.c	a thread ran into a breakpoint: where does it go on?
  *
  * The rules: no libc, no lock, no allocation, no vector register; never
@@ -45,6 +46,8 @@ void slow_exit(void);
 void slow_mark(void);
 void slow_goroutine(void);
 void slow_count(void);
+void slow_watch_entry(void);
+void slow_watch_exit(void);
 
 /* claim.c */
 
@@ -142,5 +145,9 @@ void payload_slow_mark(uint64_t word, uint64_t sp);
 /* The same of all three where a goroutine runs; `g` is what Go keeps of it. */
 void payload_slow_goroutine(uint64_t word, uint64_t sp, const struct goroutine *g);
 void payload_slow_count(uint64_t word, uint64_t sp);
+
+/* watch.c, called likewise: entry and exit of a watched function. */
+void payload_watch_entry(uint64_t word, uint64_t sp);
+void payload_watch_exit(uint64_t word, uint64_t sp);
 
 #endif

@@ -18,9 +18,10 @@
  * END_FULL, `cur` is odd, and hot.S drops and counts until `tail` moves. Every
  * failed search for a place moves `cur`, as every drop in hot.S does.
  *
- * Where the last are to be kept no ring is ever full. What a sub-buffer replaces is
- * counted, given up (`tail`), and zeroed, in this order: left for good in between,
- * it is counted once, and zeroed by the next slow path, which takes the same place.
+ * Where the last are to be kept a ring is never full, but after a watched call has taken
+ * too long. What a sub-buffer replaces is counted, given up (`tail`), and zeroed, in this
+ * order: left for good in between, it is counted once (the sum is known before the step
+ * is), and zeroed by the next slow path, which takes the same place.
  */
 #include "payload/payload.h"
 
@@ -124,6 +125,26 @@ static void zero_words(struct subbuf *b)
 		*w++ = 0;
 }
 
+/*
+ * The sub-buffers below `to` are given up, of which the last is `b`:
+ *
+ *  1. what will then have been overwritten
+ *  2. that this is known
+ *  3. it has been
+ *  4. and cannot be read any more
+ */
+static void give_up(struct ring *r, const struct subbuf *b, uint64_t to)
+{
+	if (r->next_tail != to) {
+		r->next_overwritten = r->overwritten + count_events(b);	/* 1 */
+		publish(&r->next_tail, to);				/* 2 */
+	}
+	r->overwritten = r->next_overwritten;				/* 3 */
+	publish(&r->tail, to);						/* 4 */
+	/* Not before who copies it can know. */
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
 /* The place of the oldest sub-buffer, or one that was not used yet. */
 static uint32_t replace_oldest(const struct session *s, const struct thread *t)
 {
@@ -133,14 +154,40 @@ static uint32_t replace_oldest(const struct session *s, const struct thread *t)
 
 	if (r->head < s->nsub)
 		return place;
-	if (r->head - r->tail >= s->nsub) {
-		r->overwritten += count_events(b);
-		publish(&r->tail, r->head - s->nsub + 1);
-		/* Not before who copies it can know. */
-		__atomic_thread_fence(__ATOMIC_RELEASE);
-	}
+	if (r->head - r->tail >= s->nsub)
+		give_up(r, b, r->head - s->nsub + 1);
 	zero_words(b);
 	return place;
+}
+
+/* Has a watched call taken too long, and has what came then filled half of the places? */
+static bool is_frozen(const struct session *s, struct ring *r)
+{
+	if (observe(&s->fired) == WATCH_ARMED)
+		return false;
+	if (r->fired != s->firings) {
+		r->fired_head = r->head;
+		r->fired = s->firings;
+	}
+	return r->head - r->fired_head >= s->nsub / 2;
+}
+
+/*
+ * A place where the last are kept; false if all are to stay. Who arms the watch again
+ * says so first, and then lets those threads look again which are full: one that did not
+ * see the former will see the latter.
+ */
+static bool take_oldest(const struct session *s, struct thread *t, uint64_t tail, uint32_t *ret)
+{
+	if (is_frozen(s, thread_ring(t))) {
+		fill_up(t, tail);
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		if (is_frozen(s, thread_ring(t)))
+			return false;
+		publish(&t->subbuf_end, 0);
+	}
+	*ret = replace_oldest(s, t);
+	return true;
 }
 
 static bool begin(struct session *s, struct thread *t)
@@ -151,7 +198,8 @@ static bool begin(struct session *s, struct thread *t)
 	uint32_t place;
 
 	if (s->keep_last) {
-		place = replace_oldest(s, t);
+		if (!take_oldest(s, t, tail, &place))
+			return false;
 	} else if (!find_place(s, r, &place)) {
 		fill_up(t, tail);
 		return false;

@@ -163,6 +163,7 @@ struct probe {
 	uint8_t trap_size;	/* a site that comes to have no place becomes a
 				 * trap of so many bytes; 0: may not */
 	uint8_t doubt;		/* enum refusal, as plan_options has it */
+	bool watched;		/* its calls are timed in the target; set by the caller */
 	bool goroutine;		/* of Go: recorded by the routines for goroutines */
 	bool linked;		/* stubs have jumps into each other: place every
 				 * site twice, the first time to learn where

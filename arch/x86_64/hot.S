@@ -56,7 +56,7 @@
 	.globl seek_entry, seek_exit, seek_mark
 	.globl hot_go_entry, hot_go_exit, hot_go_mark
 	.globl seek_go_entry, seek_go_exit, seek_go_mark
-	.globl hot_count, seek_count
+	.globl hot_count, seek_count, watch_entry, watch_exit
 	.balign 64
 hot_begin:
 	.fill	ARENA_HEADER, 1, 0
@@ -406,6 +406,13 @@ hot_begin:
 	routines seek
 	counting hot
 	counting seek
+
+/* Of watched functions all is done in C. */
+	.balign 64
+watch_entry:
+	jmp	*hot_begin+ARENA_SLOW_WATCH_ENTRY(%rip)
+watch_exit:
+	jmp	*hot_begin+ARENA_SLOW_WATCH_EXIT(%rip)
 
 	.balign 16
 hot_end:

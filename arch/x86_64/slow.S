@@ -52,5 +52,7 @@
 	slow	slow_mark, payload_slow_mark
 	slow	slow_goroutine, payload_slow_goroutine
 	slow	slow_count, payload_slow_count
+	slow	slow_watch_entry, payload_watch_entry
+	slow	slow_watch_exit, payload_watch_exit
 
 	.section .note.GNU-stack, "", %progbits

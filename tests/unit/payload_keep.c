@@ -23,7 +23,8 @@ static void call_all(unsigned int rounds)
 
 static void take(struct still *ret)
 {
-	struct segment seg = { open("/proc/self/mem", O_RDWR | O_CLOEXEC), w.s->base, w.s->size };
+	struct segment seg = { .fd = open("/proc/self/mem", O_RDWR | O_CLOEXEC),
+			       .at = w.s->base, .size = w.s->size };
 	struct session head = *w.s;
 
 	CHECK(seg.fd >= 0);

@@ -189,6 +189,8 @@ static inline void world_begin(struct world *w, uint32_t nrings, uint32_t nsub)
 	h.places = thread_places(nrings);
 	h.slow_goroutine = w->s->slow_goroutine;
 	h.slow_count = w->s->slow_count;
+	h.slow_watch_entry = w->s->slow_watch_entry;
+	h.slow_watch_exit = w->s->slow_watch_exit;
 	memcpy(w->arena, &h, sizeof(h));
 }
 
