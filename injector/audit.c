@@ -14,14 +14,17 @@
 #include "injector/say.h"
 
 enum {
-	LINE = 1024,		/* of one record; a longer one is cut off */
+	LINE = 2048,		/* of one record; a longer one is cut off */
+	WORDS = 768,		/* of that, the command line */
+	WHAT = 1024,		/* and with the process */
+	ESCAPED = 6,		/* one byte at most, a space before it, and the end */
 	NO_LOGIN = -1,
 };
 
 static struct {
 	bool on;
 	int file;		/* -1: none */
-	char who[64], what[LINE];
+	char who[64], what[WHAT];
 } audit = { .file = -1 };
 
 static bool touches(const struct options *o)
@@ -53,29 +56,34 @@ static void find_who(char *ret, size_t size)
 		snprintf(ret, size, "user %u, logged in as %u", geteuid(), (uid_t)login);
 }
 
-static size_t add(char *to, size_t used, const char *word)
+/* Written as it is to be read: what has to be escaped takes no more room later. */
+static size_t add(char *to, size_t used, size_t size, const char *word)
 {
-	int n = snprintf(to + used, LINE - used, "%s%s", used ? " " : "", word);
-
-	return MIN(used + (size_t)MAX(n, 0), (size_t)LINE - 1);
+	if (used + ESCAPED >= size)
+		return used;
+	if (used)
+		to[used++] = ' ';
+	say_clean(word, to + used, size - used);
+	return used + strlen(to + used);
 }
 
-/* The command line as far as it is ours, and which process that is. */
+/* The command line as far as it is ours, and which process that is: however long the
+ * one, there is room for the other, and for the result. */
 static void find_what(const struct options *o, int argc, char **argv, char *ret)
 {
 	char name[64], of[160];
 	size_t n = 0;
 
 	for (int i = 1; i < argc && argv + i != o->command; i++)
-		n = add(ret, n, argv[i]);
+		n = add(ret, n, WORDS, argv[i]);
 	if (o->command) {
-		add(ret, n, o->command[0]);
+		add(ret, n, WHAT, o->command[0]);
 		return;
 	}
 	procfs_comm(o->pid, name, sizeof(name));
 	snprintf(of, sizeof(of), "[process %d (%s) of user %d]", o->pid, name,
 		 (int)procfs_status(o->pid, 0, "Uid", 10, -1));
-	add(ret, n, of);
+	add(ret, n, WHAT, of);
 }
 
 /* Never waits, and is never told of: a system without a log is no failure. */

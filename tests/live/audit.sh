@@ -20,6 +20,11 @@ lines 1 "ended with status 0: -p $VICTIM .*: 4 functions probed.*all probes remo
 
 status 3 "$INJECT" -p "$VICTIM" -f no_such --log log
 lines 1 'ended with status 3: .*nothing to probe'
+# However much is asked for, and in what letters: process and result are not pushed out.
+long=$(printf '\001%.0s' {1..2000})
+status 3 "$INJECT" -f "$long" -p "$VICTIM" -f no_such --log log
+lines 1 "begins: -f .*x01 \[process $VICTIM (spin_threads) of user $(id -u)\]"
+lines 1 "ended with status 3: .*x01 \[process $VICTIM .*nothing to probe"
 status 0 "$INJECT" stop -p "$VICTIM" --log log
 lines 1 'begins: stop -p'
 status 7 "$INJECT" -f 'fn_*' -o /dev/null --log log -- sh -c 'exit 7' secret
