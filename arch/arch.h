@@ -19,6 +19,7 @@ enum {
 	ARCH_INSN_MAX = 15,	/* longest instruction, bytes */
 	ARCH_RELOCATED_MAX = 48,/* longest relocated form of one instruction */
 	ARCH_RECORD_MAX = 64,	/* longest recording call */
+	ARCH_TIGHT_MAX = 128,	/* and where hardly any stack is left */
 	ARCH_JUMP_MAX = 16,	/* longest jump, wherever it is written */
 	ARCH_PATCH_MAX = 8,	/* longest one over a program's own code, with what
 				 * a pun keeps */
@@ -87,6 +88,11 @@ struct record_call {
 	uint64_t word;
 	raddr_t routine;
 	raddr_t gate;
+	/* Where only eight bytes of stack are left: what a thread calls that has no
+	 * ledges yet (0: there is more room), and where from its thread pointer it
+	 * has the word that says where they are, and its g. */
+	raddr_t first;
+	int32_t ledges, g;
 };
 
 struct arch {
@@ -152,7 +158,7 @@ struct arch {
 	/* The code of a stub that makes one recording call, at link-time
 	 * address `at`. Changes no register and no flag that its surroundings
 	 * may rely on, and touches nothing above the stack pointer. Its size,
-	 * or -ERANGE. At most ARCH_RECORD_MAX bytes. */
+	 * or -ERANGE. At most ARCH_RECORD_MAX bytes, or ARCH_TIGHT_MAX. */
 	int (*record)(raddr_t at, const struct record_call *call, uint8_t *out);
 	/* What has this instruction to do with the register that an indirect jump
 	 * goes by? NULL: nobody knows. */
@@ -166,13 +172,21 @@ struct arch {
 	 * it is given: an address that was computed, and not the stack's, a
 	 * variable's or a thread's own; a divisor. */
 	uint64_t (*faults)(const uint8_t *p, const struct insn *in);
+	/* Does it go on behind itself with the stack pointer that there was? Only a yes
+	 * is certain. */
+	bool (*keeps_stack)(const uint8_t *p, const struct insn *in);
 	/* How many bytes at `p`, the start of a function of Go's, ask whether its
 	 * goroutine's stack has room: whole instructions, the last of them the
 	 * branch to where it is made to grow. What is recorded behind them has
 	 * the room that is kept for functions which do not ask (800 bytes and
-	 * more), and g where the recording routines expect it. 0: it does not
-	 * ask. NULL: nobody knows. */
-	int (*stack_check)(const uint8_t *p, size_t n);
+	 * more), and g where the recording routines expect it; *loads says that it
+	 * has to be put there first, and need not be there any more where the
+	 * function returns. 0: it does not ask. NULL: nobody knows. */
+	int (*stack_check)(const uint8_t *p, size_t n, bool *loads);
+	/* Where from the thread pointer does a program of Go's keep a thread's g? As
+	 * its code reads it where it comes to use the register. 0: it does not say.
+	 * NULL: nobody knows, and nothing is recorded where hardly any stack is left. */
+	int32_t (*g_place)(const uint8_t *p, size_t n);
 	/* True if all `n` bytes are what a linker or compiler pads with and
 	 * nothing executes (nops in any form, int3, zero bytes). */
 	bool (*is_padding)(const uint8_t *p, size_t n);

@@ -58,23 +58,27 @@ enum slot_kind site_kind(const struct site *s)
 struct routines arena_routines(const struct session *s, const struct arena *a,
 			       const struct module *m, const struct probe *probe)
 {
-	/* By whether threads are sought, and by whether goroutines run. */
-	const uint8_t *const all[2][2][3] = {
-		{ { hot_entry, hot_exit, hot_mark },
-		  { hot_go_entry, hot_go_exit, hot_go_mark } },
-		{ { seek_entry, seek_exit, seek_mark },
-		  { seek_go_entry, seek_go_exit, seek_go_mark } },
+	/* By whether threads are sought, and by whether goroutines run, and have room
+	 * on their stacks. */
+	const uint8_t *const all[2][3][4] = {
+		{ { hot_entry, hot_exit, hot_mark, hot_count },
+		  { hot_go_entry, hot_go_exit, hot_go_mark, hot_count },
+		  { hot_tight_entry, hot_tight_exit, hot_tight_mark, hot_tight_count } },
+		{ { seek_entry, seek_exit, seek_mark, seek_count },
+		  { seek_go_entry, seek_go_exit, seek_go_mark, seek_count },
+		  { seek_tight_entry, seek_tight_exit, seek_tight_mark, seek_tight_count } },
 	};
-	const uint8_t *const *use = all[!s->tls_offset][probe->goroutine];
-	const uint8_t *count = s->tls_offset ? hot_count : seek_count;
+	const uint8_t *const *use = all[!s->tls_offset][probe->goroutine + probe->tight];
 	const uint8_t *entry = probe->watched ? watch_entry : use[0];
 	const uint8_t *exit = probe->watched ? watch_exit : use[1];
-	const uint8_t *mark = s->counting ? count : use[2];
 	raddr_t base = a->base - m->bias;
 
 	return (struct routines){ base + (raddr_t)(entry - hot_begin),
 				  base + (raddr_t)(exit - hot_begin),
-				  base + (raddr_t)(mark - hot_begin), s->base + GATES_OFF };
+				  base + (raddr_t)(use[s->counting ? 3 : 2] - hot_begin),
+				  s->base + GATES_OFF,
+				  base + (raddr_t)(tight_first - hot_begin),
+				  (int32_t)s->ledges_offset };
 }
 
 struct adopting {

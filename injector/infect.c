@@ -183,6 +183,12 @@ static void carry_over(struct infecting *in)
 	s->slow_count = old->s.slow_count;
 	s->slow_watch_entry = old->s.slow_watch_entry;
 	s->slow_watch_exit = old->s.slow_watch_exit;
+	s->slow_tight = old->s.slow_tight;
+	s->slow_first = old->s.slow_first;
+	s->slow_first_end = old->s.slow_first_end;
+	s->ledges_offset = old->s.ledges_offset;
+	s->rooms = old->s.rooms;
+	s->nrooms = old->s.nrooms;
 	s->traps = old->s.traps;
 	s->threads = old->s.threads;
 	s->nfuncs = old->s.nfuncs;
@@ -273,6 +279,25 @@ static int map_threads(struct infecting *in)
 	return err;
 }
 
+/* 5. For the life of the process: a thread may stand in a call of an earlier visit. */
+static int map_rooms(struct infecting *in)
+{
+	struct session *s = in->result->map.s;
+	uint32_t n = in->result->map.shape.nrings;
+	raddr_t at;
+
+	if (s->rooms || !infect_needs_rooms(in))
+		return 0;
+	int err = map_sparse(in, "map rooms for calls without stack", 0,
+			     (uint64_t)n * ROOM_SIZE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, &at);
+	if (err)
+		return err;
+	s->rooms = at;
+	__atomic_store_n(&s->nrooms, n, __ATOMIC_RELEASE);
+	return 0;
+}
+
 int infect_say_hello(struct infecting *in)
 {
 	int err = remote_use_stack(&in->remote, infect_stack_top(in));
@@ -335,6 +360,7 @@ static int map_all(struct infecting *in)
 	err = err ? err : check_clock(in);
 	err = err ? err : make_session(in);				/* 4 */
 	err = err ? err : map_threads(in);				/* 5 */
+	err = err ? err : map_rooms(in);
 	err = err ? err : map_room(in);					/* 6 */
 	return err || in->reuse || in->bare ? err : infect_hand_over(in); /* 7 */
 }
@@ -455,13 +481,21 @@ int infect(struct target *t, struct modules *mods, const struct infect_options *
 	return err;
 }
 
+static int map_more(struct infecting *in)
+{
+	int err = map_rooms(in);
+
+	return err ? err : map_room(in);
+}
+
 int infect_more(struct target *t, struct modules *mods, const struct infect_options *opt,
 		struct infection *inf)
 {
 	struct infecting in = { .target = t, .mods = mods, .opt = opt, .result = inf };
 	int err = remote_gadgets(t, &in.gadgets);
 
-	err = err ? err : infect_with_borrowed(&in, VICTIM_SYSCALLS, map_room);
+	in.locks = infect_sees_locks(&in);
+	err = err ? err : infect_with_borrowed(&in, VICTIM_SYSCALLS, map_more);
 	return err ? err : infect_fill_arenas(&in);
 }
 

@@ -115,6 +115,15 @@ struct session_wish infect_wish(const struct infecting *in, uint32_t slots)
 	return (struct session_wish){ in->nthreads, in->opt->buffer, slots, in->opt->notes };
 }
 
+bool infect_needs_rooms(const struct infecting *in)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < in->opt->nneeds; i++)
+		any |= in->opt->needs[i].rooms;
+	return any;
+}
+
 static int look_room(struct infecting *in)
 {
 	struct session_shape shape;
@@ -129,6 +138,8 @@ static int look_room(struct infecting *in)
 	n.data = (uint64_t)shape.nrings * THREAD_SIZE + (1 << 20);
 	n.address_space = shape.total + n.data + in->opt->islands->n * PAGE;
 	n.memory += (uint64_t)in->nthreads * shape.nsub * SUBBUF_SIZE;
+	if (infect_needs_rooms(in))
+		n.address_space += (uint64_t)shape.nrings * ROOM_SIZE;
 	for (size_t i = 0; i < in->opt->nneeds; i++) {
 		n.address_space += MAX(in->opt->needs[i].bytes, (uint64_t)ARENA_LEAST) + 4096;
 		n.memory += in->opt->needs[i].bytes;
@@ -278,17 +289,19 @@ int infect_fill_arenas(struct infecting *in)
 	struct arena_header h = { s->tls_offset, s->slow_entry, s->slow_exit, s->slow_mark,
 				  s->tid_offset, s->threads, thread_homes(nrings),
 				  thread_places(nrings), s->slow_goroutine, s->slow_count,
-				  s->slow_watch_entry, s->slow_watch_exit };
+				  s->slow_watch_entry, s->slow_watch_exit, s->slow_tight,
+				  s->slow_first, 0 };
 	size_t size = (size_t)(hot_end - hot_begin);
 	auto_free uint8_t *bytes = malloc(size);
 
 	if (!bytes)
 		return fail(ENOMEM, "write the recording routines");
 	memcpy(bytes, hot_begin, size);
-	memcpy(bytes, &h, sizeof(h));
 	for (uint32_t i = 0; i < s->narenas && i < SESSION_ARENAS; i++) {
 		if (s->arenas[i].used)
 			continue;
+		h.first = (s->arenas[i].base + (raddr_t)(tight_first - hot_begin)) << 16;
+		memcpy(bytes, &h, sizeof(h));
 		int err = target_write(in->target, s->arenas[i].base, bytes, size);
 		if (err)
 			return err;

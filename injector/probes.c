@@ -114,6 +114,7 @@ int probes_needs(const struct selection *sel, struct arena_need **needs, uint32_
 		for (size_t j = 0; j < plan->nprobes; j++) {
 			const struct probe *p = &plan->probes[j];
 
+			(*needs)[i].rooms |= probed(p) && p->tight;
 			for (size_t k = 0; probed(p) && k < p->nsites; k++)
 				need_site(&p->sites[k], &(*needs)[i], slots);
 		}
@@ -316,6 +317,12 @@ static int add_site(struct placing *p, const struct module *m, struct probe *pro
 static int place_probe(struct placing *p, const struct module *m, struct probe *probe,
 		       struct arena *a)
 {
+	const struct session *s = p->inf->map.s;
+
+	if (probe->tight && !(s->rooms && s->ledges_offset)) {
+		probe->refusal = REFUSED_GO;
+		return 0;
+	}
 	int err = give_id(p, probe);
 
 	err = err ? err : place_sites(p, m, probe, a);

@@ -10,6 +10,7 @@
  * a call, once, and nothing of ours is left on his stack.
  */
 #include <fnmatch.h>
+#include <string.h>
 
 #include "injector/select.h"
 
@@ -62,9 +63,37 @@ static const struct reserved list[] = {
 	{ "_Unwind_ForcedUnwind*", false, REFUSED_LEFT_OTHERWISE },
 	{ "_Unwind_Resume*", false, REFUSED_LEFT_OTHERWISE },
 
+	/* Go's: they run before a thread has thread-local storage of its own. */
+	{ "_rt0_*", false, REFUSED_RESERVED },
+	{ "runtime.rt0_go", false, REFUSED_RESERVED },
+	{ "runtime.settls", false, REFUSED_RESERVED },
+	/* Where the first function of a goroutine returns to: behind the first byte. */
+	{ "runtime.goexit", false, REFUSED_RESERVED },
+	/* As __restore_rt. */
+	{ "runtime.sigreturn*", false, REFUSED_RESERVED },
+	/* Who calls them keeps his frame pointer right below their return address. */
+	{ "runtime.duffzero", false, REFUSED_RESERVED },
+	{ "runtime.duffcopy", false, REFUSED_RESERVED },
+	/* A debugger enters it, by its address and a stack that it makes up. */
+	{ "runtime.debugCallV[0-9]*", false, REFUSED_RESERVED },
+
+	/* They leave for another stack, or another place on it, and what they were
+	 * called by goes on by itself. */
+	{ "runtime.gogo", false, REFUSED_LEFT_OTHERWISE },
+	{ "runtime.mcall", false, REFUSED_LEFT_OTHERWISE },
+	{ "runtime.morestack*", false, REFUSED_LEFT_OTHERWISE },
+	{ "runtime.jmpdefer", false, REFUSED_LEFT_OTHERWISE },
+	/* Two processes return, or two threads, with the same stack at first. */
+	{ "runtime.clone", false, REFUSED_LEFT_OTHERWISE },
+	{ "syscall.rawVforkSyscall", false, REFUSED_LEFT_OTHERWISE },
 	/* Go's runtime lets go of a thread that C made, which has no g from then
-	 * on: nobody's stack is in %r14 where it returns. */
+	 * on: nobody's stack is in %r14 where it returns. Others give it one, or
+	 * another one. */
 	{ "runtime.dropm", false, REFUSED_LEFT_OTHERWISE },
+	{ "runtime.needm", false, REFUSED_LEFT_OTHERWISE },
+	{ "runtime.setg", false, REFUSED_LEFT_OTHERWISE },
+	{ "setg_gcc", false, REFUSED_LEFT_OTHERWISE },
+	{ "runtime.setg_gcc", false, REFUSED_LEFT_OTHERWISE },
 
 	/* musl cancels a wait by where in here the thread stands. */
 	{ "__syscall_cp_asm", true, REFUSED_RESERVED },
@@ -73,10 +102,24 @@ static const struct reserved list[] = {
 	{ "__cp_cancel", true, REFUSED_RESERVED },
 };
 
+/* Does it have this name, or that which Go's linker makes of it for assembly? */
+static bool is_named(const char *raw, const char *glob)
+{
+	static const char suffix[] = ".abi0";
+	size_t n = strlen(raw), end = sizeof(suffix) - 1;
+	char name[64];
+
+	if (n < end || n - end >= sizeof(name) || strcmp(raw + n - end, suffix) != 0)
+		return fnmatch(glob, raw, 0) == 0;
+	memcpy(name, raw, n - end);
+	name[n - end] = '\0';
+	return fnmatch(glob, name, 0) == 0;
+}
+
 static enum refusal listed(const char *raw, bool system)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(list); i++)
-		if ((system || !list[i].system) && fnmatch(list[i].glob, raw, 0) == 0)
+		if ((system || !list[i].system) && is_named(raw, list[i].glob))
 			return list[i].why;
 	return REFUSED_NONE;
 }

@@ -60,6 +60,17 @@ static bool in_payload(const struct infection *inf, raddr_t pc)
 	return pc >= base && pc - base < (raddr_t)(blob_payload_end - blob_payload);
 }
 
+/* Where the way back to a stub is in no memory, but in a register. */
+static bool is_hidden(const struct infection *inf, raddr_t pc)
+{
+	const struct session *s = inf->map.s;
+	raddr_t arena = part_at(inf, pc, routines_of).start;
+	raddr_t first = arena + (raddr_t)(tight_first - hot_begin);
+
+	return (pc >= s->slow_first && pc < s->slow_first_end) ||
+		(arena && pc >= first && pc < arena + (raddr_t)(tight_first_end - hot_begin));
+}
+
 static bool in_a_jump(const struct live *live, raddr_t to)
 {
 	bool inside = false;
@@ -150,6 +161,8 @@ int strays_check(const struct target *t, const struct infection *inf, const stru
 
 	if (in_stubs(inf, pc))
 		err = lead(&w, pc);
+	else if (is_hidden(inf, pc))
+		err = fail(EAGAIN, "a thread is about to make its first record");
 	else if (in_payload(inf, pc) || in_routines(inf, pc))
 		err = follow_stack(&w, sp);
 	return err ? err : follow_all(&w);

@@ -25,7 +25,7 @@
 #ifndef PAYLOAD_ABI_H
 #define PAYLOAD_ABI_H
 
-#define ABI_VERSION 11
+#define ABI_VERSION 12
 
 /* Offsets that assembly uses; abi.c asserts them. */
 #define THREAD_CUR 0
@@ -73,7 +73,10 @@
 #define ARENA_SLOW_COUNT 72
 #define ARENA_SLOW_WATCH_ENTRY 80
 #define ARENA_SLOW_WATCH_EXIT 88
-#define ARENA_HEADER 96
+#define ARENA_SLOW_TIGHT 96
+#define ARENA_SLOW_FIRST 104
+#define ARENA_FIRST 112
+#define ARENA_HEADER 120
 
 /*
  * Where the payload has no thread-local storage, a struct thread is found by
@@ -83,6 +86,16 @@
  */
 #define HOME_FACTOR 0x9e3779b97f4a7c15
 #define HOME_PLACES 16
+
+/*
+ * Where a call may have no stack to speak of, what it needs lies on a ledge of its
+ * thread: in a room, which is its own for life, and is never wiped, cleared or given
+ * back. The first ledge is at the room's end; each has what the slow path takes of a
+ * stack below it.
+ */
+#define ROOM_SIZE 16384
+#define LEDGE_SIZE 128
+#define LEDGE_STEP 1024
 
 /* Records. One 8-byte word, little-endian, from bit 0 up: kind (2), low 40
  * bits of the time stamp (40), function or, if extended, subkind and number of
@@ -196,8 +209,9 @@ struct session {
 	uint64_t slots_off;
 	uint32_t nslots, max_slots;
 	uint64_t rings_off, ring_stride;
-	uint32_t nrings, nsub;
+	uint32_t nrings, nsub, nrooms, pad3;
 	uint64_t threads;	/* address of the private region */
+	uint64_t rooms;		/* address of the rooms; 0: nobody needs one */
 	uint64_t stack_lo, stack_hi;	/* the main thread's stack: hi is exact,
 					 * lo as far as it may grow */
 	uint64_t stack_max;	/* bytes that another thread's stack may have
@@ -215,6 +229,11 @@ struct session {
 				 * and threads are sought by THREAD_TP and _TID */
 	uint64_t slow_entry, slow_exit, slow_mark; /* see arch/<name>/slow.S */
 	uint64_t slow_goroutine, slow_count, slow_watch_entry, slow_watch_exit;
+	uint64_t slow_tight, slow_first;
+	uint64_t slow_first_end;	/* behind its code */
+	uint64_t ledges_offset;	/* of a thread's word that says where its ledges
+				 * are, from the thread pointer (two's
+				 * complement); 0: it has none */
 	uint64_t traps;		/* address of its struct traps */
 	uint64_t answer;	/* generation of the last hello, as payload saw */
 	int32_t pid;		/* the target's own view */
@@ -547,6 +566,8 @@ struct arena_header {
 	uint64_t tid_offset, threads;
 	uint64_t homes, places;
 	uint64_t slow_goroutine, slow_count, slow_watch_entry, slow_watch_exit;
+	uint64_t slow_tight, slow_first;
+	uint64_t first;		/* the address of tight_first, shifted left by 16 */
 };
 
 /* What the loader's code is given: lives in the session's first page, at

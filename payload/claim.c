@@ -23,6 +23,7 @@
  */
 struct local {
 	uint64_t thread;	/* address of a struct thread, or of `nobody` */
+	uint64_t ledges;	/* behind the next one that is free; 0: no room yet */
 	uint64_t visit;		/* of `nobody` */
 	int32_t tid;		/* by which it has claimed */
 };
@@ -43,6 +44,11 @@ static uint32_t strayed;	/* 1: some thread's place is not of its home */
 uint64_t claim_tls_offset(void)
 {
 	return (uint64_t)&local.thread - cpu_thread_pointer();
+}
+
+uint64_t claim_ledges_offset(void)
+{
+	return claim_tls_offset() ? (uint64_t)&local.ledges - cpu_thread_pointer() : 0;
 }
 
 static bool seeks(void)
@@ -114,7 +120,7 @@ static struct thread *seek(const struct session *s, bool kept)
 	return NULL;
 }
 
-static void count_no_ring(struct session *s, enum what what)
+void claim_count(struct session *s, enum what what)
 {
 	__atomic_fetch_add(what == WHAT_ENTRY ? &s->lost_entries : &s->lost_exits,
 			   1, __ATOMIC_RELAXED);
@@ -333,7 +339,7 @@ static struct thread *claim(struct session *s, enum what what)
 	tid = claim_tid(s);
 	if (tid <= 0 || (!find_own(s, seen, tid, &i) && !find_ended(s, tid, &i) &&
 			 !find_ring(s, tid, &i))) {
-		count_no_ring(s, what);
+		claim_count(s, what);
 		return NULL;
 	}
 	if (!seeks())

@@ -19,6 +19,10 @@ static void answer(struct session *s)
 	s->slow_count = (uint64_t)slow_count;
 	s->slow_watch_entry = (uint64_t)slow_watch_entry;
 	s->slow_watch_exit = (uint64_t)slow_watch_exit;
+	s->slow_tight = (uint64_t)slow_tight;
+	s->slow_first = (uint64_t)slow_first;
+	s->slow_first_end = (uint64_t)slow_first_end;
+	s->ledges_offset = claim_ledges_offset();
 	payload_traps.handler = (uint64_t)payload_trap;
 	s->traps = (uint64_t)&payload_traps;
 }

@@ -3,6 +3,7 @@
  * payload: what runs inside the target, and how do its parts call each other?
  *
  * hello.c	the injector's call: which session, and where things are
+ * rooms.c	where is room for a call that has none on its stack?
  * claim.c	which struct thread and ring does the calling thread have?
  * ring.c	words, sub-buffers, and the count of what is lost
  * judge.c	which functions cost their threads more than they may lose?
@@ -48,11 +49,16 @@ void slow_goroutine(void);
 void slow_count(void);
 void slow_watch_entry(void);
 void slow_watch_exit(void);
+void slow_tight(void);
+void slow_first(void);
+extern const char slow_first_end[] __attribute__((visibility("hidden")));
 
 /* claim.c */
 
-/* Offset of the per-thread word from the thread pointer. */
+/* Offset of the per-thread word from the thread pointer, and of that which says where
+ * the thread's ledges are. */
 uint64_t claim_tls_offset(void);
+uint64_t claim_ledges_offset(void);
 /* From hello: mark the threads' memory, so that a forked child knows itself. */
 void claim_mark(const struct session *);
 /* The calling thread's id; 0 if it is not where it should be. */
@@ -62,6 +68,8 @@ int32_t claim_tid(const struct session *);
 struct thread *claim_thread(struct session *, enum what);
 /* The same, but NULL if it has none: claims nothing, counts nothing. */
 struct thread *claim_kept(void);
+/* No ring is there for a call. */
+void claim_count(struct session *, enum what);
 /* Send every thread that has a ring of this session to the slow path. Only
  * while no probe is in. */
 void claim_expire(struct session *);
@@ -145,6 +153,14 @@ void payload_slow_mark(uint64_t word, uint64_t sp);
 /* The same of all three where a goroutine runs; `g` is what Go keeps of it. */
 void payload_slow_goroutine(uint64_t word, uint64_t sp, const struct goroutine *g);
 void payload_slow_count(uint64_t word, uint64_t sp);
+/* And where that is not certain: on a signal's stack, or in a thread of C's. */
+void payload_slow_tight(uint64_t word, uint64_t sp, const struct goroutine *g);
+/* Is anything to be recorded by who is in the middle of that? */
+bool payload_is_open(struct session *);
+
+/* rooms.c, called by slow.S: has the thread ledges now? If not, its entry, or exit, was
+ * counted. */
+bool payload_first(uint64_t exit);
 
 /* watch.c, called likewise: entry and exit of a watched function. */
 void payload_watch_entry(uint64_t word, uint64_t sp);

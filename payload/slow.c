@@ -64,7 +64,7 @@ static void close_session(struct session *s)
 
 /* Is anything to be recorded? Not when the reader has ended: nobody would take it,
  * and whoever comes later begins a session of his own. */
-static bool is_open(struct session *s)
+bool payload_is_open(struct session *s)
 {
 	if (observe(&s->state) != SESSION_CLOSED && observe(&s->reader) & READER_GONE)
 		close_session(s);
@@ -75,7 +75,7 @@ static bool is_open(struct session *s)
  * say in this one. */
 static bool is_recording(struct session *s)
 {
-	return is_open(s) && !s->counting;
+	return payload_is_open(s) && !s->counting;
 }
 
 /* Begin a slow path: false if this call is not to be recorded. */
@@ -262,7 +262,7 @@ void payload_slow_count(uint64_t word, uint64_t sp)
 	uint64_t func = word >> REC_FUNC_SHIFT, *counts;
 	struct thread *t;
 
-	if (!s || !is_open(s) || !s->counting)
+	if (!s || !payload_is_open(s) || !s->counting)
 		return;
 	t = claim_thread(s, WHAT_ENTRY);
 	if (!t)
@@ -272,4 +272,19 @@ void payload_slow_count(uint64_t word, uint64_t sp)
 		cpu_count(&counts[func]);
 	else
 		__atomic_fetch_add(&s->lost_entries, 1, __ATOMIC_RELAXED);
+}
+
+/* A word of kind REC_EXT is to be counted. */
+void payload_slow_tight(uint64_t word, uint64_t sp, const struct goroutine *g)
+{
+	if ((word & 3) == REC_EXT)
+		payload_slow_count(word, sp);
+	else if (g && sp >= g->lo && sp < g->hi)
+		payload_slow_goroutine(word, sp, g);
+	else if ((word & 3) == REC_ENTRY)
+		payload_slow_entry(word, sp);
+	else if ((word & 3) == REC_EXIT)
+		payload_slow_exit(word, sp);
+	else
+		payload_slow_mark(word, sp);
 }

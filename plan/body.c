@@ -405,23 +405,26 @@ static int judge(struct body *b)
 }
 
 /*
- * A function of Go's can be probed if it asks for room on its stack: what the
- * recording takes is kept free behind that, and behind its return. Others may be
- * called with the last eight bytes of a stack.
+ * A function of Go's that asks for room on its stack has what the recording takes
+ * behind that, and behind its return. Others may be called with the last eight bytes
+ * of a stack; and those that have to load g have it in its register no longer when
+ * they return.
  */
 static void find_check(struct body *b)
 {
 	const struct arch *arch = b->impl->arch;
 	size_t left;
 	const uint8_t *p = symbols_text(b->impl->symbols, b->func->range.start, &left);
+	bool loads = false;
 	int size = p && arch->stack_check ?
-		arch->stack_check(p, MIN(left, range_size(b->func->range))) : 0;
+		arch->stack_check(p, MIN(left, range_size(b->func->range)), &loads) : 0;
 	raddr_t end = b->func->range.start + (raddr_t)size;
 
 	while (b->ncheck < b->nsteps && b->steps[b->ncheck].insn.pc < end)
 		b->ncheck++;
-	if (!b->ncheck || b->ncheck == b->nsteps || b->steps[b->ncheck].insn.pc != end ||
-	    b->entry)
+	b->tight = !size || loads;
+	if (b->entry || b->ncheck == b->nsteps || b->steps[b->ncheck].insn.pc != end ||
+	    (b->tight && !b->impl->g))
 		b->refusal = REFUSED_GO;
 }
 

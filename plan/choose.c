@@ -17,6 +17,8 @@ enum {
 	MERGE = 16,		/* an exit this near to the site before it joins
 				 * it: one window costs less than two */
 	LEVELS = 100,		/* of sites that lead into each other */
+	PASSED = 8,		/* instructions before an entry is recorded, */
+	PASSED_LAST = 32,	/* and where else it would not be */
 	AHEAD = 8,		/* instructions that a window may go on behind a
 				 * conditional exit */
 };
@@ -348,7 +350,7 @@ static enum refusal place_before(struct body *b, size_t exit, const struct choic
 	return why;
 }
 
-static enum refusal place_entry(struct body *b, const struct choice *c, struct picks *ks)
+static enum refusal place_entry_here(struct body *b, const struct choice *c, struct picks *ks)
 {
 	const struct arch *arch = b->impl->arch;
 	struct window w;
@@ -370,6 +372,22 @@ static enum refusal place_entry(struct body *b, const struct choice *c, struct p
 		why = REFUSED_NONE;
 	}
 	return why;
+}
+
+/* Short functions of Go's often begin with what may fault, or is too short for a jump.
+ * Then a later instruction may do: a call that does not come so far ends in a panic. */
+static enum refusal place_entry(struct body *b, const struct choice *c, struct picks *ks)
+{
+	size_t first = b->entry, most = c->last ? PASSED_LAST : PASSED;
+	enum refusal why = place_entry_here(b, c, ks), later = why;
+
+	while (later && b->entry - first < most && window_may_pass(b, b->entry)) {
+		b->entry++;
+		later = place_entry_here(b, c, ks);
+	}
+	if (later)
+		b->entry = first;
+	return later ? why : later;
 }
 
 static enum refusal choose_entry(struct body *b, const struct choice *c,
@@ -566,6 +584,8 @@ int choose_sites(struct body *b, const struct choice *c, struct probe *probe)
 	auto_free struct pick *v = NULL;
 
 	probe->goroutine = b->goroutine;
+	probe->tight = b->tight;
+	probe->g = b->tight ? b->impl->g : 0;
 	probe->nexits = b->nexits;
 	probe->refusal = b->refusal;
 	if (b->refusal)

@@ -59,6 +59,8 @@ struct plan_impl {
 	struct step *spare;		/* room for the next body's steps */
 	size_t spare_cap;
 	uint64_t caught;		/* plan_options' */
+	int32_t g;			/* where a thread of Go's has its g, from the
+					 * thread pointer; 0: unknown */
 	uint64_t budget;		/* bytes that may still be decoded again */
 };
 
@@ -113,6 +115,8 @@ struct body {
 					 * the check */
 	size_t ncheck;			/* steps, from the entry on, that ask for
 					 * room on its stack */
+	bool tight;			/* of Go, and with hardly any stack left where
+					 * it is recorded */
 	bool unsure;			/* it has an indirect jump that may lead
 					 * to any of its instructions */
 	bool loops;			/* it jumps back to its own entry */
@@ -178,6 +182,8 @@ void compiled_keep_sleds(struct plan_impl *);
  * that says no, or REFUSED_NONE and the window in *ret. */
 enum refusal window_check(struct body *, size_t first, size_t last, size_t need,
 			  struct window *ret);
+/* May the entry be recorded behind this step? */
+bool window_may_pass(const struct body *, size_t step);
 /* A place for a full jump in padding, within reach of a short jump at `from`,
  * 0 if there is none. */
 raddr_t window_hole(const struct body *, raddr_t from);

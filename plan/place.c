@@ -45,14 +45,15 @@ static void stub_add(struct stub *s, const uint8_t *bytes, int n)
 	s->used += n;
 }
 
-static void add_record(struct stub *s, uint64_t kind, uint32_t id,
-		       const struct routines *to, raddr_t routine)
+static void add_record(struct stub *s, uint64_t kind, const struct probe *p,
+		       const struct routines *to)
 {
-	uint8_t code[ARCH_RECORD_MAX];
+	uint8_t code[ARCH_TIGHT_MAX];
 	struct record_call call = {
-		.word = kind | (uint64_t)id << REC_FUNC_SHIFT,
-		.routine = routine,
-		.gate = to->gates + id,
+		.word = kind | (uint64_t)p->id << REC_FUNC_SHIFT,
+		.routine = kind == REC_ENTRY ? to->entry : kind == REC_EXIT ? to->exit : to->mark,
+		.gate = to->gates + p->id,
+		.first = p->tight ? to->first : 0, .ledges = to->ledges, .g = p->g,
 	};
 
 	stub_add(s, code, s->arch->record(stub_next(s), &call, code));
@@ -80,14 +81,14 @@ static void add_relocated(struct stub *s, const uint8_t *p, const struct insn *i
  *	jump dest
  */
 static void add_branch_exit(struct stub *s, const uint8_t *p, const struct insn *in,
-			    uint32_t id, const struct routines *to)
+			    const struct probe *probe, const struct routines *to)
 {
 	uint8_t skip[ARCH_RELOCATED_MAX] = { 0 };
 	size_t from = s->used;
 	int size = s->arch->skip_unless(p, in, 0, skip);
 
 	stub_add(s, skip, size);
-	add_record(s, REC_EXIT, id, to, to->exit);
+	add_record(s, REC_EXIT, probe, to);
 	add_jump(s, in->dest);
 	if (s->err)
 		return;
@@ -152,21 +153,18 @@ static void add_insn(struct stub *s, const struct probe *probe,
 	if (probe->linked && (ret->kind == INSN_JUMP || ret->kind == INSN_BRANCH))
 		ret->dest = landing(probe, ret->dest);
 	if (si->exit && ret->kind == INSN_BRANCH) {
-		add_branch_exit(s, p, ret, probe->id, to);
+		add_branch_exit(s, p, ret, probe, to);
 		return;
 	}
 	if (si->exit)
-		add_record(s, REC_EXIT, probe->id, to, to->exit);
+		add_record(s, REC_EXIT, probe, to);
 	add_relocated(s, p, ret);
 }
 
 static void add_entry(struct stub *s, const struct probe *probe,
 		      const struct routines *to)
 {
-	if (probe->entry_only)
-		add_record(s, REC_NONE, probe->id, to, to->mark);
-	else
-		add_record(s, REC_ENTRY, probe->id, to, to->entry);
+	add_record(s, probe->entry_only ? REC_NONE : REC_ENTRY, probe, to);
 }
 
 static int expect(int made, int len)
@@ -211,7 +209,7 @@ int plan_place(const struct arch *arch, const struct probe *probe, struct site *
 	if (site->entry && site->window == site->check)
 		add_entry(&s, probe, to);
 	if (!s.err && site->leaves)
-		add_record(&s, REC_EXIT, probe->id, to, to->exit);
+		add_record(&s, REC_EXIT, probe, to);
 	if (!s.err && comes_back(&in))
 		add_jump(&s, site->pc + site->window + site->dead);
 	if (s.err)
@@ -228,8 +226,8 @@ int plan_island(const struct arch *arch, const struct site *s, uint8_t *out)
 uint16_t place_bound(const struct body *b, const struct window *w,
 		     const struct site *site)
 {
-	size_t n = ARCH_JUMP_MAX + (site->entry ? ARCH_RECORD_MAX : 0) +
-		(site->leaves ? ARCH_RECORD_MAX : 0);
+	size_t record = b->tight ? ARCH_TIGHT_MAX : ARCH_RECORD_MAX;
+	size_t n = ARCH_JUMP_MAX + (site->entry ? record : 0) + (site->leaves ? record : 0);
 
 	for (size_t i = w->first; i <= w->last; i++) {
 		const struct step *s = &b->steps[i];
@@ -238,7 +236,7 @@ uint16_t place_bound(const struct body *b, const struct window *w,
 		n += copied && !(s->insn.flags & INSN_PCREL) ? s->insn.size :
 			ARCH_RELOCATED_MAX;
 		if (site->insns[i - w->first].exit)
-			n += ARCH_RECORD_MAX;
+			n += record;
 		if (s->exit && s->insn.kind == INSN_BRANCH)
 			n += ARCH_JUMP_MAX;
 	}

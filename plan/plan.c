@@ -87,6 +87,22 @@ static uint64_t decoding_budget(const struct symbols *syms)
 	return n;
 }
 
+/* In what Go's compiler has made, and nowhere else. */
+static int32_t find_g(const struct arch *arch, const struct symbols *syms)
+{
+	struct range go = syms->go;
+	int32_t g = 0;
+
+	for (size_t i = 0; i < syms->ntexts && arch->g_place && !g; i++) {
+		struct range r = syms->texts[i].range;
+
+		if (range_overlaps(r, go))
+			g = arch->g_place(syms->texts[i].bytes + (MAX(r.start, go.start) - r.start),
+					  MIN(r.end, go.end) - MAX(r.start, go.start));
+	}
+	return g;
+}
+
 static int impl_make(const struct arch *arch, const struct symbols *syms,
 		     const struct plan_options *o, struct plan *plan)
 {
@@ -100,6 +116,7 @@ static int impl_make(const struct arch *arch, const struct symbols *syms,
 				 .budget = decoding_budget(syms) };
 	int err = ground_make(p);
 
+	p->g = find_g(arch, syms);
 	for (size_t i = 0; i < o->ntaken && !err; i++)
 		ground_set(p, LAYER_TAKEN, o->taken[i].start, range_size(o->taken[i]));
 	if (!err)

@@ -58,7 +58,7 @@
 	X(UNLOADED, "unloaded", "its library was unloaded meanwhile") \
 	X(RESERVED, "reserved", "needed by the payload, the loader or the unwinder itself") \
 	X(GO, "go", \
-	  "of Go, and does not ask whether its stack has room: a record may have none") \
+	  "of Go, and neither its stack nor its thread is certain to have room for a record") \
 	X(LEFT_OTHERWISE, "left-otherwise", \
 	  "it is not left by a return to its caller, or by two processes") \
 	X(FRAGMENT, "fragment", "a piece of another function, that nobody calls") \
@@ -165,6 +165,8 @@ struct probe {
 	uint8_t doubt;		/* enum refusal, as plan_options has it */
 	bool watched;		/* its calls are timed in the target; set by the caller */
 	bool goroutine;		/* of Go: recorded by the routines for goroutines */
+	bool tight;		/* and by those that hardly need any stack */
+	int32_t g;		/* then, where from the thread pointer g is */
 	bool linked;		/* stubs have jumps into each other: place every
 				 * site twice, the first time to learn where
 				 * they lead */
@@ -240,6 +242,9 @@ void plan_free(struct plan *);		/* NULL is legal */
 struct routines {
 	raddr_t entry, exit, mark;
 	raddr_t gates;
+	/* For who is `tight`: see struct record_call. */
+	raddr_t first;
+	int32_t ledges;
 };
 
 /*

@@ -95,6 +95,8 @@ deepest=$(objdump -d --no-show-raw-insn "$so" | awk '
 		if ((d = depth("slow_count", 0)) > most) most = d
 		if ((d = depth("slow_watch_entry", 0)) > most) most = d
 		if ((d = depth("slow_watch_exit", 0)) > most) most = d
+		if ((d = depth("slow_tight", 0)) > most) most = d
+		if ((d = depth("slow_first", 0)) > most) most = d
 		print most + 15 }')
 # 24 of the stub, and what slow.S may lose to alignment is in it.
 [ $((deepest + 24)) -lt 700 ] || fail "$so: takes $deepest bytes of stack"

@@ -96,6 +96,8 @@ static int x86_record(raddr_t at, const struct record_call *call, uint8_t *out)
 	};
 	int err = x86_displacement(at + CALL_END, call->routine, code + CALL);
 
+	if (call->first)
+		return x86_record_tight(at, call, out);
 	if (err)
 		return err;
 	memcpy(code + GATE, &call->gate, sizeof(call->gate));
@@ -219,6 +221,31 @@ static uint64_t x86_faults(const uint8_t *p, const struct insn *in)
 		(is_implicit(&f) || (f.memory && !only_names(&f) && !is_sure(&f)) ? memory : 0);
 }
 
+/* What pushes, pops, enters or leaves, and what names %rsp otherwise than to reach
+ * memory by it. */
+static bool x86_keeps_stack(const uint8_t *p, const struct insn *in)
+{
+	enum { RSP = 4 };
+	struct x86_form f;
+	bool one, number;
+
+	if (in->kind != INSN_PLAIN || x86_parse(p, in->size, &f) < 0)
+		return false;
+	one = f.coding == X86_LEGACY && f.map == X86_MAP_ONE;
+	/* With an immediate, or one operand: the field goes with the opcode. */
+	number = one && ((f.op & 0xfc) == 0x80 || (f.op & 0xf6) == 0xc6 ||
+			 (f.op & 0xee) == 0xc0 || (f.op & 0xfc) == 0xd0);
+	if (f.modrm_at && ((!number && x86_modrm_reg(&f) == RSP) ||
+			   (!f.memory && x86_modrm_rm(&f) == RSP)))
+		return false;
+	if (!one)
+		return f.coding != X86_LEGACY || f.map != X86_MAP_0F ||
+			(f.op & 0xf6) != 0xa0;		/* of a segment register */
+	return !((f.op & 0xf0) == 0x50 || f.op == 0x68 || f.op == 0x6a || f.op == 0x8f ||
+		 f.op == 0x94 || f.op == 0xbc || (f.op & 0xfe) == 0x9c ||
+		 (f.op & 0xfe) == 0xc8 || (f.op == 0xff && x86_modrm_reg(&f) == 6));
+}
+
 const struct arch arch_x86_64 = {
 	.name = "x86_64",
 	.machine = EM_X86_64,
@@ -245,6 +272,8 @@ const struct arch arch_x86_64 = {
 	.goal = x86_goal,
 	.raises = x86_raises,
 	.faults = x86_faults,
+	.keeps_stack = x86_keeps_stack,
 	.stack_check = x86_stack_check,
+	.g_place = x86_g_place,
 	.is_padding = x86_is_padding,
 };

@@ -146,7 +146,11 @@ int x86_pun_set(raddr_t from, size_t prefix, const uint8_t *p, uint16_t given,
 int x86_pun(raddr_t from, size_t prefix, raddr_t to, uint8_t *out);
 
 /* code_stack.c */
-int x86_stack_check(const uint8_t *p, size_t n);
+int x86_stack_check(const uint8_t *p, size_t n, bool *loads);
+
+/* code_tight.c */
+int x86_record_tight(raddr_t at, const struct record_call *, uint8_t *out);
+int32_t x86_g_place(const uint8_t *p, size_t n);
 
 /* code.c: the 32-bit displacement that leads from the byte after an
  * instruction to `to`. 0, or -ERANGE. */

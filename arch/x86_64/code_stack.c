@@ -11,7 +11,9 @@
  *	mov %rsp, %r12			sub $N, %r12			jb grow
  *					cmp 0x10(%r14), %r12		jbe grow
  *
- * (0x18(%r14) where the runtime is on a stack of the system's.)
+ * (0x18(%r14) where the runtime is on a stack of the system's.) Assembly that is called
+ * as in earlier versions loads %r14 first: mov %fs:G, %r14, or what the linker has made
+ * of a table's entry: mov $G, %r14; mov %fs:(%r14), %r14.
  */
 #include "arch/x86_64/code.h"
 
@@ -45,9 +47,17 @@ static bool pass_huge(struct bytes *b)
 	return pass(b, "\x49\x89\xe4\x49\x81\xec", 6, 4) && pass_branch(b, BELOW);
 }
 
-int x86_stack_check(const uint8_t *p, size_t n)
+static bool pass_load(struct bytes *b)
+{
+	return pass(b, "\x64\x4c\x8b\x34\x25", 5, 4) ||
+		(pass(b, "\x49\xc7\xc6", 3, 4) && pass(b, "\x64\x4d\x8b\x36", 4, 0));
+}
+
+int x86_stack_check(const uint8_t *p, size_t n, bool *loads)
 {
 	struct bytes b = { p, n };
+
+	*loads = pass_load(&b);
 	bool lowered = pass(&b, "\x4c\x8d\x64\x24", 4, 1) ||
 		       pass(&b, "\x4c\x8d\xa4\x24", 4, 4) || pass_huge(&b);
 

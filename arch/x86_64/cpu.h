@@ -40,6 +40,11 @@ static inline int32_t cpu_thread_word(uint64_t offset)
 	return word;
 }
 
+static inline void cpu_set_thread_word(uint64_t offset, uint64_t word)
+{
+	__asm__ volatile("mov %0, %%fs:(%1)" : : "r"(word), "r"(offset) : "memory");
+}
+
 /* One more, where only signal handlers of this thread may come between. */
 static inline void cpu_count(uint64_t *n)
 {

@@ -45,6 +45,7 @@
  * - A siglongjmp between store and frame leaves a call without a frame, or a
  *   frame too many: the next call further up finds out by its S.
  */
+#include "arch/x86_64/tight.h"
 #include "payload/abi.h"
 
 #define WORD 8			/* offsets from %rsp below the pushes */
@@ -57,6 +58,9 @@
 	.globl hot_go_entry, hot_go_exit, hot_go_mark
 	.globl seek_go_entry, seek_go_exit, seek_go_mark
 	.globl hot_count, seek_count, watch_entry, watch_exit
+	.globl hot_tight_entry, hot_tight_exit, hot_tight_mark
+	.globl seek_tight_entry, seek_tight_exit, seek_tight_mark
+	.globl hot_tight_count, seek_tight_count, tight_first, tight_first_end
 	.balign 64
 hot_begin:
 	.fill	ARENA_HEADER, 1, 0
@@ -212,15 +216,19 @@ hot_begin:
 
 /* Record a mark and be done; leaves by 8. In it the function alone is the word: two
  * words, the header written last. */
-	.macro	put_mark
-	clock
+	.macro	put_word word:vararg
 	movabs	$(REC_EXT | EXT_MARK << REC_FUNC_SHIFT | 1 << REC_WORDS_SHIFT), %rdi
 	add	%rdi, %rdx
 	reserve	16
-	mov	WORD(%rsp), %rdi
+	mov	\word, %rdi
 	shr	$REC_FUNC_SHIFT - 2, %rdi
 	mov	%rdi, 8(%rax)
 	mov	%rdx, (%rax)
+	.endm
+
+	.macro	put_mark
+	clock
+	put_word WORD(%rsp)
 	pops
 	ret
 	.endm
@@ -320,11 +328,116 @@ hot_begin:
 	.endif
 	.endm
 
+/*
+ * What records where hardly any stack is left: %rcx is a ledge, which has %rax, %rcx
+ * and the word but for its kind, %rax is g, and (%rsp) the way back: see tight.h. All
+ * else is kept on the ledge, whose address is in %r8 meanwhile, and then in %rcx again.
+ */
+	.macro	keep kind
+	movl	$\kind, LEDGE_WORD(%rcx)
+	mov	%rdx, LEDGE_RDX(%rcx)
+	mov	%rsi, LEDGE_RSI(%rcx)
+	mov	%rdi, LEDGE_RDI(%rcx)
+	mov	%r8, LEDGE_R8(%rcx)
+	mov	%rax, LEDGE_G(%rcx)
+	mov	%rcx, %r8
+	lahf
+	seto	%al
+	mov	%rax, LEDGE_FLAGS(%r8)
+	.endm
+
+	.macro	unkeep
+	mov	%r8, %rcx
+	mov	LEDGE_FLAGS(%rcx), %rax
+	add	$0x7f, %al
+	sahf
+	mov	LEDGE_RDX(%rcx), %rdx
+	mov	LEDGE_RSI(%rcx), %rsi
+	mov	LEDGE_RDI(%rcx), %rdi
+	mov	LEDGE_R8(%rcx), %r8
+	.endm
+
+/* %rdi: the depth in the stack of g, which is the goroutine told to the reader.
+ * Leaves by 8 if there is no g, another one, or the stack is none of its own. */
+	.macro	depth
+	mov	LEDGE_G(%r8), %rdi
+	test	%rdi, %rdi
+	jz	8f
+	cmp	THREAD_GOROUTINE(%rsi), %rdi
+	jne	8f
+	lea	8(%rsp), %rax
+	cmp	(%rdi), %rax		/* g.stack.lo */
+	jb	8f
+	mov	8(%rdi), %rdi		/* g.stack.hi */
+	sub	%rax, %rdi
+	jbe	8f
+	shl	$REC_TIME_SHIFT, %rdi
+	.endm
+
+/* The way out of all of them. */
+	.macro	unkept losses
+	unkeep
+	ret
+6:	full
+	lose	\losses
+	unkeep
+	ret
+8:	unkeep
+	jmp	*hot_begin+ARENA_SLOW_TIGHT(%rip)
+	.endm
+
+	.macro	tight how, what, kind, losses
+	.balign 64
+\how\()_tight_\what\():
+	keep	\kind
+	\how
+1:	cursor	16
+	depth
+	clock
+	add	LEDGE_WORD(%r8), %rdx
+	reserve	16
+	mov	%rdi, 8(%rax)
+	mov	%rdx, (%rax)
+	unkept	\losses
+	.endm
+
+	.macro	tight_mark how
+	.balign 64
+\how\()_tight_mark:
+	keep	REC_NONE
+	\how
+1:	cursor	16
+	depth
+	clock
+	put_word LEDGE_WORD(%r8)
+	unkept	RING_LOST_ENTRIES
+	.endm
+
+	.macro	tight_counting how
+	.balign 64
+\how\()_tight_count:
+	keep	REC_EXT
+	\how
+	mov	LEDGE_WORD(%r8), %rcx
+	shr	$REC_FUNC_SHIFT - 3, %rcx
+	cmp	THREAD_COUNTED(%rsi), %rcx
+	jae	8f
+	add	THREAD_COUNTS(%rsi), %rcx
+	incq	(%rcx)
+	unkeep
+	ret
+8:	unkeep
+	jmp	*hot_begin+ARENA_SLOW_TIGHT(%rip)
+	.endm
+
 /* There is no frame to keep in a mark. */
 	.macro	routines how
 	goroutine \how, entry, RING_LOST_ENTRIES
 	goroutine \how, exit, RING_LOST_EXITS
 	goroutine_mark \how
+	tight \how, entry, REC_ENTRY, RING_LOST_ENTRIES
+	tight \how, exit, REC_EXIT, RING_LOST_EXITS
+	tight_mark \how
 
 	.balign 64
 \how\()_entry:
@@ -406,6 +519,15 @@ hot_begin:
 	routines seek
 	counting hot
 	counting seek
+	tight_counting hot
+	tight_counting seek
+
+/* A thread that has no ledge: where its stub is becomes an address. */
+	.balign 16
+tight_first:
+	add	hot_begin+ARENA_FIRST(%rip), %rax
+	jmp	*hot_begin+ARENA_SLOW_FIRST(%rip)
+tight_first_end:
 
 /* Of watched functions all is done in C. */
 	.balign 64

@@ -9,6 +9,8 @@
  * less than 700 bytes of the application's stack, which may be a small one
  * for signals: see tools/payload-check.sh.
  */
+#include "arch/x86_64/tight.h"
+
 	.text
 
 	.macro	slow name, handler
@@ -54,5 +56,136 @@
 	slow	slow_count, payload_slow_count
 	slow	slow_watch_entry, payload_watch_entry
 	slow	slow_watch_exit, payload_watch_exit
+
+/*
+ * The same for tight_x: %rcx the ledge, (%rsp) the way back, %rsp + 8
+ * the application's stack pointer. Runs on the ledge, and keeps every register but
+ * %rax. The way back stands there, too, for whoever looks where a thread comes out.
+ */
+	.globl	slow_tight
+	.hidden	slow_tight
+	.type	slow_tight, @function
+	.balign	16
+slow_tight:
+	mov	(%rsp), %rax
+	mov	%rax, LEDGE_BACK(%rcx)
+	mov	%rsp, LEDGE_SP(%rcx)
+	mov	%rcx, %rsp
+	pushf
+	push	%rcx
+	push	%rdx
+	push	%rsi
+	push	%rdi
+	push	%r8
+	push	%r9
+	push	%r10
+	push	%r11
+	push	%rbx
+	mov	%rsp, %rbx
+	mov	LEDGE_WORD(%rcx), %rdi
+	mov	LEDGE_SP(%rcx), %rsi
+	add	$8, %rsi
+	mov	LEDGE_G(%rcx), %rdx
+	and	$-16, %rsp
+	cld
+	call	payload_slow_tight
+	mov	%rbx, %rsp
+	pop	%rbx
+	pop	%r11
+	pop	%r10
+	pop	%r9
+	pop	%r8
+	pop	%rdi
+	pop	%rsi
+	pop	%rdx
+	pop	%rcx
+	popf
+	mov	LEDGE_SP(%rcx), %rsp
+	ret
+	.size	slow_tight, . - slow_tight
+
+/*
+ * And for tight_first: (%rsp) has the application's %rax; in %rax are the flags, above
+ * them where the stub is, and in the highest bit whether it records an exit. Neither
+ * stack nor register is free, so one of a few stacks is taken that all threads share.
+ * Who finds none waits: they are held for as long as it takes to find a room.
+ */
+#define STACKS 32
+#define STACK 1024
+
+	.globl	slow_first, slow_first_end
+	.hidden	slow_first, slow_first_end
+	.type	slow_first, @function
+	.balign	16
+slow_first:
+	.set	i, 0
+	.rept	STACKS
+	lock btsl $0, taken + 4 * i(%rip)
+	jc	1f
+	mov	%rsp, stacks + STACK * (i + 1) - 8(%rip)
+	lea	stacks + STACK * (i + 1) - 8(%rip), %rsp
+	call	first
+	mov	(%rsp), %rsp
+	movl	$0, taken + 4 * i(%rip)
+	ret
+1:
+	.set	i, i + 1
+	.endr
+	pause
+	jmp	slow_first
+
+/* Puts the way on where the application's %rax was, and that into %rax. All else is
+ * as it was, the flags as %rax has them. */
+first:
+	push	%rax
+	push	%rcx
+	push	%rdx
+	push	%rsi
+	push	%rdi
+	push	%r8
+	push	%r9
+	push	%r10
+	push	%r11
+	push	%rbx
+	pushf
+	mov	%rsp, %rbx
+	mov	%rax, %rdi
+	shr	$TIGHT_EXIT_BIT, %rdi
+	add	%rax, %rax
+	shr	$TIGHT_PLACE_SHIFT + 1, %rax
+	push	%rax
+	and	$-16, %rsp
+	cld
+	call	payload_first
+	mov	-8(%rbx), %rdx
+	lea	TIGHT_SIZE(%rdx), %rcx
+	test	%al, %al
+	cmovz	%rcx, %rdx
+	mov	96(%rbx), %rcx		/* the application's stack pointer: behind
+					 * eleven pushes and the way back */
+	xchg	%rdx, (%rcx)
+	mov	80(%rbx), %rax
+	mov	%rdx, 80(%rbx)
+	mov	%rbx, %rsp
+	popf				/* the direction */
+	add	$0x7f, %al
+	sahf
+	pop	%rbx
+	pop	%r11
+	pop	%r10
+	pop	%r9
+	pop	%r8
+	pop	%rdi
+	pop	%rsi
+	pop	%rdx
+	pop	%rcx
+	pop	%rax
+	ret
+slow_first_end:
+	.size	slow_first, . - slow_first
+
+	.local	taken, stacks
+	.comm	taken, 4 * STACKS, 4
+	.comm	stacks, STACK * STACKS, 16
 
 	.section .note.GNU-stack, "", %progbits

@@ -159,7 +159,7 @@ static void check_skip(const char *name, const char *text, size_t distance,
 
 static void check_record(void)
 {
-	struct record_call call = { 0x1122334455667788, TO + 0x118, 0x7f0012345678 };
+	struct record_call call = { 0x1122334455667788, TO + 0x118, 0x7f0012345678, 0, 0, 0 };
 	uint8_t out[ARCH_RECORD_MAX];
 
 	check_word("record", out, arch_arm64.record(TO, &call, out),

@@ -19,7 +19,13 @@
 #define MOVABS_RAX 0x48, 0xb8, 1, 2, 3, 4, 5, 6, 7, 8
 #define RECORD 0x51, 0x50, 0xa0		/* what a recording call begins with */
 
-enum { GROW = 0x60 };
+#define TIGHT 0x50, 0xa0			/* and one that takes a ledge */
+#define LOAD_G 0x64, 0x4c, 0x8b, 0x34, 0x25, 0xf0, 0xff, 0xff, 0xff
+#define LOAD_G_BY 0x49, 0xc7, 0xc6, 0xf0, 0xff, 0xff, 0xff, 0x64, 0x4d, 0x8b, 0x36
+#define ZERO_X15 0x45, 0x0f, 0x57, 0xff
+#define LOAD_8 0x48, 0x8b, 0x40, 0x08	/* mov 8(%rax), %rax */
+
+enum { GROW = 0x60, G = -16, WRAPPER = 0x180 };
 
 static void begin(void)
 {
@@ -104,19 +110,127 @@ static void huge(void)
 	CHECK(entry_only(REFUSED_NONE) && records_behind(18) && rules_broken(m.plan) == 0);
 }
 
-/* There may be no room on its stack; of another's function that is no matter. */
+/* Where assembly calls what has g in its register: a thread's g is at G. */
+static void put_wrapper(bool by)
+{
+	m.at = WRAPPER;
+	put(ZERO_X15);
+	if (by)
+		put(LOAD_G_BY);
+	else
+		put(LOAD_G);
+}
+
+static bool records_tightly(bool by)
+{
+	const uint8_t record[] = { TIGHT };
+
+	put_wrapper(by);
+	module_plan("f");
+	return !probe()->refusal && probe()->goroutine && probe()->tight && probe()->g == G &&
+		!memcmp(stub_of((struct site *)entry_site(probe())), record, sizeof(record));
+}
+
+/* There may be no room on its stack: recorded as where there is none, if it is known
+ * whose it is. Of another's function that is no matter. */
 static void without_check(void)
 {
 	begin(); put_frame(); end();
 	module_plan("f");
 	CHECK(refused(REFUSED_GO));
-	begin(); m.go = false; put_frame(); end();
+	begin(); m.go = false; put_frame(); end(); put_wrapper(false);
 	module_plan("f");
-	CHECK(refused(REFUSED_NONE));
+	CHECK(refused(REFUSED_NONE) && !probe()->tight);
+	for (int by = 0; by < 2; by++) {
+		begin(); put(NOP5); put_frame(); func_end();
+		CHECK(records_tightly(by));
+	}
 	/* Of a register that is not the stack pointer. */
 	begin(); put(0x49, 0x3b, 0x46, 0x10); put_rel8(JBE, GROW); put_frame(); end();
 	module_plan("f");
 	CHECK(refused(REFUSED_GO));
+	begin_asking(); put_frame(); end(); put_wrapper(false);
+	module_plan("f");
+	CHECK(refused(REFUSED_NONE) && !probe()->tight);
+}
+
+/* Who has to load g has it in the register where it begins, and need not have it
+ * there where it returns. */
+static void with_load(void)
+{
+	const uint8_t record[] = { TIGHT };
+
+	for (int by = 0; by < 2; by++) {
+		size_t size = 6 + (by ? 11 : 9);
+
+		begin();
+		if (by)
+			put(LOAD_G_BY);
+		else
+			put(LOAD_G);
+		put(CMP_RSP); put_rel8(JBE, GROW); put_frame(); end(); put_wrapper(by);
+		module_plan("f");
+		CHECK(entry_only(REFUSED_NONE) && probe()->tight);
+		CHECK(site_is(probe(), 1, TACTIC_JUMP, 0, size, 0));
+
+		struct site *s = (struct site *)entry_site(probe());
+		const uint8_t *code = stub_of(s);
+
+		CHECK(s->check == size && !memcmp(code + s->insns[s->ninsns - 1].stub_off + 6,
+						  record, sizeof(record)));
+	}
+}
+
+/* It is `first`, `size` bytes; behind it the entry could be recorded. */
+static void plan_passing(const uint8_t *first, size_t size, size_t back)
+{
+	begin(); put_bytes(first, size); put(NOP5); middle(12);
+	if (back)
+		put_rel8(JMP8, back);
+	put_frame(); func_end(); put_wrapper(false);
+	module_plan("f");
+}
+
+#define PLAN_PASSING(back, ...) \
+	plan_passing((const uint8_t[]){ __VA_ARGS__ }, \
+		     sizeof((const uint8_t[]){ __VA_ARGS__ }), back)
+
+static bool is_entered_at(size_t off)
+{
+	return !probe()->refusal && entry_site(probe())->pc == TEXT + off;
+}
+
+/* The record is made behind an instruction that may fault, or is short, if all come
+ * past it once, and with the stack pointer that there was. */
+static void passes(void)
+{
+	PLAN_PASSING(0, LOAD_8);
+	CHECK(is_entered_at(4));
+	PLAN_PASSING(0, LOAD_8, LOAD_8, NOP);
+	CHECK(is_entered_at(9));
+	/* Somebody comes there again. */
+	PLAN_PASSING(4, LOAD_8);
+	CHECK(refused(REFUSED_MAY_FAULT));
+	PLAN_PASSING(4, LOAD_8, LOAD_8);
+	CHECK(refused(REFUSED_MAY_FAULT));
+	/* push %rbx; pop 8(%rax); push 8(%rax); mov 8(%rax), %rsp; and $-16, %rsp */
+	PLAN_PASSING(0, 0x53);
+	CHECK(refused(REFUSED_TOO_SHORT));
+	PLAN_PASSING(0, 0x8f, 0x40, 0x08);
+	CHECK(refused(REFUSED_MAY_FAULT));
+	PLAN_PASSING(0, 0xff, 0x70, 0x08);
+	CHECK(refused(REFUSED_MAY_FAULT));
+	PLAN_PASSING(0, 0x48, 0x8b, 0x60, 0x08);
+	CHECK(refused(REFUSED_MAY_FAULT));
+	PLAN_PASSING(0, 0x48, 0x83, 0xe4, 0xf0);
+	CHECK(refused(REFUSED_TOO_SHORT));
+	/* and $1, %eax: the number in the field is no register. */
+	PLAN_PASSING(0, 0x83, 0xe0, 0x01);
+	CHECK(is_entered_at(3));
+	/* Who has asked for room is recorded behind that. */
+	begin_asking(); put(LOAD_8); put_frame(); end(); put_wrapper(false);
+	module_plan("f");
+	CHECK(is_entered_at(0));
 }
 
 static const struct site *exit_site(void)
@@ -190,6 +304,8 @@ int main(void)
 	large();
 	huge();
 	without_check();
+	with_load();
+	passes();
 	exits();
 	holes();
 	faults();

@@ -115,7 +115,7 @@ static void not_over_everything(void)
 /* Only the first byte changes. */
 static void bytes(void)
 {
-	const struct routines to = { TEXT + 0x80000, TEXT + 0x80100, TEXT + 0x80200, 0 };
+	const struct routines to = { TEXT + 0x80000, TEXT + 0x80100, TEXT + 0x80200, 0, 0, 0 };
 	uint8_t code[256];
 
 	plan_unsure(true);

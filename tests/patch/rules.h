@@ -85,7 +85,8 @@ static int place_site(const struct plan *plan, const struct probe *p, struct sit
 		      uint8_t *out)
 {
 	struct routines to = { s->pc + (1 << 20), s->pc + (1 << 20) + 64,
-			       s->pc + (1 << 20) + 128, 0 };
+			       s->pc + (1 << 20) + 128, 0,
+			       s->pc + (1 << 20) + 192, 8 };
 	size_t left;
 
 	s->stub = s->pc + (1 << 21);

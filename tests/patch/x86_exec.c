@@ -400,7 +400,7 @@ static void try_record(bool open)
 		{ 0x48, 0x8d, 0x44, 0x24, 24 },	/* lea 24(%rsp),%rax */
 	};
 	uint8_t gate = open;
-	struct record_call call = { 0x123456789abcdef1, addr(routine), addr(&gate) };
+	struct record_call call = { 0x123456789abcdef1, addr(routine), addr(&gate), 0, 0, 0 };
 	uint64_t wanted[] = { call.word, exec_in.gpr[RAX], exec_in.gpr[RCX], addr(stack) };
 
 	memset(seen, 0, sizeof(wanted));

@@ -169,7 +169,7 @@ static void check_skip(const char *name, const char *text, size_t distance,
 
 static void check_record(void)
 {
-	struct record_call call = { 0x1122334455667788, 0x402000, 0x7f0012345678 };
+	struct record_call call = { 0x1122334455667788, 0x402000, 0x7f0012345678, 0, 0, 0 };
 	uint8_t out[ARCH_RECORD_MAX], want[GOLDEN_MAX];
 	int n = golden_bytes("51 | 50 | a0 78 56 34 12 00 7f 00 00 | 0f b6 c8 | e3 0f |"
 			     "48 b8 88 77 66 55 44 33 22 11 | e8 e1 0f 00 00 | 58 | 59", want);

@@ -191,6 +191,9 @@ static inline void world_begin(struct world *w, uint32_t nrings, uint32_t nsub)
 	h.slow_count = w->s->slow_count;
 	h.slow_watch_entry = w->s->slow_watch_entry;
 	h.slow_watch_exit = w->s->slow_watch_exit;
+	h.slow_tight = w->s->slow_tight;
+	h.slow_first = w->s->slow_first;
+	h.first = (uint64_t)(w->arena + (tight_first - hot_begin)) << 16;
 	memcpy(w->arena, &h, sizeof(h));
 }
 
@@ -213,7 +216,7 @@ static inline void emit_record(struct world *w, uint64_t word, const uint8_t *ro
 {
 	struct record_call call = {
 		word, (raddr_t)w->arena + (raddr_t)(routine - hot_begin),
-		(raddr_t)&world_gates[word >> REC_FUNC_SHIFT],
+		(raddr_t)&world_gates[word >> REC_FUNC_SHIFT], 0, 0, 0,
 	};
 	uint8_t code[ARCH_RECORD_MAX];
 	int n = arch_host()->record((raddr_t)w->arena + w->used, &call, code);

@@ -7,7 +7,8 @@
 // workers, whose stacks grow and which change threads in the middle of their calls,
 // then how many calls "descended". "fall N": panics, half of them of the runtime's,
 // caught seven calls further out, then "fallen N". "ask N": N threads of C's that
-// call Go (if there is no C, that end with their goroutines), then "asked N".
+// call Go (if there is no C, that end with their goroutines), then "asked N". "profile N":
+// a signal N times a second of processor time, then "profiling N".
 package main
 
 import (
@@ -168,6 +169,13 @@ func main() {
 		case len(word) == 2 && word[0] == "fall":
 			n, _ := strconv.ParseUint(word[1], 10, 64)
 			fallAll(n)
+		case len(word) == 2 && word[0] == "tight":
+			n, _ := strconv.ParseUint(word[1], 10, 64)
+			tightAll(n)
+		case len(word) == 2 && word[0] == "profile":
+			rate, _ := strconv.Atoi(word[1])
+			runtime.SetCPUProfileRate(rate)
+			fmt.Println("profiling", rate)
 		case len(word) == 2 && word[0] == "ask":
 			n, _ := strconv.ParseUint(word[1], 10, 64)
 			askAll(n)

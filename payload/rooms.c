@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rooms: where is room for a call that has none on its stack?
+ *
+ * A room is the thread's whose thread pointer stands in its first word; or its id, in
+ * threads of Go's runtime alone, which do not know theirs. No two threads that live
+ * have the same one, so who finds his there is its owner, or comes after an owner that
+ * has ended. It is his for life: a thread may be interrupted with its registers on a
+ * ledge, and whatever becomes of its ring they must still be there. For the same reason
+ * a room is never wiped, nor cleared.
+ */
+#include "payload/payload.h"
+
+/* 0: they are all taken. */
+static uint64_t find_room(const struct session *s)
+{
+	uint64_t tp = cpu_thread_pointer(), own = tp ? tp : (uint32_t)claim_tid(s);
+	uint32_t home = s->nrooms ? thread_home(own, s->nrooms) : 0;
+
+	for (uint32_t n = 0; own && n < s->nrooms; n++) {
+		uint64_t room = s->rooms + (uint64_t)((home + n) % s->nrooms) * ROOM_SIZE;
+		uint64_t owner = observe((uint64_t *)room), none = 0;
+
+		if (owner == own || (!owner &&
+		    __atomic_compare_exchange_n((uint64_t *)room, &none, own, false,
+						__ATOMIC_ACQ_REL, __ATOMIC_RELAXED)))
+			return room;
+	}
+	return 0;
+}
+
+/* A signal handler that comes in the middle of this, and records, finds the same. */
+bool payload_first(uint64_t exit)
+{
+	struct session *s = observe(&payload_session);
+	uint64_t room;
+
+	if (!s || !payload_is_open(s))
+		return false;
+	room = find_room(s);
+	if (!room) {
+		claim_count(s, exit ? WHAT_EXIT : WHAT_ENTRY);
+		return false;
+	}
+	cpu_set_thread_word(s->ledges_offset, room + ROOM_SIZE - LEDGE_SIZE + LEDGE_STEP);
+	return true;
+}

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where eight bytes of stack are all there is, is a call recorded without a touch of
+ * what lies below them, and does it leave every register and flag as it was? The
+ * first of a thread, which has no ledges yet, as any other; of a goroutine, on another
+ * stack, without a g, with a full ring, and when all rooms are taken.
+ */
+#include "tests/unit/payload_world.h"
+
+enum {
+	FUNC = 7, MARKED = 8, THREADS = 8, ROOMS = 2 + THREADS,
+	GPRS = 15, BELOW = 4096, ABOVE = 256, RFLAGS = 0x8d5 | 0x400,
+};
+
+/* What a g begins with. */
+struct g { uint64_t lo, hi, more[6]; };
+
+/* Of a thread: the registers but %rsp, and the flags, before and after a call; and the
+ * stack that it is made on: eight bytes below its stack pointer. */
+struct caller {
+	uint64_t before[GPRS + 1], after[GPRS + 1];
+	uint64_t sp, own_sp;
+	void *f;
+	uint8_t stack[BELOW + 8 + ABOVE];
+};
+
+static __thread struct caller me __attribute__((aligned(64)));
+static __thread struct g *current;	/* as a thread of Go's has it */
+static __thread struct g own __attribute__((aligned(64)));
+static __thread uint64_t ledges;	/* where the payload has no such word */
+static struct g one __attribute__((aligned(64))), two __attribute__((aligned(64)));
+
+static struct world w;
+static const uint64_t *at;	/* the next word to be looked at */
+static uint64_t seed = 88172645463325252ull;
+
+void call_tightly(struct caller *);
+
+/* The flags are loaded last and stored first, on its own stack: as the function has
+ * them. %rax goes by the stack pointer's place. */
+__asm__(
+"	.text\n"
+"call_tightly:\n"
+"	push %rbx; push %rbp; push %r12; push %r13; push %r14; push %r15\n"
+"	mov %rsp, 264(%rdi)\n"
+"	push %rdi\n"
+"	pushq 120(%rdi); popf\n"
+"	mov 256(%rdi), %rsp\n"
+"	lea 1f(%rip), %rax\n"
+"	mov %rax, (%rsp)\n"			/* the way back: the stack's last word */
+"	mov %rdi, 8(%rsp)\n"
+"	mov 272(%rdi), %rax\n"
+"	mov %rax, 16(%rsp)\n"			/* who is called */
+"	mov (%rdi), %rax; mov 8(%rdi), %rbx; mov 16(%rdi), %rcx; mov 24(%rdi), %rdx\n"
+"	mov 32(%rdi), %rsi; mov 48(%rdi), %rbp; mov 56(%rdi), %r8; mov 64(%rdi), %r9\n"
+"	mov 72(%rdi), %r10; mov 80(%rdi), %r11; mov 88(%rdi), %r12; mov 96(%rdi), %r13\n"
+"	mov 104(%rdi), %r14; mov 112(%rdi), %r15; mov 40(%rdi), %rdi\n"
+"	jmp *16(%rsp)\n"
+"1:	mov %rdi, 16(%rsp)\n"			/* %rsp is behind the way back */
+"	mov (%rsp), %rdi\n"
+"	mov %rsp, 256(%rdi)\n"
+"	mov %rax, 128(%rdi); mov %rbx, 136(%rdi); mov %rcx, 144(%rdi); mov %rdx, 152(%rdi)\n"
+"	mov %rsi, 160(%rdi); mov %rbp, 176(%rdi); mov %r8, 184(%rdi); mov %r9, 192(%rdi)\n"
+"	mov %r10, 200(%rdi); mov %r11, 208(%rdi); mov %r12, 216(%rdi); mov %r13, 224(%rdi)\n"
+"	mov %r14, 232(%rdi); mov %r15, 240(%rdi)\n"
+"	mov 16(%rsp), %rax; mov %rax, 168(%rdi)\n"
+"	mov 264(%rdi), %rsp\n"
+"	pushf; popq 248(%rdi); cld\n"
+"	pop %r15; pop %r14; pop %r13; pop %r12; pop %rbp; pop %rbx\n"
+"	ret\n"
+);
+
+_Static_assert(offsetof(struct caller, sp) == 256 && offsetof(struct caller, f) == 272,
+	       "as call_tightly has it");
+
+static uint64_t rnd(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	return seed ^= seed << 17;
+}
+
+/* Its stack pointer is `sp` at its entry; all but eight bytes below is not touched. */
+static void call(void *f, uint64_t flags)
+{
+	uint64_t sp = (uint64_t)me.stack + BELOW + 8;
+
+	for (int i = 0; i < GPRS; i++)
+		me.before[i] = rnd();
+	me.before[GPRS] = (flags & RFLAGS) | 0x202;
+	memset(me.stack, 0x5a, sizeof(me.stack));
+	me.sp = sp;
+	me.f = f;
+	call_tightly(&me);
+	CHECK_EQ(me.sp, sp + 8);
+	for (int i = 0; i < GPRS; i++)
+		CHECK_EQ(me.after[i], me.before[i]);
+	CHECK_EQ(me.after[GPRS] & (RFLAGS | 0x202), me.before[GPRS]);
+	for (int i = 0; i < BELOW; i++)
+		CHECK_EQ(me.stack[i], 0x5a);
+}
+
+static void every_flag(void *f)
+{
+	uint64_t flags = 0;
+
+	do {
+		call(f, flags);
+		flags = (flags - RFLAGS) & RFLAGS;
+	} while (flags);
+}
+
+static void emit_tight(uint64_t word, const uint8_t *routine)
+{
+	struct record_call call = {
+		.word = word,
+		.routine = (raddr_t)(w.arena + (routine - hot_begin)),
+		.gate = (raddr_t)&world_gates[word >> REC_FUNC_SHIFT],
+		.first = (raddr_t)(w.arena + (tight_first - hot_begin)),
+		.ledges = (int32_t)w.s->ledges_offset,
+		.g = (int32_t)((uint64_t)&current - (uint64_t)pthread_self()),
+	};
+	world_gates[word >> REC_FUNC_SHIFT] = 1;
+	int n = arch_host()->record((raddr_t)(w.arena + w.used), &call, w.arena + w.used);
+
+	CHECK(n > 0 && n <= ARCH_TIGHT_MAX);
+	w.used += (size_t)n;
+}
+
+static void *tight(void)
+{
+	void *f = here(&w);
+
+	emit_tight(REC_ENTRY | (uint64_t)FUNC << REC_FUNC_SHIFT,
+		   BARE ? seek_tight_entry : hot_tight_entry);
+	emit_tight(REC_EXIT | (uint64_t)FUNC << REC_FUNC_SHIFT,
+		   BARE ? seek_tight_exit : hot_tight_exit);
+	EMIT(&w, 0xc3);
+	return f;
+}
+
+/* One record, of kind REC_NONE. */
+static void *tight_marked(const uint8_t *hot, const uint8_t *seek)
+{
+	void *f = here(&w);
+
+	emit_tight(REC_NONE | (uint64_t)MARKED << REC_FUNC_SHIFT, BARE ? seek : hot);
+	EMIT(&w, 0xc3);
+	return f;
+}
+
+/* The depth of what is called here is 8 * n. */
+static void run(struct g *g, uint64_t n)
+{
+	if (g)
+		*g = (struct g){ (uint64_t)me.stack,
+				 (uint64_t)me.stack + BELOW + 8 + 8 * n, { 0 } };
+	current = g;
+}
+
+static void expect_word(uint64_t kind, uint64_t func)
+{
+	CHECK_EQ(*at & 3, kind);
+	CHECK_EQ(*at++ >> REC_FUNC_SHIFT, func);
+}
+
+static void expect_ext(unsigned int subkind, uint64_t body)
+{
+	expect_word(REC_EXT, subkind | 1 << (REC_WORDS_SHIFT - REC_FUNC_SHIFT));
+	CHECK_EQ(*at++ >> REC_TIME_SHIFT, body);
+}
+
+static uint64_t number(const struct g *g)
+{
+	return STACK_SHARED | STACK_GOROUTINE |
+		((uint64_t)g >> GOROUTINE_SHIFT) % STACK_FIBERS;
+}
+
+static void expect_calls(int n, uint64_t depth)
+{
+	for (int i = 0; i < 2 * n; i++) {
+		expect_word(i & 1 ? REC_EXIT : REC_ENTRY, FUNC);
+		CHECK_EQ(*at++, depth << REC_TIME_SHIFT);
+	}
+}
+
+/* Of a stack that is no goroutine's, calls are paired by the thread. */
+static void expect_plain(int n)
+{
+	CHECK_EQ(*at & 3, REC_EXT);
+	CHECK(!(at[1] >> REC_TIME_SHIFT & STACK_GOROUTINE));
+	at += 2;
+	for (int i = 0; i < 2 * n; i++)
+		expect_word(i & 1 ? REC_EXIT : REC_ENTRY, FUNC);
+}
+
+/* A bare payload knows of none: whoever maps it says where the word is. */
+static void place_ledges(void)
+{
+	if (BARE)
+		w.s->ledges_offset = (uint64_t)&ledges - (uint64_t)pthread_self();
+	CHECK(w.s->ledges_offset);
+}
+
+static void fresh(uint32_t nsub)
+{
+	uint64_t rooms = w.s->rooms, nrooms = w.s->nrooms;
+
+	w.s = world_session(2 + THREADS, nsub);
+	w.s->rooms = rooms;
+	w.s->nrooms = (uint32_t)nrooms;
+	world_hello()(w.s);
+	place_ledges();
+}
+
+/* Twice each, the first of them by the slow path. */
+static void test_words(void *f, void *mark)
+{
+	fresh(4);
+	run(&one, 3);
+	call(f, 0), call(f, 0);
+	run(NULL, 0);
+	call(f, 0), call(f, 0);
+	run(&one, 4);
+	call(f, 0), call(f, 0);
+	run(&two, 5);
+	call(f, 0), call(f, 0);
+	/* On a stack that is none of its g's: just above, just below. */
+	two.hi = (uint64_t)me.stack + BELOW + 8;
+	call(f, 0), call(f, 0);
+	run(&two, 5);
+	two.lo = (uint64_t)me.stack + BELOW + 9;
+	call(f, 0), call(f, 0);
+	run(&two, 6);
+	call(mark, 0), call(mark, 0);
+
+	struct subbuf *b = world_place(world_ring_of(&w, 0), 0);
+
+	at = (const uint64_t *)(b + 1);
+	CHECK_EQ(b->stack, number(&one));
+	expect_calls(2, 24);
+	expect_plain(2);
+	expect_ext(EXT_STACK, number(&one));
+	expect_calls(2, 32);
+	expect_ext(EXT_STACK, number(&two));
+	expect_calls(2, 40);
+	expect_plain(4);
+	expect_ext(EXT_STACK, number(&two));
+	expect_ext(EXT_MARK, MARKED), expect_ext(EXT_MARK, MARKED);
+	CHECK_EQ(*at, 0);
+}
+
+/* Not even a loss is counted. */
+static void test_closed(void *f)
+{
+	uint64_t lost = w.s->lost_entries;
+
+	world_gates[FUNC] = 0;
+	for (int i = 0; i < 3; i++)
+		every_flag(f);
+	world_gates[FUNC] = 1;
+	CHECK_EQ(w.s->lost_entries, lost);
+}
+
+/* Of a call that was begun in a session that counts by who is late from one that
+ * records, nothing is counted, and the other way round. */
+static void test_count(void *count, void *f)
+{
+	const uint64_t *counts;
+
+	fresh(1);
+	run(&one, 3);
+	call(count, 0);
+	w.s->counting = 1;
+	every_flag(count);
+	every_flag(f);
+	counts = (uint64_t *)((char *)world_ring_of(&w, 0) + PAGE);
+	CHECK_EQ(counts[MARKED], 128);
+	CHECK_EQ(counts[FUNC], 0);
+}
+
+/* The ring is full: counted. */
+static void test_full(void *f)
+{
+	struct ring *r;
+
+	fresh(1);
+	run(&one, 3);
+	for (int i = 0; i < 2100; i++)
+		call(f, rnd());
+	every_flag(f);
+	r = world_ring_of(&w, 0);
+	CHECK_EQ(r->head, 1);
+	CHECK(r->lost_entries > 40 && r->lost_exits >= r->lost_entries);
+	w.s->state = SESSION_CLOSED;
+	every_flag(f);
+}
+
+static pthread_barrier_t all;
+
+static void *first_calls(void *f)
+{
+	run(&own, 3);
+	pthread_barrier_wait(&all);
+	for (int i = 0; i < 100; i++)
+		call(f, (uint64_t)i * 0x9e3779b9);
+	pthread_barrier_wait(&all);
+	return NULL;
+}
+
+/* First calls of many threads at once; and of those behind them, which have their
+ * thread pointers, and so their rooms. */
+static void test_first(void *f)
+{
+	pthread_t t[THREADS];
+
+	fresh(4);
+	for (int round = 0; round < 20; round++) {
+		CHECK(!pthread_barrier_init(&all, NULL, THREADS));
+		for (int i = 0; i < THREADS; i++)
+			CHECK(!pthread_create(&t[i], NULL, first_calls, f));
+		for (int i = 0; i < THREADS; i++)
+			CHECK(!pthread_join(t[i], NULL));
+		for (int i = 0; i < THREADS; i++)
+			world_ring(&w, (uint32_t)i)->state = RING_FREE;
+	}
+	CHECK_EQ(w.s->lost_entries, 0);
+}
+
+int main(void)
+{
+	void *f, *mark, *count;
+
+	world_begin(&w, 2 + THREADS, 4);
+	place_ledges();
+	f = tight();
+	mark = tight_marked(hot_tight_mark, seek_tight_mark);
+	count = tight_marked(hot_tight_count, seek_tight_count);
+	run(&one, 3);
+	test_closed(f);
+	/* No rooms: counted. */
+	call(f, 0);
+	CHECK_EQ(w.s->lost_entries, 1);
+	CHECK_EQ(w.s->lost_exits, 1);
+	every_flag(f);
+	w.s->rooms = (uint64_t)mmap(NULL, ROOMS * ROOM_SIZE, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	w.s->nrooms = ROOMS;
+	every_flag(f);
+	every_flag(mark);
+	test_words(f, mark);
+	test_full(f);
+	test_first(f);
+	test_count(count, f);
+	return 0;
+}
