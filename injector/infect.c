@@ -314,7 +314,7 @@ static int check_answer(struct infecting *in)
 	int err;
 
 	if (s->state != SESSION_READY || s->answer != s->generation)
-		return fail(0, "the payload in %d (%s) did not answer",
+		return fail(0, "the payload in %d (%s) did not answer; try again",
 			    in->target->pid, in->target->comm);
 	if (!s->tls_offset && !s->tid_offset)
 		return infect_refuse_threads(in);

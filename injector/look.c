@@ -39,6 +39,10 @@ static const char *user_name(uid_t uid, char *buf, size_t size)
 	return buf;
 }
 
+/* What it becomes after that does not matter. (Strict seccomp mode does: it forbids the
+ * time stamp counter.) */
+#define FROM_ITS_START "such a program is traced from its start: inject -f GLOB -- COMMAND"
+
 #define REFUSE(l, err, fmt, ...) \
 	fail_as(err, "cannot %s %d (%s%s): " fmt, (l)->what, (l)->pid, (l)->comm, \
 		(l)->user, ##__VA_ARGS__)
@@ -82,7 +86,8 @@ static int has_memory(const struct looked *l)
 	if (state == 'X' || (state == 'Z' && !procfs_live_thread(l->pid)))
 		return REFUSE(l, ESRCH, "it has ended and waits for its parent (zombie)");
 	if (procfs_is_kernel(l->pid))
-		return REFUSE(l, EINVAL, "it is a kernel thread");
+		return REFUSE(l, EINVAL, "it is a kernel thread; ftrace and perf trace the "
+			      "kernel");
 	return 0;
 }
 
@@ -129,7 +134,8 @@ static int right_state(const struct looked *l)
 		char who[32];
 
 		procfs_comm((pid_t)tracer, who, sizeof(who));
-		return REFUSE(l, EBUSY, "already traced by %s (pid %d)", who, (int)tracer);
+		return REFUSE(l, EBUSY, "already traced by %s (pid %d); that has to detach "
+			      "first", who, (int)tracer);
 	}
 	return can_open(l, "mem", O_RDWR);
 }
@@ -140,7 +146,7 @@ static int is_running(const struct looked *l)
 	char state = procfs_state(l->pid, 0);
 
 	if (state == 'Z')
-		return REFUSE(l, ENOTSUP, "its main thread has ended; not supported so far");
+		return REFUSE(l, ENOTSUP, "its main thread has ended; " FROM_ITS_START);
 	if (state == 'T' || state == 't')
 		return REFUSE(l, EBUSY, "it is stopped; continue it first (kill -CONT %d)",
 			      l->pid);
@@ -159,10 +165,10 @@ static int right_machine(const struct looked *l)
 	    memcmp(eh.e_ident, ELFMAG, SELFMAG) != 0)
 		return REFUSE(l, ENOEXEC, "its executable cannot be read");
 	if (eh.e_ident[EI_CLASS] != ELFCLASS64)
-		return REFUSE(l, ENOEXEC, "it is a 32-bit process");
+		return REFUSE(l, ENOEXEC, "it is a 32-bit process; inject traces 64-bit ones");
 	if (eh.e_machine != arch_host()->machine)
-		return REFUSE(l, ENOEXEC, "it runs another instruction set (ELF machine %u)",
-			      eh.e_machine);
+		return REFUSE(l, ENOEXEC, "it runs another instruction set (ELF machine %u); "
+			      "an inject that is built for that may do", eh.e_machine);
 	return 0;
 }
 
@@ -187,7 +193,7 @@ static int right_seccomp(const struct looked *l)
 			      "loading needs would kill it");
 	case 2:
 		return REFUSE(l, EPERM, "it has a seccomp filter, which might kill it for the "
-			      "system calls that loading needs; not supported so far");
+			      "system calls that loading needs; " FROM_ITS_START);
 	default:
 		return 0;
 	}

@@ -330,11 +330,11 @@ int session_claim(const struct target *t)
 	session_forget(&old);
 	fail_clear();
 	if (holder)
-		fail(0, "%d (%s) is held by inject (pid %d, user %u)", t->pid, t->comm, holder,
-		     user);
+		fail(0, "%d (%s) is held by inject (pid %d, user %u); end that one first", t->pid,
+		     t->comm, holder, user);
 	else
-		fail(0, "%d (%s) is held by another inject, which has just begun", t->pid,
-		     t->comm);
+		fail(0, "%d (%s) is held by another inject, which has just begun; try again",
+		     t->pid, t->comm);
 	return -EBUSY;
 }
 

@@ -68,7 +68,8 @@ static int why_not_permitted(const struct target *t, pid_t tid)
 		return fail(EPERM, "attach to thread %d of %d (%s)", tid, t->pid, t->comm);
 	char who[32];
 	procfs_comm(tracer, who, sizeof(who));
-	return fail(0, "cannot attach to %d (%s): already traced by %s (pid %d)", t->pid,
+	return fail(0, "cannot attach to %d (%s): already traced by %s (pid %d); that has "
+		    "to detach first", t->pid,
 		    t->comm, who, tracer), -EPERM;
 }
 

@@ -221,7 +221,8 @@ static int take(struct target *t, struct modules *mods, enum victim_use use, uns
 			fail_clear();
 		}
 	}
-	return fail(EAGAIN, "no thread of %d (%s) stands in a safe place", t->pid, t->comm);
+	return fail(0, "no thread of %d (%s) stands in a safe place; try again", t->pid,
+		    t->comm), -EAGAIN;
 }
 
 int victim_borrow(struct target *t, struct modules *mods, enum victim_use use, int tries,
