@@ -17,8 +17,8 @@ $(BUILD)/tests/patch/%: tests/patch/%.c $(LIB)
 # compiled/gcc_fentry-hooked. Those of a compiler that is not here are not built.
 COMPILED_gcc_pg := -pg
 COMPILED_gcc_static_pg := -pg -fno-pie -no-pie
-COMPILED_gcc_fentry := -pg -mfentry -mrecord-mcount
-COMPILED_gcc_fentry_call := -pg -mfentry -fno-pie -no-pie -fcf-protection
+COMPILED_gcc_fentry := -pg -mfentry
+COMPILED_gcc_fentry_call := -pg -mfentry -mrecord-mcount -fno-pie -no-pie -fcf-protection
 COMPILED_gcc_mcount_nops := -pg -mfentry -mnop-mcount -fno-pie -no-pie
 COMPILED_gcc_nops := -fpatchable-function-entry=5
 COMPILED_gcc_nops_landing := -fpatchable-function-entry=5 -fcf-protection

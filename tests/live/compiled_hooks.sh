@@ -60,7 +60,7 @@ profiled()
 	run >/dev/null
 	end_victim
 	want=$(gmon)
-	[ "$(wc -l <<<"$want")" = 5 ] || die "$variant: gmon.out says $want"
+	[ "$(wc -l <<<"$want")" = 6 ] || die "$variant: gmon.out says $want"
 	victim "compiled/$variant-hooked"
 	run_traced >/dev/null
 	end_victim

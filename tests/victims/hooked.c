@@ -17,7 +17,9 @@
 
 #ifdef HOOKED_XRAY
 #define UNSEEN __attribute__((xray_never_instrument))
+#define EVENT(x) __xray_customevent((const char *)&(x), sizeof(x))
 #else
+#define EVENT(x) ((void)(x))
 #define UNSEEN __attribute__((no_instrument_function))
 #endif
 
@@ -106,6 +108,16 @@ PROBED uint64_t hook_join(uint64_t x)
 	return x;
 }
 
+/* XRay has a sled for each event, too. */
+PROBED uint64_t hook_event(uint64_t x)
+{
+	if (x & 2)
+		EVENT(x);
+	EVENT(x);
+	__asm__ volatile("" : "+r"(x));
+	return x * 5 + 100000;
+}
+
 UNSEEN static uint64_t plain_branch(uint64_t x)
 {
 	return x & 1 ? x * 3 + 3 : x & 2 ? x / 2 : ((x + 1) * 3 + 1) ^ x;
@@ -119,6 +131,8 @@ UNSEEN static void round_of(uint64_t x)
 		victim_wrong("hook_tail");
 	if (hook_join(x) != x + (x & 3 ? 2 : 0))
 		victim_wrong("hook_join");
+	if (hook_event(x) != x * 5 + 100000)
+		victim_wrong("hook_event");
 }
 
 UNSEEN static void *spin(void *arg)
