@@ -11,12 +11,26 @@
 
 SUITES=$BUILD/suites
 python=$(readlink -f /usr/bin/python3 || true)
-tests=test_generators
-[ -z "${SOAK:-}" ] || tests+=" test_ctypes test_json test_re test_pickle test_dict test_list test_exceptions
-	test_threading test_decimal test_zlib test_coroutines test_signal test_subprocess test_ssl
-	test_asyncio test_faulthandler test_mmap test_posix test_wait4 test_fork1"
+tests=(test_generators)
+[ -z "${SOAK:-}" ] || tests+=(
+	test_{ctypes,json,re,pickle,dict,list,exceptions,threading,decimal,zlib,coroutines}
+	test_{signal,subprocess,ssl,asyncio,faulthandler,mmap,posix,wait4,fork1}
+	test_{__future__,_xxsubinterpreters,array,asynchat,atexit,audioop,bdb,bool}
+	test_{c_locale_coercion,call,cgitb,codecencodings_hk,codecencodings_iso2022}
+	test_{codecencodings_jp,codecencodings_tw,codeop,colorsys,compile,configparser}
+	test_{contextlib_async,datetime,dbm_gnu,defaultdict,dict_version,doctest}
+	test_{docxmlrpc,dynamicclassattribute,enumerate,epoll,except_star}
+	test_{exception_hierarchy,extcall,file,filecmp,fileio,fileutils,float,future5}
+	test_{gc,getpass,gettext,glob,global,graphlib,gzip,hash,hmac,http_cookies}
+	test_{httplib,imghdr,index,int,interpreters,isinstance,logging,long,marshal}
+	test_{memoryio,metaclass,numeric_tower,opcodes,operator,ordered_dict,pathlib}
+	test_{patma,peepholer,pickletools,pkgutil,plistlib,popen,poplib}
+	test_{positional_only_arg,property,pstats,pty,py_compile,random,rlcompleter}
+	test_{select,stable_abi_ctypes,stat,strftime,structseq,super,tempfile,thread}
+	test_{tracemalloc,types,unittest,urllib_response,uu,wait3,weakset,xdrlib,xmlrpc,xxtestfuzz}
+)
 if [ -x "$python" ] && "$python" -c 'import test.test_json' 2>/dev/null; then
-	for t in $tests; do suite "$t" "$python" -m test -w "$t"; done
+	for t in "${tests[@]}"; do suite "$t" "$python" -m test -w "$t"; done
 else
 	echo "no test suite of python3 here"
 fi
