@@ -23,6 +23,7 @@ enum {
 	ARCH_JUMP_MAX = 16,	/* longest jump, wherever it is written */
 	ARCH_PATCH_MAX = 8,	/* longest one over a program's own code, with what
 				 * a pun keeps */
+	ARCH_REF_SLACK = 4,	/* see find_ref */
 };
 
 /* What an instruction does to the flow of control. */
@@ -128,6 +129,15 @@ struct arch {
 	 * the whole text of a module.
 	 */
 	int (*measure)(const uint8_t *p, size_t n, raddr_t pc, struct insn *ret);
+	/*
+	 * Where, from byte `from` on, may something stand that leads to an address in
+	 * `to`, or names one, as measure() could say from any byte on? The offset of a
+	 * byte of that, and in *ret the address, less up to ARCH_REF_SLACK; `n`:
+	 * nowhere. Branches that reach no further than short_reach are left out. Far
+	 * faster than measure(). NULL: nobody knows but who decodes all of it.
+	 */
+	size_t (*find_ref)(const uint8_t *p, size_t n, raddr_t pc, size_t from,
+			   struct range to, raddr_t *ret);
 	/*
 	 * Write to `out` what does at link-time address `to` what the decoded
 	 * instruction `in` (bytes `p`) does where it stands. Calls push the

@@ -48,28 +48,28 @@ static raddr_t window_pc(const struct body *b, const struct window *w)
 /* For the n-th pick, counted from 1. */
 static void claim_window(struct body *b, const struct window *w, uint32_t n)
 {
-	ground_set(b->impl, LAYER_TAKEN, window_pc(b, w), w->size + w->dead);
+	ground_take(b->impl, window_pc(b, w), w->size + w->dead);
 	for (size_t i = w->first; i <= w->last; i++)
 		b->steps[i].pick = n;
 }
 
 static void release_window(struct body *b, const struct window *w)
 {
-	ground_clear(b->impl, LAYER_TAKEN, window_pc(b, w), w->size + w->dead);
+	ground_release(b->impl, window_pc(b, w), w->size + w->dead);
 	for (size_t i = w->first; i <= w->last; i++)
 		b->steps[i].pick = 0;
 }
 
 static void claim_hole(struct body *b, struct pick *k, raddr_t hole)
 {
-	ground_set(b->impl, LAYER_TAKEN, hole, b->impl->arch->jump_size);
+	ground_take(b->impl, hole, b->impl->arch->jump_size);
 	k->hole = hole;
 }
 
 static void release_hole(struct body *b, struct pick *k)
 {
 	if (k->hole && !k->hosted)
-		ground_clear(b->impl, LAYER_TAKEN, k->hole, b->impl->arch->jump_size);
+		ground_release(b->impl, k->hole, b->impl->arch->jump_size);
 	k->hole = 0;
 }
 

@@ -154,7 +154,7 @@ void compiled_keep_sleds(struct plan_impl *p)
 	const struct symbols *syms = p->symbols;
 
 	for (size_t i = 0; i < syms->nsleds; i++)
-		ground_set(p, LAYER_TAKEN, syms->sleds[i],
+		ground_take(p, syms->sleds[i],
 			   sled_end(p->arch, syms, syms->sleds[i]) - syms->sleds[i]);
 }
 

@@ -2,10 +2,11 @@
 /*
  * impl: what the files of plan share with each other and with nobody else.
  *
- * From the ground up: the ground (ground.c) is the module's text with a few
- * bits for every byte; a body (body.c, indirect.c) is one function, decoded,
- * with its exits; a window (window.c) is a run of its instructions that may
- * make room for a jump; choose.c picks the windows of a probe.
+ * From the ground up: the ground (ground.c, near.c, sweep.c, pieces.c) is the
+ * module's text with a few bits for every byte; a body (body.c, indirect.c) is one
+ * function, decoded, with its exits; a window (window.c) is a run of its
+ * instructions that may make room for a jump; choose.c picks the windows of a
+ * probe.
  */
 #ifndef PLAN_IMPL_H
 #define PLAN_IMPL_H
@@ -20,17 +21,14 @@ enum layer {
 	LAYER_TARGET,	/* control may arrive here other than by falling in */
 	LAYER_FIXED,	/* and not only by jumps of one function to itself, or
 			 * by edges: who arrives cannot be led elsewhere */
-	LAYER_START,	/* the first byte of a function that is no fragment */
-	LAYER_CALLED,	/* a call leads here, or the address is taken */
-	LAYER_DEAD,	/* padding that control cannot reach */
+	LAYER_START,	/* and it is the first byte of a function that is no
+			 * fragment */
+	LAYER_DEAD,	/* padding that control cannot reach, at most a page away
+			 * from code */
 	LAYER_TAKEN,	/* belongs to a site of this plan, or to an older one */
-	LAYERS
 };
 
-struct ground {
-	const struct text *text;
-	uint64_t *bits[LAYERS];
-};
+struct ground;
 
 /* A direct jump, branch or call out of one function into the middle of
  * another, or anywhere into a fragment. */
@@ -52,6 +50,10 @@ struct plan_impl {
 	const struct symbols *symbols;
 	struct ground *grounds;		/* one per text */
 	size_t ngrounds;
+	struct range near;		/* from the first byte that is to the last */
+	bool *called;			/* by index in funcs: a call leads to its start,
+					 * or its address is taken. Of interest where
+					 * it may be a piece; NULL: none may */
 	struct edge *edges;		/* sorted by `to` */
 	size_t nedges, edges_cap;
 	uint32_t *fragments;		/* indices in funcs, sorted by parent */
@@ -65,12 +67,12 @@ struct plan_impl {
 };
 
 /* ground.c */
-int ground_make(struct plan_impl *);
+int ground_make(struct plan_impl *, const struct func *const *selected, size_t n);
 void ground_free(struct plan_impl *);
 bool ground_any(const struct plan_impl *, enum layer, raddr_t, size_t n);
 bool ground_all(const struct plan_impl *, enum layer, raddr_t, size_t n);
-void ground_set(struct plan_impl *, enum layer, raddr_t, size_t n);
-void ground_clear(struct plan_impl *, enum layer, raddr_t, size_t n);
+void ground_take(struct plan_impl *, raddr_t, size_t n);
+void ground_release(struct plan_impl *, raddr_t, size_t n);
 /* One more place where control may arrive: padding behind it is not dead. */
 void ground_add_target(struct plan_impl *, raddr_t);
 /* Is it a piece of another function, as its symbol says, or how it is entered? */

@@ -104,6 +104,7 @@ static int32_t find_g(const struct arch *arch, const struct symbols *syms)
 }
 
 static int impl_make(const struct arch *arch, const struct symbols *syms,
+		     const struct func *const *selected, size_t n,
 		     const struct plan_options *o, struct plan *plan)
 {
 	struct plan_impl *p = calloc(1, sizeof(*p));
@@ -114,11 +115,11 @@ static int impl_make(const struct arch *arch, const struct symbols *syms,
 	*p = (struct plan_impl){ .arch = arch, .symbols = syms,
 				 .caught = o->caught,
 				 .budget = decoding_budget(syms) };
-	int err = ground_make(p);
+	int err = ground_make(p, selected, n);
 
 	p->g = find_g(arch, syms);
 	for (size_t i = 0; i < o->ntaken && !err; i++)
-		ground_set(p, LAYER_TAKEN, o->taken[i].start, range_size(o->taken[i]));
+		ground_take(p, o->taken[i].start, range_size(o->taken[i]));
 	if (!err)
 		compiled_keep_sleds(p);
 	return err ? err : list_fragments(p);
@@ -214,7 +215,7 @@ int plan_make(const struct arch *arch, const struct symbols *syms,
 	if (!o)
 		o = &none;
 	*plan = (struct plan){ .arch = arch, .symbols = syms };
-	int err = impl_make(arch, syms, o, plan);
+	int err = impl_make(arch, syms, selected, n, o, plan);
 
 	if (!err)
 		plan->probes = calloc(n + 1, sizeof(*plan->probes));

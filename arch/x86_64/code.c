@@ -262,6 +262,7 @@ const struct arch arch_x86_64 = {
 	.keeps_landing = false,
 	.decode = x86_decode,
 	.measure = x86_measure,
+	.find_ref = x86_find_ref,
 	.relocate = x86_relocate,
 	.jump = x86_jump,
 	.jump_short = x86_jump_short,

@@ -254,13 +254,15 @@ static inline size_t imm_z(const struct x86_form *f)
 static bool group_is_legal(const struct x86_form *f)
 {
 	uint8_t reg = x86_modrm_reg(f);
+	bool half = f->prefixes & X86_OPSIZE && !(f->rex & X86_REX_W);
 
 	switch (f->op) {
 	case 0x8d:		/* lea of a register */
 		return f->memory;
-	case 0xc6:		/* mov; f8 is xabort, xbegin */
-	case 0xc7:
+	case 0xc6:		/* mov; f8 is xabort */
 		return reg == 0 || f->modrm == 0xf8;
+	case 0xc7:		/* and xbegin, of which with a 66 nobody has use */
+		return reg == 0 || (f->modrm == 0xf8 && !half);
 	case 0xfe:		/* inc, dec */
 		return reg < 2;
 	default:		/* ff: the far forms go through memory only */

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sweep: where do the branches of all text lead?
+ *
+ * The WHOLE text is swept: the branch that kills a target need not be in a
+ * function that was selected. The sweep is linear and starts again at every known
+ * function, so that data between functions can lead it astray for a few
+ * instructions only; what it then believes to be a target is one too many, never
+ * one too few. Only functions are passed over none of whose bytes, read in any way,
+ * can lead to where anybody wants to know of it.
+ */
+#include <errno.h>
+
+#include "plan/ground.h"
+
+/* The function under the sweep, and where it is. */
+struct sweep {
+	struct plan_impl *impl;
+	const struct ground *ground;
+	const struct func *func;	/* last that has begun; NULL: none yet */
+	raddr_t limit;			/* where the next one begins */
+	raddr_t dead;			/* control did not come to here, and what pads
+					 * from here to there is dead; 0: it did */
+};
+
+/* A jump or branch within what the sweep reads of one function in one go: who
+ * reads the function from its start finds it too. */
+static bool is_link(const struct sweep *s, const struct insn *in)
+{
+	struct range r = s->func->range;
+
+	r.end = MIN(r.end, s->limit);
+	return in->kind != INSN_CALL && range_has(r, in->pc) && range_has(r, in->dest);
+}
+
+static bool is_in_func(const struct sweep *s, raddr_t pc)
+{
+	return s->func && range_has(s->func->range, pc);
+}
+
+static int add_edge(struct plan_impl *p, const struct insn *in)
+{
+	struct edge *e = vec_push(p->edges, p->nedges, p->edges_cap);
+
+	if (!e)
+		return -ENOMEM;
+	*e = (struct edge){ .to = in->dest, .back = (int64_t)(in->pc - in->dest),
+			    .branch = in->kind == INSN_BRANCH };
+	return 0;
+}
+
+/* Of what is far from all selected functions it only matters whether a piece leads
+ * into its middle: see pieces.c. */
+static int note_far(struct sweep *s, const struct insn *in)
+{
+	if (!is_in_func(s, in->pc) || !piece_is_likely(s->func))
+		return 0;
+	const struct func *f = symbols_func_at(s->impl->symbols, in->dest);
+
+	return f && f != s->func && f->range.start != in->dest ? add_edge(s->impl, in) : 0;
+}
+
+/* Remember where a branch leads and, if it enters another function elsewhere
+ * than at its start, from where: see body.c. */
+static int note_branch(struct sweep *s, const struct insn *in)
+{
+	struct plan_impl *p = s->impl;
+	const struct ground *g = range_has(s->ground->text->range, in->dest) ?
+		s->ground : ground_at(p, in->dest);
+
+	if (!g)
+		return 0;
+	uint64_t at = in->dest - g->text->range.start;
+
+	if (!is_near(g, at))
+		return note_far(s, in);
+	if (is_start(g, at))	/* known, and a call */
+		return 0;
+	mark_target(g, at);
+	if (in->kind == INSN_CALL)
+		piece_note_called(p, in->dest);
+	if (s->func && is_link(s, in))
+		return 0;
+	/* Code that belongs to no function we know may enter where it likes:
+	 * nobody expects its calls to be recorded. */
+	if (!is_in_func(s, in->pc) || range_has(s->func->range, in->dest) ||
+	    !symbols_func_at(p->symbols, in->dest)) {
+		mark_fixed(g, at);
+		return 0;
+	}
+	return add_edge(p, in);
+}
+
+static void note_address(struct sweep *s, raddr_t a)
+{
+	uint64_t at = a - s->ground->text->range.start;
+
+	if (!is_near(s->ground, at) || is_start(s->ground, at))
+		return;
+	mark_fixed(s->ground, at);
+	piece_note_called(s->impl, a);
+}
+
+/* A landing pad waits for an indirect branch, and who takes the address of
+ * code may go there. */
+static void note_addresses(struct sweep *s, const struct insn *in)
+{
+	struct range t = s->ground->text->range;
+	bool named = in->flags & INSN_PCREL && range_has(t, in->ref);
+
+	if (in->flags & INSN_LANDING)
+		note_address(s, in->pc);
+	if (named)
+		note_address(s, in->ref);
+}
+
+/*
+ * Is this what compilers and linkers pad with? Zero bytes are not taken for it:
+ * hand-written code keeps constants between its functions, and those may be
+ * zero, but are never nops.
+ */
+static bool pads(const struct arch *arch, const uint8_t *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (p[i])
+			return arch->is_padding(p, n);
+	return false;
+}
+
+static int note_insn(struct sweep *s, const struct insn *in)
+{
+	note_addresses(s, in);
+	if (in->kind == INSN_JUMP || in->kind == INSN_BRANCH || in->kind == INSN_CALL)
+		return note_branch(s, in);
+	return 0;
+}
+
+static void mark_dead(const struct ground *g, raddr_t pc, size_t n)
+{
+	uint64_t at = pc - g->text->range.start;
+
+	for (size_t i = 0; i < n; i++)
+		if (is_near(g, at + i))
+			bit_set(g->planes[PLANE_DEAD], at + i);
+}
+
+static int sweep_insn(struct sweep *s, const uint8_t *p, const struct insn *in)
+{
+	raddr_t next = in->pc + in->size;
+
+	if (next <= MIN(s->dead, s->limit) && pads(s->impl->arch, p, in->size)) {
+		mark_dead(s->ground, in->pc, in->size);
+		return 0;
+	}
+	/* Only the end of a function's code makes padding: what looks like a
+	 * return between functions may be data. A breakpoint is no end. */
+	s->dead = insn_ends(in) && is_in_func(s, in->pc) &&
+		!insn_may_resume(s->impl->arch, p, in) ? next + PLAN_PAGE : 0;
+	return note_insn(s, in);
+}
+
+static int measure_at(const struct sweep *s, raddr_t pc, struct insn *ret)
+{
+	const struct text *t = s->ground->text;
+
+	return pc >= t->range.end ? -EILSEQ :
+		s->impl->arch->measure(t->bytes + (pc - t->range.start),
+				       t->range.end - pc, pc, ret);
+}
+
+/*
+ * The next function begins inside the last instruction of this one, so its
+ * code can be read in two ways. The sweep goes on with the new one; follow the
+ * old one here until both are the same.
+ */
+static int sweep_overlap(struct sweep *s, raddr_t old, raddr_t new)
+{
+	while (old != new && range_has(s->func->range, old)) {
+		struct insn in;
+		bool behind = new < old;
+
+		if (measure_at(s, behind ? new : old, &in)) {
+			if (!behind)
+				break;
+			in.size = s->impl->arch->align;
+		}
+		int err = behind ? 0 : note_insn(s, &in);
+
+		if (err)
+			return err;
+		if (s->impl->budget < in.size)
+			return fail(EBADMSG, "plan %s: its functions overlap everywhere",
+				    s->impl->symbols->base);
+		s->impl->budget -= in.size;
+		*(behind ? &new : &old) += in.size;
+	}
+	return 0;
+}
+
+/* From one function's start to `stop`, or to the next one's. */
+static int sweep_span(struct sweep *s, raddr_t pc, raddr_t stop)
+{
+	const struct text *t = s->ground->text;
+
+	for (s->dead = 0; pc < stop; ) {
+		struct insn in;
+
+		if (measure_at(s, pc, &in)) {
+			pc += s->impl->arch->align;
+			s->dead = 0;
+			continue;
+		}
+		int err = sweep_insn(s, t->bytes + (pc - t->range.start), &in);
+
+		if (err)
+			return err;
+		pc += in.size;
+	}
+	return pc > s->limit && s->func ? sweep_overlap(s, pc, s->limit) : 0;
+}
+
+static bool tells(const struct sweep *s, raddr_t start, raddr_t end)
+{
+	struct range r = { start, end };
+
+	return start < end &&
+		(near_any(s->ground, r) || near_is_named(s->impl, s->ground, r));
+}
+
+/* The same, if it may tell anything of what is near; and the code of nobody that
+ * follows, only if that may. Padding may be dead up to a page behind a function. */
+static int sweep_next(struct sweep *s, raddr_t pc, raddr_t limit)
+{
+	raddr_t end = s->func ? s->func->range.end : pc;
+	raddr_t behind = end < limit ? MIN(end + PLAN_PAGE, limit) : limit;
+
+	s->limit = limit;
+	if (tells(s, behind, limit))
+		return sweep_span(s, pc, limit);
+	/* What is read of a function may end behind the next one's start. */
+	return tells(s, pc, MAX(behind, MIN(end, s->ground->text->range.end))) ?
+		sweep_span(s, pc, behind) : 0;
+}
+
+static int sweep_text(struct plan_impl *p, const struct ground *g)
+{
+	const struct symbols *syms = p->symbols;
+	struct range t = g->text->range;
+	struct sweep s = { .impl = p, .ground = g };
+	raddr_t pc = t.start;
+	int err = 0;
+
+	for (size_t i = 0; i < syms->nfuncs && !err; i++) {
+		const struct func *f = &syms->funcs[i];
+
+		if (!range_has(t, f->range.start))
+			continue;
+		err = sweep_next(&s, pc, f->range.start);
+		s.func = f;
+		pc = f->range.start;
+	}
+	return err ? err : sweep_next(&s, pc, t.end);
+}
+
+int sweep_all(struct plan_impl *p)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < p->ngrounds && !err; i++)
+		err = sweep_text(p, &p->grounds[i]);
+	return err;
+}
