@@ -16,7 +16,7 @@
 /*
  * A stopped thread, or a signal frame, stands at `pc` with the stack pointer
  * `sp`. 0: wherever it comes out of our stubs is no middle of a jump. -EBUSY:
- * it is, at *at.
+ * it is, at *at. -EAGAIN: only its registers know that; in a moment memory will.
  */
 int strays_check(const struct target *, const struct infection *, const struct live *,
 		 raddr_t pc, raddr_t sp, raddr_t *at);
