@@ -111,7 +111,8 @@ static bool user_has_room(pid_t pid)
 	int64_t uid = procfs_status(pid, 0, "Uid", 10, 0);
 	uint64_t limit;
 
-	return !uid || procfs_has_cap(pid, CAP_SYS_RESOURCE) || procfs_has_cap(pid, CAP_SYS_ADMIN) ||
+	return !uid || procfs_has_cap(pid, CAP_SYS_RESOURCE) ||
+	       procfs_has_cap(pid, CAP_SYS_ADMIN) ||
 	       !procfs_limit(pid, "Max processes", &limit) || user_threads(uid) < limit;
 }
 
