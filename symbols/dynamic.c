@@ -63,12 +63,11 @@ static uint64_t gnu_hash_symbols(const struct image *im, raddr_t table)
 /* Up to the highest symbol that a relocation of this table names. */
 static uint64_t named_symbols(const struct image *im, raddr_t addr, uint64_t size)
 {
-	Elf_Data *table = image_table(im, addr, size, ELF_T_RELA);
+	struct relas table = image_relas(im, addr, size);
 	uint64_t n = 0;
-	GElf_Rela r;
 
-	for (int i = 0; table && gelf_getrela(table, i, &r); i++)
-		n = MAX(n, GELF_R_SYM(r.r_info) + 1);
+	for (size_t i = 0; i < table.n; i++)
+		n = MAX(n, GELF_R_SYM(relas_get(&table, i).r_info) + 1);
 	return n;
 }
 

@@ -259,6 +259,22 @@ Elf_Data *image_table(const struct image *im, raddr_t addr, uint64_t size,
 				    type);
 }
 
+struct relas image_relas(const struct image *im, raddr_t addr, uint64_t size)
+{
+	size_t have;
+	const uint8_t *p = image_at(im, addr, &have);
+
+	return (struct relas){ p, p ? MIN(size, have) / sizeof(GElf_Rela) : 0 };
+}
+
+GElf_Rela relas_get(const struct relas *r, size_t i)
+{
+	GElf_Rela rela;
+
+	memcpy(&rela, r->bytes + i * sizeof(rela), sizeof(rela));
+	return rela;
+}
+
 uint64_t image_held(const struct image *im)
 {
 	uint64_t held = 0;

@@ -57,6 +57,16 @@ Elf_Data *image_section_data(const struct image *, const GElf_Shdr *);
 Elf_Data *image_table(const struct image *, raddr_t addr, uint64_t size,
 		      Elf_Type type);
 
+/* Relocations with addends at a link-time address, in place; what the file does
+ * not hold is cut off. */
+struct relas {
+	const uint8_t *bytes;
+	size_t n;
+};
+
+struct relas image_relas(const struct image *, raddr_t addr, uint64_t size);
+GElf_Rela relas_get(const struct relas *, size_t i);
+
 /* Loaded bytes at a link-time address, and in *n how many follow; or NULL. */
 const uint8_t *image_at(const struct image *, raddr_t addr, size_t *n);
 /* Exactly `n` bytes at `addr`, or NULL. */

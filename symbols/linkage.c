@@ -42,12 +42,14 @@ static int note(struct linkage *l, const GElf_Rela *r)
 static int note_table(struct linkage *l, const struct image *im, raddr_t addr,
 		      uint64_t size)
 {
-	Elf_Data *table = image_table(im, addr, size, ELF_T_RELA);
-	GElf_Rela r;
+	struct relas table = image_relas(im, addr, size);
 	int err = 0;
 
-	for (int i = 0; !err && table && gelf_getrela(table, i, &r); i++)
+	for (size_t i = 0; i < table.n && !err; i++) {
+		GElf_Rela r = relas_get(&table, i);
+
 		err = note(l, &r);
+	}
 	return err;
 }
 

@@ -98,15 +98,17 @@ bool pointers_relocated(const struct symtab *dynsym, const GElf_Rela *r,
 
 static int note_rela(const struct search *s, raddr_t addr, uint64_t size)
 {
-	Elf_Data *table = image_table(s->im, addr, size, ELF_T_RELA);
-	GElf_Rela r;
+	struct relas table = image_relas(s->im, addr, size);
 	raddr_t value;
 	int err = 0;
 
-	for (int i = 0; !err && table && gelf_getrela(table, i, &r); i++)
+	for (size_t i = 0; i < table.n && !err; i++) {
+		GElf_Rela r = relas_get(&table, i);
+
 		if (!in_listing(s, r.r_offset) &&
 		    pointers_relocated(s->dynsym, &r, &value))
 			err = note(s, value);
+	}
 	return err;
 }
 

@@ -99,11 +99,10 @@ static int compare_place(const void *place, const void *descriptor)
 static void relocate(struct search *s, const struct dynamic *d,
 		     const struct symtab *dynsym)
 {
-	Elf_Data *table = image_table(s->im, d->tags[DT_RELA],
-				      d->tags[DT_RELASZ], ELF_T_RELA);
-	GElf_Rela r;
+	struct relas table = image_relas(s->im, d->tags[DT_RELA], d->tags[DT_RELASZ]);
 
-	for (int i = 0; table && gelf_getrela(table, i, &r); i++) {
+	for (size_t i = 0; i < table.n; i++) {
+		GElf_Rela r = relas_get(&table, i);
 		raddr_t place = r.r_offset, value;
 		struct sequence *q = bsearch(&place, s->v, s->n, sizeof(*s->v),
 					     compare_place);
