@@ -71,7 +71,7 @@ is recording || die "not armed again"
 # Who waits gets the next one.
 "$INJECT" snapshot -p "$VICTIM" --wait -o two >wait.out 2>wait.err 9>&- &
 WAITER=$!
-STARTED+=("$WAITER")
+started "$WAITER"
 wait_until 20 has_line 'waiting for a call' wait.err
 kill -0 "$WAITER" || die "did not wait"
 slow 1300
