@@ -107,6 +107,16 @@ static int map_sparse(struct infecting *in, const char *what, raddr_t at, uint64
 				      (uint64_t)access, 0, 0, 0);
 }
 
+/* A core of the target is no larger, and takes no longer, for what we keep there:
+ * to write the rings out, the kernel would fill all of them with memory first. */
+static int keep_from_cores(struct infecting *in, raddr_t at, uint64_t size)
+{
+	int64_t unused;
+
+	return remote_try(&in->remote, "keep memory from core dumps", &unused, SYS_madvise, at,
+			  size, MADV_DONTDUMP, 0, 0, 0);
+}
+
 /* 3. One reserved place, the code and then the stack, so that a later visit
  * knows both by the first's address. */
 static int map_scratch(struct infecting *in)
@@ -247,6 +257,7 @@ static int make_session(struct infecting *in)
 			 MAP_SHARED | MAP_NORESERVE | (in->reuse ? MAP_FIXED : 0), there,
 			 &in->result->base);
 	in->result->map.s->base = in->result->base;
+	err = err ? err : keep_from_cores(in, in->result->base, shape.total);
 	return err ? err : infect_close(in, there);
 }
 
@@ -266,6 +277,7 @@ static int map_threads(struct infecting *in)
 	else
 		err = map_sparse(in, "map the threads' memory", 0, size,
 				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, &at);
+	err = err ? err : keep_from_cores(in, at, size);
 	err = err ? err : remote_try(&in->remote, "mark the threads' memory", &unused,
 				     SYS_madvise, at, size, MADV_WIPEONFORK, 0, 0, 0);
 	err = err ? err : remote_try(&in->remote, "mark the threads' memory", &unused,

@@ -1,0 +1,28 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# core_dump: a process that crashes while it is traced leaves a core as large as
+# without us: the rings, a gigabyte of address space, are not written to it.
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+# core [INJECT ARGUMENTS]: how large, in MiB, the core of a victim is.
+core()
+{
+	rm -f core*
+	victim profiled
+	[ $# = 0 ] || { inject_bg -p "$VICTIM" "$@"; tell 'spin 10' '^spun' >/dev/null; }
+	kill -ABRT "$VICTIM"
+	wait "$VICTIM" 2>/dev/null || true
+	[ $# = 0 ] || WANT=4 inject_wait
+	rm victim.in
+	VICTIM=
+	[ "$(compgen -G 'core*' | wc -l)" = 1 ] || skip "no core here"
+	du --apparent-size -m core* | cut -f1
+}
+
+[[ $(cat /proc/sys/kernel/core_pattern) =~ ^core ]] || skip "cores go elsewhere"
+ulimit -c unlimited || skip "no cores are allowed"
+core >alone.txt
+core -f 'prof_*' -o /dev/null >traced.txt
+echo "MiB: $(cat alone.txt) alone, $(cat traced.txt) traced"
+[ "$(cat traced.txt)" -le $(($(cat alone.txt) + 32)) ] || die "the core is larger"
