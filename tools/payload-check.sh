@@ -53,6 +53,9 @@ for f in "$so" "$loader"; do
 $vector"
 done
 
+objdump -d --no-show-raw-insn "$so" | grep -w popf &&
+	fail "$so: restores a debugger's trap flag"
+
 frames=$(objdump -d --no-show-raw-insn "$so" | grep -E '%[er]?bpl?\>' |
 	grep -vE '(push|pop) +%rbp|mov +%rsp,%rbp|\(%rbp' || true)
 [ -z "$frames" ] || fail "$so: uses the frame pointer for something else:

@@ -13,6 +13,20 @@
 
 	.text
 
+/* The flags that code relies on, as they were pushed, without popf: who steps through
+ * here with a debugger has pushed the flag that makes each instruction a trap, and
+ * would keep it, to die of it when the debugger is gone. Uses %rax. */
+	.macro	flags
+	pop	%rax
+	test	$0x400, %eax		/* DF */
+	jz	1f
+	std
+1:	xchg	%al, %ah		/* SF, ZF, AF, PF and CF */
+	and	$0x08, %al		/* OF */
+	add	$0x78, %al
+	sahf
+	.endm
+
 	.macro	slow name, handler
 	.globl	\name
 	.hidden	\name
@@ -44,7 +58,7 @@
 	pop	%rdi
 	pop	%rsi
 	pop	%rdx
-	popf
+	flags
 	ret
 	.size	\name, . - \name
 	.endm
@@ -99,7 +113,7 @@ slow_tight:
 	pop	%rsi
 	pop	%rdx
 	pop	%rcx
-	popf
+	flags
 	mov	LEDGE_SP(%rcx), %rsp
 	ret
 	.size	slow_tight, . - slow_tight
@@ -167,8 +181,11 @@ first:
 	mov	80(%rbx), %rax
 	mov	%rdx, 80(%rbx)
 	mov	%rbx, %rsp
-	popf				/* the direction */
-	add	$0x7f, %al
+	pop	%rdx
+	test	$0x400, %edx		/* DF: see flags */
+	jz	1f
+	std
+1:	add	$0x7f, %al
 	sahf
 	pop	%rbx
 	pop	%r11
