@@ -1,30 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/golang.h"
 
+#include <errno.h>
 #include <string.h>
 
-/* Of the table: the version, two zeros, an instruction's least size, a word's. */
-enum { HEAD = 8 };
+enum {
+	HEAD = 8,	/* of the table: the version, two zeros, an instruction's least
+			 * size, a word's */
+	LOOKS = 16,	/* at what may describe a module: real files have one */
+};
 
 /* Where a version of the table keeps what is asked for: offsets from its start. */
-struct layout {
+struct golang_layout {
 	uint32_t magic;
 	uint8_t funcs;		/* the word that is the offset of the functions, or
 				 * with `inlined` those themselves */
 	bool inlined;
-	uint8_t text;		/* the word that they are relative to, as 32 bits
-				 * each; 0: they are addresses */
+	uint8_t names;		/* the word that is the offset of the names; 0: they
+				 * are relative to the table */
+	uint8_t text;		/* the word that functions are relative to, as 32
+				 * bits each; 0: they are addresses */
 };
 
-/* Go 1.2, 1.16, 1.18, 1.20 and what followed each. */
-static const struct layout layouts[] = {
-	{ 0xfffffffb, 16, true, 0 },
-	{ 0xfffffffa, 56, false, 0 },
-	{ 0xfffffff0, 64, false, 24 },
-	{ 0xfffffff1, 64, false, 24 },
+/* Go 1.2, 1.16, 1.18, 1.20 and what followed each. Since 1.26 the text's word is 0. */
+static const struct golang_layout layouts[] = {
+	{ 0xfffffffb, 16, true, 0, 0 },
+	{ 0xfffffffa, 56, false, 24, 0 },
+	{ 0xfffffff0, 64, false, 32, 24 },
+	{ 0xfffffff1, 64, false, 32, 24 },
 };
 
-static const struct layout *layout_of(const uint8_t *head)
+/* The runtime's struct moduledata, in words: it begins with the table's address, then
+ * that of its names, and has the text's behind six slices and three words. */
+enum { MODULE_TABLE, MODULE_NAMES, MODULE_TEXT = 22 };
+
+static const struct golang_layout *layout_of(const uint8_t *head)
 {
 	uint32_t magic;
 
@@ -47,27 +57,128 @@ static bool read_word(const struct image *im, raddr_t at, size_t size, uint64_t 
 	return p;
 }
 
-/* The functions are pairs of begin and description; behind the last one stands
- * where it ends. */
-static bool read_range(const struct image *im, raddr_t table,
-		       const struct layout *l, struct range *ret)
-{
-	size_t size = l->text ? 4 : 8;
-	uint64_t n, funcs = l->funcs, text = 0;
+/* ---- where the text begins ----------------------------------------------- */
 
-	if (!read_word(im, table + HEAD, 8, &n) || n > image_held(im) ||
-	    (!l->inlined && !read_word(im, table + l->funcs, 8, &funcs)) ||
-	    (l->text && !read_word(im, table + l->text, 8, &text)))
+/* What the loader stores at `at`; 0: nothing. */
+static raddr_t relocated(const struct image *im, const struct dynamic *d, raddr_t at)
+{
+	Elf_Data *table = image_table(im, d->tags[DT_RELA], d->tags[DT_RELASZ], ELF_T_RELA);
+	GElf_Rela r;
+
+	for (int i = 0; table && gelf_getrela(table, i, &r); i++)
+		if (r.r_offset == at && !GELF_R_SYM(r.r_info))
+			return (raddr_t)r.r_addend;
+	return 0;
+}
+
+/* The word at `at` when the program runs: linkers leave it to the loader. */
+static raddr_t loaded_word(const struct image *im, const struct dynamic *d, raddr_t at)
+{
+	uint64_t word;
+
+	if (!read_word(im, at, sizeof(word), &word))
+		return 0;
+	return word ? word : relocated(im, d, at);
+}
+
+/* Of what module is the table? `looks` are left. */
+struct module_search {
+	const struct image *im;
+	const struct dynamic *d;
+	raddr_t table, names;
+	int looks;
+	raddr_t text;		/* what was looked for; 0: not found yet */
+};
+
+static bool look_at_module(struct module_search *s, raddr_t at)
+{
+	const size_t word = sizeof(uint64_t);
+
+	if (s->looks-- > 0 && loaded_word(s->im, s->d, at + MODULE_NAMES * word) == s->names)
+		s->text = loaded_word(s->im, s->d, at + MODULE_TEXT * word);
+	return s->text || s->looks <= 0;
+}
+
+static bool search_load(struct module_search *s, struct range r)
+{
+	const uint8_t *p = image_bytes(s->im, r.start, range_size(r));
+	const size_t word = sizeof(uint64_t);
+	uint64_t value;
+
+	for (uint64_t i = -r.start % word; p && i + word <= range_size(r); i += word) {
+		memcpy(&value, p + i, word);
+		if (value == s->table && look_at_module(s, r.start + i))
+			return true;
+	}
+	return false;
+}
+
+/* In a module's description, wherever that lies: it begins with the table's address. */
+static raddr_t text_by_module(struct module_search *s)
+{
+	const uint64_t *tags = s->d->tags;
+	Elf_Data *relas = image_table(s->im, tags[DT_RELA], tags[DT_RELASZ], ELF_T_RELA);
+	bool done = false;
+	GElf_Rela r;
+
+	for (size_t i = 0; i < s->im->nloads && !done; i++)
+		if (!(s->im->loads[i].flags & PF_X))
+			done = search_load(s, s->im->loads[i].range);
+	for (int i = 0; !done && relas && gelf_getrela(relas, i, &r); i++)
+		if ((raddr_t)r.r_addend == s->table && !GELF_R_SYM(r.r_info))
+			done = look_at_module(s, r.r_offset);
+	return s->text;
+}
+
+static raddr_t find_text(const struct image *im, const struct dynamic *d,
+			 raddr_t table, const struct golang_layout *l)
+{
+	struct module_search s = { .im = im, .d = d, .table = table, .looks = LOOKS };
+	raddr_t text = loaded_word(im, d, table + l->text);
+	uint64_t names;
+
+	if (text || !read_word(im, table + l->names, sizeof(names), &names))
+		return text;
+	s.names = table + names;
+	return text_by_module(&s);
+}
+
+/* ---- the table ----------------------------------------------------------- */
+
+static size_t pair_size(const struct golang_layout *l)
+{
+	return l->text ? 2 * sizeof(uint32_t) : 2 * sizeof(uint64_t);
+}
+
+/* Where the i-th function begins. Behind the last one stands where it ends. */
+static bool read_begin(const struct image *im, const struct golang *g, uint64_t i,
+		       raddr_t *ret)
+{
+	size_t pair = pair_size(g->layout);
+
+	if (!read_word(im, g->funcs + i * pair, pair / 2, ret))
 		return false;
-	funcs += table;
-	if (!read_word(im, funcs, size, &ret->start) ||
-	    !read_word(im, funcs + 2 * size * n, size, &ret->end))
+	*ret += g->text;
+	return true;
+}
+
+static bool read_table(const struct image *im, const struct dynamic *d, raddr_t table,
+		       const struct golang_layout *l, struct golang *ret)
+{
+	uint64_t funcs = l->funcs;
+
+	*ret = (struct golang){ .layout = l, .table = table };
+	if (!read_word(im, table + HEAD, 8, &ret->n) || ret->n > image_held(im) ||
+	    (!l->inlined && !read_word(im, table + l->funcs, 8, &funcs)))
 		return false;
-	ret->start += text;
-	ret->end += text;
-	/* The loader may be who fills in the text's address. */
-	return !l->text == !text && ret->start < ret->end &&
-	       image_is_text(im, ret->start) && image_is_text(im, ret->end - 1);
+	ret->text = l->text ? find_text(im, d, table, l) : 0;
+	ret->funcs = table + funcs;
+	if (!read_begin(im, ret, 0, &ret->range.start) ||
+	    !read_begin(im, ret, ret->n, &ret->range.end))
+		return false;
+	return !l->text == !ret->text && ret->range.start < ret->range.end &&
+	       image_is_text(im, ret->range.start) &&
+	       image_is_text(im, ret->range.end - 1);
 }
 
 /* Wherever it stands, by its looks. */
@@ -108,20 +219,77 @@ static bool is_marked(const struct image *im)
 	       image_section(im, ".note.go.buildid");
 }
 
-struct range golang_find(const struct image *im)
+void golang_find(const struct image *im, const struct dynamic *d, struct golang *ret)
 {
-	struct range r = { 0, 0 };
+	const struct golang unclear = { .range = { 0, UINT64_MAX } };
+	const struct golang_layout *l;
 	const uint8_t *head;
-	const struct layout *l;
 	raddr_t table;
 
+	*ret = (struct golang){ 0 };
 	if (im->nsections && !is_marked(im))
-		return r;
-	if (!find_table(im, &table))
-		return im->nsections ? (struct range){ 0, UINT64_MAX } : r;
+		return;
+	if (!find_table(im, &table)) {
+		if (im->nsections)
+			*ret = unclear;
+		return;
+	}
 	head = image_bytes(im, table, HEAD);
 	l = head ? layout_of(head) : NULL;
-	if (l && read_range(im, table, l, &r))
-		return r;
-	return (struct range){ 0, UINT64_MAX };
+	if (!l || !read_table(im, d, table, l, ret))
+		*ret = unclear;
+}
+
+/* ---- functions ----------------------------------------------------------- */
+
+/* The name of the function whose description is at `at`: it begins with where the
+ * function does, and the name's offset is next. NULL: there is none. */
+static const char *read_name(const struct image *im, const struct golang *g, raddr_t at,
+			     size_t *n)
+{
+	uint64_t offset, names = 0;
+	const char *p;
+	size_t most;
+
+	if (!read_word(im, at + pair_size(g->layout) / 2, sizeof(uint32_t), &offset) ||
+	    (g->layout->names && !read_word(im, g->table + g->layout->names, 8, &names)))
+		return NULL;
+	p = (const char *)image_at(im, g->table + names + offset, &most);
+	*n = p ? strnlen(p, most) : 0;
+	return *n && *n < most ? p : NULL;
+}
+
+int golang_add(const struct image *im, const struct golang *g, struct strings *strings,
+	       struct candidates *ret)
+{
+	raddr_t descriptions = g->layout && g->layout->inlined ? g->table : g->funcs;
+	uint64_t room = image_held(im);	/* no real table tells a name twice */
+	uint64_t description;
+	raddr_t begin, end;
+	size_t n;
+
+	for (uint64_t i = 0; g->layout && i < g->n; i++) {
+		size_t pair = pair_size(g->layout);
+
+		if (!read_begin(im, g, i, &begin) || !read_begin(im, g, i + 1, &end) ||
+		    !read_word(im, g->funcs + i * pair + pair / 2, pair / 2, &description))
+			break;
+		const char *name = read_name(im, g, descriptions + description, &n);
+
+		if (!name || !range_has(g->range, begin) || end <= begin ||
+		    end > g->range.end || !image_is_text(im, begin))
+			continue;
+		if (n > room)
+			break;
+		room -= n;
+		struct candidate *c = vec_push(ret->v, ret->n, ret->cap);
+		const char *raw = strings_add(strings, name, n);
+
+		if (!c || !raw)
+			return -ENOMEM;
+		*c = (struct candidate){ .addr = begin, .size = end - begin,
+					 .limit = g->range.end, .raw = raw,
+					 .source = FUNC_GO };
+	}
+	return 0;
 }

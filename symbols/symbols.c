@@ -16,6 +16,7 @@ struct symbols_impl {
 	struct image debug;	/* the file that has the symbols instead */
 	struct dynamic dynamic;
 	struct unwind unwind;
+	struct golang golang;
 	struct symtab dynsym, symtab;
 	struct strings strings;
 	char *path;
@@ -89,7 +90,8 @@ static int read_file(struct symbols *s, int fd)
 	read_interp(s);
 	dynamic_read(&in->image, &in->dynamic);
 	s->is_dynamic = in->dynamic.present;
-	s->go = golang_find(&in->image);
+	golang_find(&in->image, &in->dynamic, &in->golang);
+	s->go = in->golang.range;
 	return list_texts(s);
 }
 
@@ -126,6 +128,8 @@ static int collect(struct symbols *s, struct candidates *ret)
 				     &in->unwind, &in->symtab, ret);
 	if (!err)
 		err = candidates_add(im, im, &in->unwind, &in->dynsym, ret);
+	if (!err && !in->symtab.n)
+		err = golang_add(im, &in->golang, &in->strings, ret);
 	candidates_sort(ret);
 	return err;
 }

@@ -21,6 +21,7 @@ enum func_source {
 	FUNC_MINIDEBUG,		/* .gnu_debugdata */
 	FUNC_EH_FRAME,		/* an unwind entry alone: fn_<hex address> */
 	FUNC_LINKAGE,		/* symbols_add_stubs */
+	FUNC_GO,		/* what Go's runtime has for its tracebacks */
 };
 
 enum func_flag {

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # go_http: a server in Go under load, with every function probed again and again:
-# no request fails. (SOAK=1: a hundred visits.)
+# no request fails; with C, without, and stripped. (SOAK=1: a hundred visits each.)
+# timeout: 900
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -17,15 +18,18 @@ worked_on()
 
 visits=3
 [ -n "${SOAK:-}" ] && visits=100
-victim go_http
-for _ in $(seq $visits); do
-	inject_bg -p "$VICTIM" -f '*' -o /dev/null
-	since=$(progress)
-	wait_until 30 worked_on 50 || die "no requests are answered"
-	inject_end
+for kind in go_http go_http_static go_http_stripped; do
+	victim $kind
+	for _ in $(seq $visits); do
+		inject_bg -p "$VICTIM" -f '*' -o /dev/null
+		since=$(progress)
+		wait_until 30 worked_on 50 || die "no requests are answered"
+		inject_end
+		removed
+	done
+	status 0 "$INJECT" -p "$VICTIM" -f 'main.*' -f 'net/http.*' -d 0.5
+	traced 'main.answer'
+	traced 'net/http.serverHandler.ServeHTTP'
 	removed
+	victim_quit
 done
-status 0 "$INJECT" -p "$VICTIM" -f 'main.*' -f 'net/http.*' -d 0.5
-traced 'main.answer'
-traced 'net/http.serverHandler.ServeHTTP'
-removed

@@ -1,9 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# go_static: programs of Go's that use no C, linked statically and for any address, are
-# traced as those that do: through many visits, by their very start, and with calls as
-# they count them, while stacks grow and move, panics are recovered from, garbage is
-# collected and threads end. An injector that is killed leaves nothing that harms.
+# go_static: programs of Go's that use no C, linked statically and for any address, also
+# if they are stripped, are traced as those that do: through many visits, by their very
+# start, and with calls as they count them, while stacks grow and move, panics are
+# recovered from, garbage is collected and threads end. An injector that is killed leaves
+# nothing that harms.
+# timeout: 900
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -115,7 +117,15 @@ command()
 	[ "$n" != 0 ] || grep -q 'main.main() {' calls.txt || die "main.main is missing"
 }
 
-for kind in static pie; do
+# Without symbols all names are there, too, but for what is in brackets and a mark of
+# assembly.
+for kind in static stripped; do
+	"$INJECT" list "$VICTIMS/goroutines_$kind" -f '*' 2>/dev/null |
+		awk -F'\t' '{ sub(/\.abi0$/, "", $4); sub(/\[.*\]/, "[...]", $4); print $1, $4 }' >"names_$kind"
+done
+diff names_static names_stripped >names.diff || die "$(head names.diff)"
+
+for kind in static stripped pie; do
 	victim "goroutines_$kind"
 	visit
 	another

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which code is Go's, as each version of its table tells it; and if the table tells
- * nothing, or lies: all of the file.
+ * nothing, or lies: all of the file. What the functions of a stripped file are, by
+ * that table, and that no lie of it is believed.
  */
 #include <elf.h>
 #include "tests/unit/symbols_world.h"
@@ -9,7 +10,7 @@
 /* c_before, go_first, go_last and c_behind, and a table made of `words`. */
 static struct symbols *made(const char *name, const char *section, const char *words)
 {
-	char text[2048];
+	char text[4096];
 	int n = snprintf(text, sizeof(text),
 		".text\n.globl c_before, go_first, go_last, c_behind\n"
 		".balign 16\nc_before: .fill 16, 1, 0x90\n"
@@ -19,7 +20,8 @@ static struct symbols *made(const char *name, const char *section, const char *w
 		".type go_first,@function\n.size go_first, 16\n"
 		".type go_last,@function\n.size go_last, 16\n"
 		".type c_behind,@function\n.size c_behind, 16\n"
-		".section %s,\"a\",@progbits\n.balign 32\ntable:\n%s\n", section, words);
+		".section %s,\"%s\",@progbits\n.balign 32\ntable:\n%s\n", section,
+		strncmp(section, ".data", 5) ? "a" : "aw", words);
 
 	CHECK(n > 0 && n < (int)sizeof(text));
 	world_write("go.s", text);
@@ -101,6 +103,120 @@ static void test_none(void)
 	symbols_close(s);
 }
 
+/* Descriptions of two functions, with as much of `begin` each, and their names. */
+#define DESCRIBED(size, first, last) \
+	"first: " size " " first "\n.long name_first - names\n" \
+	"last: " size " " last "\n.long name_last - names\n"
+#define NAMES "names: .asciz \"\"\nname_first: .asciz \"main.first\"\n" \
+	"name_last: .asciz \"main.(*T).last[go.shape.int]\"\n"
+/* The same words as NEW, PAIRS and WORDS, with what there is to tell of each. */
+#define NEW_NAMED(n, text, names) HEAD("0xfffffff1") \
+	".quad " n ", 0, " text ", " names ", 0, 0, 0, funcs - table\n"
+#define PAIRS_NAMED "funcs: .long 0, first - funcs, go_last - go_first, last - funcs, " \
+	"go_end - go_first\n" DESCRIBED(".long", "0", "go_last - go_first")
+#define WORDS_NAMED(base) ".quad go_first, first - " base ", go_last, last - " base \
+	", go_end\n" DESCRIBED(".quad", "go_first", "go_last")
+#define GO_1_20(text) NEW_NAMED("2", text, "names - table") PAIRS_NAMED NAMES
+/* As much of a struct moduledata as says where the text is. */
+#define MODULE(text) ".section .go.module,\"aw\"\n.balign 8\n" \
+	".quad table, 0, table, names\n.fill 20, 8, 0\n.quad " text "\n"
+
+static struct symbols *stripped(const char *name, const char *words)
+{
+	symbols_close(made(name, ".gopclntab", words));
+	CHECK_EQ(world_run("strip -o stripped %s", name), 0);
+	return world_symbols("stripped");
+}
+
+static void check_names(struct symbols *s)
+{
+	const struct func *first = symbols_func_at(s, s->go.start);
+	const struct func *last = symbols_func_at(s, s->go.end - 1);
+
+	CHECK_EQ(range_size(s->go), 32);
+	CHECK_STR(first->name, "main.first");
+	CHECK_EQ(first->range.start, s->go.start);
+	CHECK_EQ(range_size(first->range), 16);
+	CHECK_EQ(first->source, FUNC_GO);
+	CHECK_STR(last->name, "main.(*T).last[go.shape.int]");
+	CHECK_EQ(range_size(last->range), 16);
+	symbols_close(s);
+}
+
+static void test_names(void)
+{
+	struct symbols *s;
+
+	check_names(stripped("go1.2", HEAD("0xfffffffb") ".quad 2\n" WORDS_NAMED("table")
+			     ".set names, table\nname_first: .asciz \"main.first\"\n"
+			     "name_last: .asciz \"main.(*T).last[go.shape.int]\"\n"));
+	check_names(stripped("go1.16", HEAD("0xfffffffa")
+			     ".quad 2, 0, names - table, 0, 0, 0, funcs - table\nfuncs: "
+			     WORDS_NAMED("funcs") NAMES));
+	check_names(stripped("go1.20", GO_1_20("go_first")));
+	check_names(stripped("go1.26", GO_1_20("0") MODULE("go_first")));
+	/* A symbol's name is what linkers and debuggers know it by. */
+	s = made("named", ".gopclntab", GO_1_20("go_first"));
+	CHECK_STR(symbols_func_at(s, s->go.start)->name, "go_first");
+	symbols_close(s);
+}
+
+/* The loader fills in the text's address, in the table or in the module. */
+static void test_relocated(void)
+{
+	static const char *const words[] = { GO_1_20("go_first") MARK,
+					     GO_1_20("0") MODULE("go_first") MARK };
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		symbols_close(made("plain", ".data.rel.ro.gopclntab", words[i]));
+		CHECK_EQ(world_run("%s -nostdlib -pie -Wl,-e,c_before -s -o pie go.s", world_cc), 0);
+		check_names(world_symbols("pie"));
+	}
+}
+
+/* No function but what the table tells truly. */
+static void expect_none(const char *what, const char *words)
+{
+	struct symbols *s = stripped(what, words);
+
+	for (size_t i = 0; i < s->nfuncs; i++)
+		if (s->funcs[i].source == FUNC_GO)
+			CHECK_STR(what, "believed");
+	symbols_close(s);
+}
+
+static void test_lies(void)
+{
+	expect_none("nameless", NEW_NAMED("2", "go_first", "names - table")
+		    PAIRS_NAMED "names: .fill 64, 1, 0\n.set name_first, names\n"
+		    ".set name_last, names\n");
+	expect_none("far_names", NEW_NAMED("2", "go_first", "1 << 60") PAIRS_NAMED NAMES);
+	expect_none("far_description", NEW_NAMED("2", "go_first", "names - table")
+		    "funcs: .long 0, -1, go_last - go_first, -1, go_end - go_first\n" NAMES);
+	/* Backwards, and beyond the last. */
+	expect_none("disorder", NEW_NAMED("3", "go_first", "names - table")
+		    "funcs: .long 0, first - funcs, -1, first - funcs, go_end - go_first, "
+		    "first - funcs, go_end - go_first\n" DESCRIBED(".long", "0", "0") NAMES);
+	expect_none("no_module", GO_1_20("0"));
+	expect_none("other_module", GO_1_20("0") ".section .go.module,\"aw\"\n"
+		    ".quad table, table\n.fill 20, 8, 0\n.quad go_first\n");
+}
+
+/* Each of many functions has the name of nearly the whole file: not all are kept. */
+static void test_enormous(void)
+{
+	struct symbols *s = stripped("enormous", NEW_NAMED("32", "go_first", "names - table")
+		"funcs: .set i, 0\n.rept 32\n.long i, first - funcs\n.set i, i + 1\n.endr\n"
+		".long 32\nfirst: .long 0, name_first - names\n"
+		"names: .byte 0\nname_first: .fill 100000, 1, 'x'\n.byte 0\n");
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->nfuncs; i++)
+		n += s->funcs[i].source == FUNC_GO;
+	CHECK(n > 0 && n < 8);
+	symbols_close(s);
+}
+
 int main(void)
 {
 	world_open();
@@ -108,5 +224,9 @@ int main(void)
 	test_unclear();
 	test_nameless();
 	test_none();
+	test_names();
+	test_relocated();
+	test_lies();
+	test_enormous();
 	return 0;
 }
