@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# backtrace_stubs: gdb, with the unwinder that comes with inject, sees the program's
+# functions from every instruction of stubs, recording routines and the payload, each
+# at an address and with callers that it had without probes. A thread that was led
+# through all of it by a debugger goes on when that is gone.
+# timeout: 300
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+need gdb
+gdb -nx -batch -ex 'python print(1)' 2>&1 | grep -q '^1$' || skip "this gdb has no Python"
+
+# stacks THREAD STEPS [COMMAND...]: of the program, a line a step.
+stacks()
+{
+	timeout -s KILL 200 gdb -nx -batch -iex 'set debuginfod enabled off' \
+		-ex "source $ROOT/gdb/inject.py" -ex "source $ROOT/tests/tools/gdb_stacks.py" \
+		-p "$VICTIM" "${@:3}" -ex "thread $1" -ex "stacks $2" \
+		>gdb.out 2>gdb.err || die "gdb failed"
+	! grep -A5 'Python Exception' gdb.err || die "the unwinder fails"
+	sed -n 's/^at //p' gdb.out
+}
+
+# compare KIND...: each stack of probed.txt is one of plain.txt; of each kind are some.
+compare()
+{
+	awk '{ kind = $1; sub(/^[a-z]+ /, "") }
+		NR == FNR { known[$0] = 1; next }
+		{ n[kind]++ }
+		!($0 in known) { print "unknown stack: " kind " " $0 }
+		END { for (k in n) print k, n[k] }' plain.txt probed.txt | sort | uniq -c >compared.txt
+	grep -v unknown compared.txt
+	! grep unknown compared.txt || die "stacks that there are not without probes"
+	for kind; do grep -q " $kind " compared.txt || die "no stack of kind $kind"; done
+}
+
+# The thread that is led here calls for the first time: the payload has work to do.
+# (In the plain run the linker would, too.)
+victim profiled
+tell 'spin 1' '^spun' >/dev/null
+begin=(-ex 'tbreak command' -ex 'shell echo spin 100 >victim.in' -ex continue)
+stacks 1 1000 "${begin[@]}" >plain.txt
+inject_bg -p "$VICTIM" -f 'prof_*' -o /dev/null
+wait_until 200 has_line '^spun 100$' victim.out || die "it does not go on"
+stacks 1 1500 "${begin[@]}" >probed.txt
+compare stub payload program
+grep -A1 '^#0 .* in \[inject\] ()' gdb.out | grep -q '^#1 .* in prof_' ||
+	{ cat gdb.out; die "no name for a stub"; }
+inject_end
+removed
+victim_quit
+
+# Stubs of other kinds: punned, in holes, with jumps into each other.
+victim packed
+stacks 2 800 -ex 'set scheduler-locking on' >plain.txt
+inject_bg -p "$VICTIM" -f '*' -o /dev/null
+stacks 2 2000 -ex 'set scheduler-locking on' >probed.txt
+compare stub program
+inject_end
+removed
