@@ -5,7 +5,7 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
-# core [INJECT ARGUMENTS]: how large, in MiB, the core of a victim is.
+# core [INJECT ARGUMENTS]: the size of a victim's core, in MiB.
 core()
 {
 	rm -f core*
@@ -17,12 +17,13 @@ core()
 	rm victim.in
 	VICTIM=
 	[ "$(compgen -G 'core*' | wc -l)" = 1 ] || skip "no core here"
-	du --apparent-size -m core* | cut -f1
+	size=$(du --apparent-size -m core* | cut -f1)
 }
 
 [[ $(cat /proc/sys/kernel/core_pattern) =~ ^core ]] || skip "cores go elsewhere"
 ulimit -c unlimited || skip "no cores are allowed"
-core >alone.txt
-core -f 'prof_*' -o /dev/null >traced.txt
-echo "MiB: $(cat alone.txt) alone, $(cat traced.txt) traced"
-[ "$(cat traced.txt)" -le $(($(cat alone.txt) + 32)) ] || die "the core is larger"
+core
+alone=$size
+core -f 'prof_*' -o /dev/null
+echo "MiB: $alone alone, $size traced"
+[ "$size" -le $((alone + 32)) ] || die "the core is larger"
