@@ -6,8 +6,10 @@
 # make census     how many functions of well-known programs can be probed
 # make fuzz       stubs against the windows that they stand for, at length
 # make soak-san   unit and live tests under AddressSanitizer and UBSan
+# make soak-tsan  live tests under ThreadSanitizer
 # make fuzz-read  readers of strangers' bytes against libFuzzer, READ_SECONDS each
 # make lint       layers, shellcheck, codespell, cppcheck, mandoc
+# make analyze    gcc -fanalyzer and clang-tidy on all of it
 # make static     build/inject-static: one file that needs nothing where it runs
 # make install    PREFIX=/usr/local DESTDIR=
 # V=1 shows commands; SAN=address,undefined; CC=clang; BUILD=dir; OPT=-O0

@@ -10,7 +10,7 @@
  * hands its message over with fail_adopt(). */
 static _Thread_local char kept[1024];
 
-int fail(int err, const char *fmt, ...)
+int (fail)(int err, const char *fmt, ...)
 {
 	if (!kept[0]) {
 		va_list ap;

@@ -46,6 +46,14 @@ static inline bool range_overlaps(struct range a, struct range b)
  * message says it all": no strerror text is added and -EINVAL is returned.
  */
 int fail(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+#ifdef ANALYZED		/* by `make analyze`, which does not see into it */
+#define fail(...) ({ \
+	int err_ = (fail)(__VA_ARGS__); \
+	if (err_ >= 0) \
+		__builtin_unreachable(); \
+	err_; \
+})
+#endif
 /* The kept message, "" if none. Owned by base, valid until fail_clear(). */
 const char *fail_text(void);
 void fail_clear(void);

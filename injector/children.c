@@ -43,6 +43,7 @@ static void of_thread(pid_t pid, pid_t tid, struct listing *l)
 
 size_t children_list(pid_t pid, char *buf, size_t size)
 {
+	static const char more[] = ", ...";
 	struct listing l = { .buf = buf, .size = size };
 	auto_free pid_t *tids = NULL;
 	int n = procfs_threads(pid, &tids);
@@ -50,7 +51,7 @@ size_t children_list(pid_t pid, char *buf, size_t size)
 	buf[0] = '\0';
 	for (int i = 0; i < n; i++)
 		of_thread(pid, tids[i], &l);
-	if (l.named < l.n && l.used + 6 <= size)
-		strcpy(buf + l.used, ", ...");
+	if (l.named < l.n && l.used + sizeof(more) <= size)
+		memcpy(buf + l.used, more, sizeof(more));
 	return l.n;
 }

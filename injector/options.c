@@ -424,11 +424,22 @@ static int check_exact(const char *arg, const char *name)
 		    (int)strcspn(arg, "="), arg, name);
 }
 
+static int unknown_option(const char *arg)
+{
+	if (strncmp(arg, "--", 2) != 0)
+		return fail(0, "unknown option -%c; see inject --help", optopt);
+	/* A flag that was given a value, or a name that nothing begins like. */
+	if (optopt && find_def(optopt))
+		return fail(0, "--%s takes no value", find_def(optopt)->getopt.name);
+	return fail(0, "unknown option %.*s; see inject --help",
+		    (int)strcspn(arg, "="), arg);
+}
+
 static int check_option(int on, const char *verb, const struct option_def *def,
 			const char *arg)
 {
 	char name[32];
-	int err = check_exact(arg, def->getopt.name);
+	int err = def ? check_exact(arg, def->getopt.name) : unknown_option(arg);
 
 	if (err)
 		return err;
@@ -442,17 +453,6 @@ static int check_option(int on, const char *verb, const struct option_def *def,
 		return fail(0, "%s takes no %s; see inject --help", verb,
 			    spelling(def, name));
 	return 0;
-}
-
-static int unknown_option(const char *arg)
-{
-	if (strncmp(arg, "--", 2) != 0)
-		return fail(0, "unknown option -%c; see inject --help", optopt);
-	/* A flag that was given a value, or a name that nothing begins like. */
-	if (optopt && find_def(optopt))
-		return fail(0, "--%s takes no value", find_def(optopt)->getopt.name);
-	return fail(0, "unknown option %.*s; see inject --help",
-		    (int)strcspn(arg, "="), arg);
 }
 
 static int missing_argument(int on, const char *verb, const char *arg)

@@ -303,7 +303,7 @@ pid_t procfs_outer(pid_t pid, pid_t inner)
 	auto_free pid_t *tids = NULL;
 	int n = procfs_threads(pid, &tids);
 
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; tids && i < n; i++) {
 		pid_t ours, its;
 
 		if (procfs_ids(pid, tids[i], &ours, &its) > 0 && its == inner)

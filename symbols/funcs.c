@@ -226,7 +226,6 @@ static int add_nameless(struct builder *b, const struct fde *fde)
  */
 static int add_all_nameless(struct builder *b)
 {
-	const struct func *named = b->ret->funcs;
 	const size_t n = b->ret->nfuncs;
 	raddr_t covered = 0;
 	size_t next = 0;
@@ -237,7 +236,8 @@ static int add_all_nameless(struct builder *b)
 		const struct fde *fde = &b->u->fdes[i];
 
 		/* vec_push may have moved the functions */
-		named = b->ret->funcs;
+		const struct func *named = b->ret->funcs;
+
 		for (; next < n && named[next].range.start <=
 				   fde->range.start + 1; next++)
 			covered = MAX(covered, named[next].range.end);

@@ -343,7 +343,7 @@ static size_t note_build_id(Elf_Data *notes, uint8_t ret[20])
 	size_t at = 0, next, name, desc;
 	GElf_Nhdr note;
 
-	for (; (next = gelf_getnote(notes, at, &note, &name, &desc)); at = next)
+	for (; notes && (next = gelf_getnote(notes, at, &note, &name, &desc)); at = next)
 		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
 		    !memcmp((char *)notes->d_buf + name, "GNU", 4)) {
 			size_t n = MIN(note.n_descsz, 20u);

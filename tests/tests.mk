@@ -247,6 +247,14 @@ soak-san: deps
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/san SAN=address,undefined all unit victims
 	@$(SAN_OPTIONS) tests/run $(BUILD)/san $(UNIT_BIN:$(BUILD)/%=$(BUILD)/san/%) $(SAN_LIVE)
 
+# The injector's two threads take turns (injector/surgery.c), in each kind of visit: does
+# ThreadSanitizer think so, too?
+TURNS := attach_running attach_sleeping command_same count_exact \
+	flight follow_fork late_libraries record_exact stop_after_kill9 stops
+soak-tsan: deps
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan SAN=thread all victims
+	@TSAN_OPTIONS=halt_on_error=1 tests/run $(BUILD)/tsan $(TURNS:%=tests/live/%.sh)
+
 # Stubs against what they stand for: made-up functions, then real files. The
 # seed is printed with what fails.
 fuzz: $(FUZZ)
@@ -285,5 +293,9 @@ census:
 lint:
 	@tools/lint.sh
 
-.PHONY: unit victims deps check check-unit check-live soak soak-san fuzz fuzz-read \
-	fuzz-readers demo bench census lint
+analyze:
+	@tools/deps.sh analyze
+	@tools/analyze.sh
+
+.PHONY: unit victims deps check check-unit check-live soak soak-san soak-tsan fuzz fuzz-read \
+	fuzz-readers demo bench census lint analyze

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # deps SET...: install the Debian packages that are missing, by name. Sets:
-# build, test, soak, bench, census. Quiet when nothing is missing; as a user who is not root,
+# build, test, soak, bench, census, analyze. Quiet when nothing is missing; as a user who is not root,
 # print the line to paste and fail.
 #
 # Debian starts a service as its package is installed. Tests start servers of
@@ -17,6 +17,7 @@ test="g++ clang libclang-rt-dev gdb strace nginx-light redis-server redis-tools 
 	babeltrace2 zstd python3-jsonschema uftrace protobuf-compiler graphviz linux-perf libboost-context-dev
 	libgtest-dev libgmock-dev"
 soak="chromium"
+analyze="gcc clang-tidy"
 bench="bpftrace uftrace linux-perf ltrace lttng-tools liblttng-ust-dev
 	redis-server redis-tools postgresql postgresql-contrib python3 nginx-light memcached
 	nodejs default-jdk-headless"
@@ -27,7 +28,7 @@ policy=/usr/sbin/policy-rc.d
 
 usage()
 {
-	echo "usage: tools/deps.sh [build] [test] [soak] [bench] [census]" >&2
+	echo "usage: tools/deps.sh [build] [test] [soak] [bench] [census] [analyze]" >&2
 	exit 2
 }
 
@@ -43,7 +44,7 @@ present()
 	default-jdk-headless) command -v javac >/dev/null ;;
 	nodejs) command -v node >/dev/null ;;
 	linux-perf) command -v perf >/dev/null ;;
-	wrk | strace | gdb | bpftrace | uftrace | clang | gcc | g++ | make | mandoc | codespell | shellcheck | cppcheck | python3)
+	wrk | strace | gdb | clang-tidy | bpftrace | uftrace | clang | gcc | g++ | make | mandoc | codespell | shellcheck | cppcheck | python3)
 		command -v "$1" >/dev/null ;;
 	*) dpkg-query -W -f='${Status}' "$1" 2>/dev/null |
 		grep -q '^install ok installed' ;;
@@ -75,6 +76,7 @@ for set; do
 	build) packages=$build ;;
 	test) packages=$test ;;
 	soak) packages=$soak ;;
+	analyze) packages=$analyze ;;
 	bench) packages=$bench ;;
 	census) packages=$census ;;
 	*) usage ;;
