@@ -261,22 +261,23 @@ static int make_session(struct infecting *in)
 	return err ? err : infect_close(in, there);
 }
 
-/* 5. Zeroed again for a new session: every thread then takes the slow path and
- * claims a ring of its own anew. */
+/*
+ * 5. That of an earlier visit is used as it is. Who has not come out of a recording
+ * routine since would find himself at address 0 if it were zeroed; hello sees to it that
+ * every thread takes the slow path, and claims a ring of its own anew.
+ */
 static int map_threads(struct infecting *in)
 {
 	struct session *s = in->result->map.s;
 	uint64_t size = (uint64_t)in->result->map.shape.nrings * THREAD_SIZE;
-	raddr_t at = in->result->old.s.threads;
+	raddr_t at;
 	int64_t unused;
-	int err = 0;
 
 	if (in->reuse)
-		err = remote_try(&in->remote, "clear the threads' memory", &unused, SYS_madvise,
-				 at, size, MADV_DONTNEED, 0, 0, 0);
-	else
-		err = map_sparse(in, "map the threads' memory", 0, size,
-				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, &at);
+		return 0;
+	int err = map_sparse(in, "map the threads' memory", 0, size,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, &at);
+
 	err = err ? err : keep_from_cores(in, at, size);
 	err = err ? err : remote_try(&in->remote, "mark the threads' memory", &unused,
 				     SYS_madvise, at, size, MADV_WIPEONFORK, 0, 0, 0);

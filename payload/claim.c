@@ -374,13 +374,17 @@ struct thread *claim_thread(struct session *s, enum what what)
 	return claim(s, what);
 }
 
+/* Whatever the rings say: they may be new, and zeroed. */
 void claim_expire(struct session *s)
 {
 	uint32_t i;
 
-	for (i = 0; i < s->nrings; i++)
-		if (observe(&ring_at(s, i)->state) == RING_CLAIMED) {
-			publish(&thread_at(s, i)->end, 0);
-			publish(&thread_at(s, i)->counted, 0);
+	for (i = 0; i < s->nrings; i++) {
+		struct thread *t = thread_at(s, i);
+
+		if (observe(&t->magic) == THREAD_MAGIC) {
+			publish(&t->end, 0);
+			publish(&t->counted, 0);
 		}
+	}
 }

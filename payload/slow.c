@@ -42,11 +42,12 @@ static void own(struct thread *t, uint64_t sp)
 }
 
 /* The end of it. `end` first: from then on all is consistent, and whatever
- * comes in between may record, or begin and end a slow path of its own. */
+ * comes in between may record, or begin and end a slow path of its own. Who has
+ * outlived a hello in here has no ring any more. */
 static void leave(struct thread *t)
 {
 	publish(&t->end, t->subbuf_end);
-	if (stacks_is_taken(t))
+	if (stacks_is_taken(t) || t->visit != observe(&payload_visit))
 		publish(&t->end, 0);
 	publish(&t->busy, 0);
 }

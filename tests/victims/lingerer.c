@@ -8,7 +8,8 @@
  *	nest	-> ok nest	the same, and the handler was interrupted in code
  *				that nobody can unwind
  *	step N	-> ok step	where N bytes of stack are used below its start,
- *				by code that is not the program's
+ *				by code that is not the program's; or
+ *		-> no step	it has returned: nowhere are so many used
  *	go	-> ok go	the handler has returned, and the function as well
  */
 #include <pthread.h>
@@ -40,6 +41,7 @@ enum { VALUE = 41, SIZE = 4096 };
 
 static volatile int *page;
 static sem_t parked, go;
+static volatile bool waits;	/* the thread, to go on */
 static pthread_t thread;
 static uint64_t below;		/* the stack pointer that the thread is to have */
 
@@ -58,6 +60,7 @@ static void park(void)
 {
 	if (!handle_faults(SIG_DFL))
 		_exit(8);
+	waits = true;
 	sem_post(&parked);
 	while (sem_wait(&go))
 		;
@@ -109,6 +112,8 @@ static void *run_steps(void *arg)
 	__asm__ volatile("pushf\nandl %0,(%%rsp)\npopf" :: "i"(~TF) : "memory", "cc");
 	if (value != VALUE)
 		victim_wrong("a value");
+	if (!waits)
+		sem_post(&parked);
 	return NULL;
 }
 
@@ -132,8 +137,13 @@ static void on_command(const char *command)
 	} else {
 		sem_post(&go);
 		pthread_join(thread, NULL);
+		waits = false;
+		victim_say("ok go");
+		return;
 	}
-	victim_say("ok %.4s", command);
+	if (!waits)
+		pthread_join(thread, NULL);
+	victim_say("%s %.4s", waits ? "ok" : "no", command);
 }
 
 int main(void)
