@@ -105,7 +105,10 @@ static int attempt(struct target *t, struct infection *inf, struct live *live,
 	err = err ? err : park(t, frames, forward, &p, until, pc);	/* 7 */
 	err = err ? err : check_threads(t, inf, pc);
 	err = err ? err : check_traps(t, live, pc);
+	if (!err)
+		infect_forget_threads(t, inf);
 	err = err ? err : write_jumps(t, inf, live, until);		/* 8 */
+	inf->stale = inf->stale && err;
 	target_release(t);						/* 9 */
 	return err;
 }

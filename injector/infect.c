@@ -273,6 +273,7 @@ static int map_threads(struct infecting *in)
 	raddr_t at;
 	int64_t unused;
 
+	in->result->stale = in->reuse;
 	if (in->reuse)
 		return 0;
 	int err = map_sparse(in, "map the threads' memory", 0, size,

@@ -30,6 +30,8 @@ struct infection {
 	struct session_map map;
 	struct old_session old;	/* what was there before */
 	raddr_t base;		/* where the target has mapped the session */
+	bool stale;		/* threads may still point at what was theirs in an earlier
+				 * visit, and is another's in this one */
 };
 
 struct infect_options {
@@ -52,6 +54,12 @@ int infect(struct target *, struct modules *, const struct infect_options *,
 /* Room for further stubs in a target that is infected. */
 int infect_more(struct target *, struct modules *, const struct infect_options *,
 		struct infection *);
+/*
+ * In the stop in which the first probes are put in: no thread has a struct thread yet.
+ * Whoever had one in an earlier visit would go on with it without asking, and by now it
+ * may be another's.
+ */
+void infect_forget_threads(const struct target *, const struct infection *);
 /*
  * In the stop in which probes are put in: will the payload know each of these threads?
  * Where Go's runtime has made them, that is seen here only. -EBUSY: not one that is

@@ -67,6 +67,29 @@ static int forget_other(const struct target *t, const struct infection *inf, rad
 	return target_write(t, at, zeros, sizeof(zeros));
 }
 
+/* One whose word cannot be read has none. */
+static void forget_earlier(const struct target *t, const struct infection *inf,
+			   struct thread_hold *th)
+{
+	uint64_t size = (uint64_t)inf->map.shape.nrings * THREAD_SIZE, word, none = 0;
+	raddr_t at;
+
+	if (thread_regs(th))
+		return;
+	at = regs_tp(&th->regs) + inf->map.s->tls_offset;
+	if (target_read(t, at, &word, sizeof(word)) == 0 &&
+	    word - inf->map.s->threads < size)
+		target_write(t, at, &none, sizeof(none));
+	fail_clear();
+}
+
+void infect_forget_threads(const struct target *t, const struct infection *inf)
+{
+	for (size_t i = 0; i < t->nthreads && inf->stale && inf->map.s->tls_offset; i++)
+		if (t->threads[i].hold == HOLD_STOPPED)
+			forget_earlier(t, inf, &t->threads[i]);
+}
+
 static int check_thread(const struct target *t, const struct infection *inf,
 			struct thread_hold *th)
 {

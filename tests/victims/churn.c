@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* churn [N]: N threads, each of which lives for a few calls and is replaced by
+/*
+ * churn [N]: N threads, each of which lives for a few calls and is replaced by
  * the next: does the attach find all threads of a process that never holds
- * still, and are rings of the dead used again? */
+ * still, and are rings of the dead used again?
+ *
+ *	main	-> main TID	the main thread, which lives on, has made its call
+ */
 #include <pthread.h>
+#include <sys/syscall.h>
 
 #include "tests/victims/victim.h"
 
@@ -14,6 +19,19 @@ PROBED uint64_t churn_inner(uint64_t x)
 PROBED uint64_t churn_work(uint64_t x)
 {
 	return churn_inner(x) + churn_inner(x + 3);
+}
+
+PROBED uint64_t churn_main(uint64_t x)
+{
+	return x * 17 + 5;
+}
+
+static void on_command(const char *command)
+{
+	(void)command;
+	if (churn_main(3) != 56)
+		victim_wrong("churn_main");
+	victim_say("main %ld", syscall(SYS_gettid));
 }
 
 static void *short_life(void *arg)
@@ -51,7 +69,7 @@ int main(int argc, char **argv)
 		if (pthread_create(&t, NULL, breed, NULL))
 			return 1;
 	victim_say("ready");
-	while (victim_poll(1000, NULL))
+	while (victim_poll(1000, on_command))
 		;
 	return victim_errors != 0;
 }
