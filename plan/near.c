@@ -76,11 +76,11 @@ static void choose(const struct plan_impl *p, const struct func *const *selected
 int near_find(struct plan_impl *p, const struct func *const *selected, size_t n)
 {
 	const struct symbols *syms = p->symbols;
-	auto_free bool *chosen = calloc(syms->nfuncs + 1, sizeof(*chosen));
 	raddr_t done = 0;
 
 	if (!p->arch->find_ref)
 		return 0;
+	auto_free bool *chosen = calloc(syms->nfuncs + 1, sizeof(*chosen));
 	if (!chosen)
 		return fail(ENOMEM, "plan %s", syms->base);
 	for (size_t i = 0; i < p->ngrounds; i++) {
