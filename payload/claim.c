@@ -3,10 +3,6 @@
 #include <asm/unistd.h>
 #include "payload/payload.h"
 
-/* After a search that found no free ring, the next one waits for this many
- * ticks: the search looks at every ring. */
-#define RETRY_TICKS (1ull << 28)
-
 /*
  * All thread-local storage of the payload: initial-exec, and small, since it
  * comes from what libc keeps free for such libraries. hot.S reads `thread`;

@@ -158,6 +158,10 @@ void payload_slow_tight(uint64_t word, uint64_t sp, const struct goroutine *g);
 /* Is anything to be recorded by who is in the middle of that? */
 bool payload_is_open(struct session *);
 
+/* After a search that found no free ring, or room, the next one waits for this many
+ * ticks: the search looks at every one. */
+#define RETRY_TICKS (1ull << 28)
+
 /* rooms.c, called by slow.S: has the thread ledges now? If not, its entry, or exit, was
  * counted. */
 bool payload_first(uint64_t exit);

@@ -7,9 +7,12 @@
  * have the same one, so who finds his there is its owner, or comes after an owner that
  * has ended. It is his for life: a thread may be interrupted with its registers on a
  * ledge, and whatever becomes of its ring they must still be there. For the same reason
- * a room is never wiped, nor cleared.
+ * a room is never wiped, nor cleared. So where many threads come and go they are all
+ * taken one day, and who then finds none does not look at each again at every call.
  */
 #include "payload/payload.h"
+
+static uint64_t next_try;	/* they were all taken: no search before this time */
 
 /* 0: they are all taken. */
 static uint64_t find_room(const struct session *s)
@@ -17,6 +20,8 @@ static uint64_t find_room(const struct session *s)
 	uint64_t tp = cpu_thread_pointer(), own = tp ? tp : (uint32_t)claim_tid(s);
 	uint32_t home = s->nrooms ? thread_home(own, s->nrooms) : 0;
 
+	if (s->nrooms && cpu_clock() < __atomic_load_n(&next_try, __ATOMIC_RELAXED))
+		return 0;
 	for (uint32_t n = 0; own && n < s->nrooms; n++) {
 		uint64_t room = s->rooms + (uint64_t)((home + n) % s->nrooms) * ROOM_SIZE;
 		uint64_t owner = observe((uint64_t *)room), none = 0;
@@ -26,6 +31,8 @@ static uint64_t find_room(const struct session *s)
 						__ATOMIC_ACQ_REL, __ATOMIC_RELAXED)))
 			return room;
 	}
+	if (s->nrooms)
+		__atomic_store_n(&next_try, cpu_clock() + RETRY_TICKS, __ATOMIC_RELAXED);
 	return 0;
 }
 

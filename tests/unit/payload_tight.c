@@ -5,6 +5,7 @@
  * first of a thread, which has no ledges yet, as any other; of a goroutine, on another
  * stack, without a g, with a full ring, and when all rooms are taken.
  */
+#include "payload/payload.h"
 #include "tests/unit/payload_world.h"
 
 enum {
@@ -296,6 +297,36 @@ static void test_full(void *f)
 	every_flag(f);
 }
 
+static void take_rooms(uint64_t owner)
+{
+	for (uint32_t i = 0; i < ROOMS; i++)
+		*(uint64_t *)(w.s->rooms + i * (uint64_t)ROOM_SIZE) = owner;
+}
+
+/* Who finds them all taken counts, and does not look at each again at the next call;
+ * but some time later. */
+static void test_taken(void *f)
+{
+	uint64_t began, lost;
+
+	do {
+		began = cpu_clock();
+		lost = w.s->lost_entries;
+		take_rooms(1);
+		*(uint64_t *)((uint64_t)pthread_self() + w.s->ledges_offset) = 0;
+		call(f, 0);
+		CHECK_EQ(w.s->lost_entries, lost + 1);
+		take_rooms(0);
+		call(f, 0);
+		/* It may have taken that long, by whatever came between. */
+	} while (w.s->lost_entries == lost + 1 && cpu_clock() - began >= RETRY_TICKS);
+	CHECK_EQ(w.s->lost_entries, lost + 2);
+	do {
+		lost = w.s->lost_entries;
+		call(f, 0);
+	} while (w.s->lost_entries > lost);
+}
+
 static pthread_barrier_t all;
 
 static void *first_calls(void *f)
@@ -346,6 +377,7 @@ int main(void)
 	w.s->rooms = (uint64_t)mmap(NULL, ROOMS * ROOM_SIZE, PROT_READ | PROT_WRITE,
 				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	w.s->nrooms = ROOMS;
+	test_taken(f);
 	every_flag(f);
 	every_flag(mark);
 	test_words(f, mark);
