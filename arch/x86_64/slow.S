@@ -27,13 +27,8 @@
 	sahf
 	.endm
 
-	.macro	slow name, handler
-	.globl	\name
-	.hidden	\name
-	.type	\name, @function
-	.balign	16
-\name:
-	pushf
+/* What C may change, but %rax and %rcx; and what the stack pointer is kept in. */
+	.macro	pushes
 	push	%rdx
 	push	%rsi
 	push	%rdi
@@ -42,14 +37,9 @@
 	push	%r10
 	push	%r11
 	push	%rbx
-	mov	%rsp, %rbx
-	mov	%rax, %rdi
-	lea	96(%rsp), %rsi		/* nine pushes, and 24 */
-	mov	%r14, %rdx		/* g, if this is a function of Go's */
-	and	$-16, %rsp
-	cld
-	call	\handler
-	mov	%rbx, %rsp
+	.endm
+
+	.macro	pops
 	pop	%rbx
 	pop	%r11
 	pop	%r10
@@ -58,6 +48,25 @@
 	pop	%rdi
 	pop	%rsi
 	pop	%rdx
+	.endm
+
+	.macro	slow name, handler
+	.globl	\name
+	.hidden	\name
+	.type	\name, @function
+	.balign	16
+\name:
+	pushf
+	pushes
+	mov	%rsp, %rbx
+	mov	%rax, %rdi
+	lea	96(%rsp), %rsi		/* nine pushes, and 24 */
+	mov	%r14, %rdx		/* g, if this is a function of Go's */
+	and	$-16, %rsp
+	cld
+	call	\handler
+	mov	%rbx, %rsp
+	pops
 	flags
 	ret
 	.size	\name, . - \name
@@ -87,14 +96,7 @@ slow_tight:
 	mov	%rcx, %rsp
 	pushf
 	push	%rcx
-	push	%rdx
-	push	%rsi
-	push	%rdi
-	push	%r8
-	push	%r9
-	push	%r10
-	push	%r11
-	push	%rbx
+	pushes
 	mov	%rsp, %rbx
 	mov	LEDGE_WORD(%rcx), %rdi
 	mov	LEDGE_SP(%rcx), %rsi
@@ -104,14 +106,7 @@ slow_tight:
 	cld
 	call	payload_slow_tight
 	mov	%rbx, %rsp
-	pop	%rbx
-	pop	%r11
-	pop	%r10
-	pop	%r9
-	pop	%r8
-	pop	%rdi
-	pop	%rsi
-	pop	%rdx
+	pops
 	pop	%rcx
 	flags
 	mov	LEDGE_SP(%rcx), %rsp
@@ -153,14 +148,7 @@ slow_first:
 first:
 	push	%rax
 	push	%rcx
-	push	%rdx
-	push	%rsi
-	push	%rdi
-	push	%r8
-	push	%r9
-	push	%r10
-	push	%r11
-	push	%rbx
+	pushes
 	pushf
 	mov	%rsp, %rbx
 	mov	%rax, %rdi
@@ -187,14 +175,7 @@ first:
 	std
 1:	add	$0x7f, %al
 	sahf
-	pop	%rbx
-	pop	%r11
-	pop	%r10
-	pop	%r9
-	pop	%r8
-	pop	%rdi
-	pop	%rsi
-	pop	%rdx
+	pops
 	pop	%rcx
 	pop	%rax
 	ret
