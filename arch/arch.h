@@ -69,7 +69,9 @@ struct insn {
 enum goal {
 	GOAL_NONE,		/* nothing, as far as we know */
 	GOAL_SUM,		/* is set to a sum: of a table and a distance in it */
-	GOAL_OTHER,		/* is set otherwise; or the jump goes by memory */
+	GOAL_TABLE,		/* is set to a table's address, ref, of which the jump
+				 * takes an entry */
+	GOAL_OTHER,		/* is set otherwise; or the jump goes by other memory */
 };
 
 /* Where a jump can lead of which some bytes are given: to every address
@@ -193,6 +195,10 @@ struct arch {
 	 * has to be put there first, and need not be there any more where the
 	 * function returns. 0: it does not ask. NULL: nobody knows. */
 	int (*stack_check)(const uint8_t *p, size_t n, bool *loads);
+	/* Does what stands at `p`, where a function of Go's begins, read a word of g?
+	 * Those begin so that the compiler has made to call others, and no other is
+	 * made of these instructions. g is always there. NULL: nobody knows. */
+	bool (*reads_g)(const uint8_t *p, size_t n);
 	/* Where from the thread pointer does a program of Go's keep a thread's g? As
 	 * its code reads it where it comes to use the register. 0: it does not say.
 	 * NULL: nobody knows, and nothing is recorded where hardly any stack is left. */

@@ -39,6 +39,14 @@ static bool may_stop(const struct body *b, size_t i)
 	return i == b->entry && signal && !(p->caught >> (signal - 1) & 1);
 }
 
+/* Where a function of Go's begins g is in its register, and always there. */
+static bool begins_with_g(const struct body *b, size_t i, const uint8_t *bytes, size_t left)
+{
+	const struct arch *arch = b->impl->arch;
+
+	return b->goroutine && i == 0 && bytes && arch->reads_g && arch->reads_g(bytes, left);
+}
+
 /*
  * Who handles faults may decide by where they are: a runtime that makes an
  * exception of them unwinds from there, and finds no table for a stub.
@@ -52,7 +60,8 @@ static bool may_fault(const struct body *b, size_t i)
 	/* Go's runtime does, from its start on. */
 	uint64_t caught = b->goroutine ? UINT64_MAX : p->caught;
 
-	return caught && (!bytes || p->arch->faults(bytes, in) & caught);
+	return caught && !begins_with_g(b, i, bytes, left) &&
+		(!bytes || p->arch->faults(bytes, in) & caught);
 }
 
 /* Rules for one instruction, wherever in the window it stands. */

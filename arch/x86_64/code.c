@@ -275,6 +275,7 @@ const struct arch arch_x86_64 = {
 	.faults = x86_faults,
 	.keeps_stack = x86_keeps_stack,
 	.stack_check = x86_stack_check,
+	.reads_g = x86_reads_g,
 	.g_place = x86_g_place,
 	.is_padding = x86_is_padding,
 };

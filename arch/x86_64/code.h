@@ -149,6 +149,7 @@ int x86_pun(raddr_t from, size_t prefix, raddr_t to, uint8_t *out);
 
 /* code_stack.c */
 int x86_stack_check(const uint8_t *p, size_t n, bool *loads);
+bool x86_reads_g(const uint8_t *p, size_t n);
 
 /* code_tight.c */
 int x86_record_tight(raddr_t at, const struct record_call *, uint8_t *out);

@@ -14,10 +14,15 @@
  * (0x18(%r14) where the runtime is on a stack of the system's.) Assembly that is called
  * as in earlier versions loads %r14 first: mov %fs:G, %r14, or what the linker has made
  * of a table's entry: mov $G, %r14; mov %fs:(%r14), %r14.
+ *
+ * Methods that the compiler makes to call others, before 1.26, go on, or begin if they
+ * have no frame, with asking whether their goroutine panics:
+ *
+ *	mov 0x20(%r14), %r12		test %r12, %r12			jne ...
  */
 #include "arch/x86_64/code.h"
 
-enum { BELOW = 2, BELOW_OR_EQUAL = 6 };	/* conditions of a branch */
+enum { BELOW = 2, NOT_EQUAL = 5, BELOW_OR_EQUAL = 6 };	/* conditions of a branch */
 
 /* The bytes that are left. */
 struct bytes {
@@ -65,4 +70,11 @@ int x86_stack_check(const uint8_t *p, size_t n, bool *loads)
 	    !pass(&b, lowered ? "\x4d\x3b\x66\x18" : "\x49\x3b\x66\x18", 4, 0))
 		return 0;
 	return pass_branch(&b, BELOW_OR_EQUAL) ? (int)(n - b.n) : 0;
+}
+
+bool x86_reads_g(const uint8_t *p, size_t n)
+{
+	struct bytes b = { p, n };
+
+	return pass(&b, "\x4d\x8b\x66\x20\x4d\x85\xe4", 7, 0) && pass_branch(&b, NOT_EQUAL);
 }

@@ -233,6 +233,27 @@ static void passes(void)
 	CHECK(is_entered_at(0));
 }
 
+/* It begins with reading g, as what the compiler makes to call others. Nothing else does
+ * that may fault: not behind that, nor by another register, nor for another question. */
+static void reads_g(void)
+{
+	static const uint8_t asks[] = { 0x4d, 0x8b, 0x66, 0x20, 0x4d, 0x85, 0xe4, JNE, 4 };
+	uint8_t other[sizeof(asks)];
+
+	for (size_t changed = 0; changed < sizeof(asks); changed++) {
+		memcpy(other, asks, sizeof(asks));
+		other[changed] ^= changed ? 1 : 0;
+		begin(); put_bytes(other, sizeof(other)); put_frame(); func_end();
+		put_wrapper(false);
+		module_plan_with(&(struct plan_options){ .puns = true }, "f", NULL, NULL);
+		CHECK(changed == 0 || changed == 8 ? is_entered_at(0) : !is_entered_at(0));
+	}
+	begin(); put(NOP); put_bytes(asks, sizeof(asks)); put_frame(); func_end();
+	put_wrapper(false);
+	module_plan_with(&(struct plan_options){ .puns = true }, "f", NULL, NULL);
+	CHECK(!probe()->refusal && probe()->sites[probe()->nsites - 1].window < 5);
+}
+
 static const struct site *exit_site(void)
 {
 	return &probe()->sites[0];
@@ -306,6 +327,7 @@ int main(void)
 	without_check();
 	with_load();
 	passes();
+	reads_g();
 	exits();
 	holes();
 	faults();
