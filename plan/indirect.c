@@ -133,23 +133,65 @@ static bool read_entry(const struct body *b, raddr_t table, bool relative, size_
 	return true;
 }
 
-static size_t read_table(struct body *b, const struct insn *in, bool relative)
+/* The table that is named at `pc`. */
+static size_t read_table(struct body *b, raddr_t pc, raddr_t table, bool relative)
 {
 	raddr_t a;
 	size_t n = 0;
 
-	while (n < TABLE_MAX && read_entry(b, in->ref, relative, n, &a) &&
-	       take_entry(b, in->pc, a))
+	while (n < TABLE_MAX && read_entry(b, table, relative, n, &a) &&
+	       take_entry(b, pc, a))
 		n++;
 	return n;
 }
 
-/* Does this instruction name what may be a table of distances, or of addresses? */
-static bool names_table(const struct insn *in, bool *relative)
+/* What sets what the indirect jump `step` goes by, and the step that does. */
+static enum goal find_goal(const struct body *b, size_t step, size_t *ret)
 {
+	const struct plan_impl *p = b->impl;
+	const struct insn *jump = &b->steps[step].insn;
+	size_t left;
+	const uint8_t *to = symbols_text(p->symbols, jump->pc, &left);
+
+	for (size_t i = step; p->arch->goal && to && i-- > 0 && step - i <= SET_NEAR; ) {
+		const struct step *s = &b->steps[i];
+		const uint8_t *at = symbols_text(p->symbols, s->insn.pc, &left);
+		enum goal goal = at && s->piece == b->steps[step].piece && !s->ends ?
+			p->arch->goal(at, &s->insn, to, jump) : GOAL_OTHER;
+
+		*ret = i;
+		if (goal)
+			return goal;
+	}
+	return GOAL_NONE;
+}
+
+/* The table of addresses that this jump takes an entry of: its own operand says
+ * which, or the instruction that has set its register, if nobody else comes to the
+ * jump. 0: nothing says so. */
+static raddr_t entries_of(const struct body *b, size_t step)
+{
+	const struct insn *in = &b->steps[step].insn;
+	size_t set;
+
+	if (in->kind != INSN_JUMP_INDIRECT || !(in->flags & INSN_INDEXED))
+		return 0;
+	if (in->ref || find_goal(b, step, &set) != GOAL_TABLE)
+		return in->ref;
+	raddr_t from = b->steps[set].insn.pc + 1;
+
+	return ground_any(b->impl, LAYER_TARGET, from, in->pc + 1 - from) ? 0 :
+		b->steps[set].insn.ref;
+}
+
+/* What may be a table of distances, or of addresses, that this step names; 0: it
+ * names none. */
+static raddr_t named_table(const struct body *b, size_t step, bool *relative)
+{
+	const struct insn *in = &b->steps[step].insn;
+
 	*relative = in->flags & INSN_PCREL && in->kind == INSN_PLAIN;
-	return *relative || (in->kind == INSN_JUMP_INDIRECT && in->flags & INSN_INDEXED &&
-			     in->ref);
+	return *relative ? in->ref : entries_of(b, step);
 }
 
 /* The pieces that a table leads to, if it leads into the body, too. */
@@ -175,9 +217,12 @@ int indirect_adopt(struct body *b, size_t first)
 	int err = 0;
 	bool relative;
 
-	for (size_t i = first, n = b->nsteps; i < n && !err; i++)
-		if (names_table(&b->steps[i].insn, &relative))
-			err = adopt_from(b, b->steps[i].insn.ref, relative);
+	for (size_t i = first, n = b->nsteps; i < n && !err; i++) {
+		raddr_t table = named_table(b, i, &relative);
+
+		if (table)
+			err = adopt_from(b, table, relative);
+	}
 	return err;
 }
 
@@ -207,21 +252,21 @@ static int find_tables(struct body *b, struct tables *ret)
 	int err = 0;
 
 	for (size_t i = 0; i < b->nsteps && !err; i++) {
-		const struct insn *in = &b->steps[i].insn;
 		bool relative;
+		raddr_t table = named_table(b, i, &relative);
 
-		if (!names_table(in, &relative))
+		if (!table)
 			continue;
-		size_t n = read_table(b, in, relative);
+		size_t n = read_table(b, b->steps[i].insn.pc, table, relative);
 
 		if (!relative) {
-			err = note_entries(ret, b, in->ref, n);
+			err = note_entries(ret, b, table, n);
 			continue;
 		}
 		struct table *t = n ? vec_push(ret->v, ret->n, ret->cap) : NULL;
 
 		if (t)
-			*t = (struct table){ .step = i, .base = in->ref };
+			*t = (struct table){ .step = i, .base = table };
 		else if (n)
 			err = -ENOMEM;
 	}
@@ -269,21 +314,9 @@ static bool has_labels(const struct body *b, const struct tables *t)
  * of distances makes it? */
 static bool is_sum(const struct body *b, size_t step)
 {
-	const struct plan_impl *p = b->impl;
-	const struct insn *jump = &b->steps[step].insn;
-	size_t left;
-	const uint8_t *to = symbols_text(p->symbols, jump->pc, &left);
+	size_t set;
 
-	for (size_t i = step; p->arch->goal && to && i-- > 0 && step - i <= SET_NEAR; ) {
-		const struct step *s = &b->steps[i];
-		const uint8_t *at = symbols_text(p->symbols, s->insn.pc, &left);
-		enum goal goal = at && s->piece == b->steps[step].piece && !s->ends ?
-			p->arch->goal(at, &s->insn, to, jump) : GOAL_OTHER;
-
-		if (goal)
-			return goal == GOAL_SUM;
-	}
-	return false;
+	return find_goal(b, step, &set) == GOAL_SUM;
 }
 
 /* Does the code itself name a place inside it, other than a table? In a program
@@ -341,11 +374,13 @@ static enum indirect judge_jump(struct body *b, const struct tables *tables,
 				size_t step, size_t *spare)
 {
 	const struct insn *in = &b->steps[step].insn;
+	raddr_t entries = entries_of(b, step);
 
 	if (in->flags & INSN_SLOT)	/* through the linkage table */
 		return INDIRECT_TAIL;
-	if (in->flags & INSN_INDEXED && in->ref)
-		return read_table(b, in, false) ? INDIRECT_INSIDE : INDIRECT_UNSURE;
+	if (entries)
+		return read_table(b, in->pc, entries, false) ? INDIRECT_INSIDE :
+			INDIRECT_UNSURE;
 
 	int gone = in->flags & INSN_NOTRACK ? 0 : frame_is_gone(b, in->pc);
 

@@ -158,6 +158,24 @@ static enum goal x86_sets(const struct x86_form *f, int r)
 		x86_reg(f, f->op & 7, REX_B) == r ? GOAL_OTHER : GOAL_NONE;
 }
 
+/* jmp *(%base, %index, 8) */
+static bool takes_entry(const struct x86_form *jump)
+{
+	return x86_has_sib(jump) && x86_modrm_mod(jump) == 0 && jump->sib >> 6 == 3 &&
+		(jump->sib & 7) != 5;
+}
+
+/* Does this set the register to a table's address? lea table(%rip), %r */
+static enum goal x86_names(const struct x86_form *f, int r)
+{
+	bool lea = f->coding == X86_LEGACY && f->map == X86_MAP_ONE && f->op == 0x8d;
+
+	if (lea && x86_pcrel(f) && f->rex & X86_REX_W && !(f->prefixes & X86_ADDRSIZE) &&
+	    x86_reg(f, x86_modrm_reg(f), 4) == r)
+		return GOAL_TABLE;
+	return x86_sets(f, r) ? GOAL_OTHER : GOAL_NONE;
+}
+
 static enum goal x86_goal(const uint8_t *p, const struct insn *in, const uint8_t *jump,
 			  const struct insn *jump_in)
 {
@@ -165,7 +183,9 @@ static enum goal x86_goal(const uint8_t *p, const struct insn *in, const uint8_t
 
 	if (x86_parse(p, in->size, &f) || x86_parse(jump, jump_in->size, &j))
 		return GOAL_NONE;
-	return j.memory ? GOAL_OTHER : x86_sets(&f, x86_reg(&j, x86_modrm_rm(&j), 1));
+	if (!j.memory)
+		return x86_sets(&f, x86_reg(&j, x86_modrm_rm(&j), 1));
+	return takes_entry(&j) ? x86_names(&f, x86_reg(&j, j.sib & 7, 1)) : GOAL_OTHER;
 }
 
 /* hlt and ud2. ud1 carries a number for who handles it, and a breakpoint is known

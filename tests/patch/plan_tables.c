@@ -169,6 +169,48 @@ static void jump_table_absolute(void)
 	CHECK(entry_only(REFUSED_EXIT_NO_ROOM));	/* 21 is the return */
 }
 
+static void put_address(size_t rodata_off, size_t dest)
+{
+	memcpy(m.rodata + rodata_off, &(uint64_t){ TEXT + dest }, 8);
+}
+
+/* lea T,%rdx, and what is to come between; jmp *(%rdx,%rax,8), as Go has it */
+static void plan_named(const uint8_t *between, size_t n, uint8_t sib)
+{
+	module_begin();
+	m.exec = true;
+	func("f", 0); put(MOV_EAX_1); put_lea(0x100);
+	put_bytes(between, n); put(0xff, 0x24, sib);
+	put_n(NOP, 0x30 - m.at); put(MOV_EAX_1, NOP, ADD_RSP_40, RET); func_end();
+	put_address(0x100, 0x30);
+	put_address(0x108, 0x36);
+	put_address(0x110, 0x2000);
+	module_plan("f");
+}
+
+#define PLAN_NAMED(sib, ...) \
+	plan_named((const uint8_t[]){ __VA_ARGS__ }, \
+		   sizeof((const uint8_t[]){ __VA_ARGS__ }), sib)
+
+/* Two places of the function, and nobody else arrives at the jump, or has another
+ * table in its register. */
+static void jump_table_named_before(void)
+{
+	enum { SIB = 0xc2, OTHER_BASE = 0xc3, SCALE_4 = 0x82 };
+
+	PLAN_NAMED(SIB, NOP);
+	CHECK(entry_only(REFUSED_NONE) && probe()->nexits == 1 && !probe()->sites[0].level);
+	CHECK(site_is(probe(), 0, TACTIC_JUMP, 0x36, 5, 0));
+	PLAN_NAMED(SIB, 0x48, 0x89, 0xca);		/* mov %rcx,%rdx */
+	CHECK(entry_only(REFUSED_JUMP_TABLE));
+	PLAN_NAMED(SIB, JE, 0);				/* it is jumped to */
+	CHECK(entry_only(REFUSED_JUMP_TABLE));
+	PLAN_NAMED(OTHER_BASE, NOP);
+	CHECK(entry_only(REFUSED_JUMP_TABLE));
+	PLAN_NAMED(SCALE_4, NOP);
+	CHECK(entry_only(REFUSED_JUMP_TABLE));
+}
+
 static void indirect_tail_call(void)
 {
 	module_begin();
@@ -301,6 +343,7 @@ int main(void)
 	table_loaded_before_a_loop();
 	loaded_beside_a_table();
 	jump_table_absolute();
+	jump_table_named_before();
 	indirect_tail_call();
 	indirect_tail_call_through_slot();
 	leaf_switch_is_no_tail_call();
