@@ -7,6 +7,9 @@
 
 #include "injector/procfs.h"
 
+/* Where version 2 is mounted: alone, or beside hierarchies of version 1. */
+static const char *const unified[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
+
 /* Where the process stands in a hierarchy: the path after "controller:" of v1,
  * or after "0::" of v2. */
 static bool cgroup_path(pid_t pid, const char *controller, char *ret, size_t size)
@@ -88,8 +91,9 @@ static uint64_t room_of(pid_t pid, const char *controller, const char *max2,
 	char group[4096], mount[64];
 	uint64_t room = UINT64_MAX;
 
-	if (cgroup_path(pid, "", group, sizeof(group)))
-		room = cgroup_room("/sys/fs/cgroup", group, max2, current2);
+	bool there = cgroup_path(pid, "", group, sizeof(group));
+	for (size_t i = 0; there && i < ARRAY_SIZE(unified); i++)
+		room = MIN(room, cgroup_room(unified[i], group, max2, current2));
 	if (cgroup_path(pid, controller, group, sizeof(group))) {
 		snprintf(mount, sizeof(mount), "/sys/fs/cgroup/%s", controller);
 		room = MIN(room, cgroup_room(mount, group, max1, current1));
@@ -126,9 +130,10 @@ static bool says(const char *path, const char *begin)
 bool groups_frozen(pid_t pid)
 {
 	char group[4096], path[4400];
+	bool there = cgroup_path(pid, "", group, sizeof(group));
 
-	if (cgroup_path(pid, "", group, sizeof(group))) {
-		snprintf(path, sizeof(path), "/sys/fs/cgroup%s/cgroup.events", group);
+	for (size_t i = 0; there && i < ARRAY_SIZE(unified); i++) {
+		snprintf(path, sizeof(path), "%s%s/cgroup.events", unified[i], group);
 		if (says(path, "frozen 1"))
 			return true;
 	}

@@ -65,6 +65,14 @@ static int attempt(struct restore *r, const struct sigframes *frames, uint64_t p
 	return err;
 }
 
+/* As no thread of it stops before it is thawed, to try again would be vain. */
+static int refuse_frozen(const struct restore *r)
+{
+	fail_clear();
+	return fail(0, "the control group of %d (%s) is frozen; thaw that first",
+		    r->target->pid, r->target->comm), -EBUSY;
+}
+
 static int attempts(struct restore *r, const struct sigframes *frames)
 {
 	uint64_t pause = r->max_pause ? r->max_pause : STOP_BUDGET;
@@ -76,6 +84,8 @@ static int attempts(struct restore *r, const struct sigframes *frames)
 		err = attempt(r, frames, i < RESTORE_MODEST ? pause : 0);
 		if (err != -EAGAIN && err != -EBUSY)
 			break;
+		if (groups_frozen(r->target->pid))
+			return refuse_frozen(r);
 		target_recover(r->target, REST);
 		if (r->n < left)
 			i = 0;
@@ -92,11 +102,6 @@ int restore(struct restore *r)
 
 	err = err ? err : text_touch(r->target, r->changes, r->n, &at);
 	err = err ? err : attempts(r, &frames);
-	if (err == -EAGAIN && groups_frozen(r->target->pid)) {
-		fail_clear();
-		fail(0, "the control group of %d (%s) is frozen; thaw that first",
-		     r->target->pid, r->target->comm);
-	}
 	sigframes_clear(&frames);
 	return err;
 }

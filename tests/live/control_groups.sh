@@ -1,23 +1,29 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # control_groups: a frozen group's process is refused by name, and what is frozen while
-# it is traced is restored when it is thawed; with a twentieth of a processor it is
+# it is traced is restored when it is thawed, in both versions; with a twentieth of a processor it is
 # traced within the pause allowed; where it may start no thread, none is tried.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
 need_root
 
-# In the hierarchy of one controller, or in the one that has all.
+# group CONTROLLER FILE...: one that has a FILE, in the hierarchy of one controller, or
+# in one of version 2.
 group()
 {
-	local dir=/sys/fs/cgroup/$1
+	local dir file
 
-	[ -d "$dir" ] || dir=/sys/fs/cgroup
-	GROUP=$dir/inject-$1-$$
-	mkdir "$GROUP" 2>/dev/null || return 1
-	GROUPS_MADE+=("$GROUP")
-	[ -e "$GROUP/$2" ] || [ -e "$GROUP/$3" ]
+	for dir in "/sys/fs/cgroup/$1" /sys/fs/cgroup /sys/fs/cgroup/unified; do
+		GROUP=$dir/inject-$1-$$
+		[ -e "$dir/cgroup.procs" ] || continue
+		mkdir "$GROUP" 2>/dev/null || continue
+		GROUPS_MADE+=("$GROUP")
+		for file in "${@:2}"; do
+			[ ! -e "$GROUP/$file" ] || return 0
+		done
+	done
+	return 1
 }
 
 tidy()
@@ -45,30 +51,41 @@ set_frozen()
 
 frozen() { has_line FROZEN "$1/freezer.state" || has_line 'frozen 1' "$1/cgroup.events"; }
 thawed() { ! frozen "$1"; }
-join() { echo "$VICTIM" >"$GROUP/cgroup.procs"; }
+join() { echo "$1" >"$GROUP/cgroup.procs"; }
+leave() { echo "$1" >"${GROUP%/*}/cgroup.procs"; }
 
-victim spin_threads 2
-if group freezer freezer.state cgroup.freeze; then
+# What freezes while it is traced.
+freezes()
+{
 	ran=1
 	inject_bg -p "$VICTIM" -f 'spin_*' -o /dev/null
-	join
+	join "$VICTIM"
 	set_frozen 1 "$GROUP"
 	wait_until 30 frozen "$GROUP" || die "it does not freeze"
 	status 1 timeout 100 "$INJECT" stop -p "$VICTIM" --force
 	refused 'its control group is frozen'
-	if [ -e "$GROUP/freezer.state" ]; then	# the other kind can be stopped all the same
+	if [ -e "$GROUP/freezer.state" ]; then
 		WANT=5 inject_end
-		has_line 'is frozen; thaw that first' trace.err || die "not said why it remains"
-	else
-		kill -KILL "$TRACER"
-		wait "$TRACER" || true
+		has_line 'PROBES REMAIN.* is frozen; thaw that first' trace.err || die "not said why it remains"
+	else			# in version 2 threads that are frozen can be stopped
+		inject_end
+		has_line 'all probes removed, text verified' trace.err || die "not removed"
 	fi
 	status 1 "$INJECT" -p "$VICTIM" -f 'spin_*'
 	refused 'its control group is frozen'
 	set_frozen 0 "$GROUP"
 	wait_until 30 thawed "$GROUP"
+	leave "$VICTIM"
 	status 0 "$INJECT" stop -p "$VICTIM"
 	unharmed
+}
+
+victim spin_threads 2
+if group freezer freezer.state; then
+	freezes
+fi
+if group freezer2 cgroup.freeze; then
+	freezes
 fi
 
 if group cpu cpu.cfs_quota_us cpu.max; then
@@ -78,7 +95,7 @@ if group cpu cpu.cfs_quota_us cpu.max; then
 	else
 		echo 5000 >"$GROUP/cpu.cfs_quota_us"
 	fi
-	join
+	join "$VICTIM"
 	for _ in 1 2 3; do
 		status 0 "$INJECT" -p "$VICTIM" -f 'spin_*' -o /dev/null -d 0.5
 		removed
@@ -90,7 +107,7 @@ rm -f victim.in
 victim spin_threads 2
 if group pids pids.max pids.max; then
 	ran=1
-	join
+	join "$VICTIM"
 	echo 3 >"$GROUP/pids.max"
 	status 0 "$INJECT" -p "$VICTIM" -f 'spin_*' -d 0.3
 	traced spin_leaf
