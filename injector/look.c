@@ -130,7 +130,7 @@ static int right_state(const struct looked *l)
 	if (l->pid == getpid())
 		return REFUSE(l, EINVAL, "that is inject itself");
 	int64_t tracer = procfs_status(l->pid, 0, "TracerPid", 10, 0);
-	if (tracer && !is_ours((pid_t)tracer)) {
+	if (tracer && !is_ours((pid_t)tracer) && !procfs_await_end((pid_t)tracer)) {
 		char who[32];
 
 		procfs_comm((pid_t)tracer, who, sizeof(who));

@@ -6,8 +6,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 
 static void close_file(FILE **f)
 {
@@ -231,11 +233,40 @@ uint64_t procfs_start_time(pid_t pid)
 	return stat_number(pid, 22);
 }
 
+/* The kernel's flags of a process: PF_... */
+static uint64_t stat_flags(pid_t pid)
+{
+	return stat_number(pid, 9);
+}
+
+bool procfs_is_ending(pid_t pid)
+{
+	enum { PF_EXITING = 0x00000004 };
+	const int64_t killed = 1 << (SIGKILL - 1);
+
+	return procfs_has_ended(pid, 0) || stat_flags(pid) & PF_EXITING ||
+		(procfs_status(pid, 0, "ShdPnd", 16, 0) & killed) ||
+		(procfs_status(pid, 0, "SigPnd", 16, 0) & killed);
+}
+
+bool procfs_await_end(pid_t pid)
+{
+	enum { LOOKS = 500 };
+	const struct timespec between = { .tv_nsec = 10 * 1000 * 1000 };
+
+	for (int i = 0; procfs_live_thread(pid); i++) {
+		if (i == LOOKS || !procfs_is_ending(pid))
+			return false;
+		nanosleep(&between, NULL);
+	}
+	return true;
+}
+
 bool procfs_is_kernel(pid_t pid)
 {
 	enum { PF_KTHREAD = 0x00200000 };
 
-	return stat_number(pid, 9) & PF_KTHREAD;
+	return stat_flags(pid) & PF_KTHREAD;
 }
 
 raddr_t procfs_heap(pid_t pid)

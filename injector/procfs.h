@@ -59,6 +59,11 @@ char procfs_state(pid_t pid, pid_t tid);
 /* Clock ticks since boot at which the process started; 0 if it is gone or
  * cannot be looked at. */
 uint64_t procfs_start_time(pid_t pid);
+/* It was killed, or is on its way out, or has ended. */
+bool procfs_is_ending(pid_t pid);
+/* Wait until one that is ending has ended, with all its threads, and so holds nothing
+ * any more: five seconds at most. False if it is not ending, or not in that time. */
+bool procfs_await_end(pid_t pid);
 /* Is it a thread of the kernel? */
 bool procfs_is_kernel(pid_t pid);
 /* Where its heap begins, whether it has one already or not; 0 if that is not

@@ -44,7 +44,7 @@ struct removal {
  * but for what differed before. -EIO: something is left, or differs, see `left`.
  * -ESRCH: the process has ended (forked children were cleaned all the same).
  * Each process runs on in any case. The caller has claimed the process
- * (session_claim).
+ * (target_claim).
  */
 int remove_probes(pid_t pid, struct removal *ret);
 /* If max_pause was not kept, say by how much. */

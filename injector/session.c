@@ -121,7 +121,6 @@ int session_create(int fd, const struct session_shape *shape, bool file,
 	s->nrings = shape->nrings;
 	s->nsub = shape->nsub;
 	s->holder_pid = getpid();
-	s->holder_uid = getuid();
 	s->holder_start = procfs_start_time(getpid());
 	return 0;
 }
@@ -274,7 +273,8 @@ bool session_is_started(const struct old_session *old)
 pid_t session_holder(const struct session *s)
 {
 	if (s->holder_pid <= 0 || !s->holder_start ||
-	    procfs_start_time(s->holder_pid) != s->holder_start)
+	    procfs_start_time(s->holder_pid) != s->holder_start ||
+	    procfs_is_ending(s->holder_pid))
 		return 0;
 	return s->holder_pid;
 }
@@ -315,27 +315,6 @@ void session_end(const struct target *t)
 	}
 	session_forget(&old);
 	fail_clear();
-}
-
-int session_claim(const struct target *t)
-{
-	struct old_session old;
-
-	if (target_lock(t))
-		return 0;
-	int err = session_find(t, &old);
-	pid_t holder = !err && old.found ? session_holder(&old.s) : 0;
-	uint32_t user = old.s.holder_uid;
-
-	session_forget(&old);
-	fail_clear();
-	if (holder)
-		fail(0, "%d (%s) is held by inject (pid %d, user %u); end that one first", t->pid,
-		     t->comm, holder, user);
-	else
-		fail(0, "%d (%s) is held by another inject, which has just begun; try again",
-		     t->pid, t->comm);
-	return -EBUSY;
 }
 
 uint8_t slot_rank(const struct slot *s)

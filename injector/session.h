@@ -100,10 +100,6 @@ pid_t session_holder(const struct session *);
  * we may. No error: what is still there is memory. */
 void session_end(const struct target *);
 
-/* Have the process to ourselves: -EBUSY, with the name of who has it, while
- * another inject works on it. */
-int session_claim(const struct target *);
-
 /* The rank of a slot's change, see struct change: first holes, then jumps by
  * their level. */
 uint8_t slot_rank(const struct slot *);

@@ -15,7 +15,7 @@
 /* Have the process, or take it. */
 static int claim(const struct options *o, const struct target *t)
 {
-	int err = session_claim(t);
+	int err = target_claim(t);
 
 	if (err == -EBUSY && o->force) {
 		fail_clear();

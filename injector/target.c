@@ -50,9 +50,9 @@ static struct thread_hold *hold_new(struct target *t, pid_t tid, enum hold hold)
 
 /*
  * EPERM is also said of zombies, of threads that a clone event has attached to
- * us already, and of threads that another thread of ours is just letting go:
- * a surgeon's end is seen by pthread_join before the kernel has detached what
- * it held. 1: it is traced by this thread; 0: try again; else -errno.
+ * us already, and of threads that another thread of ours, or an inject that was
+ * killed, is just letting go: the end of a tracer is seen before the kernel has
+ * detached what it held. 1: it is traced by this thread; 0: try again; else -errno.
  */
 static int why_not_permitted(const struct target *t, pid_t tid)
 {
@@ -62,7 +62,7 @@ static int why_not_permitted(const struct target *t, pid_t tid)
 	snprintf(path, sizeof(path), "/proc/self/task/%d", tracer);
 	if (tracer == gettid())
 		return 1;
-	if (tracer && access(path, F_OK) == 0)
+	if (tracer && (access(path, F_OK) == 0 || procfs_is_ending(tracer)))
 		return 0;
 	if (!tracer)
 		return fail(EPERM, "attach to thread %d of %d (%s)", tid, t->pid, t->comm);

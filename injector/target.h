@@ -53,10 +53,11 @@ uint64_t now_ns(void);
 int target_open(pid_t pid, struct target *ret);
 /*
  * From now on, until target_close or our death, no other inject works on this
- * process; false if one does already. (A lock on /proc/PID/mem: only who may
- * write the memory can take it, and it leaves nothing behind.)
+ * process; -EBUSY, with the name of who has it, if one does already. One that was
+ * killed is given the time to end. (A lock on /proc/PID/mem: only who may write the
+ * memory can take it, and it leaves nothing behind.)
  */
-bool target_lock(const struct target *);
+int target_claim(const struct target *);
 void target_close(struct target *);
 
 /* Memory of the target, by /proc/PID/mem: also pages that it cannot write.

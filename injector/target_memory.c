@@ -6,8 +6,14 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "injector/procfs.h"
+
+enum {
+	CLAIMS = 3,		/* who has it may let it go between two looks */
+};
 
 int target_open(pid_t pid, struct target *ret)
 {
@@ -24,9 +30,52 @@ int target_open(pid_t pid, struct target *ret)
 	return 0;
 }
 
-bool target_lock(const struct target *t)
+/* Who has locked our target's memory, as the kernel lists it; 0: nobody that can be
+ * seen from this PID namespace. */
+static pid_t locked_by(const struct target *t)
 {
-	return flock(t->mem, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+	unsigned int major, minor;
+	unsigned long ino;
+	char line[256];
+	pid_t pid, found = 0;
+	struct stat st;
+	FILE *f = fopen("/proc/locks", "re");
+
+	while (f && !found && fstat(t->mem, &st) == 0 && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%*d: FLOCK %*s %*s %d %x:%x:%lu", &pid, &major, &minor,
+			   &ino) == 4 && ino == st.st_ino && makedev(major, minor) == st.st_dev)
+			found = pid;
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static int held_by(const struct target *t, pid_t holder)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d", holder);
+	if (holder && stat(path, &st) == 0)
+		fail(0, "%d (%s) is held by inject (pid %d, user %u); end that one first",
+		     t->pid, t->comm, holder, st.st_uid);
+	else
+		fail(0, "%d (%s) is held by another inject; try again", t->pid, t->comm);
+	return -EBUSY;
+}
+
+int target_claim(const struct target *t)
+{
+	pid_t holder = 0;
+
+	for (int i = 0; flock(t->mem, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK; i++) {
+		holder = locked_by(t);
+		if (holder && !procfs_await_end(holder))
+			return held_by(t, holder);
+		if (i == CLAIMS)
+			return held_by(t, 0);
+	}
+	return 0;
 }
 
 void target_close(struct target *t)

@@ -488,7 +488,7 @@ static int attach_running(struct trace *t)
 	if (err)
 		return err;
 	err = target_open(t->pid, &t->target);
-	err = err ? err : session_claim(&t->target);
+	err = err ? err : target_claim(&t->target);
 	err = err ? err : choose(t);					/* 2, 3 */
 	t->nthreads = procfs_count_threads(t->pid);
 	err = err ? err : attach(t);					/* 4 to 9 */
@@ -505,7 +505,7 @@ static int attach_held(struct trace *t)
 
 	err = err ? err : look_started(t->pid);				/* 1 */
 	err = err ? err : launch_loaded(&t->launch, &t->target);
-	err = err ? err : session_claim(&t->target);
+	err = err ? err : target_claim(&t->target);
 	err = err ? err : choose(t);					/* 2, 3 */
 	t->nthreads = 1;
 	return err ? err : attach(t);					/* 4 to 9 */

@@ -267,7 +267,7 @@ static int add(struct adding *a)
 	int err = visit_started(v, false);
 
 	err = err ? err : look(v->target.pid);
-	err = err ? err : session_claim(&v->target);
+	err = err ? err : target_claim(&v->target);
 	err = err ? err : visit_changes(v, &a->old);
 	err = err ? err : choose(a);					/* 2, 3 */
 	err = err ? err : copy_session(a);

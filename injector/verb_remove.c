@@ -102,7 +102,7 @@ static int remove_some(struct removing *r)
 {
 	int err = visit_started(&r->visit, false);
 
-	err = err ? err : session_claim(&r->visit.target);
+	err = err ? err : target_claim(&r->visit.target);
 	err = err ? err : visit_changes(&r->visit, &r->live);
 	err = err ? err : choose(r);
 	if (err || !count(r))

@@ -25,7 +25,7 @@
 #ifndef PAYLOAD_ABI_H
 #define PAYLOAD_ABI_H
 
-#define ABI_VERSION 12
+#define ABI_VERSION 13
 
 /* Offsets that assembly uses; abi.c asserts them. */
 #define THREAD_CUR 0
@@ -240,16 +240,16 @@ struct session {
 
 	/* The injector that holds the target: pid and start time in clock
 	 * ticks since boot, so that a reused pid is not believed. */
-	uint32_t holder_uid;
 	int32_t holder_pid;
 	uint32_t reader;	/* who takes what is recorded: a thread's id as its
 				 * own kernel knows it, and READER_GONE once it
 				 * has ended: then the payload closes the
 				 * session. 0: nobody is expected to */
-	uint64_t holder_start;
-	uint32_t follow_forks;	/* 1: a forked child takes rings of its own */
 	uint32_t keep_last;	/* 1: a full ring overwrites what is oldest in it,
 				 * and nobody else gives anything back */
+	uint64_t holder_start;
+	uint32_t follow_forks;	/* 1: a forked child takes rings of its own */
+	uint32_t pad0;
 
 	/* How much of a thread's time functions may take, in hundredths of a percent
 	 * (0: all), by what an event of theirs costs it, in ticks; and how much time
