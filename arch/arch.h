@@ -184,8 +184,9 @@ struct arch {
 	 * it is given: an address that was computed, and not the stack's, a
 	 * variable's or a thread's own; a divisor. */
 	uint64_t (*faults)(const uint8_t *p, const struct insn *in);
-	/* Does it go on behind itself with the stack pointer that there was? Only a yes
-	 * is certain. */
+	/* Does it go on behind itself with the stack pointer that there was, and is
+	 * nobody who relies on what lies below that? Only a yes is certain. NULL:
+	 * nobody knows. */
 	bool (*keeps_stack)(const uint8_t *p, const struct insn *in);
 	/* How many bytes at `p`, the start of a function of Go's, ask whether its
 	 * goroutine's stack has room: whole instructions, the last of them the

@@ -374,14 +374,16 @@ static enum refusal place_entry_here(struct body *b, const struct choice *c, str
 	return why;
 }
 
-/* Short functions of Go's often begin with what may fault, or is too short for a jump.
- * Then a later instruction may do: a call that does not come so far ends in a panic. */
+/* Where the first instruction may fault, or leaves no room for a jump, a later one may
+ * do: a call that does not come so far has done nothing. */
 static enum refusal place_entry(struct body *b, const struct choice *c, struct picks *ks)
 {
 	size_t first = b->entry, most = c->last ? PASSED_LAST : PASSED;
 	enum refusal why = place_entry_here(b, c, ks), later = why;
+	/* Other tactics often find room, but for what may fault, and in Go. */
+	bool now = why == REFUSED_MAY_FAULT || b->goroutine || c->may_pun;
 
-	while (later && b->entry - first < most && window_may_pass(b, b->entry)) {
+	while (later && now && b->entry - first < most && window_may_pass(b, b->entry)) {
 		b->entry++;
 		later = place_entry_here(b, c, ks);
 	}
@@ -405,12 +407,13 @@ static enum refusal choose_entry(struct body *b, const struct choice *c,
 	return b->loops ? REFUSED_LOOP_ENTRY : REFUSED_BRANCH_INSIDE;
 }
 
-/* Users are told what stands in the way of an exit where it is not just that
- * there is no room. */
+/* What stands in the way of an exit, where it is not just that there is no room. */
 static enum refusal exit_refusal(enum refusal why)
 {
-	return why == REFUSED_PAGE_CROSSING || why == REFUSED_UNKNOWN_INSN ||
-	       why == REFUSED_UNMOVABLE ? why : REFUSED_EXIT_NO_ROOM;
+	bool told = why == REFUSED_PAGE_CROSSING || why == REFUSED_UNKNOWN_INSN ||
+		    why == REFUSED_UNMOVABLE || why == REFUSED_MAY_FAULT;
+
+	return told ? why : REFUSED_EXIT_NO_ROOM;
 }
 
 static enum refusal choose_exits(struct body *b, const struct choice *c,
@@ -501,12 +504,10 @@ static void fill_site(const struct body *b, const struct pick *k, bool entry,
 static struct site *alloc_sites(const struct picks *ks)
 {
 	size_t ninsns = 0;
-	struct site *sites;
 
 	for (size_t i = 0; i < ks->n; i++)
 		ninsns += ks->v[i].window.last - ks->v[i].window.first + 1;
-	sites = calloc(1, ks->n * sizeof(*sites) + ninsns * sizeof(*sites->insns));
-	return sites;
+	return calloc(1, ks->n * sizeof(struct site) + ninsns * sizeof(struct site_insn));
 }
 
 static int fill_probe(const struct body *b, const struct picks *ks,
@@ -536,8 +537,7 @@ static enum refusal why_entry_only(const struct body *b, const struct choice *c)
 {
 	if (c->entry_only)
 		return REFUSED_ENTRY_ONLY_ASKED;
-	/* One that never returns has all of its exits probed: its calls end
-	 * when something around them does, by a throw or a longjmp. */
+	/* One that never returns has all exits probed: a throw or longjmp ends its calls. */
 	return b->entry_only;
 }
 

@@ -105,8 +105,9 @@ size_t compiled_entry(const struct body *b)
 
 bool compiled_is_site(const struct body *b, const struct window *w)
 {
-	return nops_from(b, w->first) >= b->impl->arch->jump_size ||
-	       calls_profiler(b, &b->steps[w->last].insn);
+	return w->first == compiled_entry(b) &&
+		(nops_from(b, w->first) >= b->impl->arch->jump_size ||
+		 calls_profiler(b, &b->steps[w->last].insn));
 }
 
 bool compiled_is_sled(const struct body *b, size_t step)

@@ -157,8 +157,9 @@ static bool may_be_resumed(const struct body *b, size_t first, size_t last, size
 	return false;
 }
 
-/* Whoever enters comes past it, once, and the stack is as it was; and nobody enters in
- * its middle, who might do so by a jump that is not known, or one to the start. */
+/* Whoever enters comes past it, once, and the stack is as it was, also where a record
+ * is made; and nobody enters in its middle, who might do so by a jump that is not known,
+ * or one to the start. */
 bool window_may_pass(const struct body *b, size_t i)
 {
 	const struct plan_impl *p = b->impl;
@@ -166,7 +167,8 @@ bool window_may_pass(const struct body *b, size_t i)
 	size_t left;
 	const uint8_t *bytes = symbols_text(p->symbols, in->pc, &left);
 
-	if (!b->tight || b->ncheck || b->loops || b->unsure || i + 1 == b->nsteps)
+	if (b->ncheck || b->loops || b->unsure || i + 1 == b->nsteps ||
+	    !p->arch->keeps_stack)
 		return false;
 	return b->steps[i + 1].piece == b->steps[i].piece && bytes &&
 		p->arch->keeps_stack(bytes, in) &&

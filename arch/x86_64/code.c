@@ -241,15 +241,26 @@ static uint64_t x86_faults(const uint8_t *p, const struct insn *in)
 		(is_implicit(&f) || (f.memory && !only_names(&f) && !is_sure(&f)) ? memory : 0);
 }
 
-/* What pushes, pops, enters or leaves, and what names %rsp otherwise than to reach
- * memory by it. */
+/* Does it name what lies below %rsp, or may so do? */
+static bool names_below(const uint8_t *p, const struct x86_form *f)
+{
+	bool legacy = f->coding == X86_LEGACY;
+
+	if (!x86_has_sib(f) || (f->sib & 7) != 4 || (legacy && f->rex & X86_REX_B))
+		return false;
+	return !legacy || (f->sib >> 3 & 7) != 4 || f->rex & X86_REX_X || only_names(f) ||
+		(f->disp_size && x86_signed(p + f->disp_at, f->disp_size) < 0);
+}
+
+/* Not what pushes, pops, enters or leaves, and not what names %rsp otherwise than to
+ * reach memory by it, or memory below it. */
 static bool x86_keeps_stack(const uint8_t *p, const struct insn *in)
 {
 	enum { RSP = 4 };
 	struct x86_form f;
 	bool one, number;
 
-	if (in->kind != INSN_PLAIN || x86_parse(p, in->size, &f) < 0)
+	if (in->kind != INSN_PLAIN || x86_parse(p, in->size, &f) < 0 || names_below(p, &f))
 		return false;
 	one = f.coding == X86_LEGACY && f.map == X86_MAP_ONE;
 	/* With an immediate, or one operand: the field goes with the opcode. */

@@ -1,27 +1,31 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # faults_by_place: a program whose handler decides by the place of a fault sees each
-# fault where it has made it, while its functions are probed: those that fault in the
-# bytes of a jump are refused, the others are not. A program without handlers, or
-# whose handlers are called once, to write a last word, has all of them probed.
+# fault where it has made it, while its functions are probed: behind what may fault in
+# the bytes of a jump, or not at all where there is nothing else. A program without
+# handlers, or whose handlers are called once, to write a last word, has all of them
+# probed at their start.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
 [ "$(uname -m)" = x86_64 ] || skip "the handler knows x86-64 code"
 victim fault_places
 inject_until place_entry -p "$VICTIM" -f 'place_*'
-has_line '4 of 4 functions probed, 4 with exits' trace.err || die "not all without a handler"
+has_line '5 of 5 functions probed, 5 with exits' trace.err || die "not all without a handler"
 removed
 
 tell crash '^handling$' >/dev/null
 inject_until place_entry -p "$VICTIM" -f 'place_*'
-has_line '4 of 4 functions probed, 4 with exits' trace.err || die "not all with a last word"
+has_line '5 of 5 functions probed, 5 with exits' trace.err || die "not all with a last word"
 removed
 
 tell handle '^handling$' >/dev/null
 inject_until place_exit -p "$VICTIM" -f 'place_*'
-has_line 'refused place_entry: an instruction in the way may fault' trace.err ||
+has_line '4 of 5 functions probed, 4 with exits' trace.err || die "not all that may be"
+has_line 'refused place_method: an instruction in the way may fault' trace.err ||
 	die "is not refused"
+traced place_entry
+traced place_divide
 traced place_plain
 removed
-"$INJECT" list -p "$VICTIM" -f place_entry | grep -q 'may-fault$' || die "list does not say so"
+"$INJECT" list -p "$VICTIM" -f place_method | grep -q 'may-fault$' || die "list does not say so"

@@ -208,30 +208,6 @@ static void stops_at_once(void)
 	CHECK(refused(REFUSED_UNMOVABLE));
 }
 
-/* A load is the first instruction, or stands behind a full jump. */
-static bool load_is_refused(bool behind, int caught)
-{
-	const struct plan_options o = { .caught = 1ull << (caught - 1) };
-
-	module_begin();
-	func("f", 0);
-	if (behind)
-		put(ADD_RSP_40, NOP);
-	put(0x48, 0x8b, 0x07); put_middle(); put(ADD_RSP_40, RET); func_end();
-	module_plan_with(&o, "f", NULL, NULL);
-	return refused(REFUSED_MAY_FAULT);
-}
-
-static void faults_inside(void)
-{
-	enum { FPE = 8, SEGV = 11 };
-
-	CHECK(load_is_refused(false, SEGV));
-	CHECK(!load_is_refused(true, SEGV));
-	CHECK(!load_is_refused(false, FPE));
-	CHECK(!load_is_refused(true, FPE));
-}
-
 /* Who goes on behind it does so behind the jump, all of it. */
 static void goes_on_behind_a_stop(void)
 {
@@ -353,7 +329,6 @@ int main(void)
 	syscall_inside();
 	trap_inside();
 	stops_at_once();
-	faults_inside();
 	goes_on_behind_a_stop();
 	unknown_inside();
 	undecodable_text();

@@ -385,6 +385,7 @@ int main(void)
 	run(&(struct plan_options){ 0 });
 	run(&(struct plan_options){ .hosts = true });
 	run(&(struct plan_options){ .entry_only = true });
+	run(&(struct plan_options){ .hosts = true, .caught = UINT64_MAX });
 	return failures != 0;
 }
 #endif

@@ -40,6 +40,16 @@ PROBED uint32_t place_divide(uint32_t x, uint32_t y)
 	return x / y;
 }
 
+/* All of it may fault. It never does. */
+struct methods {
+	uint64_t (*triple)(uint64_t x);
+};
+
+PROBED uint64_t place_method(uint64_t x, const struct methods *const *object)
+{
+	return (*object)->triple(x);
+}
+
 static bool is_in(const void *function, uint64_t pc)
 {
 	return pc - (uint64_t)function < 32;
@@ -78,6 +88,7 @@ static void command(const char *word)
 
 int main(void)
 {
+	const struct methods methods = { place_plain }, *const object = &methods;
 	const uint64_t there = 5;
 
 	victim_say("ready");
@@ -86,6 +97,7 @@ int main(void)
 		uint64_t want = p ? there : NONE;
 
 		if (place_entry(p) != want || place_exit(p, x) != want ||
+		    place_method(x, &object) != 3 * x + 1 ||
 		    place_divide((uint32_t)x, p ? 1 : 0) != (p ? (uint32_t)x : NONE))
 			victim_wrong("a value");
 		victim_count();

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which instructions may come before the place where an entry is recorded? One test
+ * per situation; each fails if the rule behind it is gone. Go's are in plan_go.c.
+ */
+#include "tests/patch/insns.h"
+
+#define LOAD 0x48, 0x8b, 0x07		/* mov (%rdi), %rax */
+#define PUSH_MEMORY 0xff, 0x37		/* push (%rdi) */
+#define JMP_MEMORY 0xff, 0x60, 0x08	/* jmp *8(%rax) */
+
+enum { FPE = 8, SEGV = 11 };
+
+/* A function that begins so, where a fault is handled; it may be a short one. */
+static void plan_beginning(const uint8_t *bytes, size_t n, int caught)
+{
+	const struct plan_options o = { .caught = 1ull << (caught - 1) };
+
+	module_begin();
+	func("f", 0); put_bytes(bytes, n); put_middle(); put(ADD_RSP_40, RET); func_end();
+	module_plan_with(&o, "f", NULL, NULL);
+}
+
+#define PLAN_BEGINNING(caught, ...) \
+	plan_beginning((const uint8_t[]){ __VA_ARGS__ }, \
+		       sizeof((const uint8_t[]){ __VA_ARGS__ }), caught)
+
+static bool is_entered_at(size_t off)
+{
+	return !probe()->refusal && entry_site(probe())->entry &&
+		entry_site(probe())->pc == TEXT + off;
+}
+
+/* Who handles a fault finds it where it was. What nobody handles is displaced. */
+static void may_fault(void)
+{
+	PLAN_BEGINNING(SEGV, LOAD);
+	CHECK(is_entered_at(3) && entry_only(REFUSED_NONE));
+	CHECK(entry_site(probe())->tactic == TACTIC_JUMP);
+	PLAN_BEGINNING(SEGV, XOR_EAX, LOAD, LOAD);
+	CHECK(is_entered_at(8));
+	PLAN_BEGINNING(FPE, LOAD);
+	CHECK(is_entered_at(0));
+	PLAN_BEGINNING(SEGV, ADD_RSP_40, NOP, LOAD);
+	CHECK(is_entered_at(0));
+	/* What a compiler leaves for tracers comes first. */
+	PLAN_BEGINNING(SEGV, LOAD, NOP5);
+	CHECK(is_entered_at(3) && entry_site(probe())->tactic == TACTIC_JUMP);
+	/* No place at all is behind the last one. */
+	module_begin();
+	func("f", 0); put(LOAD, JMP_MEMORY); func_end();
+	put_n(INT3, 10);
+	module_plan_with(&(struct plan_options){ .caught = UINT64_MAX, .puns = true },
+			 "f", NULL, NULL);
+	CHECK(refused(REFUSED_MAY_FAULT));
+}
+
+/* An exit has no other place. */
+static void exit_may_fault(void)
+{
+	module_begin();
+	func("f", 0); put(MOV_EAX_1); put_middle(); put(LOAD, JMP_MEMORY); func_end();
+	func("g", m.at); put(RET); func_end();
+	module_plan_with(&(struct plan_options){ .caught = UINT64_MAX }, "f", NULL, NULL);
+	CHECK(entry_only(REFUSED_MAY_FAULT));
+}
+
+/* Entry and exits are paired by the stack pointer. */
+static void stack_pointer(void)
+{
+	PLAN_BEGINNING(SEGV, PUSH_RBX, LOAD);
+	CHECK(refused(REFUSED_MAY_FAULT));
+	PLAN_BEGINNING(SEGV, PUSH_MEMORY);
+	CHECK(refused(REFUSED_MAY_FAULT));
+	PLAN_BEGINNING(SEGV, 0x48, 0x89, 0xe0, LOAD);		/* mov %rsp, %rax */
+	CHECK(refused(REFUSED_MAY_FAULT));
+}
+
+/* A record is made below the stack pointer, where a leaf may keep something. */
+static void below_the_stack(void)
+{
+	/* mov 8(%rsp), %al; mov -8(%rsp), %al; mov -0x80(%rsp), %al */
+	PLAN_BEGINNING(SEGV, 0x8a, 0x44, 0x24, 0x08, LOAD);
+	CHECK(is_entered_at(7));
+	PLAN_BEGINNING(SEGV, 0x88, 0x44, 0x24, 0xf8, LOAD);
+	CHECK(refused(REFUSED_MAY_FAULT));
+	PLAN_BEGINNING(SEGV, LOAD, 0x88, 0x84, 0x24, 0x80, 0xff, 0xff, 0xff, LOAD);
+	CHECK(is_entered_at(3));
+	/* mov %al, (%rsp,%rax); lea (%rsp), %rax; mov %al, -8(%r12) */
+	PLAN_BEGINNING(SEGV, 0x88, 0x04, 0x04, LOAD);
+	CHECK(refused(REFUSED_MAY_FAULT));
+	PLAN_BEGINNING(SEGV, 0x48, 0x8d, 0x04, 0x24, LOAD);
+	CHECK(refused(REFUSED_MAY_FAULT));
+	PLAN_BEGINNING(SEGV, 0x41, 0x88, 0x44, 0x24, 0xf8, LOAD);
+	CHECK(is_entered_at(8));
+	/* vmovd %xmm0, 4(%rdi); vmovd %xmm0, 4(%rsp), whose base is hidden */
+	PLAN_BEGINNING(SEGV, 0xc5, 0xf9, 0x7e, 0x47, 0x04);
+	CHECK(is_entered_at(5));
+	PLAN_BEGINNING(SEGV, 0xc5, 0xf9, 0x7e, 0x44, 0x24, 0x04);
+	CHECK(refused(REFUSED_MAY_FAULT));
+}
+
+/* Iterations are no calls, and who comes by an unknown way may be one. */
+static void others_arrive(void)
+{
+	const struct plan_options o = { .caught = 1ull << (SEGV - 1) };
+
+	module_begin();
+	func("f", 0); put(LOAD); put_middle(); put_rel8(JNE, 3); put(RET); func_end();
+	module_plan_with(&o, "f", NULL, NULL);
+	CHECK(refused(REFUSED_MAY_FAULT));
+	module_begin();
+	func("f", 0); put(LOAD); put_middle(); put_rel8(JNE, 0); put(RET); func_end();
+	module_plan_with(&o, "f", NULL, NULL);
+	CHECK(refused(REFUSED_MAY_FAULT));
+	module_begin();
+	func("f", 0); put(LOAD, MOV_EAX_1); put_middle(); put(NOTRACK_JMP_RAX); func_end();
+	module_plan_with(&o, "f", NULL, NULL);
+	CHECK(refused(REFUSED_MAY_FAULT));
+	/* Who leaves before it would end a call that never began. */
+	module_begin();
+	func("g", 0x200); put(RET); func_end();
+	func("f", 0); put(TEST_EDI); put_je(0x200); put(LOAD); put_middle(); put(RET); func_end();
+	module_plan_with(&o, "f", NULL, NULL);
+	CHECK(is_entered_at(0));
+}
+
+/* Where nothing else has room at the start, and not before that was tried. */
+static void no_room(void)
+{
+	struct plan_options o = { .puns = true };
+
+	for (int puns = 0; puns < 2; puns++) {
+		o.puns = puns;
+		module_begin();
+		func("f", 0); put(XOR_EAX, XOR_EAX); put_middle(); put(RET); func_end();
+		/* Somebody else's branch into its first instruction. */
+		func("g", 0x100); put_jmp(1); func_end();
+		module_plan_with(&o, "f", NULL, NULL);
+		CHECK(puns ? is_entered_at(2) : refused(REFUSED_BRANCH_INSIDE));
+	}
+}
+
+int main(void)
+{
+	may_fault();
+	exit_may_fault();
+	stack_pointer();
+	below_the_stack();
+	others_arrive();
+	no_room();
+	module_end();
+	return failures != 0;
+}
