@@ -111,6 +111,7 @@ static int read_piece(struct body *b, size_t piece)
 		if (b->nsteps == b->steps_cap &&
 		    base_grow((void **)&b->steps, &b->steps_cap, sizeof(*b->steps)))
 			return -ENOMEM;
+		b->njumps += in.kind == INSN_JUMP_INDIRECT;
 		b->steps[b->nsteps++] = (struct step){ .insn = in, .piece = piece,
 				    .ends = insn_ends(&in) &&
 					    !insn_may_resume(arch, p + (pc - r.start), &in) };

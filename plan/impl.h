@@ -112,6 +112,7 @@ struct body {
 	size_t entry;			/* the step where the entry's jump may
 					 * stand: see compiled_entry */
 	size_t nexits;
+	size_t njumps;			/* indirect ones */
 	bool goroutine;			/* of Go: a goroutine that was preempted
 					 * may go on at any instruction behind
 					 * the check */
@@ -152,7 +153,8 @@ enum indirect {
 	INDIRECT_UNSURE,
 };
 
-/* Adopt what the jump tables lead to that are named from step `first` on. */
+/* Adopt what the jump tables lead to that are named from step `first` on, if there is
+ * an indirect jump by now. */
 int indirect_adopt(struct body *, size_t first);
 /* Find the jump tables of a body whose pieces and steps are complete; their
  * entries become targets. `*ret` (owned by the caller) has what became of

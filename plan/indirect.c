@@ -36,11 +36,20 @@ struct table {
 };
 
 struct tables {
-	struct table *v;
+	struct table *v;	/* of distances, in the order of the steps */
 	size_t n, cap;
-	raddr_t *entries;	/* of those with addresses, sorted */
+	struct table *words;	/* of addresses: see by_words */
+	size_t nwords, words_cap;
+	raddr_t *entries;	/* of these, sorted */
 	size_t nentries, entries_cap;
 };
+
+static void tables_clear(struct tables *t)
+{
+	free(t->v);
+	free(t->words);
+	free(t->entries);
+}
 
 /* Steps are sorted by piece, and by address in each. */
 static bool is_step(const struct body *b, raddr_t a)
@@ -98,23 +107,9 @@ static int frame_is_gone(const struct body *b, raddr_t pc)
 	return here == entry;
 }
 
-/*
- * Take an address as an entry of the table that is named at `pc`, if it can be one.
- * One that leads to a fragment nobody is known to own makes the body incomplete. To
- * begin anew would need the stack that the entry finds: with a frame on it this is
- * an entry too many.
- */
-static bool take_entry(struct body *b, raddr_t pc, raddr_t a)
+static bool may_be_entry(const struct body *b, raddr_t a)
 {
-	if (!is_inside(b, a)) {
-		if (!may_own(b, a))
-			return false;
-		body_doubt(b, REFUSED_JUMP_TABLE);
-	}
-	if (body_is_entry(b, a) && frame_is_gone(b, pc) != 0)
-		b->refusal = REFUSED_LOOP_ENTRY;
-	ground_add_target(b->impl, a);
-	return true;
+	return is_inside(b, a) || may_own(b, a);
 }
 
 /* The n-th entry of a table of 32-bit distances from its own start, or of 64-bit
@@ -131,18 +126,6 @@ static bool read_entry(const struct body *b, raddr_t table, bool relative, size_
 		return false;
 	*ret = table + (raddr_t)(int64_t)d;
 	return true;
-}
-
-/* The table that is named at `pc`. */
-static size_t read_table(struct body *b, raddr_t pc, raddr_t table, bool relative)
-{
-	raddr_t a;
-	size_t n = 0;
-
-	while (n < TABLE_MAX && read_entry(b, table, relative, n, &a) &&
-	       take_entry(b, pc, a))
-		n++;
-	return n;
 }
 
 /* What sets what the indirect jump `step` goes by, and the step that does. */
@@ -184,59 +167,173 @@ static raddr_t entries_of(const struct body *b, size_t step)
 		b->steps[set].insn.ref;
 }
 
-/* What may be a table of distances, or of addresses, that this step names; 0: it
- * names none. */
-static raddr_t named_table(const struct body *b, size_t step, bool *relative)
+/* Does this instruction name what may be a table of distances? */
+static bool names_distances(const struct insn *in)
 {
-	const struct insn *in = &b->steps[step].insn;
+	return in->flags & INSN_PCREL && in->kind == INSN_PLAIN;
+}
 
-	*relative = in->flags & INSN_PCREL && in->kind == INSN_PLAIN;
-	return *relative ? in->ref : entries_of(b, step);
+static size_t count_distances(const struct body *b, raddr_t table)
+{
+	size_t n = 0;
+	raddr_t a;
+
+	while (n < TABLE_MAX && read_entry(b, table, true, n, &a) && may_be_entry(b, a))
+		n++;
+	return n;
+}
+
+/* By address, but those that share no words apart. */
+static int by_words(const void *a, const void *b)
+{
+	const struct table *x = a, *y = b;
+	raddr_t i = x->base % sizeof(raddr_t), k = y->base % sizeof(raddr_t);
+
+	if (i != k)
+		return i < k ? -1 : 1;
+	return x->base < y->base ? -1 : x->base > y->base;
+}
+
+static int list_words(const struct body *b, size_t first, struct tables *ret)
+{
+	for (size_t i = first; i < b->nsteps; i++) {
+		raddr_t base = entries_of(b, i);
+
+		if (!base)
+			continue;
+		struct table *t = vec_push(ret->words, ret->nwords, ret->words_cap);
+
+		if (!t)
+			return -ENOMEM;
+		*t = (struct table){ .step = i, .base = base };
+	}
+	vec_sort(ret->words, ret->nwords, by_words);
+	return 0;
+}
+
+/*
+ * Tables of addresses lie one behind the other, and each is read as far as the last of
+ * them: in one go, then. How many words are entries of the i-th, or of one that it goes
+ * on with? *next is the first that it does not.
+ */
+static size_t count_words(const struct body *b, const struct tables *t, size_t i, size_t *next)
+{
+	raddr_t base = t->words[i].base, a;
+	size_t n = 0, most = TABLE_MAX;
+
+	for (*next = i; ; n++) {
+		for (; *next < t->nwords && t->words[*next].base == base + n * sizeof(a); ++*next)
+			most = n + TABLE_MAX;
+		if (n == most || !read_entry(b, base, false, n, &a) || !may_be_entry(b, a))
+			return n;
+	}
 }
 
 /* The pieces that a table leads to, if it leads into the body, too. */
-static int adopt_from(struct body *b, raddr_t table, bool relative)
+static int adopt_from(struct body *b, raddr_t table, bool relative, size_t n)
 {
-	size_t inside = 0, n = 0;
+	size_t inside = 0;
 	int err = 0;
 	raddr_t a;
 
-	for (; n < TABLE_MAX && read_entry(b, table, relative, n, &a); n++) {
-		if (!is_inside(b, a) && !may_own(b, a))
-			break;
+	for (size_t i = 0; i < n && read_entry(b, table, relative, i, &a); i++)
 		inside += body_has(b, a);
-	}
 	for (size_t i = 0; i < n && inside && !err; i++)
 		if (read_entry(b, table, relative, i, &a) && !is_inside(b, a))
 			err = body_adopt(b, a);
 	return err;
 }
 
+static int adopt_by_words(struct body *b, size_t first)
+{
+	struct tables t = { 0 };
+	int err = list_words(b, first, &t);
+
+	for (size_t i = 0, next; i < t.nwords && !err; i = next) {
+		size_t n = count_words(b, &t, i, &next);
+
+		err = adopt_from(b, t.words[i].base, false, n);
+	}
+	tables_clear(&t);
+	return err;
+}
+
 int indirect_adopt(struct body *b, size_t first)
 {
-	int err = 0;
-	bool relative;
+	if (!b->njumps)
+		return 0;
+	int err = adopt_by_words(b, first);
 
 	for (size_t i = first, n = b->nsteps; i < n && !err; i++) {
-		raddr_t table = named_table(b, i, &relative);
+		const struct insn *in = &b->steps[i].insn;
 
-		if (table)
-			err = adopt_from(b, table, relative);
+		if (names_distances(in))
+			err = adopt_from(b, in->ref, true, count_distances(b, in->ref));
 	}
 	return err;
 }
 
-static int note_entries(struct tables *t, const struct body *b, raddr_t table, size_t n)
+/*
+ * Take the n-th entry of a table. One that leads to a fragment nobody is known to own
+ * makes the body incomplete. *back counts the entries up to the last that leads to
+ * the function's entry.
+ */
+static raddr_t take_entry(struct body *b, raddr_t table, bool relative, size_t n, size_t *back)
 {
-	raddr_t a;
+	raddr_t a = 0;
 
-	for (size_t i = 0; i < n && read_entry(b, table, false, i, &a); i++) {
+	read_entry(b, table, relative, n, &a);
+	if (!is_inside(b, a))
+		body_doubt(b, REFUSED_JUMP_TABLE);
+	if (body_is_entry(b, a))
+		*back = n + 1;
+	ground_add_target(b->impl, a);
+	return a;
+}
+
+/* To begin anew would need the stack that the entry finds: with a frame on it, where
+ * the table is named, this is an entry too many. */
+static void judge_way_back(struct body *b, size_t step)
+{
+	if (frame_is_gone(b, b->steps[step].insn.pc) != 0)
+		b->refusal = REFUSED_LOOP_ENTRY;
+}
+
+static int take_distances(struct body *b, size_t step, struct tables *ret)
+{
+	raddr_t base = b->steps[step].insn.ref;
+	size_t n = count_distances(b, base), back = 0;
+
+	if (!n)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		take_entry(b, base, true, i, &back);
+	if (back)
+		judge_way_back(b, step);
+	struct table *t = vec_push(ret->v, ret->n, ret->cap);
+
+	if (!t)
+		return -ENOMEM;
+	*t = (struct table){ .step = step, .base = base };
+	return 0;
+}
+
+/* Takes the i-th table of words, and those that it goes on with; *next as of
+ * count_words. */
+static int take_words(struct body *b, struct tables *t, size_t i, size_t *next)
+{
+	raddr_t base = t->words[i].base;
+	size_t n = count_words(b, t, i, next), back = 0;
+
+	for (size_t k = 0; k < n; k++) {
 		raddr_t *new = vec_push(t->entries, t->nentries, t->entries_cap);
 
 		if (!new)
 			return -ENOMEM;
-		*new = a;
+		*new = take_entry(b, base, false, k, &back);
 	}
+	for (; i < *next && t->words[i].base < base + back * sizeof(base); i++)
+		judge_way_back(b, t->words[i].step);
 	return 0;
 }
 
@@ -249,29 +346,14 @@ static int by_address(const void *a, const void *b)
 
 static int find_tables(struct body *b, struct tables *ret)
 {
-	int err = 0;
+	int err = list_words(b, 0, ret);
 
-	for (size_t i = 0; i < b->nsteps && !err; i++) {
-		bool relative;
-		raddr_t table = named_table(b, i, &relative);
-
-		if (!table)
-			continue;
-		size_t n = read_table(b, b->steps[i].insn.pc, table, relative);
-
-		if (!relative) {
-			err = note_entries(ret, b, table, n);
-			continue;
-		}
-		struct table *t = n ? vec_push(ret->v, ret->n, ret->cap) : NULL;
-
-		if (t)
-			*t = (struct table){ .step = i, .base = table };
-		else if (n)
-			err = -ENOMEM;
-	}
-	if (ret->nentries)
-		qsort(ret->entries, ret->nentries, sizeof(*ret->entries), by_address);
+	for (size_t i = 0, next; i < ret->nwords && !err; i = next)
+		err = take_words(b, ret, i, &next);
+	vec_sort(ret->entries, ret->nentries, by_address);
+	for (size_t i = 0; i < b->nsteps && !err; i++)
+		if (names_distances(&b->steps[i].insn))
+			err = take_distances(b, i, ret);
 	return err;
 }
 
@@ -374,13 +456,13 @@ static enum indirect judge_jump(struct body *b, const struct tables *tables,
 				size_t step, size_t *spare)
 {
 	const struct insn *in = &b->steps[step].insn;
-	raddr_t entries = entries_of(b, step);
+	raddr_t entries = entries_of(b, step), a;
 
 	if (in->flags & INSN_SLOT)	/* through the linkage table */
 		return INDIRECT_TAIL;
 	if (entries)
-		return read_table(b, in->pc, entries, false) ? INDIRECT_INSIDE :
-			INDIRECT_UNSURE;
+		return read_entry(b, entries, false, 0, &a) && may_be_entry(b, a) ?
+			INDIRECT_INSIDE : INDIRECT_UNSURE;
 
 	int gone = in->flags & INSN_NOTRACK ? 0 : frame_is_gone(b, in->pc);
 
@@ -444,19 +526,14 @@ static int judge_jumps(struct body *b, enum indirect *ret)
 	for (size_t i = 0; i < b->nsteps && !err; i++)
 		if (b->steps[i].insn.kind == INSN_JUMP_INDIRECT)
 			ret[n++] = judge_jump(b, &tables, i, &spare);
-	free(tables.v);
-	free(tables.entries);
+	tables_clear(&tables);
 	return err;
 }
 
 int indirect_resolve(struct body *b, enum indirect **ret)
 {
-	size_t jumps = 0;
-
-	for (size_t i = 0; i < b->nsteps; i++)
-		jumps += b->steps[i].insn.kind == INSN_JUMP_INDIRECT;
-	*ret = calloc(jumps + 1, sizeof(**ret));
+	*ret = calloc(b->njumps + 1, sizeof(**ret));
 	if (!*ret)
 		return fail(ENOMEM, "plan %s", b->func->name);
-	return jumps ? judge_jumps(b, *ret) : 0;
+	return b->njumps ? judge_jumps(b, *ret) : 0;
 }

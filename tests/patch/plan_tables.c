@@ -211,6 +211,59 @@ static void jump_table_named_before(void)
 	CHECK(entry_only(REFUSED_JUMP_TABLE));
 }
 
+/* jmp *RODATA+off(,%rax,8) */
+static void put_jump_by(size_t rodata_off)
+{
+	uint32_t at = (uint32_t)(RODATA + rodata_off);
+
+	put(0xff, 0x24, 0xc5);
+	put_bytes((const uint8_t *)&at, sizeof(at));
+}
+
+/* Tables behind each other, in another order than the jumps by them, and one that shares
+ * no words with them. The first jump stands where the stack is as at the entry. */
+static void begin_row(void)
+{
+	module_begin();
+	func("f", 0); func_cfa(48);
+	put_jump_by(0x108);
+	put_jump_by(0x100);
+	put_jump_by(0x204);
+	put(MOV_EAX_1, ADD_RSP_40, RET); func_end();
+	for (size_t i = 0; i < 3; i++)
+		memcpy(m.rodata + 0x100 + 8 * i, &(uint64_t){ TEXT + 7 }, 8);
+	memcpy(m.rodata + 0x204, &(uint64_t){ TEXT + 14 }, 8);
+	memcpy(m.rodata + 0x20c, &(uint64_t){ TEXT + 21 }, 8);
+}
+
+static void tables_in_a_row(void)
+{
+	static const size_t words[] = { 0x100, 0x108, 0x110, 0x204, 0x20c };
+
+	begin_row();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE));
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		begin_row();
+		memcpy(m.rodata + words[i], &(uint64_t){ TEXT + 30 }, 8);
+		module_plan("f");
+		CHECK(entry_only(REFUSED_EXIT_NO_ROOM));	/* 30 is the return */
+	}
+}
+
+/* Each jump that may come to the entry by it is asked about the stack that it has. */
+static void table_in_a_row_to_entry(void)
+{
+	static const size_t words[] = { 0x100, 0x108, 0x110 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		begin_row();
+		memcpy(m.rodata + words[i], &(uint64_t){ TEXT }, 8);
+		module_plan("f");
+		CHECK(i ? refused(REFUSED_LOOP_ENTRY) : entry_only(REFUSED_NONE));
+	}
+}
+
 static void indirect_tail_call(void)
 {
 	module_begin();
@@ -344,6 +397,8 @@ int main(void)
 	loaded_beside_a_table();
 	jump_table_absolute();
 	jump_table_named_before();
+	tables_in_a_row();
+	table_in_a_row_to_entry();
 	indirect_tail_call();
 	indirect_tail_call_through_slot();
 	leaf_switch_is_no_tail_call();
