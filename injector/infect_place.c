@@ -172,15 +172,15 @@ static uint64_t header_size(void)
 	return ALIGN_UP((uint64_t)(hot_end - hot_begin), 64);
 }
 
-static int new_arena(struct infecting *in, struct arena_need *need, struct session *s)
+/* An arena of so many bytes. need->arena stays -1 if there is no room for it. */
+static int map_arena(struct infecting *in, struct arena_need *need, uint64_t bytes)
 {
-	uint64_t size = ALIGN_UP(MAX(need->bytes + header_size(), (uint64_t)ARENA_LEAST), PAGE);
+	uint64_t size = ALIGN_UP(MAX(bytes + header_size(), (uint64_t)ARENA_LEAST), PAGE);
+	struct session *s = in->result->map.s;
 	struct range span = need->module->span;
 	raddr_t at = 0, got;
 	int err = -EEXIST;
 
-	if (s->narenas == SESSION_ARENAS)
-		return 0;
 	/* Another thread may map something there at the same moment. */
 	for (int i = 0; i < PLACE_TRIES && err == -EEXIST; i++) {
 		fail_clear();
@@ -250,9 +250,43 @@ static bool reaches(const struct arena *a, struct range span, int64_t reach)
 	return up < (uint64_t)reach - REACH_MARGIN;
 }
 
+/* What modules from needs[i] on, which are not far from that one, want together. An arena
+ * of so many bytes on either side of it reaches them all. */
+static uint64_t wanted_near(const struct infecting *in, size_t i)
+{
+	struct range all = in->opt->needs[i].module->span;
+	uint64_t bytes = in->opt->needs[i].bytes;
+
+	for (size_t k = i + 1; k < in->opt->nneeds; k++) {
+		const struct arena_need *n = &in->opt->needs[k];
+		struct range both = { MIN(all.start, n->module->span.start),
+				      MAX(all.end, n->module->span.end) };
+
+		if (range_size(both) + bytes + n->bytes > (uint64_t)in->opt->reach / 2)
+			continue;
+		all = both;
+		bytes += n->bytes;
+	}
+	return bytes;
+}
+
+static int new_arena(struct infecting *in, size_t i)
+{
+	struct arena_need *need = &in->opt->needs[i];
+	uint64_t wanted = wanted_near(in, i);
+
+	if (in->result->map.s->narenas >= SESSION_ARENAS)
+		return 0;
+	int err = map_arena(in, need, wanted);
+	/* Between two modules there may be less room than for all. */
+	if (!err && need->arena < 0 && wanted > need->bytes)
+		err = map_arena(in, need, need->bytes);
+	return err;
+}
+
 /*
  * What is promised to modules of this visit is not `used` yet. Arenas are shared,
- * for there is room for but so many in a session: a program of a hundred libraries
+ * for there is room for but so many in a session: a program of hundreds of libraries
  * has as many modules, all of them close together.
  */
 int infect_arenas(struct infecting *in)
@@ -275,7 +309,7 @@ int infect_arenas(struct infecting *in)
 				need->arena = (int)j;
 		}
 		if (need->arena < 0)
-			err = new_arena(in, need, s);
+			err = new_arena(in, i);
 		if (!err && need->arena >= 0)
 			promised[need->arena] += need->bytes;
 	}
