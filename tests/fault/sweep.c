@@ -62,6 +62,7 @@ static struct {
 
 static struct {
 	long points, harm, victims;
+	long early;		/* before it looked at the victim: see wrong_status */
 	long by_status[256];
 } total;
 
@@ -321,7 +322,8 @@ static const char *wrong_status(const struct point *p)
 		return "no end";
 	if (p->run.number < 0)
 		return p->status ? "not one call failed" : NULL;
-	/* Before main, the loader says what it wants. */
+	/* Before main, the loader says what it wants; or nothing: glibc's ends by SIGSEGV
+	 * where it gets no memory for its own lists, or for thread-local storage. */
 	if (sweep.do_kill || !p->run.noted)
 		return NULL;
 	if (p->status == 4 && (sweep.err != ESRCH || strstr(p->said, "functions probed")))
@@ -447,7 +449,8 @@ static void take(struct point *p, long n)
 		128 + WTERMSIG(p->run.status);
 	memcpy(p->said, said, sizeof(said));
 	total.points += p->run.number >= 0;
-	total.by_status[p->status & 255]++;
+	total.early += p->run.number >= 0 && !p->run.noted;
+	total.by_status[p->status & 255] += p->run.number < 0 || p->run.noted;
 	if (sweep.log)
 		fprintf(sweep.log, "%ld\t%ld\t%d\t%d\t%s\n", n, p->run.number,
 			want.err, p->status, last_line(p));
@@ -476,8 +479,9 @@ static void take_all(void)
 
 static void say_totals(void)
 {
-	printf("%ld points, %ld victims, %ld did harm; statuses of inject:",
-	       total.points, total.victims, total.harm);
+	printf("%ld points, %ld victims, %ld did harm; %ld before it looked at the victim; "
+	       "statuses of inject then:",
+	       total.points, total.victims, total.harm, total.early);
 	for (int i = 0; i < 256; i++)
 		if (total.by_status[i])
 			printf(" %d (%ld)", i, total.by_status[i]);
