@@ -114,11 +114,10 @@ static int can_open(const struct looked *l, const char *name, int flags)
 	procfs_dir(l->pid, dir, sizeof(dir));
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	auto_close int fd = open(path, flags | O_CLOEXEC);
-	if (fd < 0 && (errno == EACCES || errno == EPERM))
+	int err = fd < 0 || pread(fd, &byte, 0, 0) < 0 ? errno : 0;
+	if (fd < 0 && (err == EACCES || err == EPERM))
 		return not_permitted(l);
-	if (fd < 0 || pread(fd, &byte, 0, 0) < 0)
-		return REFUSE(l, errno, "%s", strerror(errno));
-	return 0;
+	return err ? REFUSE(l, err, "%s", strerror(err)) : 0;
 }
 
 static int right_state(const struct looked *l)

@@ -531,13 +531,19 @@ static int attach_command(void *ctx)
 	return err;
 }
 
-/* Does the process go on with another program, which is to be followed? */
+/* Does the process go on with another program, which is to be followed? What has
+ * failed is still to be said if not. */
 static bool goes_on(struct trace *t)
 {
 	uint64_t then = t->target.start_time;
+	char cause[512];
 
-	return t->opt->follow_exec && left(t) && procfs_live_thread(t->pid) && then &&
+	snprintf(cause, sizeof(cause), "%s", fail_text());
+	bool on = t->opt->follow_exec && left(t) && procfs_live_thread(t->pid) && then &&
 		procfs_start_time(t->pid) == then;
+	if (cause[0])
+		fail(0, "%s", cause);
+	return on;
 }
 
 /* All of one program, from its first probe to its last. */

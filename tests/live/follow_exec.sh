@@ -51,4 +51,11 @@ inject_wait
 	die "not two programs: $(cat trace.err)"
 grep -q spin_leaf calls.out || die "the program is not traced"
 has_line ^WRONG spin.out && die "it computed something wrong"
+
+# The next program may be gone before it is traced: then that is what is said.
+for _ in $(seq 10); do
+	"$INJECT" -f 'spin_*' -o /dev/null --follow-exec -- \
+		sh -c "exec $VICTIMS/spin_threads 2" </dev/null >/dev/null 2>trace.err || true
+	has_line '^inject: failed' trace.err && die "a failure without a cause"
+done
 true
