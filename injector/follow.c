@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/syscall.h>
 
 #include "injector/children.h"
@@ -66,7 +67,7 @@ static int begin_record(struct follow *f)
 
 	f->description->about.clock = *reader_clock(f->reader);
 	f->description->about.begin = reader_now();
-	return record_new(options_directory(o), &options, &f->description->about, &f->record);
+	return record_new(f->directory, &options, &f->description->about, &f->record);
 }
 
 static int begin_frames(struct follow *f)
@@ -409,7 +410,7 @@ static void drain_rest(struct follow *f)
 static void end_record(struct follow *f, const struct summary *s)
 {
 	struct about *a = &f->description->about;
-	const char *dir = options_directory(f->options);
+	bool usual = !strcmp(f->directory, DEFAULT_DIRECTORY);
 	int err;
 
 	a->clock = *reader_clock(f->reader);
@@ -425,10 +426,10 @@ static void end_record(struct follow *f, const struct summary *s)
 	if (err)
 		broken(f, err);
 	if (f->why == FOLLOW_FULL)
-		say_hint("%s has reached the size of --max-size", dir);
+		say_hint("%s has reached the size of --max-size", f->directory);
 	say_hint("%.1f MiB in %s; inject replay%s%s shows the calls",
-		 (double)record_size(f->record) / (1 << 20), dir,
-		 f->options->output ? " " : "", f->options->output ? dir : "");
+		 (double)record_size(f->record) / (1 << 20), f->directory,
+		 usual ? "" : " ", usual ? "" : f->directory);
 }
 
 static void print_end(struct follow *f, const struct summary *s)

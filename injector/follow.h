@@ -45,6 +45,7 @@ struct follow {
 	const struct options *options;
 	struct description *description;	/* of a recording, which goes to a directory; then
 				 * `out` may be NULL. Else NULL */
+	const char *directory;	/* that one */
 	pid_t pid;
 	uint64_t since;		/* monotonic ns: what -d counts from; 0: follow()
 				 * sets it */

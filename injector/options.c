@@ -82,7 +82,7 @@ static const struct option_def defs[] = {
 	FLAG("time", OPT_TIME, ON_TRACE | ON_REPLAY),
 	WITH("max-pause", OPT_MAX_PAUSE, ON_ATTACH | ON_CHANGE | ON_STOP),
 	WITH("max-overhead", OPT_MAX_OVERHEAD, ON_ATTACH),
-	FLAG("follow-exec", OPT_FOLLOW_EXEC, ON_TRACE),
+	FLAG("follow-exec", OPT_FOLLOW_EXEC, ON_HERE),
 	FLAG("follow-fork", OPT_FOLLOW_FORK, ON_HERE),
 	WITH("log", OPT_LOG, ON_ATTACH | ON_CHANGE | ON_SNAPSHOT | ON_STOP),
 	FLAG("json", OPT_JSON, ON_TRACE | ON_COUNT | ON_STATUS | ON_REPLAY),
@@ -539,7 +539,7 @@ const char *options_directory(const struct options *o)
 	const char *given = o->verb == VERB_RECORD || o->verb == VERB_SNAPSHOT ?
 		o->output : o->directory;
 
-	return given ? given : "inject.data";
+	return given ? given : DEFAULT_DIRECTORY;
 }
 
 static void clear_patterns(struct pattern *p, size_t n)

@@ -82,6 +82,7 @@ int options_check(const struct options *);
 /* Is a command to be started, as far as can be said of a line that was refused? */
 bool options_launch(int argc, char **argv);
 void options_clear(struct options *);
+#define DEFAULT_DIRECTORY "inject.data"
 /* The trace directory that is to be written or read. */
 const char *options_directory(const struct options *);
 

@@ -373,24 +373,6 @@ static int prepare_growth(struct trace *t, struct follow *f)
 	return grow_begin(&t->grow, &t->mods);
 }
 
-struct probe_cost trace_cost(const struct trace *t)
-{
-	return t->inf.map.s->tls_offset ? t->cost.local : t->cost.sought;
-}
-
-static int describe_recording(struct trace *t, struct follow *f)
-{
-	int err = describe(t->pid, &t->mods, &t->description);
-
-	f->description = err ? NULL : &t->description;
-	if (!err) {
-		t->description.about.funcs = t->live.funcs;
-		t->description.about.nfuncs = t->live.nfuncs;
-		t->description.about.cost = trace_cost(t);
-	}
-	return err;
-}
-
 /* Go, and leave the probes in; or take them out, if that is not possible. */
 static int leave(struct trace *t)
 {
@@ -419,7 +401,7 @@ static int watch(struct trace *t)
 			    .tick = tick, .ctx = t, .pidfd = -1,
 			    .unnamed = select_unnamed(&t->mods), .since = t->began };
 	char cause[512] = "";
-	int err = t->opt->verb == VERB_RECORD ? describe_recording(t, &f) : 0;
+	int err = t->opt->verb == VERB_RECORD ? trace_describe(t, &f) : 0;
 
 	err = err ? err : follow_begin(&f, &s);
 	err = err ? err : prepare_growth(t, &f);
@@ -474,6 +456,7 @@ static void trace_clear(struct trace *t)
 	infection_clear(&t->inf);
 	select_clear(&t->sel);
 	describe_clear(&t->description);
+	free(t->directory);
 	modules_close(&t->mods);
 	target_close(&t->target);
 	output_close(t->out);
@@ -567,7 +550,8 @@ static int trace_program(struct trace *t, bool start)
 static void begin_next(struct trace *t)
 {
 	struct trace next = { .opt = t->opt, .pid = t->pid, .launch = t->launch, .out = t->out,
-			      .began = t->began, .target.mem = -1, .inf.map.fd = -1 };
+			      .began = t->began, .cost = t->cost, .program = t->program + 1,
+			      .target.mem = -1, .inf.map.fd = -1 };
 
 	t->out = NULL;
 	trace_clear(t);
@@ -578,8 +562,8 @@ static void begin_next(struct trace *t)
 
 int verb_trace(const struct options *o)
 {
-	struct trace t = { .opt = o, .pid = o->pid, .target.mem = -1, .inf.map.fd = -1,
-			   .launch = { .pidfd = -1, .status = LAUNCH_FAILED } };
+	struct trace t = { .opt = o, .pid = o->pid, .program = 1, .target.mem = -1,
+			   .inf.map.fd = -1, .launch = { .pidfd = -1, .status = LAUNCH_FAILED } };
 	int status;
 
 	say_quiet(o->quiet);

@@ -31,6 +31,8 @@ struct trace {
 	struct reader *reader;
 	struct output *out;	/* NULL when recording */
 	struct description description;	/* when recording */
+	char *directory;	/* that this program's recording goes to */
+	unsigned int program;	/* which one this is, with --follow-exec; from 1 */
 	struct cost cost;	/* when recording, or starting */
 	int nthreads;
 	uint64_t pause;		/* of the commit */
@@ -49,8 +51,10 @@ struct trace {
 	struct text_diffs before;	/* code that differed before we came */
 };
 
-/* trace.c: what a recorded call takes in this process, as it was measured before. */
+/* trace_describe.c: what a recorded call takes in this process, as it was measured before. */
 struct probe_cost trace_cost(const struct trace *);
+/* Before follow_begin, when recording. 0 or -errno. */
+int trace_describe(struct trace *, struct follow *);
 
 /* trace_say.c: what is said of it. */
 void trace_say_banner(const struct trace *);

@@ -31,14 +31,14 @@ _inject_options() {
 	record)
 		echo -p --pid -f --function -N --exclude -n --calls -d --duration \
 			--tid -o --output -m --buffer --entry-only --trap --max-pause \
-			--max-overhead --log --max-size --rotate --compress --follow-fork \
+			--max-overhead --log --max-size --rotate --compress --follow-exec --follow-fork \
 			-q --quiet -v --verbose \
 			--no-color \
 			-h --help -V --version
 		;;
 	count)
 		echo -p --pid -f --function -N --exclude -n --calls -d --duration \
-			-o --output --trap --max-pause --log --follow-fork --json -q --quiet \
+			-o --output --trap --max-pause --log --follow-exec --follow-fork --json -q --quiet \
 			-v --verbose --no-color -h --help -V --version
 		;;
 	start)

@@ -118,6 +118,15 @@ static char *without_slashes(const char *path)
 	return strndup(path, n);
 }
 
+char *place_nth(const char *path, unsigned int n)
+{
+	auto_free char *plain = without_slashes(path);
+
+	if (!plain)
+		return NULL;
+	return n > 1 ? base_printf("%s.%u", plain, n) : strdup(path);
+}
+
 /* What stands in the way: `old` if the directory itself has to be kept. */
 static int check_both(const char *path, const char *old, bool *keep, bool *old_there,
 		      bool *there)

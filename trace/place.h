@@ -10,6 +10,9 @@
 
 #include "base/base.h"
 
+/* The n-th of several, from 1: the first has the name itself, the others NAME.2 and so
+ * on. To be freed; NULL if memory is out. */
+char *place_nth(const char *path, unsigned int n);
 /* Could place_make do it? Changes nothing. 0 or -errno with a message. */
 int place_check(const char *path);
 /* Make the directory and open it. */

@@ -2,12 +2,16 @@
 # SPDX-License-Identifier: MIT
 # follow_exec: with --follow-exec a process that executes another program is traced
 # on in that: again and again, from its own patterns, whether the new program has
-# been found complete or still with its loader; also one that nothing matches in.
+# been found complete or still with its loader; also one that nothing matches in. A
+# recording of each goes to a directory of its own, and each has its counts.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
 # programs N: so many were traced so far.
 programs() { [ "$(grep -c '^inject: paused ' trace.err)" -ge "$1" ]; }
+
+# Of a recording that is being made, too.
+has_calls() { "$INJECT" report "$1" 2>/dev/null | grep -q 'exec_'; }
 
 victim execer
 inject_bg -p "$VICTIM" -f 'exec_*' -o calls.out --follow-exec
@@ -24,6 +28,40 @@ removed
 [ "$(grep -c 'the target executes another program$' trace.err)" = 2 ] ||
 	die "$(cat trace.err)"
 [ "$(grep -c '^# DURATION' calls.out)" = 3 ] || die "not three programs in the results"
+
+# Recorded, and an older recording of one of them is kept.
+inject_bg record -p "$VICTIM" -f 'exec_*' -o data/ --follow-exec -d 0.1
+inject_wait
+removed
+for older in data.old data.3.old; do
+	inject_bg record -p "$VICTIM" -f 'exec_*' -o data/ --follow-exec
+	for n in 2 3; do
+		tell exec '^ready$' >/dev/null
+		wait_until 20 programs $n || die "program $n is not recorded: $(cat trace.err)"
+	done
+	wait_until 20 has_calls data.3 || die "no call of the last program in its directory"
+	inject_end
+	removed
+	for dir in data data.2 data.3; do
+		has_line " in $dir/\?; inject replay $dir/\? shows" trace.err || die "$dir is not named"
+	done
+	[ -e $older ] || die "the older recording is not kept as $older"
+done
+mkdir -p other.2
+touch other.2/mine
+inject_bg record -p "$VICTIM" -f 'exec_*' -o other --follow-exec
+tell exec '^ready$' >/dev/null
+WANT=1 inject_wait
+has_line 'other.2 is there and is not a trace directory' trace.err || die "not said why"
+unharmed
+
+# Counted.
+inject_bg count -p "$VICTIM" -f 'exec_*' -o counts --follow-exec
+tell exec '^ready$' >/dev/null
+wait_until 20 programs 2 || die "the second program is not counted: $(cat trace.err)"
+inject_end
+removed
+[ "$(grep -c exec_ counts)" -ge 2 ] || die "not the counts of two programs: $(cat counts)"
 
 # As fast as it can: whatever a program was doing as the next one came.
 "$INJECT" -p "$VICTIM" -f 'exec_*' -o /dev/null --follow-exec 2>trace.err 9>&- &
