@@ -56,6 +56,7 @@ struct lane {
 	uint64_t at;		/* sub-buffers given back, the ring's tail */
 	uint16_t *places;	/* of sub-buffer n at n % nsub, from at to head */
 	uint32_t place;		/* of sub-buffer `at`, while it is open */
+	uint32_t touched;	/* places whose memory is there, from the first on */
 	size_t pos;		/* the next word of sub-buffer `at` */
 	uint64_t epoch;
 	uint64_t word, tsc;
@@ -80,7 +81,7 @@ struct lane {
 
 struct reader {
 	uint8_t *map;
-	const struct session *session;
+	struct session *session;
 	pid_t pid;		/* 0: nobody to be looked for */
 	pid_t target;		/* the same, also when it is gone */
 	bool namespaced;	/* the target's tids are not the host's */
@@ -133,6 +134,8 @@ void lane_tell_lost(struct reader *, struct lane *, uint64_t tsc);
 void lane_end(struct reader *, struct lane *);
 /* The same, and all is read: let other threads claim the ring. */
 void lane_free(struct reader *, struct lane *);
+/* The next thread may well take this ring, which was freed. */
+void lane_offer(struct reader *, const struct lane *);
 
 /* reader_calls.c: from items to well-formed events. */
 

@@ -118,7 +118,7 @@ static void look_at_target(struct reader *r)
  * to find one by its own id takes a look at every process: theirs stay until the
  * visit ends.
  */
-static void free_unused(const struct reader *r, const struct lane *l)
+static void free_unused(struct reader *r, const struct lane *l)
 {
 	uint64_t owner = load(&l->ring->owner);
 	pid_t tid = (pid_t)(owner >> 32);
@@ -127,8 +127,9 @@ static void free_unused(const struct reader *r, const struct lane *l)
 	    load(&l->ring->head) != load(&l->ring->tail) || tid <= 0 ||
 	    !procfs_has_ended(tid, 0))
 		return;
-	__atomic_compare_exchange_n(&l->ring->owner, &owner, owner >> 32 << 32 | RING_FREE,
-				    false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+	if (__atomic_compare_exchange_n(&l->ring->owner, &owner, owner >> 32 << 32 | RING_FREE,
+					false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		lane_offer(r, l);
 }
 
 void threads_look(struct reader *r)

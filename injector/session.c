@@ -120,6 +120,7 @@ int session_create(int fd, const struct session_shape *shape, bool file,
 	s->ring_stride = ring_stride(shape);
 	s->nrings = shape->nrings;
 	s->nsub = shape->nsub;
+	s->next_ring = 0;
 	s->holder_pid = getpid();
 	s->holder_start = procfs_start_time(getpid());
 	return 0;

@@ -270,7 +270,8 @@ struct session {
 				 * recorded: see struct ring. Of the injector */
 	uint32_t of_go;		/* 1: threads are of Go's runtime alone, and the
 				 * thread pointer says nothing of their stacks */
-	uint32_t pad1;
+	uint32_t next_ring;	/* where the next search for a free one begins, unless
+				 * the reader has freed one before it */
 
 	/* Of the injector, and what the payload says of the first call that was too
 	 * long. The injector arms it again. */

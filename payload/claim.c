@@ -32,7 +32,6 @@ static struct thread nobody;
 
 static int32_t child;		/* in a forked child that records, whose thread
 				 * was the first to */
-static uint32_t next_ring;	/* where the next search begins */
 static uint64_t next_try;	/* no search before this time */
 static uint32_t strayed;	/* 1: some thread's place is not of its home */
 
@@ -143,18 +142,18 @@ static bool take_free(struct ring *r, int32_t tid)
 }
 
 /* A free ring, now in state RING_CLAIMING. */
-static bool find_ring(const struct session *s, int32_t tid, uint32_t *ret)
+static bool find_ring(struct session *s, int32_t tid, uint32_t *ret)
 {
 	uint32_t start, i, n;
 
 	if (cpu_clock() < __atomic_load_n(&next_try, __ATOMIC_RELAXED))
 		return false;
 	start = seeks() || s->keep_last ? thread_home(cpu_thread_pointer(), s->nrings) :
-		__atomic_load_n(&next_ring, __ATOMIC_RELAXED);
+		__atomic_load_n(&s->next_ring, __ATOMIC_RELAXED);
 	for (n = 0; n < s->nrings; n++) {
 		i = (start + n) % s->nrings;
 		if (take_free(ring_at(s, i), tid)) {
-			__atomic_store_n(&next_ring, i + 1, __ATOMIC_RELAXED);
+			__atomic_store_n(&s->next_ring, i + 1, __ATOMIC_RELAXED);
 			if (seeks() && n >= thread_places(s->nrings))
 				publish(&strayed, 1);
 			*ret = i;

@@ -102,6 +102,17 @@ static void fill_header(const struct thread *t, struct subbuf *b, uint64_t seq,
 	b->tid = r->tid;
 }
 
+/*
+ * A load maps all that is there nearby, where a store maps the one page that it needs,
+ * and the reader touches places ahead: so these two make what would be a fault for each
+ * page two at most.
+ */
+static void look_over(const struct subbuf *b)
+{
+	observe(&b->seq);
+	observe((const uint64_t *)((const char *)b + SUBBUF_SIZE) - 1);
+}
+
 /* Entries, exits and marks. */
 static uint64_t count_events(const struct subbuf *b)
 {
@@ -205,6 +216,7 @@ static bool begin(struct session *s, struct thread *t)
 		return false;
 	}
 	b = subbuf_at(t, place);
+	look_over(b);
 	fill_header(t, b, head + 1, cpu_clock());
 	publish(&r->head, head + 1);
 	take_place(r, place);

@@ -142,6 +142,21 @@ static void test_churn(void)
 	CHECK(world_ring(&w, 0)->generation > 10);
 }
 
+/* A ring that was freed is the next one to be taken, if the reader says so. */
+static void test_freed_first(void)
+{
+	uint64_t i;
+
+	new_session(4, 2);
+	for (i = 1; i < 3; i++) {
+		run_threads(1);
+		CHECK_EQ(world_ring(&w, 0)->generation, i);
+		CHECK_EQ(w.s->next_ring, 1);
+		collect();
+		w.s->next_ring = 0;
+	}
+}
+
 /* Threads that get no ring are counted. */
 static void test_no_ring(void)
 {
@@ -428,6 +443,8 @@ int main(void)
 	left = probed(&w, 4, jump_to_base);
 	waiter = probed(&w, 5, wait_here);
 	test_churn();
+	if (!BARE)	/* there threads have homes */
+		test_freed_first();
 	test_no_ring();
 	test_fork();
 	test_fork_hello();

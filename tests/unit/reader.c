@@ -369,9 +369,11 @@ static void test_thread_gone(void)
 	world_put(&w, 1, REC_ENTRY, WAIT, 2);
 	/* The first look was before it was claimed. */
 	CHECK_TOLD(&w, false, "0+read 1+wait");
+	world_session(&w)->next_ring = 2;
 	usleep(30000);
 	CHECK_TOLD(&w, false, "0!read 0end");
 	CHECK_EQ(world_ring(&w, 0)->state, RING_FREE);
+	CHECK_EQ(world_session(&w)->next_ring, 0);
 	CHECK_EQ(world_ring(&w, 0)->tail, 1);
 	CHECK_EQ(world_ring(&w, 1)->state, RING_CLAIMED);
 	/* Another thread claims it. */
@@ -420,14 +422,56 @@ static void test_claim_left(void)
 		world_ring(&w, i)->state = i % 2 ? RING_CLAIMED : RING_CLAIMING;
 		world_ring(&w, i)->tid = i < 2 ? 999999999 : getpid();
 	}
+	world_session(&w)->next_ring = 3;
 	CHECK_TOLD(&w, false, "");
 	for (uint32_t i = 0; i < 2; i++) {
 		CHECK_EQ(world_ring(&w, i)->state, RING_FREE);
 		CHECK(world_ring(&w, i + 2)->state != RING_FREE);
 	}
+	CHECK_EQ(world_session(&w)->next_ring, 0);
 	world_claim(&w, 0, getpid(), 0);
 	world_put(&w, 0, REC_ENTRY, ACCEPT, 1);
 	CHECK_TOLD(&w, false, "0+accept");
+	world_end(&w);
+}
+
+/* Is the memory of that place there? */
+static bool is_touched(struct world *w, uint32_t place)
+{
+	unsigned char there[SUBBUF_SIZE / PAGE];
+	bool all = !mincore(world_subbuf(w, 0, place), SUBBUF_SIZE, there);
+
+	for (size_t i = 0; i < sizeof(there); i++)
+		all &= there[i] & 1;
+	return all;
+}
+
+/* A thread that has used a place finds the next two there; and so on. */
+static void test_touches_ahead(void)
+{
+	struct world w;
+
+	world_make(&w, 1, 16);
+	if (madvise(w.map, PAGE, MADV_POPULATE_READ) < 0) {
+		printf("nothing is touched ahead: this kernel does not know how\n");
+		world_end(&w);
+		return;
+	}
+	world_read(&w, getpid());
+	world_claim(&w, 0, getpid(), 0);
+	world_put(&w, 0, REC_ENTRY, READ, 1);
+	CHECK_TOLD(&w, false, "0+read");
+	for (uint32_t i = 0; i < 16; i++)
+		CHECK_EQ(is_touched(&w, i), i < 3);
+	world_close(&w, 0);
+	CHECK(world_begin(&w, 0, 2));
+	CHECK_TOLD(&w, false, "");
+	for (uint32_t i = 0; i < 16; i++)
+		CHECK_EQ(is_touched(&w, i), i < 5);
+	/* Whatever is said to be used. */
+	world_ring(&w, 0)->used[0] = world_ring(&w, 0)->used[SUBBUFS_MOST / 64 - 1] = ~0ull;
+	CHECK_TOLD(&w, false, "");
+	CHECK(is_touched(&w, 15));
 	world_end(&w);
 }
 
@@ -515,6 +559,7 @@ int main(void)
 	test_thread_gone();
 	test_target_gone();
 	test_claim_left();
+	test_touches_ahead();
 	test_counts_start_at_zero();
 	test_refuses_bad_sessions();
 	test_clock();
