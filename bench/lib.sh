@@ -48,7 +48,7 @@ program_ends()
 	wait "$PROGRAM" 2>/dev/null || true
 }
 
-# measure COMMAND: sets NS and FLOOR.
+# measure COMMAND: sets NS and FLOOR, and COMPILED where the program says that, too.
 measure()
 {
 	local n
@@ -60,7 +60,8 @@ measure()
 		kill -0 "$PROGRAM" 2>/dev/null || break
 		sleep 0.1
 	done
-	read -r _ NS _ FLOOR < <(tail -n 1 "$dir/out")
+	# shellcheck disable=SC2034	# for who measures such a program
+	read -r _ NS _ FLOOR _ COMPILED < <(tail -n 1 "$dir/out")
 }
 
 row() { printf '%-34s %10s %10s\n' "$@"; }

@@ -8,32 +8,33 @@ set -euo pipefail
 
 THREADS="1 2 4 8 16 32 64"
 
-# point TABLE COMMAND N GLOB: not traced, the floor, and with inject on these functions.
+# point TABLE COMMAND N GLOB: not traced, the floor, the same recording compiled in, and
+# with inject on these functions.
 point()
 {
-	local plain floor tracer
-	local table=$1 command=$2 n=$3 glob=$4
+	local plain floor compiled tracer
+	local table=$1 command=$2 n=$3 glob=$4 name="$2 $3${5:-}"
 
 	measure "$command $n"
-	plain=$NS floor=$FLOOR
+	plain=$NS floor=$FLOOR compiled=$COMPILED
 	"$BUILD/inject" -p "$PROGRAM" -f "$glob" -o /dev/null 2>"$dir/err" 9>&- &
 	tracer=$!
 	pids+=("$tracer")
 	wait_line '^inject: paused' "$dir/err" $tracer || {
-		row "$command $n" - "$(tail -n 1 "$dir/err")"
+		row "$name" - "$(tail -n 1 "$dir/err")"
 		return 0
 	}
 	measure "$command $n"
 	kill -INT $tracer
 	wait $tracer || true
-	printf '%s %s %s %s\n' "$n" "$plain" "$floor" "$NS" >>"$table"
-	printf '%-24s %12s %12s %12s %8s %s\n' "$command $n" "$plain" "$floor" "$NS" \
+	printf '%s %s %s %s %s\n' "$n" "$plain" "$floor" "$NS" "$compiled" >>"$table"
+	printf '%-28s %10s %10s %10s %10s %8s %s\n' "$name" "$plain" "$floor" "$compiled" "$NS" \
 		"$(awk -v n="$NS" -v p="$plain" -v f="$floor" \
 			'BEGIN { printf((f - p > 1) ? "%.2f" : "-", (n - p) / (f - p + 1e-9)) }')" \
 		"$(grep -q ', 0 lost' "$dir/err" || echo "$(lost_share) % lost")"
 }
 
-# plot TABLE X FILE: three lines over a logarithmic axis.
+# plot TABLE X FILE: four lines over a logarithmic axis.
 plot()
 {
 	awk -v label="$2" '
@@ -47,9 +48,9 @@ plot()
 		printf "<text x=\"80\" y=\"%d\" fill=\"%s\">%s</text>\n", 20 + 16 * (k - 2),
 			color, name
 	}
-	{ rows++; for (i = 1; i <= 4; i++) v[rows, i] = $i
+	{ rows++; for (i = 1; i <= 5; i++) v[rows, i] = $i
 	  most = $1 > most ? $1 : most
-	  for (i = 2; i <= 4; i++) top = $i > top ? $i : top }
+	  for (i = 2; i <= 5; i++) top = $i > top ? $i : top }
 	END {
 		print "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"600\" height=\"370\" " \
 			"font-family=\"monospace\" font-size=\"12\">"
@@ -66,6 +67,7 @@ plot()
 		line(2, "#888", "not traced")
 		line(3, "#c60", "floor: two time stamps, two stores")
 		line(4, "#06c", "inject, entry and exit")
+		line(5, "#080", "the same compiled in")
 		print "</svg>"
 	}' "$1" >"$3"
 	echo "    (plotted in $3)"
@@ -83,6 +85,7 @@ functions()
 	point "$points" "$2" 1000 'scale_0???'
 	point "$points" "$2" 10000 'scale_*'
 	[ ! -s "$points" ] || plot "$points" "$1" "$BUILD/bench/$2.svg"
+	point "$dir/apart" "$2" 100 'scale_*' ' of 10000 probed'
 }
 
 threads()
@@ -126,7 +129,8 @@ mkdir -p "$BUILD/bench"
 "$CC" -I. -D_GNU_SOURCE -std=gnu11 -O2 -rdynamic -pthread -o "$dir/scale" bench/scale.c
 "$CC" -I. -D_GNU_SOURCE -std=gnu11 -O2 -rdynamic -pthread -o "$dir/steady" bench/steady.c
 program "$dir/scale"
-printf '%-24s %12s %12s %12s %8s\n' 'ns of a call' 'not traced' floor inject ratio
+printf '%-28s %10s %10s %10s %10s %8s\n' 'ns of a call' 'not traced' floor \
+	'compiled' inject ratio
 functions 'functions called in turn' functions
 functions 'functions called in turn, caches full of something else' cold
 threads
