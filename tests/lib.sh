@@ -20,7 +20,7 @@ on_error()
 {
 	local status=$?
 
-	echo "failed (status $status) at ${BASH_SOURCE[1]##*/}:${BASH_LINENO[0]}: $BASH_COMMAND"
+	echo "failed (status $status) at ${BASH_SOURCE[1]##*/}:${BASH_LINENO[0]}: $BASH_COMMAND" >&2
 	return $status
 }
 
@@ -31,7 +31,7 @@ on_exit()
 	trap - EXIT ERR
 	set +e
 	if [ "$status" != 0 ] && [ "$status" != 77 ]; then
-		show_logs
+		show_logs >&2
 	fi
 	farewell
 	for pid in "${!STARTED[@]}"; do
@@ -83,10 +83,11 @@ skip()
 	exit 77
 }
 
+# To standard error, as all that tells of a failure: its caller may want no output.
 die()
 {
-	echo "failed: $*"
-	echo "  at ${BASH_SOURCE[1]##*/}:${BASH_LINENO[0]}"
+	echo "failed: $*" >&2
+	echo "  at ${BASH_SOURCE[1]##*/}:${BASH_LINENO[0]}" >&2
 	exit 1
 }
 
@@ -167,7 +168,7 @@ progress()
 {
 	local alive
 
-	alive=$(tell ping '^alive ') || { echo "$alive" >&2; return 1; }
+	alive=$(tell ping '^alive ') || return 1
 	cut -d' ' -f2 <<<"$alive"
 }
 
