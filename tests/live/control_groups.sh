@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # control_groups: a frozen group's process is refused by name, and what is frozen while
-# it is traced is restored when it is thawed, in both versions; an inject that was killed
-# but is not dead yet, here because it is frozen, is waited for; with a twentieth of a processor it is
-# traced within the pause allowed; where it may start no thread, none is tried.
+# it is traced is restored when it is thawed, in both versions; with a twentieth of a
+# processor it is traced within the pause allowed; where it may start no thread, none is
+# tried.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -81,32 +81,9 @@ freezes()
 	unharmed
 }
 
-sleeps_in() { [ "$(cut -d' ' -f1 "/proc/$1/syscall" 2>/dev/null)" = "$2" ]; }
-
-# Who has been killed, but does not end before it is thawed, still has the process.
-dies_late()
-{
-	local clock_nanosleep=230 status=0 stopper
-
-	inject_bg -p "$VICTIM" -f 'spin_*' -o /dev/null
-	join "$TRACER"
-	set_frozen 1 "$GROUP"
-	wait_until 30 frozen "$GROUP" || die "inject does not freeze"
-	kill -KILL "$TRACER"
-	"$INJECT" stop -p "$VICTIM" 2>trace.err 9>&- &
-	stopper=$!
-	started "$stopper"
-	while kill -0 "$stopper" 2>/dev/null && ! sleeps_in "$stopper" $clock_nanosleep; do :; done
-	set_frozen 0 "$GROUP"
-	wait "$stopper" || status=$?
-	[ "$status" = 0 ] || die "the killed inject was not waited for"
-	unharmed
-}
-
 victim spin_threads 2
 if group freezer freezer.state; then
 	freezes
-	dies_late
 fi
 if group freezer2 cgroup.freeze; then
 	freezes
