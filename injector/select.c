@@ -276,6 +276,8 @@ static int tell_apart(const struct named *v, size_t n)
 
 static int tell_modules_apart(struct selection *s)
 {
+	if (s->n < 2)
+		return 0;
 	auto_free struct named *all = calloc(s->nfuncs + 1, sizeof(*all));
 	size_t n = 0, end;
 	int err = 0;

@@ -116,11 +116,21 @@ static bool equal(const char *typed, const char *name, size_t n)
 
 typedef bool test_fn(const char *typed, const char *name, size_t n);
 
+/* Nearly all names begin otherwise than what was typed; only spaces may be left out, and
+ * only a wildcard can stand for something else. */
+static bool may_match(const char *typed, const char *name)
+{
+	return *typed == *name || *typed == ' ' || *name == ' ' || strchr("*?[\\", *typed);
+}
+
 /* The name whole, without a clone's suffix, and without Rust's hash. */
 static bool try_lengths(test_fn *test, const char *typed, const char *name)
 {
-	size_t n = strlen(name), stem, unhashed;
+	size_t n, stem, unhashed;
 
+	if (!may_match(typed, name))
+		return false;
+	n = strlen(name);
 	if (test(typed, name, n))
 		return true;
 	stem = demangle_stem(name);
