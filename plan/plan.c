@@ -105,13 +105,8 @@ static int32_t find_g(const struct arch *arch, const struct symbols *syms)
 
 static int impl_make(const struct arch *arch, const struct symbols *syms,
 		     const struct func *const *selected, size_t n,
-		     const struct plan_options *o, struct plan *plan)
+		     const struct plan_options *o, struct plan_impl *p)
 {
-	struct plan_impl *p = calloc(1, sizeof(*p));
-
-	if (!p)
-		return fail(ENOMEM, "plan %s", syms->base);
-	plan->impl = p;
 	*p = (struct plan_impl){ .arch = arch, .symbols = syms,
 				 .caught = o->caught,
 				 .budget = decoding_budget(syms) };
@@ -123,6 +118,13 @@ static int impl_make(const struct arch *arch, const struct symbols *syms,
 	if (!err)
 		compiled_keep_sleds(p);
 	return err ? err : list_fragments(p);
+}
+
+static void impl_clear(struct plan_impl *p)
+{
+	ground_free(p);
+	free(p->fragments);
+	free(p->spare);
 }
 
 /* 1: only later tactics could do more. */
@@ -175,7 +177,7 @@ static int list_passes(const struct plan_options *o, struct choice passes[4])
 
 /* First full jumps for everything, then tactic 3 for what is left, then 4, then
  * traps. */
-static int plan_probes(struct plan *plan, const struct plan_options *o)
+static int plan_probes(struct plan_impl *p, const struct plan_options *o, struct plan *plan)
 {
 	auto_free bool *again = calloc(plan->nprobes + 1, sizeof(*again));
 	struct choice passes[4];
@@ -191,7 +193,7 @@ static int plan_probes(struct plan *plan, const struct plan_options *o)
 
 			if (pass > 0 && !again[at])
 				continue;
-			int err = plan_probe(plan->impl, c, &plan->probes[at]);
+			int err = plan_probe(p, c, &plan->probes[at]);
 
 			if (err < 0)
 				return err;
@@ -215,7 +217,8 @@ int plan_make(const struct arch *arch, const struct symbols *syms,
 	if (!o)
 		o = &none;
 	*plan = (struct plan){ .arch = arch, .symbols = syms };
-	int err = impl_make(arch, syms, selected, n, o, plan);
+	struct plan_impl impl;
+	int err = impl_make(arch, syms, selected, n, o, &impl);
 
 	if (!err)
 		plan->probes = calloc(n + 1, sizeof(*plan->probes));
@@ -226,7 +229,8 @@ int plan_make(const struct arch *arch, const struct symbols *syms,
 			.doubt = o->doubts ? o->doubts[i] : REFUSED_NONE,
 			.trap_size = o->traps ? arch->trap_size : 0 };
 	if (!err)
-		err = plan_probes(plan, o);
+		err = plan_probes(&impl, o, plan);
+	impl_clear(&impl);
 	if (err) {
 		plan_free(plan);
 		return err;
@@ -242,11 +246,5 @@ void plan_free(struct plan *plan)
 	for (size_t i = 0; i < plan->nprobes; i++)
 		free(plan->probes[i].sites);
 	free(plan->probes);
-	if (plan->impl) {
-		ground_free(plan->impl);
-		free(plan->impl->fragments);
-		free(plan->impl->spare);
-		free(plan->impl);
-	}
 	free(plan);
 }

@@ -181,7 +181,6 @@ struct plan {
 	const struct symbols *symbols;
 	struct probe *probes;	/* in the order of the selection */
 	size_t nprobes;
-	struct plan_impl *impl;	/* branch targets, claimed padding */
 };
 
 struct plan_options {
