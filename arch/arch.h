@@ -71,7 +71,9 @@ enum goal {
 	GOAL_SUM,		/* is set to a sum: of a table and a distance in it */
 	GOAL_TABLE,		/* is set to a table's address, ref, of which the jump
 				 * takes an entry */
-	GOAL_OTHER,		/* is set otherwise; or the jump goes by other memory */
+	GOAL_LOADED,		/* is loaded from memory, all of it */
+	GOAL_MEMORY,		/* the jump goes by other memory */
+	GOAL_OTHER,		/* is set otherwise */
 };
 
 /* Where a jump can lead of which some bytes are given: to every address

@@ -23,7 +23,7 @@
 
 enum {
 	TABLE_MAX = 1 << 16,	/* entries */
-	SET_NEAR = 8,		/* instructions before a jump in which the
+	SET_NEAR = 16,		/* instructions before a jump in which the
 				 * register that it goes by is set */
 	NEAR = 32,		/* instructions between a table's address and
 				 * its jump that leave no doubt */
@@ -128,7 +128,8 @@ static bool read_entry(const struct body *b, raddr_t table, bool relative, size_
 	return true;
 }
 
-/* What sets what the indirect jump `step` goes by, and the step that does. */
+/* What sets what the indirect jump `step` goes by, and the step that does: it may be
+ * the jump itself. */
 static enum goal find_goal(const struct body *b, size_t step, size_t *ret)
 {
 	const struct plan_impl *p = b->impl;
@@ -136,17 +137,25 @@ static enum goal find_goal(const struct body *b, size_t step, size_t *ret)
 	size_t left;
 	const uint8_t *to = symbols_text(p->symbols, jump->pc, &left);
 
-	for (size_t i = step; p->arch->goal && to && i-- > 0 && step - i <= SET_NEAR; ) {
+	for (size_t i = step + 1; p->arch->goal && to && i-- > 0 && step - i <= SET_NEAR; ) {
 		const struct step *s = &b->steps[i];
 		const uint8_t *at = symbols_text(p->symbols, s->insn.pc, &left);
-		enum goal goal = at && s->piece == b->steps[step].piece && !s->ends ?
-			p->arch->goal(at, &s->insn, to, jump) : GOAL_OTHER;
+		bool passes = i == step || (s->piece == b->steps[step].piece && !s->ends);
+		enum goal goal = at && passes ? p->arch->goal(at, &s->insn, to, jump) : GOAL_OTHER;
 
 		*ret = i;
 		if (goal)
 			return goal;
 	}
 	return GOAL_NONE;
+}
+
+/* Does nobody come to the jump but past the step that sets what it goes by? */
+static bool is_alone(const struct body *b, size_t set, size_t jump)
+{
+	raddr_t from = b->steps[set].insn.pc + 1;
+
+	return !ground_any(b->impl, LAYER_TARGET, from, b->steps[jump].insn.pc + 1 - from);
 }
 
 /* The table of addresses that this jump takes an entry of: its own operand says
@@ -161,10 +170,7 @@ static raddr_t entries_of(const struct body *b, size_t step)
 		return 0;
 	if (in->ref || find_goal(b, step, &set) != GOAL_TABLE)
 		return in->ref;
-	raddr_t from = b->steps[set].insn.pc + 1;
-
-	return ground_any(b->impl, LAYER_TARGET, from, in->pc + 1 - from) ? 0 :
-		b->steps[set].insn.ref;
+	return is_alone(b, set, step) ? b->steps[set].insn.ref : 0;
 }
 
 /* Does this instruction name what may be a table of distances? */
@@ -401,6 +407,15 @@ static bool is_sum(const struct body *b, size_t step)
 	return find_goal(b, step, &set) == GOAL_SUM;
 }
 
+/* Is all of what it goes by loaded from memory? */
+static bool is_loaded(const struct body *b, size_t step)
+{
+	size_t set;
+	enum goal goal = find_goal(b, step, &set);
+
+	return goal == GOAL_MEMORY || (goal == GOAL_LOADED && is_alone(b, set, step));
+}
+
 /* Does the code itself name a place inside it, other than a table? In a program
  * that is linked to one address any four bytes may. */
 static bool names_itself(const struct body *b, const struct tables *t)
@@ -432,6 +447,22 @@ static bool names_itself(const struct body *b, const struct tables *t)
 	return false;
 }
 
+/* Is the frame taken down just before this step, as it is before a tail call? */
+static bool takes_down(const struct body *b, size_t step)
+{
+	const struct step *before = step ? &b->steps[step - 1] : NULL;
+
+	return before && before->piece == b->steps[step].piece && !before->ends &&
+		frame_is_gone(b, before->insn.pc) == 0;
+}
+
+/* May this jump go by the table of distances that stands before it? A switch's table
+ * stands before what its cases end with, too. */
+static bool may_use_near(const struct body *b, const struct tables *t, size_t step)
+{
+	return has_near(t, step) && !is_loaded(b, step) && !takes_down(b, step);
+}
+
 /*
  * Does it leave the function? By no sum, so by no table of distances, and not to
  * labels; then the stack is as it was at the entry, or nobody knows how that is
@@ -446,7 +477,7 @@ static bool is_tail(const struct body *b, const struct tables *t, size_t step, i
 	if (gone == 0 || has_labels(b, t))
 		return false;
 	/* Where landing pads are in use a jump table's jump is marked. */
-	if (may_be_table && (has_near(t, step) || is_sum(b, step)))
+	if (may_be_table && (is_sum(b, step) || may_use_near(b, t, step)))
 		return false;
 	return gone == 1 || !names_itself(b, t);
 }

@@ -151,6 +151,8 @@ static enum goal x86_sets(const struct x86_form *f, int r)
 	if ((f->op == 0x01 && to_rm) || (f->op == 0x03 && to_reg && !f->memory) ||
 	    (f->op == 0x8d && to_reg && x86_has_sib(f)))
 		return f->rex & REX_W ? GOAL_SUM : GOAL_OTHER;
+	if (f->op == 0x8b && to_reg && f->memory && f->rex & REX_W)
+		return GOAL_LOADED;
 	if ((to_reg && (f->op == 0x8b || f->op == 0x63 || f->op == 0x8d || f->op == 0x03)) ||
 	    (to_rm && (f->op == 0x89 || f->op == 0xc7)))
 		return GOAL_OTHER;
@@ -185,7 +187,7 @@ static enum goal x86_goal(const uint8_t *p, const struct insn *in, const uint8_t
 		return GOAL_NONE;
 	if (!j.memory)
 		return x86_sets(&f, x86_reg(&j, x86_modrm_rm(&j), 1));
-	return takes_entry(&j) ? x86_names(&f, x86_reg(&j, j.sib & 7, 1)) : GOAL_OTHER;
+	return takes_entry(&j) ? x86_names(&f, x86_reg(&j, j.sib & 7, 1)) : GOAL_MEMORY;
 }
 
 /* hlt and ud2. ud1 carries a number for who handles it, and a breakpoint is known

@@ -34,6 +34,7 @@ static struct made {
 	size_t at, used, eh_used, names_used, nfuncs, nlisted, nsleds;
 	Elf64_Sym syms[MODULE_FUNCS + 1];
 	int64_t cfa[MODULE_FUNCS + 1];
+	uint8_t down[MODULE_FUNCS + 1];	/* so far in the frame is gone; 0: nowhere */
 	bool exec;		/* ET_EXEC: words are addresses */
 	bool go;		/* all is of Go */
 	const struct arch *arch;
@@ -121,6 +122,12 @@ static inline void func_cfa(int64_t n)
 	m.cfa[m.nfuncs - 1] = n;
 }
 
+/* From here on its stack is as the entry finds it. */
+static inline void func_down(void)
+{
+	m.down[m.nfuncs - 1] = (uint8_t)(TEXT + m.at - m.syms[m.nfuncs - 1].st_value);
+}
+
 /* A piece of code that only its unwind entry tells of, as in stripped files:
  * it begins in the middle of a frame. */
 static inline void fragment(size_t off)
@@ -179,6 +186,8 @@ static void module_unwind(void)
 			memcpy(p + 24, (uint8_t[8]){ 0, 0x0e, 48 }, 8);
 		else
 			memcpy(p + 24, (uint8_t[8]){ 0, 0x41, 0x0e, (uint8_t)m.cfa[i] }, 8);
+		if (m.down[i])
+			memcpy(p + 28, (uint8_t[4]){ 0x02, m.down[i] - 1, 0x0e, 8 }, 4);
 		p += 32;
 	}
 	m.eh_used = (size_t)(p - m.eh) + 4;

@@ -158,6 +158,50 @@ static void loaded_beside_a_table(void)
 	CHECK(probe()->nexits == 2);
 }
 
+/* A switch, and behind its cases a jump that `bytes` lead to, with a frame or not. */
+static void begin_case(int64_t cfa, bool down, const uint8_t *bytes, size_t n)
+{
+	begin_switch(cfa);
+	m.at = 21; put(MOV_RDI_RAX);
+	for (size_t i = 0; i < n; i++)
+		put(bytes[i]);
+	if (down)
+		func_down();
+	put(JMP_RAX, MOV_EAX_1, MOV_RDI_RAX, RET);
+	m.syms[1].st_size = m.at;
+	put_entry(0x100, 0, 21);
+	put_entry(0x100, 1, m.at - 9);
+	module_plan("f");
+}
+
+#define BEGIN_CASE(cfa, down, ...) \
+	begin_case(cfa, down, (uint8_t[]){ __VA_ARGS__ }, sizeof((uint8_t[]){ __VA_ARGS__ }))
+
+/* A case that ends with a tail call stands near the switch's table, too. */
+static void tail_call_of_a_case(void)
+{
+	BEGIN_CASE(8, false, 0x48, 0x8b, 0x00);			/* mov (%rax),%rax */
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(probe()->nexits == 2);
+	BEGIN_CASE(48, true, 0x48, 0x89, 0xf8, ADD_RSP_40);	/* mov %rdi,%rax */
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(probe()->nexits == 2);
+}
+
+/* The same, but that it may be the table's. */
+static void another_jump_by_the_table(void)
+{
+	BEGIN_CASE(8, false, 0x48, 0x89, 0xf8);			/* mov %rdi,%rax */
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(probe()->nexits == 1);
+	BEGIN_CASE(48, true, 0x48, 0x01, 0xd0, ADD_RSP_40);	/* add %rdx,%rax */
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(probe()->nexits == 1);
+	BEGIN_CASE(8, false, JE, 3, 0x48, 0x8b, 0x00);		/* with and without the load */
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(probe()->nexits == 1);
+}
+
 static void jump_table_absolute(void)
 {
 	module_begin();
@@ -395,6 +439,8 @@ int main(void)
 	sum_without_a_table();
 	table_loaded_before_a_loop();
 	loaded_beside_a_table();
+	tail_call_of_a_case();
+	another_jump_by_the_table();
 	jump_table_absolute();
 	jump_table_named_before();
 	tables_in_a_row();
