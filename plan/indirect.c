@@ -491,9 +491,12 @@ static enum indirect judge_jump(struct body *b, const struct tables *tables,
 
 	if (in->flags & INSN_SLOT)	/* through the linkage table */
 		return INDIRECT_TAIL;
-	if (entries)
-		return read_entry(b, entries, false, 0, &a) && may_be_entry(b, a) ?
-			INDIRECT_INSIDE : INDIRECT_UNSURE;
+	if (entries && read_entry(b, entries, false, 0, &a) && may_be_entry(b, a))
+		return INDIRECT_INSIDE;
+	/* What was named may be an array of functions: to be judged as any jump, but
+	 * where nobody tells labels from landing pads (has_labels). */
+	if (entries && (in->ref || b->func->flags & FUNC_LSDA))
+		return INDIRECT_UNSURE;
 
 	int gone = in->flags & INSN_NOTRACK ? 0 : frame_is_gone(b, in->pc);
 

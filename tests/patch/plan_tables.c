@@ -158,13 +158,11 @@ static void loaded_beside_a_table(void)
 	CHECK(probe()->nexits == 2);
 }
 
-/* A switch, and behind its cases a jump that `bytes` lead to, with a frame or not. */
-static void begin_case(int64_t cfa, bool down, const uint8_t *bytes, size_t n)
+/* A switch, and behind it a case whose jump `bytes` lead to, with a frame or not. */
+static void plan_case(int64_t cfa, bool down, const uint8_t *bytes, size_t n)
 {
 	begin_switch(cfa);
-	m.at = 21; put(MOV_RDI_RAX);
-	for (size_t i = 0; i < n; i++)
-		put(bytes[i]);
+	m.at = 21; put(MOV_RDI_RAX); put_bytes(bytes, n);
 	if (down)
 		func_down();
 	put(JMP_RAX, MOV_EAX_1, MOV_RDI_RAX, RET);
@@ -174,16 +172,17 @@ static void begin_case(int64_t cfa, bool down, const uint8_t *bytes, size_t n)
 	module_plan("f");
 }
 
-#define BEGIN_CASE(cfa, down, ...) \
-	begin_case(cfa, down, (uint8_t[]){ __VA_ARGS__ }, sizeof((uint8_t[]){ __VA_ARGS__ }))
+#define PLAN_CASE(cfa, down, ...) \
+	plan_case(cfa, down, (const uint8_t[]){ __VA_ARGS__ }, \
+		  sizeof((const uint8_t[]){ __VA_ARGS__ }))
 
 /* A case that ends with a tail call stands near the switch's table, too. */
 static void tail_call_of_a_case(void)
 {
-	BEGIN_CASE(8, false, 0x48, 0x8b, 0x00);			/* mov (%rax),%rax */
+	PLAN_CASE(8, false, 0x48, 0x8b, 0x00);			/* mov (%rax),%rax */
 	CHECK(entry_only(REFUSED_NONE));
 	CHECK(probe()->nexits == 2);
-	BEGIN_CASE(48, true, 0x48, 0x89, 0xf8, ADD_RSP_40);	/* mov %rdi,%rax */
+	PLAN_CASE(48, true, 0x48, 0x89, 0xf8, ADD_RSP_40);	/* mov %rdi,%rax */
 	CHECK(entry_only(REFUSED_NONE));
 	CHECK(probe()->nexits == 2);
 }
@@ -191,13 +190,13 @@ static void tail_call_of_a_case(void)
 /* The same, but that it may be the table's. */
 static void another_jump_by_the_table(void)
 {
-	BEGIN_CASE(8, false, 0x48, 0x89, 0xf8);			/* mov %rdi,%rax */
+	PLAN_CASE(8, false, 0x48, 0x89, 0xf8);			/* mov %rdi,%rax */
 	CHECK(entry_only(REFUSED_NONE));
 	CHECK(probe()->nexits == 1);
-	BEGIN_CASE(48, true, 0x48, 0x01, 0xd0, ADD_RSP_40);	/* add %rdx,%rax */
+	PLAN_CASE(48, true, 0x48, 0x01, 0xd0, ADD_RSP_40);	/* add %rdx,%rax */
 	CHECK(entry_only(REFUSED_NONE));
 	CHECK(probe()->nexits == 1);
-	BEGIN_CASE(8, false, JE, 3, 0x48, 0x8b, 0x00);		/* with and without the load */
+	PLAN_CASE(8, false, JE, 3, 0x48, 0x8b, 0x00);		/* with and without the load */
 	CHECK(entry_only(REFUSED_NONE));
 	CHECK(probe()->nexits == 1);
 }
@@ -253,6 +252,21 @@ static void jump_table_named_before(void)
 	CHECK(entry_only(REFUSED_JUMP_TABLE));
 	PLAN_NAMED(SCALE_4, NOP);
 	CHECK(entry_only(REFUSED_JUMP_TABLE));
+}
+
+/* An array of functions may be named in the same way. */
+static void tail_call_by_an_array(void)
+{
+	for (int64_t cfa = 8; cfa <= 48; cfa += 40) {
+		module_begin();
+		m.exec = true;
+		func("f", 0); func_cfa(cfa); put(MOV_EAX_1); put_lea(0x100);
+		put(0xff, 0x24, 0xc2, MOV_EAX_1, NOP, ADD_RSP_40, RET); func_end();
+		put_address(0x100, 0x2000);
+		put_address(0x108, 0x2010);
+		module_plan("f");
+		CHECK(entry_only(cfa == 8 ? REFUSED_NONE : REFUSED_JUMP_TABLE));
+	}
 }
 
 /* jmp *RODATA+off(,%rax,8) */
@@ -441,6 +455,7 @@ int main(void)
 	loaded_beside_a_table();
 	tail_call_of_a_case();
 	another_jump_by_the_table();
+	tail_call_by_an_array();
 	jump_table_absolute();
 	jump_table_named_before();
 	tables_in_a_row();
