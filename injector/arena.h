@@ -7,6 +7,8 @@
 
 #include "base/base.h"
 
+enum { ARENA_LEAST = 256 << 10 };	/* room for other modules, also later ones */
+
 /*
  * A free place for `size` bytes from which all of `text` is within `reach`,
  * and the other way round. Places that something may grow into (above the

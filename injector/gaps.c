@@ -12,12 +12,13 @@ enum {
 	LOWEST = 1 << 16,	/* vm.mmap_min_addr's usual value */
 };
 #define HIGHEST 0x7ffffffff000ull
-#define GROWTH (1ull << 30)	/* left to a heap upwards, to a stack downwards */
+#define STACK (1ull << 30)	/* left to a stack downwards */
 
 struct walk {
 	struct gaps *gaps;
 	raddr_t end;		/* of the mapping below */
 	struct range heap;	/* what it is and may become */
+	uint64_t growth;	/* of the heap */
 };
 
 static int add(struct gaps *g, raddr_t start, raddr_t end)
@@ -47,10 +48,10 @@ static int next_mapping(void *ctx, const struct mapping *m)
 	struct walk *w = ctx;
 	raddr_t end = MIN(m->range.start, HIGHEST);
 
-	end -= MIN(end, strcmp(m->path, "[stack]") == 0 ? GROWTH : GUARD);
+	end -= MIN(end, strcmp(m->path, "[stack]") == 0 ? STACK : GUARD);
 	if (strcmp(m->path, "[heap]") == 0) {
 		w->heap.start = MIN(w->heap.start, m->range.start);
-		w->heap.end = m->range.end + GROWTH;
+		w->heap.end = m->range.end + w->growth;
 	}
 	int err = add_around_heap(w, w->end + GUARD, end);
 
@@ -59,13 +60,13 @@ static int next_mapping(void *ctx, const struct mapping *m)
 	return err;
 }
 
-int gaps_find(pid_t pid, struct gaps *ret)
+int gaps_find(pid_t pid, uint64_t heap, struct gaps *ret)
 {
-	raddr_t heap = procfs_heap(pid);
-	struct walk w = { .gaps = ret, .end = LOWEST,
-			  .heap = { heap - MIN(heap, (raddr_t)GUARD), heap + GROWTH } };
+	raddr_t start = procfs_heap(pid);
+	struct walk w = { .gaps = ret, .end = LOWEST, .growth = heap,
+			  .heap = { start - MIN(start, (raddr_t)GUARD), start + heap } };
 
-	if (!heap)	/* not said: begins with its mapping, if it has one */
+	if (!start)	/* not said: begins with its mapping, if it has one */
 		w.heap = (struct range){ HIGHEST, HIGHEST };
 
 	*ret = (struct gaps){ 0 };
@@ -75,6 +76,20 @@ int gaps_find(pid_t pid, struct gaps *ret)
 		err = add_around_heap(&w, w.end + GUARD, HIGHEST);
 	if (err)
 		gaps_clear(ret);
+	return err;
+}
+
+int gaps_take(struct gaps *g, struct range r)
+{
+	struct gaps left = { .mappings = g->mappings };
+	int err = 0;
+
+	for (size_t i = 0; i < g->n && !err; i++) {
+		err = add(&left, g->v[i].start, MIN(g->v[i].end, r.start));
+		err = err ? err : add(&left, MAX(g->v[i].start, r.end), g->v[i].end);
+	}
+	free(g->v);
+	*g = left;
 	return err;
 }
 

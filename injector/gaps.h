@@ -13,9 +13,19 @@ struct gaps {
 	size_t mappings;	/* between them */
 };
 
-/* All gaps of a process but what its heap or its main stack may grow into, and
- * with a little distance from every mapping. */
-int gaps_find(pid_t pid, struct gaps *ret);
+/*
+ * What is left to a heap upwards. Go's runtime maps its memory elsewhere: what grows
+ * there is that of C code in such a program, whose malloc maps what it finds no room
+ * for.
+ */
+#define GAPS_HEAP (1ull << 30)
+#define GAPS_HEAP_GO (1ull << 24)
+
+/* All gaps of a process but what its heap (by so much) or its main stack may grow
+ * into, and with a little distance from every mapping. */
+int gaps_find(pid_t pid, uint64_t heap, struct gaps *ret);
+/* What is in `r` is none of them any more. 0 or -ENOMEM. */
+int gaps_take(struct gaps *, struct range r);
 void gaps_clear(struct gaps *);
 
 #endif

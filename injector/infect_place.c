@@ -14,7 +14,6 @@
 
 enum {
 	PLACE_TRIES = 64,
-	ARENA_LEAST = 256 << 10,	/* room for other modules, also later ones */
 	REACH_MARGIN = 1 << 16,
 	DEFAULT_STACK = 8 << 20,
 };

@@ -520,8 +520,9 @@ static bool has_puns(const struct choosing *c)
 static int choose(struct choosing *c, const struct target *t, struct selection *sel,
 		  struct islands *ret)
 {
-	int err = pages_find(t, c->arch->jump_size, &c->pages);
+	int err = pages_find(t, c->arch->jump_size, islands_heap(sel), &c->pages);
 
+	err = err ? err : islands_leave(t->pid, sel, &c->pages.gaps);
 	/* Who is given up may have been in the way of others. */
 	while (!err && search(c))
 		err = list_spots(c, sel);
@@ -542,36 +543,6 @@ int islands_choose(const struct target *t, struct selection *sel, struct islands
 	if (err)
 		islands_clear(ret);
 	return err;
-}
-
-static bool is_missing(const struct islands *islands, raddr_t at)
-{
-	for (size_t i = 0; i < islands->n; i++)
-		if (!islands->pages[i].mapped &&
-		    islands->pages[i].at == ALIGN_DOWN(at, PAGE))
-			return true;
-	return false;
-}
-
-/* The entry comes last, and is asked about first. */
-static void check_probe(const struct islands *islands, const struct module *m,
-			struct probe *p)
-{
-	for (size_t i = p->nsites; i-- > 0 && !p->refusal; ) {
-		if (!is_missing(islands, island_of(&p->sites[i], m)))
-			continue;
-		plan_give_up(p, &p->sites[i]);
-		return;
-	}
-}
-
-void islands_check(const struct islands *islands, struct selection *sel)
-{
-	for (size_t i = 0; i < sel->n; i++)
-		for (size_t j = 0; j < sel->v[i].plan->nprobes; j++)
-			if (!sel->v[i].plan->probes[j].refusal)
-				check_probe(islands, sel->v[i].module,
-					    &sel->v[i].plan->probes[j]);
 }
 
 void islands_clear(struct islands *i)

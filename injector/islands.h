@@ -10,6 +10,7 @@
 #ifndef INJECTOR_ISLANDS_H
 #define INJECTOR_ISLANDS_H
 
+#include "injector/gaps.h"
 #include "injector/select.h"
 #include "injector/target.h"
 
@@ -33,6 +34,11 @@ int islands_choose(const struct target *, struct selection *, struct islands *re
 /* Give up what was to land on a page that could not be mapped after all. */
 void islands_check(const struct islands *, struct selection *);
 void islands_clear(struct islands *);
+
+/* How far the heap may come to reach, as of gaps_find. */
+uint64_t islands_heap(const struct selection *);
+/* Leave the room that stubs will need out of these. */
+int islands_leave(pid_t, const struct selection *, struct gaps *);
 
 /* Run-time address of a site's island, 0 if it has none. */
 raddr_t island_of(const struct site *, const struct module *);

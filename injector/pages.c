@@ -9,7 +9,7 @@
 #include "injector/session.h"
 
 enum {
-	MOST_PAGES = 512,	/* new ones in one visit */
+	MOST_PAGES = 2048,	/* new ones in one visit */
 	OLD_PAGES = 4096,	/* of all earlier ones */
 	SHARE = 4,		/* of the mappings that are left to the target */
 	DEFAULT_MAPPINGS = 65530,
@@ -30,32 +30,80 @@ static void use(uint64_t *used, size_t from, size_t n)
 		used[i / 64] |= 1ull << (i % 64);
 }
 
+/* The first page that ends behind `at`: an index in `order`. */
+static size_t page_behind(const struct pages *ps, raddr_t at)
+{
+	return vec_prefix(ps->norder, i, ps->v[ps->order[i]].at + PAGE <= at);
+}
+
 static struct page *page_at(const struct pages *ps, raddr_t at)
 {
-	for (size_t i = 0; i < ps->n; i++)
-		if (ps->v[i].at == at)
-			return &ps->v[i];
-	return NULL;
+	size_t i = page_behind(ps, at);
+
+	return i < ps->norder && ps->v[ps->order[i]].at == at ? &ps->v[ps->order[i]] : NULL;
+}
+
+static bool add_order(struct pages *ps, size_t page)
+{
+	size_t i = page_behind(ps, ps->v[page].at);
+
+	if (!vec_push(ps->order, ps->norder, ps->order_cap))
+		return false;
+	memmove(&ps->order[i + 1], &ps->order[i], (ps->norder - 1 - i) * sizeof(*ps->order));
+	ps->order[i] = (uint32_t)page;
+	return true;
 }
 
 static struct page *page_new(struct pages *ps, raddr_t at)
 {
 	struct page *p = vec_push(ps->v, ps->n, ps->cap);
 
-	if (p)
-		p->at = at;
-	return p;
+	if (!p)
+		return NULL;
+	p->at = at;
+	if (add_order(ps, ps->n - 1))
+		return p;
+	ps->n--;
+	return NULL;
+}
+
+/* May an island be anywhere in a page? */
+static bool is_anywhere(const struct jump_set *set)
+{
+	return !(set->mask & (PAGE - 1));
 }
 
 static bool take_in_page(const struct pages *ps, struct page *p, const struct jump_set *set,
 			 raddr_t *ret)
 {
+	if (p->full)
+		return false;
 	for (raddr_t a = p->at; jump_set_next(set, a, &a) && a + ps->size <= p->at + PAGE; a++)
 		if (!is_used(p, a, ps->size)) {
 			use(p->used, a - p->at, ps->size);
 			*ret = a;
 			return true;
 		}
+	p->full = is_anywhere(set);
+	return false;
+}
+
+/* In a page that there is. */
+static bool take_known(struct pages *ps, struct range reach, const struct jump_set *set,
+		       raddr_t *ret)
+{
+	raddr_t a = reach.start;
+
+	while (jump_set_next(set, a, &a) && a < reach.end) {
+		size_t i = page_behind(ps, a);
+		struct page *p = i < ps->norder ? &ps->v[ps->order[i]] : NULL;
+
+		if (!p)
+			return false;
+		if (p->at <= a && take_in_page(ps, p, set, ret))
+			return true;
+		a = p->at <= a ? p->at + PAGE : p->at;
+	}
 	return false;
 }
 
@@ -106,9 +154,8 @@ bool pages_may(const struct pages *ps, const struct jump_set *set, struct range 
 
 bool pages_take(struct pages *ps, const struct jump_set *set, struct range reach, raddr_t *ret)
 {
-	for (size_t i = 0; i < ps->n; i++)
-		if (range_has(reach, ps->v[i].at) && take_in_page(ps, &ps->v[i], set, ret))
-			return true;
+	if (take_known(ps, reach, set, ret))
+		return true;
 	for (size_t i = 0; i < ps->gaps.n && ps->n < ps->most; i++) {
 		struct range gap = common(ps->gaps.v[i], reach);
 
@@ -120,9 +167,17 @@ bool pages_take(struct pages *ps, const struct jump_set *set, struct range reach
 
 void pages_reset(struct pages *ps)
 {
+	size_t kept = 0;
+
 	ps->n = ps->nold;
-	for (size_t i = 0; i < ps->n; i++)
+	for (size_t i = 0; i < ps->norder; i++)
+		if (ps->order[i] < ps->nold)
+			ps->order[kept++] = ps->order[i];
+	ps->norder = kept;
+	for (size_t i = 0; i < ps->n; i++) {
+		ps->v[i].full = false;
 		memcpy(ps->v[i].used, ps->v[i].before, sizeof(ps->v[i].used));
+	}
 }
 
 static bool is_ours(const struct mapping *m)
@@ -231,23 +286,27 @@ static int find_old(const struct target *t, struct pages *ps)
 
 	err = err ? err : list_islands(&old, ps);
 	err = err || !ps->n ? err : procfs_maps(t->pid, confirm, ps);
+	ps->norder = 0;
 	for (size_t i = 0; i < ps->n && !err; i++)
-		if (ps->v[i].used[0] && read_page(t, ps, &ps->v[i]))
+		if (ps->v[i].used[0] && read_page(t, ps, &ps->v[i])) {
 			ps->v[ps->nold++] = ps->v[i];
+			err = add_order(ps, ps->nold - 1) ? 0 :
+				fail(ENOMEM, "list the islands");
+		}
 	ps->n = ps->nold;
 	err = err ? err : list_earlier(t, &old, ps);
 	session_forget(&old);
 	return err;
 }
 
-int pages_find(const struct target *t, size_t island_size, struct pages *ret)
+int pages_find(const struct target *t, size_t island_size, uint64_t heap, struct pages *ret)
 {
 	uint64_t limit;
 
 	*ret = (struct pages){ .size = island_size };
 	int err = find_old(t, ret);
 
-	err = err ? err : gaps_find(t->pid, &ret->gaps);
+	err = err ? err : gaps_find(t->pid, heap, &ret->gaps);
 	if (!procfs_number("/proc/sys/vm/max_map_count", &limit))
 		limit = DEFAULT_MAPPINGS;
 	limit -= MIN(limit, ret->gaps.mappings);
@@ -258,6 +317,7 @@ int pages_find(const struct target *t, size_t island_size, struct pages *ret)
 void pages_clear(struct pages *ps)
 {
 	free(ps->v);
+	free(ps->order);
 	free(ps->earlier);
 	gaps_clear(&ps->gaps);
 	*ps = (struct pages){ 0 };

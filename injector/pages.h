@@ -13,6 +13,7 @@
 
 struct page {
 	raddr_t at;
+	bool full;		/* there is no room in it, wherever an island may be */
 	uint64_t before[PAGE / 64], used[PAGE / 64];	/* a bit for each byte */
 };
 
@@ -24,6 +25,8 @@ struct earlier {
 struct pages {
 	struct page *v;		/* those of earlier visits first */
 	size_t n, cap, nold;
+	uint32_t *order;	/* indices in v, by address */
+	size_t norder, order_cap;
 	struct earlier *earlier;	/* by stub */
 	size_t nearlier, earlier_cap;
 	size_t most;		/* pages, so that the target can map more */
@@ -31,8 +34,8 @@ struct pages {
 	struct gaps gaps;
 };
 
-/* Reads the process and its journal; touches nothing. */
-int pages_find(const struct target *, size_t island_size, struct pages *ret);
+/* Reads the process and its journal; touches nothing. `heap` is as of gaps_find. */
+int pages_find(const struct target *, size_t island_size, uint64_t heap, struct pages *ret);
 void pages_clear(struct pages *);
 /* Forget what was taken. */
 void pages_reset(struct pages *);

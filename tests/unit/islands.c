@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 
+#include "injector/arena.h"
 #include "injector/gaps.h"
 #include "injector/probes.h"
 #include "injector/procfs.h"
@@ -209,7 +210,8 @@ static void check_levels(void)
 }
 
 /* Pages are free, and nobody's to grow into. */
-static void check_pages(const struct islands *islands, const struct gaps *gaps)
+static void check_pages(const struct islands *islands, const struct gaps *gaps,
+			struct range stubs)
 {
 	for (size_t i = 0; i < islands->n; i++) {
 		bool found = false;
@@ -217,8 +219,18 @@ static void check_pages(const struct islands *islands, const struct gaps *gaps)
 		for (size_t j = 0; j < gaps->n; j++)
 			found |= range_has(gaps->v[j], islands->pages[i].at);
 		CHECK(found);
+		CHECK(!range_has(stubs, islands->pages[i].at));
 		CHECK(msync((void *)(uintptr_t)islands->pages[i].at, PAGE, MS_ASYNC) < 0);
 	}
+}
+
+/* Islands come to lie all over the reach of a jump; stubs need a place, too. */
+static struct range find_room(pid_t pid, const struct module *mod)
+{
+	raddr_t at = 0;
+
+	CHECK(arena_find(pid, mod->span, ARENA_LEAST, m.arch->reach, 0, &at) == 0);
+	return (struct range){ at, at + ARENA_LEAST };
 }
 
 /* --- functions that drop out --- */
@@ -383,17 +395,55 @@ static void round_at(const struct target *self, raddr_t bias, struct range space
 	struct selected one = { .module = &mod, .n = m.plan->nprobes, .plan = m.plan };
 	struct selection sel = { .v = &one, .n = 1 };
 
-	CHECK(gaps_find(self->pid, &gaps) == 0);
+	CHECK(gaps_find(self->pid, GAPS_HEAP, &gaps) == 0);
 	note_levels();
+	struct range stubs = find_room(self->pid, &mod);
+
 	CHECK(islands_choose(self, &sel, &islands) == 0);
 	check_levels();
 	write_all();
 	check_all(&mod, &islands);
-	check_pages(&islands, &gaps);
+	check_pages(&islands, &gaps, stubs);
 	keep_nothing_later(&mod);
 	drop_one(&mod);
 	keep_nothing_foreign(&mod);
 	islands_clear(&islands);
+	gaps_clear(&gaps);
+}
+
+/* Go's memory is elsewhere: close above the heap there may be islands. */
+static void heap_of_go(const struct target *self)
+{
+	struct symbols symbols = { .go = { TEXT, TEXT + 1 } };
+	struct module mod = { .is_exe = true, .symbols = &symbols };
+	struct selected one = { .module = &mod };
+	struct selection sel = { .v = &one, .n = 1 };
+	raddr_t place = procfs_heap(self->pid) + (1 << 29);
+	bool found = false;
+	struct gaps gaps;
+
+	CHECK(gaps_find(self->pid, islands_heap(&sel), &gaps) == 0);
+	for (size_t i = 0; i < gaps.n; i++)
+		found |= range_has(gaps.v[i], place);
+	CHECK(found);
+	gaps_clear(&gaps);
+	symbols.go = (struct range){ 0 };
+	CHECK(islands_heap(&sel) == GAPS_HEAP);
+}
+
+/* What is taken of a gap leaves what is before and behind. */
+static void takes_of_gaps(pid_t pid)
+{
+	struct gaps gaps;
+
+	CHECK(gaps_find(pid, GAPS_HEAP, &gaps) == 0 && gaps.n);
+	size_t n = gaps.n;
+	struct range first = gaps.v[0], middle = { first.start + PAGE, first.start + 3 * PAGE };
+
+	CHECK(gaps_take(&gaps, middle) == 0 && gaps.n == n + 1);
+	CHECK(gaps.v[0].start == first.start && gaps.v[0].end == middle.start);
+	CHECK(gaps.v[1].start == middle.end && gaps.v[1].end == first.end);
+	CHECK(gaps_take(&gaps, (struct range){ 0, 1ull << 62 }) == 0 && !gaps.n);
 	gaps_clear(&gaps);
 }
 
@@ -405,7 +455,7 @@ static void check_gaps(pid_t pid)
 	raddr_t stack = (uintptr_t)&on_stack;
 	struct gaps gaps;
 
-	CHECK(gaps_find(pid, &gaps) == 0 && gaps.n);
+	CHECK(gaps_find(pid, GAPS_HEAP, &gaps) == 0 && gaps.n);
 	CHECK(heap && heap <= brk_now);
 	for (size_t i = 0; i < gaps.n; i++) {
 		struct range heap_to_be = { heap, brk_now + (1 << 29) };
@@ -427,6 +477,8 @@ int main(void)
 		round_at(&self, 0x400000, (struct range){ 1 << 16, 1ull << 46 });
 	}
 	check_gaps(self.pid);
+	heap_of_go(&self);
+	takes_of_gaps(self.pid);
 	CHECK(near_page_end(&self, 3) == REFUSED_OUT_OF_REACH);
 	CHECK(near_page_end(&self, 5) == REFUSED_NONE);
 	page_is_taken(&self);

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * islands, continued: where may none be, since something else has to be there?
+ *
+ * They come to lie all over the reach of a jump, and first: what is left between
+ * them might not hold the stubs, which lie together.
+ */
+#include <errno.h>
+
+#include "injector/arena.h"
+#include "injector/islands.h"
+#include "injector/probes.h"
+
+/* Beside the arenas: what gaps leave free beside every mapping, and a little more. */
+#define BESIDE (1ull << 18)
+
+uint64_t islands_heap(const struct selection *sel)
+{
+	for (size_t i = 0; i < sel->n; i++)
+		if (sel->v[i].module->is_exe && range_size(sel->v[i].module->symbols->go))
+			return GAPS_HEAP_GO;
+	return GAPS_HEAP;
+}
+
+/* The place that stubs for this module would have: room for those of all, because
+ * modules that are close together share one. */
+static int leave(pid_t pid, const struct module *m, uint64_t bytes, struct gaps *gaps)
+{
+	raddr_t at;
+	int err = arena_find(pid, m->span, ALIGN_UP(bytes, PAGE), arch_host()->reach, 0, &at);
+
+	if (err == -ENOSPC) {
+		fail_clear();
+		return 0;
+	}
+	return err ? err : gaps_take(gaps, (struct range){ at - MIN(at, BESIDE),
+							   at + bytes + BESIDE });
+}
+
+int islands_leave(pid_t pid, const struct selection *sel, struct gaps *gaps)
+{
+	auto_free struct arena_need *needs = NULL;
+	uint64_t bytes = ARENA_LEAST;
+	uint32_t slots;
+	int err = probes_needs(sel, &needs, &slots);
+
+	for (size_t i = 0; i < sel->n && !err; i++)
+		bytes += needs[i].bytes;
+	for (size_t i = 0; i < sel->n && !err; i++)
+		if (needs[i].bytes)
+			err = leave(pid, needs[i].module, bytes, gaps);
+	return err;
+}
+
+static bool is_missing(const struct islands *islands, raddr_t at)
+{
+	for (size_t i = 0; i < islands->n; i++)
+		if (!islands->pages[i].mapped &&
+		    islands->pages[i].at == ALIGN_DOWN(at, PAGE))
+			return true;
+	return false;
+}
+
+/* The entry comes last, and is asked about first. */
+static void check_probe(const struct islands *islands, const struct module *m,
+			struct probe *p)
+{
+	for (size_t i = p->nsites; i-- > 0 && !p->refusal; ) {
+		if (!is_missing(islands, island_of(&p->sites[i], m)))
+			continue;
+		plan_give_up(p, &p->sites[i]);
+		return;
+	}
+}
+
+void islands_check(const struct islands *islands, struct selection *sel)
+{
+	for (size_t i = 0; i < sel->n; i++)
+		for (size_t j = 0; j < sel->v[i].plan->nprobes; j++)
+			if (!sel->v[i].plan->probes[j].refusal)
+				check_probe(islands, sel->v[i].module,
+					    &sel->v[i].plan->probes[j]);
+}
