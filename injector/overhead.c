@@ -158,6 +158,7 @@ static void forget_todo(struct overhead *o)
 	o->todo = NULL;
 	o->leaving = NULL;
 	o->ntodo = 0;
+	o->delayed = false;
 }
 
 /* Those that are left stay until the end, and are asked for no more. */
@@ -168,6 +169,14 @@ static void give_up(struct overhead *o)
 		breaker_spare(o->breaker, o->todo[i].func);
 }
 
+/* It is tried again and again, and said once. */
+static void say_delayed(struct overhead *o)
+{
+	if (!o->delayed)
+		say_hint("what costs too much could not be taken out yet: %s", fail_text());
+	o->delayed = true;
+}
+
 /* Take out what is to be taken out, as far as it goes now. */
 static void take_out(struct overhead *o)
 {
@@ -175,6 +184,7 @@ static void take_out(struct overhead *o)
 		remove_each_other(o->target->pid, o->others, disarm_child, o);
 	int err = disarm(o->target, o->todo, &o->ntodo, o->max_pause);
 	if (err == -EAGAIN || err == -EBUSY) {
+		say_delayed(o);
 		fail_clear();
 		return;
 	}

@@ -33,6 +33,7 @@ struct overhead {
 	size_t nnamed;
 	struct change *todo;	/* what of them still stands */
 	size_t ntodo;
+	bool delayed;		/* and could not be taken out at once */
 };
 
 /* What an event costs here, in ns. */

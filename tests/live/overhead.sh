@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # overhead: --max-overhead takes out the functions that cost too much, by name,
 # and no others: those go on recording. Where jumps share bytes, who relies on one
-# that goes goes with it.
+# that goes goes with it. What cannot go at once is said, and tried again.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -59,3 +59,16 @@ for percent in 85 60 0.5%; do
 	removed
 	has_line ', [1-9][0-9]* disarmed;' trace.err || die "the closing line does not count them"
 done
+victim_quit
+
+# While a child shares the memory nothing can be taken out: that is said, and tried again.
+victim vforker
+inject_bg -p "$VICTIM" -f 'share_*' -o /dev/null --max-overhead 0.01
+tell linger '^done' >/dev/null
+wait_until 120 has_line 'could not be taken out yet: process [0-9]* shares the memory' trace.err ||
+	die "not said what it waits for: $(cat trace.err)"
+tell part '^done' >/dev/null
+wait_until 60 all_disarmed share_work || die "not tried again: $(cat trace.err)"
+[ "$(grep -c 'taken out yet' trace.err)" = 1 ] || die "said more than once"
+inject_end
+removed
