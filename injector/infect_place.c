@@ -109,9 +109,20 @@ static int look_stack(struct infecting *in)
 	return err < 0 ? err : 0;
 }
 
+/* Addresses cost nothing, unless there is a limit to them, or all that is mapped counts
+ * as locked. A file is as large as what it holds. */
+static bool is_roomy(const struct infecting *in)
+{
+	uint64_t limit;
+
+	return !in->locks && !in->opt->file &&
+		!procfs_limit(in->target->pid, "Max address space", &limit);
+}
+
 struct session_wish infect_wish(const struct infecting *in, uint32_t slots)
 {
-	return (struct session_wish){ in->nthreads, in->opt->buffer, slots, in->opt->notes };
+	return (struct session_wish){ in->nthreads, in->opt->buffer, slots, in->opt->notes,
+				      is_roomy(in) };
 }
 
 bool infect_needs_rooms(const struct infecting *in)

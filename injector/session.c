@@ -11,10 +11,20 @@
 
 enum {
 	MOST_SLOTS = 1 << 22,
-	FIRST_SLOTS = 1 << 16,	/* room for later visits */
 	MOST_RINGS = 8192,
 	FEWEST_SUBS = 4,
 	ALL_RINGS = 64 << 20,	/* bytes that the threads of now share */
+};
+
+/* What is kept free for later visits, which use the place of the first: of nothing but
+ * addresses, and where these are few, or a file has them, less. */
+enum {
+	FIRST_SLOTS = 1 << 16,
+	FIRST_TAIL = 64 << 20,		/* behind the rings */
+	ROOMY_SLOTS = 1 << 18,
+	ROOMY_NOTES = 32 << 20,
+	ROOMY_TOTAL = 1280 << 20,	/* what a visit takes that asks for nothing
+					 * special, with so many slots and notes */
 };
 
 static uint64_t notes_offset(const struct session_shape *shape)
@@ -45,7 +55,7 @@ static int shape_to_fit(const struct old_session *old, struct session_shape *sha
 	shape->nsub = (uint32_t)MIN((uint64_t)shape->nsub, fit);
 	return shape->nsub >= FEWEST_SUBS ? 0 :
 		fail(ENOSPC, "the journal of %u sites does not fit into the memory of the "
-		     "first visit", shape->max_slots);
+		     "first visit; probe fewer functions", shape->max_slots);
 }
 
 int session_shape(const struct session_wish *w, const struct old_session *reuse,
@@ -53,6 +63,7 @@ int session_shape(const struct session_wish *w, const struct old_session *reuse,
 {
 	uint64_t rings = MAX(256, (uint64_t)w->nthreads * 4);
 	uint64_t bytes = w->buffer;
+	bool roomy = reuse ? reuse->mapped >= ROOMY_TOTAL : w->roomy;
 
 	if (!bytes)
 		bytes = MIN(MAX(ALL_RINGS / (uint64_t)MAX(w->nthreads, 1), 256u << 10), 4u << 20);
@@ -62,12 +73,17 @@ int session_shape(const struct session_wish *w, const struct old_session *reuse,
 	/* An earlier visit's rings keep their place, if the journal fits. */
 	ret->max_slots = MAX(w->max_slots, reuse ? reuse->s.max_slots : FIRST_SLOTS);
 	ret->notes = w->notes;
+	if (roomy) {
+		ret->max_slots = MAX(ret->max_slots, ROOMY_SLOTS);
+		ret->notes = MAX(ret->notes, ROOMY_NOTES);
+	}
 	ret->nrings = (uint32_t)MIN(rings, (uint64_t)MOST_RINGS);
 	ret->nsub = (uint32_t)MIN(MAX(bytes / SUBBUF_SIZE, FEWEST_SUBS), (uint64_t)SUBBUFS_MOST);
 	if (reuse)
 		return shape_to_fit(reuse, ret);
-	/* Room for a later visit that wants a larger journal. */
-	ret->total = rings_offset(ret) + ret->nrings * ring_stride(ret) + (16u << 20);
+	ret->total = rings_offset(ret) + ret->nrings * ring_stride(ret) + FIRST_TAIL;
+	if (roomy)
+		ret->total = MAX(ret->total, ROOMY_TOTAL);
 	return 0;
 }
 

@@ -32,6 +32,7 @@ struct session_wish {
 				 * stay modest */
 	uint32_t max_slots;
 	uint64_t notes;		/* bytes, whole pages */
+	bool roomy;		/* a later one that is larger shall find room */
 };
 
 struct old_session;
@@ -39,7 +40,8 @@ struct old_session;
  * Rings and sub-buffers as they are wished for. The place of an earlier session is
  * used again, never unmapped: a thread that was stopped in the middle of a
  * recording routine may still write to it. So a later session is as large as
- * the first, whatever `buffer` is. -ENOSPC if the journal does not fit there.
+ * the first, whatever `buffer` is: hence `roomy`. -ENOSPC if the journal does not fit
+ * there.
  */
 int session_shape(const struct session_wish *, const struct old_session *reuse,
 		  struct session_shape *ret);
