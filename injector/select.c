@@ -205,13 +205,17 @@ static void read_symbols(struct modules *modules, const struct select_options *o
 	}
 }
 
-/* Names are a file's, and go to terminals. Owned by the caller. */
-static char *printed_name(const struct func *f, const char *name)
+/* Names are a file's, and go to terminals: nearly all can as they are. */
+static const char *printed_name(struct strings *made, const struct func *f, const char *name)
 {
-	char clean[1024];
+	char clean[1024], text[sizeof(clean) + 8];
 
-	return base_printf("%s%s", say_clean(name, clean, sizeof(clean)),
-			   f->flags & FUNC_PLT ? "@plt" : "");
+	say_clean(name, clean, sizeof(clean));
+	if (!(f->flags & FUNC_PLT) && !strcmp(clean, name))
+		return name;
+	int n = snprintf(text, sizeof(text), "%s%s", clean, f->flags & FUNC_PLT ? "@plt" : "");
+
+	return strings_add(made, text, (size_t)n);
 }
 
 static int take_chosen(struct selection *ret, const struct chosen *c)
@@ -229,7 +233,7 @@ static int take_chosen(struct selection *ret, const struct chosen *c)
 		if (!c->names[i])
 			continue;
 		s->funcs[s->n] = &c->module->symbols->funcs[i];
-		s->names[s->n] = printed_name(s->funcs[s->n], c->names[i]);
+		s->names[s->n] = printed_name(&ret->made, s->funcs[s->n], c->names[i]);
 		if (!s->names[s->n++])
 			return fail(ENOMEM, "name %zu functions", c->n);
 	}
@@ -238,7 +242,7 @@ static int take_chosen(struct selection *ret, const struct chosen *c)
 }
 
 struct named {
-	char **name;
+	const char **name;
 	const struct module *module;
 };
 
@@ -248,21 +252,21 @@ static int by_name(const void *a, const void *b)
 		      *((const struct named *)b)->name);
 }
 
-static int add_module(const struct named *n)
+static int add_module(struct strings *made, const struct named *n)
 {
 	char base[256];
-	char *name = base_printf("%s@%s", *n->name,
-				 say_clean(n->module->base, base, sizeof(base)));
+	auto_free char *text = base_printf("%s@%s", *n->name,
+					   say_clean(n->module->base, base, sizeof(base)));
+	const char *name = text ? strings_add(made, text, strlen(text)) : NULL;
 
 	if (!name)
 		return fail(ENOMEM, "name a function");
-	free(*n->name);
 	*n->name = name;
 	return 0;
 }
 
 /* v[0, n) have one name: do they come from several modules? */
-static int tell_apart(const struct named *v, size_t n)
+static int tell_apart(struct strings *made, const struct named *v, size_t n)
 {
 	bool several = false;
 	int err = 0;
@@ -270,7 +274,7 @@ static int tell_apart(const struct named *v, size_t n)
 	for (size_t i = 1; i < n; i++)
 		several |= v[i].module != v[0].module;
 	for (size_t i = 0; several && i < n && !err; i++)
-		err = add_module(&v[i]);
+		err = add_module(made, &v[i]);
 	return err;
 }
 
@@ -292,7 +296,7 @@ static int tell_modules_apart(struct selection *s)
 		for (end = i + 1; end < n; end++)
 			if (strcmp(*all[end].name, *all[i].name) != 0)
 				break;
-		err = tell_apart(all + i, end - i);
+		err = tell_apart(&s->made, all + i, end - i);
 	}
 	return err;
 }
@@ -414,12 +418,11 @@ void select_clear(struct selection *s)
 	for (size_t i = 0; i < s->n; i++) {
 		struct selected *m = &s->v[i];
 
-		for (size_t j = 0; m->names && j < m->n; j++)
-			free(m->names[j]);
 		free(m->names);
 		free(m->funcs);
 		plan_free(m->plan);
 	}
 	free(s->v);
+	strings_clear(&s->made);
 	*s = (struct selection){ 0 };
 }

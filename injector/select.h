@@ -8,14 +8,16 @@
 
 #include "injector/modules.h"
 #include "plan/plan.h"
+#include "symbols/demangle.h"
 
 /* The matches of one module. */
 struct selected {
 	struct module *module;
 	const struct func **funcs;	/* n of them */
-	char **names;		/* under which each is printed: the name that
+	const char **names;	/* under which each is printed: the name that
 				 * matched first, with @module where two
-				 * modules share it. Owned. */
+				 * modules share it. Owned by the symbols, or by
+				 * the selection */
 	size_t n;
 	struct plan *plan;	/* probes[i] is funcs[i]'s */
 };
@@ -24,6 +26,7 @@ struct selection {
 	struct selected *v;
 	size_t n, cap;
 	size_t nfuncs;		/* over all modules */
+	struct strings made;	/* names that are no symbol's */
 	char unread[256];	/* why the first module that was wanted, and
 				 * not read, could not be; "" if none */
 };

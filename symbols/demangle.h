@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 
-/* Strings that live as long as the symbols, in large blocks. */
+/* Strings that live as long as their owner, in large blocks. */
 struct strings {
 	struct string_block *blocks;
 };
