@@ -230,6 +230,9 @@ int plan_make(const struct arch *arch, const struct symbols *syms,
 			.trap_size = o->traps ? arch->trap_size : 0 };
 	if (!err)
 		err = plan_probes(&impl, o, plan);
+	/* A jump table of which half could not be read would look like a short one. */
+	if (!err)
+		err = symbols_error(syms);
 	impl_clear(&impl);
 	if (err) {
 		plan_free(plan);

@@ -34,7 +34,7 @@ static raddr_t text_end(const struct image *im, raddr_t addr)
 {
 	size_t n;
 
-	return image_at(im, addr, &n) ? addr + n : addr;
+	return image_text(im, addr, &n) ? addr + n : addr;
 }
 
 /* Where a function without a size ends: at the latest at `next`, the start of

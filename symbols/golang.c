@@ -254,7 +254,7 @@ static const char *read_name(const struct image *im, const struct golang *g, rad
 	if (!read_word(im, at + pair_size(g->layout) / 2, sizeof(uint32_t), &offset) ||
 	    (g->layout->names && !read_word(im, g->table + g->layout->names, 8, &names)))
 		return NULL;
-	p = (const char *)image_at(im, g->table + names + offset, &most);
+	p = (const char *)image_at(im, g->table + names + offset, UINT64_MAX, &most);
 	*n = p ? strnlen(p, most) : 0;
 	return *n && *n < most ? p : NULL;
 }

@@ -135,160 +135,9 @@ void image_close(struct image *im)
 	free(im->segments);
 	free(im->sections);
 	free(im->loads);
+	image_unload(im);
 	elf_end(im->elf);
 	*im = (struct image){ 0 };
-}
-
-/* ---- loads --------------------------------------------------------------- */
-
-static int compare_loads(const void *a, const void *b)
-{
-	const struct load *x = a, *y = b;
-
-	if (x->range.start != y->range.start)
-		return x->range.start < y->range.start ? -1 : 1;
-	return x->offset < y->offset ? -1 : x->offset > y->offset;
-}
-
-/* What the file really holds of a PT_LOAD; an empty range if nothing. */
-static struct load load_of(const struct image *im, const GElf_Phdr *ph)
-{
-	struct load l = { .offset = ph->p_offset, .flags = ph->p_flags };
-	uint64_t n = 0;
-
-	if (ph->p_type == PT_LOAD && ph->p_offset < im->size)
-		n = MIN(ph->p_filesz, im->size - ph->p_offset);
-	l.range.start = ph->p_vaddr;
-	l.range.end = ph->p_vaddr + MIN(n, UINT64_MAX - ph->p_vaddr);
-	return l;
-}
-
-/* Sorted by address; of two that overlap, the later gives way. */
-static void sort_loads(struct image *im)
-{
-	raddr_t end = 0;
-	size_t kept = 0;
-
-	vec_sort(im->loads, im->nloads, compare_loads);
-	for (size_t i = 0; i < im->nloads; i++) {
-		struct load l = im->loads[i];
-
-		if (l.range.end <= end)
-			continue;
-		if (l.range.start < end) {
-			l.offset += end - l.range.start;
-			l.range.start = end;
-		}
-		end = l.range.end;
-		im->loads[kept++] = l;
-	}
-	im->nloads = kept;
-}
-
-/* The loads are read in one piece: many that overlap in the file, as hostile
- * ones could, cost no more than the file. */
-int image_load(struct image *im, const char *path)
-{
-	uint64_t end = 0;
-	Elf_Data *data;
-
-	im->loads = calloc(im->nsegments + 1, sizeof(*im->loads));
-	if (!im->loads)
-		return fail(ENOMEM, "read %s", path);
-	for (size_t i = 0; i < im->nsegments; i++) {
-		struct load l = load_of(im, &im->segments[i]);
-
-		if (l.range.start == l.range.end)
-			continue;
-		im->loads[im->nloads++] = l;
-		end = MAX(end, l.offset + range_size(l.range));
-	}
-	sort_loads(im);
-	if (!end)
-		return 0;
-	data = end <= PIECE_MAX ?
-		elf_getdata_rawchunk(im->elf, 0, end, ELF_T_BYTE) : NULL;
-	if (!data)
-		return fail(EBADMSG, "read %s: its segments", path);
-	im->bytes = data->d_buf;
-	return 0;
-}
-
-static int compare_address(const void *addr, const void *load)
-{
-	raddr_t a = *(const raddr_t *)addr;
-	const struct load *l = load;
-
-	return range_has(l->range, a) ? 0 : a < l->range.start ? -1 : 1;
-}
-
-static const struct load *load_at(const struct image *im, raddr_t addr)
-{
-	return bsearch(&addr, im->loads, im->nloads, sizeof(*im->loads),
-		       compare_address);
-}
-
-const uint8_t *image_at(const struct image *im, raddr_t addr, size_t *n)
-{
-	const struct load *l = load_at(im, addr);
-
-	if (!l)
-		return NULL;
-	*n = l->range.end - addr;
-	return im->bytes + l->offset + (addr - l->range.start);
-}
-
-const uint8_t *image_bytes(const struct image *im, raddr_t addr, uint64_t n)
-{
-	size_t have;
-	const uint8_t *p = image_at(im, addr, &have);
-
-	return p && n <= have ? p : NULL;
-}
-
-Elf_Data *image_table(const struct image *im, raddr_t addr, uint64_t size,
-		      Elf_Type type)
-{
-	size_t have, entry = gelf_fsize(im->elf, type, 1, EV_CURRENT);
-	const uint8_t *p = image_at(im, addr, &have);
-
-	if (!p || MIN(size, have) < entry)
-		return NULL;
-	size = MIN(size, have);
-	return elf_getdata_rawchunk(im->elf, p - im->bytes, size - size % entry,
-				    type);
-}
-
-struct relas image_relas(const struct image *im, raddr_t addr, uint64_t size)
-{
-	size_t have;
-	const uint8_t *p = image_at(im, addr, &have);
-
-	return (struct relas){ p, p ? MIN(size, have) / sizeof(GElf_Rela) : 0 };
-}
-
-GElf_Rela relas_get(const struct relas *r, size_t i)
-{
-	GElf_Rela rela;
-
-	memcpy(&rela, r->bytes + i * sizeof(rela), sizeof(rela));
-	return rela;
-}
-
-uint64_t image_held(const struct image *im)
-{
-	uint64_t held = 0;
-
-	for (size_t i = 0; i < im->nloads; i++)
-		held += range_size(im->loads[i].range);
-	return held;
-}
-
-bool image_is_text(const struct image *im, raddr_t addr)
-{
-	const struct load *l = load_at(im, addr);
-
-	return l && l->flags & PF_X;
 }
 
 /* ---- lookups ------------------------------------------------------------- */
@@ -328,6 +177,20 @@ Elf_Data *image_section_data(const struct image *im, const GElf_Shdr *sh)
 		return NULL;
 	data = elf_getdata(elf_getscn(im->elf, sh - im->sections), NULL);
 	return data && data->d_buf ? data : NULL;
+}
+
+/* libelf reads a table by itself, and makes it what its functions expect. */
+Elf_Data *image_table(const struct image *im, raddr_t addr, uint64_t size,
+		      Elf_Type type)
+{
+	size_t entry = gelf_fsize(im->elf, type, 1, EV_CURRENT);
+	const struct load *l = image_load_at(im, addr);
+
+	if (!l || MIN(size, l->range.end - addr) < entry)
+		return NULL;
+	size = MIN(size, l->range.end - addr);
+	return elf_getdata_rawchunk(im->elf, (int64_t)(l->offset + (addr - l->range.start)),
+				    size - size % entry, type);
 }
 
 const GElf_Phdr *image_segment(const struct image *im, uint32_t type)

@@ -2,10 +2,11 @@
 /*
  * image: where in this ELF file is what?
  *
- * libelf reads the file, and only what is asked for. It is told to read and
- * not to map: whoever owns a file may truncate it at any moment, and a mapping
- * would then kill us with SIGBUS. Nothing is allocated for sizes that the file
- * claims, only for bytes that it has.
+ * libelf reads the headers, sections and tables, and we read what the loads hold: all
+ * of the text at once, of the rest only what is asked for. Nothing is mapped: whoever
+ * owns a file may truncate it at any moment, and a mapping would then kill us with
+ * SIGBUS. Nothing is allocated for sizes that the file claims, only for bytes that it
+ * has.
  */
 #ifndef SYMBOLS_IMAGE_H
 #define SYMBOLS_IMAGE_H
@@ -33,17 +34,23 @@ struct image {
 	/* After image_load(): */
 	struct load *loads;
 	size_t nloads;
-	const uint8_t *bytes;	/* the file up to the end of its last load */
+	struct blocks *blocks;	/* what was read of them */
 };
 
 /* Headers only. -ENOEXEC or -EBADMSG, as symbols_open. `fd` must stay open
  * until image_detach() or image_close(). */
 int image_open(int fd, const char *path, struct image *ret);
-/* Read what the loads hold. */
-int image_load(struct image *, const char *path);
-/* Forget the file; what was read stays. */
+/* Forget the file but for what its loads hold; sections that were read stay. */
 void image_detach(struct image *);
 void image_close(struct image *);
+
+/* loads.c. Read the text, and be ready to read the rest. */
+int image_load(struct image *, int fd, const char *path);
+void image_unload(struct image *);
+/* Keep the text only: what else is asked for is read again. */
+void image_forget_data(const struct image *);
+/* Why something could not be read that a load holds: an errno; 0 as long as all could. */
+int image_error(const struct image *);
 
 /* The first section of that name, or NULL. */
 const GElf_Shdr *image_section(const struct image *, const char *name);
@@ -67,13 +74,18 @@ struct relas {
 struct relas image_relas(const struct image *, raddr_t addr, uint64_t size);
 GElf_Rela relas_get(const struct relas *, size_t i);
 
-/* Loaded bytes at a link-time address, and in *n how many follow; or NULL. */
-const uint8_t *image_at(const struct image *, raddr_t addr, size_t *n);
+/* Loaded bytes at a link-time address, `want` of them or as many as follow, which is
+ * in *n; or NULL, also if they cannot be read. They stay until image_forget_data. */
+const uint8_t *image_at(const struct image *, raddr_t addr, uint64_t want, size_t *n);
 /* Exactly `n` bytes at `addr`, or NULL. */
 const uint8_t *image_bytes(const struct image *, raddr_t addr, uint64_t n);
+/* Text at a link-time address, and in *n how much follows; or NULL. It stays. */
+const uint8_t *image_text(const struct image *, raddr_t addr, size_t *n);
 /* Bytes in all loads: a bound for what tables can describe. */
 uint64_t image_held(const struct image *);
 bool image_is_text(const struct image *, raddr_t addr);
+/* The one that holds an address, or NULL. */
+const struct load *image_load_at(const struct image *, raddr_t addr);
 
 /* The GNU build id, at most 20 bytes of it; its length, 0 if none. */
 size_t image_build_id(const struct image *, uint8_t ret[20]);

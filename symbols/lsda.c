@@ -7,6 +7,8 @@
  */
 #include "symbols/unwind.h"
 
+enum { HEAD_MAX = 64 };		/* more than an area's table of call sites is behind */
+
 /* All call sites of one table. Adds landing pads that are in text. */
 static int read_call_sites(const struct image *im, struct cursor c,
 			   uint8_t encoding, raddr_t base, bool *any,
@@ -39,7 +41,7 @@ static int read_area(const struct image *im, struct fde *fde, uint64_t *used,
 	size_t n;
 	int err;
 
-	c.p = image_at(im, fde->lsda, &n);
+	c.p = image_at(im, fde->lsda, HEAD_MAX, &n);
 	if (!c.p)
 		return 0;
 	c.end = c.p + n;
@@ -50,10 +52,12 @@ static int read_area(const struct image *im, struct fde *fde, uint64_t *used,
 	if (cursor_uint(&c, 1) != DW_EH_PE_omit)
 		cursor_uleb(&c);		/* where the type table ends */
 	encoding = cursor_uint(&c, 1);
-	struct cursor sites = cursor_take(&c, cursor_uleb(&c));
+	uint64_t size = cursor_uleb(&c);
+	struct cursor sites = { .addr = c.addr, .p = image_bytes(im, c.addr, size) };
 
-	if (sites.bad)
+	if (c.bad || !sites.p)
 		return 0;
+	sites.end = sites.p + size;
 	*used += cursor_left(&sites) + 4;
 	err = read_call_sites(im, sites, encoding, base, &any, ret);
 	if (any)

@@ -130,14 +130,14 @@ static int note_rel(const struct search *s, raddr_t addr, uint64_t size)
 static int note_relr(const struct search *s, raddr_t table, uint64_t size)
 {
 	size_t n;
-	const uint8_t *p = image_at(s->im, table, &n);
+	const uint8_t *p = image_at(s->im, table, size, &n);
 	raddr_t where = 0;
 	uint64_t entry;
 	int err = 0;
 
 	if (!p)
 		return 0;
-	for (n = MIN(n, size); n >= 8 && !err; n -= 8, p += 8) {
+	for (; n >= 8 && !err; n -= 8, p += 8) {
 		memcpy(&entry, p, 8);
 		if (!(entry & 1)) {
 			err = note_word(s, entry);
@@ -175,12 +175,13 @@ static int note_words(const struct search *s, struct range r)
 	raddr_t at = ALIGN_UP(r.start, 8);
 	uint64_t value;
 	size_t n;
-	const uint8_t *p = at >= r.start ? image_at(s->im, at, &n) : NULL;
+	const uint8_t *p = at >= r.start && at < r.end ?
+		image_at(s->im, at, r.end - at, &n) : NULL;
 	int err = 0;
 
-	if (!p || at >= r.end)
+	if (!p)
 		return 0;
-	for (n = MIN(n, r.end - at); n >= 8 && !err; n -= 8, p += 8, at += 8) {
+	for (; n >= 8 && !err; n -= 8, p += 8, at += 8) {
 		memcpy(&value, p, 8);
 		if (value && !in_listing(s, at))
 			err = note(s, value);

@@ -44,12 +44,12 @@ static int add(struct search *s, raddr_t at, const uint8_t *p)
 static int add_section(struct search *s, raddr_t at, uint64_t size)
 {
 	size_t n;
-	const uint8_t *p = image_at(s->im, at, &n);
+	const uint8_t *p = image_at(s->im, at, size, &n);
 	int err = 0;
 
 	if (!p)
 		return 0;
-	for (n = MIN(n, size); n >= DESCRIPTOR && !err; n -= DESCRIPTOR) {
+	for (; n >= DESCRIPTOR && !err; n -= DESCRIPTOR) {
 		err = add(s, at, p);
 		p += DESCRIPTOR;
 		at += DESCRIPTOR;
@@ -125,8 +125,7 @@ static int keep(struct search *s, raddr_t start, uint64_t before, uint64_t size)
 	size_t have = 0;
 	struct range *r;
 
-	if (!size || !image_is_text(s->im, start) ||
-	    !image_at(s->im, start, &have))
+	if (!size || !image_text(s->im, start, &have))
 		return 0;
 	r = vec_push(s->kept, s->nkept, s->kept_cap);
 	if (!r)

@@ -19,7 +19,7 @@ struct symbols_impl {
 	struct golang golang;
 	struct symtab dynsym, symtab;
 	struct strings strings;
-	char *path;
+	char *path, *interp;
 };
 
 static const char *debug_root;
@@ -52,7 +52,8 @@ static void read_interp(struct symbols *s)
 				NULL;
 
 	if (p && memchr(p, '\0', ph->p_filesz))
-		s->interp = (const char *)p;
+		s->impl->interp = strdup((const char *)p);
+	s->interp = s->impl->interp;
 }
 
 static int list_texts(struct symbols *s)
@@ -64,11 +65,12 @@ static int list_texts(struct symbols *s)
 		return fail(ENOMEM, "read %s", s->path);
 	for (size_t i = 0; i < im->nloads; i++) {
 		const struct load *l = &im->loads[i];
+		size_t n;
 
 		if (l->flags & PF_X)
 			s->texts[s->ntexts++] = (struct text){
 				.range = l->range, .offset = l->offset,
-				.bytes = im->bytes + l->offset,
+				.bytes = image_text(im, l->range.start, &n),
 			};
 	}
 	return 0;
@@ -81,7 +83,7 @@ static int read_file(struct symbols *s, int fd)
 
 	if (err)
 		return err;
-	err = image_load(&in->image, s->path);
+	err = image_load(&in->image, fd, s->path);
 	if (err)
 		return err;
 	s->machine = in->image.header.e_machine;
@@ -183,10 +185,12 @@ int symbols_open(int fd, const char *path, struct symbols **ret)
 		err = read_file(s, fd);
 	if (!err)
 		err = read_functions(s);
+	err = err ? err : symbols_error(s);
 	if (err) {
 		symbols_close(s);
 		return err;
 	}
+	image_forget_data(&s->impl->image);
 	image_detach(&s->impl->image);
 	*ret = s;
 	return 0;
@@ -202,6 +206,7 @@ void symbols_close(struct symbols *s)
 		unwind_clear(&s->impl->unwind);
 		strings_clear(&s->impl->strings);
 		free(s->impl->path);
+		free(s->impl->interp);
 	}
 	free(s->impl);
 	free(s->texts);
@@ -225,22 +230,26 @@ int symbols_read(const struct symbols *s, raddr_t addr, void *buf, size_t n)
 
 	while (n) {
 		size_t have;
-		const uint8_t *p = image_at(&s->impl->image, addr, &have);
+		const uint8_t *p = image_at(&s->impl->image, addr, n, &have);
 
 		if (!p)
 			return -EFAULT;
-		have = MIN(have, n);
 		memcpy(out, p, have);
 		out += have, addr += have, n -= have;
 	}
 	return 0;
 }
 
+int symbols_error(const struct symbols *s)
+{
+	int err = image_error(&s->impl->image);
+
+	return err ? fail(err, "read %s", s->path) : 0;
+}
+
 const uint8_t *symbols_text(const struct symbols *s, raddr_t addr, size_t *n)
 {
-	if (!image_is_text(&s->impl->image, addr))
-		return NULL;
-	return image_at(&s->impl->image, addr, n);
+	return image_text(&s->impl->image, addr, n);
 }
 
 /* Functions before the nearest start may reach further; but a file in which

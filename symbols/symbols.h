@@ -154,7 +154,7 @@ struct symbols {
 };
 
 /*
- * Read the file behind `fd` (not needed any more after the call). `path` is for
+ * Read the file behind `fd` (which may be closed after the call). `path` is for
  * messages and for finding debug files by .gnu_debuglink next to it. Never
  * contacts a debuginfod server. Errors: -ENOEXEC not an ELF file of a 64-bit
  * little-endian machine, -EBADMSG truncated or corrupt where it matters,
@@ -168,8 +168,12 @@ void symbols_set_debug_root(const char *dir);
 void symbols_close(struct symbols *);	/* NULL is legal */
 
 /* Bytes at a link-time address from the file's PT_LOADs (any, not only text).
- * 0, or -EFAULT when the file does not hold all of them. */
+ * 0, or -EFAULT when the file does not hold all of them, or they cannot be read: who
+ * concludes anything from that asks symbols_error. */
 int symbols_read(const struct symbols *, raddr_t addr, void *buf, size_t n);
+
+/* 0, or -errno with a message: something that the file holds could not be read. */
+int symbols_error(const struct symbols *);
 
 /* The texts as one: a pointer to the bytes at `addr`, and in *n how many follow
  * in the same text. NULL if outside. */

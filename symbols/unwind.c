@@ -4,6 +4,8 @@
 #include <string.h>
 
 enum {
+	INDEX_HEAD = 16,	/* bytes of the loader's index that say where the
+				 * entries are */
 	LETTERS_MAX = 8,	/* of an augmentation; real ones have four */
 	INITIAL_MAX = 256,	/* bytes of a CIE's program, which libdw runs
 				 * again for each FDE as long as it fails */
@@ -142,7 +144,7 @@ static int read_fde(struct reader *r, const Dwarf_FDE *entry)
 	if (c.bad || !size || fde.range.start + size <= fde.range.start ||
 	    !image_is_text(r->im, fde.range.start))
 		return -EBADMSG;
-	image_at(r->im, fde.range.start, &room);
+	image_text(r->im, fde.range.start, &room);
 	fde.range.end = fde.range.start + MIN(size, room);
 	if (cie->has_augmentation) {
 		data = cursor_take(&c, cursor_uleb(&c));
@@ -224,7 +226,7 @@ static bool find_by_index(const struct image *im, struct cursor *ret)
 
 	if (!ph)
 		return false;
-	c = (struct cursor){ .p = image_at(im, ph->p_vaddr, &n),
+	c = (struct cursor){ .p = image_at(im, ph->p_vaddr, INDEX_HEAD, &n),
 			     .addr = ph->p_vaddr };
 	if (!c.p)
 		return false;
@@ -234,7 +236,7 @@ static bool find_by_index(const struct image *im, struct cursor *ret)
 
 	cursor_skip(&c, 2);	/* encodings of the index itself */
 	ret->addr = cursor_pointer(&c, encoding);
-	ret->p = c.bad ? NULL : image_at(im, ret->addr, &n);
+	ret->p = c.bad ? NULL : image_at(im, ret->addr, UINT64_MAX, &n);
 	if (!ret->p)
 		return false;
 	ret->end = ret->p + n;
