@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "plan/impl.h"
+#include "plan/pick.h"
 
 enum {
 	MERGE = 16,		/* an exit this near to the site before it joins
@@ -22,28 +22,6 @@ enum {
 	AHEAD = 8,		/* instructions that a window may go on behind a
 				 * conditional exit */
 };
-
-/* A window that has been claimed. */
-struct pick {
-	struct window window;
-	raddr_t hole;		/* 0: tactic 1 */
-	bool leaves;		/* ends before an exit that stays */
-	bool hosted;		/* the hole is in the window of the pick before */
-	bool host;
-	bool pun;		/* tactic 4 */
-	bool trap;		/* tactic 6 */
-};
-
-/* picks[0] is the entry's. */
-struct picks {
-	struct pick *v;
-	size_t n;
-};
-
-static raddr_t window_pc(const struct body *b, const struct window *w)
-{
-	return b->steps[w->first].insn.pc;
-}
 
 /* For the n-th pick, counted from 1. */
 static void claim_window(struct body *b, const struct window *w, uint32_t n)
@@ -430,109 +408,6 @@ static enum refusal choose_exits(struct body *b, const struct choice *c,
 	return why ? exit_refusal(why) : REFUSED_NONE;
 }
 
-static void fill_patch(const struct body *b, raddr_t pc, uint8_t len,
-		       struct patch *ret)
-{
-	size_t left;
-
-	*ret = (struct patch){ .pc = pc, .len = len };
-	memcpy(ret->old, symbols_text(b->impl->symbols, pc, &left), len);
-}
-
-static void fill_insns(const struct body *b, const struct window *w,
-		       bool with_exits, struct site *s)
-{
-	for (size_t i = w->first; i <= w->last; i++) {
-		const struct step *step = &b->steps[i];
-		struct site_insn *in = &s->insns[s->ninsns++];
-
-		in->off = step->insn.pc - s->pc;
-		in->exit = with_exits && step->exit;
-		s->nexits += in->exit;
-	}
-}
-
-static enum tactic tactic_of(const struct body *b, const struct pick *k, bool entry)
-{
-	if (k->trap)
-		return TACTIC_TRAP;
-	if (k->pun)
-		return TACTIC_PUN;
-	if (k->hole)
-		return TACTIC_SHORT;
-	return entry && compiled_is_site(b, &k->window) ? TACTIC_SITE : TACTIC_JUMP;
-}
-
-/* How many bytes are written; *kept are what a pun needs behind them. */
-static size_t written(const struct body *b, const struct pick *k, enum tactic t, size_t *kept)
-{
-	const struct arch *arch = b->impl->arch;
-
-	switch (t) {
-	case TACTIC_TRAP: return arch->trap_size;
-	case TACTIC_PUN: return pun_room(b, &k->window, kept);
-	case TACTIC_SHORT: return arch->short_size;
-	default: return arch->jump_size;
-	}
-}
-
-static void fill_site(const struct body *b, const struct pick *k, bool entry,
-		      bool with_exits, struct site_insn *insns, struct site *s)
-{
-	enum tactic tactic = tactic_of(b, k, entry);
-
-	*s = (struct site){ .pc = window_pc(b, &k->window),
-			    .window = k->window.size, .dead = k->window.dead,
-			    .tactic = tactic,
-			    .entry = entry, .leaves = with_exits && k->leaves,
-			    .host = k->host, .insns = insns,
-			    .level = k->window.level };
-	if (entry && b->ncheck)
-		s->check = b->steps[b->ncheck].insn.pc - s->pc;
-	fill_insns(b, &k->window, with_exits, s);
-	s->nexits += s->leaves;
-	size_t kept = 0, len = written(b, k, tactic, &kept);
-
-	fill_patch(b, s->pc, len, &s->jump);
-	s->kept = kept;
-	if (k->hole)
-		fill_patch(b, k->hole, b->impl->arch->jump_size, &s->hole);
-	s->stub_size = place_bound(b, &k->window, s);
-}
-
-/* One block for all sites of a probe, and for their instructions. */
-static struct site *alloc_sites(const struct picks *ks)
-{
-	size_t ninsns = 0;
-
-	for (size_t i = 0; i < ks->n; i++)
-		ninsns += ks->v[i].window.last - ks->v[i].window.first + 1;
-	return calloc(1, ks->n * sizeof(struct site) + ninsns * sizeof(struct site_insn));
-}
-
-static int fill_probe(const struct body *b, const struct picks *ks,
-		      struct probe *probe)
-{
-	bool with_exits = !probe->entry_only;
-	struct site_insn *insns;
-
-	probe->sites = alloc_sites(ks);
-	if (!probe->sites)
-		return fail(ENOMEM, "plan %s", b->func->name);
-	insns = (struct site_insn *)(probe->sites + ks->n);
-	for (size_t i = 0; i < ks->n; i++) {
-		/* The entry's, which was picked first, comes last. */
-		struct site *s = &probe->sites[i ? i - 1 : ks->n - 1];
-
-		fill_site(b, &ks->v[i], i == 0, with_exits, insns, s);
-		insns += s->ninsns;
-	}
-	for (size_t i = 0; i < ks->n; i++)
-		probe->linked |= b->loops || ks->v[i].window.level;
-	probe->nsites = ks->n;
-	return 0;
-}
-
 static enum refusal why_entry_only(const struct body *b, const struct choice *c)
 {
 	if (c->entry_only)
@@ -596,5 +471,5 @@ int choose_sites(struct body *b, const struct choice *c, struct probe *probe)
 	struct picks ks = { .v = v };
 	int err = choose_picks(b, c, &ks, probe);
 
-	return err || probe->refusal ? err : fill_probe(b, &ks, probe);
+	return err || probe->refusal ? err : pick_fill(b, &ks, probe);
 }
