@@ -186,10 +186,10 @@ struct arch {
 	 * it is given: an address that was computed, and not the stack's, a
 	 * variable's or a thread's own; a divisor. */
 	uint64_t (*faults)(const uint8_t *p, const struct insn *in);
-	/* Does it go on behind itself with the stack pointer that there was, and is
-	 * nobody who relies on what lies below that? Only a yes is certain. NULL:
-	 * nobody knows. */
-	bool (*keeps_stack)(const uint8_t *p, const struct insn *in);
+	/* By how many bytes is the stack pointer lower behind it, where it goes on
+	 * behind itself and relies on nothing that lies below? -1: nobody knows, as
+	 * with all instructions where this is NULL. */
+	int (*lowers_stack)(const uint8_t *p, const struct insn *in);
 	/* How many bytes at `p`, the start of a function of Go's, ask whether its
 	 * goroutine's stack has room: whole instructions, the last of them the
 	 * branch to where it is made to grow. What is recorded behind them has

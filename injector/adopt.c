@@ -78,7 +78,8 @@ struct routines arena_routines(const struct session *s, const struct arena *a,
 				  base + (raddr_t)(use[s->counting ? 3 : 2] - hot_begin),
 				  s->base + GATES_OFF,
 				  base + (raddr_t)(tight_first - hot_begin),
-				  (int32_t)s->ledges_offset };
+				  (int32_t)s->ledges_offset,
+				  base + (raddr_t)(watch_entry - hot_begin) };
 }
 
 struct adopting {

@@ -3,8 +3,7 @@
  * abi: everything that the injector and the payload share: one memfd (the
  * session), one private region of the target (the threads), and one page of
  * code that loads the payload. Fixed widths, offsets instead of pointers,
- * sizes asserted (abi.c). Includable by the payload, by C of the injector, and (the
- * #defines) by assembly.
+ * sizes asserted (abi.c). For the payload, C of the injector, and (#defines) assembly.
  *
  * The session, in the order of the memfd:
  *
@@ -47,8 +46,7 @@
 #define RING_LOST_ENTRIES 32
 #define RING_LOST_EXITS 40
 
-/* thread.end while the ring is full: the recording routines count what they
- * drop, and come back to the slow path when ring.tail has moved. */
+/* thread.end while the ring is full: what is dropped is counted, until ring.tail moves. */
 #define END_FULL 1
 
 /* In session.reader, set by the kernel when the thread has ended that the word
@@ -97,15 +95,18 @@
 #define LEDGE_SIZE 128
 #define LEDGE_STEP 1024
 
-/* Records. One 8-byte word, little-endian, from bit 0 up: kind (2), low 40
- * bits of the time stamp (40), function or, if extended, subkind and number of
- * words that follow (22). */
+/* Records. One 8-byte word, little-endian, from bit 0 up: kind (2), low 40 bits of the time
+ * stamp (40), function or, if extended, subkind and number of words that follow (22). */
 #define REC_NONE 0
 #define REC_ENTRY 1
 #define REC_EXIT 2
 #define REC_EXT 3
 #define REC_TIME_SHIFT 2
 #define REC_TIME_BITS 40
+/* For watch_entry it has in place of the time: by how many bytes the stack pointer is
+ * lower than where the function begins, and whether its calls are timed. */
+#define REC_LOWERED_MASK 0x7fff
+#define REC_UNWATCHED 0x8000
 #define REC_FUNC_SHIFT 42
 #define REC_FUNC_BITS 22
 #define REC_WORDS_SHIFT 48	/* if extended: number of words that follow */

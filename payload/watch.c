@@ -21,13 +21,16 @@ static struct watched *place_for(struct thread *t, uint64_t sp)
 	return &t->watched[t->next_watched++ % THREAD_WATCHED];
 }
 
+/* Also of functions that are not watched, if their stack pointer is lower here. */
 void payload_watch_entry(uint64_t word, uint64_t sp)
 {
+	uint64_t late = word >> REC_TIME_SHIFT & (REC_LOWERED_MASK | REC_UNWATCHED);
 	struct watched *w;
 	struct thread *t;
 
-	payload_slow_entry(word, sp);
-	t = claim_kept();
+	sp += late & REC_LOWERED_MASK;
+	payload_slow_entry(word - (late << REC_TIME_SHIFT), sp);
+	t = late & REC_UNWATCHED ? 0 : claim_kept();
 	if (!t)
 		return;
 	w = place_for(t, sp);

@@ -9,7 +9,6 @@
  * then tactic 4, which takes nothing from anybody.
  */
 #include <errno.h>
-#include <string.h>
 
 #include "plan/pick.h"
 
@@ -19,6 +18,7 @@ enum {
 	LEVELS = 100,		/* of sites that lead into each other */
 	PASSED = 8,		/* instructions before an entry is recorded, */
 	PASSED_LAST = 32,	/* and where else it would not be */
+	LOWERED = 512,		/* bytes of its stack that it has taken by then */
 	AHEAD = 8,		/* instructions that a window may go on behind a
 				 * conditional exit */
 };
@@ -352,22 +352,49 @@ static enum refusal place_entry_here(struct body *b, const struct choice *c, str
 	return why;
 }
 
-/* Where the first instruction may fault, or leaves no room for a jump, a later one may
- * do: a call that does not come so far has done nothing. */
+/* Is this step left where it is, and the entry recorded behind it? Behind a push a record
+ * takes longer: only where a short jump has no place. */
+static bool pass(struct body *b, const struct choice *c)
+{
+	int n = window_passes(b, b->entry);
+
+	if (n < 0 || b->lowered + n > (b->goroutine || !c->may_short ? 0 : LOWERED))
+		return false;
+	b->entry++;
+	b->lowered += (uint16_t)n;
+	return true;
+}
+
+/* A call that does not come so far has met a fault. */
+static bool place_later(struct body *b, const struct choice *c, struct picks *ks)
+{
+	size_t first = b->entry, most = first + (c->last ? PASSED_LAST : PASSED);
+	uint16_t lowered = b->lowered;
+
+	while (b->entry < most && pass(b, c))
+		if (!place_entry_here(b, c, ks))
+			return true;
+	b->entry = first;
+	b->lowered = lowered;
+	return false;
+}
+
+/* What may fault has to stay, and is passed before memory is made for a pun. What leaves
+ * no room otherwise is passed at last; in Go, where padding is of no use, at once. */
 static enum refusal place_entry(struct body *b, const struct choice *c, struct picks *ks)
 {
-	size_t first = b->entry, most = c->last ? PASSED_LAST : PASSED;
-	enum refusal why = place_entry_here(b, c, ks), later = why;
-	/* Other tactics often find room, but for what may fault, and in Go. */
-	bool now = why == REFUSED_MAY_FAULT || b->goroutine || c->may_pun;
+	struct choice here = *c;
 
-	while (later && now && b->entry - first < most && window_may_pass(b, b->entry)) {
-		b->entry++;
-		later = place_entry_here(b, c, ks);
-	}
-	if (later)
-		b->entry = first;
-	return later ? why : later;
+	here.may_pun = here.may_trap = false;
+	enum refusal why = place_entry_here(b, &here, ks);
+
+	if (why == REFUSED_MAY_FAULT && !b->goroutine && place_later(b, &here, ks))
+		return REFUSED_NONE;
+	if (why && (c->may_pun || c->may_trap))
+		why = place_entry_here(b, c, ks);
+	if (why && (b->goroutine || c->may_pun) && place_later(b, c, ks))
+		why = REFUSED_NONE;
+	return why;
 }
 
 static enum refusal choose_entry(struct body *b, const struct choice *c,

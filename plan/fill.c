@@ -62,6 +62,8 @@ static void fill_site(const struct body *b, const struct pick *k, bool entry,
 			    .entry = entry, .leaves = with_exits && k->leaves,
 			    .host = k->host, .insns = insns,
 			    .level = k->window.level };
+	if (entry)
+		s->lowered = b->lowered;
 	if (entry && b->ncheck)
 		s->check = b->steps[b->ncheck].insn.pc - s->pc;
 	fill_insns(b, &k->window, with_exits, s);

@@ -116,6 +116,8 @@ struct body {
 	bool goroutine;			/* of Go: a goroutine that was preempted
 					 * may go on at any instruction behind
 					 * the check */
+	uint16_t lowered;		/* the stack pointer there, from what it was
+					 * at the first step */
 	size_t ncheck;			/* steps, from the entry on, that ask for
 					 * room on its stack */
 	bool tight;			/* of Go, and with hardly any stack left where
@@ -186,8 +188,9 @@ void compiled_keep_sleds(struct plan_impl *);
  * that says no, or REFUSED_NONE and the window in *ret. */
 enum refusal window_check(struct body *, size_t first, size_t last, size_t need,
 			  struct window *ret);
-/* May the entry be recorded behind this step? */
-bool window_may_pass(const struct body *, size_t step);
+/* May the entry be recorded behind this step? Then by how many bytes it lowers the
+ * stack pointer; else -1. */
+int window_passes(const struct body *, size_t step);
 /* A place for a full jump in padding, within reach of a short jump at `from`,
  * 0 if there is none. */
 raddr_t window_hole(const struct body *, raddr_t from);

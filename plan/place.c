@@ -45,18 +45,24 @@ static void stub_add(struct stub *s, const uint8_t *bytes, int n)
 	s->used += n;
 }
 
-static void add_record(struct stub *s, uint64_t kind, const struct probe *p,
-		       const struct routines *to)
+static void add_call(struct stub *s, uint64_t word, raddr_t routine, const struct probe *p,
+		     const struct routines *to)
 {
 	uint8_t code[ARCH_TIGHT_MAX];
 	struct record_call call = {
-		.word = kind | (uint64_t)p->id << REC_FUNC_SHIFT,
-		.routine = kind == REC_ENTRY ? to->entry : kind == REC_EXIT ? to->exit : to->mark,
+		.word = word | (uint64_t)p->id << REC_FUNC_SHIFT, .routine = routine,
 		.gate = to->gates + p->id,
 		.first = p->tight ? to->first : 0, .ledges = to->ledges, .g = p->g,
 	};
 
 	stub_add(s, code, s->arch->record(stub_next(s), &call, code));
+}
+
+static void add_record(struct stub *s, uint64_t kind, const struct probe *p,
+		       const struct routines *to)
+{
+	add_call(s, kind, kind == REC_ENTRY ? to->entry : kind == REC_EXIT ? to->exit : to->mark,
+		 p, to);
 }
 
 static void add_jump(struct stub *s, raddr_t to)
@@ -161,10 +167,16 @@ static void add_insn(struct stub *s, const struct probe *probe,
 	add_relocated(s, p, ret);
 }
 
-static void add_entry(struct stub *s, const struct probe *probe,
+/* A mark is paired with nothing, and may be made on any part of the stack. */
+static void add_entry(struct stub *s, const struct probe *probe, const struct site *site,
 		      const struct routines *to)
 {
-	add_record(s, probe->entry_only ? REC_NONE : REC_ENTRY, probe, to);
+	uint64_t lowered = site->lowered | (probe->watched ? 0 : REC_UNWATCHED);
+
+	if (site->lowered && !probe->entry_only)
+		add_call(s, REC_ENTRY | lowered << REC_TIME_SHIFT, to->late, probe, to);
+	else
+		add_record(s, probe->entry_only ? REC_NONE : REC_ENTRY, probe, to);
 }
 
 static int expect(int made, int len)
@@ -203,11 +215,11 @@ int plan_place(const struct arch *arch, const struct probe *probe, struct site *
 		return -ERANGE;
 	for (size_t i = 0; i < site->ninsns && !s.err; i++) {
 		if (site->entry && site->insns[i].off == site->check)
-			add_entry(&s, probe, to);
+			add_entry(&s, probe, site, to);
 		add_insn(&s, probe, site, window_bytes, to, &site->insns[i], &in);
 	}
 	if (site->entry && site->window == site->check)
-		add_entry(&s, probe, to);
+		add_entry(&s, probe, site, to);
 	if (!s.err && site->leaves)
 		add_record(&s, REC_EXIT, probe, to);
 	if (!s.err && comes_back(&in))

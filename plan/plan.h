@@ -125,6 +125,9 @@ struct site {
 	bool entry;		/* the window starts at the function's entry */
 	uint8_t check;		/* so many bytes of it come before the recording
 				 * call of the entry: see arch->stack_check */
+	uint16_t lowered;	/* by so many bytes is the stack pointer lower where
+				 * the window of the entry begins than where the
+				 * function does */
 	bool leaves;		/* control that comes to the window's end leaves
 				 * the function there, by an exit that stays
 				 * where it is: the stub records it last */
@@ -244,6 +247,8 @@ struct routines {
 	/* For who is `tight`: see struct record_call. */
 	raddr_t first;
 	int32_t ledges;
+	/* For an entry that is `lowered`: see REC_LOWERED_MASK. */
+	raddr_t late;
 };
 
 /*

@@ -157,10 +157,10 @@ static bool may_be_resumed(const struct body *b, size_t first, size_t last, size
 	return false;
 }
 
-/* Whoever enters comes past it, once, and the stack is as it was, also where a record
- * is made; and nobody enters in its middle, who might do so by a jump that is not known,
- * or one to the start. */
-bool window_may_pass(const struct body *b, size_t i)
+/* Whoever enters comes past it, once; it is known how the stack then is, and what lies
+ * below is nobody's; and nobody enters in its middle, who might do so by a jump that is
+ * not known, or one to the start. */
+int window_passes(const struct body *b, size_t i)
 {
 	const struct plan_impl *p = b->impl;
 	const struct insn *in = &b->steps[i].insn;
@@ -168,11 +168,11 @@ bool window_may_pass(const struct body *b, size_t i)
 	const uint8_t *bytes = symbols_text(p->symbols, in->pc, &left);
 
 	if (b->ncheck || b->loops || b->unsure || i + 1 == b->nsteps ||
-	    !p->arch->keeps_stack)
-		return false;
-	return b->steps[i + 1].piece == b->steps[i].piece && bytes &&
-		p->arch->keeps_stack(bytes, in) &&
-		!ground_any(p, LAYER_TARGET, in->pc + in->size, 1);
+	    b->steps[i + 1].piece != b->steps[i].piece || !bytes ||
+	    !p->arch->lowers_stack ||
+	    ground_any(p, LAYER_TARGET, in->pc + in->size, 1))
+		return -1;
+	return p->arch->lowers_stack(bytes, in);
 }
 
 enum refusal window_check(struct body *b, size_t first, size_t last, size_t need,

@@ -254,29 +254,50 @@ static bool names_below(const uint8_t *p, const struct x86_form *f)
 		(f->disp_size && x86_signed(p + f->disp_at, f->disp_size) < 0);
 }
 
-/* Not what pushes, pops, enters or leaves, and not what names %rsp otherwise than to
- * reach memory by it, or memory below it. */
-static bool x86_keeps_stack(const uint8_t *p, const struct insn *in)
+/* What `push` and `sub $n, %rsp` take of the stack; -1: it does neither. */
+static int takes(const uint8_t *p, const struct x86_form *f)
+{
+	bool one = f->coding == X86_LEGACY && f->map == X86_MAP_ONE;
+	bool pushes = (f->op & 0xf8) == 0x50 || f->op == 0x68 || f->op == 0x6a ||
+		(f->op == 0xff && x86_modrm_reg(f) == 6);
+	bool sub_rsp = (f->op == 0x81 || f->op == 0x83) && !f->memory && f->modrm == 0xec &&
+		(f->rex & (X86_REX_W | X86_REX_B)) == X86_REX_W;
+	int64_t n;
+
+	if (!one || f->prefixes & X86_OPSIZE)
+		return -1;
+	n = pushes ? 8 : sub_rsp ? x86_signed(p + f->imm_at, f->imm_size) : -1;
+	return n >= 0 && n % 8 == 0 && n <= INT16_MAX ? (int)n : -1;
+}
+
+/* Not what pops, enters or leaves, and not what names %rsp otherwise than to reach
+ * memory by it, or memory below it. */
+static bool keeps_stack(const struct x86_form *f)
 {
 	enum { RSP = 4 };
-	struct x86_form f;
-	bool one, number;
-
-	if (in->kind != INSN_PLAIN || x86_parse(p, in->size, &f) < 0 || names_below(p, &f))
-		return false;
-	one = f.coding == X86_LEGACY && f.map == X86_MAP_ONE;
+	bool one = f->coding == X86_LEGACY && f->map == X86_MAP_ONE;
 	/* With an immediate, or one operand: the field goes with the opcode. */
-	number = one && ((f.op & 0xfc) == 0x80 || (f.op & 0xf6) == 0xc6 ||
-			 (f.op & 0xee) == 0xc0 || (f.op & 0xfc) == 0xd0);
-	if (f.modrm_at && ((!number && x86_modrm_reg(&f) == RSP) ||
-			   (!f.memory && x86_modrm_rm(&f) == RSP)))
+	bool number = one && ((f->op & 0xfc) == 0x80 || (f->op & 0xf6) == 0xc6 ||
+			      (f->op & 0xee) == 0xc0 || (f->op & 0xfc) == 0xd0);
+
+	if (f->modrm_at && ((!number && x86_modrm_reg(f) == RSP) ||
+			    (!f->memory && x86_modrm_rm(f) == RSP)))
 		return false;
 	if (!one)
-		return f.coding != X86_LEGACY || f.map != X86_MAP_0F ||
-			(f.op & 0xf6) != 0xa0;		/* of a segment register */
-	return !((f.op & 0xf0) == 0x50 || f.op == 0x68 || f.op == 0x6a || f.op == 0x8f ||
-		 f.op == 0x94 || f.op == 0xbc || (f.op & 0xfe) == 0x9c ||
-		 (f.op & 0xfe) == 0xc8 || (f.op == 0xff && x86_modrm_reg(&f) == 6));
+		return f->coding != X86_LEGACY || f->map != X86_MAP_0F ||
+			(f->op & 0xf6) != 0xa0;		/* of a segment register */
+	return !((f->op & 0xf0) == 0x50 || f->op == 0x68 || f->op == 0x6a || f->op == 0x8f ||
+		 f->op == 0x94 || f->op == 0xbc || (f->op & 0xfe) == 0x9c ||
+		 (f->op & 0xfe) == 0xc8 || (f->op == 0xff && x86_modrm_reg(f) == 6));
+}
+
+static int x86_lowers_stack(const uint8_t *p, const struct insn *in)
+{
+	struct x86_form f;
+
+	if (in->kind != INSN_PLAIN || x86_parse(p, in->size, &f) < 0 || names_below(p, &f))
+		return -1;
+	return keeps_stack(&f) ? 0 : takes(p, &f);
 }
 
 const struct arch arch_x86_64 = {
@@ -306,7 +327,7 @@ const struct arch arch_x86_64 = {
 	.goal = x86_goal,
 	.raises = x86_raises,
 	.faults = x86_faults,
-	.keeps_stack = x86_keeps_stack,
+	.lowers_stack = x86_lowers_stack,
 	.stack_check = x86_stack_check,
 	.reads_g = x86_reads_g,
 	.g_place = x86_g_place,

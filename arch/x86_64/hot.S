@@ -529,7 +529,8 @@ tight_first:
 	jmp	*hot_begin+ARENA_SLOW_FIRST(%rip)
 tight_first_end:
 
-/* Of watched functions all is done in C. */
+/* Of watched functions all is done in C, and of entries that are recorded where something
+ * is on the stack already. */
 	.balign 64
 watch_entry:
 	jmp	*hot_begin+ARENA_SLOW_WATCH_ENTRY(%rip)

@@ -102,6 +102,7 @@ static int put_texts(struct world *w)
 	w->routines.entry = put_routine(w, 0);
 	w->routines.exit = put_routine(w, 1);
 	w->routines.mark = put_routine(w, 2);
+	w->routines.late = w->routines.entry;
 	w->routines.gates = (uintptr_t)memset(gates, 1, sizeof(gates));
 	w->stubs.end -= PAGE;
 	return 0;

@@ -11,21 +11,24 @@
 [ "$(uname -m)" = x86_64 ] || skip "the handler knows x86-64 code"
 victim fault_places
 inject_until place_entry -p "$VICTIM" -f 'place_*'
-has_line '5 of 5 functions probed, 5 with exits' trace.err || die "not all without a handler"
+has_line '6 of 6 functions probed, 6 with exits' trace.err || die "not all without a handler"
 removed
 
 tell crash '^handling$' >/dev/null
 inject_until place_entry -p "$VICTIM" -f 'place_*'
-has_line '5 of 5 functions probed, 5 with exits' trace.err || die "not all with a last word"
+has_line '6 of 6 functions probed, 6 with exits' trace.err || die "not all with a last word"
 removed
 
 tell handle '^handling$' >/dev/null
 inject_until place_exit -p "$VICTIM" -f 'place_*'
-has_line '4 of 5 functions probed, 4 with exits' trace.err || die "not all that may be"
+has_line '5 of 6 functions probed, 5 with exits' trace.err || die "not all that may be"
 has_line 'refused place_method: an instruction in the way may fault' trace.err ||
 	die "is not refused"
 traced place_entry
 traced place_divide
+# Paired, though something was on the stack when it was recorded.
+traced '} /\* place_pushed \*/'
+[ "$(grep -c 'place_pushed: began before' trace.out)" -le 1 ] || die "place_pushed is not paired"
 traced place_plain
 removed
 "$INJECT" list -p "$VICTIM" -f place_method | grep -q 'may-fault$' || die "list does not say so"

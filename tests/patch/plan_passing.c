@@ -7,6 +7,7 @@
 
 #define LOAD 0x48, 0x8b, 0x07		/* mov (%rdi), %rax */
 #define PUSH_MEMORY 0xff, 0x37		/* push (%rdi) */
+#define SUB_RSP(n) 0x48, 0x83, 0xec, n
 #define JMP_MEMORY 0xff, 0x60, 0x08	/* jmp *8(%rax) */
 
 enum { FPE = 8, SEGV = 11 };
@@ -65,15 +66,86 @@ static void exit_may_fault(void)
 	CHECK(entry_only(REFUSED_MAY_FAULT));
 }
 
+/* Where the function began, the stack pointer was so much higher. */
+static bool is_late(size_t off, uint16_t lowered)
+{
+	return is_entered_at(off) && entry_only(REFUSED_NONE) &&
+		entry_site(probe())->lowered == lowered;
+}
+
 /* Entry and exits are paired by the stack pointer. */
 static void stack_pointer(void)
 {
+	PLAN_BEGINNING(SEGV, LOAD);
+	CHECK(is_late(3, 0));
 	PLAN_BEGINNING(SEGV, PUSH_RBX, LOAD);
-	CHECK(refused(REFUSED_MAY_FAULT));
+	CHECK(is_late(4, 8));
 	PLAN_BEGINNING(SEGV, PUSH_MEMORY);
+	CHECK(is_late(2, 8));
+	PLAN_BEGINNING(SEGV, SUB_RSP(0x28), LOAD);
+	CHECK(is_late(7, 0x28));
+	/* pushw %bx; sub $4, %rsp; sub $-8, %rsp; pop %rbx; and $-16, %rsp */
+	PLAN_BEGINNING(SEGV, 0x66, PUSH_RBX, LOAD);
 	CHECK(refused(REFUSED_MAY_FAULT));
-	PLAN_BEGINNING(SEGV, 0x48, 0x89, 0xe0, LOAD);		/* mov %rsp, %rax */
+	PLAN_BEGINNING(SEGV, SUB_RSP(4), LOAD);
 	CHECK(refused(REFUSED_MAY_FAULT));
+	PLAN_BEGINNING(SEGV, SUB_RSP(0xf8), LOAD);
+	CHECK(refused(REFUSED_MAY_FAULT));
+	PLAN_BEGINNING(SEGV, POP_RBX, LOAD);
+	CHECK(refused(REFUSED_MAY_FAULT));
+	PLAN_BEGINNING(SEGV, 0x48, 0x83, 0xe4, 0xf0, LOAD);
+	CHECK(refused(REFUSED_MAY_FAULT));
+	/* mov %rsp, %rax: what is stored by it may lie below. */
+	PLAN_BEGINNING(SEGV, 0x48, 0x89, 0xe0, LOAD);
+	CHECK(refused(REFUSED_MAY_FAULT));
+	/* Too far from where it began. */
+	PLAN_BEGINNING(SEGV, LOAD, SUB_RSP(0x78), LOAD, SUB_RSP(0x78), LOAD, SUB_RSP(0x78), LOAD,
+		       SUB_RSP(0x78), LOAD);
+	CHECK(is_late(31, 4 * 0x78));
+	PLAN_BEGINNING(SEGV, LOAD, SUB_RSP(0x78), LOAD, SUB_RSP(0x78), LOAD, SUB_RSP(0x78), LOAD,
+		       SUB_RSP(0x78), LOAD, SUB_RSP(0x78), LOAD);
+	CHECK(refused(REFUSED_MAY_FAULT));
+}
+
+/* Does the stub's call of `routine` tell this? */
+static bool tells(uint64_t word, raddr_t routine)
+{
+	const struct routines to = { TEXT + 0x80000, TEXT + 0x80100, TEXT + 0x80200, 0, 0, 0,
+				     TEXT + 0x80300 };
+	struct probe *p = &m.plan->probes[0];
+	struct site *s = &p->sites[p->nsites - 1];
+	uint8_t code[256];
+	bool found = false, called = false;
+
+	s->stub = TEXT + 0x90000;
+	if (plan_place(m.arch, p, s, m.text + (s->pc - TEXT), &to, code, sizeof(code)))
+		return false;
+	for (size_t i = 0; i + 8 <= s->stub_size; i++) {
+		int32_t rel;
+
+		memcpy(&rel, code + i, 4);
+		found |= memcmp(code + i, &word, 8) == 0;
+		called |= s->stub + i + 4 + (raddr_t)(int64_t)rel == routine;
+	}
+	return found && called;
+}
+
+static void told(void)
+{
+	const uint64_t func = 0x123;
+
+	PLAN_BEGINNING(SEGV, PUSH_RBX, LOAD);
+	m.plan->probes[0].id = func;
+	CHECK(tells(REC_ENTRY | (8ull | REC_UNWATCHED) << REC_TIME_SHIFT |
+		    func << REC_FUNC_SHIFT, TEXT + 0x80300));
+	m.plan->probes[0].watched = true;
+	CHECK(tells(REC_ENTRY | 8ull << REC_TIME_SHIFT | func << REC_FUNC_SHIFT,
+		    TEXT + 0x80300));
+	m.plan->probes[0].entry_only = REFUSED_EXIT_NO_ROOM;
+	CHECK(tells(func << REC_FUNC_SHIFT, TEXT + 0x80200));
+	PLAN_BEGINNING(SEGV, LOAD);
+	m.plan->probes[0].id = func;
+	CHECK(tells(REC_ENTRY | func << REC_FUNC_SHIFT, TEXT + 0x80000));
 }
 
 /* A record is made below the stack pointer, where a leaf may keep something. */
@@ -146,6 +218,7 @@ int main(void)
 	may_fault();
 	exit_may_fault();
 	stack_pointer();
+	told();
 	below_the_stack();
 	others_arrive();
 	no_room();

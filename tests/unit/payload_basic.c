@@ -4,7 +4,7 @@
 #include "tests/unit/payload_world.h"
 
 static struct world w;
-static probed_fn *leaf, *outer, *recursive, *marker, *thrower, *catcher;
+static probed_fn *leaf, *outer, *recursive, *marker, *thrower, *catcher, *late;
 
 struct log {
 	struct rec recs[64];
@@ -64,6 +64,42 @@ static void test_pairs(void)
 	expect(3, REC_ENTRY, 1);
 	expect(4, REC_EXIT, 1);
 	expect(5, REC_EXIT, 2);
+}
+
+/* Recorded behind a push, and not watched. */
+static probed_fn *make_late(uint32_t func, probed_fn *body)
+{
+	const uint64_t pushed = 8 | REC_UNWATCHED;
+	probed_fn *f = (probed_fn *)here(&w);
+
+	EMIT(&w, 0x53);				/* push %rbx */
+	emit_record(&w, REC_ENTRY | pushed << REC_TIME_SHIFT |
+		    (uint64_t)func << REC_FUNC_SHIFT, watch_entry);
+	EMIT(&w, 0x48, 0x83, 0xec, 8);
+	emit_call(&w, body);
+	EMIT(&w, 0x48, 0x83, 0xc4, 8, 0x5b);	/* pop %rbx */
+	emit_exit(&w, func);
+	EMIT(&w, 0xc3);
+	return f;
+}
+
+/* Paired by where the function begins. */
+static void test_late(void)
+{
+	struct thread *t = world_thread(&w, world_ring_of(&w, 0));
+
+	late(NULL);
+	late(NULL);
+	drain_all();
+	CHECK_EQ(seen.n, 12);
+	for (size_t i = 0; i < 12; i += 6) {
+		expect(i, REC_ENTRY, 0x155555);
+		expect(i + 1, REC_ENTRY, 1);
+		expect(i + 2, REC_EXIT, 1);
+		expect(i + 5, REC_EXIT, 0x155555);
+	}
+	for (int i = 0; i < THREAD_WATCHED; i++)
+		CHECK_EQ(t->watched[i].sp, 0);
 }
 
 static void test_mark(void)
@@ -421,7 +457,9 @@ int main(void)
 	thrower = probed(&w, 4, do_throw);
 	catcher = probed(&w, 5, do_catch);
 	marker = marked(&w, 0x3ffff7, leaf);
+	late = make_late(0x155555, call_leaf_twice);
 	test_pairs();
+	test_late();
 	test_mark();
 	test_wrap();
 	test_full();

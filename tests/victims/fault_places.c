@@ -26,6 +26,14 @@ PROBED uint64_t place_plain(uint64_t x)
 	return x * 3 + 1;
 }
 
+/* There is no room for a jump before it. */
+PROBED uint64_t place_pushed(const uint64_t *p)
+{
+	uint64_t y = *(volatile const uint64_t *)p;
+
+	return place_plain(1) + (y == UINT64_MAX);
+}
+
 /* The load is the last one before the return, or near it. */
 PROBED uint64_t place_exit(const uint64_t *p, uint64_t x)
 {
@@ -62,7 +70,8 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 	uint64_t pc = (uint64_t)regs[REG_RIP];
 	const uint8_t *code = (const uint8_t *)pc;
 
-	if (!is_in(place_entry, pc) && !is_in(place_exit, pc) && !is_in(place_divide, pc)) {
+	if (!is_in(place_entry, pc) && !is_in(place_pushed, pc) && !is_in(place_exit, pc) &&
+	    !is_in(place_divide, pc)) {
 		victim_wrong("signal %d at %#llx", sig, (unsigned long long)pc);
 		_exit(3);
 	}
@@ -97,7 +106,7 @@ int main(void)
 		uint64_t want = p ? there : NONE;
 
 		if (place_entry(p) != want || place_exit(p, x) != want ||
-		    place_method(x, &object) != 3 * x + 1 ||
+		    place_pushed(p) != 4 || place_method(x, &object) != 3 * x + 1 ||
 		    place_divide((uint32_t)x, p ? 1 : 0) != (p ? (uint32_t)x : NONE))
 			victim_wrong("a value");
 		victim_count();
