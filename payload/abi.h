@@ -11,8 +11,7 @@
  *	gates			a byte for each function id, at GATES_OFF; the journal
  *				begins behind all that there may be
  *	struct slot[]		the journal, at slots_off
- *	notes			for later visits, at notes_off: the payload has no
- *				part in them
+ *	notes			for later visits, at notes_off; not for the payload
  *	ring 0, ring 1, ...	at rings_off, ring_stride apart; each is a
  *				struct ring (one page) and nsub sub-buffers of
  *				SUBBUF_SIZE bytes, each of which begins with a
