@@ -93,6 +93,13 @@ GO := $(firstword $(shell command -v go) $(wildcard /usr/lib/go-*/bin/go))
 GO_VICTIMS := goroutines go_http
 # Without C, so without any C library; with no symbols; and mapped by a loader.
 GO_ALONE := $(foreach k,static stripped,$(GO_VICTIMS:%=%_$k)) goroutines_pie
+# A server in Rust, optimised, not, with a library of Rust's, and without panics.
+RUSTC := $(firstword $(wildcard /usr/bin/rustc) $(shell command -v rustc))
+RUST_http := -C opt-level=3
+RUST_debug := -C opt-level=0
+RUST_dynamic := -C opt-level=3 -C prefer-dynamic
+RUST_abort := -C opt-level=3 -C panic=abort
+RUST := $(patsubst %,$(BUILD)/tests/victims/rust_%,http debug dynamic abort)
 LINKAGE := $(addprefix $(BUILD)/tests/victims/linkage_,lazy landing now)
 VICTIM_C := $(filter-out tests/victims/linkage.c,$(wildcard tests/victims/*.c))
 BOOST := $(wildcard /usr/lib/*/libboost_context.so)
@@ -104,7 +111,7 @@ VICTIMS := $(VICTIM_C:%.c=$(BUILD)/%) $(VICTIM_CC:%.cc=$(BUILD)/%) \
 	$(BUILD)/tests/victims/plugin.so \
 	$(BUILD)/tests/victims/plugin_other.so \
 	$(COMPILED:%=$(BUILD)/tests/victims/compiled/%) \
-	$(LINKAGE) $(if $(GO),$(patsubst %,$(BUILD)/tests/victims/%,$(GO_VICTIMS) $(GO_ALONE)))
+	$(if $(RUSTC),$(RUST)) $(LINKAGE) $(if $(GO),$(patsubst %,$(BUILD)/tests/victims/%,$(GO_VICTIMS) $(GO_ALONE)))
 VICTIM_CFLAGS := -O2 -g $(WARN) -Wno-missing-prototypes -Wno-infinite-recursion \
 	-pthread -MMD -MP
 
@@ -175,6 +182,10 @@ $(GO_ALONE:%=$(BUILD)/tests/victims/%): \
 	@mkdir -p $(@D); echo "  GO      $(<D) ($(go_kind))"
 	$(Q)CGO_ENABLED=0 $(GO_BUILD) $(GO_$(go_kind)) -o $@ \
 		$(filter-out %/c.go %/thread.go,$^)
+
+$(RUST): $(BUILD)/tests/victims/rust_%: tests/victims/rust_http.rs
+	@mkdir -p $(@D); echo "  RUST    $< ($*)"
+	$(Q)$(RUSTC) --edition 2021 --crate-name rust_http -g $(RUST_$*) -o $@ $<
 
 # The linkage table as it was long, with landing pads, and bound at once.
 LINKAGE_lazy := -Wl,-z,lazy
