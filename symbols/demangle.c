@@ -70,7 +70,7 @@ void strings_clear(struct strings *s)
 /* ---- suffixes ------------------------------------------------------------ */
 
 static const char *const clone_words[] = {
-	"isra", "constprop", "part", "cold", "llvm", "lto_priv", "localalias",
+	"isra", "constprop", "part", "cold", "warm", "llvm", "lto_priv", "localalias",
 	"clone", "__uniq",
 };
 

@@ -28,7 +28,7 @@ struct names {
 int demangle(struct strings *, const char *raw, struct names *ret);
 
 /* Length of a name without what a compiler appends to clones of a function
- * (.isra.0, .constprop.1, .part.2, .cold, .llvm.123, .lto_priv.0). */
+ * (.isra.0, .constprop.1, .part.2, .cold, .warm, .llvm.123, .lto_priv.0). */
 size_t demangle_stem(const char *name);
 /* Length of a demangled or raw Rust name without its hash; that of the whole
  * name if it has none. */

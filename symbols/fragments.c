@@ -2,32 +2,33 @@
 /*
  * fragments: whose cold half is this?
  *
- * gcc names it after the function, `parse.cold` or `parse.isra.0.cold.12`. A
- * static function's name may occur in many source files; then the one of the
- * same file is meant.
+ * gcc names it after the function, `parse.cold` or `parse.isra.0.cold.12`, and BOLT, who
+ * tells three parts apart, `parse.warm`. A static function's name may occur in many
+ * source files; then the one of the same file is meant.
  */
 #include "symbols/funcs.h"
 
 #include <errno.h>
 #include <string.h>
 
+static const char *const parts[] = { ".cold", ".warm" };
+
+/* The name ends with one of these, or with that and ".<number>". */
 size_t fragment_parent(const char *raw)
 {
-	const char *cold = NULL;
+	size_t n = strlen(raw), number = n;
 
-	/* The last ".cold", followed by nothing or by ".<number>". */
-	for (const char *p = raw; (p = strstr(p, ".cold")); p++)
-		cold = p;
-	if (!cold || cold == raw)
-		return 0;
-	cold += strlen(".cold");
-	if (*cold == '.')
-		cold += 1 + strspn(cold + 1, "0123456789");
-	if (*cold)
-		return 0;
-	while (strncmp(--cold, ".cold", 5))
-		;
-	return cold - raw;
+	while (number && raw[number - 1] >= '0' && raw[number - 1] <= '9')
+		number--;
+	if (number && raw[number - 1] == '.')
+		n = number - 1;
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		size_t len = strlen(parts[i]);
+
+		if (n > len && !memcmp(raw + n - len, parts[i], len))
+			return n - len;
+	}
+	return 0;
 }
 
 /* A name that a parent is looked for under. */

@@ -97,6 +97,32 @@ static const char cold_source[] =
 	"{ if (a > 4) { complain(a); complain(a + 1); abort(); } return a * %d; }\n"
 	"int user%d(int a) { return twin(a) + 1; }\n";
 
+/* The halves of both twins in `file`, which have this suffix. */
+static void check_halves(const char *file, const char *suffix)
+{
+	struct symbols *s = world_symbols(file);
+	size_t adopted = 0;
+
+	world_check_invariants(s);
+	for (size_t i = 0; i < s->nfuncs; i++) {
+		const struct func *f = &s->funcs[i], *parent;
+
+		if (!strstr(f->raw, suffix))
+			continue;
+		CHECK(f->flags & FUNC_FRAGMENT && f->parent >= 0);
+		parent = &s->funcs[f->parent];
+		CHECK(!strncmp(f->raw, parent->raw, strlen(parent->raw)));
+		CHECK(!(parent->flags & FUNC_FRAGMENT));
+		/* The twin of the same file: both halves of the first file's
+		 * come before those of the second's. */
+		adopted++;
+		for (size_t k = 0; k < i; k++)
+			CHECK(s->funcs[k].parent < f->parent);
+	}
+	CHECK_EQ(adopted, 2);
+	symbols_close(s);
+}
+
 static void adopts_cold(void)
 {
 	char text[1024];
@@ -116,30 +142,13 @@ static void adopts_cold(void)
 		    "int main(int n, char **v)\n"
 		    "{ (void)v; return user1(n) + user2(n); }\n");
 	CHECK_EQ(world_run("gcc -O2 -o cold cold1.c cold2.c cold3.c"), 0);
-	s = world_symbols("cold");
-	world_check_invariants(s);
-	for (size_t i = 0; i < s->nfuncs; i++) {
-		const struct func *f = &s->funcs[i], *parent;
-
-		if (!strstr(f->raw, ".cold"))
-			continue;
-		CHECK(f->flags & FUNC_FRAGMENT && f->parent >= 0);
-		parent = &s->funcs[f->parent];
-		CHECK(!strncmp(f->raw, parent->raw, strlen(parent->raw)));
-		CHECK(!(parent->flags & FUNC_FRAGMENT));
-		/* The twin of the same file: both halves of the first file's
-		 * come before those of the second's. */
-		adopted++;
-		for (size_t k = 0; k < i; k++)
-			CHECK(s->funcs[k].parent < f->parent);
-	}
-	CHECK_EQ(adopted, 2);
-	symbols_close(s);
+	check_halves("cold", ".cold");
+	CHECK_EQ(world_run("objcopy --redefine-sym twin.cold=twin.warm cold warm"), 0);
+	check_halves("warm", ".warm");
 
 	/* Without names, the same two are known by their unwind entries. */
 	CHECK_EQ(world_run("strip -o cold.stripped cold"), 0);
 	s = world_symbols("cold.stripped");
-	adopted = 0;
 	for (size_t i = 0; i < s->nfuncs; i++)
 		adopted += s->funcs[i].flags & FUNC_FRAGMENT;
 	CHECK_EQ(adopted, 2);
