@@ -86,7 +86,7 @@ static const struct {
 	{ "-p 1 -f x --max-overhead 5.%", "wants a percentage" },
 	{ "list a.out --max-overhead 5", "list takes no --max-overhead" },
 	{ "-p 1 -f x --follow-exec --follow-fork", "do not go together" },
-	{ "record -p 1 -f x --follow-exec", "record takes no --follow-exec" },
+	{ "start -p 1 -f x --follow-exec", "start takes no --follow-exec" },
 	{ "-p 1 -f x -n 0", "from 1 up" },
 	{ "-p 1 -f x -n many", "from 1 up" },
 	{ "-p 1 -f x -D 0", "from 1 up" },
@@ -191,7 +191,7 @@ static const char *const accepted[] = {
 	"replay --since 1.5 --until 2s -f x -N y --json", "report dir --diff other --sort p99",
 	"info dir", "graph dir -D 4", "export --to svg -o x.svg", "export dir --to uftrace",
 	"list -p 1", "list -p 1 -f x -N y --entry-only --trap -o out", "-p 1 -f x --trap",
-	"-p 1 -f x --tid 7", "-p 1 -f x --follow-exec",
+	"-p 1 -f x --tid 7", "-p 1 -f x --follow-exec", "record -p 1 -f x --follow-exec",
 	"-f x -- ls", "trace -f x -d 3 -- ls -f -p", "-f x -- -odd-name",
 };
 
