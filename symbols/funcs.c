@@ -259,6 +259,19 @@ static int compare_funcs(const void *a, const void *b)
 	return 0;
 }
 
+void funcs_note_overlaps(struct symbols *s)
+{
+	raddr_t end = 0;
+
+	for (size_t i = 0; i < s->nfuncs; i++) {
+		struct func *f = &s->funcs[i];
+
+		if (end > f->range.start)
+			f->flags |= FUNC_REACHED;
+		end = MAX(end, f->range.end);
+	}
+}
+
 struct func *funcs_find(const struct symbols *s, raddr_t addr)
 {
 	struct func key = { .range.start = addr };
@@ -284,8 +297,7 @@ int funcs_build(const struct image *im, const struct unwind *u,
 		err = add_all_nameless(&b);
 	if (err)
 		return err;
-	if (ret->nfuncs)
-		qsort(ret->funcs, ret->nfuncs, sizeof(*ret->funcs),
-		      compare_funcs);
+	vec_sort(ret->funcs, ret->nfuncs, compare_funcs);
+	funcs_note_overlaps(ret);
 	return fragments_adopt(candidates, ret);
 }

@@ -184,5 +184,6 @@ int linkage_add_stubs(struct strings *strings, struct symbols *s,
 	free(s->funcs);
 	s->funcs = all;
 	s->nfuncs = nall;
+	funcs_note_overlaps(s);
 	return 0;
 }

@@ -252,8 +252,8 @@ const uint8_t *symbols_text(const struct symbols *s, raddr_t addr, size_t *n)
 	return image_text(&s->impl->image, addr, n);
 }
 
-/* Functions before the nearest start may reach further; but a file in which
- * more than a few overlap is not worth the search. */
+/* Functions before the nearest start may reach further, if something says so; but a
+ * file in which more than a few overlap is not worth the search. */
 const struct func *symbols_func_at(const struct symbols *s, raddr_t addr)
 {
 	const size_t most = 64;
@@ -262,6 +262,8 @@ const struct func *symbols_func_at(const struct symbols *s, raddr_t addr)
 	for (size_t k = 1; k <= most && k <= n; k++)
 		if (range_has(s->funcs[n - k].range, addr))
 			return &s->funcs[n - k];
+		else if (!(s->funcs[n - k].flags & FUNC_REACHED))
+			return NULL;
 	return NULL;
 }
 

@@ -35,6 +35,7 @@ enum func_flag {
 	FUNC_LSDA = 16,		/* has landing pads */
 	FUNC_PLT = 32,		/* a stub of the linkage table, which jumps to
 				 * the function of that name in another file */
+	FUNC_REACHED = 64,	/* one that starts before it ends behind its start */
 };
 
 struct func {

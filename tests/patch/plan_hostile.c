@@ -66,6 +66,21 @@ static void make_module(void)
 	}
 }
 
+/* The last to start of all that hold an address, however they overlap. */
+static void functions_are_found(void)
+{
+	const struct symbols *syms = m.symbols;
+
+	for (raddr_t a = TEXT; a < TEXT + 2 * TEXT_BYTES; a++) {
+		const struct func *last = NULL;
+
+		for (size_t i = 0; i < syms->nfuncs; i++)
+			if (range_has(syms->funcs[i].range, a))
+				last = &syms->funcs[i];
+		CHECK(symbols_func_at(syms, a) == last);
+	}
+}
+
 int main(void)
 {
 	for (int i = 0; i < ROUNDS; i++) {
@@ -75,6 +90,7 @@ int main(void)
 
 		make_module();
 		module_open();
+		functions_are_found();
 		for (; n < m.symbols->nfuncs && n < ARRAY_SIZE(all); n++)
 			all[n] = &m.symbols->funcs[n];
 		CHECK(plan_make(m.arch, m.symbols, all, n, &o, &m.plan) == 0);
