@@ -102,24 +102,23 @@ static const struct reserved list[] = {
 	{ "__cp_cancel", true, REFUSED_RESERVED },
 };
 
-/* Does it have this name, or that which Go's linker makes of it for assembly? */
-static bool is_named(const char *raw, const char *glob)
+enum { LITERAL = 2 };		/* characters with which each of them begins */
+
+static enum refusal listed(const char *raw, bool system)
 {
+	/* Go's linker makes such a name of assembly's. */
 	static const char suffix[] = ".abi0";
 	size_t n = strlen(raw), end = sizeof(suffix) - 1;
 	char name[64];
 
-	if (n < end || n - end >= sizeof(name) || strcmp(raw + n - end, suffix) != 0)
-		return fnmatch(glob, raw, 0) == 0;
-	memcpy(name, raw, n - end);
-	name[n - end] = '\0';
-	return fnmatch(glob, name, 0) == 0;
-}
-
-static enum refusal listed(const char *raw, bool system)
-{
+	if (n >= end && n - end < sizeof(name) && !strcmp(raw + n - end, suffix)) {
+		memcpy(name, raw, n - end);
+		name[n - end] = '\0';
+		raw = name;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(list); i++)
-		if ((system || !list[i].system) && is_named(raw, list[i].glob))
+		if ((system || !list[i].system) && !strncmp(raw, list[i].glob, LITERAL) &&
+		    !fnmatch(list[i].glob, raw, 0))
 			return list[i].why;
 	return REFUSED_NONE;
 }

@@ -18,6 +18,7 @@ enum {
 	KEEP = 1 << 20,		/* memory that an empty buffer may keep */
 	FLUSH_ABOVE = 1 << 18,	/* bytes that output_flush keeps */
 	WAIT_MS = 100,		/* between two looks at give_up */
+	PRINTED = 256,		/* bytes; what is printed is rarely longer */
 };
 
 struct output {
@@ -181,18 +182,22 @@ void output_text(struct output *o, const char *text, size_t n)
 
 void output_printf(struct output *o, const char *fmt, ...)
 {
-	auto_free char *text = NULL;
+	size_t size = PRINTED;
 	va_list ap;
+	char *room;
 
-	va_start(ap, fmt);
-	int n = vasprintf(&text, fmt, ap);
-	va_end(ap);
-	if (n < 0) {
-		text = NULL;
-		o->broken = true;
-		return;
+	while ((room = output_room(o, size))) {
+		va_start(ap, fmt);
+		int n = vsnprintf(room, size, fmt, ap);
+		va_end(ap);
+		if (n < 0)
+			o->broken = true;
+		else if ((size_t)n < size)
+			output_take(o, (size_t)n);
+		if (n < 0 || (size_t)n < size)
+			return;
+		size = (size_t)n + 1;
 	}
-	output_text(o, text, (size_t)n);
 }
 
 size_t output_pending(const struct output *o)
