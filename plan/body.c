@@ -100,22 +100,26 @@ static int read_piece(struct body *b, size_t piece)
 	}
 	b->impl->budget -= range_size(r);
 	for (raddr_t pc = r.start; pc < r.end; ) {
-		struct insn in;
-
-		/* To see further is faster. */
-		if (arch->measure(p + (pc - r.start), left - (pc - r.start), pc, &in) ||
-		    in.size > r.end - pc) {
-			body_doubt(b, REFUSED_UNREADABLE);
-			break;
-		}
 		if (b->nsteps == b->steps_cap &&
 		    base_grow((void **)&b->steps, &b->steps_cap, sizeof(*b->steps)))
 			return -ENOMEM;
-		b->njumps += in.kind == INSN_JUMP_INDIRECT;
-		b->steps[b->nsteps++] = (struct step){ .insn = in, .piece = piece,
-				    .ends = insn_ends(&in) &&
-					    !insn_may_resume(arch, p + (pc - r.start), &in) };
-		pc += in.size;
+		struct step *s = &b->steps[b->nsteps];
+		const struct insn *in = &s->insn;
+
+		*s = (struct step){ .piece = piece };
+		/* To see further is faster. */
+		if (arch->measure(p + (pc - r.start), left - (pc - r.start), pc, &s->insn) ||
+		    in->size > r.end - pc) {
+			body_doubt(b, REFUSED_UNREADABLE);
+			break;
+		}
+		s->ends = insn_ends(in) && !insn_may_resume(arch, p + (pc - r.start), in);
+		if (in->kind == INSN_JUMP_INDIRECT) {
+			b->njumps++;
+			b->may_switch |= !(in->flags & INSN_SLOT);
+		}
+		b->nsteps++;
+		pc += in->size;
 	}
 	return 0;
 }
@@ -186,7 +190,9 @@ static int adopt_around(struct body *b, size_t piece, size_t first)
 	for (size_t i = first; i < b->nsteps && !err; i++) {
 		const struct insn *in = &b->steps[i].insn;
 
+		/* Most that leave are tail calls. */
 		if (is_direct(in) && !body_has(b, in->dest) &&
+		    !ground_any(p, LAYER_START, in->dest, 1) &&
 		    !leads_nowhere(p, in->pc, in->dest))
 			err = body_adopt(b, in->dest);
 	}

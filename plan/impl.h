@@ -112,7 +112,8 @@ struct body {
 	size_t entry;			/* the step where the entry's jump may
 					 * stand: see compiled_entry */
 	size_t nexits;
-	size_t njumps;			/* indirect ones */
+	size_t njumps;			/* indirect ones, */
+	bool may_switch;		/* and one that may go by a table */
 	bool goroutine;			/* of Go: a goroutine that was preempted
 					 * may go on at any instruction behind
 					 * the check */
@@ -156,7 +157,7 @@ enum indirect {
 };
 
 /* Adopt what the jump tables lead to that are named from step `first` on, if there is
- * an indirect jump by now. */
+ * a jump by now that may go by one. */
 int indirect_adopt(struct body *, size_t first);
 /* Find the jump tables of a body whose pieces and steps are complete; their
  * entries become targets. `*ret` (owned by the caller) has what became of

@@ -238,13 +238,15 @@ static size_t count_words(const struct body *b, const struct tables *t, size_t i
 /* The pieces that a table leads to, if it leads into the body, too. */
 static int adopt_from(struct body *b, raddr_t table, bool relative, size_t n)
 {
-	size_t inside = 0;
+	size_t inside = 0, outside = 0;
 	int err = 0;
 	raddr_t a;
 
-	for (size_t i = 0; i < n && read_entry(b, table, relative, i, &a); i++)
+	for (size_t i = 0; i < n && read_entry(b, table, relative, i, &a); i++) {
 		inside += body_has(b, a);
-	for (size_t i = 0; i < n && inside && !err; i++)
+		outside += !is_inside(b, a);
+	}
+	for (size_t i = 0; i < n && inside && outside && !err; i++)
 		if (read_entry(b, table, relative, i, &a) && !is_inside(b, a))
 			err = body_adopt(b, a);
 	return err;
@@ -266,7 +268,7 @@ static int adopt_by_words(struct body *b, size_t first)
 
 int indirect_adopt(struct body *b, size_t first)
 {
-	if (!b->njumps)
+	if (!b->may_switch)
 		return 0;
 	int err = adopt_by_words(b, first);
 
@@ -554,7 +556,7 @@ static int judge_jumps(struct body *b, enum indirect *ret)
 {
 	struct tables tables = { 0 };
 	size_t n = 0;
-	int err = find_tables(b, &tables);
+	int err = b->may_switch ? find_tables(b, &tables) : 0;
 	size_t spare = count_spare(b, &tables);
 
 	for (size_t i = 0; i < b->nsteps && !err; i++)
