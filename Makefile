@@ -44,7 +44,7 @@ PAYLOAD_GCC := $(shell $(CC) --version 2>/dev/null | grep -q clang || \
 # Frame pointers, because who samples the target may walk them from in here.
 PAYLOAD_CFLAGS := -std=gnu11 $(WARN) -O2 -g -MMD -MP -fPIC -ffreestanding \
 	-fno-omit-frame-pointer -fvisibility=hidden -fno-stack-protector \
-	-fno-strict-aliasing -fcf-protection=none -fno-asynchronous-unwind-tables -fno-builtin \
+	-fno-strict-aliasing -fcf-protection=none -fasynchronous-unwind-tables -fno-builtin \
 	-ftls-model=initial-exec $(PAYLOAD_GCC) \
 	$(PAYLOAD_ARCH_$(ARCH))
 
@@ -58,7 +58,8 @@ OBJS := $(SRCS:%.c=$(BUILD)/%.o) $(ASMS:%.S=$(BUILD)/%.o)
 LIB := $(filter-out $(MAIN),$(OBJS))
 
 PAYLOAD_SRCS := $(filter-out payload/loader.c,$(wildcard payload/*.c))
-PAYLOAD_OBJS := $(PAYLOAD_SRCS:%.c=$(BUILD)/%.po) $(BUILD)/arch/$(ARCH)/slow.po
+PAYLOAD_OBJS := $(PAYLOAD_SRCS:%.c=$(BUILD)/%.po) \
+	$(patsubst %.S,$(BUILD)/%.po,$(wildcard arch/$(ARCH)/*.S))
 
 # Whatever else is compiled depends on how: other flags, and all is built anew.
 STAMP := $(BUILD)/flags
@@ -104,7 +105,7 @@ $(BUILD)/%.po: %.S $(STAMP)
 $(BUILD)/payload.so: $(PAYLOAD_OBJS) payload/payload.map
 	@echo "  LD      $@"
 	$(Q)$(CC) -shared -nostdlib -Wl,-Bsymbolic,--build-id=sha1,-z,now,-z,noexecstack \
-		-Wl,-soname,inject-payload.so -Wl,--version-script,payload/payload.map \
+		-Wl,--eh-frame-hdr,-soname,inject-payload.so -Wl,--version-script,payload/payload.map \
 		-o $@ $(PAYLOAD_OBJS)
 
 # The loader is a flat piece of position-independent code, entered at its start.

@@ -153,6 +153,9 @@ struct arch {
 			uint8_t *out, size_t cap);
 	/* A full jump at `from` to `to`. Its size, or -ERANGE. */
 	int (*jump)(raddr_t from, raddr_t to, uint8_t *out);
+	/* What leaves its return address to a routine that unwinders are led to (the
+	 * arena's copy of arch/<name>/hot.S). Its size, or -ERANGE. NULL: none is. */
+	int (*call)(raddr_t from, raddr_t to, uint8_t *out);
 	/* A short jump (tactic 3). Its size, or -ERANGE. */
 	int (*jump_short)(raddr_t from, raddr_t to, uint8_t *out);
 	/*

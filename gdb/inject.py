@@ -23,26 +23,24 @@ import gdb
 from gdb.FrameDecorator import FrameDecorator
 from gdb.unwinder import Unwinder, register_unwinder
 
-MAGIC, ABI = 0x6e6f697373656a69, 13
-HEAD = struct.Struct("<QII20sIQQQIIQQIIII6QQ13QQQiiIIQIIIIQIIQQQQIIII256xIIIIQQiIII")
+MAGIC, ABI = 0x6e6f697373656a69, 14
+HEAD = struct.Struct("<QII20sIQQQIIQQIIII6QQ14QQQiiIIQIIIIQIIQQQQIIII256xIIIIQQiIII")
 ARENA = struct.Struct("<5Q")
 SLOT = struct.Struct("<QQIHBBBBBBi16s16s")
 SLOT_HOLE, SLOT_EXIT, SLOT_ENTRY, SLOT_FOREIGN, SLOT_STUB = range(5)
-SLOT_PLANNED, SLOT_ACTIVE = 1, 2
-REC_EXIT = 2
-PREFIXES = b"\x2e\x3e\x26\x36\x64\x65\x66\x67\xf2\xf3" + bytes(range(0x40, 0x50))
-
+NOTE, ALIGN = struct.Struct("<iBB"), 16
+COPY, RECORD, CALL, TIGHT, LEAVE, RECORD_LEAVE = range(6)
 POPS = ("rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi")
 GENERAL = POPS + tuple("r%d" % n for n in range(8, 16)) + ("rip",)
 KEPT = ("cs", "ss", "ds", "es", "fs", "gs", "fs_base", "gs_base")
 
-# What a stub has beside the copies, as bytes; None is any.
-RECORD = [0x51, 0x50, 0xa0] + [None] * 8 + [0x0f, 0xb6, 0xc8, 0xe3, 0x0f, 0x48, 0xb8] + [
-    None] * 8 + [0xe8] + [None] * 4 + [0x58, 0x59]
-RECORD_WORD = 18
-TIGHT = [0x50, 0xa0]			# how it begins where there is no stack for it
-PUSH_RETURN = [0xe8, 1, 0, 0, 0, 0xcc, 0x50, 0x48, 0x8d, 5] + [None] * 4 + [
-    0x48, 0x89, 0x44, 0x24, 8, 0x58]
+# What is pushed from which byte of a part of a stub on, the last one first ("" for what
+# is none); as arch/x86_64/stand.h has it. One that has no stack is left out.
+AT_RECORD = (0, ()), (1, ("rcx",)), (2, ("rax", "rcx")), (32, ("rcx",))
+PUSHED = {
+    COPY: ((0, ()),), LEAVE: ((0, ()),), RECORD: AT_RECORD, RECORD_LEAVE: AT_RECORD,
+    CALL: ((0, ()), (5, ("",)), (7, ("rax", "")), (20, ("",))),
+}
 
 
 def read(at, size):
@@ -53,94 +51,32 @@ def word(at):
     return struct.unpack("<Q", read(at, 8))[0]
 
 
-def looks_like(code, at, shape):
-    return len(code) - at >= len(shape) and all(
-        want is None or code[at + i] == want for i, want in enumerate(shape))
-
-
-def jump_size(code):
-    """The size of an instruction that has no copy in a stub, but something that leads
-    to where it leads: a jump or a branch relative to the PC. 0: it is another."""
-    i = 0
-    while i + 2 < len(code) and code[i] in PREFIXES:
-        i += 1
-    if code[i] == 0xeb or code[i] & 0xf0 == 0x70 or 0xe0 <= code[i] <= 0xe3:
-        return i + 2
-    if code[i] == 0xe9:
-        return i + 5
-    return i + 6 if code[i] == 0x0f and code[i + 1] & 0xf0 == 0x80 else 0
-
-
 class Stub:
     """Of each place in a stub the instruction of the program that it stands for, the
-    registers that are pushed, the last one first ("" for what is none), and whether
-    the instruction is an exit that is recorded: rows of (offset, pc, pushed, exit).
-    There are none if the stub is one of Go that has no stack (arch/x86_64/tight.h)."""
+    registers that are pushed, and whether the instruction is an exit that is recorded:
+    rows of (offset, pc, pushed, exit), as the note before the stub has it
+    (payload/stub.h). There are none where nobody can say."""
 
-    def __init__(self, session, slot):
-        self.at, self.end, self.pc = slot.stub, slot.stub + slot.stub_size, slot.addr
-        self.code = read(self.at, slot.stub_size)
-        self.rows = []
-        self.used = 0
-        self.exit = False
-        try:
-            self.add_window(session.original(slot.addr, slot.window))
-        except (LookupError, NotImplementedError):
-            self.rows = []
+    def __init__(self, slot):
+        self.at, self.rows = slot.stub, []
+        pc, at, part = slot.addr, 0, COPY
+        for size, what in self.note(slot):
+            part = what & 15
+            for offset, pushed in PUSHED.get(part, ((0, None),)):
+                self.rows.append((at + offset, pc, pushed, part in (LEAVE, RECORD_LEAVE)))
+            at += size
+            pc += what >> 4
+        self.rows.append((at, pc, (), part == RECORD_LEAVE))
 
-    def add_window(self, window):
-        done = 0
-        while done < len(window):
-            done += self.add_insn(self.pc + done, window[done:])
-        self.exit = False
-        self.add_record(self.pc + done)
-        self.row(self.pc + done)
-
-    def row(self, pc, at=0, *pushed):
-        self.rows.append((self.used + at, pc, pushed, self.exit))
-
-    def add_record(self, pc):
-        while looks_like(self.code, self.used, RECORD):
-            self.exit = self.code[self.used + RECORD_WORD] & 3 == REC_EXIT
-            self.row(pc)
-            self.row(pc, 1, "rcx")
-            self.row(pc, 2, "rax", "rcx")
-            self.row(pc, len(RECORD) - 1, "rcx")
-            self.used += len(RECORD)
-        if looks_like(self.code, self.used, TIGHT):
-            raise NotImplementedError
-
-    def add_insn(self, pc, window):
-        """Returns how many bytes of the window it is."""
-        self.exit = False
-        self.add_record(pc)
-        self.row(pc)
-        size = jump_size(window)
-        if looks_like(self.code, self.used, PUSH_RETURN):
-            self.row(pc, 5, "")
-            self.row(pc, 7, "rax", "")
-            self.row(pc, len(PUSH_RETURN), "")
-            self.used = len(self.code)
-            return len(window)
-        if not size:
-            insn = gdb.selected_inferior().architecture().disassemble(self.at + self.used)
-            self.used += insn[0]["length"]
-            return insn[0]["length"]
-        self.add_jump(pc)
-        return size
-
-    def add_jump(self, pc):
-        """A jump; a branch; one that is an exit, and is recorded if it is taken; or
-        one that counts, which cannot reach as far and is led around a jump."""
-        self.used += self.code[self.used] == 0x67
-        op = self.code[self.used]
-        if op == 0x0f:
-            self.used += 6
-            return
-        self.used += 2 if op & 0xf0 == 0x70 else 4 if op != 0xe9 else 0
-        self.add_record(pc)
-        self.row(pc)
-        self.used += 5
+    @staticmethod
+    def note(slot):
+        for back in range(ALIGN, 512, ALIGN):
+            site, _, n = NOTE.unpack(read(slot.stub - back, NOTE.size))
+            size = NOTE.size + 2 * n
+            if slot.stub - back + site == slot.addr and -size // ALIGN * -ALIGN == back:
+                rows = read(slot.stub - back + NOTE.size, 2 * n)
+                return [row for row in zip(rows[::2], rows[1::2]) if row[0]]
+        raise LookupError
 
     def state(self, at):
         i = bisect.bisect_right([row[0] for row in self.rows], at - self.at) - 1
@@ -149,8 +85,8 @@ class Stub:
 
 class Slot:
     def __init__(self, fields):
-        (self.addr, self.stub, _, self.stub_size, _, _, self.kind, self.state, self.len,
-         self.window, self.island, self.old, self.new) = fields
+        (self.addr, self.stub, _, self.stub_size, _, _, self.kind, _, _, _, self.island,
+         _, _) = fields
 
 
 class Session:
@@ -159,14 +95,13 @@ class Session:
     def __init__(self, base):
         head = HEAD.unpack(read(base, HEAD.size))
         slots_off, nslots = head[7], head[8]
-        self.payload, self.slow, self.slow_end, self.payload_end = (
-            head[23], head[25], head[32], head[34])
+        self.payload, self.slow, self.slow_end, self.payload_end, self.find = (
+            head[23], head[25], head[32], head[34], head[35])
         arenas = read(base + HEAD.size, ARENA.size * min(head[-2], 48))
         self.arenas = [(a, a + size, used) for a, size, used, _, _ in
                        ARENA.iter_unpack(arenas)]
         journal = read(base + slots_off, SLOT.size * nslots)
         slots = [Slot(s) for s in SLOT.iter_unpack(journal)]
-        self.patches = [s for s in slots if s.state in (SLOT_PLANNED, SLOT_ACTIVE)]
         self.sites = sorted((s for s in slots if s.stub and
                              s.kind in (SLOT_EXIT, SLOT_ENTRY, SLOT_STUB)),
                             key=lambda s: s.stub)
@@ -176,15 +111,6 @@ class Session:
         self.jumps.update((s.addr, by_stub[s.stub]) for s in slots
                           if s.kind == SLOT_HOLE and s.stub in by_stub)
         self.stubs = {}
-
-    def original(self, at, size):
-        """The bytes of the program there, without what is written over them now."""
-        now = bytearray(read(at, size))
-        for s in self.patches:
-            if s.addr < at + size and s.addr + s.len > at and read(s.addr, s.len) == s.new[:s.len]:
-                for i in range(max(at, s.addr), min(at + size, s.addr + s.len)):
-                    now[i - at] = s.old[i - s.addr]
-        return bytes(now)
 
     def in_arena(self, pc):
         return any(lo <= pc < hi for lo, hi, _ in self.arenas)
@@ -204,7 +130,7 @@ class Session:
             return None
         at = self.starts[i]
         if at not in self.stubs:
-            self.stubs[at] = Stub(self, self.sites[i])
+            self.stubs[at] = Stub(self.sites[i])
         return self.stubs[at]
 
 
@@ -220,6 +146,16 @@ class State:
             self.reg[name] = word(self.reg["rsp"])
         self.reg["rsp"] += 8
 
+    def leave_find(self, session):
+        """Of an unwinder's question, to where its own function begins."""
+        frame = self.reg["rbp"]
+        for _ in range(4):
+            if 0 <= word(frame + 8) - session.find < 32:
+                self.reg.update(rip=word(frame + 16), rsp=frame + 24, rbp=word(frame))
+                return True
+            frame = word(frame)
+        return False
+
     def leave_c(self, session):
         """1. To where slow.S goes on; False if that is not where it leads."""
         sp, frame = self.reg["rsp"], self.reg["rbp"]
@@ -234,7 +170,7 @@ class State:
                     break
                 frame = word(frame)
             if frame < sp or not session.in_slow(word(frame + 8)):
-                return False
+                return self.leave_find(session)
             at, self.reg["rbp"] = frame + 8, word(frame)
         self.reg["rip"] = word(at)
         # It aligned the stack: what it has pushed is above, and above that the way
@@ -281,9 +217,11 @@ class State:
             self.reg["rip"] = session.jumps[pc]
             return True
         stub = session.stub_at(pc)
-        if not stub or not stub.rows:
+        if not stub:
             return False
         self.reg["rip"], pushed, self.exit = stub.state(pc)
+        if pushed is None:
+            return False
         for name in pushed:
             self.pop(name)
         return True
@@ -388,7 +326,7 @@ class StubUnwinder(Unwinder):
                 state.pop("rip")
             elif not self.above_ours(state, session):
                 return None
-        except (gdb.error, struct.error):
+        except (gdb.error, struct.error, LookupError):
             return None
         return self.unwound(frame, values, state.reg)
 

@@ -79,7 +79,8 @@ struct routines arena_routines(const struct session *s, const struct arena *a,
 				  s->base + GATES_OFF,
 				  base + (raddr_t)(tight_first - hot_begin),
 				  (int32_t)s->ledges_offset,
-				  base + (raddr_t)(watch_entry - hot_begin) };
+				  base + (raddr_t)(watch_entry - hot_begin),
+				  base + (raddr_t)(hot_find - hot_begin) };
 }
 
 struct adopting {

@@ -20,6 +20,8 @@ extern const uint8_t seek_go_entry[], seek_go_exit[], seek_go_mark[];
 extern const uint8_t hot_count[], seek_count[];
 /* Of watched functions, however threads are found. */
 extern const uint8_t watch_entry[], watch_exit[];
+/* What unwinders are led to. */
+extern const uint8_t hot_find[];
 /* And where hardly any stack is left. */
 extern const uint8_t hot_tight_entry[], hot_tight_exit[], hot_tight_mark[];
 extern const uint8_t seek_tight_entry[], seek_tight_exit[], seek_tight_mark[];

@@ -150,7 +150,7 @@ static int touch(struct target *t, struct infection *inf, struct live *live)
 		if (!p)
 			return err;
 		probes_drop(live, inf, p, REFUSED_UNLOADED);
-		if (!live->nchanges)
+		if (live_is_empty(live))
 			return err;
 		fail_clear();
 	}
@@ -187,7 +187,7 @@ static int attempts(struct target *t, struct infection *inf, struct live *live,
 			stuck = 0;
 		else if (err != -EAGAIN && err != -EBUSY)
 			return err;
-		if (!live->nchanges)
+		if (live_is_empty(live))
 			return err;
 		if (err == -EAGAIN)
 			target_recover(t, (uint64_t)REST * (unsigned int)(i + 1));
@@ -208,7 +208,7 @@ static int hook(struct target *t, struct infection *inf, struct live *live,
 	say("%s, so nothing traps", fail_text());
 	fail_clear();
 	drop_traps(live, inf);
-	return live->nchanges ? 0 : err;
+	return live_is_empty(live) ? err : 0;
 }
 
 /* Nothing traps after all; the cause stays what it was. */

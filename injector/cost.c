@@ -163,7 +163,7 @@ static bool make_arena(struct scene *sc, bool seeks)
 				  s->slow_mark, s->tid_offset, s->threads, thread_homes(1),
 				  thread_places(1), s->slow_goroutine, s->slow_count,
 				  s->slow_watch_entry, s->slow_watch_exit, s->slow_tight,
-				  s->slow_first, 0 };
+				  s->slow_first, s->slow_find, 0 };
 	size_t begin;
 
 	if (mprotect(arena, ARENA, PROT_READ | PROT_WRITE | PROT_EXEC) < 0)

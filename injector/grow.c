@@ -313,10 +313,11 @@ static void say_new(const struct growth *n)
 		const struct selected *s = &n->sel.v[i];
 		size_t probed = 0;
 
-		for (size_t j = 0; j < s->plan->nprobes; j++)
+		for (size_t j = 0; j < s->n; j++)
 			probed += s->plan->probes[j].refusal == REFUSED_NONE;
-		say_hint("%s was loaded: %zu of %zu function%s probed", s->module->base, probed,
-			 s->n, s->n == 1 ? "" : "s");
+		if (s->n)
+			say_hint("%s was loaded: %zu of %zu function%s probed", s->module->base,
+				 probed, s->n, s->n == 1 ? "" : "s");
 	}
 }
 
@@ -396,7 +397,7 @@ static bool look_for_new(struct grow *g, struct follow *f)
 		return false;
 	n->grow = g;
 	int err = plan_new(n);
-	if (!n->sel.nfuncs) {
+	if (!n->sel.n) {
 		growth_free(n);
 		return false;
 	}

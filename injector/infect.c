@@ -196,6 +196,7 @@ static void carry_over(struct infecting *in)
 	s->slow_tight = old->s.slow_tight;
 	s->slow_first = old->s.slow_first;
 	s->slow_first_end = old->s.slow_first_end;
+	s->slow_find = old->s.slow_find;
 	s->ledges_offset = old->s.ledges_offset;
 	s->rooms = old->s.rooms;
 	s->nrooms = old->s.nrooms;

@@ -11,6 +11,7 @@
 #include "injector/infect_impl.h"
 #include "injector/look.h"
 #include "injector/procfs.h"
+#include "payload/stub.h"
 
 enum {
 	PLACE_TRIES = 64,
@@ -179,7 +180,7 @@ int infect_look(struct infecting *in)
 
 static uint64_t header_size(void)
 {
-	return ALIGN_UP((uint64_t)(hot_end - hot_begin), 64);
+	return ALIGN_UP((uint64_t)(hot_end - hot_begin), (uint64_t)ROUTINES_ALIGN);
 }
 
 /* An arena of so many bytes. need->arena stays -1 if there is no room for it. */
@@ -334,7 +335,7 @@ int infect_fill_arenas(struct infecting *in)
 				  s->tid_offset, s->threads, thread_homes(nrings),
 				  thread_places(nrings), s->slow_goroutine, s->slow_count,
 				  s->slow_watch_entry, s->slow_watch_exit, s->slow_tight,
-				  s->slow_first, 0 };
+				  s->slow_first, s->slow_find, 0 };
 	size_t size = (size_t)(hot_end - hot_begin);
 	auto_free uint8_t *bytes = malloc(size);
 

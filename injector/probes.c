@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "injector/traps.h"
+#include "payload/stub.h"
 
-enum { STUB_ALIGN = 16, STUB_MAX = 2048 };
+enum { STUB_MAX = 2048 };	/* with its note */
 
 static bool probed(const struct probe *p)
 {
@@ -94,11 +95,23 @@ int probes_check(const struct target *t, struct selection *sel)
 	return 0;
 }
 
-static void need_site(const struct site *s, struct arena_need *need, uint32_t *slots)
+static uint64_t size_noted(const struct probe *p, const struct site *s)
+{
+	return ALIGN_UP((uint64_t)plan_note_size(p, s) + s->stub_size, (uint64_t)STUB_ALIGN);
+}
+
+static void need_site(const struct probe *p, const struct site *s, struct arena_need *need,
+		      uint32_t *slots)
 {
 	if (!s->stub)
-		need->bytes += ALIGN_UP((uint64_t)s->stub_size, STUB_ALIGN);
+		need->bytes += size_noted(p, s);
 	*slots += s->hole.len ? 2 : 1;
+}
+
+/* None lies in two pages: of each, less than the largest may have is left over. */
+static uint64_t pages_for(uint64_t bytes)
+{
+	return bytes ? (bytes / (PAGE - STUB_MAX) + 2) * PAGE : 0;
 }
 
 int probes_needs(const struct selection *sel, struct arena_need **needs, uint32_t *slots)
@@ -116,8 +129,9 @@ int probes_needs(const struct selection *sel, struct arena_need **needs, uint32_
 
 			(*needs)[i].rooms |= probed(p) && p->tight;
 			for (size_t k = 0; probed(p) && k < p->nsites; k++)
-				need_site(&p->sites[k], &(*needs)[i], slots);
+				need_site(p, &p->sites[k], &(*needs)[i], slots);
 		}
+		(*needs)[i].bytes = pages_for((*needs)[i].bytes);
 	}
 	return 0;
 }
@@ -129,6 +143,17 @@ static bool traps(const struct probe *p)
 	for (size_t i = 0; i < p->nsites; i++)
 		any |= p->sites[i].tactic == TACTIC_TRAP;
 	return any;
+}
+
+/* Among those that are probed, or not any more (-1). One that nobody has asked for is
+ * no business of the user's. */
+static void count_probe(struct live *live, const struct probe *p, int n)
+{
+	if (p->silent)
+		return;
+	live->nprobed += (size_t)n;
+	live->nentry_only += p->entry_only ? (size_t)n : 0;
+	live->ntraps += traps(p) ? (size_t)n : 0;
 }
 
 struct placing {
@@ -173,20 +198,29 @@ static int place_island(struct placing *p, const struct module *m, const struct 
 		target_write(p->target, at, code, (size_t)size);
 }
 
-/* A site whose `stub` is where its stub shall stand. */
+/* Where in the arena's next note may be, for a stub of this size with it. */
+static raddr_t next_note(const struct arena *a, uint64_t size)
+{
+	raddr_t at = ALIGN_UP(a->base + a->used, (raddr_t)STUB_ALIGN);
+
+	return at / PAGE == (at + size - 1) / PAGE ? at : ALIGN_UP(at, (raddr_t)PAGE);
+}
+
+/* A site whose `stub` is where its stub shall stand, behind its note. */
 static int write_stub(struct placing *p, const struct module *m, const struct probe *probe,
 		      struct site *site, const struct arena *a)
 {
 	struct routines r = arena_routines(p->inf->map.s, a, m, probe);
-	uint8_t code[STUB_MAX];
-	size_t there;
-	int err = plan_place(arch_host(), probe, site, symbols_text(m->symbols, site->pc, &there),
-			     &r, code, sizeof(code));
+	_Alignas(struct stub_note) uint8_t code[STUB_MAX];
+	size_t there, size = plan_note_size(probe, site);
+	int err = plan_place_noted(arch_host(), probe, site,
+				   symbols_text(m->symbols, site->pc, &there),
+				   &r, code, sizeof(code));
 	if (err)
 		return err;
 	if (site->stub + m->bias + site->stub_size > a->base + a->size)
 		return fail(ENOSPC, "the stubs of %s need more room than was planned", m->base);
-	return target_write(p->target, site->stub + m->bias, code, site->stub_size);
+	return target_write(p->target, site->stub - size + m->bias, code, size + site->stub_size);
 }
 
 static int announce_trap(struct placing *p, const struct module *m, const struct site *site)
@@ -209,9 +243,12 @@ static int place_site(struct placing *p, const struct module *m, const struct pr
 	} else if (!a) {
 		err = -ERANGE;
 	} else {
-		site->stub = ALIGN_UP(a->base + a->used, STUB_ALIGN) - m->bias;
+		raddr_t note = next_note(a, size_noted(probe, site));
+
+		site->stub = note + plan_note_size(probe, site) - m->bias;
 		err = write_stub(p, m, probe, site, a);
-		a->used = site->stub + m->bias + site->stub_size - a->base;
+		if (!err)
+			a->used = note + size_noted(probe, site) - a->base;
 	}
 	if (!err && site->tactic == TACTIC_TRAP)
 		err = announce_trap(p, m, site);
@@ -262,6 +299,14 @@ static void remember(struct placing *p, const struct slot *old)
 	__atomic_store_n(&map->s->nslots, n + 1, __ATOMIC_RELEASE);
 }
 
+/* Once others that stand around it are gone, a jump still leads where it did only if it
+ * is whole and by itself. */
+static bool goes_last(const struct probe *probe, const struct site *site)
+{
+	return probe->finds && site->entry && !site->level &&
+		(site->tactic == TACTIC_JUMP || site->tactic == TACTIC_SITE);
+}
+
 /* Journal first: the slot is complete before anything refers to it. */
 static int journal(struct placing *p, const struct module *m, const struct probe *probe,
 		   const struct site *site, const struct patch *patch, enum slot_kind kind)
@@ -286,7 +331,8 @@ static int journal(struct placing *p, const struct module *m, const struct probe
 	*slot = (struct slot){ .addr = addr, .stub = site->stub + m->bias, .func = probe->id,
 			       .stub_size = site->stub_size, .kind = kind, .len = patch->len,
 			       .window = site->window, .state = SLOT_PLANNED,
-			       .level = site->level, .island = island };
+			       .level = site->level, .island = island,
+			       .finds = goes_last(probe, site) };
 	memcpy(slot->old, patch->old, sizeof(patch->old));
 	memcpy(slot->new_, patch->new_, sizeof(patch->new_));
 	c->addr = addr;
@@ -294,6 +340,7 @@ static int journal(struct placing *p, const struct module *m, const struct probe
 	c->rank = slot_rank(slot);
 	c->kept = jump && site->tactic == TACTIC_PUN ? site->kept : 0;
 	c->func = probe->id;
+	c->finds = slot->finds;
 	c->slot = (uint32_t)(slot - map->slots);
 	memcpy(c->from, patch->old, sizeof(patch->old));
 	memcpy(c->to, patch->new_, sizeof(patch->new_));
@@ -336,11 +383,7 @@ static int place_probe(struct placing *p, const struct module *m, struct probe *
 	if (!err)
 		session_open_gate(&p->inf->map, probe->id);
 	if (!err)
-		p->live->nprobed++;
-	if (!err && probe->entry_only)
-		p->live->nentry_only++;
-	if (!err)
-		p->live->ntraps += traps(probe);
+		count_probe(p->live, probe, 1);
 	return err;
 }
 
@@ -404,7 +447,7 @@ static int name_funcs(struct placing *p, const struct selection *sel)
 		for (size_t j = 0; j < s->plan->nprobes; j++) {
 			const struct probe *probe = &s->plan->probes[j];
 
-			if (probed(probe) && probe->id < live->nfuncs)
+			if (probed(probe) && !probe->silent && probe->id < live->nfuncs)
 				live->funcs[probe->id] = (struct reader_func){
 					s->names[j], s->module->base, probe->entry_only != 0 };
 		}
@@ -428,6 +471,7 @@ int probes_place(const struct target *t, struct infection *inf, struct selection
 		probes_clear(ret);
 		return err;
 	}
+	ret->asked = ret->nprobed > 0;
 	vec_sort(ret->sites, ret->nsites, by_start);
 	vec_sort(ret->changes, ret->nchanges, writing_order);
 	err = puns_check(ret, inf);
@@ -466,9 +510,7 @@ void probes_drop(struct live *live, struct infection *inf, struct probe *probe,
 		if (live->sites[i].probe != probe)
 			live->sites[kept++] = live->sites[i];
 	live->nsites = kept;
-	live->nprobed--;
-	live->nentry_only -= probe->entry_only != 0;
-	live->ntraps -= traps(probe);
+	count_probe(live, probe, -1);
 	for (struct probe *on; (on = puns_on(live, probe)); )
 		probes_drop(live, inf, on, why);
 }

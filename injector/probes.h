@@ -30,7 +30,15 @@ struct live {
 	size_t nfuncs;
 	size_t nprobed, nentry_only;
 	size_t ntraps;		/* functions that trap somewhere */
+	bool asked;		/* some are, or were, that were asked for */
 };
+
+/* Is nothing left to be done? Nothing is done for unwinders alone, once what they were
+ * to find their way through has been given up. */
+static inline bool live_is_empty(const struct live *l)
+{
+	return !l->nchanges || (l->asked && !l->nprobed);
+}
 
 /* The journal's slots by address: where has a place been patched before? */
 struct slot_index {

@@ -10,7 +10,7 @@ size_t refused_count(const struct selection *sel)
 	size_t n = 0;
 
 	for (size_t i = 0; i < sel->n; i++)
-		for (size_t j = 0; j < sel->v[i].plan->nprobes; j++)
+		for (size_t j = 0; j < sel->v[i].n; j++)
 			n += sel->v[i].plan->probes[j].refusal != REFUSED_NONE;
 	return n;
 }
@@ -21,7 +21,7 @@ static size_t say_kind(const struct selection *sel, bool pieces, size_t said)
 	for (size_t i = 0; i < sel->n; i++) {
 		const struct selected *s = &sel->v[i];
 
-		for (size_t j = 0; j < s->plan->nprobes && said < SHOWN; j++) {
+		for (size_t j = 0; j < s->n && said < SHOWN; j++) {
 			enum refusal why = s->plan->probes[j].refusal;
 
 			if (!why || (why == REFUSED_FRAGMENT) != pieces)

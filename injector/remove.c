@@ -89,7 +89,8 @@ static int list_journal(struct removing *r)
 	for (uint32_t i = 0; r->old.found && i < r->old.s.nslots && !err; i++) {
 		const struct slot *s = &r->old.slots[i];
 		struct change c = { .addr = s->addr, .len = s->len, .slot = i,
-				    .rank = slot_rank(s), .func = s->func };
+				    .rank = slot_rank(s), .func = s->func,
+				    .finds = s->finds };
 
 		memcpy(c.from, s->new_, sizeof(c.from));
 		memcpy(c.to, s->old, sizeof(c.to));
@@ -153,7 +154,8 @@ static int keep_standing(struct removing *r)
 static int restore_all(struct removing *r)
 {
 	struct restore todo = { .target = &r->target, .changes = r->changes, .n = r->n,
-				.max_pause = r->report->max_pause, .whole = true };
+				.max_pause = r->report->max_pause, .whole = true,
+				.session = r->old.found ? &r->old.s : NULL };
 	int err = restore(&todo);
 
 	r->report->unbounded |= todo.unbounded;

@@ -7,6 +7,7 @@
 #include "arch/arch.h"
 #include "injector/groups.h"
 #include "injector/park.h"
+#include "injector/strays.h"
 
 enum {
 	ATTEMPTS = 2 * RESTORE_MODEST,
@@ -18,9 +19,17 @@ int restore_order(const void *a, const void *b)
 {
 	const struct change *x = a, *y = b;
 
+	if (x->finds != y->finds)
+		return x->finds - y->finds;
 	if (x->rank != y->rank)
 		return x->rank > y->rank ? -1 : 1;
 	return x->addr > y->addr ? -1 : x->addr < y->addr;
+}
+
+/* How many of the changes are of the usual kind: those come first. */
+static size_t plain(const struct restore *r)
+{
+	return vec_prefix(r->n, i, !r->changes[i].finds);
 }
 
 /* A PC at a hole goes to the stub, where the jump that stands there leads; at
@@ -30,7 +39,7 @@ static int out_of_hole(void *ctx, raddr_t pc, raddr_t sp, raddr_t *to)
 	const struct restore *r = ctx;
 	struct insn in;
 
-	for (size_t i = r->n; i-- > 0;) {
+	for (size_t i = plain(r); i-- > 0;) {
 		const struct change *c = &r->changes[i];
 
 		if (c->rank)
@@ -41,19 +50,39 @@ static int out_of_hole(void *ctx, raddr_t pc, raddr_t sp, raddr_t *to)
 	return 0;
 }
 
-/* What was restored before the time was over stays so: a later stop has less to
- * do. */
-static int change_text(struct restore *r, const struct sigframes *frames, uint64_t until)
+/* No unwinder would find its way from there. */
+static int out_of_ours(void *ctx, raddr_t pc, raddr_t sp, raddr_t *to)
+{
+	const struct restore *r = ctx;
+
+	return strays_in_ours(r->session, pc) ?
+		fail(EBUSY, "a thread is still in code of ours") : 0;
+}
+
+/* The first `n` of them. What was restored before the time was over stays so: a later
+ * stop has less to do. */
+static int change_first(struct restore *r, size_t n, uint64_t until)
 {
 	size_t done = 0;
-	raddr_t pc;
-	int err = park(r->target, frames, out_of_hole, r, until, &pc);
+	int err = text_change(r->target, r->changes, n, until, &done);
 
-	err = err ? err : text_change(r->target, r->changes, r->n, until, &done);
 	memmove(r->changes, r->changes + done, (r->n - done) * sizeof(*r->changes));
 	r->n -= done;
 	r->done += done;
 	return err;
+}
+
+/* Who stands in code of ours, and will not come out, is waited for as long as we may. */
+static int change_text(struct restore *r, const struct sigframes *frames, uint64_t until)
+{
+	bool waits = r->session && r->whole && until;
+	raddr_t pc;
+	int err = park(r->target, frames, out_of_hole, r, until, &pc);
+
+	err = err ? err : change_first(r, plain(r), until);
+	if (!err && r->n && waits)
+		err = park(r->target, frames, out_of_ours, r, until, &pc);
+	return err ? err : change_first(r, r->n, until);
 }
 
 static int attempt(struct restore *r, const struct sigframes *frames, uint64_t pause)

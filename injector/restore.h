@@ -10,6 +10,7 @@
 #define INJECTOR_RESTORE_H
 
 #include "injector/text.h"
+#include "payload/abi.h"
 
 struct restore {
 	/* Set by the caller. */
@@ -18,6 +19,7 @@ struct restore {
 				 * restore_order; all stand */
 	size_t n;
 	uint64_t max_pause;	/* ns; 0: the usual one */
+	const struct session *session;	/* NULL: it is not known what is code of ours */
 	bool whole;		/* no restoring is given up for the pause allowed:
 				 * what many short stops have brought no further
 				 * takes the time that it needs */
@@ -30,8 +32,8 @@ struct restore {
 
 enum { RESTORE_MODEST = 20 };	/* stops that bring nothing on, within the pause */
 
-/* The writing order backwards: holes last, and a host after its hole. For qsort
- * of struct change. */
+/* The writing order backwards: holes last, and a host after its hole. What unwinders
+ * are led by comes behind all of these. For qsort of struct change. */
 int restore_order(const void *a, const void *b);
 /* On a surgeon thread. 0, or -errno with some of it done. */
 int restore(struct restore *);

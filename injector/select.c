@@ -190,16 +190,49 @@ static void progress(const struct select_options *o, const char *what,
 		o->progress(o->ctx, what, done, total);
 }
 
+/* What libgcc asks where the unwind information of a frame is. */
+#define FINDER "_Unwind_Find_FDE"
+
+/* May it have one though nothing of it is wanted? The library, or who has it linked
+ * in. */
+static bool may_find(const struct select_options *o, const struct module *m)
+{
+	return o->finders && (m->is_exe || strncmp(m->base, "libgcc_s.", 9) == 0);
+}
+
+static bool is_finder(const struct func *f)
+{
+	size_t n = sizeof(FINDER) - 1;
+
+	return !(f->flags & (FUNC_PLT | FUNC_FRAGMENT)) && strncmp(f->raw, FINDER, n) == 0 &&
+		(!f->raw[n] || f->raw[n] == '@');
+}
+
+/* The one of a module that was not asked for, NULL if there is none. */
+static const struct func *find_finder(const struct select_options *o, const struct chosen *c)
+{
+	const struct symbols *syms = c->module->symbols;
+
+	for (size_t i = 0; o->finders && arch_host()->call && i < c->nfuncs; i++)
+		if (!c->names[i] && is_finder(&syms->funcs[i]))
+			return &syms->funcs[i];
+	return NULL;
+}
+
 /* A module of which no symbols can be read has no functions for us; it is not
  * the only one, or the hint says so. */
 static void read_symbols(struct modules *modules, const struct select_options *o,
 			 struct selection *ret)
 {
 	for (size_t i = 0; i < modules->n; i++) {
+		bool wanted = is_wanted(o, &modules->v[i]);
+
 		progress(o, "reading symbols", i, modules->n);
-		if (!is_wanted(o, &modules->v[i]) || !module_symbols(&modules->v[i]))
+		if (!wanted && !may_find(o, &modules->v[i]))
 			continue;
-		if (!ret->unread[0])
+		if (module_symbols(&modules->v[i]) == 0)
+			continue;
+		if (wanted && !ret->unread[0])
 			snprintf(ret->unread, sizeof(ret->unread), "%s", fail_text());
 		fail_clear();
 	}
@@ -218,15 +251,16 @@ static const char *printed_name(struct strings *made, const struct func *f, cons
 	return strings_add(made, text, (size_t)n);
 }
 
-static int take_chosen(struct selection *ret, const struct chosen *c)
+static int take_chosen(struct selection *ret, const struct chosen *c,
+		       const struct func *finder)
 {
 	struct selected *s = vec_push(ret->v, ret->n, ret->cap);
 
 	if (!s)
 		return -ENOMEM;
 	s->module = c->module;
-	s->funcs = calloc(c->n, sizeof(*s->funcs));
-	s->names = calloc(c->n, sizeof(*s->names));
+	s->funcs = calloc(c->n + 1, sizeof(*s->funcs));
+	s->names = calloc(c->n + 1, sizeof(*s->names));
 	if (!s->funcs || !s->names)
 		return fail(ENOMEM, "select %zu functions", c->n);
 	for (size_t i = 0; i < c->module->symbols->nfuncs; i++) {
@@ -238,6 +272,7 @@ static int take_chosen(struct selection *ret, const struct chosen *c)
 			return fail(ENOMEM, "name %zu functions", c->n);
 	}
 	ret->nfuncs += s->n;
+	s->funcs[s->n] = finder;
 	return 0;
 }
 
@@ -332,7 +367,18 @@ static uint8_t *list_reserved(const struct selected *s)
 
 	for (size_t i = 0; why && i < s->n; i++)
 		why[i] = (uint8_t)select_reserved(s->module, s->funcs[i]);
+	if (why)	/* the silent one's are of no use */
+		why[s->n] = REFUSED_LEFT_OTHERWISE;
 	return why;
+}
+
+static void set_finders(const struct selected *s, const struct select_options *o)
+{
+	for (size_t i = 0; i < s->plan->nprobes; i++) {
+		s->plan->probes[i].finds = o->finders && arch_host()->call &&
+			is_finder(s->funcs[i]);
+		s->plan->probes[i].silent = i == s->n;
+	}
 }
 
 static int plan_module(struct selected *s, const struct select_options *o)
@@ -362,7 +408,10 @@ static int plan_module(struct selected *s, const struct select_options *o)
 			    s->module->path, s->module->symbols->machine);
 	if (!reserved)
 		return fail(ENOMEM, "plan %s", s->module->base);
-	err = plan_make(arch, s->module->symbols, s->funcs, s->n, &options, &s->plan);
+	err = plan_make(arch, s->module->symbols, s->funcs, s->n + (s->funcs[s->n] != NULL),
+			&options, &s->plan);
+	if (!err)
+		set_finders(s, o);
 	for (size_t i = 0; !err && i < s->n; i++)
 		if (reserved[i] != REFUSED_NONE && reserved[i] != REFUSED_LEFT_OTHERWISE)
 			s->plan->probes[i].refusal = reserved[i];
@@ -384,9 +433,12 @@ static int collect(struct modules *modules, struct select_options *o,
 			return fail(ENOMEM, "select functions");
 	}
 	err = choose_all(modules, o, v);
-	for (size_t i = 0; i < modules->n && !err; i++)
-		if (v[i].n)
-			err = take_chosen(ret, &v[i]);
+	for (size_t i = 0; i < modules->n && !err; i++) {
+		const struct func *finder = find_finder(o, &v[i]);
+
+		if (v[i].n || finder)
+			err = take_chosen(ret, &v[i], finder);
+	}
 	if (!err)
 		err = tell_modules_apart(ret);
 	for (size_t i = 0; i < ret->n && !err; i++)

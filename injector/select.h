@@ -13,13 +13,14 @@
 /* The matches of one module. */
 struct selected {
 	struct module *module;
-	const struct func **funcs;	/* n of them */
+	const struct func **funcs;	/* n of them, and perhaps one more, that is
+					 * probed for unwinders only (silent) */
 	const char **names;	/* under which each is printed: the name that
 				 * matched first, with @module where two
 				 * modules share it. Owned by the symbols, or by
 				 * the selection */
 	size_t n;
-	struct plan *plan;	/* probes[i] is funcs[i]'s */
+	struct plan *plan;	/* probes[i] is funcs[i]'s, of all */
 };
 
 struct selection {
@@ -40,6 +41,7 @@ struct select_options {
 	bool entry_only;
 	bool traps;
 	uint64_t caught;	/* signals, as plan_options has it */
+	bool finders;		/* probe what unwinders ask, too: see struct probe */
 	void (*progress)(void *ctx, const char *what, size_t done, size_t total);
 	void *ctx;
 };

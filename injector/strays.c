@@ -14,7 +14,7 @@ enum {
 
 struct walk {
 	const struct target *target;
-	const struct infection *inf;
+	const struct session *session;
 	const struct live *live;
 	raddr_t paths[PATHS_MOST];	/* in stubs, to go on from */
 	size_t n;
@@ -32,39 +32,39 @@ static struct range stubs_of(const struct arena *a)
 }
 
 /* The part of an arena that holds `pc`; empty: none does. */
-static struct range part_at(const struct infection *inf, raddr_t pc,
+static struct range part_at(const struct session *s, raddr_t pc,
 			    struct range (*part)(const struct arena *))
 {
-	const struct session *s = inf->map.s;
-
 	for (uint32_t i = 0; i < s->narenas && i < SESSION_ARENAS; i++)
 		if (range_has(part(&s->arenas[i]), pc))
 			return part(&s->arenas[i]);
 	return (struct range){ 0, 0 };
 }
 
-static bool in_routines(const struct infection *inf, raddr_t pc)
+static bool in_routines(const struct session *s, raddr_t pc)
 {
-	return range_has(part_at(inf, pc, routines_of), pc);
+	return range_has(part_at(s, pc, routines_of), pc);
 }
 
-static bool in_stubs(const struct infection *inf, raddr_t pc)
+static bool in_stubs(const struct session *s, raddr_t pc)
 {
-	return range_has(part_at(inf, pc, stubs_of), pc);
+	return range_has(part_at(s, pc, stubs_of), pc);
 }
 
-static bool in_payload(const struct infection *inf, raddr_t pc)
+static bool in_payload(const struct session *s, raddr_t pc)
 {
-	raddr_t base = inf->map.s->payload;
+	return pc >= s->payload && pc - s->payload < (raddr_t)(blob_payload_end - blob_payload);
+}
 
-	return pc >= base && pc - base < (raddr_t)(blob_payload_end - blob_payload);
+bool strays_in_ours(const struct session *s, raddr_t pc)
+{
+	return in_stubs(s, pc) || in_routines(s, pc) || in_payload(s, pc);
 }
 
 /* Where the way back to a stub is in no memory, but in a register. */
-static bool is_hidden(const struct infection *inf, raddr_t pc)
+static bool is_hidden(const struct session *s, raddr_t pc)
 {
-	const struct session *s = inf->map.s;
-	raddr_t arena = part_at(inf, pc, routines_of).start;
+	raddr_t arena = part_at(s, pc, routines_of).start;
 	raddr_t first = arena + (raddr_t)(tight_first - hot_begin);
 
 	return (pc >= s->slow_first && pc < s->slow_first_end) ||
@@ -90,7 +90,7 @@ static int lead(struct walk *w, raddr_t to)
 		*w->at = to;
 		return fail(EBUSY, "a thread has yet to come out of a stub of an earlier trace");
 	}
-	if (!in_stubs(w->inf, to))
+	if (!in_stubs(w->session, to))
 		return 0;
 	for (size_t i = 0; i < w->n; i++)
 		if (w->paths[i] == to)
@@ -110,7 +110,7 @@ static bool goes_on(const struct insn *in)
 /* From here to where control leaves the stub. */
 static int follow(struct walk *w, raddr_t from)
 {
-	size_t size = MIN(part_at(w->inf, from, stubs_of).end - from, (raddr_t)CODE);
+	size_t size = MIN(part_at(w->session, from, stubs_of).end - from, (raddr_t)CODE);
 	struct insn in = { .kind = INSN_PLAIN };
 	uint8_t code[CODE];
 	int err = target_read(w->target, from, code, size);
@@ -145,7 +145,7 @@ static int follow_stack(struct walk *w, raddr_t sp)
 
 		if (target_read(w->target, sp + i * sizeof(word), &word, sizeof(word)) < 0)
 			break;
-		if (in_stubs(w->inf, word))
+		if (in_stubs(w->session, word))
 			err = lead(w, word);
 	}
 	if (!err)		/* the stack may end here */
@@ -156,14 +156,15 @@ static int follow_stack(struct walk *w, raddr_t sp)
 int strays_check(const struct target *t, const struct infection *inf, const struct live *live,
 		 raddr_t pc, raddr_t sp, raddr_t *at)
 {
-	struct walk w = { .target = t, .inf = inf, .live = live, .at = at };
+	const struct session *s = inf->map.s;
+	struct walk w = { .target = t, .session = s, .live = live, .at = at };
 	int err = 0;
 
-	if (in_stubs(inf, pc))
+	if (in_stubs(s, pc))
 		err = lead(&w, pc);
-	else if (is_hidden(inf, pc))
+	else if (is_hidden(s, pc))
 		err = fail(EAGAIN, "a thread is about to make its first record");
-	else if (in_payload(inf, pc) || in_routines(inf, pc))
+	else if (in_payload(s, pc) || in_routines(s, pc))
 		err = follow_stack(&w, sp);
 	return err ? err : follow_all(&w);
 }

@@ -21,4 +21,7 @@
 int strays_check(const struct target *, const struct infection *, const struct live *,
 		 raddr_t pc, raddr_t sp, raddr_t *at);
 
+/* Is that code of ours: the payload, its routines, or a stub? */
+bool strays_in_ours(const struct session *, raddr_t pc);
+
 #endif

@@ -20,6 +20,7 @@ struct change {
 	uint8_t len;
 	uint8_t rank;		/* those of a lower rank are written before those
 				 * of a higher one, and restored after them */
+	bool finds;		/* as the slot's */
 	uint8_t kept;		/* bytes behind it that a pun needs as they are,
 				 * whoever's they are */
 	uint8_t from[CHANGE_MAX], to[CHANGE_MAX];

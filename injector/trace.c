@@ -54,7 +54,7 @@ static void select_from(const struct trace *t, struct select_options *ret)
 	*ret = (struct select_options){
 		.include = o->include, .ninclude = o->ninclude,
 		.exclude = o->exclude, .nexclude = o->nexclude,
-		.caught = t->caught,
+		.caught = t->caught, .finders = true,
 		.entry_only = o->entry_only || o->verb == VERB_COUNT,
 		.traps = t->traps, .progress = say_progress,
 	};
@@ -256,7 +256,7 @@ static int attach(struct trace *t)
 	foreign_write(&t->inf.map, &t->before);
 	islands_check(&t->islands, &t->sel);
 	err = probes_place(&t->target, &t->inf, &t->sel, t->needs, &t->live); /* 5 */
-	if (!err && !t->live.nchanges && !may_come(t))
+	if (!err && !t->live.nprobed && !may_come(t))
 		return nothing_left(t);
 	err = err ? err : reader_new(t->inf.map.s, t->inf.map.shape.total, t->pid,
 				     t->live.funcs, t->live.nfuncs, &t->reader);

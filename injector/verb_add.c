@@ -117,7 +117,7 @@ static size_t refuse_probed(struct adding *a)
 			if (!is_probed(&a->visit, r))
 				continue;
 			s->plan->probes[j].refusal = REFUSED_PROBED;
-			n++;
+			n += j < s->n;
 		}
 	}
 	return n;
@@ -131,7 +131,7 @@ static int choose(struct adding *a)
 	struct select_options so = {
 		.include = o->include, .ninclude = o->ninclude,
 		.exclude = o->exclude, .nexclude = o->nexclude,
-		.entry_only = o->entry_only, .progress = say_progress,
+		.entry_only = o->entry_only, .finders = true, .progress = say_progress,
 	};
 	int err = modules_open_process(t->pid, &a->mods);
 
@@ -211,7 +211,7 @@ static int place(struct adding *a)
 	err = probes_place(&a->visit.target, &a->inf, &a->sel, a->needs, &a->live);
 	if (!err)
 		drop_kept(a);
-	a->nothing = !err && !a->live.nchanges;
+	a->nothing = !err && !a->live.nprobed;
 	if (a->nothing)
 		refused_say(&a->sel, a->visit.target.pid);
 	if (a->nothing)

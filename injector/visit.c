@@ -50,6 +50,12 @@ static bool stands(const struct visit *v, const struct slot *s)
 		s->len <= CHANGE_MAX && s->func < v->notes.about.nfuncs;
 }
 
+/* What is probed for unwinders only has no name. */
+static bool is_silent(const struct visit *v, uint32_t func)
+{
+	return strcmp(v->notes.about.funcs[func].module, "?") == 0;
+}
+
 bool *visit_probed(const struct visit *v, size_t *count)
 {
 	bool *probed = calloc(v->notes.about.nfuncs + 1, sizeof(*probed));
@@ -58,7 +64,8 @@ bool *visit_probed(const struct visit *v, size_t *count)
 	for (uint32_t i = 0; probed && i < v->session.s.nslots; i++) {
 		const struct slot *s = &v->session.slots[i];
 
-		if (s->kind != SLOT_ENTRY || !stands(v, s) || probed[s->func])
+		if (s->kind != SLOT_ENTRY || !stands(v, s) || probed[s->func] ||
+		    is_silent(v, s->func))
 			continue;
 		probed[s->func] = true;
 		++*count;
@@ -126,7 +133,8 @@ int visit_changes(const struct visit *v, struct live *ret)
 		if (!c)
 			return fail(ENOMEM, "read the journal");
 		*c = (struct change){ .addr = s->addr, .len = s->len, .rank = slot_rank(s),
-				      .kept = kept_by(s), .slot = i, .func = s->func };
+				      .kept = kept_by(s), .slot = i, .func = s->func,
+				      .finds = s->finds };
 		memcpy(c->from, s->old, sizeof(c->from));
 		memcpy(c->to, s->new_, sizeof(c->to));
 	}

@@ -4,7 +4,6 @@
  * session), one private region of the target (the threads), and one page of
  * code that loads the payload. Fixed widths, offsets instead of pointers,
  * sizes asserted (abi.c). For the payload, C of the injector, and (#defines) assembly.
- *
  * The session, in the order of the memfd:
  *
  *	struct session		one page, at 0
@@ -23,7 +22,7 @@
 #ifndef PAYLOAD_ABI_H
 #define PAYLOAD_ABI_H
 
-#define ABI_VERSION 13
+#define ABI_VERSION 14
 
 /* Offsets that assembly uses; abi.c asserts them. */
 #define THREAD_CUR 0
@@ -72,8 +71,9 @@
 #define ARENA_SLOW_WATCH_EXIT 88
 #define ARENA_SLOW_TIGHT 96
 #define ARENA_SLOW_FIRST 104
-#define ARENA_FIRST 112
-#define ARENA_HEADER 120
+#define ARENA_SLOW_FIND 112
+#define ARENA_FIRST 120
+#define ARENA_HEADER 128
 
 /*
  * Where the payload has no thread-local storage, a struct thread is found by
@@ -170,8 +170,8 @@ enum session_state {
 				 * recorded any more */
 };
 
-/* A region of executable memory near one module: a struct arena_header and
- * the recording routines, then stubs. Never writable: the injector writes it
+/* A region of executable memory near one module: a struct arena_header and the
+ * recording routines, then stubs (stub.h). Never writable: the injector writes it
  * through /proc/PID/mem. Immutable once used. */
 struct arena {
 	uint64_t base, size;	/* in the target */
@@ -229,8 +229,7 @@ struct session {
 				 * and threads are sought by THREAD_TP and _TID */
 	uint64_t slow_entry, slow_exit, slow_mark; /* see arch/<name>/slow.S */
 	uint64_t slow_goroutine, slow_count, slow_watch_entry, slow_watch_exit;
-	uint64_t slow_tight, slow_first;
-	uint64_t slow_first_end;	/* behind its code */
+	uint64_t slow_tight, slow_first, slow_first_end, slow_find;
 	uint64_t ledges_offset;	/* of a thread's word that says where its ledges
 				 * are, from the thread pointer (two's
 				 * complement); 0: it has none */
@@ -320,7 +319,7 @@ struct slot {
 				 * removed before them: their function's jumps,
 				 * which they displace, lead into what this one
 				 * covers */
-	uint8_t pad;
+	uint8_t finds;		/* 1: it leads unwinders to the payload, and goes last */
 	uint8_t kind;		/* enum slot_kind */
 	uint8_t state;		/* enum slot_state */
 	uint8_t len;		/* bytes written, 1..16 */
@@ -567,7 +566,7 @@ struct arena_header {
 	uint64_t tid_offset, threads;
 	uint64_t homes, places;
 	uint64_t slow_goroutine, slow_count, slow_watch_entry, slow_watch_exit;
-	uint64_t slow_tight, slow_first;
+	uint64_t slow_tight, slow_first, slow_find;
 	uint64_t first;		/* the address of tight_first, shifted left by 16 */
 };
 

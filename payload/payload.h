@@ -11,6 +11,7 @@
  * slow.c	an entry, an exit or a mark that the fast path left to C
  * watch.c	did a call take longer than it may?
  * trap.c	a thread ran into a breakpoint: where does it go on?
+ * unwind.c	an unwinder comes to code of ours: how does it go on?
  *
  * The rules: no libc, no lock, no allocation, no vector register; never
  * exits, raises, prints, opens or blocks; anything may be interrupted anywhere
@@ -51,6 +52,7 @@ void slow_watch_entry(void);
 void slow_watch_exit(void);
 void slow_tight(void);
 void slow_first(void);
+void slow_find(void);
 extern const char slow_first_end[] __attribute__((visibility("hidden")));
 
 /* claim.c */
@@ -165,6 +167,14 @@ bool payload_is_open(struct session *);
 /* rooms.c, called by slow.S: has the thread ledges now? If not, its entry, or exit, was
  * counted. */
 bool payload_first(uint64_t exit);
+
+/* unwind.c, called by slow_find: what does _Unwind_Find_FDE say of `pc`? It is
+ * `original`, and the rest is as libgcc has it. */
+struct unwind_bases {
+	uint64_t tbase, dbase, func;
+};
+typedef const void *unwind_find(uint64_t pc, struct unwind_bases *ret);
+const void *payload_find(uint64_t pc, struct unwind_bases *ret, unwind_find *original);
 
 /* watch.c, called likewise: entry and exit of a watched function. */
 void payload_watch_entry(uint64_t word, uint64_t sp);

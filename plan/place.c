@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "payload/abi.h"
+#include "payload/stub.h"
 #include "plan/impl.h"
 
 /* A stub under construction. Once something went wrong the rest is a no-op. */
@@ -22,6 +23,9 @@ struct stub {
 	raddr_t at;		/* address of bytes[0] */
 	uint8_t *bytes;
 	size_t used, cap;
+	struct stub_note *note;	/* NULL: none is wanted */
+	size_t nrows;		/* of it, so far */
+	size_t told;		/* bytes that these are about */
 	int err;
 };
 
@@ -45,6 +49,20 @@ static void stub_add(struct stub *s, const uint8_t *bytes, int n)
 	s->used += n;
 }
 
+/* What was added since the last row stands for so many bytes of the window. */
+static void add_row(struct stub *s, enum stub_part part, size_t window)
+{
+	struct stub_row row = { s->used - s->told, part, window };
+
+	if (!s->note || s->err)
+		return;
+	if (s->nrows == s->note->nrows || row.bytes != s->used - s->told || row.window != window)
+		s->err = -ERANGE;
+	else
+		s->note->rows[s->nrows++] = row;
+	s->told = s->used;
+}
+
 static void add_call(struct stub *s, uint64_t word, raddr_t routine, const struct probe *p,
 		     const struct routines *to)
 {
@@ -56,6 +74,17 @@ static void add_call(struct stub *s, uint64_t word, raddr_t routine, const struc
 	};
 
 	stub_add(s, code, s->arch->record(stub_next(s), &call, code));
+	add_row(s, p->tight ? STUB_TIGHT : (word & 3) == REC_EXIT ? STUB_RECORD_LEAVE :
+		STUB_RECORD, 0);
+}
+
+/* An unwinder's question is the payload's first. */
+static void add_find(struct stub *s, const struct routines *to)
+{
+	uint8_t code[ARCH_JUMP_MAX];
+
+	stub_add(s, code, s->arch->call(stub_next(s), to->find, code));
+	add_row(s, STUB_COPY, 0);
 }
 
 static void add_record(struct stub *s, uint64_t kind, const struct probe *p,
@@ -72,11 +101,14 @@ static void add_jump(struct stub *s, raddr_t to)
 	stub_add(s, code, s->arch->jump(stub_next(s), to, code));
 }
 
-static void add_relocated(struct stub *s, const uint8_t *p, const struct insn *in)
+static void add_relocated(struct stub *s, const uint8_t *p, const struct insn *in,
+			  bool exit)
 {
+	bool calls = in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT;
 	uint8_t code[ARCH_RELOCATED_MAX];
 
 	stub_add(s, code, s->arch->relocate(p, in, stub_next(s), code, sizeof(code)));
+	add_row(s, exit ? STUB_LEAVE : calls ? STUB_CALL : STUB_COPY, in->size);
 }
 
 /*
@@ -94,8 +126,10 @@ static void add_branch_exit(struct stub *s, const uint8_t *p, const struct insn 
 	int size = s->arch->skip_unless(p, in, 0, skip);
 
 	stub_add(s, skip, size);
+	add_row(s, STUB_COPY, 0);
 	add_record(s, REC_EXIT, probe, to);
 	add_jump(s, in->dest);
+	add_row(s, STUB_LEAVE, in->size);
 	if (s->err)
 		return;
 	size_t distance = s->used - from - (size_t)size;
@@ -164,7 +198,7 @@ static void add_insn(struct stub *s, const struct probe *probe,
 	}
 	if (si->exit)
 		add_record(s, REC_EXIT, probe, to);
-	add_relocated(s, p, ret);
+	add_relocated(s, p, ret, si->exit);
 }
 
 /* A mark is paired with nothing, and may be made on any part of the stack. */
@@ -173,6 +207,8 @@ static void add_entry(struct stub *s, const struct probe *probe, const struct si
 {
 	uint64_t lowered = site->lowered | (probe->watched ? 0 : REC_UNWATCHED);
 
+	if (probe->silent)
+		return;
 	if (site->lowered && !probe->entry_only)
 		add_call(s, REC_ENTRY | lowered << REC_TIME_SHIFT, to->late, probe, to);
 	else
@@ -204,30 +240,72 @@ int plan_patches(const struct arch *arch, struct site *s)
 	return expect(arch->jump_short(s->pc, s->hole.pc, s->jump.new_), s->jump.len);
 }
 
+static int place(const struct arch *arch, const struct probe *probe, struct site *site,
+		 const uint8_t *window_bytes, const struct routines *to, struct stub *s)
+{
+	struct insn in = { 0 };
+
+	if (probe->id >= 1u << REC_FUNC_BITS || site->ninsns > SITE_INSNS)
+		return -ERANGE;
+	if (site->entry && probe->finds)
+		add_find(s, to);
+	for (size_t i = 0; i < site->ninsns && !s->err; i++) {
+		if (site->entry && site->insns[i].off == site->check)
+			add_entry(s, probe, site, to);
+		add_insn(s, probe, site, window_bytes, to, &site->insns[i], &in);
+	}
+	if (site->entry && site->window == site->check)
+		add_entry(s, probe, site, to);
+	if (!s->err && site->leaves)
+		add_record(s, REC_EXIT, probe, to);
+	if (!s->err && comes_back(&in))
+		add_jump(s, site->pc + site->window + site->dead);
+	if (s->err)
+		return s->err == -ENOSPC ? -ERANGE : s->err;
+	site->stub_size = s->used;
+	return plan_patches(arch, site);
+}
+
 int plan_place(const struct arch *arch, const struct probe *probe, struct site *site,
 	       const uint8_t *window_bytes, const struct routines *to,
 	       uint8_t *out, size_t cap)
 {
 	struct stub s = { .arch = arch, .at = site->stub, .bytes = out, .cap = cap };
-	struct insn in = { 0 };
 
-	if (probe->id >= 1u << REC_FUNC_BITS || site->ninsns > SITE_INSNS)
+	return place(arch, probe, site, window_bytes, to, &s);
+}
+
+/* At most; what is left stands for nothing. A conditional exit has a row more. */
+static size_t rows_bound(const struct probe *probe, const struct site *site)
+{
+	return site->ninsns + 2u * site->nexits + (site->entry ? 1u + probe->finds : 0);
+}
+
+size_t plan_note_size(const struct probe *probe, const struct site *site)
+{
+	return stub_note_size(rows_bound(probe, site));
+}
+
+int plan_place_noted(const struct arch *arch, const struct probe *probe, struct site *site,
+		     const uint8_t *window_bytes, const struct routines *to,
+		     uint8_t *out, size_t cap)
+{
+	size_t size = plan_note_size(probe, site);
+	struct stub_note *note = (struct stub_note *)out;
+	struct stub s = { .arch = arch, .at = site->stub, .bytes = out + size,
+			  .cap = cap < size ? 0 : cap - size, .note = note };
+	int64_t back = (int64_t)(site->pc - (site->stub - size));
+	size_t blocks;
+
+	if (cap < size || back != (int32_t)back)
 		return -ERANGE;
-	for (size_t i = 0; i < site->ninsns && !s.err; i++) {
-		if (site->entry && site->insns[i].off == site->check)
-			add_entry(&s, probe, site, to);
-		add_insn(&s, probe, site, window_bytes, to, &site->insns[i], &in);
-	}
-	if (site->entry && site->window == site->check)
-		add_entry(&s, probe, site, to);
-	if (!s.err && site->leaves)
-		add_record(&s, REC_EXIT, probe, to);
-	if (!s.err && comes_back(&in))
-		add_jump(&s, site->pc + site->window + site->dead);
-	if (s.err)
-		return s.err == -ENOSPC ? -ERANGE : s.err;
-	site->stub_size = s.used;
-	return plan_patches(arch, site);
+	memset(out, 0, size);
+	*note = (struct stub_note){ .site = (int32_t)back, .nrows = rows_bound(probe, site) };
+	int err = place(arch, probe, site, window_bytes, to, &s);
+
+	blocks = (size + s.used + STUB_ALIGN - 1) / STUB_ALIGN;
+	note->blocks = blocks;
+	return err ? err : note->blocks == blocks ? 0 : -ERANGE;
 }
 
 int plan_island(const struct arch *arch, const struct site *s, uint8_t *out)

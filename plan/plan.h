@@ -166,6 +166,9 @@ struct probe {
 	uint8_t trap_size;	/* a site that comes to have no place becomes a
 				 * trap of so many bytes; 0: may not */
 	uint8_t doubt;		/* enum refusal, as plan_options has it */
+	bool finds;		/* unwinders ask it about frames, and are led to the
+				 * payload first; set by the caller */
+	bool silent;		/* that is all: nothing of it is recorded */
 	bool watched;		/* its calls are timed in the target; set by the caller */
 	bool goroutine;		/* of Go: recorded by the routines for goroutines */
 	bool tight;		/* and by those that hardly need any stack */
@@ -249,6 +252,7 @@ struct routines {
 	int32_t ledges;
 	/* For an entry that is `lowered`: see REC_LOWERED_MASK. */
 	raddr_t late;
+	raddr_t find;		/* for who `finds` */
 };
 
 /*
@@ -260,6 +264,13 @@ struct routines {
 int plan_place(const struct arch *, const struct probe *, struct site *,
 	       const uint8_t *window_bytes, const struct routines *,
 	       uint8_t *out, size_t cap);
+
+/* The same with its note (payload/stub.h) before it: `out` is where that is to be, and
+ * the stub plan_note_size() behind it. */
+int plan_place_noted(const struct arch *, const struct probe *, struct site *,
+		     const uint8_t *window_bytes, const struct routines *,
+		     uint8_t *out, size_t cap);
+size_t plan_note_size(const struct probe *, const struct site *);
 
 /* The new bytes of a site's patches, which plan_place fills too, once its stub,
  * or its island, is somewhere else. -ERANGE. */

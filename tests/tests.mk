@@ -102,11 +102,13 @@ RUST_abort := -C opt-level=3 -C panic=abort
 RUST := $(patsubst %,$(BUILD)/tests/victims/rust_%,http debug dynamic abort)
 LINKAGE := $(addprefix $(BUILD)/tests/victims/linkage_,lazy landing now)
 VICTIM_C := $(filter-out tests/victims/linkage.c,$(wildcard tests/victims/*.c))
+# Without the library that unwinds, and without any.
+UNWINDERS := $(addprefix $(BUILD)/tests/victims/unwinders_,own static)
 BOOST := $(wildcard /usr/lib/*/libboost_context.so)
 VICTIM_CC := $(filter-out $(if $(BOOST),,tests/victims/coroutines.cc), \
 	$(wildcard tests/victims/*.cc))
 VICTIMS := $(VICTIM_C:%.c=$(BUILD)/%) $(VICTIM_CC:%.cc=$(BUILD)/%) \
-	$(KINDS) $(BUILD)/tests/victims/stripped \
+	$(KINDS) $(UNWINDERS) $(BUILD)/tests/victims/stripped \
 	$(BUILD)/tests/victims/nameless $(BUILD)/tests/victims/packed_fixed \
 	$(BUILD)/tests/victims/plugin.so \
 	$(BUILD)/tests/victims/plugin_other.so \
@@ -125,6 +127,13 @@ $(BUILD)/tests/victims/%: tests/victims/%.cc
 		-rdynamic -o $@ $< $(VICTIM_LIBS)
 
 $(BUILD)/tests/victims/coroutines: private VICTIM_LIBS := -lboost_context
+$(BUILD)/tests/victims/unwinders_own: private VICTIM_LIBS := -static-libgcc -static-libstdc++
+$(BUILD)/tests/victims/unwinders_static: private VICTIM_LIBS := -static
+
+$(UNWINDERS): tests/victims/unwinders.cc
+	@mkdir -p $(@D); echo "  CXX     $< ($(@F:unwinders_%=%))"
+	$(Q)$(CXX) -D_GNU_SOURCE -I. -O2 -g -Wall -Wextra -pthread -MMD -MP \
+		-o $@ $< $(VICTIM_LIBS)
 
 .SECONDEXPANSION:
 $(KINDS): tests/victims/$$(@F).c

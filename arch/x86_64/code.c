@@ -2,6 +2,7 @@
 /* x86_64/code: the table of the instruction set, and what is written from
  * nothing: jumps, recording calls; and what counts as padding. */
 #include "arch/x86_64/code.h"
+#include "arch/x86_64/stand.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -89,10 +90,11 @@ static int x86_skip_unless(const uint8_t *p, const struct insn *in,
  */
 static int x86_record(raddr_t at, const struct record_call *call, uint8_t *out)
 {
-	enum { SIZE = 33, GATE = 3, WORD = 18, CALL = 27, CALL_END = 31 };
-	uint8_t code[SIZE] = {
-		0x51, 0x50, 0xa0, [11] = 0x0f, 0xb6, 0xc8, 0xe3, CALL_END - 16,
-		0x48, 0xb8, [26] = 0xe8, [CALL_END] = 0x58, 0x59,
+	enum { GATE = 3, WORD = 18, CALL = 27, CALL_END = 31 };
+	uint8_t code[RECORD_SIZE] = {
+		0x51, [RECORD_RCX] = 0x50, [RECORD_RAX] = 0xa0, [11] = 0x0f, 0xb6, 0xc8,
+		0xe3, CALL_END - 16, 0x48, 0xb8, [26] = 0xe8, [CALL_END] = 0x58,
+		[RECORD_POPPED] = 0x59,
 	};
 	int err = x86_displacement(at + CALL_END, call->routine, code + CALL);
 
@@ -102,8 +104,14 @@ static int x86_record(raddr_t at, const struct record_call *call, uint8_t *out)
 		return err;
 	memcpy(code + GATE, &call->gate, sizeof(call->gate));
 	memcpy(code + WORD, &call->word, sizeof(call->word));
-	memcpy(out, code, SIZE);
-	return SIZE;
+	memcpy(out, code, RECORD_SIZE);
+	return RECORD_SIZE;
+}
+
+static int x86_call(raddr_t from, raddr_t to, uint8_t *out)
+{
+	out[0] = 0xe8;
+	return x86_displacement(from + 5, to, out + 1) ?: 5;
 }
 
 /* Bytes of padding that begin at `p`: one, or a nop; 0: code. */
@@ -320,6 +328,7 @@ const struct arch arch_x86_64 = {
 	.relocate = x86_relocate,
 	.jump = x86_jump,
 	.jump_short = x86_jump_short,
+	.call = x86_call,
 	.pun_set = x86_pun_set,
 	.pun = x86_pun,
 	.skip_unless = x86_skip_unless,

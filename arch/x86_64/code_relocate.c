@@ -8,6 +8,7 @@
  * owns them in any case.
  */
 #include "arch/x86_64/code.h"
+#include "arch/x86_64/stand.h"
 
 #include <errno.h>
 
@@ -83,6 +84,8 @@ static void put_push_return(struct output *o, raddr_t address)
 	put_displacement(o, address);
 	put_bytes(o, 0x48, 0x89, 0x44, 0x24, 8); /* mov %rax,8(%rsp) */
 	put_bytes(o, 0x58);			/* pop %rax */
+	_Static_assert(RETURN_PUSHED == 5 && RETURN_RAX == 5 + 1 + 1 &&
+		       RETURN_POPPED == RETURN_RAX + 7 + 5 + 1, "as stand.h says");
 }
 
 /* A copy whose PC-relative operand, if any, names the same byte. */

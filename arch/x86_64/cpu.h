@@ -80,4 +80,18 @@ static inline uint64_t *cpu_frame_pc(void *frame)
 /* How far behind a breakpoint it stands then. */
 enum { CPU_TRAP_SIZE = 1 };
 
+/* Where the jump leads that stands there, 0: another instruction does. So many bytes
+ * are looked at, the first one first. */
+enum { CPU_JUMP_SIZE = 5 };
+
+static inline uint64_t cpu_jump_goal(const uint8_t *p)
+{
+	int32_t rel;
+
+	if (*p != 0xe9)
+		return 0;
+	__builtin_memcpy(&rel, p + 1, sizeof(rel));
+	return (uint64_t)p + CPU_JUMP_SIZE + (uint64_t)(int64_t)rel;
+}
+
 #endif

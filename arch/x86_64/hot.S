@@ -4,7 +4,8 @@
  *
  * Everything from hot_begin to hot_end is copied to the start of each arena.
  * It begins with a struct arena_header, which the injector fills in, and
- * refers to nothing else but that, the thread's struct thread and its ring.
+ * refers to nothing else but that, the thread's struct thread and its ring. (The
+ * payload has one copy that nobody runs, for what .cfi says of it: unwind.c.)
  * All is there twice, and differs in how a thread finds its struct: hot_x by a
  * thread-local word, seek_x by what every thread of glibc and musl has, where a
  * loader of libraries is missing, and with it room for such a word.
@@ -60,7 +61,7 @@
 	.globl hot_count, seek_count, watch_entry, watch_exit
 	.globl hot_tight_entry, hot_tight_exit, hot_tight_mark
 	.globl seek_tight_entry, seek_tight_exit, seek_tight_mark
-	.globl hot_tight_count, seek_tight_count, tight_first, tight_first_end
+	.globl hot_tight_count, seek_tight_count, tight_first, tight_first_end, hot_find
 	.balign 64
 hot_begin:
 	.fill	ARENA_HEADER, 1, 0
@@ -68,15 +69,39 @@ hot_begin:
 /* A child that a signal handler forks right here finds all zeros in the thread:
  * what is loaded from it is an address only if `end`, looked at later, is not. */
 
+/* A register is pushed, and popped again, and whoever unwinds the thread knows; or
+ * that a word is, which is nobody's. */
+	.macro	keep reg
+	push	%\reg
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset \reg, 0
+	.endm
+
+	.macro	unkeep reg
+	pop	%\reg
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore \reg
+	.endm
+
+	.macro	push_word
+	push	%rax
+	.cfi_adjust_cfa_offset 8
+	.endm
+
+	.macro	pop_word
+	pop	%rax
+	.cfi_adjust_cfa_offset -8
+	.endm
+
 /* Keep what is used: %rdx %rsi %rdi, the word, the flags. */
 	.macro	pushes
-	push	%rdx
-	push	%rsi
-	push	%rdi
-	push	%rax
+	keep	rdx
+	keep	rsi
+	keep	rdi
+	push_word
 	lahf
 	seto	%al
-	push	%rax
+	push_word
 	.endm
 
 /* %rsi becomes the thread; leaves by label 8 if there is none. */
@@ -115,13 +140,27 @@ hot_begin:
 	.endm
 
 	.macro	pops
-	pop	%rax
+	.cfi_remember_state
+	pop_word
 	add	$0x7f, %al		/* OF as it was */
 	sahf				/* and the rest */
-	pop	%rax
-	pop	%rdi
-	pop	%rsi
-	pop	%rdx
+	pop_word
+	unkeep	rdi
+	unkeep	rsi
+	unkeep	rdx
+	.endm
+
+/* The ways out: back to the stub, and on to the payload. */
+	.macro	done
+	pops
+	ret
+	.cfi_restore_state
+	.endm
+
+	.macro	slow where
+	pops
+	jmp	*hot_begin+\where(%rip)
+	.cfi_restore_state
 	.endm
 
 /* %rcx: the cursor, with room for \bytes; leaves by 6. */
@@ -229,8 +268,7 @@ hot_begin:
 	.macro	put_mark
 	clock
 	put_word WORD(%rsp)
-	pops
-	ret
+	done
 	.endm
 
 /* The goroutine, whose g is in %r14, is the one told to the reader; leaves by 8. */
@@ -246,6 +284,7 @@ hot_begin:
 	.macro	goroutine how, what, losses
 	.balign 64
 \how\()_go_\what\():
+	.cfi_startproc
 	pushes
 	\how
 1:	cursor	16
@@ -259,19 +298,18 @@ hot_begin:
 	reserve	16
 	mov	%rdi, 8(%rax)
 	mov	%rdx, (%rax)
-	pops
-	ret
+	done
 6:	full
 	lose	\losses
-	pops
-	ret
-8:	pops
-	jmp	*hot_begin+ARENA_SLOW_GOROUTINE(%rip)
+	done
+8:	slow	ARENA_SLOW_GOROUTINE
+	.cfi_endproc
 	.endm
 
 	.macro	goroutine_mark how
 	.balign 64
 \how\()_go_mark:
+	.cfi_startproc
 	pushes
 	\how
 1:	cursor	16
@@ -279,10 +317,9 @@ hot_begin:
 	put_mark
 6:	full
 	lose	RING_LOST_ENTRIES
-	pops
-	ret
-8:	pops
-	jmp	*hot_begin+ARENA_SLOW_GOROUTINE(%rip)
+	done
+8:	slow	ARENA_SLOW_GOROUTINE
+	.cfi_endproc
 	.endm
 
 /*
@@ -293,12 +330,13 @@ hot_begin:
 	.macro	counting how
 	.balign 64
 \how\()_count:
+	.cfi_startproc
 	.ifc	\how, seek
-	push	%rdx
-	push	%rdi
+	keep	rdx
+	keep	rdi
 	.endif
-	push	%rsi
-	push	%rax
+	keep	rsi
+	push_word
 	lahf
 	seto	%al
 	\how
@@ -310,21 +348,25 @@ hot_begin:
 	incq	(%rcx)
 	add	$0x7f, %al
 	sahf
+	.cfi_remember_state
 	lea	8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -8
 	uncount	\how
 	ret
+	.cfi_restore_state
 8:	add	$0x7f, %al
 	sahf
-	pop	%rax
+	pop_word
 	uncount	\how
 	jmp	*hot_begin+ARENA_SLOW_COUNT(%rip)
+	.cfi_endproc
 	.endm
 
 	.macro	uncount how
-	pop	%rsi
+	unkeep	rsi
 	.ifc	\how, seek
-	pop	%rdi
-	pop	%rdx
+	unkeep	rdi
+	unkeep	rdx
 	.endif
 	.endm
 
@@ -333,7 +375,7 @@ hot_begin:
  * and the word but for its kind, %rax is g, and (%rsp) the way back: see tight.h. All
  * else is kept on the ledge, whose address is in %r8 meanwhile, and then in %rcx again.
  */
-	.macro	keep kind
+	.macro	to_ledge kind
 	movl	$\kind, LEDGE_WORD(%rcx)
 	mov	%rdx, LEDGE_RDX(%rcx)
 	mov	%rsi, LEDGE_RSI(%rcx)
@@ -346,7 +388,7 @@ hot_begin:
 	mov	%rax, LEDGE_FLAGS(%r8)
 	.endm
 
-	.macro	unkeep
+	.macro	from_ledge
 	mov	%r8, %rcx
 	mov	LEDGE_FLAGS(%rcx), %rax
 	add	$0x7f, %al
@@ -376,20 +418,20 @@ hot_begin:
 
 /* The way out of all of them. */
 	.macro	unkept losses
-	unkeep
+	from_ledge
 	ret
 6:	full
 	lose	\losses
-	unkeep
+	from_ledge
 	ret
-8:	unkeep
+8:	from_ledge
 	jmp	*hot_begin+ARENA_SLOW_TIGHT(%rip)
 	.endm
 
 	.macro	tight how, what, kind, losses
 	.balign 64
 \how\()_tight_\what\():
-	keep	\kind
+	to_ledge \kind
 	\how
 1:	cursor	16
 	depth
@@ -404,7 +446,7 @@ hot_begin:
 	.macro	tight_mark how
 	.balign 64
 \how\()_tight_mark:
-	keep	REC_NONE
+	to_ledge REC_NONE
 	\how
 1:	cursor	16
 	depth
@@ -416,7 +458,7 @@ hot_begin:
 	.macro	tight_counting how
 	.balign 64
 \how\()_tight_count:
-	keep	REC_EXT
+	to_ledge REC_EXT
 	\how
 	mov	LEDGE_WORD(%r8), %rcx
 	shr	$REC_FUNC_SHIFT - 3, %rcx
@@ -424,9 +466,9 @@ hot_begin:
 	jae	8f
 	add	THREAD_COUNTS(%rsi), %rcx
 	incq	(%rcx)
-	unkeep
+	from_ledge
 	ret
-8:	unkeep
+8:	from_ledge
 	jmp	*hot_begin+ARENA_SLOW_TIGHT(%rip)
 	.endm
 
@@ -441,6 +483,7 @@ hot_begin:
 
 	.balign 64
 \how\()_entry:
+	.cfi_startproc
 	pushes
 	\how
 1:	cursor	8
@@ -451,24 +494,23 @@ hot_begin:
 	mov	%rdx, (%rax)
 	lea	S(%rsp), %rdx
 	frame
-	pops
-	ret
+	done
 6:	full
 	one_more
 	lose	RING_LOST_ENTRIES
 	lea	S-7(%rsp), %rdx
 	frame
-	pops
-	ret
+	done
 7:	shl	$2, %rdi		/* REC_NONE: the frame is to be settled */
 	and	$1, %edx		/* it is odd if the entry was lost */
 	lea	(%rdi, %rdx, SETTLE_LOST), %rdi
 	mov	%rdi, WORD(%rsp)
-8:	pops
-	jmp	*hot_begin+ARENA_SLOW_ENTRY(%rip)
+8:	slow	ARENA_SLOW_ENTRY
+	.cfi_endproc
 
 	.balign 64
 \how\()_exit:
+	.cfi_startproc
 	pushes
 	\how
 1:	cursor	8
@@ -481,8 +523,7 @@ hot_begin:
 	reserve	8
 	mov	%rdx, (%rax)
 	unframe
-	pops
-	ret
+	done
 6:	full
 	lea	S(%rsp), %rax
 	mov	THREAD_TOP(%rsi), %rdi
@@ -492,15 +533,15 @@ hot_begin:
 	jne	8f
 5:	lose	RING_LOST_EXITS
 	unframe
-	pops
-	ret
+	done
 7:	shl	$2, %rdi
 	mov	%rdi, WORD(%rsp)
-8:	pops
-	jmp	*hot_begin+ARENA_SLOW_EXIT(%rip)
+8:	slow	ARENA_SLOW_EXIT
+	.cfi_endproc
 
 	.balign 64
 \how\()_mark:
+	.cfi_startproc
 	pushes
 	\how
 1:	cursor	16
@@ -509,10 +550,9 @@ hot_begin:
 6:	full
 	on_stack
 	lose	RING_LOST_ENTRIES
-	pops
-	ret
-8:	pops
-	jmp	*hot_begin+ARENA_SLOW_MARK(%rip)
+	done
+8:	slow	ARENA_SLOW_MARK
+	.cfi_endproc
 	.endm
 
 	routines hot
@@ -533,9 +573,20 @@ tight_first_end:
  * is on the stack already. */
 	.balign 64
 watch_entry:
+	.cfi_startproc
 	jmp	*hot_begin+ARENA_SLOW_WATCH_ENTRY(%rip)
 watch_exit:
 	jmp	*hot_begin+ARENA_SLOW_WATCH_EXIT(%rip)
+	.cfi_endproc
+
+/* An unwinder looks up a frame: (%rsp) leads to the stub's copy of its function, which
+ * 8(%rsp) has called. See stand.S. */
+	.balign 16
+hot_find:
+	.cfi_startproc
+	.cfi_def_cfa_offset 16
+	jmp	*hot_begin+ARENA_SLOW_FIND(%rip)
+	.cfi_endproc
 
 	.balign 16
 hot_end:

@@ -13,11 +13,37 @@
 
 	.text
 
+/* Does unwind information tell what is pushed? Not where the stack is another one. */
+	.set	told, 1
+
+	.macro	popped
+	.if	told
+	.cfi_adjust_cfa_offset -8
+	.endif
+	.endm
+
+	.macro	keep reg
+	push	%\reg
+	.if	told
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset \reg, 0
+	.endif
+	.endm
+
+	.macro	unkeep reg
+	pop	%\reg
+	popped
+	.if	told
+	.cfi_restore \reg
+	.endif
+	.endm
+
 /* The flags that code relies on, as they were pushed, without popf: who steps through
  * here with a debugger has pushed the flag that makes each instruction a trap, and
  * would keep it, to die of it when the debugger is gone. Uses %rax. */
 	.macro	flags
 	pop	%rax
+	popped
 	test	$0x400, %eax		/* DF */
 	jz	1f
 	std
@@ -29,25 +55,25 @@
 
 /* What C may change, but %rax and %rcx; and what the stack pointer is kept in. */
 	.macro	pushes
-	push	%rdx
-	push	%rsi
-	push	%rdi
-	push	%r8
-	push	%r9
-	push	%r10
-	push	%r11
-	push	%rbx
+	keep	rdx
+	keep	rsi
+	keep	rdi
+	keep	r8
+	keep	r9
+	keep	r10
+	keep	r11
+	keep	rbx
 	.endm
 
 	.macro	pops
-	pop	%rbx
-	pop	%r11
-	pop	%r10
-	pop	%r9
-	pop	%r8
-	pop	%rdi
-	pop	%rsi
-	pop	%rdx
+	unkeep	rbx
+	unkeep	r11
+	unkeep	r10
+	unkeep	r9
+	unkeep	r8
+	unkeep	rdi
+	unkeep	rsi
+	unkeep	rdx
 	.endm
 
 	.macro	slow name, handler
@@ -56,9 +82,12 @@
 	.type	\name, @function
 	.balign	16
 \name:
+	.cfi_startproc
 	pushf
+	.cfi_adjust_cfa_offset 8
 	pushes
 	mov	%rsp, %rbx
+	.cfi_def_cfa_register rbx
 	mov	%rax, %rdi
 	lea	96(%rsp), %rsi		/* nine pushes, and 24 */
 	mov	%r14, %rdx		/* g, if this is a function of Go's */
@@ -66,9 +95,11 @@
 	cld
 	call	\handler
 	mov	%rbx, %rsp
+	.cfi_def_cfa_register rsp
 	pops
 	flags
 	ret
+	.cfi_endproc
 	.size	\name, . - \name
 	.endm
 
@@ -79,6 +110,8 @@
 	slow	slow_count, payload_slow_count
 	slow	slow_watch_entry, payload_watch_entry
 	slow	slow_watch_exit, payload_watch_exit
+
+	.set	told, 0
 
 /*
  * The same for tight_x: %rcx the ledge, (%rsp) the way back, %rsp + 8

@@ -211,7 +211,8 @@ static void stops_at_once(void)
 /* Who goes on behind it does so behind the jump, all of it. */
 static void goes_on_behind_a_stop(void)
 {
-	const struct routines to = { TEXT + 0x80000, TEXT + 0x80100, TEXT + 0x80200, 0, 0, 0, 0 };
+	const struct routines to = { .entry = TEXT + 0x80000, .exit = TEXT + 0x80100,
+				     .mark = TEXT + 0x80200 };
 	uint8_t code[256], jump[ARCH_JUMP_MAX];
 
 	plan_stop(0x0f, 0x0b, 0);

@@ -116,7 +116,8 @@ static void not_over_everything(void)
 /* Only the first byte changes. */
 static void bytes(void)
 {
-	const struct routines to = { TEXT + 0x80000, TEXT + 0x80100, TEXT + 0x80200, 0, 0, 0, 0 };
+	const struct routines to = { .entry = TEXT + 0x80000, .exit = TEXT + 0x80100,
+				     .mark = TEXT + 0x80200 };
 	uint8_t code[256];
 
 	plan_unsure(true);

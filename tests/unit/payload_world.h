@@ -193,6 +193,7 @@ static inline void world_begin(struct world *w, uint32_t nrings, uint32_t nsub)
 	h.slow_watch_exit = w->s->slow_watch_exit;
 	h.slow_tight = w->s->slow_tight;
 	h.slow_first = w->s->slow_first;
+	h.slow_find = w->s->slow_find;
 	h.first = (uint64_t)(w->arena + (tight_first - hot_begin)) << 16;
 	memcpy(w->arena, &h, sizeof(h));
 }

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * x86_64/stand: what has a stub pushed where a thread stands in it?
+ *
+ * Each answer is a row of unwind information in stand.S. The shapes are those that
+ * code.c and code_relocate.c write: a recording call, and a relocated call, which
+ * pushes the return address.
+ */
+#ifndef ARCH_X86_64_STAND_H
+#define ARCH_X86_64_STAND_H
+
+#define STAND_BARE 0
+#define STAND_RCX 1
+#define STAND_RAX_RCX 2
+#define STAND_RETURN 3		/* the return address, or what is to become it */
+#define STAND_RAX_RETURN 4
+/* The same where the function is about to leave. */
+#define STAND_LEAVES 5
+
+/* Offsets in a recording call: where %rcx is pushed, and %rax, and where only %rcx is
+ * again; and its size. */
+#define RECORD_RCX 1
+#define RECORD_RAX 2
+#define RECORD_POPPED 32
+#define RECORD_SIZE 33
+/* The same of what pushes a return address. */
+#define RETURN_PUSHED 5
+#define RETURN_RAX 7
+#define RETURN_POPPED 20
+
+#ifndef __ASSEMBLER__
+
+#include "payload/stub.h"
+
+static inline int stand_of_record(unsigned int at)
+{
+	if (at < RECORD_RCX || at >= RECORD_SIZE)
+		return STAND_BARE;
+	return at < RECORD_RAX || at >= RECORD_POPPED ? STAND_RCX : STAND_RAX_RCX;
+}
+
+/* A row of stand.S for `at` bytes into what a row of the note stands for; -1: nobody
+ * can say. */
+static inline int stand_of(enum stub_part part, unsigned int at)
+{
+	switch (part) {
+	case STUB_COPY:
+		return STAND_BARE;
+	case STUB_RECORD:
+		return stand_of_record(at);
+	case STUB_LEAVE:
+		return STAND_LEAVES;
+	case STUB_RECORD_LEAVE:
+		return STAND_LEAVES + stand_of_record(at);
+	case STUB_CALL:
+		return at < RETURN_PUSHED ? STAND_BARE :
+			at < RETURN_RAX || at >= RETURN_POPPED ? STAND_RETURN : STAND_RAX_RETURN;
+	default:
+		return -1;
+	}
+}
+
+#endif
+#endif

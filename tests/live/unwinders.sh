@@ -1,0 +1,62 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# unwinders: threads that are cancelled, or thrown out of, wherever they stand: inside
+# of stubs, recording routines and the payload, too. Each destructor is run, and each
+# exception caught, whoever has the unwinder, and however calls are recorded.
+# timeout: 300
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+rounds()
+{
+	local got
+
+	got=$(tell "rounds $1" '^rounds') || { echo "$got"; die "no rounds $2"; }
+	[ "$got" = "rounds $1 undestroyed 0 uncaught 0" ] || die "$2: $got"
+}
+
+begin()
+{
+	victim "$1"
+	rounds 50 "$1, without probes"
+}
+
+# traced_by VICTIM ARG...: while it is traced.
+traced_by()
+{
+	begin "$1"
+	inject_bg "${@:2}" -p "$VICTIM"
+	rounds 400 "$*"
+	inject_end
+	removed
+	rounds 50 "$1, after the removal"
+	victim_quit
+}
+
+for kind in unwinders unwinders_own unwinders_static; do
+	traced_by $kind -f '*' -o /dev/null
+done
+# Nothing else of its module is probed; and it is, with all that it calls.
+traced_by unwinders -f 'un_*' -o /dev/null
+traced_by unwinders -f 'un_*' -f '*@libgcc_s*' -o /dev/null
+traced_by unwinders count -f 'un_*' -o /dev/null
+traced_by unwinders record -f 'un_*' -o recorded
+
+# With nobody there.
+begin unwinders
+status 0 "$INJECT" start -p "$VICTIM" -f 'un_*' --keep last
+rounds 400 "started"
+status 0 "$INJECT" add -p "$VICTIM" -f 'unwinders::*' -f '*call*'
+status 0 "$INJECT" status -p "$VICTIM"
+! grep _Unwind trace.out || die "what nobody has asked for is listed"
+status 0 "$INJECT" remove -p "$VICTIM" -f un_leaf
+rounds 200 "changed"
+status 0 "$INJECT" stop -p "$VICTIM"
+unharmed
+
+# And with nobody there because he was killed.
+inject_bg -p "$VICTIM" -f 'un_*' -o /dev/null
+WANT=137 inject_end KILL
+rounds 200 "killed"
+status 0 "$INJECT" stop -p "$VICTIM"
+unharmed
