@@ -166,6 +166,20 @@ static void fix(struct plan_impl *p, raddr_t a, bool start)
 		mark_start(g, a - g->text->range.start);
 }
 
+/*
+ * In a program that is linked to one address any word of data may look like one. What
+ * of Go's leads into the middle of a function is an entry of a jump table, which that
+ * function alone reads: as such it is found (indirect.c), or nobody relies on that. So
+ * the others are numbers.
+ */
+static bool is_number(const struct symbols *syms, raddr_t a)
+{
+	const struct func *f = !syms->is_pie && syms->go.end != UINT64_MAX &&
+		range_has(syms->go, a) ? symbols_func_at(syms, a) : NULL;
+
+	return f && f->range.start != a;
+}
+
 /* What is known before any code is looked at. */
 static void note_known(struct plan_impl *p)
 {
@@ -177,6 +191,8 @@ static void note_known(struct plan_impl *p)
 		fix(p, f->range.start, !(f->flags & FUNC_FRAGMENT) && !piece_is_likely(f));
 	}
 	for (size_t i = 0; i < syms->npointers; i++) {
+		if (is_number(syms, syms->pointers[i]))
+			continue;
 		fix(p, syms->pointers[i], false);
 		piece_note_called(p, syms->pointers[i]);
 	}

@@ -37,6 +37,7 @@ static struct made {
 	uint8_t down[MODULE_FUNCS + 1];	/* so far in the frame is gone; 0: nowhere */
 	bool exec;		/* ET_EXEC: words are addresses */
 	bool go;		/* all is of Go */
+	bool unclear;		/* or may be */
 	const struct arch *arch;
 	struct symbols *symbols;
 	struct plan *plan;
@@ -288,7 +289,8 @@ static void module_open(void)
 		exit(1);
 	}
 	if (m.go)
-		m.symbols->go = (struct range){ TEXT, TEXT + TEXT_CAP };
+		m.symbols->go = m.unclear ? (struct range){ 0, UINT64_MAX } :
+			(struct range){ TEXT, TEXT + TEXT_CAP };
 }
 
 /* Plan up to three functions of the module, in this order. */

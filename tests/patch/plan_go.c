@@ -280,6 +280,20 @@ static void exits(void)
 	CHECK(entry_only(REFUSED_NONE) && exit_site()->tactic == TACTIC_JUMP);
 }
 
+/* A word of data that looks like an address in a function's middle is a number, if the
+ * function is certain to be Go's. */
+static void numbers(void)
+{
+	for (int unclear = 0; unclear < 2; unclear++) {
+		begin_asking(); put_frame(); end();
+		m.exec = true;
+		m.unclear = unclear;
+		memcpy(m.rodata, &(uint64_t){ TEXT + 4 }, 8);
+		module_plan("f");
+		CHECK(refused(unclear ? REFUSED_BRANCH_INSIDE : REFUSED_NONE));
+	}
+}
+
 /* A frame's end with padding in reach of a short jump, or with room for a host. */
 static void plan_end(bool padding)
 {
@@ -329,6 +343,7 @@ int main(void)
 	passes();
 	reads_g();
 	exits();
+	numbers();
 	holes();
 	faults();
 	recovers();
