@@ -189,6 +189,9 @@ void compiled_keep_sleds(struct plan_impl *);
  * that says no, or REFUSED_NONE and the window in *ret. */
 enum refusal window_check(struct body *, size_t first, size_t last, size_t need,
 			  struct window *ret);
+/* Of the first `most` bytes of these steps, how many may be changed, so that whoever
+ * goes on at one of the others finds what was there? */
+size_t window_room(const struct body *, size_t first, size_t last, size_t most);
 /* May the entry be recorded behind this step? Then by how many bytes it lowers the
  * stack pointer; else -1. */
 int window_passes(const struct body *, size_t step);

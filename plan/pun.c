@@ -102,10 +102,7 @@ size_t pun_room(const struct body *b, const struct window *w, size_t *kept)
 	/* What is written lies in one page; what is kept need not. */
 	size_t room = MIN((size_t)w->size + w->dead, PLAN_PAGE - pc % PLAN_PAGE);
 
-	room = MIN(room, (size_t)arch->jump_size);
-	/* A goroutine may go on at the others: see may_be_resumed in window.c. */
-	if (b->goroutine && w->last > w->first)
-		room = MIN(room, (size_t)b->steps[w->first].insn.size);
+	room = window_room(b, w->first, w->last, MIN(room, (size_t)arch->jump_size));
 	if (most < arch->jump_size)
 		return 0;
 	*kept = most - room;

@@ -141,20 +141,30 @@ static bool crosses_page(raddr_t at, size_t n)
 	return at / PLAN_PAGE != (at + n - 1) / PLAN_PAGE;
 }
 
+/* May a goroutine go on here that was preempted? Not where the runtime says so. */
+static bool may_be_resumed(const struct body *b, raddr_t pc)
+{
+	const struct symbols *syms = b->impl->symbols;
+	size_t n = vec_prefix(syms->nunsafe, i, syms->unsafe[i].start <= pc);
+
+	return b->goroutine && !(n && range_has(syms->unsafe[n - 1], pc));
+}
+
 /*
  * A goroutine that waits since it was preempted has the address on its stack where
  * it goes on, and no thread shows that. It may be any instruction's but those of
- * the check, where the compiler forbids it: none may have its bytes changed, but
- * for the first. Who goes on behind that leaves a call that began before us.
+ * the check, where the compiler forbids it, and those of which the runtime's tables
+ * say so: none may have its bytes changed, but for the first. Who goes on behind that
+ * leaves a call that began before us.
  */
-static bool may_be_resumed(const struct body *b, size_t first, size_t last, size_t need)
+size_t window_room(const struct body *b, size_t first, size_t last, size_t most)
 {
-	raddr_t end = b->steps[first].insn.pc + need;
+	raddr_t start = b->steps[first].insn.pc;
 
 	for (size_t i = MAX(first + 1, b->ncheck); i <= last; i++)
-		if (b->steps[i].insn.pc < end)
-			return true;
-	return false;
+		if (may_be_resumed(b, b->steps[i].insn.pc))
+			return MIN(most, b->steps[i].insn.pc - start);
+	return most;
 }
 
 /* Whoever enters comes past it, once; it is known how the stack then is, and what lies
@@ -188,7 +198,7 @@ enum refusal window_check(struct body *b, size_t first, size_t last, size_t need
 	 * that change, but for the first. No jump leads into a check. */
 	if (b->unsure && last > first && last >= b->ncheck)
 		return REFUSED_JUMP_TABLE;
-	if (b->goroutine && may_be_resumed(b, first, last, need))
+	if (window_room(b, first, last, need) < need)
 		return REFUSED_TOO_SHORT;
 	for (size_t i = first; i <= last; i++) {
 		enum refusal why = check_order(b, i, first, last);

@@ -10,24 +10,12 @@ enum {
 	LOOKS = 16,	/* at what may describe a module: real files have one */
 };
 
-/* Where a version of the table keeps what is asked for: offsets from its start. */
-struct golang_layout {
-	uint32_t magic;
-	uint8_t funcs;		/* the word that is the offset of the functions, or
-				 * with `inlined` those themselves */
-	bool inlined;
-	uint8_t names;		/* the word that is the offset of the names; 0: they
-				 * are relative to the table */
-	uint8_t text;		/* the word that functions are relative to, as 32
-				 * bits each; 0: they are addresses */
-};
-
 /* Go 1.2, 1.16, 1.18, 1.20 and what followed each. Since 1.26 the text's word is 0. */
 static const struct golang_layout layouts[] = {
-	{ 0xfffffffb, 16, true, 0, 0 },
-	{ 0xfffffffa, 56, false, 24, 0 },
-	{ 0xfffffff0, 64, false, 32, 24 },
-	{ 0xfffffff1, 64, false, 32, 24 },
+	{ 0xfffffffb, 16, true, 0, 0, 0 },
+	{ 0xfffffffa, 56, false, 24, 0, 44 },
+	{ 0xfffffff0, 64, false, 32, 24, 40 },
+	{ 0xfffffff1, 64, false, 32, 24, 44 },
 };
 
 /* The runtime's struct moduledata, in words: it begins with the table's address, then
@@ -47,7 +35,7 @@ static const struct golang_layout *layout_of(const uint8_t *head)
 	return NULL;
 }
 
-static bool read_word(const struct image *im, raddr_t at, size_t size, uint64_t *ret)
+bool golang_read(const struct image *im, raddr_t at, size_t size, uint64_t *ret)
 {
 	const uint8_t *p = image_bytes(im, at, size);
 
@@ -76,7 +64,7 @@ static raddr_t loaded_word(const struct image *im, const struct dynamic *d, radd
 {
 	uint64_t word;
 
-	if (!read_word(im, at, sizeof(word), &word))
+	if (!golang_read(im, at, sizeof(word), &word))
 		return 0;
 	return word ? word : relocated(im, d, at);
 }
@@ -137,7 +125,7 @@ static raddr_t find_text(const struct image *im, const struct dynamic *d,
 	raddr_t text = loaded_word(im, d, table + l->text);
 	uint64_t names;
 
-	if (text || !read_word(im, table + l->names, sizeof(names), &names))
+	if (text || !golang_read(im, table + l->names, sizeof(names), &names))
 		return text;
 	s.names = table + names;
 	return text_by_module(&s);
@@ -147,7 +135,7 @@ static raddr_t find_text(const struct image *im, const struct dynamic *d,
 
 static size_t pair_size(const struct golang_layout *l)
 {
-	return l->text ? 2 * sizeof(uint32_t) : 2 * sizeof(uint64_t);
+	return 2 * golang_begin_size(l);
 }
 
 /* Where the i-th function begins. Behind the last one stands where it ends. */
@@ -156,7 +144,7 @@ static bool read_begin(const struct image *im, const struct golang *g, uint64_t 
 {
 	size_t pair = pair_size(g->layout);
 
-	if (!read_word(im, g->funcs + i * pair, pair / 2, ret))
+	if (!golang_read(im, g->funcs + i * pair, pair / 2, ret))
 		return false;
 	*ret += g->text;
 	return true;
@@ -168,8 +156,8 @@ static bool read_table(const struct image *im, const struct dynamic *d, raddr_t 
 	uint64_t funcs = l->funcs;
 
 	*ret = (struct golang){ .layout = l, .table = table };
-	if (!read_word(im, table + HEAD, 8, &ret->n) || ret->n > image_held(im) ||
-	    (!l->inlined && !read_word(im, table + l->funcs, 8, &funcs)))
+	if (!golang_read(im, table + HEAD, 8, &ret->n) || ret->n > image_held(im) ||
+	    (!l->inlined && !golang_read(im, table + l->funcs, 8, &funcs)))
 		return false;
 	ret->text = l->text ? find_text(im, d, table, l) : 0;
 	ret->funcs = table + funcs;
@@ -251,33 +239,44 @@ static const char *read_name(const struct image *im, const struct golang *g, rad
 	const char *p;
 	size_t most;
 
-	if (!read_word(im, at + pair_size(g->layout) / 2, sizeof(uint32_t), &offset) ||
-	    (g->layout->names && !read_word(im, g->table + g->layout->names, 8, &names)))
+	if (!golang_read(im, at + pair_size(g->layout) / 2, sizeof(uint32_t), &offset) ||
+	    (g->layout->names && !golang_read(im, g->table + g->layout->names, 8, &names)))
 		return NULL;
 	p = (const char *)image_at(im, g->table + names + offset, UINT64_MAX, &most);
 	*n = p ? strnlen(p, most) : 0;
 	return *n && *n < most ? p : NULL;
 }
 
+bool golang_func(const struct image *im, const struct golang *g, uint64_t i,
+		 struct range *code, raddr_t *description)
+{
+	size_t pair = pair_size(g->layout);
+	uint64_t at;
+
+	if (!read_begin(im, g, i, &code->start) || !read_begin(im, g, i + 1, &code->end) ||
+	    !golang_read(im, g->funcs + i * pair + pair / 2, pair / 2, &at))
+		return false;
+	*description = (g->layout->inlined ? g->table : g->funcs) + at;
+	if (!range_has(g->range, code->start) || code->end > g->range.end ||
+	    !image_is_text(im, code->start))
+		code->end = code->start;
+	return true;
+}
+
 int golang_add(const struct image *im, const struct golang *g, struct strings *strings,
 	       struct candidates *ret)
 {
-	raddr_t descriptions = g->layout && g->layout->inlined ? g->table : g->funcs;
 	uint64_t room = image_held(im);	/* no real table tells a name twice */
-	uint64_t description;
-	raddr_t begin, end;
+	raddr_t description;
+	struct range code;
 	size_t n;
 
 	for (uint64_t i = 0; g->layout && i < g->n; i++) {
-		size_t pair = pair_size(g->layout);
-
-		if (!read_begin(im, g, i, &begin) || !read_begin(im, g, i + 1, &end) ||
-		    !read_word(im, g->funcs + i * pair + pair / 2, pair / 2, &description))
+		if (!golang_func(im, g, i, &code, &description))
 			break;
-		const char *name = read_name(im, g, descriptions + description, &n);
+		const char *name = read_name(im, g, description, &n);
 
-		if (!name || !range_has(g->range, begin) || end <= begin ||
-		    end > g->range.end || !image_is_text(im, begin))
+		if (!name || code.end <= code.start)
 			continue;
 		if (n > room)
 			break;
@@ -287,7 +286,7 @@ int golang_add(const struct image *im, const struct golang *g, struct strings *s
 
 		if (!c || !raw)
 			return -ENOMEM;
-		*c = (struct candidate){ .addr = begin, .size = end - begin,
+		*c = (struct candidate){ .addr = code.start, .size = range_size(code),
 					 .limit = g->range.end, .raw = raw,
 					 .source = FUNC_GO };
 	}

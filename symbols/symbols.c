@@ -160,6 +160,8 @@ static int read_functions(struct symbols *s)
 		err = rseq_find(&in->image, &in->dynamic, &in->dynsym,
 				&s->rseqs, &s->nrseqs);
 	if (!err)
+		err = golang_unsafe(&in->image, &in->golang, &s->unsafe, &s->nunsafe);
+	if (!err)
 		err = xray_find(&in->image, &sleds);
 	addresses_sort(&sleds);
 	s->sleds = sleds.v;
@@ -214,6 +216,7 @@ void symbols_close(struct symbols *s)
 	free(s->aliases);
 	free(s->empties);
 	free(s->pointers);
+	free(s->unsafe);
 	free(s->rseqs);
 	free(s->sleds);
 	free(s->slots);

@@ -141,6 +141,9 @@ struct symbols {
 
 	/* Code that Go's compiler made; empty: none. */
 	struct range go;
+	/* Of that, what no goroutine goes on at that was preempted. Sorted, disjoint. */
+	struct range *unsafe;
+	size_t nunsafe;
 
 	/* How the file reaches other files: slots sorted by address; slots of IFUNCs;
 	 * the sections of stubs (which knows only who knows instructions). */

@@ -38,6 +38,7 @@ static struct made {
 	bool exec;		/* ET_EXEC: words are addresses */
 	bool go;		/* all is of Go */
 	bool unclear;		/* or may be */
+	struct range unsafe;	/* where nobody is preempted */
 	const struct arch *arch;
 	struct symbols *symbols;
 	struct plan *plan;
@@ -291,6 +292,11 @@ static void module_open(void)
 	if (m.go)
 		m.symbols->go = m.unclear ? (struct range){ 0, UINT64_MAX } :
 			(struct range){ TEXT, TEXT + TEXT_CAP };
+	if (range_size(m.unsafe)) {
+		m.symbols->unsafe = calloc(1, sizeof(m.unsafe));
+		*m.symbols->unsafe = m.unsafe;
+		m.symbols->nunsafe = 1;
+	}
 }
 
 /* Plan up to three functions of the module, in this order. */

@@ -280,6 +280,31 @@ static void exits(void)
 	CHECK(entry_only(REFUSED_NONE) && exit_site()->tactic == TACTIC_JUMP);
 }
 
+/* The runtime says that it preempts nobody at these bytes of the text. */
+static void plan_unsafe(size_t from, size_t to)
+{
+	struct range r = { TEXT + from, TEXT + to };
+
+	begin_asking(); middle(9); put(LOAD_RBP_0, ADD_RSP_40, RET); end();
+	m.unsafe = r;
+	module_plan("f");
+}
+
+/* Where nobody is preempted several instructions may change, and no others. */
+static void unsafe_points(void)
+{
+	enum { ADD = GROW - 5 };
+
+	plan_unsafe(ADD + 4, GROW);
+	CHECK(entry_only(REFUSED_NONE) && site_is(probe(), 0, TACTIC_JUMP, ADD, 5, 0));
+	plan_unsafe(ADD, ADD + 4);
+	CHECK(entry_only(REFUSED_NONE) && site_is(probe(), 0, TACTIC_JUMP, ADD - 4, 9, 0));
+	plan_unsafe(ADD + 1, ADD + 4);
+	CHECK(entry_only(REFUSED_EXIT_NO_ROOM));
+	plan_unsafe(0, GROW - 24);
+	CHECK(entry_only(REFUSED_EXIT_NO_ROOM));
+}
+
 /* A word of data that looks like an address in a function's middle is a number, if the
  * function is certain to be Go's. */
 static void numbers(void)
@@ -343,6 +368,7 @@ int main(void)
 	passes();
 	reads_g();
 	exits();
+	unsafe_points();
 	numbers();
 	holes();
 	faults();

@@ -202,6 +202,54 @@ static void test_lies(void)
 		    ".quad table, table\n.fill 20, 8, 0\n.quad go_first\n");
 }
 
+/* A description to its end, and what it says of its tables; names and tables are
+ * where `names` and three words on say. */
+#define TABLES_1_20(flag, more) HEAD("0xfffffff1") \
+	".quad 2, 0, go_first, names - table, 0, 0, tables - table, funcs - table\n" \
+	"funcs: .long 0, first - funcs, go_last - go_first, last - funcs, " \
+	"go_end - go_first\n" \
+	"first: .long 0, name_first - names, 0, 0, 0, 0, 0, 1, 0, 0\n" \
+	".byte 0, " flag ", 0, " more "\n" \
+	"last: .long go_last - go_first, name_last - names, 0, 0, 0, 0, 0, 0, 0, 0\n" \
+	".byte 0, 0, 0, 2\n.long 0, 0\n" NAMES "tables: .byte 0\n"
+/* -1 up to byte 4, -2 up to 10, and -1 again. */
+#define BY_ADDRESS "unsafe: .byte 0, 4, 1, 6, 2, 6, 0\n"
+
+/* How much of the first function is unsafe, from where on? */
+static void expect_unsafe(const char *words, uint64_t from, uint64_t size)
+{
+	struct symbols *s = made("unsafe", ".gopclntab", words);
+
+	CHECK_EQ(s->nunsafe, size ? 1 : 0);
+	if (s->nunsafe) {
+		CHECK_EQ(s->unsafe[0].start - s->go.start, from);
+		CHECK_EQ(range_size(s->unsafe[0]), size);
+	}
+	symbols_close(s);
+}
+
+static void test_unsafe(void)
+{
+	expect_unsafe(TABLES_1_20("0", "2\n.long unsafe - tables, 0, 0") BY_ADDRESS, 4, 6);
+	/* Assembly; no table of pointers, or none at its place; no table by address. */
+	expect_unsafe(TABLES_1_20("4", "2\n.long unsafe - tables, 0, 0") BY_ADDRESS, 0, 16);
+	expect_unsafe(TABLES_1_20("0", "1\n.long unsafe - tables, 0") BY_ADDRESS, 0, 16);
+	expect_unsafe(TABLES_1_20("0", "2\n.long unsafe - tables, 0, -1") BY_ADDRESS, 0, 16);
+	expect_unsafe(TABLES_1_20("0", "2\n.long 0, 0, 0") BY_ADDRESS, 0, 0);
+	/* It goes on beyond the function, without end, or beyond the file. */
+	expect_unsafe(TABLES_1_20("0", "2\n.long unsafe - tables, 0, 0")
+		      "unsafe: .byte 0, 4, 1, 0xff, 0xff, 0xff, 0xff, 0x0f\n", 4, 12);
+	expect_unsafe(TABLES_1_20("0", "2\n.long unsafe - tables, 0, 0")
+		      "unsafe: .byte 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff\n", 0, 0);
+	expect_unsafe(TABLES_1_20("0", "2\n.long -1, 0, 0") BY_ADDRESS, 0, 0);
+	/* Of another place than the table says that it is. */
+	expect_unsafe(HEAD("0xfffffff1")
+		".quad 2, 0, go_first, names - table, 0, 0, tables - table, funcs - table\n"
+		"funcs: .long 0, first - funcs, go_last - go_first, first - funcs, "
+		"go_end - go_first\nfirst: .long 1, 0, 0, 0, 0, 0, 0, 0, 0, 0\n.byte 0, 4, 0, 0\n"
+		NAMES "tables: .byte 0\n", 0, 0);
+}
+
 /* Each of many functions has the name of nearly the whole file: not all are kept. */
 static void test_enormous(void)
 {
@@ -227,6 +275,7 @@ int main(void)
 	test_names();
 	test_relocated();
 	test_lies();
+	test_unsafe();
 	test_enormous();
 	return 0;
 }
