@@ -12,6 +12,8 @@
 
 #include "plan/impl.h"
 
+enum { PADDING = 64 };	/* bytes of nops between functions that are aligned */
+
 bool insn_ends(const struct insn *in)
 {
 	return in->kind == INSN_JUMP || in->kind == INSN_JUMP_INDIRECT ||
@@ -366,15 +368,41 @@ static void judge_step(struct body *b, struct step *s, enum indirect to)
 	b->nexits += s->exit;
 }
 
-/* What control falls into behind a piece is not ours. */
-static void doubt_end(struct body *b, size_t i)
+/* Does a function begin here, or behind nops that are nobody's? */
+static bool leads_into_start(const struct plan_impl *p, raddr_t pc)
+{
+	for (raddr_t end = pc + PADDING; pc < end; ) {
+		const struct func *f = symbols_func_at(p->symbols, pc);
+		struct insn in;
+		size_t left;
+		const uint8_t *bytes = symbols_text(p->symbols, pc, &left);
+
+		if (f)
+			return f->range.start == pc && !ground_is_fragment(p, f);
+		if (!bytes || p->arch->measure(bytes, left, pc, &in) || !(in.flags & INSN_NOP))
+			return false;
+		pc += in.size;
+	}
+	return false;
+}
+
+/* What control falls into behind a piece is not ours. Where a function begins there, to
+ * fall is to leave for it, as by a jump. */
+static void judge_end(struct body *b, size_t i)
 {
 	const struct step *s = &b->steps[i];
+	raddr_t end = s->insn.pc + s->insn.size;
 	bool last = i + 1 == b->nsteps || b->steps[i + 1].piece != s->piece;
 
-	if (last && s->live && falls_off(b, i) &&
-	    !body_has(b, s->insn.pc + s->insn.size))
+	if (!last || !s->live || !falls_off(b, i) || body_has(b, end))
+		return;
+	if (b->falls || b->goroutine || !leads_into_start(b->impl, end) ||
+	    indirect_frame_is_gone(b, s->insn.pc) != 1) {
 		body_doubt(b, REFUSED_SHARED_BODY);
+		return;
+	}
+	b->falls = i + 1;
+	b->nexits++;
 }
 
 /* If nobody knows where a jump leads, what nothing else leads to may run too. */
@@ -405,7 +433,7 @@ static int judge(struct body *b)
 		if (s->live)
 			judge_step(b, s, jumps ? indirect[n] : INDIRECT_UNSURE);
 		n += jumps;
-		doubt_end(b, i);
+		judge_end(b, i);
 	}
 	judge_unseen(b);
 	return 0;

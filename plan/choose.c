@@ -306,6 +306,17 @@ static enum refusal place_exit(struct body *b, size_t exit, const struct choice 
 	return why;
 }
 
+/* Have a site that ends with step `last`, and records an exit as the last thing. */
+static enum refusal place_leaving(struct body *b, size_t last, const struct choice *c,
+				  struct picks *ks)
+{
+	enum refusal why = place_exit(b, last, c, ks);
+
+	if (!why)
+		ks->v[b->steps[last].pick - 1].leaves = true;
+	return why;
+}
+
 /* Have a site that ends right before an exit that is not to be moved. Whoever else
  * arrives there has to come by a jump of this function: those are exits themselves. */
 static enum refusal place_before(struct body *b, size_t exit, const struct choice *c,
@@ -321,11 +332,7 @@ static enum refusal place_before(struct body *b, size_t exit, const struct choic
 		return REFUSED_NONE;
 	if (last->insn.kind == INSN_CALL || last->insn.kind == INSN_CALL_INDIRECT)
 		return REFUSED_EXIT_NO_ROOM;
-	enum refusal why = place_exit(b, exit - 1, c, ks);
-
-	if (!why)
-		ks->v[last->pick - 1].leaves = true;
-	return why;
+	return place_leaving(b, exit - 1, c, ks);
 }
 
 static enum refusal place_entry_here(struct body *b, const struct choice *c, struct picks *ks)
@@ -432,6 +439,8 @@ static enum refusal choose_exits(struct body *b, const struct choice *c,
 		why = compiled_is_sled(b, i) ? place_before(b, i, c, ks) :
 			place_exit(b, i, c, ks);
 	}
+	if (!why && b->falls)
+		why = place_leaving(b, b->falls - 1, c, ks);
 	return why ? exit_refusal(why) : REFUSED_NONE;
 }
 
@@ -473,7 +482,7 @@ static int choose_picks(struct body *b, const struct choice *c, struct picks *ks
 /* The entry, each exit and each link, with a host for each. */
 static size_t most_picks(const struct body *b)
 {
-	size_t n = 0;
+	size_t n = b->falls != 0;
 
 	for (size_t i = 0; i < b->nsteps; i++)
 		n += b->steps[i].exit || b->steps[i].insn.kind == INSN_JUMP ||

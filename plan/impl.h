@@ -114,6 +114,9 @@ struct body {
 	size_t nexits;
 	size_t njumps;			/* indirect ones, */
 	bool may_switch;		/* and one that may go by a table */
+	size_t falls;			/* 1 + the last step of a piece, behind which
+					 * control goes on into another function, at
+					 * its start; 0: none does */
 	bool goroutine;			/* of Go: a goroutine that was preempted
 					 * may go on at any instruction behind
 					 * the check */
@@ -163,6 +166,9 @@ int indirect_adopt(struct body *, size_t first);
  * entries become targets. `*ret` (owned by the caller) has what became of
  * each JUMP_INDIRECT step in order. */
 int indirect_resolve(struct body *, enum indirect **ret);
+/* Is the stack here as it was at the entry? Only then can a jump be a tail call.
+ * -ENOENT if nothing says so. */
+int indirect_frame_is_gone(const struct body *, raddr_t pc);
 
 /* A run of steps that may make room for a jump. */
 struct window {

@@ -92,9 +92,7 @@ static bool may_own(const struct body *b, raddr_t a)
 	return true;
 }
 
-/* Is the stack here as it was at the entry? Only then can a jump be a tail
- * call. -ENOENT if nothing says so. */
-static int frame_is_gone(const struct body *b, raddr_t pc)
+int indirect_frame_is_gone(const struct body *b, raddr_t pc)
 {
 	const struct symbols *syms = b->impl->symbols;
 	int64_t here, entry;
@@ -303,7 +301,7 @@ static raddr_t take_entry(struct body *b, raddr_t table, bool relative, size_t n
  * the table is named, this is an entry too many. */
 static void judge_way_back(struct body *b, size_t step)
 {
-	if (frame_is_gone(b, b->steps[step].insn.pc) != 0)
+	if (indirect_frame_is_gone(b, b->steps[step].insn.pc) != 0)
 		b->refusal = REFUSED_LOOP_ENTRY;
 }
 
@@ -455,7 +453,7 @@ static bool takes_down(const struct body *b, size_t step)
 	const struct step *before = step ? &b->steps[step - 1] : NULL;
 
 	return before && before->piece == b->steps[step].piece && !before->ends &&
-		frame_is_gone(b, before->insn.pc) == 0;
+		indirect_frame_is_gone(b, before->insn.pc) == 0;
 }
 
 /* May this jump go by the table of distances that stands before it? A switch's table
@@ -500,7 +498,7 @@ static enum indirect judge_jump(struct body *b, const struct tables *tables,
 	if (entries && (in->ref || b->func->flags & FUNC_LSDA))
 		return INDIRECT_UNSURE;
 
-	int gone = in->flags & INSN_NOTRACK ? 0 : frame_is_gone(b, in->pc);
+	int gone = in->flags & INSN_NOTRACK ? 0 : indirect_frame_is_gone(b, in->pc);
 
 	if (is_tail(b, tables, step, gone))
 		return INDIRECT_TAIL;

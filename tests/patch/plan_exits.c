@@ -133,6 +133,49 @@ static void falls_into_an_aligned_one(void)
 	CHECK(entry_only(REFUSED_NONE));
 }
 
+static void plan_falling(int64_t cfa, bool fragment)
+{
+	module_begin();
+	func("f", 0); func_cfa(cfa);
+	put(MOV_EAX_1, TEST_EDI); put_middle(); put(NOP, NOP); func_end();
+	put(NOP3, NOP);
+	func(fragment ? "g.cold" : "g", 61); put(MOV_EAX_1, RET); func_end();
+	if (fragment) {
+		func("g", 0x80); put_jmp(61); func_end();
+	}
+	module_plan("f");
+}
+
+/* To fall into another function's start, with no frame up, is a tail call. */
+static void falls_as_it_came(void)
+{
+	plan_falling(8, false);
+	CHECK(entry_only(REFUSED_NONE) && probe()->nexits == 1 && probe()->nsites == 2);
+	CHECK(probe()->sites[0].leaves && probe()->sites[0].nexits == 1);
+	CHECK(probe()->sites[0].pc + probe()->sites[0].window == TEXT + 57);
+	CHECK(!probe()->sites[0].dead);
+	plan_falling(48, false);
+	CHECK(entry_only(REFUSED_SHARED_BODY));
+	plan_falling(8, true);
+	CHECK(entry_only(REFUSED_SHARED_BODY));
+	/* All of it is one site. */
+	module_begin();
+	func("f", 0); func_cfa(8); put(0x48, 0x39, 0xd1); put_je(0x80); func_end();
+	put(NOP5, NOP, NOP);
+	func("g", 16); put(MOV_EAX_1, RET); func_end();
+	func("h", 0x80); put(RET); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE) && probe()->nexits == 2 && probe()->nsites == 1);
+	CHECK(site_is(probe(), 0, TACTIC_JUMP, 0, 9, 0) && probe()->sites[0].leaves);
+	/* What is between them is code that does something. */
+	module_begin();
+	func("f", 0); func_cfa(8); put(MOV_EAX_1, TEST_EDI); put_middle(); func_end();
+	put(XOR_EAX);
+	func("g", 57); put(MOV_EAX_1, RET); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_SHARED_BODY));
+}
+
 static void jumps_into_the_middle_of_another(void)
 {
 	module_begin();
@@ -402,6 +445,7 @@ int main(void)
 	never_returns();
 	falls_into_the_next();
 	falls_into_an_aligned_one();
+	falls_as_it_came();
 	jumps_into_the_middle_of_another();
 	data_behind_a_jump_is_no_exit();
 	cold_fragment();

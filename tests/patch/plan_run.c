@@ -73,6 +73,14 @@ __asm__(
 "	jmp *%rax\n"
 "	.cfi_endproc\n"
 "	.size run_tail, . - run_tail\n"
+/* left by a jump, or by falling into the next one */
+"	.globl run_fall\n	.type run_fall, @function\n	.p2align 4\n"
+"run_fall:\n"
+"	.cfi_startproc\n"
+"	cmp $7, %rdi\n"
+"	je run_cond\n"
+"	.cfi_endproc\n"
+"	.size run_fall, . - run_fall\n"
 /* a loop back to the entry */
 "	.globl run_loop\n	.type run_loop, @function\n	.p2align 4\n"
 "run_loop:\n"
@@ -146,7 +154,7 @@ __asm__(
 );
 
 long run_cond(long), run_tail(long), run_short(long), run_leaf(long), run_end(long);
-long run_loop(long), run_head(long), run_back(long);
+long run_loop(long), run_head(long), run_back(long), run_fall(long);
 long run_switch(long), run_fact(long), run_many(long);
 
 static volatile long sink;
@@ -196,6 +204,7 @@ static const struct target {
 	{ "run_end", run_end }, { "run_loop", run_loop }, { "run_head", run_head },
 	{ "run_back", run_back }, { "run_switch", run_switch },
 	{ "run_fact", run_fact }, { "run_many", run_many },
+	{ "run_fall", run_fall },
 };
 
 static int failures;
@@ -373,6 +382,7 @@ static void run(const struct plan_options *o)
 	CHECK(run_many(31) && run_n == 0);
 	for (size_t i = 0; i < 8; i++)	/* those in assembly have all exits */
 		CHECK(o->entry_only || !plan->probes[i].entry_only);
+	CHECK(o->entry_only || !plan->probes[ARRAY_SIZE(targets) - 1].entry_only);
 	for (size_t i = 5; i < 8; i++)
 		CHECK(plan->probes[i].linked);
 	plan_free(plan);

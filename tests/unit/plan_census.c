@@ -40,7 +40,7 @@ static void count_probe(struct census *c, const struct probe *p)
 	if (p->refusal)
 		return;
 	c->probed++;
-	c->full += !p->entry_only;
+	c->full += p->nexits && !p->entry_only;
 	c->exits_wanted += p->nexits != 0;
 	c->entry_only[p->entry_only]++;
 	c->sites += p->nsites;
