@@ -136,26 +136,20 @@ static int collect(struct symbols *s, struct candidates *ret)
 	return err;
 }
 
-static int read_functions(struct symbols *s)
+/* What data and its relocations tell of the text. */
+static int read_data(struct symbols *s, struct addresses *pointers)
 {
 	struct symbols_impl *in = s->impl;
-	struct candidates candidates = { 0 };
-	struct addresses pointers = { 0 }, sleds = { 0 };
+	struct addresses sleds = { 0 };
 	int err = unwind_read(&in->image, &in->unwind);
 
 	if (!err)
-		err = unwind_landing_pads(&in->image, &in->unwind, &pointers);
+		err = unwind_landing_pads(&in->image, &in->unwind, pointers);
 	symtab_read_dynamic(&in->image, &in->dynamic, &in->dynsym);
 	in->dynsym.source = FUNC_DYNSYM;
 	if (!err)
-		err = pointers_find(&in->image, &in->dynamic, &in->dynsym,
-				    &pointers);
-	addresses_sort(&pointers);
-	if (!err)
-		err = collect(s, &candidates);
-	if (!err)
-		err = funcs_build(&in->image, &in->unwind, &candidates,
-				  &pointers, &in->strings, s);
+		err = pointers_find(&in->image, &in->dynamic, &in->dynsym, pointers);
+	addresses_sort(pointers);
 	if (!err)
 		err = rseq_find(&in->image, &in->dynamic, &in->dynsym,
 				&s->rseqs, &s->nrseqs);
@@ -168,6 +162,23 @@ static int read_functions(struct symbols *s)
 	s->nsleds = sleds.n;
 	if (!err)
 		err = linkage_read(&in->image, &in->dynamic, &in->dynsym, s);
+	/* It may be half of the file, and names take room, too. */
+	image_forget_data(&in->image);
+	return err;
+}
+
+static int read_functions(struct symbols *s)
+{
+	struct symbols_impl *in = s->impl;
+	struct candidates candidates = { 0 };
+	struct addresses pointers = { 0 };
+	int err = read_data(s, &pointers);
+
+	if (!err)
+		err = collect(s, &candidates);
+	if (!err)
+		err = funcs_build(&in->image, &in->unwind, &candidates,
+				  &pointers, &in->strings, s);
 	free(candidates.v);
 	s->pointers = pointers.v;
 	s->npointers = pointers.n;
