@@ -10,6 +10,8 @@
 #include "injector/unwind.h"
 
 enum {
+	CODE_MAX = 256 << 20,	/* of one mapping */
+	PIECE = 1 << 20,
 	CHUNK = 64 << 10,
 	KNOWN_MOST = 16 << 20,	/* of a stack whose end is known */
 	UNKNOWN_MOST = 256 << 10,
@@ -22,23 +24,10 @@ struct preparing {
 	struct sigframes *ret;
 };
 
-static int search_code(void *ctx, const struct mapping *m)
+/* The signal trampolines in `n` bytes of code at `start`. */
+static int search_piece(struct preparing *p, raddr_t start, const uint8_t *code, size_t n)
 {
-	struct preparing *p = ctx;
-	size_t n = range_size(m->range), at = 0;
-
-	if (strcmp(m->path, "[stack]") == 0)
-		p->ret->main_stack = m->range;
-	if (!m->exec || !m->read || m->path[0] != '/' || n > (256u << 20))
-		return 0;
-	auto_free uint8_t *code = malloc(n);
-	if (!code)
-		return fail(ENOMEM, "read the code of %d", p->target->pid);
-	if (target_read(p->target, m->range.start, code, n) < 0) {
-		fail_clear();
-		return 0;
-	}
-	for (;;) {
+	for (size_t at = 0; ; at++) {
 		const uint8_t *hit = memmem(code + at, n - at, gadget_sigreturn.bytes,
 					    gadget_sigreturn.size);
 		if (!hit)
@@ -46,9 +35,36 @@ static int search_code(void *ctx, const struct mapping *m)
 		raddr_t *r = vec_push(p->ret->restorers, p->ret->n, p->ret->cap);
 		if (!r)
 			return fail(ENOMEM, "list the signal trampolines");
-		at = (size_t)(hit - code) + 1;
-		*r = m->range.start + at - 1;
+		at = (size_t)(hit - code);
+		*r = start + at;
 	}
+}
+
+/* Piece by piece, for there may be a lot of it; one begins with as much of the one before
+ * as may be the start of a trampoline. */
+static int search_code(void *ctx, const struct mapping *m)
+{
+	struct preparing *p = ctx;
+	size_t step = PIECE - gadget_sigreturn.size + 1;
+	int err = 0;
+
+	if (strcmp(m->path, "[stack]") == 0)
+		p->ret->main_stack = m->range;
+	if (!m->exec || !m->read || m->path[0] != '/' || range_size(m->range) > CODE_MAX)
+		return 0;
+	auto_free uint8_t *code = malloc(PIECE);
+	if (!code)
+		return fail(ENOMEM, "read the code of %d", p->target->pid);
+	for (raddr_t at = m->range.start; at < m->range.end && !err; at += step) {
+		size_t n = MIN((size_t)PIECE, m->range.end - at);
+
+		if (target_read(p->target, at, code, n) < 0) {
+			fail_clear();
+			break;
+		}
+		err = search_piece(p, at, code, n);
+	}
+	return err;
 }
 
 int sigframes_prepare(const struct target *t, struct sigframes *ret)
