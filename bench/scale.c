@@ -10,7 +10,7 @@
  * the same words take that inject records, written by two routines which all functions
  * call: what of the cost is the processor's, that has no room for so many functions.
  * In bursts with pauses; of them, and of all threads, the median counts. All threads
- * together make no more calls a second than four would, for whoever prints the calls is
+ * together make no more calls a second than two would, for whoever prints the calls is
  * to keep up. The functions are scale_0000 to scale_9999.
  */
 #include <pthread.h>
@@ -188,7 +188,7 @@ static void *work(void *arg)
 static double of_threads(enum kind kind, size_t n)
 {
 	static double ns[THREADS * ROUNDS];
-	long pause = n > 4 ? 500 * (long)n : 2000;
+	long pause = n > 2 ? 1000 * (long)n : 2000;
 	struct work works[THREADS];
 	pthread_t threads[THREADS];
 
