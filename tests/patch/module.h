@@ -49,10 +49,17 @@ static int failures;
 #define CHECK(x) do { if (!(x)) { failures++; \
 	fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, __func__, #x); } } while (0)
 
-static void module_end(void)
+static void module_close(void)
 {
 	plan_free(m.plan);
 	symbols_close(m.symbols);
+	m.plan = NULL;
+	m.symbols = NULL;
+}
+
+static void module_end(void)
+{
+	module_close();
 	fail_clear();
 	memset(&m, 0, sizeof(m));
 }
@@ -281,6 +288,7 @@ static void module_open(void)
 	static struct file f;
 	auto_close int fd = memfd_create("module", 0);
 
+	module_close();			/* of an earlier plan of the same text */
 	module_unwind();
 	memset(&f, 0, sizeof(f));
 	file_fill(&f);
