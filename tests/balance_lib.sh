@@ -3,6 +3,8 @@
 # balance_lib: of whole programs each call of each function, accounted for: it has an
 # exit, or there is a cause for it that the program has counted. Sourced after lib.sh.
 
+buffer=64M		# for all that is recorded, should nobody read meanwhile
+
 # The calls of a function by how they end, and what must be true of them:
 #  - none lost an exit; none began before the trace, but of functions that LATE
 #    matches (probed while they ran), or around all others where ATTACHED is 1;

@@ -13,7 +13,6 @@
 . "$ROOT/tests/balance_lib.sh"
 
 big=${SOAK:+200}
-buffer=64M		# for all that is recorded, should nobody read meanwhile
 [ -z "$big" ] || buffer=1G
 
 # Throws, leaps, threads that end, forks, and handlers that do not return.

@@ -5,7 +5,7 @@
 # optimised or not, that have the standard library in them or not, and whose panics
 # unwind or abort. Each call that does not return was left by a panic, which the server
 # has counted. With SOAK there are more requests.
-# timeout: 240
+# timeout: 900
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 # shellcheck source=tests/balance_lib.sh
@@ -13,7 +13,7 @@
 
 [ -x "$VICTIMS/rust_http" ] || skip "no Rust compiler here"
 requests=${SOAK:+20}160
-buffer=${SOAK:+8}64M
+[ -z "${SOAK:-}" ] || buffer=1G
 
 # What panics have left, in Rust 1.63 and 1.95: panics that begin in core, those with any
 # value, and those that go on; which by now are the server's own functions, by closures
@@ -81,19 +81,19 @@ left_by_nameless()
 	echo "$library? $((2 * core + $(cause resume) + $(cause again)))"
 }
 
-RUST_BACKTRACE=1 program http '* *@*' "$VICTIMS/rust_http" $requests
+RUST_BACKTRACE=1 program http '* *@*' "$VICTIMS/rust_http" "$requests"
 left_by_panics >left
 balanced http '@ld-linux'
 
-RUST_BACKTRACE=0 program debug '* *@*' "$VICTIMS/rust_debug" $requests
+RUST_BACKTRACE=0 program debug '* *@*' "$VICTIMS/rust_debug" "${SOAK:+20}32"
 { left_by_panics; echo "core::option::Option<T>::unwrap $(cause unwrap)"; } >left
 balanced debug '@ld-linux'
 
-RUST_BACKTRACE=1 program dynamic '* *@*' "$VICTIMS/rust_dynamic" $requests
+RUST_BACKTRACE=1 program dynamic '* *@*' "$VICTIMS/rust_dynamic" "$requests"
 { left_by_panics 0; left_by_nameless; } >left
 balanced dynamic '@ld-linux'
 
-ENDS=134 RUST_BACKTRACE=1 program abort '* *@*' "$VICTIMS/rust_abort" $requests
+ENDS=134 RUST_BACKTRACE=1 program abort '* *@*' "$VICTIMS/rust_abort" "$requests"
 awk '$1 == "made" { print "rust_http::" $2, $4, $3 }' probed.out >left
 echo "libc.so.6? $(cause threads)" >>left
 balanced abort '@ld-linux'
