@@ -115,7 +115,8 @@ static int attempts(struct restore *r, const struct sigframes *frames)
 			break;
 		if (groups_frozen(r->target->pid))
 			return refuse_frozen(r);
-		target_recover(r->target, REST);
+		/* Who is to come out of code of ours may wait for a processor. */
+		target_recover(r->target, (uint64_t)REST * (plain(r) ? 1u : (unsigned int)i + 1));
 		if (r->n < left)
 			i = 0;
 		left = r->n;

@@ -42,6 +42,15 @@ traced_by unwinders -f 'un_*' -f '*@libgcc_s*' -o /dev/null
 traced_by unwinders count -f 'un_*' -o /dev/null
 traced_by unwinders record -f 'un_*' -o recorded
 
+# Who is still in a stub when its function's jumps go finds the way, too.
+begin unwinders
+inject_bg -p "$VICTIM" -f 'un_*' -o /dev/null
+tell hold '^held' >/dev/null
+inject_end
+removed
+[ "$(tell held '^uncaught')" = "uncaught 0" ] || die "who came out late was not unwound"
+victim_quit
+
 # With nobody there.
 begin unwinders
 status 0 "$INJECT" start -p "$VICTIM" -f 'un_*' --keep last

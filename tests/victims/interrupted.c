@@ -4,9 +4,8 @@
  * which it has interrupted, by unwind tables (backtrace) and by frame pointers.
  * Do both come to an end, wherever they begin, and see nobody who is not there?
  *
- * A walk that begins in probed code that waits to be run elsewhere may end at
- * once. One that goes on has to name the functions of this program in the order
- * in which they call each other, and never leave the stack.
+ * A walk has to name the functions of this program in the order in which they call
+ * each other, and never leave the stack.
  *
  * Command "walks" -> walks N whole N short N: samples so far; those that came to
  * the thread's first function; those that ended before.

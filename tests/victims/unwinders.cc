@@ -6,9 +6,12 @@
  * Command "rounds N" -> rounds N undestroyed N uncaught N: so many times two threads
  * are cancelled asynchronously, and one is thrown out of by a signal's handler, each
  * in the middle of calls; then so many destructors were missed, and exceptions.
+ * Command "hold" -> held: a thread was interrupted in no code of the program's. When
+ * un_leaf has no jump any more, its handler throws. Command "held" -> uncaught N
  */
 #include <pthread.h>
 #include <signal.h>
+#include <ucontext.h>
 
 #include "tests/victims/victim.h"
 
@@ -47,6 +50,38 @@ PROBED int un_sized(int a)
 	return p[a & 15];
 }
 
+/* An exit that is jumped to, two bytes long: a short jump leads to the padding behind
+ * another function, where none of this one's unwind information holds. */
+int un_short(int a);
+
+asm(".pushsection .text\n"
+    ".globl un_short\n"
+    ".type un_short, @function\n"
+    ".balign 16\n"
+    "un_short:\n"
+    ".cfi_startproc\n"
+    "push %rbx\n"
+    ".cfi_def_cfa_offset 16\n"
+    ".cfi_offset rbx, -16\n"
+    "lea 3(%rdi), %eax\n"
+    "test $1, %al\n"
+    "pop %rbx\n"
+    ".cfi_def_cfa_offset 8\n"
+    "je 1f\n"
+    "lea 2(%rax, %rax), %eax\n"
+    "nop\n"
+    "1: rep ret\n"
+    ".cfi_endproc\n"
+    ".size un_short, . - un_short\n"
+    ".globl un_behind\n"
+    ".type un_behind, @function\n"
+    "un_behind:\n"
+    "mov %edi, %eax\n"
+    "ret\n"
+    ".size un_behind, . - un_behind\n"
+    ".balign 64\n"
+    ".popsection\n");
+
 PROBED int un_chain(int a, int depth)
 {
 	int (*volatile by)(int) = un_leaf;
@@ -54,7 +89,7 @@ PROBED int un_chain(int a, int depth)
 
 	OPAQUE(sum);
 	for (int i = 0; i < 2; i++)
-		sum += by(i);
+		sum += by(un_short(i));
 	return sum;
 }
 
@@ -66,7 +101,7 @@ struct progress {
 	int begun;		/* it calls */
 };
 
-static int destroyed, caught;
+static int destroyed, caught, caught_late;
 
 struct owned {
 	~owned() { __atomic_fetch_add(&destroyed, 1, __ATOMIC_RELAXED); }
@@ -105,9 +140,30 @@ static void *be_thrown(void *p)
 		owned one;
 		call((progress *)p);
 	} catch (int sig) {
-		__atomic_fetch_add(&caught, sig == SIGUSR1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(sig == SIGUSR2 ? &caught_late : &caught, 1, __ATOMIC_RELAXED);
 	}
 	return NULL;
+}
+
+static int held;
+static pthread_t holder;
+
+static bool has_jump(int (*f)(int))
+{
+	return *(volatile unsigned char *)f == 0xe9;
+}
+
+static void thrown_late(int sig, siginfo_t *, void *context)
+{
+	extern char __executable_start[], etext[];
+	uintptr_t pc = (uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+
+	if (pc >= (uintptr_t)__executable_start && pc < (uintptr_t)etext)
+		return;
+	__atomic_store_n(&held, 1, __ATOMIC_RELEASE);
+	while (has_jump(un_leaf))
+		;
+	throw sig;
 }
 
 /* Some time later, at most that of a few hundred calls. */
@@ -139,10 +195,34 @@ static void round_trip(unsigned int n)
 	victim_count();
 }
 
+static void hold(void)
+{
+	static progress p;
+
+	p.begun = held = 0;
+	if (pthread_create(&holder, NULL, be_thrown, &p))
+		_exit(3);
+	wait_for(&p, 0);
+	while (!__atomic_load_n(&held, __ATOMIC_ACQUIRE)) {
+		pthread_kill(holder, SIGUSR2);
+		victim_sleep_us(50);
+	}
+	victim_say("held");
+}
+
 static void command(const char *line)
 {
 	unsigned int n;
 
+	if (strcmp(line, "hold") == 0) {
+		hold();
+		return;
+	}
+	if (strcmp(line, "held") == 0) {
+		pthread_join(holder, NULL);
+		victim_say("uncaught %d", 1 - caught_late);
+		return;
+	}
 	if (sscanf(line, "rounds %u", &n) != 1) {
 		victim_say("what is %s?", line);
 		return;
@@ -166,6 +246,9 @@ int main(void)
 	}
 	a.sa_handler = thrown;
 	sigaction(SIGUSR1, &a, NULL);
+	a.sa_sigaction = thrown_late;
+	a.sa_flags = SA_SIGINFO;
+	sigaction(SIGUSR2, &a, NULL);
 	victim_say("ready");
 	do
 		round_trip(victim_progress);
