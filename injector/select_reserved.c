@@ -14,97 +14,105 @@
 
 #include "injector/select.h"
 
+/* Another program may have a function of the same name. */
+enum whose {
+	ANYBODYS = 1,
+	SYSTEMS = 2,		/* in the C library and the loader only, or in what has
+				 * them linked in */
+	GOS = 4,		/* in what is of Go only */
+};
+
 struct reserved {
 	const char *glob;	/* of the raw symbol */
-	bool system;		/* in the C library and the loader only, or in
-				 * what has them linked in: another program may
-				 * have a function of that name */
+	enum whose whose;
 	enum refusal why;	/* RESERVED, or LEFT_OTHERWISE: its exits */
 };
 
 static const struct reserved list[] = {
 	/* The kernel "returns" here from a signal handler, and unwinders know
 	 * the place by its very bytes. */
-	{ "__restore_rt", true, REFUSED_RESERVED },
-	{ "__restore", true, REFUSED_RESERVED },
+	{ "__restore_rt", SYSTEMS, REFUSED_RESERVED },
+	{ "__restore", SYSTEMS, REFUSED_RESERVED },
 
 	/* Entered by a jump of the linkage table: their stack pointer is no
 	 * call's, and they leave by a jump with another. */
-	{ "_dl_runtime_resolve*", true, REFUSED_RESERVED },
-	{ "_dl_runtime_profile*", true, REFUSED_RESERVED },
+	{ "_dl_runtime_resolve*", SYSTEMS, REFUSED_RESERVED },
+	{ "_dl_runtime_profile*", SYSTEMS, REFUSED_RESERVED },
 
 	/* Split stacks: called where there is no room left on one. */
-	{ "__morestack*", false, REFUSED_RESERVED },
+	{ "__morestack*", ANYBODYS, REFUSED_RESERVED },
 
 	/* The child returns first, on the stack and in the memory of the
 	 * parent; or begins behind the system call, before it has a thread
 	 * pointer. */
-	{ "vfork", true, REFUSED_LEFT_OTHERWISE },
-	{ "__vfork", true, REFUSED_LEFT_OTHERWISE },
-	{ "__libc_vfork", true, REFUSED_LEFT_OTHERWISE },
-	{ "clone", true, REFUSED_LEFT_OTHERWISE },
-	{ "__clone", true, REFUSED_LEFT_OTHERWISE },
-	{ "clone3", true, REFUSED_LEFT_OTHERWISE },
-	{ "__clone3", true, REFUSED_LEFT_OTHERWISE },
+	{ "vfork", SYSTEMS, REFUSED_LEFT_OTHERWISE },
+	{ "__vfork", SYSTEMS, REFUSED_LEFT_OTHERWISE },
+	{ "__libc_vfork", SYSTEMS, REFUSED_LEFT_OTHERWISE },
+	{ "clone", SYSTEMS, REFUSED_LEFT_OTHERWISE },
+	{ "__clone", SYSTEMS, REFUSED_LEFT_OTHERWISE },
+	{ "clone3", SYSTEMS, REFUSED_LEFT_OTHERWISE },
+	{ "__clone3", SYSTEMS, REFUSED_LEFT_OTHERWISE },
 
 	/* They leave for another stack, by a return into whoever waits there;
 	 * and a context's first function returns into the last but two. */
-	{ "__start_context", true, REFUSED_LEFT_OTHERWISE },
-	{ "__push___start_context", true, REFUSED_LEFT_OTHERWISE },
-	{ "setcontext", true, REFUSED_LEFT_OTHERWISE },
-	{ "__setcontext", true, REFUSED_LEFT_OTHERWISE },
-	{ "swapcontext", true, REFUSED_LEFT_OTHERWISE },
-	{ "__swapcontext", true, REFUSED_LEFT_OTHERWISE },
+	{ "__start_context", SYSTEMS, REFUSED_LEFT_OTHERWISE },
+	{ "__push___start_context", SYSTEMS, REFUSED_LEFT_OTHERWISE },
+	{ "setcontext", SYSTEMS, REFUSED_LEFT_OTHERWISE },
+	{ "__setcontext", SYSTEMS, REFUSED_LEFT_OTHERWISE },
+	{ "swapcontext", SYSTEMS, REFUSED_LEFT_OTHERWISE },
+	{ "__swapcontext", SYSTEMS, REFUSED_LEFT_OTHERWISE },
 
 	/* They return into a caller of their callers, with the stack pointer
 	 * that belongs there; wherever the unwinder is linked in. The rest of
 	 * it works on return addresses, which no probe changes. */
-	{ "_Unwind_RaiseException*", false, REFUSED_LEFT_OTHERWISE },
-	{ "_Unwind_ForcedUnwind*", false, REFUSED_LEFT_OTHERWISE },
-	{ "_Unwind_Resume*", false, REFUSED_LEFT_OTHERWISE },
+	{ "_Unwind_RaiseException*", ANYBODYS, REFUSED_LEFT_OTHERWISE },
+	{ "_Unwind_ForcedUnwind*", ANYBODYS, REFUSED_LEFT_OTHERWISE },
+	{ "_Unwind_Resume*", ANYBODYS, REFUSED_LEFT_OTHERWISE },
 
 	/* Go's: they run before a thread has thread-local storage of its own. */
-	{ "_rt0_*", false, REFUSED_RESERVED },
-	{ "runtime.rt0_go", false, REFUSED_RESERVED },
-	{ "runtime.settls", false, REFUSED_RESERVED },
+	{ "_rt0_*", ANYBODYS, REFUSED_RESERVED },
+	{ "runtime.rt0_go", ANYBODYS, REFUSED_RESERVED },
+	{ "runtime.settls", ANYBODYS, REFUSED_RESERVED },
 	/* Where the first function of a goroutine returns to: behind the first byte. */
-	{ "runtime.goexit", false, REFUSED_RESERVED },
+	{ "runtime.goexit", ANYBODYS, REFUSED_RESERVED },
 	/* As __restore_rt. */
-	{ "runtime.sigreturn*", false, REFUSED_RESERVED },
+	{ "runtime.sigreturn*", ANYBODYS, REFUSED_RESERVED },
 	/* Who calls them keeps his frame pointer right below their return address. */
-	{ "runtime.duffzero", false, REFUSED_RESERVED },
-	{ "runtime.duffcopy", false, REFUSED_RESERVED },
+	{ "runtime.duffzero", ANYBODYS, REFUSED_RESERVED },
+	{ "runtime.duffcopy", ANYBODYS, REFUSED_RESERVED },
 	/* A debugger enters it, by its address and a stack that it makes up. */
-	{ "runtime.debugCallV[0-9]*", false, REFUSED_RESERVED },
+	{ "runtime.debugCallV[0-9]*", ANYBODYS, REFUSED_RESERVED },
 
 	/* They leave for another stack, or another place on it, and what they were
 	 * called by goes on by itself. */
-	{ "runtime.gogo", false, REFUSED_LEFT_OTHERWISE },
-	{ "runtime.mcall", false, REFUSED_LEFT_OTHERWISE },
-	{ "runtime.morestack*", false, REFUSED_LEFT_OTHERWISE },
-	{ "runtime.jmpdefer", false, REFUSED_LEFT_OTHERWISE },
+	{ "runtime.gogo", ANYBODYS, REFUSED_LEFT_OTHERWISE },
+	{ "gogo", GOS, REFUSED_LEFT_OTHERWISE },
+	{ "runtime.mcall", ANYBODYS, REFUSED_LEFT_OTHERWISE },
+	{ "runtime.morestack*", ANYBODYS, REFUSED_LEFT_OTHERWISE },
+	{ "runtime.jmpdefer", ANYBODYS, REFUSED_LEFT_OTHERWISE },
 	/* Two processes return, or two threads, with the same stack at first. */
-	{ "runtime.clone", false, REFUSED_LEFT_OTHERWISE },
-	{ "syscall.rawVforkSyscall", false, REFUSED_LEFT_OTHERWISE },
+	{ "runtime.clone", ANYBODYS, REFUSED_LEFT_OTHERWISE },
+	{ "syscall.rawVforkSyscall", ANYBODYS, REFUSED_LEFT_OTHERWISE },
 	/* Go's runtime lets go of a thread that C made, which has no g from then
 	 * on: nobody's stack is in %r14 where it returns. Others give it one, or
 	 * another one. */
-	{ "runtime.dropm", false, REFUSED_LEFT_OTHERWISE },
-	{ "runtime.needm", false, REFUSED_LEFT_OTHERWISE },
-	{ "runtime.setg", false, REFUSED_LEFT_OTHERWISE },
-	{ "setg_gcc", false, REFUSED_LEFT_OTHERWISE },
-	{ "runtime.setg_gcc", false, REFUSED_LEFT_OTHERWISE },
+	{ "runtime.dropm", ANYBODYS, REFUSED_LEFT_OTHERWISE },
+	{ "runtime.needm", ANYBODYS, REFUSED_LEFT_OTHERWISE },
+	{ "runtime.setg", ANYBODYS, REFUSED_LEFT_OTHERWISE },
+	{ "setg_gcc", ANYBODYS, REFUSED_LEFT_OTHERWISE },
+	{ "runtime.setg_gcc", ANYBODYS, REFUSED_LEFT_OTHERWISE },
 
 	/* musl cancels a wait by where in here the thread stands. */
-	{ "__syscall_cp_asm", true, REFUSED_RESERVED },
-	{ "__cp_begin", true, REFUSED_RESERVED },
-	{ "__cp_end", true, REFUSED_RESERVED },
-	{ "__cp_cancel", true, REFUSED_RESERVED },
+	{ "__syscall_cp_asm", SYSTEMS, REFUSED_RESERVED },
+	{ "__cp_begin", SYSTEMS, REFUSED_RESERVED },
+	{ "__cp_end", SYSTEMS, REFUSED_RESERVED },
+	{ "__cp_cancel", SYSTEMS, REFUSED_RESERVED },
 };
 
 enum { LITERAL = 2 };		/* characters with which each of them begins */
 
-static enum refusal listed(const char *raw, bool system)
+/* `whose` it may be: a set. */
+static enum refusal listed(const char *raw, unsigned int whose)
 {
 	/* Go's linker makes such a name of assembly's. */
 	static const char suffix[] = ".abi0";
@@ -117,7 +125,7 @@ static enum refusal listed(const char *raw, bool system)
 		raw = name;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(list); i++)
-		if ((system || !list[i].system) && !strncmp(raw, list[i].glob, LITERAL) &&
+		if (whose & list[i].whose && !strncmp(raw, list[i].glob, LITERAL) &&
 		    !fnmatch(list[i].glob, raw, 0))
 			return list[i].why;
 	return REFUSED_NONE;
@@ -131,8 +139,9 @@ bool select_is_system(const struct module *m)
 enum refusal select_reserved(const struct module *m, const struct func *f)
 {
 	const struct func_alias *alias = m->symbols->aliases + f->alias;
-	bool system = select_is_system(m);
-	enum refusal why = listed(f->raw, system);
+	bool go = range_overlaps(m->symbols->go, f->range);
+	unsigned int whose = ANYBODYS | (select_is_system(m) ? SYSTEMS : 0) | (go ? GOS : 0);
+	enum refusal why = listed(f->raw, whose);
 
 	if (m->is_payload)
 		return REFUSED_RESERVED;
@@ -140,7 +149,7 @@ enum refusal select_reserved(const struct module *m, const struct func *f)
 	if (f->flags & FUNC_PLT)
 		return m->shared ? REFUSED_SHARED_TEXT : REFUSED_NONE;
 	for (uint32_t i = 0; i < f->naliases && why != REFUSED_RESERVED; i++) {
-		enum refusal now = listed(alias[i].raw, system);
+		enum refusal now = listed(alias[i].raw, whose);
 
 		why = now ? now : why;
 	}
