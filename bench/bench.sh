@@ -135,24 +135,28 @@ plan()
 # Files that grow: time and memory are to grow with them, and no faster.
 plans()
 {
-	local path name largest='' ten=()
+	local path name last='' ten=()
 
 	"$CC" -D_GNU_SOURCE -std=gnu11 -O2 -o "$dir/spent" bench/spent.c
 	printf '\n%-34s %10s %10s %10s %10s\n' 'a plan (inject list FILE)' functions \
 		seconds MiB 'us each'
 	for path in /usr/lib/*-linux-gnu/libsqlite3.so.0 /usr/bin/redis-server \
-		/usr/lib/postgresql/*/bin/postgres /usr/lib/gcc/*-linux-gnu/*/cc1 /usr/bin/node; do
-		[ -e "$path" ] || { absent "${path##*/}" "not installed"; continue; }
-		plan "${path##*/}" "$path"
-		largest=$path
+		/usr/lib/postgresql/*/bin/postgres /usr/lib/gcc/*-linux-gnu/*/cc1 \
+		/usr/lib/chromium/chromium /usr/lib/*-linux-gnu/librustc_driver-*.so \
+		/usr/bin/node; do
+		name=${path##*/}
+		name=${name%-????????????????.so}	# of its build
+		[ -e "$path" ] || { absent "$name" "not installed"; continue; }
+		plan "$name" "$path"
+		last=$path
 	done
-	[ -n "$largest" ] || return 0
+	[ -n "$last" ] || return 0
 	# Ten functions from all over it, those with plain names.
 	while read -r name; do
 		ten+=(-f "$name")
 	done < <(cut -f 4 "$dir/list" | grep '^[a-zA-Z0-9_]*$' | sort -u |
 		awk '{ v[NR] = $0 } END { for (i = 1; i <= 10; i++) print v[int(NR * i / 10)] }')
-	plan "${largest##*/}, ten of them" "$largest" "${ten[@]}"
+	plan "${last##*/}, ten of them" "$last" "${ten[@]}"
 }
 
 for hot in "$BUILD"/bench/hot*; do
