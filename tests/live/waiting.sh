@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # waiting: a service that waits in read, for a lock, a condition or events, in sleeps, or
-# on another stack, in three probed functions or in thirty, and in those of the C library.
+# on another stack, in three probed functions or in thirty, and in those of the C library;
+# and a server in Rust that does.
 # Calls that began before the attach end with their real exits. Calls that
 # are open at the end are left as they are, at once: nothing of ours is on any stack,
 # so that afterwards all code of ours may be forbidden, and each of them returns.
@@ -30,7 +31,7 @@ judge()
 	[ "$(count '"type":"call"')" = $((2 * CALLS)) ] || die "other calls, too"
 }
 
-# All wait in calls that were entered while probed: nothing of ours is needed.
+# What was mapped for us: nothing of it is needed.
 forbid_ours()
 {
 	code_mappings | comm -13 before - >ours
@@ -38,6 +39,12 @@ forbid_ours()
 	while IFS=- read -r lo hi; do
 		tell "forbid $lo $hi" '^forbidden$' >/dev/null
 	done <ours
+}
+
+# All wait in calls that were entered while probed.
+go_without_us()
+{
+	forbid_ours
 	tell go '^gone' >/dev/null
 	tell go '^gone' >/dev/null
 	victim_works
@@ -56,7 +63,7 @@ attached_to()
 	inject_end
 	clean
 	judge before
-	forbid_ours
+	go_without_us
 	victim_quit
 	wait "$VICTIM" || die "the victim ended with status $?"
 }
@@ -83,7 +90,7 @@ started_by_us()
 	wait_until 60 probes_gone || die "the probes are not removed"
 	clean
 	judge return
-	forbid_ours
+	go_without_us
 	victim_quit
 	inject_wait
 }
@@ -96,3 +103,29 @@ waiting=$(grep '"end":"open"' calls.json | grep '"module":"libc.so.6"' | grep -v
 	grep -o '"tid":[0-9]*' | sort -u | wc -l)
 [ "$waiting" -ge 14 ] || die "$waiting threads wait in calls of the C library"
 started_by_us
+
+all_sleep() { ! grep -qvE '^[0-9]+ \(.*\) S ' "/proc/$VICTIM/task/"*/stat; }
+answers() { [ "$(progress)" -gt "$1" ]; }
+
+# A server in Rust, all of whose threads wait in calls of its standard library's.
+server_in_rust()
+{
+	[ -x "$VICTIMS/rust_http" ] || { echo "no Rust compiler here"; return 0; }
+	victim rust_http
+	code_mappings >before
+	tell hold '^held$' >/dev/null
+	inject_bg -p "$VICTIM" -f '*' -f '*@*' -o /dev/null
+	tell go '^going$' >/dev/null
+	wait_until 60 answers $(($(progress) + 50)) || die "no requests are answered"
+	tell hold '^held$' >/dev/null
+	wait_until 60 all_sleep || die "threads do not wait"
+	inject_end
+	clean
+	forbid_ours
+	tell go '^going$' >/dev/null
+	wait_until 60 answers $(($(progress) + 50)) || die "no requests are answered any more"
+	victim_works
+	victim_quit
+}
+
+server_in_rust

@@ -8,7 +8,13 @@
 //!     made FUNCTION CALLS LEFT    LEFT: of them, without a return
 //!     cause WHAT COUNT            why, for what the standard library does for us
 //!
-//! Without, it obeys the commands of victim.h, and answers all the time. Where a panic
+//! Without, it obeys the commands of victim.h, and answers all the time, but for
+//!
+//!     hold            -> held         all clients wait, after their last answers
+//!     go              -> going
+//!     forbid LO HI    -> forbidden    nobody may read or run these bytes any more
+//!
+//! Where a panic
 //! ends the process (panic=abort) no request does, but a last one at the very end.
 use std::any::Any;
 use std::cell::RefCell;
@@ -17,7 +23,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
-use std::sync::{mpsc, Arc, Mutex};
+use std::sync::{mpsc, Arc, Condvar, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -55,6 +61,14 @@ static HOOKED: AtomicU64 = ZERO;
 static THREADS: AtomicU64 = ZERO;
 static PROGRESS: AtomicU64 = ZERO;
 static ERRORS: AtomicU64 = ZERO;
+
+/// Are clients to wait, and how many do?
+static HELD: Mutex<(bool, u64)> = Mutex::new((false, 0));
+static CHANGED: Condvar = Condvar::new();
+
+extern "C" {
+    fn mprotect(start: usize, size: usize, rights: i32) -> i32;
+}
 
 fn count(f: Of, left: bool) {
     MADE[f as usize].fetch_add(1, SeqCst);
@@ -340,11 +354,24 @@ fn judge(n: u64, got: io::Result<String>) {
     PROGRESS.fetch_add(1, SeqCst);
 }
 
+/// Wait while clients are held.
+#[inline(never)]
+fn pass() {
+    let mut held = HELD.lock().unwrap();
+    held.1 += 1;
+    CHANGED.notify_all();
+    while held.0 {
+        held = CHANGED.wait(held).unwrap();
+    }
+    held.1 -= 1;
+}
+
 #[inline(never)]
 fn client(at: SocketAddr, first: u64, limit: u64) {
     count(Of::Client, false);
     let mut n = first;
     while n < limit {
+        pass();
         judge(n, ask(at, n));
         n += CLIENTS;
         if limit == u64::MAX {
@@ -420,13 +447,40 @@ fn last_words() {
     tell();
 }
 
+fn hold() -> String {
+    let mut held = HELD.lock().unwrap();
+    held.0 = true;
+    while held.1 < CLIENTS {
+        held = CHANGED.wait(held).unwrap();
+    }
+    "held".into()
+}
+
+fn go() -> String {
+    HELD.lock().unwrap().0 = false;
+    CHANGED.notify_all();
+    "going".into()
+}
+
+fn forbid(range: &str) -> String {
+    let ends: Vec<usize> =
+        range.split(' ').map(|x| usize::from_str_radix(x, 16).unwrap()).collect();
+    if unsafe { mprotect(ends[0], ends[1] - ends[0], 0) } != 0 {
+        wrong("mprotect");
+    }
+    "forbidden".into()
+}
+
 fn obey() {
     let _running = start(u64::MAX);
     say("ready".into());
     for line in io::stdin().lock().lines() {
         match line.unwrap().as_str() {
             "ping" => say(format!("alive {} {}", PROGRESS.load(SeqCst), ERRORS.load(SeqCst))),
+            "hold" => say(hold()),
+            "go" => say(go()),
             "quit" => break,
+            other if other.starts_with("forbid ") => say(forbid(&other[7..])),
             other => say(format!("what is {}?", other)),
         }
     }
