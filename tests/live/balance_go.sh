@@ -16,7 +16,7 @@ export GOCACHE=$PWD/cache HOME=$PWD
 # shellcheck disable=SC2012 # names of versions
 go=$(command -v go || ls -1 /usr/lib/go-*/bin/go 2>/dev/null | tail -1) || true
 [ -n "$go" ] || skip "no Go compiler here"
-root=$("$go" env GOROOT)
+goroot=$("$go" env GOROOT)
 
 # accounted NAME LATE: the calls of ./recorded. Nothing is lost, nothing began before us
 # but of LATE; what did not return nor stays open is the scheduler's.
@@ -46,7 +46,7 @@ accounted()
 }
 
 # The runtime has a thread's id from minit on: there we come.
-program without_c '*' "$root/bin/gofmt" "$root/src/fmt/print.go"
+program without_c '*' "$goroot/bin/gofmt" "$goroot/src/fmt/print.go"
 accounted without_c 'runtime.minit'
 
 program with_c '*' "$go" version
