@@ -148,8 +148,27 @@ static struct standing stands_for(const struct stub_note *n, uint64_t pc)
 	return ret;
 }
 
-/* 3. What has unwind information can be read; and where there is none, who asks reads
- * at `pc`, or the next byte, himself, which is of the same page. */
+/* Where a jump is written, or the one that it leads to first, which is never unmapped. */
+static bool is_written(const struct slot *slot, uint64_t pc)
+{
+	if (slot->island && slot->addr + (uint64_t)(int64_t)slot->island == pc)
+		return true;
+	return slot->addr == pc &&
+		(slot->state == SLOT_PLANNED || slot->state == SLOT_ACTIVE);
+}
+
+static bool in_journal(const struct session *s, uint64_t pc)
+{
+	const struct slot *slots = (const void *)((const char *)s + s->slots_off);
+	uint32_t i, n = observe(&s->nslots);
+
+	for (i = 0; i < n && i < s->max_slots; i++)
+		if (is_written(&slots[i], pc))
+			return true;
+	return false;
+}
+
+/* 3. `pc` is where a jump may stand, and can be read. */
 static bool leads_to_stub(const struct session *s, uint64_t pc, struct standing *ret)
 {
 	uint64_t to = (pc & (PAGE - 1)) < PAGE - CPU_JUMP_SIZE ?
@@ -205,5 +224,9 @@ const void *payload_find(uint64_t pc, struct unwind_bases *ret, unwind_find *ori
 	if (fde)
 		return fde;
 	fde = original(pc, ret);
-	return leads_to_stub(s, pc, &st) ? answer(&st, pc, ret) : fde;
+	/* Of what has unwind information the code can be read. Any other address may be
+	 * nobody's: who asks need not stand there (_Unwind_FindEnclosingFunction). */
+	if ((fde || in_journal(s, pc)) && leads_to_stub(s, pc, &st))
+		return answer(&st, pc, ret);
+	return fde;
 }

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <ucontext.h>
+#include <unwind.h>
 
 #include "tests/victims/victim.h"
 
@@ -192,6 +193,8 @@ static void round_trip(unsigned int n)
 	}
 	for (int i = 0; i < 3; i++)
 		pthread_join(t[i], NULL);
+	/* Who asks may ask of what is no memory. */
+	victim_errors += _Unwind_FindEnclosingFunction((void *)(uintptr_t)(n + 1)) != NULL;
 	victim_count();
 }
 
