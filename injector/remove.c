@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "arch/arch.h"
@@ -99,6 +100,36 @@ static int list_journal(struct removing *r)
 	return err;
 }
 
+/* What is there comes before what an earlier visit has removed. */
+static int by_place(const void *a, const void *b, void *removing)
+{
+	const struct change *x = a, *y = b;
+	const struct slot *slots = ((const struct removing *)removing)->old.slots;
+	int order = x->addr != y->addr ? (x->addr < y->addr ? -1 : 1) : x->len - y->len;
+
+	order = order ? order : memcmp(x->from, y->from, x->len);
+	return order ? order : (slots[x->slot].state == SLOT_REMOVED) -
+		(slots[y->slot].state == SLOT_REMOVED);
+}
+
+/* Where one visit has an exit another may record an entry, by the same jump to the same
+ * hole; and what two slots tell of is restored once. */
+static void drop_twins(struct removing *r)
+{
+	size_t kept = 0;
+
+	if (r->n)
+		qsort_r(r->changes, r->n, sizeof(*r->changes), by_place, r);
+	for (size_t i = 0; i < r->n; i++) {
+		const struct change *c = &r->changes[i], *last = &r->changes[kept ? kept - 1 : 0];
+
+		if (!kept || c->addr != last->addr || c->len != last->len ||
+		    memcmp(c->from, last->from, c->len) != 0)
+			r->changes[kept++] = *c;
+	}
+	r->n = kept;
+}
+
 /* The changes that undo the visit: as whoever made it remembers them, else by
  * the journal. */
 static int list_changes(struct removing *r)
@@ -106,6 +137,7 @@ static int list_changes(struct removing *r)
 	const struct removal *known = r->report;
 	int err = known->changes ? 0 : list_journal(r);
 
+	drop_twins(r);
 	for (size_t i = 0; i < known->nchanges && !err; i++) {
 		struct change c = text_reversed(&known->changes[i]);
 

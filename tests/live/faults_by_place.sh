@@ -4,7 +4,8 @@
 # fault where it has made it, while its functions are probed: behind what may fault in
 # the bytes of a jump, or not at all where there is nothing else. A program without
 # handlers, or whose handlers are called once, to write a last word, has all of them
-# probed at their start.
+# probed at their start. Nor is a later visit in the way of stop that records an entry
+# where an earlier one has had an exit.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -32,3 +33,7 @@ traced '} /\* place_pushed \*/'
 traced place_plain
 removed
 "$INJECT" list -p "$VICTIM" -f place_method | grep -q 'may-fault$' || die "list does not say so"
+
+status 0 "$INJECT" -p "$VICTIM" -f late_zero -d 0.02 -o /dev/null
+status 0 "$INJECT" start -p "$VICTIM" -f late_zero -f late_taker
+status 0 "$INJECT" stop -p "$VICTIM"

@@ -58,6 +58,45 @@ PROBED uint64_t place_method(uint64_t x, const struct methods *const *object)
 	return (*object)->triple(x);
 }
 
+/*
+ * late_zero may fault up to its return, and is recorded at its start by the nearer one of
+ * two holes, or, where late_taker has that, at its return by the other. No other padding
+ * is in reach.
+ */
+void late_zero(uint64_t *p);
+uint64_t late_taker(void);
+__asm__(".balign 512\n"
+	".type late_before, @function\n"
+	"late_before: .rept 47; lea 1(%rax), %eax; .endr; ret\n"
+	".size late_before, . - late_before\n"
+	".globl late_taker, late_zero\n"
+	".type late_taker, @function\n"
+	"late_taker: xor %eax, %eax; ret\n"
+	".size late_taker, . - late_taker\n"
+	".type late_zero, @function\n"
+	"late_zero: pxor %xmm0, %xmm0; movups %xmm0, 0x10(%rdi); movups %xmm0, 0x20(%rdi); ret\n"
+	".size late_zero, . - late_zero\n"
+	"nopl (%rax)\n"
+	".type late_near, @function\n"
+	"late_near: .rept 20; lea 1(%rax), %eax; .endr; ret\n"
+	".size late_near, . - late_near\n"
+	".byte 0x0f, 0x1f, 0x44, 0, 0\n"
+	".type late_far, @function\n"
+	"late_far: .rept 16; lea 1(%rax), %eax; .endr; ret\n"
+	".size late_far, . - late_far\n"
+	".byte 0x0f, 0x1f, 0x44, 0, 0\n"
+	".type late_behind, @function\n"
+	"late_behind: .rept 47; lea 1(%rax), %eax; .endr; ret\n"
+	".size late_behind, . - late_behind\n");
+
+static bool late_works(void)
+{
+	uint64_t words[6] = { 1, 2, 3, 4, 5, 6 };
+
+	late_zero(words);
+	return !words[2] && !words[5] && words[1] == 2 && !late_taker();
+}
+
 static bool is_in(const void *function, uint64_t pc)
 {
 	return pc - (uint64_t)function < 32;
@@ -107,7 +146,7 @@ int main(void)
 
 		if (place_entry(p) != want || place_exit(p, x) != want ||
 		    place_pushed(p) != 4 || place_method(x, &object) != 3 * x + 1 ||
-		    place_divide((uint32_t)x, p ? 1 : 0) != (p ? (uint32_t)x : NONE))
+		    !late_works() || place_divide((uint32_t)x, p ? 1 : 0) != (p ? (uint32_t)x : NONE))
 			victim_wrong("a value");
 		victim_count();
 	}
