@@ -146,7 +146,8 @@ int main(void)
 
 		if (place_entry(p) != want || place_exit(p, x) != want ||
 		    place_pushed(p) != 4 || place_method(x, &object) != 3 * x + 1 ||
-		    !late_works() || place_divide((uint32_t)x, p ? 1 : 0) != (p ? (uint32_t)x : NONE))
+		    !late_works() ||
+		    place_divide((uint32_t)x, p ? 1 : 0) != (p ? (uint32_t)x : NONE))
 			victim_wrong("a value");
 		victim_count();
 	}
