@@ -108,7 +108,9 @@ $(BUILD)/payload.so: $(PAYLOAD_OBJS) payload/payload.map
 		-Wl,--eh-frame-hdr,-soname,inject-payload.so -Wl,--version-script,payload/payload.map \
 		-o $@ $(PAYLOAD_OBJS)
 
-# The loader is a flat piece of position-independent code, entered at its start.
+# The loader is a flat piece of position-independent code, entered at its start, and gone
+# before anybody could unwind it.
+$(BUILD)/payload/loader.po: PAYLOAD_CFLAGS += -fno-asynchronous-unwind-tables
 $(BUILD)/loader.bin: $(BUILD)/payload/loader.po
 	@echo "  LD      $@"
 	$(Q)$(CC) -nostdlib -static -Wl,-Ttext=0,-e,loader_start,--build-id=none \
