@@ -160,8 +160,6 @@ static int read_data(struct symbols *s, struct addresses *pointers)
 	addresses_sort(&sleds);
 	s->sleds = sleds.v;
 	s->nsleds = sleds.n;
-	if (!err)
-		err = linkage_read(&in->image, &in->dynamic, &in->dynsym, s);
 	/* It may be half of the file, and names take room, too. */
 	image_forget_data(&in->image);
 	return err;
@@ -179,6 +177,9 @@ static int read_functions(struct symbols *s)
 	if (!err)
 		err = funcs_build(&in->image, &in->unwind, &candidates,
 				  &pointers, &in->strings, s);
+	/* Some relocations name a function's resolver. */
+	if (!err)
+		err = linkage_read(&in->image, &in->dynamic, &in->dynsym, s);
 	free(candidates.v);
 	s->pointers = pointers.v;
 	s->npointers = pointers.n;
