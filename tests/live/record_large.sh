@@ -8,7 +8,7 @@
 
 bytes=50000000
 if [ -n "${SOAK:-}" ]; then
-	bytes=5000000000
+	bytes=10000000000
 	[ "$(df --output=avail -B1 . | tail -n 1)" -gt $((bytes + bytes / 4)) ] ||
 		skip "no room for $bytes bytes here"
 fi
