@@ -119,8 +119,6 @@ void stacks_follow(struct session *, struct thread *, uint64_t sp, enum what);
 void stacks_goroutine(struct thread *, const struct goroutine *);
 /* Do `a` and `b` lie on one stack, as far as known? */
 bool stacks_same(struct session *, struct thread *, uint64_t a, uint64_t b);
-/* Is `sp` on the signal stack, and is that not the current one? */
-bool stacks_left_for_signal(struct thread *, uint64_t sp);
 /* At the end of a slow path: was the current stack taken by another thread? */
 bool stacks_is_taken(const struct thread *);
 /* The piece whose frame at offset `top` was written while another stack may

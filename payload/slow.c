@@ -104,8 +104,6 @@ static bool enter(struct slow *w, uint64_t sp, enum what what)
 /*
  * Find the stack, and pop the calls on it that were left without an exit:
  * those below sp, and one with the very same sp if that is another's entry.
- * A signal stack above us in memory, within this stack's range, would look as
- * if all calls had been left.
  */
 static void heal(struct slow *w, uint64_t sp, enum what what)
 {
@@ -113,8 +111,6 @@ static void heal(struct slow *w, uint64_t sp, enum what what)
 	bool unwound;
 
 	stacks_follow(w->s, t, sp, what);
-	if (frame_sp(*frames_at(t, t->top)) < sp)
-		stacks_left_for_signal(t, sp);
 	unwound = frames_pop_below(t, what == WHAT_EXIT ? sp : sp + 1);
 	if (unwound && ring_room(w->s, t, 2))
 		ring_put_ext(t, EXT_UNWOUND, frames_depth(t));

@@ -4,9 +4,10 @@
  *
  * Calls are paired by stack pointer, so each stack that a thread runs on needs
  * frames of its own. A stack is known by its range: the born stack's is given
- * by the session (main thread) or lies below the thread pointer (others); the
- * signal stack's the kernel tells; of any other, a fiber's for instance, the
- * bounds are a guess around the stack pointers seen, which grows with them.
+ * by the session (main thread) or lies below the thread pointer (others); of any
+ * other, a fiber's or a signal's, the bounds are a guess around the stack pointers
+ * seen, which grows with them. (The kernel knows those of a signal stack, but is not
+ * asked: see claim_tid.)
  *
  * A fiber may go on in another thread, which then takes its open calls over:
  *
@@ -20,21 +21,11 @@
  *     current stack is taken (stacks_is_taken, at the end of its slow paths, for
  *     one that was under way).
  */
-#include <asm/unistd.h>
 #include "payload/payload.h"
 
 /* How far a guessed stack reaches beyond the stack pointers seen on it. Less
  * than what fibers lie apart that are at about the same depth. */
 #define REACH 4096
-
-/* The kernel's stack_t. */
-struct signal_stack {
-	uint64_t sp;
-	int32_t flags;
-	uint64_t size;
-};
-
-#define SIGNAL_STACK_OFF 2	/* SS_DISABLE */
 
 /* One more than the highest index of a thread that was seen on a fiber. */
 static uint32_t nfollowed;
@@ -164,18 +155,6 @@ static uint32_t victim(const struct thread *t)
 	return best;
 }
 
-static bool signal_range(uint64_t sp, uint64_t *lo, uint64_t *hi)
-{
-	struct signal_stack ss;
-
-	if (cpu_syscall(__NR_sigaltstack, 0, (long)&ss, 0) ||
-	    ss.flags & SIGNAL_STACK_OFF)
-		return false;
-	*lo = ss.sp;
-	*hi = ss.sp + ss.size;
-	return sp >= *lo && sp < *hi;
-}
-
 /* Bounds of a guessed stack around `sp`, which keep off every known one. */
 static void guess(const struct thread *t, uint32_t self, uint64_t sp,
 		  uint64_t *lo, uint64_t *hi)
@@ -222,20 +201,6 @@ static bool find_known(const struct thread *t, uint64_t sp, uint32_t *ret)
 			return true;
 		}
 	return false;
-}
-
-/* The stack of just this range; THREAD_STACKS if it is not known. */
-static uint32_t find_range(const struct thread *t, uint64_t lo, uint64_t hi)
-{
-	const struct stack *k;
-	uint32_t i;
-
-	for (i = 0; i < THREAD_STACKS; i++) {
-		k = &t->stacks[i];
-		if (is_kept(k) && k->lo == lo && k->hi == hi)
-			break;
-	}
-	return i;
 }
 
 /*
@@ -389,18 +354,12 @@ static uint32_t discover(struct session *s, struct thread *t, uint64_t sp,
 			 enum what what)
 {
 	uint64_t lo, hi;
-	uint32_t i;
 
 	born_range(s, t, &lo, &hi);
-	if (!is_kept(&t->stacks[0]) && sp >= lo && sp < hi) {
-		open_stack(t, 0, lo, hi);
-		return 0;
-	}
-	if (!signal_range(sp, &lo, &hi))
+	if (is_kept(&t->stacks[0]) || sp < lo || sp >= hi)
 		return open_fiber(s, t, sp, what);
-	i = victim(t);
-	open_stack(t, i, lo, hi);
-	return i;
+	open_stack(t, 0, lo, hi);
+	return 0;
 }
 
 /* Another place of this thread's where the call is open that ends at `sp`. */
@@ -472,23 +431,6 @@ bool stacks_same(struct session *s, struct thread *t, uint64_t a, uint64_t b)
 	if (!find_known(t, a, &i))
 		return a >= lo && a < hi && b >= lo && b < hi;
 	return covers(&t->stacks[i], b);
-}
-
-bool stacks_left_for_signal(struct thread *t, uint64_t sp)
-{
-	uint64_t lo, hi;
-	uint32_t i;
-
-	if (!signal_range(sp, &lo, &hi) ||
-	    (current(t)->lo == lo && current(t)->hi == hi))
-		return false;
-	i = find_range(t, lo, hi);
-	if (i == THREAD_STACKS) {
-		i = victim(t);
-		open_stack(t, i, lo, hi);
-	}
-	switch_to(t, i);
-	return true;
 }
 
 bool stacks_is_taken(const struct thread *t)

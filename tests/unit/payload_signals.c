@@ -26,13 +26,22 @@ struct replay {
 	uint32_t open[64][DEPTH];
 };
 
+/* 0: the born one; the signal stack has a number of the process. */
+static uint32_t stack_of(uint64_t number)
+{
+	uint32_t n = number & STACK_SHARED ? 1 + (number & STACK_FIBERS) : 0;
+
+	CHECK(n < STACKS);
+	return n;
+}
+
 static void replay(void *ctx, const struct rec *r)
 {
 	struct replay *p = ctx;
 	uint32_t *n = &p->depth[p->now], *open = p->open[p->now % 64];
 
 	if (r->kind == REC_NONE) {
-		p->now = r->func;
+		p->now = stack_of(r->func);
 		n = &p->depth[p->now];
 		/* One off where the call that was interrupted was about to
 		 * push or pop its frame. */
@@ -57,8 +66,7 @@ static void replay(void *ctx, const struct rec *r)
 		if (r->body < *n)
 			*n = r->body;
 	} else if (r->sub == EXT_STACK) {
-		CHECK(r->body < STACKS);
-		p->now = r->body;
+		p->now = stack_of(r->body);
 	}
 }
 

@@ -403,13 +403,13 @@ static void raise_it(void *arg)
 	leaf(arg);
 }
 
-/* A signal stack that lies above us in what may be our own stack's range. */
+/* A signal stack, of which nobody tells the bounds. */
 static void *with_signal_stack(void *arg)
 {
+	static char elsewhere[32768];
 	probed_fn *raiser = arg;
-	char above[32768];
 	struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_ONSTACK };
-	stack_t before, ss = { .ss_sp = above, .ss_size = sizeof(above) };
+	stack_t before, ss = { .ss_sp = elsewhere, .ss_size = sizeof(elsewhere) };
 
 	CHECK(!sigaltstack(&ss, &before));
 	sigaction(SIGUSR1, &act, NULL);

@@ -3,7 +3,9 @@
  * confined [thread] [odd]: puts itself under a seccomp filter when it is told
  * to, long after its start, as servers do once they have set themselves up. Any
  * system call that it does not make by itself then kills it; so does
- * restart_syscall, by which the kernel goes on with an interrupted sleep.
+ * restart_syscall, by which the kernel goes on with an interrupted sleep. From then
+ * on it leaves functions by longjmp, works in a signal handler with a stack of its own,
+ * and on a fiber.
  *
  *	confine	-> confined	on all threads; later_* is called for the first
  *				time by this thread and by new ones only then
@@ -16,9 +18,12 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 
 #include "tests/victims/victim.h"
 
@@ -69,14 +74,71 @@ static void *early(void *arg)
 	return arg;
 }
 
+static void later_check(uint64_t x)
+{
+	if (later_work(x) != x * 41 + 3)
+		victim_wrong("later_work");
+}
+
+static __thread sigjmp_buf back;
+static __thread ucontext_t here, fiber;
+static char signal_stack[65536];	/* of the main thread */
+
+PROBED void later_left(uint64_t x)
+{
+	later_check(x);
+	siglongjmp(back, 1);
+}
+
+static void later_left_by_fault(int sig)
+{
+	later_check((uint64_t)sig);
+	siglongjmp(back, 1);
+}
+
+static void later_on_fiber(void)
+{
+	later_check(7);
+	swapcontext(&fiber, &here);
+}
+
+static void run_fiber(void)
+{
+	char stack[32768];
+
+	if (getcontext(&fiber))
+		victim_wrong("getcontext");
+	fiber.uc_stack = (stack_t){ .ss_sp = stack, .ss_size = sizeof(stack) };
+	makecontext(&fiber, later_on_fiber, 0);
+	if (swapcontext(&here, &fiber))
+		victim_wrong("swapcontext");
+}
+
 static void *later(void *arg)
 {
+	static int *volatile nowhere;
 	uint64_t x = (uintptr_t)arg;
 
-	for (int i = 0; i < 5; i++, x++)
-		if (later_work(x) != x * 41 + 3)
-			victim_wrong("later_work");
+	for (int i = 0; i < 5; i++)
+		later_check(x++);
+	if (sigsetjmp(back, 1) == 0)
+		later_left(x);
+	later_check(x);
+	if (sigsetjmp(back, 1) == 0)
+		*nowhere = 1;
+	later_check(x);
+	run_fiber();
+	later_check(x);
 	return NULL;
+}
+
+static void handle_faults(void)
+{
+	struct sigaction act = { .sa_handler = later_left_by_fault, .sa_flags = SA_ONSTACK };
+	stack_t ss = { .ss_sp = signal_stack, .ss_size = sizeof(signal_stack) };
+
+	if (sigaltstack(&ss, NULL) || sigaction(SIGSEGV, &act, NULL))
+		victim_wrong("handle_faults");
 }
 
 /* Sleeps in futex, as the thread that an injector would like best. */
@@ -134,6 +196,7 @@ int main(int argc, char **argv)
 	bool odd = has_arg(argv, "odd"), one = has_arg(argv, "thread");
 	pthread_t t;
 
+	handle_faults();
 	sem_init(&turn, 0, 0);
 	if (pthread_create(&t, NULL, odd ? oddity : early, NULL) ||
 	    pthread_create(&t, NULL, sleeper, NULL) ||
