@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # cycles_lib: attach and detach again and again, to threads that do nothing but
 # call the probed functions, and to processes that were never visited. Sourced
-# after lib.sh.
+# after lib.sh. How far they were is in the file `progress`, shown by a test that fails.
 
 # cycle_exact GLOB: these are called in a phase only, while others of the same
 # pages are called all the time.
@@ -37,6 +37,7 @@ cycles()
 		fi
 		has_line 'all probes removed, text verified' trace.err || die "cycle $i: not removed"
 		clean
+		echo "$i of $cycles cycles" >progress
 	done
 	victim_works
 	[ "$(threads "$VICTIM")" = "$n" ] || die "a thread of ours stayed"
@@ -56,5 +57,6 @@ loads()
 		"${@:4}" || die "load $i: ${*:4}"
 		tell quit '^bye' >/dev/null
 		rm victim.in
+		echo "$i of $n loads" >progress
 	done
 }

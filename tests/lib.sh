@@ -68,7 +68,7 @@ show_logs()
 {
 	local f
 
-	for f in *.err victim.out; do
+	for f in *.err victim.out progress; do
 		[ -s "$f" ] && echo "--- $f" && tail -n 20 "$f"
 	done
 }
@@ -105,10 +105,11 @@ need_root()
 	[ "$(id -u)" = 0 ] || skip "needs root"
 }
 
-# wait_until SECONDS COMMAND...: true as soon as the command is.
+# wait_until SECONDS COMMAND...: true as soon as the command is. PATIENCE times as many,
+# where all is slow.
 wait_until()
 {
-	local end=$((SECONDS + $1 + 1))
+	local end=$((SECONDS + $1 * ${PATIENCE:-1} + 1))
 
 	shift
 	until "$@"; do
@@ -256,13 +257,13 @@ inject_wait()
 }
 
 # status WANT COMMAND...: run it, with output in trace.out and trace.err, for
-# LIMIT (60) seconds at most.
+# LIMIT (120) seconds at most.
 status()
 {
 	local want=$1 got=0
 
 	shift
-	timeout "${LIMIT:-120}" "$@" >trace.out 2>trace.err 9>&- || got=$?
+	timeout $((${LIMIT:-120} * ${PATIENCE:-1})) "$@" >trace.out 2>trace.err 9>&- || got=$?
 	[ "$got" = "$want" ] || die "$(basename "$1") ended with status $got, not $want"
 }
 

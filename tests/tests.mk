@@ -259,13 +259,14 @@ soak: deps
 	@SOAK=1 tests/run $(BUILD) $(FAULT) $(STRESS) $(LIVE)
 
 # What runs on the host under sanitizers: unit tests, and live tests but for those that
-# let system calls fail or memory be short, which no sanitizer survives. Leaks count.
+# let system calls fail or memory be short, which no sanitizer survives. Leaks count, and
+# what is recorded takes ten times as long to read.
 SAN_OPTIONS := ASAN_OPTIONS=detect_leaks=1:verify_asan_link_order=0 \
 	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 SAN_LIVE = $(shell grep -LE '/fault/|fault_lib|ulimit -v' $(LIVE) $(STRESS))
 soak-san: deps
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/san SAN=address,undefined all unit victims
-	@$(SAN_OPTIONS) tests/run $(BUILD)/san $(UNIT_BIN:$(BUILD)/%=$(BUILD)/san/%) $(SAN_LIVE)
+	@$(SAN_OPTIONS) PATIENCE=5 tests/run $(BUILD)/san $(UNIT_BIN:$(BUILD)/%=$(BUILD)/san/%) $(SAN_LIVE)
 
 # The injector's two threads take turns (injector/surgery.c), in each kind of visit: does
 # ThreadSanitizer think so, too?
@@ -273,7 +274,7 @@ TURNS := attach_running attach_sleeping command_same count_exact \
 	flight follow_fork late_libraries record_exact stop_after_kill9 stops
 soak-tsan: deps
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan SAN=thread all victims
-	@TSAN_OPTIONS=halt_on_error=1 tests/run $(BUILD)/tsan $(TURNS:%=tests/live/%.sh)
+	@TSAN_OPTIONS=halt_on_error=1 PATIENCE=5 tests/run $(BUILD)/tsan $(TURNS:%=tests/live/%.sh)
 
 # Stubs against what they stand for: made-up functions, then real files. The
 # seed is printed with what fails.

@@ -28,7 +28,8 @@ begin()
 	victim "$what" "$@"
 }
 
-# under WHAT COMMAND...: a victim that is started by it is traced.
+# under WHAT COMMAND...: a victim that is started by it is traced. Who is in the idle class
+# stops late where others want the processor.
 under()
 {
 	local what=$1 kind status=0
@@ -38,7 +39,8 @@ under()
 	[ $status != 77 ] || { echo "$what: not here: $(cat no.err)"; return 0; }
 	for kind in spin_threads single; do
 		begin $kind
-		status 0 "$INJECT" -p "$VICTIM" -f 'spin_*' -f 'single_*' -d 0.3 -o /dev/null
+		status 0 "$INJECT" -p "$VICTIM" -f 'spin_*' -f 'single_*' -d 0.3 -o /dev/null \
+			--max-pause 10s
 		removed
 		echo "$what: $kind: $(closing calls) calls"
 		victim_quit
