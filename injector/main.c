@@ -13,6 +13,7 @@
 #include "injector/audit.h"
 #include "injector/launch.h"
 #include "injector/say.h"
+#include "injector/target.h"
 #include "injector/verbs.h"
 
 static int print(const char *text)
@@ -59,6 +60,8 @@ static int run(const struct options *o)
 
 static int run_audited(const struct options *o, int argc, char **argv)
 {
+	if (o->verbose)
+		target_tell_holds();
 	int err = audit_begin(o, argc, argv);
 	int status = !err ? run(o) : o->command ? LAUNCH_FAILED : STATUS_FAILED;
 

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "injector/procfs.h"
+#include "injector/say.h"
 #include "injector/sharing.h"
 #include "injector/shortened.h"
 #include "injector/surgery.h"
@@ -393,23 +394,46 @@ static void release_stopped(struct target *t)
 	drop_released(t);
 }
 
-static void release_held(struct target *t)
+/* How long it took, in ns. */
+static uint64_t release_held(struct target *t)
 {
 	uint64_t *longest = t->lent ? &t->longest_loan : &t->longest_pause;
 
 	release_stopped(t);
-	*longest = MAX(*longest, now_ns() - t->stopped_at);
+	uint64_t took = now_ns() - t->stopped_at;
+
+	*longest = MAX(*longest, took);
+	return took;
+}
+
+static bool tells_holds;
+
+void target_tell_holds(void)
+{
+	tells_holds = true;
+}
+
+static void tell_hold(const struct target *t, uint64_t took, const struct timespec *end)
+{
+	say_hint("%d (%s) %s for %.3f ms, until %lld.%06ld", t->pid, t->comm,
+		 t->lent ? "lent a thread" : "stood still", (double)took / 1e6,
+		 (long long)end->tv_sec, end->tv_nsec / 1000);
 }
 
 void target_release(struct target *t)
 {
 	enum { STRAGGLERS = 1000 * 1000 };
+	struct timespec end;
+	uint64_t took = 0;
 
 	if (t->nthreads && !t->kept) {
-		release_held(t);
+		took = release_held(t);
+		clock_gettime(CLOCK_REALTIME, &end);
 		target_settle(t, STRAGGLERS);
 	}
 	surgery_hurry(false);
+	if (took && tells_holds)
+		tell_hold(t, took, &end);
 }
 
 int target_keep(struct target *t, const struct thread_hold *th)

@@ -82,6 +82,8 @@ int target_stop(struct target *, uint64_t budget);
  * the kernel when the surgeon thread ends.
  */
 void target_release(struct target *);
+/* Say of each release from now on how long what was held stood still, and until when. */
+void target_tell_holds(void);
 /*
  * For a program that we have started ourselves, and that has not begun: hold
  * its only thread, which the caller has seized and stopped, over all that is to

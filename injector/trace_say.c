@@ -32,9 +32,6 @@ void trace_say_banner(const struct trace *t)
 	if (!t->sel.nfuncs)
 		say_hint("what is meant may be in a library that is loaded later%s",
 			 t->opt->follow_exec ? ", or in a program that it executes" : "");
-	if (t->opt->verbose)
-		say_hint("one thread was borrowed for %.1f ms",
-			 (double)t->target.longest_loan / 1e6);
 	if (t->opt->verbose && !t->inf.map.s->tid_offset)
 		say_hint("where its threads keep their ids is not certain: each makes one "
 			 "system call, gettid, at its first call that is traced");

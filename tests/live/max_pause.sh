@@ -3,7 +3,7 @@
 # max_pause: a stop that is too long is undone, whichever part of it takes the
 # time: to reach all threads, or to write all jumps. Nothing is left, and the line
 # says which option to change. A removal keeps to it while that leads anywhere, and
-# then says that it did not.
+# then says that it did not. With -v each is told: how long it was, and when it ended.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -32,4 +32,24 @@ kill -KILL "$TRACER"
 wait "$TRACER" || true
 status 0 "$INJECT" stop -p "$VICTIM" --max-pause 1us
 has_line 'stops of at most 0.001 ms' trace.err || die "does not say that it took longer"
+removed
+
+# told BEGIN: since then each stop was told, and the longest is that of the closing line. To
+# lend a thread is a stop of a process that has no other.
+told()
+{
+	awk -v begin="$1" -v end="$EPOCHREALTIME" '
+		/ for [0-9.]+ ms, until / {
+			ms = $(NF - 3); until = $NF; n++
+			if (ms > most) most = ms
+			if (until - ms / 1000 < begin || until > end) wrong = 1
+		}
+		/; longest pause / { closing = $0; sub(/.*longest pause /, "", closing) }
+		END { apart = most - closing; exit n < 2 || wrong || apart^2 > 0.051^2 }
+	' trace.err || die "not every stop was told: $(grep ' until \|longest' trace.err)"
+}
+
+begin=$EPOCHREALTIME
+status 0 "$INJECT" -v -p "$VICTIM" -o /dev/null -d 0.1 -f 'many_1*' --max-pause 5s
+told "$begin"
 removed
