@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * client [-c CONNECTIONS] [-r RATE] [-s SECONDS] [-g GREETING] [-u FILE] PORT REQUEST
+ * client [-c CONNECTIONS] [-r RATE] [-s SECONDS] [-g GREETING] [-o FILE] PORT REQUEST
  * BEGIN END:
  * how long does a server take to answer?
  *
- * Sends REQUEST, RATE times a second, at times that do not depend on the answers: who
- * stands still for a while keeps all waiting whose turn came meanwhile, and each of
- * these is counted from its turn. An answer is whole with END, and right if it begins with
- * BEGIN. Each connection opens with GREETING, if there is one, which is answered so
- * that it ends with END. All may have \r, \n, \\ and \xNN.
+ * Sends REQUEST, RATE times a second, until SIGTERM or for SECONDS, at times that do not
+ * depend on the answers: who stands still for a while keeps all waiting whose turn came
+ * meanwhile, and each of these is counted from its turn. An answer is whole with END, and
+ * right if it begins with BEGIN. Each connection opens with GREETING, if there is one,
+ * which is answered so that it ends with END. All may have \r, \n, \\ and \xNN.
  *
  * Prints: requests, failed ones, and percentiles of their times in microseconds (50,
  * 99, 99.9, 100). A connection that is lost is a failed request, and is made again.
- * Before the connections end, FILE is removed: who finds it knows that they are there.
+ * FILE gets a line for each answer: when it was asked for, in seconds since 1970, and
+ * how many microseconds it took.
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -55,16 +58,23 @@ struct connection {
 
 static struct connection conn[MOST];
 static struct sockaddr_in server = { .sin_family = AF_INET };
-static int64_t *times;
-static size_t ntimes, failed;
+static struct answer {
+	int64_t asked, took;
+} *answers;
+static size_t nanswers, failed;
+static volatile sig_atomic_t told_to_end;
 
-static int64_t now(void)
+static int64_t clock_ns(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return t.tv_sec * SECOND + t.tv_nsec;
 }
+
+static int64_t now(void) { return clock_ns(CLOCK_MONOTONIC); }
+
+static void on_term(int signal) { told_to_end = signal; }
 
 static void die(const char *what)
 {
@@ -152,7 +162,7 @@ static void hear(struct connection *c)
 	if (!c->greets && !is_right(c))
 		lose(c, "a wrong answer");
 	else if (!c->greets)
-		times[ntimes++] = now() - c->asked;
+		answers[nanswers++] = (struct answer){ c->asked, now() - c->asked };
 	c->greets = false;
 }
 
@@ -168,7 +178,7 @@ static void take_turn(struct connection *c, int64_t every, bool was_free)
 		lose(c, "cannot ask");
 }
 
-/* Until `until` each takes its turns; then only answers are waited for. */
+/* Until `until`, or SIGTERM, each takes its turns; then only answers are waited for. */
 static void run(int n, int64_t every, int64_t until)
 {
 	struct pollfd p[MOST];
@@ -178,6 +188,8 @@ static void run(int n, int64_t every, int64_t until)
 		int64_t t = now(), next = t + SECOND;
 		int waiting = 0;
 
+		if (told_to_end && until > t)
+			until = t;
 		for (int i = 0; i < n; i++) {
 			struct connection *c = &conn[i];
 
@@ -212,16 +224,33 @@ static void run(int n, int64_t every, int64_t until)
 
 static int compare(const void *a, const void *b)
 {
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	const struct answer *x = a, *y = b;
 
-	return (x > y) - (x < y);
+	return (x->took > y->took) - (x->took < y->took);
 }
 
 static double percentile(double share)
 {
-	size_t i = (size_t)((double)ntimes * share);
+	size_t i = (size_t)((double)nanswers * share);
 
-	return ntimes ? (double)times[i < ntimes ? i : ntimes - 1] / 1000 : 0;
+	return nanswers ? (double)answers[i < nanswers ? i : nanswers - 1].took / 1000 : 0;
+}
+
+static void write_answers(const char *path)
+{
+	FILE *f = fopen(path, "w");
+	int64_t began = clock_ns(CLOCK_REALTIME) - now();
+
+	if (!f)
+		die(path);
+	for (size_t i = 0; i < nanswers; i++) {
+		int64_t at = began + answers[i].asked;
+
+		fprintf(f, "%" PRId64 ".%09" PRId64 " %.3f\n", at / SECOND, at % SECOND,
+			(double)answers[i].took / 1000);
+	}
+	if (fclose(f))
+		die(path);
 }
 
 int main(int argc, char **argv)
@@ -229,12 +258,12 @@ int main(int argc, char **argv)
 	long n = 8, rate = 1000, seconds = 10;
 	const char *file = NULL;
 
-	for (int opt; (opt = getopt(argc, argv, "c:r:s:g:u:")) > 0;)
+	for (int opt; (opt = getopt(argc, argv, "c:r:s:g:o:")) > 0;)
 		switch (opt) {
 		case 'c': n = atol(optarg); break;
 		case 'r': rate = atol(optarg); break;
 		case 's': seconds = atol(optarg); break;
-		case 'u': file = optarg; break;
+		case 'o': file = optarg; break;
 		case 'g': greeting = unescape(optarg); break;
 		default: return 2;
 		}
@@ -245,10 +274,11 @@ int main(int argc, char **argv)
 	request = unescape(argv[optind + 1]);
 	begin = unescape(argv[optind + 2]);
 	end = unescape(argv[optind + 3]);
-	times = calloc((size_t)(rate * seconds + n), sizeof(*times));
-	if (!times)
+	answers = calloc((size_t)(rate * seconds + n), sizeof(*answers));
+	if (!answers)
 		die("calloc");
 	prctl(PR_SET_TIMERSLACK, 1);
+	signal(SIGTERM, on_term);
 
 	int64_t start = now() + SECOND / 10;
 
@@ -258,9 +288,9 @@ int main(int argc, char **argv)
 	}
 	run((int)n, n * SECOND / rate, start + seconds * SECOND);
 	if (file)
-		unlink(file);
-	qsort(times, ntimes, sizeof(*times), compare);
-	printf("%zu %zu %.0f %.0f %.0f %.0f\n", ntimes + failed, failed, percentile(.5),
+		write_answers(file);
+	qsort(answers, nanswers, sizeof(*answers), compare);
+	printf("%zu %zu %.0f %.0f %.0f %.0f\n", nanswers + failed, failed, percentile(.5),
 	       percentile(.99), percentile(.999), percentile(1));
 	return 0;
 }

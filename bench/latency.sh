@@ -1,23 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # latency: how long do servers take to answer while probes come and go? Each is asked at
-# a fixed rate: without us, while inject visits it once a second, and without us
-# again, which tells how much of a difference means nothing. The stops of the visits
-# are in it. A request that fails, or a visit, makes the whole fail; a time does not.
+# a fixed rate, by one client, while slices of time in which inject visits it again and
+# again take turns with slices in which nobody does. bench/latency.py judges the times.
+# A request that fails, or a visit, makes the whole fail; a time does not.
 #
-# SECONDS_EACH (20): seconds without; three times as long with. RATE (1000): requests a
-# second, a fifth of that of a server in Python, Java or JavaScript.
+# SECONDS_EACH (64): seconds for each server, in slices of SLICE (4). RATE (1000): requests
+# a second, half of that of a server in Python, Java or JavaScript.
 set -euo pipefail
 # shellcheck source=bench/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-SECONDS_EACH=${SECONDS_EACH:-20}
+SECONDS_EACH=${SECONDS_EACH:-64}
+SLICE=${SLICE:-4}
 RATE=${RATE:-1000}
 ASK_HTTP='GET / HTTP/1.1\r\nHost: bench\r\n\r\n'
 PG=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tail -n 1)
 status=0
-
-line() { printf '%-12s %7s %7s %7s %7s %8s %8s %7s  %s\n' "$@"; }
 
 free_port()
 {
@@ -48,70 +47,76 @@ served()
 	wait "$PID" 2>/dev/null || true
 }
 
-# ask SECONDS [OPTION...]: sets N, FAILED, P50, P99 and P999, of WHAT: a request, and how
-# its answer begins and ends.
-ask()
+# slice KIND SECONDS: so long nothing else happens but what is said of KIND.
+slice()
 {
-	read -r N FAILED P50 P99 P999 _ < <("$dir/client" -r "$rate" -s "$1" -g "$greeting" \
-		"${@:2}" "$PORT" "${WHAT[@]}" 2>"$dir/client.err" || echo 0 1 0 0 0 0)
-	[ "$FAILED" = 0 ] && return
-	echo "$name: $FAILED of $N requests failed" >&2
-	cat "$dir/client.err" >&2
-	status=1
+	local begin=$EPOCHREALTIME visitor=
+
+	if [ "$1" = with ]; then
+		: >"$dir/visiting"
+		visits "${@:3}" &
+		visitor=$!
+		pids+=("$visitor")
+	fi
+	sleep "$2"
+	if [ -n "$visitor" ]; then
+		rm -f "$dir/visiting"
+		wait "$visitor"
+	fi
+	echo "$begin $EPOCHREALTIME $1" >>"$dir/slices"
+	sleep 0.2
 }
 
-# visits OPTION...: one after the other, as long as somebody asks. Who serves but one
-# connection may end with it.
+# visits OPTION...: one after the other, as long as that is wanted.
 visits()
 {
 	local got who
 
 	while [ -e "$dir/visiting" ]; do
 		who=$($target)
-		[ -n "$who" ] || continue
+		[ -n "$who" ] || { sleep 0.1; continue; }
 		got=0
-		"$BUILD/inject" -p "$who" "$@" -d 0.5 -o /dev/null >>"$dir/visits" 2>&1 || got=$?
-		[ "$got" = 4 ] && [ ! -e "$dir/visiting" ] && break
+		"$BUILD/inject" -v -p "$who" "$@" -d 0.3 -o /dev/null >>"$dir/visits" 2>&1 || got=$?
 		[ "$got" = 0 ] || echo "visit ended with status $got" >>"$dir/visits"
-		sleep 0.5
+		sleep 0.2
 	done
 }
 
-ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf(b > 0 ? "%.2f" : "-", a / (b + 1e-9)) }'; }
+# asks NAME RATE GREETING FILE: until it is told to end.
+asks()
+{
+	exec "$dir/client" -r "$2" -s 3600 -g "$3" -o "$4" "$PORT" "${WHAT[@]}"
+}
 
-# measured NAME RATE GREETING TARGET OPTION...: a line of the table. TARGET is a command
-# that prints who is to be visited, the OPTIONs say what is probed.
+# measured NAME RATE GREETING TARGET OPTION...: the lines of one server. TARGET is a
+# command that prints who is to be visited, the OPTIONs say what is probed.
 measured()
 {
-	local name=$1 rate=$2 greeting=$3 target=$4 visitor before
+	local name=$1 target=$4 client n failed
 
-	ask 2	# so that it is warm
-	ask "$SECONDS_EACH"
-	before=("$P50" "$P99")
+	: >"$dir/slices"
 	: >"$dir/visits"
-	: >"$dir/visiting"
-	visits "${@:5}" &
-	visitor=$!
-	pids+=("$visitor")
-	ask $((3 * SECONDS_EACH)) -u "$dir/visiting"
-	rm -f "$dir/visiting"
-	wait "$visitor"
+	asks "$1" "$2" "$3" "$dir/answers" >"$dir/client.out" 2>"$dir/client.err" &
+	client=$!
+	pids+=("$client")
+	sleep 2		# so that it is warm
+	slice without "$SLICE"
+	for _ in $(seq $((SECONDS_EACH / (2 * SLICE)))); do
+		slice with "$SLICE" "${@:5}"
+		slice without "$SLICE"
+	done
+	kill "$client"
+	wait "$client" || true
+	read -r n failed _ <"$dir/client.out" || failed=all
+	if [ "${failed:-all}" != 0 ]; then
+		echo "$name: $failed of $n requests failed" >&2
+		cat "$dir/client.err" >&2
+		status=1
+	fi
 	if grep -B1 'visit ended' "$dir/visits" >&2; then
 		status=1
 	fi
-	local during=("$P50" "$P99" "$P999" "$N")
-	ask "$SECONDS_EACH"
-	line "$name" "${during[3]}" "${before[0]}" "$(ratio "${during[0]}" "${before[0]}")" \
-		"${before[1]}" "$(ratio "${during[1]}" "${before[1]}")" \
-		"$(ratio "$P99" "${before[1]}")" "${during[2]}" "$(visited)"
-}
-
-# visited: how many visits, their calls, and the longest of their stops.
-visited()
-{
-	sed -nE 's/.*; ([0-9]+) calls?;.* longest pause ([0-9.]+) ms;.*/\1 \2/p' "$dir/visits" |
-		awk '{ calls += $1; if ($2 > most) most = $2 }
-			END { printf "%d, %d, %s ms", NR, calls, most }'
+	python3 bench/latency.py "$name" "$dir"
 }
 
 pid() { echo "$PID"; }
@@ -128,7 +133,7 @@ backend()
 	done | shuf -n 1
 }
 
-absent() { line "$1" - - - - - - - "not installed"; }
+absent() { printf '%-11s%9s  not installed\n' "$1" -; }
 
 nginx_line()
 {
@@ -214,7 +219,7 @@ python_line()
 {
 	serve python3 bench/servers/serve.py "$PORT"
 	WHAT=("$ASK_HTTP" 'HTTP/1.1 200' 'answer\n')
-	measured python3 $((RATE / 5)) '' pid -f 'PyObject_*' -f 'PyDict_*'
+	measured python3 $((RATE / 2)) '' pid -f 'PyObject_*' -f 'PyDict_*'
 	served
 }
 
@@ -223,7 +228,7 @@ node_line()
 	command -v node >/dev/null || { absent node; return; }
 	serve node bench/servers/serve.js "$PORT"
 	WHAT=("$ASK_HTTP" 'HTTP/1.1 200' 'answer\n')
-	measured node $((RATE / 5)) '' pid -f 'uv_*' -f 'deflate*' -f 'inflate*'
+	measured node $((RATE / 2)) '' pid -f 'uv_*' -f 'deflate*' -f 'inflate*'
 	served
 }
 
@@ -233,15 +238,20 @@ java_line()
 	javac -d "$dir" bench/servers/Serve.java 2>"$dir/err" || { absent JVM; return; }
 	serve java -Xmx64m -cp "$dir" Serve "$PORT"
 	WHAT=("$ASK_HTTP" 'HTTP/1.1 200' 'answer\n')
-	measured JVM $((RATE / 5)) '' pid -f '*Thread*@libjvm.so' -f '*alloc*@libjvm.so'
+	measured JVM $((RATE / 2)) '' pid -f '*Thread*@libjvm.so' -f '*alloc*@libjvm.so'
 	served
 }
 
 "$CC" -std=gnu11 -O2 -D_GNU_SOURCE -o "$dir/client" bench/client.c
-echo "Times of answers in microseconds, at $RATE requests a second; probes for half of each second"
-line server requests p50 'x with' p99 'x with' 'x after' 'p99.9' 'visits, calls, longest stop'
+cat <<HEAD
+Times of answers in microseconds, at $RATE requests a second, without inject, and how many
+times as long they are while it comes and goes: outside of its stops (with the interval
+that the ratio is in with 95 %), between slices without it (noise), and stops included.
+           requests     p50 x with     p99 x with 95 %       noise      all
+HEAD
 for server in ${SERVERS:-nginx redis memcached postgres python node java}; do
 	PORT=$(free_port)
 	"${server}_line"
 done
+[ $status != 0 ] || echo "No request has failed, and no visit."
 exit $status

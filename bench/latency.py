@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""latency.py NAME DIR: do answers take longer while probes come and go?
+
+DIR/answers has the time of each request and how long its answer took, DIR/slices when
+each slice of time began, ended, and whether inject was there (with) or not (without),
+DIR/visits what inject -v said. Slices of both kinds take turns. Of each with visits,
+a percentile is divided by the geometric mean of those of its two neighbours, so that
+what drifts cancels out. Told are the geometric mean of these ratios, and the interval in
+which it is with 95 %, by their own spread (Student's). `noise` is the same ratio of
+slices without: how far do these spread by themselves?
+
+Who had to wait because the process stood still, or its thread was borrowed, is told
+apart: `outside` are the others.
+"""
+import bisect
+import math
+import re
+import statistics
+import sys
+
+# Student's t for 95 %, both sides, by degrees of freedom; beyond that as many.
+T95 = [math.inf, 12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18,
+       2.16, 2.14, 2.13, 2.12, 2.11, 2.10, 2.09, 2.09]
+HELD = re.compile(r"(stood still|lent a thread) for ([0-9.]+) ms, until ([0-9.]+)")
+CLOSED = re.compile(r"; (\d+) calls?; .*(\d+) lost")
+
+
+def lines(path):
+    with open(path, encoding="utf-8", errors="replace") as f:
+        return f.read().splitlines()
+
+
+def percentile(took, share):
+    took = sorted(took)
+    return took[min(int(len(took) * share), len(took) - 1)] if took else math.nan
+
+
+class Holds:
+    """When the target stood still: intervals, and for how long in all."""
+
+    def __init__(self, said):
+        found = [HELD.search(line) for line in said]
+        self.held = sorted((float(m[3]) - float(m[2]) / 1e3, float(m[3]), m[1])
+                           for m in found if m)
+        self.begins = [begin for begin, _, _ in self.held]
+
+    def meet(self, asked, took):
+        """Was the target held between the request and its answer?"""
+        i = bisect.bisect_right(self.begins, asked + took / 1e6)
+        return i > 0 and any(end >= asked for _, end, _ in self.held[max(0, i - 4):i])
+
+    def longest(self, kind):
+        return max((end - begin for begin, end, k in self.held if k == kind), default=0) * 1e3
+
+
+def ratios(slices, wanted, share, outside):
+    """Of each wanted slice that has neighbours on both sides, to what is without us."""
+    plain = [(i, percentile(s["all"], share)) for i, s in enumerate(slices) if not s["with"]]
+    out = []
+    for i, s in enumerate(slices):
+        before = [p for j, p in plain if j < i]
+        after = [p for j, p in plain if j > i]
+        if s["with"] == wanted and before and after:
+            own = percentile(s["outside" if outside else "all"], share)
+            out.append(own / math.sqrt(before[-1] * after[0]))
+    return out
+
+
+def interval(values):
+    """The geometric mean, and between what it is."""
+    logs = [math.log(v) for v in values if v > 0]
+    if len(logs) < 2:
+        return math.nan, math.nan, math.nan
+    mean = statistics.mean(logs)
+    n = len(logs)
+    reach = T95[min(n - 1, len(T95) - 1)] * statistics.stdev(logs) / math.sqrt(n)
+    return math.exp(mean), math.exp(mean - reach), math.exp(mean + reach)
+
+
+def verdict(low, high):
+    if not high <= 2 * low:
+        return "too unsteady here to tell"
+    if low > 1:
+        return "slower"
+    return "faster" if high < 1 else "the same"
+
+
+def read(directory):
+    slices = []
+    for line in lines(f"{directory}/slices"):
+        begin, end, kind = line.split()
+        slices.append({"begin": float(begin), "end": float(end), "with": kind == "with",
+                       "all": [], "outside": []})
+    holds = Holds(lines(f"{directory}/visits"))
+    begins = [s["begin"] for s in slices]
+    for line in lines(f"{directory}/answers"):
+        asked, took = map(float, line.split())
+        i = bisect.bisect_right(begins, asked) - 1
+        if i < 0 or asked >= slices[i]["end"]:
+            continue
+        slices[i]["all"].append(took)
+        if not holds.meet(asked, took):
+            slices[i]["outside"].append(took)
+    return slices, holds
+
+
+def main():
+    name, directory = sys.argv[1:]
+    slices, holds = read(directory)
+    said = lines(f"{directory}/visits")
+    closed = [m for m in map(CLOSED.search, said) if m]
+    kinds = {w: [s for s in slices if s["with"] == w] for w in (True, False)}
+    plain = [t for s in kinds[False] for t in s["all"]]
+    visited = [t for s in kinds[True] for t in s["all"]]
+    waited = len(visited) - sum(len(s["outside"]) for s in kinds[True])
+    mean, low, high = interval(ratios(slices, True, .99, True))
+    noise = ratios(slices, False, .99, False)
+    print(f"{name:<11}{len(plain) + len(visited):>9}"
+          f"{percentile(plain, .5):>8.0f}"
+          f"{interval(ratios(slices, True, .5, True))[0]:>7.2f}"
+          f"{percentile(plain, .99):>8.0f}"
+          f"{mean:>7.2f} {f'{low:.2f}-{high:.2f}':<11}"
+          f"{f'{min(noise, default=0):.2f}-{max(noise, default=0):.2f}':<11}"
+          f"{interval(ratios(slices, True, .99, False))[0]:>6.2f}  {verdict(low, high)}")
+    print(f"{'':<11}{len(closed)} visits, {sum(int(m[1]) for m in closed)} calls,"
+          f" {sum(int(m[2]) for m in closed)} lost; stood still for"
+          f" {holds.longest('stood still'):.1f} ms at most, a thread borrowed for"
+          f" {holds.longest('lent a thread'):.1f}; {waited} answers had to wait for that,"
+          f" {100 * waited / max(1, len(visited)):.2f} %")
+
+
+main()
