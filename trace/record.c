@@ -3,8 +3,9 @@
  * record: from events to a trace directory.
  *
  * Every thread has a lane: a packet in memory, and a file to which it goes when it is
- * full. A lane whose thread has ended is given to the next new one, so there are
- * no more files than threads at a time.
+ * full. A lane whose thread has ended is given to the next new one, so there are no
+ * more files than threads at a time; but not one whose time is ahead, for in a lane it
+ * never goes back, and that a thread has ended is found out afterwards.
  */
 #include "trace/record_impl.h"
 
@@ -94,7 +95,7 @@ static int claim(struct record *r, const struct event *e, struct lane **ret)
 	int err;
 
 	for (size_t i = 0; i < r->nlanes && !l; i++)
-		if (r->lanes[i]->ended)
+		if (r->lanes[i]->ended && r->lanes[i]->last <= e->tsc)
 			l = r->lanes[i];
 	if (l) {
 		err = record_write_packet(r, l);

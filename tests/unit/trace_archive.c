@@ -452,6 +452,43 @@ static void test_churn(void)
 	archive_close(a);
 }
 
+/* That a thread has ended is found out later than another begins: what that one does is
+ * told as of when it happened, and so among what others do. */
+static void test_late_end(void)
+{
+	static const struct { uint32_t thread; uint64_t tsc; enum event_kind kind; } all[] = {
+		{ 0, 100, EVENT_ENTRY }, { 1, 150, EVENT_ENTRY }, { 0, 900, EVENT_STACK_END },
+		{ 2, 200, EVENT_ENTRY }, { 1, 300, EVENT_EXIT }, { 2, 400, EVENT_EXIT },
+		{ 3, 1000, EVENT_ENTRY },
+	};
+	static const size_t order[] = { 0, 1, 3, 4, 5, 2, 6 };
+	struct world given = { 0 }, told = { 0 };
+	struct archive_sizes z;
+	struct archive *a = NULL;
+	struct reader_log log;
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		given.now = (1ull << 50) + all[i].tsc;
+		world_push(&given, (struct event){ .thread = all[i].thread, .kind = all[i].kind,
+						   .pid = 4121, .tid = 4121 + (int)all[i].thread });
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
+		told.now = given.events[order[i]].tsc;
+		world_push(&told, given.events[order[i]]);
+	}
+	fresh(&given);
+	log = read_back(&told, false, 0);
+	CHECK_EQ(log.wrong, 0);
+	CHECK_EQ(log.at, told.n);
+	/* Only the last one came when the first lane could be had. */
+	CHECK_EQ(archive_open(path, note, NULL, &a), 0);
+	archive_sizes(a, &z);
+	CHECK_EQ(z.streams, 3);
+	archive_close(a);
+	free(given.events);
+	free(told.events);
+}
+
 /* ---- place --------------------------------------------------------------- */
 
 static void test_place(void)
@@ -532,6 +569,7 @@ int main(void)
 	test_version_1();
 	test_not_ended();
 	test_churn();
+	test_late_end();
 	test_place();
 	test_names();
 	world_remove(path);
