@@ -175,6 +175,7 @@ static void module_clear(struct module *mod)
 	if (mod->fd >= 0)
 		close(mod->fd);
 	free(mod->path);
+	free(mod->linked);
 	free(mod->maps);
 }
 
@@ -277,6 +278,24 @@ int module_symbols(struct module *mod)
 		mod->symbols = NULL;
 	}
 	return err;
+}
+
+static const char *linked_name(struct module *mod)
+{
+	char name[256] = "";
+
+	if (!mod->linked && mod->fd >= 0)
+		symbols_soname(mod->fd, mod->path, name, sizeof(name));
+	if (!mod->linked)
+		mod->linked = strdup(name);
+	return mod->linked ? mod->linked : "";
+}
+
+bool module_is_meant(struct module *mod, const struct pattern *p, bool apart)
+{
+	if (pattern_allows(p, mod->base, mod->is_exe, apart))
+		return true;
+	return p->module && pattern_allows(p, linked_name(mod), mod->is_exe, apart);
 }
 
 void modules_keep(struct modules *mods, bool (*keep)(void *ctx, const struct module *),

@@ -16,6 +16,8 @@ struct mapping;
 struct module {
 	char *path;		/* as in /proc/PID/maps, or as given */
 	const char *base;	/* its last component */
+	char *linked;		/* what it is called by those that need it; NULL: not
+				 * asked for yet */
 	int fd;			/* the very inode that is mapped, also when the
 				 * path holds another file by now; -1 if it could
 				 * not be opened (then symbols is NULL) */
@@ -58,6 +60,9 @@ int modules_open_mapped(pid_t, const struct mapping *);
 /* Read the symbols of a module, once. A module that is no usable ELF file is
  * an error the caller may choose to skip. */
 int module_symbols(struct module *);
+/* Does the module part of the pattern allow this one, by its file's name or by that
+ * which it is linked by? Until version 2.34 glibc's libc.so.6 was libc-2.x.so. */
+bool module_is_meant(struct module *, const struct pattern *, bool apart);
 /* Close those that `keep` does not want. */
 void modules_keep(struct modules *, bool (*keep)(void *ctx, const struct module *),
 		  void *ctx);

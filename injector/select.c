@@ -37,9 +37,9 @@ static int add_hit(struct hits *hits, struct module *m, const struct func *f,
 }
 
 /* An exclusion without @MODULE is meant for whatever was included. */
-static bool allows(const struct pattern *p, const struct module *m, bool exclude)
+static bool allows(const struct pattern *p, struct module *m, bool exclude)
 {
-	return pattern_allows(p, m->base, m->is_exe, module_is_apart(m) && !exclude);
+	return module_is_meant(m, p, module_is_apart(m) && !exclude);
 }
 
 /* The name of an indirect function means the one that the process uses. */
@@ -173,7 +173,7 @@ static int choose_all(struct modules *modules, struct select_options *o,
 	return err ?: choose_by(o->exclude, o->nexclude, modules, true, v);
 }
 
-static bool is_wanted(const struct select_options *o, const struct module *m)
+static bool is_wanted(const struct select_options *o, struct module *m)
 {
 	const struct pattern any = anything();
 

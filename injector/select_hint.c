@@ -54,9 +54,9 @@ static void hint_regex(FILE *f, const struct pattern *p)
 	fputc('\n', f);
 }
 
-static bool is_searched(const struct pattern *p, const struct module *m)
+static bool is_searched(const struct pattern *p, struct module *m)
 {
-	return pattern_allows(p, m->base, m->is_exe, module_is_apart(m));
+	return module_is_meant(m, p, module_is_apart(m));
 }
 
 /* "srv, libfoo.so.1 and 3 more". */
@@ -66,7 +66,7 @@ static size_t print_modules(FILE *f, const struct modules *modules,
 	size_t n = 0;
 
 	for (size_t i = 0; i < modules->n; i++) {
-		const struct module *m = &modules->v[i];
+		struct module *m = &modules->v[i];
 
 		if (m->is_payload || (!all && !is_searched(p, m)))
 			continue;
@@ -85,7 +85,7 @@ static void hint_nearest(FILE *f, const struct modules *modules,
 	size_t shown = 0;
 
 	for (size_t i = 0; i < modules->n && shown < NEAREST; i++) {
-		const struct module *m = &modules->v[i];
+		struct module *m = &modules->v[i];
 		const char *near[NEAREST];
 		size_t n;
 

@@ -71,8 +71,7 @@ static bool may_come(const struct trace *t)
 		bool here = !p->module;
 
 		for (size_t j = 0; j < t->mods.n && !here; j++)
-			here = pattern_allows(p, t->mods.v[j].base, t->mods.v[j].is_exe,
-					      t->mods.v[j].is_system);
+			here = module_is_meant(&t->mods.v[j], p, t->mods.v[j].is_system);
 		if (!here)
 			return true;
 	}

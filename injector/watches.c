@@ -41,7 +41,7 @@ static uint64_t limit_of(const struct options *o, const struct selected *s, size
 	for (size_t j = 0; j < o->nslow; j++) {
 		const struct slow_call *slow = &o->slow[j];
 
-		if (pattern_allows(&slow->function, s->module->base, s->module->is_exe, false) &&
+		if (module_is_meant(s->module, &slow->function, false) &&
 		    pattern_match(&slow->function, s->module->symbols, s->funcs[i], &exact))
 			least = least ? MIN(least, slow->ns) : slow->ns;
 	}

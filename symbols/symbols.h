@@ -166,6 +166,9 @@ struct symbols {
  * table of the file that makes no sense: what it would have told is missing.
  */
 int symbols_open(int fd, const char *path, struct symbols **ret);
+/* The name by which others link this file, "" (and false) if there is none. Reads
+ * nothing else of it. */
+bool symbols_soname(int fd, const char *path, char *ret, size_t size);
 /* Where later calls look for debug files; NULL: "/usr/lib/debug". The string is
  * not copied. */
 void symbols_set_debug_root(const char *dir);

@@ -156,7 +156,8 @@ $(BUILD)/tests/victims/nameless: tests/victims/spin_threads.c
 
 $(BUILD)/tests/victims/plugin.so: tests/victims/plugin/plugin.c
 	@mkdir -p $(@D); echo "  CC      $< (shared)"
-	$(Q)$(CC) -std=gnu11 $(WARN) -O2 -g -fPIC -shared -o $@ $<
+	$(Q)$(CC) -std=gnu11 $(WARN) -O2 -g -fPIC -shared -Wl,-soname,libplugin.so.3 \
+		-o $@ $<
 
 $(BUILD)/tests/victims/plugin_other.so: tests/victims/plugin/plugin.c
 	@mkdir -p $(@D); echo "  CC      $< (shared, the other one)"

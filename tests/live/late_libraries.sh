@@ -23,6 +23,13 @@ grows()
 
 put plugin
 victim replugger
+# By the name of its file, or by that which it is linked by.
+for name in plugin.so libplugin.so.3 'libplugin*'; do
+	status 0 "$INJECT" list -p "$VICTIM" -f "plugin_*@$name"
+	traced plugin_answer
+	status 3 "$INJECT" list -p "$VICTIM" -f 'plugin_*' -N "*@$name"
+done
+status 3 "$INJECT" list -p "$VICTIM" -f 'plugin_*@libplugin.so.4'
 inject_bg -p "$VICTIM" -f 'plugin_*' -o calls.txt
 wait_until 20 more_calls 0 || die "no calls"
 put plugin_other

@@ -9,7 +9,7 @@
 
 #include "tests/victims/victim.h"
 
-#ifdef __GLIBC__
+#if __has_include(<sys/single_threaded.h>)	/* glibc since 2.32 */
 #include <sys/single_threaded.h>
 #else
 #define __libc_single_threaded (tasks() == 1)

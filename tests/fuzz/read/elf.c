@@ -33,10 +33,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	auto_close int fd = memfd_create("hostile", MFD_CLOEXEC);
 	struct symbols *s;
+	char name[16];
 
 	symbols_set_debug_root("/nonexistent");
 	rules_far = true;
 	CHECK(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+	CHECK(symbols_soname(fd, "hostile", name, sizeof(name)) == (name[0] != '\0'));
+	CHECK(memchr(name, '\0', sizeof(name)));
 	int err = symbols_open(fd, "hostile", &s);
 
 	if (!err) {

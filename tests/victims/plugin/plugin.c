@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* plugin: a library that others load, unload and replace; does it work each
- * time? With OTHER: a later version of it, of the same size. */
+ * time? With OTHER: a later version of it, of the same size. It is linked by another
+ * name than its file has, libplugin.so.3. */
 #include <unistd.h>
 
 int plugin_answer(int x);
