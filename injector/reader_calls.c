@@ -10,6 +10,19 @@
 #include "injector/reader_impl.h"
 
 #include <errno.h>
+#include <string.h>
+
+/* Go's: their goroutine ends, or the thread whose own stack it is. */
+static const char *const enders[] = { "runtime.goexit1", "runtime.exitThread" };
+
+/* They call runtime.gogo, by way of each other, and none of them returns. */
+static const char *const goers[] = {
+	"runtime.execute", "runtime.schedule", "runtime.park_m", "runtime.gosched_m",
+	"runtime.goschedImpl", "runtime.goschedguarded_m", "runtime.gopreempt_m",
+	"runtime.goyield_m", "runtime.preemptPark", "runtime.goexit0", "runtime.gdestroy",
+	"runtime.exitsyscall0", "runtime.exitsyscallNoP", "runtime.coroswitch_m",
+	"runtime.newstack", "runtime.recovery", "runtime.mstart1",
+};
 
 static struct open_calls *current(struct reader *r, struct lane *l)
 {
@@ -123,6 +136,43 @@ static void end_current(struct reader *r, struct lane *l, enum event_kind kind)
 	calls_deliver(r, l, EVENT_STACK_END, 0, 0);
 	free(current(r, l)->calls);
 	*current(r, l) = (struct open_calls){ 0 };
+}
+
+/* Go's linker names assembly so. */
+static bool is_named(const struct reader_func *f, const char *name)
+{
+	size_t n = strlen(name);
+
+	return !strncmp(f->name, name, n) && (!f->name[n] || !strcmp(f->name + n, ".abi0"));
+}
+
+static bool is_among(const struct reader_func *f, const char *const *names, size_t n)
+{
+	while (n && !is_named(f, names[n - 1]))
+		n--;
+	return n;
+}
+
+static void leave_goers(struct reader *r, struct lane *l)
+{
+	const struct open_calls *s = current(r, l);
+
+	while (s->n && is_among(&r->funcs[s->calls[s->n - 1].func], goers, ARRAY_SIZE(goers)))
+		pop(r, l, EVENT_UNWOUND);
+}
+
+/* On a goroutine's stack some calls tell that what is around them is over. */
+void calls_mark(struct reader *r, struct lane *l, uint32_t func)
+{
+	const struct reader_func *f = &r->funcs[func];
+
+	calls_deliver(r, l, EVENT_MARK, func, 0);
+	if (!is_goroutine(l->fiber))
+		return;
+	if (is_among(f, enders, ARRAY_SIZE(enders)))
+		end_current(r, l, EVENT_UNWOUND);
+	else if (is_named(f, "runtime.gogo"))
+		leave_goers(r, l);
 }
 
 static size_t least_used(const struct lane *l)

@@ -119,6 +119,11 @@ struct reader {
 	int err;		/* what `each` said */
 };
 
+static inline bool is_goroutine(uint32_t stack)
+{
+	return stack & STACK_SHARED && stack & STACK_GOROUTINE && stack != STACK_TAKEN;
+}
+
 /* reader_lane.c: from a ring to items. */
 
 void lane_claim(struct reader *, struct lane *);
@@ -143,6 +148,8 @@ void calls_deliver(struct reader *, struct lane *, enum event_kind, uint32_t fun
 		   uint64_t lost);
 void calls_entry(struct reader *, struct lane *, struct open_call);
 void calls_exit(struct reader *, struct lane *, struct open_call);
+/* A call of a function of which only entries are probed. */
+void calls_mark(struct reader *, struct lane *, uint32_t func);
 /* Only the `n` outermost calls of the current stack are open any more; the
  * others ended as `kind` says. The payload counts those whose entries it has
  * recorded, as we do. */

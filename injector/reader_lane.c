@@ -242,11 +242,6 @@ static bool skip_hole(struct reader *r, struct lane *l, size_t end)
 	return true;
 }
 
-static bool is_goroutine(uint32_t stack)
-{
-	return stack & STACK_SHARED && stack & STACK_GOROUTINE && stack != STACK_TAKEN;
-}
-
 static size_t body_words(const struct lane *l, uint64_t word)
 {
 	if ((word & 3) != REC_EXT)
@@ -370,7 +365,7 @@ static void take_ext(struct reader *r, struct lane *l)
 			break;
 		r->stats.calls++;
 		r->stats.events++;
-		calls_deliver(r, l, EVENT_MARK, (uint32_t)data, 0);
+		calls_mark(r, l, (uint32_t)data);
 		return;
 	case EXT_BEFORE:
 		if (data >= r->nfuncs)

@@ -90,6 +90,10 @@ static const struct reserved list[] = {
 	{ "runtime.mcall", ANYBODYS, REFUSED_LEFT_OTHERWISE },
 	{ "runtime.morestack*", ANYBODYS, REFUSED_LEFT_OTHERWISE },
 	{ "runtime.jmpdefer", ANYBODYS, REFUSED_LEFT_OTHERWISE },
+	/* Nobody returns from them, and what they are called by is over by then: see
+	 * calls_mark in reader_calls.c. */
+	{ "runtime.goexit1", ANYBODYS, REFUSED_LEFT_OTHERWISE },
+	{ "runtime.exitThread", ANYBODYS, REFUSED_LEFT_OTHERWISE },
 	/* Two processes return, or two threads, with the same stack at first. */
 	{ "runtime.clone", ANYBODYS, REFUSED_LEFT_OTHERWISE },
 	{ "syscall.rawVforkSyscall", ANYBODYS, REFUSED_LEFT_OTHERWISE },

@@ -19,9 +19,15 @@ static const struct reader_func world_funcs[] = {
 	{ "net_read", "srv", false },
 	{ "net_wait", "srv", false },
 	{ "net_log", "libnet.so", true },
+	{ "runtime.schedule", "srv", false },
+	{ "runtime.execute", "srv", false },
+	{ "runtime.gogo.abi0", "srv", true },
+	{ "runtime.goexit1", "srv", true },
+	{ "runtime.exitThread.abi0", "srv", true },
+	{ "runtime.gogos", "srv", true },
 };
 
-enum { ACCEPT, READ, WAIT, LOG, NFUNCS };
+enum { ACCEPT, READ, WAIT, LOG, SCHEDULE, EXECUTE, GOGO, GOEXIT, EXIT_THREAD, GOGOS, NFUNCS };
 
 struct world {
 	uint8_t *map;
@@ -163,6 +169,7 @@ static inline int world_tell(void *ctx, const struct event *e)
 		[EVENT_MARK] = ".", [EVENT_LOST] = "lost", [EVENT_EXIT_LOST] = "?",
 		[EVENT_STACK_END] = "end", [EVENT_BEFORE] = "~",
 	};
+	const char *name = world_funcs[e->func].name;
 	size_t n = strlen(told);
 
 	if (n + 64 > sizeof(told))
@@ -176,7 +183,7 @@ static inline int world_tell(void *ctx, const struct event *e)
 	if (e->kind == EVENT_LOST)
 		sprintf(told + n, "%llu", (unsigned long long)e->lost);
 	else if (e->kind != EVENT_STACK_END)
-		sprintf(told + n, "%s", world_funcs[e->func].name + 4);
+		sprintf(told + n, "%s", name + strcspn(name, "_.") + 1);
 	return 0;
 }
 
