@@ -30,12 +30,19 @@ static bool untyped_is_function(const struct unwind *u, const GElf_Sym *sym,
 	return fde && fde->range.start == sym->st_value;
 }
 
+/* A mark of where a section ends (Go's runtime.etext): what follows there is another's,
+ * as the linkage table. */
+static bool is_end(const GElf_Sym *sym, const GElf_Shdr *sh)
+{
+	return sh && sym->st_value >= sh->sh_addr + sh->sh_size;
+}
+
 static bool is_function(const struct image *im, const struct unwind *u,
 			const GElf_Sym *sym, const GElf_Shdr *sh,
 			const char *raw)
 {
 	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS ||
-	    sym->st_shndx == SHN_COMMON || !image_is_text(im, sym->st_value))
+	    sym->st_shndx == SHN_COMMON || is_end(sym, sh) || !image_is_text(im, sym->st_value))
 		return false;
 	switch (GELF_ST_TYPE(sym->st_info)) {
 	case STT_FUNC:

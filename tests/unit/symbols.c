@@ -65,6 +65,27 @@ static void finds_kinds(void)
 	symbols_close(s);
 }
 
+/* What a section's end is marked by is no function, though code of another follows. */
+static void ends_with_sections(void)
+{
+	struct symbols *s;
+
+	world_write("ends.c",
+		"__asm__(\".section .text.first,\\\"ax\\\"\\n.type last,@function\\nlast: ret\\n\"\n"
+		"	\".type the_end,@function\\nthe_end:\\n\"\n"
+		"	\".section .text.second,\\\"ax\\\"\\n.type next,@function\\n nop\\nnext: ret\\n\");\n");
+	world_write("ends.ld", "SECTIONS { . = 0x1000; .text.first : { *(.text.first) } "
+		    ".text.second : SUBALIGN(1) { *(.text.second) } }\n");
+	CHECK_EQ(world_run("%s -shared -nostdlib -fcf-protection=none -o ends.so ends.c "
+			   "-Wl,-T,ends.ld 2>ld.err", world_cc), 0);
+	s = world_symbols("ends.so");
+	world_check_invariants(s);
+	CHECK_EQ(range_size(world_func(s, "last")->range), 1);
+	CHECK_EQ(world_func(s, "next")->range.start, world_func(s, "last")->range.end + 1);
+	CHECK(!world_find(s, "the_end"));
+	symbols_close(s);
+}
+
 static void cuts_versions(void)
 {
 	struct symbols *s;
@@ -430,6 +451,7 @@ int main(void)
 {
 	world_open();
 	finds_kinds();
+	ends_with_sections();
 	cuts_versions();
 	adopts_cold();
 	finds_nameless();
