@@ -55,12 +55,20 @@ static bool has_proc(pid_t pid)
 	return lstat(path, &st) == 0;
 }
 
+/* A program without one may have loaded libraries all the same, and with them another
+ * C library, in which no thread was ever made. */
 static bool has_loader(const struct infecting *in)
 {
 	bool found = false;
 
-	for (size_t i = 0; i < in->mods->n && !found; i++)
-		found = in->mods->v[i].is_system && !in->mods->v[i].is_exe;
+	for (size_t i = 0; i < in->mods->n; i++) {
+		struct module *m = &in->mods->v[i];
+
+		if (m->is_exe && !m->is_system && module_symbols(m) == 0 && !m->symbols->interp)
+			return false;
+		found |= m->is_system && !m->is_exe;
+	}
+	fail_clear();
 	return found;
 }
 

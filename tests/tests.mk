@@ -172,6 +172,9 @@ $(filter %-hooked,$(COMPILED:%=$(BUILD)/tests/victims/compiled/%)): tests/victim
 $(filter %-spin_threads,$(COMPILED:%=$(BUILD)/tests/victims/compiled/%)): \
 	tests/victims/spin_threads.c
 
+# The linker warns of what this one is about.
+$(BUILD)/tests/victims/static_loader: private VICTIM_CFLAGS += -static -Wl,--no-warnings
+
 $(BUILD)/tests/victims/profiled: private VICTIM_CFLAGS += -fno-omit-frame-pointer
 
 # Nested functions are called by code on the stack.

@@ -262,6 +262,18 @@ static void failing_follow(struct failing_run *r)
 	}
 }
 
+/* Who outlives the main process stays our tracee: it goes on, and is buried. */
+static inline void failing_rest(void)
+{
+	int status;
+	pid_t tid;
+
+	while ((tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0)
+		if (WIFSTOPPED(status))
+			ptrace(PTRACE_CONT, tid, 0,
+			       status >> 16 || WSTOPSIG(status) & 0x80 ? 0 : WSTOPSIG(status));
+}
+
 static void failing_child(const struct failing_want *w, int go, char **command)
 {
 	char c;

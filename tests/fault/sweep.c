@@ -365,8 +365,8 @@ static bool settles(const char *what, int want)
 	return true;
 }
 
-/* Every process that there is, if nobody else's are among them. */
-static const char *has_company(void)
+/* Of all processes that there are, if nobody else's are among them. */
+static bool is_alone(void)
 {
 	struct dirent *e;
 	DIR *d = getpid() == 1 ? opendir("/proc") : NULL;
@@ -380,7 +380,18 @@ static const char *has_company(void)
 	}
 	if (d)
 		closedir(d);
-	return alone ? NULL : "a process of ours stayed";
+	return alone;
+}
+
+/* A child of inject's may see it killed, and end by itself. */
+static const char *has_company(void)
+{
+	for (time_t end = time(NULL) + PATIENCE; !is_alone(); failing_rest()) {
+		if (time(NULL) > end)
+			return "a process of ours stayed";
+		usleep(1000);
+	}
+	return NULL;
 }
 
 static const char *harm(const struct point *p)
