@@ -92,7 +92,7 @@ $(BUILD)/%.o: %.c $(STAMP)
 
 $(BUILD)/%.o: %.S $(STAMP)
 	@mkdir -p $(@D); echo "  AS      $<"
-	$(Q)$(CC) $(CPPFLAGS) -Wa,-I$(BUILD) -c -o $@ $<
+	$(Q)$(CC) $(CPPFLAGS) -MMD -MP -Wa,-I$(BUILD) -c -o $@ $<
 
 $(BUILD)/%.po: %.c $(STAMP)
 	@mkdir -p $(@D); echo "  CC      $< (payload)"
@@ -100,7 +100,7 @@ $(BUILD)/%.po: %.c $(STAMP)
 
 $(BUILD)/%.po: %.S $(STAMP)
 	@mkdir -p $(@D); echo "  AS      $< (payload)"
-	$(Q)$(CC) $(CPPFLAGS) -fPIC -c -o $@ $<
+	$(Q)$(CC) $(CPPFLAGS) -MMD -MP -MF $@.d -fPIC -c -o $@ $<
 
 $(BUILD)/payload.so: $(PAYLOAD_OBJS) payload/payload.map
 	@echo "  LD      $@"
