@@ -23,8 +23,8 @@ import gdb
 from gdb.FrameDecorator import FrameDecorator
 from gdb.unwinder import Unwinder, register_unwinder
 
-MAGIC, ABI = 0x6e6f697373656a69, 14
-HEAD = struct.Struct("<QII20sIQQQIIQQIIII6QQ14QQQiiIIQIIIIQIIQQQQIIII256xIIIIQQiIII")
+MAGIC, ABI = 0x6e6f697373656a69, 15
+HEAD = struct.Struct("<QII20sIQQQIIQQIIII6QQ14QQQiiIIQIIIIQIIQQQQIIIIQ256xIIIIQQiIII")
 ARENA = struct.Struct("<5Q")
 SLOT = struct.Struct("<QQIHBBBBBBi16s16s")
 SLOT_HOLE, SLOT_EXIT, SLOT_ENTRY, SLOT_FOREIGN, SLOT_STUB = range(5)

@@ -68,9 +68,14 @@ struct routines arena_routines(const struct session *s, const struct arena *a,
 		  { seek_go_entry, seek_go_exit, seek_go_mark, seek_count },
 		  { seek_tight_entry, seek_tight_exit, seek_tight_mark, seek_tight_count } },
 	};
+	const uint8_t *const timed[2][2] = {
+		{ hot_timed_entry, hot_timed_exit }, { seek_timed_entry, seek_timed_exit },
+	};
 	const uint8_t *const *use = all[!s->tls_offset][probe->goroutine + probe->tight];
-	const uint8_t *entry = probe->watched ? watch_entry : use[0];
-	const uint8_t *exit = probe->watched ? watch_exit : use[1];
+	bool times = s->counting == COUNT_TIMES;
+	const uint8_t *const *calls = times ? timed[!s->tls_offset] : use;
+	const uint8_t *entry = probe->watched ? watch_entry : calls[0];
+	const uint8_t *exit = probe->watched ? watch_exit : calls[1];
 	raddr_t base = a->base - m->bias;
 
 	return (struct routines){ base + (raddr_t)(entry - hot_begin),
@@ -80,7 +85,8 @@ struct routines arena_routines(const struct session *s, const struct arena *a,
 				  base + (raddr_t)(tight_first - hot_begin),
 				  (int32_t)s->ledges_offset,
 				  base + (raddr_t)(watch_entry - hot_begin),
-				  base + (raddr_t)(hot_find - hot_begin) };
+				  base + (raddr_t)(hot_find - hot_begin),
+				  times ? (uint64_t)REC_TIMED << REC_TIME_SHIFT : 0 };
 }
 
 struct adopting {

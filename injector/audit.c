@@ -33,6 +33,8 @@ static bool touches(const struct options *o)
 	case VERB_TRACE:
 	case VERB_RECORD:
 	case VERB_COUNT:
+	case VERB_HIST:
+	case VERB_TOP:
 	case VERB_START:
 	case VERB_ADD:
 	case VERB_REMOVE:

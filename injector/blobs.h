@@ -18,6 +18,9 @@ extern const uint8_t hot_go_entry[], hot_go_exit[], hot_go_mark[];
 extern const uint8_t seek_go_entry[], seek_go_exit[], seek_go_mark[];
 /* Where calls are counted and not recorded. */
 extern const uint8_t hot_count[], seek_count[];
+/* Where they are timed. */
+extern const uint8_t hot_timed_entry[], hot_timed_exit[];
+extern const uint8_t seek_timed_entry[], seek_timed_exit[];
 /* Of watched functions, however threads are found. */
 extern const uint8_t watch_entry[], watch_exit[];
 /* What unwinders are led to. */

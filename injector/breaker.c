@@ -155,6 +155,20 @@ int breaker_event(struct breaker *b, const struct event *e)
 	return 0;
 }
 
+int breaker_count(struct breaker *b, uint32_t func, uint64_t calls, unsigned int events)
+{
+	int err = make_room(b, func);
+
+	if (b->marked)
+		close_window(b);
+	if (err || !b->begun)
+		return err;
+	b->events += calls * events;
+	b->now[func].events += calls * events;
+	b->now[func].calls += calls;
+	return 0;
+}
+
 /* A mark stays until it was passed: who reads far behind would never pass one that
  * moves. */
 void breaker_sample(struct breaker *b, const struct breaker_sample *s)

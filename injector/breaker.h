@@ -47,6 +47,9 @@ void breaker_free(struct breaker *);
 int breaker_traps(struct breaker *, uint32_t func);
 /* Events in the order in which they happened. 0 or -ENOMEM. */
 int breaker_event(struct breaker *, const struct event *);
+/* The same, where only calls are counted, of `events` events each: so many more of a
+ * function since the sample before. */
+int breaker_count(struct breaker *, uint32_t func, uint64_t calls, unsigned int events);
 /* The target's state now: of this moment no event was read yet. */
 void breaker_sample(struct breaker *, const struct breaker_sample *);
 /* The next function that has to go, by the newest window that is complete. */

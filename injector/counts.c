@@ -5,54 +5,104 @@
 #include <errno.h>
 #include <string.h>
 
+#include "injector/procfs.h"
+#include "injector/top.h"
 #include "trace/json.h"
 
 /* For functions of libraries that are loaded later. */
-enum { LATER_FUNCS = 1 << 15 };
+enum { LATER_FUNCS = 1 << 15, LATER_TIMED = 1 << 12 };
 
-struct counts {
-	const struct reader *reader;
-	const struct reader_func *funcs;
-	size_t nfuncs;
-	uint64_t *calls;	/* by function id */
-	uint32_t *order;	/* ids as they are printed */
-};
-
-uint64_t counts_room(uint64_t nfuncs)
+enum counting counts_kind(enum verb verb)
 {
-	return ALIGN_UP((nfuncs + LATER_FUNCS) * sizeof(uint64_t), SUBBUF_SIZE);
+	return verb == VERB_COUNT ? COUNT_CALLS :
+		verb == VERB_HIST || verb == VERB_TOP ? COUNT_TIMES : COUNT_NONE;
+}
+
+uint64_t counts_room(enum counting kind, uint64_t nfuncs)
+{
+	uint64_t bytes = kind == COUNT_CALLS ? (nfuncs + LATER_FUNCS) * sizeof(uint64_t) :
+		TIMING_SIDES + (nfuncs + LATER_TIMED) * TIMING_EACH;
+
+	return ALIGN_UP(bytes, SUBBUF_SIZE);
+}
+
+/* The thread that is meant, as the target knows it. */
+static int32_t only_thread(const struct options *o, pid_t pid)
+{
+	pid_t outer, inner;
+
+	return o->tid && procfs_ids(pid, o->tid, &outer, &inner) > 0 ? inner : o->tid;
+}
+
+int counts_prepare(const struct options *o, pid_t pid, struct session *s, const struct clock *c,
+		   uint32_t nsub, size_t nfuncs)
+{
+	s->only = s->counting ? only_thread(o, pid) : 0;
+	if (s->counting != COUNT_TIMES)
+		return 0;
+	if (timing_funcs(nsub) < nfuncs)
+		return fail(ENOSPC, "the times of %zu functions do not fit into the memory of the "
+			    "first visit (%llu would); use record and report, or fewer functions",
+			    nfuncs, (unsigned long long)timing_funcs(nsub));
+	s->scale = (uint64_t)((double)MAX(c->run_ns, 1u) / (double)MAX(c->run_ticks, 1u) *
+			      4294967296.0);
+	return 0;
+}
+
+static void sums_free(struct sums *s)
+{
+	free(s->calls);
+	free(s->timings);
+	*s = (struct sums){ 0 };
+}
+
+static int sums_new(bool timed, size_t nfuncs, struct sums *ret)
+{
+	*ret = (struct sums){ calloc(nfuncs + 1, sizeof(*ret->calls)), NULL, 0 };
+	if (timed)
+		ret->timings = calloc(nfuncs + 1, sizeof(*ret->timings));
+	if (ret->calls && (ret->timings || !timed))
+		return 0;
+	sums_free(ret);
+	return fail(ENOMEM, "count the calls of %zu functions", nfuncs);
 }
 
 int counts_name(struct counts *c, const struct reader_func *funcs, size_t nfuncs)
 {
-	uint64_t *calls = calloc(nfuncs + 1, sizeof(*calls));
 	uint32_t *order = calloc(nfuncs + 1, sizeof(*order));
+	struct sums now;
+	int err = order ? sums_new(counts_kind(c->options->verb) == COUNT_TIMES, nfuncs, &now) :
+		fail(ENOMEM, "count the calls of %zu functions", nfuncs);
 
-	if (!calls || !order) {
-		free(calls);
+	if (err) {
 		free(order);
-		return fail(ENOMEM, "count the calls of %zu functions", nfuncs);
+		return err;
 	}
-	free(c->calls);
+	sums_free(&c->now);
 	free(c->order);
-	c->calls = calls;
+	c->now = now;
 	c->order = order;
 	c->funcs = funcs;
 	c->nfuncs = nfuncs;
 	return 0;
 }
 
-int counts_new(const struct reader *r, const struct reader_func *funcs, size_t nfuncs,
-	       struct counts **ret)
+int counts_new(const struct options *o, const struct reader *r,
+	       const struct reader_func *funcs, size_t nfuncs, struct counts **ret)
 {
 	struct counts *c = calloc(1, sizeof(*c));
-	int err = c ? counts_name(c, funcs, nfuncs) : fail(ENOMEM, "count calls");
+	int err = 0;
 
+	if (!c)
+		return fail(ENOMEM, "count calls");
+	c->options = o;
+	c->reader = r;
+	c->began = reader_now();
+	err = counts_name(c, funcs, nfuncs);
 	if (err) {
 		counts_free(c);
 		return err;
 	}
-	c->reader = r;
 	*ret = c;
 	return 0;
 }
@@ -61,19 +111,38 @@ void counts_free(struct counts *c)
 {
 	if (!c)
 		return;
-	free(c->calls);
+	sums_free(&c->now);
 	free(c->order);
 	free(c);
 }
 
-uint64_t counts_take(struct counts *c)
+uint64_t counts_calls(struct counts *c)
 {
 	uint64_t all = 0;
 
-	reader_counts(c->reader, c->calls, c->nfuncs);
+	reader_counts(c->reader, c->now.calls, c->nfuncs);
 	for (size_t i = 0; i < c->nfuncs; i++)
-		all += c->calls[i];
+		all += c->now.calls[i];
 	return all;
+}
+
+void counts_take(struct counts *c)
+{
+	c->now.ticks = reader_now();
+	counts_calls(c);
+	if (c->now.timings)
+		reader_timings(c->reader, c->now.calls, c->now.timings, c->nfuncs);
+}
+
+size_t counts_sort(struct counts *c, int (*compare)(const void *, const void *, void *))
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->nfuncs; i++)
+		if (c->now.calls[i])
+			c->order[n++] = (uint32_t)i;
+	qsort_r(c->order, n, sizeof(*c->order), compare, c);
+	return n;
 }
 
 static int most_first(const void *a, const void *b, void *ctx)
@@ -81,20 +150,9 @@ static int most_first(const void *a, const void *b, void *ctx)
 	const struct counts *c = ctx;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-	if (c->calls[x] != c->calls[y])
-		return c->calls[x] < c->calls[y] ? 1 : -1;
+	if (c->now.calls[x] != c->now.calls[y])
+		return c->now.calls[x] < c->now.calls[y] ? 1 : -1;
 	return strcmp(c->funcs[x].name, c->funcs[y].name);
-}
-
-static size_t sort(struct counts *c)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < c->nfuncs; i++)
-		if (c->calls[i])
-			c->order[n++] = (uint32_t)i;
-	qsort_r(c->order, n, sizeof(*c->order), most_first, c);
-	return n;
 }
 
 static void print_json(const struct reader_func *f, uint64_t calls, struct output *out)
@@ -106,19 +164,30 @@ static void print_json(const struct reader_func *f, uint64_t calls, struct outpu
 	output_printf(out, ",\"calls\":%llu}\n", (unsigned long long)calls);
 }
 
-void counts_print(struct counts *c, struct output *out, bool json)
+static void print_counts(struct counts *c, struct output *out)
 {
-	size_t n = sort(c);
+	size_t n = counts_sort(c, most_first);
 
-	if (!json)
+	if (!c->options->json)
 		output_printf(out, "# %18s  FUNCTION\n", "CALLS");
 	for (size_t i = 0; i < n; i++) {
 		const struct reader_func *f = &c->funcs[c->order[i]];
-		uint64_t calls = c->calls[c->order[i]];
+		uint64_t calls = c->now.calls[c->order[i]];
 
-		if (json)
+		if (c->options->json)
 			print_json(f, calls, out);
 		else
 			output_printf(out, "  %18llu  %s\n", (unsigned long long)calls, f->name);
 	}
+}
+
+void counts_print(struct counts *c, struct output *out)
+{
+	counts_take(c);
+	if (c->options->verb == VERB_HIST)
+		hist_print(c, out);
+	else if (c->options->verb == VERB_TOP)
+		top_print(c, out);
+	else
+		print_counts(c, out);
 }

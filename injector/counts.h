@@ -1,25 +1,72 @@
 /* SPDX-License-Identifier: MIT */
-/* counts: how often was each function called, where the target itself counts? */
+/*
+ * counts: how often was each function called, and how long did that take, where the
+ * target itself adds it up?
+ *
+ * Of `inject count`, `hist` and `top`, which show the same sums in ways of their own
+ * (counts.c, hist.c, top.c).
+ */
 #ifndef INJECTOR_COUNTS_H
 #define INJECTOR_COUNTS_H
 
+#include "injector/options.h"
 #include "injector/reader.h"
 #include "trace/output.h"
 
-struct counts;
+/* What is to become of calls where this verb asks for them? */
+enum counting counts_kind(enum verb);
+/* Where so many functions find room: bytes per thread. */
+uint64_t counts_room(enum counting, uint64_t nfuncs);
+/* Before the jumps are written: the session of a process is told what it has to know. 0,
+ * or an error if its rings, of so many sub-buffers, have no room for so many functions. */
+int counts_prepare(const struct options *, pid_t pid, struct session *, const struct clock *,
+		   uint32_t nsub, size_t nfuncs);
 
-/* Of the functions of a session that is counting. The reader outlives it. */
-int counts_new(const struct reader *, const struct reader_func *funcs, size_t nfuncs,
-	       struct counts **ret);
+/* All calls up to a moment, by function id. */
+struct sums {
+	uint64_t *calls;
+	struct timing *timings;	/* NULL where calls are not timed */
+	uint64_t ticks;		/* that moment */
+};
+
+struct counts {
+	const struct options *options;
+	const struct reader *reader;
+	const struct reader_func *funcs;
+	size_t nfuncs;
+	uint64_t began;		/* ticks */
+	struct sums now;
+	uint32_t *order;	/* ids as they are printed */
+};
+
+/* Of the functions of a session that counts. Options and reader outlive it. */
+int counts_new(const struct options *, const struct reader *,
+	       const struct reader_func *funcs, size_t nfuncs, struct counts **ret);
 void counts_free(struct counts *);	/* NULL is legal */
 /* There are more functions now, and the old ones have their places. 0 or -ENOMEM. */
 int counts_name(struct counts *, const struct reader_func *funcs, size_t nfuncs);
-/* Take what all threads have counted up to now: calls of all functions together. */
-uint64_t counts_take(struct counts *);
-/* What was taken last, of the functions that were called, most calls first. */
-void counts_print(struct counts *, struct output *, bool json);
+/* Calls of all functions together, up to now. */
+uint64_t counts_calls(struct counts *);
+/* Take all that all threads have added up. */
+void counts_take(struct counts *);
+/* The functions that were called, in the order that `compare` says: their number. */
+size_t counts_sort(struct counts *, int (*compare)(const void *, const void *, void *counts));
+/* The result. */
+void counts_print(struct counts *, struct output *);
 
-/* Where counters of so many functions find room: bytes per thread. */
-uint64_t counts_room(uint64_t nfuncs);
+/* Calls of a function that have ended, and so are timed. */
+uint64_t timing_ended(const struct timing *);
+/* So many percent of them took as long, or less: ns. It lies within a bucket, and no
+ * call took longer. */
+uint64_t timing_percentile(const struct timing *, const struct clock *, unsigned int percent);
+uint64_t timing_average(const struct timing *, const struct clock *);
+/* Where a bucket ends, in ns; UINT64_MAX: nowhere. */
+uint64_t timing_to(uint32_t bucket);
+
+/* What --json says of it, less the last brace. */
+void timing_json(const struct reader_func *, const char *type, uint64_t calls,
+		 const struct timing *, const struct clock *, struct output *);
+/* hist.c */
+void hist_print(struct counts *, struct output *);
 
 #endif

@@ -87,6 +87,16 @@ static int begin_frames(struct follow *f)
 	return err;
 }
 
+static int begin_counts(struct follow *f)
+{
+	const struct options *o = f->options;
+	int err = counts_new(o, f->reader, f->funcs, f->nfuncs, &f->counts);
+
+	if (err || o->verb != VERB_TOP || o->json || !output_is_terminal(f->out))
+		return err;
+	return top_new(f->counts, f->out, &f->top);
+}
+
 int follow_begin(struct follow *f, const struct summary *s)
 {
 	int err;
@@ -94,8 +104,8 @@ int follow_begin(struct follow *f, const struct summary *s)
 	f->pidfd = (int)syscall(SYS_pidfd_open, f->pid, 0);
 	if (f->options->json)
 		summary_json_start(f->out, s, f->pid, wall(f));
-	if (f->options->verb == VERB_COUNT)
-		err = counts_new(f->reader, f->funcs, f->nfuncs, &f->counts);
+	if (counts_kind(f->options->verb))
+		err = begin_counts(f);
 	else
 		err = f->description ? begin_record(f) : begin_frames(f);
 	if (err)
@@ -131,6 +141,7 @@ void follow_end(struct follow *f)
 	graph_free(f->graph);
 	json_free(f->json);
 	record_free(f->record);
+	top_free(f->top);
 	counts_free(f->counts);
 	if (f->pidfd >= 0)
 		close(f->pidfd);
@@ -138,6 +149,7 @@ void follow_end(struct follow *f)
 	f->graph = NULL;
 	f->json = NULL;
 	f->record = NULL;
+	f->top = NULL;
 	f->counts = NULL;
 	f->pidfd = -1;
 }
@@ -236,6 +248,8 @@ static void work(struct follow *f, uint64_t now)
 	if (now >= f->next_tick) {
 		f->next_tick = now + TICK;
 		err = care(f, now);
+		if (f->top)
+			top_tick(f->top, now);
 		if (f->tick)
 			f->tick(f->ctx);
 	}
@@ -282,13 +296,13 @@ static bool has_enough(const struct follow *f)
 	if (!calls)
 		return false;
 	if (f->counts)
-		return counts_take(f->counts) >= calls;
+		return counts_calls(f->counts) >= calls;
 	return f->record ? record_calls(f->record) >= calls : frames_full(f->frames);
 }
 
 static void look_for_reasons(struct follow *f, uint64_t now)
 {
-	if (signals_stop_wanted())
+	if (signals_stop_wanted() || (f->top && top_typed(f->top)))
 		stop(f, FOLLOW_SIGNAL);
 	if (is_gone(f, now))
 		stop(f, FOLLOW_GONE);
@@ -309,7 +323,7 @@ static void hint(struct follow *f, uint64_t now)
 		return;
 	f->hinted = true;
 	reader_stats(f->reader, &stats);
-	if (stats.calls || stats.lost || (f->counts && counts_take(f->counts)))
+	if (stats.calls || stats.lost || (f->counts && counts_calls(f->counts)))
 		return;
 	if (children_list(f->pid, children, sizeof(children)))
 		say_hint("no call within 5 s; %d has children, perhaps it is one "
@@ -340,6 +354,7 @@ static void wait_for_something(struct follow *f)
 		{ .fd = f->orphaned ? -1 : f->pidfd, .events = POLLIN },
 		{ .fd = waiting(f) ? output_fd(f->out) : -1,
 		  .events = POLLOUT },
+		{ .fd = f->top ? top_fd(f->top) : -1, .events = POLLIN },
 	};
 	uint64_t now = clock_monotonic(), next = next_event(f);
 	struct timespec ts = { 0 };
@@ -366,6 +381,8 @@ int follow(struct follow *f)
 			return f->err;
 		work(f, now);
 		hint(f, now);
+		if (f->top && signals_pause_wanted())
+			top_release(f->top);
 		signals_pause();
 		if (f->why == FOLLOW_ON)
 			wait_for_something(f);
@@ -436,8 +453,10 @@ static void print_end(struct follow *f, const struct summary *s)
 {
 	int err;
 
+	if (f->top)
+		top_clear(f->top);
 	if (f->counts)
-		counts_print(f->counts, f->out, f->options->json);
+		counts_print(f->counts, f->out);
 	else
 		frames_finish(f->frames, reader_now());
 	if (f->graph)
@@ -457,7 +476,7 @@ int follow_finish(struct follow *f, struct summary *s)
 		reader_target_gone(f->reader);
 	drain_rest(f);
 	reader_stats(f->reader, &stats);
-	s->calls = f->counts ? counts_take(f->counts) : stats.calls;
+	s->calls = f->counts ? counts_calls(f->counts) : stats.calls;
 	s->events = stats.events;
 	s->lost = stats.lost;
 	if (f->record)

@@ -19,6 +19,7 @@
 #include "injector/options.h"
 #include "injector/reader.h"
 #include "injector/summary.h"
+#include "injector/top.h"
 #include "trace/frames.h"
 #include "trace/graph.h"
 #include "trace/json.h"
@@ -70,7 +71,8 @@ struct follow {
 	struct graph *graph;
 	struct json *json;
 	struct record *record;
-	struct counts *counts;	/* of `count`: instead of frames */
+	struct counts *counts;	/* where the target counts: instead of frames */
+	struct top *top;	/* of `top` on a terminal */
 	uint64_t next_flush;	/* monotonic ns */
 	int pidfd;
 	uint64_t began, next_drain, next_tick, next_ask;	/* monotonic ns */

@@ -38,7 +38,7 @@ struct infect_options {
 	uint64_t buffer;	/* bytes per thread, 0: default */
 	uint64_t notes;		/* bytes for what later visits are to know */
 	bool keep_last;		/* of a ring that is full */
-	bool counting;		/* calls are not recorded, but counted */
+	enum counting counting;
 	int file;		/* that is to hold the session, not consumed; 0: none,
 				 * but memory */
 	uint32_t max_slots;

@@ -30,6 +30,8 @@ static int run(const struct options *o)
 	case VERB_TRACE:
 	case VERB_RECORD:
 	case VERB_COUNT:
+	case VERB_HIST:
+	case VERB_TOP:
 	case VERB_START:
 		return verb_trace(o);
 	case VERB_LIST:

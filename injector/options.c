@@ -34,9 +34,12 @@ enum {
 	ON_ADD = 4096,
 	ON_REMOVE = 8192,
 	ON_COUNT = 16384,
+	ON_HIST = 32768,
+	ON_TOP = 65536,
+	ON_COUNTS = ON_COUNT | ON_HIST | ON_TOP,
 	ON_CHANGE = ON_ADD | ON_REMOVE,
 	ON_LIVE = ON_TRACE | ON_RECORD,
-	ON_HERE = ON_LIVE | ON_COUNT,	/* as long as we are there */
+	ON_HERE = ON_LIVE | ON_COUNTS,	/* as long as we are there */
 	ON_ATTACH = ON_HERE | ON_START,
 	ON_RINGS = ON_LIVE | ON_START,
 	ON_CALLS = ON_REPLAY | ON_REPORT | ON_GRAPH | ON_EXPORT,
@@ -74,7 +77,7 @@ static const struct option_def defs[] = {
 	WITH("depth", 'D', ON_TRACE | ON_CALLS),
 	WITH("calls", 'n', ON_HERE | ON_CALLS),
 	WITH("duration", 'd', ON_HERE),
-	WITH("tid", OPT_TID, ON_LIVE | ON_CALLS),
+	WITH("tid", OPT_TID, ON_HERE | ON_CALLS),
 	WITH("output", 'o', ON_ATTACH | ON_LIST | ON_SNAPSHOT | ON_CALLS | ON_INFO),
 	WITH("buffer", 'm', ON_RINGS),
 	FLAG("entry-only", OPT_ENTRY_ONLY, ON_RINGS | ON_ADD | ON_LIST),
@@ -85,7 +88,7 @@ static const struct option_def defs[] = {
 	FLAG("follow-exec", OPT_FOLLOW_EXEC, ON_HERE),
 	FLAG("follow-fork", OPT_FOLLOW_FORK, ON_HERE),
 	WITH("log", OPT_LOG, ON_ATTACH | ON_CHANGE | ON_SNAPSHOT | ON_STOP),
-	FLAG("json", OPT_JSON, ON_TRACE | ON_COUNT | ON_STATUS | ON_REPLAY),
+	FLAG("json", OPT_JSON, ON_TRACE | ON_COUNTS | ON_STATUS | ON_REPLAY),
 	FLAG("quiet", 'q', ON_ALL),
 	FLAG("verbose", 'v', ON_ALL),
 	FLAG("no-color", OPT_NO_COLOR, ON_ALL),
@@ -105,7 +108,7 @@ static const struct option_def defs[] = {
 	WITH("since", OPT_SINCE, ON_CALLS),
 	WITH("until", OPT_UNTIL, ON_CALLS),
 	FLAG("subtract-overhead", OPT_NET, ON_REPORT | ON_GRAPH | ON_EXPORT),
-	WITH("sort", OPT_SORT, ON_REPORT),
+	WITH("sort", OPT_SORT, ON_REPORT | ON_TOP),
 	WITH("diff", OPT_DIFF, ON_REPORT),
 	WITH("to", OPT_TO, ON_EXPORT),
 };
@@ -122,6 +125,8 @@ static const struct {
 	{ "trace", ON_TRACE, VERB_TRACE },
 	{ "record", ON_RECORD, VERB_RECORD },
 	{ "count", ON_COUNT, VERB_COUNT },
+	{ "hist", ON_HIST, VERB_HIST },
+	{ "top", ON_TOP, VERB_TOP },
 	{ "list", ON_LIST, VERB_LIST },
 	{ "stop", ON_STOP, VERB_STOP },
 	{ "start", ON_START, VERB_START },
@@ -134,7 +139,7 @@ static const struct {
 	{ "graph", ON_GRAPH, VERB_GRAPH },
 	{ "info", ON_INFO, VERB_INFO },
 	{ "export", ON_EXPORT, VERB_EXPORT },
-	{ .name = "top" }, { .name = "hist" }, { .name = "syscalls" },
+	{ .name = "syscalls" },
 };
 
 static int find_verb(const char *word)
@@ -398,7 +403,7 @@ static int rest(struct options *o, char **argv, int argc, int at)
 {
 	if (at == argc)
 		return 0;
-	if (o->verb == VERB_TRACE || o->verb == VERB_RECORD || o->verb == VERB_COUNT) {
+	if (o->verb <= VERB_TOP) {
 		o->command = argv + at;
 		return 0;
 	}
@@ -513,8 +518,7 @@ int options_parse(int argc, char **argv, struct options *ret)
 		if (on == NOT_YET)
 			return fail(0, "%s is not there yet; see inject --help for what is", verb);
 		ret->verb = verbs[i].verb;
-		ret->keep = ret->verb == VERB_START || ret->verb == VERB_COUNT ? KEEP_LAST :
-			KEEP_FIRST;
+		ret->keep = on & (ON_START | ON_COUNTS) ? KEEP_LAST : KEEP_FIRST;
 		argc--;
 		argv++;
 	}

@@ -9,9 +9,13 @@
 #include "symbols/symbols.h"
 
 enum verb {
+	/* These may start a command. */
 	VERB_TRACE,
 	VERB_RECORD,
 	VERB_COUNT,
+	VERB_HIST,
+	VERB_TOP,
+
 	VERB_LIST,
 	VERB_STOP,
 	VERB_START,

@@ -2,6 +2,8 @@
 /* options_check: do the options of a verb go together, and is none missing? */
 #include "injector/options.h"
 
+#include "injector/counts.h"
+#include "injector/top.h"
 #include "trace/export.h"
 #include "trace/report.h"
 
@@ -25,6 +27,9 @@ static int check_trace(const struct options *o)
 		return fail(0, "--follow-exec and --follow-fork do not go together: one follows a "
 			       "process from program to program, the other a program into its "
 			       "children");
+	if (o->max_overhead && o->follow_fork && counts_kind(o->verb))
+		return fail(0, "--max-overhead and --follow-fork do not go together here: calls "
+			       "of all processes are counted as one; give one of them");
 	if (o->rotate && !o->max_size)
 		return fail(0, "--rotate needs --max-size: what is older than fits is dropped");
 	if (o->entry_only && o->min_duration)
@@ -52,6 +57,13 @@ static int check_report(const struct options *o)
 	enum report_key key;
 
 	return o->sort ? report_key(o->sort, &key) : 0;
+}
+
+static int check_top(const struct options *o)
+{
+	enum top_key key;
+
+	return o->sort ? top_key(o->sort, &key) : 0;
 }
 
 static int check_export(const struct options *o)
@@ -82,7 +94,10 @@ int options_check(const struct options *o)
 	case VERB_TRACE:
 	case VERB_RECORD:
 	case VERB_COUNT:
+	case VERB_HIST:
 		return check_trace(o);
+	case VERB_TOP:
+		return check_top(o) ?: check_trace(o);
 	case VERB_ADD:
 	case VERB_REMOVE:
 		return o->pid ? check_trace(o) :

@@ -16,6 +16,7 @@ enum {
 
 #define WINDOW (200 * 1000000ull)
 #define LOST 6.0
+#define COUNTED 1.5
 /* A breakpoint is a signal and its return: some microseconds. */
 #define TRAPPED 2000.0
 
@@ -64,6 +65,8 @@ int overhead_begin(struct overhead *o, uint32_t limit)
 {
 	struct breaker_costs costs = overhead_costs();
 
+	if (o->counting == COUNT_CALLS)
+		costs.recorded = COUNTED;
 	o->spenders.used = processor_time;
 	return spenders_note(&o->spenders, o->target->pid) ?:
 	       breaker_new(limit, &costs, &o->breaker) ?: mark_traps(o);
@@ -72,6 +75,31 @@ int overhead_begin(struct overhead *o, uint32_t limit)
 int overhead_event(struct overhead *o, const struct event *e)
 {
 	return spenders_note(&o->spenders, e->pid) ?: breaker_event(o->breaker, e);
+}
+
+/* Where calls are counted: how many more they are. One that is timed reads the counter
+ * at both ends. */
+static int count_calls(struct overhead *o)
+{
+	size_t n = o->live->nfuncs;
+	uint64_t *calls = calloc(n + 1, sizeof(*calls));
+	int err = calls ? 0 : fail(ENOMEM, "watch the overhead");
+
+	if (!err)
+		reader_counts(o->reader, calls, n);
+	for (size_t i = 0; i < n && !err; i++) {
+		uint64_t had = i < o->ncounted ? o->counted[i] : 0;
+
+		if (calls[i] > had)
+			err = breaker_count(o->breaker, (uint32_t)i, calls[i] - had,
+					    o->counting == COUNT_TIMES ? 2 : 1);
+	}
+	if (calls) {
+		free(o->counted);
+		o->counted = calls;
+		o->ncounted = n;
+	}
+	return err;
 }
 
 static void take_sample(struct overhead *o, uint64_t now)
@@ -219,6 +247,8 @@ void overhead_tick(struct overhead *o)
 	if (!o->breaker || now < o->next)
 		return;
 	o->next = now + WINDOW;
+	if (o->counting && count_calls(o))
+		fail_clear();
 	take_sample(o, now);
 	/* One at a time: what is on its way out costs no more decisions. */
 	if (o->leaving)
@@ -231,6 +261,8 @@ void overhead_end(struct overhead *o)
 {
 	breaker_free(o->breaker);
 	spenders_clear(&o->spenders);
+	free(o->counted);
+	o->counted = NULL;
 	forget_todo(o);
 	o->breaker = NULL;
 }

@@ -20,12 +20,15 @@ struct overhead {
 	const struct removal *others;	/* how forked children are found that record
 					 * as well; NULL: there are none */
 	uint64_t max_pause;
+	enum counting counting;	/* calls are not recorded: those of now are asked for */
 
 	size_t disarmed;	/* functions that were taken out, so far */
 
 	/* Our own. */
 	struct breaker *breaker;
 	struct spenders spenders;
+	uint64_t *counted;	/* calls of each function at the last sample */
+	size_t ncounted;
 	uint64_t next;		/* monotonic ns: the next sample */
 	bool *leaving;		/* functions that are to be taken out, by id */
 	size_t nfuncs;		/* in there: more may have come since */

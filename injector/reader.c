@@ -91,6 +91,7 @@ int reader_new(void *map, size_t size, pid_t pid, const struct reader_func *func
 	r->forks = !err && load(&r->session->follow_forks);
 	r->started = !err && load(&r->session->started);
 	r->kept = !err && load(&r->session->keep_last);
+	r->timed = !err && load(&r->session->counting) == COUNT_TIMES;
 	err = err ? err : make_lanes(r);
 	if (err) {
 		reader_free(r);

@@ -58,6 +58,8 @@ uint64_t reader_lost(const struct reader *);
 /* Where calls are counted: of functions 0 to n - 1, by all threads up to now. Only
  * draining lets the ring of a thread that has ended go to another. */
 void reader_counts(const struct reader *, uint64_t *calls, size_t n);
+/* Where they are timed, of those that `calls` says were called: how long that took. */
+void reader_timings(const struct reader *, const uint64_t *calls, struct timing *ret, size_t n);
 /* One drain delivers about so many events and no more; the next one goes on from
  * there. 0: no limit, which is how it begins. */
 void reader_limit(struct reader *, uint64_t events);

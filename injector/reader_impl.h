@@ -88,6 +88,7 @@ struct reader {
 	bool forks;		/* forked children have rings, too */
 	bool started;		/* read as it is, from its begin */
 	bool kept;		/* rings hold the last, of one thread after another */
+	bool timed;		/* they hold times (payload/timing.h) */
 	ino_t namespace;	/* of the target's ids; 0: not known */
 	const struct reader_func *funcs;
 	size_t nfuncs;

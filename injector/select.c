@@ -361,12 +361,16 @@ static struct range space_of(const struct module *m)
 }
 
 /* By function: why it is refused, or its exits are. */
-static uint8_t *list_reserved(const struct selected *s)
+static uint8_t *list_reserved(const struct selected *s, const struct select_options *o)
 {
 	uint8_t *why = calloc(s->n + 1, sizeof(*why));
 
-	for (size_t i = 0; why && i < s->n; i++)
+	for (size_t i = 0; why && i < s->n; i++) {
 		why[i] = (uint8_t)select_reserved(s->module, s->funcs[i]);
+		if (!why[i] && o->timed &&
+		    range_overlaps(s->module->symbols->go, s->funcs[i]->range))
+			why[i] = REFUSED_ENTRY_ONLY_ASKED;
+	}
 	if (why)	/* the silent one's are of no use */
 		why[s->n] = REFUSED_LEFT_OTHERWISE;
 	return why;
@@ -384,7 +388,7 @@ static void set_finders(const struct selected *s, const struct select_options *o
 static int plan_module(struct selected *s, const struct select_options *o)
 {
 	struct plan_progress p = { .options = o, .base = s->module->base };
-	auto_free uint8_t *reserved = list_reserved(s);
+	auto_free uint8_t *reserved = list_reserved(s, o);
 	struct plan_options options = {
 		.doubts = reserved,
 		.entry_only = o->entry_only,
@@ -413,7 +417,8 @@ static int plan_module(struct selected *s, const struct select_options *o)
 	if (!err)
 		set_finders(s, o);
 	for (size_t i = 0; !err && i < s->n; i++)
-		if (reserved[i] != REFUSED_NONE && reserved[i] != REFUSED_LEFT_OTHERWISE)
+		if (reserved[i] != REFUSED_NONE && reserved[i] != REFUSED_LEFT_OTHERWISE &&
+		    reserved[i] != REFUSED_ENTRY_ONLY_ASKED)
 			s->plan->probes[i].refusal = reserved[i];
 	return err;
 }

@@ -39,6 +39,8 @@ struct select_options {
 	struct pattern *exclude;
 	size_t nexclude;
 	bool entry_only;
+	bool timed;		/* calls are paired in the target: those of Go's functions
+				 * are not, and are counted only */
 	bool traps;
 	uint64_t caught;	/* signals, as plan_options has it */
 	bool finders;		/* probe what unwinders ask, too: see struct probe */

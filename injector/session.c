@@ -23,9 +23,11 @@ enum {
 	FIRST_TAIL = 64 << 20,		/* behind the rings */
 	ROOMY_SLOTS = 1 << 18,
 	ROOMY_NOTES = 32 << 20,
-	ROOMY_TOTAL = 1280 << 20,	/* what a visit takes that asks for nothing
-					 * special, with so many slots and notes */
 };
+
+/* What a visit takes in all, with so many slots and notes: more than one that asks for
+ * nothing special, so that the times of thousands of functions have room later. */
+#define ROOMY_TOTAL (8ull << 30)
 
 static uint64_t notes_offset(const struct session_shape *shape)
 {

@@ -116,6 +116,12 @@ int signals_fd(void)
 	return fd;
 }
 
+bool signals_pause_wanted(void)
+{
+	collect();
+	return __atomic_load_n(&pause_wanted, __ATOMIC_RELAXED);
+}
+
 void signals_pause(void)
 {
 	collect();

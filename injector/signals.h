@@ -30,6 +30,8 @@ bool signals_stop_wanted(void);
 bool signals_drop_wanted(void);
 /* Readable when something came. */
 int signals_fd(void);
+/* Ctrl-Z was typed. */
+bool signals_pause_wanted(void);
 /* If Ctrl-Z was typed: stop ourselves until the shell lets us go on. The
  * caller holds nothing of the target, and no lock. */
 void signals_pause(void);

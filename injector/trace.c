@@ -56,6 +56,7 @@ static void select_from(const struct trace *t, struct select_options *ret)
 		.exclude = o->exclude, .nexclude = o->nexclude,
 		.caught = t->caught, .finders = true,
 		.entry_only = o->entry_only || o->verb == VERB_COUNT,
+		.timed = counts_kind(o->verb) == COUNT_TIMES,
 		.traps = t->traps, .progress = say_progress,
 	};
 }
@@ -135,7 +136,7 @@ static int clear_earlier(struct trace *t)
 	}
 	err = err ? err : payload_info(&payload);
 	/* Stubs of another kind are not what this visit would make. */
-	old.s.counting = t->opt->verb == VERB_COUNT;
+	old.s.counting = counts_kind(t->opt->verb);
 	if (!err && session_reusable(&old, payload.build_id))
 		err = probes_adopt(&t->target, &old, &t->sel);
 	t->known_funcs = old.s.nfuncs;
@@ -146,8 +147,9 @@ static int clear_earlier(struct trace *t)
 /* Bytes per thread, 0: the usual. */
 static uint64_t buffer_of(const struct trace *t)
 {
-	return t->opt->verb == VERB_COUNT ? counts_room(t->known_funcs + t->sel.nfuncs) :
-		start_buffer(t);
+	enum counting kind = counts_kind(t->opt->verb);
+
+	return kind ? counts_room(kind, t->known_funcs + t->sel.nfuncs) : start_buffer(t);
 }
 
 static int do_infect(void *ctx)
@@ -158,7 +160,7 @@ static int do_infect(void *ctx)
 		.reach = arch_host()->reach, .needs = t->needs, .nneeds = t->sel.n,
 		.islands = &t->islands, .notes = start_room(t),
 		.keep_last = t->opt->keep == KEEP_LAST, .file = t->file,
-		.counting = t->opt->verb == VERB_COUNT,
+		.counting = counts_kind(t->opt->verb),
 	};
 
 	return infect(&t->target, &t->mods, &o, &t->inf);
@@ -261,6 +263,8 @@ static int attach(struct trace *t)
 				     t->live.funcs, t->live.nfuncs, &t->reader);
 	if (!err && t->opt->verb == VERB_START)
 		err = start_limits(t);
+	err = err ? err : counts_prepare(t->opt, t->pid, t->inf.map.s, reader_clock(t->reader),
+					 t->inf.map.shape.nsub, t->live.nfuncs);
 	err = err ? err : surgery(do_commit, t);			/* 6 to 9 */
 	if (err && !anything_left(t))
 		return nothing_left(t);
@@ -357,6 +361,7 @@ static int prepare_overhead(struct trace *t, struct follow *f)
 	t->overhead = (struct overhead){
 		.target = &t->target, .reader = t->reader, .live = &t->live,
 		.max_pause = o->max_pause, .others = o->follow_fork ? &t->others : NULL,
+		.counting = counts_kind(o->verb),
 	};
 	return overhead_begin(&t->overhead, o->max_overhead);
 }

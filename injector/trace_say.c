@@ -24,6 +24,9 @@ void trace_say_banner(const struct trace *t)
 	say_hint("%s (%d, %d thread%s): %zu of %zu function%s probed, %zu with exits",
 		 t->target.comm, t->pid, t->nthreads, t->nthreads == 1 ? "" : "s",
 		 t->live.nprobed, t->sel.nfuncs, t->sel.nfuncs == 1 ? "" : "s", exits);
+	if (t->live.nentry_only && counts_kind(t->opt->verb) == COUNT_TIMES)
+		say_hint("calls of %zu of them are counted only: where not all exits are probed, "
+			 "or it is of Go, they have no durations", t->live.nentry_only);
 	if (t->live.ntraps)
 		say_hint("%zu of them trap, which is slow, and ends the process if it comes to "
 			 "block SIGTRAP", t->live.ntraps);

@@ -17,6 +17,13 @@ _inject_reading() {
 		--no-color -h --help -V --version
 }
 
+# What all verbs take that have the process count.
+_inject_counting() {
+	echo -p --pid -f --function -N --exclude -n --calls -d --duration --tid \
+		-o --output --trap --max-pause --max-overhead --log --follow-exec --follow-fork \
+		--json -q --quiet -v --verbose --no-color -h --help -V --version
+}
+
 _inject_options() {
 	case $1 in
 	list)
@@ -36,10 +43,11 @@ _inject_options() {
 			--no-color \
 			-h --help -V --version
 		;;
-	count)
-		echo -p --pid -f --function -N --exclude -n --calls -d --duration \
-			-o --output --trap --max-pause --log --follow-exec --follow-fork --json -q --quiet \
-			-v --verbose --no-color -h --help -V --version
+	count | hist)
+		_inject_counting
+		;;
+	top)
+		echo "$(_inject_counting)" --sort
 		;;
 	start)
 		echo -p --pid -f --function -N --exclude -m --buffer --keep --snapshot-on \
@@ -97,7 +105,7 @@ _inject() {
 	local verb=trace
 
 	case ${COMP_WORDS[1]} in
-	trace | list | stop | record | count | start | status | add | remove | snapshot | replay | \
+	trace | list | stop | record | count | hist | top | start | status | add | remove | snapshot | replay | \
 		report | graph | info | export) verb=${COMP_WORDS[1]} ;;
 	esac
 	COMPREPLY=()
@@ -105,7 +113,7 @@ _inject() {
 	local i
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		[ "${COMP_WORDS[i]}" = -- ] && \
-			[[ $verb == trace || $verb == record || $verb == count ]] || continue
+			[[ " trace record count hist top " == *" $verb "* ]] || continue
 		if declare -F _command_offset >/dev/null; then
 			_command_offset $((i + 1))
 		else
@@ -135,7 +143,11 @@ _inject() {
 		return
 		;;
 	--sort)
-		_inject_words "total self calls avg min max p50 p99" "$cur"
+		if [ "$verb" = top ]; then
+			_inject_words "rate load calls total self avg p99 max" "$cur"
+		else
+			_inject_words "total self calls avg min max p50 p99" "$cur"
+		fi
 		return
 		;;
 	-f | --function | -N | --exclude | -t | --min-duration | -D | --depth | \
@@ -150,7 +162,7 @@ _inject() {
 		;;
 	*)
 		if [ "$COMP_CWORD" -eq 1 ]; then
-			_inject_words "trace list stop record count start status add remove \
+			_inject_words "trace list stop record count hist top start status add remove \
 				snapshot replay report graph info export" "$cur"
 		elif [ "$verb" = list ]; then
 			mapfile -t COMPREPLY < <(compgen -f -- "$cur")

@@ -22,7 +22,7 @@
 #ifndef PAYLOAD_ABI_H
 #define PAYLOAD_ABI_H
 
-#define ABI_VERSION 14
+#define ABI_VERSION 15
 
 /* Offsets that assembly uses; abi.c asserts them. */
 #define THREAD_CUR 0
@@ -40,12 +40,18 @@
 #define THREAD_GOROUTINE 96
 #define THREAD_COUNTS 104
 #define THREAD_COUNTED 112
+#define THREAD_SIDES 120
+#define THREAD_TIMINGS 128
+#define THREAD_TIMED 136
+#define THREAD_SCALE 144
 #define RING_TAIL 24
 #define RING_LOST_ENTRIES 32
 #define RING_LOST_EXITS 40
 
-/* thread.end while the ring is full: what is dropped is counted, until ring.tail moves. */
-#define END_FULL 1
+/* thread.end where calls are timed (see timing.h); and while the ring is full: what is
+ * dropped is counted, until ring.tail moves. */
+#define END_TIMED 1
+#define END_FULL 2
 
 /* In session.reader, set by the kernel when the thread has ended that the word
  * names (FUTEX_OWNER_DIED); READER_GONE_BYTE is the byte that it stands in. */
@@ -106,6 +112,7 @@
  * lower than where the function begins, and whether its calls are timed. */
 #define REC_LOWERED_MASK 0x7fff
 #define REC_UNWATCHED 0x8000
+#define REC_TIMED 0x10000	/* the stub is one of a visit that times calls */
 #define REC_FUNC_SHIFT 42
 #define REC_FUNC_BITS 22
 #define REC_WORDS_SHIFT 48	/* if extended: number of words that follow */
@@ -155,10 +162,14 @@
 /* In a thread's table: free, or another thread runs it now. */
 #define STACK_TAKEN 0xffffffffu
 
+#include "payload/timing.h"
+
 #ifndef __ASSEMBLER__
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "payload/traps.h"
 
 #define SESSION_MAGIC 0x6e6f697373656a69ull	/* "ijession" */
 #define THREAD_MAGIC 0x64616572687469ull
@@ -194,6 +205,13 @@ enum watch_state {
 	WATCH_ARMED = 0,
 	WATCH_FIRES = 1,	/* who has, is being written */
 	WATCH_FIRED = 2,	/* rings keep what was before: see is_frozen in ring.c */
+};
+
+/* What becomes of calls. */
+enum counting {
+	COUNT_NONE = 0,		/* they are recorded */
+	COUNT_CALLS = 1,	/* counted, and nothing else: see struct ring */
+	COUNT_TIMES = 2,	/* their durations are counted: see timing.h */
 };
 
 struct session {
@@ -248,7 +266,8 @@ struct session {
 				 * and nobody else gives anything back */
 	uint64_t holder_start;
 	uint32_t follow_forks;	/* 1: a forked child takes rings of its own */
-	uint32_t pad0;
+	int32_t only;		/* where calls are counted: those of this thread alone, by
+				 * the target's own view; 0: of all */
 
 	/* How much of a thread's time functions may take, in hundredths of a percent
 	 * (0: all), by what an event of theirs costs it, in ticks; and how much time
@@ -265,12 +284,12 @@ struct session {
 	/* Atomics that the payload writes. */
 	uint64_t lost_entries, lost_exits;	/* no ring was free */
 	uint32_t next_fiber;	/* its number, over all processes */
-	uint32_t counting;	/* 1: calls are counted, and nothing else of them is
-				 * recorded: see struct ring. Of the injector */
+	uint32_t counting;	/* enum counting. Of the injector */
 	uint32_t of_go;		/* 1: threads are of Go's runtime alone, and the
 				 * thread pointer says nothing of their stacks */
 	uint32_t next_ring;	/* where the next search for a free one begins, unless
 				 * the reader has freed one before it */
+	uint64_t scale;		/* ns of a tick, times 2^32. Of the injector */
 
 	/* Of the injector, and what the payload says of the first call that was too
 	 * long. The injector arms it again. */
@@ -485,7 +504,10 @@ struct thread {
 	uint64_t goroutine;	/* the one that is told to the ring's reader as the
 				 * current stack: the address of its g. 0: none */
 	uint64_t counts;	/* address of its ring's counters */
-	uint64_t counted;	/* bytes of them; 0: none, or not known yet */
+	uint64_t counted;	/* their end; 0: none, or not known yet */
+	/* Where calls are timed: the addresses of its frames' sides, of its timings,
+	 * and of their end; and the session's scale. */
+	uint64_t sides, timings, timed, scale;
 	uint64_t magic;		/* THREAD_MAGIC once claimed; 0: wiped or new */
 	uint64_t busy;		/* sp of the call that is in the slow path: what
 				 * is nested in it is lost. 0: none */
@@ -509,38 +531,6 @@ struct thread {
 	struct watched watched[THREAD_WATCHED];
 	uint64_t next_watched;
 };
-
-/* As rt_sigaction has it. */
-struct trap_action {
-	uint64_t handler, flags, restorer, mask;
-};
-
-/* A breakpoint of ours: who ran into the one at `addr` goes on at `stub`. */
-struct trap {
-	uint64_t addr;		/* written last, and never changed; 0: free */
-	uint64_t stub;
-};
-
-/* A power of two; three quarters of them are used. */
-#define TRAPS_MOST 2048
-
-/*
- * In the payload's own memory, so that a forked child has its own. Written by
- * the injector: entries are only ever added, by open addressing from
- * trap_hash() on.
- */
-struct traps {
-	uint64_t handler;	/* of SIGTRAP, in the payload; set in hello */
-	uint64_t hooked;	/* it is the process's handler, as far as we know */
-	struct trap_action chain;	/* the application's own */
-	struct trap_action ours, now;	/* for the injector's system calls */
-	struct trap table[TRAPS_MOST];
-};
-
-static inline uint64_t trap_hash(uint64_t addr)
-{
-	return (addr * 0x9e3779b97f4a7c15ull >> 32) % TRAPS_MOST;
-}
 
 /* How many places belong to a home, and how many homes are there? */
 static inline uint32_t thread_places(uint32_t nrings)

@@ -244,6 +244,7 @@ static struct thread *thread_begin(const struct session *s, uint32_t i)
 	t->subbuf_end = 0;
 	t->busy = 0;
 	t->counted = 0;
+	t->timed = 0;
 	t->ring = (uint64_t)ring_at(s, i);
 	t->reported = thread_ring(t)->lost_entries + thread_ring(t)->lost_exits;
 	t->reader = (uint64_t)&s->reader;
@@ -252,6 +253,8 @@ static struct thread *thread_begin(const struct session *s, uint32_t i)
 	t->next_number = 0;
 	forget_watched(t);
 	stacks_reset(t);
+	if (s->counting == COUNT_TIMES)
+		timing_claim(s, t);
 	return t;
 }
 
@@ -288,7 +291,7 @@ static struct thread *install_sought(const struct session *s, struct thread *t)
 	return first ? first : t;
 }
 
-/* Nothing is recorded of a forked child. */
+/* Nothing is recorded of a forked child; nor of others, where one thread is meant. */
 static struct thread *silence(void)
 {
 	if (!seeks()) {
@@ -332,6 +335,8 @@ static struct thread *claim(struct session *s, enum what what)
 		return silence();
 	seen = seeks() ? (uint64_t)seek(s, false) : local.thread;
 	tid = claim_tid(s);
+	if (s->only && tid != s->only)
+		return silence();
 	if (tid <= 0 || (!find_own(s, seen, tid, &i) && !find_ended(s, tid, &i) &&
 			 !find_ring(s, tid, &i))) {
 		claim_count(s, what);

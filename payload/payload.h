@@ -9,6 +9,7 @@
  * judge.c	which functions cost their threads more than they may lose?
  * stacks.c	which stack is this, and which calls are open on it?
  * slow.c	an entry, an exit or a mark that the fast path left to C
+ * timing.c	how long do calls take, where that is all?
  * watch.c	did a call take longer than it may?
  * trap.c	a thread ran into a breakpoint: where does it go on?
  * unwind.c	an unwinder comes to code of ours: how does it go on?
@@ -129,6 +130,8 @@ void stacks_settle(struct thread *, uint64_t top);
 uint32_t frames_depth(const struct thread *);
 /* Pop the frames below `sp`. True if there was one whose entry was recorded. */
 bool frames_pop_below(struct thread *, uint64_t sp);
+/* Pop the innermost one, if it is that of the call that ends at `sp`. */
+void frames_pop(struct thread *, uint64_t sp);
 
 static inline uint64_t *frames_at(const struct thread *t, uint64_t offset)
 {
@@ -140,6 +143,18 @@ static inline uint64_t frame_sp(uint64_t frame)
 {
 	return frame & 1 ? frame + 7 : frame;
 }
+
+/* timing.c. Where calls are not timed, and of who has no such thread, all but the first
+ * do nothing. */
+
+/* In a claim, of a session that times calls. */
+void timing_claim(const struct session *, struct thread *);
+/* A call of a function has begun; if it has a frame, that is the innermost. */
+void timing_begin(struct thread *, uint64_t func, bool framed);
+/* The call that has the innermost frame has ended, in whatever way. */
+void timing_end(struct thread *, bool unwound);
+/* What is known of the frame at an offset of another thread's goes with it. */
+void timing_move(struct thread *, uint64_t to, const struct thread *, uint64_t from);
 
 /* trap.c */
 extern struct traps payload_traps;

@@ -72,24 +72,32 @@ bool payload_is_open(struct session *s)
 	return observe(&s->state) != SESSION_CLOSED;
 }
 
-/* Who is late in a stub of an earlier visit, which counted, or did not, has nothing to
- * say in this one. */
-static bool is_recording(struct session *s)
+static bool is_timed(uint64_t word)
 {
-	return payload_is_open(s) && !s->counting;
+	return word & (uint64_t)REC_TIMED << REC_TIME_SHIFT;
+}
+
+/* Who is late in a stub of an earlier visit, which was of another kind, has nothing to
+ * say in this one. */
+static bool is_wanted(struct session *s, uint64_t word)
+{
+	return payload_is_open(s) &&
+		s->counting == (is_timed(word) ? COUNT_TIMES : COUNT_NONE);
 }
 
 /* Begin a slow path: false if this call is not to be recorded. */
-static bool enter(struct slow *w, uint64_t sp, enum what what)
+static bool enter(struct slow *w, uint64_t word, uint64_t sp, enum what what)
 {
 	w->s = observe(&payload_session);
-	if (!w->s || !is_recording(w->s))
+	if (!w->s || !is_wanted(w->s, word))
 		return false;
 	w->t = claim_thread(w->s, what);
 	if (!w->t)
 		return false;
 	if (!is_busy(w->t)) {
 		own(w->t, sp);
+		if (is_timed(word))
+			publish(&w->t->cur, w->t->cur + 2);
 		return true;
 	}
 	if (!abandoned(w, sp)) {
@@ -112,17 +120,18 @@ static void heal(struct slow *w, uint64_t sp, enum what what)
 
 	stacks_follow(w->s, t, sp, what);
 	unwound = frames_pop_below(t, what == WHAT_EXIT ? sp : sp + 1);
-	if (unwound && ring_room(w->s, t, 2))
+	if (unwound && !t->timed && ring_room(w->s, t, 2))
 		ring_put_ext(t, EXT_UNWOUND, frames_depth(t));
 }
 
 /* Push a frame, if there is room; without one the exit is recorded as it is. */
-static void push(struct thread *t, uint64_t frame)
+static bool push(struct thread *t, uint64_t frame)
 {
 	if (t->top + 8 >= t->frames_end)
-		return;
+		return false;
 	*frames_at(t, t->top + 8) = frame;
 	publish(&t->top, t->top + 8);
+	return true;
 }
 
 /*
@@ -144,7 +153,7 @@ static void settle(uint64_t word, uint64_t sp, bool entry)
 	stacks_settle(t, top);
 	if (entry)
 		*frames_at(t, top) = word & SETTLE_LOST ? sp - 7 : sp;
-	if (is_recording(s))
+	if (is_wanted(s, 0))
 		ring_room(s, t, 0);
 	leave(t);
 }
@@ -162,10 +171,12 @@ void payload_slow_entry(uint64_t word, uint64_t sp)
 		settle(word, sp, true);
 		return;
 	}
-	if (!enter(&w, sp, WHAT_ENTRY))
+	if (!enter(&w, word, sp, WHAT_ENTRY))
 		return;
 	heal(&w, sp, WHAT_ENTRY);
-	if (ring_room(w.s, w.t, 1)) {
+	if (is_timed(word)) {
+		timing_begin(w.t, word >> REC_FUNC_SHIFT, push(w.t, sp));
+	} else if (ring_room(w.s, w.t, 1)) {
 		ring_put(w.t, word);
 		push(w.t, sp);
 	} else {
@@ -203,12 +214,12 @@ void payload_slow_exit(uint64_t word, uint64_t sp)
 		settle(word, sp, false);
 		return;
 	}
-	if (!enter(&w, sp, WHAT_EXIT))
+	if (!enter(&w, word, sp, WHAT_EXIT))
 		return;
 	heal(&w, sp, WHAT_EXIT);
-	put_exit(&w, word, sp);
-	if (frame_sp(*frames_at(w.t, w.t->top)) == sp)
-		publish(&w.t->top, w.t->top - 8);
+	if (!is_timed(word))
+		put_exit(&w, word, sp);
+	frames_pop(w.t, sp);
 	leave(w.t);
 }
 
@@ -216,7 +227,7 @@ void payload_slow_mark(uint64_t word, uint64_t sp)
 {
 	struct slow w;
 
-	if (!enter(&w, sp, WHAT_ENTRY))
+	if (!enter(&w, word, sp, WHAT_ENTRY))
 		return;
 	heal(&w, sp, WHAT_ENTRY);
 	if (ring_room(w.s, w.t, 2))
@@ -231,7 +242,7 @@ void payload_slow_goroutine(uint64_t word, uint64_t sp, const struct goroutine *
 	enum what what = (word & 3) == REC_EXIT ? WHAT_EXIT : WHAT_ENTRY;
 	struct slow w;
 
-	if (!enter(&w, sp, what))
+	if (!enter(&w, word, sp, what))
 		return;
 	stacks_goroutine(w.t, g);
 	if (!ring_room(w.s, w.t, 2))
@@ -243,11 +254,12 @@ void payload_slow_goroutine(uint64_t word, uint64_t sp, const struct goroutine *
 	leave(w.t);
 }
 
+/* Where calls are timed they are known since the claim. */
 static uint64_t *counters(struct thread *t, const struct session *s)
 {
 	if (!t->counted) {
 		t->counts = t->ring + PAGE;
-		publish(&t->counted, (uint64_t)s->nsub * SUBBUF_SIZE);
+		publish(&t->counted, t->counts + (uint64_t)s->nsub * SUBBUF_SIZE);
 	}
 	return (uint64_t *)t->counts;
 }
@@ -265,7 +277,7 @@ void payload_slow_count(uint64_t word, uint64_t sp)
 	if (!t)
 		return;
 	counts = counters(t, s);
-	if (func * sizeof(*counts) < t->counted)
+	if ((uint64_t)&counts[func] < t->counted)
 		cpu_count(&counts[func]);
 	else
 		__atomic_fetch_add(&s->lost_entries, 1, __ATOMIC_RELAXED);

@@ -266,8 +266,10 @@ static void copy_frames(struct thread *t, uint32_t i, const struct thread *o,
 {
 	uint64_t at, by = piece_start(i) - piece_start(j);
 
-	for (at = piece_start(j) + 8; at <= top; at += 8)
+	for (at = piece_start(j) + 8; at <= top; at += 8) {
 		*frames_at(t, at + by) = *frames_at(o, at);
+		timing_move(t, at + by, o, at);
+	}
 	t->stacks[i].top = top + by;
 }
 
@@ -466,6 +468,12 @@ uint32_t frames_depth(const struct thread *t)
 	return n;
 }
 
+static void pop(struct thread *t, bool unwound)
+{
+	timing_end(t, unwound);
+	publish(&t->top, t->top - 8);
+}
+
 bool frames_pop_below(struct thread *t, uint64_t sp)
 {
 	uint64_t start = piece_start(t->current), frame;
@@ -476,7 +484,13 @@ bool frames_pop_below(struct thread *t, uint64_t sp)
 		if (frame_sp(frame) >= sp)
 			break;
 		any |= !(frame & 1);
-		t->top -= 8;
+		pop(t, true);
 	}
 	return any;
+}
+
+void frames_pop(struct thread *t, uint64_t sp)
+{
+	if (frame_sp(*frames_at(t, t->top)) == sp)
+		pop(t, false);
 }

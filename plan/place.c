@@ -68,7 +68,7 @@ static void add_call(struct stub *s, uint64_t word, raddr_t routine, const struc
 {
 	uint8_t code[ARCH_TIGHT_MAX];
 	struct record_call call = {
-		.word = word | (uint64_t)p->id << REC_FUNC_SHIFT, .routine = routine,
+		.word = word | to->word | (uint64_t)p->id << REC_FUNC_SHIFT, .routine = routine,
 		.gate = to->gates + p->id,
 		.first = p->tight ? to->first : 0, .ledges = to->ledges, .g = p->g,
 	};

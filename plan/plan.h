@@ -253,6 +253,7 @@ struct routines {
 	/* For an entry that is `lowered`: see REC_LOWERED_MASK. */
 	raddr_t late;
 	raddr_t find;		/* for who `finds` */
+	uint64_t word;		/* what is in all records' words */
 };
 
 /*

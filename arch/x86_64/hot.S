@@ -46,12 +46,10 @@
  * - A siglongjmp between store and frame leaves a call without a frame, or a
  *   frame too many: the next call further up finds out by its S.
  */
-#include "arch/x86_64/tight.h"
 #include "payload/abi.h"
-
-#define WORD 8			/* offsets from %rsp below the pushes */
-#define PUSHED 40		/* bytes pushed here */
-#define S (PUSHED + 24)		/* the application's stack pointer */
+#include "arch/x86_64/hot.h"
+#include "arch/x86_64/tight.h"
+#include "arch/x86_64/timed.h"
 
 	.section .rodata
 	.globl hot_begin, hot_end, hot_entry, hot_exit, hot_mark
@@ -61,197 +59,15 @@
 	.globl hot_count, seek_count, watch_entry, watch_exit
 	.globl hot_tight_entry, hot_tight_exit, hot_tight_mark
 	.globl seek_tight_entry, seek_tight_exit, seek_tight_mark
+	.globl hot_timed_entry, hot_timed_exit, seek_timed_entry, seek_timed_exit
 	.globl hot_tight_count, seek_tight_count, tight_first, tight_first_end, hot_find
 	.balign 64
 hot_begin:
 	.fill	ARENA_HEADER, 1, 0
 
-/* A child that a signal handler forks right here finds all zeros in the thread:
- * what is loaded from it is an address only if `end`, looked at later, is not. */
-
-/* A register is pushed, and popped again, and whoever unwinds the thread knows; or
- * that a word is, which is nobody's. */
-	.macro	keep reg
-	push	%\reg
-	.cfi_adjust_cfa_offset 8
-	.cfi_rel_offset \reg, 0
-	.endm
-
-	.macro	unkeep reg
-	pop	%\reg
-	.cfi_adjust_cfa_offset -8
-	.cfi_restore \reg
-	.endm
-
-	.macro	push_word
-	push	%rax
-	.cfi_adjust_cfa_offset 8
-	.endm
-
-	.macro	pop_word
-	pop	%rax
-	.cfi_adjust_cfa_offset -8
-	.endm
-
-/* Keep what is used: %rdx %rsi %rdi, the word, the flags. */
-	.macro	pushes
-	keep	rdx
-	keep	rsi
-	keep	rdi
-	push_word
-	lahf
-	seto	%al
-	push_word
-	.endm
-
-/* %rsi becomes the thread; leaves by label 8 if there is none. */
-	.macro	hot
-	mov	hot_begin+ARENA_TLS(%rip), %rcx
-	mov	%fs:(%rcx), %rsi
-	test	%rsi, %rsi
-	jz	8f
-	.endm
-
-/* The same for a thread that is known by its thread pointer and its id: it is
- * near the place that its thread pointer says, or the slow path knows where. */
-	.macro	seek
-	mov	hot_begin+ARENA_TID(%rip), %rcx
-	mov	%fs:(%rcx), %ecx
-	mov	%fs:0, %rdi
-	movabs	$HOME_FACTOR, %rsi
-	imul	%rdi, %rsi
-	shr	$32, %rsi
-	imul	hot_begin+ARENA_HOMES(%rip), %rsi
-	shr	$32, %rsi
-	shl	$THREAD_SHIFT, %rsi
-	add	hot_begin+ARENA_THREADS(%rip), %rsi
-	mov	hot_begin+ARENA_PLACES(%rip), %edx
-2:	cmp	THREAD_TP(%rsi), %rdi
-	jne	3f
-	cmp	THREAD_TID(%rsi), %ecx
-	je	4f
-3:	cmpq	$0, THREAD_TP(%rsi)
-	je	8f
-	add	$THREAD_SIZE, %rsi
-	dec	%edx
-	jnz	2b
-	jmp	8f
-4:
-	.endm
-
-	.macro	pops
-	.cfi_remember_state
-	pop_word
-	add	$0x7f, %al		/* OF as it was */
-	sahf				/* and the rest */
-	pop_word
-	unkeep	rdi
-	unkeep	rsi
-	unkeep	rdx
-	.endm
-
-/* The ways out: back to the stub, and on to the payload. */
-	.macro	done
-	pops
-	ret
-	.cfi_restore_state
-	.endm
-
-	.macro	slow where
-	pops
-	jmp	*hot_begin+\where(%rip)
-	.cfi_restore_state
-	.endm
-
-/* %rcx: the cursor, with room for \bytes; leaves by 6. */
-	.macro	cursor bytes
-	mov	THREAD_CUR(%rsi), %rcx
-	.if	\bytes == 8
-	cmp	THREAD_END(%rsi), %rcx
-	.else
-	lea	\bytes - 8(%rcx), %rdx
-	cmp	THREAD_END(%rsi), %rdx
-	.endif
-	jae	6f
-	.endm
-
-/* There is no room because the ring, %rdx, is full, and has been since it was
- * found to be, and its reader lives; else leaves by 8. */
-	.macro	full
-	mov	THREAD_RING(%rsi), %rdx
-	mov	THREAD_READER(%rsi), %rax
-	cmpq	$END_FULL, THREAD_END(%rsi)
-	jne	8f
-	testb	$READER_GONE_BIT, READER_GONE_BYTE(%rax)
-	jnz	8f
-	mov	RING_TAIL(%rdx), %rax
-	cmp	THREAD_FULL_TAIL(%rsi), %rax
-	jne	8f
-	.endm
-
-/* The stack pointer belongs to this stack and is below its innermost frame,
- * whose offset goes to %rdi; leaves by 8. */
-	.macro	on_stack
-	lea	S(%rsp), %rax
-	mov	THREAD_TOP(%rsi), %rdi
-	cmp	%rax, (%rsi, %rdi)
-	jbe	8f
-	cmp	THREAD_LO(%rsi), %rax
-	jb	8f
-	.endm
-
-/* %rdx: the record's time, shifted to its place; leaves by 8. */
-	.macro	clock
-	rdtsc
-	shl	$32, %rdx
-	or	%rax, %rdx
-	cmp	THREAD_LIMIT(%rsi), %rdx
-	jae	8f
-	shl	$2, %rdx
-	sub	THREAD_BIAS(%rsi), %rdx
-	.endm
-
-/* Reserve \bytes at the cursor, or begin again at 1. %rax: the words' place;
- * %rcx: the cursor behind them. */
-	.macro	reserve bytes
-	mov	%rcx, %rax
-	add	$\bytes, %rcx
-	cmpxchg	%rcx, THREAD_CUR(%rsi)
-	jne	1b
-	.endm
-
-/* Count a loss: as reserve, and then in the ring, at \counter. */
-	.macro	lose counter
-	mov	%rcx, %rax
-	add	$2, %rcx
-	cmpxchg	%rcx, THREAD_CUR(%rsi)
-	jne	1b
-	incq	\counter(%rdx)
-	.endm
-
-/* %rdi becomes the offset of one more frame; leaves by 8. */
-	.macro	one_more
-	on_stack
-	add	$8, %rdi
-	cmp	THREAD_FRAMES_END(%rsi), %rdi
-	jae	8f
-	.endm
-
-/* Write the frame %rdx there; leaves by 7 if it is to be settled. */
-	.macro	frame
-	mov	%rdx, (%rsi, %rdi)
-	mov	%rdi, THREAD_TOP(%rsi)
-	cmp	%rcx, THREAD_CUR(%rsi)
-	jne	7f
-	.endm
-
-/* Take it away. */
-	.macro	unframe
-	sub	$8, %rdi
-	mov	%rdi, THREAD_TOP(%rsi)
-	cmp	%rcx, THREAD_CUR(%rsi)
-	jne	7f
-	.endm
+/* A child that a signal handler forks right here finds all zeros in the thread: what is
+ * loaded from it is an address only if `end`, looked at later, is not; of what is counted,
+ * the end of the counters. */
 
 /* Record a mark and be done; leaves by 8. In it the function alone is the word: two
  * words, the header written last. */
@@ -342,9 +158,9 @@ hot_begin:
 	\how
 	mov	(%rsp), %rcx
 	shr	$REC_FUNC_SHIFT - 3, %rcx
+	add	THREAD_COUNTS(%rsi), %rcx
 	cmp	THREAD_COUNTED(%rsi), %rcx
 	jae	8f
-	add	THREAD_COUNTS(%rsi), %rcx
 	incq	(%rcx)
 	add	$0x7f, %al
 	sahf
@@ -462,9 +278,9 @@ hot_begin:
 	\how
 	mov	LEDGE_WORD(%r8), %rcx
 	shr	$REC_FUNC_SHIFT - 3, %rcx
+	add	THREAD_COUNTS(%rsi), %rcx
 	cmp	THREAD_COUNTED(%rsi), %rcx
 	jae	8f
-	add	THREAD_COUNTS(%rsi), %rcx
 	incq	(%rcx)
 	from_ledge
 	ret
@@ -561,6 +377,8 @@ hot_begin:
 	counting seek
 	tight_counting hot
 	tight_counting seek
+	timing hot
+	timing seek
 
 /* A thread that has no ledge: where its stub is becomes an address. */
 	.balign 16

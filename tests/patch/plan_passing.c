@@ -111,7 +111,7 @@ static void stack_pointer(void)
 static bool tells(uint64_t word, raddr_t routine)
 {
 	const struct routines to = { TEXT + 0x80000, TEXT + 0x80100, TEXT + 0x80200, 0, 0, 0,
-				     TEXT + 0x80300, 0 };
+				     TEXT + 0x80300, 0, 0 };
 	struct probe *p = &m.plan->probes[0];
 	struct site *s = &p->sites[p->nsites - 1];
 	uint8_t code[256];

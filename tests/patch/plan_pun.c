@@ -255,7 +255,7 @@ static void unsure_with_a_hole(void)
 }
 
 static const struct routines routines = { TEXT + 0x80000, TEXT + 0x80040, TEXT + 0x80080,
-					  0, 0, 0, 0, 0 };
+					  0, 0, 0, 0, 0, 0 };
 
 /* Placed, it is the bytes that are kept which are in the jump. */
 static void placed(void)

@@ -257,7 +257,7 @@ static void place(struct plan *plan, raddr_t bias, uint8_t *arena)
 {
 	raddr_t record = (uintptr_t)run_record - bias;
 	static uint8_t gates[256];
-	struct routines to = { record, record, record, (uintptr_t)gates, 0, 0, record, 0 };
+	struct routines to = { record, record, record, (uintptr_t)gates, 0, 0, record, 0, 0 };
 
 	memset(gates, 1, sizeof(gates));
 

@@ -87,7 +87,7 @@ static int place_site(const struct plan *plan, const struct probe *p, struct sit
 	struct routines to = { s->pc + (1 << 20), s->pc + (1 << 20) + 64,
 			       s->pc + (1 << 20) + 128, 0,
 			       s->pc + (1 << 20) + 192, 8,
-			       s->pc + (1 << 20) + 256, 0 };
+			       s->pc + (1 << 20) + 256, 0, 0 };
 	size_t left;
 
 	s->stub = s->pc + (1 << 21);

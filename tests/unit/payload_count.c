@@ -36,6 +36,7 @@ static void fresh(uint32_t nrings, bool counting)
 	w.s = world_session(nrings, SUBBUFS);
 	w.s->counting = counting;
 	world_hello()(w.s);
+	world_lead(&w);
 	CHECK_EQ(w.s->state, SESSION_READY);
 }
 

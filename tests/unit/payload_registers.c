@@ -184,6 +184,21 @@ static void check_counted(probed_fn *f)
 	fresh(4);
 }
 
+/* The same; and exits without entries, and entries without exits. */
+static void check_timed(probed_fn *f)
+{
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		fresh(TIMING_SIDES / SUBBUF_SIZE + 1);
+		w.s->counting = COUNT_TIMES;
+		once(f, rnd());
+		once(f, rnd());
+	}
+	every_flag(f);
+	fresh(4);
+}
+
 int main(void)
 {
 	probed_fn *alone;
@@ -192,6 +207,15 @@ int main(void)
 	check(probed(&w, 1, NULL));
 	check(marked(&w, 2, NULL));
 	check_counted(counted(&w, 3, NULL));
+	check_timed(timed(&w, 3, NULL));
+	alone = (probed_fn *)here(&w);
+	emit_timed_exit(&w, 3);
+	EMIT(&w, 0xc3);
+	check_timed(alone);
+	alone = (probed_fn *)here(&w);
+	emit_timed_entry(&w, 3);
+	EMIT(&w, 0xc3);
+	check_timed(alone);
 	/* Exits without their entries: always on the slow path. */
 	alone = (probed_fn *)here(&w);
 	emit_exit(&w, 3);

@@ -164,10 +164,32 @@ static inline struct session *world_session(uint32_t nrings, uint32_t nsub)
 	return s;
 }
 
-static inline void world_begin(struct world *w, uint32_t nrings, uint32_t nsub)
+/* Lead the recording routines to the session, which may be another than before. */
+static inline void world_lead(struct world *w)
 {
 	struct arena_header h;
 
+	h.tls_offset = w->s->tls_offset;
+	h.slow_entry = w->s->slow_entry;
+	h.slow_exit = w->s->slow_exit;
+	h.slow_mark = w->s->slow_mark;
+	h.tid_offset = w->s->tid_offset;
+	h.threads = w->s->threads;
+	h.homes = thread_homes(w->s->nrings);
+	h.places = thread_places(w->s->nrings);
+	h.slow_goroutine = w->s->slow_goroutine;
+	h.slow_count = w->s->slow_count;
+	h.slow_watch_entry = w->s->slow_watch_entry;
+	h.slow_watch_exit = w->s->slow_watch_exit;
+	h.slow_tight = w->s->slow_tight;
+	h.slow_first = w->s->slow_first;
+	h.slow_find = w->s->slow_find;
+	h.first = (uint64_t)(w->arena + (tight_first - hot_begin)) << 16;
+	memcpy(w->arena, &h, sizeof(h));
+}
+
+static inline void world_begin(struct world *w, uint32_t nrings, uint32_t nsub)
+{
 	w->s = world_session(nrings, nsub);
 	world_hello()(w->s);
 	CHECK_EQ(w->s->answer, w->s->generation);
@@ -179,23 +201,7 @@ static inline void world_begin(struct world *w, uint32_t nrings, uint32_t nsub)
 	CHECK(w->arena != MAP_FAILED);
 	w->used = hot_end - hot_begin;
 	memcpy(w->arena, hot_begin, w->used);
-	h.tls_offset = w->s->tls_offset;
-	h.slow_entry = w->s->slow_entry;
-	h.slow_exit = w->s->slow_exit;
-	h.slow_mark = w->s->slow_mark;
-	h.tid_offset = w->s->tid_offset;
-	h.threads = w->s->threads;
-	h.homes = thread_homes(nrings);
-	h.places = thread_places(nrings);
-	h.slow_goroutine = w->s->slow_goroutine;
-	h.slow_count = w->s->slow_count;
-	h.slow_watch_entry = w->s->slow_watch_entry;
-	h.slow_watch_exit = w->s->slow_watch_exit;
-	h.slow_tight = w->s->slow_tight;
-	h.slow_first = w->s->slow_first;
-	h.slow_find = w->s->slow_find;
-	h.first = (uint64_t)(w->arena + (tight_first - hot_begin)) << 16;
-	memcpy(w->arena, &h, sizeof(h));
+	world_lead(w);
 }
 
 /* Machine code. */
@@ -247,6 +253,20 @@ static inline void emit_count(struct world *w, uint32_t func)
 	emit_record(w, (uint64_t)func << REC_FUNC_SHIFT, BARE ? seek_count : hot_count);
 }
 
+#define TIMED ((uint64_t)REC_TIMED << REC_TIME_SHIFT)
+
+static inline void emit_timed_entry(struct world *w, uint32_t func)
+{
+	emit_record(w, TIMED | REC_ENTRY | (uint64_t)func << REC_FUNC_SHIFT,
+		    BARE ? seek_timed_entry : hot_timed_entry);
+}
+
+static inline void emit_timed_exit(struct world *w, uint32_t func)
+{
+	emit_record(w, TIMED | REC_EXIT | (uint64_t)func << REC_FUNC_SHIFT,
+		    BARE ? seek_timed_exit : hot_timed_exit);
+}
+
 typedef void probed_fn(void *);
 
 static inline uint8_t *here(struct world *w)
@@ -272,6 +292,19 @@ static inline probed_fn *probed(struct world *w, uint32_t func, probed_fn *body)
 	if (body)
 		emit_call(w, body);
 	emit_exit(w, func);
+	EMIT(w, 0xc3);
+	return f;
+}
+
+/* The same where calls are timed. */
+static inline probed_fn *timed(struct world *w, uint32_t func, probed_fn *body)
+{
+	probed_fn *f = (probed_fn *)here(w);
+
+	emit_timed_entry(w, func);
+	if (body)
+		emit_call(w, body);
+	emit_timed_exit(w, func);
 	EMIT(w, 0xc3);
 	return f;
 }

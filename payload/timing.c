@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * timing: how long do calls take, where that is all that is wanted to be known?
+ *
+ * What the fast path of arch/<name>/timed.h leaves to C: all of it runs inside a slow
+ * path, which owns the struct thread. Sides and timings lie in shared memory, so what a
+ * side says is looked at before it is an index.
+ */
+#include "payload/payload.h"
+
+/* One that is the thread's own is always odd, and none is used twice: see hot.S. */
+void timing_claim(const struct session *s, struct thread *t)
+{
+	t->sides = t->ring + TIMING_SIDES_OFF;
+	t->timings = t->ring + TIMINGS_OFF;
+	t->timed = t->timings + timing_funcs(s->nsub) * sizeof(struct timing);
+	t->counts = t->timed;
+	t->counted = t->counts + timing_funcs(s->nsub) * sizeof(uint64_t);
+	t->scale = s->scale;
+	t->losses = (t->losses | 1) + 2;
+	publish(&t->cur, t->losses);
+	publish(&t->subbuf_end, END_TIMED);
+}
+
+static struct side *side_at(const struct thread *t, uint64_t offset)
+{
+	return (struct side *)(t->sides + SIDE_WORDS * offset);
+}
+
+static struct timing *timing_of(const struct thread *t, uint64_t func)
+{
+	uint64_t at = t->timings + (func << TIMING_SHIFT);
+
+	return func < 1u << REC_FUNC_BITS && at < t->timed ? (struct timing *)at : NULL;
+}
+
+void timing_begin(struct thread *t, uint64_t func, bool framed)
+{
+	if (framed)
+		*side_at(t, t->top) = (struct side){ cpu_clock(), 0, func };
+	if (timing_of(t, func))
+		((uint64_t *)t->counts)[func]++;
+	else
+		ring_lose(t, WHAT_ENTRY);
+}
+
+/* Two processors' clocks may differ, and memory may be scribbled over. */
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+void timing_end(struct thread *t, bool unwound)
+{
+	struct side *side = side_at(t, t->top);
+	struct timing *f = t->timed ? timing_of(t, side->func) : NULL;
+	uint64_t ticks;
+
+	if (!f)
+		return;
+	ticks = less(cpu_clock(), side->begin);
+	f->unwound += unwound;
+	f->total += ticks;
+	f->self += less(ticks, side->inner);
+	if (f->most < ticks)
+		f->most = ticks;
+	f->buckets[timing_bucket((uint64_t)((unsigned __int128)ticks * t->scale >> 32))]++;
+	side[-1].inner += ticks;
+}
+
+void timing_move(struct thread *t, uint64_t to, const struct thread *o, uint64_t from)
+{
+	if (t->timed && o->timed)
+		*side_at(t, to) = *side_at(o, from);
+}

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where calls are timed: is each call of each thread, and of handlers that interrupt
+ * them, counted and timed once; does each come into the bucket of what it took, and no
+ * time of those within it into its own; what becomes of calls that are left without an
+ * exit, or begin too deep; and who stays out of whose session?
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include "arch/clock.h"
+#include "tests/unit/payload_world.h"
+
+enum { THREADS = 8, CALLS = 20000, SUBBUFS = TIMING_SIDES / SUBBUF_SIZE + 1, RINGS = 4 };
+
+#define FUNCS timing_funcs(SUBBUFS)
+
+static struct world w;
+static probed_fn *one, *two, *outer, *deep, *leaver, *spins, *far_off, *recorded, *entered;
+static volatile sig_atomic_t signals;
+static sigjmp_buf middle;
+static int depth;
+
+static struct timing *timing(uint32_t ring, uint32_t func)
+{
+	return (struct timing *)((char *)world_ring(&w, ring) + TIMINGS_OFF) + func;
+}
+
+static uint64_t calls(uint32_t func)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < w.s->nrings; i++)
+		n += ((uint64_t *)timing(i, FUNCS))[func];
+	return n;
+}
+
+/* All rings together. */
+static struct timing sum(uint32_t func)
+{
+	struct timing all = { 0 };
+
+	for (uint32_t i = 0; i < w.s->nrings; i++) {
+		struct timing *f = timing(i, func);
+
+		all.total += f->total;
+		all.self += f->self;
+		all.unwound += f->unwound;
+		all.most = all.most < f->most ? f->most : all.most;
+		for (int j = 0; j < BUCKETS; j++)
+			all.buckets[j] += f->buckets[j];
+	}
+	return all;
+}
+
+static uint64_t ended(uint32_t func)
+{
+	struct timing all = sum(func);
+	uint64_t n = 0;
+
+	for (int i = 0; i < BUCKETS; i++)
+		n += all.buckets[i];
+	return n;
+}
+
+static void check_calls(uint32_t func, uint64_t n)
+{
+	CHECK_EQ(calls(func), n);
+	CHECK_EQ(ended(func), n);
+}
+
+static void fresh(uint32_t nrings, enum counting counting)
+{
+	w.s = world_session(nrings, SUBBUFS);
+	w.s->counting = counting;
+	w.s->scale = 1ull << 32;	/* a tick is a nanosecond */
+	world_hello()(w.s);
+	world_lead(&w);
+	CHECK_EQ(w.s->state, SESSION_READY);
+}
+
+static void *work(void *arg)
+{
+	for (int i = 0; i < CALLS; i++) {
+		outer(NULL);
+		if (i % 2)
+			two(NULL);
+	}
+	return NULL;
+}
+
+static void run_threads(int n)
+{
+	pthread_t t[THREADS];
+
+	for (int i = 0; i < n; i++)
+		CHECK(!pthread_create(&t[i], NULL, work, NULL));
+	for (int i = 0; i < n; i++)
+		CHECK(!pthread_join(t[i], NULL));
+}
+
+/* One after another, they have the same ring, if the last are kept. Of what takes its
+ * time outside of itself, it has no more than that. */
+static void test_threads(void)
+{
+	fresh(THREADS, COUNT_TIMES);
+	w.s->keep_last = 1;
+	run_threads(THREADS / 2);
+	run_threads(THREADS / 2);
+	for (int i = 0; i < 20; i++)
+		run_threads(1);
+	check_calls(1, (THREADS + 20ull) * CALLS);
+	check_calls(2, (THREADS + 20ull) * CALLS / 2);
+	check_calls(3, (THREADS + 20ull) * CALLS);
+	CHECK_EQ(sum(3).self + sum(1).total, sum(3).total);
+	CHECK_EQ(sum(1).self, sum(1).total);
+	CHECK_EQ(w.s->lost_entries, 0);
+}
+
+static void on_alarm(int sig)
+{
+	signals++;
+	outer(NULL);
+}
+
+/* Wherever a handler comes, on the same stack or one of its own. */
+static void test_signals(int flags)
+{
+	struct itimerval often = { { 0, 50 }, { 0, 50 } }, never = { 0 };
+	struct sigaction act = { .sa_handler = on_alarm, .sa_flags = flags };
+	uint64_t made = 0, lost;
+
+	fresh(RINGS, COUNT_TIMES);
+	signals = 0;
+	CHECK(!sigaction(SIGALRM, &act, NULL));
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (; signals < 2000; made++)
+		outer(NULL);
+	setitimer(ITIMER_REAL, &never, NULL);
+	/* What comes in the middle of a slow path is lost, and counted. */
+	lost = world_ring_of(&w, 0)->lost_entries;
+	CHECK_EQ(world_ring_of(&w, 0)->lost_exits, lost);
+	CHECK_EQ(calls(1) + calls(3) + lost, 2 * (made + (uint64_t)signals));
+	CHECK_EQ(ended(1) + ended(3) + lost, 2 * (made + (uint64_t)signals));
+	CHECK(lost < (uint64_t)signals);
+	CHECK_EQ(sum(1).unwound + sum(3).unwound, 0);
+}
+
+enum { TRAP_FLAG = 0x100 };
+
+static uint64_t steps, stop_at;
+static bool hit, leaves;
+
+static void on_trap(int sig, siginfo_t *info, void *context)
+{
+	ucontext_t *u = context;
+
+	if (++steps != stop_at)
+		return;
+	u->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+	hit = true;
+	outer(NULL);
+	if (leaves)
+		siglongjmp(middle, 1);
+}
+
+static void call_stepping(probed_fn *f)
+{
+	steps = 0;
+	hit = false;
+	asm volatile("pushf; orl %0, (%%rsp); popf" : : "i"(TRAP_FLAG) : "memory", "cc");
+	f(NULL);
+	asm volatile("pushf; andl %0, (%%rsp); popf" : : "i"(~TRAP_FLAG) : "memory", "cc");
+}
+
+/* True if it was left. */
+static bool call_or_leave(probed_fn *f)
+{
+	if (sigsetjmp(middle, 1))
+		return true;
+	call_stepping(f);
+	return false;
+}
+
+/* What one call adds, and a handler's two, at whichever instruction that comes; if it
+ * does not come back, the call that it has interrupted may be missing, or be left. */
+static void step(uint64_t n)
+{
+	uint64_t began = calls(1) + calls(3), over = ended(1) + ended(3), made;
+	uint64_t lost = world_ring_of(&w, 0)->lost_entries;
+	bool left;
+
+	stop_at = n;
+	left = call_or_leave(one);
+	one(NULL);
+	made = 1 + !left + (hit ? 2 : 0);
+	lost = world_ring_of(&w, 0)->lost_entries - lost;
+	began = calls(1) + calls(3) + lost - began;
+	over = ended(1) + ended(3) + lost - over;
+	CHECK(began >= made && began <= made + left);
+	CHECK(over >= made && over <= made + left);
+}
+
+/* On the fast path, and on the slow one. */
+static void test_steps(int flags, bool slow)
+{
+	struct sigaction act = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | flags };
+	uint64_t n = 1;
+
+	fresh(RINGS, COUNT_TIMES);
+	one(NULL);
+	CHECK(!sigaction(SIGTRAP, &act, NULL));
+	do {
+		if (slow)
+			world_thread(&w, world_ring_of(&w, 0))->end = 0;
+		step(n++);
+	} while (hit);
+	CHECK(n > 100);
+}
+
+static uint64_t spin_for;
+
+static void spin(void *arg)
+{
+	uint64_t end = arch_ticks() + spin_for;
+
+	while (arch_ticks() < end)
+		;
+}
+
+/* A call that takes so long is in the bucket of that or, where somebody else had the
+ * processor, of more; and most of them are where they belong. */
+static void test_buckets(void)
+{
+	for (uint32_t i = 8; i < 44; i++) {
+		uint64_t before, n = i > 30 ? 3 : 200;
+
+		fresh(RINGS, COUNT_TIMES);
+		spin_for = timing_from(i) + timing_from(i) / 8;
+		for (uint64_t j = 0; j < n; j++)
+			spins(NULL);
+		check_calls(5, n);
+		before = 0;
+		for (uint32_t j = 0; j < i; j++)
+			before += sum(5).buckets[j];
+		CHECK_EQ(before, 0);
+		CHECK(sum(5).total >= n * spin_for);
+		CHECK(sum(5).most >= spin_for && sum(5).most <= sum(5).total);
+		if (spin_for > 1000 && spin_for < 100000)
+			CHECK(sum(5).buckets[i] > n / 2);
+	}
+}
+
+static void nest(void *arg)
+{
+	if (--depth > 0)
+		deep(NULL);
+}
+
+/* What has no frame is counted, and no time of it; all else is timed. */
+static void test_depth(void)
+{
+	fresh(RINGS, COUNT_TIMES);
+	depth = 1000;
+	deep(NULL);
+	check_calls(4, 1000);
+	CHECK(sum(4).self * 2 < sum(4).total);
+	depth = 20000;
+	deep(NULL);
+	CHECK_EQ(calls(4), 21000);
+	CHECK(ended(4) > 1000 + 7000 && ended(4) < 1000 + 8192);
+	depth = 1000;
+	deep(NULL);
+	CHECK(ended(4) > 2000 + 7000 && ended(4) < 2000 + 8192);
+	CHECK_EQ(sum(4).unwound, 0);
+}
+
+static void jump_out(void *arg)
+{
+	siglongjmp(middle, 1);
+}
+
+static void leave_twice(void *arg)
+{
+	leaver(NULL);
+}
+
+/* What is left ends when the next call that is further up begins, or ends. */
+static void test_left(void)
+{
+	fresh(RINGS, COUNT_TIMES);
+	for (int i = 0; i < 100; i++) {
+		if (!sigsetjmp(middle, 0))
+			entered(NULL);
+		one(NULL);
+	}
+	check_calls(6, 100);
+	check_calls(7, 100);
+	CHECK_EQ(sum(6).unwound, 100);
+	CHECK_EQ(sum(7).unwound, 100);
+	CHECK_EQ(sum(1).unwound, 0);
+	check_calls(1, 100);
+}
+
+static ucontext_t fiber, back;
+
+static void on_fiber(void)
+{
+	for (;;) {
+		outer(NULL);
+		swapcontext(&fiber, &back);
+	}
+}
+
+/* A call in the middle of which somebody else runs. */
+static void switch_over(void *arg)
+{
+	swapcontext(&back, &fiber);
+}
+
+static void test_fiber(void)
+{
+	probed_fn *switches = timed(&w, 8, switch_over);
+	static char stack[256 * 1024];
+
+	fresh(RINGS, COUNT_TIMES);
+	CHECK(!getcontext(&fiber));
+	fiber.uc_stack.ss_sp = stack;
+	fiber.uc_stack.ss_size = sizeof(stack);
+	makecontext(&fiber, on_fiber, 0);
+	for (int i = 0; i < 1000; i++)
+		switches(NULL);
+	check_calls(8, 1000);
+	check_calls(3, 1000);
+	check_calls(1, 1000);
+	CHECK_EQ(sum(8).unwound + sum(3).unwound + sum(1).unwound, 0);
+}
+
+static void test_no_room(void)
+{
+	fresh(RINGS, COUNT_TIMES);
+	far_off(NULL);
+	far_off(NULL);
+	CHECK_EQ(world_ring_of(&w, 0)->lost_entries, 2);
+	one(NULL);
+	check_calls(1, 1);
+}
+
+static void test_other_kind(void)
+{
+	fresh(RINGS, COUNT_TIMES);
+	one(NULL);
+	for (int i = 0; i < 5; i++)
+		recorded(NULL);
+	CHECK_EQ(world_ring_of(&w, 0)->head, 0);
+	check_calls(1, 1);
+	check_calls(9, 0);
+	fresh(RINGS, COUNT_NONE);
+	recorded(NULL);
+	for (int i = 0; i < 5; i++)
+		one(NULL);
+	CHECK_EQ(world_ring_of(&w, 0)->head, 1);
+	CHECK_EQ(world_thread(&w, world_ring_of(&w, 0))->timed, 0);
+	CHECK_EQ(w.s->lost_entries + w.s->lost_exits, 0);
+	fresh(RINGS, COUNT_CALLS);
+	one(NULL);
+	CHECK_EQ(w.s->lost_entries + w.s->lost_exits, 0);
+}
+
+/* A forked child has its own ring, if that is wanted. */
+static void test_fork(bool follow)
+{
+	int status;
+	pid_t child;
+
+	fresh(RINGS, COUNT_TIMES);
+	w.s->follow_forks = follow;
+	one(NULL);
+	child = fork();
+	if (child == 0) {
+		for (int i = 0; i < 100; i++)
+			one(NULL);
+		_exit(0);
+	}
+	CHECK(child > 0 && waitpid(child, &status, 0) == child && !status);
+	one(NULL);
+	check_calls(1, follow ? 102 : 2);
+}
+
+int main(void)
+{
+	static uint8_t own[65536];
+	stack_t ss = { .ss_sp = own, .ss_size = sizeof(own) };
+
+	world_begin(&w, RINGS, SUBBUFS);
+	w.s->tid_offset = world_tid_offset();
+	one = timed(&w, 1, NULL);
+	two = timed(&w, 2, NULL);
+	outer = timed(&w, 3, one);
+	deep = timed(&w, 4, nest);
+	spins = timed(&w, 5, spin);
+	leaver = timed(&w, 6, jump_out);
+	entered = timed(&w, 7, leave_twice);
+	recorded = probed(&w, 9, NULL);
+	far_off = timed(&w, FUNCS, NULL);
+	test_threads();
+	test_signals(0);
+	CHECK(!sigaltstack(&ss, NULL));
+	test_signals(SA_ONSTACK);
+	for (int i = 0; i < 8; i++) {
+		leaves = i & 1;
+		test_steps(i & 2 ? SA_ONSTACK : 0, i & 4);
+	}
+	test_buckets();
+	test_depth();
+	test_left();
+	test_fiber();
+	test_no_room();
+	test_other_kind();
+	test_fork(false);
+	test_fork(true);
+	return 0;
+}
