@@ -34,7 +34,7 @@
 enum {
 	MOST = 64,		/* connections */
 	ROOM = 16384,		/* bytes of an answer */
-	LAST_ANSWERS = 10,	/* seconds for those that are under way at the end */
+	LAST_ANSWERS = 60,	/* seconds for those that are under way at the end */
 };
 
 static const int64_t SECOND = 1000000000;

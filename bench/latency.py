@@ -77,6 +77,10 @@ def interval(values):
     return math.exp(mean), math.exp(mean - reach), math.exp(mean + reach)
 
 
+def between(low, high):
+    return "-".join(f"{v:.2f}" if v < 10 else ">9" if v >= 10 else "-" for v in (low, high)).ljust(11)
+
+
 def verdict(low, high):
     if not high <= 2 * low:
         return "too unsteady here to tell"
@@ -119,8 +123,8 @@ def main():
           f"{percentile(plain, .5):>8.0f}"
           f"{interval(ratios(slices, True, .5, True))[0]:>7.2f}"
           f"{percentile(plain, .99):>8.0f}"
-          f"{mean:>7.2f} {f'{low:.2f}-{high:.2f}':<11}"
-          f"{f'{min(noise, default=0):.2f}-{max(noise, default=0):.2f}':<11}"
+          f"{mean:>7.2f} {between(low, high)}"
+          f"{between(min(noise, default=math.nan), max(noise, default=math.nan))}"
           f"{interval(ratios(slices, True, .99, False))[0]:>6.2f}  {verdict(low, high)}")
     print(f"{'':<11}{len(closed)} visits, {sum(int(m[1]) for m in closed)} calls,"
           f" {sum(int(m[2]) for m in closed)} lost; stood still for"

@@ -5,13 +5,13 @@
 # again take turns with slices in which nobody does. bench/latency.py judges the times.
 # A request that fails, or a visit, makes the whole fail; a time does not.
 #
-# SECONDS_EACH (64): seconds for each server, in slices of SLICE (4). RATE (1000): requests
+# SECONDS_EACH (56): seconds for each server, in slices of SLICE (4). RATE (1000): requests
 # a second, half of that of a server in Python, Java or JavaScript.
 set -euo pipefail
 # shellcheck source=bench/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-SECONDS_EACH=${SECONDS_EACH:-64}
+SECONDS_EACH=${SECONDS_EACH:-56}
 SLICE=${SLICE:-4}
 RATE=${RATE:-1000}
 ASK_HTTP='GET / HTTP/1.1\r\nHost: bench\r\n\r\n'
@@ -105,7 +105,7 @@ measured()
 		slice with "$SLICE" "${@:5}"
 		slice without "$SLICE"
 	done
-	kill "$client"
+	kill "$client" || true
 	wait "$client" || true
 	read -r n failed _ <"$dir/client.out" || failed=all
 	if [ "${failed:-all}" != 0 ]; then
