@@ -40,13 +40,15 @@ PAYLOAD_ARCH_arm64 := -mgeneral-regs-only
 PAYLOAD_GCC := $(shell $(CC) --version 2>/dev/null | grep -q clang || \
 	echo -fno-tree-loop-distribute-patterns)
 
-# What runs inside the target depends on nothing: no sanitizer, no libc.
+# What runs inside the target depends on nothing: no libc, and of sanitizers what needs
+# no library, but ends the target by an instruction.
 # Frame pointers, because who samples the target may walk them from in here.
 PAYLOAD_CFLAGS := -std=gnu11 $(WARN) -O2 -g -MMD -MP -fPIC -ffreestanding \
 	-fno-omit-frame-pointer -fvisibility=hidden -fno-stack-protector \
 	-fno-strict-aliasing -fcf-protection=none -fasynchronous-unwind-tables -fno-builtin \
 	-ftls-model=initial-exec $(PAYLOAD_GCC) \
-	$(PAYLOAD_ARCH_$(ARCH))
+	$(PAYLOAD_ARCH_$(ARCH)) $(if $(findstring undefined,$(SAN)), \
+	-fsanitize=undefined -fsanitize-undefined-trap-on-error)
 
 # Both instruction sets' pure half; the host's live half.
 SRCS := $(wildcard base/*.c arch/*.c symbols/*.c plan/*.c trace/*.c injector/*.c) \
