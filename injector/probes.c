@@ -259,7 +259,7 @@ static int place_site(struct placing *p, const struct module *m, const struct pr
 static int place_sites(struct placing *p, const struct module *m, struct probe *probe,
 		       struct arena *a)
 {
-	bool again = probe->linked && !probe->sites[0].stub;
+	bool again = a && probe->linked && !probe->sites[0].stub;
 	int err = 0;
 
 	for (size_t i = 0; i < probe->nsites && !err; i++)

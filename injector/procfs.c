@@ -53,7 +53,7 @@ pid_t procfs_live_thread(pid_t pid)
 	auto_free pid_t *tids = NULL;
 	int n = procfs_threads(pid, &tids);
 
-	for (int i = 0; i < n; i++)
+	for (int i = 0; tids && i < n; i++)
 		if (!procfs_has_ended(pid, tids[i]))
 			return tids[i];
 	return 0;
