@@ -91,10 +91,27 @@ static int has_memory(const struct looked *l)
 	return 0;
 }
 
+/* Yama's kernel.yama.ptrace_scope; 0: as if it were not there. */
+static int yama_scope(void)
+{
+	FILE *f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
+	int scope;
+
+	if (!f || fscanf(f, "%d", &scope) != 1)
+		scope = 0;
+	if (f)
+		fclose(f);
+	return scope;
+}
+
 static int not_permitted(const struct looked *l)
 {
+	int scope = yama_scope();
 	char who[32];
 
+	if (scope == 3)
+		return REFUSE(l, EPERM, "kernel.yama.ptrace_scope is 3: nobody may trace until "
+			      "this machine starts anew");
 	if (geteuid() == 0)
 		return REFUSE(l, EPERM, "not permitted for root here: it has capabilities that "
 			      "inject lacks, or a security module forbids it");
@@ -102,8 +119,12 @@ static int not_permitted(const struct looked *l)
 	if (procfs_has_cap(getpid(), CAP_SYS_PTRACE) && l->user[0])
 		return REFUSE(l, EPERM, "CAP_SYS_PTRACE is not enough for another user's "
 			      "process; CAP_DAC_OVERRIDE is needed, too");
-	return REFUSE(l, EPERM, "not permitted for %s; try sudo",
-		      user_name(geteuid(), who, sizeof(who)));
+	user_name(geteuid(), who, sizeof(who));
+	/* One's own process, but not one's child. */
+	if (scope == 1 && !l->user[0])
+		return REFUSE(l, EPERM, "not permitted for %s, for kernel.yama.ptrace_scope is 1; "
+			      "try sudo, or start it: inject -f GLOB -- COMMAND", who);
+	return REFUSE(l, EPERM, "not permitted for %s; try sudo", who);
 }
 
 /* A file of /proc that only who may trace it can open. */

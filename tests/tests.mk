@@ -172,6 +172,9 @@ $(filter %-hooked,$(COMPILED:%=$(BUILD)/tests/victims/compiled/%)): tests/victim
 $(filter %-spin_threads,$(COMPILED:%=$(BUILD)/tests/victims/compiled/%)): \
 	tests/victims/spin_threads.c
 
+# Code that is aligned in its file as in memory.
+$(BUILD)/tests/victims/text_huge: private VICTIM_CFLAGS += -Wl,-z,max-page-size=0x200000
+
 # The linker warns of what this one is about.
 $(BUILD)/tests/victims/static_loader: private VICTIM_CFLAGS += -static -Wl,--no-warnings
 

@@ -98,6 +98,7 @@ traced_there "read-only, nothing executable but what is there" loaded "$all" ro,
 	"$dynamic"
 traced_there "no /proc" mapped "$user" rw none 0 "$dynamic"
 traced_there "a /proc that is none, so that loading fails" mapped "$user" rw false 0 "$dynamic"
+traced_there "no memfds that are executable unasked" loaded "$all" rw proc 1 "$dynamic"
 traced_there "no executable memfds" loaded "$all" rw proc 2 "$dynamic"
 for kind in static musl_static; do
 	program=$VICTIMS/kinds/$kind/spin_threads

@@ -3,13 +3,13 @@
 # environment: what processes on production machines may be under, and tests are
 # rarely: memory that is never both written and executed, Landlock, all signals blocked
 # or ignored, a small stack, another scheduling class, no right to start a thread, an
-# unmapped user; and an inject that has the capabilities, but is not root. Traced, and
-# as it was afterwards.
+# unmapped user, memory that is arranged otherwise; and an inject that has the
+# capabilities, but is not root. Traced, and as it was afterwards.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
 need_root
-need setpriv prlimit unshare chrt
+need setpriv prlimit unshare chrt setarch
 UNDER=$BUILD/tests/tools/under
 OPEN=$(mktemp -d)
 cp "$INJECT" "$VICTIMS/spin_threads" "$VICTIMS/single" "$OPEN/"
@@ -51,6 +51,10 @@ for what in mdwe landlock blocked,ignored; do
 	under $what "$UNDER" $what
 done
 under "small limits" prlimit --stack=65536 --sigpending=0 --memlock=0
+under "addresses as they always are" setarch -R
+under "addresses upwards, as they always are" setarch -RL
+under "addresses below 3 GB" setarch -3
+under "what is read may be executed" setarch -X
 under "the idle class" chrt -i 0
 under "an unmapped user" unshare --user
 
