@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# go_http: a server in Go under load, with every function probed again and again:
-# no request fails; with C, without, and stripped. (SOAK=1: a hundred visits each.)
+# go_http: a server in Go under load, which takes a profile of itself, with every function
+# probed again and again: no request fails; with C, without, and stripped. (SOAK=1: a
+# hundred visits each.)
 # timeout: 900
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
@@ -20,6 +21,7 @@ visits=3
 [ -n "${SOAK:-}" ] && visits=100
 for kind in go_http go_http_static go_http_stripped; do
 	victim $kind
+	tell profile '^profiling$' >/dev/null
 	for _ in $(seq $visits); do
 		inject_bg -p "$VICTIM" -f '*' -o /dev/null
 		since=$(progress)

@@ -1,108 +1,175 @@
 // SPDX-License-Identifier: MIT
 //
-// An HTTP server in Go, and its clients, in one process that collects garbage and
-// takes a profile of itself all the while. Each request is answered by goroutines
-// whose stacks grow, by a panic that is recovered from, a select and a timer. Does
-// each of them get the right answer? It speaks as victim.h says.
+// go_http [REQUESTS]: a server of HTTP in Go, and its clients, half of whom connect
+// anew for each request. Stacks grow, goroutines come by the hundred and are preempted,
+// garbage is collected all the time, and calls are left in every way there is: is each
+// of them left as the program itself has counted?
+//
+// With REQUESTS each client asks so often, and the program then says of its functions
+//
+//	made FUNCTION CALLS LEFT	LEFT: of them, without a return
+//	cause WHAT COUNT		why, for what Go's libraries do for us
+//
+// Without, it obeys the commands of victim.h, and answers all the time, but for
+//
+//	hold            -> held         all requests are answered, and none is made
+//	go              -> going
+//	made            -> (as above), counted
+//	profile         -> profiling    of itself, by a signal 100 times a second
+//	forbid LO HI    -> forbidden    nobody may read or run these bytes any more
 package main
 
 import (
 	"bufio"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"runtime/debug"
 	"runtime/pprof"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
 	"sync/atomic"
-	"time"
+	"syscall"
 )
 
 const clients = 4
 
 var progress, wrong uint64
 
-//go:noinline
-func grow(n int) int {
-	var room [64]int
+// Whoever makes a request holds it for reading.
+var gate sync.RWMutex
 
-	room[n%64] = n
-	if n == 0 {
-		return 0
-	}
-	return grow(n-1) + room[n%64]
+// What is counted of a function.
+type calls struct{ made, left uint64 }
+
+var functions = map[string]*calls{}
+var causes = map[string]*uint64{}
+
+func of(name string) *calls {
+	functions[name] = &calls{}
+	return functions[name]
 }
 
-type node struct{ value int }
-
-//go:noinline
-func fault(n *node) (err error) {
-	defer func() {
-		if e := recover(); e != nil {
-			err = fmt.Errorf("%v", e)
-		}
-	}()
-	n.value++
-	return nil
+func cause(name string) *uint64 {
+	causes[name] = new(uint64)
+	return causes[name]
 }
 
-func answer(w http.ResponseWriter, r *http.Request) {
-	sum := make(chan int)
-	late := time.NewTimer(time.Minute)
+func (c *calls) returns() { atomic.AddUint64(&c.made, 1) }
 
-	go func() { sum <- grow(200) }()
-	err := fault(nil)
-	select {
-	case n := <-sum:
-		fmt.Fprintf(w, "%s %d %v", r.URL.Path, n, err != nil)
-	case <-late.C:
-		fmt.Fprint(w, "late")
-	}
-	late.Stop()
+func (c *calls) leaves() {
+	atomic.AddUint64(&c.made, 1)
+	atomic.AddUint64(&c.left, 1)
 }
 
-func ask(url, path string) {
-	r, err := http.Get(url + path)
-	if err == nil {
-		var body []byte
+func because(cause *uint64) { atomic.AddUint64(cause, 1) }
 
-		body, err = io.ReadAll(r.Body)
-		r.Body.Close()
-		if err == nil && string(body) != path+" 20100 true" {
-			err = fmt.Errorf("answered %q", body)
-		}
+// In the order of their names, so that two runs say the same.
+func sayMade() {
+	var lines []string
+	for name, c := range functions {
+		lines = append(lines, fmt.Sprintln("made", name, atomic.LoadUint64(&c.made),
+			atomic.LoadUint64(&c.left)))
 	}
-	if err != nil {
+	for name, n := range causes {
+		lines = append(lines, fmt.Sprintln("cause", name, atomic.LoadUint64(n)))
+	}
+	sort.Strings(lines)
+	fmt.Print(strings.Join(lines, ""))
+}
+
+func check(ok bool, what ...any) {
+	if !ok {
 		atomic.AddUint64(&wrong, 1)
-		fmt.Println("WRONG", err)
+		fmt.Println("WRONG", fmt.Sprint(what...))
 	}
-	atomic.AddUint64(&progress, 1)
 }
 
-func main() {
-	debug.SetGCPercent(5)
-	server := httptest.NewServer(http.HandlerFunc(answer))
-	http.DefaultTransport.(*http.Transport).MaxIdleConnsPerHost = clients
-	if err := pprof.StartCPUProfile(io.Discard); err != nil {
-		fmt.Println("WRONG", err)
+// Requests of one client: `n` of them, or without end if it is 0.
+func client(url string, number, n int) {
+	transport := &http.Transport{DisableKeepAlives: number%2 == 1}
+	c := &http.Client{Transport: transport}
+
+	for i := 0; n == 0 || i < n; i++ {
+		gate.RLock()
+		ask(c, url, kinds[(i+number)%len(kinds)], i)
+		gate.RUnlock()
+		atomic.AddUint64(&progress, 1)
 	}
-	for i := 0; i < clients; i++ {
-		go func(path string) {
-			for {
-				ask(server.URL, path)
-			}
-		}(fmt.Sprint("/", i))
+	transport.CloseIdleConnections()
+}
+
+func forbid(words []string) {
+	lo, _ := strconv.ParseUint(words[1], 16, 64)
+	hi, _ := strconv.ParseUint(words[2], 16, 64)
+	_, _, err := syscall.RawSyscall(syscall.SYS_MPROTECT, uintptr(lo), uintptr(hi-lo), 0)
+	check(err == 0, "forbid ", err)
+	fmt.Println("forbidden")
+}
+
+func obey(words []string) bool {
+	switch words[0] {
+	case "ping":
+		fmt.Println("alive", atomic.LoadUint64(&progress), atomic.LoadUint64(&wrong))
+	case "hold":
+		gate.Lock()
+		fmt.Println("held")
+	case "go":
+		gate.Unlock()
+		fmt.Println("going")
+	case "made":
+		sayMade()
+		fmt.Println("counted")
+	case "profile":
+		err := pprof.StartCPUProfile(io.Discard)
+		check(err == nil, "profile ", err)
+		fmt.Println("profiling")
+	case "forbid":
+		forbid(words)
+	case "quit":
+		fmt.Println("bye")
+		return false
 	}
+	return true
+}
+
+func obeyAll() {
 	fmt.Println("ready")
-	lines := bufio.NewScanner(os.Stdin)
-	for lines.Scan() {
-		switch lines.Text() {
-		case "ping":
-			fmt.Println("alive", atomic.LoadUint64(&progress), atomic.LoadUint64(&wrong))
-		case "quit":
-			fmt.Println("bye")
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		if words := strings.Fields(lines.Text()); len(words) > 0 && !obey(words) {
 			return
 		}
 	}
+}
+
+func main() {
+	var asking sync.WaitGroup
+	n := 0
+
+	if len(os.Args) > 1 {
+		n, _ = strconv.Atoi(os.Args[1])
+	}
+	debug.SetGCPercent(5)
+	server := httptest.NewUnstartedServer(routes())
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // handlers that fail are no news
+	server.Start()
+	for i := 0; i < clients; i++ {
+		asking.Add(1)
+		go func(number int) {
+			client(server.URL, number, n)
+			asking.Done()
+		}(i)
+	}
+	if n == 0 {
+		obeyAll()
+		return
+	}
+	asking.Wait()
+	server.Close()
+	sayMade()
 }
