@@ -71,11 +71,16 @@ static int check_export(const struct options *o)
 	const struct export_format *format;
 
 	if (!o->format)
-		return fail(0, "no format named; give --to chrome, dot, folded, perfetto, pprof, "
-			       "speedscope, svg or uftrace");
+		return fail(0, "no format named; give --to chrome, ctf, dot, folded, perfetto, "
+			       "pprof, speedscope, svg or uftrace");
 	int err = export_find(o->format, &format);
-	return err || !o->net || !format->moments ? err :
-		fail(0, "--subtract-overhead is for sums; %s shows when calls were", o->format);
+	if (!err && o->net && format->moments)
+		return fail(0, "--subtract-overhead is for sums; %s shows when calls were",
+			    o->format);
+	if (!err && format->events && (o->min_duration || o->depth || o->calls))
+		return fail(0, "--to %s keeps every call of the functions, threads and times "
+			       "chosen: -t, -D and -n are not for it", o->format);
+	return err;
 }
 
 static int check_list(const struct options *o)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* read: the verbs that show what a trace directory holds. No process is concerned. */
 #include <errno.h>
-#include <string.h>
 
 #include "injector/keepsake.h"
 #include "injector/say.h"
@@ -122,7 +121,9 @@ static int report(const struct options *o, struct view *v, struct output *out)
 /* A directory, where other formats are a file. */
 static bool is_directory(const struct options *o)
 {
-	return o->verb == VERB_EXPORT && strcmp(o->format, "uftrace") == 0;
+	const struct export_format *format;
+
+	return o->verb == VERB_EXPORT && !export_find(o->format, &format) && format->make;
 }
 
 static int export(const struct options *o, struct view *v, struct output *out)
@@ -132,8 +133,8 @@ static int export(const struct options *o, struct view *v, struct output *out)
 
 	if (err)
 		return err;
-	if (!format->run)
-		return export_uftrace(v, o->output ? o->output : "uftrace.data");
+	if (format->make)
+		return format->make(v, o->output ? o->output : format->directory);
 	if (output_is_terminal(out) && format->binary)
 		return fail(0, "--to %s is nothing for a terminal; give -o FILE", o->format);
 	return format->run(v, out);

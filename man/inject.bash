@@ -135,7 +135,7 @@ _inject() {
 		return
 		;;
 	--to)
-		_inject_words "chrome dot folded perfetto pprof speedscope svg uftrace" "$cur"
+		_inject_words "chrome ctf dot folded perfetto pprof speedscope svg uftrace" "$cur"
 		return
 		;;
 	--keep)

@@ -5,14 +5,15 @@
 #include <string.h>
 
 static const struct export_format formats[] = {
-	{ "chrome", export_chrome, false, true },
-	{ "dot", export_dot, false, false },
-	{ "folded", export_folded, false, false },
-	{ "perfetto", export_perfetto, true, true },
-	{ "pprof", export_pprof, true, false },
-	{ "speedscope", export_speedscope, false, false },
-	{ "svg", export_svg, false, false },
-	{ "uftrace", NULL, false, true },
+	{ "chrome", .run = export_chrome, .moments = true },
+	{ "ctf", .make = export_ctf, .directory = "ctf.data", .moments = true, .events = true },
+	{ "dot", .run = export_dot },
+	{ "folded", .run = export_folded },
+	{ "perfetto", .run = export_perfetto, .binary = true, .moments = true },
+	{ "pprof", .run = export_pprof, .binary = true },
+	{ "speedscope", .run = export_speedscope },
+	{ "svg", .run = export_svg },
+	{ "uftrace", .make = export_uftrace, .directory = "uftrace.data", .moments = true },
 };
 
 int export_find(const char *name, const struct export_format **ret)
@@ -22,6 +23,6 @@ int export_find(const char *name, const struct export_format **ret)
 			*ret = &formats[i];
 			return 0;
 		}
-	return fail(0, "--to %s: the formats are chrome, dot, folded, perfetto, pprof, speedscope, "
-		       "svg and uftrace", name);
+	return fail(0, "--to %s: the formats are chrome, ctf, dot, folded, perfetto, pprof, "
+		       "speedscope, svg and uftrace", name);
 }

@@ -8,9 +8,11 @@
 
 struct export_format {
 	const char *name;
-	/* Runs the view. NULL: the format is a directory, see export_uftrace. */
-	int (*run)(struct view *, struct output *);
+	int (*run)(struct view *, struct output *);	/* the format is a file; or */
+	int (*make)(struct view *, const char *path);	/* a directory, with this name */
+	const char *directory;				/* if it is given none */
 	bool binary;
+	bool events;		/* it takes whole events, and chooses no calls */
 	bool moments;		/* it shows when calls were, and not what they took */
 };
 
@@ -27,6 +29,7 @@ int export_pprof(struct view *, struct output *);
 int export_chrome(struct view *, struct output *);
 int export_perfetto(struct view *, struct output *);
 /* Into a directory, which is made as place_make makes one. */
+int export_ctf(struct view *, const char *path);
 int export_uftrace(struct view *, const char *path);
 
 #endif

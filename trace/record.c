@@ -252,7 +252,7 @@ int record_event(void *ctx, const struct event *e)
 	if (err)
 		return err;
 	l->ended = false;
-	l->last = MAX(l->last, e->tsc);
+	l->last = MAX(l->last + r->options.apart, e->tsc);
 	err = prepare(r, l, l->last, e->stack);
 	return err ? err : put(r, l, e, l->last);
 }

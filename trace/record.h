@@ -23,6 +23,7 @@ struct record_options {
 	/* What the packets tell of the clock, as it is when they are written; NULL:
 	 * nothing. Valid until record_free. */
 	const struct clock *clock;
+	uint64_t apart;		/* ticks from one event of a thread to the next, at least */
 	int32_t tid;		/* of this thread only; 0: all */
 	/* The name of a thread into name[16]; false if it has none (any more). */
 	bool (*thread_name)(void *ctx, int32_t tid, char name[16]);

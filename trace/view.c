@@ -183,6 +183,16 @@ int view_run(struct view *v, const struct sink *sink, struct output *out)
 	return 0;
 }
 
+int view_events(struct view *v, int (*each_event)(void *ctx, const struct event *), void *ctx)
+{
+	return archive_read(v->archive, &v->filter, each_event, ctx);
+}
+
+int32_t view_tid(const struct view *v)
+{
+	return v->options.frames.tid;
+}
+
 void view_counts(const struct view *v, struct view_counts *ret)
 {
 	*ret = v->counts;

@@ -42,6 +42,11 @@ struct view_counts {
 /* Give all calls to the sink. `out`, if it is not NULL, is written meanwhile, so that
  * it keeps little. -EPIPE without a message when nobody reads it. Once. */
 int view_run(struct view *, const struct sink *, struct output *out);
+/* The same as events, of the functions and the time chosen, in the order of time; what
+ * chooses calls or threads is left to whoever asks. Once, in place of view_run. */
+int view_events(struct view *, int (*each)(void *ctx, const struct event *), void *ctx);
+/* The one thread that is asked for; 0: all. */
+int32_t view_tid(const struct view *);
 void view_counts(const struct view *, struct view_counts *ret);
 
 #endif

@@ -5,7 +5,7 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
-need python3 uftrace protoc dot
+need python3 uftrace protoc dot babeltrace2
 GO=$(command -v go || ls /usr/lib/go-*/bin/go 2>/dev/null | tail -n 1)
 [ -n "$GO" ] || skip "no go here"
 python3 -c 'import jsonschema' 2>/dev/null || skip "no jsonschema for python3 here"
@@ -50,6 +50,38 @@ export_to perfetto
 # TracePackets with a track_event that begins a slice.
 same perfetto "$(protoc --decode_raw <out.perfetto | grep -c '^    9: 1$')"
 [ "$(protoc --decode_raw <out.perfetto | grep -c '^    9: 2$')" = "$made" ] || die "perfetto: ends"
+
+export_to ctf
+status 0 "$INJECT" replay out.ctf
+same "replay of ctf" "$(grep -cE 'count_.*(\{|;)$' trace.out)"
+babeltrace2 out.ctf >out.ctf.txt 2>ctf.err || die "babeltrace2: $(head -n 2 ctf.err)"
+[ ! -s ctf.err ] || die "babeltrace2: $(head -n 1 ctf.err)"
+same babeltrace2 "$(grep -c ' entry: ' out.ctf.txt)"
+# Moments in ns, as in the recording; of a thread no two are the same.
+grep -q 'freq = 1000000000;' out.ctf/metadata && grep -q '	offset = 0;' out.ctf/metadata ||
+	die "$(grep -A 8 '^clock' out.ctf/metadata)"
+babeltrace2 inject.data >recorded.out 2>>ctf.err
+python3 - <<'PY'
+import re
+
+def moments(path):
+    line = re.compile(r"\[(\d+):(\d+):(\d+)\.(\d+)\].* (entry|exit): .* tid = (\d+),")
+    for h, m, s, ns, what, tid in (line.match(l).groups() for l in open(path)):
+        yield tid, what, ((int(h) * 60 + int(m)) * 60 + int(s)) * 10**9 + int(ns)
+
+def by_thread(path):
+    ret = {}
+    for tid, what, ns in moments(path):
+        ret.setdefault(tid, []).append((what, ns))
+    return ret
+
+then, now = by_thread("recorded.out"), by_thread("out.ctf.txt")
+assert then.keys() == now.keys()
+for tid in now:
+    assert [w for w, _ in then[tid]] == [w for w, _ in now[tid]]
+    assert all(a[1] < b[1] for a, b in zip(now[tid], now[tid][1:])), tid
+    assert max(abs(a[1] - b[1]) for a, b in zip(then[tid], now[tid])) < 100000, tid
+PY
 
 export_to dot
 dot -Tsvg out.dot >dot.svg

@@ -95,17 +95,28 @@ static inline void read_export(struct view *v, struct output *out)
 	CHECK_EQ(formats[rnd() % ARRAY_SIZE(formats)](v, out), 0);
 }
 
-static inline void read_uftrace(struct view *v, struct output *out)
+static inline void read_into(struct view *v, int (*make)(struct view *, const char *))
 {
 	char dir[128];
 
-	snprintf(dir, sizeof(dir), "%s/uftrace.data", base);
-	CHECK_EQ(export_uftrace(v, dir), 0);
+	snprintf(dir, sizeof(dir), "%s/exported.data", base);
+	CHECK_EQ(make(v, dir), 0);
 	world_remove(dir);
+}
+
+static inline void read_uftrace(struct view *v, struct output *out)
+{
+	read_into(v, export_uftrace);
+}
+
+static inline void read_ctf(struct view *v, struct output *out)
+{
+	read_into(v, export_ctf);
 }
 
 static void (*const readers[])(struct view *, struct output *) = {
 	read_graph, read_json, read_report, read_info, read_export, read_uftrace,
+	read_ctf,
 };
 
 enum { READERS = ARRAY_SIZE(readers) };
