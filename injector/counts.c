@@ -45,7 +45,7 @@ int counts_prepare(const struct options *o, pid_t pid, struct session *s, const 
 			    "first visit (%llu would); use record and report, or fewer functions",
 			    nfuncs, (unsigned long long)timing_funcs(nsub));
 	s->scale = (uint64_t)((double)MAX(c->run_ns, 1u) / (double)MAX(c->run_ticks, 1u) *
-			      4294967296.0);
+			      (double)(1ull << (64 - SCALE_SHIFT)));
 	return 0;
 }
 

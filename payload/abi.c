@@ -30,6 +30,7 @@ ABI_ASSERT(sizeof(struct timing) == 1 << TIMING_SHIFT);
 ABI_ASSERT(offsetof(struct timing, total) == TIMING_TOTAL);
 ABI_ASSERT(offsetof(struct timing, self) == TIMING_SELF);
 ABI_ASSERT(offsetof(struct timing, most) == TIMING_MOST);
+ABI_ASSERT(offsetof(struct timing, last) == TIMING_LAST);
 ABI_ASSERT(offsetof(struct timing, buckets) == TIMING_BUCKETS);
 ABI_ASSERT(TIMING_SIDES % SUBBUF_SIZE == 0);
 ABI_ASSERT(offsetof(struct ring, tail) == RING_TAIL);

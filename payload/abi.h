@@ -289,7 +289,7 @@ struct session {
 				 * thread pointer says nothing of their stacks */
 	uint32_t next_ring;	/* where the next search for a free one begins, unless
 				 * the reader has freed one before it */
-	uint64_t scale;		/* ns of a tick, times 2^32. Of the injector */
+	uint64_t scale;		/* ns of a tick: see timing.h. Of the injector */
 
 	/* Of the injector, and what the payload says of the first call that was too
 	 * long. The injector arms it again. */

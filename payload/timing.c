@@ -64,7 +64,7 @@ void timing_end(struct thread *t, bool unwound)
 	f->self += less(ticks, side->inner);
 	if (f->most < ticks)
 		f->most = ticks;
-	f->buckets[timing_bucket((uint64_t)((unsigned __int128)ticks * t->scale >> 32))]++;
+	f->buckets[timing_bucket(timing_ns(ticks, t->scale))]++;
 	side[-1].inner += ticks;
 }
 

@@ -32,12 +32,17 @@
 #define TIMING_TOTAL 0
 #define TIMING_SELF 8
 #define TIMING_MOST 16
-#define TIMING_BUCKETS 32
+#define TIMING_LAST 32
+#define TIMING_BUCKETS 40
 
 /* Bucket 0 has durations below 16 ns. Of each power of two from there on the lower half
  * has one, and the upper half; the last one has all that is longer. */
-#define BUCKETS 60
+#define BUCKETS 59
 #define BUCKETS_FROM 16
+
+/* (ticks << SCALE_SHIFT) * session.scale >> 64 are so many ns, for clocks of 62.5 MHz and
+ * more. */
+#define SCALE_SHIFT 4
 
 #ifndef __ASSEMBLER__
 
@@ -58,6 +63,7 @@ struct timing {
 	uint64_t total, self;	/* ticks; self: without those of calls within them */
 	uint64_t most;		/* of one call, ticks */
 	uint64_t unwound;	/* how many were left without an exit */
+	uint64_t last;		/* the bucket of the last one, as a guess */
 	uint64_t buckets[BUCKETS];	/* how many, by ns */
 };
 
@@ -86,6 +92,11 @@ static inline uint32_t timing_bucket(uint64_t ns)
 	msb = 63 - (uint32_t)__builtin_clzll(ns);
 	i = 2 * msb + (uint32_t)(ns >> (msb - 1)) - 9;
 	return i < BUCKETS ? i : BUCKETS - 1;
+}
+
+static inline uint64_t timing_ns(uint64_t ticks, uint64_t scale)
+{
+	return (uint64_t)((unsigned __int128)(ticks << SCALE_SHIFT) * scale >> 64);
 }
 
 /* The least duration of a bucket, in ns. */

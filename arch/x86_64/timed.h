@@ -7,9 +7,13 @@
  *
  * - The frame is there, and the innermost, before its side is written: a handler in
  *   between uses those behind it. What it does to the choice of stack moves `cur`, and
- *   is settled. The time is taken last, so that its calls are no part of this one.
+ *   is settled.
  * - At the exit all is read of the side before the frame goes, and all is added up behind
  *   that: who is left in between, by siglongjmp, has a call too few, and none twice.
+ *
+ * - Where the bucket is comes out late, and whatever is to be loaded then would wait for
+ *   it: half of a floor. So it is compared with the last one, which is guessed to be the
+ *   same, and known at once.
  *
  * As everywhere, what is loaded is an address only if `end` is not 0 afterwards.
  */
@@ -69,18 +73,18 @@
 	or	%rax, %rdx
 	.endm
 
-/* %rdx ticks as ns to %rax; their bucket's number to %rdx. Uses %ecx. */
+/* %rdx: the number of the bucket of %rdx ticks. Uses %rax and %ecx. */
 	.macro	bucket
 	mov	%rdx, %rax
+	shl	$SCALE_SHIFT, %rax
 	mulq	THREAD_SCALE(%rsi)
-	shrd	$32, %rdx, %rax
 	mov	$BUCKETS_FROM - 1, %ecx
-	cmp	%rcx, %rax
-	cmovb	%rcx, %rax
-	bsr	%rax, %rdx
-	lea	-1(%rdx), %ecx
-	shr	%cl, %rax
-	lea	-9(%rax, %rdx, 2), %rdx
+	cmp	%rcx, %rdx
+	cmovb	%rcx, %rdx
+	bsr	%rdx, %rax
+	lea	-1(%rax), %ecx
+	shr	%cl, %rdx
+	lea	-9(%rdx, %rax, 2), %rdx
 	mov	$BUCKETS - 1, %ecx
 	cmp	%rcx, %rdx
 	cmova	%rcx, %rdx
@@ -94,18 +98,18 @@
 	\how
 1:	of_function THREAD_COUNTS, THREAD_COUNTED, 3
 	one_more MORE
+	ticks
 	reserve	2
 	lea	S+MORE(%rsp), %rax
 	mov	%rax, (%rsi, %rdi)
 	mov	%rdi, THREAD_TOP(%rsi)
 	side_of
+	mov	%rdx, SIDE_BEGIN(%r8)
+	movq	$0, SIDE_INNER(%r8)
 	mov	WORD(%rsp), %rax
 	shr	$REC_FUNC_SHIFT, %rax
 	mov	%rax, SIDE_FUNC(%r8)
-	movq	$0, SIDE_INNER(%r8)
 	incq	(%r9)
-	ticks
-	mov	%rdx, SIDE_BEGIN(%r8)
 	cmp	%rcx, THREAD_CUR(%rsi)
 	jne	7f
 	timed_done
@@ -147,10 +151,16 @@
 	jne	4b
 5:	mov	%rcx, %r8
 	bucket
-	incq	TIMING_BUCKETS(%r9, %rdx, 8)
+	mov	TIMING_LAST(%r9), %rax
+	cmp	%rax, %rdx
+	jne	9f
+6:	incq	TIMING_BUCKETS(%r9, %rax, 8)
 	cmp	%r8, THREAD_CUR(%rsi)
 	jne	7f
 	timed_done
+9:	mov	%rdx, %rax
+	mov	%rax, TIMING_LAST(%r9)
+	jmp	6b
 7:	shl	$2, %rdi
 	mov	%rdi, WORD(%rsp)
 8:	timed_slow ARENA_SLOW_EXIT

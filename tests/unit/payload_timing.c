@@ -75,7 +75,7 @@ static void fresh(uint32_t nrings, enum counting counting)
 {
 	w.s = world_session(nrings, SUBBUFS);
 	w.s->counting = counting;
-	w.s->scale = 1ull << 32;	/* a tick is a nanosecond */
+	w.s->scale = 1ull << 60;	/* a tick is a nanosecond */
 	world_hello()(w.s);
 	world_lead(&w);
 	CHECK_EQ(w.s->state, SESSION_READY);
