@@ -60,8 +60,11 @@ calls()
 	row 'floor (2 time stamps, 2 stores)' "$FLOOR" 1
 	with_inject 'inject, entry and exit' bursts
 	with_inject 'inject, entry only' bursts --entry-only
+	VERB=count with_inject 'inject count' bursts
+	VERB=hist with_inject 'inject hist' bursts
 	with_inject 'inject, flood of calls' flood
 	with_inject 'inject, flood, entry only' flood --entry-only
+	VERB=hist with_inject 'inject hist, flood' flood
 	measure bursts
 	result 'inject, after removal'
 	with_bpftrace 'bpftrace, uprobe' bursts "uprobe:$dir/calls:bench_call { @ = count(); }"

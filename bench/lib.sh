@@ -92,13 +92,13 @@ lost_share()
 		awk '{ printf "%.0f", 100 * $2 / ($1 + $2) }'
 }
 
-# with_inject NAME COMMAND ARG...
+# with_inject NAME COMMAND ARG...: by the verb VERB, if that is set.
 with_inject()
 {
 	local name=$1 command=$2 tracer
 
 	shift 2
-	"$BUILD/inject" -p "$PROGRAM" -f 'bench_*' -o /dev/null "$@" 2>"$dir/err" 9>&- &
+	"$BUILD/inject" "${VERB:-trace}" -p "$PROGRAM" -f 'bench_*' -o /dev/null "$@" 2>"$dir/err" 9>&- &
 	tracer=$!
 	pids+=("$tracer")
 	if ! wait_line '^inject: paused' "$dir/err" $tracer; then
