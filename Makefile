@@ -134,7 +134,7 @@ clean:
 
 include tests/tests.mk
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -name '*.d' -type f 2>/dev/null)
 
 .PHONY: all static install clean
 .DELETE_ON_ERROR:

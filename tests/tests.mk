@@ -73,12 +73,15 @@ $(FUZZ): $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/fuzz/*.c)) $(LIB)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # Victims of other kinds: without a dynamic loader, or with another C library.
-# Those of musl are not built where it is not.
+# Those of a library that is not here are not built.
 KIND_static := $(CC) -static -DSTATIC
 KIND_static_pie := $(CC) -static-pie -rdynamic -DSTATIC
 KIND_musl := musl-gcc
 KIND_musl_static := musl-gcc -static -DSTATIC
 KIND_musl_static_pie := musl-gcc -static-pie -DSTATIC
+# Of tools/glibcs.sh: other versions of glibc.
+KIND_glibc_2.31 := $(BUILD)/glibc/2.31/cc
+KIND_glibc_2.41 := $(BUILD)/glibc/2.41/cc
 KIND_VICTIMS := spin_threads single churn command execer forker vforker signalled \
 	sigaltstack longjmper pthread_ends waiting
 KINDS := $(foreach k,$(patsubst KIND_%,%,$(filter-out KIND_VICTIMS, \
@@ -248,6 +251,7 @@ deps:
 
 # One shell per phase, so that what `deps` installed is there for the build.
 check: deps
+	@tools/glibcs.sh $(BUILD)/glibc || true
 	@$(MAKE) --no-print-directory all unit victims
 	@tools/suites.sh $(BUILD)/suites || true
 	@tests/run $(BUILD) $(PARTS) $(UNIT_BIN) $(LIVE) $(FAULT) $(STRESS)
@@ -261,6 +265,7 @@ check-live: all victims
 # Every n of the fault tests, and long runs: an hour or more.
 soak: deps
 	@tools/deps.sh soak
+	@tools/glibcs.sh $(BUILD)/glibc || true
 	@$(MAKE) --no-print-directory all victims
 	@tools/suites.sh $(BUILD)/suites || true
 	@SOAK=1 tests/run $(BUILD) $(FAULT) $(STRESS) $(LIVE)

@@ -9,30 +9,28 @@
 set -euo pipefail
 
 [ $# = 1 ] || { echo "usage: tools/suites.sh DIR" >&2; exit 2; }
+# shellcheck source=tools/apt_lib.sh
+. "$(dirname "$0")/apt_lib.sh"
 mkdir -p "$1"
 dir=$(cd "$1" && pwd)
-keys=/usr/share/keyrings/debian-archive-keyring.gpg
 missing=0
 
 lacking() { echo "suites: $*" >&2; missing=1; }
 
-# apt_source ARG...: with lists and archives of its own.
+# apt_source ARG...: of this release of Debian.
 apt_source()
 {
 	local release
 
 	# shellcheck source=/dev/null
 	release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
-	mkdir -p "$dir/apt/lists/partial"
+	mkdir -p "$dir/apt"
 	for suite in "debian $release" "debian-security $release-security"; do
 		printf 'Types: deb-src\nURIs: http://deb.debian.org/%s\nSuites: %s\n' \
 			"${suite% *}" "${suite#* }"
-		printf 'Components: main\nSigned-By: %s\n\n' "$keys"
+		printf 'Components: main\nSigned-By: %s\n\n' "$debian_keys"
 	done >"$dir/apt/debian.sources"
-	(cd "$dir/apt" && apt-get -q -o Dir::Etc::sourcelist="$dir/apt/debian.sources" \
-		-o Dir::Etc::sourceparts=- -o Dir::State::lists="$dir/apt/lists" \
-		-o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= \
-		-o Acquire::Retries=1 -o Acquire::http::Timeout=20 "$@") >"$dir/apt/log" 2>&1
+	apt_alone "$dir/apt" "$@"
 }
 
 # debian PACKAGE NAME: its original archive, unpacked to DIR/NAME.

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # kinds: tests of ordinary programs pass with programs that have no dynamic
-# loader, or the C library musl, in all their states; SOAK=1: all with all kinds.
+# loader, or the C library musl, or another version of glibc, in all their states;
+# SOAK=1: all with all kinds.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -12,7 +13,7 @@ with()
 
 	for kind in $1; do
 		if [ ! -d "$BUILD/tests/victims/kinds/$kind" ]; then
-			echo "no victims of kind $kind here: no musl-gcc"
+			echo "no victims of kind $kind here: no musl-gcc, or tools/glibcs.sh has not brought it"
 			continue
 		fi
 		for test in "${@:2}"; do
@@ -35,7 +36,7 @@ one()
 }
 
 if [ -n "${SOAK:-}" ]; then
-	with "static static_pie musl musl_static musl_static_pie" count_exact \
+	with "static static_pie musl musl_static musl_static_pie glibc_2.31 glibc_2.41" count_exact \
 		fork_children_cleaned attach_exec stop_after_kill9 attach_everything \
 		longjmp attach_sigaltstack waiting pthread_exit_cancel vfork_children \
 		signals_while_borrowed attach_churn attach_single command_whole \
@@ -48,3 +49,5 @@ with "static_pie" attach_everything longjmp
 with "musl_static" stop_after_kill9 signals_while_borrowed attach_churn
 with "musl_static_pie" attach_sigaltstack waiting
 with "static musl musl_static_pie" command_whole
+with "glibc_2.31" attach_single attach_churn fork_children_cleaned vfork_children
+with "glibc_2.41" count_exact stop_after_kill9 pthread_exit_cancel
