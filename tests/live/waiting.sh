@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # waiting: a service that waits in read, for a lock, a condition or events, in sleeps, or
 # on another stack, in three probed functions or in thirty, and in those of the C library;
-# and a server in Rust that does.
+# and servers in Rust and Go that do.
 # Calls that began before the attach end with their real exits. Calls that
 # are open at the end are left as they are, at once: nothing of ours is on any stack,
 # so that afterwards all code of ours may be forbidden, and each of them returns.
@@ -107,20 +107,22 @@ started_by_us
 all_sleep() { ! grep -qvE '^[0-9]+ \(.*\) S ' "/proc/$VICTIM/task/"*/stat; }
 answers() { [ "$(progress)" -gt "$1" ]; }
 
-# A server in Rust, all of whose threads wait in calls of its standard library's.
-server_in_rust()
+# server NAME: all of its threads wait in calls of its standard library's, or its
+# goroutines, of which no thread has the stack then.
+server()
 {
-	[ -x "$VICTIMS/rust_http" ] || { echo "no Rust compiler here"; return 0; }
-	victim rust_http
+	[ -x "$VICTIMS/$1" ] || { echo "no $1 here"; return 0; }
+	victim "$1"
 	code_mappings >before
 	tell hold '^held$' >/dev/null
-	inject_bg -p "$VICTIM" -f '*' -f '*@*' -o /dev/null
+	inject_bg -p "$VICTIM" -f '*' -f '*@*' --json -o calls.json
 	tell go '^going$' >/dev/null
 	wait_until 60 answers $(($(progress) + 50)) || die "no requests are answered"
 	tell hold '^held$' >/dev/null
 	wait_until 60 all_sleep || die "threads do not wait"
 	inject_end
 	clean
+	has_waited "$2"
 	forbid_ours
 	tell go '^going$' >/dev/null
 	wait_until 60 answers $(($(progress) + 50)) || die "no requests are answered any more"
@@ -128,4 +130,15 @@ server_in_rust()
 	victim_quit
 }
 
-server_in_rust
+# has_waited FUNCTION: in calls of it when probes came, and when they went.
+has_waited()
+{
+	local call="\"func\":\"$1\",\"module\":\"[^\"]*\""
+
+	grep -q "$call,\"began_before\":true" calls.json || die "no $1 began before"
+	grep -q "\"end\":\"open\",.*$call}" calls.json || die "no $1 is left open"
+}
+
+server rust_http '[^"]*'
+server go_http_static 'runtime.gopark'
+server go_http 'runtime.gopark'
