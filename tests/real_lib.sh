@@ -48,3 +48,21 @@ trace_real()
 	echo "$*: $(closing functions) functions, $calls calls, $(closing lost) lost"
 	[ "$calls" -ge "$want" ] || die "$calls calls only"
 }
+
+# redis_begin: a redis of our own, in this directory; its PID is in server, its port in
+# port. redis_ends: it ends, and well.
+redis_begin()
+{
+	port=$(free_port)
+	redis-server --port "$port" --bind 127.0.0.1 --save '' --appendonly no \
+		--daemonize no --dir "$PWD" >redis.err 2>&1 &
+	server=$!
+	started "$server"
+	wait_until 30 listens "$port" || die "redis does not listen"
+}
+
+redis_ends()
+{
+	redis-cli -p "$port" shutdown nosave || true
+	wait "$server" || die "redis ended with status $?"
+}

@@ -110,12 +110,7 @@ fi
 # A server that is busy when the probes come, and when they go.
 if command -v redis-server >/dev/null; then
 	need redis-cli python3
-	port=$(free_port)
-	redis-server --port "$port" --bind 127.0.0.1 --save '' --appendonly no \
-		--daemonize no --dir "$PWD" >redis.err 2>&1 &
-	server=$!
-	started "$server"
-	wait_until 10 listens "$port" || die "redis does not listen"
+	redis_begin
 	# Not as fast as it can be: who knows when inject gets a processor.
 	load redis-cli -p "$port" -r 500 -i 0.001 lpush list x
 	rm -rf recorded

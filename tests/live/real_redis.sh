@@ -8,12 +8,7 @@
 . "$ROOT/tests/real_lib.sh"
 
 need redis-server redis-benchmark redis-cli python3
-port=$(free_port)
-redis-server --port "$port" --bind 127.0.0.1 --save '' --appendonly no \
-	--daemonize no --dir "$PWD" >redis.err 2>&1 &
-server=$!
-started "$server"
-wait_until 30 listens "$port" || die "redis does not listen"
+redis_begin
 
 for args in "-f *Command" "-f *" "-f * -f *@*"; do
 	load redis-benchmark -p "$port" -t set,get,incr,lpush,hset -n 20000 -q
@@ -26,5 +21,4 @@ for args in "-f *Command" "-f *" "-f * -f *@*"; do
 	[ "$(redis-cli -p "$port" set answer 42)" = OK ]
 	[ "$(redis-cli -p "$port" get answer)" = 42 ]
 done
-redis-cli -p "$port" shutdown nosave || true
-wait "$server" || die "redis ended with status $?"
+redis_ends

@@ -11,22 +11,11 @@
 
 need redis-server redis-cli python3
 
-server()
-{
-	port=$(free_port)
-	redis-server --port "$port" --bind 127.0.0.1 --save '' --appendonly no \
-		--daemonize no --dir "$PWD" >redis.err 2>&1 &
-	server=$!
-	started "$server"
-	wait_until 30 listens "$port" || die "redis does not listen"
-}
-
 server_ends()
 {
 	[ "$(redis-cli -p "$port" incr answer)" = 1 ] || die "redis does not answer"
 	clean "$server"
-	redis-cli -p "$port" shutdown nosave || true
-	wait "$server" || die "redis ended with status $?"
+	redis_ends
 }
 
 # all VERB: now all functions, and they are gone afterwards.
@@ -38,7 +27,7 @@ all()
 	clean "$server"
 }
 
-server
+redis_begin
 status 0 "$INJECT" count -p "$server" -f processCommand -d 0.1
 inject_bg -p "$server" -f processCommand -o /dev/null
 kill -KILL "$TRACER"
@@ -47,13 +36,13 @@ status 0 "$INJECT" stop -p "$server"
 all start
 server_ends
 
-server
+redis_begin
 status 0 "$INJECT" start -p "$server" -f processCommand -o kept
 status 0 "$INJECT" stop -p "$server"
 all start
 server_ends
 
-server
+redis_begin
 status 0 "$INJECT" start -p "$server" -f processCommand
 all add
 server_ends
