@@ -32,6 +32,19 @@ removed
 events=$(closing events) lost=$(closing lost)
 [ $((2 * made)) = $((events + lost)) ] || die "made $made calls, events $events, lost $lost"
 
+# Timed in the target, calls of C functions are, and those of Go's functions counted.
+inject_bg hist -p "$VICTIM" -f c_work -f main.last --json
+made=$(tell 'run 20000' '^made' 60 | cut -d' ' -f2)
+tight=$(tell 'tight 100' '^made' 60 | cut -d' ' -f2)
+inject_end
+removed
+has_line 'calls of 1 of them are counted only' trace.err || die "not said: $(cat trace.err)"
+jq -es --argjson made "$made" --argjson tight "$tight" \
+	'map(select(.type == "hist")) | map({ (.func): . }) | add |
+	 .c_work.timed == $made and .c_work.calls == $made and
+	 ."main.last".calls == $tight and ."main.last".timed == 0' trace.out >/dev/null ||
+	die "made $made and $tight: $(cat trace.out)"
+
 # Of four in a chain the last has eight bytes left, and its first instruction may fault.
 inject_bg -p "$VICTIM" -f main.last -o /dev/null
 made=$(tell 'tight 100' '^made' 60 | cut -d' ' -f2)

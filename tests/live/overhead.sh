@@ -47,6 +47,26 @@ has_line disarmed trace.err && die "disarmed below the limit, and not counted"
 removed
 victim_quit
 
+# Likewise where calls are counted or timed in the target; and which of them is most
+# expensive is known there, too.
+victim spin_threads 2
+for way in count hist top; do
+	inject_bg $way -p "$VICTIM" -f 'spin_*' -f 'count_*' --json --max-overhead 0.5
+	wait_until 30 all_disarmed spin_branch spin_leaf spin_loop spin_switch ||
+		die "$way: not disarmed: $(cat trace.err)"
+	has_line 'disarmed count_' trace.err && die "$way: disarmed what nobody calls"
+	inject_end
+	removed
+	has_line ', 4 disarmed;' trace.err || die "$way: the closing line does not count them"
+	inject_bg $way -p "$VICTIM" -f 'spin_*' -o /dev/null --max-overhead 100 -d 0.7
+	inject_wait
+	removed
+	has_line disarmed trace.err && die "$way: disarmed below the limit"
+done
+status 2 "$INJECT" count -p "$VICTIM" -f x --follow-fork --max-overhead 5
+refused 'do not go together'
+victim_quit
+
 victim packed 2
 for percent in 85 60 0.5%; do
 	inject_bg -p "$VICTIM" -f 'busy_*' -f 'pack_*' -o /dev/null \
