@@ -17,7 +17,7 @@
  * Nothing is ever zeroed: a ring goes from thread to thread as it is, and what all have
  * together is what was called. Everything is written by one instruction each, so that
  * handlers that come between add to it, too. (A child that a handler forks in the middle
- * of a call's end, and that returns from there, ends this one call a second time.)
+ * of a record, and that returns from there, may make this one a second time.)
  */
 #ifndef PAYLOAD_TIMING_H
 #define PAYLOAD_TIMING_H

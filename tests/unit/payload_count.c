@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include "tests/unit/payload_world.h"
 
 enum { THREADS = 8, CALLS = 200000, SUBBUFS = 1, RINGS = 4 };
@@ -153,6 +154,47 @@ static void test_over(void)
 	CHECK_EQ(counts(1), before);
 }
 
+static uint64_t steps, stop_at;
+static pid_t forked;
+
+/* The child goes on from there as the parent does. */
+static void fork_here(int sig, siginfo_t *info, void *context)
+{
+	ucontext_t *u = context;
+
+	if (++steps != stop_at)
+		return;
+	u->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+	forked = fork();
+	CHECK(forked >= 0);
+}
+
+/* A handler forks a child at each instruction: its thread's memory is wiped. */
+static void test_fork_steps(void)
+{
+	struct sigaction act = { .sa_sigaction = fork_here, .sa_flags = SA_SIGINFO };
+	uint64_t made = 1;
+	int status;
+
+	fresh(RINGS, true);
+	one(NULL);
+	CHECK(!sigaction(SIGTRAP, &act, NULL));
+	do {
+		steps = 0;
+		stop_at = made++;
+		forked = -1;
+		call_stepping(one);
+		if (!forked) {
+			one(NULL);
+			_exit(0);
+		}
+		if (forked > 0)
+			CHECK(waitpid(forked, &status, 0) == forked && !status);
+	} while (forked > 0);
+	/* Those that were forked right before the call was counted have counted it, too. */
+	CHECK(counts(1) >= made && counts(1) <= made + 4);
+}
+
 /* A forked child counts if that is wanted, in a ring of its own. */
 static void test_fork(bool follow)
 {
@@ -187,6 +229,7 @@ int main(void)
 	test_no_counter();
 	test_other_kind();
 	test_over();
+	test_fork_steps();
 	test_fork(false);
 	test_fork(true);
 	test_no_ring();

@@ -10,7 +10,7 @@
 #include <ucontext.h>
 #include "tests/unit/payload_world.h"
 
-enum { TRAP_FLAG = 0x100, RINGS = 8, AFTER = 3 };
+enum { RINGS = 8, AFTER = 3 };
 
 static struct world w;
 static struct drain drains[RINGS];
@@ -85,13 +85,11 @@ static void trapped(int sig, siginfo_t *info, void *context)
 	nested(NULL);
 }
 
-static void call_stepping(probed_fn *f)
+static void call_until(probed_fn *f)
 {
 	steps = 0;
 	hit = false;
-	asm volatile("pushf; orl %0, (%%rsp); popf" : : "i"(TRAP_FLAG) : "memory", "cc");
-	f(NULL);
-	asm volatile("pushf; andl %0, (%%rsp); popf" : : "i"(~TRAP_FLAG) : "memory", "cc");
+	call_stepping(f);
 }
 
 static void call_leaf(void *arg)
@@ -196,7 +194,7 @@ static void interrupt(const struct scene *scene, uint64_t n)
 
 	scene->prepare();
 	stop_at = n;
-	call_stepping(leaf);
+	call_until(leaf);
 	for (int i = 0; i < AFTER; i++)
 		leaf(NULL);
 	after = count();
@@ -215,7 +213,7 @@ static void jump(const struct scene *scene, uint64_t n)
 	scene->prepare();
 	stop_at = n;
 	if (!sigsetjmp(out, 1))
-		call_stepping(leaf);
+		call_until(leaf);
 	/* A reader comes at once, or later. */
 	if (n % 2)
 		count();
@@ -251,7 +249,7 @@ static void jump_claim(const struct scene *scene, uint64_t n)
 	scene->prepare();
 	stop_at = n;
 	if (!sigsetjmp(out, 1))
-		call_stepping(leaf);
+		call_until(leaf);
 	check_owners();
 	leaf(NULL);
 	self()->limit = 0;

@@ -148,8 +148,6 @@ static void test_signals(int flags)
 	CHECK_EQ(sum(1).unwound + sum(3).unwound, 0);
 }
 
-enum { TRAP_FLAG = 0x100 };
-
 static uint64_t steps, stop_at;
 static bool hit, leaves;
 
@@ -166,20 +164,13 @@ static void on_trap(int sig, siginfo_t *info, void *context)
 		siglongjmp(middle, 1);
 }
 
-static void call_stepping(probed_fn *f)
-{
-	steps = 0;
-	hit = false;
-	asm volatile("pushf; orl %0, (%%rsp); popf" : : "i"(TRAP_FLAG) : "memory", "cc");
-	f(NULL);
-	asm volatile("pushf; andl %0, (%%rsp); popf" : : "i"(~TRAP_FLAG) : "memory", "cc");
-}
-
 /* True if it was left. */
 static bool call_or_leave(probed_fn *f)
 {
 	if (sigsetjmp(middle, 1))
 		return true;
+	steps = 0;
+	hit = false;
 	call_stepping(f);
 	return false;
 }
@@ -369,6 +360,47 @@ static void test_other_kind(void)
 	CHECK_EQ(w.s->lost_entries + w.s->lost_exits, 0);
 }
 
+static pid_t forked;
+
+/* The child goes on from there as the parent does. */
+static void fork_here(int sig, siginfo_t *info, void *context)
+{
+	ucontext_t *u = context;
+
+	if (++steps != stop_at)
+		return;
+	u->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+	forked = fork();
+	CHECK(forked >= 0);
+}
+
+/* A handler forks a child at each instruction: its thread's memory is wiped. */
+static void test_fork_steps(void)
+{
+	struct sigaction act = { .sa_sigaction = fork_here, .sa_flags = SA_SIGINFO };
+	uint64_t made = 1;
+	int status;
+
+	fresh(RINGS, COUNT_TIMES);
+	one(NULL);
+	CHECK(!sigaction(SIGTRAP, &act, NULL));
+	do {
+		steps = 0;
+		stop_at = made++;
+		forked = -1;
+		call_stepping(one);
+		if (!forked) {
+			one(NULL);
+			_exit(0);
+		}
+		if (forked > 0)
+			CHECK(waitpid(forked, &status, 0) == forked && !status);
+	} while (forked > 0);
+	/* Those that were forked right before that have begun it, or ended it, too. */
+	CHECK(calls(1) >= made && calls(1) < made + 30);
+	CHECK(ended(1) >= made && ended(1) < made + 60);
+}
+
 /* A forked child has its own ring, if that is wanted. */
 static void test_fork(bool follow)
 {
@@ -419,6 +451,7 @@ int main(void)
 	test_fiber();
 	test_no_room();
 	test_other_kind();
+	test_fork_steps();
 	test_fork(false);
 	test_fork(true);
 	return 0;
