@@ -6,7 +6,9 @@ Loaded into gdb ("source gdb.py", or -x), for processes that run: a core has no 
 in it. A thread that is in a stub or in a recording routine is shown as one frame,
 [inject], and above it the function of the program, at the instruction that the stub
 does for it, with its registers: from there on gdb knows the way. Nothing is needed of
-the process but its memory: what is where stands in the session (payload/abi.h).
+the process but its memory: what is where stands in the session (payload/abi.h). Not
+known is the way out of a recording call that does without a stack, as small functions
+of Go's have it (arch/x86_64/tight.h).
 
 From the inside out, each step undoing what the one before it has pushed:
 
