@@ -18,6 +18,10 @@ enum {
 	END_MAX = 1u << 31,	/* no real file has more to load */
 };
 
+/* Nothing real lies above: who adds a page to an address, or an instruction, need not
+ * think of its coming out at zero. */
+static const raddr_t TOP = UINT64_MAX - (1 << 20);
+
 struct blocks {
 	int fd;			/* ours */
 	int err;		/* errno of the first read that failed */
@@ -45,8 +49,8 @@ static struct load load_of(const struct image *im, const GElf_Phdr *ph)
 
 	if (ph->p_type == PT_LOAD && ph->p_offset < im->size)
 		n = MIN(ph->p_filesz, im->size - ph->p_offset);
-	l.range.start = ph->p_vaddr;
-	l.range.end = ph->p_vaddr + MIN(n, UINT64_MAX - ph->p_vaddr);
+	l.range.start = MIN(ph->p_vaddr, TOP);
+	l.range.end = l.range.start + MIN(n, TOP - l.range.start);
 	return l;
 }
 
