@@ -46,7 +46,7 @@ jq -e -s --argjson stay "[$VICTIM,$one,$two]" 'map(select(.type == "call" and
 tell reap "^reaped" >/dev/null
 victim_quit
 
-# A process has one ring, however much it writes; and gives it back as it ends.
+# A process has one ring, however much it writes; and that goes to others when it has ended.
 victim forker
 inject_bg -p "$VICTIM" -f 'fork_*' -t 1s --follow-fork
 tell busy '^child' >/dev/null
@@ -55,7 +55,10 @@ many_subbufs() { [ "$(rings | cut -d' ' -f12)" -gt 100 ]; }
 many_children() { [ "$(progress)" -gt 800 ]; }
 wait_until 60 many_children
 wait_until 60 many_subbufs || die "little is recorded: $(cat rings.out)"
-[ "$(rings | cut -d' ' -f4)" -lt 40 ] || die "rings are not given back: $(cat rings.out)"
+# Not all at once: the reader has what the busy child writes to read in between. If they
+# stayed, all 256 would be taken.
+given_back() { [ "$(rings | cut -d' ' -f4)" -lt 128 ]; }
+wait_until 60 given_back || die "rings are not given back: $(cat rings.out)"
 inject_end
 removed
 tell reap "^reaped" >/dev/null
