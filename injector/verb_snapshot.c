@@ -1,80 +1,48 @@
 /* SPDX-License-Identifier: MIT */
 /* snapshot: what do the rings of a started session hold now, as a trace directory? */
 #include <errno.h>
-#include <sys/stat.h>
 #include <time.h>
 
-#include "injector/clock.h"
-#include "injector/describe.h"
 #include "injector/haste.h"
 #include "injector/keepsake.h"
 #include "injector/notes.h"
-#include "injector/reader.h"
 #include "injector/say.h"
 #include "injector/signals.h"
-#include "injector/still.h"
+#include "injector/still_record.h"
 #include "injector/verbs.h"
 #include "injector/visit.h"
 #include "injector/watches.h"
 #include "trace/place.h"
-#include "trace/record.h"
 
 enum {
 	LOOK_NS = 20000000,	/* between two looks for a slow call */
 	AFTER_NS = 200000000,	/* what has to come after one */
 };
 
-/* Read all that the copy holds. */
-static int write_events(struct reader *reader, struct record *record)
+static void say_written(const char *dir, const struct still *still, const struct still_record *r)
 {
-	int64_t n;
+	const struct about *a = &r->about;
 
-	do {
-		n = reader_drain(reader, true, record_event, record);
-	} while (n > 0);
-	return (int)n;
-}
-
-static void say_written(const char *dir, const struct about *a, const struct still *still,
-			const struct reader_stats *stats, uint64_t size)
-{
 	say("%llu calls, %llu events of the last %.3g s; %llu older events overwritten, %llu lost",
-	    (unsigned long long)stats->calls, (unsigned long long)stats->events,
+	    (unsigned long long)r->stats.calls, (unsigned long long)r->stats.events,
 	    (double)clock_ns(&a->clock, a->end - a->begin) / 1e9,
 	    (unsigned long long)still->overwritten, (unsigned long long)still->lost);
-	say_hint("%.1f MiB in %s; inject replay %s shows the calls", (double)size / (1 << 20), dir,
-		 dir);
+	say_hint("%.1f MiB in %s; inject replay %s shows the calls", (double)r->size / (1 << 20),
+		 dir, dir);
 }
 
-/* The copy, as a directory that only who makes it may read: calls of somebody's
- * process are nobody else's business. */
 static int write_trace(const struct metadata *notes, const struct still *still, pid_t pid,
 		       const char *dir)
 {
-	struct about a = notes->about;
-	struct record_options options = { .thread_name = pid ? describe_thread : NULL };
-	struct reader *reader = NULL;
-	struct record *record = NULL;
-	struct reader_stats stats;
+	struct still_record r;
+	int err = still_record(still, &notes->about, pid, dir, &r);
 
-	clock_update(&a.clock);
-	a.end = reader_now();
-	a.begin = still->begin && still->begin < a.end ? still->begin : a.end;
-	a.lost = still->lost;
-	umask(077);
-	int err = reader_new(still->map, still->size, pid, a.funcs, a.nfuncs, &reader);
-	err = err ? err : record_new(dir, &options, &a, &record);
-	err = err ? err : write_events(reader, record);
-	err = err ? err : record_end(record, &a);
-	if (!err) {
-		reader_stats(reader, &stats);
-		if (watches_fired(still->map))
-			watches_say(still->map, &a);
-		say_written(dir, &a, still, &stats, record_size(record));
-	}
-	record_free(record);
-	reader_free(reader);
-	return err;
+	if (err)
+		return err;
+	if (watches_fired(still->map))
+		watches_say(still->map, &r.about);
+	say_written(dir, still, &r);
+	return 0;
 }
 
 static int read_watch(struct visit *v)

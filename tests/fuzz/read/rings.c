@@ -12,20 +12,9 @@ enum { RINGS = 4, SUBBUFS = 4, PASSES = 100000 };
 
 static struct input in;
 
-/* A number, some of which only make sense beside a value of now. */
 static uint64_t number(struct world *w)
 {
-	uint8_t how = (uint8_t)input_number(&in, 1);
-
-	switch (how % 8) {
-	case 0: return input_number(&in, 8);
-	case 1: return w->base + input_number(&in, 3);
-	case 2: return (w->base >> REC_TIME_BITS << REC_TIME_BITS) +
-			(input_number(&in, 1) << REC_TIME_BITS);
-	case 3: return 1ull << (how >> 3 & 63);
-	case 4: return UINT64_MAX - (how >> 3);
-	default: return how >> 3;
-	}
+	return input_value(&in, w->base);
 }
 
 static void write_ring(struct world *w)
