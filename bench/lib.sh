@@ -112,6 +112,18 @@ with_inject()
 	grep -q ', 0 lost' "$dir/err" || echo "    ($(lost_share) % of it lost, and counted)"
 }
 
+# stranger_ends PID: by Ctrl-C, or else at once: bpftrace now and then misses that.
+stranger_ends()
+{
+	kill -INT "$1" 2>/dev/null || true
+	for _ in $(seq 200); do
+		kill -0 "$1" 2>/dev/null || break
+		sleep 0.1
+	done
+	kill -KILL "$1" 2>/dev/null || true
+	wait "$1" 2>/dev/null || true
+}
+
 # with_bpftrace NAME COMMAND SCRIPT
 with_bpftrace()
 {
@@ -130,8 +142,7 @@ with_bpftrace()
 		return
 	fi
 	measure "$command"
-	kill -INT $tracer
-	wait $tracer || true
+	stranger_ends $tracer
 	result "$name"
 }
 
@@ -195,8 +206,7 @@ with_perf()
 	pids+=("$tracer")
 	sleep 1
 	measure "$command"
-	kill -INT $tracer
-	wait $tracer || true
+	stranger_ends $tracer
 	perf probe -q -d 'probe_calls:*' >/dev/null 2>&1 || true
 	result "$name"
 }
@@ -213,8 +223,7 @@ with_ltrace()
 	pids+=("$tracer")
 	sleep 2
 	measure "$2"
-	kill -INT $tracer 2>/dev/null || true
-	wait $tracer || true
+	stranger_ends $tracer
 	result "$1"
 	program_ends
 }

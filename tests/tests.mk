@@ -83,7 +83,7 @@ KIND_musl_static_pie := musl-gcc -static-pie -DSTATIC
 KIND_glibc_2.31 := $(BUILD)/glibc/2.31/cc
 KIND_glibc_2.41 := $(BUILD)/glibc/2.41/cc
 KIND_VICTIMS := spin_threads single churn command execer forker vforker signalled \
-	sigaltstack longjmper pthread_ends waiting
+	sigaltstack longjmper pthread_ends waiting durations
 KINDS := $(foreach k,$(patsubst KIND_%,%,$(filter-out KIND_VICTIMS, \
 	$(filter KIND_%,$(.VARIABLES)))), \
 	$(if $(shell command -v $(firstword $(KIND_$k))), \

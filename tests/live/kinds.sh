@@ -3,6 +3,7 @@
 # kinds: tests of ordinary programs pass with programs that have no dynamic
 # loader, or the C library musl, or another version of glibc, in all their states;
 # SOAK=1: all with all kinds.
+# timeout: 600
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -40,7 +41,7 @@ if [ -n "${SOAK:-}" ]; then
 		fork_children_cleaned attach_exec stop_after_kill9 attach_everything \
 		longjmp attach_sigaltstack waiting pthread_exit_cancel vfork_children \
 		signals_while_borrowed attach_churn attach_single command_whole \
-		command_same command_signals command_status command_killed
+		command_same command_signals command_status command_killed hist
 	exit
 fi
 with "musl" count_exact pthread_exit_cancel fork_children_cleaned
@@ -49,5 +50,6 @@ with "static_pie" attach_everything longjmp
 with "musl_static" stop_after_kill9 signals_while_borrowed attach_churn
 with "musl_static_pie" attach_sigaltstack waiting
 with "static musl musl_static_pie" command_whole
+with "static musl" hist
 with "glibc_2.31" attach_single attach_churn fork_children_cleaned vfork_children
 with "glibc_2.41" count_exact stop_after_kill9 pthread_exit_cancel
