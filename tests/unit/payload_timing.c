@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <ucontext.h>
 #include "arch/clock.h"
+#include "injector/counts.h"
 #include "tests/unit/payload_world.h"
 
 enum { THREADS = 8, CALLS = 20000, SUBBUFS = TIMING_SIDES / SUBBUF_SIZE + 1, RINGS = 4 };
@@ -421,6 +422,55 @@ static void test_fork(bool follow)
 	check_calls(1, follow ? 102 : 2);
 }
 
+enum { MANY_SUBBUFS = SUBBUFS + 64, MANY = 5000 };
+
+/* Pages of a ring's timings that are there. */
+static size_t pages_there(void)
+{
+	char *at = (char *)world_ring_of(&w, 0) + TIMINGS_OFF;
+	static unsigned char there[MANY * sizeof(struct timing) / PAGE];
+	size_t n = 0;
+
+	CHECK(!mincore(at, sizeof(there) * PAGE, there));
+	for (size_t i = 0; i < sizeof(there); i++)
+		n += there[i] & 1;
+	return n;
+}
+
+/* Does the reader have the same sums, and makes no memory of what was never called? */
+static void test_reader(void)
+{
+	static struct reader_func funcs[MANY];
+	static uint64_t counted_calls[MANY];
+	static struct timing timings[MANY];
+	struct reader *r;
+	size_t before;
+
+	w.s = world_session(RINGS, MANY_SUBBUFS);
+	w.s->counting = COUNT_TIMES;
+	w.s->keep_last = 1;
+	w.s->scale = 1ull << 60;
+	for (int i = 0; i < MANY; i++)
+		funcs[i] = (struct reader_func){ .name = "f", .module = "m" };
+	world_hello()(w.s);
+	world_lead(&w);
+	CHECK(!reader_new(w.s, w.s->size, getpid(), funcs, MANY, &r));
+	for (int i = 0; i < 100; i++)
+		outer(NULL);
+	before = pages_there();
+	CHECK(before > 0 && before <= 2);
+	reader_counts(r, counted_calls, MANY);
+	reader_timings(r, counted_calls, timings, MANY);
+	CHECK_EQ(counted_calls[1], 100);
+	CHECK_EQ(counted_calls[3], 100);
+	CHECK_EQ(counted_calls[2], 0);
+	CHECK_EQ(timing_ended(&timings[1]), 100);
+	CHECK_EQ(timing_ended(&timings[3]), 100);
+	CHECK_EQ(timings[3].total, timings[3].self + timings[1].total);
+	CHECK_EQ(pages_there(), before);
+	reader_free(r);
+}
+
 int main(void)
 {
 	static uint8_t own[65536];
@@ -450,6 +500,7 @@ int main(void)
 	test_left();
 	test_fiber();
 	test_no_room();
+	test_reader();
 	test_other_kind();
 	test_fork_steps();
 	test_fork(false);
