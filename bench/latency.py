@@ -2,10 +2,10 @@
 """latency.py NAME DIR: do answers take longer while probes come and go?
 
 DIR/answers has the time of each request and how long its answer took, DIR/slices when
-each slice of time began, ended, and whether inject was there (with) or not (without),
-DIR/visits what inject -v said. Slices of both kinds take turns. Of each with visits,
-a percentile is divided by the geometric mean of those of its two neighbours, so that
-what drifts cancels out. Told are the geometric mean of these ratios, and the interval in
+each slice of time began, ended, and whether inject was there (with), planned only (list),
+or was not there (without), DIR/visits what inject -v said. Every other slice is one
+without. Of each of the others a percentile is divided by the geometric mean of those of
+its two neighbours, so that what drifts cancels out. Told are the geometric mean of these ratios, and the interval in
 which it is with 95 %, by their own spread (Student's). `noise` is the same ratio of
 slices without: how far do these spread by themselves?
 
@@ -53,16 +53,16 @@ class Holds:
         return max((end - begin for begin, end, k in self.held if k == kind), default=0) * 1e3
 
 
-def ratios(slices, wanted, share, outside):
-    """Of each wanted slice that has neighbours on both sides, to what is without us."""
-    plain = [(i, percentile(s["all"], share)) for i, s in enumerate(slices) if not s["with"]]
+def ratios(slices, wanted, share, answers="all"):
+    """Of each slice of that kind that has neighbours on both sides, to what is without us."""
+    plain = [(i, percentile(s["all"], share)) for i, s in enumerate(slices)
+             if s["kind"] == "without"]
     out = []
     for i, s in enumerate(slices):
         before = [p for j, p in plain if j < i]
         after = [p for j, p in plain if j > i]
-        if s["with"] == wanted and before and after:
-            own = percentile(s["outside" if outside else "all"], share)
-            out.append(own / math.sqrt(before[-1] * after[0]))
+        if s["kind"] == wanted and before and after:
+            out.append(percentile(s[answers], share) / math.sqrt(before[-1] * after[0]))
     return out
 
 
@@ -77,15 +77,20 @@ def interval(values):
     return math.exp(mean), math.exp(mean - reach), math.exp(mean + reach)
 
 
+def times(ratio):
+    return f"{ratio:.2f}" if ratio < 10 else ">9" if ratio >= 10 else "-"
+
+
 def between(low, high):
-    return "-".join(f"{v:.2f}" if v < 10 else ">9" if v >= 10 else "-" for v in (low, high)).ljust(11)
+    return f"{times(low)}-{times(high)}".ljust(11)
 
 
-def verdict(low, high):
+def verdict(visits, plans):
+    _, low, high = visits
     if not high <= 2 * low:
         return "too unsteady here to tell"
     if low > 1:
-        return "slower"
+        return "slower, as beside list" if plans[1] > 1 and plans[2] > low else "slower"
     return "faster" if high < 1 else "the same"
 
 
@@ -93,7 +98,7 @@ def read(directory):
     slices = []
     for line in lines(f"{directory}/slices"):
         begin, end, kind = line.split()
-        slices.append({"begin": float(begin), "end": float(end), "with": kind == "with",
+        slices.append({"begin": float(begin), "end": float(end), "kind": kind,
                        "all": [], "outside": []})
     holds = Holds(lines(f"{directory}/visits"))
     begins = [s["begin"] for s in slices]
@@ -113,24 +118,26 @@ def main():
     slices, holds = read(directory)
     said = lines(f"{directory}/visits")
     closed = [m for m in map(CLOSED.search, said) if m]
-    kinds = {w: [s for s in slices if s["with"] == w] for w in (True, False)}
-    plain = [t for s in kinds[False] for t in s["all"]]
-    visited = [t for s in kinds[True] for t in s["all"]]
-    waited = len(visited) - sum(len(s["outside"]) for s in kinds[True])
-    mean, low, high = interval(ratios(slices, True, .99, True))
-    noise = ratios(slices, False, .99, False)
-    print(f"{name:<11}{len(plain) + len(visited):>9}"
+    plain = [t for s in slices if s["kind"] == "without" for t in s["all"]]
+    visited = [s for s in slices if s["kind"] == "with"]
+    answers = sum(len(s["all"]) for s in visited)
+    waited = answers - sum(len(s["outside"]) for s in visited)
+    visits = interval(ratios(slices, "with", .99, "outside"))
+    plans = interval(ratios(slices, "list", .99))
+    noise = ratios(slices, "without", .99) or [math.nan]
+    print(f"{name:<11}{sum(len(s['all']) for s in slices):>9}"
           f"{percentile(plain, .5):>8.0f}"
-          f"{interval(ratios(slices, True, .5, True))[0]:>7.2f}"
+          f"{times(interval(ratios(slices, 'with', .5, 'outside'))[0]):>7}"
           f"{percentile(plain, .99):>8.0f}"
-          f"{mean:>7.2f} {between(low, high)}"
-          f"{between(min(noise, default=math.nan), max(noise, default=math.nan))}"
-          f"{interval(ratios(slices, True, .99, False))[0]:>6.2f}  {verdict(low, high)}")
+          f"{times(visits[0]):>7} {between(*visits[1:])}"
+          f"{times(interval(ratios(slices, 'with', .99))[0]):>5}"
+          f"{times(plans[0]):>7} {between(*plans[1:])}"
+          f"{between(min(noise), max(noise))}{verdict(visits, plans)}")
     print(f"{'':<11}{len(closed)} visits, {sum(int(m[1]) for m in closed)} calls,"
           f" {sum(int(m[2]) for m in closed)} lost; stood still for"
           f" {holds.longest('stood still'):.1f} ms at most, a thread borrowed for"
           f" {holds.longest('lent a thread'):.1f}; {waited} answers had to wait for that,"
-          f" {100 * waited / max(1, len(visited)):.2f} %")
+          f" {100 * waited / max(1, answers):.2f} %")
 
 
 main()

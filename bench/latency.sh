@@ -2,17 +2,19 @@
 # SPDX-License-Identifier: MIT
 # latency: how long do servers take to answer while probes come and go? Each is asked at
 # a fixed rate, by one client, while slices of time in which inject visits it again and
-# again take turns with slices in which nobody does. bench/latency.py judges the times.
+# again take turns with slices in which nobody does, and others in which inject looks and
+# plans only, as a visit does before it touches anything: what that costs is paid for a
+# processor, by whoever wants one. bench/latency.py judges the times.
 # A request that fails, or a visit, makes the whole fail; a time does not.
 #
-# SECONDS_EACH (56): seconds for each server, in slices of SLICE (4). RATE (1000): requests
+# SECONDS_EACH (48): seconds for each server, in slices of SLICE (2). RATE (1000): requests
 # a second, half of that of a server in Python, Java or JavaScript.
 set -euo pipefail
 # shellcheck source=bench/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-SECONDS_EACH=${SECONDS_EACH:-56}
-SLICE=${SLICE:-4}
+SECONDS_EACH=${SECONDS_EACH:-48}
+SLICE=${SLICE:-2}
 RATE=${RATE:-1000}
 ASK_HTTP='GET / HTTP/1.1\r\nHost: bench\r\n\r\n'
 PG=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tail -n 1)
@@ -47,14 +49,15 @@ served()
 	wait "$PID" 2>/dev/null || true
 }
 
-# slice KIND SECONDS: so long nothing else happens but what is said of KIND.
+# slice KIND SECONDS [OPTION...]: so long nothing else happens but what is said of KIND:
+# visits of inject (with), or that it looks and plans only (list), or nothing (without).
 slice()
 {
 	local begin=$EPOCHREALTIME visitor=
 
-	if [ "$1" = with ]; then
+	if [ "$1" != without ]; then
 		: >"$dir/visiting"
-		visits "${@:3}" &
+		"$1"_visits "${@:3}" &
 		visitor=$!
 		pids+=("$visitor")
 	fi
@@ -67,7 +70,7 @@ slice()
 	sleep 0.2
 }
 
-# visits OPTION...: one after the other, as long as that is wanted.
+# visits COMMAND...: one after the other, as long as that is wanted.
 visits()
 {
 	local got who
@@ -76,11 +79,14 @@ visits()
 		who=$($target)
 		[ -n "$who" ] || { sleep 0.1; continue; }
 		got=0
-		"$BUILD/inject" -v -p "$who" "$@" -d 0.3 -o /dev/null >>"$dir/visits" 2>&1 || got=$?
+		"$BUILD/inject" "$@" -p "$who" >/dev/null 2>>"$dir/visits" || got=$?
 		[ "$got" = 0 ] || echo "visit ended with status $got" >>"$dir/visits"
 		sleep 0.2
 	done
 }
+
+with_visits() { visits -v -d 0.3 -o /dev/null "$@"; }
+list_visits() { visits list "$@"; }
 
 # asks NAME RATE GREETING FILE: until it is told to end.
 asks()
@@ -92,7 +98,7 @@ asks()
 # command that prints who is to be visited, the OPTIONs say what is probed.
 measured()
 {
-	local name=$1 target=$4 client n failed
+	local name=$1 target=$4 client n failed kind
 
 	: >"$dir/slices"
 	: >"$dir/visits"
@@ -101,9 +107,11 @@ measured()
 	pids+=("$client")
 	sleep 2		# so that it is warm
 	slice without "$SLICE"
-	for _ in $(seq $((SECONDS_EACH / (2 * SLICE)))); do
-		slice with "$SLICE" "${@:5}"
-		slice without "$SLICE"
+	for _ in $(seq $((SECONDS_EACH / (4 * SLICE)))); do
+		for kind in with list; do
+			slice "$kind" "$SLICE" "${@:5}"
+			slice without "$SLICE"
+		done
 	done
 	kill "$client" || true
 	wait "$client" || true
@@ -246,8 +254,9 @@ java_line()
 cat <<HEAD
 Times of answers in microseconds, at $RATE requests a second, without inject, and how many
 times as long they are while it comes and goes: outside of its stops (with the interval
-that the ratio is in with 95 %), between slices without it (noise), and stops included.
-           requests     p50 x with     p99 x with 95 %       noise      all
+that the ratio is in with 95 %), stops included (all), while it plans only (list), and
+between slices without it (noise).
+            requests     p50 x with     p99 x with 95 %         all x list 95 %       noise
 HEAD
 for server in ${SERVERS:-nginx redis memcached postgres python node java}; do
 	PORT=$(free_port)

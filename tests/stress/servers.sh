@@ -9,6 +9,6 @@
 . "$ROOT/tests/lib.sh"
 
 need python3 gcc
-export SECONDS_EACH=4 SLICE=1 RATE=200 SERVERS='memcached python'
+export SECONDS_EACH=8 SLICE=1 RATE=200 SERVERS='memcached python'
 [ -z "${SOAK:-}" ] || export SECONDS_EACH=300 SERVERS=
 CC=gcc "$ROOT/bench/latency.sh"
