@@ -190,9 +190,19 @@ struct arch {
 	 * variable's or a thread's own; a divisor. */
 	uint64_t (*faults)(const uint8_t *p, const struct insn *in);
 	/* By how many bytes is the stack pointer lower behind it, where it goes on
-	 * behind itself and relies on nothing that lies below? -1: nobody knows, as
-	 * with all instructions where this is NULL. */
-	int (*lowers_stack)(const uint8_t *p, const struct insn *in);
+	 * behind itself and relies on nothing that lies below? That may be so later of
+	 * what takes an address of the stack, if there is a `zone` below that is kept.
+	 * -1: nobody knows, as with all instructions where this is NULL. */
+	int (*lowers_stack)(const uint8_t *p, const struct insn *in, bool zone);
+	/* The register by which it reaches memory, if that is all that can go wrong with
+	 * it, and it reads or writes what is there and no more; -1: it does otherwise.
+	 * NULL: nobody knows. */
+	int (*reaches)(const uint8_t *p, const struct insn *in);
+	/* Does it surely leave that register as it is? */
+	bool (*keeps)(const uint8_t *p, const struct insn *in, int reg);
+	/* Does it say that the system call behind it is the one by which a thread gets
+	 * its thread pointer? NULL: nobody knows. */
+	bool (*is_thread_call)(const uint8_t *p, const struct insn *in);
 	/* How many bytes at `p`, the start of a function of Go's, ask whether its
 	 * goroutine's stack has room: whole instructions, the last of them the
 	 * branch to where it is made to grow. What is recorded behind them has

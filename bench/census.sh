@@ -32,6 +32,7 @@ files()
 	/usr/bin/rg ripgrep
 	/usr/lib/x86_64-linux-gnu/librustc_driver-*.so libstd-rust-1.63
 	$build/bench/go/server golang-go
+	/usr/lib/go-*/bin/go golang-go
 	/lib/x86_64-linux-musl/libc.so musl
 	END
 }

@@ -76,6 +76,7 @@ struct routines arena_routines(const struct session *s, const struct arena *a,
 	const uint8_t *const *calls = times ? timed[!s->tls_offset] : use;
 	const uint8_t *entry = probe->watched ? watch_entry : calls[0];
 	const uint8_t *exit = probe->watched ? watch_exit : calls[1];
+	const uint8_t *late = probe->tight ? tight_late : watch_entry;
 	raddr_t base = a->base - m->bias;
 
 	return (struct routines){ base + (raddr_t)(entry - hot_begin),
@@ -84,7 +85,7 @@ struct routines arena_routines(const struct session *s, const struct arena *a,
 				  s->base + GATES_OFF,
 				  base + (raddr_t)(tight_first - hot_begin),
 				  (int32_t)s->ledges_offset,
-				  base + (raddr_t)(watch_entry - hot_begin),
+				  base + (raddr_t)(late - hot_begin),
 				  base + (raddr_t)(hot_find - hot_begin),
 				  times ? (uint64_t)REC_TIMED << REC_TIME_SHIFT : 0 };
 }

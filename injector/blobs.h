@@ -28,7 +28,7 @@ extern const uint8_t hot_find[];
 /* And where hardly any stack is left. */
 extern const uint8_t hot_tight_entry[], hot_tight_exit[], hot_tight_mark[];
 extern const uint8_t seek_tight_entry[], seek_tight_exit[], seek_tight_mark[];
-extern const uint8_t hot_tight_count[], seek_tight_count[];
+extern const uint8_t hot_tight_count[], seek_tight_count[], tight_late[];
 extern const uint8_t tight_first[], tight_first_end[];
 
 /* A piece of the payload as it lies in memory; offsets from its base. */

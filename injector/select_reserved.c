@@ -69,19 +69,11 @@ static const struct reserved list[] = {
 	{ "_Unwind_ForcedUnwind*", ANYBODYS, REFUSED_LEFT_OTHERWISE },
 	{ "_Unwind_Resume*", ANYBODYS, REFUSED_LEFT_OTHERWISE },
 
-	/* Go's: they run before a thread has thread-local storage of its own. */
-	{ "_rt0_*", ANYBODYS, REFUSED_RESERVED },
-	{ "runtime.rt0_go", ANYBODYS, REFUSED_RESERVED },
-	{ "runtime.settls", ANYBODYS, REFUSED_RESERVED },
-	/* Where the first function of a goroutine returns to: behind the first byte. */
-	{ "runtime.goexit", ANYBODYS, REFUSED_RESERVED },
-	/* As __restore_rt. */
+	/* Go's. As __restore_rt. */
 	{ "runtime.sigreturn*", ANYBODYS, REFUSED_RESERVED },
 	/* Who calls them keeps his frame pointer right below their return address. */
 	{ "runtime.duffzero", ANYBODYS, REFUSED_RESERVED },
 	{ "runtime.duffcopy", ANYBODYS, REFUSED_RESERVED },
-	/* A debugger enters it, by its address and a stack that it makes up. */
-	{ "runtime.debugCallV[0-9]*", ANYBODYS, REFUSED_RESERVED },
 
 	/* They leave for another stack, or another place on it, and what they were
 	 * called by goes on by itself. */
@@ -92,6 +84,7 @@ static const struct reserved list[] = {
 	{ "runtime.jmpdefer", ANYBODYS, REFUSED_LEFT_OTHERWISE },
 	/* Nobody returns from them, and what they are called by is over by then: see
 	 * calls_mark in reader_calls.c. */
+	{ "runtime.goexit", ANYBODYS, REFUSED_LEFT_OTHERWISE },
 	{ "runtime.goexit1", ANYBODYS, REFUSED_LEFT_OTHERWISE },
 	{ "runtime.exitThread", ANYBODYS, REFUSED_LEFT_OTHERWISE },
 	/* Two processes return, or two threads, with the same stack at first. */

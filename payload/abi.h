@@ -108,11 +108,12 @@
 #define REC_EXT 3
 #define REC_TIME_SHIFT 2
 #define REC_TIME_BITS 40
-/* For watch_entry it has in place of the time: by how many bytes the stack pointer is
- * lower than where the function begins, and whether its calls are timed. */
-#define REC_LOWERED_MASK 0x7fff
-#define REC_UNWATCHED 0x8000
-#define REC_TIMED 0x10000	/* the stub is one of a visit that times calls */
+/* For watch_entry and tight_late the upper half has in place of the time by how many words
+ * the stack pointer is lower than where the function begins, and whether it is timed. */
+#define REC_LATE_SHIFT 32
+#define REC_LOWERED_MASK 0x1ff
+#define REC_UNWATCHED 0x200
+#define REC_TIMED 0x10000	/* in its lower: the stub is one of a visit that times calls */
 #define REC_FUNC_SHIFT 42
 #define REC_FUNC_BITS 22
 #define REC_WORDS_SHIFT 48	/* if extended: number of words that follow */

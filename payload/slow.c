@@ -286,6 +286,10 @@ void payload_slow_count(uint64_t word, uint64_t sp)
 /* A word of kind REC_EXT is to be counted. */
 void payload_slow_tight(uint64_t word, uint64_t sp, const struct goroutine *g)
 {
+	uint64_t late = word >> REC_LATE_SHIFT & (REC_LOWERED_MASK | REC_UNWATCHED);
+
+	sp += (late & REC_LOWERED_MASK) * 8;
+	word -= late << REC_LATE_SHIFT;
 	if ((word & 3) == REC_EXT)
 		payload_slow_count(word, sp);
 	else if (g && sp >= g->lo && sp < g->hi)

@@ -24,12 +24,12 @@ static struct watched *place_for(struct thread *t, uint64_t sp)
 /* Also of functions that are not watched, if their stack pointer is lower here. */
 void payload_watch_entry(uint64_t word, uint64_t sp)
 {
-	uint64_t late = word >> REC_TIME_SHIFT & (REC_LOWERED_MASK | REC_UNWATCHED);
+	uint64_t late = word >> REC_LATE_SHIFT & (REC_LOWERED_MASK | REC_UNWATCHED);
 	struct watched *w;
 	struct thread *t;
 
-	sp += late & REC_LOWERED_MASK;
-	payload_slow_entry(word - (late << REC_TIME_SHIFT), sp);
+	sp += (late & REC_LOWERED_MASK) * 8;
+	payload_slow_entry(word - (late << REC_LATE_SHIFT), sp);
 	t = late & REC_UNWATCHED ? 0 : claim_kept();
 	if (!t)
 		return;

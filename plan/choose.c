@@ -339,6 +339,9 @@ static enum refusal place_entry_here(struct body *b, const struct choice *c, str
 {
 	const struct arch *arch = b->impl->arch;
 	struct window w;
+
+	if (b->entry < b->ready)
+		return REFUSED_RESERVED;
 	enum refusal why = find_entry(b, arch->jump_size, &w);
 
 	if (why && c->may_short) {
@@ -360,15 +363,17 @@ static enum refusal place_entry_here(struct body *b, const struct choice *c, str
 }
 
 /* Is this step left where it is, and the entry recorded behind it? Behind a push a record
- * takes longer: only where a short jump has no place. */
-static bool pass(struct body *b, const struct choice *c)
+ * takes longer: only where no jump has a place otherwise. Ways that part are passed at
+ * last. */
+static bool pass(struct body *b, const struct choice *c, size_t most)
 {
-	int n = window_passes(b, b->entry);
+	bool may_lower = b->goroutine ? c->may_pun : c->may_short;
+	size_t lowered, next = later_step(b, c->last ? most : b->entry + 1, &lowered);
 
-	if (n < 0 || b->lowered + n > (b->goroutine || !c->may_short ? 0 : LOWERED))
+	if (!next || b->lowered + lowered > (may_lower ? LOWERED : 0))
 		return false;
-	b->entry++;
-	b->lowered += (uint16_t)n;
+	b->entry = next;
+	b->lowered += (uint16_t)lowered;
 	return true;
 }
 
@@ -378,7 +383,7 @@ static bool place_later(struct body *b, const struct choice *c, struct picks *ks
 	size_t first = b->entry, most = first + (c->last ? PASSED_LAST : PASSED);
 	uint16_t lowered = b->lowered;
 
-	while (b->entry < most && pass(b, c))
+	while (b->entry < most && pass(b, c, most))
 		if (!place_entry_here(b, c, ks))
 			return true;
 	b->entry = first;
@@ -497,6 +502,7 @@ int choose_sites(struct body *b, const struct choice *c, struct probe *probe)
 	probe->goroutine = b->goroutine;
 	probe->tight = b->tight;
 	probe->g = b->tight ? b->impl->g : 0;
+	b->last = c->last;
 	probe->nexits = b->nexits;
 	probe->refusal = b->refusal;
 	if (b->refusal)

@@ -122,6 +122,8 @@ struct body {
 					 * the check */
 	uint16_t lowered;		/* the stack pointer there, from what it was
 					 * at the first step */
+	size_t ready;			/* steps behind which only it may be recorded */
+	bool last;			/* nothing more may be tried later */
 	size_t ncheck;			/* steps, from the entry on, that ask for
 					 * room on its stack */
 	bool tight;			/* of Go, and with hardly any stack left where
@@ -198,12 +200,15 @@ enum refusal window_check(struct body *, size_t first, size_t last, size_t need,
 /* Of the first `most` bytes of these steps, how many may be changed, so that whoever
  * goes on at one of the others finds what was there? */
 size_t window_room(const struct body *, size_t first, size_t last, size_t most);
-/* May the entry be recorded behind this step? Then by how many bytes it lowers the
- * stack pointer; else -1. */
-int window_passes(const struct body *, size_t step);
 /* A place for a full jump in padding, within reach of a short jump at `from`,
  * 0 if there is none. */
 raddr_t window_hole(const struct body *, raddr_t from);
+
+/* later.c: the first step behind the entry, and none behind `most`, where the entry may
+ * be recorded; *lowered are the bytes by which the stack pointer is lower there. 0: none. */
+size_t later_step(const struct body *, size_t most, size_t *lowered);
+/* Has memory been reached by the same register before, by whoever comes here? */
+bool later_is_reached(const struct body *, size_t step);
 
 /* redirect.c: find a body's links. 0 or -ENOMEM. */
 int redirect_prepare(struct body *);

@@ -205,12 +205,12 @@ static void add_insn(struct stub *s, const struct probe *probe,
 static void add_entry(struct stub *s, const struct probe *probe, const struct site *site,
 		      const struct routines *to)
 {
-	uint64_t lowered = site->lowered | (probe->watched ? 0 : REC_UNWATCHED);
+	uint64_t late = site->lowered / 8u | (probe->watched ? 0 : REC_UNWATCHED);
 
 	if (probe->silent)
 		return;
 	if (site->lowered && !probe->entry_only)
-		add_call(s, REC_ENTRY | lowered << REC_TIME_SHIFT, to->late, probe, to);
+		add_call(s, REC_ENTRY | late << REC_LATE_SHIFT, to->late, probe, to);
 	else
 		add_record(s, probe->entry_only ? REC_NONE : REC_ENTRY, probe, to);
 }

@@ -242,6 +242,20 @@ static int sweep_next(struct sweep *s, raddr_t pc, raddr_t limit)
 		sweep_span(s, pc, behind) : 0;
 }
 
+/* Go's linker puts a note before the first function of a text. It is read, and not run,
+ * and what it holds may look like branches. */
+static int sweep_front(struct sweep *s, raddr_t limit, raddr_t *pc)
+{
+	struct range note = s->impl->symbols->note;
+
+	if (s->func || note.start < *pc || note.end > limit || !range_size(note))
+		return 0;
+	int err = sweep_next(s, *pc, note.start);
+
+	*pc = note.end;
+	return err;
+}
+
 static int sweep_text(struct plan_impl *p, const struct ground *g)
 {
 	const struct symbols *syms = p->symbols;
@@ -255,7 +269,8 @@ static int sweep_text(struct plan_impl *p, const struct ground *g)
 
 		if (!range_has(t, f->range.start))
 			continue;
-		err = sweep_next(&s, pc, f->range.start);
+		err = sweep_front(&s, f->range.start, &pc);
+		err = err ? err : sweep_next(&s, pc, f->range.start);
 		s.func = f;
 		pc = f->range.start;
 	}

@@ -61,7 +61,8 @@ static bool may_fault(const struct body *b, size_t i)
 	uint64_t caught = b->goroutine ? UINT64_MAX : p->caught;
 
 	return caught && !begins_with_g(b, i, bytes, left) &&
-		(!bytes || p->arch->faults(bytes, in) & caught);
+		(!bytes || p->arch->faults(bytes, in) & caught) &&
+		!(b->goroutine && b->last && later_is_reached(b, i));
 }
 
 /* Rules for one instruction, wherever in the window it stands. */
@@ -165,24 +166,6 @@ size_t window_room(const struct body *b, size_t first, size_t last, size_t most)
 		if (may_be_resumed(b, b->steps[i].insn.pc))
 			return MIN(most, b->steps[i].insn.pc - start);
 	return most;
-}
-
-/* Whoever enters comes past it, once; it is known how the stack then is, and what lies
- * below is nobody's; and nobody enters in its middle, who might do so by a jump that is
- * not known, or one to the start. */
-int window_passes(const struct body *b, size_t i)
-{
-	const struct plan_impl *p = b->impl;
-	const struct insn *in = &b->steps[i].insn;
-	size_t left;
-	const uint8_t *bytes = symbols_text(p->symbols, in->pc, &left);
-
-	if (b->ncheck || b->loops || b->unsure || i + 1 == b->nsteps ||
-	    b->steps[i + 1].piece != b->steps[i].piece || !bytes ||
-	    !p->arch->lowers_stack ||
-	    ground_any(p, LAYER_TARGET, in->pc + in->size, 1))
-		return -1;
-	return p->arch->lowers_stack(bytes, in);
 }
 
 enum refusal window_check(struct body *b, size_t first, size_t last, size_t need,

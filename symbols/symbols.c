@@ -56,6 +56,15 @@ static void read_interp(struct symbols *s)
 	s->interp = s->impl->interp;
 }
 
+/* The first of them. */
+static void read_note(struct symbols *s)
+{
+	const GElf_Phdr *ph = image_segment(&s->impl->image, PT_NOTE);
+
+	if (ph && ph->p_filesz <= UINT64_MAX - ph->p_vaddr)
+		s->note = (struct range){ ph->p_vaddr, ph->p_vaddr + ph->p_filesz };
+}
+
 static int list_texts(struct symbols *s)
 {
 	const struct image *im = &s->impl->image;
@@ -90,6 +99,7 @@ static int read_file(struct symbols *s, int fd)
 	s->is_pie = in->image.header.e_type == ET_DYN;
 	s->build_id_len = image_build_id(&in->image, s->build_id);
 	read_interp(s);
+	read_note(s);
 	dynamic_read(&in->image, &in->dynamic);
 	s->is_dynamic = in->dynamic.present;
 	golang_find(&in->image, &in->dynamic, &in->golang);

@@ -105,6 +105,9 @@ struct symbols {
 	struct text *texts;
 	size_t ntexts;
 
+	/* What the file calls a note: data, though it may lie in a text. Empty: none. */
+	struct range note;
+
 	/* One per address, sorted by range.start. Where a symbol and an unwind
 	 * entry disagree about an end, the symbol wins unless its size is 0.
 	 * Ranges of different functions may overlap (hostile or hand-written

@@ -221,7 +221,7 @@ static bool is_sure(const struct x86_form *f)
 }
 
 /* String instructions, absolute addresses and xlat: memory without a ModRM. */
-static bool is_implicit(const struct x86_form *f)
+bool x86_is_implicit(const struct x86_form *f)
 {
 	return f->coding == X86_LEGACY && f->map == X86_MAP_ONE &&
 		((f->op >= 0xa0 && f->op <= 0xa7) || (f->op >= 0xaa && f->op <= 0xaf) ||
@@ -229,7 +229,7 @@ static bool is_implicit(const struct x86_form *f)
 }
 
 /* lea, and what only looks ahead. */
-static bool only_names(const struct x86_form *f)
+bool x86_only_names(const struct x86_form *f)
 {
 	if (f->coding != X86_LEGACY)
 		return false;
@@ -247,8 +247,9 @@ static uint64_t x86_faults(const uint8_t *p, const struct insn *in)
 		return memory;
 	divides = f.coding == X86_LEGACY && f.map == X86_MAP_ONE && (f.op & 0xfe) == 0xf6 &&
 		x86_modrm_reg(&f) >= 6;
-	return (divides ? BIT(SIGFPE) : 0) |
-		(is_implicit(&f) || (f.memory && !only_names(&f) && !is_sure(&f)) ? memory : 0);
+	if (x86_is_implicit(&f) || (f.memory && !x86_only_names(&f) && !is_sure(&f)))
+		return memory | (divides ? BIT(SIGFPE) : 0);
+	return divides ? BIT(SIGFPE) : 0;
 }
 
 /* Does it name what lies below %rsp, or may so do? */
@@ -258,7 +259,7 @@ static bool names_below(const uint8_t *p, const struct x86_form *f)
 
 	if (!x86_has_sib(f) || (f->sib & 7) != 4 || (legacy && f->rex & X86_REX_B))
 		return false;
-	return !legacy || (f->sib >> 3 & 7) != 4 || f->rex & X86_REX_X || only_names(f) ||
+	return !legacy || (f->sib >> 3 & 7) != 4 || f->rex & X86_REX_X || x86_only_names(f) ||
 		(f->disp_size && x86_signed(p + f->disp_at, f->disp_size) < 0);
 }
 
@@ -299,11 +300,29 @@ static bool keeps_stack(const struct x86_form *f)
 		 (f->op & 0xfe) == 0xc8 || (f->op == 0xff && x86_modrm_reg(f) == 6));
 }
 
-static int x86_lowers_stack(const uint8_t *p, const struct insn *in)
+/* mov %rsp, %r, or lea n(%rsp), %r with n >= 0, where that changes another register. */
+static bool names_stack(const uint8_t *p, const struct x86_form *f)
+{
+	enum { RSP = 4 };
+	bool wide = f->coding == X86_LEGACY && f->map == X86_MAP_ONE && f->rex & X86_REX_W;
+	bool to_other = x86_modrm_reg(f) != RSP || f->rex & X86_REX_R;
+
+	if (f->op == 0x89 && !f->memory)	/* mov %reg, %rm */
+		return wide && !to_other && (x86_modrm_rm(f) != RSP || f->rex & X86_REX_B);
+	return wide && f->op == 0x8d && to_other && x86_has_sib(f) && (f->sib & 0x3f) == 0x24 &&
+		!(f->rex & (X86_REX_B | X86_REX_X)) &&
+		(!f->disp_size || x86_signed(p + f->disp_at, f->disp_size) >= 0);
+}
+
+static int x86_lowers_stack(const uint8_t *p, const struct insn *in, bool zone)
 {
 	struct x86_form f;
 
-	if (in->kind != INSN_PLAIN || x86_parse(p, in->size, &f) < 0 || names_below(p, &f))
+	if (in->kind != INSN_PLAIN || x86_parse(p, in->size, &f) < 0)
+		return -1;
+	if (!zone && names_stack(p, &f))
+		return 0;
+	if (names_below(p, &f))
 		return -1;
 	return keeps_stack(&f) ? 0 : takes(p, &f);
 }
@@ -337,6 +356,9 @@ const struct arch arch_x86_64 = {
 	.raises = x86_raises,
 	.faults = x86_faults,
 	.lowers_stack = x86_lowers_stack,
+	.reaches = x86_reaches,
+	.keeps = x86_keeps,
+	.is_thread_call = x86_is_thread_call,
 	.stack_check = x86_stack_check,
 	.reads_g = x86_reads_g,
 	.g_place = x86_g_place,

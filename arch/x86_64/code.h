@@ -38,6 +38,7 @@ enum {
 enum {
 	X86_REX_B = 1,
 	X86_REX_X = 2,
+	X86_REX_R = 4,
 	X86_REX_W = 8,
 };
 
@@ -150,6 +151,15 @@ int x86_pun(raddr_t from, size_t prefix, raddr_t to, uint8_t *out);
 /* code_stack.c */
 int x86_stack_check(const uint8_t *p, size_t n, bool *loads);
 bool x86_reads_g(const uint8_t *p, size_t n);
+
+/* code_reach.c */
+int x86_reaches(const uint8_t *p, const struct insn *in);
+bool x86_keeps(const uint8_t *p, const struct insn *in, int reg);
+bool x86_is_thread_call(const uint8_t *p, const struct insn *in);
+
+/* code.c: string instructions and the like, and what does not reach what it names. */
+bool x86_is_implicit(const struct x86_form *);
+bool x86_only_names(const struct x86_form *);
 
 /* code_tight.c */
 int x86_record_tight(raddr_t at, const struct record_call *, uint8_t *out);

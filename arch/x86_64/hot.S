@@ -60,7 +60,7 @@
 	.globl hot_tight_entry, hot_tight_exit, hot_tight_mark
 	.globl seek_tight_entry, seek_tight_exit, seek_tight_mark
 	.globl hot_timed_entry, hot_timed_exit, seek_timed_entry, seek_timed_exit
-	.globl hot_tight_count, seek_tight_count, tight_first, tight_first_end, hot_find
+	.globl hot_tight_count, seek_tight_count, tight_late, tight_first, tight_first_end, hot_find
 	.balign 64
 hot_begin:
 	.fill	ARENA_HEADER, 1, 0
@@ -379,6 +379,12 @@ hot_begin:
 	tight_counting seek
 	timing hot
 	timing seek
+
+/* An entry that is recorded where something is on the stack already. */
+tight_late:
+	movl	$REC_ENTRY, LEDGE_WORD(%rcx)
+	mov	%rax, LEDGE_G(%rcx)
+	jmp	*hot_begin+ARENA_SLOW_TIGHT(%rip)
 
 /* A thread that has no ledge: where its stub is becomes an address. */
 	.balign 16

@@ -39,6 +39,7 @@ static struct made {
 	bool go;		/* all is of Go */
 	bool unclear;		/* or may be */
 	struct range unsafe;	/* where nobody is preempted */
+	struct range note;	/* what is a note, as its headers say */
 	const struct arch *arch;
 	struct symbols *symbols;
 	struct plan *plan;
@@ -207,7 +208,7 @@ enum { SEC_TEXT = 1, SEC_RODATA, SEC_EH, SEC_SYMTAB, SEC_STRTAB, SEC_SHSTRTAB,
 
 struct file {
 	Elf64_Ehdr eh;
-	Elf64_Phdr ph[2];
+	Elf64_Phdr ph[3];
 	Elf64_Shdr sh[SECS];
 	char shstr[128];
 	Elf64_Sym syms[MODULE_FUNCS + 1];
@@ -257,8 +258,8 @@ static void file_fill(struct file *f)
 		.e_type = m.exec ? ET_EXEC : ET_DYN, .e_machine = m.arch->machine,
 		.e_version = EV_CURRENT, .e_phoff = OFF(ph), .e_shoff = OFF(sh),
 		.e_ehsize = sizeof(Elf64_Ehdr), .e_phentsize = sizeof(Elf64_Phdr),
-		.e_phnum = 2, .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = SECS,
-		.e_shstrndx = SEC_SHSTRTAB };
+		.e_phnum = range_size(m.note) ? 3 : 2, .e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = SECS, .e_shstrndx = SEC_SHSTRTAB };
 	f->ph[0] = (Elf64_Phdr){ .p_type = PT_LOAD, .p_flags = PF_R | PF_X,
 		.p_offset = OFF(text), .p_vaddr = TEXT, .p_filesz = m.used,
 		.p_memsz = m.used, .p_align = 4096 };
@@ -266,6 +267,8 @@ static void file_fill(struct file *f)
 		.p_offset = OFF(rodata), .p_vaddr = RODATA,
 		.p_filesz = RODATA_CAP + m.eh_used,
 		.p_memsz = RODATA_CAP + m.eh_used, .p_align = 4096 };
+	f->ph[2] = (Elf64_Phdr){ .p_type = PT_NOTE, .p_flags = PF_R,
+		.p_vaddr = m.note.start, .p_filesz = range_size(m.note) };
 	file_sections(f);
 	memcpy(f->syms, m.syms, sizeof(m.syms));
 	memcpy(f->names, m.names, sizeof(m.names));

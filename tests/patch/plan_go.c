@@ -24,6 +24,7 @@
 #define LOAD_G_BY 0x49, 0xc7, 0xc6, 0xf0, 0xff, 0xff, 0xff, 0x64, 0x4d, 0x8b, 0x36
 #define ZERO_X15 0x45, 0x0f, 0x57, 0xff
 #define LOAD_8 0x48, 0x8b, 0x40, 0x08	/* mov 8(%rax), %rax */
+#define SUB_RSP_40 0x48, 0x83, 0xec, 0x28
 
 enum { GROW = 0x60, G = -16, WRAPPER = 0x180 };
 
@@ -233,6 +234,134 @@ static void passes(void)
 	CHECK(is_entered_at(0));
 }
 
+#define MOV_RBP_RSP 0x48, 0x89, 0xe5
+#define LOAD_RCX 0x48, 0x8b, 0x88, 0x20, 1, 0, 0	/* mov 0x120(%rax), %rcx */
+#define LOAD_RCX_BY 0x48, 0x8b, 0x8c, 0x08, 0x20, 1, 0, 0	/* mov 0x120(%rax,%rcx) */
+#define LOAD_RCX_BY_RBX 0x48, 0x8b, 0x8b, 0x20, 1, 0, 0
+#define ALIGNED 0x0f, 0x29, 0x80, 0x20, 1, 0, 0		/* movaps %xmm0, 0x120(%rax) */
+
+static bool is_late(size_t off, uint16_t lowered)
+{
+	return is_entered_at(off) && entry_site(probe())->lowered == lowered;
+}
+
+/* Nothing is kept below a goroutine's stack pointer: so its address may be taken, too. It
+ * is done where no pun has a place, of which here none leads anywhere. */
+static void behind_push(void)
+{
+	struct plan_options o = { .puns = true, .space = { 0x7000000000, 0x7000001000 } };
+
+	for (int puns = 0; puns < 2; puns++) {
+		o.puns = puns;
+		begin(); put(0x55, MOV_RBP_RSP, NOP5); put_frame(); func_end();
+		put_wrapper(false);
+		module_plan_with(&o, "f", NULL, NULL);
+		CHECK(puns ? is_late(4, 8) : refused(REFUSED_TOO_SHORT));
+	}
+	begin(); m.go = false; put(XOR_EAX, LOAD_8, MOV_RBP_RSP, LOAD_8, NOP5); put_frame();
+	func_end(); put_wrapper(false);
+	o.caught = UINT64_MAX;
+	module_plan_with(&o, "f", NULL, NULL);
+	CHECK(refused(REFUSED_MAY_FAULT));
+}
+
+static void plan_reaching(const uint8_t *bytes, size_t n)
+{
+	begin(); put_bytes(bytes, n); put(LOAD_RCX, RET); func_end(); put_wrapper(false);
+	module_plan("f");
+}
+
+#define PLAN_REACHING(...) plan_reaching((const uint8_t[]){ __VA_ARGS__ }, \
+					 sizeof((const uint8_t[]){ __VA_ARGS__ }))
+
+/* What has been reached can be reached again by the same register, while that has not
+ * changed, as long as nobody comes who has not reached it. */
+static void reaches_again(void)
+{
+	PLAN_REACHING(LOAD_RCX);
+	CHECK(is_entered_at(7));
+	PLAN_REACHING(LOAD_RCX, 0x31, 0xc9);
+	CHECK(is_entered_at(9));
+	PLAN_REACHING(NOP);
+	CHECK(refused(REFUSED_TOO_SHORT));
+	PLAN_REACHING(LOAD_RCX, XOR_EAX);
+	CHECK(refused(REFUSED_MAY_FAULT));
+	PLAN_REACHING(LOAD_8);
+	CHECK(refused(REFUSED_MAY_FAULT));
+	/* Not all of it may have been reached, or not this; or something else went well. */
+	PLAN_REACHING(LOAD_RCX_BY);
+	CHECK(refused(REFUSED_MAY_FAULT));
+	PLAN_REACHING(ALIGNED);
+	CHECK(refused(REFUSED_MAY_FAULT));
+	/* cmpxchg %ecx, (%rbx); xchg %rax, %rbx; pop %rax */
+	PLAN_REACHING(LOAD_RCX, 0x0f, 0xb1, 0x0b);
+	CHECK(refused(REFUSED_MAY_FAULT));
+	PLAN_REACHING(LOAD_RCX, 0x48, 0x93);
+	CHECK(refused(REFUSED_MAY_FAULT));
+	PLAN_REACHING(LOAD_RCX, 0x58);
+	CHECK(refused(REFUSED_MAY_FAULT));
+	/* add $1, %al; lea 1(%rcx), %ecx */
+	PLAN_REACHING(LOAD_RCX, 0x04, 1);
+	CHECK(refused(REFUSED_MAY_FAULT));
+	PLAN_REACHING(LOAD_RCX, 0x8d, 0x49, 1);
+	CHECK(is_entered_at(10));
+	/* mov 0x120(%rbx), %rcx; mov %cl, %bh */
+	begin(); put(LOAD_RCX_BY_RBX, 0x88, 0xcf, LOAD_RCX_BY_RBX, RET); func_end();
+	put_wrapper(false);
+	module_plan("f");
+	CHECK(refused(REFUSED_MAY_FAULT));
+	/* Who jumps over the first has not reached it. */
+	PLAN_REACHING(TEST_EDI, JE, 7, LOAD_RCX);
+	CHECK(refused(REFUSED_TOO_SHORT));
+	PLAN_REACHING(LOAD_RCX, TEST_EDI, JE, 2, TEST_EDI);
+	CHECK(is_entered_at(13));
+	/* Another's function may handle the fault as it likes. */
+	begin(); m.go = false; put(LOAD_RCX, LOAD_RCX, RET); func_end();
+	module_plan_with(&(struct plan_options){ .caught = UINT64_MAX }, "f", NULL, NULL);
+	CHECK(refused(REFUSED_MAY_FAULT));
+}
+
+/* The first function of a goroutine returns behind the nop. */
+static void returned_into(void)
+{
+	begin(); put(NOP); put_call(0x200); put(NOP); func_end(); put_wrapper(false);
+	m.unsafe = (struct range){ TEXT, TEXT + m.at };
+	module_plan("f");
+	CHECK(is_entered_at(1) && entry_site(probe())->window == 5);
+}
+
+/* Before there is a thread pointer, or the thread's own, nothing is recorded. */
+static void thread_pointer(void)
+{
+	PLAN_PASSING(0, NOP5, SUB_RSP_40, 0xb8, 158, 0, 0, 0, SYSCALL);
+	CHECK(refused(REFUSED_RESERVED));
+	for (int puns = 0; puns < 2; puns++)
+		for (uint8_t number = 157; number < 160; number++) {
+			begin(); put(NOP5, SUB_RSP_40, 0x48, 0xc7, 0xc0, number, 0, 0, 0);
+			put(SYSCALL, NOP5);
+			put_frame(); func_end(); put_wrapper(false);
+			module_plan_with(&(struct plan_options){ .puns = puns }, "f", NULL, NULL);
+			CHECK(number != 158 ? is_entered_at(0) :
+			      puns ? is_late(18, 40) : refused(REFUSED_RESERVED));
+		}
+}
+
+/* A note before the first function is data, whatever it looks like. */
+static void note(void)
+{
+	for (int known = 0; known < 2; known++) {
+		module_begin();
+		m.go = true;
+		m.at = 0x10; put_rel8(JMP8, 0x43);
+		func("f", 0x40); put(NOP5); put_middle(); put(ADD_RSP_40, RET); func_end();
+		put_wrapper(false);
+		if (known)
+			m.note = (struct range){ TEXT + 0x10, TEXT + 0x20 };
+		module_plan("f");
+		CHECK(known ? is_entered_at(0x40) : refused(REFUSED_BRANCH_INSIDE));
+	}
+}
+
 /* It begins with reading g, as what the compiler makes to call others. Nothing else does
  * that may fault: not behind that, nor by another register, nor for another question. */
 static void reads_g(void)
@@ -366,6 +495,11 @@ int main(void)
 	without_check();
 	with_load();
 	passes();
+	behind_push();
+	reaches_again();
+	returned_into();
+	thread_pointer();
+	note();
 	reads_g();
 	exits();
 	unsafe_points();

@@ -136,10 +136,10 @@ static void told(void)
 
 	PLAN_BEGINNING(SEGV, PUSH_RBX, LOAD);
 	m.plan->probes[0].id = func;
-	CHECK(tells(REC_ENTRY | (8ull | REC_UNWATCHED) << REC_TIME_SHIFT |
+	CHECK(tells(REC_ENTRY | (1ull | REC_UNWATCHED) << REC_LATE_SHIFT |
 		    func << REC_FUNC_SHIFT, TEXT + 0x80300));
 	m.plan->probes[0].watched = true;
-	CHECK(tells(REC_ENTRY | 8ull << REC_TIME_SHIFT | func << REC_FUNC_SHIFT,
+	CHECK(tells(REC_ENTRY | 1ull << REC_LATE_SHIFT | func << REC_FUNC_SHIFT,
 		    TEXT + 0x80300));
 	m.plan->probes[0].entry_only = REFUSED_EXIT_NO_ROOM;
 	CHECK(tells(func << REC_FUNC_SHIFT, TEXT + 0x80200));
@@ -197,6 +197,57 @@ static void others_arrive(void)
 	CHECK(is_entered_at(0));
 }
 
+enum { END = 60 };		/* the last return, and as many bytes as lie before */
+
+static size_t stranger;		/* where g jumps to; 0: there is no g */
+
+/* f begins with a load, and with ways that part. In its end it may jump `back`. */
+static void plan_ways(const uint8_t *bytes, size_t n, size_t back)
+{
+	module_begin();
+	func("f", 0); put(LOAD, TEST_EDI); put_bytes(bytes, n); put_middle();
+	put(ADD_RSP_40); put_rel8(JNE, back ? back : END + n); put(RET);
+	put(ADD_RSP_40, RET); func_end();
+	if (stranger) {
+		func("g", 0x200); put_jmp(stranger); func_end();
+	}
+	module_plan_with(&(struct plan_options){ .caught = 1ull << (SEGV - 1) }, "f", NULL, NULL);
+}
+
+#define PLAN_WAYS(back, ...) plan_ways((const uint8_t[]){ __VA_ARGS__ }, \
+				       sizeof((const uint8_t[]){ __VA_ARGS__ }), back)
+
+/* Whoever takes one of several ways comes to where they meet, if none leaves, and nobody
+ * comes back to one of them. */
+static void ways_meet(void)
+{
+	PLAN_WAYS(0, JE, 3, LOAD);
+	CHECK(is_late(10, 0));
+	PLAN_WAYS(10, JE, 3, LOAD);
+	CHECK(refused(REFUSED_MAY_FAULT));
+	PLAN_WAYS(7, JE, 3, LOAD);
+	CHECK(refused(REFUSED_MAY_FAULT));
+	stranger = 7;
+	PLAN_WAYS(0, JE, 3, LOAD);
+	CHECK(refused(REFUSED_MAY_FAULT));
+	stranger = 0;
+	/* They do not meet before the end. */
+	PLAN_WAYS(0, JE, END + 5 - 7, LOAD);
+	CHECK(refused(REFUSED_MAY_FAULT));
+	/* One is a push lower. */
+	PLAN_WAYS(0, JE, 4, LOAD, PUSH_RBX);
+	CHECK(refused(REFUSED_MAY_FAULT));
+	/* Loops, also from where the ways met first. */
+	PLAN_WAYS(0, LOAD, JNE, (uint8_t)-7);
+	CHECK(is_late(10, 0));
+	PLAN_WAYS(0, LOAD, JNE, (uint8_t)-10);
+	CHECK(is_late(10, 0));
+	PLAN_WAYS(0, JE, 3, LOAD, JNE, (uint8_t)-5);
+	CHECK(is_late(12, 0));
+	PLAN_WAYS(0, JE, 3, LOAD, MOV_EAX_1, JNE, (uint8_t)-7);
+	CHECK(is_late(17, 0));
+}
+
 /* Where nothing else has room at the start, and not before that was tried. */
 static void no_room(void)
 {
@@ -221,6 +272,7 @@ int main(void)
 	told();
 	below_the_stack();
 	others_arrive();
+	ways_meet();
 	no_room();
 	module_end();
 	return failures != 0;

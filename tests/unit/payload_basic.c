@@ -69,11 +69,11 @@ static void test_pairs(void)
 /* Recorded behind a push, and not watched. */
 static probed_fn *make_late(uint32_t func, probed_fn *body)
 {
-	const uint64_t pushed = 8 | REC_UNWATCHED;
+	const uint64_t pushed = 1 | REC_UNWATCHED;
 	probed_fn *f = (probed_fn *)here(&w);
 
 	EMIT(&w, 0x53);				/* push %rbx */
-	emit_record(&w, REC_ENTRY | pushed << REC_TIME_SHIFT |
+	emit_record(&w, REC_ENTRY | pushed << REC_LATE_SHIFT |
 		    (uint64_t)func << REC_FUNC_SHIFT, watch_entry);
 	EMIT(&w, 0x48, 0x83, 0xec, 8);
 	emit_call(&w, body);

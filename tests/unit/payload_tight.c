@@ -34,6 +34,7 @@ static struct g one __attribute__((aligned(64))), two __attribute__((aligned(64)
 static struct world w;
 static const uint64_t *at;	/* the next word to be looked at */
 static uint64_t seed = 88172645463325252ull;
+static int taken;		/* bytes of the stack, by what is called */
 
 void call_tightly(struct caller *);
 
@@ -97,7 +98,7 @@ static void call(void *f, uint64_t flags)
 	for (int i = 0; i < GPRS; i++)
 		CHECK_EQ(me.after[i], me.before[i]);
 	CHECK_EQ(me.after[GPRS] & (RFLAGS | 0x202), me.before[GPRS]);
-	for (int i = 0; i < BELOW; i++)
+	for (int i = 0; i < BELOW - taken; i++)
 		CHECK_EQ(me.stack[i], 0x5a);
 }
 
@@ -146,6 +147,20 @@ static void *tight_marked(const uint8_t *hot, const uint8_t *seek)
 	void *f = here(&w);
 
 	emit_tight(REC_NONE | (uint64_t)MARKED << REC_FUNC_SHIFT, BARE ? seek : hot);
+	EMIT(&w, 0xc3);
+	return f;
+}
+
+/* Its entry is recorded behind a push. */
+static void *tight_pushed(void)
+{
+	const uint64_t func = (uint64_t)FUNC << REC_FUNC_SHIFT;
+	void *f = here(&w);
+
+	EMIT(&w, 0x48, 0x8d, 0x64, 0x24, 0xf8);	/* lea -8(%rsp), %rsp */
+	emit_tight(REC_ENTRY | 1ull << REC_LATE_SHIFT | func, tight_late);
+	EMIT(&w, 0x48, 0x8d, 0x64, 0x24, 8);
+	emit_tight(REC_EXIT | func, BARE ? seek_tight_exit : hot_tight_exit);
 	EMIT(&w, 0xc3);
 	return f;
 }
@@ -248,6 +263,26 @@ static void test_words(void *f, void *mark)
 	expect_plain(4);
 	expect_ext(EXT_STACK, number(&two));
 	expect_ext(EXT_MARK, MARKED), expect_ext(EXT_MARK, MARKED);
+	CHECK_EQ(*at, 0);
+}
+
+/* Where it begins counts, for goroutines and others. */
+static void test_pushed(void *f)
+{
+	struct subbuf *b;
+
+	fresh(4);
+	taken = 8;
+	run(&one, 3);
+	call(f, 0), call(f, 0);
+	run(NULL, 0);
+	call(f, 0), call(f, 0);
+	taken = 0;
+	b = world_place(world_ring_of(&w, 0), 0);
+	at = (const uint64_t *)(b + 1);
+	CHECK_EQ(b->stack, number(&one));
+	expect_calls(2, 24);
+	expect_plain(2);
 	CHECK_EQ(*at, 0);
 }
 
@@ -360,11 +395,12 @@ static void test_first(void *f)
 
 int main(void)
 {
-	void *f, *mark, *count;
+	void *f, *mark, *count, *pushed;
 
 	world_begin(&w, 2 + THREADS, 4);
 	place_ledges();
 	f = tight();
+	pushed = tight_pushed();
 	mark = tight_marked(hot_tight_mark, seek_tight_mark);
 	count = tight_marked(hot_tight_count, seek_tight_count);
 	run(&one, 3);
@@ -381,6 +417,7 @@ int main(void)
 	every_flag(f);
 	every_flag(mark);
 	test_words(f, mark);
+	test_pushed(pushed);
 	test_full(f);
 	test_first(f);
 	test_count(count, f);
