@@ -22,6 +22,8 @@
 enum {
 	/* Bytes behind the thread pointer that nobody uses. */
 	GOTHREAD_ROOM_AT = 8, GOTHREAD_ROOM = 32,
+	/* From there: m.tls, g and these. */
+	GOTHREAD_TLS_AT = -8, GOTHREAD_TLS = 48,
 };
 
 struct gothread {

@@ -90,6 +90,19 @@ void infect_forget_threads(const struct target *t, const struct infection *inf)
 			forget_earlier(t, inf, &t->threads[i]);
 }
 
+/* Has it its thread pointer, and nothing else yet? Its id comes first, before anything
+ * that is recorded: a thread that gets no processor may be so for seconds. */
+static bool is_being_born(const struct target *t, raddr_t tp)
+{
+	uint64_t words[GOTHREAD_TLS / sizeof(uint64_t)], any = 0;
+
+	if (target_read(t, tp + GOTHREAD_TLS_AT, words, sizeof(words)) < 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		any |= words[i];
+	return !any;
+}
+
 static int check_thread(const struct target *t, const struct infection *inf,
 			struct thread_hold *th)
 {
@@ -103,6 +116,8 @@ static int check_thread(const struct target *t, const struct infection *inf,
 	err = target_read(t, tp + inf->map.s->tid_offset, &id, sizeof(id));
 	if (err)
 		return err;
+	if (!id && is_being_born(t, tp))
+		return 0;
 	if (id != (uint64_t)inner && (procfs_ids(t->pid, th->tid, &outer, &inner) == 0 ||
 				      id != (uint64_t)inner))
 		return fail(EBUSY, "thread %d of %d (%s) is not known to its Go runtime",

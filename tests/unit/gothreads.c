@@ -6,6 +6,7 @@
  */
 #include "injector/gothreads.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include "injector/infect.h"
 #include "injector/procfs.h"
 #include "injector/remote.h"
 #include "injector/surgery.h"
@@ -156,6 +158,36 @@ static void judge(const struct target *t, struct thread_hold *th, const struct w
 	CHECK(!gothread_stack(&g, at(w->gap)).end);
 }
 
+/* Only a thread that has nothing yet may have no id, and another's nobody. Threads go on
+ * with shared memory. */
+static void judge_id(const struct target *t, struct thread_hold *th, struct world *w)
+{
+	struct target one = *t;
+	struct session s = { .tid_offset = at(&w->m.procid) - tp_of(w), .of_go = true };
+	struct infection inf = { .map = { .s = &s } };
+	uint64_t id = w->m.procid, g = w->m.tls[0];
+
+	one.threads = th;
+	one.nthreads = 1;
+	w->m.procid = (uint64_t)th->tid;
+	CHECK(infect_check_threads(&one, &inf) == 0);
+	w->m.procid++;
+	CHECK(infect_check_threads(&one, &inf) == -EBUSY);
+	w->m.procid = w->m.tls[0] = 0;
+	CHECK(infect_check_threads(&one, &inf) == 0);
+	w->m.procid = (uint64_t)child;
+	CHECK(infect_check_threads(&one, &inf) == -EBUSY);
+	w->m.procid = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(w->m.tls); i++) {
+		w->m.tls[i] = 1;
+		CHECK(infect_check_threads(&one, &inf) == -EBUSY);
+		w->m.tls[i] = 0;
+	}
+	w->m.procid = id;
+	w->m.tls[0] = g;
+	fail_clear();
+}
+
 static bool all_born(void)
 {
 	auto_free pid_t *tids = NULL;
@@ -181,6 +213,7 @@ static int operate(void *unused)
 		for (size_t k = 0; k < ARRAY_SIZE(scenes); k++)
 			if (regs_tp(&th->regs) == tp_of(&worlds[k])) {
 				judge(&t, th, &worlds[k], &scenes[k]);
+				judge_id(&t, th, &worlds[k]);
 				seen++;
 			}
 	}
