@@ -16,7 +16,7 @@ enum { PIECE_ALIGN = 16 };
 bool piece_is_likely(const struct func *f)
 {
 	return f->source == FUNC_EH_FRAME && !(f->flags & FUNC_FRAGMENT) &&
-	       f->range.start % PIECE_ALIGN;
+	       (f->flags & FUNC_PACKED || f->range.start % PIECE_ALIGN);
 }
 
 void piece_note_called(struct plan_impl *p, raddr_t a)
@@ -99,7 +99,8 @@ static void begin(const struct plan_impl *p, raddr_t a)
 }
 
 /* Nobody calls a piece or takes its address; a conditional branch leads there,
- * or it leads back into the middle of a function. The others are functions. */
+ * or it leads back into the middle of a function. The others are functions, unless
+ * they are packed like pieces. */
 int pieces_settle(struct plan_impl *p)
 {
 	const struct symbols *syms = p->symbols;
@@ -113,8 +114,9 @@ int pieces_settle(struct plan_impl *p)
 		const struct func *f = &syms->funcs[i];
 		raddr_t start = f->range.start;
 
-		if (piece_is_likely(f) && (is_called(p, f) ||
-					   (!leads[i] && !is_branched_to(p, start))))
+		if (piece_is_likely(f) &&
+		    (is_called(p, f) || (!(f->flags & FUNC_PACKED) && !leads[i] &&
+					 !is_branched_to(p, start))))
 			begin(p, start);
 	}
 	/* A jump to a function's start is a call. */

@@ -189,14 +189,14 @@ static bool is_packed(const struct builder *b, const struct fde *fde)
  * Compilers move the unlikely half of a function elsewhere, and it has an
  * unwind entry too. Most such halves start in the middle of a frame. The
  * others look like functions, but are packed among their like, and no pointer
- * leads to them. To take a function for a fragment only means not to offer it.
+ * leads to them. So are unlikely functions, which somebody calls.
  */
-static bool is_fragment(const struct builder *b, const struct fde *fde)
+static uint8_t piece_flags(const struct builder *b, const struct fde *fde)
 {
 	if (!unwind_is_entered(b->u, fde))
-		return true;
+		return FUNC_FRAGMENT;
 	return b->aligned && is_packed(b, fde) &&
-	       !addresses_has(b->pointers, fde->range.start);
+	       !addresses_has(b->pointers, fde->range.start) ? FUNC_PACKED : 0;
 }
 
 static int add_nameless(struct builder *b, const struct fde *fde)
@@ -211,8 +211,7 @@ static int add_nameless(struct builder *b, const struct fde *fde)
 		.name = strings_add(b->strings, text, n),
 		.range = fde->range,
 		.source = FUNC_EH_FRAME,
-		.flags = (fde->flags & FDE_LSDA ? FUNC_LSDA : 0) |
-			 (is_fragment(b, fde) ? FUNC_FRAGMENT : 0),
+		.flags = (fde->flags & FDE_LSDA ? FUNC_LSDA : 0) | piece_flags(b, fde),
 		.parent = -1,
 	};
 	f->full = f->raw = f->name;

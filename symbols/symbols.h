@@ -36,6 +36,8 @@ enum func_flag {
 	FUNC_PLT = 32,		/* a stub of the linkage table, which jumps to
 				 * the function of that name in another file */
 	FUNC_REACHED = 64,	/* one that starts before it ends behind its start */
+	FUNC_PACKED = 128,	/* may be a fragment, for it is packed like those: who
+				 * calls it would tell */
 };
 
 struct func {

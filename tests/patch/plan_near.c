@@ -122,8 +122,28 @@ static void piece_of_another(void)
 	CHECK(entry_only(REFUSED_SHARED_BODY));
 }
 
+/* Where functions are aligned, two jump to what is packed as pieces are: only a call of
+ * it tells that it is none, but an unlikely function. */
+static void packed(bool is_called)
+{
+	module_begin();
+	func("f", 0); func_cfa(8); put_middle(); put_jmp(FAR + 5); func_end();
+	func("", FAR + 5); m.syms[m.nfuncs - 1].st_info = 0; func_cfa(8);
+	put_middle(); put(RET); func_end();
+	func("g", FARTHER); func_cfa(8); put_middle(); put_jmp(FAR + 5); func_end();
+	func("h", FARTHER + 0x100); func_cfa(8); put_middle();
+	if (is_called)
+		put_call(FAR + 5);
+	put(RET); func_end();
+	module_plan("f");
+}
+
 static void pieces(void)
 {
+	packed(false);
+	CHECK(entry_only(REFUSED_SHARED_BODY));
+	packed(true);
+	CHECK(entry_only(REFUSED_NONE) && probe()->nexits == 1);
 	piece_of_another();
 	far_piece(false);
 	CHECK(entry_only(REFUSED_NONE) && probe()->nexits == 2);

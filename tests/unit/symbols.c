@@ -167,11 +167,12 @@ static void adopts_cold(void)
 	CHECK_EQ(world_run("objcopy --redefine-sym twin.cold=twin.warm cold warm"), 0);
 	check_halves("warm", ".warm");
 
-	/* Without names, the same two are known by their unwind entries. */
+	/* Without names, the same two are known by their unwind entries, to be pieces or
+	 * like pieces. */
 	CHECK_EQ(world_run("strip -o cold.stripped cold"), 0);
 	s = world_symbols("cold.stripped");
 	for (size_t i = 0; i < s->nfuncs; i++)
-		adopted += s->funcs[i].flags & FUNC_FRAGMENT;
+		adopted += (s->funcs[i].flags & (FUNC_FRAGMENT | FUNC_PACKED)) != 0;
 	CHECK_EQ(adopted, 2);
 	symbols_close(s);
 }
