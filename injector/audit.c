@@ -69,11 +69,20 @@ static size_t add(char *to, size_t used, size_t size, const char *word)
 	return used + strlen(to + used);
 }
 
+static void add_process(char *ret, size_t used, pid_t pid)
+{
+	char name[64], of[160];
+
+	procfs_comm(pid, name, sizeof(name));
+	snprintf(of, sizeof(of), "[process %d (%s) of user %d]", pid, name,
+		 (int)procfs_status(pid, 0, "Uid", 10, -1));
+	add(ret, used, WHAT, of);
+}
+
 /* The command line as far as it is ours, and which process that is: however long the
  * one, there is room for the other, and for the result. */
 static void find_what(const struct options *o, int argc, char **argv, char *ret)
 {
-	char name[64], of[160];
 	size_t n = 0;
 
 	for (int i = 1; i < argc && argv + i != o->command; i++)
@@ -82,10 +91,7 @@ static void find_what(const struct options *o, int argc, char **argv, char *ret)
 		add(ret, n, WHAT, o->command[0]);
 		return;
 	}
-	procfs_comm(o->pid, name, sizeof(name));
-	snprintf(of, sizeof(of), "[process %d (%s) of user %d]", o->pid, name,
-		 (int)procfs_status(o->pid, 0, "Uid", 10, -1));
-	add(ret, n, WHAT, of);
+	add_process(ret, n, o->pid);
 }
 
 /* Never waits, and is never told of: a system without a log is no failure. */
@@ -132,6 +138,15 @@ static int record(const char *text)
 	return to_file(clean);
 }
 
+static int begin(void)
+{
+	auto_free char *text = base_printf("%s begins: %s", audit.who, audit.what);
+	int err = text ? record(text) : fail(ENOMEM, "write the log");
+
+	audit.on = !err;
+	return err;
+}
+
 int audit_begin(const struct options *o, int argc, char **argv)
 {
 	if (!touches(o))
@@ -144,10 +159,13 @@ int audit_begin(const struct options *o, int argc, char **argv)
 	}
 	find_who(audit.who, sizeof(audit.who));
 	find_what(o, argc, argv, audit.what);
-	auto_free char *text = base_printf("%s begins: %s", audit.who, audit.what);
-	int err = text ? record(text) : fail(ENOMEM, "write the log");
-	audit.on = !err;
-	return err;
+	return begin();
+}
+
+int audit_other(pid_t pid)
+{
+	add_process(audit.what, strlen(audit.what), pid);
+	return begin();
 }
 
 void audit_end(int status)

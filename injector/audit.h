@@ -15,6 +15,8 @@
 /* Does nothing for a verb that works on no process. An error if the file cannot be
  * written: then nothing is to be touched. */
 int audit_begin(const struct options *, int argc, char **argv);
+/* In another process of the same run: it works on that one. audit_end tells of it, too. */
+int audit_other(pid_t pid);
 /* With the exit status, and the last line that was said. */
 void audit_end(int status);
 

@@ -12,8 +12,9 @@ struct listing {
 	size_t size, used, n, named;
 };
 
-static void add(struct listing *l, pid_t child)
+static void add(void *ctx, pid_t child)
 {
+	struct listing *l = ctx;
 	char name[64], one[96];
 	int n;
 
@@ -27,30 +28,35 @@ static void add(struct listing *l, pid_t child)
 	l->named++;
 }
 
-static void of_thread(pid_t pid, pid_t tid, struct listing *l)
+static void of_thread(pid_t pid, pid_t tid, void (*each)(void *ctx, pid_t child), void *ctx)
 {
 	char path[64];
 	pid_t child;
-	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, tid);
-	f = fopen(path, "re");
+	FILE *f = fopen(path, "re");
 	while (f && fscanf(f, "%d", &child) == 1)
-		add(l, child);
+		each(ctx, child);
 	if (f)
 		fclose(f);
+}
+
+void children_each(pid_t pid, void (*each)(void *ctx, pid_t child), void *ctx)
+{
+	auto_free pid_t *tids = NULL;
+	int n = procfs_threads(pid, &tids);
+
+	for (int i = 0; i < n; i++)
+		of_thread(pid, tids[i], each, ctx);
 }
 
 size_t children_list(pid_t pid, char *buf, size_t size)
 {
 	static const char more[] = ", ...";
 	struct listing l = { .buf = buf, .size = size };
-	auto_free pid_t *tids = NULL;
-	int n = procfs_threads(pid, &tids);
 
 	buf[0] = '\0';
-	for (int i = 0; i < n; i++)
-		of_thread(pid, tids[i], &l);
+	children_each(pid, add, &l);
 	if (l.named < l.n && l.used + sizeof(more) <= size)
 		memcpy(buf + l.used, more, sizeof(more));
 	return l.n;

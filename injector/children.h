@@ -7,6 +7,8 @@
 
 #include "base/base.h"
 
+/* Call `each` for every child. */
+void children_each(pid_t pid, void (*each)(void *ctx, pid_t child), void *ctx);
 /* "4122 (worker), 4123 (worker), ..." as far as there is room; the number of
  * children, of which at most some are named. */
 size_t children_list(pid_t pid, char *buf, size_t size);

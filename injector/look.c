@@ -92,21 +92,16 @@ static int has_memory(const struct looked *l)
 }
 
 /* Yama's kernel.yama.ptrace_scope; 0: as if it were not there. */
-static int yama_scope(void)
+static uint64_t yama_scope(void)
 {
-	FILE *f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
-	int scope;
+	uint64_t scope;
 
-	if (!f || fscanf(f, "%d", &scope) != 1)
-		scope = 0;
-	if (f)
-		fclose(f);
-	return scope;
+	return procfs_number("/proc/sys/kernel/yama/ptrace_scope", &scope) ? scope : 0;
 }
 
 static int not_permitted(const struct looked *l)
 {
-	int scope = yama_scope();
+	uint64_t scope = yama_scope();
 	char who[32];
 
 	if (scope == 3)

@@ -23,10 +23,9 @@ static int check_trace(const struct options *o)
 	if (!o->ninclude)
 		return fail(0, "no function named; give -f 'GLOB', or -f '*' for "
 			       "all but the C library");
-	if (o->follow_exec && o->follow_fork)
-		return fail(0, "--follow-exec and --follow-fork do not go together: one follows a "
-			       "process from program to program, the other a program into its "
-			       "children");
+	if (o->follow_exec && o->follow_fork && o->verb == VERB_TOP)
+		return fail(0, "--follow-exec and --follow-fork do not go together with top, which "
+			       "shows one program at a time; give one of them, or inject count");
 	if (o->max_overhead && o->follow_fork && counts_kind(o->verb))
 		return fail(0, "--max-overhead and --follow-fork do not go together here: calls "
 			       "of all processes are counted as one; give one of them");

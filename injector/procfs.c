@@ -233,6 +233,12 @@ uint64_t procfs_start_time(pid_t pid)
 	return stat_number(pid, 22);
 }
 
+/* Where its code and its stack begin. */
+uint64_t procfs_image(pid_t pid)
+{
+	return stat_number(pid, 26) ^ stat_number(pid, 28) << 1;
+}
+
 /* The kernel's flags of a process: PF_... */
 static uint64_t stat_flags(pid_t pid)
 {

@@ -21,6 +21,7 @@
 #include <sys/stat.h>
 
 #include "injector/blobs.h"
+#include "injector/clock.h"
 #include "injector/cost.h"
 #include "injector/foreign.h"
 #include "injector/handlers.h"
@@ -66,7 +67,7 @@ static void select_from(const struct trace *t, struct select_options *ret)
 static bool may_come(const struct trace *t)
 {
 	if (t->opt->follow_exec)
-		return true;
+		return !t->relative;
 	for (size_t i = 0; i < t->opt->ninclude && t->opt->command; i++) {
 		const struct pattern *p = &t->opt->include[i];
 		bool here = !p->module;
@@ -411,6 +412,8 @@ static int watch(struct trace *t)
 	err = err ? err : prepare_growth(t, &f);
 	err = err ? err : prepare_overhead(t, &f);
 	haste(false);
+	if (t->family)
+		family_root(t->family, t->pid, clock_monotonic());
 	err = err ? err : follow(&f);
 	t->began = f.since;
 	haste(true);
@@ -448,7 +451,7 @@ static void close_session(struct trace *t)
 		session_empty(&t->inf.map);
 }
 
-static void trace_clear(struct trace *t)
+void trace_clear(struct trace *t)
 {
 	close_session(t);
 	reader_free(t->reader);
@@ -518,9 +521,8 @@ static int attach_command(void *ctx)
 	return err;
 }
 
-/* Does the process go on with another program, which is to be followed? What has
- * failed is still to be said if not. */
-static bool goes_on(struct trace *t)
+/* What has failed is still to be said if it does not. */
+bool trace_goes_on(struct trace *t)
 {
 	uint64_t then = t->target.start_time;
 	char cause[512];
@@ -533,61 +535,24 @@ static bool goes_on(struct trace *t)
 	return on;
 }
 
-/* All of one program, from its first probe to its last. */
-static int trace_program(struct trace *t, bool start)
+int trace_program(struct trace *t, bool start)
 {
 	int err = start ? surgery(attach_command, t) : attach_running(t);
 
 	if (!err)
 		return t->opt->verb == VERB_START ? leave(t) : watch(t);	/* 10 */
-	if (err == -EINTR && signals_stop_wanted()) {
+	bool stopped = err == -EINTR && signals_stop_wanted();
+	if (t->relative && (err == -ESRCH || stopped || t->nothing)) {
+		fail_clear();
+		/* One that has no modules is between two programs. */
+		return t->nothing && t->mods.n ? STATUS_NOTHING : STATUS_GONE;
+	}
+	if (stopped) {
 		say("interrupted before any probe was in place");
 		return STATUS_DONE;
 	}
-	if (err == -ESRCH && goes_on(t))
+	if (err == -ESRCH && trace_goes_on(t))
 		return STATUS_GONE;
 	int status = verb_failed(err);
 	return t->nothing ? STATUS_NOTHING : status;
-}
-
-/* What there was to know of the program before is forgotten. */
-static void begin_next(struct trace *t)
-{
-	struct trace next = { .opt = t->opt, .pid = t->pid, .launch = t->launch, .out = t->out,
-			      .began = t->began, .cost = t->cost, .program = t->program + 1,
-			      .target.mem = -1, .inf.map.fd = -1 };
-
-	t->out = NULL;
-	trace_clear(t);
-	fail_clear();
-	*t = next;
-	image_wait(t->pid, signals_stop_wanted);
-}
-
-int verb_trace(const struct options *o)
-{
-	struct trace t = { .opt = o, .pid = o->pid, .program = 1, .target.mem = -1,
-			   .inf.map.fd = -1, .launch = { .pidfd = -1, .status = LAUNCH_FAILED } };
-	int status;
-
-	say_quiet(o->quiet);
-	int err = signals_begin();
-	err = err ? err : lease_begin();
-	if (!err && o->verb == VERB_RECORD)
-		err = place_check(options_directory(o));
-	else if (!err)
-		err = o->verb == VERB_START ? start_begin(&t) : output_open(o->output, &t.out);
-	if (!err && (o->verb == VERB_RECORD || o->verb == VERB_START))
-		cost_measure(&t.cost);
-	status = err ? verb_failed(err) : trace_program(&t, o->command);
-	while (status == STATUS_GONE && goes_on(&t)) {
-		begin_next(&t);
-		status = signals_stop_wanted() ? STATUS_DONE : trace_program(&t, false);
-	}
-	start_end(&t);
-	trace_clear(&t);
-	if (o->command)
-		status = launch_wait(&t.launch);
-	launch_clear(&t.launch);
-	return status;
 }

@@ -6,6 +6,7 @@
 #include "injector/commit.h"
 #include "injector/cost.h"
 #include "injector/describe.h"
+#include "injector/family.h"
 #include "injector/follow.h"
 #include "injector/grow.h"
 #include "injector/launch.h"
@@ -33,6 +34,9 @@ struct trace {
 	struct description description;	/* when recording */
 	char *directory;	/* that this program's recording goes to */
 	unsigned int program;	/* which one this is, with --follow-exec; from 1 */
+	struct family *family;	/* with --follow-exec and --follow-fork together; or NULL */
+	bool relative;		/* nobody has named this process: it is such a child, and
+				 * may come to nothing without a word */
 	struct cost cost;	/* when recording, or starting */
 	int nthreads;
 	uint64_t pause;		/* of the commit */
@@ -50,6 +54,12 @@ struct trace {
 	ino_t session_ino;
 	struct text_diffs before;	/* code that differed before we came */
 };
+
+/* trace.c: all of one program, from its first probe to its last; the exit status. */
+int trace_program(struct trace *, bool start);
+/* After that: does the process go on with another program, which is to be followed? */
+bool trace_goes_on(struct trace *);
+void trace_clear(struct trace *);
 
 /* trace_describe.c: what a recorded call takes in this process, as it was measured before. */
 struct probe_cost trace_cost(const struct trace *);

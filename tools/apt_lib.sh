@@ -3,6 +3,7 @@
 # apt_lib: apt-get with lists, archives and an idea of its own of what is installed, so
 # that nothing changes for the apt of this machine. Sourced.
 
+# shellcheck disable=SC2034 # for who has sources to write
 debian_keys=/usr/share/keyrings/debian-archive-keyring.gpg
 
 # apt_alone DIR ARG...: DIR has the sources in debian.sources, and all else is kept there.

@@ -228,11 +228,20 @@ static bool is_writable(const struct output *o)
 	return o->regular || (poll(&p, 1, 0) > 0 && (p.revents & POLLOUT));
 }
 
+/* Whole lines, if there are any: other processes may write to the same. */
+static size_t up_to_line(const char *from, size_t n)
+{
+	const char *end = memrchr(from, '\n', n);
+
+	return end ? (size_t)(end - from) + 1 : n;
+}
+
 /* After poll() said yes, a pipe takes PIPE_BUF bytes without waiting. */
 static ssize_t write_some(struct output *o)
 {
-	size_t n = MIN(output_pending(o), (size_t)(o->regular ? FILE_CHUNK : PIPE_BUF));
 	const char *from = o->buf + o->start;
+	size_t n = up_to_line(from, MIN(output_pending(o),
+					(size_t)(o->regular ? FILE_CHUNK : PIPE_BUF)));
 
 	if (o->socket)
 		return send(o->fd, from, n, MSG_DONTWAIT | MSG_NOSIGNAL);

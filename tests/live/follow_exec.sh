@@ -77,6 +77,7 @@ victim_quit
 
 # A command may be a script in which nothing matches.
 mkfifo hold
+: >trace.err
 "$INJECT" -f 'spin_*' -o calls.out --follow-exec -n 50 -- \
 	sh -c "exec $VICTIMS/spin_threads 2" <hold >spin.out 2>trace.err 9>&- &
 TRACER=$!

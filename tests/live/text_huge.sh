@@ -8,6 +8,7 @@
 need_root
 need unshare mount
 OPEN=$(mktemp -d)
+# shellcheck disable=SC2016 # expanded by that shell
 AS=(unshare --mount sh -c 'mount -t tmpfs -o huge=always none "$0" && cp "$1" "$0/" && exec "$0/${1##*/}"'
 	"$OPEN")
 "${AS[@]}" /bin/true 2>unshare.err || skip "no huge pages in tmpfs here: $(tail -n 1 unshare.err)"

@@ -85,7 +85,7 @@ static const struct {
 	{ "-p 1 -f x --max-overhead 5ms", "wants a percentage" },
 	{ "-p 1 -f x --max-overhead 5.%", "wants a percentage" },
 	{ "list a.out --max-overhead 5", "list takes no --max-overhead" },
-	{ "-p 1 -f x --follow-exec --follow-fork", "do not go together" },
+	{ "top -p 1 -f x --follow-exec --follow-fork", "do not go together with top" },
 	{ "start -p 1 -f x --follow-exec", "start takes no --follow-exec" },
 	{ "-p 1 -f x -n 0", "from 1 up" },
 	{ "-p 1 -f x -n many", "from 1 up" },
