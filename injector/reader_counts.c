@@ -34,7 +34,7 @@ static void add_ring(const struct reader *r, const struct lane *l, uint64_t *cal
 	const uint64_t *counts = counts_of(r, l);
 
 	for (size_t i = 0; i < n && was_used(l); i++)
-		calls[i] += load(&counts[i]);
+		calls[i] += load(&counts[i]) & ~TIMING_TAKEN;
 }
 
 void reader_counts(const struct reader *r, uint64_t *calls, size_t n)
@@ -55,7 +55,7 @@ static void add_timing(const struct timing *t, struct timing *ret)
 }
 
 /* To look at what nobody has touched would make memory of it: so only at what this ring's
- * thread has called. */
+ * thread has called, or taken over from another. */
 void reader_timings(const struct reader *r, const uint64_t *calls, struct timing *ret, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

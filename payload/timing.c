@@ -70,6 +70,13 @@ void timing_end(struct thread *t, bool unwound)
 
 void timing_move(struct thread *t, uint64_t to, const struct thread *o, uint64_t from)
 {
-	if (t->timed && o->timed)
-		*side_at(t, to) = *side_at(o, from);
+	struct side side;
+
+	if (!t->timed || !o->timed)
+		return;
+	side = *side_at(o, from);
+	*side_at(t, to) = side;
+	if (timing_of(t, side.func))
+		__atomic_fetch_or((uint64_t *)t->counts + side.func, TIMING_TAKEN,
+				  __ATOMIC_RELAXED);
 }

@@ -67,6 +67,9 @@ struct timing {
 	uint64_t buckets[BUCKETS];	/* how many, by ns */
 };
 
+/* In a counter: the thread has taken such a call over from another, and ends it. */
+#define TIMING_TAKEN (1ull << 63)
+
 /* In a ring; for as many frames as a struct thread could have, rounded up to what a
  * sub-buffer takes. */
 #define TIMING_SIDES_OFF PAGE

@@ -38,7 +38,27 @@ compare()
 	[ "$got" = "$want" ] || die "$1 fibers, $moved moves: traced $got, made $want"
 }
 
+# Where the target adds up how long calls take, the one who sees them end may never have
+# seen one begin.
+times()
+{
+	local made want got
+
+	victim migrants 12
+	inject_bg hist -p "$VICTIM" -f 'mig_*' -N mig_switch --json -o hist.json
+	made=$(tell 'run 1' '^made' 40)
+	inject_end
+	removed
+	victim_quit
+	want=$(sed 's/^made //; s/ inside .*//' <<<"$made")
+	got=$(jq -rs '(map(select(.type == "hist") | {(.func): .timed}) | add) as $timed |
+		"mig_deep \($timed.mig_deep) mig_hop \($timed.mig_hop) " +
+		"mig_leaf \($timed.mig_leaf)"' hist.json)
+	[ "$got" = "$want" ] || die "timed $got, made $want"
+}
+
 need jq
+times
 compare 12 300
 compare 1 300
 compare 2 300
