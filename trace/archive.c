@@ -82,6 +82,11 @@ static int read_metadata(struct archive *a)
 	return 0;
 }
 
+int archive_dir(const struct archive *a)
+{
+	return a->dir;
+}
+
 int archive_open(const char *path, archive_note *note, void *ctx, struct archive **ret)
 {
 	struct archive *a = calloc(1, sizeof(*a));

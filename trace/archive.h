@@ -43,6 +43,9 @@ void archive_sizes(const struct archive *, struct archive_sizes *ret);
 /* "" if it is not known. */
 const char *archive_thread_name(const struct archive *, int32_t tid);
 
+/* What is read: open for as long as the archive is. */
+int archive_dir(const struct archive *);
+
 struct archive_filter {
 	uint64_t since, until;	/* ticks; until 0: to the end */
 	const bool *funcs;	/* by id, true: wanted; NULL: all */

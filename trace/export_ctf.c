@@ -9,6 +9,7 @@
  * they are where the counter goes in steps: of states by time one would hide the other.
  */
 #include "trace/export.h"
+#include "trace/place.h"
 #include "trace/record.h"
 
 struct copying {
@@ -67,7 +68,8 @@ int export_ctf(struct view *v, const char *path)
 	a.cost = cost_in_ns(c.clock, &from->cost);
 	a.begin = clock_realtime(c.clock, view_begin(v));
 	a.end = from->end ? clock_realtime(c.clock, view_end(v)) : 0;
-	err = record_new(path, &options, &a, &c.record);
+	err = place_spares(path, archive_dir(c.archive));
+	err = err ? err : record_new(path, &options, &a, &c.record);
 	if (err)
 		return err;
 	err = view_events(v, copy, &c);

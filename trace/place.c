@@ -157,6 +157,24 @@ int place_check(const char *path)
 	return err ? err : check_both(plain, old, &keep, &old_there, &there);
 }
 
+int place_spares(const char *path, int dir)
+{
+	auto_free char *plain = NULL, *old = NULL;
+	bool keep, there, old_there;
+	struct stat st, read;
+	int err = names(path, &plain, &old);
+
+	err = err ? err : check_both(plain, old, &keep, &old_there, &there);
+	if (err || !old_there)
+		return err;
+	if (lstat(old, &st) < 0 || fstat(dir, &read) < 0)
+		return fail(errno, "look at %s", old);
+	if (st.st_dev == read.st_dev && st.st_ino == read.st_ino)
+		return fail(0, "%s would be replaced by %s before it is read: name another with "
+			    "-o", old, plain);
+	return 0;
+}
+
 /* A trace directory, as `look` has found: the names in it are ours. The metadata go
  * last: whatever fails before, it still is one. */
 static int remove_trace(const char *path)

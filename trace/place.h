@@ -15,6 +15,8 @@
 char *place_nth(const char *path, unsigned int n);
 /* Could place_make do it? Changes nothing. 0 or -errno with a message. */
 int place_check(const char *path);
+/* Would it leave alone the directory that is open as `dir`? 0 or -errno with a message. */
+int place_spares(const char *path, int dir);
 /* Make the directory and open it. */
 int place_make(const char *path, int *ret);
 /* Is this file of a trace directory ours, by its name? */

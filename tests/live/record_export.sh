@@ -54,6 +54,11 @@ same perfetto "$(protoc --decode_raw <out.perfetto | grep -c '^    9: 1$')"
 export_to ctf
 status 0 "$INJECT" replay out.ctf
 same "replay of ctf" "$(grep -cE 'count_.*(\{|;)$' trace.out)"
+# What is read is not what makes room for the result.
+cp -r inject.data older.old
+cp -r inject.data older
+status 1 "$INJECT" export --to ctf -o older older.old
+diff -r inject.data older.old || die "what was to be exported is gone"
 babeltrace2 out.ctf >out.ctf.txt 2>ctf.err || die "babeltrace2: $(head -n 2 ctf.err)"
 [ ! -s ctf.err ] || die "babeltrace2: $(head -n 1 ctf.err)"
 same babeltrace2 "$(grep -c ' entry: ' out.ctf.txt)"
