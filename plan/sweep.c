@@ -6,12 +6,20 @@
  * function that was selected. The sweep is linear and starts again at every known
  * function, so that data between functions can lead it astray for a few
  * instructions only; what it then believes to be a target is one too many, never
- * one too few. Only functions are passed over none of whose bytes, read in any way,
- * can lead to where anybody wants to know of it.
+ * one too few. Passed over are only functions, and blocks of what is no function's, of
+ * whose bytes none, read in any way, can lead to where anybody wants to know of it.
  */
 #include <errno.h>
 
 #include "plan/ground.h"
+
+enum {
+	DEAD_MOST = PLAN_PAGE + ARCH_INSN_MAX,	/* bytes behind a function in which
+						 * its padding may be dead */
+	BLOCK = 4096,		/* bytes of code of nobody that are read together, */
+	LEAD = 256,		/* from so many before them on: then it hardly matters
+				 * where in an instruction the reading begins */
+};
 
 /* The function under the sweep, and where it is. */
 struct sweep {
@@ -19,6 +27,7 @@ struct sweep {
 	const struct ground *ground;
 	const struct func *func;	/* last that has begun; NULL: none yet */
 	raddr_t limit;			/* where the next one begins */
+	raddr_t pc;			/* all that is to be read before this was */
 	raddr_t dead;			/* control did not come to here, and what pads
 					 * from here to there is dead; 0: it did */
 };
@@ -197,7 +206,7 @@ static int sweep_overlap(struct sweep *s, raddr_t old, raddr_t new)
 	return 0;
 }
 
-/* From one function's start to `stop`, or to the next one's. */
+/* From where an instruction begins to `stop`, or to the next function's start. */
 static int sweep_span(struct sweep *s, raddr_t pc, raddr_t stop)
 {
 	const struct text *t = s->ground->text;
@@ -216,6 +225,7 @@ static int sweep_span(struct sweep *s, raddr_t pc, raddr_t stop)
 			return err;
 		pc += in.size;
 	}
+	s->pc = pc;
 	return pc > s->limit && s->func ? sweep_overlap(s, pc, s->limit) : 0;
 }
 
@@ -227,19 +237,45 @@ static bool tells(const struct sweep *s, raddr_t start, raddr_t end)
 		(near_any(s->ground, r) || near_is_named(s->impl, s->ground, r));
 }
 
-/* The same, if it may tell anything of what is near; and the code of nobody that
- * follows, only if that may. Padding may be dead up to a page behind a function. */
+/* Where to begin that what is read from `at` on is read as it was meant, or behind
+ * what is read already: not among zeros, which two by two look like instructions. */
+static raddr_t lead_in(const struct sweep *s, raddr_t at)
+{
+	const struct text *t = s->ground->text;
+	raddr_t pc = MAX(s->pc, at - MIN(at, LEAD));
+
+	while (pc > s->pc && pc < s->limit && !t->bytes[pc - t->range.start])
+		pc++;
+	return pc;
+}
+
+/* The code of nobody: of a stripped program that may be nearly all. */
+static int sweep_nobody(struct sweep *s, raddr_t start)
+{
+	int err = 0;
+
+	for (raddr_t at = start, end; at < s->limit && !err; at = end) {
+		end = MIN(at + BLOCK, s->limit);
+		if (tells(s, at, end))
+			err = sweep_span(s, lead_in(s, at), end);
+	}
+	return err;
+}
+
+/* From the start of a function, or of the text, to that of the next one: what may
+ * tell anything of what is near. */
 static int sweep_next(struct sweep *s, raddr_t pc, raddr_t limit)
 {
 	raddr_t end = s->func ? s->func->range.end : pc;
-	raddr_t behind = end < limit ? MIN(end + PLAN_PAGE, limit) : limit;
+	raddr_t behind = end < limit ? MIN(end + DEAD_MOST, limit) : limit;
 
 	s->limit = limit;
-	if (tells(s, behind, limit))
-		return sweep_span(s, pc, limit);
+	s->pc = pc;
 	/* What is read of a function may end behind the next one's start. */
-	return tells(s, pc, MAX(behind, MIN(end, s->ground->text->range.end))) ?
+	int err = tells(s, pc, MAX(behind, MIN(end, s->ground->text->range.end))) ?
 		sweep_span(s, pc, behind) : 0;
+
+	return err ? err : sweep_nobody(s, behind);
 }
 
 /* Go's linker puts a note before the first function of a text. It is read, and not run,

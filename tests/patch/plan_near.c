@@ -61,6 +61,23 @@ static void code_of_nobody(void)
 	CHECK(refused(REFUSED_BRANCH_INSIDE));
 }
 
+/* What is read begins somewhere, and that may be inside of an instruction whose last
+ * bytes begin others, up to one that holds the jump: all are mov $..., %rax. */
+static void inside_an_instruction(void)
+{
+	for (size_t at = FARTHER + 0x1000; at < FARTHER + 0x1040; at++) {
+		begin(put_nothing);
+		m.at = FARTHER + 0xe00;
+		put_n(NOP, at - m.at);
+		for (int i = 0; i < 4; i++)
+			put(0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0x48, 0xb8);
+		put_far_jmp();
+		func("i", at + 0x80); put(RET); func_end();
+		module_plan("f");
+		CHECK(refused(REFUSED_BRANCH_INSIDE));
+	}
+}
+
 /* Padding that begins far from where a hole is wanted, behind `je` or not. */
 static void plan_padding(bool lands, size_t at)
 {
@@ -155,6 +172,7 @@ int main(void)
 {
 	far_instructions();
 	code_of_nobody();
+	inside_an_instruction();
 	long_padding();
 	pieces();
 	module_end();
