@@ -26,6 +26,12 @@ enum {
 	ARCH_REF_SLACK = 4,	/* see find_ref */
 };
 
+/* Some of the addresses in a range: a bit for every 64, from its start on. */
+struct places {
+	struct range range;	/* not empty */
+	const uint64_t *bits;
+};
+
 /* What an instruction does to the flow of control. */
 enum insn_kind {
 	INSN_PLAIN,		/* falls through */
@@ -134,14 +140,14 @@ struct arch {
 	 */
 	int (*measure)(const uint8_t *p, size_t n, raddr_t pc, struct insn *ret);
 	/*
-	 * Where, from byte `from` on, may something stand that leads to an address in
-	 * `to`, or names one, as measure() could say from any byte on? The offset of a
-	 * byte of that, and in *ret the address, less up to ARCH_REF_SLACK; `n`:
+	 * Where, from byte `from` on, may something stand that leads to one of these
+	 * places, or names one, as measure() could say from any byte on? The offset of
+	 * a byte of that, and in *ret the address, less up to ARCH_REF_SLACK; `n`:
 	 * nowhere. Branches that reach no further than short_reach are left out. Far
 	 * faster than measure(). NULL: nobody knows but who decodes all of it.
 	 */
 	size_t (*find_ref)(const uint8_t *p, size_t n, raddr_t pc, size_t from,
-			   struct range to, raddr_t *ret);
+			   const struct places *to, raddr_t *ret);
 	/*
 	 * Write to `out` what does at link-time address `to` what the decoded
 	 * instruction `in` (bytes `p`) does where it stands. Calls push the

@@ -50,7 +50,6 @@ struct plan_impl {
 	const struct symbols *symbols;
 	struct ground *grounds;		/* one per text */
 	size_t ngrounds;
-	struct range near;		/* from the first byte that is to the last */
 	bool *called;			/* by index in funcs: a call leads to its start,
 					 * or its address is taken. Of interest where
 					 * it may be a piece; NULL: none may */

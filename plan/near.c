@@ -11,6 +11,9 @@
 
 #include "plan/ground.h"
 
+enum { TEXTS_MAX = 16 };	/* of a file that is not read whole: each is searched for
+				 * what leads to each, and no real one has more */
+
 static void keep(struct plan_impl *p, struct range r)
 {
 	for (size_t i = 0; i < p->ngrounds; i++) {
@@ -22,8 +25,6 @@ static void keep(struct plan_impl *p, struct range r)
 			continue;
 		for (uint64_t w = (from - t.start) / 64; w <= (to - 1 - t.start) / 64; w++)
 			bit_set(g->near, w);
-		p->near.start = MIN(p->near.start, from - (from - t.start) % 64);
-		p->near.end = MAX(p->near.end, to + 63 - (to - 1 - t.start) % 64);
 	}
 }
 
@@ -78,7 +79,7 @@ int near_find(struct plan_impl *p, const struct func *const *selected, size_t n)
 	const struct symbols *syms = p->symbols;
 	raddr_t done = 0;
 
-	if (!p->arch->find_ref)
+	if (!p->arch->find_ref || p->ngrounds > TEXTS_MAX)
 		return 0;
 	auto_free bool *chosen = calloc(syms->nfuncs + 1, sizeof(*chosen));
 	if (!chosen)
@@ -90,7 +91,6 @@ int near_find(struct plan_impl *p, const struct func *const *selected, size_t n)
 		if (!p->grounds[i].near)
 			return fail(ENOMEM, "plan %s", syms->base);
 	}
-	p->near = (struct range){ UINT64_MAX, 0 };
 	choose(p, selected, n, chosen);
 	for (size_t i = 0; i < syms->nfuncs; i++)
 		if (chosen[i])
@@ -143,18 +143,28 @@ static bool may_matter(const struct plan_impl *p, raddr_t from)
 	return false;
 }
 
-bool near_is_named(const struct plan_impl *p, const struct ground *g, struct range r)
+/* Does code in `r` of one text say so of another, or of its own? */
+static bool is_named(const struct plan_impl *p, const struct text *t, struct range r,
+		     const struct ground *named)
 {
-	const struct text *t = g->text;
+	const struct places to = { named->text->range, named->near };
 	/* The last instruction may end behind. */
 	size_t n = MIN(range_size(r) + ARCH_INSN_MAX, t->range.end - r.start);
 	const uint8_t *bytes = t->bytes + (r.start - t->range.start);
-	raddr_t named;
+	raddr_t a;
 
 	for (size_t at = 0; at < n; at++) {
-		at = p->arch->find_ref(bytes, n, r.start, at, p->near, &named);
-		if (at < n && may_matter(p, named) && tells(p, bytes, n, r.start, at))
+		at = p->arch->find_ref(bytes, n, r.start, at, &to, &a);
+		if (at < n && may_matter(p, a) && tells(p, bytes, n, r.start, at))
 			return true;
 	}
+	return false;
+}
+
+bool near_is_named(const struct plan_impl *p, const struct ground *g, struct range r)
+{
+	for (size_t i = 0; i < p->ngrounds; i++)
+		if (is_named(p, g->text, r, &p->grounds[i]))
+			return true;
 	return false;
 }

@@ -135,8 +135,8 @@ int x86_decode(const uint8_t *p, size_t n, raddr_t pc, struct insn *ret);
 
 /* code_measure.c */
 int x86_measure(const uint8_t *p, size_t n, raddr_t pc, struct insn *ret);
-size_t x86_find_ref(const uint8_t *p, size_t n, raddr_t pc, size_t from, struct range to,
-		    raddr_t *ret);
+size_t x86_find_ref(const uint8_t *p, size_t n, raddr_t pc, size_t from,
+		    const struct places *to, raddr_t *ret);
 
 /* code_relocate.c */
 int x86_relocate(const uint8_t *p, const struct insn *in, raddr_t to,
