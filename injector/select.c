@@ -42,25 +42,45 @@ static bool allows(const struct pattern *p, struct module *m, bool exclude)
 	return module_is_meant(m, p, module_is_apart(m) && !exclude);
 }
 
+/* One pattern, and what it has matched so far. */
+struct search {
+	struct pattern *pattern;
+	struct hits hits;
+	bool here;		/* it allows the module that is looked at */
+};
+
 /* The name of an indirect function means the one that the process uses. */
-static int match_module(const struct pattern *p, struct modules *modules,
-			struct module *m, struct hits *hits)
+static int match_function(struct search *s, struct modules *modules, struct module *m,
+			  const struct func *f)
 {
+	bool exact = false;
+	const char *name = pattern_match(s->pattern, m->symbols, f, &exact);
+
+	if (!name)
+		return 0;
+	const struct func *used = f->flags & FUNC_IFUNC ? ifunc_chosen(modules, m, f) : NULL;
+
+	return add_hit(&s->hits, m, used ? used : f, name, exact);
+}
+
+/* Function by function, for to get at a name takes longer than to compare it. */
+static int match_module(struct search *v, size_t n, struct modules *modules,
+			struct module *m, bool exclude)
+{
+	int err = 0;
+
+	for (size_t k = 0; k < n; k++)
+		v[k].here = allows(v[k].pattern, m, exclude);
 	for (size_t i = 0; i < m->symbols->nfuncs; i++) {
 		const struct func *f = &m->symbols->funcs[i];
-		bool exact = false;
-		const char *name;
 
 		if (f->flags & FUNC_FRAGMENT)
 			continue;
-		name = pattern_match(p, m->symbols, f, &exact);
-		if (!name)
-			continue;
-		const struct func *used = f->flags & FUNC_IFUNC ?
-			ifunc_chosen(modules, m, f) : NULL;
-
-		if (add_hit(hits, m, used ? used : f, name, exact))
-			return -ENOMEM;
+		for (size_t k = 0; k < n && !err; k++)
+			if (v[k].here)
+				err = match_function(&v[k], modules, m, f);
+		if (err)
+			return err;
 	}
 	return 0;
 }
@@ -80,19 +100,17 @@ static void prefer_exact(struct hits *hits)
 		hits->n = n;
 }
 
-static int match_all(struct pattern *p, struct modules *modules, bool exclude,
-		     struct hits *hits)
+static int match_all(struct search *v, size_t n, struct modules *modules, bool exclude)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < modules->n && !err; i++) {
-		struct module *m = &modules->v[i];
-
-		if (m->symbols && allows(p, m, exclude))
-			err = match_module(p, modules, m, hits);
+	for (size_t i = 0; i < modules->n && !err; i++)
+		if (modules->v[i].symbols)
+			err = match_module(v, n, modules, &modules->v[i], exclude);
+	for (size_t k = 0; k < n; k++) {
+		prefer_exact(&v[k].hits);
+		v[k].pattern->matched = v[k].hits.n > 0;
 	}
-	prefer_exact(hits);
-	p->matched = hits->n > 0;
 	return err;
 }
 
@@ -139,17 +157,20 @@ static void choose(struct chosen *v, size_t n, const struct hits *hits, bool exc
 static int choose_by(struct pattern *patterns, size_t n, struct modules *modules,
 		     bool exclude, struct chosen *v)
 {
-	for (size_t i = 0; i < n; i++) {
-		struct hits hits = { 0 };
-		int err = match_all(&patterns[i], modules, exclude, &hits);
+	auto_free struct search *searches = calloc(n + 1, sizeof(*searches));
 
+	if (!searches)
+		return fail(ENOMEM, "select by %zu patterns", n);
+	for (size_t i = 0; i < n; i++)
+		searches[i].pattern = &patterns[i];
+	int err = match_all(searches, n, modules, exclude);
+
+	for (size_t i = 0; i < n; i++) {
 		if (!err)
-			choose(v, modules->n, &hits, exclude);
-		free(hits.v);
-		if (err)
-			return err;
+			choose(v, modules->n, &searches[i].hits, exclude);
+		free(searches[i].hits.v);
 	}
-	return 0;
+	return err;
 }
 
 /* What no pattern at all means. */
