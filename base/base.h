@@ -101,6 +101,10 @@ void *base_zero(void *p, size_t size);
 		qsort(arr, (size_t)(n), sizeof(*(arr)), compare); \
 } while (0)
 
+/* Sort `n` elements of `size` bytes by the 64-bit number that each begins with, far
+ * faster than qsort; those with the same may come to be in any order. */
+void base_sort(void *v, size_t n, size_t size);
+
 /*
  * How many elements, of the first on, fulfil `cond`, an expression of `i`; it
  * holds for none behind the first for which it does not: a binary search.

@@ -124,13 +124,6 @@ static void revive_all(const struct ground *g)
 	}
 }
 
-static int by_to(const void *a, const void *b)
-{
-	const struct edge *x = a, *y = b;
-
-	return x->to < y->to ? -1 : x->to > y->to;
-}
-
 /* Memory that nobody notes anything in is never touched, and costs nothing. */
 static int lay_out(struct plan_impl *p)
 {
@@ -214,8 +207,7 @@ int ground_make(struct plan_impl *p, const struct func *const *selected, size_t 
 		return err;
 	for (size_t i = 0; i < p->ngrounds; i++)
 		revive_all(&p->grounds[i]);
-	if (p->nedges)
-		qsort(p->edges, p->nedges, sizeof(*p->edges), by_to);
+	base_sort(p->edges, p->nedges, sizeof(*p->edges));
 	return pieces_settle(p);
 }
 

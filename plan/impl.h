@@ -33,7 +33,7 @@ struct ground;
 /* A direct jump, branch or call out of one function into the middle of
  * another, or anywhere into a fragment. */
 struct edge {
-	raddr_t to;
+	raddr_t to;		/* first, to be sorted by */
 	int64_t back : 63;	/* from `to`, to where it comes from */
 	uint64_t branch : 1;	/* conditional */
 };

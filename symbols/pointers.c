@@ -257,8 +257,7 @@ void addresses_sort(struct addresses *a)
 {
 	size_t kept = 0;
 
-	if (a->n)
-		qsort(a->v, a->n, sizeof(*a->v), compare_addresses);
+	base_sort(a->v, a->n, sizeof(*a->v));
 	for (size_t i = 0; i < a->n; i++)
 		if (!kept || a->v[kept - 1] != a->v[i])
 			a->v[kept++] = a->v[i];

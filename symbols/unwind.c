@@ -258,26 +258,20 @@ static bool find_entries(const struct image *im, struct cursor *ret)
 	return true;
 }
 
-/* By start; then the first of a start is the longest. */
-static int compare_fdes(const void *a, const void *b)
-{
-	const struct fde *x = a, *y = b;
-
-	if (x->range.start != y->range.start)
-		return x->range.start < y->range.start ? -1 : 1;
-	return x->range.end > y->range.end ? -1 : x->range.end < y->range.end;
-}
-
+/* Of those with the same start the longest stays. */
 static void sort_fdes(struct unwind *u)
 {
 	size_t kept = 0;
 
-	if (u->nfdes)
-		qsort(u->fdes, u->nfdes, sizeof(*u->fdes), compare_fdes);
-	for (size_t i = 0; i < u->nfdes; i++)
-		if (!kept || u->fdes[kept - 1].range.start !=
-			     u->fdes[i].range.start)
-			u->fdes[kept++] = u->fdes[i];
+	base_sort(u->fdes, u->nfdes, sizeof(*u->fdes));
+	for (size_t i = 0; i < u->nfdes; i++) {
+		const struct fde *fde = &u->fdes[i];
+
+		if (!kept || u->fdes[kept - 1].range.start != fde->range.start)
+			u->fdes[kept++] = *fde;
+		else if (u->fdes[kept - 1].range.end < fde->range.end)
+			u->fdes[kept - 1] = *fde;
+	}
 	u->nfdes = kept;
 }
 

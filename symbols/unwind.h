@@ -27,7 +27,7 @@ enum fde_flag {
 };
 
 struct fde {
-	struct range range;
+	struct range range;	/* first, to be sorted by its start */
 	raddr_t lsda;		/* 0: none */
 	uint8_t flags;		/* enum fde_flag */
 };
