@@ -209,10 +209,21 @@ bool x86_opcode_kind(unsigned int map, unsigned int op, struct x86_opcode *ret)
 	}
 }
 
+/* What capstone said of an instruction. Most that are displaced are of a few kinds, for
+ * functions begin and end alike. */
+struct opinion {
+	uint8_t bytes[8];	/* all of it, and zeros */
+	uint8_t size;		/* 0: of none */
+	bool agrees;
+};
+
+enum { OPINIONS = 1024 };	/* a power of two */
+
 /* capstone, one handle and one instruction buffer per thread. */
 struct decoder {
 	csh handle;
 	cs_insn *insn;
+	struct opinion opinions[OPINIONS];	/* by hash */
 };
 
 static pthread_once_t decoder_once = PTHREAD_ONCE_INIT;
@@ -335,6 +346,36 @@ static bool capstone_agrees(struct decoder *d, const uint8_t *p, size_t n,
 	       (uint64_t)d->insn->detail->x86.operands[0].imm == in->dest;
 }
 
+/* Where its opinion is kept, with its bytes in *key; NULL: nowhere, for it is long, or
+ * leads to where it leads because of where it stands. */
+static struct opinion *opinion_of(struct decoder *d, const uint8_t *p, const struct insn *in,
+				  struct opinion *key)
+{
+	uint64_t word;
+
+	if (in->size > sizeof(key->bytes) || in->dest)
+		return NULL;
+	*key = (struct opinion){ .size = in->size };
+	memcpy(key->bytes, p, in->size);
+	memcpy(&word, key->bytes, sizeof(word));
+	return &d->opinions[(word * 0x9e3779b97f4a7c15) >> 32 & (OPINIONS - 1)];
+}
+
+/* What follows an instruction has no say: with what follows it capstone would see
+ * another one, and not agree. */
+static bool is_agreed(struct decoder *d, const uint8_t *p, size_t n, const struct insn *in)
+{
+	struct opinion key, *kept = opinion_of(d, p, in, &key);
+
+	if (!kept)
+		return capstone_agrees(d, p, n, in);
+	if (kept->size != key.size || memcmp(kept->bytes, key.bytes, sizeof(key.bytes))) {
+		key.agrees = capstone_agrees(d, p, n, in);
+		*kept = key;
+	}
+	return kept->agrees;
+}
+
 int x86_decode(const uint8_t *p, size_t n, raddr_t pc, struct insn *ret)
 {
 	int err = x86_measure(p, n, pc, ret);
@@ -343,7 +384,7 @@ int x86_decode(const uint8_t *p, size_t n, raddr_t pc, struct insn *ret)
 		return err;
 	struct decoder *d = decoder_get();
 
-	if (!d || !capstone_agrees(d, p, n, ret)) {
+	if (!d || !is_agreed(d, p, n, ret)) {
 		ret->kind = INSN_UNKNOWN;
 		ret->flags |= INSN_PINNED;
 		ret->dest = 0;

@@ -7,6 +7,7 @@
 #define PC 0x401000ull
 
 static const struct golden_insn insns[] = {
+	{ "zeros", "00 00", 2, INSN_PLAIN, 0, 0, 0 },
 	{ "push", "55", 1, INSN_PLAIN, 0, 0, 0 },
 	{ "mov_reg", "48 89 e5", 3, INSN_PLAIN, 0, 0, 0 },
 	{ "movabs", "48 b8 01 02 03 04 05 06 07 08", 10, INSN_PLAIN, 0, 0, 0 },
@@ -238,6 +239,49 @@ static void check_faults(void)
 	}
 }
 
+struct question {
+	uint8_t bytes[ARCH_INSN_MAX + 1];
+	struct insn answer;
+};
+
+static void *ask(void *arg)
+{
+	struct question *q = arg;
+
+	if (arch_x86_64.decode(q->bytes, sizeof(q->bytes), PC, &q->answer))
+		q->answer = (struct insn){ 0 };
+	return NULL;
+}
+
+/* Who has decoded thousands of others says the same as who decodes for the first
+ * time, which is what a new thread does. */
+static void check_remembered(void)
+{
+	static struct question questions[3000], first;
+	size_t unknown_ones = 0;
+	pthread_t thread;
+
+	srandom(1);
+	for (size_t i = 0; i < ARRAY_SIZE(questions); i++) {
+		for (size_t k = 0; k < sizeof(first.bytes); k++)
+			questions[i].bytes[k] = (uint8_t)random();
+		/* Of these capstone knows the fewest. */
+		if (i % 2)
+			questions[i].bytes[0] = i % 4 == 1 ? 0xc5 : 0x0f;
+	}
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < ARRAY_SIZE(questions); i++)
+			ask(&questions[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(questions); i++) {
+		first = questions[i];
+		if (pthread_create(&thread, NULL, ask, &first) || pthread_join(thread, NULL))
+			exit(1);
+		golden_true("remembered", !memcmp(&first, &questions[i], sizeof(first)));
+		unknown_ones += first.answer.kind == INSN_UNKNOWN;
+	}
+	golden_true("some of them unknown", unknown_ones > 100);
+}
+
 int main(void)
 {
 	uint8_t bytes[GOLDEN_MAX];
@@ -263,5 +307,6 @@ int main(void)
 	}
 	check_faults();
 	check_threads();
+	check_remembered();
 	return golden_end();
 }
