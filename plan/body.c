@@ -242,7 +242,7 @@ static int gather(struct body *b)
 		if (!err)
 			err = adopt_around(b, i, first);
 		if (!err)
-			err = indirect_adopt(b, first);
+			err = tables_adopt(b, first);
 	}
 	return err;
 }
@@ -397,7 +397,7 @@ static void judge_end(struct body *b, size_t i)
 	if (!last || !s->live || !falls_off(b, i) || body_has(b, end))
 		return;
 	if (b->falls || b->goroutine || !leads_into_start(b->impl, end) ||
-	    indirect_frame_is_gone(b, s->insn.pc) != 1) {
+	    goal_frame_is_gone(b, s->insn.pc) != 1) {
 		body_doubt(b, REFUSED_SHARED_BODY);
 		return;
 	}

@@ -162,7 +162,7 @@ static void fix(struct plan_impl *p, raddr_t a, bool start)
 /*
  * In a program that is linked to one address any word of data may look like one. What
  * of Go's leads into the middle of a function is an entry of a jump table, which that
- * function alone reads: as such it is found (indirect.c), or nobody relies on that. So
+ * function alone reads: as such it is found (tables.c), or nobody relies on that. So
  * the others are numbers.
  */
 static bool is_number(const struct symbols *syms, raddr_t a)

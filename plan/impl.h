@@ -3,10 +3,10 @@
  * impl: what the files of plan share with each other and with nobody else.
  *
  * From the ground up: the ground (ground.c, near.c, sweep.c, pieces.c) is the
- * module's text with a few bits for every byte; a body (body.c, indirect.c) is one
- * function, decoded, with its exits; a window (window.c) is a run of its
- * instructions that may make room for a jump; choose.c picks the windows of a
- * probe.
+ * module's text with a few bits for every byte; a body (body.c; of its indirect jumps
+ * goal.c, tables.c, indirect.c) is one function, decoded, with its exits; a window
+ * (window.c) is a run of its instructions that may make room for a jump; choose.c
+ * picks the windows of a probe.
  */
 #ifndef PLAN_IMPL_H
 #define PLAN_IMPL_H
@@ -153,6 +153,14 @@ int body_adopt(struct body *, raddr_t);
 /* Keep the first reason why exits are not certain. */
 void body_doubt(struct body *, enum refusal);
 
+/* goal.c. Is the stack here as it was at the entry? Only then can a jump be a tail call.
+ * -ENOENT if nothing says so. */
+int goal_frame_is_gone(const struct body *, raddr_t pc);
+
+/* tables.c: adopt what the jump tables lead to that are named from step `first` on, if
+ * there is a jump by now that may go by one. */
+int tables_adopt(struct body *, size_t first);
+
 /* indirect.c */
 enum indirect {
 	INDIRECT_INSIDE,	/* a jump table: all its targets are known */
@@ -160,16 +168,10 @@ enum indirect {
 	INDIRECT_UNSURE,
 };
 
-/* Adopt what the jump tables lead to that are named from step `first` on, if there is
- * a jump by now that may go by one. */
-int indirect_adopt(struct body *, size_t first);
 /* Find the jump tables of a body whose pieces and steps are complete; their
  * entries become targets. `*ret` (owned by the caller) has what became of
  * each JUMP_INDIRECT step in order. */
 int indirect_resolve(struct body *, enum indirect **ret);
-/* Is the stack here as it was at the entry? Only then can a jump be a tail call.
- * -ENOENT if nothing says so. */
-int indirect_frame_is_gone(const struct body *, raddr_t pc);
 
 /* A run of steps that may make room for a jump. */
 struct window {

@@ -249,13 +249,21 @@ void symbols_close(struct symbols *s)
 
 /* ---- lookups ------------------------------------------------------------- */
 
+const uint8_t *symbols_bytes(const struct symbols *s, raddr_t addr, size_t most, size_t *n)
+{
+	const uint8_t *p = image_at(&s->impl->image, addr, most, n);
+
+	*n = p ? *n : 0;
+	return p;
+}
+
 int symbols_read(const struct symbols *s, raddr_t addr, void *buf, size_t n)
 {
 	uint8_t *out = buf;
 
 	while (n) {
 		size_t have;
-		const uint8_t *p = image_at(&s->impl->image, addr, n, &have);
+		const uint8_t *p = symbols_bytes(s, addr, n, &have);
 
 		if (!p)
 			return -EFAULT;

@@ -184,6 +184,10 @@ void symbols_close(struct symbols *);	/* NULL is legal */
  * concludes anything from that asks symbols_error. */
 int symbols_read(const struct symbols *, raddr_t addr, void *buf, size_t n);
 
+/* The same in place: a pointer to the bytes at `addr`, and in *n how many of `most` follow
+ * in the same PT_LOAD; NULL and 0 if none. */
+const uint8_t *symbols_bytes(const struct symbols *, raddr_t addr, size_t most, size_t *n);
+
 /* 0, or -errno with a message: something that the file holds could not be read. */
 int symbols_error(const struct symbols *);
 

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tables: what those know of jump tables, and of what jumps go by, who judge where a
+ * function's indirect jumps lead (goal.c, tables.c, indirect.c).
+ */
+#ifndef PLAN_TABLES_H
+#define PLAN_TABLES_H
+
+#include "plan/impl.h"
+
+/* The step that names a table. */
+struct table {
+	size_t step;
+	raddr_t base;
+};
+
+struct tables {
+	struct table *v;	/* of distances, in the order of the steps */
+	size_t n, cap;
+	struct table *words;	/* of addresses: see by_words */
+	size_t nwords, words_cap;
+	raddr_t *entries;	/* of these, sorted */
+	size_t nentries, entries_cap;
+};
+
+/*
+ * goal.c: what sets what the indirect jump `step` goes by, and the step that does: it may
+ * be the jump itself.
+ */
+enum goal goal_find(const struct body *, size_t step, size_t *ret);
+/* Does nobody come to the jump but past the step that sets what it goes by? */
+bool goal_is_alone(const struct body *, size_t set, size_t jump);
+/* The table of addresses that an indirect jump takes an entry of: its own operand says
+ * which, or the instruction that has set its register, if nobody else comes to the
+ * jump. 0: nothing says so. */
+raddr_t goal_table(const struct body *, size_t step);
+
+/* tables.c: find all tables of a body; their entries become targets. 0 or -ENOMEM. */
+int tables_find(struct body *, struct tables *ret);
+void tables_clear(struct tables *);
+/* Does the table of addresses there begin with one inside? */
+bool tables_begins_inside(const struct body *, raddr_t table);
+
+#endif
