@@ -5,6 +5,7 @@
 # left by longjmp and exceptions, fibers, children; by thread; after a kill, and for
 # functions that an earlier visit had no room for.
 # timeout: 600
+# shellcheck disable=SC2016 # $n is of jq
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
