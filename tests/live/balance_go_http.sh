@@ -23,7 +23,7 @@ export GOMAXPROCS=4
 left_by()
 {
 	awk '
-	$1 == "made" { print $2, $4, $3 }
+	$1 == "made" { print $2, $4, $3; made[$2] = $3 }
 	$1 == "cause" { n[$2] = $3 }
 	END {
 		all = n["panics"] + n["aborts"] + n["chans"] + n["mutes"]
@@ -36,8 +36,8 @@ left_by()
 		# A panic on the way of another leaves what has called its maker.
 		print "runtime.runOpenDeferFrame", n["anew"]
 		print "runtime.deferCallSave", n["anew"]
-		print "main.again.func*", n["anew"] / 2
-		print "main.instead.func*", n["anew"] / 2
+		print "main.again.func*", made["main.again"] + 0
+		print "main.instead.func*", made["main.instead"] + 0
 		# What Go makes of a method, or of go with a function.
 		print "main.(*mute).*", n["mutes"]
 		print "main.end.func*", n["exits"]
