@@ -101,7 +101,7 @@ struct record_call {
 	raddr_t gate;
 	/* Where only eight bytes of stack are left: what a thread calls that has no
 	 * ledges yet (0: there is more room), and where from its thread pointer it
-	 * has the word that says where they are, and its g. */
+	 * has the word that says where they are, and its g (0: none). */
 	raddr_t first;
 	int32_t ledges, g;
 };
@@ -209,6 +209,10 @@ struct arch {
 	/* Does it say that the system call behind it is the one by which a thread gets
 	 * its thread pointer? NULL: nobody knows. */
 	bool (*is_thread_call)(const uint8_t *p, const struct insn *in);
+	/* May it be the first to reach some word of the stack, so that it is what faults
+	 * where the stack ends? Calls, pushes, and what stores by the stack pointer. NULL:
+	 * nobody knows. */
+	bool (*touches_stack)(const uint8_t *p, const struct insn *in);
 	/* How many bytes at `p`, the start of a function of Go's, ask whether its
 	 * goroutine's stack has room: whole instructions, the last of them the
 	 * branch to where it is made to grow. What is recorded behind them has

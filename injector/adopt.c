@@ -58,8 +58,8 @@ enum slot_kind site_kind(const struct site *s)
 struct routines arena_routines(const struct session *s, const struct arena *a,
 			       const struct module *m, const struct probe *probe)
 {
-	/* By whether threads are sought, and by whether goroutines run, and have room
-	 * on their stacks. */
+	/* By whether threads are sought, and by whether goroutines run, or there is no
+	 * room on the stack. */
 	const uint8_t *const all[2][3][4] = {
 		{ { hot_entry, hot_exit, hot_mark, hot_count },
 		  { hot_go_entry, hot_go_exit, hot_go_mark, hot_count },
@@ -71,7 +71,7 @@ struct routines arena_routines(const struct session *s, const struct arena *a,
 	const uint8_t *const timed[2][2] = {
 		{ hot_timed_entry, hot_timed_exit }, { seek_timed_entry, seek_timed_exit },
 	};
-	const uint8_t *const *use = all[!s->tls_offset][probe->goroutine + probe->tight];
+	const uint8_t *const *use = all[!s->tls_offset][probe->tight ? 2 : probe->goroutine];
 	bool times = s->counting == COUNT_TIMES;
 	const uint8_t *const *calls = times ? timed[!s->tls_offset] : use;
 	const uint8_t *entry = probe->watched ? watch_entry : calls[0];

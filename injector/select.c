@@ -389,7 +389,8 @@ static uint8_t *list_reserved(const struct selected *s, const struct select_opti
 	for (size_t i = 0; why && i < s->n; i++) {
 		why[i] = (uint8_t)select_reserved(s->module, s->funcs[i]);
 		if (!why[i] && o->timed &&
-		    range_overlaps(s->module->symbols->go, s->funcs[i]->range))
+		    (range_overlaps(s->module->symbols->go, s->funcs[i]->range) ||
+		     symbols_of_ocaml(s->module->symbols, s->funcs[i]->range.start)))
 			why[i] = REFUSED_ENTRY_ONLY_ASKED;
 	}
 	if (why)	/* the silent one's are of no use */

@@ -54,9 +54,9 @@ static int choose_one(const struct selected *s, size_t i)
 
 	if (p->refusal)
 		return 0;
-	if (p->goroutine)
-		return fail(0, "--snapshot-on: %s is of Go, and such calls cannot be timed in the "
-			       "process", s->names[i]);
+	if (p->goroutine || p->tight)
+		return fail(0, "--snapshot-on: %s is of Go or OCaml, and such calls cannot be "
+			       "timed in the process", s->names[i]);
 	if (p->entry_only)
 		return fail(0, "--snapshot-on: of %s the entry is probed only, so nobody knows how "
 			       "long a call takes", s->names[i]);

@@ -492,7 +492,11 @@ int body_make(struct plan_impl *p, const struct func *f, struct body *ret)
 {
 	*ret = (struct body){ .impl = p, .func = f, .steps = p->spare,
 			      .steps_cap = p->spare_cap,
-			      .goroutine = range_overlaps(p->symbols->go, f->range) };
+			      .goroutine = range_overlaps(p->symbols->go, f->range),
+			      .ocaml = symbols_of_ocaml(p->symbols, f->range.start) };
+	ret->tight = ret->ocaml;
+	if (ret->ocaml && !p->arch->touches_stack)
+		ret->refusal = REFUSED_GO;
 	p->spare = NULL;
 	p->spare_cap = 0;
 	int err = gather(ret);

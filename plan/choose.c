@@ -206,7 +206,7 @@ static bool choose_trap(struct body *b, size_t step, const struct choice *c,
 {
 	struct window w;
 
-	if (!c->may_trap || b->goroutine || compiled_is_sled(b, step) ||
+	if (!c->may_trap || b->goroutine || b->ocaml || compiled_is_sled(b, step) ||
 	    window_trap(b, step, &w))
 		return false;
 	add_pick(b, ks, w)->trap = true;
@@ -367,7 +367,7 @@ static enum refusal place_entry_here(struct body *b, const struct choice *c, str
  * last. */
 static bool pass(struct body *b, const struct choice *c, size_t most)
 {
-	bool may_lower = b->goroutine ? c->may_pun : c->may_short;
+	bool may_lower = b->goroutine ? c->may_pun : c->may_short && !b->ocaml;
 	size_t lowered, next = later_step(b, c->last ? most : b->entry + 1, &lowered);
 
 	if (!next || b->lowered + lowered > (may_lower ? LOWERED : 0))
@@ -501,7 +501,7 @@ int choose_sites(struct body *b, const struct choice *c, struct probe *probe)
 
 	probe->goroutine = b->goroutine;
 	probe->tight = b->tight;
-	probe->g = b->tight ? b->impl->g : 0;
+	probe->g = b->goroutine && b->tight ? b->impl->g : 0;
 	b->last = c->last;
 	probe->nexits = b->nexits;
 	probe->refusal = b->refusal;

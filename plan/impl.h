@@ -125,8 +125,10 @@ struct body {
 	bool last;			/* nothing more may be tried later */
 	size_t ncheck;			/* steps, from the entry on, that ask for
 					 * room on its stack */
-	bool tight;			/* of Go, and with hardly any stack left where
-					 * it is recorded */
+	bool ocaml;			/* of OCaml: where it comes to the end of its stack
+					 * the runtime makes an exception of the fault */
+	bool tight;			/* there is hardly any stack left where it is
+					 * recorded */
 	bool unsure;			/* it has an indirect jump that may lead
 					 * to any of its instructions */
 	bool loops;			/* it jumps back to its own entry */

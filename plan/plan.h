@@ -58,7 +58,8 @@
 	X(UNLOADED, "unloaded", "its library was unloaded meanwhile") \
 	X(RESERVED, "reserved", "needed by the payload, the loader or the unwinder itself") \
 	X(GO, "go", \
-	  "of Go, and neither its stack nor its thread is certain to have room for a record") \
+	  "of Go or OCaml, and neither its stack nor its thread is certain to have room for a " \
+	  "record") \
 	X(LEFT_OTHERWISE, "left-otherwise", \
 	  "it is not left by a return to its caller, or by two processes") \
 	X(FRAGMENT, "fragment", "a piece of another function, that nobody calls") \
@@ -171,8 +172,8 @@ struct probe {
 	bool silent;		/* that is all: nothing of it is recorded */
 	bool watched;		/* its calls are timed in the target; set by the caller */
 	bool goroutine;		/* of Go: recorded by the routines for goroutines */
-	bool tight;		/* and by those that hardly need any stack */
-	int32_t g;		/* then, where from the thread pointer g is */
+	bool tight;		/* by those that hardly need any stack */
+	int32_t g;		/* then, where from the thread pointer g is; 0: not of Go */
 	bool linked;		/* stubs have jumps into each other: place every
 				 * site twice, the first time to learn where
 				 * they lead */

@@ -65,6 +65,20 @@ static bool may_fault(const struct body *b, size_t i)
 		!(b->goroutine && b->last && later_is_reached(b, i));
 }
 
+/*
+ * OCaml's runtime makes an exception of a stack's end if what met it is code of
+ * OCaml's, by its address. (A record needs eight bytes only, in the page of the return
+ * address, for that is no multiple of 16 away from a page's start.)
+ */
+static bool may_end_stack(const struct body *b, size_t i)
+{
+	const struct insn *in = &b->steps[i].insn;
+	size_t left;
+	const uint8_t *bytes = symbols_text(b->impl->symbols, in->pc, &left);
+
+	return b->ocaml && (!bytes || b->impl->arch->touches_stack(bytes, in));
+}
+
 /* Rules for one instruction, wherever in the window it stands. */
 static enum refusal check_movable(struct body *b, size_t i)
 {
@@ -81,7 +95,7 @@ static enum refusal check_movable(struct body *b, size_t i)
 	if (in->flags & INSN_PINNED)
 		return REFUSED_UNMOVABLE;
 	/* What asks for room reads g, which is always there. */
-	if (i >= b->ncheck && may_fault(b, i))
+	if ((i >= b->ncheck && may_fault(b, i)) || may_end_stack(b, i))
 		return REFUSED_MAY_FAULT;
 	return REFUSED_NONE;
 }

@@ -8,6 +8,7 @@
 #include "symbols/funcs.h"
 #include "symbols/golang.h"
 #include "symbols/linkage.h"
+#include "symbols/ocaml.h"
 #include "symbols/rseq.h"
 #include "symbols/xray.h"
 
@@ -142,6 +143,9 @@ static int collect(struct symbols *s, struct candidates *ret)
 		err = candidates_add(im, im, &in->unwind, &in->dynsym, ret);
 	if (!err && !in->symtab.n)
 		err = golang_add(im, &in->golang, &in->strings, ret);
+	if (!err)
+		err = ocaml_find((const struct symtab *const[]){ &in->symtab, &in->dynsym, NULL },
+				 &s->ocaml, &s->nocaml);
 	candidates_sort(ret);
 	return err;
 }
@@ -239,6 +243,7 @@ void symbols_close(struct symbols *s)
 	free(s->empties);
 	free(s->pointers);
 	free(s->unsafe);
+	free(s->ocaml);
 	free(s->rseqs);
 	free(s->sleds);
 	free(s->slots);
@@ -255,6 +260,13 @@ const uint8_t *symbols_bytes(const struct symbols *s, raddr_t addr, size_t most,
 
 	*n = p ? *n : 0;
 	return p;
+}
+
+bool symbols_of_ocaml(const struct symbols *s, raddr_t addr)
+{
+	size_t n = vec_prefix(s->nocaml, i, s->ocaml[i].start <= addr);
+
+	return n && range_has(s->ocaml[n - 1], addr);
 }
 
 int symbols_read(const struct symbols *s, raddr_t addr, void *buf, size_t n)

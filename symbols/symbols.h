@@ -150,6 +150,10 @@ struct symbols {
 	struct range *unsafe;
 	size_t nunsafe;
 
+	/* Code that OCaml's compiler made. Sorted, disjoint. */
+	struct range *ocaml;
+	size_t nocaml;
+
 	/* How the file reaches other files: slots sorted by address; slots of IFUNCs;
 	 * the sections of stubs (which knows only who knows instructions). */
 	struct got_slot *slots;
@@ -198,6 +202,9 @@ const uint8_t *symbols_text(const struct symbols *, raddr_t addr, size_t *n);
 /* The function whose range holds `addr` and starts nearest before it, or
  * NULL. */
 const struct func *symbols_func_at(const struct symbols *, raddr_t addr);
+
+/* Has OCaml's compiler made what is there? */
+bool symbols_of_ocaml(const struct symbols *, raddr_t addr);
 
 /* A function or object that .dynsym defines, by exact raw name; its link-time
  * address, or -ENOENT. Versions: the default one wins. */

@@ -252,30 +252,41 @@ static uint64_t x86_faults(const uint8_t *p, const struct insn *in)
 	return divides ? BIT(SIGFPE) : 0;
 }
 
+static bool goes_by_rsp(const struct x86_form *f)
+{
+	return x86_has_sib(f) && (f->sib & 7) == 4 &&
+		!(f->coding == X86_LEGACY && f->rex & X86_REX_B);
+}
+
 /* Does it name what lies below %rsp, or may so do? */
 static bool names_below(const uint8_t *p, const struct x86_form *f)
 {
 	bool legacy = f->coding == X86_LEGACY;
 
-	if (!x86_has_sib(f) || (f->sib & 7) != 4 || (legacy && f->rex & X86_REX_B))
+	if (!goes_by_rsp(f))
 		return false;
 	return !legacy || (f->sib >> 3 & 7) != 4 || f->rex & X86_REX_X || x86_only_names(f) ||
 		(f->disp_size && x86_signed(p + f->disp_at, f->disp_size) < 0);
+}
+
+/* If it is of opcode map ONE: is it a `push`? */
+static bool pushes(const struct x86_form *f)
+{
+	return (f->op & 0xf8) == 0x50 || f->op == 0x68 || f->op == 0x6a ||
+		(f->op == 0xff && x86_modrm_reg(f) == 6);
 }
 
 /* What `push` and `sub $n, %rsp` take of the stack; -1: it does neither. */
 static int takes(const uint8_t *p, const struct x86_form *f)
 {
 	bool one = f->coding == X86_LEGACY && f->map == X86_MAP_ONE;
-	bool pushes = (f->op & 0xf8) == 0x50 || f->op == 0x68 || f->op == 0x6a ||
-		(f->op == 0xff && x86_modrm_reg(f) == 6);
 	bool sub_rsp = (f->op == 0x81 || f->op == 0x83) && !f->memory && f->modrm == 0xec &&
 		(f->rex & (X86_REX_W | X86_REX_B)) == X86_REX_W;
 	int64_t n;
 
 	if (!one || f->prefixes & X86_OPSIZE)
 		return -1;
-	n = pushes ? 8 : sub_rsp ? x86_signed(p + f->imm_at, f->imm_size) : -1;
+	n = pushes(f) ? 8 : sub_rsp ? x86_signed(p + f->imm_at, f->imm_size) : -1;
 	return n >= 0 && n % 8 == 0 && n <= INT16_MAX ? (int)n : -1;
 }
 
@@ -327,6 +338,31 @@ static int x86_lowers_stack(const uint8_t *p, const struct insn *in, bool zone)
 	return keeps_stack(&f) ? 0 : takes(p, &f);
 }
 
+/* Does it read its memory operand, before all else? Not a complete list. */
+static bool reads_first(const struct x86_form *f)
+{
+	if (f->coding != X86_LEGACY)
+		return false;
+	if (f->map == X86_MAP_ONE)	/* mov, movslq, and arithmetic to a register */
+		return (f->op & 0xfe) == 0x8a || f->op == 0x63 || (f->op & 0xc6) == 0x02;
+	return f->map == X86_MAP_0F &&	/* movs*, movap*, movdqa, movz*, movs* */
+		(f->op == 0x10 || f->op == 0x28 || f->op == 0x6f || (f->op & 0xf6) == 0xb6);
+}
+
+static bool x86_touches_stack(const uint8_t *p, const struct insn *in)
+{
+	struct x86_form f;
+
+	if (in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT ||
+	    x86_parse(p, in->size, &f) < 0)
+		return true;
+	if (f.coding == X86_LEGACY && (f.map == X86_MAP_ONE ?
+	    pushes(&f) || f.op == 0x9c || f.op == 0xc8 :		/* pushf, enter */
+	    f.map == X86_MAP_0F && (f.op & 0xf7) == 0xa0))		/* push %fs, %gs */
+		return true;
+	return goes_by_rsp(&f) && !x86_only_names(&f) && !reads_first(&f);
+}
+
 const struct arch arch_x86_64 = {
 	.name = "x86_64",
 	.machine = EM_X86_64,
@@ -359,6 +395,7 @@ const struct arch arch_x86_64 = {
 	.reaches = x86_reaches,
 	.keeps = x86_keeps,
 	.is_thread_call = x86_is_thread_call,
+	.touches_stack = x86_touches_stack,
 	.stack_check = x86_stack_check,
 	.reads_g = x86_reads_g,
 	.g_place = x86_g_place,

@@ -88,7 +88,10 @@ int x86_record_tight(raddr_t at, const struct record_call *call, uint8_t *out)
 	take_ledge(&p, call);
 	ADD(&p, 0xc7, 0x41, LEDGE_WORD + 4);		/* movl $word>>32, ...(%rcx) */
 	add32(&p, (int32_t)(call->word >> 32));
-	ADD(&p, 0x64, 0x48, 0x8b, 0x04, 0x25);		/* mov %fs:G, %rax */
+	if (call->g)
+		ADD(&p, 0x64, 0x48, 0x8b, 0x04, 0x25);	/* mov %fs:G, %rax */
+	else
+		ADD(&p, 0x66, 0x90, 0x48, 0xc7, 0xc0);	/* nop; mov $0, %rax */
 	add32(&p, call->g);
 	ADD(&p, 0xe8);					/* call routine */
 	add(&p, rel[0], sizeof(rel[0]));

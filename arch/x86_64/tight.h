@@ -2,18 +2,18 @@
 /*
  * x86_64/tight: how does a stub record where eight bytes of stack are all there is?
  *
- * Under the stack pointer of a function of Go's that does not ask for room there may
- * be no more than the place of one return address: what is kept meanwhile has to lie
- * elsewhere. A thread has ledges for that, one below the other, in memory of its own,
- * and a word in its thread-local storage with the address behind the next one. A stub
- * takes a ledge and gives it back, as from a stack:
+ * Under the stack pointer of a function of Go's that does not ask for room, or of one
+ * of OCaml's, there may be no more than the place of one return address: what is kept
+ * meanwhile has to lie elsewhere. A thread has ledges for that, one below the other, in
+ * memory of its own, and a word in its thread-local storage with the address behind the
+ * next one. A stub takes a ledge and gives it back, as from a stack:
  *
  *	push %rax; movabs gate, %al; movzbl %al, %eax; xchg %rax, %rcx; jrcxz closed
  *	mov %fs:LEDGES, %rcx; jrcxz first
  *	lea -STEP(%rcx), %rcx; mov %rcx, %fs:LEDGES
  *	mov %rax, LEDGE_RCX(%rcx); pop LEDGE_RAX(%rcx)
  *	movl $word >> 32, LEDGE_WORD + 4(%rcx)
- *	mov %fs:G, %rax; call tight_x
+ *	mov %fs:G, %rax; call tight_x		(not of Go: mov $0, %rax)
  *	push LEDGE_RAX(%rcx); mov LEDGE_RCX(%rcx), %rax
  *	lea STEP(%rcx), %rcx; mov %rcx, %fs:LEDGES
  * closed:

@@ -36,6 +36,7 @@ static struct made {
 	int64_t cfa[MODULE_FUNCS + 1];
 	uint8_t down[MODULE_FUNCS + 1];	/* so far in the frame is gone; 0: nowhere */
 	bool exec;		/* ET_EXEC: words are addresses */
+	bool ocaml;		/* all is of OCaml */
 	bool go;		/* all is of Go */
 	bool unclear;		/* or may be */
 	struct range unsafe;	/* where nobody is preempted */
@@ -299,6 +300,11 @@ static void module_open(void)
 	    symbols_open(fd, "module", &m.symbols)) {
 		fprintf(stderr, "the test's module: %s\n", fail_text());
 		exit(1);
+	}
+	if (m.ocaml) {
+		m.symbols->ocaml = calloc(1, sizeof(struct range));
+		*m.symbols->ocaml = (struct range){ TEXT, TEXT + TEXT_CAP };
+		m.symbols->nocaml = 1;
 	}
 	if (m.go)
 		m.symbols->go = m.unclear ? (struct range){ 0, UINT64_MAX } :
