@@ -24,6 +24,15 @@ void archive_say(struct archive *a, const char *fmt, ...)
 	a->note(a->ctx, text);
 }
 
+void archive_say_rest(struct archive *a)
+{
+	unsigned int more = a->notes > ARCHIVE_NOTES ? a->notes - ARCHIVE_NOTES : 0;
+
+	a->notes = 0;
+	if (more)
+		archive_say(a, "and %u more such findings", more);
+}
+
 static int read_text(const struct archive *a, char **ret, size_t *size)
 {
 	auto_close int fd = openat(a->dir, "metadata",

@@ -17,7 +17,8 @@ struct source {
 	bool squeezed;		/* it is compressed */
 	uint64_t size;		/* of the file */
 	uint64_t at;		/* the next packet */
-	uint64_t packets;	/* seen by the survey */
+	uint64_t packets;	/* seen by the survey, and not read yet */
+	bool lost;		/* it was said that it cannot be read to its end */
 	bool ready;		/* `tsc` is that of the next word */
 	uint64_t *words;	/* the packet that is read, with its head */
 	size_t pos, n;		/* the next one of them, and how many there are */
@@ -58,8 +59,9 @@ struct stored {
 				 * head on to its end */
 };
 
-/* Say what is missing; beyond some lines only their number is. */
+/* Say what is missing; beyond some lines only their number is, at the end of a pass. */
 void archive_say(struct archive *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void archive_say_rest(struct archive *);
 
 void source_free(struct source *);
 
@@ -77,12 +79,13 @@ int archive_set_clock(struct archive *);
 
 /*
  * Find the next packet of a source from `at` on. 1: it is *ret, and it is whole;
- * 0: there is none; what was passed over was said, if `say`.
+ * 0: there is none. What was passed over was said, if `say`; what cannot be read, once.
  */
 int packet_find(struct archive *, struct source *, bool say, struct stored *ret);
 /* Go behind a packet that was found. */
 void packet_pass(struct source *, const struct stored *);
-/* Read it, and go behind it. One that cannot be decompressed has no words. */
+/* Read it, and go behind it. One that cannot be read, or decompressed, is told of and has
+ * no words. */
 int packet_load(struct archive *, struct source *, const struct stored *);
 
 #endif

@@ -68,29 +68,36 @@ static bool is_stored(const struct archive *a, const struct source *s, const cha
 	return (!s->squeezed || is_squeezed(a, &q)) && is_head(a, &ret->head);
 }
 
-/* The next head from `at` on, or the end of the file. */
-static uint64_t next_head(const struct archive *a, const struct source *s, uint64_t at)
+/* To the next head from `at` on, or the end of the file; -errno without a message where
+ * it cannot be read. */
+static int seek_head(const struct archive *a, struct source *s, uint64_t at)
 {
 	uint32_t magic = s->squeezed ? SQUEEZED_MAGIC : PACKET_MAGIC;
 	size_t size = before_head(s) + a->head;
 	char block[PACKET_BYTES];
 	struct stored p;
 
-	while (at < s->size) {
-		ssize_t n = read_at(a, s, block, sizeof(block), at);
-		char *end = block + MAX(n, 0), *hit = block;
+	s->at = at;
+	while (s->at < s->size) {
+		ssize_t n = read_at(a, s, block, sizeof(block), s->at);
+		char *end = block + n, *hit = block;
 
+		if (n < 0)
+			return (int)n;
 		while ((hit = memmem(hit, (size_t)(end - hit), &magic, sizeof(magic))) &&
 		       end - hit >= (ssize_t)size) {
-			if (is_stored(a, s, hit, &p))
-				return at + (uint64_t)(hit - block);
+			if (is_stored(a, s, hit, &p)) {
+				s->at += (uint64_t)(hit - block);
+				return 0;
+			}
 			hit++;
 		}
 		if (n < (ssize_t)sizeof(block))
 			break;
-		at += sizeof(block) - size + 1;
+		s->at += sizeof(block) - size + 1;
 	}
-	return s->size;
+	s->at = s->size;
+	return 0;
 }
 
 static void say_torn(struct archive *a, const struct source *s, const struct stored *p)
@@ -101,13 +108,25 @@ static void say_torn(struct archive *a, const struct source *s, const struct sto
 		    (unsigned long long)(p->before + p->after));
 }
 
+/* Where the next packet stands cannot be known: that is the end of this file. */
+static void lose_rest(struct archive *a, struct source *s, int err)
+{
+	if (!s->lost)
+		archive_say(a, "%s/%s: %llu bytes from byte %llu on cannot be read: %s", a->path,
+			    s->name, (unsigned long long)(s->size - s->at),
+			    (unsigned long long)s->at, strerror(err));
+	s->lost = true;
+	s->at = s->size;
+}
+
 int packet_find(struct archive *a, struct source *s, bool say, struct stored *ret)
 {
 	uint64_t from = s->at;
 	size_t size = before_head(s) + a->head;
 	char bytes[sizeof(struct squeezed)];
+	int err = 0;
 
-	while (s->at < s->size) {
+	while (s->at < s->size && !err) {
 		ssize_t n = read_at(a, s, bytes, size, s->at);
 		bool head = n == (ssize_t)size && is_stored(a, s, bytes, ret);
 
@@ -116,12 +135,14 @@ int packet_find(struct archive *a, struct source *s, bool say, struct stored *re
 		if (head && say)
 			say_torn(a, s, ret);
 		from = head ? s->size : from;
-		s->at = next_head(a, s, s->at + 1);
+		err = n < 0 ? (int)n : seek_head(a, s, s->at + 1);
 	}
 	if (from < s->at && say)
 		archive_say(a, "%s/%s: %llu bytes at byte %llu are no packet of this trace",
 			    a->path, s->name, (unsigned long long)(s->at - from),
 			    (unsigned long long)from);
+	if (err)
+		lose_rest(a, s, -err);
 	return s->at < s->size;
 }
 
@@ -138,38 +159,53 @@ static int make_squeezer(struct archive *a)
 	return a->frame ? squeezer_new(&a->squeezer) : fail(ENOMEM, "read %s", a->path);
 }
 
-/* The packet's bytes, or -errno without a message; -EBADMSG if it is not what its head
- * says. */
-static ssize_t load_squeezed(struct archive *a, struct source *s, const struct stored *p)
+/* All of n bytes: 0, or -errno without a message; -ENODATA if they are not there any more. */
+static int read_whole(const struct archive *a, const struct source *s, void *buf, size_t n,
+		      uint64_t at)
+{
+	ssize_t got = read_at(a, s, buf, n, at);
+
+	return got < 0 ? (int)got : (size_t)got < n ? -ENODATA : 0;
+}
+
+/* Likewise the packet's bytes; -EBADMSG if it is not what its head says. */
+static int load_squeezed(struct archive *a, struct source *s, const struct stored *p)
 {
 	size_t size = p->after - a->head;
-	ssize_t n = read_at(a, s, a->frame, size, s->at + p->before + a->head);
+	int err = read_whole(a, s, a->frame, size, s->at + p->before + a->head);
+	ssize_t n = err ? err : unsqueeze_packet(a->squeezer, a->frame, size, s->words);
 
-	n = n < 0 ? n : unsqueeze_packet(a->squeezer, a->frame, (size_t)n, s->words);
 	if (n >= 0 && ((uint64_t)n != p->head.size / 8 ||
 		       memcmp(s->words, &p->head, a->head) != 0))
 		return -EBADMSG;
-	return n;
+	return n < 0 ? (int)n : 0;
+}
+
+static void say_unread(struct archive *a, const struct source *s, int err)
+{
+	const char *what = err == EBADMSG ? "decompressed" : "read: ";
+	const char *why = err == EBADMSG ? "" : err == ENODATA ? "it is not there any more" :
+			  strerror(err);
+
+	archive_say(a, "%s/%s: the packet at byte %llu cannot be %s%s", a->path, s->name,
+		    (unsigned long long)s->at, what, why);
 }
 
 int packet_load(struct archive *a, struct source *s, const struct stored *p)
 {
 	int err = s->squeezed ? make_squeezer(a) : 0;
-	ssize_t n;
 
 	if (!s->words)
 		s->words = malloc(PACKET_BYTES);
 	if (!s->words || err)
 		return fail(ENOMEM, "read %s/%s", a->path, s->name);
-	n = s->squeezed ? load_squeezed(a, s, p) : read_at(a, s, s->words, p->after, s->at);
-	if (n == -EBADMSG)
-		archive_say(a, "%s/%s: the packet at byte %llu cannot be decompressed", a->path,
-			    s->name, (unsigned long long)s->at);
-	else if (n < 0)
-		return fail((int)-n, "read %s/%s", a->path, s->name);
+	err = s->squeezed ? load_squeezed(a, s, p) : read_whole(a, s, s->words, p->after, s->at);
+	if (err)
+		say_unread(a, s, -err);
 	packet_pass(s, p);
+	s->packets -= s->packets != 0;
 	s->pos = a->head / 8;
-	s->n = n < 0 ? 0 : (size_t)n / 8;
+	s->n = err ? 0 : p->head.size / 64;
 	s->base = p->head.begin & ~LAYOUT_TIME_MASK;
 	s->event = (struct event){ .pid = p->head.pid, .tid = p->head.tid,
 				  .thread = p->head.thread, .stack = p->head.stack };

@@ -9,6 +9,14 @@
 
 #include <errno.h>
 
+/* The survey has seen more: somebody has cut the file, or written into it. */
+static void say_gone(struct archive *a, const struct source *s)
+{
+	if (s->packets)
+		archive_say(a, "%s/%s: %llu packets that were there cannot be found any more",
+			    a->path, s->name, (unsigned long long)s->packets);
+}
+
 /* The time of the next word; packets that hold nothing more are left. False at the
  * end of the file. */
 static int peek(struct archive *a, struct source *s)
@@ -19,6 +27,7 @@ static int peek(struct archive *a, struct source *s)
 	s->ready = false;
 	while (s->pos >= s->n) {
 		if (!packet_find(a, s, false, &p)) {
+			say_gone(a, s);
 			free(s->words);
 			s->words = NULL;
 			return 0;
@@ -176,12 +185,7 @@ static void say_damage(struct archive *a)
 	if (a->unknown)
 		archive_say(a, "%s: %llu events are of functions that the metadata do not know",
 			    a->path, (unsigned long long)a->unknown);
-	if (a->notes > ARCHIVE_NOTES) {
-		unsigned int more = a->notes - ARCHIVE_NOTES;
-
-		a->notes = 0;
-		archive_say(a, "and %u more such findings", more);
-	}
+	archive_say_rest(a);
 }
 
 int archive_read(struct archive *a, const struct archive_filter *filter,

@@ -5,7 +5,6 @@
  */
 #include "trace/archive_impl.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -29,10 +28,11 @@ static int add_source(struct archive *a, const char *name)
 {
 	struct source **slot, *s;
 	char *end;
-	struct stat st;
+	struct stat st = { 0 };
 
 	if (fstatat(a->dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode)) {
-		archive_say(a, "%s/%s cannot be read: it is no file", a->path, name);
+		archive_say(a, "%s/%s cannot be read: %s", a->path, name,
+			    st.st_mode ? "it is no file" : strerror(errno));
 		return 0;
 	}
 	slot = vec_push(a->sources, a->nsources, a->sources_cap);
@@ -70,13 +70,16 @@ static int find_sources(struct archive *a)
 {
 	int copy = fcntl(a->dir, F_DUPFD_CLOEXEC, 0), err = 0;
 	DIR *d = copy < 0 ? NULL : fdopendir(copy);
-	struct dirent *e;
+	const char *name;
 
 	if (!d)
 		return fail(errno, "look into %s", a->path);
-	while (!err && (e = readdir(d)))
-		if (place_is_stream(e->d_name))
-			err = add_source(a, e->d_name);
+	while (!err && (name = place_next(d)))
+		if (place_is_stream(name))
+			err = add_source(a, name);
+	if (!err && errno)
+		archive_say(a, "%s cannot be listed to its end, streams may be missing: %s",
+			    a->path, strerror(errno));
 	closedir(d);
 	if (!err && a->nsources)
 		qsort(a->sources, a->nsources, sizeof(struct source *), by_place);
@@ -222,6 +225,7 @@ int archive_survey(struct archive *a)
 			       "moments may be missing", a->path);
 	a->sizes.threads = a->threads;
 	a->sizes.nthreads = a->nthreads;
+	archive_say_rest(a);
 	return err ? err : archive_set_clock(a);
 }
 

@@ -3,7 +3,6 @@
 #include "trace/place.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -50,9 +49,7 @@ static bool says_inject(int dir)
 	return strstr(head, "tracer_name = \"inject\"");
 }
 
-/* The next name but . and .. ; NULL at the end, with errno 0, or where it cannot be
- * read: to take that for the end would be to overlook what there is. */
-static const char *next_name(DIR *d)
+const char *place_next(DIR *d)
 {
 	struct dirent *e;
 
@@ -78,7 +75,7 @@ static int look(const char *path, int *dir, enum content *ret)
 	DIR *d = copy < 0 ? NULL : fdopendir(copy);
 	if (!d)
 		return fail(errno, "look into %s", path);
-	while ((name = next_name(d))) {
+	while ((name = place_next(d))) {
 		any |= strcmp(name, "metadata.new") != 0;
 		others |= !is_ours(name);
 	}
@@ -186,7 +183,7 @@ static int remove_trace(const char *path)
 
 	if (!d)
 		return fail(errno, "remove %s", path);
-	while ((name = next_name(d)))
+	while ((name = place_next(d)))
 		if (place_is_stream(name) && unlinkat(dir, name, 0) < 0)
 			break;
 	int err = errno;

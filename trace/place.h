@@ -8,6 +8,8 @@
 #ifndef TRACE_PLACE_H
 #define TRACE_PLACE_H
 
+#include <dirent.h>
+
 #include "base/base.h"
 
 /* The n-th of several, from 1: the first has the name itself, the others NAME.2 and so
@@ -21,5 +23,8 @@ int place_spares(const char *path, int dir);
 int place_make(const char *path, int *ret);
 /* Is this file of a trace directory ours, by its name? */
 bool place_is_stream(const char *name);
+/* The next name but . and .. ; NULL at the end, with errno 0, or where it cannot be
+ * read: to take that for the end would be to overlook what there is. */
+const char *place_next(DIR *);
 
 #endif

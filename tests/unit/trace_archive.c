@@ -5,7 +5,7 @@
 #include "trace/place.h"
 
 static char base[] = "/tmp/inject-archive-XXXXXX";
-static char path[64], old[64];
+static char path[64];
 
 static char notes[8192];
 static bool compress;		/* what is written from now on */
@@ -192,6 +192,66 @@ static void test_missing(void)
 	scribble("stream_0", first + head_at() + 4, junk, 16);
 	expect(&w, "are no packet of this trace");
 	free(w.events);
+}
+
+/* Cuts files of the directory off while they are read. */
+struct cutter {
+	off_t first;		/* bytes of a packet of stream_0 that stay */
+	size_t events;
+};
+
+static int cut(void *ctx, const struct event *e)
+{
+	struct cutter *c = ctx;
+
+	if (c->events++)
+		return 0;
+	/* A head stays whose packet does not, and nothing at all. */
+	CHECK_EQ(truncate(in_dir("stream_0"), c->first + 200), 0);
+	return truncate(in_dir("stream_1"), 0);
+}
+
+static void test_cut_while_read(void)
+{
+	struct archive_filter all = { 0 };
+	struct archive *a = NULL;
+	struct cutter c = { 0 };
+	char gone[64];
+	struct world w;
+
+	world_make(&w, 200000);
+	fresh(&w);
+	c.first = first_packet("stream_0");
+	notes[0] = '\0';
+	CHECK_EQ(archive_open(path, note, NULL, &a), 0);
+	CHECK_EQ(archive_read(a, &all, cut, &c), 0);
+	archive_close(a);
+	CHECK(c.events > 10000 && c.events < w.n);
+	snprintf(gone, sizeof(gone), "byte %lld cannot be read: it is not there any more",
+		 (long long)c.first);
+	CHECK(strstr(notes, gone));
+	CHECK(strstr(notes, compress ? "stream_0.zst: " : "stream_0: "));
+	CHECK(strstr(notes, compress ? "stream_1.zst: " : "stream_1: "));
+	CHECK(strstr(notes, "packets that were there cannot be found any more"));
+	free(w.events);
+}
+
+/* Of many findings the first are said, and how many more there are, without reading. */
+static void test_many(void)
+{
+	struct archive *a = NULL;
+	char name[32];
+
+	CHECK_EQ(archive_open(path, note, NULL, &a), 0);
+	archive_close(a);
+	for (int i = 100; i < 120; i++) {
+		snprintf(name, sizeof(name), "stream_%d", i);
+		CHECK_EQ(mkdir(in_dir(name), 0700), 0);
+	}
+	notes[0] = '\0';
+	CHECK_EQ(archive_open(path, note, NULL, &a), 0);
+	archive_close(a);
+	CHECK(strstr(notes, "and 10 more such findings"));
 }
 
 /* A word that is none. */
@@ -489,78 +549,20 @@ static void test_late_end(void)
 	free(told.events);
 }
 
-/* ---- place --------------------------------------------------------------- */
-
-static void test_place(void)
-{
-	struct world w;
-	struct stat st;
-	char file[128];
-	int dir = -1;
-
-	world_make(&w, 1000);
-	fresh(&w);
-	/* The older one is kept, one of them. */
-	for (int i = 0; i < 3; i++) {
-		CHECK_EQ(place_make(path, &dir), 0);
-		close(dir);
-		CHECK_EQ(stat(old, &st), 0);
-		world_write(&w, path, (struct record_options){ 0 });
-	}
-	/* Nothing else is replaced: neither with a file more in it, nor of this name. */
-	snprintf(file, sizeof(file), "%s/notes.txt", old);
-	close(open(file, O_CREAT | O_WRONLY, 0600));
-	CHECK(place_check(path) < 0 && strstr(fail_text(), "nothing else is replaced"));
-	fail_clear();
-	CHECK(place_make(path, &dir) < 0 && stat(file, &st) == 0);
-	fail_clear();
-	unlink(file);
-	CHECK_EQ(place_check(path), 0);
-	world_remove(path);
-	close(open(path, O_CREAT | O_WRONLY, 0600));
-	CHECK(place_check(path) < 0);
-	fail_clear();
-	unlink(path);
-	CHECK_EQ(symlink(old, path), 0);
-	CHECK(place_check(path) < 0);
-	fail_clear();
-	unlink(path);
-	/* An empty directory is as good as none, and one with what a kill has left. */
-	CHECK_EQ(mkdir(path, 0700), 0);
-	snprintf(file, sizeof(file), "%s/metadata.new", path);
-	close(open(file, O_CREAT | O_WRONLY, 0600));
-	CHECK_EQ(place_check(path), 0);
-	unlink(file);
-	CHECK_EQ(rmdir(path), 0);
-	CHECK_EQ(mkdir(path, 0700), 0);
-	CHECK_EQ(place_make(path, &dir), 0);
-	close(dir);
-	free(w.events);
-}
-
-static void test_names(void)
-{
-	CHECK(place_is_stream("stream_0") && place_is_stream("stream_12_345"));
-	CHECK(place_is_stream("stream_0.zst") && place_is_stream("stream_12_345.zst"));
-	CHECK(!place_is_stream("stream_") && !place_is_stream("stream_1_") &&
-	      !place_is_stream("stream_1x") && !place_is_stream("xstream_1") &&
-	      !place_is_stream("stream_1_2_3") && !place_is_stream("stream_.zst") &&
-	      !place_is_stream("stream_1.zst_2") && !place_is_stream("stream_1.zstd"));
-}
-
 int main(void)
 {
 	CHECK(mkdtemp(base));
 	snprintf(path, sizeof(path), "%s/inject.data", base);
-	snprintf(old, sizeof(old), "%s/inject.data.old", base);
 	for (int i = 0; i < 2; i++) {
 		compress = i;
 		test_round_trip();
 		test_about();
 		test_missing();
 		test_bounds();
+		test_cut_while_read();
 		test_max_size();
 		test_rotate();
+		test_many();
 	}
 	test_frame();
 	compress = false;
@@ -570,10 +572,7 @@ int main(void)
 	test_not_ended();
 	test_churn();
 	test_late_end();
-	test_place();
-	test_names();
 	world_remove(path);
-	world_remove(old);
 	world_remove(base);
 	return failures != 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whichever call fails while a directory is made and an older one replaced, or is
- * the last of the process: does the next recording find its place, and does what is
- * not ours stay?
+ * Where does a recording find its place, and does what is not ours stay? The same when
+ * whichever call fails while a directory is made and an older one replaced, or is the
+ * last of the process.
  */
 #include <dlfcn.h>
 #include <sys/wait.h>
@@ -147,6 +147,56 @@ static void sweep_foreign(void)
 	}
 }
 
+/* One older directory is kept, and nothing is replaced but what is ours. */
+static void test_kept(void)
+{
+	struct stat st;
+	int dir = -1;
+
+	make_world();
+	for (int i = 0; i < 3; i++) {
+		CHECK_EQ(place_make("t", &dir), 0);
+		close(dir);
+		CHECK_EQ(stat("t.old/stream_0", &st), 0);
+		CHECK_EQ(rmdir("t"), 0);
+		make_trace("t");
+	}
+	/* Neither with a file more in it, nor of this name. */
+	put("t.old/notes.txt", "mine");
+	CHECK(place_check("t") < 0 && strstr(fail_text(), "nothing else is replaced"));
+	fail_clear();
+	CHECK(place_make("t", &dir) < 0 && stat("t.old/notes.txt", &st) == 0);
+	fail_clear();
+	unlink("t.old/notes.txt");
+	CHECK_EQ(place_check("t"), 0);
+	world_remove("t");
+	put("t", "mine");
+	CHECK(place_check("t") < 0);
+	fail_clear();
+	unlink("t");
+	CHECK_EQ(symlink("t.old", "t"), 0);
+	CHECK(place_check("t") < 0);
+	fail_clear();
+	unlink("t");
+	/* An empty directory is as good as none, and one with what a kill has left. */
+	CHECK_EQ(mkdir("t", 0700), 0);
+	put("t/metadata.new", "tracer");
+	CHECK_EQ(place_check("t"), 0);
+	unlink("t/metadata.new");
+	CHECK_EQ(place_make("t", &dir), 0);
+	close(dir);
+}
+
+static void test_names(void)
+{
+	CHECK(place_is_stream("stream_0") && place_is_stream("stream_12_345"));
+	CHECK(place_is_stream("stream_0.zst") && place_is_stream("stream_12_345.zst"));
+	CHECK(!place_is_stream("stream_") && !place_is_stream("stream_1_") &&
+	      !place_is_stream("stream_1x") && !place_is_stream("xstream_1") &&
+	      !place_is_stream("stream_1_2_3") && !place_is_stream("stream_.zst") &&
+	      !place_is_stream("stream_1.zst_2") && !place_is_stream("stream_1.zstd"));
+}
+
 int main(void)
 {
 	char world[] = "/tmp/place.XXXXXX";
@@ -158,7 +208,8 @@ int main(void)
 	sweep(false);
 	sweep(true);
 	sweep_foreign();
-	calls = fatal = 0;
+	test_kept();
+	test_names();
 	CHECK(chdir("/") == 0);
 	world_remove(world);
 	return failures != 0;
