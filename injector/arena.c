@@ -52,7 +52,7 @@ int arena_find(pid_t pid, struct range text, uint64_t size, int64_t reach, raddr
 		.window = { text.end > most ? text.end - most : 0, text.start + most },
 	};
 	struct gaps gaps;
-	int err = gaps_find(pid, GAPS_HEAP, &gaps);
+	int err = gaps_find(pid, GAPS_HEAP, NULL, NULL, &gaps);
 
 	if (err)
 		return err;

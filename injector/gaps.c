@@ -8,7 +8,7 @@
 #include "payload/abi.h"
 
 enum {
-	GUARD = 1 << 16,	/* left free beside everything */
+	GUARD = 1 << 16,	/* left free beside everything that is not ours */
 	LOWEST = 1 << 16,	/* vm.mmap_min_addr's usual value */
 };
 #define HIGHEST 0x7ffffffff000ull
@@ -16,7 +16,9 @@ enum {
 
 struct walk {
 	struct gaps *gaps;
-	raddr_t end;		/* of the mapping below */
+	gaps_ours ours;
+	void *ctx;
+	raddr_t end;		/* of the mapping below, and what is left free there */
 	struct range heap;	/* what it is and may become */
 	uint64_t growth;	/* of the heap */
 };
@@ -47,23 +49,25 @@ static int next_mapping(void *ctx, const struct mapping *m)
 {
 	struct walk *w = ctx;
 	raddr_t end = MIN(m->range.start, HIGHEST);
+	uint64_t guard = w->ours && w->ours(w->ctx, m) ? 0 : GUARD;
 
-	end -= MIN(end, strcmp(m->path, "[stack]") == 0 ? STACK : GUARD);
+	end -= MIN(end, strcmp(m->path, "[stack]") == 0 ? STACK : guard);
 	if (strcmp(m->path, "[heap]") == 0) {
 		w->heap.start = MIN(w->heap.start, m->range.start);
 		w->heap.end = m->range.end + w->growth;
 	}
-	int err = add_around_heap(w, w->end + GUARD, end);
+	int err = add_around_heap(w, w->end, end);
 
-	w->end = m->range.end;
+	w->end = m->range.end + guard;
 	w->gaps->mappings++;
 	return err;
 }
 
-int gaps_find(pid_t pid, uint64_t heap, struct gaps *ret)
+int gaps_find(pid_t pid, uint64_t heap, gaps_ours ours, void *ctx, struct gaps *ret)
 {
 	raddr_t start = procfs_heap(pid);
-	struct walk w = { .gaps = ret, .end = LOWEST, .growth = heap,
+	struct walk w = { .gaps = ret, .ours = ours, .ctx = ctx,
+			  .end = LOWEST + GUARD, .growth = heap,
 			  .heap = { start - MIN(start, (raddr_t)GUARD), start + heap } };
 
 	if (!start)	/* not said: begins with its mapping, if it has one */
@@ -73,7 +77,7 @@ int gaps_find(pid_t pid, uint64_t heap, struct gaps *ret)
 	int err = procfs_maps(pid, next_mapping, &w);
 
 	if (!err && w.end < HIGHEST)
-		err = add_around_heap(&w, w.end + GUARD, HIGHEST);
+		err = add_around_heap(&w, w.end, HIGHEST);
 	if (err)
 		gaps_clear(ret);
 	return err;

@@ -7,6 +7,8 @@
 
 #include "base/base.h"
 
+struct mapping;
+
 struct gaps {
 	struct range *v;	/* ascending, whole pages; owned */
 	size_t n, cap;
@@ -21,9 +23,12 @@ struct gaps {
 #define GAPS_HEAP (1ull << 30)
 #define GAPS_HEAP_GO (1ull << 24)
 
+/* Is this a mapping that nothing has to be left free beside? */
+typedef bool (*gaps_ours)(void *ctx, const struct mapping *);
+
 /* All gaps of a process but what its heap (by so much) or its main stack may grow
- * into, and with a little distance from every mapping. */
-int gaps_find(pid_t pid, uint64_t heap, struct gaps *ret);
+ * into, and with a little distance from every mapping but those of ours (NULL: none). */
+int gaps_find(pid_t pid, uint64_t heap, gaps_ours ours, void *ctx, struct gaps *ret);
 /* What is in `r` is none of them any more. 0 or -ENOMEM. */
 int gaps_take(struct gaps *, struct range r);
 void gaps_clear(struct gaps *);

@@ -156,7 +156,8 @@ static int look_room(struct infecting *in)
 		return err;
 	n.data = (uint64_t)shape.nrings * THREAD_SIZE + (1 << 20);
 	n.address_space = shape.total + n.data + in->opt->islands->n * PAGE;
-	n.memory += (uint64_t)in->nthreads * shape.nsub * SUBBUF_SIZE;
+	n.memory += (uint64_t)in->nthreads * shape.nsub * SUBBUF_SIZE +
+		in->opt->islands->n * PAGE;
 	if (infect_needs_rooms(in))
 		n.address_space += (uint64_t)shape.nrings * ROOM_SIZE;
 	for (size_t i = 0; i < in->opt->nneeds; i++) {
@@ -222,22 +223,39 @@ static int map_arena(struct infecting *in, struct arena_need *need, uint64_t byt
 	return 0;
 }
 
-/* Where a page is refused, what was to land on it is given up (islands_check):
- * that is no reason not to attach. */
-static int map_island(struct infecting *in, struct island_page *p)
+/* How many pages from the first on lie side by side, and are all mapped or all not? */
+static size_t run_of(const struct island_page *p, size_t n)
+{
+	size_t run = 1;
+
+	while (run < n && p[run].at == p[0].at + run * PAGE && p[run].mapped == p[0].mapped)
+		run++;
+	return run;
+}
+
+/* Pages that lie side by side, at once if that can be. Where one is refused, what was
+ * to land on it is given up (islands_check): that is no reason not to attach. */
+static int map_run(struct infecting *in, struct island_page *p, size_t n)
 {
 	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
-	const uint64_t args[6] = { p->at, PAGE, PROT_READ | PROT_EXEC, (uint64_t)flags,
+	const uint64_t args[6] = { p->at, n * PAGE, PROT_READ | PROT_EXEC, (uint64_t)flags,
 				   UINT64_MAX, 0 };
 	int64_t got, unused;
 	int err = remote_syscall(&in->remote, SYS_mmap, args, &got);
+	bool mapped = !err && (raddr_t)got == p->at;
 
-	p->mapped = !err && (raddr_t)got == p->at;
-	/* Before Linux 4.17 the flag is unknown, and the address a hint. */
-	if (err || p->mapped || got < 0)
+	for (size_t i = 0; i < n; i++)
+		p[i].mapped = mapped;
+	if (err || mapped)
 		return err;
-	return remote_try(&in->remote, "unmap", &unused, SYS_munmap, (uint64_t)got, PAGE,
-			  0, 0, 0, 0);
+	/* Before Linux 4.17 the flag is unknown, and the address a hint. */
+	if (got >= 0)
+		err = remote_try(&in->remote, "unmap", &unused, SYS_munmap, (uint64_t)got,
+				 n * PAGE, 0, 0, 0, 0);
+	if (err || n == 1)
+		return err;
+	err = map_run(in, p, n / 2);
+	return err ? err : map_run(in, p + n / 2, n - n / 2);
 }
 
 int infect_islands(struct infecting *in)
@@ -245,8 +263,10 @@ int infect_islands(struct infecting *in)
 	struct islands *islands = in->opt->islands;
 	int err = 0;
 
-	for (size_t i = 0; i < islands->n && !err; i++)
-		err = map_island(in, &islands->pages[i]);
+	for (size_t i = 0, n; i < islands->n && !err; i += n) {
+		n = run_of(islands->pages + i, islands->n - i);
+		err = map_run(in, islands->pages + i, n);
+	}
 	return err;
 }
 
@@ -255,10 +275,12 @@ void infect_undo_islands(struct infecting *in, struct remote *r)
 	struct islands *islands = in->opt->islands;
 	int64_t unused;
 
-	for (size_t i = 0; i < islands->n; i++)
+	for (size_t i = 0, n; i < islands->n; i += n) {
+		n = run_of(islands->pages + i, islands->n - i);
 		if (islands->pages[i].mapped)
 			remote_try(r, "unmap", &unused, SYS_munmap, islands->pages[i].at,
-				   PAGE, 0, 0, 0, 0);
+				   n * PAGE, 0, 0, 0, 0);
+	}
 }
 
 /* All of the arena can refer to all of the module, and the other way round. */

@@ -499,12 +499,16 @@ static int report(struct choosing *c, struct islands *ret)
 {
 	for (size_t i = 0; i < c->nspots; i++)
 		take_over(c, &c->spots[i]);
-	for (size_t i = c->pages.nold; i < c->pages.n; i++) {
+	for (size_t i = 0; i < c->pages.norder; i++) {
+		uint32_t page = c->pages.order[i];
+
+		if (page < c->pages.nold)
+			continue;
 		struct island_page *p = vec_push(ret->pages, ret->n, ret->cap);
 
 		if (!p)
 			return fail(ENOMEM, "list the islands");
-		p->at = c->pages.v[i].at;
+		p->at = c->pages.v[page].at;
 	}
 	return 0;
 }

@@ -20,7 +20,7 @@ struct island_page {
 };
 
 struct islands {
-	struct island_page *pages;	/* to be mapped; owned */
+	struct island_page *pages;	/* to be mapped, ascending; owned */
 	size_t n, cap;
 };
 

@@ -9,8 +9,8 @@
 #include "injector/session.h"
 
 enum {
-	MOST_PAGES = 2048,	/* new ones in one visit */
-	OLD_PAGES = 4096,	/* of all earlier ones */
+	MOST_PAGES = 1 << 14,	/* new ones in one visit: 64 MiB */
+	OLD_PAGES = 1 << 15,	/* of all earlier ones */
 	SHARE = 4,		/* of the mappings that are left to the target */
 	DEFAULT_MAPPINGS = 65530,
 	TRIES = 64,		/* places in one gap */
@@ -299,6 +299,12 @@ static int find_old(const struct target *t, struct pages *ps)
 	return err;
 }
 
+/* One whose pages next to others were found to be islands'. */
+static bool is_of_islands(void *ctx, const struct mapping *m)
+{
+	return is_ours(m) && page_at(ctx, m->range.start) && page_at(ctx, m->range.end - PAGE);
+}
+
 int pages_find(const struct target *t, size_t island_size, uint64_t heap, struct pages *ret)
 {
 	uint64_t limit;
@@ -306,7 +312,7 @@ int pages_find(const struct target *t, size_t island_size, uint64_t heap, struct
 	*ret = (struct pages){ .size = island_size };
 	int err = find_old(t, ret);
 
-	err = err ? err : gaps_find(t->pid, heap, &ret->gaps);
+	err = err ? err : gaps_find(t->pid, heap, is_of_islands, ret, &ret->gaps);
 	if (!procfs_number("/proc/sys/vm/max_map_count", &limit))
 		limit = DEFAULT_MAPPINGS;
 	limit -= MIN(limit, ret->gaps.mappings);

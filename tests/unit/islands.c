@@ -395,7 +395,7 @@ static void round_at(const struct target *self, raddr_t bias, struct range space
 	struct selected one = { .module = &mod, .n = m.plan->nprobes, .plan = m.plan };
 	struct selection sel = { .v = &one, .n = 1 };
 
-	CHECK(gaps_find(self->pid, GAPS_HEAP, &gaps) == 0);
+	CHECK(gaps_find(self->pid, GAPS_HEAP, NULL, NULL, &gaps) == 0);
 	note_levels();
 	struct range stubs = find_room(self->pid, &mod);
 
@@ -422,7 +422,7 @@ static void heap_of_go(const struct target *self)
 	bool found = false;
 	struct gaps gaps;
 
-	CHECK(gaps_find(self->pid, islands_heap(&sel), &gaps) == 0);
+	CHECK(gaps_find(self->pid, islands_heap(&sel), NULL, NULL, &gaps) == 0);
 	for (size_t i = 0; i < gaps.n; i++)
 		found |= range_has(gaps.v[i], place);
 	CHECK(found);
@@ -436,7 +436,7 @@ static void takes_of_gaps(pid_t pid)
 {
 	struct gaps gaps;
 
-	CHECK(gaps_find(pid, GAPS_HEAP, &gaps) == 0 && gaps.n);
+	CHECK(gaps_find(pid, GAPS_HEAP, NULL, NULL, &gaps) == 0 && gaps.n);
 	size_t n = gaps.n;
 	struct range first = gaps.v[0], middle = { first.start + PAGE, first.start + 3 * PAGE };
 
@@ -455,7 +455,7 @@ static void check_gaps(pid_t pid)
 	raddr_t stack = (uintptr_t)&on_stack;
 	struct gaps gaps;
 
-	CHECK(gaps_find(pid, GAPS_HEAP, &gaps) == 0 && gaps.n);
+	CHECK(gaps_find(pid, GAPS_HEAP, NULL, NULL, &gaps) == 0 && gaps.n);
 	CHECK(heap && heap <= brk_now);
 	for (size_t i = 0; i < gaps.n; i++) {
 		struct range heap_to_be = { heap, brk_now + (1 << 29) };
