@@ -134,7 +134,8 @@ clean:
 
 include tests/tests.mk
 
--include $(shell find $(BUILD) -name '*.d' -type f 2>/dev/null)
+-include $(shell find $(BUILD) -path $(BUILD)/suites -prune -o \
+	-name '*.d' -type f -print 2>/dev/null)
 
 .PHONY: all static install clean
 .DELETE_ON_ERROR:

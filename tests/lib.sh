@@ -136,7 +136,7 @@ victim()
 	wait_until 30 has_line '^ready$' victim.out || die "$1 is not ready"
 }
 
-# as_nobody NAME: the victim NAME, started after this, belongs to a user who is
+# as_nobody [NAME]: the victim NAME, started after this, belongs to a user who is
 # not root. What else he is to run begins with "${AS[@]}"; his own inject is
 # "$VICTIMS/inject", in a directory that is open to him.
 as_nobody()
@@ -144,7 +144,7 @@ as_nobody()
 	need_root
 	need setpriv
 	OPEN=$(mktemp -d)
-	cp "$INJECT" "$VICTIMS/$1" "$OPEN/"
+	cp "$INJECT" ${1:+"$VICTIMS/$1"} "$OPEN/"
 	chmod -R a+rX "$OPEN"
 	VICTIMS=$OPEN
 	AS=(setpriv --reuid=65534 --regid=65534 --clear-groups)

@@ -1,11 +1,19 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # suite_lib: runs of a test suite that are to find what it finds without us.
-# Sourced after lib.sh. `ran` counts the suites.
+# Sourced after lib.sh. `ran` counts the suites. Who is somebody else (AS) has an
+# inject of his own, OWN.
 
+OWN=$INJECT
 SETS=("*" "*@libc.so* *@libstdc++* *@libm.so* *@libgcc*" "* *@*")
 export LC_ALL=C PYTHONHASHSEED=0
 ran=0
+
+# Lines that say what was found, not how long it took.
+FINDINGS='^OK|OK$|OK !!!|Verification Hash|^Tests result|^Result:'
+FINDINGS+='|^\[ +(OK|FAILED|PASSED) +\]'	# googletest
+FINDINGS+='|\.\.\. Ok$|^! |^[0-9]+ errors out of'	# sqlite
+FINDINGS+='|^(not )?ok [0-9]|^1\.\.'		# perl
 
 # patterns SET: the words of -f in WORDS.
 patterns()
@@ -21,8 +29,7 @@ patterns()
 # What a suite found, without times and addresses.
 findings()
 {
-	grep -aE '^OK|OK$|OK !!!|Verification Hash|^Tests result|^Result:|^\[ +(OK|FAILED|PASSED) +\]' \
-		"$1" | sed -E 's/ \([0-9]+ ms.*\)//' || true
+	grep -aE "$FINDINGS" "$1" | sed -E 's/ \([0-9]+ ms.*\)//; s/^((not )?ok [0-9]+).*/\1/' || true
 }
 
 # verdict NAME STATUS HOW: of run.out, against what it found without us.
@@ -39,7 +46,7 @@ alone()
 {
 	local got=0
 
-	timeout 1000 "${@:2}" >run.out 2>run.errors </dev/null || got=$?
+	timeout 3000 "${AS[@]}" "${@:2}" >run.out 2>run.errors </dev/null || got=$?
 	echo $got >"$1.status"
 	findings run.out >"$1.findings"
 	[ $got != 124 ] || die "$1 does not end by itself"
@@ -51,7 +58,7 @@ probed()
 	local got=0
 
 	patterns "$2"
-	timeout 3000 "$INJECT" -q "${WORDS[@]}" -o /dev/null -- "${@:3}" \
+	timeout 10000 "${AS[@]}" "$OWN" -q "${WORDS[@]}" -o /dev/null -- "${@:3}" \
 		>run.out 2>run.errors </dev/null || got=$?
 	# Lua's tests show their progress on the same line.
 	grep -o 'inject: .* functions\? probed, .*' run.errors >trace.err ||
@@ -66,13 +73,13 @@ visited()
 	local pid got=0 visits=0 whole=0
 
 	# Without job control the shell lets children ignore SIGINT.
-	env --default-signal=INT,QUIT "${@:2}" >run.out 2>run.errors </dev/null &
+	env --default-signal=INT,QUIT "${AS[@]}" "${@:2}" >run.out 2>run.errors </dev/null &
 	pid=$!
 	started "$pid"
 	while kill -0 $pid 2>/dev/null; do
 		got=0
 		patterns "${SETS[visits % ${#SETS[@]}]}"
-		timeout 120 "$INJECT" -q -p $pid "${WORDS[@]}" -d 20ms -o /dev/null \
+		timeout 1000 "$INJECT" -q -p $pid "${WORDS[@]}" -d 20ms -o /dev/null \
 			2>trace.err || got=$?
 		# It may end at any time, and stand in no safe place for once.
 		case $got in

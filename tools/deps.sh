@@ -13,7 +13,7 @@ build="gcc make binutils libc6-dev libelf-dev libdw-dev libcapstone-dev
 test="g++ clang libclang-rt-dev gdb strace nginx-light redis-server redis-tools postgresql
 	postgresql-contrib wrk apache2-utils python3 util-linux procps mandoc
 	codespell shellcheck cppcheck musl-tools libpython3.11-testsuite lua5.4 sqlite3
-	libsqlite3-dev tcl jq golang-go rustc
+	libsqlite3-dev tcl tcl-dev perl jq golang-go rustc
 	babeltrace2 zstd python3-jsonschema uftrace protobuf-compiler graphviz linux-perf libboost-context-dev
 	libgtest-dev libgmock-dev"
 soak="chromium"

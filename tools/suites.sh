@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # suites DIR: get the sources of test suites that Debian does not install, into
-# DIR/redis, DIR/sqlite and DIR/lua; those that are there are left as they are.
+# DIR/redis, DIR/sqlite, DIR/perl and DIR/lua; those that are there are left as they are.
 # Says of each that cannot be had why, and ends with status 1 then.
 #
 # Sources of the very packages that are installed, by apt's own keys and checks,
@@ -13,6 +13,8 @@ set -euo pipefail
 . "$(dirname "$0")/apt_lib.sh"
 mkdir -p "$1"
 dir=$(cd "$1" && pwd)
+# shellcheck source=/dev/null
+release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
 missing=0
 
 lacking() { echo "suites: $*" >&2; missing=1; }
@@ -20,10 +22,6 @@ lacking() { echo "suites: $*" >&2; missing=1; }
 # apt_source ARG...: of this release of Debian.
 apt_source()
 {
-	local release
-
-	# shellcheck source=/dev/null
-	release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
 	mkdir -p "$dir/apt"
 	for suite in "debian $release" "debian-security $release-security"; do
 		printf 'Types: deb-src\nURIs: http://deb.debian.org/%s\nSuites: %s\n' \
@@ -33,7 +31,8 @@ apt_source()
 	apt_alone "$dir/apt" "$@"
 }
 
-# debian PACKAGE NAME: its original archive, unpacked to DIR/NAME.
+# debian PACKAGE NAME: its original archive, unpacked to DIR/NAME. A security update's
+# is not on every mirror; what we want of it, the authors', is the release's, too.
 debian()
 {
 	local archive
@@ -41,6 +40,7 @@ debian()
 	[ ! -d "$dir/$2" ] || return 0
 	[ -d "$dir/apt" ] || apt_source update || true
 	apt_source source --download-only "$1" ||
+		apt_source source --download-only "$1/$release" ||
 		{ lacking "no source of $1: $(tail -n 1 "$dir/apt/log")"; return 0; }
 	archive=$(find "$dir/apt" -name "$1_*.orig.tar.*" ! -name '*.asc' | head -n 1)
 	mkdir "$dir/$2.new"
@@ -66,5 +66,6 @@ lua()
 
 debian redis redis
 debian sqlite3 sqlite
+debian perl perl
 lua
 exit $missing
