@@ -18,7 +18,7 @@ struct gaps {
 /*
  * What is left to a heap upwards. Go's runtime maps its memory elsewhere: what grows
  * there is that of C code in such a program, whose malloc maps what it finds no room
- * for.
+ * for. Without C there is none (islands_heap).
  */
 #define GAPS_HEAP (1ull << 30)
 #define GAPS_HEAP_GO (1ull << 24)

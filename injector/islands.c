@@ -524,7 +524,7 @@ static bool has_puns(const struct choosing *c)
 static int choose(struct choosing *c, const struct target *t, struct selection *sel,
 		  struct islands *ret)
 {
-	int err = pages_find(t, c->arch->jump_size, islands_heap(sel), &c->pages);
+	int err = pages_find(t, c->arch->jump_size, islands_heap(t->pid, sel), &c->pages);
 
 	err = err ? err : islands_leave(t->pid, sel, &c->pages.gaps);
 	/* Who is given up may have been in the way of others. */

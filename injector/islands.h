@@ -36,7 +36,7 @@ void islands_check(const struct islands *, struct selection *);
 void islands_clear(struct islands *);
 
 /* How far the heap may come to reach, as of gaps_find. */
-uint64_t islands_heap(const struct selection *);
+uint64_t islands_heap(pid_t, const struct selection *);
 /* Leave the room that stubs will need out of these. */
 int islands_leave(pid_t, const struct selection *, struct gaps *);
 

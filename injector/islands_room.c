@@ -6,19 +6,27 @@
  * them might not hold the stubs, which lie together.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "injector/arena.h"
 #include "injector/islands.h"
 #include "injector/probes.h"
+#include "injector/procfs.h"
 
 /* Beside the arenas: what gaps leave free beside every mapping, and a little more. */
 #define BESIDE (1ull << 18)
 
-uint64_t islands_heap(const struct selection *sel)
+static int is_heap(void *ctx, const struct mapping *m)
+{
+	return strcmp(m->path, "[heap]") == 0;
+}
+
+/* A program of Go's that has none by now has no C library that asks for one. */
+uint64_t islands_heap(pid_t pid, const struct selection *sel)
 {
 	for (size_t i = 0; i < sel->n; i++)
 		if (sel->v[i].module->is_exe && range_size(sel->v[i].module->symbols->go))
-			return GAPS_HEAP_GO;
+			return procfs_maps(pid, is_heap, NULL) ? GAPS_HEAP_GO : 0;
 	return GAPS_HEAP;
 }
 

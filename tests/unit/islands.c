@@ -10,6 +10,8 @@
 #include "injector/islands.h"
 
 #include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "injector/arena.h"
 #include "injector/gaps.h"
@@ -422,13 +424,21 @@ static void heap_of_go(const struct target *self)
 	bool found = false;
 	struct gaps gaps;
 
-	CHECK(gaps_find(self->pid, islands_heap(&sel), NULL, NULL, &gaps) == 0);
+	CHECK(gaps_find(self->pid, islands_heap(self->pid, &sel), NULL, NULL, &gaps) == 0);
 	for (size_t i = 0; i < gaps.n; i++)
 		found |= range_has(gaps.v[i], place);
 	CHECK(found);
 	gaps_clear(&gaps);
+	/* One that has ended has no heap, as one without C. */
+	pid_t ended = fork();
+
+	if (!ended)
+		_exit(0);
+	CHECK(waitid(P_PID, (id_t)ended, NULL, WEXITED | WNOWAIT) == 0);
+	CHECK(islands_heap(ended, &sel) == 0);
+	CHECK(waitpid(ended, NULL, 0) == ended);
 	symbols.go = (struct range){ 0 };
-	CHECK(islands_heap(&sel) == GAPS_HEAP);
+	CHECK(islands_heap(self->pid, &sel) == GAPS_HEAP);
 }
 
 /* What is taken of a gap leaves what is before and behind. */
