@@ -111,6 +111,9 @@ void calls_exit(struct reader *r, struct lane *l, struct open_call call)
 		pop(r, l, EVENT_EXIT);
 		return;
 	}
+	/* A fiber's that the payload takes for open was taken for one of those above. */
+	if (l->fiber && !call.depth && !r->kept)
+		return;
 	calls_deliver(r, l, EVENT_BEFORE, call.func, 0);
 	s->unseen -= s->unseen > 0;
 }

@@ -122,7 +122,7 @@ struct reader {
 
 static inline bool is_goroutine(uint32_t stack)
 {
-	return stack & STACK_SHARED && stack & STACK_GOROUTINE && stack != STACK_TAKEN;
+	return stack & STACK_SHARED && stack & STACK_GOROUTINE && stack < STACK_LEAVES;
 }
 
 /* reader_lane.c: from a ring to items. */

@@ -373,6 +373,11 @@ static void take_ext(struct reader *r, struct lane *l)
 		r->stats.events++;
 		calls_deliver(r, l, EVENT_BEFORE, (uint32_t)data, 0);
 		return;
+	case EXT_AFTER:
+		if (data >= r->nfuncs)
+			break;
+		r->stats.events++;
+		return;
 	case EXT_LOST:
 		l->reported += data;
 		tell_lost(r, l, l->reported - l->base_entries - l->base_exits);

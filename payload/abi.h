@@ -22,7 +22,7 @@
 #ifndef PAYLOAD_ABI_H
 #define PAYLOAD_ABI_H
 
-#define ABI_VERSION 15
+#define ABI_VERSION 16
 
 /* Offsets that assembly uses; abi.c asserts them. */
 #define THREAD_CUR 0
@@ -144,10 +144,10 @@
 			 * come. One body word: the function */
 #define EXT_LOST 4	/* one body word: entries and exits dropped before here
 			 * and not yet told */
-#define EXT_BEFORE 5	/* an exit whose entry was not probed yet: it ends none
-			 * of the open calls, which may be around it, for probes
-			 * are not all put in at once. One body word: the
-			 * function */
+#define EXT_BEFORE 5	/* an exit whose entry was not probed yet: it ends none of the
+			 * open calls, which may be around it, for probes are not all
+			 * put in at once. One body word: the function */
+#define EXT_AFTER 6	/* likewise, of a call that EXT_UNWOUND has ended: a fiber's */
 
 /* The stack of a goroutine is one more that any thread may run. Its number is made of
  * where its g is; and as it may move when it grows, its calls are told apart by
@@ -159,8 +159,9 @@
 /* A stack's number with this bit is that of a fiber, which any thread may run:
  * whoever runs it has its open calls. STACK_FIBERS is where numbers begin anew. */
 #define STACK_SHARED 0x80000000u
-#define STACK_FIBERS 0x3fffffffu
-/* In a thread's table: free, or another thread runs it now. */
+#define STACK_FIBERS 0x3ffffffeu
+/* In a thread's table: another thread is about to have it, or has; or it is free. */
+#define STACK_LEAVES 0xfffffffeu
 #define STACK_TAKEN 0xffffffffu
 
 #include "payload/timing.h"
@@ -467,7 +468,8 @@ struct stack {
 				 * was when it became that: like thread.top */
 	uint64_t used;		/* counts switches, for eviction; 0: free */
 	uint32_t number;	/* EXT_STACK's, or STACK_TAKEN */
-	uint32_t opened;	/* 1: bounds are a guess, and may grow */
+	uint16_t opened;	/* 1: bounds are a guess, and may grow */
+	uint16_t within;	/* calls around its frames, of which the shelf knows */
 };
 
 /* Of one of a thread's open calls of watched functions: its stack pointer, 0: none; and

@@ -59,7 +59,7 @@ static uint32_t event_func(const struct sample *m, const uint64_t *w)
 	if (kind == REC_NONE)
 		return 0;
 	if (kind == REC_EXT) {
-		if ((subkind != EXT_MARK && subkind != EXT_BEFORE) || w + 1 >= m->end)
+		if (!ext_is_event(subkind) || w + 1 >= m->end)
 			return 0;
 		func = (w[1] >> REC_TIME_SHIFT) & ((1 << REC_FUNC_BITS) - 1);
 	}

@@ -7,7 +7,9 @@
  * claim.c	which struct thread and ring does the calling thread have?
  * ring.c	words, sub-buffers, and the count of what is lost
  * judge.c	which functions cost their threads more than they may lose?
- * stacks.c	which stack is this, and which calls are open on it?
+ * stacks.c	which stack is this, and which calls are open on it? (places.c, fibers.c:
+ *		see stacks.h)
+ * shelf.c	which calls of fibers are open that no thread has a frame of?
  * slow.c	an entry, an exit or a mark that the fast path left to C
  * timing.c	how long do calls take, where that is all?
  * watch.c	did a call take longer than it may?
@@ -91,6 +93,12 @@ bool ring_room(struct session *, struct thread *, unsigned int n);
  * present time into room that was made. */
 void ring_put(struct thread *, uint64_t word);
 void ring_put_ext(struct thread *, unsigned int subkind, uint64_t body);
+/* Does such a word tell of an entry or an exit of the function that is its body? */
+static inline bool ext_is_event(unsigned int subkind)
+{
+	return subkind == EXT_MARK || subkind == EXT_BEFORE || subkind == EXT_AFTER;
+}
+
 /* Close the current sub-buffer, if there is one. */
 void ring_close(const struct session *, struct thread *);
 void ring_lose(struct thread *, enum what);
@@ -114,8 +122,9 @@ struct goroutine {
 /* Forget all stacks; their numbers are not used again. */
 void stacks_reset(struct thread *);
 /* Make the stack of `sp` the current one; of a fiber that another thread has
- * run, with the calls that are open on it. */
-void stacks_follow(struct session *, struct thread *, uint64_t sp, enum what);
+ * run, with the calls that are open on it. True if this is the end of a call that was
+ * said to be unwound. */
+bool stacks_follow(struct session *, struct thread *, uint64_t sp, enum what);
 /* Make the stack of this goroutine the current one. */
 void stacks_goroutine(struct thread *, const struct goroutine *);
 /* Do `a` and `b` lie on one stack, as far as known? */
@@ -128,8 +137,9 @@ void stacks_settle(struct thread *, uint64_t top);
 
 /* Open calls of the current stack whose entries were recorded. */
 uint32_t frames_depth(const struct thread *);
-/* Pop the frames below `sp`. True if there was one whose entry was recorded. */
-bool frames_pop_below(struct thread *, uint64_t sp);
+/* Pop the frames that are left when `what` happens at `sp`. True if there was one whose
+ * entry was recorded. */
+bool frames_pop_left(struct thread *, uint64_t sp, enum what);
 /* Pop the innermost one, if it is that of the call that ends at `sp`. */
 void frames_pop(struct thread *, uint64_t sp);
 
@@ -153,8 +163,45 @@ void timing_claim(const struct session *, struct thread *);
 void timing_begin(struct thread *, uint64_t func, bool framed);
 /* The call that has the innermost frame has ended, in whatever way. */
 void timing_end(struct thread *, bool unwound);
-/* What is known of the frame at an offset of another thread's goes with it. */
-void timing_move(struct thread *, uint64_t to, const struct thread *, uint64_t from);
+/* What is known of the frame at an offset; NULL: calls are not timed. */
+struct side *timing_side(const struct thread *, uint64_t offset);
+/* It goes with the frame. Either may be NULL. */
+void timing_copy(struct side *to, const struct side *from);
+/* The same to the frame at an offset of a thread that has taken the call over. */
+void timing_take(struct thread *, uint64_t offset, const struct side *from);
+
+/* shelf.c */
+
+struct shelved {
+	/* Of one that was said to be unwound: because of what happened where; and the
+	 * outermost of those that were, then. */
+	uint64_t by, outer;
+	/* Of one that is open: */
+	uint64_t frame;
+	uint64_t inner;		/* where the next call within it is; 0: nobody knows of one */
+	uint32_t within;	/* so many calls whose entries were recorded */
+	struct side side;	/* if calls are timed */
+};
+
+#define SHELF_NOWHERE 8ull	/* for `by`: it may have been anywhere */
+
+/* Nothing is open any more as far as is known. */
+void shelf_clear(void);
+void shelf_tell(uint64_t sp, uint64_t by, uint64_t outer);
+/* A call that is open on the stack of that number, with what struct shelved says of it. */
+void shelf_put(uint64_t frame, uint64_t inner, uint32_t number, uint32_t within,
+	       const struct side *);
+/* On which stack is a call open that ends at `sp`? 0: nothing is known of one. */
+uint32_t shelf_number(uint64_t sp);
+/* Take the call that ends at `sp`, which is open on that stack or, if `number` is 0, was
+ * said to be unwound; false if it is not there. */
+bool shelf_take(uint64_t sp, uint32_t number, struct shelved *ret);
+void shelf_drop(uint64_t sp, uint32_t number);
+/* Bounds around `sp` within which no wall is known. */
+void shelf_narrow(uint64_t sp, uint64_t *lo, uint64_t *hi);
+/* Above `below`, and not above `above`, one stack ends and another begins. Where? Not
+ * below `outer`, it seems. */
+uint64_t shelf_part(uint64_t below, uint64_t above, uint64_t outer);
 
 /* trap.c */
 extern struct traps payload_traps;

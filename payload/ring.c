@@ -123,7 +123,7 @@ static uint64_t count_events(const struct subbuf *b)
 		unsigned int kind = *w & 3, subkind = *w >> REC_FUNC_SHIFT & 63;
 
 		n += kind == REC_ENTRY || kind == REC_EXIT ||
-		     (kind == REC_EXT && (subkind == EXT_MARK || subkind == EXT_BEFORE));
+		     (kind == REC_EXT && ext_is_event(subkind));
 	}
 	return n;
 }

@@ -112,16 +112,18 @@ static bool enter(struct slow *w, uint64_t word, uint64_t sp, enum what what)
 /*
  * Find the stack, and pop the calls on it that were left without an exit:
  * those below sp, and one with the very same sp if that is another's entry.
+ * True if this is the end of a call that was said to be unwound.
  */
-static void heal(struct slow *w, uint64_t sp, enum what what)
+static bool heal(struct slow *w, uint64_t sp, enum what what)
 {
 	struct thread *t = w->t;
-	bool unwound;
+	bool unwound, told;
 
-	stacks_follow(w->s, t, sp, what);
-	unwound = frames_pop_below(t, what == WHAT_EXIT ? sp : sp + 1);
+	told = stacks_follow(w->s, t, sp, what);
+	unwound = frames_pop_left(t, sp, what);
 	if (unwound && !t->timed && ring_room(w->s, t, 2))
 		ring_put_ext(t, EXT_UNWOUND, frames_depth(t));
+	return told;
 }
 
 /* Push a frame, if there is room; without one the exit is recorded as it is. */
@@ -131,6 +133,9 @@ static bool push(struct thread *t, uint64_t frame)
 		return false;
 	*frames_at(t, t->top + 8) = frame;
 	publish(&t->top, t->top + 8);
+	/* Who takes the stack just now may not see it. */
+	if (!(frame & 1) && stacks_is_taken(t))
+		shelf_tell(frame, SHELF_NOWHERE, frame);
 	return true;
 }
 
@@ -193,9 +198,9 @@ static bool is_open_call(const struct thread *t, uint64_t sp)
 	return frame_sp(*frames_at(t, t->top)) == sp || t->top + 8 >= t->frames_end;
 }
 
-static void put_exit(const struct slow *w, uint64_t word, uint64_t sp)
+static void put_exit(const struct slow *w, uint64_t word, uint64_t sp, bool told)
 {
-	bool open = is_open_call(w->t, sp);
+	bool open = !told && is_open_call(w->t, sp);
 
 	/* Where the entry was lost, the exit is, too: it would be unpaired. */
 	if (*frames_at(w->t, w->t->top) == sp - 7 || !ring_room(w->s, w->t, open ? 1 : 2))
@@ -203,12 +208,13 @@ static void put_exit(const struct slow *w, uint64_t word, uint64_t sp)
 	else if (open)
 		ring_put(w->t, word);
 	else
-		ring_put_ext(w->t, EXT_BEFORE, word >> REC_FUNC_SHIFT);
+		ring_put_ext(w->t, told ? EXT_AFTER : EXT_BEFORE, word >> REC_FUNC_SHIFT);
 }
 
 void payload_slow_exit(uint64_t word, uint64_t sp)
 {
 	struct slow w;
+	bool told;
 
 	if (is_settling(word)) {
 		settle(word, sp, false);
@@ -216,9 +222,9 @@ void payload_slow_exit(uint64_t word, uint64_t sp)
 	}
 	if (!enter(&w, word, sp, WHAT_EXIT))
 		return;
-	heal(&w, sp, WHAT_EXIT);
+	told = heal(&w, sp, WHAT_EXIT);
 	if (!is_timed(word))
-		put_exit(&w, word, sp);
+		put_exit(&w, word, sp, told);
 	frames_pop(w.t, sp);
 	leave(w.t);
 }

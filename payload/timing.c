@@ -68,14 +68,25 @@ void timing_end(struct thread *t, bool unwound)
 	side[-1].inner += ticks;
 }
 
-void timing_move(struct thread *t, uint64_t to, const struct thread *o, uint64_t from)
+struct side *timing_side(const struct thread *t, uint64_t offset)
+{
+	return t->timed ? side_at(t, offset) : NULL;
+}
+
+void timing_copy(struct side *to, const struct side *from)
+{
+	if (to && from)
+		*to = *from;
+}
+
+void timing_take(struct thread *t, uint64_t offset, const struct side *from)
 {
 	struct side side;
 
-	if (!t->timed || !o->timed)
+	if (!t->timed || !from)
 		return;
-	side = *side_at(o, from);
-	*side_at(t, to) = side;
+	side = *from;
+	*side_at(t, offset) = side;
 	if (timing_of(t, side.func))
 		__atomic_fetch_or((uint64_t *)t->counts + side.func, TIMING_TAKEN,
 				  __ATOMIC_RELAXED);

@@ -122,7 +122,7 @@ VICTIM_CFLAGS := -O2 -g $(WARN) -Wno-missing-prototypes -Wno-infinite-recursion 
 
 $(BUILD)/tests/victims/%: tests/victims/%.c
 	@mkdir -p $(@D); echo "  CC      $<"
-	$(Q)$(CC) $(CPPFLAGS) -std=gnu11 $(VICTIM_CFLAGS) -rdynamic -o $@ $<
+	$(Q)$(CC) $(CPPFLAGS) -std=gnu11 $(VICTIM_CFLAGS) -rdynamic -o $@ $< $(VICTIM_LIBS)
 
 $(BUILD)/tests/victims/%: tests/victims/%.cc
 	@mkdir -p $(@D); echo "  CXX     $<"
@@ -130,6 +130,9 @@ $(BUILD)/tests/victims/%: tests/victims/%.cc
 		-rdynamic -o $@ $< $(VICTIM_LIBS)
 
 $(BUILD)/tests/victims/coroutines: private VICTIM_LIBS := -lboost_context
+# It asks whether that is there.
+$(BUILD)/tests/victims/small_stacks: private VICTIM_LIBS := \
+	$(BOOST:%=-Wl,--no-as-needed -lboost_context)
 $(BUILD)/tests/victims/unwinders_own: private VICTIM_LIBS := -static-libgcc -static-libstdc++
 $(BUILD)/tests/victims/unwinders_static: private VICTIM_LIBS := -static
 

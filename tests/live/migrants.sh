@@ -18,7 +18,8 @@ as_traced()
 }
 
 # compare FIBERS ROUNDS: few fibers come back to a thread that has done nothing
-# else in the meantime, many make it forget where it was.
+# else in the meantime, many make it forget where it was, 48 are more than it has
+# places for.
 compare()
 {
 	local made want got moved
@@ -40,11 +41,12 @@ compare()
 
 # Where the target adds up how long calls take, the one who sees them end may never have
 # seen one begin.
+# times FIBERS
 times()
 {
 	local made want got
 
-	victim migrants 12
+	victim migrants "$1"
 	inject_bg hist -p "$VICTIM" -f 'mig_*' -N mig_switch --json -o hist.json
 	made=$(tell 'run 1' '^made' 40)
 	inject_end
@@ -54,11 +56,13 @@ times()
 	got=$(jq -rs '(map(select(.type == "hist") | {(.func): .timed}) | add) as $timed |
 		"mig_deep \($timed.mig_deep) mig_hop \($timed.mig_hop) " +
 		"mig_leaf \($timed.mig_leaf)"' hist.json)
-	[ "$got" = "$want" ] || die "timed $got, made $want"
+	[ "$got" = "$want" ] || die "$1 fibers: timed $got, made $want"
 }
 
 need jq
-times
+times 12
+times 48
+compare 48 100
 compare 12 300
 compare 1 300
 compare 2 300

@@ -358,7 +358,7 @@ static uint64_t open_on_fibers(const struct thread *t)
 		const struct stack *k = &t->stacks[i];
 		uint64_t top = i == t->current ? t->top : k->top;
 
-		if (k->used && k->opened && k->number != STACK_TAKEN)
+		if (k->used && k->opened && k->number < STACK_LEAVES)
 			n += (top - FRAMES_SPLIT - (i - 1) * FRAMES_OTHER) / 8;
 	}
 	return n;

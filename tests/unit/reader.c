@@ -276,6 +276,9 @@ static void test_unwound(void)
 	world_end(&w);
 }
 
+/* How events of the fiber with number 5 are told, which are no thread's. */
+#define FIBER "4294967295/2147483653"
+
 static void test_began_before(void)
 {
 	struct reader_stats st;
@@ -298,6 +301,33 @@ static void test_began_before(void)
 	CHECK_TOLD(&w, false, "0+accept 0+read 0~wait 0-read 0-accept");
 	reader_stats(w.reader, &st);
 	CHECK_EQ(st.events, 8);
+	CHECK_EQ(st.calls, 3);
+	CHECK_EQ(st.damaged, 1);
+	world_end(&w);
+}
+
+/* A fiber's call that was said to have ended ends once, whatever comes of it then. */
+static void test_ends_once(void)
+{
+	struct reader_stats st;
+	struct world w;
+
+	world_make(&w, 1, 4);
+	world_read(&w, 0);
+	world_claim(&w, 0, 1, 0);
+	world_ext(&w, 0, EXT_STACK, STACK_SHARED | 5, 1);
+	world_put(&w, 0, REC_ENTRY, ACCEPT, 2);
+	world_put(&w, 0, REC_ENTRY, READ, 3);
+	world_put(&w, 0, REC_EXIT, ACCEPT, 4);
+	world_put(&w, 0, REC_EXIT, READ, 5);
+	world_put(&w, 0, REC_ENTRY, WAIT, 6);
+	world_ext(&w, 0, EXT_UNWOUND, 0, 7);
+	world_ext(&w, 0, EXT_AFTER, WAIT, 8);
+	world_ext(&w, 0, EXT_AFTER, NFUNCS, 9);
+	CHECK_TOLD(&w, false, FIBER "+accept " FIBER "+read " FIBER "?read " FIBER "-accept "
+		   FIBER "+wait " FIBER "!wait");
+	reader_stats(w.reader, &st);
+	CHECK_EQ(st.events, 6);
 	CHECK_EQ(st.calls, 3);
 	CHECK_EQ(st.damaged, 1);
 	world_end(&w);
@@ -554,6 +584,7 @@ int main(void)
 	test_many_stacks();
 	test_unwound();
 	test_began_before();
+	test_ends_once();
 	test_lost();
 	test_exit_lost();
 	test_thread_gone();

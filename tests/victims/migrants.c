@@ -17,7 +17,7 @@
 
 #include "tests/victims/victim.h"
 
-enum { FIBERS = 12, THREADS = 3, DEPTH = 8, STACK = 32 * 1024 };
+enum { FIBERS = 48, THREADS = 3, DEPTH = 8, STACK = 32 * 1024 };
 
 struct fiber {
 	void *sp, *back;	/* of the fiber; of the thread that runs it */
