@@ -27,7 +27,8 @@ victim_quit
 # What there is to show, each as words of a command without the directory.
 READS=(info replay 'replay --json' report graph)
 status 2 "$INJECT" export --to nothing plain
-for format in $(sed -n 's/.*the formats are //p' trace.err | sed 's/,\| and / /g'); do
+read -ra formats < <(sed -n 's/.*the formats are //p' trace.err | sed 's/,\| and / /g')
+for format in "${formats[@]}"; do
 	READS+=("export --to $format -o exported")
 done
 [ ${#READS[@]} -gt 12 ] || die "not all formats are tried: ${READS[*]}"
@@ -66,7 +67,7 @@ done
 if [ "$(id -u)" != 0 ]; then
 	bound=(env)
 elif command -v setpriv >/dev/null; then
-	bound=(setpriv --bounding-set=-dac_override,-dac_read_search)
+	bound=(setpriv --bounding-set "-dac_override,-dac_read_search")
 fi
 if [ -n "${bound[*]:-}" ]; then
 	damaged plain
