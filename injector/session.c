@@ -268,12 +268,35 @@ void session_forget(struct old_session *old)
 	*old = (struct old_session){ 0 };
 }
 
+static bool is_pending(const struct slot *s)
+{
+	return s->state == SLOT_PLANNED || s->state == SLOT_ACTIVE;
+}
+
 size_t session_pending(const struct old_session *old)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; old->found && i < old->s.nslots; i++)
-		n += old->slots[i].state == SLOT_PLANNED || old->slots[i].state == SLOT_ACTIVE;
+		n += is_pending(&old->slots[i]);
+	return n;
+}
+
+static bool stands(const struct target *t, const struct slot *s)
+{
+	uint8_t is[sizeof(s->old)];
+
+	return s->len <= sizeof(is) && target_read(t, s->addr, is, s->len) == 0 &&
+		memcmp(is, s->old, s->len) != 0;
+}
+
+size_t session_standing(const struct target *t, const struct old_session *old)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; old->found && i < old->s.nslots; i++)
+		n += is_pending(&old->slots[i]) && stands(t, &old->slots[i]);
+	fail_clear();
 	return n;
 }
 

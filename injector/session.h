@@ -88,8 +88,10 @@ bool session_is_sane(const struct session *, uint64_t mapped);
  * (hostile or foreign) is an error: -EBADMSG. */
 int session_find(const struct target *, struct old_session *ret);
 void session_forget(struct old_session *);
-/* How many of its sites may still stand in the text. */
+/* How many of its sites may still stand in the text: the journal comes first. */
 size_t session_pending(const struct old_session *);
+/* How many of these do, in this process. */
+size_t session_standing(const struct target *, const struct old_session *);
 /* Its payload and all that it has mapped can be used again by a payload with
  * this build-id. */
 bool session_reusable(const struct old_session *, const uint8_t build_id[20]);

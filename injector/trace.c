@@ -132,7 +132,10 @@ static int clear_earlier(struct trace *t)
 	if (!err && session_is_started(&old))
 		err = refuse_started(t);
 	else if (!err && pending) {
-		say_hint("removing %zu probes that an earlier inject left behind", pending);
+		size_t standing = session_standing(&t->target, &old);
+
+		if (standing)
+			say_hint("removing %zu probes that an earlier inject left behind", standing);
 		err = remove_probes(t->pid, &r);
 	}
 	err = err ? err : payload_info(&payload);

@@ -139,18 +139,18 @@ static int print_started(const struct printing *p, const struct visit *v)
 static bool print_other(const struct printing *p, const struct visit *v)
 {
 	pid_t holder = v->session.found ? session_holder(&v->session.s) : 0;
-	size_t pending = session_pending(&v->session);
+	size_t standing = session_standing(&v->target, &v->session);
 	const char *state = holder ? "traced" : "left behind";
 	char comm[128];
 
-	if (!holder && !pending)
+	if (!holder && !standing)
 		return false;
 	if (p->json) {
 		print_object(p, v, state);
-		output_printf(p->out, ",\"sites\":%zu}\n", pending);
+		output_printf(p->out, ",\"sites\":%zu}\n", standing);
 	} else {
 		output_printf(p->out, "%d\t%s\t%s\t%zu sites\t-\t-\t-\t-\t-\n", v->target.pid,
-			      say_clean(v->target.comm, comm, sizeof(comm)), state, pending);
+			      say_clean(v->target.comm, comm, sizeof(comm)), state, standing);
 	}
 	return true;
 }
