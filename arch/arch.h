@@ -99,6 +99,7 @@ struct record_call {
 	uint64_t word;
 	raddr_t routine;
 	raddr_t gate;
+	bool returns;		/* the stub returns behind it, and the routine for the stub */
 	/* Where only eight bytes of stack are left: what a thread calls that has no
 	 * ledges yet (0: there is more room), and where from its thread pointer it
 	 * has the word that says where they are, and its g (0: none). */
@@ -183,6 +184,8 @@ struct arch {
 	 * may rely on, and touches nothing above the stack pointer. Its size,
 	 * or -ERANGE. At most ARCH_RECORD_MAX bytes, or ARCH_TIGHT_MAX. */
 	int (*record)(raddr_t at, const struct record_call *call, uint8_t *out);
+	/* Does it return, and do nothing else? A routine then may. NULL: none does. */
+	bool (*returns)(const uint8_t *p, const struct insn *in);
 	/* What has this instruction to do with the register that an indirect jump
 	 * goes by? NULL: nobody knows. */
 	enum goal (*goal)(const uint8_t *p, const struct insn *in,

@@ -25,22 +25,26 @@ import gdb
 from gdb.FrameDecorator import FrameDecorator
 from gdb.unwinder import Unwinder, register_unwinder
 
-MAGIC, ABI = 0x6e6f697373656a69, 15
+MAGIC, ABI = 0x6e6f697373656a69, 17
 HEAD = struct.Struct("<QII20sIQQQIIQQIIII6QQ14QQQiiIIQIIIIQIIQQQQIIIIQ256xIIIIQQiIII")
 ARENA = struct.Struct("<5Q")
 SLOT = struct.Struct("<QQIHBBBBBBi16s16s")
 SLOT_HOLE, SLOT_EXIT, SLOT_ENTRY, SLOT_FOREIGN, SLOT_STUB = range(5)
 NOTE, ALIGN = struct.Struct("<iBB"), 16
-COPY, RECORD, CALL, TIGHT, LEAVE, RECORD_LEAVE = range(6)
+COPY, RECORD, CALL, TIGHT, LEAVE, RECORD_LEAVE, RECORD_RETURN = range(7)
+EXITS = LEAVE, RECORD_LEAVE, RECORD_RETURN
 POPS = ("rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi")
 GENERAL = POPS + tuple("r%d" % n for n in range(8, 16)) + ("rip",)
+WAY_OUT = b"\x48\x8d\x64\x24\x18"	# lea 24(%rsp),%rsp, and a return behind it
 KEPT = ("cs", "ss", "ds", "es", "fs", "gs", "fs_base", "gs_base")
 
 # What is pushed from which byte of a part of a stub on, the last one first ("" for what
 # is none); as arch/x86_64/stand.h has it. One that has no stack is left out.
 AT_RECORD = (0, ()), (1, ("rcx",)), (2, ("rax", "rcx")), (32, ("rcx",))
+AT_RETURN = AT_RECORD[:3] + ((39, ("rcx",)),)
 PUSHED = {
     COPY: ((0, ()),), LEAVE: ((0, ()),), RECORD: AT_RECORD, RECORD_LEAVE: AT_RECORD,
+    RECORD_RETURN: AT_RETURN,
     CALL: ((0, ()), (5, ("",)), (7, ("rax", "")), (20, ("",))),
 }
 
@@ -65,7 +69,7 @@ class Stub:
         for size, what in self.note(slot):
             part = what & 15
             for offset, pushed in PUSHED.get(part, ((0, None),)):
-                self.rows.append((at + offset, pc, pushed, part in (LEAVE, RECORD_LEAVE)))
+                self.rows.append((at + offset, pc, pushed, part in EXITS))
             at += size
             pc += what >> 4
         self.rows.append((at, pc, (), part == RECORD_LEAVE))
@@ -186,9 +190,14 @@ class State:
         return False
 
     def run_out(self):
-        """2. Along straight code, until it returns or jumps through a place."""
+        """2. Along straight code, until it returns or jumps through a place; or to where
+        it would return to a stub, and does for it what that would do."""
         arch = gdb.selected_inferior().architecture()
         pc, pushes, base = self.reg["rip"], [], None
+        if read(pc - len(WAY_OUT), len(WAY_OUT) + 1) == WAY_OUT + b"\xc3":
+            self.reg["rsp"] -= 24
+            self.pop("rip")
+            return True
         for insn in arch.disassemble(pc, pc + 400):
             code = read(insn["addr"], insn["length"])
             rex, op = (1, code[1]) if code[0] == 0x41 and len(code) > 1 else (0, code[0])
@@ -197,10 +206,15 @@ class State:
             elif code == b"\x48\x89\xdc":		# mov %rbx,%rsp
                 if base is None:
                     self.reg["rsp"] = self.reg["rbx"]
-                else:
-                    del pushes[base:]
-            elif op & 0xf8 == 0x50 or op == 0x9c:
+                del pushes[base or 0:]
+            elif op & 0xf8 == 0x50 or op == 0x9c or op == 0xe8:
                 pushes.append(op)
+            elif code == WAY_OUT:
+                if pushes:			# the first of all, of %rcx
+                    self.reg["rip"] = self.reg["rcx"]
+                else:
+                    self.pop("rip")
+                return True
             elif op & 0xf8 == 0x58 or code == b"\x48\x8d\x64\x24\x08":	# lea 8(%rsp),%rsp
                 name = "" if op == 0x48 else ("r%d" % (op - 0x50) if rex else POPS[op - 0x58])
                 if pushes:

@@ -71,12 +71,19 @@ struct routines arena_routines(const struct session *s, const struct arena *a,
 	const uint8_t *const timed[2][2] = {
 		{ hot_timed_entry, hot_timed_exit }, { seek_timed_entry, seek_timed_exit },
 	};
+	/* What is recorded without a stack, or in C, is always returned from by the stub. */
+	const uint8_t *const leave[2][3] = {
+		{ hot_leave, hot_go_leave, hot_timed_leave },
+		{ seek_leave, seek_go_leave, seek_timed_leave },
+	};
 	const uint8_t *const *use = all[!s->tls_offset][probe->tight ? 2 : probe->goroutine];
 	bool times = s->counting == COUNT_TIMES;
 	const uint8_t *const *calls = times ? timed[!s->tls_offset] : use;
 	const uint8_t *entry = probe->watched ? watch_entry : calls[0];
 	const uint8_t *exit = probe->watched ? watch_exit : calls[1];
 	const uint8_t *late = probe->tight ? tight_late : watch_entry;
+	bool returns = !probe->tight && !probe->watched;
+	const uint8_t *leaves = leave[!s->tls_offset][times ? 2 : probe->goroutine];
 	raddr_t base = a->base - m->bias;
 
 	return (struct routines){ base + (raddr_t)(entry - hot_begin),
@@ -87,7 +94,8 @@ struct routines arena_routines(const struct session *s, const struct arena *a,
 				  (int32_t)s->ledges_offset,
 				  base + (raddr_t)(late - hot_begin),
 				  base + (raddr_t)(hot_find - hot_begin),
-				  times ? (uint64_t)REC_TIMED << REC_TIME_SHIFT : 0 };
+				  times ? (uint64_t)REC_TIMED << REC_TIME_SHIFT : 0,
+				  returns ? base + (raddr_t)(leaves - hot_begin) : 0 };
 }
 
 struct adopting {

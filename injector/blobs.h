@@ -16,6 +16,9 @@ extern const uint8_t seek_entry[], seek_exit[], seek_mark[];
 /* Both for goroutines. */
 extern const uint8_t hot_go_entry[], hot_go_exit[], hot_go_mark[];
 extern const uint8_t seek_go_entry[], seek_go_exit[], seek_go_mark[];
+/* Of exits that are plain returns, which these make themselves. */
+extern const uint8_t hot_leave[], seek_leave[], hot_go_leave[], seek_go_leave[];
+extern const uint8_t hot_timed_leave[], seek_timed_leave[];
 /* Where calls are counted and not recorded. */
 extern const uint8_t hot_count[], seek_count[];
 /* Where they are timed. */

@@ -22,7 +22,7 @@
 #ifndef PAYLOAD_ABI_H
 #define PAYLOAD_ABI_H
 
-#define ABI_VERSION 16
+#define ABI_VERSION 17
 
 /* Offsets that assembly uses; abi.c asserts them. */
 #define THREAD_CUR 0

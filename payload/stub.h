@@ -24,7 +24,8 @@ enum stub_part {
 	STUB_CALL,		/* a call's copy: it pushes the return address, and jumps */
 	STUB_TIGHT,		/* a recording call that nearly does without a stack */
 	STUB_LEAVE,		/* a copy of an exit, */
-	STUB_RECORD_LEAVE,	/* and the recording call before it */
+	STUB_RECORD_LEAVE,	/* and the recording call before it, */
+	STUB_RECORD_RETURN,	/* or the jump to what records a return, and returns */
 };
 
 /* So many bytes of the stub, and of the window that they stand for: none before its

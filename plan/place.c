@@ -63,19 +63,18 @@ static void add_row(struct stub *s, enum stub_part part, size_t window)
 	s->told = s->used;
 }
 
-static void add_call(struct stub *s, uint64_t word, raddr_t routine, const struct probe *p,
-		     const struct routines *to)
+static void add_call(struct stub *s, uint64_t word, raddr_t routine, enum stub_part part,
+		     const struct probe *p, const struct routines *to)
 {
 	uint8_t code[ARCH_TIGHT_MAX];
 	struct record_call call = {
 		.word = word | to->word | (uint64_t)p->id << REC_FUNC_SHIFT, .routine = routine,
-		.gate = to->gates + p->id,
+		.gate = to->gates + p->id, .returns = part == STUB_RECORD_RETURN,
 		.first = p->tight ? to->first : 0, .ledges = to->ledges, .g = p->g,
 	};
 
 	stub_add(s, code, s->arch->record(stub_next(s), &call, code));
-	add_row(s, p->tight ? STUB_TIGHT : (word & 3) == REC_EXIT ? STUB_RECORD_LEAVE :
-		STUB_RECORD, 0);
+	add_row(s, p->tight ? STUB_TIGHT : part, 0);
 }
 
 /* An unwinder's question is the payload's first. */
@@ -87,11 +86,19 @@ static void add_find(struct stub *s, const struct routines *to)
 	add_row(s, STUB_COPY, 0);
 }
 
-static void add_record(struct stub *s, uint64_t kind, const struct probe *p,
-		       const struct routines *to)
+static void add_exit(struct stub *s, const struct probe *p, const struct routines *to)
 {
-	add_call(s, kind, kind == REC_ENTRY ? to->entry : kind == REC_EXIT ? to->exit : to->mark,
-		 p, to);
+	add_call(s, REC_EXIT, to->exit, STUB_RECORD_LEAVE, p, to);
+}
+
+/* The same before a copy of the exit itself, which the routine may do for it. */
+static void add_exit_by(struct stub *s, const uint8_t *p, const struct insn *in,
+			const struct probe *probe, const struct routines *to)
+{
+	if (to->leave && s->arch->returns && s->arch->returns(p, in))
+		add_call(s, REC_EXIT, to->leave, STUB_RECORD_RETURN, probe, to);
+	else
+		add_exit(s, probe, to);
 }
 
 static void add_jump(struct stub *s, raddr_t to)
@@ -127,7 +134,7 @@ static void add_branch_exit(struct stub *s, const uint8_t *p, const struct insn 
 
 	stub_add(s, skip, size);
 	add_row(s, STUB_COPY, 0);
-	add_record(s, REC_EXIT, probe, to);
+	add_exit(s, probe, to);
 	add_jump(s, in->dest);
 	add_row(s, STUB_LEAVE, in->size);
 	if (s->err)
@@ -197,7 +204,7 @@ static void add_insn(struct stub *s, const struct probe *probe,
 		return;
 	}
 	if (si->exit)
-		add_record(s, REC_EXIT, probe, to);
+		add_exit_by(s, p, ret, probe, to);
 	add_relocated(s, p, ret, si->exit);
 }
 
@@ -210,9 +217,11 @@ static void add_entry(struct stub *s, const struct probe *probe, const struct si
 	if (probe->silent)
 		return;
 	if (site->lowered && !probe->entry_only)
-		add_call(s, REC_ENTRY | late << REC_LATE_SHIFT, to->late, probe, to);
+		add_call(s, REC_ENTRY | late << REC_LATE_SHIFT, to->late, STUB_RECORD, probe, to);
+	else if (probe->entry_only)
+		add_call(s, REC_NONE, to->mark, STUB_RECORD, probe, to);
 	else
-		add_record(s, probe->entry_only ? REC_NONE : REC_ENTRY, probe, to);
+		add_call(s, REC_ENTRY, to->entry, STUB_RECORD, probe, to);
 }
 
 static int expect(int made, int len)
@@ -257,7 +266,7 @@ static int place(const struct arch *arch, const struct probe *probe, struct site
 	if (site->entry && site->window == site->check)
 		add_entry(s, probe, site, to);
 	if (!s->err && site->leaves)
-		add_record(s, REC_EXIT, probe, to);
+		add_exit(s, probe, to);
 	if (!s->err && comes_back(&in))
 		add_jump(s, site->pc + site->window + site->dead);
 	if (s->err)

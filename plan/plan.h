@@ -255,6 +255,8 @@ struct routines {
 	raddr_t late;
 	raddr_t find;		/* for who `finds` */
 	uint64_t word;		/* what is in all records' words */
+	raddr_t leave;		/* for an exit that is a plain return, which it makes
+				 * itself; 0: none does */
 };
 
 /*

@@ -73,6 +73,12 @@ static int x86_skip_unless(const uint8_t *p, const struct insn *in,
 	return 2;
 }
 
+static int x86_call(raddr_t from, raddr_t to, uint8_t *out)
+{
+	out[0] = 0xe8;
+	return x86_displacement(from + 5, to, out + 1) ?: 5;
+}
+
 /*
  *	push	%rcx
  *	push	%rax
@@ -86,32 +92,44 @@ static int x86_skip_unless(const uint8_t *p, const struct insn *in,
  *
  * The only branch that asks no flag, and the only load from any address. The routine
  * finds its return address at (%rsp), rax at 8(%rsp), rcx behind that, and the
- * application's stack from rsp + 24; it keeps all but these two.
+ * application's stack from rsp + 24; it keeps all but these two. One that returns for
+ * the stub is jumped to, with what would be its return address in %rcx:
+ *
+ *	lea	1f(%rip), %rcx
+ *	movabs	$word, %rax
+ *	jmp	routine
  */
 static int x86_record(raddr_t at, const struct record_call *call, uint8_t *out)
 {
-	enum { GATE = 3, WORD = 18, CALL = 27, CALL_END = 31 };
-	uint8_t code[RECORD_SIZE] = {
-		0x51, [RECORD_RCX] = 0x50, [RECORD_RAX] = 0xa0, [11] = 0x0f, 0xb6, 0xc8,
-		0xe3, CALL_END - 16, 0x48, 0xb8, [26] = 0xe8, [CALL_END] = 0x58,
-		[RECORD_POPPED] = 0x59,
+	enum { GATE = 3, CLOSED = 15, OPEN = 16, LEA = 7, WORD = 10, GO = 5 };
+	uint8_t code[RECORD_RETURN_SIZE] = {
+		0x51, [RECORD_RCX] = 0x50, [RECORD_RAX] = 0xa0, [11] = 0x0f, 0xb6, 0xc8, 0xe3,
+		[OPEN] = 0x48, 0x8d, 0x0d, WORD + GO,
 	};
-	int err = x86_displacement(at + CALL_END, call->routine, code + CALL);
+	size_t n = call->returns ? OPEN + LEA : OPEN;
+	int err;
 
 	if (call->first)
 		return x86_record_tight(at, call, out);
-	if (err)
-		return err;
 	memcpy(code + GATE, &call->gate, sizeof(call->gate));
-	memcpy(code + WORD, &call->word, sizeof(call->word));
-	memcpy(out, code, RECORD_SIZE);
-	return RECORD_SIZE;
+	memcpy(code + n, (const uint8_t[]){ 0x48, 0xb8 }, 2);
+	memcpy(code + n + 2, &call->word, sizeof(call->word));
+	n += WORD;
+	err = (call->returns ? x86_jump : x86_call)(at + n, call->routine, code + n);
+	if (err < 0)
+		return err;
+	n += GO;
+	code[CLOSED] = (uint8_t)(n - OPEN);
+	memcpy(code + n, (const uint8_t[]){ 0x58, 0x59 }, 2);
+	memcpy(out, code, n + 2);
+	return (int)n + 2;
 }
 
-static int x86_call(raddr_t from, raddr_t to, uint8_t *out)
+/* ret, or repz ret: what else has a prefix is not the same on all processors. */
+static bool x86_returns(const uint8_t *p, const struct insn *in)
 {
-	out[0] = 0xe8;
-	return x86_displacement(from + 5, to, out + 1) ?: 5;
+	return (in->size == 1 && p[0] == 0xc3) ||
+		(in->size == 2 && p[0] == 0xf3 && p[1] == 0xc3);
 }
 
 /* Bytes of padding that begin at `p`: one, or a nop; 0: code. */
@@ -388,6 +406,7 @@ const struct arch arch_x86_64 = {
 	.pun = x86_pun,
 	.skip_unless = x86_skip_unless,
 	.record = x86_record,
+	.returns = x86_returns,
 	.goal = x86_goal,
 	.raises = x86_raises,
 	.faults = x86_faults,

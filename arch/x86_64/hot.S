@@ -25,6 +25,15 @@
  * instead of recorded, without a time. `cur` is then an odd number that moves
  * with every loss, so that what follows about `cur` holds for both.
  *
+ * An exit that is a plain return the routine makes itself, for every jump and call in a
+ * stub is one more that a processor has to know where thousands of functions are called.
+ * There the stub does
+ *
+ *	...; lea 1f(%rip), %rcx; movabs $word, %rax; jmp hot_leave; 1: pop %rax; pop %rcx; ret
+ *
+ * and hot_leave pushes %rcx: so all is as if it had been called, for the payload, for
+ * unwinders and for whoever looks where threads come out, until it returns.
+ *
  * A routine that cannot do its work undoes its pushes and goes on at the
  * payload's slow_x, as if the stub had called that: see slow.S.
  *
@@ -53,13 +62,14 @@
 
 	.section .rodata
 	.globl hot_begin, hot_end, hot_entry, hot_exit, hot_mark
-	.globl seek_entry, seek_exit, seek_mark
+	.globl seek_entry, seek_exit, seek_mark, hot_leave, seek_leave
 	.globl hot_go_entry, hot_go_exit, hot_go_mark
-	.globl seek_go_entry, seek_go_exit, seek_go_mark
+	.globl seek_go_entry, seek_go_exit, seek_go_mark, hot_go_leave, seek_go_leave
 	.globl hot_count, seek_count, watch_entry, watch_exit
 	.globl hot_tight_entry, hot_tight_exit, hot_tight_mark
 	.globl seek_tight_entry, seek_tight_exit, seek_tight_mark
 	.globl hot_timed_entry, hot_timed_exit, seek_timed_entry, seek_timed_exit
+	.globl hot_timed_leave, seek_timed_leave
 	.globl hot_tight_count, seek_tight_count, tight_late, tight_first, tight_first_end, hot_find
 	.balign 64
 hot_begin:
@@ -101,6 +111,7 @@ hot_begin:
 	.balign 64
 \how\()_go_\what\():
 	.cfi_startproc
+	arrive
 	pushes
 	\how
 1:	cursor	16
@@ -288,6 +299,40 @@ hot_begin:
 	jmp	*hot_begin+ARENA_SLOW_TIGHT(%rip)
 	.endm
 
+	.macro	exiting how, what
+	.balign 64
+\how\()_\what\():
+	.cfi_startproc
+	arrive
+	pushes
+	\how
+1:	cursor	8
+	lea	S(%rsp), %rax
+	mov	THREAD_TOP(%rsi), %rdi
+	cmp	%rax, (%rsi, %rdi)
+	jne	8f
+	clock
+	add	WORD(%rsp), %rdx
+	reserve	8
+	mov	%rdx, (%rax)
+	unframe
+	done
+6:	full
+	lea	S(%rsp), %rax
+	mov	THREAD_TOP(%rsi), %rdi
+	sub	(%rsi, %rdi), %rax
+	je	5f
+	cmp	$7, %rax		/* the entry was lost, too */
+	jne	8f
+5:	lose	RING_LOST_EXITS
+	unframe
+	done
+7:	shl	$2, %rdi
+	mov	%rdi, WORD(%rsp)
+8:	slow	ARENA_SLOW_EXIT
+	.cfi_endproc
+	.endm
+
 /* There is no frame to keep in a mark. */
 	.macro	routines how
 	goroutine \how, entry, RING_LOST_ENTRIES
@@ -324,36 +369,7 @@ hot_begin:
 8:	slow	ARENA_SLOW_ENTRY
 	.cfi_endproc
 
-	.balign 64
-\how\()_exit:
-	.cfi_startproc
-	pushes
-	\how
-1:	cursor	8
-	lea	S(%rsp), %rax
-	mov	THREAD_TOP(%rsi), %rdi
-	cmp	%rax, (%rsi, %rdi)
-	jne	8f
-	clock
-	add	WORD(%rsp), %rdx
-	reserve	8
-	mov	%rdx, (%rax)
-	unframe
-	done
-6:	full
-	lea	S(%rsp), %rax
-	mov	THREAD_TOP(%rsi), %rdi
-	sub	(%rsi, %rdi), %rax
-	je	5f
-	cmp	$7, %rax		/* the entry was lost, too */
-	jne	8f
-5:	lose	RING_LOST_EXITS
-	unframe
-	done
-7:	shl	$2, %rdi
-	mov	%rdi, WORD(%rsp)
-8:	slow	ARENA_SLOW_EXIT
-	.cfi_endproc
+	exiting	\how, exit
 
 	.balign 64
 \how\()_mark:
@@ -379,6 +395,15 @@ hot_begin:
 	tight_counting seek
 	timing hot
 	timing seek
+
+	.set	leaving, 1
+	exiting	hot, leave
+	exiting	seek, leave
+	goroutine hot, leave, RING_LOST_EXITS
+	goroutine seek, leave, RING_LOST_EXITS
+	timed_exiting hot, leave
+	timed_exiting seek, leave
+	.set	leaving, 0
 
 /* An entry that is recorded where something is on the stack already. */
 tight_late:

@@ -82,6 +82,20 @@
 4:
 	.endm
 
+/* Is it a routine of the kind that returns for the function whose exit it records? The
+ * stub has jumped here, and its way back is in %rcx. */
+	.set	leaving, 0
+
+	.macro	arrive
+	.if	leaving
+	.cfi_def_cfa_offset 0
+	.cfi_register rip, rcx
+	push	%rcx
+	.cfi_def_cfa_offset 8
+	.cfi_offset rip, -8
+	.endif
+	.endm
+
 	.macro	pops
 	.cfi_remember_state
 	pop_word
@@ -93,16 +107,42 @@
 	unkeep	rdx
 	.endm
 
-/* The ways out: back to the stub, and on to the payload. */
+/* Back to the stub; or to whom that would return. Its way back stays below the stack
+ * pointer, for unwinders: signal handlers leave these bytes alone. */
+	.macro	back
+	.if	leaving
+	mov	8(%rsp), %rax
+	mov	16(%rsp), %rcx
+	lea	24(%rsp), %rsp
+	.cfi_def_cfa_offset -16
+	.endif
+	ret
+	.endm
+
+/* On to the payload, which returns to the stub. Processors guess where a return leads by
+ * the calls before it: so there is one for this one, too, or all further up would be
+ * guessed wrong. */
+	.macro	onward where
+	.if	leaving
+	call	0f
+	int3
+	.cfi_adjust_cfa_offset 8
+0:	lea	8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -8
+	.endif
+	jmp	*hot_begin+\where(%rip)
+	.endm
+
+/* The ways out. */
 	.macro	done
 	pops
-	ret
+	back
 	.cfi_restore_state
 	.endm
 
 	.macro	slow where
 	pops
-	jmp	*hot_begin+\where(%rip)
+	onward	\where
 	.cfi_restore_state
 	.endm
 

@@ -17,12 +17,13 @@
 /* The same where the function is about to leave. */
 #define STAND_LEAVES 5
 
-/* Offsets in a recording call: where %rcx is pushed, and %rax, and where only %rcx is
- * again; and its size. */
+/* Offsets in a recording call: where %rcx is pushed, and %rax, and, before its end, where
+ * only %rcx is again; and its size, which is another where it gives a way back. */
 #define RECORD_RCX 1
 #define RECORD_RAX 2
-#define RECORD_POPPED 32
+#define RECORD_POPPED 1
 #define RECORD_SIZE 33
+#define RECORD_RETURN_SIZE 40
 /* The same of what pushes a return address. */
 #define RETURN_PUSHED 5
 #define RETURN_RAX 7
@@ -32,11 +33,11 @@
 
 #include "payload/stub.h"
 
-static inline int stand_of_record(unsigned int at)
+static inline int stand_of_record(unsigned int at, unsigned int size)
 {
-	if (at < RECORD_RCX || at >= RECORD_SIZE)
+	if (at < RECORD_RCX || at >= size)
 		return STAND_BARE;
-	return at < RECORD_RAX || at >= RECORD_POPPED ? STAND_RCX : STAND_RAX_RCX;
+	return at < RECORD_RAX || at >= size - RECORD_POPPED ? STAND_RCX : STAND_RAX_RCX;
 }
 
 /* A row of stand.S for `at` bytes into what a row of the note stands for; -1: nobody
@@ -47,11 +48,13 @@ static inline int stand_of(enum stub_part part, unsigned int at)
 	case STUB_COPY:
 		return STAND_BARE;
 	case STUB_RECORD:
-		return stand_of_record(at);
+		return stand_of_record(at, RECORD_SIZE);
 	case STUB_LEAVE:
 		return STAND_LEAVES;
 	case STUB_RECORD_LEAVE:
-		return STAND_LEAVES + stand_of_record(at);
+		return STAND_LEAVES + stand_of_record(at, RECORD_SIZE);
+	case STUB_RECORD_RETURN:
+		return STAND_LEAVES + stand_of_record(at, RECORD_RETURN_SIZE);
 	case STUB_CALL:
 		return at < RETURN_PUSHED ? STAND_BARE :
 			at < RETURN_RAX || at >= RETURN_POPPED ? STAND_RETURN : STAND_RAX_RETURN;

@@ -36,13 +36,13 @@
 
 	.macro	timed_done
 	timed_pops
-	ret
+	back
 	.cfi_restore_state
 	.endm
 
 	.macro	timed_slow where
 	timed_pops
-	jmp	*hot_begin+\where(%rip)
+	onward	\where
 	.cfi_restore_state
 	.endm
 
@@ -90,37 +90,11 @@
 	cmova	%rcx, %rdx
 	.endm
 
-	.macro	timing how
+	.macro	timed_exiting how, what
 	.balign 64
-\how\()_timed_entry:
+\how\()_timed_\what\():
 	.cfi_startproc
-	timed_pushes
-	\how
-1:	of_function THREAD_COUNTS, THREAD_COUNTED, 3
-	one_more MORE
-	ticks
-	reserve	2
-	lea	S+MORE(%rsp), %rax
-	mov	%rax, (%rsi, %rdi)
-	mov	%rdi, THREAD_TOP(%rsi)
-	side_of
-	mov	%rdx, SIDE_BEGIN(%r8)
-	movq	$0, SIDE_INNER(%r8)
-	mov	WORD(%rsp), %rax
-	shr	$REC_FUNC_SHIFT, %rax
-	mov	%rax, SIDE_FUNC(%r8)
-	incq	(%r9)
-	cmp	%rcx, THREAD_CUR(%rsi)
-	jne	7f
-	timed_done
-7:	shl	$2, %rdi		/* REC_NONE: the frame is to be settled */
-	mov	%rdi, WORD(%rsp)
-8:	timed_slow ARENA_SLOW_ENTRY
-	.cfi_endproc
-
-	.balign 64
-\how\()_timed_exit:
-	.cfi_startproc
+	arrive
 	timed_pushes
 	\how
 1:	of_function THREAD_TIMINGS, THREAD_TIMED, TIMING_SHIFT
@@ -165,6 +139,37 @@
 	mov	%rdi, WORD(%rsp)
 8:	timed_slow ARENA_SLOW_EXIT
 	.cfi_endproc
+	.endm
+
+	.macro	timing how
+	.balign 64
+\how\()_timed_entry:
+	.cfi_startproc
+	timed_pushes
+	\how
+1:	of_function THREAD_COUNTS, THREAD_COUNTED, 3
+	one_more MORE
+	ticks
+	reserve	2
+	lea	S+MORE(%rsp), %rax
+	mov	%rax, (%rsi, %rdi)
+	mov	%rdi, THREAD_TOP(%rsi)
+	side_of
+	mov	%rdx, SIDE_BEGIN(%r8)
+	movq	$0, SIDE_INNER(%r8)
+	mov	WORD(%rsp), %rax
+	shr	$REC_FUNC_SHIFT, %rax
+	mov	%rax, SIDE_FUNC(%r8)
+	incq	(%r9)
+	cmp	%rcx, THREAD_CUR(%rsi)
+	jne	7f
+	timed_done
+7:	shl	$2, %rdi		/* REC_NONE: the frame is to be settled */
+	mov	%rdi, WORD(%rsp)
+8:	timed_slow ARENA_SLOW_ENTRY
+	.cfi_endproc
+
+	timed_exiting \how, exit
 	.endm
 
 #endif

@@ -44,7 +44,12 @@ static bool is_in_stub(const struct fuzz_case *c, uint64_t pc)
 /* Bytes of the recording call that stands before an instruction's copy. */
 static raddr_t record_size(const struct fuzz_case *c, int i)
 {
-	struct record_call call = { .routine = c->world->routines.exit };
+	size_t left;
+	const uint8_t *p = symbols_text(c->world->symbols, c->insns[i].pc, &left);
+	struct record_call call = {
+		.routine = c->world->routines.exit,
+		.returns = p && c->arch->returns(p, &c->insns[i]),
+	};
 	uint8_t code[ARCH_RECORD_MAX];
 
 	return c->site->insns[i].exit && c->insns[i].kind != INSN_BRANCH ?

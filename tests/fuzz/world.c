@@ -64,18 +64,20 @@ bool world_has_stack(const struct world *w, uint64_t sp)
 	return sp >= block + 2 * WORLD_RED_ZONE && sp <= block + WORLD_BLOCK;
 }
 
+#define RETURN "\xc3"
+
 /* Of all functions, open. */
 static uint8_t gates[1 << REC_FUNC_BITS];
 
-/* A routine of the stubs: keep the word, change nothing. */
-static raddr_t put_routine(struct world *w, int i)
+/* A routine of the stubs: keep the word in that log, change nothing. */
+static raddr_t put_routine(struct world *w, int place, int log, const char *back)
 {
-	uint8_t *code = world_at(w, w->stubs.end) - PAGE + 16 * i;
-	int32_t rel = (int32_t)((uint8_t *)&w->logs[i] - (code + 7));
+	uint8_t *code = world_at(w, w->stubs.end) - PAGE + 16 * place;
+	int32_t rel = (int32_t)((uint8_t *)&w->logs[log] - (code + 7));
 
 	memcpy(code, "\x48\x89\x05", 3);	/* mov %rax, log */
 	memcpy(code + 3, &rel, 4);
-	code[7] = 0xc3;
+	memcpy(code + 7, back, strlen(back));
 	return world_address(w, (uint64_t)(uintptr_t)code);
 }
 
@@ -99,9 +101,10 @@ static int put_texts(struct world *w)
 	if (make_executable(w, w->stubs))
 		return fail(errno, "memory that is writable and executable");
 	w->logs = (uint64_t *)(world_at(w, w->stubs.end) - PAGE / 2);
-	w->routines.entry = put_routine(w, 0);
-	w->routines.exit = put_routine(w, 1);
-	w->routines.mark = put_routine(w, 2);
+	w->routines.entry = put_routine(w, 0, 0, RETURN);
+	w->routines.exit = put_routine(w, 1, 1, RETURN);
+	w->routines.mark = put_routine(w, 2, 2, RETURN);
+	w->routines.leave = put_routine(w, 3, 1, "\xff\xe1");	/* jmp *%rcx */
 	w->routines.late = w->routines.entry;
 	w->routines.gates = (uintptr_t)memset(gates, 1, sizeof(gates));
 	w->stubs.end -= PAGE;

@@ -159,7 +159,9 @@ static void check_skip(const char *name, const char *text, size_t distance,
 
 static void check_record(void)
 {
-	struct record_call call = { 0x1122334455667788, TO + 0x118, 0x7f0012345678, 0, 0, 0 };
+	struct record_call call = {
+		.word = 0x1122334455667788, .routine = TO + 0x118, .gate = 0x7f0012345678,
+	};
 	uint8_t out[ARCH_RECORD_MAX];
 
 	check_word("record", out, arch_arm64.record(TO, &call, out),

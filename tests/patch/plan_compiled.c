@@ -138,7 +138,7 @@ static void mcount_out_of_the_way(void)
 static bool records_exit(const struct site *planned)
 {
 	struct site copy = *planned, *s = &copy;
-	struct routines to = { s->stub + 4096, s->stub + 8192, 0, 0, 0, 0, 0, 0, 0 };
+	struct routines to = { .entry = s->stub + 4096, .exit = s->stub + 8192 };
 	uint8_t out[STUB_CAP];
 	struct insn in = { .size = 1 };
 	bool last = false;

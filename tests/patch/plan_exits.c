@@ -64,6 +64,46 @@ static void straight_line_merged(void)
 	CHECK(probe()->sites[0].entry && probe()->sites[0].nexits == 1);
 }
 
+/* How many instructions of that kind of a site's stub lead to `dest`? */
+static size_t count_leading(const struct site *planned, const struct routines *to,
+			    uint8_t kind, raddr_t dest)
+{
+	struct site s = *planned;
+	uint8_t out[512];
+	struct insn in;
+	size_t left, n = 0;
+
+	s.stub = TEXT + 0x90000;
+	if (plan_place(m.arch, probe(), &s, symbols_text(m.symbols, s.pc, &left), to, out,
+		       sizeof(out)))
+		return SIZE_MAX;
+	for (size_t off = 0; off < s.stub_size; off += in.size) {
+		if (m.arch->measure(out + off, s.stub_size - off, s.stub + off, &in))
+			return SIZE_MAX;
+		n += in.kind == kind && in.dest == dest;
+	}
+	return n;
+}
+
+/* A plain return the routine makes; a tail jump, or what pops arguments, the stub. */
+static void routine_returns(void)
+{
+	struct routines to = { .entry = TEXT + 0x80000, .exit = TEXT + 0x80100,
+			       .mark = TEXT + 0x80200, .leave = TEXT + 0x80300 };
+
+	two_exits_one_window();
+	CHECK(count_leading(&probe()->sites[0], &to, INSN_CALL, to.exit) == 1);
+	CHECK(count_leading(&probe()->sites[0], &to, INSN_JUMP, to.leave) == 1);
+	to.leave = 0;
+	CHECK(count_leading(&probe()->sites[0], &to, INSN_CALL, to.exit) == 2);
+	to.leave = TEXT + 0x80300;
+	module_begin();
+	func("f", 0); put(MOV_EAX_1); put_middle(); put(ADD_RSP_40, 0xc2, 8, 0); func_end();
+	module_plan("f");
+	CHECK(count_leading(&probe()->sites[0], &to, INSN_CALL, to.exit) == 1);
+	CHECK(count_leading(&probe()->sites[0], &to, INSN_JUMP, to.leave) == 0);
+}
+
 static void conditional_tail_jump(void)
 {
 	module_begin();
@@ -438,6 +478,7 @@ int main(void)
 	begins_at_return_address();
 	begins_at_target();
 	two_exits_one_window();
+	routine_returns();
 	straight_line_merged();
 	conditional_tail_jump();
 	tail_jump_to_linkage_stub();

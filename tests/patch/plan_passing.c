@@ -110,8 +110,8 @@ static void stack_pointer(void)
 /* Does the stub's call of `routine` tell this? */
 static bool tells(uint64_t word, raddr_t routine)
 {
-	const struct routines to = { TEXT + 0x80000, TEXT + 0x80100, TEXT + 0x80200, 0, 0, 0,
-				     TEXT + 0x80300, 0, 0 };
+	const struct routines to = { .entry = TEXT + 0x80000, .exit = TEXT + 0x80100,
+				     .mark = TEXT + 0x80200, .late = TEXT + 0x80300 };
 	struct probe *p = &m.plan->probes[0];
 	struct site *s = &p->sites[p->nsites - 1];
 	uint8_t code[256];

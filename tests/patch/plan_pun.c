@@ -254,8 +254,9 @@ static void unsure_with_a_hole(void)
 	CHECK(site_is(probe(), 0, TACTIC_SHORT, 0, 3, 0));
 }
 
-static const struct routines routines = { TEXT + 0x80000, TEXT + 0x80040, TEXT + 0x80080,
-					  0, 0, 0, 0, 0, 0 };
+static const struct routines routines = {
+	.entry = TEXT + 0x80000, .exit = TEXT + 0x80040, .mark = TEXT + 0x80080,
+};
 
 /* Placed, it is the bytes that are kept which are in the jump. */
 static void placed(void)

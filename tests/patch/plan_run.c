@@ -28,12 +28,15 @@ int main(void)
 enum { LOG = 1 << 16, ARENA = 1 << 20 };
 
 uint64_t run_log[LOG], run_n;
-void run_record(void);
+void run_record(void), run_leave(void);
 
-/* What a stub calls: the word is in rax, the caller's rax on the stack. */
+/* What a stub calls: the word is in rax, the caller's rax on the stack. Or jumps to, with
+ * its way back in rcx. */
 __asm__(
 "	.text\n"
-"	.globl run_record\n"
+"	.globl run_record, run_leave\n"
+"run_leave:\n"
+"	push %rcx\n"
 "run_record:\n"
 "	pushfq; push %rcx; push %rdx\n"
 "	mov run_n(%rip), %rcx\n"
@@ -257,7 +260,8 @@ static void place(struct plan *plan, raddr_t bias, uint8_t *arena)
 {
 	raddr_t record = (uintptr_t)run_record - bias;
 	static uint8_t gates[256];
-	struct routines to = { record, record, record, (uintptr_t)gates, 0, 0, record, 0, 0 };
+	struct routines to = { .entry = record, .exit = record, .mark = record, .late = record,
+			       .gates = (uintptr_t)gates, .leave = (uintptr_t)run_leave - bias };
 
 	memset(gates, 1, sizeof(gates));
 

@@ -84,10 +84,10 @@ static bool keeps(const struct plan *plan, const struct site *s)
 static int place_site(const struct plan *plan, const struct probe *p, struct site *s,
 		      uint8_t *out)
 {
-	struct routines to = { s->pc + (1 << 20), s->pc + (1 << 20) + 64,
-			       s->pc + (1 << 20) + 128, 0,
-			       s->pc + (1 << 20) + 192, 8,
-			       s->pc + (1 << 20) + 256, 0, 0 };
+	raddr_t at = s->pc + (1 << 20);
+	struct routines to = { .entry = at, .exit = at + 64, .mark = at + 128,
+			       .first = at + 192, .ledges = 8, .late = at + 256,
+			       .leave = at + 320 };
 	size_t left;
 
 	s->stub = s->pc + (1 << 21);

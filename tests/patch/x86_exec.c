@@ -388,7 +388,7 @@ static void try_calls(void)
 
 /* The recording call, before an exit: nothing changes, and the routine sees
  * the word, rax, rcx and the stack as promised; or nothing, if the gate is closed. */
-static void try_record(bool open)
+static void try_record(bool open, bool returns)
 {
 	static const struct snippet s = { "record", "90", -1, -1, 0 };
 	uint8_t *routine = pages + COPY / 2, *copy = pages + COPY, *r = routine;
@@ -400,10 +400,15 @@ static void try_record(bool open)
 		{ 0x48, 0x8d, 0x44, 0x24, 24 },	/* lea 24(%rsp),%rax */
 	};
 	uint8_t gate = open;
-	struct record_call call = { 0x123456789abcdef1, addr(routine), addr(&gate), 0, 0, 0 };
+	struct record_call call = {
+		.word = 0x123456789abcdef1, .routine = addr(routine), .gate = addr(&gate),
+		.returns = returns,
+	};
 	uint64_t wanted[] = { call.word, exec_in.gpr[RAX], exec_in.gpr[RCX], addr(stack) };
 
 	memset(seen, 0, sizeof(wanted));
+	if (returns)
+		*r++ = 0x51;			/* push %rcx: the way back */
 	for (int i = 0; i < 4; i++) {
 		uint64_t to = addr(&seen[i]);
 
@@ -446,8 +451,8 @@ int main(void)
 		try(&snippets[i], false);
 	try_conditions();
 	try_calls();
-	try_record(true);
-	try_record(false);
+	for (int i = 0; i < 4; i++)
+		try_record(i & 1, i & 2);
 	munmap(pages, PAGES);
 	printf("%u runs, %u failures\n", runs, failed);
 	return failed > 0;

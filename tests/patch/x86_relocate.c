@@ -169,15 +169,46 @@ static void check_skip(const char *name, const char *text, size_t distance,
 
 static void check_record(void)
 {
-	struct record_call call = { 0x1122334455667788, 0x402000, 0x7f0012345678, 0, 0, 0 };
+	struct record_call call = {
+		.word = 0x1122334455667788, .routine = 0x402000, .gate = 0x7f0012345678,
+	};
 	uint8_t out[ARCH_RECORD_MAX], want[GOLDEN_MAX];
 	int n = golden_bytes("51 | 50 | a0 78 56 34 12 00 7f 00 00 | 0f b6 c8 | e3 0f |"
 			     "48 b8 88 77 66 55 44 33 22 11 | e8 e1 0f 00 00 | 58 | 59", want);
 
 	golden_check("record", out, arch_x86_64.record(PC, &call, out), want, n);
-	call.routine = PC + (3ull << 30);
-	golden_check("record_out_of_reach", out,
-		     arch_x86_64.record(PC, &call, out), NULL, -ERANGE);
+	call.returns = true;
+	n = golden_bytes("51 | 50 | a0 78 56 34 12 00 7f 00 00 | 0f b6 c8 | e3 16 |"
+			 "48 8d 0d 0f 00 00 00 | 48 b8 88 77 66 55 44 33 22 11 |"
+			 "e9 da 0f 00 00 | 58 | 59", want);
+	golden_check("record_returns", out, arch_x86_64.record(PC, &call, out), want, n);
+	for (int i = 0; i < 2; i++) {
+		call.returns = i;
+		call.routine = PC + (3ull << 30);
+		golden_check("record_out_of_reach", out,
+			     arch_x86_64.record(PC, &call, out), NULL, -ERANGE);
+	}
+}
+
+/* What a routine may do for a stub: what returns, and nothing else. */
+static const struct { const char *name, *bytes; bool returns; } returning[] = {
+	{ "returns_ret", "c3", true },
+	{ "returns_repz_ret", "f3 c3", true },
+	{ "returns_bnd_ret", "f2 c3", false },
+	{ "returns_short_ret", "66 c3", false },
+	{ "returns_ret_pops", "c2 08 00", false },
+	{ "returns_far", "cb", false },
+	{ "returns_jump", "e9 c3 00 00 00", false },
+};
+
+static bool returns(const char *text)
+{
+	uint8_t bytes[GOLDEN_MAX] = { 0 };
+	struct insn in;
+
+	golden_bytes(text, bytes);
+	return !arch_x86_64.decode(bytes, sizeof(bytes), PC, &in) &&
+		arch_x86_64.returns(bytes, &in);
 }
 
 static const struct { const char *name, *bytes; bool padding; } paddings[] = {
@@ -215,6 +246,9 @@ int main(void)
 		check_skip(skips[i].name, skips[i].in, skips[i].distance,
 			   skips[i].out);
 	check_record();
+	for (size_t i = 0; i < ARRAY_SIZE(returning); i++)
+		golden_true(returning[i].name,
+			    returns(returning[i].bytes) == returning[i].returns);
 	for (size_t i = 0; i < ARRAY_SIZE(paddings); i++) {
 		size_t n = golden_bytes(paddings[i].bytes, bytes);
 

@@ -15,16 +15,16 @@ static struct g { uint64_t lo, hi, more[6]; } one __attribute__((aligned(64))),
 static struct world w;
 static const uint64_t *at;	/* the next word to be looked at */
 
-/* push %r14; mov %rdi, %r14; ...; pop %r14; ret */
+/* push %r14; mov %rdi, %r14; call 1f; pop %r14; ret; 1: ...; ret */
 static probed_fn *of_go(uint64_t word, const uint8_t *begin, const uint8_t *end)
 {
 	probed_fn *f = (probed_fn *)here(&w);
 
-	EMIT(&w, 0x41, 0x56, 0x49, 0x89, 0xfe);
+	EMIT(&w, 0x41, 0x56, 0x49, 0x89, 0xfe, 0xe8, 3, 0, 0, 0, 0x41, 0x5e, 0xc3);
 	emit_record(&w, (end ? REC_ENTRY : REC_NONE) | word << REC_FUNC_SHIFT, begin);
 	if (end)
-		emit_record(&w, REC_EXIT | word << REC_FUNC_SHIFT, end);
-	EMIT(&w, 0x41, 0x5e, 0xc3);
+		emit_record_by(&w, REC_EXIT | word << REC_FUNC_SHIFT, end, !CALLED);
+	EMIT(&w, 0xc3);
 	return f;
 }
 
@@ -70,7 +70,10 @@ int main(void)
 	probed_fn *go, *c, *mark;
 
 	world_begin(&w, 4, 4);
-	go = of_go(GO, BARE ? seek_go_entry : hot_go_entry, BARE ? seek_go_exit : hot_go_exit);
+	go = CALLED ? of_go(GO, BARE ? seek_go_entry : hot_go_entry,
+			    BARE ? seek_go_exit : hot_go_exit) :
+		      of_go(GO, BARE ? seek_go_entry : hot_go_entry,
+			    BARE ? seek_go_leave : hot_go_leave);
 	mark = of_go(MARKED, BARE ? seek_go_mark : hot_go_mark, NULL);
 	c = probed(&w, C, NULL);
 	one.hi = two.hi = here_now + 65536;

@@ -209,8 +209,7 @@ int main(void)
 	check_counted(counted(&w, 3, NULL));
 	check_timed(timed(&w, 3, NULL));
 	alone = (probed_fn *)here(&w);
-	emit_timed_exit(&w, 3);
-	EMIT(&w, 0xc3);
+	emit_timed_return(&w, 3);
 	check_timed(alone);
 	alone = (probed_fn *)here(&w);
 	emit_timed_entry(&w, 3);
@@ -218,8 +217,7 @@ int main(void)
 	check_timed(alone);
 	/* Exits without their entries: always on the slow path. */
 	alone = (probed_fn *)here(&w);
-	emit_exit(&w, 3);
-	EMIT(&w, 0xc3);
+	emit_return(&w, 3);
 	check(alone);
 	/* Entries without exits: unwound each time. */
 	alone = (probed_fn *)here(&w);

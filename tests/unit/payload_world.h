@@ -6,7 +6,8 @@
  * arena with the recording routines, and probed functions as the injector
  * would leave them: machine code with recording calls at entry and exit. Then
  * it reads the rings directly. With WORLD_BARE the payload is not loaded but
- * mapped, as in a target without a loader, and seeks its threads.
+ * mapped, as in a target without a loader, and seeks its threads. With WORLD_CALLED
+ * functions return by themselves, and not by the routine that records it.
  */
 #ifndef TESTS_UNIT_PAYLOAD_WORLD_H
 #define TESTS_UNIT_PAYLOAD_WORLD_H
@@ -49,6 +50,12 @@ static inline void world_equal(const char *file, int line, const char *what,
 enum { BARE = 1 };
 #else
 enum { BARE = 0 };
+#endif
+
+#ifdef WORLD_CALLED
+enum { CALLED = 1 };
+#else
+enum { CALLED = 0 };
 #endif
 
 typedef void hello_fn(struct session *);
@@ -219,11 +226,12 @@ static inline void emit(struct world *w, const void *bytes, size_t n)
 static uint8_t world_gates[1 << REC_FUNC_BITS];
 
 /* A recording call as the injector makes it. */
-static inline void emit_record(struct world *w, uint64_t word, const uint8_t *routine)
+static inline void emit_record_by(struct world *w, uint64_t word, const uint8_t *routine,
+				  bool returns)
 {
 	struct record_call call = {
-		word, (raddr_t)w->arena + (raddr_t)(routine - hot_begin),
-		(raddr_t)&world_gates[word >> REC_FUNC_SHIFT], 0, 0, 0,
+		.word = word, .routine = (raddr_t)w->arena + (raddr_t)(routine - hot_begin),
+		.gate = (raddr_t)&world_gates[word >> REC_FUNC_SHIFT], .returns = returns,
 	};
 	uint8_t code[ARCH_RECORD_MAX];
 	int n = arch_host()->record((raddr_t)w->arena + w->used, &call, code);
@@ -231,6 +239,11 @@ static inline void emit_record(struct world *w, uint64_t word, const uint8_t *ro
 	CHECK(n > 0);
 	world_gates[word >> REC_FUNC_SHIFT] = 1;
 	emit(w, code, (size_t)n);
+}
+
+static inline void emit_record(struct world *w, uint64_t word, const uint8_t *routine)
+{
+	emit_record_by(w, word, routine, false);
 }
 
 static inline void emit_entry(struct world *w, uint32_t func)
@@ -241,6 +254,17 @@ static inline void emit_entry(struct world *w, uint32_t func)
 static inline void emit_exit(struct world *w, uint32_t func)
 {
 	emit_record(w, REC_EXIT | (uint64_t)func << REC_FUNC_SHIFT, BARE ? seek_exit : hot_exit);
+}
+
+/* The same, and a return. */
+static inline void emit_return(struct world *w, uint32_t func)
+{
+	if (CALLED)
+		emit_exit(w, func);
+	else
+		emit_record_by(w, REC_EXIT | (uint64_t)func << REC_FUNC_SHIFT,
+			       BARE ? seek_leave : hot_leave, true);
+	EMIT(w, 0xc3);
 }
 
 static inline void emit_mark(struct world *w, uint32_t func)
@@ -267,6 +291,16 @@ static inline void emit_timed_exit(struct world *w, uint32_t func)
 		    BARE ? seek_timed_exit : hot_timed_exit);
 }
 
+static inline void emit_timed_return(struct world *w, uint32_t func)
+{
+	if (CALLED)
+		emit_timed_exit(w, func);
+	else
+		emit_record_by(w, TIMED | REC_EXIT | (uint64_t)func << REC_FUNC_SHIFT,
+			       BARE ? seek_timed_leave : hot_timed_leave, true);
+	EMIT(w, 0xc3);
+}
+
 typedef void probed_fn(void *);
 
 static inline uint8_t *here(struct world *w)
@@ -291,8 +325,7 @@ static inline probed_fn *probed(struct world *w, uint32_t func, probed_fn *body)
 	emit_entry(w, func);
 	if (body)
 		emit_call(w, body);
-	emit_exit(w, func);
-	EMIT(w, 0xc3);
+	emit_return(w, func);
 	return f;
 }
 
@@ -304,8 +337,7 @@ static inline probed_fn *timed(struct world *w, uint32_t func, probed_fn *body)
 	emit_timed_entry(w, func);
 	if (body)
 		emit_call(w, body);
-	emit_timed_exit(w, func);
-	EMIT(w, 0xc3);
+	emit_timed_return(w, func);
 	return f;
 }
 
