@@ -34,19 +34,21 @@ static int32_t only_thread(const struct options *o, pid_t pid)
 	return o->tid && procfs_ids(pid, o->tid, &outer, &inner) > 0 ? inner : o->tid;
 }
 
-int counts_prepare(const struct options *o, pid_t pid, struct session *s, const struct clock *c,
-		   uint32_t nsub, size_t nfuncs)
+int counts_fit(enum counting kind, uint32_t nsub, size_t nfuncs)
+{
+	if (kind != COUNT_TIMES || nfuncs <= timing_funcs(nsub))
+		return 0;
+	return fail(0, "the times of %zu functions do not fit into the memory of the first visit "
+		       "(%llu would); use record and report, or fewer functions", nfuncs,
+		    (unsigned long long)timing_funcs(nsub)), -ENOSPC;
+}
+
+void counts_prepare(const struct options *o, pid_t pid, struct session *s, const struct clock *c)
 {
 	s->only = s->counting ? only_thread(o, pid) : 0;
-	if (s->counting != COUNT_TIMES)
-		return 0;
-	if (timing_funcs(nsub) < nfuncs)
-		return fail(ENOSPC, "the times of %zu functions do not fit into the memory of the "
-			    "first visit (%llu would); use record and report, or fewer functions",
-			    nfuncs, (unsigned long long)timing_funcs(nsub));
-	s->scale = (uint64_t)((double)MAX(c->run_ns, 1u) / (double)MAX(c->run_ticks, 1u) *
-			      (double)(1ull << (64 - SCALE_SHIFT)));
-	return 0;
+	if (s->counting == COUNT_TIMES)
+		s->scale = (uint64_t)((double)MAX(c->run_ns, 1u) / (double)MAX(c->run_ticks, 1u) *
+				      (double)(1ull << (64 - SCALE_SHIFT)));
 }
 
 static void sums_free(struct sums *s)

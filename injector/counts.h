@@ -17,10 +17,11 @@
 enum counting counts_kind(enum verb);
 /* Where so many functions find room: bytes per thread. */
 uint64_t counts_room(enum counting, uint64_t nfuncs);
-/* Before the jumps are written: the session of a process is told what it has to know. 0,
- * or an error if its rings, of so many sub-buffers, have no room for so many functions. */
-int counts_prepare(const struct options *, pid_t pid, struct session *, const struct clock *,
-		   uint32_t nsub, size_t nfuncs);
+/* Before functions are given ids, which are for life: 0, or an error if rings of so many
+ * sub-buffers have no room for so many functions. */
+int counts_fit(enum counting, uint32_t nsub, size_t nfuncs);
+/* Before the jumps are written: the session of a process is told what it has to know. */
+void counts_prepare(const struct options *, pid_t pid, struct session *, const struct clock *);
 
 /* All calls up to a moment, by function id. */
 struct sums {

@@ -260,15 +260,18 @@ static int attach(struct trace *t)
 	t->inf.map.s->follow_forks = t->opt->follow_fork;
 	foreign_write(&t->inf.map, &t->before);
 	islands_check(&t->islands, &t->sel);
-	err = probes_place(&t->target, &t->inf, &t->sel, t->needs, &t->live); /* 5 */
+	err = counts_fit(counts_kind(t->opt->verb), t->inf.map.shape.nsub,
+			 MAX(t->known_funcs, 1u) + probes_new(&t->sel));
+	err = err ? err :							/* 5 */
+	      probes_place(&t->target, &t->inf, &t->sel, t->needs, &t->live);
 	if (!err && !t->live.nprobed && !may_come(t))
 		return nothing_left(t);
 	err = err ? err : reader_new(t->inf.map.s, t->inf.map.shape.total, t->pid,
 				     t->live.funcs, t->live.nfuncs, &t->reader);
 	if (!err && t->opt->verb == VERB_START)
 		err = start_limits(t);
-	err = err ? err : counts_prepare(t->opt, t->pid, t->inf.map.s, reader_clock(t->reader),
-					 t->inf.map.shape.nsub, t->live.nfuncs);
+	if (!err)
+		counts_prepare(t->opt, t->pid, t->inf.map.s, reader_clock(t->reader));
 	err = err ? err : surgery(do_commit, t);			/* 6 to 9 */
 	if (err && !anything_left(t))
 		return nothing_left(t);

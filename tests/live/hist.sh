@@ -9,7 +9,7 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
-need jq
+need jq prlimit
 
 # judge FILTER [NUMBER...]: what holds for a run that has ended, of each function by name.
 judge()
@@ -88,6 +88,25 @@ for way in trace hist count hist "trace --entry-only" top; do
 	[ "$(closing calls)" -gt 0 ] || die "$way: no calls"
 	[ "$(closing lost)" = 0 ] || [ "${words[0]}" = trace ] || die "$way has lost calls"
 done
+victim_quit
+
+# Where addresses are limited, an earlier visit has taken little of them, and the times of
+# many functions have no room there: that is said before any jump is written, and fewer
+# are timed.
+victim single
+prlimit --pid "$VICTIM" --as=$((16 << 30)):unlimited
+status 0 "$INJECT" -p "$VICTIM" -f 'single_*' -m 128K -n 10 -o /dev/null
+removed
+for verb in hist top; do
+	status 1 "$INJECT" $verb -p "$VICTIM" -f '*@libc.so*' -d 1
+	refused 'the times of [0-9]* functions do not fit into the memory of the first visit'
+	unharmed
+done
+room=$(sed -n 's/.*(\([0-9]*\) would).*/\1/p' trace.err)
+[ "$room" -gt 0 ] || die "how many would fit: $(cat trace.err)"
+status 0 "$INJECT" hist -p "$VICTIM" -f 'single_*' -n 10
+removed
+[ "$(closing lost)" = 0 ] || die "calls were lost"
 victim_quit
 
 # Many that come and go.
