@@ -76,15 +76,20 @@ static int forward(void *ctx, raddr_t pc, raddr_t sp, raddr_t *to)
 	return 0;
 }
 
-/* 8. Holes first: `changes` are in that order. */
+/*
+ * 8. Islands first, to which nothing leads yet; who stands on one comes into a stub of
+ * the same site either way. Then holes: `changes` are in that order.
+ */
 static int write_jumps(struct target *t, struct infection *inf, struct live *live,
 		       uint64_t until)
 {
-	size_t done = 0;
-	int err = text_change(t, live->changes, live->nchanges, until, &done);
+	size_t moved = 0, done = 0;
+	int err = text_change(t, live->moves, live->nmoves, until, &moved);
 
+	err = err ? err : text_change(t, live->changes, live->nchanges, until, &done);
 	if (err) {
 		text_undo(t, live->changes, done);
+		text_undo(t, live->moves, moved);
 		return err;
 	}
 	for (size_t i = 0; i < live->nchanges; i++)

@@ -212,7 +212,14 @@ static bool has_earlier(const struct choosing *c, const struct spot *s,
 {
 	raddr_t stub = s->site->stub + s->module->bias;
 
-	return s->site->stub && pages_earlier(&c->pages, stub, set, ret);
+	return s->site->stub && pages_earlier(&c->pages, s->pc, stub, set, ret);
+}
+
+/* Or for another one that the place has had, and that it is now to lead away from? */
+static bool has_other(const struct choosing *c, const struct spot *s,
+		      const struct jump_set *set, raddr_t *ret)
+{
+	return pages_earlier(&c->pages, s->pc, 0, set, ret);
 }
 
 /* Is there free memory in the set at all? */
@@ -221,7 +228,7 @@ static bool may_lead(const struct choosing *c, const struct spot *s,
 {
 	raddr_t earlier;
 
-	return has_earlier(c, s, set, &earlier) ||
+	return has_other(c, s, set, &earlier) ||
 		pages_may(&c->pages, set, reach_of(c, s->module));
 }
 
@@ -229,7 +236,8 @@ static bool may_lead(const struct choosing *c, const struct spot *s,
 static bool find_place(struct choosing *c, struct spot *s, const struct jump_set *set)
 {
 	return has_earlier(c, s, set, &s->island) ||
-		pages_take(&c->pages, set, reach_of(c, s->module), &s->island);
+		pages_take(&c->pages, set, reach_of(c, s->module), &s->island) ||
+		has_other(c, s, set, &s->island);
 }
 
 /*

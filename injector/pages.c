@@ -237,11 +237,11 @@ static bool leads_to(const struct target *t, raddr_t at, raddr_t stub)
 	return same;
 }
 
-static int by_stub(const void *a, const void *b)
+static int by_site(const void *a, const void *b)
 {
 	const struct earlier *x = a, *y = b;
 
-	return x->stub < y->stub ? -1 : x->stub > y->stub;
+	return x->site < y->site ? -1 : x->site > y->site;
 }
 
 /* The pages are those that were found. */
@@ -259,20 +259,21 @@ static int list_earlier(const struct target *t, const struct old_session *old,
 
 		if (!e)
 			return fail(ENOMEM, "list the islands");
-		*e = (struct earlier){ s->stub, at };
+		*e = (struct earlier){ s->addr, s->stub, at };
 	}
 	if (ps->nearlier)
-		qsort(ps->earlier, ps->nearlier, sizeof(*ps->earlier), by_stub);
+		qsort(ps->earlier, ps->nearlier, sizeof(*ps->earlier), by_site);
 	return 0;
 }
 
-bool pages_earlier(const struct pages *ps, raddr_t stub, const struct jump_set *set,
-		   raddr_t *ret)
+bool pages_earlier(const struct pages *ps, raddr_t site, raddr_t stub,
+		   const struct jump_set *set, raddr_t *ret)
 {
-	size_t k = vec_prefix(ps->nearlier, i, ps->earlier[i].stub < stub);
+	size_t k = vec_prefix(ps->nearlier, i, ps->earlier[i].site < site);
 
-	for (; k < ps->nearlier && ps->earlier[k].stub == stub; k++)
-		if (jump_set_has(set, ps->earlier[k].at)) {
+	for (; k < ps->nearlier && ps->earlier[k].site == site; k++)
+		if ((!stub || ps->earlier[k].stub == stub) &&
+		    jump_set_has(set, ps->earlier[k].at)) {
 			*ret = ps->earlier[k].at;
 			return true;
 		}

@@ -17,9 +17,9 @@ struct page {
 	uint64_t before[PAGE / 64], used[PAGE / 64];	/* a bit for each byte */
 };
 
-/* An island that there is, and the stub that it leads to. */
+/* An island that there is, the place whose jump led there, and the stub that it leads to. */
 struct earlier {
-	raddr_t stub, at;
+	raddr_t site, stub, at;
 };
 
 struct pages {
@@ -27,7 +27,7 @@ struct pages {
 	size_t n, cap, nold;
 	uint32_t *order;	/* indices in v, by address */
 	size_t norder, order_cap;
-	struct earlier *earlier;	/* by stub */
+	struct earlier *earlier;	/* by site */
 	size_t nearlier, earlier_cap;
 	size_t most;		/* pages, so that the target can map more */
 	size_t size;		/* bytes of one island */
@@ -39,8 +39,9 @@ int pages_find(const struct target *, size_t island_size, uint64_t heap, struct 
 void pages_clear(struct pages *);
 /* Forget what was taken. */
 void pages_reset(struct pages *);
-/* Is there an island in the set that leads to this stub already? */
-bool pages_earlier(const struct pages *, raddr_t stub, const struct jump_set *, raddr_t *ret);
+/* Is there an island of this place in the set, which leads to that stub (0: to any)? */
+bool pages_earlier(const struct pages *, raddr_t site, raddr_t stub, const struct jump_set *,
+		   raddr_t *ret);
 /* Is there a place in the set and within `reach` that may be free? */
 bool pages_may(const struct pages *, const struct jump_set *, struct range reach);
 /* Take one, in a page that there is already if that can be. */

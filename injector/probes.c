@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "injector/strays.h"
 #include "injector/traps.h"
 #include "payload/stub.h"
 
@@ -190,7 +191,34 @@ static int give_id(struct placing *p, struct probe *probe)
 	return 0;
 }
 
-/* Nothing else may stand on an island: it is never written twice. */
+/* Is that a jump to a stub? */
+static bool leads_to_stub(const struct session *s, raddr_t at, const uint8_t *code, size_t size)
+{
+	struct insn in;
+
+	return !arch_host()->measure(code, size, at, &in) && in.kind == INSN_JUMP &&
+		strays_in_ours(s, in.dest);
+}
+
+/* An island of this site that leads to its stub of another visit: in the stop it is led
+ * to the one of now. */
+static int move_island(struct placing *p, raddr_t at, const uint8_t *from, const uint8_t *to,
+		       size_t size)
+{
+	struct change *c;
+
+	if (!leads_to_stub(p->inf->map.s, at, from, size))
+		return -ERANGE;
+	c = vec_push(p->live->moves, p->live->nmoves, p->live->moves_cap);
+	if (!c)
+		return fail(ENOMEM, "list the islands");
+	*c = (struct change){ .addr = at, .len = (uint8_t)size };
+	memcpy(c->from, from, size);
+	memcpy(c->to, to, size);
+	return 0;
+}
+
+/* Nothing else may stand on an island but what has led away from this very site. */
 static int place_island(struct placing *p, const struct module *m, const struct site *site)
 {
 	static const uint8_t none[ARCH_JUMP_MAX];
@@ -204,7 +232,7 @@ static int place_island(struct placing *p, const struct module *m, const struct 
 
 	if (err || memcmp(now, code, (size_t)size) == 0)
 		return err;
-	return memcmp(now, none, (size_t)size) ? -ERANGE :
+	return memcmp(now, none, (size_t)size) ? move_island(p, at, now, code, (size_t)size) :
 		target_write(p->target, at, code, (size_t)size);
 }
 
@@ -484,6 +512,7 @@ int probes_place(const struct target *t, struct infection *inf, struct selection
 	ret->asked = ret->nprobed > 0;
 	vec_sort(ret->sites, ret->nsites, by_start);
 	vec_sort(ret->changes, ret->nchanges, writing_order);
+	vec_sort(ret->moves, ret->nmoves, writing_order);
 	err = puns_check(ret, inf);
 	if (err)
 		probes_clear(ret);
@@ -529,6 +558,7 @@ void probes_clear(struct live *live)
 {
 	free(live->sites);
 	free(live->changes);
+	free(live->moves);
 	free(live->funcs);
 	*live = (struct live){ 0 };
 }

@@ -26,6 +26,8 @@ struct live {
 	size_t nsites, sites_cap;
 	struct change *changes;	/* in writing order */
 	size_t nchanges, changes_cap;
+	struct change *moves;	/* of islands that lead to another visit's stubs */
+	size_t nmoves, moves_cap;
 	struct reader_func *funcs;	/* by function id */
 	size_t nfuncs;
 	size_t nprobed, nentry_only;
