@@ -17,7 +17,7 @@ perl=$(readlink -f "$(command -v perl)")
 
 # As after a build: tests run in t, with ./perl, and find the library in ../lib.
 mkdir -p tree/lib
-mapfile -t dirs < <("$perl" -e 'print "$_\n" for reverse grep { -d } @INC')
+mapfile -t dirs < <("$perl" -le "print for reverse grep { -d } @INC")
 for d in "${dirs[@]}"; do cp -Rsf "$d/." tree/lib; done
 cp "$SUITE"/lib/*.pl "$SUITE"/lib/*.t tree/lib
 cp -R "$SUITE/t" tree/t
