@@ -159,11 +159,12 @@ static enum indirect judge_jump(struct body *b, const struct tables *tables,
 {
 	const struct insn *in = &b->steps[step].insn;
 	raddr_t entries = goal_table(b, step);
+	enum indirect leads = entries ? tables_judge(b, entries) : INDIRECT_TAIL;
 
 	if (in->flags & INSN_SLOT)	/* through the linkage table */
 		return INDIRECT_TAIL;
-	if (entries && tables_begins_inside(b, entries))
-		return INDIRECT_INSIDE;
+	if (leads != INDIRECT_TAIL)
+		return leads;
 	/* What was named may be an array of functions: to be judged as any jump, but
 	 * where nobody tells labels from landing pads (has_labels). */
 	if (entries && (in->ref || b->func->flags & FUNC_LSDA))

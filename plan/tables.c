@@ -290,10 +290,18 @@ int tables_find(struct body *b, struct tables *ret)
 	return err;
 }
 
-bool tables_begins_inside(const struct body *b, raddr_t table)
+enum indirect tables_judge(const struct body *b, raddr_t table)
 {
 	struct entries e = entries_at(b, table, false);
+	size_t n = 0;
 	raddr_t a;
 
-	return read_entry(&e, 0, &a) && may_be_entry(b, a);
+	while (n < TABLE_MAX && read_entry(&e, n, &a) && may_be_entry(b, a))
+		n++;
+	if (!n)
+		return INDIRECT_TAIL;
+	/* The next table would begin with a place inside of its function. */
+	if (n < TABLE_MAX && read_entry(&e, n, &a) && ground_any(b->impl, LAYER_START, a, 1))
+		return INDIRECT_UNSURE;
+	return INDIRECT_INSIDE;
 }

@@ -38,7 +38,8 @@ raddr_t goal_table(const struct body *, size_t step);
 /* tables.c: find all tables of a body; their entries become targets. 0 or -ENOMEM. */
 int tables_find(struct body *, struct tables *ret);
 void tables_clear(struct tables *);
-/* Does the table of addresses there begin with one inside? */
-bool tables_begins_inside(const struct body *, raddr_t table);
+/* Where does the table of addresses there lead? Out, if its first entry does; and nobody
+ * knows if others may call functions. */
+enum indirect tables_judge(const struct body *, raddr_t table);
 
 #endif

@@ -212,6 +212,23 @@ static void jump_table_absolute(void)
 	CHECK(entry_only(REFUSED_EXIT_NO_ROOM));	/* 21 is the return */
 }
 
+/* One entry inside, and one that another function begins at: its call ends there. What
+ * is no function's start is another's table. */
+static void jump_table_leads_out_at_last(void)
+{
+	for (size_t to = 0x100; to <= 0x105; to += 5) {
+		module_begin();
+		m.exec = true;
+		func("f", 0); func_cfa(8); put(MOV_EAX_1, 0xff, 0x24, 0xc5, 0x00, 0x01, 0x04, 0x00);
+		put(MOV_EAX_1, NOP, RET); func_end();
+		func("g", 0x100); put(MOV_EAX_1, RET); func_end();
+		memcpy(m.rodata + 0x100, &(uint64_t){ TEXT + 12 }, 8);
+		memcpy(m.rodata + 0x108, &(uint64_t){ TEXT + to }, 8);
+		module_plan("f");
+		CHECK(entry_only(to == 0x100 ? REFUSED_JUMP_TABLE : REFUSED_NONE));
+	}
+}
+
 static void put_address(size_t rodata_off, size_t dest)
 {
 	memcpy(m.rodata + rodata_off, &(uint64_t){ TEXT + dest }, 8);
@@ -457,6 +474,7 @@ int main(void)
 	another_jump_by_the_table();
 	tail_call_by_an_array();
 	jump_table_absolute();
+	jump_table_leads_out_at_last();
 	jump_table_named_before();
 	tables_in_a_row();
 	table_in_a_row_to_entry();
