@@ -12,6 +12,7 @@
 
 #include "injector/audit.h"
 #include "injector/launch.h"
+#include "injector/pace.h"
 #include "injector/say.h"
 #include "injector/target.h"
 #include "injector/verbs.h"
@@ -121,6 +122,8 @@ int main(int argc, char **argv, char **environment)
 		say_lines(fail_text());
 	else
 		status = run_audited(&o, argc, argv);
+	/* What has gone at leisure would end at leisure. */
+	pace_set(PACE_EQUAL);
 	options_clear(&o);
 	if (environ != environment)
 		free(environ);

@@ -10,6 +10,7 @@
 #include "arch/arch.h"
 #include "injector/foreign.h"
 #include "injector/modules.h"
+#include "injector/pace.h"
 #include "injector/procfs.h"
 #include "injector/restore.h"
 #include "injector/say.h"
@@ -294,12 +295,19 @@ static int clean(void *ctx)
 	}
 	if (!err && r->old.found)
 		err = traps_unhook(&r->target, &r->mods, &r->old.s);
-	err = err ? err : judge(r);
-	if (!err && !r->report->left[0])
-		mark_removed(r);
 	r->report->longest_pause = MAX(r->report->longest_pause, r->target.longest_pause);
 	r->report->repaired += r->target.repaired;
 	r->report->shortened += r->target.shortened;
+	return err;
+}
+
+static int conclude(struct removing *r)
+{
+	pace_set(PACE_LEISURE);
+	int err = judge(r);
+
+	if (!err && !r->report->left[0])
+		mark_removed(r);
 	return err;
 }
 
@@ -325,17 +333,20 @@ static int find_journal(struct removing *r)
 	return 0;
 }
 
-/* One process; another than the named one only if the session is its newest. */
+/* One process; another than the named one only if the session is its newest. Once the
+ * probes are out, nobody pays for them. */
 static int remove_one(pid_t pid, bool own, struct removal *ret)
 {
 	struct removing r = { .report = ret, .own = own };
+	enum pace before = pace_set(PACE_HASTE);
 	int err = target_open(pid, &r.target);
 
 	err = err ? err : find_journal(&r);
 	if (!err && !ret->session)
 		ret->session = r.old.ino;
 	if (!err && (own || ret->session == r.old.ino))
-		err = surgery(clean, &r);
+		err = surgery(clean, &r) ?: conclude(&r);
+	pace_set(before);
 	removing_clear(&r);
 	return err;
 }
@@ -428,11 +439,13 @@ static int scan_others(pid_t pid, struct removal *ret)
 
 int remove_from_others(pid_t pid, struct removal *ret)
 {
+	enum pace before = pace_set(PACE_LEISURE);
 	int n = ret->session ? 1 : 0;
 
 	/* A child may fork while we look: until a scan finds no probes. */
 	for (int i = 0; n > 0 && i < SCANS && !ret->left[0]; i++)
 		n = scan_others(pid, ret);
+	pace_set(before);
 	if (n < 0)
 		return n;
 	return ret->left[0] || n > 0 ? (fail(0, "%s", ret->left), -EIO) : 0;

@@ -2,7 +2,6 @@
 /* stop: remove every probe of an earlier session, also a killed injector's. */
 #include <errno.h>
 
-#include "injector/haste.h"
 #include "injector/look.h"
 #include "injector/procfs.h"
 #include "injector/remove.h"
@@ -58,7 +57,6 @@ int verb_stop(const struct options *o)
 	struct target t = { .mem = -1 };
 
 	say_quiet(o->quiet);
-	haste(true);
 	int err = signals_begin();
 	err = err ? err : look_stop(o->pid);
 	err = err ? err : target_open(o->pid, &t);

@@ -7,6 +7,8 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "injector/pace.h"
+
 struct surgery {
 	int (*operate)(void *ctx);
 	void *ctx;
@@ -39,10 +41,13 @@ int surgery(int (*operate)(void *ctx), void *ctx)
 	sigemptyset(&chld);
 	sigaddset(&chld, SIGCHLD);
 	pthread_sigmask(SIG_BLOCK, &chld, NULL);
+	enum pace before = pace_hurry();
 	int err = pthread_create(&thread, NULL, surgeon, &s);
+	if (!err)
+		pthread_join(thread, NULL);
+	pace_set(before);
 	if (err)
 		return fail(err, "start a thread");
-	pthread_join(thread, NULL);
 	if (s.result && s.message[0])
 		fail_adopt(s.message);
 	return s.result;

@@ -12,8 +12,8 @@
 #include "base/base.h"
 
 /* Run `operate(ctx)` on the surgeon thread and wait for it; its result and its
- * message become the caller's. Within an operation another one is a part of it,
- * on the same thread, which goes on holding what it held. */
+ * message become the caller's, whose leisure it interrupts. Within an operation another
+ * one is a part of it, on the same thread, which goes on holding what it held. */
 int surgery(int (*operate)(void *ctx), void *ctx);
 
 /* While threads of the target stand still, the surgeon goes first: without

@@ -25,10 +25,10 @@
 #include "injector/cost.h"
 #include "injector/foreign.h"
 #include "injector/handlers.h"
-#include "injector/haste.h"
 #include "injector/image.h"
 #include "injector/lease.h"
 #include "injector/look.h"
+#include "injector/pace.h"
 #include "injector/procfs.h"
 #include "injector/refused.h"
 #include "injector/remove.h"
@@ -272,6 +272,8 @@ static int attach(struct trace *t)
 		err = start_limits(t);
 	if (!err)
 		counts_prepare(t->opt, t->pid, t->inf.map.s, reader_clock(t->reader));
+	/* From here on it pays for its probes. */
+	pace_hurry();
 	err = err ? err : surgery(do_commit, t);			/* 6 to 9 */
 	if (err && !anything_left(t))
 		return nothing_left(t);
@@ -417,12 +419,11 @@ static int watch(struct trace *t)
 	err = err ? err : follow_begin(&f, &s);
 	err = err ? err : prepare_growth(t, &f);
 	err = err ? err : prepare_overhead(t, &f);
-	haste(false);
+	pace_set(PACE_EQUAL);
 	if (t->family)
 		family_root(t->family, t->pid, clock_monotonic());
 	err = err ? err : follow(&f);
 	t->began = f.since;
-	haste(true);
 	if (err)
 		snprintf(cause, sizeof(cause), "%s", fail_text());
 	fail_clear();
@@ -478,7 +479,8 @@ void trace_clear(struct trace *t)
 /* A process that runs. */
 static int attach_running(struct trace *t)
 {
-	haste(true);
+	/* Of another program calls are missed meanwhile. */
+	pace_set(t->relative || t->program > 1 ? PACE_HASTE : PACE_LEISURE);
 	int err = look(t->pid);						/* 1 */
 
 	if (err)

@@ -25,10 +25,10 @@
 #include "injector/commit.h"
 #include "injector/describe.h"
 #include "injector/handlers.h"
-#include "injector/haste.h"
 #include "injector/islands.h"
 #include "injector/look.h"
 #include "injector/notes.h"
+#include "injector/pace.h"
 #include "injector/refused.h"
 #include "injector/say.h"
 #include "injector/signals.h"
@@ -279,6 +279,7 @@ static int add(struct adding *a)
 		return err;
 	err = write_back(a, GATES_OFF, GATES_OFF + a->inf.map.s->nfuncs);
 	err = err ? err : write_journal(a);
+	pace_hurry();
 	err = err ? err : surgery(put_in, a);				/* 6 to 9 */
 	if (err)
 		disown(a);
@@ -311,7 +312,7 @@ int verb_add(const struct options *o)
 	struct adding a = { .options = o, .inf.map.fd = -1 };
 
 	say_quiet(o->quiet);
-	haste(true);
+	pace_set(PACE_LEISURE);
 	int err = signals_begin();
 	err = err ? err : visit_open(o->pid, &a.visit);
 	if (err)

@@ -5,6 +5,7 @@
 
 #include "injector/list.h"
 #include "injector/look.h"
+#include "injector/pace.h"
 #include "injector/probes.h"
 #include "injector/procfs.h"
 #include "injector/say.h"
@@ -139,6 +140,7 @@ static int list_looked(struct listing *l)
 
 static void list_process(struct listing *l)
 {
+	pace_set(PACE_LEISURE);
 	int err = look_list(l->options->pid);
 
 	err = err ? err : list_looked(l);

@@ -5,8 +5,8 @@
 
 #include "arch/arch.h"
 #include "injector/disarm.h"
-#include "injector/haste.h"
 #include "injector/modules.h"
+#include "injector/pace.h"
 #include "injector/say.h"
 #include "injector/signals.h"
 #include "injector/verbs.h"
@@ -116,7 +116,7 @@ int verb_remove(const struct options *o)
 	struct removing r = { .options = o };
 
 	say_quiet(o->quiet);
-	haste(true);
+	pace_set(PACE_HASTE);
 	int err = signals_begin();
 	err = err ? err : visit_open(o->pid, &r.visit);
 	if (err)

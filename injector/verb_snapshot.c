@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <time.h>
 
-#include "injector/haste.h"
 #include "injector/keepsake.h"
 #include "injector/notes.h"
+#include "injector/pace.h"
 #include "injector/say.h"
 #include "injector/signals.h"
 #include "injector/still_record.h"
@@ -121,7 +121,7 @@ static int snapshot_file(const struct options *o)
 int verb_snapshot(const struct options *o)
 {
 	say_quiet(o->quiet);
-	haste(true);
+	pace_set(PACE_HASTE);
 	int err = place_check(options_directory(o));
 
 	err = err ? err : o->directory ? snapshot_file(o) : snapshot_process(o);

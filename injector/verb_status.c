@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "injector/haste.h"
+#include "injector/pace.h"
 #include "injector/procfs.h"
 #include "injector/reader.h"
 #include "injector/say.h"
@@ -269,7 +269,7 @@ int verb_status(const struct options *o)
 	struct printing p = { .json = o->json };
 
 	say_quiet(o->quiet);
-	haste(true);
+	pace_set(PACE_LEISURE);
 	int err = output_open(NULL, &p.out);
 	err = err ? err : o->pid ? status_of(o->pid, &p) : status_of_all(&p);
 	int written = p.out ? output_finish(p.out, NULL) : 0;

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who has leisure runs as SCHED_IDLE; does he get a processor all the same, in the end,
+ * where others want all of it? And is he afterwards what he was before?
+ */
+#include "injector/pace.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "tests/unit/check.h"
+
+static volatile bool over;
+
+/* Wants all of the processor, and more urgently than anybody at leisure. */
+static void *spin(void *unused)
+{
+	while (!over)
+		;
+	return NULL;
+}
+
+static void check_equal(void)
+{
+	CHECK_EQ(sched_getscheduler(0), SCHED_OTHER);
+	CHECK_EQ(getpriority(PRIO_PROCESS, 0), 0);
+}
+
+/* Each pace, from each: who leaves it keeps nothing of it. */
+static void test_paces(void)
+{
+	static const enum pace paces[] = { PACE_EQUAL, PACE_LEISURE, PACE_HASTE };
+
+	for (int i = 0; i < 9; i++) {
+		enum pace from = paces[i / 3], to = paces[i % 3];
+
+		CHECK_EQ(pace_set(from), PACE_EQUAL);
+		CHECK_EQ(pace_set(to), from);
+		CHECK_EQ(sched_getscheduler(0), to == PACE_LEISURE ? SCHED_IDLE : SCHED_OTHER);
+		CHECK_EQ(getpriority(PRIO_PROCESS, 0), to == PACE_HASTE ? -10 : 0);
+		CHECK_EQ(pace_set(PACE_EQUAL), to);
+		check_equal();
+	}
+}
+
+static void test_hurry(void)
+{
+	CHECK_EQ(pace_hurry(), PACE_EQUAL);
+	check_equal();
+	pace_set(PACE_LEISURE);
+	CHECK_EQ(pace_hurry(), PACE_LEISURE);
+	CHECK_EQ(sched_getscheduler(0), SCHED_OTHER);
+	CHECK_EQ(getpriority(PRIO_PROCESS, 0), -10);
+	CHECK_EQ(pace_set(PACE_EQUAL), PACE_HASTE);
+	check_equal();
+}
+
+/* What we were given stays. */
+static void test_given(void)
+{
+	setpriority(PRIO_PROCESS, 0, 5);
+	for (enum pace p = PACE_EQUAL; p <= PACE_HASTE; p++) {
+		pace_set(p);
+		CHECK_EQ(sched_getscheduler(0), SCHED_OTHER);
+		CHECK_EQ(getpriority(PRIO_PROCESS, 0), 5);
+	}
+	pace_set(PACE_EQUAL);
+	setpriority(PRIO_PROCESS, 0, 0);
+}
+
+/* On one processor that somebody else wants all of: unless it is watched, it is idle
+ * for as long as that one spins, which is for ever. Then there is no leisure. */
+static void test_starved(void)
+{
+	cpu_set_t one;
+	pthread_t thread;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	CHECK(sched_setaffinity(0, sizeof(one), &one) == 0);
+	CHECK(pthread_create(&thread, NULL, spin, NULL) == 0);
+	pace_set(PACE_LEISURE);
+	while (sched_getscheduler(0) == SCHED_IDLE)
+		;
+	while (getpriority(PRIO_PROCESS, 0) != -10)
+		usleep(1000);	/* which is to wait, too */
+	pace_set(PACE_EQUAL);
+	check_equal();
+	pace_set(PACE_LEISURE);
+	CHECK_EQ(sched_getscheduler(0), SCHED_OTHER);
+	CHECK_EQ(getpriority(PRIO_PROCESS, 0), -10);
+	pace_set(PACE_EQUAL);
+	check_equal();
+	over = true;
+	pthread_join(thread, NULL);
+}
+
+int main(void)
+{
+	if (sched_getscheduler(0) != SCHED_OTHER || getpriority(PRIO_PROCESS, 0) ||
+	    pace_set(PACE_HASTE) || getpriority(PRIO_PROCESS, 0) != -10) {
+		printf("skipped: needs the right to a larger share (CAP_SYS_NICE)\n");
+		return 77;
+	}
+	pace_set(PACE_EQUAL);
+	test_paces();
+	test_hurry();
+	test_given();
+	test_starved();
+	return failures != 0;
+}
