@@ -115,6 +115,13 @@ server()
 	victim "$1"
 	code_mappings >before
 	tell hold '^held$' >/dev/null
+	wait_until 60 all_sleep || die "threads do not wait"
+	# They wait for the whole of a visit,
+	inject_bg -p "$VICTIM" -f '*' -f '*@*' -o /dev/null
+	inject_end
+	probes_gone || die "the probes are not removed while all wait"
+	clean
+	# and then come out of it in one, and wait again at its end.
 	inject_bg -p "$VICTIM" -f '*' -f '*@*' --json -o calls.json
 	tell go '^going$' >/dev/null
 	wait_until 60 answers $(($(progress) + 50)) || die "no requests are answered"
