@@ -322,17 +322,22 @@ static enum refusal place_leaving(struct body *b, size_t last, const struct choi
 static enum refusal place_before(struct body *b, size_t exit, const struct choice *c,
 				 struct picks *ks)
 {
-	const struct step *last = exit ? &b->steps[exit - 1] : NULL;
-	raddr_t pc = b->steps[exit].insn.pc;
+	size_t begin = compiled_sled_begin(b, exit);
+	const struct step *last = begin ? &b->steps[begin - 1] : NULL;
 
-	if (!last || last->piece != b->steps[exit].piece ||
-	    (ground_any(b->impl, LAYER_TARGET, pc, 1) && !redirect_covers(b, pc)))
+	if (!last || last->piece != b->steps[exit].piece)
 		return REFUSED_EXIT_NO_ROOM;
+	for (size_t i = begin; i <= exit; i++) {
+		raddr_t pc = b->steps[i].insn.pc;
+
+		if (ground_any(b->impl, LAYER_TARGET, pc, 1) && !redirect_covers(b, pc))
+			return REFUSED_EXIT_NO_ROOM;
+	}
 	if (!last->live || last->ends)
 		return REFUSED_NONE;
 	if (last->insn.kind == INSN_CALL || last->insn.kind == INSN_CALL_INDIRECT)
 		return REFUSED_EXIT_NO_ROOM;
-	return place_leaving(b, exit - 1, c, ks);
+	return place_leaving(b, begin - 1, c, ks);
 }
 
 static enum refusal place_entry_here(struct body *b, const struct choice *c, struct picks *ks)

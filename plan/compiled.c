@@ -16,7 +16,8 @@
  * once. With a jump of ours there, a thread would meet half of each. So a sled
  * belongs to its runtime: an entry's window begins behind it. An exit's ends
  * before it, with the recording call as the last thing that its stub does; jumps
- * to it are exits like any others that leave the function.
+ * to it, or to the nop that aligns it, are exits like any others that leave the
+ * function.
  */
 #include <string.h>
 
@@ -115,16 +116,34 @@ bool compiled_is_sled(const struct body *b, size_t step)
 	return has_sled(b->impl->symbols, b->steps[step].insn.pc);
 }
 
+/* Sleds begin at even addresses, and a nop of one byte makes them so. */
+static bool aligns(const struct body *b, const struct insn *in)
+{
+	return in->size == 1 && in->flags & INSN_NOP &&
+		in->pc != b->steps[compiled_entry(b)].insn.pc &&
+		has_sled(b->impl->symbols, in->pc + 1);
+}
+
+size_t compiled_sled_begin(const struct body *b, size_t exit)
+{
+	const struct insn *before = exit ? &b->steps[exit - 1].insn : NULL;
+
+	return before && before->pc + 1 == b->steps[exit].insn.pc && aligns(b, before) &&
+		ground_any(b->impl, LAYER_TARGET, before->pc, 1) ? exit - 1 : exit;
+}
+
 bool compiled_is_exit(const struct body *b, raddr_t at)
 {
 	const struct plan_impl *p = b->impl;
-	struct insn in;
+	struct insn in = { 0 };
 	size_t left;
-	const uint8_t *bytes = has_sled(p->symbols, at) ?
-		symbols_text(p->symbols, at, &left) : NULL;
+	const uint8_t *bytes = symbols_text(p->symbols, at, &left);
 
-	return bytes && !p->arch->measure(bytes, left, at, &in) &&
-	       in.kind == INSN_RETURN;
+	if (!bytes || p->arch->measure(bytes, left, at, &in))
+		return false;
+	if (aligns(b, &in))
+		return compiled_is_exit(b, at + 1);
+	return in.kind == INSN_RETURN && has_sled(p->symbols, at);
 }
 
 /* Where the sled at `at` ends: where its jump leads, or behind the nops that

@@ -191,7 +191,9 @@ size_t compiled_entry(const struct body *);
 bool compiled_is_site(const struct body *, const struct window *);
 /* Does a sled begin with this step? An exit that does is not to be moved. */
 bool compiled_is_sled(const struct body *, size_t step);
-/* Does a sled that is an exit begin here? */
+/* The step that jumps to this exit lead to: a nop before the sled, or the sled. */
+size_t compiled_sled_begin(const struct body *, size_t exit);
+/* Does a sled that is an exit begin here, or a nop that jumps to it lead to? */
 bool compiled_is_exit(const struct body *, raddr_t);
 /* Let no site touch a sled. */
 void compiled_keep_sleds(struct plan_impl *);

@@ -60,7 +60,7 @@ profiled()
 	run >/dev/null
 	end_victim
 	want=$(gmon)
-	[ "$(wc -l <<<"$want")" = 6 ] || die "$variant: gmon.out says $want"
+	[ "$(wc -l <<<"$want")" = 8 ] || die "$variant: gmon.out says $want"
 	victim "compiled/$variant-hooked"
 	run_traced >/dev/null
 	end_victim
@@ -102,6 +102,8 @@ switched()
 	verified
 	[ "$(cut -d' ' -f 2 <<<"$got")" = "$(closing calls)" ] ||
 		die "$variant: hooks saw $got, we $(closing calls) calls"
+	[ "$(closing events)" = $((2 * $(closing calls))) ] ||
+		die "$variant: $(closing events) events of $(closing calls) calls"
 	end_victim
 }
 

@@ -210,6 +210,29 @@ static void only_jumps_to_exit_sled(void)
 	CHECK(probe()->sites[0].nexits == 2 && probe()->sites[0].leaves);
 }
 
+/* A nop that aligns it is where a jump to it leads; who falls into that is recorded
+ * before it, and nobody jumps into what is displaced then. */
+static void jump_to_nop_before_exit_sled(bool falls)
+{
+	size_t nop;
+
+	module_begin();
+	func("f", 0); put_entry_sled(); put_middle();
+	nop = m.at + 2 + sizeof((uint8_t[]){ ADD_RSP_40, MOV_RDI_RAX, RET });
+	put_rel8(JNE, nop);
+	put(ADD_RSP_40, MOV_RDI_RAX);
+	if (falls)
+		put(NOP);
+	else
+		put(RET);
+	put(NOP); put_exit_sled(); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE) && probe()->nexits == (falls ? 2 : 3));
+	for (size_t i = 0; i < probe()->nsites; i++)
+		CHECK(probe()->sites[i].pc + probe()->sites[i].window <= TEXT + nop);
+	CHECK(rules_broken(m.plan) == 0);
+}
+
 /* By a table: lea, movslq, add and jmp; its first entry leads to the return. */
 static void table_to_exit_sled(bool leads_there)
 {
@@ -320,6 +343,8 @@ int main(void)
 	sleds_behind_landing_pad();
 	jump_to_exit_sled();
 	only_jumps_to_exit_sled();
+	jump_to_nop_before_exit_sled(false);
+	jump_to_nop_before_exit_sled(true);
 	table_to_exit_sled(false);
 	table_to_exit_sled(true);
 	trap_before_exit_sled();

@@ -108,6 +108,20 @@ PROBED uint64_t hook_join(uint64_t x)
 	return x;
 }
 
+PROBED void hook_set(uint64_t *x)
+{
+	*x = *x * 3 + 1;
+}
+
+static void (*volatile setter)(uint64_t *) = hook_set;
+
+/* The other jump has six bytes, so that a nop aligns the return, and is jumped to. */
+PROBED void hook_early(uint64_t *x)
+{
+	if (x)
+		setter(x);
+}
+
 /* XRay has a sled for each event, too. */
 PROBED uint64_t hook_event(uint64_t x)
 {
@@ -125,12 +139,17 @@ UNSEEN static uint64_t plain_branch(uint64_t x)
 
 UNSEEN static void round_of(uint64_t x)
 {
+	uint64_t set = x;
+
 	if (hook_frame(x) != x + x % 16 + plain_branch(x))
 		victim_wrong("hook_frame");
 	if (hook_tail(x) != (x ^ 5) * 3 + 1)
 		victim_wrong("hook_tail");
 	if (hook_join(x) != x + (x & 3 ? 2 : 0))
 		victim_wrong("hook_join");
+	hook_early(x & 1 ? &set : NULL);
+	if (set != (x & 1 ? x * 3 + 1 : x))
+		victim_wrong("hook_early");
 	if (hook_event(x) != x * 5 + 100000)
 		victim_wrong("hook_event");
 }
