@@ -2,12 +2,12 @@
 """latency.py NAME DIR: do answers take longer while probes come and go?
 
 DIR/answers has the time of each request and how long its answer took, DIR/slices when
-each slice of time began, ended, and whether inject was there (with), planned only (list),
-or was not there (without), DIR/visits what inject -v said. Every other slice is one
-without. Of each of the others a percentile is divided by the geometric mean of those of
-its two neighbours, so that what drifts cancels out. Told are the geometric mean of these ratios, and the interval in
-which it is with 95 %, by their own spread (Student's). `noise` is the same ratio of
-slices without: how far do these spread by themselves?
+each slice of time began, ended, and whether inject was there (with) or not (without),
+DIR/visits what inject -v said. Every other slice is one without. A percentile of each slice
+is divided by the geometric mean of those of the slices without before it and behind it, so
+that what drifts cancels out. Told are the median of these ratios, and the interval in which
+it is with 95 %, by their order: a few slices in which something else happened do not matter.
+`noise` is the same of the slices without themselves, as a control.
 
 Who had to wait because the process stood still, or its thread was borrowed, is told
 apart: `outside` are the others.
@@ -18,9 +18,6 @@ import re
 import statistics
 import sys
 
-# Student's t for 95 %, both sides, by degrees of freedom; beyond that as many.
-T95 = [math.inf, 12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18,
-       2.16, 2.14, 2.13, 2.12, 2.11, 2.10, 2.09, 2.09]
 HELD = re.compile(r"(stood still|lent a thread) for ([0-9.]+) ms, until ([0-9.]+)")
 CLOSED = re.compile(r"; (\d+) calls?; .*(\d+) lost")
 
@@ -67,14 +64,16 @@ def ratios(slices, wanted, share, answers="all"):
 
 
 def interval(values):
-    """The geometric mean, and between what it is."""
-    logs = [math.log(v) for v in values if v > 0]
-    if len(logs) < 2:
+    """The median, and between what it is with 95 %."""
+    values = sorted(values)
+    n = len(values)
+    cut, beyond = 0, 1 / 2 ** n  # the chance that it is beyond values[cut]
+    while beyond <= .025:
+        cut += 1
+        beyond += math.comb(n, cut) / 2 ** n
+    if not cut:
         return math.nan, math.nan, math.nan
-    mean = statistics.mean(logs)
-    n = len(logs)
-    reach = T95[min(n - 1, len(T95) - 1)] * statistics.stdev(logs) / math.sqrt(n)
-    return math.exp(mean), math.exp(mean - reach), math.exp(mean + reach)
+    return statistics.median(values), values[cut - 1], values[n - cut]
 
 
 def times(ratio):
@@ -85,13 +84,11 @@ def between(low, high):
     return f"{times(low)}-{times(high)}".ljust(11)
 
 
-def verdict(visits, plans):
+def verdict(visits, noise):
     _, low, high = visits
     if not high <= 2 * low:
         return "too unsteady here to tell"
-    if low > 1:
-        return "slower, as beside list" if plans[1] > 1 and plans[2] > low else "slower"
-    return "faster" if high < 1 else "the same"
+    return "slower" if low > max(1, noise[2]) else "faster" if high < 1 else "the same"
 
 
 def read(directory):
@@ -123,16 +120,14 @@ def main():
     answers = sum(len(s["all"]) for s in visited)
     waited = answers - sum(len(s["outside"]) for s in visited)
     visits = interval(ratios(slices, "with", .99, "outside"))
-    plans = interval(ratios(slices, "list", .99))
-    noise = ratios(slices, "without", .99) or [math.nan]
+    noise = interval(ratios(slices, "without", .99))
     print(f"{name:<11}{sum(len(s['all']) for s in slices):>9}"
           f"{percentile(plain, .5):>8.0f}"
           f"{times(interval(ratios(slices, 'with', .5, 'outside'))[0]):>7}"
           f"{percentile(plain, .99):>8.0f}"
           f"{times(visits[0]):>7} {between(*visits[1:])}"
           f"{times(interval(ratios(slices, 'with', .99))[0]):>5}"
-          f"{times(plans[0]):>7} {between(*plans[1:])}"
-          f"{between(min(noise), max(noise))}{verdict(visits, plans)}")
+          f"{times(noise[0]):>8} {between(*noise[1:])}{verdict(visits, noise)}")
     print(f"{'':<11}{len(closed)} visits, {sum(int(m[1]) for m in closed)} calls,"
           f" {sum(int(m[2]) for m in closed)} lost; stood still for"
           f" {holds.longest('stood still'):.1f} ms at most, a thread borrowed for"

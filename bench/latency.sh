@@ -1,22 +1,25 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# latency: how long do servers take to answer while probes come and go? Each is asked at
-# a fixed rate, by one client, while slices of time in which inject visits it again and
-# again take turns with slices in which nobody does, and others in which inject looks and
-# plans only, as a visit does before it touches anything: what that costs is paid for a
-# processor, by whoever wants one. bench/latency.py judges the times.
-# A request that fails, or a visit, makes the whole fail; a time does not.
+# latency [SERVER...]: how long do servers take to answer while probes come and go? Each is
+# asked at a fixed rate, by one client, while slices of time in which inject visits it again
+# and again take turns with slices in which nobody does. The client goes before all others,
+# where that is permitted: who measures is not to wait for who is measured, nor for inject.
+# bench/latency.py judges the times. A request that fails, or a visit, makes the whole fail;
+# a time does not.
 #
-# SECONDS_EACH (48): seconds for each server, in slices of SLICE (2). RATE (1000): requests
+# SERVER: nginx, redis, memcached, postgres, python, node, java; all unless given.
+# SECONDS_EACH (48): seconds for each server, in slices of SLICE (1). RATE (1000): requests
 # a second, half of that of a server in Python, Java or JavaScript.
 set -euo pipefail
 # shellcheck source=bench/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 SECONDS_EACH=${SECONDS_EACH:-48}
-SLICE=${SLICE:-2}
+SLICE=${SLICE:-1}
 RATE=${RATE:-1000}
 ASK_HTTP='GET / HTTP/1.1\r\nHost: bench\r\n\r\n'
+FIRST=(chrt -f 1)
+"${FIRST[@]}" true 2>/dev/null || FIRST=()
 PG=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tail -n 1)
 status=0
 
@@ -49,19 +52,19 @@ served()
 	wait "$PID" 2>/dev/null || true
 }
 
-# slice KIND SECONDS [OPTION...]: so long nothing else happens but what is said of KIND:
-# visits of inject (with), or that it looks and plans only (list), or nothing (without).
+# slice KIND [OPTION...]: for SLICE seconds inject visits TARGET again and again (with), or
+# nothing happens (without).
 slice()
 {
 	local begin=$EPOCHREALTIME visitor=
 
-	if [ "$1" != without ]; then
+	if [ "$1" = with ]; then
 		: >"$dir/visiting"
-		"$1"_visits "${@:3}" &
+		visits "${@:2}" &
 		visitor=$!
 		pids+=("$visitor")
 	fi
-	sleep "$2"
+	sleep "$SLICE"
 	if [ -n "$visitor" ]; then
 		rm -f "$dir/visiting"
 		wait "$visitor"
@@ -70,7 +73,7 @@ slice()
 	sleep 0.2
 }
 
-# visits COMMAND...: one after the other, as long as that is wanted.
+# visits OPTION...: one after the other, as long as that is wanted.
 visits()
 {
 	local got who
@@ -79,39 +82,34 @@ visits()
 		who=$($target)
 		[ -n "$who" ] || { sleep 0.1; continue; }
 		got=0
-		"$BUILD/inject" "$@" -p "$who" >/dev/null 2>>"$dir/visits" || got=$?
+		"$BUILD/inject" -v -d 0.3 -o /dev/null "$@" -p "$who" 2>>"$dir/visits" || got=$?
 		[ "$got" = 0 ] || echo "visit ended with status $got" >>"$dir/visits"
 		sleep 0.2
 	done
 }
 
-with_visits() { visits -v -d 0.3 -o /dev/null "$@"; }
-list_visits() { visits list "$@"; }
-
 # asks NAME RATE GREETING FILE: until it is told to end.
 asks()
 {
-	exec "$dir/client" -r "$2" -s 3600 -g "$3" -o "$4" "$PORT" "${WHAT[@]}"
+	exec "${FIRST[@]}" "$dir/client" -r "$2" -s 3600 -g "$3" -o "$4" "$PORT" "${WHAT[@]}"
 }
 
 # measured NAME RATE GREETING TARGET OPTION...: the lines of one server. TARGET is a
 # command that prints who is to be visited, the OPTIONs say what is probed.
 measured()
 {
-	local name=$1 target=$4 client n failed kind
+	local name=$1 target=$4 client n failed
 
 	: >"$dir/slices"
 	: >"$dir/visits"
 	asks "$1" "$2" "$3" "$dir/answers" >"$dir/client.out" 2>"$dir/client.err" &
 	client=$!
 	pids+=("$client")
-	sleep 2		# so that it is warm
-	slice without "$SLICE"
-	for _ in $(seq $((SECONDS_EACH / (4 * SLICE)))); do
-		for kind in with list; do
-			slice "$kind" "$SLICE" "${@:5}"
-			slice without "$SLICE"
-		done
+	sleep 4		# so that it is warm
+	slice without
+	for _ in $(seq $((SECONDS_EACH / (2 * SLICE)))); do
+		slice with "${@:5}"
+		slice without
 	done
 	kill "$client" || true
 	wait "$client" || true
@@ -254,11 +252,12 @@ java_line()
 cat <<HEAD
 Times of answers in microseconds, at $RATE requests a second, without inject, and how many
 times as long they are while it comes and goes: outside of its stops (with the interval
-that the ratio is in with 95 %), stops included (all), while it plans only (list), and
-between slices without it (noise).
-            requests     p50 x with     p99 x with 95 %         all x list 95 %       noise
+that the ratio is in with 95 %), stops included (all), and in slices without it by those
+before and behind them (noise).
+            requests     p50 x with     p99 x with 95 %         all x noise 95 %
 HEAD
-for server in ${SERVERS:-nginx redis memcached postgres python node java}; do
+[ $# != 0 ] || set -- nginx redis memcached postgres python node java
+for server; do
 	PORT=$(free_port)
 	"${server}_line"
 done

@@ -9,6 +9,7 @@
 . "$ROOT/tests/lib.sh"
 
 need python3 gcc
-export SECONDS_EACH=8 SLICE=1 RATE=200 SERVERS='memcached python'
-[ -z "${SOAK:-}" ] || export SECONDS_EACH=300 SERVERS=
-CC=gcc "$ROOT/bench/latency.sh"
+export CC=gcc SECONDS_EACH=8 SLICE=1 RATE=200
+servers=(memcached python)
+[ -z "${SOAK:-}" ] || { SECONDS_EACH=300; servers=(); }
+"$ROOT/bench/latency.sh" "${servers[@]}"
