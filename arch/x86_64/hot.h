@@ -108,13 +108,12 @@
 	.endm
 
 /* Back to the stub; or to whom that would return. Its way back stays below the stack
- * pointer, for unwinders: signal handlers leave these bytes alone. */
+ * pointer, for gdb: signal handlers leave these bytes alone. */
 	.macro	back
 	.if	leaving
 	mov	8(%rsp), %rax
 	mov	16(%rsp), %rcx
 	lea	24(%rsp), %rsp
-	.cfi_def_cfa_offset -16
 	.endif
 	ret
 	.endm

@@ -15,10 +15,21 @@ rounds()
 	[ "$got" = "rounds $1 undestroyed 0 uncaught 0" ] || die "$2: $got"
 }
 
+# steps LEAST NAME: walks from each instruction of calls, so many at least.
+steps()
+{
+	local got n
+
+	got=$(tell steps '^steps') || { echo "$got"; die "no steps $2"; }
+	n=${got#steps }
+	[ "${n#* }" = "lost 0" ] && [ "${n%% *}" -ge "$1" ] || die "$2: $got"
+}
+
 begin()
 {
 	victim "$1"
 	rounds 50 "$1, without probes"
+	steps 50 "$1, without probes"
 }
 
 # traced_by VICTIM ARG...: while it is traced.
@@ -27,6 +38,7 @@ traced_by()
 	begin "$1"
 	inject_bg "${@:2}" -p "$VICTIM"
 	rounds 400 "$*"
+	steps 300 "$*"
 	inject_end
 	removed
 	rounds 50 "$1, after the removal"

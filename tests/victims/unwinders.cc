@@ -8,6 +8,8 @@
  * in the middle of calls; then so many destructors were missed, and exceptions.
  * Command "hold" -> held: a thread was interrupted in no code of the program's. When
  * un_leaf has no jump any more, its handler throws. Command "held" -> uncaught N
+ * Command "steps" -> steps N lost M: behind each of N instructions of a call a
+ * handler walks up; so often it did not come to who has called, or to another frame.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -213,9 +215,60 @@ static void hold(void)
 	victim_say("held");
 }
 
+/* A walk that comes to `stepped` tells where that has its frame, which stays. */
+struct walk {
+	int frames;
+	uintptr_t frame;
+};
+
+static int nsteps, nlost;
+static uintptr_t stepped_frame;
+
+static __attribute__((noinline)) void stepped(void)
+{
+	volatile int sum = 0;
+
+	asm volatile("pushf; orl $0x100, (%%rsp); popf" : : : "memory", "cc");
+	sum = sum + un_chain(1, 0);
+	asm volatile("pushf; andl $~0x100, (%%rsp); popf" : : : "memory", "cc");
+}
+
+static _Unwind_Reason_Code see(struct _Unwind_Context *c, void *arg)
+{
+	walk *w = (walk *)arg;
+	bool found = _Unwind_GetRegionStart(c) == (uintptr_t)stepped;
+
+	if (found)
+		w->frame = _Unwind_GetCFA(c);
+	return found || ++w->frames == 64 ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+/* The tables of `stepped` do not tell of what it has pushed to step. */
+static void step(int, siginfo_t *, void *context)
+{
+	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+	walk w = {};
+
+	if ((uintptr_t)regs[REG_RIP] - (uintptr_t)stepped < 256)
+		return;
+	if (nsteps == 8000)		/* a ring that is full may take a million */
+		regs[REG_EFL] &= ~0x100;
+	_Unwind_Backtrace(see, &w);
+	if (!nsteps++)
+		stepped_frame = w.frame;
+	nlost += !w.frame || w.frame != stepped_frame;
+}
+
 static void command(const char *line)
 {
 	unsigned int n;
+
+	if (strcmp(line, "steps") == 0) {
+		nsteps = nlost = 0;
+		stepped();
+		victim_say("steps %d lost %d", nsteps, nlost);
+		return;
+	}
 
 	if (strcmp(line, "hold") == 0) {
 		hold();
@@ -252,6 +305,8 @@ int main(void)
 	a.sa_sigaction = thrown_late;
 	a.sa_flags = SA_SIGINFO;
 	sigaction(SIGUSR2, &a, NULL);
+	a.sa_sigaction = step;
+	sigaction(SIGTRAP, &a, NULL);
 	victim_say("ready");
 	do
 		round_trip(victim_progress);
