@@ -104,17 +104,16 @@ static bool forget_reloaded(struct grow *g)
 	return any;
 }
 
-static void find_list(struct grow *g, struct modules *mods)
+void grow_find_list(struct modules *mods, struct rdebug *ret)
 {
-	for (size_t i = 0; i < mods->n && !g->list.at; i++)
-		rdebug_find(&mods->v[i], &g->list);
+	for (size_t i = 0; i < mods->n && !ret->at; i++)
+		rdebug_find(&mods->v[i], ret);
 }
 
 int grow_begin(struct grow *g, struct modules *mods)
 {
 	int err = 0;
 
-	find_list(g, mods);
 	for (size_t i = 0; i < mods->n && !err; i++)
 		err = add_known(g, &mods->v[i]);
 	take_samples(g, g->live);

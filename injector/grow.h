@@ -26,12 +26,12 @@ struct grow {
 	struct live *live;	/* all that stands: it grows */
 	struct select_options select;
 	struct commit_options commit;
+	struct rdebug list;	/* the loader's, if it was found */
 
 	size_t nfuncs, refused;	/* selected in later libraries, over all of them */
 	uint64_t pause;		/* longest, of a later commit */
 
 	/* Our own. */
-	struct rdebug list;	/* the loader's, if it was found */
 	uint64_t seen;		/* what it looked like */
 	uint64_t next;		/* monotonic ns: not before */
 	struct grown_module *known;
@@ -40,8 +40,10 @@ struct grow {
 	unsigned int ngrowths;
 };
 
-/* `mods` are those of the attach. Their loader's list is found, or no library is
- * noticed later. */
+/* Where is the loader's list? Without it no library is noticed later. It takes a look at
+ * the loader's symbols: before probes stand, for calls are not read meanwhile. */
+void grow_find_list(struct modules *, struct rdebug *ret);
+/* `mods` are those of the attach. */
 int grow_begin(struct grow *, struct modules *mods);
 /* To be called often: looks, and does what there is to do. What fails is said, and
  * leaves the target with the probes that it has. */

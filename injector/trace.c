@@ -95,6 +95,8 @@ static int choose(struct trace *t)
 	select_from(t, &so);
 	err = err ? err : select_functions(&t->mods, &so, &t->sel);
 	say_progress_end();
+	if (!err)
+		grow_find_list(&t->mods, &t->grow.list);
 	err = err ? err : watches_choose(t->opt, &t->sel);
 	if (err || t->sel.nfuncs || may_come(t))
 		return err;
@@ -381,6 +383,7 @@ static int prepare_growth(struct trace *t, struct follow *f)
 	t->grow = (struct grow){
 		.target = &t->target, .infection = &t->inf, .live = &t->live,
 		.commit = { &t->mods, t->opt->max_pause, signals_stop_wanted },
+		.list = t->grow.list,
 	};
 	select_from(t, &t->grow.select);
 	return grow_begin(&t->grow, &t->mods);
