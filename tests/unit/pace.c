@@ -13,12 +13,12 @@
 
 #include "tests/unit/check.h"
 
-static volatile bool over;
+static bool over;
 
 /* Wants all of the processor, and more urgently than anybody at leisure. */
 static void *spin(void *unused)
 {
-	while (!over)
+	while (!__atomic_load_n(&over, __ATOMIC_RELAXED))
 		;
 	return NULL;
 }
@@ -94,7 +94,7 @@ static void test_starved(void)
 	CHECK_EQ(getpriority(PRIO_PROCESS, 0), -10);
 	pace_set(PACE_EQUAL);
 	check_equal();
-	over = true;
+	__atomic_store_n(&over, true, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
 }
 
