@@ -20,16 +20,7 @@ RATE=${RATE:-1000}
 ASK_HTTP='GET / HTTP/1.1\r\nHost: bench\r\n\r\n'
 FIRST=(chrt -f 1)
 "${FIRST[@]}" true 2>/dev/null || FIRST=()
-PG=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tail -n 1)
 status=0
-
-free_port()
-{
-	python3 -c 'import socket
-s = socket.socket()
-s.bind(("127.0.0.1", 0))
-print(s.getsockname()[1])'
-}
 
 # serve COMMAND...: a server, until it listens at PORT. Its PID is PID.
 serve()

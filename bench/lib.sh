@@ -5,6 +5,8 @@
 cd "$(dirname "$0")/.." || exit 1
 BUILD=$(realpath "${BUILD:-build}")
 CC=${CC:-cc}
+# shellcheck disable=SC2034	# for who measures it
+PG=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tail -n 1) || true	# or nothing
 dir=$(mktemp -d)
 pids=()
 
@@ -64,6 +66,14 @@ measure()
 	read -r _ NS _ FLOOR _ COMPILED < <(tail -n 1 "$dir/out")
 }
 
+free_port()
+{
+	python3 -c 'import socket
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+print(s.getsockname()[1])'
+}
+
 row() { printf '%-34s %10s %10s\n' "$@"; }
 
 # result NAME: the last measurement, beside the call alone and the floor.
@@ -75,14 +85,15 @@ result()
 
 absent() { row "$1" - "$2"; }
 
+# wait_line PATTERN FILE PID [SECONDS]: until the line is there, while the process is.
 wait_line()
 {
-	for _ in $(seq 200); do
-		grep -q "$1" "$2" 2>/dev/null && return 0
-		kill -0 "$3" 2>/dev/null || return 1
+	local end=$((SECONDS + ${4:-10} + 1))
+
+	until grep -q "$1" "$2" 2>/dev/null; do
+		kill -0 "$3" 2>/dev/null && [ $SECONDS -lt $end ] || return 1
 		sleep 0.05
 	done
-	return 1
 }
 
 # lost_share: what the last inject lost, in percent of what it was to record.

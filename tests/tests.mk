@@ -315,10 +315,9 @@ demo:
 bench:
 	@tools/deps.sh build bench
 	@$(MAKE) --no-print-directory all victims $(BENCH)
-	@BUILD=$(BUILD) CC='$(CC)' bench/bench.sh
-	@BUILD=$(BUILD) CC='$(CC)' bench/scale.sh
-	@BUILD=$(BUILD) CC='$(CC)' bench/load.sh
-	@BUILD=$(BUILD) CC='$(CC)' bench/latency.sh
+	@failed=; for table in bench scale load latency; do \
+		BUILD=$(BUILD) CC='$(CC)' bench/$$table.sh || failed="$$failed $$table"; echo; \
+	done; test -z "$$failed" || { echo "not measured to the end:$$failed" >&2; exit 1; }
 
 # How many functions of well-known programs can be probed, and why not the rest.
 census:
