@@ -90,19 +90,14 @@ static int check_groups(pid_t pid, const struct needs *n)
 /* Threads of one user, as RLIMIT_NPROC counts them. */
 static uint64_t user_threads(int64_t uid)
 {
-	uint64_t n = 0;
-	struct dirent *e;
-	DIR *d = opendir("/proc");
+	auto_free pid_t *pids = NULL;
+	int n = procfs_processes(&pids);
+	uint64_t threads = 0;
 
-	while (d && (e = readdir(d))) {
-		pid_t pid = atoi(e->d_name);
-
-		if (pid > 0 && procfs_status(pid, 0, "Uid", 10, -1) == uid)
-			n += (uint64_t)procfs_status(pid, 0, "Threads", 10, 1);
-	}
-	if (d)
-		closedir(d);
-	return n;
+	for (int i = 0; i < n; i++)
+		if (procfs_status(pids[i], 0, "Uid", 10, -1) == uid)
+			threads += (uint64_t)procfs_status(pids[i], 0, "Threads", 10, 1);
+	return threads;
 }
 
 /* By its user's limit, unless it is above that. */

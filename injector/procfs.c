@@ -291,24 +291,23 @@ void procfs_comm(pid_t pid, char *ret, size_t size)
 		*p = *p == '\n' ? '\0' : iscntrl((unsigned char)*p) ? '?' : *p;
 }
 
-static int list_threads(pid_t pid, pid_t **ret)
+/* The numbers in a directory. */
+static int list_once(const char *path, pid_t **ret)
 {
-	char path[64];
 	size_t n = 0, cap = 0;
 	pid_t *v = NULL;
 	struct dirent *e;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	DIR *d = opendir(path);
 	if (!d)
 		return errno == ENOENT ? -ESRCH : -errno;
 	int err = 0;
 	while ((errno = 0, e = readdir(d))) {
-		pid_t tid = atoi(e->d_name);
-		pid_t *slot = tid > 0 ? vec_push(v, n, cap) : NULL;
+		pid_t id = atoi(e->d_name);
+		pid_t *slot = id > 0 ? vec_push(v, n, cap) : NULL;
 		if (slot)
-			*slot = tid;
-		else if (tid > 0)
+			*slot = id;
+		else if (id > 0)
 			break;
 	}
 	err = e ? ENOMEM : errno;
@@ -321,11 +320,24 @@ static int list_threads(pid_t pid, pid_t **ret)
 	return n ? (int)n : (free(v), -ESRCH);
 }
 
+static int list(const char *path, pid_t **ret)
+{
+	int n = list_once(path, ret);
+
+	return is_final(n) ? n : list_once(path, ret);
+}
+
 int procfs_threads(pid_t pid, pid_t **ret)
 {
-	int n = list_threads(pid, ret);
+	char path[64];
 
-	return is_final(n) ? n : list_threads(pid, ret);
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	return list(path, ret);
+}
+
+int procfs_processes(pid_t **ret)
+{
+	return list("/proc", ret);
 }
 
 int procfs_count_threads(pid_t pid)

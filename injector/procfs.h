@@ -76,6 +76,8 @@ void procfs_comm(pid_t pid, char *ret, size_t size);
 /* Thread ids, sorted by the kernel's order. Owned by the caller. The count, or
  * -errno without a message (-ESRCH: gone). */
 int procfs_threads(pid_t pid, pid_t **ret);
+/* Likewise the ids of all processes that we see. */
+int procfs_processes(pid_t **ret);
 /* The count alone. */
 int procfs_count_threads(pid_t pid);
 /* The number in a one-number file ("max" reads as UINT64_MAX); false if the

@@ -2,7 +2,6 @@
 /* reader_threads: whose ring is it, and is that thread alive? */
 #include "injector/reader_impl.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -32,17 +31,15 @@ ino_t threads_namespace(pid_t pid)
  * it is. False if there is none any more. */
 static bool find_outer(const struct reader *r, struct lane *l, pid_t tid)
 {
-	DIR *d = opendir("/proc");
-	struct dirent *e;
+	auto_free pid_t *pids = NULL;
+	int n = procfs_processes(&pids);
 	pid_t found = 0;
 
-	while (d && found <= 0 && (e = readdir(d))) {
-		l->pid = atoi(e->d_name);
-		if (l->pid > 0 && threads_namespace(l->pid) == r->namespace)
+	for (int i = 0; i < n && found <= 0; i++) {
+		l->pid = pids[i];
+		if (threads_namespace(l->pid) == r->namespace)
 			found = procfs_outer(l->pid, tid);
 	}
-	if (d)
-		closedir(d);
 	l->tid = found;
 	return found > 0;
 }
@@ -93,7 +90,9 @@ static bool is_over(pid_t pid, const pid_t *tids, int n)
 
 /*
  * The list is read before the rings are: what a thread that is missing in it
- * has written can be read in this very pass, and nothing will follow.
+ * has written can be read in this very pass, and nothing will follow. The kernel
+ * leaves out threads that live when others end while it makes the list, so each
+ * that is missing is looked for.
  */
 static void look_at_target(struct reader *r)
 {
@@ -107,8 +106,8 @@ static void look_at_target(struct reader *r)
 		struct lane *l = &r->lanes[i];
 
 		if (l->claimed && !l->forked && !l->gone)
-			l->gone = !bsearch(&l->tid, tids, (size_t)n,
-					   sizeof(*tids), by_number);
+			l->gone = !bsearch(&l->tid, tids, (size_t)n, sizeof(*tids),
+					   by_number) && procfs_has_ended(r->pid, l->tid);
 	}
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "injector/remove.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -362,11 +361,14 @@ static int maps_session(void *ctx, const struct mapping *m)
 	return m->ino == s->ino && session_is_mapping(m);
 }
 
+/* Asked again if it cannot be told: who is not known to share it keeps its probes. */
 static bool shares_session(pid_t pid, ino_t ino)
 {
 	struct inode_search s = { ino };
 	int found = procfs_maps(pid, maps_session, &s);
 
+	if (found < 0 && found != -ENOENT && found != -ESRCH)
+		found = procfs_maps(pid, maps_session, &s);
 	if (found < 0)
 		fail_clear();
 	return found == 1;
@@ -379,65 +381,59 @@ static bool is_older(pid_t pid, uint64_t since)
 	return start && start < since;
 }
 
-/* The next process but `pid` that maps the session, from a list of all; or 0. */
-static pid_t next_other(DIR *d, pid_t pid, const struct removal *r)
+static bool is_other(pid_t other, pid_t pid, const struct removal *r)
 {
-	pid_t self = getpid();
-	struct dirent *e;
-
-	while ((e = readdir(d))) {
-		pid_t other = atoi(e->d_name);
-
-		if (other > 0 && other != pid && other != self && !is_older(other, r->since) &&
-		    shares_session(other, r->session))
-			return other;
-	}
-	return 0;
+	return other != pid && other != getpid() && !is_older(other, r->since) &&
+		shares_session(other, r->session);
 }
 
 bool remove_has_others(pid_t pid, const struct removal *r)
 {
-	DIR *d = opendir("/proc");
-	bool any = d && next_other(d, pid, r);
+	auto_free pid_t *pids = NULL;
+	int n = procfs_processes(&pids);
 
-	if (d)
-		closedir(d);
-	return any;
+	for (int i = 0; i < n; i++)
+		if (is_other(pids[i], pid, r))
+			return true;
+	return false;
 }
 
 void remove_each_other(pid_t pid, const struct removal *r,
 		       void (*each)(void *ctx, pid_t other), void *ctx)
 {
-	DIR *d = opendir("/proc");
-	pid_t other;
+	auto_free pid_t *pids = NULL;
+	int n = procfs_processes(&pids);
 
-	while (d && (other = next_other(d, pid, r)))
-		each(ctx, other);
-	if (d)
-		closedir(d);
+	for (int i = 0; i < n; i++)
+		if (is_other(pids[i], pid, r))
+			each(ctx, pids[i]);
+}
+
+/* A child that has ended meanwhile, or executed another program, has taken its probes
+ * along. */
+static void remove_other(pid_t other, struct removal *ret)
+{
+	if (remove_one(other, false, ret) && shares_session(other, ret->session))
+		complain(ret, fail_text());
+	fail_clear();
 }
 
 /* Clean every other process that maps the session; how many had probes. */
 static int scan_others(pid_t pid, struct removal *ret)
 {
+	auto_free pid_t *pids = NULL;
 	size_t before = ret->processes;
-	DIR *d = opendir("/proc");
-	pid_t other;
+	int n = procfs_processes(&pids);
 
-	if (!d)
-		return fail(errno, "read /proc");
-	while ((other = next_other(d, pid, ret))) {
-		/* A child that has ended meanwhile, or executed another
-		 * program, has taken its probes along. */
-		if (remove_one(other, false, ret) && shares_session(other, ret->session))
-			complain(ret, fail_text());
-		fail_clear();
-	}
-	closedir(d);
+	if (n < 0)
+		return fail(-n, "read /proc");
+	for (int i = 0; i < n; i++)
+		if (is_other(pids[i], pid, ret))
+			remove_other(pids[i], ret);
 	return (int)(ret->processes - before);
 }
 
-int remove_from_others(pid_t pid, struct removal *ret)
+static int remove_others(pid_t pid, struct removal *ret)
 {
 	enum pace before = pace_set(PACE_LEISURE);
 	int n = ret->session ? 1 : 0;
@@ -463,7 +459,7 @@ static int remove_all(pid_t pid, struct removal *ret)
 	if (err && procfs_live_thread(pid))
 		return err;
 	fail_clear();
-	int others = remove_from_others(pid, ret);
+	int others = remove_others(pid, ret);
 	if (others || !err)
 		return others;
 	fail(0, "cannot remove probes from %d: it has ended meanwhile", pid);
@@ -472,7 +468,7 @@ static int remove_all(pid_t pid, struct removal *ret)
 
 /* What fails once for want of memory or the like may succeed: it costs little
  * to look again, and what is restored already is not touched. */
-int remove_probes(pid_t pid, struct removal *ret)
+static int try_again(int (*step)(pid_t pid, struct removal *), pid_t pid, struct removal *ret)
 {
 	int err = -EAGAIN;
 
@@ -480,9 +476,19 @@ int remove_probes(pid_t pid, struct removal *ret)
 		ret->left[0] = '\0';
 		ret->foreign = 0;
 		fail_clear();
-		err = remove_all(pid, ret);
+		err = step(pid, ret);
 	}
 	return err;
+}
+
+int remove_probes(pid_t pid, struct removal *ret)
+{
+	return try_again(remove_all, pid, ret);
+}
+
+int remove_from_others(pid_t pid, struct removal *ret)
+{
+	return try_again(remove_others, pid, ret);
 }
 
 void removal_say_pause(const struct removal *r)

@@ -232,13 +232,29 @@ static int copy_slots(const struct target *t, struct old_session *old)
 	return target_read(t, old->base + SLOTS_OFF, old->slots, size);
 }
 
+/* -EIO: no memory is behind it. No one failed read decides: a session that is not seen
+ * would be followed by one that counts its visits anew, and pass for the newer one. */
+static int read_head(const struct target *t, struct old_session *at)
+{
+	int err = target_read(t, at->base, &at->s, sizeof(at->s));
+
+	if (!err || err == -ESRCH)
+		return err;
+	fail_clear();
+	return target_read(t, at->base, &at->s, sizeof(at->s));
+}
+
 int session_find(const struct target *t, struct old_session *ret)
 {
 	struct old_session best = { 0 }, at = { 0 };
 	int err;
 
+	*ret = best;
 	while ((err = procfs_maps(t->pid, note_session, &at)) == 1) {
-		if (target_read(t, at.base, &at.s, sizeof(at.s)) < 0) {
+		err = read_head(t, &at);
+		if (err && err != -EIO)
+			return err;
+		if (err) {
 			fail_clear();
 			continue;
 		}

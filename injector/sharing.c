@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "injector/sharing.h"
 
-#include <dirent.h>
+#include <errno.h>
 #include <linux/kcmp.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -13,28 +13,25 @@ enum {
 	REST = 2 * 1000 * 1000,		/* ns between them */
 };
 
+/* Asked again if it cannot be told: to write in spite of it would do harm. */
 static bool same_memory(pid_t a, pid_t b)
 {
-	return syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0) == 0;
+	long r = syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0);
+
+	return (r < 0 && errno != ESRCH ? syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0) : r) == 0;
 }
 
 /* `tid` is a thread that lives: one that has ended has no memory, which it would
  * share with every kernel thread. */
 static pid_t find(pid_t pid, pid_t tid)
 {
-	pid_t found = 0;
-	struct dirent *e;
-	DIR *d = opendir("/proc");
+	auto_free pid_t *pids = NULL;
+	int n = procfs_processes(&pids);
 
-	while (d && !found && (e = readdir(d))) {
-		pid_t other = atoi(e->d_name);
-
-		if (other > 0 && other != pid && same_memory(tid, other))
-			found = other;
-	}
-	if (d)
-		closedir(d);
-	return found;
+	for (int i = 0; i < n; i++)
+		if (pids[i] != pid && same_memory(tid, pids[i]))
+			return pids[i];
+	return 0;
 }
 
 pid_t sharing_process(pid_t pid)

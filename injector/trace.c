@@ -43,6 +43,7 @@
 
 enum {
 	LATER_SLOTS = 1 << 15,	/* for libraries that are loaded later */
+	LOOKS = 3,		/* at memory that seems to be gone */
 };
 
 /* Nobody waits for a program that has not begun. */
@@ -189,15 +190,20 @@ static bool left(void *ctx)
 {
 	struct trace *t = ctx;
 	uint64_t magic;
+	int gone = 0;
 
 	if (t->target.mem < 0)
 		return procfs_status(t->pid, 0, "VmSize", 10, -1) < 0;
-	bool gone = target_read(&t->target, t->inf.base, &magic, sizeof(magic)) == -ESRCH;
+	/* No one failed read decides, be it to leave probes behind or to follow no more. */
+	for (int i = 0; i < LOOKS && gone < 2; i++) {
+		int err = target_read(&t->target, t->inf.base, &magic, sizeof(magic));
 
-	/* One failed read is not enough to leave probes behind. */
-	gone = gone && target_read(&t->target, t->inf.base, &magic, sizeof(magic)) == -ESRCH;
-	fail_clear();
-	return gone;
+		fail_clear();
+		if (!err)
+			return false;
+		gone += err == -ESRCH;
+	}
+	return gone == 2;
 }
 
 /* Why is the program that we look at no more? NULL: it is. What of it cannot be
@@ -320,7 +326,6 @@ static int take_out(struct trace *t, const struct follow *f, struct summary *s)
 	removal_say_pause(&r);
 	s->gone = why_gone(t, f);
 	if (s->gone) {
-		r.left[0] = '\0';
 		err = remove_from_others(t->pid, &r);
 		snprintf(cause, sizeof(cause), "%s", fail_text());
 	}

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* status: what has inject put into which processes, and what have they recorded? */
-#include <dirent.h>
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -246,20 +245,16 @@ static bool print_one(pid_t pid, const struct printing *p)
 
 static int status_of_all(const struct printing *p)
 {
-	DIR *d = opendir("/proc");
-	struct dirent *e;
-	size_t n = 0;
+	auto_free pid_t *pids = NULL;
+	int n = procfs_processes(&pids);
+	size_t printed = 0;
 
-	if (!d)
-		return fail(errno, "read /proc");
+	if (n < 0)
+		return fail(-n, "read /proc");
 	print_header(p);
-	while ((e = readdir(d))) {
-		pid_t pid = atoi(e->d_name);
-
-		n += pid > 0 && pid != getpid() && print_one(pid, p);
-	}
-	closedir(d);
-	if (!n)
+	for (int i = 0; i < n; i++)
+		printed += pids[i] != getpid() && print_one(pids[i], p);
+	if (!printed)
 		say_hint("no process here has probes of inject, as far as you may look");
 	return 0;
 }

@@ -45,6 +45,7 @@ struct failing_want {
 	bool do_kill;
 	pid_t other;		/* ends before it, which is not touched; or 0 */
 	bool alone;		/* without its children */
+	void (*waits)(void);	/* called once, when it first waits by ppoll; or NULL */
 	int out, errors;	/* descriptors of the command; -1: ours */
 	int seconds;		/* until it is killed; 0: any number */
 };
@@ -59,6 +60,7 @@ struct failing_run {
 	const struct failing_want *want;
 	pid_t main, failing;	/* the latter's exit stop sets the result */
 	bool begun, done;	/* counting has begun; the n-th is behind us */
+	bool waited;		/* want->waits was called */
 };
 
 /* Entry and exit stops look the same but for PTRACE_GET_SYSCALL_INFO. */
@@ -169,6 +171,10 @@ static void failing_entry(struct failing_run *r, pid_t tid,
 
 	if (w->text && !r->noted && failing_names(tid, info, w->text))
 		r->noted = true;
+	if (w->waits && !r->waited && info->entry.nr == SYS_ppoll) {
+		r->waited = true;
+		w->waits();
+	}
 	if (!r->begun || (w->from_text && !r->noted) || r->done ||
 	    failing_cannot(info->entry.nr) ||
 	    (w->only && (uint64_t)w->only != info->entry.nr))
@@ -199,6 +205,12 @@ static void failing_exit(struct failing_run *r, pid_t tid)
 	}
 }
 
+/* Nothing is left to be seen. */
+static bool failing_is_over(const struct failing_run *r)
+{
+	return r->done && !r->failing && (!r->want->waits || r->waited);
+}
+
 /* One stop of one thread; goes on from it. */
 static void failing_stop(struct failing_run *r, pid_t tid, int status)
 {
@@ -217,7 +229,7 @@ static void failing_stop(struct failing_run *r, pid_t tid, int status)
 	if (event == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP)
 		request = PTRACE_LISTEN;
 	else
-		request = r->done && !r->failing ? PTRACE_CONT : PTRACE_SYSCALL;
+		request = failing_is_over(r) ? PTRACE_CONT : PTRACE_SYSCALL;
 	ptrace(request, tid, 0, sig);
 }
 

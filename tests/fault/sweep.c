@@ -18,53 +18,16 @@
  * traces for a moment. The environment has INJECT, TEXTCHECK and VICTIMS (a
  * directory); with ONLY=NR only calls of that number count, with STRIDE=N only
  * every N-th of them is taken, with ERRNO=N each
- * fails with this one and not with several in turn; sweep.log gets a line per
+ * fails with this one and not with several in turn; with TELL=WORD[,WORD] the victim is
+ * told the first once the probes are in, and the second when it has been judged, its
+ * children with it; with PROGRAMS=N a run that says less than N times that it has put
+ * probes in is no end. sweep.log gets a line per
  * point. Exit status 0: no harm was done, and the end was reached.
  */
-#include <ctype.h>
-#include <dirent.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <stdarg.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
+#include "tests/fault/sweep_victim.h"
 
-#include "tests/fault/failing.h"
-
-enum {
-	PATIENCE = 60,		/* seconds: for an end, an answer, progress */
-	UNREACHED = 4,		/* runs in a row without an n-th call: the end */
-	MOST_HARM = 20,		/* complaints, then no more is learned */
-	MOST_ARGS = 32,
-};
-
-enum state { FRESH, AGAIN, PROBED, STARTED };
-
-static struct {
-	bool do_kill;
-	enum state state;
-	char *victim[MOST_ARGS];
-	char **inject;
-	const char *textcheck;
-	long stride;
-	long only;		/* 0: every call counts */
-	int err;		/* 0: in turn */
-	FILE *log;
-} sweep = { .stride = 1 };
-
-static struct {
-	pid_t pid;
-	int in, out;		/* its standard input and output */
-	int threads, files;	/* what it had before inject came */
-	bool visited;		/* by a whole trace */
-	char text[32];		/* /proc/PID */
-} victim = { .pid = 0, .in = -1, .out = -1 };
-
-static struct {
-	long points, harm, victims;
-	long early;		/* before it looked at the victim: see wrong_status */
-	long by_status[256];
-} total;
+/* What inject says when it has put in probes. */
+#define PAUSED "inject: paused "
 
 /* How long a target may be stopped is not asked here, where many are at work. */
 #define PATIENT (char *)"--max-pause", (char *)"10s"
@@ -73,8 +36,9 @@ static struct {
  * attach and the removal, which can do harm. */
 static char *trace[] = { (char *)"inject", (char *)"-p", (char *)"@",
 	(char *)"-f", (char *)"spin_*", (char *)"-f", (char *)"single_*",
-	(char *)"-d", (char *)"0.01", (char *)"-t", (char *)"1s",
-	(char *)"-o", (char *)"/dev/null", PATIENT, NULL };
+	(char *)"-f", (char *)"exec_*", (char *)"-f", (char *)"fork_*",
+	(char *)"-d", (char *)"0.01", (char *)"-t", (char *)"1s", (char *)"-o", (char *)"/dev/null",
+	PATIENT, NULL };
 
 /* Some of the functions of each victim, so that others are left to be added. */
 static char *start[] = { (char *)"inject", (char *)"start", (char *)"-p", (char *)"@",
@@ -83,144 +47,6 @@ static char *start[] = { (char *)"inject", (char *)"start", (char *)"-p", (char 
 
 /* What the last run printed on standard error. */
 static char said[4096];
-
-static void give_up(const char *why)
-{
-	printf("sweep: %s: %s\n", why, strerror(errno));
-	if (victim.pid)
-		kill(victim.pid, SIGKILL);
-	exit(1);
-}
-
-/* --- the victim --- */
-
-/* A line of the victim; false when there is none in time, or it has ended. */
-static bool read_line(char *line, size_t size)
-{
-	size_t n = 0;
-
-	while (n + 1 < size) {
-		struct pollfd p = { victim.out, POLLIN, 0 };
-
-		if (poll(&p, 1, PATIENCE * 1000) <= 0 ||
-		    read(victim.out, line + n, 1) != 1)
-			return false;
-		if (line[n] == '\n')
-			break;
-		n++;
-	}
-	line[n] = '\0';
-	return true;
-}
-
-static int entries(const char *what)
-{
-	char path[64];
-	struct dirent *e;
-	int n = 0;
-	DIR *d;
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", victim.pid, what);
-	d = opendir(path);
-	while (d && (e = readdir(d)))
-		n += isdigit((unsigned char)e->d_name[0]) != 0;
-	if (d)
-		closedir(d);
-	return n;
-}
-
-static void victim_child(int in, int out)
-{
-	dup2(in, STDIN_FILENO);
-	dup2(out, STDOUT_FILENO);
-	/* It has a processor whenever nobody else wants it. */
-	setpriority(PRIO_PROCESS, 0, 19);
-	execv(sweep.victim[0], sweep.victim);
-	_exit(127);
-}
-
-static void victim_start(void)
-{
-	int in[2], out[2];
-	char line[64] = "";
-
-	if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC))
-		give_up("pipe");
-	victim.pid = fork();
-	if (victim.pid < 0)
-		give_up("fork");
-	if (victim.pid == 0)
-		victim_child(in[0], out[1]);
-	close(in[0]);
-	close(out[1]);
-	victim.in = in[1];
-	victim.out = out[0];
-	victim.visited = false;
-	snprintf(victim.text, sizeof(victim.text), "/proc/%d", victim.pid);
-	if (!read_line(line, sizeof(line)) || strcmp(line, "ready") != 0)
-		give_up("the victim is not ready");
-	victim.threads = entries("task");
-	victim.files = entries("fd");
-	total.victims++;
-}
-
-static void victim_end(void)
-{
-	if (!victim.pid)
-		return;
-	close(victim.in);
-	close(victim.out);
-	kill(victim.pid, SIGKILL);
-	waitpid(victim.pid, NULL, 0);
-	victim.pid = 0;
-}
-
-/* Its progress; -1 if it does not answer, -2 if it has computed nonsense. */
-static long long ping(void)
-{
-	char line[256];
-	long long progress, errors;
-
-	if (write(victim.in, "ping\n", 5) != 5)
-		return -1;
-	do {
-		if (!read_line(line, sizeof(line)))
-			return -1;
-		if (strncmp(line, "WRONG", 5) == 0)
-			return -2;
-	} while (sscanf(line, "alive %lld %lld", &progress, &errors) != 2);
-	return errors ? -2 : progress;
-}
-
-static const char *does_not_work(void)
-{
-	long long first = ping(), now = first;
-
-	for (time_t end = time(NULL) + PATIENCE; now >= 0 && now == first;) {
-		if (time(NULL) > end)
-			return "the victim stands still";
-		usleep(500);
-		now = ping();
-	}
-	return now == -1 ? "the victim does not answer" :
-		now < 0 ? "the victim computed something wrong" : NULL;
-}
-
-/* Has inject ever mapped anything there that stayed? */
-static bool is_mapped(void)
-{
-	char path[64], line[512];
-	bool found = false;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/maps", victim.text);
-	f = fopen(path, "re");
-	while (f && !found && fgets(line, sizeof(line), f))
-		found = strstr(line, "/memfd:inject") != NULL;
-	if (f)
-		fclose(f);
-	return found;
-}
 
 /* --- runs --- */
 
@@ -269,12 +95,30 @@ static int run_stop(void)
 	return run_whole(stop);
 }
 
+/* As textcheck says. */
+static int check_text(pid_t pid)
+{
+	char text[16], *check[] = { (char *)sweep.textcheck, text, NULL };
+
+	snprintf(text, sizeof(text), "%d", pid);
+	return run_whole(check);
+}
+
 static bool text_differs(void)
 {
-	char *check[] = { (char *)sweep.textcheck, victim.text + strlen("/proc/"),
-		NULL };
+	return check_text(victim.pid) != 0;
+}
 
-	return run_whole(check) != 0;
+/* Of one that ends meanwhile nothing can be told. */
+static bool child_differs(void)
+{
+	pid_t pids[MOST_CHILDREN];
+	int n = children(pids, MOST_CHILDREN);
+
+	for (int i = 0; i < n; i++)
+		if (check_text(pids[i]) == 1)
+			return true;
+	return false;
 }
 
 /* --- one point --- */
@@ -402,6 +246,9 @@ static const char *harm(const struct point *p)
 	why = why ? why : does_not_work();
 	why = why ? why : not_stopped(p);
 	why = why ? why : text_differs() ? "the text is not as it was" : NULL;
+	why = why ? why : child_differs() ? "a child's text is not as it was" : NULL;
+	if (sweep.afterwards)
+		dprintf(victim.in, "%s\n", sweep.afterwards);
 	why = why ? why : does_not_work();
 	if (!why && !settles("task", victim.threads))
 		why = "a thread of ours stayed";
@@ -451,7 +298,8 @@ static int errno_of(long n)
 static void take(struct point *p, long n)
 {
 	struct failing_want want = { .n = n, .do_kill = sweep.do_kill,
-		.err = errno_of(n), .only = sweep.only };
+		.err = errno_of(n), .only = sweep.only,
+		.waits = sweep.tell ? tell_victim : NULL };
 	const char *why;
 
 	*p = (struct point){ .n = n };
@@ -472,16 +320,29 @@ static void take(struct point *p, long n)
 	victim_end();
 }
 
+/* A run in which no call failed, and which had all that it was to have. */
+static bool is_whole(const struct point *p)
+{
+	const char *at = p->said;
+	int n = 0;
+
+	while ((at = strstr(at, PAUSED)) && at++)
+		n++;
+	return p->run.number < 0 && n >= sweep.programs;
+}
+
 /* Until runs in a row have no n-th call: a single one may have been short. */
 static void take_all(void)
 {
 	struct point p;
-	int unreached = 0;
+	int unreached = 0, cut = 0;
 
 	for (long n = (sweep.stride + 1) / 2; unreached < UNREACHED; n += sweep.stride) {
 		prepare();
 		take(&p, n);
-		unreached = p.run.number < 0 ? unreached + 1 : 0;
+		unreached = p.run.number < 0 ? unreached + is_whole(&p) : 0;
+		if (p.run.number < 0 && !is_whole(&p) && ++cut == MOST_SHORT)
+			give_up("what follows is not traced in time");
 		if (total.harm >= MOST_HARM)
 			return;
 	}
@@ -564,6 +425,12 @@ static int parse(int argc, char **argv)
 		sweep.only = atol(getenv("ONLY"));
 	if (getenv("ERRNO"))
 		sweep.err = atoi(getenv("ERRNO"));
+	if (getenv("PROGRAMS"))
+		sweep.programs = atoi(getenv("PROGRAMS"));
+	if (getenv("TELL")) {
+		sweep.tell = strtok(getenv("TELL"), ",");
+		sweep.afterwards = strtok(NULL, ",");
+	}
 	sweep.log = fopen("sweep.log", "we");
 	return sweep.stride > 0 && sweep.log ? 0 : -1;
 }
