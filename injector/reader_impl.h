@@ -140,7 +140,7 @@ void lane_tell_lost(struct reader *, struct lane *, uint64_t tsc);
 void lane_end(struct reader *, struct lane *);
 /* The same, and all is read: let other threads claim the ring. */
 void lane_free(struct reader *, struct lane *);
-/* The next thread may well take this ring, which was freed. */
+/* The next thread may well take this ring, which was freed; and may look for one at once. */
 void lane_offer(struct reader *, const struct lane *);
 
 /* reader_calls.c: from items to well-formed events. */

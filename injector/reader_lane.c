@@ -456,4 +456,5 @@ void lane_offer(struct reader *r, const struct lane *l)
 
 	if (i < load(next))
 		__atomic_store_n(next, i, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&r->session->returns, 1, __ATOMIC_RELEASE);
 }

@@ -13,6 +13,7 @@
 #include "injector/options.h"
 #include "injector/overhead.h"
 #include "injector/remove.h"
+#include "injector/rooms.h"
 
 struct trace {
 	const struct options *opt;
@@ -46,6 +47,7 @@ struct trace {
 	uint64_t caught;	/* signals that the target handles */
 	struct grow grow;
 	struct overhead overhead;
+	struct rooms rooms;
 	struct removal others;	/* how forked children are found */
 	struct follow *follow;
 	int file;		/* that is to hold its session; 0: none */

@@ -92,11 +92,17 @@
 
 /*
  * Where a call may have no stack to speak of, what it needs lies on a ledge of its
- * thread: in a room, which is its own for life, and is never wiped, cleared or given
- * back. The first ledge is at the room's end; each has what the slow path takes of a
- * stack below it.
+ * thread: in a room, which is its own for life, and is never wiped or cleared. The first
+ * ledge is at the room's end; each has what the slow path takes of a stack below it.
+ *
+ * A room's first word says whose it is; 0: nobody's yet. Its last byte is the injector's,
+ * which gives back those of threads that have ended: ROOM_ASKED while it makes sure, when
+ * nobody takes the room for his; then ROOM_BACK, and whoever wants it may have it.
  */
 #define ROOM_SIZE 16384
+#define ROOM_STATE 7		/* the byte */
+#define ROOM_ASKED 1
+#define ROOM_BACK 2
 #define LEDGE_SIZE 128
 #define LEDGE_STEP 1024
 
@@ -229,7 +235,8 @@ struct session {
 	uint64_t slots_off;
 	uint32_t nslots, max_slots;
 	uint64_t rings_off, ring_stride;
-	uint32_t nrings, nsub, nrooms, pad3;
+	uint32_t nrings, nsub, nrooms;
+	uint32_t returns;	/* rings and rooms given back so far. Of the injector */
 	uint64_t threads;	/* address of the private region */
 	uint64_t rooms;		/* address of the rooms; 0: nobody needs one */
 	uint64_t stack_lo, stack_hi;	/* the main thread's stack: hi is exact,

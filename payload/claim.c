@@ -32,7 +32,7 @@ static struct thread nobody;
 
 static int32_t child;		/* in a forked child that records, whose thread
 				 * was the first to */
-static uint64_t next_try;	/* no search before this time */
+static struct search search;
 static uint32_t strayed;	/* 1: some thread's place is not of its home */
 
 /* The linker leaves the word that the loader fills in at 0. */
@@ -145,9 +145,9 @@ static bool take_free(struct ring *r, int32_t tid)
 /* A free ring, now in state RING_CLAIMING. */
 static bool find_ring(struct session *s, int32_t tid, uint32_t *ret)
 {
-	uint32_t start, i, n;
+	uint32_t returns = observe(&s->returns), start, i, n;
 
-	if (cpu_clock() < __atomic_load_n(&next_try, __ATOMIC_RELAXED))
+	if (!search_begin(&search, returns))
 		return false;
 	start = seeks() || s->keep_last ? thread_home(cpu_thread_pointer(), s->nrings) :
 		__atomic_load_n(&s->next_ring, __ATOMIC_RELAXED);
@@ -161,7 +161,7 @@ static bool find_ring(struct session *s, int32_t tid, uint32_t *ret)
 			return true;
 		}
 	}
-	__atomic_store_n(&next_try, cpu_clock() + RETRY_TICKS, __ATOMIC_RELAXED);
+	search_failed(&search, returns);
 	return false;
 }
 

@@ -220,9 +220,28 @@ void payload_slow_tight(uint64_t word, uint64_t sp, const struct goroutine *g);
 /* Is anything to be recorded by who is in the middle of that? */
 bool payload_is_open(struct session *);
 
-/* After a search that found no free ring, or room, the next one waits for this many
- * ticks: the search looks at every one. */
+/* For a free ring, or room. It looks at every one: so after one that found none the next
+ * waits for this many ticks, or until the injector has given one back. */
 #define RETRY_TICKS (1ull << 28)
+
+struct search {
+	uint64_t next;		/* not before that time */
+	uint32_t returns;	/* of the session, when the last one failed */
+};
+
+/* `returns` as it is now. False: not yet. */
+static inline bool search_begin(const struct search *s, uint32_t returns)
+{
+	return cpu_clock() >= __atomic_load_n(&s->next, __ATOMIC_RELAXED) ||
+		returns != __atomic_load_n(&s->returns, __ATOMIC_RELAXED);
+}
+
+/* `returns` as it was when the search began. */
+static inline void search_failed(struct search *s, uint32_t returns)
+{
+	__atomic_store_n(&s->returns, returns, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->next, cpu_clock() + RETRY_TICKS, __ATOMIC_RELAXED);
+}
 
 /* rooms.c, called by slow.S: has the thread ledges now? If not, its entry, or exit, was
  * counted. */

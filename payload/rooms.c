@@ -7,32 +7,47 @@
  * have the same one, so who finds his there is its owner, or comes after an owner that
  * has ended. It is his for life: a thread may be interrupted with its registers on a
  * ledge, and whatever becomes of its ring they must still be there. For the same reason
- * a room is never wiped, nor cleared. So where many threads come and go they are all
- * taken one day, and who then finds none does not look at each again at every call.
+ * a room is never wiped, nor cleared. Of threads of Go's, whose ids are soon all new, an
+ * injector that is there gives back the rooms once they have ended (injector/rooms.h).
+ * Who finds none does not look at each again at every call.
  */
 #include "payload/payload.h"
 
-static uint64_t next_try;	/* they were all taken: no search before this time */
+static struct search search;
+
+static bool is_to_be_had(uint64_t owner)
+{
+	return !owner || owner >> 8 * ROOM_STATE == ROOM_BACK;
+}
+
+/* True if the room is now, or was, that of `own`: a signal handler that comes before
+ * we have it may have taken it, and then it is ours. */
+static bool take_room(uint64_t *room, uint64_t own)
+{
+	uint64_t owner = observe(room);
+
+	return owner == own ||
+		(is_to_be_had(owner) &&
+		 __atomic_compare_exchange_n(room, &owner, own, false, __ATOMIC_ACQ_REL,
+					     __ATOMIC_RELAXED)) || owner == own;
+}
 
 /* 0: they are all taken. */
 static uint64_t find_room(const struct session *s)
 {
 	uint64_t tp = cpu_thread_pointer(), own = tp ? tp : (uint32_t)claim_tid(s);
 	uint32_t home = s->nrooms ? thread_home(own, s->nrooms) : 0;
+	uint32_t returns = observe(&s->returns);
 
-	if (s->nrooms && cpu_clock() < __atomic_load_n(&next_try, __ATOMIC_RELAXED))
+	if (!own || !s->nrooms || !search_begin(&search, returns))
 		return 0;
-	for (uint32_t n = 0; own && n < s->nrooms; n++) {
+	for (uint32_t n = 0; n < s->nrooms; n++) {
 		uint64_t room = s->rooms + (uint64_t)((home + n) % s->nrooms) * ROOM_SIZE;
-		uint64_t owner = observe((uint64_t *)room), none = 0;
 
-		if (owner == own || (!owner &&
-		    __atomic_compare_exchange_n((uint64_t *)room, &none, own, false,
-						__ATOMIC_ACQ_REL, __ATOMIC_RELAXED)))
+		if (take_room((uint64_t *)room, own))
 			return room;
 	}
-	if (s->nrooms)
-		__atomic_store_n(&next_try, cpu_clock() + RETRY_TICKS, __ATOMIC_RELAXED);
+	search_failed(&search, returns);
 	return 0;
 }
 

@@ -362,6 +362,31 @@ static void test_taken(void *f)
 	} while (w.s->lost_entries > lost);
 }
 
+/* A room that the injector is asking about is not even his whose it was; one that was
+ * given back is anybody's, and at once. */
+static void test_back(void *f)
+{
+	uint64_t *word = (uint64_t *)((uint64_t)pthread_self() + w.s->ledges_offset);
+	uint64_t lost = w.s->lost_entries;
+
+	take_rooms((uint64_t)pthread_self() | (uint64_t)ROOM_ASKED << 8 * ROOM_STATE);
+	*word = 0;
+	call(f, 0);
+	CHECK_EQ(w.s->lost_entries, lost + 1);
+	take_rooms(1 | (uint64_t)ROOM_BACK << 8 * ROOM_STATE);
+	w.s->returns++;
+	call(f, 0);
+	CHECK_EQ(w.s->lost_entries, lost + 1);
+	CHECK(*word);
+	take_rooms(0);
+	*word = 0;
+	w.s->returns--;
+	do {
+		lost = w.s->lost_entries;
+		call(f, 0);
+	} while (w.s->lost_entries > lost);
+}
+
 static pthread_barrier_t all;
 
 static void *first_calls(void *f)
@@ -414,6 +439,7 @@ int main(void)
 				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	w.s->nrooms = ROOMS;
 	test_taken(f);
+	test_back(f);
 	every_flag(f);
 	every_flag(mark);
 	test_words(f, mark);
