@@ -247,6 +247,33 @@ static void test_left(void)
 	CHECK_EQ(seen.before, 0);
 }
 
+static void *run_first(void *tid)
+{
+	*(int32_t *)tid = gettid();
+	run(&fibers[0]);
+	return NULL;
+}
+
+/* Of a thread that is changing stacks just now, the innermost frame may be another
+ * stack's: then nothing is taken of this one. */
+static void test_changing(void)
+{
+	struct thread *other;
+	int32_t tid;
+	pthread_t t;
+
+	new_session();
+	begin(1, FAR);
+	CHECK(!pthread_create(&t, NULL, run_first, &tid));
+	CHECK(!pthread_join(t, NULL));
+	other = world_thread(&w, world_ring_of(&w, tid));
+	other->top = THREAD_SIZE - 8;
+	run(&fibers[0]);
+	drain();
+	CHECK_EQ(seen.exits, 0);
+	CHECK_EQ(seen.before, 2);
+}
+
 int main(void)
 {
 	world_begin(&w, 4, 4);
@@ -257,5 +284,6 @@ int main(void)
 	test_later();
 	test_many();
 	test_left();
+	test_changing();
 	return 0;
 }
