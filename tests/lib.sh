@@ -173,6 +173,17 @@ progress()
 	cut -d' ' -f2 <<<"$alive"
 }
 
+# gets_on N: wait until the victim has got on by so many.
+gets_on()
+{
+	local from
+
+	from=$(progress)
+	wait_until 60 has_come $((from + $1)) || die "the victim does not get on"
+}
+
+has_come() { [ "$(progress)" -gt "$1" ]; }
+
 # The victim is alive, nothing it computed was wrong, and it gets on.
 victim_works()
 {

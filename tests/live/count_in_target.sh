@@ -54,9 +54,7 @@ rm victim.in
 # Each thread lives for some calls only; many more of them than there are rings.
 victim churn 4
 inject_bg count -p "$VICTIM" -f 'churn_*' --json
-before=$(progress)
-many() { [ "$(progress)" -gt $((before + 3000)) ]; }
-wait_until 60 many || die "threads do not come and go"
+gets_on 3000
 inject_end
 removed
 jq -es 'map(select(.type == "count") | { (.func): .calls }) | add |
@@ -68,10 +66,8 @@ victim_quit
 # Children, half of which are followed, and make 99 calls of the outer function each.
 victim forker
 inject_bg count -p "$VICTIM" -f 'fork_*' --follow-fork --json
-before=$(progress)
 one=$(tell fork '^child' | cut -d' ' -f2)
-further() { [ "$(progress)" -gt $((before + 100)) ]; }
-wait_until 60 further
+gets_on 100
 inject_end
 removed
 clean "$one"

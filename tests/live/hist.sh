@@ -112,9 +112,7 @@ victim_quit
 # Many that come and go.
 victim churn 4
 inject_bg hist -p "$VICTIM" -f 'churn_*' --json
-before=$(progress)
-many() { [ "$(progress)" -gt $((before + 3000)) ]; }
-wait_until 60 many || die "threads do not come and go"
+gets_on 3000
 inject_end
 removed
 judge '.churn_work.timed > 3000 * 20 and
@@ -124,9 +122,7 @@ victim_quit
 
 victim longjmper
 inject_bg hist -p "$VICTIM" -f 'jump_*' --json
-before=$(progress)
-on() { [ "$(progress)" -gt $((before + 300)) ]; }
-wait_until 60 on
+gets_on 300
 inject_end
 removed
 judge '.jump_catch | .unwound == 0 and .timed >= 300'
@@ -151,10 +147,8 @@ done
 # Children, half of which are followed, and make 99 calls of the outer function each.
 victim forker
 inject_bg hist -p "$VICTIM" -f 'fork_*' --follow-fork --json
-before=$(progress)
 one=$(tell fork '^child' | cut -d' ' -f2)
-further() { [ "$(progress)" -gt $((before + 100)) ]; }
-wait_until 60 further
+gets_on 100
 inject_end
 removed
 clean "$one"
