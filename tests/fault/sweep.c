@@ -270,10 +270,17 @@ static void leave_probes(void)
 		give_up("no probes were left");
 }
 
+/* Each that is killed in its first visit leaves some memory to a victim, and in a program
+ * that has just been executed every visit is one: the next would always take longer. */
+static bool may_pile_up(void)
+{
+	return sweep.do_kill && sweep.programs > 1;
+}
+
 /* A victim in the state that the sweep is about. */
 static void prepare(void)
 {
-	if (victim.pid && sweep.state == FRESH && is_mapped())
+	if (victim.pid && (sweep.state == FRESH || may_pile_up()) && is_mapped())
 		victim_end();
 	if (!victim.pid)
 		victim_start();
