@@ -34,13 +34,18 @@ static int32_t only_thread(const struct options *o, pid_t pid)
 	return o->tid && procfs_ids(pid, o->tid, &outer, &inner) > 0 ? inner : o->tid;
 }
 
-int counts_fit(enum counting kind, uint32_t nsub, size_t nfuncs)
+int counts_fit(enum counting kind, uint32_t nsub, size_t known, size_t ids)
 {
-	if (kind != COUNT_TIMES || nfuncs <= timing_funcs(nsub))
+	unsigned long long room = timing_funcs(nsub);
+
+	if (kind != COUNT_TIMES || ids <= room)
 		return 0;
-	return fail(0, "the times of %zu functions do not fit into the memory of the first visit "
-		       "(%llu would); use record and report, or fewer functions", nfuncs,
-		    (unsigned long long)timing_funcs(nsub)), -ENOSPC;
+	return (known < room ?
+		fail(0, "the times of %zu functions do not fit into the memory of the first visit "
+			"(%llu would); use record and report, or fewer functions", ids, room) :
+		fail(0, "earlier visits have probed %zu functions in this process, and there is "
+			"room for the times of its first %llu; use record and report", known,
+			room)), -ENOSPC;
 }
 
 void counts_prepare(const struct options *o, pid_t pid, struct session *s, const struct clock *c)

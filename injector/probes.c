@@ -137,13 +137,17 @@ int probes_needs(const struct selection *sel, struct arena_need **needs, uint32_
 	return 0;
 }
 
-size_t probes_new(const struct selection *sel)
+size_t probes_ids(const struct selection *sel, size_t next)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < sel->n; i++)
-		for (size_t j = 0; j < sel->v[i].plan->nprobes; j++)
-			n += probed(&sel->v[i].plan->probes[j]) && !sel->v[i].plan->probes[j].id;
+		for (size_t j = 0; j < sel->v[i].plan->nprobes; j++) {
+			const struct probe *p = &sel->v[i].plan->probes[j];
+
+			if (probed(p))
+				n = MAX(n, p->id ? p->id + 1u : ++next);
+		}
 	return n;
 }
 

@@ -78,8 +78,8 @@ int probes_adopt(const struct target *, const struct old_session *old,
  * the caller, one entry per selected module), and journal slots. */
 int probes_needs(const struct selection *, struct arena_need **needs,
 		 uint32_t *slots);
-/* How many of them have no id so far. */
-size_t probes_new(const struct selection *);
+/* One more than the greatest id that they will have, where `next` is given next. */
+size_t probes_ids(const struct selection *, size_t next);
 /* Ids, stubs, journal. `needs` as infect() has filled them. */
 int probes_place(const struct target *, struct infection *, struct selection *,
 		 const struct arena_need *needs, struct live *ret);

@@ -268,8 +268,8 @@ static int attach(struct trace *t)
 	t->inf.map.s->follow_forks = t->opt->follow_fork;
 	foreign_write(&t->inf.map, &t->before);
 	islands_check(&t->islands, &t->sel);
-	err = counts_fit(counts_kind(t->opt->verb), t->inf.map.shape.nsub,
-			 MAX(t->known_funcs, 1u) + probes_new(&t->sel));
+	err = counts_fit(counts_kind(t->opt->verb), t->inf.map.shape.nsub, t->known_funcs,
+			 probes_ids(&t->sel, MAX(t->known_funcs, 1u)));
 	err = err ? err :							/* 5 */
 	      probes_place(&t->target, &t->inf, &t->sel, t->needs, &t->live);
 	if (!err && !t->live.nprobed && !may_come(t))

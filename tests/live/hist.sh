@@ -107,6 +107,15 @@ room=$(sed -n 's/.*(\([0-9]*\) would).*/\1/p' trace.err)
 status 0 "$INJECT" hist -p "$VICTIM" -f 'single_*' -n 10
 removed
 [ "$(closing lost)" = 0 ] || die "calls were lost"
+# Ids are for life: a visit for which there is room gives more of them than times have.
+status 0 "$INJECT" -p "$VICTIM" -f '*@libc.so*' -d 0.2 -o /dev/null
+removed
+status 1 "$INJECT" hist -p "$VICTIM" -f '*@libc.so*' -d 1
+refused 'earlier visits have probed [0-9]* functions in this process, and there is room for'
+unharmed
+status 0 "$INJECT" hist -p "$VICTIM" -f 'single_*' -n 10
+removed
+[ "$(closing lost)" = 0 ] || die "calls were lost"
 victim_quit
 
 # Many that come and go.
