@@ -90,9 +90,10 @@ static bool is_over(pid_t pid, const pid_t *tids, int n)
 
 /*
  * The list is read before the rings are: what a thread that is missing in it
- * has written can be read in this very pass, and nothing will follow. The kernel
- * leaves out threads that live when others end while it makes the list, so each
- * that is missing is looked for.
+ * has written can be read in this very pass, and nothing will follow. A long list
+ * may leave out threads that live: if that one has ended at which a getdents began,
+ * the kernel counts from the first again, and skips as many as have ended before it
+ * (first_tid in fs/proc/base.c). So each that is missing is looked for.
  */
 static void look_at_target(struct reader *r)
 {
