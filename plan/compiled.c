@@ -132,17 +132,22 @@ size_t compiled_sled_begin(const struct body *b, size_t exit)
 		ground_any(b->impl, LAYER_TARGET, before->pc, 1) ? exit - 1 : exit;
 }
 
+static bool insn_at(const struct plan_impl *p, raddr_t at, struct insn *ret)
+{
+	size_t left;
+	const uint8_t *bytes = symbols_text(p->symbols, at, &left);
+
+	return bytes && !p->arch->measure(bytes, left, at, ret);
+}
+
+/* One nop: a file that lies may call each of a million a sled. */
 bool compiled_is_exit(const struct body *b, raddr_t at)
 {
 	const struct plan_impl *p = b->impl;
 	struct insn in = { 0 };
-	size_t left;
-	const uint8_t *bytes = symbols_text(p->symbols, at, &left);
 
-	if (!bytes || p->arch->measure(bytes, left, at, &in))
+	if (!insn_at(p, at, &in) || (aligns(b, &in) && !insn_at(p, ++at, &in)))
 		return false;
-	if (aligns(b, &in))
-		return compiled_is_exit(b, at + 1);
 	return in.kind == INSN_RETURN && has_sled(p->symbols, at);
 }
 

@@ -233,6 +233,17 @@ static void jump_to_nop_before_exit_sled(bool falls)
 	CHECK(rules_broken(m.plan) == 0);
 }
 
+/* A map that is wrong: of nops that are sleds, each would align the next. */
+static void jump_to_nops_before_exit_sled(void)
+{
+	module_begin();
+	func("f", 0); put_entry_sled(); put_middle(); put_rel8(JNE, m.at + 13);
+	put(ADD_RSP_40, MOV_RDI_RAX, MOV_RDI_RAX, RET);
+	put(NOP); sled(1); put(NOP); put_exit_sled(); func_end();
+	module_plan("f");
+	CHECK(probe()->nexits == 2);
+}
+
 /* By a table: lea, movslq, add and jmp; its first entry leads to the return. */
 static void table_to_exit_sled(bool leads_there)
 {
@@ -345,6 +356,7 @@ int main(void)
 	only_jumps_to_exit_sled();
 	jump_to_nop_before_exit_sled(false);
 	jump_to_nop_before_exit_sled(true);
+	jump_to_nops_before_exit_sled();
 	table_to_exit_sled(false);
 	table_to_exit_sled(true);
 	trap_before_exit_sled();
