@@ -66,7 +66,6 @@ static int begin_record(struct follow *f)
 	};
 
 	f->description->about.clock = *reader_clock(f->reader);
-	f->description->about.begin = reader_now();
 	return record_new(f->directory, &options, &f->description->about, &f->record);
 }
 

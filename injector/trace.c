@@ -280,6 +280,8 @@ static int attach(struct trace *t)
 		err = start_limits(t);
 	if (!err)
 		counts_prepare(t->opt, t->pid, t->inf.map.s, reader_clock(t->reader));
+	if (!err && t->opt->verb == VERB_RECORD)
+		err = trace_describe(t);
 	/* From here on it pays for its probes. */
 	pace_hurry();
 	err = err ? err : surgery(do_commit, t);			/* 6 to 9 */
@@ -421,11 +423,12 @@ static int watch(struct trace *t)
 			    .options = t->opt, .pid = t->pid, .left = left,
 			     .others = t->opt->follow_fork ? has_children : NULL,
 			    .tick = tick, .ctx = t, .pidfd = -1,
-			    .unnamed = select_unnamed(&t->mods), .since = t->began };
+			    .unnamed = select_unnamed(&t->mods), .since = t->began,
+			    .description = t->directory ? &t->description : NULL,
+			    .directory = t->directory };
 	char cause[512] = "";
-	int err = t->opt->verb == VERB_RECORD ? trace_describe(t, &f) : 0;
+	int err = follow_begin(&f, &s);
 
-	err = err ? err : follow_begin(&f, &s);
 	err = err ? err : prepare_growth(t, &f);
 	err = err ? err : prepare_overhead(t, &f);
 	rooms_begin(&t->target, t->inf.map.s, &t->rooms);

@@ -10,7 +10,7 @@ struct probe_cost trace_cost(const struct trace *t)
 	return t->inf.map.s->tls_offset ? t->cost.local : t->cost.sought;
 }
 
-int trace_describe(struct trace *t, struct follow *f)
+int trace_describe(struct trace *t)
 {
 	struct about *a = &t->description.about;
 	int err = describe(t->pid, &t->mods, &t->description);
@@ -23,7 +23,6 @@ int trace_describe(struct trace *t, struct follow *f)
 	a->funcs = t->live.funcs;
 	a->nfuncs = t->live.nfuncs;
 	a->cost = trace_cost(t);
-	f->description = &t->description;
-	f->directory = t->directory;
+	a->begin = reader_now();
 	return 0;
 }

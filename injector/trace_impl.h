@@ -65,8 +65,9 @@ void trace_clear(struct trace *);
 
 /* trace_describe.c: what a recorded call takes in this process, as it was measured before. */
 struct probe_cost trace_cost(const struct trace *);
-/* Before follow_begin, when recording. 0 or -errno. */
-int trace_describe(struct trace *, struct follow *);
+/* When recording, before the jumps are written: the first call may come, and the process
+ * end, before we are told that they stand. 0 or -errno. */
+int trace_describe(struct trace *);
 
 /* trace_say.c: what is said of it. */
 void trace_say_banner(const struct trace *);

@@ -23,6 +23,18 @@ for _ in $(seq 20); do
 	whole 0 "$VICTIMS/command"
 done
 
+# A recording begins before its first call, and knows its program, though that has ended
+# before anybody could look.
+for _ in $(seq 20); do
+	status 5 "$INJECT" record -q -o whole.data -f 'command_*' -- "$VICTIMS/command" exit 5
+	status 0 "$INJECT" replay whole.data --json -o whole.json
+	jq -e -s '(map(select(.type == "start"))[0].ts_ns) as $begin |
+		map(select(.type == "call").ts_ns) | length == 1010 and min >= $begin' \
+		whole.json >/dev/null || die "calls before the recording's begin"
+	[ "$("$INJECT" info whole.data | sed -n 's/^executable\t//p')" = \
+		"$(readlink -f "$VICTIMS/command")" ] || die "the recording has no executable"
+done
+
 # What follows is about glibc's loader.
 [ -z "${KIND:-}" ] || exit 0
 
