@@ -220,9 +220,12 @@ static void ring_begin(const struct session *s, struct ring *r)
 	/* Its sub-buffers have counted what was lost before. */
 	if (s->keep_last && r->head)
 		return;
+	r->generation++;
+	/* Who counts what all have done that had the ring asks for what they lost, too. */
+	if (s->counting)
+		return;
 	r->lost_entries = 0;
 	r->lost_exits = 0;
-	r->generation++;
 }
 
 static void forget_watched(struct thread *t)

@@ -521,6 +521,34 @@ static void test_reader(void)
 	reader_free(r);
 }
 
+static void *call_far_off(void *arg)
+{
+	far_off(NULL);
+	return NULL;
+}
+
+/* Does the reader tell what threads have lost that had the same ring, one after another? */
+static void test_lost(void)
+{
+	static const struct reader_func funcs[1];
+	struct reader_stats stats;
+	struct reader *r;
+	pthread_t t;
+
+	fresh(RINGS, COUNT_TIMES);
+	w.s->keep_last = 1;
+	CHECK(!reader_new(w.s, w.s->size, getpid(), funcs, 1, &r));
+	for (int i = 0; i < 10; i++) {
+		CHECK(!pthread_create(&t, NULL, call_far_off, NULL));
+		CHECK(!pthread_join(t, NULL));
+	}
+	CHECK(reader_drain(r, true, NULL, NULL) == 0);
+	reader_stats(r, &stats);
+	CHECK_EQ(stats.lost_entries, 10);
+	CHECK_EQ(stats.lost, 10);
+	reader_free(r);
+}
+
 int main(void)
 {
 	static uint8_t own[65536];
@@ -552,6 +580,7 @@ int main(void)
 	test_taken();
 	test_no_room();
 	test_reader();
+	test_lost();
 	test_other_kind();
 	test_fork_steps();
 	test_fork(false);
