@@ -91,7 +91,7 @@ static int begin_counts(struct follow *f)
 	const struct options *o = f->options;
 	int err = counts_new(o, f->reader, f->funcs, f->nfuncs, &f->counts);
 
-	if (err || o->verb != VERB_TOP || o->json || !output_is_terminal(f->out))
+	if (err || o->verb != VERB_TOP || o->json || !output_can_draw(f->out))
 		return err;
 	return top_new(f->counts, f->out, &f->top);
 }

@@ -15,17 +15,31 @@
 #define INTERVAL 1000000000ull	/* ns, between two tables */
 #define PERCENT 100.0
 
-enum { HEAD_LINES = 2, USUAL_LINES = 24 };
+enum { HEAD_LINES = 2, USUAL_LINES = 24, GAP = 2, HELP_WIDE = 100 };
 
 static const struct {
 	const char *word;
 	char key;
+	int width;
+	const char *head;
 } keys[TOP_KEYS] = {
-	[TOP_RATE] = { "rate", 'r' }, [TOP_LOAD] = { "load", 'l' },
-	[TOP_CALLS] = { "calls", 'c' }, [TOP_TOTAL] = { "total", 't' },
-	[TOP_SELF] = { "self", 's' }, [TOP_AVERAGE] = { "avg", 'a' },
-	[TOP_P99] = { "p99", 'p' }, [TOP_MAX] = { "max", 'm' },
+	[TOP_RATE] = { "rate", 'r', 10, "CALLS/S" },
+	[TOP_LOAD] = { "load", 'l', 7, "LOAD" },
+	[TOP_CALLS] = { "calls", 'c', 10, "CALLS" },
+	[TOP_TOTAL] = { "total", 't', 10, "TOTAL" },
+	[TOP_SELF] = { "self", 's', 10, "SELF" },
+	[TOP_AVERAGE] = { "avg", 'a', 10, "AVG" },
+	[TOP_P99] = { "p99", 'p', 10, "P99" },
+	[TOP_MAX] = { "max", 'm', 10, "MAX" },
 };
+
+/* Columns, a bit for each key. */
+#define ALL_COLUMNS ((1u << TOP_KEYS) - 1)
+
+/* What a narrow terminal does without, before a name has less than that. */
+enum { NAME_LEAST = 24 };
+static const enum top_key spare[] = { TOP_CALLS, TOP_TOTAL, TOP_SELF, TOP_P99, TOP_MAX,
+				      TOP_AVERAGE, TOP_RATE, TOP_LOAD };
 
 /* Of one function. The first two are of the time between two tables. */
 struct line {
@@ -118,23 +132,55 @@ static int table_make(const struct counts *c, const struct before *before, uint6
 	return 0;
 }
 
-static void print_line(const struct line *l, const char *end, struct output *out)
+/* The columns for a terminal that is so wide (0: nobody knows), and sorts by `key`. */
+static unsigned int columns_that_fit(size_t wide, enum top_key key)
 {
-	char spans[TOP_KEYS * (SPAN_MOST + 2)], *p = spans;
+	unsigned int shown = ALL_COLUMNS;
+	size_t taken = GAP + NAME_LEAST;
 
-	for (enum top_key k = TOP_TOTAL; k < TOP_KEYS; k++) {
-		p = put_text(p, "  ");
-		p = put_span(p, (uint64_t)l->v[k], false);
-	}
-	*p = '\0';
-	output_printf(out, "  %10.0f  %5.1f %%  %10.0f%s  %s%s\n", l->v[TOP_RATE], l->v[TOP_LOAD],
-		      l->v[TOP_CALLS], spans, l->name, end);
+	for (enum top_key k = 0; k < TOP_KEYS; k++)
+		taken += GAP + (size_t)keys[k].width;
+	for (size_t i = 0; i < ARRAY_SIZE(spare) && wide && taken > wide; i++)
+		if (spare[i] != key) {
+			shown &= ~(1u << spare[i]);
+			taken -= GAP + (size_t)keys[spare[i]].width;
+		}
+	return shown;
 }
 
-static void print_head(const char *end, struct output *out)
+static void print_cell(const struct line *l, enum top_key k, struct output *out)
 {
-	output_printf(out, "# %10s  %7s  %10s  %10s  %10s  %10s  %10s  %10s  %s%s\n", "CALLS/S",
-		      "LOAD", "CALLS", "TOTAL", "SELF", "AVG", "P99", "MAX", "FUNCTION", end);
+	char span[SPAN_MOST + 1];
+
+	if (k == TOP_LOAD) {
+		output_printf(out, "  %5.1f %%", l->v[k]);
+	} else if (k < TOP_TOTAL) {
+		output_printf(out, "  %*.0f", keys[k].width, l->v[k]);
+	} else {
+		*put_span(span, (uint64_t)l->v[k], false) = '\0';
+		output_printf(out, "  %s", span);
+	}
+}
+
+static void print_line(const struct line *l, unsigned int shown, const char *end,
+		       struct output *out)
+{
+	for (enum top_key k = 0; k < TOP_KEYS; k++)
+		if (shown & 1u << k)
+			print_cell(l, k, out);
+	output_printf(out, "  %s%s\n", l->name, end);
+}
+
+static void print_head(unsigned int shown, const char *end, struct output *out)
+{
+	const char *gap = "# ";
+
+	for (enum top_key k = 0; k < TOP_KEYS; k++)
+		if (shown & 1u << k) {
+			output_printf(out, "%s%*s", gap, keys[k].width, keys[k].head);
+			gap = "  ";
+		}
+	output_printf(out, "  FUNCTION%s\n", end);
 }
 
 static enum top_key asked(const struct counts *c)
@@ -175,9 +221,9 @@ void top_print(struct counts *c, struct output *out)
 	if (c->options->json)
 		print_json(c, none, out);
 	else
-		print_head("", out);
+		print_head(ALL_COLUMNS, "", out);
 	for (size_t i = 0; i < t.n && !c->options->json; i++)
-		print_line(&t.lines[i], "", out);
+		print_line(&t.lines[i], ALL_COLUMNS, "", out);
 	free(t.lines);
 }
 
@@ -273,13 +319,16 @@ static void draw(struct top *t)
 	size_t rows, columns;
 
 	terminal_size(&rows, &columns);
-	output_printf(t->out, "\033[?7l\033[H");
-	output_printf(t->out, "# by %s%s; r rate, l load, c calls, t total, s self, a avg, p p99, "
-			      "m max; space holds it, q ends\033[K\n",
-		      keys[t->key].word, t->paused ? ", held" : "");
-	print_head("\033[K", t->out);
+	unsigned int shown = columns_that_fit(columns, t->key);
+
+	output_printf(t->out, "\033[?7l\033[H# by %s%s; %s\033[K\n", keys[t->key].word,
+		      t->paused ? ", held" : "", columns && columns < HELP_WIDE ?
+		      "keys: r l c t s a p m sort, space holds it, q ends" :
+		      "r rate, l load, c calls, t total, s self, a avg, p p99, m max; "
+		      "space holds it, q ends");
+	print_head(shown, "\033[K", t->out);
 	for (size_t i = 0; i < table->n && i + HEAD_LINES + 1 < rows; i++)
-		print_line(&table->lines[i], "\033[K", t->out);
+		print_line(&table->lines[i], shown, "\033[K", t->out);
 	output_printf(t->out, "\033[J\033[?7h");
 }
 

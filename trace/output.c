@@ -127,12 +127,18 @@ bool output_is_terminal(const struct output *o)
 	return o->terminal;
 }
 
+bool output_can_draw(const struct output *o)
+{
+	const char *term = getenv("TERM");
+
+	return o->terminal && term && strcmp(term, "dumb") != 0;
+}
+
 bool output_has_color(const struct output *o, bool no_color)
 {
-	const char *term = getenv("TERM"), *never = getenv("NO_COLOR");
+	const char *never = getenv("NO_COLOR");
 
-	return o->terminal && !no_color && !(never && *never) && term &&
-	       strcmp(term, "dumb") != 0;
+	return output_can_draw(o) && !no_color && !(never && *never);
 }
 
 static bool grow(struct output *o, size_t n)

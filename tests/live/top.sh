@@ -6,7 +6,7 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
-need jq python3
+need jq python3 script
 
 victim spin_threads 2
 for key in rate load calls total self avg p99 max; do
@@ -27,13 +27,15 @@ refused 'sort by rate, load'
 
 # A terminal: keys, Ctrl-Z and back, q.
 python3 - "$INJECT" "$VICTIM" >terminal.out <<'PY' || die "$(tail -n 5 terminal.out)"
-import os, pty, re, select, signal, sys, termios, time
+import fcntl, os, pty, re, select, signal, struct, sys, termios, time
 
 inject, victim = sys.argv[1:]
 
-def run(steps):
+def run(steps, columns=200):
     pid, fd = pty.fork()
     if pid == 0:
+        os.environ["TERM"] = "vt100"
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         os.execv(inject, [inject, "top", "-p", victim, "-f", "spin_*"])
     seen, before = b"", None
 
@@ -93,5 +95,14 @@ def stop(pid, wait):
 run([(b"c", rb"by calls;"), (b"m", rb"by max;"), (b" ", rb"by max, held"), (b" ", rb"by max;"),
      (stop, rb"(?s)CALLS/S.*spin_leaf"), (b"q", None)])
 run([(b"s", rb"by self;"), (b"\x03", None)])
+# A narrow one has room for the names, and for the column that sorts.
+run([(b"c", rb"by calls; keys:[^\n]*\n#[^\n]{,60}CALLS  [^\n]*FUNCTION[^\n]*\n[^\n]{,54}  spin_"),
+     (b"q", None)], 80)
+run([(b"l", rb"by load;[^\n]*\n# +LOAD  FUNCTION[^\n]*\n[^\n]{,10}%  spin_"), (b"q", None)], 20)
 PY
+# One that knows nothing but lines has the table at the end.
+TERM=dumb script -qefc "$INJECT top -p $VICTIM -f 'spin_*' -d 0.3" dumb.out >/dev/null ||
+	die "in a dumb terminal: $(cat dumb.out)"
+grep -q '  spin_leaf' dumb.out || die "no table: $(cat dumb.out)"
+! grep -q $'\033' dumb.out || die "it draws: $(cat -v dumb.out)"
 unharmed
