@@ -46,7 +46,11 @@ VICTIM=
 victim recursion
 inject_bg record -p "$VICTIM" -f 'rec_*' -o killed
 wait_until 20 [ -s killed/stream_0 ] || die "nothing is written"
+# A kill cuts a write short, a stop does not: what is written is whole then.
+stands() { [ "$(sed 's/.*) //' "/proc/$TRACER/stat" | cut -c1)" = T ]; }
 inject_killed() { kill -KILL "$TRACER"; wait "$TRACER" || [ $? = 137 ]; }
+kill -STOP "$TRACER"
+wait_until 20 stands || die "inject does not stop"
 inject_killed 2>/dev/null
 status 0 "$INJECT" report killed
 [ "$(calls_in)" -gt 0 ] || die "no calls of what was killed"
