@@ -290,6 +290,14 @@ int tables_find(struct body *b, struct tables *ret)
 	return err;
 }
 
+/* Of text that is not near, symbols alone tell. */
+static bool is_function(const struct plan_impl *p, raddr_t a)
+{
+	const struct func *f = symbols_func_at(p->symbols, a);
+
+	return f && f->range.start == a && !ground_is_fragment(p, f);
+}
+
 enum indirect tables_judge(const struct body *b, raddr_t table)
 {
 	struct entries e = entries_at(b, table, false);
@@ -301,7 +309,7 @@ enum indirect tables_judge(const struct body *b, raddr_t table)
 	if (!n)
 		return INDIRECT_TAIL;
 	/* The next table would begin with a place inside of its function. */
-	if (n < TABLE_MAX && read_entry(&e, n, &a) && ground_any(b->impl, LAYER_START, a, 1))
+	if (n < TABLE_MAX && read_entry(&e, n, &a) && is_function(b->impl, a))
 		return INDIRECT_UNSURE;
 	return INDIRECT_INSIDE;
 }
