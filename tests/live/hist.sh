@@ -93,12 +93,14 @@ victim_quit
 # Where addresses are limited, an earlier visit has taken little of them, and the times of
 # many functions have no room there: that is said before any jump is written, and fewer
 # are timed.
+libc='@libc.so*'
+[ -z "${KIND:-}" ] || libc='@*'		# others have it elsewhere, or in the program
 victim single
 prlimit --pid "$VICTIM" --as=$((16 << 30)):unlimited
 status 0 "$INJECT" -p "$VICTIM" -f 'single_*' -m 128K -n 10 -o /dev/null
 removed
 for verb in hist top; do
-	status 1 "$INJECT" $verb -p "$VICTIM" -f '*@libc.so*' -d 1
+	status 1 "$INJECT" $verb -p "$VICTIM" -f "*$libc" -d 1
 	refused 'the times of [0-9]* functions do not fit into the memory of the first visit'
 	unharmed
 done
@@ -108,9 +110,9 @@ status 0 "$INJECT" hist -p "$VICTIM" -f 'single_*' -n 10
 removed
 [ "$(closing lost)" = 0 ] || die "calls were lost"
 # Ids are for life: a visit for which there is room gives more of them than times have.
-status 0 "$INJECT" -p "$VICTIM" -f '*@libc.so*' -d 0.2 -o /dev/null
+status 0 "$INJECT" -p "$VICTIM" -f "*$libc" -d 0.2 -o /dev/null
 removed
-status 1 "$INJECT" hist -p "$VICTIM" -f '*@libc.so*' -d 1
+status 1 "$INJECT" hist -p "$VICTIM" -f "*$libc" -d 1
 refused 'earlier visits have probed [0-9]* functions in this process, and there is room for'
 unharmed
 status 0 "$INJECT" hist -p "$VICTIM" -f 'single_*' -n 10
