@@ -31,7 +31,7 @@ enum {
 
 #define MS 1000000ull
 #define SECOND (1000 * MS)
-#define TOO_LONG (100 * MS)	/* and so much besides */
+#define TOO_LONG (25 * MS)	/* and so much besides */
 #define MUCH_TOO_LONG SECOND
 
 struct leisure {

@@ -8,5 +8,5 @@
 . "$ROOT/tests/fault_lib.sh"
 
 need_root
-sweep 7 fail fresh spin_threads,2
-sweep 7 fail again spin_threads,2
+sweep 11 fail fresh spin_threads,2
+sweep 11 fail again spin_threads,2

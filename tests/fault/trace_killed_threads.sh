@@ -8,5 +8,5 @@
 . "$ROOT/tests/fault_lib.sh"
 
 need_root
-sweep 9 kill fresh spin_threads,2
-sweep 9 kill again spin_threads,2
+sweep 13 kill fresh spin_threads,2
+sweep 13 kill again spin_threads,2

@@ -10,5 +10,5 @@
 
 need_root
 packed=(-f 'pack_*' -f 'busy_*' -d 0.01 -o /dev/null --max-pause 10s)
-sweep 120 fail fresh packed,2 -p @ "${packed[@]}"
-sweep 120 kill fresh packed,2 -p @ "${packed[@]}"
+sweep 251 fail fresh packed,2 -p @ "${packed[@]}"
+sweep 251 kill fresh packed,2 -p @ "${packed[@]}"
