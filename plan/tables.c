@@ -98,15 +98,22 @@ static bool names_distances(const struct insn *in)
 	return in->flags & INSN_PCREL && in->kind == INSN_PLAIN;
 }
 
-static size_t count_distances(const struct body *b, raddr_t table)
+/* How many entries from the first on lead inside? */
+static size_t count_inside(const struct body *b, struct entries *e)
 {
-	struct entries e = entries_at(b, table, true);
 	size_t n = 0;
 	raddr_t a;
 
-	while (n < TABLE_MAX && read_entry(&e, n, &a) && may_be_entry(b, a))
+	while (n < TABLE_MAX && read_entry(e, n, &a) && may_be_entry(b, a))
 		n++;
 	return n;
+}
+
+static size_t count_distances(const struct body *b, raddr_t table)
+{
+	struct entries e = entries_at(b, table, true);
+
+	return count_inside(b, &e);
 }
 
 /* By address, but those that share no words apart. */
@@ -301,11 +308,9 @@ static bool is_function(const struct plan_impl *p, raddr_t a)
 enum indirect tables_judge(const struct body *b, raddr_t table)
 {
 	struct entries e = entries_at(b, table, false);
-	size_t n = 0;
+	size_t n = count_inside(b, &e);
 	raddr_t a;
 
-	while (n < TABLE_MAX && read_entry(&e, n, &a) && may_be_entry(b, a))
-		n++;
 	if (!n)
 		return INDIRECT_TAIL;
 	/* The next table would begin with a place inside of its function. */

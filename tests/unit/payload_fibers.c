@@ -4,6 +4,7 @@
  * that one is taken for another, and on more stacks than a thread has places for?
  */
 #include "tests/unit/payload_world.h"
+#include "tests/victims/change_stacks.h"
 
 enum { NEAR = 4096, FAR = 32768, FIBERS = 100, WAITER = 1, CALLER = 2 };
 
@@ -20,19 +21,6 @@ struct fiber {
 static struct fiber fibers[FIBERS], *running;
 static void *main_sp;
 static char stacks[FIBERS * FAR] __attribute__((aligned(4096)));
-
-/* Goes on at `to`, and says in *from where who was here goes on. */
-void change_stacks(void **from, void *to);
-__asm__(".pushsection .text\n"
-	".type change_stacks, @function\n"
-	"change_stacks:\n"
-	"	push %rbp; push %rbx; push %r12; push %r13; push %r14; push %r15\n"
-	"	mov %rsp, (%rdi)\n"
-	"	mov %rsi, %rsp\n"
-	"	pop %r15; pop %r14; pop %r13; pop %r12; pop %rbx; pop %rbp\n"
-	"	ret\n"
-	".size change_stacks, . - change_stacks\n"
-	".popsection\n");
 
 static __attribute__((no_sanitize("address", "undefined"))) void leave(void *arg)
 {

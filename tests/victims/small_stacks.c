@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#include "tests/victims/change_stacks.h"
 #include "tests/victims/victim.h"
 
 enum {
@@ -137,17 +138,7 @@ __attribute__((noreturn)) static void live(struct fiber *f)
 
 /* --- three ways from stack to stack --- */
 
-/* Goes on at `to`, and says in *from where who was here goes on. */
-void change_stacks(void **from, void *to);
 asm(".pushsection .text\n"
-    ".type change_stacks, @function\n"
-    "change_stacks:\n"
-    "	push %rbp; push %rbx; push %r12; push %r13; push %r14; push %r15\n"
-    "	mov %rsp, (%rdi)\n"
-    "	mov %rsi, %rsp\n"
-    "	pop %r15; pop %r14; pop %r13; pop %r12; pop %rbx; pop %rbp\n"
-    "	ret\n"
-    ".size change_stacks, . - change_stacks\n"
     ".type begin_own, @function\n"
     "begin_own:\n"
     "	mov %rbx, %rdi\n"
