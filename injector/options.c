@@ -150,6 +150,23 @@ static int find_verb(const char *word)
 	return -1;
 }
 
+/* The first word, where no option and no number stands: a verb that is misspelled, or a
+ * command without the -- before it. */
+static int unknown_verb(const char *word)
+{
+	const char *names[ARRAY_SIZE(verbs)], *near[2];
+	size_t n;
+
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
+		names[i] = verbs[i].name;
+	n = words_near(names, ARRAY_SIZE(verbs), word, near, ARRAY_SIZE(near));
+	if (!n)
+		return fail(0, "unknown verb '%s'; inject --help has the verbs, and a command to "
+			       "be started goes behind --", word);
+	return fail(0, "unknown verb '%s'; is %s%s%s meant?", word, near[0],
+		    n > 1 ? " or " : "", n > 1 ? near[1] : "");
+}
+
 static const struct option_def *find_def(int key)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(defs); i++)
@@ -398,9 +415,12 @@ static int word(struct options *o, const char *text)
 	return fail(0, "'%s' is left over; inject --help has the verbs", text);
 }
 
-/* What stands behind "--". */
-static int rest(struct options *o, char **argv, int argc, int at)
+/* What stands behind "--", if that was there. */
+static int rest(struct options *o, char **argv, int argc, int at, bool dashes)
 {
+	if (at == argc && dashes && !o->pid && o->verb <= VERB_TOP)
+		return fail(0, "-- wants a command behind it, as in -- ls -l; for a process that "
+			       "runs give -p PID");
 	if (at == argc)
 		return 0;
 	if (o->verb <= VERB_TOP) {
@@ -490,7 +510,7 @@ static int parse_words(struct options *o, int argc, char **argv, int on,
 		int err;
 
 		if (key == -1)
-			return rest(o, argv, argc, optind);
+			return rest(o, argv, argc, optind, optind > at);
 		if (key == 1)
 			err = word(o, optarg);
 		else if (key == '?')
@@ -510,6 +530,7 @@ int options_parse(int argc, char **argv, struct options *ret)
 	int i = argc > 1 ? find_verb(argv[1]) : -1;
 	int on = ON_TRACE, err;
 	const char *verb = "trace";
+	uint64_t pid;
 
 	*ret = (struct options){ .max_pause = DEFAULT_MAX_PAUSE };
 	if (i >= 0) {
@@ -521,6 +542,8 @@ int options_parse(int argc, char **argv, struct options *ret)
 		ret->keep = on & (ON_START | ON_COUNTS) ? KEEP_LAST : KEEP_FIRST;
 		argc--;
 		argv++;
+	} else if (argc > 1 && argv[1][0] != '-' && units_number(argv[1], INT_MAX, &pid)) {
+		return unknown_verb(argv[1]);
 	}
 	err = parse_words(ret, argc, argv, on, verb);
 	return err ? err : options_check(ret);

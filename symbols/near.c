@@ -144,3 +144,18 @@ size_t pattern_near(const struct symbols *s, const char *name, bool plt,
 	}
 	return best.n;
 }
+
+size_t words_near(const char *const *words, size_t count, const char *name,
+		  const char **ret, size_t n)
+{
+	auto_free int *scores = calloc(n + 1, sizeof(*scores));
+	struct nearest best = { .names = ret, .scores = scores, .cap = n };
+	struct typed typed;
+
+	clean_typed(name, &typed);
+	if (!scores || !n || !typed.n)
+		return 0;
+	for (size_t i = 0; i < count; i++)
+		offer(&best, words[i], score(&typed, words[i]));
+	return best.n;
+}

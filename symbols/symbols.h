@@ -255,5 +255,8 @@ const char *pattern_match(const struct pattern *, const struct symbols *,
  * owned by the symbols. */
 size_t pattern_near(const struct symbols *, const char *name, bool plt,
 		    const char **ret, size_t n);
+/* The same of `count` other names: words of the command line. */
+size_t words_near(const char *const *words, size_t count, const char *name,
+		  const char **ret, size_t n);
 
 #endif
