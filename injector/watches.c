@@ -69,20 +69,21 @@ int watches_choose(const struct options *o, const struct selection *sel)
 	size_t n = 0;
 	int err = 0;
 
-	for (size_t i = 0; i < sel->n && !err; i++)
-		for (size_t j = 0; j < sel->v[i].n && !err; j++) {
-			if (!limit_of(o, &sel->v[i], j))
-				continue;
-			err = choose_one(&sel->v[i], j);
-			n += sel->v[i].plan->probes[j].watched;
-		}
-	if (err || !o->nslow)
-		return err;
-	if (!n)
+	for (size_t i = 0; i < sel->n; i++)
+		for (size_t j = 0; j < sel->v[i].n; j++)
+			n += !sel->v[i].plan->probes[j].refusal && limit_of(o, &sel->v[i], j);
+	if (!n && o->nslow)
 		return fail(0, "--snapshot-on: none of the functions that are probed is '%s'",
 			    o->slow[0].function.glob);
-	return n <= WATCHES ? 0 : fail(0, "--snapshot-on names %zu functions; at most %d can be "
-					  "watched", n, WATCHES);
+	/* Before any of them is found to be unfit: without it there are too many still. */
+	if (n > WATCHES)
+		return fail(0, "--snapshot-on names %zu functions; at most %d can be watched: "
+			       "name those that matter", n, WATCHES);
+	for (size_t i = 0; i < sel->n && !err; i++)
+		for (size_t j = 0; j < sel->v[i].n && !err; j++)
+			if (limit_of(o, &sel->v[i], j))
+				err = choose_one(&sel->v[i], j);
+	return err;
 }
 
 static uint64_t ticks_of(const struct clock *c, uint64_t ns)

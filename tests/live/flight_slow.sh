@@ -47,6 +47,8 @@ status 1 "$INJECT" start -p "$VICTIM" -f 'slug_*' --snapshot-on 'slag_call > 1s'
 refused 'none of the functions that are probed'
 status 1 "$INJECT" start -p "$VICTIM" -f 'slug_*' --entry-only --snapshot-on 'slug_call > 1s'
 refused 'the entry is probed only'
+status 1 "$INJECT" start -p "$VICTIM" -f '*@*' --snapshot-on '*@* > 1s'
+refused 'names [0-9]* functions; at most 16'
 unharmed
 
 status 0 "$INJECT" start -p "$VICTIM" -f 'slug_*' -m 256K
