@@ -82,6 +82,10 @@ static int read_metadata(struct archive *a)
 			    (unsigned long long)m->version, LAYOUT_VERSION);
 	if (!m->about.clock.run_ticks || !m->about.clock.run_ns)
 		return fail(0, "%s/metadata does not tell what the clock means", a->path);
+	if (m->ctf_major && (m->ctf_major != 1 || m->ctf_minor != 8))
+		archive_say(a, "%s/metadata are of CTF %llu.%llu, and what inject writes and reads "
+			       "is 1.8: read as if it were that", a->path,
+			    (unsigned long long)m->ctf_major, (unsigned long long)m->ctf_minor);
 	if (!m->whole)
 		archive_say(a, "%s/metadata ends too early, at byte %zu: %zu of %zu functions "
 			       "have no name", a->path, size, m->unnamed, m->about.nfuncs);
@@ -94,6 +98,14 @@ static int read_metadata(struct archive *a)
 int archive_dir(const struct archive *a)
 {
 	return a->dir;
+}
+
+static int cannot_open(const char *path, int why)
+{
+	return why == ENOENT ?
+		fail(0, "there is no trace directory %s; name one, or make one: inject record -o %s",
+		     path, path) :
+		fail(why, "open the trace directory %s", path);
 }
 
 int archive_open(const char *path, archive_note *note, void *ctx, struct archive **ret)
@@ -110,7 +122,7 @@ int archive_open(const char *path, archive_note *note, void *ctx, struct archive
 	if (!a->path)
 		err = fail(ENOMEM, "read %s", path);
 	else if (a->dir < 0)
-		err = fail(errno, "open the trace directory %s", path);
+		err = cannot_open(path, errno);
 	err = err ? err : read_metadata(a);
 	err = err ? err : archive_survey(a);
 	if (err) {

@@ -12,6 +12,7 @@ int metadata_make(const struct about *, char **ret, size_t *size);
 struct metadata {
 	struct about about;
 	uint64_t version;	/* of the layout */
+	uint64_t ctf_major, ctf_minor;
 	size_t unnamed;		/* functions that have an id and no name */
 	bool whole;		/* the text did not end too early */
 	char **strings;

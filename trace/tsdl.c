@@ -365,6 +365,16 @@ static void scan_enum(struct scan *s, int nth)
 		scan_labels(s, takes[nth]);
 }
 
+/* = 8 */
+static void scan_number(struct scan *s, uint64_t *ret)
+{
+	struct token t = next(s);
+
+	t = is_mark(&t, '=') ? next(s) : t;
+	if (t.kind == TOKEN_NUMBER)
+		*ret = t.number;
+}
+
 /* = "2a6422d0-6cee-11e0-8c08-cb07d7b3a564" */
 static void scan_uuid(struct scan *s)
 {
@@ -392,6 +402,10 @@ static void scan_all(struct scan *s)
 			return;
 		if (is(&t, "uuid")) {
 			scan_uuid(s);
+		} else if (is(&t, "major")) {
+			scan_number(s, &s->m->ctf_major);
+		} else if (is(&t, "minor")) {
+			scan_number(s, &s->m->ctf_minor);
 		} else if (is(&t, "env")) {
 			scan_env(s);
 			s->err = s->err ?: make_funcs(s->m);

@@ -315,6 +315,7 @@ static void test_bounds(void)
 
 static void test_metadata(void)
 {
+	struct reader_log log;
 	struct world w;
 	char text[8192];
 	off_t size;
@@ -343,6 +344,11 @@ static void test_metadata(void)
 	text[MAX(n, 0)] = '\0';
 	char *version = strstr(text, "inject_layout = 2");
 	CHECK(version);
+	char *minor = strstr(text, "minor = 8");
+	CHECK(minor);
+	scribble("metadata", minor - text + 8, "9", 1);
+	log = read_back(&w, false, 0);
+	CHECK(strstr(notes, "are of CTF 1.9") && log.at == w.n && !log.wrong);
 	scribble("metadata", version - text + 16, "3", 1);
 	close(fd);
 	read_back(&w, true, -EINVAL);
