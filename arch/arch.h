@@ -82,6 +82,14 @@ enum goal {
 	GOAL_OTHER,		/* is set otherwise */
 };
 
+/* What has an instruction to do with a word of the stack? */
+enum stacked {
+	STACKED_NOT,
+	STACKED_PUSHED,		/* it is put there */
+	STACKED_TAKEN,		/* the innermost one is put into a register */
+	STACKED_LOADED,		/* one above is */
+};
+
 /* Where a jump can lead of which some bytes are given: to every address
  * base + d with a signed 32-bit d for which (d & mask) == value. */
 struct jump_set {
@@ -190,6 +198,11 @@ struct arch {
 	 * goes by? NULL: nobody knows. */
 	enum goal (*goal)(const uint8_t *p, const struct insn *in,
 			  const uint8_t *jump, const struct insn *jump_in);
+	/* Does it, a jump, go by what lies below the stack pointer, where records are made?
+	 * NULL: none does. */
+	bool (*goes_below)(const uint8_t *p, const struct insn *in);
+	/* NULL: nobody knows. */
+	enum stacked (*stacked)(const uint8_t *p, const struct insn *in);
 	/* The signal that an INSN_STOP raises (the same number on every Linux), if
 	 * it may be moved; 0: its owner knows it by its address, or we do not
 	 * know. */

@@ -344,6 +344,13 @@ static void judge_direct(struct body *b, struct step *s)
 		body_doubt(b, REFUSED_SHARED_BODY);
 }
 
+static void judge_way_out(struct body *b, struct step *s)
+{
+	if (goal_is_elsewhere(b, (size_t)(s - b->steps)))
+		body_doubt(b, REFUSED_LEFT_OTHERWISE);
+	s->exit = true;
+}
+
 static void judge_step(struct body *b, struct step *s, enum indirect to)
 {
 	switch (s->insn.kind) {
@@ -353,10 +360,11 @@ static void judge_step(struct body *b, struct step *s, enum indirect to)
 		judge_direct(b, s);
 		break;
 	case INSN_RETURN:
-		s->exit = true;
+		judge_way_out(b, s);
 		break;
 	case INSN_JUMP_INDIRECT:
-		s->exit = to == INDIRECT_TAIL;
+		if (to == INDIRECT_TAIL)
+			judge_way_out(b, s);
 		b->unsure |= to == INDIRECT_UNSURE;
 		if (to == INDIRECT_UNSURE)
 			body_doubt(b, REFUSED_JUMP_TABLE);

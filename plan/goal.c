@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* goal: what does an indirect jump go by, and with what stack? */
+/* goal: what does an indirect jump, or a return, go by, and with what stack? */
 #include <errno.h>
 
 #include "plan/tables.h"
@@ -57,4 +57,55 @@ int goal_frame_is_gone(const struct body *b, raddr_t pc)
 	if (err || symbols_cfa_offset(syms, b->func->range.start, &entry))
 		return -ENOENT;
 	return here == entry;
+}
+
+static const uint8_t *bytes_of(const struct body *b, size_t step)
+{
+	size_t left;
+
+	return symbols_text(b->impl->symbols, b->steps[step].insn.pc, &left);
+}
+
+static enum stacked stacked(const struct body *b, size_t step)
+{
+	const struct arch *arch = b->impl->arch;
+	const uint8_t *p = arch->stacked ? bytes_of(b, step) : NULL;
+
+	return p ? arch->stacked(p, &b->steps[step].insn) : STACKED_NOT;
+}
+
+static bool goes_below(const struct body *b, size_t step)
+{
+	const struct arch *arch = b->impl->arch;
+	const uint8_t *p = arch->goes_below ? bytes_of(b, step) : NULL;
+
+	return p && arch->goes_below(p, &b->steps[step].insn);
+}
+
+/*
+ * Where the frame is gone, the innermost word is the way back, and those above are
+ * arguments. Where nobody tells of frames each may be the way back, or another's.
+ */
+static bool takes_way_back(const struct body *b, size_t step)
+{
+	enum stacked how = stacked(b, step);
+	int gone;
+
+	if (how != STACKED_TAKEN && how != STACKED_LOADED)
+		return false;
+	gone = goal_frame_is_gone(b, b->steps[step].insn.pc);
+	return gone < 0 || (gone && how == STACKED_TAKEN);
+}
+
+bool goal_is_elsewhere(const struct body *b, size_t step)
+{
+	size_t set;
+
+	if (b->steps[step].insn.kind == INSN_RETURN)
+		return step && b->steps[step - 1].piece == b->steps[step].piece &&
+			stacked(b, step - 1) == STACKED_PUSHED;
+	if (goes_below(b, step))
+		return true;
+	goal_find(b, step, &set);
+	return set < step && !b->goroutine && takes_way_back(b, set);
 }

@@ -294,6 +294,29 @@ static bool pushes(const struct x86_form *f)
 		(f->op == 0xff && x86_modrm_reg(f) == 6);
 }
 
+static bool x86_goes_below(const uint8_t *p, const struct insn *in)
+{
+	struct x86_form f;
+
+	return !x86_parse(p, in->size, &f) && names_below(p, &f);
+}
+
+static enum stacked x86_stacked(const uint8_t *p, const struct insn *in)
+{
+	struct x86_form f;
+
+	if (x86_parse(p, in->size, &f) || f.coding != X86_LEGACY || f.map != X86_MAP_ONE)
+		return STACKED_NOT;
+	if (pushes(&f))
+		return STACKED_PUSHED;
+	if ((f.op & 0xf8) == 0x58)
+		return STACKED_TAKEN;
+	if (f.op != 0x8b || !goes_by_rsp(&f) || names_below(p, &f))
+		return STACKED_NOT;
+	return f.disp_size && x86_signed(p + f.disp_at, f.disp_size) ? STACKED_LOADED :
+		STACKED_TAKEN;
+}
+
 /* What `push` and `sub $n, %rsp` take of the stack; -1: it does neither. */
 static int takes(const uint8_t *p, const struct x86_form *f)
 {
@@ -408,6 +431,8 @@ const struct arch arch_x86_64 = {
 	.record = x86_record,
 	.returns = x86_returns,
 	.goal = x86_goal,
+	.goes_below = x86_goes_below,
+	.stacked = x86_stacked,
 	.raises = x86_raises,
 	.faults = x86_faults,
 	.lowers_stack = x86_lowers_stack,

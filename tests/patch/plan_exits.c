@@ -472,6 +472,48 @@ static void jump_to_the_end_of_another_ones_piece(void)
 	CHECK(m.plan->probes[2].entry_only == REFUSED_SHARED_BODY);
 }
 
+/* A function that ends with these bytes, in a frame or, with no table, nobody knows. */
+#define ENDS_WITH(why, cfa, ...) do { \
+	module_begin(); \
+	func("f", 0); func_cfa(cfa); put(MOV_EAX_1); put_middle(); put(__VA_ARGS__); func_end(); \
+	module_plan("f"); \
+	CHECK(entry_only(why)); \
+} while (0)
+
+/* Its record would be made where the address lies that it goes by. */
+static void jumps_by_what_lies_below(void)
+{
+	ENDS_WITH(REFUSED_LEFT_OTHERWISE, 8, 0xff, 0x64, 0x24, 0xf8);	/* jmp *-8(%rsp) */
+	ENDS_WITH(REFUSED_NONE, 8, 0xff, 0x64, 0x24, 8);
+}
+
+static void returns_to_what_was_pushed(void)
+{
+	ENDS_WITH(REFUSED_LEFT_OTHERWISE, 8, 0x50, RET);	/* push %rax */
+	ENDS_WITH(REFUSED_NONE, 8, POP_RBX, RET);
+}
+
+#define POP_RCX 0x59
+#define LFENCE 0x0f, 0xae, 0xe8
+#define JMP_RCX 0xff, 0xe1
+#define MOV_RCX_FROM_RSP(n) 0x48, 0x8b, 0x4c, 0x24, n
+
+/* As clang's -mlvi-cfi returns; but what was spilled may be popped, and an argument
+ * loaded. */
+static void jumps_by_its_way_back(void)
+{
+	ENDS_WITH(REFUSED_LEFT_OTHERWISE, 8, POP_RCX, LFENCE, JMP_RCX);
+	ENDS_WITH(REFUSED_LEFT_OTHERWISE, 0, POP_RCX, JMP_RCX);
+	ENDS_WITH(REFUSED_LEFT_OTHERWISE, 8, MOV_RCX_FROM_RSP(0), JMP_RCX);
+	ENDS_WITH(REFUSED_NONE, 8, MOV_RCX_FROM_RSP(8), JMP_RCX);
+	ENDS_WITH(REFUSED_LEFT_OTHERWISE, 0, MOV_RCX_FROM_RSP(8), JMP_RCX);
+	module_begin();
+	func("f", 0); func_cfa(16); put(0x50); put_middle(); put(POP_RCX); func_down();
+	put(JMP_RCX); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE));
+}
+
 int main(void)
 {
 	ret_with_padding();
@@ -505,6 +547,9 @@ int main(void)
 	exit_in_unlikely_half();
 	jump_to_the_end_of_a_piece();
 	jump_to_the_end_of_another_ones_piece();
+	jumps_by_what_lies_below();
+	returns_to_what_was_pushed();
+	jumps_by_its_way_back();
 	module_end();
 	return failures != 0;
 }

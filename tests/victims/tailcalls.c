@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tailcalls: functions that end in jumps to others: direct, conditional,
- * through a pointer, in a ring, and switches by jump table. Is each end an
+ * through a pointer, in a ring, by hand, and switches by jump table. Is each end an
  * exit, and does each value come out right? */
 #include <pthread.h>
 
@@ -79,6 +79,28 @@ static uint64_t expect_table(uint64_t x, int op)
 	return by_op[op];
 }
 
+/* By hand: through what lies below the stack pointer, and by a return to what was pushed. */
+PROBED uint64_t tail_below(uint64_t x, int left);
+PROBED uint64_t tail_pushed(uint64_t x, int left);
+#ifdef __x86_64__
+__asm__(".text\n"
+	".type tail_below, @function\n"
+	"tail_below:\n"
+	"	lea	tail_c(%rip), %rax\n"
+	"	mov	%rax, -8(%rsp)\n"
+	"	jmp	*-8(%rsp)\n"
+	".size tail_below, . - tail_below\n"
+	".type tail_pushed, @function\n"
+	"tail_pushed:\n"
+	"	lea	tail_c(%rip), %rax\n"
+	"	push	%rax\n"
+	"	ret\n"
+	".size tail_pushed, . - tail_pushed\n");
+#else
+PROBED uint64_t tail_below(uint64_t x, int left) { return tail_c(x, left); }
+PROBED uint64_t tail_pushed(uint64_t x, int left) { return tail_c(x, left); }
+#endif
+
 static void *tail_run(void *arg)
 {
 	for (uint64_t x = 5;; x += 3) {
@@ -87,6 +109,8 @@ static void *tail_run(void *arg)
 		for (int op = 0; op < 8; op++)
 			if (tail_table(x, op) != expect_table(x, op))
 				victim_wrong("tail_table %d", op);
+		if (tail_below(x, 0) != x || tail_pushed(x, 0) != x)
+			victim_wrong("tail_below(%llu)", (unsigned long long)x);
 		victim_count();
 		if (x % 64 == 0)
 			victim_sleep_us(100);
