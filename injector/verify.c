@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "injector/verify.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -27,6 +28,7 @@ struct verifying {
 	int pagemap;		/* -1: cannot be read */
 	int file;		/* of the mapping; -1: not opened, or cannot be */
 	bool tried;		/* to open it */
+	bool is_data;		/* it holds no functions */
 };
 
 /* Documentation/admin-guide/mm/pagemap.rst: a page of a private mapping that is
@@ -60,14 +62,31 @@ static bool read_entries(const struct verifying *v, raddr_t at, size_t n, uint64
 		pread(v->pagemap, ret, size, (off_t)(at / PAGE * sizeof(*ret))) == (ssize_t)size;
 }
 
+/* A file of another kind has no functions for us, so no jump was ever written there;
+ * and what a program keeps in one it writes itself: a heap with its compiled code, as
+ * Lisp's. */
+static bool is_elf(int fd)
+{
+	char magic[SELFMAG];
+
+	return pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
+		memcmp(magic, ELFMAG, sizeof(magic)) == 0;
+}
+
+static void open_once(struct verifying *v, const struct mapping *m)
+{
+	if (v->tried)
+		return;
+	v->tried = true;
+	v->file = modules_open_mapped(v->target->pid, m);
+	v->is_data = v->file >= 0 && !is_elf(v->file);
+}
+
 /* The file's bytes of a page, and how many it has; what lies behind its end
  * reads as zeros. -1 if nobody knows. */
-static ssize_t read_file(struct verifying *v, const struct mapping *m, raddr_t page,
+static ssize_t read_file(const struct verifying *v, const struct mapping *m, raddr_t page,
 			 uint8_t *ret)
 {
-	if (!v->tried)
-		v->file = modules_open_mapped(v->target->pid, m);
-	v->tried = true;
 	memset(ret, 0, PAGE);
 	return v->file < 0 ? -1 :
 		pread(v->file, ret, PAGE, (off_t)(m->offset + (page - m->range.start)));
@@ -129,8 +148,12 @@ static int note(struct verifying *v, raddr_t page, const uint8_t *now, const boo
 static int compare_page(struct verifying *v, const struct mapping *m, raddr_t page)
 {
 	uint8_t now[PAGE] = { 0 }, file[PAGE];
-	ssize_t size = read_file(v, m, page, file);
 	bool differs[PAGE];
+
+	open_once(v, m);
+	if (v->is_data)
+		return 0;
+	ssize_t size = read_file(v, m, page, file);
 
 	if (target_read(v->target, page, now, PAGE) < 0) {
 		fail_clear();
@@ -170,6 +193,7 @@ static int each_mapping(void *ctx, const struct mapping *m)
 		return 0;
 	v->file = -1;
 	v->tried = false;
+	v->is_data = false;
 	int err = compare_mapping(v, m);
 	if (v->file >= 0)
 		close(v->file);

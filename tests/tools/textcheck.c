@@ -126,12 +126,21 @@ static int compare_mapping(int mem, int file, const struct mapping *m)
 	return EQUAL;
 }
 
+/* What a program has mapped of a file of another kind is its own to write. */
+static bool is_elf(int file)
+{
+	char magic[4];
+
+	return pread(file, magic, sizeof(magic), 0) == sizeof(magic) &&
+		memcmp(magic, "\177ELF", sizeof(magic)) == 0;
+}
+
 static int try_mapping(const char *pid, int mem, const struct mapping *m)
 {
 	int file = open_file(pid, m), result = UNKNOWN;
 
 	if (file >= 0) {
-		result = compare_mapping(mem, file, m);
+		result = is_elf(file) ? compare_mapping(mem, file, m) : EQUAL;
 		close(file);
 	}
 	return result;

@@ -1,0 +1,17 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# own_code: a program that writes to code of its own, in the private mapping of a file
+# that is no program's, is probed and left as any other: nothing of ours was there.
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+victim own_code
+inject_bg -p "$VICTIM" -f 'own_*'
+gets_on 640
+inject_end
+removed
+status 0 "$INJECT" start -p "$VICTIM" -f 'own_*'
+gets_on 640
+status 0 "$INJECT" stop -p "$VICTIM"
+has_line 'all probes removed, text verified' trace.err || die "not verified by stop"
+unharmed

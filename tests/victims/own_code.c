@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * own_code: keeps code that it has made itself in a file's private mapping, as the Lisps
+ * do with the heap that they begin with, and writes it anew all the time.
+ */
+#include <sys/mman.h>
+
+#include "tests/victims/victim.h"
+
+enum { SIZE = 1 << 16 };
+
+PROBED uint64_t own_work(uint64_t x)
+{
+	return x * 1103515245 + 12345;
+}
+
+static unsigned char *map_file(void)
+{
+	int fd = memfd_create("own_code", MFD_CLOEXEC);
+	unsigned char *at;
+
+	for (int i = 0; i < SIZE; i++)
+		if (write(fd, &(char){ i * 7 }, 1) != 1)
+			return MAP_FAILED;
+	at = mmap(NULL, SIZE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	close(fd);
+	return at;
+}
+
+/* mov $x, %eax; ret, at another place each time */
+static uint32_t run(unsigned char *code, uint32_t x)
+{
+	unsigned char *at = code + x % (SIZE - 8);
+
+	at[0] = 0xb8;
+	memcpy(at + 1, &x, sizeof(x));
+	at[5] = 0xc3;
+	return ((uint32_t (*)(void))at)();
+}
+
+int main(void)
+{
+	unsigned char *code = map_file();
+
+	if (code == MAP_FAILED)
+		return 2;
+	victim_say("ready");
+	for (uint32_t x = 1; victim_poll(1, NULL); x++) {
+		if (own_work(x) != x * (uint64_t)1103515245 + 12345 || run(code, x) != x)
+			victim_wrong("own_work");
+		victim_count();
+	}
+	return victim_errors != 0;
+}
