@@ -252,11 +252,15 @@ victims: $(VICTIMS) $(TOOLS)
 deps:
 	@tools/deps.sh build test
 
-# One shell per phase, so that what `deps` installed is there for the build.
+# One shell per phase, so that what `deps` installed is there for the build. On all
+# processors, unless make was told otherwise; what is fetched comes meanwhile, and
+# kinds of victims by what has come.
+PARALLEL = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+
 check: deps
-	@tools/glibcs.sh $(BUILD)/glibc || true
-	@$(MAKE) --no-print-directory all unit victims
-	@tools/suites.sh $(BUILD)/suites || true
+	@tools/suites.sh $(BUILD)/suites & tools/glibcs.sh $(BUILD)/glibc & \
+		$(MAKE) --no-print-directory $(PARALLEL) all unit; built=$$?; wait; exit $$built
+	@$(MAKE) --no-print-directory $(PARALLEL) victims
 	@tests/run $(BUILD) $(PARTS) $(UNIT_BIN) $(LIVE) $(FAULT) $(STRESS)
 
 check-unit: $(UNIT_BIN)
