@@ -6,15 +6,7 @@
 #include <string.h>
 
 #include "injector/units.h"
-
-static int failures;
-
-#define CHECK(cond) do { \
-	if (!(cond)) { \
-		failures++; \
-		printf("%s:%d: %s\n", __FILE__, __LINE__, #cond); \
-	} \
-} while (0)
+#include "tests/unit/check.h"
 
 enum { MAX_WORDS = 32 };
 

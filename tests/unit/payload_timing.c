@@ -6,13 +6,10 @@
  * exit, or begin too deep; and who stays out of whose session?
  */
 #include <setjmp.h>
-#include <signal.h>
 #include <sys/time.h>
-#include <sys/wait.h>
-#include <ucontext.h>
 #include "arch/clock.h"
 #include "injector/counts.h"
-#include "tests/unit/payload_world.h"
+#include "tests/unit/payload_forks.h"
 
 enum { THREADS = 8, CALLS = 20000, SUBBUFS = TIMING_SIDES / SUBBUF_SIZE + 1, RINGS = 4 };
 
@@ -411,42 +408,12 @@ static void test_other_kind(void)
 	CHECK_EQ(w.s->lost_entries + w.s->lost_exits, 0);
 }
 
-static pid_t forked;
-
-/* The child goes on from there as the parent does. */
-static void fork_here(int sig, siginfo_t *info, void *context)
-{
-	ucontext_t *u = context;
-
-	if (++steps != stop_at)
-		return;
-	u->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
-	forked = fork();
-	CHECK(forked >= 0);
-}
-
 /* A handler forks a child at each instruction: its thread's memory is wiped. */
 static void test_fork_steps(void)
 {
-	struct sigaction act = { .sa_sigaction = fork_here, .sa_flags = SA_SIGINFO };
-	uint64_t made = 1;
-	int status;
-
 	fresh(RINGS, COUNT_TIMES);
-	one(NULL);
-	CHECK(!sigaction(SIGTRAP, &act, NULL));
-	do {
-		steps = 0;
-		stop_at = made++;
-		forked = -1;
-		call_stepping(one);
-		if (!forked) {
-			one(NULL);
-			_exit(0);
-		}
-		if (forked > 0)
-			CHECK(waitpid(forked, &status, 0) == forked && !status);
-	} while (forked > 0);
+	uint64_t made = fork_at_steps(one);
+
 	/* Those that were forked right before that have begun it, or ended it, too. */
 	CHECK(calls(1) >= made && calls(1) < made + 30);
 	CHECK(ended(1) >= made && ended(1) < made + 60);
@@ -455,20 +422,9 @@ static void test_fork_steps(void)
 /* A forked child has its own ring, if that is wanted. */
 static void test_fork(bool follow)
 {
-	int status;
-	pid_t child;
-
 	fresh(RINGS, COUNT_TIMES);
 	w.s->follow_forks = follow;
-	one(NULL);
-	child = fork();
-	if (child == 0) {
-		for (int i = 0; i < 100; i++)
-			one(NULL);
-		_exit(0);
-	}
-	CHECK(child > 0 && waitpid(child, &status, 0) == child && !status);
-	one(NULL);
+	fork_between(one, 100);
 	check_calls(1, follow ? 102 : 2);
 }
 

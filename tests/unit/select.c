@@ -9,15 +9,7 @@
 #include <string.h>
 
 #include "injector/list.h"
-
-static int failures;
-
-#define CHECK(cond) do { \
-	if (!(cond)) { \
-		failures++; \
-		printf("%s:%d: %s\n", __FILE__, __LINE__, #cond); \
-	} \
-} while (0)
+#include "tests/unit/check.h"
 
 #define MATERIAL __attribute__((noinline, used))
 

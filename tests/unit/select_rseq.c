@@ -9,14 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static int failures;
-
-#define CHECK(cond) do { \
-	if (!(cond)) { \
-		failures++; \
-		printf("%s:%d: %s\n", __FILE__, __LINE__, #cond); \
-	} \
-} while (0)
+#include "tests/unit/check.h"
 
 #ifdef __x86_64__
 
