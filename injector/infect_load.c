@@ -16,6 +16,7 @@
 
 #include "injector/gothreads.h"
 #include "injector/infect_impl.h"
+#include "injector/namespace.h"
 #include "injector/procfs.h"
 
 enum {
@@ -234,19 +235,29 @@ int infect_load(struct infecting *in)
 	return err;
 }
 
+/* A list of threads may leave it out. */
+static bool loader_has_ended(const struct infecting *in, const struct namespace *ids)
+{
+	pid_t pid = in->target->pid, tid = namespace_outer(ids, pid, loader_of(in)->tid);
+
+	return !tid || (tid > 0 && procfs_has_ended(pid, tid));
+}
+
 /* The loader's thread has answered, but runs on in the scratch until it ends;
  * where we are preferred, it may well have been put aside in the very call that
  * woke us. False: it has not ended for long. */
 bool infect_loader_has_left(struct infecting *in)
 {
-	pid_t tid = in->ending ? procfs_outer(in->target->pid, loader_of(in)->tid) : 0;
+	struct namespace ids;
+	bool ended = !in->ending;
 
-	for (int i = 0; tid && tid != -ESRCH; i++) {
-		if (i == ANSWER_BUDGET)
-			return false;
-		nanosleep(&(struct timespec){ 0, 5000000 }, NULL);
-		tid = procfs_outer(in->target->pid, loader_of(in)->tid);
+	namespace_open(in->target->pid, &ids);
+	for (int i = 0; !ended && i <= ANSWER_BUDGET; i++) {
+		ended = loader_has_ended(in, &ids);
+		if (!ended)
+			nanosleep(&(struct timespec){ 0, 5000000 }, NULL);
 	}
-	return true;
+	namespace_close(&ids);
+	return ended;
 }
 

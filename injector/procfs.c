@@ -351,14 +351,18 @@ pid_t procfs_outer(pid_t pid, pid_t inner)
 {
 	auto_free pid_t *tids = NULL;
 	int n = procfs_threads(pid, &tids);
+	pid_t none = n < 0 ? n : 0;
 
 	for (int i = 0; tids && i < n; i++) {
 		pid_t ours, its;
+		int depth = procfs_ids(pid, tids[i], &ours, &its);
 
-		if (procfs_ids(pid, tids[i], &ours, &its) > 0 && its == inner)
+		if (depth > 0 && its == inner)
 			return ours;
+		if (depth == 0 && !procfs_has_ended(pid, tids[i]))
+			none = -EAGAIN;
 	}
-	return n < 0 ? n : 0;
+	return none;
 }
 
 bool procfs_number(const char *path, uint64_t *ret)

@@ -51,7 +51,8 @@ bool procfs_filtered(pid_t pid, pid_t tid);
 /* The ids of a thread in its PID namespaces: in ours, and in its own. How many
  * namespaces there are; 0 if it is gone. */
 int procfs_ids(pid_t pid, pid_t tid, pid_t *outer, pid_t *inner);
-/* Our id of the thread that calls itself `inner`; 0: there is none; or -errno. */
+/* Our id of the thread that calls itself `inner`; 0: none is listed that does; or
+ * -errno: one that is listed cannot be asked. */
 pid_t procfs_outer(pid_t pid, pid_t inner);
 /* The state letter of a thread ('R', 'S', 'D', 'T', 't', 'Z', 'X'), 0 if it
  * does not exist, '?' if it cannot be looked at. */

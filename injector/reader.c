@@ -85,8 +85,7 @@ int reader_new(void *map, size_t size, pid_t pid, const struct reader_func *func
 	r->funcs = funcs;
 	r->nfuncs = nfuncs;
 	r->limit = INT64_MAX;
-	r->namespaced = threads_namespaced(pid);
-	r->namespace = threads_namespace(pid);
+	namespace_open(pid, &r->ids);
 	err = check_session(r, size);
 	r->forks = !err && load(&r->session->follow_forks);
 	r->started = !err && load(&r->session->started);
@@ -126,6 +125,7 @@ void reader_free(struct reader *r)
 	free(r->lanes);
 	free(r->places);
 	free(r->heap);
+	namespace_close(&r->ids);
 	free(r);
 }
 

@@ -4,6 +4,7 @@
 #define INJECTOR_READER_IMPL_H
 
 #include "injector/clock.h"
+#include "injector/namespace.h"
 #include "injector/reader.h"
 
 enum {
@@ -43,6 +44,7 @@ struct lane {
 	bool claimed;
 	bool forked;		/* its process is not the target, but a child */
 	bool gone;		/* its thread is: nothing will be added */
+	bool unnamed;		/* who has it could not be told yet: `tid` is its own view */
 	bool open;		/* the header of sub-buffer `at` was read */
 	bool ready;		/* `word` and `tsc` are the next item */
 	bool begins;		/* the item is the begin of a sub-buffer */
@@ -84,12 +86,11 @@ struct reader {
 	struct session *session;
 	pid_t pid;		/* 0: nobody to be looked for */
 	pid_t target;		/* the same, also when it is gone */
-	bool namespaced;	/* the target's tids are not the host's */
 	bool forks;		/* forked children have rings, too */
 	bool started;		/* read as it is, from its begin */
 	bool kept;		/* rings hold the last, of one thread after another */
 	bool timed;		/* they hold times (payload/timing.h) */
-	ino_t namespace;	/* of the target's ids; 0: not known */
+	struct namespace ids;	/* of the target's threads, and its children's */
 	const struct reader_func *funcs;
 	size_t nfuncs;
 	uint64_t rings_off, ring_stride;
@@ -165,10 +166,6 @@ void calls_end(struct reader *, struct lane *);
 
 /* reader_threads.c: whose ring is it, and is that thread alive? */
 
-/* True if the target numbers its threads otherwise than we do. */
-bool threads_namespaced(pid_t pid);
-/* Which namespace that is; 0 if it is gone. */
-ino_t threads_namespace(pid_t pid);
 /* Whose ring is it? Sets the lane's pid and tid, the host's view of what the ring
  * says, and its `owner`. */
 void threads_name(const struct reader *, struct lane *, int32_t owner);

@@ -2,8 +2,7 @@
 /* reader_threads: whose ring is it, and is that thread alive? */
 #include "injector/reader_impl.h"
 
-#include <stdio.h>
-#include <sys/stat.h>
+#include <errno.h>
 
 #include "injector/procfs.h"
 
@@ -11,67 +10,36 @@
 
 enum { LOOK_NS = 20000000 };	/* threads are looked for that often */
 
-bool threads_namespaced(pid_t pid)
+/* Our id of who has it; 0: nobody any more; or -errno: who is not known, and so is not
+ * taken for gone. Until then the lane has the id that the ring says. */
+static pid_t find_thread(const struct reader *r, struct lane *l)
 {
-	pid_t outer, inner;
+	pid_t pid = l->pid;
+	pid_t tid = l->forked ? namespace_anybody(&r->ids, l->owner, &pid) :
+		namespace_outer(&r->ids, pid, l->owner);
 
-	return pid > 0 && procfs_ids(pid, pid, &outer, &inner) > 1;
-}
-
-ino_t threads_namespace(pid_t pid)
-{
-	char path[64];
-	struct stat st;
-
-	snprintf(path, sizeof(path), "/proc/%d/ns/pid", pid);
-	return stat(path, &st) < 0 ? 0 : st.st_ino;
-}
-
-/* Name the thread that the target's namespace knows as `tid`, in whichever process
- * it is. False if there is none any more. */
-static bool find_outer(const struct reader *r, struct lane *l, pid_t tid)
-{
-	auto_free pid_t *pids = NULL;
-	int n = procfs_processes(&pids);
-	pid_t found = 0;
-
-	for (int i = 0; i < n && found <= 0; i++) {
-		l->pid = pids[i];
-		if (threads_namespace(l->pid) == r->namespace)
-			found = procfs_outer(l->pid, tid);
+	l->unnamed = tid <= 0;
+	if (tid > 0) {
+		l->pid = pid;
+		l->tid = tid;
 	}
-	l->tid = found;
-	return found > 0;
+	return tid;
 }
 
 /* Of a thread that was gone before we came, what the ring says: a process that
  * records little has one thread as a rule, whose id is its own. */
-static void name_forked(const struct reader *r, struct lane *l, pid_t pid, pid_t tid)
-{
-	if (!r->namespaced) {
-		l->tid = tid;
-		l->pid = (pid_t)procfs_status(tid, 0, "Tgid", 10, pid);
-	} else if (!find_outer(r, l, tid)) {
-		l->tid = tid;
-		l->pid = pid;
-		l->gone = true;
-	}
-}
-
 void threads_name(const struct reader *r, struct lane *l, int32_t tid)
 {
 	int32_t pid = load(&l->ring->pid);
-	pid_t outer = r->namespaced ? procfs_outer(r->pid, tid) : 0;
 
-	l->owner = tid;
 	l->forked = r->forks && pid > 0 && pid != load(&r->session->pid);
-	if (l->forked) {
-		name_forked(r, l, pid, tid);
-		return;
-	}
-	l->pid = r->target;
-	/* The same number, or a thread that was gone before we came. */
-	l->tid = outer > 0 ? outer : tid;
+	l->owner = l->tid = tid;
+	l->pid = l->forked ? pid : r->target;
+	l->unnamed = false;
+	if (r->ids.other)
+		find_thread(r, l);
+	else if (l->forked)
+		l->pid = (pid_t)procfs_status(tid, 0, "Tgid", 10, pid);
 }
 
 static int by_number(const void *a, const void *b)
@@ -106,26 +74,35 @@ static void look_at_target(struct reader *r)
 	for (uint32_t i = 0; i < r->nrings; i++) {
 		struct lane *l = &r->lanes[i];
 
-		if (l->claimed && !l->forked && !l->gone)
+		if (!l->claimed || l->forked || l->gone)
+			continue;
+		if (l->unnamed)
+			l->gone = find_thread(r, l) == 0;
+		else
 			l->gone = !bsearch(&l->tid, tids, (size_t)n, sizeof(*tids),
 					   by_number) && procfs_has_ended(r->pid, l->tid);
 	}
 }
 
-/*
- * A claim that a signal handler has left for good leaves a ring with nothing in
- * it, for which no lane is made. Of a container's threads nobody asks here, for
- * to find one by its own id takes a look at every process: theirs stay until the
- * visit ends.
- */
+/* Of a container's threads this is asked only where the kernel translates, for to find
+ * one by its own id takes a look at every process: theirs stay until the visit ends. */
+static bool owner_has_ended(const struct reader *r, pid_t tid)
+{
+	pid_t outer = r->ids.certain ? namespace_outer(&r->ids, r->pid, tid) : -EAGAIN;
+
+	return !outer || (outer > 0 && procfs_has_ended(outer, 0));
+}
+
+/* A claim that a signal handler has left for good leaves a ring with nothing in it, for
+ * which no lane is made; and so does each thread where calls are counted. */
 static void free_unused(struct reader *r, const struct lane *l)
 {
 	uint64_t owner = load(&l->ring->owner);
 	pid_t tid = (pid_t)(owner >> 32);
 
-	if (l->claimed || (uint32_t)owner == RING_FREE || !r->pid || r->namespaced ||
+	if (l->claimed || (uint32_t)owner == RING_FREE || !r->pid ||
 	    load(&l->ring->head) != load(&l->ring->tail) || tid <= 0 ||
-	    !procfs_has_ended(tid, 0))
+	    !owner_has_ended(r, tid))
 		return;
 	if (__atomic_compare_exchange_n(&l->ring->owner, &owner, owner >> 32 << 32 | RING_FREE,
 					false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
@@ -144,7 +121,8 @@ void threads_look(struct reader *r)
 		struct lane *l = &r->lanes[i];
 
 		if (l->claimed && l->forked && !l->gone)
-			l->gone = procfs_has_ended(l->pid, l->tid);
+			l->gone = l->unnamed ? find_thread(r, l) == 0 :
+				procfs_has_ended(l->pid, l->tid);
 		free_unused(r, l);
 	}
 }

@@ -1,49 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "injector/rooms.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "injector/procfs.h"
 
 enum { MOST_ROOMS = 1 << 16 };
 
-/* Since Linux 6.11: the id that we know a thread by, of that which its namespace does. */
-#ifndef NS_GET_PID_FROM_PIDNS
-#define NS_GET_PID_FROM_PIDNS _IOR(0xb7, 0x6, int)
-#endif
-
-/* Without that system call nobody knows: a list of threads may leave out some that live,
- * and only who has an id of ours can be looked for. */
-static bool find_namespace(struct rooms *r)
-{
-	pid_t pid = r->target->pid, outer, inner;
-	int depth = procfs_ids(pid, pid, &outer, &inner);
-	char path[64];
-
-	r->namespace = -1;
-	if (depth < 2)
-		return depth == 1;
-	snprintf(path, sizeof(path), "/proc/%d/ns/pid", pid);
-	r->namespace = open(path, O_RDONLY | O_CLOEXEC);
-	return r->namespace >= 0 && ioctl(r->namespace, NS_GET_PID_FROM_PIDNS, inner) == pid;
-}
-
+/* Where nobody knows for certain who has ended, no room is given back. */
 void rooms_begin(const struct target *t, struct session *s, struct rooms *ret)
 {
-	*ret = (struct rooms){ .target = t, .at = s->rooms, .n = s->nrooms, .namespace = -1 };
-	if (s->of_go && ret->at && ret->n <= MOST_ROOMS && find_namespace(ret))
+	*ret = (struct rooms){ .target = t, .at = s->rooms, .n = s->nrooms };
+	namespace_open(t->pid, &ret->ids);
+	if (s->of_go && ret->at && ret->n <= MOST_ROOMS && ret->ids.certain)
 		ret->session = s;
 }
 
 void rooms_end(struct rooms *r)
 {
-	if (r->target && r->namespace >= 0)
-		close(r->namespace);
+	if (r->target)
+		namespace_close(&r->ids);
 	*r = (struct rooms){ .target = NULL };
 }
 
@@ -63,10 +39,9 @@ static int by_number(const void *a, const void *b)
 /* `tid` as the target knows it. */
 static bool has_ended(const struct rooms *r, const struct listed *l, pid_t tid)
 {
-	if (r->namespace >= 0)
-		tid = ioctl(r->namespace, NS_GET_PID_FROM_PIDNS, tid);
-	if (tid < 0)
-		return errno == ESRCH;
+	tid = namespace_outer(&r->ids, r->target->pid, tid);
+	if (tid <= 0)
+		return !tid;
 	if (l && bsearch(&tid, l->tids, (size_t)l->n, sizeof(tid), by_number))
 		return false;
 	return procfs_has_ended(r->target->pid, tid);

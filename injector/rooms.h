@@ -19,6 +19,7 @@
 #ifndef INJECTOR_ROOMS_H
 #define INJECTOR_ROOMS_H
 
+#include "injector/namespace.h"
 #include "injector/target.h"
 #include "payload/abi.h"
 
@@ -27,7 +28,7 @@ struct rooms {
 	struct session *session;	/* NULL: nothing is given back */
 	raddr_t at;		/* of the first room */
 	uint32_t n;
-	int namespace;		/* of the target's ids, if that is another; or -1 */
+	struct namespace ids;
 };
 
 /* Both live until rooms_end. */
