@@ -252,16 +252,21 @@ victims: $(VICTIMS) $(TOOLS)
 deps:
 	@tools/deps.sh build test
 
-# One shell per phase, so that what `deps` installed is there for the build. On all
-# processors, unless make was told otherwise; what is fetched comes meanwhile, and
-# kinds of victims by what has come.
-PARALLEL = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+# One shell per phase, so that what `deps` installed is there for the build, and kinds of
+# victims by what was fetched. All processors have something to do while something is.
+PARALLEL = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell expr $$(nproc) + 2))
 
 check: deps
-	@tools/suites.sh $(BUILD)/suites & tools/glibcs.sh $(BUILD)/glibc & \
-		$(MAKE) --no-print-directory $(PARALLEL) all unit; built=$$?; wait; exit $$built
+	@$(MAKE) --no-print-directory $(PARALLEL) suites glibcs all unit
 	@$(MAKE) --no-print-directory $(PARALLEL) victims
 	@tests/run $(BUILD) $(PARTS) $(UNIT_BIN) $(LIVE) $(FAULT) $(STRESS)
+
+# What cannot be had is said, and the tests that want it are skipped.
+suites:
+	@tools/suites.sh $(BUILD)/suites || true
+
+glibcs:
+	@tools/glibcs.sh $(BUILD)/glibc || true
 
 check-unit: $(UNIT_BIN)
 	@tests/run $(BUILD) $(UNIT_BIN)
@@ -272,9 +277,8 @@ check-live: all victims
 # Every n of the fault tests, and long runs: an hour or more.
 soak: deps
 	@tools/deps.sh soak
-	@tools/glibcs.sh $(BUILD)/glibc || true
-	@$(MAKE) --no-print-directory all victims
-	@tools/suites.sh $(BUILD)/suites || true
+	@$(MAKE) --no-print-directory $(PARALLEL) suites glibcs all
+	@$(MAKE) --no-print-directory $(PARALLEL) victims
 	@SOAK=1 tests/run $(BUILD) $(FAULT) $(STRESS) $(LIVE)
 
 # What runs on the host under sanitizers: unit tests, and live tests but for those that
@@ -336,5 +340,5 @@ analyze:
 	@tools/deps.sh analyze
 	@tools/analyze.sh
 
-.PHONY: unit victims deps check check-unit check-live soak soak-san soak-tsan fuzz fuzz-read \
+.PHONY: unit victims deps suites glibcs check check-unit check-live soak soak-san soak-tsan fuzz fuzz-read \
 	fuzz-readers demo bench census lint analyze
