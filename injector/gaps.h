@@ -21,6 +21,7 @@ struct gaps {
  * for. Without C there is none (islands_heap).
  */
 #define GAPS_HEAP (1ull << 30)
+#define GAPS_HEAP_LEAST (1ull << 28)	/* even where there is no other place */
 #define GAPS_HEAP_GO (1ull << 24)
 
 /* Is this a mapping that nothing has to be left free beside? */

@@ -23,8 +23,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "injector/pages.h"
-
 enum {
 	MARGIN = 1 << 16,	/* of a jump's reach: the stub is not far from the
 				 * module, but not in it */
@@ -534,7 +532,7 @@ static int choose(struct choosing *c, const struct target *t, struct selection *
 {
 	int err = pages_find(t, c->arch->jump_size, islands_heap(t->pid, sel), &c->pages);
 
-	err = err ? err : islands_leave(t->pid, sel, &c->pages.gaps);
+	err = err ? err : islands_leave(t->pid, sel, &c->pages);
 	/* Who is given up may have been in the way of others. */
 	while (!err && search(c))
 		err = list_spots(c, sel);

@@ -10,7 +10,7 @@
 #ifndef INJECTOR_ISLANDS_H
 #define INJECTOR_ISLANDS_H
 
-#include "injector/gaps.h"
+#include "injector/pages.h"
 #include "injector/select.h"
 #include "injector/target.h"
 
@@ -37,8 +37,8 @@ void islands_clear(struct islands *);
 
 /* How far the heap may come to reach, as of gaps_find. */
 uint64_t islands_heap(pid_t, const struct selection *);
-/* Leave the room that stubs will need out of these. */
-int islands_leave(pid_t, const struct selection *, struct gaps *);
+/* Leave the room that stubs will need out of the gaps between these. */
+int islands_leave(pid_t, const struct selection *, struct pages *);
 
 /* Run-time address of a site's island, 0 if it has none. */
 raddr_t island_of(const struct site *, const struct module *);

@@ -32,7 +32,7 @@ uint64_t islands_heap(pid_t pid, const struct selection *sel)
 
 /* The place that stubs for this module would have: room for those of all, because
  * modules that are close together share one. */
-static int leave(pid_t pid, const struct module *m, uint64_t bytes, struct gaps *gaps)
+static int leave(pid_t pid, const struct module *m, uint64_t bytes, struct pages *ps)
 {
 	raddr_t at;
 	int err = arena_find(pid, m->span, ALIGN_UP(bytes, PAGE), arch_host()->reach, 0, &at);
@@ -41,11 +41,15 @@ static int leave(pid_t pid, const struct module *m, uint64_t bytes, struct gaps 
 		fail_clear();
 		return 0;
 	}
-	return err ? err : gaps_take(gaps, (struct range){ at - MIN(at, BESIDE),
-							   at + bytes + BESIDE });
+	if (err)
+		return err;
+	struct range room = { at - MIN(at, BESIDE), at + bytes + BESIDE };
+
+	err = gaps_take(&ps->gaps, room);
+	return err ? err : gaps_take(&ps->last, room);
 }
 
-int islands_leave(pid_t pid, const struct selection *sel, struct gaps *gaps)
+int islands_leave(pid_t pid, const struct selection *sel, struct pages *ps)
 {
 	auto_free struct arena_need *needs = NULL;
 	uint64_t bytes = ARENA_LEAST;
@@ -56,7 +60,7 @@ int islands_leave(pid_t pid, const struct selection *sel, struct gaps *gaps)
 		bytes += needs[i].bytes;
 	for (size_t i = 0; i < sel->n && !err; i++)
 		if (needs[i].bytes)
-			err = leave(pid, needs[i].module, bytes, gaps);
+			err = leave(pid, needs[i].module, bytes, ps);
 	return err;
 }
 

@@ -135,6 +135,18 @@ static struct range common(struct range gap, struct range reach)
 			       MIN(gap.end, ALIGN_DOWN(reach.end, PAGE)) };
 }
 
+static bool take_new(struct pages *ps, const struct gaps *gaps, struct range reach,
+		     const struct jump_set *set, raddr_t *ret)
+{
+	for (size_t i = 0; i < gaps->n && ps->n < ps->most; i++) {
+		struct range gap = common(gaps->v[i], reach);
+
+		if (gap.start < gap.end && take_in_gap(ps, gap, set, ret))
+			return true;
+	}
+	return false;
+}
+
 bool pages_may(const struct pages *ps, const struct jump_set *set, struct range reach)
 {
 	raddr_t at;
@@ -143,8 +155,8 @@ bool pages_may(const struct pages *ps, const struct jump_set *set, struct range 
 		if (range_has(reach, ps->v[i].at) && jump_set_next(set, ps->v[i].at, &at) &&
 		    at < ps->v[i].at + PAGE)
 			return true;
-	for (size_t i = 0; i < ps->gaps.n; i++) {
-		struct range gap = common(ps->gaps.v[i], reach);
+	for (size_t i = 0; i < ps->last.n; i++) {
+		struct range gap = common(ps->last.v[i], reach);
 
 		if (gap.start < gap.end && jump_set_next(set, gap.start, &at) && at < gap.end)
 			return true;
@@ -154,15 +166,9 @@ bool pages_may(const struct pages *ps, const struct jump_set *set, struct range 
 
 bool pages_take(struct pages *ps, const struct jump_set *set, struct range reach, raddr_t *ret)
 {
-	if (take_known(ps, reach, set, ret))
-		return true;
-	for (size_t i = 0; i < ps->gaps.n && ps->n < ps->most; i++) {
-		struct range gap = common(ps->gaps.v[i], reach);
-
-		if (gap.start < gap.end && take_in_gap(ps, gap, set, ret))
-			return true;
-	}
-	return false;
+	return take_known(ps, reach, set, ret) ||
+		take_new(ps, &ps->gaps, reach, set, ret) ||
+		take_new(ps, &ps->last, reach, set, ret);
 }
 
 void pages_reset(struct pages *ps)
@@ -314,6 +320,8 @@ int pages_find(const struct target *t, size_t island_size, uint64_t heap, struct
 	int err = find_old(t, ret);
 
 	err = err ? err : gaps_find(t->pid, heap, is_of_islands, ret, &ret->gaps);
+	err = err ? err : gaps_find(t->pid, MIN(heap, GAPS_HEAP_LEAST), is_of_islands, ret,
+				    &ret->last);
 	if (!procfs_number("/proc/sys/vm/max_map_count", &limit))
 		limit = DEFAULT_MAPPINGS;
 	limit -= MIN(limit, ret->gaps.mappings);
@@ -327,5 +335,6 @@ void pages_clear(struct pages *ps)
 	free(ps->order);
 	free(ps->earlier);
 	gaps_clear(&ps->gaps);
+	gaps_clear(&ps->last);
 	*ps = (struct pages){ 0 };
 }

@@ -31,7 +31,8 @@ struct pages {
 	size_t nearlier, earlier_cap;
 	size_t most;		/* pages, so that the target can map more */
 	size_t size;		/* bytes of one island */
-	struct gaps gaps;
+	struct gaps gaps;	/* in nobody's way */
+	struct gaps last;	/* these, and what the heap may come to want late */
 };
 
 /* Reads the process and its journal; touches nothing. `heap` is as of gaps_find. */

@@ -397,7 +397,7 @@ static void round_at(const struct target *self, raddr_t bias, struct range space
 	struct selected one = { .module = &mod, .n = m.plan->nprobes, .plan = m.plan };
 	struct selection sel = { .v = &one, .n = 1 };
 
-	CHECK(gaps_find(self->pid, GAPS_HEAP, NULL, NULL, &gaps) == 0);
+	CHECK(gaps_find(self->pid, GAPS_HEAP_LEAST, NULL, NULL, &gaps) == 0);
 	note_levels();
 	struct range stubs = find_room(self->pid, &mod);
 
@@ -439,6 +439,30 @@ static void heap_of_go(const struct target *self)
 	CHECK(waitpid(ended, NULL, 0) == ended);
 	symbols.go = (struct range){ 0 };
 	CHECK(islands_heap(self->pid, &sel) == GAPS_HEAP);
+}
+
+/* An island for a jump that can lead to `at`, and further up as `free` has it; or 0. */
+static raddr_t take_at(const struct target *self, raddr_t at, uint32_t free)
+{
+	struct jump_set set = { .base = at, .mask = ~free };
+	struct range reach = { ALIGN_DOWN(at, PAGE) - PAGE, at + (1ull << 31) };
+	raddr_t island = 0;
+	struct pages ps;
+
+	CHECK(pages_find(self, (size_t)m.arch->jump_size, GAPS_HEAP, &ps) == 0);
+	CHECK(pages_may(&ps, &set, reach) == pages_take(&ps, &set, reach, &island));
+	pages_clear(&ps);
+	return island;
+}
+
+/* Where a heap may come late is taken if nothing else is, and where it comes soon never. */
+static void heap_at_last(const struct target *self)
+{
+	raddr_t heap = ALIGN_UP((uintptr_t)sbrk(0), PAGE), late = heap + (1 << 29);
+
+	CHECK(take_at(self, heap + (1 << 27), 0) == 0);
+	CHECK(take_at(self, late, 0) == late);
+	CHECK(take_at(self, late, 1 << 30) == late + (1 << 30));
 }
 
 /* What is taken of a gap leaves what is before and behind. */
@@ -488,6 +512,7 @@ int main(void)
 	}
 	check_gaps(self.pid);
 	heap_of_go(&self);
+	heap_at_last(&self);
 	takes_of_gaps(self.pid);
 	CHECK(near_page_end(&self, 3) == REFUSED_OUT_OF_REACH);
 	CHECK(near_page_end(&self, 5) == REFUSED_NONE);
