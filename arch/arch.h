@@ -201,6 +201,9 @@ struct arch {
 	/* Does it, a jump, go by what lies below the stack pointer, where records are made?
 	 * NULL: none does. */
 	bool (*goes_below)(const uint8_t *p, const struct insn *in);
+	/* Does what stands at `p` do nothing but to jump on by a register, in a way that no
+	 * processor guesses (a retpoline)? NULL: nobody makes such. */
+	bool (*is_thunk)(const uint8_t *p, size_t n);
 	/* NULL: nobody knows. */
 	enum stacked (*stacked)(const uint8_t *p, const struct insn *in);
 	/* The signal that an INSN_STOP raises (the same number on every Linux), if

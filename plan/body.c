@@ -87,6 +87,18 @@ int body_adopt(struct body *b, raddr_t a)
 	return add_piece(b, f->range);
 }
 
+/* Where branches are not to be guessed, compilers jump by way of this. */
+static bool leads_to_thunk(const struct body *b, struct range piece, const struct insn *in)
+{
+	const struct arch *arch = b->impl->arch;
+	size_t left;
+	bool leaves = in->kind == INSN_JUMP && !range_has(piece, in->dest);
+	const uint8_t *p = leaves && arch->is_thunk ?
+		symbols_text(b->impl->symbols, in->dest, &left) : NULL;
+
+	return p && arch->is_thunk(p, left);
+}
+
 /* Decode one piece. Sizes and kinds are arch->measure's: the exact decoder is
  * asked about what is displaced only. */
 static int read_piece(struct body *b, size_t piece)
@@ -116,7 +128,8 @@ static int read_piece(struct body *b, size_t piece)
 			break;
 		}
 		s->ends = insn_ends(in) && !insn_may_resume(arch, p + (pc - r.start), in);
-		if (in->kind == INSN_JUMP_INDIRECT) {
+		s->thunk = leads_to_thunk(b, r, in);
+		if (step_is_indirect(s)) {
 			b->njumps++;
 			b->may_switch |= !(in->flags & INSN_SLOT);
 		}
@@ -323,6 +336,13 @@ static void judge_loop(struct body *b, raddr_t dest)
 			b->refusal = REFUSED_LOOP_ENTRY;
 }
 
+/* That comes back by one of our returns; or it is a thunk's, in line: see leads_to_thunk. */
+static void judge_own_call(struct body *b)
+{
+	b->unsure = true;
+	body_doubt(b, REFUSED_SHARED_BODY);
+}
+
 static void judge_direct(struct body *b, struct step *s)
 {
 	raddr_t dest = s->insn.dest;
@@ -338,10 +358,9 @@ static void judge_direct(struct body *b, struct step *s)
 		judge_leaving(b, s);
 	else if (is_direct(&s->insn) && compiled_is_exit(b, dest))
 		s->exit = true;
-	/* A call into our own middle comes back by one of our returns. */
 	else if (s->insn.kind == INSN_CALL && dest != b->func->range.start &&
 		 body_has(b, dest))
-		body_doubt(b, REFUSED_SHARED_BODY);
+		judge_own_call(b);
 }
 
 static void judge_way_out(struct body *b, struct step *s)
@@ -351,9 +370,18 @@ static void judge_way_out(struct body *b, struct step *s)
 	s->exit = true;
 }
 
+static void judge_indirect(struct body *b, struct step *s, enum indirect to)
+{
+	if (to == INDIRECT_TAIL)
+		judge_way_out(b, s);
+	b->unsure |= to == INDIRECT_UNSURE;
+	if (to == INDIRECT_UNSURE)
+		body_doubt(b, REFUSED_JUMP_TABLE);
+}
+
 static void judge_step(struct body *b, struct step *s, enum indirect to)
 {
-	switch (s->insn.kind) {
+	switch (s->thunk ? INSN_JUMP_INDIRECT : s->insn.kind) {
 	case INSN_JUMP:
 	case INSN_BRANCH:
 	case INSN_CALL:
@@ -363,11 +391,7 @@ static void judge_step(struct body *b, struct step *s, enum indirect to)
 		judge_way_out(b, s);
 		break;
 	case INSN_JUMP_INDIRECT:
-		if (to == INDIRECT_TAIL)
-			judge_way_out(b, s);
-		b->unsure |= to == INDIRECT_UNSURE;
-		if (to == INDIRECT_UNSURE)
-			body_doubt(b, REFUSED_JUMP_TABLE);
+		judge_indirect(b, s, to);
 		break;
 	case INSN_UNKNOWN:	/* a far return, say */
 		body_doubt(b, REFUSED_UNREADABLE);
@@ -436,7 +460,7 @@ static int judge(struct body *b)
 	doubt_strangers(b);
 	for (size_t i = 0; i < b->nsteps; i++) {
 		struct step *s = &b->steps[i];
-		bool jumps = s->insn.kind == INSN_JUMP_INDIRECT;
+		bool jumps = step_is_indirect(s);
 
 		if (s->live)
 			judge_step(b, s, jumps ? indirect[n] : INDIRECT_UNSURE);

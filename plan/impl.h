@@ -92,6 +92,7 @@ struct step {
 	bool ends;		/* and never goes on behind it */
 	bool live;		/* control can get here */
 	bool exit;		/* the function is left here */
+	bool thunk;		/* a jump to what jumps on by a register */
 	uint32_t pick;		/* 1 + the pick whose window holds it, 0: none */
 };
 
@@ -154,6 +155,12 @@ bool insn_may_resume(const struct arch *, const uint8_t *p, const struct insn *)
 int body_adopt(struct body *, raddr_t);
 /* Keep the first reason why exits are not certain. */
 void body_doubt(struct body *, enum refusal);
+
+/* body.c: may it lead to any place, as far as its own bytes tell? */
+static inline bool step_is_indirect(const struct step *s)
+{
+	return s->insn.kind == INSN_JUMP_INDIRECT || s->thunk;
+}
 
 /* goal.c. Is the stack here as it was at the entry? Only then can a jump be a tail call.
  * -ENOENT if nothing says so. */

@@ -153,11 +153,21 @@ static bool is_tail(const struct body *b, const struct tables *t, size_t step, i
 	return gone == 1 || !names_itself(b, t);
 }
 
+/* By a thunk, nobody knows which register's it is: a way out only if nothing here may be
+ * one in. */
+static enum indirect judge_thunk(struct body *b, const struct tables *t, size_t step)
+{
+	return goal_frame_is_gone(b, b->steps[step].insn.pc) == 1 && !t->n && !has_labels(b, t) &&
+		!names_itself(b, t) ? INDIRECT_TAIL : INDIRECT_UNSURE;
+}
+
 /* Where does the indirect jump `step` lead? Takes from `spare`. */
 static enum indirect judge_jump(struct body *b, const struct tables *tables,
 				size_t step, size_t *spare)
 {
 	const struct insn *in = &b->steps[step].insn;
+	if (b->steps[step].thunk)
+		return judge_thunk(b, tables, step);
 	raddr_t entries = goal_table(b, step);
 	enum indirect leads = entries ? tables_judge(b, entries) : INDIRECT_TAIL;
 
@@ -230,7 +240,7 @@ static int judge_jumps(struct body *b, enum indirect *ret)
 	size_t spare = count_spare(b, &tables);
 
 	for (size_t i = 0; i < b->nsteps && !err; i++)
-		if (b->steps[i].insn.kind == INSN_JUMP_INDIRECT)
+		if (step_is_indirect(&b->steps[i]))
 			ret[n++] = judge_jump(b, &tables, i, &spare);
 	tables_clear(&tables);
 	return err;

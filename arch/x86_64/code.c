@@ -317,6 +317,29 @@ static enum stacked x86_stacked(const uint8_t *p, const struct insn *in)
 		STACKED_TAKEN;
 }
 
+static size_t starts_with(const uint8_t *p, size_t n, const char *bytes, size_t size)
+{
+	return n >= size && !memcmp(p, bytes, size) ? size : 0;
+}
+
+/* call over; pause; lfence; jmp back; over: mov %reg, (%rsp); ret. Or against another
+ * attack, lfence; jmp *%reg. */
+static bool x86_is_thunk(const uint8_t *p, size_t n)
+{
+	const uint8_t mov = 0x89, ret = 0xc3, jump = 0xff;
+	size_t at = starts_with(p, n, "\xf3\x0f\x1e\xfa", 4);
+	size_t fence = starts_with(p + at, n - at, "\x0f\xae\xe8", 3);
+
+	at += fence;
+	if (fence)
+		return n - at >= 3 && p[at += p[at] == 0x41] == jump && (p[at + 1] & 0xf8) == 0xe0;
+	if (n - at < 5 || p[at] != 0xe8 || p[at + 1] > 64 || p[at + 2] || p[at + 3] || p[at + 4])
+		return false;
+	at += 5 + p[at + 1];
+	return n >= at + 5 && (p[at] & 0xfb) == 0x48 && p[at + 1] == mov &&
+		(p[at + 2] & 0xc7) == 4 && p[at + 3] == 0x24 && p[at + 4] == ret;
+}
+
 /* What `push` and `sub $n, %rsp` take of the stack; -1: it does neither. */
 static int takes(const uint8_t *p, const struct x86_form *f)
 {
@@ -432,6 +455,7 @@ const struct arch arch_x86_64 = {
 	.returns = x86_returns,
 	.goal = x86_goal,
 	.goes_below = x86_goes_below,
+	.is_thunk = x86_is_thunk,
 	.stacked = x86_stacked,
 	.raises = x86_raises,
 	.faults = x86_faults,

@@ -514,6 +514,35 @@ static void jumps_by_its_way_back(void)
 	CHECK(entry_only(REFUSED_NONE));
 }
 
+/* call over; pause; lfence; jmp back; over: mov %rax, (%rsp); ret */
+static void put_thunk(size_t at)
+{
+	func("thunk", at);
+	put(0xe8, 7, 0, 0, 0, 0xf3, 0x90, LFENCE, JMP8, 0xf9, 0x48, 0x89, 4, 0x24, RET);
+	func_end();
+}
+
+/* What jumps by way of one may have its places in the function, in a frame or by a
+ * table; else it is a tail call. In line it may lead into any window. */
+static void jumps_by_a_thunk(void)
+{
+	module_begin();
+	func("f", 0); func_cfa(48); put(MOV_EAX_1); put_middle(); put_jmp(0x80); func_end();
+	put_thunk(0x80);
+	module_plan("f");
+	CHECK(entry_only(REFUSED_JUMP_TABLE));
+	module_begin();
+	func("f", 0); func_cfa(8); put(MOV_EAX_1); put_middle(); put_jmp(0x80); func_end();
+	put_thunk(0x80);
+	module_plan("f");
+	CHECK(entry_only(REFUSED_NONE) && probe()->nexits == 1);
+	module_begin();
+	func("f", 0); func_cfa(8); put(XOR_EAX); put_middle();
+	put(0xe8, 4, 0, 0, 0, NOP, NOP, JMP8, 0xfc, 0x48, 0x89, 4, 0x24, RET); func_end();
+	module_plan("f");
+	CHECK(refused(REFUSED_JUMP_TABLE));
+}
+
 int main(void)
 {
 	ret_with_padding();
@@ -550,6 +579,7 @@ int main(void)
 	jumps_by_what_lies_below();
 	returns_to_what_was_pushed();
 	jumps_by_its_way_back();
+	jumps_by_a_thunk();
 	module_end();
 	return failures != 0;
 }
