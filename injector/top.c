@@ -9,13 +9,14 @@
 #include <unistd.h>
 
 #include "injector/say.h"
+#include "trace/columns.h"
 #include "trace/put.h"
 #include "trace/span.h"
 
 #define INTERVAL 1000000000ull	/* ns, between two tables */
 #define PERCENT 100.0
 
-enum { HEAD_LINES = 2, USUAL_LINES = 24, GAP = 2, HELP_WIDE = 100 };
+enum { HEAD_LINES = 2, USUAL_LINES = 24, HELP_WIDE = 100 };
 
 static const struct {
 	const char *word;
@@ -36,10 +37,9 @@ static const struct {
 /* Columns, a bit for each key. */
 #define ALL_COLUMNS ((1u << TOP_KEYS) - 1)
 
-/* What a narrow terminal does without, before a name has less than that. */
-enum { NAME_LEAST = 24 };
-static const enum top_key spare[] = { TOP_CALLS, TOP_TOTAL, TOP_SELF, TOP_P99, TOP_MAX,
-				      TOP_AVERAGE, TOP_RATE, TOP_LOAD };
+/* What a narrow terminal does without. */
+static const int spare[TOP_KEYS] = { TOP_CALLS, TOP_TOTAL, TOP_SELF, TOP_P99, TOP_MAX,
+				     TOP_AVERAGE, TOP_RATE, TOP_LOAD };
 
 /* Of one function. The first two are of the time between two tables. */
 struct line {
@@ -135,17 +135,11 @@ static int table_make(const struct counts *c, const struct before *before, uint6
 /* The columns for a terminal that is so wide (0: nobody knows), and sorts by `key`. */
 static unsigned int columns_that_fit(size_t wide, enum top_key key)
 {
-	unsigned int shown = ALL_COLUMNS;
-	size_t taken = GAP + NAME_LEAST;
+	int width[TOP_KEYS];
 
 	for (enum top_key k = 0; k < TOP_KEYS; k++)
-		taken += GAP + (size_t)keys[k].width;
-	for (size_t i = 0; i < ARRAY_SIZE(spare) && wide && taken > wide; i++)
-		if (spare[i] != key) {
-			shown &= ~(1u << spare[i]);
-			taken -= GAP + (size_t)keys[spare[i]].width;
-		}
-	return shown;
+		width[k] = keys[k].width;
+	return columns_fit(&(struct columns){ TOP_KEYS, width, spare }, wide, key);
 }
 
 static void print_cell(const struct line *l, enum top_key k, struct output *out)

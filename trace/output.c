@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -125,6 +126,13 @@ void output_close(struct output *o)
 bool output_is_terminal(const struct output *o)
 {
 	return o->terminal;
+}
+
+size_t output_width(const struct output *o)
+{
+	struct winsize size;
+
+	return o->terminal && ioctl(o->fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 bool output_can_draw(const struct output *o)

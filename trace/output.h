@@ -21,6 +21,8 @@ int output_open(const char *path, struct output **ret);
 void output_close(struct output *);
 
 bool output_is_terminal(const struct output *);
+/* Characters of a line of the terminal; 0 if it is none, or does not tell. */
+size_t output_width(const struct output *);
 /* A terminal that knows more than to write line after line. */
 bool output_can_draw(const struct output *);
 /* Colours are wanted: a terminal that knows them, and nobody said no. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "trace/columns.h"
 #include "trace/put.h"
 #include "trace/span.h"
 #include "trace/tree.h"
@@ -12,6 +13,8 @@
 /* A histogram has 16 equal parts for every power of 2: what is told from it is off by
  * a sixteenth at most. */
 enum { PARTS = 16, BUCKETS = 61 * PARTS };
+
+enum { WIDTH = 10 };		/* of a column */
 
 struct stats {
 	uint64_t calls, timed;
@@ -151,7 +154,7 @@ int report_make(struct view *v, enum report_key sort, struct report *ret)
 	struct sink sink;
 	int err;
 
-	*ret = (struct report){ 0 };
+	*ret = (struct report){ .sort = sort };
 	m.stats = calloc(m.about->nfuncs + 1, sizeof(*m.stats));
 	err = m.stats ? tree_new(&tree) : fail(ENOMEM, "count calls");
 	if (!err) {
@@ -174,15 +177,37 @@ void report_clear(struct report *r)
 
 /* ---- print --------------------------------------------------------------- */
 
-static void print_line(const struct report_line *l, struct output *out)
+static const char *const heads[] = {
+	[REPORT_TOTAL] = "TOTAL", [REPORT_SELF] = "SELF", [REPORT_CALLS] = "CALLS",
+	[REPORT_AVERAGE] = "AVG", [REPORT_MIN] = "MIN", [REPORT_MAX] = "MAX",
+	[REPORT_P50] = "P50", [REPORT_P99] = "P99",
+};
+
+/* A bit for each key: all, but on a terminal that is too narrow for a line. */
+static unsigned int columns_of(const struct report *r, const struct output *out)
+{
+	static const int spare[REPORT_KEYS] = { REPORT_MIN, REPORT_P50, REPORT_MAX, REPORT_SELF,
+						REPORT_AVERAGE, REPORT_P99, REPORT_CALLS,
+						REPORT_TOTAL };
+	int width[REPORT_KEYS];
+
+	for (int i = 0; i < REPORT_KEYS; i++)
+		width[i] = WIDTH;
+	return columns_fit(&(struct columns){ REPORT_KEYS, width, spare }, output_width(out),
+			   r->sort);
+}
+
+static void print_line(const struct report_line *l, unsigned int shown, struct output *out)
 {
 	char buf[REPORT_KEYS * SPAN_MOST + 64], *p = buf;
 
 	for (int i = 0; i < REPORT_KEYS; i++) {
+		if (!(shown & 1u << i))
+			continue;
 		*p++ = ' ';
 		*p++ = ' ';
 		if (i == REPORT_CALLS)
-			p = put_number(p, l->v[i], 10, ' ');
+			p = put_number(p, l->v[i], WIDTH, ' ');
 		else
 			p = put_span(p, l->v[i], false);
 	}
@@ -190,17 +215,25 @@ static void print_line(const struct report_line *l, struct output *out)
 	output_printf(out, "  %s\n", l->name);
 }
 
-static void print_head(struct output *out)
+static void print_head(unsigned int shown, struct output *out)
 {
-	output_printf(out, "# %10s  %10s  %10s  %10s  %10s  %10s  %10s  %10s  %s\n", "TOTAL", "SELF",
-		      "CALLS", "AVG", "MIN", "MAX", "P50", "P99", "FUNCTION");
+	const char *gap = "# ";
+
+	for (int i = 0; i < REPORT_KEYS; i++)
+		if (shown & 1u << i) {
+			output_printf(out, "%s%*s", gap, WIDTH, heads[i]);
+			gap = "  ";
+		}
+	output_printf(out, "  FUNCTION\n");
 }
 
 void report_print(const struct report *r, struct output *out)
 {
-	print_head(out);
+	unsigned int shown = columns_of(r, out);
+
+	print_head(shown, out);
 	for (size_t i = 0; i < r->n; i++)
-		print_line(&r->lines[i], out);
+		print_line(&r->lines[i], shown, out);
 }
 
 /* ---- difference ---------------------------------------------------------- */

@@ -26,6 +26,7 @@ struct report_line {
 struct report {
 	struct report_line *lines;
 	size_t n;
+	enum report_key sort;
 };
 
 /* The words of --sort; -EINVAL, with a message, if it is none of them. */

@@ -38,6 +38,11 @@ status 0 "$INJECT" report --sort calls
 [ "$(awk '!/^#/ { gsub(/ (us|ms| s| m| h) /, " "); n += $3 } END { print n }' trace.out)" = "$made" ] ||
 	die "report does not count each call"
 total() { awk '!/^#/ { n += $1 * ($2 == "us" ? 1 : $2 == "ms" ? 1e3 : 1e6) } END { printf "%d", n }' trace.out; }
+head -n 1 trace.out | grep -q 'MIN  *MAX  *P50' || die "columns are missing where no terminal is"
+script -qec "stty cols 80; $INJECT report --sort p50" /dev/null | tr -d '\r' >narrow.out
+[ "$(awk '{ print length }' narrow.out | sort -n | tail -n 1)" -le 80 ] ||
+	die "too wide for a terminal: $(cat narrow.out)"
+head -n 1 narrow.out | grep -q 'TOTAL .*P50 .*FUNCTION' || die "what sorts is not shown"
 gross=$(total)
 status 0 "$INJECT" report --sort calls --subtract-overhead
 net=$(total)
