@@ -145,8 +145,10 @@ size_t probes_ids(const struct selection *sel, size_t next)
 		for (size_t j = 0; j < sel->v[i].plan->nprobes; j++) {
 			const struct probe *p = &sel->v[i].plan->probes[j];
 
-			if (probed(p))
-				n = MAX(n, p->id ? p->id + 1u : ++next);
+			if (!probed(p))
+				continue;
+			size_t ids = p->id ? p->id + 1u : ++next;
+			n = MAX(n, ids);
 		}
 	return n;
 }
