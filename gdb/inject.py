@@ -26,7 +26,7 @@ import gdb
 from gdb.FrameDecorator import FrameDecorator
 from gdb.unwinder import Unwinder, register_unwinder
 
-MAGIC, ABI = 0x6e6f697373656a69, 17
+MAGIC, ABI = 0x6e6f697373656a69, 18
 HEAD = struct.Struct("<QII20sIQQQIIQQIIII6QQ14QQQiiIIQIIIIQIIQQQQIIIIQ256xIIIIQQiIII")
 ARENA = struct.Struct("<5Q")
 SLOT = struct.Struct("<QQIHBBBBBBi16s16s")

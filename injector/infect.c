@@ -7,7 +7,8 @@
  *  3. map the scratch: one page of loader code, and a stack to run it on
  *  4. make the session's memfd, size and seal it from here, map it there
  *  5. map the threads' private memory, wiped in children after fork
- *  6. map islands where they have to be, arenas within reach of each module
+ *  6. map arenas within reach of each module, and islands where they have to be, with
+ *     a rest for the thread whenever that takes long (infect_islands.c)
  *  7. hand over the payload in a memfd, and start the loader; or map it
  *  8. give the thread back; wait for the payload's answer
  *
@@ -225,6 +226,7 @@ static void fill_session(struct infecting *in)
 	s->stack_max = in->stack_max;
 	s->base = in->result->old.base;
 	memcpy(s->build_id, in->payload.build_id, sizeof(s->build_id));
+	session_keep_islands(&in->result->map, &in->result->old);
 	__atomic_store_n(&s->magic, SESSION_MAGIC, __ATOMIC_RELEASE);
 }
 
@@ -342,12 +344,23 @@ static int check_answer(struct infecting *in)
 	return err;
 }
 
-/* 6. */
-static int map_room(struct infecting *in)
+/* 6, as much as there is time for; and behind all of it, 7. */
+static int map_islands(struct infecting *in)
 {
 	int err = infect_islands(in);
 
-	return err ? err : infect_arenas(in);
+	if (err || infect_islands_left(in) || !remote_is_held(&in->remote))
+		return err;
+	in->islands.ready = true;
+	return in->reuse || in->bare ? 0 : infect_hand_over(in);	/* 7 */
+}
+
+/* 6. Arenas first: stubs lie together, and islands all over. */
+static int map_room(struct infecting *in)
+{
+	int err = infect_arenas(in);
+
+	return err ? err : map_islands(in);
 }
 
 /* A recorded call reads the time stamp counter. Where that is forbidden it gets a
@@ -378,39 +391,59 @@ static int map_all(struct infecting *in)
 	err = err ? err : make_session(in);				/* 4 */
 	err = err ? err : map_threads(in);				/* 5 */
 	err = err ? err : map_rooms(in);
-	err = err ? err : map_room(in);					/* 6 */
-	return err || in->reuse || in->bare ? err : infect_hand_over(in); /* 7 */
+	return err ? err : map_room(in);				/* 6 */
 }
 
-static void take_back(struct infecting *in, struct remote *r)
+/*
+ * What `first` does, and then what is left of 6, in as many loans as it takes. Between
+ * them the thread has as much time as the loan before has taken from it.
+ */
+static int map_in_loans(struct infecting *in, int (*first)(struct infecting *))
+{
+	infect_begin_islands(in);
+	int err = infect_with_borrowed(in, VICTIM_SYSCALLS, first);
+
+	while (!err && !in->islands.ready) {
+		target_rest(in->target);
+		err = infect_with_borrowed(in, VICTIM_SYSCALLS, map_islands);
+	}
+	return err ? err : infect_see_islands(in);
+}
+
+static int take_back(struct infecting *in)
 {
 	int64_t unused;
 
-	infect_undo_islands(in, r);
+	if (infect_islands(in) == 0 && infect_islands_left(in))
+		return 0;
+	in->islands.ready = remote_is_held(&in->remote);
+	if (!in->islands.ready)
+		return 0;
 	while (in->nundo--)
-		remote_try(r, "undo", &unused, in->undo[in->nundo].nr,
+		remote_try(&in->remote, "undo", &unused, in->undo[in->nundo].nr,
 			   in->undo[in->nundo].args[0], in->undo[in->nundo].args[1],
 			   0, 0, 0, 0);
+	return 0;
 }
 
 /* What an unlucky attempt has mapped and opened goes again, in reverse, with
  * the patience that it came with: a target that is busy now is left as it was. */
 static void undo(struct infecting *in)
 {
-	struct remote r;
 	char cause[1024];
+	int err = 0;
 
-	if ((!in->nundo && !in->opt->islands->n) || in->loaders || !infect_loader_has_left(in))
+	infect_undo_islands(in);
+	if ((!in->nundo && !in->islands.n) || in->loaders || !infect_loader_has_left(in))
 		return;
 	snprintf(cause, sizeof(cause), "%s", fail_text());
 	fail_clear();
 	/* The session of a later visit stays, without what goes now. */
 	if (in->reuse && in->result->map.s)
 		in->result->map.s->narenas = in->result->old.s.narenas;
-	if (victim_borrow(in->target, in->mods, VICTIM_SYSCALLS, VICTIM_TRIES, &in->gadgets,
-			  &r) == 0) {
-		take_back(in, &r);
-		victim_give_back(&r, 0);
+	while (!err && !in->islands.ready) {
+		err = infect_with_borrowed(in, VICTIM_SYSCALLS, take_back);
+		target_rest(in->target);
 	}
 	fail_clear();
 	fail_adopt(cause);
@@ -423,7 +456,8 @@ static int prepare(struct infecting *in)
 	err = err ? err : session_find(in->target, &in->result->old);	/* 1 */
 	if (err)
 		return err;
-	in->reuse = session_reusable(&in->result->old, in->payload.build_id);
+	in->reuse = session_reusable(&in->result->old, in->payload.build_id) &&
+		infect_has_loader(in->target, in->result->old.s.scratch);
 	if (in->reuse) {
 		in->scratch = in->result->old.s.scratch;
 		in->payload_at = in->result->old.s.payload;
@@ -481,7 +515,7 @@ int infect(struct target *t, struct modules *mods, const struct infect_options *
 	int err = prepare(&in);
 	if (!err && in.bare)
 		err = know_threads(&in);
-	err = err ? err : infect_with_borrowed(&in, VICTIM_SYSCALLS, map_all);
+	err = err ? err : map_in_loans(&in, map_all);
 	err = err ? err : infect_find_tid(&in);
 	if (!err)
 		ret->map.s->tid_offset = in.tid_offset;
@@ -508,11 +542,12 @@ static int map_more(struct infecting *in)
 int infect_more(struct target *t, struct modules *mods, const struct infect_options *opt,
 		struct infection *inf)
 {
-	struct infecting in = { .target = t, .mods = mods, .opt = opt, .result = inf };
+	struct infecting in = { .target = t, .mods = mods, .opt = opt, .result = inf,
+				.reuse = true, .scratch = inf->map.s->scratch };
 	int err = remote_gadgets(t, &in.gadgets);
 
 	in.locks = infect_sees_locks(&in);
-	err = err ? err : infect_with_borrowed(&in, VICTIM_SYSCALLS, map_more);
+	err = err ? err : map_in_loans(&in, map_more);
 	return err ? err : infect_fill_arenas(&in);
 }
 

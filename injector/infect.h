@@ -4,9 +4,9 @@
  * into the target.
  *
  * Up to its end nothing of the target's text has changed. One thread is
- * borrowed for about a millisecond; on failure it goes on as before, and what
- * was mapped is unmapped again, unless a loader thread that did not answer in
- * time may still use it.
+ * borrowed for about a millisecond, and some more times where there are many islands;
+ * on failure it goes on as before, and what was mapped is unmapped again, unless a
+ * loader thread that did not answer in time may still use it.
  */
 #ifndef INJECTOR_INFECT_H
 #define INJECTOR_INFECT_H

@@ -51,6 +51,14 @@ struct infecting {
 
 	struct remote remote;
 	raddr_t scratch;	/* the loader's page, and its stack behind it */
+	struct {
+		raddr_t list;	/* of their words in the session; 0: not there yet */
+		size_t n, laid;	/* words; how many are settled */
+		uint32_t turn;	/* of the last loan */
+		uint64_t ticks;	/* that one may take */
+		unsigned int idle;	/* loans in a row that have settled none */
+		bool ready;	/* and nothing else is to be mapped, either */
+	} islands;
 	struct tids_of known;	/* the thread that was borrowed last */
 	uint64_t tid_offset;	/* where a thread keeps its id; 0: unknown */
 	struct undoing undo[64];	/* of what this visit has mapped and opened */
@@ -93,9 +101,18 @@ bool infect_loader_has_left(struct infecting *);
 /* A remote mmap that is undone if the visit fails. */
 int infect_map(struct infecting *, const char *what, raddr_t at, uint64_t size,
 	       int prot, int flags, int fd, raddr_t *ret);
-/* Map the pages of the islands, but where something has come to be meanwhile. */
+/* Before the first loan for them: nothing is known of the islands yet. */
+void infect_begin_islands(struct infecting *);
+/* Map pages of the islands on a borrowed thread, as many as one loan has time for. */
 int infect_islands(struct infecting *);
-void infect_undo_islands(struct infecting *, struct remote *);
+/* Are some left for another loan? It is to be made after the thread has had its rest. */
+bool infect_islands_left(const struct infecting *);
+/* Which pages are mapped: not those where something has come to be meanwhile. */
+int infect_see_islands(struct infecting *);
+/* They are to be unmapped, by infect_islands. */
+void infect_undo_islands(struct infecting *);
+/* Is the loader's code of this very build where an earlier visit says that it is? */
+bool infect_has_loader(const struct target *, raddr_t scratch);
 /* Find or map an arena for every need. */
 int infect_arenas(struct infecting *);
 /* Write the recording routines and their header into each new arena, once the

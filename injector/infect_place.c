@@ -223,66 +223,6 @@ static int map_arena(struct infecting *in, struct arena_need *need, uint64_t byt
 	return 0;
 }
 
-/* How many pages from the first on lie side by side, and are all mapped or all not? */
-static size_t run_of(const struct island_page *p, size_t n)
-{
-	size_t run = 1;
-
-	while (run < n && p[run].at == p[0].at + run * PAGE && p[run].mapped == p[0].mapped)
-		run++;
-	return run;
-}
-
-/* Pages that lie side by side, at once if that can be. Where one is refused, what was
- * to land on it is given up (islands_check): that is no reason not to attach. */
-static int map_run(struct infecting *in, struct island_page *p, size_t n)
-{
-	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
-	const uint64_t args[6] = { p->at, n * PAGE, PROT_READ | PROT_EXEC, (uint64_t)flags,
-				   UINT64_MAX, 0 };
-	int64_t got, unused;
-	int err = remote_syscall(&in->remote, SYS_mmap, args, &got);
-	bool mapped = !err && (raddr_t)got == p->at;
-
-	for (size_t i = 0; i < n; i++)
-		p[i].mapped = mapped;
-	if (err || mapped)
-		return err;
-	/* Before Linux 4.17 the flag is unknown, and the address a hint. */
-	if (got >= 0)
-		err = remote_try(&in->remote, "unmap", &unused, SYS_munmap, (uint64_t)got,
-				 n * PAGE, 0, 0, 0, 0);
-	if (err || n == 1)
-		return err;
-	err = map_run(in, p, n / 2);
-	return err ? err : map_run(in, p + n / 2, n - n / 2);
-}
-
-int infect_islands(struct infecting *in)
-{
-	struct islands *islands = in->opt->islands;
-	int err = 0;
-
-	for (size_t i = 0, n; i < islands->n && !err; i += n) {
-		n = run_of(islands->pages + i, islands->n - i);
-		err = map_run(in, islands->pages + i, n);
-	}
-	return err;
-}
-
-void infect_undo_islands(struct infecting *in, struct remote *r)
-{
-	struct islands *islands = in->opt->islands;
-	int64_t unused;
-
-	for (size_t i = 0, n; i < islands->n; i += n) {
-		n = run_of(islands->pages + i, islands->n - i);
-		if (islands->pages[i].mapped)
-			remote_try(r, "unmap", &unused, SYS_munmap, islands->pages[i].at,
-				   n * PAGE, 0, 0, 0, 0);
-	}
-}
-
 /* All of the arena can refer to all of the module, and the other way round. */
 static bool reaches(const struct arena *a, struct range span, int64_t reach)
 {

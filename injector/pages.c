@@ -7,10 +7,10 @@
 #include "arch/arch.h"
 #include "injector/procfs.h"
 #include "injector/session.h"
+#include "injector/strays.h"
 
 enum {
 	MOST_PAGES = 1 << 14,	/* new ones in one visit: 64 MiB */
-	OLD_PAGES = 1 << 15,	/* of all earlier ones */
 	SHARE = 4,		/* of the mappings that are left to the target */
 	DEFAULT_MAPPINGS = 65530,
 	TRIES = 64,		/* places in one gap */
@@ -186,23 +186,39 @@ void pages_reset(struct pages *ps)
 	}
 }
 
-static bool is_ours(const struct mapping *m)
+bool pages_like_ours(const struct mapping *m)
 {
 	return !m->ino && !m->path[0] && m->read && m->exec && !m->write && !m->shared;
 }
 
-/* The journal is not believed: only in memory as ours is can there be one. */
+/* The journal is not believed: only in memory as ours is can there be one, but not where
+ * stubs are. */
 static int confirm(void *ctx, const struct mapping *m)
 {
 	struct pages *ps = ctx;
 
-	for (size_t i = 0; i < ps->n; i++)
-		if (is_ours(m) && range_has(m->range, ps->v[i].at))
-			ps->v[i].used[0] = 1;
+	for (size_t i = page_behind(ps, m->range.start);
+	     i < ps->norder && ps->v[ps->order[i]].at < m->range.end; i++) {
+		struct page *p = &ps->v[ps->order[i]];
+
+		p->used[0] = pages_like_ours(m) && !strays_in_ours(ps->session, p->at);
+	}
 	return 0;
 }
 
-/* What is not zero is used, and so is all of the jump that it begins. */
+/* Does a jump into what is ours begin there? How many bytes it has, or 0. */
+static size_t island_at(const struct pages *ps, raddr_t at, const uint8_t *code, size_t n)
+{
+	struct insn in;
+
+	if (n < ps->size || arch_host()->measure(code, ps->size, at, &in) ||
+	    in.kind != INSN_JUMP || in.size != ps->size ||
+	    !strays_in_ours(ps->session, in.dest))
+		return 0;
+	return in.size;
+}
+
+/* What is not zero is used, and has to be islands: else the page is somebody else's. */
 static bool read_page(const struct target *t, const struct pages *ps, struct page *p)
 {
 	uint8_t now[PAGE];
@@ -211,19 +227,22 @@ static bool read_page(const struct target *t, const struct pages *ps, struct pag
 		fail_clear();
 		return false;
 	}
-	for (size_t i = 0; i < PAGE; i++)
+	for (size_t i = 0, n; i < PAGE; i += n) {
+		n = now[i] ? island_at(ps, p->at + i, now + i, PAGE - i) : 1;
+		if (!n)
+			return false;
 		if (now[i])
-			use(p->before, i, ps->size);
+			use(p->before, i, n);
+	}
 	return true;
 }
 
 static int list_islands(const struct old_session *old, struct pages *ps)
 {
-	for (uint32_t i = 0; i < old->s.nslots; i++) {
-		const struct slot *s = &old->slots[i];
-		raddr_t at = ALIGN_DOWN(s->addr + (raddr_t)(int64_t)s->island, PAGE);
+	for (uint32_t i = 0; i < old->s.nislands; i++) {
+		raddr_t at = ALIGN_DOWN(old->islands[i], PAGE);
 
-		if (!s->island || page_at(ps, at) || ps->n == OLD_PAGES)
+		if (old->islands[i] % PAGE != ISLAND_MAPPED || page_at(ps, at))
 			continue;
 		if (!page_new(ps, at))
 			return fail(ENOMEM, "list the islands");
@@ -291,6 +310,7 @@ static int find_old(const struct target *t, struct pages *ps)
 	struct old_session old;
 	int err = session_find(t, &old);
 
+	ps->session = &old.s;
 	err = err ? err : list_islands(&old, ps);
 	err = err || !ps->n ? err : procfs_maps(t->pid, confirm, ps);
 	ps->norder = 0;
@@ -302,6 +322,9 @@ static int find_old(const struct target *t, struct pages *ps)
 		}
 	ps->n = ps->nold;
 	err = err ? err : list_earlier(t, &old, ps);
+	/* In the list there is room for so many more. */
+	ps->most = ISLANDS_MOST - MIN(old.s.nislands, (uint32_t)ISLANDS_MOST);
+	ps->session = NULL;
 	session_forget(&old);
 	return err;
 }
@@ -309,7 +332,8 @@ static int find_old(const struct target *t, struct pages *ps)
 /* One whose pages next to others were found to be islands'. */
 static bool is_of_islands(void *ctx, const struct mapping *m)
 {
-	return is_ours(m) && page_at(ctx, m->range.start) && page_at(ctx, m->range.end - PAGE);
+	return pages_like_ours(m) && page_at(ctx, m->range.start) &&
+		page_at(ctx, m->range.end - PAGE);
 }
 
 int pages_find(const struct target *t, size_t island_size, uint64_t heap, struct pages *ret)
@@ -325,7 +349,7 @@ int pages_find(const struct target *t, size_t island_size, uint64_t heap, struct
 	if (!procfs_number("/proc/sys/vm/max_map_count", &limit))
 		limit = DEFAULT_MAPPINGS;
 	limit -= MIN(limit, ret->gaps.mappings);
-	ret->most = ret->nold + MIN(limit / SHARE, (uint64_t)MOST_PAGES);
+	ret->most = ret->nold + MIN(MIN(limit / SHARE, (uint64_t)MOST_PAGES), ret->most);
 	return err;
 }
 

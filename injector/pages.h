@@ -23,6 +23,7 @@ struct earlier {
 };
 
 struct pages {
+	const struct session *session;	/* of earlier visits, while it is looked at */
 	struct page *v;		/* those of earlier visits first */
 	size_t n, cap, nold;
 	uint32_t *order;	/* indices in v, by address */
@@ -35,6 +36,10 @@ struct pages {
 	struct gaps last;	/* these, and what the heap may come to want late */
 };
 
+struct mapping;
+
+/* Is that memory as islands lie in? */
+bool pages_like_ours(const struct mapping *);
 /* Reads the process and its journal; touches nothing. `heap` is as of gaps_find. */
 int pages_find(const struct target *, size_t island_size, uint64_t heap, struct pages *ret);
 void pages_clear(struct pages *);

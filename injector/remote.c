@@ -7,6 +7,7 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "injector/gothreads.h"
 #include "injector/procfs.h"
@@ -14,6 +15,8 @@
 enum {
 	RED_ZONE = 256,		/* below sp, and then some */
 	SYSCALL_BUDGET = 500 * 1000 * 1000,	/* ns, for one system call */
+	LOOK_PAUSE = 50 * 1000,	/* ns between looks at who works by himself */
+	CALL_ROOM = 512,	/* that a function of ours may need below the frame */
 	PATIENCE = 20,		/* budgets that a thread may wait for a CPU */
 };
 
@@ -134,6 +137,7 @@ static int note_stacks(void *ctx, const struct mapping *m)
  */
 static int find_stacks(const struct remote *r, struct stack_search *s)
 {
+	struct stacks *known = &r->target->stacks;
 	struct gothread g;
 	uint64_t self = 0;
 
@@ -145,7 +149,15 @@ static int find_stacks(const struct remote *r, struct stack_search *s)
 	s->of_go = !of_libc;
 	if (!of_libc && gothread_read(r->target, s->tp, &g))
 		s->born = g.own;
+	if (known->tid == r->thread->tid && known->tp == s->tp && range_has(known->of_sp, s->sp)) {
+		s->of_sp = known->of_sp;
+		s->born = s->of_go ? s->born : known->born;
+		return 0;
+	}
 	int err = procfs_maps(r->target->pid, note_stacks, s);
+
+	if (!err)
+		*known = (struct stacks){ r->thread->tid, s->tp, s->of_sp, s->born };
 	return err < 0 ? err : 0;
 }
 
@@ -161,7 +173,7 @@ static int place_frame(const struct remote *r, raddr_t *top)
 	enum { FAR = 64 << 10 };
 	struct stack_search s;
 	uint64_t tail = frame_tail(&r->xstate);
-	uint64_t need = frame_space(&r->xstate) + tail + RED_ZONE + 64;
+	uint64_t need = frame_space(&r->xstate) + tail + RED_ZONE + CALL_ROOM;
 	int err = find_stacks(r, &s);
 
 	if (err)
@@ -258,6 +270,41 @@ int remote_use_stack(struct remote *r, raddr_t stack_top)
 	return write_frame(r, stack_top - frame_tail(&r->xstate));
 }
 
+/* What is to be passed on of a stop. To who has gone home by himself, all. */
+static int after_stop(struct remote *r, int status, bool *home)
+{
+	int err = thread_regs(r->thread);
+
+	if (err)
+		return err;
+	*home = !range_has(r->code, regs_pc(&r->thread->regs));
+	if (status >> 16)
+		return 0;
+	return *home ? WSTOPSIG(status) : thread_postpone(r->thread, status);
+}
+
+/* Bring it to an event stop, where it is or at home. */
+static int fetch(struct remote *r)
+{
+	bool home = false;
+	int signal = 0;
+
+	regs_request(PTRACE_INTERRUPT, r->thread->tid, 0, NULL);
+	do {
+		int status = r->thread->hold == HOLD_SEIZED ?
+			thread_wait(r->thread, SYSCALL_BUDGET) :
+			thread_resume(r->thread, PTRACE_CONT, signal, SYSCALL_BUDGET);
+
+		if (status < 0)
+			return status;
+		signal = MAX(after_stop(r, status, &home), 0);
+	} while (!r->thread->event_stop);
+	r->code = (struct range){ 0 };
+	if (home)
+		xstate_clear(&r->xstate);
+	return 0;
+}
+
 int remote_end(struct remote *r)
 {
 	enum { BUDGET = 1000 * 1000 * 1000 };
@@ -267,8 +314,12 @@ int remote_end(struct remote *r)
 		return 0;
 	/* A restart would be taken from the registers of the moment, so they
 	 * are restored in an event stop, never in a system call's. */
-	if (!r->thread->event_stop || r->thread->hold != HOLD_STOPPED)
+	if (r->code.end)
+		err = fetch(r);
+	else if (!r->thread->event_stop || r->thread->hold != HOLD_STOPPED)
 		err = thread_to_event_stop(r->thread, BUDGET);
+	if (!r->xstate.bytes)
+		return 0;
 	if (err)
 		fail(-err, "stop thread %d to give it back", r->thread->tid);
 	/* The registers last: until then the way back leads over the frame. */
@@ -329,6 +380,8 @@ int remote_syscall(struct remote *r, long nr, const uint64_t args[6], int64_t *r
 {
 	struct regs regs = r->saved;
 
+	if (!remote_is_held(r))
+		return fail(EAGAIN, "thread %d has gone on by itself", r->thread->tid);
 	regs_call_syscall(&regs, r->gadgets.syscall_ret, nr, args, r->way);
 	int err = regs_set(r->thread->tid, &regs);
 	err = err ? err : to_syscall_stop(r, SYSCALL_BUDGET);	/* entry */
@@ -375,4 +428,67 @@ int remote_call(struct remote *r, raddr_t fn, uint64_t a0, uint64_t a1, uint64_t
 			return point_at_sigreturn(r);
 	}
 	return err;
+}
+
+static bool is_done(const struct remote *r, const struct remote_job *job)
+{
+	uint32_t done = ~job->turn;
+
+	if (target_read(r->target, job->done, &done, sizeof(done)) < 0)
+		fail_clear();
+	return done == job->turn;
+}
+
+/* Until it is done, or at home; it stops for what somebody sends. */
+static int await_work(struct remote *r, const struct remote_job *job)
+{
+	uint64_t until = now_ns() + SYSCALL_BUDGET;
+	int status = thread_resume(r->thread, PTRACE_CONT, 0, 0), late = 0;
+	bool home = false;
+
+	for (;;) {
+		if (status > 0) {
+			int signal = after_stop(r, status, &home);
+
+			if (signal < 0)
+				return signal;
+			status = thread_resume(r->thread, PTRACE_CONT, signal, 0);
+			continue;
+		}
+		if (status != -ETIMEDOUT)
+			return status;
+		if (home || is_done(r, job))
+			return 0;
+		if (now_ns() > until) {
+			if (++late == PATIENCE ||
+			    procfs_state(r->target->pid, r->thread->tid) != 'R')
+				return -ETIMEDOUT;
+			until = now_ns() + SYSCALL_BUDGET;
+		}
+		nanosleep(&(struct timespec){ 0, LOOK_PAUSE }, NULL);
+		status = thread_wait(r->thread, 0);
+	}
+}
+
+int remote_work(struct remote *r, const struct remote_job *job)
+{
+	const uint32_t nobody = 0;
+	struct regs regs = r->saved;
+
+	if (!remote_is_held(r))
+		return fail(EAGAIN, "thread %d has gone on by itself", r->thread->tid);
+	regs_call(&regs, job->fn, job->args, ARRAY_SIZE(job->args), r->way);
+	/* As in remote_call. */
+	int err = set_mask(r->thread->tid, ~remote_faults());
+	err = err ? err : regs_set(r->thread->tid, &regs);
+	if (err)
+		return err;
+	r->ran = true;
+	r->code = job->code;
+	err = await_work(r, job);
+	if (err)
+		target_write(r->target, job->turn_at, &nobody, sizeof(nobody));
+	int stopped = fetch(r);
+	err = err ? err : stopped;
+	return err ? fail(-err, "a remote call in thread %d", r->thread->tid) : 0;
 }

@@ -35,9 +35,20 @@ struct remote {
 	raddr_t way;		/* where the way back to it begins: `frame`, or
 				 * a little below */
 	bool ran;		/* the thread has run for us, however it ended */
+	struct range code;	/* it works by itself, and is there or at home */
 };
 
-/* Can the frame be put on the stack of this stopped thread? */
+/* Is the thread still ours, to make further calls? */
+static inline bool remote_is_held(const struct remote *r)
+{
+	return r->xstate.bytes;
+}
+
+/*
+ * Can the frame be put on the stack of this stopped thread? What was found of a thread's
+ * stack stands in target.stacks, for it does not go before the thread does, and to look
+ * for it among thousands of mappings takes longer than all else.
+ */
 bool remote_has_room(struct target *, struct thread_hold *);
 /*
  * Make ready: save all state, build the frame below `stack_top` (0: below the
@@ -63,5 +74,23 @@ int remote_try(struct remote *, const char *what, int64_t *ret, long nr,
  * then remote_end gives the thread back from wherever it is. */
 int remote_call(struct remote *, raddr_t fn, uint64_t a0, uint64_t a1,
 		uint64_t budget);
+
+/* A function of ours that makes many system calls, none of which stops the thread. */
+struct remote_job {
+	raddr_t fn;
+	uint64_t args[2];
+	struct range code;	/* where it is to be found until it returns */
+	raddr_t done;		/* a word that reads `turn` once it has come to its end,
+				 * and waits to be fetched */
+	raddr_t turn_at;	/* one that it reads meanwhile: while it is another than
+				 * `turn` it leaves off */
+	uint32_t turn;
+};
+/*
+ * Have it done. Who has waited for us in vain has gone home over its frame, and goes on
+ * as it would without us: nothing is left to be given back, and it is not held any more
+ * (remote_is_held). -ETIMEDOUT if it sleeps for half a second.
+ */
+int remote_work(struct remote *, const struct remote_job *);
 
 #endif

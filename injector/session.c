@@ -172,6 +172,17 @@ void session_empty(struct session_map *m)
 		  (off_t)(m->shape.total - from));
 }
 
+void session_keep_islands(struct session_map *m, const struct old_session *old)
+{
+	uint64_t *list = (void *)((char *)m->s + ISLANDS_OFF);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; old->found && i < old->s.nislands; i++)
+		if (old->islands[i] % PAGE == ISLAND_MAPPED)
+			list[n++] = old->islands[i];
+	m->s->nislands = n;
+}
+
 void session_unmap(struct session_map *m)
 {
 	if (m->s)
@@ -187,6 +198,7 @@ bool session_is_sane(const struct session *s, uint64_t mapped)
 {
 	return s->magic == SESSION_MAGIC && s->abi == ABI_VERSION &&
 		s->slots_off == SLOTS_OFF && s->nslots <= s->max_slots &&
+		s->nislands <= ISLANDS_MOST &&
 		s->max_slots <= MOST_SLOTS && s->nrings <= MOST_RINGS &&
 		s->narenas <= SESSION_ARENAS && s->notes_size <= mapped &&
 		s->notes_off <= mapped - s->notes_size &&
@@ -222,14 +234,18 @@ static int note_session(void *ctx, const struct mapping *m)
 }
 
 /* Journals are read whole, so that the rest works on a stable copy. */
-static int copy_slots(const struct target *t, struct old_session *old)
+static int copy_journal(const struct target *t, struct old_session *old)
 {
 	size_t size = old->s.nslots * sizeof(struct slot);
+	size_t words = old->s.nislands * sizeof(*old->islands);
 
 	old->slots = malloc(size + 1);
-	if (!old->slots)
+	old->islands = malloc(words + 1);
+	if (!old->slots || !old->islands)
 		return fail(ENOMEM, "read the journal of %d", t->pid);
-	return target_read(t, old->base + SLOTS_OFF, old->slots, size);
+	int err = target_read(t, old->base + SLOTS_OFF, old->slots, size);
+
+	return err ? err : target_read(t, old->base + ISLANDS_OFF, old->islands, words);
 }
 
 /* -EIO: no memory is behind it. No one failed read decides: a session that is not seen
@@ -275,12 +291,13 @@ int session_find(const struct target *t, struct old_session *ret)
 			    t->pid, t->comm, best.s.abi, ABI_VERSION);
 	if (!session_is_sane(&best.s, best.mapped))
 		return fail(EBADMSG, "the session in %d (%s) is damaged", t->pid, t->comm);
-	return copy_slots(t, ret);
+	return copy_journal(t, ret);
 }
 
 void session_forget(struct old_session *old)
 {
 	free(old->slots);
+	free(old->islands);
 	*old = (struct old_session){ 0 };
 }
 

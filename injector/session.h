@@ -60,6 +60,8 @@ struct session_map {
  * room is taken now: to write where there is none would be the target's SIGBUS.
  */
 int session_create(int fd, const struct session_shape *, bool file, struct session_map *ret);
+/* What an earlier visit has mapped for islands stays known. */
+void session_keep_islands(struct session_map *, const struct old_session *);
 void session_unmap(struct session_map *);
 /* Let the calls of a function come further than its stub; and none any more. */
 void session_open_gate(struct session_map *, uint32_t func);
@@ -77,6 +79,7 @@ struct old_session {
 				 * also known if nothing in it makes sense */
 	struct session s;
 	struct slot *slots;	/* s.nslots of them; owned */
+	uint64_t *islands;	/* s.nislands words of their list; owned */
 	bool file;		/* not a memfd: a file that start has made */
 };
 

@@ -403,6 +403,8 @@ static uint64_t release_held(struct target *t)
 	uint64_t took = now_ns() - t->stopped_at;
 
 	*longest = MAX(*longest, took);
+	if (t->lent)
+		t->last_loan = took;
 	return took;
 }
 
@@ -471,6 +473,12 @@ void target_settle(struct target *t, uint64_t budget)
 	}
 }
 
+static void sleep_ns(uint64_t ns)
+{
+	nanosleep(&(struct timespec){ (time_t)(ns / 1000000000), (long)(ns % 1000000000) },
+		  NULL);
+}
+
 void target_recover(struct target *t, uint64_t budget)
 {
 	uint64_t since = now_ns(), owed = t->longest_pause;
@@ -478,8 +486,13 @@ void target_recover(struct target *t, uint64_t budget)
 	target_settle(t, budget);
 	uint64_t passed = now_ns() - since;
 	if (!t->kept && passed < owed)
-		nanosleep(&(struct timespec){ (time_t)((owed - passed) / 1000000000),
-					      (long)((owed - passed) % 1000000000) }, NULL);
+		sleep_ns(owed - passed);
+}
+
+void target_rest(const struct target *t)
+{
+	if (!t->kept)
+		sleep_ns(t->last_loan);
 }
 
 /* Wait for the next stop of one thread that runs. */

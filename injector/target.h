@@ -26,6 +26,14 @@ struct thread_hold {
 	struct regs regs;
 };
 
+/* Of one thread: the memory that its stack pointer was in, and the stack that it was born
+ * with. */
+struct stacks {
+	pid_t tid;
+	raddr_t tp;
+	struct range of_sp, born;
+};
+
 struct target {
 	pid_t pid;
 	char comm[32];
@@ -40,6 +48,8 @@ struct target {
 	/* What coming and going did, over all stops. */
 	uint64_t longest_pause;	/* ns, first interrupt to last detach */
 	uint64_t longest_loan;	/* the same, of one thread that was borrowed */
+	uint64_t last_loan;
+	struct stacks stacks;	/* of the thread that was looked at last */
 	bool lent;		/* what is held just now is one borrowed thread */
 	bool filtered;		/* some thread has a seccomp filter */
 	bool kept;		/* what is held stays so: see target_keep */
@@ -105,6 +115,9 @@ void target_settle(struct target *, uint64_t budget);
 /* The same after a stop that was too long and is to be tried again; and then it
  * runs for as long as that has taken, if that is longer. */
 void target_recover(struct target *, uint64_t budget);
+
+/* After a loan: as long as that has taken nobody is held. */
+void target_rest(const struct target *);
 
 /* Seize and stop one thread within `budget` ns. -EAGAIN as above. */
 int target_stop_one(struct target *, pid_t tid, uint64_t budget,

@@ -7,8 +7,9 @@
  * The session, in the order of the memfd:
  *
  *	struct session		one page, at 0
- *	gates			a byte for each function id, at GATES_OFF; the journal
+ *	gates			a byte for each function id, at GATES_OFF; what follows
  *				begins behind all that there may be
+ *	islands			a word for each page of islands, at ISLANDS_OFF
  *	struct slot[]		the journal, at slots_off
  *	notes			for later visits, at notes_off; not for the payload
  *	ring 0, ring 1, ...	at rings_off, ring_stride apart; each is a
@@ -22,7 +23,7 @@
 #ifndef PAYLOAD_ABI_H
 #define PAYLOAD_ABI_H
 
-#define ABI_VERSION 17
+#define ABI_VERSION 18
 
 /* Offsets that assembly uses; abi.c asserts them. */
 #define THREAD_CUR 0
@@ -126,7 +127,9 @@
 
 /* While the gate of a function is 0, none of its calls comes further than its stub. */
 #define GATES_OFF PAGE
-#define SLOTS_OFF (GATES_OFF + (1 << REC_FUNC_BITS))
+#define ISLANDS_OFF (GATES_OFF + (1 << REC_FUNC_BITS))
+#define ISLANDS_MOST (1 << 16)
+#define SLOTS_OFF (ISLANDS_OFF + ISLANDS_MOST * 8)
 
 #define SUBBUF_SIZE 65536
 #define SUBBUFS_MOST 16384	/* of one ring */
@@ -222,6 +225,17 @@ enum counting {
 	COUNT_TIMES = 2,	/* their durations are counted: see timing.h */
 };
 
+/*
+ * What the list of islands says of a page, in the bits below its address. Who is to map it
+ * writes down that he has, so that this is known whoever dies: see infect_islands.c.
+ */
+enum island_state {
+	ISLAND_NONE = 0,	/* it could not be mapped, or is unmapped again */
+	ISLAND_WANTED = 1,	/* is to be mapped */
+	ISLAND_MAPPED = 2,
+	ISLAND_UNWANTED = 3,	/* is to be unmapped */
+};
+
 struct session {
 	uint64_t magic;		/* SESSION_MAGIC, written last */
 	uint32_t abi;		/* ABI_VERSION */
@@ -309,7 +323,7 @@ struct session {
 	uint32_t fired_func;
 	uint64_t fired_begin, fired_end;	/* time stamps */
 	int32_t fired_tid;	/* the target's own view */
-	uint32_t pad2;
+	uint32_t nislands;	/* words of their list. Of the injector */
 
 	uint32_t narenas;
 	uint32_t nfuncs;	/* function ids given so far; they are kept for
@@ -570,30 +584,7 @@ struct arena_header {
 	uint64_t first;		/* the address of tight_first, shifted left by 16 */
 };
 
-/* What the loader's code is given: lives in the session's first page, at
- * LOADER_OFF. See payload/loader.c. */
-#define LOADER_OFF 3072
-
-enum loader_status {
-	LOADER_IDLE = 0,
-	LOADER_STARTED = 1,	/* the loader runs */
-	LOADER_DONE = 2,	/* payload loaded, hello answered */
-	LOADER_FAILED = 3,	/* dlopen failed: see error */
-	LOADER_NO_THREAD = 4,	/* pthread_create failed: see result */
-};
-
-struct loader {
-	uint32_t status;	/* enum loader_status; a futex, shared */
-	int32_t result;		/* errno of pthread_create */
-	int32_t tid;		/* of the loader thread, the target's view */
-	int32_t fd;		/* the payload's memfd, to be closed; -1: none */
-	uint64_t dlopen, dlerror, pthread_create, pthread_detach;
-	uint64_t hello_off;	/* of payload_hello in the payload */
-	uint64_t handle;
-	uint64_t session;	/* the target's address of the session */
-	char path[256];		/* what to dlopen */
-	char error[512];	/* what dlerror said */
-};
+#include "payload/loader.h"
 
 #endif /* __ASSEMBLER__ */
 #endif

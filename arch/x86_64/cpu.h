@@ -63,6 +63,19 @@ static inline long cpu_syscall4(long nr, long a, long b, long c, long d)
 	return ret;
 }
 
+static inline long cpu_syscall6(long nr, long a, long b, long c, long d, long e, long f)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	long ret;
+
+	__asm__ volatile("syscall" : "=a"(ret)
+			 : "0"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+
 static inline long cpu_syscall(long nr, long a, long b, long c)
 {
 	return cpu_syscall4(nr, a, b, c, 0);

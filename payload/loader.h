@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* loader.h: what the injector shares with the loader's code. Part of abi.h. */
+#ifndef PAYLOAD_LOADER_H
+#define PAYLOAD_LOADER_H
+
+#include <stdint.h>
+
+/* What the loader's code is given: lives in the session's first page, at
+ * LOADER_OFF. See payload/loader.c. */
+#define LOADER_OFF 3072
+
+enum loader_status {
+	LOADER_IDLE = 0,
+	LOADER_STARTED = 1,	/* the loader runs */
+	LOADER_DONE = 2,	/* payload loaded, hello answered */
+	LOADER_FAILED = 3,	/* dlopen failed: see error */
+	LOADER_NO_THREAD = 4,	/* pthread_create failed: see result */
+};
+
+/* Which pages of the list are to be mapped, or unmapped, in one loan of a thread. */
+struct loan {
+	uint64_t list;		/* address of the first of them in the list */
+	uint32_t n;
+	uint32_t turn;		/* whose loan it is. Who finds another's leaves off */
+	uint64_t ticks;		/* after which no further page is begun with */
+	uint64_t linger;	/* ns in which who is done waits to be fetched */
+	uint32_t done;		/* turn of the last loan that has come to its end */
+	int32_t error;		/* -errno of what no other page would be spared */
+};
+
+struct loader {
+	uint32_t status;	/* enum loader_status; a futex, shared */
+	int32_t result;		/* errno of pthread_create */
+	int32_t tid;		/* of the loader thread, the target's view */
+	int32_t fd;		/* the payload's memfd, to be closed; -1: none */
+	uint64_t dlopen, dlerror, pthread_create, pthread_detach;
+	uint64_t hello_off;	/* of payload_hello in the payload */
+	uint64_t handle;
+	uint64_t session;	/* the target's address of the session */
+	struct loan loan;
+	char path[256];		/* what to dlopen */
+	char error[512];	/* what dlerror said */
+};
+
+/* What the loader's code is called for. */
+enum loader_use {
+	LOADER_THREAD,		/* load the payload in a thread of its own */
+	LOADER_IN_PLACE,	/* or in this one */
+	LOADER_ISLANDS,		/* see struct loan */
+};
+
+#endif
