@@ -2,9 +2,8 @@
 """
 gdb/inject.py: who has called the function whose thread stands in code of inject?
 
-Loaded into gdb ("source inject.py", or -x), for processes that run and for cores, which
-have the journal in them, but neither the payload's code nor a session that is a file
-(inject start -o). A thread that is in a stub or in a recording routine is shown as one frame,
+Loaded into gdb ("source gdb.py", or -x), for processes that run: a core has no session
+in it. A thread that is in a stub or in a recording routine is shown as one frame,
 [inject], and above it the function of the program, at the instruction that the stub
 does for it, with its registers: from there on gdb knows the way. Nothing is needed of
 the process but its memory: what is where stands in the session (payload/abi.h). Not

@@ -246,8 +246,6 @@ static int make_session(struct infecting *in)
 	int there = -1, here = -1;
 	uint32_t slots = in->opt->max_slots + (in->reuse ? old->s.nslots : 0);
 	struct session_wish wish = infect_wish(in, slots);
-	/* Whoever looks at a core is told what stands where. */
-	uint64_t told = ALIGN_UP(SLOTS_OFF + slots * sizeof(struct slot), PAGE);
 	int err = session_shape(&wish, in->reuse ? old : NULL, &shape);
 
 	if (!err && in->opt->file)
@@ -262,7 +260,7 @@ static int make_session(struct infecting *in)
 			 MAP_SHARED | MAP_NORESERVE | (in->reuse ? MAP_FIXED : 0), there,
 			 &in->result->base);
 	in->result->map.s->base = in->result->base;
-	err = err ? err : keep_from_cores(in, in->result->base + told, shape.total - told);
+	err = err ? err : keep_from_cores(in, in->result->base, shape.total);
 	return err ? err : infect_close(in, there);
 }
 
