@@ -38,6 +38,8 @@ enum { FAILING_COUNT = 0, FAILING_FIRST = -1, FAILING_NONE = -2 };	/* for n */
 struct failing_want {
 	const char *text;	/* a call whose path contains it is noted */
 	bool from_text;		/* and counting begins with that one */
+	bool from_thread;	/* it begins with the command's second thread, and what
+				 * is before is not slowed down, nor noted */
 	long n;			/* which one; or none, with or without a count */
 	long nr;		/* FAILING_FIRST: the first with this number */
 	long only;		/* calls of this number count, no others; 0: all */
@@ -60,6 +62,7 @@ struct failing_run {
 	const struct failing_want *want;
 	pid_t main, failing;	/* the latter's exit stop sets the result */
 	bool begun, done;	/* counting has begun; the n-th is behind us */
+	bool threaded;		/* there has been a second thread */
 	bool waited;		/* want->waits was called */
 };
 
@@ -164,6 +167,12 @@ static void failing_end(pid_t pid)
 	close(fd);
 }
 
+/* Nothing is to be seen yet. */
+static bool failing_is_early(const struct failing_run *r)
+{
+	return r->want->from_thread && !r->threaded;
+}
+
 static void failing_entry(struct failing_run *r, pid_t tid,
 			  const struct __ptrace_syscall_info *info)
 {
@@ -175,7 +184,7 @@ static void failing_entry(struct failing_run *r, pid_t tid,
 		r->waited = true;
 		w->waits();
 	}
-	if (!r->begun || (w->from_text && !r->noted) || r->done ||
+	if (!r->begun || (w->from_text && !r->noted) || failing_is_early(r) || r->done ||
 	    failing_cannot(info->entry.nr) ||
 	    (w->only && (uint64_t)w->only != info->entry.nr))
 		return;
@@ -225,11 +234,14 @@ static void failing_stop(struct failing_run *r, pid_t tid, int status)
 			failing_exit(r, tid);
 	}
 	r->begun |= event == PTRACE_EVENT_EXEC;
+	/* The new one may be seen before its birth is. */
+	r->threaded |= event == PTRACE_EVENT_CLONE || tid != r->main;
 	/* A group stop: stay stopped, but listen. */
 	if (event == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP)
 		request = PTRACE_LISTEN;
 	else
-		request = failing_is_over(r) ? PTRACE_CONT : PTRACE_SYSCALL;
+		request = failing_is_over(r) || failing_is_early(r) ?
+			PTRACE_CONT : PTRACE_SYSCALL;
 	ptrace(request, tid, 0, sig);
 }
 

@@ -6,8 +6,8 @@
  * Runs `inject -- COMMAND exit 7` with its 1st, 2nd, 3rd ... system call failing
  * (HOW `fail`), or killed before it (`kill`), until several runs in a row make no
  * n-th call any more. COMMAND prints `begun` and `done`; its end is seen by that of
- * its standard output. With STRIDE=N only every N-th call is taken. Exit status 0:
- * no harm was done, and the end was reached.
+ * its standard output. With STRIDE=N only every N-th call is taken. inject goes at an
+ * equal pace, as in sweep.c. Exit status 0: no harm was done, and the end was reached.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -109,7 +109,7 @@ int main(int argc, char **argv)
 	long stride = getenv("STRIDE") ? atol(getenv("STRIDE")) : 1;
 	int unreached = 0;
 
-	if (argc != 4 || stride < 1)
+	if (argc != 4 || stride < 1 || nice(1) < 0)
 		return 2;
 	char *command[] = { argv[2], (char *)"-q", (char *)"-f", (char *)"command_*",
 		(char *)"-o", (char *)"/dev/null", (char *)"--", argv[3],

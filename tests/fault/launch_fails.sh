@@ -4,12 +4,14 @@
 # command fails, or it is killed before it. The command begins and comes to its
 # end, with its own status, or it does not begin and the status says so.
 # timeout: 600
+# long: 40
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
-[ -n "${SOAK:-}" ] && STRIDE=1 || STRIDE=5
-export STRIDE
 for how in fail kill; do
+	[ $how = kill ] && STRIDE=7 || STRIDE=11
+	[ -z "${SOAK:-}" ] || STRIDE=1
+	export STRIDE
 	"$BUILD/tests/fault/launch" $how "$INJECT" "$VICTIMS/command" >$how.out 2>&1 || {
 		tail -n 40 $how.out
 		die "$how: harm was done"

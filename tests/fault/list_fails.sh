@@ -9,6 +9,6 @@
 . "$ROOT/tests/fault_lib.sh"
 
 need_root
-sweep 1 fail fresh single list -p @
-sweep 1 fail fresh spin_threads,2 list -p @
-sweep 3 kill fresh spin_threads,2 list -p @
+PACE=own sweep 1 fail fresh single list -p @
+sweep 7 fail fresh spin_threads,2 list -p @
+sweep 5 kill fresh spin_threads,2 list -p @

@@ -16,13 +16,23 @@
  *
  * A lone @ among INJECT-ARGs stands for the victim's PID; without any, inject
  * traces for a moment. The environment has INJECT, TEXTCHECK and VICTIMS (a
- * directory); with ONLY=NR only calls of that number count, with STRIDE=N only
- * every N-th of them is taken, with ERRNO=N each
- * fails with this one and not with several in turn; with TELL=WORD[,WORD] the victim is
- * told the first once the probes are in, and the second when it has been judged, its
- * children with it; with PROGRAMS=N a run that says less than N times that it has put
- * probes in is no end. sweep.log gets a line per
- * point. Exit status 0: no harm was done, and the end was reached.
+ * directory), and:
+ *
+ *	ONLY=NR		only calls of that number count
+ *	STRIDE=N	only every N-th of them is taken
+ *	SEED=N		others of each N
+ *	FROM=thread	counting begins with inject's second thread, before which it
+ *			only reads, as inject list does
+ *	ERRNO=N		each fails with this one and not with several in turn
+ *	PACE=own	inject goes at its own pace (injector/pace.h), otherwise at an
+ *			equal one, which waits for no idle processor where none ever is
+ *	TELL=WORD[,WORD] the victim is told the first once the probes are in, and the
+ *			second when it has been judged, its children with it
+ *	PROGRAMS=N	a run that says less than N times that it has put probes in
+ *			is no end
+ *
+ * sweep.log gets a line per point. Exit status 0: no harm was done, and the end was
+ * reached.
  */
 #include "tests/fault/sweep_victim.h"
 
@@ -262,7 +272,7 @@ static const char *harm(const struct point *p)
 static void leave_probes(void)
 {
 	struct failing_want killed = { .n = FAILING_FIRST, .nr = SYS_ppoll,
-		.do_kill = true };
+		.do_kill = true, .from_thread = true };
 	struct failing_run r;
 
 	run(&killed, trace, &r);
@@ -305,7 +315,7 @@ static int errno_of(long n)
 static void take(struct point *p, long n)
 {
 	struct failing_want want = { .n = n, .do_kill = sweep.do_kill,
-		.err = errno_of(n), .only = sweep.only,
+		.err = errno_of(n), .only = sweep.only, .from_thread = sweep.from_thread,
 		.waits = sweep.tell ? tell_victim : NULL };
 	const char *why;
 
@@ -344,7 +354,7 @@ static void take_all(void)
 	struct point p;
 	int unreached = 0, cut = 0;
 
-	for (long n = (sweep.stride + 1) / 2; unreached < UNREACHED; n += sweep.stride) {
+	for (long n = sweep.first; unreached < UNREACHED; n += sweep.stride) {
 		prepare();
 		take(&p, n);
 		unreached = p.run.number < 0 ? unreached + is_whole(&p) : 0;
@@ -432,6 +442,9 @@ static int parse(int argc, char **argv)
 		sweep.only = atol(getenv("ONLY"));
 	if (getenv("ERRNO"))
 		sweep.err = atoi(getenv("ERRNO"));
+	sweep.first = 1 + (getenv("SEED") ? atol(getenv("SEED")) : (sweep.stride - 1) / 2) %
+		sweep.stride;
+	sweep.from_thread = getenv("FROM") && strcmp(getenv("FROM"), "thread") == 0;
 	if (getenv("PROGRAMS"))
 		sweep.programs = atoi(getenv("PROGRAMS"));
 	if (getenv("TELL")) {
@@ -449,6 +462,9 @@ int main(int argc, char **argv)
 				"VICTIM[,ARG...] [INJECT-ARG...]\n");
 		return 2;
 	}
+	/* A niceness that it was given is inject's own, and it leaves it alone. */
+	if (strcmp(getenv("PACE") ?: "", "own") != 0 && nice(1) < 0)
+		give_up("nice");
 	take_all();
 	victim_end();
 	say_totals();

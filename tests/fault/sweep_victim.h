@@ -29,7 +29,9 @@ static struct {
 	char **inject;
 	const char *textcheck;
 	long stride;
+	long first;		/* the first point, up to the stride */
 	long only;		/* 0: every call counts */
+	bool from_thread;
 	int err;		/* 0: in turn */
 	const char *tell, *afterwards;	/* the victim; NULL: nothing */
 	int programs;		/* that a whole run puts probes in, at least */

@@ -4,11 +4,12 @@
 # process of one thread, on the first visit and on a later one. After each its
 # text is that of its file, and nothing of ours is there.
 # timeout: 900
+# long: 40
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 # shellcheck source=tests/fault_lib.sh
 . "$ROOT/tests/fault_lib.sh"
 
 need_root
-sweep 3 fail fresh single
-sweep 3 fail again single
+sweep 7 fail fresh single
+sweep 11 fail again single

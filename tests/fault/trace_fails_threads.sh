@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: MIT
 # trace_fails_threads: the same where several threads never rest.
 # timeout: 900
+# long: 50
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 # shellcheck source=tests/fault_lib.sh
 . "$ROOT/tests/fault_lib.sh"
 
 need_root
-sweep 11 fail fresh spin_threads,2
-sweep 11 fail again spin_threads,2
+export PACE=own
+sweep 17 fail fresh spin_threads,2
+sweep 29 fail again spin_threads,2

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # trace_killed_threads: the same where several threads never rest.
 # timeout: 900
+# long: 40
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 # shellcheck source=tests/fault_lib.sh
@@ -9,4 +10,4 @@
 
 need_root
 sweep 13 kill fresh spin_threads,2
-sweep 13 kill again spin_threads,2
+PACE=own sweep 29 kill again spin_threads,2

@@ -3,6 +3,7 @@
 # trace_packed: the 1st, 2nd, 3rd ... system call of a trace with punned jumps
 # fails, or it is killed before it.
 # timeout: 900
+# long: 25
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 # shellcheck source=tests/fault_lib.sh
