@@ -18,18 +18,6 @@
 #  - what was lost are calls of handlers: of signals that were sent, by preemption or a
 #    fault, and came while a thread recorded another call.
 cat >balance_go.awk <<'EOW'
-function field(name,  at) {
-	at = index($0, "\"" name "\":")
-	if (!at)
-		return ""
-	at = substr($0, at + length(name) + 3)
-	if (sub(/^"/, "", at))
-		sub(/".*/, "", at)
-	else
-		sub(/[,}].*/, "", at)
-	return at
-}
-function bad(text) { print "unexplained: " text; wrong = 1 }
 function prefix_of(f,  p, found) {
 	for (p in begins)
 		if (index(f, p) == 1)
@@ -53,22 +41,7 @@ BEGIN {
 		"goschedguarded_m|goyield_m|preemptPark|exitsyscall0|exitsyscallNoP|" \
 		"coroswitch_m)$"
 }
-/^{"type":"lost"/ { losses++; next }
-!/^{"type":"call"/ { next }
 {
-	f = field("func")
-	calls[f]++
-}
-/"end":"return"/ {	# nearly all
-	n[f, "return"]++
-	total["return"]++
-	next
-}
-{
-	how = /"entry_only":true/ ? "entry only" : /"began_before":true/ ? "before" :
-		/"exit_lost":true/ ? "exit lost" : field("end")
-	n[f, how]++
-	total[how]++
 	if (how == "exit lost" || how == "before" && f !~ LATE &&
 	    !(ATTACHED && field("depth") == 0 && !(f in made)))
 		bad($0)
@@ -103,14 +76,8 @@ END {
 	seen = calls["runtime.sigtrampgo"]
 	if (sent < seen + losses)
 		bad(losses + 0 " handlers lost, " seen + 0 " seen; of " sent + 0 " signals")
-	for (f in calls)
-		if (n[f, "unwound"] + n[f, "open"] + n[f, "before"])
-			printf "  %-44s %7d entered %7d returned %6d unwound %4d open %3d before\n",
-				f, calls[f] - n[f, "before"], n[f, "return"], n[f, "unwound"],
-				n[f, "open"], n[f, "before"]
-	printf "  all: %d returned, %d unwound, %d open, %d before, %d entry only; " \
-		"of %d handlers %d lost\n", total["return"], total["unwound"], total["open"],
-		total["before"], total["entry only"], seen + losses, losses
+	print_calls()
+	print all() "; of " seen + losses " handlers " losses + 0 " lost"
 	exit wrong || total["return"] < 1000
 }
 EOW
@@ -121,7 +88,7 @@ balanced_go()
 	echo "$1: $(tail -n 1 trace.err)"
 	"$INJECT" replay recorded --json |
 		awk -v LATE="${2:-^$}" -v ATTACHED="${3:-0}" -v RETURNS="${4:-^$}" \
-			-v LEFT=left -f balance_go.awk >balance.txt ||
+			-v LEFT=left -f balance_calls.awk -f balance_go.awk >balance.txt ||
 		{ grep ^unexplained balance.txt | head -n 20; die "$1: not balanced"; }
 	sort balance.txt
 }

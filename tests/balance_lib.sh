@@ -5,15 +5,9 @@
 
 buffer=64M		# for all that is recorded, should nobody read meanwhile
 
-# The calls of a function by how they end, and what must be true of them:
-#  - none lost an exit; none began before the trace, but of functions that LATE
-#    matches (probed while they ran), or around all others where ATTACHED is 1;
-#  - those left without an exit are as many as the file LEFT says, a line each of
-#    FUNCTION COUNT [ALL CALLS], without spaces in its name; "MODULE?" is all other
-#    functions of a library, which may be without names. Who is never called leaves none. A thread may have ended so shortly before the program that
-#    its last calls seem open. Of other functions none are left;
-#  - what is open at the end is one chain of calls in each thread.
-cat >balance.awk <<'EOF'
+# Of lines of replay --json: each function's calls, and how they end. What follows sees
+# those that do not return only.
+cat >balance_calls.awk <<'EOF'
 function field(name,  at) {
 	at = index($0, "\"" name "\":")
 	if (!at)
@@ -26,15 +20,22 @@ function field(name,  at) {
 	return at
 }
 function bad(text) { print "unexplained: " text; wrong = 1 }
-BEGIN {
-	while ((getline line < LEFT) > 0) {
-		n_words = split(line, w, " ")
-		left[w[1]] = w[2]
-		if (n_words > 2)
-			made[w[1]] = w[3]
-	}
+function print_calls(  f) {
+	for (f in calls)
+		if (n[f, "unwound"] + n[f, "open"] + n[f, "before"])
+			printf "  %-44s %7d entered %7d returned %6d unwound %4d open %3d before\n",
+				f, calls[f] - n[f, "before"], n[f, "return"], n[f, "unwound"],
+				n[f, "open"], n[f, "before"]
 }
-/^{"type":"lost"/ { bad($0) }
+function all() {
+	return sprintf("  all: %d returned, %d unwound, %d open, %d before, %d entry only",
+		       total["return"], total["unwound"], total["open"], total["before"],
+		       total["entry only"])
+}
+/^{"type":"lost"/ {
+	losses++
+	lost = $0
+}
 !/^{"type":"call"/ { next }
 {
 	f = field("func")
@@ -51,6 +52,27 @@ BEGIN {
 		/"exit_lost":true/ ? "exit lost" : field("end")
 	n[f, how]++
 	total[how]++
+}
+EOF
+
+# The calls of a function by how they end, and what must be true of them:
+#  - none lost an exit; none began before the trace, but of functions that LATE
+#    matches (probed while they ran), or around all others where ATTACHED is 1;
+#  - those left without an exit are as many as the file LEFT says, a line each of
+#    FUNCTION COUNT [ALL CALLS], without spaces in its name; "MODULE?" is all other
+#    functions of a library, which may be without names. Who is never called leaves none. A thread may have ended so shortly before the program that
+#    its last calls seem open. Of other functions none are left;
+#  - what is open at the end is one chain of calls in each thread.
+cat >balance.awk <<'EOF'
+BEGIN {
+	while ((getline line < LEFT) > 0) {
+		n_words = split(line, w, " ")
+		left[w[1]] = w[2]
+		if (n_words > 2)
+			made[w[1]] = w[3]
+	}
+}
+{
 	if (how == "exit lost" || how == "before" && (f "@" field("module")) !~ LATE &&
 	    !(ATTACHED && field("depth") == 0))
 		bad($0)
@@ -61,6 +83,8 @@ BEGIN {
 		away[who]++
 }
 END {
+	if (losses)
+		bad(lost)
 	for (f in made)
 		if (calls[f] != made[f])
 			bad(f ": " calls[f] + 0 " calls, not " made[f])
@@ -75,14 +99,8 @@ END {
 	for (f in away)
 		if (away[f] != left[f] + 0)
 			bad(f ": " away[f] " left, not " left[f] + 0)
-	for (f in calls)
-		if (n[f, "unwound"] + n[f, "open"] + n[f, "before"])
-			printf "  %-36s %7d entered %7d returned %6d unwound %4d open %3d before\n",
-				f, calls[f] - n[f, "before"], n[f, "return"], n[f, "unwound"],
-				n[f, "open"], n[f, "before"]
-	printf "  all: %d returned, %d unwound, %d open, %d before, %d entry only\n",
-		total["return"], total["unwound"], total["open"], total["before"],
-		total["entry only"]
+	print_calls()
+	print all()
 	exit wrong
 }
 EOF
@@ -92,7 +110,8 @@ balanced()
 {
 	"$INJECT" replay recorded --json -o calls.json
 	echo "$1: $(tail -n 1 trace.err)"
-	awk -v LATE="${2:-^$}" -v ATTACHED="${3:-0}" -v LEFT=left -f balance.awk calls.json >balance.txt ||
+	awk -v LATE="${2:-^$}" -v ATTACHED="${3:-0}" -v LEFT=left -f balance_calls.awk \
+		-f balance.awk calls.json >balance.txt ||
 		{ grep ^unexplained balance.txt | head -n 20; die "$1: not balanced"; }
 	sort balance.txt
 }
