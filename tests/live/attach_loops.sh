@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # attach_loops: many visits to threads that stand in loops whose heads our jumps
 # cover. One call is one entry and one exit, however often it goes round.
-# serial: the load of other tests would stretch it
+# long: 20
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

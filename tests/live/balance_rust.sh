@@ -6,6 +6,7 @@
 # unwind or abort. Each call that does not return was left by a panic, which the server
 # has counted. With SOAK there are more requests.
 # timeout: 900
+# long: 40
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 # shellcheck source=tests/balance_lib.sh

@@ -3,7 +3,7 @@
 # cycles_200: 200 attach and detach cycles on threads that do nothing but call
 # the probed functions. No crash, no probe lost, every call counted.
 # timeout: 900
-# serial: the load of other tests would stretch it
+# long: 50
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 # shellcheck source=tests/cycles_lib.sh

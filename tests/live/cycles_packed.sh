@@ -3,7 +3,7 @@
 # cycles_packed: the same where nearly all jumps are puns, whose islands are
 # mapped by the first cycles and used again by all others.
 # timeout: 900
-# serial: the load of other tests would stretch it
+# long: 20
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 # shellcheck source=tests/cycles_lib.sh

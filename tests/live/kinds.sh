@@ -4,6 +4,7 @@
 # loader, or the C library musl, or another version of glibc, in all their states;
 # SOAK=1: all with all kinds.
 # timeout: 600
+# long: 60
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -4,6 +4,7 @@
 # of stubs, recording routines and the payload, too. Each destructor is run, and each
 # exception caught, whoever has the unwinder, and however calls are recorded.
 # timeout: 900
+# long: 30
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
