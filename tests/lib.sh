@@ -187,15 +187,15 @@ has_come() { [ "$(progress)" -gt "$1" ]; }
 # The victim is alive, nothing it computed was wrong, and it gets on.
 victim_works()
 {
-	local a b
+	local a b pause
 
 	if has_line ^WRONG victim.out; then
 		grep ^WRONG victim.out | head -n 3
 		die "the victim computed something wrong"
 	fi
 	a=$(progress) || die "the victim does not answer"
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
-		sleep 0.05
+	for pause in 0.01 0.02 0.05 0.1 0.2 0.4; do
+		sleep $pause
 		b=$(progress) || die "the victim does not answer any more"
 		[ "$b" -gt "$a" ] && return 0
 	done
