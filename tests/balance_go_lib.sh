@@ -26,7 +26,7 @@ function prefix_of(f,  p, found) {
 }
 BEGIN {
 	# With them a thread of C begins, which may end with the process.
-	left["crosscall_amd64"] = left["threadentry"] = "any"
+	left["crosscall_amd64"] = left["threadentry"] = left["runtime.mstart"] = "any"
 	while ((getline line < LEFT) > 0) {
 		n_words = split(line, w, " ")
 		if (sub(/\*$/, "", w[1]))
