@@ -8,6 +8,8 @@
 . "$ROOT/tests/lib.sh"
 
 ROUNDS=2000
+storms=3
+[ -z "${SOAK:-}" ] || storms=1000
 
 end_victim()
 {
@@ -131,12 +133,42 @@ toggled()
 	end_victim
 }
 
+# stormed THREADS VISITS: XRay comes and goes at random, as visits do. Where nobody else
+# calls, a counted phase has each of its calls, whatever is rewritten meanwhile.
+stormed()
+{
+	local before want turns
+
+	victim "compiled/$variant-hooked" "$1"
+	tell on '^ok' >/dev/null
+	want=$(run | cut -d' ' -f 2)
+	tell off '^ok' >/dev/null
+	before=$(text)
+	tell storm '^ok' >/dev/null
+	for ((i = 0; i < $2; i++)); do
+		status 0 "$INJECT" -p "$VICTIM" -f 'hook_*' -d 20ms -o /dev/null
+		verified
+		has_line ' 0 refused; ' trace.err || die "$variant: refused in a storm"
+	done
+	if [ "$1" = 0 ]; then
+		run_traced >/dev/null
+		[ "$want $((2 * want)) 0" = "$(closing calls) $(closing events) $(closing lost)" ] ||
+			die "$variant: $want calls, we $(closing calls), $(closing events) events"
+	fi
+	turns=$(tell calm '^calm' | cut -d' ' -f 3)
+	[ "$turns" -ge "$2" ] || die "$variant: XRay came and went $turns times only"
+	[ "$(text)" = "$before" ] || die "$variant: the text is not what it was"
+	victim_works
+	end_victim
+	echo "$variant: $2 visits, XRay came or went $turns times"
+}
+
 n=0
 for file in "$VICTIMS"/compiled/*-hooked; do
 	variant=$(basename "$file" -hooked)
 	case $variant in
 	*hooks*) hooked off ;;
-	*xray*) hooked on; switched; toggled ;;
+	*xray*) hooked on; switched; toggled; stormed 0 "$storms"; stormed 3 "$storms" ;;
 	*pg* | *fentry*) need gprof; profiled ;;
 	*) continue ;;
 	esac

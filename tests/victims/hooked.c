@@ -6,6 +6,8 @@
  *	run N	-> ran N entered E left L	N rounds; what hooks have seen
  *	on, off	-> ok			XRay's own patching, as threads run
  *	toggle N -> ok			both, N times
+ *	storm	-> ok			both in a thread, at random, until "calm"
+ *	calm	-> calm after N		so often
  *
  * Built with -DHOOKED_CALLS, the hooks are those of -finstrument-functions;
  * with -DHOOKED_XRAY, XRay's handler. A program that was built with -pg counts
@@ -173,9 +175,43 @@ UNSEEN static void run(uint64_t n)
 		   (unsigned long long)(entered - e), (unsigned long long)(left - l));
 }
 
+static pthread_t stormer;
+static bool calm;
+static uint64_t nturns;
+
+UNSEEN static void *turn(void *arg)
+{
+	unsigned int seed = 1;
+
+	for (nturns = 0; !__atomic_load_n(&calm, __ATOMIC_RELAXED); nturns++) {
+		patch(nturns % 2 == 0);
+		usleep((useconds_t)rand_r(&seed) % 1000);
+	}
+	patch(false);
+	return NULL;
+}
+
+UNSEEN static void storm(bool on)
+{
+	__atomic_store_n(&calm, !on, __ATOMIC_RELAXED);
+	if (on && pthread_create(&stormer, NULL, turn, NULL))
+		exit(1);
+	if (on) {
+		victim_say("ok storm");
+		return;
+	}
+	pthread_join(stormer, NULL);
+	victim_say("calm after %llu", (unsigned long long)nturns);
+}
+
 UNSEEN static void command(const char *line)
 {
 	uint64_t n;
+
+	if (strcmp(line, "storm") == 0 || strcmp(line, "calm") == 0) {
+		storm(line[0] == 's');
+		return;
+	}
 
 	if (sscanf(line, "run %lu", &n) == 1) {
 		run(n);
