@@ -219,9 +219,30 @@ bool session_is_mapping(const struct mapping *m)
 		(!base[n + 1] || strcmp(base + n + 1, " (deleted)") == 0);
 }
 
+struct finding {
+	struct old_session *at;
+	bool begun;
+};
+
+/* One mapping may be shown as several: whoever advises the kernel of a part of it, or
+ * locks one, has it split there. */
+static bool goes_on(const struct old_session *old, const struct mapping *m)
+{
+	return m->shared && m->ino == old->ino && m->offset == old->mapped &&
+		m->range.start == old->base + old->mapped;
+}
+
 static int note_session(void *ctx, const struct mapping *m)
 {
-	struct old_session *old = ctx;
+	struct finding *f = ctx;
+	struct old_session *old = f->at;
+
+	if (f->begun && goes_on(old, m)) {
+		old->mapped += range_size(m->range);
+		return 0;
+	}
+	if (f->begun)
+		return 1;
 	/* Newer visits map over the old place; if one did not fit there, the
 	 * one with the later generation counts, which the caller compares. */
 	if (!session_is_mapping(m) || m->offset || !m->shared || old->base >= m->range.start)
@@ -230,7 +251,16 @@ static int note_session(void *ctx, const struct mapping *m)
 	old->mapped = range_size(m->range);
 	old->ino = m->ino;
 	old->file = strncmp(m->path, MEMFD, sizeof(MEMFD) - 1) != 0;
-	return 1;
+	f->begun = true;
+	return 0;
+}
+
+static int next_session(const struct target *t, struct old_session *at)
+{
+	struct finding f = { .at = at };
+	int err = procfs_maps(t->pid, note_session, &f);
+
+	return err < 0 ? err : f.begun;
 }
 
 /* Journals are read whole, so that the rest works on a stable copy. */
@@ -266,7 +296,7 @@ int session_find(const struct target *t, struct old_session *ret)
 	int err;
 
 	*ret = best;
-	while ((err = procfs_maps(t->pid, note_session, &at)) == 1) {
+	while ((err = next_session(t, &at)) == 1) {
 		err = read_head(t, &at);
 		if (err && err != -EIO)
 			return err;

@@ -3,7 +3,10 @@
  * it is traced: a wild pointer could do no worse.
  *
  *	scribble SEED	-> scribbled: random bytes over the whole journal
+ *	split		-> split: the kernel shows the session as several mappings
  */
+#include <sys/mman.h>
+
 #include "payload/abi.h"
 #include "tests/victims/victim.h"
 
@@ -49,8 +52,19 @@ static void scribble(unsigned int seed)
 	victim_say("scribbled");
 }
 
+static void split(void)
+{
+	char *s = (char *)find_session();
+
+	victim_say(s && !madvise(s + 4096, 4096, MADV_SEQUENTIAL) ? "split" : "no session");
+}
+
 static void command(const char *word)
 {
+	if (strcmp(word, "split") == 0) {
+		split();
+		return;
+	}
 	if (strncmp(word, "scribble ", 9) == 0)
 		scribble((unsigned int)atoi(word + 9));
 	else
