@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "injector/pace.h"
 #include "injector/park.h"
 #include "injector/say.h"
 #include "injector/strays.h"
@@ -234,8 +235,11 @@ int commit(struct target *t, struct infection *inf, struct live *live,
 {
 	struct sigframes frames;
 	bool hooked = false;
+	pace_ease();
 	int err = sigframes_prepare(t, &frames);
 
+	/* From here on it pays for its probes. */
+	pace_set(PACE_HASTE);
 	err = err ? err : touch(t, inf, live);
 	err = err ? err : hook(t, inf, live, opt, &hooked);
 	err = err ? err : attempts(t, inf, live, &frames, opt);

@@ -30,6 +30,7 @@
 #include "injector/blobs.h"
 #include "injector/infect_impl.h"
 #include "injector/look.h"
+#include "injector/pace.h"
 #include "injector/procfs.h"
 
 enum {
@@ -511,6 +512,8 @@ int infect(struct target *t, struct modules *mods, const struct infect_options *
 
 	*ret = (struct infection){ .map.fd = -1 };
 	int err = prepare(&in);
+	/* From here on it pays for what we do. */
+	pace_hurry();
 	if (!err && in.bare)
 		err = know_threads(&in);
 	err = err ? err : map_in_loans(&in, map_all);

@@ -142,6 +142,8 @@ enum pace pace_set(enum pace to)
 {
 	enum pace before = current;
 
+	if (to == before)
+		return before;
 	if (at_leisure)
 		leisure_end(at_leisure);
 	bool none = __atomic_load_n(&starved, __ATOMIC_RELAXED);
@@ -150,6 +152,11 @@ enum pace pace_set(enum pace to)
 		leisure_begin();
 	current = to;
 	return before;
+}
+
+enum pace pace_ease(void)
+{
+	return current == PACE_HASTE ? current : pace_set(PACE_LEISURE);
 }
 
 enum pace pace_hurry(void)

@@ -4,11 +4,12 @@
  *
  * While it looks and plans, and when it compares code with files afterwards, nobody
  * waits for inject but its user; so it takes what no other wants, and who serves
- * requests on the same processors does not feel it. While probes are put in or taken
- * out, it works for a fraction of a second; but where hundreds of threads compete, an
- * equal share of a processor makes minutes of it, through which the target pays for
- * its probes. So it takes a larger share then; and an equal one while it reads and
- * waits, which goes on as long as the target makes calls.
+ * requests on the same processors does not feel it. So it does before each stop, for
+ * what can be known before. While probes are put in or taken out, it works for some
+ * milliseconds; but where hundreds of threads compete, an equal share of a processor
+ * makes minutes of it, through which the target pays for its probes. So it takes a
+ * larger share then; and an equal one while it reads and waits, which goes on as long
+ * as the target makes calls.
  */
 #ifndef INJECTOR_PACE_H
 #define INJECTOR_PACE_H
@@ -26,6 +27,8 @@ enum pace {
  * policy that we were given stay; where haste is not permitted, all is equal.
  */
 enum pace pace_set(enum pace);
+/* Leisure, unless this thread is in haste. The pace that it had. */
+enum pace pace_ease(void);
 /* Haste, if this thread is at leisure. The pace that it had. */
 enum pace pace_hurry(void);
 

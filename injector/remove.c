@@ -302,7 +302,6 @@ static int clean(void *ctx)
 
 static int conclude(struct removing *r)
 {
-	pace_set(PACE_LEISURE);
 	int err = judge(r);
 
 	if (!err && !r->report->left[0])
@@ -332,12 +331,12 @@ static int find_journal(struct removing *r)
 	return 0;
 }
 
-/* One process; another than the named one only if the session is its newest. Once the
- * probes are out, nobody pays for them. */
+/* One process; another than the named one only if the session is its newest. Nobody
+ * waits for what is looked at before and after. */
 static int remove_one(pid_t pid, bool own, struct removal *ret)
 {
 	struct removing r = { .report = ret, .own = own };
-	enum pace before = pace_set(PACE_HASTE);
+	enum pace before = pace_set(PACE_LEISURE);
 	int err = target_open(pid, &r.target);
 
 	err = err ? err : find_journal(&r);
@@ -345,8 +344,8 @@ static int remove_one(pid_t pid, bool own, struct removal *ret)
 		ret->session = r.old.ino;
 	if (!err && (own || ret->session == r.old.ino))
 		err = surgery(clean, &r) ?: conclude(&r);
-	pace_set(before);
 	removing_clear(&r);
+	pace_set(before);
 	return err;
 }
 

@@ -6,6 +6,7 @@
 
 #include "arch/arch.h"
 #include "injector/groups.h"
+#include "injector/pace.h"
 #include "injector/park.h"
 #include "injector/strays.h"
 
@@ -128,8 +129,11 @@ int restore(struct restore *r)
 {
 	struct sigframes frames;
 	size_t at;
+
+	pace_ease();
 	int err = sigframes_prepare(r->target, &frames);
 
+	pace_set(PACE_HASTE);
 	err = err ? err : text_touch(r->target, r->changes, r->n, &at);
 	err = err ? err : attempts(r, &frames);
 	sigframes_clear(&frames);

@@ -12,20 +12,35 @@
 struct surgery {
 	int (*operate)(void *ctx);
 	void *ctx;
+	enum pace pace;
 	int result;
 	char message[1024];
 };
 
 static __thread bool operating;
+static __thread bool hurries;
+static __thread enum pace unhurried;	/* its pace before, if it does */
 
 static void *surgeon(void *arg)
 {
 	struct surgery *s = arg;
 
 	operating = true;
+	pace_set(s->pace);
 	s->result = s->operate(s->ctx);
+	pace_set(PACE_EQUAL);
 	snprintf(s->message, sizeof(s->message), "%s", fail_text());
 	return NULL;
+}
+
+/* Whatever pace it ends with is not that of what goes on. */
+static int operate_within(int (*operate)(void *ctx), void *ctx)
+{
+	enum pace before = pace_hurry();
+	int err = operate(ctx);
+
+	pace_set(before);
+	return err;
 }
 
 int surgery(int (*operate)(void *ctx), void *ctx)
@@ -35,17 +50,17 @@ int surgery(int (*operate)(void *ctx), void *ctx)
 	sigset_t chld;
 
 	if (operating)
-		return operate(ctx);
+		return operate_within(operate, ctx);
 	/* Blocked in every thread, so that the surgeon's sigtimedwait gets it
 	 * (and it is not thrown away as ignored). */
 	sigemptyset(&chld);
 	sigaddset(&chld, SIGCHLD);
 	pthread_sigmask(SIG_BLOCK, &chld, NULL);
-	enum pace before = pace_hurry();
+	s.pace = pace_set(PACE_EQUAL);
 	int err = pthread_create(&thread, NULL, surgeon, &s);
 	if (!err)
 		pthread_join(thread, NULL);
-	pace_set(before);
+	pace_set(s.pace);
 	if (err)
 		return fail(err, "start a thread");
 	if (s.result && s.message[0])
@@ -57,5 +72,12 @@ void surgery_hurry(bool on)
 {
 	struct sched_param p = { .sched_priority = on ? 1 : 0 };
 
+	if (on == hurries)
+		return;
+	hurries = on;
+	if (on)
+		unhurried = pace_hurry();
 	pthread_setschedparam(pthread_self(), on ? SCHED_FIFO : SCHED_OTHER, &p);
+	if (!on)
+		pace_set(unhurried);
 }

@@ -11,14 +11,14 @@
 
 #include "base/base.h"
 
-/* Run `operate(ctx)` on the surgeon thread and wait for it; its result and its
- * message become the caller's, whose leisure it interrupts. Within an operation another
- * one is a part of it, on the same thread, which goes on holding what it held. */
+/* Run `operate(ctx)` on the surgeon thread, at the caller's pace, and wait for it; its
+ * result and its message become the caller's. Within an operation another one is a
+ * part of it, on the same thread, which goes on holding what it held. */
 int surgery(int (*operate)(void *ctx), void *ctx);
 
 /* While threads of the target stand still, the surgeon goes first: without
  * this, spinning threads that were let go starve the one that lets the others
- * go. Where it is not permitted nothing happens. */
+ * go. Then it is at its pace again. Where it is not permitted nothing happens. */
 void surgery_hurry(bool on);
 
 #endif

@@ -282,8 +282,6 @@ static int attach(struct trace *t)
 		counts_prepare(t->opt, t->pid, t->inf.map.s, reader_clock(t->reader));
 	if (!err && t->opt->verb == VERB_RECORD)
 		err = trace_describe(t);
-	/* From here on it pays for its probes. */
-	pace_hurry();
 	err = err ? err : surgery(do_commit, t);			/* 6 to 9 */
 	if (err && !anything_left(t))
 		return nothing_left(t);
@@ -474,6 +472,7 @@ static void close_session(struct trace *t)
 void trace_clear(struct trace *t)
 {
 	close_session(t);
+	pace_set(PACE_LEISURE);
 	reader_free(t->reader);
 	grow_clear(&t->grow);
 	rooms_end(&t->rooms);

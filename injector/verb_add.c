@@ -279,7 +279,6 @@ static int add(struct adding *a)
 		return err;
 	err = write_back(a, GATES_OFF, GATES_OFF + a->inf.map.s->nfuncs);
 	err = err ? err : write_journal(a);
-	pace_hurry();
 	err = err ? err : surgery(put_in, a);				/* 6 to 9 */
 	if (err)
 		disown(a);

@@ -116,7 +116,7 @@ int verb_remove(const struct options *o)
 	struct removing r = { .options = o };
 
 	say_quiet(o->quiet);
-	pace_set(PACE_HASTE);
+	pace_set(PACE_LEISURE);
 	int err = signals_begin();
 	err = err ? err : visit_open(o->pid, &r.visit);
 	if (err)
