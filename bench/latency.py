@@ -3,33 +3,36 @@
 
 DIR/answers has the time of each request and how long its answer took, DIR/slices when
 each slice of time began, ended, and whether inject was there (with) or not (without),
-DIR/visits what inject -v said. Every other slice is one without. A percentile of each slice
-is divided by the geometric mean of those of the slices without before it and behind it, so
-that what drifts cancels out. Told are the median of these ratios, and the interval in which
-it is with 95 %, by their order: a few slices in which something else happened do not matter.
-`noise` is the same of the slices without themselves, as a control.
+DIR/visits what inject -v said. Every other slice is one without, so that what drifts is
+in both. All answers of a kind are taken together, for a slice alone has but ten beyond
+its 99th percentile. What is told is a percentile divided by that without inject, and the
+interval in which the ratio is with 95 %: slices are drawn anew, again and again, with
+replacement (bootstrap), for what disturbs one answer disturbs its neighbours.
+
+`often` is with visits one after the other. `seldom` is a visit each PERIOD seconds: the
+same answers, but each slice with visits among as many without as makes that. `itself` is
+every second slice without visits by the others, as a control.
 
 Who had to wait because the process stood still, or its thread was borrowed, is told
 apart: `outside` are the others.
 """
 import bisect
+import collections
 import math
+import random
 import re
-import statistics
 import sys
 
 HELD = re.compile(r"(stood still|lent a thread) for ([0-9.]+) ms, until ([0-9.]+)")
 CLOSED = re.compile(r"; (\d+) calls?; .*(\d+) lost")
+PERIOD = 5
+DRAWS = 400
+STEP = math.log(1.01)  # of the logarithm of a time: as precisely as that it is kept
 
 
 def lines(path):
     with open(path, encoding="utf-8", errors="replace") as f:
         return f.read().splitlines()
-
-
-def percentile(took, share):
-    took = sorted(took)
-    return took[min(int(len(took) * share), len(took) - 1)] if took else math.nan
 
 
 class Holds:
@@ -50,63 +53,110 @@ class Holds:
         return max((end - begin for begin, end, k in self.held if k == kind), default=0) * 1e3
 
 
-def ratios(slices, wanted, share, answers="all"):
-    """Of each slice of that kind that has neighbours on both sides, to what is without us."""
-    plain = [(i, percentile(s["all"], share)) for i, s in enumerate(slices)
-             if s["kind"] == "without"]
-    out = []
-    for i, s in enumerate(slices):
-        before = [p for j, p in plain if j < i]
-        after = [p for j, p in plain if j > i]
-        if s["kind"] == wanted and before and after:
-            out.append(percentile(s[answers], share) / math.sqrt(before[-1] * after[0]))
+class Slice:
+    """Its answers, counted by the logarithm of their time."""
+
+    def __init__(self, begin, end, kind):
+        self.begin, self.end, self.kind = float(begin), float(end), kind
+        self.all = collections.Counter()
+        self.outside = collections.Counter()
+
+    def add(self, took, held):
+        at = int(math.log(max(took, 1)) / STEP)
+        self.all[at] += 1
+        if not held:
+            self.outside[at] += 1
+
+
+def together(counts):
+    out = collections.Counter()
+    for one in counts:
+        out.update(one)
     return out
 
 
-def interval(values):
-    """The median, and between what it is with 95 %."""
-    values = sorted(values)
-    n = len(values)
-    cut, beyond = 0, 1 / 2 ** n  # the chance that it is beyond values[cut]
-    while beyond <= .025:
-        cut += 1
-        beyond += math.comb(n, cut) / 2 ** n
-    if not cut:
-        return math.nan, math.nan, math.nan
-    return statistics.median(values), values[cut - 1], values[n - cut]
+def mix(with_us, without, share):
+    """Both, so that `share` of the answers are of the former."""
+    a, b = with_us.total(), without.total()
+    out = {at: n * share / a for at, n in with_us.items()}
+    for at, n in without.items():
+        out[at] = out.get(at, 0) + n * (1 - share) / b
+    return out
 
 
-def times(ratio):
-    return f"{ratio:.2f}" if ratio < 10 else ">9" if ratio >= 10 else "-"
+def percentile(counts, share):
+    rest = sum(counts.values()) * (1 - share)
+    for at in sorted(counts, reverse=True):
+        rest -= counts[at]
+        if rest < 0:
+            return math.exp((at + .5) * STEP)
+    return math.nan
 
 
-def between(low, high):
-    return f"{times(low)}-{times(high)}".ljust(11)
+class Judged:
+    """One table of ratios, of slices as they were or as they are drawn."""
+
+    def __init__(self, visited, plain, share):
+        outside = together(s.outside for s in visited)
+        everything = together(s.all for s in visited)
+        without = together(s.all for s in plain)
+        pairs = {
+            "often": (outside, without), "often all": (everything, without),
+            "seldom": (mix(outside, without, share), without),
+            "seldom all": (mix(everything, without, share), without),
+        }
+        self.ratios = {(name, p): percentile(a, p) / percentile(b, p)
+                       for name, (a, b) in pairs.items() for p in (.5, .99)}
+
+    def control(self, some, others):
+        a, b = (together(s.all for s in side) for side in (some, others))
+        for p in (.5, .99):
+            self.ratios["itself", p] = percentile(a, p) / percentile(b, p)
+        return self.ratios
+
+
+def judge(visited, plain, share):
+    """Of each ratio: as measured, and between what it is with 95 %."""
+    sides = plain[::2], plain[1::2]
+    measured = Judged(visited, plain, share).control(*sides)
+    random.seed(1)
+    drawn = []
+    for _ in range(DRAWS):
+        again = [random.choices(side, k=len(side)) for side in (visited, plain, *sides)]
+        drawn.append(Judged(again[0], again[1], share).control(*again[2:]))
+    out = {}
+    for key, ratio in measured.items():
+        ratios = sorted(d[key] for d in drawn)
+        out[key] = ratio, ratios[DRAWS // 40], ratios[-1 - DRAWS // 40]
+    return out
 
 
 def verdict(visits, noise):
     _, low, high = visits
     if not high <= 2 * low:
         return "too unsteady here to tell"
-    return "slower" if low > max(1, noise[2]) else "faster" if high < 1 else "the same"
+    return "slower" if low > max(1, noise[2]) else "faster" if high < min(1, noise[1]) \
+        else "the same"
+
+
+def row(what, name, judged):
+    p99 = judged[name, .99]
+    line = f"  {what:<22}{judged[name, .5][0]:>7.2f}{p99[0]:>8.2f}  {p99[1]:.2f}-{p99[2]:.2f}"
+    if name != "itself":
+        line = f"{line:<52}{judged[name + ' all', .99][0]:>6.2f}  "
+        line += verdict(p99, judged["itself", .99])
+    print(line)
 
 
 def read(directory):
-    slices = []
-    for line in lines(f"{directory}/slices"):
-        begin, end, kind = line.split()
-        slices.append({"begin": float(begin), "end": float(end), "kind": kind,
-                       "all": [], "outside": []})
+    slices = [Slice(*line.split()) for line in lines(f"{directory}/slices")]
     holds = Holds(lines(f"{directory}/visits"))
-    begins = [s["begin"] for s in slices]
+    begins = [s.begin for s in slices]
     for line in lines(f"{directory}/answers"):
         asked, took = map(float, line.split())
         i = bisect.bisect_right(begins, asked) - 1
-        if i < 0 or asked >= slices[i]["end"]:
-            continue
-        slices[i]["all"].append(took)
-        if not holds.meet(asked, took):
-            slices[i]["outside"].append(took)
+        if i >= 0 and asked < slices[i].end:
+            slices[i].add(took, holds.meet(asked, took))
     return slices, holds
 
 
@@ -115,20 +165,21 @@ def main():
     slices, holds = read(directory)
     said = lines(f"{directory}/visits")
     closed = [m for m in map(CLOSED.search, said) if m]
-    plain = [t for s in slices if s["kind"] == "without" for t in s["all"]]
-    visited = [s for s in slices if s["kind"] == "with"]
-    answers = sum(len(s["all"]) for s in visited)
-    waited = answers - sum(len(s["outside"]) for s in visited)
-    visits = interval(ratios(slices, "with", .99, "outside"))
-    noise = interval(ratios(slices, "without", .99))
-    print(f"{name:<11}{sum(len(s['all']) for s in slices):>9}"
-          f"{percentile(plain, .5):>8.0f}"
-          f"{times(interval(ratios(slices, 'with', .5, 'outside'))[0]):>7}"
-          f"{percentile(plain, .99):>8.0f}"
-          f"{times(visits[0]):>7} {between(*visits[1:])}"
-          f"{times(interval(ratios(slices, 'with', .99))[0]):>5}"
-          f"{times(noise[0]):>8} {between(*noise[1:])}{verdict(visits, noise)}")
-    print(f"{'':<11}{len(closed)} visits, {sum(int(m[1]) for m in closed)} calls,"
+    plain = [s for s in slices if s.kind == "without" and s.all]
+    visited = [s for s in slices if s.kind == "with" and s.outside]
+    if len(plain) < 4 or not visited or not closed:
+        sys.exit(f"{name}: too few slices, visits or answers to judge")
+    taken = sum(s.end - s.begin for s in visited)
+    without = together(s.all for s in plain)
+    answers = sum(s.all.total() for s in visited)
+    waited = answers - sum(s.outside.total() for s in visited)
+    judged = judge(visited, plain, min(1, taken / len(closed) / PERIOD))
+    print(f"{name:<11}{without.total() + answers:>7} requests; without visits p50"
+          f" {percentile(without, .5):.0f} us, p99 {percentile(without, .99):.0f} us")
+    row(f"a visit each {PERIOD} s", "seldom", judged)
+    row(f"{len(closed) / taken:.1f} visits a second", "often", judged)
+    row("without, by itself", "itself", judged)
+    print(f"  {len(closed)} visits, {sum(int(m[1]) for m in closed)} calls,"
           f" {sum(int(m[2]) for m in closed)} lost; stood still for"
           f" {holds.longest('stood still'):.1f} ms at most, a thread borrowed for"
           f" {holds.longest('lent a thread'):.1f}; {waited} answers had to wait for that,"

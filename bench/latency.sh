@@ -4,19 +4,22 @@
 # asked at a fixed rate, by one client, while slices of time in which inject visits it again
 # and again take turns with slices in which nobody does. The client goes before all others,
 # where that is permitted: who measures is not to wait for who is measured, nor for inject.
-# bench/latency.py judges the times. A request that fails, or a visit, makes the whole fail;
-# a time does not.
+# bench/latency.py judges the times: of visits one after the other, as they were; and of
+# a visit each five seconds, which are the same answers among more without. A request that
+# fails, or a visit, makes the whole fail; a time does not. It wants a quiet machine.
 #
 # SERVER: nginx, redis, memcached, postgres, python, node, java; all unless given.
-# SECONDS_EACH (48): seconds for each server, in slices of SLICE (1). RATE (1000): requests
-# a second, half of that of a server in Python, Java or JavaScript.
+# SECONDS_EACH (40): seconds for each server, in slices of SLICE (1); it takes some 15 more
+# to start it and warm it up. RATE (1000): requests a second, half of that of a server in
+# Python, Java or JavaScript.
 set -euo pipefail
 # shellcheck source=bench/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-SECONDS_EACH=${SECONDS_EACH:-48}
+SECONDS_EACH=${SECONDS_EACH:-40}
 SLICE=${SLICE:-1}
 RATE=${RATE:-1000}
+WARM=4		# seconds
 ASK_HTTP='GET / HTTP/1.1\r\nHost: bench\r\n\r\n'
 FIRST=(chrt -f 1)
 "${FIRST[@]}" true 2>/dev/null || FIRST=()
@@ -96,7 +99,7 @@ measured()
 	asks "$1" "$2" "$3" "$dir/answers" >"$dir/client.out" 2>"$dir/client.err" &
 	client=$!
 	pids+=("$client")
-	sleep 4		# so that it is warm
+	sleep "$WARM"
 	slice without
 	for _ in $(seq $((SECONDS_EACH / (2 * SLICE)))); do
 		slice with "${@:5}"
@@ -225,7 +228,7 @@ node_line()
 	command -v node >/dev/null || { absent node; return; }
 	serve node bench/servers/serve.js "$PORT"
 	WHAT=("$ASK_HTTP" 'HTTP/1.1 200' 'answer\n')
-	measured node $((RATE / 2)) '' pid -f 'uv_*' -f 'deflate*' -f 'inflate*'
+	WARM=8 measured node $((RATE / 2)) '' pid -f 'uv_*' -f 'deflate*' -f 'inflate*'
 	served
 }
 
@@ -236,17 +239,17 @@ java_line()
 	# Else each answer waits 40 ms: its end is held back until its head is acknowledged.
 	serve java -Dsun.net.httpserver.nodelay=true -Xmx64m -cp "$dir" Serve "$PORT"
 	WHAT=("$ASK_HTTP" 'HTTP/1.1 200' 'answer\n')
-	measured JVM $((RATE / 2)) '' pid -f '*Thread*@libjvm.so' -f '*alloc*@libjvm.so'
+	WARM=10 measured JVM $((RATE / 2)) '' pid -f '*Thread*@libjvm.so' -f '*alloc*@libjvm.so'
 	served
 }
 
 "$CC" -std=gnu11 -O2 -D_GNU_SOURCE -o "$dir/client" bench/client.c
 cat <<HEAD
-Times of answers in microseconds, at $RATE requests a second, without inject, and how many
-times as long they are while it comes and goes: outside of its stops (with the interval
-that the ratio is in with 95 %), stops included (all), and in slices without it by those
-before and behind them (noise).
-            requests     p50 x with     p99 x with 95 %         all x noise 95 %
+Times of answers at $RATE requests a second, and how many times as long they are while
+inject comes and goes: outside of its stops, with the interval that the ratio is in with
+95 %, and stops included (all). The last line is of the server without visits: what every
+other second is to the others, which is noise.
+                            p50     p99  95 %          all
 HEAD
 [ $# != 0 ] || set -- nginx redis memcached postgres python node java
 for server; do
