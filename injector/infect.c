@@ -35,7 +35,7 @@
 
 enum {
 	HELLO_BUDGET = 300 * 1000 * 1000,	/* ns */
-	KNOW_TRIES = 20,
+	KNOW_TRIES = 100,
 	KNOW_PAUSE = 10 * 1000 * 1000,		/* ns */
 };
 
@@ -485,9 +485,15 @@ static bool is_of_go(struct infecting *in)
 	return is;
 }
 
+/* May the first thread not have come so far yet that its id is noted? In a program that
+ * was just executed it has no thread pointer, or Go's runtime has just given it one. */
+static bool may_be_young(struct infecting *in)
+{
+	return !in->known.tp || is_of_go(in);
+}
+
 /* Refuse a process whose threads nobody would find before anything is mapped. If
- * the one by which we look is no more, that says nothing; nor if it is the first one
- * of a program of Go's, whose runtime may not have come to note its id. */
+ * the one by which we look is no more, that says nothing; nor if it is too young. */
 static int know_threads(struct infecting *in)
 {
 	int err = -ENOTSUP;
@@ -496,7 +502,7 @@ static int know_threads(struct infecting *in)
 		fail_clear();
 		err = infect_with_borrowed(in, VICTIM_SYSCALLS, note_thread);
 		err = err ? err : infect_find_tid(in);
-		if (err == -ENOTSUP && is_of_go(in))
+		if (err == -ENOTSUP && may_be_young(in))
 			nanosleep(&(struct timespec){ 0, KNOW_PAUSE }, NULL);
 		else if (!procfs_has_ended(in->target->pid, in->known.tid))
 			break;

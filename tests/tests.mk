@@ -186,6 +186,9 @@ $(BUILD)/tests/victims/static_loader: private VICTIM_CFLAGS += -static -Wl,--no-
 
 $(BUILD)/tests/victims/profiled: private VICTIM_CFLAGS += -fno-omit-frame-pointer
 
+# It begins before its C library does.
+$(BUILD)/tests/victims/late_start: private VICTIM_CFLAGS += -static -Wl,-e,late_start
+
 # Nested functions are called by code on the stack.
 $(BUILD)/tests/victims/conventions: private VICTIM_CFLAGS += -Wl,-z,execstack
 
