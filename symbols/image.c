@@ -54,30 +54,45 @@ static int read_segments(struct image *im, const char *path)
 	return 0;
 }
 
+static bool is_in_file(const struct image *im, uint64_t at, uint64_t size)
+{
+	return at <= im->size && size <= im->size - at;
+}
+
 /*
  * The string table of the section names. libelf would unpack a compressed one
  * by itself, and a small file can hold a very large one; there is no honest
  * reason for it.
  */
-static bool read_section_names(struct image *im)
+static int read_section_names(struct image *im, const char *path)
 {
-	size_t index;
+	const GElf_Shdr *sh;
+	size_t index, n = im->nsections;
 
-	if (elf_getshdrstrndx(im->elf, &index) || index >= im->nsections ||
-	    im->sections[index].sh_flags & SHF_COMPRESSED ||
-	    im->sections[index].sh_type != SHT_STRTAB)
-		return false;
-	im->section_names = image_section_data(im, &im->sections[index]);
-	return im->section_names != NULL;
+	im->nsections = 0;
+	if (elf_getshdrstrndx(im->elf, &index) || index >= n)
+		return 0;
+	sh = &im->sections[index];
+	if (sh->sh_flags & SHF_COMPRESSED || sh->sh_type != SHT_STRTAB)
+		return 0;
+	im->section_names = image_section_data(im, sh);
+	if (im->section_names)
+		im->nsections = n;
+	else if (sh->sh_size && sh->sh_size <= PIECE_MAX &&
+		 is_in_file(im, sh->sh_offset, sh->sh_size))
+		return fail(EIO, "read %s: the names of its sections", path);
+	return 0;
 }
 
-/* A file runs without section headers, so a broken table is as good as none. */
+/* A file runs without section headers, so a broken table is as good as none. But one
+ * that is there and cannot be read would hide functions, and places that are led to. */
 static int read_sections(struct image *im, const char *path)
 {
 	size_t n;
 
 	if (elf_getshdrnum(im->elf, &n) || !n ||
-	    im->header.e_shentsize != sizeof(Elf64_Shdr))
+	    im->header.e_shentsize != sizeof(Elf64_Shdr) ||
+	    !is_in_file(im, im->header.e_shoff, n * sizeof(Elf64_Shdr)))
 		return 0;
 	im->sections = calloc(n, sizeof(*im->sections));
 	if (!im->sections)
@@ -86,9 +101,9 @@ static int read_sections(struct image *im, const char *path)
 		if (!gelf_getshdr(elf_getscn(im->elf, im->nsections),
 				  &im->sections[im->nsections]))
 			break;
-	if (im->nsections < n || !read_section_names(im))
-		im->nsections = 0;
-	return 0;
+	if (im->nsections < n)
+		return fail(EIO, "read %s: its sections", path);
+	return read_section_names(im, path);
 }
 
 static int open_headers(struct image *im, const char *path)
