@@ -386,12 +386,18 @@ static void drop_released(struct target *t)
 	t->nthreads = kept;
 }
 
+/* What cannot be read meanwhile is nobody's failure; what failed before is told still. */
 static void release_stopped(struct target *t)
 {
+	char cause[1024];
+
+	snprintf(cause, sizeof(cause), "%s", fail_text());
 	for (size_t i = 0; i < t->nthreads; i++)
 		if (t->threads[i].hold == HOLD_STOPPED)
 			release_thread(t, &t->threads[i]);
 	drop_released(t);
+	fail_clear();
+	fail_adopt(cause);
 }
 
 /* How long it took, in ns. */
