@@ -88,15 +88,18 @@ int body_adopt(struct body *b, raddr_t a)
 }
 
 /* Where branches are not to be guessed, compilers jump by way of this. */
-static bool leads_to_thunk(const struct body *b, struct range piece, const struct insn *in)
+static bool is_thunk(const struct body *b, raddr_t at)
 {
 	const struct arch *arch = b->impl->arch;
 	size_t left;
-	bool leaves = in->kind == INSN_JUMP && !range_has(piece, in->dest);
-	const uint8_t *p = leaves && arch->is_thunk ?
-		symbols_text(b->impl->symbols, in->dest, &left) : NULL;
+	const uint8_t *p = arch->is_thunk ? symbols_text(b->impl->symbols, at, &left) : NULL;
 
 	return p && arch->is_thunk(p, left);
+}
+
+static bool leads_to_thunk(const struct body *b, struct range piece, const struct insn *in)
+{
+	return in->kind == INSN_JUMP && !range_has(piece, in->dest) && is_thunk(b, in->dest);
 }
 
 /* Decode one piece. Sizes and kinds are arch->measure's: the exact decoder is
@@ -336,10 +339,10 @@ static void judge_loop(struct body *b, raddr_t dest)
 			b->refusal = REFUSED_LOOP_ENTRY;
 }
 
-/* That comes back by one of our returns; or it is a thunk's, in line: see leads_to_thunk. */
-static void judge_own_call(struct body *b)
+/* That comes back by one of our returns; or a thunk begins with it, in line. */
+static void judge_own_call(struct body *b, const struct step *s)
 {
-	b->unsure = true;
+	b->unsure |= is_thunk(b, s->insn.pc);
 	body_doubt(b, REFUSED_SHARED_BODY);
 }
 
@@ -360,7 +363,7 @@ static void judge_direct(struct body *b, struct step *s)
 		s->exit = true;
 	else if (s->insn.kind == INSN_CALL && dest != b->func->range.start &&
 		 body_has(b, dest))
-		judge_own_call(b);
+		judge_own_call(b, s);
 }
 
 static void judge_way_out(struct body *b, struct step *s)
