@@ -287,12 +287,18 @@ int look_session(pid_t pid)
 
 int look_again(int (*looks)(pid_t), pid_t pid, int err)
 {
+	struct looked l = { .pid = pid, .what = "look at" };
 	char cause[512];
 
 	snprintf(cause, sizeof(cause), "%s", fail_text());
 	fail_clear();
-	if (looks(pid) == -ESRCH)
-		return -ESRCH;
+	int now = looks(pid);
+	if (!now && err)
+		now = exists(&l);
+	if (!now && err)
+		now = unless_ended(&l, err);
+	if (now == -ESRCH)
+		return now;
 	fail_clear();
 	if (err)
 		fail(0, "%s", cause);
