@@ -100,7 +100,8 @@ GO_ALONE := $(foreach k,static stripped,$(GO_VICTIMS:%=%_$k)) goroutines_pie
 RUSTC := $(firstword $(wildcard /usr/bin/rustc) $(shell command -v rustc))
 RUST_http := -C opt-level=3
 RUST_debug := -C opt-level=0
-RUST_dynamic := -C opt-level=3 -C prefer-dynamic
+# (A compiler that is no package's has it where no loader looks.)
+RUST_dynamic = -C opt-level=3 -C prefer-dynamic -C link-arg=-Wl,-rpath,$(shell $(RUSTC) --print target-libdir)
 RUST_abort := -C opt-level=3 -C panic=abort
 RUST := $(patsubst %,$(BUILD)/tests/victims/rust_%,http debug dynamic abort)
 LINKAGE := $(addprefix $(BUILD)/tests/victims/linkage_,lazy landing now)

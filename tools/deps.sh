@@ -36,7 +36,8 @@ usage()
 present()
 {
 	case $1 in
-	rustc) command -v rustc >/dev/null ;;
+	# Nobody else's: its standard library is where no loader looks, and has other names.
+	rustc) [ -x /usr/bin/rustc ] ;;
 	golang-go) ls /usr/lib/go-*/bin/go >/dev/null 2>&1 || command -v go >/dev/null ;;
 	nginx-light) [ -x /usr/sbin/nginx ] ;;
 	postgresql) ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 ;;
