@@ -330,7 +330,10 @@ class StubUnwinder(Unwinder):
         return True
 
     def __call__(self, frame):
-        pc, sp = (int(frame.read_register(name)) for name in ("rip", "rsp"))
+        try:
+            pc, sp = (int(frame.read_register(name)) for name in ("rip", "rsp"))
+        except gdb.error:			# it has ended
+            return None
         session = None if (pc, sp) in self.above else SESSIONS.of(pc)
         if not session and not self.above.get((pc, sp)):
             return None
