@@ -235,7 +235,6 @@ int commit(struct target *t, struct infection *inf, struct live *live,
 {
 	struct sigframes frames;
 	bool hooked = false;
-	pace_ease();
 	int err = sigframes_prepare(t, &frames);
 
 	/* From here on it pays for its probes. */

@@ -154,11 +154,6 @@ enum pace pace_set(enum pace to)
 	return before;
 }
 
-enum pace pace_ease(void)
-{
-	return current == PACE_HASTE ? current : pace_set(PACE_LEISURE);
-}
-
 enum pace pace_hurry(void)
 {
 	return current == PACE_LEISURE ? pace_set(PACE_HASTE) : current;

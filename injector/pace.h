@@ -27,8 +27,6 @@ enum pace {
  * policy that we were given stay; where haste is not permitted, all is equal.
  */
 enum pace pace_set(enum pace);
-/* Leisure, unless this thread is in haste. The pace that it had. */
-enum pace pace_ease(void);
 /* Haste, if this thread is at leisure. The pace that it had. */
 enum pace pace_hurry(void);
 

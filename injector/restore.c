@@ -129,8 +129,6 @@ int restore(struct restore *r)
 {
 	struct sigframes frames;
 	size_t at;
-
-	pace_ease();
 	int err = sigframes_prepare(r->target, &frames);
 
 	pace_set(PACE_HASTE);

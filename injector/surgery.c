@@ -19,7 +19,6 @@ struct surgery {
 
 static __thread bool operating;
 static __thread bool hurries;
-static __thread enum pace unhurried;	/* its pace before, if it does */
 
 static void *surgeon(void *arg)
 {
@@ -76,8 +75,6 @@ void surgery_hurry(bool on)
 		return;
 	hurries = on;
 	if (on)
-		unhurried = pace_hurry();
+		pace_hurry();
 	pthread_setschedparam(pthread_self(), on ? SCHED_FIFO : SCHED_OTHER, &p);
-	if (!on)
-		pace_set(unhurried);
 }

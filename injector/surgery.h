@@ -18,7 +18,9 @@ int surgery(int (*operate)(void *ctx), void *ctx);
 
 /* While threads of the target stand still, the surgeon goes first: without
  * this, spinning threads that were let go starve the one that lets the others
- * go. Then it is at its pace again. Where it is not permitted nothing happens. */
+ * go. Then it is at its pace again; but leisure ends with the first stop, for a
+ * thread that was asked and did not stop in time may do so later, and stands until
+ * it is looked at. Where it is not permitted nothing happens. */
 void surgery_hurry(bool on);
 
 #endif

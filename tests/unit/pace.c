@@ -58,20 +58,6 @@ static void test_hurry(void)
 	check_equal();
 }
 
-/* Who is in haste stays so. */
-static void test_ease(void)
-{
-	CHECK_EQ(pace_ease(), PACE_EQUAL);
-	CHECK_EQ(sched_getscheduler(0), SCHED_IDLE);
-	CHECK_EQ(pace_ease(), PACE_LEISURE);
-	CHECK_EQ(sched_getscheduler(0), SCHED_IDLE);
-	CHECK_EQ(pace_set(PACE_HASTE), PACE_LEISURE);
-	CHECK_EQ(pace_ease(), PACE_HASTE);
-	CHECK_EQ(getpriority(PRIO_PROCESS, 0), -10);
-	CHECK_EQ(pace_set(PACE_EQUAL), PACE_HASTE);
-	check_equal();
-}
-
 /* What we were given stays. */
 static void test_given(void)
 {
@@ -122,7 +108,6 @@ int main(void)
 	pace_set(PACE_EQUAL);
 	test_paces();
 	test_hurry();
-	test_ease();
 	test_given();
 	test_starved();
 	return failures != 0;
