@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "injector/code.h"
 #include "injector/gothreads.h"
 #include "injector/procfs.h"
 
@@ -39,13 +40,17 @@ static int search_mapping(void *ctx, const struct mapping *m)
 	enum { MOST = 64 << 20 };
 	struct gadget_search *s = ctx;
 	size_t n = range_size(m->range);
+	struct code c;
 
 	if (!m->exec || !m->read || n > MOST || !m->path[0] || strcmp(m->path, "[vsyscall]") == 0)
 		return 0;
 	auto_free uint8_t *code = malloc(n);
 	if (!code)
 		return fail(ENOMEM, "read the code of %d", s->target->pid);
-	if (target_read(s->target, m->range.start, code, n) < 0) {
+	code_open(s->target, m, &c);
+	int err = code_read(&c, m->range.start, code, n);
+	code_close(&c);
+	if (err) {
 		fail_clear();
 		return 0;
 	}

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "injector/code.h"
 #include "injector/gothreads.h"
 #include "injector/procfs.h"
 #include "injector/unwind.h"
@@ -42,28 +43,36 @@ static int search_piece(struct preparing *p, raddr_t start, const uint8_t *code,
 
 /* Piece by piece, for there may be a lot of it; one begins with as much of the one before
  * as may be the start of a trampoline. */
-static int search_code(void *ctx, const struct mapping *m)
+static int search_pieces(struct preparing *p, struct range range, const struct code *c)
 {
-	struct preparing *p = ctx;
 	size_t step = PIECE - gadget_sigreturn.size + 1;
-	int err = 0;
-
-	if (strcmp(m->path, "[stack]") == 0)
-		p->ret->main_stack = m->range;
-	if (!m->exec || !m->read || m->path[0] != '/' || range_size(m->range) > CODE_MAX)
-		return 0;
 	auto_free uint8_t *code = malloc(PIECE);
-	if (!code)
-		return fail(ENOMEM, "read the code of %d", p->target->pid);
-	for (raddr_t at = m->range.start; at < m->range.end && !err; at += step) {
-		size_t n = MIN((size_t)PIECE, m->range.end - at);
+	int err = code ? 0 : fail(ENOMEM, "read the code of %d", p->target->pid);
 
-		if (target_read(p->target, at, code, n) < 0) {
+	for (raddr_t at = range.start; at < range.end && !err; at += step) {
+		size_t n = MIN((size_t)PIECE, range.end - at);
+
+		if (code_read(c, at, code, n) < 0) {
 			fail_clear();
 			break;
 		}
 		err = search_piece(p, at, code, n);
 	}
+	return err;
+}
+
+static int search_code(void *ctx, const struct mapping *m)
+{
+	struct preparing *p = ctx;
+	struct code c;
+
+	if (strcmp(m->path, "[stack]") == 0)
+		p->ret->main_stack = m->range;
+	if (!m->exec || !m->read || m->path[0] != '/' || range_size(m->range) > CODE_MAX)
+		return 0;
+	code_open(p->target, m, &c);
+	int err = search_pieces(p, m->range, &c);
+	code_close(&c);
 	return err;
 }
 

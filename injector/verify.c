@@ -10,6 +10,7 @@
 
 #include "arch/arch.h"
 #include "injector/blobs.h"
+#include "injector/code.h"
 #include "injector/modules.h"
 #include "injector/procfs.h"
 #include "payload/abi.h"
@@ -31,35 +32,12 @@ struct verifying {
 	bool is_data;		/* it holds no functions */
 };
 
-/* Documentation/admin-guide/mm/pagemap.rst: a page of a private mapping that is
- * there, or swapped out, and is not the file's. */
-static bool is_private(uint64_t entry)
-{
-	const uint64_t present = 1ull << 63, swapped = 1ull << 62, of_file = 1ull << 61;
-
-	return entry & (present | swapped) && !(entry & of_file);
-}
-
 bool verify_is_copy(const struct target *t, raddr_t at)
 {
-	char path[80], dir[64];
+	auto_close int fd = pagemap_open(t->pid);
 	uint64_t entry;
 
-	procfs_dir(t->pid, dir, sizeof(dir));
-	snprintf(path, sizeof(path), "%s/pagemap", dir);
-	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
-	off_t where = (off_t)(at / PAGE * sizeof(entry));
-
-	return fd < 0 || pread(fd, &entry, sizeof(entry), where) != sizeof(entry) ||
-		is_private(entry);
-}
-
-static bool read_entries(const struct verifying *v, raddr_t at, size_t n, uint64_t *ret)
-{
-	size_t size = n * sizeof(*ret);
-
-	return v->pagemap >= 0 &&
-		pread(v->pagemap, ret, size, (off_t)(at / PAGE * sizeof(*ret))) == (ssize_t)size;
+	return !pagemap_read(fd, at, 1, &entry) || pagemap_is_copy(entry);
 }
 
 /* A file of another kind has no functions for us, so no jump was ever written there;
@@ -172,10 +150,10 @@ static int compare_mapping(struct verifying *v, const struct mapping *m)
 
 	for (raddr_t at = m->range.start; at < m->range.end; at += n * PAGE) {
 		n = MIN((m->range.end - at) / PAGE, (uint64_t)AT_ONCE);
-		bool told = read_entries(v, at, n, entries);
+		bool told = pagemap_read(v->pagemap, at, n, entries);
 
 		for (size_t i = 0; i < n; i++) {
-			int err = told && !is_private(entries[i]) ? 0 :
+			int err = told && !pagemap_is_copy(entries[i]) ? 0 :
 				compare_page(v, m, at + i * PAGE);
 			if (err)
 				return err;
@@ -202,12 +180,9 @@ static int each_mapping(void *ctx, const struct mapping *m)
 
 int verify_text(const struct target *t, const struct text_diffs *known, struct text_diffs *ret)
 {
-	char path[80], dir[64];
+	auto_close int pagemap = pagemap_open(t->pid);
 
 	*ret = (struct text_diffs){ 0 };
-	procfs_dir(t->pid, dir, sizeof(dir));
-	snprintf(path, sizeof(path), "%s/pagemap", dir);
-	auto_close int pagemap = open(path, O_RDONLY | O_CLOEXEC);
 	struct verifying v = { .target = t, .known = known, .ret = ret, .pagemap = pagemap };
 	int err = procfs_maps(t->pid, each_mapping, &v);
 
