@@ -84,10 +84,11 @@ static int scale(const char *text, const char *p, uint64_t whole, bool dot,
 	return 0;
 }
 
-/* A number at *p, which moves behind it; `dot`: with a fraction. */
+/* A number at *p, which moves behind it; `dot`: with a fraction, which may be all of it. */
 static int decimal(const char **p, uint64_t *whole, bool *dot)
 {
-	int err = digits(p, whole);
+	*whole = 0;
+	int err = **p == '.' ? 0 : digits(p, whole);
 
 	*dot = !err && **p == '.';
 	if (!*dot)

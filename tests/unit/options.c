@@ -73,7 +73,10 @@ static const struct {
 	{ "-p 1 -f x -t 0ms", "longer than zero" },
 	{ "-p 1 -f x -t 99999999999m", "too long" },
 	{ "-p 1 -f x -t 1.ms", "wants a time" },
-	{ "-p 1 -f x -t .5ms", "wants a time" },
+	{ "-p 1 -f x -t .ms", "wants a time" },
+	{ "-p 1 -f x -d .", "wants a time" },
+	{ "-p 1 -f x -t .5", "wants a unit" },
+	{ "-p 1 -f x --max-overhead .%", "wants a percentage" },
 	{ "-p 1 -f x -t 1e3ms", "wants a time" },
 	{ "-p 1 -f x -d 0", "longer than zero" },
 	{ "-p 1 -f x -d 1h", "wants a time" },
@@ -276,6 +279,9 @@ static void test_units(void)
 	CHECK(units_time("3", 1000000000, &v) == 0 && v == 3000000000);
 	CHECK(units_time("0.1", 1000000000, &v) == 0 && v == 100000000);
 	CHECK(units_time("1.5ns", 0, &v) == 0 && v == 1);
+	CHECK(units_time(".2", 1000000000, &v) == 0 && v == 200000000);
+	CHECK(units_time(".5ms", 0, &v) == 0 && v == 500000);
+	CHECK(units_time(".", 1, &v) < 0 && units_time("..5s", 1, &v) < 0);
 	CHECK(units_time("18446744073709551616ns", 0, &v) < 0);
 	CHECK(units_time("", 1, &v) < 0 && units_time("ms", 1, &v) < 0);
 	CHECK(units_time("1 ms", 1, &v) < 0 && units_time("1MS", 1, &v) < 0);
