@@ -88,6 +88,7 @@ enum stacked {
 	STACKED_PUSHED,		/* it is put there */
 	STACKED_TAKEN,		/* the innermost one is put into a register */
 	STACKED_LOADED,		/* one above is */
+	STACKED_ELSEWHERE,	/* the stack is another one from here on */
 };
 
 /* Where a jump can lead of which some bytes are given: to every address

@@ -97,6 +97,23 @@ static bool takes_way_back(const struct body *b, size_t step)
 	return gone < 0 || (gone && how == STACKED_TAKEN);
 }
 
+/* Has it gone over to another stack shortly before? Where its frames are told it has
+ * one of its own. */
+static bool has_changed_stack(const struct body *b, size_t step)
+{
+	const struct step *s = b->steps;
+
+	if (goal_frame_is_gone(b, s[step].insn.pc) >= 0)
+		return false;
+	for (size_t i = step; i-- > 0 && step - i <= SET_NEAR; ) {
+		if (s[i].piece != s[step].piece || s[i].ends)
+			return false;
+		if (stacked(b, i) == STACKED_ELSEWHERE)
+			return true;
+	}
+	return false;
+}
+
 bool goal_is_elsewhere(const struct body *b, size_t step)
 {
 	size_t set;
@@ -106,6 +123,8 @@ bool goal_is_elsewhere(const struct body *b, size_t step)
 			stacked(b, step - 1) == STACKED_PUSHED;
 	if (goes_below(b, step))
 		return true;
-	goal_find(b, step, &set);
-	return set < step && !b->goroutine && takes_way_back(b, set);
+	if (b->goroutine)
+		return false;
+	return (goal_find(b, step, &set) != GOAL_NONE && set < step && takes_way_back(b, set)) ||
+		has_changed_stack(b, step);
 }

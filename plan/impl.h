@@ -167,7 +167,8 @@ static inline bool step_is_indirect(const struct step *s)
 int goal_frame_is_gone(const struct body *, raddr_t pc);
 /* Is this exit, a return or an indirect jump, none to the caller, or with another stack
  * pointer than a return's? It goes by what was pushed just before, by its own way back that
- * it has popped, or by what lies below the stack pointer, where records are made. */
+ * it has popped, from another stack, or by what lies below the stack pointer, where records
+ * are made. */
 bool goal_is_elsewhere(const struct body *, size_t step);
 
 /* tables.c: adopt what the jump tables lead to that are named from step `first` on, if

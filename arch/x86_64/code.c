@@ -301,6 +301,17 @@ static bool x86_goes_below(const uint8_t *p, const struct insn *in)
 	return !x86_parse(p, in->size, &f) && names_below(p, &f);
 }
 
+/* mov to %rsp, not from %rbp: as a frame is taken down. */
+static bool changes_stack(const struct x86_form *f)
+{
+	enum { RSP = 4, RBP = 5 };
+	int reg = x86_reg(f, x86_modrm_reg(f), X86_REX_R);
+	int rm = f->memory ? -1 : x86_reg(f, x86_modrm_rm(f), X86_REX_B);
+
+	return f->rex & X86_REX_W && ((f->op == 0x89 && rm == RSP && reg != RBP) ||
+				      (f->op == 0x8b && reg == RSP && rm != RBP));
+}
+
 static enum stacked x86_stacked(const uint8_t *p, const struct insn *in)
 {
 	struct x86_form f;
@@ -309,6 +320,8 @@ static enum stacked x86_stacked(const uint8_t *p, const struct insn *in)
 		return STACKED_NOT;
 	if (pushes(&f))
 		return STACKED_PUSHED;
+	if (changes_stack(&f))
+		return STACKED_ELSEWHERE;
 	if ((f.op & 0xf8) == 0x58)
 		return STACKED_TAKEN;
 	if (f.op != 0x8b || !goes_by_rsp(&f) || names_below(p, &f))

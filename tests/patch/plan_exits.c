@@ -514,6 +514,20 @@ static void jumps_by_its_way_back(void)
 	CHECK(entry_only(REFUSED_NONE));
 }
 
+#define MOV_RSP_FROM_RDI 0x48, 0x89, 0xfc
+#define MOV_RSP_FROM_AT_RDI 0x48, 0x8b, 0x67, 0x30	/* 0x30(%rdi) */
+#define MOV_RSP_FROM_RBP 0x48, 0x89, 0xec
+
+/* As boost's ontop_fcontext and musl's longjmp do; but a frame may be taken down. */
+static void jumps_from_another_stack(void)
+{
+	ENDS_WITH(REFUSED_LEFT_OTHERWISE, 0, MOV_RSP_FROM_RDI, POP_RBX, JMP_RCX);
+	ENDS_WITH(REFUSED_LEFT_OTHERWISE, 0, MOV_RSP_FROM_AT_RDI, 0xff, 0x67, 0x38);
+	ENDS_WITH(REFUSED_NONE, 0, MOV_RSP_FROM_RBP, JMP_RCX);
+	ENDS_WITH(REFUSED_NONE, 8, MOV_RSP_FROM_RDI, JMP_RCX);
+	ENDS_WITH(REFUSED_NONE, 0, MOV_RSP_FROM_RDI, RET);
+}
+
 /* call over; pause; lfence; jmp back; over: mov %rax, (%rsp); ret */
 static void put_thunk(size_t at)
 {
@@ -579,6 +593,7 @@ int main(void)
 	jumps_by_what_lies_below();
 	returns_to_what_was_pushed();
 	jumps_by_its_way_back();
+	jumps_from_another_stack();
 	jumps_by_a_thunk();
 	module_end();
 	return failures != 0;
