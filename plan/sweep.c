@@ -30,6 +30,8 @@ struct sweep {
 	raddr_t pc;			/* all that is to be read before this was */
 	raddr_t dead;			/* control did not come to here, and what pads
 					 * from here to there is dead; 0: it did */
+	raddr_t back;			/* where the last call comes back to, if it does;
+					 * 0: something else came behind it */
 };
 
 /* A jump or branch within what the sweep reads of one function in one go: who
@@ -153,6 +155,14 @@ static void mark_dead(const struct ground *g, raddr_t pc, size_t n)
 			bit_set(g->planes[PLANE_DEAD], at + i);
 }
 
+/* May it be the return behind a call of gcc's __morestack, which goes on one byte further
+ * on, on a new stack? Few others follow a call. */
+static bool is_split_return(const struct sweep *s, const struct insn *in)
+{
+	return in->kind == INSN_RETURN && in->pc == s->back && is_in_func(s, in->pc) &&
+		in->pc != s->func->range.start;
+}
+
 static int sweep_insn(struct sweep *s, const uint8_t *p, const struct insn *in)
 {
 	raddr_t next = in->pc + in->size;
@@ -161,9 +171,12 @@ static int sweep_insn(struct sweep *s, const uint8_t *p, const struct insn *in)
 		mark_dead(s->ground, in->pc, in->size);
 		return 0;
 	}
+	bool goes_on = is_split_return(s, in);
+
+	s->back = in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT ? next : 0;
 	/* Only the end of a function's code makes padding: what looks like a
 	 * return between functions may be data. A breakpoint is no end. */
-	s->dead = insn_ends(in) && is_in_func(s, in->pc) &&
+	s->dead = insn_ends(in) && is_in_func(s, in->pc) && !goes_on &&
 		!insn_may_resume(s->impl->arch, p, in) ? next + PLAN_PAGE : 0;
 	return note_insn(s, in);
 }

@@ -151,6 +151,7 @@ __asm__(
 "	.globl run_end\n	.type run_end, @function\n"
 "run_end:\n"
 "	call run_leaf\n"
+"	lea (%rax), %rax\n"
 "	ret\n"
 "	.size run_end, . - run_end\n"
 "	.p2align 4\n"
