@@ -48,7 +48,11 @@ int infect_with_borrowed(struct infecting *in, enum victim_use use,
 
 	if (err)
 		return err;
-	return victim_give_back(&in->remote, what(in));
+	err = victim_give_back(&in->remote, what(in));
+	/* Who could not be fetched comes home by himself, when he gets a processor: until
+	 * then he needs what is mapped. */
+	in->loaders += in->remote.astray;
+	return err;
 }
 
 void infect_note_undo(struct infecting *in, long nr, uint64_t a0, uint64_t a1)
@@ -432,8 +436,10 @@ static void undo(struct infecting *in)
 	char cause[1024];
 	int err = 0;
 
+	if (in->loaders || !infect_loader_has_left(in))
+		return;
 	infect_undo_islands(in);
-	if ((!in->nundo && !in->islands.n) || in->loaders || !infect_loader_has_left(in))
+	if (!in->nundo && !in->islands.n)
 		return;
 	snprintf(cause, sizeof(cause), "%s", fail_text());
 	fail_clear();

@@ -272,6 +272,7 @@ int remote_begin(struct target *t, struct thread_hold *th, const struct gadgets 
 
 int remote_use_stack(struct remote *r, raddr_t stack_top)
 {
+	r->borrowed_stack = true;
 	return write_frame(r, stack_top - frame_tail(&r->xstate));
 }
 
@@ -333,6 +334,7 @@ int remote_end(struct remote *r)
 	err = err ? err : regs_set(r->thread->tid, &r->saved);
 	r->thread->regs = r->saved;
 	r->thread->have_regs = true;
+	r->astray = err && (r->code.end || r->borrowed_stack);
 	xstate_clear(&r->xstate);
 	return err;
 }

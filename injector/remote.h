@@ -36,6 +36,9 @@ struct remote {
 				 * a little below */
 	bool ran;		/* the thread has run for us, however it ended */
 	struct range code;	/* it works by itself, and is there or at home */
+	bool borrowed_stack;	/* its calls run on another than its own */
+	bool astray;		/* it could not be given back: it is in `code` still, or on
+				 * that stack, and comes home by itself */
 };
 
 /* Is the thread still ours, to make further calls? */

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * astray GROUP: the thread that is borrowed to map pages is frozen in the middle of it,
+ * by a control group of its own, and nobody can fetch it. Is what it runs there still
+ * when it goes on?
+ *
+ * It is the only one that sleeps where a stop does not disturb it.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
+
+#include "payload/abi.h"
+#include "tests/victims/victim.h"
+
+/* As those of `scattered`: each wants a page of its own. */
+__asm__(".altmacro\n"
+	".macro leaf i, distance\n"
+	".p2align 8, 0xcc\n"
+	".globl far_\\i\n.type far_\\i, @function\n"
+	"far_\\i: ret\n.size far_\\i, 1\n"
+	".type behind_\\i, @function\n"
+	"behind_\\i: mov $\\distance, %eax\nret\n"
+	".size behind_\\i, 6\n"
+	".endm\n"
+	".text\n"
+	".set i, 0\n.rept 1024\nleaf %i, %(0xa00000 + i * 31)\n.set i, i + 1\n.endr\n"
+	".noaltmacro\n");
+
+enum { FROZEN_US = 1700 * 1000 };	/* thrice half a second, and then some */
+
+static const char *group;
+static sem_t never;
+
+static void tell_group(const char *file, const char *what)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", group, file);
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, what, strlen(what)) < 0)
+		victim_wrong("%s: %s", path, strerror(errno));
+	close(fd);
+}
+
+static struct session *find_session(void)
+{
+	char line[512];
+	struct session *s = NULL;
+	FILE *f = fopen("/proc/self/maps", "re");
+
+	while (f && !s && fgets(line, sizeof(line), f))
+		if (strstr(line, "/memfd:inject-session"))
+			s = (void *)strtoull(line, NULL, 16);
+	if (f)
+		fclose(f);
+	return s;
+}
+
+/* Frozen when its first page is mapped, until we are tired of waiting for it, and may be
+ * about to take back what it runs. */
+static void *watch(void *unused)
+{
+	struct session *s;
+
+	while (!(s = find_session()))
+		;
+	uint64_t *first = (void *)((char *)s + ISLANDS_OFF);
+
+	while (__atomic_load_n(first, __ATOMIC_ACQUIRE) % PAGE != ISLAND_MAPPED)
+		;
+	tell_group("freezer.state", "FROZEN");
+	victim_sleep_us(FROZEN_US);
+	tell_group("freezer.state", "THAWED");
+	return unused;
+}
+
+static void *sleep_in_group(void *unused)
+{
+	tell_group("tasks", "0");
+	while (sem_wait(&never) < 0)
+		;
+	return unused;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t sleeper, watcher;
+
+	if (argc < 2)
+		return 2;
+	group = argv[1];
+	sem_init(&never, 0, 0);
+	pthread_create(&sleeper, NULL, sleep_in_group, NULL);
+	pthread_create(&watcher, NULL, watch, NULL);
+	victim_say("ready");
+	while (victim_poll(1, NULL))
+		victim_count();
+	return victim_errors != 0;
+}
