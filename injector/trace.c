@@ -472,7 +472,6 @@ static void close_session(struct trace *t)
 void trace_clear(struct trace *t)
 {
 	close_session(t);
-	pace_set(PACE_LEISURE);
 	reader_free(t->reader);
 	grow_clear(&t->grow);
 	rooms_end(&t->rooms);

@@ -7,6 +7,7 @@
 #include "injector/audit.h"
 #include "injector/image.h"
 #include "injector/lease.h"
+#include "injector/pace.h"
 #include "injector/say.h"
 #include "injector/signals.h"
 #include "injector/trace_impl.h"
@@ -18,7 +19,8 @@ static unsigned int next_number(const struct trace *t)
 	return t->family ? family_number(t->family) : t->program + 1;
 }
 
-/* What there was to know of the program before is forgotten. */
+/* What there was to know of the program before is forgotten; not at leisure, for calls
+ * of the next one are missed meanwhile. */
 static void begin_next(struct trace *t)
 {
 	struct trace next = { .opt = t->opt, .pid = t->pid, .launch = t->launch, .out = t->out,
@@ -27,6 +29,7 @@ static void begin_next(struct trace *t)
 			      .target.mem = -1, .inf.map.fd = -1 };
 
 	t->out = NULL;
+	pace_set(PACE_EQUAL);
 	trace_clear(t);
 	fail_clear();
 	*t = next;
@@ -61,6 +64,7 @@ static int trace_relative(void *ctx, pid_t pid)
 	image_wait(pid, signals_stop_wanted);
 	int status = err ? verb_failed(err) : trace_programs(&t, false);
 	audit_end(status);
+	pace_set(PACE_LEISURE);
 	trace_clear(&t);
 	return status;
 }
@@ -105,6 +109,7 @@ int verb_trace(const struct options *o)
 	int err = begin(&t, &family);
 	int status = err ? verb_failed(err) : trace_programs(&t, o->command);
 	start_end(&t);
+	pace_set(PACE_LEISURE);
 	trace_clear(&t);
 	status = end_family(&t, status);
 	if (o->command)
