@@ -15,7 +15,7 @@ enum { SECONDS_MS = 1500, ENOUGH = 1000, PERIOD_NS = 150000, DEPTH = 4096, STACK
 static struct world w;
 static probed_fn *leaf, *outer, *in_handler, *handler_leaf, *marker;
 static volatile uint64_t handled, jumped;
-static volatile bool stop_reader;
+static volatile bool stop_reader, can_jump;	/* can: `out` is of a frame that is there */
 static sigjmp_buf out;
 static bool may_jump;
 
@@ -86,7 +86,7 @@ static void on_signal(int sig)
 {
 	in_handler(NULL);
 	handled++;
-	if (may_jump && handled % 3 == 0) {
+	if (may_jump && can_jump && handled % 3 == 0) {
 		jumped++;
 		siglongjmp(out, 1);
 	}
@@ -143,6 +143,7 @@ static uint64_t hammer(uint64_t *leaves)
 
 	outers = singles = 0;
 	sigsetjmp(out, 1);
+	can_jump = true;
 	while (now_ms() < end || handled <= ENOUGH)
 		for (i = 0; i < 1000; i++) {
 			outers++;
@@ -150,6 +151,7 @@ static uint64_t hammer(uint64_t *leaves)
 			singles++;
 			leaf(NULL);
 		}
+	can_jump = false;
 	*leaves = singles;
 	return outers;
 }
