@@ -119,15 +119,25 @@ static void offer(struct nearest *best, const char *name, int points)
 	best->n++;
 }
 
+/* The scores, for the caller to free; NULL if nothing can be near. */
+static int *begin(const char *name, const char **names, size_t n, struct typed *typed,
+		  struct nearest *best)
+{
+	clean_typed(name, typed);
+	*best = (struct nearest){ .names = names, .cap = n };
+	if (n && typed->n)
+		best->scores = calloc(n, sizeof(*best->scores));
+	return best->scores;
+}
+
 size_t pattern_near(const struct symbols *s, const char *name, bool plt,
 		    const char **ret, size_t n)
 {
-	auto_free int *scores = calloc(n + 1, sizeof(*scores));
-	struct nearest best = { .names = ret, .scores = scores, .cap = n };
+	struct nearest best;
 	struct typed typed;
+	auto_free int *scores = begin(name, ret, n, &typed, &best);
 
-	clean_typed(name, &typed);
-	if (!scores || !n || !typed.n)
+	if (!scores)
 		return 0;
 	for (size_t i = 0; i < s->nfuncs; i++) {
 		const struct func *f = &s->funcs[i];
@@ -148,12 +158,11 @@ size_t pattern_near(const struct symbols *s, const char *name, bool plt,
 size_t words_near(const char *const *words, size_t count, const char *name,
 		  const char **ret, size_t n)
 {
-	auto_free int *scores = calloc(n + 1, sizeof(*scores));
-	struct nearest best = { .names = ret, .scores = scores, .cap = n };
+	struct nearest best;
 	struct typed typed;
+	auto_free int *scores = begin(name, ret, n, &typed, &best);
 
-	clean_typed(name, &typed);
-	if (!scores || !n || !typed.n)
+	if (!scores)
 		return 0;
 	for (size_t i = 0; i < count; i++)
 		offer(&best, words[i], score(&typed, words[i]));
