@@ -289,11 +289,12 @@ static int after_stop(struct remote *r, int status, bool *home)
 	return *home ? WSTOPSIG(status) : thread_postpone(r->thread, status);
 }
 
-/* Bring it to an event stop, where it is or at home. */
+/* Bring it to an event stop, where it is or at home. Of whom nobody knows where he is
+ * nothing is given back: he comes home by himself. */
 static int fetch(struct remote *r)
 {
 	bool home = false;
-	int signal = 0;
+	int signal = 0, err;
 
 	regs_request(PTRACE_INTERRUPT, r->thread->tid, 0, NULL);
 	do {
@@ -303,8 +304,11 @@ static int fetch(struct remote *r)
 
 		if (status < 0)
 			return status;
-		signal = MAX(after_stop(r, status, &home), 0);
+		err = after_stop(r, status, &home);
+		signal = MAX(err, 0);
 	} while (!r->thread->event_stop);
+	if (err < 0)
+		return err;
 	r->code = (struct range){ 0 };
 	if (home)
 		xstate_clear(&r->xstate);

@@ -182,9 +182,9 @@ static void lay_islands(struct loan *l, uint32_t turn)
 	uint32_t n = l->n;
 
 	for (uint32_t i = 0, settled = 1; i < n && settled; i += settled) {
-		settled = lay_run(l, words + i, n - i);
 		if (__atomic_load_n(&l->turn, __ATOMIC_ACQUIRE) != turn)
 			return;
+		settled = lay_run(l, words + i, n - i);
 		if (cpu_clock() - begun > ticks)
 			break;
 	}
