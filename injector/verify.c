@@ -43,12 +43,12 @@ bool verify_is_copy(const struct target *t, raddr_t at)
 /* A file of another kind has no functions for us, so no jump was ever written there;
  * and what a program keeps in one it writes itself: a heap with its compiled code, as
  * Lisp's. */
-static bool is_elf(int fd)
+static bool is_no_elf(int fd)
 {
 	char magic[SELFMAG];
 
 	return pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
-		memcmp(magic, ELFMAG, sizeof(magic)) == 0;
+		memcmp(magic, ELFMAG, sizeof(magic)) != 0;
 }
 
 static void open_once(struct verifying *v, const struct mapping *m)
@@ -57,7 +57,7 @@ static void open_once(struct verifying *v, const struct mapping *m)
 		return;
 	v->tried = true;
 	v->file = modules_open_mapped(v->target->pid, m);
-	v->is_data = v->file >= 0 && !is_elf(v->file);
+	v->is_data = v->file >= 0 && is_no_elf(v->file);
 }
 
 /* The file's bytes of a page, and how many it has; what lies behind its end
