@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 
-#include "payload/abi.h"
+#include "tests/victims/session.h"
 #include "tests/victims/victim.h"
 
 /* As those of `scattered`: each wants a page of its own. */
@@ -42,20 +42,6 @@ static void tell_group(const char *file, const char *what)
 	if (fd < 0 || write(fd, what, strlen(what)) < 0)
 		victim_wrong("%s: %s", path, strerror(errno));
 	close(fd);
-}
-
-static struct session *find_session(void)
-{
-	char line[512];
-	struct session *s = NULL;
-	FILE *f = fopen("/proc/self/maps", "re");
-
-	while (f && !s && fgets(line, sizeof(line), f))
-		if (strstr(line, "/memfd:inject-session"))
-			s = (void *)strtoull(line, NULL, 16);
-	if (f)
-		fclose(f);
-	return s;
 }
 
 /* Frozen when its first page is mapped, until we are tired of waiting for it, and may be

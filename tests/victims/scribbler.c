@@ -7,7 +7,7 @@
  */
 #include <sys/mman.h>
 
-#include "payload/abi.h"
+#include "tests/victims/session.h"
 #include "tests/victims/victim.h"
 
 PROBED uint64_t scribble_work(uint64_t x)
@@ -18,20 +18,6 @@ PROBED uint64_t scribble_work(uint64_t x)
 PROBED uint64_t scribble_more(uint64_t x)
 {
 	return scribble_work(x) ^ scribble_work(x + 1);
-}
-
-static struct session *find_session(void)
-{
-	char line[512];
-	struct session *s = NULL;
-	FILE *f = fopen("/proc/self/maps", "re");
-
-	while (f && !s && fgets(line, sizeof(line), f))
-		if (strstr(line, "/memfd:inject-session"))
-			s = (void *)strtoull(line, NULL, 16);
-	if (f)
-		fclose(f);
-	return s;
 }
 
 /* The slots, and how many there are: all that tells what was written where. */
