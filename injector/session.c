@@ -248,7 +248,7 @@ static int note_session(void *ctx, const struct mapping *m)
 	if (!session_is_mapping(m) || m->offset || !m->shared || old->base >= m->range.start)
 		return 0;
 	old->base = m->range.start;
-	old->mapped = range_size(m->range);
+	old->first = old->mapped = range_size(m->range);
 	old->ino = m->ino;
 	old->file = strncmp(m->path, MEMFD, sizeof(MEMFD) - 1) != 0;
 	f->begun = true;
@@ -390,7 +390,7 @@ static void give_back_rings(const struct target *t, const struct old_session *ol
 	char path[96];
 
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%lx-%lx", t->pid,
-		 (unsigned long)old->base, (unsigned long)(old->base + old->mapped));
+		 (unsigned long)old->base, (unsigned long)(old->base + old->first));
 	/* Of a file, there may be no room for it again. */
 	auto_close int fd = old->file ? -1 : open(path, O_RDWR | O_CLOEXEC);
 	if (fd >= 0 && old->s.rings_off < old->mapped)

@@ -75,6 +75,8 @@ struct old_session {
 	bool found;
 	raddr_t base;		/* where the target has mapped it */
 	uint64_t mapped;	/* bytes of that mapping */
+	uint64_t first;		/* as the kernel shows them, in one or in several: of the
+				 * first */
 	ino_t ino;		/* of the memfd: who else maps it shares it;
 				 * also known if nothing in it makes sense */
 	struct session s;
