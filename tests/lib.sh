@@ -209,6 +209,17 @@ victim_quit()
 	rm victim.in
 }
 
+# idle_python: a python3 with some megabytes of code, which waits. Its PID is SERVER.
+idle_python()
+{
+	python3 -c 'import select, ssl, sqlite3
+print("ready", flush=True)
+select.select([], [], [])' >server.out 9>&- &
+	SERVER=$!
+	started $SERVER
+	wait_until 30 has_line ready server.out
+}
+
 threads() { local t=("/proc/$1/task"/*); echo ${#t[@]}; }
 
 # clean [PID]: text equal to its file, no tracer, nothing stopped.

@@ -4,6 +4,7 @@
 # processor: most of the processor time of his threads is idle, in a process with some
 # megabytes of code. (The kernel tells how long each has run, in which policy.)
 # A visit that finds no processor with nothing else to do hurries instead, and says nothing.
+# serial: where other tests want the processors there is no leisure
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -45,16 +46,11 @@ visit()
 
 perf record -q -o perf.data -e sched:sched_stat_runtime true >perf.err 2>&1 ||
 	skip "the kernel does not tell who has run"
-python3 -c 'import select, ssl, sqlite3
-print("ready", flush=True)
-select.select([], [], [])' >server.out 9>&- &
-SERVER=$!
-started $SERVER
-wait_until 30 has_line ready server.out
+idle_python
 for _ in 1 2 3 4 5; do
 	visit
 	[ "$how" != eased ] || [ "$idle" -lt "$busy" ] || break
 done
 clean "$SERVER"
-[ "$how" = eased ] || skip "no processor here is ever idle"
+[ "$how" = eased ] || skip "no processor here is ever idle: run it where nothing else does"
 [ "$idle" -gt "$busy" ] || die "most was not done at leisure"

@@ -8,12 +8,7 @@
 
 need_root
 need strace python3
-python3 -c 'import select, ssl, sqlite3
-print("ready", flush=True)
-select.select([], [], [])' >server.out 9>&- &
-SERVER=$!
-started $SERVER
-wait_until 30 has_line ready server.out
+idle_python
 
 code=$(awk '$2 ~ /x/ && $6 ~ /^\// { split($1, at, "-"); print "echo $((0x" at[2] " - 0x" at[1] "))" }' \
 	"/proc/$SERVER/maps" | sh | awk '{ n += $1 } END { print n }')
