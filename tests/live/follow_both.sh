@@ -94,14 +94,14 @@ clean "$pid"
 
 # Recorded, each in a directory of its own.
 begin_record() { "$INJECT" record "$@" -- sh -c "$VICTIMS/single <hold.3 & $VICTIMS/single <hold.3 & wait" \
-	>/dev/null 2>trace.err 9>&- 8>&- & TRACER=$!; started "$TRACER"; }
+	>/dev/null 2>trace.err 9>&- 8>&- 7>&- & TRACER=$!; started "$TRACER"; }
 mkfifo hold.3
 exec 7<>hold.3
 begin_record -f 'single_*' --follow-exec --follow-fork -o data
 has_data() { "$INJECT" report data."$1" 2>/dev/null | grep -q single_inner; }
 wait_until 90 has_data 2 || die "no recording of the first child: $(cat trace.err)"
 wait_until 90 has_data 3 || die "no recording of the second child: $(cat trace.err)"
-echo quit >&7
-echo quit >&7
+# Both end at that, where of two lines one might get both.
+exec 7>&-
 inject_wait
 status 2 "$INJECT" top -p $$ -f "single_*" --follow-exec --follow-fork
