@@ -389,8 +389,10 @@ static int map_all(struct infecting *in)
 {
 	int err = in->reuse ? 0 : map_scratch(in);			/* 3 */
 
+	if (err)
+		return err;
 	infect_note_thread(in);
-	err = err ? err : check_clock(in);
+	err = check_clock(in);
 	err = err ? err : make_session(in);				/* 4 */
 	err = err ? err : map_threads(in);				/* 5 */
 	err = err ? err : map_rooms(in);

@@ -26,15 +26,18 @@ struct pages {
  * accessors, so ours cannot come with the call. */
 static _Thread_local struct pages *walked;
 
+/* What cannot be read is no failure of the walk, nor takes it the place of what has
+ * failed before. */
 static const uint8_t *page_at(raddr_t at)
 {
 	size_t i = at / PAGE_BYTES % PAGES;
+	bool failed = fail_text()[0];
 
 	if (walked->have[i] && walked->at[i] == at)
 		return walked->bytes[i];
 	walked->have[i] = target_read(walked->target, at, walked->bytes[i], PAGE_BYTES) == 0;
 	walked->at[i] = at;
-	if (!walked->have[i])
+	if (!walked->have[i] && !failed)
 		fail_clear();
 	return walked->have[i] ? walked->bytes[i] : NULL;
 }

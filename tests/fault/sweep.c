@@ -191,6 +191,8 @@ static const char *wrong_status(const struct point *p)
 		return "an odd status";
 	if (p->status && strncmp(p->said, "inject: ", 8) != 0 && !libc_gave_up(p))
 		return "a failure without a word";
+	if (strstr(p->said, "inject: failed"))
+		return "a failure without a cause";
 	return NULL;
 }
 
