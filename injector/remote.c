@@ -18,6 +18,7 @@ enum {
 	SYSCALL_BUDGET = 500 * 1000 * 1000,	/* ns, for one system call */
 	LOOK_PAUSE = 50 * 1000,	/* ns between looks at who works by himself */
 	CALL_ROOM = 512,	/* that a function of ours may need below the frame */
+	END_BUDGET = 1000 * 1000 * 1000,	/* ns, to be given back */
 	PATIENCE = 20,		/* budgets that a thread may wait for a CPU */
 };
 
@@ -276,6 +277,26 @@ int remote_use_stack(struct remote *r, raddr_t stack_top)
 	return write_frame(r, stack_top - frame_tail(&r->xstate));
 }
 
+/*
+ * A budget is for a thread that sleeps, for a lock that it may itself hold; one that
+ * wants to run and gets no CPU on a crowded machine is waited for much longer. So is one
+ * that has just stopped, for that is yet to be reported.
+ */
+static bool wants_to_run(const struct remote *r)
+{
+	char state = procfs_state(r->target->pid, r->thread->tid);
+
+	return state == 'R' || state == 't';
+}
+
+/* After a wait for its next stop, which has ended so. */
+static int wait_longer(const struct remote *r, int status, uint64_t budget)
+{
+	for (int i = 0; i < PATIENCE && status == -ETIMEDOUT && wants_to_run(r); i++)
+		status = thread_wait(r->thread, budget);
+	return status;
+}
+
 /* What is to be passed on of a stop. To who has gone home by himself, all. */
 static int after_stop(struct remote *r, int status, bool *home)
 {
@@ -302,6 +323,7 @@ static int fetch(struct remote *r)
 			thread_wait(r->thread, SYSCALL_BUDGET) :
 			thread_resume(r->thread, PTRACE_CONT, signal, SYSCALL_BUDGET);
 
+		status = wait_longer(r, status, SYSCALL_BUDGET);
 		if (status < 0)
 			return status;
 		err = after_stop(r, status, &home);
@@ -315,9 +337,17 @@ static int fetch(struct remote *r)
 	return 0;
 }
 
+static int to_event_stop(const struct remote *r)
+{
+	int err = thread_to_event_stop(r->thread, END_BUDGET);
+
+	for (int i = 0; i < PATIENCE && err == -ETIMEDOUT && wants_to_run(r); i++)
+		err = thread_to_event_stop(r->thread, END_BUDGET);
+	return err;
+}
+
 int remote_end(struct remote *r)
 {
-	enum { BUDGET = 1000 * 1000 * 1000 };
 	int err = 0;
 
 	if (!r->xstate.bytes)
@@ -327,7 +357,7 @@ int remote_end(struct remote *r)
 	if (r->code.end)
 		err = fetch(r);
 	else if (!r->thread->event_stop || r->thread->hold != HOLD_STOPPED)
-		err = thread_to_event_stop(r->thread, BUDGET);
+		err = to_event_stop(r);
 	if (!r->xstate.bytes)
 		return 0;
 	if (err)
@@ -348,20 +378,13 @@ static bool at_syscall_stop(int status)
 	return !(status >> 16) && WSTOPSIG(status) == (SIGTRAP | 0x80);
 }
 
-/*
- * Run to the next stop. The budget is for a thread that sleeps, for a lock
- * that it may itself hold; one that wants to run and gets no CPU on a crowded
- * machine is waited for much longer.
- */
+/* Run to the next stop. */
 static int run(struct remote *r, int signal, uint64_t budget)
 {
 	int status = thread_resume(r->thread, PTRACE_SYSCALL, signal, budget);
 
 	r->ran |= status > 0 || r->thread->hold != HOLD_STOPPED;
-	for (int i = 0; i < PATIENCE && status == -ETIMEDOUT &&
-	     procfs_state(r->target->pid, r->thread->tid) == 'R'; i++)
-		status = thread_wait(r->thread, budget);
-	return status;
+	return wait_longer(r, status, budget);
 }
 
 /*
@@ -471,8 +494,7 @@ static int await_work(struct remote *r, const struct remote_job *job)
 		if (home || is_done(r, job))
 			return 0;
 		if (now_ns() > until) {
-			if (++late == PATIENCE ||
-			    procfs_state(r->target->pid, r->thread->tid) != 'R')
+			if (++late == PATIENCE || !wants_to_run(r))
 				return -ETIMEDOUT;
 			until = now_ns() + SYSCALL_BUDGET;
 		}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Is a borrowed thread given back that does not stop for longer than any budget, but
+ * only because it has no time to: it runs in the kernel, as others wait for a processor?
+ */
+#include "injector/remote.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "injector/procfs.h"
+#include "injector/surgery.h"
+
+#define CHECK(x) ((x) ? (void)0 : die(__LINE__, #x))
+
+enum {
+	TRIES = 5000,		/* of 2 ms */
+	STOP = 2000 * 1000 * 1000,	/* ns */
+	BUSY_MS = 1400,		/* no budget is as long */
+	SAMPLE = 1 << 30,	/* bytes */
+};
+
+static __attribute__((noreturn)) void die(int line, const char *what)
+{
+	fprintf(stderr, "remote.c:%d: failed: %s (%s)\n", line, what, fail_text());
+	exit(1);
+}
+
+/* What the child shares with us. */
+static struct {
+	uint64_t size;		/* of what is mapped by who has no time */
+	uint64_t answers;
+	uint32_t done, turn;
+	bool busy;
+} *shared;
+
+static int words[2];		/* a pipe */
+static pid_t child;
+
+/* Pages of zeros take no memory but for tables, and a signal does not end it. */
+static void *fill(uint64_t size)
+{
+	return mmap(NULL, size, PROT_READ,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_POPULATE, -1, 0);
+}
+
+/* How much is to be mapped so that it takes BUSY_MS, with what else the machine does?
+ * 0: that cannot be had. */
+static uint64_t measure(void)
+{
+	uint64_t since = now_ns();
+	void *p = fill(SAMPLE);
+
+	if (p == MAP_FAILED)
+		return 0;
+	uint64_t took = now_ns() - since;
+	munmap(p, SAMPLE);
+	return MAX((uint64_t)BUSY_MS * 1000000 * (SAMPLE >> 20) / MAX(took, 1u), 1u) << 20;
+}
+
+/* --- in the child --- */
+
+/* In a call that returns EINTR when it is stopped: who lets it go sets its registers. */
+static void answer(void)
+{
+	struct epoll_event e = { .events = EPOLLIN };
+	int set = epoll_create1(EPOLL_CLOEXEC);
+	char c;
+
+	epoll_ctl(set, EPOLL_CTL_ADD, words[0], &e);
+	for (;;)
+		if (epoll_wait(set, &e, 1, -1) == 1 && read(words[0], &c, 1) == 1)
+			__atomic_fetch_add(&shared->answers, 1, __ATOMIC_RELEASE);
+}
+
+static void busy(void)
+{
+	__atomic_store_n(&shared->busy, true, __ATOMIC_RELEASE);
+	fill(shared->size);
+	for (;;)
+		;
+}
+
+static void work(void)
+{
+	__atomic_store_n(&shared->done, shared->turn, __ATOMIC_RELEASE);
+	busy();
+}
+
+/* --- here --- */
+
+static bool is_asleep(void)
+{
+	uint64_t arg;
+	raddr_t sp, pc;
+	long nr;
+
+	return procfs_syscall(child, child, &nr, &arg, &sp, &pc) &&
+		(nr == SYS_epoll_wait || nr == SYS_epoll_pwait);
+}
+
+static bool is_busy(void) { return __atomic_load_n(&shared->busy, __ATOMIC_ACQUIRE); }
+
+static void wait_for(bool (*what)(void))
+{
+	int i;
+
+	for (i = 0; i < TRIES && !what(); i++)
+		usleep(2000);
+	CHECK(i < TRIES);
+}
+
+static int64_t blocked(void) { return procfs_status(child, child, "SigBlk", 16, -1); }
+
+static uint64_t answers;
+
+static bool has_answered(void)
+{
+	return __atomic_load_n(&shared->answers, __ATOMIC_ACQUIRE) == answers;
+}
+
+static void check_home(int64_t mask)
+{
+	answers++;
+	CHECK(write(words[1], "", 1) == 1);
+	wait_for(has_answered);
+	CHECK(blocked() == mask);
+	CHECK(procfs_status(child, child, "TracerPid", 10, -1) == 0);
+}
+
+static void begin(struct target *t, struct remote *r)
+{
+	struct thread_hold *th;
+	struct gadgets g;
+
+	CHECK(target_open(child, t) == 0);
+	CHECK(remote_gadgets(t, &g) == 0);
+	CHECK(target_stop_one(t, child, STOP, &th) == 0);
+	CHECK(remote_begin(t, th, &g, 0, r) == 0);
+	CHECK(regs_interrupted(&r->saved) == INTERRUPTED_EINTR);
+}
+
+static void run(struct remote *r, void (*fn)(void))
+{
+	struct regs regs = r->saved;
+
+	regs_call(&regs, (uintptr_t)fn, NULL, 0, r->way);
+	CHECK(regs_set(child, &regs) == 0);
+	CHECK(thread_resume(r->thread, PTRACE_CONT, 0, 0) == -ETIMEDOUT);
+}
+
+static void end(struct target *t)
+{
+	target_release(t);
+	CHECK(t->nthreads == 0);
+	target_close(t);
+}
+
+static int late_to_end(void *unused)
+{
+	struct target t;
+	struct remote r;
+
+	begin(&t, &r);
+	run(&r, busy);
+	wait_for(is_busy);
+	CHECK(remote_end(&r) == 0);
+	end(&t);
+	return 0;
+}
+
+static int late_to_be_fetched(void *unused)
+{
+	struct target t;
+	struct remote r;
+	struct remote_job job = {
+		.fn = (uintptr_t)work, .code = { 0, UINTPTR_MAX }, .turn = 1,
+		.done = (uintptr_t)&shared->done, .turn_at = (uintptr_t)&shared->turn,
+	};
+
+	shared->turn = 1;
+	begin(&t, &r);
+	CHECK(remote_work(&r, &job) == 0);
+	CHECK(remote_end(&r) == 0);
+	end(&t);
+	return 0;
+}
+
+static void play(int (*scene)(void *))
+{
+	int64_t mask;
+
+	child = fork();
+	CHECK(child >= 0);
+	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		answer();
+	}
+	answers = 0;
+	shared->answers = 0;
+	wait_for(is_asleep);
+	mask = blocked();
+	CHECK(surgery(scene, NULL) == 0);
+	check_home(mask);
+	CHECK(kill(child, SIGKILL) == 0);
+	waitpid(child, NULL, 0);
+}
+
+int main(void)
+{
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CHECK(shared != MAP_FAILED && pipe(words) == 0);
+	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+	shared->size = measure();
+	if (!shared->size) {
+		printf("skipped: no room for %d MiB of addresses\n", SAMPLE >> 20);
+		return 77;
+	}
+	play(late_to_end);
+	play(late_to_be_fetched);
+	return 0;
+}
