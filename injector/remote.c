@@ -366,8 +366,10 @@ int remote_end(struct remote *r)
 	err = err ? err : xstate_set(r->thread->tid, &r->xstate);
 	err = err ? err : set_mask(r->thread->tid, r->sigmask);
 	err = err ? err : regs_set(r->thread->tid, &r->saved);
+	/* Who could not be given back goes home with a signal mask and vector state that
+	 * only the way back restores: at its next stop it has registers of its own. */
 	r->thread->regs = r->saved;
-	r->thread->have_regs = true;
+	r->thread->have_regs = !err;
 	r->astray = err && (r->code.end || r->borrowed_stack);
 	xstate_clear(&r->xstate);
 	return err;

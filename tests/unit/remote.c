@@ -2,6 +2,7 @@
 /*
  * Is a borrowed thread given back that does not stop for longer than any budget, but
  * only because it has no time to: it runs in the kernel, as others wait for a processor?
+ * And does one that sleeps, and could not be given back, go home as it was?
  */
 #include "injector/remote.h"
 
@@ -27,6 +28,7 @@ enum {
 	TRIES = 5000,		/* of 2 ms */
 	STOP = 2000 * 1000 * 1000,	/* ns */
 	BUSY_MS = 1400,		/* no budget is as long */
+	AWAY_MS = 3000,
 	SAMPLE = 1 << 30,	/* bytes */
 };
 
@@ -97,6 +99,17 @@ static void work(void)
 	busy();
 }
 
+/* Nothing but a kill ends this sleep, until it is over. */
+static void away(void)
+{
+	if (vfork() == 0) {
+		struct timespec t = { AWAY_MS / 1000, AWAY_MS % 1000 * 1000000 };
+
+		syscall(SYS_nanosleep, &t, NULL);
+		_exit(0);
+	}
+}
+
 /* --- here --- */
 
 static bool is_asleep(void)
@@ -110,6 +123,7 @@ static bool is_asleep(void)
 }
 
 static bool is_busy(void) { return __atomic_load_n(&shared->busy, __ATOMIC_ACQUIRE); }
+static bool is_away(void) { return procfs_state(child, child) == 'D'; }
 
 static void wait_for(bool (*what)(void))
 {
@@ -196,6 +210,24 @@ static int late_to_be_fetched(void *unused)
 	return 0;
 }
 
+/* It is held still, and stops when its sleep is over: the way back has all of it. */
+static int left_behind(void *unused)
+{
+	struct target t;
+	struct remote r;
+
+	begin(&t, &r);
+	run(&r, away);
+	wait_for(is_away);
+	CHECK(remote_end(&r) == -ETIMEDOUT);
+	CHECK(strstr(fail_text(), "to give it back"));
+	fail_clear();
+	target_release(&t);
+	target_settle(&t, (uint64_t)TRIES * 2000000);
+	end(&t);
+	return 0;
+}
+
 static void play(int (*scene)(void *))
 {
 	int64_t mask;
@@ -229,5 +261,6 @@ int main(void)
 	}
 	play(late_to_end);
 	play(late_to_be_fetched);
+	play(left_behind);
 	return 0;
 }
