@@ -117,6 +117,8 @@ static int await_loader(struct infecting *in)
 		status = __atomic_load_n(&l->status, __ATOMIC_ACQUIRE);
 		if (status >= LOADER_DONE || procfs_state(in->target->pid, 0) == 0)
 			break;
+		/* Who could not be given back stands still if he stops now. */
+		target_settle(in->target, (uint64_t)tick.tv_nsec);
 		syscall(SYS_futex, &l->status, FUTEX_WAIT, status, &tick, NULL, 0);
 	}
 	const char *comm = in->target->comm;
@@ -152,14 +154,15 @@ static int load_in_place(struct infecting *in)
 /*
  * A victim that sleeps over it stood in the wrong place after all: it is given
  * back at once, and another one tried; that the first may have started a loader
- * nevertheless does no harm (loader.c).
+ * nevertheless does no harm (loader.c). Not one that could not be given back: it is on
+ * the stack that the next would be given.
  */
 static int load_in_thread(struct infecting *in)
 {
 	in->in_place = false;
 	int err = infect_with_borrowed(in, VICTIM_THREAD, start_loader);
 
-	for (int i = 0; i < LOAD_TRIES && err == -ETIMEDOUT; i++) {
+	for (int i = 0; i < LOAD_TRIES && err == -ETIMEDOUT && !in->remote.astray; i++) {
 		if (__atomic_load_n(&loader_of(in)->status, __ATOMIC_ACQUIRE) != LOADER_IDLE)
 			err = 0;
 		fail_clear();

@@ -485,20 +485,25 @@ static void sleep_ns(uint64_t ns)
 		  NULL);
 }
 
-void target_recover(struct target *t, uint64_t budget)
+/* For so long nobody is held, as soon as those that come late are let go. */
+static void rest(struct target *t, uint64_t settle, uint64_t owed)
 {
-	uint64_t since = now_ns(), owed = t->longest_pause;
+	uint64_t since = now_ns();
 
-	target_settle(t, budget);
+	target_settle(t, settle);
 	uint64_t passed = now_ns() - since;
 	if (!t->kept && passed < owed)
 		sleep_ns(owed - passed);
 }
 
-void target_rest(const struct target *t)
+void target_recover(struct target *t, uint64_t budget)
 {
-	if (!t->kept)
-		sleep_ns(t->last_loan);
+	rest(t, budget, t->longest_pause);
+}
+
+void target_rest(struct target *t)
+{
+	rest(t, t->last_loan, t->last_loan);
 }
 
 /* Wait for the next stop of one thread that runs. */

@@ -117,7 +117,7 @@ void target_settle(struct target *, uint64_t budget);
 void target_recover(struct target *, uint64_t budget);
 
 /* After a loan: as long as that has taken nobody is held. */
-void target_rest(const struct target *);
+void target_rest(struct target *);
 
 /* Seize and stop one thread within `budget` ns. -EAGAIN as above. */
 int target_stop_one(struct target *, pid_t tid, uint64_t budget,
