@@ -243,15 +243,31 @@ static int lend_file(struct infecting *in, int *there, int *here)
 	return !err && *here < 0 ? fail(errno, "open the session's file") : err;
 }
 
+static int choose_shape(const struct infecting *in, struct session_shape *ret)
+{
+	const struct old_session *old = in->reuse ? &in->result->old : NULL;
+	struct session_wish wish = infect_wish(in, in->opt->max_slots +
+					       (old ? old->s.nslots : 0));
+
+	return session_shape(&wish, old, ret);
+}
+
+/* Before anybody is borrowed. */
+static int take_room(const struct infecting *in)
+{
+	struct session_shape shape;
+	int err = in->opt->file ? choose_shape(in, &shape) : 0;
+
+	return err || !in->opt->file ? err : session_take_room(in->opt->file, &shape);
+}
+
 /* 4. */
 static int make_session(struct infecting *in)
 {
 	struct old_session *old = &in->result->old;
 	struct session_shape shape;
 	int there = -1, here = -1;
-	uint32_t slots = in->opt->max_slots + (in->reuse ? old->s.nslots : 0);
-	struct session_wish wish = infect_wish(in, slots);
-	int err = session_shape(&wish, in->reuse ? old : NULL, &shape);
+	int err = choose_shape(in, &shape);
 
 	if (!err && in->opt->file)
 		err = lend_file(in, &there, &here);
@@ -526,6 +542,8 @@ int infect(struct target *t, struct modules *mods, const struct infect_options *
 
 	*ret = (struct infection){ .map.fd = -1 };
 	int err = prepare(&in);
+
+	err = err ? err : take_room(&in);
 	/* From here on it pays for what we do. */
 	pace_hurry();
 	if (!err && in.bare)

@@ -97,13 +97,18 @@ static int size_memfd(int fd, uint64_t size)
 		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0 ? -1 : 0;
 }
 
+static int no_room(const struct session_shape *shape)
+{
+	return fail(errno, "size the session to %lu MiB", (unsigned long)(shape->total >> 20));
+}
+
 /* What lies behind the rings is room that nobody uses. */
-static int size_file(int fd, const struct session_shape *shape)
+int session_take_room(int file, const struct session_shape *shape)
 {
 	uint64_t used = rings_offset(shape) + shape->nrings * ring_stride(shape);
 
-	return ftruncate(fd, (off_t)shape->total) < 0 || fallocate(fd, 0, 0, (off_t)used) < 0 ?
-		-1 : 0;
+	return ftruncate(file, (off_t)shape->total) < 0 ||
+		fallocate(file, 0, 0, (off_t)used) < 0 ? no_room(shape) : 0;
 }
 
 int session_create(int fd, const struct session_shape *shape, bool file,
@@ -113,8 +118,8 @@ int session_create(int fd, const struct session_shape *shape, bool file,
 	int err = 0;
 
 	*ret = (struct session_map){ .fd = fd, .shape = *shape, .file = file };
-	if ((file ? size_file(fd, shape) : size_memfd(fd, size)) < 0)
-		err = fail(errno, "size the session to %lu MiB", (unsigned long)(size >> 20));
+	if (!file && size_memfd(fd, size) < 0)
+		err = no_room(shape);
 	if (!err) {
 		void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
 			       fd, 0);

@@ -56,9 +56,12 @@ struct session_map {
 };
 
 /*
- * Size, map and initialise the memfd behind `fd` (consumed); or a file, all of whose
- * room is taken now: to write where there is none would be the target's SIGBUS.
+ * Take all the room of a file that is to hold a session: to write where there is none
+ * would be the target's SIGBUS. That may take long, so no thread is held meanwhile.
  */
+int session_take_room(int file, const struct session_shape *);
+/* Size, map and initialise the memfd behind `fd` (consumed); or a file, which has its
+ * room. */
 int session_create(int fd, const struct session_shape *, bool file, struct session_map *ret);
 /* What an earlier visit has mapped for islands stays known. */
 void session_keep_islands(struct session_map *, const struct old_session *);

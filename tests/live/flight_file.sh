@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # flight_file: with start -o the rings are a file, which holds the last calls of a
 # process that has crashed. A file for which there is no room, or that others could
-# cut off, is refused before the process maps it.
+# cut off, is refused before the process maps it, or any thread of it is held.
 # timeout: 180
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
@@ -21,6 +21,8 @@ in_mount() { status 1 unshare -m sh -c "mount -t $1 none '$DIR' && exec \"\$@\""
 if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
 	in_mount 'tmpfs -o size=20M' "$INJECT" start -p "$VICTIM" -f 'count_*' -o "$DIR/x"
 	refused 'No space left'
+	in_mount 'tmpfs -o size=20M' "$INJECT" start -v -p "$VICTIM" -f 'count_*' -o "$DIR/x"
+	! has_line 'lent a thread' trace.err || die "a thread was held while room was taken"
 	in_mount ramfs "$INJECT" start -p "$VICTIM" -f 'count_*' -o "$DIR/x"
 	refused 'may run out of room'
 fi
