@@ -5,7 +5,7 @@
 # make bench      cost per call, pause and plan, beside the floor and others
 # make census     how many functions of well-known programs can be probed
 # make fuzz       stubs against the windows that they stand for, at length
-# make soak-san   unit and live tests under AddressSanitizer and UBSan
+# make soak-san   unit, live and fault tests under AddressSanitizer and UBSan
 # make soak-tsan  live tests under ThreadSanitizer
 # make fuzz-read  readers of strangers' bytes against libFuzzer, READ_SECONDS each
 # make lint       layers, shellcheck, codespell, cppcheck, mandoc

@@ -5,8 +5,9 @@
 # sweep STRIDE HOW STATE VICTIM [INJECT-ARG...]: see sweep.c. SOAK=1 takes every
 # call, from the first on, otherwise every STRIDE-th one is: each process of several
 # threads that is traced, and each that is killed and cleaned, takes its time. SEED=N
-# takes others. In a PID namespace of its own, where there is one: the calls of a run do
-# then not depend on what else the machine does, and nothing can be left over unseen.
+# takes others, WIDER=N one of N only. In a PID namespace of its own, where there is one:
+# the calls of a run do then not depend on what else the machine does, and nothing can be
+# left over unseen.
 sweep()
 {
 	local -a alone=()
@@ -17,7 +18,7 @@ sweep()
 	else
 		echo "no PID namespace here: other processes are looked at, too"
 	fi
-	[ -n "${SOAK:-}" ] && STRIDE=1 FROM='' || STRIDE=$1
+	[ -n "${SOAK:-}" ] && STRIDE=1 FROM='' || STRIDE=$(($1 * ${WIDER:-1}))
 	export INJECT TEXTCHECK VICTIMS STRIDE FROM
 	shift
 	"${alone[@]}" "$BUILD/tests/fault/sweep" "$@" >"$log.out" 2>&1 || {

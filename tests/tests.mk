@@ -285,15 +285,18 @@ soak: deps
 	@$(MAKE) --no-print-directory $(PARALLEL) victims
 	@SOAK=1 tests/run $(BUILD) $(FAULT) $(STRESS) $(LIVE)
 
-# What runs on the host under sanitizers: unit tests, and live tests but for those that
-# let system calls fail or memory be short, which no sanitizer survives. Leaks count, and
-# what is recorded takes ten times as long to read.
-SAN_OPTIONS := ASAN_OPTIONS=detect_leaks=1:verify_asan_link_order=0 \
-	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-SAN_LIVE = $(shell grep -LE '/fault/|fault_lib|ulimit -v' $(LIVE) $(STRESS))
+# What runs on the host under sanitizers: unit tests, live tests but for those that leave
+# less memory than a sanitizer takes, and fault tests in wide strides. What is recorded
+# takes ten times as long to read. Leaks count, but where inject is traced itself: nobody
+# can look for them then.
+SAN_OPTIONS = ASAN_OPTIONS=detect_leaks=$(1):verify_asan_link_order=0:allocator_may_return_null=1 \
+	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PATIENCE=5
+SAN_TRACED = $(shell grep -lE '/fault/|fault_lib|strace' $(LIVE) $(STRESS)) $(FAULT)
+SAN_LIVE = $(filter-out $(SAN_TRACED),$(shell grep -L 'ulimit -v' $(LIVE) $(STRESS)))
 soak-san: deps
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/san SAN=address,undefined all unit victims
-	@$(SAN_OPTIONS) PATIENCE=5 tests/run $(BUILD)/san $(UNIT_BIN:$(BUILD)/%=$(BUILD)/san/%) $(SAN_LIVE)
+	@$(call SAN_OPTIONS,1) tests/run $(BUILD)/san $(UNIT_BIN:$(BUILD)/%=$(BUILD)/san/%) $(SAN_LIVE)
+	@$(call SAN_OPTIONS,0) WIDER=10 tests/run $(BUILD)/san $(SAN_TRACED)
 
 # The injector's two threads take turns (injector/surgery.c), in each kind of visit: does
 # ThreadSanitizer think so, too?

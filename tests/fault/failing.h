@@ -286,6 +286,22 @@ static void failing_follow(struct failing_run *r)
 	}
 }
 
+/* Sanitizers need memory of their own, and end a program for which such a call fails, or
+ * hang in telling so. To the target that is any other death of its tracer. */
+static inline bool failing_sanitizer_gave_up(const char *said)
+{
+	return strstr(said, "ERROR: AddressSanitizer failed to ") ||
+		strstr(said, "Sanitizer: CHECK failed") ||
+		strstr(said, "allocator is out of memory");
+}
+
+/* Has one something to say of inject? */
+static inline bool failing_sanitizer_found(const char *said)
+{
+	return !failing_sanitizer_gave_up(said) && (strstr(said, ": runtime error: ") ||
+		strstr(said, "ERROR: AddressSanitizer: ") || strstr(said, "LeakSanitizer: "));
+}
+
 /* Who outlives the main process stays our tracee: it goes on, and is buried. */
 static inline void failing_rest(void)
 {

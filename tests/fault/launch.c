@@ -47,7 +47,7 @@ static bool read_all(int fd, char *text, size_t size)
 
 /* NULL if it is as it should be. */
 static const char *judge(const struct failing_run *r, bool killed, bool ended,
-			 const char *printed)
+			 const char *printed, const char *said)
 {
 	int status = WIFEXITED(r->status) ? WEXITSTATUS(r->status) :
 		128 + WTERMSIG(r->status);
@@ -55,13 +55,15 @@ static const char *judge(const struct failing_run *r, bool killed, bool ended,
 
 	if (!ended)
 		return "the command, or inject, does not end";
+	if (failing_sanitizer_found(said))
+		return "what a sanitizer says";
 	if (!none && !whole)
 		return "the command has begun, and not come to its end";
 	if (killed)
 		return NULL;
-	/* Before main, the loader says what it wants; and see libc_gave_up in
+	/* Before main, the loader says what it wants; and see gave_up in
 	 * sweep.c. */
-	if ((!r->noted && none) || status == 128 + SIGABRT)
+	if ((!r->noted && none) || status == 128 + SIGABRT || failing_sanitizer_gave_up(said))
 		return NULL;
 	if (whole && status != 7)
 		return "the command has run, but its status is not there";
@@ -90,10 +92,10 @@ static bool take(long n, long stride, bool do_kill, char **command)
 	close(out[1]);
 	close(errors[1]);
 	bool ended = read_all(out[0], printed, sizeof(printed)) && !r.endless;
-	const char *why = judge(&r, do_kill && r.number >= 0, ended, printed);
+	if (ended)
+		read_all(errors[0], said, sizeof(said));
+	const char *why = judge(&r, do_kill && r.number >= 0, ended, printed, said);
 	if (why) {
-		if (ended)
-			read_all(errors[0], said, sizeof(said));
 		printf("call %ld (system call %ld): %s (status %x)\n%s%s", n, r.number, why,
 		       r.status, printed, said);
 		harm++;

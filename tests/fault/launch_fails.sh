@@ -10,7 +10,7 @@
 
 for how in fail kill; do
 	[ $how = kill ] && STRIDE=7 || STRIDE=11
-	[ -z "${SOAK:-}" ] || STRIDE=1
+	[ -z "${SOAK:-}" ] && STRIDE=$((STRIDE * ${WIDER:-1})) || STRIDE=1
 	export STRIDE
 	"$BUILD/tests/fault/launch" $how "$INJECT" "$VICTIMS/command" >$how.out 2>&1 || {
 		tail -n 40 $how.out

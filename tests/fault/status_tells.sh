@@ -20,7 +20,7 @@ total=$(sed -n 's/^failer: \([0-9]*\) .*/\1/p' failer.err)
 number() { sed -nE "s/$1/\1/p" "$2" | grep . || echo 0; }
 
 none=0 some=0
-[ -n "${SOAK:-}" ] && stride=1 || stride=17
+[ -n "${SOAK:-}" ] && stride=1 || stride=$((17 * ${WIDER:-1}))
 for ((n = total / 3; n < total; n += stride)); do
 	failer -n "$n" -k -- "${run[@]}" || true
 	status 0 "$INJECT" status -p "$VICTIM"

@@ -164,16 +164,24 @@ static const char *last_line(struct point *p)
 
 /* The C library ends a program for which starting a thread fails so oddly. To
  * the target that is any other death of its tracer. */
-static bool libc_gave_up(const struct point *p)
+static bool gave_up(const struct point *p)
 {
-	return p->status == 128 + SIGABRT &&
-		(strstr(p->said, "glibc error") || strstr(p->said, "futex facility"));
+	return failing_sanitizer_gave_up(p->said) || (p->status == 128 + SIGABRT &&
+		(strstr(p->said, "glibc error") || strstr(p->said, "futex facility")));
+}
+
+/* A sanitizer that has no memory for us may have said so before. */
+static bool has_said_why(const struct point *p)
+{
+	return strncmp(p->said, "inject: ", 8) == 0 || strstr(p->said, "\ninject: ");
 }
 
 static const char *wrong_status(const struct point *p)
 {
-	if (p->run.endless)
+	if (p->run.endless && !gave_up(p))
 		return "no end";
+	if (failing_sanitizer_found(p->said))
+		return "what a sanitizer says";
 	if (p->run.number < 0)
 		return p->status ? "not one call failed" : NULL;
 	/* Before main, the loader says what it wants; or nothing: glibc's ends by SIGSEGV
@@ -187,9 +195,9 @@ static const char *wrong_status(const struct point *p)
 	if (p->status == 5 && sweep.err != ESRCH)
 		return "probes remain";
 	if (p->status != 0 && p->status != 1 && p->status != 4 && p->status != 5 &&
-	    !libc_gave_up(p))
+	    !gave_up(p))
 		return "an odd status";
-	if (p->status && strncmp(p->said, "inject: ", 8) != 0 && !libc_gave_up(p))
+	if (p->status && !has_said_why(p) && !gave_up(p))
 		return "a failure without a word";
 	if (strstr(p->said, "inject: failed"))
 		return "a failure without a cause";
@@ -205,7 +213,7 @@ static bool has_started(const struct point *p)
 /* Whoever may have left something is followed by inject stop. */
 static const char *not_stopped(const struct point *p)
 {
-	if (!sweep.do_kill && p->status != 5 && !libc_gave_up(p) &&
+	if (!sweep.do_kill && p->status != 5 && !gave_up(p) &&
 	    sweep.state != PROBED && !has_started(p))
 		return NULL;
 	return run_stop() ? "inject stop failed" : NULL;
@@ -264,7 +272,7 @@ static const char *harm(const struct point *p)
 	why = why ? why : does_not_work();
 	if (!why && !settles("task", victim.threads))
 		why = "a thread of ours stayed";
-	if (!why && !sweep.do_kill && !settles("fd", victim.files))
+	if (!why && !sweep.do_kill && !gave_up(p) && !settles("fd", victim.files))
 		why = "a descriptor of ours stayed";
 	return why ? why : has_company();
 }

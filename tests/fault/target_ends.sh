@@ -13,7 +13,7 @@ points=0
 # a line of a run that had all it wanted before the end.
 ends()
 {
-	local n got stride=$1 finished=$2
+	local n got stride=$(($1 * ${WIDER:-1})) finished=$2
 
 	shift 2
 	[ -z "${SOAK:-}" ] || stride=1
