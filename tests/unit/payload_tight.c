@@ -77,9 +77,13 @@ _Static_assert(offsetof(struct caller, sp) == 256 && offsetof(struct caller, f) 
 
 static uint64_t rnd(void)
 {
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	return seed ^= seed << 17;
+	uint64_t x = __atomic_load_n(&seed, __ATOMIC_RELAXED);
+
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	__atomic_store_n(&seed, x, __ATOMIC_RELAXED);
+	return x;
 }
 
 /* Its stack pointer is `sp` at its entry; all but eight bytes below is not touched. */
