@@ -74,7 +74,7 @@ int verb_stop(const struct options *o)
 	if (r.shortened)
 		say("%u transfer%s of the target ended early because of the stops",
 		    r.shortened, r.shortened == 1 ? "" : "s");
-	if (err == -ESRCH && !procfs_live_thread(o->pid))
+	if (err == -ESRCH && (!procfs_live_thread(o->pid) || procfs_await_end(o->pid)))
 		return verb_failed(err);
 	if (err) {
 		say("probes remain, or the code could not be verified: %s; try inject stop -p %d "
