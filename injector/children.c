@@ -44,7 +44,7 @@ static void of_thread(pid_t pid, pid_t tid, void (*each)(void *ctx, pid_t child)
 void children_each(pid_t pid, void (*each)(void *ctx, pid_t child), void *ctx)
 {
 	auto_free pid_t *tids = NULL;
-	int n = procfs_threads(pid, &tids);
+	int n = procfs_tasks(pid, &tids);
 
 	for (int i = 0; i < n; i++)
 		of_thread(pid, tids[i], each, ctx);

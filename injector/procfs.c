@@ -51,7 +51,7 @@ bool procfs_has_ended(pid_t pid, pid_t tid)
 pid_t procfs_live_thread(pid_t pid)
 {
 	auto_free pid_t *tids = NULL;
-	int n = procfs_threads(pid, &tids);
+	int n = procfs_tasks(pid, &tids);
 
 	for (int i = 0; tids && i < n; i++)
 		if (!procfs_has_ended(pid, tids[i]))
@@ -214,18 +214,23 @@ char procfs_state(pid_t pid, pid_t tid)
 	return *stat_fields(pid, tid, buf, sizeof(buf));
 }
 
-/* A number of /proc/PID/stat, whose fields are counted from 1; 0: unknown. */
-static uint64_t stat_number(pid_t pid, int field)
+/* A number of what stat_fields has found, counted from 1; 0: unknown. */
+static uint64_t field_number(const char *p, int field)
 {
 	enum { STATE_FIELD = 3 };
-	char buf[1024];
-	const char *p = stat_fields(pid, 0, buf, sizeof(buf));
 
 	for (int i = STATE_FIELD; p && i < field; i++) {
 		p = strchr(p, ' ');
 		p += p ? 1 : 0;
 	}
 	return p ? strtoull(p, NULL, 10) : 0;
+}
+
+static uint64_t stat_number(pid_t pid, int field)
+{
+	char buf[1024];
+
+	return field_number(stat_fields(pid, 0, buf, sizeof(buf)), field);
 }
 
 uint64_t procfs_start_time(pid_t pid)
@@ -239,10 +244,26 @@ uint64_t procfs_image(pid_t pid)
 	return stat_number(pid, 26) ^ stat_number(pid, 28) << 1;
 }
 
+enum { FLAGS_FIELD = 9 };
+
 /* The kernel's flags of a process: PF_... */
 static uint64_t stat_flags(pid_t pid)
 {
-	return stat_number(pid, 9);
+	return stat_number(pid, FLAGS_FIELD);
+}
+
+/* Older kernels, which have no such threads, gave these flags other meanings: so the
+ * name must be one that the kernel gives, too. */
+bool procfs_is_worker(pid_t pid, pid_t tid)
+{
+	enum { PF_IO_WORKER = 0x00000010, PF_USER_WORKER = 0x00004000 };
+	char buf[1024];
+	uint64_t flags = field_number(stat_fields(pid, tid, buf, sizeof(buf)), FLAGS_FIELD);
+
+	if (!(flags & (PF_IO_WORKER | PF_USER_WORKER)))
+		return false;
+	const char *name = strchr(buf, '(');
+	return name && (strncmp(name, "(iou-", 5) == 0 || strncmp(name, "(vhost-", 7) == 0);
 }
 
 bool procfs_is_ending(pid_t pid)
@@ -327,12 +348,37 @@ static int list(const char *path, pid_t **ret)
 	return is_final(n) ? n : list_once(path, ret);
 }
 
-int procfs_threads(pid_t pid, pid_t **ret)
+static int by_number(const void *a, const void *b)
+{
+	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+bool procfs_is_listed(const pid_t *tids, int n, pid_t tid)
+{
+	return n > 0 && bsearch(&tid, tids, (size_t)n, sizeof(*tids), by_number);
+}
+
+int procfs_tasks(pid_t pid, pid_t **ret)
 {
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	return list(path, ret);
+	int n = list(path, ret);
+	if (n > 0)
+		vec_sort(*ret, n, by_number);
+	return n;
+}
+
+int procfs_threads(pid_t pid, pid_t **ret)
+{
+	int n = procfs_tasks(pid, ret), own = 0;
+
+	for (int i = 0; i < n; i++)
+		if (!procfs_is_worker(pid, (*ret)[i]))
+			(*ret)[own++] = (*ret)[i];
+	return n > 0 ? own : n;
 }
 
 int procfs_processes(pid_t **ret)

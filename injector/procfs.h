@@ -74,9 +74,17 @@ bool procfs_is_kernel(pid_t pid);
 raddr_t procfs_heap(pid_t pid);
 /* The command name of a process; "?" if it is gone. */
 void procfs_comm(pid_t pid, char *ret, size_t size);
-/* Thread ids, sorted by the kernel's order. Owned by the caller. The count, or
- * -errno without a message (-ESRCH: gone). */
+/* Thread ids, in ascending order, of those that run code of the process. Owned by the
+ * caller. The count, or -errno without a message (-ESRCH: gone). */
 int procfs_threads(pid_t pid, pid_t **ret);
+/* Likewise, and faster, with those that the kernel has made for itself. */
+int procfs_tasks(pid_t pid, pid_t **ret);
+bool procfs_is_listed(const pid_t *tids, int n, pid_t tid);
+/*
+ * A thread that the kernel has made for itself in the process, for io_uring or vhost: it
+ * is listed with the others, and a tracer may hold it, but it runs no code of the process.
+ */
+bool procfs_is_worker(pid_t pid, pid_t tid);
 /* Likewise the ids of all processes that we see. */
 int procfs_processes(pid_t **ret);
 /* The count alone. */

@@ -42,13 +42,6 @@ void threads_name(const struct reader *r, struct lane *l, int32_t tid)
 		l->pid = (pid_t)procfs_status(tid, 0, "Tgid", 10, pid);
 }
 
-static int by_number(const void *a, const void *b)
-{
-	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* The whole process has ended. Nobody will want its rings, and the calls that
  * were open then have not been left: they are shown as still open. */
 static bool is_over(pid_t pid, const pid_t *tids, int n)
@@ -66,11 +59,10 @@ static bool is_over(pid_t pid, const pid_t *tids, int n)
 static void look_at_target(struct reader *r)
 {
 	auto_free pid_t *tids = NULL;
-	int n = r->pid ? procfs_threads(r->pid, &tids) : 0;
+	int n = r->pid ? procfs_tasks(r->pid, &tids) : 0;
 
 	if (n <= 0 || is_over(r->pid, tids, n))
 		return;
-	vec_sort(tids, n, by_number);
 	for (uint32_t i = 0; i < r->nrings; i++) {
 		struct lane *l = &r->lanes[i];
 
@@ -79,8 +71,8 @@ static void look_at_target(struct reader *r)
 		if (l->unnamed)
 			l->gone = find_thread(r, l) == 0;
 		else
-			l->gone = !bsearch(&l->tid, tids, (size_t)n, sizeof(*tids),
-					   by_number) && procfs_has_ended(r->pid, l->tid);
+			l->gone = !procfs_is_listed(tids, n, l->tid) &&
+				procfs_has_ended(r->pid, l->tid);
 	}
 }
 

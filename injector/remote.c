@@ -172,7 +172,8 @@ static int find_stacks(const struct remote *r, struct stack_search *s)
  * stack that it was born with and there is room. On a fiber's, a goroutine's
  * or a signal stack, other data may begin anywhere below: then at the far end
  * of the born stack, as long as that is far from being used; those that Go's runtime
- * has made are too small for that. -EAGAIN: nowhere.
+ * has made are too small for that. Who has no stack at all runs no code of the program,
+ * and his thread pointer is another's: a worker of the kernel's. -EAGAIN: nowhere.
  */
 static int place_frame(const struct remote *r, raddr_t *top)
 {
@@ -188,7 +189,7 @@ static int place_frame(const struct remote *r, raddr_t *top)
 		s.of_sp.start == s.born.start && (s.main || s.sp < s.tp);
 	if (home && s.sp - s.born.start >= need)
 		*top = MIN(s.sp - RED_ZONE, s.of_sp.end - tail);
-	else if (!home && !s.of_go && range_size(s.born) >= 2 * FAR && need < FAR)
+	else if (!home && s.of_sp.end && !s.of_go && range_size(s.born) >= 2 * FAR && need < FAR)
 		*top = s.born.start + need;
 	else
 		return fail(EAGAIN, "thread %d has no room on its stack", r->thread->tid);

@@ -29,20 +29,13 @@ struct listed {
 	int n;
 };
 
-static int by_number(const void *a, const void *b)
-{
-	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* `tid` as the target knows it. */
 static bool has_ended(const struct rooms *r, const struct listed *l, pid_t tid)
 {
 	tid = namespace_outer(&r->ids, r->target->pid, tid);
 	if (tid <= 0)
 		return !tid;
-	if (l && bsearch(&tid, l->tids, (size_t)l->n, sizeof(tid), by_number))
+	if (l && procfs_is_listed(l->tids, l->n, tid))
 		return false;
 	return procfs_has_ended(r->target->pid, tid);
 }
@@ -73,13 +66,12 @@ static bool give_back(const struct rooms *r, raddr_t room, const struct listed *
 void rooms_tick(const struct rooms *r)
 {
 	auto_free pid_t *tids = NULL;
-	struct listed l = { .n = r->session ? procfs_threads(r->target->pid, &tids) : 0 };
+	struct listed l = { .n = r->session ? procfs_tasks(r->target->pid, &tids) : 0 };
 	uint32_t back = 0;
 
 	if (l.n <= 0)
 		return;
 	l.tids = tids;
-	vec_sort(tids, l.n, by_number);
 	for (uint32_t i = 0; i < r->n; i++)
 		back += give_back(r, r->at + (raddr_t)i * ROOM_SIZE, &l);
 	fail_clear();

@@ -50,6 +50,8 @@ struct target {
 	uint64_t longest_loan;	/* the same, of one thread that was borrowed */
 	uint64_t last_loan;
 	struct stacks stacks;	/* of the thread that was looked at last */
+	pid_t *own;		/* threads that ran code of it before the stop */
+	int own_count;
 	bool lent;		/* what is held just now is one borrowed thread */
 	bool filtered;		/* some thread has a seccomp filter */
 	bool kept;		/* what is held stays so: see target_keep */

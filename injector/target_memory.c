@@ -83,9 +83,12 @@ void target_close(struct target *t)
 	if (t->mem >= 0)
 		close(t->mem);
 	free(t->threads);
+	free(t->own);
 	t->mem = -1;
 	t->threads = NULL;
+	t->own = NULL;
 	t->nthreads = t->cap = 0;
+	t->own_count = 0;
 }
 
 int target_read(const struct target *t, raddr_t addr, void *buf, size_t n)
