@@ -66,6 +66,7 @@ static int trace_relative(void *ctx, pid_t pid)
 	audit_end(status);
 	pace_set(PACE_LEISURE);
 	trace_clear(&t);
+	pace_set(PACE_EQUAL);
 	return status;
 }
 
