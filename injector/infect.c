@@ -294,7 +294,7 @@ static int map_threads(struct infecting *in)
 {
 	struct session *s = in->result->map.s;
 	uint64_t size = (uint64_t)in->result->map.shape.nrings * THREAD_SIZE;
-	raddr_t at;
+	raddr_t at = 0;
 	int64_t unused;
 
 	in->result->stale = in->reuse;
@@ -306,14 +306,16 @@ static int map_threads(struct infecting *in)
 	err = err ? err : keep_from_cores(in, at, size);
 	err = err ? err : remote_try(&in->remote, "mark the threads' memory", &unused,
 				     SYS_madvise, at, size, MADV_WIPEONFORK, 0, 0, 0);
-	err = err ? err : remote_try(&in->remote, "mark the threads' memory", &unused,
-				     SYS_madvise, at, size, MADV_NOHUGEPAGE, 0, 0, 0);
-	/* A kernel without huge pages says EINVAL to the last. */
+	if (err)
+		return err;
+	s->threads = at;
+	err = remote_try(&in->remote, "mark the threads' memory", &unused,
+			 SYS_madvise, at, size, MADV_NOHUGEPAGE, 0, 0, 0);
+	/* A kernel without huge pages says EINVAL to this one, and only to this one may it. */
 	if (err == -EINVAL) {
 		fail_clear();
 		err = 0;
 	}
-	s->threads = at;
 	return err;
 }
 
@@ -322,7 +324,7 @@ static int map_rooms(struct infecting *in)
 {
 	struct session *s = in->result->map.s;
 	uint32_t n = in->result->map.shape.nrings;
-	raddr_t at;
+	raddr_t at = 0;
 
 	if (s->rooms || !infect_needs_rooms(in))
 		return 0;

@@ -126,7 +126,8 @@ void lane_snapshot(struct reader *r, struct lane *l)
 	}
 	find_places(r, l);
 	touch_ahead(r, l);
-	fill = (unsigned)(held * 100 / r->nsub);
+	/* Who has no sub-buffers is refused at the start. */
+	fill = (unsigned)(held * 100 / r->nsub);	/* NOLINT(clang-analyzer-core.DivideZero) */
 	/* The one that is being written is no sign of pressure by itself. */
 	if (held > 1 && fill > r->fill)
 		r->fill = fill;
