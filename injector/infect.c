@@ -551,7 +551,9 @@ int infect(struct target *t, struct modules *mods, const struct infect_options *
 	if (!err && in.bare)
 		err = know_threads(&in);
 	err = err ? err : map_in_loans(&in, map_all);
-	err = err ? err : infect_find_tid(&in);
+	/* Who was borrowed for that may have ended. */
+	if (!err && !in.bare)
+		err = infect_find_tid(&in);
 	if (!err)
 		ret->map.s->tid_offset = in.tid_offset;
 	if (!err && in.reuse)
