@@ -188,6 +188,6 @@ bool frames_pop_left(struct thread *t, uint64_t sp, enum what what)
 
 void frames_pop(struct thread *t, uint64_t sp)
 {
-	if (frame_sp(*frames_at(t, t->top)) == sp)
+	if (t->top > piece_start(t->current) && frame_sp(*frames_at(t, t->top)) == sp)
 		pop(t, false);
 }
