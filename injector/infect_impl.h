@@ -43,6 +43,7 @@ struct infecting {
 	bool of_go;		/* and there is room for some in Go's threads, which
 				 * no C library knows */
 	bool in_place;		/* the borrowed thread calls dlopen itself */
+	unsigned int slept;	/* threads that have slept over starting the loader */
 	unsigned int loaders;	/* started, and without an answer so far: they
 				 * may still use what is mapped */
 	bool ending;		/* one has answered, in a thread of its own, which

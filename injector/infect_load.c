@@ -98,10 +98,13 @@ int infect_hand_over(struct infecting *in)
 
 static int start_loader(struct infecting *in)
 {
+	/* Who holds what they slept over may do so until somebody looks at him, and then
+	 * again: so each third try lasts longer. */
+	uint64_t budget = in->in_place ? CALL_BUDGET : START_BUDGET * (1 + in->slept / 3);
 	int err = remote_use_stack(&in->remote, infect_stack_top(in));
 
 	err = err ? err : remote_call(&in->remote, in->scratch, in->result->base + LOADER_OFF,
-				      in->in_place, in->in_place ? CALL_BUDGET : START_BUDGET);
+				      in->in_place, budget);
 	in->loaders += in->remote.ran;
 	return err;
 }
@@ -166,6 +169,7 @@ static int load_in_thread(struct infecting *in)
 		if (__atomic_load_n(&loader_of(in)->status, __ATOMIC_ACQUIRE) != LOADER_IDLE)
 			err = 0;
 		fail_clear();
+		in->slept++;
 		if (err)
 			err = infect_with_borrowed(in, VICTIM_THREAD, start_loader);
 	}

@@ -318,8 +318,8 @@ static int fetch(struct remote *r)
 	bool home = false;
 	int signal = 0, err;
 
-	regs_request(PTRACE_INTERRUPT, r->thread->tid, 0, NULL);
 	do {
+		regs_request(PTRACE_INTERRUPT, r->thread->tid, 0, NULL);
 		int status = r->thread->hold == HOLD_SEIZED ?
 			thread_wait(r->thread, SYSCALL_BUDGET) :
 			thread_resume(r->thread, PTRACE_CONT, signal, SYSCALL_BUDGET);

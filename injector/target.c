@@ -135,8 +135,10 @@ static bool is_own(const struct target *t, pid_t tid)
 
 /*
  * Take one wait status. INTERRUPT need not give EVENT_STOP at once: a signal,
- * a clone or a system call may be reported first. A signal is passed on and
- * the wait repeated, for the interrupt stays pending.
+ * a clone or a system call may be reported first. A signal is passed on, the
+ * interrupt made again, for any stop takes it back (ptrace_stop() in the kernel's
+ * signal.c), and the wait repeated. Who executes another program stands still until
+ * he is let go.
  */
 static int take_status(struct target *t, pid_t tid, int status)
 {
@@ -162,9 +164,12 @@ static int take_status(struct target *t, pid_t tid, int status)
 		th->event_stop = true;
 		return 0;
 	}
-	if (event == PTRACE_EVENT_EXEC)
+	if (event == PTRACE_EVENT_EXEC) {
+		*th = (struct thread_hold){ .tid = tid, .hold = HOLD_STOPPED };
 		return fail(ESRCH, "%d (%s) executes another program", t->pid, t->comm);
+	}
 	int sig = event || WSTOPSIG(status) == (SIGTRAP | 0x80) ? 0 : WSTOPSIG(status);
+	regs_request(PTRACE_INTERRUPT, tid, 0, NULL);
 	if (regs_request(PTRACE_CONT, tid, 0, (void *)(uintptr_t)sig) < 0 && errno == ESRCH)
 		th->hold = HOLD_GONE;
 	return 0;
@@ -580,9 +585,12 @@ int thread_to_event_stop(struct thread_hold *th, uint64_t budget)
 	uint64_t until = now_ns() + budget;
 	int signal = 0;
 
-	regs_request(PTRACE_INTERRUPT, th->tid, 0, NULL);
 	do {
 		uint64_t now = now_ns();
+
+		/* Each time: see take_status. A call that it ends stops at its end first, and
+		 * without another one would be made again, or the thread go home. */
+		regs_request(PTRACE_INTERRUPT, th->tid, 0, NULL);
 		int status = th->hold == HOLD_SEIZED ? wait_one(th, until) :
 			thread_resume(th, PTRACE_CONT, signal, until > now ? until - now : 0);
 
