@@ -17,7 +17,7 @@ static pid_t relay_child;
 
 /* What we change, in this order, and what it was. */
 static const int changed[] = {
-	SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGCHLD, SIGTTOU, SIGPIPE
+	SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGCHLD, SIGTTOU, SIGPIPE, SIGXFSZ
 };
 enum { COLLECTED = 5, DEFAULTS = 6 };	/* of them, from the start */
 static struct sigaction before[ARRAY_SIZE(changed)];
@@ -28,7 +28,7 @@ static sigset_t mask_before;
  * sends them to us nevertheless means it. SIGHUP stays ignored if it was: that
  * is nohup. With SIGCHLD ignored, the kernel would throw away how a command of
  * ours has ended. Writing to the terminal from the background must not stop us
- * while the target waits.
+ * while the target waits, and a limit of ours is an error like any other.
  */
 static void dispose(void)
 {

@@ -9,7 +9,6 @@
  * Killed before 3, our end is what it is after any other trace: the payload learns of
  * it and switches itself off, and `stop` finishes.
  */
-#include <signal.h>
 
 #include "injector/keepsake.h"
 #include "injector/lease.h"
@@ -43,8 +42,6 @@ uint64_t start_buffer(const struct trace *t)
 
 int start_begin(struct trace *t)
 {
-	/* A limit of ours is an error like any other. */
-	signal(SIGXFSZ, SIG_IGN);
 	return t->opt->output ? keepsake_make(t->opt->output, &t->file) : 0;
 }
 

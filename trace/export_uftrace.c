@@ -57,7 +57,7 @@ struct uftrace {
 static int write_at_end(const struct uftrace *u, const char *name, const void *bytes, size_t n)
 {
 	auto_close int fd = openat(u->dir, name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW |
-				   O_CLOEXEC, 0666);
+				   O_CLOEXEC, 0600);
 	const char *from = bytes;
 
 	while (fd >= 0 && n) {
@@ -254,7 +254,7 @@ int export_uftrace(struct view *v, const char *path)
 	struct sink sink = { .open = call_open, .end = call_end, .lost = lost, .ctx = &u };
 	int err, end_err;
 
-	if (mkdir(path, 0777) < 0)
+	if (mkdir(path, 0700) < 0)
 		return fail(errno, "make the directory %s", path);
 	u.dir = openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (u.dir < 0)

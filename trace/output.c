@@ -2,6 +2,7 @@
 /* output: where do results go, without anybody ever waiting for their reader? */
 #include "trace/output.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -51,12 +52,33 @@ static void reopen(struct output *o)
 	o->owned = true;
 }
 
+/* A program or a recording, which somebody named who meant to read it? */
+static bool is_precious(const char *path)
+{
+	static const char *const starts[] = {
+		ELFMAG, "/* CTF 1.", "\xc1\x1f\xfc\xc1", "\x28\xb5\x2f\xfd"
+	};
+	auto_close int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	char start[16];
+	ssize_t n = fd < 0 ? 0 : read(fd, start, sizeof(start));
+
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
+		if (n >= (ssize_t)strlen(starts[i]) &&
+		    !memcmp(start, starts[i], strlen(starts[i])))
+			return true;
+	return false;
+}
+
 static int open_path(const char *path, int *ret)
 {
 	struct stat st;
+
+	if (lstat(path, &st) == 0 && S_ISREG(st.st_mode) && is_precious(path))
+		return fail(0, "cannot write to %s: it is a program or a part of a recording; "
+			    "name another file, or remove this one", path);
 	/* Without O_NONBLOCK a FIFO that nobody reads would hold us up. */
 	int fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NOCTTY |
-			    O_NONBLOCK | O_CLOEXEC, 0666);
+			    O_NONBLOCK | O_CLOEXEC, 0600);
 
 	if (fd < 0 && errno == ELOOP)
 		return fail(0, "cannot write to %s: it is a symbolic link; name the file itself",
@@ -98,6 +120,7 @@ int output_open(const char *path, struct output **ret)
 	if (!o)
 		return fail(ENOMEM, "open the output");
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	o->fd = STDOUT_FILENO;
 	if (path) {
 		o->fd = -1;

@@ -207,7 +207,7 @@ int place_make(const char *path, int *ret)
 		err = remove_trace(old);
 	if (!err && keep && rename(plain, old) < 0)
 		err = fail(errno, "keep %s as %s", plain, old);
-	if (!err && (keep || !there) && mkdir(plain, 0777) < 0)
+	if (!err && (keep || !there) && mkdir(plain, 0700) < 0)
 		err = fail(errno, "make the directory %s", plain);
 	if (err)
 		return err;

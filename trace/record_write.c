@@ -57,7 +57,7 @@ int record_write_metadata(struct record *r, const struct about *about)
 		return err;
 	piece.iov_base = text;
 	int fd = openat(r->dir, "metadata.new",
-			O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+			O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return fail(errno, "write %s/metadata", r->path);
 	err = write_pieces(fd, &piece, 1, -1);
@@ -146,7 +146,7 @@ int record_write_packet(struct record *r, struct lane *l)
 	stream_name(r, l->index, r->chunk, name);
 	/* The first packet makes the file: one that is there is not ours. */
 	fd = openat(r->dir, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC |
-		    (l->size ? 0 : O_CREAT | O_EXCL), 0666);
+		    (l->size ? 0 : O_CREAT | O_EXCL), 0600);
 	if (fd < 0)
 		return fail(errno, "write %s/%s", r->path, name);
 	err = write_pieces(fd, pieces, n, (off_t)l->size);

@@ -18,6 +18,9 @@ removed
 [ "$(closing calls)" = "$made" ] || die "$made calls were made, $(closing calls) recorded"
 grep -q 'MiB in inject.data; inject replay shows the calls' trace.err || die "no word of replay"
 
+[ "$(stat -c %a inject.data inject.data/* | sort -u | xargs)" = "600 700" ] ||
+	die "others may read it"
+
 # Whoever reads CTF, without a warning.
 babeltrace2 inject.data >bt.out 2>bt.err || die "babeltrace2 fails: $(head -n 3 bt.err)"
 [ ! -s bt.err ] || die "babeltrace2 complains: $(head -n 3 bt.err)"

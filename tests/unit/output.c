@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -80,16 +81,56 @@ static void test_file(void)
 	CHECK(stat(path, &st) == 0 && st.st_size == (1 << 22) + 9);
 }
 
-static void test_umask(void)
+/* What somebody runs is nobody else's business, whatever his umask is. */
+static void test_private(void)
 {
 	struct output *o;
 	struct stat st;
+	mode_t before = umask(0);
 
-	umask(077);
 	CHECK(output_open(in_dir("private"), &o) == 0);
 	output_close(o);
 	CHECK(stat(in_dir("private"), &st) == 0 && (st.st_mode & 0777) == 0600);
-	umask(022);
+	umask(before);
+}
+
+/* What was to be read, and was named behind -o. */
+static void test_precious(void)
+{
+	static const char *const starts[] = { "\177ELF\2\1\1", "/* CTF 1.8 */", "\xc1\x1f\xfc\xc1" };
+	char *path = in_dir("precious");
+	struct output *o;
+	struct stat st;
+
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++) {
+		FILE *f = fopen(path, "w");
+
+		fputs(starts[i], f);
+		fclose(f);
+		CHECK(output_open(path, &o) < 0);
+		CHECK(strstr(fail_text(), "name another file"));
+		CHECK(stat(path, &st) == 0 && st.st_size == (off_t)strlen(starts[i]));
+		fail_clear();
+	}
+}
+
+/* Our own limit of a file's size, whose signal would end us. */
+static void test_limit(void)
+{
+	struct rlimit was, now;
+	struct output *o;
+
+	getrlimit(RLIMIT_FSIZE, &was);
+	now = was;
+	now.rlim_cur = 1 << 16;
+	CHECK(output_open(in_dir("limited"), &o) == 0);
+	CHECK(setrlimit(RLIMIT_FSIZE, &now) == 0);
+	fill(o, 1 << 20);
+	CHECK(output_finish(o, NULL) == -EFBIG);
+	CHECK(strstr(fail_text(), "cannot write the results"));
+	fail_clear();
+	output_close(o);
+	CHECK(setrlimit(RLIMIT_FSIZE, &was) == 0);
 }
 
 static void test_refused(void)
@@ -228,7 +269,9 @@ int main(void)
 	if (!mkdtemp(dir))
 		return 1;
 	test_file();
-	test_umask();
+	test_private();
+	test_precious();
+	test_limit();
 	test_refused();
 	test_full_pipe(false);
 	test_full_pipe(true);
