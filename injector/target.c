@@ -134,11 +134,10 @@ static bool is_own(const struct target *t, pid_t tid)
 }
 
 /*
- * Take one wait status. INTERRUPT need not give EVENT_STOP at once: a signal,
- * a clone or a system call may be reported first. A signal is passed on, the
- * interrupt made again, for any stop takes it back (ptrace_stop() in the kernel's
- * signal.c), and the wait repeated. Who executes another program stands still until
- * he is let go.
+ * Take one wait status. INTERRUPT need not give EVENT_STOP at once: a signal, a clone
+ * or a system call may be reported first. A signal is passed on, and the interrupt made
+ * again, for any stop takes it back (ptrace_stop() in the kernel's signal.c). Who
+ * executes another program stands still until he is let go.
  */
 static int take_status(struct target *t, pid_t tid, int status)
 {
@@ -155,13 +154,9 @@ static int take_status(struct target *t, pid_t tid, int status)
 		th = hold_new(t, tid, HOLD_SEIZED);
 	if (!th)
 		return fail(ENOMEM, "attach to thread %d of %d", tid, t->pid);
-	if (!WIFSTOPPED(status)) {
-		th->hold = HOLD_GONE;
-		return 0;
-	}
-	if (event == PTRACE_EVENT_STOP) {
-		th->hold = HOLD_STOPPED;
-		th->event_stop = true;
+	if (!WIFSTOPPED(status) || event == PTRACE_EVENT_STOP) {
+		th->hold = WIFSTOPPED(status) ? HOLD_STOPPED : HOLD_GONE;
+		th->event_stop = event == PTRACE_EVENT_STOP;
 		return 0;
 	}
 	if (event == PTRACE_EVENT_EXEC) {
@@ -588,8 +583,7 @@ int thread_to_event_stop(struct thread_hold *th, uint64_t budget)
 	do {
 		uint64_t now = now_ns();
 
-		/* Each time: see take_status. A call that it ends stops at its end first, and
-		 * without another one would be made again, or the thread go home. */
+		/* Each time (see take_status), or a call that it ends is made again. */
 		regs_request(PTRACE_INTERRUPT, th->tid, 0, NULL);
 		int status = th->hold == HOLD_SEIZED ? wait_one(th, until) :
 			thread_resume(th, PTRACE_CONT, signal, until > now ? until - now : 0);
