@@ -2,40 +2,45 @@
 """
 gdb/inject.py: who has called the function whose thread stands in code of inject?
 
-Loaded into gdb ("source gdb.py", or -x), for processes that run: a core has no session
-in it. A thread that is in a stub or in a recording routine is shown as one frame,
-[inject], and above it the function of the program, at the instruction that the stub
-does for it, with its registers: from there on gdb knows the way. Nothing is needed of
-the process but its memory: what is where stands in the session (payload/abi.h). Not
-known is the way out of a recording call that does without a stack, as small functions
-of Go's have it (arch/x86_64/tight.h).
+Loaded into gdb ("source inject.py", or -x), for processes that run, and for cores. A
+thread that is in a stub or in a recording routine is shown as one frame, [inject], and
+above it the function of the program, at the instruction that the stub does for it, with
+its registers: from there on gdb knows the way. All that is needed lies in the arenas,
+which are memory like any other, and in every core: a header (struct arena_header in
+payload/abi.h), and before each stub a note (payload/stub.h). A core has no session, and
+the kernel's has no code of the payload's. Not known is the way out of a recording call
+that does without a stack, as small functions of Go's have it (arch/x86_64/tight.h).
 
 From the inside out, each step undoing what the one before it has pushed:
 
  1. the payload's C code: its chain of frame pointers leads to slow.S;
  2. slow.S and the recording routines (hot.S): straight code from any place to the
-    way out, which pops what is pushed there;
+    way out, which pops what is pushed there; of slow.S that is known without its code;
  3. the stub (plan/place.c): the window, instruction by instruction, with recording
     calls and pushed return addresses between, which look the same everywhere.
 """
 import bisect
+import re
 import struct
 
 import gdb
 from gdb.FrameDecorator import FrameDecorator
 from gdb.unwinder import Unwinder, register_unwinder
 
-MAGIC, ABI = 0x6e6f697373656a69, 18
-HEAD = struct.Struct("<QII20sIQQQIIQQIIII6QQ14QQQiiIIQIIIIQIIQQQQIIIIQ256xIIIIQQiIII")
-ARENA = struct.Struct("<5Q")
-SLOT = struct.Struct("<QQIHBBBBBBi16s16s")
-SLOT_HOLE, SLOT_EXIT, SLOT_ENTRY, SLOT_FOREIGN, SLOT_STUB = range(5)
-NOTE, ALIGN = struct.Struct("<iBB"), 16
+PAGE, ARENA_LEAST = 4096, 256 << 10
+HEADER, MAGIC, MAGIC_AT = struct.Struct("<21Q"), b"ijarena1", 128
+NOTE, ALIGN, JUMP = struct.Struct("<iBB"), 16, struct.Struct("<Bi")
 COPY, RECORD, CALL, TIGHT, LEAVE, RECORD_LEAVE, RECORD_RETURN = range(7)
 EXITS = LEAVE, RECORD_LEAVE, RECORD_RETURN
 POPS = ("rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi")
 GENERAL = POPS + tuple("r%d" % n for n in range(8, 16)) + ("rip",)
 WAY_OUT = b"\x48\x8d\x64\x24\x18"	# lea 24(%rsp),%rsp, and a return behind it
+# What slow.S pushes, the last one first ("": the flags); behind which of its bytes, and from
+# which on that is popped. Between them %rbx has what was the stack pointer.
+SLOW = "rbx", "r11", "r10", "r9", "r8", "rdi", "rsi", "rdx", ""
+SLOW_PUSHED = 1, 2, 3, 4, 6, 8, 10, 12, 13
+SLOW_POPPED = 41, 43, 45, 47, 49, 50, 51, 52, 53
+SLOW_IN_RBX = range(16, 40)
 KEPT = ("cs", "ss", "ds", "es", "fs", "gs", "fs_base", "gs_base")
 
 # What is pushed from which byte of a part of a stub on, the last one first ("" for what
@@ -53,6 +58,13 @@ def read(at, size):
     return bytes(gdb.selected_inferior().read_memory(at, size))
 
 
+def lines(command):
+    try:
+        return gdb.execute(command, to_string=True).splitlines()
+    except gdb.error:				# nothing runs
+        return []
+
+
 def word(at):
     return struct.unpack("<Q", read(at, 8))[0]
 
@@ -63,10 +75,12 @@ class Stub:
     rows of (offset, pc, pushed, exit), as the note before the stub has it
     (payload/stub.h). There are none where nobody can say."""
 
-    def __init__(self, slot):
-        self.at, self.rows = slot.stub, []
-        pc, at, part = slot.addr, 0, COPY
-        for size, what in self.note(slot):
+    def __init__(self, at, site, note):
+        self.at, self.site, self.rows = at, site, []
+        pc, at, part = site, 0, COPY
+        for size, what in zip(note[::2], note[1::2]):
+            if not size:
+                continue
             part = what & 15
             for offset, pushed in PUSHED.get(part, ((0, None),)):
                 self.rows.append((at + offset, pc, pushed, part in EXITS))
@@ -74,70 +88,76 @@ class Stub:
             pc += what >> 4
         self.rows.append((at, pc, (), part == RECORD_LEAVE))
 
-    @staticmethod
-    def note(slot):
-        for back in range(ALIGN, 512, ALIGN):
-            site, _, n = NOTE.unpack(read(slot.stub - back, NOTE.size))
-            size = NOTE.size + 2 * n
-            if slot.stub - back + site == slot.addr and -size // ALIGN * -ALIGN == back:
-                rows = read(slot.stub - back + NOTE.size, 2 * n)
-                return [row for row in zip(rows[::2], rows[1::2]) if row[0]]
-        raise LookupError
-
     def state(self, at):
         i = bisect.bisect_right([row[0] for row in self.rows], at - self.at) - 1
         return self.rows[i][1:]
 
 
-class Slot:
-    def __init__(self, fields):
-        (self.addr, self.stub, _, self.stub_size, _, _, self.kind, _, _, _, self.island,
-         _, _) = fields
-
-
-class Session:
-    """What a process says of our code in it. Nothing of it is trusted to be there."""
-
-    def __init__(self, base):
-        head = HEAD.unpack(read(base, HEAD.size))
-        slots_off, nslots = head[7], head[8]
-        self.payload, self.slow, self.slow_end, self.payload_end, self.find = (
-            head[23], head[25], head[32], head[34], head[35])
-        arenas = read(base + HEAD.size, ARENA.size * min(head[-2], 48))
-        self.arenas = [(a, a + size, used) for a, size, used, _, _ in
-                       ARENA.iter_unpack(arenas)]
-        journal = read(base + slots_off, SLOT.size * nslots)
-        slots = [Slot(s) for s in SLOT.iter_unpack(journal)]
-        self.sites = sorted((s for s in slots if s.stub and
-                             s.kind in (SLOT_EXIT, SLOT_ENTRY, SLOT_STUB)),
-                            key=lambda s: s.stub)
-        self.starts = [s.stub for s in self.sites]
-        self.jumps = {s.addr + s.island: s.addr for s in self.sites if s.island}
-        by_stub = {s.stub: s.addr for s in self.sites}
-        self.jumps.update((s.addr, by_stub[s.stub]) for s in slots
-                          if s.kind == SLOT_HOLE and s.stub in by_stub)
-        self.stubs = {}
-
-    def in_arena(self, pc):
-        return any(lo <= pc < hi for lo, hi, _ in self.arenas)
-
-    def in_payload(self, pc):
-        return self.payload <= pc < self.payload_end
-
-    def in_slow(self, pc):
-        return self.slow <= pc < self.slow_end
-
-    def has(self, pc):
-        return self.in_arena(pc) or self.in_payload(pc) or pc in self.jumps
+class Arena:
+    def __init__(self, base, header):
+        self.base, self.end, self.notes = base, base + header[17], base + header[18]
+        self.slow, self.slow_end, self.slow_step = header[1], header[12], header[2] - header[1]
+        self.find, self.payload, self.payload_end = header[13], header[19], header[20]
 
     def stub_at(self, pc):
-        i = bisect.bisect_right(self.starts, pc) - 1
-        if i < 0 or pc >= self.sites[i].stub + self.sites[i].stub_size:
+        """As payload/unwind.c looks for it."""
+        page = pc // PAGE * PAGE
+        at, code = max(self.notes, page) - page, read(page, PAGE)
+        while at + NOTE.size <= PAGE:
+            site, blocks, rows = NOTE.unpack_from(code, at)
+            told = at + NOTE.size + 2 * rows
+            begin, end = page - -told // ALIGN * ALIGN, at + blocks * ALIGN
+            if not blocks or pc < begin:
+                return None
+            if pc < page + end:
+                return Stub(begin, page + at + site, code[at + NOTE.size:told])
+            at = end
+        return None
+
+
+class Places:
+    """Where code of ours is in a process. Nothing of it is trusted to be there."""
+
+    def __init__(self, arenas):
+        self.arenas = arenas
+        self.stubs = {}
+
+    def arena_at(self, pc):
+        return next((a for a in self.arenas if a.base <= pc < a.end), None)
+
+    def in_payload(self, pc):
+        return any(a.payload <= pc < a.payload_end for a in self.arenas)
+
+    def slow_at(self, pc):
+        """How far that is behind where a routine of slow.S begins."""
+        return next(((pc - a.slow) % a.slow_step for a in self.arenas
+                     if a.slow <= pc < a.slow_end and a.slow_step > 0), None)
+
+    def in_slow(self, pc):
+        return self.slow_at(pc) is not None
+
+    def in_find(self, pc):
+        return any(0 <= pc - a.find < 32 for a in self.arenas)
+
+    def stub_at(self, pc):
+        if pc not in self.stubs:
+            arena = self.arena_at(pc)
+            self.stubs[pc] = arena and arena.stub_at(pc)
+        return self.stubs[pc]
+
+    def led_from(self, pc):
+        """Where the stub's window is that a jump there leads to, if it is not there: it
+        is in padding, in what a host has left, or on an island."""
+        try:
+            code, distance = JUMP.unpack(read(pc, JUMP.size))
+        except gdb.error:
             return None
-        at = self.starts[i]
-        if at not in self.stubs:
-            self.stubs[at] = Stub(self.sites[i])
-        return self.stubs[at]
+        goal = pc + JUMP.size + distance
+        stub = self.stub_at(goal) if code == 0xe9 else None
+        return stub.site if stub and stub.at == goal and stub.site != pc else None
+
+    def has(self, pc):
+        return bool(self.arena_at(pc)) or self.in_payload(pc) or self.led_from(pc) is not None
 
 
 class State:
@@ -152,48 +172,57 @@ class State:
             self.reg[name] = word(self.reg["rsp"])
         self.reg["rsp"] += 8
 
-    def leave_find(self, session):
+    def leave_find(self, places):
         """Of an unwinder's question, to where its own function begins."""
         frame = self.reg["rbp"]
         for _ in range(4):
-            if 0 <= word(frame + 8) - session.find < 32:
+            if places.in_find(word(frame + 8)):
                 self.reg.update(rip=word(frame + 16), rsp=frame + 24, rbp=word(frame))
                 return True
             frame = word(frame)
         return False
 
-    def leave_c(self, session):
+    def leave_c(self, places):
         """1. To where slow.S goes on; False if that is not where it leads."""
         sp, frame = self.reg["rsp"], self.reg["rbp"]
         pushed = word(sp) == frame
-        if session.in_slow(word(sp)):
+        if places.in_slow(word(sp)):
             at = sp
-        elif pushed and session.in_slow(word(sp + 8)):
+        elif pushed and places.in_slow(word(sp + 8)):
             at, self.reg["rbp"] = sp + 8, frame
         else:
             for _ in range(16):
-                if frame < sp or session.in_slow(word(frame + 8)):
+                if frame < sp or places.in_slow(word(frame + 8)):
                     break
                 frame = word(frame)
-            if frame < sp or not session.in_slow(word(frame + 8)):
-                return self.leave_find(session)
+            if frame < sp or not places.in_slow(word(frame + 8)):
+                return self.leave_find(places)
             at, self.reg["rbp"] = frame + 8, word(frame)
         self.reg["rip"] = word(at)
         # It aligned the stack: what it has pushed is above, and above that the way
         # back to a stub.
         for top in (at + 8, at + 16):
-            if session.stub_at(word(top + 72)):
+            if places.stub_at(word(top + 72)):
                 self.reg["rbx"] = top
                 for name in ("r12", "r13", "r14", "r15"):
                     self.reg.pop(name)
                 return True
         return False
 
+    def leave_slow(self, at):
+        """2. To the stub."""
+        if at in SLOW_IN_RBX:
+            self.reg["rsp"] = self.reg["rbx"]
+        pushed = bisect.bisect_right(SLOW_PUSHED, at) - bisect.bisect_right(SLOW_POPPED, at)
+        for name in SLOW[len(SLOW) - pushed:]:
+            self.pop(name)
+        self.pop("rip")
+
     def run_out(self):
         """2. Along straight code, until it returns or jumps through a place; or to where
         it would return to a stub, and does for it what that would do."""
         arch = gdb.selected_inferior().architecture()
-        pc, pushes, base = self.reg["rip"], [], None
+        pc, pushes = self.reg["rip"], []
         if read(pc - len(WAY_OUT), len(WAY_OUT) + 1) == WAY_OUT + b"\xc3":
             self.reg["rsp"] -= 24
             self.pop("rip")
@@ -201,13 +230,7 @@ class State:
         for insn in arch.disassemble(pc, pc + 400):
             code = read(insn["addr"], insn["length"])
             rex, op = (1, code[1]) if code[0] == 0x41 and len(code) > 1 else (0, code[0])
-            if code == b"\x48\x89\xe3":		# mov %rsp,%rbx
-                base = len(pushes)
-            elif code == b"\x48\x89\xdc":		# mov %rbx,%rsp
-                if base is None:
-                    self.reg["rsp"] = self.reg["rbx"]
-                del pushes[base or 0:]
-            elif op & 0xf8 == 0x50 or op == 0x9c or op == 0xe8:
+            if op & 0xf8 == 0x50 or op == 0x9c or op == 0xe8:
                 pushes.append(op)
             elif code == WAY_OUT:
                 if pushes:			# the first of all, of %rcx
@@ -226,15 +249,13 @@ class State:
                 return True
         return False
 
-    def leave_stub(self, session):
+    def leave_stub(self, places):
         """3. To the instruction of the program."""
         pc = self.reg["rip"]
-        if pc in session.jumps:
-            self.reg["rip"] = session.jumps[pc]
-            return True
-        stub = session.stub_at(pc)
+        stub = places.stub_at(pc)
         if not stub:
-            return False
+            self.reg["rip"] = places.led_from(pc)
+            return self.reg["rip"] is not None
         self.reg["rip"], pushed, self.exit = stub.state(pc)
         if pushed is None:
             return False
@@ -242,60 +263,94 @@ class State:
             self.pop(name)
         return True
 
-    def leave(self, session):
+    def leave(self, places):
         pc = self.reg["rip"]
-        if session.in_payload(pc) and not session.in_slow(pc):
-            if not self.leave_c(session):
+        if places.in_payload(pc) and not places.in_slow(pc):
+            if not self.leave_c(places):
                 return False
             pc = self.reg["rip"]
-        if session.in_slow(pc) or (session.in_arena(pc) and not session.stub_at(pc)):
-            if not self.run_out():
-                return False
-        return self.leave_stub(session)
+        if places.in_slow(pc):
+            self.leave_slow(places.slow_at(pc))
+        elif places.arena_at(pc) and not places.stub_at(pc) and not self.run_out():
+            return False
+        return self.leave_stub(places)
 
 
-class Sessions:
-    """Those of the current inferior, looked for anew at each stop."""
+class Inferiors:
+    """The places of the current one, looked for anew at each stop."""
 
     def __init__(self):
         self.now = {}		# by the inferior's number
-        self.read = {}		# by what changes with whatever a session says
+        self.bases = {}		# of the arenas in a mapping, which stay there
         for event in (gdb.events.stop, gdb.events.cont, gdb.events.exited,
                       gdb.events.new_objfile):
             event.connect(lambda _: self.now.clear())
 
-    def session(self, base):
-        """The session that begins there, or None."""
-        try:
-            key = (gdb.selected_inferior().num, base, read(base, HEAD.size))
-            if struct.unpack_from("<QI", key[2]) != (MAGIC, ABI):
-                return None
-            if key not in self.read:
-                self.read[key] = Session(base)
-            return self.read[key]
-        except (gdb.error, struct.error):
-            return None
+    @staticmethod
+    def mappings():
+        """Executable ones of no file: where they begin, and how far to look in them (of
+        all there is in an older gdb, which does not say what is executable)."""
+        for line in lines("info proc mappings"):
+            field = line.split()
+            if len(field) in (4, 5) and field[0].startswith("0x"):
+                begin, end = int(field[0], 16), int(field[1], 16)
+                if field[4:] in ([], ["r-xp"]) and end - begin >= ARENA_LEAST:
+                    yield begin, end if field[4:] else begin + PAGE
+
+    @staticmethod
+    def segments():
+        """The same of a core, which does not say what is a file's."""
+        for line in lines("maintenance info sections"):
+            m = re.search(r"(0x\w+)->(0x\w+) at 0x\w+: load\w* (.* CODE .*HAS_CONTENTS)", line)
+            if m and int(m[2], 16) - int(m[1], 16) >= ARENA_LEAST:
+                yield int(m[1], 16), int(m[2], 16)
+
+    @staticmethod
+    def search(begin, end):
+        """Neighbours are shown as one mapping, so an arena may begin anywhere."""
+        memory, at = gdb.selected_inferior(), begin
+        while at < end:
+            try:
+                at = memory.search_memory(at, end - at, MAGIC)
+            except gdb.error:
+                return
+            if at is None:
+                return
+            if at % PAGE == MAGIC_AT:
+                yield at - MAGIC_AT
+            at += PAGE - (at - MAGIC_AT) % PAGE
 
     def find(self):
-        for line in gdb.execute("info proc mappings", to_string=True).splitlines():
-            field = line.split()
-            if len(field) > 3 and field[0].startswith("0x") and field[3] == "0x0":
-                session = self.session(int(field[0], 16))
-                if session:
-                    yield session
+        process = gdb.selected_inferior()
+        for begin, end in list(self.mappings()) or self.segments():
+            key = process.num, process.pid, begin, end
+            if key not in self.bases:
+                self.bases[key] = list(self.search(begin, end))
+            for base in self.bases[key]:
+                yield base
+
+    def places(self):
+        arenas = []
+        for base in self.find():
+            try:
+                header = HEADER.unpack(read(base, HEADER.size))
+            except gdb.error:
+                continue
+            if header[16] == int.from_bytes(MAGIC, "little"):
+                arenas.append(Arena(base, header))
+        return Places(arenas)
 
     def of(self, pc):
+        """The places of the process, if that is one of them."""
         number = gdb.selected_inferior().num
         if number not in self.now:
-            self.now[number] = []		# while it is looked for
-            try:
-                self.now[number] = list(self.find())
-            except gdb.error:			# it has no mappings: it does not run
-                pass
-        return next((s for s in self.now[number] if s.has(pc)), None)
+            self.now[number] = Places([])	# while they are looked for
+            self.now[number] = self.places()
+        places = self.now[number]
+        return places if places.arenas and places.has(pc) else None
 
 
-SESSIONS = Sessions()
+PLACES = Inferiors()
 
 
 class FrameId:
@@ -320,8 +375,8 @@ class StubUnwinder(Unwinder):
             info.add_saved_register(name, values[name])
         return info
 
-    def above_ours(self, state, session):
-        if not state.leave(session):
+    def above_ours(self, state, places):
+        if not state.leave(places):
             return False
         # As gdb looks up a caller by the byte before the place that it returns to,
         # so that this byte is the instruction's.
@@ -334,16 +389,16 @@ class StubUnwinder(Unwinder):
             pc, sp = (int(frame.read_register(name)) for name in ("rip", "rsp"))
         except gdb.error:			# it has ended
             return None
-        session = None if (pc, sp) in self.above else SESSIONS.of(pc)
-        if not session and not self.above.get((pc, sp)):
+        places = None if (pc, sp) in self.above else PLACES.of(pc)
+        if not places and not self.above.get((pc, sp)):
             return None
         try:
             values = {name: frame.read_register(name) for name in GENERAL + KEPT}
             state = State({name: int(values[name]) % (1 << 64) for name in GENERAL
                            if not values[name].is_optimized_out})
-            if not session:
+            if not places:
                 state.pop("rip")
-            elif not self.above_ours(state, session):
+            elif not self.above_ours(state, places):
                 return None
         except (gdb.error, struct.error, LookupError):
             return None
@@ -372,7 +427,7 @@ class StubFilter:
         for frame in frames:
             inner = frame.inferior_frame()
             above = ours or above and was_inlined
-            ours = not above and bool(SESSIONS.of(inner.pc()))
+            ours = not above and bool(PLACES.of(inner.pc()))
             was_inlined = inner.type() == gdb.INLINE_FRAME
             yield Ours(frame) if ours else AboveOurs(frame) if above else frame
 

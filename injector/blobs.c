@@ -9,6 +9,21 @@
 #include "payload/abi.h"
 #include "symbols/symbols.h"
 
+struct arena_header arena_header_of(const struct session *s, uint32_t nrings)
+{
+	return (struct arena_header){
+		.tls_offset = s->tls_offset, .tid_offset = s->tid_offset,
+		.threads = s->threads,
+		.homes = thread_homes(nrings), .places = thread_places(nrings),
+		.slow_entry = s->slow_entry, .slow_exit = s->slow_exit, .slow_mark = s->slow_mark,
+		.slow_goroutine = s->slow_goroutine, .slow_count = s->slow_count,
+		.slow_watch_entry = s->slow_watch_entry, .slow_watch_exit = s->slow_watch_exit,
+		.slow_tight = s->slow_tight, .slow_first = s->slow_first,
+		.slow_find = s->slow_find,
+		.payload = s->payload, .payload_end = s->slow_first_end,
+	};
+}
+
 static int add_part(struct payload_info *info, const Elf64_Phdr *ph)
 {
 	uint64_t end = ALIGN_UP(ph->p_vaddr + ph->p_memsz, (uint64_t)PAGE);

@@ -4,6 +4,7 @@
 #define INJECTOR_BLOBS_H
 
 #include "base/base.h"
+#include "payload/abi.h"
 
 /* The payload, an ELF shared object. */
 extern const uint8_t blob_payload[], blob_payload_end[];
@@ -33,6 +34,9 @@ extern const uint8_t hot_tight_entry[], hot_tight_exit[], hot_tight_mark[];
 extern const uint8_t seek_tight_entry[], seek_tight_exit[], seek_tight_mark[];
 extern const uint8_t hot_tight_count[], seek_tight_count[], tight_late[];
 extern const uint8_t tight_first[], tight_first_end[];
+
+/* How these know the session: what an arena begins with, but for what is its own. */
+struct arena_header arena_header_of(const struct session *, uint32_t nrings);
 
 /* A piece of the payload as it lies in memory; offsets from its base. */
 struct payload_part {

@@ -159,16 +159,13 @@ static called *finish(struct scene *sc, size_t begin)
 static bool make_arena(struct scene *sc, bool seeks)
 {
 	const struct session *s = sc->session;
-	struct arena_header h = { from_thread_pointer(&own_thread), s->slow_entry, s->slow_exit,
-				  s->slow_mark, s->tid_offset, s->threads, thread_homes(1),
-				  thread_places(1), s->slow_goroutine, s->slow_count,
-				  s->slow_watch_entry, s->slow_watch_exit, s->slow_tight,
-				  s->slow_first, s->slow_find, 0 };
+	struct arena_header h = arena_header_of(s, 1);
 	size_t begin;
 
 	if (mprotect(arena, ARENA, PROT_READ | PROT_WRITE | PROT_EXEC) < 0)
 		return false;
 	memcpy(arena, hot_begin, (size_t)(hot_end - hot_begin));
+	h.tls_offset = from_thread_pointer(&own_thread);
 	memcpy(arena, &h, sizeof(h));
 	begin = sc->used = ALIGN_UP((size_t)(hot_end - hot_begin), (size_t)64);
 	add_record(sc, REC_ENTRY, seeks ? seek_entry : hot_entry);

@@ -301,26 +301,27 @@ int infect_fill_arenas(struct infecting *in)
 {
 	struct session *s = in->result->map.s;
 	uint32_t nrings = in->result->map.shape.nrings;
-	struct arena_header h = { s->tls_offset, s->slow_entry, s->slow_exit, s->slow_mark,
-				  s->tid_offset, s->threads, thread_homes(nrings),
-				  thread_places(nrings), s->slow_goroutine, s->slow_count,
-				  s->slow_watch_entry, s->slow_watch_exit, s->slow_tight,
-				  s->slow_first, s->slow_find, 0 };
+	struct arena_header h = arena_header_of(s, nrings);
 	size_t size = (size_t)(hot_end - hot_begin);
 	auto_free uint8_t *bytes = malloc(size);
 
 	if (!bytes)
 		return fail(ENOMEM, "write the recording routines");
+	h.magic = ARENA_MAGIC;
+	h.notes = header_size();
 	memcpy(bytes, hot_begin, size);
 	for (uint32_t i = 0; i < s->narenas && i < SESSION_ARENAS; i++) {
-		if (s->arenas[i].used)
+		struct arena *a = &s->arenas[i];
+
+		if (a->used)
 			continue;
-		h.first = (s->arenas[i].base + (raddr_t)(tight_first - hot_begin)) << 16;
+		h.first = (a->base + (raddr_t)(tight_first - hot_begin)) << 16;
+		h.size = a->size;
 		memcpy(bytes, &h, sizeof(h));
-		int err = target_write(in->target, s->arenas[i].base, bytes, size);
+		int err = target_write(in->target, a->base, bytes, size);
 		if (err)
 			return err;
-		s->arenas[i].used = header_size();
+		a->used = header_size();
 	}
 	return 0;
 }

@@ -23,7 +23,7 @@
 #ifndef PAYLOAD_ABI_H
 #define PAYLOAD_ABI_H
 
-#define ABI_VERSION 18
+#define ABI_VERSION 19
 
 /* Offsets that assembly uses; abi.c asserts them. */
 #define THREAD_CUR 0
@@ -80,7 +80,7 @@
 #define ARENA_SLOW_FIRST 104
 #define ARENA_SLOW_FIND 112
 #define ARENA_FIRST 120
-#define ARENA_HEADER 128
+#define ARENA_HEADER 168
 
 /*
  * Where the payload has no thread-local storage, a struct thread is found by
@@ -184,6 +184,7 @@
 
 #define SESSION_MAGIC 0x6e6f697373656a69ull	/* "ijession" */
 #define THREAD_MAGIC 0x64616572687469ull
+#define ARENA_MAGIC 0x31616e6572616a69ull	/* "ijarena1" */
 
 enum session_state {
 	SESSION_NEW = 0,
@@ -582,6 +583,10 @@ struct arena_header {
 	uint64_t slow_goroutine, slow_count, slow_watch_entry, slow_watch_exit;
 	uint64_t slow_tight, slow_first, slow_find;
 	uint64_t first;		/* the address of tight_first, shifted left by 16 */
+	/* For debuggers, which find in arenas all that they need: gdb/inject.py. */
+	uint64_t magic, size;	/* of the arena */
+	uint64_t notes;		/* from its base to the first: see stub.h */
+	uint64_t payload, payload_end;
 };
 
 #include "payload/loader.h"

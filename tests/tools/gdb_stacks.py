@@ -20,9 +20,9 @@ def stack():
     # The function above a frame of inject has an address one too high, and so have
     # those that it is inlined in.
     pc = gdb.newest_frame().pc()
-    session = SESSIONS.of(pc)
-    ours = above = bool(session)
-    where = "program" if not ours else "payload" if session.in_payload(pc) else "stub"
+    places = PLACES.of(pc)
+    ours = above = bool(places)
+    where = "program" if not ours else "payload" if places.in_payload(pc) else "stub"
     program = []
     for frame in frames():
         if ours and frame.level() == 0:

@@ -174,23 +174,8 @@ static inline struct session *world_session(uint32_t nrings, uint32_t nsub)
 /* Lead the recording routines to the session, which may be another than before. */
 static inline void world_lead(struct world *w)
 {
-	struct arena_header h;
+	struct arena_header h = arena_header_of(w->s, w->s->nrings);
 
-	h.tls_offset = w->s->tls_offset;
-	h.slow_entry = w->s->slow_entry;
-	h.slow_exit = w->s->slow_exit;
-	h.slow_mark = w->s->slow_mark;
-	h.tid_offset = w->s->tid_offset;
-	h.threads = w->s->threads;
-	h.homes = thread_homes(w->s->nrings);
-	h.places = thread_places(w->s->nrings);
-	h.slow_goroutine = w->s->slow_goroutine;
-	h.slow_count = w->s->slow_count;
-	h.slow_watch_entry = w->s->slow_watch_entry;
-	h.slow_watch_exit = w->s->slow_watch_exit;
-	h.slow_tight = w->s->slow_tight;
-	h.slow_first = w->s->slow_first;
-	h.slow_find = w->s->slow_find;
 	h.first = (uint64_t)(w->arena + (tight_first - hot_begin)) << 16;
 	memcpy(w->arena, &h, sizeof(h));
 }
