@@ -431,7 +431,7 @@ static int plan_module(struct selected *s, const struct select_options *o)
 
 	if (!arch)
 		return fail(0, "%s: machine %u is not known to inject",
-			    s->module->path, s->module->symbols->machine);
+			    s->module->path, s->module->symbols->machine), -ENOEXEC;
 	if (!reserved)
 		return fail(ENOMEM, "plan %s", s->module->base);
 	err = plan_make(arch, s->module->symbols, s->funcs, s->n + (s->funcs[s->n] != NULL),

@@ -92,15 +92,14 @@ static int list_file(struct listing *l, const char *path)
 	struct modules mods = { 0 };
 	int err = modules_open_file(path, &mods);
 
+	err = err ? err : list_modules(l, &mods, path);
+	modules_close(&mods);
 	if (err == -ENOEXEC && l->options->nfiles > 1) {
 		fail_clear();
 		l->foreign++;
-		return 0;
-	}
-	err = err ? err : list_modules(l, &mods, path);
-	modules_close(&mods);
-	if (err && err != -EPIPE)
+	} else if (err && err != -EPIPE) {
 		keep_status(l, verb_failed(err));
+	}
 	return err == -EPIPE ? err : 0;
 }
 
@@ -114,7 +113,7 @@ static void list_files(struct listing *l)
 	if (o->nfiles < 2)
 		return;
 	if (l->foreign)
-		say("passed over as no 64-bit ELF: %zu of %zu files", l->foreign, o->nfiles);
+		say("passed over as no 64-bit ELF of a known machine: %zu of %zu files", l->foreign, o->nfiles);
 	if (l->listed)
 		list_say("together", &l->all);
 	else if (!l->status)
