@@ -7,18 +7,13 @@
 # timeout: 300
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
-
-need gdb
-gdb -nx -batch -ex 'python print(1)' 2>&1 | grep -q '^1$' || skip "this gdb has no Python"
+# shellcheck source=tests/gdb_lib.sh
+. "$ROOT/tests/gdb_lib.sh"
 
 # stacks THREAD STEPS [COMMAND...]: of the program, a line a step.
 stacks()
 {
-	timeout -s KILL 200 gdb -nx -batch -iex 'set debuginfod enabled off' \
-		-ex "source $ROOT/gdb/inject.py" -ex "source $ROOT/tests/tools/gdb_stacks.py" \
-		-p "$VICTIM" "${@:3}" -ex "thread $1" -ex "stacks $2" \
-		>gdb.out 2>gdb.err || die "gdb failed"
-	! grep -A5 'Python Exception' gdb.err || die "the unwinder fails"
+	with_gdb gdb_stacks.py -p "$VICTIM" "${@:3}" -ex "thread $1" -ex "stacks $2"
 	sed -n 's/^at //p' gdb.out
 }
 

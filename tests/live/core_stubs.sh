@@ -4,29 +4,20 @@
 # stood in a stub, in a recording routine or in the payload, as it saw them before.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
-
-need gdb
-gdb -nx -batch -ex 'python print(1)' 2>&1 | grep -q '^1$' || skip "this gdb has no Python"
-
-with_gdb()
-{
-	timeout -s KILL 200 gdb -nx -batch -iex 'set debuginfod enabled off' \
-		-ex "source $ROOT/gdb/inject.py" -ex "source $ROOT/tests/tools/gdb_cores.py" \
-		"$@" >gdb.out 2>gdb.err || die "gdb failed"
-	! grep -A5 'Python Exception' gdb.err || die "the unwinder fails"
-}
+# shellcheck source=tests/gdb_lib.sh
+. "$ROOT/tests/gdb_lib.sh"
 
 # live PID COMMAND...: the thread that is there from the start.
 live()
 {
-	with_gdb -p "$1" -ex 'thread 1' "${@:2}"
+	with_gdb gdb_cores.py -p "$1" -ex 'thread 1' "${@:2}"
 	cp gdb.out live.txt
 }
 
 # callers PROGRAM KIND CORE: are as they were.
 callers()
 {
-	with_gdb "$VICTIMS/$1" "$3" -ex "callers $2"
+	with_gdb gdb_cores.py "$VICTIMS/$1" "$3" -ex "callers $2"
 	want=$(sed -n "s/^live $2 //p" live.txt)
 	got=$(sed -n "s/^core $2 //p" gdb.out)
 	echo "$1 $2: $got"
