@@ -27,7 +27,7 @@ sampled()
 # Which of them are what they should be: prints how many are whole, and how many
 # begin where nothing has a name. The one that is interrupted may not have made its
 # frame yet, and a chain of frames then passes over its caller. Now and then perf
-# gives up early, without probes, too.
+# gives up early, without probes, too: of all samples one in ten at most.
 judge()
 {
 	awk -v how="${1%%,*}" '
@@ -56,7 +56,7 @@ judge()
 	unnamed { inside++; next }
 	{ whole++; deep += $1 == "prof_leaf" }
 	END {
-		if (10 * early > whole)
+		if (10 * early > whole + inside)
 			print early, "stacks end early"
 		print "whole", whole + 0, "deep", deep + 0, "inside", inside + 0
 	}' stacks.txt
