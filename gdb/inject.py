@@ -97,7 +97,7 @@ class Arena:
     def __init__(self, base, header):
         self.base, self.end, self.notes = base, base + header[17], base + header[18]
         self.slow, self.slow_end, self.slow_step = header[1], header[12], header[2] - header[1]
-        self.find, self.payload, self.payload_end = header[13], header[19], header[20]
+        self.find, self.payload, self.payload_end = header[14], header[19], header[20]
 
     def stub_at(self, pc):
         """As payload/unwind.c looks for it."""
