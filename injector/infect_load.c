@@ -99,7 +99,7 @@ int infect_hand_over(struct infecting *in)
 static int start_loader(struct infecting *in)
 {
 	/* Who holds what they slept over may do so until somebody looks at him, and then
-	 * again: so each third try lasts longer. */
+	 * again: so each third try lasts longer, up to 1.2 s, and all 8 s. */
 	uint64_t budget = in->in_place ? CALL_BUDGET : START_BUDGET * (1 + in->slept / 3);
 	int err = remote_use_stack(&in->remote, infect_stack_top(in));
 

@@ -297,7 +297,9 @@ int target_stop(struct target *t, uint64_t budget)
 			return err;
 	}
 	t->filtered |= procfs_filtered(t->pid, 0);
-	return count(t, HOLD_STOPPED) ? 0 : fail(ESRCH, "%d (%s) is gone", t->pid, t->comm);
+	/* Whose memory we have open no more has executed another program since. */
+	bool gone = !count(t, HOLD_STOPPED) || pread(t->mem, &(char){ 0 }, 1, 0) == 0;
+	return gone ? fail(ESRCH, "%d (%s) is gone", t->pid, t->comm) : 0;
 }
 
 int target_stop_one(struct target *t, pid_t tid, uint64_t budget, struct thread_hold **ret)
