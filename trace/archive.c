@@ -76,12 +76,12 @@ static int read_metadata(struct archive *a)
 	if (err)
 		return fail(-err, "read %s/metadata", a->path);
 	a->head = m->version == 1 ? PACKET_HEAD_1 : sizeof(struct packet);
-	if (m->version > LAYOUT_VERSION)
-		return fail(0, "%s was written by a later version of inject: its layout is %llu, "
-			       "this one reads those up to %d", a->path,
-			    (unsigned long long)m->version, LAYOUT_VERSION);
 	if (!m->about.clock.run_ticks || !m->about.clock.run_ns)
 		return fail(0, "%s/metadata does not tell what the clock means", a->path);
+	if (m->version > LAYOUT_VERSION)
+		archive_say(a, "%s was written by a later version of inject, in layout %llu: read "
+			       "as layout %d; what is not as it was there is left out", a->path,
+			    (unsigned long long)m->version, LAYOUT_VERSION);
 	if (m->ctf_major && (m->ctf_major != 1 || m->ctf_minor != 8))
 		archive_say(a, "%s/metadata are of CTF %llu.%llu, and what inject writes and reads "
 			       "is 1.8: read as if it were that", a->path,

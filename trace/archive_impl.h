@@ -47,7 +47,12 @@ struct archive {
 	struct clock_pair *pairs;	/* see archive_clock.c */
 	size_t npairs;
 	uint64_t spacing;	/* of the pairs in ticks, at least */
-	uint64_t damaged, unknown;	/* words; ids of functions */
+	struct doubt {
+		uint64_t n;
+		const struct source *in;	/* the first of them: in that file, in the */
+		uint64_t before;		/* packet before that byte, */
+		size_t word;			/* its so manieth word */
+	} damaged, unknown;	/* words; ids of functions */
 	struct squeezer *squeezer;	/* NULL until something compressed is read */
 	uint8_t *frame;		/* SQUEEZED_MOST bytes, likewise */
 };

@@ -50,6 +50,13 @@ struct reading {
 	void *ctx;
 };
 
+/* The word that was just read. */
+static void doubt(struct doubt *d, const struct source *s)
+{
+	if (!d->n++)
+		*d = (struct doubt){ 1, s, s->at, s->pos };
+}
+
 static int deliver(struct reading *r, struct source *s, enum event_kind kind, uint32_t func)
 {
 	const struct archive_filter *f = &r->filter;
@@ -58,7 +65,7 @@ static int deliver(struct reading *r, struct source *s, enum event_kind kind, ui
 		return 0;
 	if (func >= r->a->metadata.about.nfuncs) {
 		func = (uint32_t)r->a->metadata.about.nfuncs;
-		r->a->unknown++;
+		doubt(&r->a->unknown, s);
 	}
 	if (f->funcs && !f->funcs[func])
 		return 0;
@@ -82,7 +89,7 @@ static int take_extended(struct reading *r, struct source *s, uint32_t what)
 	uint64_t value;
 
 	if (s->pos == s->n) {
-		r->a->damaged++;
+		doubt(&r->a->damaged, s);
 		return 0;
 	}
 	value = s->words[s->pos++];
@@ -107,7 +114,7 @@ static int take_extended(struct reading *r, struct source *s, uint32_t what)
 		return deliver_other(r, s, EVENT_LOST);
 	}
 	s->pos--;
-	r->a->damaged++;
+	doubt(&r->a->damaged, s);
 	return 0;
 }
 
@@ -124,7 +131,7 @@ static int take(struct reading *r, struct source *s)
 	case REC_EXT:
 		return take_extended(r, s, func);
 	}
-	r->a->damaged++;
+	doubt(&r->a->damaged, s);
 	return 0;
 }
 
@@ -177,14 +184,18 @@ static int merge(struct reading *r)
 	return err;
 }
 
+static void say_doubt(struct archive *a, const char *what, const struct doubt *d)
+{
+	if (d->n)
+		archive_say(a, "%s: %llu %s; the first is word %zu of the packet in %s that ends "
+			       "before byte %llu", a->path, (unsigned long long)d->n, what,
+			    d->word, d->in->name, (unsigned long long)d->before);
+}
+
 static void say_damage(struct archive *a)
 {
-	if (a->damaged)
-		archive_say(a, "%s: %llu words of the streams make no sense", a->path,
-			    (unsigned long long)a->damaged);
-	if (a->unknown)
-		archive_say(a, "%s: %llu events are of functions that the metadata do not know",
-			    a->path, (unsigned long long)a->unknown);
+	say_doubt(a, "words of the streams make no sense", &a->damaged);
+	say_doubt(a, "events are of functions that the metadata do not know", &a->unknown);
 	archive_say_rest(a);
 }
 
