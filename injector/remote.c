@@ -88,7 +88,11 @@ static size_t way_words(const struct gadgets *g, uint64_t words[2])
 	return g->sigreturn ? 0 : 2;
 }
 
-enum { MASK_ALL = -1 };	/* for system calls, in which nothing can fault */
+/*
+ * For system calls, in which nothing can fault; but the kernel may force SIGSYS on who
+ * handles his own calls (PR_SET_SYSCALL_USER_DISPATCH), where it does not tell us before.
+ */
+static const uint64_t mask_calls = ~(1ull << (SIGSYS - 1));
 
 uint64_t remote_faults(void)
 {
@@ -268,7 +272,7 @@ int remote_begin(struct target *t, struct thread_hold *th, const struct gadgets 
 	/* First the way back, then what it brings back: were the signals
 	 * blocked before, our death in between would leave them so. */
 	err = point_at_sigreturn(r);
-	err = err ? err : set_mask(th->tid, (uint64_t)MASK_ALL);
+	err = err ? err : set_mask(th->tid, mask_calls);
 	return err ? (remote_end(r), err) : 0;
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -159,6 +160,19 @@ static bool has_fault(const struct target *t, pid_t tid)
 	return (uint64_t)procfs_status(t->pid, tid, "SigPnd", 16, -1) & remote_faults();
 }
 
+/*
+ * Its system calls may come back to it as a signal (PR_SET_SYSCALL_USER_DISPATCH), ours
+ * and the one that leads it home among them. It is the thread's own, no /proc shows it,
+ * and kernels before 6.4 do not tell us either.
+ */
+static bool is_dispatched(const struct thread_hold *th)
+{
+	enum { GET_DISPATCH = 0x4211 };	/* PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG */
+	struct { uint64_t mode, selector, offset, length; } d = { 0 };
+
+	return regs_request(GET_DISPATCH, th->tid, sizeof(d), &d) == 0 && d.mode;
+}
+
 static bool is_fit(struct target *t, struct modules *mods, enum victim_use use,
 		   struct thread_hold *th)
 {
@@ -198,7 +212,7 @@ static int take(struct target *t, struct modules *mods, enum victim_use use, uns
 		struct thread_hold **ret)
 {
 	auto_free pid_t *tids = NULL;
-	int n = procfs_threads(t->pid, &tids);
+	int n = procfs_threads(t->pid, &tids), dispatched = 0;
 
 	if (t->kept) {
 		*ret = &t->threads[0];
@@ -208,19 +222,29 @@ static int take(struct target *t, struct modules *mods, enum victim_use use, uns
 		return fail(-n, "%d (%s) is gone", t->pid, t->comm);
 	for (int rank = RANK_SLEEPS; rank < RANK_NEVER; rank++) {
 		for (int i = 0; i < n; i++) {
-			pid_t tid = tids[((unsigned)i + turn) % (unsigned)n];
+			pid_t *tid = &tids[((unsigned)i + turn) % (unsigned)n];
 
-			if ((int)rank_of(t->pid, tid) != rank || procfs_filtered(t->pid, tid))
+			if (!*tid || (int)rank_of(t->pid, *tid) != rank ||
+			    procfs_filtered(t->pid, *tid))
 				continue;
-			int err = stop_thread(t, tid, ret);
-			if (!err && is_fit(t, mods, use, *ret))
+			int err = stop_thread(t, *tid, ret);
+			bool not_ours = !err && is_dispatched(*ret);
+			if (!err && !not_ours && is_fit(t, mods, use, *ret))
 				return 0;
 			target_release(t);
+			if (not_ours) {
+				dispatched++;
+				*tid = 0;	/* once is enough */
+			}
 			if (err && err != -EAGAIN && err != -ESRCH)
 				return err;
 			fail_clear();
 		}
 	}
+	if (n && dispatched == n)
+		return fail(0, "cannot attach to %d (%s): its system calls are given to a handler "
+			    "of its own (PR_SET_SYSCALL_USER_DISPATCH), and so would be those "
+			    "that loading needs", t->pid, t->comm), -EPERM;
 	return fail(0, "no thread of %d (%s) stands in a safe place; try again", t->pid,
 		    t->comm), -EAGAIN;
 }

@@ -2,7 +2,8 @@
 /*
  * Is a borrowed thread given back that does not stop for longer than any budget, but
  * only because it has no time to: it runs in the kernel, as others wait for a processor?
- * And does one that sleeps, and could not be given back, go home as it was?
+ * And does one that sleeps, and could not be given back, go home as it was? Does one that
+ * handles his own system calls keep his handler when ours is given to it?
  */
 #include "injector/remote.h"
 
@@ -30,6 +31,7 @@ enum {
 	BUSY_MS = 1400,		/* no budget is as long */
 	AWAY_MS = 3000,
 	SAMPLE = 1 << 30,	/* bytes */
+	SET_DISPATCH = 59,	/* PR_SET_SYSCALL_USER_DISPATCH */
 };
 
 static __attribute__((noreturn)) void die(int line, const char *what)
@@ -44,10 +46,12 @@ static struct {
 	uint64_t answers;
 	uint32_t done, turn;
 	bool busy;
+	char dispatch;		/* SYSCALL_DISPATCH_FILTER_*: whose calls are his */
 } *shared;
 
 static int words[2];		/* a pipe */
 static pid_t child;
+static bool dispatched;		/* its system calls, as `dispatch` says */
 
 /* Pages of zeros take no memory but for tables, and a signal does not end it. */
 static void *fill(uint64_t size)
@@ -71,6 +75,8 @@ static uint64_t measure(void)
 }
 
 /* --- in the child --- */
+
+static void handle(int sig) { (void)sig; }
 
 /* In a call that returns EINTR when it is stopped: who lets it go sets its registers. */
 static void answer(void)
@@ -210,6 +216,25 @@ static int late_to_be_fetched(void *unused)
 	return 0;
 }
 
+/* Who is killed for what he handles himself no more has lost his handler. */
+static int given_to_handler(void *unused)
+{
+	enum { ALLOW, BLOCK };
+	struct target t;
+	struct remote r;
+	int64_t ret;
+
+	begin(&t, &r);
+	shared->dispatch = BLOCK;
+	CHECK(remote_syscall(&r, SYS_getpid, (const uint64_t[6]){ 0 }, &ret) == -EFAULT);
+	fail_clear();
+	shared->dispatch = ALLOW;
+	CHECK(remote_end(&r) == 0);
+	CHECK(procfs_caught(child) & 1ull << (SIGSYS - 1));
+	end(&t);
+	return 0;
+}
+
 /* It is held still, and stops when its sleep is over: the way back has all of it. */
 static int left_behind(void *unused)
 {
@@ -236,6 +261,8 @@ static void play(int (*scene)(void *))
 	CHECK(child >= 0);
 	if (!child) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		signal(SIGSYS, handle);
+		prctl(SET_DISPATCH, dispatched, 0, 0, dispatched ? &shared->dispatch : NULL);
 		answer();
 	}
 	answers = 0;
@@ -262,5 +289,8 @@ int main(void)
 	play(late_to_end);
 	play(late_to_be_fetched);
 	play(left_behind);
+	dispatched = prctl(SET_DISPATCH, 0, 0, 0, 0) == 0;
+	if (dispatched)
+		play(given_to_handler);
 	return 0;
 }
