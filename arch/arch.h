@@ -119,6 +119,7 @@ struct record_call {
 struct arch {
 	const char *name;
 	uint16_t machine;	/* ELF e_machine */
+	uint32_t audit;		/* AUDIT_ARCH_*, by which seccomp filters know it */
 	uint8_t align;		/* instructions start at multiples of this */
 	uint8_t jump_size;	/* bytes of a jump with full reach in a window */
 	uint8_t short_size;	/* bytes of the short jump of tactic 3; 0: none */

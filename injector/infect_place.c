@@ -90,6 +90,8 @@ static void look_loader(struct infecting *in)
 		in->no_loader = "its C library is not glibc";
 	else if (!has_proc(in->target->pid))
 		in->no_loader = "it sees no /proc";
+	else if (procfs_all_filtered(in->target->pid))
+		in->no_loader = "its threads are under seccomp filters";
 	else if (in->nthreads > 1 && !look_thread_room(in->target->pid))
 		in->no_loader = "it may start no further thread (RLIMIT_NPROC or pids.max)";
 	in->bare = in->no_loader;

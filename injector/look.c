@@ -13,6 +13,7 @@
 #include "arch/arch.h"
 #include "injector/groups.h"
 #include "injector/procfs.h"
+#include "injector/seccomp.h"
 
 struct looked {
 	pid_t pid;
@@ -191,27 +192,37 @@ static int right_machine(const struct looked *l)
  * one that is not confined: then that one can be borrowed. */
 static int64_t seccomp_mode(pid_t pid)
 {
-	auto_free pid_t *tids = NULL;
-	int n = procfs_threads(pid, &tids);
-
-	for (int i = 0; i < n; i++)
-		if (!procfs_filtered(pid, tids[i]))
-			return 0;
-	return procfs_status(pid, 0, "Seccomp", 10, 0);
+	return procfs_all_filtered(pid) ? procfs_status(pid, 0, "Seccomp", 10, 0) : 0;
 }
 
 static int right_seccomp(const struct looked *l)
 {
+	const char *why;
+
 	switch (seccomp_mode(l->pid)) {
 	case 1:
 		return REFUSE(l, EPERM, "it is in strict seccomp mode: any system call that "
 			      "loading needs would kill it");
 	case 2:
+		if (seccomp_readable(&why))
+			return 0;
 		return REFUSE(l, EPERM, "it has a seccomp filter, which might kill it for the "
-			      "system calls that loading needs; " FROM_ITS_START);
+			      "system calls that loading needs, and cannot be read: %s; or "
+			      FROM_ITS_START, why);
 	default:
 		return 0;
 	}
+}
+
+int look_refuse_filter(pid_t pid, const char *call, bool harm)
+{
+	struct looked l = { .pid = pid, .what = "attach to" };
+
+	procfs_comm(pid, l.comm, sizeof(l.comm));
+	if (!call)
+		return REFUSE(&l, EPERM, "its seccomp filter cannot be read; " FROM_ITS_START);
+	return REFUSE(&l, EPERM, "its seccomp filter %s %s, which loading needs; " FROM_ITS_START,
+		      harm ? "may kill it for" : "does not allow", call);
 }
 
 /* Its memory goes before its state says so. */

@@ -37,5 +37,8 @@ int look_limits(pid_t pid, const struct needs *);
 bool look_thread_room(pid_t pid);
 /* It locks what it maps, and may lock no more: -ENOMEM, with the line for it. */
 int look_refuse_locked(pid_t pid);
+/* Seccomp filters of its threads forbid a call that we need, or kill for it (`harm`); NULL:
+ * they cannot be read. -EPERM, with the line for it. */
+int look_refuse_filter(pid_t pid, const char *call, bool harm);
 
 #endif

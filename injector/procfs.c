@@ -180,6 +180,22 @@ bool procfs_filtered(pid_t pid, pid_t tid)
 	return procfs_status(pid, tid, "Seccomp", 10, 0) > 0;
 }
 
+bool procfs_all_filtered(pid_t pid)
+{
+	auto_free pid_t *tids = NULL;
+	int n = procfs_threads(pid, &tids), filtered = 0;
+
+	for (int i = 0; i < n; i++) {
+		/* One that has ended meanwhile has no word in this. */
+		int64_t mode = procfs_status(pid, tids[i], "Seccomp", 10, -1);
+
+		if (mode == 0)
+			return false;
+		filtered += mode > 0;
+	}
+	return filtered;
+}
+
 int procfs_ids(pid_t pid, pid_t tid, pid_t *outer, pid_t *inner)
 {
 	char buf[8192], *p = status_line(pid, tid, "NSpid", buf, sizeof(buf));

@@ -48,6 +48,8 @@ bool procfs_has_cap(pid_t pid, int cap);
 uint64_t procfs_caught(pid_t pid);
 /* A thread is confined by seccomp, strictly or by a filter. */
 bool procfs_filtered(pid_t pid, pid_t tid);
+/* All threads of a process are. */
+bool procfs_all_filtered(pid_t pid);
 /* The ids of a thread in its PID namespaces: in ours, and in its own. How many
  * namespaces there are; 0 if it is gone. */
 int procfs_ids(pid_t pid, pid_t tid, pid_t *outer, pid_t *inner);

@@ -236,14 +236,32 @@ static int write_frame(struct remote *r, raddr_t stack_top)
 	return err ? err : target_write(r->target, r->frame, bytes, (size_t)size);
 }
 
-/* If we die now, the thread's next instructions bring it back. */
-static int point_at_sigreturn(struct remote *r)
+/* Registers with which the thread's next instructions bring it back. */
+static struct regs at_sigreturn(const struct remote *r)
 {
 	const struct gadgets *g = &r->gadgets;
 	struct regs regs = r->saved;
 
 	regs_call(&regs, g->sigreturn ? g->sigreturn : g->pop_number, NULL, 0,
 		  r->way + sizeof(uint64_t));
+	return regs;
+}
+
+/* If we die now, they do. */
+static int point_at_sigreturn(const struct remote *r)
+{
+	struct regs regs = at_sigreturn(r);
+
+	return regs_set(r->thread->tid, &regs);
+}
+
+/* The same at the stop before rt_sigreturn itself, which is not made now. A call that is
+ * left out, number -1, is asked seccomp filters for as well, and killed for. */
+static int put_off_sigreturn(const struct remote *r)
+{
+	struct regs regs = at_sigreturn(r);
+
+	regs_replace_call(&regs, SYS_getpid);
 	return regs_set(r->thread->tid, &regs);
 }
 
@@ -417,12 +435,23 @@ static int to_syscall_stop(struct remote *r, uint64_t budget)
 	}
 }
 
+/* A call that fails because of a filter has just failed; one that kills is never made. */
+static bool is_forbidden(const struct remote *r, long nr, const uint64_t args[6])
+{
+	const struct seccomp_filters *f = &r->target->filters;
+
+	return f->tid == r->thread->tid && seccomp_ask(f, nr, args, ~0u) & SECCOMP_HARMS;
+}
+
 int remote_syscall(struct remote *r, long nr, const uint64_t args[6], int64_t *ret)
 {
 	struct regs regs = r->saved;
 
 	if (!remote_is_held(r))
 		return fail(EAGAIN, "thread %d has gone on by itself", r->thread->tid);
+	if (is_forbidden(r, nr, args))
+		return fail(0, "thread %d has a seccomp filter that forbids it system call %ld",
+			    r->thread->tid, nr), -EPERM;
 	regs_call_syscall(&regs, r->gadgets.syscall_ret, nr, args, r->way);
 	int err = regs_set(r->thread->tid, &regs);
 	err = err ? err : to_syscall_stop(r, SYSCALL_BUDGET);	/* entry */
@@ -466,7 +495,7 @@ int remote_call(struct remote *r, raddr_t fn, uint64_t a0, uint64_t a1, uint64_t
 		 * the thread set to make it again, in case we die before. */
 		if (regs_syscall(&r->thread->regs, &unused) == SYS_rt_sigreturn &&
 		    regs_sp(&r->thread->regs) == r->frame + sizeof(uint64_t))
-			return point_at_sigreturn(r);
+			return put_off_sigreturn(r);
 	}
 	return err;
 }

@@ -66,7 +66,8 @@ int remote_use_stack(struct remote *, raddr_t stack_top);
  * completes unless the thread is gone. Safe to call again. */
 int remote_end(struct remote *);
 
-/* A system call. Its result (also -errno of the target) in *ret. */
+/* A system call. Its result (also -errno of the target) in *ret. -EPERM: it was not made,
+ * for a seccomp filter might kill for it. */
 int remote_syscall(struct remote *, long nr, const uint64_t args[6], int64_t *ret);
 /* remote_syscall whose failure in the target is ours too, as `what`. */
 int remote_try(struct remote *, const char *what, int64_t *ret, long nr,

@@ -11,6 +11,7 @@
 #define INJECTOR_TARGET_H
 
 #include "arch/regs.h"
+#include "injector/seccomp.h"
 
 enum hold {
 	HOLD_SEIZED,		/* traced, still running */
@@ -50,6 +51,7 @@ struct target {
 	uint64_t longest_loan;	/* the same, of one thread that was borrowed */
 	uint64_t last_loan;
 	struct stacks stacks;	/* of the thread that was looked at last */
+	struct seccomp_filters filters;	/* of the thread that is lent, if it has any */
 	pid_t *own;		/* threads that ran code of it before the stop */
 	int own_count;
 	bool lent;		/* what is held just now is one borrowed thread */

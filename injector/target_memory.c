@@ -84,6 +84,7 @@ void target_close(struct target *t)
 		close(t->mem);
 	free(t->threads);
 	free(t->own);
+	seccomp_forget(&t->filters);
 	t->mem = -1;
 	t->threads = NULL;
 	t->own = NULL;

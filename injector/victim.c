@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "injector/look.h"
 #include "injector/procfs.h"
 #include "injector/rseq.h"
 #include "injector/unwind.h"
@@ -16,6 +17,7 @@ enum {
 	STOP_BUDGET = 20 * 1000 * 1000,		/* ns, for one thread */
 	PATIENCE = 100,		/* budgets that one may wait for a processor */
 	PAUSE = 3000000,			/* ns between looks */
+	FEW_BARRED = 64,	/* threads that are stopped in vain, then no more are */
 };
 
 /* The less a stop disturbs a thread, the better it is as a victim. */
@@ -173,13 +175,41 @@ static bool is_dispatched(const struct thread_hold *th)
 	return regs_request(GET_DISPATCH, th->tid, sizeof(d), &d) == 0 && d.mode;
 }
 
+/* Threads that stopped and can never be borrowed, and why the last of them cannot. */
+struct barred {
+	int n;
+	bool dispatched;
+	const char *call;	/* what its seccomp filters forbid; NULL: they cannot be read */
+	bool harm;
+};
+
+static bool filters_bar(struct target *t, pid_t tid, struct barred *ret)
+{
+	seccomp_forget(&t->filters);
+	ret->call = NULL;
+	return procfs_filtered(t->pid, tid) &&
+		(seccomp_read(tid, &t->filters) < 0 ||
+		 !seccomp_lends(&t->filters, &ret->call, &ret->harm));
+}
+
+/* Can it make our system calls? */
+static bool is_barred(struct target *t, const struct thread_hold *th, struct barred *ret)
+{
+	ret->dispatched = is_dispatched(th);
+	if (!ret->dispatched && !filters_bar(t, th->tid, ret))
+		return false;
+	ret->n++;
+	return true;
+}
+
+/* What libraries' code calls nobody knows: who is under filters makes our calls only. */
 static bool is_fit(struct target *t, struct modules *mods, enum victim_use use,
 		   struct thread_hold *th)
 {
 	struct stack_check c = { mods, use, NULL };
 
-	if (thread_regs(th) || has_fault(t, th->tid) || rseq_is_inside(t, th) ||
-	    procfs_filtered(t->pid, th->tid) || !remote_has_room(t, th))
+	if ((use != VICTIM_SYSCALLS && t->filters.tid) || thread_regs(th) || has_fault(t, th->tid) || rseq_is_inside(t, th) ||
+	    !remote_has_room(t, th))
 		return false;
 	if (use == VICTIM_SYSCALLS)
 		return true;
@@ -207,12 +237,22 @@ static int stop_thread(struct target *t, pid_t tid, struct thread_hold **ret)
 	return err;
 }
 
+static int refuse_barred(const struct target *t, const struct barred *b)
+{
+	if (!b->dispatched)
+		return look_refuse_filter(t->pid, b->call, b->harm);
+	return fail(0, "cannot attach to %d (%s): its system calls are given to a handler "
+		    "of its own (PR_SET_SYSCALL_USER_DISPATCH), and so would be those "
+		    "that loading needs", t->pid, t->comm), -EPERM;
+}
+
 /* Stop one that is fit now; -EAGAIN when none is. */
 static int take(struct target *t, struct modules *mods, enum victim_use use, unsigned turn,
 		struct thread_hold **ret)
 {
 	auto_free pid_t *tids = NULL;
-	int n = procfs_threads(t->pid, &tids), dispatched = 0;
+	int n = procfs_threads(t->pid, &tids), tried = 0;
+	struct barred barred = { 0 };
 
 	if (t->kept) {
 		*ret = &t->threads[0];
@@ -220,31 +260,29 @@ static int take(struct target *t, struct modules *mods, enum victim_use use, uns
 	}
 	if (n < 0)
 		return fail(-n, "%d (%s) is gone", t->pid, t->comm);
+	bool filtered = procfs_all_filtered(t->pid);
 	for (int rank = RANK_SLEEPS; rank < RANK_NEVER; rank++) {
 		for (int i = 0; i < n; i++) {
 			pid_t *tid = &tids[((unsigned)i + turn) % (unsigned)n];
 
 			if (!*tid || (int)rank_of(t->pid, *tid) != rank ||
-			    procfs_filtered(t->pid, *tid))
+			    procfs_filtered(t->pid, *tid) != filtered || barred.n == FEW_BARRED)
 				continue;
 			int err = stop_thread(t, *tid, ret);
-			bool not_ours = !err && is_dispatched(*ret);
-			if (!err && !not_ours && is_fit(t, mods, use, *ret))
+			bool bar = !err && is_barred(t, *ret, &barred);
+			tried++;
+			if (!err && !bar && is_fit(t, mods, use, *ret))
 				return 0;
 			target_release(t);
-			if (not_ours) {
-				dispatched++;
+			if (bar)
 				*tid = 0;	/* once is enough */
-			}
 			if (err && err != -EAGAIN && err != -ESRCH)
 				return err;
 			fail_clear();
 		}
 	}
-	if (n && dispatched == n)
-		return fail(0, "cannot attach to %d (%s): its system calls are given to a handler "
-			    "of its own (PR_SET_SYSCALL_USER_DISPATCH), and so would be those "
-			    "that loading needs", t->pid, t->comm), -EPERM;
+	if (barred.n && barred.n == tried)
+		return refuse_barred(t, &barred);
 	return fail(0, "no thread of %d (%s) stands in a safe place; try again", t->pid,
 		    t->comm), -EAGAIN;
 }

@@ -25,12 +25,14 @@ enum victim_use {
 /*
  * Borrow one thread that is fit for `use` now, or in one of `tries` looks, for
  * remote calls (one fit for dlopen is asked for only in a process of one
- * thread), never one that seccomp confines, or whose system calls are dispatched
- * to a handler of its own. Threads that sleep in calls which restart exactly are
- * tried first; among equals each look begins with another, so that one that turns
- * out unfit is not taken again at once. -EAGAIN when none was fit, -EPERM when none
- * ever will be, for all are dispatched. Who borrows gives back; what became of the
- * calls in between is `err`, and the result, unless that is 0 and the giving back fails.
+ * thread), never one whose system calls are dispatched to a handler of its own. One that
+ * is under seccomp filters is borrowed only where all are, and for system calls only, if
+ * its filters let pass all that we make (injector/seccomp.h).
+ * Threads that sleep in calls which restart exactly are tried first; among equals each
+ * look begins with another, so that one that turns out unfit is not taken again at once.
+ * -EAGAIN when none was fit, -EPERM when none ever will be. Who borrows gives back; what
+ * became of the calls in between is `err`, and the result, unless that is 0 and the giving
+ * back fails.
  */
 int victim_borrow(struct target *, struct modules *, enum victim_use, int tries,
 		  const struct gadgets *, struct remote *ret);

@@ -5,6 +5,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <linux/audit.h>
 #include <signal.h>
 
 /* What b reaches backward; one word less forward. */
@@ -145,6 +146,7 @@ static uint64_t arm64_faults(const uint8_t *p, const struct insn *in)
 const struct arch arch_arm64 = {
 	.name = "arm64",
 	.machine = EM_AARCH64,
+	.audit = AUDIT_ARCH_AARCH64,
 	.align = 4,
 	.jump_size = 4,
 	.short_size = 0,

@@ -6,6 +6,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <linux/audit.h>
 #include <signal.h>
 
 int x86_displacement(raddr_t next, raddr_t to, uint8_t *out)
@@ -443,6 +444,7 @@ static bool x86_touches_stack(const uint8_t *p, const struct insn *in)
 const struct arch arch_x86_64 = {
 	.name = "x86_64",
 	.machine = EM_X86_64,
+	.audit = AUDIT_ARCH_X86_64,
 	.align = 1,
 	.jump_size = 5,
 	.short_size = 2,

@@ -248,6 +248,11 @@ void regs_call(struct regs *r, raddr_t fn, const uint64_t *args, size_t nargs,
 		*to[i] = args[i];
 }
 
+void regs_replace_call(struct regs *r, long nr)
+{
+	user(r)->orig_rax = nr;
+}
+
 void regs_call_syscall(struct regs *r, raddr_t gadget, long nr,
 		       const uint64_t args[6], raddr_t sp)
 {

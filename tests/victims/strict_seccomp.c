@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * strict_seccomp [filter]: a process that may do nothing but read, write and
- * exit: any other system call on its behalf kills it. With "filter": one that
- * has a filter, which a tracer cannot see through; this one allows everything.
+ * exit: any other system call on its behalf kills it. With "filter": by a filter that
+ * says the same.
  */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <stddef.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 
 #include "tests/victims/victim.h"
 
@@ -17,8 +19,15 @@ PROBED uint64_t strict_work(uint64_t x)
 
 static int confine(bool by_filter)
 {
-	struct sock_filter allow = { BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW };
-	struct sock_fprog program = { 1, &allow };
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_read, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+	};
+	struct sock_fprog program = { sizeof(filter) / sizeof(*filter), filter };
 
 	if (!by_filter)
 		return prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
