@@ -25,8 +25,8 @@ contained()
 	started "$VICTIM"
 }
 
-# Threads but the main one.
-others() { find "/proc/$VICTIM/task" -mindepth 1 -maxdepth 1 -printf '%f\n' | grep -vx "$VICTIM" | sort; }
+# Threads but the main one. (Some have ended before anybody could look at them.)
+others() { (cd "/proc/$VICTIM/task" && printf '%s\n' *) | grep -vx "$VICTIM" | sort; }
 
 # Of four threads that live on the first one's status cannot be read.
 contained churn 4
