@@ -78,7 +78,8 @@ in_between()
 	tell hold '^held$' >/dev/null
 	said >before
 	rm -rf recorded
-	inject_bg record -m "$buffer" -o recorded -p "$VICTIM" -f '*'
+	# (In one stop: see balance.sh.)
+	inject_bg record -m "$buffer" -o recorded -p "$VICTIM" -f '*' --max-pause 10s
 	tell go '^going$' >/dev/null
 	wait_until 120 answers $(($(progress) + ${SOAK:+2}40)) || die "no requests are answered"
 	tell hold '^held$' >/dev/null
