@@ -134,7 +134,7 @@ clean:
 
 include tests/tests.mk
 
--include $(shell find $(BUILD) -path $(BUILD)/suites -prune -o \
+-include $(shell find $(BUILD) -name suites -prune -o \
 	-name '*.d' -type f -print 2>/dev/null)
 
 .PHONY: all static install clean

@@ -288,15 +288,25 @@ soak: deps
 # What runs on the host under sanitizers: unit tests, live tests but for those that leave
 # less memory than a sanitizer takes, and fault tests in wide strides. What is recorded
 # takes ten times as long to read. Leaks count, but where inject is traced itself: nobody
-# can look for them then.
-SAN_OPTIONS = ASAN_OPTIONS=detect_leaks=$(1):verify_asan_link_order=0:allocator_may_return_null=1 \
-	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PATIENCE=5
+# can look for them then. What a sanitizer says is kept, for not every process has somebody
+# who reads its words and status; fault tests read them, and know what says that it has no
+# memory for itself. All of it is run, whatever fails.
+SAN_OPTIONS = ASAN_OPTIONS=detect_leaks=$(1):verify_asan_link_order=0:allocator_may_return_null=1:exitcode=99$(if $(2),:log_path=$(2)/asan) \
+	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:exitcode=99$(if $(2),:log_path=$(2)/ubsan) PATIENCE=5
+SAN_SAID = $(abspath $(BUILD)/san/said)
 SAN_TRACED = $(shell grep -lE '/fault/|fault_lib|strace' $(LIVE) $(STRESS)) $(FAULT)
 SAN_LIVE = $(filter-out $(SAN_TRACED),$(shell grep -L 'ulimit -v' $(LIVE) $(STRESS)))
 soak-san: deps
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)/san SAN=address,undefined all unit victims
-	@$(call SAN_OPTIONS,1) tests/run $(BUILD)/san $(UNIT_BIN:$(BUILD)/%=$(BUILD)/san/%) $(SAN_LIVE)
-	@$(call SAN_OPTIONS,0) WIDER=10 tests/run $(BUILD)/san $(SAN_TRACED)
+	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)/san SAN=address,undefined \
+		suites glibcs all unit
+	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)/san SAN=address,undefined victims
+	@rm -rf $(SAN_SAID) && mkdir -m 1777 $(SAN_SAID)
+	@failed=; \
+	$(call SAN_OPTIONS,1,$(SAN_SAID)) tests/run $(BUILD)/san \
+		$(UNIT_BIN:$(BUILD)/%=$(BUILD)/san/%) $(SAN_LIVE) || failed=1; \
+	$(call SAN_OPTIONS,0) WIDER=10 tests/run $(BUILD)/san $(SAN_TRACED) || failed=1; \
+	! grep -rE 'ERROR: |runtime error: ' $(SAN_SAID) || failed=1; \
+	test -z "$$failed"
 
 # The injector's two threads take turns (injector/surgery.c), in each kind of visit: does
 # ThreadSanitizer think so, too?
