@@ -35,13 +35,15 @@ load_ended()
 	fi
 }
 
-# trace_real PID CALLS ARG...: trace that many calls under load; text as before.
+# trace_real PID CALLS ARG...: trace that many calls under load; text as before. The pause
+# is the usual one, or longer where all is slow.
 trace_real()
 {
 	local pid=$1 want=$2 calls
 
 	shift 2
-	LIMIT=150 status 0 "$INJECT" -p "$pid" "$@" -n "$want"
+	LIMIT=150 status 0 "$INJECT" -p "$pid" "$@" -n "$want" \
+		--max-pause $((50 * ${PATIENCE:-1}))ms
 	has_line 'all probes removed, text verified' trace.err || die "not removed"
 	clean "$pid"
 	calls=$(closing calls)
