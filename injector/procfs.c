@@ -361,9 +361,13 @@ static int list_once(const char *path, pid_t **ret)
 
 static int list(const char *path, pid_t **ret)
 {
+	*ret = NULL;
 	int n = list_once(path, ret);
-
-	return is_final(n) ? n : list_once(path, ret);
+	n = is_final(n) ? n : list_once(path, ret);
+	/* (Who analyzes this does not know that errno is more than 0.) */
+	if (!*ret)
+		return n < 0 ? n : -ESRCH;
+	return n;
 }
 
 static int by_number(const void *a, const void *b)
