@@ -156,7 +156,7 @@ static raddr_t name_at(const struct infecting *in)
 /* A memfd of the target that we have open too; *there is its number there. */
 int infect_memfd(struct infecting *in, const char *name, int *there, int *here)
 {
-	char path[64];
+	char path[96], dir[64];
 	int64_t fd;
 
 	int err = target_write(in->target, name_at(in), name, strlen(name) + 1);
@@ -166,7 +166,8 @@ int infect_memfd(struct infecting *in, const char *name, int *there, int *here)
 		return err;
 	*there = (int)fd;
 	infect_note_undo(in, SYS_close, (uint64_t)fd, 0);
-	snprintf(path, sizeof(path), "/proc/%d/fd/%d", in->target->pid, *there);
+	procfs_dir(in->target->pid, dir, sizeof(dir));
+	snprintf(path, sizeof(path), "%s/fd/%d", dir, *there);
 	*here = open(path, O_RDWR | O_CLOEXEC);
 	return *here < 0 ? fail(errno, "open %s", path) : 0;
 }

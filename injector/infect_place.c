@@ -88,6 +88,8 @@ static void look_loader(struct infecting *in)
 		in->no_loader = "it is statically linked";
 	else if (!is_glibc(in) || !find_functions(in))
 		in->no_loader = "its C library is not glibc";
+	else if (procfs_state(in->target->pid, 0) == 'Z')
+		in->no_loader = "its main thread has ended";	/* /proc/self has no fd then */
 	else if (!has_proc(in->target->pid))
 		in->no_loader = "it sees no /proc";
 	else if (procfs_all_filtered(in->target->pid))

@@ -161,8 +161,6 @@ static int is_running(const struct looked *l)
 {
 	char state = procfs_state(l->pid, 0);
 
-	if (state == 'Z')
-		return REFUSE(l, ENOTSUP, "its main thread has ended; " FROM_ITS_START);
 	if (state == 'T' || state == 't')
 		return REFUSE(l, EBUSY, "it is stopped; continue it first (kill -CONT %d)",
 			      l->pid);

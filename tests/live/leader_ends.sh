@@ -1,36 +1,70 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # leader_ends: the main thread ends while the process is traced: tracing goes
-# on, and all is removed; also by `stop`, when inject was killed. A process
-# that has no main thread any more is refused.
+# on, and all is removed; also by `stop`, when inject was killed. A process that has
+# no main thread any more is traced as others are.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
 lines() { wc -l <trace.out; }
 more_lines() { [ "$(lines)" -gt "$1" ]; }
 
-leave()
+leave() { tid=$(tell leave '^left' | cut -d' ' -f2); }
+
+leave_while_traced()
 {
 	rm -f victim.in
 	victim leaderless
 	inject_bg -p "$VICTIM" -f 'orphan_*'
-	tid=$(tell leave '^left' | cut -d' ' -f2)
+	leave
 	wait_until 30 more_lines $(($(lines) + 20)) || die "nothing more is recorded"
 }
 
-leave
+as_before()
+{
+	victim_works
+	clean "$tid"
+}
+
+visit()
+{
+	status 0 "$INJECT" -p "$VICTIM" -f 'orphan_*' -d 0.2
+	traced orphan_work
+	has_line 'all probes removed, text verified' trace.err || die "not removed"
+	as_before
+}
+
+leave_while_traced
 inject_end
 has_line 'all probes removed, text verified' trace.err || die "not removed"
-victim_works
-clean "$tid"
-status 1 "$INJECT" -p "$VICTIM" -f 'orphan_*'
-refused 'main thread has ended'
-victim_works
+as_before
+visit
 
-leave
+leave_while_traced
 kill -KILL "$TRACER"
 wait "$TRACER" || true
 status 0 "$INJECT" stop -p "$VICTIM"
-victim_works
-clean "$tid"
+as_before
 status 0 "$INJECT" stop -p "$VICTIM"
+
+rm -f victim.in
+victim leaderless
+leave
+visit
+visit
+status 0 "$INJECT" count -p "$VICTIM" -f 'orphan_*' -d 0.2
+has_line orphan_work trace.out || die "nothing is counted"
+status 0 "$INJECT" start -p "$VICTIM" -f 'orphan_*'
+status 0 "$INJECT" snapshot -p "$VICTIM" -o kept
+status 0 "$INJECT" replay kept
+traced orphan_work
+status 0 "$INJECT" stop -p "$VICTIM"
+as_before
+
+# A session in a file wants a descriptor of the process: before Linux 6.9 only the main
+# thread's can be had.
+got=0
+"$INJECT" start -p "$VICTIM" -f 'orphan_*' -o kept_in_file 2>trace.err || got=$?
+[ $got = 0 ] || refused 'take a socket'
+status 0 "$INJECT" stop -p "$VICTIM"
+as_before
