@@ -24,6 +24,11 @@ struct arena_header arena_header_of(const struct session *s, uint32_t nrings)
 	};
 }
 
+struct range payload_range(raddr_t base)
+{
+	return (struct range){ base, base ? base + (raddr_t)(blob_payload_end - blob_payload) : 0 };
+}
+
 static int add_part(struct payload_info *info, const Elf64_Phdr *ph)
 {
 	uint64_t end = ALIGN_UP(ph->p_vaddr + ph->p_memsz, (uint64_t)PAGE);

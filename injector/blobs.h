@@ -8,6 +8,8 @@
 
 /* The payload, an ELF shared object. */
 extern const uint8_t blob_payload[], blob_payload_end[];
+/* What it takes up in a target where it is at `base`, nothing if that is 0. */
+struct range payload_range(raddr_t base);
 /* The loader's code: flat, entered at its first byte. */
 extern const uint8_t blob_loader[], blob_loader_end[];
 /* The recording routines, copied to the start of every arena. */

@@ -57,7 +57,7 @@ static int ask(void *ctx)
 {
 	struct asking *a = ctx;
 	struct gadgets g;
-	int err = remote_gadgets(a->target, &g);
+	int err = remote_gadgets(a->target, (struct range){ 0 }, &g);
 
 	err = err ? err : victim_borrow(a->target, a->mods, VICTIM_SYSCALLS, FEW_TRIES, &g,
 					&a->remote);

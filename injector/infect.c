@@ -491,7 +491,7 @@ static int prepare(struct infecting *in)
 		in->of_go = in->result->old.s.of_go;
 	}
 	err = infect_look(in);
-	return err ? err : remote_gadgets(in->target, &in->gadgets);
+	return err ? err : remote_gadgets(in->target, payload_range(in->payload_at), &in->gadgets);
 }
 
 static int note_thread(struct infecting *in)
@@ -582,7 +582,7 @@ int infect_more(struct target *t, struct modules *mods, const struct infect_opti
 {
 	struct infecting in = { .target = t, .mods = mods, .opt = opt, .result = inf,
 				.reuse = true, .scratch = inf->map.s->scratch };
-	int err = remote_gadgets(t, &in.gadgets);
+	int err = remote_gadgets(t, payload_range(inf->map.s->payload), &in.gadgets);
 
 	in.locks = infect_sees_locks(&in);
 	err = err ? err : map_in_loans(&in, map_more);

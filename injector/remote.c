@@ -24,6 +24,7 @@ enum {
 
 struct gadget_search {
 	const struct target *target;
+	struct range ours;
 	struct gadgets *found;
 };
 
@@ -35,6 +36,14 @@ static raddr_t find_bytes(const uint8_t *hay, size_t n, raddr_t base,
 	return p ? base + (raddr_t)(p - hay) : 0;
 }
 
+/* Code that will be there when it is used: what has no name may be a compiler's, unless
+ * it is the payload, where it was mapped without a loader. */
+static bool is_lasting(const struct gadget_search *s, const struct mapping *m)
+{
+	return m->path[0] ? strcmp(m->path, "[vsyscall]") != 0 :
+		m->range.start < s->ours.end && s->ours.start < m->range.end;
+}
+
 /* The C library's and the loader's code have both; the vdso and others may. */
 static int search_mapping(void *ctx, const struct mapping *m)
 {
@@ -43,7 +52,7 @@ static int search_mapping(void *ctx, const struct mapping *m)
 	size_t n = range_size(m->range);
 	struct code c;
 
-	if (!m->exec || !m->read || n > MOST || !m->path[0] || strcmp(m->path, "[vsyscall]") == 0)
+	if (!m->exec || !m->read || n > MOST || !is_lasting(s, m))
 		return 0;
 	auto_free uint8_t *code = malloc(n);
 	if (!code)
@@ -64,9 +73,9 @@ static int search_mapping(void *ctx, const struct mapping *m)
 	return s->found->syscall_ret && s->found->sigreturn;
 }
 
-int remote_gadgets(const struct target *t, struct gadgets *ret)
+int remote_gadgets(const struct target *t, struct range ours, struct gadgets *ret)
 {
-	struct gadget_search s = { t, ret };
+	struct gadget_search s = { t, ours, ret };
 
 	*ret = (struct gadgets){ 0 };
 	int err = procfs_maps(t->pid, search_mapping, &s);

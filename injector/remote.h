@@ -18,8 +18,12 @@ struct gadgets {
 	raddr_t pop_number;	/* then: "pop into the system call's number; ret" */
 };
 
-/* Find them in the target's executable mappings. -ENOENT if there are none. */
-int remote_gadgets(const struct target *, struct gadgets *ret);
+/*
+ * Find them in the target's executable mappings. -ENOENT if there are none. `ours` is
+ * where our payload lies, or empty: probes may have taken all that a program had, and
+ * it has them, too.
+ */
+int remote_gadgets(const struct target *, struct range ours, struct gadgets *ret);
 
 /* The signals by which the kernel tells a thread of a fault, as a mask. */
 uint64_t remote_faults(void);

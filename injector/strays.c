@@ -53,7 +53,7 @@ static bool in_stubs(const struct session *s, raddr_t pc)
 
 static bool in_payload(const struct session *s, raddr_t pc)
 {
-	return pc >= s->payload && pc - s->payload < (raddr_t)(blob_payload_end - blob_payload);
+	return range_has(payload_range(s->payload), pc);
 }
 
 bool strays_in_ours(const struct session *s, raddr_t pc)

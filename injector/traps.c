@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "injector/blobs.h"
 #include "injector/procfs.h"
 #include "injector/remote.h"
 #include "injector/say.h"
@@ -121,7 +122,7 @@ struct hooking {
 static int begin(struct hooking *h, struct modules *mods)
 {
 	struct gadgets g;
-	int err = remote_gadgets(h->target, &g);
+	int err = remote_gadgets(h->target, payload_range(h->session->payload), &g);
 
 	return err ? err : victim_borrow(h->target, mods, VICTIM_SYSCALLS, VICTIM_TRIES, &g,
 					 &h->remote);

@@ -50,6 +50,16 @@ status 1 "$INJECT" remove -p "$VICTIM" -f 'spin_*'
 refused 'does not record by itself'
 victim_quit
 
+# Where all of a static program is probed, no code of its own is left that makes a
+# system call and returns: what is added then needs ours.
+victim kinds/static/spin_threads 2
+status 0 "$INJECT" start -p "$VICTIM" --max-overhead 100 --max-pause 2s -f '*'
+status 0 "$INJECT" remove -p "$VICTIM" -f 'spin_*'
+status 0 "$INJECT" add -p "$VICTIM" -f 'spin_*'
+status 0 "$INJECT" stop -p "$VICTIM"
+unharmed
+victim_quit
+
 # An add for whose names there is no room takes none in the journal: a later session
 # of all these functions needs that. A file has room for little more than its own.
 victim many_functions

@@ -164,7 +164,7 @@ static void begin(struct target *t, struct remote *r)
 	struct gadgets g;
 
 	CHECK(target_open(child, t) == 0);
-	CHECK(remote_gadgets(t, &g) == 0);
+	CHECK(remote_gadgets(t, (struct range){ 0 }, &g) == 0);
 	CHECK(target_stop_one(t, child, STOP, &th) == 0);
 	CHECK(remote_begin(t, th, &g, 0, r) == 0);
 	CHECK(regs_interrupted(&r->saved) == INTERRUPTED_EINTR);
