@@ -81,12 +81,8 @@ int infect_map(struct infecting *in, const char *what, raddr_t at, uint64_t size
 	int err = remote_try(&in->remote, what, &got, SYS_mmap, at, size, (uint64_t)prot,
 			     (uint64_t)flags, (uint64_t)(int64_t)fd, 0);
 
-	if (err == -EAGAIN) {	/* mmap's word for this */
-		fail_clear();
-		return look_refuse_locked(in->target->pid);
-	}
 	if (err)
-		return err;
+		return look_refused_map(in->target->pid, size, err);
 	*ret = (raddr_t)got;
 	if (!(flags & MAP_FIXED))
 		infect_note_undo(in, SYS_munmap, *ret, size);

@@ -19,16 +19,25 @@ enum {
 #define REFUSE_LIMIT(pid, err, ...) \
 	(fail(0, "cannot load into " __VA_ARGS__), -(err))
 
+/* Does RLIMIT_AS forbid so many bytes more? If so, *left is how many it allows. */
+static bool lacks_addresses(pid_t pid, uint64_t need, uint64_t *left)
+{
+	uint64_t limit, used = (uint64_t)procfs_status(pid, 0, "VmSize", 10, 0) * KIB;
+
+	if (!procfs_limit(pid, "Max address space", &limit) || used + need <= limit)
+		return false;
+	*left = limit > used ? limit - used : 0;
+	return true;
+}
+
 static int check_address_space(pid_t pid, const struct needs *n)
 {
-	uint64_t limit, need = n->address_space + (n->thread ? THREAD_STACK : 0);
-	uint64_t used = (uint64_t)procfs_status(pid, 0, "VmSize", 10, 0) * KIB;
+	uint64_t left, need = n->address_space + (n->thread ? THREAD_STACK : 0);
 
-	if (procfs_limit(pid, "Max address space", &limit) && used + need > limit)
+	if (lacks_addresses(pid, need, &left))
 		return REFUSE_LIMIT(pid, ENOMEM, "%d: %lu MiB of address space are needed, "
 			"RLIMIT_AS leaves %lu MiB; raise it with prlimit(1), or use a smaller -m",
-			pid, (unsigned long)(need >> 20),
-			(unsigned long)((limit > used ? limit - used : 0) >> 20));
+			pid, (unsigned long)(need >> 20), (unsigned long)(left >> 20));
 	return 0;
 }
 
@@ -47,13 +56,26 @@ static int check_data(pid_t pid, const struct needs *n)
 }
 
 /*
- * With mlockall(MCL_FUTURE) every new mapping is locked, and refused beyond the
- * limit. That cannot be seen from outside before something is mapped.
+ * With mlockall(MCL_FUTURE) every new mapping is locked, and refused (EAGAIN) beyond
+ * the limit. That cannot be seen from outside before something is mapped. Nor is it
+ * known before a later visit looks for room how much it has to add.
  */
-int look_refuse_locked(pid_t pid)
+int look_refused_map(pid_t pid, uint64_t size, int err)
 {
-	return REFUSE_LIMIT(pid, ENOMEM, "%d: it locks its memory, and RLIMIT_MEMLOCK leaves "
-			    "no room; raise it with prlimit(1)", pid);
+	uint64_t left;
+
+	if (err == -EAGAIN) {
+		fail_clear();
+		return REFUSE_LIMIT(pid, ENOMEM, "%d: it locks its memory, and RLIMIT_MEMLOCK "
+			"leaves no room; raise it with prlimit(1)", pid);
+	}
+	if (err == -ENOMEM && lacks_addresses(pid, size, &left)) {
+		fail_clear();
+		return REFUSE_LIMIT(pid, ENOMEM, "%d: %lu KiB more are needed, RLIMIT_AS leaves "
+			"%lu KiB; raise it with prlimit(1)", pid,
+			(unsigned long)(size >> 10), (unsigned long)(left >> 10));
+	}
+	return err;
 }
 
 static int check_descriptors(pid_t pid)

@@ -35,10 +35,11 @@ struct needs {
 int look_limits(pid_t pid, const struct needs *);
 /* May it start one more thread? */
 bool look_thread_room(pid_t pid);
-/* It locks what it maps, and may lock no more: -ENOMEM, with the line for it. */
-int look_refuse_locked(pid_t pid);
 /* Seccomp filters of its threads forbid a call that we need, or kill for it (`harm`); NULL:
  * they cannot be read. -EPERM, with the line for it. */
 int look_refuse_filter(pid_t pid, const char *call, bool harm);
+/* An mmap of so many bytes there has failed: -ENOMEM with the line for it, if by a
+ * limit (it locks what it maps, or RLIMIT_AS), else `err` with the line that it has. */
+int look_refused_map(pid_t pid, uint64_t size, int err);
 
 #endif
