@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "injector/keepsake.h"
+#include "injector/look.h"
 #include "injector/notes.h"
 #include "injector/pace.h"
 #include "injector/say.h"
@@ -95,7 +96,7 @@ static int snapshot_process(const struct options *o)
 		err = watches_again(&v);
 	still_clear(&still);
 	visit_close(&v);
-	return err;
+	return err ? look_again(look_session, o->pid, err) : 0;
 }
 
 /* Of the file that `start -o` has made: its process may have ended. */

@@ -89,3 +89,15 @@ look
 [ "$(field 8)" -le $((lost + 1000)) ] || die "calls are lost after it was armed again"
 status 0 "$INJECT" stop -p "$VICTIM"
 unharmed
+
+# Who waits is told when the process ends, in the words of all verbs.
+status 0 "$INJECT" start -p "$VICTIM" -f 'slug_*' --snapshot-on 'slug_call > 1m'
+"$INJECT" snapshot -p "$VICTIM" --wait -o three >wait.out 2>wait.err 9>&- &
+WAITER=$!
+started "$WAITER"
+wait_until 20 has_line 'waiting for a call' wait.err
+victim_quit
+ended=0
+wait "$WAITER" || ended=$?
+[ "$ended" = 4 ] || die "the waiter ended with $ended: $(cat wait.err)"
+has_line "cannot look at $VICTIM" wait.err || die "$(cat wait.err)"
