@@ -208,8 +208,8 @@ static bool is_fit(struct target *t, struct modules *mods, enum victim_use use,
 {
 	struct stack_check c = { mods, use, NULL };
 
-	if ((use != VICTIM_SYSCALLS && t->filters.tid) || thread_regs(th) || has_fault(t, th->tid) || rseq_is_inside(t, th) ||
-	    !remote_has_room(t, th))
+	if ((use != VICTIM_SYSCALLS && t->filters.tid) || thread_regs(th) ||
+	    has_fault(t, th->tid) || rseq_is_inside(t, th) || !remote_has_room(t, th))
 		return false;
 	if (use == VICTIM_SYSCALLS)
 		return true;
