@@ -42,8 +42,7 @@ static int open_mapped(const struct target *t, const struct mapping *m)
 	char path[96];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%lx-%lx", t->pid,
-		 (unsigned long)m->range.start, (unsigned long)m->range.end);
+	procfs_map_file(t->pid, m->range, path, sizeof(path));
 	if (!m->ino || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
 		return -1;
 	return open(path, O_RDONLY | O_CLOEXEC);

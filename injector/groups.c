@@ -14,10 +14,11 @@ static const char *const unified[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified
  * or after "0::" of v2. */
 static bool cgroup_path(pid_t pid, const char *controller, char *ret, size_t size)
 {
-	char path[64], line[4300];
+	char path[96], dir[64], line[4300];
 	bool found = false;
 
-	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
+	procfs_dir(pid, dir, sizeof(dir));
+	snprintf(path, sizeof(path), "%s/cgroup", dir);
 	FILE *f = fopen(path, "re");
 	while (f && !found && fgets(line, sizeof(line), f)) {
 		char *name = strchr(line, ':');

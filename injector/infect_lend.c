@@ -7,7 +7,6 @@
  * target's to open it. Both ends are made there, and one is ours for a moment.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -23,19 +22,10 @@ struct letter {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
 };
 
-/* A main thread that has ended has no descriptors; before Linux 6.9 there is no
- * asking another (PIDFD_THREAD). */
-static int open_pidfd(pid_t pid)
-{
-	pid_t tid = procfs_state(pid, 0) == 'Z' ? procfs_live_thread(pid) : 0;
-
-	return (int)syscall(SYS_pidfd_open, tid ? tid : pid, tid ? O_EXCL : 0);
-}
-
 /* Ours, of the socket that is number `fd` there. */
 static int take_socket(const struct infecting *in, int fd, int *ret)
 {
-	auto_close int pidfd = open_pidfd(in->target->pid);
+	auto_close int pidfd = procfs_pidfd(in->target->pid);
 
 	*ret = pidfd < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, pidfd, fd, 0);
 	return *ret < 0 ? fail(errno, "take a socket of %d", in->target->pid) : 0;

@@ -173,7 +173,7 @@ static int look_room(struct infecting *in)
 
 bool infect_sees_locks(const struct infecting *in)
 {
-	return procfs_status(in->target->pid, 0, "VmLck", 10, 0) > 0;
+	return procfs_status(in->target->pid, procfs_front(in->target->pid), "VmLck", 10, 0) > 0;
 }
 
 int infect_look(struct infecting *in)

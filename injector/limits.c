@@ -22,7 +22,8 @@ enum {
 /* Does RLIMIT_AS forbid so many bytes more? If so, *left is how many it allows. */
 static bool lacks_addresses(pid_t pid, uint64_t need, uint64_t *left)
 {
-	uint64_t limit, used = (uint64_t)procfs_status(pid, 0, "VmSize", 10, 0) * KIB;
+	pid_t tid = procfs_front(pid);
+	uint64_t limit, used = (uint64_t)procfs_status(pid, tid, "VmSize", 10, 0) * KIB;
 
 	if (!procfs_limit(pid, "Max address space", &limit) || used + need <= limit)
 		return false;
@@ -45,7 +46,7 @@ static int check_address_space(pid_t pid, const struct needs *n)
 static int check_data(pid_t pid, const struct needs *n)
 {
 	uint64_t limit, need = n->data + (n->thread ? THREAD_STACK : 0);
-	uint64_t used = (uint64_t)procfs_status(pid, 0, "VmData", 10, 0) * KIB;
+	uint64_t used = (uint64_t)procfs_status(pid, procfs_front(pid), "VmData", 10, 0) * KIB;
 
 	if (procfs_limit(pid, "Max data size", &limit) && limit && used + need > limit)
 		return REFUSE_LIMIT(pid, ENOMEM, "%d: %lu MiB of data are needed, RLIMIT_DATA "

@@ -159,7 +159,7 @@ static int right_state(const struct looked *l)
 /* A loader thread could not run in it. To remove probes is possible. */
 static int is_running(const struct looked *l)
 {
-	char state = procfs_state(l->pid, 0);
+	char state = procfs_state(l->pid, procfs_front(l->pid));
 
 	if (state == 'T' || state == 't')
 		return REFUSE(l, EBUSY, "it is stopped; continue it first (kill -CONT %d)",
@@ -226,10 +226,8 @@ int look_refuse_filter(pid_t pid, const char *call, bool harm)
 /* Its memory goes before its state says so. */
 static bool has_ended(pid_t pid)
 {
-	char state = procfs_state(pid, 0);
-	pid_t tid = state == 'Z' ? procfs_live_thread(pid) : 0;
-
-	return procfs_status(pid, tid, "VmSize", 10, -1) < 0 && !procfs_is_kernel(pid);
+	return procfs_status(pid, procfs_front(pid), "VmSize", 10, -1) < 0 &&
+		!procfs_is_kernel(pid);
 }
 
 /* Of a process that ends while we look nothing is as it must be. */

@@ -53,8 +53,7 @@ int modules_open_mapped(pid_t pid, const struct mapping *m)
 {
 	char path[sizeof(m->path) + 80], dir[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%lx-%lx", pid,
-		 (unsigned long)m->range.start, (unsigned long)m->range.end);
+	procfs_map_file(pid, m->range, path, sizeof(path));
 	int fd = open_if(path, m);
 	if (fd >= 0)
 		return fd;

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <time.h>
 
@@ -59,15 +60,35 @@ pid_t procfs_live_thread(pid_t pid)
 	return 0;
 }
 
+pid_t procfs_front(pid_t pid)
+{
+	pid_t other = procfs_state(pid, 0) == 'Z' ? procfs_live_thread(pid) : 0;
+
+	return other ? other : pid;
+}
+
 void procfs_dir(pid_t pid, char *ret, size_t size)
 {
-	char state = procfs_state(pid, 0);
-	pid_t tid = state == 'Z' ? procfs_live_thread(pid) : 0;
+	pid_t tid = procfs_front(pid);
 
-	if (tid)
+	if (tid != pid)
 		snprintf(ret, size, "/proc/%d/task/%d", pid, tid);
 	else
 		snprintf(ret, size, "/proc/%d", pid);
+}
+
+/* Only a process's own directory has them, but each thread has one, though unlisted. */
+void procfs_map_file(pid_t pid, struct range r, char *ret, size_t size)
+{
+	snprintf(ret, size, "/proc/%d/map_files/%lx-%lx", procfs_front(pid),
+		 (unsigned long)r.start, (unsigned long)r.end);
+}
+
+int procfs_pidfd(pid_t pid)
+{
+	pid_t tid = procfs_front(pid);
+
+	return (int)syscall(SYS_pidfd_open, tid, tid == pid ? 0 : O_EXCL);
 }
 
 int procfs_maps(pid_t pid, int (*each)(void *ctx, const struct mapping *), void *ctx)
@@ -188,10 +209,10 @@ bool procfs_all_filtered(pid_t pid)
 	int n = procfs_threads(pid, &tids), filtered = 0;
 
 	for (int i = 0; i < n; i++) {
-		/* One that has ended meanwhile has no word in this. */
+		/* One that has ended has no word in this. */
 		int64_t mode = procfs_status(pid, tids[i], "Seccomp", 10, -1);
 
-		if (mode == 0)
+		if (mode == 0 && !procfs_has_ended(pid, tids[i]))
 			return false;
 		filtered += mode > 0;
 	}

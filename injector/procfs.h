@@ -26,6 +26,14 @@ struct mapping {
 void procfs_dir(pid_t pid, char *ret, size_t size);
 /* A thread of it that has not ended; 0 if there is none. */
 pid_t procfs_live_thread(pid_t pid);
+/* The main thread, or, when that has ended, another one: by it memory and files of the
+ * process are to be had. */
+pid_t procfs_front(pid_t pid);
+/* The file behind one of its mappings, a link. */
+void procfs_map_file(pid_t pid, struct range, char *ret, size_t size);
+/* A pidfd by which its descriptors are to be had; -1 with errno. Before Linux 6.9 there
+ * is none of a process whose main thread has ended (PIDFD_THREAD). */
+int procfs_pidfd(pid_t pid);
 /* This thread has ended, or is not there at all. */
 bool procfs_has_ended(pid_t pid, pid_t tid);
 

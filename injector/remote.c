@@ -265,7 +265,8 @@ static int point_at_sigreturn(const struct remote *r)
 }
 
 /* The same at the stop before rt_sigreturn itself, which is not made now. A call that is
- * left out, number -1, is asked seccomp filters for as well, and killed for. */
+ * left out, number -1, is asked seccomp filters for as well, and killed for: so no other
+ * call may be begun at this stop. */
 static int put_off_sigreturn(const struct remote *r)
 {
 	struct regs regs = at_sigreturn(r);

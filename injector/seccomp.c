@@ -110,7 +110,8 @@ void seccomp_forget(struct seccomp_filters *f)
 }
 
 /* Of all filters' answers the kernel takes the sternest. A tracer's answer (RET_TRACE) we
- * do not give, so the call fails with ENOSYS. */
+ * do not give, so the call fails with ENOSYS. An error of 0 says that a call was made
+ * which was not: what it would have made is not there. */
 static void note_answer(void *ctx, uint32_t answer)
 {
 	unsigned int *may = ctx;
@@ -121,6 +122,8 @@ static void note_answer(void *ctx, uint32_t answer)
 		*may |= SECCOMP_PASSES;
 		break;
 	case SECCOMP_RET_ERRNO:
+		*may |= answer & SECCOMP_RET_DATA ? SECCOMP_DENIES : SECCOMP_HARMS;
+		break;
 	case SECCOMP_RET_TRACE:
 		*may |= SECCOMP_DENIES;
 		break;
@@ -155,6 +158,20 @@ unsigned int seccomp_ask(const struct seccomp_filters *f, long nr, const uint64_
 		if (!cbpf_answers(f->v[i].filter, f->v[i].len, &data, note_answer, &may))
 			may |= SECCOMP_HARMS;
 	return may;
+}
+
+bool seccomp_restarts(pid_t pid, pid_t tid)
+{
+	static const uint64_t none[ARGS];
+	struct seccomp_filters f;
+
+	if (!procfs_filtered(pid, tid))
+		return true;
+	if (seccomp_read(tid, &f) < 0)
+		return false;
+	bool passes = seccomp_ask(&f, SYS_restart_syscall, none, 0) == SECCOMP_PASSES;
+	seccomp_forget(&f);
+	return passes;
 }
 
 bool seccomp_lends(const struct seccomp_filters *f, const char **call, bool *harm)

@@ -30,7 +30,8 @@ struct seccomp_filters {
 enum seccomp_answer {
 	SECCOMP_PASSES = 1,
 	SECCOMP_DENIES = 2,	/* it fails, and that is all */
-	SECCOMP_HARMS = 4,	/* it kills, signals, or waits for somebody else's word */
+	SECCOMP_HARMS = 4,	/* it kills, signals, waits for somebody else's word, or is
+				 * said to have been made */
 };
 
 /* May we read filters at all? False: *why tells what is missing. */
@@ -45,5 +46,8 @@ unsigned int seccomp_ask(const struct seccomp_filters *, long nr, const uint64_t
 /* May a thread under them be borrowed to make system calls? False: the first call that it
  * could not make, and whether that would do harm. */
 bool seccomp_lends(const struct seccomp_filters *, const char **call, bool *harm);
+
+/* May the kernel go on with an interrupted sleep of this stopped thread by restart_syscall? */
+bool seccomp_restarts(pid_t pid, pid_t tid);
 
 #endif

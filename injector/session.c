@@ -394,8 +394,8 @@ static void give_back_rings(const struct target *t, const struct old_session *ol
 {
 	char path[96];
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%lx-%lx", t->pid,
-		 (unsigned long)old->base, (unsigned long)(old->base + old->first));
+	procfs_map_file(t->pid, (struct range){ old->base, old->base + old->first }, path,
+			sizeof(path));
 	/* Of a file, there may be no room for it again. */
 	auto_close int fd = old->file ? -1 : open(path, O_RDWR | O_CLOEXEC);
 	if (fd >= 0 && old->s.rings_off < old->mapped)

@@ -11,6 +11,8 @@
 #include <sys/uio.h>
 #include <termios.h>
 
+#include "injector/procfs.h"
+
 #define MOST_AT_ONCE 0x7ffff000ull	/* bytes; the kernel's MAX_RW_COUNT */
 
 enum {
@@ -29,7 +31,7 @@ struct cut {
 /*
  * A descriptor of the target as our own, of the same open file: so nothing is
  * opened anew, which others could notice. -1 where the kernel cannot (before
- * Linux 5.6) or the process's first thread has no files any more.
+ * Linux 5.6).
  */
 static int borrow_fd(const struct cut *c, uint64_t fd)
 {
@@ -240,7 +242,7 @@ bool shortened(const struct target *t, const struct regs_call_state *s)
 {
 	if (s->nr < 0 || s->result <= 0)
 		return false;
-	auto_close int pidfd = (int)syscall(SYS_pidfd_open, t->pid, 0);
+	auto_close int pidfd = procfs_pidfd(t->pid);
 	struct cut c = { t, s, pidfd };
 
 	return judge(&c);

@@ -340,9 +340,9 @@ void target_name_call(const struct target *t, struct regs *r)
 /*
  * Look at what our stop did to the system call that the thread is in. The
  * kernel goes on with a sleep by restart_syscall, for which a seccomp filter
- * kills that does not know it: there the call itself runs again, for as long
- * as it once was to take. (A filter that comes between here and the thread's next
- * step cannot be foreseen.)
+ * kills that does not know it: there, or where filters cannot be read, the call itself
+ * runs again, for as long as it once was to take. (A filter that comes between here
+ * and the thread's next step cannot be foreseen.)
  */
 static void repair(struct target *t, struct thread_hold *th)
 {
@@ -352,7 +352,7 @@ static void repair(struct target *t, struct thread_hold *th)
 		return;
 	switch (regs_interrupted(&th->regs)) {
 	case INTERRUPTED_BLOCK:
-		if (!t->filtered)
+		if (!t->filtered || seccomp_restarts(t->pid, th->tid))
 			break;
 		target_name_call(t, &th->regs);
 		regs_repair(&th->regs);

@@ -193,7 +193,7 @@ static bool left(void *ctx)
 	int gone = 0;
 
 	if (t->target.mem < 0)
-		return procfs_status(t->pid, 0, "VmSize", 10, -1) < 0;
+		return procfs_status(t->pid, procfs_front(t->pid), "VmSize", 10, -1) < 0;
 	/* No one failed read decides, be it to leave probes behind or to follow no more. */
 	for (int i = 0; i < LOOKS && gone < 2; i++) {
 		int err = target_read(&t->target, t->inf.base, &magic, sizeof(magic));
@@ -216,8 +216,8 @@ static const char *why_gone(struct trace *t, const struct follow *f)
 		return "the target has ended";
 	if (!left(t))
 		return NULL;
-	return procfs_status(t->pid, 0, "VmSize", 10, -1) < 0 ? "the target has ended" :
-		"the target executes another program";
+	return procfs_status(t->pid, procfs_front(t->pid), "VmSize", 10, -1) < 0 ?
+		"the target has ended" : "the target executes another program";
 }
 
 /* Whatever failed: of a program that is gone, it failed because of that. */

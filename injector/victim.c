@@ -17,7 +17,8 @@ enum {
 	STOP_BUDGET = 20 * 1000 * 1000,		/* ns, for one thread */
 	PATIENCE = 100,		/* budgets that one may wait for a processor */
 	PAUSE = 3000000,			/* ns between looks */
-	FEW_BARRED = 64,	/* threads that are stopped in vain, then no more are */
+	FEW_BARRED = 4,		/* by filters: those of one process are alike, so that no
+				 * more are stopped in vain */
 };
 
 /* The less a stop disturbs a thread, the better it is as a victim. */
@@ -177,7 +178,7 @@ static bool is_dispatched(const struct thread_hold *th)
 
 /* Threads that stopped and can never be borrowed, and why the last of them cannot. */
 struct barred {
-	int n;
+	int n, by_filters;
 	bool dispatched;
 	const char *call;	/* what its seccomp filters forbid; NULL: they cannot be read */
 	bool harm;
@@ -195,11 +196,12 @@ static bool filters_bar(struct target *t, pid_t tid, struct barred *ret)
 /* Can it make our system calls? */
 static bool is_barred(struct target *t, const struct thread_hold *th, struct barred *ret)
 {
-	ret->dispatched = is_dispatched(th);
-	if (!ret->dispatched && !filters_bar(t, th->tid, ret))
-		return false;
-	ret->n++;
-	return true;
+	bool filtered = filters_bar(t, th->tid, ret);
+
+	ret->dispatched = !filtered && is_dispatched(th);
+	ret->by_filters += filtered;
+	ret->n += filtered || ret->dispatched;
+	return filtered || ret->dispatched;
 }
 
 /* What libraries' code calls nobody knows: who is under filters makes our calls only. */
@@ -266,7 +268,8 @@ static int take(struct target *t, struct modules *mods, enum victim_use use, uns
 			pid_t *tid = &tids[((unsigned)i + turn) % (unsigned)n];
 
 			if (!*tid || (int)rank_of(t->pid, *tid) != rank ||
-			    procfs_filtered(t->pid, *tid) != filtered || barred.n == FEW_BARRED)
+			    procfs_filtered(t->pid, *tid) != filtered ||
+			    barred.by_filters == FEW_BARRED)
 				continue;
 			int err = stop_thread(t, *tid, ret);
 			bool bar = !err && is_barred(t, *ret, &barred);

@@ -9,6 +9,9 @@
 lines() { wc -l <trace.out; }
 more_lines() { [ "$(lines)" -gt "$1" ]; }
 
+field() { sed -n "s/^$1:[^0-9]*\([0-9]*\).*/\1/p" "/proc/$VICTIM/task/$tid/status"; }
+more_shared() { [ "$(field RssShmem)" -gt "$1" ]; }
+
 leave() { tid=$(tell leave '^left' | cut -d' ' -f2); }
 
 leave_while_traced()
@@ -67,4 +70,22 @@ got=0
 "$INJECT" start -p "$VICTIM" -f 'orphan_*' -o kept_in_file 2>trace.err || got=$?
 [ $got = 0 ] || refused 'take a socket'
 status 0 "$INJECT" stop -p "$VICTIM"
+as_before
+victim_quit
+
+# What is to be had by another thread only: whether memory is locked, and the rings' memory,
+# which is given back.
+victim leaderless locks
+leave
+visit
+locked=$(field VmLck)
+[ "$locked" -lt 200000 ] || die "$locked KiB are locked"
+victim_quit
+
+victim leaderless
+leave
+status 0 "$INJECT" start -p "$VICTIM" -f 'orphan_*'
+wait_until 30 more_shared 48 || die "few of the rings' memory: $(field RssShmem) KiB"
+status 0 "$INJECT" stop -p "$VICTIM"
+! more_shared 40 || die "$(field RssShmem) KiB of the rings stay"
 as_before

@@ -9,14 +9,19 @@
  *			from /usr, /lib*, and where the command is
  *	blocked		all signals are blocked
  *	ignored		all signals are ignored that can be
+ *	filter		a seccomp filter that allows everything
+ *	refusing	one that kills for memfd_create
  *	ptracer		anybody may trace it, as far as Yama is concerned
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <linux/filter.h>
 #include <linux/landlock.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,6 +79,20 @@ static bool ignore(void)
 	return true;
 }
 
+static bool filter(uint32_t of_memfd)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_memfd_create, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, of_memfd),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+		prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
 static bool set(const char *what, char *command)
 {
 	if (strcmp(what, "mdwe") == 0)
@@ -84,6 +103,10 @@ static bool set(const char *what, char *command)
 		return block();
 	if (strcmp(what, "ignored") == 0)
 		return ignore();
+	if (strcmp(what, "filter") == 0)
+		return filter(SECCOMP_RET_ALLOW);
+	if (strcmp(what, "refusing") == 0)
+		return filter(SECCOMP_RET_KILL_PROCESS);
 	if (strcmp(what, "ptracer") == 0)
 		return prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0) == 0;
 	errno = ENOTSUP;

@@ -245,6 +245,20 @@ static void test_many_ways(void)
 	CHECK_EQ(seccomp_ask(&f, SYS_mmap, args, 1), SECCOMP_PASSES);
 }
 
+/* A call that is said to have been made, and was not, is worse than one that fails. */
+static void test_feigned(void)
+{
+	static struct sock_filter feign = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO);
+	static struct sock_filter fail = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
+	struct sock_fprog feigns = { 1, &feign }, fails = { 1, &fail };
+	static const uint64_t args[6];
+
+	CHECK_EQ(seccomp_ask(&(struct seccomp_filters){ 1, &feigns, 1 }, SYS_socketpair, args, 0),
+		 SECCOMP_HARMS);
+	CHECK_EQ(seccomp_ask(&(struct seccomp_filters){ 1, &fails, 1 }, SYS_socketpair, args, 0),
+		 SECCOMP_DENIES);
+}
+
 /* The filters of a stopped child, in the order in which they were installed. */
 static void test_read(void)
 {
@@ -294,6 +308,7 @@ int main(void)
 {
 	test_senseless();
 	test_many_ways();
+	test_feigned();
 	test_read();
 	test_like_the_kernel();
 	return failures != 0;

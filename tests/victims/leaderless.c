@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * leaderless: its main thread ends when it is told to, and the others go on.
+ * leaderless [locks]: its main thread ends when it is told to, and the others go on.
  * The process then looks like a zombie, whose memory, root and executable are
  * only to be had by way of another thread.
  *
  *	leave	-> left TID	the main thread has ended; TID is another
+ *
+ * "locks": all its memory to come is locked (mlockall).
  */
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include "tests/victims/victim.h"
@@ -63,9 +66,12 @@ static void *obey(void *arg)
 	return arg;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	pthread_t t;
+
+	if (argc > 1 && mlockall(MCL_FUTURE))
+		victim_wrong("mlockall: %s", strerror(errno));
 
 	leader = pthread_self();
 	if (pthread_create(&t, NULL, work, NULL) || pthread_create(&t, NULL, obey, NULL))
