@@ -171,7 +171,8 @@ int64_t procfs_status(pid_t pid, pid_t tid, const char *name, int base, int64_t 
 {
 	char buf[8192], *p = status_line(pid, tid, name, buf, sizeof(buf));
 
-	return p ? strtoll(p, NULL, base) : otherwise;
+	/* A set of signals has all 64 bits. */
+	return p ? (int64_t)strtoull(p, NULL, base) : otherwise;
 }
 
 bool procfs_limit(pid_t pid, const char *name, uint64_t *ret)
@@ -292,7 +293,8 @@ static uint64_t stat_flags(pid_t pid)
 }
 
 /* Older kernels, which have no such threads, gave these flags other meanings: so the
- * name must be one that the kernel gives, too. */
+ * name must be one that the kernel gives, too; or, for it has none before it first runs,
+ * and the program may give it another, all signals blocked as the kernel makes it. */
 bool procfs_is_worker(pid_t pid, pid_t tid)
 {
 	enum { PF_IO_WORKER = 0x00000010, PF_USER_WORKER = 0x00004000 };
@@ -301,8 +303,11 @@ bool procfs_is_worker(pid_t pid, pid_t tid)
 
 	if (!(flags & (PF_IO_WORKER | PF_USER_WORKER)))
 		return false;
+	const uint64_t all = ~(1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1));
 	const char *name = strchr(buf, '(');
-	return name && (strncmp(name, "(iou-", 5) == 0 || strncmp(name, "(vhost-", 7) == 0);
+
+	return (name && (strncmp(name, "(iou-", 5) == 0 || strncmp(name, "(vhost-", 7) == 0)) ||
+		(uint64_t)procfs_status(pid, tid, "SigBlk", 16, 0) == all;
 }
 
 bool procfs_is_ending(pid_t pid)
