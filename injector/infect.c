@@ -49,6 +49,8 @@ int infect_with_borrowed(struct infecting *in, enum victim_use use,
 	if (err)
 		return err;
 	err = victim_give_back(&in->remote, what(in));
+	if (in->remote.borrowed_stack && !in->remote.astray)
+		in->result->map.s->scratch = in->scratch;
 	/* Who could not be fetched comes home by himself, when he gets a processor: until
 	 * then he needs what is mapped. */
 	in->loaders += in->remote.astray;
@@ -138,9 +140,12 @@ static int map_scratch(struct infecting *in)
 	return err ? err : target_write(in->target, at, blob_loader, size);
 }
 
-raddr_t infect_stack_top(const struct infecting *in)
+/* Nobody else is sent there before he is home who was, nor by a later visit, should he
+ * not come home in this one, or we die. That one maps another. */
+int infect_use_stack(struct infecting *in)
 {
-	return in->scratch + SCRATCH_CODE + SCRATCH_STACK;
+	__atomic_store_n(&in->result->map.s->scratch, 0, __ATOMIC_RELEASE);
+	return remote_use_stack(&in->remote, in->scratch + SCRATCH_CODE + SCRATCH_STACK);
 }
 
 /* Strings that a remote call reads lie at the far end of its stack. */
@@ -337,7 +342,7 @@ static int map_rooms(struct infecting *in)
 
 int infect_say_hello(struct infecting *in)
 {
-	int err = remote_use_stack(&in->remote, infect_stack_top(in));
+	int err = infect_use_stack(in);
 
 	return err ? err : remote_call(&in->remote, in->payload_at + in->payload.hello,
 				       in->result->base, 0, HELLO_BUDGET);
@@ -402,7 +407,7 @@ static int check_clock(struct infecting *in)
 /* 3 to 6: memory, by system calls alone, so that any thread will do. */
 static int map_all(struct infecting *in)
 {
-	int err = in->reuse ? 0 : map_scratch(in);			/* 3 */
+	int err = in->scratch ? 0 : map_scratch(in);			/* 3 */
 
 	if (err)
 		return err;
@@ -478,10 +483,10 @@ static int prepare(struct infecting *in)
 	err = err ? err : session_find(in->target, &in->result->old);	/* 1 */
 	if (err)
 		return err;
-	in->reuse = session_reusable(&in->result->old, in->payload.build_id) &&
-		infect_has_loader(in->target, in->result->old.s.scratch);
+	raddr_t scratch = in->result->old.s.scratch;
+	in->reuse = session_reusable(&in->result->old, in->payload.build_id);
 	if (in->reuse) {
-		in->scratch = in->result->old.s.scratch;
+		in->scratch = infect_has_loader(in->target, scratch) ? scratch : 0;
 		in->payload_at = in->result->old.s.payload;
 		in->bare = !in->result->old.s.tls_offset;
 		in->of_go = in->result->old.s.of_go;

@@ -87,8 +87,8 @@ int infect_lend(struct infecting *, raddr_t at, int file, int *there);
 /* Close a descriptor there; or note that it is closed. */
 int infect_close(struct infecting *, int fd);
 void infect_forget_fd(struct infecting *, int fd);
-/* The far end of the stack that remote calls run on. */
-raddr_t infect_stack_top(const struct infecting *);
+/* From now on the borrowed thread's calls run on the scratch's stack. */
+int infect_use_stack(struct infecting *);
 /* On a borrowed thread: the payload, which is there, gets to know the session. */
 int infect_say_hello(struct infecting *);
 

@@ -101,7 +101,7 @@ static int start_loader(struct infecting *in)
 	/* Who holds what they slept over may do so until somebody looks at him, and then
 	 * again: so each third try lasts longer, up to 1.2 s, and all 8 s. */
 	uint64_t budget = in->in_place ? CALL_BUDGET : START_BUDGET * (1 + in->slept / 3);
-	int err = remote_use_stack(&in->remote, infect_stack_top(in));
+	int err = infect_use_stack(in);
 
 	err = err ? err : remote_call(&in->remote, in->scratch, in->result->base + LOADER_OFF,
 				      in->in_place, budget);

@@ -370,7 +370,7 @@ size_t session_standing(const struct target *t, const struct old_session *old)
 
 bool session_reusable(const struct old_session *old, const uint8_t build_id[20])
 {
-	return old->found && old->s.payload && old->s.threads && old->s.scratch &&
+	return old->found && old->s.payload && old->s.threads &&
 		memcmp(old->s.build_id, build_id, sizeof(old->s.build_id)) == 0;
 }
 

@@ -258,7 +258,8 @@ struct session {
 					 * lo as far as it may grow */
 	uint64_t stack_max;	/* bytes that another thread's stack may have
 				 * below its thread pointer */
-	uint64_t scratch;	/* address of the loader's code page, 0: none */
+	uint64_t scratch;	/* address of the loader's code page, 0: none, or a thread
+				 * is on the stack behind it */
 	uint64_t tid_offset;	/* of a thread's own id, from the thread pointer
 				 * (two's complement); 0: only the kernel knows.
 				 * hello takes it back if it is not true of the

@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "injector/infect_impl.h"
 #include "injector/procfs.h"
 #include "injector/surgery.h"
 
@@ -253,6 +254,40 @@ static int left_behind(void *unused)
 	return 0;
 }
 
+static char stack[SCRATCH_CODE + SCRATCH_STACK];
+static bool is_to_go;
+
+static int go_there(struct infecting *in)
+{
+	CHECK(infect_use_stack(in) == 0 && in->result->map.s->scratch == 0);
+	if (is_to_go) {
+		run(&in->remote, away);
+		wait_for(is_away);
+	}
+	return 0;
+}
+
+/* Nobody else is sent to the stack of ours before he is home who was. */
+static int on_our_stack(void *unused)
+{
+	static struct session session;
+	struct infection inf = { .map.s = &session };
+	struct target t;
+	struct infecting in = { .target = &t, .result = &inf, .scratch = (uintptr_t)stack };
+
+	CHECK(target_open(child, &t) == 0);
+	CHECK(remote_gadgets(&t, (struct range){ 0 }, &in.gadgets) == 0);
+	CHECK(infect_with_borrowed(&in, VICTIM_SYSCALLS, go_there) == 0);
+	CHECK(session.scratch == in.scratch && !in.loaders);
+	is_to_go = true;
+	CHECK(infect_with_borrowed(&in, VICTIM_SYSCALLS, go_there) == -ETIMEDOUT);
+	CHECK(session.scratch == 0 && in.loaders == 1);
+	fail_clear();
+	target_settle(&t, (uint64_t)TRIES * 2000000);
+	end(&t);
+	return 0;
+}
+
 static void play(int (*scene)(void *))
 {
 	int64_t mask;
@@ -289,6 +324,7 @@ int main(void)
 	play(late_to_end);
 	play(late_to_be_fetched);
 	play(left_behind);
+	play(on_our_stack);
 	dispatched = prctl(SET_DISPATCH, 0, 0, 0, 0) == 0;
 	if (dispatched)
 		play(given_to_handler);
