@@ -164,10 +164,13 @@ bool seccomp_restarts(pid_t pid, pid_t tid)
 {
 	static const uint64_t none[ARGS];
 	struct seccomp_filters f;
+	int err = seccomp_read(tid, &f);
 
-	if (!procfs_filtered(pid, tid))
+	/* It has none, or the kernel cannot tell. /proc can, but takes its time, and there
+	 * may be thousands of threads. */
+	if (err == -EINVAL && !procfs_filtered(pid, tid))
 		return true;
-	if (seccomp_read(tid, &f) < 0)
+	if (err)
 		return false;
 	bool passes = seccomp_ask(&f, SYS_restart_syscall, none, 0) == SECCOMP_PASSES;
 	seccomp_forget(&f);
