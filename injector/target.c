@@ -265,7 +265,7 @@ static void look_at_threads(struct target *t)
 		t->filtered = procfs_filtered(t->pid, t->own[i]);
 }
 
-/* What was asked to stop and has not: the request itself may have failed. */
+/* Who was asked and has not stopped: the request may have failed. */
 static void interrupt_again(const struct target *t)
 {
 	for (size_t i = 0; i < t->nthreads; i++)
@@ -338,11 +338,10 @@ void target_name_call(const struct target *t, struct regs *r)
 }
 
 /*
- * Look at what our stop did to the system call that the thread is in. The
- * kernel goes on with a sleep by restart_syscall, for which a seccomp filter
- * kills that does not know it: there, or where filters cannot be read, the call itself
- * runs again, for as long as it once was to take. (A filter that comes between here
- * and the thread's next step cannot be foreseen.)
+ * Look at what our stop did to the system call that the thread is in. The kernel goes on
+ * with a sleep by restart_syscall, for which a seccomp filter kills that does not know it:
+ * there, or where filters cannot be read, the call itself runs again, as long as it once
+ * was to take. (A filter that comes before the thread's next step cannot be foreseen.)
  */
 static void repair(struct target *t, struct thread_hold *th)
 {
@@ -475,6 +474,7 @@ void target_settle(struct target *t, uint64_t budget)
 {
 	uint64_t until = now_ns() + budget;
 
+	interrupt_again(t);
 	while (t->nthreads && !t->kept && now_ns() < until) {
 		int status;
 		pid_t tid = waitpid(-1, &status, __WALL | __WNOTHREAD | WNOHANG);

@@ -239,6 +239,24 @@ static int stop_thread(struct target *t, pid_t tid, struct thread_hold **ret)
 	return err;
 }
 
+/*
+ * Who was asked to stop and does not, as in an uninterruptible call, is waited for before
+ * anybody else is asked: to be stopped beside him would be to stand still for nothing.
+ * He is let go when he stops. Who wants to run stops when his turn comes.
+ */
+static int await_stragglers(struct target *t)
+{
+	for (int i = 0; i < PATIENCE && t->nthreads; i++) {
+		target_settle(t, STOP_BUDGET);
+		if (t->nthreads && procfs_state(t->pid, t->threads[0].tid) != 'R')
+			break;
+	}
+	if (!t->nthreads)
+		return 0;
+	return fail(0, "thread %d of %d (%s) does not stop, as in an uninterruptible call; "
+		    "try again", t->threads[0].tid, t->pid, t->comm), -EAGAIN;
+}
+
 static int refuse_barred(const struct target *t, const struct barred *b)
 {
 	if (!b->dispatched)
@@ -262,6 +280,8 @@ static int take(struct target *t, struct modules *mods, enum victim_use use, uns
 	}
 	if (n < 0)
 		return fail(-n, "%d (%s) is gone", t->pid, t->comm);
+	if (await_stragglers(t))
+		return -EAGAIN;
 	bool filtered = procfs_all_filtered(t->pid);
 	for (int rank = RANK_SLEEPS; rank < RANK_NEVER; rank++) {
 		for (int i = 0; i < n; i++) {

@@ -44,7 +44,7 @@ cycles()
 }
 
 # What inject may say of a process that it has left alone: try again.
-REFUSED_BY_NAME='stands in a safe place[;,]|holds the dynamic loader.s lock'
+REFUSED_BY_NAME='stands in a safe place[;,]|does not stop|holds the dynamic loader.s lock'
 
 # load GLOB: into the victim, tried again as often as that is refused by name. TRIES is how
 # often it was tried.
