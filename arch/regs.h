@@ -98,11 +98,11 @@ extern const long regs_nr_set_tp;
  * before a system call that call is not run. */
 void regs_call(struct regs *, raddr_t fn, const uint64_t *args, size_t nargs,
 	       raddr_t sp);
-/* At a stop before a system call: it is to make another, without arguments, instead. */
-void regs_replace_call(struct regs *, long nr);
 /* The same for a system call through the gadget "syscall; return". */
 void regs_call_syscall(struct regs *, raddr_t gadget, long nr,
 		       const uint64_t args[6], raddr_t sp);
+/* At a stop before a system call: it is to make another, without arguments, instead. */
+void regs_replace_call(struct regs *, long nr);
 uint64_t regs_result(const struct regs *);
 
 /*
