@@ -28,7 +28,15 @@ struct mapping {
 
 enum { EQUAL, DIFFERENT, UNKNOWN, GONE = 77 };
 
+/* Where a mapping was last seen to differ. */
+struct difference {
+	uint64_t at;	/* from its start */
+	size_t n;	/* bytes shown */
+	uint8_t mem[16], file[16];
+};
+
 static uint64_t compared;
+static struct difference last;
 
 static int no_process(const char *pid)
 {
@@ -70,27 +78,35 @@ static bool is_out_of_reach(const char *pid, const struct mapping *m)
 static void print_bytes(const char *what, const uint8_t *p, size_t n)
 {
 	printf("  %s", what);
-	for (size_t i = 0; i < n && i < 16; i++)
+	for (size_t i = 0; i < n; i++)
 		printf(" %02x", p[i]);
 	putchar('\n');
 }
 
-static int differ(const struct mapping *m, uint64_t at, const uint8_t *mem,
-		  const uint8_t *file, size_t n)
+static void print_difference(const struct mapping *m)
 {
 	printf("textcheck: %s: differs at %#" PRIx64 " (file offset %#" PRIx64
-	       ")\n", m->path, m->start + at, m->off + at);
-	print_bytes("memory:", mem, n);
-	print_bytes("file:  ", file, n);
+	       ")\n", m->path, m->start + last.at, m->off + last.at);
+	print_bytes("memory:", last.mem, last.n);
+	print_bytes("file:  ", last.file, last.n);
+}
+
+static int differ(uint64_t at, const uint8_t *mem, const uint8_t *file,
+		  size_t n)
+{
+	last.at = at;
+	last.n = n < sizeof(last.mem) ? n : sizeof(last.mem);
+	memcpy(last.mem, mem, last.n);
+	memcpy(last.file, file, last.n);
 	return DIFFERENT;
 }
 
-static int compare_block(const struct mapping *m, uint64_t at,
-			 const uint8_t *mem, const uint8_t *file, size_t n)
+static int compare_block(uint64_t at, const uint8_t *mem, const uint8_t *file,
+			 size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (mem[i] != file[i])
-			return differ(m, at + i, mem + i, file + i, n - i);
+			return differ(at + i, mem + i, file + i, n - i);
 	return EQUAL;
 }
 
@@ -100,7 +116,8 @@ static bool is_mapped(const char *pid, const struct mapping *m)
 
 	snprintf(path, sizeof(path), "/proc/%s/map_files/%" PRIx64 "-%" PRIx64,
 		 pid, m->start, m->end);
-	return faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+	return faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
+		errno != ENOENT;
 }
 
 /* What lies behind the end of the file reads as zeros in memory. */
@@ -118,7 +135,7 @@ static int compare_mapping(int mem, int file, const struct mapping *m)
 		    pread(file, b, n, m->off + at) < 0) {
 			return UNKNOWN;
 		}
-		result = compare_block(m, at, a, b, n);
+		result = compare_block(at, a, b, n);
 		if (result)
 			return result;
 		compared += n;
@@ -146,27 +163,42 @@ static int try_mapping(const char *pid, int mem, const struct mapping *m)
 	return result;
 }
 
-/* Tried again, because a live process may unmap what maps has just listed,
- * and map it once more. */
+/*
+ * Tried again, because a live process may unmap what maps has just listed, put
+ * other memory there (a thread's stack, say, which reads as zeros) and map it
+ * once more. What a patch leaves behind differs every time.
+ */
+static int retry_mapping(const char *pid, int mem, const struct mapping *m)
+{
+	enum { UNREADABLE = 50, UNEQUAL = 10 };
+	int result = EQUAL;
+
+	for (int i = 0, unequal = 0; i < UNREADABLE && unequal < UNEQUAL; i++) {
+		result = try_mapping(pid, mem, m);
+		if (result == EQUAL || !is_mapped(pid, m))
+			return EQUAL;
+		unequal += result == DIFFERENT;
+		usleep(2000 + 100 * i);
+	}
+	return result;
+}
+
 static int check_mapping(const char *pid, int mem, const struct mapping *m)
 {
+	int result;
+
 	if (m->perms[2] != 'x' || m->path[0] != '/')
 		return EQUAL;
 	if (is_out_of_reach(pid, m)) {
 		printf("textcheck: %s: only root can compare it\n", m->path);
 		return EQUAL;
 	}
-	for (int i = 0; i < 50; i++) {
-		int result = try_mapping(pid, mem, m);
-
-		if (result != UNKNOWN)
-			return result;
-		if (!is_mapped(pid, m))
-			return EQUAL;
-		usleep(2000);
-	}
-	fprintf(stderr, "textcheck: %s: cannot be read\n", m->path);
-	return UNKNOWN;
+	result = retry_mapping(pid, mem, m);
+	if (result == DIFFERENT)
+		print_difference(m);
+	else if (result == UNKNOWN)
+		fprintf(stderr, "textcheck: %s: cannot be read\n", m->path);
+	return result;
 }
 
 static int check_text(const char *pid)
