@@ -55,9 +55,15 @@ static void take_place(struct ring *r, uint32_t place)
 	__atomic_fetch_or(&r->used[place / 64], 1ull << place % 64, __ATOMIC_RELEASE);
 }
 
-static uint64_t lost_so_far(const struct ring *r)
+/* What a handler drops that comes meanwhile is in both numbers or in none: so it is told
+ * at once, and what is untold is what the two have more than was reported. */
+static uint64_t lost_so_far(const struct ring *r, uint64_t *entries, uint64_t *exits)
 {
-	return r->lost_entries + r->lost_exits;
+	do {
+		*entries = observe(&r->lost_entries);
+		*exits = observe(&r->lost_exits);
+	} while (observe(&r->lost_entries) != *entries);
+	return *entries + *exits;
 }
 
 void ring_close(const struct session *s, struct thread *t)
@@ -94,11 +100,9 @@ static void fill_header(const struct thread *t, struct subbuf *b, uint64_t seq,
 	b->epoch = now & ~(EPOCH_TICKS - 1);
 	b->begin = now;
 	b->reserved = 0;
-	b->lost_entries = r->lost_entries;
-	b->lost_exits = r->lost_exits;
 	b->depth = frames_depth(t);
 	b->stack = t->stacks[t->current].number;
-	b->untold = (uint32_t)(lost_so_far(r) - t->reported);
+	b->untold = (uint32_t)(lost_so_far(r, &b->lost_entries, &b->lost_exits) - t->reported);
 	b->tid = r->tid;
 }
 
@@ -247,11 +251,11 @@ static bool room(struct session *s, struct thread *t, unsigned int n)
 
 bool ring_room(struct session *s, struct thread *t, unsigned int n)
 {
-	uint64_t lost;
+	uint64_t lost, entries, exits;
 
 	if (!room(s, t, n + TOLD_WORDS))
 		return false;
-	lost = lost_so_far(thread_ring(t));
+	lost = lost_so_far(thread_ring(t), &entries, &exits);
 	if (lost != t->reported) {
 		ring_put_ext(t, EXT_LOST, lost - t->reported);
 		t->reported = lost;

@@ -26,11 +26,13 @@ struct counts {
 };
 
 static struct counts recorded;
+static uint64_t told;		/* how often something was said to be lost */
 
 static void note(void *ctx, const struct rec *r)
 {
 	struct counts *c = ctx;
 
+	told += r->kind == REC_EXT && r->sub == EXT_LOST;
 	c->entries += r->kind == REC_ENTRY;
 	c->exits += r->kind == REC_EXIT;
 }
@@ -174,34 +176,48 @@ static const struct scene {
 	void (*prepare)(void);
 	struct counts made;	/* by `prepare` */
 	bool claims;		/* a ring: its own, or another one */
+	bool loses;		/* calls, without a handler */
 	unsigned int stride;	/* from one instruction to the next ... */
 	unsigned int fine;	/* ... but each of the first ones */
 } scenes[] = {
-	{ "flat", prepare_nothing, { 0, 0 }, false, 1, 0 },
-	{ "over", prepare_over, { 1, 1 }, false, 9, 360 },
-	{ "full", prepare_full, { 4, 4 }, false, 1, 0 },
-	{ "emptied", prepare_emptied, { 5, 5 }, false, 30, 0 },
-	{ "left", prepare_left, { 1, 0 }, false, 15, 0 },
-	{ "visit", prepare_visit, { 0, 0 }, true, 25, 200 },
-	{ "fresh", prepare_fresh, { 0, 0 }, true, 40, 0 },
+	{ "flat", prepare_nothing, { 0, 0 }, false, false, 1, 0 },
+	{ "over", prepare_over, { 1, 1 }, false, false, 9, 360 },
+	{ "full", prepare_full, { 4, 4 }, false, true, 1, 0 },
+	{ "emptied", prepare_emptied, { 5, 5 }, false, true, 30, 0 },
+	{ "left", prepare_left, { 1, 0 }, false, false, 15, 0 },
+	{ "visit", prepare_visit, { 0, 0 }, true, false, 25, 200 },
+	{ "fresh", prepare_fresh, { 0, 0 }, true, false, 40, 0 },
 };
 
-/* The handler's calls count like all others, wherever it came. */
+/* What was lost, and what a hole may hide, is told when the next sub-buffer is begun. */
+static void tell(void)
+{
+	self()->limit = 0;
+	leaf(NULL);
+}
+
+/* The handler's calls count like all others, wherever it came; and are lost together. */
 static void interrupt(const struct scene *scene, uint64_t n)
 {
-	struct counts before = count(), after;
-	uint64_t made = 1 + AFTER, holes_before = holes();
+	struct counts before, after;
+	uint64_t made = 1 + AFTER + 1, holes_before, told_before;
 
+	tell();
+	before = count();
+	holes_before = holes();
+	told_before = told;
 	scene->prepare();
 	stop_at = n;
 	call_until(leaf);
 	for (int i = 0; i < AFTER; i++)
 		leaf(NULL);
+	tell();
 	after = count();
 	made += hit ? 2 : 0;
 	CHECK_EQ(after.entries - before.entries, scene->made.entries + made);
 	CHECK_EQ(after.exits - before.exits, scene->made.exits + made);
 	CHECK_EQ(holes(), holes_before);
+	CHECK(told - told_before <= (scene->loses ? 2 : 1));
 }
 
 /* Of the call that was left, and of no other, a record may be missing. */
@@ -217,9 +233,7 @@ static void jump(const struct scene *scene, uint64_t n)
 	/* A reader comes at once, or later. */
 	if (n % 2)
 		count();
-	/* What a hole may hide is told when its sub-buffer is closed. */
-	self()->limit = 0;
-	leaf(NULL);
+	tell();
 	after = count();
 	CHECK(after.entries - before.entries >= least);
 	CHECK(after.entries - before.entries <= least + 1);
