@@ -19,6 +19,7 @@ disarmed()
 }
 
 recorded() { now && awk -F'\t' '$3 == "recording" { print $6 }' status.out; }
+goes_on() { [ "$(recorded)" -gt "$before" ]; }
 
 busy='spin_branch spin_leaf spin_loop spin_switch'
 victim spin_threads 2
@@ -46,7 +47,7 @@ unharmed
 # Nothing is disarmed where it may cost all.
 status 0 "$INJECT" start -p "$VICTIM" -f 'spin_*' --max-overhead 100
 before=$(recorded)
-wait_until 30 [ "$(recorded)" -gt "$before" ] || die "nothing is recorded"
+wait_until 30 goes_on || die "nothing is recorded"
 sleep 0.5
 now
 has_line ', disarmed' status.out && die "disarmed below the limit"

@@ -16,7 +16,7 @@ more()
 	local n short n2 short2
 
 	read -r _ n _ _ _ short < <(samples)
-	wait_until 40 at_least $((n + $1)) || die "the timer does not sample"
+	wait_until 120 at_least $((n + $1)) || die "the timer does not sample"
 	read -r _ n2 _ _ _ short2 < <(samples)
 	echo "$((n2 - n)) samples, $((short2 - short)) end early"
 }

@@ -6,7 +6,7 @@
 
 need python3
 victim spin_threads 2
-trace() { status 0 "$INJECT" -p "$VICTIM" -f 'spin_*' -d 0.05 "$@"; removed; }
+trace() { status 0 "$INJECT" -p "$VICTIM" -f 'spin_*' "$@"; removed; }
 # check EXPRESSION: holds for every call `c` that was printed, and there is one.
 check()
 {
@@ -20,15 +20,15 @@ sys.exit(bool(bad) or len(calls) < int(sys.argv[2]))
 PY
 }
 
-trace --json -t 20us
+trace --json -t 20us -d 0.05
 check 'c["end"] != "return" or c["dur_ns"] >= 20000' 0
-trace --json -D 1
+trace --json -D 1 -n 500
 check 'c["depth"] == 0'
 tids=("/proc/$VICTIM/task"/*)
 tid=${tids[-1]##*/}
-trace --json --tid "$tid"
+trace --json --tid "$tid" -n 500
 check "c[\"tid\"] == $tid"
-trace --json --entry-only
+trace --json --entry-only -n 500
 check 'c["entry_only"] and c["dur_ns"] is None and c["end"] == "open"'
 status 0 "$INJECT" -p "$VICTIM" -f 'spin_*' -n 50 --json
 check 'c["pid"] > 0'
@@ -37,6 +37,6 @@ ended=$(grep -c '"end":"\(return\|unwound\)"\|"began_before":true' trace.out)
 # The calls around the 50th are completed.
 [ "$ended" -ge 50 ] && [ "$ended" -lt 60 ] || die "-n 50 printed $ended calls that have ended"
 status 2 "$INJECT" -p "$VICTIM" -f 'spin_*' -t 1ms --entry-only
-trace --time
+trace --time -n 500
 grep -qE '^[0-2][0-9]:[0-5][0-9]:[0-6][0-9]' trace.out || die "no time of day"
 tail -n 1 trace.out

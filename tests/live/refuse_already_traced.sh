@@ -9,7 +9,8 @@ victim spin_threads 2
 strace -f -o /dev/null -e trace=none -p "$VICTIM" 2>strace.err &
 strace=$!
 started "$strace"
-traced_by() { grep -q "^TracerPid:.$1\$" "/proc/$VICTIM/status"; }
+# Each of its threads, which strace takes, and lets go, one by one.
+traced_by() { ! grep -L "^TracerPid:.$1\$" "/proc/$VICTIM/task"/*/status | grep -q .; }
 wait_until 30 traced_by $strace || skip "strace cannot attach"
 status 1 "$INJECT" -p "$VICTIM" -f 'spin_*'
 refused 'already traced by strace'
