@@ -6,27 +6,32 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
-# start N: a trace of some other function, in the background.
+# start N GLOB: a trace of some function, in the background, which ends when it is told.
 start()
 {
-	"$INJECT" -p "$VICTIM" -f "$2" -d 0.5 -o /dev/null >two.out 2>"two.$1.err" 9>&- &
+	"$INJECT" -p "$VICTIM" -f "$2" -o /dev/null >two.out 2>"two.$1.err" 9>&- &
+	PIDS[$1]=$!
 	started "$!"
 }
 
 victim spin_threads 2
+declare -A PIDS
 for _ in 1 2 3 4 5 6 7 8; do
 	start 1 'spin_*'
-	first=$!
 	start 2 'count_*'
-	second=$!
-	a=0 b=0
-	wait $first || a=$?
-	wait $second || b=$?
-	[ "$a$b" = 01 ] || [ "$a$b" = 10 ] || die "they ended with $a and $b"
-	refused=$((a ? 1 : 2))
+	# However late one of them comes, the other is there.
+	got=0
+	wait -n -p ended "${PIDS[@]}" || got=$?
+	[ $got = 1 ] || die "the first that ended did so with $got"
+	refused=1
+	[ "$ended" = "${PIDS[1]}" ] || refused=2
 	grep -q "is held by another inject\|\(is held\|already traced\) by inject (pid" two.$refused.err ||
 		die "the refused one does not say why"
-	has_line 'all probes removed, text verified' two.$((3 - refused)).err ||
+	other=$((3 - refused))
+	wait_until 60 has_line '^inject: paused ' two.$other.err || die "the other one was disturbed"
+	kill -INT "${PIDS[$other]}"
+	wait "${PIDS[$other]}" || die "the other one ended with $?"
+	has_line 'all probes removed, text verified' two.$other.err ||
 		die "the other one was disturbed"
 	unharmed
 done
