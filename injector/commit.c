@@ -142,6 +142,15 @@ static struct probe *probe_by_id(const struct live *live, uint32_t id)
 	return NULL;
 }
 
+/* Nothing is there to be read, either. No one failed call decides, and who may read a page
+ * but not write to it is told that. */
+static bool is_gone(const struct target *t, raddr_t addr)
+{
+	uint8_t byte;
+
+	return target_read(t, addr, &byte, 1) == -EIO;
+}
+
 /* Make the pages that change the target's own, while its threads run. A library
  * may be unloaded meanwhile: what cannot be read any more is not probed. */
 static int touch(struct target *t, struct infection *inf, struct live *live)
@@ -150,7 +159,7 @@ static int touch(struct target *t, struct infection *inf, struct live *live)
 
 	for (;;) {
 		int err = text_touch(t, live->changes, live->nchanges, &at);
-		struct probe *p = err != -EIO ? NULL :
+		struct probe *p = err != -EIO || !is_gone(t, live->changes[at].addr) ? NULL :
 			probe_by_id(live, inf->map.slots[live->changes[at].slot].func);
 
 		if (!p)

@@ -190,6 +190,9 @@ static const char *wrong_status(const struct point *p)
 		return NULL;
 	if (p->status == 4 && (sweep.err != ESRCH || strstr(p->said, "functions probed")))
 		return "said to have ended";
+	/* Victims have all their libraries as long as they live. */
+	if (strstr(p->said, "library was unloaded"))
+		return "a library said to be unloaded";
 	/* One failure is no reason to leave probes; to be told that the target
 	 * has ended, while it lives, is. */
 	if (p->status == 5 && sweep.err != ESRCH)
