@@ -23,7 +23,7 @@ goes_on() { [ "$(recorded)" -gt "$before" ]; }
 
 busy='spin_branch spin_leaf spin_loop spin_switch'
 victim spin_threads 2
-status 0 "$INJECT" start -p "$VICTIM" -f 'spin_*' -f 'count_*' --max-overhead 2
+status 0 "$INJECT" start -p "$VICTIM" -f 'spin_*' -f 'count_*' --max-overhead 0.5
 # shellcheck disable=SC2086 # one word each
 wait_until 60 disarmed $busy || die "not all are disarmed: $(cat status.out)"
 [ "$(grep -c ', disarmed$' status.out)" = 4 ] || die "too many are disarmed"
@@ -34,7 +34,7 @@ sleep 0.3
 tell end '^counted' >/dev/null
 [ "$(recorded)" -gt "$before" ] || die "nothing is recorded any more"
 status 0 "$INJECT" snapshot -p "$VICTIM" -o data
-has_line 'disarmed meanwhile, .* 2 % .*spin_loop' trace.err || die "snapshot does not say so"
+has_line 'disarmed meanwhile, .* 0.5 % .*spin_loop' trace.err || die "snapshot does not say so"
 
 status 0 "$INJECT" remove -p "$VICTIM" -f spin_leaf
 disarmed spin_leaf && die "it was removed"
