@@ -212,8 +212,9 @@ static int check_text(const char *pid)
 	mem = open(path, O_RDONLY | O_CLOEXEC);
 	snprintf(path, sizeof(path), "/proc/%s/maps", pid);
 	maps = fopen(path, "re");
+	/* One that has ended, and was not waited for yet, has no memory any more. */
 	if (!maps || mem < 0)
-		return errno == ENOENT ? no_process(pid) : UNKNOWN;
+		return errno == ENOENT || errno == ESRCH ? no_process(pid) : UNKNOWN;
 	while (result == EQUAL && fgets(line, sizeof(line), maps)) {
 		m.path[0] = '\0';
 		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64
