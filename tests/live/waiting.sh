@@ -31,6 +31,16 @@ judge()
 	[ "$(count '"type":"call"')" = $((2 * CALLS)) ] || die "other calls, too"
 }
 
+all_sleep() { ! grep -qvE '^[0-9]+ \(.*\) S ' "/proc/$VICTIM/task/"*/stat; }
+
+# Each comes out of its calls, and waits in the next ones: it has said so where it was about
+# to, and needs a processor once more for that.
+go_on()
+{
+	tell go '^gone' >/dev/null
+	wait_until 60 all_sleep || die "threads do not wait"
+}
+
 # What was mapped for us: nothing of it is needed.
 forbid_ours()
 {
@@ -45,8 +55,8 @@ forbid_ours()
 go_without_us()
 {
 	forbid_ours
-	tell go '^gone' >/dev/null
-	tell go '^gone' >/dev/null
+	go_on
+	go_on
 	victim_works
 }
 
@@ -59,7 +69,7 @@ attached_to()
 	victim waiting
 	code_mappings >before
 	inject_bg -p "$VICTIM" "${words[@]}" --json -o calls.json
-	tell go '^gone' >/dev/null
+	go_on
 	inject_end
 	clean
 	judge before
@@ -85,7 +95,7 @@ started_by_us()
 	VICTIM=$(pgrep -P "$TRACER")
 	started "$VICTIM"
 	own_mappings >before
-	tell go '^gone' >/dev/null
+	go_on
 	kill -INT "$TRACER"
 	wait_until 60 probes_gone || die "the probes are not removed"
 	clean
@@ -104,7 +114,6 @@ waiting=$(grep '"end":"open"' calls.json | grep '"module":"libc.so.6"' | grep -v
 [ "$waiting" -ge 14 ] || die "$waiting threads wait in calls of the C library"
 started_by_us
 
-all_sleep() { ! grep -qvE '^[0-9]+ \(.*\) S ' "/proc/$VICTIM/task/"*/stat; }
 answers() { [ "$(progress)" -gt "$1" ]; }
 
 # server NAME: all of its threads wait in calls of its standard library's, or its
