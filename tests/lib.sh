@@ -100,6 +100,13 @@ need()
 	done
 }
 
+# need_room MIB DIRECTORY: containers have a small /dev/shm.
+need_room()
+{
+	[ -w "$2" ] && [ "$(df --output=avail -B1M "$2" | tail -n 1)" -ge "$1" ] ||
+		skip "$2 has no room for $1 MiB"
+}
+
 need_root()
 {
 	[ "$(id -u)" = 0 ] || skip "needs root"

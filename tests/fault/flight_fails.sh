@@ -11,6 +11,7 @@
 
 need_root
 # With a file: one directory for each point, so not by a sweep.
+need_room 150 /dev/shm
 DIR=$(mktemp -d /dev/shm/flight.XXXXXX)
 tidy() { rm -rf "$DIR"; }
 victim spin_threads 2

@@ -7,7 +7,7 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
-[ -w /dev/shm ] || skip "no /dev/shm here"
+need_room 300 /dev/shm
 DIR=$(mktemp -d /dev/shm/flight.XXXXXX)
 tidy() { rm -rf "$DIR"; }
 recorded() { status 0 "$INJECT" status -p "$VICTIM"; sed -n 2p trace.out | cut -f6; }
