@@ -57,6 +57,8 @@ static inline bool remote_is_held(const struct remote *r)
  * for it among thousands of mappings takes longer than all else.
  */
 bool remote_has_room(struct target *, struct thread_hold *);
+/* Below where? `saved` and `xstate` are read. -EAGAIN: nowhere. */
+int remote_place(const struct remote *, raddr_t *top);
 /*
  * Make ready: save all state, build the frame below `stack_top` (0: below the
  * red zone of the thread's own stack), block signals. The thread must be in an
