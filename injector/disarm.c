@@ -6,35 +6,40 @@
 
 #include "injector/restore.h"
 #include "injector/surgery.h"
+#include "injector/writes.h"
 
-static bool writes_any(const struct live *live, const bool *in, const struct change *pun)
+/* Does a function that is `in` write what the pun keeps? */
+static bool is_shared(const struct writes *w, const bool *in, const struct change *pun)
 {
-	struct range kept = { pun->addr + pun->len, pun->addr + pun->len + pun->kept };
+	raddr_t kept = pun->addr + pun->len;
 
-	for (size_t i = 0; i < live->nchanges; i++) {
-		const struct change *c = &live->changes[i];
-		struct range written = { c->addr, c->addr + c->len };
+	for (raddr_t a = kept; a < kept + pun->kept; a++) {
+		const struct change *c = writes_at(w, a);
 
-		if (in[c->func] && range_overlaps(kept, written))
+		if (c && in[c->func])
 			return true;
 	}
 	return false;
 }
 
-void disarm_spread(const struct live *live, bool *in)
+int disarm_spread(const struct live *live, bool *in)
 {
-	bool more = true;
+	struct writes w;
+	int err = writes_make(live->changes, live->nchanges, &w);
+	bool more = !err;
 
 	while (more) {
 		more = false;
 		for (size_t i = 0; i < live->nchanges; i++) {
 			const struct change *c = &live->changes[i];
 
-			if (!c->kept || in[c->func] || !writes_any(live, in, c))
+			if (!c->kept || in[c->func] || !is_shared(&w, in, c))
 				continue;
 			in[c->func] = more = true;
 		}
 	}
+	writes_clear(&w);
+	return err;
 }
 
 int disarm_list(const struct live *live, const bool *in, struct change **ret, size_t *n)

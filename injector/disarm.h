@@ -13,8 +13,8 @@
 #include "injector/remove.h"
 
 /* Of the functions in `in` (by id, live->nfuncs of them) and of all that have to go
- * with one of them: sets those in `in`, too. */
-void disarm_spread(const struct live *, bool *in);
+ * with one of them: sets those in `in`, too. 0 or -ENOMEM. */
+int disarm_spread(const struct live *, bool *in);
 /* The changes that take these functions out, in the order in which they are to be
  * made. Owned by the caller. 0 or -ENOMEM. */
 int disarm_list(const struct live *, const bool *in, struct change **ret, size_t *n);

@@ -231,9 +231,8 @@ static void look(struct overhead *o)
 	o->leaving = calloc(o->nfuncs + 1, sizeof(*o->leaving));
 	bool any = o->leaving && choose(o);
 
-	if (any)
-		disarm_spread(o->live, o->leaving);
-	if (any && disarm_list(o->live, o->leaving, &o->todo, &o->ntodo) == 0)
+	if (any && disarm_spread(o->live, o->leaving) == 0 &&
+	    disarm_list(o->live, o->leaving, &o->todo, &o->ntodo) == 0)
 		take_out(o);
 	else
 		forget_todo(o);

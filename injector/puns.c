@@ -6,41 +6,8 @@
  * Asked of what is about to be written, not of how the islands were chosen: a
  * function that has dropped out since then may have had a part in it.
  */
-#include <errno.h>
-
 #include "injector/probes.h"
-
-struct writes {
-	const struct change **v;	/* by address; owned */
-	size_t n;
-};
-
-static int by_addr(const void *a, const void *b)
-{
-	const struct change *x = *(const struct change *const *)a;
-	const struct change *y = *(const struct change *const *)b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
-static int writes_make(const struct live *live, struct writes *ret)
-{
-	*ret = (struct writes){ calloc(live->nchanges + 1, sizeof(*ret->v)), live->nchanges };
-	if (!ret->v)
-		return fail(ENOMEM, "check the jumps");
-	for (size_t i = 0; i < ret->n; i++)
-		ret->v[i] = &live->changes[i];
-	vec_sort(ret->v, ret->n, by_addr);
-	return 0;
-}
-
-/* What is written over `a`; NULL: nothing. */
-static const struct change *writes_at(const struct writes *w, raddr_t a)
-{
-	size_t n = vec_prefix(w->n, i, w->v[i]->addr <= a);
-
-	return n && a < w->v[n - 1]->addr + w->v[n - 1]->len ? w->v[n - 1] : NULL;
-}
+#include "injector/writes.h"
 
 /* The byte that will stand at `a` whenever the jump at `pc` does: what another
  * jump's is, that must come and go together with this one. -1: none. */
@@ -84,12 +51,12 @@ int puns_check(struct live *live, struct infection *inf)
 
 	do {
 		struct writes w;
-		int err = writes_make(live, &w);
+		int err = writes_make(live->changes, live->nchanges, &w);
 
 		if (err)
 			return err;
 		broken = find_broken(&w, live);
-		free(w.v);
+		writes_clear(&w);
 		if (broken)
 			probes_drop(live, inf, broken, REFUSED_OUT_OF_REACH);
 	} while (broken);

@@ -35,6 +35,7 @@
 #include "injector/surgery.h"
 #include "injector/verbs.h"
 #include "injector/visit.h"
+#include "injector/writes.h"
 
 struct adding {
 	const struct options *options;
@@ -89,20 +90,38 @@ static int write_journal(struct adding *a)
 
 /* ---- steps --------------------------------------------------------------- */
 
-/* Does the entry of a function at `r`, run-time, have a probe? */
-static bool is_probed(const struct visit *v, struct range r)
+/* Where entries have probes, run-time. There may be as many as there are functions, so
+ * each function is looked for among them, and they are not gone through for each. */
+struct probed {
+	raddr_t *v;	/* sorted; owned */
+	size_t n;
+};
+
+static int find_probed(const struct visit *v, struct probed *ret)
 {
+	*ret = (struct probed){ .v = calloc(v->session.s.nslots + 1, sizeof(*ret->v)) };
+	if (!ret->v)
+		return fail(ENOMEM, "look for what is probed already");
 	for (uint32_t i = 0; i < v->session.s.nslots; i++) {
 		const struct slot *s = &v->session.slots[i];
 
-		if (s->kind == SLOT_ENTRY && (s->addr == r.start || range_has(r, s->addr)) &&
+		if (s->kind == SLOT_ENTRY &&
 		    (s->state == SLOT_ACTIVE || s->state == SLOT_PLANNED))
-			return true;
+			ret->v[ret->n++] = s->addr;
 	}
-	return false;
+	base_sort(ret->v, ret->n, sizeof(*ret->v));
+	return 0;
 }
 
-static size_t refuse_probed(struct adding *a)
+/* Does the entry of a function at `r`, run-time, have a probe? */
+static bool is_probed(const struct probed *probed, struct range r)
+{
+	size_t n = vec_prefix(probed->n, i, probed->v[i] < r.start);
+
+	return n < probed->n && (probed->v[n] == r.start || range_has(r, probed->v[n]));
+}
+
+static size_t refuse_probed(struct adding *a, const struct probed *probed)
 {
 	size_t n = 0;
 
@@ -114,7 +133,7 @@ static size_t refuse_probed(struct adding *a)
 
 			r.start += s->module->bias;
 			r.end += s->module->bias;
-			if (!is_probed(&a->visit, r))
+			if (!is_probed(probed, r))
 				continue;
 			s->plan->probes[j].refusal = REFUSED_PROBED;
 			n += j < s->n;
@@ -128,6 +147,7 @@ static int choose(struct adding *a)
 {
 	const struct options *o = a->options;
 	struct target *t = &a->visit.target;
+	struct probed probed = { 0 };
 	struct select_options so = {
 		.include = o->include, .ninclude = o->ninclude,
 		.exclude = o->exclude, .nexclude = o->nexclude,
@@ -138,10 +158,12 @@ static int choose(struct adding *a)
 	so.caught = err ? 0 : handlers_caught(t, &a->mods);
 	err = err ? err : select_functions(&a->mods, &so, &a->sel);
 	say_progress_end();
+	err = err ? err : find_probed(&a->visit, &probed);
 	if (err)
 		return err;
 	/* Of a file that cannot be read nobody knows what would match. */
-	a->nothing = !a->sel.unread[0] && refuse_probed(a) == a->sel.nfuncs;
+	a->nothing = refuse_probed(a, &probed) == a->sel.nfuncs && !a->sel.unread[0];
+	free(probed.v);
 	if (!a->sel.nfuncs) {
 		auto_free char *hint = select_hint(&a->mods, &so);
 
@@ -164,35 +186,43 @@ static int make_room(void *ctx)
 	return infect_more(&a->visit.target, &a->mods, &o, &a->inf);
 }
 
-static bool is_kept(const struct live *old, const struct change *c)
+/* Which functions would write what a jump keeps that stands? */
+static int find_writers(const struct adding *a, bool *in)
 {
-	for (size_t i = 0; i < old->nchanges; i++) {
-		const struct change *p = &old->changes[i];
-		struct range kept = { p->addr + p->len, p->addr + p->len + p->kept };
+	struct writes w;
+	int err = writes_make(a->live.changes, a->live.nchanges, &w);
 
-		if (range_overlaps(kept, (struct range){ c->addr, c->addr + c->len }))
-			return true;
+	for (size_t i = 0; !err && i < a->old.nchanges; i++) {
+		const struct change *pun = &a->old.changes[i];
+		raddr_t kept = pun->addr + pun->len;
+
+		for (raddr_t b = kept; b < kept + pun->kept; b++) {
+			const struct change *c = writes_at(&w, b);
+
+			if (c && c->func < a->live.nfuncs)
+				in[c->func] = true;
+		}
 	}
-	return false;
+	writes_clear(&w);
+	return err;
 }
 
 /* A jump that stands may rely on bytes that a new one would write. */
-static void drop_kept(struct adding *a)
+static int drop_kept(struct adding *a)
 {
+	auto_free bool *in = calloc(a->live.nfuncs + 1, sizeof(*in));
+	int err = in ? find_writers(a, in) : fail(ENOMEM, "check the jumps");
 	size_t i = 0;
 
-	while (i < a->live.nsites) {
+	while (!err && i < a->live.nsites) {
 		struct probe *p = a->live.sites[i++].probe;
 
-		for (size_t j = 0; j < a->live.nchanges; j++) {
-			if (a->live.changes[j].func != p->id ||
-			    !is_kept(&a->old, &a->live.changes[j]))
-				continue;
-			probes_drop(&a->live, &a->inf, p, REFUSED_OUT_OF_REACH);
-			i = 0;
-			break;
-		}
+		if (p->id >= a->live.nfuncs || !in[p->id])
+			continue;
+		probes_drop(&a->live, &a->inf, p, REFUSED_OUT_OF_REACH);
+		i = 0;
 	}
+	return err;
 }
 
 /* 4. and the stubs of 5. */
@@ -209,8 +239,7 @@ static int place(struct adding *a)
 		return err;
 	islands_check(&a->islands, &a->sel);
 	err = probes_place(&a->visit.target, &a->inf, &a->sel, a->needs, &a->live);
-	if (!err)
-		drop_kept(a);
+	err = err ? err : drop_kept(a);
 	a->nothing = !err && !a->live.nprobed;
 	if (a->nothing)
 		refused_say(&a->sel, a->visit.target.pid);

@@ -88,9 +88,11 @@ static int take_out(struct removing *r)
 	auto_free struct change *changes = NULL;
 	size_t n, asked = count(r);
 
-	disarm_spread(&r->live, r->in);
+	int err = disarm_spread(&r->live, r->in);
+	if (err)
+		return err;
 	say_others(r, asked);
-	int err = disarm_list(&r->live, r->in, &changes, &n);
+	err = disarm_list(&r->live, r->in, &changes, &n);
 	err = err ? err : check(r, changes, n);
 	err = err ? err : disarm(&r->visit.target, changes, &n, r->options->max_pause);
 	if (!err)

@@ -36,7 +36,7 @@ static void goes_with(uint32_t func, const char *want)
 	char got[FUNCS + 1] = "";
 
 	in[func] = true;
-	disarm_spread(&live, in);
+	CHECK(disarm_spread(&live, in) == 0);
 	for (uint32_t i = 0; i < FUNCS; i++)
 		if (in[i])
 			got[strlen(got)] = (char)('0' + i);
