@@ -227,6 +227,17 @@ select.select([], [], [])' >server.out 9>&- &
 	wait_until 30 has_line ready server.out
 }
 
+# other_thread PID: one that is not the main one. (Names of another length sort otherwise.)
+other_thread()
+{
+	local t
+
+	for t in "/proc/$1/task"/*; do
+		[ "${t##*/}" = "$1" ] || { echo "${t##*/}"; return 0; }
+	done
+	return 1
+}
+
 threads() { local t=("/proc/$1/task"/*); echo ${#t[@]}; }
 
 # clean [PID]: text equal to its file, no tracer, nothing stopped.

@@ -24,8 +24,7 @@ trace --json -t 20us -d 0.05
 check 'c["end"] != "return" or c["dur_ns"] >= 20000' 0
 trace --json -D 1 -n 500
 check 'c["depth"] == 0'
-tids=("/proc/$VICTIM/task"/*)
-tid=${tids[-1]##*/}
+tid=$(other_thread "$VICTIM")
 trace --json --tid "$tid" -n 500
 check "c[\"tid\"] == $tid"
 trace --json --entry-only -n 500

@@ -6,9 +6,7 @@
 . "$ROOT/tests/lib.sh"
 
 victim spin_threads 2
-tids=("/proc/$VICTIM/task"/*)
-tid=${tids[-1]##*/}
-[ "$tid" != "$VICTIM" ] || die "no other thread"
+tid=$(other_thread "$VICTIM") || die "no other thread"
 status 1 "$INJECT" -p "$tid" -f 'spin_*'
 refused "that is a thread of process $VICTIM"
 unharmed
