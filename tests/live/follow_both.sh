@@ -58,7 +58,9 @@ wait_until 90 has_pids fork_inner 4 || die "no children of a program: $(cat trac
 for pid in $(pids_of single_inner); do
 	started "$pid"
 done
-for pid in $(pgrep -f "^$VICTIMS/forker"); do
+# Of this test's process group: another test may have a forker of its own.
+forkers=$(pgrep -g 0 -f "^$VICTIMS/forker") || die "no forker in this process group"
+for pid in $forkers; do
 	started "$pid"
 done
 
