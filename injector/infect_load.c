@@ -21,13 +21,10 @@
 
 enum {
 	CALL_BUDGET = 2000 * 1000 * 1000,	/* ns, dlopen in place */
-	START_BUDGET = 50 * 1000 * 1000,	/* ns, pthread_create */
+	START_BUDGET = 300 * 1000 * 1000,	/* ns, pthread_create */
 	ANSWER_BUDGET = 1000,			/* tries of 5 ms */
 	LOAD_TRIES = 10,			/* victims that slept over it */
-	LOOK_PAUSE = 200 * 1000,		/* ns between looks at what they slept on */
 };
-
-#define LOAD_BUDGET 5000000000ull		/* ns, until it is free */
 
 static struct loader *loader_of(const struct infecting *in)
 {
@@ -101,12 +98,14 @@ int infect_hand_over(struct infecting *in)
 
 static int start_loader(struct infecting *in)
 {
+	/* Who holds what they slept over may do so until somebody looks at him, and then
+	 * again: so each third try lasts longer, up to 1.2 s, and all 8 s. */
+	uint64_t budget = in->in_place ? CALL_BUDGET : START_BUDGET * (1 + in->slept / 3);
 	int err = infect_use_stack(in);
 
 	err = err ? err : remote_call(&in->remote, in->scratch, in->result->base + LOADER_OFF,
-				      in->in_place, in->in_place ? CALL_BUDGET : START_BUDGET);
-	/* Who was given back before he has made a thread has started none. */
-	in->loaders += in->remote.ran && (in->in_place || in->remote.cloned || !err);
+				      in->in_place, budget);
+	in->loaders += in->remote.ran;
 	return err;
 }
 
@@ -155,60 +154,24 @@ static int load_in_place(struct infecting *in)
 	return err ? err : await_loader(in);				/* 8 */
 }
 
-/* Is the lock free that the victim has slept over? C libraries' words read 0 then. */
-static bool is_free(const struct infecting *in)
-{
-	uint32_t word = 0;
-
-	if (target_read(in->target, in->remote.slept_on, &word, sizeof(word)) < 0)
-		fail_clear();
-	return !word;
-}
-
 /*
- * Somebody else holds it, for seconds perhaps. Nobody is lent meanwhile, at first for as
- * long as the loan was: the more often in vain, the longer, if nothing tells when it is free.
- */
-static void await_free(struct infecting *in, uint64_t until)
-{
-	uint64_t blind = now_ns() + ((uint64_t)START_BUDGET << in->slept);
-
-	target_rest(in->target);
-	while (now_ns() < until && (in->remote.slept_on ? !is_free(in) : now_ns() < blind))
-		nanosleep(&(struct timespec){ 0, LOOK_PAUSE }, NULL);
-}
-
-static int refuse_locked(const struct infecting *in, uint64_t lent)
-{
-	const struct target *t = in->target;
-
-	return fail(0, "%d (%s) could not start a thread: another one holds a lock that this "
-		    "takes, or takes it again and again (%u loans, %.0f ms in all, slept over "
-		    "it); try again", t->pid, t->comm, in->slept, (double)lent / 1e6), -ETIMEDOUT;
-}
-
-/*
- * A victim that sleeps over it stood in the wrong place after all, or another thread holds
- * what it wants: it is given back at once, and another one tried when that may be free;
- * that the first may have started a loader nevertheless does no harm (loader.c). Not one
- * that could not be given back: it is on the stack that the next would be given.
+ * A victim that sleeps over it stood in the wrong place after all: it is given
+ * back at once, and another one tried; that the first may have started a loader
+ * nevertheless does no harm (loader.c). Not one that could not be given back: it is on
+ * the stack that the next would be given.
  */
 static int load_in_thread(struct infecting *in)
 {
-	uint64_t until = now_ns() + LOAD_BUDGET, lent = 0;
-
 	in->in_place = false;
 	int err = infect_with_borrowed(in, VICTIM_THREAD, start_loader);
-	while (err == -ETIMEDOUT && !in->remote.astray) {
-		fail_clear();
-		lent += in->target->last_loan;
-		in->slept++;
+
+	for (int i = 0; i < LOAD_TRIES && err == -ETIMEDOUT && !in->remote.astray; i++) {
 		if (__atomic_load_n(&loader_of(in)->status, __ATOMIC_ACQUIRE) != LOADER_IDLE)
-			return await_loader(in);
-		await_free(in, until);
-		if (now_ns() > until || in->slept > LOAD_TRIES)
-			return refuse_locked(in, lent);
-		err = infect_with_borrowed(in, VICTIM_THREAD, start_loader);
+			err = 0;
+		fail_clear();
+		in->slept++;
+		if (err)
+			err = infect_with_borrowed(in, VICTIM_THREAD, start_loader);
 	}
 	return err ? err : await_loader(in);				/* 8 */
 }

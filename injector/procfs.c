@@ -284,15 +284,6 @@ uint64_t procfs_image(pid_t pid)
 	return stat_number(pid, 26) ^ stat_number(pid, 28) << 1;
 }
 
-uint64_t procfs_user_time(pid_t pid, pid_t tid)
-{
-	enum { FIELD = 14 };
-	char buf[1024];
-	uint64_t ticks = field_number(stat_fields(pid, tid, buf, sizeof(buf)), FIELD);
-
-	return ticks * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
-}
-
 enum { FLAGS_FIELD = 9 };
 
 /* The kernel's flags of a process: PF_... */

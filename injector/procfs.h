@@ -70,8 +70,6 @@ char procfs_state(pid_t pid, pid_t tid);
 /* Clock ticks since boot at which the process started; 0 if it is gone or
  * cannot be looked at. */
 uint64_t procfs_start_time(pid_t pid);
-/* ns that a thread has run in its own code; 0 if it is gone or cannot be looked at. */
-uint64_t procfs_user_time(pid_t pid, pid_t tid);
 /* A number that stays as long as the process executes one program; 0: unknown. */
 uint64_t procfs_image(pid_t pid);
 /* It was killed, or is on its way out, or has ended. */

@@ -15,11 +15,8 @@ enum {
 	SYSCALL_BUDGET = 500 * 1000 * 1000,	/* ns, for one system call */
 	LOOK_PAUSE = 50 * 1000,	/* ns between looks at who works by himself */
 	END_BUDGET = 1000 * 1000 * 1000,	/* ns, to be given back */
+	PATIENCE = 20,		/* budgets that a thread may wait for a CPU */
 };
-
-#define SECOND 1000000000ull
-#define PATIENCE (20 * SECOND)	/* ns, that a thread may wait for a processor */
-#define SPIN (SECOND / 2)	/* ns in its own code, that no function of ours takes */
 
 /*
  * The words at r->way, below the frame whose first word is the last of them: a
@@ -154,17 +151,6 @@ int remote_use_stack(struct remote *r, raddr_t stack_top)
 	return write_frame(r, stack_top - frame_tail(&r->xstate));
 }
 
-static uint64_t user_time(const struct remote *r)
-{
-	return procfs_user_time(r->target->pid, r->thread->tid);
-}
-
-/* In a function that is short: so it waits for a lock, perhaps its own. */
-static bool spins(const struct remote *r)
-{
-	return r->inside && user_time(r) > r->used + SPIN;
-}
-
 /*
  * A budget is for a thread that sleeps, for a lock that it may itself hold; one that
  * wants to run and gets no CPU on a crowded machine is waited for much longer. So is one
@@ -174,15 +160,13 @@ static bool wants_to_run(const struct remote *r)
 {
 	char state = procfs_state(r->target->pid, r->thread->tid);
 
-	return (state == 'R' && !spins(r)) || state == 't';
+	return state == 'R' || state == 't';
 }
 
 /* After a wait for its next stop, which has ended so. */
 static int wait_longer(const struct remote *r, int status, uint64_t budget)
 {
-	uint64_t until = now_ns() + PATIENCE;
-
-	while (status == -ETIMEDOUT && wants_to_run(r) && now_ns() < until)
+	for (int i = 0; i < PATIENCE && status == -ETIMEDOUT && wants_to_run(r); i++)
 		status = thread_wait(r->thread, budget);
 	return status;
 }
@@ -229,10 +213,9 @@ static int fetch(struct remote *r)
 
 static int to_event_stop(const struct remote *r)
 {
-	uint64_t until = now_ns() + PATIENCE;
 	int err = thread_to_event_stop(r->thread, END_BUDGET);
 
-	while (err == -ETIMEDOUT && wants_to_run(r) && now_ns() < until)
+	for (int i = 0; i < PATIENCE && err == -ETIMEDOUT && wants_to_run(r); i++)
 		err = thread_to_event_stop(r->thread, END_BUDGET);
 	return err;
 }
@@ -247,8 +230,6 @@ int remote_end(struct remote *r)
 	 * are restored in an event stop, never in a system call's. */
 	if (r->code.end)
 		err = fetch(r);
-	else if (r->inside)
-		err = -ETIMEDOUT;
 	else if (!r->thread->event_stop || r->thread->hold != HOLD_STOPPED)
 		err = to_event_stop(r);
 	if (!r->xstate.bytes)
@@ -263,7 +244,7 @@ int remote_end(struct remote *r)
 	 * only the way back restores: at its next stop it has registers of its own. */
 	r->thread->regs = r->saved;
 	r->thread->have_regs = !err;
-	r->astray = err && (r->code.end || r->inside || r->borrowed_stack);
+	r->astray = err && (r->code.end || r->borrowed_stack);
 	xstate_clear(&r->xstate);
 	return err;
 }
@@ -273,52 +254,36 @@ static bool at_syscall_stop(int status)
 	return !(status >> 16) && WSTOPSIG(status) == (SIGTRAP | 0x80);
 }
 
-/* To the next stop, also of one that runs already. */
-static int run(struct remote *r, uint64_t budget)
+/* Run to the next stop. */
+static int run(struct remote *r, int signal, uint64_t budget)
 {
-	int status = r->thread->hold == HOLD_SEIZED ? thread_wait(r->thread, budget) :
-		thread_resume(r->thread, PTRACE_SYSCALL, r->signal, budget);
+	int status = thread_resume(r->thread, PTRACE_SYSCALL, signal, budget);
 
-	r->signal = 0;
 	r->ran |= status > 0 || r->thread->hold != HOLD_STOPPED;
 	return wait_longer(r, status, budget);
 }
 
 /*
- * 1: it is a system call's. 0: another (an event, a group stop included), which is to be
- * passed over. A fault means that the call went wrong: -EFAULT, and the signal is dropped.
+ * Run to the next system-call stop, passing over other stops. A fault means
+ * that the call went wrong: -EFAULT, and the signal is dropped.
  */
-static int take_stop(struct remote *r, int status)
-{
-	if (at_syscall_stop(status))
-		return 1;
-	if (status >> 16)
-		return 0;
-	r->signal = thread_postpone(r->thread, status);
-	if (r->signal >= 0)
-		return 0;
-	r->signal = 0;
-	return fail(EFAULT, "a remote call in thread %d got signal %d", r->thread->tid,
-		    WSTOPSIG(status));
-}
-
-static int fail_call(const struct remote *r, int err)
-{
-	return fail(-err, "a remote call in thread %d", r->thread->tid);
-}
-
 static int to_syscall_stop(struct remote *r, uint64_t budget)
 {
-	int at = 0;
+	for (int signal = 0;;) {
+		int status = run(r, signal, budget);
 
-	while (!at) {
-		int status = run(r, budget);
-
+		signal = 0;
 		if (status < 0)
-			return fail_call(r, status);
-		at = take_stop(r, status);
+			return fail(-status, "a remote call in thread %d", r->thread->tid);
+		if (at_syscall_stop(status))
+			return 0;
+		if (status >> 16)	/* an event; a group stop included */
+			continue;
+		signal = thread_postpone(r->thread, status);
+		if (signal < 0)
+			return fail(-signal, "a remote call in thread %d got signal %d",
+				    r->thread->tid, WSTOPSIG(status));
 	}
-	return MIN(at, 0);
 }
 
 /* A call that fails because of a filter has just failed; one that kills is never made. */
@@ -360,95 +325,30 @@ int remote_try(struct remote *r, const char *what, int64_t *ret, long nr,
 	return err;
 }
 
-/* It has not come to a stop within its budget: to the next, as take_stop. */
-static int rouse(struct remote *r)
-{
-	fail_clear();
-	regs_request(PTRACE_INTERRUPT, r->thread->tid, 0, NULL);
-	int status = wait_longer(r, thread_wait(r->thread, END_BUDGET), END_BUDGET);
-
-	return status < 0 ? fail_call(r, status) : take_stop(r, status);
-}
-
-/* At a stop of a call: may that be to wait for a lock? */
-static bool is_wait(long nr)
-{
-	return nr == SYS_futex || nr == SYS_nanosleep || nr == SYS_clock_nanosleep ||
-		nr == SYS_sched_yield;
-}
-
-/*
- * And has it got nothing? So it is where only we, or a timeout, have ended its sleep. Who was
- * woken is about to take the lock; taken out of there he would leave those asleep who wait
- * for it, too. And who was in any other call may have locked something before.
- */
-static bool waits_in_vain(struct remote *r)
-{
-	struct regs_call_state call;
-
-	regs_call_state(&r->thread->regs, &call);
-	if (call.nr != SYS_futex)
-		return is_wait(call.nr);
-	r->slept_on = call.arg[0];
-	return call.result == -ETIMEDOUT || regs_interrupted(&r->thread->regs) != INTERRUPTED_NONE;
-}
-
-/* About to make rt_sigreturn over our frame? Notes who makes threads. */
-static bool is_at_end(struct remote *r)
-{
-	uint64_t unused;
-	long nr = regs_syscall(&r->thread->regs, &unused);
-
-	r->cloned |= nr == SYS_clone || nr == SYS_clone3;
-	return nr == SYS_rt_sigreturn && regs_sp(&r->thread->regs) == r->frame + sizeof(uint64_t);
-}
-
-/* Until it is about to return. */
-static int await_return(struct remote *r, uint64_t budget)
-{
-	uint64_t begun = now_ns(), since = begun, unused;
-
-	for (;;) {
-		int at = to_syscall_stop(r, budget);
-
-		at = at == -ETIMEDOUT && !spins(r) ? rouse(r) : at ? at : 1;
-		int err = at < 0 ? at : thread_regs(r->thread);
-		if (err)
-			return err;
-		if (!at)
-			continue;
-		if (is_at_end(r))
-			return 0;
-		uint64_t now = now_ns();
-		if (!is_wait(regs_syscall(&r->thread->regs, &unused)))
-			since = now;
-		r->inside = now < since + budget || !waits_in_vain(r);
-		if (!r->inside || now > begun + PATIENCE)
-			return fail_call(r, -ETIMEDOUT);
-	}
-}
-
 int remote_call(struct remote *r, raddr_t fn, uint64_t a0, uint64_t a1, uint64_t budget)
 {
 	const uint64_t args[] = { a0, a1 };
 	struct regs regs = r->saved;
+	uint64_t unused;
 
 	regs_call(&regs, fn, args, ARRAY_SIZE(args), r->way);
 	/* Signals that the kernel forces on a thread must not be blocked: it would
 	 * reset their handler to the default and kill the process. */
 	int err = set_mask(r->thread->tid, ~remote_faults());
 	err = err ? err : regs_set(r->thread->tid, &regs);
-	if (err)
-		return err;
-	r->used = user_time(r);
-	r->inside = true;
-	r->slept_on = 0;
-	err = await_return(r, budget);
-	/* Who has faulted is taken out, and who spins, or might do so for ever. */
-	r->inside &= err && err != -EFAULT && !spins(r);
-	/* The call at the end is skipped, for remote_end restores more than it would; and
-	 * the thread set to make it again, in case we die before. */
-	return err ? err : put_off_sigreturn(r);
+	while (!err) {
+		err = to_syscall_stop(r, budget);
+		err = err ? err : thread_regs(r->thread);
+		if (err)
+			break;
+		/* The end: about to make rt_sigreturn over our frame. The call
+		 * is skipped, for remote_end restores more than it would; and
+		 * the thread set to make it again, in case we die before. */
+		if (regs_syscall(&r->thread->regs, &unused) == SYS_rt_sigreturn &&
+		    regs_sp(&r->thread->regs) == r->frame + sizeof(uint64_t))
+			return put_off_sigreturn(r);
+	}
+	return err;
 }
 
 static bool is_done(const struct remote *r, const struct remote_job *job)
@@ -463,8 +363,8 @@ static bool is_done(const struct remote *r, const struct remote_job *job)
 /* Until it is done, or at home; it stops for what somebody sends. */
 static int await_work(struct remote *r, const struct remote_job *job)
 {
-	uint64_t begun = now_ns(), until = begun + SYSCALL_BUDGET;
-	int status = thread_resume(r->thread, PTRACE_CONT, 0, 0);
+	uint64_t until = now_ns() + SYSCALL_BUDGET;
+	int status = thread_resume(r->thread, PTRACE_CONT, 0, 0), late = 0;
 	bool home = false;
 
 	for (;;) {
@@ -481,7 +381,7 @@ static int await_work(struct remote *r, const struct remote_job *job)
 		if (home || is_done(r, job))
 			return 0;
 		if (now_ns() > until) {
-			if (until > begun + PATIENCE || !wants_to_run(r))
+			if (++late == PATIENCE || !wants_to_run(r))
 				return -ETIMEDOUT;
 			until = now_ns() + SYSCALL_BUDGET;
 		}
@@ -510,5 +410,5 @@ int remote_work(struct remote *r, const struct remote_job *job)
 		target_write(r->target, job->turn_at, &nobody, sizeof(nobody));
 	int stopped = fetch(r);
 	err = err ? err : stopped;
-	return err ? fail_call(r, err) : 0;
+	return err ? fail(-err, "a remote call in thread %d", r->thread->tid) : 0;
 }

@@ -39,17 +39,10 @@ struct remote {
 	raddr_t way;		/* where the way back to it begins: `frame`, or
 				 * a little below */
 	bool ran;		/* the thread has run for us, however it ended */
-	bool inside;		/* in the middle of a function of the target's, and not
-				 * asleep: it may have taken a lock there */
-	bool cloned;		/* one that it was in has made a system call for a thread */
-	int signal;		/* with which it is to be resumed */
-	uint64_t used;		/* ns of processor time, when the function began */
-	raddr_t slept_on;	/* where the word is that a function waited for in vain
-				 * (a futex); 0: nowhere */
 	struct range code;	/* it works by itself, and is there or at home */
 	bool borrowed_stack;	/* its calls run on another than its own */
-	bool astray;		/* it could not be given back: it is in `code` still, in a
-				 * function or on that stack, and comes home by itself */
+	bool astray;		/* it could not be given back: it is in `code` still, or on
+				 * that stack, and comes home by itself */
 };
 
 /* Is the thread still ours, to make further calls? */
@@ -87,9 +80,8 @@ int remote_try(struct remote *, const char *what, int64_t *ret, long nr,
 	       uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
 	       uint64_t a5);
 /* A function `fn(a0, a1)`; its result is lost. -ETIMEDOUT if it sleeps for
- * `budget` ns (it waits for a lock, perhaps its own) or spins, -EFAULT if it faults:
- * then remote_end gives the thread back from wherever it is. But not from the middle, where
- * it may hold a lock: who is late and does not sleep is left to his way home (`astray`). */
+ * `budget` ns (it waits for a lock, perhaps its own), -EFAULT if it faults:
+ * then remote_end gives the thread back from wherever it is. */
 int remote_call(struct remote *, raddr_t fn, uint64_t a0, uint64_t a1,
 		uint64_t budget);
 

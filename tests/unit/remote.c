@@ -2,15 +2,12 @@
 /*
  * Is a borrowed thread given back that does not stop for longer than any budget, but
  * only because it has no time to: it runs in the kernel, as others wait for a processor?
- * And does one that sleeps, and could not be given back, go home as it was? Is one taken
- * out of a function where it waits for a lock, or spins, but not where it holds one? Does
- * one that handles his own system calls keep his handler when ours is given to it?
+ * And does one that sleeps, and could not be given back, go home as it was? Does one that
+ * handles his own system calls keep his handler when ours is given to it?
  */
 #include "injector/remote.h"
 
 #include <errno.h>
-#include <linux/futex.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,14 +31,9 @@ enum {
 	STOP = 2000 * 1000 * 1000,	/* ns */
 	BUSY_MS = 1400,		/* no budget is as long */
 	AWAY_MS = 3000,
-	SLOW_MS = 200,		/* some are */
-	LATE_MS = 1500,
-	SHORT = 20 * 1000 * 1000,	/* ns, a budget */
 	SAMPLE = 1 << 30,	/* bytes */
 	SET_DISPATCH = 59,	/* PR_SET_SYSCALL_USER_DISPATCH */
 };
-
-#define MOST 1500000000ull	/* ns in vain */
 
 static __attribute__((noreturn)) void die(int line, const char *what)
 {
@@ -54,8 +46,7 @@ static struct {
 	uint64_t size;		/* of what is mapped by who has no time */
 	uint64_t answers;
 	uint32_t done, turn;
-	uint32_t lock;		/* somebody else's, for ever: 1 */
-	bool busy, holds;
+	bool busy;
 	char dispatch;		/* SYSCALL_DISPATCH_FILTER_*: whose calls are his */
 } *shared;
 
@@ -116,43 +107,14 @@ static void work(void)
 }
 
 /* Nothing but a kill ends this sleep, until it is over. */
-static void away_for(long ms)
+static void away(void)
 {
 	if (vfork() == 0) {
-		struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
+		struct timespec t = { AWAY_MS / 1000, AWAY_MS % 1000 * 1000000 };
 
 		syscall(SYS_nanosleep, &t, NULL);
 		_exit(0);
 	}
-}
-
-static void away(void) { away_for(AWAY_MS); }
-
-static void hold(long ms)
-{
-	__atomic_store_n(&shared->holds, true, __ATOMIC_RELEASE);
-	away_for(ms);
-	__atomic_store_n(&shared->holds, false, __ATOMIC_RELEASE);
-}
-
-static void hold_slowly(void) { hold(SLOW_MS); }
-static void hold_long(void) { hold(LATE_MS); }
-
-static void want(void)
-{
-	syscall(SYS_futex, &shared->lock, FUTEX_WAIT, 1, NULL, NULL, 0);
-}
-
-static void spin(void)
-{
-	for (;;)
-		;
-}
-
-static void yield(void)
-{
-	for (;;)
-		sched_yield();
 }
 
 /* --- here --- */
@@ -230,7 +192,6 @@ static int late_to_end(void *unused)
 	struct target t;
 	struct remote r;
 
-	shared->size = measure();
 	begin(&t, &r);
 	run(&r, busy);
 	wait_for(is_busy);
@@ -249,8 +210,6 @@ static int late_to_be_fetched(void *unused)
 	};
 
 	shared->turn = 1;
-	/* Now, for a scene ago the machine may have had less to do. */
-	shared->size = measure();
 	begin(&t, &r);
 	CHECK(remote_work(&r, &job) == 0);
 	CHECK(remote_end(&r) == 0);
@@ -273,64 +232,6 @@ static int given_to_handler(void *unused)
 	shared->dispatch = ALLOW;
 	CHECK(remote_end(&r) == 0);
 	CHECK(procfs_caught(child) & 1ull << (SIGSYS - 1));
-	end(&t);
-	return 0;
-}
-
-static bool holds(void) { return __atomic_load_n(&shared->holds, __ATOMIC_ACQUIRE); }
-static bool holds_nothing(void) { return !holds(); }
-
-static int call(struct remote *r, void (*fn)(void))
-{
-	int err = remote_call(r, (uintptr_t)fn, 0, 0, SHORT);
-
-	fail_clear();
-	return err;
-}
-
-/* Whoever is in the middle comes to its end first. */
-static int in_the_middle(void *unused)
-{
-	struct target t;
-	struct remote r;
-
-	begin(&t, &r);
-	CHECK(call(&r, hold_slowly) == 0 && !holds());
-	CHECK(remote_end(&r) == 0);
-	end(&t);
-	return 0;
-}
-
-static int late_in_the_middle(void *unused)
-{
-	struct target t;
-	struct remote r;
-
-	begin(&t, &r);
-	CHECK(call(&r, hold_long) == -ETIMEDOUT && holds());
-	CHECK(remote_end(&r) == -ETIMEDOUT && r.astray);
-	fail_clear();
-	target_release(&t);
-	target_settle(&t, (uint64_t)TRIES * 2000000);
-	end(&t);
-	wait_for(holds_nothing);
-	return 0;
-}
-
-static void (*waits)(void);
-
-/* For ever, so it is taken out of there. */
-static int in_vain(void *unused)
-{
-	struct target t;
-	struct remote r;
-
-	shared->lock = 1;
-	begin(&t, &r);
-	CHECK(call(&r, waits) == -ETIMEDOUT);
-	CHECK(procfs_user_time(child, child) < MOST);
-	CHECK(r.slept_on == (waits == want ? (uintptr_t)&shared->lock : 0));
-	CHECK(remote_end(&r) == 0);
 	end(&t);
 	return 0;
 }
@@ -415,20 +316,14 @@ int main(void)
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	CHECK(shared != MAP_FAILED && pipe(words) == 0);
 	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
-	if (!measure()) {
+	shared->size = measure();
+	if (!shared->size) {
 		printf("skipped: no room for %d MiB of addresses\n", SAMPLE >> 20);
 		return 77;
 	}
 	play(late_to_end);
 	play(late_to_be_fetched);
 	play(left_behind);
-	play(in_the_middle);
-	play(late_in_the_middle);
-	void (*const ways[])(void) = { want, yield, spin };
-	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
-		waits = ways[i];
-		play(in_vain);
-	}
 	play(on_our_stack);
 	dispatched = prctl(SET_DISPATCH, 0, 0, 0, 0) == 0;
 	if (dispatched)

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unmapper [SECONDS]: a thread gives the stack of another one back, and stands in its
+ * unmapper: a thread gives the stack of another one back, and stands in its
  * munmap, with the C library's lock of all stacks held, nearly all the time.
  *
  * Such a call has ended whenever it is stopped, and the lock is still held. In life
  * that lasts for microseconds; here a page of the stack is a mapped socket, whose
  * last user the munmap is: before it returns, the socket lingers over data that
- * nobody takes, for a second (or SECONDS, and then a second later) or until a signal
- * comes, or a tracer.
+ * nobody takes, for a second or until a signal comes, or a tracer.
  *
  * The main thread may make system calls for others, as it sleeps, but no threads:
  * so says the name of its function. A third one may be borrowed for that, too,
- * though everybody else is preferred to it, as it sleeps in poll(); with SECONDS it is
- * preferred, in pause().
+ * though everybody else is preferred to it, as it sleeps in poll().
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -26,10 +24,8 @@
 enum {
 	STACK = 64 << 20,	/* more than the C library keeps for later */
 	PAGE = 4096,
+	LINGER = 1,		/* seconds */
 };
-
-static int lingers = 1;	/* seconds */
-static bool rests;	/* a second between two of them */
 
 struct pair {
 	int ours, theirs;
@@ -73,7 +69,7 @@ static struct sockaddr_in listen_anywhere(void)
 /* A connection that has room for nothing more, and would linger over it. */
 static struct pair connect_full(const struct sockaddr_in *at)
 {
-	struct linger linger = { 1, lingers };
+	struct linger linger = { 1, LINGER };
 	struct pair p = { .ours = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) };
 	static const char bytes[1 << 16];
 
@@ -112,8 +108,6 @@ static void *unmap(void *arg)
 		must(pthread_join(t, NULL) == 0, "join");
 		close(p.theirs);
 		work(i);
-		if (rests)
-			victim_sleep_us(1000 * 1000);
 	}
 	return NULL;
 }
@@ -121,7 +115,7 @@ static void *unmap(void *arg)
 static void *rest(void *arg)
 {
 	for (;;)
-		rests ? pause() : poll(NULL, 0, -1);
+		poll(NULL, 0, -1);
 	return arg;
 }
 
@@ -138,14 +132,11 @@ PROBED void main_in_malloc(void)
 	} while (select(STDIN_FILENO + 1, &in, NULL, NULL, &ms) <= 0 || victim_poll(0, NULL));
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
 	struct sockaddr_in at = listen_anywhere();
 	pthread_t t;
 
-	rests = argc > 1;
-	if (rests)
-		lingers = atoi(argv[1]);
 	must(pthread_create(&t, NULL, rest, NULL) == 0, "create");
 	must(pthread_create(&t, NULL, unmap, &at) == 0, "create");
 	victim_say("ready");
