@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "injector/target.h"
-
+/* target: who is held, and how he is stopped. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,10 +9,9 @@
 #include <time.h>
 
 #include "injector/procfs.h"
-#include "injector/say.h"
 #include "injector/sharing.h"
-#include "injector/shortened.h"
 #include "injector/surgery.h"
+#include "injector/target_impl.h"
 
 #define OPTIONS_ONE (PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD)
 /* When all are to stop, new threads and children are born traced, so that none
@@ -30,7 +28,7 @@ uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-static struct thread_hold *find(struct target *t, pid_t tid)
+struct thread_hold *target_find(struct target *t, pid_t tid)
 {
 	for (size_t i = 0; i < t->nthreads; i++)
 		if (t->threads[i].tid == tid)
@@ -38,7 +36,7 @@ static struct thread_hold *find(struct target *t, pid_t tid)
 	return NULL;
 }
 
-static struct thread_hold *hold_new(struct target *t, pid_t tid, enum hold hold)
+struct thread_hold *target_hold_new(struct target *t, pid_t tid, enum hold hold)
 {
 	struct thread_hold *th = vec_push(t->threads, t->nthreads, t->cap);
 
@@ -76,7 +74,7 @@ static int why_not_permitted(const struct target *t, pid_t tid)
 
 static struct { pid_t pid; bool ended; int status; } watched;
 
-static void note_end(pid_t tid, int status)
+void target_note_end(pid_t tid, int status)
 {
 	if (tid == watched.pid && !WIFSTOPPED(status)) {
 		watched.ended = true;
@@ -115,7 +113,7 @@ static int seize(struct target *t, pid_t tid, unsigned long options)
 			break;
 		nanosleep(&(struct timespec){ 0, REST }, NULL);
 	}
-	if (!hold_new(t, tid, HOLD_SEIZED))
+	if (!target_hold_new(t, tid, HOLD_SEIZED))
 		return fail(ENOMEM, "attach to thread %d of %d (%s)", tid, t->pid, t->comm);
 	regs_request(PTRACE_INTERRUPT, tid, 0, NULL);
 	return 0;
@@ -133,25 +131,19 @@ static bool is_own(const struct target *t, pid_t tid)
 	return procfs_status(tid, 0, "Tgid", 10, 0) == t->pid;
 }
 
-/*
- * Take one wait status. INTERRUPT need not give EVENT_STOP at once: a signal, a clone
- * or a system call may be reported first. A signal is passed on, and the interrupt made
- * again, for any stop takes it back (ptrace_stop() in the kernel's signal.c). Who
- * executes another program stands still until he is let go.
- */
-static int take_status(struct target *t, pid_t tid, int status)
+int target_take(struct target *t, pid_t tid, int status)
 {
-	struct thread_hold *th = find(t, tid);
+	struct thread_hold *th = target_find(t, tid);
 	int event = status >> 16;
 
-	note_end(tid, status);
+	target_note_end(tid, status);
 	if (!th && !is_own(t, tid)) {
 		if (WIFSTOPPED(status))
 			let_child_go(tid);
 		return 0;
 	}
 	if (!th)
-		th = hold_new(t, tid, HOLD_SEIZED);
+		th = target_hold_new(t, tid, HOLD_SEIZED);
 	if (!th)
 		return fail(ENOMEM, "attach to thread %d of %d", tid, t->pid);
 	if (!WIFSTOPPED(status) || event == PTRACE_EVENT_STOP) {
@@ -170,9 +162,7 @@ static int take_status(struct target *t, pid_t tid, int status)
 	return 0;
 }
 
-/* Wait until a tracee reports or `until`; SIGCHLD is blocked in every thread
- * of ours, so that sigtimedwait sleeps without a race. */
-static void nap(uint64_t until)
+void target_nap(uint64_t until)
 {
 	sigset_t set;
 	uint64_t now = now_ns(), left = until > now ? until - now : 0;
@@ -212,7 +202,7 @@ static int wait_all(struct target *t, uint64_t until)
 		pid_t tid = waitpid(-1, &status, __WALL | __WNOTHREAD | WNOHANG);
 
 		if (tid > 0) {
-			int err = take_status(t, tid, status);
+			int err = target_take(t, tid, status);
 			if (err)
 				return err;
 		} else if (tid < 0 && errno == ECHILD) {
@@ -220,7 +210,7 @@ static int wait_all(struct target *t, uint64_t until)
 		} else if (late) {
 			return too_late(t, "did not stop", count(t, HOLD_SEIZED), t->nthreads);
 		} else {
-			nap(until);
+			target_nap(until);
 		}
 	}
 	return 0;
@@ -244,7 +234,7 @@ static int seize_new(struct target *t, uint64_t until)
 	if (n < 0)
 		return fail(-n, "%d (%s) is gone", t->pid, t->comm);
 	for (int i = 0; i < n; i++) {
-		int err = find(t, tids[i]) || is_worker(t, tids[i]) ? 0 :
+		int err = target_find(t, tids[i]) || is_worker(t, tids[i]) ? 0 :
 			seize(t, tids[i], OPTIONS_ALL);
 		if (err)
 			return err;
@@ -265,8 +255,7 @@ static void look_at_threads(struct target *t)
 		t->filtered = procfs_filtered(t->pid, t->own[i]);
 }
 
-/* Who was asked and has not stopped: the request may have failed. */
-static void interrupt_again(const struct target *t)
+void target_ask_again(const struct target *t)
 {
 	for (size_t i = 0; i < t->nthreads; i++)
 		if (t->threads[i].hold == HOLD_SEIZED)
@@ -284,7 +273,7 @@ int target_stop(struct target *t, uint64_t budget)
 	surgery_hurry(true);
 	t->stopped_at = now_ns();
 	t->lent = false;
-	interrupt_again(t);
+	target_ask_again(t);
 	for (;;) {
 		int fresh = seize_new(t, t->stopped_at + budget);
 
@@ -307,294 +296,13 @@ int target_stop_one(struct target *t, pid_t tid, uint64_t budget, struct thread_
 	surgery_hurry(true);
 	t->stopped_at = now_ns();
 	t->lent = true;
-	interrupt_again(t);
-	int err = find(t, tid) ? 0 : seize(t, tid, OPTIONS_ONE);
+	target_ask_again(t);
+	int err = target_find(t, tid) ? 0 : seize(t, tid, OPTIONS_ONE);
 
 	err = err ? err : wait_all(t, t->stopped_at + budget);
 	t->filtered |= procfs_filtered(t->pid, tid);
-	*ret = find(t, tid);
+	*ret = target_find(t, tid);
 	if (!err && (!*ret || (*ret)->hold != HOLD_STOPPED))
 		err = fail(ESRCH, "thread %d of %d (%s) is gone", tid, t->pid, t->comm);
 	return err;
-}
-
-int thread_regs(struct thread_hold *th)
-{
-	if (th->have_regs)
-		return 0;
-	int err = regs_get(th->tid, &th->regs);
-	th->have_regs = !err;
-	return err;
-}
-
-void target_name_call(const struct target *t, struct regs *r)
-{
-	uint8_t code[48];
-
-	if (regs_is_restarted(r) &&
-	    target_read(t, regs_call_site(r) - sizeof(code), code, sizeof(code)) == 0)
-		regs_name_restarted(r, code, sizeof(code));
-	fail_clear();
-}
-
-/*
- * Look at what our stop did to the system call that the thread is in. The kernel goes on
- * with a sleep by restart_syscall, for which a seccomp filter kills that does not know it:
- * there, or where filters cannot be read, the call itself runs again, as long as it once
- * was to take. (A filter that comes before the thread's next step cannot be foreseen.)
- */
-static void repair(struct target *t, struct thread_hold *th)
-{
-	struct regs_call_state call;
-
-	if (thread_regs(th))
-		return;
-	switch (regs_interrupted(&th->regs)) {
-	case INTERRUPTED_BLOCK:
-		if (!t->filtered || seccomp_restarts(t->pid, th->tid))
-			break;
-		target_name_call(t, &th->regs);
-		regs_repair(&th->regs);
-		th->dirty = true;
-		break;
-	case INTERRUPTED_EINTR:
-		regs_repair(&th->regs);
-		th->dirty = true;
-		t->repaired++;
-		break;
-	case INTERRUPTED_NONE:
-		regs_call_state(&th->regs, &call);
-		if (!shortened(t, &call))
-			break;
-		regs_forget_call(&th->regs);
-		th->dirty = true;
-		t->shortened++;
-		break;
-	default:
-		break;
-	}
-}
-
-static void release_thread(struct target *t, struct thread_hold *th)
-{
-	repair(t, th);
-	if (th->dirty)
-		regs_set(th->tid, &th->regs);
-	regs_request(PTRACE_DETACH, th->tid, 0, NULL);
-}
-
-/* Forget the threads that are let go; those that have not stopped yet stay
- * listed, for only a stopped tracee can be detached. */
-static void drop_released(struct target *t)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < t->nthreads; i++)
-		if (t->threads[i].hold == HOLD_SEIZED)
-			t->threads[kept++] = t->threads[i];
-	t->nthreads = kept;
-}
-
-/* What cannot be read meanwhile is nobody's failure; what failed before is told still. */
-static void release_stopped(struct target *t)
-{
-	char cause[1024];
-
-	snprintf(cause, sizeof(cause), "%s", fail_text());
-	for (size_t i = 0; i < t->nthreads; i++)
-		if (t->threads[i].hold == HOLD_STOPPED)
-			release_thread(t, &t->threads[i]);
-	drop_released(t);
-	fail_clear();
-	fail_adopt(cause);
-}
-
-/* How long it took, in ns. */
-static uint64_t release_held(struct target *t)
-{
-	uint64_t *longest = t->lent ? &t->longest_loan : &t->longest_pause;
-
-	release_stopped(t);
-	uint64_t took = now_ns() - t->stopped_at;
-
-	*longest = MAX(*longest, took);
-	if (t->lent)
-		t->last_loan = took;
-	return took;
-}
-
-static bool tells_holds;
-
-void target_tell_holds(void)
-{
-	tells_holds = true;
-}
-
-static void tell_hold(const struct target *t, uint64_t took, const struct timespec *end)
-{
-	say_hint("%d (%s) %s for %.3f ms, until %lld.%06ld", t->pid, t->comm,
-		 t->lent ? "lent a thread" : "stood still", (double)took / 1e6,
-		 (long long)end->tv_sec, end->tv_nsec / 1000);
-}
-
-void target_release(struct target *t)
-{
-	enum { STRAGGLERS = 1000 * 1000 };
-	struct timespec end;
-	uint64_t took = 0;
-
-	if (t->nthreads && !t->kept) {
-		took = release_held(t);
-		clock_gettime(CLOCK_REALTIME, &end);
-		target_settle(t, STRAGGLERS);
-	}
-	surgery_hurry(false);
-	if (took && tells_holds)
-		tell_hold(t, took, &end);
-}
-
-int target_keep(struct target *t, const struct thread_hold *th)
-{
-	struct thread_hold *mine = hold_new(t, th->tid, HOLD_STOPPED);
-
-	if (!mine)
-		return fail(ENOMEM, "hold thread %d", th->tid);
-	*mine = *th;
-	t->kept = true;
-	return 0;
-}
-
-void target_let_go(struct target *t)
-{
-	t->kept = false;
-	release_stopped(t);
-}
-
-void target_settle(struct target *t, uint64_t budget)
-{
-	uint64_t until = now_ns() + budget;
-
-	interrupt_again(t);
-	while (t->nthreads && !t->kept && now_ns() < until) {
-		int status;
-		pid_t tid = waitpid(-1, &status, __WALL | __WNOTHREAD | WNOHANG);
-
-		if (tid > 0)
-			take_status(t, tid, status);
-		else if (tid < 0 && errno == ECHILD)
-			t->nthreads = 0;
-		else
-			nap(until);
-		release_stopped(t);
-	}
-}
-
-static void sleep_ns(uint64_t ns)
-{
-	nanosleep(&(struct timespec){ (time_t)(ns / 1000000000), (long)(ns % 1000000000) },
-		  NULL);
-}
-
-/* For so long nobody is held, as soon as those that come late are let go. */
-static void rest(struct target *t, uint64_t settle, uint64_t owed)
-{
-	uint64_t since = now_ns();
-
-	target_settle(t, settle);
-	uint64_t passed = now_ns() - since;
-	if (!t->kept && passed < owed)
-		sleep_ns(owed - passed);
-}
-
-void target_recover(struct target *t, uint64_t budget)
-{
-	rest(t, budget, t->longest_pause);
-}
-
-void target_rest(struct target *t)
-{
-	rest(t, t->last_loan, t->last_loan);
-}
-
-/* Wait for the next stop of one thread that runs. */
-static int wait_one(struct thread_hold *th, uint64_t until)
-{
-	int status;
-
-	for (;;) {
-		bool late = now_ns() > until;
-		pid_t tid = waitpid(th->tid, &status, __WALL | __WNOTHREAD | WNOHANG);
-
-		if (tid == th->tid)
-			break;
-		if (tid < 0 && errno == ECHILD)
-			return -ESRCH;
-		/* A wait that failed otherwise is made again, till the end. */
-		if (late)
-			return -ETIMEDOUT;
-		nap(until);
-	}
-	note_end(th->tid, status);
-	th->hold = WIFSTOPPED(status) ? HOLD_STOPPED : HOLD_GONE;
-	th->event_stop = status >> 16 == PTRACE_EVENT_STOP;
-	return th->hold == HOLD_GONE ? -ESRCH : status;
-}
-
-int thread_wait(struct thread_hold *th, uint64_t budget)
-{
-	return wait_one(th, now_ns() + budget);
-}
-
-int thread_resume(struct thread_hold *th, int request, int signal, uint64_t budget)
-{
-	uint64_t until = now_ns() + budget;
-
-	if (regs_request(request, th->tid, 0, (void *)(uintptr_t)signal) < 0)
-		return -errno;
-	th->hold = HOLD_SEIZED;
-	th->have_regs = false;
-	return wait_one(th, until);
-}
-
-static bool is_fault(pid_t tid)
-{
-	siginfo_t info;
-
-	return regs_request(PTRACE_GETSIGINFO, tid, 0, &info) < 0 || info.si_code > 0;
-}
-
-int thread_postpone(struct thread_hold *th, int status)
-{
-	int signal = WSTOPSIG(status);
-	uint64_t mask;
-
-	if (signal == SIGSTOP)
-		return signal;
-	if (is_fault(th->tid) ||
-	    regs_request(PTRACE_GETSIGMASK, th->tid, sizeof(mask), &mask) < 0)
-		return -EFAULT;
-	mask |= 1ull << (signal - 1);
-	return regs_request(PTRACE_SETSIGMASK, th->tid, sizeof(mask), &mask) < 0 ? -EFAULT : signal;
-}
-
-int thread_to_event_stop(struct thread_hold *th, uint64_t budget)
-{
-	uint64_t until = now_ns() + budget;
-	int signal = 0;
-
-	do {
-		uint64_t now = now_ns();
-
-		/* Each time (see take_status), or a call that it ends is made again. */
-		regs_request(PTRACE_INTERRUPT, th->tid, 0, NULL);
-		int status = th->hold == HOLD_SEIZED ? wait_one(th, until) :
-			thread_resume(th, PTRACE_CONT, signal, until > now ? until - now : 0);
-
-		if (status < 0)
-			return status;
-		signal = status >> 16 || WSTOPSIG(status) == (SIGTRAP | 0x80) ? 0 :
-			thread_postpone(th, status);
-		signal = MAX(signal, 0);
-	} while (!th->event_stop);
-	return 0;
 }

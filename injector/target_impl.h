@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* target, inside: shared by target*.c only. */
+#ifndef INJECTOR_TARGET_IMPL_H
+#define INJECTOR_TARGET_IMPL_H
+
+#include "injector/target.h"
+
+struct thread_hold *target_find(struct target *, pid_t tid);
+/* NULL: no memory. */
+struct thread_hold *target_hold_new(struct target *, pid_t tid, enum hold);
+
+/*
+ * Take one wait status. INTERRUPT need not give EVENT_STOP at once: a signal, a clone
+ * or a system call may be reported first. A signal is passed on, and the interrupt made
+ * again, for any stop takes it back (ptrace_stop() in the kernel's signal.c). Who
+ * executes another program stands still until he is let go.
+ */
+int target_take(struct target *, pid_t tid, int status);
+/* Who was asked and has not stopped: the request may have failed. */
+void target_ask_again(const struct target *);
+/* Of the child that is watched, this is perhaps the end. */
+void target_note_end(pid_t tid, int status);
+/* Wait until a tracee reports or `until`; SIGCHLD is blocked in every thread
+ * of ours, so that sigtimedwait sleeps without a race. */
+void target_nap(uint64_t until);
+
+#endif
