@@ -119,8 +119,8 @@ static int seize(struct target *t, pid_t tid, unsigned long options)
 	return 0;
 }
 
-/* A process that was forked while we held its parent: it is not ours. */
-static void let_child_go(pid_t pid)
+/* A process that was forked while we held its parent is not ours. */
+static void let_go_unlisted(pid_t pid)
 {
 	regs_request(PTRACE_DETACH, pid, 0, NULL);
 }
@@ -137,15 +137,14 @@ int target_take(struct target *t, pid_t tid, int status)
 	int event = status >> 16;
 
 	target_note_end(tid, status);
-	if (!th && !is_own(t, tid)) {
-		if (WIFSTOPPED(status))
-			let_child_go(tid);
-		return 0;
-	}
-	if (!th)
+	bool own = th || is_own(t, tid);
+	if (!th && own)
 		th = target_hold_new(t, tid, HOLD_SEIZED);
-	if (!th)
-		return fail(ENOMEM, "attach to thread %d of %d", tid, t->pid);
+	if (!th) {
+		if (WIFSTOPPED(status))
+			let_go_unlisted(tid);
+		return own ? -ENOMEM : 0;
+	}
 	if (!WIFSTOPPED(status) || event == PTRACE_EVENT_STOP) {
 		th->hold = WIFSTOPPED(status) ? HOLD_STOPPED : HOLD_GONE;
 		th->event_stop = event == PTRACE_EVENT_STOP;
@@ -153,12 +152,11 @@ int target_take(struct target *t, pid_t tid, int status)
 	}
 	if (event == PTRACE_EVENT_EXEC) {
 		*th = (struct thread_hold){ .tid = tid, .hold = HOLD_STOPPED };
-		return fail(ESRCH, "%d (%s) executes another program", t->pid, t->comm);
+		return -ESRCH;
 	}
 	int sig = event || WSTOPSIG(status) == (SIGTRAP | 0x80) ? 0 : WSTOPSIG(status);
 	regs_request(PTRACE_INTERRUPT, tid, 0, NULL);
-	if (regs_request(PTRACE_CONT, tid, 0, (void *)(uintptr_t)sig) < 0 && errno == ESRCH)
-		th->hold = HOLD_GONE;
+	regs_request(PTRACE_CONT, tid, 0, (void *)(uintptr_t)sig);
 	return 0;
 }
 
@@ -192,6 +190,15 @@ static int too_late(const struct target *t, const char *what, size_t n, size_t a
 		    all, t->pid, t->comm, what), -EAGAIN;
 }
 
+static int take(struct target *t, pid_t tid, int status)
+{
+	int err = target_take(t, tid, status);
+
+	if (err == -ENOMEM)
+		return fail(ENOMEM, "attach to thread %d of %d", tid, t->pid);
+	return err ? fail(-err, "%d (%s) executes another program", t->pid, t->comm) : 0;
+}
+
 static int wait_all(struct target *t, uint64_t until)
 {
 	while (count(t, HOLD_SEIZED)) {
@@ -202,7 +209,7 @@ static int wait_all(struct target *t, uint64_t until)
 		pid_t tid = waitpid(-1, &status, __WALL | __WNOTHREAD | WNOHANG);
 
 		if (tid > 0) {
-			int err = target_take(t, tid, status);
+			int err = take(t, tid, status);
 			if (err)
 				return err;
 		} else if (tid < 0 && errno == ECHILD) {
@@ -255,11 +262,44 @@ static void look_at_threads(struct target *t)
 		t->filtered = procfs_filtered(t->pid, t->own[i]);
 }
 
-void target_ask_again(const struct target *t)
+/* The main thread's end is told only when that of the last of the others is. */
+static bool has_ended_untold(const struct target *t, pid_t tid)
+{
+	siginfo_t told = { 0 };
+
+	return tid == t->pid && procfs_has_ended(t->pid, tid) &&
+		waitid(P_PID, (id_t)tid, &told,
+		       WEXITED | WNOHANG | WNOWAIT | __WALL | __WNOTHREAD) == 0 && !told.si_pid;
+}
+
+/* False: the kernel knows nobody of ours by that id. */
+static bool ask(pid_t tid)
+{
+	return regs_request(PTRACE_INTERRUPT, tid, 0, NULL) == 0 || errno != ESRCH;
+}
+
+/*
+ * Ask one again. Under an id that the kernel does not know as ours nobody will report: who
+ * executes a program takes the main thread's, and is to be let go from that stop; and who
+ * had that has ended, untold.
+ */
+static void ask_again(struct target *t, struct thread_hold *th)
+{
+	bool lost = !ask(th->tid);
+	struct thread_hold *main_one = target_find(t, t->pid);
+
+	if (lost && (!main_one || main_one->hold == HOLD_GONE) && ask(t->pid))
+		*th = (struct thread_hold){ .tid = t->pid, .hold = HOLD_SEIZED };
+	else if (lost || has_ended_untold(t, th->tid))
+		th->hold = HOLD_GONE;
+}
+
+void target_ask_again(struct target *t)
 {
 	for (size_t i = 0; i < t->nthreads; i++)
 		if (t->threads[i].hold == HOLD_SEIZED)
-			regs_request(PTRACE_INTERRUPT, t->threads[i].tid, 0, NULL);
+			ask_again(t, &t->threads[i]);
+	target_drop_gone(t);
 }
 
 int target_stop(struct target *t, uint64_t budget)

@@ -13,11 +13,15 @@ struct thread_hold *target_hold_new(struct target *, pid_t tid, enum hold);
  * Take one wait status. INTERRUPT need not give EVENT_STOP at once: a signal, a clone
  * or a system call may be reported first. A signal is passed on, and the interrupt made
  * again, for any stop takes it back (ptrace_stop() in the kernel's signal.c). Who
- * executes another program stands still until he is let go.
+ * executes another program stands still until he is let go: -ESRCH. Of a failure nothing
+ * is said. One who cannot be made to go on is being killed, and listed until he has ended.
  */
 int target_take(struct target *, pid_t tid, int status);
-/* Who was asked and has not stopped: the request may have failed. */
-void target_ask_again(const struct target *);
+/* Ask those to stop that have not, for the request itself may have failed; and forget
+ * those that never will. */
+void target_ask_again(struct target *);
+/* Forget those that are let go, or have ended. */
+void target_drop_gone(struct target *);
 /* Of the child that is watched, this is perhaps the end. */
 void target_note_end(pid_t tid, int status);
 /* Wait until a tracee reports or `until`; SIGCHLD is blocked in every thread

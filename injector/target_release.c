@@ -49,22 +49,26 @@ static void repair(struct target *t, struct thread_hold *th)
 	}
 }
 
+/*
+ * Who is in no stop any more, though he was, is being killed: perhaps by another thread
+ * that executes a program, and waits until we have heard of his end.
+ */
 static void release_thread(struct target *t, struct thread_hold *th)
 {
 	repair(t, th);
 	if (th->dirty)
 		regs_set(th->tid, &th->regs);
-	regs_request(PTRACE_DETACH, th->tid, 0, NULL);
+	bool gone = regs_request(PTRACE_DETACH, th->tid, 0, NULL) == 0 || errno != ESRCH;
+	*th = (struct thread_hold){ .tid = th->tid, .hold = gone ? HOLD_GONE : HOLD_SEIZED };
 }
 
-/* Forget the threads that are let go; those that have not stopped yet stay
- * listed, for only a stopped tracee can be detached. */
-static void drop_released(struct target *t)
+/* Those that have not stopped yet stay listed, for only a stopped tracee can be detached. */
+void target_drop_gone(struct target *t)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < t->nthreads; i++)
-		if (t->threads[i].hold == HOLD_SEIZED)
+		if (t->threads[i].hold != HOLD_GONE)
 			t->threads[kept++] = t->threads[i];
 	t->nthreads = kept;
 }
@@ -78,7 +82,7 @@ static void release_stopped(struct target *t)
 	for (size_t i = 0; i < t->nthreads; i++)
 		if (t->threads[i].hold == HOLD_STOPPED)
 			release_thread(t, &t->threads[i]);
-	drop_released(t);
+	target_drop_gone(t);
 	fail_clear();
 	fail_adopt(cause);
 }
@@ -144,12 +148,17 @@ void target_let_go(struct target *t)
 	release_stopped(t);
 }
 
+/* Reports are heard also where nobody is listed: a main thread that has ended before the
+ * others is dropped, but reports at the end of the last of them, to nobody else before. */
 void target_settle(struct target *t, uint64_t budget)
 {
 	uint64_t until = now_ns() + budget;
+	bool more = true;
 
+	if (t->kept)
+		return;
 	target_ask_again(t);
-	while (t->nthreads && !t->kept && now_ns() < until) {
+	while (more) {
 		int status;
 		pid_t tid = waitpid(-1, &status, __WALL | __WNOTHREAD | WNOHANG);
 
@@ -157,9 +166,10 @@ void target_settle(struct target *t, uint64_t budget)
 			target_take(t, tid, status);
 		else if (tid < 0 && errno == ECHILD)
 			t->nthreads = 0;
-		else
+		else if (t->nthreads)
 			target_nap(until);
 		release_stopped(t);
+		more = (tid > 0 || t->nthreads) && now_ns() < until;
 	}
 }
 

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Is who was asked to stop, or cannot be let go any more, heard of, whatever becomes of him?
+ */
+#include "injector/target_impl.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "injector/procfs.h"
+#include "injector/surgery.h"
+
+#define CHECK(x) ((x) ? (void)0 : die(__LINE__, #x))
+
+enum {
+	TRIES = 5000,			/* of 2 ms */
+	SPINS = 100 * 1000,
+	SHORT = 20 * 1000 * 1000,	/* ns: an impatient budget */
+	MEMORY = 128 << 20,		/* an execve takes a while to give it back */
+	CHASES = 100,
+	STEP = 7000,			/* ns, by which these differ */
+};
+
+static const uint64_t patience = 20000000000;	/* ns, for who may be without a processor */
+
+static __attribute__((noreturn)) void die(int line, const char *what)
+{
+	fprintf(stderr, "hold.c:%d: failed: %s (%s)\n", line, what, fail_text());
+	exit(1);
+}
+
+enum then { THEN_COUNTS, THEN_ENDS, THEN_EXECUTES };
+
+/* What the child shares with us. */
+static struct {
+	pid_t leader, other;
+	uint64_t turns[2];	/* that each has made */
+	bool go_away;		/* the leader is to, and then: */
+	enum then then;
+	bool come_back;
+	bool other_leaves;	/* and then: */
+	enum then other_then;
+	bool is_large;
+} *shared;
+
+static pid_t child;
+
+/* --- in the child --- */
+
+static void count_on(int who)
+{
+	struct timespec t = { 0, 1000 * 1000 };
+
+	for (;;) {
+		__atomic_fetch_add(&shared->turns[who], 1, __ATOMIC_RELEASE);
+		nanosleep(&t, NULL);
+		if (__atomic_load_n(who ? &shared->other_leaves : &shared->go_away,
+				    __ATOMIC_ACQUIRE))
+			return;
+	}
+}
+
+static void execute(void)
+{
+	execl("/bin/sleep", "sleep", "100", NULL);
+}
+
+static void *other(void *unused)
+{
+	__atomic_store_n(&shared->other, gettid(), __ATOMIC_RELEASE);
+	count_on(1);
+	if (shared->other_then == THEN_EXECUTES)
+		execute();
+	return unused;
+}
+
+/* As vfork, but for the memory: nothing but a kill ends this wait, until it is over. */
+static void away(void)
+{
+	if (syscall(SYS_clone, CLONE_VFORK | SIGCHLD, 0, 0, 0, 0) == 0) {
+		struct timespec t = { 0, 1000 * 1000 };
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		while (getppid() != 1 && !__atomic_load_n(&shared->come_back, __ATOMIC_ACQUIRE))
+			syscall(SYS_nanosleep, &t, NULL);
+		_exit(0);
+	}
+}
+
+static void grow(void)
+{
+	void *p = mmap(NULL, MEMORY, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	madvise(p, MEMORY, MADV_NOHUGEPAGE);
+	memset(p, 1, MEMORY);
+}
+
+static __attribute__((noreturn)) void live(void)
+{
+	pthread_t t;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (shared->is_large)
+		grow();
+	pthread_create(&t, NULL, other, NULL);
+	count_on(0);
+	if (shared->then == THEN_ENDS)
+		syscall(SYS_exit, 0);
+	if (shared->then == THEN_EXECUTES)
+		execute();
+	away();
+	shared->go_away = false;
+	count_on(0);
+	exit(0);
+}
+
+static void *execute_again(void *self)
+{
+	execl("/proc/self/exe", self, "again", NULL);
+	return NULL;
+}
+
+/* Each program begins the next one, by its main thread or by another. */
+static __attribute__((noreturn)) void live_shortly(char *self)
+{
+	pthread_t t;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	usleep(300);
+	pthread_create(&t, NULL, execute_again, self);
+	usleep((unsigned int)(now_ns() % 500));
+	execute_again(self);
+	_exit(1);
+}
+
+/* --- here --- */
+
+static bool comes(bool (*what)(void))
+{
+	int i;
+
+	for (i = 0; i < TRIES && !what(); i++)
+		usleep(2000);
+	return i < TRIES;
+}
+
+static bool is_alive(void) { return __atomic_load_n(&shared->other, __ATOMIC_ACQUIRE); }
+static bool is_away(void) { return procfs_state(child, child) == 'D'; }
+static bool is_zombie(void) { return procfs_state(child, child) == 'Z'; }
+static bool is_free(void) { return procfs_status(child, child, "TracerPid", 10, -1) == 0; }
+
+static bool has_executed(void)
+{
+	char comm[32];
+
+	procfs_comm(child, comm, sizeof(comm));
+	return strcmp(comm, "sleep") == 0;
+}
+
+static bool has_executed_and_sleeps(void)
+{
+	return has_executed() && procfs_state(child, child) == 'S';
+}
+
+static bool is_alone(void) { return procfs_count_threads(child) == 1; }
+static bool is_gone(void) { return !procfs_state(child, child); }
+
+static void stay_on(pid_t tid, int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(tid, sizeof(set), &set);
+}
+
+static void send_away(enum then then)
+{
+	shared->then = then;
+	__atomic_store_n(&shared->go_away, true, __ATOMIC_RELEASE);
+	CHECK(comes(is_away));
+}
+
+/* The leader is asked, in vain. */
+static void ask(struct target *t)
+{
+	struct thread_hold *th;
+
+	CHECK(target_stop_one(t, child, SHORT, &th) == -EAGAIN);
+	fail_clear();
+	target_release(t);
+	CHECK(t->nthreads == 1);
+}
+
+/* The main thread ends after all: nobody waits for it to stop, or for word of its end;
+ * but that is heard when it comes. */
+static int leave(void *target)
+{
+	struct target *t = target;
+
+	CHECK(target_stop(t, patience) == 0 && t->nthreads == 2);
+	shared->then = THEN_ENDS;
+	shared->go_away = true;
+	CHECK(ptrace(PTRACE_CONT, child, 0, 0) == 0);
+	CHECK(comes(is_zombie));
+	target_release(t);
+	CHECK(!t->nthreads);
+	CHECK(target_stop(t, patience) == 0);
+	CHECK(t->nthreads == 1 && t->threads[0].tid == shared->other);
+	target_release(t);
+	shared->other_leaves = true;
+	CHECK(comes(is_alone));
+	target_settle(t, 0);
+	CHECK(is_gone());
+	return 0;
+}
+
+/* Who executes a program is let go, and not to be heard of in what fails later. */
+static int execute_late(void *target)
+{
+	struct target *t = target;
+	struct thread_hold *th;
+
+	shared->then = THEN_EXECUTES;
+	CHECK(target_stop_one(t, child, patience, &th) == 0);
+	shared->go_away = true;
+	CHECK(thread_resume(th, PTRACE_CONT, 0, 0) == -ETIMEDOUT);
+	CHECK(comes(has_executed));
+	target_settle(t, patience);
+	CHECK(!t->nthreads && !fail_text()[0] && is_free());
+	return 0;
+}
+
+/* The same of another than the main thread, whose id is that one's all at once, long
+ * before he stops. */
+static int change_ids(void *target)
+{
+	struct target *t = target;
+	struct thread_hold *th;
+
+	shared->other_then = THEN_EXECUTES;
+	CHECK(target_stop_one(t, shared->other, patience, &th) == 0);
+	shared->other_leaves = true;
+	CHECK(thread_resume(th, PTRACE_CONT, 0, 0) == -ETIMEDOUT);
+	while (procfs_state(child, shared->other))
+		;
+	target_settle(t, patience);
+	CHECK(!t->nthreads && comes(has_executed) && is_free());
+	return 0;
+}
+
+/*
+ * One that is let go before the others executes a program, which kills them where they
+ * stand: nothing is to be had of them but their ends, for which that waits. Nobody dies
+ * at once where we spin.
+ */
+static void execute_amid(struct target *t)
+{
+	shared->then = THEN_EXECUTES;
+	CHECK(target_stop(t, patience) == 0 && t->nthreads == 2);
+	stay_on(shared->other, 0);
+	stay_on(child, 1);
+	stay_on(0, 0);
+	shared->go_away = true;
+	CHECK(ptrace(PTRACE_DETACH, child, 0, 0) == 0);
+	for (int i = 0; i < SPINS && procfs_state(child, shared->other) == 't'; i++)
+		;
+}
+
+static int let_go_killed(void *target)
+{
+	struct target *t = target;
+
+	execute_amid(t);
+	target_settle(t, patience);
+	CHECK(!t->nthreads && comes(has_executed) && is_free());
+	return 0;
+}
+
+static int resume_killed(void *target)
+{
+	struct target *t = target;
+
+	execute_amid(t);
+	CHECK(target_take(t, shared->other, W_STOPCODE(SIGUSR1)) == 0);
+	CHECK(target_find(t, shared->other)->hold != HOLD_GONE);
+	target_settle(t, patience);
+	CHECK(!t->nthreads && comes(has_executed) && is_free());
+	return 0;
+}
+
+/* Who was asked is taken away by another who executes a program: nothing is heard of him,
+ * and who has his id now is none that we hold. */
+static int vanish(void *target)
+{
+	struct target *t = target;
+	struct thread_hold *th;
+
+	shared->other_then = THEN_EXECUTES;
+	send_away(THEN_COUNTS);
+	ask(t);
+	shared->other_leaves = true;
+	CHECK(comes(has_executed_and_sleeps));
+	CHECK(target_stop_one(t, child, patience, &th) == 0 && t->nthreads == 1);
+	return 0;
+}
+
+static int play_on(void *scene)
+{
+	struct target t;
+
+	CHECK(target_open(child, &t) == 0);
+	(*(int (**)(void *))scene)(&t);
+	target_release(&t);
+	CHECK(!t.nthreads);
+	target_close(&t);
+	return 0;
+}
+
+static void play(int (*scene)(void *), bool is_large)
+{
+	memset(shared, 0, sizeof(*shared));
+	shared->is_large = is_large;
+	child = fork();
+	CHECK(child >= 0);
+	if (!child)
+		live();
+	CHECK(comes(is_alive));
+	CHECK(surgery(play_on, &scene) == 0);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
+/* A thread of one that executes and executes is asked at some moment, and let go. */
+static int chase_on(void *unused)
+{
+	int met = 0;
+
+	(void)unused;
+	for (int i = 0; i < CHASES; i++) {
+		auto_free pid_t *tids = NULL;
+		int n = procfs_tasks(child, &tids);
+		struct thread_hold *th;
+		struct target t;
+
+		fail_clear();
+		/* Who executes has no memory for a moment. */
+		if (n <= 0 || target_open(child, &t))
+			continue;
+		target_stop_one(&t, tids[i % n], (uint64_t)i * STEP, &th);
+		met++;
+		target_release(&t);
+		target_settle(&t, patience);
+		CHECK(!t.nthreads && comes(is_free));
+		target_close(&t);
+		usleep((unsigned int)(i * STEP / 1000));
+	}
+	CHECK(met > CHASES / 2);
+	return 0;
+}
+
+static void chase(char *self)
+{
+	child = fork();
+	CHECK(child >= 0);
+	if (!child)
+		live_shortly(self);
+	CHECK(surgery(chase_on, NULL) == 0);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1)
+		live_shortly(argv[0]);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CHECK(shared != MAP_FAILED);
+	play(leave, false);
+	play(execute_late, false);
+	play(change_ids, true);
+	play(let_go_killed, false);
+	play(resume_killed, false);
+	play(vanish, false);
+	chase(argv[0]);
+	return 0;
+}
