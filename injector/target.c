@@ -88,6 +88,11 @@ void target_watch(pid_t child)
 	watched.ended = false;
 }
 
+bool target_is_watched(pid_t pid)
+{
+	return pid == watched.pid;
+}
+
 bool target_ended(int *wait_status)
 {
 	*wait_status = watched.status;
@@ -101,7 +106,7 @@ static int seize(struct target *t, pid_t tid, unsigned long options)
 	enum { TRIES = 200, REST = 500 * 1000 };
 	int mine = 0;
 
-	for (int i = 0; ptrace(PTRACE_SEIZE, tid, 0, options) < 0; i++) {
+	for (int i = 0; !target_seize(t, tid, options); i++) {
 		if (errno == ESRCH || procfs_has_ended(t->pid, tid))
 			return 0;
 		if (errno != EPERM || i == TRIES)
@@ -230,6 +235,19 @@ static bool is_worker(const struct target *t, pid_t tid)
 	return !procfs_is_listed(t->own, t->own_count, tid) && procfs_is_worker(t->pid, tid);
 }
 
+static int seize_listed(struct target *t, const pid_t *tids, int n, uint64_t until)
+{
+	for (int i = 0; i < n; i++) {
+		int err = target_find(t, tids[i]) || is_worker(t, tids[i]) ? 0 :
+			seize(t, tids[i], OPTIONS_ALL);
+		if (err)
+			return err;
+		if (now_ns() > until && i + 1 < n)
+			return too_late(t, "were reached", (size_t)i + 1, (size_t)n);
+	}
+	return 0;
+}
+
 /* Seize what is not held yet, for those that are held wait meanwhile. Returns how
  * many were new, or -errno. */
 static int seize_new(struct target *t, uint64_t until)
@@ -240,15 +258,18 @@ static int seize_new(struct target *t, uint64_t until)
 
 	if (n < 0)
 		return fail(-n, "%d (%s) is gone", t->pid, t->comm);
-	for (int i = 0; i < n; i++) {
-		int err = target_find(t, tids[i]) || is_worker(t, tids[i]) ? 0 :
-			seize(t, tids[i], OPTIONS_ALL);
-		if (err)
-			return err;
-		if (now_ns() > until && i + 1 < n)
-			return too_late(t, "were reached", (size_t)i + 1, (size_t)n);
-	}
-	return (int)(t->nthreads - before);
+	target_seize_begin();
+	int err = seize_listed(t, tids, n, until);
+	target_seize_end();
+	return err ? err : (int)(t->nthreads - before);
+}
+
+static int seize_one(struct target *t, pid_t tid)
+{
+	target_seize_begin();
+	int err = seize(t, tid, OPTIONS_ONE);
+	target_seize_end();
+	return err;
 }
 
 /* Before the stop, for it takes 20 us a thread. The main thread is looked at
@@ -337,7 +358,7 @@ int target_stop_one(struct target *t, pid_t tid, uint64_t budget, struct thread_
 	t->stopped_at = now_ns();
 	t->lent = true;
 	target_ask_again(t);
-	int err = target_find(t, tid) ? 0 : seize(t, tid, OPTIONS_ONE);
+	int err = target_find(t, tid) ? 0 : seize_one(t, tid);
 
 	err = err ? err : wait_all(t, t->stopped_at + budget);
 	t->filtered |= procfs_filtered(t->pid, tid);

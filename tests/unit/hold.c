@@ -158,6 +158,7 @@ static bool comes(bool (*what)(void))
 static bool is_alive(void) { return __atomic_load_n(&shared->other, __ATOMIC_ACQUIRE); }
 static bool is_away(void) { return procfs_state(child, child) == 'D'; }
 static bool is_zombie(void) { return procfs_state(child, child) == 'Z'; }
+static bool is_other_zombie(void) { return procfs_state(child, shared->other) == 'Z'; }
 static bool is_free(void) { return procfs_status(child, child, "TracerPid", 10, -1) == 0; }
 
 static bool has_executed(void)
@@ -203,6 +204,13 @@ static void ask(struct target *t)
 	CHECK(t->nthreads == 1);
 }
 
+/* He runs, and is ours. */
+static void go_on(struct thread_hold *th)
+{
+	CHECK(ptrace(PTRACE_CONT, th->tid, 0, 0) == 0);
+	th->hold = HOLD_SEIZED;
+}
+
 /* The main thread ends after all: nobody waits for it to stop, or for word of its end;
  * but that is heard when it comes. */
 static int leave(void *target)
@@ -235,7 +243,7 @@ static int execute_late(void *target)
 	shared->then = THEN_EXECUTES;
 	CHECK(target_stop_one(t, child, patience, &th) == 0);
 	shared->go_away = true;
-	CHECK(thread_resume(th, PTRACE_CONT, 0, 0) == -ETIMEDOUT);
+	go_on(th);
 	CHECK(comes(has_executed));
 	target_settle(t, patience);
 	CHECK(!t->nthreads && !fail_text()[0] && is_free());
@@ -252,7 +260,7 @@ static int change_ids(void *target)
 	shared->other_then = THEN_EXECUTES;
 	CHECK(target_stop_one(t, shared->other, patience, &th) == 0);
 	shared->other_leaves = true;
-	CHECK(thread_resume(th, PTRACE_CONT, 0, 0) == -ETIMEDOUT);
+	go_on(th);
 	while (procfs_state(child, shared->other))
 		;
 	target_settle(t, patience);
@@ -293,7 +301,7 @@ static int resume_killed(void *target)
 	struct target *t = target;
 
 	execute_amid(t);
-	CHECK(target_take(t, shared->other, W_STOPCODE(SIGUSR1)) == 0);
+	CHECK(target_take(t, shared->other, W_STOPCODE(SIGURG)) == 0);
 	CHECK(target_find(t, shared->other)->hold != HOLD_GONE);
 	target_settle(t, patience);
 	CHECK(!t->nthreads && comes(has_executed) && is_free());
@@ -313,6 +321,26 @@ static int vanish(void *target)
 	shared->other_leaves = true;
 	CHECK(comes(has_executed_and_sleeps));
 	CHECK(target_stop_one(t, child, patience, &th) == 0 && t->nthreads == 1);
+	return 0;
+}
+
+/* Who executes a program waits for word of the end of one whom we hold, and our request for
+ * himself waits for that. */
+static int wait_for_each_other(void *target)
+{
+	struct target *t = target;
+	struct thread_hold *th;
+
+	shared->then = THEN_EXECUTES;
+	CHECK(target_stop_one(t, shared->other, patience, &th) == 0);
+	go_on(th);
+	shared->go_away = true;
+	CHECK(comes(is_other_zombie));
+	CHECK(target_stop(t, patience) == -ESRCH);
+	fail_clear();
+	target_release(t);
+	target_settle(t, patience);
+	CHECK(!t->nthreads && comes(has_executed) && is_free());
 	return 0;
 }
 
@@ -394,6 +422,7 @@ int main(int argc, char **argv)
 	play(let_go_killed, false);
 	play(resume_killed, false);
 	play(vanish, false);
+	play(wait_for_each_other, false);
 	chase(argv[0]);
 	return 0;
 }
