@@ -51,10 +51,13 @@ struct thread_hold *target_hold_new(struct target *t, pid_t tid, enum hold hold)
  * EPERM is also said of zombies, of threads that a clone event has attached to
  * us already, and of threads that another thread of ours, or an inject that was
  * killed, is just letting go: the end of a tracer is seen before the kernel has
- * detached what it held. 1: it is traced by this thread; 0: try again; else -errno.
+ * detached what it held; and of who has just given his id to one that executes a program,
+ * after which the other is there. 1: it is traced by this thread; 0: try again, for the
+ * `tries`th time; else -errno.
  */
-static int why_not_permitted(const struct target *t, pid_t tid)
+static int why_not_permitted(const struct target *t, pid_t tid, int tries)
 {
+	enum { UNTRACED = 3 };
 	char path[64];
 	pid_t tracer = (pid_t)procfs_status(t->pid, tid, "TracerPid", 10, 0);
 
@@ -62,6 +65,8 @@ static int why_not_permitted(const struct target *t, pid_t tid)
 	if (tracer == gettid())
 		return 1;
 	if (tracer && (access(path, F_OK) == 0 || procfs_is_ending(tracer)))
+		return 0;
+	if (!tracer && tries < UNTRACED)
 		return 0;
 	if (!tracer)
 		return fail(EPERM, "attach to thread %d of %d (%s)", tid, t->pid, t->comm);
@@ -88,11 +93,6 @@ void target_watch(pid_t child)
 	watched.ended = false;
 }
 
-bool target_is_watched(pid_t pid)
-{
-	return pid == watched.pid;
-}
-
 bool target_ended(int *wait_status)
 {
 	*wait_status = watched.status;
@@ -111,14 +111,14 @@ static int seize(struct target *t, pid_t tid, unsigned long options)
 			return 0;
 		if (errno != EPERM || i == TRIES)
 			return fail(errno, "attach to thread %d of %d (%s)", tid, t->pid, t->comm);
-		mine = why_not_permitted(t, tid);
+		mine = why_not_permitted(t, tid, i);
 		if (mine < 0)
 			return mine;
 		if (mine)
 			break;
 		nanosleep(&(struct timespec){ 0, REST }, NULL);
 	}
-	if (!target_hold_new(t, tid, HOLD_SEIZED))
+	if (!target_find(t, tid) && !target_hold_new(t, tid, HOLD_SEIZED))
 		return fail(ENOMEM, "attach to thread %d of %d (%s)", tid, t->pid, t->comm);
 	regs_request(PTRACE_INTERRUPT, tid, 0, NULL);
 	return 0;
@@ -195,12 +195,11 @@ static int too_late(const struct target *t, const char *what, size_t n, size_t a
 		    all, t->pid, t->comm, what), -EAGAIN;
 }
 
-static int take(struct target *t, pid_t tid, int status)
+/* What came of taking a report. */
+static int tell(const struct target *t, int err)
 {
-	int err = target_take(t, tid, status);
-
 	if (err == -ENOMEM)
-		return fail(ENOMEM, "attach to thread %d of %d", tid, t->pid);
+		return fail(ENOMEM, "attach to a thread of %d (%s)", t->pid, t->comm);
 	return err ? fail(-err, "%d (%s) executes another program", t->pid, t->comm) : 0;
 }
 
@@ -214,7 +213,7 @@ static int wait_all(struct target *t, uint64_t until)
 		pid_t tid = waitpid(-1, &status, __WALL | __WNOTHREAD | WNOHANG);
 
 		if (tid > 0) {
-			int err = take(t, tid, status);
+			int err = tell(t, target_take(t, tid, status));
 			if (err)
 				return err;
 		} else if (tid < 0 && errno == ECHILD) {
@@ -259,17 +258,16 @@ static int seize_new(struct target *t, uint64_t until)
 	if (n < 0)
 		return fail(-n, "%d (%s) is gone", t->pid, t->comm);
 	target_seize_begin();
-	int err = seize_listed(t, tids, n, until);
-	target_seize_end();
+	int err = seize_listed(t, tids, n, until), heard = target_seize_end();
+	err = err ? err : tell(t, heard);
 	return err ? err : (int)(t->nthreads - before);
 }
 
 static int seize_one(struct target *t, pid_t tid)
 {
 	target_seize_begin();
-	int err = seize(t, tid, OPTIONS_ONE);
-	target_seize_end();
-	return err;
+	int err = seize(t, tid, OPTIONS_ONE), heard = target_seize_end();
+	return err ? err : tell(t, heard);
 }
 
 /* Before the stop, for it takes 20 us a thread. The main thread is looked at

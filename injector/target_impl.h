@@ -24,14 +24,14 @@ void target_ask_again(struct target *);
 void target_drop_gone(struct target *);
 /* Of the child that is watched, this is perhaps the end. */
 void target_note_end(pid_t tid, int status);
-bool target_is_watched(pid_t);
 /*
- * PTRACE_SEIZE, between begin and end; errno if not. Of others that are held the ends may be
- * heard of meanwhile: they are HOLD_GONE then. Where there is no timer to be had it may wait
- * for ever for who executes a program.
+ * PTRACE_SEIZE, between begin and end; errno if not. Reports of others that are held may be
+ * taken meanwhile, `tid` may be listed by then, and end returns what came of that, as
+ * target_take. Where there is no timer to be had it may wait for ever for who executes a
+ * program.
  */
 void target_seize_begin(void);
-void target_seize_end(void);
+int target_seize_end(void);
 bool target_seize(struct target *, pid_t tid, unsigned long options);
 /* Wait until a tracee reports or `until`; SIGCHLD is blocked in every thread
  * of ours, so that sigtimedwait sleeps without a race. */

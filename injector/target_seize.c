@@ -5,8 +5,9 @@
  * Who does so holds the cred_guard_mutex of his process while he waits for the ends of all its
  * other threads (de_thread() in the kernel's fs/exec.c), and of one that is ours he waits until
  * we have heard. PTRACE_SEIZE waits for that mutex (ptrace_attach() in kernel/ptrace.c): he and
- * we would wait for each other for ever. So a timer interrupts the request; its handler hears
- * of the ends; and the kernel makes the request again by itself.
+ * we would wait for each other for ever. So a timer interrupts a request that lasts; its
+ * handler hears of whoever reports; and the kernel makes the request again by itself. This
+ * thread is in nothing but the request then, so that the handler may do what any code may.
  */
 #include <errno.h>
 #include <signal.h>
@@ -28,27 +29,20 @@ enum {
 /* Of the surgeon's thread, which alone gets the signal. */
 static __thread struct {
 	struct target *volatile asking;	/* a request is being made for it */
+	volatile bool lasts;	/* that one, since the tick before */
+	int err;		/* of what was heard */
 	struct sigaction before;
 	timer_t timer;
 	bool ticks;
 } seizing;
 
-/* The process's own end is for others to hear of: then nobody executes anything. */
-static void hear_of_ends(struct target *t)
+static void hear(struct target *t)
 {
-	enum { HOW = WEXITED | WNOHANG | __WALL | __WNOTHREAD };
+	int status;
+	pid_t tid;
 
-	for (;;) {
-		siginfo_t ended = { 0 }, heard;
-
-		if (waitid(P_ALL, 0, &ended, HOW | WNOWAIT) < 0 || !ended.si_pid ||
-		    ended.si_pid == t->pid || target_is_watched(ended.si_pid) ||
-		    waitid(P_PID, (id_t)ended.si_pid, &heard, HOW) < 0)
-			return;
-		struct thread_hold *th = target_find(t, ended.si_pid);
-		if (th)
-			th->hold = HOLD_GONE;
-	}
+	while (!seizing.err && (tid = waitpid(-1, &status, __WALL | __WNOTHREAD | WNOHANG)) > 0)
+		seizing.err = target_take(t, tid, status);
 }
 
 static void on_tick(int signal)
@@ -56,8 +50,9 @@ static void on_tick(int signal)
 	int before = errno;
 
 	(void)signal;
-	if (seizing.asking)
-		hear_of_ends(seizing.asking);
+	if (seizing.asking && seizing.lasts)
+		hear(seizing.asking);
+	seizing.lasts = true;
 	errno = before;
 }
 
@@ -68,6 +63,7 @@ void target_seize_begin(void)
 	struct itimerspec each = { { 0, PERIOD }, { 0, PERIOD } };
 	sigset_t set;
 
+	seizing.err = 0;
 	event.sigev_notify_thread_id = gettid();
 	sigemptyset(&set);
 	sigaddset(&set, SIGNAL);
@@ -81,17 +77,19 @@ void target_seize_begin(void)
 		sigaction(SIGNAL, &seizing.before, NULL);
 }
 
-void target_seize_end(void)
+int target_seize_end(void)
 {
-	if (!seizing.ticks)
-		return;
-	seizing.ticks = false;
-	timer_delete(seizing.timer);
-	sigaction(SIGNAL, &seizing.before, NULL);
+	if (seizing.ticks) {
+		seizing.ticks = false;
+		timer_delete(seizing.timer);
+		sigaction(SIGNAL, &seizing.before, NULL);
+	}
+	return seizing.err;
 }
 
 bool target_seize(struct target *t, pid_t tid, unsigned long options)
 {
+	seizing.lasts = false;
 	seizing.asking = t;
 	bool ours = ptrace(PTRACE_SEIZE, tid, 0, options) == 0;
 	seizing.asking = NULL;
