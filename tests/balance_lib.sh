@@ -48,7 +48,7 @@ function all() {
 	next
 }
 {
-	how = /"entry_only":true/ ? "entry only" : /"began_before":true/ ? "before" :
+	how = /"entry_only":true/ ? "entry only" : /"began_before":true/ ? "before" : \
 		/"exit_lost":true/ ? "exit lost" : field("end")
 	n[f, how]++
 	total[how]++
