@@ -23,13 +23,6 @@ enum {
 	ARCH_JUMP_MAX = 16,	/* longest jump, wherever it is written */
 	ARCH_PATCH_MAX = 8,	/* longest one over a program's own code, with what
 				 * a pun keeps */
-	ARCH_REF_SLACK = 4,	/* see find_ref */
-};
-
-/* Some of the addresses in a range: a bit for every 64, from its start on. */
-struct places {
-	struct range range;	/* not empty */
-	const uint64_t *bits;
 };
 
 /* What an instruction does to the flow of control. */
@@ -60,6 +53,7 @@ enum insn_flag {
 				 * bti): stays where it is; patch behind it if
 				 * arch->keeps_landing */
 	INSN_NOTRACK = 64,	/* an indirect jump marked as a jump table's */
+	INSN_BY_REGISTER = 128,	/* indirect jump or call by a register */
 };
 
 struct insn {
@@ -70,6 +64,53 @@ struct insn {
 	uint8_t size;		/* bytes, never 0 after a successful decode */
 	uint8_t kind;		/* enum insn_kind */
 	uint8_t flags;		/* enum insn_flag */
+};
+
+/* What an instruction sets a general register to. */
+enum effect_op {
+	EFFECT_KEEP,		/* it sets none, but for `others` */
+	EFFECT_MOVE,		/* to `base` */
+	EFFECT_CUT,		/* to the low half of `base` */
+	EFFECT_WIDEN,		/* to the low half of `base`, sign-extended */
+	EFFECT_NUMBER,		/* to `number` */
+	EFFECT_SUM,		/* to base + index * scale + number */
+	EFFECT_LOAD,		/* to `width` bytes of memory */
+	EFFECT_ADD_LOAD,	/* to itself and 8 bytes of memory, added */
+	EFFECT_MAY_MOVE,	/* to `base`, or it stays as it is */
+	EFFECT_MAY_LOAD,	/* to 8 bytes of memory, or it stays as it is */
+	EFFECT_CODED,		/* to what hides its value, or shows it again: rotated, or
+				 * xor with a secret */
+	EFFECT_POP,		/* to what is taken from the stack */
+	EFFECT_SWAP,		/* to `base`, and that to this one */
+	EFFECT_CLIP,		/* to the low bits of `base`: at most `number` */
+	EFFECT_SHIFT,		/* to itself, `number` bits to the left */
+	EFFECT_BACK,		/* to what some vector register has kept */
+	EFFECT_RETURNED,	/* to what a call returns */
+};
+
+/* The effect of an instruction on general registers and memory. Memory, if it names any,
+ * is at base + index * scale + number. */
+struct effect {
+	uint8_t op;		/* enum effect_op */
+	int8_t reg;		/* that it sets; -1: none */
+	int8_t base, index;	/* registers, -1: none */
+	uint8_t scale;
+	uint8_t width;		/* bytes that are loaded, or stored */
+	bool extends;		/* what is loaded is sign-extended */
+	bool cut;		/* of the sum only the low half stays */
+	bool named;		/* `number` is an address, from the PC */
+	bool memory;
+	bool thread;		/* that of the thread's own */
+	bool stores;		/* writes memory: `source`, or a number (-1) */
+	bool computes;		/* what it writes comes from what was there */
+	bool forbidden;		/* a program may not do it: that is data */
+	bool pushes, pops;	/* onto the stack, `source`; from there to memory */
+	int8_t source;
+	int8_t vector;		/* register that a general one (`source`) is kept in, or from
+				 * which it is taken back; -1: none */
+	uint16_t others;	/* bit n: register n is set to something unknown, too, */
+	uint16_t changes;	/* that comes from what it was before */
+	int64_t number;
 };
 
 enum goal {
@@ -129,6 +170,8 @@ struct arch {
 				 * say where it leads */
 	uint8_t pun_prefixes;	/* tactic 4: most bytes that do nothing before a
 				 * full jump */
+	int8_t stack, frame;	/* registers: the stack pointer, and what a frame is reached
+				 * by that has another one */
 	uint8_t trap_size;	/* bytes of a breakpoint */
 	uint8_t trap[4];
 	bool keeps_landing;	/* a landing pad is enforced: an entry's jump
@@ -150,15 +193,6 @@ struct arch {
 	 * the whole text of a module.
 	 */
 	int (*measure)(const uint8_t *p, size_t n, raddr_t pc, struct insn *ret);
-	/*
-	 * Where, from byte `from` on, may something stand that leads to one of these
-	 * places, or names one, as measure() could say from any byte on? The offset of
-	 * a byte of that, and in *ret the address, less up to ARCH_REF_SLACK; `n`:
-	 * nowhere. Branches that reach no further than short_reach are left out. Far
-	 * faster than measure(). NULL: nobody knows but who decodes all of it.
-	 */
-	size_t (*find_ref)(const uint8_t *p, size_t n, raddr_t pc, size_t from,
-			   const struct places *to, raddr_t *ret);
 	/*
 	 * Write to `out` what does at link-time address `to` what the decoded
 	 * instruction `in` (bytes `p`) does where it stands. Calls push the
@@ -200,12 +234,21 @@ struct arch {
 	 * goes by? NULL: nobody knows. */
 	enum goal (*goal)(const uint8_t *p, const struct insn *in,
 			  const uint8_t *jump, const struct insn *jump_in);
+	/* What does an instruction do to general registers? What is not known to keep one
+	 * sets it. NULL: nobody knows, and no place that is computed is. */
+	void (*effect)(const uint8_t *p, const struct insn *in, struct effect *ret);
+	/* The register by which it, an indirect jump or call, goes; -1: by memory. For a
+	 * thunk see thunk_register. */
+	int (*goes_by)(const uint8_t *p, const struct insn *in);
 	/* Does it, a jump, go by what lies below the stack pointer, where records are made?
 	 * NULL: none does. */
 	bool (*goes_below)(const uint8_t *p, const struct insn *in);
-	/* Does what stands at `p` do nothing but to jump on by a register, in a way that no
-	 * processor guesses (a retpoline)? NULL: nobody makes such. */
-	bool (*is_thunk)(const uint8_t *p, size_t n);
+	/* The register by which what stands at `p` jumps on, in a way that no processor
+	 * guesses (a retpoline), if it does nothing else; -1: it does. NULL: nobody makes
+	 * such. */
+	int (*thunk)(const uint8_t *p, size_t n);
+	/* May there be one, anywhere in these bytes? */
+	bool (*has_thunk)(const uint8_t *p, size_t n);
 	/* NULL: nobody knows. */
 	enum stacked (*stacked)(const uint8_t *p, const struct insn *in);
 	/* The signal that an INSN_STOP raises (the same number on every Linux), if
@@ -257,6 +300,11 @@ struct arch {
 
 extern const struct arch arch_x86_64;
 extern const struct arch arch_arm64;
+
+static inline bool arch_is_stack(const struct arch *a, int reg)
+{
+	return reg >= 0 && (reg == a->stack || reg == a->frame);
+}
 
 /* The instruction set of an ELF file by e_machine, or NULL. */
 const struct arch *arch_by_machine(uint16_t machine);

@@ -221,3 +221,40 @@ void list_say(const char *of, const struct list_totals *t)
 	if (fclose(f) == 0)
 		say("%s%s%s", of ? of : "", of ? ": " : "", text);
 }
+
+/* What nobody knows of a module's code addresses, and what that costs. */
+static const char *unproved_text(enum unproved why)
+{
+	return why == UNPROVED_TABLE ? "by a table whose end is not known" :
+		"by an address that is computed";
+}
+
+static void say_doubts(const struct plan *p, bool each)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->ndoubts; i++)
+		n += !i || p->doubts[i].pc != p->doubts[i - 1].pc;
+	say("%s: %zu instruction%s may lead to any other, so that each jump changes one instruction "
+	    "at most%s", p->symbols->base, n, n == 1 ? "" : "s", each ? ":" : " (-v: which)");
+	for (size_t i = 0; i < p->ndoubts && each; i++) {
+		raddr_t pc = p->doubts[i].pc;
+		const struct func *f = symbols_func_at(p->symbols, pc);
+
+		if (i && pc == p->doubts[i - 1].pc)
+			continue;
+		if (f)
+			say("  %s+%#jx: %s", f->name, (uintmax_t)(pc - f->range.start),
+			    unproved_text(p->doubts[i].why));
+		else
+			say("  %#jx, of no function: %s", (uintmax_t)pc,
+			    unproved_text(p->doubts[i].why));
+	}
+}
+
+void list_say_doubts(const struct selection *sel, bool each)
+{
+	for (size_t i = 0; i < sel->n; i++)
+		if (sel->v[i].plan && sel->v[i].plan->ndoubts)
+			say_doubts(sel->v[i].plan, each);
+}

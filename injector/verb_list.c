@@ -72,6 +72,7 @@ static int list_modules(struct listing *l, struct modules *mods, const char *nam
 		err = list_print(&sel, l->out);
 		list_count(&sel, &l->all);
 		l->listed++;
+		list_say_doubts(&sel, l->options->verbose);
 		if (!err && !one) {
 			struct list_totals t = { 0 };
 

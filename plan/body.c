@@ -38,6 +38,20 @@ bool body_has(const struct body *b, raddr_t a)
 	return false;
 }
 
+/* Steps are sorted by piece, and by address in each. */
+size_t body_step(const struct body *b, raddr_t a)
+{
+	for (size_t n = 0; n < b->npieces; n++) {
+		if (!range_has(b->pieces[n], a))
+			continue;
+		size_t at = vec_prefix(b->nsteps, i, b->steps[i].piece < n ||
+				       (b->steps[i].piece == n && b->steps[i].insn.pc < a));
+
+		return at < b->nsteps && b->steps[at].insn.pc == a ? at : b->nsteps;
+	}
+	return b->nsteps;
+}
+
 /* A jump to here would pass the entry's jump again: iterations would be counted
  * as calls that never end. See redirect.c. */
 bool body_is_entry(const struct body *b, raddr_t a)
@@ -88,13 +102,17 @@ int body_adopt(struct body *b, raddr_t a)
 }
 
 /* Where branches are not to be guessed, compilers jump by way of this. */
+int body_thunk(const struct plan_impl *p, raddr_t at)
+{
+	size_t left;
+	const uint8_t *bytes = p->has_thunks ? symbols_text(p->symbols, at, &left) : NULL;
+
+	return bytes ? p->arch->thunk(bytes, left) : -1;
+}
+
 static bool is_thunk(const struct body *b, raddr_t at)
 {
-	const struct arch *arch = b->impl->arch;
-	size_t left;
-	const uint8_t *p = arch->is_thunk ? symbols_text(b->impl->symbols, at, &left) : NULL;
-
-	return p && arch->is_thunk(p, left);
+	return body_thunk(b->impl, at) >= 0;
 }
 
 static bool leads_to_thunk(const struct body *b, struct range piece, const struct insn *in)
@@ -127,11 +145,19 @@ static int read_piece(struct body *b, size_t piece)
 		/* To see further is faster. */
 		if (arch->measure(p + (pc - r.start), left - (pc - r.start), pc, &s->insn) ||
 		    in->size > r.end - pc) {
+			if (b->nobody) {	/* data, behind which nobody goes on */
+				if (b->nsteps)
+					b->steps[b->nsteps - 1].ends = true;
+				pc += arch->align;
+				continue;
+			}
 			body_doubt(b, REFUSED_UNREADABLE);
 			break;
 		}
 		s->ends = insn_ends(in) && !insn_may_resume(arch, p + (pc - r.start), in);
 		s->thunk = leads_to_thunk(b, r, in);
+		if (in->dest && b->impl->has_thunks)
+			s->by_thunk = (uint8_t)(1 + body_thunk(b->impl, in->dest));
 		if (step_is_indirect(s)) {
 			b->njumps++;
 			b->may_switch |= !(in->flags & INSN_SLOT);
@@ -279,7 +305,8 @@ static void mark_live(struct body *b)
 		if (i && b->steps[i - 1].piece != s->piece)
 			falls = false;
 		s->live = falls || b->goroutine ||
-			ground_any(b->impl, LAYER_TARGET, s->insn.pc, 1);
+			ground_any(b->impl, LAYER_TARGET, s->insn.pc, 1) ||
+			words_lead_to(b->impl, s->insn.pc);
 		falls = s->live && !s->ends;
 	}
 }
@@ -327,6 +354,8 @@ static void judge_leaving(struct body *b, struct step *s)
 		body_doubt(b, REFUSED_SHARED_BODY);
 	else	/* a function's start, or a stub of the linkage table */
 		s->exit = true;
+	if (s->exit && arrivals_returns_otherwise(b->impl, s->insn.pc))
+		body_doubt(b, REFUSED_LEFT_OTHERWISE);
 }
 
 /* What stands between the place that a loop leads to and the entry's window is
@@ -368,7 +397,8 @@ static void judge_direct(struct body *b, struct step *s)
 
 static void judge_way_out(struct body *b, struct step *s)
 {
-	if (goal_is_elsewhere(b, (size_t)(s - b->steps)))
+	if (goal_is_elsewhere(b, (size_t)(s - b->steps)) ||
+	    (s->insn.kind == INSN_RETURN && arrivals_returns_otherwise(b->impl, s->insn.pc)))
 		body_doubt(b, REFUSED_LEFT_OTHERWISE);
 	s->exit = true;
 }
@@ -474,68 +504,46 @@ static int judge(struct body *b)
 	return 0;
 }
 
-/* What sets the thread pointer is entered without one, or with another thread's. */
-static void find_ready(struct body *b)
-{
-	const struct arch *arch = b->impl->arch;
-	size_t left;
-
-	for (size_t i = 1; i < b->nsteps && arch->is_thread_call; i++) {
-		const struct insn *in = &b->steps[i - 1].insn;
-		const uint8_t *p = symbols_text(b->impl->symbols, in->pc, &left);
-
-		if (b->steps[i].insn.kind == INSN_SYSCALL && p && arch->is_thread_call(p, in))
-			b->ready = i + 1;
-	}
-}
-
-/* The first function of a goroutine returns into goexit, behind its first byte, which
- * nobody else enters: nothing else of Go's begins with a nop and a call. */
-static size_t returned_into(const struct body *b)
-{
-	return b->nsteps > 1 && b->steps[0].insn.flags & INSN_NOP &&
-		b->steps[1].insn.kind == INSN_CALL;
-}
-
-/*
- * A function of Go's that asks for room on its stack has what the recording takes
- * behind that, and behind its return. Others may be called with the last eight bytes
- * of a stack; and those that have to load g have it in its register no longer when
- * they return.
- */
-static void find_check(struct body *b)
-{
-	const struct arch *arch = b->impl->arch;
-	size_t left;
-	const uint8_t *p = symbols_text(b->impl->symbols, b->func->range.start, &left);
-	bool loads = false;
-	int size = p && arch->stack_check ?
-		arch->stack_check(p, MIN(left, range_size(b->func->range)), &loads) : 0;
-	raddr_t end = b->func->range.start + (raddr_t)size;
-
-	while (b->ncheck < b->nsteps && b->steps[b->ncheck].insn.pc < end)
-		b->ncheck++;
-	b->tight = !size || loads;
-	if (b->entry || b->ncheck == b->nsteps || b->steps[b->ncheck].insn.pc != end ||
-	    (b->tight && !b->impl->g))
-		b->refusal = REFUSED_GO;
-	b->entry = returned_into(b);
-	find_ready(b);
-}
-
-int body_make(struct plan_impl *p, const struct func *f, struct body *ret)
+int body_read(struct plan_impl *p, const struct func *f, struct body *ret)
 {
 	*ret = (struct body){ .impl = p, .func = f, .steps = p->spare,
 			      .steps_cap = p->spare_cap,
 			      .goroutine = range_overlaps(p->symbols->go, f->range),
 			      .ocaml = symbols_of_ocaml(p->symbols, f->range.start) };
 	ret->tight = ret->ocaml;
-	if (ret->ocaml && !p->arch->touches_stack)
-		ret->refusal = REFUSED_GO;
+	ret->unsure = p->ndoubts;
 	p->spare = NULL;
 	p->spare_cap = 0;
 	int err = gather(ret);
 
+	if (err)
+		body_clear(ret);
+	return err;
+}
+
+int body_read_nobody(struct plan_impl *p, const struct func *f, struct body *ret)
+{
+	*ret = (struct body){ .impl = p, .func = f, .nobody = true, .steps = p->spare,
+			      .steps_cap = p->spare_cap };
+	p->spare = NULL;
+	p->spare_cap = 0;
+	int err = add_piece(ret, f->range);
+
+	if (!err && ret->npieces)
+		err = read_piece(ret, 0);
+	if (err)
+		body_clear(ret);
+	return err;
+}
+
+int body_make(struct plan_impl *p, const struct func *f, struct body *ret)
+{
+	int err = body_read(p, f, ret);
+
+	if (err)
+		return err;
+	if (ret->ocaml && !p->arch->touches_stack)
+		ret->refusal = REFUSED_GO;
 	if (!err && !ret->nsteps)
 		ret->refusal = REFUSED_UNREADABLE;
 	if (!err && ret->nsteps) {
@@ -543,7 +551,7 @@ int body_make(struct plan_impl *p, const struct func *f, struct body *ret)
 		if (f->flags & FUNC_PLT)
 			body_doubt(ret, REFUSED_LINKAGE);
 		if (ret->goroutine)
-			find_check(ret);
+			body_find_check(ret);
 		err = judge(ret);
 	}
 	if (err)

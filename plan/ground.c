@@ -4,9 +4,7 @@
  * reach, and which are spoken for?
  *
  * A jump replaces several instructions, and whoever arrives in its middle
- * executes the tail of an address. What is known of a place is noted for what is
- * near the selected functions only (near.c): of all other text whoever asks is told
- * that anybody may arrive anywhere.
+ * executes the tail of an address. It is noted for all text, whatever was selected.
  */
 #include <errno.h>
 
@@ -23,8 +21,6 @@ const struct ground *ground_at(const struct plan_impl *p, raddr_t a)
 /* One word of a layer. */
 static inline uint64_t layer_word(const struct ground *g, enum layer l, uint64_t w)
 {
-	if (g->near && !bit_get(g->near, w))
-		return l <= LAYER_START ? UINT64_MAX : 0;
 	switch (l) {
 	case LAYER_TARGET:
 		return g->planes[PLANE_FIRST][w] | g->planes[PLANE_SECOND][w];
@@ -74,8 +70,7 @@ void ground_take(struct plan_impl *p, raddr_t a, size_t n)
 	uint64_t at = g ? a - g->text->range.start : 0;
 
 	for (size_t i = 0; g && i < n && range_has(g->text->range, a + i); i++)
-		if (is_near(g, at + i))
-			bit_set(g->planes[PLANE_TAKEN], at + i);
+		bit_set(g->planes[PLANE_TAKEN], at + i);
 }
 
 void ground_release(struct plan_impl *p, raddr_t a, size_t n)
@@ -103,6 +98,14 @@ void ground_add_target(struct plan_impl *p, raddr_t a)
 		return;
 	mark_fixed(g, a - g->text->range.start);
 	ground_revive(g, a - g->text->range.start);
+}
+
+void ground_use_padding(struct plan_impl *p, raddr_t a)
+{
+	const struct ground *g = ground_at(p, a);
+
+	if (g)
+		ground_revive(g, a - g->text->range.start);
 }
 
 size_t ground_edge(const struct plan_impl *p, raddr_t to)
@@ -173,6 +176,11 @@ static bool is_number(const struct symbols *syms, raddr_t a)
 	return f && f->range.start != a;
 }
 
+bool ground_is_number(const struct plan_impl *p, raddr_t a)
+{
+	return is_number(p->symbols, a);
+}
+
 /* What is known before any code is looked at. */
 static void note_known(struct plan_impl *p)
 {
@@ -191,14 +199,12 @@ static void note_known(struct plan_impl *p)
 	}
 }
 
-int ground_make(struct plan_impl *p, const struct func *const *selected, size_t n)
+int ground_make(struct plan_impl *p)
 {
 	int err = lay_out(p);
 
 	if (!err)
 		err = pieces_expect(p);
-	if (!err)
-		err = near_find(p, selected, n);
 	if (err)
 		return err;
 	note_known(p);
@@ -213,11 +219,9 @@ int ground_make(struct plan_impl *p, const struct func *const *selected, size_t 
 
 void ground_free(struct plan_impl *p)
 {
-	for (size_t i = 0; i < p->ngrounds; i++) {
+	for (size_t i = 0; i < p->ngrounds; i++)
 		for (int k = 0; k < PLANES; k++)
 			free(p->grounds[i].planes[k]);
-		free(p->grounds[i].near);
-	}
 	free(p->grounds);
 	free(p->called);
 	free(p->edges);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * ground: what is true of each byte of the text, as those see it who find that out
- * (ground.c, near.c, sweep.c, pieces.c). All others ask by impl.h.
+ * (ground.c, sweep.c, pieces.c). All others ask by impl.h.
  */
 #ifndef PLAN_GROUND_H
 #define PLAN_GROUND_H
@@ -18,9 +18,6 @@ enum plane { PLANE_FIRST, PLANE_SECOND, PLANE_DEAD, PLANE_TAKEN, PLANES };
 struct ground {
 	const struct text *text;
 	uint64_t *planes[PLANES];
-	uint64_t *near;		/* a bit for each word of the planes: is its part of
-				 * the text near what was selected? Of others nothing
-				 * is noted. NULL: all are */
 };
 
 static inline bool bit_get(const uint64_t *bits, uint64_t i)
@@ -38,11 +35,6 @@ static inline void bit_clear(uint64_t *bits, uint64_t i)
 	bits[i / 64] &= ~(1ull << (i % 64));
 }
 
-static inline bool is_near(const struct ground *g, uint64_t at)
-{
-	return !g->near || bit_get(g->near, at / 64);
-}
-
 static inline bool is_start(const struct ground *g, uint64_t at)
 {
 	return bit_get(g->planes[PLANE_FIRST], at) && bit_get(g->planes[PLANE_SECOND], at);
@@ -50,13 +42,13 @@ static inline bool is_start(const struct ground *g, uint64_t at)
 
 static inline void mark_target(const struct ground *g, uint64_t at)
 {
-	if (is_near(g, at) && !bit_get(g->planes[PLANE_SECOND], at))
+	if (!bit_get(g->planes[PLANE_SECOND], at))
 		bit_set(g->planes[PLANE_FIRST], at);
 }
 
 static inline void mark_fixed(const struct ground *g, uint64_t at)
 {
-	if (!is_near(g, at) || bit_get(g->planes[PLANE_SECOND], at))
+	if (bit_get(g->planes[PLANE_SECOND], at))
 		return;
 	bit_set(g->planes[PLANE_SECOND], at);
 	bit_clear(g->planes[PLANE_FIRST], at);
@@ -64,8 +56,6 @@ static inline void mark_fixed(const struct ground *g, uint64_t at)
 
 static inline void mark_start(const struct ground *g, uint64_t at)
 {
-	if (!is_near(g, at))
-		return;
 	bit_set(g->planes[PLANE_SECOND], at);
 	bit_set(g->planes[PLANE_FIRST], at);
 }
@@ -74,14 +64,6 @@ static inline void mark_start(const struct ground *g, uint64_t at)
 const struct ground *ground_at(const struct plan_impl *, raddr_t);
 /* Control that arrives at a padding byte runs on to the end of the padding. */
 void ground_revive(const struct ground *, uint64_t at);
-
-/* near.c: find what is near `n` functions. 0 or -ENOMEM. */
-int near_find(struct plan_impl *, const struct func *const *selected, size_t n);
-/* Is any byte of it near? */
-bool near_any(const struct ground *, struct range);
-/* May code in `r`, whatever its instructions are, lead to what is near, or name it?
- * Short branches do so only from what is near itself. */
-bool near_is_named(const struct plan_impl *, const struct ground *, struct range r);
 
 /* sweep.c: find the branches of all text. 0, -ENOMEM or -EBADMSG. */
 int sweep_all(struct plan_impl *);

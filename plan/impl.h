@@ -43,6 +43,33 @@ static inline raddr_t edge_from(const struct edge *e)
 	return e->to + (raddr_t)(int64_t)e->back;
 }
 
+/* What an indirect jump by a register goes by. */
+enum goes {
+	GOES_WORD,		/* a whole word */
+	GOES_SWITCH,		/* an entry of a table of distances from its own start */
+	GOES_INSIDE,		/* places that are known, all of them in its own function */
+	GOES_UNPROVED,
+};
+
+struct verdict {
+	raddr_t pc;		/* first, to be sorted by: of a jump, or of a return
+				 * that is none to the caller */
+	raddr_t table;
+	uint64_t goes;		/* enum goes */
+};
+
+/* Do calls of a function return? */
+enum comes_back { COMES_UNKNOWN, COMES_BACK, COMES_NEVER };
+
+/* A table of distances from `base`, which code goes by. */
+struct table_at {
+	raddr_t at, base;
+	raddr_t end;		/* where the last entry that was read ends */
+	uint32_t most;		/* bytes in which its entries begin; 0: nobody knows */
+	uint8_t width, scale;
+	bool extends;
+};
+
 struct step;
 
 struct plan_impl {
@@ -62,11 +89,30 @@ struct plan_impl {
 	uint64_t caught;		/* plan_options' */
 	int32_t g;			/* where a thread of Go's has its g, from the
 					 * thread pointer; 0: unknown */
+	bool has_thunks;		/* there may be some */
 	uint64_t budget;		/* bytes that may still be decoded again */
+	uint8_t *comes_back;		/* by index in funcs: enum comes_back */
+	uint8_t *suspects;		/* by index in funcs: see arrivals.h */
+	raddr_t *numbers;		/* places that some word may lead to; sorted */
+	size_t nnumbers, numbers_cap;
+	raddr_t *ways;			/* from functions, or by addresses, to what no
+					 * function has */
+	size_t nways, ways_cap;
+	raddr_t *loners;		/* what no function has, and goes by a register */
+	size_t nloners, loners_cap;
+	raddr_t *maybes;		/* what code names and may be a table of distances
+					 * from there; sorted once all are known */
+	size_t nmaybes, maybes_cap;
+	struct verdict *verdicts;	/* of jumps by registers; sorted */
+	size_t nverdicts, verdicts_cap;
+	struct doubt *doubts;
+	size_t ndoubts, doubts_cap;
+	struct table_at *tables;
+	size_t ntables, tables_cap;
 };
 
 /* ground.c */
-int ground_make(struct plan_impl *, const struct func *const *selected, size_t n);
+int ground_make(struct plan_impl *);
 void ground_free(struct plan_impl *);
 bool ground_any(const struct plan_impl *, enum layer, raddr_t, size_t n);
 bool ground_all(const struct plan_impl *, enum layer, raddr_t, size_t n);
@@ -81,6 +127,13 @@ bool ground_may_be_piece(const struct plan_impl *, const struct func *);
 /* The first edge to `to` or beyond: an index in edges. */
 size_t ground_edge(const struct plan_impl *, raddr_t to);
 
+/* Padding may be run from here on. */
+void ground_use_padding(struct plan_impl *, raddr_t);
+/* words.c: may some word of data lead to the instruction that begins here? */
+bool words_lead_to(const struct plan_impl *, raddr_t);
+/* Is an address that leads there no more than a number, as far as Go's compiler goes? */
+bool ground_is_number(const struct plan_impl *, raddr_t);
+
 /* What the exact decoder said of an instruction. */
 enum exact { EXACT_NOT_ASKED, EXACT_AGREES, EXACT_DIFFERS };
 
@@ -93,6 +146,7 @@ struct step {
 	bool live;		/* control can get here */
 	bool exit;		/* the function is left here */
 	bool thunk;		/* a jump to what jumps on by a register */
+	uint8_t by_thunk;	/* 1 + that register, of a call, too; 0: none */
 	uint32_t pick;		/* 1 + the pick whose window holds it, 0: none */
 };
 
@@ -133,6 +187,7 @@ struct body {
 	bool unsure;			/* it has an indirect jump that may lead
 					 * to any of its instructions */
 	bool loops;			/* it jumps back to its own entry */
+	bool nobody;			/* of code that no function has */
 	bool open;			/* not all of its jumps are known */
 	bool may_land;			/* windows may hold targets: redirect.c */
 	struct link *links;		/* sorted by `to`; NULL: not made yet */
@@ -144,9 +199,18 @@ struct body {
 /* body.c. What is wrong with a function is a value in the body; errors are
  * -ENOMEM only. */
 int body_make(struct plan_impl *, const struct func *, struct body *ret);
+/* The same of code that no function has; `f` has its range. */
+int body_read_nobody(struct plan_impl *, const struct func *f, struct body *ret);
+/* Its pieces and steps only: what leads where is not judged. */
+int body_read(struct plan_impl *, const struct func *, struct body *ret);
 void body_clear(struct body *);
 bool body_has(const struct body *, raddr_t);
+/* The step there; nsteps: none begins there. */
+size_t body_step(const struct body *, raddr_t);
 bool body_is_entry(const struct body *, raddr_t);
+/* body_go.c: what of a function of Go's asks for room on its stack, and what room there is
+ * elsewhere. */
+void body_find_check(struct body *);
 /* Does control never come to what follows an instruction of this kind? */
 bool insn_ends(const struct insn *);
 /* Is it a breakpoint? A handler or a debugger may go on behind it. */
@@ -155,6 +219,9 @@ bool insn_may_resume(const struct arch *, const uint8_t *p, const struct insn *)
 int body_adopt(struct body *, raddr_t);
 /* Keep the first reason why exits are not certain. */
 void body_doubt(struct body *, enum refusal);
+
+/* body.c: the register by which what stands there jumps on, if it is a thunk; -1. */
+int body_thunk(const struct plan_impl *, raddr_t);
 
 /* body.c: may it lead to any place, as far as its own bytes tell? */
 static inline bool step_is_indirect(const struct step *s)
@@ -174,6 +241,12 @@ bool goal_is_elsewhere(const struct body *, size_t step);
 /* tables.c: adopt what the jump tables lead to that are named from step `first` on, if
  * there is a jump by now that may go by one. */
 int tables_adopt(struct body *, size_t first);
+
+/* arrivals.c: what an indirect jump by a register goes by, and its table. */
+enum goes arrivals_goes(const struct plan_impl *, raddr_t pc, raddr_t *table);
+/* Does this return, or jump to another function, have a way back that the function itself
+ * has put there? */
+bool arrivals_returns_otherwise(const struct plan_impl *, raddr_t pc);
 
 /* indirect.c */
 enum indirect {

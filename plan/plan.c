@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#include "plan/impl.h"
+#include "plan/arrivals.h"
 
 enum { PROGRESS = 256 };	/* probes between two reports */
 
@@ -104,20 +104,25 @@ static int32_t find_g(const struct arch *arch, const struct symbols *syms)
 }
 
 static int impl_make(const struct arch *arch, const struct symbols *syms,
-		     const struct func *const *selected, size_t n,
 		     const struct plan_options *o, struct plan_impl *p)
 {
 	*p = (struct plan_impl){ .arch = arch, .symbols = syms,
 				 .caught = o->caught,
 				 .budget = decoding_budget(syms) };
-	int err = ground_make(p, selected, n);
+	p->suspects = calloc(syms->nfuncs + 1, sizeof(*p->suspects));
+	p->comes_back = calloc(syms->nfuncs + 1, sizeof(*p->comes_back));
+	if (!p->suspects || !p->comes_back)
+		return fail(ENOMEM, "plan %s", syms->base);
+	int err = ground_make(p);
 
 	p->g = find_g(arch, syms);
 	for (size_t i = 0; i < o->ntaken && !err; i++)
 		ground_take(p, o->taken[i].start, range_size(o->taken[i]));
 	if (!err)
 		compiled_keep_sleds(p);
-	return err ? err : list_fragments(p);
+	if (!err)
+		err = list_fragments(p);
+	return err ? err : arrivals_find(p);
 }
 
 static void impl_clear(struct plan_impl *p)
@@ -125,6 +130,15 @@ static void impl_clear(struct plan_impl *p)
 	ground_free(p);
 	free(p->fragments);
 	free(p->spare);
+	free(p->suspects);
+	free(p->comes_back);
+	free(p->loners);
+	free(p->ways);
+	free(p->numbers);
+	free(p->maybes);
+	free(p->verdicts);
+	free(p->doubts);
+	free(p->tables);
 }
 
 /* 1: only later tactics could do more. */
@@ -218,7 +232,7 @@ int plan_make(const struct arch *arch, const struct symbols *syms,
 		o = &none;
 	*plan = (struct plan){ .arch = arch, .symbols = syms };
 	struct plan_impl impl;
-	int err = impl_make(arch, syms, selected, n, o, &impl);
+	int err = impl_make(arch, syms, o, &impl);
 
 	if (!err)
 		plan->probes = calloc(n + 1, sizeof(*plan->probes));
@@ -233,6 +247,9 @@ int plan_make(const struct arch *arch, const struct symbols *syms,
 	/* A jump table of which half could not be read would look like a short one. */
 	if (!err)
 		err = symbols_error(syms);
+	plan->doubts = impl.doubts;
+	plan->ndoubts = impl.ndoubts;
+	impl.doubts = NULL;
 	impl_clear(&impl);
 	if (err) {
 		plan_free(plan);
@@ -249,5 +266,6 @@ void plan_free(struct plan *plan)
 	for (size_t i = 0; i < plan->nprobes; i++)
 		free(plan->probes[i].sites);
 	free(plan->probes);
+	free(plan->doubts);
 	free(plan);
 }

@@ -183,11 +183,28 @@ struct probe {
 	size_t nexits;		/* exit instructions found, probed or not */
 };
 
+/* Why nobody knows where an address of code leads. */
+enum unproved {
+	UNPROVED_SUM,		/* it is computed, of what is not known */
+	UNPROVED_TABLE,		/* it is an entry of a table, of which the end is not known */
+};
+
+/* An instruction that goes by such an address, or makes one. */
+struct doubt {
+	raddr_t pc;
+	uint8_t why;		/* enum unproved */
+};
+
 struct plan {
 	const struct arch *arch;
 	const struct symbols *symbols;
 	struct probe *probes;	/* in the order of the selection */
 	size_t nprobes;
+	/* Instructions of the module, in the order of its functions, by which control may
+	 * go where nobody knows. If there is any, no window changes more than one
+	 * instruction, and none uses padding: anybody may arrive anywhere. */
+	struct doubt *doubts;
+	size_t ndoubts;
 };
 
 struct plan_options {

@@ -6,19 +6,19 @@
  * function that was selected. The sweep is linear and starts again at every known
  * function, so that data between functions can lead it astray for a few
  * instructions only; what it then believes to be a target is one too many, never
- * one too few. Passed over are only functions, and blocks of what is no function's, of
- * whose bytes none, read in any way, can lead to where anybody wants to know of it.
+ * one too few.
  */
 #include <errno.h>
 
+#include "plan/arrivals.h"
 #include "plan/ground.h"
+#include "plan/value.h"
 
 enum {
 	DEAD_MOST = PLAN_PAGE + ARCH_INSN_MAX,	/* bytes behind a function in which
 						 * its padding may be dead */
-	BLOCK = 4096,		/* bytes of code of nobody that are read together, */
-	LEAD = 256,		/* from so many before them on: then it hardly matters
-				 * where in an instruction the reading begins */
+	RECENT = 16,		/* instructions before a return, or a jump that leaves, among
+				 * which is what puts a word where a return takes it */
 };
 
 /* The function under the sweep, and where it is. */
@@ -30,6 +30,8 @@ struct sweep {
 	raddr_t pc;			/* all that is to be read before this was */
 	raddr_t dead;			/* control did not come to here, and what pads
 					 * from here to there is dead; 0: it did */
+	struct insn recent[RECENT];	/* the last that control fell through, in a ring, */
+	size_t nrecent;			/* and how many there were */
 	raddr_t back;			/* where the last call comes back to, if it does;
 					 * 0: something else came behind it */
 };
@@ -60,22 +62,15 @@ static int add_edge(struct plan_impl *p, const struct insn *in)
 	return 0;
 }
 
-/* Of what is far from all selected functions it only matters whether a piece leads
- * into its middle: see pieces.c. */
-static int note_far(struct sweep *s, const struct insn *in)
-{
-	if (!is_in_func(s, in->pc) || !piece_is_likely(s->func))
-		return 0;
-	const struct func *f = symbols_func_at(s->impl->symbols, in->dest);
-
-	return f && f != s->func && f->range.start != in->dest ? add_edge(s->impl, in) : 0;
-}
-
 /* Remember where a branch leads and, if it enters another function elsewhere
  * than at its start, from where: see body.c. */
 static int note_branch(struct sweep *s, const struct insn *in)
 {
 	struct plan_impl *p = s->impl;
+	int err = is_in_func(s, in->pc) ? arrivals_way(p, in->dest) : 0;
+
+	if (err)
+		return err;
 	const struct ground *g = range_has(s->ground->text->range, in->dest) ?
 		s->ground : ground_at(p, in->dest);
 
@@ -83,8 +78,6 @@ static int note_branch(struct sweep *s, const struct insn *in)
 		return 0;
 	uint64_t at = in->dest - g->text->range.start;
 
-	if (!is_near(g, at))
-		return note_far(s, in);
 	if (is_start(g, at))	/* known, and a call */
 		return 0;
 	mark_target(g, at);
@@ -106,7 +99,7 @@ static void note_address(struct sweep *s, raddr_t a)
 {
 	uint64_t at = a - s->ground->text->range.start;
 
-	if (!is_near(s->ground, at) || is_start(s->ground, at))
+	if (is_start(s->ground, at))
 		return;
 	mark_fixed(s->ground, at);
 	piece_note_called(s->impl, a);
@@ -138,9 +131,104 @@ static bool pads(const struct arch *arch, const uint8_t *p, size_t n)
 	return false;
 }
 
+/*
+ * Is what a return here would take, or one of who is jumped to, perhaps put there by the
+ * instructions before? Whether it is says who reads all of the function (value.c).
+ */
+static bool has_pushed(const struct sweep *s)
+{
+	const struct text *t = s->ground->text;
+	int64_t words = 0, lower;
+
+	for (size_t i = s->nrecent; i-- > 0 && s->nrecent - i <= RECENT && s->impl->arch->effect; ) {
+		const struct insn *in = &s->recent[i % RECENT];
+		struct effect e;
+
+		if (in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT)
+			return false;
+		s->impl->arch->effect(t->bytes + (in->pc - t->range.start), in, &e);
+		if (e.stores && e.memory && arch_is_stack(s->impl->arch, e.base))
+			return true;
+		if (e.pushes && words >= 0)
+			return true;
+		if (!effect_lowers(&e, s->impl->arch->stack, &lower))
+			return false;
+		words += lower / 8;
+	}
+	return false;
+}
+
+static bool leaves_by_stack(const struct sweep *s, const struct insn *in)
+{
+	if (in->kind != INSN_RETURN &&
+	    !(in->kind == INSN_JUMP && !range_has(s->func->range, in->dest)))
+		return false;
+	return has_pushed(s);
+}
+
+/* A word of its own frame, that it goes by? */
+static bool is_by_frame(const struct sweep *s, const struct insn *in)
+{
+	const struct arch *arch = s->impl->arch;
+	const struct text *t = s->ground->text;
+	struct effect e;
+
+	if ((in->kind != INSN_JUMP_INDIRECT && in->kind != INSN_CALL_INDIRECT) ||
+	    in->flags & INSN_SLOT || !arch->effect)
+		return false;
+	arch->effect(t->bytes + (in->pc - t->range.start), in, &e);
+	return arch_is_stack(arch, e.base);
+}
+
+/* Whatever goes by a register is to be proved, or nobody knows where it leads. */
+static int note_goal(struct sweep *s, const struct insn *in)
+{
+	struct plan_impl *p = s->impl;
+
+	if (is_in_func(s, in->pc)) {
+		arrivals_suspect(p, s->func, SUSPECT_GOAL);
+		return 0;
+	}
+	raddr_t *new = vec_push(p->loners, p->nloners, p->loners_cap);
+
+	if (!new)
+		return -ENOMEM;
+	*new = in->pc;
+	return 0;
+}
+
+/* A function that names an address of code may compute others from it. */
+static int note_name(struct sweep *s, const struct insn *in)
+{
+	size_t left;
+
+	if (symbols_text(s->impl->symbols, in->ref, &left))
+		arrivals_suspect(s->impl, s->func, SUSPECT_NAME);
+	return arrivals_way(s->impl, in->ref);
+}
+
 static int note_insn(struct sweep *s, const struct insn *in)
 {
+	bool names = in->flags & INSN_PCREL && in->kind == INSN_PLAIN, table = false;
+	int err = names ? arrivals_name(s->impl, in->ref, &table) : 0;
+
+	if (!err && names && is_in_func(s, in->pc))
+		err = note_name(s, in);
+	if (table && is_in_func(s, in->pc))
+		arrivals_suspect(s->impl, s->func, SUSPECT_NAME);
+	/* What it goes by anybody may have left in memory. */
+	if (in->kind == INSN_JUMP_INDIRECT && in->flags & INSN_SLOT && is_in_func(s, in->pc) &&
+	    !symbols_slot(s->impl->symbols, in->ref))
+		arrivals_suspect(s->impl, s->func, SUSPECT_GOAL | SUSPECT_NAME);
+
+	if (err)
+		return err;
 	note_addresses(s, in);
+	if (in->flags & INSN_BY_REGISTER)
+		return note_goal(s, in);
+	if (is_in_func(s, in->pc) && (leaves_by_stack(s, in) || is_by_frame(s, in) ||
+				      (in->dest && body_thunk(s->impl, in->dest) >= 0)))
+		arrivals_suspect(s->impl, s->func, SUSPECT_GOAL);
 	if (in->kind == INSN_JUMP || in->kind == INSN_BRANCH || in->kind == INSN_CALL)
 		return note_branch(s, in);
 	return 0;
@@ -151,8 +239,7 @@ static void mark_dead(const struct ground *g, raddr_t pc, size_t n)
 	uint64_t at = pc - g->text->range.start;
 
 	for (size_t i = 0; i < n; i++)
-		if (is_near(g, at + i))
-			bit_set(g->planes[PLANE_DEAD], at + i);
+		bit_set(g->planes[PLANE_DEAD], at + i);
 }
 
 /* May it be the return behind a call of gcc's __morestack, which goes on one byte further
@@ -172,13 +259,22 @@ static int sweep_insn(struct sweep *s, const uint8_t *p, const struct insn *in)
 		return 0;
 	}
 	bool goes_on = is_split_return(s, in);
+	int err = note_insn(s, in);
+
+	if (!err && !s->impl->symbols->is_pie && in->kind == INSN_PLAIN &&
+	    !(in->flags & (INSN_PCREL | INSN_NOP)))
+		err = words_operand(s->impl, p, in);
 
 	s->back = in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT ? next : 0;
 	/* Only the end of a function's code makes padding: what looks like a
 	 * return between functions may be data. A breakpoint is no end. */
 	s->dead = insn_ends(in) && is_in_func(s, in->pc) && !goes_on &&
 		!insn_may_resume(s->impl->arch, p, in) ? next + PLAN_PAGE : 0;
-	return note_insn(s, in);
+	if (insn_ends(in))
+		s->nrecent = 0;
+	else
+		s->recent[s->nrecent++ % RECENT] = *in;
+	return err;
 }
 
 static int measure_at(const struct sweep *s, raddr_t pc, struct insn *ret)
@@ -242,41 +338,7 @@ static int sweep_span(struct sweep *s, raddr_t pc, raddr_t stop)
 	return pc > s->limit && s->func ? sweep_overlap(s, pc, s->limit) : 0;
 }
 
-static bool tells(const struct sweep *s, raddr_t start, raddr_t end)
-{
-	struct range r = { start, end };
-
-	return start < end &&
-		(near_any(s->ground, r) || near_is_named(s->impl, s->ground, r));
-}
-
-/* Where to begin that what is read from `at` on is read as it was meant, or behind
- * what is read already: not among zeros, which two by two look like instructions. */
-static raddr_t lead_in(const struct sweep *s, raddr_t at)
-{
-	const struct text *t = s->ground->text;
-	raddr_t pc = MAX(s->pc, at - MIN(at, LEAD));
-
-	while (pc > s->pc && pc < s->limit && !t->bytes[pc - t->range.start])
-		pc++;
-	return pc;
-}
-
-/* The code of nobody: of a stripped program that may be nearly all. */
-static int sweep_nobody(struct sweep *s, raddr_t start)
-{
-	int err = 0;
-
-	for (raddr_t at = start, end; at < s->limit && !err; at = end) {
-		end = MIN(at + BLOCK, s->limit);
-		if (tells(s, at, end))
-			err = sweep_span(s, lead_in(s, at), end);
-	}
-	return err;
-}
-
-/* From the start of a function, or of the text, to that of the next one: what may
- * tell anything of what is near. */
+/* From the start of a function, or of the text, to that of the next one. */
 static int sweep_next(struct sweep *s, raddr_t pc, raddr_t limit)
 {
 	raddr_t end = s->func ? s->func->range.end : pc;
@@ -284,11 +346,9 @@ static int sweep_next(struct sweep *s, raddr_t pc, raddr_t limit)
 
 	s->limit = limit;
 	s->pc = pc;
-	/* What is read of a function may end behind the next one's start. */
-	int err = tells(s, pc, MAX(behind, MIN(end, s->ground->text->range.end))) ?
-		sweep_span(s, pc, behind) : 0;
+	int err = sweep_span(s, pc, behind);
 
-	return err ? err : sweep_nobody(s, behind);
+	return err || s->pc >= limit ? err : sweep_span(s, s->pc, limit);
 }
 
 /* Go's linker puts a note before the first function of a text. It is read, and not run,
@@ -329,6 +389,12 @@ static int sweep_text(struct plan_impl *p, const struct ground *g)
 int sweep_all(struct plan_impl *p)
 {
 	int err = 0;
+
+	for (size_t i = 0; i < p->ngrounds && p->arch->thunk; i++) {
+		const struct text *t = p->grounds[i].text;
+
+		p->has_thunks |= p->arch->has_thunk(t->bytes, range_size(t->range));
+	}
 
 	for (size_t i = 0; i < p->ngrounds && !err; i++)
 		err = sweep_text(p, &p->grounds[i]);

@@ -318,3 +318,16 @@ enum indirect tables_judge(const struct body *b, raddr_t table)
 		return INDIRECT_UNSURE;
 	return INDIRECT_INSIDE;
 }
+
+enum indirect tables_judge_distances(const struct body *b, raddr_t table)
+{
+	struct entries e = entries_at(b, table, true);
+	size_t n = count_inside(b, &e);
+	raddr_t a;
+
+	if (!n)
+		return INDIRECT_UNSURE;
+	if (n < TABLE_MAX && read_entry(&e, n, &a) && is_function(b->impl, a))
+		return INDIRECT_UNSURE;
+	return INDIRECT_INSIDE;
+}

@@ -41,5 +41,7 @@ void tables_clear(struct tables *);
 /* Where does the table of addresses there lead? Out, if its first entry does; and nobody
  * knows if others may call functions. */
 enum indirect tables_judge(const struct body *, raddr_t table);
+/* The same of a table of distances from there: to functions, too? */
+enum indirect tables_judge_distances(const struct body *, raddr_t table);
 
 #endif

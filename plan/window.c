@@ -125,6 +125,9 @@ static size_t dead_behind(const struct body *b, raddr_t at, size_t want)
 	const struct plan_impl *p = b->impl;
 	size_t n = 0;
 
+	/* What nobody seems to come to may be where an address leads that nobody knows. */
+	if (p->ndoubts)
+		return 0;
 	for (; n < want; n++)
 		if (!ground_any(p, LAYER_DEAD, at + n, 1) ||
 		    ground_any(p, LAYER_TAKEN, at + n, 1) ||
@@ -207,6 +210,10 @@ enum refusal window_check(struct body *b, size_t first, size_t last, size_t need
 	}
 	/* Whoever jumps into the middle would execute half an address. */
 	bool landed = ground_any(b->impl, LAYER_TARGET, start + 1, size - 1);
+
+	for (size_t i = first + 1; i <= last; i++)
+		if (words_lead_to(b->impl, b->steps[i].insn.pc))
+			return REFUSED_BRANCH_INSIDE;
 
 	if (landed && !may_be_landed_on(b, first, last))
 		return REFUSED_BRANCH_INSIDE;

@@ -150,6 +150,58 @@ static int collect(struct symbols *s, struct candidates *ret)
 	return err;
 }
 
+/* Read by none of the program's own code. */
+static bool is_for_others(const struct image *im, const GElf_Shdr *sh)
+{
+	static const char *const names[] = {
+		".eh_frame", ".eh_frame_hdr", ".gcc_except_table", ".gopclntab", ".gnu.version",
+		"__patchable_function_entries", "__mcount_loc", "xray_instr_map", "xray_fn_idx",
+	};
+	const char *name = image_section_name(im, sh);
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return sh->sh_type != SHT_PROGBITS && sh->sh_type != SHT_INIT_ARRAY &&
+		sh->sh_type != SHT_FINI_ARRAY;
+}
+
+static int find_tabled(struct symbols *s)
+{
+	const struct image *im = &s->impl->image;
+
+	s->tabled = calloc(im->nsections + im->nloads + 1, sizeof(*s->tabled));
+	if (!s->tabled)
+		return -ENOMEM;
+	for (size_t i = 1; i < im->nsections; i++) {
+		const GElf_Shdr *sh = &im->sections[i];
+		struct range r = { sh->sh_addr,
+				   sh->sh_addr + MIN(sh->sh_size, UINT64_MAX - sh->sh_addr) };
+
+		if (!(sh->sh_flags & SHF_ALLOC) || sh->sh_flags & SHF_EXECINSTR || !sh->sh_size)
+			continue;
+		if (!is_for_others(im, sh) && range_size(r) <= image_held(im))
+			s->tabled[s->ntabled++] = r;
+		else if (is_for_others(im, sh) && s->nuntabled < ARRAY_SIZE(s->untabled))
+			s->untabled[s->nuntabled++] = r;
+	}
+	for (size_t i = 0; i < im->nloads && !im->nsections; i++)
+		if (!(im->loads[i].flags & PF_X))
+			s->tabled[s->ntabled++] = im->loads[i].range;
+	return 0;
+}
+
+bool symbols_is_tabled(const struct symbols *s, raddr_t a)
+{
+	bool ret = false;
+
+	for (size_t i = 0; i < s->ntabled && !ret; i++)
+		ret = range_has(s->tabled[i], a);
+	for (size_t i = 0; i < s->nuntabled && ret; i++)
+		ret = !range_has(s->untabled[i], a);
+	return ret;
+}
+
 /* What data and its relocations tell of the text. */
 static int read_data(struct symbols *s, struct addresses *pointers)
 {
@@ -167,6 +219,8 @@ static int read_data(struct symbols *s, struct addresses *pointers)
 	if (!err)
 		err = rseq_find(&in->image, &in->dynamic, &in->dynsym,
 				&s->rseqs, &s->nrseqs);
+	if (!err)
+		err = find_tabled(s);
 	if (!err)
 		err = golang_unsafe(&in->image, &in->golang, &s->unsafe, &s->nunsafe);
 	if (!err)
@@ -244,6 +298,7 @@ void symbols_close(struct symbols *s)
 	free(s->pointers);
 	free(s->unsafe);
 	free(s->ocaml);
+	free(s->tabled);
 	free(s->rseqs);
 	free(s->sleds);
 	free(s->slots);
@@ -260,6 +315,11 @@ const uint8_t *symbols_bytes(const struct symbols *s, raddr_t addr, size_t most,
 
 	*n = p ? *n : 0;
 	return p;
+}
+
+bool symbols_holds(const struct symbols *s, raddr_t addr)
+{
+	return image_load_at(&s->impl->image, addr) != NULL;
 }
 
 bool symbols_of_ocaml(const struct symbols *s, raddr_t addr)

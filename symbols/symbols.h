@@ -107,6 +107,11 @@ struct symbols {
 	struct text *texts;
 	size_t ntexts;
 
+	/* Sections that code may read, and within them, or beside them, what only loaders,
+	 * unwinders and tracers do: see symbols_is_tabled. */
+	struct range *tabled, untabled[32];
+	size_t ntabled, nuntabled;
+
 	/* What the file calls a note: data, though it may lie in a text. Empty: none. */
 	struct range note;
 
@@ -191,6 +196,12 @@ int symbols_read(const struct symbols *, raddr_t addr, void *buf, size_t n);
 /* The same in place: a pointer to the bytes at `addr`, and in *n how many of `most` follow
  * in the same PT_LOAD; NULL and 0 if none. */
 const uint8_t *symbols_bytes(const struct symbols *, raddr_t addr, size_t most, size_t *n);
+
+/* Does a PT_LOAD hold this address, as far as the file has it? Nothing is read. */
+bool symbols_holds(const struct symbols *, raddr_t addr);
+
+/* Is it data that the program's own code may read to find a way by? */
+bool symbols_is_tabled(const struct symbols *, raddr_t);
 
 /* 0, or -errno with a message: something that the file holds could not be read. */
 int symbols_error(const struct symbols *);

@@ -338,20 +338,34 @@ static size_t starts_with(const uint8_t *p, size_t n, const char *bytes, size_t 
 
 /* call over; pause; lfence; jmp back; over: mov %reg, (%rsp); ret. Or against another
  * attack, lfence; jmp *%reg. */
-static bool x86_is_thunk(const uint8_t *p, size_t n)
+static int x86_thunk(const uint8_t *p, size_t n)
 {
 	const uint8_t mov = 0x89, ret = 0xc3, jump = 0xff;
 	size_t at = starts_with(p, n, "\xf3\x0f\x1e\xfa", 4);
 	size_t fence = starts_with(p + at, n - at, "\x0f\xae\xe8", 3);
+	int high;
 
 	at += fence;
-	if (fence)
-		return n - at >= 3 && p[at += p[at] == 0x41] == jump && (p[at + 1] & 0xf8) == 0xe0;
+	if (fence) {
+		high = n - at >= 3 && p[at] == 0x41 ? 8 : 0;
+		at += high / 8;
+		return n - at >= 2 && p[at] == jump && (p[at + 1] & 0xf8) == 0xe0 ?
+			(p[at + 1] & 7) | high : -1;
+	}
 	if (n - at < 5 || p[at] != 0xe8 || p[at + 1] > 64 || p[at + 2] || p[at + 3] || p[at + 4])
-		return false;
+		return -1;
 	at += 5 + p[at + 1];
-	return n >= at + 5 && (p[at] & 0xfb) == 0x48 && p[at + 1] == mov &&
-		(p[at + 2] & 0xc7) == 4 && p[at + 3] == 0x24 && p[at + 4] == ret;
+	if (n < at + 5 || (p[at] & 0xfb) != 0x48 || p[at + 1] != mov ||
+	    (p[at + 2] & 0xc7) != 4 || p[at + 3] != 0x24 || p[at + 4] != ret)
+		return -1;
+	return (p[at + 2] >> 3 & 7) | (p[at] & X86_REX_R ? 8 : 0);
+}
+
+/* mov %reg, (%rsp); ret: its end. Or lfence; jmp. */
+static bool x86_has_thunk(const uint8_t *p, size_t n)
+{
+	return memmem(p, n, "\x24\xc3", 2) || memmem(p, n, "\x0f\xae\xe8\xff", 4) ||
+		memmem(p, n, "\x0f\xae\xe8\x41", 4);
 }
 
 /* What `push` and `sub $n, %rsp` take of the stack; -1: it does neither. */
@@ -452,13 +466,14 @@ const struct arch arch_x86_64 = {
 	.reach = INT32_MAX - ARCH_JUMP_MAX,
 	.jump_fixed = 1,
 	.pun_prefixes = X86_PUN_PREFIXES,
+	.stack = 4,
+	.frame = 5,
 	.trap_size = 1,
 	.trap = { 0xcc },
 	/* No kernel enforces endbr64 in user space. */
 	.keeps_landing = false,
 	.decode = x86_decode,
 	.measure = x86_measure,
-	.find_ref = x86_find_ref,
 	.relocate = x86_relocate,
 	.jump = x86_jump,
 	.jump_short = x86_jump_short,
@@ -469,8 +484,11 @@ const struct arch arch_x86_64 = {
 	.record = x86_record,
 	.returns = x86_returns,
 	.goal = x86_goal,
+	.effect = x86_effect,
+	.goes_by = x86_goes_by,
 	.goes_below = x86_goes_below,
-	.is_thunk = x86_is_thunk,
+	.thunk = x86_thunk,
+	.has_thunk = x86_has_thunk,
 	.stacked = x86_stacked,
 	.raises = x86_raises,
 	.faults = x86_faults,

@@ -135,8 +135,6 @@ int x86_decode(const uint8_t *p, size_t n, raddr_t pc, struct insn *ret);
 
 /* code_measure.c */
 int x86_measure(const uint8_t *p, size_t n, raddr_t pc, struct insn *ret);
-size_t x86_find_ref(const uint8_t *p, size_t n, raddr_t pc, size_t from,
-		    const struct places *to, raddr_t *ret);
 
 /* code_relocate.c */
 int x86_relocate(const uint8_t *p, const struct insn *in, raddr_t to,
@@ -151,6 +149,12 @@ int x86_pun(raddr_t from, size_t prefix, raddr_t to, uint8_t *out);
 /* code_stack.c */
 int x86_stack_check(const uint8_t *p, size_t n, bool *loads);
 bool x86_reads_g(const uint8_t *p, size_t n);
+
+/* code_effect.c */
+void x86_effect(const uint8_t *p, const struct insn *in, struct effect *ret);
+int x86_goes_by(const uint8_t *p, const struct insn *in);
+/* code_effect_others.c: of VEX, EVEX and XOP, and behind 0f 38 and 0f 3a. */
+void x86_effect_others(const struct x86_form *, struct effect *);
 
 /* code_reach.c */
 int x86_reaches(const uint8_t *p, const struct insn *in);

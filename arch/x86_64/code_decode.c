@@ -129,6 +129,8 @@ static void classify_indirect(const uint8_t *p, const struct x86_form *f,
 
 	if (f->prefixes & X86_DS)
 		ret->flags |= INSN_NOTRACK;
+	if (!f->memory)
+		ret->flags |= INSN_BY_REGISTER;
 	if (x86_pcrel(f) && !(f->prefixes & X86_SEGMENT))
 		ret->flags |= INSN_SLOT;
 	if (!index)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Is all found that matters to one function, however far away it stands, although
- * not all text is read for it?
+ * Is all found that matters to one function, however far away it stands?
  * One test per rule; each fails if that is gone.
  */
 #include "tests/patch/insns.h"
@@ -94,20 +93,11 @@ static void plan_padding(bool lands, size_t at)
 
 static void long_padding(void)
 {
-	struct arch blind = arch_x86_64;
-
 	plan_padding(false, 0x300);
 	CHECK(site_is(probe(), 0, TACTIC_SHORT, 0x300, 3, 0));
 	plan_padding(true, 0x300);
 	CHECK(refused(REFUSED_TOO_SHORT));
 	plan_padding(false, 0x1100);
-	CHECK(refused(REFUSED_TOO_SHORT));
-	/* Nor if all text is read. */
-	blind.find_ref = NULL;
-	plan_free(m.plan);
-	const struct func *f = module_func("f");
-
-	CHECK(!plan_make(&blind, m.symbols, &f, 1, NULL, &m.plan));
 	CHECK(refused(REFUSED_TOO_SHORT));
 }
 

@@ -19,7 +19,9 @@
 	"sub $1,%edi\n" \
 	"jz 1f\n" \
 	"lea " name "(%rip),%rax\n" \
-	"add $" n ",%rax\n" \
+	"mov $" n ",%ecx\n" \
+	"imul $1,%ecx,%ecx\n" \
+	"add %rcx,%rax\n" \
 	"jmp *%rax\n" \
 	"1: mov %rsi,%rax\n" last "\nret\n" END(name) ".fill 6, 1, 0x90\n"
 

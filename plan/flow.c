@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * flow: a search backwards, from where a register is used to all that sets it.
+ *
+ * Where ways meet all of them are gone back; a place that is arrived at otherwise is
+ * come to from the body's own indirect jumps, or from a call that an exception leaves.
+ * What would take too long is VALUE_ANY, as is what no rule knows.
+ */
+#include "plan/flow.h"
+
+#include <errno.h>
+
+/* ---- where control comes from ---------------------------------------------- */
+
+static int by_to(const void *a, const void *b)
+{
+	const struct link *x = a, *y = b;
+
+	return x->to != y->to ? (x->to < y->to ? -1 : 1) : 0;
+}
+
+int flow_make(const struct body *b, struct flow *ret)
+{
+	*ret = (struct flow){ .body = b };
+	ret->leads = calloc(b->nsteps + 1, sizeof(*ret->leads));
+	ret->led = calloc(b->nsteps + 1, sizeof(*ret->led));
+	ret->known = calloc(b->nsteps + 1, sizeof(*ret->known));
+	ret->effects = malloc((b->nsteps + 1) * sizeof(*ret->effects));
+	if (!ret->leads || !ret->led || !ret->known || !ret->effects)
+		return fail(ENOMEM, "plan %s", b->func->name);
+	for (size_t i = 0; i < b->nsteps; i++)
+		ret->led[i] = ground_any(b->impl, LAYER_TARGET, b->steps[i].insn.pc, 1);
+	for (size_t i = 0; i < b->nsteps; i++)
+		if (b->steps[i].insn.dest && body_has(b, b->steps[i].insn.dest) &&
+		    flow_link(ret, i, b->steps[i].insn.dest))
+			return -ENOMEM;
+	flow_ready(ret);
+	return 0;
+}
+
+int flow_link(struct flow *f, size_t step, raddr_t to)
+{
+	struct link *l = vec_push(f->links, f->nlinks, f->links_cap);
+
+	if (!l)
+		return -ENOMEM;
+	*l = (struct link){ to, step };
+	return 0;
+}
+
+void flow_ready(struct flow *f)
+{
+	vec_sort(f->links, f->nlinks, by_to);
+	for (size_t i = 0; i < f->nlinks; i++)
+		f->led[body_step(f->body, f->links[i].to)] = true;
+}
+
+void flow_clear(struct flow *f)
+{
+	free(f->links);
+	free(f->leads);
+	free(f->led);
+	free(f->known);
+	free(f->effects);
+	for (size_t i = 0; i < DEPTH; i++) {
+		free(f->seen[i]);
+		free(f->touched[i]);
+	}
+}
+
+/* Room for one more search; false: there is none. */
+bool flow_enter(struct flow *f)
+{
+	unsigned int d = f->depth;
+
+	if (d == DEPTH)
+		return false;
+	if (!f->seen[d]) {
+		f->seen[d] = calloc(f->body->nsteps + 1, sizeof(*f->seen[d]));
+		f->touched[d] = calloc(f->body->nsteps + 1, sizeof(*f->touched[d]));
+		if (!f->seen[d] || !f->touched[d])
+			return false;
+	}
+	f->from_jumps[d] = 0;
+	f->depth++;
+	return true;
+}
+
+void flow_leave(struct flow *f)
+{
+	unsigned int d = --f->depth;
+
+	while (f->ntouched[d])
+		f->seen[d][f->touched[d][--f->ntouched[d]]] = 0;
+}
+
+/* Was it asked before in this search? Then it adds nothing. */
+static bool is_seen(struct flow *f, size_t step, int reg)
+{
+	unsigned int d = f->depth - 1;
+	uint64_t bit = 1ull << reg;
+
+	if (f->seen[d][step] & bit)
+		return true;
+	if (!f->seen[d][step])
+		f->touched[d][f->ntouched[d]++] = (uint32_t)step;
+	f->seen[d][step] |= bit;
+	return false;
+}
+
+void effect_of(const struct flow *f, size_t step, struct effect *ret)
+{
+	const struct plan_impl *p = f->body->impl;
+	const struct insn *in = &f->body->steps[step].insn;
+	size_t left;
+
+	if (!f->known[step])
+		p->arch->effect(symbols_text(p->symbols, in->pc, &left), in, &f->effects[step]);
+	f->known[step] = true;
+	*ret = f->effects[step];
+}
+
+/* A search of its own. */
+void flow_ask(struct flow *f, size_t step, int reg, struct values *ret)
+{
+	ret->n = 0;
+	if (reg < 0) {
+		values_add(ret, value_number(f, 0, false));
+		return;
+	}
+	if (!flow_enter(f)) {
+		values_add(ret, value_any);
+		return;
+	}
+	flow_search(f, step, reg, ret);
+	flow_leave(f);
+}
+
+/*
+ * The body's own indirect jumps, and calls that an exception may leave. What they have in
+ * their registers is passed on like arguments: where it was computed there it is judged
+ * there, if it is an address.
+ */
+static void search_jumps(struct flow *f, int reg, struct values *ret)
+{
+	const struct body *b = f->body;
+	unsigned int d = f->depth - 1;
+	bool pads = b->func->flags & FUNC_LSDA;
+	struct values from = { .n = 0 };
+
+	if (f->near_only) {
+		values_add(ret, value_word);
+		return;
+	}
+	if (f->from_jumps[d] >> reg & 1)
+		return;
+	f->from_jumps[d] |= 1ull << reg;
+	for (size_t i = 0; i < b->nsteps; i++) {
+		uint8_t kind = b->steps[i].insn.kind;
+		bool calls = kind == INSN_CALL || kind == INSN_CALL_INDIRECT;
+
+		if ((step_is_indirect(&b->steps[i]) && !f->leads[i]) || (pads && calls))
+			flow_search(f, i, reg, &from);
+	}
+	if (!from.n)
+		values_add(ret, value_word);
+	for (size_t i = 0; i < from.n; i++)
+		values_add(ret, from.v[i].kind == VALUE_ANY ? value_word : from.v[i]);
+}
+
+/* Does a piece begin here that compilers have moved away? Only jumps lead there. */
+static bool is_piece(const struct body *b, raddr_t pc)
+{
+	for (size_t i = 1; i < b->npieces; i++)
+		if (b->pieces[i].start == pc)
+			return true;
+	return false;
+}
+
+/* All that lead here but who falls in. */
+static void search_ways(struct flow *f, size_t step, int reg, struct values *ret)
+{
+	const struct plan_impl *p = f->body->impl;
+	raddr_t pc = f->body->steps[step].insn.pc;
+	size_t n = 0;
+
+	for (size_t i = vec_prefix(f->nlinks, k, f->links[k].to < pc);
+	     i < f->nlinks && f->links[i].to == pc; i++, n++)
+		/* Who is called has a frame of its own. */
+		if (reg >= REGISTERS && f->body->steps[f->links[i].step].insn.kind == INSN_CALL)
+			values_add(ret, value_word);
+		else
+			flow_search(f, f->links[i].step, reg, ret);
+	if (step == 0)
+		return;
+	if (ground_any(p, LAYER_FIXED, pc, 1) && !(n && is_piece(f->body, pc)))
+		search_jumps(f, reg, ret);
+	else if (!n)
+		values_add(ret, value_word);
+}
+
+void flow_search(struct flow *f, size_t step, int reg, struct values *ret)
+{
+	const struct body *b = f->body;
+
+	for (;; step--) {
+		if (f->budget == 0) {
+			values_add(ret, value_any);
+			return;
+		}
+		f->budget--;
+		if (reg == STACK) {
+			values_add(ret, value_any);
+			return;
+		}
+		if (step == 0 || f->led[step] ||
+		    b->steps[step - 1].piece != b->steps[step].piece) {
+			if (is_seen(f, step, reg))
+				return;
+			search_ways(f, step, reg, ret);
+		}
+		if (step == 0)
+			values_add(ret, value_word);
+		if (step == 0 || b->steps[step - 1].piece != b->steps[step].piece ||
+		    b->steps[step - 1].ends || !flow_back(f, step - 1, &reg, ret))
+			return;
+	}
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* flow: what the files share that search for what registers hold: value.c, flow.c,
+ * flow_set.c and flow_goal.c. All others ask by value.h. */
+#ifndef PLAN_FLOW_H
+#define PLAN_FLOW_H
+
+#include "plan/value.h"
+
+enum {
+	REGISTERS = 16,		/* places of a search; above them words of the frame */
+	STACK = 4, FRAME = 5,	/* registers that frames are reached by */
+	DEPTH = ARRAY_SIZE(((struct flow *)0)->seen),
+};
+
+/* value.c. Sets: one that is full becomes ANY, or WORD if it has whole words only. */
+extern const struct value value_any, value_word;
+void values_add(struct values *, struct value);
+void values_add_all(struct values *, const struct values *more);
+struct value value_number(const struct flow *, raddr_t, bool named);
+struct value value_times(const struct flow *, struct value, unsigned int scale);
+struct value value_added(const struct flow *, struct value, struct value);
+/* The low half of it; the same sign-extended. */
+struct value value_cut(const struct flow *, struct value);
+struct value value_widened(const struct flow *, struct value);
+/* Hidden or shown again; of which only the bits of `most` are left. */
+struct value value_coded(struct value);
+struct value value_clipped(struct value, raddr_t most);
+/* What an effect loads from there. */
+struct value value_loaded(struct value at, const struct effect *);
+bool value_is_address(struct value);
+
+/* flow.c. A search within one that goes on; one of its own (reg -1: the number 0). */
+void flow_search(struct flow *, size_t step, int reg, struct values *ret);
+void flow_ask(struct flow *, size_t step, int reg, struct values *ret);
+/* Room for one more search; false: there is none. */
+bool flow_enter(struct flow *);
+void flow_leave(struct flow *);
+
+/* flow_set.c. Register `reg` behind `step`: true, and perhaps another one that it had
+ * before it; false: what it may be is in *ret. */
+bool flow_back(struct flow *, size_t step, int *reg, struct values *ret);
+/* Are all of them addresses that code names, and is there one? */
+bool values_are_known(const struct values *);
+bool flow_find_pushed(const struct flow *, size_t step, size_t *at, struct effect *ret);
+void flow_pushed(struct flow *, size_t at, const struct effect *, struct values *ret);
+void flow_set_by_load(struct flow *, size_t step, const struct effect *, struct values *ret);
+void flow_set_by_sum(struct flow *, size_t step, const struct effect *, struct values *ret);
+void flow_set_by_one(struct flow *, size_t step, const struct effect *, struct values *ret);
+
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/* flow_set: what does an instruction set a register, or a word of the frame, to? */
+#include "plan/flow.h"
+
+enum {
+	PUSHED_NEAR = 24,	/* steps before a return, or a pop, in which it was pushed */
+	BOUND_NEAR = 12,	/* steps in which an index may be bounded */
+};
+
+static bool is_slot(const struct effect *e, int64_t number, int base)
+{
+	return e->memory && !e->thread && e->base == base && e->index < 0 && e->number == number;
+}
+
+/* The place that a word of the frame is in a search: like a register, one that calls keep.
+ * -1: there are too many. */
+static int place_of_slot(struct flow *f, int base, int64_t number)
+{
+	for (size_t i = 0; i < f->nslots; i++)
+		if (f->slots[i].base == base && f->slots[i].number == number)
+			return REGISTERS + (int)i;
+	if (f->nslots == ARRAY_SIZE(f->slots))
+		return -1;
+	f->slots[f->nslots++] = (struct slot){ number, base };
+	return REGISTERS + (int)f->nslots - 1;
+}
+
+bool effect_lowers(const struct effect *e, int stack, int64_t *ret)
+{
+	*ret = 0;
+	if (e->pushes)
+		*ret = 8;
+	else if (e->op == EFFECT_POP || e->pops)
+		*ret = -8;
+	else if (e->op == EFFECT_SUM && e->reg == stack && e->base == stack && e->index < 0)
+		*ret = -e->number;
+	else
+		return e->reg != stack && !(e->others >> stack & 1);
+	return e->reg != stack || e->op == EFFECT_SUM;
+}
+
+/* A word of the frame behind `step`: as flow_back. */
+static bool slot_back(struct flow *f, size_t step, int *place, struct values *ret)
+{
+	struct slot slot = f->slots[*place - REGISTERS];
+	struct effect e;
+	int64_t higher = 0;
+
+	effect_of(f, step, &e);
+	if (slot.base == STACK && e.pushes && slot.number == 0) {
+		*place = e.source;
+		if (e.source < 0)
+			values_add(ret, value_word);
+		return e.source >= 0;
+	}
+	if (e.stores && is_slot(&e, slot.number, slot.base)) {
+		bool whole = !e.computes && e.width >= 8;
+
+		*place = e.source;
+		/* A word of which only a part was written is none: it is not this one that
+		 * is loaded. */
+		if (e.computes || (whole && e.source < 0))
+			values_add(ret, whole ? value_word : value_any);
+		return whole && e.source >= 0;
+	}
+	if (slot.base == STACK ? !effect_lowers(&e, STACK, &higher) :
+	    e.reg == slot.base || e.others >> slot.base & 1) {
+		values_add(ret, value_word);
+		return false;
+	}
+	if (higher)
+		*place = place_of_slot(f, STACK, slot.number - higher);
+	if (*place < 0)
+		values_add(ret, value_any);
+	return *place >= 0;
+}
+
+/* What an index is at most, if that is told shortly before, and by nobody else. */
+static struct value bound_of(struct flow *f, size_t step, int reg)
+{
+	const struct body *b = f->body;
+	unsigned int shift = 0;
+
+	for (size_t i = step; i-- > 0 && step - i <= BOUND_NEAR; ) {
+		struct value v = value_any;
+		struct effect e;
+
+		if (f->led[i + 1] || b->steps[i].ends ||
+		    b->steps[i].piece != b->steps[step].piece)
+			break;
+		effect_of(f, i, &e);
+		if (e.others >> reg & 1)
+			break;
+		if (e.reg != reg)
+			continue;
+		if (e.op == EFFECT_CLIP)
+			v = value_clipped(value_any, (raddr_t)e.number);
+		else if (e.op == EFFECT_LOAD && e.width < 4 && !e.extends)
+			v = value_clipped(value_any, e.width == 1 ? UINT8_MAX : UINT16_MAX);
+		else if (e.op == EFFECT_SHIFT && shift + (unsigned int)e.number < 16) {
+			shift += (unsigned int)e.number;
+			continue;
+		} else if (e.op == EFFECT_MOVE || e.op == EFFECT_CUT || e.op == EFFECT_WIDEN) {
+			reg = e.base;
+			continue;
+		}
+		return value_times(f, v, 1u << shift);
+	}
+	return value_any;
+}
+
+bool values_are_known(const struct values *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (!value_is_address(s->v[i]))
+			return false;
+	return s->n > 0;
+}
+
+void flow_set_by_load(struct flow *f, size_t step, const struct effect *e, struct values *ret)
+{
+	struct values base, index;
+	bool frame = (e->base == STACK || e->base == FRAME) && e->index < 0 && !e->thread;
+
+	if (frame && e->width == 8 && f->near_only) {
+		values_add(ret, value_word);
+		return;
+	}
+	if (frame && e->width == 8) {
+		int place = place_of_slot(f, e->base, e->number);
+
+		if (place < 0)
+			values_add(ret, value_any);
+		else
+			flow_search(f, step, place, ret);
+		return;
+	}
+	if (e->thread || frame || e->width == 8) {
+		values_add(ret, value_loaded(value_any, e));
+		return;
+	}
+	flow_ask(f, step, e->base, &base);
+	/* An index says which entry it is: of what is known, that does not matter. */
+	if (e->index >= 0 && values_are_known(&base))
+		index = (struct values){ .v = { bound_of(f, step, e->index) }, .n = 1 };
+	else
+		flow_ask(f, step, e->index, &index);
+	for (size_t i = 0; i < base.n; i++)
+		for (size_t k = 0; k < index.n; k++) {
+			struct value at = value_added(f, base.v[i], value_times(f, index.v[k], MAX(e->scale, 1)));
+
+			values_add(ret, value_loaded(value_added(f, at, value_number(f, (raddr_t)e->number, e->named)), e));
+		}
+}
+
+void flow_set_by_sum(struct flow *f, size_t step, const struct effect *e, struct values *ret)
+{
+	struct values base, index;
+
+	flow_ask(f, step, e->base, &base);
+	flow_ask(f, step, e->index, &index);
+	for (size_t i = 0; i < base.n; i++)
+		for (size_t k = 0; k < index.n; k++) {
+			struct value v = value_added(f, base.v[i], value_times(f, index.v[k], MAX(e->scale, 1)));
+
+			v = value_added(f, v, value_number(f, (raddr_t)e->number, false));
+			values_add(ret, e->cut ? value_cut(f, v) : v);
+		}
+}
+
+void flow_set_by_one(struct flow *f, size_t step, const struct effect *e, struct values *ret)
+{
+	struct effect load = *e;
+	struct values of;
+
+	load.width = 8;
+	flow_ask(f, step, e->op == EFFECT_CODED || e->op == EFFECT_ADD_LOAD ? e->reg : e->base, &of);
+	for (size_t i = 0; i < of.n; i++)
+		values_add(ret, e->op == EFFECT_CODED ? value_coded(of.v[i]) :
+		    e->op == EFFECT_CLIP ? value_clipped(of.v[i], (raddr_t)e->number) :
+		    e->op == EFFECT_SHIFT ? value_times(f, of.v[i], 1u << e->number) :
+		    e->op == EFFECT_CUT ? value_cut(f, of.v[i]) :
+		    e->op == EFFECT_WIDEN ? value_widened(f, of.v[i]) :
+		    value_added(f, of.v[i], value_loaded(value_any, &load)));
+}
+
+/*
+ * Where was the word pushed that is innermost before `step`? Its effect in *ret. What
+ * lies between pushes and pops in pairs.
+ */
+bool flow_find_pushed(const struct flow *f, size_t step, size_t *at, struct effect *ret)
+{
+	const struct body *b = f->body;
+	int64_t off = 0;
+
+	for (size_t i = step; i-- > 0 && step - i <= PUSHED_NEAR; ) {
+		const struct step *s = &b->steps[i];
+
+		if (s->piece != b->steps[step].piece || s->ends || s->insn.kind == INSN_CALL ||
+		    s->insn.kind == INSN_CALL_INDIRECT)
+			return false;
+		effect_of(f, i, ret);
+		*at = i;
+		if (ret->pushes && off == 0)
+			return true;
+		if (ret->stores && is_slot(ret, off, STACK))
+			return ret->computes || ret->width == 8;
+		if (ret->pushes)
+			off -= 8;
+		else if (ret->op == EFFECT_POP || ret->pops)
+			off += 8;
+		else if (ret->op == EFFECT_SUM && ret->reg == STACK && ret->index < 0 &&
+			 ret->base == STACK)
+			off += ret->number;
+		else if (ret->reg == STACK || ret->others >> STACK & 1)
+			return false;
+		if (off < 0)
+			return false;
+	}
+	return false;
+}
+
+void flow_pushed(struct flow *f, size_t at, const struct effect *e, struct values *ret)
+{
+	struct values v = { .n = 0 };
+
+	if (e->computes || (e->stores && e->width != 8))
+		values_add(&v, value_any);
+	else if (e->source < 0)
+		values_add(&v, value_word);
+	else
+		flow_ask(f, at, e->source, &v);
+	values_add_all(ret, &v);
+}
+
+/* call 1f; 1: pop %r */
+static bool is_own_address(const struct flow *f, size_t step)
+{
+	const struct insn *in = &f->body->steps[step].insn;
+
+	return step && in[0].pc == f->body->steps[step - 1].insn.dest &&
+		f->body->steps[step - 1].insn.kind == INSN_CALL;
+}
+
+static void set_by_pop(struct flow *f, size_t step, struct values *ret)
+{
+	struct effect e;
+	size_t at;
+
+	if (is_own_address(f, step))
+		values_add(ret, value_number(f, f->body->steps[step].insn.pc, true));
+	else if (flow_find_pushed(f, step, &at, &e))
+		flow_pushed(f, at, &e, ret);
+	else
+		values_add(ret, value_word);
+}
+
+/* What was put into a vector register shortly before, to be kept there. */
+static void set_by_vector(struct flow *f, size_t step, int vector, struct values *ret)
+{
+	const struct body *b = f->body;
+	struct effect e;
+
+	for (size_t i = step; i-- > 0 && step - i <= PUSHED_NEAR &&
+	     b->steps[i].piece == b->steps[step].piece && !b->steps[i].ends; ) {
+		effect_of(f, i, &e);
+		if (e.vector != vector || e.op == EFFECT_BACK)
+			continue;
+		if (e.source >= 0)
+			flow_search(f, i, e.source, ret);
+		else
+			values_add(ret, value_word);
+		return;
+	}
+	values_add(ret, value_word);
+}
+
+/* Register `reg` behind `step`: 1 and perhaps another register that it had before it;
+ * 0: what it may be is in *ret. */
+bool flow_back(struct flow *f, size_t step, int *reg, struct values *ret)
+{
+	struct effect e;
+
+	if (*reg >= REGISTERS)
+		return slot_back(f, step, reg, ret);
+	effect_of(f, step, &e);
+	if (e.op == EFFECT_SWAP && (*reg == e.reg || *reg == e.base)) {
+		*reg = *reg == e.reg ? e.base : e.reg;
+		return true;
+	}
+	if (e.op == EFFECT_RETURNED && (*reg == e.reg || *reg == 2)) {
+		values_add(ret, value_word);
+		return false;
+	}
+	if (e.reg != *reg) {
+		if (e.others >> *reg & 1)
+			values_add(ret, value_any);
+		return !(e.others >> *reg & 1);
+	}
+	switch (e.op) {
+	case EFFECT_MOVE:
+		*reg = e.base;
+		return true;
+	case EFFECT_MAY_MOVE:
+		flow_search(f, step, e.base, ret);
+		return true;
+	case EFFECT_MAY_LOAD:
+		values_add(ret, value_word);
+		return true;
+	case EFFECT_NUMBER:
+		values_add(ret, value_number(f, (raddr_t)e.number, e.named));
+		break;
+	case EFFECT_SUM:
+		flow_set_by_sum(f, step, &e, ret);
+		break;
+	case EFFECT_LOAD:
+		flow_set_by_load(f, step, &e, ret);
+		break;
+	case EFFECT_POP:
+		set_by_pop(f, step, ret);
+		break;
+	case EFFECT_BACK:
+		set_by_vector(f, step, e.vector, ret);
+		break;
+	default:
+		flow_set_by_one(f, step, &e, ret);
+	}
+	return false;
+}
