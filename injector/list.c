@@ -235,8 +235,9 @@ static void say_doubts(const struct plan *p, bool each)
 
 	for (size_t i = 0; i < p->ndoubts; i++)
 		n += !i || p->doubts[i].pc != p->doubts[i - 1].pc;
-	say("%s: %zu instruction%s may lead to any other, so that each jump changes one instruction "
-	    "at most%s", p->symbols->base, n, n == 1 ? "" : "s", each ? ":" : " (-v: which)");
+	say("%s: %zu instruction%s may lead to any other, so that each jump changes one "
+	    "instruction at most%s", p->symbols->base, n, n == 1 ? "" : "s",
+	    each ? ":" : " (-v: which)");
 	for (size_t i = 0; i < p->ndoubts && each; i++) {
 		raddr_t pc = p->doubts[i].pc;
 		const struct func *f = symbols_func_at(p->symbols, pc);

@@ -233,6 +233,24 @@ $(BUILD)/tests/fault/%: tests/fault/%.c $(STAMP)
 	@mkdir -p $(@D); echo "  CC      $<"
 	$(Q)$(CC) $(CPPFLAGS) -std=gnu11 $(WARN) $(CFLAGS) -MMD -MP -o $@ $<
 
+# Made-up programs (tests/arrive): are their plans right where control arrives?
+ARRIVE_CHECK := $(BUILD)/tests/arrive/check
+$(ARRIVE_CHECK): tests/arrive/check.c $(LIB)
+	@mkdir -p $(@D); echo "  CC      $<"
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $< $(LIB) $(LDLIBS)
+
+# The oracle: where real programs arrive, and the plan (tests/oracle/run.sh).
+ORACLE := $(patsubst %,$(BUILD)/tests/oracle/%,check step strings plugin.so)
+$(BUILD)/tests/oracle/check $(BUILD)/tests/oracle/step: $(BUILD)/tests/oracle/%: tests/oracle/%.c $(LIB)
+	@mkdir -p $(@D); echo "  CC      $<"
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $< $(LIB) $(LDLIBS)
+$(BUILD)/tests/oracle/strings: tests/oracle/strings.c
+	@mkdir -p $(@D); echo "  CC      $<"
+	$(Q)$(CC) $(CPPFLAGS) -std=gnu11 $(WARN) -Wno-nonnull -O1 -g -fno-builtin -MMD -MP -o $@ $<
+$(BUILD)/tests/oracle/plugin.so: tests/oracle/plugin.c
+	@mkdir -p $(@D); echo "  CC      $< (shared)"
+	$(Q)$(CC) $(CPPFLAGS) -std=gnu11 $(WARN) -O2 -g -fPIC -shared -MMD -MP -o $@ $<
+
 DEMO := $(BUILD)/demo/server $(BUILD)/demo/client
 $(BUILD)/demo/%: demo/%.c
 	@mkdir -p $(@D); echo "  CC      $<"
@@ -252,6 +270,7 @@ STRESS := $(sort $(wildcard tests/stress/*.sh))
 
 unit: $(UNIT_BIN)
 victims: $(VICTIMS) $(TOOLS)
+oracle: $(ORACLE)
 
 deps:
 	@tools/deps.sh build test
@@ -357,5 +376,5 @@ analyze:
 	@tools/deps.sh analyze
 	@tools/analyze.sh
 
-.PHONY: unit victims deps suites glibcs check check-unit check-live soak soak-san soak-tsan fuzz fuzz-read \
+.PHONY: unit victims deps suites glibcs check check-unit check-live soak soak-san soak-tsan fuzz fuzz-read oracle \
 	fuzz-readers demo bench census lint analyze

@@ -173,10 +173,12 @@ static void arithmetic_number(const uint8_t *p, const struct x86_form *f, struct
 	unsigned int row = x86_modrm_reg(f);
 	int64_t n = number_at(p + f->imm_at, f->imm_size);
 
-	if (row == CMP || ((row == OR || row == ADD) && !n))	/* that is a barrier, when it is locked */
+	/* To add nothing is a barrier, when it is locked. */
+	if (row == CMP || ((row == OR || row == ADD) && !n))
 		return;
 	if (row == OR && n == -1 && !f->memory && width_of(f) >= 4)
-		set(e, EFFECT_NUMBER, rm_of(f)), e->number = is_wide(f) ? -1 : (int64_t)UINT32_MAX;
+		set(e, EFFECT_NUMBER, rm_of(f)),
+			e->number = is_wide(f) ? -1 : (int64_t)UINT32_MAX;
 	else if (f->memory)
 		change_rm(f, e);
 	else if (f->op == 0x80)
