@@ -90,7 +90,7 @@ static int add_table(struct plan_impl *p, const struct value *v)
 
 	if (!t)
 		return -ENOMEM;
-	*t = (struct table_at){ .base = v->number, 
+	*t = (struct table_at){ .base = v->number,
 				.at = is_switch(v) ? v->number : v->table, .width = v->width,
 				.scale = v->scale, .most = v->stride && !is_switch(v) ? v->most + 1 : 0, .extends = v->extends };
 	return 0;
