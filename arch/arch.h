@@ -235,7 +235,7 @@ struct arch {
 	enum goal (*goal)(const uint8_t *p, const struct insn *in,
 			  const uint8_t *jump, const struct insn *jump_in);
 	/* What does an instruction do to general registers? What is not known to keep one
-	 * sets it. NULL: nobody knows, and no place that is computed is. */
+	 * sets it. NULL: not known, and jumps by registers count as by whole words. */
 	void (*effect)(const uint8_t *p, const struct insn *in, struct effect *ret);
 	/* The register by which it, an indirect jump or call, goes; -1: by memory. For a
 	 * thunk see thunk_register. */
@@ -244,8 +244,8 @@ struct arch {
 	 * NULL: none does. */
 	bool (*goes_below)(const uint8_t *p, const struct insn *in);
 	/* The register by which what stands at `p` jumps on, in a way that no processor
-	 * guesses (a retpoline), if it does nothing else; -1: it does. NULL: nobody makes
-	 * such. */
+	 * guesses (a retpoline), if it does nothing else; -1: it does. NULL: there are
+	 * none. */
 	int (*thunk)(const uint8_t *p, size_t n);
 	/* May there be one, anywhere in these bytes? */
 	bool (*has_thunk)(const uint8_t *p, size_t n);

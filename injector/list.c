@@ -222,10 +222,11 @@ void list_say(const char *of, const struct list_totals *t)
 		say("%s%s%s", of ? of : "", of ? ": " : "", text);
 }
 
-/* What nobody knows of a module's code addresses, and what that costs. */
+/* Why it is not known where an instruction leads. */
 static const char *unproved_text(enum unproved why)
 {
 	return why == UNPROVED_TABLE ? "by a table whose end is not known" :
+		why == UNPROVED_UNREAD ? "the function cannot be decoded to its end" :
 		"by an address that is computed";
 }
 

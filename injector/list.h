@@ -32,8 +32,8 @@ void list_count(const struct selection *, struct list_totals *);
 /* On standard error, behind `of` (the name of a file; NULL: nothing). */
 void list_say(const char *of, const struct list_totals *);
 
-/* Say of each module whether control may go where nobody knows, and by which instructions
- * if `each` is wanted: see struct plan. */
+/* Say of each module whether it has instructions of which it is not known where they lead,
+ * and which if `each` is wanted: see struct plan. */
 void list_say_doubts(const struct selection *, bool each);
 
 #endif

@@ -81,7 +81,8 @@ void arrivals_suspect(struct plan_impl *p, const struct func *f, enum suspect s)
 static bool is_switch(const struct value *v)
 {
 	return v->kind == VALUE_PLACE && v->named && v->width == 4 && v->extends &&
-		v->scale == 1 && v->table - v->number < 4 * ENTRIES && (v->table - v->number) % 4 == 0;
+		v->scale == 1 && v->table - v->number < 4 * ENTRIES &&
+		(v->table - v->number) % 4 == 0;
 }
 
 static int add_table(struct plan_impl *p, const struct value *v)
@@ -91,8 +92,9 @@ static int add_table(struct plan_impl *p, const struct value *v)
 	if (!t)
 		return -ENOMEM;
 	*t = (struct table_at){ .base = v->number,
-				.at = is_switch(v) ? v->number : v->table, .width = v->width,
-				.scale = v->scale, .most = v->stride && !is_switch(v) ? v->most + 1 : 0, .extends = v->extends };
+				.at = is_switch(v) ? v->number : v->table,
+				.most = v->stride && !is_switch(v) ? v->most + 1 : 0,
+				.width = v->width, .scale = v->scale, .extends = v->extends };
 	return 0;
 }
 
@@ -148,12 +150,12 @@ static int judge_values(struct plan_impl *p, raddr_t pc, const struct values *s)
 	return err;
 }
 
-
 /* The i-th entry of a table, or of what stands before it; false: the file has none. */
 static bool read_at(const struct plan_impl *p, const struct table_at *t, int64_t i, raddr_t *ret)
 {
 	size_t n;
-	const uint8_t *at = symbols_bytes(p->symbols, t->at + (raddr_t)(i * t->width), t->width, &n);
+	raddr_t from = t->at + (raddr_t)(i * t->width);
+	const uint8_t *at = symbols_bytes(p->symbols, from, t->width, &n);
 	uint64_t v = 0;
 
 	if (!at || n < t->width)
@@ -166,7 +168,6 @@ static bool read_at(const struct plan_impl *p, const struct table_at *t, int64_t
 	*ret = t->base + v * t->scale;
 	return true;
 }
-
 
 /* What a switch leads to within its own function, as ways that control takes. */
 static int link_switch(struct flow *f, size_t step, raddr_t base)
@@ -182,7 +183,6 @@ static int link_switch(struct flow *f, size_t step, raddr_t base)
 
 		if (base + 4 * (raddr_t)i >= end)
 			break;
-
 		if (body_has(f->body, a))
 			err = flow_link(f, step, a);
 		holes = symbols_text(p->symbols, a, &left) ? 0 : holes + 1;
@@ -340,7 +340,8 @@ static uint32_t named_registers(struct flow *f)
 			bool copies = e.op == EFFECT_MOVE || e.op == EFFECT_MAY_MOVE ||
 				e.op == EFFECT_CUT || e.op == EFFECT_SUM || e.op == EFFECT_SWAP;
 
-			if (e.op == EFFECT_NUMBER && symbols_holds(b->impl->symbols, (raddr_t)e.number))
+			if (e.op == EFFECT_NUMBER &&
+			    symbols_holds(b->impl->symbols, (raddr_t)e.number))
 				regs |= 1u << e.reg;
 			else if (copies && ((e.base >= 0 && regs >> e.base & 1) ||
 					    (e.index >= 0 && regs >> e.index & 1)))
@@ -461,11 +462,16 @@ static int judge_func(struct plan_impl *p, const struct func *f)
 
 	if (err)
 		return err;
+	/* What goes by an address may stand behind what could not be read. (Go's assembler has
+	 * instructions that are newer than what reads them.) */
+	if (b.entry_only == REFUSED_UNREADABLE && !b.goroutine &&
+	    p->suspects[f - p->symbols->funcs] & SUSPECT_GOAL)
+		err = arrivals_doubt(p, f->range.start, UNPROVED_UNREAD);
 	size_t before = p->ndoubts, verdicts = p->nverdicts;
-
 	bool names = p->suspects[f - p->symbols->funcs] & SUSPECT_NAME;
 
-	err = arrivals_judge(p, &b, names);
+	if (!err)
+		err = arrivals_judge(p, &b, names);
 	if (!err && p->ndoubts > before) {
 		p->ndoubts = before;
 		p->nverdicts = verdicts;
@@ -494,7 +500,8 @@ static void read_table(struct plan_impl *p, struct table_at *t, int step, raddr_
 	int holes = 0;
 	raddr_t a;
 
-	for (int64_t i = step < 0 ? -1 : 0; (holes < HOLES || t->most) && i < ENTRIES && i > -ENTRIES; i += step) {
+	for (int64_t i = step < 0 ? -1 : 0; (holes < HOLES || t->most) && i < ENTRIES &&
+	     i > -ENTRIES; i += step) {
 		if (step > 0 ? t->at + (raddr_t)(i * t->width) >= end :
 		    t->at + (raddr_t)(i * t->width) < end)
 			return;
@@ -562,6 +569,7 @@ int arrivals_find(struct plan_impl *p)
 	if (!p->arch->effect)
 		return 0;
 	base_sort(p->maybes, p->nmaybes, sizeof(*p->maybes));
+	base_sort(p->ways, p->nways, sizeof(*p->ways));
 	for (size_t i = 0; i < syms->nfuncs && !err; i++) {
 		const struct func *f = &syms->funcs[i];
 

@@ -32,9 +32,9 @@ static bool add_own_tables(const struct values *of, struct values *ret)
 	}
 	for (size_t i = 0; i < of->n && named; i++)
 		if (value_is_address(of->v[i]))
-			values_add(ret, (struct value){ .kind = VALUE_PLACE, .named = true, .width = 4,
-				.scale = 1, .extends = true, .number = of->v[i].number,
-				.table = of->v[i].number });
+			values_add(ret, (struct value){ .kind = VALUE_PLACE, .named = true,
+				.width = 4, .scale = 1, .extends = true,
+				.number = of->v[i].number, .table = of->v[i].number });
 	return named;
 }
 

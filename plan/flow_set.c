@@ -117,6 +117,12 @@ bool values_are_known(const struct values *s)
 	return s->n > 0;
 }
 
+static struct value indexed(struct flow *f, struct value base, struct value index,
+			    const struct effect *e)
+{
+	return value_added(f, base, value_times(f, index, MAX(e->scale, 1)));
+}
+
 void flow_set_by_load(struct flow *f, size_t step, const struct effect *e, struct values *ret)
 {
 	struct values base, index;
@@ -147,9 +153,10 @@ void flow_set_by_load(struct flow *f, size_t step, const struct effect *e, struc
 		flow_ask(f, step, e->index, &index);
 	for (size_t i = 0; i < base.n; i++)
 		for (size_t k = 0; k < index.n; k++) {
-			struct value at = value_added(f, base.v[i], value_times(f, index.v[k], MAX(e->scale, 1)));
+			struct value at = indexed(f, base.v[i], index.v[k], e);
 
-			values_add(ret, value_loaded(value_added(f, at, value_number(f, (raddr_t)e->number, e->named)), e));
+			at = value_added(f, at, value_number(f, (raddr_t)e->number, e->named));
+			values_add(ret, value_loaded(at, e));
 		}
 }
 
@@ -161,7 +168,7 @@ void flow_set_by_sum(struct flow *f, size_t step, const struct effect *e, struct
 	flow_ask(f, step, e->index, &index);
 	for (size_t i = 0; i < base.n; i++)
 		for (size_t k = 0; k < index.n; k++) {
-			struct value v = value_added(f, base.v[i], value_times(f, index.v[k], MAX(e->scale, 1)));
+			struct value v = indexed(f, base.v[i], index.v[k], e);
 
 			v = value_added(f, v, value_number(f, (raddr_t)e->number, false));
 			values_add(ret, e->cut ? value_cut(f, v) : v);
@@ -174,7 +181,9 @@ void flow_set_by_one(struct flow *f, size_t step, const struct effect *e, struct
 	struct values of;
 
 	load.width = 8;
-	flow_ask(f, step, e->op == EFFECT_CODED || e->op == EFFECT_ADD_LOAD ? e->reg : e->base, &of);
+	bool own = e->op == EFFECT_CODED || e->op == EFFECT_ADD_LOAD;
+
+	flow_ask(f, step, own ? e->reg : e->base, &of);
 	for (size_t i = 0; i < of.n; i++)
 		values_add(ret, e->op == EFFECT_CODED ? value_coded(of.v[i]) :
 		    e->op == EFFECT_CLIP ? value_clipped(of.v[i], (raddr_t)e->number) :

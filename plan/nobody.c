@@ -16,40 +16,55 @@ static bool is_forbidden(const struct body *b, size_t step)
 	return e.forbidden;
 }
 
-/* Does control that comes to this step run on until it leaves, as in code? In data it meets
+/* By step: does control that comes there run on until it leaves, as in code? In data it meets
  * what no program may do. */
-static bool runs(const struct body *b, size_t step)
+static void find_runs(const struct body *b, bool *runs)
 {
-	for (size_t i = step; i < b->nsteps; i++) {
-		if (is_forbidden(b, i))
-			return false;
-		if (b->steps[i].ends)
-			return insn_ends(&b->steps[i].insn);
-	}
-	return false;
+	for (size_t i = b->nsteps; i-- > 0; )
+		runs[i] = !is_forbidden(b, i) &&
+			(b->steps[i].ends ? insn_ends(&b->steps[i].insn) :
+			 i + 1 < b->nsteps && runs[i + 1]);
 }
 
-/* Follow what leads from one place to others, in code of nobody. */
-static void reach(const struct body *b, raddr_t from, bool *live, uint32_t *todo)
+/* The code of a gap, and what of it something leads to. */
+struct gap {
+	const struct body *body;
+	bool *runs, *live;	/* by step */
+	uint32_t *todo;
+	size_t ntodo;
+};
+
+static void reach_step(struct gap *g, size_t step)
 {
-	size_t n = 0, to = body_step(b, from);
+	if (step >= g->body->nsteps || g->live[step] || !g->runs[step])
+		return;
+	g->live[step] = true;
+	g->todo[g->ntodo++] = (uint32_t)step;
+}
 
-	if (to < b->nsteps && !live[to] && runs(b, to)) {
-		live[to] = true;
-		todo[n++] = (uint32_t)to;
-	}
-	while (n) {
-		size_t i = todo[--n];
-		const struct step *s = &b->steps[i];
-		size_t next[2] = { s->ends ? b->nsteps : i + 1,
-				   s->insn.dest ? body_step(b, s->insn.dest) : b->nsteps };
+/* Follow what leads from one place to others. */
+static void reach(struct gap *g, raddr_t from)
+{
+	const struct body *b = g->body;
 
-		for (size_t k = 0; k < 2; k++)
-			if (next[k] < b->nsteps && !live[next[k]] && runs(b, next[k])) {
-				live[next[k]] = true;
-				todo[n++] = (uint32_t)next[k];
-			}
+	reach_step(g, body_step(b, from));
+	while (g->ntodo) {
+		size_t i = g->todo[--g->ntodo];
+
+		if (!b->steps[i].ends)
+			reach_step(g, i + 1);
+		if (b->steps[i].insn.dest)
+			reach_step(g, body_step(b, b->steps[i].insn.dest));
 	}
+}
+
+/* `v` is sorted. */
+static void reach_all(struct gap *g, const raddr_t *v, size_t n)
+{
+	struct range r = g->body->func->range;
+
+	for (size_t i = vec_prefix(n, k, v[k] < r.start); i < n && v[i] < r.end; i++)
+		reach(g, v[i]);
 }
 
 /*
@@ -60,18 +75,16 @@ static void reach(const struct body *b, raddr_t from, bool *live, uint32_t *todo
 static int drop_data(struct body *b)
 {
 	const struct plan_impl *p = b->impl;
-	struct range r = b->func->range;
+	auto_free bool *runs = calloc(b->nsteps + 1, sizeof(*runs));
 	auto_free bool *live = calloc(b->nsteps + 1, sizeof(*live));
 	auto_free uint32_t *todo = calloc(b->nsteps + 1, sizeof(*todo));
+	struct gap g = { .body = b, .runs = runs, .live = live, .todo = todo };
 
-	if (!live || !todo)
+	if (!runs || !live || !todo)
 		return fail(ENOMEM, "plan %s", p->symbols->base);
-	for (size_t i = 0; i < p->nways; i++)
-		if (range_has(r, p->ways[i]))
-			reach(b, p->ways[i], live, todo);
-	for (size_t i = 0; i < p->symbols->npointers; i++)
-		if (range_has(r, p->symbols->pointers[i]))
-			reach(b, p->symbols->pointers[i], live, todo);
+	find_runs(b, runs);
+	reach_all(&g, p->ways, p->nways);
+	reach_all(&g, p->symbols->pointers, p->symbols->npointers);
 	for (size_t i = 0; i < b->nsteps; i++) {
 		struct insn *in = &b->steps[i].insn;
 
@@ -101,7 +114,7 @@ int nobody_judge(struct plan_impl *p, raddr_t at, raddr_t *done)
 
 	if (err)
 		return err;
-	err = drop_data(&b);
+	err = b.entry_only ? arrivals_doubt(p, at, UNPROVED_UNREAD) : drop_data(&b);
 	if (!err)
 		err = arrivals_judge(p, &b, true);
 	body_clear(&b);

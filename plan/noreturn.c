@@ -41,12 +41,11 @@ static bool is_known_name(const char *name)
 
 static bool leaves_for_good(struct plan_impl *, const struct body *, size_t step, int depth);
 
-static bool push(uint32_t *todo, size_t *n, bool *seen, size_t step)
+static void push(uint32_t *todo, size_t *n, bool *seen, size_t step)
 {
 	if (!seen[step])
 		todo[(*n)++] = (uint32_t)step;
 	seen[step] = true;
-	return true;
 }
 
 /* Is there a way from the first step to where the body is left? */
@@ -74,7 +73,8 @@ static bool body_comes_back(struct plan_impl *p, const struct body *b, uint32_t 
 		} else if (direct && !leaves_for_good(p, b, i, depth)) {
 			return true;
 		}
-		if (s->ends || s->insn.kind == INSN_STOP || (s->insn.kind == INSN_CALL && leaves_for_good(p, b, i, depth)))
+		if (s->ends || s->insn.kind == INSN_STOP ||
+		    (s->insn.kind == INSN_CALL && leaves_for_good(p, b, i, depth)))
 			continue;
 		if (i + 1 == b->nsteps || b->steps[i + 1].piece != s->piece)
 			return true;
@@ -119,7 +119,7 @@ static bool is_stub_for_good(const struct plan_impl *p, raddr_t to)
 	return false;
 }
 
-/* Does nobody come back who goes there? */
+/* Does control that goes there never come back? */
 static bool is_for_good(struct plan_impl *p, raddr_t to, int depth)
 {
 	const struct func *f = symbols_func_at(p->symbols, to);

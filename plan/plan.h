@@ -186,6 +186,7 @@ struct probe {
 /* Why nobody knows where an address of code leads. */
 enum unproved {
 	UNPROVED_SUM,		/* it is computed, of what is not known */
+	UNPROVED_UNREAD,	/* not all of the function could be read */
 	UNPROVED_TABLE,		/* it is an entry of a table, of which the end is not known */
 };
 

@@ -140,7 +140,8 @@ static bool has_pushed(const struct sweep *s)
 	const struct text *t = s->ground->text;
 	int64_t words = 0, lower;
 
-	for (size_t i = s->nrecent; i-- > 0 && s->nrecent - i <= RECENT && s->impl->arch->effect; ) {
+	for (size_t i = s->impl->arch->effect ? s->nrecent : 0;
+	     i-- > 0 && s->nrecent - i <= RECENT; ) {
 		const struct insn *in = &s->recent[i % RECENT];
 		struct effect e;
 

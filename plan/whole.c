@@ -13,7 +13,7 @@
 
 enum {
 	REGISTERS = 16, SLOTS = 48,
-	STACK = 4,
+	STACK = 4, FRAME = 5,
 	ROUNDS = 64,
 	LOST = INT32_MIN,	/* how deep the stack is: nobody knows */
 };
@@ -53,7 +53,8 @@ static uint64_t slot_bit(struct whole *w, const struct effect *e, const struct s
 
 static bool is_frame(const struct effect *e)
 {
-	return e->memory && !e->thread && e->index < 0 && (e->base == STACK || e->base == STACK + 1);
+	return e->memory && !e->thread && e->index < 0 &&
+		(e->base == STACK || e->base == FRAME);
 }
 
 static void put(struct state *s, uint64_t bit, bool computed)

@@ -65,9 +65,11 @@ static int scan_data(struct scan *s, struct range r)
 		memcpy(&word, p + i, 4);
 		if (!syms->is_pie && range_has(s->text, word) && symbols_is_tabled(syms, at))
 			err = note_number(s, word);
-		if (at % 4 == 0 && !err && range_has(s->text, at + (raddr_t)(int64_t)(int32_t)word) &&
-		    !is_entry(s, at) && symbols_is_tabled(syms, at))
-			err = note_number(s, at + (raddr_t)(int64_t)(int32_t)word);
+		raddr_t to = at + (raddr_t)(int64_t)(int32_t)word;
+
+		if (at % 4 == 0 && !err && range_has(s->text, to) && !is_entry(s, at) &&
+		    symbols_is_tabled(syms, at))
+			err = note_number(s, to);
 	}
 	return err;
 }

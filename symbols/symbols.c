@@ -150,6 +150,8 @@ static int collect(struct symbols *s, struct candidates *ret)
 	return err;
 }
 
+enum { SECTIONS_MAX = 256 };	/* of data; no real file has more */
+
 /* Read by none of the program's own code. */
 static bool is_for_others(const struct image *im, const GElf_Shdr *sh)
 {
@@ -166,26 +168,46 @@ static bool is_for_others(const struct image *im, const GElf_Shdr *sh)
 		sh->sh_type != SHT_FINI_ARRAY;
 }
 
-static int find_tabled(struct symbols *s)
+/* The sections of a linker are few, and do not overlap. Of a file that has more, all is data
+ * that its segments hold. */
+static bool find_tabled_sections(struct symbols *s)
 {
 	const struct image *im = &s->impl->image;
+	uint64_t left = image_held(im);
 
-	s->tabled = calloc(im->nsections + im->nloads + 1, sizeof(*s->tabled));
-	if (!s->tabled)
-		return -ENOMEM;
 	for (size_t i = 1; i < im->nsections; i++) {
 		const GElf_Shdr *sh = &im->sections[i];
 		struct range r = { sh->sh_addr,
 				   sh->sh_addr + MIN(sh->sh_size, UINT64_MAX - sh->sh_addr) };
+		bool others = is_for_others(im, sh);
 
-		if (!(sh->sh_flags & SHF_ALLOC) || sh->sh_flags & SHF_EXECINSTR || !sh->sh_size)
+		if (!(sh->sh_flags & SHF_ALLOC) || sh->sh_flags & SHF_EXECINSTR || !sh->sh_size ||
+		    (others && sh->sh_type == SHT_NOBITS))
 			continue;
-		if (!is_for_others(im, sh) && range_size(r) <= image_held(im))
-			s->tabled[s->ntabled++] = r;
-		else if (is_for_others(im, sh) && s->nuntabled < ARRAY_SIZE(s->untabled))
+		if (others ? s->nuntabled == ARRAY_SIZE(s->untabled) :
+		    s->ntabled == SECTIONS_MAX || range_size(r) > left)
+			return false;
+		if (others) {
 			s->untabled[s->nuntabled++] = r;
+			continue;
+		}
+		left -= range_size(r);
+		s->tabled[s->ntabled++] = r;
 	}
-	for (size_t i = 0; i < im->nloads && !im->nsections; i++)
+	return s->ntabled > 0;
+}
+
+static int find_tabled(struct symbols *s)
+{
+	const struct image *im = &s->impl->image;
+
+	s->tabled = calloc(SECTIONS_MAX + im->nloads, sizeof(*s->tabled));
+	if (!s->tabled)
+		return -ENOMEM;
+	if (find_tabled_sections(s))
+		return 0;
+	s->ntabled = s->nuntabled = 0;
+	for (size_t i = 0; i < im->nloads; i++)
 		if (!(im->loads[i].flags & PF_X))
 			s->tabled[s->ntabled++] = im->loads[i].range;
 	return 0;

@@ -4,7 +4,7 @@
  * stack, as far as an address of code may come from it?
  *
  * Both answers err on one side: what is not known to keep a register is said to set it,
- * to something that nobody knows.
+ * to something unknown.
  */
 #include "arch/x86_64/code.h"
 
@@ -78,7 +78,7 @@ static void set(struct effect *e, enum effect_op op, int reg)
 	e->reg = (int8_t)reg;
 }
 
-/* Of two operands `rm` is written: nobody knows with what. */
+/* Of two operands `rm` is written, with something unknown. */
 static void change_rm(const struct x86_form *f, struct effect *e)
 {
 	if (f->memory)

@@ -20,7 +20,7 @@ build=$(cd "$1" && pwd) || exit 2
 here=$(cd "$(dirname "$0")" && pwd)
 shift
 tools=$build/tests/oracle
-work=$here/work
+loads=$here/loads
 limit=${LIMIT:-200}
 logs=${ORACLE_LOGS:-$PWD/logs}
 cpu=max
@@ -75,10 +75,10 @@ do_tools()
 	emulate /usr/bin/sha512sum data; emulate git -C "$here" log --stat -5; emulate rg -n 'a+b|\w{5,}' "$here"; emulate jq -n '[range(50)] | map(. * 2) | add'
 }
 
-do_perl() { emulate /usr/bin/perl "$work/all.pl" "${1:-20}"; }
-do_sqlite() { need sqlite3 && emulate sqlite3 -cmd ".read $work/all.sql" :memory: .quit; }
-do_ruby() { need /usr/bin/ruby && emulate /usr/bin/ruby -W0 "$work/all.rb" && emulate /usr/bin/ruby --yjit -W0 "$work/all.rb" 3; }
-do_luajit() { need luajit && emulate luajit -joff "$work/all.lua" && emulate luajit "$work/all.lua" 20; }
+do_perl() { emulate /usr/bin/perl "$loads/all.pl" "${1:-20}"; }
+do_sqlite() { need sqlite3 && emulate sqlite3 -cmd ".read $loads/all.sql" :memory: .quit; }
+do_ruby() { need /usr/bin/ruby && emulate /usr/bin/ruby -W0 "$loads/all.rb" && emulate /usr/bin/ruby --yjit -W0 "$loads/all.rb" 3; }
+do_luajit() { need luajit && emulate luajit -joff "$loads/all.lua" && emulate luajit "$loads/all.lua" 20; }
 
 do_python_quick()
 {
@@ -123,7 +123,7 @@ do_python()
 do_ocaml()
 {
 	need ocamlopt ocamlc || return
-	cp "$work/all.ml" .
+	cp "$loads/all.ml" .
 	emulate ocamlopt.opt -w -a -o ml.opt all.ml || return
 	[ -x ml.opt ] || ocamlopt -w -a -o ml.opt all.ml >>out 2>&1
 	ocamlc -w -a -o ml.byte all.ml >>out 2>&1
@@ -261,16 +261,16 @@ do_go()
 	limit=60 emulate "$go" vet fmt
 }
 
-do_node() { need node && emulate node "$work/all.js" 4 && emulate node --jitless "$work/all.js" 2; }
+do_node() { need node && emulate node "$loads/all.js" 4 && emulate node --jitless "$loads/all.js" 2; }
 
 do_cc()
 {
 	need gcc g++ || return
 	gcc -E -D_GNU_SOURCE -I"$here/../.." -o c.i "$here/plugin.c" >>out 2>&1
-	g++ -E -o cc.ii "$work/all.cc" >>out 2>&1
+	g++ -E -o cc.ii "$loads/all.cc" >>out 2>&1
 	emulate "$(gcc -print-prog-name=cc1)" -quiet -fpreprocessed -O2 -o cc.s c.i
 	emulate "$(gcc -print-prog-name=cc1plus)" -quiet -fpreprocessed -O1 -w -o cc2.s cc.ii
-	g++ -O1 -w -pthread -o all_cc "$work/all.cc" >>out 2>&1
+	g++ -O1 -w -pthread -o all_cc "$loads/all.cc" >>out 2>&1
 	emulate ./all_cc
 	emulate "$(gcc -print-prog-name=as)" -o cc.o cc.s
 	emulate /usr/bin/ld -r -o cc2.o cc.o
