@@ -17,3 +17,26 @@ apt_alone()
 		-o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= \
 		-o Acquire::Retries=1 -o Acquire::http::Timeout=20 "${@:2}") >"$1/log" 2>&1
 }
+
+# debian_mirror [security]: where this machine's apt gets Debian from. What has been
+# fetched says what is Debian's; before that, releases and paths do.
+debian_mirror()
+{
+	local label=Debian found
+
+	[ $# = 0 ] || label=Debian-Security
+	# shellcheck disable=SC2016 # apt-get's names
+	found=$(apt-get indextargets --format '$(ORIGIN)|$(LABEL)|$(COMPONENT)|$(REPO_URI)' \
+		'Created-By: Packages' 2>/dev/null | sed -n "s,^Debian|$label|main|,,p" | head -n 1)
+	[ -n "$found" ] || found=$(unfetched_mirror "$@")
+	[ -n "$found" ] && echo "${found%/}"
+}
+
+unfetched_mirror()
+{
+	local release='\(bullseye\|bookworm\|trixie\|forky\|sid\|testing\|\(old\)*stable\)' uris
+
+	uris=$(apt-get update --print-uris 2>/dev/null |
+		sed -n "s,^'\(.*\)/dists/$release${1:+-$1}/InRelease'.*,\1,p")
+	{ grep "/debian${1:+-$1}/*$" <<<"$uris" || echo "$uris"; } | head -n 1
+}

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# deps SET...: install the Debian packages that are missing, by name. Sets:
-# build, test, soak, bench, census, analyze. Quiet when nothing is missing; as a user who is not root,
-# print the line to paste and fail.
+# deps [--list] SET...: install the Debian packages that are missing, by name. Sets: build,
+# test, soak, bench, census, analyze, lint, fresh. Quiet when nothing is missing; as a user who
+# is not root, print the line to paste and fail. --list prints the names, and does nothing.
 #
 # Debian starts a service as its package is installed. Tests start servers of
 # their own, so that is forbidden meanwhile (policy-rc.d), and put back.
@@ -11,13 +11,14 @@ set -euo pipefail
 build="gcc make binutils libc6-dev libelf-dev libdw-dev libcapstone-dev
 	libunwind-dev libiberty-dev liblzma-dev zlib1g-dev libzstd-dev"
 test="g++ clang libclang-rt-dev gdb strace nginx-light redis-server redis-tools postgresql
-	postgresql-contrib wrk apache2-utils python3 util-linux procps mandoc
-	codespell shellcheck cppcheck musl-tools libpython3.11-testsuite lua5.4 sqlite3
-	libsqlite3-dev tcl tcl-dev perl jq golang-go rustc
-	babeltrace2 zstd python3-jsonschema uftrace protobuf-compiler graphviz linux-perf libboost-context-dev
-	libgtest-dev libgmock-dev"
+	wrk python3 util-linux procps musl-tools libpython3.11-testsuite
+	lua5.4 sqlite3 libsqlite3-dev tcl tcl-dev perl jq golang-go rustc babeltrace2 zstd
+	python3-jsonschema uftrace protobuf-compiler graphviz linux-perf libboost-context-dev
+	libgtest-dev curl ca-certificates xz-utils"
+lint="mandoc codespell shellcheck cppcheck"
 soak="chromium"
 analyze="gcc clang-tidy"
+fresh="mmdebstrap"
 bench="bpftrace uftrace linux-perf ltrace lttng-tools liblttng-ust-dev
 	redis-server redis-tools postgresql postgresql-contrib python3 nginx-light memcached
 	nodejs default-jdk-headless"
@@ -28,7 +29,8 @@ policy=/usr/sbin/policy-rc.d
 
 usage()
 {
-	echo "usage: tools/deps.sh [build] [test] [soak] [bench] [census] [analyze]" >&2
+	echo "usage: tools/deps.sh [--list] [build] [test] [soak] [bench] [census] [analyze] [lint]
+		[fresh]" >&2
 	exit 2
 }
 
@@ -46,7 +48,7 @@ present()
 	default-jdk-headless) command -v javac >/dev/null ;;
 	nodejs) command -v node >/dev/null ;;
 	linux-perf) command -v perf >/dev/null ;;
-	wrk | strace | gdb | clang-tidy | bpftrace | uftrace | clang | gcc | g++ | make | mandoc | codespell | shellcheck | cppcheck | python3)
+	curl | wrk | strace | gdb | clang-tidy | bpftrace | uftrace | clang | gcc | g++ | make | mandoc | codespell | shellcheck | cppcheck | python3)
 		command -v "$1" >/dev/null ;;
 	*) dpkg-query -W -f='${Status}' "$1" 2>/dev/null |
 		grep -q '^install ok installed' ;;
@@ -72,6 +74,8 @@ services_again()
 }
 
 missing=()
+list=
+[ "${1:-}" != --list ] || { list=1; shift; }
 [ $# -gt 0 ] || usage
 for set; do
 	case $set in
@@ -79,11 +83,14 @@ for set; do
 	test) packages=$test ;;
 	soak) packages=$soak ;;
 	analyze) packages=$analyze ;;
+	lint) packages=$lint ;;
 	bench) packages=$bench ;;
 	census) packages=$census ;;
+	fresh) packages=$fresh ;;
 	*) usage ;;
 	esac
 	for p in $packages; do
+		[ -z "$list" ] || { echo "$p"; continue; }
 		present "$p" || missing+=("$p")
 	done
 done

@@ -54,8 +54,8 @@ glibc()
 	[ ! -d "$to" ] || return 0
 	rm -rf "$new"
 	mkdir "$new"
-	printf 'Types: deb\nURIs: http://deb.debian.org/debian\nSuites: %s\nComponents: main\nSigned-By: %s\n' \
-		"$1" "$debian_keys" >"$new/debian.sources"
+	printf 'Types: deb\nURIs: %s\nSuites: %s\nComponents: main\nSigned-By: %s\n' \
+		"$mirror" "$1" "$debian_keys" >"$new/debian.sources"
 	apt_alone "$new" update &&
 		apt_alone "$new" download libc6 libc6-dev linux-libc-dev libgcc-s1 ||
 		{ lacking "no glibc $2: $(tail -n 1 "$new/log")"; return 0; }
@@ -65,6 +65,7 @@ glibc()
 	mv "$new" "$to"
 }
 
+mirror=$(debian_mirror) || { lacking "apt knows no mirror of Debian"; exit 1; }
 glibc bullseye 2.31
 glibc trixie 2.41
 exit $missing

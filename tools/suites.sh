@@ -22,11 +22,14 @@ lacking() { echo "suites: $*" >&2; missing=1; }
 # apt_source ARG...: of this release of Debian.
 apt_source()
 {
+	local mirror
+
 	mkdir -p "$dir/apt"
-	for suite in "debian $release" "debian-security $release-security"; do
-		printf 'Types: deb-src\nURIs: http://deb.debian.org/%s\nSuites: %s\n' \
-			"${suite% *}" "${suite#* }"
-		printf 'Components: main\nSigned-By: %s\n\n' "$debian_keys"
+	for suite in "" security; do
+		# shellcheck disable=SC2086 # a word or none
+		mirror=$(debian_mirror $suite) || continue
+		printf 'Types: deb-src\nURIs: %s\nSuites: %s\nComponents: main\nSigned-By: %s\n\n' \
+			"$mirror" "$release${suite:+-$suite}" "$debian_keys"
 	done >"$dir/apt/debian.sources"
 	apt_alone "$dir/apt" "$@"
 }
