@@ -54,6 +54,8 @@ enum insn_flag {
 				 * arch->keeps_landing */
 	INSN_NOTRACK = 64,	/* an indirect jump marked as a jump table's */
 	INSN_BY_REGISTER = 128,	/* indirect jump or call by a register */
+	INSN_DISTANCE = 256,	/* loads four bytes and extends their sign, as what goes by a
+				 * table of distances does */
 };
 
 struct insn {
@@ -63,7 +65,7 @@ struct insn {
 				 * the absolute displacement of an INDEXED jump */
 	uint8_t size;		/* bytes, never 0 after a successful decode */
 	uint8_t kind;		/* enum insn_kind */
-	uint8_t flags;		/* enum insn_flag */
+	uint16_t flags;		/* enum insn_flag */
 };
 
 /* What an instruction sets a general register to. */
@@ -89,18 +91,19 @@ enum effect_op {
 };
 
 /* The effect of an instruction on general registers and memory. Memory, if it names any,
- * is at base + index * scale + number. */
+ * is at base + index * scale + number: registers of before it, but for a stack pointer that
+ * it pops by. */
 struct effect {
 	uint8_t op;		/* enum effect_op */
 	int8_t reg;		/* that it sets; -1: none */
 	int8_t base, index;	/* registers, -1: none */
 	uint8_t scale;
-	uint8_t width;		/* bytes that are loaded, or stored */
+	uint8_t width;		/* bytes that are loaded, or stored; 0: not told */
 	bool extends;		/* what is loaded is sign-extended */
-	bool cut;		/* of the sum only the low half stays */
+	bool cut;		/* of the sum, or what is shifted, only the low half stays */
 	bool named;		/* `number` is an address, from the PC */
 	bool memory;
-	bool thread;		/* that of the thread's own */
+	bool thread;		/* that of the thread's own, or by half an address */
 	bool stores;		/* writes memory: `source`, or a number (-1) */
 	bool computes;		/* what it writes comes from what was there */
 	bool forbidden;		/* a program may not do it: that is data */
@@ -111,14 +114,21 @@ struct effect {
 	uint16_t others;	/* bit n: register n is set to something unknown, too, */
 	uint16_t changes;	/* that comes from what it was before */
 	int64_t number;
+	int64_t written;	/* the number that is stored, if no register is */
+};
+
+/* The same on vector registers, of which there are at most 32. */
+struct vectors {
+	int8_t to;		/* that it sets; -1: none */
+	int8_t from;		/* a general register, all of which it has; -1: none */
+	bool adds;		/* words of eight bytes */
+	uint32_t of;		/* bit n: vector register n, too */
 };
 
 enum goal {
 	GOAL_NONE,		/* nothing, as far as we know */
-	GOAL_SUM,		/* is set to a sum: of a table and a distance in it */
 	GOAL_TABLE,		/* is set to a table's address, ref, of which the jump
 				 * takes an entry */
-	GOAL_LOADED,		/* is loaded from memory, all of it */
 	GOAL_MEMORY,		/* the jump goes by other memory */
 	GOAL_OTHER,		/* is set otherwise */
 };
@@ -235,8 +245,11 @@ struct arch {
 	enum goal (*goal)(const uint8_t *p, const struct insn *in,
 			  const uint8_t *jump, const struct insn *jump_in);
 	/* What does an instruction do to general registers? What is not known to keep one
-	 * sets it. NULL: not known, and jumps by registers count as by whole words. */
-	void (*effect)(const uint8_t *p, const struct insn *in, struct effect *ret);
+	 * sets it. There are `n` bytes, with what is behind it. NULL: not known, and jumps by
+	 * registers count as by whole words. */
+	void (*effect)(const uint8_t *p, size_t n, const struct insn *in, struct effect *ret);
+	/* What does it do to vector registers? NULL: not known. */
+	void (*vectors)(const uint8_t *p, size_t n, const struct insn *in, struct vectors *ret);
 	/* The register by which it, an indirect jump or call, goes; -1: by memory. For a
 	 * thunk see thunk_register. */
 	int (*goes_by)(const uint8_t *p, const struct insn *in);

@@ -14,11 +14,10 @@
 #include "plan/value.h"
 
 enum {
-	ENTRIES = 1 << 16,	/* of a table, at most */
-	HOLES = 4,		/* that lead to no text, one after the other: its end */
 	PLACES = 4096,		/* that one jump may go to by a bounded index */
-	ENTRIES_TRIED = 4, WORDS_TRIED = 3, /* to see whether there is a table */
 	ROUNDS = 64,		/* of jumps that lead to each other */
+	REGISTERS = 16,
+	LINKS = 1 << 22,	/* ways from them, which a hostile file has without end */
 };
 
 int arrivals_doubt(struct plan_impl *p, raddr_t pc, enum unproved why)
@@ -28,32 +27,6 @@ int arrivals_doubt(struct plan_impl *p, raddr_t pc, enum unproved why)
 	if (!d)
 		return -ENOMEM;
 	*d = (struct doubt){ pc, why };
-	return 0;
-}
-
-/* Of all that is named only that is kept of which a word near its start, if it is a distance
- * from there, leads into text. */
-int arrivals_name(struct plan_impl *p, raddr_t a, bool *kept)
-{
-	int32_t d[WORDS_TRIED];
-	size_t left, n;
-
-	*kept = false;
-	if (symbols_text(p->symbols, a, &left))
-		return 0;
-	const uint8_t *at = symbols_bytes(p->symbols, a, sizeof(d), &n);
-
-	memcpy(d, at ? at : (const uint8_t *)d, at ? MIN(n, sizeof(d)) : 0);
-	for (size_t i = 0; i < MIN(n, sizeof(d)) / sizeof(*d) && !*kept; i++)
-		*kept = symbols_text(p->symbols, a + (raddr_t)(int64_t)d[i], &left);
-	*kept &= symbols_is_tabled(p->symbols, a);
-	if (!*kept)
-		return 0;
-	raddr_t *new = vec_push(p->maybes, p->nmaybes, p->maybes_cap);
-
-	if (!new)
-		return -ENOMEM;
-	*new = a;
 	return 0;
 }
 
@@ -71,120 +44,103 @@ int arrivals_way(struct plan_impl *p, raddr_t a)
 	return 0;
 }
 
-void arrivals_suspect(struct plan_impl *p, const struct func *f, enum suspect s)
-{
-	p->suspects[f - p->symbols->funcs] |= s;
-}
-
-/* What compilers make of a switch: distances of four bytes from the table's own start. The
- * entry may be one that a path knows, and not the first. */
-static bool is_switch(const struct value *v)
-{
-	return v->kind == VALUE_PLACE && v->named && v->width == 4 && v->extends &&
-		v->scale == 1 && v->table - v->number < 4 * ENTRIES &&
-		(v->table - v->number) % 4 == 0;
-}
-
-static int add_table(struct plan_impl *p, const struct value *v)
-{
-	struct table_at *t = vec_push(p->tables, p->ntables, p->tables_cap);
-
-	if (!t)
-		return -ENOMEM;
-	*t = (struct table_at){ .base = v->number,
-				.at = is_switch(v) ? v->number : v->table,
-				.most = v->stride && !is_switch(v) ? v->most + 1 : 0,
-				.width = v->width, .scale = v->scale, .extends = v->extends };
-	return 0;
-}
-
-static bool is_table(const struct value *v)
-{
-	return (v->kind == VALUE_PLACE || v->kind == VALUE_ENTRY) && v->table && v->width < 8;
-}
-
 /* Go's compiler computes no address of code, and its tables, of addresses, lead to their own
  * function only. */
-static void lead_to(struct plan_impl *p, raddr_t a)
+void arrivals_lead_to(struct plan_impl *p, raddr_t a)
 {
 	if (!ground_is_number(p, a))
 		ground_add_target(p, a);
 }
 
-static int judge_value(struct plan_impl *p, raddr_t pc, const struct value *v)
+/* The same, once all functions have been judged: what is a target while they are does not
+ * depend on their order. */
+static int lead_later(struct plan_impl *p, raddr_t a)
 {
+	raddr_t *new = vec_push(p->places, p->nplaces, p->places_cap);
+
+	if (!new)
+		return -ENOMEM;
+	*new = a;
+	return 0;
+}
+
+/* Is all code above that? */
+static bool is_low(const struct plan_impl *p, raddr_t a)
+{
+	const struct symbols *syms = p->symbols;
+	bool low = true;
+
+	for (size_t i = 0; i < syms->ntexts && !syms->is_pie; i++)
+		low &= syms->texts[i].range.start >= a;
+	return low;
+}
+
+/* `goes`: control goes by it here, and not perhaps elsewhere. Most that is computed so and kept
+ * are addresses of data: what a table leads to is enough then. */
+static int judge_value(struct plan_impl *p, raddr_t pc, const struct value *v, bool goes)
+{
+	size_t left;
+	int err = 0;
+
 	switch (v->kind) {
 	case VALUE_WORD:
 	case VALUE_SUM:
 	case VALUE_RANGE:	/* no code is so low */
 		return 0;
 	case VALUE_ENTRY:
-		/* Where addresses have four bytes all words of the file are looked at; and
+		/* Where addresses have four bytes all words of data are looked at; and
 		 * elsewhere no code is at any that has so few. */
 		if (v->width == 4 && v->scale == 1)
+			return symbols_text(p->symbols, v->table, &left) ?
+				distances_add(p, v, false) : 0;
+		if (v->width <= 2 && !v->extends && is_low(p, (1u << 8 * v->width) * v->scale))
 			return 0;
 		break;
 	case VALUE_NUMBER:
-		lead_to(p, v->number);
-		return 0;
+		return lead_later(p, v->number);
 	case VALUE_POINT:
 		if (v->stride && v->most / v->stride <= PLACES) {
-			for (raddr_t n = 0; n <= v->most; n += v->stride)
-				lead_to(p, v->number + n);
-			return 0;
+			for (raddr_t n = 0; n <= v->most && !err; n += v->stride)
+				err = lead_later(p, v->number + n);
+			return err;
 		}
 	}
-	int err = is_table(v) ? add_table(p, v) : 0;
+	err = distances_is_table(v) ?
+		distances_add(p, v, goes && distances_is_switch(p, v)) : 0;
+	bool known = distances_is_switch(p, v) ||
+		(distances_is_table(v) && v->kind == VALUE_PLACE &&
+		 (v->stride || (!goes && distances_lead_to_text(p, v))));
 
-	return err || is_switch(v) || (is_table(v) && v->kind == VALUE_PLACE && v->stride) ? err :
+	return err || known ? err :
 		arrivals_doubt(p, pc, v->kind == VALUE_PLACE || v->kind == VALUE_ENTRY ?
 			       UNPROVED_TABLE : UNPROVED_SUM);
 }
 
-static int judge_values(struct plan_impl *p, raddr_t pc, const struct values *s)
+/* `words`: it goes by whole words, and what else it may be it is not. */
+static int judge_values(struct plan_impl *p, raddr_t pc, const struct values *s, bool words)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < s->n && !err; i++)
-		err = judge_value(p, pc, &s->v[i]);
+		if (!words || s->v[i].kind == VALUE_NUMBER)
+			err = judge_value(p, pc, &s->v[i], true);
 	return err;
-}
-
-/* The i-th entry of a table, or of what stands before it; false: the file has none. */
-static bool read_at(const struct plan_impl *p, const struct table_at *t, int64_t i, raddr_t *ret)
-{
-	size_t n;
-	raddr_t from = t->at + (raddr_t)(i * t->width);
-	const uint8_t *at = symbols_bytes(p->symbols, from, t->width, &n);
-	uint64_t v = 0;
-
-	if (!at || n < t->width)
-		return false;
-	memcpy(&v, at, t->width);
-	unsigned int shift = 64 - 8 * t->width;
-
-	if (t->extends && shift)
-		v = (uint64_t)((int64_t)(v << shift) >> shift);
-	*ret = t->base + v * t->scale;
-	return true;
 }
 
 /* What a switch leads to within its own function, as ways that control takes. */
 static int link_switch(struct flow *f, size_t step, raddr_t base)
 {
 	const struct plan_impl *p = f->body->impl;
-	struct table_at t = { .at = base, .base = base, .width = 4, .scale = 1, .extends = true };
-	size_t next = vec_prefix(p->nmaybes, k, p->maybes[k] <= base);
+	struct table_at t = { .at = base, .base = base, .width = 4, .stride = 4, .scale = 1,
+			      .extends = true };
+	size_t next = vec_prefix(p->nmaybes, k, p->maybes[k] <= base), left;
 	raddr_t end = next < p->nmaybes ? p->maybes[next] : UINT64_MAX, a;
 	int holes = 0, err = 0;
 
-	for (int64_t i = 0; i < ENTRIES && holes < HOLES && !err && read_at(p, &t, i, &a); i++) {
-		size_t left;
-
+	for (int64_t i = 0; holes < DISTANCES_HOLES && !err && distances_read(p, &t, i, &a); i++) {
 		if (base + 4 * (raddr_t)i >= end)
 			break;
-		if (body_has(f->body, a))
-			err = flow_link(f, step, a);
+		err = body_has(f->body, a) ? flow_link(f, step, a) : 0;
 		holes = symbols_text(p->symbols, a, &left) ? 0 : holes + 1;
 	}
 	return err;
@@ -207,71 +163,17 @@ static int follow_switches(struct flow *f)
 			struct values s;
 
 			if (b->steps[i].insn.kind != INSN_JUMP_INDIRECT || f->leads[i] ||
-			    !flow_goal(f, i, &s) || !s.n || !is_switch(&s.v[0]))
+			    !flow_goal(f, i, &s) || !s.n || !distances_is_switch(b->impl, &s.v[0]))
 				continue;
+			if (f->nlinks > LINKS)
+				return 0;
 			f->leads[i] = more = true;
 			err = link_switch(f, i, s.v[0].number);
 		}
-		flow_ready(f);
+		if (more)
+			flow_ready(f);
 	}
 	return err;
-}
-
-/* Are all places that it may be in the body? */
-static bool is_inside(const struct body *b, const struct value *v)
-{
-	if (v->kind == VALUE_NUMBER)
-		return body_has(b, v->number);
-	return v->kind == VALUE_POINT && v->stride && body_has(b, v->number) &&
-		body_has(b, v->number + v->most);
-}
-
-static int note_verdict(struct plan_impl *p, const struct body *b, size_t step,
-			const struct values *s, bool certain)
-{
-	struct verdict *new = vec_push(p->verdicts, p->nverdicts, p->verdicts_cap);
-	bool words = s->n, switches = s->n, inside = s->n;
-
-	if (!new)
-		return -ENOMEM;
-	*new = (struct verdict){ .pc = b->steps[step].insn.pc, .goes = GOES_UNPROVED };
-	for (size_t i = 0; i < s->n; i++) {
-		const struct value *v = &s->v[i];
-
-		words &= v->kind == VALUE_WORD || (v->kind == VALUE_NUMBER && !is_inside(b, v));
-		switches &= is_switch(v) && (!i || v->number == s->v[0].number);
-		inside &= is_inside(b, v);
-	}
-	if (switches)
-		new->table = s->v[0].number;
-	new->goes = switches ? GOES_SWITCH : inside ? GOES_INSIDE :
-		words || !certain ? GOES_WORD : GOES_UNPROVED;
-	return 0;
-}
-
-enum goes arrivals_goes(const struct plan_impl *p, raddr_t pc, raddr_t *table)
-{
-	size_t at = vec_prefix(p->nverdicts, i, p->verdicts[i].pc < pc);
-	enum goes ret = GOES_WORD;
-
-	*table = 0;
-	if (p->arch->effect && (at == p->nverdicts || p->verdicts[at].pc != pc))
-		return GOES_UNPROVED;
-	/* A piece that several functions share is judged with each. */
-	for (size_t i = at; i < p->nverdicts && p->verdicts[i].pc == pc; i++) {
-		if (i != at && (p->verdicts[i].goes != ret || p->verdicts[i].table != *table))
-			return GOES_UNPROVED;
-		ret = p->verdicts[i].goes;
-		*table = p->verdicts[i].table;
-	}
-	return ret;
-}
-
-bool arrivals_returns_otherwise(const struct plan_impl *p, raddr_t pc)
-{
-	size_t at = vec_prefix(p->nverdicts, i, p->verdicts[i].pc < pc);
-
-	return at < p->nverdicts && p->verdicts[at].pc == pc;
 }
 
 /* May code be there? In a function, or where what stands there can run. */
@@ -282,13 +184,16 @@ static bool is_code(const struct plan_impl *p, raddr_t a)
 
 	if (!bytes || symbols_func_at(p->symbols, a))
 		return bytes;
+	/* A segment that may run has data, too. */
+	if (symbols_is_data(p->symbols, a, NULL))
+		return false;
 	for (int i = 0; i < 64 && left; i++) {
 		struct effect e;
 		struct insn in;
 
 		if (p->arch->measure(bytes, left, a, &in))
 			return false;
-		p->arch->effect(bytes, &in, &e);
+		p->arch->effect(bytes, left, &in, &e);
 		if (e.forbidden)
 			return false;
 		if (insn_ends(&in))
@@ -298,85 +203,173 @@ static bool is_code(const struct plan_impl *p, raddr_t a)
 	return false;
 }
 
-/* Does an entry near a table's first lead into text? */
-static bool leads_to_text(const struct plan_impl *p, const struct value *v)
+/* An address that was computed (`added`: by adding), and may go anywhere from here: is it of
+ * code? From an address of data only the entries of a table lead there. */
+static bool may_lead(const struct plan_impl *p, const struct value *v, bool added)
 {
-	struct table_at t = { .base = v->number, .at = v->table, .width = v->width,
-			      .scale = v->scale, .extends = v->extends };
-	size_t left;
-	raddr_t a;
+	const struct func *f = symbols_func_at(p->symbols, v->number);
 
-	for (int64_t i = -ENTRIES_TRIED; i < ENTRIES_TRIED && v->width < 8; i++)
-		if (read_at(p, &t, i, &a) && symbols_text(p->symbols, a, &left))
-			return true;
-	return false;
+	/* Where a function begins some ask of what page it is on, or whether it is this one; to
+	 * that nothing is added. */
+	if (!v->named || v->kind == VALUE_ENTRY ||
+	    (v->kind == VALUE_POINT && !added && f && f->range.start == v->number))
+		return false;
+	return is_code(p, v->number) ||
+		(v->kind == VALUE_PLACE && distances_is_table(v) && distances_lead_to_text(p, v));
 }
 
-/* An address that was computed, and may go anywhere from here. */
-static int judge_sum(struct plan_impl *p, raddr_t pc, const struct value *v)
+/* May it lead into the body, other than by a jump of which that is known? The verdicts of the
+ * body are those from `first` on. */
+static bool may_come_back(const struct flow *f, const struct value *v, size_t first)
 {
-	if (!v->named || v->kind == VALUE_ENTRY)
-		return 0;
-	if (is_code(p, v->number))
-		return judge_value(p, pc, v);
-	/* From an address of data only the entries of a table lead to code. */
-	return v->kind == VALUE_PLACE && is_table(v) && leads_to_text(p, v) ?
-		judge_value(p, pc, v) : 0;
+	const struct plan_impl *p = f->body->impl;
+
+	if (v->kind == VALUE_NUMBER || (v->kind == VALUE_POINT && v->stride))
+		return body_has(f->body, v->number) && v->number != f->body->func->range.start;
+	for (size_t i = first; i < p->nverdicts && distances_is_switch(p, v); i++)
+		if (p->verdicts[i].table == v->number)
+			return false;
+	return true;
+}
+
+/* Does an instruction name an address? */
+static bool is_naming(const struct flow *f, size_t step, const struct effect *e)
+{
+	if (e->op == EFFECT_POP)
+		return flow_is_own_address(f, step);
+	return e->op == EFFECT_NUMBER && arrivals_is_address(f->body->impl, (raddr_t)e->number);
+}
+
+/* All that these come to by way of copies. */
+static uint32_t with_copies(uint32_t regs, const uint32_t *copies)
+{
+	uint32_t before;
+
+	do {
+		before = regs;
+		for (int i = 0; i < REGISTERS; i++)
+			regs |= regs >> i & 1 ? copies[i] : 0;
+	} while (regs != before);
+	return regs;
 }
 
 /* The registers that may ever hold an address which the code names. */
 static uint32_t named_registers(struct flow *f)
 {
 	const struct body *b = f->body;
-	uint32_t regs = 0, before;
-	struct effect e;
+	uint32_t regs = 0, copies[REGISTERS] = { 0 };
 
-	do {
-		before = regs;
-		for (size_t i = 0; i < b->nsteps; i++) {
-			if (b->steps[i].insn.kind != INSN_PLAIN)
-				continue;
-			effect_of(f, i, &e);
-			bool copies = e.op == EFFECT_MOVE || e.op == EFFECT_MAY_MOVE ||
-				e.op == EFFECT_CUT || e.op == EFFECT_SUM || e.op == EFFECT_SWAP;
+	for (size_t i = 0; i < b->nsteps; i++) {
+		if (b->steps[i].insn.kind != INSN_PLAIN)
+			continue;
+		const struct effect *e = effect_at(f, i);
+		bool copies_it = e->op == EFFECT_MOVE || e->op == EFFECT_MAY_MOVE ||
+			e->op == EFFECT_CUT || e->op == EFFECT_SUM || e->op == EFFECT_SWAP;
 
-			if (e.op == EFFECT_NUMBER &&
-			    symbols_holds(b->impl->symbols, (raddr_t)e.number))
-				regs |= 1u << e.reg;
-			else if (copies && ((e.base >= 0 && regs >> e.base & 1) ||
-					    (e.index >= 0 && regs >> e.index & 1)))
-				regs |= 1u << e.reg;
-			if (e.op == EFFECT_SWAP && regs >> e.reg & 1)
-				regs |= 1u << e.base;
-		}
-	} while (regs != before);
-	return regs;
+		if (is_naming(f, i, e))
+			regs |= 1u << e->reg;
+		if (copies_it && e->base >= 0)
+			copies[e->base] |= 1u << e->reg;
+		if (copies_it && e->index >= 0)
+			copies[e->index] |= 1u << e->reg;
+		if (e->op == EFFECT_SWAP)
+			copies[e->reg] |= 1u << e->base;
+	}
+	return with_copies(regs, copies);
 }
 
 /*
- * An address of code that is computed need not be gone by here: it may be kept for others,
- * who take it for a whole word. So wherever something is added to an address that the code
- * names, the sum is judged like what a jump goes by.
+ * An address of code that is computed need not be gone by here: it may be kept, and other code
+ * takes it for a whole word. So wherever something is added to an address that the code
+ * names, the sum is judged like what a jump goes by. If it may lead into the body itself, no
+ * jump of the body by a whole word is sure to leave it.
  */
-static int judge_sums(struct plan_impl *p, struct flow *f)
+static int judge_sums(struct plan_impl *p, struct flow *f, uint32_t regs, size_t first)
 {
-	const struct body *b = f->body;
-	uint32_t regs = named_registers(f);
-	int err = 0;
+	bool back = false;
 
-	for (size_t i = 0; i < b->nsteps && regs && !err; i++) {
+	const struct body *b = f->body;
+	struct named n;
+	int err = named_begin(f, &n);
+
+	for (size_t i = 0; i < b->nsteps && (regs || !p->symbols->is_pie) && !err; i++) {
+		uint32_t named = regs ? regs & named_next(&n, i) : 0;
 		struct values s;
 		struct effect e;
 
 		if (b->steps[i].insn.kind != INSN_PLAIN)
 			continue;
-		effect_of(f, i, &e);
-		if (!flow_sum(f, i, &e, regs, &s))
+		e = *effect_at(f, i);
+		if (!flow_sum(f, i, &e, named, &s))
 			continue;
-		for (size_t k = 0; k < s.n && !err; k++)
-			err = judge_sum(p, b->steps[i].insn.pc, &s.v[k]);
+		for (size_t k = 0; k < s.n && !err; k++) {
+			if (!may_lead(p, &s.v[k], e.op == EFFECT_SUM || e.stores))
+				continue;
+			back |= may_come_back(f, &s.v[k], first);
+			err = judge_value(p, b->steps[i].insn.pc, &s.v[k], false);
+		}
+	}
+	for (size_t i = first; i < p->nverdicts && back; i++)
+		if (p->verdicts[i].goes == GOES_WORD)
+			p->verdicts[i].goes = GOES_UNPROVED;
+	free(n.before);
+	return err;
+}
+
+/* Does a general register hold an address of code here? */
+static bool is_place(struct flow *f, size_t step, int reg)
+{
+	struct values s;
+
+	if (!flow_named(f, step, reg, &s))
+		return false;
+	for (size_t i = 0; i < s.n; i++)
+		if (is_code(f->body->impl, s.v[i].number))
+			return true;
+	return false;
+}
+
+/*
+ * Two sums or more at a time, in vector registers: compilers make a list of addresses so, of
+ * one that is named and a list of distances. The length of that list is not known.
+ */
+static int judge_vectors(struct plan_impl *p, struct flow *f, uint32_t regs)
+{
+	const struct body *b = f->body;
+	uint32_t places = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < b->nsteps && regs && p->arch->vectors && !err; i++) {
+		const struct insn *in = &b->steps[i].insn;
+		struct vectors v;
+		size_t left;
+
+		if (in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT)
+			places = 0;
+		if (in->kind != INSN_PLAIN)
+			continue;
+		const uint8_t *bytes = symbols_text(p->symbols, in->pc, &left);
+
+		p->arch->vectors(bytes, left, in, &v);
+		if (v.to < 0)
+			continue;
+		bool place = v.of & places;
+
+		if (place && v.adds)
+			err = arrivals_doubt(p, in->pc, UNPROVED_SUM);
+		place |= v.from >= 0 && regs >> v.from & 1 && is_place(f, i, v.from);
+		places = place ? places | 1u << v.to : places & ~(1u << v.to);
 	}
 	return err;
+}
+
+/* What it computes from addresses, whether it goes by that or not. */
+static int judge_computed(struct plan_impl *p, struct flow *f, size_t first)
+{
+	uint32_t regs = named_registers(f);
+	int err = judge_sums(p, f, regs, first);
+
+	return err ? err : judge_vectors(p, f, regs);
 }
 
 static bool is_doubtful(const struct values *s)
@@ -404,37 +397,38 @@ static bool is_call_by_word(const struct body *b, size_t step, const struct valu
 	return words && b->steps[step].insn.kind == INSN_CALL_INDIRECT;
 }
 
-/* In a large function nobody may have looked far enough: *doubts is false if what this step
- * goes by is a whole word all the same. */
+/* In a large function the search may have ended too early: *doubts is false if what this step
+ * goes by, a register or a word of the frame, is a whole word all the same. */
 static int judge_whole(struct flow *f, size_t step, struct whole **whole, bool *doubts)
 {
-	const struct arch *arch = f->body->impl->arch;
-	const struct insn *in = &f->body->steps[step].insn;
-	size_t left;
-	int reg = in->flags & INSN_BY_REGISTER ?
-		arch->goes_by(symbols_text(f->body->impl->symbols, in->pc, &left), in) : -1;
-
-	if (reg < 0)
-		return 0;
 	int err = *whole ? 0 : flow_whole(f, whole);
 
-	*doubts = err || !flow_is_whole(*whole, step, reg);
+	*doubts = err || !flow_is_whole(*whole, step);
 	return MIN(err, 0);
+}
+
+/* May control leave by an address here? Most steps are of another kind. */
+static bool leaves_by_address(const struct step *s)
+{
+	return s->by_thunk || insn_ends(&s->insn) || s->insn.kind == INSN_CALL_INDIRECT;
 }
 
 int arrivals_judge(struct plan_impl *p, const struct body *b, bool names)
 {
 	struct whole *whole = NULL;
+	size_t first = p->nverdicts;
 	struct flow f;
 	int err = flow_make(b, &f);
 
 	if (!err)
 		err = follow_switches(&f);
+	if (!err && f.nlinks > LINKS)
+		err = arrivals_doubt(p, b->func->range.start, UNPROVED_TABLE);
 	for (size_t i = 0; i < b->nsteps && !err; i++) {
 		struct values s;
 		bool certain = true;
 
-		if (!flow_goal(&f, i, &s))
+		if (!leaves_by_address(&b->steps[i]) || !flow_goal(&f, i, &s))
 			continue;
 		if (is_doubtful(&s))
 			err = judge_whole(&f, i, &whole, &certain);
@@ -443,156 +437,16 @@ int arrivals_judge(struct plan_impl *p, const struct body *b, bool names)
 			flow_goal(&f, i, &s);
 			f.patient = false;
 		}
-		if (!err && certain && !is_call_by_word(b, i, &s))
-			err = judge_values(p, b->steps[i].insn.pc, &s);
-		if (!err && b->steps[i].insn.kind != INSN_CALL_INDIRECT)
-			err = note_verdict(p, b, i, &s, certain);
+		if (!err)
+			err = judge_values(p, b->steps[i].insn.pc, &s,
+					   !certain || is_call_by_word(b, i, &s));
+		if (!err && (b->steps[i].insn.kind != INSN_CALL_INDIRECT ||
+			     (certain && verdict_is_own_call(b, &s))))
+			err = verdict_note(p, b, i, &s, certain);
 	}
 	if (!err && names)
-		err = judge_sums(p, &f);
+		err = judge_computed(p, &f, first);
 	flow_whole_free(whole);
 	flow_clear(&f);
-	return err;
-}
-
-static int judge_func(struct plan_impl *p, const struct func *f)
-{
-	struct body b;
-	int err = body_read(p, f, &b);
-
-	if (err)
-		return err;
-	/* What goes by an address may stand behind what could not be read. (Go's assembler has
-	 * instructions that are newer than what reads them.) */
-	if (b.entry_only == REFUSED_UNREADABLE && !b.goroutine &&
-	    p->suspects[f - p->symbols->funcs] & SUSPECT_GOAL)
-		err = arrivals_doubt(p, f->range.start, UNPROVED_UNREAD);
-	size_t before = p->ndoubts, verdicts = p->nverdicts;
-	bool names = p->suspects[f - p->symbols->funcs] & SUSPECT_NAME;
-
-	if (!err)
-		err = arrivals_judge(p, &b, names);
-	if (!err && p->ndoubts > before) {
-		p->ndoubts = before;
-		p->nverdicts = verdicts;
-		noreturn_mark(p, &b);
-		err = arrivals_judge(p, &b, names);
-	}
-	body_clear(&b);
-	return err;
-}
-
-static int by_base(const void *a, const void *b)
-{
-	const struct table_at *x = a, *y = b;
-
-	if (x->at != y->at)
-		return x->at < y->at ? -1 : 1;
-	if (x->most != y->most)
-		return x->most < y->most ? -1 : 1;
-	return x->base != y->base ? (x->base < y->base ? -1 : 1) : 0;
-}
-
-/* Its entries from the first on, or (step -1) before that, to `end`, or to where so many
- * lead to no text that it cannot be the table any more. */
-static void read_table(struct plan_impl *p, struct table_at *t, int step, raddr_t end)
-{
-	int holes = 0;
-	raddr_t a;
-
-	for (int64_t i = step < 0 ? -1 : 0; (holes < HOLES || t->most) && i < ENTRIES &&
-	     i > -ENTRIES; i += step) {
-		if (step > 0 ? t->at + (raddr_t)(i * t->width) >= end :
-		    t->at + (raddr_t)(i * t->width) < end)
-			return;
-		if (!read_at(p, t, i, &a))
-			return;
-		size_t left;
-
-		if (symbols_text(p->symbols, a, &left)) {
-			lead_to(p, a);
-			holes = 0;
-			if (step > 0)
-				t->end = t->at + (raddr_t)((i + 1) * t->width);
-		} else {
-			holes++;
-		}
-	}
-}
-
-/* What code names and looks like a table of distances from itself is read as one: its address
- * may be passed to whoever goes by it. */
-static int add_maybes(struct plan_impl *p)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < p->nmaybes && !err; i++) {
-		struct value v = { .kind = VALUE_PLACE, .named = true, .width = 4, .scale = 1,
-				   .extends = true, .number = p->maybes[i],
-				   .table = p->maybes[i] };
-
-		if (!i || p->maybes[i] != p->maybes[i - 1])
-			err = add_table(p, &v);
-	}
-	return err;
-}
-
-static void read_tables(struct plan_impl *p)
-{
-	size_t kept = 0;
-
-	vec_sort(p->tables, p->ntables, by_base);
-	for (size_t i = 0; i < p->ntables; i++)
-		if (!kept || by_base(&p->tables[i], &p->tables[kept - 1]))
-			p->tables[kept++] = p->tables[i];
-	p->ntables = kept;
-	for (size_t i = 0; i < kept; i++) {
-		raddr_t next = UINT64_MAX;
-
-		for (size_t k = i + 1; k < kept && next == UINT64_MAX; k++)
-			if (p->tables[k].at != p->tables[i].at)
-				next = p->tables[k].at;
-		if (p->tables[i].most)
-			next = p->tables[i].at + p->tables[i].most;
-		read_table(p, &p->tables[i], 1, next);
-		if (p->tables[i].most)
-			continue;
-		read_table(p, &p->tables[i], -1, i ? p->tables[i - 1].at : 0);
-	}
-}
-
-int arrivals_find(struct plan_impl *p)
-{
-	const struct symbols *syms = p->symbols;
-	int err = 0;
-
-	if (!p->arch->effect)
-		return 0;
-	base_sort(p->maybes, p->nmaybes, sizeof(*p->maybes));
-	base_sort(p->ways, p->nways, sizeof(*p->ways));
-	for (size_t i = 0; i < syms->nfuncs && !err; i++) {
-		const struct func *f = &syms->funcs[i];
-
-		if (p->suspects[i] && f->flags & FUNC_FRAGMENT && f->parent >= 0)
-			p->suspects[f->parent] |= p->suspects[i];
-	}
-	for (size_t i = 0; i < syms->nfuncs && !err; i++) {
-		const struct func *f = &syms->funcs[i];
-
-		if (p->suspects[i] && !(f->flags & FUNC_FRAGMENT && f->parent >= 0))
-			err = judge_func(p, f);
-	}
-	raddr_t done = 0;
-
-	for (size_t i = 0; i < p->nloners && !err; i++)
-		if (p->loners[i] >= done)
-			err = nobody_judge(p, p->loners[i], &done);
-	base_sort(p->verdicts, p->nverdicts, sizeof(*p->verdicts));
-	if (!err)
-		err = add_maybes(p);
-	if (!err)
-		read_tables(p);
-	if (!err)
-		err = words_note(p);
 	return err;
 }

@@ -5,8 +5,8 @@
 
 #include "plan/impl.h"
 
-/* Once all branches are known (ground_make): find all else that leads into text, and what
- * nobody knows of that. 0 or -ENOMEM. */
+/* suspects.c. Once all branches are known (ground_make): find all else that leads into text,
+ * and what is not known of that. 0 or -ENOMEM. */
 int arrivals_find(struct plan_impl *);
 /* What a function has that arrivals_find is to look at. */
 enum suspect {
@@ -18,20 +18,59 @@ enum suspect {
 void arrivals_suspect(struct plan_impl *, const struct func *, enum suspect);
 /* Code names this address: *kept if it may be a table of distances. 0 or -ENOMEM. */
 int arrivals_name(struct plan_impl *, raddr_t, bool *kept);
-/* Something that is no code of nobody's leads there, or names it. 0 or -ENOMEM. */
+/* A function, or an address, leads there, or names it. 0 or -ENOMEM. */
 int arrivals_way(struct plan_impl *, raddr_t);
 int arrivals_doubt(struct plan_impl *, raddr_t pc, enum unproved);
+
+struct value;
+struct values;
+
+/* One more place where control arrives, unless it is a number as Go's compiler has them. */
+void arrivals_lead_to(struct plan_impl *, raddr_t);
+
+/* Is it an address of the module, or the end of one of its segments, from which a table may be
+ * read backwards? */
+static inline bool arrivals_is_address(const struct plan_impl *p, raddr_t a)
+{
+	return symbols_holds(p->symbols, a) || symbols_holds(p->symbols, a - 1);
+}
+
+enum { DISTANCES_HOLES = 4 };	/* that lead to no text, one after the other: a table's end */
+
+/* distances.c. May a table of distances from there begin there? */
+bool distances_may_be(const struct plan_impl *, raddr_t);
+/* Is a value made by way of a table; of one that compilers make of a switch? */
+bool distances_is_table(const struct value *);
+bool distances_is_switch(const struct plan_impl *, const struct value *);
+/* Do the entries of a value's table lead into text, as far as those near its start tell? */
+bool distances_lead_to_text(const struct plan_impl *, const struct value *);
+/* The table of a value; `proved`: a jump goes by it. 0 or -ENOMEM. */
+int distances_add(struct plan_impl *, const struct value *, bool proved);
+/* Its i-th entry, or what stands before it; false: the file has none. */
+bool distances_read(const struct plan_impl *, const struct table_at *, int64_t i, raddr_t *ret);
+/* Once all are known: where they lead. 0 or -ENOMEM. */
+int distances_read_all(struct plan_impl *);
+
+/* verdicts.c: what the jump of a step goes by; `certain`: it may be something else than a
+ * whole word. 0 or -ENOMEM. */
+int verdict_note(struct plan_impl *, const struct body *, size_t step, const struct values *,
+		 bool certain);
+
+/* May a call that goes by one of these be one of the body's own middle? */
+bool verdict_is_own_call(const struct body *, const struct values *);
 
 /* Judge what a body goes by and, if `names`, what it computes from addresses. 0 or
  * -ENOMEM. */
 int arrivals_judge(struct plan_impl *, const struct body *, bool names);
-/* nobody.c: the same of the code around `at` that no function has; *done is its end. */
-int nobody_judge(struct plan_impl *, raddr_t at, raddr_t *done);
+/* unowned.c: the same of the code around `at` that no function has; *done is its end. */
+int unowned_judge(struct plan_impl *, raddr_t at, raddr_t *done);
 /* words.c: what data may lead to, by whatever its words may mean; once all tables are known.
  * 0 or -ENOMEM. */
 int words_note(struct plan_impl *);
 /* The same of the operands of an instruction, where addresses are numbers. */
 int words_operand(struct plan_impl *, const uint8_t *bytes, const struct insn *);
+/* Of a number that is written to memory. */
+int words_written(struct plan_impl *, raddr_t);
 /* noreturn.c: calls that never come back end what they stand in. */
 void noreturn_mark(struct plan_impl *, struct body *);
 

@@ -14,12 +14,6 @@
 
 enum { PADDING = 64 };	/* bytes of nops between functions that are aligned */
 
-bool insn_ends(const struct insn *in)
-{
-	return in->kind == INSN_JUMP || in->kind == INSN_JUMP_INDIRECT ||
-	       in->kind == INSN_RETURN || in->kind == INSN_STOP;
-}
-
 bool insn_may_resume(const struct arch *arch, const uint8_t *p, const struct insn *in)
 {
 	return in->kind == INSN_STOP && arch->is_padding(p, in->size);
@@ -83,11 +77,12 @@ static int add_piece(struct body *b, struct range r)
 		body_doubt(b, REFUSED_UNREADABLE);
 		return 0;
 	}
-	struct range *new = vec_push(b->pieces, b->npieces, b->pieces_cap);
+	struct range *new = vec_push(b->room.pieces, b->npieces, b->room.pieces_cap);
 
 	if (!new)
 		return -ENOMEM;
 	*new = r;
+	b->pieces = b->room.pieces;
 	return 0;
 }
 
@@ -129,15 +124,15 @@ static int read_piece(struct body *b, size_t piece)
 	size_t left;
 	const uint8_t *p = symbols_text(b->impl->symbols, r.start, &left);
 
-	if (range_size(r) > b->impl->budget) {
+	if (!plan_spend(b->impl, range_size(r))) {
 		body_doubt(b, REFUSED_UNREADABLE);
 		return 0;
 	}
-	b->impl->budget -= range_size(r);
 	for (raddr_t pc = r.start; pc < r.end; ) {
-		if (b->nsteps == b->steps_cap &&
-		    base_grow((void **)&b->steps, &b->steps_cap, sizeof(*b->steps)))
+		if (b->nsteps == b->room.steps_cap &&
+		    base_grow((void **)&b->room.steps, &b->room.steps_cap, sizeof(*b->steps)))
 			return -ENOMEM;
+		b->steps = b->room.steps;
 		struct step *s = &b->steps[b->nsteps];
 		const struct insn *in = &s->insn;
 
@@ -145,7 +140,7 @@ static int read_piece(struct body *b, size_t piece)
 		/* To see further is faster. */
 		if (arch->measure(p + (pc - r.start), left - (pc - r.start), pc, &s->insn) ||
 		    in->size > r.end - pc) {
-			if (b->nobody) {	/* data, behind which nobody goes on */
+			if (b->unowned) {	/* data, behind which control does not go on */
 				if (b->nsteps)
 					b->steps[b->nsteps - 1].ends = true;
 				pc += arch->align;
@@ -426,6 +421,10 @@ static void judge_step(struct body *b, struct step *s, enum indirect to)
 	case INSN_JUMP_INDIRECT:
 		judge_indirect(b, s, to);
 		break;
+	case INSN_CALL_INDIRECT:	/* of its own middle, say */
+		if (arrivals_returns_otherwise(b->impl, s->insn.pc))
+			body_doubt(b, REFUSED_JUMP_TABLE);
+		break;
 	case INSN_UNKNOWN:	/* a far return, say */
 		body_doubt(b, REFUSED_UNREADABLE);
 		break;
@@ -501,19 +500,17 @@ static int judge(struct body *b)
 		judge_end(b, i);
 	}
 	judge_unseen(b);
-	return 0;
+	return whole_doubt_jumps(b);
 }
 
 int body_read(struct plan_impl *p, const struct func *f, struct body *ret)
 {
-	*ret = (struct body){ .impl = p, .func = f, .steps = p->spare,
-			      .steps_cap = p->spare_cap,
+	*ret = (struct body){ .impl = p, .func = f, .room = p->spare,
 			      .goroutine = range_overlaps(p->symbols->go, f->range),
 			      .ocaml = symbols_of_ocaml(p->symbols, f->range.start) };
 	ret->tight = ret->ocaml;
-	ret->unsure = p->ndoubts;
-	p->spare = NULL;
-	p->spare_cap = 0;
+	ret->unsure = p->bound;
+	p->spare = (struct body_room){ 0 };
 	int err = gather(ret);
 
 	if (err)
@@ -521,12 +518,10 @@ int body_read(struct plan_impl *p, const struct func *f, struct body *ret)
 	return err;
 }
 
-int body_read_nobody(struct plan_impl *p, const struct func *f, struct body *ret)
+int body_read_unowned(struct plan_impl *p, const struct func *f, struct body *ret)
 {
-	*ret = (struct body){ .impl = p, .func = f, .nobody = true, .steps = p->spare,
-			      .steps_cap = p->spare_cap };
-	p->spare = NULL;
-	p->spare_cap = 0;
+	*ret = (struct body){ .impl = p, .func = f, .unowned = true, .room = p->spare };
+	p->spare = (struct body_room){ 0 };
 	int err = add_piece(ret, f->range);
 
 	if (!err && ret->npieces)
@@ -559,11 +554,16 @@ int body_make(struct plan_impl *p, const struct func *f, struct body *ret)
 	return err;
 }
 
+void body_room_free(struct body_room *r)
+{
+	free(r->steps);
+	free(r->pieces);
+	*r = (struct body_room){ 0 };
+}
+
 void body_clear(struct body *b)
 {
-	free(b->pieces);
-	free(b->impl->spare);
-	b->impl->spare = b->steps;
-	b->impl->spare_cap = b->steps_cap;
+	body_room_free(&b->impl->spare);
+	b->impl->spare = b->room;
 	free(b->links);
 }

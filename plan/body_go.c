@@ -18,7 +18,7 @@ static void find_ready(struct body *b)
 }
 
 /* The first function of a goroutine returns into goexit, behind its first byte, which
- * nobody else enters: nothing else of Go's begins with a nop and a call. */
+ * no other code enters: nothing else of Go's begins with a nop and a call. */
 static size_t returned_into(const struct body *b)
 {
 	return b->nsteps > 1 && b->steps[0].insn.flags & INSN_NOP &&

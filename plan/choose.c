@@ -9,6 +9,7 @@
  * then tactic 4, which takes nothing from anybody.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "plan/pick.h"
 
@@ -502,7 +503,8 @@ static size_t most_picks(const struct body *b)
 
 int choose_sites(struct body *b, const struct choice *c, struct probe *probe)
 {
-	auto_free struct pick *v = NULL;
+	size_t n = most_picks(b);
+	struct pick *v = b->impl->picks;
 
 	probe->goroutine = b->goroutine;
 	probe->tight = b->tight;
@@ -512,9 +514,14 @@ int choose_sites(struct body *b, const struct choice *c, struct probe *probe)
 	probe->refusal = b->refusal;
 	if (b->refusal)
 		return 0;
-	v = calloc(most_picks(b), sizeof(*v));
-	if (!v)
-		return fail(ENOMEM, "plan %s", b->func->name);
+	if (n > b->impl->npicks) {
+		v = reallocarray(v, n, sizeof(*v));
+		if (!v)
+			return fail(ENOMEM, "plan %s", b->func->name);
+		b->impl->picks = v;
+		b->impl->npicks = n;
+	}
+	memset(v, 0, n * sizeof(*v));
 	struct picks ks = { .v = v };
 	int err = choose_picks(b, c, &ks, probe);
 

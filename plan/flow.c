@@ -9,27 +9,38 @@
 #include "plan/flow.h"
 
 #include <errno.h>
+#include <string.h>
 
 /* ---- where control comes from ---------------------------------------------- */
 
-static int by_to(const void *a, const void *b)
+/* Indirect jumps, and calls that an exception may leave. */
+static void find_leavers(struct flow *f)
 {
-	const struct link *x = a, *y = b;
+	const struct body *b = f->body;
+	bool pads = b->func->flags & FUNC_LSDA;
 
-	return x->to != y->to ? (x->to < y->to ? -1 : 1) : 0;
+	for (size_t i = 0; i < b->nsteps; i++) {
+		uint8_t kind = b->steps[i].insn.kind;
+		bool calls = kind == INSN_CALL || kind == INSN_CALL_INDIRECT;
+
+		if (step_is_indirect(&b->steps[i]) || (pads && calls))
+			f->leavers[f->nleavers++] = (uint32_t)i;
+	}
 }
 
 int flow_make(const struct body *b, struct flow *ret)
 {
 	*ret = (struct flow){ .body = b };
 	ret->leads = calloc(b->nsteps + 1, sizeof(*ret->leads));
-	ret->led = calloc(b->nsteps + 1, sizeof(*ret->led));
-	ret->known = calloc(b->nsteps + 1, sizeof(*ret->known));
+	ret->led = malloc((b->nsteps + 1) * sizeof(*ret->led));
+	ret->touches = malloc((b->nsteps + 1) * sizeof(*ret->touches));
 	ret->effects = malloc((b->nsteps + 1) * sizeof(*ret->effects));
-	if (!ret->leads || !ret->led || !ret->known || !ret->effects)
+	ret->leavers = malloc((b->nsteps + 1) * sizeof(*ret->leavers));
+	if (!ret->leads || !ret->led || !ret->touches || !ret->effects || !ret->leavers)
 		return fail(ENOMEM, "plan %s", b->func->name);
-	for (size_t i = 0; i < b->nsteps; i++)
-		ret->led[i] = ground_any(b->impl, LAYER_TARGET, b->steps[i].insn.pc, 1);
+	find_leavers(ret);
+	memset(ret->touches, UINT8_MAX, (b->nsteps + 1) * sizeof(*ret->touches));
+	ground_mark_led(b->impl, b->steps, b->nsteps, ret->led);
 	for (size_t i = 0; i < b->nsteps; i++)
 		if (b->steps[i].insn.dest && body_has(b, b->steps[i].insn.dest) &&
 		    flow_link(ret, i, b->steps[i].insn.dest))
@@ -50,9 +61,10 @@ int flow_link(struct flow *f, size_t step, raddr_t to)
 
 void flow_ready(struct flow *f)
 {
-	vec_sort(f->links, f->nlinks, by_to);
+	base_sort(f->links, f->nlinks, sizeof(*f->links));
 	for (size_t i = 0; i < f->nlinks; i++)
-		f->led[body_step(f->body, f->links[i].to)] = true;
+		if (!i || f->links[i].to != f->links[i - 1].to)
+			f->led[body_step(f->body, f->links[i].to)] = 2 + (uint32_t)i;
 }
 
 void flow_clear(struct flow *f)
@@ -60,8 +72,10 @@ void flow_clear(struct flow *f)
 	free(f->links);
 	free(f->leads);
 	free(f->led);
-	free(f->known);
+	free(f->touches);
 	free(f->effects);
+	free(f->stores);
+	free(f->leavers);
 	for (size_t i = 0; i < DEPTH; i++) {
 		free(f->seen[i]);
 		free(f->touched[i]);
@@ -108,16 +122,39 @@ static bool is_seen(struct flow *f, size_t step, int reg)
 	return false;
 }
 
-void effect_of(const struct flow *f, size_t step, struct effect *ret)
+/* What a search may have to stop at, behind a step. */
+static uint32_t touched_by(const struct body *b, size_t step, const struct effect *e)
+{
+	uint32_t frame = 1u << STACK | 1u << FRAME, ret = e->others;
+
+	if (e->reg >= 0)
+		ret |= 1u << e->reg;
+	if (e->op == EFFECT_SWAP)
+		ret |= 1u << e->base;
+	if (e->op == EFFECT_RETURNED)
+		ret |= 1u << SECOND;
+	if (ret & frame || e->pushes || e->pops || e->op == EFFECT_POP || e->stores)
+		ret |= TOUCHES_SLOTS;
+	if (b->steps[step].ends || step + 1 == b->nsteps ||
+	    b->steps[step].piece != b->steps[step + 1].piece)
+		ret |= TOUCHES_ALL;
+	return ret;
+}
+
+const struct effect *effect_at(const struct flow *f, size_t step)
 {
 	const struct plan_impl *p = f->body->impl;
 	const struct insn *in = &f->body->steps[step].insn;
-	size_t left;
+	struct effect *e = &f->effects[step];
 
-	if (!f->known[step])
-		p->arch->effect(symbols_text(p->symbols, in->pc, &left), in, &f->effects[step]);
-	f->known[step] = true;
-	*ret = f->effects[step];
+	if (f->touches[step] & TOUCHES_UNKNOWN) {
+		size_t left;
+		const uint8_t *bytes = symbols_text(p->symbols, in->pc, &left);
+
+		p->arch->effect(bytes, left, in, e);
+		f->touches[step] = touched_by(f->body, step, e);
+	}
+	return e;
 }
 
 /* A search of its own. */
@@ -128,8 +165,12 @@ void flow_ask(struct flow *f, size_t step, int reg, struct values *ret)
 		values_add(ret, value_number(f, 0, false));
 		return;
 	}
+	/* A sum that is judged where it is made has, in a loop, no other origin than its first
+	 * round has; but how much was added by then is not known. */
 	if (!flow_enter(f)) {
-		values_add(ret, value_any);
+		f->rounds = true;
+		if (!f->near_only)
+			values_add(ret, value_any);
 		return;
 	}
 	flow_search(f, step, reg, ret);
@@ -143,25 +184,15 @@ void flow_ask(struct flow *f, size_t step, int reg, struct values *ret)
  */
 static void search_jumps(struct flow *f, int reg, struct values *ret)
 {
-	const struct body *b = f->body;
 	unsigned int d = f->depth - 1;
-	bool pads = b->func->flags & FUNC_LSDA;
 	struct values from = { .n = 0 };
 
-	if (f->near_only) {
-		values_add(ret, value_word);
-		return;
-	}
 	if (f->from_jumps[d] >> reg & 1)
 		return;
 	f->from_jumps[d] |= 1ull << reg;
-	for (size_t i = 0; i < b->nsteps; i++) {
-		uint8_t kind = b->steps[i].insn.kind;
-		bool calls = kind == INSN_CALL || kind == INSN_CALL_INDIRECT;
-
-		if ((step_is_indirect(&b->steps[i]) && !f->leads[i]) || (pads && calls))
-			flow_search(f, i, reg, &from);
-	}
+	for (size_t i = 0; i < f->nleavers; i++)
+		if (!f->leads[f->leavers[i]])
+			flow_search(f, f->leavers[i], reg, &from);
 	if (!from.n)
 		values_add(ret, value_word);
 	for (size_t i = 0; i < from.n; i++)
@@ -177,26 +208,47 @@ static bool is_piece(const struct body *b, raddr_t pc)
 	return false;
 }
 
-/* All that lead here but who falls in. */
+/* All that lead here, but for falling in. */
 static void search_ways(struct flow *f, size_t step, int reg, struct values *ret)
 {
 	const struct plan_impl *p = f->body->impl;
 	raddr_t pc = f->body->steps[step].insn.pc;
 	size_t n = 0;
 
-	for (size_t i = vec_prefix(f->nlinks, k, f->links[k].to < pc);
+	for (size_t i = flow_first_link(f, step);
 	     i < f->nlinks && f->links[i].to == pc; i++, n++)
-		/* Who is called has a frame of its own. */
+		/* A function that is called has a frame of its own. */
 		if (reg >= REGISTERS && f->body->steps[f->links[i].step].insn.kind == INSN_CALL)
 			values_add(ret, value_word);
 		else
 			flow_search(f, f->links[i].step, reg, ret);
 	if (step == 0)
 		return;
-	if (ground_any(p, LAYER_FIXED, pc, 1) && !(n && is_piece(f->body, pc)))
+	const struct step *before = &f->body->steps[step - 1];
+	bool falls = before->piece == before[1].piece && !before->ends;
+
+	/* Where a way is known an address that is added to is followed along that one only. */
+	if (f->near_only && (n || falls))
+		return;
+	if (f->near_only)
+		values_add(ret, value_word);
+	else if (ground_any(p, LAYER_FIXED, pc, 1) && !(n && is_piece(f->body, pc)))
 		search_jumps(f, reg, ret);
 	else if (!n)
 		values_add(ret, value_word);
+}
+
+/* Back over what has nothing to do with a place; the step before the one that is returned may
+ * have. */
+static size_t pass_back(struct flow *f, size_t step, int reg)
+{
+	uint32_t mask = TOUCHES_ALL | (reg < REGISTERS ? 1u << reg : TOUCHES_SLOTS);
+	size_t most = MIN(step, f->budget), n = 0;
+
+	while (n < most && !f->led[step - n] && !(f->touches[step - n - 1] & mask))
+		n++;
+	f->budget -= n;
+	return step - n;
 }
 
 void flow_search(struct flow *f, size_t step, int reg, struct values *ret)
@@ -204,6 +256,8 @@ void flow_search(struct flow *f, size_t step, int reg, struct values *ret)
 	const struct body *b = f->body;
 
 	for (;; step--) {
+		if (reg != STACK)
+			step = pass_back(f, step, reg);
 		if (f->budget == 0) {
 			values_add(ret, value_any);
 			return;

@@ -8,7 +8,9 @@
 
 enum {
 	REGISTERS = 16,		/* places of a search; above them words of the frame */
-	STACK = 4, FRAME = 5,	/* registers that frames are reached by */
+	SECOND = 2,		/* the register of the second half of what is returned */
+	STACK = 4, FRAME = 5,	/* those that frames are reached by */
+	TOUCHES_SLOTS = 1 << 16, TOUCHES_ALL = 1 << 17, TOUCHES_UNKNOWN = 1 << 18,
 	DEPTH = ARRAY_SIZE(((struct flow *)0)->seen),
 };
 
@@ -32,6 +34,12 @@ bool value_is_address(struct value);
 /* flow.c. A search within one that goes on; one of its own (reg -1: the number 0). */
 void flow_search(struct flow *, size_t step, int reg, struct values *ret);
 void flow_ask(struct flow *, size_t step, int reg, struct values *ret);
+/* The first link that leads to a step; if none does, as many as there are. */
+static inline size_t flow_first_link(const struct flow *f, size_t step)
+{
+	return f->led[step] > 1 ? f->led[step] - 2 : f->nlinks;
+}
+
 /* Room for one more search; false: there is none. */
 bool flow_enter(struct flow *);
 void flow_leave(struct flow *);

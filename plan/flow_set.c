@@ -43,28 +43,27 @@ bool effect_lowers(const struct effect *e, int stack, int64_t *ret)
 static bool slot_back(struct flow *f, size_t step, int *place, struct values *ret)
 {
 	struct slot slot = f->slots[*place - REGISTERS];
-	struct effect e;
+	const struct effect *e = effect_at(f, step);
 	int64_t higher = 0;
 
-	effect_of(f, step, &e);
-	if (slot.base == STACK && e.pushes && slot.number == 0) {
-		*place = e.source;
-		if (e.source < 0)
+	if (slot.base == STACK && e->pushes && slot.number == 0) {
+		*place = e->source;
+		if (e->source < 0)
 			values_add(ret, value_word);
-		return e.source >= 0;
+		return e->source >= 0;
 	}
-	if (e.stores && is_slot(&e, slot.number, slot.base)) {
-		bool whole = !e.computes && e.width >= 8;
+	if (e->stores && is_slot(e, slot.number, slot.base)) {
+		bool whole = !e->computes && e->width >= 8;
 
-		*place = e.source;
+		*place = e->source;
 		/* A word of which only a part was written is none: it is not this one that
 		 * is loaded. */
-		if (e.computes || (whole && e.source < 0))
+		if (e->computes || (whole && e->source < 0))
 			values_add(ret, whole ? value_word : value_any);
-		return whole && e.source >= 0;
+		return whole && e->source >= 0;
 	}
-	if (slot.base == STACK ? !effect_lowers(&e, STACK, &higher) :
-	    e.reg == slot.base || e.others >> slot.base & 1) {
+	if (slot.base == STACK ? !effect_lowers(e, STACK, &higher) :
+	    e->reg == slot.base || e->others >> slot.base & 1) {
 		values_add(ret, value_word);
 		return false;
 	}
@@ -75,7 +74,7 @@ static bool slot_back(struct flow *f, size_t step, int *place, struct values *re
 	return *place >= 0;
 }
 
-/* What an index is at most, if that is told shortly before, and by nobody else. */
+/* What an index is at most, if that is told shortly before, and nowhere else. */
 static struct value bound_of(struct flow *f, size_t step, int reg)
 {
 	const struct body *b = f->body;
@@ -88,7 +87,7 @@ static struct value bound_of(struct flow *f, size_t step, int reg)
 		if (f->led[i + 1] || b->steps[i].ends ||
 		    b->steps[i].piece != b->steps[step].piece)
 			break;
-		effect_of(f, i, &e);
+		e = *effect_at(f, i);
 		if (e.others >> reg & 1)
 			break;
 		if (e.reg != reg)
@@ -117,10 +116,76 @@ bool values_are_known(const struct values *s)
 	return s->n > 0;
 }
 
+/* Shifted to the left: all of it, or what stays of its low half. */
+static struct value shifted(const struct flow *f, struct value v, const struct effect *e)
+{
+	v = value_times(f, v, 1u << e->number);
+	return e->cut ? value_cut(f, v) : v;
+}
+
 static struct value indexed(struct flow *f, struct value base, struct value index,
 			    const struct effect *e)
 {
 	return value_added(f, base, value_times(f, index, MAX(e->scale, 1)));
+}
+
+/* Memory of one place. */
+static bool is_fixed(const struct effect *e)
+{
+	return e->memory && !e->thread && e->base < 0 && e->index < 0;
+}
+
+/* False: there is no memory. */
+static bool find_stores(struct flow *f)
+{
+	struct effect e;
+
+	for (size_t i = 0; i < f->body->nsteps && !f->stores_known; i++) {
+		e = *effect_at(f, i);
+		if (!e.stores || !is_fixed(&e))
+			continue;
+		uint32_t *new = vec_push(f->stores, f->nstores, f->stores_cap);
+
+		if (!new)
+			return false;
+		*new = (uint32_t)i;
+	}
+	f->stores_known = true;
+	return true;
+}
+
+/* Does a step put something else than a whole word there, or a place of the body itself? */
+static bool stores_other(struct flow *f, size_t step, const struct effect *e)
+{
+	struct values v;
+
+	if (e->computes || e->width != 8)
+		return true;
+	if (e->source < 0)
+		return false;
+	flow_ask(f, step, e->source, &v);
+	for (size_t i = 0; i < v.n; i++)
+		if (v.v[i].kept || (v.v[i].kind != VALUE_WORD && v.v[i].kind != VALUE_NUMBER) ||
+		    (v.v[i].kind == VALUE_NUMBER && body_has(f->body, v.v[i].number)))
+			return true;
+	return false;
+}
+
+/* A word of fixed memory: it is not known what another function may have put there, but that
+ * is judged where it was computed. What the body itself puts there it may go by. */
+static struct value word_of(struct flow *f, const struct effect *load)
+{
+	struct value ret = value_loaded(value_any, load);
+	struct effect e;
+
+	if (!is_fixed(load) || f->near_only)
+		return ret;
+	ret.kept = !find_stores(f);
+	for (size_t i = 0; i < f->nstores && !ret.kept; i++) {
+		e = *effect_at(f, f->stores[i]);
+		ret.kept = e.number == load->number && stores_other(f, f->stores[i], &e);
+	}
+	return ret;
 }
 
 void flow_set_by_load(struct flow *f, size_t step, const struct effect *e, struct values *ret)
@@ -128,10 +193,6 @@ void flow_set_by_load(struct flow *f, size_t step, const struct effect *e, struc
 	struct values base, index;
 	bool frame = (e->base == STACK || e->base == FRAME) && e->index < 0 && !e->thread;
 
-	if (frame && e->width == 8 && f->near_only) {
-		values_add(ret, value_word);
-		return;
-	}
 	if (frame && e->width == 8) {
 		int place = place_of_slot(f, e->base, e->number);
 
@@ -142,7 +203,7 @@ void flow_set_by_load(struct flow *f, size_t step, const struct effect *e, struc
 		return;
 	}
 	if (e->thread || frame || e->width == 8) {
-		values_add(ret, value_loaded(value_any, e));
+		values_add(ret, e->width == 8 ? word_of(f, e) : value_loaded(value_any, e));
 		return;
 	}
 	flow_ask(f, step, e->base, &base);
@@ -187,7 +248,7 @@ void flow_set_by_one(struct flow *f, size_t step, const struct effect *e, struct
 	for (size_t i = 0; i < of.n; i++)
 		values_add(ret, e->op == EFFECT_CODED ? value_coded(of.v[i]) :
 		    e->op == EFFECT_CLIP ? value_clipped(of.v[i], (raddr_t)e->number) :
-		    e->op == EFFECT_SHIFT ? value_times(f, of.v[i], 1u << e->number) :
+		    e->op == EFFECT_SHIFT ? shifted(f, of.v[i], e) :
 		    e->op == EFFECT_CUT ? value_cut(f, of.v[i]) :
 		    e->op == EFFECT_WIDEN ? value_widened(f, of.v[i]) :
 		    value_added(f, of.v[i], value_loaded(value_any, &load)));
@@ -208,7 +269,7 @@ bool flow_find_pushed(const struct flow *f, size_t step, size_t *at, struct effe
 		if (s->piece != b->steps[step].piece || s->ends || s->insn.kind == INSN_CALL ||
 		    s->insn.kind == INSN_CALL_INDIRECT)
 			return false;
-		effect_of(f, i, ret);
+		*ret = *effect_at(f, i);
 		*at = i;
 		if (ret->pushes && off == 0)
 			return true;
@@ -242,13 +303,15 @@ void flow_pushed(struct flow *f, size_t at, const struct effect *e, struct value
 	values_add_all(ret, &v);
 }
 
-/* call 1f; 1: pop %r */
-static bool is_own_address(const struct flow *f, size_t step)
+bool flow_is_own_address(const struct flow *f, size_t step)
 {
-	const struct insn *in = &f->body->steps[step].insn;
+	const struct step *s = &f->body->steps[step];
+	struct effect e;
 
-	return step && in[0].pc == f->body->steps[step - 1].insn.dest &&
-		f->body->steps[step - 1].insn.kind == INSN_CALL;
+	if (!step || s[-1].insn.kind != INSN_CALL || s[-1].insn.dest != s->insn.pc)
+		return false;
+	e = *effect_at(f, step);
+	return e.op == EFFECT_POP;
 }
 
 static void set_by_pop(struct flow *f, size_t step, struct values *ret)
@@ -256,12 +319,26 @@ static void set_by_pop(struct flow *f, size_t step, struct values *ret)
 	struct effect e;
 	size_t at;
 
-	if (is_own_address(f, step))
+	if (flow_is_own_address(f, step))
 		values_add(ret, value_number(f, f->body->steps[step].insn.pc, true));
 	else if (flow_find_pushed(f, step, &at, &e))
 		flow_pushed(f, at, &e, ret);
 	else
 		values_add(ret, value_word);
+}
+
+static bool is_vector_sum(const struct flow *f, size_t step, int vector)
+{
+	const struct plan_impl *p = f->body->impl;
+	const struct insn *in = &f->body->steps[step].insn;
+	struct vectors v;
+	size_t left;
+	const uint8_t *bytes = symbols_text(p->symbols, in->pc, &left);
+
+	if (!p->arch->vectors)
+		return false;
+	p->arch->vectors(bytes, left, in, &v);
+	return v.adds && v.to == vector;
 }
 
 /* What was put into a vector register shortly before, to be kept there. */
@@ -272,9 +349,14 @@ static void set_by_vector(struct flow *f, size_t step, int vector, struct values
 
 	for (size_t i = step; i-- > 0 && step - i <= PUSHED_NEAR &&
 	     b->steps[i].piece == b->steps[step].piece && !b->steps[i].ends; ) {
-		effect_of(f, i, &e);
-		if (e.vector != vector || e.op == EFFECT_BACK)
+		e = *effect_at(f, i);
+		if (e.vector != vector || e.op == EFFECT_BACK) {
+			if (is_vector_sum(f, i, vector)) {
+				values_add(ret, value_any);
+				return;
+			}
 			continue;
+		}
 		if (e.source >= 0)
 			flow_search(f, i, e.source, ret);
 		else
@@ -288,51 +370,51 @@ static void set_by_vector(struct flow *f, size_t step, int vector, struct values
  * 0: what it may be is in *ret. */
 bool flow_back(struct flow *f, size_t step, int *reg, struct values *ret)
 {
-	struct effect e;
-
 	if (*reg >= REGISTERS)
 		return slot_back(f, step, reg, ret);
-	effect_of(f, step, &e);
-	if (e.op == EFFECT_SWAP && (*reg == e.reg || *reg == e.base)) {
-		*reg = *reg == e.reg ? e.base : e.reg;
+	const struct effect *e = effect_at(f, step);
+	if (e->op == EFFECT_SWAP && (*reg == e->reg || *reg == e->base)) {
+		*reg = *reg == e->reg ? e->base : e->reg;
 		return true;
 	}
-	if (e.op == EFFECT_RETURNED && (*reg == e.reg || *reg == 2)) {
-		values_add(ret, value_word);
+	if (e->op == EFFECT_RETURNED && (*reg == e->reg || *reg == SECOND)) {
+		/* The second is rarely one, and then a function's that has conventions of
+		 * its own. */
+		values_add(ret, (struct value){ .kind = VALUE_WORD, .kept = *reg == SECOND });
 		return false;
 	}
-	if (e.reg != *reg) {
-		if (e.others >> *reg & 1)
+	if (e->reg != *reg) {
+		if (e->others >> *reg & 1)
 			values_add(ret, value_any);
-		return !(e.others >> *reg & 1);
+		return !(e->others >> *reg & 1);
 	}
-	switch (e.op) {
+	switch (e->op) {
 	case EFFECT_MOVE:
-		*reg = e.base;
+		*reg = e->base;
 		return true;
 	case EFFECT_MAY_MOVE:
-		flow_search(f, step, e.base, ret);
+		flow_search(f, step, e->base, ret);
 		return true;
 	case EFFECT_MAY_LOAD:
 		values_add(ret, value_word);
 		return true;
 	case EFFECT_NUMBER:
-		values_add(ret, value_number(f, (raddr_t)e.number, e.named));
+		values_add(ret, value_number(f, (raddr_t)e->number, e->named));
 		break;
 	case EFFECT_SUM:
-		flow_set_by_sum(f, step, &e, ret);
+		flow_set_by_sum(f, step, e, ret);
 		break;
 	case EFFECT_LOAD:
-		flow_set_by_load(f, step, &e, ret);
+		flow_set_by_load(f, step, e, ret);
 		break;
 	case EFFECT_POP:
 		set_by_pop(f, step, ret);
 		break;
 	case EFFECT_BACK:
-		set_by_vector(f, step, e.vector, ret);
+		set_by_vector(f, step, e->vector, ret);
 		break;
 	default:
-		flow_set_by_one(f, step, &e, ret);
+		flow_set_by_one(f, step, e, ret);
 	}
 	return false;
 }

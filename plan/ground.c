@@ -21,19 +21,23 @@ const struct ground *ground_at(const struct plan_impl *p, raddr_t a)
 /* One word of a layer. */
 static inline uint64_t layer_word(const struct ground *g, enum layer l, uint64_t w)
 {
+	uint64_t ret = 0;
+
 	switch (l) {
 	case LAYER_TARGET:
-		return g->planes[PLANE_FIRST][w] | g->planes[PLANE_SECOND][w];
+		ret |= bits_at(g->planes[PLANE_TARGET], w);
+		/* fall through */
 	case LAYER_FIXED:
-		return g->planes[PLANE_SECOND][w];
+		ret |= bits_at(g->planes[PLANE_FIXED], w);
+		/* fall through */
 	case LAYER_START:
-		return g->planes[PLANE_FIRST][w] & g->planes[PLANE_SECOND][w];
+		return ret | bits_at(g->planes[PLANE_START], w);
 	case LAYER_DEAD:
-		return g->planes[PLANE_DEAD][w];
+		return bits_at(g->planes[PLANE_DEAD], w);
 	case LAYER_TAKEN:
 		break;
 	}
-	return g->planes[PLANE_TAKEN][w];
+	return bits_at(g->planes[PLANE_TAKEN], w);
 }
 
 /* Does any of the `n` bytes at `a` have the bit, or lack it? Those outside lack it. */
@@ -56,7 +60,26 @@ static bool find(const struct plan_impl *p, enum layer l, raddr_t a, size_t n, b
 
 bool ground_any(const struct plan_impl *p, enum layer l, raddr_t a, size_t n)
 {
-	return find(p, l, a, n, true);
+	const struct ground *g = n == 1 ? ground_at(p, a) : NULL;
+	uint64_t at = g ? a - g->text->range.start : 0;
+
+	return g ? layer_word(g, l, at / 64) >> at % 64 & 1 : find(p, l, a, n, true);
+}
+
+void ground_mark_led(const struct plan_impl *p, const struct step *s, size_t n,
+		     uint32_t *ret)
+{
+	const struct ground *g = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		raddr_t a = s[i].insn.pc;
+
+		if (!g || !range_has(g->text->range, a))
+			g = ground_at(p, a);
+		uint64_t at = g ? a - g->text->range.start : 0;
+
+		ret[i] = g && layer_word(g, LAYER_TARGET, at / 64) >> at % 64 & 1;
+	}
 }
 
 bool ground_all(const struct plan_impl *p, enum layer l, raddr_t a, size_t n)
@@ -96,7 +119,7 @@ void ground_add_target(struct plan_impl *p, raddr_t a)
 
 	if (!g)
 		return;
-	mark_fixed(g, a - g->text->range.start);
+	bit_set(g->planes[PLANE_FIXED], a - g->text->range.start);
 	ground_revive(g, a - g->text->range.start);
 }
 
@@ -119,7 +142,7 @@ static void revive_all(const struct ground *g)
 	uint64_t words = range_size(g->text->range) / 64 + 1;
 
 	for (uint64_t w = 0; w < words; w++) {
-		uint64_t dead = g->planes[PLANE_DEAD][w];
+		uint64_t dead = bits_at(g->planes[PLANE_DEAD], w);
 		uint64_t both = dead ? dead & layer_word(g, LAYER_TARGET, w) : 0;
 
 		for (; both; both &= both - 1)
@@ -135,10 +158,13 @@ static int lay_out(struct plan_impl *p)
 	p->grounds = calloc(syms->ntexts + 1, sizeof(*p->grounds));
 	if (!p->grounds)
 		return fail(ENOMEM, "plan %s", syms->base);
+	p->texts.start = UINT64_MAX;
 	for (; p->ngrounds < syms->ntexts; p->ngrounds++) {
 		struct ground *g = &p->grounds[p->ngrounds];
 
 		g->text = &syms->texts[p->ngrounds];
+		p->texts.start = MIN(p->texts.start, g->text->range.start);
+		p->texts.end = MAX(p->texts.end, g->text->range.end);
 		for (int i = 0; i < PLANES; i++) {
 			g->planes[i] = calloc(range_size(g->text->range) / 64 + 1,
 					      sizeof(uint64_t));
@@ -157,9 +183,9 @@ static void fix(struct plan_impl *p, raddr_t a, bool start)
 
 	if (!g)
 		return;
-	mark_fixed(g, a - g->text->range.start);
+	bit_set(g->planes[PLANE_FIXED], a - g->text->range.start);
 	if (start)
-		mark_start(g, a - g->text->range.start);
+		bit_set(g->planes[PLANE_START], a - g->text->range.start);
 }
 
 /*

@@ -9,55 +9,43 @@
 #include "plan/impl.h"
 
 /*
- * A bit each for every byte. The first two tell of a place by which of them are
- * set: the first only, it is a target and no more; the second only, it is fixed as
- * well; both, a start.
+ * A bit each for every byte. Of a place of which more is true the bits for less need not be
+ * set: a start is fixed, and what is fixed is a target.
  */
-enum plane { PLANE_FIRST, PLANE_SECOND, PLANE_DEAD, PLANE_TAKEN, PLANES };
+enum plane { PLANE_TARGET, PLANE_FIXED, PLANE_START, PLANE_DEAD, PLANE_TAKEN, PLANES };
 
 struct ground {
 	const struct text *text;
 	uint64_t *planes[PLANES];
 };
 
+/* Several threads of a crew (crew.h) set bits of the same words at once. What they ask meanwhile
+ * is of planes that none of them changes, or of places that only they do. */
+static inline uint64_t bits_at(const uint64_t *bits, uint64_t word)
+{
+	return __atomic_load_n(&bits[word], __ATOMIC_RELAXED);
+}
+
 static inline bool bit_get(const uint64_t *bits, uint64_t i)
 {
-	return bits[i / 64] >> (i % 64) & 1;
+	return bits_at(bits, i / 64) >> (i % 64) & 1;
 }
 
 static inline void bit_set(uint64_t *bits, uint64_t i)
 {
-	bits[i / 64] |= 1ull << (i % 64);
+	if (!bit_get(bits, i))
+		__atomic_fetch_or(&bits[i / 64], 1ull << (i % 64), __ATOMIC_RELAXED);
 }
 
 static inline void bit_clear(uint64_t *bits, uint64_t i)
 {
-	bits[i / 64] &= ~(1ull << (i % 64));
+	if (bit_get(bits, i))
+		__atomic_fetch_and(&bits[i / 64], ~(1ull << (i % 64)), __ATOMIC_RELAXED);
 }
 
 static inline bool is_start(const struct ground *g, uint64_t at)
 {
-	return bit_get(g->planes[PLANE_FIRST], at) && bit_get(g->planes[PLANE_SECOND], at);
-}
-
-static inline void mark_target(const struct ground *g, uint64_t at)
-{
-	if (!bit_get(g->planes[PLANE_SECOND], at))
-		bit_set(g->planes[PLANE_FIRST], at);
-}
-
-static inline void mark_fixed(const struct ground *g, uint64_t at)
-{
-	if (bit_get(g->planes[PLANE_SECOND], at))
-		return;
-	bit_set(g->planes[PLANE_SECOND], at);
-	bit_clear(g->planes[PLANE_FIRST], at);
-}
-
-static inline void mark_start(const struct ground *g, uint64_t at)
-{
-	bit_set(g->planes[PLANE_SECOND], at);
-	bit_set(g->planes[PLANE_FIRST], at);
+	return bit_get(g->planes[PLANE_START], at);
 }
 
 /* ground.c */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * impl: what the files of plan share with each other and with nobody else.
+ * impl: what the files of plan share with each other only.
  *
- * From the ground up: the ground (ground.c, near.c, sweep.c, pieces.c) is the
+ * From the ground up: the ground (ground.c, sweep.c, pieces.c) is the
  * module's text with a few bits for every byte; a body (body.c; of its indirect jumps
  * goal.c, tables.c, indirect.c) is one function, decoded, with its exits; a window
  * (window.c) is a run of its instructions that may make room for a jump; choose.c
@@ -65,18 +65,29 @@ enum comes_back { COMES_UNKNOWN, COMES_BACK, COMES_NEVER };
 struct table_at {
 	raddr_t at, base;
 	raddr_t end;		/* where the last entry that was read ends */
-	uint32_t most;		/* bytes in which its entries begin; 0: nobody knows */
-	uint8_t width, scale;
+	uint32_t most;		/* bytes in which its entries begin; 0: not known */
+	uint8_t width, scale, stride;
 	bool extends;
+	bool proved;		/* a jump goes by it: no other code reads its entries */
 };
 
 struct step;
+struct pick;
+
+/* What a body needs memory for, and the next one can have. */
+struct body_room {
+	struct step *steps;
+	struct range *pieces;
+	size_t steps_cap, pieces_cap;
+};
 
 struct plan_impl {
 	const struct arch *arch;
 	const struct symbols *symbols;
 	struct ground *grounds;		/* one per text */
 	size_t ngrounds;
+	struct range texts;		/* from the first to the last */
+	struct range span;		/* and of all that is loaded */
 	bool *called;			/* by index in funcs: a call leads to its start,
 					 * or its address is taken. Of interest where
 					 * it may be a piece; NULL: none may */
@@ -84,13 +95,16 @@ struct plan_impl {
 	size_t nedges, edges_cap;
 	uint32_t *fragments;		/* indices in funcs, sorted by parent */
 	size_t nfragments, fragments_cap;
-	struct step *spare;		/* room for the next body's steps */
-	size_t spare_cap;
+	struct body_room spare;		/* for the next body */
+	struct pick *picks;		/* room for those of one body */
+	size_t npicks;
 	uint64_t caught;		/* plan_options' */
 	int32_t g;			/* where a thread of Go's has its g, from the
 					 * thread pointer; 0: unknown */
 	bool has_thunks;		/* there may be some */
-	uint64_t budget;		/* bytes that may still be decoded again */
+	uint64_t *budget;		/* bytes that may still be decoded again; shared by a
+					 * crew: see plan_spend */
+	unsigned int threads;		/* plan_options' */
 	uint8_t *comes_back;		/* by index in funcs: enum comes_back */
 	uint8_t *suspects;		/* by index in funcs: see arrivals.h */
 	raddr_t *numbers;		/* places that some word may lead to; sorted */
@@ -109,12 +123,20 @@ struct plan_impl {
 	size_t ndoubts, doubts_cap;
 	struct table_at *tables;
 	size_t ntables, tables_cap;
+	raddr_t *places;		/* that control is led to by what functions compute */
+	size_t nplaces, places_cap;
+	bool bound;			/* there are doubts: any instruction may be one */
 };
+
+/* plan.c: may so many bytes be decoded once more? */
+bool plan_spend(struct plan_impl *, uint64_t bytes);
 
 /* ground.c */
 int ground_make(struct plan_impl *);
 void ground_free(struct plan_impl *);
 bool ground_any(const struct plan_impl *, enum layer, raddr_t, size_t n);
+/* By step: is it a target? */
+void ground_mark_led(const struct plan_impl *, const struct step *, size_t n, uint32_t *ret);
 bool ground_all(const struct plan_impl *, enum layer, raddr_t, size_t n);
 void ground_take(struct plan_impl *, raddr_t, size_t n);
 void ground_release(struct plan_impl *, raddr_t, size_t n);
@@ -159,10 +181,11 @@ struct link {
 struct body {
 	struct plan_impl *impl;
 	const struct func *func;
+	struct body_room room;		/* owns both */
 	struct range *pieces;		/* the main range first, then fragments */
-	size_t npieces, pieces_cap;
+	size_t npieces;
 	struct step *steps;		/* piece by piece, ascending in each */
-	size_t nsteps, steps_cap;
+	size_t nsteps;
 	size_t entry;			/* the step where the entry's jump may
 					 * stand: see compiled_entry */
 	size_t nexits;
@@ -187,7 +210,7 @@ struct body {
 	bool unsure;			/* it has an indirect jump that may lead
 					 * to any of its instructions */
 	bool loops;			/* it jumps back to its own entry */
-	bool nobody;			/* of code that no function has */
+	bool unowned;			/* of code that no function has */
 	bool open;			/* not all of its jumps are known */
 	bool may_land;			/* windows may hold targets: redirect.c */
 	struct link *links;		/* sorted by `to`; NULL: not made yet */
@@ -200,10 +223,11 @@ struct body {
  * -ENOMEM only. */
 int body_make(struct plan_impl *, const struct func *, struct body *ret);
 /* The same of code that no function has; `f` has its range. */
-int body_read_nobody(struct plan_impl *, const struct func *f, struct body *ret);
+int body_read_unowned(struct plan_impl *, const struct func *f, struct body *ret);
 /* Its pieces and steps only: what leads where is not judged. */
 int body_read(struct plan_impl *, const struct func *, struct body *ret);
 void body_clear(struct body *);
+void body_room_free(struct body_room *);
 bool body_has(const struct body *, raddr_t);
 /* The step there; nsteps: none begins there. */
 size_t body_step(const struct body *, raddr_t);
@@ -212,7 +236,12 @@ bool body_is_entry(const struct body *, raddr_t);
  * elsewhere. */
 void body_find_check(struct body *);
 /* Does control never come to what follows an instruction of this kind? */
-bool insn_ends(const struct insn *);
+static inline bool insn_ends(const struct insn *in)
+{
+	return in->kind == INSN_JUMP || in->kind == INSN_JUMP_INDIRECT ||
+	       in->kind == INSN_RETURN || in->kind == INSN_STOP;
+}
+
 /* Is it a breakpoint? A handler or a debugger may go on behind it. */
 bool insn_may_resume(const struct arch *, const uint8_t *p, const struct insn *);
 /* Take a fragment that nobody is known to own as a piece of this body. */
@@ -244,9 +273,15 @@ int tables_adopt(struct body *, size_t first);
 
 /* arrivals.c: what an indirect jump by a register goes by, and its table. */
 enum goes arrivals_goes(const struct plan_impl *, raddr_t pc, raddr_t *table);
+/* Is it known that a jump goes by what is not known? */
+bool arrivals_doubts(const struct plan_impl *, raddr_t pc);
 /* Does this return, or jump to another function, have a way back that the function itself
- * has put there? */
+ * has put there? Or may this call lead into the function that calls? */
 bool arrivals_returns_otherwise(const struct plan_impl *, raddr_t pc);
+
+/* whole.c: doubt exits of a body that may jump with a frame up, or with their way back dropped,
+ * where nothing but its code tells of its frame. 0 or -ENOMEM. */
+int whole_doubt_jumps(struct body *);
 
 /* indirect.c */
 enum indirect {

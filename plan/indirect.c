@@ -19,7 +19,7 @@
 
 /* Labels as has_labels finds, at odd places or of four bytes: numbers look like that more
  * often. */
-static bool has_numbers(const struct body *b, const struct tables *t)
+static bool has_numbers(const struct body *b, const struct tables *t, size_t wanted)
 {
 	const struct plan_impl *p = b->impl;
 	struct range r = b->func->range;
@@ -35,21 +35,21 @@ static bool has_numbers(const struct body *b, const struct tables *t)
 		found += body_step(b, a) < b->nsteps &&
 			!(entry < t->nentries && t->entries[entry] == a);
 	}
-	return found > 1;
+	return found >= wanted;
 }
 
 /*
  * Words of the file that hold addresses within the function: labels, as computed
  * gotos have. They are targets already. In a program that is linked to one address
- * a number may look like one, so two are wanted; and where exceptions land in the
+ * a number may look like one, so two are wanted, but of assembly; and where exceptions land in the
  * function the addresses may be those of landing pads.
  */
-static bool has_labels(const struct body *b, const struct tables *t)
+static bool has_labels(const struct body *b, const struct tables *t, int gone)
 {
 	const struct symbols *syms = b->impl->symbols;
 	struct range r = b->func->range;
 	size_t at = vec_prefix(syms->npointers, i, syms->pointers[i] <= r.start), found = 0;
-	size_t wanted = syms->is_pie ? 1 : 2;
+	size_t wanted = syms->is_pie || gone < 0 ? 1 : 2;
 	raddr_t last = r.start;
 
 	if (b->func->flags & FUNC_LSDA)
@@ -62,7 +62,7 @@ static bool has_labels(const struct body *b, const struct tables *t)
 		found += a != last && !known && body_step(b, a) < b->nsteps;
 		last = a;
 	}
-	return found >= wanted || has_numbers(b, t);
+	return found >= wanted || has_numbers(b, t, gone < 0 ? 1 : 2);
 }
 
 /* Does the code itself name a place inside it, other than a table, by an operand? */
@@ -105,21 +105,24 @@ static bool has_own_number(const struct body *b)
 
 /*
  * Does a jump by a whole word leave the function? Not to labels; then the stack is as it was
- * at the entry, or nobody knows how that is (assembly) and the code knows no place inside
+ * at the entry, or nothing tells how that is (assembly) and the code knows no place inside
  * it.
  */
 static bool is_tail(const struct body *b, const struct tables *t, int gone)
 {
-	return gone != 0 && !has_labels(b, t) && !names_itself(b, t) &&
+	return gone != 0 && !has_labels(b, t, gone) && !names_itself(b, t) &&
 		(gone == 1 || !has_own_number(b));
 }
 
-/* By a thunk, nobody knows which register's it is: a way out only if nothing here may be
+/* By a thunk, and it is not known by which register: a way out only if nothing here may be
  * one in. */
 static enum indirect judge_thunk(struct body *b, const struct tables *t, size_t step)
 {
-	return goal_frame_is_gone(b, b->steps[step].insn.pc) == 1 && !t->n && !has_labels(b, t) &&
-		!names_itself(b, t) && !has_own_number(b) ? INDIRECT_TAIL : INDIRECT_UNSURE;
+	raddr_t pc = b->steps[step].insn.pc, table;
+
+	return arrivals_goes(b->impl, pc, &table) == GOES_WORD && goal_frame_is_gone(b, pc) == 1 &&
+		!t->n && !has_labels(b, t, -ENOENT) && !names_itself(b, t) && !has_own_number(b) ?
+		INDIRECT_TAIL : INDIRECT_UNSURE;
 }
 
 /* Is some place inside led to otherwise than by branches, and by no landing pad? */
@@ -162,7 +165,7 @@ static enum indirect judge_jump(struct body *b, const struct tables *tables, siz
 	raddr_t entries = goal_table(b, step);
 	enum indirect leads = entries ? tables_judge(b, entries) : INDIRECT_TAIL;
 
-	/* Through the linkage table; other memory anybody may have filled. */
+	/* Through the linkage table; other memory any code may have filled. */
 	if (in->flags & INSN_SLOT && symbols_slot(b->impl->symbols, in->ref))
 		return INDIRECT_TAIL;
 	if (leads != INDIRECT_TAIL)
@@ -170,6 +173,9 @@ static enum indirect judge_jump(struct body *b, const struct tables *tables, siz
 	/* What was named may be an array of functions: to be judged as any jump, but
 	 * where nobody tells labels from landing pads (has_labels). */
 	if (entries && (in->ref || b->func->flags & FUNC_LSDA))
+		return INDIRECT_UNSURE;
+	/* Its own code may have put into memory what it goes by. */
+	if (arrivals_doubts(b->impl, in->pc))
 		return INDIRECT_UNSURE;
 	if (in->flags & INSN_BY_REGISTER) {
 		raddr_t table;
@@ -185,13 +191,18 @@ static enum indirect judge_jump(struct body *b, const struct tables *tables, siz
 			return INDIRECT_UNSURE;
 		}
 	}
+	/* By a table that is not known it may go where another jump's leads. */
+	const struct tables none = { 0 };
+
+	if (in->flags & INSN_INDEXED && !entries)
+		tables = &none;
 	int gone = in->flags & INSN_NOTRACK ? 0 : goal_frame_is_gone(b, in->pc);
 
 	if (gone == 1 && !switches && is_arrived_at(b))
 		return INDIRECT_UNSURE;
 	if (is_tail(b, tables, gone))
 		return INDIRECT_TAIL;
-	return gone == 0 && has_labels(b, tables) ? INDIRECT_INSIDE : INDIRECT_UNSURE;
+	return gone == 0 && has_labels(b, tables, gone) ? INDIRECT_INSIDE : INDIRECT_UNSURE;
 }
 
 static int judge_jumps(struct body *b, enum indirect *ret)
@@ -199,7 +210,6 @@ static int judge_jumps(struct body *b, enum indirect *ret)
 	struct tables tables = { 0 };
 	size_t n = 0;
 	int err = b->may_switch ? tables_find(b, &tables) : 0;
-
 	bool switches = has_switch(b);
 
 	for (size_t i = 0; i < b->nsteps && !err; i++)
@@ -211,8 +221,8 @@ static int judge_jumps(struct body *b, enum indirect *ret)
 
 int indirect_resolve(struct body *b, enum indirect **ret)
 {
-	*ret = calloc(b->njumps + 1, sizeof(**ret));
-	if (!*ret)
+	*ret = b->njumps ? calloc(b->njumps, sizeof(**ret)) : NULL;
+	if (b->njumps && !*ret)
 		return fail(ENOMEM, "plan %s", b->func->name);
 	return b->njumps ? judge_jumps(b, *ret) : 0;
 }

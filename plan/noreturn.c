@@ -2,8 +2,8 @@
 /*
  * noreturn: which calls never come back?
  *
- * A compiler knows that of some functions, and lets what it likes follow such a call. Who
- * took that for where control goes on would believe in ways that nobody goes. Of a file's
+ * A compiler knows that of some functions, and lets what it likes follow such a call. To
+ * take that for where control goes on is to believe in ways that control never takes. Of a file's
  * own functions their code tells; of others the name.
  */
 #include <errno.h>
@@ -12,6 +12,15 @@
 #include "plan/arrivals.h"
 
 enum { DEPTH = 12, STEPS_MAX = 4096 };
+
+/* A sanitizer's report that ends the program, unless that was told to go on (`noabort`). */
+static bool is_last_report(const char *name)
+{
+	size_t n = strlen(name);
+
+	return (!strncmp(name, "__asan_report_", 14) && !strstr(name, "noabort")) ||
+		(!strncmp(name, "__ubsan_handle_", 15) && !strcmp(name + n - 6, "_abort"));
+}
 
 /* Of the C and C++ libraries and of compilers; a name that ends with `*` is the beginning
  * of several. */
@@ -36,7 +45,7 @@ static bool is_known_name(const char *name)
 		    !strcmp(name, names[i]))
 			return true;
 	}
-	return false;
+	return is_last_report(name);
 }
 
 static bool leaves_for_good(struct plan_impl *, const struct body *, size_t step, int depth);
@@ -99,7 +108,7 @@ static bool comes_back(struct plan_impl *p, const struct func *f, int depth)
 	return ret;
 }
 
-/* A stub of the linkage table, of which nobody has made a function. */
+/* A stub of the linkage table, that is no function of the symbols. */
 static bool is_stub_for_good(const struct plan_impl *p, raddr_t to)
 {
 	for (int i = 0; i < 2; i++) {

@@ -25,7 +25,7 @@ void piece_note_called(struct plan_impl *p, raddr_t a)
 	const struct func *f = p->called ? symbols_func_at(syms, a) : NULL;
 
 	if (f && f->range.start == a)
-		p->called[f - syms->funcs] = true;
+		__atomic_store_n(&p->called[f - syms->funcs], true, __ATOMIC_RELAXED);
 }
 
 static bool is_called(const struct plan_impl *p, const struct func *f)
@@ -95,7 +95,7 @@ static void begin(const struct plan_impl *p, raddr_t a)
 	const struct ground *g = ground_at(p, a);
 
 	if (g)
-		mark_start(g, a - g->text->range.start);
+		bit_set(g->planes[PLANE_START], a - g->text->range.start);
 }
 
 /* Nobody calls a piece or takes its address; a conditional branch leads there,

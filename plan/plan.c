@@ -4,10 +4,16 @@
 #include "plan/plan.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "plan/arrivals.h"
+#include "plan/crew.h"
 
-enum { PROGRESS = 256 };	/* probes between two reports */
+enum {
+	SHARE = 16,		/* functions of which one of several threads makes the bodies */
+	AHEAD = 8,		/* times as many are there at a time */
+	ROOM_MOST = 1024,	/* steps of each that room is kept for */
+};
 
 static const char *const words[] = {
 #define X(id, word, text) [REFUSED_##id] = word,
@@ -103,12 +109,24 @@ static int32_t find_g(const struct arch *arch, const struct symbols *syms)
 	return g;
 }
 
+bool plan_spend(struct plan_impl *p, uint64_t bytes)
+{
+	uint64_t left = __atomic_load_n(p->budget, __ATOMIC_RELAXED);
+
+	do {
+		if (bytes > left)
+			return false;
+	} while (!__atomic_compare_exchange_n(p->budget, &left, left - bytes, true,
+					      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	return true;
+}
+
 static int impl_make(const struct arch *arch, const struct symbols *syms,
-		     const struct plan_options *o, struct plan_impl *p)
+		     const struct plan_options *o, uint64_t *budget, struct plan_impl *p)
 {
 	*p = (struct plan_impl){ .arch = arch, .symbols = syms,
-				 .caught = o->caught,
-				 .budget = decoding_budget(syms) };
+				 .caught = o->caught, .budget = budget,
+				 .threads = o->threads, .span = symbols_span(syms) };
 	p->suspects = calloc(syms->nfuncs + 1, sizeof(*p->suspects));
 	p->comes_back = calloc(syms->nfuncs + 1, sizeof(*p->comes_back));
 	if (!p->suspects || !p->comes_back)
@@ -118,6 +136,8 @@ static int impl_make(const struct arch *arch, const struct symbols *syms,
 	p->g = find_g(arch, syms);
 	for (size_t i = 0; i < o->ntaken && !err; i++)
 		ground_take(p, o->taken[i].start, range_size(o->taken[i]));
+	for (size_t i = 0; i < o->narrivals && !err; i++)
+		ground_add_target(p, o->arrivals[i]);
 	if (!err)
 		compiled_keep_sleds(p);
 	if (!err)
@@ -129,7 +149,8 @@ static void impl_clear(struct plan_impl *p)
 {
 	ground_free(p);
 	free(p->fragments);
-	free(p->spare);
+	body_room_free(&p->spare);
+	free(p->picks);
 	free(p->suspects);
 	free(p->comes_back);
 	free(p->loners);
@@ -139,33 +160,7 @@ static void impl_clear(struct plan_impl *p)
 	free(p->verdicts);
 	free(p->doubts);
 	free(p->tables);
-}
-
-/* 1: only later tactics could do more. */
-static int plan_probe(struct plan_impl *p, const struct choice *c,
-		      struct probe *probe)
-{
-	struct body body;
-
-	if (ground_is_fragment(p, probe->func)) {
-		probe->refusal = REFUSED_FRAGMENT;
-		return 0;
-	}
-	int err = body_make(p, probe->func, &body);
-
-	if (err)
-		return err;
-	if (probe->doubt)
-		body.entry_only = probe->doubt;
-	err = choose_sites(&body, c, probe);
-	body_clear(&body);
-	return err;
-}
-
-/* What a pun keeps stands above it, and its site should be known by then. */
-static size_t probe_at(const struct plan *plan, bool down, size_t i)
-{
-	return down ? plan->nprobes - 1 - i : i;
+	free(p->places);
 }
 
 /* What a pass may do that the ones before it may not, and whether it is wanted. */
@@ -189,34 +184,157 @@ static int list_passes(const struct plan_options *o, struct choice passes[4])
 	return n;
 }
 
+/* What is to be placed in one pass, in order, and the bodies of some of it, which are made
+ * ahead. */
+struct pass {
+	struct plan *plan;
+	const struct plan_options *options;
+	struct choice choice;
+	uint32_t *todo;			/* indices in probes */
+	size_t ntodo, nagain;		/* and how many of them only a later pass can place */
+	struct body *bodies;		/* a ring: of AHEAD parts; those that are not there
+					 * have room for the next in their place */
+};
+
+static struct body *body_of(const struct pass *pass, size_t i)
+{
+	return &pass->bodies[i % (AHEAD * SHARE)];
+}
+
+static int make_bodies(struct plan_impl *own, size_t part, void *ctx)
+{
+	struct pass *pass = ctx;
+	size_t end = MIN((part + 1) * SHARE, pass->ntodo);
+	struct body_room spare = own->spare;
+	int err = 0;
+
+	for (size_t i = part * SHARE; i < end && !err; i++) {
+		struct body *b = body_of(pass, i);
+		const struct func *f = pass->plan->probes[pass->todo[i]].func;
+
+		own->spare = b->room;
+		err = ground_is_fragment(own, f) ? 0 : body_make(own, f, b);
+		if (!b->impl || err)
+			*b = (struct body){ .room = own->spare };
+	}
+	own->spare = spare;
+	return err;
+}
+
+/* For the next body in its place, unless it is too much to be kept. */
+static void leave_room(struct body *b)
+{
+	struct body_room room = b->room;
+
+	if (room.steps_cap > ROOM_MOST)
+		room = (struct body_room){ 0 };
+	else
+		b->room = (struct body_room){ 0 };
+	body_clear(b);
+	*b = (struct body){ .room = room };
+}
+
+/* 1: only later tactics could do more. */
+static int place_probe(struct plan_impl *p, const struct choice *c, struct body *b,
+		       struct probe *probe)
+{
+	if (!b->impl) {
+		probe->refusal = REFUSED_FRAGMENT;
+		return 0;
+	}
+	b->impl = p;
+	if (probe->doubt)
+		b->entry_only = probe->doubt;
+	int err = choose_sites(b, c, probe);
+
+	leave_room(b);
+	return err;
+}
+
+static int place_probes(struct plan_impl *p, struct plan_impl *own, size_t part, void *ctx)
+{
+	struct pass *pass = ctx;
+	const struct plan_options *o = pass->options;
+	size_t end = MIN((part + 1) * SHARE, pass->ntodo);
+
+	(void)own;
+	for (size_t i = part * SHARE; i < end; i++) {
+		uint32_t at = pass->todo[i];
+		int err = place_probe(p, &pass->choice, body_of(pass, i),
+				      &pass->plan->probes[at]);
+
+		if (err < 0)
+			return err;
+		if (err)
+			pass->todo[pass->nagain++] = at;
+	}
+	if (o->progress && !pass->choice.may_short && part % AHEAD == 0)
+		o->progress(o->ctx, end, pass->plan->nprobes);
+	return 0;
+}
+
+static void drop_bodies(struct plan_impl *own, size_t part, void *ctx)
+{
+	struct pass *pass = ctx;
+	size_t end = MIN((part + 1) * SHARE, pass->ntodo);
+
+	for (size_t i = part * SHARE; i < end; i++) {
+		struct body *b = body_of(pass, i);
+
+		if (b->impl)
+			leave_room(b);
+	}
+	body_room_free(&own->spare);
+}
+
+/* What a pun keeps stands above it, and its site should be known by then. */
+static void reverse(uint32_t *v, size_t n)
+{
+	for (size_t i = 0; i < n / 2; i++) {
+		uint32_t other = v[n - 1 - i];
+
+		v[n - 1 - i] = v[i];
+		v[i] = other;
+	}
+}
+
+static int run_pass(struct plan_impl *p, struct pass *pass)
+{
+	const struct crew_work work = { NULL, make_bodies, place_probes, drop_bodies, pass,
+					AHEAD };
+
+	pass->nagain = 0;
+	int err = crew_run(p, &work, (pass->ntodo + SHARE - 1) / SHARE);
+
+	pass->ntodo = pass->nagain;
+	return err;
+}
+
 /* First full jumps for everything, then tactic 3 for what is left, then 4, then
  * traps. */
 static int plan_probes(struct plan_impl *p, const struct plan_options *o, struct plan *plan)
 {
-	auto_free bool *again = calloc(plan->nprobes + 1, sizeof(*again));
+	auto_free uint32_t *todo = calloc(plan->nprobes + 1, sizeof(*todo));
+	auto_free struct body *bodies = calloc(AHEAD * SHARE, sizeof(*bodies));
+	struct pass pass = { plan, o, .todo = todo, .ntodo = plan->nprobes, .bodies = bodies };
 	struct choice passes[4];
-	int npasses = list_passes(o, passes);
+	int npasses = list_passes(o, passes), err = 0;
+	bool down = false;
 
-	if (!again)
+	if (!todo || !bodies)
 		return fail(ENOMEM, "plan %s", plan->symbols->base);
-	for (int pass = 0; pass < npasses; pass++) {
-		const struct choice *c = &passes[pass];
-
-		for (size_t i = 0; i < plan->nprobes; i++) {
-			size_t at = probe_at(plan, c->may_pun, i);
-
-			if (pass > 0 && !again[at])
-				continue;
-			int err = plan_probe(p, c, &plan->probes[at]);
-
-			if (err < 0)
-				return err;
-			again[at] = err == 1;
-			if (o->progress && pass == 0 && i % PROGRESS == 0)
-				o->progress(o->ctx, i, plan->nprobes);
-		}
+	for (size_t i = 0; i < plan->nprobes; i++)
+		todo[i] = (uint32_t)i;
+	for (int i = 0; i < npasses && !err; i++) {
+		pass.choice = passes[i];
+		if (down != pass.choice.may_pun)
+			reverse(todo, pass.ntodo);
+		down = pass.choice.may_pun;
+		err = run_pass(p, &pass);
 	}
-	return 0;
+	for (size_t i = 0; i < AHEAD * SHARE; i++)
+		body_room_free(&bodies[i].room);
+	return err;
 }
 
 int plan_make(const struct arch *arch, const struct symbols *syms,
@@ -232,7 +350,8 @@ int plan_make(const struct arch *arch, const struct symbols *syms,
 		o = &none;
 	*plan = (struct plan){ .arch = arch, .symbols = syms };
 	struct plan_impl impl;
-	int err = impl_make(arch, syms, o, &impl);
+	uint64_t budget = decoding_budget(syms);
+	int err = impl_make(arch, syms, o, &budget, &impl);
 
 	if (!err)
 		plan->probes = calloc(n + 1, sizeof(*plan->probes));

@@ -183,11 +183,11 @@ struct probe {
 	size_t nexits;		/* exit instructions found, probed or not */
 };
 
-/* Why nobody knows where an address of code leads. */
+/* Why it is not known where an address of code leads. */
 enum unproved {
 	UNPROVED_SUM,		/* it is computed, of what is not known */
 	UNPROVED_UNREAD,	/* not all of the function could be read */
-	UNPROVED_TABLE,		/* it is an entry of a table, of which the end is not known */
+	UNPROVED_TABLE,		/* an entry of a table, of which the end is not known */
 };
 
 /* An instruction that goes by such an address, or makes one. */
@@ -201,9 +201,9 @@ struct plan {
 	const struct symbols *symbols;
 	struct probe *probes;	/* in the order of the selection */
 	size_t nprobes;
-	/* Instructions of the module, in the order of its functions, by which control may
-	 * go where nobody knows. If there is any, no window changes more than one
-	 * instruction, and none uses padding: anybody may arrive anywhere. */
+	/* Instructions of the module, in the order of their addresses, by which control may
+	 * go to an unknown place. If there is any, no window changes more than one
+	 * instruction, and none uses padding: control may arrive anywhere. */
 	struct doubt *doubts;
 	size_t ndoubts;
 };
@@ -235,8 +235,14 @@ struct plan_options {
 	/* Signals that the process handles, bit n - 1 for signal n: a function that
 	 * does nothing but raise one of these has to stay where it is. */
 	uint64_t caught;
+	/* Where else control may arrive: what other modules lead to. In any order. */
+	const raddr_t *arrivals;
+	size_t narrivals;
 	/* Where memory can be for islands, if that is known; empty: anywhere. */
 	struct range space;
+	/* Threads that plan together, 8 at most; 0: as many as there are processors. What is
+	 * planned does not depend on it. */
+	unsigned int threads;
 	/* Called now and then with work done and to do; may be NULL. */
 	void (*progress)(void *ctx, size_t done, size_t total);
 	void *ctx;

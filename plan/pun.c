@@ -10,7 +10,7 @@
  * stub. Which places can be is said here; which are free, a process knows.
  *
  * If another site's jump stands behind the window, its bytes are kept as they
- * will be: see injector/islands.c.
+ * will be: see injector/islands/islands.c.
  */
 #include <errno.h>
 #include <string.h>

@@ -305,6 +305,19 @@ static bool is_function(const struct plan_impl *p, raddr_t a)
 	return f && f->range.start == a && !ground_is_fragment(p, f);
 }
 
+/* Does an entry behind the first, which leads out, lead inside? */
+static bool comes_back(const struct body *b, struct entries *e)
+{
+	size_t left;
+	raddr_t a;
+
+	for (size_t i = 0; i < TABLE_MAX && read_entry(e, i, &a) &&
+	     symbols_text(b->impl->symbols, a, &left); i++)
+		if (body_has(b, a) && a != b->func->range.start)
+			return true;
+	return false;
+}
+
 enum indirect tables_judge(const struct body *b, raddr_t table)
 {
 	struct entries e = entries_at(b, table, false);
@@ -312,7 +325,7 @@ enum indirect tables_judge(const struct body *b, raddr_t table)
 	raddr_t a;
 
 	if (!n)
-		return INDIRECT_TAIL;
+		return comes_back(b, &e) ? INDIRECT_UNSURE : INDIRECT_TAIL;
 	/* The next table would begin with a place inside of its function. */
 	if (n < TABLE_MAX && read_entry(&e, n, &a) && is_function(b->impl, a))
 		return INDIRECT_UNSURE;

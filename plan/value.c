@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* value: what comes of adding, cutting and loading what is known of registers? */
+#include "plan/arrivals.h"
 #include "plan/flow.h"
 
 enum { RANGE_MOST = 1 << 20 };	/* of an index that is bounded */
@@ -15,7 +16,7 @@ static bool is_same(const struct value *a, const struct value *b)
 	return a->kind == b->kind && a->named == b->named && a->extends == b->extends &&
 		a->width == b->width && a->scale == b->scale && a->number == b->number &&
 		a->table == b->table && a->stride == b->stride && a->most == b->most &&
-		a->indexed == b->indexed && a->field == b->field;
+		a->indexed == b->indexed && a->field == b->field && a->kept == b->kept;
 }
 
 static bool is_whole(const struct value *v)
@@ -56,21 +57,29 @@ static bool is_there(const struct flow *f, raddr_t a)
 	size_t left;
 
 	/* Of so many places of text many look like numbers: those that code in here may
-	 * mean are its own, and functions. */
+	 * mean are its own, functions, what lies between functions, and tables, which may
+	 * stand behind a function whose end is not known. */
 	if (symbols_text(syms, a, &left) && !body_has(f->body, a)) {
 		const struct func *at = symbols_func_at(syms, a);
 
-		return at && at->range.start == a;
+		return !at || at->range.start == a ||
+			(at->flags & FUNC_NO_SIZE && distances_may_be(f->body->impl, a));
 	}
-	return symbols_holds(syms, a);
+	return arrivals_is_address(f->body->impl, a);
+}
+
+/* Go's compiler and assembler name by a distance from the PC, wherever the program is linked to. */
+static bool are_addresses(const struct flow *f)
+{
+	const struct symbols *syms = f->body->impl->symbols;
+
+	return !syms->is_pie && !(f->body->goroutine && syms->go.end != UINT64_MAX);
 }
 
 struct value value_number(const struct flow *f, raddr_t n, bool named)
 {
-	const struct symbols *syms = f->body->impl->symbols;
-
 	return (struct value){ .kind = VALUE_NUMBER, .number = n,
-			       .named = named || (!syms->is_pie && is_there(f, n)) };
+			       .named = named || (are_addresses(f) && is_there(f, n)) };
 }
 
 struct value value_times(const struct flow *f, struct value v, unsigned int scale)
@@ -146,10 +155,16 @@ static bool is_plain_word(struct value v)
 			      (v.kind == VALUE_ENTRY && v.width == 4 && !v.table && v.scale == 1));
 }
 
-/* Of an object that somebody has passed. */
+/* Of an object that was passed. */
 static bool is_field(struct value v)
 {
 	return v.kind == VALUE_WORD && v.field;
+}
+
+/* Something was added to an address, or to a number that may be one. */
+static bool is_placed(struct value v)
+{
+	return v.kind == VALUE_POINT || (v.kind == VALUE_PLACE && v.named);
 }
 
 struct value value_added(const struct flow *f, struct value a, struct value b)
@@ -170,10 +185,10 @@ struct value value_added(const struct flow *f, struct value a, struct value b)
 	if (a.kind == VALUE_RANGE && b.kind == VALUE_RANGE)
 		return both(a, b);
 	if (a.kind != VALUE_NUMBER) {
-		struct value v = b.kind == VALUE_POINT ? b : a;
+		struct value v = is_placed(b) ? b : a;
 
-		v.stride = v.most = 0;
-		return v.kind == VALUE_POINT ? v : value_any;
+		return is_placed(v) ? (struct value){ .kind = VALUE_POINT, .named = v.named,
+						      .number = v.number } : value_any;
 	}
 	if (b.kind == VALUE_NUMBER)
 		return value_number(f, a.number + b.number, false);
@@ -208,7 +223,7 @@ struct value value_cut(const struct flow *f, struct value v)
 		return v;
 	if (v.kind == VALUE_NUMBER)
 		return value_number(f, (uint32_t)v.number, false);
-	if (v.kind == VALUE_ENTRY && v.width <= 4 && (v.width == 4 || !v.extends)) {
+	if (v.kind == VALUE_ENTRY && (v.width == 4 ? v.scale == 1 : v.width < 4 && !v.extends)) {
 		v.extends = false;
 		return v;
 	}

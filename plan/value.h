@@ -3,8 +3,8 @@
  * value: what may a register hold where control leaves by it?
  *
  * An address of code is a whole word: an argument, a word of memory, a number that the
- * code names. Or it is computed, of a base and an entry of a table, or of nobody knows
- * what. The difference is what the safety of windows rests on: see HACKING.md.
+ * code names. Or it is computed, of a base and an entry of a table, or of what is
+ * not known. The difference is what the safety of windows rests on: see HACKING.md.
  */
 #ifndef PLAN_VALUE_H
 #define PLAN_VALUE_H
@@ -14,13 +14,13 @@
 enum value_kind {
 	VALUE_WORD,		/* passed, returned or loaded as a whole, and never summed */
 	VALUE_NUMBER,		/* `number` */
-	VALUE_POINT,		/* the address `number`, and something added: a range, or (stride
-				 * 0) unknown */
+	VALUE_POINT,		/* the address `number`, and something added: a range, or
+				 * (stride 0) unknown */
 	VALUE_ENTRY,		/* an entry of a table, which is at or around `table` */
 	VALUE_PLACE,		/* the same and the address `number`, added */
 	VALUE_RANGE,		/* a multiple of `stride` from 0 to `most` */
 	VALUE_SUM,		/* of two whole words */
-	VALUE_ANY,		/* nobody knows */
+	VALUE_ANY,		/* not known */
 };
 
 struct value {
@@ -28,11 +28,12 @@ struct value {
 	bool named;		/* `number` is an address of this module */
 	bool field;		/* a word of an object that is reached by a pointer */
 	bool indexed;		/* a word that is one of several in memory */
+	bool kept;		/* a word that the body itself may have computed before */
 	bool extends;		/* an entry of `width` bytes is sign-extended, */
 	uint8_t width, scale;	/* and multiplied */
 	raddr_t number;
-	raddr_t table;		/* 0: of which nobody knows where it is */
-	uint32_t stride;	/* of a range; of an entry, 0 if nobody knows */
+	raddr_t table;		/* 0: of which it is not known where it is */
+	uint32_t stride;	/* of a range; of an entry, 0 if not known */
 	uint32_t most;		/* how far behind the first of its table it is */
 };
 
@@ -55,18 +56,26 @@ struct flow {
 	const struct body *body;
 	struct link *links;	/* jumps, branches and calls that lead into it, by `to` */
 	size_t nlinks, links_cap;
-	struct effect *effects;	/* by step, as far as they were asked for: */
-	bool *known;
-	bool *led;		/* by step: control comes there otherwise than by falling in */
+	struct effect *effects;	/* by step, as far as they were asked for */
+	uint32_t *touches;	/* by step: what a search for these places stops at, a bit for
+				 * each register, one for slots, one for whatever it is */
+	uint32_t *led;		/* by step: control comes there otherwise than by falling in;
+				 * 1: by no link, else 2 + the first of those that lead there */
 	bool *leads;		/* by step: an indirect jump, all of whose targets are links */
 	uint64_t *seen[6];	/* by depth, a bit per place of each step */
 	uint32_t *touched[6];
 	size_t ntouched[6];
 	uint64_t from_jumps[6];
+	uint32_t *leavers;	/* steps that may lead to where control arrives otherwise */
+	size_t nleavers;
+	uint32_t *stores;	/* steps that write whole words to fixed places; */
+	size_t nstores, stores_cap;
+	bool stores_known;	/* once they were looked for */
 	struct slot slots[48];
 	size_t nslots;		/* words of the frame, as instructions name them */
 	unsigned int depth;
 	bool near_only;		/* what arrives otherwise brings nothing that is known */
+	bool rounds;		/* a sum that is judged where it is made depends on itself */
 	bool patient;		/* look as far for where calls lead as for jumps */
 	size_t budget;		/* steps that may still be looked at */
 };
@@ -86,16 +95,38 @@ bool flow_goal(struct flow *, size_t step, struct values *ret);
  * False: it does not. */
 bool flow_sum(struct flow *, size_t step, const struct effect *, uint32_t regs,
 	      struct values *ret);
-/* The effect of a step. */
-void effect_of(const struct flow *, size_t step, struct effect *ret);
-/* How much lower is the stack pointer behind this? False: nobody knows. */
+/* named.c: before each step, one after the other from the first on: the registers of which a
+ * search may find that they surely hold what code names, or what is computed from that, a bit
+ * each. */
+struct named_state {
+	uint8_t found[16];
+};
+
+struct named {
+	struct flow *flow;
+	struct named_state now, *before;	/* by step, where control may leave by a link */
+	uint32_t may;		/* what named_next says, as of now */
+};
+
+/* 0 or -ENOMEM; once all links are told. `before` is to be freed. */
+int named_begin(struct flow *, struct named *ret);
+uint32_t named_next(struct named *, size_t step);
+
+/* Does register `reg` hold an address there that the code names, or one computed from that?
+ * What it may be in *ret. */
+bool flow_named(struct flow *, size_t step, int reg, struct values *ret);
+/* call 1f; 1: pop %r: does it take its own address so? */
+bool flow_is_own_address(const struct flow *, size_t step);
+/* The effect of a step: the flow's. */
+const struct effect *effect_at(const struct flow *, size_t step);
+/* How much lower is the stack pointer behind this? False: it is not known. */
 bool effect_lowers(const struct effect *, int stack, int64_t *ret);
 
-/* whole.c. 0; 1: nobody knows; or -ENOMEM. To be freed in any case. */
+/* whole.c. 0; 1: it comes to no answer; or -ENOMEM. To be freed in any case. */
 struct whole;
 int flow_whole(struct flow *, struct whole **ret);
 void flow_whole_free(struct whole *);
-/* Is what this register holds before a step certainly a whole word? */
-bool flow_is_whole(struct whole *, size_t step, int reg);
+/* Is what an indirect jump or call goes by certainly a whole word? */
+bool flow_is_whole(struct whole *, size_t step);
 
 #endif

@@ -15,13 +15,15 @@ enum {
 	REGISTERS = 16, SLOTS = 48,
 	STACK = 4, FRAME = 5,
 	ROUNDS = 64,
-	LOST = INT32_MIN,	/* how deep the stack is: nobody knows */
+	LOST = INT32_MIN,	/* how deep the stack is is not known */
+	ELSEWHERE,		/* control has not come from the entry */
 };
 
 /* What may be computed: a bit for each register, and above them for each slot. */
 struct state {
 	uint64_t computed;
 	int32_t depth;		/* bytes on the stack since the entry */
+	int32_t own;		/* the same, if control came only from there */
 	bool reached;
 };
 
@@ -74,6 +76,15 @@ static bool loads_computed(struct whole *w, const struct effect *e, const struct
 	return e->width != 8 || (is_frame(e) && (!bit || s->computed & bit));
 }
 
+/* What is innermost on the stack. */
+static bool pops_computed(struct whole *w, const struct state *s)
+{
+	struct effect top = { .memory = true, .base = STACK, .index = -1 };
+	uint64_t bit = slot_bit(w, &top, s);
+
+	return !bit || s->computed & bit;
+}
+
 static bool sets_computed(struct whole *w, const struct effect *e, const struct state *s)
 {
 	switch (e->op) {
@@ -82,9 +93,10 @@ static bool sets_computed(struct whole *w, const struct effect *e, const struct 
 	case EFFECT_CUT:
 		return is_computed(s, e->base) || w->body->impl->symbols->is_pie;
 	case EFFECT_NUMBER:
-	case EFFECT_POP:
 	case EFFECT_RETURNED:
 		return false;
+	case EFFECT_POP:
+		return pops_computed(w, s);
 	case EFFECT_LOAD:
 		return loads_computed(w, e, s);
 	case EFFECT_MAY_MOVE:
@@ -107,41 +119,40 @@ static void store(struct whole *w, const struct effect *e, struct state *s)
 static void move_stack(const struct effect *e, struct state *s)
 {
 	int64_t lower = 0;
+	bool known = effect_lowers(e, STACK, &lower);
 
-	if (s->depth == LOST)
-		return;
-	if (!effect_lowers(e, STACK, &lower))
-		s->depth = LOST;
-	else
-		s->depth += (int32_t)lower;
+	s->depth = known && s->depth != LOST ? s->depth + (int32_t)lower : LOST;
+	if (s->own > ELSEWHERE)
+		s->own = known ? s->own + (int32_t)lower : LOST;
 }
 
 static void pass(struct whole *w, size_t step, struct state *s)
 {
-	struct effect e;
 	bool computed;
 
-	effect_of(w->flow, step, &e);
-	if (e.op == EFFECT_SWAP) {
-		computed = is_computed(s, e.reg);
-		put(s, 1ull << e.reg, is_computed(s, e.base));
-		put(s, 1ull << e.base, computed);
+	const struct effect *e = effect_at(w->flow, step);
+	if (e->op == EFFECT_SWAP) {
+		computed = is_computed(s, e->reg);
+		put(s, 1ull << e->reg, is_computed(s, e->base));
+		put(s, 1ull << e->base, computed);
 		return;
 	}
-	computed = e.reg >= 0 && sets_computed(w, &e, s);
-	if (e.stores)
-		store(w, &e, s);
-	if (e.pushes) {
+	computed = e->reg >= 0 && sets_computed(w, e, s);
+	if (e->stores && !e->pops)
+		store(w, e, s);
+	if (e->pushes) {
 		struct effect top = { .memory = true, .base = STACK, .index = -1, .number = -8 };
 
-		put(s, slot_bit(w, &top, s), is_computed(s, e.source));
+		put(s, slot_bit(w, &top, s), is_computed(s, e->source));
 	}
-	if (e.op == EFFECT_RETURNED)
+	if (e->op == EFFECT_RETURNED)
 		put(s, 1ull << 2, false);
-	s->computed |= e.others;
-	if (e.reg >= 0)
-		put(s, 1ull << e.reg, computed);
-	move_stack(&e, s);
+	s->computed |= e->others;
+	if (e->reg >= 0)
+		put(s, 1ull << e->reg, computed);
+	move_stack(e, s);
+	if (e->stores && e->pops)
+		store(w, e, s);
 }
 
 static void join(struct whole *w, struct state *to, const struct state *from)
@@ -157,7 +168,12 @@ static void join(struct whole *w, struct state *to, const struct state *from)
 	to->computed |= from->computed;
 	if (to->depth != from->depth)
 		to->depth = LOST;
-	w->changed |= to->computed != old.computed || to->depth != old.depth;
+	if (to->own == ELSEWHERE)
+		to->own = from->own;
+	else if (to->own != from->own && from->own != ELSEWHERE)
+		to->own = LOST;
+	w->changed |= to->computed != old.computed || to->depth != old.depth ||
+		to->own != old.own;
 }
 
 static void join_at(struct whole *w, raddr_t to, const struct state *s)
@@ -211,7 +227,7 @@ int flow_whole(struct flow *f, struct whole **ret)
 	if (!w)
 		return fail(ENOMEM, "plan %s", f->body->func->name);
 	*w = (struct whole){ .body = f->body, .flow = f,
-			     .anywhere = { .depth = LOST, .reached = true },
+			     .anywhere = { .depth = LOST, .own = ELSEWHERE, .reached = true },
 			     .at = calloc(f->body->nsteps + 1, sizeof(*w->at)) };
 	*ret = w;
 	if (!w->at)
@@ -235,19 +251,91 @@ void flow_whole_free(struct whole *w)
 	free(w);
 }
 
-bool flow_is_whole(struct whole *w, size_t step, int reg)
+/* What control goes by at this step. */
+static bool goes_by_computed(struct whole *w, size_t step, const struct state *s)
 {
-	const struct body *b = w->body;
+	const struct plan_impl *p = w->body->impl;
+	const struct insn *in = &w->body->steps[step].insn;
+	struct effect e;
+	size_t left;
+
+	if (in->flags & INSN_BY_REGISTER)
+		return is_computed(s, p->arch->goes_by(symbols_text(p->symbols, in->pc, &left),
+						       in));
+	e = *effect_at(w->flow, step);
+	e.width = 8;
+	return !e.memory || loads_computed(w, &e, s);
+}
+
+static bool begins_anew(const struct whole *w, size_t step)
+{
+	const struct step *s = &w->body->steps[step];
+
+	return !step || w->flow->led[step] || s[-1].piece != s->piece || s[-1].ends;
+}
+
+/* What is known before a step. */
+static struct state state_at(struct whole *w, size_t step)
+{
 	size_t i = step;
 
-	while (i && !w->flow->led[i] &&
-	       b->steps[i - 1].piece == b->steps[i].piece && !b->steps[i - 1].ends)
+	while (!begins_anew(w, i))
 		i--;
 	struct state s = w->at[i];
 
-	if (!s.reached)
-		return true;
-	for (; i < step; i++)
+	for (; i < step && s.reached; i++)
 		pass(w, i, &s);
-	return !is_computed(&s, reg);
+	return s;
+}
+
+bool flow_is_whole(struct whole *w, size_t step)
+{
+	struct state s = state_at(w, step);
+
+	return !s.reached || !goes_by_computed(w, step, &s);
+}
+
+/* By step: is the stack elsewhere than at the entry, if control came from there? */
+static int mark_moved(const struct body *b, bool *ret)
+{
+	struct state s = { .reached = false };
+	struct whole *w = NULL;
+	struct flow f;
+	int err = flow_make(b, &f);
+
+	if (!err)
+		err = flow_whole(&f, &w);
+	for (size_t i = 0; i < b->nsteps && !err; i++) {
+		if (begins_anew(w, i))
+			s = w->at[i];
+		ret[i] = s.reached && s.own && s.own > ELSEWHERE;
+		if (s.reached)
+			pass(w, i, &s);
+	}
+	flow_whole_free(w);
+	flow_clear(&f);
+	return MIN(err, 0);
+}
+
+int whole_doubt_jumps(struct body *b)
+{
+	auto_free bool *moved = NULL;
+
+	for (size_t i = 0; i < b->nsteps && b->impl->arch->effect && !b->entry_only; i++) {
+		const struct step *s = &b->steps[i];
+
+		if (!s->exit || s->insn.kind == INSN_RETURN ||
+		    goal_frame_is_gone(b, s->insn.pc) >= 0)
+			continue;
+		if (!moved) {
+			moved = calloc(b->nsteps + 1, sizeof(*moved));
+			if (!moved)
+				return fail(ENOMEM, "plan %s", b->func->name);
+			if (mark_moved(b, moved))
+				return -ENOMEM;
+		}
+		if (moved[i])
+			body_doubt(b, REFUSED_LEFT_OTHERWISE);
+	}
+	return 0;
 }

@@ -125,8 +125,8 @@ static size_t dead_behind(const struct body *b, raddr_t at, size_t want)
 	const struct plan_impl *p = b->impl;
 	size_t n = 0;
 
-	/* What nobody seems to come to may be where an address leads that nobody knows. */
-	if (p->ndoubts)
+	/* Where control seems never to come an address may lead that is not known. */
+	if (p->bound)
 		return 0;
 	for (; n < want; n++)
 		if (!ground_any(p, LAYER_DEAD, at + n, 1) ||

@@ -53,32 +53,53 @@ static bool belongs(const struct image *image, const struct image *debug,
 	return crc && !file_crc(debug_fd, &sum) && sum == *crc;
 }
 
-static int try_file(const struct stripped *s, const char *path,
-		    const uint32_t *crc, struct image *image,
-		    struct symtab *ret)
+/* What is looked for: a symbol table, or debug information. */
+struct found {
+	struct image *image;
+	struct symtab *symtab;	/* NULL: debug information, */
+	int *fd;		/* of the file, which stays open then */
+	char **dir;		/* in which it is */
+};
+
+/* Is it there? The file is closed, or given to the caller. */
+static bool keep_if_there(int *fd, const char *path, const struct found *ret)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (ret->symtab) {
+		symtab_read(ret->image, ret->symtab);
+		image_detach(ret->image);
+		return ret->symtab->n;
+	}
+	if (!image_section(ret->image, ".debug_info"))
+		return false;
+	*ret->dir = slash ? strndup(path, (size_t)(slash - path)) : strdup(".");
+	*ret->fd = *fd;
+	*fd = -1;
+	return true;
+}
+
+static int try_file(const struct stripped *s, const char *path, const uint32_t *crc,
+		    const struct found *ret)
 {
 	auto_close int fd = open_regular(path);
 
 	if (fd < 0)
 		return -ENOENT;
-	if (image_open(fd, path, image)) {
+	if (image_open(fd, path, ret->image)) {
 		fail_clear();
 		return -ENOENT;
 	}
-	if (image->header.e_machine == s->image->header.e_machine &&
-	    belongs(s->image, image, fd, crc))
-		symtab_read(image, ret);
-	image_detach(image);
-	if (ret->n)
+	if (ret->image->header.e_machine == s->image->header.e_machine &&
+	    belongs(s->image, ret->image, fd, crc) && keep_if_there(&fd, path, ret))
 		return 0;
-	image_close(image);
+	image_close(ret->image);
 	return -ENOENT;
 }
 
 /* ---- where could it be? -------------------------------------------------- */
 
-static int try_build_id(const struct stripped *s, struct image *image,
-			struct symtab *ret)
+static int try_build_id(const struct stripped *s, const struct found *ret)
 {
 	uint8_t id[20];
 	size_t n = image_build_id(s->image, id);
@@ -91,7 +112,7 @@ static int try_build_id(const struct stripped *s, struct image *image,
 		sprintf(hex + 2 * i, "%02x", id[i]);
 	path = base_printf("%s/.build-id/%.2s/%s.debug", s->debug_root, hex,
 			   hex + 2);
-	return path ? try_file(s, path, NULL, image, ret) : -ENOMEM;
+	return path ? try_file(s, path, NULL, ret) : -ENOMEM;
 }
 
 struct debuglink {
@@ -113,19 +134,17 @@ static int read_debuglink(const struct image *im, struct debuglink *ret)
 }
 
 static int try_in(const struct stripped *s, const char *prefix, const char *dir,
-		  const char *sub, const struct debuglink *link,
-		  struct image *image, struct symtab *ret)
+		  const char *sub, const struct debuglink *link, const struct found *ret)
 {
 	auto_free char *path = base_printf("%s%s/%s%s", prefix, dir, sub,
 					   link->name);
 
 	if (!path)
 		return -ENOMEM;
-	return try_file(s, path, &link->crc, image, ret);
+	return try_file(s, path, &link->crc, ret);
 }
 
-static int try_debuglink(const struct stripped *s, struct image *image,
-			 struct symtab *ret)
+static int try_debuglink(const struct stripped *s, const struct found *ret)
 {
 	const char *slash = strrchr(s->path, '/');
 	auto_free char *dir = slash ?
@@ -138,22 +157,57 @@ static int try_debuglink(const struct stripped *s, struct image *image,
 	err = read_debuglink(s->image, &link);
 	if (err)
 		return err;
-	err = try_in(s, "", dir, "", &link, image, ret);
+	err = try_in(s, "", dir, "", &link, ret);
 	if (err == -ENOENT)
-		err = try_in(s, "", dir, ".debug/", &link, image, ret);
+		err = try_in(s, "", dir, ".debug/", &link, ret);
 	if (err == -ENOENT && (!*dir || *dir == '/'))
-		err = try_in(s, s->debug_root, dir, "", &link, image, ret);
+		err = try_in(s, s->debug_root, dir, "", &link, ret);
 	return err;
+}
+
+static int try_all(const struct stripped *s, const struct found *ret)
+{
+	int err = try_build_id(s, ret);
+
+	return err == -ENOENT ? try_debuglink(s, ret) : err;
 }
 
 int debugfile_read(const struct stripped *s, struct image *image,
 		   struct symtab *ret)
 {
-	int err = try_build_id(s, image, ret);
+	int err = try_all(s, &(struct found){ .image = image, .symtab = ret });
 
-	if (err == -ENOENT)
-		err = try_debuglink(s, image, ret);
 	if (!err)
 		ret->source = FUNC_DEBUG;
 	return err;
+}
+
+int debugfile_open(const struct stripped *s, struct image *image, int *fd, char **dir)
+{
+	return try_all(s, &(struct found){ .image = image, .fd = fd, .dir = dir });
+}
+
+/* ---- what several debug files have in common ----------------------------- */
+
+int debugfile_open_common(const char *dir, const char *name, const uint8_t *id, size_t n,
+			  struct image *image, int *fd)
+{
+	auto_free char *path = *name == '/' ? strdup(name) : base_printf("%s/%s", dir, name);
+	uint8_t other[20];
+
+	if (!path)
+		return -ENOMEM;
+	*fd = open_regular(path);
+	if (*fd < 0)
+		return -ENOENT;
+	if (image_open(*fd, path, image) == 0) {
+		if (n && n <= sizeof(other) && image_build_id(image, other) == n &&
+		    !memcmp(id, other, n))
+			return 0;
+		image_close(image);
+	}
+	fail_clear();
+	close(*fd);
+	*fd = -1;
+	return -ENOENT;
 }

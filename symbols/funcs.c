@@ -258,9 +258,30 @@ static int compare_funcs(const void *a, const void *b)
 	return 0;
 }
 
-void funcs_note_overlaps(struct symbols *s)
+/* Blocks in which one function begins, as a rule. Without memory all are searched. */
+static void make_index(struct symbols *s)
+{
+	raddr_t first = s->nfuncs ? s->funcs[0].range.start : 0;
+	uint64_t span = s->nfuncs ? s->funcs[s->nfuncs - 1].range.start - first : 0;
+
+	for (s->index_shift = 0; span >> s->index_shift > s->nfuncs; s->index_shift++)
+		;
+	size_t blocks = (span >> s->index_shift) + 1, n = 0;
+
+	free(s->index);
+	s->index = calloc(blocks + 1, sizeof(*s->index));
+	for (size_t i = 0; i <= blocks && s->index; i++) {
+		while (n < s->nfuncs && (s->funcs[n].range.start - first) >> s->index_shift < i)
+			n++;
+		s->index[i] = (uint32_t)n;
+	}
+}
+
+void funcs_settle(struct symbols *s)
 {
 	raddr_t end = 0;
+
+	make_index(s);
 
 	for (size_t i = 0; i < s->nfuncs; i++) {
 		struct func *f = &s->funcs[i];
@@ -297,6 +318,6 @@ int funcs_build(const struct image *im, const struct unwind *u,
 	if (err)
 		return err;
 	vec_sort(ret->funcs, ret->nfuncs, compare_funcs);
-	funcs_note_overlaps(ret);
+	funcs_settle(ret);
 	return fragments_adopt(candidates, ret);
 }

@@ -49,8 +49,8 @@ int fragments_adopt(const struct candidates *, struct symbols *);
  * that one's name. 0: it does not. */
 size_t fragment_parent(const char *raw);
 
-/* They are complete and sorted: flag those that are FUNC_REACHED. */
-void funcs_note_overlaps(struct symbols *);
+/* They are complete and sorted: flag those that are FUNC_REACHED, and make the index. */
+void funcs_settle(struct symbols *);
 /* The function that starts at `addr`, or NULL. */
 struct func *funcs_find(const struct symbols *, raddr_t addr);
 

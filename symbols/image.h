@@ -34,6 +34,7 @@ struct image {
 	/* After image_load(): */
 	struct load *loads;
 	size_t nloads;
+	const struct load *text;	/* the largest of those that run; NULL: none does */
 	struct blocks *blocks;	/* what was read of them */
 };
 
@@ -44,7 +45,9 @@ int image_open(int fd, const char *path, struct image *ret);
 void image_detach(struct image *);
 void image_close(struct image *);
 
-/* loads.c. Read the text, and be ready to read the rest. */
+/* loads.c. Be ready to read what the loads hold; read the text, too. 0, -EBADMSG or
+ * another -errno. */
+int image_ready(struct image *, int fd, const char *path);
 int image_load(struct image *, int fd, const char *path);
 void image_unload(struct image *);
 /* Keep the text only: what else is asked for is read again. */

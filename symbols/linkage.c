@@ -184,6 +184,6 @@ int linkage_add_stubs(struct strings *strings, struct symbols *s,
 	free(s->funcs);
 	s->funcs = all;
 	s->nfuncs = nall;
-	funcs_note_overlaps(s);
+	funcs_settle(s);
 	return 0;
 }

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -25,9 +26,10 @@ static const raddr_t TOP = UINT64_MAX - (1 << 20);
 struct blocks {
 	int fd;			/* ours */
 	int err;		/* errno of the first read that failed */
+	pthread_mutex_t reading; /* several threads may ask at once */
 	uint64_t end;		/* of the last load, in the file */
 	uint8_t *bytes;		/* the file up to there */
-	bool present[];		/* by block: it was read */
+	bool present[];		/* by block: it was read, and is not written to any more */
 };
 
 /* ---- where --------------------------------------------------------------- */
@@ -81,18 +83,17 @@ static uint64_t end_in_file(const struct load *l)
 	return l->offset + range_size(l->range);
 }
 
-static int compare_address(const void *addr, const void *load)
-{
-	raddr_t a = *(const raddr_t *)addr;
-	const struct load *l = load;
-
-	return range_has(l->range, a) ? 0 : a < l->range.start ? -1 : 1;
-}
-
+/* Most that are asked for are in the text, or no addresses at all. */
 const struct load *image_load_at(const struct image *im, raddr_t addr)
 {
-	return bsearch(&addr, im->loads, im->nloads, sizeof(*im->loads),
-		       compare_address);
+	if (im->text && range_has(im->text->range, addr))
+		return im->text;
+	if (!im->nloads || addr < im->loads[0].range.start ||
+	    addr >= im->loads[im->nloads - 1].range.end)
+		return NULL;
+	size_t n = vec_prefix(im->nloads, i, im->loads[i].range.start <= addr);
+
+	return range_has(im->loads[n - 1].range, addr) ? &im->loads[n - 1] : NULL;
 }
 
 uint64_t image_held(const struct image *im)
@@ -128,11 +129,24 @@ static int read_at(const struct blocks *b, uint64_t at, uint64_t end)
 	return 0;
 }
 
-/* Have the bytes [at, end) of the file; what is missing comes in one piece. */
-static bool have(struct blocks *b, uint64_t at, uint64_t end)
+static bool is_present(const struct blocks *b, uint64_t block)
+{
+	return __atomic_load_n(&b->present[block], __ATOMIC_ACQUIRE);
+}
+
+static bool are_present(const struct blocks *b, uint64_t at, uint64_t end)
+{
+	for (uint64_t i = at / BLOCK; i * BLOCK < end; i++)
+		if (!is_present(b, i))
+			return false;
+	return true;
+}
+
+/* What is missing comes in one piece. */
+static bool read_missing(struct blocks *b, uint64_t at, uint64_t end)
 {
 	for (uint64_t i = at / BLOCK, n; i * BLOCK < end; i = n) {
-		for (n = i; n * BLOCK < end && !b->present[n]; n++)
+		for (n = i; n * BLOCK < end && !is_present(b, n); n++)
 			;
 		if (n == i) {
 			n++;
@@ -144,9 +158,22 @@ static bool have(struct blocks *b, uint64_t at, uint64_t end)
 			b->err = b->err ? b->err : err;
 			return false;
 		}
-		memset(b->present + i, true, n - i);
+		for (uint64_t k = i; k < n; k++)
+			__atomic_store_n(&b->present[k], true, __ATOMIC_RELEASE);
 	}
 	return true;
+}
+
+/* Have the bytes [at, end) of the file. */
+static bool have(struct blocks *b, uint64_t at, uint64_t end)
+{
+	if (are_present(b, at, end))
+		return true;
+	pthread_mutex_lock(&b->reading);
+	bool ret = read_missing(b, at, end);
+
+	pthread_mutex_unlock(&b->reading);
+	return ret;
 }
 
 static int make_room(struct image *im, int fd, uint64_t end)
@@ -156,6 +183,7 @@ static int make_room(struct image *im, int fd, uint64_t end)
 	if (!b)
 		return -ENOMEM;
 	im->blocks = b;
+	pthread_mutex_init(&b->reading, NULL);
 	b->end = end;
 	b->bytes = mmap(NULL, end, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -181,7 +209,7 @@ static bool read_text(const struct image *im)
 
 /* There is one room: loads that overlap in the file, as hostile ones could, cost no
  * more than the file. */
-int image_load(struct image *im, int fd, const char *path)
+int image_ready(struct image *im, int fd, const char *path)
 {
 	uint64_t end = 0;
 
@@ -197,14 +225,25 @@ int image_load(struct image *im, int fd, const char *path)
 		end = MAX(end, end_in_file(&l));
 	}
 	sort_loads(im);
+	for (size_t i = 0; i < im->nloads; i++)
+		if (im->loads[i].flags & PF_X &&
+		    (!im->text || range_size(im->loads[i].range) > range_size(im->text->range)))
+			im->text = &im->loads[i];
 	if (!end)
 		return 0;
 	if (end > END_MAX)
 		return fail(EBADMSG, "read %s: its segments", path);
 	int err = make_room(im, fd, end);
-	if (err)
-		return fail(-err, "read %s", path);
-	return read_text(im) ? 0 : fail(EBADMSG, "read %s: its segments", path);
+	return err ? fail(-err, "read %s", path) : 0;
+}
+
+int image_load(struct image *im, int fd, const char *path)
+{
+	int err = image_ready(im, fd, path);
+
+	if (err || read_text(im))
+		return err;
+	return fail(EBADMSG, "read %s: its segments", path);
 }
 
 void image_unload(struct image *im)
@@ -217,6 +256,7 @@ void image_unload(struct image *im)
 		munmap(b->bytes, b->end);
 	if (b->fd >= 0)
 		close(b->fd);
+	pthread_mutex_destroy(&b->reading);
 	free(b);
 	im->blocks = NULL;
 }

@@ -7,7 +7,10 @@
 
 #include "symbols/demangle.h"
 #include "symbols/glob.h"
+#include "symbols/spelling.h"
 #include "symbols/symbols.h"
+
+enum { SPELLING_MAX = 16384 };	/* longer names are compared as they are only */
 
 /* ---- what the user typed ------------------------------------------------- */
 
@@ -48,6 +51,18 @@ static size_t before_plt(const char *text, size_t n)
 	return n > k && !strncmp(text + n - k, plt, k) ? n - k : n;
 }
 
+/* NULL: as it was typed, or there is no memory. */
+static char *make_spelling(const char *name)
+{
+	size_t room = 2 * strlen(name) + 1;	/* one constructor may become longer */
+	char *text = spelling_matters(name) ? malloc(room) : NULL;
+
+	if (text && spelling_make(name, text, room))
+		return text;
+	free(text);
+	return NULL;
+}
+
 int pattern_parse(const char *text, struct pattern *ret)
 {
 	const char *at = strrchr(text, '@');
@@ -65,6 +80,7 @@ int pattern_parse(const char *text, struct pattern *ret)
 	ret->glob = strdup(text);
 	ret->name = strndup(text, name);
 	ret->module = at ? strdup(at + 1) : NULL;
+	ret->spelling = ret->name ? make_spelling(ret->name) : NULL;
 	if (ret->glob && ret->name && (ret->module || !at))
 		return 0;
 	pattern_clear(ret);
@@ -75,6 +91,7 @@ void pattern_clear(struct pattern *p)
 {
 	free(p->glob);
 	free(p->name);
+	free(p->spelling);
 	free(p->module);
 	*p = (struct pattern){ 0 };
 }
@@ -116,6 +133,13 @@ static bool equal(const char *typed, const char *name, size_t n)
 
 typedef bool test_fn(const char *typed, const char *name, size_t n);
 
+/* How a pattern is compared: as it was typed, or both by their spelling. */
+struct comparison {
+	test_fn *test;
+	const char *typed;
+	bool spelled;
+};
+
 /* Nearly all names begin otherwise than what was typed; only spaces may be left out, and
  * only a wildcard can stand for something else. */
 static bool may_match(const char *typed, const char *name)
@@ -123,10 +147,18 @@ static bool may_match(const char *typed, const char *name)
 	return *typed == *name || *typed == ' ' || *name == ' ' || strchr("*?[\\", *typed);
 }
 
-/* The name whole, without a clone's suffix, and without Rust's hash. */
+/* The length of a name without the tags of an ABI: foo[abi:cxx11] is called foo. */
+static size_t untagged(const char *name, size_t n)
+{
+	const char *tag = n && name[n - 1] == ']' ? strstr(name, "[abi:") : NULL;
+
+	return tag && tag > name ? (size_t)(tag - name) : n;
+}
+
+/* The name whole, without a clone's suffix, without Rust's hash, and without tags. */
 static bool try_lengths(test_fn *test, const char *typed, const char *name)
 {
-	size_t n, stem, unhashed;
+	size_t n, stem, unhashed, bare;
 
 	if (!may_match(typed, name))
 		return false;
@@ -136,33 +168,55 @@ static bool try_lengths(test_fn *test, const char *typed, const char *name)
 	stem = demangle_stem(name);
 	if (stem != n && test(typed, name, stem))
 		return true;
+	bare = untagged(name, stem);
+	if (bare != stem && test(typed, name, bare))
+		return true;
 	unhashed = demangle_unhashed(name);
 	return unhashed != n && test(typed, name, unhashed);
 }
 
+static bool try_name(const struct comparison *c, const char *name)
+{
+	static _Thread_local char spelled[SPELLING_MAX];
+
+	if (!c->spelled)
+		return try_lengths(c->test, c->typed, name);
+	return may_match(c->typed, name) && spelling_make(name, spelled, sizeof(spelled)) &&
+		try_lengths(c->test, c->typed, spelled);
+}
+
 /* A match of the full name is shown by the short one: the parameter list was
  * needed to choose, not to read. */
-static const char *try_names(test_fn *test, const char *typed,
-			     const struct func_alias *a)
+static const char *try_names(const struct comparison *c, const struct func_alias *a)
 {
-	if (try_lengths(test, typed, a->name))
+	if (try_name(c, a->name))
 		return a->name;
-	if (a->full != a->name && try_lengths(test, typed, a->full))
+	if (a->full != a->name && try_name(c, a->full))
 		return a->name;
-	if (a->raw != a->name && try_lengths(test, typed, a->raw))
+	if (a->raw != a->name && !c->spelled && try_name(c, a->raw))
 		return a->raw;
 	return NULL;
 }
 
-static const char *try_function(test_fn *test, const char *typed,
-				const struct symbols *s, const struct func *f)
+static const char *try_function(const struct comparison *c, const struct symbols *s,
+				const struct func *f)
 {
 	struct func_alias main_name = { f->name, f->full, f->raw };
-	const char *match = try_names(test, typed, &main_name);
+	const char *match = try_names(c, &main_name);
 
 	for (uint32_t i = 0; i < f->naliases && !match; i++)
-		match = try_names(test, typed, &s->aliases[f->alias + i]);
+		match = try_names(c, &s->aliases[f->alias + i]);
 	return match;
+}
+
+static const char *try_spellings(test_fn *test, const struct pattern *p, const struct symbols *s,
+				 const struct func *f)
+{
+	const char *match = try_function(&(struct comparison){ test, p->name, false }, s, f);
+
+	if (match || !p->spelling)
+		return match;
+	return try_function(&(struct comparison){ test, p->spelling, true }, s, f);
 }
 
 const char *pattern_match(const struct pattern *p, const struct symbols *s,
@@ -172,10 +226,10 @@ const char *pattern_match(const struct pattern *p, const struct symbols *s,
 		*exact = false;
 		return NULL;
 	}
-	const char *match = try_function(equal, p->name, s, f);
+	const char *match = try_spellings(equal, p, s, f);
 
 	*exact = match != NULL;
 	if (match || glob_is_literal(p->name))
 		return match;
-	return try_function(glob_match, p->name, s, f);
+	return try_spellings(glob_match, p, s, f);
 }

@@ -9,7 +9,7 @@ enum { LISTINGS_MAX = 8 };
 struct search {
 	const struct image *im;
 	const struct symtab *dynsym;
-	struct addresses *found;
+	struct addresses *found, *data;
 	size_t most;		/* no real file has more; see pointers_find */
 	struct range listings[LISTINGS_MAX];	/* see is_listing() */
 	size_t nlistings;
@@ -17,11 +17,15 @@ struct search {
 
 static int note(const struct search *s, raddr_t addr)
 {
-	if (!image_is_text(s->im, addr))
+	const struct load *l = image_load_at(s->im, addr);
+
+	if (!l)
 		return 0;
-	if (s->found->n >= s->most)
+	struct addresses *to = l->flags & PF_X ? s->found : s->data;
+
+	if (to->n >= s->most)
 		return -EBADMSG;
-	return addresses_add(s->found, addr);
+	return addresses_add(to, addr);
 }
 
 /*
@@ -221,15 +225,31 @@ static int note_absolute_words(const struct search *s)
 	return err;
 }
 
+/* ---- names --------------------------------------------------------------- */
+
+/* What has a name that other modules may use they may lead to, whatever it is. */
+static int note_names(const struct search *s)
+{
+	GElf_Sym sym;
+	int err = 0;
+
+	for (size_t i = 1; i < s->dynsym->n && !err; i++)
+		if (symtab_get(s->dynsym, i, &sym) && sym.st_shndx != SHN_UNDEF &&
+		    GELF_ST_TYPE(sym.st_info) != STT_TLS && image_is_text(s->im, sym.st_value))
+			err = note(s, sym.st_value);
+	return err;
+}
+
 /* ---- all ----------------------------------------------------------------- */
 
 int pointers_find(const struct image *im, const struct dynamic *d,
-		  const struct symtab *dynsym, struct addresses *ret)
+		  const struct symtab *dynsym, struct addresses *ret,
+		  struct addresses *data)
 {
 	/* Relocations and words take at least 8 bytes each; only RELR's bitmaps
 	 * take less, but each of their bits stands for a word. */
 	struct search s = {
-		.im = im, .dynsym = dynsym, .found = ret,
+		.im = im, .dynsym = dynsym, .found = ret, .data = data,
 		.most = ret->n + image_held(im) / 8 + 16,
 	};
 	find_listings(&s);
@@ -239,6 +259,8 @@ int pointers_find(const struct image *im, const struct dynamic *d,
 		err = note(&s, d->tags[DT_INIT]);
 	if (!err)
 		err = note(&s, d->tags[DT_FINI]);
+	if (!err)
+		err = note_names(&s);
 	if (!err)
 		err = note_relocations(&s, d);
 	if (!err && im->header.e_type == ET_EXEC)

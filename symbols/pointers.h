@@ -9,10 +9,12 @@
 #include "symbols/symtab.h"
 #include "symbols/unwind.h"
 
-/* Add every address in text that the file's data, relocations and headers
- * name. 0, -ENOMEM, or -EBADMSG when they are more than a file can hold. */
+/* Add every address in text that the file's data, relocations, headers and dynamic symbols
+ * name, and to `data` those that its data and relocations name elsewhere in it. 0, -ENOMEM,
+ * or -EBADMSG when they are more than a file can hold. */
 int pointers_find(const struct image *, const struct dynamic *,
-		  const struct symtab *dynsym, struct addresses *ret);
+		  const struct symtab *dynsym, struct addresses *ret,
+		  struct addresses *data);
 /* The address of this file that a relocation stores. False: it is none. */
 bool pointers_relocated(const struct symtab *dynsym, const GElf_Rela *,
 			raddr_t *ret);

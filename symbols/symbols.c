@@ -9,8 +9,11 @@
 #include "symbols/golang.h"
 #include "symbols/linkage.h"
 #include "symbols/ocaml.h"
+#include "symbols/outward.h"
 #include "symbols/rseq.h"
 #include "symbols/xray.h"
+
+enum { LED_MAX = 1 << 22 };	/* places to which other files lead */
 
 struct symbols_impl {
 	struct image image;
@@ -28,6 +31,11 @@ static const char *debug_root;
 void symbols_set_debug_root(const char *dir)
 {
 	debug_root = dir;
+}
+
+const char *symbols_debug_root(void)
+{
+	return debug_root ? debug_root : "/usr/lib/debug";
 }
 
 /* ---- open and close ------------------------------------------------------ */
@@ -114,7 +122,7 @@ static int read_symtab(struct symbols *s)
 	struct symbols_impl *in = s->impl;
 	struct stripped stripped = {
 		.image = &in->image, .path = s->path,
-		.debug_root = debug_root ? debug_root : "/usr/lib/debug",
+		.debug_root = symbols_debug_root(),
 	};
 	int err;
 
@@ -224,11 +232,31 @@ bool symbols_is_tabled(const struct symbols *s, raddr_t a)
 	return ret;
 }
 
+/* Nothing stands in for sections of data in a file that names none. */
+bool symbols_is_data(const struct symbols *s, raddr_t a, struct range *left)
+{
+	const struct range *all[] = { s->tabled, s->untabled };
+	const size_t n[] = { s->ntabled, s->nuntabled };
+
+	for (size_t k = 0; k < ARRAY_SIZE(all); k++)
+		for (size_t i = 0; i < n[k]; i++) {
+			struct range r = all[k][i];
+
+			if (range_has(r, a))
+				return true;
+			if (left && r.start > a)
+				left->end = MIN(left->end, r.start);
+			else if (left)
+				left->start = MAX(left->start, r.end);
+		}
+	return false;
+}
+
 /* What data and its relocations tell of the text. */
 static int read_data(struct symbols *s, struct addresses *pointers)
 {
 	struct symbols_impl *in = s->impl;
-	struct addresses sleds = { 0 };
+	struct addresses sleds = { 0 }, data = { 0 };
 	int err = unwind_read(&in->image, &in->unwind);
 
 	if (!err)
@@ -236,8 +264,11 @@ static int read_data(struct symbols *s, struct addresses *pointers)
 	symtab_read_dynamic(&in->image, &in->dynamic, &in->dynsym);
 	in->dynsym.source = FUNC_DYNSYM;
 	if (!err)
-		err = pointers_find(&in->image, &in->dynamic, &in->dynsym, pointers);
+		err = pointers_find(&in->image, &in->dynamic, &in->dynsym, pointers, &data);
 	addresses_sort(pointers);
+	addresses_sort(&data);
+	s->data_pointers = data.v;
+	s->ndata_pointers = data.n;
 	if (!err)
 		err = rseq_find(&in->image, &in->dynamic, &in->dynsym,
 				&s->rseqs, &s->nrseqs);
@@ -315,9 +346,11 @@ void symbols_close(struct symbols *s)
 	free(s->impl);
 	free(s->texts);
 	free(s->funcs);
+	free(s->index);
 	free(s->aliases);
 	free(s->empties);
 	free(s->pointers);
+	free(s->data_pointers);
 	free(s->unsafe);
 	free(s->ocaml);
 	free(s->tabled);
@@ -342,6 +375,15 @@ const uint8_t *symbols_bytes(const struct symbols *s, raddr_t addr, size_t most,
 bool symbols_holds(const struct symbols *s, raddr_t addr)
 {
 	return image_load_at(&s->impl->image, addr) != NULL;
+}
+
+struct range symbols_span(const struct symbols *s)
+{
+	const struct image *im = &s->impl->image;
+
+	return im->nloads ? (struct range){ im->loads[0].range.start,
+					    im->loads[im->nloads - 1].range.end } :
+		(struct range){ 0, 0 };
 }
 
 bool symbols_of_ocaml(const struct symbols *s, raddr_t addr)
@@ -379,12 +421,31 @@ const uint8_t *symbols_text(const struct symbols *s, raddr_t addr, size_t *n)
 	return image_text(&s->impl->image, addr, n);
 }
 
+/* How many functions begin there or before? */
+static size_t count_starts(const struct symbols *s, raddr_t addr)
+{
+	size_t from = 0, to = s->nfuncs;
+
+	/* Many numbers that may be addresses are smaller than any. */
+	if (!s->nfuncs || addr < s->funcs[0].range.start)
+		return 0;
+	if (addr >= s->funcs[s->nfuncs - 1].range.start)
+		return s->nfuncs;
+	if (s->index) {
+		uint64_t block = (addr - s->funcs[0].range.start) >> s->index_shift;
+
+		from = s->index[block];
+		to = s->index[block + 1];
+	}
+	return from + vec_prefix(to - from, i, s->funcs[from + i].range.start <= addr);
+}
+
 /* Functions before the nearest start may reach further, if something says so; but a
  * file in which more than a few overlap is not worth the search. */
 const struct func *symbols_func_at(const struct symbols *s, raddr_t addr)
 {
 	const size_t most = 64;
-	size_t n = vec_prefix(s->nfuncs, i, s->funcs[i].range.start <= addr);
+	size_t n = count_starts(s, addr);
 
 	for (size_t k = 1; k <= most && k <= n; k++)
 		if (range_has(s->funcs[n - k].range, addr))
@@ -434,6 +495,36 @@ int symbols_dynamic(const struct symbols *s, const char *name, raddr_t *ret)
 			break;
 	}
 	return found ? 0 : -ENOENT;
+}
+
+int symbols_led_to(const struct symbols *s, const struct outwards *o, raddr_t **v, size_t *n,
+		   size_t *cap)
+{
+	const struct symtab *table = &s->impl->dynsym;
+
+	for (size_t i = 1; i < table->n; i++) {
+		size_t at = SIZE_MAX, left;
+		int64_t distance;
+		GElf_Sym sym;
+
+		if (!symtab_get(table, i, &sym) || !is_defined(&sym))
+			continue;
+		while (outwards_next(o, symtab_name(table, &sym), &at, &distance)) {
+			raddr_t to = sym.st_value + (raddr_t)distance;
+
+			if (!symbols_text(s, to, &left))
+				continue;
+			/* Files that were made for that have each symbol many times. */
+			if (*n >= LED_MAX)
+				return fail(EBADMSG, "read %s: too many relocations lead there", s->path);
+			raddr_t *new = vec_push(*v, *n, *cap);
+
+			if (!new)
+				return fail(ENOMEM, "read %s", s->path);
+			*new = to;
+		}
+	}
+	return 0;
 }
 
 int symbols_add_stubs(struct symbols *s, struct plt_stub *stubs, size_t n)

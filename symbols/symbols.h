@@ -130,11 +130,14 @@ struct symbols {
 	/* Sorted, unique link-time addresses within the texts that something
 	 * other than a direct branch may lead to: targets of relative
 	 * relocations (REL, RELA, RELR) and of absolute words in non-PIE data,
-	 * landing pads of every LSDA, the ELF entry, init/fini. Together with
+	 * landing pads of every LSDA, dynamic symbols, the ELF entry, init/fini. Together with
 	 * the function starts and direct branches these are the barriers of
 	 * plan. */
 	raddr_t *pointers;
 	size_t npointers;
+	/* What the same relocations and words name that is no text. */
+	raddr_t *data_pointers;
+	size_t ndata_pointers;
 
 	/* Bytes within the texts that must run, or be read, where they are, as
 	 * the file's __rseq_cs sections tell: restartable sequences, each with
@@ -168,6 +171,11 @@ struct symbols {
 	struct range *tables;
 	size_t ntables;
 
+	/* By block of 1 << index_shift bytes from the first function's start on: how many
+	 * functions begin before it. To find one is to search a block; NULL: all. */
+	uint32_t *index;
+	unsigned int index_shift;
+
 	struct symbols_impl *impl;
 };
 
@@ -199,9 +207,14 @@ const uint8_t *symbols_bytes(const struct symbols *, raddr_t addr, size_t most, 
 
 /* Does a PT_LOAD hold this address, as far as the file has it? Nothing is read. */
 bool symbols_holds(const struct symbols *, raddr_t addr);
+/* From the first of these to the last. */
+struct range symbols_span(const struct symbols *);
 
 /* Is it data that the program's own code may read to find a way by? */
 bool symbols_is_tabled(const struct symbols *, raddr_t);
+/* Does the file's table of sections say that there is data, be it in a segment that may run?
+ * `left`, if not NULL: in a range around it; it is cut to what lies between data. */
+bool symbols_is_data(const struct symbols *, raddr_t, struct range *left);
 
 /* 0, or -errno with a message: something that the file holds could not be read. */
 int symbols_error(const struct symbols *);
@@ -221,6 +234,18 @@ bool symbols_of_ocaml(const struct symbols *, raddr_t addr);
  * address, or -ENOENT. Versions: the default one wins. */
 int symbols_dynamic(const struct symbols *, const char *name, raddr_t *ret);
 
+/*
+ * What the relocations of a file name by a symbol of any file and a distance from it. Reads
+ * nothing else of the file. 0, or -errno as symbols_open.
+ */
+struct outwards;
+int symbols_outwards(int fd, const char *path, struct outwards **ret);
+void outwards_free(struct outwards *);	/* NULL is legal */
+/* Add to *v the places of this file's text that these are, by the symbols that it defines.
+ * 0, -ENOMEM, or -EBADMSG if there are more than files have. */
+int symbols_led_to(const struct symbols *, const struct outwards *, raddr_t **v, size_t *n,
+		   size_t *cap);
+
 /* The symbol whose address the loader puts into the word at `at`, or NULL. */
 const char *symbols_slot(const struct symbols *, raddr_t at);
 /* Make functions of linkage stubs, FUNC_PLT; sorts `stubs`. To be called
@@ -239,6 +264,7 @@ int symbols_cfa_offset(const struct symbols *, raddr_t pc, int64_t *ret);
 struct pattern {
 	char *glob;		/* what the user typed, for messages */
 	char *name;		/* part before the @ */
+	char *spelling;		/* the same as spelling.h compares it; NULL: as `name` */
 	char *module;		/* part after it, NULL if none */
 	bool plt;		/* NAME@plt[@MODULE]: calls through the linkage
 				 * table of that module */
@@ -256,8 +282,9 @@ bool pattern_allows(const struct pattern *, const char *base, bool is_exe,
  * The name under which `f` matches, NULL if it does not. A name equal to the
  * glob is an exact match (*exact = true); callers that got any exact match for
  * a pattern drop its other matches. Tried are: name, full (with parameter
- * list), raw, and the same without gcc's .isra/.constprop/.part suffixes and
- * Rust's hash, for f and for its aliases. `*` crosses `::`.
+ * list), raw, and the same without gcc's .isra/.constprop/.part suffixes, [abi:...] and
+ * Rust's hash, for f and for its aliases; then all of it by its spelling (spelling.h).
+ * `*` crosses `::`.
  */
 const char *pattern_match(const struct pattern *, const struct symbols *,
 			  const struct func *f, bool *exact);

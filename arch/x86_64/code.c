@@ -166,7 +166,7 @@ static int x86_reg(const struct x86_form *f, uint8_t field, uint8_t bit)
  * loads, lea, and pop. */
 static enum goal x86_sets(const struct x86_form *f, int r)
 {
-	enum { REX_B = 1, REX_R = 4, REX_W = 8 };
+	enum { REX_B = 1, REX_R = 4 };
 	bool to_reg = f->modrm_at && x86_reg(f, x86_modrm_reg(f), REX_R) == r;
 	bool to_rm = f->modrm_at && !f->memory && x86_reg(f, x86_modrm_rm(f), REX_B) == r;
 	bool one = f->coding == X86_LEGACY && f->map == X86_MAP_ONE;
@@ -175,13 +175,8 @@ static enum goal x86_sets(const struct x86_form *f, int r)
 		return to_reg && (f->op & 0xf6) == 0xb6 ? GOAL_OTHER : GOAL_NONE;
 	if (!one)
 		return GOAL_NONE;
-	if ((f->op == 0x01 && to_rm) || (f->op == 0x03 && to_reg && !f->memory) ||
-	    (f->op == 0x8d && to_reg && x86_has_sib(f)))
-		return f->rex & REX_W ? GOAL_SUM : GOAL_OTHER;
-	if (f->op == 0x8b && to_reg && f->memory && f->rex & REX_W)
-		return GOAL_LOADED;
 	if ((to_reg && (f->op == 0x8b || f->op == 0x63 || f->op == 0x8d || f->op == 0x03)) ||
-	    (to_rm && (f->op == 0x89 || f->op == 0xc7)))
+	    (to_rm && (f->op == 0x01 || f->op == 0x89 || f->op == 0xc7)))
 		return GOAL_OTHER;
 	return ((f->op & 0xf8) == 0x58 || (f->op & 0xf8) == 0xb8) &&
 		x86_reg(f, f->op & 7, REX_B) == r ? GOAL_OTHER : GOAL_NONE;
@@ -336,6 +331,8 @@ static size_t starts_with(const uint8_t *p, size_t n, const char *bytes, size_t 
 	return n >= size && !memcmp(p, bytes, size) ? size : 0;
 }
 
+enum { THUNK_OVER = 64 };	/* bytes that a thunk's call leads over, at most */
+
 /* call over; pause; lfence; jmp back; over: mov %reg, (%rsp); ret. Or against another
  * attack, lfence; jmp *%reg. */
 static int x86_thunk(const uint8_t *p, size_t n)
@@ -352,7 +349,8 @@ static int x86_thunk(const uint8_t *p, size_t n)
 		return n - at >= 2 && p[at] == jump && (p[at + 1] & 0xf8) == 0xe0 ?
 			(p[at + 1] & 7) | high : -1;
 	}
-	if (n - at < 5 || p[at] != 0xe8 || p[at + 1] > 64 || p[at + 2] || p[at + 3] || p[at + 4])
+	if (n - at < 5 || p[at] != 0xe8 || p[at + 1] > THUNK_OVER || p[at + 2] || p[at + 3] ||
+	    p[at + 4])
 		return -1;
 	at += 5 + p[at + 1];
 	if (n < at + 5 || (p[at] & 0xfb) != 0x48 || p[at + 1] != mov ||
@@ -361,11 +359,33 @@ static int x86_thunk(const uint8_t *p, size_t n)
 	return (p[at + 2] >> 3 & 7) | (p[at] & X86_REX_R ? 8 : 0);
 }
 
+/* Is there a call before it that leads there, as x86_thunk has it? */
+static bool is_called(const uint8_t *p, const uint8_t *to)
+{
+	for (uint8_t n = 0; n <= THUNK_OVER && to - p >= 5 + n; n++) {
+		const uint8_t call[] = { 0xe8, n, 0, 0, 0 };
+
+		if (!memcmp(to - n - sizeof(call), call, sizeof(call)))
+			return true;
+	}
+	return false;
+}
+
 /* mov %reg, (%rsp); ret: its end. Or lfence; jmp. */
 static bool x86_has_thunk(const uint8_t *p, size_t n)
 {
-	return memmem(p, n, "\x24\xc3", 2) || memmem(p, n, "\x0f\xae\xe8\xff", 4) ||
-		memmem(p, n, "\x0f\xae\xe8\x41", 4);
+	const uint8_t *end = p + n;
+
+	/* A single byte that is rare is found many times faster than all of them. */
+	for (const uint8_t *at = p; (at = memchr(at, 0xc3, (size_t)(end - at))); at++)
+		if (at - p >= 4 && at[-1] == 0x24 && (at[-4] & 0xfb) == 0x48 && at[-3] == 0x89 &&
+		    (at[-2] & 0xc7) == 4 && is_called(p, at - 4))
+			return true;
+	for (const uint8_t *at = p; (at = memchr(at, 0xae, (size_t)(end - at))); at++)
+		if (at > p && end - at >= 3 && at[-1] == 0x0f && at[1] == 0xe8 &&
+		    (at[2] == 0xff || at[2] == 0x41))
+			return true;
+	return false;
 }
 
 /* What `push` and `sub $n, %rsp` take of the stack; -1: it does neither. */
@@ -382,6 +402,16 @@ static int takes(const uint8_t *p, const struct x86_form *f)
 	return n >= 0 && n % 8 == 0 && n <= INT16_MAX ? (int)n : -1;
 }
 
+/* Behind 0f and in the later maps: pops of a segment's register, bswap; what has a third
+ * register, that no ModRM names. */
+static bool changes_stack_later(const struct x86_form *f)
+{
+	if (f->coding == X86_LEGACY)
+		return f->map == X86_MAP_0F && ((f->op & 0xf6) == 0xa0 || f->op == 0xcc);
+	return f->coding == X86_XOP ||
+		(f->map == X86_MAP_0F38 && (f->op == 0xf3 || f->op == 0xf6));
+}
+
 /* Not what pops, enters or leaves, and not what names %rsp otherwise than to reach
  * memory by it, or memory below it. */
 static bool keeps_stack(const struct x86_form *f)
@@ -396,10 +426,9 @@ static bool keeps_stack(const struct x86_form *f)
 			    (!f->memory && x86_modrm_rm(f) == RSP)))
 		return false;
 	if (!one)
-		return f->coding != X86_LEGACY || f->map != X86_MAP_0F ||
-			(f->op & 0xf6) != 0xa0;		/* of a segment register */
+		return !changes_stack_later(f);
 	return !((f->op & 0xf0) == 0x50 || f->op == 0x68 || f->op == 0x6a || f->op == 0x8f ||
-		 f->op == 0x94 || f->op == 0xbc || (f->op & 0xfe) == 0x9c ||
+		 f->op == 0x94 || (f->op & 0xf7) == 0xb4 || (f->op & 0xfe) == 0x9c ||
 		 (f->op & 0xfe) == 0xc8 || (f->op == 0xff && x86_modrm_reg(f) == 6));
 }
 
@@ -485,6 +514,7 @@ const struct arch arch_x86_64 = {
 	.returns = x86_returns,
 	.goal = x86_goal,
 	.effect = x86_effect,
+	.vectors = x86_vectors,
 	.goes_by = x86_goes_by,
 	.goes_below = x86_goes_below,
 	.thunk = x86_thunk,

@@ -151,10 +151,21 @@ int x86_stack_check(const uint8_t *p, size_t n, bool *loads);
 bool x86_reads_g(const uint8_t *p, size_t n);
 
 /* code_effect.c */
-void x86_effect(const uint8_t *p, const struct insn *in, struct effect *ret);
+void x86_effect(const uint8_t *p, size_t n, const struct insn *in, struct effect *ret);
 int x86_goes_by(const uint8_t *p, const struct insn *in);
-/* code_effect_others.c: of VEX, EVEX and XOP, and behind 0f 38 and 0f 3a. */
-void x86_effect_others(const struct x86_form *, struct effect *);
+/* code_vector.c */
+void x86_vectors(const uint8_t *p, size_t n, const struct insn *in, struct vectors *ret);
+
+/* The bits of a REX prefix that VEX, EVEX and XOP carry, of which those of registers are
+ * inverted. */
+static inline uint8_t x86_vex_rex(const uint8_t *p, const struct x86_form *f)
+{
+	const uint8_t *last = p + f->op_at - (f->coding == X86_EVEX ? 2 : 1);
+
+	if (f->op_at >= 2 && f->coding == X86_VEX && last[-1] == 0xc5)
+		return *last & 0x80 ? 0 : X86_REX_R;
+	return (uint8_t)((~last[-1] >> 5 & 7) | (*last & 0x80 ? X86_REX_W : 0));
+}
 
 /* code_reach.c */
 int x86_reaches(const uint8_t *p, const struct insn *in);

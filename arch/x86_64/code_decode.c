@@ -102,7 +102,7 @@ bool x86_is_nop(const struct x86_form *f)
 }
 
 /* The flags of what falls through. */
-static uint8_t plain_flags(const struct x86_form *f)
+static uint16_t plain_flags(const struct x86_form *f)
 {
 	if (f->coding != X86_LEGACY)
 		return 0;
@@ -110,6 +110,8 @@ static uint8_t plain_flags(const struct x86_form *f)
 	case OPCODE(X86_MAP_ONE, 0x90):
 	case OPCODE(X86_MAP_0F, 0x1f):
 		return x86_is_nop(f) ? INSN_NOP : 0;
+	case OPCODE(X86_MAP_ONE, 0x63):		/* movslq */
+		return f->memory && f->rex & X86_REX_W ? INSN_DISTANCE : 0;
 	case OPCODE(X86_MAP_ONE, 0xc6):		/* xabort */
 		return f->modrm == 0xf8 ? INSN_PINNED : 0;
 	case OPCODE(X86_MAP_0F, 0x1e):		/* endbr64 */
@@ -202,7 +204,8 @@ bool x86_opcode_kind(unsigned int map, unsigned int op, struct x86_opcode *ret)
 {
 	ret->kind = map == X86_MAP_0F ? two_byte_kinds[op] : one_byte_kinds[op];
 	switch (OPCODE(map, op)) {
-	case OPCODE(X86_MAP_ONE, 0x90):		/* see plain_flags */
+	case OPCODE(X86_MAP_ONE, 0x63):		/* see plain_flags */
+	case OPCODE(X86_MAP_ONE, 0x90):
 	case OPCODE(X86_MAP_0F, 0x1e):
 	case OPCODE(X86_MAP_0F, 0x1f):
 		return false;

@@ -6,31 +6,7 @@
  * Both answers err on one side: what is not known to keep a register is said to set it,
  * to something unknown.
  */
-#include "arch/x86_64/code.h"
-
-enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R11 = 11, REGS = 16, NONE = -1 };
-
-#define BIT(reg) ((uint16_t)(1u << (reg)))
-
-static int reg_of(const struct x86_form *f)
-{
-	return x86_modrm_reg(f) | (f->rex & X86_REX_R ? 8 : 0);
-}
-
-static int rm_of(const struct x86_form *f)
-{
-	return x86_modrm_rm(f) | (f->rex & X86_REX_B ? 8 : 0);
-}
-
-static int opcode_reg(const struct x86_form *f)
-{
-	return (f->op & 7) | (f->rex & X86_REX_B ? 8 : 0);
-}
-
-static bool is_wide(const struct x86_form *f)
-{
-	return f->rex & X86_REX_W;
-}
+#include "arch/x86_64/code_effect.h"
 
 /* A number of up to 8 bytes, sign-extended. */
 static int64_t number_at(const uint8_t *p, size_t size)
@@ -44,14 +20,22 @@ static int64_t number_at(const uint8_t *p, size_t size)
 	return size ? x86_signed(p, size) : 0;
 }
 
+/* Its index is a vector: gathers and scatters. */
+static bool goes_by_vector(const struct x86_form *f)
+{
+	return f->coding != X86_LEGACY && f->map == X86_MAP_0F38 &&
+		((f->op & 0xfc) == 0x90 || (f->op & 0xfc) == 0xa0 || (f->op & 0xfe) == 0xc6);
+}
+
 /* The memory operand: base + index * scale + number. */
 static void name_memory(const uint8_t *p, const struct x86_form *f, raddr_t pc,
 			struct effect *e)
 {
-	bool far = f->prefixes & X86_SEGMENT;
-
 	e->memory = true;
-	e->thread = far;
+	/* Of EVEX a byte counts what depends on the instruction, and half an address names
+	 * what nothing else names, too. */
+	e->thread = f->prefixes & (X86_SEGMENT | X86_ADDRSIZE) ||
+		(f->coding == X86_EVEX && f->disp_size == 1) || goes_by_vector(f);
 	e->number = number_at(p + f->disp_at, f->disp_size);
 	if (x86_pcrel(f)) {
 		e->number += (int64_t)pc + f->size;
@@ -72,40 +56,6 @@ static void name_memory(const uint8_t *p, const struct x86_form *f, raddr_t pc,
 		e->base = (int8_t)((f->sib & 7) | (f->rex & X86_REX_B ? 8 : 0));
 }
 
-static void set(struct effect *e, enum effect_op op, int reg)
-{
-	e->op = op;
-	e->reg = (int8_t)reg;
-}
-
-/* Of two operands `rm` is written, with something unknown. */
-static void change_rm(const struct x86_form *f, struct effect *e)
-{
-	if (f->memory)
-		e->stores = e->computes = true;
-	else
-		e->others |= BIT(rm_of(f));
-}
-
-static void store(struct effect *e, int source, size_t width)
-{
-	e->stores = true;
-	e->source = (int8_t)source;
-	e->width = (uint8_t)width;
-}
-
-static void load(struct effect *e, int reg, size_t width, bool extends)
-{
-	set(e, EFFECT_LOAD, reg);
-	e->width = (uint8_t)width;
-	e->extends = extends;
-}
-
-static size_t width_of(const struct x86_form *f)
-{
-	return is_wide(f) ? 8 : f->prefixes & X86_OPSIZE ? 2 : 4;
-}
-
 /* reg = base + index + number, all of it in registers. */
 static void sum(const struct x86_form *f, struct effect *e, int reg, int other, int64_t n)
 {
@@ -121,13 +71,6 @@ static void sum(const struct x86_form *f, struct effect *e, int reg, int other, 
 	e->number = n;
 }
 
-static void clip(struct effect *e, int to, int from, int64_t most)
-{
-	set(e, EFFECT_CLIP, to);
-	e->base = (int8_t)from;
-	e->number = most;
-}
-
 static void move(const struct x86_form *f, struct effect *e, int to, int from)
 {
 	if (width_of(f) == 2) {
@@ -138,8 +81,35 @@ static void move(const struct x86_form *f, struct effect *e, int to, int from)
 	e->base = (int8_t)from;
 }
 
-/* add, or, adc, sbb, and, sub, xor, cmp: by the number of the row. */
-static void arithmetic(const struct x86_form *f, struct effect *e)
+/* add, or, adc, sbb, and, sub, xor, cmp, by the number of the row, with a number behind: of
+ * memory, or of this register. */
+static void arithmetic_number(const uint8_t *p, const struct x86_form *f, unsigned int row,
+			      int reg, struct effect *e)
+{
+	enum { ADD, OR, AND = 4, SUB, CMP = 7 };
+	int64_t n = number_at(p + f->imm_at, f->imm_size);
+
+	/* To add nothing is a barrier, when it is locked; of four bytes it cuts. */
+	if (row == CMP || ((row == OR || row == ADD) && !n &&
+			   (f->memory || f->op == 0x80 || width_of(f) != 4)))
+		return;
+	if (row == OR && n == -1 && !f->memory && f->op != 0x80 && width_of(f) >= 4)
+		set(e, EFFECT_NUMBER, reg),
+			e->number = is_wide(f) ? -1 : (int64_t)UINT32_MAX;
+	else if (f->memory)
+		change_rm(f, e);
+	else if (f->op == 0x80)
+		e->others |= BIT(of_byte(f, reg));
+	else if (row == ADD || row == SUB)
+		sum(f, e, reg, NONE, row == ADD ? n : -n);
+	else if (row == AND && n >= 0 && width_of(f) >= 4)
+		clip(e, reg, reg, n);
+	else
+		e->others |= BIT(reg);
+}
+
+/* The same of two operands, or of rax and a number. */
+static void arithmetic(const uint8_t *p, const struct x86_form *f, struct effect *e)
 {
 	enum { ADD, XOR = 6, CMP };
 	unsigned int row = f->op >> 3, form = f->op & 7;
@@ -147,48 +117,27 @@ static void arithmetic(const struct x86_form *f, struct effect *e)
 
 	if (row == CMP)
 		return;
-	if (form >= 4)			/* al or rax, and a number */
+	if (form == 5) {
+		arithmetic_number(p, f, row, RAX, e);
+	} else if (form == 4) {		/* al */
 		e->others |= BIT(RAX);
-	else if (to_rm && f->memory)
+	} else if (to_rm && f->memory) {
 		change_rm(f, e);
-	else if (byte)			/* it may be the second byte of another */
-		e->others |= BIT(to_rm ? rm_of(f) & (f->rex ? 15 : 3) :
-				 reg_of(f) & (f->rex ? 15 : 3));
-	else if (row == XOR && !f->memory && rm_of(f) == reg_of(f))
+		e->source = (int8_t)(row == ADD && !byte && is_wide(f) ? reg_of(f) : NONE);
+	} else if (byte) {		/* it may be the second byte of another */
+		e->others |= BIT(of_byte(f, to_rm ? rm_of(f) : reg_of(f)));
+	} else if (row == XOR && !f->memory && rm_of(f) == reg_of(f) && width_of(f) >= 4) {
 		set(e, EFFECT_NUMBER, reg_of(f));
-	else if (row == XOR && f->memory && is_wide(f) && (e->thread || e->named))
+	} else if (row == XOR && f->memory && is_wide(f) &&
+		   (f->prefixes & X86_SEGMENT || e->named)) {
 		set(e, EFFECT_CODED, reg_of(f));
-	else if (row == ADD && f->memory && is_wide(f))
+	} else if (row == ADD && f->memory && is_wide(f)) {
 		set(e, EFFECT_ADD_LOAD, reg_of(f));
-	else if (row == ADD && !f->memory)
+	} else if (row == ADD && !f->memory) {
 		sum(f, e, to_rm ? rm_of(f) : reg_of(f), to_rm ? reg_of(f) : rm_of(f), 0);
-	else
+	} else {
 		e->others |= BIT(to_rm ? rm_of(f) : reg_of(f));
-}
-
-/* The same with a number behind: 80, 81, 83. */
-static void arithmetic_number(const uint8_t *p, const struct x86_form *f, struct effect *e)
-{
-	enum { ADD, OR, AND = 4, SUB, CMP = 7 };
-	unsigned int row = x86_modrm_reg(f);
-	int64_t n = number_at(p + f->imm_at, f->imm_size);
-
-	/* To add nothing is a barrier, when it is locked. */
-	if (row == CMP || ((row == OR || row == ADD) && !n))
-		return;
-	if (row == OR && n == -1 && !f->memory && width_of(f) >= 4)
-		set(e, EFFECT_NUMBER, rm_of(f)),
-			e->number = is_wide(f) ? -1 : (int64_t)UINT32_MAX;
-	else if (f->memory)
-		change_rm(f, e);
-	else if (f->op == 0x80)
-		e->others |= BIT(rm_of(f) & (f->rex ? 15 : 3));
-	else if (row == ADD || row == SUB)
-		sum(f, e, rm_of(f), NONE, row == ADD ? n : -n);
-	else if (row == AND && n >= 0 && width_of(f) >= 4)
-		clip(e, rm_of(f), rm_of(f), n);
-	else
-		e->others |= BIT(rm_of(f));
+	}
 }
 
 static void shift(const uint8_t *p, const struct x86_form *f, struct effect *e)
@@ -201,7 +150,7 @@ static void shift(const uint8_t *p, const struct x86_form *f, struct effect *e)
 		return;
 	}
 	if (!(f->op & 1)) {
-		e->others |= BIT(rm_of(f) & (f->rex ? 15 : 3));
+		e->others |= BIT(of_byte(f, rm_of(f)));
 	} else if (row < ROTATE && is_wide(f)) {
 		set(e, EFFECT_CODED, rm_of(f));
 	} else if ((row == LEFT || row == LEFT_TOO) && is_wide(f) && f->op == 0xc1 &&
@@ -211,6 +160,7 @@ static void shift(const uint8_t *p, const struct x86_form *f, struct effect *e)
 		e->scale = (uint8_t)(1 << p[f->imm_at]);
 	} else if (row == LEFT && width_of(f) >= 4 && f->op == 0xc1 && p[f->imm_at] < 32) {
 		set(e, EFFECT_SHIFT, rm_of(f));
+		e->cut = !is_wide(f);
 		e->base = (int8_t)rm_of(f);
 		e->number = p[f->imm_at];
 	} else {
@@ -226,7 +176,7 @@ static void group_ff(const struct x86_form *f, struct effect *e)
 		if (f->memory)
 			change_rm(f, e);
 		else if (f->op == 0xfe)
-			e->others |= BIT(rm_of(f) & (f->rex ? 15 : 3));
+			e->others |= BIT(of_byte(f, rm_of(f)));
 		else
 			sum(f, e, rm_of(f), NONE, row ? -1 : 1);
 	} else if (row == 6) {
@@ -243,14 +193,17 @@ static void group_f7(const struct x86_form *f, struct effect *e)
 	if (row >= 4)
 		e->others |= BIT(RAX) | BIT(RDX);
 	else if (row >= 2)
-		change_rm(f, e);
+		change(f, e, f->op == 0xf6);
 }
 
 static void exchange(const struct x86_form *f, struct effect *e, int a, int b)
 {
-	if (f->op == 0x86 || !is_wide(f)) {
-		e->others |= BIT(a);
-		change_rm(f, e);
+	if (f->op == 0x86) {
+		e->others |= BIT(of_byte(f, a));
+		change(f, e, true);
+	} else if (!is_wide(f)) {
+		e->others |= BIT(a) | (f->memory ? 0 : BIT(b));
+		e->stores = e->computes = f->memory;
 	} else if (f->memory) {
 		load(e, a, 8, false);
 		store(e, a, 8);
@@ -262,12 +215,18 @@ static void exchange(const struct x86_form *f, struct effect *e, int a, int b)
 
 static void lea(const struct x86_form *f, struct effect *e)
 {
-	e->memory = false;
-	e->cut = !is_wide(f);
-	if (width_of(f) == 2 || f->prefixes & (X86_ADDRSIZE | X86_SEGMENT))
+	bool number = e->base < 0 && e->index < 0;
+
+	e->memory = e->thread = false;
+	e->cut = !is_wide(f) || f->prefixes & X86_ADDRSIZE;
+	/* Half of an address that only its place says is none. */
+	if (width_of(f) == 2 || (e->named && e->cut)) {
 		e->others |= BIT(reg_of(f));
-	else
-		set(e, e->base < 0 && e->index < 0 ? EFFECT_NUMBER : EFFECT_SUM, reg_of(f));
+		return;
+	}
+	set(e, number ? EFFECT_NUMBER : EFFECT_SUM, reg_of(f));
+	if (number && e->cut)
+		e->number = (uint32_t)e->number;
 }
 
 static void move_number(const uint8_t *p, const struct x86_form *f, struct effect *e, int reg)
@@ -283,13 +242,22 @@ static void move_number(const uint8_t *p, const struct x86_form *f, struct effec
 	e->named = false;
 }
 
-/* rep and the registers that strings are reached by */
+/* movs, cmps, stos, lods and scas: the registers that strings are reached by, and counted */
 static void string(const struct x86_form *f, struct effect *e)
 {
-	e->others |= BIT(RSI) | BIT(RDI) | BIT(RCX);
-	if ((f->op & 0xfe) == 0xac)
+	uint8_t op = f->op & 0xfe;
+
+	if (op != 0xaa && op != 0xae)
+		e->others |= BIT(RSI);
+	if (op != 0xac)
+		e->others |= BIT(RDI);
+	else
 		e->others |= BIT(RAX);
-	e->stores = true;
+	if (f->prefixes & (X86_REP | X86_REPNE))
+		e->others |= BIT(RCX);
+	if (f->prefixes & X86_REP && op != 0xa6 && op != 0xae && !(f->prefixes & X86_ADDRSIZE))
+		set(e, EFFECT_NUMBER, RCX);
+	e->stores = op == 0xa4 || op == 0xaa;
 }
 
 /* Moves, and what else compilers use all the time. */
@@ -304,7 +272,9 @@ static bool common(const uint8_t *p, const struct x86_form *f, struct effect *e)
 		set(e, EFFECT_POP, opcode_reg(f));
 		return true;
 	case 0x63:
-		if (f->memory)
+		if (width_of(f) == 2)
+			e->others |= BIT(reg_of(f));
+		else if (f->memory)
 			load(e, reg_of(f), 4, is_wide(f));
 		else
 			set(e, is_wide(f) ? EFFECT_WIDEN : EFFECT_CUT, reg_of(f));
@@ -332,13 +302,23 @@ static bool common(const uint8_t *p, const struct x86_form *f, struct effect *e)
 		move_number(p, f, e, opcode_reg(f));
 		return true;
 	case 0xc7:
-		if (f->memory)
-			store(e, NONE, width_of(f));
-		else
+		if (!f->memory) {
 			move_number(p, f, e, rm_of(f));
+			return true;
+		}
+		store(e, NONE, width_of(f));
+		e->written = number_at(p + f->imm_at, f->imm_size);
 		return true;
 	}
 	return false;
+}
+
+/* Of the coprocessor's instructions, by the number of the row. */
+static bool is_coprocessor_store(const struct x86_form *f)
+{
+	static const uint8_t rows[] = { [1] = 0xcc, [3] = 0x8e, [5] = 0xce, [7] = 0xce };
+
+	return f->memory && rows[f->op & 7] >> x86_modrm_reg(f) & 1;
 }
 
 static void rare(const uint8_t *p, const struct x86_form *f, struct effect *e)
@@ -353,7 +333,7 @@ static void rare(const uint8_t *p, const struct x86_form *f, struct effect *e)
 		e->others |= BIT(reg_of(f));
 		return;
 	case 0x80 ... 0x83:
-		arithmetic_number(p, f, e);
+		arithmetic_number(p, f, x86_modrm_reg(f), rm_of(f), e);
 		return;
 	case 0x84 ... 0x85:		/* test */
 	case 0x9b ... 0x9e:		/* flags, and the coprocessor */
@@ -367,7 +347,9 @@ static void rare(const uint8_t *p, const struct x86_form *f, struct effect *e)
 		else if (f->op == 0xdf && f->modrm == 0xe0)	/* fnstsw %ax */
 			e->others |= BIT(RAX);
 		e->pushes = f->op == 0x9c;
-		e->stores |= f->memory && f->op >= 0xd8 && f->op <= 0xdf;
+		e->pops = f->op == 0x9d;
+		if (f->op >= 0xd8 && f->op <= 0xdf)
+			e->stores |= is_coprocessor_store(f);
 		return;
 	case 0x86 ... 0x87:
 		exchange(f, e, reg_of(f), rm_of(f));
@@ -376,10 +358,10 @@ static void rare(const uint8_t *p, const struct x86_form *f, struct effect *e)
 		if (f->memory)
 			store(e, NONE, 1);
 		else
-			e->others |= BIT(rm_of(f) & (f->rex ? 15 : 3));
+			e->others |= BIT(of_byte(f, rm_of(f)));
 		return;
 	case 0x8a:
-		e->others |= BIT(reg_of(f) & (f->rex ? 15 : 3));
+		e->others |= BIT(of_byte(f, reg_of(f)));
 		return;
 	case 0x8f:
 		if (!f->memory)
@@ -389,38 +371,49 @@ static void rare(const uint8_t *p, const struct x86_form *f, struct effect *e)
 		e->pops = f->memory;
 		return;
 	case 0x90 ... 0x97:
-		if (!x86_is_nop(f) && !(f->op == 0x90 && f->prefixes & X86_REP))
+		/* nop, pause; and what is a pause to some processors, and an exchange to others */
+		if (opcode_reg(f) != RAX && f->op == 0x90 && f->prefixes & X86_REP)
+			e->others |= BIT(RAX) | BIT(opcode_reg(f));
+		else if (opcode_reg(f) != RAX)
 			exchange(f, e, RAX, opcode_reg(f));
 		return;
 	case 0x98:
-		set(e, is_wide(f) ? EFFECT_WIDEN : EFFECT_KEEP, RAX);
-		e->base = RAX;
-		if (!is_wide(f))
-			e->others |= BIT(RAX);
+		e->others |= BIT(RAX);
+		if (is_wide(f))
+			set(e, EFFECT_WIDEN, RAX), e->base = RAX;
 		return;
 	case 0x99:
 		e->others |= BIT(RDX);
 		return;
 	case 0xa1:
-		load(e, RAX, width_of(f), false);
+		if (width_of(f) == 2)
+			e->others |= BIT(RAX);
+		else
+			load(e, RAX, width_of(f), false);
 		return;
-	case 0xa2 ... 0xa5:
+	case 0xa2 ... 0xa3:
+		e->stores = true;
+		return;
+	case 0xa4 ... 0xa5:
 	case 0xaa ... 0xaf:
 		string(f, e);
 		return;
 	case 0xb0 ... 0xb7:
-		e->others |= BIT(opcode_reg(f) & (f->rex ? 15 : 3));
+		e->others |= BIT(of_byte(f, opcode_reg(f)));
 		return;
 	case 0xc0 ... 0xc1:
 	case 0xd0 ... 0xd3:
 		shift(p, f, e);
 		return;
 	case 0xc6:
-		e->stores |= f->memory;
-		e->others |= f->memory ? 0 : BIT(rm_of(f) & (f->rex ? 15 : 3));
+		if (f->memory)
+			store(e, NONE, 1);
+		else
+			e->others |= BIT(of_byte(f, rm_of(f)));
 		return;
 	case 0xc8 ... 0xc9:		/* enter, leave */
 		e->others |= BIT(RBP) | BIT(RSP);
+		e->stores = f->op == 0xc8;
 		return;
 	case 0xf6 ... 0xf7:
 		group_f7(f, e);
@@ -433,130 +426,55 @@ static void rare(const uint8_t *p, const struct x86_form *f, struct effect *e)
 	e->forbidden = (f->op & 0xf4) == 0xe4 || (f->op & 0xfc) == 0x6c ||
 		(f->op & 0xfe) == 0xfa;
 	e->others |= BIT(RAX) | BIT(RDX) | (f->modrm_at && !f->memory ? BIT(rm_of(f)) : 0);
-	e->stores |= f->memory;
+	e->stores |= f->memory && f->op != 0x8e;	/* of a segment's register */
 }
 
-/* Behind 0f: those that set a general register. The others move vectors and flags. */
-static void of_0f(const struct x86_form *f, struct effect *e)
+static bool is_string(const struct x86_form *f)
 {
-	switch (f->op) {
-	case 0x40 ... 0x4f:
-		if (!is_wide(f)) {
-			e->others |= BIT(reg_of(f));
-			return;
-		}
-		set(e, f->memory ? EFFECT_MAY_LOAD : EFFECT_MAY_MOVE, reg_of(f));
-		e->width = 8;
-		if (!f->memory)
-			e->base = (int8_t)rm_of(f);
-		return;
-	case 0xb6 ... 0xb7:
-	case 0xbe ... 0xbf:
-		if (f->memory)
-			load(e, reg_of(f), f->op & 1 ? 2 : 1, f->op >= 0xbe);
-		else if (f->op < 0xbe && width_of(f) >= 4)
-			clip(e, reg_of(f), rm_of(f) & (f->op & 1 || f->rex ? 15 : 3),
-			     f->op & 1 ? UINT16_MAX : UINT8_MAX);
-		else
-			e->others |= BIT(reg_of(f));
-		return;
-	case 0x7e:			/* of a vector: what was put there for a while */
-		if (f->prefixes & X86_REP)
-			return;
-		if (f->memory)
-			store(e, NONE, width_of(f));
-		else if (is_wide(f))
-			set(e, EFFECT_BACK, rm_of(f)), e->vector = (int8_t)reg_of(f);
-		else
-			e->others |= BIT(rm_of(f));
-		return;
-	case 0x6e:
-		e->vector = (int8_t)reg_of(f);
-		e->source = (int8_t)(f->memory || !is_wide(f) ? NONE : rm_of(f));
-		return;
-	case 0x2c ... 0x2d:
-	case 0x50:
-	case 0xaf:
-	case 0xb8:
-	case 0xbc ... 0xbd:
-	case 0xc5:
-	case 0xd7:
-	case 0x02 ... 0x03:
-		e->others |= BIT(reg_of(f));
-		return;
-	case 0x90 ... 0x9f:
-	case 0xa4 ... 0xa5:
-	case 0xac ... 0xad:
-	case 0xab:
-	case 0xb3:
-	case 0xba ... 0xbb:
-	case 0xc0 ... 0xc1:
-	case 0xb0 ... 0xb1:
-	case 0xc7:
-	case 0x00 ... 0x01:
-	case 0xae:
-		change_rm(f, e);
-		if ((f->op & 0xfe) == 0xc0)
-			e->others |= BIT(reg_of(f));
-		if ((f->op & 0xfe) == 0xb0)
-			e->others |= BIT(RAX);
-		if (f->op == 0x01 || (f->op == 0xc7 && f->memory))
-			e->others |= BIT(RAX) | BIT(RDX) | BIT(RCX);
-		return;
-	case 0xc8 ... 0xcf:
-		e->others |= BIT(opcode_reg(f));
-		return;
-	case 0x30 ... 0x37:
-	case 0xa2:
-		e->others |= BIT(RAX) | BIT(RBX) | BIT(RCX) | BIT(RDX);
-		return;
-	case 0xa0:
-	case 0xa8:
-		e->pushes = true;
-		return;
-	case 0xa1:
-	case 0xa9:
-		e->pops = true;
-		return;
-	case 0x20 ... 0x23:
-		e->others |= BIT(rm_of(f));
-		return;
-	case 0x11 ... 0x17:
-	case 0x29:
-	case 0x2b:
-	case 0xc3:
-	case 0xe7:
-	case 0xd6:
-	case 0x7f:
-		e->stores |= f->memory;
-		e->width = 16;		/* or 8, but never of a general register */
-	}
+	return (f->op & 0xfc) == 0xa4 || (f->op >= 0xaa && f->op <= 0xaf);
 }
 
 /* A register that it sets to something unknown has nothing of what it held. */
 static bool computes_anew(const struct x86_form *f)
 {
-	bool one = f->coding == X86_LEGACY && f->map == X86_MAP_ONE;
+	uint8_t op = f->op;
 
-	/* sbb of a register from itself: the carry; and a difference is a number. */
-	if (one && ((!f->memory && (f->op & 0xfd) == 0x19 && reg_of(f) == rm_of(f)) ||
-		    (f->op & 0xfd) == 0x29))
+	if (f->coding != X86_LEGACY)
 		return true;
-	/* Arithmetic of all of it; shifts and parts are for numbers. */
-	return !one || !((f->op < 0x40 && f->op & 1) || f->op == 0x81 || f->op == 0x83 ||
-			 (f->op == 0xf7 && (x86_modrm_reg(f) & 6) == 2) || f->op == 0xff);
+	if (f->map == X86_MAP_0F)		/* xadd; bts, btr and btc */
+		return op != 0xc1 && op != 0xab && op != 0xb3 && (op & 0xfe) != 0xba;
+	if (f->map != X86_MAP_ONE)		/* adcx and adox */
+		return f->map != X86_MAP_0F38 || op != 0xf6;
+	/* sbb of a register from itself: the carry; xor of its low half's: what it is near to;
+	 * and a difference is a number. */
+	if ((!f->memory && (op & 0xd5) == 0x11 && reg_of(f) == rm_of(f)) || (op & 0xfd) == 0x29)
+		return true;
+	/* Arithmetic of all of it, strings too; shifts and parts are for numbers. */
+	return !((op < 0x40 && op & 1) || op == 0x81 || op == 0x83 || is_string(f) ||
+		 (op == 0xf7 && (x86_modrm_reg(f) & 6) == 2) || op == 0xff);
 }
 
-void x86_effect(const uint8_t *p, const struct insn *in, struct effect *e)
+/* Words of two bytes: where the stack is then is not kept account of. */
+static void lose_stack(struct effect *e)
+{
+	e->others |= BIT(RSP) | (e->reg >= 0 ? BIT(e->reg) : 0);
+	e->stores |= e->pushes;
+	e->memory = e->pushes = e->pops = false;
+	set(e, EFFECT_KEEP, NONE);
+}
+
+void x86_effect(const uint8_t *p, size_t n, const struct insn *in, struct effect *e)
 {
 	struct x86_form f;
 
 	*e = (struct effect){ .reg = NONE, .base = NONE, .index = NONE, .source = NONE,
 			       .vector = NONE };
-	if (x86_parse(p, in->size, &f)) {
+	if (x86_parse(p, n, &f)) {
 		e->others = 0xffff;
 		return;
 	}
+	if (f.coding != X86_LEGACY)
+		f.rex = x86_vex_rex(p, &f);
 	if (f.memory)
 		name_memory(p, &f, in->pc, e);
 	if (in->kind == INSN_SYSCALL)
@@ -565,17 +483,20 @@ void x86_effect(const uint8_t *p, const struct insn *in, struct effect *e)
 	if (in->kind == INSN_SYSCALL)
 		return;
 	if (f.coding != X86_LEGACY || f.map > X86_MAP_0F)
-		x86_effect_others(&f, e);
+		x86_effect_others(p, &f, e);
 	else if (f.map == X86_MAP_0F)
-		of_0f(&f, e);
+		x86_effect_0f(&f, e);
 	else if (in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT)
 		set(e, EFFECT_RETURNED, RAX);
-	else if (in->kind != INSN_PLAIN)
-		e->others = (f.op & 0xfc) == 0xe0 && f.op != 0xe3 ? BIT(RCX) : 0;
+	else if (in->kind != INSN_PLAIN)	/* loop; xbegin, where it leads */
+		e->others = (f.op & 0xfc) == 0xe0 && f.op != 0xe3 ? BIT(RCX) :
+			f.op == 0xc7 ? BIT(RAX) : 0;
 	else if (f.op < 0x40)
-		arithmetic(&f, e);
+		arithmetic(p, &f, e);
 	else if (!common(p, &f, e))
 		rare(p, &f, e);
+	if (width_of(&f) == 2 && (e->pushes || e->pops || e->op == EFFECT_POP))
+		lose_stack(e);
 	/* What is not loaded, popped or moved anew is made of what was there. */
 	if (computes_anew(&f))
 		e->changes = 0;

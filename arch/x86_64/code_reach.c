@@ -90,14 +90,16 @@ static bool is_of(const struct x86_form *f, uint8_t number, int reg)
 	return number == (reg & 7) || (!f->rex && number == reg + 4);
 }
 
-/* In the opcode itself: pop, push, mov of a number; %rax, by which some do arithmetic. */
+/* In the opcode itself: pop, push, mov of a number; %rax, by which some do arithmetic. Who
+ * pushes or pops moves %rsp. */
 static bool names_in_opcode(const struct x86_form *f, int reg)
 {
-	bool any = (f->op & 0xf0) == 0x50 || (f->op & 0xf0) == 0xb0;
+	bool stack = (f->op & 0xf0) == 0x50, any = stack || (f->op & 0xf0) == 0xb0;
 	bool rax = f->op < 0x40 && (f->op & 7) >= 4;
 
 	return is_map(f, X86_MAP_ONE) &&
-		((any && is_of(f, f->op & 7, reg)) || (rax && reg == 0));
+		((any && is_of(f, f->op & 7, reg)) || (rax && reg == 0) ||
+		 (stack && reg == RSP));
 }
 
 /* What it names otherwise than to reach memory it may change. */

@@ -68,10 +68,13 @@ def number(p):
     """Where it is, as a number."""
     def place(i):
         x = p.targets[i]
-        p.out(*p.rng.choice([[f"mov ${x}, %{p.e(p.t)}"], [f"movabs ${x}, %{p.t}"],
-                             [f"mov ${x}, %{p.t}"], [f"lea {x}, %{p.e(p.t)}"],
-                             [f"push ${x}", f"pop %{p.t}"],
-                             [f"mov ${x} - 64, %{p.e(p.t)}", f"add $64, %{p.t}"]]))
+        lines = p.rng.choice([[f"mov ${x}, %{p.e(p.t)}"], [f"movabs ${x}, %{p.t}"],
+                              [f"mov ${x}, %{p.t}"], [f"lea {x}, %{p.e(p.t)}"],
+                              [f"push ${x}", f"pop %{p.t}"],
+                              [f"mov ${x} - 64, %{p.e(p.t)}", f"add $64, %{p.t}"]])
+        if "- 64" in lines[0]:
+            p.traits["number"] = "apart"
+        p.out(*lines)
     by_number(p, place)
 
 

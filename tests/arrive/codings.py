@@ -19,7 +19,7 @@ def coding(exec_only=False, stride=False, near=False, align=0, single=False):
 
 def entries(p, fmt, others=True):
     """A table's lines. Entries of others may come first, between and last: entries of
-    H, which nobody asks for, have to be behind or are at numbers that are not used."""
+    H, which no number asks for, have to be behind or are at numbers that are not used."""
     lines = [fmt.format(x) for x in p.targets]
     p.first = 0
     if others and p.rng.random() < .35:
@@ -420,7 +420,7 @@ def unaligned(p):
 
 @coding()
 def filled(p):
-    """Words that are there only once somebody has filled them in."""
+    """Words that are there only once code has filled them in."""
     n = len(p.targets)
     if p.made is None:
         p.made = p.label("T")
@@ -430,7 +430,7 @@ def filled(p):
         p.second = p.label("T")
         p.table([f".long {x} - {p.second}" for x in p.targets], size=4, at=p.second)
     fill = p.label("f")
-    # It is cheap enough to be done each time: who fills is no matter.
+    # It is cheap enough to be done each time: what fills them is no matter.
     p.lea(p.made, p.b)
     p.lea(p.second, p.d)
     p.out(f"xor %{p.e(p.c)}, %{p.e(p.c)}", f"{fill}: movslq (%{p.d},%{p.c},4), %{p.t}",

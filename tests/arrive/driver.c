@@ -104,7 +104,7 @@ int arrive_main(int argc, char **argv)
 	int wrong = 0;
 
 	sigaction(SIGSEGV, &a, NULL);
-	alarm(60);	/* who is led astray may never come back */
+	alarm(60);	/* control that is led astray may never come back */
 	if (argc <= 1) {
 		puts("ready");
 		fflush(stdout);

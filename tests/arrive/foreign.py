@@ -30,13 +30,13 @@ def f_of(p):
     return f, places
 
 
-def g_of(p, f, places):
-    """G, in another library."""
+def g_of(p, f, places, sums):
+    """G, in another library. Where one makes sums, its library is bound."""
     words = [f".quad {f} + {x}" for x in places]
     p.frame = "none"
     p.begin(p.name("G"), FUNC_G)
     p.out("xor %eax, %eax", "dec %edi")
-    if p.rng.random() < .6:
+    if not sums or p.rng.random() < .6:
         p.lea(p.table(words, True), p.b)
         p.out(f"mov (%{p.b},%rdi,8), %{p.t}" if p.rng.random() < .6 else
               f"jmp *(%{p.b},%rdi,8)")
@@ -51,10 +51,11 @@ def g_of(p, f, places):
 def make(rng, count):
     """The one with the driver's list, the other one, and names."""
     mine, other, calls = [], [], []
+    sums = rng.random() < .25
     for n in range(count):
         a, b = Program(rng, n, "shared"), Program(rng, n, "shared")
         f, places = f_of(a)
-        g_of(b, f, places)
+        g_of(b, f, places, sums)
         holder, jumper = (mine, other) if rng.random() < .5 else (other, mine)
         holder += a.sections()
         jumper += b.sections()
@@ -65,5 +66,5 @@ def make(rng, count):
     mine += [".quad 0, 0, 0", ".section .rodata"]
     mine += [f'.Lname{i}: .asciz "{name}"' for i, (name, _) in enumerate(calls)]
     note = ['.section .note.GNU-stack, "", @progbits']
-    names = {name: (most, {"encoding": "foreign"}) for name, most in calls}
+    names = {name: (most, {"encoding": "foreign", "owner": "G"}) for name, most in calls}
     return "\n".join(mine + note) + "\n", "\n".join(other + note) + "\n", names

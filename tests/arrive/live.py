@@ -70,6 +70,7 @@ class Case:
         if self.what == "foreign":
             self.kind = "shared"
         self.made = None
+        self.runs = self.empty = 0
 
     def build(self):
         rng, kind = self.rng, self.kind
@@ -100,6 +101,8 @@ class Case:
                 # A function that is jumped to, and comes back by a jump into its caller: to be
                 # recorded as having left is what it looks like.
                 if (p.traits.get("jump"), p.traits["owner"]) == ("by_helper", "F"):
+                    continue
+                if "residue" in p.traits:
                     continue
                 if self.what == "faults" or "caught" not in p.traits:
                     programs.append(p)
@@ -152,6 +155,7 @@ class Case:
         if status != 0:
             return self.fails("inject", selection, f"replay: {error}")
         depths, calls, odd = set(), collections.Counter(), collections.Counter()
+        lost = False
         for line in said.splitlines():
             call = json.loads(line)
             name = call.get("func", "")
@@ -160,16 +164,26 @@ class Case:
             calls[name] += not call.get("began_before")
             # A G that jumps into F is left by a return of F's: unwound is what it was.
             leaves = name[0] == "G" and self.made[name][1].get("owner", "G") == "G"
+            # That F is left by a G that has not entered it; and a G that says nothing, or
+            # something wrong, of its frame leaves for F with that frame.
+            if self.made[name][1].get("owner") == "G" and any(call.get(x) for x in OPEN):
+                lost = True
+                continue
+            # A call of an own place by a word, as none but assembly has, looks like any call.
+            if self.made[name][1].get("jump", "")[:4] == "call" and name[0] == "F":
+                continue
             if any(call.get(x) for x in OPEN) or (call["end"] == "unwound" and not leaves):
                 odd[name] += 1
             depths.add(call["depth"])
         for name, n in calls.items():
             most, traits = self.made[name]
-            if n != most * ROUNDS:
+            # One of the places that G goes to there is where F begins.
+            both = name[0] == "F" and traits["encoding"] == "vectors"
+            if n not in (most * ROUNDS, (most + both) * ROUNDS):
                 self.fails("count", selection, f"{name}: {n} calls, not {most * ROUNDS}; {traits}")
         for name in odd:
             self.fails("record", selection, f"{name}: {self.made[name][1]}")
-        if len(depths) > 1 and not odd:
+        if len(depths) > 1 and not odd and not lost:
             self.fails("record", selection, f"depths {sorted(depths)}")
         return None
 
@@ -177,7 +191,9 @@ class Case:
         shutil.rmtree("rec", ignore_errors=True)
         said, error, status = run([self.inject, "record", "-o", "rec", *options, "--", "./prog",
                                    str(ROUNDS)])
+        self.runs += 1
         if NOTHING in error:    # each was refused, which is no difference
+            self.empty += 1
             return None
         if (said, status) != self.plain:
             return self.fails("result", f"start {selection}", f"{said!r} {status}; {error[-200:]}")
@@ -226,7 +242,7 @@ class Case:
         if status != 0 or run(["./prog", str(ROUNDS)])[0] != said:
             raise RuntimeError(f"by itself: {status} {said} {error}")
         for selection, options in self.select().items():
-            if self.what != "faults":   # whoever handles faults only later sees a stub
+            if self.what != "faults":   # a handler that comes later sees a stub
                 self.from_start(selection, options)
             if selection in ("F", "all") or self.rng.random() < .4:
                 self.attached(selection, options)
@@ -249,7 +265,7 @@ def one(job):
     if not args.keep:
         shutil.rmtree(where, ignore_errors=True)
     about = f"{case.what} {case.kind} {' '.join(getattr(case, 'command', [])[:3])}"
-    return number, about, case.wrong, blamed, error
+    return number, about, case.wrong, blamed, error, (case.runs, case.empty)
 
 
 def main():
@@ -267,10 +283,12 @@ def main():
     here = os.getcwd()
     where = here if args.keep else tempfile.mkdtemp(prefix="arrive.", dir=here)
     os.chdir(where)
-    failed, errors, by = 0, 0, collections.Counter()
+    failed, errors, runs, empty, by = 0, 0, 0, 0, collections.Counter()
     with multiprocessing.Pool(args.j, maxtasksperchild=20) as pool:
-        for number, about, wrong, blamed, error in pool.imap(one, [(args, n) for n in numbers]):
+        for number, about, wrong, blamed, error, ran in pool.imap(
+                one, [(args, n) for n in numbers]):
             failed += bool(wrong)
+            runs, empty = runs + ran[0], empty + ran[1]
             by.update((about.split()[0], w[0], w[1]) for w in wrong)
             for w in wrong[:6]:
                 print(f"WRONG case {number} ({about}): {w[0]}, {w[1]}: {w[2]}")
@@ -286,8 +304,9 @@ def main():
     for (what, how, selection), n in sorted(by.items()):
         print(f"{what:8} {how:7} {selection:12} {n}")
     print(f"{len(numbers)} programs of seed {args.seed}: {failed} were not as by themselves, "
-          f"{errors} errors")
-    return 1 if failed or errors else 0
+          f"{errors} errors; in {empty} of {runs} runs from the start nothing could be probed")
+    # Where nothing was probed nothing is shown.
+    return 1 if failed or errors or (runs and 2 * empty > runs) else 0
 
 
 if __name__ == "__main__":

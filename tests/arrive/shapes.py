@@ -24,6 +24,17 @@ def by_function(p):
     p.out(f"call {p.identity()}")
 
 
+def by_flags(p):
+    """Beside the flags, which go to the stack and back."""
+    p.out(f"push %{p.t}", "pushf", f"pop %{p.d}", f"push %{p.d}", "popf", f"pop %{p.t}")
+
+
+def by_other(p):
+    """Where a vector is put elsewhere, by a register that looks like the stack pointer."""
+    p.out("push %r12", "lea -128(%rsp), %r12", f"mov %{p.t}, -16(%rsp)",
+          "vmovups %xmm7, -16(%r12)", f"mov -16(%rsp), %{p.t}", "pop %r12")
+
+
 LAUNDER = {
     "none": lambda p: None,
     "moved": lambda p: p.out(f"mov %{p.t}, %{p.d}", f"mov %{p.d}, %{p.t}"),
@@ -35,6 +46,8 @@ LAUNDER = {
     "turned": lambda p: p.out(f"rol $17, %{p.t}", f"ror $17, %{p.t}"),
     "summed": lambda p: p.out(f"lea 8(%{p.t}), %{p.t}", f"sub $8, %{p.t}"),
     "called": by_function,
+    "flags": by_flags,
+    "other": by_other,
 }
 
 # --- how it jumps there ---
@@ -189,7 +202,7 @@ class Made(Program):
                            owner="F" if self.own else "G", frame=self.frame)
         if rng.random() < .3:
             self.traits["bound"] = rng.choice(["cmp", "and"])
-        self.after = []             # functions that somebody has asked for
+        self.after = []             # functions that the program has asked for
         self.helpers = {}
 
     # --- functions that are asked for ---
@@ -415,13 +428,54 @@ class Made(Program):
         return self
 
 
+# Codings that add something to a word which they load; to a place in the code; to where an
+# entry stands.
+OF_WORDS = ("tagged", "base_kept", "distance_got", "kept_table")
+OF_PLACES = ("base_text", "base8", "base16", "scaled8", "scaled16", "biased", "xored", "halves",
+             "deltas", "distance", "multiplied", "shifted", "scaled_lea", "ored", "stepped",
+             "negative", "number")
+OF_ENTRIES = ("own_place", "walked")
+OF_ADDRESSES = ("words_mem", "words_load", "words_back", "words_kept", "records", "unaligned",
+                "words32", "packed32", "by_symbol", "tagged")
+
+
+def residue(p):
+    """What no plan can see of it, in the words of HACKING ("Where control may arrive"); None:
+    nothing."""
+    t = p.traits
+    if t.get("place") == "inside" and t["encoding"] in OF_ADDRESSES and not p.pic:
+        return "addresses in code that goes by them, read as instructions"
+    if t["encoding"] == "skip" and t.get("data") == "odd":
+        return "data behind a call that do not end with an instruction"
+    if t["encoding"] in OF_WORDS and t.get("jump") == "call":
+        return "a call by a sum of a word, if it may be a word on another way"
+    if t.get("wash") not in ("stored", "called") and \
+            t.get("jump") not in ("by_memory", "by_helper", "return_of", "far_ret"):
+        return None
+    if t["encoding"] in OF_WORDS:
+        return "a sum of a word, kept or passed on"
+    if t["encoding"] in OF_PLACES and not p.pic and \
+            (t["owner"] == "G" or t.get("number") == "apart"):
+        return "a sum of a number that may be no address, kept or passed on"
+    if t["encoding"] in ("words32", "packed32") and t.get("place") in ("inside", "behind"):
+        return "addresses of four bytes in code, kept or passed on"
+    if t["encoding"] == "biased" and t.get("place") in ("inside", "behind"):
+        return "a table in code, far from what names it, whose sum is kept or passed on"
+    if t["encoding"] in OF_ENTRIES:
+        return "distances from where they stand, at odd places or in code, kept or passed on"
+    return None
+
+
 def make(seed, number, kind, encoding=None):
     """The program of this number."""
     rng = random.Random(f"{seed}.{number}")
     name = encoding or (rng.choice(list(special.ALL)) if rng.random() < .2 else None)
-    if name in special.ALL:
-        return special.ALL[name](rng, number, kind).make()
-    return Made(rng, number, kind, encoding).make()
+    p = special.ALL[name](rng, number, kind).make() if name in special.ALL else \
+        Made(rng, number, kind, encoding).make()
+    why = residue(p)
+    if why:
+        p.traits["residue"] = why
+    return p
 
 
 def assembly(programs, live=False):
@@ -430,13 +484,16 @@ def assembly(programs, live=False):
         if live else [".text", ".Limage:"]
     for p in programs:
         lines += p.sections()
+    calls = [c for p in programs for c in p.calls]
+    lines += ['.section .data.rel.ro, "aw"', ".balign 8"]
     if live:
-        calls = [c for p in programs for c in p.calls]
-        lines += ['.section .data.rel.ro, "aw"', ".globl arrive_calls", ".hidden arrive_calls",
-                  ".balign 8", "arrive_calls:"]
+        lines += [".globl arrive_calls", ".hidden arrive_calls", "arrive_calls:"]
         for i, (name, most) in enumerate(calls):
             lines.append(f".quad {name}, {most}, .Lname{i}")
         lines += [".quad 0, 0, 0", ".section .rodata"]
         lines += [f'.Lname{i}: .asciz "{name}"' for i, (name, _) in enumerate(calls)]
         lines.append('.section .note.GNU-stack, "", @progbits')
+    else:
+        # What nothing leads to is no code of the program's.
+        lines += [f".quad {name}" for name, _ in calls]
     return "\n".join(lines) + "\n"

@@ -89,6 +89,7 @@ class Fix(Special):
         self.leave()
         self.foot()
         self.helper("reader", self.reader())
+        self.slot(f".quad .L{self.name('reader')}")
         return self
 
     def reader(self):
@@ -151,13 +152,14 @@ class FixBase(Fix):
 
 @special
 class Skip(Special):
-    """Data stand behind a call, and whoever is called comes back behind them."""
+    """Data stand behind a call, and the function that is called comes back behind them."""
 
     def make(self):
         rng = self.rng
         how = rng.choice(["add", "pop", "told", "text"])
         self.traits["wash"] = how
         data = rng.choice([".byte 0x48", ".long 0x12345678", ".quad -1", ".skip 3, 0xe8"])
+        self.traits["data"] = "odd" if data != ".quad -1" else "even"
         self.head()
         self.steps(0, 2)
         behind, end = self.label(), self.label("B")
@@ -186,7 +188,7 @@ class Skip(Special):
 
 @special
 class Retry(Special):
-    """Whoever is called comes back to the call."""
+    """The function that is called comes back to the call."""
 
     def make(self):
         self.head(False)
@@ -290,7 +292,8 @@ class Threaded(Special):
         self.inside = []
         for i, x in enumerate(ops):
             self.out(f"{x}:")
-            self.note(ARRIVE, x)
+            if word == "byte" or i in program:
+                self.note(ARRIVE, x)
             self.steps(0, 2)
             if i + 1 == len(ops):
                 self.leave()
@@ -468,4 +471,135 @@ class Unrolled(Special):
         self.steps(0, 1)
         self.leave()
         self.foot()
+        return self
+
+
+@special
+class Listed(Special):
+    """Addresses of many places are put into a list first, and gone by elsewhere."""
+
+    def make(self):
+        rng = self.rng
+        how = rng.choice(["stepped", "back", "started", "vectors", "doubles", "framed", "moved"] +
+                         ["numbered"] * (not self.pic))
+        self.count = rng.choice([4, 8, 16, 24])
+        self.frame, self.endbr = "none", False
+        self.traits.update(owner="G", frame="none", wash=how)
+        self.start = self.begin(self.name("F"), FUNC_F)
+        self.out("xor %eax, %eax")
+        at = [self.label("B") for _ in range(self.count)]
+        for x in at:
+            self.out(f"{x}:", "inc %eax")
+            self.note(ARRIVE, x)
+        self.out("ret")
+        self.foot(1)
+        words = self.slot("\n".join(f".quad {x} - {at[0]}" for x in at) if how == "moved" else
+                          f".skip {8 * self.count}")
+        fill = self.label("G")
+        self.out(f".type {self.name('fill')}, @function", f"{self.name('fill')}:", f"{fill}:")
+        self.out(*getattr(self, how)(at, words), "ret", f".size {self.name('fill')}, . - {fill}")
+        if rng.random() < .3:
+            self.function(self.name("between"))
+        self.begin(self.name("G"), FUNC_G)
+        self.out("push %rdi", f"call {fill}", "pop %rdi", "dec %edi", "xor %eax, %eax",
+                 f"lea {words}(%rip), %{self.b}", f"jmp *(%{self.b},%rdi,8)")
+        self.end(self.name("G"))
+        self.callable(self.name("G"), self.count)
+        return self
+
+    def stepped(self, at, words):
+        """From place to place."""
+        again = self.label()
+        return [f"lea {at[0]}(%rip), %rdx", f"lea {words}(%rip), %rcx",
+                f"lea {words} + {8 * len(at)}(%rip), %rsi", f"{again}: mov %rdx, (%rcx)",
+                "add $2, %rdx", "add $8, %rcx", "cmp %rsi, %rcx", f"jne {again}"]
+
+    def back(self, at, words):
+        again = self.label()
+        return [f"lea {at[-1]}(%rip), %rdx", f"mov ${len(at) - 1}, %ecx",
+                f"lea {words}(%rip), %rsi", f"{again}: mov %rdx, (%rsi,%rcx,8)",
+                "lea -2(%rdx), %rdx", "dec %rcx", f"jns {again}"]
+
+    def started(self, at, words):
+        """From where the function begins, by a number."""
+        again = self.label()
+        return ["xor %ecx, %ecx", f"lea {words}(%rip), %rsi",
+                f"{again}: lea {self.start}(%rip), %rdx",
+                "lea 2(%rdx,%rcx,2), %rdx", "mov %rdx, (%rsi,%rcx,8)", "inc %ecx",
+                f"cmp ${len(at)}, %ecx", f"jne {again}"]
+
+    def moved(self, at, words):
+        """In its place, by an addition to each, once: the first distance is 0."""
+        again, done = self.label(), self.label()
+        return [f"cmpq $0, {words}(%rip)", f"jne {done}", f"lea {at[0]}(%rip), %rdx",
+                f"lea {words}(%rip), %rcx", f"mov ${len(at)}, %esi",
+                f"{again}: add %rdx, (%rcx)", "add $8, %rcx", "dec %esi", f"jne {again}",
+                f"{done}:"]
+
+    def numbered(self, at, words):
+        """The sum names the start itself."""
+        again = self.label()
+        return ["xor %ecx, %ecx", f"{again}: lea (%rcx,%rcx), %rax", "mov %rax, %rdx",
+                self.rng.choice([f"lea {self.start}(%rax), %rdx", f"add ${self.start}, %rdx"]),
+                "add $2, %rdx", f"mov %rdx, {words}(,%rcx,8)", "inc %ecx",
+                f"cmp ${len(at)}, %ecx", f"jne {again}"]
+
+    def framed(self, at, words):
+        """As compilers have it that do not optimise: all of it is in the frame."""
+        table, again, test = self.distances(at), self.label(), self.label()
+        return ["push %rbp", "mov %rsp, %rbp", f"lea {at[0]}(%rip), %rax", "mov %rax, -8(%rbp)",
+                "movl $0, -12(%rbp)", f"jmp {test}", f"{again}: mov -12(%rbp), %eax", "cltq",
+                f"lea {table}(%rip), %rdx", "mov (%rdx,%rax,8), %rdx", "mov -8(%rbp), %rax",
+                "add %rax, %rdx", "mov -12(%rbp), %eax", "cltq", f"lea {words}(%rip), %rcx",
+                "mov %rdx, (%rcx,%rax,8)", "addl $1, -12(%rbp)",
+                f"{test}: cmpl ${len(at) - 1}, -12(%rbp)", f"jle {again}", "pop %rbp"]
+
+    def distances(self, at):
+        return self.table([f".quad {x} - {at[0]}" for x in at], size=16)
+
+    def vectors(self, at, words):
+        """Two sums at a time."""
+        table = self.distances(at)
+        lines = [f"lea {at[0]}(%rip), %rdx", "movq %rdx, %xmm1", "punpcklqdq %xmm1, %xmm1"]
+        for i in range(0, len(at), 2):
+            lines += [f"movdqu {table} + {8 * i}(%rip), %xmm0", "paddq %xmm1, %xmm0",
+                      f"movups %xmm0, {words} + {8 * i}(%rip)"]
+        return lines
+
+    def doubles(self, at, words):
+        """The same, as compilers have them in a loop, and of later instructions."""
+        table, again = self.distances(at), self.label()
+        return [f"lea {at[0]}(%rip), %rdx", "movq %rdx, %xmm0", "pshufd $68, %xmm0, %xmm9",
+                f"lea {table}(%rip), %rsi", f"lea {words}(%rip), %rcx", "xor %edx, %edx",
+                f"{again}: movdqu (%rsi,%rdx,8), %xmm1", "paddq %xmm9, %xmm1",
+                "movups %xmm1, (%rcx,%rdx,8)", "add $2, %rdx", f"cmp ${len(at)}, %rdx",
+                f"jne {again}"]
+
+
+@special
+class Large(Special):
+    """A switch of very many numbers, of which the last are near each other."""
+
+    def make(self):
+        many = self.rng.choice([4000, 65534, 70000])
+        self.traits["wash"] = many
+        self.count = 6
+        self.head()
+        table, default = self.label("T"), self.label("D")
+        at = [self.label("B") for _ in range(self.count)]
+        self.out(f"lea {many}(%rdi), %{self.e(self.c)}", f"cmp ${many + self.count - 1}, %edi",
+                 f"ja {default}", f"lea {table}(%rip), %{self.b}",
+                 f"movslq (%{self.b},%{self.c},4), %{self.t}", f"add %{self.b}, %{self.t}")
+        self.here(STAYS)
+        self.out(f"jmp *%{self.t}", *self.inside)
+        self.inside = []
+        for x in at:
+            self.out(f"{x}:", "inc %eax")
+            self.note(ARRIVE, x)
+        self.out(f"{default}:")
+        self.leave()
+        self.foot()
+        self.tabled.append(("rodata", [".balign 4", f"{table}:", f".rept {many}",
+                                       f".long {default} - {table}", ".endr"] +
+                            [f".long {x} - {table}" for x in at]))
         return self

@@ -106,6 +106,11 @@ def report(traits, wrong, brief):
     failed = {n: set() for n in {w[0] for w in wrong}}
     for n, what, selection, _ in wrong:
         failed[n].add((what, selection))
+    known = collections.Counter(t["residue"] for t in traits.values() if "residue" in t)
+    for why, of in sorted(known.items()):
+        print(f"not to be seen: {why}: {of} programs, "
+              f"{sum(traits[n].get('residue') == why for n in failed)} failed")
+    failed = {n: v for n, v in failed.items() if "residue" not in traits[n]}
     names = sorted({k for t in traits.values() for k in t})
     for name in names if not brief else ():
         rows = collections.defaultdict(lambda: [0, 0, collections.Counter()])
@@ -157,7 +162,7 @@ def main():
                           os.path.join(os.getcwd(), os.path.basename(where)))
     failed = report(traits, wrong, args.brief)
     shown = collections.Counter()
-    for n, what, _, line in sorted(wrong):
+    for n, what, _, line in sorted(w for w in wrong if "residue" not in traits[w[0]]):
         key = (traits[n].get("encoding"), what)
         shown[key] += 1
         if shown[key] <= 1:

@@ -205,7 +205,7 @@ static int check(const char *file, const struct symbols *syms, struct counts *c)
 {
 	auto_free const struct func **selected = calloc(syms->nfuncs + 1, sizeof(*selected));
 	const struct arch *arch = arch_by_machine(syms->machine);
-	/* As injector/select.c has it, but for what only a process says. */
+	/* As injector/modules/select.c has it, but for what only a process says. */
 	const struct plan_options o = { .hosts = true, .puns = true, .taken = syms->rseqs,
 					.ntaken = syms->nrseqs };
 	raddr_t counted = 0;

@@ -57,7 +57,7 @@ enum {
 	MODULES = 4096,
 	SEGMENTS = 8,
 	CACHE = 1 << 12,
-	OUT = 1 << 14,		/* so much is lost of who is killed */
+	OUT = 1 << 14,		/* so much of a program that is killed is lost */
 };
 
 /* How a block ends: by what its last instruction can do. */

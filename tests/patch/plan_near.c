@@ -49,6 +49,22 @@ static void far_instructions(void)
 	}
 }
 
+/* To another instruction of its window another module leads, or to where it begins. */
+static void from_other_modules(void)
+{
+	const raddr_t to[] = { TEXT + 1, TEXT, TEXT + TEXT_CAP, 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(to); i++) {
+		begin(put_nothing);
+		module_plan_with(&(struct plan_options){ .arrivals = &to[i], .narrivals = 1 },
+				 "f", NULL, NULL);
+		if (!i)
+			CHECK(refused(REFUSED_BRANCH_INSIDE));
+		else
+			CHECK(entry_only(REFUSED_NONE));
+	}
+}
+
 /* More than a page behind the last function before it. */
 static void code_of_nobody(void)
 {
@@ -161,6 +177,7 @@ static void pieces(void)
 int main(void)
 {
 	far_instructions();
+	from_other_modules();
 	code_of_nobody();
 	inside_an_instruction();
 	long_padding();

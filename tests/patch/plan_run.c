@@ -160,7 +160,7 @@ __asm__(
 long run_cond(long), run_tail(long), run_short(long), run_leaf(long), run_end(long);
 
 /* What is computed from an address of code that the code names would make every other
- * function's windows narrow; of a word in memory nobody says what it was. */
+ * function's windows narrow; of a word in memory it is not told what it was. */
 static long (*volatile some_code)(long) = run_leaf;
 static void (*volatile record_code)(void) = run_record, (*volatile leave_code)(void) = run_leave;
 

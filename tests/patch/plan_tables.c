@@ -188,7 +188,7 @@ static void tail_call_of_a_case(void)
 	CHECK(probe()->nexits == 2);
 }
 
-/* By an argument it leaves; by a sum, or on one of two ways, nobody knows. */
+/* By an argument it leaves; by a sum, or on one of two ways, that is not known. */
 static void another_jump_beside_the_table(void)
 {
 	PLAN_CASE(8, false, 0x48, 0x89, 0xf8);			/* mov %rdi,%rax */

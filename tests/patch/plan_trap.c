@@ -77,6 +77,7 @@ static void landed_inside(void)
 	module_begin();
 	func("f", 0); put_middle(); put(ADD_RSP_40); put_jmp(0x200); func_end();
 	m.text[2] = 0xe0;		/* mov %rsp, %rax: is not passed */
+	m.text[50] = 0xc0;		/* add $40, %rax: it leaves with no frame up */
 	put_rel8(JE, 1); put_rel8(JE, 49); put_rel8(JE, 54);
 	func("g", 0x200); put(RET); func_end();
 	module_plan_with(&(struct plan_options){ .puns = true }, "f", NULL, NULL);

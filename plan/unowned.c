@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nobody: what of the bytes that no function has is code, and where does it lead?
+ * unowned: what of the bytes that no function has is code, and where does it lead?
  */
 #include "plan/arrivals.h"
 
@@ -12,7 +12,9 @@ static bool is_forbidden(const struct body *b, size_t step)
 	struct effect e;
 	size_t left;
 
-	b->impl->arch->effect(symbols_text(b->impl->symbols, in->pc, &left), in, &e);
+	const uint8_t *p = symbols_text(b->impl->symbols, in->pc, &left);
+
+	b->impl->arch->effect(p, left, in, &e);
 	return e.forbidden;
 }
 
@@ -95,7 +97,7 @@ static int drop_data(struct body *b)
 }
 
 /* The code around this address that no function has. */
-int nobody_judge(struct plan_impl *p, raddr_t at, raddr_t *done)
+int unowned_judge(struct plan_impl *p, raddr_t at, raddr_t *done)
 {
 	const struct symbols *syms = p->symbols;
 	size_t next = vec_prefix(syms->nfuncs, i, syms->funcs[i].range.start <= at);
@@ -109,8 +111,9 @@ int nobody_judge(struct plan_impl *p, raddr_t at, raddr_t *done)
 		f.range.start = syms->funcs[next - 1].range.end;
 	if (next < syms->nfuncs)
 		f.range.end = MIN(f.range.end, syms->funcs[next].range.start);
+	symbols_is_data(syms, at, &f.range);
 	*done = f.range.end;
-	int err = body_read_nobody(p, &f, &b);
+	int err = body_read_unowned(p, &f, &b);
 
 	if (err)
 		return err;

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * inlined: which functions does the debug information name that have no code of their own?
+ */
+#ifndef SYMBOLS_INLINED_H
+#define SYMBOLS_INLINED_H
+
+#include "symbols/symbols.h"
+
+enum { INLINED_PLACES = 3 };	/* that are kept */
+
+/* Where one was inlined: in a function that has code. */
+struct inlined_place {
+	char *into;
+	char *file;		/* its last component, and line, of the call; NULL: not known */
+	uint64_t line;
+};
+
+struct inlined {
+	char *name;		/* demangled, without parameters */
+	struct inlined_place places[INLINED_PLACES];	/* of different functions */
+	size_t nplaces;		/* all of them */
+	bool has_code;		/* it was compiled on its own, too */
+	char **into;		/* their names, to count each once */
+	size_t ninto, into_cap;
+};
+
+struct inlined_list {
+	uint64_t deadline;	/* CLOCK_MONOTONIC, ns; set by the caller: the search ends then */
+	struct inlined *v;
+	size_t n, cap;
+	bool cut;		/* not all was searched: the deadline came, or */
+	uint64_t too_large;	/* bytes of debug information, more than are read; 0 */
+};
+
+/*
+ * Add the functions of a file that the pattern matches, by their qualified or their plain
+ * names, and that were inlined somewhere. Debug information is that of the file, or of its
+ * debug file on this machine; `fd` is the file. 0, also if there is none, or -ENOMEM.
+ */
+int inlined_find(const struct symbols *, int fd, const struct pattern *, struct inlined_list *);
+void inlined_clear(struct inlined_list *);
+
+#endif
