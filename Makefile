@@ -51,11 +51,11 @@ PAYLOAD_CFLAGS := -std=gnu11 $(WARN) -O2 -g -MMD -MP -fPIC -ffreestanding \
 	-fsanitize=undefined -fsanitize-undefined-trap-on-error)
 
 # Both instruction sets' pure half; the host's live half.
-SRCS := $(wildcard base/*.c arch/*.c symbols/*.c plan/*.c trace/*.c injector/*.c) \
+SRCS := $(wildcard base/*.c arch/*.c symbols/*.c plan/*.c trace/*.c injector/*/*.c) \
 	$(wildcard arch/x86_64/code*.c arch/arm64/code*.c) \
 	$(wildcard arch/$(ARCH)/regs*.c)
-ASMS := $(wildcard arch/$(ARCH)/hot.S) injector/blobs_data.S
-MAIN := $(BUILD)/injector/main.o
+ASMS := $(wildcard arch/$(ARCH)/hot.S) injector/session/blobs_data.S
+MAIN := $(BUILD)/injector/verbs/main.o
 OBJS := $(SRCS:%.c=$(BUILD)/%.o) $(ASMS:%.S=$(BUILD)/%.o)
 LIB := $(filter-out $(MAIN),$(OBJS))
 
@@ -119,7 +119,7 @@ $(BUILD)/loader.bin: $(BUILD)/payload/loader.po
 		-Wl,-z,noexecstack -o $(BUILD)/loader.elf $<
 	$(Q)objcopy -O binary -j .text $(BUILD)/loader.elf $@
 
-$(BUILD)/injector/blobs_data.o: $(BUILD)/payload.so $(BUILD)/loader.bin
+$(BUILD)/injector/session/blobs_data.o: $(BUILD)/payload.so $(BUILD)/loader.bin
 
 install: $(BUILD)/inject
 	install -D -m 755 $(BUILD)/inject $(DESTDIR)$(PREFIX)/bin/inject

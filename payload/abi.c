@@ -10,6 +10,7 @@ ABI_ASSERT(offsetof(struct thread, bias) == THREAD_BIAS);
 ABI_ASSERT(offsetof(struct thread, top) == THREAD_TOP);
 ABI_ASSERT(offsetof(struct thread, lo) == THREAD_LO);
 ABI_ASSERT(offsetof(struct thread, frames_end) == THREAD_FRAMES_END);
+ABI_ASSERT(offsetof(struct thread, owner) == THREAD_OWNER);
 ABI_ASSERT(offsetof(struct thread, ring) == THREAD_RING);
 ABI_ASSERT(offsetof(struct thread, full_tail) == THREAD_FULL_TAIL);
 ABI_ASSERT(offsetof(struct thread, reader) == THREAD_READER);

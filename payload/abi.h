@@ -14,8 +14,10 @@
  *	notes			for later visits, at notes_off; not for the payload
  *	ring 0, ring 1, ...	at rings_off, ring_stride apart; each is a
  *				struct ring (one page) and nsub sub-buffers of
- *				SUBBUF_SIZE bytes, each of which begins with a
+ *				sub_size bytes, each of which begins with a
  *				struct subbuf
+ *	bank 0, bank 1, ...	at banks_off, if there are any; each is bank_subs
+ *				further sub-buffers, of the ring that has taken it
  *
  * The threads: nrings struct thread of THREAD_SIZE bytes, private, anonymous,
  * MADV_WIPEONFORK. Thread i writes ring i, and only the owner of thread i does.
@@ -23,7 +25,7 @@
 #ifndef PAYLOAD_ABI_H
 #define PAYLOAD_ABI_H
 
-#define ABI_VERSION 19
+#define ABI_VERSION 20
 
 /* Offsets that assembly uses; abi.c asserts them. */
 #define THREAD_CUR 0
@@ -33,18 +35,19 @@
 #define THREAD_TOP 32
 #define THREAD_LO 40
 #define THREAD_FRAMES_END 48
-#define THREAD_RING 56
-#define THREAD_FULL_TAIL 64
-#define THREAD_READER 72
-#define THREAD_TP 80
-#define THREAD_TID 88
-#define THREAD_GOROUTINE 96
-#define THREAD_COUNTS 104
-#define THREAD_COUNTED 112
-#define THREAD_SIDES 120
-#define THREAD_TIMINGS 128
-#define THREAD_TIMED 136
-#define THREAD_SCALE 144
+#define THREAD_OWNER 56
+#define THREAD_RING 64
+#define THREAD_FULL_TAIL 72
+#define THREAD_READER 80
+#define THREAD_TP 88
+#define THREAD_TID 96
+#define THREAD_GOROUTINE 104
+#define THREAD_COUNTS 112
+#define THREAD_COUNTED 120
+#define THREAD_SIDES 128
+#define THREAD_TIMINGS 136
+#define THREAD_TIMED 144
+#define THREAD_SCALE 152
 #define RING_TAIL 24
 #define RING_LOST_ENTRIES 32
 #define RING_LOST_EXITS 40
@@ -81,15 +84,6 @@
 #define ARENA_SLOW_FIND 112
 #define ARENA_FIRST 120
 #define ARENA_HEADER 168
-
-/*
- * Where the payload has no thread-local storage, a struct thread is found by
- * whose it is: its number is that of its thread pointer's home, which is
- * (tp * HOME_FACTOR >> 32) * homes >> 32, or one of the next, as a rule. There are
- * as many homes as have all their places.
- */
-#define HOME_FACTOR 0x9e3779b97f4a7c15
-#define HOME_PLACES 16
 
 /*
  * Where a call may have no stack to speak of, what it needs lies on a ledge of its
@@ -131,8 +125,8 @@
 #define ISLANDS_MOST (1 << 16)
 #define SLOTS_OFF (ISLANDS_OFF + ISLANDS_MOST * 8)
 
-#define SUBBUF_SIZE 65536
-#define SUBBUFS_MOST 16384	/* of one ring */
+#define SUBBUF_SIZE 65536	/* at most */
+#define SUBBUFS_MOST 16384	/* of one ring, and its bank */
 #define THREAD_SHIFT 17
 #define THREAD_SIZE (1 << THREAD_SHIFT)
 #define PAGE 4096
@@ -173,6 +167,7 @@
 #define STACK_LEAVES 0xfffffffeu
 #define STACK_TAKEN 0xffffffffu
 
+#include "payload/homes.h"
 #include "payload/timing.h"
 
 #ifndef __ASSEMBLER__
@@ -316,6 +311,13 @@ struct session {
 				 * the reader has freed one before it */
 	uint64_t scale;		/* ns of a tick: see timing.h. Of the injector */
 
+	/* In a file, whose room is taken before anything is written to it: a ring has few
+	 * small sub-buffers, and the first ones that are claimed take a bank besides. */
+	uint32_t sub_size, bank_subs;
+	uint32_t nbanks;
+	uint32_t next_bank;	/* taken so far, or more. An atomic of the payload's */
+	uint64_t banks_off;
+
 	/* Of the injector, and what the payload says of the first call that was too
 	 * long. The injector arms it again. */
 	struct watch watches[WATCHES];
@@ -420,7 +422,8 @@ struct ring {
 	uint64_t fired_head;	/* `head` when a watched call was first seen to have
 				 * taken too long, by the number of `firings` */
 	uint32_t fired;
-	uint32_t pad1;
+	uint32_t bank;		/* its number and one, 0: none. Of the owner; set before the
+				 * first sub-buffer is begun, and kept */
 	uint64_t used[SUBBUFS_MOST / 64];	/* bit n % 64 of word n / 64: place
 				 * n holds data. Set when its header is written
 				 * and counted by `head`, cleared when its words
@@ -521,6 +524,8 @@ struct thread {
 	uint64_t top;		/* offset of the innermost open frame */
 	uint64_t lo;		/* lowest sp of the current stack */
 	uint64_t frames_end;	/* offset past the last frame of the piece */
+	uint64_t owner;		/* what its owner has at session.tid_offset (int32_t),
+				 * and no other thread that finds this struct */
 	uint64_t ring;		/* address of its ring */
 	uint64_t full_tail;	/* the ring's tail when it was found full */
 	uint64_t reader;	/* address of session.reader */
@@ -537,7 +542,8 @@ struct thread {
 	uint64_t magic;		/* THREAD_MAGIC once claimed; 0: wiped or new */
 	uint64_t busy;		/* sp of the call that is in the slow path: what
 				 * is nested in it is lost. 0: none */
-	uint64_t subbuf_end;	/* what `end` is outside the slow path: 0 if no
+	uint64_t subbuf;	/* address of the current sub-buffer, */
+	uint64_t subbuf_end;	/* and what `end` is outside the slow path: 0 if no
 				 * sub-buffer is current */
 	uint64_t visit;		/* which hello it was claimed after */
 	uint64_t losses;	/* the last odd `cur` */
@@ -557,22 +563,6 @@ struct thread {
 	struct watched watched[THREAD_WATCHED];
 	uint64_t next_watched;
 };
-
-/* How many places belong to a home, and how many homes are there? */
-static inline uint32_t thread_places(uint32_t nrings)
-{
-	return nrings < HOME_PLACES ? nrings : HOME_PLACES;
-}
-
-static inline uint32_t thread_homes(uint32_t nrings)
-{
-	return nrings - thread_places(nrings) + 1;
-}
-
-static inline uint32_t thread_home(uint64_t tp, uint32_t nrings)
-{
-	return (uint32_t)((tp * HOME_FACTOR >> 32) * thread_homes(nrings) >> 32);
-}
 
 /* At the start of every arena; hot.S refers to it relative to the PC. */
 struct arena_header {

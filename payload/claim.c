@@ -9,7 +9,7 @@
  * zero means that the thread has not been here.
  *
  * In a thread of Go's runtime alone it lies in words that the runtime has left over
- * (injector/gothreads.h). It is reached by its distance from the thread pointer and
+ * (injector/ptrace/gothreads.h). It is reached by its distance from the thread pointer and
  * never by an address, which nobody there could tell.
  *
  * Where nobody has given the payload its place, there is none, and `local`
@@ -94,6 +94,13 @@ static bool is_child(const struct session *s)
 static bool is_kept(const struct thread *t)
 {
 	return t->magic == THREAD_MAGIC && t->visit == payload_visit;
+}
+
+/* The word by which a thread finds its struct is the caller's, but what it holds may be
+ * of the last thread that had it. */
+static bool is_owner(const struct session *s, const struct thread *t)
+{
+	return t->owner == (uint32_t)cpu_thread_word(s->tid_offset);
 }
 
 /* The caller's struct thread, if it is to be sought, and there is one: any, or
@@ -214,9 +221,23 @@ static bool find_ended(const struct session *s, int32_t tid, uint32_t *ret)
 	return false;
 }
 
-static void ring_begin(const struct session *s, struct ring *r)
+/* One for good: who comes later goes on in the same places. Where a claim is left for good
+ * between the two, there is one less. */
+static void take_bank(struct session *s, struct ring *r)
+{
+	uint32_t n;
+
+	if (r->bank || r->head || __atomic_load_n(&s->next_bank, __ATOMIC_RELAXED) >= s->nbanks)
+		return;
+	n = __atomic_fetch_add(&s->next_bank, 1, __ATOMIC_RELAXED);
+	if (n < s->nbanks)
+		publish(&r->bank, n + 1);
+}
+
+static void ring_begin(struct session *s, struct ring *r)
 {
 	r->pid = child ? child : s->pid;
+	take_bank(s, r);
 	/* Its sub-buffers have counted what was lost before. */
 	if (s->keep_last && r->head)
 		return;
@@ -243,6 +264,7 @@ static struct thread *thread_begin(const struct session *s, uint32_t i)
 	publish(&t->magic, 0);
 	publish(&t->tp, 0);
 	t->tid = (uint64_t)ring_at(s, i)->tid;
+	t->owner = (uint32_t)cpu_thread_word(s->tid_offset);
 	t->end = 0;
 	t->cur = 0;
 	t->subbuf_end = 0;
@@ -364,7 +386,7 @@ struct thread *claim_kept(void)
 	if (seeks())
 		return seek(payload_session, true);
 	t = (struct thread *)local.thread;
-	return t && is_kept(t) ? t : NULL;
+	return t && is_kept(t) && is_owner(payload_session, t) ? t : NULL;
 }
 
 struct thread *claim_thread(struct session *s, enum what what)

@@ -8,7 +8,6 @@ uint64_t payload_visit;
 
 static void answer(struct session *s)
 {
-	s->pid = (int32_t)cpu_syscall(__NR_getpid, 0, 0, 0);
 	if (claim_tid(s) != (int32_t)cpu_syscall(__NR_gettid, 0, 0, 0))
 		s->tid_offset = 0;
 	s->tls_offset = claim_tls_offset();

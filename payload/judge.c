@@ -170,7 +170,7 @@ static bool is_last(const struct session *s, const struct thread *t)
 void judge_subbuf(const struct session *s, struct thread *t, const struct subbuf *b,
 		  uint64_t now)
 {
-	uint64_t n = b->reserved / 8, most = (SUBBUF_SIZE - sizeof(*b)) / 8;
+	uint64_t n = b->reserved / 8, most = (s->sub_size - sizeof(*b)) / 8;
 	struct sample m = { s, (const uint64_t *)(b + 1), .seed = (uint32_t)now | 1 };
 
 	m.end = m.words + (n < most ? n : most);

@@ -11,10 +11,8 @@
 
 enum loader_status {
 	LOADER_IDLE = 0,
-	LOADER_STARTED = 1,	/* the loader runs */
-	LOADER_DONE = 2,	/* payload loaded, hello answered */
-	LOADER_FAILED = 3,	/* dlopen failed: see error */
-	LOADER_NO_THREAD = 4,	/* pthread_create failed: see result */
+	LOADER_DONE = 1,	/* payload loaded, hello answered */
+	LOADER_FAILED = 2,	/* dlopen failed: see error */
 };
 
 /* Which pages of the list are to be mapped, or unmapped, in one loan of a thread. */
@@ -29,13 +27,10 @@ struct loan {
 };
 
 struct loader {
-	uint32_t status;	/* enum loader_status; a futex, shared */
-	int32_t result;		/* errno of pthread_create */
-	int32_t tid;		/* of the loader thread, the target's view */
+	uint32_t status;	/* enum loader_status */
 	int32_t fd;		/* the payload's memfd, to be closed; -1: none */
-	uint64_t dlopen, dlerror, pthread_create, pthread_detach;
+	uint64_t dlopen, dlerror;
 	uint64_t hello_off;	/* of payload_hello in the payload */
-	uint64_t handle;
 	uint64_t session;	/* the target's address of the session */
 	struct loan loan;
 	char path[256];		/* what to dlopen */
@@ -44,8 +39,7 @@ struct loader {
 
 /* What the loader's code is called for. */
 enum loader_use {
-	LOADER_THREAD,		/* load the payload in a thread of its own */
-	LOADER_IN_PLACE,	/* or in this one */
+	LOADER_LOAD,		/* load the payload */
 	LOADER_ISLANDS,		/* see struct loan */
 };
 

@@ -27,24 +27,41 @@
 
 #define WORD_SIZE 8
 #define EPOCH_TICKS (1ull << REC_TIME_BITS)
-#define SUBBUF_WORDS ((SUBBUF_SIZE - sizeof(struct subbuf)) / WORD_SIZE)
 
-static struct subbuf *subbuf_at(const struct thread *t, uint32_t place)
+/* How many sub-buffers does it have, with its bank? */
+static uint32_t subs_of(const struct session *s, const struct ring *r)
 {
-	return (struct subbuf *)(t->ring + PAGE + (uint64_t)place * SUBBUF_SIZE);
+	return s->nsub + (r->bank ? s->bank_subs : 0);
+}
+
+static struct subbuf *subbuf_at(const struct session *s, const struct ring *r, uint32_t place)
+{
+	uint64_t at = (uint64_t)r + PAGE;
+
+	if (place >= s->nsub) {
+		place -= s->nsub;
+		at = (uint64_t)s + s->banks_off +
+			(uint64_t)(r->bank - 1) * s->bank_subs * s->sub_size;
+	}
+	return (struct subbuf *)(at + (uint64_t)place * s->sub_size);
+}
+
+static uint64_t *words_end(const struct session *s, const struct subbuf *b)
+{
+	return (uint64_t *)((uint64_t)b + s->sub_size);
 }
 
 /* The lowest place that is free; false if the ring is full. */
 static bool find_place(const struct session *s, const struct ring *r, uint32_t *ret)
 {
+	uint32_t i, n = subs_of(s, r);
 	uint64_t free;
-	uint32_t i;
 
-	for (i = 0; i < s->nsub; i += 64) {
+	for (i = 0; i < n; i += 64) {
 		free = ~observe(&r->used[i / 64]);
 		if (free) {
 			*ret = i + (uint32_t)__builtin_ctzll(free);
-			return *ret < s->nsub;
+			return *ret < n;
 		}
 	}
 	return false;
@@ -68,7 +85,7 @@ static uint64_t lost_so_far(const struct ring *r, uint64_t *entries, uint64_t *e
 
 void ring_close(const struct session *s, struct thread *t)
 {
-	struct subbuf *b = (struct subbuf *)(t->subbuf_end - SUBBUF_SIZE);
+	struct subbuf *b = (struct subbuf *)t->subbuf;
 	bool ends = t->subbuf_end > END_FULL;
 
 	if (t->cur & 1)
@@ -111,16 +128,16 @@ static void fill_header(const struct thread *t, struct subbuf *b, uint64_t seq,
  * and the reader touches places ahead: so these two make what would be a fault for each
  * page two at most.
  */
-static void look_over(const struct subbuf *b)
+static void look_over(const struct session *s, const struct subbuf *b)
 {
 	observe(&b->seq);
-	observe((const uint64_t *)((const char *)b + SUBBUF_SIZE) - 1);
+	observe(words_end(s, b) - 1);
 }
 
 /* Entries, exits and marks. */
-static uint64_t count_events(const struct subbuf *b)
+static uint64_t count_events(const struct session *s, const struct subbuf *b)
 {
-	const uint64_t *w = (const uint64_t *)(b + 1), *end = w + SUBBUF_WORDS;
+	const uint64_t *w = (const uint64_t *)(b + 1), *end = words_end(s, b);
 	uint64_t n = 0;
 
 	for (; w < end; w++) {
@@ -132,9 +149,9 @@ static uint64_t count_events(const struct subbuf *b)
 	return n;
 }
 
-static void zero_words(struct subbuf *b)
+static void zero_words(const struct session *s, struct subbuf *b)
 {
-	uint64_t *w = (uint64_t *)(b + 1), *end = w + SUBBUF_WORDS;
+	uint64_t *w = (uint64_t *)(b + 1), *end = words_end(s, b);
 
 	while (w < end)
 		*w++ = 0;
@@ -148,10 +165,11 @@ static void zero_words(struct subbuf *b)
  *  3. it has been
  *  4. and cannot be read any more
  */
-static void give_up(struct ring *r, const struct subbuf *b, uint64_t to)
+static void give_up(const struct session *s, struct ring *r, const struct subbuf *b,
+		    uint64_t to)
 {
 	if (r->next_tail != to) {
-		r->next_overwritten = r->overwritten + count_events(b);	/* 1 */
+		r->next_overwritten = r->overwritten + count_events(s, b);	/* 1 */
 		publish(&r->next_tail, to);				/* 2 */
 	}
 	r->overwritten = r->next_overwritten;				/* 3 */
@@ -164,14 +182,14 @@ static void give_up(struct ring *r, const struct subbuf *b, uint64_t to)
 static uint32_t replace_oldest(const struct session *s, const struct thread *t)
 {
 	struct ring *r = thread_ring(t);
-	uint32_t place = (uint32_t)(r->head % s->nsub);
-	struct subbuf *b = subbuf_at(t, place);
+	uint32_t n = subs_of(s, r), place = (uint32_t)(r->head % n);
+	struct subbuf *b = subbuf_at(s, r, place);
 
-	if (r->head < s->nsub)
+	if (r->head < n)
 		return place;
-	if (r->head - r->tail >= s->nsub)
-		give_up(r, b, r->head - s->nsub + 1);
-	zero_words(b);
+	if (r->head - r->tail >= n)
+		give_up(s, r, b, r->head - n + 1);
+	zero_words(s, b);
 	return place;
 }
 
@@ -184,7 +202,7 @@ static bool is_frozen(const struct session *s, struct ring *r)
 		r->fired_head = r->head;
 		r->fired = s->firings;
 	}
-	return r->head - r->fired_head >= s->nsub / 2;
+	return r->head - r->fired_head >= subs_of(s, r) / 2;
 }
 
 /*
@@ -219,16 +237,17 @@ static bool begin(struct session *s, struct thread *t)
 		fill_up(t, tail);
 		return false;
 	}
-	b = subbuf_at(t, place);
-	look_over(b);
+	b = subbuf_at(s, r, place);
+	look_over(s, b);
 	fill_header(t, b, head + 1, cpu_clock());
 	publish(&r->head, head + 1);
 	take_place(r, place);
 	t->limit = b->epoch + EPOCH_TICKS;
 	t->bias = b->epoch << REC_TIME_SHIFT;
 	t->told = b->stack;
+	publish(&t->subbuf, (uint64_t)b);
 	publish(&t->cur, (uint64_t)(b + 1));
-	publish(&t->subbuf_end, (uint64_t)b + SUBBUF_SIZE);
+	publish(&t->subbuf_end, (uint64_t)words_end(s, b));
 	return true;
 }
 

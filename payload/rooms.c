@@ -8,7 +8,7 @@
  * has ended. It is his for life: a thread may be interrupted with its registers on a
  * ledge, and whatever becomes of its ring they must still be there. For the same reason
  * a room is never wiped, nor cleared. Of threads of Go's, whose ids are soon all new, an
- * injector that is there gives back the rooms once they have ended (injector/rooms.h).
+ * injector that is there gives back the rooms once they have ended (injector/session/rooms.h).
  * Who finds none does not look at each again at every call.
  */
 #include "payload/payload.h"

@@ -265,7 +265,7 @@ static uint64_t *counters(struct thread *t, const struct session *s)
 {
 	if (!t->counted) {
 		t->counts = t->ring + PAGE;
-		publish(&t->counted, t->counts + (uint64_t)s->nsub * SUBBUF_SIZE);
+		publish(&t->counted, t->counts + (uint64_t)s->nsub * s->sub_size);
 	}
 	return (uint64_t *)t->counts;
 }

@@ -11,11 +11,24 @@
  */
 #include "payload/stacks.h"
 
-/* The range of the stack that the thread was born with. */
-static void born_range(const struct session *s, const struct thread *t,
+/*
+ * Was the thread that runs at `sp` born on the main thread's stack? That one was, and a
+ * forked child's first thread if the main thread has forked it; one that another thread
+ * has forked goes on on that one's, below the same thread pointer.
+ */
+static bool is_main(const struct session *s, const struct thread *t, uint64_t sp)
+{
+	const struct ring *r = thread_ring(t);
+
+	return r->tid == s->pid ||
+	       (r->tid == r->pid && sp >= s->stack_lo && sp < s->stack_hi);
+}
+
+/* The range of the stack that the thread was born with, which runs at `sp`. */
+static void born_range(const struct session *s, const struct thread *t, uint64_t sp,
 		       uint64_t *lo, uint64_t *hi)
 {
-	if (thread_ring(t)->tid == s->pid) {
+	if (is_main(s, t, sp)) {
 		*lo = s->stack_lo;
 		*hi = s->stack_hi;
 	} else {
@@ -93,7 +106,7 @@ static bool open_born(const struct session *s, struct thread *t, uint64_t sp)
 {
 	uint64_t lo, hi;
 
-	born_range(s, t, &lo, &hi);
+	born_range(s, t, sp, &lo, &hi);
 	if (place_is_kept(&t->stacks[0]) || sp < lo || sp >= hi)
 		return false;
 	place_open(t, 0, lo, hi);
@@ -119,7 +132,7 @@ bool stacks_same(struct session *s, struct thread *t, uint64_t a, uint64_t b)
 	uint64_t lo, hi;
 	uint32_t i;
 
-	born_range(s, t, &lo, &hi);
+	born_range(s, t, a, &lo, &hi);
 	if (!find_known(t, a, &i))
 		return a >= lo && a < hi && b >= lo && b < hi;
 	return covers(&t->stacks[i], b);

@@ -11,11 +11,13 @@
 /* One that is the thread's own is always odd, and none is used twice: see hot.S. */
 void timing_claim(const struct session *s, struct thread *t)
 {
+	uint64_t n = timing_funcs((uint64_t)s->nsub * s->sub_size);
+
 	t->sides = t->ring + TIMING_SIDES_OFF;
 	t->timings = t->ring + TIMINGS_OFF;
-	t->timed = t->timings + timing_funcs(s->nsub) * sizeof(struct timing);
+	t->timed = t->timings + n * sizeof(struct timing);
 	t->counts = t->timed;
-	t->counted = t->counts + timing_funcs(s->nsub) * sizeof(uint64_t);
+	t->counted = t->counts + n * sizeof(uint64_t);
 	t->scale = s->scale;
 	t->losses = (t->losses | 1) + 2;
 	publish(&t->cur, t->losses);

@@ -78,11 +78,9 @@ struct timing {
 
 #define TIMING_EACH (sizeof(struct timing) + sizeof(uint64_t))
 
-/* Of how many functions is there room in a ring of so many sub-buffers? */
-static inline uint64_t timing_funcs(uint32_t nsub)
+/* Of how many functions is there room in a ring of so many bytes? */
+static inline uint64_t timing_funcs(uint64_t bytes)
 {
-	uint64_t bytes = (uint64_t)nsub * SUBBUF_SIZE;
-
 	return bytes > TIMING_SIDES ? (bytes - TIMING_SIDES) / TIMING_EACH : 0;
 }
 

@@ -43,7 +43,7 @@ BEGIN {
 }
 {
 	if (how == "exit lost" || how == "before" && f !~ LATE &&
-	    !(ATTACHED && field("depth") == 0 && !(f in made)))
+	    !(ATTACHED && (field("depth") == 0 || /"seen_ns"/) && !(f in made)))
 		bad($0)
 	if (how == "open")
 		open[field("depth")]++
@@ -86,9 +86,9 @@ EOW
 balanced_go()
 {
 	echo "$1: $(tail -n 1 trace.err)"
-	"$INJECT" replay recorded --json |
-		awk -v LATE="${2:-^$}" -v ATTACHED="${3:-0}" -v RETURNS="${4:-^$}" \
-			-v LEFT=left -f balance_calls.awk -f balance_go.awk >balance.txt ||
+	"$INJECT" replay recorded --json -o calls.json
+	awk -v OVER="$(process_end)" -v LATE="${2:-^$}" -v ATTACHED="${3:-0}" -v RETURNS="${4:-^$}" \
+		-v LEFT=left -f balance_calls.awk -f balance_go.awk calls.json >balance.txt ||
 		{ grep ^unexplained balance.txt | head -n 20; die "$1: not balanced"; }
 	sort balance.txt
 }

@@ -50,6 +50,11 @@ function all() {
 {
 	how = /"entry_only":true/ ? "entry only" : /"began_before":true/ ? "before" : \
 		/"exit_lost":true/ ? "exit lost" : field("end")
+	# The end of the process has ended what was open by then.
+	if (how == "open" && OVER)
+		bad("open behind the end of the process: " $0)
+	if (how == "unwound" && OVER && field("ts_ns") + field("dur_ns") >= OVER - 2000)
+		how = "open"
 	n[f, how]++
 	total[how]++
 }
@@ -74,7 +79,7 @@ BEGIN {
 }
 {
 	if (how == "exit lost" || how == "before" && (f "@" field("module")) !~ LATE &&
-	    !(ATTACHED && field("depth") == 0))
+	    !(ATTACHED && (field("depth") == 0 || /"seen_ns"/)))
 		bad($0)
 	if (how == "open")
 		open[field("tid"), field("depth")]++
@@ -105,13 +110,28 @@ END {
 }
 EOF
 
+# When the process has ended, as the outermost calls tell that were open then.
+process_end()
+{
+	grep -q '"target_ended":true' calls.json || return 0
+	grep '"end":"unwound"' calls.json | grep '"depth":0,' | awk '
+		function field(name,  at) {
+			at = substr($0, index($0, "\"" name "\":") + length(name) + 3)
+			sub(/[,}].*/, "", at)
+			return at
+		}
+		{ end = field("ts_ns") + field("dur_ns") }
+		end > last { last = end }
+		END { printf "%.0f", last }' || true
+}
+
 # balanced NAME [LATE [ATTACHED]]: of ./recorded, with the causes in ./left.
 balanced()
 {
 	"$INJECT" replay recorded --json -o calls.json
 	echo "$1: $(tail -n 1 trace.err)"
-	awk -v LATE="${2:-^$}" -v ATTACHED="${3:-0}" -v LEFT=left -f balance_calls.awk \
-		-f balance.awk calls.json >balance.txt ||
+	awk -v OVER="$(process_end)" -v LATE="${2:-^$}" -v ATTACHED="${3:-0}" -v LEFT=left \
+		-f balance_calls.awk -f balance.awk calls.json >balance.txt ||
 		{ grep ^unexplained balance.txt | head -n 20; die "$1: not balanced"; }
 	sort balance.txt
 }

@@ -269,7 +269,7 @@ FAULT := $(sort $(wildcard tests/fault/*.sh))
 STRESS := $(sort $(wildcard tests/stress/*.sh))
 
 unit: $(UNIT_BIN)
-victims: $(VICTIMS) $(TOOLS)
+victims: $(VICTIMS) $(TOOLS) $(ARRIVE_CHECK)
 oracle: $(ORACLE)
 
 deps:
@@ -327,7 +327,7 @@ soak-san: deps
 	! grep -rE 'ERROR: |runtime error: ' $(SAN_SAID) || failed=1; \
 	test -z "$$failed"
 
-# The injector's two threads take turns (injector/surgery.c), in each kind of visit: does
+# The injector's two threads take turns (injector/ptrace/surgery.c), in each kind of visit: does
 # ThreadSanitizer think so, too?
 TURNS := attach_running attach_sleeping command_same count_exact \
 	flight follow_fork late_libraries record_exact stop_after_kill9 stops
@@ -369,7 +369,9 @@ census:
 	@$(MAKE) --no-print-directory all
 	@bench/census.sh $(BUILD)
 
+# What cannot be installed is said, and its checks are skipped.
 lint:
+	@tools/deps.sh lint || true
 	@tools/lint.sh
 
 analyze:

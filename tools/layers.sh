@@ -9,7 +9,7 @@
 #	base
 #
 # The payload has two things of arch: cpu.h, the instructions that C has no words
-# for, and stand.h, what stubs push. Also: only arch/ asks which instruction set this is, only symbols/ reads ELF
+# for, and stand.h, what stubs push. The injector's rooms are floors, too. Also: only arch/ asks which instruction set this is, only symbols/ reads ELF
 # through libraries (and knows no ptrace), no file is over 600 lines, and no
 # two files include each other in a circle. Prints each violation as
 # file:line: text; exit 1 if there are any.
@@ -26,10 +26,13 @@ allowed() {
 	symbols) echo 'base/|symbols/' ;;
 	payload) echo 'payload/|arch/(cpu|stand)\.h' ;;
 	plan) echo 'base/|arch/arch\.h|symbols/symbols\.h|payload/(abi|stub)\.h|plan/' ;;
-	trace) echo 'base/|payload/abi\.h|symbols/symbols\.h|trace/' ;;
+	trace) echo 'base/|payload/abi\.h|symbols/(symbols|shorten)\.h|trace/' ;;
 	injector) echo 'base/|arch/|symbols/|payload/(abi|stub)\.h|plan/plan\.h|trace/|injector/' ;;
 	esac
 }
+
+# The rooms of injector/, from the bottom up: each includes itself and those before it.
+rooms='log proc modules ptrace session remote islands infect patch launch reader options show verbs'
 
 # Print violations of one rule, if there are any, under its name.
 report() {
@@ -55,6 +58,20 @@ check_arrows() {
 	report 'an include that is no path from the top' <<-END
 	$(sources base arch symbols payload plan trace injector 2>/dev/null |
 		xargs -r grep -nH '^[ \t]*#[ \t]*include[ \t]*"[^/"]*"')
+	END
+}
+
+check_rooms() {
+	below=
+	for room in $rooms; do
+		below="$below|injector/$room/"
+		report "injector/$room includes what is not below it" <<-END
+		$(sources "injector/$room" | xargs -r grep -nH '^[ \t]*#[ \t]*include[ \t]*"injector/' |
+			grep -vE "include[ \t]*\"(${below#|})")
+		END
+	done
+	report 'a file of injector/ that is in none of its rooms' <<-END
+	$(sources injector | grep -vE "^(${below#|})")
 	END
 }
 
@@ -104,6 +121,7 @@ check_circles() {
 }
 
 check_arrows
+check_rooms
 check_libraries
 check_instruction_sets
 check_sizes

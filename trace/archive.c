@@ -16,7 +16,7 @@ void archive_say(struct archive *a, const char *fmt, ...)
 	char text[512];
 	va_list ap;
 
-	if (a->notes++ >= ARCHIVE_NOTES)
+	if (a->quiet || a->notes++ >= ARCHIVE_NOTES)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);

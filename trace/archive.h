@@ -52,8 +52,8 @@ struct archive_filter {
 };
 
 /* All events, in time order over all threads; ends when `each` does not return 0,
- * with what it returned. Once. */
-int archive_read(struct archive *, const struct archive_filter *,
+ * with what it returned. Quietly: what cannot be read is not said. */
+int archive_read(struct archive *, const struct archive_filter *, bool quietly,
 		 int (*each)(void *ctx, const struct event *), void *ctx);
 
 #endif

@@ -17,7 +17,8 @@ struct source {
 	bool squeezed;		/* it is compressed */
 	uint64_t size;		/* of the file */
 	uint64_t at;		/* the next packet */
-	uint64_t packets;	/* seen by the survey, and not read yet */
+	uint64_t surveyed;	/* packets seen by the survey */
+	uint64_t packets;	/* of them those that are not read yet */
 	bool lost;		/* it was said that it cannot be read to its end */
 	bool ready;		/* `tsc` is that of the next word */
 	uint64_t *words;	/* the packet that is read, with its head */
@@ -35,6 +36,7 @@ struct archive {
 	archive_note *note;
 	void *ctx;
 	unsigned int notes;	/* given so far */
+	bool quiet;		/* none are given now */
 	struct source **sources;
 	size_t nsources, sources_cap;
 	struct source **heap;	/* those with a word, earliest first */

@@ -199,24 +199,45 @@ static void say_damage(struct archive *a)
 	archive_say_rest(a);
 }
 
-int archive_read(struct archive *a, const struct archive_filter *filter,
-		 int (*each)(void *ctx, const struct event *), void *ctx)
+static void rewind_source(struct source *s)
 {
-	struct reading r = { .a = a, .filter = *filter, .each = each, .ctx = ctx };
-	int err = 0;
+	s->packets = s->surveyed;
+	s->at = s->pos = s->n = 0;
+	s->tsc = 0;
+}
 
-	r.filter.until = filter->until ? filter->until : UINT64_MAX;
-	a->heap = calloc(a->nsources + 1, sizeof(struct source *));
+static int begin(struct archive *a)
+{
+	a->damaged = a->unknown = (struct doubt){ 0 };
+	a->nheap = 0;
+	if (!a->heap)
+		a->heap = calloc(a->nsources + 1, sizeof(struct source *));
 	if (!a->heap)
 		return fail(ENOMEM, "read %s", a->path);
-	for (size_t i = 0; i < a->nsources && !err; i++) {
-		err = peek(a, a->sources[i]);
+	for (size_t i = 0; i < a->nsources; i++) {
+		rewind_source(a->sources[i]);
+		int err = peek(a, a->sources[i]);
+
+		if (err)
+			return err;
 		if (a->sources[i]->ready)
 			a->heap[a->nheap++] = a->sources[i];
 	}
 	for (size_t i = a->nheap / 2; i-- > 0;)
 		sift_down(a, i);
-	err = err ? err : merge(&r);
+	return 0;
+}
+
+int archive_read(struct archive *a, const struct archive_filter *filter, bool quietly,
+		 int (*each)(void *ctx, const struct event *), void *ctx)
+{
+	struct reading r = { .a = a, .filter = *filter, .each = each, .ctx = ctx };
+	int err;
+
+	r.filter.until = filter->until ? filter->until : UINT64_MAX;
+	a->quiet = quietly;
+	err = begin(a) ?: merge(&r);
 	say_damage(a);
+	a->quiet = false;
 	return err;
 }

@@ -170,13 +170,13 @@ static int survey_source(struct archive *a, struct source *s, uint64_t *seq, uin
 	while (!err && packet_find(a, s, true, &stored)) {
 		const struct packet *p = &stored.head;
 
-		if (p->seq > *seq && !(a->metadata.about.rotated && !s->packets && !s->at))
+		if (p->seq > *seq && !(a->metadata.about.rotated && !s->surveyed && !s->at))
 			archive_say(a, "%s/%s: %llu packets are missing before byte %llu", a->path,
 				    s->name, (unsigned long long)(p->seq - *seq),
 				    (unsigned long long)s->at);
 		*seq = p->seq < UINT64_MAX ? p->seq + 1 : p->seq;
 		*lost = p->lost;
-		s->packets++;
+		s->surveyed++;
 		packet_pass(s, &stored);
 		err = survey_packet(a, p);
 	}
@@ -220,7 +220,14 @@ int archive_survey(struct archive *a)
 	}
 	for (; lane < about->lanes && !about->rotated && !err; lane++)
 		check_end(a, lane, 0);
-	if (!err && !about->end)
+	if (!err && about->failed)
+		archive_say(a, "%s was ended by an error: %s; what was recorded until then is "
+			       "there", a->path, strerror((int)MIN(about->failed, 4095u)));
+	else if (!err && about->left_free)
+		archive_say(a, "%s was ended because its disk had only %.1f MiB left (--min-free); "
+			       "what was recorded until then is there", a->path,
+			    (double)about->left_free / (1 << 20));
+	else if (!err && !about->end)
 		archive_say(a, "%s was not ended: inject was killed, or is still recording; the last "
 			       "moments may be missing", a->path);
 	a->sizes.threads = a->threads;

@@ -84,7 +84,7 @@ static void end(void *ctx, const struct call *call)
 		[CALL_ENTRY_ONLY] = ",\"s\":\"t\"",
 	};
 	struct chrome *c = ctx;
-	uint64_t from = call->how == CALL_BEFORE ? c->begin : call->begin;
+	uint64_t from = call->begin ? call->begin : c->begin;
 
 	put_event(c, call->how == CALL_ENTRY_ONLY ? "i" : "X", call->pid, call->tid, from,
 		  call->end);

@@ -61,12 +61,15 @@ int export_ctf(struct view *v, const char *path)
 	struct copying c = { .clock = &from->clock, .archive = view_archive(v) };
 	struct about a = *from;
 	struct record_options options = { .clock = &a.clock, .apart = 1, .tid = view_tid(v),
-					  .thread_name = name_of, .ctx = &c };
+					  .thread_name = name_of, .ctx = &c,
+					  .part = view_is_part(v) };
 	int err, end_err;
 
 	a.clock = even(c.clock);
 	a.cost = cost_in_ns(c.clock, &from->cost);
 	a.begin = clock_realtime(c.clock, view_begin(v));
+	a.slow.begin = from->slow.begin ? clock_realtime(c.clock, from->slow.begin) : 0;
+	a.slow.end = clock_realtime(c.clock, from->slow.end);
 	a.end = from->end ? clock_realtime(c.clock, view_end(v)) : 0;
 	err = place_spares(path, archive_dir(c.archive));
 	err = err ? err : record_new(path, &options, &a, &c.record);

@@ -71,10 +71,9 @@ static void end(void *ctx, const struct call *c)
 		write_event(p, TYPE_INSTANT, c->tid, c->begin, c->func, NULL);
 		return;
 	}
-	/* What began before fits into nothing that is shown: its end is one moment. */
+	/* What has no begin fits into nothing that is shown: its end is one moment. */
 	if (!c->opened)
-		write_event(p, TYPE_BEGIN, c->tid, c->how == CALL_BEFORE ? c->end : c->begin,
-			    c->func, NULL);
+		write_event(p, TYPE_BEGIN, c->tid, c->begin ? c->begin : c->end, c->func, NULL);
 	write_event(p, TYPE_END, c->tid, c->end, NULL, NULL);
 }
 

@@ -154,7 +154,7 @@ int export_speedscope(struct view *v, struct output *out)
 
 struct edge {
 	uint32_t from, to;	/* functions; from UINT32_MAX: the node itself */
-	uint64_t calls, total, self;
+	uint64_t calls, timed, total, self;
 };
 
 static int by_ends(const void *x, const void *y)
@@ -177,11 +177,13 @@ static size_t collect(const struct writing *w, struct edge *ret)
 		const struct reader_func *from = w->nodes[node->parent].func;
 		uint32_t to = (uint32_t)(node->func - w->about->funcs);
 
-		ret[n++] = (struct edge){ UINT32_MAX, to, node->calls,
+		if (!node->full)
+			continue;
+		ret[n++] = (struct edge){ UINT32_MAX, to, node->calls, node->timed,
 					  node->nested ? 0 : node->total, node->self };
 		if (from)
 			ret[n++] = (struct edge){ (uint32_t)(from - w->about->funcs), to,
-						  node->calls, node->total, 0 };
+						  node->calls, node->timed, node->total, 0 };
 	}
 	vec_sort(ret, n, by_ends);
 	for (size_t i = 0; i < n; i++) {
@@ -190,6 +192,7 @@ static size_t collect(const struct writing *w, struct edge *ret)
 			continue;
 		}
 		ret[merged - 1].calls += ret[i].calls;
+		ret[merged - 1].timed += ret[i].timed;
 		ret[merged - 1].total += ret[i].total;
 		ret[merged - 1].self += ret[i].self;
 	}
@@ -210,21 +213,27 @@ static double ms(const struct writing *w, uint64_t ticks)
 	return (double)clock_ns(&w->about->clock, ticks) / 1e6;
 }
 
+static void dot_node(const struct writing *w, const struct edge *e, struct output *out)
+{
+	output_printf(out, "\tf%u [label=\"", e->to);
+	dot_name(out, w->about->funcs[e->to].name);
+	output_printf(out, "\\n%llu calls\\n", (unsigned long long)e->calls);
+	if (e->timed)
+		output_printf(out, "%.3f ms, self %.3f ms\"];\n", ms(w, e->total), ms(w, e->self));
+	else
+		output_printf(out, "not timed\"];\n");
+}
+
 static int dot_edges(const struct writing *w, const struct edge *e, size_t n, struct output *out)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++) {
-		if (e[i].from != UINT32_MAX) {
+		if (e[i].from != UINT32_MAX)
 			output_printf(out, "\tf%u -> f%u [label=\"%llu\"];\n", e[i].from, e[i].to,
 				      (unsigned long long)e[i].calls);
-		} else {
-			output_printf(out, "\tf%u [label=\"", e[i].to);
-			dot_name(out, w->about->funcs[e[i].to].name);
-			output_printf(out, "\\n%llu calls\\n%.3f ms, self %.3f ms\"];\n",
-				      (unsigned long long)e[i].calls, ms(w, e[i].total),
-				      ms(w, e[i].self));
-		}
+		else
+			dot_node(w, &e[i], out);
 		err = output_flush(out);
 	}
 	return err;

@@ -135,11 +135,11 @@ static bool call_open(void *ctx, const struct call *c)
 	return true;
 }
 
-/* uftrace has no word for a call that began before, and shows one without an end as
- * one that goes on. */
+/* uftrace has no word for a call that has no begin, and shows one without an end as one
+ * that goes on. */
 static void call_end(void *ctx, const struct call *c)
 {
-	if (c->how == CALL_BEFORE)
+	if (call_is_moment(c) && c->how == CALL_BEFORE)
 		return;
 	if (!c->opened)
 		put_call(ctx, ENTRY, c, c->begin);

@@ -19,14 +19,18 @@ struct frame {
 	uint64_t inner;		/* ticks of what it has called */
 	uint64_t cost;		/* of recording that, in thousandths of a tick */
 	uint64_t mark;		/* the sink's */
+	bool began;		/* `begin` is that, and not only a moment at which it was
+				 * open */
 };
 
 struct stack_frames {
 	struct stack_frames *next;
 	uint32_t thread, stack;
+	uint64_t first;		/* ticks of its first event */
 	struct frame *v;
 	size_t n, cap;
 	size_t nopened;		/* v[0, nopened) are opened */
+	size_t nearlier;	/* v[0, nearlier) have begun before their record */
 };
 
 struct frames {
@@ -38,7 +42,7 @@ struct frames {
 	struct stack_frames *last;	/* the one used last */
 	size_t nstacks;
 	uint64_t start;		/* ticks */
-	uint64_t shown;		/* calls that have ended */
+	uint64_t shown;		/* calls that are, opened or as they end */
 };
 
 int frames_new(const struct clock *clock, uint64_t start, const struct reader_func *funcs,
@@ -86,6 +90,24 @@ static struct stack_frames **bucket(struct frames *f, uint32_t thread, uint32_t 
 	return &f->buckets[(thread * 31 + stack) & (BUCKETS - 1)];
 }
 
+static struct frame *push(struct frames *f, struct stack_frames *s, const struct event *e,
+			  uint32_t func, uint64_t begin)
+{
+	struct frame *frame = vec_push(s->v, s->n, s->cap);
+
+	if (!frame)
+		return NULL;
+	frame->func = func;
+	frame->pid = e->pid;
+	frame->tid = e->tid;
+	frame->begin = begin;
+	frame->began = true;
+	if (f->sink.begin)
+		frame->mark = f->sink.begin(f->sink.ctx, s->n > 1 ? frame[-1].mark : 0,
+					    &f->funcs[func]);
+	return frame;
+}
+
 static struct stack_frames *find(struct frames *f, const struct event *e)
 {
 	struct stack_frames **head = bucket(f, e->thread, e->stack), *s = f->last;
@@ -101,9 +123,47 @@ static struct stack_frames *find(struct frames *f, const struct event *e)
 	f->nstacks++;
 	s->thread = e->thread;
 	s->stack = e->stack;
+	s->first = e->tsc;
 	s->next = *head;
 	*head = s;
 	return f->last = s;
+}
+
+/* The innermost ends first. A call that contains another was open when that began. */
+static int open_earlier(struct frames *f, const struct earlier_call *calls, size_t n, bool whole)
+{
+	struct event e = { .tsc = whole ? MIN(f->start, calls->first) : calls->first,
+			   .thread = calls->thread, .stack = calls->stack,
+			   .pid = calls->pid, .tid = calls->tid };
+	struct stack_frames *s = find(f, &e);
+	uint64_t begin = e.tsc;
+
+	n = MIN(n, (size_t)MAX_OPEN);
+	for (size_t i = n; s && i; i--) {
+		struct frame *frame = push(f, s, &e, calls[i - 1].func, 0);
+
+		if (!frame)
+			return -ENOMEM;
+		frame->began = calls[i - 1].begin;
+	}
+	for (size_t i = 0; s && i < n; i++) {
+		begin = calls[i].begin ? MIN(begin, calls[i].begin) : begin;
+		s->v[n - 1 - i].begin = begin;
+	}
+	if (s)
+		s->nearlier = n;
+	return s ? 0 : -ENOMEM;
+}
+
+int frames_earlier(struct frames *f, const struct earlier *earlier, bool whole)
+{
+	const struct earlier_call *calls;
+	size_t at = 0, n;
+	int err = 0;
+
+	while (!err && (n = earlier_next(earlier, &at, &calls)))
+		err = open_earlier(f, calls, n, whole);
+	return err ? fail(ENOMEM, "keep the open calls") : 0;
 }
 
 static void forget(struct frames *f, const struct event *e)
@@ -166,11 +226,16 @@ static void open_outer(struct frames *f, struct stack_frames *s, size_t n)
 		if (!f->sink.open(f->sink.ctx, &c))
 			return;
 		s->nopened++;
+		f->shown++;
 	}
 }
 
-static void end(struct frames *f, const struct call *c)
+/* Show one that ends, and was not opened, with the `n` around it: as far as -n goes. */
+static void show(struct frames *f, struct stack_frames *s, size_t n, const struct call *c)
 {
+	open_outer(f, s, n);
+	if (frames_full(f))
+		return;
 	f->sink.end(f->sink.ctx, c);
 	f->shown++;
 }
@@ -201,12 +266,13 @@ static void pop(struct frames *f, struct stack_frames *s, enum call_end how,
 	c.how = (uint8_t)how;
 	c.end = MAX(tsc, c.begin);
 	c.span = span_of(f, frame, &c);
-	if (c.opened || is_shown(f, &c)) {
-		open_outer(f, s, s->n - 1);
-		end(f, &c);
-	}
+	if (c.opened)
+		f->sink.end(f->sink.ctx, &c);
+	else if (is_shown(f, &c))
+		show(f, s, s->n - 1, &c);
 	s->n--;
 	s->nopened = MIN(s->nopened, s->n);
+	s->nearlier = MIN(s->nearlier, s->n);
 	if (s->n) {
 		s->v[s->n - 1].inner += c.span;
 		s->v[s->n - 1].cost += frame->cost + f->options.cost.pair;
@@ -215,23 +281,11 @@ static void pop(struct frames *f, struct stack_frames *s, enum call_end how,
 
 static int entry(struct frames *f, struct stack_frames *s, const struct event *e)
 {
-	struct frame *frame;
-
 	if (s->n >= MAX_OPEN)
 		return 0;
 	if (!f->options.min_ns && is_wanted(f, e->tid) && !is_deep(f, s->n))
 		open_outer(f, s, s->n);
-	frame = vec_push(s->v, s->n, s->cap);
-	if (!frame)
-		return -ENOMEM;
-	frame->func = e->func;
-	frame->pid = e->pid;
-	frame->tid = e->tid;
-	frame->begin = e->tsc;
-	if (f->sink.begin)
-		frame->mark = f->sink.begin(f->sink.ctx, s->n > 1 ? frame[-1].mark : 0,
-					    &f->funcs[e->func]);
-	return 0;
+	return push(f, s, e, e->func, e->tsc) ? 0 : -ENOMEM;
 }
 
 /* A call without a frame: what is known of it is one moment. */
@@ -255,16 +309,31 @@ static void moment(struct frames *f, struct stack_frames *s, const struct event 
 	if (f->options.min_ns &&
 	    (how != CALL_BEFORE || e->tsc < f->start || !is_long(f, e->tsc - f->start)))
 		return;
-	open_outer(f, s, s->n);
-	end(f, &c);
+	show(f, s, s->n, &c);
 }
 
 /* Where packets are missing, or a filter has begun in the middle, those that lie
  * above the call that ends have ended before. */
 static void end_inner(struct frames *f, struct stack_frames *s, const struct event *e)
 {
-	while (s->n && s->v[s->n - 1].func != e->func)
+	while (s->n > s->nearlier && s->v[s->n - 1].func != e->func)
 		pop(f, s, CALL_EXIT_LOST, e->tsc);
+}
+
+/* A call ends that has begun before the record of its stack. */
+static void before(struct frames *f, struct stack_frames *s, const struct event *e)
+{
+	const struct frame *top = s->n ? &s->v[s->n - 1] : NULL;
+	enum call_end how = e->kind == EVENT_EXIT_LOST ? CALL_EXIT_LOST :
+			    !top || !top->began ? CALL_BEFORE :
+			    e->kind == EVENT_UNWOUND ? CALL_UNWOUND : CALL_RETURN;
+
+	if (!top && f->sink.before)
+		f->sink.before(f->sink.ctx, e, s->first);
+	if (top && s->n == s->nearlier && top->func == e->func)
+		pop(f, s, how, e->tsc);
+	else
+		moment(f, s, e, CALL_BEFORE);
 }
 
 static int on_stack(struct frames *f, struct stack_frames *s, const struct event *e)
@@ -282,14 +351,14 @@ static int on_stack(struct frames *f, struct stack_frames *s, const struct event
 		moment(f, s, e, CALL_ENTRY_ONLY);
 		return 0;
 	case EVENT_BEFORE:
-		moment(f, s, e, CALL_BEFORE);
+		before(f, s, e);
 		return 0;
 	}
 	end_inner(f, s, e);
-	if (s->n)
+	if (s->n > s->nearlier)
 		pop(f, s, ends[e->kind], e->tsc);
 	else
-		moment(f, s, e, CALL_BEFORE);
+		before(f, s, e);
 	return 0;
 }
 
@@ -315,22 +384,48 @@ int frames_event(void *ctx, const struct event *e)
 	return s ? on_stack(f, s, e) : fail(ENOMEM, "keep the open calls");
 }
 
+static uint64_t long_ns(const struct frames *f)
+{
+	return MAX(LONG_NS, f->options.min_ns);
+}
+
+static bool is_old(const struct frames *f, const struct frame *frame, uint64_t now)
+{
+	return now > frame->begin && clock_ns(f->clock, now - frame->begin) >= long_ns(f);
+}
+
 static void open_old(struct frames *f, struct stack_frames *s, uint64_t now)
 {
 	size_t n = s->nopened;
 
-	while (n < s->n && is_wanted(f, s->v[n].tid) && now > s->v[n].begin &&
-	       clock_ns(f->clock, now - s->v[n].begin) >=
-	       MAX(LONG_NS, f->options.min_ns))
+	while (n < s->n && is_wanted(f, s->v[n].tid) && is_old(f, &s->v[n], now))
 		n++;
 	open_outer(f, s, n);
 }
 
+/* The begin of a call that may yet be shown as it ends; or `now`. */
+static uint64_t first_hidden(const struct frames *f, const struct stack_frames *s, uint64_t now)
+{
+	if (s->nopened >= s->n)
+		return now;
+	const struct frame *frame = &s->v[s->nopened];
+	bool hidden = !is_deep(f, s->nopened) && !frames_full(f) && is_wanted(f, frame->tid) &&
+		      !is_old(f, frame, now);
+
+	return hidden ? MIN(frame->begin, now) : now;
+}
+
 void frames_tick(struct frames *f, uint64_t now)
 {
+	uint64_t settled = now;
+
 	for (size_t i = 0; i < BUCKETS; i++)
-		for (struct stack_frames *s = f->buckets[i]; s; s = s->next)
+		for (struct stack_frames *s = f->buckets[i]; s; s = s->next) {
 			open_old(f, s, now);
+			settled = MIN(settled, first_hidden(f, s, now));
+		}
+	if (f->sink.settled)
+		f->sink.settled(f->sink.ctx, settled);
 }
 
 void frames_finish(struct frames *f, uint64_t now)
@@ -339,4 +434,6 @@ void frames_finish(struct frames *f, uint64_t now)
 		for (struct stack_frames *s = f->buckets[i]; s; s = s->next)
 			while (s->n)
 				pop(f, s, CALL_OPEN, now);
+	if (f->sink.settled)
+		f->sink.settled(f->sink.ctx, UINT64_MAX);
 }

@@ -16,6 +16,7 @@
 #define TRACE_FRAMES_H
 
 #include "trace/cost.h"
+#include "trace/earlier.h"
 #include "trace/event.h"
 #include "trace/ticks.h"
 
@@ -24,7 +25,8 @@ enum call_end {
 	CALL_UNWOUND,		/* left by a throw, longjmp or thread exit */
 	CALL_OPEN,		/* not ended when the recording did */
 	CALL_EXIT_LOST,		/* ended; when is not known */
-	CALL_BEFORE,		/* ended; began before the probes were in */
+	CALL_BEFORE,		/* ended; began before the probes were in, or before what
+				 * was kept */
 	CALL_ENTRY_ONLY,	/* its exit is not probed */
 };
 
@@ -32,16 +34,35 @@ struct call {
 	const struct reader_func *func;
 	int32_t pid, tid;	/* of its begin: a fiber may end it in another */
 	uint32_t depth;		/* 0: nothing probed was open around it */
-	uint64_t begin, end;	/* ticks; begin 0 if BEFORE */
+	uint64_t begin, end;	/* ticks; if BEFORE, since when it was open for certain, 0:
+				 * not known */
 	uint64_t span;		/* ticks that it took: from begin to end, less what
 				 * recording took of them if that is subtracted */
 	uint64_t inner;		/* the spans of the calls that it has made; of those
 				 * that are traced, shown or not */
-	uint64_t mark;		/* what sink->begin has returned; if BEFORE or
-				 * ENTRY_ONLY, of the call around it; else 0 */
+	uint64_t mark;		/* what sink->begin has returned; if it has no begin, of
+				 * the call around it; else 0 */
 	uint8_t how;		/* enum call_end; of sink->end only */
 	bool opened;		/* sink->open has shown it */
 };
+
+/* A call of which one moment is all that is known. */
+static inline bool call_is_moment(const struct call *c)
+{
+	return c->how == CALL_ENTRY_ONLY || (c->how == CALL_BEFORE && !c->begin);
+}
+
+/* Is its span known, or that of its part within the record? */
+static inline bool call_has_span(const struct call *c)
+{
+	return !call_is_moment(c) && c->how != CALL_EXIT_LOST;
+}
+
+/* Is that but a part, as far as is known? */
+static inline bool call_is_part(const struct call *c)
+{
+	return c->how == CALL_OPEN || (c->how == CALL_BEFORE && c->begin);
+}
 
 struct sink {
 	/* A call begins, whether it is shown or not; `outer` is what was returned
@@ -53,13 +74,18 @@ struct sink {
 	void (*end)(void *ctx, const struct call *);
 	/* An EVENT_LOST. */
 	void (*lost)(void *ctx, const struct event *);
+	/* A call ends of which no begin was seen, nor that of any around it; it is shown,
+	 * too. Its stack has its first event at `first`. May be NULL. */
+	void (*before)(void *ctx, const struct event *, uint64_t first);
+	/* Nothing that is shown from now on has begun or ended before `tsc`. May be NULL. */
+	void (*settled)(void *ctx, uint64_t tsc);
 	void *ctx;
 };
 
 struct frames_options {
 	uint64_t min_ns;	/* -t */
 	uint64_t depth;		/* -D */
-	uint64_t calls;		/* -n: of calls that have ended */
+	uint64_t calls;		/* -n: so many are shown */
 	int32_t tid;		/* --tid */
 	struct probe_cost cost;	/* of probes, to be subtracted; zeros: nothing is */
 };
@@ -73,6 +99,10 @@ int frames_new(const struct clock *, uint64_t start, const struct reader_func *f
 	       struct frames **ret);
 /* A longer table of functions; the one before stays, for calls that are open. */
 void frames_name(struct frames *, const struct reader_func *funcs);
+/* Before the first event: those are open of which the record begins too late; from the
+ * first event of their stack on, or from the start if all of the record is there. 0 or
+ * -ENOMEM. */
+int frames_earlier(struct frames *, const struct earlier *, bool whole);
 void frames_free(struct frames *);	/* NULL is legal */
 /* For reader_drain; `ctx` is the struct frames. */
 int frames_event(void *ctx, const struct event *);

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "trace/lines.h"
 #include "trace/put.h"
 #include "trace/span.h"
 
@@ -30,6 +31,7 @@ enum {
 struct graph {
 	const struct clock *ticks;
 	struct output *out;
+	struct lines *lines;	/* in order; NULL: as they come */
 	bool time, color;
 	bool skipping;
 	uint64_t left_out;	/* calls */
@@ -57,8 +59,15 @@ int graph_new(const struct clock *clock, struct output *out, bool with_time,
 	return 0;
 }
 
+int graph_order(struct graph *g)
+{
+	return lines_new(g->out, &g->lines);
+}
+
 void graph_free(struct graph *g)
 {
+	if (g)
+		lines_free(g->lines);
 	free(g);
 }
 
@@ -109,7 +118,7 @@ static bool skip(struct graph *g)
 
 	if (!output_is_terminal(g->out))
 		return false;
-	waiting = output_pending(g->out);
+	waiting = output_pending(g->out) + (g->lines ? lines_held(g->lines) : 0);
 	if (!g->skipping) {
 		g->skipping = waiting > SKIP_ABOVE;
 	} else if (waiting < SHOW_BELOW) {
@@ -134,10 +143,11 @@ static char *room(struct graph *g, const struct call *c)
 			   2 * strlen(c->func->name));
 }
 
-static void finish_line(struct graph *g, char *start, char *p)
+static void finish_line(struct graph *g, uint64_t tsc, char *start, char *p)
 {
 	*p++ = '\n';
-	output_take(g->out, (size_t)(p - start));
+	if (!g->lines || !lines_add(g->lines, tsc, start, (size_t)(p - start)))
+		output_take(g->out, (size_t)(p - start));
 }
 
 static void open_line(struct graph *g, const struct call *c)
@@ -148,7 +158,7 @@ static void open_line(struct graph *g, const struct call *c)
 		return;
 	p = put_columns(g, p, c, c->begin, UINT64_MAX);
 	p = put_text(put_text(p, c->func->name), "() {");
-	finish_line(g, start, p);
+	finish_line(g, c->begin, start, p);
 }
 
 static void leaf_line(struct graph *g, const struct call *c, uint64_t ns)
@@ -159,7 +169,7 @@ static void leaf_line(struct graph *g, const struct call *c, uint64_t ns)
 		return;
 	p = put_columns(g, p, c, c->begin, ns);
 	p = put_text(put_text(p, c->func->name), "();");
-	finish_line(g, start, p);
+	finish_line(g, c->begin, start, p);
 }
 
 static void close_line(struct graph *g, const struct call *c, uint64_t ns,
@@ -173,7 +183,7 @@ static void close_line(struct graph *g, const struct call *c, uint64_t ns,
 	p = put_text(p, g->color ? "} " GRAY "/* " : "} /* ");
 	p = put_text(put_text(p, c->func->name), note);
 	p = put_text(p, g->color ? " */" RESET : " */");
-	finish_line(g, start, p);
+	finish_line(g, c->end, start, p);
 }
 
 static bool graph_open(void *ctx, const struct call *c)
@@ -222,8 +232,20 @@ static void graph_call_end(void *ctx, const struct call *c)
 static void graph_lost(void *ctx, const struct event *e)
 {
 	struct graph *g = ctx;
+	char *start = output_room(g->out, PREFIX), *p = start;
 
-	output_printf(g->out, "# %llu events lost\n", (unsigned long long)e->lost);
+	if (!start)
+		return;
+	p = put_text(put_number(put_text(p, "# "), e->lost, 0, ' '), " events lost");
+	finish_line(g, e->tsc, start, p);
+}
+
+static void graph_settled(void *ctx, uint64_t tsc)
+{
+	struct graph *g = ctx;
+
+	if (g->lines)
+		lines_settle(g->lines, tsc);
 }
 
 struct sink graph_sink(struct graph *g)
@@ -232,6 +254,7 @@ struct sink graph_sink(struct graph *g)
 		.open = graph_open,
 		.end = graph_call_end,
 		.lost = graph_lost,
+		.settled = graph_settled,
 		.ctx = g,
 	};
 }

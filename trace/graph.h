@@ -12,6 +12,8 @@ struct graph;
  * each line: of the begin of a call, or, at a closing brace, of its end. */
 int graph_new(const struct clock *, struct output *out, bool time, bool color,
 	      struct graph **ret);
+/* From now on lines come in the order of their times, and so some later. 0 or -ENOMEM. */
+int graph_order(struct graph *);
 void graph_free(struct graph *);	/* NULL is legal */
 /* What frames_new takes. */
 struct sink graph_sink(struct graph *);

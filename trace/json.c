@@ -50,13 +50,13 @@ static size_t put_char(char *to, const unsigned char *p, size_t n)
 	return n;
 }
 
-/* At most 6 bytes for one of the text, and 2 quotes. */
-static char *put_string(char *to, const char *text)
+/* `size` bytes, or up to the end. At most 6 bytes for one of the text, and 2 quotes. */
+static char *put_string(char *to, const char *text, size_t size)
 {
-	const unsigned char *p = (const unsigned char *)text;
+	const unsigned char *p = (const unsigned char *)text, *end = p + strnlen(text, size);
 
 	*to++ = '"';
-	while (*p) {
+	while (p < end) {
 		size_t n = utf8_bytes((const char *)p);
 
 		to += put_char(to, p, n);
@@ -71,7 +71,30 @@ void json_string(struct output *out, const char *text)
 	char *start = output_room(out, 6 * strlen(text) + 3);
 
 	if (start)
-		output_take(out, (size_t)(put_string(start, text) - start));
+		output_take(out, (size_t)(put_string(start, text, SIZE_MAX) - start));
+}
+
+/* What a function is printed as may end in its module. */
+static size_t bare(const struct reader_func *f)
+{
+	const char *at = strrchr(f->name, '@');
+
+	return at && at > f->name && !strcmp(at + 1, f->module) ? (size_t)(at - f->name) :
+		strlen(f->name);
+}
+
+static char *put_func(char *p, const struct reader_func *f)
+{
+	p = put_string(put_text(p, "\"func\":"), f->name, bare(f));
+	return put_string(put_text(p, ",\"module\":"), f->module, SIZE_MAX);
+}
+
+void json_func(struct output *out, const struct reader_func *f)
+{
+	char *start = output_room(out, KEYS + 6 * (strlen(f->name) + strlen(f->module)));
+
+	if (start)
+		output_take(out, (size_t)(put_func(start, f) - start));
 }
 
 /* Calls appear when they have ended. */
@@ -132,9 +155,11 @@ static void json_end(void *ctx, const struct call *c)
 	p = put_number(put_text(p, "\",\"pid\":"), (uint32_t)c->pid, 0, ' ');
 	p = put_number(put_text(p, ",\"tid\":"), (uint32_t)c->tid, 0, ' ');
 	p = put_number(put_text(p, ",\"depth\":"), c->depth, 0, ' ');
-	p = put_string(put_text(p, ",\"func\":"), c->func->name);
-	p = put_string(put_text(p, ",\"module\":"), c->func->module);
-	p = put_text(put_text(p, extra(c)), "}\n");
+	p = put_func(put_text(p, ","), c->func);
+	p = put_text(p, extra(c));
+	if (call_is_part(c))
+		p = put_number(put_text(p, ",\"seen_ns\":"), clock_ns(j->clock, c->span), 0, ' ');
+	p = put_text(p, "}\n");
 	output_take(j->out, (size_t)(p - start));
 }
 

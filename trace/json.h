@@ -13,5 +13,8 @@ void json_free(struct json *);	/* NULL is legal */
 struct sink json_sink(struct json *);
 /* `text` as a JSON string, quotes included. What is no UTF-8 becomes U+FFFD. */
 void json_string(struct output *, const char *text);
+/* Two keys: the name of a function as it is, whatever tells it from others when it is
+ * printed, and its module. */
+void json_func(struct output *, const struct reader_func *);
 
 #endif

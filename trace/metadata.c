@@ -79,6 +79,8 @@ static const struct {
 	{ LAYOUT_STACK_END, "stack_end", "count_t number;" },
 };
 
+#define END_FORMAT METADATA_END_KEY "%-20" PRIu64 ";\n\tfailed = %-20" PRIu64 ";\n"
+
 /* As a string of TSDL. */
 static void put_string(FILE *f, const char *s)
 {
@@ -102,6 +104,24 @@ static void put_value(FILE *f, const char *key, uint64_t value)
 {
 	/* babeltrace2 takes integers of an environment for signed ones. */
 	fprintf(f, "\t%s = %" PRIu64 ";\n", key, MIN(value, (uint64_t)INT64_MAX));
+}
+
+/* With as much room as any value takes: see metadata_end. */
+static void put_end(FILE *f, const struct about *a)
+{
+	fprintf(f, END_FORMAT, MIN(a->end, (uint64_t)INT64_MAX), a->failed);
+}
+
+bool metadata_end(const char *text, const struct about *a, struct metadata_place *ret)
+{
+	const char *at = strstr(text, METADATA_END_KEY);
+
+	if (!at)
+		return false;
+	ret->at = (size_t)(at - text);
+	ret->size = (size_t)snprintf(ret->text, sizeof(ret->text), END_FORMAT,
+				     MIN(a->end, (uint64_t)INT64_MAX), a->failed);
+	return ret->size < sizeof(ret->text);
 }
 
 static void put_modules(FILE *f, const struct about *a)
@@ -128,7 +148,8 @@ static void put_env(FILE *f, const struct about *a)
 	put_value(f, "vpid", (uint64_t)a->pid);
 	put_text(f, "exe", a->exe);
 	put_value(f, "begin", a->begin);
-	put_value(f, "end", a->end);
+	put_end(f, a);
+	put_value(f, "left_free", a->left_free);
 	put_value(f, "clock_ticks", a->clock.ticks);
 	put_value(f, "clock_ns", a->clock.ns);
 	put_value(f, "clock_realtime", a->clock.realtime);
@@ -147,6 +168,13 @@ static void put_env(FILE *f, const struct about *a)
 	put_value(f, "removed", a->removed);
 	put_value(f, "verified", a->verified);
 	put_value(f, "rotated", a->rotated);
+	put_value(f, "kept", a->kept);
+	put_value(f, "began_before", a->nbefore);
+	put_value(f, "first_functions", a->first_funcs);
+	put_value(f, "slow_func", a->slow.func);
+	put_value(f, "slow_tid", a->slow.tid);
+	put_value(f, "slow_begin", a->slow.begin);
+	put_value(f, "slow_end", a->slow.end);
 	for (size_t i = 0; i < a->lanes; i++)
 		fprintf(f, "\tlane_%zu_packets = %" PRIu64 ";\n", i, a->packets[i]);
 	put_modules(f, a);

@@ -8,6 +8,17 @@
 /* The whole text, owned by the caller; 0 or -ENOMEM. */
 int metadata_make(const struct about *, char **ret, size_t *size);
 
+/* What tells of the end, and why it came, in a text that metadata_make has made: it takes as
+ * many bytes at any time, so that it can be written where a disk has no room for a text. */
+#define METADATA_END_KEY "\tend = "
+
+struct metadata_place {
+	size_t at, size;
+	char text[128];
+};
+
+bool metadata_end(const char *text, const struct about *, struct metadata_place *ret);
+
 /* What was read of it. Strings are owned. */
 struct metadata {
 	struct about about;

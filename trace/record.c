@@ -22,6 +22,14 @@ enum {
 
 /* ---- packets ------------------------------------------------------------- */
 
+static void take(struct record *r, uint64_t bytes)
+{
+	r->size += bytes;
+	r->held += bytes;
+	r->taken += bytes;
+	r->waiting += bytes;
+}
+
 static void begin_packet(struct record *r, struct lane *l, uint64_t tsc, uint32_t stack)
 {
 	struct record_options *o = &r->options;
@@ -35,8 +43,7 @@ static void begin_packet(struct record *r, struct lane *l, uint64_t tsc, uint32_
 	/* A thread that is gone keeps the name that it had. */
 	if (o->thread_name && o->thread_name(o->ctx, l->tid, name))
 		memcpy(l->head.name, name, sizeof(name));
-	r->size += record_overhead(r);
-	r->held += record_overhead(r);
+	take(r, record_overhead(r));
 }
 
 /* ---- size ---------------------------------------------------------------- */
@@ -45,7 +52,8 @@ static int make_room(struct record *r)
 {
 	const struct record_options *o = &r->options;
 
-	if (!o->max_size)
+	record_room_tick(r);
+	if (!o->max_size || r->full)
 		return 0;
 	if (o->rotate)
 		return r->held >= o->max_size / RECORD_CHUNKS ? record_next_chunk(r) : 0;
@@ -109,6 +117,7 @@ static int claim(struct record *r, const struct event *e, struct lane **ret)
 	}
 	memset(l->head.name, 0, sizeof(l->head.name));
 	l->ended = false;
+	l->beyond = 0;
 	l->thread = e->thread;
 	l->pid = e->pid;
 	l->tid = e->tid;
@@ -175,8 +184,7 @@ static int add(struct record *r, struct lane *l, uint64_t w)
 		l->cap = cap;
 	}
 	l->words[l->n++] = w;
-	r->size += 8;
-	r->held += 8;
+	take(r, 8);
 	return 0;
 }
 
@@ -206,6 +214,30 @@ static int prepare(struct record *r, struct lane *l, uint64_t tsc, uint32_t stac
 	return add_extended(r, l, LAYOUT_STACK, tsc, stack);
 }
 
+/* Is it of a call that is more than are wanted? Of those that are, the ends come still. A
+ * thread leaves calls in the order in which it makes them, on signal stacks, too. */
+static bool is_beyond(const struct record *r, struct lane *l, const struct event *e)
+{
+	bool enough = r->options.calls && r->calls >= r->options.calls;
+
+	switch (e->kind) {
+	case EVENT_ENTRY:
+		l->beyond += enough;
+		return enough;
+	case EVENT_MARK:
+	case EVENT_BEFORE:
+		return enough;
+	case EVENT_EXIT:
+	case EVENT_UNWOUND:
+	case EVENT_EXIT_LOST:
+		if (!l->beyond)
+			return false;
+		l->beyond--;
+		return true;
+	}
+	return false;
+}
+
 static int put(struct record *r, struct lane *l, const struct event *e, uint64_t tsc)
 {
 	switch (e->kind) {
@@ -221,7 +253,9 @@ static int put(struct record *r, struct lane *l, const struct event *e, uint64_t
 		r->events++;
 		return add_extended(r, l, LAYOUT_ENTRY_ONLY, tsc, e->func);
 	case EVENT_BEFORE:
+		r->calls++;
 		r->events++;
+		r->nbefore += r->nbefore != UINT64_MAX;
 		return add_extended(r, l, LAYOUT_BEFORE, tsc, e->func);
 	case EVENT_UNWOUND:
 		return add_extended(r, l, LAYOUT_UNWOUND, tsc, e->func);
@@ -251,6 +285,8 @@ int record_event(void *ctx, const struct event *e)
 	err = find(r, e, &l);
 	if (err)
 		return err;
+	if (is_beyond(r, l, e))
+		return 0;
 	l->ended = false;
 	l->last = MAX(l->last + r->options.apart, e->tsc);
 	err = prepare(r, l, l->last, e->stack);
@@ -269,6 +305,8 @@ int record_new(const char *path, const struct record_options *o, const struct ab
 		return fail(ENOMEM, "record into %s", path);
 	r->dir = -1;
 	r->options = *o;
+	r->first_funcs = a->first_funcs ? a->first_funcs : a->nfuncs;
+	r->nbefore = o->part ? UINT64_MAX : 0;
 	r->path = strdup(path);
 	if (getrandom(r->uuid, sizeof(r->uuid), 0) != sizeof(r->uuid))
 		memcpy(r->uuid, &a->begin, sizeof(a->begin));
@@ -277,6 +315,7 @@ int record_new(const char *path, const struct record_options *o, const struct ab
 		err = squeezer_new(&r->squeezer);
 	err = err ? err : place_make(path, &r->dir);
 	err = err ? err : record_write_metadata(r, a);
+	record_room_begin(r);
 	if (err) {
 		record_free(r);
 		return err;
@@ -306,6 +345,7 @@ int record_flush(struct record *r, const struct about *a)
 {
 	bool news = a->nfuncs != r->told_funcs || a->clock.run_ticks / 2 > r->told_run;
 
+	record_room_look(r);
 	return record_write_all(r) ?: news ? record_write_metadata(r, a) : 0;
 }
 
@@ -314,12 +354,19 @@ int record_end(struct record *r, const struct about *a)
 	int err = record_write_all(r);
 	int meta = record_write_metadata(r, a);
 
+	if (meta)
+		record_mark_end(r, a);
 	return err ? err : meta;
 }
 
 bool record_full(const struct record *r)
 {
 	return r->full;
+}
+
+uint64_t record_left_free(const struct record *r)
+{
+	return r->left_free;
 }
 
 uint64_t record_calls(const struct record *r)

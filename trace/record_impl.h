@@ -4,6 +4,7 @@
 #define TRACE_RECORD_IMPL_H
 
 #include "trace/layout.h"
+#include "trace/metadata.h"
 #include "trace/record.h"
 #include "trace/squeeze.h"
 
@@ -20,6 +21,7 @@ struct lane {
 	int32_t pid, tid;
 	bool ended;		/* its thread has: the lane is to be had */
 	uint32_t stack;		/* the current one */
+	uint64_t beyond;	/* calls that are open, and more than are wanted */
 	uint64_t last;		/* ticks of its last event: they never go back */
 	uint64_t size;		/* of its file */
 	struct packet head;	/* of the packet in memory */
@@ -40,6 +42,10 @@ struct record {
 	struct lane *buckets[RECORD_BUCKETS];
 	struct lane *used;	/* the one used last */
 	uint64_t calls, events;
+	uint64_t nbefore;	/* see struct about */
+	uint64_t first_funcs;
+	uint64_t failed;	/* what could not be written failed for this; 0 */
+	struct metadata_place end;	/* of the metadata that are there */
 	/* What is kept in memory counts as if it were written without being
 	 * compressed: it will not be more. */
 	uint64_t size;		/* bytes of the chunks that are there */
@@ -47,6 +53,11 @@ struct record {
 	uint64_t sizes[RECORD_CHUNKS];	/* of chunks, by number % RECORD_CHUNKS */
 	uint64_t chunk, oldest;
 	bool full, rotated;
+	/* Of the disk: see record_room.c */
+	uint64_t kept;		/* bytes that are to be left free; 0: none */
+	uint64_t left_free;	/* when that ended the recording; 0 */
+	uint64_t taken, next_look;	/* bytes taken, and when the disk is looked at again */
+	uint64_t waiting;	/* bytes in memory, which will be written still */
 	size_t told_funcs;	/* what the metadata say: functions, and how long */
 	uint64_t told_run;	/* the clock has been watched, in ticks */
 };
@@ -54,6 +65,8 @@ struct record {
 /* record_write.c */
 
 int record_write_metadata(struct record *, const struct about *);
+/* Where they cannot be replaced, let those that are there say that it has ended. */
+void record_mark_end(struct record *, const struct about *);
 /* Write the packet that is in memory, if there is one. */
 int record_write_packet(struct record *, struct lane *);
 /* The same of all lanes. */
@@ -62,5 +75,13 @@ int record_write_all(struct record *);
 uint64_t record_overhead(const struct record *);
 /* The next packets go to files of their own; the oldest of these may be dropped. */
 int record_next_chunk(struct record *);
+
+/* record_room.c */
+
+void record_room_begin(struct record *);
+/* Look at the disk: the recording may be full now. */
+void record_room_look(struct record *);
+/* The same, if much was taken since. */
+void record_room_tick(struct record *);
 
 #endif

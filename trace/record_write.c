@@ -50,6 +50,10 @@ int record_write_metadata(struct record *r, const struct about *about)
 	a.lanes = r->nlanes;
 	a.events = r->events;
 	a.rotated = r->rotated;
+	a.nbefore = r->nbefore;
+	a.first_funcs = r->first_funcs;
+	a.failed = r->failed;
+	a.left_free = r->left_free;
 	r->told_funcs = a.nfuncs;
 	r->told_run = a.clock.run_ticks;
 	int err = metadata_make(&a, &text, &piece.iov_len);
@@ -65,10 +69,24 @@ int record_write_metadata(struct record *r, const struct about *about)
 		err = -errno;
 	if (!err && renameat(r->dir, "metadata.new", r->dir, "metadata") < 0)
 		err = -errno;
-	if (!err)
+	if (!err) {
+		metadata_end(text, &a, &r->end);
 		return 0;
+	}
 	unlinkat(r->dir, "metadata.new", 0);
 	return fail(-err, "write %s/metadata", r->path);
+}
+
+/* The metadata that are there have room for their end, however full the disk is. */
+void record_mark_end(struct record *r, const struct about *about)
+{
+	auto_close int fd = openat(r->dir, "metadata", O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+	struct metadata_place now;
+	struct about a = *about;
+
+	a.failed = r->failed;
+	if (fd >= 0 && metadata_end(METADATA_END_KEY, &a, &now) && now.size == r->end.size)
+		write_pieces(fd, &(struct iovec){ now.text, now.size }, 1, (off_t)r->end.at);
 }
 
 /* ---- packets ------------------------------------------------------------- */
@@ -113,6 +131,7 @@ static void wrote(struct record *r, struct lane *l, uint64_t bytes)
 
 	r->size -= held - bytes;
 	r->held -= held - bytes;
+	r->waiting -= held;
 	l->size += bytes;
 	l->head.seq++;
 	r->packets[l->index]++;
@@ -154,8 +173,10 @@ int record_write_packet(struct record *r, struct lane *l)
 		unlinkat(r->dir, name, 0);
 	if (close(fd) < 0 && !err)
 		err = -errno;
-	if (err)
+	if (err) {
+		r->failed = (uint64_t)-err;
 		return fail(-err, "write %s/%s", r->path, name);
+	}
 	wrote(r, l, bytes);
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "trace/columns.h"
+#include "trace/parts.h"
 #include "trace/put.h"
 #include "trace/span.h"
 #include "trace/tree.h"
@@ -17,7 +18,7 @@ enum { PARTS = 16, BUCKETS = 61 * PARTS };
 enum { WIDTH = 10 };		/* of a column */
 
 struct stats {
-	uint64_t calls, timed;
+	uint64_t calls, timed, parts;
 	uint64_t total, outer, self;	/* ns; outer: not of nested calls */
 	uint64_t min, max;
 	uint32_t *counts;	/* BUCKETS; NULL until the first call */
@@ -92,8 +93,9 @@ static void add_call(void *ctx, const struct call *c, bool nested)
 	uint64_t span = c->span, ns;
 
 	s->calls++;
-	if (c->how == CALL_BEFORE || c->how == CALL_ENTRY_ONLY || c->how == CALL_EXIT_LOST)
+	if (!call_has_span(c))
 		return;
+	s->parts += call_is_part(c);
 	ns = clock_ns(clock, span);
 	add_span(m, s, ns);
 	s->self += clock_ns(clock, span - MIN(c->inner, span));
@@ -115,7 +117,8 @@ static uint64_t percentile(const struct stats *s, unsigned int percent)
 
 static void fill(const struct stats *s, const struct reader_func *f, struct report_line *ret)
 {
-	*ret = (struct report_line){ .name = f->name, .module = f->module, .v = {
+	*ret = (struct report_line){ .name = f->name, .module = f->module,
+				     .timed = s->timed, .parts = s->parts, .v = {
 		[REPORT_TOTAL] = s->outer, [REPORT_SELF] = s->self, [REPORT_CALLS] = s->calls,
 		[REPORT_AVERAGE] = s->timed ? s->total / s->timed : 0,
 		[REPORT_MIN] = s->min, [REPORT_MAX] = s->max,
@@ -209,7 +212,7 @@ static void print_line(const struct report_line *l, unsigned int shown, struct o
 		if (i == REPORT_CALLS)
 			p = put_number(p, l->v[i], WIDTH, ' ');
 		else
-			p = put_span(p, l->v[i], false);
+			p = l->timed ? put_span(p, l->v[i], false) : put_no_span(p);
 	}
 	output_text(out, buf, (size_t)(p - buf));
 	output_printf(out, "  %s\n", l->name);
@@ -230,10 +233,29 @@ static void print_head(unsigned int shown, struct output *out)
 void report_print(const struct report *r, struct output *out)
 {
 	unsigned int shown = columns_of(r, out);
+	struct parts parts = { .out = out };
 
 	print_head(shown, out);
 	for (size_t i = 0; i < r->n; i++)
 		print_line(&r->lines[i], shown, out);
+	for (size_t i = 0; i < r->n; i++)
+		parts_add(&parts, r->lines[i].name, r->lines[i].parts);
+	parts_end(&parts);
+}
+
+int report_shorten(struct report *a, struct report *b, struct strings *made)
+{
+	auto_free const char **names = calloc(a->n + b->n + 1, sizeof(*names));
+
+	if (!names)
+		return fail(ENOMEM, "shorten %zu names", a->n + b->n);
+	for (size_t i = 0; i < a->n + b->n; i++)
+		names[i] = i < a->n ? a->lines[i].name : b->lines[i - a->n].name;
+	int err = shorten_all(names, a->n + b->n, made);
+
+	for (size_t i = 0; i < a->n + b->n; i++)
+		(i < a->n ? &a->lines[i] : &b->lines[i - a->n])->name = names[i];
+	return err;
 }
 
 /* ---- difference ---------------------------------------------------------- */
@@ -293,19 +315,29 @@ static char *put_change(char *p, enum report_key key, uint64_t before, uint64_t 
 	return stpncpy(p, digits, (size_t)(end - digits));
 }
 
+/* What was not called took no time. */
+static bool is_known(const struct report_line *l)
+{
+	return !l || l->timed;
+}
+
 static void print_pair(const struct pair *pair, struct output *out)
 {
 	static const enum report_key keys[] = { REPORT_TOTAL, REPORT_SELF, REPORT_CALLS };
 	const struct report_line *named = pair->now ?: pair->before;
 	char buf[ARRAY_SIZE(keys) * 3 * SPAN_MOST], *p = buf;
 
+	bool known = is_known(pair->before) && is_known(pair->now);
+
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		uint64_t before = value(pair->before, keys[i]), now = value(pair->now, keys[i]);
+		bool number = keys[i] == REPORT_CALLS;
 
 		p = put_text(p, "  ");
-		p = keys[i] == REPORT_CALLS ? put_number(p, now, 10, ' ') : put_span(p, now, false);
-		*p++ = ' ';
-		p = put_change(p, keys[i], before, now);
+		p = number ? put_number(p, now, 10, ' ') :
+		    is_known(pair->now) ? put_span(p, now, false) : put_no_span(p);
+		p = put_text(p, number || known ? " " : "  ");
+		p = number || known ? put_change(p, keys[i], before, now) : put_no_span(p);
 	}
 	output_text(out, buf, (size_t)(p - buf));
 	output_printf(out, "  %s\n", named->name);

@@ -3,6 +3,7 @@
 #ifndef TRACE_REPORT_H
 #define TRACE_REPORT_H
 
+#include "symbols/shorten.h"
 #include "trace/view.h"
 
 enum report_key {
@@ -18,6 +19,8 @@ enum report_key {
 /* All times in ns, of calls of which both sides are known or that were still open. */
 struct report_line {
 	const char *name, *module;
+	bool timed;		/* else the calls are all that is known */
+	uint64_t parts;		/* calls of which a part is in the record */
 	uint64_t v[REPORT_KEYS];
 };
 
@@ -34,6 +37,8 @@ int report_key(const char *word, enum report_key *ret);
 /* Runs the view. */
 int report_make(struct view *, enum report_key sort, struct report *ret);
 void report_clear(struct report *);
+/* Show both by short names, which `made` owns: the same function by the same one. */
+int report_shorten(struct report *, struct report *, struct strings *made);
 
 void report_print(const struct report *, struct output *);
 /* What `now` has in comparison to `before`: functions are the same by name and module. */

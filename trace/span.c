@@ -12,29 +12,48 @@
 struct span_unit {
 	uint64_t small;		/* what stands behind the point, in ns */
 	uint64_t limit;		/* from here on the next unit is used */
-	uint64_t parts;		/* of the small in one of this unit */
 	const char *name, *color;
 };
 
 /* As in uftrace: three digits behind the point, whatever the unit is. */
 static const struct span_unit units[] = {
-	{ 1, 1000000, 1000, " us", "" },
-	{ 1000, 1000000000, 1000, " ms", GREEN },
-	{ 1000000, 60000000000, 1000, "  s", YELLOW },
-	{ 1000000000, 3600000000000, 60, "  m", RED },
-	{ 60000000000, UINT64_MAX, 60, "  h", RED },
+	{ 1, 1000000, " us", "" },
+	{ 1000, 1000000000, " ms", GREEN },
+	{ 1000000, 1000000000000, "  s", YELLOW },
 };
+
+/* What takes longer than 1000 seconds is read by people: in two whole numbers, and no unit
+ * that might be taken for a shorter one. */
+static char *put_long(char *p, uint64_t seconds)
+{
+	bool hours = seconds >= 3600;
+	uint64_t small = hours ? seconds / 60 : seconds;
+
+	p = put_number(p, small / 60, 3, ' ');
+	p = put_text(p, hours ? "h " : "min ");
+	p = put_number(p, small % 60, 2, '0');
+	return put_text(p, hours ? "min" : "s");
+}
 
 char *put_span(char *p, uint64_t ns, bool color)
 {
-	const struct span_unit *u = units;
+	const struct span_unit *u = units, *end = units + ARRAY_SIZE(units);
 
-	while (ns >= u->limit && u->limit != UINT64_MAX)
+	while (u < end && ns >= u->limit)
 		u++;
-	p = put_number(p, ns / u->small / u->parts, 3, ' ');
+	if (u == end) {
+		p = put_long(put_text(p, color ? RED : ""), ns / 1000000000);
+		return put_text(p, color ? RESET : "");
+	}
+	p = put_number(p, ns / u->small / 1000, 3, ' ');
 	*p++ = '.';
-	p = put_number(p, ns / u->small % u->parts, 3, '0');
+	p = put_number(p, ns / u->small % 1000, 3, '0');
 	if (!color || !*u->color)
 		return put_text(p, u->name);
 	return put_text(put_text(put_text(p, u->color), u->name), RESET);
+}
+
+char *put_no_span(char *p)
+{
+	return put_text(p, "         -");
 }

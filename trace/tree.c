@@ -125,13 +125,14 @@ static bool open(void *ctx, const struct call *c)
 static void end(void *ctx, const struct call *c)
 {
 	struct tree *t = ctx;
-	bool moment = c->how == CALL_BEFORE || c->how == CALL_ENTRY_ONLY;
-	uint64_t mark = moment ? child(t, c->mark, c->func) : c->mark;
+	uint64_t mark = call_is_moment(c) ? child(t, c->mark, c->func) : c->mark;
 	struct tree_node *node = &t->nodes[(uint32_t)mark];
 	bool beyond = mark & BEYOND;
 
 	node->calls += !beyond;
-	if (!moment && c->how != CALL_EXIT_LOST) {
+	node->parts += !beyond && call_is_part(c);
+	if (call_has_span(c)) {
+		node->timed++;
 		node->self += c->span - MIN(c->inner, c->span);
 		if (!beyond)
 			node->total += c->span;
@@ -173,18 +174,31 @@ static int larger_first(const void *x, const void *y, void *ctx)
 	return strcmp(a->func->name, b->func->name);
 }
 
+/* A node around another has a lower number. */
+static void find_full(struct tree *t)
+{
+	for (size_t i = t->n; i-- > 1;) {
+		struct tree_node *node = &t->nodes[i];
+
+		node->full |= node->calls != 0;
+		t->nodes[node->parent].full |= node->full;
+	}
+}
+
 int tree_sort(struct tree *t)
 {
 	auto_free uint32_t *ids = calloc(t->n, sizeof(*ids));
 
 	if (!ids)
 		return fail(ENOMEM, "sort calls");
+	find_full(t);
 	for (size_t i = 0; i < t->n; i++) {
 		size_t n = 0;
 		uint32_t next = 0;
 
 		for (uint32_t c = t->nodes[i].child; c; c = t->nodes[c].next)
-			ids[n++] = c;
+			if (t->nodes[c].full)
+				ids[n++] = c;
 		qsort_r(ids, n, sizeof(*ids), larger_first, t->nodes);
 		while (n) {
 			t->nodes[ids[--n]].next = next;

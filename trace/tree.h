@@ -22,7 +22,10 @@ struct tree_node {
 	uint32_t child, next;	/* the first one; the next of the same parent; 0: none */
 	uint32_t depth;
 	bool nested;		/* a node around it has the same function */
+	bool full;		/* it has calls, or one within it has: once sorted */
 	uint64_t calls;
+	uint64_t timed;		/* of them those whose time is known, */
+	uint64_t parts;		/* and those of which a part is in the record */
 	uint64_t total, self;	/* ticks */
 };
 
@@ -38,7 +41,8 @@ void tree_watch(struct tree *, void (*each)(void *ctx, const struct call *, bool
 		void *ctx);
 /* Node 0 is the root. 0, or -ENOMEM if memory has run out meanwhile. */
 int tree_nodes(const struct tree *, const struct tree_node **ret, size_t *n);
-/* Order the children of every node, the one with the largest total first. */
+/* Order the children of every node, the one with the largest total first. Those of which no
+ * call was shown, nor any within them, are no node's children then. */
 int tree_sort(struct tree *);
 
 /* The sorted tree of a view, which is run. */

@@ -181,7 +181,8 @@ static void take_number(struct scan *s, const struct token *key, uint64_t value)
 		uint64_t *to;
 	} numbers[] = {
 		{ "inject_layout", &s->m->version }, { "vpid", &pid },
-		{ "begin", &a->begin }, { "end", &a->end },
+		{ "begin", &a->begin }, { "end", &a->end }, { "failed", &a->failed },
+		{ "left_free", &a->left_free },
 		{ "clock_ticks", &a->clock.ticks },
 		{ "clock_ns", &a->clock.ns },
 		{ "clock_realtime", &a->clock.realtime },
@@ -192,6 +193,9 @@ static void take_number(struct scan *s, const struct token *key, uint64_t value)
 		{ "functions", &functions }, { "probed", &a->probed },
 		{ "refused", &a->refused }, { "pause_ns", &a->pause_ns },
 		{ "events", &a->events }, { "lost", &a->lost },
+		{ "began_before", &a->nbefore }, { "first_functions", &a->first_funcs },
+		{ "slow_func", &a->slow.func }, { "slow_tid", &a->slow.tid },
+		{ "slow_begin", &a->slow.begin }, { "slow_end", &a->slow.end },
 	};
 	const struct {
 		const char *name;
@@ -199,6 +203,7 @@ static void take_number(struct scan *s, const struct token *key, uint64_t value)
 	} truths[] = {
 		{ "rotated", &a->rotated }, { "target_ended", &a->gone },
 		{ "removed", &a->removed }, { "verified", &a->verified },
+		{ "kept", &a->kept },
 	};
 	size_t i;
 

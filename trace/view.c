@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "symbols/shorten.h"
 #include "trace/choose.h"
+#include "trace/earlier.h"
 
 enum { DONE = 1 };		/* archive_read is to end */
 
@@ -14,7 +16,10 @@ enum { DONE = 1 };		/* archive_read is to end */
 struct view {
 	struct view_options options;
 	struct archive *archive;
-	const struct about *about;
+	const struct about *about;	/* the archive's, or `renamed` */
+	struct about renamed;
+	struct reader_func *funcs;	/* its functions, NULL: none; and their names */
+	struct strings names;
 	struct archive_filter filter;
 	bool *wanted;		/* by function id, and one more */
 	uint64_t begin, end;
@@ -23,6 +28,11 @@ struct view {
 	struct frames *frames;
 	struct output *out;
 	uint64_t tick, next_tick;
+	struct earlier *earlier;
+	uint64_t nbefore;	/* found so far */
+	uint64_t slow;		/* begin of the slow call, if that has just ended; else 0 */
+	bool slow_ended;
+	int err;		/* of what was found */
 };
 
 /* ---- functions ----------------------------------------------------------- */
@@ -52,6 +62,29 @@ static int choose(struct view *v)
 	return err;
 }
 
+/* They are chosen by whole names, and shown by short ones. */
+static int rename_shortly(struct view *v)
+{
+	size_t n = v->about->nfuncs + 1;
+	auto_free const char **names = calloc(n, sizeof(*names));
+
+	v->funcs = calloc(n, sizeof(*v->funcs));
+	if (!names || !v->funcs)
+		return fail(ENOMEM, "shorten %zu names", n);
+	for (size_t i = 0; i < n; i++)
+		names[i] = v->about->funcs[i].name;
+	int err = shorten_all(names, n, &v->names);
+
+	for (size_t i = 0; i < n; i++) {
+		v->funcs[i] = v->about->funcs[i];
+		v->funcs[i].name = names[i];
+	}
+	v->renamed = *v->about;
+	v->renamed.funcs = v->funcs;
+	v->about = &v->renamed;
+	return err;
+}
+
 /* ---- times --------------------------------------------------------------- */
 
 static uint64_t ticks_of(const struct view *v, uint64_t ns)
@@ -68,6 +101,8 @@ static void set_times(struct view *v)
 
 	archive_sizes(v->archive, &z);
 	v->begin = v->about->begin ?: z.begin;
+	if (v->about->slow.begin)
+		v->begin = MIN(v->begin, v->about->slow.begin);
 	v->end = MAX(v->about->end, z.end);
 	if (v->options.until)
 		v->end = MIN(v->end, v->begin + ticks_of(v, v->options.until));
@@ -100,6 +135,8 @@ int view_open(const struct view_options *o, struct view **ret)
 		set_times(v);
 		v->tick = ticks_of(v, TICK_NS);
 		err = choose(v) ?: subtract(v);
+		if (!err && o->short_names)
+			err = rename_shortly(v);
 	}
 	if (err) {
 		view_close(v);
@@ -114,7 +151,10 @@ void view_close(struct view *v)
 	if (!v)
 		return;
 	frames_free(v->frames);
+	earlier_free(v->earlier);
 	archive_close(v->archive);
+	strings_clear(&v->names);
+	free(v->funcs);
 	free(v->wanted);
 	free(v);
 }
@@ -139,7 +179,7 @@ uint64_t view_end(const struct view *v)
 	return v->end;
 }
 
-/* ---- run ----------------------------------------------------------------- */
+/* ---- events -------------------------------------------------------------- */
 
 static void count(struct view *v, const struct event *e)
 {
@@ -169,14 +209,94 @@ static int each(void *ctx, const struct event *e)
 	return err;
 }
 
-int view_run(struct view *v, const struct sink *sink, struct output *out)
+/* ---- what began before --------------------------------------------------- */
+
+bool view_is_part(const struct view *v)
 {
+	return v->options.since;
+}
+
+/* Does the call for which the snapshot was taken end here? Its own end comes first. */
+static bool ends_slow(const struct view *v, const struct event *e)
+{
+	const struct about_slow *slow = &v->about->slow;
+
+	return slow->begin && !v->slow_ended && slow->begin >= v->begin && e->tsc >= slow->end &&
+	       e->func == slow->func && (uint32_t)e->tid == slow->tid &&
+	       (e->kind == EVENT_EXIT || e->kind == EVENT_BEFORE);
+}
+
+static int look(void *ctx, const struct event *e)
+{
+	struct view *v = ctx;
+	bool slow = ends_slow(v, e);
 	int err;
 
+	v->slow = slow ? v->about->slow.begin : 0;
+	v->slow_ended |= slow;
+	v->nbefore += e->kind == EVENT_BEFORE;
+	err = e->kind == EVENT_STACK_END ? earlier_note(v->earlier, e, 0, 0) : 0;
+	err = err ? err : frames_event(v->frames, e) ?: v->err;
+	return err ? err : !view_is_part(v) && v->nbefore == v->about->nbefore ? DONE : 0;
+}
+
+/* Of a function that was probed later it is not known to have been open from the begin on. */
+static void found(void *ctx, const struct event *e, uint64_t first_event)
+{
+	struct view *v = ctx;
+	uint64_t first = v->about->first_funcs;
+
+	if (!first || e->func < first)
+		v->err = earlier_note(v->earlier, e, v->slow, first_event);
+}
+
+static bool found_open(void *ctx, const struct call *c)
+{
+	return false;
+}
+
+static void found_end(void *ctx, const struct call *c)
+{
+}
+
+static void found_lost(void *ctx, const struct event *e)
+{
+}
+
+/* Look through the record for calls whose begins are not there, if there are any. */
+static int find_earlier(struct view *v)
+{
+	const struct sink sink = { .open = found_open, .end = found_end, .lost = found_lost,
+				   .before = found, .ctx = v };
+	const struct frames_options all = { 0 };
+	int err;
+
+	if (!view_is_part(v) && v->about->end && !v->about->nbefore)
+		return 0;
+	err = earlier_new(&v->earlier);
+	err = err ? err : frames_new(&v->about->clock, v->begin, v->about->funcs, &all, &sink,
+				     &v->frames);
+	err = err ? err : archive_read(v->archive, &v->filter, true, look, v);
+	frames_free(v->frames);
+	v->frames = NULL;
+	if (v->earlier)
+		earlier_sort(v->earlier);
+	return MIN(err, 0);
+}
+
+/* ---- run ----------------------------------------------------------------- */
+
+int view_run(struct view *v, const struct sink *sink, struct output *out)
+{
+	const struct about *a = v->about;
+	int err = find_earlier(v);
+
 	v->out = out;
-	err = frames_new(&v->about->clock, v->begin, v->about->funcs, &v->options.frames, sink,
-			 &v->frames);
-	err = err ? err : archive_read(v->archive, &v->filter, each, v);
+	err = err ? err : frames_new(&a->clock, v->begin, a->funcs, &v->options.frames, sink,
+				     &v->frames);
+	if (!err && v->earlier)
+		err = frames_earlier(v->frames, v->earlier, !a->kept && !a->rotated);
+	err = err ? err : archive_read(v->archive, &v->filter, false, each, v);
 	if (err < 0)
 		return err;
 	frames_finish(v->frames, v->end);
@@ -185,7 +305,7 @@ int view_run(struct view *v, const struct sink *sink, struct output *out)
 
 int view_events(struct view *v, int (*each_event)(void *ctx, const struct event *), void *ctx)
 {
-	return archive_read(v->archive, &v->filter, each_event, ctx);
+	return archive_read(v->archive, &v->filter, false, each_event, ctx);
 }
 
 int32_t view_tid(const struct view *v)

@@ -19,6 +19,7 @@ struct view_options {
 	struct pattern *include, *exclude;	/* over names as recorded */
 	size_t ninclude, nexclude;
 	bool net;		/* subtract what recording took */
+	bool short_names;	/* without arguments of templates: shorten.h */
 	uint64_t since, until;	/* ns from the begin; until 0: to the end */
 	archive_note *note;
 	void *ctx;
@@ -45,6 +46,8 @@ int view_run(struct view *, const struct sink *, struct output *out);
 /* The same as events, of the functions and the time chosen, in the order of time; what
  * chooses calls or threads is left to whoever asks. Once, in place of view_run. */
 int view_events(struct view *, int (*each)(void *ctx, const struct event *), void *ctx);
+/* Do calls end in it whose begins were recorded, and are left out? */
+bool view_is_part(const struct view *);
 /* The one thread that is asked for; 0: all. */
 int32_t view_tid(const struct view *);
 void view_counts(const struct view *, struct view_counts *ret);

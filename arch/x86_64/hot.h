@@ -47,12 +47,17 @@
 	push_word
 	.endm
 
-/* %rsi becomes the thread; leaves by label 8 if there is none. */
+/* %rsi becomes the thread; leaves by label 8 if there is none, or it is of a thread that
+ * has ended and had the same control block. */
 	.macro	hot
 	mov	hot_begin+ARENA_TLS(%rip), %rcx
 	mov	%fs:(%rcx), %rsi
+	mov	hot_begin+ARENA_TID(%rip), %rcx
 	test	%rsi, %rsi
 	jz	8f
+	mov	%fs:(%rcx), %ecx
+	cmp	THREAD_OWNER(%rsi), %ecx
+	jne	8f
 	.endm
 
 /* The same for a thread that is known by its thread pointer and its id: it is

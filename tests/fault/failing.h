@@ -43,6 +43,9 @@ struct failing_want {
 	long n;			/* which one; or none, with or without a count */
 	long nr;		/* FAILING_FIRST: the first with this number */
 	long only;		/* calls of this number count, no others; 0: all */
+	long first;		/* and of these those with this first argument; 0: all */
+	const char *meanwhile;	/* a command of the shell, for which the n-th waits, to be
+				 * made then as it is; or NULL */
 	int err;		/* positive */
 	bool do_kill;
 	pid_t other;		/* ends before it, which is not touched; or 0 */
@@ -64,6 +67,7 @@ struct failing_run {
 	bool begun, done;	/* counting has begun; the n-th is behind us */
 	bool threaded;		/* there has been a second thread */
 	bool waited;		/* want->waits was called */
+	int waited_for;		/* what came of want->meanwhile */
 };
 
 /* Entry and exit stops look the same but for PTRACE_GET_SYSCALL_INFO. */
@@ -110,13 +114,14 @@ static bool failing_names(pid_t tid, const struct __ptrace_syscall_info *info,
 		strstr(text, what);
 }
 
-/* These cannot fail: a program that ends, or returns from a handler; and brk,
+/* These cannot fail: a program that ends, or returns from a handler; brk,
  * whose result is an address, so that a C library would take any error for one,
- * and use memory that is not there. */
+ * and use memory that is not there; and what the threads of a program wait for each
+ * other by, in its own memory: a C library does not ask whether it has woken one. */
 static bool failing_cannot(uint64_t nr)
 {
 	return nr == SYS_exit || nr == SYS_exit_group || nr == SYS_rt_sigreturn ||
-		nr == SYS_brk;
+		nr == SYS_brk || nr == SYS_futex;
 }
 
 static pid_t failing_process(pid_t tid)
@@ -186,14 +191,17 @@ static void failing_entry(struct failing_run *r, pid_t tid,
 	}
 	if (!r->begun || (w->from_text && !r->noted) || failing_is_early(r) || r->done ||
 	    failing_cannot(info->entry.nr) ||
-	    (w->only && (uint64_t)w->only != info->entry.nr))
+	    (w->only && (uint64_t)w->only != info->entry.nr) ||
+	    (w->first && (uint64_t)w->first != info->entry.args[0]))
 		return;
 	r->count++;
 	if (!failing_is_it(r, info->entry.nr))
 		return;
 	r->number = info->entry.nr;
 	r->done = true;
-	if (w->other)
+	if (w->meanwhile)
+		r->waited_for = system(w->meanwhile);
+	else if (w->other)
 		failing_end(w->other);
 	else if (w->do_kill)
 		kill(failing_process(tid), SIGKILL);

@@ -24,7 +24,7 @@
  *	FROM=thread	counting begins with inject's second thread, before which it
  *			only reads, as inject list does
  *	ERRNO=N		each fails with this one and not with several in turn
- *	PACE=own	inject goes at its own pace (injector/pace.h), otherwise at an
+ *	PACE=own	inject goes at its own pace (injector/ptrace/pace.h), otherwise at an
  *			equal one, which waits for no idle processor where none ever is
  *	TELL=WORD[,WORD] the victim is told the first once the probes are in, and the
  *			second when it has been judged, its children with it
@@ -166,8 +166,8 @@ static const char *last_line(struct point *p)
  * the target that is any other death of its tracer. */
 static bool gave_up(const struct point *p)
 {
-	return failing_sanitizer_gave_up(p->said) || (p->status == 128 + SIGABRT &&
-		(strstr(p->said, "glibc error") || strstr(p->said, "futex facility")));
+	return failing_sanitizer_gave_up(p->said) ||
+		(p->status == 128 + SIGABRT && strstr(p->said, "glibc error"));
 }
 
 /* A sanitizer that has no memory for us may have said so before. */

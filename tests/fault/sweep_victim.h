@@ -203,7 +203,7 @@ static bool is_mapped(void)
 	snprintf(path, sizeof(path), "%s/maps", victim.text);
 	f = fopen(path, "re");
 	while (f && !found && fgets(line, sizeof(line), f))
-		found = strstr(line, "/memfd:inject") != NULL;
+		found = strstr(line, "/memfd:inject") || strstr(line, "/dev/zero (deleted)");
 	if (f)
 		fclose(f);
 	return found;

@@ -14,5 +14,7 @@ victim nameless 2
 "$INJECT" list -p "$VICTIM" -f 'fn_*' >list.out
 [ "$(wc -l <list.out)" -ge 10 ] || die "few functions found without names"
 status 0 "$INJECT" -p "$VICTIM" -f 'fn_*' -d 0.3
-traced fn_
+traced 'fn_[0-9a-f]*@nameless()'
+status 0 "$INJECT" -p "$VICTIM" -f 'fn_*' -n 5 --json
+traced '"func":"fn_[0-9a-f]*","module":"nameless"'
 removed

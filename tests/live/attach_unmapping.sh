@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # attach_unmapping: a thread unmaps the stack of one that has ended, and holds the lock
-# that every new thread needs. Stopped, its call has ended, and looks like a sleep
-# to who does not look closely; it is not to start our thread, for that would wait
-# for the one whose place it has taken.
+# that every new thread needs. No thread is made to wait for it, and the thread that was
+# borrowed in the middle of its call goes home to it.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -48,7 +48,8 @@ victim_quit
 
 # Stubs of other kinds: punned, in holes, with jumps into each other.
 victim packed
-stacks 2 800 -ex 'set scheduler-locking on' >plain.txt
+# (Sixteen rounds are some thousand steps: all of them are to be known.)
+stacks 2 5000 -ex 'set scheduler-locking on' >plain.txt
 inject_bg -p "$VICTIM" -f '*' -o /dev/null
 stacks 2 2000 -ex 'set scheduler-locking on' >probed.txt
 compare stub program

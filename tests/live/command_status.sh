@@ -33,7 +33,7 @@ status 9 env PATH="$PWD" "$INJECT" -f '*' -o trace.txt -- script
 
 # What is ours: the command has not begun.
 status 125 "${run[@]}" touch begun
-refused 'nothing to probe' 2
+refused 'nothing to probe'
 status 125 "$INJECT" -f x --tid 5 -- touch begun
 status 125 "$INJECT" -f x -p 1 -- touch begun
 status 125 "$INJECT" -f x --no-such-option -- touch begun

@@ -44,7 +44,7 @@ refused 'seccomp filter that forbids it system call'
 unharmed
 victim_quit
 
-for call in memfd_create close rt_sigreturn restart_syscall rt_sigaction prctl getpid ppoll mmap; do
+for call in memfd_create close rt_sigreturn restart_syscall rt_sigaction prctl gettid ppoll mmap; do
 	begin "$call"
 	status 1 "$INJECT" -p "$VICTIM" -f 'early_*'
 	refused "its seccomp filter may kill it for $call,"

@@ -67,7 +67,7 @@ if "${AS[@]}" true 2>/dev/null; then
 	victim_quit
 fi
 
-# The payload is mapped where it cannot be loaded by a thread of its own.
+# Nothing is loaded, and so no thread is started where none may be.
 AS=("${as_user[@]}" prlimit --nproc=3)
 begin spin_threads
 for _ in 1 2; do

@@ -19,9 +19,9 @@ victim spin_threads 2
 # Refused, and nothing is left of it: no room, a limit, others' business.
 in_mount() { status 1 unshare -m sh -c "mount -t $1 none '$DIR' && exec \"\$@\"" sh "${@:2}"; }
 if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
-	in_mount 'tmpfs -o size=20M' "$INJECT" start -p "$VICTIM" -f 'count_*' -o "$DIR/x"
+	in_mount 'tmpfs -o size=5M' "$INJECT" start -p "$VICTIM" -f 'count_*' -o "$DIR/x"
 	refused 'No space left'
-	in_mount 'tmpfs -o size=20M' "$INJECT" start -v -p "$VICTIM" -f 'count_*' -o "$DIR/x"
+	in_mount 'tmpfs -o size=5M' "$INJECT" start -v -p "$VICTIM" -f 'count_*' -o "$DIR/x"
 	! has_line 'lent a thread' trace.err || die "a thread was held while room was taken"
 	in_mount ramfs "$INJECT" start -p "$VICTIM" -f 'count_*' -o "$DIR/x"
 	refused 'may run out of room'

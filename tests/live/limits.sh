@@ -37,14 +37,31 @@ for kind in spin_threads single; do
 
 	limit as $((($(field VmSize) + 1024) * 1024))
 	not_tried "$func*" 'RLIMIT_AS leaves'
-	limit as unlimited
 
-	prlimit --pid "$VICTIM" --nofile=4:"${hard// /}"
-	not_tried "$func*" 'RLIMIT_NOFILE is 4'
-	prlimit --pid "$VICTIM" --nofile="${hard// /}:${hard// /}"
+	# Where little is left we take no more than half of that, or as much as it takes.
+	for room in 150000 600000; do
+		limit as $((($(field VmSize) + room) * 1024))
+		before=$(field VmSize)
+		traced_now "$func"
+		took=$(($(field VmSize) - before))
+		[ $room = 150000 ] || [ $took -lt $((room / 2)) ] || die "took $took kB of $room"
+		[ $took -gt 90000 ] || die "only $took kB were mapped"
+		limit as unlimited
+		victim_quit
+		begin $kind 2
+	done
 
 	limit fsize 8192	# more than the victim writes, less than we map
 	traced_now "$func"
+
+	# An inject that may open what is mapped needs no descriptor there.
+	prlimit --pid "$VICTIM" --nofile=4:"${hard// /}"
+	if opens_mappings; then
+		traced_now "$func"
+	else
+		not_tried "$func*" 'RLIMIT_NOFILE is 4'
+	fi
+	prlimit --pid "$VICTIM" --nofile="${hard// /}:${hard// /}"
 
 	# A later visit that needs more room for stubs; the session is there.
 	limit as $((($(field VmSize) + 64) * 1024))

@@ -68,7 +68,7 @@ refused 'do not go together'
 victim_quit
 
 victim packed 2
-for percent in 85 60 0.5%; do
+for percent in 25 10 0.5%; do
 	inject_bg -p "$VICTIM" -f 'busy_*' -f 'pack_*' -o /dev/null \
 		--max-overhead $percent --max-pause 2s
 	wait_until 30 has_line disarmed trace.err || die "nothing is disarmed at $percent"

@@ -29,12 +29,14 @@ trace --json --tid "$tid" -n 500
 check "c[\"tid\"] == $tid"
 trace --json --entry-only -n 500
 check 'c["entry_only"] and c["dur_ns"] is None and c["end"] == "open"'
-status 0 "$INJECT" -p "$VICTIM" -f 'spin_*' -n 50 --json
-check 'c["pid"] > 0'
-# One that began before the trace has ended, too, without a duration.
-ended=$(grep -c '"end":"\(return\|unwound\)"\|"began_before":true' trace.out)
-# The calls around the 50th are completed.
-[ "$ended" -ge 50 ] && [ "$ended" -lt 60 ] || die "-n 50 printed $ended calls that have ended"
+for more in --json --time; do
+	status 0 "$INJECT" -p "$VICTIM" -f 'spin_*' -n 50 $more
+	printed=$(grep -cE '"type":"call"|\| *spin_.*(;|\{)$|began before' trace.out)
+	[ "$printed" = 50 ] || die "-n 50 $more printed $printed calls"
+done
+status 0 "$INJECT" record -p "$VICTIM" -f 'spin_*' -n 50 -o fifty
+status 0 "$INJECT" replay fifty --json
+[ "$(grep -c '"type":"call"' trace.out)" = 50 ] || die "record -n 50"
 status 2 "$INJECT" -p "$VICTIM" -f 'spin_*' -t 1ms --entry-only
 trace --time -n 500
 grep -qE '^[0-2][0-9]:[0-5][0-9]:[0-6][0-9]' trace.out || die "no time of day"

@@ -14,7 +14,8 @@ mount -t tmpfs -o size=1m tmpfs disk 2>mount.err || skip "no tmpfs can be mounte
 victim spin_threads 2
 
 WANT=1
-inject_bg record -p "$VICTIM" -f 'count_*' -o disk/t
+inject_bg record -p "$VICTIM" -f 'count_*' -o disk/t --min-free 0
+has_line 'recording goes on until the disk is full' trace.err || die "it is not said beforehand"
 tell count '^ok count' >/dev/null
 wait "$TRACER" && die "a full disk is no error" || [ $? = 1 ] || die "not status 1"
 WANT=0
@@ -22,6 +23,9 @@ grep -q 'write disk/t/.*: No space left on device' trace.err || die "the disk is
 tell end '^counted' >/dev/null
 removed
 status 0 "$INJECT" report disk/t
+has_line 'disk/t was ended by an error: No space left on device' trace.err ||
+	die "$(cat trace.err)"
+! grep -q killed trace.err || die "$(cat trace.err)"
 traced count_leaf
 babeltrace2 disk/t >bt.out 2>bt.err || die "babeltrace2 fails: $(head -n 3 bt.err)"
 umount disk

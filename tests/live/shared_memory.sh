@@ -9,7 +9,8 @@
 victim vforker
 other=$(tell linger '^done' | cut -d' ' -f2)
 status 1 "$INJECT" -p "$VICTIM" -f 'share_*'
-refused "process $other shares the memory"
+refused "process $other (vforker), of vfork or clone, shares the memory of $VICTIM "
+grep -q memfd: "/proc/$VICTIM/maps" && die "something was mapped for nothing"
 unharmed
 tell part '^done' >/dev/null
 

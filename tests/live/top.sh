@@ -11,7 +11,7 @@ need jq python3 script
 victim spin_threads 2
 # What it shows is asked here, not how soon threads stop on a busy machine.
 top=("$INJECT" top -p "$VICTIM" --max-pause 2s)
-for key in rate load calls total self avg p99 max; do
+for key in rate wall calls total self avg p99 max; do
 	status 0 "${top[@]}" -f 'spin_*' -d 0.3 --sort $key
 	removed
 	[ "$(grep -c '^#' trace.out)" = 1 ] || die "not one table: $(cat trace.out)"
@@ -23,9 +23,9 @@ awk 'NR == 2 && $NF == "spin_loop" { ok = 1 } END { exit !ok }' trace.out ||
 	die "spin_loop is not the first: $(cat trace.out)"
 status 0 "${top[@]}" -f 'spin_*' -d 1 --json
 jq -es 'map(select(.type == "top")) | length >= 4 and all(.[]; .calls > 0 and .calls_per_s > 0 and
-	.load_percent >= 0 and .timed <= .calls)' trace.out >/dev/null || die "JSON: $(cat trace.out)"
+	.wall_percent >= 0 and .load_percent == .wall_percent and .timed <= .calls)' trace.out >/dev/null || die "JSON: $(cat trace.out)"
 status 2 "${top[@]}" -f x --sort name
-refused 'sort by rate, load'
+refused 'sort by rate, wall'
 
 # A terminal: keys, Ctrl-Z and back, q.
 python3 - "$INJECT" "$VICTIM" >terminal.out <<'PY' || die "$(tail -n 5 terminal.out)"
@@ -65,7 +65,7 @@ def run(steps, columns=200):
             assert time.monotonic() < end, "terminal"
             time.sleep(0.02)
 
-    until(rb"by load;")
+    until(rb"by wall;")
     wait(True)
     for step, what in steps:
         seen = b""
@@ -101,7 +101,7 @@ run([(b"s", rb"by self;"), (b"\x03", None)])
 # A narrow one has room for the names, and for the column that sorts.
 run([(b"c", rb"by calls; keys:[^\n]*\n#[^\n]{,60}CALLS  [^\n]*FUNCTION[^\n]*\n[^\n]{,54}  spin_"),
      (b"q", None)], 80)
-run([(b"l", rb"by load;[^\n]*\n# +LOAD  FUNCTION[^\n]*\n[^\n]{,10}%  spin_"), (b"q", None)], 20)
+run([(b"w", rb"by wall;[^\n]*\n# +WALL  FUNCTION[^\n]*\n[^\n]{,12}%  spin_"), (b"q", None)], 20)
 PY
 # One that knows nothing but lines has the table at the end.
 TERM=dumb script -qefc "${top[*]} -f 'spin_*' -d 0.3" dumb.out >/dev/null ||

@@ -152,7 +152,7 @@ has_waited()
 	local call="\"func\":\"$1\",\"module\":\"[^\"]*\""
 
 	grep -q "$call,\"began_before\":true" calls.json || die "no $1 began before"
-	grep -q "\"end\":\"open\",.*$call}" calls.json || die "no $1 is left open"
+	grep -qE "\"end\":\"open\",.*$call(,\"seen_ns\":[0-9]+)?}" calls.json || die "no $1 is left open"
 }
 
 server rust_http '[^"]*'

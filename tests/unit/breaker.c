@@ -4,7 +4,7 @@
  * happened within a window, whenever it is read; and does it wait where there
  * is too little to judge by?
  */
-#include "injector/breaker.h"
+#include "injector/show/breaker.h"
 
 #include "tests/unit/check.h"
 

@@ -3,7 +3,7 @@
  * Code is read from its file, and from memory only where the process has a copy of its
  * own; in either case it is what stands there.
  */
-#include "injector/code.h"
+#include "injector/ptrace/code.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Does what is disarmed go as a whole, in an order that is harmless, with whoever
  * relies on its bytes; and does everything else stay?
  */
-#include "injector/disarm.h"
+#include "injector/patch/disarm.h"
 
 #include <string.h>
 

@@ -6,9 +6,9 @@
 
 #include "tests/unit/reader_world.h"
 
-#include "injector/follow.h"
-#include "injector/say.h"
-#include "injector/signals.h"
+#include "injector/log/say.h"
+#include "injector/proc/signals.h"
+#include "injector/show/follow.h"
 
 struct scene {
 	struct world w;
@@ -139,7 +139,7 @@ static void test_target_left(void)
 	begin(&s, &life);
 	CHECK_EQ(follow(&s.f), 0);
 	CHECK_EQ(s.f.why, FOLLOW_GONE);
-	end(&s, life, "still open */\n");
+	end(&s, life, "net_wait: unwound */\n");
 }
 
 static void test_reader_of_results_gone(void)

@@ -4,7 +4,7 @@
  * runs on; and is such a thread borrowed on the runtime's own stack only, where
  * nothing else begins below?
  */
-#include "injector/gothreads.h"
+#include "injector/ptrace/gothreads.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -15,11 +15,11 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "injector/infect.h"
-#include "injector/procfs.h"
-#include "injector/remote.h"
-#include "injector/surgery.h"
-#include "injector/tids.h"
+#include "injector/infect/infect.h"
+#include "injector/proc/procfs.h"
+#include "injector/ptrace/surgery.h"
+#include "injector/ptrace/tids.h"
+#include "injector/remote/remote.h"
 
 #define CHECK(x) ((x) ? (void)0 : die(__LINE__, #x))
 

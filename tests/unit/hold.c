@@ -2,7 +2,7 @@
 /*
  * Is who was asked to stop, or cannot be let go any more, heard of, whatever becomes of him?
  */
-#include "injector/target_impl.h"
+#include "injector/ptrace/target_impl.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "injector/procfs.h"
-#include "injector/surgery.h"
+#include "injector/proc/procfs.h"
+#include "injector/ptrace/surgery.h"
 
 #define CHECK(x) ((x) ? (void)0 : die(__LINE__, #x))
 
@@ -49,7 +49,7 @@ static struct {
 	uint64_t turns[2];	/* that each has made */
 	bool go_away;		/* the leader is to, and then: */
 	enum then then;
-	bool come_back;
+	bool come_back, shares;
 	bool other_leaves;	/* and then: */
 	enum then other_then;
 	bool is_large;
@@ -86,13 +86,17 @@ static void *other(void *unused)
 	return unused;
 }
 
-/* As vfork, but for the memory: nothing but a kill ends this wait, until it is over. */
+/* As vfork, with its memory or without: nothing but a kill ends this wait, until it is over.
+ * (A child that shares the memory outlives the thread.) */
 static void away(void)
 {
-	if (syscall(SYS_clone, CLONE_VFORK | SIGCHLD, 0, 0, 0, 0) == 0) {
+	long flags = CLONE_VFORK | SIGCHLD | (shared->shares ? CLONE_VM : 0);
+
+	if (syscall(SYS_clone, flags, 0, 0, 0, 0) == 0) {
 		struct timespec t = { 0, 1000 * 1000 };
 
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (!shared->shares)
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
 		while (getppid() != 1 && !__atomic_load_n(&shared->come_back, __ATOMIC_ACQUIRE))
 			syscall(SYS_nanosleep, &t, NULL);
 		_exit(0);
@@ -326,7 +330,30 @@ static int vanish(void *target)
 	ask(t);
 	shared->other_leaves = true;
 	CHECK(comes(has_executed_and_sleeps));
-	CHECK(target_stop_one(t, child, patience, &th) == 0 && t->nthreads == 1);
+	CHECK(target_stop_one(t, child, patience, &th) == -ESRCH && t->nthreads == 1);
+	fail_clear();
+	return 0;
+}
+
+/* The program that we have opened is executed no more, but a child of it lives on in its
+ * memory: the next one's threads are not lent, and not stopped for what is that one's. */
+static int live_on(void *target)
+{
+	struct target *t = target;
+	struct thread_hold *th;
+
+	shared->shares = true;
+	shared->other_then = THEN_EXECUTES;
+	send_away(THEN_COUNTS);
+	shared->other_leaves = true;
+	CHECK(comes(has_executed_and_sleeps));
+	CHECK(pread(t->mem, &(char){ 0 }, 1, 0) < 0);
+	CHECK(target_stop_one(t, child, patience, &th) == -ESRCH);
+	fail_clear();
+	target_release(t);
+	CHECK(target_stop(t, patience) == -ESRCH);
+	fail_clear();
+	__atomic_store_n(&shared->come_back, true, __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -431,6 +458,7 @@ int main(int argc, char **argv)
 	play(let_go_killed, false);
 	play(resume_killed, false);
 	play(vanish, false);
+	play(live_on, false);
 	play(wait_for_each_other, false);
 	chase(argv[0]);
 	return 0;

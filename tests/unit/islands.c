@@ -7,16 +7,16 @@
  * address space of this process; then their jumps are put into a copy of the
  * text, and read there. Nothing is mapped or run.
  */
-#include "injector/islands.h"
+#include "injector/islands/islands.h"
 
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "injector/arena.h"
-#include "injector/gaps.h"
-#include "injector/probes.h"
-#include "injector/procfs.h"
+#include "injector/patch/probes.h"
+#include "injector/proc/gaps.h"
+#include "injector/proc/procfs.h"
+#include "injector/session/arena.h"
 #include "tests/patch/insns.h"
 
 enum { ROUNDS = 400, FUNCS = 14 };
@@ -229,9 +229,12 @@ static void check_pages(const struct islands *islands, const struct gaps *gaps,
 /* Islands come to lie all over the reach of a jump; stubs need a place, too. */
 static struct range find_room(pid_t pid, const struct module *mod)
 {
+	struct gaps gaps;
 	raddr_t at = 0;
 
-	CHECK(arena_find(pid, mod->span, ARENA_LEAST, m.arch->reach, 0, &at) == 0);
+	CHECK(gaps_find(pid, GAPS_HEAP, NULL, NULL, &gaps) == 0);
+	CHECK(arena_find(&gaps, mod->span, ARENA_LEAST, m.arch->reach, 0, &at) == 0);
+	gaps_clear(&gaps);
 	return (struct range){ at, at + ARENA_LEAST };
 }
 

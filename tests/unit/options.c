@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Is every sentence about the command line true? */
-#include "injector/options.h"
+#include "injector/options/options.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "injector/units.h"
+#include "injector/log/units.h"
 #include "tests/unit/check.h"
 
 enum { MAX_WORDS = 32 };
@@ -117,7 +117,7 @@ static const struct {
 	{ "stop 1", "-p 1" },
 	{ "stop -p 1 -o x", "stop takes no -o" },
 	/* Later: by name. */
-	{ "top -p 1 -f x --sort name", "sort by rate, load" },
+	{ "top -p 1 -f x --sort name", "sort by rate, wall" },
 	{ "count -p 1 -f x -t 1ms", "-t" },
 	{ "count -p 1", "no function" },
 	{ "-p 1 -f x --snapshot-on x>5ms", "--snapshot-on" },
@@ -140,6 +140,12 @@ static const struct {
 	{ "record -p 1 -f x --max-size 1", "at least 1M" },
 	{ "record -p 1 -f x --max-size x", "wants a size" },
 	{ "record -p 1 -f x --rotate", "needs --max-size" },
+	{ "record -p 1 -f x --min-free x", "wants a size such as 500M or 2G, or 0" },
+	{ "record -p 1 -f x --min-free 10%", "wants a size" },
+	{ "record -p 1 -f x --min-free 99999999999G", "too large" },
+	{ "trace -p 1 -f x --min-free 1G", "takes no --min-free" },
+	{ "record -p 1 -f x --short-names", "it keeps everything" },
+	{ "start -p 1 -f x --short-names", "takes no --short-names" },
 	{ "export --to chrome --subtract-overhead", "is for sums" },
 	{ "export --to ctf -t 1ms", "keeps every call" },
 	{ "replay --subtract-overhead", "takes no --subtract-overhead" },
@@ -189,6 +195,8 @@ static const char *const accepted[] = {
 	"-p 1 -f x -o out.txt", "-p 1 -f x -o -", "stop -p 1", "stop -p 1 --force -q",
 	"stop -p 1 --max-pause 1s --log f", "-p 1 -f x --log f --follow-fork", "list a.out", "list a b", "list -f x a.out",
 	"list -- -odd-name", "record -p 1 -f x", "record -p 1 -f x -o dir --max-size 1M --rotate --compress",
+	"record -p 1 -f x --min-free 0", "record -p 1 -f x --min-free 2G", "report --short-names",
+	"list x --short-names", "top -p 1 -f x --short-names",
 	"record -f x -- sleep 1", "count -p 1 -f x -N y -d 3 -n 9 --json", "count -f x -- ls", "status --json",
 	"start -p 1 -f x --snapshot-on x>5ms --snapshot-on y*@exe>1s", "snapshot -p 1 --wait",
 	"replay", "replay dir --time -t 1us -D 3 -n 5 --tid 7",

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "injector/say.h"
+#include "injector/log/say.h"
 
 static int failures;
 

@@ -3,8 +3,9 @@
  * Who has leisure runs as SCHED_IDLE; does he get a processor all the same, in the end,
  * where others want all of it? And is he afterwards what he was before?
  */
-#include "injector/pace.h"
+#include "injector/ptrace/pace.h"
 
+#include <dirent.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -73,19 +74,33 @@ static void test_given(void)
 	setpriority(PRIO_PROCESS, 0, 0);
 }
 
+/* Does any thread of this process still wait for what nobody else wants? */
+static bool is_any_idle(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	bool ret = false;
+
+	for (struct dirent *e; tasks && (e = readdir(tasks)); )
+		ret |= e->d_name[0] != '.' && sched_getscheduler(atoi(e->d_name)) == SCHED_IDLE;
+	if (tasks)
+		closedir(tasks);
+	return ret;
+}
+
 /* On one processor that somebody else wants all of: unless it is watched, it is idle
  * for as long as that one spins, which is for ever. Then there is no leisure. */
 static void test_starved(void)
 {
 	cpu_set_t one;
-	pthread_t thread;
+	pthread_t thread, helper;
 
 	CPU_ZERO(&one);
 	CPU_SET(sched_getcpu(), &one);
 	CHECK(sched_setaffinity(0, sizeof(one), &one) == 0);
 	CHECK(pthread_create(&thread, NULL, spin, NULL) == 0);
 	pace_set(PACE_LEISURE);
-	while (sched_getscheduler(0) == SCHED_IDLE)
+	CHECK(pthread_create(&helper, NULL, spin, NULL) == 0);
+	while (sched_getscheduler(0) == SCHED_IDLE || is_any_idle())
 		;
 	while (getpriority(PRIO_PROCESS, 0) != -10)
 		usleep(1000);	/* which is to wait, too */
@@ -98,6 +113,7 @@ static void test_starved(void)
 	check_equal();
 	__atomic_store_n(&over, true, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
+	pthread_join(helper, NULL);
 }
 
 /* In a process of its own, and in another one, if meanwhile others wanted all processors:

@@ -3,7 +3,7 @@
  * Which pages does a visit take for islands of an earlier one? What the list in the
  * session says was written by the target, perhaps: so not without looking at the memory.
  */
-#include "injector/pages.h"
+#include "injector/islands/pages.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
-#include "injector/session.h"
+#include "injector/session/session.h"
 #include "tests/unit/check.h"
 
 enum { PAGES = 16, FOREIGN = 100 };

@@ -3,7 +3,7 @@
  * Does no PC move out of a restartable sequence, and does one move that is
  * outside of the sequence that its thread still names?
  */
-#include "injector/park.h"
+#include "injector/patch/park.h"
 
 #include <errno.h>
 #include <linux/rseq.h>
@@ -15,8 +15,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "injector/rseq.h"
-#include "injector/surgery.h"
+#include "injector/ptrace/rseq.h"
+#include "injector/ptrace/surgery.h"
 
 #define CHECK(x) ((x) ? (void)0 : die(__LINE__, #x))
 

@@ -8,6 +8,7 @@
 
 #include "symbols/demangle.h"
 #include "symbols/glob.h"
+#include "symbols/spelling.h"
 #include "tests/unit/symbols_world.h"
 
 /* ---- the matcher --------------------------------------------------------- */
@@ -102,6 +103,17 @@ static const char *const raws[] = {
 	"bar.part.0", "food", "_ZN3net4over4callEi", "_ZN3net4over4callEPc",
 	"_ZN3netixEi", "_ZN4rust4work17h0123456789abcdefE", "star",
 	"_ZN3netmlEi", "_ZN3net5starsEv",
+	/* net::text, of std::string, of libc++'s, and of std::vector<std::string>. */
+	"_ZN3net4textERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE",
+	"_ZN3net5text1ERKNSt3__112basic_stringIcNS0_11char_traitsIcEENS0_9allocatorIcEEEE",
+	"_ZN3net5text2ERKSt6vectorINSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEESaIS6_EE",
+	"_ZN3net5text3ESt17basic_string_viewIcSt11char_traitsIcEERSo",
+	"_ZN3net5text4ERKNSt7__cxx1112basic_stringIDsSt11char_traitsIDsESaIDsEEE",
+	"_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEC1EPKcRKS3_",
+	"_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEED1Ev",
+	"_ZN3net6taggedB5cxx11Ev",
+	"_ZN3net5text5ERSt3mapINSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEiSt4lessIS6_E"
+	"SaISt4pairIKS6_iEEE",
 };
 
 enum { NRAWS = ARRAY_SIZE(raws) };
@@ -192,6 +204,79 @@ static void patterns_select(void)
 	CHECK_STR(select_names("__star"), "__star");
 }
 
+/* std::string is what it stands for, on either side. */
+static void std_is_spelled(void)
+{
+	static const char *const texts[] = {
+		"net::text(std::string const&)", "net::text(const std::string&)",
+		"net::text( const std::string & )", "net::text(std::basic_string<char> const&)",
+		"net::text(*std::string*)",
+		"net::text(std::__cxx11::basic_string<char, std::char_traits<char>, "
+			"std::allocator<char> > const&)",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		CHECK_STR(select_names(texts[i]), "net::text");
+	CHECK_STR(select_names("net::text1(const std::string&)"), "net::text1");
+	CHECK_STR(select_names("net::text?(const std::string&)"), "net::text1");
+	CHECK_STR(select_names("net::text*(std::string const&)"), "net::text net::text1");
+	CHECK_STR(select_names("net::text2(std::vector<std::string> const&)"), "net::text2");
+	CHECK_STR(select_names("net::text2(const std::vector<const std::string>&)"), "");
+	CHECK_STR(select_names("net::text3(std::string_view, std::ostream&)"), "net::text3");
+	CHECK_STR(select_names("net::text3(std::wstring_view, std::ostream&)"), "");
+	CHECK_STR(select_names("net::text4(std::u16string const&)"), "net::text4");
+	CHECK_STR(select_names("net::text5(std::map<std::string, int>&)"), "net::text5");
+	CHECK_STR(select_names("*(*std::map<std::string,*)"), "net::text5");
+	CHECK_STR(select_names("std::string::~string"),
+		  "std::__cxx11::basic_string<char, std::char_traits<char>, "
+		  "std::allocator<char> >::~basic_string");
+	CHECK_STR(select_names("std::string::string(char const*, *)"),
+		  "std::__cxx11::basic_string<char, std::char_traits<char>, "
+		  "std::allocator<char> >::basic_string");
+	CHECK_STR(select_names("std::wstring::*"), "");
+	CHECK_STR(select_names("net::tagged"), "net::tagged[abi:cxx11]");
+}
+
+static const struct {
+	const char *typed, *spelling;
+} spellings[] = {
+	{ "f", "f" }, { "", "" },
+	{ "f( unsigned  long , char * )", "f(unsigned long,char*)" },
+	{ "f(const char*, const T)", "f(char const*,T const)" },
+	{ "f(const std::vector<const int*>&)", "f(std::vector<int const*> const&)" },
+	{ "f(A<int>const&)", "f(A<int> const&)" }, { "f() -> A<int>::b", "f()->A<int>::b" },
+	{ "std::set<int, std::less<int>, std::allocator<int> >::find", "std::set<int>::find" },
+	{ "std::set<int, std::less<void> >::find", "std::set<int,std::less<void>>::find" },
+	{ "my::set<int, std::less<int> >", "my::set<int,std::less<int>>" },
+	{ "std::basic_ostream<wchar_t, std::char_traits<wchar_t> >::basic_ostream",
+	  "std::wostream::wostream" },
+	{ "std::basic_regex<char, std::regex_traits<char> >", "std::regex" },
+	{ "std::filesystem::__cxx11::path::append", "std::filesystem::path::append" },
+	{ "std::operator< <int>", "std::operator< <int>" },
+	{ "A::operator->", "A::operator->" }, { "A::operator()<int>", "A::operator()<int>" },
+	{ "A::operator[]", "A::operator[]" }, { "operator new", "operator new" },
+	{ "[a-c]x(int)", "[a-c]x(int)" },
+	/* What makes no sense ends. */
+	{ "std::basic_<char>", "std::" }, { ">>)(<", ">>)(<" }, { "std::<", "std::<" },
+	{ "std::basic_string<char", "std::basic_string<char" }, { "[abi:", "[abi:" },
+	{ "a)b}c>", "a)b}c>" }, { "x\\", "x\\" }, { "(const", "(const" },
+	{ "(const ", "(" }, { "std::basic_x::basic_x::basic_x", "std::basic_x::basic_x::basic_x" },
+};
+
+static void spellings_are_made(void)
+{
+	char got[256], deep[200];
+
+	for (size_t i = 0; i < ARRAY_SIZE(spellings); i++) {
+		CHECK(spelling_make(spellings[i].typed, got, sizeof(got)));
+		CHECK_STR(got, spellings[i].spelling);
+		CHECK(!spelling_make("std::string", got, 11));
+	}
+	memset(deep, '<', sizeof(deep) - 1);
+	deep[sizeof(deep) - 1] = '\0';
+	CHECK(!spelling_make(deep, got, sizeof(got)));
+}
+
 static void modules_are_split(void)
 {
 	struct pattern p;
@@ -271,6 +356,8 @@ int main(void)
 	names_are_readable();
 	build();
 	patterns_select();
+	spellings_are_made();
+	std_is_spelled();
 	modules_are_split();
 	nonsense_is_refused();
 	near_names_are_found();

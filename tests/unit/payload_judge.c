@@ -34,6 +34,7 @@ static void begin(uint32_t limit)
 	s->window = WINDOW;
 	s->nfuncs = FUNCS;
 	s->nsub = 4;
+	s->sub_size = SUBBUF_SIZE;
 	s->keep_last = 1;
 	memset((uint8_t *)s + GATES_OFF, 1, FUNCS);
 	memset(buffer, 0, SUBBUF_SIZE);

@@ -4,13 +4,15 @@
 
 #include <fcntl.h>
 
-#include "injector/reader.h"
-#include "injector/still.h"
+#include "injector/reader/reader.h"
+#include "injector/reader/still.h"
 
-enum { SUBS = 4, FUNCS = 61, WORDS = (SUBBUF_SIZE - sizeof(struct subbuf)) / 8 };
+enum { SUBS = 4, FUNCS = 61 };
+enum { SMALL = 8192, OWN = 2, BANK = 5 };	/* a session as it is in a file */
 
 static struct world w;
 static probed_fn *funcs[FUNCS];
+static uint64_t recorded_before;	/* events, by the first thread */
 static struct reader_func names[FUNCS + 1];
 
 /* Functions 1, 2, ... FUNCS, again and again: what is missing shows. */
@@ -75,8 +77,10 @@ static void look(const struct still *still, struct seen *ret)
 	reader_free(r);
 }
 
-static void test_last_are_kept(void)
+/* By a thread that has so many sub-buffers. */
+static void test_last_are_kept(unsigned int subs)
 {
+	const uint64_t words = (w.s->sub_size - sizeof(struct subbuf)) / 8;
 	struct still still;
 	struct seen seen;
 
@@ -92,14 +96,65 @@ static void test_last_are_kept(void)
 		look(&still, &seen);
 		all = seen.events + still.overwritten;
 		CHECK_EQ(all - before, 2 * rounds * FUNCS);
-		CHECK(seen.events <= SUBS * WORDS);
-		CHECK(!still.overwritten || seen.events > (SUBS - 2) * WORDS);
+		CHECK(seen.events <= subs * words);
+		CHECK(!still.overwritten || seen.events > (subs - 2) * words);
 		CHECK_EQ(seen.lost, 0);
 		CHECK_EQ(still.lost, 0);
 		CHECK(seen.before <= 1);
 		still_clear(&still);
 	}
 	CHECK_EQ(seen.threads, 1);
+}
+
+/* ---- rings with a bank, and without one ---------------------------------- */
+
+static void *keep_few(void *unused)
+{
+	struct ring *mine;
+	struct still still;
+	struct seen seen;
+
+	call_all(3000);
+	mine = world_ring_of(&w, 0);
+	CHECK_EQ(mine->bank, 0);
+	CHECK(mine->head > 100 && mine->head - mine->tail == OWN);
+	take(&still);
+	look(&still, &seen);
+	CHECK_EQ(seen.threads, 2);
+	CHECK_EQ(seen.lost, 0);
+	CHECK_EQ(seen.events + still.overwritten, recorded_before + 2 * 3000 * FUNCS);
+	still_clear(&still);
+	return unused;
+}
+
+/* The first thread that records has one, the next has not, and each keeps as many as it has
+ * room for: nobody writes to another's. */
+static void test_banks(void)
+{
+	struct still still;
+	struct seen seen;
+	pthread_t t;
+
+	w.s = world_session(4, SUBS);
+	w.s->sub_size = SMALL;
+	w.s->nsub = OWN;
+	w.s->ring_stride = PAGE + OWN * SMALL;
+	w.s->banks_off = w.s->rings_off + w.s->nrings * w.s->ring_stride;
+	w.s->bank_subs = BANK;
+	w.s->nbanks = 1;
+	w.s->keep_last = 1;
+	w.s->started = 1;
+	world_hello()(w.s);
+	world_lead(&w);
+	test_last_are_kept(OWN + BANK);
+	CHECK_EQ(world_ring_of(&w, 0)->bank, 1);
+	take(&still);
+	look(&still, &seen);
+	recorded_before = seen.events + still.overwritten;
+	still_clear(&still);
+	CHECK(!pthread_create(&t, NULL, keep_few, NULL));
+	CHECK(!pthread_join(t, NULL));
+	CHECK_EQ(((uint8_t *)w.s)[w.s->banks_off + BANK * SMALL], 0);
 }
 
 /* ---- while they are written ---------------------------------------------- */
@@ -187,8 +242,9 @@ int main(void)
 		funcs[f] = probed(&w, f + 1, NULL);
 		names[f + 1] = (struct reader_func){ .name = "f", .module = "m" };
 	}
-	test_last_are_kept();
+	test_last_are_kept(SUBS);
 	test_copy_of_moving_rings();
 	test_rings_are_inherited();
+	test_banks();
 	return 0;
 }

@@ -223,17 +223,6 @@ static void test_fork_hello(void)
 	CHECK_EQ(status, 0);
 }
 
-/* Where a thread of this C library keeps its own id. */
-static uint64_t tid_offset(void)
-{
-	const char *tp = (const char *)pthread_self();
-	uint64_t at = 0;
-
-	while (*(const int32_t *)(tp + at) != gettid())
-		at += sizeof(int32_t);
-	return at;
-}
-
 static void *leaf_and_tid(void *ret)
 {
 	leaf(NULL);
@@ -249,14 +238,14 @@ static void test_tid_offset(void)
 	pthread_t t;
 
 	w.s = world_session(2, 2);
-	w.s->tid_offset = tid_offset();
+	w.s->tid_offset = world_tid_offset();
 	world_hello()(w.s);
-	CHECK_EQ(w.s->tid_offset, tid_offset());
+	CHECK_EQ(w.s->tid_offset, world_tid_offset());
 	CHECK(!pthread_create(&t, NULL, leaf_and_tid, &tid));
 	pthread_join(t, NULL);
 	CHECK_EQ(world_ring_of(&w, tid)->tid, tid);
 	w.s = world_session(2, 2);
-	w.s->tid_offset = tid_offset() + sizeof(int32_t);
+	w.s->tid_offset = world_tid_offset() + sizeof(int32_t);
 	world_hello()(w.s);
 	CHECK_EQ(w.s->tid_offset, 0);
 	leaf(NULL);

@@ -8,12 +8,12 @@
 #include <setjmp.h>
 #include <sys/time.h>
 #include "arch/clock.h"
-#include "injector/counts.h"
+#include "injector/show/counts.h"
 #include "tests/unit/payload_forks.h"
 
 enum { THREADS = 8, CALLS = 20000, SUBBUFS = TIMING_SIDES / SUBBUF_SIZE + 1, RINGS = 4 };
 
-#define FUNCS timing_funcs(SUBBUFS)
+#define FUNCS timing_funcs((uint64_t)SUBBUFS * SUBBUF_SIZE)
 
 static struct world w;
 static probed_fn *one, *two, *outer, *deep, *leaver, *spins, *far_off, *recorded, *entered;

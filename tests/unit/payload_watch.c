@@ -8,8 +8,8 @@
 #include <setjmp.h>
 #include <time.h>
 
-#include "injector/reader.h"
-#include "injector/still.h"
+#include "injector/reader/reader.h"
+#include "injector/reader/still.h"
 #include "tests/unit/payload_world.h"
 
 enum { SUBS = 6, WATCHED = 1, STEP = 2, ROUNDS = 200000, LIMIT = 2500000 /* ticks */ };

@@ -6,8 +6,9 @@
  * arena with the recording routines, and probed functions as the injector
  * would leave them: machine code with recording calls at entry and exit. Then
  * it reads the rings directly. With WORLD_BARE the payload is not loaded but
- * mapped, as in a target without a loader, and seeks its threads. With WORLD_CALLED
- * functions return by themselves, and not by the routine that records it.
+ * mapped, as in a target without a loader, and seeks its threads. With WORLD_ROOM it is
+ * mapped and has its words where glibc's threads have room. With WORLD_CALLED functions
+ * return by themselves, and not by the routine that records it.
  */
 #ifndef TESTS_UNIT_PAYLOAD_WORLD_H
 #define TESTS_UNIT_PAYLOAD_WORLD_H
@@ -24,7 +25,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "arch/arch.h"
-#include "injector/blobs.h"
+#include "injector/ptrace/glibcthreads.h"
+#include "injector/session/blobs.h"
 #include "payload/abi.h"
 
 #define CHECK(x) ((x) ? (void)0 : world_die(__FILE__, __LINE__, #x))
@@ -50,6 +52,12 @@ static inline void world_equal(const char *file, int line, const char *what,
 enum { BARE = 1 };
 #else
 enum { BARE = 0 };
+#endif
+
+#ifdef WORLD_ROOM
+enum { ROOM = 1 };
+#else
+enum { ROOM = 0 };
 #endif
 
 #ifdef WORLD_CALLED
@@ -79,6 +87,8 @@ static inline hello_fn *world_map(void)
 	CHECK(base != MAP_FAILED);
 	for (size_t i = 0; i < info.nparts; i++)
 		memcpy(base + info.parts[i].at, info.parts[i].bytes, info.parts[i].size);
+	if (ROOM)
+		memcpy(base + info.tls_word, &(uint64_t){ GLIBC_ROOM_AT }, sizeof(uint64_t));
 	for (size_t i = 0; i < info.nparts; i++)
 		CHECK(!mprotect(base + info.parts[i].page, info.parts[i].pages,
 				info.parts[i].prot));
@@ -109,7 +119,7 @@ static inline hello_fn *world_hello(void)
 	static hello_fn *hello;
 
 	if (!hello)
-		hello = BARE ? world_map() : world_load();
+		hello = BARE || ROOM ? world_map() : world_load();
 	CHECK(hello);
 	return hello;
 }
@@ -164,9 +174,11 @@ static inline struct session *world_session(uint32_t nrings, uint32_t nsub)
 	s->ring_stride = stride;
 	s->nrings = nrings;
 	s->nsub = nsub;
+	s->sub_size = SUBBUF_SIZE;
 	s->threads = (uint64_t)threads;
 	world_find_stack(s);
-	s->tid_offset = BARE ? world_tid_offset() : 0;
+	s->tid_offset = BARE || ROOM ? world_tid_offset() : 0;
+	s->pid = getpid();
 	s->magic = SESSION_MAGIC;
 	return s;
 }
@@ -186,7 +198,6 @@ static inline void world_begin(struct world *w, uint32_t nrings, uint32_t nsub)
 	world_hello()(w->s);
 	CHECK_EQ(w->s->answer, w->s->generation);
 	CHECK_EQ(w->s->state, SESSION_READY);
-	CHECK_EQ(w->s->pid, getpid());
 	CHECK_EQ(!w->s->tls_offset, BARE);
 	w->arena = mmap(NULL, WORLD_ARENA, PROT_READ | PROT_WRITE | PROT_EXEC,
 			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -37,6 +37,8 @@ static double now_ms(void)
 static void count_probe(struct census *c, const struct probe *p)
 {
 	c->refused[p->refusal]++;
+	/* No function: debug symbols would have told, if they were here. */
+	c->funcs -= p->refusal == REFUSED_FRAGMENT;
 	if (p->refusal)
 		return;
 	c->probed++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Is a list of mappings that could not be read to its end an error, and no shorter one? */
-#include "injector/procfs.h"
+#include "injector/proc/procfs.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "injector/reader_impl.h"
+#include "injector/reader/reader_impl.h"
 #include "tests/unit/check.h"
 
 static const struct reader_func world_funcs[] = {
@@ -38,6 +38,8 @@ struct world {
 	struct subbuf *sub[8];
 	struct reader *reader;
 };
+
+enum { SUBBUF_WORDS = (SUBBUF_SIZE - sizeof(struct subbuf)) / 8 };
 
 static inline struct session *world_session(struct world *w)
 {
@@ -77,6 +79,7 @@ static inline void world_make(struct world *w, uint32_t nrings, uint32_t nsub)
 	s->ring_stride = stride;
 	s->nrings = nrings;
 	s->nsub = nsub;
+	s->sub_size = SUBBUF_SIZE;
 	w->base = reader_now() - 1000000000;
 }
 

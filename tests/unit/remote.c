@@ -5,7 +5,7 @@
  * And does one that sleeps, and could not be given back, go home as it was? Does one that
  * handles his own system calls keep his handler when ours is given to it?
  */
-#include "injector/remote.h"
+#include "injector/remote/remote.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -20,9 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "injector/infect_impl.h"
-#include "injector/procfs.h"
-#include "injector/surgery.h"
+#include "injector/infect/infect_impl.h"
+#include "injector/proc/procfs.h"
+#include "injector/ptrace/surgery.h"
 
 #define CHECK(x) ((x) ? (void)0 : die(__LINE__, #x))
 
@@ -278,10 +278,10 @@ static int on_our_stack(void *unused)
 	CHECK(target_open(child, &t) == 0);
 	CHECK(remote_gadgets(&t, (struct range){ 0 }, &in.gadgets) == 0);
 	CHECK(infect_with_borrowed(&in, VICTIM_SYSCALLS, go_there) == 0);
-	CHECK(session.scratch == in.scratch && !in.loaders);
+	CHECK(session.scratch == in.scratch && !in.busy);
 	is_to_go = true;
 	CHECK(infect_with_borrowed(&in, VICTIM_SYSCALLS, go_there) == -ETIMEDOUT);
-	CHECK(session.scratch == 0 && in.loaders == 1);
+	CHECK(session.scratch == 0 && in.busy);
 	fail_clear();
 	target_settle(&t, (uint64_t)TRIES * 2000000);
 	end(&t);

@@ -6,8 +6,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "injector/procfs.h"
-#include "injector/rooms.h"
+#include "injector/proc/procfs.h"
+#include "injector/session/rooms.h"
 
 #define CHECK(x) ((x) ? (void)0 : die(__LINE__, #x))
 #define STATE(x) ((uint64_t)(x) << 8 * ROOM_STATE)

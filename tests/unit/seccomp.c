@@ -4,8 +4,8 @@
  * each of which a child of ours puts itself under, and calls of a number that nobody has. With
  * arguments that are not told the answer is among those that are said to be possible.
  */
-#include "injector/cbpf.h"
-#include "injector/seccomp.h"
+#include "injector/ptrace/cbpf.h"
+#include "injector/ptrace/seccomp.h"
 
 #include <errno.h>
 #include <linux/seccomp.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "injector/segment.h"
+#include "injector/session/segment.h"
 #include "tests/unit/check.h"
 
 int main(void)

@@ -3,12 +3,12 @@
  * Are the functions selected that the user means, under the names that matched?
  * On this very program and its process: the functions below are its material.
  */
-#include "injector/select.h"
+#include "injector/modules/select.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "injector/list.h"
+#include "injector/show/list.h"
 #include "tests/unit/check.h"
 
 #define MATERIAL __attribute__((noinline, used))

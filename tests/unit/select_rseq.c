@@ -4,7 +4,7 @@
  * the signature before its abort address? On this very program: the functions
  * below are its material.
  */
-#include "injector/select.h"
+#include "injector/modules/select.h"
 
 #include <stdio.h>
 #include <string.h>

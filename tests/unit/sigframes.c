@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "arch/regs.h"
-#include "injector/sigframes.h"
+#include "injector/ptrace/sigframes.h"
 #include "tests/unit/check.h"
 
 enum { SIZE = 4 << 20, STEP = 1 << 16 };

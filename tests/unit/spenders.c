@@ -3,7 +3,7 @@
  * Is the processor time of thousands of processes that come and go counted once
  * each, whatever their numbers and in whatever turn their events are read?
  */
-#include "injector/spenders.h"
+#include "injector/show/spenders.h"
 
 #include "tests/unit/check.h"
 

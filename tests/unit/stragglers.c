@@ -17,9 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "injector/procfs.h"
-#include "injector/surgery.h"
-#include "injector/victim.h"
+#include "injector/proc/procfs.h"
+#include "injector/ptrace/surgery.h"
+#include "injector/remote/victim.h"
 
 #define CHECK(x) ((x) ? (void)0 : die(__LINE__, #x))
 

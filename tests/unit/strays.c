@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "injector/blobs.h"
-#include "injector/strays.h"
+#include "injector/patch/strays.h"
+#include "injector/session/blobs.h"
 
 enum { FIRST = 0x10000, FIRST_END = 0x10100, ARENA = 0x200000, ARENA_SIZE = 0x40000 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Does what a jump that cannot go depends on stay, and what shares its bytes,
  * and nothing else? */
-#include "injector/stuck.h"
+#include "injector/patch/stuck.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,13 +4,13 @@
  * stands still he goes first, whatever he did before, and then as before; but he is at
  * leisure no more: one who did not stop in time may stand still now.
  */
-#include "injector/surgery.h"
+#include "injector/ptrace/surgery.h"
 
 #include <errno.h>
 #include <sched.h>
 #include <sys/resource.h>
 
-#include "injector/pace.h"
+#include "injector/ptrace/pace.h"
 #include "tests/unit/check.h"
 
 static int policy(void) { return sched_getscheduler(0); }

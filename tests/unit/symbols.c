@@ -448,9 +448,65 @@ static void reads_bytes(void)
 	symbols_close(s);
 }
 
+/* ---- what others lead to --------------------------------------------------- */
+
+static const char led_source[] =
+	"int first(int a) { return a + 1; }\n"
+	"int second(int a) { return a + 2; }\n"
+	"int data[4] = { 1 };\n";
+
+static const char leads_source[] =
+	"extern int first(int), second(int), missing(int), data[];\n"
+	"const void *const words[] = { (char *)first + 3, (char *)first + 3, first,\n"
+	"	(char *)second - 1, (char *)missing + 2, data + 1 };\n";
+
+static struct outwards *outwards_of(const char *name)
+{
+	auto_close int fd = open(world_path(name), O_RDONLY | O_CLOEXEC);
+	struct outwards *ret = NULL;
+
+	CHECK(fd >= 0);
+	CHECK_EQ(symbols_outwards(fd, name, &ret), 0);
+	return ret;
+}
+
+static bool is_among(const raddr_t *v, size_t n, raddr_t a)
+{
+	for (size_t i = 0; i < n; i++)
+		if (v[i] == a)
+			return true;
+	return false;
+}
+
+static void finds_what_others_lead_to(void)
+{
+	raddr_t *v = NULL;
+	size_t n = 0, cap = 0;
+
+	world_write("led.c", led_source);
+	world_write("leads.c", leads_source);
+	CHECK_EQ(world_run("%s -O1 -shared -fPIC -o led led.c", world_cc), 0);
+	CHECK_EQ(world_run("%s -O1 -shared -fPIC -o leads leads.c", world_cc), 0);
+	struct symbols *s = world_symbols("led");
+	struct outwards *o = outwards_of("leads"), *none = outwards_of("led");
+
+	CHECK_EQ(symbols_led_to(s, none, &v, &n, &cap), 0);
+	CHECK_EQ(n, 0);
+	CHECK_EQ(symbols_led_to(s, o, &v, &n, &cap), 0);
+	CHECK_EQ(n, 2);
+	CHECK(is_among(v, n, world_func(s, "first")->range.start + 3));
+	CHECK(is_among(v, n, world_func(s, "second")->range.start - 1));
+	free(v);
+	outwards_free(o);
+	outwards_free(none);
+	outwards_free(NULL);
+	symbols_close(s);
+}
+
 int main(void)
 {
 	world_open();
+	finds_what_others_lead_to();
 	finds_kinds();
 	ends_with_sections();
 	cuts_versions();

@@ -52,7 +52,7 @@ static struct reader_log read_back(const struct world *w, bool gaps, int want)
 	fail_clear();
 	CHECK_EQ(archive_open(path, note, NULL, &a), want);
 	if (a)
-		CHECK_EQ(archive_read(a, &all, compare, &log), 0);
+		CHECK_EQ(archive_read(a, &all, false, compare, &log), 0);
 	archive_close(a);
 	return log;
 }
@@ -224,7 +224,7 @@ static void test_cut_while_read(void)
 	c.first = first_packet("stream_0");
 	notes[0] = '\0';
 	CHECK_EQ(archive_open(path, note, NULL, &a), 0);
-	CHECK_EQ(archive_read(a, &all, cut, &c), 0);
+	CHECK_EQ(archive_read(a, &all, false, cut, &c), 0);
 	archive_close(a);
 	CHECK(c.events > 10000 && c.events < w.n);
 	snprintf(gone, sizeof(gone), "byte %lld cannot be read: it is not there any more",

@@ -2,7 +2,7 @@
 /* Is what recording takes measured, and subtracted from those calls that it was in? */
 #include "tests/unit/trace_world.h"
 
-#include "injector/cost.h"
+#include "injector/show/cost.h"
 #include "trace/report.h"
 
 static char path[] = "/tmp/inject-cost-XXXXXX";

@@ -13,10 +13,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tests/unit/check.h"
 #include "trace/archive.h"
 #include "trace/layout.h"
 #include "trace/record.h"
-#include "tests/unit/check.h"
 
 static uint64_t seed = 88172645463325252u;
 

@@ -3,7 +3,7 @@
  * Is a thread known as the kernel's own that io_uring has made, also by another name than
  * it gives itself, once it runs? And none of ours for one that blocks all signals?
  */
-#include "injector/procfs.h"
+#include "injector/proc/procfs.h"
 
 #include <fcntl.h>
 #include <linux/io_uring.h>

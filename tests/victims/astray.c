@@ -10,22 +10,9 @@
 #include <pthread.h>
 #include <semaphore.h>
 
+#include "tests/victims/far.h"
 #include "tests/victims/session.h"
 #include "tests/victims/victim.h"
-
-/* As those of `scattered`: each wants a page of its own. */
-__asm__(".altmacro\n"
-	".macro leaf i, distance\n"
-	".p2align 8, 0xcc\n"
-	".globl far_\\i\n.type far_\\i, @function\n"
-	"far_\\i: ret\n.size far_\\i, 1\n"
-	".type behind_\\i, @function\n"
-	"behind_\\i: mov $\\distance, %eax\nret\n"
-	".size behind_\\i, 6\n"
-	".endm\n"
-	".text\n"
-	".set i, 0\n.rept 1024\nleaf %i, %(0xa00000 + i * 31)\n.set i, i + 1\n.endr\n"
-	".noaltmacro\n");
 
 enum { FROZEN_US = 1700 * 1000 };	/* thrice half a second, and then some */
 

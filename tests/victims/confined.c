@@ -96,7 +96,7 @@ static bool confine_lending(int flags)
 		ALLOW(SYS_rt_sigprocmask), ALLOW(SYS_exit),
 		LEND(memfd_create), LEND(close), LEND(rt_sigreturn), LEND(rt_sigaction),
 		LEND(restart_syscall),
-		LEND(prctl), LEND(getpid), LEND(gettid), LEND(ppoll),
+		LEND(prctl), LEND(gettid), LEND(ppoll),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 	};
 	struct sock_fprog program = { sizeof(filter) / sizeof(*filter), filter };

@@ -2,12 +2,51 @@
 /* elf: the input is a file. Its functions are found, and probes of them planned. */
 #include <errno.h>
 #include <sys/mman.h>
+#include <time.h>
 
+#include "symbols/inlined.h"
 #include "tests/fuzz/read/read.h"
 #include "tests/patch/rules.h"
 #include "tests/unit/symbols_world.h"
 
 enum { FUNCS = 200 };
+
+/* To the file itself others lead as this one does. */
+static void lead(struct symbols *s, int fd)
+{
+	struct outwards *o = NULL;
+	raddr_t *v = NULL;
+	size_t n = 0, cap = 0, left;
+	int err = symbols_outwards(fd, "hostile", &o);
+
+	CHECK(!err || err == -EBADMSG || err == -EIO || err == -ENOEXEC);
+	if (!err) {
+		err = symbols_led_to(s, o, &v, &n, &cap);
+		CHECK(!err || err == -EBADMSG);
+	}
+	for (size_t i = 0; i < n; i++)
+		CHECK(symbols_text(s, v[i], &left));
+	fail_clear();
+	outwards_free(o);
+	free(v);
+}
+
+/* Its debug information. */
+static void inlined(struct symbols *s, int fd)
+{
+	struct inlined_list l = { 0 };
+	struct timespec now;
+	struct pattern p;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	l.deadline = ((uint64_t)now.tv_sec + 1) * 1000000000;
+	CHECK(pattern_parse("*a*", &p) == 0);
+	CHECK(inlined_find(s, fd, &p, &l) == 0);
+	for (size_t i = 0; i < l.n; i++)
+		CHECK(l.v[i].nplaces && l.v[i].places[0].into && *l.v[i].name);
+	inlined_clear(&l);
+	pattern_clear(&p);
+}
 
 static void plan(struct symbols *s)
 {
@@ -44,6 +83,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!err) {
 		world_ask(s);
+		lead(s, fd);
+		inlined(s, fd);
 		plan(s);
 		symbols_close(s);
 	} else {

@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "injector/keepsake.h"
-#include "injector/notes.h"
-#include "injector/session.h"
-#include "injector/still_record.h"
+#include "injector/session/keepsake.h"
+#include "injector/session/notes.h"
+#include "injector/session/session.h"
+#include "injector/verbs/still_record.h"
 #include "tests/fuzz/read/read.h"
 #include "tests/unit/reader_world.h"
 #include "trace/view.h"
@@ -56,7 +56,8 @@ static void make_head(const struct world *w, struct session *s)
 	s->slots_off = SLOTS_OFF;
 	s->notes_off = notes.off;
 	s->notes_size = notes.n;
-	s->rings_off = rings.off;
+	s->rings_off = s->banks_off = rings.off;
+	s->nbanks = s->bank_subs = 1;	/* no ring has it, unless an edit gives it one */
 	s->size = file_size;
 	s->started = s->keep_last = 1;
 	s->nfuncs = NFUNCS;

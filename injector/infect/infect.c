@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * infect: the protocol, whose numbers the code carries:
+ *
+ *  1. find what an earlier visit left (session, payload, arenas)
+ *  2. borrow a thread that is fit for what has to be run
+ *  3. map the scratch: one page of loader code, and a stack to run it on
+ *  4. make the session's memfd, size and seal it from here, map it there
+ *  5. map the threads' private memory, wiped in children after fork
+ *  6. map arenas within reach of each module, and islands where they have to be, with
+ *     a rest for the thread whenever that takes long (infect_islands.c)
+ *  7. map the payload, and call its hello
+ *
+ * What exists already is used again: then 3, 5, 6 and 7 shrink to that call.
+ */
+#include "injector/infect/infect.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "injector/infect/infect_impl.h"
+#include "injector/proc/procfs.h"
+#include "injector/ptrace/look.h"
+#include "injector/ptrace/pace.h"
+#include "injector/session/blobs.h"
+
+enum {
+	HELLO_BUDGET = 300 * 1000 * 1000,	/* ns */
+	KNOW_BUDGET = 2000 * 1000 * 1000,
+	KNOW_PAUSE = 10 * 1000 * 1000,
+};
+
+/* 2. */
+int infect_with_borrowed(struct infecting *in, enum victim_use use,
+			 int (*what)(struct infecting *))
+{
+	int err = victim_borrow(in->target, in->mods, use, VICTIM_TRIES, &in->gadgets,
+				&in->remote);
+
+	if (err)
+		return err;
+	err = victim_give_back(&in->remote, what(in));
+	if (in->remote.borrowed_stack && !in->remote.astray)
+		in->result->map.s->scratch = in->scratch;
+	/* Who could not be fetched comes home by himself, when he gets a processor: until
+	 * then he needs what is mapped. */
+	in->busy |= in->remote.astray;
+	return err;
+}
+
+void infect_note_undo(struct infecting *in, long nr, uint64_t a0, uint64_t a1)
+{
+	if (in->nundo < ARRAY_SIZE(in->undo))
+		in->undo[in->nundo++] = (struct undoing){ nr, { a0, a1 } };
+}
+
+void infect_forget_undo(struct infecting *in, long nr, uint64_t a0)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < in->nundo; i++)
+		if (in->undo[i].nr != nr || in->undo[i].args[0] != a0)
+			in->undo[kept++] = in->undo[i];
+	in->nundo = kept;
+}
+
+/* A descriptor that is closed by now. */
+void infect_forget_fd(struct infecting *in, int fd)
+{
+	infect_forget_undo(in, SYS_close, (uint64_t)fd);
+}
+
+int infect_map(struct infecting *in, const char *what, raddr_t at, uint64_t size,
+	       int prot, int flags, int fd, raddr_t *ret)
+{
+	int64_t got;
+	int err = remote_try(&in->remote, what, &got, SYS_mmap, at, size, (uint64_t)prot,
+			     (uint64_t)flags, (uint64_t)(int64_t)fd, 0);
+
+	if (err)
+		return look_refused_map(in->target->pid, size, err);
+	*ret = (raddr_t)got;
+	if (flags & MAP_FIXED)
+		return 0;
+	infect_note_undo(in, SYS_munmap, *ret, size);
+	return infect_take_gap(in, *ret, size);
+}
+
+/* In a process that locks all its future mappings a plain mmap would bring every page of
+ * it into memory at once; one without access cannot, and is unlocked before it gets any. */
+int infect_map_sparse(struct infecting *in, const char *what, raddr_t at, uint64_t size,
+		      int flags, int fd, raddr_t *ret)
+{
+	const int access = PROT_READ | PROT_WRITE;
+	int64_t unused;
+
+	if (!in->locks)
+		return infect_map(in, what, at, size, access, flags, fd, ret);
+	int err = infect_map(in, what, at, size, PROT_NONE, flags, fd, ret);
+	err = err ? err : remote_try(&in->remote, what, &unused, SYS_munlock, *ret, size,
+				     0, 0, 0, 0);
+	return err ? err : remote_try(&in->remote, what, &unused, SYS_mprotect, *ret, size,
+				      (uint64_t)access, 0, 0, 0);
+}
+
+/* A core of the target is no larger, and takes no longer, for what we keep there:
+ * to write the rings out, the kernel would fill all of them with memory first. */
+int infect_keep_from_cores(struct infecting *in, raddr_t at, uint64_t size)
+{
+	int64_t unused;
+
+	return remote_try(&in->remote, "keep memory from core dumps", &unused, SYS_madvise, at,
+			  size, MADV_DONTDUMP, 0, 0, 0);
+}
+
+/* 3. One reserved place, the code and then the stack, so that a later visit
+ * knows both by the first's address. */
+static int map_scratch(struct infecting *in)
+{
+	size_t size = (size_t)(blob_loader_end - blob_loader);
+	const int anonymous = MAP_PRIVATE | MAP_ANONYMOUS;
+	raddr_t at = 0, unused;
+
+	int err = infect_map(in, "map the loader", 0, SCRATCH_CODE + SCRATCH_STACK, PROT_NONE,
+			     anonymous, -1, &at);
+	err = err ? err : infect_map(in, "map the loader", at, SCRATCH_CODE,
+				     PROT_READ | PROT_EXEC, anonymous | MAP_FIXED, -1, &unused);
+	err = err ? err : infect_map(in, "map a stack", at + SCRATCH_CODE, SCRATCH_STACK,
+				     PROT_READ | PROT_WRITE, anonymous | MAP_FIXED, -1, &unused);
+	in->scratch = at;
+	in->locks = infect_sees_locks(in);
+	return err ? err : target_write(in->target, at, blob_loader, size);
+}
+
+/* Nobody else is sent there before he is home who was, nor by a later visit, should he
+ * not come home in this one, or we die. That one maps another. */
+int infect_use_stack(struct infecting *in)
+{
+	__atomic_store_n(&in->result->map.s->scratch, 0, __ATOMIC_RELEASE);
+	return remote_use_stack(&in->remote, in->scratch + SCRATCH_CODE + SCRATCH_STACK);
+}
+
+/* Strings that a remote call reads lie at the far end of its stack. */
+raddr_t infect_name_at(const struct infecting *in)
+{
+	return in->scratch + SCRATCH_CODE;
+}
+
+/* A memfd of the target that we have open too; *there is its number there. */
+int infect_memfd(struct infecting *in, const char *name, int *there, int *here)
+{
+	char path[96], dir[64];
+	int64_t fd;
+
+	int err = target_write(in->target, infect_name_at(in), name, strlen(name) + 1);
+	err = err ? err : remote_try(&in->remote, "create shared memory", &fd, SYS_memfd_create,
+				     infect_name_at(in), MFD_CLOEXEC | MFD_ALLOW_SEALING,
+				     0, 0, 0, 0);
+	if (err)
+		return err;
+	*there = (int)fd;
+	infect_note_undo(in, SYS_close, (uint64_t)fd, 0);
+	procfs_dir(in->target->pid, dir, sizeof(dir));
+	snprintf(path, sizeof(path), "%s/fd/%d", dir, *there);
+	*here = open(path, O_RDWR | O_CLOEXEC);
+	return *here < 0 ? fail(errno, "open %s", path) : 0;
+}
+
+int infect_close(struct infecting *in, int fd)
+{
+	int64_t unused;
+	int err = remote_try(&in->remote, "close a descriptor", &unused, SYS_close,
+			     (uint64_t)fd, 0, 0, 0, 0, 0);
+
+	if (!err)
+		infect_forget_fd(in, fd);
+	return err;
+}
+
+/*
+ * 5. That of an earlier visit is used as it is. Who has not come out of a recording
+ * routine since would find himself at address 0 if it were zeroed; hello sees to it that
+ * every thread takes the slow path, and claims a ring of its own anew.
+ */
+static int map_threads(struct infecting *in)
+{
+	struct session *s = in->result->map.s;
+	uint64_t size = (uint64_t)in->result->map.shape.nrings * THREAD_SIZE;
+	raddr_t at = 0;
+	int64_t unused;
+
+	in->result->stale = in->result->old.found;
+	if (in->reuse)
+		return 0;
+	int err = infect_map_sparse(in, "map the threads' memory", 0, size,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, &at);
+
+	err = err ? err : infect_keep_from_cores(in, at, size);
+	err = err ? err : remote_try(&in->remote, "mark the threads' memory", &unused,
+				     SYS_madvise, at, size, MADV_WIPEONFORK, 0, 0, 0);
+	if (err)
+		return err;
+	s->threads = at;
+	err = remote_try(&in->remote, "mark the threads' memory", &unused,
+			 SYS_madvise, at, size, MADV_NOHUGEPAGE, 0, 0, 0);
+	/* A kernel without huge pages says EINVAL to this one, and only to this one may it. */
+	if (err == -EINVAL) {
+		fail_clear();
+		err = 0;
+	}
+	return err;
+}
+
+/* 5. For the life of the process: a thread may stand in a call of an earlier visit. */
+static int map_rooms(struct infecting *in)
+{
+	struct session *s = in->result->map.s;
+	uint32_t n = in->result->map.shape.nrings;
+	raddr_t at = 0;
+
+	if (s->rooms || !infect_needs_rooms(in))
+		return 0;
+	int err = infect_map_sparse(in, "map rooms for calls without stack", 0,
+			     (uint64_t)n * ROOM_SIZE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, &at);
+	if (err)
+		return err;
+	s->rooms = at;
+	__atomic_store_n(&s->nrooms, n, __ATOMIC_RELEASE);
+	return 0;
+}
+
+int infect_say_hello(struct infecting *in)
+{
+	int err = infect_use_stack(in);
+
+	return err ? err : remote_call(&in->remote, in->payload_at + in->payload.hello,
+				       in->result->base, 0, HELLO_BUDGET);
+}
+
+/* The payload that answered is the one that we sent. */
+static int check_answer(struct infecting *in)
+{
+	struct session *s = in->result->map.s;
+	uint8_t head[1024];
+	int err;
+
+	if (s->state != SESSION_READY || s->answer != s->generation)
+		return fail(0, "the payload in %d (%s) did not answer; try again",
+			    in->target->pid, in->target->comm);
+	/* hello takes back what is not true of the thread that says it. */
+	if (!s->tid_offset && in->tid_offset)
+		return infect_refuse_threads(in);
+	err = target_read(in->target, s->payload, head, sizeof(head));
+	if (!err && memcmp(head, blob_payload, sizeof(head)) != 0)
+		err = fail(0, "%d (%s) loaded something else than our payload",
+			   in->target->pid, in->target->comm);
+	return err;
+}
+
+/* 6, as much as there is time for. */
+static int map_islands(struct infecting *in)
+{
+	int err = infect_islands(in);
+
+	in->islands.ready = !err && !infect_islands_left(in) && remote_is_held(&in->remote);
+	return err;
+}
+
+/* 6. Arenas first: stubs lie together, and islands all over. */
+static int map_room(struct infecting *in)
+{
+	int err = infect_arenas(in);
+
+	return err ? err : map_islands(in);
+}
+
+/* A recorded call reads the time stamp counter. Where that is forbidden it gets a
+ * SIGSEGV, perhaps inside of the handler for it. */
+static int check_clock(struct infecting *in)
+{
+	uint64_t args[6] = { PR_GET_TSC, infect_name_at(in) };
+	uint32_t mode = 0;
+	int64_t got;
+	int err = remote_syscall(&in->remote, SYS_prctl, args, &got);
+
+	if (!err && got == 0)
+		err = target_read(in->target, infect_name_at(in), &mode, sizeof(mode));
+	if (err || mode != PR_TSC_SIGSEGV)
+		return err;
+	return fail(0, "cannot attach to %d (%s): it has forbidden itself to read the time "
+		    "stamp counter (PR_SET_TSC), which recording does",
+		    in->target->pid, in->target->comm);
+}
+
+/* 3 to 6: memory, by system calls alone, so that any thread will do. */
+static int map_all(struct infecting *in)
+{
+	int err = in->scratch ? 0 : map_scratch(in);			/* 3 */
+
+	if (err)
+		return err;
+	err = check_clock(in);
+	err = err ? err : infect_make_session(in);				/* 4 */
+	err = err ? err : map_threads(in);				/* 5 */
+	err = err ? err : map_rooms(in);
+	return err ? err : map_room(in);				/* 6 */
+}
+
+/*
+ * What `first` does, and then what is left of 6, in as many loans as it takes. Between
+ * them the thread has as much time as the loan before has taken from it.
+ */
+static int map_in_loans(struct infecting *in, int (*first)(struct infecting *))
+{
+	infect_begin_islands(in);
+	int err = infect_find_gaps(in);
+
+	err = err ? err : infect_with_borrowed(in, VICTIM_SYSCALLS, first);
+	while (!err && !in->islands.ready) {
+		target_rest(in->target);
+		err = infect_with_borrowed(in, VICTIM_SYSCALLS, map_islands);
+	}
+	gaps_clear(&in->gaps);
+	return err ? err : infect_see_islands(in);
+}
+
+static int take_back(struct infecting *in)
+{
+	int64_t unused;
+
+	if (infect_islands(in) == 0 && infect_islands_left(in))
+		return 0;
+	in->islands.ready = remote_is_held(&in->remote);
+	if (!in->islands.ready)
+		return 0;
+	while (in->nundo--)
+		remote_try(&in->remote, "undo", &unused, in->undo[in->nundo].nr,
+			   in->undo[in->nundo].args[0], in->undo[in->nundo].args[1],
+			   0, 0, 0, 0);
+	return 0;
+}
+
+/* What an unlucky attempt has mapped and opened goes again, in reverse, with
+ * the patience that it came with: a target that is busy now is left as it was. */
+static void undo(struct infecting *in)
+{
+	char cause[1024];
+	int err = 0;
+
+	if (in->busy)
+		return;
+	infect_undo_islands(in);
+	if (!in->nundo && !in->islands.n)
+		return;
+	snprintf(cause, sizeof(cause), "%s", fail_text());
+	fail_clear();
+	/* The session of a later visit stays, without what goes now. */
+	if (in->reuse && in->result->map.s)
+		in->result->map.s->narenas = in->result->old.s.narenas;
+	while (!err && !in->islands.ready) {
+		err = infect_with_borrowed(in, VICTIM_SYSCALLS, take_back);
+		target_rest(in->target);
+	}
+	fail_clear();
+	fail_adopt(cause);
+}
+
+static int prepare(struct infecting *in)
+{
+	int err = payload_info(&in->payload);
+
+	err = err ? err : session_find(in->target, &in->result->old);	/* 1 */
+	if (err)
+		return err;
+	raddr_t scratch = in->result->old.s.scratch;
+	in->reuse = session_reusable(&in->result->old, in->payload.build_id);
+	if (in->reuse) {
+		in->scratch = infect_has_loader(in->target, scratch) ? scratch : 0;
+		in->payload_at = in->result->old.s.payload;
+		in->of_go = in->result->old.s.of_go;
+		/* What stands in the arenas that are there is so for good. */
+		in->tid_offset = in->result->old.s.tid_offset;
+	}
+	err = infect_look(in);
+	return err ? err : remote_gadgets(in->target, payload_range(in->payload_at), &in->gadgets);
+}
+
+static int note_thread(struct infecting *in)
+{
+	infect_note_thread(in);
+	return 0;
+}
+
+static bool is_of_go(struct infecting *in)
+{
+	bool is = false;
+
+	for (size_t i = 0; i < in->mods->n && !is; i++) {
+		struct module *m = &in->mods->v[i];
+
+		is = m->is_exe && module_symbols(m) == 0 && range_size(m->symbols->go);
+	}
+	return is;
+}
+
+/* May the first thread not have come so far yet that its id is noted? In a program that
+ * was just executed it has no thread pointer, or Go's runtime has just given it one. */
+static bool may_be_young(struct infecting *in)
+{
+	return !in->known.tp || is_of_go(in);
+}
+
+/* Refuse a process whose threads nobody would find before anything is mapped. If
+ * the one by which we look is no more, that says nothing; nor if it is too young, nor
+ * while threads come and go. */
+static int know_threads(struct infecting *in)
+{
+	uint64_t end = now_ns() + KNOW_BUDGET;
+	int err = -ENOTSUP;
+
+	while (err == -ENOTSUP && now_ns() < end) {
+		fail_clear();
+		err = infect_with_borrowed(in, VICTIM_SYSCALLS, note_thread);
+		err = err ? err : infect_find_tid(in);
+		if (err == -ENOTSUP && (in->nthreads > 1 || may_be_young(in)))
+			nanosleep(&(struct timespec){ 0, KNOW_PAUSE }, NULL);
+		else if (!procfs_has_ended(in->target->pid, in->known.tid))
+			break;
+	}
+	return err;
+}
+
+int infect(struct target *t, struct modules *mods, const struct infect_options *opt,
+	   struct infection *ret)
+{
+	struct infecting in = { .target = t, .mods = mods, .opt = opt, .result = ret };
+
+	*ret = (struct infection){ .map.fd = -1 };
+	int err = prepare(&in);
+
+	err = err ? err : infect_take_room(&in);
+	/* From here on it pays for what we do. */
+	pace_hurry();
+	if (!err && !in.reuse)
+		err = know_threads(&in);
+	err = err ? err : map_in_loans(&in, map_all);
+	if (!err)
+		ret->map.s->tid_offset = in.tid_offset;
+	if (!err && in.reuse)
+		err = infect_with_borrowed(&in, VICTIM_SYSCALLS, infect_say_hello);
+	else if (!err)
+		err = infect_load(&in);
+	err = err ? err : check_answer(&in);
+	err = err ? err : infect_fill_arenas(&in);
+	if (err) {
+		undo(&in);
+		infection_clear(ret);
+	}
+	return err;
+}
+
+static int map_more(struct infecting *in)
+{
+	int err = map_rooms(in);
+
+	return err ? err : map_room(in);
+}
+
+int infect_more(struct target *t, struct modules *mods, const struct infect_options *opt,
+		struct infection *inf)
+{
+	struct infecting in = { .target = t, .mods = mods, .opt = opt, .result = inf,
+				.reuse = true, .scratch = inf->map.s->scratch };
+	int err = remote_gadgets(t, payload_range(inf->map.s->payload), &in.gadgets);
+
+	in.locks = infect_sees_locks(&in);
+	err = err ? err : map_in_loans(&in, map_more);
+	return err ? err : infect_fill_arenas(&in);
+}
+
+void infection_clear(struct infection *inf)
+{
+	session_unmap(&inf->map);
+	session_forget(&inf->old);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* infect, continued: what has to be known of the target's threads. */
+#include <errno.h>
+
+#include "injector/infect/infect_impl.h"
+#include "injector/proc/procfs.h"
+#include "injector/ptrace/gothreads.h"
+
+enum { PATIENCE = 100 };	/* ms */
+
+void infect_note_thread(struct infecting *in)
+{
+	in->known = tids_note(in->target, in->remote.thread->tid, regs_tp(&in->remote.saved));
+}
+
+int infect_refuse_threads(const struct infecting *in)
+{
+	return fail(0, "cannot attach to %d (%s): %s, and its threads are not kept as glibc, "
+		    "musl or Go do", in->target->pid, in->target->comm,
+		    in->no_loader ? in->no_loader : "its payload was mapped"), -ENOTSUP;
+}
+
+/* Where an earlier build of inject has been it has had the same room. */
+static uint64_t find_room(struct infecting *in)
+{
+	if (in->of_go)
+		return GOTHREAD_ROOM_AT;
+	if (in->glibc && in->tid_offset && in->spare &&
+	    (in->result->old.s.tls_offset == GLIBC_ROOM_AT || tids_have_room(&in->known)))
+		return GLIBC_ROOM_AT;
+	return 0;
+}
+
+int infect_find_tid(struct infecting *in)
+{
+	in->of_go = !in->glibc && in->known.go;
+	if (in->of_go)
+		in->tid_offset = in->known.go;
+	else
+		in->tid_offset = in->glibc ? tids_glibc(in->target, &in->known, PATIENCE) :
+			tids_any(in->target, &in->known, PATIENCE);
+	in->bare = in->tid_offset;
+	in->room = find_room(in);
+	return !in->bare && in->no_loader ? infect_refuse_threads(in) : 0;
+}
+
+/* What an earlier payload has left in the room that ours uses now. */
+static int forget_other(const struct target *t, const struct infection *inf, raddr_t at)
+{
+	uint64_t size = (uint64_t)inf->map.shape.nrings * THREAD_SIZE;
+	static const uint8_t zeros[GOTHREAD_ROOM];
+	uint64_t word;
+	int err = target_read(t, at, &word, sizeof(word));
+
+	if (err || !word || word - inf->map.s->threads < size)
+		return err;
+	return target_write(t, at, zeros, sizeof(zeros));
+}
+
+static bool is_struct_of(const struct session *s, uint64_t word)
+{
+	return word - s->threads < (uint64_t)s->nrings * THREAD_SIZE;
+}
+
+/* One whose word cannot be read has none. */
+static void forget_earlier(const struct target *t, const struct infection *inf,
+			   struct thread_hold *th)
+{
+	uint64_t word, none = 0;
+	raddr_t at;
+
+	if (thread_regs(th))
+		return;
+	at = regs_tp(&th->regs) + inf->map.s->tls_offset;
+	if (target_read(t, at, &word, sizeof(word)) == 0 &&
+	    (is_struct_of(inf->map.s, word) || is_struct_of(&inf->old.s, word)))
+		target_write(t, at, &none, sizeof(none));
+	fail_clear();
+}
+
+void infect_forget_threads(const struct target *t, const struct infection *inf)
+{
+	for (size_t i = 0; i < t->nthreads && inf->stale && inf->map.s->tls_offset; i++)
+		if (t->threads[i].hold == HOLD_STOPPED)
+			forget_earlier(t, inf, &t->threads[i]);
+}
+
+/* Has it its thread pointer, and nothing else yet? Its id comes first, before anything
+ * that is recorded: a thread that gets no processor may be so for seconds. */
+static bool is_being_born(const struct target *t, raddr_t tp)
+{
+	uint64_t words[GOTHREAD_TLS / sizeof(uint64_t)], any = 0;
+
+	if (target_read(t, tp + GOTHREAD_TLS_AT, words, sizeof(words)) < 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		any |= words[i];
+	return !any;
+}
+
+static int check_thread(const struct target *t, const struct infection *inf,
+			struct thread_hold *th)
+{
+	pid_t outer, inner = th->tid;
+	uint64_t id;
+	int err = thread_regs(th);
+
+	if (err)
+		return err;
+	raddr_t tp = regs_tp(&th->regs);
+	err = target_read(t, tp + inf->map.s->tid_offset, &id, sizeof(id));
+	if (err)
+		return err;
+	if (!id && is_being_born(t, tp))
+		return 0;
+	if (id != (uint64_t)inner && (procfs_ids(t->pid, th->tid, &outer, &inner) == 0 ||
+				      id != (uint64_t)inner))
+		return fail(EBUSY, "thread %d of %d (%s) is not known to its Go runtime",
+			    th->tid, t->pid, t->comm);
+	return forget_other(t, inf, tp + GOTHREAD_ROOM_AT);
+}
+
+int infect_check_threads(const struct target *t, const struct infection *inf)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < t->nthreads && inf->map.s->of_go && !err; i++)
+		if (t->threads[i].hold == HOLD_STOPPED)
+			err = check_thread(t, inf, &t->threads[i]);
+	return err;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * modules: the files that a process executes, as the process has mapped them;
+ * or one file by itself.
+ */
+#ifndef INJECTOR_MODULES_H
+#define INJECTOR_MODULES_H
+
+#include <sys/types.h>
+
+#include "base/base.h"
+#include "symbols/symbols.h"
+
+struct mapping;
+
+struct module {
+	char *path;		/* as in /proc/PID/maps, or as given */
+	const char *base;	/* its last component */
+	char *linked;		/* what it is called by those that need it; NULL: not
+				 * asked for yet */
+	int fd;			/* the very inode that is mapped, also when the
+				 * path holds another file by now; -1 if it could
+				 * not be opened (then symbols is NULL) */
+	dev_t dev;
+	ino_t ino;
+	raddr_t bias;		/* run-time address minus link-time address */
+	struct range *maps;	/* its executable mappings, run-time */
+	size_t nmaps, maps_cap;
+	uint64_t map_offset;	/* in the file, of maps[0] */
+	uint64_t file_end;	/* in the file, of its last mapping */
+	unsigned int segments;	/* mappings of the file, of any kind */
+	struct range span;	/* all its mappings, run-time */
+	bool is_exe;		/* the main executable */
+	bool is_system;		/* C library, loader, vdso, or the payload: see
+				 * module_is_apart */
+	bool is_payload;
+	bool shared;		/* an executable mapping is MAP_SHARED */
+	struct symbols *symbols;/* owned; NULL until modules_symbols */
+};
+
+struct modules {
+	struct module *v;
+	size_t n, cap;
+	pid_t pid;		/* 0: of a file */
+	/* What their relocations name in other files, also those of modules that were not
+	 * kept; NULL until modules_outwards. */
+	struct outwards **outwards;
+	size_t noutwards;
+};
+
+/* Not selected by a pattern without @MODULE, which a file by itself is. */
+static inline bool module_is_apart(const struct module *m)
+{
+	return m->is_system && m->nmaps;
+}
+
+/* One file, for `inject list FILE`: bias 0. */
+int modules_open_file(const char *path, struct modules *ret);
+/* All executable file mappings of a process. Reads, never stops, the target. */
+int modules_open_process(pid_t pid, struct modules *ret);
+/* Open the very inode that is mapped, also when it was deleted or replaced; -1
+ * if that cannot be. */
+int modules_open_mapped(pid_t, const struct mapping *);
+/* Read the symbols of a module, once. A module that is no usable ELF file is
+ * an error the caller may choose to skip. */
+int module_symbols(struct module *);
+/* Does the module part of the pattern allow this one, by its file's name or by that
+ * which it is linked by? Until version 2.34 glibc's libc.so.6 was libc-2.x.so. */
+bool module_is_meant(struct module *, const struct pattern *, bool apart);
+/* Read, once, where the relocations of all of them lead. A file that cannot be read leads
+ * nowhere. 0 or -ENOMEM. */
+int modules_outwards(struct modules *);
+/* Close those that `keep` does not want. */
+void modules_keep(struct modules *, bool (*keep)(void *ctx, const struct module *),
+		  void *ctx);
+/* The one that has this address mapped, or NULL. */
+struct module *modules_at(const struct modules *, raddr_t);
+/* Does its file hold these bytes there? Reads its symbols if need be. */
+bool modules_hold(const struct modules *, raddr_t, const uint8_t *bytes, size_t n);
+void modules_close(struct modules *);
+
+#endif

@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * select: which functions of which modules does the user mean, and how would
+ * each be probed?
+ */
+#include "injector/modules/select.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "injector/log/say.h"
+#include "injector/modules/ifunc.h"
+#include "symbols/shorten.h"
+
+/* A function that a pattern matches, and under which name. */
+struct hit {
+	struct module *module;
+	const struct func *func;
+	const char *name;	/* of the symbols */
+	bool exact;
+};
+
+struct hits {
+	struct hit *v;
+	size_t n, cap;
+};
+
+static int add_hit(struct hits *hits, struct module *m, const struct func *f,
+		   const char *name, bool exact)
+{
+	struct hit *h = vec_push(hits->v, hits->n, hits->cap);
+
+	if (!h)
+		return -ENOMEM;
+	*h = (struct hit){ .module = m, .func = f, .name = name, .exact = exact };
+	return 0;
+}
+
+/* An exclusion without @MODULE is meant for whatever was included. */
+static bool allows(const struct pattern *p, struct module *m, bool exclude)
+{
+	return module_is_meant(m, p, module_is_apart(m) && !exclude);
+}
+
+/* One pattern, and what it has matched so far. */
+struct search {
+	struct pattern *pattern;
+	struct hits hits;
+	bool here;		/* it allows the module that is looked at */
+};
+
+/* The name of an indirect function means the one that the process uses. */
+static int match_function(struct search *s, struct modules *modules, struct module *m,
+			  const struct func *f)
+{
+	bool exact = false;
+	const char *name = pattern_match(s->pattern, m->symbols, f, &exact);
+
+	if (!name)
+		return 0;
+	const struct func *used = f->flags & FUNC_IFUNC ? ifunc_chosen(modules, m, f) : NULL;
+
+	return add_hit(&s->hits, m, used ? used : f, name, exact);
+}
+
+/* Function by function, for to get at a name takes longer than to compare it. */
+static int match_module(struct search *v, size_t n, struct modules *modules,
+			struct module *m, bool exclude)
+{
+	int err = 0;
+
+	for (size_t k = 0; k < n; k++)
+		v[k].here = allows(v[k].pattern, m, exclude);
+	for (size_t i = 0; i < m->symbols->nfuncs; i++) {
+		const struct func *f = &m->symbols->funcs[i];
+
+		if (f->flags & FUNC_FRAGMENT)
+			continue;
+		for (size_t k = 0; k < n && !err; k++)
+			if (v[k].here)
+				err = match_function(&v[k], modules, m, f);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* A pattern that equals a name means that name, and nothing else. */
+static void prefer_exact(struct hits *hits)
+{
+	size_t n = 0;
+	bool any = false;
+
+	for (size_t i = 0; i < hits->n; i++)
+		any |= hits->v[i].exact;
+	for (size_t i = 0; any && i < hits->n; i++)
+		if (hits->v[i].exact)
+			hits->v[n++] = hits->v[i];
+	if (any)
+		hits->n = n;
+}
+
+static int match_all(struct search *v, size_t n, struct modules *modules, bool exclude)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < modules->n && !err; i++)
+		if (modules->v[i].symbols)
+			err = match_module(v, n, modules, &modules->v[i], exclude);
+	for (size_t k = 0; k < n; k++) {
+		prefer_exact(&v[k].hits);
+		v[k].pattern->matched = v[k].hits.n > 0;
+	}
+	return err;
+}
+
+/* The first name of each function by module: what is selected so far. */
+struct chosen {
+	struct module *module;
+	const char **names;	/* by index in symbols->funcs; NULL: not chosen */
+	size_t n;
+	size_t nfuncs;		/* names; none of a module that is read only to
+				 * see which functions it uses */
+};
+
+static struct chosen *chosen_of(struct chosen *v, size_t n, const struct module *m)
+{
+	for (size_t i = 0; i < n; i++)
+		if (v[i].module == m)
+			return &v[i];
+	return NULL;
+}
+
+static void choose(struct chosen *v, size_t n, const struct hits *hits, bool exclude)
+{
+	struct chosen *c = NULL;
+
+	for (size_t i = 0; i < hits->n; i++) {
+		const struct hit *h = &hits->v[i];
+		size_t at;
+
+		if (!c || c->module != h->module)
+			c = chosen_of(v, n, h->module);
+		at = (size_t)(h->func - h->module->symbols->funcs);
+		if (at >= c->nfuncs)
+			continue;
+		if (exclude && c->names[at]) {
+			c->names[at] = NULL;
+			c->n--;
+		} else if (!exclude && !c->names[at]) {
+			c->names[at] = h->name;
+			c->n++;
+		}
+	}
+}
+
+static int choose_by(struct pattern *patterns, size_t n, struct modules *modules,
+		     bool exclude, struct chosen *v)
+{
+	auto_free struct search *searches = calloc(n + 1, sizeof(*searches));
+
+	if (!searches)
+		return fail(ENOMEM, "select by %zu patterns", n);
+	for (size_t i = 0; i < n; i++)
+		searches[i].pattern = &patterns[i];
+	int err = match_all(searches, n, modules, exclude);
+
+	for (size_t i = 0; i < n; i++) {
+		if (!err)
+			choose(v, modules->n, &searches[i].hits, exclude);
+		free(searches[i].hits.v);
+	}
+	return err;
+}
+
+/* What no pattern at all means. */
+static struct pattern anything(void)
+{
+	static char star[] = "*";
+
+	return (struct pattern){ .glob = star, .name = star };
+}
+
+static int choose_all(struct modules *modules, struct select_options *o,
+		      struct chosen *v)
+{
+	struct pattern any = anything();
+	int err;
+
+	if (o->ninclude)
+		err = choose_by(o->include, o->ninclude, modules, false, v);
+	else
+		err = choose_by(&any, 1, modules, false, v);
+	return err ?: choose_by(o->exclude, o->nexclude, modules, true, v);
+}
+
+static bool is_wanted(const struct select_options *o, struct module *m)
+{
+	const struct pattern any = anything();
+
+	for (size_t i = 0; i < o->ninclude; i++)
+		if (allows(&o->include[i], m, false))
+			return true;
+	return !o->ninclude && allows(&any, m, false);
+}
+
+static void progress(const struct select_options *o, const char *what,
+		     size_t done, size_t total)
+{
+	if (o->progress)
+		o->progress(o->ctx, what, done, total);
+}
+
+/* What libgcc asks where the unwind information of a frame is. */
+#define FINDER "_Unwind_Find_FDE"
+
+/* May it have one though nothing of it is wanted? The library, or who has it linked
+ * in. */
+static bool may_find(const struct select_options *o, const struct module *m)
+{
+	return o->finders && (m->is_exe || strncmp(m->base, "libgcc_s.", 9) == 0);
+}
+
+static bool is_finder(const struct func *f)
+{
+	size_t n = sizeof(FINDER) - 1;
+
+	return !(f->flags & (FUNC_PLT | FUNC_FRAGMENT)) && strncmp(f->raw, FINDER, n) == 0 &&
+		(!f->raw[n] || f->raw[n] == '@');
+}
+
+/* The one of a module that was not asked for, NULL if there is none. */
+static const struct func *find_finder(const struct select_options *o, const struct chosen *c)
+{
+	const struct symbols *syms = c->module->symbols;
+
+	for (size_t i = 0; o->finders && arch_host()->call && i < c->nfuncs; i++)
+		if (!c->names[i] && is_finder(&syms->funcs[i]))
+			return &syms->funcs[i];
+	return NULL;
+}
+
+/* A module of which no symbols can be read has no functions for us; it is not
+ * the only one, or the hint says so. */
+static void read_symbols(struct modules *modules, const struct select_options *o,
+			 struct selection *ret)
+{
+	for (size_t i = 0; i < modules->n; i++) {
+		bool wanted = is_wanted(o, &modules->v[i]);
+
+		progress(o, "reading symbols", i, modules->n);
+		if (!wanted && !may_find(o, &modules->v[i]))
+			continue;
+		if (module_symbols(&modules->v[i]) == 0)
+			continue;
+		if (wanted && !ret->unread[0])
+			snprintf(ret->unread, sizeof(ret->unread), "%s", fail_text());
+		fail_clear();
+	}
+}
+
+/* Names are a file's, and go to terminals: nearly all can as they are. An address says
+ * nothing without its module. */
+static const char *printed_name(struct strings *made, const struct module *m,
+				const struct func *f, const char *name)
+{
+	char clean[1024], base[256], text[sizeof(clean) + sizeof(base) + 8];
+	bool is_address = f->source == FUNC_EH_FRAME && !strcmp(name, f->name);
+
+	say_clean(name, clean, sizeof(clean));
+	if (!(f->flags & FUNC_PLT) && !is_address && !strcmp(clean, name))
+		return name;
+	int n = snprintf(text, sizeof(text), "%s%s%s%s", clean, f->flags & FUNC_PLT ? "@plt" : "",
+			 is_address ? "@" : "",
+			 is_address ? say_clean(m->base, base, sizeof(base)) : "");
+
+	return strings_add(made, text, (size_t)n);
+}
+
+static int take_chosen(struct selection *ret, const struct chosen *c,
+		       const struct func *finder)
+{
+	struct selected *s = vec_push(ret->v, ret->n, ret->cap);
+
+	if (!s)
+		return -ENOMEM;
+	s->module = c->module;
+	s->funcs = calloc(c->n + 1, sizeof(*s->funcs));
+	s->names = calloc(c->n + 1, sizeof(*s->names));
+	if (!s->funcs || !s->names)
+		return fail(ENOMEM, "select %zu functions", c->n);
+	for (size_t i = 0; i < c->module->symbols->nfuncs; i++) {
+		if (!c->names[i])
+			continue;
+		s->funcs[s->n] = &c->module->symbols->funcs[i];
+		s->names[s->n] = printed_name(&ret->made, c->module, s->funcs[s->n],
+						c->names[i]);
+		if (!s->names[s->n++])
+			return fail(ENOMEM, "name %zu functions", c->n);
+	}
+	ret->nfuncs += s->n;
+	s->funcs[s->n] = finder;
+	return 0;
+}
+
+/* Late-comers are shortened among themselves. */
+static int shorten_names(struct selection *s)
+{
+	auto_free const char **names = calloc(s->nfuncs + 1, sizeof(*names));
+	size_t n = 0;
+
+	if (!names)
+		return fail(ENOMEM, "shorten %zu names", s->nfuncs);
+	for (size_t i = 0; i < s->n; i++)
+		for (size_t j = 0; j < s->v[i].n; j++)
+			names[n++] = s->v[i].names[j];
+	int err = shorten_all(names, n, &s->made);
+
+	n = 0;
+	for (size_t i = 0; i < s->n && !err; i++)
+		for (size_t j = 0; j < s->v[i].n; j++)
+			s->v[i].names[j] = names[n++];
+	return err;
+}
+
+struct named {
+	const char **name;
+	const struct module *module;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*((const struct named *)a)->name,
+		      *((const struct named *)b)->name);
+}
+
+static int add_module(struct strings *made, const struct named *n)
+{
+	char base[256];
+	auto_free char *text = base_printf("%s@%s", *n->name,
+					   say_clean(n->module->base, base, sizeof(base)));
+	const char *name = text ? strings_add(made, text, strlen(text)) : NULL;
+
+	if (!name)
+		return fail(ENOMEM, "name a function");
+	*n->name = name;
+	return 0;
+}
+
+/* v[0, n) have one name: do they come from several modules? */
+static int tell_apart(struct strings *made, const struct named *v, size_t n)
+{
+	bool several = false;
+	int err = 0;
+
+	for (size_t i = 1; i < n; i++)
+		several |= v[i].module != v[0].module;
+	for (size_t i = 0; several && i < n && !err; i++)
+		err = add_module(made, &v[i]);
+	return err;
+}
+
+static int tell_modules_apart(struct selection *s)
+{
+	if (s->n < 2)
+		return 0;
+	auto_free struct named *all = calloc(s->nfuncs + 1, sizeof(*all));
+	size_t n = 0, end;
+	int err = 0;
+
+	if (!all)
+		return fail(ENOMEM, "name %zu functions", s->nfuncs);
+	for (size_t i = 0; i < s->n; i++)
+		for (size_t j = 0; j < s->v[i].n; j++)
+			all[n++] = (struct named){ &s->v[i].names[j], s->v[i].module };
+	vec_sort(all, n, by_name);
+	for (size_t i = 0; i < n && !err; i = end) {
+		for (end = i + 1; end < n; end++)
+			if (strcmp(*all[end].name, *all[i].name) != 0)
+				break;
+		err = tell_apart(&s->made, all + i, end - i);
+	}
+	return err;
+}
+
+struct plan_progress {
+	const struct select_options *options;
+	const char *base;
+};
+
+static void report_plan(void *ctx, size_t done, size_t total)
+{
+	const struct plan_progress *p = ctx;
+	char what[160];
+
+	snprintf(what, sizeof(what), "planning %s", p->base);
+	progress(p->options, what, done, total);
+}
+
+/* A program that is linked to one address has no memory below zero. Where one
+ * that can be anywhere is loaded, there is memory on all sides. */
+static struct range space_of(const struct module *m)
+{
+	enum { LOWEST = 1 << 16 };
+
+	return m->symbols->is_pie ? (struct range){ 0, 0 } :
+		(struct range){ LOWEST, 1ull << 47 };
+}
+
+static bool is_unpaired(const struct selected *s, size_t i)
+{
+	return range_overlaps(s->module->symbols->go, s->funcs[i]->range) ||
+	       symbols_of_ocaml(s->module->symbols, s->funcs[i]->range.start);
+}
+
+static bool has_unpaired(const struct selection *sel)
+{
+	for (size_t i = 0; i < sel->n; i++)
+		for (size_t j = 0; j < sel->v[i].n; j++)
+			if (is_unpaired(&sel->v[i], j))
+				return true;
+	return false;
+}
+
+/* By function: why it is refused, or its exits are. */
+static uint8_t *list_reserved(const struct selected *s, const struct select_options *o)
+{
+	uint8_t *why = calloc(s->n + 1, sizeof(*why));
+
+	for (size_t i = 0; why && i < s->n; i++) {
+		why[i] = (uint8_t)select_reserved(s->module, s->funcs[i]);
+		if (!why[i] && o->timed && o->later && is_unpaired(s, i))
+			why[i] = REFUSED_ENTRY_ONLY_ASKED;
+	}
+	if (why)	/* the silent one's are of no use */
+		why[s->n] = REFUSED_LEFT_OTHERWISE;
+	return why;
+}
+
+static void set_finders(const struct selected *s, const struct select_options *o)
+{
+	for (size_t i = 0; i < s->plan->nprobes; i++) {
+		s->plan->probes[i].finds = o->finders && arch_host()->call &&
+			is_finder(s->funcs[i]);
+		s->plan->probes[i].silent = i == s->n;
+	}
+}
+
+/* Places in one module to which the others' relocations lead. */
+struct led_to {
+	raddr_t *v;
+	size_t n, cap;
+};
+
+static int find_led_to(const struct modules *modules, const struct selected *s,
+		       struct led_to *ret)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < modules->noutwards && !err; i++)
+		err = symbols_led_to(s->module->symbols, modules->outwards[i],
+				     &ret->v, &ret->n, &ret->cap);
+	return err;
+}
+
+static int plan_module(struct selected *s, const struct select_options *o,
+		       const struct led_to *led)
+{
+	struct plan_progress p = { .options = o, .base = s->module->base };
+	auto_free uint8_t *reserved = list_reserved(s, o);
+	struct plan_options options = {
+		.doubts = reserved,
+		.entry_only = o->entry_only,
+		.taken = s->module->symbols->rseqs,
+		.ntaken = s->module->symbols->nrseqs,
+		.hosts = true,
+		.puns = true,
+		/* The C library and the loader run with every signal blocked when
+		 * they make a thread or a process. */
+		.traps = o->traps && !select_is_system(s->module),
+		.caught = o->caught,
+		.arrivals = led->v,
+		.narrivals = led->n,
+		.space = space_of(s->module),
+		.progress = report_plan,
+		.ctx = &p,
+	};
+	const struct arch *arch = arch_by_machine(s->module->symbols->machine);
+	int err;
+
+	if (!arch)
+		return fail(0, "%s: machine %u is not known to inject",
+			    s->module->path, s->module->symbols->machine), -ENOEXEC;
+	if (!reserved)
+		return fail(ENOMEM, "plan %s", s->module->base);
+	err = plan_make(arch, s->module->symbols, s->funcs, s->n + (s->funcs[s->n] != NULL),
+			&options, &s->plan);
+	if (!err)
+		set_finders(s, o);
+	for (size_t i = 0; !err && i < s->n; i++)
+		if (reserved[i] != REFUSED_NONE && reserved[i] != REFUSED_LEFT_OTHERWISE &&
+		    reserved[i] != REFUSED_ENTRY_ONLY_ASKED)
+			s->plan->probes[i].refusal = reserved[i];
+	return err;
+}
+
+static int collect(struct modules *modules, struct select_options *o,
+		   struct chosen *v, struct selection *ret)
+{
+	int err;
+
+	for (size_t i = 0; i < modules->n; i++) {
+		struct symbols *syms = modules->v[i].symbols;
+
+		v[i].module = &modules->v[i];
+		v[i].nfuncs = syms ? syms->nfuncs : 0;
+		v[i].names = calloc(v[i].nfuncs + 1, sizeof(char *));
+		if (!v[i].names)
+			return fail(ENOMEM, "select functions");
+	}
+	err = choose_all(modules, o, v);
+	for (size_t i = 0; i < modules->n && !err; i++) {
+		const struct func *finder = find_finder(o, &v[i]);
+
+		if (v[i].n || finder)
+			err = take_chosen(ret, &v[i], finder);
+	}
+	if (!err && o->short_names)
+		err = shorten_names(ret);
+	if (!err)
+		err = tell_modules_apart(ret);
+	ret->unpaired = !err && has_unpaired(ret);
+	if (!err && ret->n)
+		err = modules_outwards(modules);
+	for (size_t i = 0; i < ret->n && !err; i++) {
+		struct led_to led = { 0 };
+
+		err = find_led_to(modules, &ret->v[i], &led);
+		err = err ? err : plan_module(&ret->v[i], o, &led);
+		free(led.v);
+	}
+	return err;
+}
+
+int select_functions(struct modules *modules, struct select_options *o,
+		     struct selection *ret)
+{
+	struct chosen *v = calloc(modules->n + 1, sizeof(*v));
+	int err;
+
+	*ret = (struct selection){ 0 };
+	if (!v)
+		return fail(ENOMEM, "select functions");
+	read_symbols(modules, o, ret);
+	err = collect(modules, o, v, ret);
+	for (size_t i = 0; i < modules->n; i++)
+		free(v[i].names);
+	free(v);
+	if (err)
+		select_clear(ret);
+	return err;
+}
+
+void select_clear(struct selection *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		struct selected *m = &s->v[i];
+
+		free(m->names);
+		free(m->funcs);
+		plan_free(m->plan);
+	}
+	free(s->v);
+	strings_clear(&s->made);
+	*s = (struct selection){ 0 };
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * select: which functions of which modules does the user mean, and how would
+ * each be probed? One plan per module that has a match. Touches nothing.
+ */
+#ifndef INJECTOR_SELECT_H
+#define INJECTOR_SELECT_H
+
+#include "injector/modules/modules.h"
+#include "plan/plan.h"
+#include "symbols/demangle.h"
+
+/* The matches of one module. */
+struct selected {
+	struct module *module;
+	const struct func **funcs;	/* n of them, and perhaps one more, that is
+					 * probed for unwinders only (silent) */
+	const char **names;	/* under which each is printed: the name that
+				 * matched first, with @module where two
+				 * modules share it. Owned by the symbols, or by
+				 * the selection */
+	size_t n;
+	struct plan *plan;	/* probes[i] is funcs[i]'s, of all */
+};
+
+struct selection {
+	struct selected *v;
+	size_t n, cap;
+	size_t nfuncs;		/* over all modules */
+	bool unpaired;		/* some are of Go or OCaml, whose calls the reader pairs */
+	struct strings made;	/* names that are no symbol's */
+	char unread[256];	/* why the first module that was wanted, and
+				 * not read, could not be; "" if none */
+};
+
+struct select_options {
+	/* `matched` of each is set by select_functions. */
+	struct pattern *include;	/* none: everything that is allowed */
+	size_t ninclude;
+	struct pattern *exclude;
+	size_t nexclude;
+	bool entry_only;
+	bool timed;		/* calls are paired in the target, where all can be: see
+				 * `unpaired`. Where some come later they are counted only */
+	bool later;		/* some were selected before */
+	bool traps;
+	uint64_t caught;	/* signals, as plan_options has it */
+	bool short_names;	/* print them without arguments of templates: shorten.h */
+	bool finders;		/* probe what unwinders ask, too: see struct probe */
+	void (*progress)(void *ctx, const char *what, size_t done, size_t total);
+	void *ctx;
+};
+
+/*
+ * Functions that match, planned. A module whose symbols cannot be read is left
+ * out; select_hint names it. Fragments are never selected; functions that
+ * the payload, the loader or the unwinder needs are selected and refused as
+ * RESERVED. An indirect function is the one that the process uses; where none is
+ * known to be, its resolver is selected and refused as IFUNC. 0 also when nothing
+ * matched (ret->n == 0): select_hint then says what was meant, perhaps.
+ */
+int select_functions(struct modules *, struct select_options *,
+		     struct selection *ret);
+void select_clear(struct selection *);
+/* Lines of advice for patterns that matched nothing: nearest names, where was
+ * searched, regular-expression habits. Without "inject: ", separated by
+ * newlines: say_lines() says them. Owned by the caller; NULL if none. To be
+ * called after select_functions. */
+char *select_hint(struct modules *, const struct select_options *);
+
+/* The base name of the executable, if neither symbols nor unwind entries tell of
+ * most of its code; else NULL. */
+const char *select_unnamed(const struct modules *);
+
+/* Must this function be left alone, whoever asks for it? REFUSED_NONE if not;
+ * LEFT_OTHERWISE: its exits must. select_functions asks this itself. */
+enum refusal select_reserved(const struct module *, const struct func *);
+/* Does it hold the C library, or the loader? */
+bool select_is_system(const struct module *);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* options: what does the command line ask for? */
+#ifndef INJECTOR_OPTIONS_H
+#define INJECTOR_OPTIONS_H
+
+#include <sys/types.h>
+
+#include "base/base.h"
+#include "payload/abi.h"
+#include "symbols/symbols.h"
+
+/* What a line of top has, and by what lines are sorted. */
+enum top_key { TOP_RATE, TOP_WALL, TOP_CALLS, TOP_TOTAL, TOP_SELF, TOP_AVERAGE, TOP_P99,
+	       TOP_MAX, TOP_KEYS };
+
+enum verb {
+	/* These may start a command. */
+	VERB_TRACE,
+	VERB_RECORD,
+	VERB_COUNT,
+	VERB_HIST,
+	VERB_TOP,
+
+	VERB_LIST,
+	VERB_STOP,
+	VERB_START,
+	VERB_STATUS,
+	VERB_SNAPSHOT,
+	VERB_ADD,
+	VERB_REMOVE,
+	VERB_REPLAY,
+	VERB_REPORT,
+	VERB_GRAPH,
+	VERB_INFO,
+	VERB_EXPORT,
+	VERB_HELP,		/* print help() and exit 0 */
+	VERB_VERSION,
+};
+
+/* What a full ring keeps. */
+enum keep { KEEP_FIRST, KEEP_LAST };
+
+/* A call that takes longer. */
+struct slow_call {
+	struct pattern function;
+	uint64_t ns;
+};
+
+/* Strings are those of argv; patterns are owned. A 0 or NULL means "not
+ * given", unless the field says otherwise. Times are in ns. */
+struct options {
+	enum verb verb;
+	pid_t pid;
+	const char *directory;	/* of a trace, to be read: see options_directory */
+	const char **files;	/* of `list FILE...`; either these or a pid. The
+				 * array is owned */
+	size_t nfiles, files_cap;
+	char **command;		/* of `-- COMMAND`, NULL behind its last word;
+				 * exactly one of pid and command */
+	char **environment;	/* for it; set by main */
+	struct pattern *include, *exclude;
+	size_t ninclude, include_cap, nexclude, exclude_cap;
+	struct slow_call *slow;	/* --snapshot-on; owned */
+	size_t nslow, slow_cap;
+	uint64_t min_duration;	/* -t */
+	uint64_t depth;		/* -D: calls at a depth below this one */
+	uint64_t calls;		/* -n */
+	uint64_t duration;	/* -d */
+	pid_t tid;
+	const char *output;	/* -o; NULL: standard output */
+	uint64_t buffer;	/* -m: bytes per thread, whole sub-buffers */
+	enum keep keep;
+	uint64_t max_size;	/* of a recording, in bytes */
+	uint64_t min_free;	/* see options_min_free */
+	uint64_t since, until;	/* from the begin of a recording */
+	bool net;		/* --subtract-overhead */
+	const char *sort, *diff, *format;
+	uint64_t max_pause;	/* 50 ms unless given */
+	uint32_t max_overhead;	/* in hundredths of a percent */
+	bool rotate, compress, entry_only, trap, time, json, quiet, verbose, no_color, force;
+	bool follow_fork, follow_exec, wait, short_names;
+	const char *log;	/* --log; NULL: the system's only */
+};
+
+/*
+ * 0, or a negative error with a message that names the next step: the exit
+ * status is then 2. options_clear() is right after either.
+ */
+int options_parse(int argc, char **argv, struct options *ret);
+/* The last part of it: do they go together, and is none missing? */
+int options_check(const struct options *);
+/* Is a command to be started, as far as can be said of a line that was refused? */
+bool options_launch(int argc, char **argv);
+void options_clear(struct options *);
+/* As record_options has it: what was given, or else nothing where there is a limit to the
+ * size, and a share where there is none. */
+uint64_t options_min_free(const struct options *);
+#define DEFAULT_DIRECTORY "inject.data"
+/* The trace directory that is to be written or read. */
+const char *options_directory(const struct options *);
+
+/* The whole of --help. */
+extern const char help_text[];
+
+/* What is to become of calls where this verb asks for them? */
+enum counting verb_counts(enum verb);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* options_check: do the options of a verb go together, and is none missing? */
+#include "injector/options/options.h"
+#include "injector/options/options_values.h"
+
+#include "injector/options/options_values.h"
+#include "trace/export.h"
+#include "trace/report.h"
+
+static int check_trace(const struct options *o)
+{
+	if (!o->pid && !o->command)
+		return fail(0, "no process named; give -p PID (`pgrep -l NAME` "
+			       "finds it) or -- COMMAND, or see inject --help");
+	if (o->pid && o->command)
+		return fail(0, "give -p PID or -- COMMAND; got both (%d and %s)",
+			    o->pid, o->command[0]);
+	if (o->command && !o->command[0][0])
+		return fail(0, "-- wants the name of a command");
+	if (o->command && o->tid)
+		return fail(0, "--tid goes with -p: a thread of %s that has not started has no "
+			       "number yet", o->command[0]);
+	if (!o->ninclude)
+		return fail(0, "no function named; give -f 'GLOB', or -f '*' for "
+			       "all but the C library");
+	if (o->follow_exec && o->follow_fork && o->verb == VERB_TOP)
+		return fail(0, "--follow-exec and --follow-fork do not go together with top, which "
+			       "shows one program at a time; give one of them, or inject count");
+	if (o->max_overhead && o->follow_fork && verb_counts(o->verb))
+		return fail(0, "--max-overhead and --follow-fork do not go together here: calls "
+			       "of all processes are counted as one; give one of them");
+	if (o->rotate && !o->max_size)
+		return fail(0, "--rotate needs --max-size: what is older than fits is dropped");
+	if (o->entry_only && o->min_duration)
+		return fail(0, "-t needs durations, which --entry-only does not "
+			       "record; give one of them");
+	return 0;
+}
+
+static int check_start(const struct options *o)
+{
+	if (o->nslow && o->keep == KEEP_FIRST)
+		return fail(0, "--snapshot-on needs --keep last: it is about what came before");
+	return 0;
+}
+
+static int check_range(const struct options *o)
+{
+	if (o->until && o->until <= o->since)
+		return fail(0, "--until lies before --since: nothing is between them");
+	return 0;
+}
+
+static int check_report(const struct options *o)
+{
+	enum report_key key;
+
+	return o->sort ? report_key(o->sort, &key) : 0;
+}
+
+static int check_top(const struct options *o)
+{
+	enum top_key key;
+
+	return o->sort ? options_top(o->sort, &key) : 0;
+}
+
+static int check_export(const struct options *o)
+{
+	const struct export_format *format;
+
+	if (!o->format)
+		return fail(0, "no format named; give --to chrome, ctf, dot, folded, perfetto, "
+			       "pprof, speedscope, svg or uftrace");
+	int err = export_find(o->format, &format);
+	if (!err && o->net && format->moments)
+		return fail(0, "--subtract-overhead is for sums; %s shows when calls were",
+			    o->format);
+	if (!err && format->events && (o->min_duration || o->depth || o->calls))
+		return fail(0, "--to %s keeps every call of the functions, threads and times "
+			       "chosen: -t, -D and -n are not for it", o->format);
+	return err;
+}
+
+static int check_list(const struct options *o)
+{
+	if (o->pid && o->nfiles)
+		return fail(0, "list takes files or -p PID; got both (%s and %d)",
+			    o->files[0], o->pid);
+	if (!o->pid && !o->nfiles)
+		return fail(0, "nothing to list; give a file, or -p PID");
+	return 0;
+}
+
+int options_check(const struct options *o)
+{
+	switch (o->verb) {
+	case VERB_TRACE:
+	case VERB_RECORD:
+	case VERB_COUNT:
+	case VERB_HIST:
+		return check_trace(o);
+	case VERB_TOP:
+		return check_top(o) ?: check_trace(o);
+	case VERB_ADD:
+	case VERB_REMOVE:
+		return o->pid ? check_trace(o) :
+			fail(0, "no process named; give -p PID, and -f GLOB");
+	case VERB_START:
+		return !o->pid ? fail(0, "no process named; give start -p PID -f GLOB") :
+			check_start(o) ?: check_trace(o);
+	case VERB_LIST:
+		return check_list(o);
+	case VERB_STOP:
+		return o->pid ? 0 : fail(0, "no process named; give stop -p PID");
+	case VERB_SNAPSHOT:
+		return !o->pid == !o->directory ?
+			fail(0, "name a process, or a directory of start -o: give snapshot -p PID, "
+				"or snapshot DIR") :
+			o->wait && !o->pid ? fail(0, "--wait goes with -p: a directory does not "
+						  "change") : 0;
+	case VERB_REPORT:
+		return check_report(o) ?: check_range(o);
+	case VERB_REPLAY:
+	case VERB_GRAPH:
+		return check_range(o);
+	case VERB_EXPORT:
+		return check_export(o) ?: check_range(o);
+	case VERB_STATUS:
+	case VERB_INFO:
+	case VERB_HELP:
+	case VERB_VERSION:
+		break;
+	}
+	return 0;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* options_values: what may be given to this option? 0, or a negative error with a message. */
+#ifndef INJECTOR_OPTIONS_VALUES_H
+#define INJECTOR_OPTIONS_VALUES_H
+
+#include "injector/options/options.h"
+
+int options_buffer(const char *text, uint64_t *ret);
+int options_size(const char *text, uint64_t *ret);
+/* --min-free; MIN_FREE_SHARE: it was not given. */
+#define MIN_FREE_SHARE UINT64_MAX
+int options_free(const char *text, uint64_t *ret);
+int options_overhead(const char *text, uint32_t *ret);
+int options_output(const char *text, const char **ret);
+int options_keep(const char *text, enum keep *ret);
+/* --snapshot-on: 'GLOB > TIME'. */
+int options_slow(const char *text, struct slow_call *ret);
+/* --sort of top. */
+extern const char *const options_top_words[TOP_KEYS];
+int options_top(const char *word, enum top_key *ret);
+
+#endif

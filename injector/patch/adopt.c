@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/* probes, continued: stubs of earlier visits, used again for the same site. */
+#include <errno.h>
+#include <string.h>
+
+#include "injector/islands/islands.h"
+#include "injector/patch/probes.h"
+#include "injector/session/blobs.h"
+
+enum { STUB_MAX = 2048 };
+
+static const struct slot *sorting;	/* qsort has no context argument */
+
+static int by_slot_addr(const void *a, const void *b)
+{
+	uint64_t x = sorting[*(const uint32_t *)a].addr, y = sorting[*(const uint32_t *)b].addr;
+
+	return x < y ? -1 : x > y;
+}
+
+int slot_index_make(const struct slot *slots, uint32_t n, struct slot_index *ret)
+{
+	*ret = (struct slot_index){ slots, calloc((size_t)n + 1, sizeof(uint32_t)), n };
+	if (!ret->by_addr)
+		return fail(ENOMEM, "read the journal");
+	for (uint32_t i = 0; i < n; i++)
+		ret->by_addr[i] = i;
+	sorting = slots;
+	vec_sort(ret->by_addr, n, by_slot_addr);
+	return 0;
+}
+
+void slot_index_clear(struct slot_index *index)
+{
+	free(index->by_addr);
+	*index = (struct slot_index){ 0 };
+}
+
+uint32_t slot_index_first(const struct slot_index *x, raddr_t addr)
+{
+	return vec_prefix(x->n, i, x->slots[x->by_addr[i]].addr < addr);
+}
+
+int64_t slot_index_find(const struct slot_index *x, raddr_t addr, enum slot_kind kind)
+{
+	for (uint32_t i = slot_index_first(x, addr);
+	     i < x->n && x->slots[x->by_addr[i]].addr == addr; i++)
+		if (x->slots[x->by_addr[i]].kind == kind)
+			return x->by_addr[i];
+	return -1;
+}
+
+enum slot_kind site_kind(const struct site *s)
+{
+	return s->entry ? SLOT_ENTRY : s->host ? SLOT_HOLE : SLOT_EXIT;
+}
+
+struct routines arena_routines(const struct session *s, const struct arena *a,
+			       const struct module *m, const struct probe *probe)
+{
+	/* By whether threads are sought, and by whether goroutines run, or there is no
+	 * room on the stack. */
+	const uint8_t *const all[2][3][4] = {
+		{ { hot_entry, hot_exit, hot_mark, hot_count },
+		  { hot_go_entry, hot_go_exit, hot_go_mark, hot_count },
+		  { hot_tight_entry, hot_tight_exit, hot_tight_mark, hot_tight_count } },
+		{ { seek_entry, seek_exit, seek_mark, seek_count },
+		  { seek_go_entry, seek_go_exit, seek_go_mark, seek_count },
+		  { seek_tight_entry, seek_tight_exit, seek_tight_mark, seek_tight_count } },
+	};
+	const uint8_t *const timed[2][2] = {
+		{ hot_timed_entry, hot_timed_exit }, { seek_timed_entry, seek_timed_exit },
+	};
+	/* What is recorded without a stack, or in C, is always returned from by the stub. */
+	const uint8_t *const leave[2][3] = {
+		{ hot_leave, hot_go_leave, hot_timed_leave },
+		{ seek_leave, seek_go_leave, seek_timed_leave },
+	};
+	const uint8_t *const *use = all[!s->tls_offset][probe->tight ? 2 : probe->goroutine];
+	bool times = s->counting == COUNT_TIMES;
+	const uint8_t *const *calls = times ? timed[!s->tls_offset] : use;
+	const uint8_t *entry = probe->watched ? watch_entry : calls[0];
+	const uint8_t *exit = probe->watched ? watch_exit : calls[1];
+	const uint8_t *late = probe->tight ? tight_late : watch_entry;
+	bool returns = !probe->tight && !probe->watched;
+	const uint8_t *leaves = leave[!s->tls_offset][times ? 2 : probe->goroutine];
+	raddr_t base = a->base - m->bias;
+
+	return (struct routines){ base + (raddr_t)(entry - hot_begin),
+				  base + (raddr_t)(exit - hot_begin),
+				  base + (raddr_t)(use[s->counting ? 3 : 2] - hot_begin),
+				  s->base + GATES_OFF,
+				  base + (raddr_t)(tight_first - hot_begin),
+				  (int32_t)s->ledges_offset,
+				  base + (raddr_t)(late - hot_begin),
+				  base + (raddr_t)(hot_find - hot_begin),
+				  times ? (uint64_t)REC_TIMED << REC_TIME_SHIFT : 0,
+				  returns ? base + (raddr_t)(leaves - hot_begin) : 0 };
+}
+
+struct adopting {
+	const struct target *target;
+	const struct session *old;
+	struct slot_index index;
+};
+
+static const struct arena *arena_of(const struct session *s, raddr_t stub)
+{
+	for (uint32_t i = 0; i < s->narenas; i++)
+		if (stub >= s->arenas[i].base && stub < s->arenas[i].base + s->arenas[i].used)
+			return &s->arenas[i];
+	return NULL;
+}
+
+/* Does `code` stand at `at`, byte for byte? */
+static bool stands(const struct adopting *ad, raddr_t at, const uint8_t *code, size_t n)
+{
+	uint8_t now[STUB_MAX];
+
+	if (target_read(ad->target, at, now, n) < 0) {
+		fail_clear();
+		return false;
+	}
+	return memcmp(now, code, n) == 0;
+}
+
+/* And the island that leads there, if it does. */
+static void adopt_island(struct adopting *ad, const struct module *m, struct site *site,
+			 const struct slot *slot)
+{
+	raddr_t at = slot->addr + (raddr_t)(int64_t)slot->island;
+	uint8_t code[ARCH_JUMP_MAX];
+
+	if (!slot->island)
+		return;
+	site->island = at - m->bias;
+	int size = island_code(site, code);
+
+	if (size < 0 || !stands(ad, at, code, (size_t)size))
+		site->island = 0;
+}
+
+/* Would the stub of a slot (NULL: none) be made anew byte for byte? The site is
+ * as placed there. */
+static bool same_stub(const struct adopting *ad, const struct module *m,
+		      const struct probe *probe, struct site *site, const struct slot *slot)
+{
+	const struct arena *a = slot && slot->stub ? arena_of(ad->old, slot->stub) : NULL;
+	uint8_t code[STUB_MAX];
+	size_t there;
+
+	if (!a)
+		return false;
+	struct routines r = arena_routines(ad->old, a, m, probe);
+	site->stub = slot->stub - m->bias;
+	int err = plan_place(arch_host(), probe, site,
+			     symbols_text(m->symbols, site->pc, &there), &r, code, sizeof(code));
+	fail_clear();
+	return !err && stands(ad, slot->stub, code, site->stub_size);
+}
+
+/*
+ * A site's slots, one for each stub that it has had: the one with the highest stub
+ * below `limit`, or NULL. Stubs that were made together stand in the order of the
+ * sites.
+ */
+static const struct slot *old_slot(const struct adopting *ad, const struct module *m,
+				   const struct site *site, raddr_t limit)
+{
+	const struct slot_index *x = &ad->index;
+	raddr_t addr = site->jump.pc + m->bias;
+	const struct slot *best = NULL;
+
+	for (uint32_t i = slot_index_first(x, addr); i < x->n; i++) {
+		const struct slot *s = &x->slots[x->by_addr[i]];
+
+		if (s->addr != addr)
+			break;
+		if ((s->kind == site_kind(site) || s->kind == SLOT_STUB) && s->stub < limit &&
+		    (!best || s->stub > best->stub))
+			best = s;
+	}
+	return best;
+}
+
+static void adopt_site(struct adopting *ad, const struct module *m, const struct probe *probe,
+		       struct site *site)
+{
+	const struct slot *slot = old_slot(ad, m, site, UINT64_MAX);
+
+	for (; slot; slot = old_slot(ad, m, site, slot->stub)) {
+		struct site with = *site;
+
+		if (!same_stub(ad, m, probe, &with, slot))
+			continue;
+		*site = with;
+		adopt_island(ad, m, site, slot);
+		return;
+	}
+}
+
+/* Those that were made with this one of the entry's. */
+static bool same_stubs(const struct adopting *ad, const struct module *m,
+		       struct probe *probe, const struct slot *entry)
+{
+	bool same = true;
+
+	for (size_t i = 0; i < probe->nsites; i++)
+		same &= same_stub(ad, m, probe, &probe->sites[i],
+				  old_slot(ad, m, &probe->sites[i], entry->stub + 1));
+	return same;
+}
+
+/* Stubs that have jumps into each other: all, or none. */
+static int adopt_linked(struct adopting *ad, const struct module *m, struct probe *probe)
+{
+	const struct site *first = &probe->sites[probe->nsites - 1];
+	const struct slot *entry = old_slot(ad, m, first, UINT64_MAX);
+	size_t size = probe->nsites * sizeof(*probe->sites);
+	auto_free struct site *sites = malloc(size);
+	struct probe with = *probe;
+
+	if (!sites)
+		return fail(ENOMEM, "look for earlier stubs");
+	with.sites = sites;
+	for (; entry; entry = old_slot(ad, m, first, entry->stub)) {
+		memcpy(sites, probe->sites, size);
+		same_stubs(ad, m, &with, entry);	/* finds where the jumps lead */
+		if (!same_stubs(ad, m, &with, entry))
+			continue;
+		memcpy(probe->sites, sites, size);
+		for (size_t i = 0; i < probe->nsites; i++)
+			adopt_island(ad, m, &probe->sites[i],
+				     old_slot(ad, m, &probe->sites[i], entry->stub + 1));
+		break;
+	}
+	return 0;
+}
+
+static int adopt_probe(struct adopting *ad, const struct module *m, struct probe *probe)
+{
+	const struct site *entry = &probe->sites[probe->nsites - 1];
+	int64_t at = slot_index_find(&ad->index, entry->jump.pc + m->bias, SLOT_ENTRY);
+
+	if (at < 0 || !ad->index.slots[at].func || ad->index.slots[at].func >= ad->old->nfuncs)
+		return 0;
+	probe->id = ad->index.slots[at].func;
+	if (probe->linked)
+		return adopt_linked(ad, m, probe);
+	for (size_t i = 0; i < probe->nsites; i++)
+		adopt_site(ad, m, probe, &probe->sites[i]);
+	return 0;
+}
+
+int probes_adopt(const struct target *t, const struct old_session *old, struct selection *sel)
+{
+	struct adopting ad = { .target = t, .old = &old->s };
+	int err = slot_index_make(old->slots, old->s.nslots, &ad.index);
+
+	for (size_t i = 0; i < sel->n && !err; i++)
+		for (size_t j = 0; j < sel->v[i].plan->nprobes && !err; j++) {
+			struct probe *p = &sel->v[i].plan->probes[j];
+
+			if (p->refusal == REFUSED_NONE)
+				err = adopt_probe(&ad, sel->v[i].module, p);
+		}
+	slot_index_clear(&ad.index);
+	return err;
+}

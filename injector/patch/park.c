@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "injector/patch/park.h"
+
+#include <errno.h>
+
+#include "injector/ptrace/rseq.h"
+
+struct parking {
+	struct target *target;
+	struct thread_hold *thread;
+	park_forward *forward;
+	void *ctx;
+	raddr_t *pc;
+};
+
+static int park_frame(void *ctx, const struct sigframe *f)
+{
+	struct parking *p = ctx;
+	raddr_t to = 0;
+
+	*p->pc = f->pc;
+	int err = p->forward(p->ctx, f->pc, f->sp, &to);
+	if (!err && !to)
+		return 0;
+	int live = sigframe_is_live(p->target, p->thread, f);
+	if (live == 0) {
+		fail_clear();
+		return 0;
+	}
+	if (live < 0 && !err)
+		return fail(EBUSY, "the stack of thread %d cannot be walked", p->thread->tid);
+	return err ? err : sigframe_set_pc(p->target, f, to);
+}
+
+/* The PC of a signal frame needs no such question: before the kernel saves it
+ * there, it leads it out of a restartable sequence. */
+static int move(struct parking *p, raddr_t to)
+{
+	struct thread_hold *th = p->thread;
+
+	if (rseq_is_inside(p->target, th))
+		return fail(EBUSY, "thread %d is inside a restartable sequence", th->tid);
+	regs_set_pc(&th->regs, to);
+	/* Not at release only: killed behind the commit, we would leave a thread
+	 * in the middle of a jump. */
+	return regs_set(th->tid, &th->regs);
+}
+
+static int park_thread(struct parking *p, const struct sigframes *frames)
+{
+	struct thread_hold *th = p->thread;
+	raddr_t to = 0;
+	int err = thread_regs(th);
+
+	if (err)
+		return err;
+	*p->pc = regs_pc(&th->regs);
+	err = p->forward(p->ctx, *p->pc, regs_sp(&th->regs), &to);
+	if (!err && to)
+		err = move(p, to);
+	return err ? err : sigframes_search(p->target, frames, th, park_frame, p);
+}
+
+int park(struct target *t, const struct sigframes *frames, park_forward *forward, void *ctx,
+	 uint64_t until, raddr_t *pc)
+{
+	struct parking p = { .target = t, .forward = forward, .ctx = ctx, .pc = pc };
+
+	for (size_t i = 0; i < t->nthreads; i++) {
+		p.thread = &t->threads[i];
+		if (until && now_ns() > until)
+			return fail(0, "%zu of %zu threads of %d (%s) were looked at in time; "
+				    "allow more with --max-pause", i, t->nthreads, t->pid,
+				    t->comm), -EAGAIN;
+		int err = p.thread->hold == HOLD_STOPPED ? park_thread(&p, frames) : 0;
+		if (err)
+			return err;
+	}
+	return 0;
+}

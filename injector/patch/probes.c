@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: MIT */
+#include "injector/patch/probes.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "injector/patch/traps.h"
+#include "injector/session/ours.h"
+#include "payload/stub.h"
+
+enum { STUB_MAX = 2048 };	/* with its note */
+
+static bool probed(const struct probe *p)
+{
+	return p->refusal == REFUSED_NONE;
+}
+
+static uint8_t covered(const struct site *s)
+{
+	return MAX((uint8_t)(s->window + s->dead), s->jump.len);
+}
+
+/* And what a pun keeps, which has to be what the file says. */
+static uint8_t looked_at(const struct site *s)
+{
+	return MAX(covered(s), (uint8_t)(s->jump.len + s->kept));
+}
+
+/* Bytes that a debugger or another tracer leaves at a function's entry. */
+static bool looks_foreign(const uint8_t *now)
+{
+	enum { INT3 = 0xcc, JMP32 = 0xe9, JMP8 = 0xeb, JMP_SLOT = 0xff };
+
+	return now[0] == INT3 || now[0] == JMP32 || now[0] == JMP8 ||
+		(now[0] == JMP_SLOT && now[1] == 0x25);
+}
+
+/* Is that byte where the loader has mapped it? What a program has put in its place,
+ * no file vouches for at the removal. */
+static bool is_mapped(const struct module *m, raddr_t addr)
+{
+	for (size_t i = 0; i < m->nmaps; i++)
+		if (range_has(m->maps[i], addr))
+			return true;
+	return false;
+}
+
+static enum refusal compare(const struct target *t, const struct module *m, raddr_t pc,
+			    size_t len)
+{
+	uint8_t now[256];
+	size_t there;
+	const uint8_t *file = symbols_text(m->symbols, pc, &there);
+
+	if (!file || there < len || len > sizeof(now))
+		return REFUSED_TEXT_DIFFERS;
+	if (!is_mapped(m, pc + m->bias) || !is_mapped(m, pc + m->bias + len - 1))
+		return REFUSED_MOVED_TEXT;
+	if (target_read(t, pc + m->bias, now, len) < 0) {
+		fail_clear();
+		return REFUSED_TEXT_DIFFERS;
+	}
+	if (memcmp(now, file, len) == 0)
+		return REFUSED_NONE;
+	return (len > 1 && looks_foreign(now)) || memchr(now, 0xcc, len) ? REFUSED_FOREIGN_PATCH :
+		REFUSED_TEXT_DIFFERS;
+}
+
+static enum refusal check_probe(const struct target *t, const struct module *m,
+				const struct probe *p)
+{
+	enum refusal why = m->shared ? REFUSED_SHARED_TEXT : REFUSED_NONE;
+
+	for (size_t i = 0; i < p->nsites && !why; i++) {
+		const struct site *s = &p->sites[i];
+
+		why = compare(t, m, s->pc, looked_at(s));
+		if (!why && s->hole.len)
+			why = compare(t, m, s->hole.pc, s->hole.len);
+	}
+	return why;
+}
+
+int probes_check(const struct target *t, struct selection *sel)
+{
+	for (size_t i = 0; i < sel->n; i++) {
+		struct selected *s = &sel->v[i];
+
+		for (size_t j = 0; j < s->plan->nprobes; j++) {
+			struct probe *p = &s->plan->probes[j];
+
+			if (probed(p))
+				p->refusal = check_probe(t, s->module, p);
+		}
+	}
+	return 0;
+}
+
+static uint64_t size_noted(const struct probe *p, const struct site *s)
+{
+	return ALIGN_UP((uint64_t)plan_note_size(p, s) + s->stub_size, (uint64_t)STUB_ALIGN);
+}
+
+static void need_site(const struct probe *p, const struct site *s, struct arena_need *need,
+		      uint32_t *slots)
+{
+	if (!s->stub)
+		need->bytes += size_noted(p, s);
+	*slots += s->hole.len ? 2 : 1;
+}
+
+/* None lies in two pages: of each, less than the largest may have is left over. */
+static uint64_t pages_for(uint64_t bytes)
+{
+	return bytes ? (bytes / (PAGE - STUB_MAX) + 2) * PAGE : 0;
+}
+
+int probes_needs(const struct selection *sel, struct arena_need **needs, uint32_t *slots)
+{
+	*needs = calloc(sel->n + 1, sizeof(**needs));
+	*slots = 0;
+	if (!*needs)
+		return fail(ENOMEM, "plan the stubs");
+	for (size_t i = 0; i < sel->n; i++) {
+		const struct plan *plan = sel->v[i].plan;
+
+		(*needs)[i].module = sel->v[i].module;
+		for (size_t j = 0; j < plan->nprobes; j++) {
+			const struct probe *p = &plan->probes[j];
+
+			(*needs)[i].rooms |= probed(p) && p->tight;
+			for (size_t k = 0; probed(p) && k < p->nsites; k++)
+				need_site(p, &p->sites[k], &(*needs)[i], slots);
+		}
+		(*needs)[i].bytes = pages_for((*needs)[i].bytes);
+	}
+	return 0;
+}
+
+size_t probes_ids(const struct selection *sel, size_t next)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < sel->n; i++)
+		for (size_t j = 0; j < sel->v[i].plan->nprobes; j++) {
+			const struct probe *p = &sel->v[i].plan->probes[j];
+
+			if (!probed(p))
+				continue;
+			size_t ids = p->id ? p->id + 1u : ++next;
+			n = MAX(n, ids);
+		}
+	return n;
+}
+
+static bool traps(const struct probe *p)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < p->nsites; i++)
+		any |= p->sites[i].tactic == TACTIC_TRAP;
+	return any;
+}
+
+/* Among those that are probed, or not any more (-1). One that nobody has asked for is
+ * no business of the user's. */
+static void count_probe(struct live *live, const struct probe *p, int n)
+{
+	if (p->silent)
+		return;
+	live->nprobed += (size_t)n;
+	live->nentry_only += p->entry_only ? (size_t)n : 0;
+	live->ntraps += traps(p) ? (size_t)n : 0;
+}
+
+struct placing {
+	const struct target *target;
+	struct infection *inf;
+	struct live *live;
+	struct slot_index index;	/* of the slots of earlier visits */
+	bool trapping;		/* a breakpoint was announced */
+};
+
+/* Function ids are for life, for they stand in stubs that stay. Id 0 means
+ * that none was given yet. */
+static int give_id(struct placing *p, struct probe *probe)
+{
+	struct session *s = p->inf->map.s;
+	uint32_t id = MAX(s->nfuncs, 1u);
+
+	if (probe->id)
+		return 0;
+	if (id >= 1u << REC_FUNC_BITS)
+		return fail(ENOSPC, "no function id is left");
+	probe->id = id;
+	s->nfuncs = id + 1;
+	return 0;
+}
+
+/* Is that a jump to a stub? */
+static bool leads_to_stub(const struct session *s, raddr_t at, const uint8_t *code, size_t size)
+{
+	struct insn in;
+
+	return !arch_host()->measure(code, size, at, &in) && in.kind == INSN_JUMP &&
+		ours_has(s, in.dest);
+}
+
+/* An island of this site that leads to its stub of another visit: in the stop it is led
+ * to the one of now. */
+static int move_island(struct placing *p, raddr_t at, const uint8_t *from, const uint8_t *to,
+		       size_t size)
+{
+	struct change *c;
+
+	if (!leads_to_stub(p->inf->map.s, at, from, size))
+		return -ERANGE;
+	c = vec_push(p->live->moves, p->live->nmoves, p->live->moves_cap);
+	if (!c)
+		return fail(ENOMEM, "list the islands");
+	*c = (struct change){ .addr = at, .len = (uint8_t)size };
+	memcpy(c->from, from, size);
+	memcpy(c->to, to, size);
+	return 0;
+}
+
+/* Nothing else may stand on an island but what has led away from this very site. */
+static int place_island(struct placing *p, const struct module *m, const struct site *site)
+{
+	static const uint8_t none[ARCH_JUMP_MAX];
+	uint8_t code[ARCH_JUMP_MAX], now[ARCH_JUMP_MAX];
+	raddr_t at = island_of(site, m);
+	int size = at ? island_code(site, code) : 0;
+
+	if (size <= 0)
+		return size;
+	int err = target_read(p->target, at, now, (size_t)size);
+
+	if (err || memcmp(now, code, (size_t)size) == 0)
+		return err;
+	return memcmp(now, none, (size_t)size) ? move_island(p, at, now, code, (size_t)size) :
+		target_write(p->target, at, code, (size_t)size);
+}
+
+/* Where in the arena's next note may be, for a stub of this size with it. */
+static raddr_t next_note(const struct arena *a, uint64_t size)
+{
+	raddr_t at = ALIGN_UP(a->base + a->used, (raddr_t)STUB_ALIGN);
+
+	return at / PAGE == (at + size - 1) / PAGE ? at : ALIGN_UP(at, (raddr_t)PAGE);
+}
+
+/* A site whose `stub` is where its stub shall stand, behind its note. */
+static int write_stub(struct placing *p, const struct module *m, const struct probe *probe,
+		      struct site *site, const struct arena *a)
+{
+	struct routines r = arena_routines(p->inf->map.s, a, m, probe);
+	_Alignas(struct stub_note) uint8_t code[STUB_MAX];
+	size_t there, size = plan_note_size(probe, site);
+	int err = plan_place_noted(arch_host(), probe, site,
+				   symbols_text(m->symbols, site->pc, &there),
+				   &r, code, sizeof(code));
+	if (err)
+		return err;
+	if (site->stub + m->bias + site->stub_size > a->base + a->size)
+		return fail(ENOSPC, "the stubs of %s need more room than was planned", m->base);
+	return target_write(p->target, site->stub - size + m->bias, code, size + site->stub_size);
+}
+
+static int announce_trap(struct placing *p, const struct module *m, const struct site *site)
+{
+	const struct session *s = p->inf->map.s;
+	int err = p->trapping ? 0 : traps_forget(p->target, s);
+
+	p->trapping = true;
+	return err ? err : traps_add(p->target, s, site->pc + m->bias, site->stub + m->bias);
+}
+
+/* A new stub at the end of the arena, unless the site has its old one. */
+static int place_site(struct placing *p, const struct module *m, const struct probe *probe,
+		      struct site *site, struct arena *a)
+{
+	int err;
+
+	if (site->stub) {
+		err = plan_patches(arch_host(), site);
+	} else if (!a) {
+		err = -ERANGE;
+	} else {
+		raddr_t note = next_note(a, size_noted(probe, site));
+
+		site->stub = note + plan_note_size(probe, site) - m->bias;
+		err = write_stub(p, m, probe, site, a);
+		if (!err)
+			a->used = note + size_noted(probe, site) - a->base;
+	}
+	if (!err && site->tactic == TACTIC_TRAP)
+		err = announce_trap(p, m, site);
+	return err ? err : place_island(p, m, site);
+}
+
+/* If stubs have jumps into each other, all are old ones, or all are new. */
+static int place_sites(struct placing *p, const struct module *m, struct probe *probe,
+		       struct arena *a)
+{
+	bool again = a && probe->linked && !probe->sites[0].stub;
+	int err = 0;
+
+	for (size_t i = 0; i < probe->nsites && !err; i++)
+		err = place_site(p, m, probe, &probe->sites[i], a);
+	for (size_t i = 0; again && i < probe->nsites && !err; i++)
+		err = write_stub(p, m, probe, &probe->sites[i], a);
+	return err;
+}
+
+/* Has the journal a slot that says no more than this one? */
+static bool is_remembered(const struct placing *p, const struct slot *old)
+{
+	const struct slot_index *x = &p->index;
+
+	for (uint32_t i = slot_index_first(x, old->addr);
+	     i < x->n && x->slots[x->by_addr[i]].addr == old->addr; i++) {
+		const struct slot *s = &x->slots[x->by_addr[i]];
+
+		if (s->kind == SLOT_STUB && s->stub == old->stub && s->island == old->island)
+			return true;
+	}
+	return false;
+}
+
+/* The place gets another stub, or island, than it had: a visit like that one will
+ * want these again, and memory that nobody knows of would be lost. */
+static void remember(struct placing *p, const struct slot *old)
+{
+	struct session_map *map = &p->inf->map;
+	uint32_t n = map->s->nslots;
+
+	if (!old->stub || is_remembered(p, old) || n >= map->shape.max_slots)
+		return;
+	map->slots[n] = (struct slot){ .addr = old->addr, .stub = old->stub, .func = old->func,
+				       .stub_size = old->stub_size, .kind = SLOT_STUB,
+				       .window = old->window, .island = old->island };
+	__atomic_store_n(&map->s->nslots, n + 1, __ATOMIC_RELEASE);
+}
+
+/* Once others that stand around it are gone, a jump still leads where it did only if it
+ * is whole and by itself. */
+static bool goes_last(const struct probe *probe, const struct site *site)
+{
+	return probe->finds && site->entry && !site->level &&
+		(site->tactic == TACTIC_JUMP || site->tactic == TACTIC_SITE);
+}
+
+/* Journal first: the slot is complete before anything refers to it. */
+static int journal(struct placing *p, const struct module *m, const struct probe *probe,
+		   const struct site *site, const struct patch *patch, enum slot_kind kind)
+{
+	struct session_map *map = &p->inf->map;
+	raddr_t addr = patch->pc + m->bias;
+	int64_t carried = slot_index_find(&p->index, addr, kind);
+	struct slot *slot = carried < 0 ? NULL : &map->slots[carried];
+	bool jump = patch == &site->jump;
+	int32_t island = jump && site->island ? (int32_t)(site->island - site->pc) : 0;
+	struct change *c = vec_push(p->live->changes, p->live->nchanges, p->live->changes_cap);
+
+	if (!c)
+		return fail(ENOMEM, "write the journal");
+	if (slot && jump && (slot->stub != site->stub + m->bias || slot->island != island))
+		remember(p, slot);
+	if (!slot) {
+		if (map->s->nslots >= map->shape.max_slots)
+			return fail(ENOSPC, "the journal is full");
+		slot = &map->slots[map->s->nslots];
+	}
+	struct slot all = { .addr = addr, .stub = site->stub + m->bias, .func = probe->id,
+			    .stub_size = site->stub_size, .kind = kind, .len = patch->len,
+			    .window = site->window, .state = SLOT_FREE,
+			    .level = site->level, .island = island,
+			    .finds = goes_last(probe, site) };
+	memcpy(all.old, patch->old, sizeof(patch->old));
+	memcpy(all.new_, patch->new_, sizeof(patch->new_));
+	/* If we die in between, a later inject that finds it planned finds the bytes, too. */
+	__atomic_store_n(&slot->state, SLOT_FREE, __ATOMIC_SEQ_CST);
+	*slot = all;
+	__atomic_store_n(&slot->state, SLOT_PLANNED, __ATOMIC_SEQ_CST);
+	c->addr = addr;
+	c->len = patch->len;
+	c->rank = slot_rank(slot);
+	c->kept = jump && site->tactic == TACTIC_PUN ? site->kept : 0;
+	c->func = probe->id;
+	c->finds = slot->finds;
+	c->slot = (uint32_t)(slot - map->slots);
+	memcpy(c->from, patch->old, sizeof(patch->old));
+	memcpy(c->to, patch->new_, sizeof(patch->new_));
+	if (c->slot == map->s->nslots)
+		__atomic_store_n(&map->s->nslots, c->slot + 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static int add_site(struct placing *p, const struct module *m, struct probe *probe,
+		    const struct site *site)
+{
+	struct live_site *ls = vec_push(p->live->sites, p->live->nsites, p->live->sites_cap);
+
+	if (!ls)
+		return fail(ENOMEM, "list the sites");
+	*ls = (struct live_site){ site->pc + m->bias, covered(site), site, probe, m };
+	int err = site->hole.len ? journal(p, m, probe, site, &site->hole, SLOT_HOLE) : 0;
+	return err ? err : journal(p, m, probe, site, &site->jump, site_kind(site));
+}
+
+static int place_probe(struct placing *p, const struct module *m, struct probe *probe,
+		       struct arena *a)
+{
+	const struct session *s = p->inf->map.s;
+
+	if (probe->tight && !(s->rooms && s->ledges_offset)) {
+		probe->refusal = REFUSED_GO;
+		return 0;
+	}
+	int err = give_id(p, probe);
+
+	err = err ? err : place_sites(p, m, probe, a);
+	if (err == -ERANGE) {
+		fail_clear();
+		probe->refusal = REFUSED_OUT_OF_REACH;
+		return 0;
+	}
+	for (size_t i = 0; i < probe->nsites && !err; i++)
+		err = add_site(p, m, probe, &probe->sites[i]);
+	if (!err)
+		session_open_gate(&p->inf->map, probe->id);
+	if (!err)
+		count_probe(p->live, probe, 1);
+	return err;
+}
+
+static int place_module(struct placing *p, struct selected *s, const struct arena_need *need)
+{
+	struct session *ses = p->inf->map.s;
+	struct arena *a = need->arena < 0 || need->arena >= SESSION_ARENAS ? NULL :
+		&ses->arenas[need->arena];
+
+	for (size_t i = 0; i < s->plan->nprobes; i++) {
+		struct probe *probe = &s->plan->probes[i];
+		int err = 0;
+
+		if (!probed(probe))
+			continue;
+		err = place_probe(p, s->module, probe, a);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct live_site *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/*
+ * Holes first: a short jump must never lead to padding, and a hole in a host's
+ * leftover bytes comes after the host's own jump, which is below it. What others
+ * jump into comes last: no jump may lead into the middle of one that stands.
+ * Otherwise by address, so that a page is written once. That an entry may stand
+ * before its exits do matters to nobody: all threads are stopped, and if we die
+ * here, calls without exits are closed by the ones around them.
+ */
+static int writing_order(const void *a, const void *b)
+{
+	const struct change *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/* Names for the reader, by id; ids of earlier visits keep a place. */
+static int name_funcs(struct placing *p, const struct selection *sel)
+{
+	struct live *live = p->live;
+
+	live->nfuncs = MIN(p->inf->map.s->nfuncs, 1u << REC_FUNC_BITS);
+	live->funcs = calloc(live->nfuncs + 1, sizeof(*live->funcs));
+	if (!live->funcs)
+		return fail(ENOMEM, "name the functions");
+	for (size_t i = 0; i < live->nfuncs; i++)
+		live->funcs[i] = (struct reader_func){ .name = "?", .module = "?" };
+	for (size_t i = 0; i < sel->n; i++) {
+		const struct selected *s = &sel->v[i];
+
+		for (size_t j = 0; j < s->plan->nprobes; j++) {
+			const struct probe *probe = &s->plan->probes[j];
+
+			if (probed(probe) && !probe->silent && probe->id < live->nfuncs)
+				live->funcs[probe->id] = (struct reader_func){
+					s->names[j], s->module->base, probe->entry_only != 0 };
+		}
+	}
+	return 0;
+}
+
+int probes_place(const struct target *t, struct infection *inf, struct selection *sel,
+		 const struct arena_need *needs, struct live *ret)
+{
+	struct placing p = { .target = t, .inf = inf, .live = ret };
+
+	*ret = (struct live){ 0 };
+	uint32_t carried = MIN(inf->map.s->nslots, inf->map.shape.max_slots);
+	int err = slot_index_make(inf->map.slots, carried, &p.index);
+	for (size_t i = 0; i < sel->n && !err; i++)
+		err = place_module(&p, &sel->v[i], &needs[i]);
+	slot_index_clear(&p.index);
+	err = err ? err : name_funcs(&p, sel);
+	if (err) {
+		probes_clear(ret);
+		return err;
+	}
+	ret->asked = ret->nprobed > 0;
+	vec_sort(ret->sites, ret->nsites, by_start);
+	vec_sort(ret->changes, ret->nchanges, writing_order);
+	vec_sort(ret->moves, ret->nmoves, writing_order);
+	err = puns_check(ret, inf);
+	if (err)
+		probes_clear(ret);
+	return err;
+}
+
+const struct live_site *probes_site_at(const struct live *live, raddr_t pc)
+{
+	/* The last site that starts before pc: at its start a PC may rest. */
+	size_t n = vec_prefix(live->nsites, i, live->sites[i].start < pc);
+
+	if (!n || pc >= live->sites[n - 1].start + live->sites[n - 1].size)
+		return NULL;
+	return &live->sites[n - 1];
+}
+
+void probes_drop(struct live *live, struct infection *inf, struct probe *probe,
+		 enum refusal why)
+{
+	size_t kept = 0;
+
+	probe->refusal = why;
+	for (size_t i = 0; i < live->nchanges; i++) {
+		struct slot *slot = &inf->map.slots[live->changes[i].slot];
+
+		if (slot->func == probe->id)
+			slot->state = SLOT_REMOVED;
+		else
+			live->changes[kept++] = live->changes[i];
+	}
+	live->nchanges = kept;
+	kept = 0;
+	for (size_t i = 0; i < live->nsites; i++)
+		if (live->sites[i].probe != probe)
+			live->sites[kept++] = live->sites[i];
+	live->nsites = kept;
+	count_probe(live, probe, -1);
+	for (struct probe *on; (on = puns_on(live, probe)); )
+		probes_drop(live, inf, on, why);
+}
+
+void probes_clear(struct live *live)
+{
+	free(live->sites);
+	free(live->changes);
+	free(live->moves);
+	free(live->funcs);
+	*live = (struct live){ 0 };
+}

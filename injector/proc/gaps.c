@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include "injector/proc/gaps.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "injector/proc/procfs.h"
+#include "payload/abi.h"
+
+enum {
+	LOWEST = 1 << 16,	/* vm.mmap_min_addr's usual value */
+};
+#define HIGHEST 0x7ffffffff000ull
+#define STACK (1ull << 30)	/* left to a stack downwards */
+
+struct walk {
+	struct gaps *gaps;
+	gaps_ours ours;
+	void *ctx;
+	raddr_t end;		/* of the mapping below, and what is left free there */
+	struct range heap;	/* what it is and may become */
+	uint64_t growth;	/* of the heap */
+};
+
+static int add(struct gaps *g, raddr_t start, raddr_t end)
+{
+	struct range r = { ALIGN_UP(start, PAGE), ALIGN_DOWN(end, PAGE) };
+	struct range *new;
+
+	if (r.start >= r.end)
+		return 0;
+	new = vec_push(g->v, g->n, g->cap);
+	if (!new)
+		return fail(ENOMEM, "look for free memory");
+	*new = r;
+	return 0;
+}
+
+/* What is free up to `start`, below and above the heap. */
+static int add_around_heap(struct walk *w, raddr_t start, raddr_t end)
+{
+	int err = add(w->gaps, start, MIN(end, w->heap.start));
+
+	return err ? err : add(w->gaps, MAX(start, w->heap.end), end);
+}
+
+static int next_mapping(void *ctx, const struct mapping *m)
+{
+	struct walk *w = ctx;
+	raddr_t end = MIN(m->range.start, HIGHEST);
+	uint64_t guard = w->ours && w->ours(w->ctx, m) ? 0 : GAPS_BESIDE;
+
+	end -= MIN(end, strcmp(m->path, "[stack]") == 0 ? STACK : guard);
+	if (strcmp(m->path, "[heap]") == 0) {
+		w->heap.start = MIN(w->heap.start, m->range.start);
+		w->heap.end = m->range.end + w->growth;
+	}
+	int err = add_around_heap(w, w->end, end);
+
+	w->end = m->range.end + guard;
+	w->gaps->mappings++;
+	return err;
+}
+
+int gaps_find(pid_t pid, uint64_t heap, gaps_ours ours, void *ctx, struct gaps *ret)
+{
+	raddr_t start = procfs_heap(pid);
+	struct walk w = { .gaps = ret, .ours = ours, .ctx = ctx,
+			  .end = LOWEST + GAPS_BESIDE, .growth = heap,
+			  .heap = { start - MIN(start, (raddr_t)GAPS_BESIDE), start + heap } };
+
+	if (!start)	/* not said: begins with its mapping, if it has one */
+		w.heap = (struct range){ HIGHEST, HIGHEST };
+
+	*ret = (struct gaps){ 0 };
+	int err = procfs_maps(pid, next_mapping, &w);
+
+	if (!err && w.end < HIGHEST)
+		err = add_around_heap(&w, w.end, HIGHEST);
+	if (err)
+		gaps_clear(ret);
+	return err;
+}
+
+int gaps_take(struct gaps *g, struct range r)
+{
+	struct gaps left = { .mappings = g->mappings };
+	int err = 0;
+
+	for (size_t i = 0; i < g->n && !err; i++) {
+		err = add(&left, g->v[i].start, MIN(g->v[i].end, r.start));
+		err = err ? err : add(&left, MAX(g->v[i].start, r.end), g->v[i].end);
+	}
+	free(g->v);
+	*g = left;
+	return err;
+}
+
+void gaps_clear(struct gaps *g)
+{
+	free(g->v);
+	*g = (struct gaps){ 0 };
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT */
+/* target: who is held, and how he is stopped. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "injector/proc/procfs.h"
+#include "injector/proc/sharing.h"
+#include "injector/ptrace/surgery.h"
+#include "injector/ptrace/target_impl.h"
+
+#define OPTIONS_ONE (PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD)
+/* When all are to stop, new threads and children are born traced, so that none
+ * runs unnoticed; children are let go at once. */
+#define OPTIONS_ALL (OPTIONS_ONE | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | \
+		     PTRACE_O_TRACEVFORK)
+
+uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+struct thread_hold *target_find(struct target *t, pid_t tid)
+{
+	for (size_t i = 0; i < t->nthreads; i++)
+		if (t->threads[i].tid == tid)
+			return &t->threads[i];
+	return NULL;
+}
+
+struct thread_hold *target_hold_new(struct target *t, pid_t tid, enum hold hold)
+{
+	struct thread_hold *th = vec_push(t->threads, t->nthreads, t->cap);
+
+	if (th) {
+		th->tid = tid;
+		th->hold = hold;
+	}
+	return th;
+}
+
+/*
+ * EPERM is also said of zombies, of threads that a clone event has attached to
+ * us already, and of threads that another thread of ours, or an inject that was
+ * killed, is just letting go: the end of a tracer is seen before the kernel has
+ * detached what it held; and of who has just given his id to one that executes a program,
+ * after which the other is there. 1: it is traced by this thread; 0: try again, for the
+ * `tries`th time; else -errno.
+ */
+static int why_not_permitted(const struct target *t, pid_t tid, int tries)
+{
+	enum { UNTRACED = 3 };
+	char path[64];
+	pid_t tracer = (pid_t)procfs_status(t->pid, tid, "TracerPid", 10, 0);
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d", tracer);
+	if (tracer == gettid())
+		return 1;
+	if (tracer && (access(path, F_OK) == 0 || procfs_is_ending(tracer)))
+		return 0;
+	if (!tracer && tries < UNTRACED)
+		return 0;
+	if (!tracer)
+		return fail(EPERM, "attach to thread %d of %d (%s)", tid, t->pid, t->comm);
+	char who[32];
+	procfs_comm(tracer, who, sizeof(who));
+	return fail(0, "cannot attach to %d (%s): already traced by %s (pid %d); that has "
+		    "to detach first", t->pid,
+		    t->comm, who, tracer), -EPERM;
+}
+
+static struct { pid_t pid; bool ended; int status; } watched;
+
+void target_note_end(pid_t tid, int status)
+{
+	if (tid == watched.pid && !WIFSTOPPED(status)) {
+		watched.ended = true;
+		watched.status = status;
+	}
+}
+
+void target_watch(pid_t child)
+{
+	watched.pid = child;
+	watched.ended = false;
+}
+
+bool target_ended(int *wait_status)
+{
+	*wait_status = watched.status;
+	return watched.ended;
+}
+
+/* Seize one thread and interrupt it; does not wait. A thread that ended
+ * meanwhile is no error. */
+static int seize(struct target *t, pid_t tid, unsigned long options)
+{
+	enum { TRIES = 200, REST = 500 * 1000 };
+	int mine = 0;
+
+	for (int i = 0; !target_seize(t, tid, options); i++) {
+		if (errno == ESRCH || procfs_has_ended(t->pid, tid))
+			return 0;
+		if (errno != EPERM || i == TRIES)
+			return fail(errno, "attach to thread %d of %d (%s)", tid, t->pid, t->comm);
+		mine = why_not_permitted(t, tid, i);
+		if (mine < 0)
+			return mine;
+		if (mine)
+			break;
+		nanosleep(&(struct timespec){ 0, REST }, NULL);
+	}
+	if (!target_find(t, tid) && !target_hold_new(t, tid, HOLD_SEIZED))
+		return fail(ENOMEM, "attach to thread %d of %d (%s)", tid, t->pid, t->comm);
+	regs_request(PTRACE_INTERRUPT, tid, 0, NULL);
+	return 0;
+}
+
+/* A process that was forked while we held its parent is not ours. */
+static void let_go_unlisted(pid_t pid)
+{
+	regs_request(PTRACE_DETACH, pid, 0, NULL);
+}
+
+/* Is `tid` a thread of the target (and not a process forked by it)? */
+static bool is_own(const struct target *t, pid_t tid)
+{
+	return procfs_status(tid, 0, "Tgid", 10, 0) == t->pid;
+}
+
+int target_take(struct target *t, pid_t tid, int status)
+{
+	struct thread_hold *th = target_find(t, tid);
+	int event = status >> 16;
+
+	target_note_end(tid, status);
+	bool own = th || is_own(t, tid);
+	if (!th && own)
+		th = target_hold_new(t, tid, HOLD_SEIZED);
+	if (!th) {
+		if (WIFSTOPPED(status))
+			let_go_unlisted(tid);
+		return own ? -ENOMEM : 0;
+	}
+	if (!WIFSTOPPED(status) || event == PTRACE_EVENT_STOP) {
+		th->hold = WIFSTOPPED(status) ? HOLD_STOPPED : HOLD_GONE;
+		th->event_stop = event == PTRACE_EVENT_STOP;
+		return 0;
+	}
+	if (event == PTRACE_EVENT_EXEC) {
+		*th = (struct thread_hold){ .tid = tid, .hold = HOLD_STOPPED };
+		return -ESRCH;
+	}
+	int sig = event || WSTOPSIG(status) == (SIGTRAP | 0x80) ? 0 : WSTOPSIG(status);
+	regs_request(PTRACE_INTERRUPT, tid, 0, NULL);
+	regs_request(PTRACE_CONT, tid, 0, (void *)(uintptr_t)sig);
+	return 0;
+}
+
+void target_nap(uint64_t until)
+{
+	sigset_t set;
+	uint64_t now = now_ns(), left = until > now ? until - now : 0;
+	/* SIGCHLD may have been taken for another child's report: never sleep
+	 * longer than this without looking. */
+	uint64_t most = left < 1000000 ? left : 1000000;
+	struct timespec ts = { 0, (long)most };
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigtimedwait(&set, NULL, &ts);
+}
+
+static size_t count(const struct target *t, enum hold hold)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->nthreads; i++)
+		n += t->threads[i].hold == hold;
+	return n;
+}
+
+/* Not within the pause allowed: `n` of `all` is how far it came. */
+static int too_late(const struct target *t, const char *what, size_t n, size_t all)
+{
+	return fail(0, "%zu of %zu threads of %d (%s) %s in time; allow more with --max-pause", n,
+		    all, t->pid, t->comm, what), -EAGAIN;
+}
+
+/* What came of taking a report. */
+static int tell(const struct target *t, int err)
+{
+	if (err == -ENOMEM)
+		return fail(ENOMEM, "attach to a thread of %d (%s)", t->pid, t->comm);
+	return err ? fail(-err, "%d (%s) executes another program", t->pid, t->comm) : 0;
+}
+
+static int wait_all(struct target *t, uint64_t until)
+{
+	while (count(t, HOLD_SEIZED)) {
+		/* Asked first: we may have been off the CPU ourselves since,
+		 * and the report may be there. */
+		bool late = now_ns() > until;
+		int status;
+		pid_t tid = waitpid(-1, &status, __WALL | __WNOTHREAD | WNOHANG);
+
+		if (tid > 0) {
+			int err = tell(t, target_take(t, tid, status));
+			if (err)
+				return err;
+		} else if (tid < 0 && errno == ECHILD) {
+			return fail(ESRCH, "wait for the threads of %d (%s)", t->pid, t->comm);
+		} else if (late) {
+			return too_late(t, "did not stop", count(t, HOLD_SEIZED), t->nthreads);
+		} else {
+			target_nap(until);
+		}
+	}
+	return 0;
+}
+
+/* The kernel's own are left alone: to be stopped may end what one does for the program
+ * with EINTR, and none can come to where anything is written. */
+static bool is_worker(const struct target *t, pid_t tid)
+{
+	return !procfs_is_listed(t->own, t->own_count, tid) && procfs_is_worker(t->pid, tid);
+}
+
+static int seize_listed(struct target *t, const pid_t *tids, int n, uint64_t until)
+{
+	for (int i = 0; i < n; i++) {
+		int err = target_find(t, tids[i]) || is_worker(t, tids[i]) ? 0 :
+			seize(t, tids[i], OPTIONS_ALL);
+		if (err)
+			return err;
+		if (now_ns() > until && i + 1 < n)
+			return too_late(t, "were reached", (size_t)i + 1, (size_t)n);
+	}
+	return 0;
+}
+
+/* Seize what is not held yet, for those that are held wait meanwhile. Returns how
+ * many were new, or -errno. */
+static int seize_new(struct target *t, uint64_t until)
+{
+	auto_free pid_t *tids = NULL;
+	size_t before = t->nthreads;
+	int n = procfs_tasks(t->pid, &tids);
+
+	if (n < 0)
+		return fail(-n, "%d (%s) is gone", t->pid, t->comm);
+	target_seize_begin();
+	int err = seize_listed(t, tids, n, until), heard = target_seize_end();
+	err = err ? err : tell(t, heard);
+	return err ? err : (int)(t->nthreads - before);
+}
+
+static int seize_one(struct target *t, pid_t tid)
+{
+	target_seize_begin();
+	int err = seize(t, tid, OPTIONS_ONE), heard = target_seize_end();
+	return err ? err : tell(t, heard);
+}
+
+/* Before the stop, for it takes 20 us a thread. The main thread is looked at
+ * during the stop too: it has the filters that are set for all. */
+static void look_at_threads(struct target *t)
+{
+	free(t->own);
+	t->own = NULL;
+	t->own_count = procfs_threads(t->pid, &t->own);
+	for (int i = 0; i < t->own_count && !t->filtered; i++)
+		t->filtered = procfs_filtered(t->pid, t->own[i]);
+}
+
+/* The main thread's end is told only when that of the last of the others is. */
+static bool has_ended_untold(const struct target *t, pid_t tid)
+{
+	siginfo_t told = { 0 };
+
+	return tid == t->pid && procfs_has_ended(t->pid, tid) &&
+		waitid(P_PID, (id_t)tid, &told,
+		       WEXITED | WNOHANG | WNOWAIT | __WALL | __WNOTHREAD) == 0 && !told.si_pid;
+}
+
+/* False: the kernel knows nobody of ours by that id. */
+static bool ask(pid_t tid)
+{
+	return regs_request(PTRACE_INTERRUPT, tid, 0, NULL) == 0 || errno != ESRCH;
+}
+
+/*
+ * Ask one again. Under an id that the kernel does not know as ours nobody will report: who
+ * executes a program takes the main thread's, and is to be let go from that stop; and who
+ * had that has ended, untold.
+ */
+static void ask_again(struct target *t, struct thread_hold *th)
+{
+	bool lost = !ask(th->tid);
+	struct thread_hold *main_one = target_find(t, t->pid);
+
+	if (lost && (!main_one || main_one->hold == HOLD_GONE) && ask(t->pid))
+		*th = (struct thread_hold){ .tid = t->pid, .hold = HOLD_SEIZED };
+	else if (lost || has_ended_untold(t, th->tid))
+		th->hold = HOLD_GONE;
+}
+
+void target_ask_again(struct target *t)
+{
+	for (size_t i = 0; i < t->nthreads; i++)
+		if (t->threads[i].hold == HOLD_SEIZED)
+			ask_again(t, &t->threads[i]);
+	target_drop_gone(t);
+}
+
+int target_stop(struct target *t, uint64_t budget)
+{
+	pid_t other = sharing_process(t->pid);
+
+	if (other)
+		return fail(0, "process %d shares the memory of %d (%s), and could not be stopped "
+			    "with it", other, t->pid, t->comm), -EAGAIN;
+	look_at_threads(t);
+	surgery_hurry(true);
+	t->stopped_at = now_ns();
+	t->lent = false;
+	target_ask_again(t);
+	for (;;) {
+		int fresh = seize_new(t, t->stopped_at + budget);
+
+		if (fresh < 0)
+			return fresh;
+		if (!fresh && !count(t, HOLD_SEIZED))
+			break;
+		int err = wait_all(t, t->stopped_at + budget);
+		if (err)
+			return err;
+	}
+	t->filtered |= procfs_filtered(t->pid, 0);
+	return count(t, HOLD_STOPPED) ? target_check_program(t) :
+		fail(ESRCH, "%d (%s) is gone", t->pid, t->comm);
+}
+
+int target_stop_one(struct target *t, pid_t tid, uint64_t budget, struct thread_hold **ret)
+{
+	surgery_hurry(true);
+	t->stopped_at = now_ns();
+	t->lent = true;
+	target_ask_again(t);
+	int err = target_find(t, tid) ? 0 : seize_one(t, tid);
+
+	err = err ? err : wait_all(t, t->stopped_at + budget);
+	t->filtered |= procfs_filtered(t->pid, tid);
+	*ret = target_find(t, tid);
+	if (!err && (!*ret || (*ret)->hold != HOLD_STOPPED))
+		err = fail(ESRCH, "thread %d of %d (%s) is gone", tid, t->pid, t->comm);
+	return err ? err : target_check_program(t);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* target, continued: who is held is let go, as if nothing had been. */
+#include <errno.h>
+#include <stdio.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "injector/log/say.h"
+#include "injector/ptrace/shortened.h"
+#include "injector/ptrace/surgery.h"
+#include "injector/ptrace/target_impl.h"
+
+/*
+ * Look at what our stop did to the system call that the thread is in. The kernel goes on
+ * with a sleep by restart_syscall, for which a seccomp filter kills that does not know it:
+ * there, or where filters cannot be read, the call itself runs again, as long as it once
+ * was to take. (A filter that comes before the thread's next step cannot be foreseen.)
+ */
+static void repair(struct target *t, struct thread_hold *th)
+{
+	struct regs_call_state call;
+
+	if (thread_regs(th))
+		return;
+	switch (regs_interrupted(&th->regs)) {
+	case INTERRUPTED_BLOCK:
+		if (!t->filtered || seccomp_restarts(t->pid, th->tid))
+			break;
+		target_name_call(t, &th->regs);
+		regs_repair(&th->regs);
+		th->dirty = true;
+		break;
+	case INTERRUPTED_EINTR:
+		regs_repair(&th->regs);
+		th->dirty = true;
+		t->repaired++;
+		break;
+	case INTERRUPTED_NONE:
+		regs_call_state(&th->regs, &call);
+		if (!shortened(t, &call))
+			break;
+		regs_forget_call(&th->regs);
+		th->dirty = true;
+		t->shortened++;
+		break;
+	default:
+		break;
+	}
+}
+
+/*
+ * Who is in no stop any more, though he was, is being killed: perhaps by another thread
+ * that executes a program, and waits until we have heard of his end.
+ */
+static void release_thread(struct target *t, struct thread_hold *th)
+{
+	repair(t, th);
+	if (th->dirty)
+		regs_set(th->tid, &th->regs);
+	bool gone = regs_request(PTRACE_DETACH, th->tid, 0, NULL) == 0 || errno != ESRCH;
+	*th = (struct thread_hold){ .tid = th->tid, .hold = gone ? HOLD_GONE : HOLD_SEIZED };
+}
+
+/* Those that have not stopped yet stay listed, for only a stopped tracee can be detached. */
+void target_drop_gone(struct target *t)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->nthreads; i++)
+		if (t->threads[i].hold != HOLD_GONE)
+			t->threads[kept++] = t->threads[i];
+	t->nthreads = kept;
+}
+
+/* What cannot be read meanwhile is nobody's failure; what failed before is told still. */
+static void release_stopped(struct target *t)
+{
+	char cause[1024];
+
+	snprintf(cause, sizeof(cause), "%s", fail_text());
+	for (size_t i = 0; i < t->nthreads; i++)
+		if (t->threads[i].hold == HOLD_STOPPED)
+			release_thread(t, &t->threads[i]);
+	target_drop_gone(t);
+	fail_clear();
+	fail_adopt(cause);
+}
+
+/* How long it took, in ns. */
+static uint64_t release_held(struct target *t)
+{
+	uint64_t *longest = t->lent ? &t->longest_loan : &t->longest_pause;
+
+	release_stopped(t);
+	uint64_t took = now_ns() - t->stopped_at;
+
+	*longest = MAX(*longest, took);
+	if (t->lent)
+		t->last_loan = took;
+	return took;
+}
+
+static bool tells_holds;
+
+void target_tell_holds(void)
+{
+	tells_holds = true;
+}
+
+static void tell_hold(const struct target *t, uint64_t took, const struct timespec *end)
+{
+	say_hint("%d (%s) %s for %.3f ms, until %lld.%06ld", t->pid, t->comm,
+		 t->lent ? "lent a thread" : "stood still", (double)took / 1e6,
+		 (long long)end->tv_sec, end->tv_nsec / 1000);
+}
+
+void target_release(struct target *t)
+{
+	enum { STRAGGLERS = 1000 * 1000 };
+	struct timespec end;
+	uint64_t took = 0;
+
+	if (t->nthreads && !t->kept) {
+		took = release_held(t);
+		clock_gettime(CLOCK_REALTIME, &end);
+		target_settle(t, STRAGGLERS);
+	}
+	surgery_hurry(false);
+	if (took && tells_holds)
+		tell_hold(t, took, &end);
+}
+
+int target_keep(struct target *t, const struct thread_hold *th)
+{
+	struct thread_hold *mine = target_hold_new(t, th->tid, HOLD_STOPPED);
+
+	if (!mine)
+		return fail(ENOMEM, "hold thread %d", th->tid);
+	*mine = *th;
+	t->kept = true;
+	return 0;
+}
+
+void target_let_go(struct target *t)
+{
+	t->kept = false;
+	release_stopped(t);
+}
+
+/* Reports are heard also where nobody is listed: a main thread that has ended before the
+ * others is dropped, but reports at the end of the last of them, to nobody else before. */
+void target_settle(struct target *t, uint64_t budget)
+{
+	uint64_t until = now_ns() + budget;
+	bool more = true;
+
+	if (t->kept)
+		return;
+	target_ask_again(t);
+	while (more) {
+		int status;
+		pid_t tid = waitpid(-1, &status, __WALL | __WNOTHREAD | WNOHANG);
+
+		if (tid > 0)
+			target_take(t, tid, status);
+		else if (tid < 0 && errno == ECHILD)
+			t->nthreads = 0;
+		else if (t->nthreads)
+			target_nap(until);
+		release_stopped(t);
+		more = (tid > 0 || t->nthreads) && now_ns() < until;
+	}
+}
+
+static void sleep_ns(uint64_t ns)
+{
+	nanosleep(&(struct timespec){ (time_t)(ns / 1000000000), (long)(ns % 1000000000) },
+		  NULL);
+}
+
+/* For so long nobody is held, as soon as those that come late are let go. */
+static void rest(struct target *t, uint64_t settle, uint64_t owed)
+{
+	uint64_t since = now_ns();
+
+	target_settle(t, settle);
+	uint64_t passed = now_ns() - since;
+	if (!t->kept && passed < owed)
+		sleep_ns(owed - passed);
+}
+
+void target_recover(struct target *t, uint64_t budget)
+{
+	rest(t, budget, t->longest_pause);
+}
+
+void target_rest(struct target *t)
+{
+	rest(t, t->last_loan, t->last_loan);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+#include "injector/ptrace/unwind.h"
+
+#include <libunwind-ptrace.h>
+#include <string.h>
+
+#include "injector/ptrace/unwind_tables.h"
+
+/* libunwind has it for programs that know their tables themselves, as perf does, but in no
+ * header. */
+#define search_table UNW_OBJ(dwarf_search_unwind_table)
+int search_table(unw_addr_space_t, unw_word_t ip, unw_dyn_info_t *, unw_proc_info_t *,
+		 int need_unwind_info, void *ctx);
+
+enum {
+	MOST_FRAMES = 4096,	/* a hostile stack may be a ring */
+	MOST_WORDS = 1 << 22,	/* and hostile unwind information a loop */
+	PAGE_BYTES = 4096,
+	PAGES = 32,
+};
+
+/*
+ * What a walk has read of the target. libunwind asks for a word at a time, and
+ * for the same ones again and again: hundreds of ptrace calls for one stack,
+ * while its thread stands still. Whole pages are a dozen reads.
+ */
+struct pages {
+	struct target *target;
+	unsigned int words;	/* that libunwind has asked for */
+	bool have[PAGES];
+	raddr_t at[PAGES];
+	uint8_t bytes[PAGES][PAGE_BYTES];
+};
+
+/* Of the walk that this thread is at. libunwind hands its own context to some
+ * accessors, so ours cannot come with the call. */
+static _Thread_local struct pages *walked;
+
+/* What cannot be read is no failure of the walk, nor takes it the place of what has
+ * failed before. */
+static const uint8_t *page_at(raddr_t at)
+{
+	size_t i = at / PAGE_BYTES % PAGES;
+	bool failed = fail_text()[0];
+
+	if (walked->have[i] && walked->at[i] == at)
+		return walked->bytes[i];
+	walked->have[i] = target_read(walked->target, at, walked->bytes[i], PAGE_BYTES) == 0;
+	walked->at[i] = at;
+	if (!walked->have[i] && !failed)
+		fail_clear();
+	return walked->have[i] ? walked->bytes[i] : NULL;
+}
+
+static bool read_bytes(raddr_t addr, void *buf, size_t size)
+{
+	for (size_t i = 0, n; i < size; i += n) {
+		size_t in_page = (addr + i) % PAGE_BYTES;
+		const uint8_t *page = page_at(addr + i - in_page);
+
+		if (!page)
+			return false;
+		n = MIN(size - i, PAGE_BYTES - in_page);
+		memcpy((uint8_t *)buf + i, page + in_page, n);
+	}
+	return true;
+}
+
+static int read_word(unw_addr_space_t space, unw_word_t addr, unw_word_t *word, int write,
+		     void *ctx)
+{
+	if (write || ++walked->words > MOST_WORDS || !read_bytes(addr, word, sizeof(*word)))
+		return -UNW_EINVAL;
+	return 0;
+}
+
+/* libunwind-ptrace would read the list of mappings, and the headers of the file, for each
+ * frame. */
+static int find_proc_info(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t *ret,
+			  int need, void *ctx)
+{
+	struct target *t = walked->target;
+	const struct area *a = layout_find(&t->layout, t->pid, ip);
+	struct unwind_table table;
+
+	if (!a || !a->image || !unwind_table_find(&t->layout, a->image, read_bytes, &table))
+		return -UNW_ENOINFO;
+	unw_dyn_info_t info = {
+		.start_ip = a->range.start, .end_ip = a->range.end,
+		.format = UNW_INFO_FORMAT_REMOTE_TABLE,
+		.u.rti = { .segbase = table.header, .table_data = table.at,
+			   .table_len = table.entries },
+	};
+	memset(ret, 0, sizeof(*ret));
+	return search_table(space, ip, &info, ret, need, ctx);
+}
+
+static int walk(unw_cursor_t *c, int (*each)(void *ctx, const struct unwind_frame *),
+		void *ctx)
+{
+	bool signal = false;
+
+	for (int i = 0; i < MOST_FRAMES; i++) {
+		struct unwind_frame f = { 0 };
+		unw_word_t pc, sp;
+
+		if (unw_get_reg(c, UNW_REG_IP, &pc) < 0 || unw_get_reg(c, UNW_REG_SP, &sp) < 0)
+			return 0;
+		/* Some versions of libunwind say "signal frame" of the kernel's
+		 * frame, others once they have stepped over it. */
+		f = (struct unwind_frame){ pc, sp, signal || unw_is_signal_frame(c) > 0 };
+		signal = f.signal && !signal;
+		int err = pc ? each(ctx, &f) : 0;
+		if (err)
+			return err;
+		int more = unw_step(c);
+		if (more <= 0)
+			return more == 0 || !pc;
+	}
+	return 0;
+}
+
+int unwind_walk(struct target *t, pid_t tid,
+		int (*each)(void *ctx, const struct unwind_frame *), void *ctx)
+{
+	auto_free struct pages *pages = calloc(1, sizeof(*pages));
+	int result = 0;
+	unw_cursor_t cursor;
+	unw_accessors_t accessors = _UPT_accessors;
+
+	if (!pages)
+		return 0;
+	pages->target = t;
+	walked = pages;
+	accessors.access_mem = read_word;
+	accessors.find_proc_info = find_proc_info;
+	unw_addr_space_t space = unw_create_addr_space(&accessors, 0);
+	void *upt = space ? _UPT_create(tid) : NULL;
+
+	if (upt && unw_init_remote(&cursor, space, upt) == 0)
+		result = walk(&cursor, each, ctx);
+	if (upt)
+		_UPT_destroy(upt);
+	if (space)
+		unw_destroy_addr_space(space);
+	walked = NULL;
+	return result;
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reader_calls: which calls are open on each stack of a thread?
+ *
+ * The payload pairs frames by stack pointer and records only what cannot be
+ * concluded. Here the same stacks are kept as function numbers, so that every
+ * event that leaves the reader is well formed, also after losses. Every frame
+ * is pushed once and popped once: a hostile ring costs no more than its words.
+ */
+#include "injector/reader/reader_impl.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Go's: their goroutine ends, or the thread whose own stack it is. */
+static const char *const enders[] = { "runtime.goexit1", "runtime.exitThread" };
+
+/* They call runtime.gogo, by way of each other, and none of them returns. */
+static const char *const goers[] = {
+	"runtime.execute", "runtime.schedule", "runtime.park_m", "runtime.gosched_m",
+	"runtime.goschedImpl", "runtime.goschedguarded_m", "runtime.gopreempt_m",
+	"runtime.goyield_m", "runtime.preemptPark", "runtime.goexit0", "runtime.gdestroy",
+	"runtime.exitsyscall0", "runtime.exitsyscallNoP", "runtime.coroswitch_m",
+	"runtime.newstack", "runtime.recovery", "runtime.mstart1",
+};
+
+static struct open_calls *current(struct reader *r, struct lane *l)
+{
+	return l->fiber ? &r->fibers[l->fiber_at] : &l->stacks[l->current];
+}
+
+static struct event event_of(const struct reader *r, const struct lane *l,
+			     enum event_kind kind, uint32_t func)
+{
+	return (struct event){
+		.tsc = l->last, .func = func, .pid = l->pid, .tid = l->tid, .kind = (uint8_t)kind,
+		.thread = l->fiber ? NO_THREAD : l->thread,
+		.stack = l->fiber ? r->fibers[l->fiber_at].number :
+			 l->nstacks ? l->stacks[l->current].number : 0,
+	};
+}
+
+static void deliver(struct reader *r, const struct event *e)
+{
+	if (r->err)
+		return;
+	r->delivered++;
+	r->err = r->each(r->ctx, e);
+}
+
+void calls_deliver(struct reader *r, struct lane *l, enum event_kind kind,
+		   uint32_t func, uint64_t lost)
+{
+	struct event e = event_of(r, l, kind, func);
+
+	e.lost = lost;
+	deliver(r, &e);
+}
+
+/* End the innermost call. */
+static void pop(struct reader *r, struct lane *l, enum event_kind kind)
+{
+	struct open_calls *s = current(r, l);
+
+	calls_deliver(r, l, kind, s->calls[--s->n].func, 0);
+}
+
+/*
+ * Calls on a goroutine's stack that lie at `depth` or deeper have been left: by a
+ * panic that was recovered from, or because the stack has begun anew. Elsewhere the
+ * payload says so, and all are at depth 0.
+ */
+static void leave_deeper(struct reader *r, struct lane *l, uint32_t depth)
+{
+	const struct open_calls *s = current(r, l);
+
+	while (depth && s->n && s->calls[s->n - 1].depth >= depth)
+		pop(r, l, EVENT_UNWOUND);
+}
+
+void calls_entry(struct reader *r, struct lane *l, struct open_call call)
+{
+	struct open_calls *s = current(r, l);
+
+	leave_deeper(r, l, call.depth);
+	struct open_call *slot = s->n < MAX_OPEN ? vec_push(s->calls, s->n, s->cap) : NULL;
+
+	if (!slot) {
+		r->stats.damaged++;
+		return;
+	}
+	*slot = call;
+	calls_deliver(r, l, EVENT_ENTRY, call.func, 0);
+}
+
+/*
+ * Frames above the one that ends have ended before it, and their exits were
+ * dropped (a throw or longjmp says so itself). A function that is not open here
+ * is outside of all that is: then every one of them has ended.
+ */
+void calls_exit(struct reader *r, struct lane *l, struct open_call call)
+{
+	struct open_calls *s = current(r, l);
+
+	leave_deeper(r, l, call.depth ? call.depth + 1 : 0);
+	/* Those around it on the goroutine's stack go on. */
+	while (s->n && s->calls[s->n - 1].func != call.func &&
+	       s->calls[s->n - 1].depth >= call.depth)
+		pop(r, l, EVENT_EXIT_LOST);
+	if (s->n && s->calls[s->n - 1].depth >= call.depth) {
+		pop(r, l, EVENT_EXIT);
+		return;
+	}
+	/* A fiber's that the payload takes for open was taken for one of those above. */
+	if (l->fiber && !call.depth && !r->kept)
+		return;
+	calls_deliver(r, l, EVENT_BEFORE, call.func, 0);
+	s->unseen -= s->unseen > 0;
+}
+
+void calls_begin_within(struct reader *r, struct lane *l, uint64_t n)
+{
+	current(r, l)->unseen = n;
+}
+
+void calls_remain(struct reader *r, struct lane *l, uint64_t n,
+		  enum event_kind kind)
+{
+	struct open_calls *s = current(r, l);
+
+	while (s->n && s->unseen + s->n > n)
+		pop(r, l, kind);
+	s->unseen = MIN(s->unseen, n);
+}
+
+static void end_current(struct reader *r, struct lane *l, enum event_kind kind)
+{
+	calls_remain(r, l, 0, kind);
+	calls_deliver(r, l, EVENT_STACK_END, 0, 0);
+	free(current(r, l)->calls);
+	*current(r, l) = (struct open_calls){ 0 };
+}
+
+/* Go's linker names assembly so. */
+static bool is_named(const struct reader_func *f, const char *name)
+{
+	size_t n = strlen(name);
+
+	return !strncmp(f->name, name, n) && (!f->name[n] || !strcmp(f->name + n, ".abi0"));
+}
+
+static bool is_among(const struct reader_func *f, const char *const *names, size_t n)
+{
+	while (n && !is_named(f, names[n - 1]))
+		n--;
+	return n;
+}
+
+static void leave_goers(struct reader *r, struct lane *l)
+{
+	const struct open_calls *s = current(r, l);
+
+	while (s->n && is_among(&r->funcs[s->calls[s->n - 1].func], goers, ARRAY_SIZE(goers)))
+		pop(r, l, EVENT_UNWOUND);
+}
+
+/* On a goroutine's stack some calls tell that what is around them is over. */
+void calls_mark(struct reader *r, struct lane *l, uint32_t func)
+{
+	const struct reader_func *f = &r->funcs[func];
+
+	calls_deliver(r, l, EVENT_MARK, func, 0);
+	if (!is_goroutine(l->fiber))
+		return;
+	if (is_among(f, enders, ARRAY_SIZE(enders)))
+		end_current(r, l, EVENT_UNWOUND);
+	else if (is_named(f, "runtime.gogo"))
+		leave_goers(r, l);
+}
+
+static size_t least_used(const struct lane *l)
+{
+	size_t least = 0;
+
+	for (size_t i = 1; i < l->nstacks; i++)
+		if (l->stacks[i].used < l->stacks[least].used)
+			least = i;
+	return least;
+}
+
+static bool find(struct lane *l, uint32_t number)
+{
+	for (size_t i = 0; i < l->nstacks; i++)
+		if (l->stacks[i].number == number) {
+			l->current = i;
+			return true;
+		}
+	return false;
+}
+
+/* Is this place better to be given to another fiber than that? One that is free, or
+ * without open calls, or longest unused. */
+static bool is_better(const struct open_calls *a, const struct open_calls *b)
+{
+	if (!a->number || !b->number)
+		return !a->number && b->number;
+	if (!a->n != !b->n)
+		return !a->n;
+	return a->used < b->used;
+}
+
+static size_t find_fiber(const struct reader *r, uint32_t number)
+{
+	size_t home = number * 0x9e3779b1u >> 17, best = home % MAX_FIBERS;
+
+	for (size_t i = 0; i < FIBER_PLACES; i++) {
+		size_t at = (home + i) % MAX_FIBERS;
+
+		if (r->fibers[at].number == number)
+			return at;
+		if (is_better(&r->fibers[at], &r->fibers[best]))
+			best = at;
+	}
+	return best;
+}
+
+/* Its calls are where it was, unless its place is another's now; which may have
+ * calls that have been open for long. */
+static void begin_fiber(struct reader *r, struct lane *l)
+{
+	if (current(r, l)->number == l->fiber)
+		return;
+	l->fiber_at = find_fiber(r, l->fiber);
+	if (current(r, l)->number && current(r, l)->number != l->fiber)
+		end_current(r, l, EVENT_EXIT_LOST);
+	current(r, l)->number = l->fiber;
+	current(r, l)->pid = l->pid;
+	current(r, l)->used = ++r->switches;
+}
+
+/* A thread that changes stacks without end (fibers) costs MAX_STACKS of them. */
+void calls_stack(struct reader *r, struct lane *l, uint32_t number)
+{
+	l->switches++;
+	l->fiber = number & STACK_SHARED ? number : 0;
+	if (l->fiber) {
+		begin_fiber(r, l);
+		return;
+	}
+	if (!find(l, number)) {
+		size_t n = l->nstacks;
+
+		if (n < MAX_STACKS &&
+		    vec_push(l->stacks, l->nstacks, l->stacks_cap)) {
+			l->current = n;
+		} else if (n) {
+			l->current = least_used(l);
+			end_current(r, l, EVENT_EXIT_LOST);
+		} else {
+			r->err = -ENOMEM;
+			return;
+		}
+		current(r, l)->number = number;
+	}
+	current(r, l)->used = l->switches;
+}
+
+void calls_resume(struct reader *r, struct lane *l)
+{
+	if (l->fiber)
+		begin_fiber(r, l);
+	else if (!l->nstacks)
+		calls_stack(r, l, 0);
+}
+
+void calls_end(struct reader *r, struct lane *l)
+{
+	/* A fiber goes on elsewhere, or waits. */
+	l->fiber = 0;
+	/* Of what is read long afterwards the time is not known. */
+	for (l->current = 0; l->current < l->nstacks; l->current++)
+		end_current(r, l, r->kept ? EVENT_EXIT_LOST : EVENT_UNWOUND);
+	free(l->stacks);
+	l->stacks = NULL;
+	l->nstacks = l->stacks_cap = l->current = 0;
+}
+
+void calls_end_fibers(struct reader *r, struct lane *l)
+{
+	for (size_t i = 0; r->switches && i < MAX_FIBERS; i++) {
+		if (!r->fibers[i].number || r->fibers[i].pid != l->pid)
+			continue;
+		l->fiber = r->fibers[i].number;
+		l->fiber_at = i;
+		end_current(r, l, r->kept ? EVENT_EXIT_LOST : EVENT_UNWOUND);
+	}
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* reader_impl: what the pieces of the reader share, and nobody else. */
+#ifndef INJECTOR_READER_IMPL_H
+#define INJECTOR_READER_IMPL_H
+
+#include "injector/log/clock.h"
+#include "injector/proc/namespace.h"
+#include "injector/reader/reader.h"
+
+enum {
+	MAX_RINGS = 1 << 16,
+	MAX_OPEN = 1 << 20,	/* calls open on one stack */
+	MAX_STACKS = 64,	/* of one thread; the least used one is forgotten */
+	MAX_FIBERS = 1 << 15,	/* of the process, goroutines included; of those that
+				 * are kept near each other the one longest unused is
+				 * forgotten. A power of 2 */
+	HOLE_PASSES = 3,	/* how long a word may be reserved and unwritten */
+};
+
+struct open_call {
+	uint32_t func;
+	uint32_t depth;		/* on a goroutine's stack: see STACK_GOROUTINE */
+};
+
+/* The open calls of one stack, as the payload's frame table has them. */
+struct open_calls {
+	uint32_t number;	/* EXT_STACK's */
+	struct open_call *calls;
+	size_t n, cap;
+	uint64_t unseen;	/* open below those: begun before what a ring still
+				 * holds */
+	uint64_t used;		/* at last use, value of the lane's `switches`; a
+				 * fiber's: of the reader's */
+	int32_t pid;		/* a fiber's: its process, the host's view */
+};
+
+/* Fibers that any of a few places may have, from a place on. */
+enum { FIBER_PLACES = 16 };
+
+/* One ring, as we read it. `at` and `pos` are where we are. */
+struct lane {
+	struct ring *ring;
+	uint8_t *buffers;
+	bool claimed;
+	bool forked;		/* its process is not the target, but a child */
+	bool gone;		/* its thread is: nothing will be added */
+	bool ends;		/* the item is that it is gone, and all else was read */
+	uint64_t gone_at;	/* ticks */
+	int memory;		/* of a forked process: that of the program which has
+				 * the ring; negative: it was not opened */
+	bool unnamed;		/* who has it could not be told yet: `tid` is its own view */
+	bool open;		/* the header of sub-buffer `at` was read */
+	bool ready;		/* `word` and `tsc` are the next item */
+	bool begins;		/* the item is the begin of a sub-buffer */
+	bool cut;		/* that is the first which the ring still holds */
+	bool waited;		/* the item had to wait for a later pass */
+	uint8_t hole_passes;
+	int32_t pid, tid;	/* host's view */
+	uint32_t thread;
+	uint64_t generation;
+	uint64_t head;		/* as at the begin of this pass */
+	uint64_t at;		/* sub-buffers given back, the ring's tail */
+	uint16_t *places;	/* of sub-buffer n at n % nsub, from at to head */
+	uint32_t place;		/* of sub-buffer `at`, while it is open */
+	uint32_t touched;	/* places whose memory is there, from the first on */
+	size_t pos;		/* the next word of sub-buffer `at` */
+	uint64_t epoch;
+	uint64_t word, tsc;
+	uint64_t last;		/* time of the last item: they never go back */
+	/* Of the open sub-buffer's header. */
+	uint64_t header_lost;
+	uint32_t header_depth, header_stack, header_untold;
+	int32_t header_tid;
+	int32_t owner;		/* whose the ring is by now, as it says itself */
+	/* Dropped entries and exits: before we came, now, told as an event,
+	 * and as the words of the ring have it. */
+	uint64_t base_entries, base_exits;
+	uint64_t lost_entries, lost_exits;
+	uint64_t told_lost, reported;
+	struct open_calls *stacks;
+	size_t nstacks, stacks_cap, current;
+	uint32_t fiber;		/* the number of the current one, if that is
+				 * STACK_SHARED; else 0 */
+	size_t fiber_at;	/* where it was in the reader's fibers */
+	uint64_t switches;
+};
+
+struct reader {
+	uint8_t *map;
+	struct session *session;
+	pid_t pid;		/* the target; 0: no thread is looked for */
+	uint64_t over;		/* ticks: since then it is gone; 0: it is not */
+	bool forks;		/* forked children have rings, too */
+	bool started;		/* read as it is, from its begin */
+	bool kept;		/* rings hold the last, of one thread after another */
+	bool timed;		/* they hold times (payload/timing.h) */
+	struct namespace ids;	/* of the target's threads, and its children's */
+	const struct reader_func *funcs;
+	size_t nfuncs;
+	uint64_t rings_off, ring_stride;
+	uint32_t nrings, nsub, sub_size;
+	struct lane *lanes;	/* nrings */
+	uint16_t *places;	/* of the lanes, nsub each */
+	struct lane **heap;	/* those with an item, earliest first */
+	size_t nheap;
+	struct clock clock;
+	uint32_t next_thread;
+	struct open_calls fibers[MAX_FIBERS];	/* near the place of their number */
+	uint64_t switches;
+	struct reader_stats stats;	/* without what lanes and session count */
+	uint64_t base_entries, base_exits;	/* of the session's own counters */
+	uint64_t next_look;	/* at the threads, monotonic ns */
+	unsigned fill;
+	int64_t limit;		/* of events in one drain */
+
+	/* Of the drain that runs. */
+	bool last;
+	bool frozen;		/* the last look at the rings was taken: a
+				 * target that goes on writing is not followed */
+	uint64_t now;
+	uint64_t reached;
+	int (*each)(void *ctx, const struct event *);
+	void *ctx;
+	int64_t delivered;
+	int err;		/* what `each` said */
+};
+
+static inline bool is_goroutine(uint32_t stack)
+{
+	return stack & STACK_SHARED && stack & STACK_GOROUTINE && stack < STACK_LEAVES;
+}
+
+/* reader_lane.c: from a ring to items. */
+
+void lane_claim(struct reader *, struct lane *);
+/* Take the ring's counters as they are now. */
+void lane_snapshot(struct reader *, struct lane *);
+/* Find the next item: false if there is none now. */
+bool lane_peek(struct reader *, struct lane *);
+/* Deliver the item that lane_peek found. */
+void lane_take(struct reader *, struct lane *);
+/* Deliver what was dropped since the last sub-buffer began. */
+void lane_tell_lost(struct reader *, struct lane *, uint64_t tsc);
+/* Nothing will come from the thread that had the ring: it has ended at `tsc`. */
+void lane_end(struct reader *, struct lane *, uint64_t tsc);
+/* The next thread may well take this ring, which was freed; and may look for one at once. */
+void lane_offer(struct reader *, const struct lane *);
+
+/* reader_calls.c: from items to well-formed events. */
+
+void calls_deliver(struct reader *, struct lane *, enum event_kind, uint32_t func,
+		   uint64_t lost);
+void calls_entry(struct reader *, struct lane *, struct open_call);
+void calls_exit(struct reader *, struct lane *, struct open_call);
+/* A call of a function of which only entries are probed. */
+void calls_mark(struct reader *, struct lane *, uint32_t func);
+/* Only the `n` outermost calls of the current stack are open any more; the
+ * others ended as `kind` says. The payload counts those whose entries it has
+ * recorded, as we do. */
+void calls_remain(struct reader *, struct lane *, uint64_t n, enum event_kind kind);
+/* On the current stack `n` calls are open whose begin nobody has seen. */
+void calls_begin_within(struct reader *, struct lane *, uint64_t n);
+void calls_stack(struct reader *, struct lane *, uint32_t number);
+/* The current stack is as it was left, or there was none yet: the first one. */
+void calls_resume(struct reader *, struct lane *);
+/* The thread is gone, and its stacks with it. */
+void calls_end(struct reader *, struct lane *);
+/* So are the fibers of its process. */
+void calls_end_fibers(struct reader *, struct lane *);
+
+/* reader_counts.c */
+
+/* The thread that has the ring, which is that of `owner`, has ended: so have its calls. */
+void counts_end(const struct reader *, const struct lane *, pid_t owner);
+
+/* reader_threads.c: whose ring is it, and is that thread alive? */
+
+/* Whose ring is it? Sets the lane's pid and tid, the host's view of what the ring
+ * says, and its `owner`. */
+void threads_name(const struct reader *, struct lane *, int32_t owner);
+/* Set `gone` of the lanes whose thread has ended, or runs another program. */
+void threads_look(struct reader *);
+/* The same for one lane, whose thread was not known before: in the last pass. */
+void threads_look_at(struct reader *, struct lane *);
+/* Does no thread of that process run the program any more that has had the ring? */
+bool threads_is_over(const struct reader *, struct lane *);
+/* What was opened to ask that. */
+void threads_forget(struct lane *);
+
+#endif

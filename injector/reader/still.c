@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * still: what did the rings of a session hold at one moment?
+ *
+ * Each ring by itself:
+ *
+ *  1. its head is read: which sub-buffers does it hold?
+ *  2. they are copied, the newest first, for the oldest may go at any moment, until
+ *     `tail` has passed the next one
+ *  3. of the newest, which is being written, the words up to the last one that was
+ *     found are copied again: now all of them are there that come before it
+ *  4. its head is read again: what `tail` has passed meanwhile is dropped
+ *
+ * A ring that went round while we did not get a processor is copied again.
+ *
+ * In the copy each ring has all of its sub-buffers behind it, as if there were no banks.
+ */
+#include "injector/reader/still.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { HEAD_TRIES = 100, RING_TRIES = 5 };
+
+struct taking {
+	const struct segment *segment;
+	const struct session *session;
+	struct still *still;
+	uint64_t room;		/* bytes that may still be copied */
+	uint32_t ring;		/* that is being copied; */
+	uint32_t bank, nsub;	/* its bank, and sub-buffers in both */
+};
+
+static uint64_t ring_at(const struct taking *k)
+{
+	return k->session->rings_off + k->ring * k->session->ring_stride;
+}
+
+static struct ring *ring_copy(const struct taking *k)
+{
+	const struct session *s = k->still->map;
+
+	return (struct ring *)((char *)s + s->rings_off + k->ring * s->ring_stride);
+}
+
+/* 1. The head is not read at one moment; what makes no sense is read again. */
+static int read_head(struct taking *k, struct ring *ret, bool *sane)
+{
+	const struct session *s = k->session;
+	int err = 0;
+
+	*sane = false;
+	for (int n = 0; n < HEAD_TRIES && !err && !*sane; n++) {
+		err = segment_read(k->segment, ring_at(k), ret, sizeof(*ret));
+		k->bank = ret->bank;
+		k->nsub = s->nsub + (ret->bank ? s->bank_subs : 0);
+		*sane = !err && ret->bank <= s->nbanks && ret->head - ret->tail <= k->nsub;
+	}
+	return err;
+}
+
+/* 3. */
+static int copy_newest(const struct taking *k, uint64_t off, void *copy)
+{
+	size_t n = k->session->sub_size / sizeof(uint64_t);
+	uint64_t *w = copy;
+
+	while (n && !w[n - 1])
+		n--;
+	return segment_read(k->segment, off, w, n * sizeof(*w));
+}
+
+/* Where sub-buffer n is: see subbuf_at in payload/ring.c. */
+static uint64_t place_at(const struct taking *k, uint64_t n)
+{
+	const struct session *s = k->session;
+	uint64_t place = n % k->nsub, at = ring_at(k) + PAGE;
+
+	if (place >= s->nsub) {
+		place -= s->nsub;
+		at = s->banks_off + (k->bank - 1) * (uint64_t)s->bank_subs * s->sub_size;
+	}
+	return at + place * s->sub_size;
+}
+
+static struct subbuf *place_copy(const struct taking *k, uint64_t n)
+{
+	return (struct subbuf *)((char *)ring_copy(k) + PAGE + n % k->nsub * k->session->sub_size);
+}
+
+/* 2. One sub-buffer; *ret: it was there, and `tail` had not passed it when its copy
+ * was made. */
+static int copy_subbuf(struct taking *k, uint64_t n, bool newest, bool *ret)
+{
+	uint64_t off = place_at(k, n), tail = 0;
+	struct subbuf *b = place_copy(k, n);
+
+	*ret = false;
+	if (k->room < k->session->sub_size)
+		return fail(ENOMEM, "the rings hold more than half of this machine's memory");
+	k->room -= k->session->sub_size;
+	int err = segment_read(k->segment, off, b, k->session->sub_size);
+	if (!err && newest)
+		err = copy_newest(k, off, b);				/* 3 */
+	err = err ? err : segment_read(k->segment, ring_at(k) + offsetof(struct ring, tail),
+				       &tail, sizeof(tail));
+	*ret = !err && b->seq == n + 1 && tail <= n;
+	return err;
+}
+
+/* 4. What is held goes from `first` to head - 1. */
+static int finish_ring(struct taking *k, uint64_t first)
+{
+	struct ring *r = ring_copy(k), now;
+	int err = segment_read(k->segment, ring_at(k), &now, sizeof(now));
+
+	if (err)
+		return err;
+	r->tail = MIN(MAX(first, now.tail), r->head);
+	r->overwritten = now.overwritten;
+	for (uint64_t n = r->tail; n < r->head; n++) {
+		uint64_t place = n % k->nsub;
+
+		r->used[place / 64] |= 1ull << place % 64;
+	}
+	return 0;
+}
+
+static int try_ring(struct taking *k, struct ring *r)
+{
+	bool sane, held = true;
+	int err = read_head(k, r, &sane);				/* 1 */
+	uint64_t first = r->head;
+
+	memset(r->used, 0, sizeof(r->used));
+	if (err || !sane)
+		first = r->head = r->tail = 0;
+	while (!err && held && first > r->tail) {
+		err = copy_subbuf(k, first - 1, first == r->head, &held);
+		first -= held;
+	}
+	return err ? err : finish_ring(k, first);
+}
+
+static void note_begin(struct taking *k, uint64_t begin)
+{
+	if (!k->still->begin || begin < k->still->begin)
+		k->still->begin = begin;
+}
+
+static int copy_ring(struct taking *k)
+{
+	struct ring *r = ring_copy(k);
+	uint64_t room = k->room;
+	int err = 0;
+
+	for (int n = 0; n < RING_TRIES && !err; n++) {
+		k->room = room;
+		err = try_ring(k, r);
+		if (r->tail < r->head || !r->head)
+			break;
+	}
+	r->state = r->head ? RING_CLAIMED : RING_FREE;
+	if (r->tail < r->head)
+		note_begin(k, place_copy(k, r->tail)->begin);
+	k->still->overwritten += r->overwritten;
+	k->still->lost += r->lost_entries + r->lost_exits;
+	return err;
+}
+
+static bool lies_within(const struct session *s, uint64_t off, uint64_t n, uint64_t each)
+{
+	uint64_t end;
+
+	return !__builtin_mul_overflow(n, each, &end) &&
+	       !__builtin_add_overflow(off, end, &end) && end <= s->size;
+}
+
+static int check(const struct taking *k)
+{
+	const struct session *s = k->session;
+
+	if (s->nrings && s->nsub && s->nsub <= SUBBUFS_MOST &&
+	    s->bank_subs <= SUBBUFS_MOST - s->nsub &&
+	    s->sub_size && s->sub_size <= SUBBUF_SIZE && s->sub_size % PAGE == 0 &&
+	    s->rings_off % PAGE == 0 && s->ring_stride % PAGE == 0 && s->banks_off % PAGE == 0 &&
+	    s->size <= k->segment->size &&
+	    s->ring_stride >= PAGE + (uint64_t)s->nsub * s->sub_size &&
+	    lies_within(s, s->rings_off, s->nrings, s->ring_stride) &&
+	    lies_within(s, s->banks_off, s->nbanks, (uint64_t)s->bank_subs * s->sub_size))
+		return 0;
+	return fail(EBADMSG, "the session is damaged: its rings do not fit");
+}
+
+static int make_copy(const struct taking *k)
+{
+	const struct session *s = k->session;
+	uint32_t nsub = s->nsub + (s->nbanks ? s->bank_subs : 0);
+	uint64_t stride = PAGE + (uint64_t)nsub * s->sub_size;
+	uint64_t size = PAGE + s->nrings * stride;
+	struct session *copy = mmap(NULL, size, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (copy == MAP_FAILED)
+		return fail(errno, "copy a session of %lu MiB", (unsigned long)(size >> 20));
+	*copy = *s;
+	copy->rings_off = PAGE;
+	copy->ring_stride = stride;
+	copy->nsub = nsub;
+	copy->nbanks = 0;
+	copy->size = size;
+	k->still->map = copy;
+	k->still->size = size;
+	return 0;
+}
+
+int still_take(const struct segment *segment, const struct session *s, struct still *ret)
+{
+	struct taking k = { segment, s, ret, .room = (uint64_t)sysconf(_SC_PHYS_PAGES) *
+					     (uint64_t)sysconf(_SC_PAGESIZE) / 2 };
+	int err = check(&k);
+
+	*ret = (struct still){ 0 };
+	err = err ? err : make_copy(&k);
+	if (err)
+		return err;
+	ret->lost = s->lost_entries + s->lost_exits;
+	for (; k.ring < s->nrings && !err; k.ring++)
+		err = copy_ring(&k);
+	if (err)
+		still_clear(ret);
+	return err;
+}
+
+void still_clear(struct still *still)
+{
+	if (still->map)
+		munmap(still->map, still->size);
+	*still = (struct still){ 0 };
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * still: what did the rings of a session hold at one moment, while their threads went
+ * on?
+ *
+ * A copy of the session in memory of our own, for the reader of the rings, which
+ * finds in it what it finds in a session that nobody writes any more. The process
+ * is not stopped, and notices nothing.
+ */
+#ifndef INJECTOR_STILL_H
+#define INJECTOR_STILL_H
+
+#include "injector/session/segment.h"
+#include "payload/abi.h"
+
+struct still {
+	void *map;		/* the copy: struct session and so on */
+	size_t size;
+	uint64_t begin;		/* ticks: of the oldest sub-buffer; 0: there is none */
+	uint64_t overwritten;	/* events, over all rings */
+	uint64_t lost;		/* since the start, over all rings and beside them */
+};
+
+/* `s` is the session's head, checked (session_find); its sizes hold. */
+int still_take(const struct segment *, const struct session *s, struct still *ret);
+void still_clear(struct still *);
+
+#endif

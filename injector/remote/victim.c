@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT */
+#include "injector/remote/victim.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "injector/proc/procfs.h"
+#include "injector/ptrace/look.h"
+#include "injector/ptrace/rseq.h"
+#include "injector/ptrace/unwind.h"
+
+enum {
+	STOP_BUDGET = 20 * 1000 * 1000,		/* ns, for one thread */
+	PATIENCE = 100,		/* budgets that one may wait for a processor */
+	PAUSE = 3000000,			/* ns between looks */
+	SLEEPS_ON = 3,		/* looks at a thread that sleeps, and is not fit */
+	FEW_BARRED = 4,		/* by filters: those of one process are alike, so that no
+				 * more are stopped in vain */
+};
+
+/* The less a stop disturbs a thread, the better it is as a victim. */
+enum rank {
+	RANK_SLEEPS,		/* in a call that restarts exactly */
+	RANK_RUNS,
+	RANK_LEAKS,		/* in a call that needs EINTR repaired */
+	RANK_BLOCK,		/* in a call with a restart block */
+	RANK_NEVER,
+};
+
+static enum rank rank_of(pid_t pid, pid_t tid)
+{
+	char state = procfs_state(pid, tid);
+	uint64_t arg;
+	raddr_t sp, pc;
+	long nr;
+
+	if (state != 'S' && state != 'R')
+		return RANK_NEVER;
+	if (!procfs_syscall(pid, tid, &nr, &arg, &sp, &pc))
+		return RANK_RUNS;
+	switch (nr) {
+	case SYS_nanosleep: case SYS_clock_nanosleep: case SYS_poll:
+	case SYS_restart_syscall:
+		return RANK_BLOCK;
+	case SYS_futex: case SYS_wait4: case SYS_waitid: case SYS_select:
+	case SYS_pselect6: case SYS_ppoll: case SYS_pause: case SYS_flock:
+		return RANK_SLEEPS;
+	case SYS_vfork:
+		return RANK_NEVER;
+	default:
+		return RANK_LEAKS;
+	}
+}
+
+/* Functions in whose middle a lock may be held that loading would want: an
+ * allocator's, which may stand in any module, and the C library's. */
+static const char *const allocators[] = {
+	"*malloc*", "*calloc*", "*realloc*", "*memalign*", "*aligned_alloc*", "free",
+	"cfree", "*_free", "valloc", "pvalloc", "operator new*", "operator delete*",
+};
+
+static const char *const lock_holders[] = {
+	"mallinfo*", "pthread_create*", "pthread_exit", "pthread_getattr_np", "dl*", "_dl_*",
+	"__libc_dl*", "fork", "_Fork", "vfork", "exit", "__cxa_finalize",
+	"__cxa_thread_atexit*", "__libc_freeres", "pthread_atfork", "__register_frame*",
+};
+
+/* Standard streams: their locks matter to nothing that we call but to what a
+ * constructor of a library might print. */
+static const char *const stream_users[] = {
+	"*printf*", "*scanf*", "fwrite*", "fread*", "fput*", "put*", "fget*", "get*",
+	"fflush*", "_IO_*", "fopen*", "fclose*", "setvbuf", "fseek*", "ftell*", "ungetc",
+};
+
+static bool matches(const char *name, const char *const *globs, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (fnmatch(globs[i], name, 0) == 0)
+			return true;
+	return false;
+}
+
+struct stack_check {
+	struct modules *mods;
+	const char *bad;	/* the first function that forbids it */
+};
+
+static struct module *module_at(struct modules *mods, raddr_t pc)
+{
+	for (size_t i = 0; i < mods->n; i++)
+		for (size_t j = 0; j < mods->v[i].nmaps; j++)
+			if (range_has(mods->v[i].maps[j], pc))
+				return &mods->v[i];
+	return NULL;
+}
+
+static bool is_loader(const struct module *m)
+{
+	return strncmp(m->base, "ld-", 3) == 0 || strncmp(m->base, "ld.so", 5) == 0;
+}
+
+/* A library other than libc that brings a malloc of its own: what runs inside
+ * it may hold its locks under any name. */
+static bool is_allocator(const struct module *m)
+{
+	raddr_t addr;
+
+	if (m->is_exe || m->is_system || !m->symbols ||
+	    symbols_dynamic(m->symbols, "malloc", &addr) < 0) {
+		fail_clear();
+		return false;
+	}
+	return true;
+}
+
+static int check_frame(void *ctx, const struct unwind_frame *frame)
+{
+	struct stack_check *c = ctx;
+	struct module *m = module_at(c->mods, frame->pc);
+
+	if (!m)
+		return 0;
+	if (is_loader(m) || (module_symbols(m) == 0 && is_allocator(m))) {
+		c->bad = m->base;
+		return 1;
+	}
+	fail_clear();
+	const struct func *f = m->symbols ? symbols_func_at(m->symbols, frame->pc - m->bias) : NULL;
+	if (!f)
+		return 0;
+	if (matches(f->name, allocators, ARRAY_SIZE(allocators)) ||
+	    (m->is_system && (matches(f->name, lock_holders, ARRAY_SIZE(lock_holders)) ||
+			      matches(f->name, stream_users, ARRAY_SIZE(stream_users))))) {
+		c->bad = f->name;
+		return 2;
+	}
+	return 0;
+}
+
+/*
+ * In the C library, and not asleep in a system call: the function may be nameless
+ * and hold anything. A call that has ended says nothing: the allocator gives memory
+ * back with its lock held.
+ */
+static bool in_libc_code(struct modules *mods, const struct regs *r)
+{
+	struct module *m = module_at(mods, regs_pc(r));
+
+	return m && m->is_system && regs_interrupted(r) == INTERRUPTED_NONE;
+}
+
+/*
+ * Stopped between a fault of its own and the signal that tells of it: within a
+ * call for us that would come as the call's, and dropped with it be lost.
+ */
+static bool has_fault(const struct target *t, pid_t tid)
+{
+	return (uint64_t)procfs_status(t->pid, tid, "SigPnd", 16, -1) & remote_faults();
+}
+
+/*
+ * Its system calls may come back to it as a signal (PR_SET_SYSCALL_USER_DISPATCH), ours
+ * and the one that leads it home among them. It is the thread's own, no /proc shows it,
+ * and kernels before 6.4 do not tell us either.
+ */
+static bool is_dispatched(const struct thread_hold *th)
+{
+	enum { GET_DISPATCH = 0x4211 };	/* PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG */
+	struct { uint64_t mode, selector, offset, length; } d = { 0 };
+
+	return regs_request(GET_DISPATCH, th->tid, sizeof(d), &d) == 0 && d.mode;
+}
+
+/* Threads that stopped and can never be borrowed, and why the last of them cannot. */
+struct barred {
+	int n, by_filters;
+	bool dispatched;
+	const char *call;	/* what its seccomp filters forbid; NULL: they cannot be read */
+	bool harm;
+};
+
+static bool filters_bar(struct target *t, pid_t tid, struct barred *ret)
+{
+	seccomp_forget(&t->filters);
+	ret->call = NULL;
+	return procfs_filtered(t->pid, tid) &&
+		(seccomp_read(tid, &t->filters) < 0 ||
+		 !seccomp_lends(&t->filters, &ret->call, &ret->harm));
+}
+
+/* Can it make our system calls? */
+static bool is_barred(struct target *t, const struct thread_hold *th, struct barred *ret)
+{
+	bool filtered = filters_bar(t, th->tid, ret);
+
+	ret->dispatched = !filtered && is_dispatched(th);
+	ret->by_filters += filtered;
+	ret->n += filtered || ret->dispatched;
+	return filtered || ret->dispatched;
+}
+
+/* What libraries' code calls nobody knows: who is under filters makes our calls only. */
+static bool is_fit(struct target *t, struct modules *mods, enum victim_use use,
+		   struct thread_hold *th)
+{
+	struct stack_check c = { mods, NULL };
+
+	if ((use != VICTIM_SYSCALLS && t->filters.tid) || thread_regs(th) ||
+	    has_fault(t, th->tid) || rseq_is_inside(t, th) || !remote_has_room(t, th))
+		return false;
+	if (use == VICTIM_SYSCALLS)
+		return true;
+	if (in_libc_code(mods, &th->regs))
+		return false;
+	/* A stack that cannot be read to its end may hide anything. */
+	return unwind_walk(t, th->tid, check_frame, &c) && !c.bad;
+}
+
+/*
+ * One that wants to run stops when its turn comes, and loses nothing till then.
+ * To go on to the next instead, which waits for its turn, too, would be to find
+ * none among hundreds.
+ */
+static int stop_thread(struct target *t, pid_t tid, struct thread_hold **ret)
+{
+	int err = target_stop_one(t, tid, STOP_BUDGET, ret);
+
+	for (int i = 1; i < PATIENCE && err == -EAGAIN && procfs_state(t->pid, tid) == 'R'; i++) {
+		fail_clear();
+		err = target_stop_one(t, tid, STOP_BUDGET, ret);
+	}
+	return err;
+}
+
+/*
+ * Who was asked to stop and does not, as in an uninterruptible call, is waited for before
+ * anybody else is asked: to be stopped beside him would be to stand still for nothing.
+ * He is let go when he stops. Who wants to run stops when his turn comes.
+ */
+static int await_stragglers(struct target *t)
+{
+	for (int i = 0; i < PATIENCE && t->nthreads; i++) {
+		target_settle(t, STOP_BUDGET);
+		if (t->nthreads && procfs_state(t->pid, t->threads[0].tid) != 'R')
+			break;
+	}
+	if (!t->nthreads)
+		return 0;
+	return fail(0, "thread %d of %d (%s) does not stop, as in an uninterruptible call; "
+		    "try again", t->threads[0].tid, t->pid, t->comm), -EAGAIN;
+}
+
+static int refuse_barred(const struct target *t, const struct barred *b)
+{
+	if (!b->dispatched)
+		return look_refuse_filter(t->pid, b->call, b->harm);
+	return fail(0, "cannot attach to %d (%s): its system calls are given to a handler "
+		    "of its own (PR_SET_SYSCALL_USER_DISPATCH), and so would be those "
+		    "that loading needs", t->pid, t->comm), -EPERM;
+}
+
+/* Stop one that is fit now; -EAGAIN when none is. */
+static int take(struct target *t, struct modules *mods, enum victim_use use, unsigned turn,
+		struct thread_hold **ret)
+{
+	auto_free pid_t *tids = NULL;
+	int n = procfs_threads(t->pid, &tids), tried = 0;
+	struct barred barred = { 0 };
+
+	if (t->kept) {
+		*ret = &t->threads[0];
+		return 0;
+	}
+	if (n < 0)
+		return fail(-n, "%d (%s) is gone", t->pid, t->comm);
+	if (await_stragglers(t))
+		return -EAGAIN;
+	bool filtered = procfs_all_filtered(t->pid);
+	for (int rank = RANK_SLEEPS; rank < RANK_NEVER; rank++) {
+		for (int i = 0; i < n; i++) {
+			pid_t *tid = &tids[((unsigned)i + turn) % (unsigned)n];
+
+			if (!*tid || (int)rank_of(t->pid, *tid) != rank ||
+			    procfs_filtered(t->pid, *tid) != filtered ||
+			    barred.by_filters == FEW_BARRED)
+				continue;
+			int err = stop_thread(t, *tid, ret);
+			bool bar = !err && is_barred(t, *ret, &barred);
+			tried++;
+			if (!err && !bar && is_fit(t, mods, use, *ret))
+				return 0;
+			target_release(t);
+			if (bar)
+				*tid = 0;	/* once is enough */
+			if (err && err != -EAGAIN && err != -ESRCH)
+				return err;
+			fail_clear();
+		}
+	}
+	if (barred.n && barred.n == tried)
+		return refuse_barred(t, &barred);
+	if (target_check_program(t))
+		return -ESRCH;
+	return fail(0, "no thread of %d (%s) stands in a safe place; try again", t->pid,
+		    t->comm), -EAGAIN;
+}
+
+/* The system call in which a thread sleeps. */
+struct asleep {
+	long nr;
+	uint64_t arg;
+	raddr_t sp, pc;
+};
+
+/* Does the process's only thread sleep where it slept at the look before? Whatever makes it
+ * unfit for dlopen stays as it is until it wakes up. */
+static bool sleeps_on(const struct target *t, struct asleep *before)
+{
+	pid_t tid = procfs_front(t->pid);
+	struct asleep now = { 0 };
+
+	if (procfs_state(t->pid, tid) != 'S' ||
+	    !procfs_syscall(t->pid, tid, &now.nr, &now.arg, &now.sp, &now.pc))
+		now = (struct asleep){ 0 };
+	bool same = now.sp && now.nr == before->nr && now.arg == before->arg &&
+		now.sp == before->sp && now.pc == before->pc;
+
+	*before = now;
+	return same;
+}
+
+int victim_borrow(struct target *t, struct modules *mods, enum victim_use use, int tries,
+		  const struct gadgets *gadgets, struct remote *ret)
+{
+	struct asleep before = { 0 };
+	struct thread_hold *th;
+	int err = -EAGAIN, asleep = 0;
+
+	/* The stacks of threads that may load are walked: what is loaded just now? */
+	if ((use != VICTIM_SYSCALLS || !t->layout.n) && !t->kept &&
+	    layout_read(&t->layout, t->pid, NULL, NULL) < 0)
+		fail_clear();
+	for (int i = 0; i < tries && err == -EAGAIN && asleep < SLEEPS_ON; i++) {
+		asleep = use == VICTIM_LOAD && sleeps_on(t, &before) ? asleep + 1 : 0;
+		if (asleep) {
+			nanosleep(&(struct timespec){ 0, PAUSE }, NULL);
+			continue;
+		}
+		fail_clear();
+		err = take(t, mods, use, (unsigned)i, &th);
+		if (!err) {
+			err = remote_begin(t, th, gadgets, 0, ret);
+			if (err)
+				target_release(t);
+		}
+		if (err == -EAGAIN)
+			target_settle(t, PAUSE);
+		if (err == -EAGAIN)
+			nanosleep(&(struct timespec){ 0, PAUSE }, NULL);
+	}
+	return err;
+}
+
+int victim_give_back(struct remote *r, int err)
+{
+	int back = remote_end(r);
+
+	target_release(r->target);
+	return err ? err : back;
+}

@@ -1,0 +1,582 @@
+/* SPDX-License-Identifier: MIT */
+#include "injector/session/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "injector/proc/procfs.h"
+
+enum {
+	MOST_SLOTS = 1 << 22,
+	MOST_RINGS = 8192,
+	FEWEST_SUBS = 4,
+	ALL_RINGS = 64 << 20,	/* bytes that the threads of now share */
+	FILE_SUBS = 2,		/* of a ring in a file, without its bank, */
+	FILE_SUB_SIZE = 8192,	/* and their size, if -m asks for no more than 128 MiB */
+};
+
+/* What is mapped besides, for the journals of later visits; where addresses are few, or a
+ * file has them, less. */
+enum {
+	FIRST_SLOTS = 1 << 16,
+	FIRST_TAIL = 64 << 20,		/* behind the rings */
+	TIGHT_TAIL = 16 << 20,
+	ROOMY_SLOTS = 1 << 18,
+	ROOMY_NOTES = 32 << 20,
+};
+
+static uint64_t notes_offset(const struct session_shape *shape)
+{
+	return ALIGN_UP(SLOTS_OFF + (uint64_t)shape->max_slots * sizeof(struct slot), PAGE);
+}
+
+static uint64_t rings_offset(const struct session_shape *shape)
+{
+	return notes_offset(shape) + shape->notes;
+}
+
+static uint64_t ring_stride(const struct session_shape *shape)
+{
+	return PAGE + (uint64_t)shape->nsub * shape->sub_size;
+}
+
+static uint64_t banks_offset(const struct session_shape *shape)
+{
+	return rings_offset(shape) + shape->nrings * ring_stride(shape);
+}
+
+static uint64_t total_with(const struct session_shape *shape, uint64_t tail)
+{
+	return banks_offset(shape) +
+		(uint64_t)shape->nbanks * shape->bank_subs * shape->sub_size + tail;
+}
+
+/* The most that there is, or may be, in the place of an earlier one. */
+static uint64_t most_in(const struct old_session *old, bool grows)
+{
+	return MAX(old->place, grows ? SESSION_PLACE : 0);
+}
+
+static int no_journal(const struct session_shape *shape)
+{
+	return fail(ENOSPC, "the journal of %u sites does not fit into the memory of the "
+		    "first visit; probe fewer functions", shape->max_slots);
+}
+
+/* As many sub-buffers as there is room for in a place that is given, or may grow. */
+static int shape_to_fit(const struct old_session *old, bool grows, struct session_shape *shape)
+{
+	uint64_t head;
+
+	shape->nrings = old->s.nrings;
+	shape->total = old->place;
+	if (total_with(shape, 0) > old->place)
+		shape->total = MIN(total_with(shape, FIRST_TAIL), most_in(old, grows));
+	head = rings_offset(shape) + (uint64_t)shape->nrings * PAGE;
+	uint64_t fit = head < shape->total && shape->nrings ?
+		(shape->total - head) / shape->nrings / SUBBUF_SIZE : 0;
+	shape->nsub = (uint32_t)MIN((uint64_t)shape->nsub, fit);
+	return shape->nsub >= FEWEST_SUBS ? 0 : no_journal(shape);
+}
+
+/* Less behind the rings, and smaller ones unless their size was asked for; not fewer, for
+ * threads without one are not recorded. */
+static void shape_tightly(const struct session_wish *w, struct session_shape *shape)
+{
+	uint64_t least = rings_offset(shape) + (uint64_t)shape->nrings * PAGE + TIGHT_TAIL;
+	uint64_t fit = w->most > least ? (w->most - least) / shape->nrings / SUBBUF_SIZE : 0;
+
+	if (!w->buffer)
+		shape->nsub = (uint32_t)MAX(MIN((uint64_t)shape->nsub, fit), FEWEST_SUBS);
+	shape->total = total_with(shape, TIGHT_TAIL);
+}
+
+/* Addresses for one that is to be followed by others, which are of memory. */
+static uint64_t place_with(const struct session_shape *shape, uint64_t tail)
+{
+	struct session_shape least = *shape;
+
+	least.sub_size = SUBBUF_SIZE;
+	least.nsub = FEWEST_SUBS;
+	return MAX(shape->total, banks_offset(&least)) + tail;
+}
+
+/*
+ * A file is to be small, for all of its room is taken at once: a write to where there is
+ * none would be the SIGBUS of a thread of the target's, which may make no system call to
+ * ask for some. So what a thread has that may never come is little, and there are banks,
+ * which the first threads take that record: those of now, and half as many.
+ */
+static int shape_file(const struct session_wish *w, const struct old_session *reuse,
+		      uint64_t bytes, struct session_shape *ret)
+{
+	uint64_t most = reuse ? most_in(reuse, w->roomy) : w->buffer ? 0 : w->most;
+
+	ret->max_slots = w->max_slots;
+	ret->notes = w->notes;
+	ret->gates = ALIGN_UP(MIN(w->nfuncs + 1u, 1u << REC_FUNC_BITS), PAGE);
+	ret->nrings = reuse ? reuse->s.nrings : ret->nrings;
+	ret->nsub = FILE_SUBS;
+	for (ret->sub_size = FILE_SUB_SIZE; bytes / ret->sub_size > SUBBUFS_MOST;)
+		ret->sub_size *= 2;
+	ret->nbanks = MIN((uint32_t)(w->nthreads + w->nthreads / 2 + 3), ret->nrings);
+	ret->bank_subs = (uint32_t)(bytes / ret->sub_size) - FILE_SUBS;
+	if (most && total_with(ret, 0) > most) {
+		if (banks_offset(ret) > most)
+			return no_journal(ret);
+		ret->bank_subs = (uint32_t)((most - banks_offset(ret)) / ret->nbanks /
+					    ret->sub_size);
+	}
+	ret->total = total_with(ret, 0);
+	ret->place = place_with(ret, TIGHT_TAIL);
+	return 0;
+}
+
+int session_shape(const struct session_wish *w, const struct old_session *reuse,
+		  struct session_shape *ret)
+{
+	uint64_t rings = MAX(256, (uint64_t)w->nthreads * 4);
+	uint64_t bytes = w->buffer;
+
+	if (!bytes)
+		bytes = MIN(MAX(ALL_RINGS / (uint64_t)MAX(w->nthreads, 1), 256u << 10), 4u << 20);
+	if (w->max_slots > MOST_SLOTS)
+		return fail(0, "%u places are too many for one process (at most %u); probe "
+			    "fewer functions", w->max_slots, MOST_SLOTS), -E2BIG;
+	*ret = (struct session_shape){ .sub_size = SUBBUF_SIZE,
+				       .nrings = (uint32_t)MIN(rings, (uint64_t)MOST_RINGS) };
+	if (w->file)
+		return shape_file(w, reuse, bytes, ret);
+	/* An earlier visit's rings keep their place, if the journal fits. */
+	ret->max_slots = MAX(w->max_slots, reuse ? reuse->s.max_slots : FIRST_SLOTS);
+	ret->notes = MAX(w->notes, reuse ? reuse->s.notes_size : 0);
+	if (w->roomy && !reuse) {
+		ret->max_slots = MAX(ret->max_slots, ROOMY_SLOTS);
+		ret->notes = MAX(ret->notes, ROOMY_NOTES);
+	}
+	ret->nsub = (uint32_t)MIN(MAX(bytes / SUBBUF_SIZE, FEWEST_SUBS), (uint64_t)SUBBUFS_MOST);
+	if (reuse)
+		return shape_to_fit(reuse, w->roomy, ret);
+	ret->total = total_with(ret, FIRST_TAIL);
+	if (w->most && ret->total > w->most)
+		shape_tightly(w, ret);
+	ret->place = ret->total;
+	return 0;
+}
+
+static int size_memfd(int fd, uint64_t size)
+{
+	/* Sized and sealed here, not there: a remote ftruncate would be under
+	 * the target's RLIMIT_FSIZE, whose signal kills. */
+	return ftruncate(fd, (off_t)size) < 0 ||
+		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0 ? -1 : 0;
+}
+
+static int no_room(const struct session_shape *shape)
+{
+	return fail(errno, "size the session to %lu MiB", (unsigned long)(shape->total >> 20));
+}
+
+/* But for the gates that no function of this session can have, for want of slots. */
+int session_take_room(int file, const struct session_shape *shape)
+{
+	return ftruncate(file, (off_t)shape->total) < 0 ||
+		fallocate(file, 0, 0, (off_t)(GATES_OFF + shape->gates)) < 0 ||
+		fallocate(file, 0, ISLANDS_OFF, (off_t)(shape->total - ISLANDS_OFF)) < 0 ?
+		no_room(shape) : 0;
+}
+
+/* It was made of that size: of another, it is other memory. */
+static int check_size(int fd, uint64_t size)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) == 0 && (uint64_t)st.st_size == size)
+		return 0;
+	return fail(EBADMSG, "the session's memory is not as large as it was made");
+}
+
+int session_create(int fd, const struct session_shape *shape, enum session_kind kind,
+		   struct session_map *ret)
+{
+	uint64_t size = shape->total;
+	int err = kind == SESSION_NAMELESS ? check_size(fd, size) : 0;
+
+	*ret = (struct session_map){ .fd = fd, .shape = *shape, .file = kind == SESSION_FILE };
+	if (kind == SESSION_MEMFD && size_memfd(fd, size) < 0)
+		err = no_room(shape);
+	if (!err) {
+		void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+			       fd, 0);
+		ret->s = p == MAP_FAILED ? NULL : p;
+		err = ret->s ? 0 : fail(errno, "map the session");
+	}
+	if (err) {
+		close(fd);
+		ret->fd = -1;
+		return err;
+	}
+	ret->slots = (void *)((char *)ret->s + SLOTS_OFF);
+	struct session *s = ret->s;
+	s->abi = ABI_VERSION;
+	s->size = size;
+	s->slots_off = SLOTS_OFF;
+	s->max_slots = shape->max_slots;
+	s->notes_off = notes_offset(shape);
+	s->notes_size = shape->notes;
+	s->rings_off = rings_offset(shape);
+	s->ring_stride = ring_stride(shape);
+	s->nrings = shape->nrings;
+	s->nsub = shape->nsub;
+	s->sub_size = shape->sub_size;
+	s->banks_off = banks_offset(shape);
+	s->nbanks = shape->nbanks;
+	s->bank_subs = shape->bank_subs;
+	s->next_ring = 0;
+	s->holder_pid = getpid();
+	s->holder_start = procfs_start_time(getpid());
+	return 0;
+}
+
+static uint8_t *gates(struct session_map *m)
+{
+	return (uint8_t *)m->s + GATES_OFF;
+}
+
+void session_open_gate(struct session_map *m, uint32_t func)
+{
+	if (func < 1u << REC_FUNC_BITS)
+		__atomic_store_n(&gates(m)[func], 1, __ATOMIC_RELEASE);
+}
+
+void session_close(struct session_map *m)
+{
+	__atomic_store_n(&m->s->state, SESSION_CLOSED, __ATOMIC_RELEASE);
+	memset(gates(m), 0, MIN(m->s->nfuncs, 1u << REC_FUNC_BITS));
+}
+
+void session_empty(struct session_map *m)
+{
+	uint64_t from = rings_offset(&m->shape);
+
+	/* There may be no room for it again. */
+	if (m->file)
+		return;
+	fallocate(m->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,
+		  (off_t)(m->shape.total - from));
+}
+
+void session_keep_islands(struct session_map *m, const struct old_session *old)
+{
+	uint64_t *list = (void *)((char *)m->s + ISLANDS_OFF);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; old->found && i < old->s.nislands; i++)
+		if (old->islands[i] % PAGE == ISLAND_MAPPED)
+			list[n++] = old->islands[i];
+	m->s->nislands = n;
+}
+
+void session_unmap(struct session_map *m)
+{
+	if (m->s)
+		munmap(m->s, m->shape.total);
+	if (m->fd >= 0)
+		close(m->fd);
+	m->s = NULL;
+	m->fd = -1;
+}
+
+/* Everything that is used later is checked here, once, on our own copy. */
+bool session_is_sane(const struct session *s, uint64_t mapped)
+{
+	return s->magic == SESSION_MAGIC && s->abi == ABI_VERSION &&
+		s->slots_off == SLOTS_OFF && s->nslots <= s->max_slots &&
+		s->nislands <= ISLANDS_MOST &&
+		s->max_slots <= MOST_SLOTS && s->nrings <= MOST_RINGS &&
+		s->narenas <= SESSION_ARENAS && s->notes_size <= mapped &&
+		s->notes_off <= mapped - s->notes_size && s->notes_size % PAGE == 0 &&
+		s->slots_off + (uint64_t)s->max_slots * sizeof(struct slot) <= mapped &&
+		s->size <= mapped && s->nfuncs < 1u << REC_FUNC_BITS;
+}
+
+#define MEMFD "/memfd:" SESSION_NAME
+
+static bool is_nameless(const struct mapping *m)
+{
+	return strcmp(m->path, "/dev/zero (deleted)") == 0;
+}
+
+/* What is smaller is not looked into: to read a page that was not used yet makes it. */
+static bool says_so(pid_t pid, const struct mapping *m)
+{
+	enum { LEAST = 64 << 10 };
+	struct session s = { 0 };
+	char path[80], dir[64];
+
+	if (!m->shared || m->offset || range_size(m->range) < LEAST)
+		return false;
+	procfs_dir(pid, dir, sizeof(dir));
+	snprintf(path, sizeof(path), "%s/mem", dir);
+	auto_close int mem = open(path, O_RDONLY | O_CLOEXEC);
+	/* One that is elsewhere than it says is not complete (infect_session.c). */
+	return mem >= 0 && pread(mem, &s, sizeof(s), (off_t)m->range.start) == sizeof(s) &&
+		s.magic == SESSION_MAGIC && s.base == m->range.start;
+}
+
+static bool has_name(const struct mapping *m)
+{
+	const char *base = strrchr(m->path, '/');
+	const size_t n = sizeof(SESSION_NAME) - 1;
+
+	if (strncmp(m->path, MEMFD, sizeof(MEMFD) - 1) == 0)
+		return true;
+	return base && strncmp(base + 1, SESSION_NAME, n) == 0 &&
+		(!base[n + 1] || strcmp(base + n + 1, " (deleted)") == 0);
+}
+
+bool session_may_be(const struct mapping *m)
+{
+	return is_nameless(m) || has_name(m);
+}
+
+bool session_is_mapping(pid_t pid, const struct mapping *m)
+{
+	return is_nameless(m) ? says_so(pid, m) : has_name(m);
+}
+
+struct finding {
+	pid_t pid;
+	struct old_session *at;
+	bool begun;
+};
+
+/* One mapping may be shown as several: whoever advises the kernel of a part of it, or
+ * locks one, has it split there. */
+static bool goes_on(const struct old_session *old, const struct mapping *m)
+{
+	return m->ino == old->ino && old->place == old->mapped;
+}
+
+/* What is left of a larger session that was there before, or what one that was about to be
+ * has got as far: each begins where this one does, and so its offsets are the same. */
+static bool is_ours(const struct old_session *old, const struct mapping *m)
+{
+	return m->shared && m->range.start == old->base + old->place && m->offset == old->place &&
+		session_may_be(m);
+}
+
+static int note_session(void *ctx, const struct mapping *m)
+{
+	struct finding *f = ctx;
+	struct old_session *old = f->at;
+
+	if (f->begun && is_ours(old, m)) {
+		old->mapped += goes_on(old, m) ? range_size(m->range) : 0;
+		old->place += range_size(m->range);
+		return 0;
+	}
+	if (f->begun)
+		return 1;
+	/* Newer visits map over the old place; if one did not fit there, the
+	 * one with the later generation counts, which the caller compares. */
+	if (old->base >= m->range.start || m->offset || !m->shared ||
+	    !session_is_mapping(f->pid, m))
+		return 0;
+	old->base = m->range.start;
+	old->first = old->mapped = old->place = range_size(m->range);
+	old->ino = m->ino;
+	old->file = !is_nameless(m) && strncmp(m->path, MEMFD, sizeof(MEMFD) - 1) != 0;
+	f->begun = true;
+	return 0;
+}
+
+static int next_session(const struct target *t, struct old_session *at)
+{
+	struct finding f = { t->pid, .at = at };
+	int err = procfs_maps(t->pid, note_session, &f);
+
+	return err < 0 ? err : f.begun;
+}
+
+/* Journals are read whole, so that the rest works on a stable copy. */
+static int copy_journal(const struct target *t, struct old_session *old)
+{
+	size_t size = old->s.nslots * sizeof(struct slot);
+	size_t words = old->s.nislands * sizeof(*old->islands);
+
+	old->slots = malloc(size + 1);
+	old->islands = malloc(words + 1);
+	if (!old->slots || !old->islands)
+		return fail(ENOMEM, "read the journal of %d", t->pid);
+	int err = target_read(t, old->base + SLOTS_OFF, old->slots, size);
+
+	return err ? err : target_read(t, old->base + ISLANDS_OFF, old->islands, words);
+}
+
+/* -EIO: no memory is behind it. No one failed read decides: a session that is not seen
+ * would be followed by one that counts its visits anew, and pass for the newer one. */
+static int read_head(const struct target *t, struct old_session *at)
+{
+	int err = target_read(t, at->base, &at->s, sizeof(at->s));
+
+	if (!err || err == -ESRCH)
+		return err;
+	fail_clear();
+	return target_read(t, at->base, &at->s, sizeof(at->s));
+}
+
+int session_find(const struct target *t, struct old_session *ret)
+{
+	struct old_session best = { 0 }, at = { 0 };
+	int err;
+
+	*ret = best;
+	while ((err = next_session(t, &at)) == 1) {
+		err = read_head(t, &at);
+		if (err && err != -EIO)
+			return err;
+		if (err) {
+			fail_clear();
+			continue;
+		}
+		if (at.s.magic == SESSION_MAGIC &&
+		    (!best.found || at.s.generation > best.s.generation)) {
+			best = at;
+			best.found = true;
+		}
+	}
+	*ret = best;
+	if (!best.found)
+		ret->ino = at.ino;
+	if (err < 0 || !best.found)
+		return err;
+	if (best.s.abi != ABI_VERSION)
+		return fail(0, "%d (%s) holds a session of another version of inject "
+			    "(format %u, this one knows %u); use that one's stop",
+			    t->pid, t->comm, best.s.abi, ABI_VERSION);
+	if (!session_is_sane(&best.s, best.mapped))
+		return fail(EBADMSG, "the session in %d (%s) is damaged", t->pid, t->comm);
+	return copy_journal(t, ret);
+}
+
+void session_forget(struct old_session *old)
+{
+	free(old->slots);
+	free(old->islands);
+	*old = (struct old_session){ 0 };
+}
+
+static bool is_pending(const struct slot *s)
+{
+	return s->state == SLOT_PLANNED || s->state == SLOT_ACTIVE;
+}
+
+size_t session_pending(const struct old_session *old)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; old->found && i < old->s.nslots; i++)
+		n += is_pending(&old->slots[i]);
+	return n;
+}
+
+static bool stands(const struct target *t, const struct slot *s)
+{
+	uint8_t is[sizeof(s->old)];
+
+	return s->len <= sizeof(is) && target_read(t, s->addr, is, s->len) == 0 &&
+		memcmp(is, s->old, s->len) != 0;
+}
+
+size_t session_standing(const struct target *t, const struct old_session *old)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; old->found && i < old->s.nslots; i++)
+		n += is_pending(&old->slots[i]) && stands(t, &old->slots[i]);
+	fail_clear();
+	return n;
+}
+
+bool session_is_unused(const struct old_session *old)
+{
+	return old->found && !old->s.payload && !old->s.threads;
+}
+
+bool session_reusable(const struct old_session *old, const uint8_t build_id[20])
+{
+	return old->found && old->s.payload && old->s.threads &&
+		memcmp(old->s.build_id, build_id, sizeof(old->s.build_id)) == 0;
+}
+
+bool session_is_started(const struct old_session *old)
+{
+	return old->found && old->s.started && old->s.state == SESSION_READY &&
+		!(old->s.reader & READER_GONE) && session_pending(old);
+}
+
+pid_t session_holder(const struct session *s)
+{
+	if (s->holder_pid <= 0 || !s->holder_start ||
+	    procfs_start_time(s->holder_pid) != s->holder_start ||
+	    procfs_is_ending(s->holder_pid))
+		return 0;
+	return s->holder_pid;
+}
+
+/* Who is not root may have no descriptor of it. */
+static void give_back_rings(const struct target *t, const struct old_session *old)
+{
+	char path[96];
+
+	procfs_map_file(t->pid, (struct range){ old->base, old->base + old->first }, path,
+			sizeof(path));
+	/* Of a file, there may be no room for it again. */
+	auto_close int fd = old->file ? -1 : open(path, O_RDWR | O_CLOEXEC);
+	if (fd >= 0 && old->s.rings_off < old->mapped)
+		fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			  (off_t)old->s.rings_off, (off_t)(old->mapped - old->s.rings_off));
+}
+
+static void close_gates(const struct target *t, const struct old_session *old)
+{
+	static const uint8_t none[PAGE];
+
+	for (uint64_t at = 0; at < old->s.nfuncs; at += PAGE)
+		target_write(t, old->base + GATES_OFF + at, none, MIN(old->s.nfuncs - at, PAGE));
+}
+
+void session_end(const struct target *t)
+{
+	const uint32_t closed = SESSION_CLOSED, no = 0;
+	struct old_session old;
+
+	if (session_find(t, &old) == 0 && old.found) {
+		target_write(t, old.base + offsetof(struct session, state), &closed,
+			     sizeof(closed));
+		target_write(t, old.base + offsetof(struct session, started), &no, sizeof(no));
+		close_gates(t, &old);
+		give_back_rings(t, &old);
+	}
+	session_forget(&old);
+	fail_clear();
+}
+
+uint8_t slot_rank(const struct slot *s)
+{
+	return s->kind == SLOT_HOLE ? 0 : (uint8_t)MIN(1 + s->level, UINT8_MAX);
+}
+
+int session_mark(const struct target *t, const struct old_session *old, size_t slot,
+		 enum slot_state state)
+{
+	uint8_t byte = (uint8_t)state;
+
+	return target_write(t, old->base + SLOTS_OFF + slot * sizeof(struct slot) +
+			    offsetof(struct slot, state), &byte, 1);
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* counts: how often was each function called, where the target itself counts? */
+#include "injector/show/counts.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "injector/proc/procfs.h"
+#include "injector/show/top.h"
+#include "trace/json.h"
+
+/* For functions of libraries that are loaded later. */
+enum { LATER_FUNCS = 1 << 15, LATER_TIMED = 1 << 12 };
+
+uint64_t counts_room(enum counting kind, uint64_t nfuncs)
+{
+	uint64_t bytes = kind == COUNT_CALLS ? (nfuncs + LATER_FUNCS) * sizeof(uint64_t) :
+		TIMING_SIDES + (nfuncs + LATER_TIMED) * TIMING_EACH;
+
+	return ALIGN_UP(bytes, SUBBUF_SIZE);
+}
+
+/* The thread that is meant, as the target knows it. */
+static int32_t only_thread(const struct options *o, pid_t pid)
+{
+	pid_t outer, inner;
+
+	return o->tid && procfs_ids(pid, o->tid, &outer, &inner) > 0 ? inner : o->tid;
+}
+
+int counts_fit(enum counting kind, uint32_t nsub, size_t known, size_t ids)
+{
+	unsigned long long room = timing_funcs((uint64_t)nsub * SUBBUF_SIZE);
+
+	if (kind != COUNT_TIMES || ids <= room)
+		return 0;
+	return (known < room ?
+		fail(0, "the times of %zu functions do not fit into the memory of the first visit "
+			"(%llu would); use record and report, or fewer functions", ids, room) :
+		fail(0, "earlier visits have probed %zu functions in this process, and there is "
+			"room for the times of its first %llu; use record and report", known,
+			room)), -ENOSPC;
+}
+
+void counts_prepare(const struct options *o, pid_t pid, struct session *s, const struct clock *c)
+{
+	s->only = s->counting ? only_thread(o, pid) : 0;
+	if (s->counting == COUNT_TIMES)
+		s->scale = (uint64_t)((double)MAX(c->run_ns, 1u) / (double)MAX(c->run_ticks, 1u) *
+				      (double)(1ull << (64 - SCALE_SHIFT)));
+}
+
+static void sums_free(struct sums *s)
+{
+	free(s->calls);
+	free(s->timings);
+	*s = (struct sums){ 0 };
+}
+
+static int sums_new(bool timed, size_t nfuncs, struct sums *ret)
+{
+	*ret = (struct sums){ calloc(nfuncs + 1, sizeof(*ret->calls)), NULL, 0 };
+	if (timed)
+		ret->timings = calloc(nfuncs + 1, sizeof(*ret->timings));
+	if (ret->calls && (ret->timings || !timed))
+		return 0;
+	sums_free(ret);
+	return fail(ENOMEM, "count the calls of %zu functions", nfuncs);
+}
+
+static void sums_copy(const struct sums *from, size_t nfuncs, struct sums *to)
+{
+	memcpy(to->calls, from->calls, nfuncs * sizeof(*to->calls));
+	memcpy(to->timings, from->timings, nfuncs * sizeof(*to->timings));
+}
+
+int counts_name(struct counts *c, const struct reader_func *funcs, size_t nfuncs)
+{
+	uint32_t *order = calloc(nfuncs + 1, sizeof(*order));
+	struct sums now;
+	int err = order ? sums_new(verb_counts(c->options->verb) == COUNT_TIMES, nfuncs, &now) :
+		fail(ENOMEM, "count the calls of %zu functions", nfuncs);
+
+	if (err) {
+		free(order);
+		return err;
+	}
+	if (c->recorded)
+		sums_copy(&c->now, c->nfuncs, &now);
+	sums_free(&c->now);
+	free(c->order);
+	c->now = now;
+	c->order = order;
+	c->funcs = funcs;
+	c->nfuncs = nfuncs;
+	return 0;
+}
+
+int counts_new(const struct options *o, const struct reader *r,
+	       const struct reader_func *funcs, size_t nfuncs, struct counts **ret)
+{
+	struct counts *c = calloc(1, sizeof(*c));
+	int err = 0;
+
+	if (!c)
+		return fail(ENOMEM, "count calls");
+	c->options = o;
+	c->reader = r;
+	c->began = reader_now();
+	err = counts_name(c, funcs, nfuncs);
+	if (err) {
+		counts_free(c);
+		return err;
+	}
+	*ret = c;
+	return 0;
+}
+
+void counts_free(struct counts *c)
+{
+	if (!c)
+		return;
+	sums_free(&c->now);
+	free(c->order);
+	free(c);
+}
+
+/* ---- where calls are recorded -------------------------------------------- */
+
+void counts_event(struct counts *c, const struct event *e)
+{
+	bool calls = e->kind == EVENT_ENTRY || e->kind == EVENT_MARK;
+
+	if (calls && e->func < c->nfuncs && (!c->options->tid || e->tid == c->options->tid))
+		c->now.calls[e->func]++;
+}
+
+static bool count_open(void *ctx, const struct call *call)
+{
+	return true;
+}
+
+/* As the payload does where it times them. */
+static void count_end(void *ctx, const struct call *call)
+{
+	struct counts *c = ctx;
+	struct timing *t = &c->now.timings[call->func - c->funcs];
+	uint64_t ns = clock_ns(reader_clock(c->reader), call->span);
+
+	if (call->how != CALL_RETURN && call->how != CALL_UNWOUND)
+		return;
+	t->unwound += call->how == CALL_UNWOUND;
+	t->total += call->span;
+	t->self += call->span - MIN(call->inner, call->span);
+	t->most = MAX(t->most, call->span);
+	t->buckets[timing_bucket(ns)]++;
+}
+
+static void count_lost(void *ctx, const struct event *e)
+{
+}
+
+struct sink counts_sink(struct counts *c)
+{
+	c->recorded = true;
+	return (struct sink){ .open = count_open, .end = count_end, .lost = count_lost, .ctx = c };
+}
+
+/* -------------------------------------------------------------------------- */
+
+uint64_t counts_calls(struct counts *c)
+{
+	uint64_t all = 0;
+
+	if (!c->recorded)
+		reader_counts(c->reader, c->now.calls, c->nfuncs);
+	for (size_t i = 0; i < c->nfuncs; i++)
+		all += c->now.calls[i];
+	return all;
+}
+
+void counts_take(struct counts *c)
+{
+	c->now.ticks = reader_now();
+	counts_calls(c);
+	if (c->now.timings && !c->recorded)
+		reader_timings(c->reader, c->now.calls, c->now.timings, c->nfuncs);
+}
+
+size_t counts_sort(struct counts *c, int (*compare)(const void *, const void *, void *))
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->nfuncs; i++)
+		if (c->now.calls[i])
+			c->order[n++] = (uint32_t)i;
+	qsort_r(c->order, n, sizeof(*c->order), compare, c);
+	return n;
+}
+
+static int most_first(const void *a, const void *b, void *ctx)
+{
+	const struct counts *c = ctx;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	if (c->now.calls[x] != c->now.calls[y])
+		return c->now.calls[x] < c->now.calls[y] ? 1 : -1;
+	return strcmp(c->funcs[x].name, c->funcs[y].name);
+}
+
+static void print_json(const struct reader_func *f, uint64_t calls, struct output *out)
+{
+	output_printf(out, "{\"type\":\"count\",");
+	json_func(out, f);
+	output_printf(out, ",\"calls\":%llu}\n", (unsigned long long)calls);
+}
+
+static void print_counts(struct counts *c, struct output *out)
+{
+	size_t n = counts_sort(c, most_first);
+
+	if (!c->options->json)
+		output_printf(out, "# %18s  FUNCTION\n", "CALLS");
+	for (size_t i = 0; i < n; i++) {
+		const struct reader_func *f = &c->funcs[c->order[i]];
+		uint64_t calls = c->now.calls[c->order[i]];
+
+		if (c->options->json)
+			print_json(f, calls, out);
+		else
+			output_printf(out, "  %18llu  %s\n", (unsigned long long)calls, f->name);
+	}
+}
+
+void counts_print(struct counts *c, struct output *out)
+{
+	counts_take(c);
+	if (c->options->verb == VERB_HIST)
+		hist_print(c, out);
+	else if (c->options->verb == VERB_TOP)
+		top_print(c, out);
+	else
+		print_counts(c, out);
+}

@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: MIT */
+/* follow: from "the probes are in" to "take them out". */
+#include "injector/show/follow.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "injector/log/clock.h"
+#include "injector/log/say.h"
+#include "injector/proc/children.h"
+#include "injector/proc/signals.h"
+
+#define MS 1000000ull
+
+enum {
+	EVENTS_AT_ONCE = 1 << 16,	/* between two looks at the world */
+	BACKLOG = 1 << 22,		/* bytes that wait: no more is read */
+};
+
+#define INTERVAL_FIRST (5 * MS)
+#define INTERVAL_LEAST (1 * MS)
+#define INTERVAL_MOST (10 * MS)	/* so much later a thread is seen to have ended */
+#define TICK (50 * MS)		/* between two looks for long calls */
+#define ASK (1000 * MS)
+#define ASK_OFTEN (10 * MS)	/* what a new program does meanwhile is not seen; and so
+				 * much later its calls are taken to have ended */
+#define FLUSH (1000 * MS)	/* what is recorded is kept in memory no longer */
+#define HINT_AFTER (5000 * MS)
+
+/* The wall clock now, as results have it. */
+static uint64_t wall(const struct follow *f)
+{
+	return clock_realtime(reader_clock(f->reader), reader_now());
+}
+
+static int make_sink(struct follow *f, struct sink *ret)
+{
+	const struct options *o = f->options;
+	int err;
+
+	if (o->json) {
+		err = json_new(reader_clock(f->reader), f->out, &f->json);
+		if (err)
+			return err;
+		*ret = json_sink(f->json);
+		return 0;
+	}
+	err = graph_new(reader_clock(f->reader), f->out, o->time,
+			output_has_color(f->out, o->no_color), &f->graph);
+	if (err)
+		return err;
+	err = o->time ? graph_order(f->graph) : 0;
+	if (err)
+		return err;
+	graph_header(f->graph);
+	*ret = graph_sink(f->graph);
+	return 0;
+}
+
+static int begin_record(struct follow *f)
+{
+	const struct options *o = f->options;
+	struct record_options options = {
+		.max_size = o->max_size, .rotate = o->rotate, .compress = o->compress,
+		.min_free = options_min_free(o),
+		.clock = reader_clock(f->reader), .tid = o->tid, .calls = o->calls,
+		.thread_name = describe_thread,
+	};
+
+	f->description->about.clock = *reader_clock(f->reader);
+	return record_new(f->directory, &options, &f->description->about, &f->record);
+}
+
+static int begin_frames(struct follow *f)
+{
+	struct frames_options options = {
+		.min_ns = f->options->min_duration,
+		.depth = f->options->depth,
+		.calls = f->options->calls,
+		.tid = f->options->tid,
+	};
+	struct sink sink;
+	int err;
+
+	err = make_sink(f, &sink) ?:
+	      frames_new(reader_clock(f->reader), reader_now(), f->funcs, &options, &sink,
+			 &f->frames);
+	return err;
+}
+
+static int begin_counts(struct follow *f)
+{
+	const struct options *o = f->options;
+	int err = counts_new(o, f->reader, f->funcs, f->nfuncs, &f->counts);
+
+	if (!err && f->recorded) {
+		struct frames_options options = { .tid = o->tid };
+		struct sink sink = counts_sink(f->counts);
+
+		err = frames_new(reader_clock(f->reader), reader_now(), f->funcs, &options, &sink,
+				 &f->frames);
+	}
+	if (err || o->verb != VERB_TOP || o->json || !output_can_draw(f->out))
+		return err;
+	return top_new(f->counts, f->out, &f->top);
+}
+
+int follow_begin(struct follow *f, const struct summary *s)
+{
+	int err;
+
+	f->pidfd = (int)syscall(SYS_pidfd_open, f->pid, 0);
+	if (f->options->json)
+		summary_json_start(f->out, s, f->pid, wall(f));
+	if (verb_counts(f->options->verb))
+		err = begin_counts(f);
+	else
+		err = f->description ? begin_record(f) : begin_frames(f);
+	if (err)
+		follow_end(f);
+	f->mute = err != 0;
+	return err;
+}
+
+int follow_name(struct follow *f, const struct reader_func *funcs, size_t nfuncs)
+{
+	f->funcs = funcs;
+	f->nfuncs = nfuncs;
+	reader_name(f->reader, funcs, nfuncs);
+	if (f->description) {
+		f->description->about.funcs = funcs;
+		f->description->about.nfuncs = nfuncs;
+	}
+	if (f->frames)
+		frames_name(f->frames, funcs);
+	return f->counts ? counts_name(f->counts, funcs, nfuncs) : 0;
+}
+
+int follow_modules(struct follow *f, const struct modules *mods)
+{
+	return f->description ? describe_modules(f->description, mods) : 0;
+}
+
+void follow_end(struct follow *f)
+{
+	frames_free(f->frames);
+	graph_free(f->graph);
+	json_free(f->json);
+	record_free(f->record);
+	top_free(f->top);
+	counts_free(f->counts);
+	if (f->pidfd >= 0)
+		close(f->pidfd);
+	f->frames = NULL;
+	f->graph = NULL;
+	f->json = NULL;
+	f->record = NULL;
+	f->top = NULL;
+	f->counts = NULL;
+	f->pidfd = -1;
+}
+
+/* Read for the counts only. */
+static int count_only(void *ctx, const struct event *e)
+{
+	return 0;
+}
+
+static int show(struct follow *f, const struct event *e)
+{
+	if (f->counts)
+		counts_event(f->counts, e);
+	return f->record ? record_event(f->record, e) : frames_event(f->frames, e);
+}
+
+static int watch_and_show(void *ctx, const struct event *e)
+{
+	struct follow *f = ctx;
+
+	return (f->seen ? f->seen(f->ctx, e) : 0) ?: show(f, e);
+}
+
+static int64_t drain(struct follow *f, bool last)
+{
+	reader_limit(f->reader, EVENTS_AT_ONCE);
+	if (f->mute || (f->counts && !f->frames))
+		return reader_drain(f->reader, last, count_only, NULL);
+	if (f->seen || f->counts)
+		return reader_drain(f->reader, last, watch_and_show, f);
+	if (f->record)
+		return reader_drain(f->reader, last, record_event, f->record);
+	return reader_drain(f->reader, last, frames_event, f->frames);
+}
+
+/* Often while rings fill up, seldom while little happens; never all the time. */
+static void pace(struct follow *f, int64_t n, uint64_t now)
+{
+	unsigned fill = reader_fill(f->reader);
+
+	if (fill > 25)
+		f->interval /= 4;
+	else if (fill > 10)
+		f->interval /= 2;
+	else if (fill < 5)
+		f->interval += f->interval / 4;
+	f->interval = MAX(f->interval, INTERVAL_LEAST);
+	f->interval = MIN(f->interval, INTERVAL_MOST);
+	f->next_drain = n >= EVENTS_AT_ONCE ? now : now + f->interval;
+}
+
+static void stop(struct follow *f, enum follow_why why)
+{
+	if (f->why == FOLLOW_ON)
+		f->why = why;
+}
+
+static void broken(struct follow *f, int err)
+{
+	f->mute = true;
+	if (err != -EPIPE)
+		f->err = err;
+	stop(f, err == -EPIPE ? FOLLOW_CLOSED : FOLLOW_FAILED);
+}
+
+/* Bytes that wait for who reads the results. */
+static size_t waiting(const struct follow *f)
+{
+	return f->out ? output_pending(f->out) : 0;
+}
+
+/* What is the state of the results? Now and then. */
+static int care(struct follow *f, uint64_t now)
+{
+	if (f->frames)
+		frames_tick(f->frames, reader_reached(f->reader));
+	if (!f->record || now < f->next_flush)
+		return 0;
+	f->next_flush = now + FLUSH;
+	f->description->about.clock = *reader_clock(f->reader);
+	return record_flush(f->record, &f->description->about);
+}
+
+static void work(struct follow *f, uint64_t now)
+{
+	int err = 0;
+
+	/* Who does not take results makes us read no more; then the rings
+	 * drop, and count. A terminal is shown less instead. */
+	if (now >= f->next_drain && waiting(f) < BACKLOG) {
+		int64_t n = drain(f, false);
+
+		if (n < 0)
+			broken(f, (int)n);
+		pace(f, n, clock_monotonic());
+	}
+	if (now >= f->next_tick) {
+		f->next_tick = now + TICK;
+		err = care(f, now);
+		if (f->top)
+			top_tick(f->top, now);
+		if (f->tick)
+			f->tick(f->ctx);
+	}
+	if (!err && f->out)
+		err = output_write(f->out);
+	if (err)
+		broken(f, err);
+}
+
+bool follow_ended(const struct follow *f)
+{
+	struct pollfd p = { .fd = f->pidfd, .events = POLLIN };
+
+	if (f->pidfd >= 0)
+		return poll(&p, 1, 0) > 0;
+	return kill(f->pid, 0) < 0 && errno == ESRCH;
+}
+
+static bool has_left(struct follow *f, uint64_t now)
+{
+	if (!f->left || now < f->next_ask)
+		return false;
+	f->next_ask = now + ASK_OFTEN;
+	return f->left(f->ctx);
+}
+
+/* Is there nobody any more whose calls could come? */
+static bool is_gone(struct follow *f, uint64_t now)
+{
+	if (!f->orphaned && !follow_ended(f) && !has_left(f, now))
+		return false;
+	reader_target_gone(f->reader);
+	if (f->orphaned && now < f->next_ask)
+		return false;
+	f->next_ask = now + ASK;
+	f->orphaned = f->others && f->others(f->ctx);
+	return !f->orphaned;
+}
+
+/* As many calls as -n wants. */
+static bool has_enough(const struct follow *f)
+{
+	uint64_t calls = f->options->calls;
+
+	if (!calls)
+		return false;
+	if (f->counts)
+		return counts_calls(f->counts) >= calls;
+	return f->record ? record_calls(f->record) >= calls : frames_full(f->frames);
+}
+
+static void look_for_reasons(struct follow *f, uint64_t now)
+{
+	if (signals_stop_wanted() || (f->top && top_typed(f->top)))
+		stop(f, FOLLOW_SIGNAL);
+	if (is_gone(f, now))
+		stop(f, FOLLOW_GONE);
+	if (has_enough(f))
+		stop(f, FOLLOW_CALLS);
+	if (f->record && record_full(f->record))
+		stop(f, FOLLOW_FULL);
+	if (f->options->duration && now - f->since >= f->options->duration)
+		stop(f, FOLLOW_DURATION);
+}
+
+static void hint(struct follow *f, uint64_t now)
+{
+	struct reader_stats stats;
+	char children[128];
+
+	if (f->hinted || now - f->began < HINT_AFTER)
+		return;
+	f->hinted = true;
+	reader_stats(f->reader, &stats);
+	if (stats.calls || stats.lost || (f->counts && counts_calls(f->counts)))
+		return;
+	if (children_list(f->pid, children, sizeof(children)))
+		say_hint("no call within 5 s; %d has children, and it may be one of them that "
+			 "works: %s; give one as -p, or --follow-fork for those to come",
+			 f->pid, children);
+	else if (f->unnamed)
+		say_hint("no call within 5 s; %s is stripped and has no unwind entries, so that "
+			 "hardly any of its functions are known", f->unnamed);
+	else
+		say_hint("no call within 5 s; the functions may not be in use "
+			 "(inject list -p %d names others)",
+			 f->pid);
+}
+
+static uint64_t next_event(const struct follow *f)
+{
+	uint64_t next = f->next_tick, end = f->since + f->options->duration;
+
+	if (waiting(f) < BACKLOG)
+		next = MIN(next, f->next_drain);
+	return f->options->duration ? MIN(next, end) : next;
+}
+
+static void wait_for_something(struct follow *f)
+{
+	struct pollfd p[] = {
+		{ .fd = signals_fd(), .events = POLLIN },
+		{ .fd = f->orphaned ? -1 : f->pidfd, .events = POLLIN },
+		{ .fd = waiting(f) ? output_fd(f->out) : -1,
+		  .events = POLLOUT },
+		{ .fd = f->top ? top_fd(f->top) : -1, .events = POLLIN },
+	};
+	uint64_t now = clock_monotonic(), next = next_event(f);
+	struct timespec ts = { 0 };
+
+	if (next > now) {
+		ts.tv_sec = (time_t)((next - now) / 1000000000);
+		ts.tv_nsec = (long)((next - now) % 1000000000);
+	}
+	ppoll(p, ARRAY_SIZE(p), &ts, NULL);
+}
+
+int follow(struct follow *f)
+{
+	f->began = clock_monotonic();
+	f->since = f->since ? f->since : f->began;
+	f->interval = INTERVAL_FIRST;
+	f->next_drain = f->next_tick = f->next_ask = f->began;
+	f->why = FOLLOW_ON;
+	for (;;) {
+		uint64_t now = clock_monotonic();
+
+		look_for_reasons(f, now);
+		if (f->why != FOLLOW_ON)
+			return f->err;
+		work(f, now);
+		hint(f, now);
+		if (f->top && signals_pause_wanted())
+			top_release(f->top);
+		signals_pause();
+		if (f->why == FOLLOW_ON)
+			wait_for_something(f);
+	}
+}
+
+/* Files and pipes are waited for; who looks at a terminal and has typed Ctrl-C
+ * is shown what it takes at once, and how much more there was. */
+static int write_rest(struct follow *f)
+{
+	if (!f->out)
+		return 0;
+	if (output_is_terminal(f->out))
+		return output_write(f->out);
+	return output_finish(f->out, signals_drop_wanted);
+}
+
+/* Show what is in the rings, or at least count it. */
+static void drain_rest(struct follow *f)
+{
+	int64_t n;
+
+	do {
+		int err;
+
+		n = drain(f, true);
+		if (n < 0 && f->mute)
+			return;
+		if (n < 0) {
+			broken(f, (int)n);
+			continue;
+		}
+		if (signals_drop_wanted())
+			f->mute = true;
+		err = f->mute ? 0 : write_rest(f);
+		if (err)
+			broken(f, err);
+	} while (n);
+}
+
+/* The directory is whole, and says so. */
+static void end_record(struct follow *f, const struct summary *s)
+{
+	struct about *a = &f->description->about;
+	bool usual = !strcmp(f->directory, DEFAULT_DIRECTORY);
+	int err;
+
+	a->clock = *reader_clock(f->reader);
+	a->end = reader_now();
+	a->probed = s->functions;
+	a->refused = s->refused;
+	a->pause_ns = s->pause_ns;
+	a->lost = s->lost;
+	a->gone = s->gone != NULL;
+	a->removed = s->removed;
+	a->verified = s->verified;
+	err = record_end(f->record, a);
+	if (err)
+		broken(f, err);
+	uint64_t left = record_left_free(f->record);
+
+	if (left)
+		say("%s ends here: its disk has only %.1f MiB left (--min-free)", f->directory,
+		    (double)left / (1 << 20));
+	else if (f->why == FOLLOW_FULL)
+		say_hint("%s has reached the size of --max-size", f->directory);
+	say_hint("%.1f MiB in %s; inject replay%s%s shows the calls",
+		 (double)record_size(f->record) / (1 << 20), f->directory,
+		 usual ? "" : " ", usual ? "" : f->directory);
+}
+
+static void print_end(struct follow *f, const struct summary *s)
+{
+	int err;
+
+	if (f->top)
+		top_clear(f->top);
+	if (f->counts)
+		counts_print(f->counts, f->out);
+	else
+		frames_finish(f->frames, reader_now());
+	if (f->graph)
+		graph_end(f->graph);
+	if (f->options->json)
+		summary_json(f->out, s, f->pid, wall(f));
+	err = output_finish(f->out, signals_drop_wanted);
+	if (err)
+		broken(f, err);
+}
+
+int follow_finish(struct follow *f, struct summary *s)
+{
+	struct reader_stats stats;
+
+	if (s->gone)
+		reader_target_gone(f->reader);
+	drain_rest(f);
+	reader_stats(f->reader, &stats);
+	s->calls = f->counts ? counts_calls(f->counts) : stats.calls;
+	s->events = stats.events;
+	s->lost = stats.lost;
+	if (f->record)
+		end_record(f, s);
+	else if (!f->mute)
+		print_end(f, s);
+	if (stats.damaged && f->options->verbose)
+		say("%llu words of the rings made no sense",
+		    (unsigned long long)stats.damaged);
+	return f->err;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* list: how would each selected function be probed, or why not? */
+#ifndef INJECTOR_LIST_H
+#define INJECTOR_LIST_H
+
+#include "injector/modules/select.h"
+#include "trace/output.h"
+
+/*
+ * One line for each function, columns separated by tabs: address (hex, as in
+ * the file), size, module, function, tactic of the entry, exits, and where the
+ * address has more names their symbols, separated by spaces. Exits are
+ * "3 jump, 1 short", "never returns", or "entry-only: REASON"; of a refused
+ * function these two columns are "refused" and the reason, of the resolver of
+ * an indirect function "ifunc" and "resolver". Names of reasons are
+ * those of inject(1). Writes as it goes, and waits for the reader; 0 or -errno,
+ * -EPIPE when nobody wants more.
+ */
+int list_print(const struct selection *, struct output *);
+#define X(id, word, text) + 1
+enum { LIST_REASONS = 0 REFUSALS(X), LIST_TACTICS = TACTICS };
+#undef X
+
+/* Functions per tactic and per reason; of one file, or of several. */
+struct list_totals {
+	size_t functions, refused, entry_only, resolvers, fragments;
+	size_t entries[LIST_TACTICS], exits[LIST_TACTICS];
+	size_t refusals[LIST_REASONS], entry_onlys[LIST_REASONS];
+};
+
+void list_count(const struct selection *, struct list_totals *);
+/* On standard error, behind `of` (the name of a file; NULL: nothing). */
+void list_say(const char *of, const struct list_totals *);
+
+/* Say of each module whether it has instructions of which it is not known where they lead,
+ * and which if `each` is wanted: see struct plan. */
+void list_say_doubts(const struct selection *, bool each);
+
+#endif

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+#include "injector/show/overhead.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "arch/clock.h"
+#include "injector/log/clock.h"
+#include "injector/log/say.h"
+#include "injector/reader/reader.h"
+
+enum {
+	READINGS = 256,		/* of the counter, to time it */
+	TRIES = 16,
+};
+
+#define WINDOW (200 * 1000000ull)
+#define LOST 6.0
+#define COUNTED 1.5
+/* A breakpoint is a signal and its return: some microseconds. */
+#define TRAPPED 2000.0
+
+/*
+ * An event costs a reading of the counter and little besides; one that finds the
+ * ring full reads none, and costs half of what that is on hardware (make bench).
+ * Where a hypervisor traps the reading, it is a hundred times as much: so it is
+ * timed here; of several tries the one that was disturbed least.
+ */
+struct breaker_costs overhead_costs(void)
+{
+	double best = 1e9;
+
+	for (int i = 0; i < TRIES; i++) {
+		uint64_t from = clock_monotonic();
+
+		for (int j = 0; j < READINGS; j++)
+			arch_ticks();
+		best = MIN(best, (double)(clock_monotonic() - from) / READINGS);
+	}
+	return (struct breaker_costs){ best, MIN(best / 2, LOST), TRAPPED };
+}
+
+static int mark_traps(struct overhead *o)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < o->live->nsites && !err; i++)
+		if (o->live->sites[i].site->tactic == TACTIC_TRAP)
+			err = breaker_traps(o->breaker, o->live->sites[i].probe->id);
+	return err;
+}
+
+static bool processor_time(pid_t pid, uint64_t *ret)
+{
+	struct timespec ts;
+	clockid_t id;
+
+	if (clock_getcpuclockid(pid, &id) || clock_gettime(id, &ts))
+		return false;
+	*ret = (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+	return true;
+}
+
+int overhead_begin(struct overhead *o, uint32_t limit)
+{
+	struct breaker_costs costs = overhead_costs();
+
+	if (o->counting == COUNT_CALLS)
+		costs.recorded = COUNTED;
+	o->spenders.used = processor_time;
+	return spenders_note(&o->spenders, o->target->pid) ?:
+	       breaker_new(limit, &costs, &o->breaker) ?: mark_traps(o);
+}
+
+int overhead_event(struct overhead *o, const struct event *e)
+{
+	return spenders_note(&o->spenders, e->pid) ?: breaker_event(o->breaker, e);
+}
+
+/* Where calls are counted: how many more they are. One that is timed reads the counter
+ * at both ends. */
+static int count_calls(struct overhead *o)
+{
+	size_t n = o->live->nfuncs;
+	uint64_t *calls = calloc(n + 1, sizeof(*calls));
+	int err = calls ? 0 : fail(ENOMEM, "watch the overhead");
+
+	if (!err)
+		reader_counts(o->reader, calls, n);
+	for (size_t i = 0; i < n && !err; i++) {
+		uint64_t had = i < o->ncounted ? o->counted[i] : 0;
+
+		if (calls[i] > had)
+			err = breaker_count(o->breaker, (uint32_t)i, calls[i] - had,
+					    o->counting == COUNT_TIMES ? 2 : 1);
+	}
+	if (calls) {
+		free(o->counted);
+		o->counted = calls;
+		o->ncounted = n;
+	}
+	return err;
+}
+
+static void take_sample(struct overhead *o, uint64_t now)
+{
+	struct breaker_sample s = { arch_ticks(), now, spenders_sum(&o->spenders),
+				    reader_lost(o->reader) };
+
+	breaker_sample(o->breaker, &s);
+}
+
+/* Those that are above the limit. False if there are none. */
+static bool choose(struct overhead *o)
+{
+	struct breaker_verdict v;
+	bool any = false;
+
+	o->nnamed = 0;
+	while (breaker_next(o->breaker, &v)) {
+		if (o->nnamed < OVERHEAD_NAMED)
+			o->named[o->nnamed++] = v;
+		o->leaving[v.func] = any = true;
+	}
+	return any;
+}
+
+/* Those that are still to be taken out have not been. */
+static size_t count_out(struct overhead *o)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < o->ntodo; i++)
+		o->leaving[o->todo[i].func] = false;
+	for (size_t i = 0; i < o->nfuncs; i++)
+		n += o->leaving[i];
+	return n;
+}
+
+static void say_verdict(const struct overhead *o, const struct breaker_verdict *v, bool out)
+{
+	say_hint("%s %s: %.0f calls a second, %.1f %% of the processor time of %d",
+		 out ? "disarmed" : "could not disarm", o->live->funcs[v->func].name, v->calls,
+		 v->percent, o->target->pid);
+}
+
+/* It is over, whether all could be taken out or not. */
+static void tell(struct overhead *o)
+{
+	size_t n = count_out(o);
+
+	o->disarmed += n;
+	for (size_t i = 0; i < o->nnamed; i++) {
+		bool out = o->leaving[o->named[i].func];
+
+		say_verdict(o, &o->named[i], out);
+		n -= out;
+	}
+	if (n)
+		say_hint("disarmed %zu more, for the same reason or as their jumps rely on those",
+			 n);
+	if (o->disarmed >= o->live->nprobed)
+		say_hint("no probe is left");
+}
+
+/* A forked child has the jumps in a text of its own. */
+static void disarm_child(void *ctx, pid_t pid)
+{
+	struct overhead *o = ctx;
+	auto_free struct change *c = calloc(o->ntodo + 1, sizeof(*c));
+	struct target child = { 0 };
+	size_t n = o->ntodo;
+
+	if (c && target_open(pid, &child) == 0) {
+		memcpy(c, o->todo, n * sizeof(*c));
+		disarm(&child, c, &n, o->max_pause);
+		target_close(&child);
+	}
+	fail_clear();
+}
+
+static void forget_todo(struct overhead *o)
+{
+	free(o->todo);
+	free(o->leaving);
+	o->todo = NULL;
+	o->leaving = NULL;
+	o->ntodo = 0;
+	o->delayed = false;
+}
+
+/* Those that are left stay until the end, and are asked for no more. */
+static void give_up(struct overhead *o)
+{
+	say_hint("not all that costs too much could be taken out: %s", fail_text());
+	for (size_t i = 0; i < o->ntodo; i++)
+		breaker_spare(o->breaker, o->todo[i].func);
+}
+
+/* It is tried again and again, and said once. */
+static void say_delayed(struct overhead *o)
+{
+	if (!o->delayed)
+		say_hint("what costs too much could not be taken out yet: %s", fail_text());
+	o->delayed = true;
+}
+
+/* Take out what is to be taken out, as far as it goes now. */
+static void take_out(struct overhead *o)
+{
+	if (o->others)
+		remove_each_other(o->target->pid, o->others, disarm_child, o);
+	int err = disarm(o->target, o->todo, &o->ntodo, o->max_pause);
+	if (err == -EAGAIN || err == -EBUSY) {
+		say_delayed(o);
+		fail_clear();
+		return;
+	}
+	if (err && err != -ESRCH)
+		give_up(o);
+	if (err != -ESRCH)
+		tell(o);
+	fail_clear();
+	forget_todo(o);
+	breaker_restart(o->breaker);
+}
+
+static void look(struct overhead *o)
+{
+	o->nfuncs = o->live->nfuncs;
+	o->leaving = calloc(o->nfuncs + 1, sizeof(*o->leaving));
+	bool any = o->leaving && choose(o);
+
+	if (any && disarm_spread(o->live, o->leaving) == 0 &&
+	    disarm_list(o->live, o->leaving, &o->todo, &o->ntodo) == 0)
+		take_out(o);
+	else
+		forget_todo(o);
+	fail_clear();
+}
+
+void overhead_tick(struct overhead *o)
+{
+	uint64_t now = clock_monotonic();
+
+	if (!o->breaker || now < o->next)
+		return;
+	o->next = now + WINDOW;
+	if (o->counting && count_calls(o))
+		fail_clear();
+	take_sample(o, now);
+	/* One at a time: what is on its way out costs no more decisions. */
+	if (o->leaving)
+		take_out(o);
+	else
+		look(o);
+}
+
+void overhead_end(struct overhead *o)
+{
+	breaker_free(o->breaker);
+	spenders_clear(&o->spenders);
+	free(o->counted);
+	o->counted = NULL;
+	forget_todo(o);
+	o->breaker = NULL;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * overhead: --max-overhead: watch what the probes cost the target, and take out
+ * those that cost it more than it may lose. The others stay.
+ */
+#ifndef INJECTOR_OVERHEAD_H
+#define INJECTOR_OVERHEAD_H
+
+#include "injector/patch/disarm.h"
+#include "injector/show/breaker.h"
+#include "injector/show/spenders.h"
+
+enum { OVERHEAD_NAMED = 10 };	/* functions of one stop */
+
+struct overhead {
+	/* Set by the caller, who owns them; alive until overhead_end. */
+	struct target *target;
+	const struct reader *reader;
+	const struct live *live;	/* all that stands: it may grow */
+	const struct removal *others;	/* how forked children are found that record
+					 * as well; NULL: there are none */
+	uint64_t max_pause;
+	enum counting counting;	/* calls are not recorded: those of now are asked for */
+
+	size_t disarmed;	/* functions that were taken out, so far */
+
+	/* Our own. */
+	struct breaker *breaker;
+	struct spenders spenders;
+	uint64_t *counted;	/* calls of each function at the last sample */
+	size_t ncounted;
+	uint64_t next;		/* monotonic ns: the next sample */
+	bool *leaving;		/* functions that are to be taken out, by id */
+	size_t nfuncs;		/* in there: more may have come since */
+	struct breaker_verdict named[OVERHEAD_NAMED];	/* those above the limit */
+	size_t nnamed;
+	struct change *todo;	/* what of them still stands */
+	size_t ntodo;
+	bool delayed;		/* and could not be taken out at once */
+};
+
+/* What an event costs here, in ns. */
+struct breaker_costs overhead_costs(void);
+/* `limit` in hundredths of a percent. 0 or -ENOMEM. */
+int overhead_begin(struct overhead *, uint32_t limit);
+/* Every event that is read. 0 or -ENOMEM. */
+int overhead_event(struct overhead *, const struct event *);
+/* To be called often: looks, and disarms what has to go. What fails is said. */
+void overhead_tick(struct overhead *);
+void overhead_end(struct overhead *);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* still_record: what the rings of a session held at one moment, as a trace directory. */
+#ifndef INJECTOR_STILL_RECORD_H
+#define INJECTOR_STILL_RECORD_H
+
+#include "injector/reader/reader.h"
+#include "injector/reader/still.h"
+#include "trace/about.h"
+
+struct still_record {
+	struct about about;	/* its tables are those of the notes */
+	struct reader_stats stats;
+	uint64_t size;		/* bytes, of the directory's files */
+};
+
+/*
+ * `notes` is what the session says of itself; `pid` who records into it, 0 if nobody is
+ * known. All of it is hostile. The directory is one that only who makes it may read:
+ * calls of somebody's process are nobody else's business.
+ */
+int still_record(const struct still *, const struct about *notes, pid_t pid, const char *dir,
+		 struct still_record *ret);
+
+#endif

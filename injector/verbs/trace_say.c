@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* trace, continued: what is said of a visit? */
+#include <stdio.h>
+
+#include "injector/log/say.h"
+#include "injector/proc/procfs.h"
+#include "injector/show/refused.h"
+#include "injector/verbs/trace_impl.h"
+#include "trace/record.h"
+
+/* It may come yet, or be a child's. */
+static void hint_tid(const struct trace *t)
+{
+	pid_t outer, inner;
+
+	if (!t->opt->tid || procfs_ids(t->pid, t->opt->tid, &outer, &inner) > 0)
+		return;
+	fail_clear();
+	say_hint("%d has no thread %d now, so there is nothing to show; ls /proc/%d/task "
+		 "names those that it has", t->pid, t->opt->tid, t->pid);
+}
+
+/* Of a million calls a second, which a few busy threads make, for a minute. */
+#define MINUTE_BYTES (60000000ull * RECORD_CALL_BYTES)
+
+static const char *size_text(uint64_t bytes, char ret[32])
+{
+	bool large = bytes >= 1 << 30;
+
+	snprintf(ret, 32, "%.1f %s", (double)bytes / (large ? 1 << 30 : 1 << 20),
+		 large ? "GiB" : "MiB");
+	return ret;
+}
+
+void trace_say_room(const struct options *o)
+{
+	char minute[32], there[32], kept[32];
+	struct record_room room;
+
+	if (o->max_size || o->calls || o->duration)
+		return;
+	record_room(options_directory(o), options_min_free(o), &room);
+	say_hint("a call takes %d bytes: a million a second are %s in a minute", RECORD_CALL_BYTES,
+		 size_text(MINUTE_BYTES, minute));
+	if (room.kept)
+		say_hint("of %s that are free on the disk, %s stay free (--min-free, --max-size)",
+			 size_text(room.is_free, there), size_text(room.kept, kept));
+	else
+		say_hint("recording goes on until the disk is full (--min-free, --max-size)");
+}
+
+void trace_say_banner(const struct trace *t)
+{
+	size_t exits = t->live.nprobed - t->live.nentry_only;
+
+	say_hint("%s (%d, %d thread%s): %zu of %zu function%s probed, %zu with exits",
+		 t->target.comm, t->pid, t->nthreads, t->nthreads == 1 ? "" : "s",
+		 t->live.nprobed, t->sel.nfuncs, t->sel.nfuncs == 1 ? "" : "s", exits);
+	if (t->live.nentry_only && verb_counts(t->opt->verb) == COUNT_TIMES)
+		say_hint("calls of %zu of them are counted only: where not all exits are probed "
+			 "they have no durations", t->live.nentry_only);
+	if (t->sel.unpaired && verb_counts(t->opt->verb) == COUNT_TIMES)
+		say_hint("calls of Go and OCaml are recorded to be timed: what comes faster than it "
+			 "can be read is lost, and counted as that");
+	if (t->live.ntraps)
+		say_hint("%zu of them trap, which is slow, and ends the process if it comes to "
+			 "block SIGTRAP", t->live.ntraps);
+	refused_say(&t->sel, t->opt->command ? 0 : t->pid, t->opt->verbose);
+	hint_tid(t);
+	if (!t->sel.nfuncs)
+		say_hint("what is meant may be in a library that is loaded later%s",
+			 t->opt->follow_exec ? ", or in a program that it executes" : "");
+	if (t->opt->verbose && !t->inf.map.s->tid_offset)
+		say_hint("where its threads keep their ids is not certain: each makes one "
+			 "system call, gettid, at its first call that is traced");
+	if (t->held)
+		say_hint("nothing of it has run yet; Ctrl-C removes the probes");
+	else if (t->opt->verb == VERB_START)
+		say_hint("paused %.1f ms", (double)t->pause / 1e6);
+	else
+		say_hint("paused %.1f ms; Ctrl-C removes the probes", (double)t->pause / 1e6);
+}
+
+void trace_say_disturbed(const struct trace *t)
+{
+	if (t->target.shortened)
+		say("%u transfer%s of the target ended early because of the stops and cannot be "
+		    "repaired", t->target.shortened, t->target.shortened == 1 ? "" : "s");
+	if (t->target.repaired && t->opt->verbose)
+		say_hint("%u interrupted call%s of the target ran again", t->target.repaired,
+			 t->target.repaired == 1 ? "" : "s");
+}
+

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* read: the verbs that show what a trace directory holds. No process is concerned. */
+#include <errno.h>
+
+#include "injector/log/say.h"
+#include "injector/session/keepsake.h"
+#include "injector/show/summary.h"
+#include "injector/verbs/verbs.h"
+#include "trace/callgraph.h"
+#include "trace/export.h"
+#include "trace/graph.h"
+#include "trace/info.h"
+#include "trace/json.h"
+#include "trace/report.h"
+#include "trace/view.h"
+
+static void note(void *ctx, const char *text)
+{
+	say("%s", text);
+}
+
+static int open_view(const struct options *o, const char *path, struct view **ret)
+{
+	struct view_options v = {
+		.path = path,
+		.frames = { .min_ns = o->min_duration, .depth = o->depth,
+			    .calls = o->calls, .tid = o->tid },
+		.include = o->include, .ninclude = o->ninclude,
+		.exclude = o->exclude, .nexclude = o->nexclude,
+		.net = o->net, .since = o->since, .until = o->until, .note = note,
+		/* Two directories are compared by whole names. */
+		.short_names = o->short_names && !o->diff,
+	};
+
+	return view_open(&v, ret);
+}
+
+/* ---- replay -------------------------------------------------------------- */
+
+static int replay_graph(const struct options *o, struct view *v, struct output *out)
+{
+	const struct about *a = view_about(v);
+	struct graph *g;
+	struct sink sink;
+	int err = graph_new(&a->clock, out, o->time, output_has_color(out, o->no_color), &g);
+
+	if (err)
+		return err;
+	graph_header(g);
+	sink = graph_sink(g);
+	err = graph_order(g) ?: view_run(v, &sink, out);
+	graph_end(g);
+	graph_free(g);
+	return err;
+}
+
+static uint64_t wall(const struct view *v, uint64_t ticks)
+{
+	return clock_realtime(&view_about(v)->clock, ticks);
+}
+
+static int replay_json(struct view *v, struct output *out)
+{
+	const struct about *a = view_about(v);
+	struct summary s = { .functions = a->probed, .refused = a->refused,
+			     .pause_ns = a->pause_ns, .removed = a->removed,
+			     .verified = a->verified,
+			     .gone = a->gone ? "the target has ended" : NULL };
+	struct view_counts counts;
+	struct json *j;
+	struct sink sink;
+	int err = json_new(&a->clock, out, &j);
+
+	if (err)
+		return err;
+	summary_json_start(out, &s, a->pid, wall(v, view_begin(v)));
+	sink = json_sink(j);
+	err = view_run(v, &sink, out);
+	json_free(j);
+	view_counts(v, &counts);
+	s.calls = counts.calls;
+	s.events = counts.events;
+	s.lost = counts.lost;
+	summary_json(out, &s, a->pid, wall(v, view_end(v)));
+	return err;
+}
+
+static int replay(const struct options *o, struct view *v, struct output *out)
+{
+	return o->json ? replay_json(v, out) : replay_graph(o, v, out);
+}
+
+/* ---- report -------------------------------------------------------------- */
+
+/* The report of another directory; its view stays, for the names. */
+static int report_before(const struct options *o, enum report_key sort, struct view **v,
+			 struct report *ret)
+{
+	return open_view(o, o->diff, v) ?: report_make(*v, sort, ret);
+}
+
+static int report(const struct options *o, struct view *v, struct output *out)
+{
+	enum report_key sort = REPORT_TOTAL;
+	struct report now = { 0 }, before = { 0 };
+	struct view *other = NULL;
+	struct strings names = { 0 };
+	int err = o->sort ? report_key(o->sort, &sort) : 0;
+
+	err = err ? err : report_make(v, sort, &now);
+	if (!err && o->diff)
+		err = report_before(o, sort, &other, &before) ?:
+		      (o->short_names ? report_shorten(&before, &now, &names) : 0) ?:
+		      report_print_diff(&before, &now, sort, out);
+	else if (!err)
+		report_print(&now, out);
+	report_clear(&now);
+	report_clear(&before);
+	strings_clear(&names);
+	view_close(other);
+	return err;
+}
+
+/* ---- export -------------------------------------------------------------- */
+
+/* A directory, where other formats are a file. */
+static bool is_directory(const struct options *o)
+{
+	const struct export_format *format;
+
+	return o->verb == VERB_EXPORT && !export_find(o->format, &format) && format->make;
+}
+
+static int export(const struct options *o, struct view *v, struct output *out)
+{
+	const struct export_format *format;
+	int err = export_find(o->format, &format);
+
+	if (err)
+		return err;
+	if (format->make)
+		return format->make(v, o->output ? o->output : format->directory);
+	if (output_is_terminal(out) && format->binary)
+		return fail(0, "--to %s is nothing for a terminal; give -o FILE", o->format);
+	return format->run(v, out);
+}
+
+/* -------------------------------------------------------------------------- */
+
+static int show(const struct options *o, struct view *v, struct output *out)
+{
+	switch (o->verb) {
+	case VERB_REPLAY:
+		return replay(o, v, out);
+	case VERB_REPORT:
+		return report(o, v, out);
+	case VERB_GRAPH:
+		return callgraph_print(v, out);
+	case VERB_EXPORT:
+		return export(o, v, out);
+	default:
+		info_print(view_archive(v), options_directory(o), out);
+		return 0;
+	}
+}
+
+int verb_read(const struct options *o)
+{
+	struct output *out = NULL;
+	struct view *v = NULL;
+	int err;
+
+	say_quiet(o->quiet);
+	err = open_view(o, options_directory(o), &v);
+	if (err && keepsake_is_in(options_directory(o))) {
+		fail_clear();
+		err = fail(0, "%s holds the rings of a process; inject snapshot %s writes what "
+			   "they hold as a trace directory", options_directory(o),
+			   options_directory(o));
+	}
+	err = err ? err : output_open(is_directory(o) ? NULL : o->output, &out);
+	err = err ? err : show(o, v, out);
+	if (out && err != -EPIPE) {
+		int written = output_finish(out, NULL);
+
+		err = err ? err : written;
+	}
+	output_close(out);
+	view_close(v);
+	/* A reader who has seen enough is no failure. */
+	if (!err || err == -EPIPE)
+		return STATUS_DONE;
+	int status = verb_failed(err);
+	return err == -ENODATA ? STATUS_NOTHING : status;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* remove: take some functions out of a session that goes on by itself. */
+#include <errno.h>
+#include <string.h>
+
+#include "arch/arch.h"
+#include "injector/log/say.h"
+#include "injector/modules/modules.h"
+#include "injector/patch/disarm.h"
+#include "injector/proc/signals.h"
+#include "injector/ptrace/pace.h"
+#include "injector/verbs/verbs.h"
+#include "injector/verbs/visit.h"
+#include "trace/choose.h"
+
+struct removing {
+	const struct options *options;
+	struct visit visit;
+	struct modules mods;
+	struct live live;	/* what stands, as the journal has it */
+	bool *in;		/* to be taken out, by function id */
+	size_t before, after;	/* functions that are probed */
+};
+
+static size_t count(const struct removing *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->visit.notes.about.nfuncs; i++)
+		n += r->in[i];
+	return n;
+}
+
+/* Which functions are meant, of those that are probed? */
+static int choose(struct removing *r)
+{
+	const struct options *o = r->options;
+	const struct about *a = &r->visit.notes.about;
+	auto_free bool *probed = visit_probed(&r->visit, &r->before);
+	size_t found = 0;
+	int err = 0;
+
+	r->in = calloc(a->nfuncs + 1, sizeof(*r->in));
+	if (!probed || !r->in)
+		return fail(ENOMEM, "choose functions");
+	for (size_t i = 0; i < o->ninclude && !err; i++)
+		err = choose_names(a, &o->include[i], true, r->in, &found);
+	for (size_t i = 0; i < o->nexclude && !err; i++)
+		err = choose_names(a, &o->exclude[i], false, r->in, &found);
+	for (size_t i = 0; i < a->nfuncs; i++)
+		r->in[i] &= probed[i];
+	return err;
+}
+
+/* One of them goes because another one does. */
+static void say_others(const struct removing *r, size_t asked)
+{
+	size_t all = count(r);
+
+	if (all > asked)
+		say_hint("%zu more go%s with them, whose jumps need their bytes", all - asked,
+			 all - asked == 1 ? "es" : "");
+}
+
+/* The journal lies in memory that the target can write. */
+static int check(const struct removing *r, const struct change *c, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!modules_hold(&r->mods, c[i].addr, c[i].to, c[i].len))
+			return fail(0, "the journal of %d does not agree with its files at %#lx; "
+				    "inject stop -p %d looks at all of its code",
+				    r->visit.target.pid, (unsigned long)c[i].addr,
+				    r->visit.target.pid);
+	return 0;
+}
+
+static void mark(const struct removing *r)
+{
+	for (size_t i = 0; i < r->live.nchanges; i++)
+		if (r->in[r->live.changes[i].func])
+			session_mark(&r->visit.target, &r->visit.session,
+				     r->live.changes[i].slot, SLOT_REMOVED);
+	fail_clear();
+}
+
+static int take_out(struct removing *r)
+{
+	auto_free struct change *changes = NULL;
+	size_t n, asked = count(r);
+
+	int err = disarm_spread(&r->live, r->in);
+	if (err)
+		return err;
+	say_others(r, asked);
+	err = disarm_list(&r->live, r->in, &changes, &n);
+	err = err ? err : check(r, changes, n);
+	err = err ? err : disarm(&r->visit.target, changes, &n, r->options->max_pause);
+	if (!err)
+		mark(r);
+	return err;
+}
+
+static int remove_some(struct removing *r)
+{
+	int err = visit_started(&r->visit, false);
+
+	err = err ? err : target_claim(&r->visit.target);
+	err = err ? err : visit_changes(&r->visit, &r->live);
+	err = err ? err : choose(r);
+	if (err || !count(r))
+		return err;
+	err = modules_open_process(r->visit.target.pid, &r->mods);
+	return err ? err : take_out(r);
+}
+
+int verb_remove(const struct options *o)
+{
+	struct removing r = { .options = o };
+
+	say_quiet(o->quiet);
+	pace_set(PACE_LEISURE);
+	int err = signals_begin();
+	err = err ? err : visit_open(o->pid, &r.visit);
+	if (err)
+		return verb_failed(err);
+	err = remove_some(&r);
+	size_t n = err ? 0 : count(&r);
+	int status = err ? verb_failed(err) : n ? STATUS_DONE : STATUS_NOTHING;
+	if (n)
+		say("%zu function%s of %zu not probed any more; longest pause %.1f ms", n,
+		    n == 1 ? "" : "s", r.before, (double)r.visit.target.longest_pause / 1e6);
+	else if (!err)
+		say("no function that is probed in %d matches; inject status -p %d names them",
+		    o->pid, o->pid);
+	probes_clear(&r.live);
+	free(r.in);
+	modules_close(&r.mods);
+	visit_close(&r.visit);
+	return status;
+}

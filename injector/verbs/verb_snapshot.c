@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* snapshot: what do the rings of a started session hold now, as a trace directory? */
+#include <errno.h>
+#include <time.h>
+
+#include "injector/log/say.h"
+#include "injector/proc/signals.h"
+#include "injector/ptrace/look.h"
+#include "injector/ptrace/pace.h"
+#include "injector/session/keepsake.h"
+#include "injector/session/notes.h"
+#include "injector/verbs/still_record.h"
+#include "injector/verbs/verbs.h"
+#include "injector/verbs/visit.h"
+#include "injector/verbs/watches.h"
+#include "trace/place.h"
+
+enum {
+	LOOK_NS = 20000000,	/* between two looks for a slow call */
+	AFTER_NS = 200000000,	/* what has to come after one */
+};
+
+static void say_written(const char *dir, const struct still *still, const struct still_record *r)
+{
+	const struct about *a = &r->about;
+
+	say("%llu calls, %llu events of the last %.3g s; %llu older events overwritten, %llu lost",
+	    (unsigned long long)r->stats.calls, (unsigned long long)r->stats.events,
+	    (double)clock_ns(&a->clock, a->end - a->begin) / 1e9,
+	    (unsigned long long)still->overwritten, (unsigned long long)still->lost);
+	say_hint("%.1f MiB in %s; inject replay %s shows the calls", (double)r->size / (1 << 20),
+		 dir, dir);
+}
+
+static int write_trace(const struct metadata *notes, const struct still *still, pid_t pid,
+		       const char *dir)
+{
+	struct still_record r;
+	int err = still_record(still, &notes->about, pid, dir, &r);
+
+	if (err)
+		return err;
+	if (watches_fired(still->map))
+		watches_say(still->map, &r.about);
+	say_written(dir, still, &r);
+	return 0;
+}
+
+static int read_watch(struct visit *v)
+{
+	struct session *s = &v->session.s;
+	int err = segment_read(&v->segment, 0, s, sizeof(*s));
+
+	return !err && !session_is_sane(s, v->session.mapped) ?
+		fail(EBADMSG, "the session of %d is damaged", v->target.pid) : err;
+}
+
+/* Until a watched call has taken too long, and something has come after it. */
+static int wait_for_slow(struct visit *v)
+{
+	struct timespec look = { .tv_nsec = LOOK_NS }, after = { .tv_nsec = AFTER_NS };
+	int err = v->session.s.nwatches ? 0 :
+		fail(0, "no call is waited for in %d; start --snapshot-on begins that",
+		     v->target.pid);
+
+	say_hint("waiting for a call that takes too long; Ctrl-C ends that, and not the recording");
+	while (!err && !watches_fired(&v->session.s)) {
+		nanosleep(&look, NULL);
+		err = read_watch(v);
+		if (!err && !v->session.s.started)
+			err = fail(0, "%d (%s) does not record any more", v->target.pid,
+				   v->target.comm);
+	}
+	if (!err)
+		nanosleep(&after, NULL);
+	return err ? err : read_watch(v);
+}
+
+/* Of a process that records. */
+static int snapshot_process(const struct options *o)
+{
+	struct still still = { 0 };
+	struct visit v;
+	int err = visit_open(o->pid, &v);
+
+	if (err)
+		return err;
+	err = visit_started(&v, true);
+	if (!err && o->wait)
+		err = wait_for_slow(&v);
+	err = err ? err : still_take(&v.segment, &v.session.s, &still);
+	err = err ? err : write_trace(&v.notes, &still, o->pid, options_directory(o));
+	if (!err)
+		visit_say_disarmed(&v);
+	if (!err && watches_fired(still.map))
+		err = watches_again(&v);
+	still_clear(&still);
+	visit_close(&v);
+	return err ? look_again(look_session, o->pid, err) : 0;
+}
+
+/* Of the file that `start -o` has made: its process may have ended. */
+static int snapshot_file(const struct options *o)
+{
+	struct metadata notes = { 0 };
+	struct still still = { 0 };
+	struct segment segment;
+	struct session head;
+	int err = keepsake_open(o->directory, &segment, &head);
+
+	if (err)
+		return err;
+	err = notes_read(&segment, &head, &notes);
+	err = err ? err : still_take(&segment, &head, &still);
+	err = err ? err : write_trace(&notes, &still, 0, options_directory(o));
+	still_clear(&still);
+	metadata_clear(&notes);
+	close(segment.fd);
+	return err;
+}
+
+int verb_snapshot(const struct options *o)
+{
+	say_quiet(o->quiet);
+	pace_set(PACE_HASTE);
+	int err = place_check(options_directory(o));
+
+	err = err ? err : o->directory ? snapshot_file(o) : snapshot_process(o);
+	return err ? verb_failed(err) : STATUS_DONE;
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/* status: what has inject put into which processes, and what have they recorded? */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "injector/log/say.h"
+#include "injector/proc/procfs.h"
+#include "injector/ptrace/pace.h"
+#include "injector/reader/reader.h"
+#include "injector/reader/still.h"
+#include "injector/verbs/verbs.h"
+#include "injector/verbs/visit.h"
+#include "injector/verbs/watches.h"
+#include "trace/json.h"
+#include "trace/output.h"
+#include "trace/span.h"
+
+/* ---- one process --------------------------------------------------------- */
+
+struct counts {
+	size_t functions;
+	uint64_t recorded, held, lost;	/* events */
+};
+
+static int count_only(void *ctx, const struct event *e)
+{
+	return 0;
+}
+
+struct printing {
+	struct output *out;
+	bool json;
+};
+
+/* What its rings hold now, and what they have held. */
+static int count_events(const struct visit *v, struct counts *ret)
+{
+	const struct about *a = &v->notes.about;
+	struct reader *reader = NULL;
+	struct reader_stats stats;
+	struct still still;
+	int err = still_take(&v->segment, &v->session.s, &still);
+	int64_t n;
+
+	err = err ? err : reader_new(still.map, still.size, v->target.pid, a->funcs, a->nfuncs,
+				     &reader);
+	if (!err) {
+		do {
+			n = reader_drain(reader, true, count_only, NULL);
+		} while (n > 0);
+		reader_stats(reader, &stats);
+		ret->held = stats.events;
+		ret->recorded = stats.events + still.overwritten;
+		ret->lost = still.lost;
+	}
+	reader_free(reader);
+	still_clear(&still);
+	return err;
+}
+
+static void wall(const struct about *a, uint64_t ticks, char *ret, size_t size)
+{
+	time_t second = (time_t)(clock_realtime(&a->clock, ticks) / 1000000000);
+	struct tm tm;
+
+	if (!localtime_r(&second, &tm) || !strftime(ret, size, "%Y-%m-%d %H:%M:%S", &tm))
+		*ret = '\0';
+}
+
+static void span(uint64_t ns, char ret[SPAN_MOST])
+{
+	char text[SPAN_MOST], *p = text;
+
+	*put_span(text, ns, false) = '\0';
+	while (*p == ' ')
+		p++;
+	memcpy(ret, p, strlen(p) + 1);
+}
+
+static void print_header(const struct printing *p)
+{
+	if (!p->json)
+		output_printf(p->out, "# PID\tPROGRAM\tSTATE\tFUNCTIONS\tSINCE\tRECORDED\tHELD"
+				      "\tLOST\tPAUSE\n");
+}
+
+static const char *state_of(const struct visit *v)
+{
+	return watches_fired(&v->session.s) ? "triggered" : "recording";
+}
+
+static void print_text(const struct printing *p, const struct visit *v, const struct counts *c)
+{
+	const struct about *a = &v->notes.about;
+	char since[64], pause[SPAN_MOST], comm[128];
+
+	wall(a, a->begin, since, sizeof(since));
+	span(a->pause_ns, pause);
+	output_printf(p->out, "%d\t%s\t%s\t%zu\t%s\t%llu\t%llu\t%llu\t%s\n",
+		      v->target.pid, say_clean(v->target.comm, comm, sizeof(comm)),
+		      state_of(v), c->functions, since, (unsigned long long)c->recorded,
+		      (unsigned long long)c->held, (unsigned long long)c->lost, pause);
+}
+
+/* The begin of an object about a process. */
+static void print_object(const struct printing *p, const struct visit *v, const char *state)
+{
+	output_printf(p->out, "{\"type\":\"status\",\"pid\":%d,\"program\":", v->target.pid);
+	json_string(p->out, v->target.comm);
+	output_printf(p->out, ",\"state\":\"%s\"", state);
+}
+
+static void print_json(const struct printing *p, const struct visit *v, const struct counts *c)
+{
+	const struct about *a = &v->notes.about;
+
+	print_object(p, v, state_of(v));
+	output_printf(p->out, ",\"functions\":%zu,\"since_ns\":%llu,\"recorded\":%llu"
+			      ",\"held\":%llu,\"lost\":%llu,\"pause_ns\":%llu}\n", c->functions,
+		      (unsigned long long)clock_realtime(&a->clock, a->begin),
+		      (unsigned long long)c->recorded, (unsigned long long)c->held,
+		      (unsigned long long)c->lost, (unsigned long long)a->pause_ns);
+}
+
+static int print_started(const struct printing *p, const struct visit *v)
+{
+	struct counts c = { 0 };
+	auto_free bool *probed = visit_probed(v, &c.functions);
+	int err = probed ? count_events(v, &c) : fail(ENOMEM, "list the functions");
+
+	if (!err)
+		(p->json ? print_json : print_text)(p, v, &c);
+	return err;
+}
+
+/* A session of another kind; false if there is nothing to be told. */
+static bool print_other(const struct printing *p, const struct visit *v)
+{
+	pid_t holder = v->session.found ? session_holder(&v->session.s) : 0;
+	size_t standing = session_standing(&v->target, &v->session);
+	const char *state = holder ? "traced" : "left behind";
+	char comm[128];
+
+	if (!holder && !standing)
+		return false;
+	if (p->json) {
+		print_object(p, v, state);
+		output_printf(p->out, ",\"sites\":%zu}\n", standing);
+	} else {
+		output_printf(p->out, "%d\t%s\t%s\t%zu sites\t-\t-\t-\t-\t-\n", v->target.pid,
+			      say_clean(v->target.comm, comm, sizeof(comm)), state, standing);
+	}
+	return true;
+}
+
+static void print_function(const struct printing *p, const struct reader_func *f, bool disarmed)
+{
+	if (!p->json) {
+		output_printf(p->out, "%s\t%s\t%s%s\n", f->name, f->module,
+			      f->entry_only ? "entry" : "entry and exit",
+			      disarmed ? ", disarmed" : "");
+		return;
+	}
+	output_printf(p->out, "{\"type\":\"function\",");
+	json_func(p->out, f);
+	output_printf(p->out, "%s%s}\n", f->entry_only ? ",\"entry_only\":true" : "",
+		      disarmed ? ",\"disarmed\":true" : "");
+}
+
+static int print_functions(const struct printing *p, const struct visit *v)
+{
+	const struct about *a = &v->notes.about;
+	size_t n;
+	auto_free bool *probed = visit_probed(v, &n);
+	auto_free bool *disarmed = visit_disarmed(v, &n);
+
+	if (!probed || !disarmed)
+		return fail(ENOMEM, "list the functions");
+	if (!p->json)
+		output_printf(p->out, "# FUNCTION\tMODULE\tPROBED AT\n");
+	for (size_t i = 0; i < a->nfuncs; i++)
+		if (probed[i])
+			print_function(p, &a->funcs[i], disarmed[i]);
+	return 0;
+}
+
+static int status_of(pid_t pid, const struct printing *p)
+{
+	struct visit v;
+	int err = visit_open(pid, &v);
+
+	if (err)
+		return err;
+	if (session_is_started(&v.session)) {
+		err = visit_started(&v, false);
+		print_header(p);
+		err = err ? err : print_started(p, &v);
+		err = err ? err : print_functions(p, &v);
+	} else {
+		print_header(p);
+		if (!print_other(p, &v))
+			say("inject has no probes in %d (%s)", pid, v.target.comm);
+	}
+	visit_close(&v);
+	return err;
+}
+
+/* ---- every process ------------------------------------------------------- */
+
+static int maps_session(void *ctx, const struct mapping *m)
+{
+	return session_is_mapping(*(const pid_t *)ctx, m);
+}
+
+/* A forked child has the session's memory, too, and records nothing. */
+static bool is_child(const struct visit *v)
+{
+	pid_t outer = 0, inner = 0;
+
+	return procfs_ids(v->target.pid, v->target.pid, &outer, &inner) &&
+		inner != v->session.s.pid;
+}
+
+static bool print_one(pid_t pid, const struct printing *p)
+{
+	struct visit v;
+	bool any = false;
+
+	/* Of what may not be looked at, or ends meanwhile, nothing is said. */
+	if (procfs_maps(pid, maps_session, &pid) == 1 && visit_open(pid, &v) == 0) {
+		if (is_child(&v))
+			any = false;
+		else if (session_is_started(&v.session))
+			any = !visit_started(&v, false) && !print_started(p, &v);
+		else
+			any = print_other(p, &v);
+		visit_close(&v);
+	}
+	fail_clear();
+	return any;
+}
+
+static int status_of_all(const struct printing *p)
+{
+	auto_free pid_t *pids = NULL;
+	int n = procfs_processes(&pids);
+	size_t printed = 0;
+
+	if (n < 0)
+		return fail(-n, "read /proc");
+	print_header(p);
+	for (int i = 0; i < n; i++)
+		printed += pids[i] != getpid() && print_one(pids[i], p);
+	if (!printed)
+		say_hint("no process here has probes of inject, as far as you may look");
+	return 0;
+}
+
+int verb_status(const struct options *o)
+{
+	struct printing p = { .json = o->json };
+
+	say_quiet(o->quiet);
+	pace_set(PACE_LEISURE);
+	int err = output_open(NULL, &p.out);
+	err = err ? err : o->pid ? status_of(o->pid, &p) : status_of_all(&p);
+	int written = p.out ? output_finish(p.out, NULL) : 0;
+	output_close(p.out);
+	if (err)
+		return verb_failed(err);
+	return written && written != -EPIPE ? verb_failed(written) : STATUS_DONE;
+}

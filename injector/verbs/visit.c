@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* visit: which session is there in a process, for a verb that finds it there? */
+#include "injector/verbs/visit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "arch/arch.h"
+#include "injector/log/say.h"
+#include "injector/ptrace/look.h"
+#include "injector/session/notes.h"
+
+int visit_open(pid_t pid, struct visit *ret)
+{
+	*ret = (struct visit){ .target.mem = -1 };
+	int err = look_session(pid);
+
+	err = err ? err : target_open(pid, &ret->target);
+	err = err ? err : session_find(&ret->target, &ret->session);
+	ret->segment = (struct segment){ .fd = ret->target.mem, .at = ret->session.base,
+					 .size = ret->session.mapped };
+	if (!err)
+		return 0;
+	visit_close(ret);
+	return look_again(look_session, pid, err);
+}
+
+void visit_close(struct visit *v)
+{
+	metadata_clear(&v->notes);
+	session_forget(&v->session);
+	target_close(&v->target);
+}
+
+int visit_started(struct visit *v, bool interrupted)
+{
+	const struct session *s = &v->session.s;
+
+	if (session_is_started(&v->session) ||
+	    (interrupted && v->session.found && s->started))
+		return notes_read(&v->segment, s, &v->notes);
+	return fail(0, "%d (%s) does not record by itself; inject start -p %d -f GLOB begins that",
+		    v->target.pid, v->target.comm, v->target.pid);
+}
+
+static bool stands(const struct visit *v, const struct slot *s)
+{
+	return (s->state == SLOT_ACTIVE || s->state == SLOT_PLANNED) && s->len &&
+		s->len <= CHANGE_MAX && s->func < v->notes.about.nfuncs;
+}
+
+/* What is probed for unwinders only has no name. */
+static bool is_silent(const struct visit *v, uint32_t func)
+{
+	return strcmp(v->notes.about.funcs[func].module, "?") == 0;
+}
+
+bool *visit_probed(const struct visit *v, size_t *count)
+{
+	bool *probed = calloc(v->notes.about.nfuncs + 1, sizeof(*probed));
+
+	*count = 0;
+	for (uint32_t i = 0; probed && i < v->session.s.nslots; i++) {
+		const struct slot *s = &v->session.slots[i];
+
+		if (s->kind != SLOT_ENTRY || !stands(v, s) || probed[s->func] ||
+		    is_silent(v, s->func))
+			continue;
+		probed[s->func] = true;
+		++*count;
+	}
+	return probed;
+}
+
+/* One whose gate is closed while its jumps stand, unless all are. */
+bool *visit_disarmed(const struct visit *v, size_t *count)
+{
+	size_t n = v->notes.about.nfuncs;
+	auto_free uint8_t *gates = calloc(n + 1, 1);
+	bool *ret = visit_probed(v, count);
+
+	*count = 0;
+	if (!ret || !gates || n > 1u << REC_FUNC_BITS ||
+	    v->session.s.state == SESSION_CLOSED ||
+	    segment_read(&v->segment, GATES_OFF, gates, n) < 0)
+		n = 0;
+	for (size_t i = 0; i < v->notes.about.nfuncs && ret; i++) {
+		ret[i] &= i < n && !gates[i];
+		*count += ret[i];
+	}
+	fail_clear();
+	return ret;
+}
+
+void visit_say_disarmed(const struct visit *v)
+{
+	char names[600] = "";
+	size_t count, said = 0, used = 0;
+	auto_free bool *disarmed = visit_disarmed(v, &count);
+
+	for (size_t i = 0; i < v->notes.about.nfuncs && said < count && used < 400; i++) {
+		if (!disarmed[i])
+			continue;
+		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%.150s",
+					 said++ ? ", " : "", v->notes.about.funcs[i].name);
+	}
+	if (count)
+		say("disarmed meanwhile, for they took more than %.4g %% of a thread's time: %s%s",
+		    v->session.s.limit / 100.0, names, said < count ? ", ..." : "");
+}
+
+/* What a pun keeps is the rest of a jump that was not written whole. */
+static uint8_t kept_by(const struct slot *s)
+{
+	struct insn in;
+
+	if (arch_host()->measure(s->new_, sizeof(s->new_), s->addr, &in) < 0 || in.size <= s->len)
+		return 0;
+	return in.size - s->len;
+}
+
+int visit_changes(const struct visit *v, struct live *ret)
+{
+	*ret = (struct live){ .nfuncs = v->notes.about.nfuncs };
+	for (uint32_t i = 0; i < v->session.s.nslots; i++) {
+		const struct slot *s = &v->session.slots[i];
+		struct change *c;
+
+		if (!stands(v, s))
+			continue;
+		c = vec_push(ret->changes, ret->nchanges, ret->changes_cap);
+		if (!c)
+			return fail(ENOMEM, "read the journal");
+		*c = (struct change){ .addr = s->addr, .len = s->len, .rank = slot_rank(s),
+				      .kept = kept_by(s), .slot = i, .func = s->func,
+				      .finds = s->finds };
+		memcpy(c->from, s->old, sizeof(c->from));
+		memcpy(c->to, s->new_, sizeof(c->to));
+	}
+	return 0;
+}

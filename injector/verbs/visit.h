@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* visit: which session is there in a process, for a verb that finds it there? */
+#ifndef INJECTOR_VISIT_H
+#define INJECTOR_VISIT_H
+
+#include "injector/patch/probes.h"
+#include "injector/session/segment.h"
+#include "injector/session/session.h"
+#include "trace/metadata.h"
+
+struct visit {
+	struct target target;
+	struct old_session session;	/* as it was when we came; checked */
+	struct segment segment;
+	struct metadata notes;
+};
+
+/* Open the process; there may be no session. Nothing is locked or changed. */
+int visit_open(pid_t pid, struct visit *ret);
+void visit_close(struct visit *);
+/* For the verbs that need one: there is a session that goes on by itself, or, if
+ * `interrupted` is taken too, that was meant to; and its notes are read. */
+int visit_started(struct visit *, bool interrupted);
+/* With notes: which functions are probed, by id, and how many? Owned by the caller;
+ * NULL when memory is out. */
+bool *visit_probed(const struct visit *, size_t *count);
+/* With notes: which of those has the payload disarmed, because they cost too much? */
+bool *visit_disarmed(const struct visit *, size_t *count);
+/* Say which, if there are any. */
+void visit_say_disarmed(const struct visit *);
+/* With notes: the changes that stand, as the journal has it, and nothing else of the
+ * probes. Those of functions that nobody knows are left out. */
+int visit_changes(const struct visit *, struct live *ret);
+
+#endif

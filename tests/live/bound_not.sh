@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# bound_not: what cannot lead into code binds no module: bytes of a section of data in a
+# segment that may run, read as instructions; and entries of one byte, by which code goes on a
+# way that control never takes.
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+# bound FILE: does any instruction of it bind it?
+bound()
+{
+	"$INJECT" list "$1" -f '*' >listed 2>trace.err || die "list $1: $(cat trace.err)"
+	[ -s listed ] || die "nothing is listed of $1"
+	grep -q 'may lead to any other' trace.err
+}
+
+command -v as >/dev/null && command -v ld >/dev/null || skip "no assembler"
+
+# What `.Lbehind` names, behind all functions, is data if the section says so, and else code.
+make_data()
+{
+	cat >"$1.s" <<-END
+		.text
+		.globl f
+		.type f, @function
+		f: .Lf: .cfi_startproc
+		mov %edi, %eax
+		add \$1, %eax
+		jmp tail
+		.cfi_endproc
+		.size f, . - f
+		tail: jmp *%rdi
+		.data
+		.quad .Lbehind
+		.section $2
+		.Lbehind:
+		lea .Lf(%rip), %rax
+		add %rcx, %rax
+		jmp *%rax
+	END
+	as -o "$1.o" "$1.s" && ld -shared -z noseparate-code -o "$1" "$1.o" || die "cannot make $1"
+}
+
+make_data data.so '.rodata, "a"'
+bound data.so && die "data binds: $(cat trace.err)"
+make_data code.so '.behind, "ax"'
+bound code.so || die "code that computes an address binds nothing"
+
+# A byte of the frame may be what is called, as far as can be seen: nothing is so low.
+cat >low.s <<-'END'
+	.text
+	.globl f
+	.type f, @function
+	f:	.cfi_startproc
+	lea .Lg(%rip), %rbx
+	test %esi, %esi
+	je 1f
+	movzbl -16(%rsp,%rdi), %ebx
+	1: jmp *%rbx
+	.cfi_endproc
+	.size f, . - f
+	.globl g
+	.type g, @function
+	g: .Lg: .cfi_startproc
+	ret
+	.cfi_endproc
+	.size g, . - g
+END
+as -o low.o low.s && ld -shared -o low.so low.o || die "cannot make low.so"
+bound low.so && die "a byte binds: $(cat trace.err)"
+sed 's/movzbl\(.*\)%ebx/movslq\1%rbx; lea (,%rbx,8), %rbx/' low.s >wide.s
+as -o wide.o wide.s && ld -shared -o wide.so wide.o || die "cannot make wide.so"
+bound wide.so || die "a number of four bytes binds nothing"

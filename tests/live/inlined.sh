@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# inlined: of a function that exists only inlined it says so, and into which others.
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+need gcc
+cat >srv.c <<'EOF'
+#include <stdio.h>
+#include <unistd.h>
+
+static inline __attribute__((always_inline)) int clamp_it(int x)
+{
+	volatile int y = x; return y > 9 ? 9 : y;
+}
+#define USER(n) __attribute__((noinline)) int user_##n(int x) { return clamp_it(x) + n; }
+USER(1)
+USER(2)
+USER(3)
+USER(4)
+USER(5)
+static inline __attribute__((always_inline)) int lone(int x) { volatile int y = x; return y; }
+__attribute__((noinline)) int only_user(int x)
+{
+	return lone(x) * 3;
+}
+int main(void)
+{
+	char line[16];
+
+	puts("ready");
+	fflush(stdout);
+	while (fgets(line, sizeof(line), stdin))
+		printf("alive %d\n", user_1(1) + user_2(2) + user_3(3) + user_4(4) + user_5(5) +
+		       only_user(6)), fflush(stdout);
+	return 0;
+}
+EOF
+gcc -g -O2 -o srv srv.c
+
+status 3 "$INJECT" list ./srv -f lone
+has_line '^inject: no function matches lone in srv$' trace.err || die "$(cat trace.err)"
+has_line '^inject: lone exists only inlined, into only_user (srv.c:17): probe that$' trace.err ||
+	die "not told: $(cat trace.err)"
+status 3 "$INJECT" list ./srv -f 'clamp*'
+grep -Eq '^inject: clamp_it exists only inlined, into (user_[1-5] \(srv.c:(9|1[0-3])\)(, | and )){3}2 more: probe these$' \
+	trace.err || die "not told: $(cat trace.err)"
+status 0 "$INJECT" list ./srv -f lone -f user_1
+has_line '^inject: lone exists only inlined' trace.err || die "not told of one of several"
+status 3 "$INJECT" list ./srv -f usr_1
+! has_line 'only inlined' trace.err || die "told of what is not: $(cat trace.err)"
+has_line 'names that are near: .*user_1' trace.err || die "nearest names are gone"
+
+# From a separate file, in a process.
+objcopy --only-keep-debug srv srv.debug
+strip --strip-debug srv
+objcopy --add-gnu-debuglink=srv.debug srv
+mkfifo in
+./srv <in >out &
+SERVER=$!
+started $SERVER
+exec 8>in
+wait_until 30 has_line ready out
+status 3 "$INJECT" -p $SERVER -f lone
+has_line '^inject: lone exists only inlined, into only_user (srv.c:17): probe that$' trace.err ||
+	die "not told: $(cat trace.err)"
+clean $SERVER
+echo >&8
+wait_until 30 has_line 'alive' out
+exec 8>&-
+wait $SERVER

@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# locks_held: a thread sleeps for 10 s with a lock that a dlopen or a new thread would want:
+# in a constructor, or in a signal handler that has interrupted malloc, or the end of a
+# thread. Calls are recorded within that time, a thread that wants no such lock is not kept
+# from its work, and no thread or library of ours comes when the lock is free.
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+cat >slow.c <<'C'
+void in_constructor(void);
+__attribute__((constructor)) static void begin(void) { in_constructor(); }
+C
+gcc -shared -fPIC -o slow.so slow.c
+
+gap() { tell gap '^gap'; }
+
+for how in "$PWD/slow.so" malloc stacks; do
+	rm -f victim.in
+	victim locks_held "$how"
+	before=$(threads "$VICTIM")
+	tell hold '^ok hold$' >/dev/null
+	inject_until held_tick -p "$VICTIM" -f 'held_*'
+	removed
+	status 0 "$INJECT" hist -p "$VICTIM" -f 'held_*' -d 0.3
+	removed
+	now=$(gap)
+	echo "${how##*/}: $now ms"
+	[ "$(threads "$VICTIM")" = "$before" ] || die "${how##*/}: $(threads "$VICTIM") threads, not $before"
+	case $now in
+	*'no more') die "${how##*/}: it took longer than the lock was held" ;;
+	esac
+	[ "${now#gap }" -lt 500 ] || die "${how##*/}: a thread stood still for ${now#gap } ms"
+	tell free '^ok free$' >/dev/null
+	[ "$(threads "$VICTIM")" = $((before - 1)) ] || die "${how##*/}: a thread came when the lock was free"
+	! grep -q inject-payload "/proc/$VICTIM/maps" || die "${how##*/}: a library came when it was free"
+	unharmed
+	victim_quit
+done
