@@ -125,7 +125,7 @@ raddr_t frame_base(raddr_t top, const struct xstate *);
 /* Offsets from a frame's base (where the restorer's address lies) to the saved
  * PC and the saved stack pointer. */
 enum { FRAME_NOT_FOUND = -1 };
-extern const int frame_pc_offset, frame_sp_offset;
+extern const int frame_pc_offset, frame_sp_offset, frame_mask_offset;
 
 /* Byte patterns: three to be found in the target's code, and the trap. */
 struct gadget {

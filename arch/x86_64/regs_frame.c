@@ -53,6 +53,7 @@ struct sw_bytes {
 
 const int frame_pc_offset = offsetof(struct rt_sigframe_, mc.ip);
 const int frame_sp_offset = offsetof(struct rt_sigframe_, mc.sp);
+const int frame_mask_offset = offsetof(struct rt_sigframe_, sigmask);
 
 static size_t xstate_at(raddr_t base)
 {

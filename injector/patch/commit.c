@@ -41,9 +41,10 @@ static void drop_traps(struct live *live, struct infection *inf)
 }
 
 /* 7. A breakpoint that such a thread ran into would end the process. */
-static int check_traps(const struct target *t, const struct live *live, raddr_t *pc)
+static int check_traps(struct target *t, const struct live *live,
+		       const struct sigframes *frames, raddr_t *pc)
 {
-	pid_t tid = find_trap(live) ? traps_blocker(t) : 0;
+	pid_t tid = find_trap(live) ? traps_blocker(t, frames) : 0;
 
 	if (!tid)
 		return 0;
@@ -110,7 +111,7 @@ static int attempt(struct target *t, struct infection *inf, struct live *live,
 	uint64_t until = t->stopped_at + opt->max_pause;
 	err = err ? err : park(t, frames, forward, &p, until, pc);	/* 7 */
 	err = err ? err : check_threads(t, inf, pc);
-	err = err ? err : check_traps(t, live, pc);
+	err = err ? err : check_traps(t, live, frames, pc);
 	if (!err)
 		infect_forget_threads(t, inf);
 	err = err ? err : write_jumps(t, inf, live, until);		/* 8 */

@@ -97,16 +97,38 @@ int traps_add(const struct target *t, const struct session *s, raddr_t addr, rad
 	return err ? err : target_write(t, to, &new_.addr, sizeof(new_.addr));
 }
 
-pid_t traps_blocker(const struct target *t)
+/* The signals that a thread blocks: not what /proc says, for within sigsuspend that is
+ * another mask. */
+static bool blocks_now(const struct thread_hold *th)
+{
+	uint64_t mask;
+
+	return regs_request(PTRACE_GETSIGMASK, th->tid, sizeof(mask), &mask) < 0 ||
+	       mask & TRAP_BIT;
+}
+
+struct handling {
+	struct target *target;
+	const struct thread_hold *thread;
+};
+
+/* A handler that interrupted sigsuspend runs with sigsuspend's mask: the thread's own one
+ * is in the signal frame (kernel/signal.c, sigmask_to_save()). */
+static int blocks_after(void *ctx, const struct sigframe *f)
+{
+	const struct handling *h = ctx;
+
+	return f->mask & TRAP_BIT && sigframe_is_live(h->target, h->thread, f) != 0;
+}
+
+pid_t traps_blocker(struct target *t, const struct sigframes *frames)
 {
 	for (size_t i = 0; i < t->nthreads; i++) {
-		const struct thread_hold *th = &t->threads[i];
-		uint64_t mask;
+		struct thread_hold *th = &t->threads[i];
+		struct handling h = { t, th };
 
-		/* Not what /proc says: within sigsuspend that is another one. */
 		if (th->hold == HOLD_STOPPED &&
-		    (regs_request(PTRACE_GETSIGMASK, th->tid, sizeof(mask), &mask) < 0 ||
-		     mask & TRAP_BIT))
+		    (blocks_now(th) || sigframes_search(t, frames, th, blocks_after, &h)))
 			return th->tid;
 	}
 	return 0;

@@ -12,6 +12,7 @@
 #define INJECTOR_TRAPS_H
 
 #include "injector/modules/modules.h"
+#include "injector/ptrace/sigframes.h"
 #include "injector/session/session.h"
 
 /* Before anything is planned. False: it is said what speaks against it. */
@@ -24,8 +25,9 @@ int traps_forget(const struct target *, const struct session *);
  * before it stands. -ERANGE if there is no room for another one.
  */
 int traps_add(const struct target *, const struct session *, raddr_t addr, raddr_t stub);
-/* Does a thread that is stopped now block SIGTRAP? Its id; 0: none does. */
-pid_t traps_blocker(const struct target *);
+/* Does a thread that is stopped now block SIGTRAP, or will when the signal handler returns
+ * that it runs? Its id; 0: none does. */
+pid_t traps_blocker(struct target *, const struct sigframes *);
 /*
  * Make the payload the handler of SIGTRAP, before the application's own one.
  * *hooked: it was not before. -EPERM if the application ignores the signal, or

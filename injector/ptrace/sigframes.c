@@ -125,7 +125,8 @@ static int found(struct search *s, raddr_t at, struct range scanned)
 	struct sigframe f = { .at = at };
 
 	if (target_read(s->target, at + (raddr_t)frame_pc_offset, &f.pc, 8) < 0 ||
-	    target_read(s->target, at + (raddr_t)frame_sp_offset, &f.sp, 8) < 0) {
+	    target_read(s->target, at + (raddr_t)frame_sp_offset, &f.sp, 8) < 0 ||
+	    target_read(s->target, at + (raddr_t)frame_mask_offset, &f.mask, 8) < 0) {
 		fail_clear();
 		return 0;
 	}

@@ -21,6 +21,7 @@ struct sigframes {
 struct sigframe {
 	raddr_t at;		/* its first word */
 	raddr_t pc, sp;		/* of the interrupted code */
+	uint64_t mask;		/* the signals that the thread blocks once the handler returns */
 };
 
 /* Before the stop: find the restorers in all code of the process; its layout is read. */

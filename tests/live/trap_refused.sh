@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# trap_refused: nothing traps in a process that blocks SIGTRAP, would in a
-# handler, or ignores it. It is said why; what needs no trap is probed.
+# trap_refused: nothing traps in a process that blocks SIGTRAP, would in a handler or once
+# one returns, or ignores it. It is said why; what needs no trap is probed.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -21,5 +21,6 @@ traps_refused()
 
 traps_refused blocks 'thread [0-9]* blocks SIGTRAP' 'action default'
 traps_refused suspends block 'action default'
+traps_refused answers block 'action default'
 traps_refused ignores 'ignores SIGTRAP' 'action ignored'
 traps_refused masks block 'action default'

@@ -4,10 +4,12 @@
  * handler of a timer, on a signal stack, and by forked children. Does each do
  * what it did, and does SIGTRAP come to whom the program has chosen?
  *
- * trapped [handles | blocks | suspends | masks | ignores]
+ * trapped [handles | blocks | suspends | answers | masks | ignores]
  *	handles: it has breakpoints of its own, and a handler for them
  *	blocks: one thread blocks SIGTRAP
  *	suspends: one thread does, but while it waits for signals
+ *	answers: and so it does, but nearly all its time goes by in a handler that has
+ *		interrupted the waiting, and blocks nothing
  *	masks: a handler blocks SIGTRAP while it runs
  *	ignores: it ignores SIGTRAP
  *
@@ -70,7 +72,8 @@ __asm__(
 
 const char *const volatile trap_taken[] = { trap_step_inside, trap_exit_return };
 
-static volatile bool handles;
+static volatile bool handles, answers;
+static volatile pthread_t suspended;
 static __thread volatile uint64_t own;
 
 static void on_trap(int sig, siginfo_t *info, void *context)
@@ -107,6 +110,14 @@ static void on_timer(int sig)
 	check((uint64_t)sig);
 }
 
+static void on_question(int sig)
+{
+	for (int i = 0; i < 20; i++) {
+		check(6);
+		victim_sleep_us(100);
+	}
+}
+
 /* A thread with SIGTRAP blocked, all the time or all but. */
 static void block_trap(bool waits)
 {
@@ -115,7 +126,9 @@ static void block_trap(bool waits)
 	sigemptyset(&none);
 	sigemptyset(&set);
 	sigaddset(&set, SIGTRAP);
+	sigaddset(&set, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	suspended = pthread_self();
 	for (;;) {
 		if (waits)
 			sigsuspend(&none);
@@ -133,12 +146,14 @@ static void *work(void *arg)
 	if (sigaltstack(&ss, NULL))
 		victim_wrong("no signal stack");
 	if (arg)
-		block_trap(strcmp(arg, "suspends") == 0);
+		block_trap(strcmp(arg, "blocks") != 0);
 	for (uint64_t x = 1;; x++) {
 		check(x);
 		if (x % 64)
 			continue;
 		check_own(x);
+		if (answers && suspended)
+			pthread_kill(suspended, SIGUSR1);
 		victim_sleep_us(200);
 	}
 	return arg;
@@ -224,13 +239,17 @@ static void start_timer(bool masks)
 int main(int argc, char **argv)
 {
 	char none[] = "", *how = argc > 1 ? argv[1] : none;
-	bool blocks = strcmp(how, "blocks") == 0 || strcmp(how, "suspends") == 0;
 	pthread_t t;
+
+	answers = strcmp(how, "answers") == 0;
+	bool blocks = answers || strcmp(how, "blocks") == 0 || strcmp(how, "suspends") == 0;
 
 	if (strcmp(how, "handles") == 0)
 		install();
 	if (strcmp(how, "ignores") == 0)
 		signal(SIGTRAP, SIG_IGN);
+	if (answers)
+		signal(SIGUSR1, on_question);
 	start_timer(strcmp(how, "masks") == 0);
 	for (int i = 0; i < THREADS; i++)
 		if (pthread_create(&t, NULL, work, blocks && i == 0 ? how : NULL))
