@@ -2,27 +2,26 @@
 #include "injector/patch/commit.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 #include "injector/log/say.h"
-#include "injector/patch/park.h"
+#include "injector/patch/edit.h"
 #include "injector/patch/strays.h"
 #include "injector/patch/traps.h"
-#include "injector/ptrace/pace.h"
 
 enum {
-	ATTEMPTS = 20,
-	REST = 5 * 1000 * 1000,		/* ns between attempts, times their number */
 	PARK_ATTEMPTS = 10,		/* after which a function is given up */
 	TRAP_ATTEMPTS = 16,		/* and what traps: a thread that blocks the
 					 * signal in a handler may wait for a CPU */
 };
 
-struct parking {
-	const struct target *target;
-	const struct infection *inf;
-	const struct live *live;
-	raddr_t *pc;		/* that is in the way */
+struct committing {
+	struct target *target;
+	struct infection *inf;
+	struct live *live;
+	const struct commit_options *opt;
+	struct edit edit;
+	bool hooked;		/* SIGTRAP was not ours before */
+	int stuck;		/* attempts that a thread stood in the way of */
 };
 
 /* The first function that traps, or NULL. */
@@ -41,35 +40,35 @@ static void drop_traps(struct live *live, struct infection *inf)
 }
 
 /* 7. A breakpoint that such a thread ran into would end the process. */
-static int check_traps(struct target *t, const struct live *live,
-		       const struct sigframes *frames, raddr_t *pc)
+static int check_traps(struct committing *c, const struct sigframes *frames)
 {
-	pid_t tid = find_trap(live) ? traps_blocker(t, frames) : 0;
+	struct target *t = c->target;
+	pid_t tid = find_trap(c->live) ? traps_blocker(t, frames) : 0;
 
-	if (!tid)
-		return 0;
-	*pc = 0;
-	return fail(EBUSY, "thread %d of %d (%s) blocks SIGTRAP", tid, t->pid, t->comm);
+	return tid ? fail(EBUSY, "thread %d of %d (%s) blocks SIGTRAP", tid, t->pid, t->comm) : 0;
 }
 
 /* 7. */
-static int check_threads(const struct target *t, const struct infection *inf, raddr_t *pc)
+static int check_threads(void *ctx, const struct sigframes *frames)
 {
-	int err = infect_check_threads(t, inf);
+	struct committing *c = ctx;
+	int err = infect_check_threads(c->target, c->inf);
 
-	if (err)
-		*pc = 0;
+	err = err ? err : check_traps(c, frames);
+	if (!err)
+		infect_forget_threads(c->target, c->inf);
 	return err;
 }
 
-static int forward(void *ctx, raddr_t pc, raddr_t sp, raddr_t *to)
+/* 7. */
+static int into_stub(void *ctx, raddr_t pc, raddr_t sp, raddr_t *to)
 {
-	const struct parking *p = ctx;
-	const struct live_site *ls = probes_site_at(p->live, pc);
+	struct committing *c = ctx;
+	const struct live_site *ls = probes_site_at(c->live, pc);
 	int err = 0;
 
 	if (!ls)
-		return strays_check(p->target, p->inf, p->live, pc, sp, p->pc);
+		return strays_check(c->target, c->inf, c->live, pc, sp, &c->edit.pc);
 	raddr_t at = plan_forward(ls->site, pc - ls->module->bias, &err);
 	if (err)
 		return fail(EBUSY, "a thread stands inside an instruction of %s",
@@ -78,46 +77,14 @@ static int forward(void *ctx, raddr_t pc, raddr_t sp, raddr_t *to)
 	return 0;
 }
 
-/*
- * 8. Islands first, to which nothing leads yet; who stands on one comes into a stub of
- * the same site either way. Then holes: `changes` are in that order.
- */
-static int write_jumps(struct target *t, struct infection *inf, struct live *live,
-		       uint64_t until)
+/* 8 is done. */
+static void note_written(void *ctx)
 {
-	size_t moved = 0, done = 0;
-	int err = text_change(t, live->moves, live->nmoves, until, &moved);
+	struct committing *c = ctx;
 
-	err = err ? err : text_change_all(t, live->changes, live->nchanges, until, &done);
-	if (err) {
-		text_undo(t, live->changes, done);
-		text_undo(t, live->moves, moved);
-		return err;
-	}
-	for (size_t i = 0; i < live->nchanges; i++)
-		inf->map.slots[live->changes[i].slot].state = SLOT_ACTIVE;
-	return 0;
-}
-
-/* 6 to 9, once. */
-static int attempt(struct target *t, struct infection *inf, struct live *live,
-		   const struct sigframes *frames, const struct commit_options *opt,
-		   raddr_t *pc)
-{
-	struct parking p = { t, inf, live, pc };
-
-	*pc = 0;
-	int err = target_stop(t, opt->max_pause);			/* 6 */
-	uint64_t until = t->stopped_at + opt->max_pause;
-	err = err ? err : park(t, frames, forward, &p, until, pc);	/* 7 */
-	err = err ? err : check_threads(t, inf, pc);
-	err = err ? err : check_traps(t, live, frames, pc);
-	if (!err)
-		infect_forget_threads(t, inf);
-	err = err ? err : write_jumps(t, inf, live, until);		/* 8 */
-	inf->stale = inf->stale && err;
-	target_release(t);						/* 9 */
-	return err;
+	for (size_t i = 0; i < c->live->nchanges; i++)
+		c->inf->map.slots[c->live->changes[i].slot].state = SLOT_ACTIVE;
+	c->inf->stale = false;
 }
 
 /* A function that a thread will not leave is not probed this time; nor is what
@@ -180,80 +147,85 @@ static bool has_unloaded(struct target *t, struct infection *inf, struct live *l
 	return touch(t, inf, live) == 0 && live->nchanges < before;
 }
 
-/* At the i-th attempt; who blocks the signal of breakpoints has no place. */
-static bool give_up_now(int i, raddr_t pc, int *stuck)
+/* A thread that blocks the signal of breakpoints stands at no place. */
+static bool give_up_now(struct committing *c, int i)
 {
-	return pc ? ++*stuck >= PARK_ATTEMPTS : i + 1 >= TRAP_ATTEMPTS;
+	return c->edit.pc ? ++c->stuck >= PARK_ATTEMPTS : i + 1 >= TRAP_ATTEMPTS;
 }
 
-static int attempts(struct target *t, struct infection *inf, struct live *live,
-		    const struct sigframes *frames, const struct commit_options *opt)
+static bool cancelled(const struct committing *c)
 {
-	int err = -EAGAIN, stuck = 0;
-	raddr_t pc;
+	return c->opt->cancelled && c->opt->cancelled();
+}
 
-	for (int i = 0; i < ATTEMPTS; i++) {
-		if (opt->cancelled && opt->cancelled())
-			return -EINTR;
-		fail_clear();
-		err = attempt(t, inf, live, frames, opt, &pc);
-		if (err == -EIO && has_unloaded(t, inf, live))
-			err = -EAGAIN;
-		if (err == -EBUSY && give_up_now(i, pc, &stuck) && give_up(live, inf, pc))
-			stuck = 0;
-		else if (err != -EAGAIN && err != -EBUSY)
-			return err;
-		if (live_is_empty(live))
-			return err;
-		if (err == -EAGAIN)
-			target_recover(t, (uint64_t)REST * (unsigned int)(i + 1));
-		else
-			target_settle(t, (uint64_t)REST * (unsigned int)(i + 1));
-	}
-	return err;
+static int again(void *ctx, int i, int err)
+{
+	struct committing *c = ctx;
+
+	if (err == -EIO && has_unloaded(c->target, c->inf, c->live))
+		err = -EAGAIN;
+	if (err == -EBUSY && give_up_now(c, i) && give_up(c->live, c->inf, c->edit.pc))
+		c->stuck = 0;
+	else if (err != -EAGAIN && err != -EBUSY)
+		return err;
+	c->edit.then.n = c->live->nchanges;
+	return live_is_empty(c->live) ? err : cancelled(c) ? -EINTR : 0;
 }
 
 /* What traps needs a handler. */
-static int hook(struct target *t, struct infection *inf, struct live *live,
-		const struct commit_options *opt, bool *hooked)
+static int hook(struct committing *c)
 {
-	int err = find_trap(live) ? traps_hook(t, opt->mods, inf->map.s, hooked) : 0;
+	int err = find_trap(c->live) ?
+		traps_hook(c->target, c->opt->mods, c->inf->map.s, &c->hooked) : 0;
 
 	if (err != -EPERM)
 		return err;
 	say("%s, so nothing traps", fail_text());
 	fail_clear();
-	drop_traps(live, inf);
-	return live_is_empty(live) ? err : 0;
+	drop_traps(c->live, c->inf);
+	return live_is_empty(c->live) ? err : 0;
+}
+
+static int prepare(void *ctx)
+{
+	struct committing *c = ctx;
+	int err = touch(c->target, c->inf, c->live);
+
+	err = err ? err : hook(c);
+	/*
+	 * Islands first, to which nothing leads yet; a thread on one comes into a stub of
+	 * the same site either way.
+	 */
+	c->edit.first = (struct edit_list){ c->live->moves, c->live->nmoves, NULL };
+	c->edit.then = (struct edit_list){ c->live->changes, c->live->nchanges, into_stub };
+	return err ? err : cancelled(c) ? -EINTR : 0;
 }
 
 /* Nothing traps after all; the cause stays what it was. */
-static void unhook(struct target *t, struct infection *inf, const struct commit_options *opt)
+static void unhook(struct committing *c)
 {
-	char cause[1024];
+	auto_free char *cause = base_printf("%s", fail_text());
 
-	snprintf(cause, sizeof(cause), "%s", fail_text());
 	fail_clear();
-	traps_unhook(t, opt->mods, inf->map.s);
+	traps_unhook(c->target, c->opt->mods, c->inf->map.s);
 	fail_clear();
-	if (cause[0])
+	if (cause && cause[0])
 		fail_adopt(cause);
 }
 
 int commit(struct target *t, struct infection *inf, struct live *live,
 	   const struct commit_options *opt)
 {
-	struct sigframes frames;
-	bool hooked = false;
-	int err = sigframes_prepare(t, &frames);
+	struct committing c = {
+		.target = t, .inf = inf, .live = live, .opt = opt,
+		.edit = { .target = t, .max_pause = opt->max_pause, .all = true,
+			  .prepare = prepare, .check = check_threads, .written = note_written,
+			  .again = again },
+	};
 
-	/* From here on it pays for its probes. */
-	pace_set(PACE_HASTE);
-	err = err ? err : touch(t, inf, live);
-	err = err ? err : hook(t, inf, live, opt, &hooked);
-	err = err ? err : attempts(t, inf, live, &frames, opt);
-	sigframes_clear(&frames);
-	if (hooked && (err || !find_trap(live)))
-		unhook(t, inf, opt);
+	c.edit.ctx = &c;
+	int err = edit(&c.edit);
+	if (c.hooked && (err || !find_trap(live)))
+		unhook(&c);
 	return err;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "injector/patch/order.h"
 #include "injector/patch/restore.h"
 #include "injector/patch/writes.h"
 #include "injector/ptrace/surgery.h"
@@ -52,7 +53,7 @@ int disarm_list(const struct live *live, const bool *in, struct change **ret, si
 	for (size_t i = 0; i < live->nchanges; i++)
 		if (in[live->changes[i].func])
 			v[(*n)++] = text_reversed(&live->changes[i]);
-	vec_sort(v, *n, restore_order);
+	vec_sort(v, *n, order_restored);
 	*ret = v;
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "injector/patch/order.h"
 #include "injector/patch/traps.h"
 #include "injector/session/ours.h"
 #include "payload/stub.h"
@@ -385,7 +386,7 @@ static int journal(struct placing *p, const struct module *m, const struct probe
 	__atomic_store_n(&slot->state, SLOT_PLANNED, __ATOMIC_SEQ_CST);
 	c->addr = addr;
 	c->len = patch->len;
-	c->rank = slot_rank(slot);
+	c->rank = order_rank(slot);
 	c->kept = jump && site->tactic == TACTIC_PUN ? site->kept : 0;
 	c->func = probe->id;
 	c->finds = slot->finds;
@@ -461,23 +462,6 @@ static int by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/*
- * Holes first: a short jump must never lead to padding, and a hole in a host's
- * leftover bytes comes after the host's own jump, which is below it. What others
- * jump into comes last: no jump may lead into the middle of one that stands.
- * Otherwise by address, so that a page is written once. That an entry may stand
- * before its exits do matters to nobody: all threads are stopped, and if we die
- * here, calls without exits are closed by the ones around them.
- */
-static int writing_order(const void *a, const void *b)
-{
-	const struct change *x = a, *y = b;
-
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
 /* Names for the reader, by id; ids of earlier visits keep a place. */
 static int name_funcs(struct placing *p, const struct selection *sel)
 {
@@ -521,8 +505,8 @@ int probes_place(const struct target *t, struct infection *inf, struct selection
 	}
 	ret->asked = ret->nprobed > 0;
 	vec_sort(ret->sites, ret->nsites, by_start);
-	vec_sort(ret->changes, ret->nchanges, writing_order);
-	vec_sort(ret->moves, ret->nmoves, writing_order);
+	vec_sort(ret->changes, ret->nchanges, order_written);
+	vec_sort(ret->moves, ret->nmoves, order_written);
 	err = puns_check(ret, inf);
 	if (err)
 		probes_clear(ret);

@@ -9,7 +9,9 @@
 #include "arch/arch.h"
 #include "injector/log/say.h"
 #include "injector/modules/modules.h"
+#include "injector/patch/edit.h"
 #include "injector/patch/foreign.h"
+#include "injector/patch/order.h"
 #include "injector/patch/restore.h"
 #include "injector/patch/stuck.h"
 #include "injector/patch/traps.h"
@@ -91,7 +93,7 @@ static int list_journal(struct removing *r)
 	for (uint32_t i = 0; r->old.found && i < r->old.s.nslots && !err; i++) {
 		const struct slot *s = &r->old.slots[i];
 		struct change c = { .addr = s->addr, .len = s->len, .slot = i,
-				    .rank = slot_rank(s), .func = s->func,
+				    .rank = order_rank(s), .func = s->func,
 				    .finds = s->finds };
 
 		memcpy(c.from, s->new_, sizeof(c.from));
@@ -144,7 +146,7 @@ static int list_changes(struct removing *r)
 
 		err = list_change(r, &c);
 	}
-	vec_sort(r->changes, r->n, restore_order);
+	vec_sort(r->changes, r->n, order_restored);
 	return err;
 }
 
@@ -497,5 +499,5 @@ void removal_say_pause(const struct removal *r)
 {
 	if (r->unbounded && r->longest_pause > r->max_pause)
 		say("%d stops of at most %.3g ms brought the removal no further; one of %.3g ms did",
-		    RESTORE_MODEST, (double)r->max_pause / 1e6, (double)r->longest_pause / 1e6);
+		    EDIT_MODEST, (double)r->max_pause / 1e6, (double)r->longest_pause / 1e6);
 }

@@ -567,11 +567,6 @@ void session_end(const struct target *t)
 	fail_clear();
 }
 
-uint8_t slot_rank(const struct slot *s)
-{
-	return s->kind == SLOT_HOLE ? 0 : (uint8_t)MIN(1 + s->level, UINT8_MAX);
-}
-
 int session_mark(const struct target *t, const struct old_session *old, size_t slot,
 		 enum slot_state state)
 {

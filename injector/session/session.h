@@ -138,9 +138,6 @@ pid_t session_holder(const struct session *);
  * we may. No error: what is still there is memory. */
 void session_end(const struct target *);
 
-/* The rank of a slot's change, see struct change: first holes, then jumps by
- * their level. */
-uint8_t slot_rank(const struct slot *);
 /* Write one slot's state in the target's journal, by /proc/PID/mem. */
 int session_mark(const struct target *, const struct old_session *, size_t slot,
 		 enum slot_state state);
