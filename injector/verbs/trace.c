@@ -1,258 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace: the attach in ten steps, in this order; each leaves a target that
- * runs, whatever happens to us.
+ * trace: all of one program: attach (attach.c: steps 0 to 9), watch, and
  *
- *  1. look	can this process be traced? (look.c, limits.c)
- *  2. symbols	functions of its modules (modules.c, symbols/)
- *  3. plan	where can jumps stand? (select.c, plan/)
- *  4. infect	session, arenas, payload (infect.c)
- *  5. journal	and stubs: nothing refers to them yet (probes.c)
- *  6. stop	\
- *  7. park	 | commit.c
- *  8. commit	 |
- *  9. release	/
- * 10. remove	(remove.c)
+ * 10. remove	every probe is taken out again, and all code compared with its files
  */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 
-#include "injector/launch/image.h"
 #include "injector/log/clock.h"
 #include "injector/log/say.h"
-#include "injector/patch/foreign.h"
 #include "injector/patch/remove.h"
-#include "injector/patch/traps.h"
 #include "injector/proc/procfs.h"
 #include "injector/proc/signals.h"
-#include "injector/ptrace/look.h"
 #include "injector/ptrace/pace.h"
 #include "injector/ptrace/surgery.h"
-#include "injector/remote/handlers.h"
-#include "injector/session/blobs.h"
 #include "injector/session/lease.h"
-#include "injector/show/cost.h"
 #include "injector/show/refused.h"
 #include "injector/verbs/trace_impl.h"
 #include "injector/verbs/verbs.h"
-#include "injector/verbs/watches.h"
-#include "trace/place.h"
-
-enum {
-	LATER_SLOTS = 1 << 15,	/* for libraries that are loaded later */
-};
-
-/* Nobody waits for a program that has not begun. */
-#define LAUNCH_MAX_PAUSE (3600 * 1000000000ull)
-
-static void select_from(const struct trace *t, struct select_options *ret)
-{
-	const struct options *o = t->opt;
-
-	*ret = (struct select_options){
-		.include = o->include, .ninclude = o->ninclude,
-		.exclude = o->exclude, .nexclude = o->nexclude,
-		.caught = t->caught, .finders = true,
-		.entry_only = o->entry_only || o->verb == VERB_COUNT,
-		.timed = t->counting == COUNT_TIMES,
-		.traps = t->traps, .short_names = o->short_names, .progress = say_progress,
-	};
-}
-
-/* Is a library meant that a command may load later? Only by its name: a pattern
- * that matches nothing is a mistake as a rule. Or a program that it executes. */
-static bool may_come(const struct trace *t)
-{
-	if (t->opt->follow_exec)
-		return !t->relative;
-	for (size_t i = 0; i < t->opt->ninclude && t->opt->command; i++) {
-		const struct pattern *p = &t->opt->include[i];
-		bool here = !p->module;
-
-		for (size_t j = 0; j < t->mods.n && !here; j++)
-			here = module_is_meant(&t->mods.v[j], p, t->mods.v[j].is_system);
-		if (!here)
-			return true;
-	}
-	return false;
-}
-
-/* 2 and 3. */
-static int choose(struct trace *t)
-{
-	struct select_options so;
-
-	t->traps = t->opt->trap && traps_allowed(t->pid);
-	int err = modules_open_process(t->pid, &t->mods);
-	/* A program that has not begun may come to handle any; faults, which few
-	 * do, once it does. */
-	if (!err)
-		t->caught = t->held ? ~HANDLERS_FAULTS :
-			handlers_caught(&t->target, &t->mods);
-	t->counting = verb_counts(t->opt->verb);
-	select_from(t, &so);
-	err = err ? err : select_functions(&t->mods, &so, &t->sel);
-	/* What the reader pairs is recorded, and the reader counts the times. */
-	if (!err && t->counting == COUNT_TIMES && t->sel.unpaired)
-		t->counting = COUNT_NONE;
-	say_progress_end();
-	if (!err)
-		grow_find_list(&t->mods, &t->grow.list);
-	err = err ? err : watches_choose(t->opt, &t->sel);
-	if (err || may_come(t))
-		return err;
-	auto_free char *hint = select_hint(&t->mods, &so);
-	if (t->sel.nfuncs) {
-		if (hint)
-			say_lines(hint);
-		return 0;
-	}
-	/* Of a file that cannot be read nobody knows what would match. */
-	t->nothing = !t->sel.unread[0];
-	return fail(0, "nothing to probe in %d%s%s%s%s", t->pid,
-		    t->nothing ? "" : ": ", t->sel.unread,
-		    hint ? "\n" : ": no function matches", hint ? hint : "");
-}
-
-static bool anything_left(const struct trace *t)
-{
-	return refused_count(&t->sel) < t->sel.nfuncs;
-}
-
-/* Who has begun that wants it to go on. */
-static int refuse_started(const struct trace *t)
-{
-	fail(0, "%d (%s) records by itself (inject status -p %d); inject stop -p %d ends that",
-	     t->pid, t->target.comm, t->pid, t->pid);
-	return -EBUSY;
-}
-
-/* An earlier injector may have died and left probes. Its stubs are used again
- * where nothing about them has changed. */
-static int clear_earlier(struct trace *t)
-{
-	struct old_session old;
-	struct payload_info payload;
-	struct removal r = { .max_pause = t->opt->max_pause };
-	int err = session_find(&t->target, &old);
-	size_t pending = err ? 0 : session_pending(&old);
-
-	if (!err && session_is_started(&old))
-		err = refuse_started(t);
-	else if (!err && pending) {
-		size_t standing = session_standing(&t->target, &old);
-
-		if (standing)
-			say_hint("removing %zu probes that an earlier inject left behind", standing);
-		err = remove_probes(t->pid, &r);
-	}
-	err = err ? err : payload_info(&payload);
-	/* Stubs of another kind are not what this visit would make. */
-	old.s.counting = t->counting;
-	if (!err && session_reusable(&old, payload.build_id))
-		err = probes_adopt(&t->target, &old, &t->sel);
-	t->known_funcs = old.s.nfuncs;
-	session_forget(&old);
-	return err ? err : foreign_look(&t->target, &t->before);
-}
-
-/* Bytes per thread, 0: the usual. */
-static uint64_t buffer_of(const struct trace *t)
-{
-	enum counting kind = t->counting;
-
-	return kind ? counts_room(kind, t->known_funcs + t->sel.nfuncs) : start_buffer(t);
-}
-
-/* Where calls are counted or timed in the target, its threads hand their rings on as they are;
- * where we pair what hist and top time, we read them, and so nothing is overwritten. */
-static bool keeps_last(const struct trace *t)
-{
-	return t->opt->keep == KEEP_LAST && t->counting == verb_counts(t->opt->verb);
-}
-
-static int do_infect(void *ctx)
-{
-	struct trace *t = ctx;
-	struct infect_options o = {
-		.buffer = buffer_of(t), .max_slots = t->slots + LATER_SLOTS,
-		.reach = arch_host()->reach, .needs = t->needs, .nneeds = t->sel.n,
-		.islands = &t->islands, .notes = start_room(t),
-		.keep_last = keeps_last(t), .file = t->file,
-		.counting = t->counting,
-	};
-
-	return infect(&t->target, &t->mods, &o, &t->inf);
-}
-
-static int do_commit(void *ctx)
-{
-	struct trace *t = ctx;
-	struct commit_options o = {
-		.mods = &t->mods, .cancelled = signals_stop_wanted,
-		.max_pause = t->held ? LAUNCH_MAX_PAUSE : t->opt->max_pause,
-	};
-
-	return commit(&t->target, &t->inf, &t->live, &o);
-}
-
-static int nothing_left(struct trace *t)
-{
-	/* What could not be read was taken for changed. */
-	if (trace_left(t))
-		return -ESRCH;
-	refused_say(&t->sel, t->opt->command ? 0 : t->pid, t->opt->verbose);
-	t->nothing = true;
-	return fail(0, "nothing to probe in %d: every function that matches was refused",
-		    t->pid);
-}
-
-/* 4 to 9. */
-static int attach(struct trace *t)
-{
-	struct stat st;
-	int err = clear_earlier(t);
-
-	err = err ? err : probes_check(&t->target, &t->sel);
-	err = err ? err : islands_choose(&t->target, &t->sel, &t->islands);
-	if (!err && !anything_left(t) && !may_come(t))
-		return nothing_left(t);
-	err = err ? err : probes_needs(&t->sel, &t->needs, &t->slots);
-	if (!err && t->opt->verb == VERB_RECORD && t->program == 1 && !t->relative)
-		trace_say_room(t->opt);
-	err = err ? err : surgery(do_infect, t);				/* 4 */
-	if (err)
-		return err;
-	t->session_ino = fstat(t->inf.map.fd, &st) == 0 ? st.st_ino : 0;
-	lease_give(&t->inf.map.s->reader);
-	t->inf.map.s->follow_forks = t->opt->follow_fork;
-	foreign_write(&t->inf.map, &t->before);
-	islands_check(&t->islands, &t->sel);
-	err = counts_fit(t->counting, t->inf.map.shape.nsub, t->known_funcs,
-			 probes_ids(&t->sel, MAX(t->known_funcs, 1u)));
-	err = err ? err :							/* 5 */
-	      probes_place(&t->target, &t->inf, &t->sel, t->needs, &t->live);
-	if (!err && !t->live.nprobed && !may_come(t))
-		return nothing_left(t);
-	err = err ? err : reader_new(t->inf.map.s, t->inf.map.shape.total, t->pid,
-				     t->live.funcs, t->live.nfuncs, &t->reader);
-	if (!err && t->opt->verb == VERB_START)
-		err = start_limits(t);
-	if (!err)
-		counts_prepare(t->opt, t->pid, t->inf.map.s, reader_clock(t->reader));
-	if (!err && t->opt->verb == VERB_RECORD)
-		err = trace_describe(t);
-	err = err ? err : surgery(do_commit, t);			/* 6 to 9 */
-	if (err && !anything_left(t))
-		return nothing_left(t);
-	/* Where there is but one thread, to borrow it is to stop everything. */
-	t->pause = MAX(t->target.longest_pause, t->nthreads == 1 ? t->target.longest_loan : 0);
-	t->committed = !err;
-	return err;
-}
 
 /* Children that were forked with the probes in. */
 static bool has_children(void *ctx)
@@ -354,7 +119,7 @@ static int prepare_growth(struct trace *t, struct follow *f)
 		.commit = { &t->mods, t->opt->max_pause, signals_stop_wanted },
 		.list = t->grow.list,
 	};
-	select_from(t, &t->grow.select);
+	trace_select(t, &t->grow.select);
 	t->grow.select.later = true;
 	return grow_begin(&t->grow, &t->mods);
 }
@@ -453,39 +218,17 @@ void trace_clear(struct trace *t)
 	output_close(t->out);
 }
 
-/* A process that runs. */
 static int attach_running(struct trace *t)
 {
-	/* Of another program calls are missed meanwhile. */
-	pace_set(t->relative || t->program > 1 ? PACE_HASTE : PACE_LEISURE);
-	int err = look(t->pid);						/* 1 */
+	int err = attach(t);
 
 	if (err)
-		return err;
-	err = target_open(t->pid, &t->target);
-	err = err ? err : target_claim(&t->target);
-	err = err ? err : choose(t);					/* 2, 3 */
-	t->nthreads = procfs_count_threads(t->pid);
-	err = err ? err : attach(t);					/* 4 to 9 */
-	if (err)
-		return err == -EINTR ? err : trace_blame_end(t, err);
+		return err == -EINTR || !t->target.pid ? err : trace_blame_end(t, err);
 	trace_say_banner(t);
 	return 0;
 }
 
 /* A program that we start, and hold until all is in place. */
-static int attach_held(struct trace *t)
-{
-	int err = target_open(t->pid, &t->target);
-
-	err = err ? err : look_started(t->pid);				/* 1 */
-	err = err ? err : launch_loaded(&t->launch, &t->target);
-	err = err ? err : target_claim(&t->target);
-	err = err ? err : choose(t);					/* 2, 3 */
-	t->nthreads = 1;
-	return err ? err : attach(t);					/* 4 to 9 */
-}
-
 static int attach_command(void *ctx)
 {
 	struct trace *t = ctx;
@@ -495,7 +238,7 @@ static int attach_command(void *ctx)
 		return err;
 	t->pid = t->launch.pid;
 	t->held = true;
-	err = attach_held(t);
+	err = attach(t);
 	if (!err)
 		trace_say_banner(t);
 	/* Interrupted: the command has got that signal, too. */

@@ -58,6 +58,11 @@ struct trace {
 	struct text_diffs before;	/* code that differed before we came */
 };
 
+/* attach.c: steps 0 to 9. 0 or -errno; then no jump stands. */
+int attach(struct trace *);
+/* What is asked for, as plans are made for it. */
+void trace_select(const struct trace *, struct select_options *ret);
+
 /* trace.c: all of one program, from its first probe to its last; the exit status. */
 int trace_program(struct trace *, bool start);
 /* After that: does the process go on with another program, which is to be followed? */

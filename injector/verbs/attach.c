@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * attach: from a process to probes that record: the ten steps, in attach() at the end of
+ * this file. The target runs, and is unharmed, if we are killed at any moment of any step.
+ */
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "injector/log/say.h"
+#include "injector/patch/foreign.h"
+#include "injector/patch/remove.h"
+#include "injector/patch/traps.h"
+#include "injector/proc/procfs.h"
+#include "injector/proc/signals.h"
+#include "injector/ptrace/look.h"
+#include "injector/ptrace/pace.h"
+#include "injector/ptrace/surgery.h"
+#include "injector/remote/handlers.h"
+#include "injector/session/blobs.h"
+#include "injector/session/lease.h"
+#include "injector/show/refused.h"
+#include "injector/verbs/trace_impl.h"
+#include "injector/verbs/verbs.h"
+#include "injector/verbs/watches.h"
+
+enum {
+	LATER_SLOTS = 1 << 15,	/* for libraries that are loaded later */
+};
+
+/* A program that has not begun keeps no one waiting. */
+#define LAUNCH_MAX_PAUSE (3600 * 1000000000ull)
+
+/* 1. */
+static int claim(struct trace *t)
+{
+	/* Of another program calls are missed meanwhile. */
+	if (!t->held)
+		pace_set(t->relative || t->program > 1 ? PACE_HASTE : PACE_LEISURE);
+	int err = t->held ? 0 : look(t->pid);
+
+	err = err ? err : target_open(t->pid, &t->target);
+	err = err || !t->held ? err : look_started(t->pid);
+	err = err || !t->held ? err : launch_loaded(&t->launch, &t->target);
+	return err ? err : target_claim(&t->target);
+}
+
+static int refuse_started(const struct trace *t)
+{
+	fail(0, "%d (%s) records by itself (inject status -p %d); inject stop -p %d ends that",
+	     t->pid, t->target.comm, t->pid, t->pid);
+	return -EBUSY;
+}
+
+/* 0. An earlier inject may have been killed, and left its probes. */
+static int remove_earlier(struct trace *t)
+{
+	struct old_session old;
+	struct removal r = { .max_pause = t->opt->max_pause };
+	int err = session_find(&t->target, &old);
+
+	if (err)
+		return err;
+	if (session_is_started(&old)) {
+		err = refuse_started(t);
+	} else if (session_pending(&old)) {
+		size_t standing = session_standing(&t->target, &old);
+
+		if (standing)
+			say_hint("removing %zu probes that an earlier inject left behind", standing);
+		err = remove_probes(t->pid, &r);
+	}
+	session_forget(&old);
+	return err;
+}
+
+void trace_select(const struct trace *t, struct select_options *ret)
+{
+	const struct options *o = t->opt;
+
+	*ret = (struct select_options){
+		.include = o->include, .ninclude = o->ninclude,
+		.exclude = o->exclude, .nexclude = o->nexclude,
+		.caught = t->caught, .finders = true,
+		.entry_only = o->entry_only || o->verb == VERB_COUNT,
+		.timed = t->counting == COUNT_TIMES,
+		.traps = t->traps, .short_names = o->short_names, .progress = say_progress,
+	};
+}
+
+/* Is a library meant that a command may load later? Only by its name: a pattern
+ * that matches nothing is a mistake as a rule. Or a program that it executes. */
+static bool may_come(const struct trace *t)
+{
+	if (t->opt->follow_exec)
+		return !t->relative;
+	for (size_t i = 0; i < t->opt->ninclude && t->opt->command; i++) {
+		const struct pattern *p = &t->opt->include[i];
+		bool here = !p->module;
+
+		for (size_t j = 0; j < t->mods.n && !here; j++)
+			here = module_is_meant(&t->mods.v[j], p, t->mods.v[j].is_system);
+		if (!here)
+			return true;
+	}
+	return false;
+}
+
+/* 2. */
+static int read_symbols(struct trace *t)
+{
+	int err = modules_open_process(t->pid, &t->mods);
+
+	t->nthreads = t->held ? 1 : procfs_count_threads(t->pid);
+	t->traps = !err && t->opt->trap && traps_allowed(t->pid);
+	/* A program that has not begun may come to handle any; faults, which few
+	 * do, once it does. */
+	if (!err)
+		t->caught = t->held ? ~HANDLERS_FAULTS :
+			handlers_caught(&t->target, &t->mods);
+	return err;
+}
+
+static int say_hint_of(struct trace *t, const struct select_options *so)
+{
+	auto_free char *hint = select_hint(&t->mods, so);
+
+	if (t->sel.nfuncs) {
+		if (hint)
+			say_lines(hint);
+		return 0;
+	}
+	/* Of a file that cannot be read it is not known what would match. */
+	t->nothing = !t->sel.unread[0];
+	return fail(0, "nothing to probe in %d%s%s%s%s", t->pid,
+		    t->nothing ? "" : ": ", t->sel.unread,
+		    hint ? "\n" : ": no function matches", hint ? hint : "");
+}
+
+/* 3. */
+static int make_plans(struct trace *t)
+{
+	struct select_options so;
+
+	t->counting = verb_counts(t->opt->verb);
+	trace_select(t, &so);
+	int err = select_functions(&t->mods, &so, &t->sel);
+	/* What the reader pairs is recorded, and the reader counts the times. */
+	if (!err && t->counting == COUNT_TIMES && t->sel.unpaired)
+		t->counting = COUNT_NONE;
+	say_progress_end();
+	if (!err)
+		grow_find_list(&t->mods, &t->grow.list);
+	err = err ? err : watches_choose(t->opt, &t->sel);
+	return err || may_come(t) ? err : say_hint_of(t, &so);
+}
+
+static bool anything_left(const struct trace *t)
+{
+	return refused_count(&t->sel) < t->sel.nfuncs;
+}
+
+static int nothing_left(struct trace *t)
+{
+	/* What could not be read was taken for changed. */
+	if (trace_left(t))
+		return -ESRCH;
+	refused_say(&t->sel, t->opt->command ? 0 : t->pid, t->opt->verbose);
+	t->nothing = true;
+	return fail(0, "nothing to probe in %d: every function that matches was refused",
+		    t->pid);
+}
+
+/* 3. Stubs of an earlier attachment are used again where nothing about them has changed. */
+static int adopt_stubs(struct trace *t)
+{
+	struct old_session old;
+	struct payload_info payload;
+	int err = session_find(&t->target, &old);
+
+	err = err ? err : payload_info(&payload);
+	/* Stubs of another kind are not what this attachment would make. */
+	old.s.counting = t->counting;
+	if (!err && session_reusable(&old, payload.build_id))
+		err = probes_adopt(&t->target, &old, &t->sel);
+	t->known_funcs = old.s.nfuncs;
+	session_forget(&old);
+	return err;
+}
+
+/* 3, of this process: what differs from its file stays as it is, and what has no memory
+ * within reach is refused. */
+static int fit_plans(struct trace *t)
+{
+	int err = adopt_stubs(t);
+
+	err = err ? err : foreign_look(&t->target, &t->before);
+	err = err ? err : probes_check(&t->target, &t->sel);
+	err = err ? err : islands_choose(&t->target, &t->sel, &t->islands);
+	if (!err && !anything_left(t) && !may_come(t))
+		return nothing_left(t);
+	return err ? err : probes_needs(&t->sel, &t->needs, &t->slots);
+}
+
+/* Bytes per thread, 0: the usual. */
+static uint64_t buffer_of(const struct trace *t)
+{
+	enum counting kind = t->counting;
+
+	return kind ? counts_room(kind, t->known_funcs + t->sel.nfuncs) : start_buffer(t);
+}
+
+/* Where calls are counted or timed in the target, its threads hand their rings on as they are;
+ * where we pair what hist and top time, we read them, and so nothing is overwritten. */
+static bool keeps_last(const struct trace *t)
+{
+	return t->opt->keep == KEEP_LAST && t->counting == verb_counts(t->opt->verb);
+}
+
+static int do_infect(void *ctx)
+{
+	struct trace *t = ctx;
+	struct infect_options o = {
+		.buffer = buffer_of(t), .max_slots = t->slots + LATER_SLOTS,
+		.reach = arch_host()->reach, .needs = t->needs, .nneeds = t->sel.n,
+		.islands = &t->islands, .notes = start_room(t),
+		.keep_last = keeps_last(t), .file = t->file,
+		.counting = t->counting,
+	};
+
+	return infect(&t->target, &t->mods, &o, &t->inf);
+}
+
+/* 4. */
+static int bring_payload(struct trace *t)
+{
+	struct stat st;
+
+	if (t->opt->verb == VERB_RECORD && t->program == 1 && !t->relative)
+		trace_say_room(t->opt);
+	int err = surgery(do_infect, t);
+	if (err)
+		return err;
+	t->session_ino = fstat(t->inf.map.fd, &st) == 0 ? st.st_ino : 0;
+	lease_give(&t->inf.map.s->reader);
+	t->inf.map.s->follow_forks = t->opt->follow_fork;
+	foreign_write(&t->inf.map, &t->before);
+	islands_check(&t->islands, &t->sel);
+	return 0;
+}
+
+/* 5. */
+static int write_stubs(struct trace *t)
+{
+	int err = counts_fit(t->counting, t->inf.map.shape.nsub, t->known_funcs,
+			     probes_ids(&t->sel, MAX(t->known_funcs, 1u)));
+
+	err = err ? err : probes_place(&t->target, &t->inf, &t->sel, t->needs, &t->live);
+	return !err && !t->live.nprobed && !may_come(t) ? nothing_left(t) : err;
+}
+
+/* 5, at this end: the first call may come before it is known that the jumps stand. */
+static int make_reader(struct trace *t)
+{
+	int err = reader_new(t->inf.map.s, t->inf.map.shape.total, t->pid, t->live.funcs,
+			     t->live.nfuncs, &t->reader);
+
+	if (!err && t->opt->verb == VERB_START)
+		err = start_limits(t);
+	if (!err)
+		counts_prepare(t->opt, t->pid, t->inf.map.s, reader_clock(t->reader));
+	return !err && t->opt->verb == VERB_RECORD ? trace_describe(t) : err;
+}
+
+static int do_commit(void *ctx)
+{
+	struct trace *t = ctx;
+	struct commit_options o = {
+		.mods = &t->mods, .cancelled = signals_stop_wanted,
+		.max_pause = t->held ? LAUNCH_MAX_PAUSE : t->opt->max_pause,
+	};
+
+	return commit(&t->target, &t->inf, &t->live, &o);
+}
+
+/* 6 to 9. */
+static int write_jumps(struct trace *t)
+{
+	int err = surgery(do_commit, t);
+
+	if (err && !anything_left(t))
+		return nothing_left(t);
+	/* Where there is but one thread, to borrow it is to stop everything. */
+	t->pause = MAX(t->target.longest_pause, t->nthreads == 1 ? t->target.longest_loan : 0);
+	t->committed = !err;
+	return err;
+}
+
+/* Each step has a line that says what is true once it has returned 0. */
+int attach(struct trace *t)
+{
+	/* 1. The process may be traced, and no other inject or debugger works on it. */
+	int err = claim(t);
+	/* 0. No jump of an earlier attachment stands. (After 1: a process that others work on
+	 * is left alone.) */
+	err = err ? err : remove_earlier(t);
+	/* 2. Mapped files and their functions are known, and which signals are handled. */
+	err = err ? err : read_symbols(t);
+	/* 3. For each function that is meant: where jumps can stand, or why none can. */
+	err = err ? err : make_plans(t);
+	/* 3. What cannot stand in this very process is refused, too. */
+	err = err ? err : fit_plans(t);
+	/* 4. The target has payload, shared memory, and room for stubs; its text is as before. */
+	err = err ? err : bring_payload(t);
+	/* 5. Stubs stand that nothing refers to; the journal says what undoes each jump. */
+	err = err ? err : write_stubs(t);
+	/* 5. What is recorded from now on will be read. */
+	err = err ? err : make_reader(t);
+	/* 6 to 9. Every jump stands, no thread was in its way, and all threads run (patch/edit.c). */
+	return err ? err : write_jumps(t);
+}
