@@ -187,7 +187,8 @@ static int list_passes(const struct plan_options *o, struct choice passes[4])
 /* What is to be placed in one pass, in order, and the bodies of some of it, which are made
  * ahead. */
 struct pass {
-	struct plan *plan;
+	const struct plan *plan;
+	struct probe *probes;		/* its own, in the making */
 	const struct plan_options *options;
 	struct choice choice;
 	uint32_t *todo;			/* indices in probes */
@@ -261,7 +262,7 @@ static int place_probes(struct plan_impl *p, struct plan_impl *own, size_t part,
 	for (size_t i = part * SHARE; i < end; i++) {
 		uint32_t at = pass->todo[i];
 		int err = place_probe(p, &pass->choice, body_of(pass, i),
-				      &pass->plan->probes[at]);
+				      &pass->probes[at]);
 
 		if (err < 0)
 			return err;
@@ -312,11 +313,12 @@ static int run_pass(struct plan_impl *p, struct pass *pass)
 
 /* First full jumps for everything, then tactic 3 for what is left, then 4, then
  * traps. */
-static int plan_probes(struct plan_impl *p, const struct plan_options *o, struct plan *plan)
+static int plan_probes(struct plan_impl *p, const struct plan_options *o,
+		       const struct plan *plan, struct probe *probes)
 {
 	auto_free uint32_t *todo = calloc(plan->nprobes + 1, sizeof(*todo));
 	auto_free struct body *bodies = calloc(AHEAD * SHARE, sizeof(*bodies));
-	struct pass pass = { plan, o, .todo = todo, .ntodo = plan->nprobes, .bodies = bodies };
+	struct pass pass = { plan, probes, o, .todo = todo, .ntodo = plan->nprobes, .bodies = bodies };
 	struct choice passes[4];
 	int npasses = list_passes(o, passes), err = 0;
 	bool down = false;
@@ -339,7 +341,7 @@ static int plan_probes(struct plan_impl *p, const struct plan_options *o, struct
 
 int plan_make(const struct arch *arch, const struct symbols *syms,
 	      const struct func *const *selected, size_t n,
-	      const struct plan_options *o, struct plan **ret)
+	      const struct plan_options *o, const struct plan **ret)
 {
 	static const struct plan_options none;
 	struct plan *plan = calloc(1, sizeof(*plan));
@@ -352,17 +354,17 @@ int plan_make(const struct arch *arch, const struct symbols *syms,
 	struct plan_impl impl;
 	uint64_t budget = decoding_budget(syms);
 	int err = impl_make(arch, syms, o, &budget, &impl);
+	struct probe *probes = err ? NULL : calloc(n + 1, sizeof(*probes));
 
-	if (!err)
-		plan->probes = calloc(n + 1, sizeof(*plan->probes));
-	if (!err && !plan->probes)
+	plan->probes = probes;
+	if (!err && !probes)
 		err = fail(ENOMEM, "plan %s", syms->base);
 	for (size_t i = 0; i < n && !err; i++, plan->nprobes++)
-		plan->probes[i] = (struct probe){ .func = selected[i],
+		probes[i] = (struct probe){ .func = selected[i],
 			.doubt = o->doubts ? o->doubts[i] : REFUSED_NONE,
 			.trap_size = o->traps ? arch->trap_size : 0 };
 	if (!err)
-		err = plan_probes(&impl, o, plan);
+		err = plan_probes(&impl, o, plan, probes);
 	/* A jump table of which half could not be read would look like a short one. */
 	if (!err)
 		err = symbols_error(syms);
@@ -378,13 +380,13 @@ int plan_make(const struct arch *arch, const struct symbols *syms,
 	return 0;
 }
 
-void plan_free(struct plan *plan)
+void plan_free(const struct plan *plan)
 {
 	if (!plan)
 		return;
 	for (size_t i = 0; i < plan->nprobes; i++)
 		free(plan->probes[i].sites);
-	free(plan->probes);
+	free((void *)plan->probes);
 	free(plan->doubts);
-	free(plan);
+	free((void *)plan);
 }

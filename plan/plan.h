@@ -196,10 +196,11 @@ struct doubt {
 	uint8_t why;		/* enum unproved */
 };
 
+/* A value: it does not change once it is made. */
 struct plan {
 	const struct arch *arch;
 	const struct symbols *symbols;
-	struct probe *probes;	/* in the order of the selection */
+	const struct probe *probes;	/* in the order of the selection */
 	size_t nprobes;
 	/* Instructions of the module, in the order of their addresses, by which control may
 	 * go to an unknown place. If there is any, no window changes more than one
@@ -263,8 +264,15 @@ bool plan_in_sled(const struct arch *, const struct symbols *, raddr_t);
  */
 int plan_make(const struct arch *, const struct symbols *,
 	      const struct func *const *selected, size_t n,
-	      const struct plan_options *, struct plan **ret);
-void plan_free(struct plan *);		/* NULL is legal */
+	      const struct plan_options *, const struct plan **ret);
+void plan_free(const struct plan *);		/* NULL is legal */
+
+/*
+ * The probes of a plan as one process is to have them, to write to: what is "set by the
+ * caller" in them, and what is given up. Of as many probes as the plan has, in one block
+ * for free(). NULL: no memory. The plan must outlive it.
+ */
+struct probe *plan_placement(const struct plan *);
 
 /* Where the recording routines of an arena are (link-time space, that is
  * minus the module's bias); and where the gates are of all functions by id, a byte

@@ -174,38 +174,3 @@ bool pun_exit(struct body *b, size_t exit, struct range space, struct window *re
 	}
 	return w.size && leads(b, ret, space);
 }
-
-static void keep_entry(struct probe *p)
-{
-	struct site *s = p->sites;
-
-	*s = p->sites[p->nsites - 1];
-	p->nsites = 1;
-	p->entry_only = REFUSED_EXIT_NO_ROOM;
-	for (size_t i = 0; i < s->ninsns; i++)
-		s->insns[i].exit = false;
-	s->leaves = false;
-	s->nexits = 0;
-	s->stub = 0;
-}
-
-/* The window stays, of which one instruction's first bytes are written. */
-static void become_trap(const struct probe *p, struct site *s)
-{
-	s->tactic = TACTIC_TRAP;
-	s->jump.len = p->trap_size;
-	s->kept = s->prefix = 0;
-	s->island = 0;
-}
-
-void plan_give_up(struct probe *p, struct site *s)
-{
-	if (s->tactic == TACTIC_TRAP)
-		return;
-	if (s->tactic == TACTIC_PUN && p->trap_size)
-		become_trap(p, s);
-	else if (s->entry || p->linked)
-		p->refusal = REFUSED_OUT_OF_REACH;
-	else
-		keep_entry(p);
-}

@@ -108,8 +108,8 @@ static int list_spots(struct choosing *c, struct selection *sel)
 
 	c->nspots = c->nholes = 0;
 	for (size_t i = 0; i < sel->n; i++)
-		for (size_t j = 0; j < sel->v[i].plan->nprobes; j++) {
-			struct probe *p = &sel->v[i].plan->probes[j];
+		for (size_t j = 0; j < sel->v[i].nprobes; j++) {
+			struct probe *p = &sel->v[i].probes[j];
 
 			for (size_t k = 0; !p->refusal && k < p->nsites && !err; k++)
 				err = add_spot(c, sel->v[i].module, p, &p->sites[k]);

@@ -440,10 +440,10 @@ static uint8_t *list_reserved(const struct selected *s, const struct select_opti
 
 static void set_finders(const struct selected *s, const struct select_options *o)
 {
-	for (size_t i = 0; i < s->plan->nprobes; i++) {
-		s->plan->probes[i].finds = o->finders && arch_host()->call &&
+	for (size_t i = 0; i < s->nprobes; i++) {
+		s->probes[i].finds = o->finders && arch_host()->call &&
 			is_finder(s->funcs[i]);
-		s->plan->probes[i].silent = i == s->n;
+		s->probes[i].silent = i == s->n;
 	}
 }
 
@@ -496,12 +496,16 @@ static int plan_module(struct selected *s, const struct select_options *o,
 		return fail(ENOMEM, "plan %s", s->module->base);
 	err = plan_make(arch, s->module->symbols, s->funcs, s->n + (s->funcs[s->n] != NULL),
 			&options, &s->plan);
+	s->probes = err ? NULL : plan_placement(s->plan);
+	s->nprobes = s->probes ? s->plan->nprobes : 0;
+	if (!err && !s->probes)
+		err = fail(ENOMEM, "plan %s", s->module->base);
 	if (!err)
 		set_finders(s, o);
 	for (size_t i = 0; !err && i < s->n; i++)
 		if (reserved[i] != REFUSED_NONE && reserved[i] != REFUSED_LEFT_OTHERWISE &&
 		    reserved[i] != REFUSED_ENTRY_ONLY_ASKED)
-			s->plan->probes[i].refusal = reserved[i];
+			s->probes[i].refusal = reserved[i];
 	return err;
 }
 
@@ -569,6 +573,7 @@ void select_clear(struct selection *s)
 
 		free(m->names);
 		free(m->funcs);
+		free(m->probes);
 		plan_free(m->plan);
 	}
 	free(s->v);

@@ -20,7 +20,9 @@ struct selected {
 				 * modules share it. Owned by the symbols, or by
 				 * the selection */
 	size_t n;
-	struct plan *plan;	/* probes[i] is funcs[i]'s, of all */
+	const struct plan *plan;	/* probes[i] is funcs[i]'s, of all */
+	struct probe *probes;	/* the plan's placement in this process */
+	size_t nprobes;
 };
 
 struct selection {

@@ -258,8 +258,8 @@ int probes_adopt(const struct target *t, const struct old_session *old, struct s
 	int err = slot_index_make(old->slots, old->s.nslots, &ad.index);
 
 	for (size_t i = 0; i < sel->n && !err; i++)
-		for (size_t j = 0; j < sel->v[i].plan->nprobes && !err; j++) {
-			struct probe *p = &sel->v[i].plan->probes[j];
+		for (size_t j = 0; j < sel->v[i].nprobes && !err; j++) {
+			struct probe *p = &sel->v[i].probes[j];
 
 			if (p->refusal == REFUSED_NONE)
 				err = adopt_probe(&ad, sel->v[i].module, p);

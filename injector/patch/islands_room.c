@@ -92,8 +92,8 @@ static void check_probe(const struct islands *islands, const struct module *m,
 void islands_check(const struct islands *islands, struct selection *sel)
 {
 	for (size_t i = 0; i < sel->n; i++)
-		for (size_t j = 0; j < sel->v[i].plan->nprobes; j++)
-			if (!sel->v[i].plan->probes[j].refusal)
+		for (size_t j = 0; j < sel->v[i].nprobes; j++)
+			if (!sel->v[i].probes[j].refusal)
 				check_probe(islands, sel->v[i].module,
-					    &sel->v[i].plan->probes[j]);
+					    &sel->v[i].probes[j]);
 }

@@ -87,8 +87,8 @@ int probes_check(const struct target *t, struct selection *sel)
 	for (size_t i = 0; i < sel->n; i++) {
 		struct selected *s = &sel->v[i];
 
-		for (size_t j = 0; j < s->plan->nprobes; j++) {
-			struct probe *p = &s->plan->probes[j];
+		for (size_t j = 0; j < s->nprobes; j++) {
+			struct probe *p = &s->probes[j];
 
 			if (probed(p))
 				p->refusal = check_probe(t, s->module, p);
@@ -123,11 +123,9 @@ int probes_needs(const struct selection *sel, struct arena_need **needs, uint32_
 	if (!*needs)
 		return fail(ENOMEM, "plan the stubs");
 	for (size_t i = 0; i < sel->n; i++) {
-		const struct plan *plan = sel->v[i].plan;
-
 		(*needs)[i].module = sel->v[i].module;
-		for (size_t j = 0; j < plan->nprobes; j++) {
-			const struct probe *p = &plan->probes[j];
+		for (size_t j = 0; j < sel->v[i].nprobes; j++) {
+			const struct probe *p = &sel->v[i].probes[j];
 
 			(*needs)[i].rooms |= probed(p) && p->tight;
 			for (size_t k = 0; probed(p) && k < p->nsites; k++)
@@ -143,8 +141,8 @@ size_t probes_ids(const struct selection *sel, size_t next)
 	size_t n = 0;
 
 	for (size_t i = 0; i < sel->n; i++)
-		for (size_t j = 0; j < sel->v[i].plan->nprobes; j++) {
-			const struct probe *p = &sel->v[i].plan->probes[j];
+		for (size_t j = 0; j < sel->v[i].nprobes; j++) {
+			const struct probe *p = &sel->v[i].probes[j];
 
 			if (!probed(p))
 				continue;
@@ -442,8 +440,8 @@ static int place_module(struct placing *p, struct selected *s, const struct aren
 	struct arena *a = need->arena < 0 || need->arena >= SESSION_ARENAS ? NULL :
 		&ses->arenas[need->arena];
 
-	for (size_t i = 0; i < s->plan->nprobes; i++) {
-		struct probe *probe = &s->plan->probes[i];
+	for (size_t i = 0; i < s->nprobes; i++) {
+		struct probe *probe = &s->probes[i];
 		int err = 0;
 
 		if (!probed(probe))
@@ -476,8 +474,8 @@ static int name_funcs(struct placing *p, const struct selection *sel)
 	for (size_t i = 0; i < sel->n; i++) {
 		const struct selected *s = &sel->v[i];
 
-		for (size_t j = 0; j < s->plan->nprobes; j++) {
-			const struct probe *probe = &s->plan->probes[j];
+		for (size_t j = 0; j < s->nprobes; j++) {
+			const struct probe *probe = &s->probes[j];
 
 			if (probed(probe) && !probe->silent && probe->id < live->nfuncs)
 				live->funcs[probe->id] = (struct reader_func){

@@ -80,7 +80,7 @@ static void print_aliases(const struct selected *s, size_t i, struct output *out
 
 static void print_probe(const struct selected *s, size_t i, struct output *out)
 {
-	const struct probe *p = &s->plan->probes[i];
+	const struct probe *p = &s->probes[i];
 	const struct func *f = s->funcs[i];
 	char base[256];
 
@@ -192,7 +192,7 @@ void list_count(const struct selection *sel, struct list_totals *t)
 {
 	for (size_t i = 0; i < sel->n; i++)
 		for (size_t j = 0; j < sel->v[i].n; j++)
-			count(&sel->v[i].plan->probes[j], t);
+			count(&sel->v[i].probes[j], t);
 }
 
 void list_say(const char *of, const struct list_totals *t)

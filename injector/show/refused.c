@@ -11,7 +11,7 @@ size_t refused_count(const struct selection *sel)
 
 	for (size_t i = 0; i < sel->n; i++)
 		for (size_t j = 0; j < sel->v[i].n; j++)
-			n += sel->v[i].plan->probes[j].refusal != REFUSED_NONE;
+			n += sel->v[i].probes[j].refusal != REFUSED_NONE;
 	return n;
 }
 
@@ -21,7 +21,7 @@ static size_t count_pieces(const struct selection *sel)
 
 	for (size_t i = 0; i < sel->n; i++)
 		for (size_t j = 0; j < sel->v[i].n; j++)
-			n += sel->v[i].plan->probes[j].refusal == REFUSED_FRAGMENT;
+			n += sel->v[i].probes[j].refusal == REFUSED_FRAGMENT;
 	return n;
 }
 
@@ -32,7 +32,7 @@ static void name_some(const struct selection *sel, size_t most, bool all)
 		const struct selected *s = &sel->v[i];
 
 		for (size_t j = 0; j < s->n && most; j++) {
-			enum refusal why = s->plan->probes[j].refusal;
+			enum refusal why = s->probes[j].refusal;
 
 			if (!why || (why == REFUSED_FRAGMENT && !all))
 				continue;

@@ -316,7 +316,7 @@ static void say_new(const struct growth *n)
 		size_t probed = 0;
 
 		for (size_t j = 0; j < s->n; j++)
-			probed += s->plan->probes[j].refusal == REFUSED_NONE;
+			probed += s->probes[j].refusal == REFUSED_NONE;
 		if (s->n)
 			say_hint("%s was loaded: %zu of %zu function%s probed", s->module->base,
 				 probed, s->n, s->n == 1 ? "" : "s");

@@ -128,14 +128,14 @@ static size_t refuse_probed(struct adding *a, const struct probed *probed)
 	for (size_t i = 0; i < a->sel.n; i++) {
 		const struct selected *s = &a->sel.v[i];
 
-		for (size_t j = 0; j < s->plan->nprobes; j++) {
+		for (size_t j = 0; j < s->nprobes; j++) {
 			struct range r = s->funcs[j]->range;
 
 			r.start += s->module->bias;
 			r.end += s->module->bias;
 			if (!is_probed(probed, r))
 				continue;
-			s->plan->probes[j].refusal = REFUSED_PROBED;
+			s->probes[j].refusal = REFUSED_PROBED;
 			n += j < s->n;
 		}
 	}

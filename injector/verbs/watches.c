@@ -28,7 +28,7 @@ static uint64_t limit_of(const struct options *o, const struct selected *s, size
 
 static int choose_one(const struct selected *s, size_t i)
 {
-	struct probe *p = &s->plan->probes[i];
+	struct probe *p = &s->probes[i];
 
 	if (p->refusal)
 		return 0;
@@ -49,7 +49,7 @@ int watches_choose(const struct options *o, const struct selection *sel)
 
 	for (size_t i = 0; i < sel->n; i++)
 		for (size_t j = 0; j < sel->v[i].n; j++)
-			n += !sel->v[i].plan->probes[j].refusal && limit_of(o, &sel->v[i], j);
+			n += !sel->v[i].probes[j].refusal && limit_of(o, &sel->v[i], j);
 	if (!n && o->nslow)
 		return fail(0, "--snapshot-on: none of the functions that are probed is '%s'",
 			    o->slow[0].function.glob);
@@ -76,7 +76,7 @@ int watches_arm(const struct options *o, const struct selection *sel, const stru
 
 	for (size_t i = 0; i < sel->n; i++)
 		for (size_t j = 0; j < sel->v[i].n && n < WATCHES; j++) {
-			const struct probe *p = &sel->v[i].plan->probes[j];
+			const struct probe *p = &sel->v[i].probes[j];
 
 			if (p->watched && !p->refusal)
 				s->watches[n++] = (struct watch){

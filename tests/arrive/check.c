@@ -119,7 +119,7 @@ static void check_site(struct file *f, const char *selection, const struct probe
 static int check_plan(struct file *f, const char *selection, const struct func *const *selected,
 		      size_t n, const struct plan_options *o)
 {
-	struct plan *plan;
+	const struct plan *plan;
 
 	if (!n)
 		return 0;

@@ -34,6 +34,7 @@ static struct options {
 struct tour {
 	struct fuzz_case c;
 	const struct plan *plan;
+	struct probe *probes;	/* its placement */
 	size_t probe, site;
 	uint64_t each, left;	/* runs per site; of this one */
 	uint64_t seed;
@@ -43,7 +44,7 @@ struct tour {
 static bool next_site(struct tour *t)
 {
 	for (; t->probe < t->plan->nprobes; t->probe++, t->site = 0) {
-		const struct probe *p = &t->plan->probes[t->probe];
+		const struct probe *p = &t->probes[t->probe];
 
 		while (!p->refusal && t->site < p->nsites) {
 			struct site *s = &p->sites[t->site++];
@@ -114,16 +115,17 @@ static void add(struct tally *sum, const struct tally *t)
 
 static int run_plan(const struct plan *plan, uint64_t runs, struct tally *sum)
 {
-	struct tour t = { .plan = plan, .seed = options.seed };
+	auto_free struct probe *probes = plan_placement(plan);
+	struct tour t = { .plan = plan, .probes = probes, .seed = options.seed };
 	struct world world;
 	size_t sites = 0;
-	int err = world_open(plan->symbols, &world);
+	int err = probes ? world_open(plan->symbols, &world) : fail(ENOMEM, "placement");
 
 	if (err)
 		return err;
 	for (size_t i = 0; i < plan->nprobes; i++) {
-		sites += plan->probes[i].refusal ? 0 : plan->probes[i].nsites;
-		plan->probes[i].id = (uint32_t)i + 1;	/* no word is 0 */
+		sites += probes[i].refusal ? 0 : probes[i].nsites;
+		probes[i].id = (uint32_t)i + 1;	/* no word is 0 */
 	}
 	t.each = sites ? MAX(runs / sites, 1) : 0;
 	t.c.world = &world;
@@ -141,7 +143,7 @@ static int run_symbols(const struct symbols *s, uint64_t runs, struct tally *sum
 	/* Where faults are handled, other windows are taken. */
 	struct plan_options o = { .hosts = true, .puns = true,
 				  .caught = options.seed % 2 ? 0 : UINT64_MAX };
-	struct plan *plan;
+	const struct plan *plan;
 	size_t n = 0;
 
 	if (!all)

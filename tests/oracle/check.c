@@ -209,7 +209,7 @@ static int check(const char *file, const struct symbols *syms, struct counts *c)
 	const struct plan_options o = { .hosts = true, .puns = true, .taken = syms->rseqs,
 					.ntaken = syms->nrseqs };
 	raddr_t counted = 0;
-	struct plan *plan;
+	const struct plan *plan;
 	size_t n = 0;
 
 	if (!selected)

@@ -43,7 +43,8 @@ static struct made {
 	struct range note;	/* what is a note, as its headers say */
 	const struct arch *arch;
 	struct symbols *symbols;
-	struct plan *plan;
+	const struct plan *plan;
+	struct probe *probes;	/* its placement */
 } m;
 
 static int failures;
@@ -53,7 +54,9 @@ static int failures;
 
 static void module_close(void)
 {
+	free(m.probes);
 	plan_free(m.plan);
+	m.probes = NULL;
 	symbols_close(m.symbols);
 	m.plan = NULL;
 	m.symbols = NULL;
@@ -327,7 +330,8 @@ static void module_plan_with(const struct plan_options *o, const char *f,
 	module_open();
 	for (; n < 3 && names[n]; n++)
 		selected[n] = module_func(names[n]);
-	if (plan_make(m.arch, m.symbols, selected, n, o, &m.plan)) {
+	if (plan_make(m.arch, m.symbols, selected, n, o, &m.plan) ||
+	    !(m.probes = plan_placement(m.plan))) {
 		fprintf(stderr, "plan_make: %s\n", fail_text());
 		exit(1);
 	}
@@ -340,7 +344,7 @@ static inline void module_plan(const char *f)
 
 static inline const struct probe *probe(void)
 {
-	return &m.plan->probes[0];
+	return &m.probes[0];
 }
 
 /* The i-th site, from the text's start: pc, window, dead. */

@@ -234,8 +234,8 @@ static void jumps_into_the_middle_of_another(void)
 	func("g", 0x80); put(MOV_EAX_1, NOP); put_middle(); put(ADD_RSP_40, RET); func_end();
 	module_plan_with(NULL, "f", "g", NULL);
 	CHECK(entry_only(REFUSED_SHARED_BODY));
-	CHECK(!m.plan->probes[1].refusal);
-	CHECK(m.plan->probes[1].entry_only == REFUSED_SHARED_BODY);
+	CHECK(!m.probes[1].refusal);
+	CHECK(m.probes[1].entry_only == REFUSED_SHARED_BODY);
 }
 
 static void data_behind_a_jump_is_no_exit(void)
@@ -387,7 +387,7 @@ static void nameless_fragment_of_two(void)
 	put(ADD_RSP_40, RET); func_end();
 	module_plan_with(NULL, "f", "g", NULL);
 	CHECK(entry_only(REFUSED_SHARED_BODY));
-	CHECK(m.plan->probes[1].entry_only == REFUSED_SHARED_BODY);
+	CHECK(m.probes[1].entry_only == REFUSED_SHARED_BODY);
 }
 
 /* Known by its unwind entry alone, and outside of any frame like a function.
@@ -463,8 +463,8 @@ static void jump_to_the_end_of_a_piece(void)
 	func("h", 0x100); put_middle(); put(RET); func_end();
 	module_plan_with(NULL, "f", "g", NULL);
 	for (size_t i = 0; i < 2; i++)
-		CHECK(!m.plan->probes[i].refusal && !m.plan->probes[i].entry_only &&
-		      m.plan->probes[i].nexits == 1);
+		CHECK(!m.probes[i].refusal && !m.probes[i].entry_only &&
+		      m.probes[i].nexits == 1);
 }
 
 /* And not, if another function jumps there. */
@@ -479,8 +479,8 @@ static void jump_to_the_end_of_another_ones_piece(void)
 	func("h", 0x100); put_middle(); put(RET); func_end();
 	module_plan_with(NULL, "f", "g", "k");
 	CHECK(entry_only(REFUSED_NONE));
-	CHECK(m.plan->probes[1].entry_only == REFUSED_SHARED_BODY);
-	CHECK(m.plan->probes[2].entry_only == REFUSED_SHARED_BODY);
+	CHECK(m.probes[1].entry_only == REFUSED_SHARED_BODY);
+	CHECK(m.probes[2].entry_only == REFUSED_SHARED_BODY);
 }
 
 int main(void)

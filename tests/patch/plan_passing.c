@@ -112,7 +112,7 @@ static bool tells(uint64_t word, raddr_t routine)
 {
 	const struct routines to = { .entry = TEXT + 0x80000, .exit = TEXT + 0x80100,
 				     .mark = TEXT + 0x80200, .late = TEXT + 0x80300 };
-	struct probe *p = &m.plan->probes[0];
+	struct probe *p = &m.probes[0];
 	struct site *s = &p->sites[p->nsites - 1];
 	uint8_t code[256];
 	bool found = false, called = false;
@@ -135,16 +135,16 @@ static void told(void)
 	const uint64_t func = 0x123;
 
 	PLAN_BEGINNING(SEGV, PUSH_RBX, LOAD);
-	m.plan->probes[0].id = func;
+	m.probes[0].id = func;
 	CHECK(tells(REC_ENTRY | (1ull | REC_UNWATCHED) << REC_LATE_SHIFT |
 		    func << REC_FUNC_SHIFT, TEXT + 0x80300));
-	m.plan->probes[0].watched = true;
+	m.probes[0].watched = true;
 	CHECK(tells(REC_ENTRY | 1ull << REC_LATE_SHIFT | func << REC_FUNC_SHIFT,
 		    TEXT + 0x80300));
-	m.plan->probes[0].entry_only = REFUSED_EXIT_NO_ROOM;
+	m.probes[0].entry_only = REFUSED_EXIT_NO_ROOM;
 	CHECK(tells(func << REC_FUNC_SHIFT, TEXT + 0x80200));
 	PLAN_BEGINNING(SEGV, LOAD);
-	m.plan->probes[0].id = func;
+	m.probes[0].id = func;
 	CHECK(tells(REC_ENTRY | func << REC_FUNC_SHIFT, TEXT + 0x80000));
 }
 

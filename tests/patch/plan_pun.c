@@ -73,7 +73,7 @@ static void two_in_a_row(void)
 	begin_packed();
 	plan_puns("f", "g");
 	CHECK(pun_is(0, 0, 3, 0, 3));
-	CHECK(site_is(&m.plan->probes[1], 0, TACTIC_PUN, 3, 3, 0));
+	CHECK(site_is(&m.probes[1], 0, TACTIC_PUN, 3, 3, 0));
 }
 
 static void padding_is_written(void)
@@ -97,7 +97,7 @@ static void last_resort(void)
 	func("h", 16); put_middle(); put(RET); func_end();
 	plan_puns("f", "g");
 	CHECK(site_is(probe(), 0, TACTIC_SHORT, 0, 3, 0));
-	CHECK(site_is(&m.plan->probes[1], 0, TACTIC_JUMP, 3, 3, 2));
+	CHECK(site_is(&m.probes[1], 0, TACTIC_JUMP, 3, 3, 2));
 }
 
 static void pointer_inside(void)
@@ -171,7 +171,7 @@ static void neighbours_bytes_are_free(void)
 {
 	plan_fixed("g");
 	CHECK(pun_is(0, 0, 3, 0, 3));
-	CHECK(site_is(&m.plan->probes[1], 0, TACTIC_JUMP, 3, 5, 0));
+	CHECK(site_is(&m.probes[1], 0, TACTIC_JUMP, 3, 5, 0));
 }
 
 /* And so it is if that one is a pun itself, which nobody knows yet as f is
@@ -263,14 +263,14 @@ static void placed(void)
 {
 	begin_packed();
 	plan_puns("f", NULL);
-	struct site *s = &m.plan->probes[0].sites[0];
+	struct site *s = &m.probes[0].sites[0];
 	uint8_t code[256], out[ARCH_JUMP_MAX];
 	int err;
 
 	s->stub = TEXT + 0x90000;
 	s->island = TEXT + 5 - 0x3fcf0000 + 0x1234;
 	s->kept = 2;
-	CHECK(!plan_place(m.arch, &m.plan->probes[0], s, m.text, &routines, code, 256));
+	CHECK(!plan_place(m.arch, &m.probes[0], s, m.text, &routines, code, 256));
 	CHECK(!memcmp(s->jump.new_, (uint8_t[]){ 0xe9, 0x34, 0x12, 0x31, 0xc0 }, 5));
 	CHECK(!memcmp(s->jump.old, m.text, 3));
 	s->prefix = 1;
@@ -295,7 +295,7 @@ static struct probe *plan_two_sites(void)
 	func("g", 16); put_middle(); put(RET); func_end();
 	plan_puns("f", NULL);
 	CHECK(probe()->nsites == 2 && !probe()->sites[0].entry && probe()->sites[1].entry);
-	return &m.plan->probes[0];
+	return &m.probes[0];
 }
 
 static void exits_are_given_up(void)

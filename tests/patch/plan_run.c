@@ -263,7 +263,7 @@ static uint8_t *map_arena(void)
 	exit(1);
 }
 
-static void place(struct plan *plan, raddr_t bias, uint8_t *arena)
+static void place(const struct plan *plan, struct probe *probes, raddr_t bias, uint8_t *arena)
 {
 	raddr_t record = (uintptr_t)record_code - bias;
 	static uint8_t gates[256];
@@ -273,7 +273,7 @@ static void place(struct plan *plan, raddr_t bias, uint8_t *arena)
 	memset(gates, 1, sizeof(gates));
 
 	for (size_t i = 0; i < plan->nprobes; i++) {
-		struct probe *p = &plan->probes[i];
+		struct probe *p = &probes[i];
 
 		p->id = i + 1;
 		CHECK(!p->refusal);
@@ -375,7 +375,7 @@ static void run(const struct plan_options *o)
 	auto_close int fd = open("/proc/self/exe", O_RDONLY);
 	const struct func *funcs[ARRAY_SIZE(targets)];
 	struct symbols *syms;
-	struct plan *plan;
+	const struct plan *plan;
 
 	if (fd < 0 || symbols_open(fd, "/proc/self/exe", &syms))
 		exit(1);
@@ -386,9 +386,15 @@ static void run(const struct plan_options *o)
 
 	if (plan_make(arch_host(), syms, funcs, ARRAY_SIZE(targets), o, &plan))
 		exit(1);
+	auto_free struct probe *probes = plan_placement(plan);
+	struct plan placed = *plan;
+
+	if (!probes)
+		exit(1);
+	placed.probes = probes;
 	CHECK(tactics(plan, TACTIC_SHORT) >= 1);
-	place(plan, bias, arena);
-	call_all(plan, bias);
+	place(plan, probes, bias, arena);
+	call_all(&placed, bias);
 	run_n = 0;
 	CHECK(run_many(31) && run_n == 0);
 	for (size_t i = 0; i < 8; i++)	/* those in assembly have all exits */

@@ -96,11 +96,11 @@ static void pun_without_a_place(void)
 	func("h", 6); put_middle(); put(RET); func_end();
 	plan_traps("f");
 	CHECK(probe()->sites[0].tactic == TACTIC_PUN);
-	plan_give_up(&m.plan->probes[0], &m.plan->probes[0].sites[0]);
+	plan_give_up(&m.probes[0], &m.probes[0].sites[0]);
 	CHECK(entry_only(REFUSED_NONE) && probe()->sites[0].jump.len == 1);
 	CHECK(site_is(probe(), 0, TACTIC_TRAP, 0, 3, 0) && probe()->sites[0].nexits == 1);
 	/* It has one now, whatever else is given up. */
-	plan_give_up(&m.plan->probes[0], &m.plan->probes[0].sites[0]);
+	plan_give_up(&m.probes[0], &m.probes[0].sites[0]);
 	CHECK(entry_only(REFUSED_NONE) && sound());
 }
 
@@ -122,7 +122,7 @@ static void bytes(void)
 	uint8_t code[256];
 
 	plan_unsure(true);
-	struct probe *p = &m.plan->probes[0];
+	struct probe *p = &m.probes[0];
 
 	p->sites[0].stub = TEXT + 0x90000;
 	CHECK(!plan_place(m.arch, p, &p->sites[0], m.text, &to, code, sizeof(code)));

@@ -276,11 +276,13 @@ static void check_branches(const struct plan *plan, const struct text *t)
 }
 
 /* Place every site, and count what is wrong. */
-static size_t rules_broken(struct plan *plan)
+static size_t rules_broken(const struct plan *plan)
 {
-	broken = 0;
-	for (size_t i = 0; i < plan->nprobes; i++)
-		check_probe(plan, &plan->probes[i]);
+	auto_free struct probe *probes = plan_placement(plan);
+
+	broken = !probes;
+	for (size_t i = 0; probes && i < plan->nprobes; i++)
+		check_probe(plan, &probes[i]);
 	check_disjoint(plan);
 	for (size_t i = 0; i < plan->symbols->ntexts; i++)
 		check_branches(plan, &plan->symbols->texts[i]);

@@ -80,7 +80,8 @@ static void plan_all(struct range space)
 
 	for (size_t i = 0; i < m.symbols->nfuncs; i++)
 		selected[n++] = &m.symbols->funcs[i];
-	if (plan_make(m.arch, m.symbols, selected, n, &o, &m.plan))
+	if (plan_make(m.arch, m.symbols, selected, n, &o, &m.plan) ||
+	    !(m.probes = plan_placement(m.plan)))
 		exit(1);
 }
 
@@ -108,10 +109,10 @@ static void write_all(void)
 	for (size_t i = 0; i < TEXT_CAP; i++)
 		cells[i] = (struct cell){ .byte = m.text[i] };
 	for (size_t i = 0; i < m.plan->nprobes; i++)
-		for (size_t k = 0; k < m.plan->probes[i].nsites; k++) {
-			struct site *s = &m.plan->probes[i].sites[k];
+		for (size_t k = 0; k < m.probes[i].nsites; k++) {
+			struct site *s = &m.probes[i].sites[k];
 
-			if (m.plan->probes[i].refusal)
+			if (m.probes[i].refusal)
 				continue;
 			s->stub = TEXT + 0x100000;
 			CHECK(!plan_patches(m.arch, s));
@@ -174,7 +175,7 @@ static void check_all(const struct module *mod, const struct islands *islands)
 	size_t n = 0;
 
 	for (size_t i = 0; i < m.plan->nprobes; i++) {
-		const struct probe *p = &m.plan->probes[i];
+		const struct probe *p = &m.probes[i];
 
 		nlost += p->refusal == REFUSED_OUT_OF_REACH;
 		for (size_t k = 0; !p->refusal && k < p->nsites; k++) {
@@ -197,14 +198,14 @@ static uint8_t levels[FUNCS + 1][16];
 static void note_levels(void)
 {
 	for (size_t i = 0; i < m.plan->nprobes; i++)
-		for (size_t k = 0; k < m.plan->probes[i].nsites && k < 16; k++)
-			levels[i][k] = m.plan->probes[i].sites[k].level;
+		for (size_t k = 0; k < m.probes[i].nsites && k < 16; k++)
+			levels[i][k] = m.probes[i].sites[k].level;
 }
 
 static void check_levels(void)
 {
 	for (size_t i = 0; i < m.plan->nprobes; i++) {
-		const struct probe *p = &m.plan->probes[i];
+		const struct probe *p = &m.probes[i];
 
 		for (size_t k = 0; !p->refusal && p->linked && k < p->nsites && k < 16; k++)
 			CHECK(levels[i][k] == p->sites[k].level);
@@ -256,7 +257,7 @@ static void make_live(const struct module *mod, struct live *ret)
 {
 	*ret = (struct live){ 0 };
 	for (size_t i = 0; i < m.plan->nprobes; i++) {
-		struct probe *p = &m.plan->probes[i];
+		struct probe *p = &m.probes[i];
 
 		p->id = (uint32_t)i + 1;
 		for (size_t k = 0; !p->refusal && k < p->nsites; k++) {
@@ -351,13 +352,14 @@ static enum refusal near_page_end(const struct target *self, uint8_t left)
 	func_end();
 	module_plan_with(&(struct plan_options){ .puns = true }, "f", NULL, NULL);
 	struct module mod = { .base = "module", .bias = 0x200000000000, .symbols = m.symbols };
-	struct selected one = { .module = &mod, .n = 1, .plan = m.plan };
+	struct selected one = { .module = &mod, .n = 1, .plan = m.plan,
+				.probes = m.probes, .nprobes = 1 };
 	struct selection sel = { .v = &one, .n = 1 };
 
 	mod.span = (struct range){ TEXT + mod.bias, RODATA + mod.bias };
 	CHECK(islands_choose(self, &sel, &islands) == 0);
 	islands_clear(&islands);
-	return m.plan->probes[0].refusal;
+	return m.probes[0].refusal;
 }
 
 /* Give up what was to land on a page that somebody else has taken meanwhile. */
@@ -371,9 +373,10 @@ static void page_is_taken(const struct target *self)
 	func("g", 16); put_middle(); put(RET); func_end();
 	module_plan_with(&(struct plan_options){ .puns = true }, "f", NULL, NULL);
 	struct module mod = { .base = "module", .bias = 0x200000000000, .symbols = m.symbols };
-	struct selected one = { .module = &mod, .n = 1, .plan = m.plan };
+	struct selected one = { .module = &mod, .n = 1, .plan = m.plan,
+				.probes = m.probes, .nprobes = 1 };
 	struct selection sel = { .v = &one, .n = 1 };
-	struct probe *p = &m.plan->probes[0];
+	struct probe *p = &m.probes[0];
 
 	mod.span = (struct range){ TEXT + mod.bias, RODATA + mod.bias };
 	CHECK(islands_choose(self, &sel, &islands) == 0);
@@ -397,7 +400,8 @@ static void round_at(const struct target *self, raddr_t bias, struct range space
 	plan_all(space);
 	struct module mod = { .base = "module", .bias = bias, .symbols = m.symbols,
 			      .span = { TEXT + bias, RODATA + bias } };
-	struct selected one = { .module = &mod, .n = m.plan->nprobes, .plan = m.plan };
+	struct selected one = { .module = &mod, .n = m.plan->nprobes, .plan = m.plan,
+				.probes = m.probes, .nprobes = m.plan->nprobes };
 	struct selection sel = { .v = &one, .n = 1 };
 
 	CHECK(gaps_find(self->pid, GAPS_HEAP_LEAST, NULL, NULL, &gaps) == 0);

@@ -57,7 +57,7 @@ static int take_census(const char *path, const struct plan_options *o,
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
 	auto_free const struct func **selected = NULL;
 	struct symbols *syms;
-	struct plan *plan;
+	const struct plan *plan;
 	double t = now_ms();
 
 	if (fd < 0)

@@ -100,12 +100,12 @@ static void test_crew(unsigned int threads, size_t fails)
 
 /* ---- what it plans --------------------------------------------------------- */
 
-static struct plan *plan_all(const struct symbols *s, unsigned int threads)
+static const struct plan *plan_all(const struct symbols *s, unsigned int threads)
 {
 	const struct func **all = calloc(s->nfuncs + 1, sizeof(*all));
 	struct plan_options o = { .hosts = true, .puns = true, .traps = true,
 				  .threads = threads };
-	struct plan *ret = NULL;
+	const struct plan *ret = NULL;
 
 	for (size_t i = 0; all && i < s->nfuncs; i++)
 		all[i] = &s->funcs[i];
@@ -161,10 +161,10 @@ static void test_plan(const char *path)
 		failures++;
 		return;
 	}
-	struct plan *one = plan_all(s, 1);
+	const struct plan *one = plan_all(s, 1);
 
 	for (unsigned int threads = 2; threads <= 8; threads += 3) {
-		struct plan *several = plan_all(s, threads);
+		const struct plan *several = plan_all(s, threads);
 
 		CHECK(one && several);
 		if (one && several)

@@ -38,7 +38,7 @@ static int copy_libc(void)
 static int plan_all(const struct symbols *s, bool *kept)
 {
 	const struct func **all = calloc(s->nfuncs + 1, sizeof(*all));
-	struct plan *plan = NULL;
+	const struct plan *plan = NULL;
 	size_t n = 0, left;
 
 	*kept = all != NULL;

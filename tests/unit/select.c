@@ -107,7 +107,7 @@ static const struct probe *probe_of(const struct query *q, const char *name)
 	for (size_t i = 0; i < q->sel.n; i++)
 		for (size_t j = 0; j < q->sel.v[i].n; j++)
 			if (strcmp(q->sel.v[i].names[j], name) == 0)
-				return &q->sel.v[i].plan->probes[j];
+				return &q->sel.v[i].probes[j];
 	return NULL;
 }
 
@@ -131,8 +131,8 @@ static void test_patterns(struct modules *m)
 
 	run(m, &q, "sel_alpha", NULL, NULL);
 	CHECK(strcmp(names(&q), "sel_alpha") == 0);
-	CHECK(q.sel.n == 1 && q.sel.nfuncs == 1 && q.sel.v[0].plan->nprobes == 1);
-	CHECK(q.sel.v[0].plan->probes[0].func == q.sel.v[0].funcs[0]);
+	CHECK(q.sel.n == 1 && q.sel.nfuncs == 1 && q.sel.v[0].nprobes == 1);
+	CHECK(q.sel.v[0].probes[0].func == q.sel.v[0].funcs[0]);
 	done(&q);
 
 	run(m, &q, "sel_b*", NULL, NULL);
@@ -203,7 +203,7 @@ static void test_linkage(struct modules *m)
 
 	run(m, &q, "getopt_long@plt", "sel_alpha@plt", "free@plt");
 	CHECK(q.sel.nfuncs == 1 && refusal_of(&q, "getopt_long@plt") == REFUSED_NONE);
-	CHECK(q.sel.v[0].plan->probes[0].entry_only == REFUSED_LINKAGE);
+	CHECK(q.sel.v[0].probes[0].entry_only == REFUSED_LINKAGE);
 	CHECK(q.sel.v[0].module->is_exe);
 	done(&q);
 
@@ -312,9 +312,9 @@ static void test_traps(struct modules *m)
 		add(q.include, &q.o.ninclude, "tcsendbreak@libc.so*");
 		CHECK(select_functions(m, &q.o, &q.sel) == 0 && q.sel.n == 2);
 		for (size_t i = 0; i < q.sel.n; i++) {
-			allowed += q.sel.v[i].plan->probes[0].trap_size != 0;
+			allowed += q.sel.v[i].probes[0].trap_size != 0;
 			CHECK(!q.sel.v[i].module->is_system ||
-			      !q.sel.v[i].plan->probes[0].trap_size);
+			      !q.sel.v[i].probes[0].trap_size);
 		}
 		CHECK(allowed == (size_t)asked);
 		done(&q);

@@ -102,7 +102,7 @@ static void test(struct modules *m)
 	struct pattern include[1];
 	struct select_options o = { .include = include, .ninclude = 1 };
 	struct selection sel;
-	struct plan *careless;
+	const struct plan *careless;
 
 	CHECK(pattern_parse("seq_*@exe", include) == 0);
 	CHECK(select_functions(m, &o, &sel) == 0 && sel.n == 1);

@@ -52,7 +52,7 @@ static void plan(struct symbols *s)
 {
 	const struct arch *arch = arch_by_machine(s->machine);
 	const struct func *all[FUNCS];
-	struct plan *p = NULL;
+	const struct plan *p = NULL;
 	size_t n = 0;
 
 	if (!arch || plan_linkage(arch, s) < 0)
