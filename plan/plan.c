@@ -318,7 +318,8 @@ static int plan_probes(struct plan_impl *p, const struct plan_options *o,
 {
 	auto_free uint32_t *todo = calloc(plan->nprobes + 1, sizeof(*todo));
 	auto_free struct body *bodies = calloc(AHEAD * SHARE, sizeof(*bodies));
-	struct pass pass = { plan, probes, o, .todo = todo, .ntodo = plan->nprobes, .bodies = bodies };
+	struct pass pass = { plan, probes, o, .todo = todo, .ntodo = plan->nprobes,
+			     .bodies = bodies };
 	struct choice passes[4];
 	int npasses = list_passes(o, passes), err = 0;
 	bool down = false;

@@ -77,6 +77,7 @@ const char help_text[] =
 "      --diff DIR             report: compare with another directory\n"
 "      --short-names          std::vector<>::push_back: templates without their\n"
 "                             arguments\n"
+"      --stubs                list: what would be written, and each stub's code\n"
 "      --time                 wall clock at each line\n"
 "      --json                 one JSON object per line\n"
 "      --no-color             plain text on terminals too\n"

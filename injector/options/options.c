@@ -54,7 +54,7 @@ enum {
 	OPT_NO_COLOR, OPT_FORCE, OPT_TRAP, OPT_USDT, OPT_KEEP, OPT_SORT, OPT_DIFF, OPT_TO,
 	OPT_MAX_SIZE, OPT_ROTATE, OPT_SINCE, OPT_UNTIL, OPT_FOLLOW_FORK, OPT_LOG,
 	OPT_COMPRESS, OPT_MAX_OVERHEAD, OPT_FOLLOW_EXEC, OPT_NET,
-	OPT_SNAPSHOT_ON, OPT_WAIT, OPT_SHORT_NAMES, OPT_MIN_FREE,
+	OPT_SNAPSHOT_ON, OPT_WAIT, OPT_SHORT_NAMES, OPT_MIN_FREE, OPT_STUBS,
 };
 
 struct option_def {
@@ -89,6 +89,7 @@ static const struct option_def defs[] = {
 	FLAG("verbose", 'v', ON_ALL),
 	FLAG("no-color", OPT_NO_COLOR, ON_ALL),
 	FLAG("short-names", OPT_SHORT_NAMES, ON_TRACE | ON_COUNTS | ON_LIST | ON_CALLS),
+	FLAG("stubs", OPT_STUBS, ON_LIST),
 	FLAG("force", OPT_FORCE, ON_STOP),
 	FLAG("help", 'h', ON_ALL),
 	FLAG("version", 'V', ON_ALL),
@@ -290,6 +291,7 @@ static void set_flag(struct options *o, int key)
 	case OPT_NO_COLOR: o->no_color = true; break;
 	case OPT_FORCE: o->force = true; break;
 	case OPT_SHORT_NAMES: o->short_names = true; break;
+	case OPT_STUBS: o->stubs = true; break;
 	case 'q': o->quiet = true; break;
 	case 'v': o->verbose = true; break;
 	case 'h': o->verb = VERB_HELP; break;

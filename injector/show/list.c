@@ -8,6 +8,7 @@
 
 #include "injector/log/say.h"
 #include "injector/proc/signals.h"
+#include "injector/show/stubs.h"
 
 enum {
 	WRITE_AT = 1 << 16,	/* bytes that wait: write them */
@@ -112,13 +113,15 @@ static int flush(struct output *out)
 	return err == -EPIPE ? 1 : err;
 }
 
-int list_print(const struct selection *sel, struct output *out)
+int list_print(const struct selection *sel, bool stubs, struct output *out)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < sel->n && !err; i++)
 		for (size_t j = 0; j < sel->v[i].n && !err; j++) {
 			print_probe(&sel->v[i], j, out);
+			if (stubs && !sel->v[i].probes[j].refusal)
+				stubs_print(&sel->v[i], j, out);
 			if (output_pending(out) > WRITE_AT)
 				err = signals_stop_wanted() ? 1 : flush(out);
 		}

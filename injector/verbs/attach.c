@@ -315,6 +315,6 @@ int attach(struct trace *t)
 	err = err ? err : write_stubs(t);
 	/* 5. What is recorded from now on will be read. */
 	err = err ? err : make_reader(t);
-	/* 6 to 9. Every jump stands, no thread was in its way, and all threads run (patch/edit.c). */
+	/* 6 to 9 (patch/edit.c). Every jump stands, and all threads run. */
 	return err ? err : write_jumps(t);
 }

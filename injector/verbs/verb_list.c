@@ -78,7 +78,7 @@ static int list_modules(struct listing *l, struct modules *mods, const char *nam
 	if (!err && !l->out)
 		err = output_open(l->options->output, &l->out);
 	if (!err && sel.nfuncs) {
-		err = list_print(&sel, l->out);
+		err = list_print(&sel, l->options->stubs, l->out);
 		list_count(&sel, &l->all);
 		l->listed++;
 		list_say_doubts(&sel, l->options->verbose);
