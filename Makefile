@@ -88,6 +88,10 @@ $(BUILD)/inject-static: $(OBJS)
 	@echo "  LD      $@"
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -static -s -o $@ $(OBJS) $(STATIC_LDLIBS)
 
+# What reads the whole text of a module is a tenth faster so.
+$(if $(findstring -O2,$(CFLAGS)),$(filter $(addprefix $(BUILD)/,arch/% symbols/% plan/%),$(OBJS))): \
+	private ALL_CFLAGS += -O3
+
 $(BUILD)/%.o: %.c $(STAMP)
 	@mkdir -p $(@D); echo "  CC      $<"
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
