@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 # make            build/inject, the payload inside it
 # make check      install what tests need, run every test
+# make check-fast a minute of them, with what is installed; check-unit, check-live: a part
+# tests/run build live/top    one of them, by its name, with what it needs
 # make demo       install, build, and trace a server that comes with the project
 # make bench      cost per call, pause and plan, beside the floor and others
 # make census     how many functions of well-known programs can be probed
@@ -12,6 +14,7 @@
 # make analyze    gcc -fanalyzer and clang-tidy on all of it
 # make static     build/inject-static: one file that needs nothing where it runs
 # make install    PREFIX=/usr/local DESTDIR=
+# make help       this list
 # V=1 shows commands; SAN=address,undefined; CC=clang; BUILD=dir; OPT=-O0
 
 BUILD ?= build
@@ -124,6 +127,9 @@ $(BUILD)/loader.bin: $(BUILD)/payload/loader.po
 	$(Q)objcopy -O binary -j .text $(BUILD)/loader.elf $@
 
 $(BUILD)/injector/session/blobs_data.o: $(BUILD)/payload.so $(BUILD)/loader.bin
+
+help:
+	@sed -n '2,/^# V=1/s/^# //p' Makefile
 
 install: $(BUILD)/inject
 	install -D -m 755 $(BUILD)/inject $(DESTDIR)$(PREFIX)/bin/inject

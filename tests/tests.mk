@@ -270,6 +270,10 @@ STRESS := $(sort $(wildcard tests/stress/*.sh))
 
 unit: $(UNIT_BIN)
 victims: $(VICTIMS) $(TOOLS) $(ARRIVE_CHECK)
+tools: $(TOOLS)
+# For tests/run: what a test may want.
+programs:
+	@printf '%s\n' $(VICTIMS) $(ARRIVE_CHECK)
 oracle: $(ORACLE)
 
 deps:
@@ -293,6 +297,16 @@ glibcs:
 
 check-unit: $(UNIT_BIN)
 	@tests/run $(BUILD) $(UNIT_BIN)
+
+# Under a minute: what is pure, and one attach of each kind. Before a commit, not instead
+# of the rest.
+FAST_UNIT := $(filter-out %/remote %/symbols_% %/trace_hostile %/reader_hostile \
+	$(BUILD)/tests/unit/payload_% $(BUILD)/tests/fuzz/%, $(UNIT_BIN)) \
+	$(BUILD)/tests/unit/payload_basic $(BUILD)/tests/unit/payload_threads
+FAST := attach_running attach_single command_same count_exact fork_children_cleaned list_file \
+	record_exact stop_after_kill9 text_changed
+check-fast: all $(FAST_UNIT)
+	@tests/run $(BUILD) $(FAST:%=live/%) $(FAST_UNIT)
 
 check-live: all victims
 	@tests/run $(BUILD) $(LIVE)
@@ -378,5 +392,5 @@ analyze:
 	@tools/deps.sh analyze
 	@tools/analyze.sh
 
-.PHONY: unit victims deps suites glibcs check check-unit check-live soak soak-san soak-tsan fuzz fuzz-read oracle \
+.PHONY: unit victims tools programs deps suites glibcs check check-fast check-unit check-live soak soak-san soak-tsan fuzz fuzz-read oracle \
 	fuzz-readers demo bench census lint analyze
