@@ -25,6 +25,8 @@
 #ifndef PAYLOAD_ABI_H
 #define PAYLOAD_ABI_H
 
+#include "payload/page.h"
+
 #define ABI_VERSION 20
 
 /* Offsets that assembly uses; abi.c asserts them. */
@@ -129,7 +131,6 @@
 #define SUBBUFS_MOST 16384	/* of one ring, and its bank */
 #define THREAD_SHIFT 17
 #define THREAD_SIZE (1 << THREAD_SHIFT)
-#define PAGE 4096
 
 /* Subkinds of REC_EXT, in bits 42..47 of the word; bits 48..51 are the number
  * of body words that follow; bits 52..63 are small data. A body word carries

@@ -37,7 +37,7 @@ static raddr_t place_in(const struct body *b, const struct window *w, raddr_t fr
 	for (raddr_t a = pc + arch->jump_size;
 	     a + arch->jump_size <= pc + w->size; a += arch->align)
 		if (!begins_insn(b, w, a) && in_reach(arch, from, a) &&
-		    a / PLAN_PAGE == (a + arch->jump_size - 1) / PLAN_PAGE)
+		    a / PAGE == (a + arch->jump_size - 1) / PAGE)
 			return a;
 	return 0;
 }

@@ -11,10 +11,10 @@
 #ifndef PLAN_IMPL_H
 #define PLAN_IMPL_H
 
+#include "payload/page.h"
 #include "plan/plan.h"
 
 /* Jumps never straddle a multiple of this, the smallest page there is. */
-enum { PLAN_PAGE = 4096 };
 
 /* What may be true of one byte of text. */
 enum layer {

@@ -100,7 +100,7 @@ size_t pun_room(const struct body *b, const struct window *w, size_t *kept)
 	raddr_t pc = b->steps[w->first].insn.pc;
 	size_t most = lasting(b, pc, (size_t)arch->jump_size + arch->pun_prefixes);
 	/* What is written lies in one page; what is kept need not. */
-	size_t room = MIN((size_t)w->size + w->dead, PLAN_PAGE - pc % PLAN_PAGE);
+	size_t room = MIN((size_t)w->size + w->dead, PAGE - pc % PAGE);
 
 	room = window_room(b, w->first, w->last, MIN(room, (size_t)arch->jump_size));
 	if (most < arch->jump_size)

@@ -17,7 +17,7 @@
 #include "plan/value.h"
 
 enum {
-	DEAD_MOST = PLAN_PAGE + ARCH_INSN_MAX,	/* bytes behind a function in which
+	DEAD_MOST = PAGE + ARCH_INSN_MAX,	/* bytes behind a function in which
 						 * its padding may be dead */
 	NUMBER_BEHIND = 9,	/* bytes of what has a distance and a number */
 	RECENT = 16,		/* instructions before a return, or a jump that leaves, among
@@ -242,7 +242,7 @@ static int note_name(struct sweep *s, const struct insn *in, raddr_t a)
 static bool has_number(const struct plan_impl *p, const uint8_t *bytes, const struct insn *in)
 {
 	uint64_t most = range_size(p->span) + 1;	/* and the end */
-	bool all = p->span.end > UINT32_MAX || p->span.start < PLAN_PAGE;
+	bool all = p->span.end > UINT32_MAX || p->span.start < PAGE;
 	uint32_t word;
 
 	for (size_t i = 1; i + 4 <= in->size && !all; i++) {
@@ -356,7 +356,7 @@ static int sweep_insn(struct sweep *s, const uint8_t *p, const struct insn *in)
 	/* Only the end of a function's code makes padding: what looks like a
 	 * return between functions may be data. A breakpoint is no end. */
 	s->dead = insn_ends(in) && is_in_func(s, in->pc) && !goes_on &&
-		!insn_may_resume(s->impl->arch, p, in) ? next + PLAN_PAGE : 0;
+		!insn_may_resume(s->impl->arch, p, in) ? next + PAGE : 0;
 	if (insn_ends(in))
 		s->nrecent = 0;
 	else

@@ -156,7 +156,7 @@ static bool may_be_landed_on(const struct body *b, size_t first, size_t last)
 
 static bool crosses_page(raddr_t at, size_t n)
 {
-	return at / PLAN_PAGE != (at + n - 1) / PLAN_PAGE;
+	return at / PAGE != (at + n - 1) / PAGE;
 }
 
 /* May a goroutine go on here that was preempted? Not where the runtime says so. */

@@ -22,12 +22,12 @@ status=0
 allowed() {
 	case $1 in
 	base) echo 'base/' ;;
-	arch) echo 'base/|arch/|payload/(abi|stub)\.h' ;;
+	arch) echo 'base/|arch/|payload/(abi|page|stub)\.h' ;;
 	symbols) echo 'base/|symbols/' ;;
 	payload) echo 'payload/|arch/(cpu|stand)\.h' ;;
-	plan) echo 'base/|arch/arch\.h|symbols/symbols\.h|payload/(abi|stub)\.h|plan/' ;;
+	plan) echo 'base/|arch/arch\.h|symbols/symbols\.h|payload/(abi|page|stub)\.h|plan/' ;;
 	trace) echo 'base/|payload/abi\.h|symbols/(symbols|shorten)\.h|trace/' ;;
-	injector) echo 'base/|arch/|symbols/|payload/(abi|stub)\.h|plan/plan\.h|trace/|injector/' ;;
+	injector) echo 'base/|arch/|symbols/|payload/(abi|page|stub)\.h|plan/plan\.h|trace/|injector/' ;;
 	esac
 }
 

@@ -42,7 +42,6 @@ enum {
 	ON_CALLS = ON_REPLAY | ON_REPORT | ON_GRAPH | ON_EXPORT,
 	ON_STARTED = ON_STATUS | ON_SNAPSHOT | ON_CHANGE,
 	ON_ALL = ON_ATTACH | ON_LIST | ON_STOP | ON_STARTED | ON_CALLS | ON_INFO,
-	NOT_YET = 0,
 };
 
 #define SECOND 1000000000ull
@@ -51,7 +50,7 @@ enum {
 /* Options without a letter. */
 enum {
 	OPT_TID = 256, OPT_ENTRY_ONLY, OPT_TIME, OPT_MAX_PAUSE, OPT_JSON,
-	OPT_NO_COLOR, OPT_FORCE, OPT_TRAP, OPT_USDT, OPT_KEEP, OPT_SORT, OPT_DIFF, OPT_TO,
+	OPT_NO_COLOR, OPT_FORCE, OPT_TRAP, OPT_KEEP, OPT_SORT, OPT_DIFF, OPT_TO,
 	OPT_MAX_SIZE, OPT_ROTATE, OPT_SINCE, OPT_UNTIL, OPT_FOLLOW_FORK, OPT_LOG,
 	OPT_COMPRESS, OPT_MAX_OVERHEAD, OPT_FOLLOW_EXEC, OPT_NET,
 	OPT_SNAPSHOT_ON, OPT_WAIT, OPT_SHORT_NAMES, OPT_MIN_FREE, OPT_STUBS,
@@ -59,7 +58,7 @@ enum {
 
 struct option_def {
 	struct option getopt;
-	int verbs;		/* ON_*, or NOT_YET */
+	int verbs;		/* ON_* */
 };
 
 #define WITH(name, key, verbs) { { name, required_argument, NULL, key }, verbs }
@@ -93,10 +92,6 @@ static const struct option_def defs[] = {
 	FLAG("force", OPT_FORCE, ON_STOP),
 	FLAG("help", 'h', ON_ALL),
 	FLAG("version", 'V', ON_ALL),
-	WITH("usdt", OPT_USDT, NOT_YET),
-	FLAG("args", 'a', NOT_YET),
-	WITH("arg", 'A', NOT_YET),
-	WITH("when", 'w', NOT_YET),
 	WITH("keep", OPT_KEEP, ON_START),
 	WITH("snapshot-on", OPT_SNAPSHOT_ON, ON_START),
 	FLAG("wait", OPT_WAIT, ON_SNAPSHOT),
@@ -114,11 +109,11 @@ static const struct option_def defs[] = {
 
 /* "-": words come in their place, so that those before "--" are known from
  * those behind it. ":": our own messages. */
-static const char letters[] = "-:p:f:N:t:D:n:d:o:m:qvhVaA:w:";
+static const char letters[] = "-:p:f:N:t:D:n:d:o:m:qvhV";
 
 static const struct {
 	const char *name;
-	int on;			/* NOT_YET: refused by name */
+	int on;
 	enum verb verb;
 } verbs[] = {
 	{ "trace", ON_TRACE, VERB_TRACE },
@@ -138,7 +133,6 @@ static const struct {
 	{ "graph", ON_GRAPH, VERB_GRAPH },
 	{ "info", ON_INFO, VERB_INFO },
 	{ "export", ON_EXPORT, VERB_EXPORT },
-	{ .name = "syscalls" },
 };
 
 static int find_verb(const char *word)
@@ -232,7 +226,7 @@ static int pid_option(const struct option_def *def, const char *text, pid_t *ret
 	char name[32];
 
 	if (strchr(text, ',') && strspn(text, "0123456789,") == strlen(text))
-		return fail(0, "a list of PIDs (-p %s) is not there yet; run one inject for each",
+		return fail(0, "-p takes one PID, not a list (%s); run one inject for each",
 			    text);
 	if (*ret)
 		return fail(0, "%s was given twice; inject works on one at a time",
@@ -430,9 +424,6 @@ static int check_option(int on, const char *verb, const struct option_def *def,
 
 	if (err)
 		return err;
-	if (def->verbs == NOT_YET)
-		return fail(0, "%s is not there yet; see inject --help for what is",
-			    spelling(def, name));
 	if (on == ON_RECORD && !(def->verbs & on) && (def->verbs & ON_CALLS))
 		return fail(0, "record takes no %s: it keeps everything; give that to replay",
 			    spelling(def, name));
@@ -498,8 +489,6 @@ int options_parse(int argc, char **argv, struct options *ret)
 	if (i >= 0) {
 		verb = verbs[i].name;
 		on = verbs[i].on;
-		if (on == NOT_YET)
-			return fail(0, "%s is not there yet; see inject --help for what is", verb);
 		ret->verb = verbs[i].verb;
 		ret->keep = on & (ON_START | ON_COUNTS) ? KEEP_LAST : KEEP_FIRST;
 		argc--;

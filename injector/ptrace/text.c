@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { PAGE_BYTES = 4096 };
+#include "payload/page.h"
 
 /* Consecutive changes within one page and of one rank. */
 struct span {
@@ -12,12 +12,12 @@ struct span {
 	size_t n;
 	raddr_t addr;
 	size_t len;
-	uint8_t bytes[PAGE_BYTES];
+	uint8_t bytes[PAGE];
 };
 
 static raddr_t page_of(raddr_t addr)
 {
-	return addr / PAGE_BYTES;
+	return addr / PAGE;
 }
 
 /* The span that begins with c[0]. Changes are sorted, upwards or downwards. */
@@ -82,7 +82,7 @@ static int wrong(const struct target *t, const struct change *c, const char *wha
 static int change_span(const struct target *t, const struct change *c, size_t n,
 		       struct span *s)
 {
-	uint8_t before[PAGE_BYTES], back[PAGE_BYTES];
+	uint8_t before[PAGE], back[PAGE];
 	int err = span_read(t, c, n, s);
 
 	if (err)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "injector/ptrace/unwind_tables.h"
+#include "payload/page.h"
 
 /* libunwind has it for programs that know their tables themselves, as perf does, but in no
  * header. */
@@ -15,7 +16,6 @@ int search_table(unw_addr_space_t, unw_word_t ip, unw_dyn_info_t *, unw_proc_inf
 enum {
 	MOST_FRAMES = 4096,	/* a hostile stack may be a ring */
 	MOST_WORDS = 1 << 22,	/* and hostile unwind information a loop */
-	PAGE_BYTES = 4096,
 	PAGES = 32,
 };
 
@@ -29,7 +29,7 @@ struct pages {
 	unsigned int words;	/* that libunwind has asked for */
 	bool have[PAGES];
 	raddr_t at[PAGES];
-	uint8_t bytes[PAGES][PAGE_BYTES];
+	uint8_t bytes[PAGES][PAGE];
 };
 
 /* Of the walk that this thread is at. libunwind hands its own context to some
@@ -40,12 +40,12 @@ static _Thread_local struct pages *walked;
  * failed before. */
 static const uint8_t *page_at(raddr_t at)
 {
-	size_t i = at / PAGE_BYTES % PAGES;
+	size_t i = at / PAGE % PAGES;
 	bool failed = fail_text()[0];
 
 	if (walked->have[i] && walked->at[i] == at)
 		return walked->bytes[i];
-	walked->have[i] = target_read(walked->target, at, walked->bytes[i], PAGE_BYTES) == 0;
+	walked->have[i] = target_read(walked->target, at, walked->bytes[i], PAGE) == 0;
 	walked->at[i] = at;
 	if (!walked->have[i] && !failed)
 		fail_clear();
@@ -55,12 +55,12 @@ static const uint8_t *page_at(raddr_t at)
 static bool read_bytes(raddr_t addr, void *buf, size_t size)
 {
 	for (size_t i = 0, n; i < size; i += n) {
-		size_t in_page = (addr + i) % PAGE_BYTES;
+		size_t in_page = (addr + i) % PAGE;
 		const uint8_t *page = page_at(addr + i - in_page);
 
 		if (!page)
 			return false;
-		n = MIN(size - i, PAGE_BYTES - in_page);
+		n = MIN(size - i, PAGE - in_page);
 		memcpy((uint8_t *)buf + i, page + in_page, n);
 	}
 	return true;
