@@ -40,6 +40,20 @@ void fail_adopt(const char *text)
 		snprintf(kept, sizeof(kept), "%s", text);
 }
 
+struct cause fail_keep(void)
+{
+	struct cause ret;
+
+	memcpy(ret.text, kept, sizeof(ret.text));
+	fail_clear();
+	return ret;
+}
+
+void fail_give_back(const struct cause *cause)
+{
+	memcpy(kept, cause->text, sizeof(kept));
+}
+
 int base_grow(void **arr, size_t *cap, size_t size)
 {
 	size_t bigger = *cap ? *cap * 2 : 16;

@@ -41,7 +41,7 @@ static inline bool range_overlaps(struct range a, struct range b)
  *	return fail(errno, "attach thread %d", tid);
  *
  * fail() keeps the FIRST message of a failure, which is the one nearest to the
- * cause, per thread; whoever gives up prints it once with fail_text(). A caller
+ * cause, per thread; the caller that gives up prints it once with fail_text(). One
  * that recovers calls fail_clear(). `err` is a positive errno; 0 means "the
  * message says it all": no strerror text is added and -EINVAL is returned.
  */
@@ -59,6 +59,15 @@ const char *fail_text(void);
 void fail_clear(void);
 /* Move the kept message from a thread that ended to the calling one. */
 void fail_adopt(const char *text);
+/*
+ * What failed, kept while something is cleaned up that may fail, too: fail_keep() takes the
+ * message away, and fail_give_back() puts it in the place of whatever came to stand there.
+ */
+struct cause {
+	char text[1024];
+};
+struct cause fail_keep(void);
+void fail_give_back(const struct cause *);
 
 /* Cleanup of our own memory and descriptors. What was done to the target is
  * undone by labels in reverse order instead, so that the undo is visible. */

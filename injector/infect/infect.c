@@ -351,7 +351,6 @@ static int take_back(struct infecting *in)
  * the patience that it came with: a target that is busy now is left as it was. */
 static void undo(struct infecting *in)
 {
-	char cause[1024];
 	int err = 0;
 
 	if (in->busy)
@@ -359,8 +358,8 @@ static void undo(struct infecting *in)
 	infect_undo_islands(in);
 	if (!in->nundo && !in->islands.n)
 		return;
-	snprintf(cause, sizeof(cause), "%s", fail_text());
-	fail_clear();
+	struct cause cause = fail_keep();
+
 	/* The session of a later visit stays, without what goes now. */
 	if (in->reuse && in->result->map.s)
 		in->result->map.s->narenas = in->result->old.s.narenas;
@@ -368,8 +367,7 @@ static void undo(struct infecting *in)
 		err = infect_with_borrowed(in, VICTIM_SYSCALLS, take_back);
 		target_rest(in->target);
 	}
-	fail_clear();
-	fail_adopt(cause);
+	fail_give_back(&cause);
 }
 
 static int prepare(struct infecting *in)

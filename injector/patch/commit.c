@@ -204,13 +204,10 @@ static int prepare(void *ctx)
 /* Nothing traps after all; the cause stays what it was. */
 static void unhook(struct committing *c)
 {
-	auto_free char *cause = base_printf("%s", fail_text());
+	struct cause cause = fail_keep();
 
-	fail_clear();
 	traps_unhook(c->target, c->opt->mods, c->inf->map.s);
-	fail_clear();
-	if (cause && cause[0])
-		fail_adopt(cause);
+	fail_give_back(&cause);
 }
 
 int commit(struct target *t, struct infection *inf, struct live *live,

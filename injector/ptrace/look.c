@@ -314,20 +314,18 @@ int look_session(pid_t pid)
 int look_again(int (*looks)(pid_t), pid_t pid, int err)
 {
 	struct looked l = { .pid = pid, .what = "look at" };
-	char cause[512];
-
-	snprintf(cause, sizeof(cause), "%s", fail_text());
-	fail_clear();
+	struct cause cause = fail_keep();
 	int now = looks(pid);
+
 	if (!now && err)
 		now = exists(&l);
 	if (!now && err)
 		now = unless_ended(&l, err);
 	if (now == -ESRCH)
 		return now;
-	fail_clear();
-	if (err)
-		fail(0, "%s", cause);
+	fail_give_back(&cause);
+	if (!err)
+		fail_clear();
 	return err;
 }
 

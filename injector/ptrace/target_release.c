@@ -73,18 +73,16 @@ void target_drop_gone(struct target *t)
 	t->nthreads = kept;
 }
 
-/* What cannot be read meanwhile is nobody's failure; what failed before is told still. */
+/* What cannot be read meanwhile fails nothing; what failed before is told still. */
 static void release_stopped(struct target *t)
 {
-	char cause[1024];
+	struct cause cause = fail_keep();
 
-	snprintf(cause, sizeof(cause), "%s", fail_text());
 	for (size_t i = 0; i < t->nthreads; i++)
 		if (t->threads[i].hold == HOLD_STOPPED)
 			release_thread(t, &t->threads[i]);
 	target_drop_gone(t);
-	fail_clear();
-	fail_adopt(cause);
+	fail_give_back(&cause);
 }
 
 /* How long it took, in ns. */

@@ -47,15 +47,14 @@ static int take_out(struct trace *t, const struct follow *f, struct summary *s)
 		.session = t->session_ino, .max_pause = t->opt->max_pause,
 		.since = t->target.start_time,
 	};
-	char cause[sizeof(r.left)];
 	int err = trace_gone(t, f) ? 0 : remove_probes(t->pid, &r);
+	struct cause cause = fail_keep();
 
-	snprintf(cause, sizeof(cause), "%s", fail_text());
 	removal_say_pause(&r);
 	s->gone = trace_gone_by(t, f, err);
 	if (s->gone) {
 		err = remove_from_others(t->pid, &r);
-		snprintf(cause, sizeof(cause), "%s", fail_text());
+		cause = fail_keep();
 	}
 	s->removed = s->verified = !err && !s->gone;
 	s->functions = t->live.nprobed;
@@ -70,7 +69,7 @@ static int take_out(struct trace *t, const struct follow *f, struct summary *s)
 	if (err)
 		s->remains = base_printf("PROBES REMAIN, or the code could not be verified: %s; "
 					 "inject stop -p %d goes on from there",
-					 cause, t->pid);
+					 cause.text, t->pid);
 	else
 		mark_removed(t);
 	fail_clear();
@@ -128,14 +127,13 @@ static int prepare_growth(struct trace *t, struct follow *f)
 static int leave(struct trace *t)
 {
 	struct summary s = { .functions = t->live.nprobed, .refused = refused_count(&t->sel) };
-	char cause[512];
 
 	if (start_leave(t) == 0)
 		return STATUS_DONE;
-	snprintf(cause, sizeof(cause), "%s", fail_text());
-	fail_clear();
+	struct cause cause = fail_keep();
 	int left_over = take_out(t, NULL, &s);
-	say("%s", cause);
+
+	say("%s", cause.text);
 	summary_say(&s);
 	free((char *)s.remains);
 	return left_over ? STATUS_REMAINS : s.gone ? STATUS_GONE : STATUS_FAILED;
@@ -154,7 +152,6 @@ static int watch(struct trace *t)
 			    .recorded = t->counting == COUNT_NONE,
 			    .description = t->directory ? &t->description : NULL,
 			    .directory = t->directory };
-	char cause[512] = "";
 	int err = follow_begin(&f, &s);
 
 	err = err ? err : prepare_growth(t, &f);
@@ -165,13 +162,14 @@ static int watch(struct trace *t)
 		family_root(t->family, t->pid, clock_monotonic());
 	err = err ? err : follow(&f);
 	t->began = f.since;
-	if (err)
-		snprintf(cause, sizeof(cause), "%s", fail_text());
-	fail_clear();
+	if (!err)
+		fail_clear();
+	struct cause cause = fail_keep();
 	int left_over = take_out(t, &f, &s);
 	int written = follow_finish(&f, &s);
-	if (cause[0] || written < 0)
-		say("%s", cause[0] ? cause : fail_text());
+
+	if (cause.text[0] || written < 0)
+		say("%s", cause.text[0] ? cause.text : fail_text());
 	trace_say_disturbed(t);
 	summary_say(&s);
 	follow_end(&f);
@@ -253,13 +251,11 @@ static int attach_command(void *ctx)
 bool trace_goes_on(struct trace *t)
 {
 	uint64_t then = t->target.start_time;
-	char cause[512];
-
-	snprintf(cause, sizeof(cause), "%s", fail_text());
+	struct cause cause = fail_keep();
 	bool on = t->opt->follow_exec && trace_left(t) && procfs_live_thread(t->pid) && then &&
 		procfs_start_time(t->pid) == then;
-	if (cause[0])
-		fail(0, "%s", cause);
+
+	fail_give_back(&cause);
 	return on;
 }
 

@@ -61,14 +61,12 @@ const char *trace_gone_by(struct trace *t, const struct follow *f, int err)
 
 int trace_blame_end(struct trace *t, int err)
 {
-	char cause[512];
-
-	snprintf(cause, sizeof(cause), "%s", fail_text());
+	struct cause cause = fail_keep();
 	const char *why = trace_gone_by(t, NULL, err);
 
 	fail_clear();
 	if (!why) {
-		fail(0, "%s", cause);
+		fail_give_back(&cause);
 		return err;
 	}
 	t->nothing = false;

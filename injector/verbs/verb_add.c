@@ -279,15 +279,12 @@ static int put_in(void *ctx)
 /* What did not come to stand is no business of a later visit. */
 static void disown(struct adding *a)
 {
-	char cause[512];
+	struct cause cause = fail_keep();
 
-	snprintf(cause, sizeof(cause), "%s", fail_text());
-	fail_clear();
 	for (size_t i = 0; i < a->live.nchanges; i++)
 		a->inf.map.slots[a->live.changes[i].slot].state = SLOT_REMOVED;
 	write_journal(a);
-	fail_clear();
-	fail(0, "%s", cause);
+	fail_give_back(&cause);
 }
 
 static int add(struct adding *a)
