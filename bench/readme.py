@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""readme [FILE...]: README's tables, in README's form, of what `make bench` has printed.
+"""readme [FILE...]: the tables of docs/performance.md, in its form, of what `make bench` has printed.
 
     make bench | tee measured
     python3 bench/readme.py measured
 
 What a run has not measured is shown as "-", and a table of which nothing was measured
-is left out. Tables are those of README.md, in its order: who changes one there changes
+is left out. Tables are those of docs/performance.md, in its order: who changes one there changes
 it here.
 """
 import fileinput

@@ -12,7 +12,7 @@
  * In bursts with pauses; of them, and of all threads, the median counts. All threads
  * together make no more calls a second than two would, for whoever prints the calls is
  * to keep up. The functions are scale_0000 to scale_9999, so short that entry and exit are
- * in one stub: with two, as most functions have, a call jumps twice more (HACKING.md says
+ * in one stub: with two, as most functions have, a call jumps twice more (docs/recording.md says
  * what that costs).
  */
 #include <pthread.h>

@@ -4,7 +4,7 @@
  * known?
  *
  * One answer for the whole module, before the first window is placed, and whatever was
- * selected. HACKING.md has the rules and their reasons.
+ * selected. docs/sites.md has the rules and their reasons.
  */
 #include "plan/arrivals.h"
 

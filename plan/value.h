@@ -4,7 +4,7 @@
  *
  * An address of code is a whole word: an argument, a word of memory, a number that the
  * code names. Or it is computed, of a base and an entry of a table, or of what is
- * not known. The difference is what the safety of windows rests on: see HACKING.md.
+ * not known. The difference is what the safety of windows rests on: see docs/sites.md.
  */
 #ifndef PLAN_VALUE_H
 #define PLAN_VALUE_H

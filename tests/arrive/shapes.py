@@ -440,7 +440,7 @@ OF_ADDRESSES = ("words_mem", "words_load", "words_back", "words_kept", "records"
 
 
 def residue(p):
-    """What no plan can see of it, in the words of HACKING ("Where control may arrive"); None:
+    """What no plan can see of it, in the words of docs/sites.md ("Where control may arrive"); None:
     nothing."""
     t = p.traits
     if t.get("place") == "inside" and t["encoding"] in OF_ADDRESSES and not p.pic:
