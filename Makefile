@@ -10,7 +10,7 @@
 # make soak-san   unit, live and fault tests under AddressSanitizer and UBSan
 # make soak-tsan  live tests under ThreadSanitizer
 # make fuzz-read  readers of strangers' bytes against libFuzzer, READ_SECONDS each
-# make lint       layers, shellcheck, codespell, cppcheck, mandoc
+# make lint       layers, circles, shellcheck, codespell, cppcheck, mandoc
 # make analyze    gcc -fanalyzer and clang-tidy on all of it
 # make static     build/inject-static: one file that needs nothing where it runs
 # make install    PREFIX=/usr/local DESTDIR=

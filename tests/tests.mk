@@ -384,9 +384,9 @@ census:
 	@bench/census.sh $(BUILD)
 
 # What cannot be installed is said, and its checks are skipped.
-lint:
+lint: $(BUILD)/inject
 	@tools/deps.sh lint || true
-	@tools/lint.sh
+	@BUILD=$(BUILD) tools/lint.sh
 
 analyze:
 	@tools/deps.sh analyze

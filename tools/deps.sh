@@ -15,7 +15,7 @@ test="g++ clang libclang-rt-dev gdb strace nginx-light redis-server redis-tools 
 	lua5.4 sqlite3 libsqlite3-dev tcl tcl-dev perl jq golang-go rustc babeltrace2 zstd
 	python3-jsonschema uftrace protobuf-compiler graphviz linux-perf libboost-context-dev
 	libgtest-dev curl ca-certificates xz-utils"
-lint="mandoc codespell shellcheck cppcheck"
+lint="mandoc codespell shellcheck cppcheck python3"
 soak="chromium"
 analyze="gcc clang-tidy"
 fresh="mmdebstrap"

@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""circles [BUILD]: do two files need each other in a circle, or a room what is above it?
+
+Asks the object files of a build: nm tells which object defines a symbol, and which needs
+it. That is an arrow between two source files; a call through a table of functions is none.
+The payload's objects (.po) are a graph of their own. Prints each circle with the symbols
+that make its arrows, and each arrow of injector/ to a room above. Exit 1 if there are any.
+"""
+import os
+import re
+import subprocess
+import sys
+
+DIRS = ('base', 'arch', 'symbols', 'plan', 'trace', 'payload', 'injector')
+
+# Circles that are known and have still to be cut: no more may come. An arrow between two
+# files of one line is left out; a line that is no circle any more is named.
+KNOWN = [set(line.split()) for line in (
+    'arch/arm64/code arch/arm64/code_relocate',
+    'arch/x86_64/code_decode arch/x86_64/code_measure',
+    'arch/x86_64/code arch/x86_64/code_pun arch/x86_64/code_reach arch/x86_64/code_relocate '
+    'arch/x86_64/code_tight',
+    'symbols/fragments symbols/funcs symbols/linkage',
+    'injector/ptrace/target injector/ptrace/target_release injector/ptrace/target_seize '
+    'injector/ptrace/target_thread',
+    'plan/arrivals plan/body plan/choose plan/compiled plan/crew plan/distances plan/fill '
+    'plan/flow plan/flow_goal plan/flow_set plan/goal plan/ground plan/host plan/indirect '
+    'plan/later plan/named plan/noreturn plan/pieces plan/plan plan/pun plan/redirect '
+    'plan/suspects plan/sweep plan/tables plan/unowned plan/value plan/verdicts plan/whole '
+    'plan/window plan/words',
+    'injector/remote/alarms injector/remote/remote',
+    'injector/infect/infect injector/infect/infect_lend injector/infect/infect_load '
+    'injector/infect/infect_place injector/infect/infect_session',
+    'injector/islands/islands injector/patch/adopt injector/patch/islands_room '
+    'injector/patch/probes injector/patch/puns',
+    'trace/archive trace/archive_packet trace/archive_survey',
+    'injector/reader/reader_lane injector/reader/reader_threads',
+    'injector/show/counts injector/show/hist injector/show/top',
+    'payload/fibers payload/places payload/ring payload/shelf payload/stacks payload/timing',
+    'arch/x86_64/slow arch/x86_64/stand payload/claim payload/hello payload/rooms '
+    'payload/slow payload/unwind payload/watch',
+)]
+
+
+def objects(build, ending):
+    """Source file without its ending -> object, for all that have a source."""
+    found = {}
+    for top in DIRS:
+        for where, _, names in os.walk(os.path.join(build, top)):
+            for name in sorted(names):
+                path = os.path.join(where, name)
+                source = os.path.relpath(path, build)[:-len(ending)]
+                if name.endswith(ending) and any(
+                        os.path.exists(source + end) for end in ('.c', '.S')):
+                    found[source] = path
+    return found
+
+
+def arrows(objs):
+    """(file, file that it needs) -> symbols"""
+    of_path = {path: source for source, path in objs.items()}
+    out = subprocess.run(['nm', '-A', '-P', *of_path], check=True, text=True,
+                         stdout=subprocess.PIPE).stdout
+    home, needs = {}, []
+    for line in out.splitlines():
+        path, symbol, kind = re.match(r'(.*): (\S+) (\S)', line).groups()
+        if kind in 'Uw':
+            needs.append((of_path[path], symbol))
+        elif kind.isupper():
+            home[symbol] = of_path[path]
+    graph = {}
+    for source, symbol in needs:
+        if home.get(symbol, source) != source:
+            graph.setdefault((source, home[symbol]), []).append(symbol)
+    return graph
+
+
+def circles(graph):
+    """Tarjan's strongly connected components of more than one file."""
+    below = {}
+    for a, b in graph:
+        below.setdefault(a, []).append(b)
+    number, low, stack, found = {}, {}, [], []
+
+    def visit(a):
+        number[a] = low[a] = len(number)
+        stack.append(a)
+        for b in below.get(a, ()):
+            if b not in number:
+                visit(b)
+            if b in stack:
+                low[a] = min(low[a], low[b])
+        if low[a] == number[a]:
+            part = set(stack[stack.index(a):])
+            del stack[stack.index(a):]
+            if len(part) > 1:
+                found.append(part)
+
+    for a in sorted(below):
+        if a not in number:
+            visit(a)
+    return found
+
+
+def show(title, graph, wanted):
+    print(title)
+    for (a, b), symbols in sorted(graph.items()):
+        if wanted(a, b):
+            print(f'  {a} -> {b}: {" ".join(sorted(symbols))}')
+
+
+def check_circles(what, graph):
+    known = [part for part in KNOWN if part <= {f for arrow in graph for f in arrow}]
+    new = {(a, b): s for (a, b), s in graph.items()
+           if not any(a in part and b in part for part in known)}
+    bad = 0
+    for part in circles(new):
+        show(f'circles: {len(part)} files of {what} need each other', graph,
+             lambda a, b, part=part: a in part and b in part)
+        bad = 1
+    for part in known:
+        inside = {arrow: s for arrow, s in graph.items() if set(arrow) <= part}
+        if circles(inside) != [part]:
+            print(f'circles: no circle any more, so let KNOWN not say so: {sorted(part)}')
+            bad = 1
+    return bad
+
+
+def check_rooms(graph):
+    with open('tools/layers.sh') as f:
+        rooms = re.search(r"^rooms='(.*)'", f.read(), re.M).group(1).split()
+    floor = {room: n for n, room in enumerate(rooms)}
+
+    def climbs(a, b):
+        if any(a in part and b in part for part in KNOWN):
+            return False
+        a, b = a.split('/'), b.split('/')
+        return a[0] == b[0] == 'injector' and floor[b[1]] > floor[a[1]]
+
+    if not any(climbs(*arrow) for arrow in graph):
+        return 0
+    show('circles: a room of injector/ needs what is above it', graph, climbs)
+    return 1
+
+
+def main():
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
+    build = sys.argv[1] if len(sys.argv) > 1 else 'build'
+    bad = 0
+    for what, ending in (('the program', '.o'), ('the payload', '.po')):
+        objs = objects(build, ending)
+        if not objs:
+            print(f'circles: no object files of {what} in {build}: make comes first')
+            return 1
+        graph = arrows(objs)
+        bad |= check_circles(what, graph)
+        bad |= check_rooms(graph)
+    return bad
+
+
+if __name__ == '__main__':
+    sys.exit(main())
