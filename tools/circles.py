@@ -34,7 +34,6 @@ KNOWN = [set(line.split()) for line in (
     'injector/infect/infect_place injector/infect/infect_session',
     'injector/islands/islands injector/patch/adopt injector/patch/islands_room '
     'injector/patch/probes injector/patch/puns',
-    'trace/archive trace/archive_packet trace/archive_survey',
     'injector/reader/reader_lane injector/reader/reader_threads',
     'injector/show/counts injector/show/hist injector/show/top',
     'payload/fibers payload/places payload/ring payload/shelf payload/stacks payload/timing',

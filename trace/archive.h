@@ -20,7 +20,7 @@ int archive_open(const char *path, archive_note *note, void *ctx, struct archive
 void archive_close(struct archive *);	/* NULL is legal */
 
 /* Valid until archive_close. There is one function more than `nfuncs`, for ids that
- * nobody knows. */
+ * the metadata do not have. */
 const struct about *archive_about(const struct archive *);
 
 struct archive_thread {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* archive_impl: what the pieces of the archive's reader share, and nobody else. */
+/* archive_impl: what the pieces of the archive's reader share. */
 #ifndef TRACE_ARCHIVE_IMPL_H
 #define TRACE_ARCHIVE_IMPL_H
 
@@ -65,6 +65,8 @@ struct stored {
 	uint64_t before, after;	/* bytes: of what stands before its head; and from its
 				 * head on to its end */
 };
+
+/* archive.c */
 
 /* Say what is missing; beyond some lines only their number is, at the end of a pass. */
 void archive_say(struct archive *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -50,7 +50,7 @@ static int add_source(struct archive *a, const char *name)
 	return s->name ? 0 : fail(ENOMEM, "read %s", a->path);
 }
 
-/* Who has decompressed a stream for another reader may have left both. */
+/* A stream that was decompressed for another reader may be there in both forms. */
 static void drop_doubles(struct archive *a)
 {
 	size_t n = 0;
