@@ -189,7 +189,7 @@ static bool is_packed(const struct builder *b, const struct fde *fde)
  * Compilers move the unlikely half of a function elsewhere, and it has an
  * unwind entry too. Most such halves start in the middle of a frame. The
  * others look like functions, but are packed among their like, and no pointer
- * leads to them. So are unlikely functions, which somebody calls.
+ * leads to them. So are unlikely functions, which are called.
  */
 static uint8_t piece_flags(const struct builder *b, const struct fde *fde)
 {
@@ -249,57 +249,6 @@ static int add_all_nameless(struct builder *b)
 
 /* ---- all ----------------------------------------------------------------- */
 
-static int compare_funcs(const void *a, const void *b)
-{
-	const struct func *x = a, *y = b;
-
-	if (x->range.start != y->range.start)
-		return x->range.start < y->range.start ? -1 : 1;
-	return 0;
-}
-
-/* Blocks in which one function begins, as a rule. Without memory all are searched. */
-static void make_index(struct symbols *s)
-{
-	raddr_t first = s->nfuncs ? s->funcs[0].range.start : 0;
-	uint64_t span = s->nfuncs ? s->funcs[s->nfuncs - 1].range.start - first : 0;
-
-	for (s->index_shift = 0; span >> s->index_shift > s->nfuncs; s->index_shift++)
-		;
-	size_t blocks = (span >> s->index_shift) + 1, n = 0;
-
-	free(s->index);
-	s->index = calloc(blocks + 1, sizeof(*s->index));
-	for (size_t i = 0; i <= blocks && s->index; i++) {
-		while (n < s->nfuncs && (s->funcs[n].range.start - first) >> s->index_shift < i)
-			n++;
-		s->index[i] = (uint32_t)n;
-	}
-}
-
-void funcs_settle(struct symbols *s)
-{
-	raddr_t end = 0;
-
-	make_index(s);
-
-	for (size_t i = 0; i < s->nfuncs; i++) {
-		struct func *f = &s->funcs[i];
-
-		if (end > f->range.start)
-			f->flags |= FUNC_REACHED;
-		end = MAX(end, f->range.end);
-	}
-}
-
-struct func *funcs_find(const struct symbols *s, raddr_t addr)
-{
-	struct func key = { .range.start = addr };
-
-	return s->nfuncs ? bsearch(&key, s->funcs, s->nfuncs, sizeof(key),
-				   compare_funcs) : NULL;
-}
-
 int funcs_build(const struct image *im, const struct unwind *u,
 		const struct candidates *candidates,
 		const struct addresses *pointers, struct strings *strings,
@@ -317,7 +266,7 @@ int funcs_build(const struct image *im, const struct unwind *u,
 		err = add_all_nameless(&b);
 	if (err)
 		return err;
-	vec_sort(ret->funcs, ret->nfuncs, compare_funcs);
+	funcs_sort(ret);
 	funcs_settle(ret);
 	return fragments_adopt(candidates, ret);
 }

@@ -49,6 +49,10 @@ int fragments_adopt(const struct candidates *, struct symbols *);
  * that one's name. 0: it does not. */
 size_t fragment_parent(const char *raw);
 
+/* ---- func_index.c: functions in their order ------------------------------ */
+
+/* By address. */
+void funcs_sort(struct symbols *);
 /* They are complete and sorted: flag those that are FUNC_REACHED, and make the index. */
 void funcs_settle(struct symbols *);
 /* The function that starts at `addr`, or NULL. */

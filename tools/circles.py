@@ -21,7 +21,6 @@ KNOWN = [set(line.split()) for line in (
     'arch/x86_64/code_decode arch/x86_64/code_measure',
     'arch/x86_64/code arch/x86_64/code_pun arch/x86_64/code_reach arch/x86_64/code_relocate '
     'arch/x86_64/code_tight',
-    'symbols/fragments symbols/funcs symbols/linkage',
     'injector/ptrace/target injector/ptrace/target_release injector/ptrace/target_seize '
     'injector/ptrace/target_thread',
     'plan/arrivals plan/body plan/choose plan/compiled plan/crew plan/distances plan/fill '
