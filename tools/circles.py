@@ -17,10 +17,6 @@ DIRS = ('base', 'arch', 'symbols', 'plan', 'trace', 'payload', 'injector')
 # Circles that are known and have still to be cut: no more may come. An arrow between two
 # files of one line is left out; a line that is no circle any more is named.
 KNOWN = [set(line.split()) for line in (
-    'arch/arm64/code arch/arm64/code_relocate',
-    'arch/x86_64/code_decode arch/x86_64/code_measure',
-    'arch/x86_64/code arch/x86_64/code_pun arch/x86_64/code_reach arch/x86_64/code_relocate '
-    'arch/x86_64/code_tight',
     'injector/ptrace/target injector/ptrace/target_release injector/ptrace/target_seize '
     'injector/ptrace/target_thread',
     'plan/arrivals plan/body plan/choose plan/compiled plan/crew plan/distances plan/fill '

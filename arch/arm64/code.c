@@ -11,35 +11,6 @@
 /* What b reaches backward; one word less forward. */
 #define REACH (1ll << 27)
 
-bool arm64_field(int64_t value, unsigned int bits, unsigned int shift,
-		 uint32_t *word)
-{
-	int64_t limit = 1ll << (bits - 1);
-
-	if (value < -limit || value >= limit)
-		return false;
-	*word |= ((uint32_t)value & ((1u << bits) - 1)) << shift;
-	return true;
-}
-
-uint32_t arm64_invert(uint32_t w)
-{
-	if (arm64_is_bcond(w))
-		return (w & 0xff00001f) ^ 1;
-	return (w & (arm64_is_tbz(w) ? 0xfff8001f : 0xff00001f)) ^ 1 << 24;
-}
-
-int arm64_branch(raddr_t from, raddr_t to, bool link, uint32_t *ret)
-{
-	int64_t off = (int64_t)(to - from);
-	uint32_t word = link ? 0x94000000 : 0x14000000;
-
-	if (off & 3 || !arm64_field(off >> 2, 26, 0, &word))
-		return -ERANGE;
-	*ret = word;
-	return 0;
-}
-
 static int arm64_jump(raddr_t from, raddr_t to, uint8_t *out)
 {
 	uint32_t word;

@@ -76,12 +76,16 @@ static inline bool arm64_is_always(uint32_t w)
 	return arm64_is_bcond(w) && (w & 14) == 14;
 }
 
+/* code_word.c */
+
 /* The same conditional branch with the condition inverted, and without its
  * destination. Not for arm64_is_always(). */
 uint32_t arm64_invert(uint32_t w);
 /* `value` as a field of `bits` bits at `shift`, if it fits: true. */
 bool arm64_field(int64_t value, unsigned int bits, unsigned int shift,
 		 uint32_t *word);
+/* b, or with `link` bl. 0, or -ERANGE. */
+int arm64_branch(raddr_t from, raddr_t to, bool link, uint32_t *ret);
 
 /* code_decode.c */
 int arm64_decode(const uint8_t *p, size_t n, raddr_t pc, struct insn *ret);
@@ -89,8 +93,5 @@ int arm64_decode(const uint8_t *p, size_t n, raddr_t pc, struct insn *ret);
 /* code_relocate.c */
 int arm64_relocate(const uint8_t *p, const struct insn *in, raddr_t to,
 		   uint8_t *out, size_t cap);
-
-/* code.c: b, or with `link` bl. 0, or -ERANGE. */
-int arm64_branch(raddr_t from, raddr_t to, bool link, uint32_t *ret);
 
 #endif

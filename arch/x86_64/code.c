@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* x86_64/code: the table of the instruction set, and what is written from
- * nothing: jumps, recording calls; and what counts as padding. */
+ * nothing: recording calls and branches around them; and what counts as padding. */
 #include "arch/x86_64/code.h"
 #include "arch/x86_64/stand.h"
 
@@ -8,40 +8,6 @@
 #include <errno.h>
 #include <linux/audit.h>
 #include <signal.h>
-
-int x86_displacement(raddr_t next, raddr_t to, uint8_t *out)
-{
-	int64_t far = (int64_t)(to - next);
-	int32_t rel = far;
-
-	if (rel != far)
-		return -ERANGE;
-	memcpy(out, &rel, sizeof(rel));
-	return 0;
-}
-
-int x86_jump(raddr_t from, raddr_t to, uint8_t *out)
-{
-	uint8_t rel[4];
-	int err = x86_displacement(from + 5, to, rel);
-
-	if (err)
-		return err;
-	out[0] = 0xe9;
-	memcpy(out + 1, rel, sizeof(rel));
-	return 5;
-}
-
-static int x86_jump_short(raddr_t from, raddr_t to, uint8_t *out)
-{
-	int64_t far = (int64_t)(to - (from + 2));
-
-	if (far < INT8_MIN || far > INT8_MAX)
-		return -ERANGE;
-	out[0] = 0xeb;
-	out[1] = (uint8_t)far;
-	return 2;
-}
 
 /* loop and jrcxz have no inverse: their short form steps over the jump that
  * does the skipping. */
@@ -72,12 +38,6 @@ static int x86_skip_unless(const uint8_t *p, const struct insn *in,
 	out[0] = 0x70 | ((form.op & 15) ^ 1);
 	out[1] = distance;
 	return 2;
-}
-
-static int x86_call(raddr_t from, raddr_t to, uint8_t *out)
-{
-	out[0] = 0xe8;
-	return x86_displacement(from + 5, to, out + 1) ?: 5;
 }
 
 /*
@@ -232,23 +192,6 @@ static bool is_sure(const struct x86_form *f)
 		return true;
 	return f->coding == X86_LEGACY && x86_has_sib(f) && !index && (f->sib & 7) == 4 &&
 		!(f->rex & X86_REX_B);
-}
-
-/* String instructions, absolute addresses and xlat: memory without a ModRM. */
-bool x86_is_implicit(const struct x86_form *f)
-{
-	return f->coding == X86_LEGACY && f->map == X86_MAP_ONE &&
-		((f->op >= 0xa0 && f->op <= 0xa7) || (f->op >= 0xaa && f->op <= 0xaf) ||
-		 f->op == 0xd7);
-}
-
-/* lea, and what only looks ahead. */
-bool x86_only_names(const struct x86_form *f)
-{
-	if (f->coding != X86_LEGACY)
-		return false;
-	return (f->map == X86_MAP_ONE && f->op == 0x8d) || x86_is_nop(f) ||
-		(f->map == X86_MAP_0F && (f->op == 0x18 || f->op == 0x0d));
 }
 
 static uint64_t x86_faults(const uint8_t *p, const struct insn *in)

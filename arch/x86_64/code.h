@@ -123,7 +123,7 @@ bool x86_opcode_parts(unsigned int map, unsigned int op, struct x86_opcode *ret)
 /* Size of a ModRM, its SIB and displacement. */
 size_t x86_modrm_size(uint8_t modrm, uint8_t sib);
 
-/* code_decode.c: what does it do? Fills all of `ret` without capstone. */
+/* code_classify.c: what does it do? Fills all of `ret` without capstone. */
 void x86_classify(const uint8_t *p, const struct x86_form *, raddr_t pc,
 		  struct insn *ret);
 /* It does nothing: any form of nop. */
@@ -131,10 +131,20 @@ bool x86_is_nop(const struct x86_form *);
 /* The kind of an opcode of map ONE or 0F; false: it has a flag other than PCREL, or
  * more destinations than one. A picky one's is that of most ModRMs. */
 bool x86_opcode_kind(unsigned int map, unsigned int op, struct x86_opcode *ret);
-int x86_decode(const uint8_t *p, size_t n, raddr_t pc, struct insn *ret);
 
 /* code_measure.c */
 int x86_measure(const uint8_t *p, size_t n, raddr_t pc, struct insn *ret);
+
+/* code_decode.c */
+int x86_decode(const uint8_t *p, size_t n, raddr_t pc, struct insn *ret);
+
+/* code_jump.c: the 32-bit displacement that leads from the byte after an
+ * instruction to `to`. 0, or -ERANGE. */
+int x86_displacement(raddr_t next, raddr_t to, uint8_t *out);
+/* Sizes of what was written, or -ERANGE. */
+int x86_jump(raddr_t from, raddr_t to, uint8_t *out);
+int x86_jump_short(raddr_t from, raddr_t to, uint8_t *out);
+int x86_call(raddr_t from, raddr_t to, uint8_t *out);
 
 /* code_relocate.c */
 int x86_relocate(const uint8_t *p, const struct insn *in, raddr_t to,
@@ -171,18 +181,12 @@ static inline uint8_t x86_vex_rex(const uint8_t *p, const struct x86_form *f)
 int x86_reaches(const uint8_t *p, const struct insn *in);
 bool x86_keeps(const uint8_t *p, const struct insn *in, int reg);
 bool x86_is_thread_call(const uint8_t *p, const struct insn *in);
-
-/* code.c: string instructions and the like, and what does not reach what it names. */
+/* String instructions and the like, and what does not reach what it names. */
 bool x86_is_implicit(const struct x86_form *);
 bool x86_only_names(const struct x86_form *);
 
 /* code_tight.c */
 int x86_record_tight(raddr_t at, const struct record_call *, uint8_t *out);
 int32_t x86_g_place(const uint8_t *p, size_t n);
-
-/* code.c: the 32-bit displacement that leads from the byte after an
- * instruction to `to`. 0, or -ERANGE. */
-int x86_displacement(raddr_t next, raddr_t to, uint8_t *out);
-int x86_jump(raddr_t from, raddr_t to, uint8_t *out);
 
 #endif

@@ -7,8 +7,8 @@
  * always does the same with what follows it, perhaps a ModRM. Time goes into
  * branches that are mispredicted, and into waiting for the size, which says
  * where the next one begins; so all that a regular instruction has is added up
- * from tables. They are filled by asking those who know what bytes mean
- * (code_length.c, code_decode.c), to whom all others are left.
+ * from tables. code_length.c and code_classify.c, which know what bytes mean, fill them,
+ * and decode all other instructions.
  */
 #include "arch/x86_64/code.h"
 

@@ -3,14 +3,29 @@
  * x86_64/code_reach: which register does an instruction reach memory by, and which does
  * it leave alone?
  *
- * Whoever has reached memory by a register can do so again while it is as it was. So
- * both answers err on the side of no.
+ * Code that has reached memory by a register can do so again while the register is as it
+ * was. So both answers err on the side of no.
  */
 #include "arch/x86_64/code.h"
 
-
-
 enum { RSP = 4, RBP = 5 };
+
+/* String instructions, absolute addresses and xlat: memory without a ModRM. */
+bool x86_is_implicit(const struct x86_form *f)
+{
+	return f->coding == X86_LEGACY && f->map == X86_MAP_ONE &&
+		((f->op >= 0xa0 && f->op <= 0xa7) || (f->op >= 0xaa && f->op <= 0xaf) ||
+		 f->op == 0xd7);
+}
+
+/* lea, and what only looks ahead. */
+bool x86_only_names(const struct x86_form *f)
+{
+	if (f->coding != X86_LEGACY)
+		return false;
+	return (f->map == X86_MAP_ONE && f->op == 0x8d) || x86_is_nop(f) ||
+		(f->map == X86_MAP_0F && (f->op == 0x18 || f->op == 0x0d));
+}
 
 static bool is_map(const struct x86_form *f, unsigned int map)
 {
