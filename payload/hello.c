@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* hello: which session does the payload record into? */
+/* hello: the injector's call, which begins a session. */
 #include <asm/unistd.h>
 #include "payload/payload.h"
-
-struct session *payload_session;
-uint64_t payload_visit;
 
 static void answer(struct session *s)
 {

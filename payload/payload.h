@@ -2,6 +2,7 @@
 /*
  * payload: what runs inside the target, and how do its parts call each other?
  *
+ * session.c	which session is recorded into, and is it open?
  * hello.c	the injector's call: which session, and where things are
  * rooms.c	where is room for a call that has none on its stack?
  * claim.c	which struct thread and ring does the calling thread have?
@@ -40,9 +41,13 @@ enum what { WHAT_ENTRY, WHAT_EXIT };
 #define publish(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 #define observe(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 
-/* hello.c */
+/* session.c */
 extern struct session *payload_session;	/* NULL before the first hello */
 extern uint64_t payload_visit;		/* counts hellos */
+/* Is anything to be recorded by a thread that is in the middle of that? */
+bool payload_is_open(struct session *);
+
+/* hello.c */
 void payload_hello(struct session *);
 
 /* slow.S */
@@ -154,13 +159,14 @@ static inline uint64_t frame_sp(uint64_t frame)
 	return frame & 1 ? frame + 7 : frame;
 }
 
-/* timing.c. Where calls are not timed, and of who has no such thread, all but the first
+/* timing.c. Where calls are not timed, and of a thread that times none, all but the first
  * do nothing. */
 
 /* In a claim, of a session that times calls. */
 void timing_claim(const struct session *, struct thread *);
-/* A call of a function has begun; if it has a frame, that is the innermost. */
-void timing_begin(struct thread *, uint64_t func, bool framed);
+/* A call of a function has begun; if it has a frame, that is the innermost. False: there
+ * is no room for the function, and the call is not counted. */
+bool timing_begin(struct thread *, uint64_t func, bool framed);
 /* The call that has the innermost frame has ended, in whatever way. */
 void timing_end(struct thread *, bool unwound);
 /* What is known of the frame at an offset; NULL: calls are not timed. */
@@ -217,8 +223,6 @@ void payload_slow_goroutine(uint64_t word, uint64_t sp, const struct goroutine *
 void payload_slow_count(uint64_t word, uint64_t sp);
 /* And where that is not certain: on a signal's stack, or in a thread of C's. */
 void payload_slow_tight(uint64_t word, uint64_t sp, const struct goroutine *g);
-/* Is anything to be recorded by who is in the middle of that? */
-bool payload_is_open(struct session *);
 
 /* For a free ring, or room. It looks at every one: so after one that found none the next
  * waits for this many ticks, or until the injector has given one back. */

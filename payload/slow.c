@@ -52,33 +52,13 @@ static void leave(struct thread *t)
 	publish(&t->busy, 0);
 }
 
-/* From now on no call comes further than its stub. */
-static void close_session(struct session *s)
-{
-	uint8_t *gates = (uint8_t *)s + GATES_OFF;
-	uint32_t i;
-
-	publish(&s->state, SESSION_CLOSED);
-	for (i = 0; i < s->nfuncs && i < 1u << REC_FUNC_BITS; i++)
-		publish(&gates[i], 0);
-}
-
-/* Is anything to be recorded? Not when the reader has ended: nobody would take it,
- * and whoever comes later begins a session of his own. */
-bool payload_is_open(struct session *s)
-{
-	if (observe(&s->state) != SESSION_CLOSED && observe(&s->reader) & READER_GONE)
-		close_session(s);
-	return observe(&s->state) != SESSION_CLOSED;
-}
-
 static bool is_timed(uint64_t word)
 {
 	return word & (uint64_t)REC_TIMED << REC_TIME_SHIFT;
 }
 
-/* Who is late in a stub of an earlier visit, which was of another kind, has nothing to
- * say in this one. */
+/* A thread that is late in a stub of an earlier visit, which was of another kind, has
+ * nothing to say in this one. */
 static bool is_wanted(struct session *s, uint64_t word)
 {
 	return payload_is_open(s) &&
@@ -180,7 +160,8 @@ void payload_slow_entry(uint64_t word, uint64_t sp)
 		return;
 	heal(&w, sp, WHAT_ENTRY);
 	if (is_timed(word)) {
-		timing_begin(w.t, word >> REC_FUNC_SHIFT, push(w.t, sp));
+		if (!timing_begin(w.t, word >> REC_FUNC_SHIFT, push(w.t, sp)))
+			ring_lose(w.t, WHAT_ENTRY);
 	} else if (ring_room(w.s, w.t, 1)) {
 		ring_put(w.t, word);
 		push(w.t, sp);

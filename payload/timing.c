@@ -36,14 +36,14 @@ static struct timing *timing_of(const struct thread *t, uint64_t func)
 	return func < 1u << REC_FUNC_BITS && at < t->timed ? (struct timing *)at : NULL;
 }
 
-void timing_begin(struct thread *t, uint64_t func, bool framed)
+bool timing_begin(struct thread *t, uint64_t func, bool framed)
 {
 	if (framed)
 		*side_at(t, t->top) = (struct side){ cpu_clock(), 0, func };
-	if (timing_of(t, func))
-		((uint64_t *)t->counts)[func]++;
-	else
-		ring_lose(t, WHAT_ENTRY);
+	if (!timing_of(t, func))
+		return false;
+	((uint64_t *)t->counts)[func]++;
+	return true;
 }
 
 /* Two processors' clocks may differ, and memory may be scribbled over. */

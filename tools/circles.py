@@ -31,9 +31,6 @@ KNOWN = [set(line.split()) for line in (
     'injector/patch/probes injector/patch/puns',
     'injector/reader/reader_lane injector/reader/reader_threads',
     'injector/show/counts injector/show/hist injector/show/top',
-    'payload/fibers payload/places payload/ring payload/shelf payload/stacks payload/timing',
-    'arch/x86_64/slow arch/x86_64/stand payload/claim payload/hello payload/rooms '
-    'payload/slow payload/unwind payload/watch',
 )]
 
 

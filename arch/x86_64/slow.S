@@ -219,4 +219,25 @@ slow_first_end:
 	.comm	taken, 4 * STACKS, 4
 	.comm	stacks, STACK * STACKS, 16
 
+/*
+ * And for an unwinder's question (payload/unwind.c). Entered by a jump from hot.S: (%rsp)
+ * leads to the stub's copy of where the unwinder's function begins, 8(%rsp) back to that
+ * function's caller. The former stays where it is, so that the injector can tell where the
+ * thread comes out.
+ */
+	.globl	slow_find
+	.hidden	slow_find
+	.type	slow_find, @function
+	.balign	16
+slow_find:
+	.cfi_startproc
+	.cfi_def_cfa_offset 16
+	mov	(%rsp), %rdx
+	call	payload_find
+	lea	8(%rsp), %rsp
+	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+	.size	slow_find, . - slow_find
+
 	.section .note.GNU-stack, "", %progbits

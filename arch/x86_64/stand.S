@@ -15,8 +15,6 @@
  * it has popped that they lie below the stack pointer, where the recording call has
  * pushed others since. So there the stub's caller is the function's: all that it is to
  * find again it has again.
- *
- * And: how is the unwinder's question led to C?
  */
 #include "arch/x86_64/stand.h"
 
@@ -60,25 +58,5 @@ stands:
 	int3				/* + STAND_RAX_RCX */
 	.cfi_endproc
 	.size	stands, . - stands
-
-/*
- * Entered by a jump from hot.S: (%rsp) leads to the stub's copy of where the
- * unwinder's function begins, 8(%rsp) back to who has called that. The former stays
- * where it is for whoever looks where a thread comes out.
- */
-	.globl	slow_find
-	.hidden	slow_find
-	.type	slow_find, @function
-	.balign	16
-slow_find:
-	.cfi_startproc
-	.cfi_def_cfa_offset 16
-	mov	(%rsp), %rdx
-	call	payload_find
-	lea	8(%rsp), %rsp
-	.cfi_def_cfa_offset 8
-	ret
-	.cfi_endproc
-	.size	slow_find, . - slow_find
 
 	.section .note.GNU-stack, "", %progbits
