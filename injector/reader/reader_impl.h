@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reader_impl: what the pieces of the reader share, and nobody else. */
+/* reader_impl: what the pieces of the reader share. */
 #ifndef INJECTOR_READER_IMPL_H
 #define INJECTOR_READER_IMPL_H
 
@@ -48,7 +48,7 @@ struct lane {
 	uint64_t gone_at;	/* ticks */
 	int memory;		/* of a forked process: that of the program which has
 				 * the ring; negative: it was not opened */
-	bool unnamed;		/* who has it could not be told yet: `tid` is its own view */
+	bool unnamed;		/* its thread could not be told yet: `tid` is its own view */
 	bool open;		/* the header of sub-buffer `at` was read */
 	bool ready;		/* `word` and `tsc` are the next item */
 	bool begins;		/* the item is the begin of a sub-buffer */
@@ -143,8 +143,6 @@ void lane_take(struct reader *, struct lane *);
 void lane_tell_lost(struct reader *, struct lane *, uint64_t tsc);
 /* Nothing will come from the thread that had the ring: it has ended at `tsc`. */
 void lane_end(struct reader *, struct lane *, uint64_t tsc);
-/* The next thread may well take this ring, which was freed; and may look for one at once. */
-void lane_offer(struct reader *, const struct lane *);
 
 /* reader_calls.c: from items to well-formed events. */
 
@@ -158,7 +156,7 @@ void calls_mark(struct reader *, struct lane *, uint32_t func);
  * others ended as `kind` says. The payload counts those whose entries it has
  * recorded, as we do. */
 void calls_remain(struct reader *, struct lane *, uint64_t n, enum event_kind kind);
-/* On the current stack `n` calls are open whose begin nobody has seen. */
+/* On the current stack `n` calls are open whose begin was not recorded. */
 void calls_begin_within(struct reader *, struct lane *, uint64_t n);
 void calls_stack(struct reader *, struct lane *, uint32_t number);
 /* The current stack is as it was left, or there was none yet: the first one. */
@@ -186,5 +184,7 @@ void threads_look_at(struct reader *, struct lane *);
 bool threads_is_over(const struct reader *, struct lane *);
 /* What was opened to ask that. */
 void threads_forget(struct lane *);
+/* The next thread may well take this ring, which was freed; and may look for one at once. */
+void threads_offer(struct reader *, const struct lane *);
 
 #endif

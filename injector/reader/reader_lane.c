@@ -461,7 +461,7 @@ static void free_ring(struct reader *r, struct lane *l)
 		pass_on(l);
 	__atomic_compare_exchange_n(&l->ring->state, &claimed, RING_FREE, false,
 				    __ATOMIC_RELEASE, __ATOMIC_RELAXED);
-	lane_offer(r, l);
+	threads_offer(r, l);
 }
 
 void lane_take(struct reader *r, struct lane *l)
@@ -482,13 +482,4 @@ void lane_take(struct reader *r, struct lane *l)
 		return;
 	take_word(r, l);
 	l->pos += 1 + body_words(l, l->word);
-}
-
-void lane_offer(struct reader *r, const struct lane *l)
-{
-	uint32_t *next = &r->session->next_ring, i = (uint32_t)(l - r->lanes);
-
-	if (i < load(next))
-		__atomic_store_n(next, i, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&r->session->returns, 1, __ATOMIC_RELEASE);
 }

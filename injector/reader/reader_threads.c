@@ -18,8 +18,8 @@ enum {
 };
 enum { UNASKED = -1, UNKNOWN = -2 };	/* in place of a descriptor */
 
-/* Our id of who has it; 0: nobody any more; or -errno: who is not known, and so is not
- * taken for gone. Until then the lane has the id that the ring says. */
+/* Our id of the thread that has it; 0: none has any more; or -errno: the thread is not
+ * known, and so is not taken for gone. Until then the lane has the id that the ring says. */
 static pid_t find_thread(const struct reader *r, struct lane *l)
 {
 	pid_t pid = l->pid;
@@ -141,6 +141,15 @@ void threads_look_at(struct reader *r, struct lane *l)
 		end(l, r->now);
 }
 
+void threads_offer(struct reader *r, const struct lane *l)
+{
+	uint32_t *next = &r->session->next_ring, i = (uint32_t)(l - r->lanes);
+
+	if (i < load(next))
+		__atomic_store_n(next, i, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&r->session->returns, 1, __ATOMIC_RELEASE);
+}
+
 /* Of a container's threads this is asked only where the kernel translates, for to find
  * one by its own id takes a look at every process: theirs stay until the visit ends. */
 static bool owner_has_ended(const struct reader *r, pid_t tid)
@@ -164,7 +173,7 @@ static void free_unused(struct reader *r, const struct lane *l)
 	counts_end(r, l, tid);
 	if (__atomic_compare_exchange_n(&l->ring->owner, &owner, owner >> 32 << 32 | RING_FREE,
 					false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
-		lane_offer(r, l);
+		threads_offer(r, l);
 }
 
 /* The last look is taken whenever the one before was. */
