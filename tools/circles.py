@@ -29,7 +29,6 @@ KNOWN = [set(line.split()) for line in (
     'injector/infect/infect_place injector/infect/infect_session',
     'injector/islands/islands injector/patch/adopt injector/patch/islands_room '
     'injector/patch/probes injector/patch/puns',
-    'injector/show/counts injector/show/hist injector/show/top',
 )]
 
 

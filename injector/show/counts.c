@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* counts: how often was each function called, where the target itself counts? */
+/* counts: what was added up of each function up to now? */
 #include "injector/show/counts.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "injector/proc/procfs.h"
-#include "injector/show/top.h"
-#include "trace/json.h"
 
 /* For functions of libraries that are loaded later. */
 enum { LATER_FUNCS = 1 << 15, LATER_TIMED = 1 << 12 };
@@ -196,49 +194,4 @@ size_t counts_sort(struct counts *c, int (*compare)(const void *, const void *, 
 			c->order[n++] = (uint32_t)i;
 	qsort_r(c->order, n, sizeof(*c->order), compare, c);
 	return n;
-}
-
-static int most_first(const void *a, const void *b, void *ctx)
-{
-	const struct counts *c = ctx;
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	if (c->now.calls[x] != c->now.calls[y])
-		return c->now.calls[x] < c->now.calls[y] ? 1 : -1;
-	return strcmp(c->funcs[x].name, c->funcs[y].name);
-}
-
-static void print_json(const struct reader_func *f, uint64_t calls, struct output *out)
-{
-	output_printf(out, "{\"type\":\"count\",");
-	json_func(out, f);
-	output_printf(out, ",\"calls\":%llu}\n", (unsigned long long)calls);
-}
-
-static void print_counts(struct counts *c, struct output *out)
-{
-	size_t n = counts_sort(c, most_first);
-
-	if (!c->options->json)
-		output_printf(out, "# %18s  FUNCTION\n", "CALLS");
-	for (size_t i = 0; i < n; i++) {
-		const struct reader_func *f = &c->funcs[c->order[i]];
-		uint64_t calls = c->now.calls[c->order[i]];
-
-		if (c->options->json)
-			print_json(f, calls, out);
-		else
-			output_printf(out, "  %18llu  %s\n", (unsigned long long)calls, f->name);
-	}
-}
-
-void counts_print(struct counts *c, struct output *out)
-{
-	counts_take(c);
-	if (c->options->verb == VERB_HIST)
-		hist_print(c, out);
-	else if (c->options->verb == VERB_TOP)
-		top_print(c, out);
-	else
-		print_counts(c, out);
 }

@@ -4,7 +4,7 @@
  * target itself adds it up?
  *
  * Of `inject count`, `hist` and `top`, which show the same sums in ways of their own
- * (counts.c, hist.c, top.c).
+ * (count.c, hist.c, top.c).
  */
 #ifndef INJECTOR_COUNTS_H
 #define INJECTOR_COUNTS_H
@@ -55,8 +55,6 @@ uint64_t counts_calls(struct counts *);
 void counts_take(struct counts *);
 /* The functions that were called, in the order that `compare` says: their number. */
 size_t counts_sort(struct counts *, int (*compare)(const void *, const void *, void *counts));
-/* The result. */
-void counts_print(struct counts *, struct output *);
 
 /* Calls of a function that have ended, and so are timed. */
 uint64_t timing_ended(const struct timing *);
@@ -70,7 +68,8 @@ uint64_t timing_to(uint32_t bucket);
 /* What --json says of it, less the last brace. */
 void timing_json(const struct reader_func *, const char *type, uint64_t calls,
 		 const struct timing *, const struct clock *, struct output *);
-/* hist.c */
+/* count.c, hist.c: the result, from what was taken last. */
+void count_print(struct counts *, struct output *);
 void hist_print(struct counts *, struct output *);
 
 #endif

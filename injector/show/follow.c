@@ -466,6 +466,17 @@ static void end_record(struct follow *f, const struct summary *s)
 		 usual ? "" : " ", usual ? "" : f->directory);
 }
 
+static void print_counts(struct follow *f)
+{
+	counts_take(f->counts);
+	if (f->options->verb == VERB_HIST)
+		hist_print(f->counts, f->out);
+	else if (f->options->verb == VERB_TOP)
+		top_print(f->counts, f->out);
+	else
+		count_print(f->counts, f->out);
+}
+
 static void print_end(struct follow *f, const struct summary *s)
 {
 	int err;
@@ -473,7 +484,7 @@ static void print_end(struct follow *f, const struct summary *s)
 	if (f->top)
 		top_clear(f->top);
 	if (f->counts)
-		counts_print(f->counts, f->out);
+		print_counts(f);
 	else
 		frames_finish(f->frames, reader_now());
 	if (f->graph)

@@ -22,7 +22,7 @@ void top_release(struct top *);
 /* The same for good, and empty. */
 void top_clear(struct top *);
 
-/* The table once, of all the time since the begin. */
+/* The table once, of all the time since the begin, from what was taken last. */
 void top_print(struct counts *, struct output *);
 
 #endif
