@@ -24,7 +24,6 @@ KNOWN = [set(line.split()) for line in (
     'plan/later plan/named plan/noreturn plan/pieces plan/plan plan/pun plan/redirect '
     'plan/suspects plan/sweep plan/tables plan/unowned plan/value plan/verdicts plan/whole '
     'plan/window plan/words',
-    'injector/remote/alarms injector/remote/remote',
     'injector/infect/infect injector/infect/infect_lend injector/infect/infect_load '
     'injector/infect/infect_place injector/infect/infect_session',
     'injector/islands/islands injector/patch/adopt injector/patch/islands_room '

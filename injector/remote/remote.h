@@ -99,8 +99,8 @@ struct remote_job {
 	uint32_t turn;
 };
 /*
- * Have it done. Who has waited for us in vain has gone home over its frame, and goes on
- * as it would without us: nothing is left to be given back, and it is not held any more
+ * Have it done. A thread that has waited for us in vain has gone home over its frame, and
+ * goes on as it would without us: nothing is left to be given back, and it is not held any more
  * (remote_is_held). -ETIMEDOUT if it sleeps for half a second.
  */
 int remote_work(struct remote *, const struct remote_job *);
