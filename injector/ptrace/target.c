@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* target: who is held, and how he is stopped. */
+/* target: its threads are stopped. */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -19,40 +18,13 @@
 #define OPTIONS_ALL (OPTIONS_ONE | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | \
 		     PTRACE_O_TRACEVFORK)
 
-uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
-struct thread_hold *target_find(struct target *t, pid_t tid)
-{
-	for (size_t i = 0; i < t->nthreads; i++)
-		if (t->threads[i].tid == tid)
-			return &t->threads[i];
-	return NULL;
-}
-
-struct thread_hold *target_hold_new(struct target *t, pid_t tid, enum hold hold)
-{
-	struct thread_hold *th = vec_push(t->threads, t->nthreads, t->cap);
-
-	if (th) {
-		th->tid = tid;
-		th->hold = hold;
-	}
-	return th;
-}
-
 /*
  * EPERM is also said of zombies, of threads that a clone event has attached to
  * us already, and of threads that another thread of ours, or an inject that was
  * killed, is just letting go: the end of a tracer is seen before the kernel has
- * detached what it held; and of who has just given his id to one that executes a program,
- * after which the other is there. 1: it is traced by this thread; 0: try again, for the
- * `tries`th time; else -errno.
+ * detached what it held; and of a thread that has just given its id to one that executes a
+ * program, after which the other is there. 1: it is traced by this thread; 0: try again, for
+ * the `tries`th time; else -errno.
  */
 static int why_not_permitted(const struct target *t, pid_t tid, int tries)
 {
@@ -74,28 +46,6 @@ static int why_not_permitted(const struct target *t, pid_t tid, int tries)
 	return fail(0, "cannot attach to %d (%s): already traced by %s (pid %d); that has "
 		    "to detach first", t->pid,
 		    t->comm, who, tracer), -EPERM;
-}
-
-static struct { pid_t pid; bool ended; int status; } watched;
-
-void target_note_end(pid_t tid, int status)
-{
-	if (tid == watched.pid && !WIFSTOPPED(status)) {
-		watched.ended = true;
-		watched.status = status;
-	}
-}
-
-void target_watch(pid_t child)
-{
-	watched.pid = child;
-	watched.ended = false;
-}
-
-bool target_ended(int *wait_status)
-{
-	*wait_status = watched.status;
-	return watched.ended;
 }
 
 /* Seize one thread and interrupt it; does not wait. A thread that ended
@@ -121,61 +71,6 @@ static int seize(struct target *t, pid_t tid, unsigned long options)
 		return fail(ENOMEM, "attach to thread %d of %d (%s)", tid, t->pid, t->comm);
 	regs_request(PTRACE_INTERRUPT, tid, 0, NULL);
 	return 0;
-}
-
-/* A process that was forked while we held its parent is not ours. */
-static void let_go_unlisted(pid_t pid)
-{
-	regs_request(PTRACE_DETACH, pid, 0, NULL);
-}
-
-/* Is `tid` a thread of the target (and not a process forked by it)? */
-static bool is_own(const struct target *t, pid_t tid)
-{
-	return procfs_status(tid, 0, "Tgid", 10, 0) == t->pid;
-}
-
-int target_take(struct target *t, pid_t tid, int status)
-{
-	struct thread_hold *th = target_find(t, tid);
-	int event = status >> 16;
-
-	target_note_end(tid, status);
-	bool own = th || is_own(t, tid);
-	if (!th && own)
-		th = target_hold_new(t, tid, HOLD_SEIZED);
-	if (!th) {
-		if (WIFSTOPPED(status))
-			let_go_unlisted(tid);
-		return own ? -ENOMEM : 0;
-	}
-	if (!WIFSTOPPED(status) || event == PTRACE_EVENT_STOP) {
-		th->hold = WIFSTOPPED(status) ? HOLD_STOPPED : HOLD_GONE;
-		th->event_stop = event == PTRACE_EVENT_STOP;
-		return 0;
-	}
-	if (event == PTRACE_EVENT_EXEC) {
-		*th = (struct thread_hold){ .tid = tid, .hold = HOLD_STOPPED };
-		return -ESRCH;
-	}
-	int sig = event || WSTOPSIG(status) == (SIGTRAP | 0x80) ? 0 : WSTOPSIG(status);
-	regs_request(PTRACE_INTERRUPT, tid, 0, NULL);
-	regs_request(PTRACE_CONT, tid, 0, (void *)(uintptr_t)sig);
-	return 0;
-}
-
-void target_nap(uint64_t until)
-{
-	sigset_t set;
-	uint64_t now = now_ns(), left = until > now ? until - now : 0;
-	/* SIGCHLD may have been taken for another child's report: never sleep
-	 * longer than this without looking. */
-	uint64_t most = left < 1000000 ? left : 1000000;
-	struct timespec ts = { 0, (long)most };
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGCHLD);
-	sigtimedwait(&set, NULL, &ts);
 }
 
 static size_t count(const struct target *t, enum hold hold)
@@ -278,46 +173,6 @@ static void look_at_threads(struct target *t)
 	t->own_count = procfs_threads(t->pid, &t->own);
 	for (int i = 0; i < t->own_count && !t->filtered; i++)
 		t->filtered = procfs_filtered(t->pid, t->own[i]);
-}
-
-/* The main thread's end is told only when that of the last of the others is. */
-static bool has_ended_untold(const struct target *t, pid_t tid)
-{
-	siginfo_t told = { 0 };
-
-	return tid == t->pid && procfs_has_ended(t->pid, tid) &&
-		waitid(P_PID, (id_t)tid, &told,
-		       WEXITED | WNOHANG | WNOWAIT | __WALL | __WNOTHREAD) == 0 && !told.si_pid;
-}
-
-/* False: the kernel knows nobody of ours by that id. */
-static bool ask(pid_t tid)
-{
-	return regs_request(PTRACE_INTERRUPT, tid, 0, NULL) == 0 || errno != ESRCH;
-}
-
-/*
- * Ask one again. Under an id that the kernel does not know as ours nobody will report: who
- * executes a program takes the main thread's, and is to be let go from that stop; and who
- * had that has ended, untold.
- */
-static void ask_again(struct target *t, struct thread_hold *th)
-{
-	bool lost = !ask(th->tid);
-	struct thread_hold *main_one = target_find(t, t->pid);
-
-	if (lost && (!main_one || main_one->hold == HOLD_GONE) && ask(t->pid))
-		*th = (struct thread_hold){ .tid = t->pid, .hold = HOLD_SEIZED };
-	else if (lost || has_ended_untold(t, th->tid))
-		th->hold = HOLD_GONE;
-}
-
-void target_ask_again(struct target *t)
-{
-	for (size_t i = 0; i < t->nthreads; i++)
-		if (t->threads[i].hold == HOLD_SEIZED)
-			ask_again(t, &t->threads[i]);
-	target_drop_gone(t);
 }
 
 int target_stop(struct target *t, uint64_t budget)

@@ -5,6 +5,8 @@
 
 #include "injector/ptrace/target.h"
 
+/* target_report.c */
+
 struct thread_hold *target_find(struct target *, pid_t tid);
 /* NULL: no memory. */
 struct thread_hold *target_hold_new(struct target *, pid_t tid, enum hold);
@@ -12,9 +14,9 @@ struct thread_hold *target_hold_new(struct target *, pid_t tid, enum hold);
 /*
  * Take one wait status. INTERRUPT need not give EVENT_STOP at once: a signal, a clone
  * or a system call may be reported first. A signal is passed on, and the interrupt made
- * again, for any stop takes it back (ptrace_stop() in the kernel's signal.c). Who
- * executes another program stands still until he is let go: -ESRCH. Of a failure nothing
- * is said. One who cannot be made to go on is being killed, and listed until he has ended.
+ * again, for any stop takes it back (ptrace_stop() in the kernel's signal.c). A thread that
+ * executes another program stands still until it is let go: -ESRCH. Of a failure nothing
+ * is said. One that cannot be made to go on is being killed, and listed until it has ended.
  */
 int target_take(struct target *, pid_t tid, int status);
 /* Ask those to stop that have not, for the request itself may have failed; and forget
@@ -24,17 +26,20 @@ void target_ask_again(struct target *);
 void target_drop_gone(struct target *);
 /* Of the child that is watched, this is perhaps the end. */
 void target_note_end(pid_t tid, int status);
+/* Wait until a tracee reports or `until`; SIGCHLD is blocked in every thread
+ * of ours, so that sigtimedwait sleeps without a race. */
+void target_nap(uint64_t until);
+
+/* target_seize.c */
+
 /*
  * PTRACE_SEIZE, between begin and end; errno if not. Reports of others that are held may be
  * taken meanwhile, `tid` may be listed by then, and end returns what came of that, as
- * target_take. Where there is no timer to be had it may wait for ever for who executes a
- * program.
+ * target_take. Where there is no timer to be had it may wait for ever for a thread that
+ * executes a program.
  */
 void target_seize_begin(void);
 int target_seize_end(void);
 bool target_seize(struct target *, pid_t tid, unsigned long options);
-/* Wait until a tracee reports or `until`; SIGCHLD is blocked in every thread
- * of ours, so that sigtimedwait sleeps without a race. */
-void target_nap(uint64_t until);
 
 #endif

@@ -62,17 +62,6 @@ static void release_thread(struct target *t, struct thread_hold *th)
 	*th = (struct thread_hold){ .tid = th->tid, .hold = gone ? HOLD_GONE : HOLD_SEIZED };
 }
 
-/* Those that have not stopped yet stay listed, for only a stopped tracee can be detached. */
-void target_drop_gone(struct target *t)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < t->nthreads; i++)
-		if (t->threads[i].hold != HOLD_GONE)
-			t->threads[kept++] = t->threads[i];
-	t->nthreads = kept;
-}
-
 /* What cannot be read meanwhile fails nothing; what failed before is told still. */
 static void release_stopped(struct target *t)
 {

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* target, continued: which threads are held, and what each of them reports. */
+#include <errno.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "injector/proc/procfs.h"
+#include "injector/ptrace/target_impl.h"
+
+uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+struct thread_hold *target_find(struct target *t, pid_t tid)
+{
+	for (size_t i = 0; i < t->nthreads; i++)
+		if (t->threads[i].tid == tid)
+			return &t->threads[i];
+	return NULL;
+}
+
+struct thread_hold *target_hold_new(struct target *t, pid_t tid, enum hold hold)
+{
+	struct thread_hold *th = vec_push(t->threads, t->nthreads, t->cap);
+
+	if (th) {
+		th->tid = tid;
+		th->hold = hold;
+	}
+	return th;
+}
+
+/* Those that have not stopped yet stay listed, for only a stopped tracee can be detached. */
+void target_drop_gone(struct target *t)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->nthreads; i++)
+		if (t->threads[i].hold != HOLD_GONE)
+			t->threads[kept++] = t->threads[i];
+	t->nthreads = kept;
+}
+
+static struct { pid_t pid; bool ended; int status; } watched;
+
+void target_note_end(pid_t tid, int status)
+{
+	if (tid == watched.pid && !WIFSTOPPED(status)) {
+		watched.ended = true;
+		watched.status = status;
+	}
+}
+
+void target_watch(pid_t child)
+{
+	watched.pid = child;
+	watched.ended = false;
+}
+
+bool target_ended(int *wait_status)
+{
+	*wait_status = watched.status;
+	return watched.ended;
+}
+
+/* A process that was forked while we held its parent is not ours. */
+static void let_go_unlisted(pid_t pid)
+{
+	regs_request(PTRACE_DETACH, pid, 0, NULL);
+}
+
+/* Is `tid` a thread of the target (and not a process forked by it)? */
+static bool is_own(const struct target *t, pid_t tid)
+{
+	return procfs_status(tid, 0, "Tgid", 10, 0) == t->pid;
+}
+
+int target_take(struct target *t, pid_t tid, int status)
+{
+	struct thread_hold *th = target_find(t, tid);
+	int event = status >> 16;
+
+	target_note_end(tid, status);
+	bool own = th || is_own(t, tid);
+	if (!th && own)
+		th = target_hold_new(t, tid, HOLD_SEIZED);
+	if (!th) {
+		if (WIFSTOPPED(status))
+			let_go_unlisted(tid);
+		return own ? -ENOMEM : 0;
+	}
+	if (!WIFSTOPPED(status) || event == PTRACE_EVENT_STOP) {
+		th->hold = WIFSTOPPED(status) ? HOLD_STOPPED : HOLD_GONE;
+		th->event_stop = event == PTRACE_EVENT_STOP;
+		return 0;
+	}
+	if (event == PTRACE_EVENT_EXEC) {
+		*th = (struct thread_hold){ .tid = tid, .hold = HOLD_STOPPED };
+		return -ESRCH;
+	}
+	int sig = event || WSTOPSIG(status) == (SIGTRAP | 0x80) ? 0 : WSTOPSIG(status);
+	regs_request(PTRACE_INTERRUPT, tid, 0, NULL);
+	regs_request(PTRACE_CONT, tid, 0, (void *)(uintptr_t)sig);
+	return 0;
+}
+
+/* The main thread's end is told only when that of the last of the others is. */
+static bool has_ended_untold(const struct target *t, pid_t tid)
+{
+	siginfo_t told = { 0 };
+
+	return tid == t->pid && procfs_has_ended(t->pid, tid) &&
+		waitid(P_PID, (id_t)tid, &told,
+		       WEXITED | WNOHANG | WNOWAIT | __WALL | __WNOTHREAD) == 0 && !told.si_pid;
+}
+
+/* False: the kernel knows no thread of ours by that id. */
+static bool ask(pid_t tid)
+{
+	return regs_request(PTRACE_INTERRUPT, tid, 0, NULL) == 0 || errno != ESRCH;
+}
+
+/*
+ * Ask one again. Under an id that the kernel does not know as ours no thread will report: a
+ * thread that executes a program takes the main thread's, and is to be let go from that stop;
+ * and the thread that had that id has ended, untold.
+ */
+static void ask_again(struct target *t, struct thread_hold *th)
+{
+	bool lost = !ask(th->tid);
+	struct thread_hold *main_one = target_find(t, t->pid);
+
+	if (lost && (!main_one || main_one->hold == HOLD_GONE) && ask(t->pid))
+		*th = (struct thread_hold){ .tid = t->pid, .hold = HOLD_SEIZED };
+	else if (lost || has_ended_untold(t, th->tid))
+		th->hold = HOLD_GONE;
+}
+
+void target_ask_again(struct target *t)
+{
+	for (size_t i = 0; i < t->nthreads; i++)
+		if (t->threads[i].hold == HOLD_SEIZED)
+			ask_again(t, &t->threads[i]);
+	target_drop_gone(t);
+}
+
+void target_nap(uint64_t until)
+{
+	sigset_t set;
+	uint64_t now = now_ns(), left = until > now ? until - now : 0;
+	/* SIGCHLD may have been taken for another child's report: never sleep
+	 * longer than this without looking. */
+	uint64_t most = left < 1000000 ? left : 1000000;
+	struct timespec ts = { 0, (long)most };
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigtimedwait(&set, NULL, &ts);
+}
