@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * flow: a search backwards, from where a register is used to all that sets it.
- *
- * Where ways meet all of them are gone back; a place that is arrived at otherwise is
- * come to from the body's own indirect jumps, or from a call that an exception leaves.
- * What would take too long is VALUE_ANY, as is what no rule knows.
- */
+/* flow: the links and the effects of a body of which values are asked. */
 #include "plan/flow.h"
 
 #include <errno.h>
 #include <string.h>
-
-/* ---- where control comes from ---------------------------------------------- */
 
 /* Indirect jumps, and calls that an exception may leave. */
 static void find_leavers(struct flow *f)
@@ -108,20 +100,6 @@ void flow_leave(struct flow *f)
 		f->seen[d][f->touched[d][--f->ntouched[d]]] = 0;
 }
 
-/* Was it asked before in this search? Then it adds nothing. */
-static bool is_seen(struct flow *f, size_t step, int reg)
-{
-	unsigned int d = f->depth - 1;
-	uint64_t bit = 1ull << reg;
-
-	if (f->seen[d][step] & bit)
-		return true;
-	if (!f->seen[d][step])
-		f->touched[d][f->ntouched[d]++] = (uint32_t)step;
-	f->seen[d][step] |= bit;
-	return false;
-}
-
 /* What a search may have to stop at, behind a step. */
 static uint32_t touched_by(const struct body *b, size_t step, const struct effect *e)
 {
@@ -157,126 +135,16 @@ const struct effect *effect_at(const struct flow *f, size_t step)
 	return e;
 }
 
-/* A search of its own. */
-void flow_ask(struct flow *f, size_t step, int reg, struct values *ret)
+bool effect_lowers(const struct effect *e, int stack, int64_t *ret)
 {
-	ret->n = 0;
-	if (reg < 0) {
-		values_add(ret, value_number(f, 0, false));
-		return;
-	}
-	/* A sum that is judged where it is made has, in a loop, no other origin than its first
-	 * round has; but how much was added by then is not known. */
-	if (!flow_enter(f)) {
-		f->rounds = true;
-		if (!f->near_only)
-			values_add(ret, value_any);
-		return;
-	}
-	flow_search(f, step, reg, ret);
-	flow_leave(f);
-}
-
-/*
- * The body's own indirect jumps, and calls that an exception may leave. What they have in
- * their registers is passed on like arguments: where it was computed there it is judged
- * there, if it is an address.
- */
-static void search_jumps(struct flow *f, int reg, struct values *ret)
-{
-	unsigned int d = f->depth - 1;
-	struct values from = { .n = 0 };
-
-	if (f->from_jumps[d] >> reg & 1)
-		return;
-	f->from_jumps[d] |= 1ull << reg;
-	for (size_t i = 0; i < f->nleavers; i++)
-		if (!f->leads[f->leavers[i]])
-			flow_search(f, f->leavers[i], reg, &from);
-	if (!from.n)
-		values_add(ret, value_word);
-	for (size_t i = 0; i < from.n; i++)
-		values_add(ret, from.v[i].kind == VALUE_ANY ? value_word : from.v[i]);
-}
-
-/* Does a piece begin here that compilers have moved away? Only jumps lead there. */
-static bool is_piece(const struct body *b, raddr_t pc)
-{
-	for (size_t i = 1; i < b->npieces; i++)
-		if (b->pieces[i].start == pc)
-			return true;
-	return false;
-}
-
-/* All that lead here, but for falling in. */
-static void search_ways(struct flow *f, size_t step, int reg, struct values *ret)
-{
-	const struct plan_impl *p = f->body->impl;
-	raddr_t pc = f->body->steps[step].insn.pc;
-	size_t n = 0;
-
-	for (size_t i = flow_first_link(f, step);
-	     i < f->nlinks && f->links[i].to == pc; i++, n++)
-		/* A function that is called has a frame of its own. */
-		if (reg >= REGISTERS && f->body->steps[f->links[i].step].insn.kind == INSN_CALL)
-			values_add(ret, value_word);
-		else
-			flow_search(f, f->links[i].step, reg, ret);
-	if (step == 0)
-		return;
-	const struct step *before = &f->body->steps[step - 1];
-	bool falls = before->piece == before[1].piece && !before->ends;
-
-	/* Where a way is known an address that is added to is followed along that one only. */
-	if (f->near_only && (n || falls))
-		return;
-	if (f->near_only)
-		values_add(ret, value_word);
-	else if (ground_any(p, LAYER_FIXED, pc, 1) && !(n && is_piece(f->body, pc)))
-		search_jumps(f, reg, ret);
-	else if (!n)
-		values_add(ret, value_word);
-}
-
-/* Back over what has nothing to do with a place; the step before the one that is returned may
- * have. */
-static size_t pass_back(struct flow *f, size_t step, int reg)
-{
-	uint32_t mask = TOUCHES_ALL | (reg < REGISTERS ? 1u << reg : TOUCHES_SLOTS);
-	size_t most = MIN(step, f->budget), n = 0;
-
-	while (n < most && !f->led[step - n] && !(f->touches[step - n - 1] & mask))
-		n++;
-	f->budget -= n;
-	return step - n;
-}
-
-void flow_search(struct flow *f, size_t step, int reg, struct values *ret)
-{
-	const struct body *b = f->body;
-
-	for (;; step--) {
-		if (reg != STACK)
-			step = pass_back(f, step, reg);
-		if (f->budget == 0) {
-			values_add(ret, value_any);
-			return;
-		}
-		f->budget--;
-		if (reg == STACK) {
-			values_add(ret, value_any);
-			return;
-		}
-		if (step == 0 || f->led[step] ||
-		    b->steps[step - 1].piece != b->steps[step].piece) {
-			if (is_seen(f, step, reg))
-				return;
-			search_ways(f, step, reg, ret);
-		}
-		if (step == 0)
-			values_add(ret, value_word);
-		if (step == 0 || b->steps[step - 1].piece != b->steps[step].piece ||
-		    b->steps[step - 1].ends || !flow_back(f, step - 1, &reg, ret))
-			return;
-	}
+	*ret = 0;
+	if (e->pushes)
+		*ret = 8;
+	else if (e->op == EFFECT_POP || e->pops)
+		*ret = -8;
+	else if (e->op == EFFECT_SUM && e->reg == stack && e->base == stack && e->index < 0)
+		*ret = -e->number;
+	else
+		return e->reg != stack && !(e->others >> stack & 1);
+	return e->reg != stack || e->op == EFFECT_SUM;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* flow: what the files share that search for what registers hold: value.c, flow.c,
- * flow_set.c and flow_goal.c. All others ask by value.h. */
+ * flow_search.c and flow_goal.c. All others ask by value.h. */
 #ifndef PLAN_FLOW_H
 #define PLAN_FLOW_H
 
@@ -31,10 +31,7 @@ struct value value_clipped(struct value, raddr_t most);
 struct value value_loaded(struct value at, const struct effect *);
 bool value_is_address(struct value);
 
-/* flow.c. A search within one that goes on; one of its own (reg -1: the number 0). */
-void flow_search(struct flow *, size_t step, int reg, struct values *ret);
-void flow_ask(struct flow *, size_t step, int reg, struct values *ret);
-/* The first link that leads to a step; if none does, as many as there are. */
+/* flow.c. The first link that leads to a step; if none does, as many as there are. */
 static inline size_t flow_first_link(const struct flow *f, size_t step)
 {
 	return f->led[step] > 1 ? f->led[step] - 2 : f->nlinks;
@@ -44,9 +41,8 @@ static inline size_t flow_first_link(const struct flow *f, size_t step)
 bool flow_enter(struct flow *);
 void flow_leave(struct flow *);
 
-/* flow_set.c. Register `reg` behind `step`: true, and perhaps another one that it had
- * before it; false: what it may be is in *ret. */
-bool flow_back(struct flow *, size_t step, int *reg, struct values *ret);
+/* flow_search.c. A search of its own (reg -1: the number 0). */
+void flow_ask(struct flow *, size_t step, int reg, struct values *ret);
 /* Are all of them addresses that code names, and is there one? */
 bool values_are_known(const struct values *);
 bool flow_find_pushed(const struct flow *, size_t step, size_t *at, struct effect *ret);

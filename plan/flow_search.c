@@ -1,6 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* flow_set: what does an instruction set a register, or a word of the frame, to? */
+/*
+ * flow_search: backwards, from where a register is used to all that sets it.
+ *
+ * Where ways meet all of them are gone back; a place that is arrived at otherwise is
+ * come to from the body's own indirect jumps, or from a call that an exception leaves.
+ * What would take too long is VALUE_ANY, as is what no rule knows. What an instruction sets
+ * a register to, or a word of the frame, takes searches of its own: for what it adds, or
+ * loads by.
+ */
 #include "plan/flow.h"
+
+/* What register `reg` may be before `step`, in a search that goes on. */
+static void search(struct flow *, size_t step, int reg, struct values *ret);
+
+/* ---- what an instruction sets a register, or a word of the frame, to ------- */
 
 enum {
 	PUSHED_NEAR = 24,	/* steps before a return, or a pop, in which it was pushed */
@@ -25,21 +38,7 @@ static int place_of_slot(struct flow *f, int base, int64_t number)
 	return REGISTERS + (int)f->nslots - 1;
 }
 
-bool effect_lowers(const struct effect *e, int stack, int64_t *ret)
-{
-	*ret = 0;
-	if (e->pushes)
-		*ret = 8;
-	else if (e->op == EFFECT_POP || e->pops)
-		*ret = -8;
-	else if (e->op == EFFECT_SUM && e->reg == stack && e->base == stack && e->index < 0)
-		*ret = -e->number;
-	else
-		return e->reg != stack && !(e->others >> stack & 1);
-	return e->reg != stack || e->op == EFFECT_SUM;
-}
-
-/* A word of the frame behind `step`: as flow_back. */
+/* A word of the frame behind `step`: as go_back. */
 static bool slot_back(struct flow *f, size_t step, int *place, struct values *ret)
 {
 	struct slot slot = f->slots[*place - REGISTERS];
@@ -199,7 +198,7 @@ void flow_set_by_load(struct flow *f, size_t step, const struct effect *e, struc
 		if (place < 0)
 			values_add(ret, value_any);
 		else
-			flow_search(f, step, place, ret);
+			search(f, step, place, ret);
 		return;
 	}
 	if (e->thread || frame || e->width == 8) {
@@ -358,7 +357,7 @@ static void set_by_vector(struct flow *f, size_t step, int vector, struct values
 			continue;
 		}
 		if (e.source >= 0)
-			flow_search(f, i, e.source, ret);
+			search(f, i, e.source, ret);
 		else
 			values_add(ret, value_word);
 		return;
@@ -366,9 +365,9 @@ static void set_by_vector(struct flow *f, size_t step, int vector, struct values
 	values_add(ret, value_word);
 }
 
-/* Register `reg` behind `step`: 1 and perhaps another register that it had before it;
- * 0: what it may be is in *ret. */
-bool flow_back(struct flow *f, size_t step, int *reg, struct values *ret)
+/* Register `reg` behind `step`: true, and perhaps another one that it had before it; false:
+ * what it may be is in *ret. */
+static bool go_back(struct flow *f, size_t step, int *reg, struct values *ret)
 {
 	if (*reg >= REGISTERS)
 		return slot_back(f, step, reg, ret);
@@ -393,7 +392,7 @@ bool flow_back(struct flow *f, size_t step, int *reg, struct values *ret)
 		*reg = e->base;
 		return true;
 	case EFFECT_MAY_MOVE:
-		flow_search(f, step, e->base, ret);
+		search(f, step, e->base, ret);
 		return true;
 	case EFFECT_MAY_LOAD:
 		values_add(ret, value_word);
@@ -417,4 +416,143 @@ bool flow_back(struct flow *f, size_t step, int *reg, struct values *ret)
 		flow_set_by_one(f, step, e, ret);
 	}
 	return false;
+}
+
+/* ---- where control comes from ---------------------------------------------- */
+
+/* Was it asked before in this search? Then it adds nothing. */
+static bool is_seen(struct flow *f, size_t step, int reg)
+{
+	unsigned int d = f->depth - 1;
+	uint64_t bit = 1ull << reg;
+
+	if (f->seen[d][step] & bit)
+		return true;
+	if (!f->seen[d][step])
+		f->touched[d][f->ntouched[d]++] = (uint32_t)step;
+	f->seen[d][step] |= bit;
+	return false;
+}
+
+void flow_ask(struct flow *f, size_t step, int reg, struct values *ret)
+{
+	ret->n = 0;
+	if (reg < 0) {
+		values_add(ret, value_number(f, 0, false));
+		return;
+	}
+	/* A sum that is judged where it is made has, in a loop, no other origin than its first
+	 * round has; but how much was added by then is not known. */
+	if (!flow_enter(f)) {
+		f->rounds = true;
+		if (!f->near_only)
+			values_add(ret, value_any);
+		return;
+	}
+	search(f, step, reg, ret);
+	flow_leave(f);
+}
+
+/*
+ * The body's own indirect jumps, and calls that an exception may leave. What they have in
+ * their registers is passed on like arguments: where it was computed there it is judged
+ * there, if it is an address.
+ */
+static void search_jumps(struct flow *f, int reg, struct values *ret)
+{
+	unsigned int d = f->depth - 1;
+	struct values from = { .n = 0 };
+
+	if (f->from_jumps[d] >> reg & 1)
+		return;
+	f->from_jumps[d] |= 1ull << reg;
+	for (size_t i = 0; i < f->nleavers; i++)
+		if (!f->leads[f->leavers[i]])
+			search(f, f->leavers[i], reg, &from);
+	if (!from.n)
+		values_add(ret, value_word);
+	for (size_t i = 0; i < from.n; i++)
+		values_add(ret, from.v[i].kind == VALUE_ANY ? value_word : from.v[i]);
+}
+
+/* Does a piece begin here that compilers have moved away? Only jumps lead there. */
+static bool is_piece(const struct body *b, raddr_t pc)
+{
+	for (size_t i = 1; i < b->npieces; i++)
+		if (b->pieces[i].start == pc)
+			return true;
+	return false;
+}
+
+/* All that lead here, but for falling in. */
+static void search_ways(struct flow *f, size_t step, int reg, struct values *ret)
+{
+	const struct plan_impl *p = f->body->impl;
+	raddr_t pc = f->body->steps[step].insn.pc;
+	size_t n = 0;
+
+	for (size_t i = flow_first_link(f, step);
+	     i < f->nlinks && f->links[i].to == pc; i++, n++)
+		/* A function that is called has a frame of its own. */
+		if (reg >= REGISTERS && f->body->steps[f->links[i].step].insn.kind == INSN_CALL)
+			values_add(ret, value_word);
+		else
+			search(f, f->links[i].step, reg, ret);
+	if (step == 0)
+		return;
+	const struct step *before = &f->body->steps[step - 1];
+	bool falls = before->piece == before[1].piece && !before->ends;
+
+	/* Where a way is known an address that is added to is followed along that one only. */
+	if (f->near_only && (n || falls))
+		return;
+	if (f->near_only)
+		values_add(ret, value_word);
+	else if (ground_any(p, LAYER_FIXED, pc, 1) && !(n && is_piece(f->body, pc)))
+		search_jumps(f, reg, ret);
+	else if (!n)
+		values_add(ret, value_word);
+}
+
+/* Back over what has nothing to do with a place; the step before the one that is returned may
+ * have. */
+static size_t pass_back(struct flow *f, size_t step, int reg)
+{
+	uint32_t mask = TOUCHES_ALL | (reg < REGISTERS ? 1u << reg : TOUCHES_SLOTS);
+	size_t most = MIN(step, f->budget), n = 0;
+
+	while (n < most && !f->led[step - n] && !(f->touches[step - n - 1] & mask))
+		n++;
+	f->budget -= n;
+	return step - n;
+}
+
+static void search(struct flow *f, size_t step, int reg, struct values *ret)
+{
+	const struct body *b = f->body;
+
+	for (;; step--) {
+		if (reg != STACK)
+			step = pass_back(f, step, reg);
+		if (f->budget == 0) {
+			values_add(ret, value_any);
+			return;
+		}
+		f->budget--;
+		if (reg == STACK) {
+			values_add(ret, value_any);
+			return;
+		}
+		if (step == 0 || f->led[step] ||
+		    b->steps[step - 1].piece != b->steps[step].piece) {
+			if (is_seen(f, step, reg))
+				return;
+			search_ways(f, step, reg, ret);
+		}
+		if (step == 0)
+			values_add(ret, value_word);
+		if (step == 0 || b->steps[step - 1].piece != b->steps[step].piece ||
+		    b->steps[step - 1].ends || !go_back(f, step - 1, &reg, ret))
+			return;
+	}
 }
