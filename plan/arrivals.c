@@ -20,40 +20,8 @@ enum {
 	LINKS = 1 << 22,	/* ways from them, which a hostile file has without end */
 };
 
-int arrivals_doubt(struct plan_impl *p, raddr_t pc, enum unproved why)
-{
-	struct doubt *d = vec_push(p->doubts, p->ndoubts, p->doubts_cap);
-
-	if (!d)
-		return -ENOMEM;
-	*d = (struct doubt){ pc, why };
-	return 0;
-}
-
-int arrivals_way(struct plan_impl *p, raddr_t a)
-{
-	size_t left;
-
-	if (!symbols_text(p->symbols, a, &left) || symbols_func_at(p->symbols, a))
-		return 0;
-	raddr_t *new = vec_push(p->ways, p->nways, p->ways_cap);
-
-	if (!new)
-		return -ENOMEM;
-	*new = a;
-	return 0;
-}
-
-/* Go's compiler computes no address of code, and its tables, of addresses, lead to their own
- * function only. */
-void arrivals_lead_to(struct plan_impl *p, raddr_t a)
-{
-	if (!ground_is_number(p, a))
-		ground_add_target(p, a);
-}
-
-/* The same, once all functions have been judged: what is a target while they are does not
- * depend on their order. */
+/* As arrivals_lead_to, once all functions have been judged: what is a target while they are
+ * does not depend on their order. */
 static int lead_later(struct plan_impl *p, raddr_t a)
 {
 	raddr_t *new = vec_push(p->places, p->nplaces, p->places_cap);

@@ -15,18 +15,17 @@ enum suspect {
 				 * memory: what is added to that is judged, too */
 };
 
+/* arrival_notes.c */
 void arrivals_suspect(struct plan_impl *, const struct func *, enum suspect);
-/* Code names this address: *kept if it may be a table of distances. 0 or -ENOMEM. */
-int arrivals_name(struct plan_impl *, raddr_t, bool *kept);
 /* A function, or an address, leads there, or names it. 0 or -ENOMEM. */
 int arrivals_way(struct plan_impl *, raddr_t);
 int arrivals_doubt(struct plan_impl *, raddr_t pc, enum unproved);
 
-struct value;
-struct values;
-
 /* One more place where control arrives, unless it is a number as Go's compiler has them. */
 void arrivals_lead_to(struct plan_impl *, raddr_t);
+
+struct value;
+struct values;
 
 /* Is it an address of the module, or the end of one of its segments, from which a table may be
  * read backwards? */
@@ -37,7 +36,10 @@ static inline bool arrivals_is_address(const struct plan_impl *p, raddr_t a)
 
 enum { DISTANCES_HOLES = 4 };	/* that lead to no text, one after the other: a table's end */
 
-/* distances.c. May a table of distances from there begin there? */
+/* distances.c. Code names this address: *kept if it may be a table of distances. 0 or
+ * -ENOMEM. */
+int arrivals_name(struct plan_impl *, raddr_t, bool *kept);
+/* May a table of distances from there begin there? */
 bool distances_may_be(const struct plan_impl *, raddr_t);
 /* Is a value made by way of a table; of one that compilers make of a switch? */
 bool distances_is_table(const struct value *);
@@ -59,7 +61,7 @@ int verdict_note(struct plan_impl *, const struct body *, size_t step, const str
 /* May a call that goes by one of these be one of the body's own middle? */
 bool verdict_is_own_call(const struct body *, const struct values *);
 
-/* Judge what a body goes by and, if `names`, what it computes from addresses. 0 or
+/* arrivals.c: judge what a body goes by and, if `names`, what it computes from addresses. 0 or
  * -ENOMEM. */
 int arrivals_judge(struct plan_impl *, const struct body *, bool names);
 /* unowned.c: the same of the code around `at` that no function has; *done is its end. */

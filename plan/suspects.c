@@ -11,14 +11,6 @@
 
 enum { SHARE = 16 };	/* functions that one thread judges in one go */
 
-void arrivals_suspect(struct plan_impl *p, const struct func *f, enum suspect s)
-{
-	uint8_t *of = &p->suspects[f - p->symbols->funcs];
-
-	if ((__atomic_load_n(of, __ATOMIC_RELAXED) & s) != s)
-		__atomic_fetch_or(of, (uint8_t)s, __ATOMIC_RELAXED);
-}
-
 /* `ends`: calls that never come back end what they stand in. */
 static int judge_func(struct plan_impl *p, const struct func *f, bool ends)
 {

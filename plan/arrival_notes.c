@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* arrival_notes: what was found so far of where control may arrive, and of what is not known. */
+#include "plan/arrivals.h"
+
+#include <errno.h>
+
+int arrivals_doubt(struct plan_impl *p, raddr_t pc, enum unproved why)
+{
+	struct doubt *d = vec_push(p->doubts, p->ndoubts, p->doubts_cap);
+
+	if (!d)
+		return -ENOMEM;
+	*d = (struct doubt){ pc, why };
+	return 0;
+}
+
+int arrivals_way(struct plan_impl *p, raddr_t a)
+{
+	size_t left;
+
+	if (!symbols_text(p->symbols, a, &left) || symbols_func_at(p->symbols, a))
+		return 0;
+	raddr_t *new = vec_push(p->ways, p->nways, p->ways_cap);
+
+	if (!new)
+		return -ENOMEM;
+	*new = a;
+	return 0;
+}
+
+/* Go's compiler computes no address of code, and its tables, of addresses, lead to their own
+ * function only. */
+void arrivals_lead_to(struct plan_impl *p, raddr_t a)
+{
+	if (!ground_is_number(p, a))
+		ground_add_target(p, a);
+}
+
+void arrivals_suspect(struct plan_impl *p, const struct func *f, enum suspect s)
+{
+	uint8_t *of = &p->suspects[f - p->symbols->funcs];
+
+	if ((__atomic_load_n(of, __ATOMIC_RELAXED) & s) != s)
+		__atomic_fetch_or(of, (uint8_t)s, __ATOMIC_RELAXED);
+}
