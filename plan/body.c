@@ -14,95 +14,9 @@
 
 enum { PADDING = 64 };	/* bytes of nops between functions that are aligned */
 
-bool insn_may_resume(const struct arch *arch, const uint8_t *p, const struct insn *in)
-{
-	return in->kind == INSN_STOP && arch->is_padding(p, in->size);
-}
-
 static bool is_direct(const struct insn *in)
 {
 	return in->kind == INSN_JUMP || in->kind == INSN_BRANCH;
-}
-
-bool body_has(const struct body *b, raddr_t a)
-{
-	for (size_t i = 0; i < b->npieces; i++)
-		if (range_has(b->pieces[i], a))
-			return true;
-	return false;
-}
-
-/* Steps are sorted by piece, and by address in each. */
-size_t body_step(const struct body *b, raddr_t a)
-{
-	for (size_t n = 0; n < b->npieces; n++) {
-		if (!range_has(b->pieces[n], a))
-			continue;
-		size_t at = vec_prefix(b->nsteps, i, b->steps[i].piece < n ||
-				       (b->steps[i].piece == n && b->steps[i].insn.pc < a));
-
-		return at < b->nsteps && b->steps[at].insn.pc == a ? at : b->nsteps;
-	}
-	return b->nsteps;
-}
-
-/* A jump to here would pass the entry's jump again: iterations would be counted
- * as calls that never end. See redirect.c. */
-bool body_is_entry(const struct body *b, raddr_t a)
-{
-	return a >= b->pieces[0].start && a <= b->steps[b->entry].insn.pc;
-}
-
-void body_doubt(struct body *b, enum refusal why)
-{
-	b->open |= why == REFUSED_UNREADABLE;
-	if (!b->entry_only)
-		b->entry_only = why;
-}
-
-static int add_piece(struct body *b, struct range r)
-{
-	size_t left;
-
-	for (size_t i = 0; i < b->npieces; i++) {
-		if (!range_overlaps(b->pieces[i], r))
-			continue;
-		/* The same bytes twice would be two opinions of one window. */
-		if (r.start < b->pieces[i].start || r.end > b->pieces[i].end)
-			body_doubt(b, REFUSED_UNREADABLE);
-		return 0;
-	}
-	if (r.end <= r.start || !symbols_text(b->impl->symbols, r.start, &left) ||
-	    range_size(r) > left || b->npieces > UINT16_MAX) {
-		body_doubt(b, REFUSED_UNREADABLE);
-		return 0;
-	}
-	struct range *new = vec_push(b->room.pieces, b->npieces, b->room.pieces_cap);
-
-	if (!new)
-		return -ENOMEM;
-	*new = r;
-	b->pieces = b->room.pieces;
-	return 0;
-}
-
-/* If two functions do, each sees the other's edges into it: see doubt_strangers. */
-int body_adopt(struct body *b, raddr_t a)
-{
-	const struct func *f = symbols_func_at(b->impl->symbols, a);
-
-	if (!f || !ground_is_fragment(b->impl, f) || f->parent >= 0)
-		return 0;
-	return add_piece(b, f->range);
-}
-
-/* Where branches are not to be guessed, compilers jump by way of this. */
-int body_thunk(const struct plan_impl *p, raddr_t at)
-{
-	size_t left;
-	const uint8_t *bytes = p->has_thunks ? symbols_text(p->symbols, at, &left) : NULL;
-
-	return bytes ? p->arch->thunk(bytes, left) : -1;
 }
 
 static bool is_thunk(const struct body *b, raddr_t at)
@@ -124,7 +38,7 @@ static int read_piece(struct body *b, size_t piece)
 	size_t left;
 	const uint8_t *p = symbols_text(b->impl->symbols, r.start, &left);
 
-	if (!plan_spend(b->impl, range_size(r))) {
+	if (!crew_spend(b->impl, range_size(r))) {
 		body_doubt(b, REFUSED_UNREADABLE);
 		return 0;
 	}
@@ -164,7 +78,7 @@ static int read_piece(struct body *b, size_t piece)
 }
 
 /* Does control go on behind a piece, whose last instruction this is? A call there
- * does not return, a system call neither: compilers know who never does. Nops may
+ * does not return, a system call neither: compilers know which never do. Nops may
  * follow that, as they may what goes on into an aligned function. */
 static bool falls_off(const struct body *b, size_t last)
 {
@@ -193,8 +107,8 @@ static bool is_empty_piece(const struct symbols *s, raddr_t pc, raddr_t to)
 	return i < s->nempties && e[i].at == to && e[i].parent == f->range.start;
 }
 
-/* Compilers let a path that nobody takes end with a jump to the end of a piece,
- * where as a rule somebody else's begins, or to a piece without bytes. Is this one
+/* Compilers let a path that is never taken end with a jump to the end of a piece,
+ * where as a rule another function's begins, or to a piece without bytes. Is this one
  * of those? */
 static bool leads_nowhere(const struct plan_impl *p, raddr_t pc, raddr_t to)
 {
@@ -258,7 +172,7 @@ static int add_own_fragments(struct body *b)
 
 		if (f->parent != self)
 			break;
-		int err = add_piece(b, f->range);
+		int err = body_add_piece(b, f->range);
 
 		if (err)
 			return err;
@@ -268,7 +182,7 @@ static int add_own_fragments(struct body *b)
 
 static int gather(struct body *b)
 {
-	int err = add_piece(b, b->func->range);
+	int err = body_add_piece(b, b->func->range);
 
 	if (!err && b->npieces)
 		err = add_own_fragments(b);
@@ -522,7 +436,7 @@ int body_read_unowned(struct plan_impl *p, const struct func *f, struct body *re
 {
 	*ret = (struct body){ .impl = p, .func = f, .unowned = true, .room = p->spare };
 	p->spare = (struct body_room){ 0 };
-	int err = add_piece(ret, f->range);
+	int err = body_add_piece(ret, f->range);
 
 	if (!err && ret->npieces)
 		err = read_piece(ret, 0);
@@ -552,18 +466,4 @@ int body_make(struct plan_impl *p, const struct func *f, struct body *ret)
 	if (err)
 		body_clear(ret);
 	return err;
-}
-
-void body_room_free(struct body_room *r)
-{
-	free(r->steps);
-	free(r->pieces);
-	*r = (struct body_room){ 0 };
-}
-
-void body_clear(struct body *b)
-{
-	body_room_free(&b->impl->spare);
-	b->impl->spare = b->room;
-	free(b->links);
 }

@@ -175,3 +175,15 @@ int crew_append_bytes(void **to, size_t *n, size_t *cap, void **from, size_t mor
 	*from = NULL;
 	return 0;
 }
+
+bool crew_spend(struct plan_impl *p, uint64_t bytes)
+{
+	uint64_t left = __atomic_load_n(p->budget, __ATOMIC_RELAXED);
+
+	do {
+		if (bytes > left)
+			return false;
+	} while (!__atomic_compare_exchange_n(p->budget, &left, left - bytes, true,
+					      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	return true;
+}

@@ -3,7 +3,7 @@
  * ground: which bytes of the text may control arrive at, which does it never
  * reach, and which are spoken for?
  *
- * A jump replaces several instructions, and whoever arrives in its middle
+ * A jump replaces several instructions, and a thread that arrives in its middle
  * executes the tail of an address. It is noted for all text, whatever was selected.
  */
 #include <errno.h>
@@ -136,8 +136,7 @@ size_t ground_edge(const struct plan_impl *p, raddr_t to)
 	return vec_prefix(p->nedges, i, p->edges[i].to < to);
 }
 
-/* The sweep meets padding before it meets the branches into it. */
-static void revive_all(const struct ground *g)
+void ground_revive_all(const struct ground *g)
 {
 	uint64_t words = range_size(g->text->range) / 64 + 1;
 
@@ -150,97 +149,19 @@ static void revive_all(const struct ground *g)
 	}
 }
 
-/* Memory that nobody notes anything in is never touched, and costs nothing. */
-static int lay_out(struct plan_impl *p)
-{
-	const struct symbols *syms = p->symbols;
-
-	p->grounds = calloc(syms->ntexts + 1, sizeof(*p->grounds));
-	if (!p->grounds)
-		return fail(ENOMEM, "plan %s", syms->base);
-	p->texts.start = UINT64_MAX;
-	for (; p->ngrounds < syms->ntexts; p->ngrounds++) {
-		struct ground *g = &p->grounds[p->ngrounds];
-
-		g->text = &syms->texts[p->ngrounds];
-		p->texts.start = MIN(p->texts.start, g->text->range.start);
-		p->texts.end = MAX(p->texts.end, g->text->range.end);
-		for (int i = 0; i < PLANES; i++) {
-			g->planes[i] = calloc(range_size(g->text->range) / 64 + 1,
-					      sizeof(uint64_t));
-			if (!g->planes[i]) {
-				p->ngrounds++;
-				return fail(ENOMEM, "plan %s", syms->base);
-			}
-		}
-	}
-	return 0;
-}
-
-static void fix(struct plan_impl *p, raddr_t a, bool start)
-{
-	const struct ground *g = ground_at(p, a);
-
-	if (!g)
-		return;
-	bit_set(g->planes[PLANE_FIXED], a - g->text->range.start);
-	if (start)
-		bit_set(g->planes[PLANE_START], a - g->text->range.start);
-}
-
 /*
  * In a program that is linked to one address any word of data may look like one. What
  * of Go's leads into the middle of a function is an entry of a jump table, which that
- * function alone reads: as such it is found (tables.c), or nobody relies on that. So
+ * function alone reads: as such it is found (tables.c), or nothing relies on that. So
  * the others are numbers.
  */
-static bool is_number(const struct symbols *syms, raddr_t a)
+bool ground_is_number(const struct plan_impl *p, raddr_t a)
 {
+	const struct symbols *syms = p->symbols;
 	const struct func *f = !syms->is_pie && syms->go.end != UINT64_MAX &&
 		range_has(syms->go, a) ? symbols_func_at(syms, a) : NULL;
 
 	return f && f->range.start != a;
-}
-
-bool ground_is_number(const struct plan_impl *p, raddr_t a)
-{
-	return is_number(p->symbols, a);
-}
-
-/* What is known before any code is looked at. */
-static void note_known(struct plan_impl *p)
-{
-	const struct symbols *syms = p->symbols;
-
-	for (size_t i = 0; i < syms->nfuncs; i++) {
-		const struct func *f = &syms->funcs[i];
-
-		fix(p, f->range.start, !(f->flags & FUNC_FRAGMENT) && !piece_is_likely(f));
-	}
-	for (size_t i = 0; i < syms->npointers; i++) {
-		if (is_number(syms, syms->pointers[i]))
-			continue;
-		fix(p, syms->pointers[i], false);
-		piece_note_called(p, syms->pointers[i]);
-	}
-}
-
-int ground_make(struct plan_impl *p)
-{
-	int err = lay_out(p);
-
-	if (!err)
-		err = pieces_expect(p);
-	if (err)
-		return err;
-	note_known(p);
-	err = sweep_all(p);
-	if (err)
-		return err;
-	for (size_t i = 0; i < p->ngrounds; i++)
-		revive_all(&p->grounds[i]);
-	base_sort(p->edges, p->nedges, sizeof(*p->edges));
-	return pieces_settle(p);
 }
 
 void ground_free(struct plan_impl *p)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ground: what is true of each byte of the text, as those see it who find that out
- * (ground.c, sweep.c, pieces.c). All others ask by impl.h.
+ * ground: what is true of each byte of the text, as the files see it that find that out
+ * (ground.c, ground_make.c, sweep.c, pieces.c). All others ask by impl.h.
  */
 #ifndef PLAN_GROUND_H
 #define PLAN_GROUND_H
@@ -52,6 +52,8 @@ static inline bool is_start(const struct ground *g, uint64_t at)
 const struct ground *ground_at(const struct plan_impl *, raddr_t);
 /* Control that arrives at a padding byte runs on to the end of the padding. */
 void ground_revive(const struct ground *, uint64_t at);
+/* The sweep meets padding before it meets the branches into it. */
+void ground_revive_all(const struct ground *);
 
 /* sweep.c: find the branches of all text. 0, -ENOMEM or -EBADMSG. */
 int sweep_all(struct plan_impl *);

@@ -2,9 +2,9 @@
 /*
  * impl: what the files of plan share with each other only.
  *
- * From the ground up: the ground (ground.c, sweep.c, pieces.c) is the
- * module's text with a few bits for every byte; a body (body.c; of its indirect jumps
- * goal.c, tables.c, indirect.c) is one function, decoded, with its exits; a window
+ * From the ground up: the ground (ground.c, pieces.c; sweep.c, ground_make.c) is the
+ * module's text with a few bits for every byte; a body (body_steps.c, body.c; of its indirect
+ * jumps goal.c, tables.c, indirect.c) is one function, decoded, with its exits; a window
  * (window.c) is a run of its instructions that may make room for a jump; choose.c
  * picks the windows of a probe.
  */
@@ -103,7 +103,7 @@ struct plan_impl {
 					 * thread pointer; 0: unknown */
 	bool has_thunks;		/* there may be some */
 	uint64_t *budget;		/* bytes that may still be decoded again; shared by a
-					 * crew: see plan_spend */
+					 * crew: see crew_spend */
 	unsigned int threads;		/* plan_options' */
 	uint8_t *comes_back;		/* by index in funcs: enum comes_back */
 	uint8_t *suspects;		/* by index in funcs: see arrivals.h */
@@ -128,11 +128,13 @@ struct plan_impl {
 	bool bound;			/* there are doubts: any instruction may be one */
 };
 
-/* plan.c: may so many bytes be decoded once more? */
-bool plan_spend(struct plan_impl *, uint64_t bytes);
+/* crew.c: may so many bytes be decoded once more? */
+bool crew_spend(struct plan_impl *, uint64_t bytes);
+
+/* ground_make.c */
+int ground_make(struct plan_impl *);
 
 /* ground.c */
-int ground_make(struct plan_impl *);
 void ground_free(struct plan_impl *);
 bool ground_any(const struct plan_impl *, enum layer, raddr_t, size_t n);
 /* By step: is it a target? */
@@ -226,11 +228,15 @@ int body_make(struct plan_impl *, const struct func *, struct body *ret);
 int body_read_unowned(struct plan_impl *, const struct func *f, struct body *ret);
 /* Its pieces and steps only: what leads where is not judged. */
 int body_read(struct plan_impl *, const struct func *, struct body *ret);
+
+/* body_steps.c */
 void body_clear(struct body *);
 void body_room_free(struct body_room *);
 bool body_has(const struct body *, raddr_t);
 /* The step there; nsteps: none begins there. */
 size_t body_step(const struct body *, raddr_t);
+/* A jump to here would pass the entry's jump again: iterations would be counted
+ * as calls that never end. See redirect.c. */
 bool body_is_entry(const struct body *, raddr_t);
 /* body_go.c: what of a function of Go's asks for room on its stack, and what room there is
  * elsewhere. */
@@ -243,16 +249,23 @@ static inline bool insn_ends(const struct insn *in)
 }
 
 /* Is it a breakpoint? A handler or a debugger may go on behind it. */
-bool insn_may_resume(const struct arch *, const uint8_t *p, const struct insn *);
-/* Take a fragment that nobody is known to own as a piece of this body. */
+static inline bool insn_may_resume(const struct arch *arch, const uint8_t *p,
+				   const struct insn *in)
+{
+	return in->kind == INSN_STOP && arch->is_padding(p, in->size);
+}
+
+/* One more piece, unless it is one already. */
+int body_add_piece(struct body *, struct range);
+/* Take a fragment that no function is known to own as a piece of this body. */
 int body_adopt(struct body *, raddr_t);
 /* Keep the first reason why exits are not certain. */
 void body_doubt(struct body *, enum refusal);
 
-/* body.c: the register by which what stands there jumps on, if it is a thunk; -1. */
+/* The register by which what stands there jumps on, if it is a thunk; -1. */
 int body_thunk(const struct plan_impl *, raddr_t);
 
-/* body.c: may it lead to any place, as far as its own bytes tell? */
+/* May it lead to any place, as far as its own bytes tell? */
 static inline bool step_is_indirect(const struct step *s)
 {
 	return s->insn.kind == INSN_JUMP_INDIRECT || s->thunk;
@@ -271,7 +284,7 @@ bool goal_is_elsewhere(const struct body *, size_t step);
  * there is a jump by now that may go by one. */
 int tables_adopt(struct body *, size_t first);
 
-/* arrivals.c: what an indirect jump by a register goes by, and its table. */
+/* verdicts.c: what an indirect jump by a register goes by, and its table. */
 enum goes arrivals_goes(const struct plan_impl *, raddr_t pc, raddr_t *table);
 /* Is it known that a jump goes by what is not known? */
 bool arrivals_doubts(const struct plan_impl *, raddr_t pc);

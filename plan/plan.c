@@ -109,18 +109,6 @@ static int32_t find_g(const struct arch *arch, const struct symbols *syms)
 	return g;
 }
 
-bool plan_spend(struct plan_impl *p, uint64_t bytes)
-{
-	uint64_t left = __atomic_load_n(p->budget, __ATOMIC_RELAXED);
-
-	do {
-		if (bytes > left)
-			return false;
-	} while (!__atomic_compare_exchange_n(p->budget, &left, left - bytes, true,
-					      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-	return true;
-}
-
 static int impl_make(const struct arch *arch, const struct symbols *syms,
 		     const struct plan_options *o, uint64_t *budget, struct plan_impl *p)
 {

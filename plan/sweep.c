@@ -394,7 +394,7 @@ static int sweep_overlap(struct sweep *s, raddr_t old, raddr_t new)
 
 		if (err)
 			return err;
-		if (!plan_spend(s->impl, in.size))
+		if (!crew_spend(s->impl, in.size))
 			return fail(EBADMSG, "plan %s: its functions overlap everywhere",
 				    s->impl->symbols->base);
 		*(behind ? &new : &old) += in.size;

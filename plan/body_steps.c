@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* body_steps: the pieces and the steps that a body has so far. */
+#include <errno.h>
+
+#include "plan/impl.h"
+
+bool body_has(const struct body *b, raddr_t a)
+{
+	for (size_t i = 0; i < b->npieces; i++)
+		if (range_has(b->pieces[i], a))
+			return true;
+	return false;
+}
+
+/* Steps are sorted by piece, and by address in each. */
+size_t body_step(const struct body *b, raddr_t a)
+{
+	for (size_t n = 0; n < b->npieces; n++) {
+		if (!range_has(b->pieces[n], a))
+			continue;
+		size_t at = vec_prefix(b->nsteps, i, b->steps[i].piece < n ||
+				       (b->steps[i].piece == n && b->steps[i].insn.pc < a));
+
+		return at < b->nsteps && b->steps[at].insn.pc == a ? at : b->nsteps;
+	}
+	return b->nsteps;
+}
+
+bool body_is_entry(const struct body *b, raddr_t a)
+{
+	return a >= b->pieces[0].start && a <= b->steps[b->entry].insn.pc;
+}
+
+void body_doubt(struct body *b, enum refusal why)
+{
+	b->open |= why == REFUSED_UNREADABLE;
+	if (!b->entry_only)
+		b->entry_only = why;
+}
+
+int body_add_piece(struct body *b, struct range r)
+{
+	size_t left;
+
+	for (size_t i = 0; i < b->npieces; i++) {
+		if (!range_overlaps(b->pieces[i], r))
+			continue;
+		/* The same bytes twice would be two opinions of one window. */
+		if (r.start < b->pieces[i].start || r.end > b->pieces[i].end)
+			body_doubt(b, REFUSED_UNREADABLE);
+		return 0;
+	}
+	if (r.end <= r.start || !symbols_text(b->impl->symbols, r.start, &left) ||
+	    range_size(r) > left || b->npieces > UINT16_MAX) {
+		body_doubt(b, REFUSED_UNREADABLE);
+		return 0;
+	}
+	struct range *new = vec_push(b->room.pieces, b->npieces, b->room.pieces_cap);
+
+	if (!new)
+		return -ENOMEM;
+	*new = r;
+	b->pieces = b->room.pieces;
+	return 0;
+}
+
+/* If two functions do, each sees the other's edges into it: see doubt_strangers. */
+int body_adopt(struct body *b, raddr_t a)
+{
+	const struct func *f = symbols_func_at(b->impl->symbols, a);
+
+	if (!f || !ground_is_fragment(b->impl, f) || f->parent >= 0)
+		return 0;
+	return body_add_piece(b, f->range);
+}
+
+/* Where branches are not to be guessed, compilers jump by way of this. */
+int body_thunk(const struct plan_impl *p, raddr_t at)
+{
+	size_t left;
+	const uint8_t *bytes = p->has_thunks ? symbols_text(p->symbols, at, &left) : NULL;
+
+	return bytes ? p->arch->thunk(bytes, left) : -1;
+}
+
+void body_room_free(struct body_room *r)
+{
+	free(r->steps);
+	free(r->pieces);
+	*r = (struct body_room){ 0 };
+}
+
+void body_clear(struct body *b)
+{
+	body_room_free(&b->impl->spare);
+	b->impl->spare = b->room;
+	free(b->links);
+}
