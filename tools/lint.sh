@@ -89,7 +89,7 @@ refusals_explained()
 }
 
 check 'layers' tools/layers.sh
-check 'circles' tools/circles.py "${BUILD:-build}"
+check 'circles' python3 tools/circles.py "${BUILD:-build}"
 check 'licence lines' licensed "${sources[@]}" "${scripts[@]}"
 check 'columns' narrow "${sources[@]}"
 check 'file lengths' short_files "${sources[@]}"
