@@ -288,8 +288,8 @@ static void judge_direct(struct body *b, struct step *s)
 {
 	raddr_t dest = s->insn.dest;
 
-	/* The compiler may have left a jump before the entry's window. Who comes
-	 * back from where the stack has grown has yet to be recorded. */
+	/* The compiler may have left a jump before the entry's window. A call that
+	 * comes back from where the stack has grown has yet to be recorded. */
 	if (is_direct(&s->insn) && body_is_entry(b, dest) &&
 	    s >= b->steps + b->entry) {
 		if (!b->ncheck)
@@ -346,7 +346,7 @@ static void judge_step(struct body *b, struct step *s, enum indirect to)
 	b->nexits += s->exit;
 }
 
-/* Does a function begin here, or behind nops that are nobody's? */
+/* Does a function begin here, or behind nops that no function has? */
 static bool leads_into_start(const struct plan_impl *p, raddr_t pc)
 {
 	for (raddr_t end = pc + PADDING; pc < end; ) {
@@ -383,7 +383,7 @@ static void judge_end(struct body *b, size_t i)
 	b->nexits++;
 }
 
-/* If nobody knows where a jump leads, what nothing else leads to may run too. */
+/* If it is not known where a jump leads, what nothing else leads to may run too. */
 static void judge_unseen(struct body *b)
 {
 	for (size_t i = b->entry; i < b->nsteps && b->unsure; i++) {

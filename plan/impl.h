@@ -20,7 +20,7 @@
 enum layer {
 	LAYER_TARGET,	/* control may arrive here other than by falling in */
 	LAYER_FIXED,	/* and not only by jumps of one function to itself, or
-			 * by edges: who arrives cannot be led elsewhere */
+			 * by edges: control that arrives cannot be led elsewhere */
 	LAYER_START,	/* and it is the first byte of a function that is no
 			 * fragment */
 	LAYER_DEAD,	/* padding that control cannot reach, at most a page away
@@ -335,8 +335,8 @@ void compiled_keep_sleds(struct plan_impl *);
  * that says no, or REFUSED_NONE and the window in *ret. */
 enum refusal window_check(struct body *, size_t first, size_t last, size_t need,
 			  struct window *ret);
-/* Of the first `most` bytes of these steps, how many may be changed, so that whoever
- * goes on at one of the others finds what was there? */
+/* Of the first `most` bytes of these steps, how many may be changed, so that a
+ * thread that goes on at one of the others finds what was there? */
 size_t window_room(const struct body *, size_t first, size_t last, size_t most);
 /* A place for a full jump in padding, within reach of a short jump at `from`,
  * 0 if there is none. */
@@ -345,12 +345,12 @@ raddr_t window_hole(const struct body *, raddr_t from);
 /* later.c: the first step behind the entry, and none behind `most`, where the entry may
  * be recorded; *lowered are the bytes by which the stack pointer is lower there. 0: none. */
 size_t later_step(const struct body *, size_t most, size_t *lowered);
-/* Has memory been reached by the same register before, by whoever comes here? */
+/* Has memory been reached by the same register before, on every way that comes here? */
 bool later_is_reached(const struct body *, size_t step);
 
 /* redirect.c: find a body's links. 0 or -ENOMEM. */
 int redirect_prepare(struct body *);
-/* Can all who arrive at `a` be led elsewhere? They are links then. */
+/* Can all control that arrives at `a` be led elsewhere? What brings it are links then. */
 bool redirect_covers(const struct body *, raddr_t a);
 /* The first link to `to` or beyond: an index in links. */
 size_t redirect_link(const struct body *, raddr_t to);

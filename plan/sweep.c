@@ -99,7 +99,7 @@ static int note_branch(struct sweep *s, const struct insn *in)
 	if (s->func && is_link(s, in))
 		return 0;
 	/* Code that belongs to no function we know may enter where it likes:
-	 * nobody expects its calls to be recorded. */
+	 * its calls need not be recorded. */
 	if (!is_in_func(s, in->pc) || range_has(s->func->range, in->dest) ||
 	    !symbols_func_at(p->symbols, in->dest)) {
 		bit_set(g->planes[PLANE_FIXED], at);
@@ -118,8 +118,8 @@ static void note_address(struct sweep *s, raddr_t a)
 	piece_note_called(s->impl, a);
 }
 
-/* A landing pad waits for an indirect branch, and who takes the address of
- * code may go there. */
+/* A landing pad waits for an indirect branch, and code that takes the address of
+ * other code may go there. */
 static void note_addresses(struct sweep *s, const struct insn *in)
 {
 	struct range t = s->ground->text->range;
