@@ -15,15 +15,6 @@ import sys
 # As tools/layers.sh has it for includes: a directory needs only itself and those below.
 FLOORS = [('base',), ('arch', 'symbols', 'payload'), ('plan', 'trace'), ('injector',)]
 
-# Circles that are known and have still to be cut: no more may come. An arrow between two
-# files of one line is left out; a line whose files are not one circle any more is named.
-KNOWN = [set(line.split()) for line in (
-    'injector/infect/infect injector/infect/infect_lend injector/infect/infect_load '
-    'injector/infect/infect_place injector/infect/infect_session',
-    'injector/islands/islands injector/patch/adopt injector/patch/islands_room '
-    'injector/patch/probes injector/patch/puns',
-)]
-
 
 def objects(build, ending):
     """Source file without its ending -> object, for all that have a source."""
@@ -93,20 +84,11 @@ def show(title, graph, wanted):
 
 
 def check_circles(what, graph):
-    files = {f for arrow in graph for f in arrow}
-    known = [part for part in KNOWN if part & files]
-    new = {(a, b): s for (a, b), s in graph.items()
-           if not any(a in part and b in part for part in known)}
     bad = 0
-    for part in circles(new):
+    for part in circles(graph):
         show(f'circles: {len(part)} files of {what} need each other', graph,
              lambda a, b, part=part: a in part and b in part)
         bad = 1
-    for part in known:
-        inside = {arrow: s for arrow, s in graph.items() if set(arrow) <= part}
-        if circles(inside) != [part]:
-            print(f'circles: not one circle any more, as KNOWN has it: {sorted(part)}')
-            bad = 1
     return bad
 
 
@@ -122,8 +104,6 @@ def check_floors(graph):
     room_of = {room: n for n, room in enumerate(rooms())}
 
     def climbs(a, b):
-        if any(a in part and b in part for part in KNOWN):
-            return False
         a, b = a.split('/'), b.split('/')
         if a[0] != b[0]:
             return floor_of[b[0]] >= floor_of[a[0]]

@@ -12,19 +12,10 @@
 #define INJECTOR_INFECT_H
 
 #include "injector/islands/islands.h"
+#include "injector/islands/needs.h"
 #include "injector/modules/modules.h"
 #include "injector/remote/remote.h"
 #include "injector/session/session.h"
-
-/* Stubs that a module needs. */
-struct arena_need {
-	struct module *module;
-	uint64_t bytes;		/* of stubs, an upper bound */
-	int arena;		/* out: index in session.arenas; -1: no room
-				 * within reach */
-	bool rooms;		/* some of it records where hardly any stack is
-				 * left */
-};
 
 struct infection {
 	struct session_map map;

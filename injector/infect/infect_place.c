@@ -257,12 +257,6 @@ int infect_find_gaps(struct infecting *in)
 	return in->opt->nneeds ? gaps_find(in->target->pid, GAPS_HEAP, NULL, NULL, &in->gaps) : 0;
 }
 
-int infect_take_gap(struct infecting *in, raddr_t at, uint64_t size)
-{
-	return gaps_take(&in->gaps, (struct range){ at - MIN(at, (raddr_t)GAPS_BESIDE),
-						    at + size + GAPS_BESIDE });
-}
-
 /* An arena of so many bytes. need->arena stays -1 if there is no room for it. */
 static int map_arena(struct infecting *in, struct arena_need *need, uint64_t bytes)
 {

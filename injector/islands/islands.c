@@ -57,16 +57,6 @@ struct choosing {
 	struct pages pages;
 };
 
-raddr_t island_of(const struct site *s, const struct module *m)
-{
-	return s->island ? s->island + m->bias : 0;
-}
-
-int island_code(const struct site *s, uint8_t *out)
-{
-	return plan_island(arch_host(), s, out);
-}
-
 /* --- what will stand at a place --- */
 
 static int add_spot(struct choosing *c, const struct module *m, struct probe *p,

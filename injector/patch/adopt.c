@@ -7,8 +7,6 @@
 #include "injector/patch/probes.h"
 #include "injector/session/blobs.h"
 
-enum { STUB_MAX = 2048 };
-
 static const struct slot *sorting;	/* qsort has no context argument */
 
 static int by_slot_addr(const void *a, const void *b)

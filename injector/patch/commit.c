@@ -36,7 +36,7 @@ static struct probe *find_trap(const struct live *live)
 static void drop_traps(struct live *live, struct infection *inf)
 {
 	for (struct probe *p; (p = find_trap(live)); )
-		probes_drop(live, inf, p, REFUSED_TRAP_UNSAFE);
+		live_drop(live, inf, p, REFUSED_TRAP_UNSAFE);
 }
 
 /* 7. A breakpoint that such a thread ran into would end the process. */
@@ -64,7 +64,7 @@ static int check_threads(void *ctx, const struct sigframes *frames)
 static int into_stub(void *ctx, raddr_t pc, raddr_t sp, raddr_t *to)
 {
 	struct committing *c = ctx;
-	const struct live_site *ls = probes_site_at(c->live, pc);
+	const struct live_site *ls = live_site_at(c->live, pc);
 	int err = 0;
 
 	if (!ls)
@@ -91,14 +91,14 @@ static void note_written(void *ctx)
  * traps, if no place is in the way but a thread that blocks the signal. */
 static bool give_up(struct live *live, struct infection *inf, raddr_t pc)
 {
-	const struct live_site *ls = pc ? probes_site_at(live, pc) : NULL;
+	const struct live_site *ls = pc ? live_site_at(live, pc) : NULL;
 
 	if (!pc && find_trap(live)) {
 		drop_traps(live, inf);
 		return true;
 	}
 	if (ls)
-		probes_drop(live, inf, ls->probe, REFUSED_BUSY);
+		live_drop(live, inf, ls->probe, REFUSED_BUSY);
 	return ls != NULL;
 }
 
@@ -132,7 +132,7 @@ static int touch(struct target *t, struct infection *inf, struct live *live)
 
 		if (!p)
 			return err;
-		probes_drop(live, inf, p, REFUSED_UNLOADED);
+		live_drop(live, inf, p, REFUSED_UNLOADED);
 		if (live_is_empty(live))
 			return err;
 		fail_clear();

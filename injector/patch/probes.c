@@ -9,8 +9,6 @@
 #include "injector/session/ours.h"
 #include "payload/stub.h"
 
-enum { STUB_MAX = 2048 };	/* with its note */
-
 static bool probed(const struct probe *p)
 {
 	return p->refusal == REFUSED_NONE;
@@ -97,45 +95,6 @@ int probes_check(const struct target *t, struct selection *sel)
 	return 0;
 }
 
-static uint64_t size_noted(const struct probe *p, const struct site *s)
-{
-	return ALIGN_UP((uint64_t)plan_note_size(p, s) + s->stub_size, (uint64_t)STUB_ALIGN);
-}
-
-static void need_site(const struct probe *p, const struct site *s, struct arena_need *need,
-		      uint32_t *slots)
-{
-	if (!s->stub)
-		need->bytes += size_noted(p, s);
-	*slots += s->hole.len ? 2 : 1;
-}
-
-/* None lies in two pages: of each, less than the largest may have is left over. */
-static uint64_t pages_for(uint64_t bytes)
-{
-	return bytes ? (bytes / (PAGE - STUB_MAX) + 2) * PAGE : 0;
-}
-
-int probes_needs(const struct selection *sel, struct arena_need **needs, uint32_t *slots)
-{
-	*needs = calloc(sel->n + 1, sizeof(**needs));
-	*slots = 0;
-	if (!*needs)
-		return fail(ENOMEM, "plan the stubs");
-	for (size_t i = 0; i < sel->n; i++) {
-		(*needs)[i].module = sel->v[i].module;
-		for (size_t j = 0; j < sel->v[i].nprobes; j++) {
-			const struct probe *p = &sel->v[i].probes[j];
-
-			(*needs)[i].rooms |= probed(p) && p->tight;
-			for (size_t k = 0; probed(p) && k < p->nsites; k++)
-				need_site(p, &p->sites[k], &(*needs)[i], slots);
-		}
-		(*needs)[i].bytes = pages_for((*needs)[i].bytes);
-	}
-	return 0;
-}
-
 size_t probes_ids(const struct selection *sel, size_t next)
 {
 	size_t n = 0;
@@ -150,26 +109,6 @@ size_t probes_ids(const struct selection *sel, size_t next)
 			n = MAX(n, ids);
 		}
 	return n;
-}
-
-static bool traps(const struct probe *p)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < p->nsites; i++)
-		any |= p->sites[i].tactic == TACTIC_TRAP;
-	return any;
-}
-
-/* Among those that are probed, or not any more (-1). One that nobody has asked for is
- * no business of the user's. */
-static void count_probe(struct live *live, const struct probe *p, int n)
-{
-	if (p->silent)
-		return;
-	live->nprobed += (size_t)n;
-	live->nentry_only += p->entry_only ? (size_t)n : 0;
-	live->ntraps += traps(p) ? (size_t)n : 0;
 }
 
 struct placing {
@@ -286,12 +225,12 @@ static int place_site(struct placing *p, const struct module *m, const struct pr
 	} else if (!a) {
 		err = -ERANGE;
 	} else {
-		raddr_t note = next_note(a, size_noted(probe, site));
+		raddr_t note = next_note(a, needs_of_site(probe, site));
 
 		site->stub = note + plan_note_size(probe, site) - m->bias;
 		err = write_stub(p, m, probe, site, a);
 		if (!err)
-			a->used = note + size_noted(probe, site) - a->base;
+			a->used = note + needs_of_site(probe, site) - a->base;
 	}
 	if (!err && site->tactic == TACTIC_TRAP)
 		err = announce_trap(p, m, site);
@@ -430,7 +369,7 @@ static int place_probe(struct placing *p, const struct module *m, struct probe *
 	if (!err)
 		session_open_gate(&p->inf->map, probe->id);
 	if (!err)
-		count_probe(p->live, probe, 1);
+		live_count(p->live, probe, 1);
 	return err;
 }
 
@@ -498,7 +437,7 @@ int probes_place(const struct target *t, struct infection *inf, struct selection
 	slot_index_clear(&p.index);
 	err = err ? err : name_funcs(&p, sel);
 	if (err) {
-		probes_clear(ret);
+		live_clear(ret);
 		return err;
 	}
 	ret->asked = ret->nprobed > 0;
@@ -507,50 +446,6 @@ int probes_place(const struct target *t, struct infection *inf, struct selection
 	vec_sort(ret->moves, ret->nmoves, order_written);
 	err = puns_check(ret, inf);
 	if (err)
-		probes_clear(ret);
+		live_clear(ret);
 	return err;
-}
-
-const struct live_site *probes_site_at(const struct live *live, raddr_t pc)
-{
-	/* The last site that starts before pc: at its start a PC may rest. */
-	size_t n = vec_prefix(live->nsites, i, live->sites[i].start < pc);
-
-	if (!n || pc >= live->sites[n - 1].start + live->sites[n - 1].size)
-		return NULL;
-	return &live->sites[n - 1];
-}
-
-void probes_drop(struct live *live, struct infection *inf, struct probe *probe,
-		 enum refusal why)
-{
-	size_t kept = 0;
-
-	probe->refusal = why;
-	for (size_t i = 0; i < live->nchanges; i++) {
-		struct slot *slot = &inf->map.slots[live->changes[i].slot];
-
-		if (slot->func == probe->id)
-			slot->state = SLOT_REMOVED;
-		else
-			live->changes[kept++] = live->changes[i];
-	}
-	live->nchanges = kept;
-	kept = 0;
-	for (size_t i = 0; i < live->nsites; i++)
-		if (live->sites[i].probe != probe)
-			live->sites[kept++] = live->sites[i];
-	live->nsites = kept;
-	count_probe(live, probe, -1);
-	for (struct probe *on; (on = puns_on(live, probe)); )
-		probes_drop(live, inf, on, why);
-}
-
-void probes_clear(struct live *live)
-{
-	free(live->sites);
-	free(live->changes);
-	free(live->moves);
-	free(live->funcs);
-	*live = (struct live){ 0 };
 }

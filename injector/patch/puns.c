@@ -58,33 +58,7 @@ int puns_check(struct live *live, struct infection *inf)
 		broken = find_broken(&w, live);
 		writes_clear(&w);
 		if (broken)
-			probes_drop(live, inf, broken, REFUSED_OUT_OF_REACH);
+			live_drop(live, inf, broken, REFUSED_OUT_OF_REACH);
 	} while (broken);
 	return 0;
-}
-
-static bool keeps_of(const struct live_site *ls, const struct probe *p)
-{
-	const struct symbols *syms = ls->module->symbols;
-	const struct site *s = ls->site;
-	struct range kept = { s->pc + s->jump.len, s->pc + s->jump.len + s->kept };
-
-	if (s->tactic != TACTIC_PUN || p->func < syms->funcs ||
-	    p->func >= syms->funcs + syms->nfuncs)
-		return false;
-	for (size_t i = 0; i < p->nsites; i++) {
-		const struct patch *jump = &p->sites[i].jump;
-
-		if (range_overlaps(kept, (struct range){ jump->pc, jump->pc + jump->len }))
-			return true;
-	}
-	return false;
-}
-
-struct probe *puns_on(const struct live *live, const struct probe *p)
-{
-	for (size_t i = 0; i < live->nsites; i++)
-		if (live->sites[i].probe != p && keeps_of(&live->sites[i], p))
-			return live->sites[i].probe;
-	return NULL;
 }

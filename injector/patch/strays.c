@@ -36,7 +36,7 @@ static bool in_a_jump(const struct live *live, raddr_t to)
 {
 	bool inside = false;
 
-	for (size_t i = 0; probes_site_at(live, to) && i < live->nchanges; i++) {
+	for (size_t i = 0; live_site_at(live, to) && i < live->nchanges; i++) {
 		const struct change *c = &live->changes[i];
 
 		inside |= to > c->addr && to < c->addr + c->len;

@@ -198,7 +198,7 @@ static int fit_plans(struct trace *t)
 	err = err ? err : islands_choose(&t->target, &t->sel, &t->islands);
 	if (!err && !anything_left(t) && !may_come(t))
 		return nothing_left(t);
-	return err ? err : probes_needs(&t->sel, &t->needs, &t->slots);
+	return err ? err : needs_list(&t->sel, &t->needs, &t->slots);
 }
 
 /* Bytes per thread, 0: the usual. */

@@ -283,7 +283,7 @@ static int probe_new(struct growth *n, struct follow *f)
 	int err = adopt(n);
 
 	err = err ? err : islands_choose(g->target, &n->sel, &n->islands);
-	err = err ? err : probes_needs(&n->sel, &n->needs, &n->slots);
+	err = err ? err : needs_list(&n->sel, &n->needs, &n->slots);
 	if (err || !n->slots)
 		return err;
 	err = surgery(make_room, n);
@@ -325,7 +325,7 @@ static void say_new(const struct growth *n)
 
 static void growth_free(struct growth *n)
 {
-	probes_clear(&n->live);
+	live_clear(&n->live);
 	islands_clear(&n->islands);
 	free(n->needs);
 	select_clear(&n->sel);

@@ -203,7 +203,7 @@ void trace_clear(struct trace *t)
 	reader_free(t->reader);
 	grow_clear(&t->grow);
 	rooms_end(&t->rooms);
-	probes_clear(&t->live);
+	live_clear(&t->live);
 	verify_clear(&t->before);
 	free(t->needs);
 	islands_clear(&t->islands);

@@ -219,7 +219,7 @@ static int drop_kept(struct adding *a)
 
 		if (p->id >= a->live.nfuncs || !in[p->id])
 			continue;
-		probes_drop(&a->live, &a->inf, p, REFUSED_OUT_OF_REACH);
+		live_drop(&a->live, &a->inf, p, REFUSED_OUT_OF_REACH);
 		i = 0;
 	}
 	return err;
@@ -228,7 +228,7 @@ static int drop_kept(struct adding *a)
 /* 4. and the stubs of 5. */
 static int place(struct adding *a)
 {
-	int err = probes_needs(&a->sel, &a->needs, &a->slots);
+	int err = needs_list(&a->sel, &a->needs, &a->slots);
 
 	if (!err && a->inf.map.s->nslots + a->slots > a->inf.map.shape.max_slots)
 		return fail(ENOSPC, "the journal has no room for %u more places; stop, and start "
@@ -321,8 +321,8 @@ static void say_added(const struct adding *a)
 
 static void adding_clear(struct adding *a)
 {
-	probes_clear(&a->live);
-	probes_clear(&a->old);
+	live_clear(&a->live);
+	live_clear(&a->old);
 	islands_clear(&a->islands);
 	free(a->needs);
 	infection_clear(&a->inf);

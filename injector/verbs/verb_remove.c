@@ -132,7 +132,7 @@ int verb_remove(const struct options *o)
 	else if (!err)
 		say("no function that is probed in %d matches; inject status -p %d names them",
 		    o->pid, o->pid);
-	probes_clear(&r.live);
+	live_clear(&r.live);
 	free(r.in);
 	modules_close(&r.mods);
 	visit_close(&r.visit);

@@ -290,13 +290,13 @@ static void drop_one(const struct module *mod)
 	size_t before = live.nprobed;
 
 	if (before) {
-		probes_drop(&live, &inf, live.sites[dice(live.nsites)].probe, REFUSED_BUSY);
+		live_drop(&live, &inf, live.sites[dice(live.nsites)].probe, REFUSED_BUSY);
 		CHECK(live.nprobed < before);
 		write_all();
 		for (size_t i = 0; i < live.nsites; i++)
 			check_site(live.sites[i].site);
 	}
-	probes_clear(&live);
+	live_clear(&live);
 }
 
 /* A byte that somebody else has after all; an island that was never found. */
@@ -318,7 +318,7 @@ static void keep_nothing_foreign(const struct module *mod)
 	CHECK(puns_check(&live, &inf) == 0);
 	for (size_t i = 0; i < live.nsites; i++)
 		CHECK(live.sites[i].site->tactic != TACTIC_PUN);
-	probes_clear(&live);
+	live_clear(&live);
 }
 
 /* What is written at another time. */
@@ -338,7 +338,7 @@ static void keep_nothing_later(const struct module *mod)
 		for (size_t k = s->jump.len; k < (size_t)s->jump.len + s->kept; k++)
 			CHECK(!cells[s->pc + k - TEXT].jump);
 	}
-	probes_clear(&live);
+	live_clear(&live);
 }
 
 /* Its bytes lead the pun to the last `left` bytes of a page. */

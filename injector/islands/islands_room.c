@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "injector/islands/islands.h"
-#include "injector/patch/probes.h"
+#include "injector/islands/needs.h"
 #include "injector/proc/procfs.h"
 #include "injector/session/arena.h"
 
@@ -56,7 +56,7 @@ int islands_leave(pid_t pid, const struct selection *sel, struct pages *ps)
 	uint64_t bytes = ARENA_LEAST;
 	struct gaps gaps = { 0 };
 	uint32_t slots;
-	int err = probes_needs(sel, &needs, &slots);
+	int err = needs_list(sel, &needs, &slots);
 
 	for (size_t i = 0; i < sel->n && !err; i++)
 		bytes += needs[i].bytes;

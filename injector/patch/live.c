@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "injector/patch/live.h"
+
+static bool traps(const struct probe *p)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < p->nsites; i++)
+		any |= p->sites[i].tactic == TACTIC_TRAP;
+	return any;
+}
+
+void live_count(struct live *live, const struct probe *p, int n)
+{
+	if (p->silent)
+		return;
+	live->nprobed += (size_t)n;
+	live->nentry_only += p->entry_only ? (size_t)n : 0;
+	live->ntraps += traps(p) ? (size_t)n : 0;
+}
+
+const struct live_site *live_site_at(const struct live *live, raddr_t pc)
+{
+	/* The last site that starts before pc: at its start a PC may rest. */
+	size_t n = vec_prefix(live->nsites, i, live->sites[i].start < pc);
+
+	if (!n || pc >= live->sites[n - 1].start + live->sites[n - 1].size)
+		return NULL;
+	return &live->sites[n - 1];
+}
+
+static bool keeps_of(const struct live_site *ls, const struct probe *p)
+{
+	const struct symbols *syms = ls->module->symbols;
+	const struct site *s = ls->site;
+	struct range kept = { s->pc + s->jump.len, s->pc + s->jump.len + s->kept };
+
+	if (s->tactic != TACTIC_PUN || p->func < syms->funcs ||
+	    p->func >= syms->funcs + syms->nfuncs)
+		return false;
+	for (size_t i = 0; i < p->nsites; i++) {
+		const struct patch *jump = &p->sites[i].jump;
+
+		if (range_overlaps(kept, (struct range){ jump->pc, jump->pc + jump->len }))
+			return true;
+	}
+	return false;
+}
+
+static struct probe *pun_on(const struct live *live, const struct probe *p)
+{
+	for (size_t i = 0; i < live->nsites; i++)
+		if (live->sites[i].probe != p && keeps_of(&live->sites[i], p))
+			return live->sites[i].probe;
+	return NULL;
+}
+
+void live_drop(struct live *live, struct infection *inf, struct probe *probe,
+		 enum refusal why)
+{
+	size_t kept = 0;
+
+	probe->refusal = why;
+	for (size_t i = 0; i < live->nchanges; i++) {
+		struct slot *slot = &inf->map.slots[live->changes[i].slot];
+
+		if (slot->func == probe->id)
+			slot->state = SLOT_REMOVED;
+		else
+			live->changes[kept++] = live->changes[i];
+	}
+	live->nchanges = kept;
+	kept = 0;
+	for (size_t i = 0; i < live->nsites; i++)
+		if (live->sites[i].probe != probe)
+			live->sites[kept++] = live->sites[i];
+	live->nsites = kept;
+	live_count(live, probe, -1);
+	for (struct probe *on; (on = pun_on(live, probe)); )
+		live_drop(live, inf, on, why);
+}
+
+void live_clear(struct live *live)
+{
+	free(live->sites);
+	free(live->changes);
+	free(live->moves);
+	free(live->funcs);
+	*live = (struct live){ 0 };
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* live: the probes of one process: what is to stand, or stands, and where a thread may be. */
+#ifndef INJECTOR_LIVE_H
+#define INJECTOR_LIVE_H
+
+#include "injector/infect/infect.h"
+#include "injector/ptrace/text.h"
+#include "trace/event.h"
+
+/* One site in the process. */
+struct live_site {
+	raddr_t start;		/* of its window, run-time */
+	uint8_t size;		/* bytes in which no PC may rest, from start */
+	const struct site *site;
+	struct probe *probe;
+	const struct module *module;
+};
+
+struct live {
+	struct live_site *sites;	/* sorted by start */
+	size_t nsites, sites_cap;
+	struct change *changes;	/* in writing order */
+	size_t nchanges, changes_cap;
+	struct change *moves;	/* of islands that lead to another visit's stubs */
+	size_t nmoves, moves_cap;
+	struct reader_func *funcs;	/* by function id */
+	size_t nfuncs;
+	size_t nprobed, nentry_only;
+	size_t ntraps;		/* functions that trap somewhere */
+	bool asked;		/* some are, or were, that were asked for */
+};
+
+/* Is nothing left to be done? Nothing is done for unwinders alone, once what they were
+ * to find their way through has been given up. */
+static inline bool live_is_empty(const struct live *l)
+{
+	return !l->nchanges || (l->asked && !l->nprobed);
+}
+
+/* Among those that are probed (1), or not any more (-1). One that was not asked for is not
+ * counted. */
+void live_count(struct live *, const struct probe *, int n);
+/* The site whose window holds `pc` strictly inside, or NULL. */
+const struct live_site *live_site_at(const struct live *, raddr_t pc);
+/*
+ * Take one function out again, before its changes are written; and with it
+ * those whose puns keep bytes that it would have written.
+ */
+void live_drop(struct live *, struct infection *, struct probe *, enum refusal);
+void live_clear(struct live *);
+
+#endif
