@@ -1,107 +1,188 @@
 /* SPDX-License-Identifier: MIT */
-/* help: what does inject --help say? */
-#include "injector/options/options.h"
+/* help: what does inject say of itself, and of one verb? */
+#include "injector/options/table.h"
 
-const char help_text[] =
+#include <stdio.h>
+#include <string.h>
+
+enum { INDENT = 29 };	/* where the text of an option begins */
+
+static const char general[] =
 "inject " INJECT_VERSION ": trace functions of running processes\n"
 "\n"
-"Usage:\n"
-"  inject [trace] -p PID -f GLOB...    print each call until Ctrl-C, then leave\n"
-"  inject [trace] -f GLOB... -- COMMAND [ARG...]\n"
-"                                      the same of a program, from its start\n"
-"  inject list -p PID | FILE... [-f GLOB]\n"
-"                                      how each function would be probed\n"
-"  inject stop -p PID                  remove every probe of an earlier session\n"
-"  inject record -p PID -f GLOB...     as trace, into a directory (inject.data);\n"
-"                                      also with -- COMMAND\n"
-"  inject count -p PID -f GLOB...      how often each function is called: the\n"
-"                                      target counts, nothing is recorded\n"
-"  inject hist -p PID -f GLOB...       how long calls take: a histogram of each\n"
-"                                      function, added up in the target, too\n"
-"  inject top -p PID -f GLOB...        the same as a table, drawn each second\n"
-"  inject start -p PID -f GLOB... [-o DIR]\n"
-"                                      probe and leave: it goes on recording by\n"
-"                                      itself, the last calls of each thread\n"
-"  inject status [-p PID]              what is probed and recorded, where\n"
-"  inject add | remove -p PID -f GLOB...\n"
-"                                      change what is probed there\n"
-"  inject snapshot -p PID | DIR [-o DIR]\n"
-"                                      what it has recorded, as a directory\n"
-"  inject replay [DIR]                 print the calls of such a directory\n"
-"  inject report [DIR]                 calls and times of each function\n"
-"  inject graph [DIR]                  who called whom: calls of a kind together\n"
-"  inject export --to FORMAT [DIR]     for other tools: chrome, ctf, dot,\n"
-"                                      folded, perfetto, pprof, speedscope, svg\n"
-"                                      (a flame graph), uftrace\n"
-"  inject info [DIR]                   what the directory holds\n"
+"  inject -p PID -f GLOB      print each call until Ctrl-C, then leave (trace)\n"
+"  inject -f GLOB -- COMMAND  the same of a program, from its start\n"
+"  list -p PID | FILE         how each function would be probed; touches nothing\n"
+"  top, hist, count           which functions take the time; how long; how often\n"
+"  record                     as trace, into a directory (inject.data)\n"
+"  report, graph, replay, info [DIR]    what such a directory holds\n"
+"  export --to FORMAT [DIR]   for other tools: svg (a flame graph), perfetto ...\n"
+"  start -p PID -f GLOB       probe and leave: it goes on recording by itself\n"
+"  status, add, remove, snapshot -p PID    look at that, change it, copy it\n"
+"  stop -p PID                remove every probe, also of a killed inject\n"
 "\n"
-"Which functions:\n"
-"  -p, --pid PID              the process\n"
-"  -f, --function GLOB[@MODULE]\n"
-"                             shell pattern over names, quoted; repeatable.\n"
-"                             @exe is the executable, '@libc.so*' the C library;\n"
-"                             without @MODULE: all but libc and the loader.\n"
-"                             NAME@plt: calls into other libraries\n"
-"  -N, --exclude GLOB[@MODULE]\n"
-"                             leave these out; repeatable\n"
-"      --entry-only           probe entries only: no durations\n"
-"      --trap                 breakpoints where no jump has room: slow, and a\n"
-"                             process that comes to block SIGTRAP would die\n"
+"GLOB is a shell pattern over names, quoted: 'net_*', 'SSL_*@libssl.so*',\n"
+"'*@exe', malloc@plt. -N GLOB leaves some out, -d TIME ends it, -v says more.\n"
 "\n"
-"Which calls (of what reads a directory, too):\n"
-"  -t, --min-duration TIME    calls that took at least so long\n"
-"  -D, --depth N              the N outermost levels of calls\n"
-"      --tid TID              calls of one thread\n"
-"      --follow-fork          of forked children, too\n"
-"      --follow-exec          of the programs that it executes\n"
-"      --since TIME, --until TIME\n"
-"                             of a directory: from the begin of the recording\n"
-"\n"
-"How long:\n"
-"  -d, --duration TIME        stop after TIME (a bare number is seconds)\n"
-"  -n, --calls N              stop after N calls\n"
-"\n"
-"Output:\n"
-"  -o, --output PATH          results to a file instead of standard output;\n"
-"                             record, snapshot: the directory;\n"
-"                             start: of a file for it that survives a crash\n"
-"      --max-size SIZE        record: stop when the directory is so large\n"
-"      --rotate               record: go on then, and drop the oldest\n"
-"      --min-free SIZE        record: stop when the disk has no more left (0: no)\n"
-"                             without --max-size: a tenth of what was free\n"
-"      --compress             record: by zstd, as it is written\n"
-"      --sort KEY             report: by total, self, calls, avg, min, max, p50\n"
-"                             or p99; top: by rate, wall, calls, total, self,\n"
-"                             avg, p99 or max\n"
-"      --subtract-overhead    report, graph, export: less what recording took\n"
-"      --diff DIR             report: compare with another directory\n"
-"      --short-names          std::vector<>::push_back: templates without their\n"
-"                             arguments\n"
-"      --stubs                list: what would be written, and each stub's code\n"
-"      --time                 wall clock at each line\n"
-"      --json                 one JSON object per line\n"
-"      --no-color             plain text on terminals too\n"
-"  -q, --quiet                no banner, hints or progress\n"
-"  -v, --verbose              say more\n"
-"\n"
-"How much the target pays:\n"
-"  -m, --buffer SIZE          memory for records, per thread\n"
-"      --keep first|last      start: what a full buffer keeps (last)\n"
-"      --snapshot-on 'GLOB > TIME'\n"
-"                             start: keep what comes before and after a call that\n"
-"                             takes longer, until a snapshot has it\n"
-"      --wait                 snapshot: wait for such a call\n"
-"      --log FILE             who, what and how it ended, to FILE, too\n"
-"      --max-pause TIME       give up rather than stop it longer (50ms)\n"
-"      --max-overhead PERCENT take out the probes that cost it more of its\n"
-"                             processor time; the others stay (start: 10)\n"
-"      --force                stop: although another inject holds the target\n"
-"\n"
-"  -h, --help                 this text\n"
-"  -V, --version              the version\n"
-"\n"
-"TIME is a number with ns, us, ms, s or m; SIZE one with K, M or G.\n"
+"inject help VERB has all that a verb takes; man inject the rest, and examples.\n"
 "Exit status: 0 done, 1 failed and the target unchanged, 2 usage, 3 nothing to\n"
 "probe, 4 the target ended, 5 probes remain (inject stop goes on from there);\n"
-"with -- COMMAND its own, 125 if it was not started, 126 and 127 as in a shell.\n"
-"Examples and reasons for refusals: man inject\n";
+"with -- COMMAND its own, 125 if it was not started, 126 and 127 as in a shell.\n";
+
+/* How it is called, and what it does. */
+static const struct {
+	int on;
+	const char *usage, *does;
+} of_verbs[] = {
+	{ ON_TRACE, "inject [trace] -p PID -f GLOB... | -f GLOB... -- COMMAND [ARG...]",
+	  "Print each call with its duration until Ctrl-C, then remove every probe." },
+	{ ON_RECORD, "inject record -p PID -f GLOB... | -f GLOB... -- COMMAND [ARG...]",
+	  "As trace, into a directory: inject.data, or -o DIR. report and replay read it." },
+	{ ON_COUNT, "inject count -p PID -f GLOB... | -f GLOB... -- COMMAND [ARG...]",
+	  "How often each function is called: the target counts, nothing is recorded." },
+	{ ON_HIST, "inject hist -p PID -f GLOB... | -f GLOB... -- COMMAND [ARG...]",
+	  "How long calls take: a histogram of each function, added up in the target." },
+	{ ON_TOP, "inject top -p PID -f GLOB... | -f GLOB... -- COMMAND [ARG...]",
+	  "Which functions take the time now: a table, drawn each second." },
+	{ ON_LIST, "inject list -p PID | FILE... [-f GLOB]",
+	  "How each function would be probed, or why not. Touches nothing." },
+	{ ON_STOP, "inject stop -p PID",
+	  "Remove every probe that start, or an inject that was killed, has left." },
+	{ ON_START, "inject start -p PID -f GLOB... [-o DIR]",
+	  "Probe and leave: the process goes on recording its last calls by itself." },
+	{ ON_STATUS, "inject status [-p PID]", "What is probed and recorded, and where." },
+	{ ON_SNAPSHOT, "inject snapshot -p PID | DIR [-o DIR]",
+	  "Copy what such a process has recorded, or a file of start -o, to a directory." },
+	{ ON_ADD, "inject add -p PID -f GLOB...", "Probe more functions of such a process." },
+	{ ON_REMOVE, "inject remove -p PID -f GLOB...", "Probe fewer." },
+	{ ON_REPLAY, "inject replay [DIR]", "Print the calls of a recording." },
+	{ ON_REPORT, "inject report [DIR]", "Calls and times of each function of a recording." },
+	{ ON_GRAPH, "inject graph [DIR]", "Which calls were made by which, those of a kind together." },
+	{ ON_INFO, "inject info [DIR]", "What a recording holds." },
+	{ ON_EXPORT, "inject export --to FORMAT [DIR]",
+	  "For other tools: chrome, ctf, dot, folded, perfetto, pprof, speedscope,\n"
+	  "svg (a flame graph), uftrace." },
+};
+
+/* What an option does for these verbs, in the order in which help has them. Of each option
+ * and each verb that takes it there is one (tests/unit/options.c). */
+static const struct {
+	int key, on;
+	const char *value, *text;
+} of_options[] = {
+	{ 'p', ON_ALL, "PID", "the process" },
+	{ 'f', ON_ALL, "GLOB[@MODULE]",
+	  "a shell pattern over names, quoted; repeatable.\n"
+	  "@exe is the executable, '@libc.so*' the C library;\n"
+	  "without @MODULE: all but libc and the loader.\n"
+	  "NAME@plt: calls into other libraries" },
+	{ 'N', ON_ALL, "GLOB[@MODULE]", "leave these out; repeatable" },
+	{ OPT_ENTRY_ONLY, ON_ALL, NULL, "probe entries only: no durations" },
+	{ OPT_TRAP, ON_ALL, NULL,
+	  "breakpoints where no jump has room: slow, and a\n"
+	  "process that comes to block SIGTRAP would die" },
+	{ OPT_STUBS, ON_ALL, NULL, "what would be written, and each stub's code" },
+	{ 't', ON_ALL, "TIME", "calls that took at least so long" },
+	{ 'D', ON_ALL, "N", "the N outermost levels of calls" },
+	{ OPT_TID, ON_ALL, "TID", "calls of one thread" },
+	{ OPT_SINCE, ON_ALL, "TIME", "from then on, from the begin of the recording" },
+	{ OPT_UNTIL, ON_ALL, "TIME", "and until then" },
+	{ OPT_FOLLOW_FORK, ON_ALL, NULL, "of forked children, too" },
+	{ OPT_FOLLOW_EXEC, ON_ALL, NULL, "of the programs that it executes" },
+	{ 'd', ON_ALL, "TIME", "stop after TIME (a bare number is seconds)" },
+	{ 'n', ON_ALL, "N", "stop after N calls" },
+	{ 'o', ON_RECORD | ON_SNAPSHOT, "DIR", "the directory; inject.data unless given" },
+	{ 'o', ON_START, "DIR", "of a file to record into: that survives a crash" },
+	{ 'o', ON_ALL & ~(ON_RECORD | ON_SNAPSHOT | ON_START), "FILE",
+	  "results to a file instead of standard output" },
+	{ OPT_TO, ON_ALL, "FORMAT", "the format" },
+	{ OPT_MAX_SIZE, ON_ALL, "SIZE", "stop when the directory is so large" },
+	{ OPT_ROTATE, ON_ALL, NULL, "go on then, and drop the oldest" },
+	{ OPT_MIN_FREE, ON_ALL, "SIZE",
+	  "stop when the disk has no more left (0: no);\n"
+	  "without --max-size: a tenth of what was free" },
+	{ OPT_COMPRESS, ON_ALL, NULL, "by zstd, as it is written" },
+	{ OPT_SORT, ON_REPORT, "KEY", "total, self, calls, avg, min, max, p50 or p99" },
+	{ OPT_SORT, ON_TOP, "KEY", "rate, wall, calls, total, self, avg, p99 or max" },
+	{ OPT_NET, ON_ALL, NULL, "less what recording took" },
+	{ OPT_DIFF, ON_ALL, "DIR", "compare with another directory" },
+	{ OPT_TIME, ON_ALL, NULL, "wall clock at each line" },
+	{ OPT_JSON, ON_ALL, NULL, "one JSON object per line" },
+	{ OPT_SHORT_NAMES, ON_ALL, NULL, "std::vector<>::push_back: templates without their\n"
+	  "arguments" },
+	{ 'm', ON_ALL, "SIZE", "memory for records, per thread" },
+	{ OPT_KEEP, ON_ALL, "first|last", "what a full buffer keeps (last)" },
+	{ OPT_SNAPSHOT_ON, ON_ALL, "'GLOB > TIME'",
+	  "keep what comes before and after a call that takes\n"
+	  "longer, until a snapshot has it" },
+	{ OPT_WAIT, ON_ALL, NULL, "wait for a call that --snapshot-on catches" },
+	{ OPT_MAX_PAUSE, ON_ALL, "TIME", "give up rather than stop it longer (50ms)" },
+	{ OPT_MAX_OVERHEAD, ON_START, "PERCENT",
+	  "record functions no more that cost it more of its\n"
+	  "time (10)" },
+	{ OPT_MAX_OVERHEAD, ON_ALL & ~ON_START, "PERCENT",
+	  "take out the probes that cost it more of its\n"
+	  "processor time; the others stay" },
+	{ OPT_FORCE, ON_ALL, NULL, "although another inject holds the target" },
+	{ OPT_LOG, ON_ALL, "FILE", "also to FILE: user, command, and how it ended" },
+	{ OPT_NO_COLOR, ON_ALL, NULL, "plain text on terminals too" },
+	{ 'q', ON_ALL, NULL, "no banner, hints or progress" },
+	{ 'v', ON_ALL, NULL, "say more" },
+	{ 'h', ON_ALL, NULL, "this text" },
+	{ 'V', ON_ALL, NULL, "the version" },
+};
+
+/* "  -p, --pid PID", and a text of some lines beside it, or below it if that is too long. */
+static void print_option(FILE *f, const struct option_def *def, const char *value,
+			 const char *text)
+{
+	int key = def->getopt.val;
+	char letter[8] = "    ";
+
+	if (key < 256)
+		snprintf(letter, sizeof(letter), "-%c, ", key);
+	int n = fprintf(f, "  %s--%s%s%s", letter, def->getopt.name, value ? " " : "",
+			value ? value : "");
+	if (n >= INDENT)
+		n = fprintf(f, "\n") - 1;
+	for (const char *end; ; text = end + 1, n = 0) {
+		end = strchr(text, '\n');
+		fprintf(f, "%*s%.*s\n", INDENT - n, "", end ? (int)(end - text) : (int)strlen(text),
+			text);
+		if (!end)
+			return;
+	}
+}
+
+static void print_verb(FILE *f, const struct verb_def *verb)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(of_verbs); i++)
+		if (of_verbs[i].on == verb->on)
+			fprintf(f, "%s\n\n%s\n\n", of_verbs[i].usage, of_verbs[i].does);
+	for (size_t i = 0; i < ARRAY_SIZE(of_options); i++) {
+		const struct option_def *def = option_of(of_options[i].key);
+
+		if (def && of_options[i].on & def->verbs & verb->on)
+			print_option(f, def, of_options[i].value, of_options[i].text);
+	}
+	fprintf(f, "\nTIME is a number with ns, us, ms, s or m; SIZE one with K, M or G.\n");
+}
+
+char *help_text(const char *name)
+{
+	const struct verb_def *verb = name ? verb_named(name) : NULL;
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		return NULL;
+	if (verb)
+		print_verb(f, verb);
+	else
+		fputs(general, f);
+	if (fclose(f) == 0)
+		return text;
+	free(text);
+	return NULL;
+}

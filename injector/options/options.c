@@ -2,170 +2,41 @@
 /*
  * options: what does the command line ask for?
  *
- * One table says which verb takes which option; what a later version may have
- * is known by name here too, so that it is refused and never ignored.
+ * Which verb takes which option says table.c; what no table has is refused, and never
+ * ignored.
  */
 #include "injector/options/options.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <string.h>
 
 #include "injector/log/units.h"
 #include "injector/options/options_values.h"
-
-enum {
-	ON_TRACE = 1,
-	ON_LIST = 2,
-	ON_STOP = 4,
-	ON_RECORD = 8,
-	ON_REPLAY = 16,
-	ON_REPORT = 32,
-	ON_GRAPH = 64,
-	ON_INFO = 128,
-	ON_EXPORT = 256,
-	ON_START = 512,
-	ON_STATUS = 1024,
-	ON_SNAPSHOT = 2048,
-	ON_ADD = 4096,
-	ON_REMOVE = 8192,
-	ON_COUNT = 16384,
-	ON_HIST = 32768,
-	ON_TOP = 65536,
-	ON_COUNTS = ON_COUNT | ON_HIST | ON_TOP,
-	ON_CHANGE = ON_ADD | ON_REMOVE,
-	ON_LIVE = ON_TRACE | ON_RECORD,
-	ON_HERE = ON_LIVE | ON_COUNTS,	/* as long as we are there */
-	ON_ATTACH = ON_HERE | ON_START,
-	ON_RINGS = ON_LIVE | ON_START,
-	ON_CALLS = ON_REPLAY | ON_REPORT | ON_GRAPH | ON_EXPORT,
-	ON_STARTED = ON_STATUS | ON_SNAPSHOT | ON_CHANGE,
-	ON_ALL = ON_ATTACH | ON_LIST | ON_STOP | ON_STARTED | ON_CALLS | ON_INFO,
-};
+#include "injector/options/table.h"
 
 #define SECOND 1000000000ull
 #define DEFAULT_MAX_PAUSE 50000000ull
-
-/* Options without a letter. */
-enum {
-	OPT_TID = 256, OPT_ENTRY_ONLY, OPT_TIME, OPT_MAX_PAUSE, OPT_JSON,
-	OPT_NO_COLOR, OPT_FORCE, OPT_TRAP, OPT_KEEP, OPT_SORT, OPT_DIFF, OPT_TO,
-	OPT_MAX_SIZE, OPT_ROTATE, OPT_SINCE, OPT_UNTIL, OPT_FOLLOW_FORK, OPT_LOG,
-	OPT_COMPRESS, OPT_MAX_OVERHEAD, OPT_FOLLOW_EXEC, OPT_NET,
-	OPT_SNAPSHOT_ON, OPT_WAIT, OPT_SHORT_NAMES, OPT_MIN_FREE, OPT_STUBS,
-};
-
-struct option_def {
-	struct option getopt;
-	int verbs;		/* ON_* */
-};
-
-#define WITH(name, key, verbs) { { name, required_argument, NULL, key }, verbs }
-#define FLAG(name, key, verbs) { { name, no_argument, NULL, key }, verbs }
-
-static const struct option_def defs[] = {
-	WITH("pid", 'p', ON_ATTACH | ON_LIST | ON_STOP | ON_STARTED),
-	WITH("function", 'f', ON_ATTACH | ON_CHANGE | ON_LIST | ON_CALLS),
-	WITH("exclude", 'N', ON_ATTACH | ON_CHANGE | ON_LIST | ON_CALLS),
-	WITH("min-duration", 't', ON_TRACE | ON_CALLS),
-	WITH("depth", 'D', ON_TRACE | ON_CALLS),
-	WITH("calls", 'n', ON_HERE | ON_CALLS),
-	WITH("duration", 'd', ON_HERE),
-	WITH("tid", OPT_TID, ON_HERE | ON_CALLS),
-	WITH("output", 'o', ON_ATTACH | ON_LIST | ON_SNAPSHOT | ON_CALLS | ON_INFO),
-	WITH("buffer", 'm', ON_RINGS),
-	FLAG("entry-only", OPT_ENTRY_ONLY, ON_RINGS | ON_ADD | ON_LIST),
-	FLAG("trap", OPT_TRAP, ON_HERE | ON_LIST),
-	FLAG("time", OPT_TIME, ON_TRACE | ON_REPLAY),
-	WITH("max-pause", OPT_MAX_PAUSE, ON_ATTACH | ON_CHANGE | ON_STOP),
-	WITH("max-overhead", OPT_MAX_OVERHEAD, ON_ATTACH),
-	FLAG("follow-exec", OPT_FOLLOW_EXEC, ON_HERE),
-	FLAG("follow-fork", OPT_FOLLOW_FORK, ON_HERE),
-	WITH("log", OPT_LOG, ON_ATTACH | ON_CHANGE | ON_SNAPSHOT | ON_STOP),
-	FLAG("json", OPT_JSON, ON_TRACE | ON_COUNTS | ON_STATUS | ON_REPLAY),
-	FLAG("quiet", 'q', ON_ALL),
-	FLAG("verbose", 'v', ON_ALL),
-	FLAG("no-color", OPT_NO_COLOR, ON_ALL),
-	FLAG("short-names", OPT_SHORT_NAMES, ON_TRACE | ON_COUNTS | ON_LIST | ON_CALLS),
-	FLAG("stubs", OPT_STUBS, ON_LIST),
-	FLAG("force", OPT_FORCE, ON_STOP),
-	FLAG("help", 'h', ON_ALL),
-	FLAG("version", 'V', ON_ALL),
-	WITH("keep", OPT_KEEP, ON_START),
-	WITH("snapshot-on", OPT_SNAPSHOT_ON, ON_START),
-	FLAG("wait", OPT_WAIT, ON_SNAPSHOT),
-	WITH("max-size", OPT_MAX_SIZE, ON_RECORD),
-	WITH("min-free", OPT_MIN_FREE, ON_RECORD),
-	FLAG("rotate", OPT_ROTATE, ON_RECORD),
-	FLAG("compress", OPT_COMPRESS, ON_RECORD),
-	WITH("since", OPT_SINCE, ON_CALLS),
-	WITH("until", OPT_UNTIL, ON_CALLS),
-	FLAG("subtract-overhead", OPT_NET, ON_REPORT | ON_GRAPH | ON_EXPORT),
-	WITH("sort", OPT_SORT, ON_REPORT | ON_TOP),
-	WITH("diff", OPT_DIFF, ON_REPORT),
-	WITH("to", OPT_TO, ON_EXPORT),
-};
 
 /* "-": words come in their place, so that those before "--" are known from
  * those behind it. ":": our own messages. */
 static const char letters[] = "-:p:f:N:t:D:n:d:o:m:qvhV";
 
-static const struct {
-	const char *name;
-	int on;
-	enum verb verb;
-} verbs[] = {
-	{ "trace", ON_TRACE, VERB_TRACE },
-	{ "record", ON_RECORD, VERB_RECORD },
-	{ "count", ON_COUNT, VERB_COUNT },
-	{ "hist", ON_HIST, VERB_HIST },
-	{ "top", ON_TOP, VERB_TOP },
-	{ "list", ON_LIST, VERB_LIST },
-	{ "stop", ON_STOP, VERB_STOP },
-	{ "start", ON_START, VERB_START },
-	{ "status", ON_STATUS, VERB_STATUS },
-	{ "snapshot", ON_SNAPSHOT, VERB_SNAPSHOT },
-	{ "add", ON_ADD, VERB_ADD },
-	{ "remove", ON_REMOVE, VERB_REMOVE },
-	{ "replay", ON_REPLAY, VERB_REPLAY },
-	{ "report", ON_REPORT, VERB_REPORT },
-	{ "graph", ON_GRAPH, VERB_GRAPH },
-	{ "info", ON_INFO, VERB_INFO },
-	{ "export", ON_EXPORT, VERB_EXPORT },
-};
-
-static int find_verb(const char *word)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
-		if (strcmp(word, verbs[i].name) == 0)
-			return (int)i;
-	return -1;
-}
-
 /* The first word, where no option and no number stands: a verb that is misspelled, or a
  * command without the -- before it. */
 static int unknown_verb(const char *word)
 {
-	const char *names[ARRAY_SIZE(verbs)], *near[2];
+	const char *names[(size_t)VERB_DEFS], *near[2];
 	size_t n;
 
-	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
-		names[i] = verbs[i].name;
-	n = words_near(names, ARRAY_SIZE(verbs), word, near, ARRAY_SIZE(near));
+	for (size_t i = 0; i < (size_t)VERB_DEFS; i++)
+		names[i] = verb_defs[i].name;
+	n = words_near(names, (size_t)VERB_DEFS, word, near, ARRAY_SIZE(near));
 	if (!n)
 		return fail(0, "unknown verb '%s'; inject --help has the verbs, and a command to "
 			       "be started goes behind --", word);
 	return fail(0, "unknown verb '%s'; is %s%s%s meant?", word, near[0],
 		    n > 1 ? " or " : "", n > 1 ? near[1] : "");
-}
-
-static const struct option_def *find_def(int key)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(defs); i++)
-		if (defs[i].getopt.val == key)
-			return &defs[i];
-	return NULL;
 }
 
 /* How the user knows an option: "-f" where there is a letter. */
@@ -362,7 +233,7 @@ static int word(struct options *o, const char *text)
 		o->directory = text;
 		return 0;
 	}
-	if (find_verb(text) >= 0)
+	if (verb_named(text))
 		return fail(0, "'%s' is left over; a verb comes first: inject %s ...", text, text);
 	if (units_number(text, INT_MAX, &n) == 0)
 		return fail(0, "'%s' is left over; a process is given as -p %s", text, text);
@@ -410,8 +281,8 @@ static int unknown_option(const char *arg)
 	if (strncmp(arg, "--", 2) != 0)
 		return fail(0, "unknown option -%c; see inject --help", optopt);
 	/* A flag that was given a value, or a name that nothing begins like. */
-	if (optopt && find_def(optopt))
-		return fail(0, "--%s takes no value", find_def(optopt)->getopt.name);
+	if (optopt && option_of(optopt))
+		return fail(0, "--%s takes no value", option_of(optopt)->getopt.name);
 	return fail(0, "unknown option %.*s; see inject --help",
 		    (int)strcspn(arg, "="), arg);
 }
@@ -428,14 +299,14 @@ static int check_option(int on, const char *verb, const struct option_def *def,
 		return fail(0, "record takes no %s: it keeps everything; give that to replay",
 			    spelling(def, name));
 	if (!(def->verbs & on))
-		return fail(0, "%s takes no %s; see inject --help", verb,
-			    spelling(def, name));
+		return fail(0, "%s takes no %s; see inject help %s", verb,
+			    spelling(def, name), verb);
 	return 0;
 }
 
 static int missing_argument(int on, const char *verb, const char *arg)
 {
-	const struct option_def *def = find_def(optopt);
+	const struct option_def *def = option_of(optopt);
 	int err = check_option(on, verb, def, arg);
 	char name[32];
 
@@ -450,16 +321,16 @@ static int missing_argument(int on, const char *verb, const char *arg)
 static int parse_words(struct options *o, int argc, char **argv, int on,
 		       const char *verb)
 {
-	struct option longs[ARRAY_SIZE(defs) + 1] = { 0 };
+	struct option longs[(size_t)OPTION_DEFS + 1] = { 0 };
 
-	for (size_t i = 0; i < ARRAY_SIZE(defs); i++)
-		longs[i] = defs[i].getopt;
+	for (size_t i = 0; i < (size_t)OPTION_DEFS; i++)
+		longs[i] = option_defs[i].getopt;
 	optind = 0;
 	opterr = 0;
 	for (;;) {
 		int at = optind ? optind : 1;
 		int key = getopt_long(argc, argv, letters, longs, NULL);
-		const struct option_def *def = find_def(key);
+		const struct option_def *def = option_of(key);
 		int err;
 
 		if (key == -1)
@@ -478,18 +349,34 @@ static int parse_words(struct options *o, int argc, char **argv, int on,
 	}
 }
 
+/* inject help [VERB] */
+static int ask_help(int argc, char **argv, struct options *ret)
+{
+	const struct verb_def *of = argc > 2 ? verb_named(argv[2]) : NULL;
+
+	if (argc > 2 && !of)
+		return unknown_verb(argv[2]);
+	if (argc > 3)
+		return fail(0, "'%s' is left over; inject help takes one verb", argv[3]);
+	ret->verb = VERB_HELP;
+	ret->named = of ? of->name : NULL;
+	return 0;
+}
+
 int options_parse(int argc, char **argv, struct options *ret)
 {
-	int i = argc > 1 ? find_verb(argv[1]) : -1;
+	const struct verb_def *given = argc > 1 ? verb_named(argv[1]) : NULL;
 	int on = ON_TRACE, err;
 	const char *verb = "trace";
 	uint64_t pid;
 
 	*ret = (struct options){ .max_pause = DEFAULT_MAX_PAUSE, .min_free = MIN_FREE_SHARE };
-	if (i >= 0) {
-		verb = verbs[i].name;
-		on = verbs[i].on;
-		ret->verb = verbs[i].verb;
+	if (argc > 1 && strcmp(argv[1], "help") == 0)
+		return ask_help(argc, argv, ret);
+	if (given) {
+		verb = ret->named = given->name;
+		on = given->on;
+		ret->verb = given->verb;
 		ret->keep = on & (ON_START | ON_COUNTS) ? KEEP_LAST : KEEP_FIRST;
 		argc--;
 		argv++;
@@ -502,9 +389,9 @@ int options_parse(int argc, char **argv, struct options *ret)
 
 bool options_launch(int argc, char **argv)
 {
-	int verb = argc > 1 ? find_verb(argv[1]) : -1;
+	const struct verb_def *verb = argc > 1 ? verb_named(argv[1]) : NULL;
 
-	if (verb >= 0 && !(verbs[verb].on & ON_HERE))
+	if (verb && !(verb->on & ON_HERE))
 		return false;
 	for (int i = 1; i + 1 < argc; i++)
 		if (strcmp(argv[i], "--") == 0)

@@ -33,7 +33,7 @@ enum verb {
 	VERB_GRAPH,
 	VERB_INFO,
 	VERB_EXPORT,
-	VERB_HELP,		/* print help() and exit 0 */
+	VERB_HELP,		/* print help_text(named) and exit 0 */
 	VERB_VERSION,
 };
 
@@ -50,6 +50,7 @@ struct slow_call {
  * given", unless the field says otherwise. Times are in ns. */
 struct options {
 	enum verb verb;
+	const char *named;	/* the verb's name, as given; NULL: none was */
 	pid_t pid;
 	const char *directory;	/* of a trace, to be read: see options_directory */
 	const char **files;	/* of `list FILE...`; either these or a pid. The
@@ -99,8 +100,9 @@ uint64_t options_min_free(const struct options *);
 /* The trace directory that is to be written or read. */
 const char *options_directory(const struct options *);
 
-/* The whole of --help. */
-extern const char help_text[];
+/* What inject --help says, and inject help VERB, or VERB --help (`verb` a name, or NULL).
+ * Owned by the caller; NULL: no memory. */
+char *help_text(const char *verb);
 
 /* What is to become of calls where this verb asks for them? */
 enum counting verb_counts(enum verb);

@@ -26,6 +26,13 @@ static int print(const char *text)
 	return STATUS_FAILED;
 }
 
+static int print_help(const char *verb)
+{
+	auto_free char *text = help_text(verb);
+
+	return text ? print(text) : (say("memory is out"), STATUS_FAILED);
+}
+
 static int run(const struct options *o)
 {
 	switch (o->verb) {
@@ -55,7 +62,7 @@ static int run(const struct options *o)
 	case VERB_EXPORT:
 		return verb_read(o);
 	case VERB_HELP:
-		return print(help_text);
+		return print_help(o->named);
 	case VERB_VERSION:
 		return print("inject " INJECT_VERSION "\n");
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Is every sentence about the command line true? */
-#include "injector/options/options.h"
+#include "injector/options/table.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -265,11 +265,60 @@ static void test_help(void)
 	CHECK(parse("list -h", &o) == 0 && o.verb == VERB_HELP);
 	CHECK(parse("stop --version", &o) == 0 && o.verb == VERB_VERSION);
 	CHECK(parse("-V -p", &o) == 0 && o.verb == VERB_VERSION);
-	CHECK(strstr(help_text, "--max-pause") && strstr(help_text, "--entry-only"));
-	CHECK(strstr(help_text, "--trap"));
-	for (const char *p = help_text, *end; *p; p = end + 1) {
-		end = strchr(p, '\n');
-		CHECK(end - p <= 80);
+	CHECK(parse("help", &o) == 0 && o.verb == VERB_HELP && !o.named);
+	CHECK(parse("help top", &o) == 0 && o.verb == VERB_HELP && strcmp(o.named, "top") == 0);
+	CHECK(parse("top -h", &o) == 0 && strcmp(o.named, "top") == 0);
+	CHECK(parse("help tops", &o) < 0 && parse("help top x", &o) < 0);
+	fail_clear();
+}
+
+/* How many lines of the text describe the option? */
+static size_t described(const char *text, const char *name)
+{
+	char option[40];
+	size_t n = 0;
+
+	snprintf(option, sizeof(option), "--%s", name);
+	for (const char *p = text; (p = strstr(p, option)); p += strlen(option))
+		n += p >= text + 7 && p[-7] == '\n' && !strchr("-abcdefghijklmnopqrstuvwxyz",
+								 p[strlen(option)]);
+	return n;
+}
+
+static size_t lines_of(const char *text)
+{
+	size_t n = 0;
+
+	for (const char *end; *text; text = end + 1, n++) {
+		end = strchr(text, '\n');
+		CHECK(end && end - text <= 80);
+		if (!end)
+			break;
+	}
+	return n;
+}
+
+/* --help fits a screen; that of a verb has each option that it takes once, and no other. */
+static void test_help_text(void)
+{
+	auto_free char *all = help_text(NULL);
+
+	CHECK(all && lines_of(all) <= 24);
+	for (size_t i = 0; i < VERB_DEFS; i++) {
+		const struct verb_def *v = &verb_defs[i];
+		auto_free char *text = help_text(v->name);
+
+		CHECK(text && lines_of(text) > 8 && strstr(all, v->name));
+		for (size_t k = 0; text && k < OPTION_DEFS; k++) {
+			const struct option_def *def = &option_defs[k];
+			size_t want = (def->verbs & v->on) != 0;
+
+			if (described(text, def->getopt.name) == want)
+				continue;
+			failures++;
+			printf("help %s has --%s %zu times, not %zu\n", v->name,
+			       def->getopt.name, described(text, def->getopt.name), want);
+		}
 	}
 }
 
@@ -306,6 +355,7 @@ int main(void)
 	test_accepted();
 	test_values();
 	test_help();
+	test_help_text();
 	test_units();
 	if (!failures)
 		printf("options: %zu refused, %zu accepted\n", ARRAY_SIZE(refused),

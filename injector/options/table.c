@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "injector/options/table.h"
+
+#include <string.h>
+
+#define WITH(name, key, verbs) { { name, required_argument, NULL, key }, verbs }
+#define FLAG(name, key, verbs) { { name, no_argument, NULL, key }, verbs }
+
+const struct option_def option_defs[OPTION_DEFS] = {
+	WITH("pid", 'p', ON_ATTACH | ON_LIST | ON_STOP | ON_STARTED),
+	WITH("function", 'f', ON_ATTACH | ON_CHANGE | ON_LIST | ON_CALLS),
+	WITH("exclude", 'N', ON_ATTACH | ON_CHANGE | ON_LIST | ON_CALLS),
+	WITH("min-duration", 't', ON_TRACE | ON_CALLS),
+	WITH("depth", 'D', ON_TRACE | ON_CALLS),
+	WITH("calls", 'n', ON_HERE | ON_CALLS),
+	WITH("duration", 'd', ON_HERE),
+	WITH("tid", OPT_TID, ON_HERE | ON_CALLS),
+	WITH("output", 'o', ON_ATTACH | ON_LIST | ON_SNAPSHOT | ON_CALLS | ON_INFO),
+	WITH("buffer", 'm', ON_RINGS),
+	FLAG("entry-only", OPT_ENTRY_ONLY, ON_RINGS | ON_ADD | ON_LIST),
+	FLAG("trap", OPT_TRAP, ON_HERE | ON_LIST),
+	FLAG("time", OPT_TIME, ON_TRACE | ON_REPLAY),
+	WITH("max-pause", OPT_MAX_PAUSE, ON_ATTACH | ON_CHANGE | ON_STOP),
+	WITH("max-overhead", OPT_MAX_OVERHEAD, ON_ATTACH),
+	FLAG("follow-exec", OPT_FOLLOW_EXEC, ON_HERE),
+	FLAG("follow-fork", OPT_FOLLOW_FORK, ON_HERE),
+	WITH("log", OPT_LOG, ON_ATTACH | ON_CHANGE | ON_SNAPSHOT | ON_STOP),
+	FLAG("json", OPT_JSON, ON_TRACE | ON_COUNTS | ON_STATUS | ON_REPLAY),
+	FLAG("quiet", 'q', ON_ALL),
+	FLAG("verbose", 'v', ON_ALL),
+	FLAG("no-color", OPT_NO_COLOR, ON_ALL),
+	FLAG("short-names", OPT_SHORT_NAMES, ON_TRACE | ON_COUNTS | ON_LIST | ON_CALLS),
+	FLAG("stubs", OPT_STUBS, ON_LIST),
+	FLAG("force", OPT_FORCE, ON_STOP),
+	FLAG("help", 'h', ON_ALL),
+	FLAG("version", 'V', ON_ALL),
+	WITH("keep", OPT_KEEP, ON_START),
+	WITH("snapshot-on", OPT_SNAPSHOT_ON, ON_START),
+	FLAG("wait", OPT_WAIT, ON_SNAPSHOT),
+	WITH("max-size", OPT_MAX_SIZE, ON_RECORD),
+	WITH("min-free", OPT_MIN_FREE, ON_RECORD),
+	FLAG("rotate", OPT_ROTATE, ON_RECORD),
+	FLAG("compress", OPT_COMPRESS, ON_RECORD),
+	WITH("since", OPT_SINCE, ON_CALLS),
+	WITH("until", OPT_UNTIL, ON_CALLS),
+	FLAG("subtract-overhead", OPT_NET, ON_REPORT | ON_GRAPH | ON_EXPORT),
+	WITH("sort", OPT_SORT, ON_REPORT | ON_TOP),
+	WITH("diff", OPT_DIFF, ON_REPORT),
+	WITH("to", OPT_TO, ON_EXPORT),
+};
+
+const struct verb_def verb_defs[VERB_DEFS] = {
+	{ "trace", ON_TRACE, VERB_TRACE },
+	{ "record", ON_RECORD, VERB_RECORD },
+	{ "count", ON_COUNT, VERB_COUNT },
+	{ "hist", ON_HIST, VERB_HIST },
+	{ "top", ON_TOP, VERB_TOP },
+	{ "list", ON_LIST, VERB_LIST },
+	{ "stop", ON_STOP, VERB_STOP },
+	{ "start", ON_START, VERB_START },
+	{ "status", ON_STATUS, VERB_STATUS },
+	{ "snapshot", ON_SNAPSHOT, VERB_SNAPSHOT },
+	{ "add", ON_ADD, VERB_ADD },
+	{ "remove", ON_REMOVE, VERB_REMOVE },
+	{ "replay", ON_REPLAY, VERB_REPLAY },
+	{ "report", ON_REPORT, VERB_REPORT },
+	{ "graph", ON_GRAPH, VERB_GRAPH },
+	{ "info", ON_INFO, VERB_INFO },
+	{ "export", ON_EXPORT, VERB_EXPORT },
+};
+
+const struct verb_def *verb_named(const char *word)
+{
+	for (size_t i = 0; i < VERB_DEFS; i++)
+		if (strcmp(word, verb_defs[i].name) == 0)
+			return &verb_defs[i];
+	return NULL;
+}
+
+const struct option_def *option_of(int key)
+{
+	for (size_t i = 0; i < OPTION_DEFS; i++)
+		if (option_defs[i].getopt.val == key)
+			return &option_defs[i];
+	return NULL;
+}
