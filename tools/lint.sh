@@ -88,7 +88,17 @@ refusals_explained()
 	return "$got"
 }
 
+# Threads, code and bytes are no persons: sentences name what acts. These places do so; a
+# user may be a "who" (audit.*).
+named=(README.md HACKING.md docs injector/{infect,islands,options,patch,remote,session,verbs})
+names_what_acts()
+{
+	! grep -rnwiE 'who|whoever|whom|nobody|somebody|anybody|everybody|he|him|his|himself' \
+		--exclude='audit.*' "$@"
+}
+
 check 'layers' tools/layers.sh
+check 'words' names_what_acts "${named[@]}"
 check 'circles' python3 tools/circles.py "${BUILD:-build}"
 check 'licence lines' licensed "${sources[@]}" "${scripts[@]}"
 check 'columns' narrow "${sources[@]}"

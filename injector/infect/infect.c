@@ -55,9 +55,9 @@ static int map_scratch(struct infecting *in)
 }
 
 /*
- * 5. That of an earlier visit is used as it is. Who has not come out of a recording
- * routine since would find himself at address 0 if it were zeroed; hello sees to it that
- * every thread takes the slow path, and claims a ring of its own anew.
+ * 5. That of an earlier visit is used as it is. If it were zeroed, a thread that is still in
+ * a recording routine would go on at address 0; hello sees to it that every thread takes the
+ * slow path, and claims a ring of its own anew.
  */
 static int map_threads(struct infecting *in)
 {
@@ -278,7 +278,7 @@ static bool may_be_young(struct infecting *in)
 	return !in->known.tp || is_of_go(in);
 }
 
-/* Refuse a process whose threads nobody would find before anything is mapped. If
+/* Refuse a process whose threads cannot be told apart before anything is mapped. If
  * the one by which we look is no more, that says nothing; nor if it is too young, nor
  * while threads come and go. */
 static int know_threads(struct infecting *in)

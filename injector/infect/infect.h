@@ -47,8 +47,8 @@ int infect_more(struct target *, struct modules *, const struct infect_options *
 		struct infection *);
 /*
  * In the stop in which the first probes are put in: no thread has a struct thread yet.
- * Whoever had one in an earlier visit would go on with it without asking, and by now it
- * may be another's.
+ * A thread that had one in an earlier visit would go on with it without asking, and by now
+ * it may be another's.
  */
 void infect_forget_threads(const struct target *, const struct infection *);
 /*

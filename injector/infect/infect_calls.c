@@ -28,8 +28,8 @@ int infect_with_borrowed(struct infecting *in, enum victim_use use,
 	err = victim_give_back(&in->remote, what(in));
 	if (in->remote.borrowed_stack && !in->remote.astray)
 		in->result->map.s->scratch = in->scratch;
-	/* Who could not be fetched comes home by himself, when he gets a processor: until
-	 * then he needs what is mapped. */
+	/* A thread that could not be fetched comes home by itself, when it gets a processor:
+	 * until then it needs what is mapped. */
 	in->busy |= in->remote.astray;
 	return err;
 }
@@ -105,8 +105,8 @@ int infect_keep_from_cores(struct infecting *in, raddr_t at, uint64_t size)
 			  size, MADV_DONTDUMP, 0, 0, 0);
 }
 
-/* Nobody else is sent there before he is home who was, nor by a later visit, should he
- * not come home in this one, or we die. That one maps another. */
+/* No other thread is sent there before the one that was is home; nor by a later visit, should
+ * it not come home in this one, or we die: that visit maps another stack. */
 int infect_use_stack(struct infecting *in)
 {
 	__atomic_store_n(&in->result->map.s->scratch, 0, __ATOMIC_RELEASE);

@@ -110,7 +110,7 @@ int infect_map_sparse(struct infecting *, const char *what, raddr_t at, uint64_t
 int infect_keep_from_cores(struct infecting *, raddr_t at, uint64_t size);
 /* Where strings lie that a remote call reads. */
 raddr_t infect_name_at(const struct infecting *);
-/* Before anybody is borrowed: all the room of a file that is to hold the session. */
+/* Before a thread is borrowed: all the room of a file that is to hold the session. */
 int infect_take_room(const struct infecting *);
 /* 4. */
 int infect_make_session(struct infecting *);
@@ -136,7 +136,7 @@ int infect_arenas(struct infecting *);
  * payload has said where it is. */
 int infect_fill_arenas(struct infecting *);
 
-/* Who the borrowed thread is. */
+/* Which thread the borrowed one is. */
 void infect_note_thread(struct infecting *);
 /* Where does a thread find its own id, and room? -ENOTSUP if that is not certain, and the
  * payload would have nothing else to know threads by. */

@@ -2,20 +2,20 @@
 /*
  * infect, continued: 6, the pages of islands. There may be thousands, and each lone one
  * takes a system call of the target. So code of ours makes them in one go, in loans that
- * end by themselves, and nothing is lost whoever dies:
+ * end by themselves, and nothing is lost if it or we die:
  *
  *  1. The pages stand in the session's list as wanted, then they are counted in.
  *  2. A borrowed thread runs the loader's code (payload/loader.c), which maps one after
  *     the other and writes down of each that it is mapped. It does so to the end of its
  *     turn also when we are dead.
- *  3. It waits to be fetched. If nobody comes, it goes home by the frame that was made
+ *  3. It waits to be fetched. If it is not, it goes home by the frame that was made
  *     for this (remote_work).
  *  4. It rests, and goes on as in 2. with the next ones.
  *  5. A page is an island's if the list says that it is mapped, and /proc that there is
  *     memory as ours is.
  *
  * A later visit does the same as 5. with what it finds in the list (pages.c). What was
- * wanted and is not mapped nobody takes for ours.
+ * wanted and is not mapped is not taken for ours.
  */
 #include <errno.h>
 #include <string.h>
@@ -29,7 +29,7 @@
 enum {
 	PAGES = 1024,		/* of one loan: two milliseconds, as a rule */
 	TIME = 4 * 1000 * 1000,	/* ns, after which it ends anyhow */
-	LINGER = 20 * 1000 * 1000,	/* ns until who is not fetched goes home */
+	LINGER = 20 * 1000 * 1000,	/* ns until a thread that is not fetched goes home */
 	IDLE_MOST = 3,		/* loans for nothing: the list is not what we wrote */
 };
 

@@ -111,7 +111,7 @@ static int call_loader(struct infecting *in)
 				      LOADER_LOAD, CALL_BUDGET);
 	uint32_t status = __atomic_load_n(&l->status, __ATOMIC_ACQUIRE);
 
-	/* Who was fetched out of dlopen has left it in the middle. */
+	/* A thread that was fetched out of dlopen has left it in the middle. */
 	in->busy |= in->remote.ran && status == LOADER_IDLE;
 	if (status != LOADER_IDLE)
 		infect_forget_fd(in, l->fd);

@@ -47,7 +47,7 @@ static bool find_functions(struct infecting *in)
 		find_libc(in->mods, "dlerror", &in->libc.dlerror);
 }
 
-/* Where the link leads nobody knows who is not in that PID namespace. */
+/* From outside of that PID namespace it cannot be told where the link leads. */
 static bool has_proc(pid_t pid)
 {
 	char path[64];

@@ -108,7 +108,7 @@ static int unmap(struct infecting *in, raddr_t at, uint64_t size)
 
 /* Part of the session's memory, from the offset `off`, where there is nothing, or a hint.
  * *ret: where it is; 0: there is no room. Whatever is mapped here is seen to be a session's
- * by who comes after us, should we be killed before the next step. */
+ * by a later visit, should we be killed before the next step. */
 static int map_part(struct infecting *in, raddr_t at, uint64_t size, int there, uint64_t off,
 		    raddr_t *ret)
 {

@@ -426,7 +426,7 @@ static bool place_spot(struct choosing *c, size_t i)
 	}
 }
 
-/* Who can spot `i` not be placed for? The puns below that need bytes of it, if
+/* Because of which spots can spot `i` not be placed? The puns below that need bytes of it, if
  * there are any; else it is by itself that it has no place. */
 static void lose(struct choosing *c, size_t i)
 {
@@ -442,7 +442,7 @@ static void lose(struct choosing *c, size_t i)
 	}
 }
 
-/* Give up every lost site. Entries first: who has none is asked no more. */
+/* Give up every lost site. Entries first: a function without one is asked no more. */
 static size_t give_up(struct choosing *c)
 {
 	size_t n = 0;
@@ -523,7 +523,7 @@ static int choose(struct choosing *c, const struct target *t, struct selection *
 	int err = pages_find(t, c->arch->jump_size, islands_heap(t->pid, sel), &c->pages);
 
 	err = err ? err : islands_leave(t->pid, sel, &c->pages);
-	/* Who is given up may have been in the way of others. */
+	/* What is given up may have been in the way of others. */
 	while (!err && search(c))
 		err = list_spots(c, sel);
 	return err ? err : report(c, ret);

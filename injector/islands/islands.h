@@ -16,7 +16,7 @@
 
 struct island_page {
 	raddr_t at;
-	bool mapped;		/* set by who maps it: infect() */
+	bool mapped;		/* set by infect() */
 };
 
 struct islands {

@@ -218,7 +218,7 @@ static size_t island_at(const struct pages *ps, raddr_t at, const uint8_t *code,
 	return in.size;
 }
 
-/* What is not zero is used, and has to be islands: else the page is somebody else's. */
+/* What is not zero is used, and has to be islands: else the page is not ours. */
 static bool read_page(const struct target *t, const struct pages *ps, struct page *p)
 {
 	uint8_t now[PAGE];

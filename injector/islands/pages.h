@@ -32,7 +32,7 @@ struct pages {
 	size_t nearlier, earlier_cap;
 	size_t most;		/* pages, so that the target can map more */
 	size_t size;		/* bytes of one island */
-	struct gaps gaps;	/* in nobody's way */
+	struct gaps gaps;	/* where nothing else will want to be */
 	struct gaps last;	/* these, and what the heap may come to want late */
 };
 

@@ -110,8 +110,8 @@ static struct probe *probe_by_id(const struct live *live, uint32_t id)
 	return NULL;
 }
 
-/* Nothing is there to be read, either. No one failed call decides, and who may read a page
- * but not write to it is told that. */
+/* Nothing is there to be read, either. No one failed call decides, and a page
+ * that may be read, but not written to, is no such. */
 static bool is_gone(const struct target *t, raddr_t addr)
 {
 	uint8_t byte;

@@ -69,7 +69,7 @@ static int look(const struct target *t, struct change *c, size_t *n)
 	int err = text_look(t, c, *n, is);
 	for (size_t i = 0; i < *n && !err; i++) {
 		if (is[i] == TEXT_OTHER)
-			err = fail(EPERM, "somebody has written over its jump at %#lx",
+			err = fail(EPERM, "another tool has written over its jump at %#lx",
 				   (unsigned long)c[i].addr);
 		else if (is[i] == TEXT_FROM)
 			c[kept++] = c[i];

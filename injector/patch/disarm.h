@@ -20,8 +20,8 @@ int disarm_spread(const struct live *, bool *in);
 int disarm_list(const struct live *, const bool *in, struct change **ret, size_t *n);
 /*
  * Make them, in short stops: `max_pause` is kept. 0, or -errno: -EBUSY or -EAGAIN
- * when some are left in the list, and another time may do; -EPERM when somebody
- * has written over one of them, and nothing was done. What stands no more is left
+ * when some are left in the list, and another time may do; -EPERM when another
+ * tool has written over one of them, and nothing was done. What stands no more is left
  * out.
  */
 int disarm(struct target *, struct change *, size_t *n, uint64_t max_pause);

@@ -267,7 +267,7 @@ static bool is_remembered(const struct placing *p, const struct slot *old)
 }
 
 /* The place gets another stub, or island, than it had: a visit like that one will
- * want these again, and memory that nobody knows of would be lost. */
+ * want these again, and memory that no slot tells of would be lost. */
 static void remember(struct placing *p, const struct slot *old)
 {
 	struct session_map *map = &p->inf->map;

@@ -133,8 +133,8 @@ static void drop_twins(struct removing *r)
 	r->n = kept;
 }
 
-/* The changes that undo the visit: as whoever made it remembers them, else by
- * the journal. */
+/* The changes that undo the visit: as the inject that made it remembers them, else
+ * by the journal. */
 static int list_changes(struct removing *r)
 {
 	const struct removal *known = r->report;
@@ -150,8 +150,8 @@ static int list_changes(struct removing *r)
 	return err;
 }
 
-/* What becomes of one jump, for its own sake. Somebody has written over it, who
- * may put it back, or the journal is wrong: then it is stuck. */
+/* What becomes of one jump, for its own sake. Another tool has written over
+ * it, and may put it back, or the journal is wrong: then it is stuck. */
 static enum fate fate_of(struct removing *r, const struct change *c, uint8_t is)
 {
 	if (is == TEXT_FROM)
@@ -334,7 +334,7 @@ static int find_journal(struct removing *r)
 	return 0;
 }
 
-/* One process; another than the named one only if the session is its newest. Nobody
+/* One process; another than the named one only if the session is its newest. Nothing
  * waits for what is looked at before and after. */
 static int remove_one(pid_t pid, bool own, struct removal *ret)
 {
@@ -365,7 +365,8 @@ static int maps_session(void *ctx, const struct mapping *m)
 	return m->ino == s->ino && session_may_be(m);
 }
 
-/* Asked again if it cannot be told: who is not known to share it keeps its probes. */
+/* Asked again if it cannot be told: a process that is not known to share it keeps its
+ * probes. */
 static bool shares_session(pid_t pid, ino_t ino)
 {
 	struct inode_search s = { ino };

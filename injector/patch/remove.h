@@ -20,8 +20,8 @@ struct removal {
 	const struct change *changes;	/* what was written */
 	size_t nchanges;
 	const struct text_diffs *before;	/* differed before we came */
-	ino_t session;		/* the inode of its memfd: who maps it shares
-				 * it; found if not known */
+	ino_t session;		/* the inode of its memfd: a process that maps
+				 * it shares it; found if not known */
 	uint64_t max_pause;	/* ns; 0: the usual one */
 	uint64_t since;		/* when the process that was probed started, as
 				 * procfs_start_time tells: what is older was

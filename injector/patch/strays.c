@@ -44,7 +44,7 @@ static bool in_a_jump(const struct live *live, raddr_t to)
 	return inside;
 }
 
-/* Whoever is in a stub may come to `to`. */
+/* A thread in a stub may come to `to`. */
 static int lead(struct walk *w, raddr_t to)
 {
 	if (in_a_jump(w->live, to)) {

@@ -3,7 +3,7 @@
  * strays: may a thread that is still in a stub of an earlier visit go on, with
  * the jumps of this one in the text?
  *
- * A stub leads back to places that were nobody's middle when it was made. This
+ * A stub leads back to places that were the middle of no window when it was made. This
  * visit may have planned the same function otherwise (exits as well, another
  * selection, an epilogue that is jumped to), and a thread can be away from its
  * stub for long: in a handler of a fault that a displaced instruction has made.

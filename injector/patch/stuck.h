@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stuck: some jumps cannot be taken out, for somebody has written over them who
- * may put them back. Which others have to stay with them?
+ * stuck: some jumps cannot be taken out, for another tool has written over them
+ * and may put them back. Which others have to stay with them?
  */
 #ifndef INJECTOR_STUCK_H
 #define INJECTOR_STUCK_H

@@ -34,8 +34,8 @@ static uint64_t signal_mask(pid_t pid, pid_t tid, const char *name)
 	return (uint64_t)procfs_status(pid, tid, name, 16, 0);
 }
 
-/* Not only for a moment: in a handler, or while a thread is made. Who wants to run
- * and gets no processor is waited for. */
+/* Not only for a moment: in a handler, or while a thread is made. A thread that wants to
+ * run and gets no processor is waited for. */
 static bool keeps_blocking(pid_t pid, pid_t tid)
 {
 	for (int i = 0, looks = 0; i < LOOKS && looks < PATIENCE; looks++) {
@@ -91,7 +91,7 @@ int traps_add(const struct target *t, const struct session *s, raddr_t addr, rad
 		at = (at + 1) % TRAPS_MOST;
 	if (used >= MOST_USED)
 		return -ERANGE;
-	/* The address last: who looks meanwhile finds all of it, or nothing. */
+	/* The address last: a thread that looks meanwhile finds all of it, or nothing. */
 	raddr_t to = FIELD(s, table) + at * sizeof(new_);
 	err = target_write(t, to + offsetof(struct trap, stub), &new_.stub, sizeof(new_.stub));
 	return err ? err : target_write(t, to, &new_.addr, sizeof(new_.addr));

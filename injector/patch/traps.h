@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * traps: breakpoints where no jump has room (--trap): may this process have
- * any, and who handles their signal?
+ * any, and what handles their signal?
  *
  * A breakpoint ends the process if the thread that runs into it blocks SIGTRAP,
  * or if the signal is ignored. What blocks it now, or will in a handler that is
@@ -17,11 +17,11 @@
 
 /* Before anything is planned. False: it is said what speaks against it. */
 bool traps_allowed(pid_t pid);
-/* Before the first one of a visit is added: while nobody handles breakpoints none
+/* Before the first one of a visit is added: while nothing handles breakpoints none
  * of an earlier visit's stands, and the program may have one of its own there. */
 int traps_forget(const struct target *, const struct session *);
 /*
- * Whoever runs into a breakpoint at `addr` is to go on at `stub`. To be called
+ * A thread that runs into a breakpoint at `addr` is to go on at `stub`. To be called
  * before it stands. -ERANGE if there is no room for another one.
  */
 int traps_add(const struct target *, const struct session *, raddr_t addr, raddr_t stub);

@@ -61,7 +61,7 @@ static void open_once(struct verifying *v, const struct mapping *m)
 }
 
 /* The file's bytes of a page, and how many it has; what lies behind its end
- * reads as zeros. -1 if nobody knows. */
+ * reads as zeros. -1 if that is not known. */
 static ssize_t read_file(const struct verifying *v, const struct mapping *m, raddr_t page,
 			 uint8_t *ret)
 {

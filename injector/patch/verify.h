@@ -22,7 +22,7 @@ struct text_diff {
 struct text_diffs {
 	struct text_diff *v;	/* sorted, disjoint; owned */
 	size_t n, cap;
-	bool more;		/* there are more than anybody wants to keep */
+	bool more;		/* there are more than are kept */
 };
 
 /*
@@ -44,8 +44,8 @@ int verify_keep_probes(const struct target *, struct text_diffs *);
 int verify_drop_probes(const struct target *, struct text_diffs *);
 void verify_clear(struct text_diffs *);
 
-/* Has the process a copy of its own of that page of code, so that somebody has
- * written to it? True also where that cannot be told. */
+/* Has the process a copy of its own of that page of code, so that it was
+ * written to? True also where that cannot be told. */
 bool verify_is_copy(const struct target *, raddr_t);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* handlers: what does a process do with the signals that it handles? The kernel
- * says so to nobody but the process itself. */
+ * tells that the process itself only. */
 #ifndef INJECTOR_HANDLERS_H
 #define INJECTOR_HANDLERS_H
 

@@ -234,7 +234,7 @@ static int await_work(struct remote *r, const struct remote_job *job)
 
 int remote_work(struct remote *r, const struct remote_job *job)
 {
-	const uint32_t nobody = 0;
+	const uint32_t none = 0;
 	struct regs regs = r->saved;
 
 	if (!remote_is_held(r))
@@ -249,7 +249,7 @@ int remote_work(struct remote *r, const struct remote_job *job)
 	r->code = job->code;
 	err = await_work(r, job);
 	if (err)
-		target_write(r->target, job->turn_at, &nobody, sizeof(nobody));
+		target_write(r->target, job->turn_at, &none, sizeof(none));
 	int stopped = fetch(r);
 	err = err ? err : stopped;
 	return err ? fail(-err, "a remote call in thread %d", r->thread->tid) : 0;

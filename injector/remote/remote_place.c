@@ -87,8 +87,8 @@ static int find_stacks(const struct remote *r, struct stack_search *s)
  * stack that it was born with and there is room. On a fiber's, a goroutine's
  * or a signal stack, other data may begin anywhere below: then at the far end
  * of the born stack, as long as that is far from being used; those that Go's runtime
- * has made are too small for that. Who has no stack at all runs no code of the program,
- * and his thread pointer is another's: a worker of the kernel's. -EAGAIN: nowhere.
+ * has made are too small for that. A thread without a stack runs no code of the program,
+ * and its thread pointer is another's: a worker of the kernel's. -EAGAIN: nowhere.
  */
 int remote_place(const struct remote *r, raddr_t *top)
 {

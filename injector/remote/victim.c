@@ -203,7 +203,7 @@ static bool is_barred(struct target *t, const struct thread_hold *th, struct bar
 	return filtered || ret->dispatched;
 }
 
-/* What libraries' code calls nobody knows: who is under filters makes our calls only. */
+/* What libraries' code calls is not known: a thread under filters makes our calls only. */
 static bool is_fit(struct target *t, struct modules *mods, enum victim_use use,
 		   struct thread_hold *th)
 {
@@ -237,9 +237,9 @@ static int stop_thread(struct target *t, pid_t tid, struct thread_hold **ret)
 }
 
 /*
- * Who was asked to stop and does not, as in an uninterruptible call, is waited for before
- * anybody else is asked: to be stopped beside him would be to stand still for nothing.
- * He is let go when he stops. Who wants to run stops when his turn comes.
+ * A thread that was asked to stop and does not, as in an uninterruptible call, is waited for
+ * before another is asked, which would stand still beside it for nothing. It is let go when it
+ * stops. One that wants to run stops when its turn comes.
  */
 static int await_stragglers(struct target *t)
 {

@@ -31,7 +31,7 @@ enum victim_use {
  * look begins with another, so that one that turns out unfit is not taken again at once.
  * An only thread that is not fit for dlopen, and sleeps, is not stopped again while it
  * does, and is given up soon: it may wait for input for ever.
- * -EAGAIN when none was fit, -EPERM when none ever will be. Who borrows gives back; what
+ * -EAGAIN when none was fit, -EPERM when none ever will be. A caller that borrows gives back; what
  * became of the calls in between is `err`, and the result, unless that is 0 and the giving
  * back fails.
  */

@@ -40,7 +40,7 @@ static int check_owner(int dir, const char *path)
 		return fail(errno, "look at %s", path);
 	if (st.st_uid == geteuid() && !(st.st_mode & 022))
 		return 0;
-	return fail(0, "others can write to %s: who cuts off the file there kills the process; "
+	return fail(0, "%s is writable by others: truncating the file there would kill the process; "
 		    "name a directory of your own", path);
 }
 

@@ -4,7 +4,7 @@
  *
  * A file that the target maps is a danger to it: where a page cannot be had, or is
  * not there any more, it gets a SIGBUS. So only file systems are taken that keep the
- * room which was taken at the start, and only a directory to which nobody else can
+ * room which was taken at the start, and only a directory to which no other user can
  * write.
  */
 #ifndef INJECTOR_KEEPSAKE_H

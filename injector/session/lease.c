@@ -12,7 +12,7 @@ _Static_assert(READER_GONE == FUTEX_OWNER_DIED, "the bit is the kernel's");
 /*
  * What the kernel walks at the thread's end: the head, and one entry whose futex
  * lies at a distance from it. Both are ours alone; only the futex is shared, so
- * that nobody can lead the kernel, or us, anywhere. (The C library's own list is
+ * that no other process can lead the kernel, or us, anywhere. (The C library's own list is
  * for robust mutexes, of which we have none.)
  */
 static struct robust_list_head head = { .list = { &head.list } };
@@ -25,7 +25,7 @@ int lease_begin(void)
 	return 0;
 }
 
-/* Killed anywhere in here, we leave a word that names nobody, or us. */
+/* Killed anywhere in here, we leave a word that names no thread, or ours. */
 void lease_give(uint32_t *reader)
 {
 	__atomic_store_n(&head.list.next, &head.list, __ATOMIC_SEQ_CST);

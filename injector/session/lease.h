@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lease: how does the payload learn that nobody reads any more?
+ * lease: how does the payload learn that no inject reads any more?
  *
- * A program that was killed says nothing. But the kernel does, for who holds a
- * robust futex: when our main thread has ended, however that was, it sets a bit in
+ * A program that was killed says nothing. But the kernel does, for a thread that
+ * holds a robust futex: when our main thread has ended, however that was, it sets a bit in
  * a word of the session. The payload looks at it where it has time to: with each
  * sub-buffer that it begins, and at each call while the ring is full. So recording
  * goes on for the rest of one sub-buffer per thread, and then is off.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* notes: what does a session say of itself to whoever comes later? */
+/* notes: what does a session say of itself to a later visit? */
 #include "injector/session/notes.h"
 
 #include <errno.h>

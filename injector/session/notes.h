@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * notes: what does a session say of itself to whoever comes later?
+ * notes: what does a session say of itself to a later visit?
  *
  * The names of its functions, and what else is to be known beside the events, as
  * the text that a trace directory has for that (trace/metadata.h). It stands in the

@@ -7,7 +7,7 @@
 
 enum { MOST_ROOMS = 1 << 16 };
 
-/* Where nobody knows for certain who has ended, no room is given back. */
+/* Where it is not certain which threads have ended, no room is given back. */
 void rooms_begin(const struct target *t, struct session *s, struct rooms *ret)
 {
 	*ret = (struct rooms){ .target = t, .at = s->rooms, .n = s->nrooms };

@@ -7,11 +7,11 @@
  * are given back, in these steps:
  *
  *  1. The room's owner is no thread of the target.
- *  2. The room is marked, in a byte that only we write. Who is born with that id from
- *     now on does not take it for his own.
- *  3. The owner is still no thread of the target. So nobody uses the room: who might
- *     have been born, and found it, between 1 and 2, has ended, too.
- *  4. It is given back, or, if the owner does live, is his again.
+ *  2. The room is marked, in a byte that only we write. A thread that is born with
+ *     that id from now on does not take it for its own.
+ *  3. The owner is still no thread of the target. So no thread uses the room: one
+ *     that was born, and found it, between 1 and 2, has ended, too.
+ *  4. It is given back, or, if the owner does live, is its own again.
  *
  * Should we die in between, the room stays marked until its owner has ended. A failure
  * of ours is no thread's end.

@@ -3,7 +3,7 @@
  * segment: the memory of a session, read and written where it lies: in a process, by
  * its /proc/PID/mem, or in a file.
  *
- * Whoever visits a session that goes on by itself has no mapping of it, for to get
+ * A visit of a session that goes on by itself has no mapping of it, for to get
  * one takes a privilege that the owner of a process does not have.
  */
 #ifndef INJECTOR_SEGMENT_H

@@ -355,8 +355,8 @@ struct finding {
 	bool begun;
 };
 
-/* One mapping may be shown as several: whoever advises the kernel of a part of it, or
- * locks one, has it split there. */
+/* One mapping may be shown as several: advice to the kernel about a part of it, or a
+ * lock of one, splits it there. */
 static bool goes_on(const struct old_session *old, const struct mapping *m)
 {
 	return m->ino == old->ino && old->place == old->mapped;
@@ -529,7 +529,7 @@ pid_t session_holder(const struct session *s)
 	return s->holder_pid;
 }
 
-/* Who is not root may have no descriptor of it. */
+/* A user that is not root may have no descriptor of it. */
 static void give_back_rings(const struct target *t, const struct old_session *old)
 {
 	char path[96];

@@ -101,7 +101,7 @@ struct old_session {
 				 * is_ours */
 	uint64_t first;		/* as the kernel shows them, in one or in several: of the
 				 * first */
-	ino_t ino;		/* of the memfd: who else maps it shares it;
+	ino_t ino;		/* of the memfd: what else maps it shares it;
 				 * also known if nothing in it makes sense */
 	struct session s;
 	struct slot *slots;	/* s.nslots of them; owned */
@@ -124,12 +124,12 @@ void session_forget(struct old_session *);
 size_t session_pending(const struct old_session *);
 /* How many of these do, in this process. */
 size_t session_standing(const struct target *, const struct old_session *);
-/* It was mapped, and nobody was told of it: the visit was killed before it got further. */
+/* It was mapped, and no thread was told of it: the visit was killed before it got further. */
 bool session_is_unused(const struct old_session *);
 /* Its payload and all that it has mapped can be used again by a payload with
  * this build-id. */
 bool session_reusable(const struct old_session *, const uint8_t build_id[20]);
-/* It goes on by itself: probes are in, and nobody is to be there for them. */
+/* It goes on by itself: probes are in, and no inject has to be there. */
 bool session_is_started(const struct old_session *);
 /* Is the injector that holds it alive? Its pid, or 0. */
 pid_t session_holder(const struct session *);

@@ -46,7 +46,7 @@ static bool touches(const struct options *o)
 	}
 }
 
-/* The user that we run as and, as the kernel knows it, the one who has logged in:
+/* The user that we run as and, as the kernel knows it, the one that has logged in:
  * sudo(8) changes the first only. By number: to ask for a name may take the network. */
 static void find_who(char *ret, size_t size)
 {

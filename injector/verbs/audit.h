@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * audit: who attached to what, when, and how did it end?
+ * audit: which user attached to what, when, and how did it end?
  *
  * Two lines for each run that works on a process: one before anything of it is
  * touched, so that an inject that is killed has left one, and one with the result.

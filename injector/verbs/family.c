@@ -35,7 +35,7 @@ struct family_words {
 	uint32_t stage;		/* enum stage */
 	uint32_t programs;
 	pid_t root;
-	uint64_t since;		/* who is older is not ours, in clock ticks since boot */
+	uint64_t since;		/* an older process is not ours, in clock ticks since boot */
 	uint64_t began;
 };
 
@@ -52,7 +52,7 @@ struct kin {
 
 struct watching {
 	struct family *family;
-	pid_t inject;		/* nobody's kin */
+	pid_t inject;		/* no kin of these */
 	struct kin *v;
 	size_t n, cap;
 	int status;
@@ -73,7 +73,7 @@ static uint32_t stage_of(const struct family *f)
 	return __atomic_load_n(&f->words->stage, __ATOMIC_ACQUIRE);
 }
 
-/* ---- who is there? ------------------------------------------------------- */
+/* ---- which processes are there? ------------------------------------------ */
 
 static int is_session(void *ctx, const struct mapping *m)
 {
@@ -135,7 +135,7 @@ static void meet(void *ctx, pid_t pid)
 	k->done = start + 1 < w->family->words->since;
 }
 
-/* Those who have ended are forgotten, but for how their workers end. */
+/* Those that have ended are forgotten, but for how their workers end. */
 static void forget_ended(struct watching *w)
 {
 	size_t kept = 0;
@@ -146,7 +146,7 @@ static void forget_ended(struct watching *w)
 	w->n = kept;
 }
 
-/* Also of those who have lost their parents meanwhile: the list grows as it is gone
+/* Also of those that have lost their parents meanwhile: the list grows as it is gone
  * through. */
 static void look_around(struct watching *w)
 {

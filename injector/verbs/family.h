@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * family: with --follow-exec and --follow-fork together, who traces the programs that
+ * family: with --follow-exec and --follow-fork together, what traces the programs that
  * forked children execute?
  *
  * A forked child goes on in the session of its parent, until it executes another program.

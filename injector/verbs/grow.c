@@ -85,8 +85,8 @@ static bool stands(const struct grow *g, const struct change *c)
 
 /*
  * Unloaded since the last look, and itself or another one loaded at the same place:
- * the list says nothing of it, but its jumps do not stand any more, and nobody has
- * written to its code. (Somebody has where a stop was forced, or a debugger is.)
+ * the list says nothing of it, but its jumps do not stand any more, and its code
+ * was not written to. (It was where a stop was forced, or a debugger is.)
  */
 static bool forget_reloaded(struct grow *g)
 {
@@ -361,7 +361,7 @@ static void report(struct growth *n, int err)
 {
 	struct grow *g = n->grow;
 
-	/* What ends meanwhile cannot be read, and looks like somebody else's. */
+	/* What ends meanwhile cannot be read, and looks like another's. */
 	if (!n->live.nprobed && !procfs_live_thread(g->target->pid))
 		return;
 	if (!err) {

@@ -20,7 +20,7 @@ struct growth;
 struct grown_module;
 
 struct grow {
-	/* Set by the caller, who owns them; alive until grow_clear. */
+	/* Set by the caller, which owns them; alive until grow_clear. */
 	struct target *target;
 	struct infection *infection;
 	struct live *live;	/* all that stands: it grows */

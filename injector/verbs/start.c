@@ -3,8 +3,8 @@
  * start: the probes are in, and we leave them there: a flight recorder.
  *
  *  1. what later visits are to know of it is written into the session
- *  2. it says that it goes on by itself, and that nobody holds it
- *  3. nobody is expected to read any more
+ *  2. it says that it goes on by itself, and that no inject holds it
+ *  3. no reader is expected any more
  *
  * Killed before 3, our end is what it is after any other trace: the payload learns of
  * it and switches itself off, and `stop` finishes.

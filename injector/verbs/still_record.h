@@ -14,9 +14,9 @@ struct still_record {
 };
 
 /*
- * `notes` is what the session says of itself; `pid` who records into it, 0 if nobody is
- * known. All of it is hostile. The directory is one that only who makes it may read:
- * calls of somebody's process are nobody else's business.
+ * `notes` is what the session says of itself; `pid` the process that records into it, 0 if
+ * none is known. All of it is hostile. Only the user that makes the directory may read it:
+ * the calls of a process are no business of other users.
  */
 int still_record(const struct still *, const struct about *notes, pid_t pid, const char *dir,
 		 struct still_record *ret);

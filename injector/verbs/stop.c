@@ -26,7 +26,7 @@ static int claim(const struct options *o, const struct target *t)
 	return err;
 }
 
-/* Of a session that went on by itself, nobody has said so. */
+/* Of a session that went on by itself, it was not said yet. */
 static void say_disarmed(pid_t pid)
 {
 	struct visit v;

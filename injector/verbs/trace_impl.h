@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* trace_impl: what the pieces of a visit share: trace*.c and start.c, nobody else. */
+/* trace_impl: what the pieces of a visit share: attach.c, trace*.c and start.c only. */
 #ifndef INJECTOR_TRACE_IMPL_H
 #define INJECTOR_TRACE_IMPL_H
 
@@ -37,7 +37,7 @@ struct trace {
 	char *directory;	/* that this program's recording goes to */
 	unsigned int program;	/* which one this is, with --follow-exec; from 1 */
 	struct family *family;	/* with --follow-exec and --follow-fork together; or NULL */
-	bool relative;		/* nobody has named this process: it is such a child, and
+	bool relative;		/* this process was not named: it is such a child, and
 				 * may come to nothing without a word */
 	struct cost cost;	/* when recording, or starting */
 	int nthreads;

@@ -47,7 +47,7 @@ static int trace_programs(struct trace *t, bool start)
 	return status;
 }
 
-/* In a worker: a process that nobody has named, as the one that was. `named` is as it
+/* In a worker: a process that was not named, as the one that was. `named` is as it
  * was when the watcher was forked. */
 static int trace_relative(void *ctx, pid_t pid)
 {

@@ -2,9 +2,9 @@
 /*
  * add: probe further functions in a session that goes on by itself.
  *
- * Nobody maps its memory but the target. So the head and the journal are copied, the
+ * Only the target maps its memory. So the head and the journal are copied, the
  * attach works on the copy, and what has changed is written back where it has to be
- * known before the next step (numbers as in trace.c):
+ * known before the next step (numbers as in attach.c):
  *
  *  2. 3. functions, and where jumps can stand
  *  4. room for stubs; written back: the arenas
@@ -161,7 +161,7 @@ static int choose(struct adding *a)
 	err = err ? err : find_probed(&a->visit, &probed);
 	if (err)
 		return err;
-	/* Of a file that cannot be read nobody knows what would match. */
+	/* Of a file that cannot be read it is not known what would match. */
 	a->nothing = refuse_probed(a, &probed) == a->sel.nfuncs && !a->sel.unread[0];
 	free(probed.v);
 	auto_free char *hint = select_hint(&a->mods, &so);

@@ -187,7 +187,7 @@ int verb_read(const struct options *o)
 	}
 	output_close(out);
 	view_close(v);
-	/* A reader who has seen enough is no failure. */
+	/* A reader that has seen enough is no failure. */
 	if (!err || err == -EPIPE)
 		return STATUS_DONE;
 	int status = verb_failed(err);

@@ -29,7 +29,7 @@ bool *visit_disarmed(const struct visit *, size_t *count);
 /* Say which, if there are any. */
 void visit_say_disarmed(const struct visit *);
 /* With notes: the changes that stand, as the journal has it, and nothing else of the
- * probes. Those of functions that nobody knows are left out. */
+ * probes. Those of functions that are not known are left out. */
 int visit_changes(const struct visit *, struct live *ret);
 
 #endif

@@ -36,8 +36,8 @@ static int choose_one(const struct selected *s, size_t i)
 		return fail(0, "--snapshot-on: %s is of Go or OCaml, and such calls cannot be "
 			       "timed in the process", s->names[i]);
 	if (p->entry_only)
-		return fail(0, "--snapshot-on: of %s the entry is probed only, so nobody knows how "
-			       "long a call takes", s->names[i]);
+		return fail(0, "--snapshot-on: of %s the entry is probed only, so it is not "
+			       "known how long a call takes", s->names[i]);
 	p->watched = true;
 	return 0;
 }
@@ -123,8 +123,8 @@ static int wake(const struct visit *v, uint32_t i)
 	return target_write(&v->target, at + THREAD_FULL_TAIL, &other, sizeof(other));
 }
 
-/* As take_oldest in payload/ring.c wants it: first that it is over, and then to all who
- * wait for that. */
+/* As take_oldest in payload/ring.c wants it: first that it is over, and then to all threads
+ * that wait for that. */
 int watches_again(const struct visit *v)
 {
 	const uint32_t armed = WATCH_ARMED;
