@@ -10,7 +10,7 @@
 /*
  * Wait until its loader's list of libraries is complete, so that the first look at
  * it finds them; for as long as that may take, and no longer than `cancelled` or a
- * second. What cannot be found out is left to whoever looks next: no thread that
+ * second. What cannot be found out is left to the next look: no thread that
  * stands in a loader is ever borrowed.
  */
 void image_wait(pid_t pid, bool (*cancelled)(void));

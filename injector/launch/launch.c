@@ -194,7 +194,7 @@ void launch_follow_stop(const struct launch *l)
 {
 	siginfo_t info = { 0 };
 
-	/* Only what the terminal's own keys do: who stops the command by
+	/* Only what the terminal's own keys do: what stops the command by
 	 * SIGSTOP will continue the command, and not us. */
 	if (waitid(P_PID, (id_t)l->pid, &info, WSTOPPED | WNOHANG) < 0 || !info.si_pid)
 		return;

@@ -18,8 +18,8 @@
  *  3. the list is being changed: step over the instruction, and again from 1
  *  4. it is consistent: stay there, before the instruction
  *
- * Only one thread exists, and it runs nothing but the loader; so nobody can see
- * the trap, and nobody can run past it. What was a trap is read back.
+ * Only one thread exists, and it runs nothing but the loader; so no other can see
+ * the trap, or run past it. What was a trap is read back.
  */
 #include <errno.h>
 #include <string.h>

@@ -13,7 +13,7 @@ static bool find(struct module *m, const char *name, raddr_t *ret)
 bool rdebug_find(struct module *m, struct rdebug *ret)
 {
 	*ret = (struct rdebug){ 0 };
-	/* A static program may export a copy, which nobody fills in. */
+	/* A static program may export a copy, which is never filled in. */
 	if (m->is_payload || !m->is_system)
 		return false;
 	if (find(m, "_r_debug", &ret->at))

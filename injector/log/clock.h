@@ -5,7 +5,7 @@
  * The first pair of (ticks, CLOCK_BOOTTIME) is taken at the start, the second
  * one again and again: the rate gets more exact as the session goes on. The
  * wall clock is read once, so that printed times never jump or go back when
- * somebody sets it; CLOCK_BOOTTIME keeps its pace, also over a suspend.
+ * it is set; CLOCK_BOOTTIME keeps its pace, also over a suspend.
  */
 #ifndef INJECTOR_CLOCK_H
 #define INJECTOR_CLOCK_H

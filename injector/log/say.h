@@ -3,7 +3,7 @@
  * say: what do we tell the user, apart from results?
  *
  * On standard error, each line beginning "inject: ". Never waits long: a
- * standard error that nobody reads must not keep the probes in.
+ * standard error that is not read must not keep the probes in.
  */
 #ifndef INJECTOR_SAY_H
 #define INJECTOR_SAY_H

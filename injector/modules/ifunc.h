@@ -14,7 +14,7 @@
 
 /*
  * The function of `m` that stands behind a resolver of `m` in this process, or
- * NULL: nobody has called it yet or can, it is in another module (the vdso), or
+ * NULL: it was not called yet, or cannot be, it is in another module (the vdso), or
  * this is a file. May read the symbols of every module.
  */
 const struct func *ifunc_chosen(struct modules *, const struct module *m,

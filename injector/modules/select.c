@@ -215,8 +215,8 @@ static void progress(const struct select_options *o, const char *what,
 /* What libgcc asks where the unwind information of a frame is. */
 #define FINDER "_Unwind_Find_FDE"
 
-/* May it have one though nothing of it is wanted? The library, or who has it linked
- * in. */
+/* May it have one though nothing of it is wanted? The library, or a module that has it
+ * linked in. */
 static bool may_find(const struct select_options *o, const struct module *m)
 {
 	return o->finders && (m->is_exe || strncmp(m->base, "libgcc_s.", 9) == 0);

@@ -74,7 +74,7 @@ char *select_hint(struct modules *, const struct select_options *);
  * most of its code; else NULL. */
 const char *select_unnamed(const struct modules *);
 
-/* Must this function be left alone, whoever asks for it? REFUSED_NONE if not;
+/* Must this function be left alone, also if it is asked for? REFUSED_NONE if not;
  * LEFT_OTHERWISE: its exits must. select_functions asks this itself. */
 enum refusal select_reserved(const struct module *, const struct func *);
 /* Does it hold the C library, or the loader? */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * select_reserved: which functions must be left alone, whoever asks for them?
+ * select_reserved: which functions must be left alone, also if they are asked for?
  *
  * The list is short, since little is at stake: no probe changes a return
  * address, and the recording takes no lock, allocates nothing and calls
  * nothing. So malloc, setjmp, dlopen or __cxa_throw are functions like others.
  * What is left are functions whose entry is not a call, and those whose exit is
- * not a return: of these the entry can be probed, for who comes there comes by
- * a call, once, and nothing of ours is left on his stack.
+ * not a return: of these the entry can be probed, for control comes there by
+ * a call, once, and nothing of ours is left on the stack.
  */
 #include <fnmatch.h>
 #include <string.h>
@@ -53,7 +53,7 @@ static const struct reserved list[] = {
 	{ "clone3", SYSTEMS, REFUSED_LEFT_OTHERWISE },
 	{ "__clone3", SYSTEMS, REFUSED_LEFT_OTHERWISE },
 
-	/* They leave for another stack, by a return into whoever waits there;
+	/* They leave for another stack, by a return into what waits there;
 	 * and a context's first function returns into the last but two. */
 	{ "__start_context", SYSTEMS, REFUSED_LEFT_OTHERWISE },
 	{ "__push___start_context", SYSTEMS, REFUSED_LEFT_OTHERWISE },
@@ -71,7 +71,7 @@ static const struct reserved list[] = {
 
 	/* Go's. As __restore_rt. */
 	{ "runtime.sigreturn*", ANYBODYS, REFUSED_RESERVED },
-	/* Who calls them keeps his frame pointer right below their return address. */
+	/* Their callers keep the frame pointer right below their return address. */
 	{ "runtime.duffzero", ANYBODYS, REFUSED_RESERVED },
 	{ "runtime.duffcopy", ANYBODYS, REFUSED_RESERVED },
 
@@ -82,7 +82,7 @@ static const struct reserved list[] = {
 	{ "runtime.mcall", ANYBODYS, REFUSED_LEFT_OTHERWISE },
 	{ "runtime.morestack*", ANYBODYS, REFUSED_LEFT_OTHERWISE },
 	{ "runtime.jmpdefer", ANYBODYS, REFUSED_LEFT_OTHERWISE },
-	/* Nobody returns from them, and what they are called by is over by then: see
+	/* They do not return, and what they are called by is over by then: see
 	 * calls_mark in reader_calls.c. */
 	{ "runtime.goexit", ANYBODYS, REFUSED_LEFT_OTHERWISE },
 	{ "runtime.goexit1", ANYBODYS, REFUSED_LEFT_OTHERWISE },
@@ -91,7 +91,7 @@ static const struct reserved list[] = {
 	{ "runtime.clone", ANYBODYS, REFUSED_LEFT_OTHERWISE },
 	{ "syscall.rawVforkSyscall", ANYBODYS, REFUSED_LEFT_OTHERWISE },
 	/* Go's runtime lets go of a thread that C made, which has no g from then
-	 * on: nobody's stack is in %r14 where it returns. Others give it one, or
+	 * on: no stack is in %r14 where it returns. Others give it one, or
 	 * another one. */
 	{ "runtime.dropm", ANYBODYS, REFUSED_LEFT_OTHERWISE },
 	{ "runtime.needm", ANYBODYS, REFUSED_LEFT_OTHERWISE },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gaps: where in a process is memory free, and not in anybody's way? */
+/* gaps: where in a process is memory free, and likely to stay so? */
 #ifndef INJECTOR_GAPS_H
 #define INJECTOR_GAPS_H
 

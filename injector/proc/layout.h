@@ -29,7 +29,7 @@ struct layout {
 	bool again;		/* and while something was held once more */
 };
 
-/* Read it anew, and call `each` (NULL: nobody) for every mapping. -errno with a message;
+/* Read it anew, and call `each` (NULL: nothing) for every mapping. -errno with a message;
  * or what `each` has returned. */
 int layout_read(struct layout *, pid_t, int (*each)(void *ctx, const struct mapping *),
 		void *ctx);

@@ -67,7 +67,7 @@ static pid_t translate(const struct namespace *ns, unsigned long what, pid_t inn
 	return id >= 0 ? id : errno == ESRCH ? 0 : -errno;
 }
 
-/* Of those who cannot be asked one may be it. */
+/* Of those that cannot be asked one may be it. */
 static pid_t ask(pid_t pid, pid_t inner)
 {
 	pid_t found = 0;
@@ -84,7 +84,7 @@ pid_t namespace_outer(const struct namespace *ns, pid_t pid, pid_t inner)
 	return ns->fd < 0 ? ask(pid, inner) : translate(ns, NS_GET_PID_FROM_PIDNS, inner);
 }
 
-/* What others' processes are nobody tells to an ordinary user. */
+/* What others' processes are is not told to an ordinary user. */
 static pid_t ask_one(const struct namespace *ns, pid_t pid, pid_t inner)
 {
 	ino_t number;

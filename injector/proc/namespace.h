@@ -4,8 +4,9 @@
  * another id than we do?
  *
  * Since Linux 6.11 the kernel translates. Before, all threads are asked for their ids, and
- * a list of threads may leave out some that live (reader_threads.c has why): who is in
- * none of several has ended, as far as one can know. Who cannot be asked may be anybody.
+ * a list of threads may leave out some that live (reader_threads.c has why): a thread
+ * that is in none of several lists has ended, as far as can be known. One that cannot be asked
+ * may be any.
  */
 #ifndef INJECTOR_NAMESPACE_H
 #define INJECTOR_NAMESPACE_H
@@ -20,7 +21,7 @@ struct namespace {
 	ino_t number;		/* 0: not known */
 };
 
-/* Of nobody (0), ids are ours. */
+/* Of no process (0), ids are ours. */
 void namespace_open(pid_t pid, struct namespace *ret);
 void namespace_close(struct namespace *);
 /* Our id of a thread of `pid` that is `inner` to itself; 0: there is none; or -errno: that

@@ -155,7 +155,7 @@ static int slurp_once(const char *path, char *buf, size_t size)
 }
 
 /* The whole of a small file, terminated; its length, or -errno. Read again if
- * it cannot be read: nobody is to be taken for dead for want of memory. */
+ * it cannot be read: no process is to be taken for dead for want of memory. */
 static int slurp(const char *path, char *buf, size_t size)
 {
 	int n = slurp_once(path, buf, size);
@@ -447,7 +447,7 @@ static int list(const char *path, pid_t **ret)
 	*ret = NULL;
 	int n = list_once(path, ret);
 	n = is_final(n) ? n : list_once(path, ret);
-	/* (Who analyzes this does not know that errno is more than 0.) */
+	/* (Static analysis does not know that errno is more than 0.) */
 	if (!*ret)
 		return n < 0 ? n : -ESRCH;
 	return n;

@@ -11,8 +11,8 @@
 #include <sys/types.h>
 
 /*
- * Such a process, 0 if there is none. One of another user, at whom we may not
- * look, is not found. Mostly they are gone soon, so it waits a little for that.
+ * Such a process, 0 if there is none. One of another user, which we may not
+ * look at, is not found. Mostly they are gone soon, so it waits a little for that.
  */
 pid_t sharing_process(pid_t pid);
 

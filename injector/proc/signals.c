@@ -24,7 +24,7 @@ static struct sigaction before[ARRAY_SIZE(changed)];
 static sigset_t mask_before;
 
 /*
- * A shell script starts its background jobs with SIGINT and SIGQUIT ignored; who
+ * A shell script starts its background jobs with SIGINT and SIGQUIT ignored; a user that
  * sends them to us nevertheless means it. SIGHUP stays ignored if it was: that
  * is nohup. With SIGCHLD ignored, the kernel would throw away how a command of
  * ours has ended. Writing to the terminal from the background must not stop us

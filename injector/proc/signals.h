@@ -19,7 +19,7 @@ int signals_begin(void);
 void signals_restore(void);
 /*
  * From now on a signal that a process has sent to us goes on to the child behind
- * `pidfd`, too: who ends the program that it has started means the command.
+ * `pidfd`, too: a process that ends the program that it has started means the command.
  * Not what the terminal has sent, which the child has got already, nor what the
  * child itself or a descendant of it sends (kill 0). -1: no longer.
  */

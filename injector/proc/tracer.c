@@ -46,13 +46,13 @@ void tracer_await(pid_t pid, uint64_t *waited)
 	pid_t tracer;
 
 	while (*waited < PATIENCE && (tracer = tracer_of(pid)) && signals_stops() == signals) {
-		char who[32];
+		char name[32];
 		uint64_t now;
 
-		procfs_comm(tracer, who, sizeof(who));
+		procfs_comm(tracer, name, sizeof(name));
 		if (!said)
 			say("%s (pid %d) traces %d: waiting for it to detach, up to %.0f s; "
-			    "Ctrl-C ends the wait and leaves the probes", who, tracer, pid,
+			    "Ctrl-C ends the wait and leaves the probes", name, tracer, pid,
 			    (double)(PATIENCE - *waited) / 1e9);
 		said = true;
 		nanosleep(&rest, NULL);

@@ -165,7 +165,7 @@ static void end_wait(struct reader *r, struct lane *l)
 		l->tsc = MAX(l->last, r->now);
 }
 
-/* True if the ring is somebody's, and we know whose. Its thread writes its id
+/* True if the ring is a thread's, and we know which one's. Its thread writes its id
  * before the first sub-buffer. */
 static bool look(struct reader *r, struct lane *l)
 {

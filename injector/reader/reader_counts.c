@@ -28,7 +28,7 @@ static const uint64_t *counts_of(const struct reader *r, const struct lane *l)
 		(const uint64_t *)l->buffers;
 }
 
-/* A ring that nobody has ever had is memory that nobody has touched. */
+/* A ring that no thread has ever had is memory that was not touched. */
 static bool was_used(const struct lane *l)
 {
 	return load(&l->ring->generation);
@@ -59,7 +59,7 @@ static void add_timing(const struct timing *t, struct timing *ret)
 		ret->buckets[i] += load(&t->buckets[i]);
 }
 
-/* To look at what nobody has touched would make memory of it: so only at what this ring's
+/* To look at what was not touched would make memory of it: so only at what this ring's
  * thread has called, or taken over from another. */
 void reader_timings(const struct reader *r, const uint64_t *calls, struct timing *ret, size_t n)
 {

@@ -117,7 +117,7 @@ void lane_snapshot(struct reader *r, struct lane *l)
 	l->head = load(&l->ring->head);
 	held = l->head - tail;
 	if (held > r->nsub) {
-		/* Nobody of ours writes that: start again at the newest. */
+		/* No code of ours writes that: start again at the newest. */
 		r->stats.damaged++;
 		l->at = l->head ? l->head - 1 : 0;
 		l->open = l->ready = false;
@@ -126,7 +126,7 @@ void lane_snapshot(struct reader *r, struct lane *l)
 	}
 	find_places(r, l);
 	touch_ahead(r, l);
-	/* Who has no sub-buffers is refused at the start. */
+	/* A ring without sub-buffers is refused at the start. */
 	fill = (unsigned)(held * 100 / r->nsub);	/* NOLINT(clang-analyzer-core.DivideZero) */
 	/* The one that is being written is no sign of pressure by itself. */
 	if (held > 1 && fill > r->fill)
@@ -347,7 +347,7 @@ static void change_owner(struct reader *r, struct lane *l)
 
 /* A sub-buffer says where its owner stood: what was dropped before it, on
  * which stack it is, and how deep. What came before the first that a ring still
- * holds is not lost: nobody asks for it. */
+ * holds is not lost: it is not asked for. */
 static void take_begin(struct reader *r, struct lane *l)
 {
 	if (r->kept && l->header_tid != l->owner)

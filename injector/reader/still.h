@@ -4,7 +4,7 @@
  * on?
  *
  * A copy of the session in memory of our own, for the reader of the rings, which
- * finds in it what it finds in a session that nobody writes any more. The process
+ * finds in it what it finds in a session that is not written any more. The process
  * is not stopped, and notices nothing.
  */
 #ifndef INJECTOR_STILL_H

@@ -169,7 +169,7 @@ int breaker_count(struct breaker *b, uint32_t func, uint64_t calls, unsigned int
 	return 0;
 }
 
-/* A mark stays until it was passed: who reads far behind would never pass one that
+/* A mark stays until it was passed: a reader far behind would never pass one that
  * moves. */
 void breaker_sample(struct breaker *b, const struct breaker_sample *s)
 {

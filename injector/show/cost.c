@@ -12,7 +12,7 @@
  *	3. rounds of calls, all kinds in turn; of each the median counts
  *	4. the same with a word for the thread, as a loader would have made it
  *
- * Caches are warm and nobody reads meanwhile: it is the least that a call costs.
+ * Caches are warm and there is no reader: it is the least that a call costs.
  */
 #include "injector/show/cost.h"
 

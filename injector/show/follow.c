@@ -225,7 +225,7 @@ static void broken(struct follow *f, int err)
 	stop(f, err == -EPIPE ? FOLLOW_CLOSED : FOLLOW_FAILED);
 }
 
-/* Bytes that wait for who reads the results. */
+/* Bytes that wait for a reader of the results. */
 static size_t waiting(const struct follow *f)
 {
 	return f->out ? output_pending(f->out) : 0;
@@ -247,7 +247,7 @@ static void work(struct follow *f, uint64_t now)
 {
 	int err = 0;
 
-	/* Who does not take results makes us read no more; then the rings
+	/* If results are not taken we read no more; then the rings
 	 * drop, and count. A terminal is shown less instead. */
 	if (now >= f->next_drain && waiting(f) < BACKLOG) {
 		int64_t n = drain(f, false);
@@ -287,7 +287,7 @@ static bool has_left(struct follow *f, uint64_t now)
 	return f->left(f->ctx);
 }
 
-/* Is there nobody any more whose calls could come? */
+/* Is there no process any more whose calls could come? */
 static bool is_gone(struct follow *f, uint64_t now)
 {
 	if (!f->orphaned && !follow_ended(f) && !has_left(f, now))
@@ -401,7 +401,7 @@ int follow(struct follow *f)
 	}
 }
 
-/* Files and pipes are waited for; who looks at a terminal and has typed Ctrl-C
+/* Files and pipes are waited for; a terminal at which Ctrl-C was typed
  * is shown what it takes at once, and how much more there was. */
 static int write_rest(struct follow *f)
 {

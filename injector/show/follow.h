@@ -32,13 +32,13 @@ enum follow_why {
 	FOLLOW_DURATION,
 	FOLLOW_CALLS,		/* -n */
 	FOLLOW_FULL,		/* --max-size or --min-free */
-	FOLLOW_CLOSED,		/* nobody reads the results any more */
+	FOLLOW_CLOSED,		/* the results are not read any more */
 	FOLLOW_GONE,		/* the target ended, or runs another program */
 	FOLLOW_FAILED,		/* the results cannot be kept: see fail_text */
 };
 
 struct follow {
-	/* Set by the caller, who owns them; alive until follow_end. */
+	/* Set by the caller, which owns them; alive until follow_end. */
 	struct reader *reader;
 	const struct reader_func *funcs;
 	size_t nfuncs;

@@ -105,7 +105,7 @@ static void print_probe(const struct selected *s, size_t i, struct output *out)
 	print_aliases(s, i, out);
 }
 
-/* A reader who has seen enough (`| head`) is no error. */
+/* A reader that has seen enough (`| head`) is no error. */
 static int flush(struct output *out)
 {
 	int err = output_finish(out, signals_stop_wanted);

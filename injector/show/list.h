@@ -14,7 +14,7 @@
  * function these two columns are "refused" and the reason, of the resolver of
  * an indirect function "ifunc" and "resolver". Names of reasons are
  * those of inject(1). Writes as it goes, and waits for the reader; 0 or -errno,
- * -EPIPE when nobody wants more. `stubs`: behind each line what would be written, see
+ * -EPIPE when no more is wanted. `stubs`: behind each line what would be written, see
  * show/stubs.h.
  */
 int list_print(const struct selection *, bool stubs, struct output *);

@@ -13,7 +13,7 @@
 enum { OVERHEAD_NAMED = 10 };	/* functions of one stop */
 
 struct overhead {
-	/* Set by the caller, who owns them; alive until overhead_end. */
+	/* Set by the caller, which owns them; alive until overhead_end. */
 	struct target *target;
 	const struct reader *reader;
 	const struct live *live;	/* all that stands: it may grow */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * stubs: what would be written for a function, and what would run: its sites, the
- * instructions that each displaces, and the code of its stub. For people who ask whether
+ * instructions that each displaces, and the code of its stub. For people to see whether
  * that is safe.
  */
 #ifndef INJECTOR_STUBS_H

@@ -127,7 +127,7 @@ static int table_make(const struct counts *c, const struct before *before, uint6
 	return 0;
 }
 
-/* The columns for a terminal that is so wide (0: nobody knows), and sorts by `key`. */
+/* The columns for a terminal that is so wide (0: not known), and sorts by `key`. */
 static unsigned int columns_that_fit(size_t wide, enum top_key key)
 {
 	int width[TOP_KEYS];
