@@ -91,7 +91,7 @@ refusals_explained()
 # Threads, code and bytes are no persons: sentences name what acts. These places do so; a
 # user may be a "who" (audit.*).
 named=(README.md HACKING.md docs injector/{infect,islands,launch,log,modules,options,patch,proc}
-	injector/{reader,remote,session,show,verbs})
+	injector/{ptrace,reader,remote,session,show,verbs})
 names_what_acts()
 {
 	! grep -rnwiE 'who|whoever|whom|nobody|somebody|anybody|everybody|he|him|his|himself' \

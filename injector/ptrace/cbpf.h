@@ -33,7 +33,7 @@ struct cbpf_data {
 /*
  * Tell of each answer that the program may give, some perhaps more than once. False: not
  * all of them were found, for it is no program that the kernel would take, or has more ways
- * through it than anybody would write.
+ * through it than are ever written.
  */
 bool cbpf_answers(const struct sock_filter *, size_t n, const struct cbpf_data *,
 		  void (*tell)(void *ctx, uint32_t answer), void *ctx);

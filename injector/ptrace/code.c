@@ -35,8 +35,8 @@ bool pagemap_is_copy(uint64_t entry)
 	return entry & (present | swapped) && !(entry & of_file);
 }
 
-/* The very file that is mapped: what a path leads to may be another by now. Who may not
- * be told reads memory. */
+/* The very file that is mapped: what a path leads to may be another by now. If that
+ * may not be opened, memory is read. */
 static int open_mapped(const struct target *t, const struct mapping *m)
 {
 	char path[96];

@@ -2,9 +2,9 @@
 /*
  * code: bytes of a mapped file, as a process has them in memory.
  *
- * Whoever reads through /proc/PID/mem holds the lock of the target's mappings for each
- * page, and until the disk has sent it; should he lose the processor just then, the
- * target maps nothing until he has it again, which may take long for who is at leisure
+ * A read through /proc/PID/mem holds the lock of the target's mappings for each page,
+ * and until the disk has sent it. If inject loses the processor just then, the target maps
+ * nothing until inject has it again, which may take long for a thread of class idle
  * (pace.h). So only pages that the process has copies of its own of are read there, and
  * the others where they come from.
  */

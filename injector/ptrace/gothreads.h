@@ -20,7 +20,7 @@
 #include "injector/ptrace/target.h"
 
 enum {
-	/* Bytes behind the thread pointer that nobody uses. */
+	/* Bytes behind the thread pointer that nothing uses. */
 	GOTHREAD_ROOM_AT = 8, GOTHREAD_ROOM = 32,
 	/* From there: m.tls, g and these. */
 	GOTHREAD_TLS_AT = -8, GOTHREAD_TLS = 48,

@@ -102,10 +102,10 @@ static uint64_t yama_scope(void)
 static int not_permitted(const struct looked *l)
 {
 	uint64_t scope = yama_scope();
-	char who[32];
+	char name[32];
 
 	if (scope == 3)
-		return REFUSE(l, EPERM, "kernel.yama.ptrace_scope is 3: nobody may trace until "
+		return REFUSE(l, EPERM, "kernel.yama.ptrace_scope is 3: tracing is forbidden until "
 			      "this machine starts anew");
 	if (geteuid() == 0)
 		return REFUSE(l, EPERM, "not permitted for root here: it has capabilities that "
@@ -114,15 +114,15 @@ static int not_permitted(const struct looked *l)
 	if (procfs_has_cap(getpid(), CAP_SYS_PTRACE) && l->user[0])
 		return REFUSE(l, EPERM, "CAP_SYS_PTRACE is not enough for another user's "
 			      "process; CAP_DAC_OVERRIDE is needed, too");
-	user_name(geteuid(), who, sizeof(who));
+	user_name(geteuid(), name, sizeof(name));
 	/* One's own process, but not one's child. */
 	if (scope == 1 && !l->user[0])
 		return REFUSE(l, EPERM, "not permitted for %s, for kernel.yama.ptrace_scope is 1; "
-			      "try sudo, or start it: inject -f GLOB -- COMMAND", who);
-	return REFUSE(l, EPERM, "not permitted for %s; try sudo", who);
+			      "try sudo, or start it: inject -f GLOB -- COMMAND", name);
+	return REFUSE(l, EPERM, "not permitted for %s; try sudo", name);
 }
 
-/* A file of /proc that only who may trace it can open. */
+/* A file of /proc that can be opened only with the right to trace. */
 static int can_open(const struct looked *l, const char *name, int flags)
 {
 	char path[80], dir[64], byte;
@@ -151,11 +151,11 @@ static int right_state(const struct looked *l)
 		tracer = tracer_of(l->pid);
 	}
 	if (tracer) {
-		char who[32];
+		char name[32];
 
-		procfs_comm(tracer, who, sizeof(who));
+		procfs_comm(tracer, name, sizeof(name));
 		return REFUSE(l, EBUSY, "already traced by %s (pid %d); that has to detach "
-			      "first", who, tracer);
+			      "first", name, tracer);
 	}
 	return can_open(l, "mem", O_RDWR);
 }
@@ -175,14 +175,14 @@ static int is_running(const struct looked *l)
 static int has_own_memory(const struct looked *l)
 {
 	pid_t other = sharing_process(l->pid);
-	char who[32];
+	char name[32];
 
 	if (!other)
 		return 0;
-	procfs_comm(other, who, sizeof(who));
+	procfs_comm(other, name, sizeof(name));
 	return REFUSE(l, EAGAIN, "process %d (%s), of vfork or clone, shares the memory of %d "
 		      "and cannot be stopped with it; try again when it has ended or executed "
-		      "a program", other, who, l->pid);
+		      "a program", other, name, l->pid);
 }
 
 static int right_machine(const struct looked *l)

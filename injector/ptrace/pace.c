@@ -11,7 +11,7 @@
  * 4. The thread ends its leisure itself: it needs a processor to end the watch.
  * 5. When the watch has ended, its niceness is what it was.
  *
- * Back from SCHED_IDLE comes only who may take a larger share (CAP_SYS_NICE).
+ * Only a thread that may take a larger share (CAP_SYS_NICE) comes back from SCHED_IDLE.
  */
 #include "injector/ptrace/pace.h"
 
@@ -28,8 +28,8 @@
 
 enum {
 	NICENESS = -10,		/* some ten times the share of one with 0 */
-	SHARE = 4,		/* who waits no more than so many times what he gets
-				 * has leisure */
+	SHARE = 4,		/* a thread that waits no more than so many times
+				 * what it runs may stay idle */
 };
 
 #define MS 1000000ull

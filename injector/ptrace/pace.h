@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pace: who goes first, inject or what else wants the processors?
+ * pace: what goes first, inject or what else wants the processors?
  *
- * While it looks and plans, and when it compares code with files afterwards, nobody
- * waits for inject but its user; so it takes what no other wants, and who serves
- * requests on the same processors does not feel it. So it does before each stop, for
+ * While it looks and plans, and when it compares code with files afterwards, only
+ * its user waits for inject; so it takes what no other wants, and a server on the same
+ * processors does not feel it. So it does before each stop, for
  * what can be known before. While probes are put in or taken out, it works for some
  * milliseconds; but where hundreds of threads compete, an equal share of a processor
  * makes minutes of it, through which the target pays for its probes. So it takes a
@@ -16,8 +16,8 @@
 
 enum pace {
 	PACE_EQUAL,
-	PACE_LEISURE,	/* where a processor has nothing else to do; who finds none
-			 * such for long gets an equal share, and then hurries */
+	PACE_LEISURE,	/* where a processor has nothing else to do; a thread that
+			 * finds none such for long gets an equal share, and then hurries */
 	PACE_HASTE,
 };
 

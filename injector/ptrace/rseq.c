@@ -5,7 +5,7 @@
 #include <sys/ptrace.h>
 
 /*
- * A name alone proves nothing: it is left behind by whoever has passed the
+ * A name alone proves nothing: it is left behind by a thread that has passed the
  * sequence, until the kernel next looks. It stays while a thread is stopped,
  * for the kernel looks on the way back.
  */

@@ -34,7 +34,7 @@ struct need {
 #define ADVICE(advice, fails) { "madvise", SYS_madvise, 1 << 2, { [2] = advice }, fails }
 
 /* Memory of each kind (infect*.c, payload/loader.c), the session's memfd, and first of all
- * the way back of who was borrowed by one that then died (remote.h). */
+ * the way back of a thread whose inject has died meanwhile (remote.h). */
 static const struct need needs[] = {
 	{ "rt_sigreturn", SYS_rt_sigreturn, 0, { 0 }, false },
 	/* the kernel's, of a sleep that we have interrupted, if we die */

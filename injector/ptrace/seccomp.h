@@ -30,8 +30,8 @@ struct seccomp_filters {
 enum seccomp_answer {
 	SECCOMP_PASSES = 1,
 	SECCOMP_DENIES = 2,	/* it fails, and that is all */
-	SECCOMP_HARMS = 4,	/* it kills, signals, waits for somebody else's word, or is
-				 * said to have been made */
+	SECCOMP_HARMS = 4,	/* it kills, signals, waits for another's word, or is said to
+				 * have been made */
 };
 
 /* May we read filters at all? False: *why tells what is missing. */

@@ -38,7 +38,7 @@ static int borrow_fd(const struct cut *c, uint64_t fd)
 	return c->pidfd < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, c->pidfd, (int)fd, 0);
 }
 
-/* Nobody knows of a descriptor that cannot be borrowed: most of them block. */
+/* Of a descriptor that cannot be borrowed it is not known: most of them block. */
 static bool blocks(const struct cut *c, uint64_t fd)
 {
 	auto_close int mine = borrow_fd(c, fd);

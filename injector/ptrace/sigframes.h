@@ -35,7 +35,7 @@ int sigframes_search(const struct target *, const struct sigframes *,
 		     int (*each)(void *ctx, const struct sigframe *), void *ctx);
 
 /* 1: libunwind reaches it, it is live. 0: it is left over. -EAGAIN: the stack
- * could not be walked to its end, so nobody knows. */
+ * could not be walked to its end, so it is not known. */
 int sigframe_is_live(struct target *, const struct thread_hold *,
 		     const struct sigframe *);
 /* Change the PC that a live frame returns to. */

@@ -41,11 +41,11 @@ static int why_not_permitted(const struct target *t, pid_t tid, int tries)
 		return 0;
 	if (!tracer)
 		return fail(EPERM, "attach to thread %d of %d (%s)", tid, t->pid, t->comm);
-	char who[32];
-	procfs_comm(tracer, who, sizeof(who));
+	char name[32];
+	procfs_comm(tracer, name, sizeof(name));
 	return fail(0, "cannot attach to %d (%s): already traced by %s (pid %d); that has "
 		    "to detach first", t->pid,
-		    t->comm, who, tracer), -EPERM;
+		    t->comm, name, tracer), -EPERM;
 }
 
 /* Seize one thread and interrupt it; does not wait. A thread that ended

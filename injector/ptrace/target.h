@@ -69,9 +69,9 @@ uint64_t now_ns(void);
 int target_open(pid_t pid, struct target *ret);
 /*
  * From now on, until target_close or our death, no other inject works on this
- * process; -EBUSY, with the name of who has it, if one does already. One that was
- * killed is given the time to end. (A lock on /proc/PID/mem: only who may write the
- * memory can take it, and it leaves nothing behind.)
+ * process; -EBUSY, with the name of the one that has it, if one does. One that was
+ * killed is given the time to end. (A lock on /proc/PID/mem: only a process that may write
+ * the memory can take it, and it leaves nothing behind.)
  */
 int target_claim(const struct target *);
 void target_close(struct target *);
@@ -110,7 +110,7 @@ int target_keep(struct target *, const struct thread_hold *);
 void target_let_go(struct target *);
 /*
  * A child of ours that ends while we trace it reports to the surgeon, and then
- * to nobody else, for parent and tracer are one process. So its end is noted,
+ * to no other, for parent and tracer are one process. So its end is noted,
  * from target_watch on: has it been reported so, and how did it end?
  */
 void target_watch(pid_t child);
@@ -122,7 +122,7 @@ void target_settle(struct target *, uint64_t budget);
  * runs for as long as that has taken, if that is longer. */
 void target_recover(struct target *, uint64_t budget);
 
-/* After a loan: as long as that has taken nobody is held. */
+/* After a loan: as long as that has taken no thread is held. */
 void target_rest(struct target *);
 
 /*
@@ -153,8 +153,8 @@ int thread_resume(struct thread_hold *, int request, int signal, uint64_t budget
 int thread_wait(struct thread_hold *, uint64_t budget);
 /*
  * At a signal's stop within a remote call: the signal with which to resume, or
- * -EFAULT: the call itself has made it, and it is to be dropped. What somebody
- * has sent is blocked first: so the kernel puts it back into the queue, with all
+ * -EFAULT: the call itself has made it, and it is to be dropped. A signal that was
+ * sent is blocked first: so the kernel puts it back into the queue, with all
  * that it tells, and delivers it when the thread has its own mask again.
  */
 int thread_postpone(struct thread_hold *, int status);

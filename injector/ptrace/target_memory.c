@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* target_memory: the memory of a process, and who may write to it. */
+/* target_memory: the memory of a process, and which inject may write to it. */
 #include "injector/ptrace/target.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "injector/proc/procfs.h"
 
 enum {
-	CLAIMS = 3,		/* who has it may let it go between two looks */
+	CLAIMS = 3,		/* the holder may let it go between two looks */
 	RANDOM = 16,		/* bytes at AT_RANDOM */
 };
 
@@ -34,7 +34,7 @@ int target_open(pid_t pid, struct target *ret)
 	return 0;
 }
 
-/* Who has locked our target's memory, as the kernel lists it; 0: nobody that can be
+/* Which process has locked our target's memory, as the kernel lists it; 0: none that can be
  * seen from this PID namespace. */
 static pid_t locked_by(const struct target *t)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* target, continued: who is held is let go, as if nothing had been. */
+/* target, continued: held threads are let go, as if nothing had been. */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/ptrace.h>
@@ -50,8 +50,8 @@ static void repair(struct target *t, struct thread_hold *th)
 }
 
 /*
- * Who is in no stop any more, though he was, is being killed: perhaps by another thread
- * that executes a program, and waits until we have heard of his end.
+ * A thread that is in no stop any more, though it was, is being killed: perhaps by another
+ * that executes a program, and waits until we have reaped it.
  */
 static void release_thread(struct target *t, struct thread_hold *th)
 {
@@ -135,8 +135,8 @@ void target_let_go(struct target *t)
 	release_stopped(t);
 }
 
-/* Reports are heard also where nobody is listed: a main thread that has ended before the
- * others is dropped, but reports at the end of the last of them, to nobody else before. */
+/* Reports are taken also where no thread is listed: a main thread that has ended before the
+ * others is dropped, but reports at the end of the last of them, and to us alone. */
 void target_settle(struct target *t, uint64_t budget)
 {
 	uint64_t until = now_ns() + budget;
@@ -166,7 +166,7 @@ static void sleep_ns(uint64_t ns)
 		  NULL);
 }
 
-/* For so long nobody is held, as soon as those that come late are let go. */
+/* For so long no thread is held, as soon as those that come late are let go. */
 static void rest(struct target *t, uint64_t settle, uint64_t owed)
 {
 	uint64_t since = now_ns();

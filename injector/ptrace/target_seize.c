@@ -2,11 +2,11 @@
 /*
  * target, continued: a thread becomes ours, also where another executes a program.
  *
- * Who does so holds the cred_guard_mutex of his process while he waits for the ends of all its
- * other threads (de_thread() in the kernel's fs/exec.c), and of one that is ours he waits until
- * we have heard. PTRACE_SEIZE waits for that mutex (ptrace_attach() in kernel/ptrace.c): he and
- * we would wait for each other for ever. So a timer interrupts a request that lasts; its
- * handler hears of whoever reports; and the kernel makes the request again by itself. This
+ * That thread holds the cred_guard_mutex of its process while it waits for the ends of all
+ * others (de_thread() in the kernel's fs/exec.c), and for one that is ours until we have reaped
+ * it. PTRACE_SEIZE waits for that mutex (ptrace_attach() in kernel/ptrace.c): it and we
+ * would wait for each other for ever. So a timer interrupts a request that lasts; its
+ * handler takes all reports; and the kernel makes the request again by itself. This
  * thread is in nothing but the request then, so that the handler may do what any code may.
  */
 #include <errno.h>

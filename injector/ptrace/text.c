@@ -170,7 +170,7 @@ void text_undo(const struct target *t, const struct change *c, size_t done)
 		back[i] = text_reversed(&c[done - 1 - i]);
 	if (back)
 		text_change(t, back, done, 0, &n);
-	/* Without memory, or behind a place that somebody else has changed in
+	/* Without memory, or behind a place that another process has changed in
 	 * this instant: one by one. */
 	for (size_t i = done - n; i-- > 0;) {
 		struct change one = text_reversed(&c[i]);

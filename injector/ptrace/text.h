@@ -22,7 +22,7 @@ struct change {
 				 * of a higher one, and restored after them */
 	bool finds;		/* as the slot's */
 	uint8_t kept;		/* bytes behind it that a pun needs as they are,
-				 * whoever's they are */
+				 * ours or not */
 	uint8_t from[CHANGE_MAX], to[CHANGE_MAX];
 	uint32_t slot;		/* of the journal */
 	uint32_t func;		/* whose it is */
@@ -31,7 +31,7 @@ struct change {
 enum text_is {
 	TEXT_FROM,		/* has the old bytes of this change */
 	TEXT_TO,		/* has the new ones */
-	TEXT_OTHER,		/* has neither: somebody else's */
+	TEXT_OTHER,		/* has neither: not ours */
 };
 
 /* What stands at each of `n` places: ret[i] is an enum text_is. */

@@ -39,7 +39,7 @@ struct tids_of tids_note(const struct target *, pid_t tid, raddr_t tp);
  * stopped by the target that is given; NULL: then they have no place. */
 uint64_t tids_glibc(struct target *, struct tids_of *, int patience);
 /* In all threads of glibc, do the bytes from GLIBC_ROOM_AT on hold nothing? Not so where
- * somebody else has found them, too. */
+ * another program has found them, too. */
 bool tids_have_room(const struct tids_of *);
 /* The same for a C library that is glibc or musl, with what the payload relies on
  * to find threads: a thread pointer that points to itself. */

@@ -30,7 +30,7 @@ fi
 [ ! -e "$DIR/x" ] || die "something was left in $DIR"
 mkdir -m 777 "$DIR/open"
 status 1 "$INJECT" start -p "$VICTIM" -f 'count_*' -o "$DIR/open"
-refused 'others can write'
+refused 'is writable by others'
 unharmed
 status 0 "$INJECT" status -p "$VICTIM"
 

@@ -27,7 +27,7 @@ trace=("$OPEN/inject" -p "$VICTIM" -f "spin_*" -d 0.3)
 says 0 'not permitted for [^,]*; try sudo$' "${as[@]}" "${trace[@]}"
 says 1 'ptrace_scope is 1; try sudo, or start it: inject -f GLOB -- COMMAND' "${as[@]}" "${trace[@]}"
 says 2 'not permitted for [^,]*; try sudo$' "${as[@]}" "${trace[@]}"
-says 3 'ptrace_scope is 3: nobody may trace until' "${as[@]}" "${trace[@]}"
+says 3 'ptrace_scope is 3: tracing is forbidden until' "${as[@]}" "${trace[@]}"
 unharmed
 victim_quit
 
