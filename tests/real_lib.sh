@@ -35,15 +35,16 @@ load_ended()
 	fi
 }
 
-# trace_real PID CALLS ARG...: trace that many calls under load; text as before. The pause
-# is the usual one, or longer where all is slow.
+# trace_real PID CALLS ARG...: trace that many calls under load; text as before. How long
+# the stop takes is not the question here (live/max_pause): PostgreSQL's 146,718 places take
+# 40 ms of a slow machine, and more while it forks all the time.
 trace_real()
 {
 	local pid=$1 want=$2 calls
 
 	shift 2
 	LIMIT=150 status 0 "$INJECT" -p "$pid" "$@" -n "$want" \
-		--max-pause $((50 * ${PATIENCE:-1}))ms
+		--max-pause $((500 * ${PATIENCE:-1}))ms
 	has_line 'all probes removed, text verified' trace.err || die "not removed"
 	clean "$pid"
 	calls=$(closing calls)
