@@ -11,6 +11,7 @@
  */
 #include "symbols/unwind.h"
 
+#include <pthread.h>
 #include <string.h>
 
 enum {
@@ -178,6 +179,19 @@ static const struct machine *machine_of(const struct unwind *u)
 	return NULL;
 }
 
+/* Functions are planned by several threads; libdw keeps the entries that it has read in a
+ * tree without a lock, which each lookup changes. */
+static int frame_at(const struct unwind *u, raddr_t pc, Dwarf_Frame **ret)
+{
+	static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+
+	pthread_mutex_lock(&one_at_a_time);
+	int err = dwarf_cfi_addrframe(u->cfi, pc, ret);
+
+	pthread_mutex_unlock(&one_at_a_time);
+	return err;
+}
+
 int unwind_cfa(const struct unwind *u, raddr_t pc, int64_t *ret)
 {
 	const struct machine *m = machine_of(u);
@@ -186,7 +200,7 @@ int unwind_cfa(const struct unwind *u, raddr_t pc, int64_t *ret)
 	Dwarf_Op *op;
 	size_t n;
 
-	if (!m || !u->cfi || dwarf_cfi_addrframe(u->cfi, pc, &frame))
+	if (!m || !u->cfi || frame_at(u, pc, &frame))
 		return err;
 	if (!dwarf_frame_cfa(frame, &op, &n) && n == 1 &&
 	    op->atom == DW_OP_bregx && op->number == m->stack_pointer) {

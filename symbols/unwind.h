@@ -55,8 +55,7 @@ const struct fde *unwind_find(const struct unwind *, raddr_t pc);
 const struct fde *unwind_next(const struct unwind *, raddr_t pc);
 
 /* The CFA's offset from the stack pointer at `pc`, which an entry covers.
- * -ENOTSUP when it is not sp + constant. One thread at a time: libdw keeps what
- * it has read. */
+ * -ENOTSUP when it is not sp + constant. Several threads may ask at once. */
 int unwind_cfa(const struct unwind *, raddr_t pc, int64_t *ret);
 /* Is the stack at the entry's start that of a call, as where a function
  * begins? */

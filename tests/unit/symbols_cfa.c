@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Is the stack of every function of real files as readelf says, which has a
- * reader of .eh_frame of its own?
+ * reader of .eh_frame of its own? And is it so when several threads ask at once?
  */
+#include <dlfcn.h>
+#include <elfutils/libdw.h>
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
 
 #include "tests/unit/symbols_world.h"
 
@@ -81,9 +85,70 @@ static void compare_file(const char *path)
 	symbols_close(s);
 }
 
+/* ---- several threads ------------------------------------------------------- */
+
+enum { THREADS = 4 };
+
+static int inside, most_inside;
+
+/* In libdw's place: how many threads are in it at once? It has no lock of its own. */
+int dwarf_cfi_addrframe(Dwarf_CFI *cfi, Dwarf_Addr pc, Dwarf_Frame **frame)
+{
+	int now = __atomic_add_fetch(&inside, 1, __ATOMIC_SEQ_CST);
+	int (*libdw)(Dwarf_CFI *, Dwarf_Addr, Dwarf_Frame **) =
+		dlsym(RTLD_NEXT, "dwarf_cfi_addrframe");
+
+	if (now > most_inside)
+		most_inside = now;
+	sched_yield();
+	int err = libdw(cfi, pc, frame);
+
+	__atomic_sub_fetch(&inside, 1, __ATOMIC_SEQ_CST);
+	return err;
+}
+
+struct asker {
+	pthread_t thread;
+	const struct symbols *s;
+	long long sum;		/* of all offsets */
+};
+
+static void *ask_all(void *ctx)
+{
+	struct asker *a = ctx;
+
+	for (size_t i = 0; i < a->s->nfuncs; i++) {
+		int64_t offset = 0;
+
+		if (!symbols_cfa_offset(a->s, a->s->funcs[i].range.end - 1, &offset))
+			a->sum += offset;
+	}
+	return NULL;
+}
+
+/* Functions are planned by several threads, which ask of the same file. */
+static void ask_together(const char *path)
+{
+	struct symbols *s = world_symbols(path);
+	struct asker askers[THREADS] = { 0 };
+
+	for (size_t i = 0; i < THREADS; i++) {
+		askers[i].s = s;
+		CHECK(!pthread_create(&askers[i].thread, NULL, ask_all, &askers[i]));
+	}
+	for (size_t i = 0; i < THREADS; i++)
+		pthread_join(askers[i].thread, NULL);
+	CHECK(askers[0].sum);
+	for (size_t i = 1; i < THREADS; i++)
+		CHECK_EQ(askers[i].sum, askers[0].sum);
+	CHECK_EQ(most_inside, 1);
+	symbols_close(s);
+}
+
 int main(void)
 {
 	world_open();
+	ask_together("/proc/self/exe");
 	if (!world_has("readelf")) {
 		printf("skipped: no readelf\n");
 		return 77;
