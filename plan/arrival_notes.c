@@ -32,7 +32,7 @@ int arrivals_way(struct plan_impl *p, raddr_t a)
  * function only. */
 void arrivals_lead_to(struct plan_impl *p, raddr_t a)
 {
-	if (!ground_is_number(p, a))
+	if (!runtimes_is_number(p, a))
 		ground_add_target(p, a);
 }
 

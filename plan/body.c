@@ -202,7 +202,7 @@ static int gather(struct body *b)
  * Where can control be? What nothing leads to may be data, or was never
  * linked to: a return there is no exit, and must not be written over. Go's compiler
  * puts nothing but code there, some of which only the runtime leads to: by which a
- * function returns that has recovered from a panic.
+ * function returns that has recovered from a panic (`all_live`).
  */
 static void mark_live(struct body *b)
 {
@@ -213,7 +213,7 @@ static void mark_live(struct body *b)
 
 		if (i && b->steps[i - 1].piece != s->piece)
 			falls = false;
-		s->live = falls || b->goroutine ||
+		s->live = falls || b->runtime->all_live ||
 			ground_any(b->impl, LAYER_TARGET, s->insn.pc, 1) ||
 			words_lead_to(b->impl, s->insn.pc);
 		falls = s->live && !s->ends;
@@ -374,7 +374,7 @@ static void judge_end(struct body *b, size_t i)
 
 	if (!last || !s->live || !falls_off(b, i) || body_has(b, end))
 		return;
-	if (b->falls || b->goroutine || !leads_into_start(b->impl, end) ||
+	if (b->falls || b->runtime->ends || !leads_into_start(b->impl, end) ||
 	    goal_frame_is_gone(b, s->insn.pc) != 1) {
 		body_doubt(b, REFUSED_SHARED_BODY);
 		return;
@@ -420,9 +420,8 @@ static int judge(struct body *b)
 int body_read(struct plan_impl *p, const struct func *f, struct body *ret)
 {
 	*ret = (struct body){ .impl = p, .func = f, .room = p->spare,
-			      .goroutine = range_overlaps(p->symbols->go, f->range),
-			      .ocaml = symbols_of_ocaml(p->symbols, f->range.start) };
-	ret->tight = ret->ocaml;
+			      .runtime = runtime_of(p->symbols, f) };
+	ret->tight = ret->runtime->tight;
 	ret->unsure = p->bound;
 	p->spare = (struct body_room){ 0 };
 	int err = gather(ret);
@@ -434,7 +433,8 @@ int body_read(struct plan_impl *p, const struct func *f, struct body *ret)
 
 int body_read_unowned(struct plan_impl *p, const struct func *f, struct body *ret)
 {
-	*ret = (struct body){ .impl = p, .func = f, .unowned = true, .room = p->spare };
+	*ret = (struct body){ .impl = p, .func = f, .unowned = true, .room = p->spare,
+			      .runtime = &runtime_c };
 	p->spare = (struct body_room){ 0 };
 	int err = body_add_piece(ret, f->range);
 
@@ -451,16 +451,14 @@ int body_make(struct plan_impl *p, const struct func *f, struct body *ret)
 
 	if (err)
 		return err;
-	if (ret->ocaml && !p->arch->touches_stack)
-		ret->refusal = REFUSED_GO;
-	if (!err && !ret->nsteps)
+	if (!ret->nsteps)
 		ret->refusal = REFUSED_UNREADABLE;
-	if (!err && ret->nsteps) {
+	if (ret->nsteps) {
 		ret->entry = compiled_entry(ret);
 		if (f->flags & FUNC_PLT)
 			body_doubt(ret, REFUSED_LINKAGE);
-		if (ret->goroutine)
-			body_find_check(ret);
+		if (ret->runtime->prepare)
+			ret->runtime->prepare(ret);
 		err = judge(ret);
 	}
 	if (err)

@@ -189,7 +189,7 @@ static bool choose_short(struct body *b, size_t exit, const struct choice *c,
 	if (!c->may_short || find_exit(b, exit, b->impl->arch->short_size, &w))
 		return false;
 	return add_short(b, ks, w) ||
-		(c->may_host && !b->goroutine && add_hosted(b, ks, w, exit));
+		(c->may_host && !b->runtime->no_padding && add_hosted(b, ks, w, exit));
 }
 
 /* The pick nearest before a step, or NULL. */
@@ -207,7 +207,7 @@ static bool choose_trap(struct body *b, size_t step, const struct choice *c,
 {
 	struct window w;
 
-	if (!c->may_trap || b->goroutine || b->ocaml || compiled_is_sled(b, step) ||
+	if (!c->may_trap || b->runtime->no_traps || compiled_is_sled(b, step) ||
 	    window_trap(b, step, &w))
 		return false;
 	add_pick(b, ks, w)->trap = true;
@@ -373,10 +373,9 @@ static enum refusal place_entry_here(struct body *b, const struct choice *c, str
  * last. */
 static bool pass(struct body *b, const struct choice *c, size_t most)
 {
-	bool may_lower = b->goroutine ? c->may_pun : c->may_short && !b->ocaml;
 	size_t lowered, next = later_step(b, c->last ? most : b->entry + 1, &lowered);
 
-	if (!next || b->lowered + lowered > (may_lower ? LOWERED : 0))
+	if (!next || b->lowered + lowered > (b->runtime->may_lower(c) ? LOWERED : 0))
 		return false;
 	b->entry = next;
 	b->lowered += (uint16_t)lowered;
@@ -398,7 +397,7 @@ static bool place_later(struct body *b, const struct choice *c, struct picks *ks
 }
 
 /* What may fault has to stay, and is passed before memory is made for a pun. What leaves
- * no room otherwise is passed at last; in Go, where padding is of no use, at once. */
+ * no room otherwise is passed at last; where padding is of no use, at once. */
 static enum refusal place_entry(struct body *b, const struct choice *c, struct picks *ks)
 {
 	struct choice here = *c;
@@ -406,11 +405,11 @@ static enum refusal place_entry(struct body *b, const struct choice *c, struct p
 	here.may_pun = here.may_trap = false;
 	enum refusal why = place_entry_here(b, &here, ks);
 
-	if (why == REFUSED_MAY_FAULT && !b->goroutine && place_later(b, &here, ks))
+	if (why == REFUSED_MAY_FAULT && !b->runtime->no_padding && place_later(b, &here, ks))
 		return REFUSED_NONE;
 	if (why && (c->may_pun || c->may_trap))
 		why = place_entry_here(b, c, ks);
-	if (why && (b->goroutine || c->may_pun) && place_later(b, c, ks))
+	if (why && (b->runtime->no_padding || c->may_pun) && place_later(b, c, ks))
 		why = REFUSED_NONE;
 	return why;
 }
@@ -506,9 +505,8 @@ int choose_sites(struct body *b, const struct choice *c, struct probe *probe)
 	size_t n = most_picks(b);
 	struct pick *v = b->impl->picks;
 
-	probe->goroutine = b->goroutine;
-	probe->tight = b->tight;
-	probe->g = b->goroutine && b->tight ? b->impl->g : 0;
+	probe->routines = b->tight ? ROUTINES_TIGHT : b->runtime->routines;
+	probe->g = b->tight && b->runtime->routines == ROUTINES_GO ? b->impl->g : 0;
 	b->last = c->last;
 	probe->nexits = b->nexits;
 	probe->refusal = b->refusal;

@@ -123,7 +123,7 @@ bool goal_is_elsewhere(const struct body *b, size_t step)
 			stacked(b, step - 1) == STACKED_PUSHED;
 	if (goes_below(b, step))
 		return true;
-	if (b->goroutine)
+	if (b->runtime->one_stack)
 		return false;
 	return (goal_find(b, step, &set) != GOAL_NONE && set < step && takes_way_back(b, set)) ||
 		has_changed_stack(b, step);

@@ -149,21 +149,6 @@ void ground_revive_all(const struct ground *g)
 	}
 }
 
-/*
- * In a program that is linked to one address any word of data may look like one. What
- * of Go's leads into the middle of a function is an entry of a jump table, which that
- * function alone reads: as such it is found (tables.c), or nothing relies on that. So
- * the others are numbers.
- */
-bool ground_is_number(const struct plan_impl *p, raddr_t a)
-{
-	const struct symbols *syms = p->symbols;
-	const struct func *f = !syms->is_pie && syms->go.end != UINT64_MAX &&
-		range_has(syms->go, a) ? symbols_func_at(syms, a) : NULL;
-
-	return f && f->range.start != a;
-}
-
 void ground_free(struct plan_impl *p)
 {
 	for (size_t i = 0; i < p->ngrounds; i++)

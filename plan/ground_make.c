@@ -53,7 +53,7 @@ static void note_known(struct plan_impl *p)
 		fix(p, f->range.start, !(f->flags & FUNC_FRAGMENT) && !piece_is_likely(f));
 	}
 	for (size_t i = 0; i < syms->npointers; i++) {
-		if (ground_is_number(p, syms->pointers[i]))
+		if (runtimes_is_number(p, syms->pointers[i]))
 			continue;
 		fix(p, syms->pointers[i], false);
 		piece_note_called(p, syms->pointers[i]);

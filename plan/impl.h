@@ -13,6 +13,7 @@
 
 #include "payload/page.h"
 #include "plan/plan.h"
+#include "plan/runtime.h"
 
 /* Jumps never straddle a multiple of this, the smallest page there is. */
 
@@ -155,8 +156,6 @@ size_t ground_edge(const struct plan_impl *, raddr_t to);
 void ground_use_padding(struct plan_impl *, raddr_t);
 /* words.c: may some word of data lead to the instruction that begins here? */
 bool words_lead_to(const struct plan_impl *, raddr_t);
-/* Is an address that leads there no more than a number, as far as Go's compiler goes? */
-bool ground_is_number(const struct plan_impl *, raddr_t);
 
 /* What the exact decoder said of an instruction. */
 enum exact { EXACT_NOT_ASKED, EXACT_AGREES, EXACT_DIFFERS };
@@ -196,17 +195,13 @@ struct body {
 	size_t falls;			/* 1 + the last step of a piece, behind which
 					 * control goes on into another function, at
 					 * its start; 0: none does */
-	bool goroutine;			/* of Go: a goroutine that was preempted
-					 * may go on at any instruction behind
-					 * the check */
+	const struct runtime *runtime;	/* of the language that it is written in */
 	uint16_t lowered;		/* the stack pointer there, from what it was
 					 * at the first step */
 	size_t ready;			/* steps behind which only it may be recorded */
 	bool last;			/* nothing more may be tried later */
 	size_t ncheck;			/* steps, from the entry on, that ask for
 					 * room on its stack */
-	bool ocaml;			/* of OCaml: where it comes to the end of its stack
-					 * the runtime makes an exception of the fault */
 	bool tight;			/* there is hardly any stack left where it is
 					 * recorded */
 	bool unsure;			/* it has an indirect jump that may lead
@@ -238,9 +233,6 @@ size_t body_step(const struct body *, raddr_t);
 /* A jump to here would pass the entry's jump again: iterations would be counted
  * as calls that never end. See redirect.c. */
 bool body_is_entry(const struct body *, raddr_t);
-/* body_go.c: what of a function of Go's asks for room on its stack, and what room there is
- * elsewhere. */
-void body_find_check(struct body *);
 /* Does control never come to what follows an instruction of this kind? */
 static inline bool insn_ends(const struct insn *in)
 {

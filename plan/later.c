@@ -32,7 +32,7 @@ static int lowers(const struct body *b, size_t i)
 
 	if (is_direct(in) || (in->kind == INSN_SYSCALL && i < b->ready))
 		return 0;
-	return bytes ? b->impl->arch->lowers_stack(bytes, in, !b->goroutine) : -1;
+	return bytes ? b->impl->arch->lowers_stack(bytes, in, !b->runtime->no_zone) : -1;
 }
 
 /* Do jumps between what is passed and the rest lead to where `end` begins only, and

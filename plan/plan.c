@@ -93,22 +93,6 @@ static uint64_t decoding_budget(const struct symbols *syms)
 	return n;
 }
 
-/* In what Go's compiler has made, and nowhere else. */
-static int32_t find_g(const struct arch *arch, const struct symbols *syms)
-{
-	struct range go = syms->go;
-	int32_t g = 0;
-
-	for (size_t i = 0; i < syms->ntexts && arch->g_place && !g; i++) {
-		struct range r = syms->texts[i].range;
-
-		if (range_overlaps(r, go))
-			g = arch->g_place(syms->texts[i].bytes + (MAX(r.start, go.start) - r.start),
-					  MIN(r.end, go.end) - MAX(r.start, go.start));
-	}
-	return g;
-}
-
 static int impl_make(const struct arch *arch, const struct symbols *syms,
 		     const struct plan_options *o, uint64_t *budget, struct plan_impl *p)
 {
@@ -121,7 +105,7 @@ static int impl_make(const struct arch *arch, const struct symbols *syms,
 		return fail(ENOMEM, "plan %s", syms->base);
 	int err = ground_make(p);
 
-	p->g = find_g(arch, syms);
+	runtimes_open(p);
 	for (size_t i = 0; i < o->ntaken && !err; i++)
 		ground_take(p, o->taken[i].start, range_size(o->taken[i]));
 	for (size_t i = 0; i < o->narrivals && !err; i++)

@@ -159,6 +159,13 @@ struct site {
 	raddr_t stub;		/* set by whoever allocates it, before place */
 };
 
+/* Which set of the payload's routines records the calls of a function? */
+enum plan_routines {
+	ROUTINES_C,
+	ROUTINES_GO,		/* on the stacks of goroutines */
+	ROUTINES_TIGHT,		/* with hardly any stack */
+};
+
 struct probe {
 	const struct func *func;
 	uint32_t id;		/* function id in records; set by the caller */
@@ -171,9 +178,8 @@ struct probe {
 				 * payload first; set by the caller */
 	bool silent;		/* that is all: nothing of it is recorded */
 	bool watched;		/* its calls are timed in the target; set by the caller */
-	bool goroutine;		/* of Go: recorded by the routines for goroutines */
-	bool tight;		/* by those that hardly need any stack */
-	int32_t g;		/* then, where from the thread pointer g is; 0: not of Go */
+	uint8_t routines;	/* enum plan_routines: by which its calls are recorded */
+	int32_t g;		/* if tight, where from the thread pointer g is; 0: not of Go */
 	bool linked;		/* stubs have jumps into each other: place every
 				 * site twice, the first time to learn where
 				 * they lead */

@@ -20,9 +20,8 @@ static int judge_func(struct plan_impl *p, const struct func *f, bool ends)
 
 	if (err)
 		return err;
-	/* What goes by an address may stand behind what could not be read. (Go's assembler has
-	 * instructions that are newer than what reads them.) */
-	if (b.entry_only == REFUSED_UNREADABLE && !b.goroutine && suspects & SUSPECT_GOAL)
+	/* What goes by an address may stand behind what could not be read. */
+	if (b.entry_only == REFUSED_UNREADABLE && !b.runtime->newer && suspects & SUSPECT_GOAL)
 		err = arrivals_doubt(p, f->range.start, UNPROVED_UNREAD);
 	if (ends)
 		noreturn_mark(p, &b);

@@ -68,12 +68,13 @@ static bool is_there(const struct flow *f, raddr_t a)
 	return arrivals_is_address(f->body->impl, a);
 }
 
-/* Go's compiler and assembler name by a distance from the PC, wherever the program is linked to. */
+/* Numbers that the code has: may they be addresses? */
 static bool are_addresses(const struct flow *f)
 {
 	const struct symbols *syms = f->body->impl->symbols;
+	const struct runtime *rt = f->body->runtime;
 
-	return !syms->is_pie && !(f->body->goroutine && syms->go.end != UINT64_MAX);
+	return !syms->is_pie && !(rt->is_relative && rt->is_relative(syms));
 }
 
 struct value value_number(const struct flow *f, raddr_t n, bool named)

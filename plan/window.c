@@ -39,14 +39,6 @@ static bool may_stop(const struct body *b, size_t i)
 	return i == b->entry && signal && !(p->caught >> (signal - 1) & 1);
 }
 
-/* Where a function of Go's begins g is in its register, and always there. */
-static bool begins_with_g(const struct body *b, size_t i, const uint8_t *bytes, size_t left)
-{
-	const struct arch *arch = b->impl->arch;
-
-	return b->goroutine && i == 0 && bytes && arch->reads_g && arch->reads_g(bytes, left);
-}
-
 /*
  * Who handles faults may decide by where they are: a runtime that makes an
  * exception of them unwinds from there, and finds no table for a stub.
@@ -57,26 +49,12 @@ static bool may_fault(const struct body *b, size_t i)
 	const struct insn *in = &b->steps[i].insn;
 	size_t left;
 	const uint8_t *bytes = symbols_text(p->symbols, in->pc, &left);
-	/* Go's runtime does, from its start on. */
-	uint64_t caught = b->goroutine ? UINT64_MAX : p->caught;
+	const struct runtime *rt = b->runtime;
+	uint64_t caught = p->caught | rt->handles;
 
-	return caught && !begins_with_g(b, i, bytes, left) &&
+	return caught && !(rt->is_sure && rt->is_sure(b, i, bytes, left)) &&
 		(!bytes || p->arch->faults(bytes, in) & caught) &&
-		!(b->goroutine && b->last && later_is_reached(b, i));
-}
-
-/*
- * OCaml's runtime makes an exception of a stack's end if what met it is code of
- * OCaml's, by its address. (A record needs eight bytes only, in the page of the return
- * address, for that is no multiple of 16 away from a page's start.)
- */
-static bool may_end_stack(const struct body *b, size_t i)
-{
-	const struct insn *in = &b->steps[i].insn;
-	size_t left;
-	const uint8_t *bytes = symbols_text(b->impl->symbols, in->pc, &left);
-
-	return b->ocaml && (!bytes || b->impl->arch->touches_stack(bytes, in));
+		!(rt->handles && b->last && later_is_reached(b, i));
 }
 
 /* Rules for one instruction, wherever in the window it stands. */
@@ -95,7 +73,8 @@ static enum refusal check_movable(struct body *b, size_t i)
 	if (in->flags & INSN_PINNED)
 		return REFUSED_UNMOVABLE;
 	/* What asks for room reads g, which is always there. */
-	if ((i >= b->ncheck && may_fault(b, i)) || may_end_stack(b, i))
+	const struct runtime *rt = b->runtime;
+	if ((i >= b->ncheck && may_fault(b, i)) || (rt->ends_stack && rt->ends_stack(b, i)))
 		return REFUSED_MAY_FAULT;
 	return REFUSED_NONE;
 }
@@ -159,15 +138,6 @@ static bool crosses_page(raddr_t at, size_t n)
 	return at / PAGE != (at + n - 1) / PAGE;
 }
 
-/* May a goroutine go on here that was preempted? Not where the runtime says so. */
-static bool may_be_resumed(const struct body *b, raddr_t pc)
-{
-	const struct symbols *syms = b->impl->symbols;
-	size_t n = vec_prefix(syms->nunsafe, i, syms->unsafe[i].start <= pc);
-
-	return b->goroutine && !(n && range_has(syms->unsafe[n - 1], pc));
-}
-
 /*
  * A goroutine that waits since it was preempted has the address on its stack where
  * it goes on, and no thread shows that. It may be any instruction's but those of
@@ -179,8 +149,8 @@ size_t window_room(const struct body *b, size_t first, size_t last, size_t most)
 {
 	raddr_t start = b->steps[first].insn.pc;
 
-	for (size_t i = MAX(first + 1, b->ncheck); i <= last; i++)
-		if (may_be_resumed(b, b->steps[i].insn.pc))
+	for (size_t i = MAX(first + 1, b->ncheck); i <= last && b->runtime->is_kept; i++)
+		if (b->runtime->is_kept(b, b->steps[i].insn.pc))
 			return MIN(most, b->steps[i].insn.pc - start);
 	return most;
 }

@@ -29,7 +29,7 @@ static bool is_text(const struct plan_impl *p, raddr_t a)
 
 static int note_number(struct plan_impl *p, raddr_t a)
 {
-	if (!is_text(p, a) || ground_is_number(p, a))
+	if (!is_text(p, a) || runtimes_is_number(p, a))
 		return 0;
 	raddr_t *new = vec_push(p->numbers, p->nnumbers, p->numbers_cap);
 

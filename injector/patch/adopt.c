@@ -56,8 +56,7 @@ enum slot_kind site_kind(const struct site *s)
 struct routines arena_routines(const struct session *s, const struct arena *a,
 			       const struct module *m, const struct probe *probe)
 {
-	/* By whether threads are sought, and by whether goroutines run, or there is no
-	 * room on the stack. */
+	/* By whether threads are sought, and by enum plan_routines. */
 	const uint8_t *const all[2][3][4] = {
 		{ { hot_entry, hot_exit, hot_mark, hot_count },
 		  { hot_go_entry, hot_go_exit, hot_go_mark, hot_count },
@@ -74,14 +73,15 @@ struct routines arena_routines(const struct session *s, const struct arena *a,
 		{ hot_leave, hot_go_leave, hot_timed_leave },
 		{ seek_leave, seek_go_leave, seek_timed_leave },
 	};
-	const uint8_t *const *use = all[!s->tls_offset][probe->tight ? 2 : probe->goroutine];
+	const uint8_t *const *use = all[!s->tls_offset][probe->routines];
 	bool times = s->counting == COUNT_TIMES;
 	const uint8_t *const *calls = times ? timed[!s->tls_offset] : use;
 	const uint8_t *entry = probe->watched ? watch_entry : calls[0];
 	const uint8_t *exit = probe->watched ? watch_exit : calls[1];
-	const uint8_t *late = probe->tight ? tight_late : watch_entry;
-	bool returns = !probe->tight && !probe->watched;
-	const uint8_t *leaves = leave[!s->tls_offset][times ? 2 : probe->goroutine];
+	bool tight = probe->routines == ROUTINES_TIGHT;
+	const uint8_t *late = tight ? tight_late : watch_entry;
+	bool returns = !tight && !probe->watched;
+	const uint8_t *leaves = leave[!s->tls_offset][times ? 2 : probe->routines];
 	raddr_t base = a->base - m->bias;
 
 	return (struct routines){ base + (raddr_t)(entry - hot_begin),

@@ -352,7 +352,7 @@ static int place_probe(struct placing *p, const struct module *m, struct probe *
 {
 	const struct session *s = p->inf->map.s;
 
-	if (probe->tight && !(s->rooms && s->ledges_offset)) {
+	if (probe->routines == ROUTINES_TIGHT && !(s->rooms && s->ledges_offset)) {
 		probe->refusal = REFUSED_GO;
 		return 0;
 	}

@@ -32,7 +32,7 @@ static int choose_one(const struct selected *s, size_t i)
 
 	if (p->refusal)
 		return 0;
-	if (p->goroutine || p->tight)
+	if (p->routines != ROUTINES_C)
 		return fail(0, "--snapshot-on: %s is of Go or OCaml, and such calls cannot be "
 			       "timed in the process", s->names[i]);
 	if (p->entry_only)

@@ -128,7 +128,7 @@ static bool records_tightly(bool by)
 
 	put_wrapper(by);
 	module_plan("f");
-	return !probe()->refusal && probe()->goroutine && probe()->tight && probe()->g == G &&
+	return !probe()->refusal && probe()->routines == ROUTINES_TIGHT && probe()->g == G &&
 		!memcmp(stub_of((struct site *)entry_site(probe())), record, sizeof(record));
 }
 
@@ -141,7 +141,7 @@ static void without_check(void)
 	CHECK(refused(REFUSED_GO));
 	begin(); m.go = false; put_frame(); end(); put_wrapper(false);
 	module_plan("f");
-	CHECK(refused(REFUSED_NONE) && !probe()->tight);
+	CHECK(refused(REFUSED_NONE) && probe()->routines == ROUTINES_C);
 	for (int by = 0; by < 2; by++) {
 		begin(); put(NOP5); put_frame(); func_end();
 		CHECK(records_tightly(by));
@@ -152,7 +152,7 @@ static void without_check(void)
 	CHECK(refused(REFUSED_GO));
 	begin_asking(); put_frame(); end(); put_wrapper(false);
 	module_plan("f");
-	CHECK(refused(REFUSED_NONE) && !probe()->tight);
+	CHECK(refused(REFUSED_NONE) && probe()->routines == ROUTINES_GO);
 }
 
 /* Who has to load g has it in the register where it begins, and need not have it
@@ -171,7 +171,7 @@ static void with_load(void)
 			put(LOAD_G);
 		put(CMP_RSP); put_rel8(JBE, GROW); put_frame(); end(); put_wrapper(by);
 		module_plan("f");
-		CHECK(entry_only(REFUSED_NONE) && probe()->tight);
+		CHECK(entry_only(REFUSED_NONE) && probe()->routines == ROUTINES_TIGHT);
 		CHECK(site_is(probe(), 1, TACTIC_JUMP, 0, size, 0));
 
 		struct site *s = (struct site *)entry_site(probe());

@@ -49,14 +49,14 @@ static void recorded_tightly(void)
 	struct site *s;
 
 	PLAN_BEGINNING(true, SUB_RSP_24, XOR_EAX);
-	CHECK(displaces(6) && probe()->tight && !probe()->goroutine && !probe()->g);
+	CHECK(displaces(6) && probe()->routines == ROUTINES_TIGHT && !probe()->g);
 	CHECK(rules_broken(m.plan) == 0);
 	s = (struct site *)entry_site(probe());
 	CHECK(!place_site(m.plan, probe(), s, code));
 	CHECK(!memcmp(code, record, sizeof(record)));
 	CHECK(memmem(code, s->stub_size, no_g, sizeof(no_g)));
 	PLAN_BEGINNING(false, SUB_RSP_24, XOR_EAX);
-	CHECK(displaces(6) && !probe()->tight);
+	CHECK(displaces(6) && probe()->routines == ROUTINES_C);
 }
 
 /* What may be the first to reach a word of the stack stays where it is. */
