@@ -61,16 +61,7 @@
 #include "arch/x86_64/timed.h"
 
 	.section .rodata
-	.globl hot_begin, hot_end, hot_entry, hot_exit, hot_mark
-	.globl seek_entry, seek_exit, seek_mark, hot_leave, seek_leave
-	.globl hot_go_entry, hot_go_exit, hot_go_mark
-	.globl seek_go_entry, seek_go_exit, seek_go_mark, hot_go_leave, seek_go_leave
-	.globl hot_count, seek_count, watch_entry, watch_exit
-	.globl hot_tight_entry, hot_tight_exit, hot_tight_mark
-	.globl seek_tight_entry, seek_tight_exit, seek_tight_mark
-	.globl hot_timed_entry, hot_timed_exit, seek_timed_entry, seek_timed_exit
-	.globl hot_timed_leave, seek_timed_leave
-	.globl hot_tight_count, seek_tight_count, tight_late, tight_first, tight_first_end, hot_find
+	.globl hot_begin, hot_end, hot_table
 	.balign 64
 hot_begin:
 	.fill	ARENA_HEADER, 1, 0
@@ -440,4 +431,26 @@ hot_find:
 	.balign 16
 hot_end:
 	.size	hot_begin, . - hot_begin
+
+/* Where each of them begins: struct hot_table. */
+	.macro	at routines:vararg
+	.irp	routine, \routines
+	.long	\routine - hot_begin
+	.endr
+	.endm
+	.macro	sets how
+	at	\how\()_entry, \how\()_exit, \how\()_mark, \how\()_count, \how\()_leave
+	at	\how\()_go_entry, \how\()_go_exit, \how\()_go_mark, \how\()_count
+	at	\how\()_go_leave
+	at	\how\()_tight_entry, \how\()_tight_exit, \how\()_tight_mark
+	at	\how\()_tight_count, hot_begin
+	at	\how\()_timed_entry, \how\()_timed_exit, \how\()_mark, \how\()_count
+	at	\how\()_timed_leave
+	.endm
+
+	.balign 4
+hot_table:
+	sets	hot
+	sets	seek
+	at	watch_entry, watch_exit, hot_find, tight_late, tight_first, tight_first_end
 	.section .note.GNU-stack, "", %progbits

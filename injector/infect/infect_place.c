@@ -381,7 +381,7 @@ int infect_fill_arenas(struct infecting *in)
 
 		if (a->used)
 			continue;
-		h.first = (a->base + (raddr_t)(tight_first - hot_begin)) << 16;
+		h.first = (a->base + hot_table.tight_first) << 16;
 		h.size = a->size;
 		memcpy(bytes, &h, sizeof(h));
 		int err = target_write(in->target, a->base, bytes, size);

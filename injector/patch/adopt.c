@@ -56,44 +56,26 @@ enum slot_kind site_kind(const struct site *s)
 struct routines arena_routines(const struct session *s, const struct arena *a,
 			       const struct module *m, const struct probe *probe)
 {
-	/* By whether threads are sought, and by enum plan_routines. */
-	const uint8_t *const all[2][3][4] = {
-		{ { hot_entry, hot_exit, hot_mark, hot_count },
-		  { hot_go_entry, hot_go_exit, hot_go_mark, hot_count },
-		  { hot_tight_entry, hot_tight_exit, hot_tight_mark, hot_tight_count } },
-		{ { seek_entry, seek_exit, seek_mark, seek_count },
-		  { seek_go_entry, seek_go_exit, seek_go_mark, seek_count },
-		  { seek_tight_entry, seek_tight_exit, seek_tight_mark, seek_tight_count } },
-	};
-	const uint8_t *const timed[2][2] = {
-		{ hot_timed_entry, hot_timed_exit }, { seek_timed_entry, seek_timed_exit },
-	};
-	/* What is recorded without a stack, or in C, is always returned from by the stub. */
-	const uint8_t *const leave[2][3] = {
-		{ hot_leave, hot_go_leave, hot_timed_leave },
-		{ seek_leave, seek_go_leave, seek_timed_leave },
-	};
-	const uint8_t *const *use = all[!s->tls_offset][probe->routines];
-	bool times = s->counting == COUNT_TIMES;
-	const uint8_t *const *calls = times ? timed[!s->tls_offset] : use;
-	const uint8_t *entry = probe->watched ? watch_entry : calls[0];
-	const uint8_t *exit = probe->watched ? watch_exit : calls[1];
-	bool tight = probe->routines == ROUTINES_TIGHT;
-	const uint8_t *late = tight ? tight_late : watch_entry;
-	bool returns = !tight && !probe->watched;
-	const uint8_t *leaves = leave[!s->tls_offset][times ? 2 : probe->routines];
+	const struct routine_set *sets = hot_table.sets[!s->tls_offset];
+	const struct routine_set *own = &sets[probe->routines];
+	bool times = s->counting == COUNT_TIMES, tight = probe->routines == ROUTINES_TIGHT;
+	const struct routine_set *calls = times ? &sets[ROUTINES_TIMED] : own;
 	raddr_t base = a->base - m->bias;
 
-	return (struct routines){ base + (raddr_t)(entry - hot_begin),
-				  base + (raddr_t)(exit - hot_begin),
-				  base + (raddr_t)(use[s->counting ? 3 : 2] - hot_begin),
-				  s->base + GATES_OFF,
-				  base + (raddr_t)(tight_first - hot_begin),
-				  (int32_t)s->ledges_offset,
-				  base + (raddr_t)(late - hot_begin),
-				  base + (raddr_t)(hot_find - hot_begin),
-				  times ? (uint64_t)REC_TIMED << REC_TIME_SHIFT : 0,
-				  returns ? base + (raddr_t)(leaves - hot_begin) : 0 };
+	return (struct routines){
+		.entry = base + (probe->watched ? hot_table.watch_entry : calls->entry),
+		.exit = base + (probe->watched ? hot_table.watch_exit : calls->exit),
+		.mark = base + (s->counting ? own->count : own->mark),
+		.gates = s->base + GATES_OFF,
+		.first = base + hot_table.tight_first,
+		.ledges = (int32_t)s->ledges_offset,
+		.late = base + (tight ? hot_table.tight_late : hot_table.watch_entry),
+		.find = base + hot_table.find,
+		.word = times ? (uint64_t)REC_TIMED << REC_TIME_SHIFT : 0,
+		/* What is recorded without a stack, or in C, is always returned from by the
+		 * stub. */
+		.leave = tight || probe->watched ? 0 : base + calls->leave,
+	};
 }
 
 struct adopting {

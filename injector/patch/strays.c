@@ -26,10 +26,10 @@ struct walk {
 static bool is_hidden(const struct session *s, raddr_t pc)
 {
 	raddr_t arena = ours_routines(s, pc).start;
-	raddr_t first = arena + (raddr_t)(tight_first - hot_begin);
+	raddr_t first = arena + hot_table.tight_first;
 
 	return (pc >= s->slow_first && pc < s->slow_first_end) ||
-		(arena && pc >= first && pc < arena + (raddr_t)(tight_first_end - hot_begin));
+		(arena && pc >= first && pc < arena + hot_table.tight_first_end);
 }
 
 static bool in_a_jump(const struct live *live, raddr_t to)

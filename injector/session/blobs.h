@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "payload/abi.h"
+#include "plan/plan.h"
 
 /* The payload, an ELF shared object. */
 extern const uint8_t blob_payload[], blob_payload_end[];
@@ -13,29 +14,28 @@ struct range payload_range(raddr_t base);
 /* The loader's code: flat, entered at its first byte. */
 extern const uint8_t blob_loader[], blob_loader_end[];
 /* The recording routines, copied to the start of every arena. */
-extern const uint8_t hot_begin[], hot_end[], hot_entry[], hot_exit[], hot_mark[];
-/* The same, for a payload without thread-local storage. */
-extern const uint8_t seek_entry[], seek_exit[], seek_mark[];
-/* Both for goroutines. */
-extern const uint8_t hot_go_entry[], hot_go_exit[], hot_go_mark[];
-extern const uint8_t seek_go_entry[], seek_go_exit[], seek_go_mark[];
-/* Of exits that are plain returns, which these make themselves. */
-extern const uint8_t hot_leave[], seek_leave[], hot_go_leave[], seek_go_leave[];
-extern const uint8_t hot_timed_leave[], seek_timed_leave[];
-/* Where calls are counted and not recorded. */
-extern const uint8_t hot_count[], seek_count[];
-/* Where they are timed. */
-extern const uint8_t hot_timed_entry[], hot_timed_exit[];
-extern const uint8_t seek_timed_entry[], seek_timed_exit[];
-/* Of watched functions, however threads are found. */
-extern const uint8_t watch_entry[], watch_exit[];
-/* What unwinders are led to. */
-extern const uint8_t hot_find[];
-/* And where hardly any stack is left. */
-extern const uint8_t hot_tight_entry[], hot_tight_exit[], hot_tight_mark[];
-extern const uint8_t seek_tight_entry[], seek_tight_exit[], seek_tight_mark[];
-extern const uint8_t hot_tight_count[], seek_tight_count[], tight_late[];
-extern const uint8_t tight_first[], tight_first_end[];
+extern const uint8_t hot_begin[], hot_end[];
+
+/* Where each begins, from there on. `leave` is for exits that are plain returns, which it makes
+ * itself; 0: there is none. `count` counts calls, and records nothing. */
+struct routine_set {
+	uint32_t entry, exit, mark, count, leave;
+};
+
+enum { ROUTINES_TIMED = ROUTINES_TIGHT + 1, ROUTINE_SETS };
+
+/* The list of all, made where they are (arch/x86_64/hot.S). */
+extern const struct hot_table {
+	/* By whether the payload lacks thread-local storage, so that threads are sought; and by
+	 * enum plan_routines, or where calls are timed in the target. */
+	struct routine_set sets[2][ROUTINE_SETS];
+	/* Of watched functions, however threads are found. */
+	uint32_t watch_entry, watch_exit;
+	uint32_t find;		/* what unwinders are led to */
+	/* Where hardly any stack is left: of an entry that is recorded late, and of a thread
+	 * that has no ledge. */
+	uint32_t tight_late, tight_first, tight_first_end;
+} hot_table;
 
 /* How these know the session: what an arena begins with, but for what is its own. */
 struct arena_header arena_header_of(const struct session *, uint32_t nrings);

@@ -160,6 +160,7 @@ static called *finish(struct scene *sc, size_t begin)
 static bool make_arena(struct scene *sc, bool seeks)
 {
 	const struct session *s = sc->session;
+	const struct routine_set *set = &hot_table.sets[seeks][ROUTINES_C];
 	struct arena_header h = arena_header_of(s, 1);
 	size_t begin;
 
@@ -169,11 +170,11 @@ static bool make_arena(struct scene *sc, bool seeks)
 	h.tls_offset = from_thread_pointer(&own_thread);
 	memcpy(arena, &h, sizeof(h));
 	begin = sc->used = ALIGN_UP((size_t)(hot_end - hot_begin), (size_t)64);
-	add_record(sc, REC_ENTRY, seeks ? seek_entry : hot_entry);
-	add_record(sc, REC_EXIT, seeks ? seek_exit : hot_exit);
+	add_record(sc, REC_ENTRY, hot_begin + set->entry);
+	add_record(sc, REC_EXIT, hot_begin + set->exit);
 	sc->pair = finish(sc, begin);
 	begin = sc->used;
-	add_record(sc, REC_NONE, seeks ? seek_mark : hot_mark);
+	add_record(sc, REC_NONE, hot_begin + set->mark);
 	sc->mark = finish(sc, begin);
 	return sc->pair && sc->mark;
 }

@@ -74,7 +74,7 @@ static probed_fn *make_late(uint32_t func, probed_fn *body)
 
 	EMIT(&w, 0x53);				/* push %rbx */
 	emit_record(&w, REC_ENTRY | pushed << REC_LATE_SHIFT |
-		    (uint64_t)func << REC_FUNC_SHIFT, watch_entry);
+		    (uint64_t)func << REC_FUNC_SHIFT, hot_begin + hot_table.watch_entry);
 	EMIT(&w, 0x48, 0x83, 0xec, 8);
 	emit_call(&w, body);
 	EMIT(&w, 0x48, 0x83, 0xc4, 8, 0x5b);	/* pop %rbx */

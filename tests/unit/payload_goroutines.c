@@ -70,11 +70,11 @@ int main(void)
 	probed_fn *go, *c, *mark;
 
 	world_begin(&w, 4, 4);
-	go = CALLED ? of_go(GO, BARE ? seek_go_entry : hot_go_entry,
-			    BARE ? seek_go_exit : hot_go_exit) :
-		      of_go(GO, BARE ? seek_go_entry : hot_go_entry,
-			    BARE ? seek_go_leave : hot_go_leave);
-	mark = of_go(MARKED, BARE ? seek_go_mark : hot_go_mark, NULL);
+	go = CALLED ? of_go(GO, ROUTINE(GO, entry),
+			    ROUTINE(GO, exit)) :
+		      of_go(GO, ROUTINE(GO, entry),
+			    ROUTINE(GO, leave));
+	mark = of_go(MARKED, ROUTINE(GO, mark), NULL);
 	c = probed(&w, C, NULL);
 	one.hi = two.hi = here_now + 65536;
 	call(go, &one);

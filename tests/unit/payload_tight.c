@@ -122,7 +122,7 @@ static void emit_tight(uint64_t word, const uint8_t *routine)
 		.word = word,
 		.routine = (raddr_t)(w.arena + (routine - hot_begin)),
 		.gate = (raddr_t)&world_gates[word >> REC_FUNC_SHIFT],
-		.first = (raddr_t)(w.arena + (tight_first - hot_begin)),
+		.first = (raddr_t)(w.arena + hot_table.tight_first),
 		.ledges = (int32_t)w.s->ledges_offset,
 		.g = (int32_t)((uint64_t)&current - (uint64_t)pthread_self()),
 	};
@@ -138,19 +138,19 @@ static void *tight(void)
 	void *f = here(&w);
 
 	emit_tight(REC_ENTRY | (uint64_t)FUNC << REC_FUNC_SHIFT,
-		   BARE ? seek_tight_entry : hot_tight_entry);
+		   ROUTINE(TIGHT, entry));
 	emit_tight(REC_EXIT | (uint64_t)FUNC << REC_FUNC_SHIFT,
-		   BARE ? seek_tight_exit : hot_tight_exit);
+		   ROUTINE(TIGHT, exit));
 	EMIT(&w, 0xc3);
 	return f;
 }
 
 /* One record, of kind REC_NONE. */
-static void *tight_marked(const uint8_t *hot, const uint8_t *seek)
+static void *tight_marked(const uint8_t *routine)
 {
 	void *f = here(&w);
 
-	emit_tight(REC_NONE | (uint64_t)MARKED << REC_FUNC_SHIFT, BARE ? seek : hot);
+	emit_tight(REC_NONE | (uint64_t)MARKED << REC_FUNC_SHIFT, routine);
 	EMIT(&w, 0xc3);
 	return f;
 }
@@ -162,9 +162,9 @@ static void *tight_pushed(void)
 	void *f = here(&w);
 
 	EMIT(&w, 0x48, 0x8d, 0x64, 0x24, 0xf8);	/* lea -8(%rsp), %rsp */
-	emit_tight(REC_ENTRY | 1ull << REC_LATE_SHIFT | func, tight_late);
+	emit_tight(REC_ENTRY | 1ull << REC_LATE_SHIFT | func, hot_begin + hot_table.tight_late);
 	EMIT(&w, 0x48, 0x8d, 0x64, 0x24, 8);
-	emit_tight(REC_EXIT | func, BARE ? seek_tight_exit : hot_tight_exit);
+	emit_tight(REC_EXIT | func, ROUTINE(TIGHT, exit));
 	EMIT(&w, 0xc3);
 	return f;
 }
@@ -430,8 +430,8 @@ int main(void)
 	place_ledges();
 	f = tight();
 	pushed = tight_pushed();
-	mark = tight_marked(hot_tight_mark, seek_tight_mark);
-	count = tight_marked(hot_tight_count, seek_tight_count);
+	mark = tight_marked(ROUTINE(TIGHT, mark));
+	count = tight_marked(ROUTINE(TIGHT, count));
 	run(&one, 3);
 	test_closed(f);
 	/* No rooms: counted. */

@@ -64,9 +64,9 @@ static probed_fn *make_watched(probed_fn *body)
 {
 	probed_fn *f = (probed_fn *)here(&w);
 
-	emit_watched(REC_ENTRY, watch_entry);
+	emit_watched(REC_ENTRY, hot_begin + hot_table.watch_entry);
 	emit_call(&w, body);
-	emit_watched(REC_EXIT, watch_exit);
+	emit_watched(REC_EXIT, hot_begin + hot_table.watch_exit);
 	EMIT(&w, 0xc3);
 	return f;
 }

@@ -188,7 +188,7 @@ static inline void world_lead(struct world *w)
 {
 	struct arena_header h = arena_header_of(w->s, w->s->nrings);
 
-	h.first = (uint64_t)(w->arena + (tight_first - hot_begin)) << 16;
+	h.first = (uint64_t)(w->arena + hot_table.tight_first) << 16;
 	memcpy(w->arena, &h, sizeof(h));
 }
 
@@ -221,6 +221,9 @@ static inline void emit(struct world *w, const void *bytes, size_t n)
 /* Of our own, so that stubs go on as they are from session to session. */
 static uint8_t world_gates[1 << REC_FUNC_BITS];
 
+/* Of one of the sets, as the world is: where the blob has it. */
+#define ROUTINE(set, what) (hot_begin + hot_table.sets[BARE][ROUTINES_##set].what)
+
 /* A recording call as the injector makes it. */
 static inline void emit_record_by(struct world *w, uint64_t word, const uint8_t *routine,
 				  bool returns)
@@ -244,12 +247,12 @@ static inline void emit_record(struct world *w, uint64_t word, const uint8_t *ro
 
 static inline void emit_entry(struct world *w, uint32_t func)
 {
-	emit_record(w, REC_ENTRY | (uint64_t)func << REC_FUNC_SHIFT, BARE ? seek_entry : hot_entry);
+	emit_record(w, REC_ENTRY | (uint64_t)func << REC_FUNC_SHIFT, ROUTINE(C, entry));
 }
 
 static inline void emit_exit(struct world *w, uint32_t func)
 {
-	emit_record(w, REC_EXIT | (uint64_t)func << REC_FUNC_SHIFT, BARE ? seek_exit : hot_exit);
+	emit_record(w, REC_EXIT | (uint64_t)func << REC_FUNC_SHIFT, ROUTINE(C, exit));
 }
 
 /* The same, and a return. */
@@ -259,18 +262,18 @@ static inline void emit_return(struct world *w, uint32_t func)
 		emit_exit(w, func);
 	else
 		emit_record_by(w, REC_EXIT | (uint64_t)func << REC_FUNC_SHIFT,
-			       BARE ? seek_leave : hot_leave, true);
+			       ROUTINE(C, leave), true);
 	EMIT(w, 0xc3);
 }
 
 static inline void emit_mark(struct world *w, uint32_t func)
 {
-	emit_record(w, (uint64_t)func << REC_FUNC_SHIFT, BARE ? seek_mark : hot_mark);
+	emit_record(w, (uint64_t)func << REC_FUNC_SHIFT, ROUTINE(C, mark));
 }
 
 static inline void emit_count(struct world *w, uint32_t func)
 {
-	emit_record(w, (uint64_t)func << REC_FUNC_SHIFT, BARE ? seek_count : hot_count);
+	emit_record(w, (uint64_t)func << REC_FUNC_SHIFT, ROUTINE(C, count));
 }
 
 #define TIMED ((uint64_t)REC_TIMED << REC_TIME_SHIFT)
@@ -278,13 +281,13 @@ static inline void emit_count(struct world *w, uint32_t func)
 static inline void emit_timed_entry(struct world *w, uint32_t func)
 {
 	emit_record(w, TIMED | REC_ENTRY | (uint64_t)func << REC_FUNC_SHIFT,
-		    BARE ? seek_timed_entry : hot_timed_entry);
+		    ROUTINE(TIMED, entry));
 }
 
 static inline void emit_timed_exit(struct world *w, uint32_t func)
 {
 	emit_record(w, TIMED | REC_EXIT | (uint64_t)func << REC_FUNC_SHIFT,
-		    BARE ? seek_timed_exit : hot_timed_exit);
+		    ROUTINE(TIMED, exit));
 }
 
 static inline void emit_timed_return(struct world *w, uint32_t func)
@@ -293,7 +296,7 @@ static inline void emit_timed_return(struct world *w, uint32_t func)
 		emit_timed_exit(w, func);
 	else
 		emit_record_by(w, TIMED | REC_EXIT | (uint64_t)func << REC_FUNC_SHIFT,
-			       BARE ? seek_timed_leave : hot_timed_leave, true);
+			       ROUTINE(TIMED, leave), true);
 	EMIT(w, 0xc3);
 }
 

@@ -34,8 +34,8 @@ static void expect(raddr_t pc, int want)
 
 int main(void)
 {
-	raddr_t first = ARENA + (raddr_t)(tight_first - hot_begin);
-	raddr_t end = ARENA + (raddr_t)(tight_first_end - hot_begin);
+	raddr_t first = ARENA + hot_table.tight_first;
+	raddr_t end = ARENA + hot_table.tight_first_end;
 
 	expect(FIRST - 1, 0);
 	expect(FIRST, -EAGAIN);
