@@ -240,8 +240,8 @@ struct arch {
 	int (*record)(raddr_t at, const struct record_call *call, uint8_t *out);
 	/* Does it return, and do nothing else? A routine then may. NULL: none does. */
 	bool (*returns)(const uint8_t *p, const struct insn *in);
-	/* What has this instruction to do with the register that an indirect jump
-	 * goes by? NULL: nobody knows. */
+	/* What has this instruction to do with the register that an indirect jump goes by?
+	 * NULL: not known. */
 	enum goal (*goal)(const uint8_t *p, const struct insn *in,
 			  const uint8_t *jump, const struct insn *jump_in);
 	/* What does an instruction do to general registers? What is not known to keep one
@@ -262,7 +262,7 @@ struct arch {
 	int (*thunk)(const uint8_t *p, size_t n);
 	/* May there be one, anywhere in these bytes? */
 	bool (*has_thunk)(const uint8_t *p, size_t n);
-	/* NULL: nobody knows. */
+	/* NULL: not known. */
 	enum stacked (*stacked)(const uint8_t *p, const struct insn *in);
 	/* The signal that an INSN_STOP raises (the same number on every Linux), if
 	 * it may be moved; 0: its owner knows it by its address, or we do not
@@ -275,20 +275,20 @@ struct arch {
 	/* By how many bytes is the stack pointer lower behind it, where it goes on
 	 * behind itself and relies on nothing that lies below? That may be so later of
 	 * what takes an address of the stack, if there is a `zone` below that is kept.
-	 * -1: nobody knows, as with all instructions where this is NULL. */
+	 * -1: not known, as with all instructions where this is NULL. */
 	int (*lowers_stack)(const uint8_t *p, const struct insn *in, bool zone);
 	/* The register by which it reaches memory, if that is all that can go wrong with
-	 * it, and it reads or writes what is there and no more; -1: it does otherwise.
-	 * NULL: nobody knows. */
+	 * it, and it reads or writes what is there and no more; -1: it does otherwise. NULL:
+	 * not known. */
 	int (*reaches)(const uint8_t *p, const struct insn *in);
 	/* Does it surely leave that register as it is? */
 	bool (*keeps)(const uint8_t *p, const struct insn *in, int reg);
 	/* Does it say that the system call behind it is the one by which a thread gets
-	 * its thread pointer? NULL: nobody knows. */
+	 * its thread pointer? NULL: not known. */
 	bool (*is_thread_call)(const uint8_t *p, const struct insn *in);
 	/* May it be the first to reach some word of the stack, so that it is what faults
-	 * where the stack ends? Calls, pushes, and what stores by the stack pointer. NULL:
-	 * nobody knows. */
+	 * where the stack ends? Calls, pushes, and what stores by the stack pointer. NULL: not
+	 * known. */
 	bool (*touches_stack)(const uint8_t *p, const struct insn *in);
 	/* How many bytes at `p`, the start of a function of Go's, ask whether its
 	 * goroutine's stack has room: whole instructions, the last of them the
@@ -296,15 +296,15 @@ struct arch {
 	 * the room that is kept for functions which do not ask (800 bytes and
 	 * more), and g where the recording routines expect it; *loads says that it
 	 * has to be put there first, and need not be there any more where the
-	 * function returns. 0: it does not ask. NULL: nobody knows. */
+	 * function returns. 0: it does not ask. NULL: not known. */
 	int (*stack_check)(const uint8_t *p, size_t n, bool *loads);
 	/* Does what stands at `p`, where a function of Go's begins, read a word of g?
 	 * Those begin so that the compiler has made to call others, and no other is
-	 * made of these instructions. g is always there. NULL: nobody knows. */
+	 * made of these instructions. g is always there. NULL: not known. */
 	bool (*reads_g)(const uint8_t *p, size_t n);
 	/* Where from the thread pointer does a program of Go's keep a thread's g? As
 	 * its code reads it where it comes to use the register. 0: it does not say.
-	 * NULL: nobody knows, and nothing is recorded where hardly any stack is left. */
+	 * NULL: not known, and nothing is recorded where hardly any stack is left. */
 	int32_t (*g_place)(const uint8_t *p, size_t n);
 	/* True if all `n` bytes are what a linker or compiler pads with and
 	 * nothing executes (nops in any form, int3, zero bytes). */

@@ -3,8 +3,8 @@
  * clock: what time do the records carry?
  *
  * The counter that arch/<name>/hot.S reads at each event, for the host only
- * (arch/<name>/regs_clock.c). Its rate is constant and unknown: who wants
- * nanoseconds calibrates it against a clock of the kernel.
+ * (arch/<name>/regs_clock.c). Its rate is constant and unknown: for nanoseconds it is
+ * calibrated against a clock of the kernel.
  */
 #ifndef ARCH_CLOCK_H
 #define ARCH_CLOCK_H

@@ -172,8 +172,8 @@ static enum goal x86_goal(const uint8_t *p, const struct insn *in, const uint8_t
 	return takes_entry(&j) ? x86_names(&f, x86_reg(&j, j.sib & 7, 1)) : GOAL_MEMORY;
 }
 
-/* hlt and ud2. ud1 carries a number for who handles it, and a breakpoint is known
- * to its owner by its address. */
+/* hlt and ud2. ud1 carries a number for its handler, and a breakpoint is known to its owner by
+ * its address. */
 static int x86_raises(const uint8_t *p, const struct insn *in)
 {
 	if (in->size == 1 && *p == 0xf4)

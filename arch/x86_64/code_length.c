@@ -261,7 +261,7 @@ static bool group_is_legal(const struct x86_form *f)
 		return f->memory;
 	case 0xc6:		/* mov; f8 is xabort */
 		return reg == 0 || f->modrm == 0xf8;
-	case 0xc7:		/* and xbegin, of which with a 66 nobody has use */
+	case 0xc7:		/* and xbegin, which with a 66 has no use */
 		return reg == 0 || (f->modrm == 0xf8 && !half);
 	case 0xfe:		/* inc, dec */
 		return reg < 2;

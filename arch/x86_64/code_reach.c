@@ -105,8 +105,8 @@ static bool is_of(const struct x86_form *f, uint8_t number, int reg)
 	return number == (reg & 7) || (!f->rex && number == reg + 4);
 }
 
-/* In the opcode itself: pop, push, mov of a number; %rax, by which some do arithmetic. Who
- * pushes or pops moves %rsp. */
+/* In the opcode itself: pop, push, mov of a number; %rax, by which some do arithmetic. A push
+ * or pop moves %rsp. */
 static bool names_in_opcode(const struct x86_form *f, int reg)
 {
 	bool stack = (f->op & 0xf0) == 0x50, any = stack || (f->op & 0xf0) == 0xb0;

@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-/* Whoever includes this runs between two instructions of a stranger, whose
- * vector registers nobody saves: a promise too grave to rest on a Makefile's
- * -mgeneral-regs-only alone. */
+/* Code that includes this runs between two instructions of a foreign function, whose vector
+ * registers are not saved: a promise too grave to rest on a Makefile's -mgeneral-regs-only
+ * alone. */
 #ifndef __clang__
 #pragma GCC target("general-regs-only")
 #endif

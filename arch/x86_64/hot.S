@@ -5,10 +5,10 @@
  * Everything from hot_begin to hot_end is copied to the start of each arena.
  * It begins with a struct arena_header, which the injector fills in, and
  * refers to nothing else but that, the thread's struct thread and its ring. (The
- * payload has one copy that nobody runs, for what .cfi says of it: unwind.c.)
- * All is there twice, and differs in how a thread finds its struct: hot_x by a
- * thread-local word, seek_x by what every thread of glibc and musl has, where a
- * loader of libraries is missing, and with it room for such a word.
+ * payload has one copy that is never run, for what .cfi says of it: unwind.c.) All is
+ * there twice, and differs in how a thread finds its struct: hot_x by a thread-local
+ * word, seek_x by what every thread of glibc and musl has, where a loader of libraries
+ * is missing, and with it room for such a word.
  *
  * A stub whose gate is open does
  *
@@ -31,8 +31,8 @@
  *
  *	...; lea 1f(%rip), %rcx; movabs $word, %rax; jmp hot_leave; 1: pop %rax; pop %rcx; ret
  *
- * and hot_leave pushes %rcx: so all is as if it had been called, for the payload, for
- * unwinders and for whoever looks where threads come out, until it returns.
+ * and hot_leave pushes %rcx: so all is as if it had been called, for the payload, for unwinders
+ * and for an injector that looks where threads come out, until it returns.
  *
  * A routine that cannot do its work undoes its pushes and goes on at the
  * payload's slow_x, as if the stub had called that: see slow.S.
@@ -142,8 +142,8 @@ hot_begin:
 
 /*
  * Where calls are counted, that is all: one instruction adds to the thread's counter,
- * so that handlers, which have the same one, do not matter. Whoever runs on which stack
- * does not, either, so that this serves goroutines, too.
+ * so that handlers, which have the same one, do not matter. Nor does it matter what runs on
+ * which stack, so that this serves goroutines, too.
  */
 	.macro	counting how
 	.balign 64

@@ -12,8 +12,8 @@
 #define PUSHED 40		/* bytes pushed here */
 #define S (PUSHED + 24)		/* the application's stack pointer */
 
-/* A register is pushed, and popped again, and whoever unwinds the thread knows; or
- * that a word is, which is nobody's. */
+/* A register is pushed, and popped again, and an unwinder is told so; or a word is, which
+ * belongs to no register. */
 	.macro	keep reg
 	push	%\reg
 	.cfi_adjust_cfa_offset 8
@@ -112,7 +112,7 @@
 	unkeep	rdx
 	.endm
 
-/* Back to the stub; or to whom that would return. Its way back stays below the stack
+/* Back to the stub; or to where that would return. Its way back stays below the stack
  * pointer, for gdb: signal handlers leave these bytes alone. */
 	.macro	back
 	.if	leaving

@@ -38,9 +38,9 @@
 	.endif
 	.endm
 
-/* The flags that code relies on, as they were pushed, without popf: who steps through
- * here with a debugger has pushed the flag that makes each instruction a trap, and
- * would keep it, to die of it when the debugger is gone. Uses %rax. */
+/* The flags that code relies on, as they were pushed, without popf: a thread that a debugger
+ * steps through here has pushed the flag that makes each instruction a trap. popf would keep
+ * that flag, and the thread die of it when the debugger is gone. Uses %rax. */
 	.macro	flags
 	pop	%rax
 	popped
@@ -116,7 +116,7 @@
 /*
  * The same for tight_x: %rcx the ledge, (%rsp) the way back, %rsp + 8
  * the application's stack pointer. Runs on the ledge, and keeps every register but
- * %rax. The way back stands there, too, for whoever looks where a thread comes out.
+ * %rax. The way back stands there, too, for an injector that looks where a thread comes out.
  */
 	.globl	slow_tight
 	.hidden	slow_tight
@@ -150,7 +150,7 @@ slow_tight:
  * And for tight_first: (%rsp) has the application's %rax; in %rax are the flags, above
  * them where the stub is, and in the highest bit whether it records an exit. Neither
  * stack nor register is free, so one of a few stacks is taken that all threads share.
- * Who finds none waits: they are held for as long as it takes to find a room.
+ * A thread that finds none waits: they are held for as long as it takes to find a room.
  */
 #define STACKS 32
 #define STACK 1024

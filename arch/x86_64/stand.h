@@ -40,8 +40,7 @@ static inline int stand_of_record(unsigned int at, unsigned int size)
 	return at < RECORD_RAX || at >= size - RECORD_POPPED ? STAND_RCX : STAND_RAX_RCX;
 }
 
-/* A row of stand.S for `at` bytes into what a row of the note stands for; -1: nobody
- * can say. */
+/* A row of stand.S for `at` bytes into what a row of the note stands for; -1: not known. */
 static inline int stand_of(enum stub_part part, unsigned int at)
 {
 	switch (part) {

@@ -9,7 +9,7 @@
  *   between uses those behind it. What it does to the choice of stack moves `cur`, and
  *   is settled.
  * - At the exit all is read of the side before the frame goes, and all is added up behind
- *   that: who is left in between, by siglongjmp, has a call too few, and none twice.
+ *   that: a function that siglongjmp leaves in between has a call too few, and none twice.
  *
  * - Where the bucket is comes out late, and whatever is to be loaded then would wait for
  *   it: half of a floor. So it is compared with the last one, which is guessed to be the
