@@ -24,8 +24,7 @@ enum {
 /*
  * The operands of each operation: an integer of 1, 2 or 4 bytes, `u`leb128 (or
  * sleb128, which is as long), `r`egister, `b`lock, encoded `a`ddress; `+` and
- * `-` remember and restore a state. NULL: libdw does not know it either, or
- * nobody uses it.
+ * `-` remember and restore a state. NULL: libdw does not know it either, or no compiler uses it.
  */
 static const char *const operands[0x40] = {
 	[DW_CFA_nop] = "",

@@ -195,8 +195,8 @@ static const char *with_suffix(struct strings *s, struct output *out,
 	return strings_add(s, out->text, out->n + n);
 }
 
-/* Rust has no parameter lists; its full name is the one with the hash. The
- * suffix that LLVM gives to what it makes visible says nothing to anybody. */
+/* Rust has no parameter lists; its full name is the one with the hash. The suffix that LLVM
+ * gives to what it makes visible tells nothing. */
 static int rust_names(struct strings *s, const char *hash, const char *suffix,
 		      struct output *out, struct names *ret)
 {

@@ -2,9 +2,9 @@
 /*
  * fragments: whose cold half is this?
  *
- * gcc names it after the function, `parse.cold` or `parse.isra.0.cold.12`, and BOLT, who
- * tells three parts apart, `parse.warm`. A static function's name may occur in many
- * source files; then the one of the same file is meant.
+ * gcc names it after the function, `parse.cold` or `parse.isra.0.cold.12`, and BOLT, which
+ * tells three parts apart, `parse.warm`. A static function's name may occur in many source
+ * files; then the one of the same file is meant.
  */
 #include "symbols/funcs.h"
 

@@ -3,10 +3,10 @@
  * golang, continued: where does Go's runtime not preempt a goroutine?
  *
  * A thread that is asked to by a signal saves the address that it stands at on its
- * goroutine's stack, and other code runs. Not so in assembly, not in a function of which
- * nobody knows where its stack has pointers, and not where the compiler says that it
- * must not be: all of the runtime, what is not to grow the stack, write barriers.
- * (isAsyncSafePoint in the runtime; what it looks at besides is not relied on.)
+ * goroutine's stack, and other code runs. Not so in assembly, not in a function of which it is
+ * not known where its stack has pointers, and not where the compiler says that it must not be:
+ * all of the runtime, what is not to grow the stack, write barriers. (isAsyncSafePoint in the
+ * runtime; what it looks at besides is not relied on.)
  */
 #include "symbols/golang.h"
 

@@ -3,10 +3,9 @@
  * image: where in this ELF file is what?
  *
  * libelf reads the headers, sections and tables, and we read what the loads hold: all
- * of the text at once, of the rest only what is asked for. Nothing is mapped: whoever
- * owns a file may truncate it at any moment, and a mapping would then kill us with
- * SIGBUS. Nothing is allocated for sizes that the file claims, only for bytes that it
- * has.
+ * of the text at once, of the rest only what is asked for. Nothing is mapped: the owner of a
+ * file may truncate it at any moment, and a mapping would then kill us with SIGBUS. Nothing is
+ * allocated for sizes that the file claims, only for bytes that it has.
  */
 #ifndef SYMBOLS_IMAGE_H
 #define SYMBOLS_IMAGE_H

@@ -3,9 +3,9 @@
  * inlined: which functions does the debug information name that have no code of their own?
  *
  * Two passes over it: first for functions that the pattern matches and that were inlined
- * (their abstract instances), and, if there is one, for where that was. It is read for a
- * hint, while somebody waits at a terminal: so not for longer than the caller says, and
- * not more of it than a machine that serves others has memory to spare.
+ * (their abstract instances), and, if there is one, for where that was. It is read for a hint,
+ * while a user waits at a terminal: so not for longer than the caller says, and not more of it
+ * than a machine that serves others has memory to spare.
  */
 #include "symbols/inlined.h"
 
@@ -532,7 +532,7 @@ static void free_inlined(struct inlined *i)
 	free(i->name);
 }
 
-/* Those that nobody has inlined, or that have code, which has another name then. */
+/* Those that are inlined nowhere, or that have code, which has another name then. */
 static void drop_others(struct inlined_list *l, size_t from)
 {
 	size_t n = from;

@@ -2,9 +2,9 @@
 /*
  * loads: what is in memory where this file is loaded?
  *
- * There is room for all of it, but only what somebody asks for is read, block by
- * block: half of a file may be data that nobody does. Text is read at the beginning, for
- * all of it is looked at, and compared with a process's later.
+ * There is room for all of it, but only what is asked for is read, block by block: half of a
+ * file may be data that never is. Text is read at the beginning, for all of it is looked at,
+ * and compared with a process's later.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,8 +19,8 @@ enum {
 	END_MAX = 1u << 31,	/* no real file has more to load */
 };
 
-/* Nothing real lies above: who adds a page to an address, or an instruction, need not
- * think of its coming out at zero. */
+/* Nothing real lies above: so an address to which a page or an instruction is added never comes
+ * out at zero. */
 static const raddr_t TOP = UINT64_MAX - (1 << 20);
 
 struct blocks {

@@ -139,8 +139,7 @@ static int keep(struct search *s, raddr_t start, uint64_t before, uint64_t size)
 /*
  * The last byte before a sequence counts too. It ends the instruction that
  * tells the kernel of the sequence: were that in a stub, the thread would be
- * outside the sequence for the length of a jump, and whoever is preempted there
- * is forgotten.
+ * outside the sequence for the length of a jump, and not be restarted if it is preempted there.
  */
 static int keep_all(struct search *s)
 {

@@ -5,9 +5,9 @@
  * The only part that knows ELF and unwind tables. Knows no process and no
  * ptrace: a module of a process is a file descriptor of the inode that the
  * process has mapped. All addresses are link-time addresses (st_value,
- * p_vaddr); who knows the process adds the load bias. Every byte of the file is
- * hostile. libelf and libdw read it (and never map it: its owner could truncate
- * it under us); what they would trust too far is kept from them.
+ * p_vaddr); a caller that knows the process adds the load bias. Every byte of the file is
+ * hostile. libelf and libdw read it (and never map it: its owner could truncate it under
+ * us); what they would trust too far is kept from them.
  */
 #ifndef SYMBOLS_SYMBOLS_H
 #define SYMBOLS_SYMBOLS_H
@@ -36,8 +36,8 @@ enum func_flag {
 	FUNC_PLT = 32,		/* a stub of the linkage table, which jumps to
 				 * the function of that name in another file */
 	FUNC_REACHED = 64,	/* one that starts before it ends behind its start */
-	FUNC_PACKED = 128,	/* may be a fragment, for it is packed like those: who
-				 * calls it would tell */
+	FUNC_PACKED = 128,	/* may be a fragment, for it is packed like those: a call to it
+				 * would tell */
 };
 
 struct func {
@@ -65,9 +65,8 @@ struct text {
 	const uint8_t *bytes;	/* range_size() of them; owned by symbols */
 };
 
-/* A piece of a function that has no bytes, by its symbol: where a path would go on
- * of which the compiler knows that nobody takes it. Somebody else's piece begins
- * there, as a rule. */
+/* A piece of a function that has no bytes, by its symbol: where a path would go on that is
+ * never taken, as the compiler knows. Another function's piece begins there, as a rule. */
 struct empty_piece {
 	raddr_t at;
 	raddr_t parent;		/* the function's start */
@@ -163,7 +162,7 @@ struct symbols {
 	size_t nocaml;
 
 	/* How the file reaches other files: slots sorted by address; slots of IFUNCs;
-	 * the sections of stubs (which knows only who knows instructions). */
+	 * the sections of stubs (which of them, only the instructions tell). */
 	struct got_slot *slots;
 	size_t nslots;
 	struct ifunc_slot *ifunc_slots;
@@ -197,7 +196,7 @@ void symbols_set_debug_root(const char *dir);
 void symbols_close(struct symbols *);	/* NULL is legal */
 
 /* Bytes at a link-time address from the file's PT_LOADs (any, not only text).
- * 0, or -EFAULT when the file does not hold all of them, or they cannot be read: who
+ * 0, or -EFAULT when the file does not hold all of them, or they cannot be read: a caller that
  * concludes anything from that asks symbols_error. */
 int symbols_read(const struct symbols *, raddr_t addr, void *buf, size_t n);
 
@@ -248,8 +247,8 @@ int symbols_led_to(const struct symbols *, const struct outwards *, raddr_t **v,
 
 /* The symbol whose address the loader puts into the word at `at`, or NULL. */
 const char *symbols_slot(const struct symbols *, raddr_t at);
-/* Make functions of linkage stubs, FUNC_PLT; sorts `stubs`. To be called
- * before anybody keeps a struct func. 0 or -ENOMEM. */
+/* Make functions of linkage stubs, FUNC_PLT; sorts `stubs`. To be called before a pointer to a
+ * struct func is kept. 0 or -ENOMEM. */
 int symbols_add_stubs(struct symbols *, struct plt_stub *stubs, size_t n);
 
 /* The CFA's offset from the stack pointer at `pc` in bytes (8 at a function's
@@ -268,7 +267,7 @@ struct pattern {
 	char *module;		/* part after it, NULL if none */
 	bool plt;		/* NAME@plt[@MODULE]: calls through the linkage
 				 * table of that module */
-	bool matched;		/* set by whoever selects, for its hints */
+	bool matched;		/* set by the caller that selects, for its hints */
 };
 
 /* 0, or -EINVAL with a message: empty, unbalanced [ ], module missing. */

@@ -3,9 +3,9 @@
  * unwind: which stretches of code have an unwind entry, what is the stack like
  * there, and where do exceptions land?
  *
- * libdw splits .eh_frame into its entries and runs their programs. It trusts
- * them further than a file of somebody else deserves, though, so it works on a
- * copy from which whatever could hurt it was taken out: see cfa.c.
+ * libdw splits .eh_frame into its entries and runs their programs. It trusts them further than
+ * a file of another user deserves, though, so it works on a copy from which whatever could hurt
+ * it was taken out: see cfa.c.
  */
 #ifndef SYMBOLS_UNWIND_H
 #define SYMBOLS_UNWIND_H
