@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-/* The survey has seen more: somebody has cut the file, or written into it. */
+/* The survey has seen more: the file has been cut, or written into. */
 static void say_gone(struct archive *a, const struct source *s)
 {
 	if (s->packets)

@@ -3,7 +3,7 @@
  * export_ctf: a trace directory once more, with times in nanoseconds since 1970.
  *
  * Directories have the processor's ticks, as they were recorded, and metadata that say
- * what these mean. A reader who makes nanoseconds of them in floating point, as Trace
+ * what these mean. A reader that makes nanoseconds of them in floating point, as Trace
  * Compass does, has steps of 256 ns at today's dates, and finds no calls within one.
  * Here nothing is left to be made. Nor are two events of a thread at the same time, as
  * they are where the counter goes in steps: of states by time one would hide the other.

@@ -3,7 +3,7 @@
  * export_svg: a flame graph: one file that any browser shows, without anything else.
  *
  * A box is a chain of calls, as wide as the time in it; what it has called stands on
- * it. A click zooms, the search marks. Boxes that nobody could see are left out.
+ * it. A click zooms, the search marks. Boxes that are too small to see are left out.
  */
 #include <errno.h>
 #include <string.h>

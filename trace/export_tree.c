@@ -109,7 +109,7 @@ static int speedscope_frames(const struct writing *w, struct output *out)
 {
 	int err = 0;
 
-	/* There is one more, for functions that nobody knows. */
+	/* There is one more, for functions that are not known. */
 	for (size_t i = 0; i <= w->about->nfuncs && !err; i++) {
 		output_printf(out, "%s{\"name\":", i ? ",\n" : "");
 		json_string(out, w->about->funcs[i].name);

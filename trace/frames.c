@@ -246,7 +246,7 @@ static bool is_shown(const struct frames *f, const struct call *c)
 	       is_long(f, c->span);
 }
 
-/* What the call itself took. Who contains another takes as long as that at least: what
+/* What the call itself took. A call that contains another takes as long as that at least: what
  * was measured of recording is not what it has cost each time. */
 static uint64_t span_of(const struct frames *f, const struct frame *frame, const struct call *c)
 {
@@ -304,8 +304,8 @@ static void moment(struct frames *f, struct stack_frames *s, const struct event 
 		s->v[s->n - 1].cost += f->options.cost.mark;
 	if (!is_wanted(f, e->tid) || is_deep(f, s->n) || frames_full(f))
 		return;
-	/* One that began before has lasted since the start at least; of an
-	 * entry alone nobody knows. */
+	/* One that began before has lasted since the start at least; of an entry alone it is
+	 * not known. */
 	if (f->options.min_ns &&
 	    (how != CALL_BEFORE || e->tsc < f->start || !is_long(f, e->tsc - f->start)))
 		return;

@@ -9,8 +9,8 @@
  * A call is opened (shown with its brace) when one inside it is shown, or when
  * it has been open for 100 ms; one that ends before is shown as a leaf. So the
  * opened calls of a stack are always its outermost ones. With -t nothing is
- * opened before it is known to last long enough, and who contains a long call
- * lasts longer: ancestors appear by themselves.
+ * opened before it is known to last long enough, and a call that contains a long one lasts
+ * longer: ancestors appear by themselves.
  */
 #ifndef TRACE_FRAMES_H
 #define TRACE_FRAMES_H

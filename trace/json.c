@@ -103,8 +103,8 @@ static bool json_open(void *ctx, const struct call *c)
 	return true;
 }
 
-/* Whoever reads "return" may rely on a duration: a call of which one side was
- * not recorded is "open", on whichever side that is. */
+/* A reader of "return" may rely on a duration: a call of which one side was not
+ * recorded is "open", on whichever side that is. */
 static const char *end_word(const struct call *c)
 {
 	switch (c->how) {

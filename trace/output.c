@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* output: where do results go, without anybody ever waiting for their reader? */
+/* output: where do results go, and what if they are not read? */
 #include "trace/output.h"
 
 #include <elf.h>
@@ -52,7 +52,7 @@ static void reopen(struct output *o)
 	o->owned = true;
 }
 
-/* A program or a recording, which somebody named who meant to read it? */
+/* A program or a recording, which a user named by mistake, to read it? */
 static bool is_precious(const char *path)
 {
 	static const char *const starts[] = {
@@ -76,7 +76,7 @@ static int open_path(const char *path, int *ret)
 	if (lstat(path, &st) == 0 && S_ISREG(st.st_mode) && is_precious(path))
 		return fail(0, "cannot write to %s: it is a program or a part of a recording; "
 			    "name another file, or remove this one", path);
-	/* Without O_NONBLOCK a FIFO that nobody reads would hold us up. */
+	/* Without O_NONBLOCK a FIFO that has no reader would hold us up. */
 	int fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NOCTTY |
 			    O_NONBLOCK | O_CLOEXEC, 0600);
 
@@ -84,7 +84,7 @@ static int open_path(const char *path, int *ret)
 		return fail(0, "cannot write to %s: it is a symbolic link; name the file itself",
 			    path);
 	if (fd < 0 && errno == ENXIO)
-		return fail(0, "cannot write to %s: nobody reads it; start its reader first",
+		return fail(0, "cannot write to %s: no process reads it; start its reader first",
 			    path);
 	if (fd < 0)
 		return fail(errno, "cannot write to %s", path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * output: where do results go, without anybody ever waiting for their reader?
+ * output: where do results go, and what if they are not read?
  *
  * Results are kept in memory and written as far as the other side takes them.
  * Nothing here blocks but output_finish(), which is for the time when the
@@ -25,7 +25,7 @@ bool output_is_terminal(const struct output *);
 size_t output_width(const struct output *);
 /* A terminal that knows more than to write line after line. */
 bool output_can_draw(const struct output *);
-/* Colours are wanted: a terminal that knows them, and nobody said no. */
+/* Colours are wanted: a terminal that knows them, and no option against it. */
 bool output_has_color(const struct output *, bool no_color);
 
 /* Room for `n` bytes, to be filled and then taken; NULL when memory is out
@@ -43,9 +43,9 @@ int output_fd(const struct output *);
 /* Write what can be written now. 0 also when nothing could; -EPIPE, without a
  * message, when the reader is gone; else -errno with one. */
 int output_write(struct output *);
-/* True if nobody reads any more; asks also when nothing is to be written. */
+/* True if no process reads any more; asks also when nothing is to be written. */
 bool output_is_closed(struct output *);
-/* Write, waiting for its reader, if much is to be written: for who makes long results
+/* Write, waiting for its reader, if much is to be written: for a caller that makes long results
  * at once. As output_finish. */
 int output_flush(struct output *);
 /* Write all, waiting as long as it takes, or until `give_up` says so. Then the

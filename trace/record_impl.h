@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* record_impl: what the pieces of the recorder share, and nobody else. */
+/* record_impl: what the pieces of the recorder share, and nothing else does. */
 #ifndef TRACE_RECORD_IMPL_H
 #define TRACE_RECORD_IMPL_H
 

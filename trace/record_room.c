@@ -2,7 +2,7 @@
 /*
  * record_room: how much of a disk is left to others?
  *
- * Nobody knows beforehand how much a process will tell, and the disk that a recording
+ * It is not known beforehand how much a process will tell, and the disk that a recording
  * fills may be the one that the process itself writes to.
  */
 #include <errno.h>
@@ -15,7 +15,7 @@
 #define LEAST 4096ull		/* and at least */
 #define SHARE_LEAST (64ull << 20)
 
-/* For whoever is not root; ROOM_NOT_KNOWN on file systems that do not tell. */
+/* For all users but root; ROOM_NOT_KNOWN on file systems that do not tell. */
 static uint64_t free_of(int err, const struct statvfs *st)
 {
 	return err || !st->f_blocks ? ROOM_NOT_KNOWN : (uint64_t)st->f_bavail * st->f_frsize;

@@ -3,9 +3,9 @@
  * squeeze: how is a packet compressed, so that others can undo it?
  *
  * A packet is a frame of zstd by itself, and before it stands what zstd passes over:
- * a copy of its head, and how long the frame is. So who looks for packets need not
- * decompress, a damaged one costs no other, and `zstd -d` makes the stream that would
- * have been written without compression.
+ * a copy of its head, and how long the frame is. So a reader that looks for packets need not
+ * decompress, a damaged one costs no other, and `zstd -d` makes the stream that would have been
+ * written without compression.
  */
 #ifndef TRACE_SQUEEZE_H
 #define TRACE_SQUEEZE_H

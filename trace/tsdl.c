@@ -154,8 +154,8 @@ static bool numbered(const struct token *t, const char *prefix, const char *suff
 
 /* ---- env ----------------------------------------------------------------- */
 
-/* Make room for element `i` of a table. Nobody has more of them than bytes of text:
- * each takes one line at least. */
+/* Make room for element `i` of a table. There are no more of them than bytes of text: each
+ * takes one line at least. */
 static void *element(struct scan *s, void **table, size_t *n, size_t size, size_t i)
 {
 	size_t most = MIN((size_t)(s->end - s->p) + *n, (size_t)MAX_LANES);

@@ -41,10 +41,10 @@ struct view_counts {
 };
 
 /* Give all calls to the sink. `out`, if it is not NULL, is written meanwhile, so that
- * it keeps little. -EPIPE without a message when nobody reads it. Once. */
+ * it keeps little. -EPIPE without a message when no process reads it. Once. */
 int view_run(struct view *, const struct sink *, struct output *out);
 /* The same as events, of the functions and the time chosen, in the order of time; what
- * chooses calls or threads is left to whoever asks. Once, in place of view_run. */
+ * chooses calls or threads is left to the caller. Once, in place of view_run. */
 int view_events(struct view *, int (*each)(void *ctx, const struct event *), void *ctx);
 /* Do calls end in it whose begins were recorded, and are left out? */
 bool view_is_part(const struct view *);

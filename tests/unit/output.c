@@ -147,7 +147,7 @@ static void test_refused(void)
 	fail_clear();
 	CHECK(mkfifo(in_dir("fifo"), 0600) == 0);
 	CHECK(output_open(in_dir("fifo"), &o) < 0);
-	CHECK(strstr(fail_text(), "nobody reads it"));
+	CHECK(strstr(fail_text(), "no process reads it"));
 	fail_clear();
 }
 
