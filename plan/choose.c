@@ -5,8 +5,8 @@
  * Exits all or none: one that is missing would leave calls open. Full jumps
  * come first, for all probes of a plan; what is still without a place then
  * may take padding for tactic 3, so that it takes none which others need, and
- * windows that are landed on, which need sites for those who land (redirect.c);
- * then tactic 4, which takes nothing from anybody.
+ * windows that are landed on, which need sites for the jumps that land (redirect.c); then
+ * tactic 4, which takes no bytes from other sites.
  */
 #include <errno.h>
 #include <string.h>
@@ -201,7 +201,7 @@ static struct pick *pick_before(const struct body *b, const struct picks *ks, si
 	return NULL;
 }
 
-/* A breakpoint over one instruction: nobody arrives inside of one. */
+/* A breakpoint over one instruction: control never arrives inside of one. */
 static bool choose_trap(struct body *b, size_t step, const struct choice *c,
 			struct picks *ks)
 {
@@ -214,7 +214,7 @@ static bool choose_trap(struct body *b, size_t step, const struct choice *c,
 	return true;
 }
 
-/* What takes nothing from anybody. */
+/* What takes no bytes from other sites. */
 static bool choose_last(struct body *b, size_t step, const struct choice *c,
 			struct picks *ks)
 {
@@ -249,7 +249,7 @@ static enum refusal displace(struct body *b, size_t step, const struct choice *c
 /*
  * Have a site for every link that leads to `from` or up to the end of a pick's
  * window. No two windows hold links into each other: what is displaced here
- * stands in windows that are older, or that nobody lands in.
+ * stands in windows that are older, or that no jump lands in.
  */
 static bool displace_links(struct body *b, raddr_t from, size_t pick,
 			   const struct choice *c, struct picks *ks)
@@ -318,8 +318,8 @@ static enum refusal place_leaving(struct body *b, size_t last, const struct choi
 	return why;
 }
 
-/* Have a site that ends right before an exit that is not to be moved. Whoever else
- * arrives there has to come by a jump of this function: those are exits themselves. */
+/* Have a site that ends right before an exit that is not to be moved. Control may arrive there
+ * otherwise only by a jump of this function: those are exits themselves. */
 static enum refusal place_before(struct body *b, size_t exit, const struct choice *c,
 				 struct picks *ks)
 {

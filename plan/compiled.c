@@ -11,12 +11,11 @@
  * recording is to begin with the stack pointer that the exits will see.
  *
  * Sleds (-fxray-instrument), which are not room. The program's own runtime
- * turns them on while threads run: first all bytes but two, which nobody
- * executes because the first two jump over them or return, then those two at
- * once. With a jump of ours there, a thread would meet half of each. So a sled
- * belongs to its runtime: an entry's window begins behind it. An exit's ends
- * before it, with the recording call as the last thing that its stub does; jumps
- * to it, or to the nop that aligns it, are exits like any others that leave the
+ * turns them on while threads run: first all bytes but two, which are not executed because the
+ * first two jump over them or return, then those two at once. With a jump of ours there, a
+ * thread would meet half of each. So a sled belongs to its runtime: an entry's window begins
+ * behind it. An exit's ends before it, with the recording call as the last thing that its stub
+ * does; jumps to it, or to the nop that aligns it, are exits like any others that leave the
  * function.
  */
 #include <string.h>

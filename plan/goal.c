@@ -84,7 +84,7 @@ static bool goes_below(const struct body *b, size_t step)
 
 /*
  * Where the frame is gone, the innermost word is the way back, and those above are
- * arguments. Where nobody tells of frames each may be the way back, or another's.
+ * arguments. Where frames are not told each may be the way back, or another's.
  */
 static bool takes_way_back(const struct body *b, size_t step)
 {

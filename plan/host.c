@@ -4,8 +4,8 @@
  *
  * Unoptimised code has no padding: `leave; ret` is followed by the next
  * function. But a window of two jumps' length, displaced by one jump, has
- * room left for another: nobody executes it any more. Such a window is a site
- * of its own, a host, that records nothing.
+ * room left for another: that is not executed any more. Such a window is a site of
+ * its own, a host, that records nothing.
  *
  * The second jump stands where no instruction of the host began. So a PC found
  * there can only come from the short jump, never from the host's own code, and

@@ -8,9 +8,9 @@
  * that ended; so whatever is not plainly either is unsure, and the function
  * keeps its entry only.
  *
- * A tail call's target was loaded, a table of distances' was added up. And who is
- * to jump inside must know a place inside: by a table that the code names, by a
- * word of data, or by an instruction that names one.
+ * A tail call's target was loaded, a table of distances' was added up. And a jump to a place
+ * inside must know that place: by a table that the code names, by a word of data, or by an
+ * instruction that names one.
  */
 #include <errno.h>
 #include <string.h>
@@ -170,8 +170,8 @@ static enum indirect judge_jump(struct body *b, const struct tables *tables, siz
 		return INDIRECT_TAIL;
 	if (leads != INDIRECT_TAIL)
 		return leads;
-	/* What was named may be an array of functions: to be judged as any jump, but
-	 * where nobody tells labels from landing pads (has_labels). */
+	/* What was named may be an array of functions: to be judged as any jump, but where
+	 * labels cannot be told from landing pads (has_labels). */
 	if (entries && (in->ref || b->func->flags & FUNC_LSDA))
 		return INDIRECT_UNSURE;
 	/* Its own code may have put into memory what it goes by. */

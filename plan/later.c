@@ -2,10 +2,9 @@
 /*
  * later: which instructions may an entry be recorded behind, and what do they tell?
  *
- * What has to stay where it is is passed. Whoever enters has to come past the place that
- * is recorded, and once: so what is passed is left nowhere but there, and nobody comes
- * back to it, or into it. That is so of straight code, and of what branches and loops
- * within itself.
+ * What has to stay where it is is passed. A thread that enters has to come past the place that
+ * is recorded, and once: so what is passed is left nowhere but there, and no jump leads back to
+ * it, or into it. That is so of straight code, and of what branches and loops within itself.
  */
 #include "plan/impl.h"
 
@@ -23,8 +22,8 @@ static bool is_direct(const struct insn *in)
 	return in->kind == INSN_JUMP || in->kind == INSN_BRANCH;
 }
 
-/* By how many bytes does this step lower the stack pointer? -1: nobody knows, or it may
- * not be passed. */
+/* By how many bytes does this step lower the stack pointer? -1: not known, or it may not be
+ * passed. */
 static int lowers(const struct body *b, size_t i)
 {
 	const struct insn *in = &b->steps[i].insn;
@@ -47,7 +46,7 @@ static bool is_apart(const struct body *b, size_t end)
 	return true;
 }
 
-/* Does whoever enters come to this step, past all before it, and once? */
+/* Does a thread that enters come to this step, past all before it, and once? */
 static bool is_passed_once(const struct body *b, size_t end)
 {
 	bool alone = true, known = true;
@@ -105,9 +104,8 @@ static bool is_entered_by(const struct body *b, size_t from, size_t to)
 }
 
 /*
- * What a pointer of Go's leads to is there, or the pointer is nil. So who has come past
- * an instruction that reaches memory by a register, and still has that, can reach it
- * again.
+ * What a pointer of Go's leads to is there, or the pointer is nil. So code that has come past
+ * an instruction that reaches memory by a register, and still has that, can reach it again.
  */
 bool later_is_reached(const struct body *b, size_t step)
 {

@@ -5,7 +5,7 @@
  *
  * The unlikely half of a function looks like a function if it begins outside of any
  * frame. But such halves are packed, while functions are aligned, all but unlikely
- * ones; and nobody calls them.
+ * ones; and they are never called.
  */
 #include <errno.h>
 
@@ -98,9 +98,9 @@ static void begin(const struct plan_impl *p, raddr_t a)
 		bit_set(g->planes[PLANE_START], a - g->text->range.start);
 }
 
-/* Nobody calls a piece or takes its address; a conditional branch leads there,
- * or it leads back into the middle of a function. The others are functions, unless
- * they are packed like pieces. */
+/* A piece is never called, and its address never taken; a conditional branch leads there,
+ * or it leads back into the middle of a function. The others are functions, unless they
+ * are packed like pieces. */
 int pieces_settle(struct plan_impl *p)
 {
 	const struct symbols *syms = p->symbols;

@@ -150,7 +150,7 @@ static void add_branch_exit(struct stub *s, const uint8_t *p, const struct insn 
 
 static bool comes_back(const struct insn *in)
 {
-	/* Somebody may go on behind a stop. A relocated call returns behind the
+	/* A handler may go on behind a stop. A relocated call returns behind the
 	 * window. */
 	return (!insn_ends(in) || in->kind == INSN_STOP) && in->kind != INSN_CALL &&
 	       in->kind != INSN_CALL_INDIRECT;

@@ -62,7 +62,7 @@
 	  "record") \
 	X(LEFT_OTHERWISE, "left-otherwise", \
 	  "it is not left by a return to its caller, or by two processes") \
-	X(FRAGMENT, "fragment", "a piece of another function, that nobody calls") \
+	X(FRAGMENT, "fragment", "a piece of another function, that nothing calls") \
 	X(IFUNC, "ifunc", "an indirect function's resolver") \
 	X(LINKAGE, "linkage", \
 	  "a call through the linkage table ends in the function that it leads to") \
@@ -151,12 +151,12 @@ struct site {
 	struct patch hole, jump;
 	/*
 	 * Where the jump leads, if not to the stub itself: a place that leads on
-	 * to it. Set by whoever finds one: always for a pun, whose first bytes
-	 * are jump.len and whose last are the `kept` ones behind them, and for
-	 * a full jump of which a pun keeps bytes. 0: none.
+	 * to it. Set by the caller that finds one: always for a pun, whose first bytes
+	 * are jump.len and whose last are the `kept` ones behind them, and for a full
+	 * jump of which a pun keeps bytes. 0: none.
 	 */
 	raddr_t island;
-	raddr_t stub;		/* set by whoever allocates it, before place */
+	raddr_t stub;		/* set by the caller that allocates it, before place */
 };
 
 /* Which set of the payload's routines records the calls of a function? */
@@ -228,15 +228,15 @@ struct plan_options {
 	 * Where there is no padding, let tactic 3 make its hole behind the jump
 	 * of a host (unoptimised code needs that: half of its exits). A host's
 	 * jump then counts as a hole, for it lies below the hole that it holds:
-	 * whoever sets this writes holes in ascending order of their addresses
-	 * before any other jump, and restores them in descending order after
-	 * all others.
+	 * a caller that sets this writes holes in ascending order of their addresses
+	 * before any other jump, and restores them in descending order after all
+	 * others.
 	 */
 	bool hosts;
-	/* Tactic 4 too: whoever sets this finds islands, or gives up the sites
+	/* Tactic 4 too: a caller that sets this finds islands, or gives up the sites
 	 * that have none. */
 	bool puns;
-	/* Where nothing else is left, tactic 6: whoever sets this has a handler in
+	/* Where nothing else is left, tactic 6: a caller that sets this has a handler in
 	 * the target. */
 	bool traps;
 	/* Signals that the process handles, bit n - 1 for signal n: a function that
@@ -286,12 +286,12 @@ struct probe *plan_placement(const struct plan *);
 struct routines {
 	raddr_t entry, exit, mark;
 	raddr_t gates;
-	/* For who is `tight`: see struct record_call. */
+	/* For a record that is `tight`: see struct record_call. */
 	raddr_t first;
 	int32_t ledges;
 	/* For an entry that is `lowered`: see REC_LOWERED_MASK. */
 	raddr_t late;
-	raddr_t find;		/* for who `finds` */
+	raddr_t find;		/* for a record that `finds` */
 	uint64_t word;		/* what is in all records' words */
 	raddr_t leave;		/* for an exit that is a plain return, which it makes
 				 * itself; 0: none does */

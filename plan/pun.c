@@ -3,11 +3,11 @@
  * pun: where no jump has room, what can one keep of the bytes that follow?
  *
  * A jump is longer than its window, and its last bytes are those that stand
- * behind the window already: code that is not ours, or that somebody jumps to.
- * They are not written; whoever arrives there finds what he always found. But
- * they are the high bytes of the jump's distance, so it leads to few places,
- * and memory has to be made there: an island, from which a jump leads on to the
- * stub. Which places can be is said here; which are free, a process knows.
+ * behind the window already: code that is not ours, or that a jump leads to. They are not
+ * written; a thread that arrives there finds what it always found. But they are the high bytes
+ * of the jump's distance, so it leads to few places, and memory has to be made there: an
+ * island, from which a jump leads on to the stub. Which places can be is said here; which are
+ * free, a process knows.
  *
  * If another site's jump stands behind the window, its bytes are kept as they
  * will be: see injector/islands/islands.c.

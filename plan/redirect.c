@@ -4,11 +4,10 @@
  * land in its stub?
  *
  * A loop whose head is a few bytes behind the entry, or an epilogue that is
- * jumped to, leaves no window without a target in it. But if all who arrive
- * there are jumps of this function that we know, each of them is displaced as
- * well, and its copy leads to the same instruction's copy. So does the copy of
- * a jump back to the entry: behind the recording call, for an iteration is no
- * call.
+ * jumped to, leaves no window without a target in it. But if the place is reached only by jumps
+ * of this function that we know, each of them is displaced as well, and its copy leads to the
+ * same instruction's copy. So does the copy of a jump back to the entry: behind the recording
+ * call, for an iteration is no call.
  *
  * All: the sweep of the module has found nothing else that leads there, and
  * what it has found is found again, instruction for instruction, in this body.

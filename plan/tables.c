@@ -33,8 +33,8 @@ static bool is_inside(const struct body *b, raddr_t a)
 	return false;
 }
 
-/* Is this a fragment that nobody else is known to own? What stands behind a table
- * is the next one as a rule, whose distances lead to anybody's. */
+/* Is this a fragment that no other function is known to own? What stands behind a table is the
+ * next one as a rule, whose distances may lead to any function's. */
 static bool may_own(const struct body *b, raddr_t a)
 {
 	const struct plan_impl *p = b->impl;
@@ -212,9 +212,8 @@ int tables_adopt(struct body *b, size_t first)
 }
 
 /*
- * Take the n-th entry of a table. One that leads to a fragment nobody is known to own
- * makes the body incomplete. *back counts the entries up to the last that leads to
- * the function's entry.
+ * Take the n-th entry of a table. One that leads to a fragment without a known owner makes the
+ * body incomplete. *back counts the entries up to the last that leads to the function's entry.
  */
 static raddr_t take_entry(struct body *b, struct entries *e, size_t n, size_t *back)
 {

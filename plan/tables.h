@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tables: what those know of jump tables, and of what jumps go by, who judge where a
- * function's indirect jumps lead (goal.c, tables.c, indirect.c).
+ * tables: what goal.c, tables.c and indirect.c, which judge where a function's indirect jumps
+ * lead, know of jump tables, and of what jumps go by.
  */
 #ifndef PLAN_TABLES_H
 #define PLAN_TABLES_H
@@ -28,18 +28,18 @@ struct tables {
  * be the jump itself.
  */
 enum goal goal_find(const struct body *, size_t step, size_t *ret);
-/* Does nobody come to the jump but past the step that sets what it goes by? */
+/* Does control come to the jump only past the step that sets what it goes by? */
 bool goal_is_alone(const struct body *, size_t set, size_t jump);
 /* The table of addresses that an indirect jump takes an entry of: its own operand says
- * which, or the instruction that has set its register, if nobody else comes to the
- * jump. 0: nothing says so. */
+ * which, or the instruction that has set its register, if control comes to the jump only past
+ * that. 0: nothing says so. */
 raddr_t goal_table(const struct body *, size_t step);
 
 /* tables.c: find all tables of a body; their entries become targets. 0 or -ENOMEM. */
 int tables_find(struct body *, struct tables *ret);
 void tables_clear(struct tables *);
-/* Where does the table of addresses there lead? Out, if its first entry does; and nobody
- * knows if others may call functions. */
+/* Where does the table of addresses there lead? Out, if its first entry does; unsure, if others
+ * may call functions. */
 enum indirect tables_judge(const struct body *, raddr_t table);
 /* The same of a table of distances from there: to functions, too? */
 enum indirect tables_judge_distances(const struct body *, raddr_t table);

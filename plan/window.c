@@ -24,9 +24,9 @@ static bool is_known(struct body *b, size_t i)
 }
 
 /*
- * Whoever handles the signal of ud2 looks up where it was. But a function that
- * begins with it ends the process, here or in a stub, if nobody handles that; and
- * a handler that goes on behind it later does so in the stub, too.
+ * A handler of ud2's signal looks up where it was. But a function that begins with it ends the
+ * process, here or in a stub, if there is no handler; and a handler that goes on behind it
+ * later does so in the stub, too.
  */
 static bool may_stop(const struct body *b, size_t i)
 {
@@ -40,8 +40,8 @@ static bool may_stop(const struct body *b, size_t i)
 }
 
 /*
- * Who handles faults may decide by where they are: a runtime that makes an
- * exception of them unwinds from there, and finds no table for a stub.
+ * A handler of faults may decide by where they are: a runtime that makes an exception of them
+ * unwinds from there, and finds no table for a stub.
  */
 static bool may_fault(const struct body *b, size_t i)
 {
@@ -90,15 +90,15 @@ static enum refusal check_order(struct body *b, size_t i, size_t first, size_t l
 	 * window may begin at a return address, which its jump then serves. */
 	if (call && (i != last || first != b->entry))
 		return REFUSED_CALL_INSIDE;
-	/* Behind an end nobody falls into what follows: it is another path's,
-	 * or nobody's, and may be data. */
+	/* Behind an end control does not fall into what follows: it is another path's, or no
+	 * function's, and may be data. */
 	if (i != first && (insn_ends(&b->steps[i - 1].insn) ||
 			   b->steps[i - 1].piece != b->steps[i].piece))
 		return REFUSED_TOO_SHORT;
 	return REFUSED_NONE;
 }
 
-/* Dead padding behind a window, at most `want` bytes: ours, or nobody's. */
+/* Dead padding behind a window, at most `want` bytes: this function's, or no function's. */
 static size_t dead_behind(const struct body *b, raddr_t at, size_t want)
 {
 	const struct plan_impl *p = b->impl;
@@ -115,8 +115,8 @@ static size_t dead_behind(const struct body *b, raddr_t at, size_t want)
 	return n;
 }
 
-/* Is every target strictly inside the start of an instruction, and can those
- * who arrive be led to its copy? */
+/* Is every target strictly inside the start of an instruction, and can the jumps that arrive be
+ * led to its copy? */
 static bool may_be_landed_on(const struct body *b, size_t first, size_t last)
 {
 	if (!b->may_land)
@@ -142,8 +142,8 @@ static bool crosses_page(raddr_t at, size_t n)
  * A goroutine that waits since it was preempted has the address on its stack where
  * it goes on, and no thread shows that. It may be any instruction's but those of
  * the check, where the compiler forbids it, and those of which the runtime's tables
- * say so: none may have its bytes changed, but for the first. Who goes on behind that
- * leaves a call that began before us.
+ * say so: none may have its bytes changed, but for the first. A goroutine that goes on behind
+ * that leaves a call that began before us.
  */
 size_t window_room(const struct body *b, size_t first, size_t last, size_t most)
 {
@@ -164,8 +164,8 @@ enum refusal window_check(struct body *b, size_t first, size_t last, size_t need
 
 	if (last - first >= SITE_INSNS)
 		return REFUSED_TOO_SHORT;
-	/* Nobody knows at which instruction it arrives: none may lie in bytes
-	 * that change, but for the first. No jump leads into a check. */
+	/* It is not known at which instruction it arrives: none may lie in bytes that
+	 * change, but for the first. No jump leads into a check. */
 	if (b->unsure && last > first && last >= b->ncheck)
 		return REFUSED_JUMP_TABLE;
 	if (window_room(b, first, last, need) < need)
@@ -178,7 +178,7 @@ enum refusal window_check(struct body *b, size_t first, size_t last, size_t need
 		if (why)
 			return why;
 	}
-	/* Whoever jumps into the middle would execute half an address. */
+	/* A jump into the middle would execute half an address. */
 	bool landed = ground_any(b->impl, LAYER_TARGET, start + 1, size - 1);
 
 	for (size_t i = first + 1; i <= last; i++)
@@ -202,8 +202,8 @@ enum refusal window_check(struct body *b, size_t first, size_t last, size_t need
 	return REFUSED_NONE;
 }
 
-/* Whoever lands inside of the instruction, as far as we can tell, finds what was
- * there: only its first byte changes, or it is no longer than a breakpoint. */
+/* A jump inside of the instruction, as far as we can tell, finds what was there: only its first
+ * byte changes, or it is no longer than a breakpoint. */
 enum refusal window_trap(struct body *b, size_t step, struct window *ret)
 {
 	const struct insn *in = &b->steps[step].insn;

@@ -90,8 +90,9 @@ refusals_explained()
 
 # Threads, code and bytes are no persons: sentences name what acts. These places do so; a
 # user may be a "who" (audit.*).
-named=(README.md HACKING.md docs arch base symbols trace injector/{infect,islands,launch,log,modules,options,patch,proc}
-	injector/{ptrace,reader,remote,session,show,verbs})
+named=(README.md HACKING.md docs arch base plan symbols trace
+	injector/{infect,islands,launch,log,modules,options,patch,proc,ptrace,reader,remote}
+	injector/{session,show,verbs})
 names_what_acts()
 {
 	! grep -rnwiE 'who|whoever|whom|nobody|somebody|anybody|everybody|he|him|his|himself' \
