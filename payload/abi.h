@@ -92,9 +92,9 @@
  * thread: in a room, which is its own for life, and is never wiped or cleared. The first
  * ledge is at the room's end; each has what the slow path takes of a stack below it.
  *
- * A room's first word says whose it is; 0: nobody's yet. Its last byte is the injector's,
- * which gives back those of threads that have ended: ROOM_ASKED while it makes sure, when
- * nobody takes the room for his; then ROOM_BACK, and whoever wants it may have it.
+ * A room's first word says whose it is; 0: no thread's yet. Its last byte is the injector's,
+ * which gives back those of threads that have ended: ROOM_ASKED while it makes sure, when no
+ * thread takes the room for its own; then ROOM_BACK, and any thread may have it.
  */
 #define ROOM_SIZE 16384
 #define ROOM_STATE 7		/* the byte */
@@ -161,7 +161,7 @@
 #define GOROUTINE_SHIFT 5	/* lower bits are zero in all */
 
 /* A stack's number with this bit is that of a fiber, which any thread may run:
- * whoever runs it has its open calls. STACK_FIBERS is where numbers begin anew. */
+ * the thread that runs it has its open calls. STACK_FIBERS is where numbers begin anew. */
 #define STACK_SHARED 0x80000000u
 #define STACK_FIBERS 0x3ffffffeu
 /* In a thread's table: another thread is about to have it, or has; or it is free. */
@@ -211,7 +211,7 @@ struct watch {
 
 enum watch_state {
 	WATCH_ARMED = 0,
-	WATCH_FIRES = 1,	/* who has, is being written */
+	WATCH_FIRES = 1,	/* which call has fired, is being written */
 	WATCH_FIRED = 2,	/* rings keep what was before: see is_frozen in ring.c */
 };
 
@@ -223,8 +223,8 @@ enum counting {
 };
 
 /*
- * What the list of islands says of a page, in the bits below its address. Who is to map it
- * writes down that he has, so that this is known whoever dies: see infect_islands.c.
+ * What the list of islands says of a page, in the bits below its address. The thread that is to
+ * map it writes down that it has, so that this is known whatever dies: see infect_islands.c.
  */
 enum island_state {
 	ISLAND_NONE = 0,	/* it could not be mapped, or is unmapped again */
@@ -249,7 +249,7 @@ struct session {
 	uint32_t nrings, nsub, nrooms;
 	uint32_t returns;	/* rings and rooms given back so far. Of the injector */
 	uint64_t threads;	/* address of the private region */
-	uint64_t rooms;		/* address of the rooms; 0: nobody needs one */
+	uint64_t rooms;		/* address of the rooms; 0: none is needed */
 	uint64_t stack_lo, stack_hi;	/* the main thread's stack: hi is exact,
 					 * lo as far as it may grow */
 	uint64_t stack_max;	/* bytes that another thread's stack may have
@@ -279,12 +279,11 @@ struct session {
 	/* The injector that holds the target: pid and start time in clock
 	 * ticks since boot, so that a reused pid is not believed. */
 	int32_t holder_pid;
-	uint32_t reader;	/* who takes what is recorded: a thread's id as its
-				 * own kernel knows it, and READER_GONE once it
-				 * has ended: then the payload closes the
-				 * session. 0: nobody is expected to */
+	uint32_t reader;	/* takes what is recorded: a thread's id as its own kernel knows
+				 * it, and READER_GONE once it has ended: then the payload
+				 * closes the session. 0: none is expected */
 	uint32_t keep_last;	/* 1: a full ring overwrites what is oldest in it,
-				 * and nobody else gives anything back */
+				 * and nothing else gives any place back */
 	uint64_t holder_start;
 	uint32_t follow_forks;	/* 1: a forked child takes rings of its own */
 	int32_t only;		/* where calls are counted: those of this thread alone, by
@@ -388,8 +387,8 @@ struct slot {
  *
  * With keep_last, `tail` is the owner's, too: a full ring never is. Its sub-buffers
  * take the places in turn, and the oldest is given up, by `tail`, before it is
- * zeroed. Who copies one is not waited for: it is whole if `tail` has not passed it
- * when the copy is made.
+ * zeroed. A reader that copies one is not waited for: the copy is whole if `tail` has not
+ * passed it when that is made.
  *
  * Where calls are counted, the sub-buffers are one array of counters (uint64_t) by
  * function id, of the calls of all threads that have had the ring, one after another:
@@ -531,7 +530,7 @@ struct thread {
 	uint64_t full_tail;	/* the ring's tail when it was found full */
 	uint64_t reader;	/* address of session.reader */
 	uint64_t tp;		/* of its owner, if it is to be sought by that;
-				 * 0: of nobody */
+				 * 0: of no thread */
 	uint64_t tid;		/* its owner's id, as the owner knows it */
 	uint64_t goroutine;	/* the one that is told to the ring's reader as the
 				 * current stack: the address of its g. 0: none */

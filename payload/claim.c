@@ -10,17 +10,17 @@
  *
  * In a thread of Go's runtime alone it lies in words that the runtime has left over
  * (injector/ptrace/gothreads.h). It is reached by its distance from the thread pointer and
- * never by an address, which nobody there could tell.
+ * never by an address, which nothing there could tell.
  *
- * Where nobody has given the payload its place, there is none, and `local`
- * is never touched. Then a struct thread says whose it is (`tp` and `tid`), and
- * its owner seeks it. A thread pointer alone is not enough: libc gives that of
- * a thread that has ended to the next one.
+ * Where the payload was given no place, there is none, and `local` is never touched.
+ * Then a struct thread says whose it is (`tp` and `tid`), and its owner seeks it. A
+ * thread pointer alone is not enough: libc gives that of a thread that has ended to
+ * the next one.
  */
 struct local {
-	uint64_t thread;	/* address of a struct thread, or of `nobody` */
+	uint64_t thread;	/* address of a struct thread, or of `silent` */
 	uint64_t ledges;	/* behind the next one that is free; 0: no room yet */
-	uint64_t visit;		/* of `nobody` */
+	uint64_t visit;		/* of `silent` */
 	int32_t tid;		/* by which it has claimed */
 };
 
@@ -28,7 +28,7 @@ static __thread struct local local;
 
 /* What a thread points at that is not to record: all zeros, so that every
  * call takes the slow path and ends there at once. */
-static struct thread nobody;
+static struct thread silent;
 
 static int32_t child;		/* in a forked child that records, whose thread
 				 * was the first to */
@@ -135,7 +135,7 @@ static uint64_t owner(enum ring_state state, int32_t tid)
 }
 
 /* Whose it is stands there from the very first: should the claim be left for
- * good, by a siglongjmp, the reader knows when nobody will go on with it. */
+ * good, by a siglongjmp, the reader knows when no thread will go on with it. */
 static bool take(struct ring *r, uint64_t from, int32_t tid)
 {
 	return __atomic_compare_exchange_n(&r->owner, &from, owner(RING_CLAIMING, tid),
@@ -186,8 +186,8 @@ static bool take_over(const struct session *s, uint32_t i, int32_t from, int32_t
 }
 
 /*
- * After another hello in the same session: the ring that the thread has had
- * all along, if nobody took it away.
+ * After another hello in the same session: the ring that the thread has had all along, if it
+ * was not taken away.
  */
 static bool find_own(const struct session *s, uint64_t addr, int32_t tid, uint32_t *ret)
 {
@@ -221,8 +221,8 @@ static bool find_ended(const struct session *s, int32_t tid, uint32_t *ret)
 	return false;
 }
 
-/* One for good: who comes later goes on in the same places. Where a claim is left for good
- * between the two, there is one less. */
+/* One for good: a thread that comes later goes on in the same places. Where a claim is left for
+ * good between the two, there is one less. */
 static void take_bank(struct session *s, struct ring *r)
 {
 	uint32_t n;
@@ -242,7 +242,7 @@ static void ring_begin(struct session *s, struct ring *r)
 	if (s->keep_last && r->head)
 		return;
 	r->generation++;
-	/* Who counts what all have done that had the ring asks for what they lost, too. */
+	/* Counters are of all threads that had the ring, so what those lost counts, too. */
 	if (s->counting)
 		return;
 	r->lost_entries = 0;
@@ -301,7 +301,7 @@ static struct thread *install(uint64_t seen, struct thread *t)
 }
 
 /* The same where threads are sought. Of two that are the caller's the one that
- * comes first is found by everybody; the other one just stays unused. */
+ * comes first is found by all; the other one just stays unused. */
 static struct thread *install_sought(const struct session *s, struct thread *t)
 {
 	struct thread *first = seek(s, true);
@@ -322,7 +322,7 @@ static struct thread *silence(void)
 {
 	if (!seeks()) {
 		local.visit = payload_visit;
-		publish(&local.thread, (uint64_t)&nobody);
+		publish(&local.thread, (uint64_t)&silent);
 	}
 	return NULL;
 }
@@ -330,7 +330,7 @@ static struct thread *silence(void)
 /*
  * A forked child is one thread, that which has forked, under an id of its own. If
  * it was forked behind the C library's back, it still goes by its parent's there:
- * then it is not followed, for nobody could tell it from that, nor when it ends.
+ * then it is not followed, for it could not be told from that, nor when it ends.
  */
 static bool begin_child(const struct session *s)
 {
@@ -347,8 +347,8 @@ static bool begin_child(const struct session *s)
 /*
  * A signal handler that comes before the ring is claimed finds neither it nor the
  * thread's old struct, and claims another one. The struct can be found only when
- * the ring is: should a handler leave the claim for good between the two, the
- * thread does not go on with a ring that nobody reads, but claims it again.
+ * the ring is: should a handler leave the claim for good between the two, the thread does not
+ * go on with a ring that is not read, but claims it again.
  */
 static struct thread *claim(struct session *s, enum what what)
 {
@@ -395,7 +395,7 @@ struct thread *claim_thread(struct session *s, enum what what)
 
 	if (t)
 		return t;
-	if (!seeks() && local.thread == (uint64_t)&nobody && local.visit == payload_visit)
+	if (!seeks() && local.thread == (uint64_t)&silent && local.visit == payload_visit)
 		return NULL;
 	return claim(s, what);
 }

@@ -4,7 +4,7 @@
  *
  * A fiber may go on in another thread, which then takes its open calls over:
  *
- *  1. It exchanges the number of the place that has them for STACK_LEAVES. Nobody else
+ *  1. It exchanges the number of the place that has them for STACK_LEAVES. No other thread
  *     takes that place now, nor does its thread use it, or give it to another stack.
  *  2. It sends that thread to the slow path, in case it takes the place for its current
  *     stack's, and looks again whether that is what it wants; if not, the place gets its
@@ -44,7 +44,7 @@ static bool is_wall_between(uint64_t below, uint64_t above)
  * Is what happens at `sp` on o's stack j? An exit is, if the call that it ends is
  * open there: an address lies on one stack only. An entry, if it is between the
  * outermost and the innermost open call, or below, so near that no other stack
- * begins there in all likelihood: what is called next by who was resumed.
+ * begins there in all likelihood: what is called next by the fiber that was resumed.
  */
 static bool is_there(const struct thread *o, uint32_t j, uint64_t top, uint64_t sp,
 		     enum what what)
@@ -93,8 +93,7 @@ static uint64_t wanted_top(const struct thread *o, uint32_t j, uint32_t number,
 	return (w->number ? w->number == number : is_there(o, j, top, w->sp, w->what)) ? top : 0;
 }
 
-/* Whoever has it now has this number, unless its thread has forgotten all stacks
- * meanwhile. */
+/* The place has this number from now on, unless its thread has forgotten all stacks meanwhile. */
 static void give_back(struct stack *k, uint32_t number)
 {
 	uint32_t leaves = STACK_LEAVES;

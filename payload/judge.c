@@ -10,25 +10,24 @@
  * that one which sleeps or waits for its turn is judged mildly. While it is too much,
  * the most expensive function has to go: no more than needed.
  *
- * The tallies are one table for all threads, for a stack may be small. Nobody waits
- * for it: who finds it taken judges after his next sub-buffer. Left for good by a
- * siglongjmp, it is anybody's after a second; of two who then have it at a time both
- * may come to wrong sums. But a function goes only if most of a sum is its own, as
- * counted again.
+ * The tallies are one table for all threads, for a stack may be small. No thread waits for it:
+ * one that finds it taken judges after its next sub-buffer. Left for good by a siglongjmp, it
+ * is free again after a second; of two threads that then have it at a time both may come to
+ * wrong sums. But a function goes only if most of a sum is its own, as counted again.
  */
 #include "payload/payload.h"
 
 enum {
 	TALLIES = 2048,		/* a power of two */
 	CLOSED_MOST = 8,	/* gates, by one judgement: the next is soon */
-	WINDOWS_STALE = 10,	/* after so many the table is anybody's */
+	WINDOWS_STALE = 10,	/* after so many the table is free again */
 };
 
 #define LIMIT_ALL 10000		/* session.limit is a part of that */
 #define TIME_MOST (1ull << 40)	/* ticks that count; the product has room */
 
 static uint32_t tally[TALLIES];	/* events, by a hash of the function */
-static uint64_t taken;		/* the time stamp of who has it; 0: nobody */
+static uint64_t taken;		/* the time stamp of the thread that has it; 0: none */
 
 /* What one sub-buffer holds, and how it is looked at. */
 struct sample {
@@ -133,8 +132,8 @@ static uint32_t count(const struct sample *m, uint32_t func)
 	return n;
 }
 
-/* Close the gate of the function with most events. How many it has; 0: nobody has
- * that many at his place. */
+/* Close the gate of the function with most events. How many it has; 0: no function has most of
+ * those at its place. */
 static uint32_t close_one(const struct sample *m)
 {
 	uint32_t i = most_events(), all = tally[i];

@@ -123,7 +123,7 @@ static uint32_t lay_run(struct loan *l, uint64_t *words, uint32_t n)
 
 /*
  * In a call that leaves no trace in what the thread was interrupted in: it has no restart
- * block. If nobody comes, for we have stayed too long or they have died, we go home.
+ * block. If no injector comes, for we have stayed too long or it has died, we go home.
  */
 static void linger(uint64_t ns)
 {

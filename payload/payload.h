@@ -184,7 +184,7 @@ struct shelved {
 	uint64_t by, outer;
 	/* Of one that is open: */
 	uint64_t frame;
-	uint64_t inner;		/* where the next call within it is; 0: nobody knows of one */
+	uint64_t inner;		/* where the next call within it is; 0: none is known */
 	uint32_t within;	/* so many calls whose entries were recorded */
 	struct side side;	/* if calls are timed */
 };

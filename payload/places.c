@@ -63,7 +63,7 @@ void place_open(struct thread *t, uint32_t i, uint64_t lo, uint64_t hi)
 	publish(&k->number, t->next_number++ & ~STACK_SHARED);
 }
 
-/* Who has open calls counts more than who has none. */
+/* A stack with open calls counts more than one with none. */
 static uint64_t rank(const struct thread *t, uint32_t i)
 {
 	const struct stack *k = &t->stacks[i];

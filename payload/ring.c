@@ -174,7 +174,7 @@ static void give_up(const struct session *s, struct ring *r, const struct subbuf
 	}
 	r->overwritten = r->next_overwritten;				/* 3 */
 	publish(&r->tail, to);						/* 4 */
-	/* Not before who copies it can know. */
+	/* Not before a reader that copies it can know. */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
@@ -206,8 +206,8 @@ static bool is_frozen(const struct session *s, struct ring *r)
 }
 
 /*
- * A place where the last are kept; false if all are to stay. Who arms the watch again
- * says so first, and then lets those threads look again which are full: one that did not
+ * A place where the last are kept; false if all are to stay. An injector that arms the watch
+ * again says so first, and then lets those threads look again which are full: one that did not
  * see the former will see the latter.
  */
 static bool take_oldest(const struct session *s, struct thread *t, uint64_t tail, uint32_t *ret)

@@ -4,12 +4,12 @@
  *
  * A room is the thread's whose thread pointer stands in its first word; or its id, in
  * threads of Go's runtime alone, which do not know theirs. No two threads that live
- * have the same one, so who finds his there is its owner, or comes after an owner that
- * has ended. It is his for life: a thread may be interrupted with its registers on a
- * ledge, and whatever becomes of its ring they must still be there. For the same reason
- * a room is never wiped, nor cleared. Of threads of Go's, whose ids are soon all new, an
- * injector that is there gives back the rooms once they have ended (injector/session/rooms.h).
- * Who finds none does not look at each again at every call.
+ * have the same one, so a thread that finds its own there is the owner, or comes after an owner
+ * that has ended. The room is the thread's for life: a thread may be interrupted with its
+ * registers on a ledge, and whatever becomes of its ring they must still be there. For the same
+ * reason a room is never wiped, nor cleared. Of threads of Go's, whose ids are soon all new, an
+ * injector that is there gives back the rooms once they have ended (injector/session/rooms.h). A
+ * thread that finds none does not look at each again at every call.
  */
 #include "payload/payload.h"
 

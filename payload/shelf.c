@@ -2,7 +2,7 @@
 /*
  * shelf: which calls of fibers are open that no thread has a frame of?
  *
- * Nobody tells the bounds of a fiber's stack. Where stacks are small and lie side by
+ * The bounds of a fiber's stack are not told. Where stacks are small and lie side by
  * side, calls of one are taken for calls of another, and then for some that were left.
  * And a thread has places for a few stacks only. So two kinds of calls are put here,
  * by the stack pointer that they will end with:
@@ -12,9 +12,9 @@
  *   which bounds what is guessed from then on;
  * - one that is open on a stack that has lost its place, with the number of that.
  *
- * There is one shelf for all threads, as fibers go from one to another. A place on it is
- * its own who makes its key BUSY; who is left for good in there leaves a place that is
- * not used any more. Walls are hints, and as good as the last who wrote there knew.
+ * There is one shelf for all threads, as fibers go from one to another. A place on it belongs
+ * to the thread that makes its key BUSY. If that is left for good in there, the place is not
+ * used any more. Walls are hints, and as good as what the last thread that wrote there knew.
  */
 #include "payload/payload.h"
 
@@ -244,8 +244,8 @@ void shelf_narrow(uint64_t sp, uint64_t *lo, uint64_t *hi)
 
 /*
  * Where in that range is it? A stack's first calls are not far below its end, and what is
- * behind that end is the other end of the next one, where nobody comes near. So not far above the
- * outermost call: at the roundest address there, for many stacks are aligned.
+ * behind that end is the other end of the next one, which is hardly ever reached. So not far
+ * above the outermost call: at the roundest address there, for many stacks are aligned.
  */
 static uint64_t place_wall(uint64_t below, uint64_t above)
 {

@@ -42,7 +42,7 @@ static void own(struct thread *t, uint64_t sp)
 }
 
 /* The end of it. `end` first: from then on all is consistent, and whatever
- * comes in between may record, or begin and end a slow path of its own. Who has
+ * comes in between may record, or begin and end a slow path of its own. A thread that has
  * outlived a hello in here has no ring any more. */
 static void leave(struct thread *t)
 {
@@ -113,7 +113,7 @@ static bool push(struct thread *t, uint64_t frame)
 		return false;
 	*frames_at(t, t->top + 8) = frame;
 	publish(&t->top, t->top + 8);
-	/* Who takes the stack just now may not see it. */
+	/* A thread that takes the stack just now may not see it. */
 	if (!(frame & 1) && stacks_is_taken(t))
 		shelf_tell(frame, SHELF_NOWHERE, frame);
 	return true;

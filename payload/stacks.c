@@ -81,8 +81,8 @@ static bool find_known(const struct thread *t, uint64_t sp, uint32_t *ret)
 }
 
 /*
- * No frames are kept of goroutines, for it is the reader that pairs their calls, and
- * nothing is ever on their stack by its range: who comes from elsewhere leaves it.
+ * No frames are kept of goroutines, for it is the reader that pairs their calls, and nothing is
+ * ever on their stack by its range: a call from elsewhere leaves it.
  */
 void stacks_goroutine(struct thread *t, const struct goroutine *g)
 {
@@ -101,7 +101,7 @@ void stacks_goroutine(struct thread *t, const struct goroutine *g)
 	publish(&t->goroutine, (uint64_t)g);
 }
 
-/* The stack that the thread was born with, if `sp` is there and nobody knows it. */
+/* The stack that the thread was born with, if `sp` is there and the stack is not known yet. */
 static bool open_born(const struct session *s, struct thread *t, uint64_t sp)
 {
 	uint64_t lo, hi;

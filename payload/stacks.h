@@ -69,8 +69,8 @@ void place_switch(struct thread *, uint32_t i);
 void place_open(struct thread *, uint32_t i, uint64_t lo, uint64_t hi);
 /* The place for one more stack: a free one, or that of the one longest unused. */
 uint32_t place_victim(const struct thread *);
-/* Have it free. What was open there is known by its exits from now on; unless another
- * thread takes it, who finds it in one of the two at any time. */
+/* Have it free. What was open there is known by its exits from now on; unless another thread
+ * takes it, which finds it in one of the two at any time. */
 void place_free(struct thread *);
 /* Let the guessed bounds of stack i reach around `sp`, too, but for every stack that is
  * known, and walls. False if one of these is between. */

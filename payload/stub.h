@@ -4,8 +4,8 @@
  * for?
  *
  * Notes and stubs follow one another without gaps in each page, from its start (in the
- * page where the recording routines end: from there on) to a note without blocks. None
- * lies in two pages. So who knows an address in a stub finds its note.
+ * page where the recording routines end: from there on) to a note without blocks. None lies in
+ * two pages. So an address in a stub is enough to find its note.
  */
 #ifndef PAYLOAD_STUB_H
 #define PAYLOAD_STUB_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timing: where calls are timed, what does a ring hold, and who writes it?
+ * timing: where calls are timed, what does a ring hold, and what writes it?
  *
  * Nothing is recorded: each thread adds up the durations of its calls by function. Its
  * ring, which has no sub-buffers then, is

@@ -10,7 +10,7 @@ struct trap_action {
 	uint64_t handler, flags, restorer, mask;
 };
 
-/* A breakpoint of ours: who ran into the one at `addr` goes on at `stub`. */
+/* A breakpoint of ours: a thread that ran into the one at `addr` goes on at `stub`. */
 struct trap {
 	uint64_t addr;		/* written last, and never changed; 0: free */
 	uint64_t stub;

@@ -224,8 +224,8 @@ const void *payload_find(uint64_t pc, struct unwind_bases *ret, unwind_find *ori
 	if (fde)
 		return fde;
 	fde = original(pc, ret);
-	/* Of what has unwind information the code can be read. Any other address may be
-	 * nobody's: who asks need not stand there (_Unwind_FindEnclosingFunction). */
+	/* Of what has unwind information the code can be read. Any other address may lie in no
+	 * function: a caller need not stand there (_Unwind_FindEnclosingFunction). */
 	if ((fde || in_journal(s, pc)) && leads_to_stub(s, pc, &st))
 		return answer(&st, pc, ret);
 	return fde;

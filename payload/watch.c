@@ -5,8 +5,8 @@
  * These calls are recorded as all others, but by way of C, where a thread remembers when
  * those that are open began. The first that takes too long fires: from then on each ring
  * records what comes after that moment in half of its places, and then drops and counts,
- * so that what came before it is kept (`is_frozen` in ring.c). Nobody has to be there
- * for that: it is so until an injector has read the rings and arms it again.
+ * so that what came before it is kept (`is_frozen` in ring.c). No injector has to be there for
+ * that: it is so until an injector has read the rings and arms it again.
  */
 #include "payload/payload.h"
 
@@ -39,7 +39,7 @@ void payload_watch_entry(uint64_t word, uint64_t sp)
 	publish(&w->sp, sp);
 }
 
-/* When the call that ends at `sp` began; 0: nobody knows. */
+/* When the call that ends at `sp` began; 0: not known. */
 static uint64_t take_begin(struct thread *t, uint64_t sp)
 {
 	uint32_t i;

@@ -90,7 +90,7 @@ refusals_explained()
 
 # Threads, code and bytes are no persons: sentences name what acts. These places do so; a
 # user may be a "who" (audit.*).
-named=(README.md HACKING.md docs arch base plan symbols trace
+named=(README.md HACKING.md docs arch base payload plan symbols trace
 	injector/{infect,islands,launch,log,modules,options,patch,proc,ptrace,reader,remote}
 	injector/{session,show,verbs})
 names_what_acts()
