@@ -131,7 +131,7 @@ static void check_windows(void)
 	breaker_free(b);
 }
 
-/* Who reads far behind comes to a judgement all the same. */
+/* A reader far behind comes to a judgement all the same. */
 static void check_late(void)
 {
 	struct breaker *b = begin(5);

@@ -57,7 +57,7 @@ int main(void)
 		printf("skipped: the kernel does not tell what is mapped (CAP_SYS_ADMIN)\n");
 		return 77;
 	}
-	/* What nobody has written to needs no memory; not even once it was looked at. */
+	/* What was never written to needs no memory; not even once it was looked at. */
 	CHECK(reads(&c, at + 5, 2 * PAGE));
 	CHECK(reads(&c, at, (PAGES - 2) * PAGE));
 	at[COPY * PAGE + 8] ^= 0xff;

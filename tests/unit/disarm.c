@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Does what is disarmed go as a whole, in an order that is harmless, with whoever
- * relies on its bytes; and does everything else stay?
+ * Does what is disarmed go as a whole, in an order that is harmless, with what relies on its
+ * bytes; and does everything else stay?
  */
 #include "injector/patch/disarm.h"
 
@@ -12,8 +12,8 @@
 enum { FUNCS = 6 };
 
 /* In writing order: a hole and its jump; two puns in a row, the first of which keeps
- * bytes of the second, which keeps bytes of a third function's jump; and one whose
- * kept bytes nobody writes. */
+ * bytes of the second, which keeps bytes of a third function's jump; and one whose kept bytes
+ * are never written. */
 static struct change changes[] = {
 	{ .addr = 0x1100, .len = 5, .rank = 0, .func = 1 },
 	{ .addr = 0x1000, .len = 2, .rank = 1, .func = 1 },

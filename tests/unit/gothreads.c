@@ -74,13 +74,13 @@ static const struct scene {
 	{ "on a goroutine's stack", 2, 256, SOUND, true, false },
 	{ "being born", 0, 256, UNBORN, false, false },
 	{ "of another m", 0, 256, NO_M, false, false },
-	{ "of nobody", 0, 256, STRANGER, false, false },
+	{ "of no m", 0, 256, STRANGER, false, false },
 };
 
 /* What is made of a scene: all in one mapping, as Go's heap is. */
 struct world {
 	_Alignas(16) uint8_t gap[64 << 10];
-	_Alignas(16) uint8_t stacks[4][STACK];	/* the last is nobody's */
+	_Alignas(16) uint8_t stacks[4][STACK];	/* the last is no goroutine's */
 	struct g g[3];
 	struct m m;
 };
@@ -158,7 +158,7 @@ static void judge(const struct target *t, struct thread_hold *th, const struct w
 	CHECK(!gothread_stack(&g, at(w->gap)).end);
 }
 
-/* Only a thread that has nothing yet may have no id, and another's nobody. Threads go on
+/* Only a thread that has nothing yet may have no id, and none may have another's. Threads go on
  * with shared memory. */
 static void judge_id(const struct target *t, struct thread_hold *th, struct world *w)
 {

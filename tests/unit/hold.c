@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Is who was asked to stop, or cannot be let go any more, heard of, whatever becomes of him?
+ * Is each thread reaped that was asked to stop, or cannot be let go any more, whatever becomes
+ * of it?
  */
 #include "injector/ptrace/target_impl.h"
 
@@ -33,7 +34,8 @@ enum {
 	STEP = 7000,			/* ns, by which these differ */
 };
 
-static const uint64_t patience = 20000000000;	/* ns, for who may be without a processor */
+static const uint64_t patience = 20000000000;	/* ns, for threads that may be without a
+						 * processor */
 
 static __attribute__((noreturn)) void die(int line, const char *what)
 {
@@ -59,14 +61,14 @@ static pid_t child;
 
 /* --- in the child --- */
 
-static void count_on(int who)
+static void count_on(int i)
 {
 	struct timespec t = { 0, 1000 * 1000 };
 
 	for (;;) {
-		__atomic_fetch_add(&shared->turns[who], 1, __ATOMIC_RELEASE);
+		__atomic_fetch_add(&shared->turns[i], 1, __ATOMIC_RELEASE);
 		nanosleep(&t, NULL);
-		if (__atomic_load_n(who ? &shared->other_leaves : &shared->go_away,
+		if (__atomic_load_n(i ? &shared->other_leaves : &shared->go_away,
 				    __ATOMIC_ACQUIRE))
 			return;
 	}
@@ -139,7 +141,7 @@ static void *execute_again(void *self)
 }
 
 /* Each program begins the next one, by its main thread or by another: of those two the kernel
- * tells one only that his maker has died. */
+ * tells one only that its maker has died. */
 static __attribute__((noreturn)) void live_shortly(char *self)
 {
 	pthread_t t;
@@ -214,15 +216,15 @@ static void ask(struct target *t)
 	CHECK(t->nthreads == 1);
 }
 
-/* He runs, and is ours. */
+/* It runs, and is ours. */
 static void go_on(struct thread_hold *th)
 {
 	CHECK(ptrace(PTRACE_CONT, th->tid, 0, 0) == 0);
 	th->hold = HOLD_SEIZED;
 }
 
-/* The main thread ends after all: nobody waits for it to stop, or for word of its end;
- * but that is heard when it comes. */
+/* The main thread ends after all: it is not waited for, whether it stops or ends; but its end
+ * is reaped when it comes. */
 static int leave(void *target)
 {
 	struct target *t = target;
@@ -244,7 +246,7 @@ static int leave(void *target)
 	return 0;
 }
 
-/* Who executes a program is let go, and not to be heard of in what fails later. */
+/* A thread that executes a program is let go, and is not named in what fails later. */
 static int execute_late(void *target)
 {
 	struct target *t = target;
@@ -260,8 +262,8 @@ static int execute_late(void *target)
 	return 0;
 }
 
-/* The same of another than the main thread, whose id is that one's all at once, long
- * before he stops. */
+/* The same of another than the main thread, whose id is that one's all at once, long before it
+ * stops. */
 static int change_ids(void *target)
 {
 	struct target *t = target;
@@ -280,8 +282,7 @@ static int change_ids(void *target)
 
 /*
  * One that is let go before the others executes a program, which kills them where they
- * stand: nothing is to be had of them but their ends, for which that waits. Nobody dies
- * at once where we spin.
+ * stand: they can only be reaped, for which that one waits. No thread dies at once where we spin.
  */
 static void execute_amid(struct target *t)
 {
@@ -318,8 +319,8 @@ static int resume_killed(void *target)
 	return 0;
 }
 
-/* Who was asked is taken away by another who executes a program: nothing is heard of him,
- * and who has his id now is none that we hold. */
+/* A thread that was asked is taken away by another that executes a program: it reports nothing,
+ * and the thread that has its id now is none that we hold. */
 static int vanish(void *target)
 {
 	struct target *t = target;
@@ -357,8 +358,8 @@ static int live_on(void *target)
 	return 0;
 }
 
-/* Who executes a program waits for word of the end of one whom we hold, and our request for
- * himself waits for that. */
+/* A thread that executes a program waits until one that we hold is reaped, and our request for
+ * the former waits for that. */
 static int wait_for_each_other(void *target)
 {
 	struct target *t = target;
@@ -416,7 +417,7 @@ static int chase_on(void *unused)
 		struct target t;
 
 		fail_clear();
-		/* Who executes has no memory for a moment. */
+		/* A process that executes a program has no memory for a moment. */
 		if (n <= 0 || target_open(child, &t))
 			continue;
 		target_stop_one(&t, tids[i % n], (uint64_t)i * STEP, &th);

@@ -212,7 +212,7 @@ static void check_levels(void)
 	}
 }
 
-/* Pages are free, and nobody's to grow into. */
+/* Pages are free, and no mapping is to grow into them. */
 static void check_pages(const struct islands *islands, const struct gaps *gaps,
 			struct range stubs)
 {
@@ -299,7 +299,7 @@ static void drop_one(const struct module *mod)
 	live_clear(&live);
 }
 
-/* A byte that somebody else has after all; an island that was never found. */
+/* A kept byte that differs after all; an island that was never found. */
 static void keep_nothing_foreign(const struct module *mod)
 {
 	static struct slot slots[FUNCS + 2];
@@ -362,7 +362,7 @@ static enum refusal near_page_end(const struct target *self, uint8_t left)
 	return m.probes[0].refusal;
 }
 
-/* Give up what was to land on a page that somebody else has taken meanwhile. */
+/* Give up what was to land on a page that the program has mapped meanwhile. */
 static void page_is_taken(const struct target *self)
 {
 	struct islands islands;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Do results arrive whole, and does nobody wait for who does not read them? */
+/* Do results arrive whole, and is a reader that does not read them not waited for? */
 #include "trace/output.h"
 
 #include <errno.h>
@@ -81,7 +81,7 @@ static void test_file(void)
 	CHECK(stat(path, &st) == 0 && st.st_size == (1 << 22) + 9);
 }
 
-/* What somebody runs is nobody else's business, whatever his umask is. */
+/* Results are for their user alone, whatever the umask is. */
 static void test_private(void)
 {
 	struct output *o;
@@ -151,7 +151,7 @@ static void test_refused(void)
 	fail_clear();
 }
 
-/* A pipe that nobody reads: what fits goes in, the rest waits, at once. */
+/* A pipe that is not read: what fits goes in, the rest waits, at once. */
 static void test_full_pipe(bool sock)
 {
 	struct output *o;
@@ -166,7 +166,7 @@ static void test_full_pipe(bool sock)
 	CHECK(output_pending(o) > 0 && output_pending(o) < 1 << 22);
 	CHECK(output_write(o) == 0);
 	CHECK(seconds() - before < 1);
-	/* Our writes do not wait; everybody else's still would. */
+	/* Our writes do not wait; those of other processes still would. */
 	CHECK(!(fcntl(STDOUT_FILENO, F_GETFL) & O_NONBLOCK));
 	close(p[0]);
 	CHECK(output_is_closed(o));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who has leisure runs as SCHED_IDLE; does he get a processor all the same, in the end,
- * where others want all of it? And is he afterwards what he was before?
+ * A thread at leisure runs as SCHED_IDLE; does it get a processor all the same, in the end,
+ * where others want all of it? And is it afterwards what it was before?
  */
 #include "injector/ptrace/pace.h"
 
@@ -18,7 +18,7 @@
 
 static bool over;
 
-/* Wants all of the processor, and more urgently than anybody at leisure. */
+/* Wants all of the processor, and more urgently than any thread at leisure. */
 static void *spin(void *unused)
 {
 	while (!__atomic_load_n(&over, __ATOMIC_RELAXED))
@@ -32,7 +32,7 @@ static void check_equal(void)
 	CHECK_EQ(getpriority(PRIO_PROCESS, 0), 0);
 }
 
-/* Each pace, from each: who leaves it keeps nothing of it. */
+/* Each pace, from each: a thread that leaves it keeps nothing of it. */
 static void test_paces(void)
 {
 	static const enum pace paces[] = { PACE_EQUAL, PACE_LEISURE, PACE_HASTE };
@@ -74,7 +74,7 @@ static void test_given(void)
 	setpriority(PRIO_PROCESS, 0, 0);
 }
 
-/* Does any thread of this process still wait for what nobody else wants? */
+/* Does any thread of this process still wait for what no other wants? */
 static bool is_any_idle(void)
 {
 	DIR *tasks = opendir("/proc/self/task");
@@ -87,8 +87,8 @@ static bool is_any_idle(void)
 	return ret;
 }
 
-/* On one processor that somebody else wants all of: unless it is watched, it is idle
- * for as long as that one spins, which is for ever. Then there is no leisure. */
+/* On one processor that another thread wants all of: unless it is watched, it is idle for as
+ * long as that one spins, which is for ever. Then there is no leisure. */
 static void test_starved(void)
 {
 	cpu_set_t one;
@@ -117,7 +117,7 @@ static void test_starved(void)
 }
 
 /* In a process of its own, and in another one, if meanwhile others wanted all processors:
- * who was starved once has no leisure any more, and shows nothing. */
+ * a thread that was starved once has no leisure any more, and shows nothing. */
 static void in_peace(void (*test)(void))
 {
 	enum { TRIES = 200, STARVED = 2 };

@@ -32,7 +32,7 @@ static __attribute__((noreturn)) void die(int line, const char *what)
 
 /*
  * rdi: a struct rseq, rsi: the descriptor to name. linger begins a sequence and
- * stays in it; whoever is preempted begins again. pass runs behind a sequence of
+ * stays in it; a thread that is preempted begins again. pass runs behind a sequence of
  * one instruction, that it names again and again.
  */
 __asm__(".text\n.globl linger\n.globl pass\n"

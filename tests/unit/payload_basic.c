@@ -131,7 +131,7 @@ static void test_wrap(void)
 	CHECK(world_ring_of(&w, 0)->head > 2 * w.s->nsub);
 }
 
-/* Who reads in time makes a ring touch two places and no more of its memory,
+/* If a reader is in time, a ring touches two places and no more of its memory,
  * however much is recorded. */
 static void test_low_places(void)
 {
@@ -161,7 +161,7 @@ static void test_low_places(void)
 	CHECK_EQ(seen.entries + r->lost_entries, 70 * 5000);
 }
 
-/* Nobody drains: what was recorded and what was lost is what was called. */
+/* The rings are not read: what was recorded and what was lost is what was called. */
 static void test_full(void)
 {
 	struct ring *r = world_ring_of(&w, 0);

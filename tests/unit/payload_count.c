@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where calls are counted: is each call of each thread, and of handlers that interrupt
- * them, counted once; what becomes of those that have no counter; and does who counts
- * keep out of a session that records, and who records out of one that counts?
+ * them, counted once; what becomes of those that have no counter; and does a thread that counts
+ * keep out of a session that records, and one that records out of one that counts?
  */
 #include <signal.h>
 #include <sys/time.h>
@@ -104,7 +104,7 @@ static void test_no_counter(void)
 	CHECK_EQ(counts(1), 1);
 }
 
-/* Nobody looks for one again for some time. */
+/* No thread looks for one again for some time. */
 static void test_no_ring(void)
 {
 	fresh(1, true);
@@ -131,7 +131,7 @@ static void test_other_kind(void)
 	CHECK_EQ(w.s->lost_entries + w.s->lost_exits, 0);
 }
 
-/* The counters of a session that is over are nobody's. */
+/* The counters of a session that is over are no thread's. */
 static void test_over(void)
 {
 	struct world old;

@@ -189,7 +189,7 @@ static void test_later(void)
 	CHECK_EQ(seen.before, 2);
 }
 
-/* With room between them nobody is taken for another, though most lose their places. */
+/* With room between them none is taken for another, though most lose their places. */
 static void test_many(void)
 {
 	new_session();

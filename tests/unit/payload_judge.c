@@ -163,8 +163,8 @@ static void many_functions(void)
 	CHECK(closed(1) && closed(2) && closed(3));
 }
 
-/* Which have the same place is another question each time; who has few events is not
- * taken for who has many. */
+/* Which have the same place is another question each time; a function with few events is not
+ * taken for one with many. */
 static void same_place(void)
 {
 	for (int i = 0; i < 2000; i++) {
@@ -178,7 +178,7 @@ static void same_place(void)
 	}
 }
 
-/* All at one place, where nobody has most: not who comes last. */
+/* All at one place, where none has most: not the one that comes last. */
 static void no_majority(void)
 {
 	now = (((now >> 32) + 2) << 32) - 101 * WINDOW;
@@ -192,7 +192,7 @@ static void no_majority(void)
 	CHECK(closed(1) && closed(2) && !closed(3));
 }
 
-/* Who has the table and never comes back has it for some time only. */
+/* A thread that has the table and never comes back has it for some time only. */
 static void table_is_taken(void)
 {
 	begin(1);

@@ -128,7 +128,7 @@ static void *keep_few(void *unused)
 }
 
 /* The first thread that records has one, the next has not, and each keeps as many as it has
- * room for: nobody writes to another's. */
+ * room for: no thread writes to another's. */
 static void test_banks(void)
 {
 	struct still still;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How many pages of a sub-buffer does its thread have to ask the kernel for, where
- * somebody else has touched them?
+ * How many pages of a sub-buffer does its thread have to ask the kernel for, where another
+ * process has touched them?
  */
 #include "tests/unit/payload_world.h"
 

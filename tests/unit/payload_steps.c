@@ -246,8 +246,8 @@ static void jump(const struct scene *scene, uint64_t n)
 	CHECK_EQ(after.exits - before.exits, AFTER);
 }
 
-/* A ring that is not free says whose it is, wherever its claim was left: else
- * nobody could ever free it. */
+/* A ring that is not free says whose it is, wherever its claim was left: else it could never be
+ * freed. */
 static void check_owners(void)
 {
 	for (uint32_t i = 0; i < RINGS; i++)

@@ -392,7 +392,7 @@ static void raise_it(void *arg)
 	leaf(arg);
 }
 
-/* A signal stack, of which nobody tells the bounds. */
+/* A signal stack, of which the bounds are not told. */
 static void *with_signal_stack(void *arg)
 {
 	static char elsewhere[32768];

@@ -52,7 +52,7 @@ __asm__(
 "	mov %rax, (%rsp)\n"			/* the way back: the stack's last word */
 "	mov %rdi, 8(%rsp)\n"
 "	mov 272(%rdi), %rax\n"
-"	mov %rax, 16(%rsp)\n"			/* who is called */
+"	mov %rax, 16(%rsp)\n"			/* what is called */
 "	mov (%rdi), %rax; mov 8(%rdi), %rbx; mov 16(%rdi), %rcx; mov 24(%rdi), %rdx\n"
 "	mov 32(%rdi), %rsi; mov 48(%rdi), %rbp; mov 56(%rdi), %r8; mov 64(%rdi), %r9\n"
 "	mov 72(%rdi), %r10; mov 80(%rdi), %r11; mov 88(%rdi), %r12; mov 96(%rdi), %r13\n"
@@ -214,7 +214,7 @@ static void expect_plain(int n)
 		expect_word(i & 1 ? REC_EXIT : REC_ENTRY, FUNC);
 }
 
-/* A bare payload knows of none: whoever maps it says where the word is. */
+/* A bare payload knows of none: what maps it says where the word is. */
 static void place_ledges(void)
 {
 	if (BARE)
@@ -302,8 +302,8 @@ static void test_closed(void *f)
 	CHECK_EQ(w.s->lost_entries, lost);
 }
 
-/* Of a call that was begun in a session that counts by who is late from one that
- * records, nothing is counted, and the other way round. */
+/* A thread that is late from a session that records counts nothing in one that counts, and the
+ * other way round. */
 static void test_count(void *count, void *f)
 {
 	const uint64_t *counts;
@@ -342,7 +342,7 @@ static void take_rooms(uint64_t owner)
 		*(uint64_t *)(w.s->rooms + i * (uint64_t)ROOM_SIZE) = owner;
 }
 
-/* Who finds them all taken counts, and does not look at each again at the next call;
+/* A thread that finds them all taken counts, and does not look at each again at the next call;
  * but some time later. */
 static void test_taken(void *f)
 {
@@ -366,8 +366,8 @@ static void test_taken(void *f)
 	} while (w.s->lost_entries > lost);
 }
 
-/* A room that the injector is asking about is not even his whose it was; one that was
- * given back is anybody's, and at once. */
+/* A room that the injector is asking about is not even its owner's; one that was given back is
+ * free, and at once. */
 static void test_back(void *f)
 {
 	uint64_t *word = (uint64_t *)((uint64_t)pthread_self() + w.s->ledges_offset);

@@ -3,7 +3,7 @@
  * Where calls are timed: is each call of each thread, and of handlers that interrupt
  * them, counted and timed once; does each come into the bucket of what it took, and no
  * time of those within it into its own; what becomes of calls that are left without an
- * exit, or begin too deep; and who stays out of whose session?
+ * exit, or begin too deep; and which thread stays out of which session?
  */
 #include <setjmp.h>
 #include <sys/time.h>
@@ -221,8 +221,8 @@ static void spin(void *arg)
 		;
 }
 
-/* A call that takes so long is in the bucket of that or, where somebody else had the
- * processor, of more; and most of them are where they belong. */
+/* A call that takes so long is in the bucket of that or, where another had the processor, of
+ * more; and most of them are where they belong. */
 static void test_buckets(void)
 {
 	for (uint32_t i = 8; i < 44; i++) {
@@ -305,7 +305,7 @@ static void on_fiber(void)
 	}
 }
 
-/* A call in the middle of which somebody else runs. */
+/* A call in the middle of which another fiber runs. */
 static void switch_over(void *arg)
 {
 	swapcontext(&back, &fiber);

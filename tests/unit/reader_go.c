@@ -84,7 +84,7 @@ static void test_exit_thread(void)
 	world_end(&w);
 }
 
-/* Who goes over to a goroutine does not return; what it was called by may. */
+/* A call that goes over to a goroutine does not return; what it was called by may. */
 static void test_gogo(void)
 {
 	struct world w;

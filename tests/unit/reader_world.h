@@ -65,7 +65,7 @@ static inline void world_make(struct world *w, uint32_t nrings, uint32_t nsub)
 	struct session *s;
 
 	*w = (struct world){ .size = PAGE + nrings * stride };
-	/* Between two pages that nobody may touch. */
+	/* Between two pages that must not be touched. */
 	w->map = mmap(NULL, w->size + 2 * PAGE, PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	mprotect(w->map, PAGE, PROT_NONE);

@@ -3,7 +3,7 @@
  * Is a borrowed thread given back that does not stop for longer than any budget, but
  * only because it has no time to: it runs in the kernel, as others wait for a processor?
  * And does one that sleeps, and could not be given back, go home as it was? Does one that
- * handles his own system calls keep his handler when ours is given to it?
+ * handles its own system calls keep its handler when ours is given to it?
  */
 #include "injector/remote/remote.h"
 
@@ -43,11 +43,11 @@ static __attribute__((noreturn)) void die(int line, const char *what)
 
 /* What the child shares with us. */
 static struct {
-	uint64_t size;		/* of what is mapped by who has no time */
+	uint64_t size;		/* of what is mapped by the thread that has no time */
 	uint64_t answers;
 	uint32_t done, turn;
 	bool busy;
-	char dispatch;		/* SYSCALL_DISPATCH_FILTER_*: whose calls are his */
+	char dispatch;		/* SYSCALL_DISPATCH_FILTER_*: which calls it handles */
 } *shared;
 
 static int words[2];		/* a pipe */
@@ -79,7 +79,7 @@ static uint64_t measure(void)
 
 static void handle(int sig) { (void)sig; }
 
-/* In a call that returns EINTR when it is stopped: who lets it go sets its registers. */
+/* In a call that returns EINTR when it is stopped: what lets it go sets its registers. */
 static void answer(void)
 {
 	struct epoll_event e = { .events = EPOLLIN };
@@ -217,7 +217,7 @@ static int late_to_be_fetched(void *unused)
 	return 0;
 }
 
-/* Who is killed for what he handles himself no more has lost his handler. */
+/* A thread that is killed for what it does not handle itself any more has lost its handler. */
 static int given_to_handler(void *unused)
 {
 	enum { ALLOW, BLOCK };
@@ -267,7 +267,7 @@ static int go_there(struct infecting *in)
 	return 0;
 }
 
-/* Nobody else is sent to the stack of ours before he is home who was. */
+/* No thread is sent to the stack of ours before the last one that was is home. */
 static int on_our_stack(void *unused)
 {
 	static struct session session;

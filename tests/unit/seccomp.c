@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What filters are said to answer is what the kernel answers for them: made-up programs,
- * each of which a child of ours puts itself under, and calls of a number that nobody has. With
- * arguments that are not told the answer is among those that are said to be possible.
+ * each of which a child of ours puts itself under, and calls of a number that no system call
+ * has. With arguments that are not told the answer is among those that are said to be possible.
  */
 #include "injector/ptrace/cbpf.h"
 #include "injector/ptrace/seccomp.h"

@@ -171,7 +171,7 @@ static void test_reserved(struct modules *m)
 }
 
 /* The C library chooses one of several of these: in this process, that one is
- * meant; in the file there is only who chooses. */
+ * meant; in the file there is only the function that chooses. */
 static void test_indirect(struct modules *m)
 {
 	void *(*volatile chosen)(const void *, int) = rawmemchr;
@@ -220,8 +220,8 @@ static void test_modules(struct modules *m)
 {
 	struct query q;
 
-	/* The C library only when it is named. (Nobody else has this function,
-	 * no sanitizer either.) */
+	/* The C library only when it is named. (No other file has this function, no sanitizer
+	 * either.) */
 	run(m, &q, "tcsendbreak", NULL, NULL);
 	CHECK(!has(&q, "tcsendbreak"));
 	done(&q);

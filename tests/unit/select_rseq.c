@@ -24,7 +24,7 @@
 #define MIDDLE ".rept 8\nmov %rdi,%rax\n.endr\n"
 
 __asm__(".text\n"
-	/* The same as the next, and nobody watches it. */
+	/* The same as the next, without a sequence. */
 	FUNC("seq_free") "mov $1,%eax\nmov %rdi,%rdx\n" MIDDLE
 	"mov $1,%eax\nmov %rdi,%rcx\nret\n" END("seq_free")
 
@@ -121,7 +121,7 @@ static void test(struct modules *m)
 	/* These have room elsewhere. */
 	CHECK(is_whole(s->plan, "seq_behind"));
 	CHECK(is_whole(s->plan, "seq_signed"));
-	/* The material has teeth: who does not know of them, touches them. */
+	/* The material has teeth: a plan that does not know of them touches them. */
 	struct plan_options none = { .hosts = true };
 
 	CHECK(plan_make(s->plan->arch, syms, s->funcs, s->n, &none, &careless) == 0);

@@ -46,7 +46,7 @@ static void many_at_a_time(void)
 	clocks[5] = 20;
 	note(&s, 5, 1, 1);
 	CHECK_EQ(spenders_sum(&s), 3270u);
-	/* And again, while nobody looked. */
+	/* And again, between two looks. */
 	clocks[5] = 7;
 	CHECK_EQ(spenders_sum(&s), 3277u);
 	spenders_clear(&s);

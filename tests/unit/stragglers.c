@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread that does not stop when it is asked to, for it waits for a child of vfork: is
- * nobody else stopped beside it, while another is looked for that could be borrowed? And
- * is one found when it has stopped?
+ * A thread that does not stop when it is asked to, for it waits for a child of vfork: is no
+ * other stopped beside it, while another is looked for that could be borrowed? And is one found
+ * when it has stopped?
  */
 #include <errno.h>
 #include <pthread.h>

@@ -58,9 +58,9 @@ int main(void)
 				      { 0x1400, 0, 3 }, { 0x1300, 0, 4 } };
 
 	check("nothing is stuck", apart, "GGG", "GGG");
-	check("nobody is near", apart, "GSG", "GSG");
-	check("who may keep bytes of it, and who of his", close, "GGS", "SSS");
-	check("what does not stand is nobody's neighbour", close, "GNS", "GNS");
+	check("none is near", apart, "GSG", "GSG");
+	check("what may keep bytes of it, and what of that", close, "GGS", "SSS");
+	check("what does not stand is no neighbour", close, "GNS", "GNS");
 	check("another page", edge, "SG", "SG");
 	check("another rank, another function", ranks, "SGG", "SGG");
 	check("what it depends on", levels, "SGGG", "SGSS");

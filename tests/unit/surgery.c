@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The surgeon goes at the pace of who sends for him: at leisure, too. While a thread
- * stands still he goes first, whatever he did before, and then as before; but he is at
- * leisure no more: one who did not stop in time may stand still now.
+ * The surgeon goes at the pace of the thread that sends for it: at leisure, too. While a thread
+ * stands still it goes first, whatever it did before, and then as before; but it is at leisure
+ * no more: a thread that did not stop in time may stand still now.
  */
 #include "injector/ptrace/surgery.h"
 
@@ -16,7 +16,7 @@
 static int policy(void) { return sched_getscheduler(0); }
 static int niceness(void) { return getpriority(PRIO_PROCESS, 0); }
 
-/* Not all who may be hasty may go before all others. */
+/* A process that may be hasty may not always go before all others. */
 static bool may_go_first(void)
 {
 	struct sched_param p = { .sched_priority = 1 }, none = { 0 };
@@ -74,7 +74,7 @@ int main(void)
 
 		pace_set(p);
 		CHECK_EQ(surgery(operate, &p), -EBUSY);
-		/* Who finds no idle processor, once, looks for leisure no more. */
+		/* A process that finds no idle processor, once, looks for leisure no more. */
 		if (p == PACE_LEISURE && policy() != SCHED_IDLE)
 			failures = known;
 		CHECK_EQ(pace_set(PACE_EQUAL), p);

@@ -185,8 +185,7 @@ static uint64_t now_ms(void)
 	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Each sequence is nearly all of a large text: whoever marks their bytes must
- * not mark them so many times. */
+/* Each sequence is nearly all of a large text: their bytes must not be marked so many times. */
 static void many_that_overlap(void)
 {
 	char text[512];

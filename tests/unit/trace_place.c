@@ -131,7 +131,7 @@ static void sweep(bool kill)
 	}
 }
 
-/* Somebody's file is there: nothing is touched, whatever fails. */
+/* A file that is not ours is there: nothing is touched, whatever fails. */
 static void sweep_foreign(void)
 {
 	for (int n = 1;; n++) {
