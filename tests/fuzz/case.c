@@ -160,8 +160,8 @@ static bool place_others(struct fuzz_case *c)
 	return true;
 }
 
-/* The bytes from the site's first on, as they are here: behind the window nobody
- * finds what the file has. */
+/* The bytes from the site's first on, as they are here: behind the window is not what the file
+ * has. */
 static uint16_t read_given(const struct fuzz_case *c, uint8_t p[ARCH_JUMP_MAX])
 {
 	const struct site *s = c->site;
@@ -222,7 +222,7 @@ static bool become_pun(struct fuzz_case *c)
 }
 
 /* A pun needs an island. Of full jumps one in four becomes a pun and one in eight
- * leads to an island, as if its last bytes were kept by somebody. */
+ * leads to an island, as if its last bytes were kept by another jump. */
 static bool find_island(struct fuzz_case *c)
 {
 	const struct jump_set anywhere = { .base = c->site->pc + c->arch->jump_size };

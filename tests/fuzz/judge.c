@@ -4,9 +4,8 @@
  *
  * The same are: where control went, or at which instruction it met which fault;
  * the general registers, status flags, vector and x87 registers; all memory,
- * but for what is below the stack pointer of somebody who has been left or
- * called, and for the bytes below that of a function which begins, as long as
- * it has not written them itself.
+ * but for what is below the stack pointer of a function that was left or called, and for the
+ * bytes below that of a function which begins, as long as it has not written them itself.
  */
 #include "tests/fuzz/case.h"
 
@@ -102,7 +101,7 @@ static const char *compare_registers(const struct fuzz_case *c, enum run other, 
 	return NULL;
 }
 
-/* Nobody's any more, or nobody's yet. */
+/* No function's any more, or none's yet. */
 static bool is_free(const struct fuzz_case *c, size_t at)
 {
 	const struct insn *last = &c->insns[c->site->ninsns - 1];
@@ -168,8 +167,8 @@ static const char *compare_records(const struct fuzz_case *c, int i)
 	return NULL;
 }
 
-/* What the window does depends on what is below the pointer of a function that
- * begins: nobody's bytes. */
+/* What the window does depends on what is below the pointer of a function that begins: no
+ * function's bytes. */
 static bool depends_on_nothing(const struct fuzz_case *c, int i)
 {
 	return c->out[RUN_WINDOW].end.pc != c->out[c->run].end.pc ||

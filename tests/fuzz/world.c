@@ -23,7 +23,7 @@ enum {
 /* Where a sanitizer has none of its own memory, either. */
 #define BLOCK_AT 0x180000000000ul
 #define CODE_AT 0x200000000000ul
-/* Nobody else's below and above all that: wherever a jump may lead. */
+/* So much is free below and above all that: wherever a jump may lead. */
 #define REACH ((size_t)(1ul << 31) + PAGE)
 
 static uint64_t seed = 1;
@@ -111,7 +111,7 @@ static int put_texts(struct world *w)
 	return 0;
 }
 
-/* The block, with a page before and behind it that nobody may touch. */
+/* The block, with a page before and behind it that must not be touched. */
 static int put_block(struct world *w)
 {
 	uint8_t *p = mmap((void *)BLOCK_AT, WORLD_BLOCK + 2 * PAGE, PROT_NONE,

@@ -39,7 +39,7 @@ static struct made {
 	bool ocaml;		/* all is of OCaml */
 	bool go;		/* all is of Go */
 	bool unclear;		/* or may be */
-	struct range unsafe;	/* where nobody is preempted */
+	struct range unsafe;	/* where no goroutine is preempted */
 	struct range note;	/* what is a note, as its headers say */
 	const struct arch *arch;
 	struct symbols *symbols;

@@ -54,7 +54,7 @@ static void one_nop(void)
 	CHECK(site_is(probe(), 1, TACTIC_SITE, 0, 5, 0));
 }
 
-/* Addresses of nops are for those who write there: nobody jumps to them. */
+/* Addresses of nops are for what writes there: no jump leads to them. */
 static void listed_nops_are_no_target(void)
 {
 	module_begin();
@@ -185,7 +185,7 @@ static void sleds_behind_landing_pad(void)
 	CHECK(site_is(probe(), 0, TACTIC_JUMP, 15, 5, 0));
 }
 
-/* Who arrives at the return by a jump leaves by that. */
+/* A thread that arrives at the return by a jump leaves by that. */
 static void jump_to_exit_sled(void)
 {
 	module_begin();
@@ -198,7 +198,7 @@ static void jump_to_exit_sled(void)
 	CHECK(rules_broken(m.plan) == 0);
 }
 
-/* Nobody falls into the second one. */
+/* Control does not fall into the second one. */
 static void only_jumps_to_exit_sled(void)
 {
 	module_begin();
@@ -210,8 +210,8 @@ static void only_jumps_to_exit_sled(void)
 	CHECK(probe()->sites[0].nexits == 2 && probe()->sites[0].leaves);
 }
 
-/* A nop that aligns it is where a jump to it leads; who falls into that is recorded
- * before it, and nobody jumps into what is displaced then. */
+/* A nop that aligns it is where a jump to it leads; a fall into that is recorded before it, and
+ * no jump leads into what is displaced then. */
 static void jump_to_nop_before_exit_sled(bool falls)
 {
 	size_t nop;

@@ -198,17 +198,17 @@ static void stops_at_once(void)
 	plan_stop(0x0f, 0x0b, ~(1ull << (ILL - 1)));
 	CHECK(entry_only(REFUSED_NONE));
 	CHECK(probe()->nsites == 1 && !probe()->nexits && probe()->sites[0].dead == 3);
-	plan_stop(0x0f, 0x0b, 1ull << (ILL - 1));	/* somebody handles it */
+	plan_stop(0x0f, 0x0b, 1ull << (ILL - 1));	/* the program handles it */
 	CHECK(refused(REFUSED_UNMOVABLE));
 	plan_stop(0xf4, NOP, ~(1ull << (SEGV - 1)));
 	CHECK(entry_only(REFUSED_NONE));
 	plan_stop(0xf4, NOP, 1ull << (SEGV - 1));
 	CHECK(refused(REFUSED_UNMOVABLE));
-	plan_stop(INT3, NOP, 0);			/* somebody's breakpoint */
+	plan_stop(INT3, NOP, 0);			/* the program's breakpoint */
 	CHECK(refused(REFUSED_UNMOVABLE));
 }
 
-/* Who goes on behind it does so behind the jump, all of it. */
+/* A handler goes on behind the jump, all of it. */
 static void goes_on_behind_a_stop(void)
 {
 	const struct routines to = { .entry = TEXT + 0x80000, .exit = TEXT + 0x80100,

@@ -305,7 +305,7 @@ static void empty_fragment_at_function(void)
 	CHECK(probe()->nexits == 2);
 }
 
-/* One that has bytes is entered by whoever jumps there. */
+/* One that has bytes is entered by what jumps there. */
 static void shared_fragment_is_shared(void)
 {
 	module_begin();

@@ -155,7 +155,7 @@ static void without_check(void)
 	CHECK(refused(REFUSED_NONE) && probe()->routines == ROUTINES_GO);
 }
 
-/* Who has to load g has it in the register where it begins, and need not have it
+/* A function that has to load g has it in the register where it begins, and need not have it
  * there where it returns. */
 static void with_load(void)
 {
@@ -209,7 +209,7 @@ static void passes(void)
 	CHECK(is_entered_at(4));
 	PLAN_PASSING(0, LOAD_8, LOAD_8, NOP);
 	CHECK(is_entered_at(9));
-	/* Somebody comes there again. */
+	/* A jump comes there again. */
 	PLAN_PASSING(4, LOAD_8);
 	CHECK(refused(REFUSED_MAY_FAULT));
 	PLAN_PASSING(4, LOAD_8, LOAD_8);
@@ -228,7 +228,7 @@ static void passes(void)
 	/* and $1, %eax: the number in the field is no register. */
 	PLAN_PASSING(0, 0x83, 0xe0, 0x01);
 	CHECK(is_entered_at(3));
-	/* Who has asked for room is recorded behind that. */
+	/* A function that has asked for room is recorded behind that. */
 	begin_asking(); put(LOAD_8); put_frame(); end(); put_wrapper(false);
 	module_plan("f");
 	CHECK(is_entered_at(0));
@@ -275,7 +275,7 @@ static void plan_reaching(const uint8_t *bytes, size_t n)
 					 sizeof((const uint8_t[]){ __VA_ARGS__ }))
 
 /* What has been reached can be reached again by the same register, while that has not
- * changed, as long as nobody comes who has not reached it. */
+ * changed, as long as no jump comes from where it was not reached. */
 static void reaches_again(void)
 {
 	PLAN_REACHING(LOAD_RCX);
@@ -310,7 +310,7 @@ static void reaches_again(void)
 	put_wrapper(false);
 	module_plan("f");
 	CHECK(refused(REFUSED_MAY_FAULT));
-	/* Who jumps over the first has not reached it. */
+	/* A jump over the first has not reached it. */
 	PLAN_REACHING(TEST_EDI, JE, 7, LOAD_RCX);
 	CHECK(refused(REFUSED_TOO_SHORT));
 	PLAN_REACHING(LOAD_RCX, TEST_EDI, JE, 2, TEST_EDI);
@@ -403,13 +403,13 @@ static void exits(void)
 	begin_asking(); middle(9); put(LOAD_RBP_0, ADD_RSP_40, RET); end();
 	module_plan("f");
 	CHECK(entry_only(REFUSED_EXIT_NO_ROOM));
-	/* Nobody's goroutine: as ever. */
+	/* No goroutine: as ever. */
 	begin(); m.go = false; put(TEST_EDI); middle(9); put(LOAD_RBP_0, ADD_RSP_40, RET); end();
 	module_plan("f");
 	CHECK(entry_only(REFUSED_NONE) && exit_site()->tactic == TACTIC_JUMP);
 }
 
-/* The runtime says that it preempts nobody at these bytes of the text. */
+/* The runtime says that it preempts no goroutine at these bytes of the text. */
 static void plan_unsafe(size_t from, size_t to)
 {
 	struct range r = { TEXT + from, TEXT + to };
@@ -419,7 +419,7 @@ static void plan_unsafe(size_t from, size_t to)
 	module_plan("f");
 }
 
-/* Where nobody is preempted several instructions may change, and no others. */
+/* Where no goroutine is preempted several instructions may change, and no others. */
 static void unsafe_points(void)
 {
 	enum { ADD = GROW - 5 };

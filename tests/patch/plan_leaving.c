@@ -4,7 +4,7 @@
  */
 #include "tests/patch/insns.h"
 
-/* A function that ends with these bytes, in a frame or, with no table, nobody knows. */
+/* A function that ends with these bytes, in a frame or, with no table, in none that is known. */
 #define ENDS_WITH(why, cfa, ...) do { \
 	module_begin(); \
 	func("f", 0); func_cfa(cfa); put(MOV_EAX_1); put_middle(); put(__VA_ARGS__); func_end(); \

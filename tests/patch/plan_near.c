@@ -117,8 +117,8 @@ static void long_padding(void)
 	CHECK(refused(REFUSED_TOO_SHORT));
 }
 
-/* Of a program whose functions are not aligned, only its unwind entry tells of a
- * piece, and who leads there whether it is one. */
+/* Of a program whose functions are not aligned, only its unwind entry tells of a piece, and
+ * what leads there whether it is one. */
 static void far_piece(bool is_called)
 {
 	module_begin();

@@ -32,7 +32,7 @@ static bool is_entered_at(size_t off)
 		entry_site(probe())->pc == TEXT + off;
 }
 
-/* Who handles a fault finds it where it was. What nobody handles is displaced. */
+/* A handler of a fault finds it where it was. What is not handled is displaced. */
 static void may_fault(void)
 {
 	PLAN_BEGINNING(SEGV, LOAD);
@@ -172,7 +172,7 @@ static void below_the_stack(void)
 	CHECK(refused(REFUSED_MAY_FAULT));
 }
 
-/* Iterations are no calls, and who comes by an unknown way may be one. */
+/* Iterations are no calls, and what comes by an unknown way may be one. */
 static void others_arrive(void)
 {
 	const struct plan_options o = { .caught = 1ull << (SEGV - 1) };
@@ -189,7 +189,7 @@ static void others_arrive(void)
 	func("f", 0); put(LOAD, MOV_EAX_1); put_middle(); put(NOTRACK_JMP_RAX); func_end();
 	module_plan_with(&o, "f", NULL, NULL);
 	CHECK(refused(REFUSED_MAY_FAULT));
-	/* Who leaves before it would end a call that never began. */
+	/* An exit before it would end a call that never began. */
 	module_begin();
 	func("g", 0x200); put(RET); func_end();
 	func("f", 0); put(TEST_EDI); put_je(0x200); put(LOAD); put_middle(); put(RET); func_end();
@@ -217,8 +217,7 @@ static void plan_ways(const uint8_t *bytes, size_t n, size_t back)
 #define PLAN_WAYS(back, ...) plan_ways((const uint8_t[]){ __VA_ARGS__ }, \
 				       sizeof((const uint8_t[]){ __VA_ARGS__ }), back)
 
-/* Whoever takes one of several ways comes to where they meet, if none leaves, and nobody
- * comes back to one of them. */
+/* Several ways come to where they meet, if none leaves, and no jump leads back to one of them. */
 static void ways_meet(void)
 {
 	PLAN_WAYS(0, JE, 3, LOAD);
@@ -257,7 +256,7 @@ static void no_room(void)
 		o.puns = puns;
 		module_begin();
 		func("f", 0); put(XOR_EAX, XOR_EAX); put_middle(); put(RET); func_end();
-		/* Somebody else's branch into its first instruction. */
+		/* Another function's branch into its first instruction. */
 		func("g", 0x100); put_jmp(1); func_end();
 		module_plan_with(&o, "f", NULL, NULL);
 		CHECK(puns ? is_entered_at(2) : refused(REFUSED_BRANCH_INSIDE));

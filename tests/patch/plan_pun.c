@@ -174,8 +174,8 @@ static void neighbours_bytes_are_free(void)
 	CHECK(site_is(&m.probes[1], 0, TACTIC_JUMP, 3, 5, 0));
 }
 
-/* And so it is if that one is a pun itself, which nobody knows yet as f is
- * planned in the order of the addresses. */
+/* And so it is if that one is a pun itself, which is not known yet as f is planned in the order
+ * of the addresses. */
 static void neighbours_pun_is_known(void)
 {
 	struct plan_options fixed = puns;
@@ -209,7 +209,7 @@ static void text_ends(void)
 	CHECK(refused(REFUSED_TOO_SHORT));
 }
 
-/* An indirect jump whose targets nobody knows. */
+/* An indirect jump whose targets are not known. */
 static void put_unsure(void)
 {
 	put(NOTRACK_JMP_RAX, MOV_EAX_1, RET); func_end();

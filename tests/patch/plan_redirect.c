@@ -206,7 +206,7 @@ static void also_code_of_nobody(void)
 	CHECK(refused(REFUSED_BRANCH_INSIDE));
 }
 
-/* Behind a jump that leads nobody knows where: an iteration would be a call. */
+/* Behind a jump that leads to an unknown place: an iteration would be a call. */
 static void loop_that_nobody_sees(void)
 {
 	module_begin();
@@ -289,7 +289,7 @@ static void function_within(bool inner)
 	CHECK(inner ? entry_only(REFUSED_EXIT_NO_ROOM) : redirected(LINK + 5));
 }
 
-/* Who comes from there is no jump of the inner one. */
+/* What comes from there is no jump of the inner one. */
 static void function_around(bool outer)
 {
 	size_t inner = LINK + 6;
@@ -317,8 +317,8 @@ static void window_that_leads_into_another(void)
 	CHECK(site_with(probe(), 0x80)->level == 2 && probe()->nexits == 1);
 }
 
-/* Who leads into the entry's window has a site of its own, so that it does not
- * depend on one that depends on the entry's. */
+/* A jump into the entry's window has a site of its own, so that it does not depend on
+ * one that depends on the entry's. */
 static void windows_that_lead_into_each_other(void)
 {
 	module_begin();

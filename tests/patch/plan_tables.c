@@ -57,7 +57,7 @@ static void jump_table_has_a_hole(void)
 	CHECK(entry_only(REFUSED_EXIT_NO_ROOM));
 }
 
-/* Only where the stack is as the entry finds it, or nobody knows how it is. */
+/* Only where the stack is as the entry finds it, or it is not known how it is. */
 static void jump_table_to_entry(void)
 {
 	for (int64_t cfa = 0; cfa <= 8; cfa += 8) {
@@ -81,7 +81,7 @@ static void jump_table_unresolved(void)
 	CHECK(entry_only(REFUSED_JUMP_TABLE));
 }
 
-/* Assembly: nobody knows how the stack is, but what could it know in here? */
+/* Assembly: it is not known how the stack is, but what could it know in here? */
 static void tail_call_without_unwind(void)
 {
 	module_begin();
@@ -253,8 +253,8 @@ static void plan_named(const uint8_t *between, size_t n, uint8_t sib)
 	plan_named((const uint8_t[]){ __VA_ARGS__ }, \
 		   sizeof((const uint8_t[]){ __VA_ARGS__ }), sib)
 
-/* Two places of the function, and nobody else arrives at the jump, or has another
- * table in its register. */
+/* Two places of the function, and no other code arrives at the jump, or with another table in
+ * its register. */
 static void jump_table_named_before(void)
 {
 	enum { SIB = 0xc2, OTHER_BASE = 0xc3, SCALE_4 = 0x82 };

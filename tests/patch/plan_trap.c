@@ -27,7 +27,7 @@ static bool sound(void)
 	return rules_broken(m.plan) == 0;
 }
 
-/* Nobody knows where it jumps, and no pun stands on what follows: it would lead
+/* It is not known where it jumps, and no pun stands on what follows: it would lead
  * below zero. */
 static void begin_unsure(void)
 {

@@ -15,7 +15,7 @@
 enum { STUB_CAP = 4096 };
 
 static size_t broken;
-/* May code lead where nobody reaches it from a stub? The function is refused then,
+/* May code lead so far that a stub does not reach it? The function is refused then,
  * as it is placed. */
 static bool rules_far;
 
@@ -54,7 +54,7 @@ static bool forwards(const struct site *s)
 	return next == s->ninsns;
 }
 
-/* As if nobody else were probed. */
+/* As if no other function were probed. */
 static bool find_island(const struct plan *plan, struct site *s)
 {
 	size_t left, room = s->jump.len, most = room + s->kept;
@@ -97,8 +97,8 @@ static int place_site(const struct plan *plan, const struct probe *p, struct sit
 			  &to, out, STUB_CAP);
 }
 
-/* Who jumps strictly inside a window of the same function, or to its entry, in
- * the copy of what a window held. */
+/* A jump strictly inside a window of the same function, or to its entry, leads to the copy of
+ * what the window held. */
 static bool leads_well(const struct probe *p, raddr_t dest, raddr_t copy)
 {
 	for (size_t i = 0; i < p->nsites; i++) {
@@ -207,7 +207,7 @@ static void check_disjoint(const struct plan *plan)
 	free(v);
 }
 
-/* Whose bytes are these? By address: 1 + the probe, 0: nobody's. */
+/* Whose bytes are these? By address: 1 + the probe, 0: no probe's. */
 struct owners {
 	uint32_t *written;	/* over by a jump, but for its first byte */
 	uint32_t *displaced;	/* by a window, of which control arrives at the

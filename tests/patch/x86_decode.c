@@ -254,7 +254,7 @@ static void *ask(void *arg)
 	return NULL;
 }
 
-/* Who has decoded thousands of others says the same as who decodes for the first
+/* A thread that has decoded thousands of others says the same as one that decodes for the first
  * time, which is what a new thread does. */
 static void check_remembered(void)
 {

@@ -255,7 +255,7 @@ static void run(const struct snippet *s, uint8_t *code, uint64_t flags,
 	exec_run();
 	ret->state = exec_out;
 	memcpy(ret->data, data, sizeof(ret->data));
-	/* What is below the pointer belongs to nobody. */
+	/* What is below the pointer is free. */
 	memset(ret->stack, 0, sizeof(ret->stack));
 	uint64_t *sp = (uint64_t *)(uintptr_t)exec_out.gpr[RSP];
 

@@ -37,7 +37,7 @@ static void die(const char *what)
 
 static void run(const uint8_t *p, size_t n)
 {
-	/* Exactly as long as it says, so that a sanitizer sees who reads on. */
+	/* Exactly as long as it says, so that a sanitizer sees a read beyond it. */
 	uint8_t *copy = malloc(n ? n : 1);
 	int fd = open("input", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 
