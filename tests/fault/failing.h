@@ -157,7 +157,7 @@ static bool failing_is_it(const struct failing_run *r, uint64_t nr)
 		r->count == r->want->n;
 }
 
-/* Killed, and its memory gone: nobody can read it any more. */
+/* Killed, and its memory gone: it cannot be read any more. */
 static void failing_end(pid_t pid)
 {
 	struct timespec moment = { 0, 1000000 };
@@ -310,7 +310,7 @@ static inline bool failing_sanitizer_found(const char *said)
 		strstr(said, "ERROR: AddressSanitizer: ") || strstr(said, "LeakSanitizer: "));
 }
 
-/* Who outlives the main process stays our tracee: it goes on, and is buried. */
+/* A process that outlives the main one stays our tracee: it goes on, and is reaped. */
 static inline void failing_rest(void)
 {
 	int status;

@@ -36,7 +36,7 @@ victim_quit
 
 victim scattered 2
 before=$(mappings)
-# Calls of ptrace, and writes to the target's memory, in the loans. Who finds all pages
+# Calls of ptrace, and writes to the target's memory, in the loans. A visit that finds all pages
 # there makes fewer, and may come to its end.
 for n in 101:24 18:6 101:34 18:8 101:44 18:10 101:54 18:12 18:14; do
 	# shellcheck disable=SC2046

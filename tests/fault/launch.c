@@ -22,7 +22,7 @@ enum {
 
 static long harm, points;
 
-/* All that is printed until nobody can print any more; false: it takes too long. */
+/* All that is printed until no process can print any more; false: it takes too long. */
 static bool read_all(int fd, char *text, size_t size)
 {
 	size_t n = 0;

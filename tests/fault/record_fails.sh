@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # record_fails: system calls of inject record fail, or it is killed before them.
-# The target runs on with its own text, and the directory that it has left is in
-# nobody's way: the next recording takes its place, and can be read.
+# The target runs on with its own text, and the directory that it has left is in no other's way:
+# the next recording takes its place, and can be read.
 # timeout: 600
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

@@ -3,7 +3,7 @@
 # release_leaves: inject is held before it lets the 1st, 2nd, 3rd ... thread go, at the end
 # of a loan, after a commit and at the removal. Meanwhile the threads that run execute
 # another program, or fork, or end, or start others. The new program is not disturbed, nor
-# does it lend its threads; inject says what is true, and soon; nobody stays traced. Then
+# does it lend its threads; inject says what is true, and soon; no thread stays traced. Then
 # the same before its other calls of ptrace, and in processes of up to 64 threads at any
 # moment.
 # long: 80

@@ -213,7 +213,7 @@ static bool has_started(const struct point *p)
 	return sweep.state == STARTED || (!p->status && strcmp(sweep.inject[1], "start") == 0);
 }
 
-/* Whoever may have left something is followed by inject stop. */
+/* An inject that may have left something is followed by inject stop. */
 static const char *not_stopped(const struct point *p)
 {
 	if (!sweep.do_kill && p->status != 5 && !gave_up(p) &&
@@ -232,7 +232,7 @@ static bool settles(const char *what, int want)
 	return true;
 }
 
-/* Of all processes that there are, if nobody else's are among them. */
+/* Of all processes that there are, if no others are among them. */
 static bool is_alone(void)
 {
 	struct dirent *e;

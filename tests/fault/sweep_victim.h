@@ -99,7 +99,7 @@ static void victim_child(int in, int out)
 {
 	dup2(in, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
-	/* It has a processor whenever nobody else wants it. */
+	/* It has a processor whenever no other wants it. */
 	setpriority(PRIO_PROCESS, 0, 19);
 	execv(sweep.victim[0], sweep.victim);
 	_exit(127);

@@ -10,9 +10,9 @@
 # that. check.c then makes the plan of all functions of each file that was run, and looks
 # for these places in it. Status 1: one is inside. 77: there is no emulator.
 #
-# JOBS=1: so many at a time. LIMIT=200: seconds that each program may take; who takes
-# longer is ended, and what was seen by then counts. ORACLE_LOGS=DIR: programs whose log
-# is there are not run again, so another build can be asked the same; new logs go there.
+# JOBS=1: so many at a time. LIMIT=200: seconds that each program may take; one that takes
+# longer is ended, and what was seen by then counts. ORACLE_LOGS=DIR: programs whose log is
+# there are not run again, so another build can be asked the same; new logs go there.
 set -u
 export LC_ALL=C.UTF-8
 [ $# -ge 1 ] || { echo "usage: run.sh BUILD [quick | NAME...]" >&2; exit 2; }

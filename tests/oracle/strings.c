@@ -2,8 +2,8 @@
 /*
  * Calls the string functions of the C library at every alignment and length at which
  * their code may take another way: strings STEP [memory]. Which variant of each runs is said by
- * GLIBC_TUNABLES; STEP 1 leaves out nothing, more is for who steps through it; as is
- * `memory`, for mem* alone.
+ * GLIBC_TUNABLES; STEP 1 leaves out nothing, more is for an emulator that steps through it; as
+ * is `memory`, for mem* alone.
  *
  * Each string ends at a page behind which there is none, or begins anywhere in a line.
  */
@@ -20,7 +20,7 @@
 enum { SIZE = 1 << 16, LENGTHS = 300 };
 
 static unsigned char *a, *b;		/* SIZE bytes each; then a page that is not there */
-static volatile uintptr_t sink;		/* nobody may leave a call out */
+static volatile uintptr_t sink;		/* no call may be left out */
 
 /* Through memory, so that the compiler makes none of them itself. */
 static void *(*volatile p_memcpy)(void *, const void *, size_t) = memcpy;

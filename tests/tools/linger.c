@@ -46,5 +46,5 @@ int main(int argc, char **argv)
 			ptrace(PTRACE_CONT, tid, 0, status >> 16 ? 0 : WSTOPSIG(status));
 	while (read(STDIN_FILENO, &c, 1) > 0)
 		;
-	return tid > 0 ? 0 : 1;		/* whoever is traced goes on with its end */
+	return tid > 0 ? 0 : 1;		/* a thread that is traced goes on with its end */
 }

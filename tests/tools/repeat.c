@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * repeat FROM TO BYTES: a trace directory TO with the packets of FROM again and again,
- * each time later, until it has so many bytes. Is what reads directories as large as
- * anybody's?
+ * each time later, until it has so many bytes. Do readers cope with directories as large as
+ * users make them?
  *
  * A round comes a whole wrap of the words' 40 bits after the one before, so that only
  * heads of packets have to change. Compressed ones are not taken.

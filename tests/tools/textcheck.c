@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * textcheck PID: is every executable mapping of this process, byte for byte,
- * what its file holds, and is nobody tracing it? A memfd that only root could
- * open is said and passed over.
+ * what its file holds, and is it not traced? A memfd that only root could open is
+ * said and passed over.
  *
  * Written apart from the program that it judges: it shares no code with it.
  * Exit status: 0 equal, 1 different (the first difference is printed), 2 could
@@ -54,7 +54,7 @@ static int open_mapped(const char *pid, const struct mapping *m)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* By path for a user who may not. */
+/* By path if the user may not. */
 static int open_file(const char *pid, const struct mapping *m)
 {
 	int fd = open_mapped(pid, m);

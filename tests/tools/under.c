@@ -11,7 +11,7 @@
  *	ignored		all signals are ignored that can be
  *	filter		a seccomp filter that allows everything
  *	refusing	one that kills for memfd_create
- *	ptracer		anybody may trace it, as far as Yama is concerned
+ *	ptracer		any process may trace it, as far as Yama is concerned
  */
 #include <errno.h>
 #include <fcntl.h>
