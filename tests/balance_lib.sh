@@ -3,7 +3,7 @@
 # balance_lib: of whole programs each call of each function, accounted for: it has an
 # exit, or there is a cause for it that the program has counted. Sourced after lib.sh.
 
-buffer=64M		# for all that is recorded, should nobody read meanwhile
+buffer=64M		# for all that is recorded, should no process read meanwhile
 
 # Of lines of replay --json: each function's calls, and how they end. What follows sees
 # those that do not return only.
@@ -65,8 +65,9 @@ EOF
 #    matches (probed while they ran), or around all others where ATTACHED is 1;
 #  - those left without an exit are as many as the file LEFT says, a line each of
 #    FUNCTION COUNT [ALL CALLS], without spaces in its name; "MODULE?" is all other
-#    functions of a library, which may be without names. Who is never called leaves none. A thread may have ended so shortly before the program that
-#    its last calls seem open. Of other functions none are left;
+#    functions of a library, which may be without names. A function that is never called leaves
+#    none. A thread may have ended so shortly before the program that its last calls seem open.
+#    Of other functions none are left;
 #  - what is open at the end is one chain of calls in each thread.
 cat >balance.awk <<'EOF'
 BEGIN {
@@ -83,9 +84,9 @@ BEGIN {
 		bad($0)
 	if (how == "open")
 		open[field("tid"), field("depth")]++
-	who = !(f in left) && (field("module") "?") in left ? field("module") "?" : f
-	if (how == "unwound" || how == "open" && who in left && field("tid") != field("pid"))
-		away[who]++
+	key = !(f in left) && (field("module") "?") in left ? field("module") "?" : f
+	if (how == "unwound" || how == "open" && key in left && field("tid") != field("pid"))
+		away[key]++
 }
 END {
 	if (losses)

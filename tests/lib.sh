@@ -46,13 +46,13 @@ on_exit()
 }
 
 # started PID: it is to be killed at the end of the test, if it is there by then, and
-# not somebody else's process, to whom the number has come in a long run.
+# not another process, to which the number has come in a long run.
 started() { STARTED[$1]=$(begun "$1"); }
 
 # When it began, in ticks since the machine did; or nothing.
 begun() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d' ' -f20 || true; }
 
-# A victim ends when nobody can send it commands any more, and leaves nothing
+# A victim ends when no process can send it commands any more, and leaves nothing
 # behind; but it gets a second only.
 farewell()
 {
@@ -142,8 +142,8 @@ victim()
 {
 	mkfifo victim.in
 	: >victim.out
-	# Descriptor 9 is ours alone: who else held it would keep a victim alive
-	# whose test has died. Threads that spin take what the tests leave, not more.
+	# Descriptor 9 is ours alone: a process that held it would keep a victim alive whose
+	# test has died. Threads that spin take what the tests leave, not more.
 	nice -n 5 "${AS[@]}" "$VICTIMS/$1" "${@:2}" <victim.in >victim.out 2>victim.err 9>&- &
 	VICTIM=$!
 	started "$VICTIM"
@@ -151,9 +151,9 @@ victim()
 	wait_until 30 has_line '^ready$' victim.out || die "$1 is not ready"
 }
 
-# as_nobody [NAME]: the victim NAME, started after this, belongs to a user who is
-# not root. What else he is to run begins with "${AS[@]}"; his own inject is
-# "$VICTIMS/inject", in a directory that is open to him.
+# as_nobody [NAME]: the victim NAME, started after this, belongs to a user other than root. What
+# else that user is to run begins with "${AS[@]}"; an inject that this user may run is
+# "$VICTIMS/inject", in a directory that is open to all.
 as_nobody()
 {
 	need_root

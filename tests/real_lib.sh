@@ -4,7 +4,7 @@
 # lib.sh. Each test starts a server of its own, in its own directory, on a port
 # of its own, and loads it with that server's own client.
 
-# A port on which nobody listens now.
+# A port on which no process listens now.
 free_port()
 {
 	python3 -c 'import socket
@@ -15,8 +15,8 @@ print(s.getsockname()[1])'
 
 listens() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
-# load COMMAND...: in the background, over and over until load_ended, for nobody
-# knows how long an attach takes on a busy machine; its output in load.out.
+# load COMMAND...: in the background, over and over until load_ended, for it is not known how
+# long an attach takes on a busy machine; its output in load.out.
 load()
 {
 	: >loading

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# real_postgres: start a PostgreSQL of our own, as a user who may run it.
+# real_postgres: start a PostgreSQL of our own, as a user that may run it.
 # Sourced after real_lib.sh. Sets server (the postmaster), bin, pgbench, as (a
 # prefix for clients).
 
@@ -29,7 +29,7 @@ wait_until 20 up || die "PostgreSQL does not answer"
 # No process of it complained, and it ends as it should.
 postgres_ends()
 {
-	# (Who comes too early is told so, with FATAL.)
+	# (A client that comes too early is told so, with FATAL.)
 	if grep -E "PANIC|FATAL|was terminated" postgres.err |
 		grep -v 'is starting up'; then
 		die "PostgreSQL complains"

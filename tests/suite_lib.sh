@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # suite_lib: runs of a test suite that are to find what it finds without us.
-# Sourced after lib.sh. `ran` counts the suites. Who is somebody else (AS) has an
-# inject of his own, OWN.
+# Sourced after lib.sh. `ran` counts the suites. Another user (AS) has an inject to run, OWN.
 
 OWN=$INJECT
 SETS=("*" "*@libc.so* *@libstdc++* *@libm.so* *@libgcc*" "* *@*")
@@ -67,7 +66,7 @@ probed()
 	echo "$1, $2: $(closing functions) functions, $(closing calls) calls"
 }
 
-# Somebody comes and goes all the time.
+# An inject comes and goes all the time.
 visited()
 {
 	local pid got=0 visits=0 whole=0
