@@ -90,8 +90,8 @@ KINDS := $(foreach k,$(patsubst KIND_%,%,$(filter-out KIND_VICTIMS, \
 	$(foreach v,$(KIND_VICTIMS),$(BUILD)/tests/victims/kinds/$k/$v)))
 
 # Victims: the programs that live tests trace. Never built with a sanitizer:
-# they are to look like anybody's program. -rdynamic keeps their names in
-# .dynsym, so that the stripped copy has them too.
+# they are to look like any program. -rdynamic keeps their names in .dynsym, so that
+# the stripped copy has them too.
 GO := $(firstword $(shell command -v go) $(wildcard /usr/lib/go-*/bin/go))
 GO_VICTIMS := goroutines go_http
 # Without C, so without any C library; with no symbols; and mapped by a loader.
@@ -320,10 +320,10 @@ soak: deps
 
 # What runs on the host under sanitizers: unit tests, live tests but for those that leave
 # less memory than a sanitizer takes, and fault tests in wide strides. What is recorded
-# takes ten times as long to read. Leaks count, but where inject is traced itself: nobody
-# can look for them then. What a sanitizer says is kept, for not every process has somebody
-# who reads its words and status; fault tests read them, and know what says that it has no
-# memory for itself. All of it is run, whatever fails.
+# takes ten times as long to read. Leaks count, but where inject is traced itself: they cannot
+# be looked for then. What a sanitizer says is kept, for the words and status of some processes
+# are not read; fault tests read them, and know what says that it has no memory for itself. All
+# of it is run, whatever fails.
 SAN_OPTIONS = ASAN_OPTIONS=detect_leaks=$(1):verify_asan_link_order=0:allocator_may_return_null=1:exitcode=99$(if $(2),:log_path=$(2)/asan) \
 	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:exitcode=99$(if $(2),:log_path=$(2)/ubsan) PATIENCE=5
 SAN_SAID = $(abspath $(BUILD)/san/said)

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# attach_as_user: a user who is not root traces a process of his own.
+# attach_as_user: a user other than root traces a process of that user.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

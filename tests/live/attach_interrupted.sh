@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # attach_interrupted: a thread was interrupted in bytes that become a jump, and
 # its handler returns there only then. Where the handler's stack cannot be walked
-# as far as that, nobody knows, and there is no jump.
+# as far as that, it is not known, and there is no jump.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# attach_landing: an indirect jump that nobody can resolve leads to the second
+# attach_landing: an indirect jump that cannot be resolved leads to the second
 # instruction of its own function, which a probe has to leave as it is.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # attach_many_threads: 1000 threads that mostly sleep, and each of their calls; then
-# 100 that all run: who wants to run and gets no processor is waited for, and not
+# 100 that all run: a thread that wants to run and gets no processor is waited for, and not
 # passed over.
 # serial: each process gets its share among 100 only
 # shellcheck source=tests/lib.sh

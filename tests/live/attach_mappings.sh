@@ -12,7 +12,7 @@ MOST=/proc/sys/vm/max_map_count
 RAISED=120000
 BEFORE=		# if it was raised, by us
 
-# It is everybody's: of several such tests at one time one raises it, and puts it back.
+# It is of the whole machine: of several such tests at one time one raises it, and puts it back.
 raise()
 {
 	exec 8<$MOST
@@ -20,7 +20,7 @@ raise()
 	MAY=$(<$MOST)
 	[ "$MAY" -lt $RAISED ] && [ -w $MOST ] || return 0
 	BEFORE=$MAY
-	# Also if we are killed: this one reads until nobody of ours is there any more.
+	# Also if we are killed: this one reads until no process of ours is there any more.
 	mkfifo alive
 	# shellcheck disable=SC2016
 	setsid bash -c 'read -r _; [ "$(<"$1")" != "$2" ] || echo "$3" >"$1"' \

@@ -10,7 +10,7 @@ status 0 "$INJECT" -p "$VICTIM" -f 'rec_*' -D 30 -d 0.5
 traced rec_even
 removed
 
-# One inside of the other, and nobody else's.
+# One inside of the other, and in no other call.
 inject_bg -p "$VICTIM" -f 'deep_*' -D 3 -m 16M
 made=$(tell deep '^deep' | cut -d' ' -f2)
 inject_end

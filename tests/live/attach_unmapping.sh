@@ -11,7 +11,7 @@ unmaps() { grep -qs "^$munmap " "/proc/$VICTIM/task"/*/syscall; }
 
 for _ in 1 2 3 4 5; do
 	victim unmapper
-	wait_until 30 unmaps || die "nobody stands in munmap"
+	wait_until 30 unmaps || die "no thread stands in munmap"
 	inject_until unmapper_works -p "$VICTIM" -f unmapper_works --max-pause 2s
 	removed
 	victim_quit

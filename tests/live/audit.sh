@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # audit: each run that works on a process leaves two lines, in --log and in the
-# system's log: who, what, on which process, and the result. An inject that is
-# killed has left the first. Nothing that a line is made of can begin another one,
-# and what a command is given stays out. Without a place for the line nothing begins.
+# system's log: user, verb, process, and the result. An inject that is killed has left
+# the first. Nothing that a line is made of can begin another one, and what a command
+# is given stays out. Without a place for the line nothing begins.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

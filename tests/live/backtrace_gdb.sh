@@ -19,8 +19,8 @@ look()
 		sed '/^$/d' | sort
 }
 
-# The same when all sleep. Who was met on his way from one sleep to the next has another
-# stack, with probes or without.
+# The same when all sleep. A thread that was met on its way from one sleep to the next has
+# another stack, with probes or without.
 stacks()
 {
 	for _ in 1 2 3 4 5; do

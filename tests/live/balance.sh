@@ -111,12 +111,12 @@ fi
 if command -v redis-server >/dev/null; then
 	need redis-cli python3
 	redis_begin
-	# Not as fast as it can be: who knows when inject gets a processor.
+	# Not as fast as it can be: inject may get a processor late.
 	load redis-cli -p "$port" -r 500 -i 0.001 lpush list x
 	rm -rf recorded
 	: >left
-	# In one stop, however slow: who returns between two of a removal may find his exit
-	# removed, and his caller's not, and seems to have been unwound.
+	# In one stop, however slow: a call that returns between two of a removal may find its
+	# exit removed, and its caller's not, and seems to have been unwound.
 	LIMIT=150 status 0 "$INJECT" record -q -m "$buffer" -o recorded -p "$server" -f '*' -f '*@*' \
 		-n "${big:-5}0000" --max-pause 10s
 	load_ended 'error|refused'

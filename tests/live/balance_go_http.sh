@@ -45,7 +45,7 @@ left_by()
 		# Its libraries recover from these.
 		print "net/http.*", n["aborts"]
 		print "encoding/json.*", n["chans"]
-		# Who wants it while another makes it calls this instead.
+		# A goroutine that wants it while another makes it calls this instead.
 		print "encoding/json.typeEncoder.func1 any"
 	}' "$1" >left
 }
@@ -70,7 +70,7 @@ said()
 
 answers() { [ "$(progress)" -gt "$1" ]; }
 
-# While nobody asks probes come; then so many are answered.
+# While no requests are made probes come; then so many are answered.
 in_between()
 {
 	victim "$1"

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# calm: what the surgeon can look at before a stop he looks at when no other wants the
-# processor: most of the processor time of his threads is idle, in a process with some
-# megabytes of code. (The kernel tells how long each has run, and in which policy, which
-# a thread has from the one that starts it.)
-# A visit that finds no processor with nothing else to do hurries instead, and says nothing.
+# calm: what the surgeon can look at before a stop it looks at when no other wants the
+# processor: most of the processor time of its threads is idle, in a process with some megabytes
+# of code. (The kernel tells how long each has run, and in which policy, which a thread has from
+# the one that starts it.) A visit that finds no processor with nothing else to do hurries
+# instead, and says nothing.
 # serial: where other tests want the processors there is no leisure
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
@@ -34,9 +34,9 @@ for line in sys.stdin:
         # Its id is not that of this PID namespace: it is the next that is new.
         begun.append(policy.get(tid, OTHER))
     else:
-        who = fields["pid"] or tid
-        policy[who] = fields["policy"]
-        raised |= who != tid and policy[who] == OTHER
+        thread = fields["pid"] or tid
+        policy[thread] = fields["policy"]
+        raised |= thread != tid and policy[thread] == OTHER
 print("raised" if raised else "eased", time["idle"] // 1000, time["busy"] // 1000)'
 }
 
@@ -51,7 +51,7 @@ visit()
 }
 
 perf record -q -o perf.data -e sched:sched_stat_runtime true >perf.err 2>&1 ||
-	skip "the kernel does not tell who has run"
+	skip "the kernel does not tell what has run"
 idle_python
 for _ in 1 2 3 4 5; do
 	visit

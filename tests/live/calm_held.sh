@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# calm_held: while inject holds a thread it never waits for a processor that nobody else
-# wants: neither of a command that it starts, which stands still for all of the attach,
-# nor of a process that runs. (The kernel tells who sets whose policy, and who traces.)
+# calm_held: while inject holds a thread it never waits for a processor that no other wants:
+# neither of a command that it starts, which stands still for all of the attach, nor of a
+# process that runs. (The kernel tells which thread sets the policy of which, and which traces.)
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -46,7 +46,7 @@ checked()
 }
 
 perf record -q -o perf.data -e syscalls:sys_enter_ptrace true >perf.err 2>&1 ||
-	skip "the kernel does not tell who calls it"
+	skip "the kernel does not tell what calls it"
 checked -f '*' -- /bin/true
 victim spin_threads 2
 checked -d 0.01 -p "$VICTIM" -f '*'

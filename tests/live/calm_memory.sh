@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # calm_memory: what inject looks for in all code it reads from files, not from the memory
-# of the process, which holds up whoever maps there meanwhile: a quarter of the code at
+# of the process, which holds up a thread that maps there meanwhile: a quarter of the code at
 # most, for all of a visit.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

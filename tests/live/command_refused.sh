@@ -25,8 +25,8 @@ S
 if as --32 -o short.o short.s && ld -m elf_i386 -o short short.o && ./short; then
 	no_child '32-bit' ./short
 fi
-# Its privileges would be taken from it, for we are nobody; without tracing it
-# would have them.
+# Its privileges would be taken from it, for we are not root; without tracing it would
+# have them.
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	chmod 755 .
 	cp "$(command -v id)" other

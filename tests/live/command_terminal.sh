@@ -34,7 +34,7 @@ has_line '^back$' trace.err || die "it did not go on"
 has_line '^status 8$' trace.err || die "$(tail -n 1 trace.err)"
 [ "$(closing calls)" = 1010 ] || die "$(closing calls) calls, not 1010"
 
-# Who stops it by SIGSTOP will continue it, and not us.
+# What stops it by SIGSTOP will continue it, and not us.
 at_terminal ready - stopped
 has_line '^back$' trace.err || die "it did not go on"
 ! has_line '^stopped$' trace.err || die "inject has stopped, too"

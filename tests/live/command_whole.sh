@@ -23,8 +23,8 @@ for _ in $(seq 20); do
 	whole 0 "$VICTIMS/command"
 done
 
-# A recording begins before its first call, and knows its program, though that has ended
-# before anybody could look.
+# A recording begins before its first call, and knows its program, though that has ended before
+# it could be looked at.
 for _ in $(seq 20); do
 	status 5 "$INJECT" record -q -o whole.data -f 'command_*' -- "$VICTIMS/command" exit 5
 	status 0 "$INJECT" replay whole.data --json -o whole.json

@@ -133,8 +133,8 @@ toggled()
 	end_victim
 }
 
-# stormed THREADS VISITS: XRay comes and goes at random, as visits do. Where nobody else
-# calls, a counted phase has each of its calls, whatever is rewritten meanwhile.
+# stormed THREADS VISITS: XRay comes and goes at random, as visits do. Where no others call, a
+# counted phase has each of its calls, whatever is rewritten meanwhile.
 stormed()
 {
 	local before want turns

@@ -18,7 +18,7 @@ confine()
 	wait_until 20 many_threads || die "few threads: $(calls)"
 }
 
-# Who was let go but has had no processor yet is still to go on with its sleep, and
+# A thread that was let go but has had no processor yet is still to go on with its sleep, and
 # under the filter it may not.
 sleeps_again()
 {

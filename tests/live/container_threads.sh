@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # container_threads: in a PID namespace, where threads have other ids than we know them
-# by, what was a thread's becomes another's only once it has ended: its ring, though
-# nobody can ask for its ids, and what is kept for calls without stack in Go.
+# by, what was a thread's becomes another's only once it has ended: its ring, though its ids
+# cannot be asked for, and what is kept for calls without stack in Go.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -25,7 +25,7 @@ contained()
 	started "$VICTIM"
 }
 
-# Threads but the main one. (Some have ended before anybody could look at them.)
+# Threads but the main one. (Some have ended before they could be looked at.)
 others() { (cd "/proc/$VICTIM/task" && printf '%s\n' *) | grep -vx "$VICTIM" | sort; }
 
 # Of four threads that live on the first one's status cannot be read.

@@ -30,7 +30,7 @@ run()
 	inject_end
 	removed
 	victim_quit
-	[ "$(closing lost)" = 0 ] || skip "calls were lost: nobody can say which"
+	[ "$(closing lost)" = 0 ] || skip "calls were lost: it is not known which"
 	[ "${made##* }" -gt 100 ] || skip "they stayed in their threads (${made##* } moves)"
 	got=$(as_traced)
 	want="$(sed 's/^made //; s/ moved .*//' <<<"$made") other 0"

@@ -15,7 +15,7 @@ OPEN=$(mktemp -d)
 cp "$INJECT" "$VICTIMS/spin_threads" "$VICTIMS/single" "$OPEN/"
 chmod -R a+rX "$OPEN"
 VICTIMS=$OPEN
-user=$((600000 + $$ % 60000))	# nobody else's, so that its threads can be counted
+user=$((600000 + $$ % 60000))	# no other's, so that its threads can be counted
 as_user=(setpriv --reuid="$user" --regid="$user" --clear-groups)
 
 begin()
@@ -28,7 +28,7 @@ begin()
 	victim "$what" "$@"
 }
 
-# under WHAT COMMAND...: a victim that is started by it is traced. Who is in the idle class
+# under WHAT COMMAND...: a victim that is started by it is traced. A thread in the idle class
 # stops late where others want the processor.
 under()
 {

@@ -27,7 +27,7 @@ inject_bg -p "$VICTIM" --tid "$VICTIM" -f 'throwers::leap' --json -o calls.json
 throws 5000 >/dev/null
 inject_end
 removed
-[ "$(closing lost)" = 0 ] || skip "calls were lost: nobody can say which"
+[ "$(closing lost)" = 0 ] || skip "calls were lost: it is not known which"
 # The last one's four are known to be gone when the next call comes: none does.
 ended() { grep -c '"end":"'"$1"'".*"tid":'"$VICTIM"',' calls.json || true; }
 got="$(ended unwound) unwound, $(ended open) open, $(ended return) returned"

@@ -87,7 +87,7 @@ fi
 status 0 "$INJECT" status
 grep -q "^$VICTIM	spin_threads	recording	" trace.out || die "not listed"
 
-# Whoever else comes does not end it.
+# Another inject that comes does not end it.
 for verb in trace record start; do
 	status 1 "$INJECT" "$verb" -p "$VICTIM" -f 'spin_*'
 	refused 'records by itself'

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # flight_slow: with start --snapshot-on, the first call that takes too long keeps what
-# came before it and some of what came after, however long others go on and nobody is
-# there; until a snapshot has that, which arms it again.
+# came before it and some of what came after, however long others go on without an inject; until
+# a snapshot has that, which arms it again.
 # timeout: 180
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
@@ -70,7 +70,7 @@ has_line 'slug_call took [1-9][0-9.]*  *s in thread' trace.err || die "$(cat tra
 tells_of_slow one
 is recording || die "not armed again"
 
-# Who waits gets the next one.
+# A snapshot that waits gets the next one.
 "$INJECT" snapshot -p "$VICTIM" --wait -o two >wait.out 2>wait.err 9>&- &
 WAITER=$!
 started "$WAITER"
@@ -90,7 +90,7 @@ look
 status 0 "$INJECT" stop -p "$VICTIM"
 unharmed
 
-# Who waits is told when the process ends, in the words of all verbs.
+# A snapshot that waits is told when the process ends, in the words of all verbs.
 status 0 "$INJECT" start -p "$VICTIM" -f 'slug_*' --snapshot-on 'slug_call > 1m'
 "$INJECT" snapshot -p "$VICTIM" --wait -o three >wait.out 2>wait.err 9>&- &
 WAITER=$!

@@ -67,7 +67,7 @@ calls 'main 60000'
 for _ in 1 2 3; do
 	calls 'crowd 100'
 done
-# Who had no room of that kind keeps the last.
+# A thread that had no room of that kind keeps the last.
 calls 'main 100000'
 held=$(field 7)
 if [ "$held" -lt 120000 ] || [ "$held" -gt 180000 ]; then

@@ -11,7 +11,7 @@ need jq
 
 # Of all lines those that are asked for: what is no call, and of each process and function
 # the first call and then one in a hundred. On a busy machine there are gigabytes of them,
-# which somebody who looks for a line again and again would not get through.
+# which a test that looks for a line again and again would not get through.
 sieve()
 {
 	awk '/"type":"call"/ { match($0, /"pid":[0-9]*/); pid = substr($0, RSTART, RLENGTH)
@@ -36,7 +36,7 @@ begin()
 	started "$TRACER"
 }
 
-# A shell that nobody traces any more ends when it can be sent nothing more.
+# A shell that is not traced any more ends when it can be sent nothing more.
 tidy() { exec 8>&-; }
 run() { echo "$*" >&8; }
 # Processes that call it, one a line.
@@ -45,7 +45,7 @@ has_pids() { [ "$(pids_of "$1" | wc -l)" -ge "$2" ]; }
 calls() { grep -c '"type":"call"' trace.out || true; }
 more() { [ "$(calls)" -gt "$before" ]; }
 
-# Programs in the background, whose inputs nobody closes.
+# Programs in the background, whose inputs are never closed.
 mkfifo hold.1 hold.2
 begin -f 'single_*' -f 'fork_inner'
 run "$VICTIMS/single <>hold.1 >/dev/null &"
@@ -83,7 +83,7 @@ done
 has_programs() { [ "$(grep -c '"type":"start"' trace.out)" -ge "$1" ]; }
 wait_until 90 has_programs 5 || die "not five programs"
 
-# Killed, it leaves nothing: whoever traces for it takes its probes out, and ends.
+# Killed, it leaves nothing: what traces for it takes its probes out, and ends.
 begin -f 'single_*'
 run "$VICTIMS/single <>hold.1 >/dev/null &"
 wait_until 90 has_pids single_inner 1 || die "its program is not traced: $(cat trace.err)"

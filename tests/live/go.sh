@@ -101,7 +101,7 @@ removed
 events=$(closing events) lost=$(closing lost)
 [ $((2 * made + 2 * 20 + 150)) = $((events + lost)) ] ||
 	die "made $made calls, events $events, lost $lost"
-[ "$lost" = 0 ] || skip "calls were lost: nobody can say which"
+[ "$lost" = 0 ] || skip "calls were lost: it is not known which"
 want="main.catch 0 return: 20
 main.descend 0 to 300 return: $made
 main.fall 1 to 8 unwound: 150"

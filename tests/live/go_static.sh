@@ -65,7 +65,7 @@ count()
 	removed
 	adds_up $((2 * made + 2 * 20 + 150))
 	lost=$(closing lost)
-	[ "$lost" = 0 ] || { echo "$lost lost: nobody can say which"; return 0; }
+	[ "$lost" = 0 ] || { echo "$lost lost: it is not known which"; return 0; }
 	want="main.catch 0 return: 20
 main.descend 0 to 300 return: $made
 main.fall 1 to 8 unwound: 150"

@@ -52,7 +52,7 @@ timed deep_call deep
 judge '.deep_call | .timed == $n[0] and .calls == $n[0] and .max_ns * 2 < .total_ns and
 	(.self_ns - .max_ns | fabs) <= 2' "${ANSWER[1]}"
 timed 'left_*' left
-# The last one is open until somebody comes by.
+# The last one is open until another call comes by.
 judge '[.left_outer, .left_inner] | all(.calls == $n[0] and .unwound >= $n[0] - 1 and
 	.unwound == .timed)' "${ANSWER[1]}"
 

@@ -20,7 +20,7 @@ for lie in addr near state old count magic; do
 	! has_line 'text verified' trace.err || die "$lie: says verified"
 	"$TEXTCHECK" -t "$VICTIM" >textcheck.out && die "$lie: there was no probe to miss"
 	victim_works
-	# Nor does a new visit take them for somebody else's.
+	# Nor does a new visit take them for foreign ones.
 	status 1 "$INJECT" -p "$VICTIM" -f 'count_*' -d 0.1
 	forge load journal
 done

@@ -60,7 +60,7 @@ status 0 "$INJECT" -f 'plugin_*@plugin.so' -o calls.txt -- "$VICTIMS/command" pl
 # A pattern without a library is a mistake.
 status 125 "$INJECT" -f 'plugin_*' -o calls.txt -- "$VICTIMS/command" plugin "$PWD/plugin.so" calls.txt
 
-# Probes that somebody else has removed are no library that was loaded again.
+# Probes that another inject has removed are no library that was loaded again.
 rm -f victim.in
 victim spin_threads 2
 inject_bg -p "$VICTIM" -f 'count_*' -o calls.txt

@@ -28,7 +28,7 @@ grep -q '^inject: open /no/such/file: ' trace.err || die "$(cat trace.err)"
 status 3 "$INJECT" list text "$VICTIMS/spin_threads" -f no_such_function
 status 3 "$INJECT" list text text
 
-# A reader who has seen enough ends it.
+# A reader that has seen enough ends it.
 "$INJECT" list "$VICTIMS/spin_threads" "$VICTIMS/aliases" "$VICTIMS/spin_threads" 2>/dev/null |
 	head -1 >trace.out
 [ "$(wc -l <trace.out)" = 1 ] || die "nothing for head"

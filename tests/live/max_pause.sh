@@ -19,7 +19,7 @@ given_up()
 }
 
 victim sleeper 300
-# One request takes longer than this: nobody else is made to wait for the rest.
+# One request takes longer than this: no other thread is made to wait for the rest.
 given_up ' 1 of 30[0-9] threads' -f 'sleeper_*' --max-pause 1us
 victim_quit
 

@@ -31,7 +31,7 @@ compare()
 	inject_end
 	removed
 	victim_quit
-	[ "$(closing lost)" = 0 ] || skip "calls were lost: nobody can say which"
+	[ "$(closing lost)" = 0 ] || skip "calls were lost: it is not known which"
 	moved=${made##* }
 	[ "$moved" -gt 100 ] || skip "the fibers stayed in their threads ($moved moves)"
 	want="$(sed 's/^made //; s/ moved .*//' <<<"$made") other 0"
@@ -39,7 +39,7 @@ compare()
 	[ "$got" = "$want" ] || die "$1 fibers, $moved moves: traced $got, made $want"
 }
 
-# Where the target adds up how long calls take, the one who sees them end may never have
+# Where the target adds up how long calls take, the thread that sees them end may never have
 # seen one begin.
 # times FIBERS
 times()

@@ -107,7 +107,7 @@ for _ in 1 2; do
 done
 victim_quit
 
-# His own process, by a user without that capability.
+# By its own user, without that capability.
 as_nobody no_descriptors
 victim no_descriptors 0
 status 1 "${AS[@]}" "$VICTIMS/inject" -p "$VICTIM" -f 'single_*' -d 0.2

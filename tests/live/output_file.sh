@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# output_file: -o writes a file, and follows no link that somebody has put in
-# its place; nothing has been done to the target then.
+# output_file: -o writes a file, and follows no link that another user has put in its place;
+# nothing has been done to the target then.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # overhead: --max-overhead takes out the functions that cost too much, by name,
-# and no others: those go on recording. Where jumps share bytes, who relies on one
+# and no others: those go on recording. Where jumps share bytes, a function that relies on one
 # that goes goes with it. What cannot go at once is said, and tried again.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
@@ -27,7 +27,7 @@ inject_bg record -p "$VICTIM" -f 'spin_*' -f 'count_*' -o data --max-overhead 2 
 # more than that when its turn comes.
 wait_until 30 all_disarmed spin_branch spin_leaf spin_loop spin_switch ||
 	die "what does nothing but call is not disarmed: $(cat trace.err)"
-has_line 'disarmed count_' trace.err && die "a function was disarmed that nobody calls"
+has_line 'disarmed count_' trace.err && die "a function was disarmed that is not called"
 tell pace '^ok pace' >/dev/null
 sleep 0.3
 made=$(tell end '^counted' | cut -d' ' -f2)
@@ -54,7 +54,7 @@ for way in count hist top; do
 	inject_bg $way -p "$VICTIM" -f 'spin_*' -f 'count_*' --json --max-overhead 0.5
 	wait_until 30 all_disarmed spin_branch spin_leaf spin_loop spin_switch ||
 		die "$way: not disarmed: $(cat trace.err)"
-	has_line 'disarmed count_' trace.err && die "$way: disarmed what nobody calls"
+	has_line 'disarmed count_' trace.err && die "$way: disarmed what is not called"
 	inject_end
 	removed
 	has_line ', 4 disarmed;' trace.err || die "$way: the closing line does not count them"

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# own_list: a program's only thread has a robust list of its own, and so nobody knows where
-# threads have their ids: that thread loads the payload, and asks the kernel for its id,
-# which the banner says. With others it is refused: one of them might hold a lock that
-# loading takes. And so is a program with a thread that has another one's control block.
+# own_list: a program's only thread has a robust list of its own, and so it is not known where
+# threads have their ids: that thread loads the payload, and asks the kernel for its id, which
+# the banner says. With others it is refused: one of them might hold a lock that loading takes.
+# And so is a program with a thread that has another one's control block.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -77,7 +77,7 @@ for _ in 1 2; do
 	has_line 'all probes removed, text verified' trace.err || die "not removed"
 	clean "$pid"
 done
-grep -q inject-payload "/proc/$pid/maps" || die "nobody has loaded the payload"
+grep -q inject-payload "/proc/$pid/maps" || die "the payload was not loaded"
 kill "$pid"
 wait "$pid" || true
 

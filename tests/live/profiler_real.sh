@@ -63,8 +63,8 @@ VICTIMS=$PWD
 
 # folded COMMAND: of perf.data a stack a line, innermost function first: OURS if that is no
 # file's. A function is there once, however deep it recurs; one without a name by the
-# addresses to which its calls return; and nobody whose address is in no file, for what is
-# no frame pointer leads anywhere.
+# addresses to which its calls return; and none whose address is in no file, for what is no
+# frame pointer leads anywhere.
 folded()
 {
 	perf script -i perf.data --comms "$1" --no-inline -F ip,sym,dso 2>>perf.err | awk '
@@ -145,8 +145,8 @@ formatted()
 	folded gofmt >"$1"
 }
 
-# All of Go's own code has frame pointers. In one thread, and without a collector, which
-# does more where nobody else wants the processors.
+# All of Go's own code has frame pointers. In one thread, and without a collector, which does
+# more where no others want the processors.
 go_too()
 {
 	local go goroot

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# reader_killed: when inject is killed, the recording that nobody reads is switched
-# off by itself, where there is room left in the rings and where there is none.
-# While inject is only stopped, calls are recorded and counted.
+# reader_killed: when inject is killed, the recording that is not read is switched off
+# by itself, where there is room left in the rings and where there is none. While
+# inject is only stopped, calls are recorded and counted.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -17,7 +17,7 @@ switched_off()
 {
 	kill -KILL "$TRACER"
 	wait "$TRACER" || true
-	wait_until 20 is_closed || die "records for nobody: $(cat rings.out)"
+	wait_until 20 is_closed || die "records for no reader: $(cat rings.out)"
 	victim_works
 	wait_until 20 is_quiet || die "goes on after the end: $(cat rings.out)"
 	status 0 "$INJECT" stop -p "$VICTIM"
@@ -37,7 +37,7 @@ is_quiet()
 }
 
 victim spin_threads $THREADS
-# Rings that are full: they have dropped, and nobody reads.
+# Rings that are full: they have dropped, and are not read.
 inject_bg -p "$VICTIM" -f 'spin_*' -o /dev/null -m 128K
 kill -STOP "$TRACER"
 wait_until 20 held || die "the rings are not full: $(cat rings.out)"

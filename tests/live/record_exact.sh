@@ -21,7 +21,7 @@ grep -q 'MiB in inject.data; inject replay shows the calls' trace.err || die "no
 [ "$(stat -c %a inject.data inject.data/* | sort -u | xargs)" = "600 700" ] ||
 	die "others may read it"
 
-# Whoever reads CTF, without a warning.
+# A reader of CTF, without a warning.
 babeltrace2 inject.data >bt.out 2>bt.err || die "babeltrace2 fails: $(head -n 3 bt.err)"
 [ ! -s bt.err ] || die "babeltrace2 complains: $(head -n 3 bt.err)"
 for event in entry exit; do
@@ -80,7 +80,7 @@ status 0 "$INJECT" replay -f count_tail -n 5
 status 3 "$INJECT" replay -f nothing_of_this_name
 refused 'no function of inject.data matches'
 
-# Who has seen enough is no error.
+# A reader that has seen enough is no error.
 "$INJECT" replay 2>trace.err | head -n 1 >/dev/null
 [ "${PIPESTATUS[0]}" = 0 ] && [ ! -s trace.err ] || die "a closed pipe is an error"
 

@@ -39,7 +39,7 @@ bounded()
 
 bounded capped
 wait "$TRACER" || die "a size that is reached is an error"
-grep -q 'capped has reached the size of --max-size' trace.err || die "nobody says why it ended"
+grep -q 'capped has reached the size of --max-size' trace.err || die "not said why it ended"
 tell end '^counted' >/dev/null
 removed
 [ "$(cat capped/stream_* | wc -c)" -le 2097152 ] || die "it is larger"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# record_room: a recording without a limit says what it may come to take, and leaves a
-# share of the disk to others, whoever fills it.
+# record_room: a recording without a limit says what it may come to take, and leaves a share of
+# the disk to others, whatever fills it.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -19,7 +19,7 @@ ended()
 {
 	wait "$TRACER" || die "to leave room is an error: $(cat trace.err)"
 	has_line "^inject: $1 ends here: its disk has only [0-9.]* MiB left (--min-free)" trace.err ||
-		die "nobody says why it ended"
+		die "not said why it ended"
 	removed
 	[ "$(free_kib)" -ge $(($2 * 1024 - 64)) ] || die "$(free_kib) KiB are left, not $2 MiB"
 	status 0 "$INJECT" report "$1"

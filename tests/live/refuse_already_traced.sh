@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# refuse_already_traced: by strace here; the line says by whom.
+# refuse_already_traced: by strace here; the line names the tracer.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

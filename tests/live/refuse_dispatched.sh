@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # refuse_dispatched: threads whose system calls the kernel gives to a handler of the
-# program's, as Wine's are. A call of ours would be given to it, too; nobody borrows
-# such a thread, and where all are, the process is refused. Where one is not, it is traced.
+# program's, as Wine's are. A call of ours would be given to it, too; such a thread is not
+# borrowed, and where all are, the process is refused. Where one is not, it is traced.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# refuse_not_permitted: another user's process: who, whose, and to try sudo.
+# refuse_not_permitted: another user's process: the line names both users, and says to try sudo.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

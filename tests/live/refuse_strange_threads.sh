@@ -25,7 +25,7 @@ static struct { void *head; long offset; void *pending; } list = { &list };
 
 __attribute__((noinline)) long strange_work(long x) { return x * x + 1; }
 
-/* What is to run, but nobody does: code with which calls could be made. */
+/* What is never run: code with which calls could be made. */
 void gadgets(void)
 {
 	__asm__ volatile("syscall; ret; mov $15, %rax; syscall");

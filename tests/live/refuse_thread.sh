@@ -11,7 +11,7 @@ status 1 "$INJECT" -p "$tid" -f 'spin_*'
 refused "that is a thread of process $VICTIM"
 unharmed
 
-# And a number that is nobody's is no reason to refuse, but for a word.
+# And a number that is no thread's is no reason to refuse, but for a word.
 inject_bg -p "$VICTIM" -f 'spin_*' --tid "$tid" -o /dev/null
 inject_end
 has_line 'has no thread' trace.err && die "does not know thread $tid"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# remove_not_permitted: a user traces a process of his own, which then forbids
-# it. He is told that probes remain, and of those that were to be disarmed, that they
-# were not; root's `stop` removes them.
+# remove_not_permitted: a user traces a process of the same user, which then forbids it. The
+# user is told that probes remain, and of those that were to be disarmed, that they were not;
+# root's `stop` removes them.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# session_split: the kernel shows the session as several mappings, since somebody has
-# advised it of a part. It is one session still, for stop, which gives back what its rings
-# took, and for the next visit.
+# session_split: the kernel shows the session as several mappings, since the program has called
+# madvise for a part. It is one session still, for stop, which gives back what its rings took,
+# and for the next visit.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # shared_memory: a process that is no thread of the target runs on its memory,
-# where nobody stops it: nothing is written into the text under its feet. The
-# target is refused, or said to have probes left, until that process ends.
+# where it is not stopped: nothing is written into the text under its feet. The target
+# is refused, or said to have probes left, until that process ends.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -18,7 +18,7 @@ inject_bg -p "$VICTIM" -f 'share_*' -o /dev/null
 other=$(tell linger '^done' | cut -d' ' -f2)
 WANT=5 inject_end
 has_line "PROBES REMAIN.*process $other shares the memory" trace.err ||
-	die "the closing line does not say who shares"
+	die "the closing line does not name the process that shares"
 victim_works
 status 5 "$INJECT" stop -p "$VICTIM"
 victim_works

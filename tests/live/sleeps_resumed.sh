@@ -4,8 +4,8 @@
 # stopped again: it sleeps on for the time that remained, not for the whole of
 # it, also under seccomp filters, whether they allow what we need or not. If the injector
 # is killed while it has the thread, the call runs again: it
-# does not come back with EINTR. (A futex call is not among these: who waits by
-# one is used to that, and its number does not stand before it in the code.)
+# does not come back with EINTR. (A futex call is not among these: code that waits by one is
+# used to that, and its number does not stand before it in the code.)
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

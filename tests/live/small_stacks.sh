@@ -89,4 +89,4 @@ run ucontext array 4096 40 2
 run own mmap 2048 60 1
 run own malloc 3000 60 3
 "$VICTIMS/small_stacks" boost array 2048 1 1 </dev/null >/dev/null && run boost malloc 2064 40 3
-[ $lossy = 0 ] || skip "calls were lost in $lossy runs: nobody can say which"
+[ $lossy = 0 ] || skip "calls were lost in $lossy runs: it is not known which"

@@ -36,7 +36,7 @@ until waits; do
 	kill -0 "$stopper" 2>/dev/null || break
 done
 exec 8>&-
-wait "$stopper" || die "who was killed is not waited for"
+wait "$stopper" || die "an inject that was killed is not waited for"
 wait "$TRACER" || true
 unharmed
 victim_quit

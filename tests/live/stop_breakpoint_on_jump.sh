@@ -9,14 +9,14 @@
 [ "$(uname -m)" = x86_64 ] || skip "the loops are x86-64 code"
 poke() { "$BUILD/tests/tools/poke" "$VICTIM" "$@"; }
 
-# In a function that is not called now, so that nobody runs into it.
+# In a function that is not called now, so that no thread runs into it.
 victim loops 2 idle
 inject_bg -p "$VICTIM" -f 'spin_*' -o /dev/null
 kill -KILL "$TRACER"
 wait "$TRACER" || true
 [ "$(poke spin_head cc)" = e9 ] || die "no jump stood there"
 status 5 "$INJECT" stop -p "$VICTIM"
-[ "$(poke spin_head)" = cc ] || die "somebody else's breakpoint was removed"
+[ "$(poke spin_head)" = cc ] || die "a foreign breakpoint was removed"
 poke spin_head e9 >/dev/null
 tell spin '^ok spin' >/dev/null
 victim_works

@@ -11,14 +11,14 @@ poke() { "$BUILD/tests/tools/poke" "$VICTIM" "$@"; }
 
 victim packed 2 idle
 for f in 4 3 1 2 low tail next loop exits long; do
-	# They are not called now, so nobody runs into it.
+	# They are not called now, so no thread runs into it.
 	inject_bg -p "$VICTIM" -f 'busy_*' -o /dev/null
 	kill -KILL "$TRACER"
 	wait "$TRACER" || true
 	jump=$(poke "busy_$f" cc)
 	[ "$jump" != cc ] || die "busy_$f was not probed"
 	status 5 "$INJECT" stop -p "$VICTIM"
-	[ "$(poke "busy_$f" "$jump")" = cc ] || die "somebody else's breakpoint was removed"
+	[ "$(poke "busy_$f" "$jump")" = cc ] || die "a foreign breakpoint was removed"
 	tell spin '^ok spin' >/dev/null
 	victim_works
 	status 0 "$INJECT" stop -p "$VICTIM"

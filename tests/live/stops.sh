@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# stops: a function that is nothing but ud2 is probed where nobody handles its
-# signal: it ends the process as it would, and the call is seen; whoever comes to
-# handle it goes on behind it. Where somebody handles it, it stays.
+# stops: a function that is nothing but ud2 is probed where its signal is not handled: it ends
+# the process as it would, and the call is seen; a handler that is set later goes on behind it.
+# Where the signal is handled, it stays.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

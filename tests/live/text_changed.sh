@@ -23,7 +23,7 @@ kill -KILL "$TRACER"
 wait "$TRACER" || true
 status 0 "$INJECT" stop -p "$VICTIM"
 has_line 'all probes removed, text verified' trace.err || die "stop does not know it"
-[ "$(poke count_frame)" = cc ] || die "somebody else's breakpoint was removed"
+[ "$(poke count_frame)" = cc ] || die "a foreign breakpoint was removed"
 poke count_frame "$old" >/dev/null
 unharmed
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # trap_ends: however a trace with breakpoints ends, SIGTRAP is given back: in
-# forked children, by `stop` when inject was killed; and who runs into a
-# breakpoint of his own dies of that, as he would have.
+# forked children, by `stop` when inject was killed; and a process that runs into a breakpoint
+# of its own dies of that, as it would have.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -25,7 +25,7 @@ for how in '' handles; do
 	status 3 "$INJECT" -p "$VICTIM" -f trap_step -d 0.2
 	for _ in 1 2 3; do
 		inject_bg -p "$VICTIM" -f trap_step -f trap_exit --trap -o calls.txt
-		[ "$(action)" = 'action other' ] || die "who handles the breakpoints?"
+		[ "$(action)" = 'action other' ] || die "what handles the breakpoints?"
 		[ "$(tell trap_fork '^child ')" = 'child 7' ] || die "a child does not live"
 		wait_until 30 grep -q 'trap_step()' calls.txt || die "no call"
 		wait_until 30 grep -q 'trap_exit()' calls.txt || die "no call"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # two_at_once: two injects come to one process at the same moment. One of them
-# has it, the other is refused, by name, before it has touched anything; and
-# who was killed holds it no longer.
+# has it, the other is refused, by name, before it has touched anything; and one that was killed
+# holds it no longer.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # unwinders: threads that are cancelled, or thrown out of, wherever they stand: inside
 # of stubs, recording routines and the payload, too. Each destructor is run, and each
-# exception caught, whoever has the unwinder, and however calls are recorded.
+# exception caught, whichever library has the unwinder, and however calls are recorded.
 # timeout: 900
 # long: 30
 # shellcheck source=tests/lib.sh
@@ -55,28 +55,28 @@ traced_by unwinders -f 'un_*' -f '*@libgcc_s*' -o /dev/null
 traced_by unwinders count -f 'un_*' -o /dev/null
 traced_by unwinders record -f 'un_*' -o recorded
 
-# Who is still in a stub when its function's jumps go finds the way, too.
+# A throw from a stub whose function's jumps are gone finds the way, too.
 begin unwinders
 inject_bg -p "$VICTIM" -f 'un_*' -o /dev/null
 tell hold '^held' >/dev/null
 inject_end
 removed
-[ "$(tell held '^uncaught')" = "uncaught 0" ] || die "who came out late was not unwound"
+[ "$(tell held '^uncaught')" = "uncaught 0" ] || die "a thread that came out late was not unwound"
 victim_quit
 
-# With nobody there.
+# Without an inject there.
 begin unwinders
 status 0 "$INJECT" start -p "$VICTIM" -f 'un_*' --keep last
 rounds 400 "started"
 status 0 "$INJECT" add -p "$VICTIM" -f 'unwinders::*' -f '*call*'
 status 0 "$INJECT" status -p "$VICTIM"
-! grep _Unwind trace.out || die "what nobody has asked for is listed"
+! grep _Unwind trace.out || die "what was not asked for is listed"
 status 0 "$INJECT" remove -p "$VICTIM" -f un_leaf
 rounds 200 "changed"
 status 0 "$INJECT" stop -p "$VICTIM"
 unharmed
 
-# And with nobody there because he was killed.
+# And without one there because it was killed.
 inject_bg -p "$VICTIM" -f 'un_*' -o /dev/null
 WANT=137 inject_end KILL
 rounds 200 "killed"

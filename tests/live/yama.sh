@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# yama: where a user may trace his children only (kernel.yama.ptrace_scope is 1), he
-# traces what inject starts, and who allows it; of others the refusal says what to do.
+# yama: where a process may trace its children only (kernel.yama.ptrace_scope is 1), inject
+# traces what it starts, and a process that allows it; of others the refusal says what to do.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -20,7 +20,7 @@ says()
 	refused "$2"
 }
 
-# The same user, but another group: he may not trace it.
+# The same user, but another group, which may not trace it.
 AS=(setpriv --reuid=65534 --regid=65533 --clear-groups)
 victim spin_threads 2
 trace=("$OPEN/inject" -p "$VICTIM" -f "spin_*" -d 0.3)
