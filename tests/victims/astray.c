@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * astray GROUP: the thread that is borrowed to map pages is frozen in the middle of it,
- * by a control group of its own, and nobody can fetch it. Is what it runs there still
+ * by a control group of its own, and cannot be fetched. Is what it runs there still
  * when it goes on?
  *
  * It is the only one that sleeps where a stop does not disturb it.

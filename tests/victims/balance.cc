@@ -25,7 +25,7 @@ static uint64_t throws, rethrows, leaps, threads, quits, handlers_left;
 static jmp_buf out;
 static sigjmp_buf out_of_handler;
 static bool leave_handler;
-static volatile int never;	/* compilers are not to see that nobody returns */
+static volatile int never;	/* compilers are not to see that it never returns */
 
 /* Another call of `name`, which ends by a return or not. */
 static void count(const char *name, bool left)

@@ -3,7 +3,7 @@
 #ifndef TESTS_VICTIMS_CHANGE_STACKS_H
 #define TESTS_VICTIMS_CHANGE_STACKS_H
 
-/* Goes on at `to`, and says in *from where who was here goes on. */
+/* Goes on at `to`, and says in *from where the caller goes on. */
 void change_stacks(void **from, void *to);
 __asm__(".pushsection .text\n"
 	".type change_stacks, @function\n"

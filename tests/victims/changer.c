@@ -16,7 +16,7 @@
 
 #include "tests/victims/victim.h"
 
-enum { NOBODY = 65534, DESCRIPTORS = 64, HURRIED = 10000 };
+enum { UNPRIVILEGED = 65534, DESCRIPTORS = 64, HURRIED = 10000 };
 
 static int calls_at_a_time = 1;
 
@@ -50,7 +50,7 @@ static bool obey(const char *word)
 	if (strcmp(word, "chroot") == 0)
 		return chroot("jail") == 0 && chdir("/") == 0;
 	if (strcmp(word, "setuid") == 0)
-		return setgid(NOBODY) == 0 && setuid(NOBODY) == 0;
+		return setgid(UNPRIVILEGED) == 0 && setuid(UNPRIVILEGED) == 0;
 	if (strcmp(word, "hurry") == 0)
 		return (calls_at_a_time = HURRIED) != 0;
 	if (strcmp(word, "undump") == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* command: a program to be started: `command WORD [ARG]...` does one thing and
- * ends. It works in a constructor before main, too, so that whoever is to see all
- * of it must be there early. */
+ * ends. It works in a constructor before main, too, so that a tracer that is to see all of it
+ * must be there early. */
 #include <dlfcn.h>
 #include <signal.h>
 #include <sys/stat.h>

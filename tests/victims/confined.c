@@ -12,8 +12,8 @@
  *
  * "thread": besides, one thread is under that filter from the start. "odd": one
  * has a robust list elsewhere than the C library put it. "lends": it may also make the
- * calls that whoever borrows a thread of it makes, and dies for all others; but for CALL,
- * for which it dies, too, or which fails where it begins with "-".
+ * calls that an injector makes with a thread that it borrows, and dies for all others; but for
+ * CALL, for which it dies, too, or which fails where it begins with "-".
  */
 #include <linux/filter.h>
 #include <linux/futex.h>
@@ -227,7 +227,7 @@ static void *oddity(void *arg)
 	return early(arg);
 }
 
-/* In one sleep all the time: it is interrupted by whoever stops us. */
+/* In one sleep all the time: it is interrupted by what stops us. */
 static void *sleeper(void *arg)
 {
 	for (;;)

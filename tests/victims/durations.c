@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * durations: does who times calls find the times that they took?
+ * durations: are calls found to have taken the times that they took?
  *
  *	naps	-> naps CALLS INNER OUTER LEAST_OF_LONGEST LONGEST: calls of nap_*, what
  *		they have measured themselves in all and what their caller has, in ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* far: a thousand functions each of which wants a page of its own, as those of `scattered`:
- * who is borrowed to map these pages has some milliseconds to do. */
+ * a thread that is borrowed to map these pages has some milliseconds to do. */
 #ifndef TESTS_FAR_H
 #define TESTS_FAR_H
 

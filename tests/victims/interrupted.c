@@ -2,7 +2,7 @@
 /*
  * interrupted: a profiler in the process: a timer's handler that walks the stack
  * which it has interrupted, by unwind tables (backtrace) and by frame pointers.
- * Do both come to an end, wherever they begin, and see nobody who is not there?
+ * Do both come to an end, wherever they begin, and see no frame that is not there?
  *
  * A walk has to name the functions of this program in the order in which they call
  * each other, and never leave the stack.

@@ -57,13 +57,13 @@ static bool ring_open(struct ring *r)
 	return true;
 }
 
-static void ask(struct ring *r, int fd, uint64_t *at, uint64_t who)
+static void ask(struct ring *r, int fd, uint64_t *at, uint64_t tag)
 {
 	unsigned int tail = *r->tail, i = tail & *r->mask;
 
 	r->sqes[i] = (struct io_uring_sqe){ .opcode = IORING_OP_READ, .fd = fd, .off = -1ull,
 		.addr = (uint64_t)(uintptr_t)at, .len = sizeof(*at), .flags = IOSQE_ASYNC,
-		.user_data = who };
+		.user_data = tag };
 	r->array[i] = i;
 	__atomic_store_n(r->tail, tail + 1, __ATOMIC_RELEASE);
 }

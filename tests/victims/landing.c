@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * landing [N [idle]]: functions with an indirect jump to the second of their own
- * instructions, whose address nobody can see: it is computed. It is still an
+ * instructions, whose address cannot be seen: it is computed. It is still an
  * instruction when they are probed.
  *
  * land_* are called in counted phases only, jump_* all the time.

@@ -175,7 +175,7 @@ static void check_signals(int (*ask)(sigset_t *), const char *what)
 
 static int blocked(sigset_t *set) { return sigprocmask(SIG_BLOCK, NULL, set); }
 
-/* The program that was executed: may nothing be left of who traced the one before. */
+/* The program that was executed: may nothing be left of an inject that traced the one before. */
 static int live_again(void)
 {
 	int epoll = epoll_create1(EPOLL_CLOEXEC);

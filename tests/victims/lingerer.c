@@ -6,7 +6,7 @@
  *
  *	read	-> ok read	in its third byte, which reads what it may not
  *	nest	-> ok nest	the same, and the handler was interrupted in code
- *				that nobody can unwind
+ *				that cannot be unwound
  *	step N	-> ok step	where N bytes of stack are used below its start,
  *				by code that is not the program's; or
  *		-> no step	it has returned: nowhere are so many used

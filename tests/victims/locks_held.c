@@ -53,7 +53,7 @@ static uint64_t now_us(void)
 	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
-/* False if nobody has posted it in that time. */
+/* False if it was not posted in that time. */
 static bool wait_for(sem_t *sem, long us)
 {
 	struct timespec t;

@@ -3,10 +3,9 @@
  * phases: threads that call functions without end, in phases that a test begins
  * and ends. How many calls does it have to find?
  *
- * Who includes this defines spin_round(), called all the time, and count_round(),
- * called in counted phases only, and adds to worker.counted what that calls. A
- * test that begins a phase after the probes are in, and ends it before they go,
- * knows the number:
+ * A victim that includes this defines spin_round(), called all the time, and count_round(),
+ * called in counted phases only, and adds to worker.counted what that calls. A test that
+ * begins a phase after the probes are in, and ends it before they go, knows the number:
  *
  *	count	-> ok count	a phase at full speed (rings will overflow)
  *	pace	-> ok pace	a phase slow enough to lose nothing

@@ -26,7 +26,7 @@ PROBED uint64_t rec_fib(uint64_t n)
 	return n < 2 ? n : rec_fib(n - 1) + rec_fib(n - 2);
 }
 
-/* Called when asked to, and by nobody else. */
+/* Called when asked to, and by no other code. */
 PROBED uint64_t deep_odd(uint64_t n);
 
 PROBED uint64_t deep_even(uint64_t n)

@@ -12,7 +12,7 @@
 //!
 //!     hold            -> held         all clients wait, after their last answers
 //!     go              -> going
-//!     forbid LO HI    -> forbidden    nobody may read or run these bytes any more
+//!     forbid LO HI    -> forbidden    these bytes may not be read or run any more
 //!
 //! Where a panic
 //! ends the process (panic=abort) no request does, but a last one at the very end.
@@ -168,7 +168,7 @@ fn descend(n: u64, depth: u64) -> u64 {
     below.wrapping_add(guard.0)
 }
 
-/// A call that nobody knows beforehand whose it is.
+/// A call whose function is not known beforehand.
 trait Shape {
     fn shape(&self, x: u64) -> u64;
 }
@@ -427,7 +427,7 @@ fn tell() {
     say(format!("cause threads {}", THREADS.load(SeqCst)));
 }
 
-/// Panics are to be seen by nobody but us.
+/// Panics are to be seen by us alone.
 fn hush() {
     panic::set_hook(Box::new(|_| {
         HOOKED.fetch_add(1, SeqCst);

@@ -19,7 +19,7 @@ enum { ROUND = 10 };
 static int nthreads = 2;
 static uint64_t asked, made;	/* rounds; calls */
 
-/* Made when asked for, and by nobody else. */
+/* Made when asked for, and by no other code. */
 PROBED uint64_t sleeper_counted(uint64_t x)
 {
 	return x ^ 1;

@@ -24,7 +24,7 @@ enum {
 	FIBERS_MOST = 1024,
 	SIZE_MOST = 8192,
 	BELOW = 1024,		/* of a stack, for what is called last, and for us */
-	MARGIN = 64,		/* its lowest bytes, which nobody is to reach */
+	MARGIN = 64,		/* its lowest bytes, which no call is to reach */
 	OWN = 256 * 1024,	/* a thread's own, if it is small */
 };
 
@@ -43,7 +43,7 @@ struct counts {
 struct fiber {
 	pthread_mutex_t running;
 	char *stack;
-	struct changer *by;	/* who runs it */
+	struct changer *by;	/* the thread that runs it */
 	ucontext_t context;
 	void *place;		/* where it goes on, if not by its context */
 	uint64_t rounds, limit, chance, open;
@@ -216,7 +216,7 @@ static void prepare_boost(struct fiber *f)
 	f->place = make_fcontext(f->stack + size, size, begin_boost);
 }
 
-/* --- who runs them --- */
+/* --- threads that run them --- */
 
 /* One step of a fiber, rather of one that another thread has run last. */
 static bool step(struct fiber *f, struct changer *me, bool own)

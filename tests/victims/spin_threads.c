@@ -63,7 +63,7 @@ PROBED uint64_t count_tail(uint64_t x)
 	return count_leaf(x * 3);
 }
 
-/* The same numbers by code that nobody probes. */
+/* The same numbers by code that is never probed. */
 static inline uint64_t plain_leaf(uint64_t x)
 {
 	return x * 6364136223846793005u + 1442695040888963407u;

@@ -58,7 +58,7 @@ static void *run(void *arg)
 			victim_wrong("stra_target");
 		if (other_jumps(x) != x + 103 || other_branches(x) != x + 1003 ||
 		    other_calls(x) != x + 10003)
-			victim_wrong("who jumps into it");
+			victim_wrong("what jumps into it");
 		if (stra_plain(x) != x * 2 + 1)
 			victim_wrong("stra_plain");
 		victim_count();

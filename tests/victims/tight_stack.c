@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tight_stack fiber|busy|edge: sleeps or works where next to nothing of the stack is left,
- * with live data right below: does nobody who borrows the thread write there?
+ * with live data right below: does no injector that borrows the thread write there?
  *
  * fiber	the only thread, on a stack of its own making
  * busy		the only thread, on its own stack, and never asleep: at the next
  *		look it stands elsewhere
- * edge		a thread at the end of its stack, whom an injector would like
+ * edge		a thread at the end of its stack, which an injector would like
  *		better than the others, because its sleep restarts exactly
  */
 #include <alloca.h>
@@ -82,7 +82,7 @@ static void fiber(void)
 		;
 }
 
-/* Data that nobody may change lies in a mapping of its own. */
+/* Data that must not change lies in a mapping of its own. */
 static bool prepare(void)
 {
 	data = mmap(NULL, DATA + STACK, PROT_READ | PROT_WRITE,

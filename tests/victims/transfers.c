@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * transfers: one thread in each kind of system call that moves part of what it
- * was asked to, or waits for part of it, when somebody stops it: which of them
- * were cut short?
+ * was asked to, or waits for part of it, when it is stopped: which of them were cut short?
  *
  *	report	-> short N: how many calls returned less than they had to
  *
- * transfers waiting: calls that sleep; each has nobody at its other end.
+ * transfers waiting: calls that sleep; each has nothing at its other end.
  * transfers working: calls that take long because there is much to do, again
  *	and again until one is cut short.
  * transfers natural: calls that return less by themselves, again and again.
@@ -31,7 +30,7 @@ enum { BIG = 4 << 20, MUCH = 64 << 20, LITTLE = 4096 };
 struct row {
 	const char *name;
 	long (*run)(void);	/* the result of its last call */
-	long want;		/* what it returns if nobody disturbs it */
+	long want;		/* what it returns if it is not disturbed */
 	bool done;
 	long got;
 };

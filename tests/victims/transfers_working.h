@@ -60,7 +60,7 @@ static struct row working[] = {
 	{ .name = "copy_file_range", .run = work_copy, .want = MUCH },
 };
 
-/* --- less than was asked for, and nobody's fault --- */
+/* --- less than was asked for, and no stop's fault --- */
 
 /* The end of the file ends it. */
 static long natural_file_end(void)

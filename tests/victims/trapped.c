@@ -2,7 +2,7 @@
 /*
  * trapped: functions where only a breakpoint has room, called by threads, by a
  * handler of a timer, on a signal stack, and by forked children. Does each do
- * what it did, and does SIGTRAP come to whom the program has chosen?
+ * what it did, and does SIGTRAP come where the program wants it?
  *
  * trapped [handles | blocks | suspends | answers | masks | ignores]
  *	handles: it has breakpoints of its own, and a handler for them
@@ -29,9 +29,9 @@
 enum { THREADS = 3 };
 
 /*
- * Behind the first byte somebody may arrive whom nobody sees coming, for the
- * address is taken; and as the distance of a jump the bytes there lead into
- * trap_room. So it is with trap_exit's last byte.
+ * Behind the first byte a jump may arrive that cannot be foreseen, for the address is taken;
+ * and as the distance of a jump the bytes there lead into trap_room. So it is with trap_exit's
+ * last byte.
  */
 __attribute__((used)) char trap_room[16 << 20];
 uint64_t trap_step(uint64_t x);

@@ -5,12 +5,12 @@
  *
  * Such a call has ended whenever it is stopped, and the lock is still held. In life
  * that lasts for microseconds; here a page of the stack is a mapped socket, whose
- * last user the munmap is: before it returns, the socket lingers over data that
- * nobody takes, for a second or until a signal comes, or a tracer.
+ * last user the munmap is: before it returns, the socket lingers over data that is not taken,
+ * for a second or until a signal comes, or a tracer.
  *
  * The main thread may make system calls for others, as it sleeps, but no threads:
  * so says the name of its function. A third one may be borrowed for that, too,
- * though everybody else is preferred to it, as it sleeps in poll().
+ * though any other is preferred to it, as it sleeps in poll().
  */
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -9,7 +9,7 @@
  * Command "hold" -> held: a thread was interrupted in no code of the program's. When
  * un_leaf has no jump any more, its handler throws. Command "held" -> uncaught N
  * Command "steps" -> steps N lost M: behind each of N instructions of a call a
- * handler walks up; so often it did not come to who has called, or to another frame.
+ * handler walks up; so often it did not come to the caller, or to another frame.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -195,7 +195,7 @@ static void round_trip(unsigned int n)
 	}
 	for (int i = 0; i < 3; i++)
 		pthread_join(t[i], NULL);
-	/* Who asks may ask of what is no memory. */
+	/* It may be asked of what is no memory. */
 	victim_errors += _Unwind_FindEnclosingFunction((void *)(uintptr_t)(n + 1)) != NULL;
 	victim_count();
 }

@@ -6,7 +6,7 @@
  * behind that a return needs?
  *
  *	go		-> gone ROUND	each has returned from all and waits again
- *	forbid LO HI	-> forbidden	nobody may read or run these bytes any more
+ *	forbid LO HI	-> forbidden	these bytes may not be read or run any more
  */
 #include <pthread.h>
 #include <sys/epoll.h>
@@ -44,7 +44,7 @@ static void take_byte(struct gate *g)
 		victim_wrong("read: %s", strerror(errno));
 }
 
-/* Who waits is on its thread's stack, and the probed functions are not. */
+/* The wait is on its thread's stack, and the probed functions are not. */
 static void leave_fiber(struct gate *g)
 {
 #ifdef __GLIBC__

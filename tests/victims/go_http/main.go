@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// go_http [REQUESTS]: a server of HTTP in Go, and its clients, half of whom connect
+// go_http [REQUESTS]: a server of HTTP in Go, and its clients, half of which connect
 // anew for each request. Stacks grow, goroutines come by the hundred and are preempted,
 // garbage is collected all the time, and calls are left in every way there is: is each
 // of them left as the program itself has counted?
@@ -16,7 +16,7 @@
 //	go              -> going
 //	made            -> (as above), counted
 //	profile         -> profiling    of itself, by a signal 100 times a second
-//	forbid LO HI    -> forbidden    nobody may read or run these bytes any more
+//	forbid LO HI    -> forbidden    these bytes may not be read or run any more
 package main
 
 import (
@@ -41,7 +41,7 @@ const clients = 4
 
 var progress, wrong uint64
 
-// Whoever makes a request holds it for reading.
+// A client that makes a request holds it for reading.
 var gate sync.RWMutex
 
 // What is counted of a function.

@@ -26,7 +26,7 @@ type order struct {
 	Next  *order           `json:"next,omitempty"`
 }
 
-// What nobody can send.
+// What cannot be sent.
 type pipe struct{ Wait chan int }
 
 func makeOrder(n int) *order {
@@ -62,7 +62,7 @@ func rightOrder(n int) string {
 	return right.String()
 }
 
-// Nobody else can tell before it is late.
+// It cannot be told before it is late.
 func late(r *http.Request) string {
 	ctx, cancel := context.WithTimeout(r.Context(), time.Millisecond)
 	defer cancel()
