@@ -25,7 +25,7 @@ static int64_t adr_offset(uint32_t w)
 	return offset(w, 5, 19) | (w >> 29 & 3);
 }
 
-static void set(struct insn *ret, uint8_t kind)
+static void arm64_set(struct insn *ret, uint8_t kind)
 {
 	ret->kind = kind;
 	if (kind == INSN_UNKNOWN)
@@ -106,13 +106,13 @@ static void decode_branch(uint32_t w, struct insn *ret)
 	else if (arm64_is_tbz(w))
 		set_dest(ret, INSN_BRANCH, offset(w, 5, 14));
 	else if (top == 0xd6 || top == 0xd7)
-		set(ret, register_branch_kind(w));
+		arm64_set(ret, register_branch_kind(w));
 	else if (top == 0xd4)
-		set(ret, exception_kind(w));
+		arm64_set(ret, exception_kind(w));
 	else if (top == 0xd5)
 		decode_system(w, ret);
 	else
-		set(ret, INSN_UNKNOWN);
+		arm64_set(ret, INSN_UNKNOWN);
 }
 
 /* autiasppc and its kind: the PC is signed into the return address, or the
@@ -134,7 +134,7 @@ static bool is_unallocated(uint32_t w)
 static void decode_word(uint32_t w, struct insn *ret)
 {
 	if ((w >> 16) == 0)
-		set(ret, INSN_STOP);		/* udf */
+		arm64_set(ret, INSN_STOP);	/* udf */
 	else if ((w >> 26 & 7) == 5)
 		decode_branch(w, ret);
 	else if (arm64_is_adr(w))
@@ -145,7 +145,7 @@ static void decode_word(uint32_t w, struct insn *ret)
 	else if (arm64_is_literal(w))
 		set_ref(ret, ret->pc + offset(w, 5, 19));
 	else if (is_unallocated(w) || (w & 0x3b000000) == 0x18000000)
-		set(ret, INSN_UNKNOWN);
+		arm64_set(ret, INSN_UNKNOWN);
 	else if (signs_pc(w))
 		ret->flags |= INSN_PINNED;
 }

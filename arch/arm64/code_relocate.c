@@ -24,7 +24,7 @@ static raddr_t here(const struct output *o)
 	return o->to + o->used;
 }
 
-static void put(struct output *o, uint32_t word)
+static void arm64_put(struct output *o, uint32_t word)
 {
 	if (!o->err && o->cap - o->used < 4)
 		o->err = -ENOSPC;
@@ -40,7 +40,7 @@ static void put_b(struct output *o, raddr_t dest)
 
 	if (!o->err)
 		o->err = arm64_branch(here(o), dest, false, &word);
-	put(o, word);
+	arm64_put(o, word);
 }
 
 static void put_adrp(struct output *o, unsigned int reg, raddr_t page)
@@ -50,7 +50,7 @@ static void put_adrp(struct output *o, unsigned int reg, raddr_t page)
 
 	if (!arm64_field(pages >> 2, 19, 5, &word) && !o->err)
 		o->err = -ERANGE;
-	put(o, word | (uint32_t)(pages & 3) << 29);
+	arm64_put(o, word | (uint32_t)(pages & 3) << 29);
 }
 
 /* reg = address; reg is not 31, which here is the stack pointer. */
@@ -58,7 +58,7 @@ static void put_address(struct output *o, unsigned int reg, raddr_t address)
 {
 	put_adrp(o, reg, ALIGN_DOWN(address, 4096));
 	/* add reg, reg, #low 12 bits */
-	put(o, 0x91000000 | (uint32_t)(address & 4095) << 10 | reg << 5 | reg);
+	arm64_put(o, 0x91000000 | (uint32_t)(address & 4095) << 10 | reg << 5 | reg);
 }
 
 /* Conditional branches reach less than the stub is far: turn the condition
@@ -68,7 +68,7 @@ static void put_bcond(struct output *o, uint32_t w, raddr_t dest)
 	uint32_t skip = arm64_invert(w);
 
 	arm64_field(2, arm64_is_tbz(w) ? 14 : 19, 5, &skip);
-	put(o, skip);
+	arm64_put(o, skip);
 	put_b(o, dest);
 }
 
@@ -77,7 +77,7 @@ static void put_adr(struct output *o, uint32_t w, raddr_t ref)
 	unsigned int reg = w & 31;
 
 	if (reg == ARM64_SP)	/* a write to xzr */
-		put(o, ARM64_NOP);
+		arm64_put(o, ARM64_NOP);
 	else if (arm64_is_adrp(w))
 		put_adrp(o, reg, ref);
 	else
@@ -118,15 +118,15 @@ static void put_literal(struct output *o, uint32_t w, raddr_t ref)
 	int64_t off = (int64_t)(ref - here(o));
 
 	if (arm64_field(off >> 2, 19, 5, &near)) {
-		put(o, near);
+		arm64_put(o, near);
 	} else if (has_general_target(w)) {
 		put_address(o, w & 31, ref);
-		put(o, literal_by_register(w, w & 31));
+		arm64_put(o, literal_by_register(w, w & 31));
 	} else {
-		put(o, 0xf81f0ff0);	/* str x16, [sp, #-16]! */
+		arm64_put(o, 0xf81f0ff0);	/* str x16, [sp, #-16]! */
 		put_address(o, 16, ref);
-		put(o, literal_by_register(w, 16));
-		put(o, 0xf84107f0);	/* ldr x16, [sp], #16 */
+		arm64_put(o, literal_by_register(w, 16));
+		arm64_put(o, 0xf84107f0);	/* ldr x16, [sp], #16 */
 	}
 }
 
@@ -144,7 +144,7 @@ static void put_call_register(struct output *o, uint32_t w, raddr_t back)
 	put_address(o, ARM64_LR, back);
 	/* From a page without BTI, as stubs are in, br may land on `bti c`
 	 * through any register. */
-	put(o, w & ~(1u << 21));
+	arm64_put(o, w & ~(1u << 21));
 }
 
 static void put_pcrel(struct output *o, uint32_t w, raddr_t ref)
@@ -185,7 +185,7 @@ int arm64_relocate(const uint8_t *p, const struct insn *in, raddr_t to,
 		if (in->flags & INSN_PCREL)
 			put_pcrel(&o, w, in->ref);
 		else
-			put(&o, w);
+			arm64_put(&o, w);
 	}
 	return o.err ? o.err : (int)o.used;
 }

@@ -57,7 +57,7 @@ static void name_memory(const uint8_t *p, const struct x86_form *f, raddr_t pc,
 }
 
 /* reg = base + index + number, all of it in registers. */
-static void sum(const struct x86_form *f, struct effect *e, int reg, int other, int64_t n)
+static void effect_sum(const struct x86_form *f, struct effect *e, int reg, int other, int64_t n)
 {
 	if (width_of(f) == 2) {
 		e->others |= BIT(reg);
@@ -71,7 +71,7 @@ static void sum(const struct x86_form *f, struct effect *e, int reg, int other, 
 	e->number = n;
 }
 
-static void move(const struct x86_form *f, struct effect *e, int to, int from)
+static void effect_move(const struct x86_form *f, struct effect *e, int to, int from)
 {
 	if (width_of(f) == 2) {
 		e->others |= BIT(to);
@@ -101,7 +101,7 @@ static void arithmetic_number(const uint8_t *p, const struct x86_form *f, unsign
 	else if (f->op == 0x80)
 		e->others |= BIT(of_byte(f, reg));
 	else if (row == ADD || row == SUB)
-		sum(f, e, reg, NONE, row == ADD ? n : -n);
+		effect_sum(f, e, reg, NONE, row == ADD ? n : -n);
 	else if (row == AND && n >= 0 && width_of(f) >= 4)
 		clip(e, reg, reg, n);
 	else
@@ -134,7 +134,7 @@ static void arithmetic(const uint8_t *p, const struct x86_form *f, struct effect
 	} else if (row == ADD && f->memory && is_wide(f)) {
 		set(e, EFFECT_ADD_LOAD, reg_of(f));
 	} else if (row == ADD && !f->memory) {
-		sum(f, e, to_rm ? rm_of(f) : reg_of(f), to_rm ? reg_of(f) : rm_of(f), 0);
+		effect_sum(f, e, to_rm ? rm_of(f) : reg_of(f), to_rm ? reg_of(f) : rm_of(f), 0);
 	} else {
 		e->others |= BIT(to_rm ? rm_of(f) : reg_of(f));
 	}
@@ -178,7 +178,7 @@ static void group_ff(const struct x86_form *f, struct effect *e)
 		else if (f->op == 0xfe)
 			e->others |= BIT(of_byte(f, rm_of(f)));
 		else
-			sum(f, e, rm_of(f), NONE, row ? -1 : 1);
+			effect_sum(f, e, rm_of(f), NONE, row ? -1 : 1);
 	} else if (row == 6) {
 		e->pushes = true;
 		e->source = (int8_t)(f->memory ? NONE : rm_of(f));
@@ -196,7 +196,7 @@ static void group_f7(const struct x86_form *f, struct effect *e)
 		change(f, e, f->op == 0xf6);
 }
 
-static void exchange(const struct x86_form *f, struct effect *e, int a, int b)
+static void effect_exchange(const struct x86_form *f, struct effect *e, int a, int b)
 {
 	if (f->op == 0x86) {
 		e->others |= BIT(of_byte(f, a));
@@ -261,7 +261,7 @@ static void string(const struct x86_form *f, struct effect *e)
 }
 
 /* Moves, and what else compilers use all the time. */
-static bool common(const uint8_t *p, const struct x86_form *f, struct effect *e)
+static bool effect_common(const uint8_t *p, const struct x86_form *f, struct effect *e)
 {
 	switch (f->op) {
 	case 0x50 ... 0x57:
@@ -285,11 +285,11 @@ static bool common(const uint8_t *p, const struct x86_form *f, struct effect *e)
 		if (f->memory)
 			store(e, reg_of(f), width_of(f));
 		else
-			move(f, e, rm_of(f), reg_of(f));
+			effect_move(f, e, rm_of(f), reg_of(f));
 		return true;
 	case 0x8b:
 		if (!f->memory)
-			move(f, e, reg_of(f), rm_of(f));
+			effect_move(f, e, reg_of(f), rm_of(f));
 		else if (width_of(f) == 2)
 			e->others |= BIT(reg_of(f));
 		else
@@ -352,7 +352,7 @@ static void rare(const uint8_t *p, const struct x86_form *f, struct effect *e)
 			e->stores |= is_coprocessor_store(f);
 		return;
 	case 0x86 ... 0x87:
-		exchange(f, e, reg_of(f), rm_of(f));
+		effect_exchange(f, e, reg_of(f), rm_of(f));
 		return;
 	case 0x88:
 		if (f->memory)
@@ -375,7 +375,7 @@ static void rare(const uint8_t *p, const struct x86_form *f, struct effect *e)
 		if (opcode_reg(f) != RAX && f->op == 0x90 && f->prefixes & X86_REP)
 			e->others |= BIT(RAX) | BIT(opcode_reg(f));
 		else if (opcode_reg(f) != RAX)
-			exchange(f, e, RAX, opcode_reg(f));
+			effect_exchange(f, e, RAX, opcode_reg(f));
 		return;
 	case 0x98:
 		e->others |= BIT(RAX);
@@ -493,7 +493,7 @@ void x86_effect(const uint8_t *p, size_t n, const struct insn *in, struct effect
 			f.op == 0xc7 ? BIT(RAX) : 0;
 	else if (f.op < 0x40)
 		arithmetic(p, &f, e);
-	else if (!common(p, &f, e))
+	else if (!effect_common(p, &f, e))
 		rare(p, &f, e);
 	if (width_of(&f) == 2 && (e->pushes || e->pops || e->op == EFFECT_POP))
 		lose_stack(e);

@@ -20,7 +20,7 @@ struct output {
 	int err;
 };
 
-static void put(struct output *o, const void *bytes, size_t n)
+static void x86_put(struct output *o, const void *bytes, size_t n)
 {
 	if (!o->err && o->cap - o->used < n)
 		o->err = -ENOSPC;
@@ -31,8 +31,8 @@ static void put(struct output *o, const void *bytes, size_t n)
 }
 
 #define put_bytes(o, ...) \
-	put(o, (const uint8_t[]){ __VA_ARGS__ }, \
-	    sizeof((const uint8_t[]){ __VA_ARGS__ }))
+	x86_put(o, (const uint8_t[]){ __VA_ARGS__ }, \
+		sizeof((const uint8_t[]){ __VA_ARGS__ }))
 
 /* A displacement that ends its instruction. */
 static void put_displacement(struct output *o, raddr_t dest)
@@ -41,7 +41,7 @@ static void put_displacement(struct output *o, raddr_t dest)
 
 	if (!o->err)
 		o->err = x86_displacement(o->to + o->used + 4, dest, rel);
-	put(o, rel, sizeof(rel));
+	x86_put(o, rel, sizeof(rel));
 }
 
 static void put_jump(struct output *o, raddr_t dest)
@@ -98,7 +98,7 @@ static void put_copy(struct output *o, const uint8_t *p,
 	if (!o->err && x86_pcrel(f))
 		o->err = x86_displacement(o->to + o->used + f->size, in->ref,
 					  copy + f->disp_at);
-	put(o, copy, f->size);
+	x86_put(o, copy, f->size);
 }
 
 /* The jump through the operand of an indirect call: ff /2 becomes ff /4. */
@@ -124,9 +124,9 @@ static void put_jump_through_stack(struct output *o, const uint8_t *p,
 		o->err = -ENOTSUP;
 		return;
 	}
-	put(o, p, f->modrm_at);
+	x86_put(o, p, f->modrm_at);
 	put_bytes(o, (jump_modrm(f) & 0x3f) | (small ? 0x40 : 0x80), f->sib);
-	put(o, &rel, small ? 1 : 4);
+	x86_put(o, &rel, small ? 1 : 4);
 }
 
 static bool is_stack_based(const struct x86_form *f)

@@ -31,7 +31,7 @@ struct bytes {
 };
 
 /* Pass over `known` bytes and `any` more; false if others stand there. */
-static bool pass(struct bytes *b, const void *bytes, size_t known, size_t any)
+static bool pass_bytes(struct bytes *b, const void *bytes, size_t known, size_t any)
 {
 	if (b->n < known + any || memcmp(b->p, bytes, known) != 0)
 		return false;
@@ -44,18 +44,18 @@ static bool pass_branch(struct bytes *b, uint8_t condition)
 {
 	const uint8_t near[] = { 0x70 | condition }, far[] = { 0x0f, 0x80 | condition };
 
-	return pass(b, near, sizeof(near), 1) || pass(b, far, sizeof(far), 4);
+	return pass_bytes(b, near, sizeof(near), 1) || pass_bytes(b, far, sizeof(far), 4);
 }
 
 static bool pass_huge(struct bytes *b)
 {
-	return pass(b, "\x49\x89\xe4\x49\x81\xec", 6, 4) && pass_branch(b, BELOW);
+	return pass_bytes(b, "\x49\x89\xe4\x49\x81\xec", 6, 4) && pass_branch(b, BELOW);
 }
 
 static bool pass_load(struct bytes *b)
 {
-	return pass(b, "\x64\x4c\x8b\x34\x25", 5, 4) ||
-		(pass(b, "\x49\xc7\xc6", 3, 4) && pass(b, "\x64\x4d\x8b\x36", 4, 0));
+	return pass_bytes(b, "\x64\x4c\x8b\x34\x25", 5, 4) ||
+		(pass_bytes(b, "\x49\xc7\xc6", 3, 4) && pass_bytes(b, "\x64\x4d\x8b\x36", 4, 0));
 }
 
 int x86_stack_check(const uint8_t *p, size_t n, bool *loads)
@@ -63,11 +63,11 @@ int x86_stack_check(const uint8_t *p, size_t n, bool *loads)
 	struct bytes b = { p, n };
 
 	*loads = pass_load(&b);
-	bool lowered = pass(&b, "\x4c\x8d\x64\x24", 4, 1) ||
-		       pass(&b, "\x4c\x8d\xa4\x24", 4, 4) || pass_huge(&b);
+	bool lowered = pass_bytes(&b, "\x4c\x8d\x64\x24", 4, 1) ||
+		       pass_bytes(&b, "\x4c\x8d\xa4\x24", 4, 4) || pass_huge(&b);
 
-	if (!pass(&b, lowered ? "\x4d\x3b\x66\x10" : "\x49\x3b\x66\x10", 4, 0) &&
-	    !pass(&b, lowered ? "\x4d\x3b\x66\x18" : "\x49\x3b\x66\x18", 4, 0))
+	if (!pass_bytes(&b, lowered ? "\x4d\x3b\x66\x10" : "\x49\x3b\x66\x10", 4, 0) &&
+	    !pass_bytes(&b, lowered ? "\x4d\x3b\x66\x18" : "\x49\x3b\x66\x18", 4, 0))
 		return 0;
 	return pass_branch(&b, BELOW_OR_EQUAL) ? (int)(n - b.n) : 0;
 }
@@ -76,5 +76,5 @@ bool x86_reads_g(const uint8_t *p, size_t n)
 {
 	struct bytes b = { p, n };
 
-	return pass(&b, "\x4d\x8b\x66\x20\x4d\x85\xe4", 7, 0) && pass_branch(&b, NOT_EQUAL);
+	return pass_bytes(&b, "\x4d\x8b\x66\x20\x4d\x85\xe4", 7, 0) && pass_branch(&b, NOT_EQUAL);
 }

@@ -19,10 +19,10 @@ struct piece {
 	size_t n;
 };
 
-#define ADD(p, ...) add(p, (const uint8_t[]){ __VA_ARGS__ }, \
-			sizeof((const uint8_t[]){ __VA_ARGS__ }))
+#define ADD(p, ...) tight_add(p, (const uint8_t[]){ __VA_ARGS__ }, \
+			      sizeof((const uint8_t[]){ __VA_ARGS__ }))
 
-static void add(struct piece *p, const void *bytes, size_t n)
+static void tight_add(struct piece *p, const void *bytes, size_t n)
 {
 	memcpy(p->out + p->n, bytes, n);
 	p->n += n;
@@ -30,12 +30,12 @@ static void add(struct piece *p, const void *bytes, size_t n)
 
 static void add32(struct piece *p, int32_t v)
 {
-	add(p, &v, sizeof(v));
+	tight_add(p, &v, sizeof(v));
 }
 
 static void add64(struct piece *p, uint64_t v)
 {
-	add(p, &v, sizeof(v));
+	tight_add(p, &v, sizeof(v));
 }
 
 static void take_ledge(struct piece *p, const struct record_call *call)
@@ -94,12 +94,12 @@ int x86_record_tight(raddr_t at, const struct record_call *call, uint8_t *out)
 		ADD(&p, 0x66, 0x90, 0x48, 0xc7, 0xc0);	/* nop; mov $0, %rax */
 	add32(&p, call->g);
 	ADD(&p, 0xe8);					/* call routine */
-	add(&p, rel[0], sizeof(rel[0]));
+	tight_add(&p, rel[0], sizeof(rel[0]));
 	give_ledge(&p, call);
 	ADD(&p, 0x48, 0x91, 0x48, 0xb8);		/* first: xchg; movabs, %rax */
 	add64(&p, place_of(at, call));
 	ADD(&p, 0x9f, 0x0f, 0x90, 0xc0, 0xe9);		/* lahf; seto %al; jmp */
-	add(&p, rel[1], sizeof(rel[1]));
+	tight_add(&p, rel[1], sizeof(rel[1]));
 	memcpy(out, code, p.n);
 	return (int)p.n;
 }

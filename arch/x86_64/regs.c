@@ -227,7 +227,7 @@ void regs_name_restarted(struct regs *r, const uint8_t *code, size_t n)
 
 /* DF is clear at every call; the kernel would rewind a system call that it
  * believes interrupted, so there must be none: orig_rax is -1 and rax is 0. */
-static void prepare(struct user_regs_struct *u, raddr_t pc, raddr_t sp)
+static void regs_prepare(struct user_regs_struct *u, raddr_t pc, raddr_t sp)
 {
 	u->rip = pc;
 	u->rsp = sp;
@@ -243,7 +243,7 @@ void regs_call(struct regs *r, raddr_t fn, const uint64_t *args, size_t nargs,
 	unsigned long long *to[] = { (void *)&u->rdi, (void *)&u->rsi, (void *)&u->rdx,
 				     (void *)&u->rcx, (void *)&u->r8, (void *)&u->r9 };
 
-	prepare(u, fn, sp);
+	regs_prepare(u, fn, sp);
 	for (size_t i = 0; i < nargs && i < ARRAY_SIZE(to); i++)
 		*to[i] = args[i];
 }
@@ -258,7 +258,7 @@ void regs_call_syscall(struct regs *r, raddr_t gadget, long nr,
 {
 	struct user_regs_struct *u = user(r);
 
-	prepare(u, gadget, sp);
+	regs_prepare(u, gadget, sp);
 	u->rax = nr;
 	u->rdi = args[0];
 	u->rsi = args[1];
