@@ -67,7 +67,7 @@ static uint8_t rank_of(const GElf_Sym *sym, const char *raw)
 	       (bind == STB_WEAK);
 }
 
-static int add(struct candidates *c, const struct candidate *candidate)
+static int candidate_add(struct candidates *c, const struct candidate *candidate)
 {
 	struct candidate *slot = vec_push(c->v, c->n, c->cap);
 
@@ -99,7 +99,7 @@ int candidates_add(const struct image *im, const struct image *sections,
 		if (!*raw || is_mapping_symbol(raw) ||
 		    !is_function(im, u, &sym, sh, raw))
 			continue;
-		err = add(ret, &(struct candidate){
+		err = candidate_add(ret, &(struct candidate){
 			.addr = sym.st_value,
 			.size = sym.st_size,
 			.limit = sh ? sh->sh_addr + sh->sh_size : UINT64_MAX,
@@ -114,7 +114,7 @@ int candidates_add(const struct image *im, const struct image *sections,
 	return err;
 }
 
-static int compare(const void *a, const void *b)
+static int candidate_compare(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
 
@@ -137,7 +137,7 @@ void candidates_sort(struct candidates *c)
 	size_t kept = 0;
 
 	if (c->n)
-		qsort(c->v, c->n, sizeof(*c->v), compare);
+		qsort(c->v, c->n, sizeof(*c->v), candidate_compare);
 	for (size_t i = 0; i < c->n; i++) {
 		const struct candidate *last = kept ? &c->v[kept - 1] : NULL;
 

@@ -89,7 +89,7 @@ static uint32_t *slot_of(const struct parents *parents, const struct wanted *key
 	return NULL;
 }
 
-static struct wanted *find(const struct parents *parents, const struct wanted *key)
+static struct wanted *fragments_find(const struct parents *parents, const struct wanted *key)
 {
 	const uint32_t *slot = slot_of(parents, key);
 
@@ -129,14 +129,14 @@ static void want(struct parents *parents, const struct candidate *c, size_t len)
 	}
 }
 
-static void offer(const struct parents *parents, const struct candidate *c)
+static void fragment_offer(const struct parents *parents, const struct candidate *c)
 {
 	const uint32_t files[] = { c->file, ANY_FILE };
 	struct wanted key = name_of(c->raw, strlen(c->raw));
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		key.file = files[i];
-		struct wanted *w = find(parents, &key);
+		struct wanted *w = fragments_find(parents, &key);
 
 		if (!w)
 			continue;
@@ -153,7 +153,7 @@ static const struct func *find_parent(const struct candidate *c, size_t len,
 
 	list_ways(c, len, ways);
 	for (size_t i = 0; i < WAYS && !addr; i++) {
-		const struct wanted *w = find(parents, &ways[i]);
+		const struct wanted *w = fragments_find(parents, &ways[i]);
 
 		addr = !w || w->ambiguous ? 0 : w->found;
 	}
@@ -162,8 +162,8 @@ static const struct func *find_parent(const struct candidate *c, size_t len,
 
 /* The bytes at a fragment's address are its own, unless its size is 0 and that of
  * another name of the address is not. */
-static int adopt(const struct candidate *c, size_t len, const struct parents *parents,
-		 struct symbols *s, size_t *empties_cap)
+static int fragment_adopt(const struct candidate *c, size_t len, const struct parents *parents,
+			  struct symbols *s, size_t *empties_cap)
 {
 	const struct func *parent = find_parent(c, len, parents, s);
 	struct func *f = funcs_find(s, c->addr);
@@ -230,10 +230,10 @@ int fragments_adopt(const struct candidates *c, struct symbols *s)
 		if (lens[i])
 			want(&parents, &c->v[i], lens[i]);
 	for (size_t i = 0; i < c->n && n && !err; i++)
-		offer(&parents, &c->v[i]);
+		fragment_offer(&parents, &c->v[i]);
 	for (size_t i = 0; i < c->n && n && !err; i++)
 		if (lens[i])
-			err = adopt(&c->v[i], lens[i], &parents, s, &empties_cap);
+			err = fragment_adopt(&c->v[i], lens[i], &parents, s, &empties_cap);
 	if (s->nempties)
 		qsort(s->empties, s->nempties, sizeof(*s->empties), by_place);
 	free(parents.v);

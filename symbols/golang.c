@@ -170,7 +170,7 @@ static bool read_table(const struct image *im, const struct dynamic *d, raddr_t 
 }
 
 /* Wherever it stands, by its looks. */
-static bool search(const struct image *im, raddr_t *ret)
+static bool golang_search(const struct image *im, raddr_t *ret)
 {
 	const size_t align = 16;
 
@@ -198,7 +198,7 @@ static bool find_table(const struct image *im, raddr_t *ret)
 		sh = image_section(im, ".data.rel.ro.gopclntab");
 	if (sh)
 		*ret = sh->sh_addr;
-	return sh || search(im, ret);
+	return sh || golang_search(im, ret);
 }
 
 static bool is_marked(const struct image *im)

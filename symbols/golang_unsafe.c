@@ -29,7 +29,7 @@ struct walk {
 	size_t n, cap;
 };
 
-static int note(struct walk *w, raddr_t start, raddr_t end)
+static int unsafe_note(struct walk *w, raddr_t start, raddr_t end)
 {
 	struct range *last = w->n ? &w->v[w->n - 1] : NULL;
 
@@ -79,7 +79,7 @@ static int note_table(struct walk *w, struct range code, raddr_t at)
 
 		value += change & 1 ? ~(change >> 1) : change >> 1;
 		if ((int32_t)value == UNSAFE)
-			err = note(w, pc, end);
+			err = unsafe_note(w, pc, end);
 		pc = end;
 	}
 	return err;
@@ -112,7 +112,7 @@ static int note_func(struct walk *w, struct range code, raddr_t description)
 	if (!known)
 		return 0;
 	if (flags & ASSEMBLY || !has_pointers(w, end, n))
-		return note(w, code.start, code.end);
+		return unsafe_note(w, code.start, code.end);
 	if (!n || !golang_read(w->im, end, 4, &offset) || !offset)
 		return 0;
 	return note_table(w, code, w->g->table + tables + offset);

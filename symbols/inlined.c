@@ -126,7 +126,7 @@ static int name_of(struct search *s, Dwarf_Die *die, struct names *ret)
 	return raw ? demangle(&s->names, raw, ret) : -ENOMEM;
 }
 
-static bool matches(const struct pattern *p, const struct names *n)
+static bool inlined_matches(const struct pattern *p, const struct names *n)
 {
 	struct func f = { .name = n->name, .full = n->full, .raw = n->raw };
 	bool exact;
@@ -186,8 +186,8 @@ static const char *match_entry(struct search *s, Dwarf_Die *die)
 
 	if (err == -ENOMEM)
 		s->err = err;
-	if (err || (!matches(s->pattern, &names) &&
-		    !matches(s->pattern, &(struct names){ plain, plain, plain })))
+	if (err || (!inlined_matches(s->pattern, &names) &&
+		    !inlined_matches(s->pattern, &(struct names){ plain, plain, plain })))
 		return NULL;
 	return names.name;
 }

@@ -13,7 +13,7 @@ struct linkage {
 /* A relocation without addend that names a symbol stores its address; one
  * without a symbol that adds a resolver stores what that returns. Which types
  * do so differs between machines; what they are given does not. */
-static int note(struct linkage *l, const GElf_Rela *r)
+static int linkage_note(struct linkage *l, const GElf_Rela *r)
 {
 	uint64_t index = GELF_R_SYM(r->r_info);
 	struct symbols *s = l->ret;
@@ -48,7 +48,7 @@ static int note_table(struct linkage *l, const struct image *im, raddr_t addr,
 	for (size_t i = 0; i < table.n && !err; i++) {
 		GElf_Rela r = relas_get(&table, i);
 
-		err = note(l, &r);
+		err = linkage_note(l, &r);
 	}
 	return err;
 }
@@ -139,9 +139,9 @@ static int make_func(struct strings *strings, const struct plt_stub *stub,
 
 /* Both are sorted; of one address only the first stays. `moved` has the new
  * index of each old function, which parents go by. */
-static int merge(struct strings *strings, const struct symbols *s,
-		 const struct plt_stub *stubs, size_t n, struct func *out,
-		 int32_t *moved, size_t *nout)
+static int linkage_merge(struct strings *strings, const struct symbols *s,
+			 const struct plt_stub *stubs, size_t n, struct func *out,
+			 int32_t *moved, size_t *nout)
 {
 	size_t i = 0, j = 0;
 
@@ -174,7 +174,7 @@ int linkage_add_stubs(struct strings *strings, struct symbols *s,
 	if (n)
 		qsort(stubs, n, sizeof(*stubs), by_start);
 	if (!all || !moved || s->nfuncs + n > INT32_MAX ||
-	    merge(strings, s, stubs, n, all, moved, &nall)) {
+	    linkage_merge(strings, s, stubs, n, all, moved, &nall)) {
 		free(all);
 		return -ENOMEM;
 	}

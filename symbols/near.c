@@ -96,7 +96,7 @@ struct nearest {
 	size_t n, cap;
 };
 
-static void offer(struct nearest *best, const char *name, int points)
+static void near_offer(struct nearest *best, const char *name, int points)
 {
 	size_t i;
 
@@ -120,8 +120,8 @@ static void offer(struct nearest *best, const char *name, int points)
 }
 
 /* The scores, for the caller to free; NULL if nothing can be near. */
-static int *begin(const char *name, const char **names, size_t n, struct typed *typed,
-		  struct nearest *best)
+static int *near_begin(const char *name, const char **names, size_t n, struct typed *typed,
+		       struct nearest *best)
 {
 	clean_typed(name, typed);
 	*best = (struct nearest){ .names = names, .cap = n };
@@ -135,7 +135,7 @@ size_t pattern_near(const struct symbols *s, const char *name, bool plt,
 {
 	struct nearest best;
 	struct typed typed;
-	auto_free int *scores = begin(name, ret, n, &typed, &best);
+	auto_free int *scores = near_begin(name, ret, n, &typed, &best);
 
 	if (!scores)
 		return 0;
@@ -145,11 +145,11 @@ size_t pattern_near(const struct symbols *s, const char *name, bool plt,
 		if (f->flags & FUNC_FRAGMENT || f->source == FUNC_EH_FRAME ||
 		    plt != !!(f->flags & FUNC_PLT))
 			continue;
-		offer(&best, f->name, score(&typed, f->name));
+		near_offer(&best, f->name, score(&typed, f->name));
 		for (uint32_t k = 0; k < f->naliases; k++) {
 			const char *alias = s->aliases[f->alias + k].name;
 
-			offer(&best, alias, score(&typed, alias));
+			near_offer(&best, alias, score(&typed, alias));
 		}
 	}
 	return best.n;
@@ -160,11 +160,11 @@ size_t words_near(const char *const *words, size_t count, const char *name,
 {
 	struct nearest best;
 	struct typed typed;
-	auto_free int *scores = begin(name, ret, n, &typed, &best);
+	auto_free int *scores = near_begin(name, ret, n, &typed, &best);
 
 	if (!scores)
 		return 0;
 	for (size_t i = 0; i < count; i++)
-		offer(&best, words[i], score(&typed, words[i]));
+		near_offer(&best, words[i], score(&typed, words[i]));
 	return best.n;
 }

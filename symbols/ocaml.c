@@ -59,7 +59,7 @@ static int compare_marks(const void *a, const void *b)
 }
 
 /* Some units have no code: they begin where they end, and another begins. */
-static void join(const struct marks *m, struct range *ret, size_t *n)
+static void ocaml_join(const struct marks *m, struct range *ret, size_t *n)
 {
 	size_t open = 0;
 
@@ -87,7 +87,7 @@ int ocaml_find(const struct symtab *const *tables, struct range **ret, size_t *n
 		vec_sort(m.v, m.n, compare_marks);
 		*ret = calloc(m.n, sizeof(**ret));
 		if (*ret)
-			join(&m, *ret, n);
+			ocaml_join(&m, *ret, n);
 		else
 			err = fail(ENOMEM, "list the code of OCaml's");
 	}

@@ -35,7 +35,7 @@ static int by_name(const void *a, const void *b)
 
 /* Which types add the distance differs between machines; one that does not is at worst a place
  * to which nothing leads. Objects (a virtual table and 16) are no code. */
-static int note(struct outwards *o, const struct symtab *dynsym, const GElf_Rela *r)
+static int outward_note(struct outwards *o, const struct symtab *dynsym, const GElf_Rela *r)
 {
 	GElf_Sym sym;
 
@@ -64,7 +64,7 @@ static int note_table(struct outwards *o, const struct symtab *dynsym, raddr_t a
 	for (size_t i = 0; i < table.n && !err; i++) {
 		GElf_Rela r = relas_get(&table, i);
 
-		err = note(o, dynsym, &r);
+		err = outward_note(o, dynsym, &r);
 	}
 	return err;
 }

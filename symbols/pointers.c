@@ -15,7 +15,7 @@ struct search {
 	size_t nlistings;
 };
 
-static int note(const struct search *s, raddr_t addr)
+static int pointers_note(const struct search *s, raddr_t addr)
 {
 	const struct load *l = image_load_at(s->im, addr);
 
@@ -75,7 +75,7 @@ static int note_word(const struct search *s, raddr_t at)
 	if (!p || in_listing(s, at))
 		return 0;
 	memcpy(&value, p, 8);
-	return note(s, value);
+	return pointers_note(s, value);
 }
 
 /* ---- relocations --------------------------------------------------------- */
@@ -111,7 +111,7 @@ static int note_rela(const struct search *s, raddr_t addr, uint64_t size)
 
 		if (!in_listing(s, r.r_offset) &&
 		    pointers_relocated(s->dynsym, &r, &value))
-			err = note(s, value);
+			err = pointers_note(s, value);
 	}
 	return err;
 }
@@ -188,7 +188,7 @@ static int note_words(const struct search *s, struct range r)
 	for (; n >= 8 && !err; n -= 8, p += 8, at += 8) {
 		memcpy(&value, p, 8);
 		if (value && !in_listing(s, at))
-			err = note(s, value);
+			err = pointers_note(s, value);
 	}
 	return err;
 }
@@ -236,7 +236,7 @@ static int note_names(const struct search *s)
 	for (size_t i = 1; i < s->dynsym->n && !err; i++)
 		if (symtab_get(s->dynsym, i, &sym) && sym.st_shndx != SHN_UNDEF &&
 		    GELF_ST_TYPE(sym.st_info) != STT_TLS && image_is_text(s->im, sym.st_value))
-			err = note(s, sym.st_value);
+			err = pointers_note(s, sym.st_value);
 	return err;
 }
 
@@ -253,12 +253,12 @@ int pointers_find(const struct image *im, const struct dynamic *d,
 		.most = ret->n + image_held(im) / 8 + 16,
 	};
 	find_listings(&s);
-	int err = note(&s, im->header.e_entry);
+	int err = pointers_note(&s, im->header.e_entry);
 
 	if (!err)
-		err = note(&s, d->tags[DT_INIT]);
+		err = pointers_note(&s, d->tags[DT_INIT]);
 	if (!err)
-		err = note(&s, d->tags[DT_FINI]);
+		err = pointers_note(&s, d->tags[DT_FINI]);
 	if (!err)
 		err = note_names(&s);
 	if (!err)

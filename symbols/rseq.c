@@ -28,7 +28,7 @@ struct search {
 
 /* ---- descriptors --------------------------------------------------------- */
 
-static int add(struct search *s, raddr_t at, const uint8_t *p)
+static int rseq_add(struct search *s, raddr_t at, const uint8_t *p)
 {
 	struct sequence *q = vec_push(s->v, s->n, s->cap);
 
@@ -50,7 +50,7 @@ static int add_section(struct search *s, raddr_t at, uint64_t size)
 	if (!p)
 		return 0;
 	for (; n >= DESCRIPTOR && !err; n -= DESCRIPTOR) {
-		err = add(s, at, p);
+		err = rseq_add(s, at, p);
 		p += DESCRIPTOR;
 		at += DESCRIPTOR;
 	}
@@ -120,7 +120,7 @@ static void relocate(struct search *s, const struct dynamic *d,
 
 /* `before` of the bytes before `start`, if they are in the same load, and
  * `size` behind it, as far as that reaches. */
-static int keep(struct search *s, raddr_t start, uint64_t before, uint64_t size)
+static int rseq_keep(struct search *s, raddr_t start, uint64_t before, uint64_t size)
 {
 	size_t have = 0;
 	struct range *r;
@@ -148,9 +148,9 @@ static int keep_all(struct search *s)
 	for (size_t i = 0; i < s->n && !err; i++) {
 		const struct sequence *q = &s->v[i];
 
-		err = keep(s, q->start, 1, q->size);
+		err = rseq_keep(s, q->start, 1, q->size);
 		if (!err)
-			err = keep(s, q->abort - SIGNATURE, 0, SIGNATURE);
+			err = rseq_keep(s, q->abort - SIGNATURE, 0, SIGNATURE);
 	}
 	return err;
 }
@@ -164,7 +164,7 @@ static int compare_ranges(const void *a, const void *b)
 
 /* Many that overlap, as hostile ones could, cost their users no more than the
  * text. */
-static void merge(struct search *s)
+static void rseq_merge(struct search *s)
 {
 	size_t n = 0;
 
@@ -192,7 +192,7 @@ int rseq_find(const struct image *im, const struct dynamic *d,
 		err = keep_all(&s);
 	}
 	free(s.v);
-	merge(&s);
+	rseq_merge(&s);
 	*ret = s.kept;
 	*n = s.nkept;
 	return err;

@@ -105,7 +105,7 @@ struct cut {
 	const char *symbol;	/* behind the last operator's: what begins there is a list */
 };
 
-static bool put(struct cut *c, const char *text, size_t n)
+static bool shorten_put(struct cut *c, const char *text, size_t n)
 {
 	if (n >= c->size - c->n)
 		return false;
@@ -125,11 +125,11 @@ static bool copy_bracket(struct cut *c, const char *p, bool list)
 	} else if (c->depth) {
 		c->level -= c->open[--c->depth];
 	}
-	return put(c, p, 1);
+	return shorten_put(c, p, 1);
 }
 
 /* One step; NULL if there is no room. */
-static const char *step(struct cut *c, const char *name, const char *p)
+static const char *shorten_step(struct cut *c, const char *name, const char *p)
 {
 	const char *end = p + 1;
 
@@ -143,12 +143,12 @@ static const char *step(struct cut *c, const char *name, const char *p)
 		const char *behind = list && c->level >= c->kept ? behind_list(p) : NULL;
 
 		if (behind)
-			return put(c, "<>", 2) ? behind : NULL;
+			return shorten_put(c, "<>", 2) ? behind : NULL;
 		return copy_bracket(c, p, list) ? end : NULL;
 	} else if (*p == '>') {
 		return copy_bracket(c, p, false) ? end : NULL;
 	}
-	return put(c, p, (size_t)(end - p)) ? end : NULL;
+	return shorten_put(c, p, (size_t)(end - p)) ? end : NULL;
 }
 
 typedef bool spelling_fn(const char *name, char *ret, size_t size);
@@ -164,8 +164,8 @@ static bool cut(const char *name, spelling_fn *spell, unsigned int kept, char *r
 			return false;
 		name = p = spelled;
 		while (p && *p)
-			p = step(&c, name, p);
-	} else if (!put(&c, name, strlen(name))) {
+			p = shorten_step(&c, name, p);
+	} else if (!shorten_put(&c, name, strlen(name))) {
 		return false;
 	}
 	if (!p)

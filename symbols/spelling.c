@@ -48,7 +48,7 @@ const char *spelling_operator(const char *p)
 
 /* ---- what is written ----------------------------------------------------- */
 
-static void put(struct writer *w, const char *text, size_t n)
+static void spelling_put(struct writer *w, const char *text, size_t n)
 {
 	if (n >= w->size - w->n) {
 		w->failed = true;
@@ -156,8 +156,8 @@ static bool call_by_name(struct writer *w, size_t angle)
 			continue;
 		memcpy(x, w->text + x_at, angle - x_at);
 		w->n = word;
-		put(w, characters[i].letters, strlen(characters[i].letters));
-		put(w, x, angle - x_at);
+		spelling_put(w, characters[i].letters, strlen(characters[i].letters));
+		spelling_put(w, x, angle - x_at);
 		return true;
 	}
 	return false;
@@ -174,7 +174,7 @@ static void open_bracket(struct writer *w, char kind)
 	w->open[w->depth++] = (struct bracket){
 		.at = w->n, .kind = kind, .args = { w->n + 1 }, .nargs = 1,
 	};
-	put(w, &kind, 1);
+	spelling_put(w, &kind, 1);
 }
 
 /* Behind arguments, a word has a space before it. */
@@ -191,8 +191,8 @@ static void end_type(struct writer *w)
 	bool apart = w->n && (spelling_in_word(w->text[w->n - 1]) || is_behind_list(w));
 
 	w->open[w->depth - 1].is_const = false;
-	put(w, " ", apart);
-	put(w, "const", 5);
+	spelling_put(w, " ", apart);
+	spelling_put(w, "const", 5);
 }
 
 static void close_bracket(struct writer *w, char c)
@@ -211,7 +211,7 @@ static void close_bracket(struct writer *w, char c)
 				return;
 		}
 	}
-	put(w, &c, 1);
+	spelling_put(w, &c, 1);
 }
 
 static void put_comma(struct writer *w)
@@ -219,7 +219,7 @@ static void put_comma(struct writer *w)
 	struct bracket *b = w->depth ? &w->open[w->depth - 1] : NULL;
 
 	end_type(w);
-	put(w, ",", 1);
+	spelling_put(w, ",", 1);
 	if (b && b->nargs < MOST_ARGS)
 		b->args[b->nargs++] = w->n;
 }
@@ -259,7 +259,7 @@ static bool put_constructor(struct writer *w, const char *p, size_t n)
 	if (!begins(w, name_before(w, type), begin, "std::") || type - begin < n ||
 	    memcmp(w->text + type - n, p, n) != 0)
 		return false;
-	put(w, w->text + begin, type - begin);
+	spelling_put(w, w->text + begin, type - begin);
 	return true;
 }
 
@@ -282,16 +282,16 @@ static const char *put_word(struct writer *w, const char *p)
 		return p + n + 1;
 	}
 	if (is_behind_list(w))
-		put(w, " ", 1);
+		spelling_put(w, " ", 1);
 	if (!put_constructor(w, p, n))
-		put(w, p, n);
+		spelling_put(w, p, n);
 	if (is_word(p, n, "operator")) {
 		const char *end = spelling_operator(p + n);
 
 		/* operator< <int> is not operator<<. */
 		if (end > p + n && end[0] == ' ' && end[1] == '<')
 			end++;
-		put(w, p + n, (size_t)(end - p) - n);
+		spelling_put(w, p + n, (size_t)(end - p) - n);
 		return end;
 	}
 	return p + n;
@@ -307,7 +307,7 @@ static const char *put_set(struct writer *w, const char *p)
 	if (end && !strncmp(p, "[abi:", 5))
 		return end + 1;
 	end_type(w);
-	put(w, p, 1);
+	spelling_put(w, p, 1);
 	return p + 1;
 }
 
@@ -315,7 +315,7 @@ static const char *put_space(struct writer *w, const char *p)
 {
 	p += strspn(p, " ");
 	if (w->n && spelling_in_word(w->text[w->n - 1]) && spelling_in_word(*p))
-		put(w, " ", 1);
+		spelling_put(w, " ", 1);
 	return p;
 }
 
@@ -349,14 +349,14 @@ static const char *put_next(struct writer *w, const char *p)
 		break;
 	case '\\':
 		if (p[1])
-			put(w, p++, 1);
+			spelling_put(w, p++, 1);
 		break;
 	}
-	put(w, p, 1);
+	spelling_put(w, p, 1);
 	return p + 1;
 }
 
-static bool make(const char *name, bool scoped, char *ret, size_t size)
+static bool spelling_spell(const char *name, bool scoped, char *ret, size_t size)
 {
 	struct writer w = { .text = ret, .size = size, .scoped = scoped };
 
@@ -370,12 +370,12 @@ static bool make(const char *name, bool scoped, char *ret, size_t size)
 
 bool spelling_make(const char *name, char *ret, size_t size)
 {
-	return make(name, false, ret, size);
+	return spelling_spell(name, false, ret, size);
 }
 
 bool spelling_make_scoped(const char *name, char *ret, size_t size)
 {
-	return make(name, true, ret, size);
+	return spelling_spell(name, true, ret, size);
 }
 
 bool spelling_matters(const char *pattern)

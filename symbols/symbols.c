@@ -138,7 +138,7 @@ static int read_symtab(struct symbols *s)
 	return err == -ENOENT ? 0 : err;
 }
 
-static int collect(struct symbols *s, struct candidates *ret)
+static int symbols_collect(struct symbols *s, struct candidates *ret)
 {
 	struct symbols_impl *in = s->impl;
 	const struct image *im = &in->image;
@@ -294,7 +294,7 @@ static int read_functions(struct symbols *s)
 	int err = read_data(s, &pointers);
 
 	if (!err)
-		err = collect(s, &candidates);
+		err = symbols_collect(s, &candidates);
 	if (!err)
 		err = funcs_build(&in->image, &in->unwind, &candidates,
 				  &pointers, &in->strings, s);
