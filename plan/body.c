@@ -394,7 +394,7 @@ static void judge_unseen(struct body *b)
 	}
 }
 
-static int judge(struct body *b)
+static int body_judge(struct body *b)
 {
 	auto_free enum indirect *indirect = NULL;
 	int err = indirect_resolve(b, &indirect);
@@ -459,7 +459,7 @@ int body_make(struct plan_impl *p, const struct func *f, struct body *ret)
 			body_doubt(ret, REFUSED_LINKAGE);
 		if (ret->runtime->prepare)
 			ret->runtime->prepare(ret);
-		err = judge(ret);
+		err = body_judge(ret);
 	}
 	if (err)
 		body_clear(ret);

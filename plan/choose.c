@@ -163,7 +163,7 @@ static bool extend_by(struct body *b, struct pick *k, size_t exit, size_t need)
 }
 
 /* A short jump becomes a full one if there is room for that now. */
-static bool extend(struct body *b, struct pick *k, size_t exit)
+static bool choose_extend(struct body *b, struct pick *k, size_t exit)
 {
 	if (extend_by(b, k, exit, b->impl->arch->jump_size)) {
 		release_hole(b, k);
@@ -235,13 +235,13 @@ static enum refusal displace(struct body *b, size_t step, const struct choice *c
 
 	if (b->steps[step].pick)	/* is inside one already */
 		return REFUSED_NONE;
-	if (before && is_near(b, before, step) && extend(b, before, step))
+	if (before && is_near(b, before, step) && choose_extend(b, before, step))
 		return REFUSED_NONE;
 	enum refusal why = find_exit(b, step, b->impl->arch->jump_size, &w);
 
 	if (!why)
 		add_pick(b, ks, w);
-	else if ((before && extend(b, before, step)) || choose_short(b, step, c, ks))
+	else if ((before && choose_extend(b, before, step)) || choose_short(b, step, c, ks))
 		why = REFUSED_NONE;
 	return why;
 }
@@ -371,7 +371,7 @@ static enum refusal place_entry_here(struct body *b, const struct choice *c, str
 /* Is this step left where it is, and the entry recorded behind it? Behind a push a record
  * takes longer: only where no jump has a place otherwise. Ways that part are passed at
  * last. */
-static bool pass(struct body *b, const struct choice *c, size_t most)
+static bool choose_pass(struct body *b, const struct choice *c, size_t most)
 {
 	size_t lowered, next = later_step(b, c->last ? most : b->entry + 1, &lowered);
 
@@ -388,7 +388,7 @@ static bool place_later(struct body *b, const struct choice *c, struct picks *ks
 	size_t first = b->entry, most = first + (c->last ? PASSED_LAST : PASSED);
 	uint16_t lowered = b->lowered;
 
-	while (b->entry < most && pass(b, c, most))
+	while (b->entry < most && choose_pass(b, c, most))
 		if (!place_entry_here(b, c, ks))
 			return true;
 	b->entry = first;

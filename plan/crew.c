@@ -95,7 +95,7 @@ static int join_part(struct crew *c, struct part *part)
 }
 
 /* The caller's thread joins what is done, in order, and else works like the others. */
-static int lead(struct crew *c)
+static int crew_lead(struct crew *c)
 {
 	struct body_room spare = { 0 };
 	int err = 0;
@@ -135,7 +135,7 @@ static int work_together(struct crew *c)
 	while (n + 1 < MIN(most, c->nparts) && !pthread_create(&others[n], NULL, help, c))
 		n++;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	int err = lead(c);
+	int err = crew_lead(c);
 
 	while (n)
 		pthread_join(others[--n], NULL);

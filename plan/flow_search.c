@@ -11,7 +11,7 @@
 #include "plan/flow.h"
 
 /* What register `reg` may be before `step`, in a search that goes on. */
-static void search(struct flow *, size_t step, int reg, struct values *ret);
+static void flow_search(struct flow *, size_t step, int reg, struct values *ret);
 
 /* ---- what an instruction sets a register, or a word of the frame, to ------- */
 
@@ -198,7 +198,7 @@ void flow_set_by_load(struct flow *f, size_t step, const struct effect *e, struc
 		if (place < 0)
 			values_add(ret, value_any);
 		else
-			search(f, step, place, ret);
+			flow_search(f, step, place, ret);
 		return;
 	}
 	if (e->thread || frame || e->width == 8) {
@@ -357,7 +357,7 @@ static void set_by_vector(struct flow *f, size_t step, int vector, struct values
 			continue;
 		}
 		if (e.source >= 0)
-			search(f, i, e.source, ret);
+			flow_search(f, i, e.source, ret);
 		else
 			values_add(ret, value_word);
 		return;
@@ -392,7 +392,7 @@ static bool go_back(struct flow *f, size_t step, int *reg, struct values *ret)
 		*reg = e->base;
 		return true;
 	case EFFECT_MAY_MOVE:
-		search(f, step, e->base, ret);
+		flow_search(f, step, e->base, ret);
 		return true;
 	case EFFECT_MAY_LOAD:
 		values_add(ret, value_word);
@@ -449,7 +449,7 @@ void flow_ask(struct flow *f, size_t step, int reg, struct values *ret)
 			values_add(ret, value_any);
 		return;
 	}
-	search(f, step, reg, ret);
+	flow_search(f, step, reg, ret);
 	flow_leave(f);
 }
 
@@ -468,7 +468,7 @@ static void search_jumps(struct flow *f, int reg, struct values *ret)
 	f->from_jumps[d] |= 1ull << reg;
 	for (size_t i = 0; i < f->nleavers; i++)
 		if (!f->leads[f->leavers[i]])
-			search(f, f->leavers[i], reg, &from);
+			flow_search(f, f->leavers[i], reg, &from);
 	if (!from.n)
 		values_add(ret, value_word);
 	for (size_t i = 0; i < from.n; i++)
@@ -497,7 +497,7 @@ static void search_ways(struct flow *f, size_t step, int reg, struct values *ret
 		if (reg >= REGISTERS && f->body->steps[f->links[i].step].insn.kind == INSN_CALL)
 			values_add(ret, value_word);
 		else
-			search(f, f->links[i].step, reg, ret);
+			flow_search(f, f->links[i].step, reg, ret);
 	if (step == 0)
 		return;
 	const struct step *before = &f->body->steps[step - 1];
@@ -527,7 +527,7 @@ static size_t pass_back(struct flow *f, size_t step, int reg)
 	return step - n;
 }
 
-static void search(struct flow *f, size_t step, int reg, struct values *ret)
+static void flow_search(struct flow *f, size_t step, int reg, struct values *ret)
 {
 	const struct body *b = f->body;
 

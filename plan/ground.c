@@ -41,7 +41,7 @@ static inline uint64_t layer_word(const struct ground *g, enum layer l, uint64_t
 }
 
 /* Does any of the `n` bytes at `a` have the bit, or lack it? Those outside lack it. */
-static bool find(const struct plan_impl *p, enum layer l, raddr_t a, size_t n, bool set)
+static bool ground_find(const struct plan_impl *p, enum layer l, raddr_t a, size_t n, bool set)
 {
 	const struct ground *g = ground_at(p, a);
 	uint64_t at = g ? a - g->text->range.start : 0;
@@ -63,7 +63,7 @@ bool ground_any(const struct plan_impl *p, enum layer l, raddr_t a, size_t n)
 	const struct ground *g = n == 1 ? ground_at(p, a) : NULL;
 	uint64_t at = g ? a - g->text->range.start : 0;
 
-	return g ? layer_word(g, l, at / 64) >> at % 64 & 1 : find(p, l, a, n, true);
+	return g ? layer_word(g, l, at / 64) >> at % 64 & 1 : ground_find(p, l, a, n, true);
 }
 
 void ground_mark_led(const struct plan_impl *p, const struct step *s, size_t n,
@@ -84,7 +84,7 @@ void ground_mark_led(const struct plan_impl *p, const struct step *s, size_t n,
 
 bool ground_all(const struct plan_impl *p, enum layer l, raddr_t a, size_t n)
 {
-	return !find(p, l, a, n, false);
+	return !ground_find(p, l, a, n, false);
 }
 
 void ground_take(struct plan_impl *p, raddr_t a, size_t n)

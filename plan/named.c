@@ -117,7 +117,7 @@ static uint8_t of_effect(const struct named *n, const struct effect *e)
 	return NOTHING;
 }
 
-static void put(struct named *n, int reg, uint8_t what)
+static void named_put(struct named *n, int reg, uint8_t what)
 {
 	uint32_t bit = 1u << reg;
 
@@ -125,29 +125,29 @@ static void put(struct named *n, int reg, uint8_t what)
 	n->may = (what & WHAT) < NUMBER ? n->may | bit : n->may & ~bit;
 }
 
-static void pass(struct named *n, const struct effect *e)
+static void named_pass(struct named *n, const struct effect *e)
 {
 	uint8_t sets = e->reg >= 0 ? of_effect(n, e) : NOTHING;
 
 	for (uint32_t left = e->others; left; left &= left - 1)
-		put(n, __builtin_ctz(left), found(UNNAMED));
+		named_put(n, __builtin_ctz(left), found(UNNAMED));
 	if (e->op == EFFECT_RETURNED)
-		put(n, SECOND, found(UNNAMED));
+		named_put(n, SECOND, found(UNNAMED));
 	if (e->op == EFFECT_SWAP)
-		put(n, e->base, n->now.found[e->reg]);
+		named_put(n, e->base, n->now.found[e->reg]);
 	if (e->reg >= 0)
-		put(n, e->reg, sets);
-	put(n, STACK, found(UNNAMED));
+		named_put(n, e->reg, sets);
+	named_put(n, STACK, found(UNNAMED));
 }
 
-static void join(struct named_state *to, const struct named_state *from)
+static void named_join(struct named_state *to, const struct named_state *from)
 {
 	for (int i = 0; i < REGISTERS; i++)
 		to->found[i] = MAX(to->found[i], from->found[i]);
 }
 
 /* Where ways meet, as search_ways has them; `falls`: one comes from the step before. */
-static void enter(struct named *n, size_t step, bool falls)
+static void named_enter(struct named *n, size_t step, bool falls)
 {
 	const struct flow *f = n->flow;
 	const struct step *s = &f->body->steps[step];
@@ -159,11 +159,11 @@ static void enter(struct named *n, size_t step, bool falls)
 		memset(&n->now, NOTHING, sizeof(n->now));
 	for (; i < f->nlinks && f->links[i].to == pc; i++)
 		if (f->links[i].step < step)
-			join(&n->now, &n->before[f->links[i].step]);
+			named_join(&n->now, &n->before[f->links[i].step]);
 	if (!step || (i == first && !falls && (f->led[step] || begins)))
 		memset(&n->now, found(UNNAMED), sizeof(n->now));
 	for (int reg = 0; reg < REGISTERS; reg++)
-		put(n, reg, n->now.found[reg]);
+		named_put(n, reg, n->now.found[reg]);
 }
 
 int named_begin(struct flow *f, struct named *ret)
@@ -179,9 +179,9 @@ uint32_t named_next(struct named *n, size_t step)
 	bool falls = step && s[-1].piece == s->piece && !s[-1].ends;
 
 	if (step)
-		pass(n, effect_at(n->flow, step - 1));
+		named_pass(n, effect_at(n->flow, step - 1));
 	if (!falls || n->flow->led[step])
-		enter(n, step, falls);
+		named_enter(n, step, falls);
 	if (s->insn.dest || n->flow->leads[step])
 		n->before[step] = n->now;
 	return n->may;

@@ -50,7 +50,7 @@ static bool is_known_name(const char *name)
 
 static bool leaves_for_good(struct plan_impl *, const struct body *, size_t step, int depth);
 
-static void push(uint32_t *todo, size_t *n, bool *seen, size_t step)
+static void noreturn_push(uint32_t *todo, size_t *n, bool *seen, size_t step)
 {
 	if (!seen[step])
 		todo[(*n)++] = (uint32_t)step;
@@ -63,7 +63,7 @@ static bool body_comes_back(struct plan_impl *p, const struct body *b, uint32_t 
 {
 	size_t n = 0;
 
-	push(todo, &n, seen, 0);
+	noreturn_push(todo, &n, seen, 0);
 	while (n) {
 		size_t i = todo[--n];
 		const struct step *s = &b->steps[i];
@@ -78,7 +78,7 @@ static bool body_comes_back(struct plan_impl *p, const struct body *b, uint32_t 
 
 			if (to == b->nsteps)
 				return true;
-			push(todo, &n, seen, to);
+			noreturn_push(todo, &n, seen, to);
 		} else if (direct && !leaves_for_good(p, b, i, depth)) {
 			return true;
 		}
@@ -87,7 +87,7 @@ static bool body_comes_back(struct plan_impl *p, const struct body *b, uint32_t 
 			continue;
 		if (i + 1 == b->nsteps || b->steps[i + 1].piece != s->piece)
 			return true;
-		push(todo, &n, seen, i + 1);
+		noreturn_push(todo, &n, seen, i + 1);
 	}
 	return false;
 }

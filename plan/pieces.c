@@ -90,7 +90,7 @@ static void trim_edges(struct plan_impl *p)
 	p->edges_cap = p->nedges + 1;
 }
 
-static void begin(const struct plan_impl *p, raddr_t a)
+static void pieces_begin(const struct plan_impl *p, raddr_t a)
 {
 	const struct ground *g = ground_at(p, a);
 
@@ -117,7 +117,7 @@ int pieces_settle(struct plan_impl *p)
 		if (piece_is_likely(f) &&
 		    (is_called(p, f) || (!(f->flags & FUNC_PACKED) && !leads[i] &&
 					 !is_branched_to(p, start))))
-			begin(p, start);
+			pieces_begin(p, start);
 	}
 	/* A jump to a function's start is a call. */
 	for (size_t i = 0; i < p->nedges; i++)

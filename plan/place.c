@@ -249,8 +249,8 @@ int plan_patches(const struct arch *arch, struct site *s)
 	return expect(arch->jump_short(s->pc, s->hole.pc, s->jump.new_), s->jump.len);
 }
 
-static int place(const struct arch *arch, const struct probe *probe, struct site *site,
-		 const uint8_t *window_bytes, const struct routines *to, struct stub *s)
+static int place_stub(const struct arch *arch, const struct probe *probe, struct site *site,
+		      const uint8_t *window_bytes, const struct routines *to, struct stub *s)
 {
 	struct insn in = { 0 };
 
@@ -281,7 +281,7 @@ int plan_place(const struct arch *arch, const struct probe *probe, struct site *
 {
 	struct stub s = { .arch = arch, .at = site->stub, .bytes = out, .cap = cap };
 
-	return place(arch, probe, site, window_bytes, to, &s);
+	return place_stub(arch, probe, site, window_bytes, to, &s);
 }
 
 /* At most; what is left stands for nothing. A conditional exit has a row more. */
@@ -310,7 +310,7 @@ int plan_place_noted(const struct arch *arch, const struct probe *probe, struct 
 		return -ERANGE;
 	memset(out, 0, size);
 	*note = (struct stub_note){ .site = (int32_t)back, .nrows = rows_bound(probe, site) };
-	int err = place(arch, probe, site, window_bytes, to, &s);
+	int err = place_stub(arch, probe, site, window_bytes, to, &s);
 
 	blocks = (size + s.used + STUB_ALIGN - 1) / STUB_ALIGN;
 	note->blocks = blocks;

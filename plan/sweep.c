@@ -535,7 +535,7 @@ static int sweep_share(struct plan_impl *own, size_t part, void *shares)
 }
 
 /* The shares of a text: with *v NULL, only their number. */
-static size_t divide(const struct plan_impl *p, const struct ground *g, struct share *v)
+static size_t sweep_divide(const struct plan_impl *p, const struct ground *g, struct share *v)
 {
 	const struct symbols *syms = p->symbols;
 	struct range t = g->text->range;
@@ -563,7 +563,7 @@ int sweep_all(struct plan_impl *p)
 
 		p->has_thunks |= p->arch->thunk &&
 			p->arch->has_thunk(t->bytes, range_size(t->range));
-		n += divide(p, &p->grounds[i], NULL);
+		n += sweep_divide(p, &p->grounds[i], NULL);
 	}
 	auto_free struct share *shares = calloc(n + 1, sizeof(*shares));
 	const struct crew_work work = { begin_share, sweep_share, join_share, drop_share,
@@ -573,6 +573,6 @@ int sweep_all(struct plan_impl *p)
 		return fail(ENOMEM, "plan %s", p->symbols->base);
 	n = 0;
 	for (size_t i = 0; i < p->ngrounds; i++)
-		n += divide(p, &p->grounds[i], shares + n);
+		n += sweep_divide(p, &p->grounds[i], shares + n);
 	return crew_run(p, &work, n);
 }

@@ -59,7 +59,7 @@ static bool is_frame(const struct effect *e)
 		(e->base == STACK || e->base == FRAME);
 }
 
-static void put(struct state *s, uint64_t bit, bool computed)
+static void whole_put(struct state *s, uint64_t bit, bool computed)
 {
 	s->computed = computed ? s->computed | bit : s->computed & ~bit;
 }
@@ -109,11 +109,11 @@ static bool sets_computed(struct whole *w, const struct effect *e, const struct 
 	return true;
 }
 
-static void store(struct whole *w, const struct effect *e, struct state *s)
+static void whole_store(struct whole *w, const struct effect *e, struct state *s)
 {
 	uint64_t bit = is_frame(e) ? slot_bit(w, e, s) : 0;
 
-	put(s, bit, e->computes || e->width < 8 || is_computed(s, e->source));
+	whole_put(s, bit, e->computes || e->width < 8 || is_computed(s, e->source));
 }
 
 static void move_stack(const struct effect *e, struct state *s)
@@ -126,36 +126,36 @@ static void move_stack(const struct effect *e, struct state *s)
 		s->own = known ? s->own + (int32_t)lower : LOST;
 }
 
-static void pass(struct whole *w, size_t step, struct state *s)
+static void whole_pass(struct whole *w, size_t step, struct state *s)
 {
 	bool computed;
 
 	const struct effect *e = effect_at(w->flow, step);
 	if (e->op == EFFECT_SWAP) {
 		computed = is_computed(s, e->reg);
-		put(s, 1ull << e->reg, is_computed(s, e->base));
-		put(s, 1ull << e->base, computed);
+		whole_put(s, 1ull << e->reg, is_computed(s, e->base));
+		whole_put(s, 1ull << e->base, computed);
 		return;
 	}
 	computed = e->reg >= 0 && sets_computed(w, e, s);
 	if (e->stores && !e->pops)
-		store(w, e, s);
+		whole_store(w, e, s);
 	if (e->pushes) {
 		struct effect top = { .memory = true, .base = STACK, .index = -1, .number = -8 };
 
-		put(s, slot_bit(w, &top, s), is_computed(s, e->source));
+		whole_put(s, slot_bit(w, &top, s), is_computed(s, e->source));
 	}
 	if (e->op == EFFECT_RETURNED)
-		put(s, 1ull << 2, false);
+		whole_put(s, 1ull << 2, false);
 	s->computed |= e->others;
 	if (e->reg >= 0)
-		put(s, 1ull << e->reg, computed);
+		whole_put(s, 1ull << e->reg, computed);
 	move_stack(e, s);
 	if (e->stores && e->pops)
-		store(w, e, s);
+		whole_store(w, e, s);
 }
 
-static void join(struct whole *w, struct state *to, const struct state *from)
+static void whole_join(struct whole *w, struct state *to, const struct state *from)
 {
 	struct state old = *to;
 
@@ -181,7 +181,7 @@ static void join_at(struct whole *w, raddr_t to, const struct state *s)
 	size_t step = body_step(w->body, to);
 
 	if (step < w->body->nsteps)
-		join(w, &w->at[step], s);
+		whole_join(w, &w->at[step], s);
 }
 
 /* Where control goes from this step other than on. */
@@ -208,14 +208,14 @@ static void go_through(struct whole *w)
 			s.reached = false;
 		if (w->flow->led[i] || i == 0) {
 			if (i && ground_any(b->impl, LAYER_FIXED, b->steps[i].insn.pc, 1))
-				join(w, &w->at[i], &w->anywhere);
+				whole_join(w, &w->at[i], &w->anywhere);
 			if (s.reached)
-				join(w, &w->at[i], &s);
+				whole_join(w, &w->at[i], &s);
 			s = w->at[i];
 		}
 		if (!s.reached)
 			continue;
-		pass(w, i, &s);
+		whole_pass(w, i, &s);
 		lead_on(w, i, &s);
 	}
 }
@@ -284,7 +284,7 @@ static struct state state_at(struct whole *w, size_t step)
 	struct state s = w->at[i];
 
 	for (; i < step && s.reached; i++)
-		pass(w, i, &s);
+		whole_pass(w, i, &s);
 	return s;
 }
 
@@ -310,7 +310,7 @@ static int mark_moved(const struct body *b, bool *ret)
 			s = w->at[i];
 		ret[i] = s.reached && s.own && s.own > ELSEWHERE;
 		if (s.reached)
-			pass(w, i, &s);
+			whole_pass(w, i, &s);
 	}
 	flow_whole_free(w);
 	flow_clear(&f);

@@ -154,8 +154,8 @@ static int scan_share(struct plan_impl *own, size_t part, void *ctx)
 }
 
 /* The shares of what the file has of a section: with *v NULL, only their number. */
-static size_t divide(const struct symbols *syms, struct range section, bool text,
-		     struct share *v)
+static size_t words_divide(const struct symbols *syms, struct range section, bool text,
+			   struct share *v)
 {
 	size_t size, n = 0;
 
@@ -171,9 +171,9 @@ static size_t divide_all(const struct symbols *syms, struct share *v)
 	size_t n = 0;
 
 	for (size_t i = 0; i < syms->ntabled; i++)
-		n += divide(syms, syms->tabled[i], false, v ? v + n : NULL);
+		n += words_divide(syms, syms->tabled[i], false, v ? v + n : NULL);
 	for (size_t i = 0; i < syms->ntexts && !syms->is_pie; i++)
-		n += divide(syms, syms->texts[i].range, true, v ? v + n : NULL);
+		n += words_divide(syms, syms->texts[i].range, true, v ? v + n : NULL);
 	return n;
 }
 
