@@ -57,7 +57,7 @@ static void doubt(struct doubt *d, const struct source *s)
 		*d = (struct doubt){ 1, s, s->at, s->pos };
 }
 
-static int deliver(struct reading *r, struct source *s, enum event_kind kind, uint32_t func)
+static int archive_deliver(struct reading *r, struct source *s, enum event_kind kind, uint32_t func)
 {
 	const struct archive_filter *f = &r->filter;
 
@@ -95,13 +95,13 @@ static int take_extended(struct reading *r, struct source *s, uint32_t what)
 	value = s->words[s->pos++];
 	switch (what) {
 	case LAYOUT_UNWOUND:
-		return deliver(r, s, EVENT_UNWOUND, (uint32_t)value);
+		return archive_deliver(r, s, EVENT_UNWOUND, (uint32_t)value);
 	case LAYOUT_EXIT_LOST:
-		return deliver(r, s, EVENT_EXIT_LOST, (uint32_t)value);
+		return archive_deliver(r, s, EVENT_EXIT_LOST, (uint32_t)value);
 	case LAYOUT_ENTRY_ONLY:
-		return deliver(r, s, EVENT_MARK, (uint32_t)value);
+		return archive_deliver(r, s, EVENT_MARK, (uint32_t)value);
 	case LAYOUT_BEFORE:
-		return deliver(r, s, EVENT_BEFORE, (uint32_t)value);
+		return archive_deliver(r, s, EVENT_BEFORE, (uint32_t)value);
 	case LAYOUT_STACK:
 		s->event.stack = (uint32_t)value;
 		return 0;
@@ -118,16 +118,16 @@ static int take_extended(struct reading *r, struct source *s, uint32_t what)
 	return 0;
 }
 
-static int take(struct reading *r, struct source *s)
+static int archive_take(struct reading *r, struct source *s)
 {
 	uint64_t w = s->words[s->pos++];
 	uint32_t func = (uint32_t)(w >> REC_FUNC_SHIFT);
 
 	switch (w & 3) {
 	case REC_ENTRY:
-		return deliver(r, s, EVENT_ENTRY, func);
+		return archive_deliver(r, s, EVENT_ENTRY, func);
 	case REC_EXIT:
-		return deliver(r, s, EVENT_EXIT, func);
+		return archive_deliver(r, s, EVENT_EXIT, func);
 	case REC_EXT:
 		return take_extended(r, s, func);
 	}
@@ -165,7 +165,7 @@ static uint64_t second(const struct archive *a)
 	return least;
 }
 
-static int merge(struct reading *r)
+static int archive_merge(struct reading *r)
 {
 	struct archive *a = r->a;
 	int err = 0;
@@ -175,7 +175,7 @@ static int merge(struct reading *r)
 		uint64_t horizon = second(a);
 
 		while (s->ready && s->tsc <= horizon && !err)
-			err = take(r, s) ?: peek(a, s);
+			err = archive_take(r, s) ?: peek(a, s);
 		if (!s->ready)
 			a->heap[0] = a->heap[--a->nheap];
 		if (a->nheap)
@@ -206,7 +206,7 @@ static void rewind_source(struct source *s)
 	s->tsc = 0;
 }
 
-static int begin(struct archive *a)
+static int archive_begin(struct archive *a)
 {
 	a->damaged = a->unknown = (struct doubt){ 0 };
 	a->nheap = 0;
@@ -236,7 +236,7 @@ int archive_read(struct archive *a, const struct archive_filter *filter, bool qu
 
 	r.filter.until = filter->until ? filter->until : UINT64_MAX;
 	a->quiet = quietly;
-	err = begin(a) ?: merge(&r);
+	err = archive_begin(a) ?: archive_merge(&r);
 	say_damage(a);
 	a->quiet = false;
 	return err;

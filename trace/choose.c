@@ -19,8 +19,8 @@ static bool is_in(const struct about *a, const struct pattern *p, const char *mo
 
 /* A name is recorded as it is printed: with @plt, or the module that tells it from
  * others. */
-static int matches(const struct about *a, const struct pattern *p, const struct reader_func *f,
-		   bool exact)
+static int choose_matches(const struct about *a, const struct pattern *p,
+			  const struct reader_func *f, bool exact)
 {
 	const char *at = strrchr(f->name, '@');
 	auto_free char *name = strndup(f->name, at ? (size_t)(at - f->name) : strlen(f->name));
@@ -43,7 +43,7 @@ int choose_names(const struct about *a, const struct pattern *p, bool value, boo
 
 	for (int exact = 1; exact >= 0 && !n; exact--)
 		for (size_t i = 0; i < a->nfuncs; i++) {
-			int match = matches(a, p, &a->funcs[i], exact);
+			int match = choose_matches(a, p, &a->funcs[i], exact);
 
 			if (match < 0)
 				return match;

@@ -69,12 +69,12 @@ static void put_named(struct chrome *c, const char *key, const char *value)
 	json_string(c->out, value);
 }
 
-static bool open(void *ctx, const struct call *call)
+static bool chrome_open(void *ctx, const struct call *call)
 {
 	return true;
 }
 
-static void end(void *ctx, const struct call *call)
+static void chrome_end(void *ctx, const struct call *call)
 {
 	static const char *const notes[] = {
 		[CALL_RETURN] = "", [CALL_UNWOUND] = ",\"args\":{\"end\":\"unwound\"}",
@@ -94,7 +94,7 @@ static void end(void *ctx, const struct call *call)
 	put_plain(c, "}");
 }
 
-static void lost(void *ctx, const struct event *e)
+static void chrome_lost(void *ctx, const struct event *e)
 {
 	struct chrome *c = ctx;
 
@@ -128,7 +128,8 @@ int export_chrome(struct view *v, struct output *out)
 {
 	struct chrome c = { .about = view_about(v), .out = out, .begin = view_begin(v),
 			    .between = "\n" };
-	struct sink sink = { .open = open, .end = end, .lost = lost, .ctx = &c };
+	struct sink sink = { .open = chrome_open, .end = chrome_end, .lost = chrome_lost,
+			     .ctx = &c };
 	int err;
 
 	put_plain(&c, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");

@@ -57,13 +57,13 @@ static void write_event(struct perfetto *p, unsigned int type, int32_t tid, uint
 	write_packet(p);
 }
 
-static bool open(void *ctx, const struct call *c)
+static bool perfetto_open(void *ctx, const struct call *c)
 {
 	write_event(ctx, TYPE_BEGIN, c->tid, c->begin, c->func, NULL);
 	return true;
 }
 
-static void end(void *ctx, const struct call *c)
+static void perfetto_end(void *ctx, const struct call *c)
 {
 	struct perfetto *p = ctx;
 
@@ -77,7 +77,7 @@ static void end(void *ctx, const struct call *c)
 	write_event(p, TYPE_END, c->tid, c->end, NULL, NULL);
 }
 
-static void lost(void *ctx, const struct event *e)
+static void perfetto_lost(void *ctx, const struct event *e)
 {
 	auto_free char *name = base_printf("%llu events lost", (unsigned long long)e->lost);
 
@@ -143,7 +143,8 @@ static int write_names(struct perfetto *p, const struct view *v)
 int export_perfetto(struct view *v, struct output *out)
 {
 	struct perfetto p = { .about = view_about(v), .out = out, .begin = view_begin(v) };
-	struct sink sink = { .open = open, .end = end, .lost = lost, .ctx = &p };
+	struct sink sink = { .open = perfetto_open, .end = perfetto_end, .lost = perfetto_lost,
+			     .ctx = &p };
 	int err = write_names(&p, v);
 
 	err = err ? err : view_run(v, &sink, out);

@@ -207,7 +207,7 @@ static int node(void *ctx, const struct tree *t, const struct tree_node *n, stru
 	return 0;
 }
 
-static int draw(struct flame *f, const struct tree *t, struct output *out)
+static int svg_draw(struct flame *f, const struct tree *t, struct output *out)
 {
 	int err;
 
@@ -231,7 +231,7 @@ int export_svg(struct view *v, struct output *out)
 	int err = tree_make(v, &t) ?: tree_nodes(t, &f.nodes, &n);
 
 	err = err ? err : add_up(&f, n);
-	err = err ? err : draw(&f, t, out);
+	err = err ? err : svg_draw(&f, t, out);
 	free(f.sums);
 	free(f.x);
 	tree_free(t);

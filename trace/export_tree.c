@@ -17,7 +17,7 @@ struct writing {
 };
 
 /* The tree of a view, for one of the functions below. */
-static int begin(struct view *v, struct tree **t, struct writing *ret)
+static int export_tree_begin(struct view *v, struct tree **t, struct writing *ret)
 {
 	*ret = (struct writing){ .view = v, .about = view_about(v), .first = true };
 
@@ -64,7 +64,7 @@ int export_folded(struct view *v, struct output *out)
 {
 	struct tree *t = NULL;
 	struct writing w;
-	int err = begin(v, &t, &w) ?: tree_walk(t, folded_node, &w, out);
+	int err = export_tree_begin(v, &t, &w) ?: tree_walk(t, folded_node, &w, out);
 
 	tree_free(t);
 	return err;
@@ -125,7 +125,7 @@ int export_speedscope(struct view *v, struct output *out)
 {
 	struct tree *t = NULL;
 	struct writing w;
-	int err = begin(v, &t, &w);
+	int err = export_tree_begin(v, &t, &w);
 
 	if (!err) {
 		output_printf(out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
@@ -168,7 +168,7 @@ static int by_ends(const void *x, const void *y)
 
 /* Every node of the tree is a call from one function to another, and a part of its
  * function. */
-static size_t collect(const struct writing *w, struct edge *ret)
+static size_t export_tree_collect(const struct writing *w, struct edge *ret)
 {
 	size_t n = 0, merged = 0;
 
@@ -244,7 +244,7 @@ int export_dot(struct view *v, struct output *out)
 	auto_free struct edge *edges = NULL;
 	struct tree *t = NULL;
 	struct writing w;
-	int err = begin(v, &t, &w);
+	int err = export_tree_begin(v, &t, &w);
 
 	if (!err) {
 		edges = calloc(w.n * 2, sizeof(*edges));
@@ -252,7 +252,7 @@ int export_dot(struct view *v, struct output *out)
 	}
 	if (!err) {
 		output_printf(out, "digraph calls {\n\tnode [shape=box, fontname=\"monospace\"];\n");
-		err = dot_edges(&w, edges, collect(&w, edges), out);
+		err = dot_edges(&w, edges, export_tree_collect(&w, edges), out);
 		output_printf(out, "}\n");
 	}
 	tree_free(t);

@@ -73,7 +73,7 @@ static int write_at_end(const struct uftrace *u, const char *name, const void *b
 	return fd >= 0 && !n ? 0 : fail(errno, "write %s/%s", u->path, name);
 }
 
-static int flush(const struct uftrace *u, struct task *t)
+static int uftrace_flush(const struct uftrace *u, struct task *t)
 {
 	char name[32];
 	size_t n = t->n;
@@ -83,7 +83,7 @@ static int flush(const struct uftrace *u, struct task *t)
 	return write_at_end(u, name, t->v, n * sizeof(t->v[0]));
 }
 
-static struct task *find(struct uftrace *u, int32_t tid)
+static struct task *uftrace_find(struct uftrace *u, int32_t tid)
 {
 	struct task **head = &u->buckets[(uint32_t)tid & (BUCKETS - 1)], *t = u->used;
 
@@ -102,10 +102,10 @@ static struct task *find(struct uftrace *u, int32_t tid)
 	return u->used = t;
 }
 
-static void put(struct uftrace *u, unsigned int kind, int32_t tid, uint64_t tsc, uint64_t depth,
-		uint64_t addr)
+static void uftrace_put(struct uftrace *u, unsigned int kind, int32_t tid, uint64_t tsc,
+			uint64_t depth, uint64_t addr)
 {
-	struct task *t = u->err ? NULL : find(u, tid);
+	struct task *t = u->err ? NULL : uftrace_find(u, tid);
 	uint64_t ticks = tsc > u->begin ? tsc - u->begin : 0;
 
 	if (!t) {
@@ -115,7 +115,7 @@ static void put(struct uftrace *u, unsigned int kind, int32_t tid, uint64_t tsc,
 	t->last = MAX(t->last, START_NS + clock_ns(&u->about->clock, ticks));
 	t->v[t->n++] = (struct record_word){ t->last, kind | MAGIC << 3 | depth << 6 | addr << 16 };
 	if (t->n == RECORDS)
-		u->err = flush(u, t);
+		u->err = uftrace_flush(u, t);
 }
 
 static uint64_t address(const struct uftrace *u, const struct reader_func *func)
@@ -126,7 +126,7 @@ static uint64_t address(const struct uftrace *u, const struct reader_func *func)
 static void put_call(struct uftrace *u, unsigned int kind, const struct call *c, uint64_t tsc)
 {
 	if (c->depth <= MOST_DEPTH)
-		put(u, kind, c->tid, tsc, c->depth, address(u, c->func));
+		uftrace_put(u, kind, c->tid, tsc, c->depth, address(u, c->func));
 }
 
 static bool call_open(void *ctx, const struct call *c)
@@ -147,9 +147,9 @@ static void call_end(void *ctx, const struct call *c)
 		put_call(ctx, EXIT, c, c->end);
 }
 
-static void lost(void *ctx, const struct event *e)
+static void uftrace_lost(void *ctx, const struct event *e)
 {
-	put(ctx, LOST, e->tid, e->tsc, 0, MIN(e->lost, (1ull << 48) - 1));
+	uftrace_put(ctx, LOST, e->tid, e->tsc, 0, MIN(e->lost, (1ull << 48) - 1));
 }
 
 /* ---- the other files ----------------------------------------------------- */
@@ -233,14 +233,14 @@ static int make_others(const struct uftrace *u, const struct view *v)
 	       make_file(u, symbols, &z, make_symbols);
 }
 
-static int finish(struct uftrace *u)
+static int uftrace_finish(struct uftrace *u)
 {
 	int err = u->err;
 
 	for (size_t i = 0; i < BUCKETS; i++)
 		for (struct task *t = u->buckets[i], *next; t; t = next) {
 			next = t->next;
-			err = err ? err : flush(u, t);
+			err = err ? err : uftrace_flush(u, t);
 			free(t);
 		}
 	return err;
@@ -251,7 +251,7 @@ int export_uftrace(struct view *v, const char *path)
 	const char *exe = view_about(v)->exe ?: "?", *slash = strrchr(exe, '/');
 	struct uftrace u = { .about = view_about(v), .path = path, .base = slash ? slash + 1 : exe,
 			     .begin = view_begin(v), .dir = -1 };
-	struct sink sink = { .open = call_open, .end = call_end, .lost = lost, .ctx = &u };
+	struct sink sink = { .open = call_open, .end = call_end, .lost = uftrace_lost, .ctx = &u };
 	int err, end_err;
 
 	if (mkdir(path, 0700) < 0)
@@ -261,7 +261,7 @@ int export_uftrace(struct view *v, const char *path)
 		return fail(errno, "open the directory %s", path);
 	err = make_others(&u, v);
 	err = err ? err : view_run(v, &sink, NULL);
-	end_err = finish(&u);
+	end_err = uftrace_finish(&u);
 	close(u.dir);
 	return err ? err : end_err;
 }

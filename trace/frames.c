@@ -85,13 +85,13 @@ void frames_free(struct frames *f)
 	free(f);
 }
 
-static struct stack_frames **bucket(struct frames *f, uint32_t thread, uint32_t stack)
+static struct stack_frames **frames_bucket(struct frames *f, uint32_t thread, uint32_t stack)
 {
 	return &f->buckets[(thread * 31 + stack) & (BUCKETS - 1)];
 }
 
-static struct frame *push(struct frames *f, struct stack_frames *s, const struct event *e,
-			  uint32_t func, uint64_t begin)
+static struct frame *frames_push_call(struct frames *f, struct stack_frames *s,
+				      const struct event *e, uint32_t func, uint64_t begin)
 {
 	struct frame *frame = vec_push(s->v, s->n, s->cap);
 
@@ -108,9 +108,9 @@ static struct frame *push(struct frames *f, struct stack_frames *s, const struct
 	return frame;
 }
 
-static struct stack_frames *find(struct frames *f, const struct event *e)
+static struct stack_frames *frames_find(struct frames *f, const struct event *e)
 {
-	struct stack_frames **head = bucket(f, e->thread, e->stack), *s = f->last;
+	struct stack_frames **head = frames_bucket(f, e->thread, e->stack), *s = f->last;
 
 	if (s && s->thread == e->thread && s->stack == e->stack)
 		return s;
@@ -135,12 +135,12 @@ static int open_earlier(struct frames *f, const struct earlier_call *calls, size
 	struct event e = { .tsc = whole ? MIN(f->start, calls->first) : calls->first,
 			   .thread = calls->thread, .stack = calls->stack,
 			   .pid = calls->pid, .tid = calls->tid };
-	struct stack_frames *s = find(f, &e);
+	struct stack_frames *s = frames_find(f, &e);
 	uint64_t begin = e.tsc;
 
 	n = MIN(n, (size_t)MAX_OPEN);
 	for (size_t i = n; s && i; i--) {
-		struct frame *frame = push(f, s, &e, calls[i - 1].func, 0);
+		struct frame *frame = frames_push_call(f, s, &e, calls[i - 1].func, 0);
 
 		if (!frame)
 			return -ENOMEM;
@@ -166,9 +166,9 @@ int frames_earlier(struct frames *f, const struct earlier *earlier, bool whole)
 	return err ? fail(ENOMEM, "keep the open calls") : 0;
 }
 
-static void forget(struct frames *f, const struct event *e)
+static void frames_forget(struct frames *f, const struct event *e)
 {
-	struct stack_frames **p = bucket(f, e->thread, e->stack), *s;
+	struct stack_frames **p = frames_bucket(f, e->thread, e->stack), *s;
 
 	while (*p && ((*p)->thread != e->thread || (*p)->stack != e->stack))
 		p = &(*p)->next;
@@ -231,7 +231,7 @@ static void open_outer(struct frames *f, struct stack_frames *s, size_t n)
 }
 
 /* Show one that ends, and was not opened, with the `n` around it: as far as -n goes. */
-static void show(struct frames *f, struct stack_frames *s, size_t n, const struct call *c)
+static void frames_show(struct frames *f, struct stack_frames *s, size_t n, const struct call *c)
 {
 	open_outer(f, s, n);
 	if (frames_full(f))
@@ -257,8 +257,8 @@ static uint64_t span_of(const struct frames *f, const struct frame *frame, const
 }
 
 /* The innermost call has ended. What was opened is closed in any case. */
-static void pop(struct frames *f, struct stack_frames *s, enum call_end how,
-		uint64_t tsc)
+static void frames_pop_call(struct frames *f, struct stack_frames *s, enum call_end how,
+			    uint64_t tsc)
 {
 	const struct frame *frame = &s->v[s->n - 1];
 	struct call c = call_at(f, s, s->n - 1);
@@ -269,7 +269,7 @@ static void pop(struct frames *f, struct stack_frames *s, enum call_end how,
 	if (c.opened)
 		f->sink.end(f->sink.ctx, &c);
 	else if (is_shown(f, &c))
-		show(f, s, s->n - 1, &c);
+		frames_show(f, s, s->n - 1, &c);
 	s->n--;
 	s->nopened = MIN(s->nopened, s->n);
 	s->nearlier = MIN(s->nearlier, s->n);
@@ -285,7 +285,7 @@ static int entry(struct frames *f, struct stack_frames *s, const struct event *e
 		return 0;
 	if (!f->options.min_ns && is_wanted(f, e->tid) && !is_deep(f, s->n))
 		open_outer(f, s, s->n);
-	return push(f, s, e, e->func, e->tsc) ? 0 : -ENOMEM;
+	return frames_push_call(f, s, e, e->func, e->tsc) ? 0 : -ENOMEM;
 }
 
 /* A call without a frame: what is known of it is one moment. */
@@ -309,7 +309,7 @@ static void moment(struct frames *f, struct stack_frames *s, const struct event 
 	if (f->options.min_ns &&
 	    (how != CALL_BEFORE || e->tsc < f->start || !is_long(f, e->tsc - f->start)))
 		return;
-	show(f, s, s->n, &c);
+	frames_show(f, s, s->n, &c);
 }
 
 /* Where packets are missing, or a filter has begun in the middle, those that lie
@@ -317,7 +317,7 @@ static void moment(struct frames *f, struct stack_frames *s, const struct event 
 static void end_inner(struct frames *f, struct stack_frames *s, const struct event *e)
 {
 	while (s->n > s->nearlier && s->v[s->n - 1].func != e->func)
-		pop(f, s, CALL_EXIT_LOST, e->tsc);
+		frames_pop_call(f, s, CALL_EXIT_LOST, e->tsc);
 }
 
 /* A call ends that has begun before the record of its stack. */
@@ -331,7 +331,7 @@ static void before(struct frames *f, struct stack_frames *s, const struct event 
 	if (!top && f->sink.before)
 		f->sink.before(f->sink.ctx, e, s->first);
 	if (top && s->n == s->nearlier && top->func == e->func)
-		pop(f, s, how, e->tsc);
+		frames_pop_call(f, s, how, e->tsc);
 	else
 		moment(f, s, e, CALL_BEFORE);
 }
@@ -356,7 +356,7 @@ static int on_stack(struct frames *f, struct stack_frames *s, const struct event
 	}
 	end_inner(f, s, e);
 	if (s->n > s->nearlier)
-		pop(f, s, ends[e->kind], e->tsc);
+		frames_pop_call(f, s, ends[e->kind], e->tsc);
 	else
 		before(f, s, e);
 	return 0;
@@ -374,11 +374,11 @@ int frames_event(void *ctx, const struct event *e)
 		f->sink.lost(f->sink.ctx, e);
 		return 0;
 	}
-	s = find(f, e);
+	s = frames_find(f, e);
 	if (s && e->kind == EVENT_STACK_END) {
 		while (s->n)
-			pop(f, s, CALL_EXIT_LOST, e->tsc);
-		forget(f, e);
+			frames_pop_call(f, s, CALL_EXIT_LOST, e->tsc);
+		frames_forget(f, e);
 		return 0;
 	}
 	return s ? on_stack(f, s, e) : fail(ENOMEM, "keep the open calls");
@@ -433,7 +433,7 @@ void frames_finish(struct frames *f, uint64_t now)
 	for (size_t i = 0; i < BUCKETS; i++)
 		for (struct stack_frames *s = f->buckets[i]; s; s = s->next)
 			while (s->n)
-				pop(f, s, CALL_OPEN, now);
+				frames_pop_call(f, s, CALL_OPEN, now);
 	if (f->sink.settled)
 		f->sink.settled(f->sink.ctx, UINT64_MAX);
 }

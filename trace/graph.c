@@ -137,7 +137,7 @@ void graph_end(struct graph *g)
 	g->left_out = 0;
 }
 
-static char *room(struct graph *g, const struct call *c)
+static char *graph_room(struct graph *g, const struct call *c)
 {
 	return output_room(g->out, PREFIX + MAX_INDENT + SUFFIX +
 			   2 * strlen(c->func->name));
@@ -152,7 +152,7 @@ static void finish_line(struct graph *g, uint64_t tsc, char *start, char *p)
 
 static void open_line(struct graph *g, const struct call *c)
 {
-	char *start = room(g, c), *p = start;
+	char *start = graph_room(g, c), *p = start;
 
 	if (!start)
 		return;
@@ -163,7 +163,7 @@ static void open_line(struct graph *g, const struct call *c)
 
 static void leaf_line(struct graph *g, const struct call *c, uint64_t ns)
 {
-	char *start = room(g, c), *p = start;
+	char *start = graph_room(g, c), *p = start;
 
 	if (!start)
 		return;
@@ -175,7 +175,7 @@ static void leaf_line(struct graph *g, const struct call *c, uint64_t ns)
 static void close_line(struct graph *g, const struct call *c, uint64_t ns,
 		       const char *note)
 {
-	char *start = room(g, c), *p = start;
+	char *start = graph_room(g, c), *p = start;
 
 	if (!start)
 		return;

@@ -78,7 +78,7 @@ static int by_time(const void *x, const void *y)
 }
 
 /* Those that stay are moved to the front, in the order in which they came. */
-static void keep(struct lines *l, size_t from)
+static void lines_keep(struct lines *l, size_t from)
 {
 	size_t n = l->n - from, used = 0;
 	char *text = malloc(l->used + 1);
@@ -106,5 +106,5 @@ void lines_settle(struct lines *l, uint64_t before)
 	for (; i < l->n && l->v[i].tsc < before; i++)
 		output_text(l->out, l->text + l->v[i].at, l->v[i].n);
 	if (i)
-		keep(l, i);
+		lines_keep(l, i);
 }

@@ -172,7 +172,7 @@ bool output_has_color(const struct output *o, bool no_color)
 	return output_can_draw(o) && !no_color && !(never && *never);
 }
 
-static bool grow(struct output *o, size_t n)
+static bool output_grow(struct output *o, size_t n)
 {
 	size_t cap = MAX(o->cap * 2, (size_t)4096);
 	char *buf;
@@ -197,7 +197,7 @@ char *output_room(struct output *o, size_t n)
 		o->end -= o->start;
 		o->start = 0;
 	}
-	if (o->cap - o->end < n && !grow(o, n))
+	if (o->cap - o->end < n && !output_grow(o, n))
 		return NULL;
 	return o->buf + o->end;
 }
@@ -285,7 +285,7 @@ static ssize_t write_some(struct output *o)
 	return write(o->fd, from, n);
 }
 
-static void forget(struct output *o)
+static void output_forget(struct output *o)
 {
 	o->start = o->end = 0;
 	if (o->cap <= KEEP)
@@ -299,7 +299,7 @@ static int write_failed(struct output *o, int err)
 {
 	if (err == EAGAIN || err == EINTR)
 		return 0;
-	forget(o);
+	output_forget(o);
 	o->closed = true;
 	if (err == EPIPE || err == ECONNRESET || err == EIO)
 		return -EPIPE;
@@ -311,7 +311,7 @@ int output_write(struct output *o)
 	if (o->broken)
 		return fail(ENOMEM, "keep the results");
 	if (output_is_closed(o)) {
-		forget(o);
+		output_forget(o);
 		return -EPIPE;
 	}
 	while (output_pending(o) && is_writable(o)) {
@@ -322,7 +322,7 @@ int output_write(struct output *o)
 		o->start += (size_t)n;
 	}
 	if (!output_pending(o))
-		forget(o);
+		output_forget(o);
 	return 0;
 }
 
@@ -335,7 +335,7 @@ int output_finish(struct output *o, bool (*give_up)(void))
 		if (err)
 			return err;
 		if (give_up && give_up()) {
-			forget(o);
+			output_forget(o);
 			return 0;
 		}
 		if (output_pending(o) && poll(&p, 1, WAIT_MS) < 0 && errno != EINTR)

@@ -61,7 +61,7 @@ const char *place_next(DIR *d)
 }
 
 /* `path` is there. `dir` is left open. */
-static int look(const char *path, int *dir, enum content *ret)
+static int place_look(const char *path, int *dir, enum content *ret)
 {
 	bool any = false, others = false;
 	const char *name;
@@ -88,7 +88,7 @@ static int look(const char *path, int *dir, enum content *ret)
 }
 
 /* NOTHING is there, or what may be replaced. */
-static int check(const char *path, bool *there, enum content *content)
+static int place_check_path(const char *path, bool *there, enum content *content)
 {
 	auto_close int dir = -1;
 	struct stat st;
@@ -99,7 +99,7 @@ static int check(const char *path, bool *there, enum content *content)
 		return 0;
 	if (!*there)
 		return fail(errno, "cannot write to %s", path);
-	err = look(path, &dir, content);
+	err = place_look(path, &dir, content);
 	if (!err && *content == OTHER)
 		return fail(0, "%s is there and is not a trace directory of inject, or not that "
 			       "alone: nothing else is replaced; name another with -o", path);
@@ -129,13 +129,13 @@ static int check_both(const char *path, const char *old, bool *keep, bool *old_t
 		      bool *there)
 {
 	enum content content = EMPTY, old_content = EMPTY;
-	int err = check(path, there, &content);
+	int err = place_check_path(path, there, &content);
 
 	*keep = *there && content == TRACE;
 	*old_there = false;
 	if (err || !*keep)
 		return err;
-	return check(old, old_there, &old_content);
+	return place_check_path(old, old_there, &old_content);
 }
 
 static int names(const char *path, char **plain, char **old)
@@ -172,7 +172,7 @@ int place_spares(const char *path, int dir)
 	return 0;
 }
 
-/* A trace directory, as `look` has found: the names in it are ours. The metadata go
+/* A trace directory, as `place_look` has found: the names in it are ours. The metadata go
  * last: whatever fails before, it still is one. */
 static int remove_trace(const char *path)
 {

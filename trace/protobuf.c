@@ -20,7 +20,7 @@ static unsigned char *put_varint(unsigned char *p, uint64_t value)
 	return p;
 }
 
-static unsigned char *room(struct message *m, size_t n)
+static unsigned char *protobuf_room(struct message *m, size_t n)
 {
 	if (m->cap - m->n < n) {
 		size_t cap = MAX(m->cap * 2, m->n + n + 256);
@@ -49,7 +49,7 @@ void message_free(struct message *m)
 
 void message_number(struct message *m, uint32_t field, uint64_t value)
 {
-	unsigned char *p = room(m, 2 * VARINT_MOST);
+	unsigned char *p = protobuf_room(m, 2 * VARINT_MOST);
 
 	if (p)
 		m->n = (size_t)(put_varint(put_varint(p, (uint64_t)field << 3 | VARINT), value) -
@@ -58,7 +58,7 @@ void message_number(struct message *m, uint32_t field, uint64_t value)
 
 static void add_bytes(struct message *m, uint32_t field, const void *bytes, size_t n)
 {
-	unsigned char *p = room(m, 2 * VARINT_MOST + n);
+	unsigned char *p = protobuf_room(m, 2 * VARINT_MOST + n);
 
 	if (!p)
 		return;
@@ -82,7 +82,7 @@ void message_add(struct message *m, uint32_t field, const struct message *inner)
 void message_numbers(struct message *m, uint32_t field, const uint64_t *v, size_t n)
 {
 	struct message packed = { 0 };
-	unsigned char *p = room(&packed, n * VARINT_MOST);
+	unsigned char *p = protobuf_room(&packed, n * VARINT_MOST);
 
 	for (size_t i = 0; p && i < n; i++)
 		p = put_varint(p, v[i]);

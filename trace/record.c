@@ -22,7 +22,7 @@ enum {
 
 /* ---- packets ------------------------------------------------------------- */
 
-static void take(struct record *r, uint64_t bytes)
+static void record_take(struct record *r, uint64_t bytes)
 {
 	r->size += bytes;
 	r->held += bytes;
@@ -43,7 +43,7 @@ static void begin_packet(struct record *r, struct lane *l, uint64_t tsc, uint32_
 	/* A thread that is gone keeps the name that it had. */
 	if (o->thread_name && o->thread_name(o->ctx, l->tid, name))
 		memcpy(l->head.name, name, sizeof(name));
-	take(r, record_overhead(r));
+	record_take(r, record_overhead(r));
 }
 
 /* ---- size ---------------------------------------------------------------- */
@@ -63,7 +63,7 @@ static int make_room(struct record *r)
 
 /* ---- lanes --------------------------------------------------------------- */
 
-static struct lane **bucket(struct record *r, uint32_t thread, int32_t tid)
+static struct lane **record_bucket(struct record *r, uint32_t thread, int32_t tid)
 {
 	uint32_t key = thread == NO_THREAD ? (uint32_t)tid : thread * 31;
 
@@ -72,7 +72,7 @@ static struct lane **bucket(struct record *r, uint32_t thread, int32_t tid)
 
 static void unlink_lane(struct record *r, struct lane *l)
 {
-	struct lane **p = bucket(r, l->thread, l->tid);
+	struct lane **p = record_bucket(r, l->thread, l->tid);
 
 	while (*p != l)
 		p = &(*p)->next;
@@ -97,9 +97,9 @@ static struct lane *new_lane(struct record *r)
 	return l;
 }
 
-static int claim(struct record *r, const struct event *e, struct lane **ret)
+static int record_claim(struct record *r, const struct event *e, struct lane **ret)
 {
-	struct lane *l = NULL, **head = bucket(r, e->thread, e->tid);
+	struct lane *l = NULL, **head = record_bucket(r, e->thread, e->tid);
 	int err;
 
 	for (size_t i = 0; i < r->nlanes && !l; i++)
@@ -132,21 +132,21 @@ static bool is_of(const struct lane *l, uint32_t thread, int32_t tid)
 	return l->thread == thread && (thread != NO_THREAD || l->tid == tid);
 }
 
-static struct lane *search(struct record *r, uint32_t thread, int32_t tid)
+static struct lane *record_search(struct record *r, uint32_t thread, int32_t tid)
 {
-	struct lane *l = *bucket(r, thread, tid);
+	struct lane *l = *record_bucket(r, thread, tid);
 
 	while (l && !is_of(l, thread, tid))
 		l = l->next;
 	return l;
 }
 
-static int find(struct record *r, const struct event *e, struct lane **ret)
+static int record_find(struct record *r, const struct event *e, struct lane **ret)
 {
 	if (!r->used || !is_of(r->used, e->thread, e->tid))
-		r->used = search(r, e->thread, e->tid);
+		r->used = record_search(r, e->thread, e->tid);
 	if (!r->used) {
-		int err = claim(r, e, &r->used);
+		int err = record_claim(r, e, &r->used);
 
 		if (err)
 			return err;
@@ -158,7 +158,7 @@ static int find(struct record *r, const struct event *e, struct lane **ret)
 /* A thread ends with its stacks; what it ran of fibers, another runs from then on. */
 static void end_lane(struct record *r, struct lane *l)
 {
-	struct lane *fibers = search(r, NO_THREAD, l->tid);
+	struct lane *fibers = record_search(r, NO_THREAD, l->tid);
 
 	l->ended = l->thread != NO_THREAD;
 	if (l->ended && fibers)
@@ -167,12 +167,12 @@ static void end_lane(struct record *r, struct lane *l)
 
 /* ---- events -------------------------------------------------------------- */
 
-static uint64_t word(unsigned int kind, uint64_t tsc, uint32_t func)
+static uint64_t record_pack(unsigned int kind, uint64_t tsc, uint32_t func)
 {
 	return kind | (tsc & LAYOUT_TIME_MASK) << REC_TIME_SHIFT | (uint64_t)func << REC_FUNC_SHIFT;
 }
 
-static int add(struct record *r, struct lane *l, uint64_t w)
+static int record_add(struct record *r, struct lane *l, uint64_t w)
 {
 	if (l->n == l->cap) {
 		size_t cap = l->cap ? l->cap * 2 : FIRST_WORDS;
@@ -184,18 +184,18 @@ static int add(struct record *r, struct lane *l, uint64_t w)
 		l->cap = cap;
 	}
 	l->words[l->n++] = w;
-	take(r, 8);
+	record_take(r, 8);
 	return 0;
 }
 
 static int add_extended(struct record *r, struct lane *l, enum layout_event what,
 			uint64_t tsc, uint64_t value)
 {
-	return add(r, l, word(REC_EXT, tsc, what)) ?: add(r, l, value);
+	return record_add(r, l, record_pack(REC_EXT, tsc, what)) ?: record_add(r, l, value);
 }
 
 /* A packet that has room for an event of now, on its stack. */
-static int prepare(struct record *r, struct lane *l, uint64_t tsc, uint32_t stack)
+static int record_prepare(struct record *r, struct lane *l, uint64_t tsc, uint32_t stack)
 {
 	/* The time of a word has 40 bits: those above are the packet's. */
 	bool ends = l->n + EVENT_WORDS > PACKET_WORDS ||
@@ -238,16 +238,16 @@ static bool is_beyond(const struct record *r, struct lane *l, const struct event
 	return false;
 }
 
-static int put(struct record *r, struct lane *l, const struct event *e, uint64_t tsc)
+static int record_put(struct record *r, struct lane *l, const struct event *e, uint64_t tsc)
 {
 	switch (e->kind) {
 	case EVENT_ENTRY:
 		r->calls++;
 		r->events++;
-		return add(r, l, word(REC_ENTRY, tsc, e->func));
+		return record_add(r, l, record_pack(REC_ENTRY, tsc, e->func));
 	case EVENT_EXIT:
 		r->events++;
-		return add(r, l, word(REC_EXIT, tsc, e->func));
+		return record_add(r, l, record_pack(REC_EXIT, tsc, e->func));
 	case EVENT_MARK:
 		r->calls++;
 		r->events++;
@@ -282,15 +282,15 @@ int record_event(void *ctx, const struct event *e)
 	err = make_room(r);
 	if (err || r->full)
 		return err;
-	err = find(r, e, &l);
+	err = record_find(r, e, &l);
 	if (err)
 		return err;
 	if (is_beyond(r, l, e))
 		return 0;
 	l->ended = false;
 	l->last = MAX(l->last + r->options.apart, e->tsc);
-	err = prepare(r, l, l->last, e->stack);
-	return err ? err : put(r, l, e, l->last);
+	err = record_prepare(r, l, l->last, e->stack);
+	return err ? err : record_put(r, l, e, l->last);
 }
 
 /* ---- all of it ----------------------------------------------------------- */

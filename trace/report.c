@@ -46,7 +46,7 @@ int report_key(const char *word, enum report_key *ret)
 	return fail(0, "--sort %s: sort by total, self, calls, avg, min, max, p50 or p99", word);
 }
 
-static unsigned int bucket(uint64_t ns)
+static unsigned int report_bucket(uint64_t ns)
 {
 	unsigned int shift;
 
@@ -77,7 +77,7 @@ static void add_span(struct making *m, struct stats *s, uint64_t ns)
 		m->broken = true;
 		return;
 	}
-	at = &s->counts[bucket(ns)];
+	at = &s->counts[report_bucket(ns)];
 	*at += *at != UINT32_MAX;
 	s->min = s->timed ? MIN(s->min, ns) : ns;
 	s->max = MAX(s->max, ns);
@@ -115,7 +115,7 @@ static uint64_t percentile(const struct stats *s, unsigned int percent)
 	return s->max;
 }
 
-static void fill(const struct stats *s, const struct reader_func *f, struct report_line *ret)
+static void report_fill(const struct stats *s, const struct reader_func *f, struct report_line *ret)
 {
 	*ret = (struct report_line){ .name = f->name, .module = f->module,
 				     .timed = s->timed, .parts = s->parts, .v = {
@@ -136,7 +136,7 @@ static int by_key(const void *x, const void *y, void *ctx)
 	return strcmp(a->name, b->name) ?: strcmp(a->module, b->module);
 }
 
-static int collect(const struct making *m, enum report_key sort, struct report *ret)
+static int report_collect(const struct making *m, enum report_key sort, struct report *ret)
 {
 	size_t all = m->about->nfuncs + 1;
 
@@ -145,7 +145,7 @@ static int collect(const struct making *m, enum report_key sort, struct report *
 		return fail(ENOMEM, "count calls");
 	for (size_t i = 0; i < all; i++)
 		if (m->stats[i].calls)
-			fill(&m->stats[i], &m->about->funcs[i], &ret->lines[ret->n++]);
+			report_fill(&m->stats[i], &m->about->funcs[i], &ret->lines[ret->n++]);
 	qsort_r(ret->lines, ret->n, sizeof(*ret->lines), by_key, &sort);
 	return 0;
 }
@@ -163,7 +163,7 @@ int report_make(struct view *v, enum report_key sort, struct report *ret)
 	if (!err) {
 		tree_watch(tree, add_call, &m);
 		sink = tree_sink(tree);
-		err = view_run(v, &sink, NULL) ?: collect(&m, sort, ret);
+		err = view_run(v, &sink, NULL) ?: report_collect(&m, sort, ret);
 	}
 	for (size_t i = 0; m.stats && i <= m.about->nfuncs; i++)
 		free(m.stats[i].counts);
@@ -344,9 +344,9 @@ static void print_pair(const struct pair *pair, struct output *out)
 }
 
 /* Both lists are sorted by name: walk along them together. */
-static size_t join(const struct report *before, const struct report *now,
-		   const struct report_line **a, const struct report_line **b,
-		   enum report_key key, struct pair *ret)
+static size_t report_join(const struct report *before, const struct report *now,
+			  const struct report_line **a, const struct report_line **b,
+			  enum report_key key, struct pair *ret)
 {
 	size_t i = 0, j = 0, n = 0;
 
@@ -372,7 +372,7 @@ int report_print_diff(const struct report *before, const struct report *now,
 
 	if (!a || !b || !pairs)
 		return fail(ENOMEM, "compare the reports");
-	n = join(before, now, a, b, sort, pairs);
+	n = report_join(before, now, a, b, sort, pairs);
 	vec_sort(pairs, n, by_change);
 	output_printf(out, "# %10s %11s  %10s %11s  %10s %11s  %s\n", "TOTAL", "CHANGE", "SELF",
 		      "CHANGE", "CALLS", "CHANGE", "FUNCTION");

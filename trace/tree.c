@@ -40,7 +40,7 @@ void tree_free(struct tree *t)
 }
 
 /* The place of a child in the index: 0 stands there if there is none yet. */
-static uint32_t *place(const struct tree *t, uint32_t parent, const struct reader_func *func)
+static uint32_t *tree_place(const struct tree *t, uint32_t parent, const struct reader_func *func)
 {
 	uint64_t key = ((uint64_t)parent << 32 ^ (uintptr_t)func) * 0x9e3779b97f4a7c15u;
 	size_t i = (key >> 32) & (t->index_cap - 1);
@@ -51,7 +51,7 @@ static uint32_t *place(const struct tree *t, uint32_t parent, const struct reade
 	return &t->index[i];
 }
 
-static bool grow(struct tree *t)
+static bool tree_grow(struct tree *t)
 {
 	size_t cap = MAX(t->index_cap * 2, (size_t)256);
 	uint32_t *index = calloc(cap, sizeof(*index));
@@ -62,7 +62,7 @@ static bool grow(struct tree *t)
 	t->index = index;
 	t->index_cap = cap;
 	for (uint32_t i = 1; i < t->n; i++)
-		*place(t, t->nodes[i].parent, t->nodes[i].func) = i;
+		*tree_place(t, t->nodes[i].parent, t->nodes[i].func) = i;
 	return true;
 }
 
@@ -89,7 +89,7 @@ static uint64_t new_child(struct tree *t, uint32_t parent, const struct reader_f
 	node->next = t->nodes[parent].child;
 	node->nested = is_around(t, parent, func);
 	t->nodes[parent].child = id;
-	*place(t, parent, func) = id;
+	*tree_place(t, parent, func) = id;
 	return id;
 }
 
@@ -100,11 +100,11 @@ static uint64_t child(struct tree *t, uint64_t outer, const struct reader_func *
 	if (outer & BEYOND)
 		return outer;
 	/* At most half of the index is used. */
-	if (t->n * 2 >= t->index_cap && !grow(t)) {
+	if (t->n * 2 >= t->index_cap && !tree_grow(t)) {
 		t->broken = true;
 		return parent | BEYOND;
 	}
-	node = *place(t, parent, func);
+	node = *tree_place(t, parent, func);
 	if (node)
 		return node;
 	if (t->n >= TREE_NODES || t->nodes[parent].depth >= TREE_DEPTH)
@@ -112,17 +112,17 @@ static uint64_t child(struct tree *t, uint64_t outer, const struct reader_func *
 	return new_child(t, parent, func);
 }
 
-static uint64_t begin(void *ctx, uint64_t outer, const struct reader_func *func)
+static uint64_t tree_begin(void *ctx, uint64_t outer, const struct reader_func *func)
 {
 	return child(ctx, outer, func);
 }
 
-static bool open(void *ctx, const struct call *c)
+static bool tree_open(void *ctx, const struct call *c)
 {
 	return true;
 }
 
-static void end(void *ctx, const struct call *c)
+static void tree_end(void *ctx, const struct call *c)
 {
 	struct tree *t = ctx;
 	uint64_t mark = call_is_moment(c) ? child(t, c->mark, c->func) : c->mark;
@@ -141,13 +141,14 @@ static void end(void *ctx, const struct call *c)
 		t->each(t->ctx, c, beyond ? is_around(t, (uint32_t)mark, c->func) : node->nested);
 }
 
-static void lost(void *ctx, const struct event *e)
+static void tree_lost(void *ctx, const struct event *e)
 {
 }
 
 struct sink tree_sink(struct tree *t)
 {
-	return (struct sink){ .begin = begin, .open = open, .end = end, .lost = lost, .ctx = t };
+	return (struct sink){ .begin = tree_begin, .open = tree_open, .end = tree_end,
+			      .lost = tree_lost, .ctx = t };
 }
 
 void tree_watch(struct tree *t, void (*each)(void *, const struct call *, bool nested),

@@ -49,7 +49,7 @@ static void skip_space(struct scan *s)
 	}
 }
 
-static char *keep(struct scan *s, char *string)
+static char *tsdl_keep(struct scan *s, char *string)
 {
 	char **slot = string ? vec_push(s->m->strings, s->m->nstrings, s->m->strings_cap) : NULL;
 
@@ -73,7 +73,7 @@ static enum token_kind scan_string(struct scan *s, struct token *t)
 		s->p = s->end;
 		return TOKEN_END;
 	}
-	t->string = keep(s, malloc((size_t)(close - s->p) + 1));
+	t->string = tsdl_keep(s, malloc((size_t)(close - s->p) + 1));
 	if (!t->string)
 		return TOKEN_END;
 	for (to = t->string; s->p < close; s->p++) {
@@ -106,7 +106,7 @@ static enum token_kind scan_word(struct scan *s, struct token *t)
 	return number ? TOKEN_NUMBER : TOKEN_WORD;
 }
 
-static struct token next(struct scan *s)
+static struct token tsdl_next(struct scan *s)
 {
 	struct token t = { 0 };
 
@@ -258,15 +258,15 @@ static void scan_env(struct scan *s)
 	struct token key, value;
 
 	for (;;) {
-		key = next(s);
+		key = tsdl_next(s);
 		if (key.kind == TOKEN_END || is_mark(&key, '}'))
 			return;
 		if (key.kind == TOKEN_MARK)
 			continue;
-		value = next(s);
+		value = tsdl_next(s);
 		if (!is_mark(&value, '='))
 			continue;
-		value = next(s);
+		value = tsdl_next(s);
 		if (value.kind == TOKEN_NUMBER)
 			take_number(s, &key, value.number);
 		else if (value.kind == TOKEN_STRING)
@@ -326,28 +326,28 @@ static void set_probed(struct scan *s, const struct label *l)
 /* "LABEL" = N, or = N ... M, behind the opening brace; returns at the closing one. */
 static void scan_labels(struct scan *s, void (*take)(struct scan *, const struct label *))
 {
-	struct token t = next(s);
+	struct token t = tsdl_next(s);
 	uint64_t least = 0;	/* they go up, or each could have all functions */
 
 	while (t.kind == TOKEN_STRING) {
 		struct label l = { .text = t.string };
 
-		t = next(s);
-		t = next(s);
+		t = tsdl_next(s);
+		t = tsdl_next(s);
 		if (t.kind != TOKEN_NUMBER)
 			return;
 		l.first = l.last = t.number;
-		for (t = next(s); is_mark(&t, '.');)
-			t = next(s);
+		for (t = tsdl_next(s); is_mark(&t, '.');)
+			t = tsdl_next(s);
 		if (t.kind == TOKEN_NUMBER) {
 			l.last = t.number;
-			t = next(s);
+			t = tsdl_next(s);
 		}
 		if (l.first >= least && l.last < UINT64_MAX) {
 			take(s, &l);
 			least = MAX(l.first, l.last) + 1;
 		}
-		t = is_mark(&t, ',') ? next(s) : t;
+		t = is_mark(&t, ',') ? tsdl_next(s) : t;
 	}
 }
 
@@ -363,9 +363,9 @@ static void scan_enum(struct scan *s, int nth)
 	struct token t;
 
 	do
-		t = next(s);
+		t = tsdl_next(s);
 	while (t.kind != TOKEN_END && !is_mark(&t, '}'));
-	t = next(s);
+	t = tsdl_next(s);
 	if (is_mark(&t, '{') && nth < (int)ARRAY_SIZE(takes))
 		scan_labels(s, takes[nth]);
 }
@@ -373,9 +373,9 @@ static void scan_enum(struct scan *s, int nth)
 /* = 8 */
 static void scan_number(struct scan *s, uint64_t *ret)
 {
-	struct token t = next(s);
+	struct token t = tsdl_next(s);
 
-	t = is_mark(&t, '=') ? next(s) : t;
+	t = is_mark(&t, '=') ? tsdl_next(s) : t;
 	if (t.kind == TOKEN_NUMBER)
 		*ret = t.number;
 }
@@ -383,10 +383,10 @@ static void scan_number(struct scan *s, uint64_t *ret)
 /* = "2a6422d0-6cee-11e0-8c08-cb07d7b3a564" */
 static void scan_uuid(struct scan *s)
 {
-	struct token t = next(s);
+	struct token t = tsdl_next(s);
 	unsigned int byte, n = 0;
 
-	t = is_mark(&t, '=') ? next(s) : t;
+	t = is_mark(&t, '=') ? tsdl_next(s) : t;
 	if (t.kind != TOKEN_STRING)
 		return;
 	for (const char *p = t.string; n < 16 && sscanf(p, "%2x", &byte) == 1;) {
@@ -401,7 +401,7 @@ static void scan_all(struct scan *s)
 	int enums = 0;
 
 	while (!s->err) {
-		struct token t = next(s);
+		struct token t = tsdl_next(s);
 
 		if (t.kind == TOKEN_END)
 			return;
@@ -414,7 +414,7 @@ static void scan_all(struct scan *s)
 		} else if (is(&t, "env")) {
 			scan_env(s);
 			s->err = s->err ?: make_funcs(s->m);
-		} else if (is(&t, "typealias") && (t = next(s), is(&t, "enum"))) {
+		} else if (is(&t, "typealias") && (t = tsdl_next(s), is(&t, "enum"))) {
 			scan_enum(s, enums++);
 		} else if (t.kind == TOKEN_STRING && strcmp(t.string, LAST_EVENT) == 0) {
 			s->m->whole = true;

@@ -37,7 +37,7 @@ struct view {
 
 /* ---- functions ----------------------------------------------------------- */
 
-static int choose(struct view *v)
+static int view_choose(struct view *v)
 {
 	struct view_options *o = &v->options;
 	size_t n = 0, excluded = 0;
@@ -134,7 +134,7 @@ int view_open(const struct view_options *o, struct view **ret)
 		v->about = archive_about(v->archive);
 		set_times(v);
 		v->tick = ticks_of(v, TICK_NS);
-		err = choose(v) ?: subtract(v);
+		err = view_choose(v) ?: subtract(v);
 		if (!err && o->short_names)
 			err = rename_shortly(v);
 	}
@@ -181,7 +181,7 @@ uint64_t view_end(const struct view *v)
 
 /* ---- events -------------------------------------------------------------- */
 
-static void count(struct view *v, const struct event *e)
+static void view_count(struct view *v, const struct event *e)
 {
 	struct view_counts *c = &v->counts;
 
@@ -196,7 +196,7 @@ static int each(void *ctx, const struct event *e)
 	struct view *v = ctx;
 	int err;
 
-	count(v, e);
+	view_count(v, e);
 	if (e->tsc >= v->next_tick) {
 		frames_tick(v->frames, e->tsc);
 		v->next_tick = e->tsc + v->tick;
@@ -226,7 +226,7 @@ static bool ends_slow(const struct view *v, const struct event *e)
 	       (e->kind == EVENT_EXIT || e->kind == EVENT_BEFORE);
 }
 
-static int look(void *ctx, const struct event *e)
+static int view_look(void *ctx, const struct event *e)
 {
 	struct view *v = ctx;
 	bool slow = ends_slow(v, e);
@@ -241,7 +241,7 @@ static int look(void *ctx, const struct event *e)
 }
 
 /* Of a function that was probed later it is not known to have been open from the begin on. */
-static void found(void *ctx, const struct event *e, uint64_t first_event)
+static void view_found(void *ctx, const struct event *e, uint64_t first_event)
 {
 	struct view *v = ctx;
 	uint64_t first = v->about->first_funcs;
@@ -267,7 +267,7 @@ static void found_lost(void *ctx, const struct event *e)
 static int find_earlier(struct view *v)
 {
 	const struct sink sink = { .open = found_open, .end = found_end, .lost = found_lost,
-				   .before = found, .ctx = v };
+				   .before = view_found, .ctx = v };
 	const struct frames_options all = { 0 };
 	int err;
 
@@ -276,7 +276,7 @@ static int find_earlier(struct view *v)
 	err = earlier_new(&v->earlier);
 	err = err ? err : frames_new(&v->about->clock, v->begin, v->about->funcs, &all, &sink,
 				     &v->frames);
-	err = err ? err : archive_read(v->archive, &v->filter, true, look, v);
+	err = err ? err : archive_read(v->archive, &v->filter, true, view_look, v);
 	frames_free(v->frames);
 	v->frames = NULL;
 	if (v->earlier)
