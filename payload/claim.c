@@ -136,7 +136,7 @@ static uint64_t owner(enum ring_state state, int32_t tid)
 
 /* Whose it is stands there from the very first: should the claim be left for
  * good, by a siglongjmp, the reader knows when no thread will go on with it. */
-static bool take(struct ring *r, uint64_t from, int32_t tid)
+static bool claim_take(struct ring *r, uint64_t from, int32_t tid)
 {
 	return __atomic_compare_exchange_n(&r->owner, &from, owner(RING_CLAIMING, tid),
 					   false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
@@ -146,7 +146,7 @@ static bool take_free(struct ring *r, int32_t tid)
 {
 	uint64_t from = observe(&r->owner);
 
-	return (uint32_t)from == RING_FREE && take(r, from, tid);
+	return (uint32_t)from == RING_FREE && claim_take(r, from, tid);
 }
 
 /* A free ring, now in state RING_CLAIMING. */
@@ -178,7 +178,7 @@ static bool take_over(const struct session *s, uint32_t i, int32_t from, int32_t
 {
 	struct thread *t = thread_at(s, i);
 
-	if (!take(ring_at(s, i), owner(RING_CLAIMED, from), to))
+	if (!claim_take(ring_at(s, i), owner(RING_CLAIMED, from), to))
 		return false;
 	if (t->magic == THREAD_MAGIC && t->ring == (uint64_t)ring_at(s, i))
 		ring_close(s, t);
@@ -289,7 +289,7 @@ static struct thread *thread_begin(const struct session *s, uint32_t i)
  * made one of its own: then that one is kept, and the ring goes back unused.
  * `seen` is what the claim began with.
  */
-static struct thread *install(uint64_t seen, struct thread *t)
+static struct thread *claim_install(uint64_t seen, struct thread *t)
 {
 	if (!__atomic_compare_exchange_n(&local.thread, &seen, (uint64_t)t, false,
 					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED) &&
@@ -350,7 +350,7 @@ static bool begin_child(const struct session *s)
  * the ring is: should a handler leave the claim for good between the two, the thread does not
  * go on with a ring that is not read, but claims it again.
  */
-static struct thread *claim(struct session *s, enum what what)
+static struct thread *claim_ring(struct session *s, enum what what)
 {
 	struct thread *t;
 	uint64_t seen;
@@ -376,7 +376,7 @@ static struct thread *claim(struct session *s, enum what what)
 		publish(&t->tp, cpu_thread_pointer());
 	publish(&ring_at(s, i)->state, RING_CLAIMED);
 	publish(&t->magic, THREAD_MAGIC);
-	return seeks() ? install_sought(s, t) : install(seen, t);
+	return seeks() ? install_sought(s, t) : claim_install(seen, t);
 }
 
 struct thread *claim_kept(void)
@@ -397,7 +397,7 @@ struct thread *claim_thread(struct session *s, enum what what)
 		return t;
 	if (!seeks() && local.thread == (uint64_t)&silent && local.visit == payload_visit)
 		return NULL;
-	return claim(s, what);
+	return claim_ring(s, what);
 }
 
 /* Whatever the rings say: they may be new, and zeroed. */

@@ -149,7 +149,7 @@ static void follow_here(const struct thread *t)
 
 /* Take the open calls of a stack over from another thread. Its place now; 0 if there
  * are none. */
-static uint32_t take(struct session *s, struct thread *t, const struct wanted *w)
+static uint32_t fibers_take(struct session *s, struct thread *t, const struct wanted *w)
 {
 	uint32_t n = observe(&nfollowed), r, j, i;
 
@@ -173,7 +173,7 @@ uint32_t fibers_open(struct session *s, struct thread *t, uint64_t sp, enum what
 	uint32_t i;
 
 	place_free(t);
-	i = take(s, t, &(struct wanted){ sp, what, 0 });
+	i = fibers_take(s, t, &(struct wanted){ sp, what, 0 });
 	follow_here(t);
 	if (i) {
 		place_reach(t, i, sp);
@@ -261,7 +261,7 @@ static uint32_t place_of(struct session *s, struct thread *t, uint64_t sp, uint3
 	for (i = 1; i < GOROUTINE_STACK; i++)
 		if (place_is_kept(&t->stacks[i]) && t->stacks[i].number == number)
 			return i;
-	i = take(s, t, &(struct wanted){ sp, WHAT_EXIT, number });
+	i = fibers_take(s, t, &(struct wanted){ sp, WHAT_EXIT, number });
 	return i ? i : place_open_guessed(t, sp, number);
 }
 
@@ -307,7 +307,7 @@ static bool find_begin(struct session *s, struct thread *t, uint64_t sp)
 	if (!place_current(t)->opened)
 		return was_told(t, sp);
 	place_free(t);
-	i = take(s, t, &(struct wanted){ sp, WHAT_EXIT, 0 });
+	i = fibers_take(s, t, &(struct wanted){ sp, WHAT_EXIT, 0 });
 	number = i ? 0 : shelf_number(sp);
 	if (i || number)
 		place_switch(t, i ? i : place_of(s, t, sp, number));

@@ -3,7 +3,7 @@
 #include <asm/unistd.h>
 #include "payload/payload.h"
 
-static void answer(struct session *s)
+static void hello_answer(struct session *s)
 {
 	if (claim_tid(s) != (int32_t)cpu_syscall(__NR_gettid, 0, 0, 0))
 		s->tid_offset = 0;
@@ -31,7 +31,7 @@ extern const char payload_base[] __asm__("__ehdr_start")
 /*
  * Called by the injector, by way of the loader or of a hijacked thread, while
  * no probe is in. Sets the fields of the session that are the payload's, and
- * `answer` last, which it leaves alone if it does not know the session's
+ * `hello_answer` last, which it leaves alone if it does not know the session's
  * layout. A second hello, with this or another session, makes every thread
  * claim anew at its next call; the regions of an earlier session must still be
  * mapped then, since a thread learns of it only on the slow path.
@@ -44,7 +44,7 @@ void payload_hello(struct session *s)
 	if (s->magic != SESSION_MAGIC || s->abi != ABI_VERSION)
 		return;
 	s->payload = (uint64_t)payload_base;
-	answer(s);
+	hello_answer(s);
 	claim_mark(s);
 	publish(&payload_session, s);
 	publish(&payload_visit, payload_visit + 1);

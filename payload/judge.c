@@ -122,7 +122,7 @@ static uint32_t majority(const struct sample *m, uint32_t i)
 	return ret;
 }
 
-static uint32_t count(const struct sample *m, uint32_t func)
+static uint32_t judge_count(const struct sample *m, uint32_t func)
 {
 	const uint64_t *w;
 	uint32_t n = 0;
@@ -137,7 +137,7 @@ static uint32_t count(const struct sample *m, uint32_t func)
 static uint32_t close_one(const struct sample *m)
 {
 	uint32_t i = most_events(), all = tally[i];
-	uint32_t func = all ? majority(m, i) : 0, n = func ? count(m, func) : 0;
+	uint32_t func = all ? majority(m, i) : 0, n = func ? judge_count(m, func) : 0;
 
 	tally[i] = 0;
 	if (2 * n <= all)
@@ -147,7 +147,7 @@ static uint32_t close_one(const struct sample *m)
 }
 
 /* `words` were recorded in so much time, of which the sample has the last. */
-static void judge(const struct sample *m, uint64_t words, uint64_t time)
+static void judge_words(const struct sample *m, uint64_t words, uint64_t time)
 {
 	uint64_t allowed = (time < TIME_MOST ? time : TIME_MOST) * m->s->limit / LIMIT_ALL;
 	uint64_t here = m->end - m->words, left = count_all(m), n;
@@ -180,7 +180,7 @@ void judge_subbuf(const struct session *s, struct thread *t, const struct subbuf
 	}
 	if ((now - t->judged_at < s->window && !is_last(s, t)) || !take_table(s, now))
 		return;
-	judge(&m, t->judged_words, now - t->judged_at);
+	judge_words(&m, t->judged_words, now - t->judged_at);
 	publish(&taken, 0);
 	t->judged_at = now;
 	t->judged_words = 0;

@@ -25,7 +25,7 @@ typedef void *dlopen_fn(const char *path, int flags);
 typedef const char *dlerror_fn(void);
 typedef void hello_fn(uint64_t session);
 
-static void load(struct loader *l);
+static void loader_load(struct loader *l);
 static void lay_islands(struct loan *l, uint32_t turn);
 
 /* First in the section: .text.hot* precedes .text in a linked file. */
@@ -35,7 +35,7 @@ void loader_start(struct loader *l, uint64_t use)
 	if ((uint32_t)use == LOADER_ISLANDS)
 		lay_islands(&l->loan, use >> 32);
 	else
-		load(l);
+		loader_load(l);
 }
 
 static void copy_error(struct loader *l)
@@ -48,7 +48,7 @@ static void copy_error(struct loader *l)
 	l->error[i] = 0;
 }
 
-static void load(struct loader *l)
+static void loader_load(struct loader *l)
 {
 	void *handle = ((dlopen_fn *)l->dlopen)(l->path, RTLD_NOW);
 	uint64_t base;

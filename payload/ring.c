@@ -223,7 +223,7 @@ static bool take_oldest(const struct session *s, struct thread *t, uint64_t tail
 	return true;
 }
 
-static bool begin(struct session *s, struct thread *t)
+static bool ring_begin_subbuf(struct session *s, struct thread *t)
 {
 	struct ring *r = thread_ring(t);
 	uint64_t head = r->head, tail = observe(&r->tail);
@@ -257,12 +257,12 @@ static bool fits(const struct thread *t, unsigned int n)
 	       cpu_clock() < t->limit;
 }
 
-static bool room(struct session *s, struct thread *t, unsigned int n)
+static bool subbuf_room(struct session *s, struct thread *t, unsigned int n)
 {
 	if (fits(t, n))
 		return true;
 	ring_close(s, t);
-	return begin(s, t);
+	return ring_begin_subbuf(s, t);
 }
 
 /* What may have to be said first: that words were lost, and the stack. */
@@ -272,7 +272,7 @@ bool ring_room(struct session *s, struct thread *t, unsigned int n)
 {
 	uint64_t lost, entries, exits;
 
-	if (!room(s, t, n + TOLD_WORDS))
+	if (!subbuf_room(s, t, n + TOLD_WORDS))
 		return false;
 	lost = lost_so_far(thread_ring(t), &entries, &exits);
 	if (lost != t->reported) {

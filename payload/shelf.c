@@ -91,7 +91,7 @@ static unsigned int worth(const struct place *p, uint64_t key)
 }
 
 /* A place of its home: the same call's, or the one that matters least. */
-static struct place *choose(uint64_t sp, uint64_t key)
+static struct place *shelf_choose(uint64_t sp, uint64_t key)
 {
 	uint32_t from = __atomic_fetch_add(&turn, 1, __ATOMIC_RELAXED), i;
 	struct place *home = home_of(sp), *best = &home[from % SHELF_NEAR], *p;
@@ -104,22 +104,22 @@ static struct place *choose(uint64_t sp, uint64_t key)
 	return best;
 }
 
-static bool own(struct place *p, uint64_t seen, uint64_t key)
+static bool shelf_own(struct place *p, uint64_t seen, uint64_t key)
 {
 	return !(seen & KEY_BUSY) &&
 	       __atomic_compare_exchange_n(&p->key, &seen, key | KEY_BUSY, false,
 					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-static void put(uint64_t sp, uint64_t what, const struct side *side)
+static void shelf_set(uint64_t sp, uint64_t what, const struct side *side)
 {
 	uint64_t key = key_of(sp);
 	struct place *p;
 	uint32_t i;
 
 	for (i = 0; i < ATTEMPTS; i++) {
-		p = choose(sp, key);
-		if (!own(p, observe(&p->key), key))
+		p = shelf_choose(sp, key);
+		if (!shelf_own(p, observe(&p->key), key))
 			continue;
 		publish(&p->what, what);
 		timing_copy(&sides[p - places], side);
@@ -136,8 +136,8 @@ static uint64_t bits(uint64_t value, unsigned int n)
 
 void shelf_tell(uint64_t sp, uint64_t by, uint64_t outer)
 {
-	put(sp, by >> 3 << BY_SHIFT | bits((outer - sp) >> 3, OUTER_BITS) << OUTER_SHIFT |
-	    WHAT_TOLD, NULL);
+	shelf_set(sp, by >> 3 << BY_SHIFT | bits((outer - sp) >> 3, OUTER_BITS) << OUTER_SHIFT |
+		  WHAT_TOLD, NULL);
 }
 
 void shelf_put(uint64_t frame, uint64_t inner, uint32_t number, uint32_t within,
@@ -145,8 +145,8 @@ void shelf_put(uint64_t frame, uint64_t inner, uint32_t number, uint32_t within,
 {
 	uint64_t sp = frame_sp(frame), down = inner ? bits((sp - inner) / 8, INNER_BITS) : 0;
 
-	put(sp, (uint64_t)number << NUMBER_SHIFT | bits(within, WITHIN_BITS) << WITHIN_SHIFT |
-	    down << INNER_SHIFT | (frame & 1 ? WHAT_LOST : 0), side);
+	shelf_set(sp, (uint64_t)number << NUMBER_SHIFT | bits(within, WITHIN_BITS) << WITHIN_SHIFT |
+		  down << INNER_SHIFT | (frame & 1 ? WHAT_LOST : 0), side);
 }
 
 static bool is_of(const struct place *p, uint32_t number)
@@ -157,13 +157,13 @@ static bool is_of(const struct place *p, uint32_t number)
 }
 
 /* Where it is, and ours now; or NULL. */
-static struct place *find(uint64_t sp, uint32_t number)
+static struct place *shelf_find(uint64_t sp, uint32_t number)
 {
 	struct place *home = home_of(sp), *p;
 	uint64_t key = key_of(sp);
 
 	for (p = home; p < home + SHELF_NEAR; p++) {
-		if (observe(&p->key) != key || !own(p, key, key))
+		if (observe(&p->key) != key || !shelf_own(p, key, key))
 			continue;
 		if (is_of(p, number))
 			return p;
@@ -204,7 +204,7 @@ uint32_t shelf_number(uint64_t sp)
 
 bool shelf_take(uint64_t sp, uint32_t number, struct shelved *ret)
 {
-	struct place *p = find(sp, number);
+	struct place *p = shelf_find(sp, number);
 
 	if (!p)
 		return false;
@@ -215,7 +215,7 @@ bool shelf_take(uint64_t sp, uint32_t number, struct shelved *ret)
 
 void shelf_drop(uint64_t sp, uint32_t number)
 {
-	struct place *p = find(sp, number);
+	struct place *p = shelf_find(sp, number);
 
 	if (p)
 		publish(&p->key, 0);

@@ -33,7 +33,7 @@ static bool is_busy(const struct thread *t)
  * one of its own, which ends with `busy` 0 and perhaps `end` as it was: then
  * again. Once both are set, what is nested finds the thread busy.
  */
-static void own(struct thread *t, uint64_t sp)
+static void slow_own(struct thread *t, uint64_t sp)
 {
 	do {
 		publish(&t->end, 0);
@@ -44,7 +44,7 @@ static void own(struct thread *t, uint64_t sp)
 /* The end of it. `end` first: from then on all is consistent, and whatever
  * comes in between may record, or begin and end a slow path of its own. A thread that has
  * outlived a hello in here has no ring any more. */
-static void leave(struct thread *t)
+static void slow_leave(struct thread *t)
 {
 	publish(&t->end, t->subbuf_end);
 	if (stacks_is_taken(t) || t->visit != observe(&payload_visit))
@@ -66,7 +66,7 @@ static bool is_wanted(struct session *s, uint64_t word)
 }
 
 /* Begin a slow path: false if this call is not to be recorded. */
-static bool enter(struct slow *w, uint64_t word, uint64_t sp, enum what what)
+static bool slow_enter(struct slow *w, uint64_t word, uint64_t sp, enum what what)
 {
 	w->s = observe(&payload_session);
 	if (!w->s || !is_wanted(w->s, word))
@@ -75,7 +75,7 @@ static bool enter(struct slow *w, uint64_t word, uint64_t sp, enum what what)
 	if (!w->t)
 		return false;
 	if (!is_busy(w->t)) {
-		own(w->t, sp);
+		slow_own(w->t, sp);
 		if (is_timed(word))
 			publish(&w->t->cur, w->t->cur + 2);
 		return true;
@@ -107,7 +107,7 @@ static bool heal(struct slow *w, uint64_t sp, enum what what)
 }
 
 /* Push a frame, if there is room; without one the exit is recorded as it is. */
-static bool push(struct thread *t, uint64_t frame)
+static bool slow_push(struct thread *t, uint64_t frame)
 {
 	if (t->top + 8 >= t->frames_end)
 		return false;
@@ -126,7 +126,7 @@ static bool push(struct thread *t, uint64_t frame)
  * counted, and nothing recorded but that we are on this stack again, which
  * the fast path would take for told.
  */
-static void settle(uint64_t word, uint64_t sp, bool entry)
+static void slow_settle(uint64_t word, uint64_t sp, bool entry)
 {
 	uint64_t top = word >> 2 & ~7ull;
 	struct session *s = observe(&payload_session);
@@ -134,13 +134,13 @@ static void settle(uint64_t word, uint64_t sp, bool entry)
 
 	if (!t || is_busy(t))
 		return;
-	own(t, sp);
+	slow_own(t, sp);
 	stacks_settle(t, top);
 	if (entry)
 		*frames_at(t, top) = word & SETTLE_LOST ? sp - 7 : sp;
 	if (is_wanted(s, 0))
 		ring_room(s, t, 0);
-	leave(t);
+	slow_leave(t);
 }
 
 static bool is_settling(uint64_t word)
@@ -153,23 +153,23 @@ void payload_slow_entry(uint64_t word, uint64_t sp)
 	struct slow w;
 
 	if (is_settling(word)) {
-		settle(word, sp, true);
+		slow_settle(word, sp, true);
 		return;
 	}
-	if (!enter(&w, word, sp, WHAT_ENTRY))
+	if (!slow_enter(&w, word, sp, WHAT_ENTRY))
 		return;
 	heal(&w, sp, WHAT_ENTRY);
 	if (is_timed(word)) {
-		if (!timing_begin(w.t, word >> REC_FUNC_SHIFT, push(w.t, sp)))
+		if (!timing_begin(w.t, word >> REC_FUNC_SHIFT, slow_push(w.t, sp)))
 			ring_lose(w.t, WHAT_ENTRY);
 	} else if (ring_room(w.s, w.t, 1)) {
 		ring_put(w.t, word);
-		push(w.t, sp);
+		slow_push(w.t, sp);
 	} else {
 		ring_lose(w.t, WHAT_ENTRY);
-		push(w.t, sp - 7);
+		slow_push(w.t, sp - 7);
 	}
-	leave(w.t);
+	slow_leave(w.t);
 }
 
 /* Is the call that ends at `sp` open, as far as this thread knows? It is one that
@@ -198,30 +198,30 @@ void payload_slow_exit(uint64_t word, uint64_t sp)
 	bool told;
 
 	if (is_settling(word)) {
-		settle(word, sp, false);
+		slow_settle(word, sp, false);
 		return;
 	}
-	if (!enter(&w, word, sp, WHAT_EXIT))
+	if (!slow_enter(&w, word, sp, WHAT_EXIT))
 		return;
 	told = heal(&w, sp, WHAT_EXIT);
 	if (!is_timed(word))
 		put_exit(&w, word, sp, told);
 	frames_pop(w.t, sp);
-	leave(w.t);
+	slow_leave(w.t);
 }
 
 void payload_slow_mark(uint64_t word, uint64_t sp)
 {
 	struct slow w;
 
-	if (!enter(&w, word, sp, WHAT_ENTRY))
+	if (!slow_enter(&w, word, sp, WHAT_ENTRY))
 		return;
 	heal(&w, sp, WHAT_ENTRY);
 	if (ring_room(w.s, w.t, 2))
 		ring_put_ext(w.t, EXT_MARK, word >> REC_FUNC_SHIFT);
 	else
 		ring_lose(w.t, WHAT_ENTRY);
-	leave(w.t);
+	slow_leave(w.t);
 }
 
 void payload_slow_goroutine(uint64_t word, uint64_t sp, const struct goroutine *g)
@@ -229,7 +229,7 @@ void payload_slow_goroutine(uint64_t word, uint64_t sp, const struct goroutine *
 	enum what what = (word & 3) == REC_EXIT ? WHAT_EXIT : WHAT_ENTRY;
 	struct slow w;
 
-	if (!enter(&w, word, sp, what))
+	if (!slow_enter(&w, word, sp, what))
 		return;
 	stacks_goroutine(w.t, g);
 	if (!ring_room(w.s, w.t, 2))
@@ -238,7 +238,7 @@ void payload_slow_goroutine(uint64_t word, uint64_t sp, const struct goroutine *
 		ring_put_ext(w.t, EXT_MARK, word >> REC_FUNC_SHIFT);
 	else
 		ring_put_deep(w.t, word, g->hi - sp);
-	leave(w.t);
+	slow_leave(w.t);
 }
 
 /* Where calls are timed they are known since the claim. */

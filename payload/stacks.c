@@ -58,7 +58,7 @@ void stacks_reset(struct thread *t)
 }
 
 /* Let the current stack, if its bounds are a guess, grow to `sp`. */
-static bool grow(struct thread *t, uint64_t sp)
+static bool stacks_grow(struct thread *t, uint64_t sp)
 {
 	const struct stack *k = place_current(t);
 
@@ -120,7 +120,7 @@ bool stacks_follow(struct session *s, struct thread *t, uint64_t sp, enum what w
 	if (!covers(place_current(t), sp)) {
 		if (find_known(t, sp, &i))
 			place_switch(t, i);
-		else if (!grow(t, sp))
+		else if (!stacks_grow(t, sp))
 			place_switch(t, open_born(s, t, sp) ? 0 :
 				     fibers_open(s, t, sp, what));
 	}
@@ -177,7 +177,7 @@ static bool is_left(uint64_t frame, uint64_t sp, enum what what)
 	return frame_sp(frame) < sp || (frame_sp(frame) == sp && what == WHAT_ENTRY);
 }
 
-static void pop(struct thread *t, bool unwound)
+static void stacks_pop(struct thread *t, bool unwound)
 {
 	timing_end(t, unwound);
 	publish(&t->top, t->top - 8);
@@ -190,7 +190,7 @@ bool frames_pop_left(struct thread *t, uint64_t sp, enum what what)
 
 	for (; top > start && is_left(*frames_at(t, top), sp, what); top -= 8)
 		outer = frame_sp(*frames_at(t, top));
-	for (; t->top > top; pop(t, true)) {
+	for (; t->top > top; stacks_pop(t, true)) {
 		frame = *frames_at(t, t->top);
 		any |= !(frame & 1);
 		if (!(frame & 1) && frame < sp)
@@ -202,5 +202,5 @@ bool frames_pop_left(struct thread *t, uint64_t sp, enum what what)
 void frames_pop(struct thread *t, uint64_t sp)
 {
 	if (t->top > piece_start(t->current) && frame_sp(*frames_at(t, t->top)) == sp)
-		pop(t, false);
+		stacks_pop(t, false);
 }

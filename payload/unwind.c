@@ -183,7 +183,7 @@ static bool leads_to_stub(const struct session *s, uint64_t pc, struct standing 
 }
 
 /* What is asked about begins so far before `pc` that this is in the row. */
-static const void *answer(const struct standing *st, uint64_t pc, struct unwind_bases *ret)
+static const void *unwind_answer(const struct standing *st, uint64_t pc, struct unwind_bases *ret)
 {
 	uint64_t row = (uint64_t)stands + (uint64_t)st->row, func;
 	const void *fde = find_own(row, &func);
@@ -212,7 +212,7 @@ static const void *in_ours(const struct session *s, uint64_t pc, struct unwind_b
 	if (!n)
 		return NULL;
 	st = stands_for(n, pc);
-	return st.row < 0 ? NULL : answer(&st, pc, ret);
+	return st.row < 0 ? NULL : unwind_answer(&st, pc, ret);
 }
 
 const void *payload_find(uint64_t pc, struct unwind_bases *ret, unwind_find *original)
@@ -227,6 +227,6 @@ const void *payload_find(uint64_t pc, struct unwind_bases *ret, unwind_find *ori
 	/* Of what has unwind information the code can be read. Any other address may lie in no
 	 * function: a caller need not stand there (_Unwind_FindEnclosingFunction). */
 	if ((fde || in_journal(s, pc)) && leads_to_stub(s, pc, &st))
-		return answer(&st, pc, ret);
+		return unwind_answer(&st, pc, ret);
 	return fde;
 }
