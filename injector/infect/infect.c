@@ -233,7 +233,7 @@ static void undo(struct infecting *in)
 	fail_give_back(&cause);
 }
 
-static int prepare(struct infecting *in)
+static int infect_prepare(struct infecting *in)
 {
 	int err = payload_info(&in->payload);
 
@@ -304,7 +304,7 @@ int infect(struct target *t, struct modules *mods, const struct infect_options *
 	struct infecting in = { .target = t, .mods = mods, .opt = opt, .result = ret };
 
 	*ret = (struct infection){ .map.fd = -1 };
-	int err = prepare(&in);
+	int err = infect_prepare(&in);
 
 	err = err ? err : infect_take_room(&in);
 	/* From here on it pays for what we do. */

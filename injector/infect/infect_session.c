@@ -257,7 +257,7 @@ static int make_nameless(struct infecting *in, const struct session_shape *shape
 }
 
 /* Sized and mapped; in->crowded: not mapped, and it has to be smaller. */
-static int make(struct infecting *in, struct session_shape *shape)
+static int make_shaped(struct infecting *in, struct session_shape *shape)
 {
 	int err = choose_shape(in, shape);
 
@@ -273,9 +273,9 @@ int infect_make_session(struct infecting *in)
 	struct session_shape shape;
 	int err = session_is_unused(old) ? unmap(in, old->base, old->place) : 0;
 
-	err = err ? err : make(in, &shape);
+	err = err ? err : make_shaped(in, &shape);
 	if (!err && in->crowded)
-		err = make(in, &shape);
+		err = make_shaped(in, &shape);
 	return err ? err : infect_keep_from_cores(in, in->result->base,
 						  in->reuse ? shape.total : shape.place);
 }

@@ -267,8 +267,8 @@ static bool look_behind(const struct choosing *c, size_t i, size_t size,
 }
 
 /* Bytes of the sites behind that this pun has now chosen. */
-static void settle(const struct choosing *c, const struct spot *s, size_t size,
-		   const struct kept kept[ARCH_JUMP_MAX])
+static void islands_settle(const struct choosing *c, const struct spot *s, size_t size,
+			   const struct kept kept[ARCH_JUMP_MAX])
 {
 	uint8_t jump[ARCH_JUMP_MAX];
 
@@ -380,7 +380,7 @@ static bool place_pun(struct choosing *c, size_t i)
 
 	if (!set_of(c, i, s->way.prefix, kept, &set) || !find_place(c, s, &set))
 		return false;
-	settle(c, s, s->way.prefix + (size_t)c->arch->jump_size, kept);
+	islands_settle(c, s, s->way.prefix + (size_t)c->arch->jump_size, kept);
 	return true;
 }
 
@@ -463,7 +463,7 @@ static size_t give_up(struct choosing *c)
 }
 
 /* One search over all spots; how many were given up. */
-static size_t search(struct choosing *c)
+static size_t islands_search(struct choosing *c)
 {
 	pages_reset(&c->pages);
 	for (size_t i = c->nspots; i > 0; )
@@ -491,7 +491,7 @@ static void take_over(const struct choosing *c, struct spot *s)
 	site->kept = (uint8_t)(size - site->jump.len);
 }
 
-static int report(struct choosing *c, struct islands *ret)
+static int islands_report(struct choosing *c, struct islands *ret)
 {
 	for (size_t i = 0; i < c->nspots; i++)
 		take_over(c, &c->spots[i]);
@@ -517,16 +517,16 @@ static bool has_puns(const struct choosing *c)
 	return false;
 }
 
-static int choose(struct choosing *c, const struct target *t, struct selection *sel,
-		  struct islands *ret)
+static int islands_choose_all(struct choosing *c, const struct target *t, struct selection *sel,
+			      struct islands *ret)
 {
 	int err = pages_find(t, c->arch->jump_size, islands_heap(t->pid, sel), &c->pages);
 
 	err = err ? err : islands_leave(t->pid, sel, &c->pages);
 	/* What is given up may have been in the way of others. */
-	while (!err && search(c))
+	while (!err && islands_search(c))
 		err = list_spots(c, sel);
-	return err ? err : report(c, ret);
+	return err ? err : islands_report(c, ret);
 }
 
 int islands_choose(const struct target *t, struct selection *sel, struct islands *ret)
@@ -536,7 +536,7 @@ int islands_choose(const struct target *t, struct selection *sel, struct islands
 
 	*ret = (struct islands){ 0 };
 	if (!err && has_puns(&c))
-		err = choose(&c, t, sel, ret);
+		err = islands_choose_all(&c, t, sel, ret);
 	free(c.spots);
 	free(c.holes);
 	pages_clear(&c.pages);

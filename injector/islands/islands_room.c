@@ -32,8 +32,8 @@ uint64_t islands_heap(pid_t pid, const struct selection *sel)
 
 /* The place that stubs for this module would have: room for those of all, because
  * modules that are close together share one. */
-static int leave(const struct gaps *gaps, const struct module *m, uint64_t bytes,
-		 struct pages *ps)
+static int room_leave(const struct gaps *gaps, const struct module *m, uint64_t bytes,
+		      struct pages *ps)
 {
 	raddr_t at;
 	int err = arena_find(gaps, m->span, ALIGN_UP(bytes, PAGE), arch_host()->reach, 0, &at);
@@ -63,7 +63,7 @@ int islands_leave(pid_t pid, const struct selection *sel, struct pages *ps)
 	err = err ? err : gaps_find(pid, GAPS_HEAP, NULL, NULL, &gaps);
 	for (size_t i = 0; i < sel->n && !err; i++)
 		if (needs[i].bytes)
-			err = leave(&gaps, needs[i].module, bytes, ps);
+			err = room_leave(&gaps, needs[i].module, bytes, ps);
 	gaps_clear(&gaps);
 	return err;
 }

@@ -129,7 +129,7 @@ static bool take_in_gap(struct pages *ps, struct range gap, const struct jump_se
 	return false;
 }
 
-static struct range common(struct range gap, struct range reach)
+static struct range pages_common(struct range gap, struct range reach)
 {
 	return (struct range){ MAX(gap.start, ALIGN_UP(reach.start, PAGE)),
 			       MIN(gap.end, ALIGN_DOWN(reach.end, PAGE)) };
@@ -139,7 +139,7 @@ static bool take_new(struct pages *ps, const struct gaps *gaps, struct range rea
 		     const struct jump_set *set, raddr_t *ret)
 {
 	for (size_t i = 0; i < gaps->n && ps->n < ps->most; i++) {
-		struct range gap = common(gaps->v[i], reach);
+		struct range gap = pages_common(gaps->v[i], reach);
 
 		if (gap.start < gap.end && take_in_gap(ps, gap, set, ret))
 			return true;
@@ -156,7 +156,7 @@ bool pages_may(const struct pages *ps, const struct jump_set *set, struct range 
 		    at < ps->v[i].at + PAGE)
 			return true;
 	for (size_t i = 0; i < ps->last.n; i++) {
-		struct range gap = common(ps->last.v[i], reach);
+		struct range gap = pages_common(ps->last.v[i], reach);
 
 		if (gap.start < gap.end && jump_set_next(set, gap.start, &at) && at < gap.end)
 			return true;

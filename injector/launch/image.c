@@ -40,7 +40,7 @@ static bool is_complete(const struct target *t, struct modules *mods)
 }
 
 /* What was looked at is one program, and all of it, if it was one before and is after. */
-static bool look(pid_t pid)
+static bool image_look(pid_t pid)
 {
 	uint64_t image = procfs_image(pid);
 	struct modules mods = { 0 };
@@ -61,6 +61,6 @@ void image_wait(pid_t pid, bool (*cancelled)(void))
 {
 	struct timespec between = { .tv_nsec = BETWEEN };
 
-	for (int i = 0; i < LOOKS && !cancelled() && !look(pid); i++)
+	for (int i = 0; i < LOOKS && !cancelled() && !image_look(pid); i++)
 		nanosleep(&between, NULL);
 }

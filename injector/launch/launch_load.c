@@ -83,7 +83,7 @@ static int find_loader(struct loading *ld)
 				"stop at", ld->launch->name);
 }
 
-static int put(struct loading *ld, const uint8_t *bytes)
+static int loading_put(struct loading *ld, const uint8_t *bytes)
 {
 	uint8_t now[sizeof(ld->byte)];
 	size_t n = gadget_trap.size;
@@ -117,7 +117,7 @@ static int to_trap(struct loading *ld)
 static int back_to_call(struct loading *ld)
 {
 	struct thread_hold *th = &ld->launch->thread;
-	int err = put(ld, ld->byte);
+	int err = loading_put(ld, ld->byte);
 
 	regs_set_pc(&th->regs, ld->call);
 	return err ? err : regs_set(th->tid, &th->regs);
@@ -153,7 +153,7 @@ static int to_complete(struct loading *ld)
 	int err = target_read(ld->target, ld->call, ld->byte, gadget_trap.size);
 
 	while (!err && !complete) {
-		err = put(ld, gadget_trap.bytes);			/* 1 */
+		err = loading_put(ld, gadget_trap.bytes);		/* 1 */
 		err = err ? err : to_trap(ld);				/* 2 */
 		err = err ? err : back_to_call(ld);
 		err = err ? err : look_at_list(ld, &complete);

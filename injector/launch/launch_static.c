@@ -122,7 +122,7 @@ static bool before_call(struct setting_up *s)
 }
 
 /* 3. */
-static int step(struct setting_up *s, bool *known)
+static int launch_step(struct setting_up *s, bool *known)
 {
 	int status = 0;
 
@@ -147,7 +147,7 @@ int launch_set_up(struct launch *l, const struct target *t, enum set_up by)
 	while (!err && !known) {
 		err = to_call(&s);
 		if (!err && s.told)
-			err = step(&s, &known);
+			err = launch_step(&s, &known);
 	}
 	return err;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "injector/launch/rdebug.h"
 
-static bool find(struct module *m, const char *name, raddr_t *ret)
+static bool rdebug_symbol(struct module *m, const char *name, raddr_t *ret)
 {
 	bool found = module_symbols(m) == 0 && symbols_dynamic(m->symbols, name, ret) == 0;
 
@@ -16,9 +16,9 @@ bool rdebug_find(struct module *m, struct rdebug *ret)
 	/* A static program may export a copy, which is never filled in. */
 	if (m->is_payload || !m->is_system)
 		return false;
-	if (find(m, "_r_debug", &ret->at))
+	if (rdebug_symbol(m, "_r_debug", &ret->at))
 		return true;
-	ret->pointer = find(m, "_dl_debug_addr", &ret->at);
+	ret->pointer = rdebug_symbol(m, "_dl_debug_addr", &ret->at);
 	return ret->pointer;
 }
 

@@ -20,7 +20,7 @@ static bool quiet, shown;
 static char last[512];		/* begin of what was said last */
 static uint64_t progress_began, progress_last;
 
-static void put(const char *text, size_t n)
+static void say_put(const char *text, size_t n)
 {
 	while (n) {
 		struct pollfd p = { .fd = STDERR_FILENO, .events = POLLOUT };
@@ -78,7 +78,7 @@ static void line(const char *text, size_t n)
 	say_clean(copy, clean + 8, size - 9);
 	n = strlen(clean);
 	clean[n++] = '\n';
-	put(clean, n);
+	say_put(clean, n);
 }
 
 const char *say_last(void)
@@ -152,13 +152,13 @@ void say_progress(void *ctx, const char *what, size_t done, size_t total)
 	n = snprintf(text, sizeof(text), "\r\033[Kinject: %s %zu%%",
 		     say_clean(what, clean, sizeof(clean)),
 		     (size_t)((double)done * 100 / (double)total));
-	put(text, (size_t)n);
+	say_put(text, (size_t)n);
 }
 
 void say_progress_end(void)
 {
 	if (shown)
-		put("\r\033[K", 4);
+		say_put("\r\033[K", 4);
 	shown = false;
 	progress_began = 0;
 }

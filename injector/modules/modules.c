@@ -125,7 +125,7 @@ static struct module *module_new(struct scan *s, const struct mapping *m)
 	return mod;
 }
 
-static int extend(struct module *mod, const struct mapping *m)
+static int modules_extend(struct module *mod, const struct mapping *m)
 {
 	mod->span.end = MAX(mod->span.end, m->range.end);
 	mod->file_end = end_in_file(m);
@@ -163,7 +163,7 @@ static int add_mapping(void *ctx, const struct mapping *m)
 	if (!s->image && m->exec)
 		s->image = module_new(s, m);
 	s->last = s->image;
-	if ((m->exec && !s->image) || (s->image && extend(s->image, m) < 0))
+	if ((m->exec && !s->image) || (s->image && modules_extend(s->image, m) < 0))
 		return fail(ENOMEM, "list the modules of %d", s->pid);
 	return 0;
 }

@@ -132,7 +132,7 @@ static struct chosen *chosen_of(struct chosen *v, size_t n, const struct module 
 	return NULL;
 }
 
-static void choose(struct chosen *v, size_t n, const struct hits *hits, bool exclude)
+static void select_choose(struct chosen *v, size_t n, const struct hits *hits, bool exclude)
 {
 	struct chosen *c = NULL;
 
@@ -168,7 +168,7 @@ static int choose_by(struct pattern *patterns, size_t n, struct modules *modules
 
 	for (size_t i = 0; i < n; i++) {
 		if (!err)
-			choose(v, modules->n, &searches[i].hits, exclude);
+			select_choose(v, modules->n, &searches[i].hits, exclude);
 		free(searches[i].hits.v);
 	}
 	return err;
@@ -509,8 +509,8 @@ static int plan_module(struct selected *s, const struct select_options *o,
 	return err;
 }
 
-static int collect(struct modules *modules, struct select_options *o,
-		   struct chosen *v, struct selection *ret)
+static int select_collect(struct modules *modules, struct select_options *o,
+			  struct chosen *v, struct selection *ret)
 {
 	int err;
 
@@ -557,7 +557,7 @@ int select_functions(struct modules *modules, struct select_options *o,
 	if (!v)
 		return fail(ENOMEM, "select functions");
 	read_symbols(modules, o, ret);
-	err = collect(modules, o, v, ret);
+	err = select_collect(modules, o, v, ret);
 	for (size_t i = 0; i < modules->n; i++)
 		free(v[i].names);
 	free(v);

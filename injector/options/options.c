@@ -71,8 +71,8 @@ static int number(const struct option_def *def, const char *text, uint64_t max,
 	return 0;
 }
 
-static int span(const struct option_def *def, const char *text, uint64_t bare,
-		uint64_t *ret)
+static int options_span(const struct option_def *def, const char *text, uint64_t bare,
+			uint64_t *ret)
 {
 	char name[32];
 	int err = units_time(text, bare, ret);
@@ -164,7 +164,7 @@ static void set_flag(struct options *o, int key)
 	}
 }
 
-static int set(struct options *o, const struct option_def *def, const char *arg)
+static int options_set(struct options *o, const struct option_def *def, const char *arg)
 {
 	int key = def->getopt.val;
 
@@ -172,9 +172,9 @@ static int set(struct options *o, const struct option_def *def, const char *arg)
 	case 'p': return pid_option(def, arg, &o->pid);
 	case OPT_TID: return pid_option(def, arg, &o->tid);
 	case 'f': case 'N': return pattern_option(o, key, arg);
-	case 't': return span(def, arg, 0, &o->min_duration);
-	case 'd': return span(def, arg, SECOND, &o->duration);
-	case OPT_MAX_PAUSE: return span(def, arg, 0, &o->max_pause);
+	case 't': return options_span(def, arg, 0, &o->min_duration);
+	case 'd': return options_span(def, arg, SECOND, &o->duration);
+	case OPT_MAX_PAUSE: return options_span(def, arg, 0, &o->max_pause);
 	case 'D': return number(def, arg, UINT32_MAX, &o->depth);
 	case 'n': return number(def, arg, UINT64_MAX, &o->calls);
 	case 'o': return options_output(arg, &o->output);
@@ -185,8 +185,8 @@ static int set(struct options *o, const struct option_def *def, const char *arg)
 	case OPT_SNAPSHOT_ON: return slow_option(o, arg);
 	case OPT_MAX_SIZE: return options_size(arg, &o->max_size);
 	case OPT_MIN_FREE: return options_free(arg, &o->min_free);
-	case OPT_SINCE: return span(def, arg, SECOND, &o->since);
-	case OPT_UNTIL: return span(def, arg, SECOND, &o->until);
+	case OPT_SINCE: return options_span(def, arg, SECOND, &o->since);
+	case OPT_UNTIL: return options_span(def, arg, SECOND, &o->until);
 	case OPT_SORT: o->sort = arg; return 0;
 	case OPT_DIFF: o->diff = arg; return 0;
 	case OPT_TO: o->format = arg; return 0;
@@ -217,7 +217,7 @@ static int word_behind_pattern(const struct options *o, const char *text)
 }
 
 /* A word that is no option: what is to be read, or a habit from elsewhere. */
-static int word(struct options *o, const char *text)
+static int options_take_word(struct options *o, const char *text)
 {
 	uint64_t n;
 
@@ -243,7 +243,7 @@ static int word(struct options *o, const char *text)
 }
 
 /* What stands behind "--", if that was there. */
-static int rest(struct options *o, char **argv, int argc, int at, bool dashes)
+static int options_rest(struct options *o, char **argv, int argc, int at, bool dashes)
 {
 	if (at == argc && dashes && !o->pid && o->verb <= VERB_TOP)
 		return fail(0, "-- wants a command behind it, as in -- ls -l; for a process that "
@@ -255,7 +255,7 @@ static int rest(struct options *o, char **argv, int argc, int at, bool dashes)
 		return 0;
 	}
 	for (int err; at < argc; at++) {
-		err = word(o, argv[at]);
+		err = options_take_word(o, argv[at]);
 		if (err)
 			return err;
 	}
@@ -334,16 +334,16 @@ static int parse_words(struct options *o, int argc, char **argv, int on,
 		int err;
 
 		if (key == -1)
-			return rest(o, argv, argc, optind, optind > at);
+			return options_rest(o, argv, argc, optind, optind > at);
 		if (key == 1)
-			err = word(o, optarg);
+			err = options_take_word(o, optarg);
 		else if (key == '?')
 			err = unknown_option(argv[at]);
 		else if (key == ':')
 			err = missing_argument(on, verb, argv[at]);
 		else
 			err = check_option(on, verb, def, argv[at]) ?:
-			      set(o, def, optarg);
+			      options_set(o, def, optarg);
 		if (err || o->verb == VERB_HELP || o->verb == VERB_VERSION)
 			return err;
 	}

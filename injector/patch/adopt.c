@@ -93,7 +93,7 @@ static const struct arena *arena_of(const struct session *s, raddr_t stub)
 }
 
 /* Does `code` stand at `at`, byte for byte? */
-static bool stands(const struct adopting *ad, raddr_t at, const uint8_t *code, size_t n)
+static bool adopt_stands(const struct adopting *ad, raddr_t at, const uint8_t *code, size_t n)
 {
 	uint8_t now[STUB_MAX];
 
@@ -116,7 +116,7 @@ static void adopt_island(struct adopting *ad, const struct module *m, struct sit
 	site->island = at - m->bias;
 	int size = island_code(site, code);
 
-	if (size < 0 || !stands(ad, at, code, (size_t)size))
+	if (size < 0 || !adopt_stands(ad, at, code, (size_t)size))
 		site->island = 0;
 }
 
@@ -136,7 +136,7 @@ static bool same_stub(const struct adopting *ad, const struct module *m,
 	int err = plan_place(arch_host(), probe, site,
 			     symbols_text(m->symbols, site->pc, &there), &r, code, sizeof(code));
 	fail_clear();
-	return !err && stands(ad, slot->stub, code, site->stub_size);
+	return !err && adopt_stands(ad, slot->stub, code, site->stub_size);
 }
 
 /*

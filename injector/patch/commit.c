@@ -173,7 +173,7 @@ static int again(void *ctx, int i, int err)
 }
 
 /* What traps needs a handler. */
-static int hook(struct committing *c)
+static int commit_hook(struct committing *c)
 {
 	int err = find_trap(c->live) ?
 		traps_hook(c->target, c->opt->mods, c->inf->map.s, &c->hooked) : 0;
@@ -186,12 +186,12 @@ static int hook(struct committing *c)
 	return live_is_empty(c->live) ? err : 0;
 }
 
-static int prepare(void *ctx)
+static int commit_prepare(void *ctx)
 {
 	struct committing *c = ctx;
 	int err = touch(c->target, c->inf, c->live);
 
-	err = err ? err : hook(c);
+	err = err ? err : commit_hook(c);
 	/*
 	 * Islands first, to which nothing leads yet; a thread on one comes into a stub of
 	 * the same site either way.
@@ -202,7 +202,7 @@ static int prepare(void *ctx)
 }
 
 /* Nothing traps after all; the cause stays what it was. */
-static void unhook(struct committing *c)
+static void commit_unhook(struct committing *c)
 {
 	struct cause cause = fail_keep();
 
@@ -216,13 +216,13 @@ int commit(struct target *t, struct infection *inf, struct live *live,
 	struct committing c = {
 		.target = t, .inf = inf, .live = live, .opt = opt,
 		.edit = { .target = t, .max_pause = opt->max_pause, .all = true,
-			  .prepare = prepare, .check = check_threads, .written = note_written,
-			  .again = again },
+			  .prepare = commit_prepare, .check = check_threads,
+			  .written = note_written, .again = again },
 	};
 
 	c.edit.ctx = &c;
 	int err = edit(&c.edit);
 	if (c.hooked && (err || !find_trap(live)))
-		unhook(&c);
+		commit_unhook(&c);
 	return err;
 }

@@ -59,7 +59,7 @@ int disarm_list(const struct live *live, const bool *in, struct change **ret, si
 }
 
 /* Keep what stands. */
-static int look(const struct target *t, struct change *c, size_t *n)
+static int disarm_look(const struct target *t, struct change *c, size_t *n)
 {
 	auto_free uint8_t *is = malloc(*n + 1);
 	size_t kept = 0;
@@ -79,10 +79,10 @@ static int look(const struct target *t, struct change *c, size_t *n)
 	return err;
 }
 
-static int operate(void *ctx)
+static int disarm_operate(void *ctx)
 {
 	struct restore *r = ctx;
-	int err = look(r->target, r->changes, &r->n);
+	int err = disarm_look(r->target, r->changes, &r->n);
 
 	return err || !r->n ? err : restore(r);
 }
@@ -90,7 +90,7 @@ static int operate(void *ctx)
 int disarm(struct target *t, struct change *c, size_t *n, uint64_t max_pause)
 {
 	struct restore todo = { .target = t, .changes = c, .n = *n, .max_pause = max_pause };
-	int err = surgery(operate, &todo);
+	int err = surgery(disarm_operate, &todo);
 
 	*n = todo.n;
 	return err;

@@ -29,7 +29,7 @@ static int park_for(struct attempt *a, const struct edit_list *list)
 }
 
 /* Every thread may stay where it is, so no place is in the way of what fails now. */
-static int check(struct attempt *a)
+static int edit_check(struct attempt *a)
 {
 	a->edit->pc = 0;
 	return a->edit->check ? a->edit->check(a->edit->ctx, a->frames) : 0;
@@ -42,7 +42,7 @@ static int write_all(struct attempt *a)
 	size_t first = 0, then = 0;
 	int err = park_for(a, &e->then);
 
-	err = err ? err : check(a);
+	err = err ? err : edit_check(a);
 	err = err ? err : text_change(e->target, e->first.v, e->first.n, a->until, &first);
 	err = err ? err : text_change_all(e->target, e->then.v, e->then.n, a->until, &then);
 	if (!err)
@@ -71,7 +71,7 @@ static int write_text(struct attempt *a)
 
 	if (e->all)
 		return write_all(a);
-	int err = check(a);
+	int err = edit_check(a);
 	err = err ? err : write_some(a, &e->first);
 	return err ? err : write_some(a, &e->then);
 }

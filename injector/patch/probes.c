@@ -44,8 +44,8 @@ static bool is_mapped(const struct module *m, raddr_t addr)
 	return false;
 }
 
-static enum refusal compare(const struct target *t, const struct module *m, raddr_t pc,
-			    size_t len)
+static enum refusal probes_compare(const struct target *t, const struct module *m, raddr_t pc,
+				   size_t len)
 {
 	uint8_t now[256];
 	size_t there;
@@ -73,9 +73,9 @@ static enum refusal check_probe(const struct target *t, const struct module *m,
 	for (size_t i = 0; i < p->nsites && !why; i++) {
 		const struct site *s = &p->sites[i];
 
-		why = compare(t, m, s->pc, looked_at(s));
+		why = probes_compare(t, m, s->pc, looked_at(s));
 		if (!why && s->hole.len)
-			why = compare(t, m, s->hole.pc, s->hole.len);
+			why = probes_compare(t, m, s->hole.pc, s->hole.len);
 	}
 	return why;
 }
@@ -268,7 +268,7 @@ static bool is_remembered(const struct placing *p, const struct slot *old)
 
 /* The place gets another stub, or island, than it had: a visit like that one will
  * want these again, and memory that no slot tells of would be lost. */
-static void remember(struct placing *p, const struct slot *old)
+static void probes_remember(struct placing *p, const struct slot *old)
 {
 	struct session_map *map = &p->inf->map;
 	uint32_t n = map->s->nslots;
@@ -304,7 +304,7 @@ static int journal(struct placing *p, const struct module *m, const struct probe
 	if (!c)
 		return fail(ENOMEM, "write the journal");
 	if (slot && jump && (slot->stub != site->stub + m->bias || slot->island != island))
-		remember(p, slot);
+		probes_remember(p, slot);
 	if (!slot) {
 		if (map->s->nslots >= map->shape.max_slots)
 			return fail(ENOSPC, "the journal is full");

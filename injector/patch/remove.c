@@ -254,7 +254,7 @@ static void drop_rewritten(struct removing *r, struct text_diffs *diffs)
 
 /* The whole text has the last word, wherever the journal says that we were.
  * Where inject never was, it has left nothing but what leads into its stubs. */
-static int judge(struct removing *r)
+static int remove_judge(struct removing *r)
 {
 	struct text_diffs diffs;
 	int err = verify_lasting(&r->target, r->report->before ? r->report->before : &r->before,
@@ -305,7 +305,7 @@ static int clean(void *ctx)
 
 static int conclude(struct removing *r)
 {
-	int err = judge(r);
+	int err = remove_judge(r);
 
 	if (!err && !r->report->left[0])
 		mark_removed(r);

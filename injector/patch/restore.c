@@ -42,7 +42,7 @@ static int out_of_ours(void *ctx, raddr_t pc, raddr_t sp, raddr_t *to)
 		fail(EBUSY, "a thread is still in code of ours") : 0;
 }
 
-static int prepare(void *ctx)
+static int restore_prepare(void *ctx)
 {
 	const struct restoring *r = ctx;
 	size_t at;
@@ -56,7 +56,7 @@ int restore(struct restore *todo)
 	struct restoring r = {
 		.todo = todo,
 		.edit = { .target = todo->target, .max_pause = todo->max_pause,
-			  .must = todo->whole, .prepare = prepare,
+			  .must = todo->whole, .prepare = restore_prepare,
 			  .first = { todo->changes, plain, out_of_hole },
 			  .then = { todo->changes + plain, todo->n - plain,
 				    todo->session && todo->whole ? out_of_ours : NULL } },

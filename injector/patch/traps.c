@@ -141,7 +141,7 @@ struct hooking {
 	struct remote remote;
 };
 
-static int begin(struct hooking *h, struct modules *mods)
+static int traps_begin(struct hooking *h, struct modules *mods)
 {
 	struct gadgets g;
 	int err = remote_gadgets(h->target, payload_range(h->session->payload), &g);
@@ -151,7 +151,7 @@ static int begin(struct hooking *h, struct modules *mods)
 }
 
 /* `new_` (an address there, 0: none) becomes the action; *ret: what it was. */
-static int exchange(struct hooking *h, int signal, raddr_t new_, struct trap_action *ret)
+static int traps_exchange(struct hooking *h, int signal, raddr_t new_, struct trap_action *ret)
 {
 	raddr_t now = FIELD(h->session, now);
 	int64_t unused;
@@ -161,7 +161,7 @@ static int exchange(struct hooking *h, int signal, raddr_t new_, struct trap_act
 	return err ? err : target_read(h->target, now, ret, sizeof(*ret));
 }
 
-static int put(struct hooking *h, raddr_t at, const void *what, size_t size)
+static int traps_put(struct hooking *h, raddr_t at, const void *what, size_t size)
 {
 	return target_write(h->target, at, what, size);
 }
@@ -176,7 +176,7 @@ static int check_handlers(struct hooking *h)
 	for (int signal = 1; signal <= 64; signal++) {
 		if (!(caught >> (signal - 1) & 1) || signal == SIGTRAP)
 			continue;
-		int err = exchange(h, signal, 0, &a);
+		int err = traps_exchange(h, signal, 0, &a);
 
 		if (err)
 			return err;
@@ -202,23 +202,23 @@ static struct trap_action our_action(const struct hooking *h, uint64_t handler,
 }
 
 /* The chain is known before the handler is there that needs it. */
-static int install(struct hooking *h, uint64_t handler, const struct trap_action *chain)
+static int traps_install(struct hooking *h, uint64_t handler, const struct trap_action *chain)
 {
 	const struct session *s = h->session;
 	struct trap_action ours = our_action(h, handler, chain), was;
 	uint64_t hooked = 1;
-	int err = put(h, FIELD(s, chain), chain, sizeof(*chain));
+	int err = traps_put(h, FIELD(s, chain), chain, sizeof(*chain));
 
-	err = err ? err : put(h, FIELD(s, ours), &ours, sizeof(ours));
-	err = err ? err : put(h, FIELD(s, hooked), &hooked, sizeof(hooked));
-	err = err ? err : exchange(h, SIGTRAP, FIELD(s, ours), &was);
+	err = err ? err : traps_put(h, FIELD(s, ours), &ours, sizeof(ours));
+	err = err ? err : traps_put(h, FIELD(s, hooked), &hooked, sizeof(hooked));
+	err = err ? err : traps_exchange(h, SIGTRAP, FIELD(s, ours), &was);
 	/* It has changed in between. */
 	if (!err && memcmp(&was, chain, sizeof(was)) != 0)
-		err = put(h, FIELD(s, chain), &was, sizeof(was));
+		err = traps_put(h, FIELD(s, chain), &was, sizeof(was));
 	return err;
 }
 
-static int hook(struct hooking *h, bool *hooked)
+static int hooking_set(struct hooking *h, bool *hooked)
 {
 	struct trap_action now;
 	uint64_t handler;
@@ -226,41 +226,41 @@ static int hook(struct hooking *h, bool *hooked)
 
 	err = err ? err : target_read(h->target, FIELD(h->session, handler), &handler,
 				      sizeof(handler));
-	err = err ? err : exchange(h, SIGTRAP, 0, &now);
+	err = err ? err : traps_exchange(h, SIGTRAP, 0, &now);
 	if (err || now.handler == handler)
 		return err;
 	if (now.handler == (uintptr_t)SIG_IGN)
 		return fail(0, "%d (%s) ignores SIGTRAP", h->target->pid,
 			    h->target->comm), -EPERM;
 	*hooked = true;
-	return install(h, handler, &now);
+	return traps_install(h, handler, &now);
 }
 
 int traps_hook(struct target *t, struct modules *mods, const struct session *s, bool *hooked)
 {
 	struct hooking h = { .target = t, .session = s };
-	int err = begin(&h, mods);
+	int err = traps_begin(&h, mods);
 
 	*hooked = false;
-	return err ? err : victim_give_back(&h.remote, hook(&h, hooked));
+	return err ? err : victim_give_back(&h.remote, hooking_set(&h, hooked));
 }
 
 /* What the application has installed since then stays, also if it does so in
  * this very moment. */
-static int unhook(struct hooking *h)
+static int hooking_undo(struct hooking *h)
 {
 	const struct session *s = h->session;
 	struct trap_action now;
 	uint64_t handler, hooked = 0;
 	int err = target_read(h->target, FIELD(s, handler), &handler, sizeof(handler));
 
-	err = err ? err : exchange(h, SIGTRAP, 0, &now);
+	err = err ? err : traps_exchange(h, SIGTRAP, 0, &now);
 	if (!err && now.handler == handler) {
-		err = exchange(h, SIGTRAP, FIELD(s, chain), &now);
+		err = traps_exchange(h, SIGTRAP, FIELD(s, chain), &now);
 		if (!err && now.handler != handler)
-			err = exchange(h, SIGTRAP, FIELD(s, now), &now);
+			err = traps_exchange(h, SIGTRAP, FIELD(s, now), &now);
 	}
-	return err ? err : put(h, FIELD(s, hooked), &hooked, sizeof(hooked));
+	return err ? err : traps_put(h, FIELD(s, hooked), &hooked, sizeof(hooked));
 }
 
 static pid_t pending(const struct target *t)
@@ -290,6 +290,6 @@ int traps_unhook(struct target *t, struct modules *mods, const struct session *s
 	if (tid)
 		return fail(0, "thread %d of %d (%s) was not told of a breakpoint yet, so the "
 			    "handler of SIGTRAP has to stay", tid, t->pid, t->comm), -EAGAIN;
-	int err = begin(&h, mods);
-	return err ? err : victim_give_back(&h.remote, unhook(&h));
+	int err = traps_begin(&h, mods);
+	return err ? err : victim_give_back(&h.remote, hooking_undo(&h));
 }

@@ -78,8 +78,8 @@ static size_t known_from(const struct text_diffs *known, raddr_t addr)
 }
 
 /* differs[i]: byte i of the page is neither the file's nor a known one. */
-static void mark(const struct verifying *v, raddr_t page, const uint8_t *now,
-		 const uint8_t *file, bool *differs)
+static void verify_mark(const struct verifying *v, raddr_t page, const uint8_t *now,
+			const uint8_t *file, bool *differs)
 {
 	for (size_t i = 0; i < PAGE; i++)
 		differs[i] = !file || now[i] != file[i];
@@ -97,7 +97,7 @@ static void mark(const struct verifying *v, raddr_t page, const uint8_t *now,
 	}
 }
 
-static int note(struct verifying *v, raddr_t page, const uint8_t *now, const bool *differs)
+static int verify_note(struct verifying *v, raddr_t page, const uint8_t *now, const bool *differs)
 {
 	struct text_diff *d = NULL;
 
@@ -139,8 +139,8 @@ static int compare_page(struct verifying *v, const struct mapping *m, raddr_t pa
 			return 0;
 		size = -1;
 	}
-	mark(v, page, now, size < 0 ? NULL : file, differs);
-	return note(v, page, now, differs);
+	verify_mark(v, page, now, size < 0 ? NULL : file, differs);
+	return verify_note(v, page, now, differs);
 }
 
 static int compare_mapping(struct verifying *v, const struct mapping *m)
@@ -267,7 +267,7 @@ static bool is_probe(const struct arenas *a, const struct text_diff *d)
 	return found;
 }
 
-static int keep(const struct target *t, struct text_diffs *diffs, bool probes)
+static int verify_keep(const struct target *t, struct text_diffs *diffs, bool probes)
 {
 	struct arenas a = { .target = t };
 	int err = procfs_maps(t->pid, note_arena, &a);
@@ -284,12 +284,12 @@ static int keep(const struct target *t, struct text_diffs *diffs, bool probes)
 
 int verify_keep_probes(const struct target *t, struct text_diffs *diffs)
 {
-	return keep(t, diffs, true);
+	return verify_keep(t, diffs, true);
 }
 
 int verify_drop_probes(const struct target *t, struct text_diffs *diffs)
 {
-	return keep(t, diffs, false);
+	return verify_keep(t, diffs, false);
 }
 
 void verify_clear(struct text_diffs *diffs)

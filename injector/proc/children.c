@@ -12,7 +12,7 @@ struct listing {
 	size_t size, used, n, named;
 };
 
-static void add(void *ctx, pid_t child)
+static void children_add(void *ctx, pid_t child)
 {
 	struct listing *l = ctx;
 	char name[64], one[96];
@@ -56,7 +56,7 @@ size_t children_list(pid_t pid, char *buf, size_t size)
 	struct listing l = { .buf = buf, .size = size };
 
 	buf[0] = '\0';
-	children_each(pid, add, &l);
+	children_each(pid, children_add, &l);
 	if (l.named < l.n && l.used + sizeof(more) <= size)
 		memcpy(buf + l.used, more, sizeof(more));
 	return l.n;

@@ -22,7 +22,7 @@ struct walk {
 	uint64_t growth;	/* of the heap */
 };
 
-static int add(struct gaps *g, raddr_t start, raddr_t end)
+static int gaps_add(struct gaps *g, raddr_t start, raddr_t end)
 {
 	struct range r = { ALIGN_UP(start, PAGE), ALIGN_DOWN(end, PAGE) };
 	struct range *new;
@@ -39,9 +39,9 @@ static int add(struct gaps *g, raddr_t start, raddr_t end)
 /* What is free up to `start`, below and above the heap. */
 static int add_around_heap(struct walk *w, raddr_t start, raddr_t end)
 {
-	int err = add(w->gaps, start, MIN(end, w->heap.start));
+	int err = gaps_add(w->gaps, start, MIN(end, w->heap.start));
 
-	return err ? err : add(w->gaps, MAX(start, w->heap.end), end);
+	return err ? err : gaps_add(w->gaps, MAX(start, w->heap.end), end);
 }
 
 static int next_mapping(void *ctx, const struct mapping *m)
@@ -88,8 +88,8 @@ int gaps_take(struct gaps *g, struct range r)
 	int err = 0;
 
 	for (size_t i = 0; i < g->n && !err; i++) {
-		err = add(&left, g->v[i].start, MIN(g->v[i].end, r.start));
-		err = err ? err : add(&left, MAX(g->v[i].start, r.end), g->v[i].end);
+		err = gaps_add(&left, g->v[i].start, MIN(g->v[i].end, r.start));
+		err = err ? err : gaps_add(&left, MAX(g->v[i].start, r.end), g->v[i].end);
 	}
 	free(g->v);
 	*g = left;

@@ -38,7 +38,7 @@ static raddr_t image_of(struct reading *r, const struct mapping *m)
 	return file ? r->image : 0;
 }
 
-static int note(void *ctx, const struct mapping *m)
+static int layout_note(void *ctx, const struct mapping *m)
 {
 	struct reading *r = ctx;
 	struct layout *l = r->layout;
@@ -69,7 +69,7 @@ int layout_read(struct layout *l, pid_t pid, int (*each)(void *ctx, const struct
 
 	layout_clear(l);
 	l->taken = ticks_now();
-	int err = procfs_maps(pid, note, &r);
+	int err = procfs_maps(pid, layout_note, &r);
 	if (err)
 		layout_clear(l);
 	return err;

@@ -68,7 +68,7 @@ static pid_t translate(const struct namespace *ns, unsigned long what, pid_t inn
 }
 
 /* Of those that cannot be asked one may be it. */
-static pid_t ask(pid_t pid, pid_t inner)
+static pid_t namespace_ask(pid_t pid, pid_t inner)
 {
 	pid_t found = 0;
 
@@ -81,7 +81,7 @@ pid_t namespace_outer(const struct namespace *ns, pid_t pid, pid_t inner)
 {
 	if (!ns->other)
 		return inner;
-	return ns->fd < 0 ? ask(pid, inner) : translate(ns, NS_GET_PID_FROM_PIDNS, inner);
+	return ns->fd < 0 ? namespace_ask(pid, inner) : translate(ns, NS_GET_PID_FROM_PIDNS, inner);
 }
 
 /* What others' processes are is not told to an ordinary user. */
@@ -92,7 +92,7 @@ static pid_t ask_one(const struct namespace *ns, pid_t pid, pid_t inner)
 
 	if (err)
 		return err == -EACCES || err == -EPERM ? 0 : err;
-	return number && number == ns->number ? ask(pid, inner) : 0;
+	return number && number == ns->number ? namespace_ask(pid, inner) : 0;
 }
 
 static pid_t ask_everybody(const struct namespace *ns, pid_t inner, pid_t *pid)

@@ -442,7 +442,7 @@ static int list_once(const char *path, pid_t **ret)
 	return n ? (int)n : (free(v), -ESRCH);
 }
 
-static int list(const char *path, pid_t **ret)
+static int procfs_list(const char *path, pid_t **ret)
 {
 	*ret = NULL;
 	int n = list_once(path, ret);
@@ -470,7 +470,7 @@ int procfs_tasks(pid_t pid, pid_t **ret)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	int n = list(path, ret);
+	int n = procfs_list(path, ret);
 	if (n > 0)
 		vec_sort(*ret, n, by_number);
 	return n;
@@ -488,7 +488,7 @@ int procfs_threads(pid_t pid, pid_t **ret)
 
 int procfs_processes(pid_t **ret)
 {
-	return list("/proc", ret);
+	return procfs_list("/proc", ret);
 }
 
 int procfs_count_threads(pid_t pid)

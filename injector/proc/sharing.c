@@ -23,7 +23,7 @@ static bool same_memory(pid_t a, pid_t b)
 
 /* `tid` is a thread that lives: one that has ended has no memory, which it would
  * share with every kernel thread. */
-static pid_t find(pid_t pid, pid_t tid)
+static pid_t sharing_find(pid_t pid, pid_t tid)
 {
 	auto_free pid_t *pids = NULL;
 	int n = procfs_processes(&pids);
@@ -36,12 +36,12 @@ static pid_t find(pid_t pid, pid_t tid)
 
 pid_t sharing_process(pid_t pid)
 {
-	pid_t tid = procfs_live_thread(pid), other = tid ? find(pid, tid) : 0;
+	pid_t tid = procfs_live_thread(pid), other = tid ? sharing_find(pid, tid) : 0;
 
 	for (int i = 1; i < LOOKS && other; i++) {
 		nanosleep(&(struct timespec){ 0, REST }, NULL);
 		if (procfs_has_ended(other, other) || !same_memory(tid, other))
-			other = find(pid, tid);
+			other = sharing_find(pid, tid);
 	}
 	return other;
 }

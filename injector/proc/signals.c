@@ -85,7 +85,7 @@ static void relay(const struct signalfd_siginfo *info)
 	syscall(SYS_pidfd_send_signal, relay_fd, info->ssi_signo, NULL, 0);
 }
 
-static void collect(void)
+static void signals_collect(void)
 {
 	struct signalfd_siginfo info;
 
@@ -101,7 +101,7 @@ static void collect(void)
 
 unsigned int signals_stops(void)
 {
-	collect();
+	signals_collect();
 	return __atomic_load_n(&stops, __ATOMIC_RELAXED);
 }
 
@@ -122,13 +122,13 @@ int signals_fd(void)
 
 bool signals_pause_wanted(void)
 {
-	collect();
+	signals_collect();
 	return __atomic_load_n(&pause_wanted, __ATOMIC_RELAXED);
 }
 
 void signals_pause(void)
 {
-	collect();
+	signals_collect();
 	if (!__atomic_exchange_n(&pause_wanted, false, __ATOMIC_RELAXED))
 		return;
 	/* SIGSTOP, since SIGTSTP is blocked. The shell sees no difference. */

@@ -28,8 +28,8 @@ static struct cbpf_word known(uint32_t value)
 	return (struct cbpf_word){ value, true };
 }
 
-static bool load(const struct program *p, const struct state *s, const struct sock_filter *f,
-		 struct cbpf_word *to)
+static bool cbpf_load(const struct program *p, const struct state *s, const struct sock_filter *f,
+		      struct cbpf_word *to)
 {
 	switch (BPF_MODE(f->code)) {
 	case BPF_IMM:
@@ -54,7 +54,7 @@ static bool load(const struct program *p, const struct state *s, const struct so
 	}
 }
 
-static bool store(struct state *s, const struct sock_filter *f, struct cbpf_word value)
+static bool cbpf_store(struct state *s, const struct sock_filter *f, struct cbpf_word value)
 {
 	if (f->k >= BPF_MEMWORDS)
 		return false;
@@ -68,7 +68,7 @@ static struct cbpf_word operand(const struct state *s, const struct sock_filter 
 }
 
 /* False: no such operation, or one without a result. */
-static bool operate(uint16_t op, uint32_t a, uint32_t b, uint32_t *ret)
+static bool cbpf_operate(uint16_t op, uint32_t a, uint32_t b, uint32_t *ret)
 {
 	switch (op) {
 	case BPF_ADD: *ret = a + b; return true;
@@ -94,10 +94,10 @@ static bool calculate(struct state *s, const struct sock_filter *f)
 			 BPF_OP(f->code) == BPF_RSH))
 		return false;
 	s->a.known &= b.known;
-	return operate(BPF_OP(f->code), s->a.value, b.known ? b.value : 0, &s->a.value);
+	return cbpf_operate(BPF_OP(f->code), s->a.value, b.known ? b.value : 0, &s->a.value);
 }
 
-static bool compare(uint16_t op, uint32_t a, uint32_t b, bool *ret)
+static bool cbpf_compare(uint16_t op, uint32_t a, uint32_t b, bool *ret)
 {
 	switch (op) {
 	case BPF_JEQ: *ret = a == b; return true;
@@ -108,7 +108,7 @@ static bool compare(uint16_t op, uint32_t a, uint32_t b, bool *ret)
 	}
 }
 
-static bool run(struct program *p, struct state s);
+static bool cbpf_run(struct program *p, struct state s);
 
 /* The way that is taken, or one of two after the other was followed to its end. */
 static bool jump(struct program *p, struct state *s, const struct sock_filter *f)
@@ -120,13 +120,13 @@ static bool jump(struct program *p, struct state *s, const struct sock_filter *f
 		s->pc += f->k;
 		return true;
 	}
-	if (!compare(BPF_OP(f->code), s->a.value, b.value, &yes))
+	if (!cbpf_compare(BPF_OP(f->code), s->a.value, b.value, &yes))
 		return false;
 	if (!s->a.known || !b.known) {
 		struct state other = *s;
 
 		other.pc += f->jt;
-		if (++other.forks > MOST_FORKS || !run(p, other))
+		if (++other.forks > MOST_FORKS || !cbpf_run(p, other))
 			return false;
 		s->forks++;
 		yes = false;
@@ -135,17 +135,17 @@ static bool jump(struct program *p, struct state *s, const struct sock_filter *f
 	return true;
 }
 
-static bool step(struct program *p, struct state *s, const struct sock_filter *f)
+static bool cbpf_step(struct program *p, struct state *s, const struct sock_filter *f)
 {
 	switch (BPF_CLASS(f->code)) {
 	case BPF_LD:
-		return load(p, s, f, &s->a);
+		return cbpf_load(p, s, f, &s->a);
 	case BPF_LDX:
-		return BPF_MODE(f->code) != BPF_ABS && load(p, s, f, &s->x);
+		return BPF_MODE(f->code) != BPF_ABS && cbpf_load(p, s, f, &s->x);
 	case BPF_ST:
-		return store(s, f, s->a);
+		return cbpf_store(s, f, s->a);
 	case BPF_STX:
-		return store(s, f, s->x);
+		return cbpf_store(s, f, s->x);
 	case BPF_ALU:
 		return calculate(s, f);
 	case BPF_JMP:
@@ -161,7 +161,7 @@ static bool step(struct program *p, struct state *s, const struct sock_filter *f
 	}
 }
 
-static bool run(struct program *p, struct state s)
+static bool cbpf_run(struct program *p, struct state s)
 {
 	while (s.pc < p->n && p->steps-- > 0) {
 		const struct sock_filter *f = &p->code[s.pc++];
@@ -173,7 +173,7 @@ static bool run(struct program *p, struct state s)
 				p->tell(p->ctx, answer.value);
 			return answer.known;
 		}
-		if (!step(p, &s, f))
+		if (!cbpf_step(p, &s, f))
 			return false;
 	}
 	return false;
@@ -187,5 +187,5 @@ bool cbpf_answers(const struct sock_filter *code, size_t n, const struct cbpf_da
 
 	for (size_t i = 0; i < ARRAY_SIZE(s.mem); i++)
 		s.mem[i] = known(0);
-	return run(&p, s);
+	return cbpf_run(&p, s);
 }

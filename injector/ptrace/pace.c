@@ -112,7 +112,7 @@ static void raise_idle(void)
 		closedir(tasks);
 }
 
-static void *watch(void *arg)
+static void *pace_watch(void *arg)
 {
 	struct leisure *l = arg;
 
@@ -139,7 +139,7 @@ static void leisure_begin(void)
 	sem_init(&l.begun, 0, 0);
 	sem_init(&l.done, 0, 0);
 	set_haste(true);
-	if (raised && pthread_create(&l.watch, NULL, watch, &l) == 0)
+	if (raised && pthread_create(&l.watch, NULL, pace_watch, &l) == 0)
 		at_leisure = &l;
 	set_haste(false);
 	while (at_leisure && sem_wait(&l.begun) && errno == EINTR)

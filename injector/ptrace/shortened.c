@@ -192,7 +192,7 @@ static bool cut_send(const struct cut *c, uint64_t flags, uint64_t want)
 	return !(flags & MSG_DONTWAIT) && less_than(c, want) && blocks(c, c->call->arg[0]);
 }
 
-static bool judge(const struct cut *c)
+static bool shortened_judge(const struct cut *c)
 {
 	const uint64_t *a = c->call->arg;
 
@@ -245,5 +245,5 @@ bool shortened(const struct target *t, const struct regs_call_state *s)
 	auto_close int pidfd = procfs_pidfd(t->pid);
 	struct cut c = { t, s, pidfd };
 
-	return judge(&c);
+	return shortened_judge(&c);
 }

@@ -120,7 +120,7 @@ static raddr_t stack_end(const struct search *s, raddr_t sp)
 	return sp + UNKNOWN_MOST;
 }
 
-static int found(struct search *s, raddr_t at, struct range scanned)
+static int sigframes_found(struct search *s, raddr_t at, struct range scanned)
 {
 	struct sigframe f = { .at = at };
 
@@ -143,7 +143,7 @@ static int scan_words(struct search *s, const uint64_t *words, size_t n, raddr_t
 	for (size_t i = 0; i < n; i++) {
 		if (!words[i] || !is_restorer(s->frames, words[i]))
 			continue;
-		int err = found(s, at + i * 8, scanned);
+		int err = sigframes_found(s, at + i * 8, scanned);
 		if (err)
 			return err;
 	}

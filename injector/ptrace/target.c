@@ -73,7 +73,7 @@ static int seize(struct target *t, pid_t tid, unsigned long options)
 	return 0;
 }
 
-static size_t count(const struct target *t, enum hold hold)
+static size_t hold_count(const struct target *t, enum hold hold)
 {
 	size_t n = 0;
 
@@ -90,7 +90,7 @@ static int too_late(const struct target *t, const char *what, size_t n, size_t a
 }
 
 /* What came of taking a report. */
-static int tell(const struct target *t, int err)
+static int target_tell(const struct target *t, int err)
 {
 	if (err == -ENOMEM)
 		return fail(ENOMEM, "attach to a thread of %d (%s)", t->pid, t->comm);
@@ -99,7 +99,7 @@ static int tell(const struct target *t, int err)
 
 static int wait_all(struct target *t, uint64_t until)
 {
-	while (count(t, HOLD_SEIZED)) {
+	while (hold_count(t, HOLD_SEIZED)) {
 		/* Asked first: we may have been off the CPU ourselves since,
 		 * and the report may be there. */
 		bool late = now_ns() > until;
@@ -107,13 +107,13 @@ static int wait_all(struct target *t, uint64_t until)
 		pid_t tid = waitpid(-1, &status, __WALL | __WNOTHREAD | WNOHANG);
 
 		if (tid > 0) {
-			int err = tell(t, target_take(t, tid, status));
+			int err = target_tell(t, target_take(t, tid, status));
 			if (err)
 				return err;
 		} else if (tid < 0 && errno == ECHILD) {
 			return fail(ESRCH, "wait for the threads of %d (%s)", t->pid, t->comm);
 		} else if (late) {
-			return too_late(t, "did not stop", count(t, HOLD_SEIZED), t->nthreads);
+			return too_late(t, "did not stop", hold_count(t, HOLD_SEIZED), t->nthreads);
 		} else {
 			target_nap(until);
 		}
@@ -153,7 +153,7 @@ static int seize_new(struct target *t, uint64_t until)
 		return fail(-n, "%d (%s) is gone", t->pid, t->comm);
 	target_seize_begin();
 	int err = seize_listed(t, tids, n, until), heard = target_seize_end();
-	err = err ? err : tell(t, heard);
+	err = err ? err : target_tell(t, heard);
 	return err ? err : (int)(t->nthreads - before);
 }
 
@@ -161,7 +161,7 @@ static int seize_one(struct target *t, pid_t tid)
 {
 	target_seize_begin();
 	int err = seize(t, tid, OPTIONS_ONE), heard = target_seize_end();
-	return err ? err : tell(t, heard);
+	return err ? err : target_tell(t, heard);
 }
 
 /* Before the stop, for it takes 20 us a thread. The main thread is looked at
@@ -192,14 +192,14 @@ int target_stop(struct target *t, uint64_t budget)
 
 		if (fresh < 0)
 			return fresh;
-		if (!fresh && !count(t, HOLD_SEIZED))
+		if (!fresh && !hold_count(t, HOLD_SEIZED))
 			break;
 		int err = wait_all(t, t->stopped_at + budget);
 		if (err)
 			return err;
 	}
 	t->filtered |= procfs_filtered(t->pid, 0);
-	return count(t, HOLD_STOPPED) ? target_check_program(t) :
+	return hold_count(t, HOLD_STOPPED) ? target_check_program(t) :
 		fail(ESRCH, "%d (%s) is gone", t->pid, t->comm);
 }
 

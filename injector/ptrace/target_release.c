@@ -167,7 +167,7 @@ static void sleep_ns(uint64_t ns)
 }
 
 /* For so long no thread is held, as soon as those that come late are let go. */
-static void rest(struct target *t, uint64_t settle, uint64_t owed)
+static void release_rest(struct target *t, uint64_t settle, uint64_t owed)
 {
 	uint64_t since = now_ns();
 
@@ -179,10 +179,10 @@ static void rest(struct target *t, uint64_t settle, uint64_t owed)
 
 void target_recover(struct target *t, uint64_t budget)
 {
-	rest(t, budget, t->longest_pause);
+	release_rest(t, budget, t->longest_pause);
 }
 
 void target_rest(struct target *t)
 {
-	rest(t, t->last_loan, t->last_loan);
+	release_rest(t, t->last_loan, t->last_loan);
 }

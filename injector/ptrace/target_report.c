@@ -121,7 +121,7 @@ static bool has_ended_untold(const struct target *t, pid_t tid)
 }
 
 /* False: the kernel knows no thread of ours by that id. */
-static bool ask(pid_t tid)
+static bool target_ask(pid_t tid)
 {
 	return regs_request(PTRACE_INTERRUPT, tid, 0, NULL) == 0 || errno != ESRCH;
 }
@@ -133,10 +133,10 @@ static bool ask(pid_t tid)
  */
 static void ask_again(struct target *t, struct thread_hold *th)
 {
-	bool lost = !ask(th->tid);
+	bool lost = !target_ask(th->tid);
 	struct thread_hold *main_one = target_find(t, t->pid);
 
-	if (lost && (!main_one || main_one->hold == HOLD_GONE) && ask(t->pid))
+	if (lost && (!main_one || main_one->hold == HOLD_GONE) && target_ask(t->pid))
 		*th = (struct thread_hold){ .tid = t->pid, .hold = HOLD_SEIZED };
 	else if (lost || has_ended_untold(t, th->tid))
 		th->hold = HOLD_GONE;

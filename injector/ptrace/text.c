@@ -121,8 +121,8 @@ static bool too_late(uint64_t begun, uint64_t until, size_t done, size_t n, bool
 	return all ? text_is_hopeless(begun, now, until, done, n) : now > until;
 }
 
-static int change(const struct target *t, const struct change *c, size_t n, uint64_t until,
-		  bool all, size_t *done)
+static int text_change_by(const struct target *t, const struct change *c, size_t n, uint64_t until,
+			  bool all, size_t *done)
 {
 	uint64_t begun = now_ns();
 	struct span s;
@@ -143,13 +143,13 @@ static int change(const struct target *t, const struct change *c, size_t n, uint
 int text_change(const struct target *t, const struct change *c, size_t n, uint64_t until,
 		size_t *done)
 {
-	return change(t, c, n, until, false, done);
+	return text_change_by(t, c, n, until, false, done);
 }
 
 int text_change_all(const struct target *t, const struct change *c, size_t n, uint64_t until,
 		    size_t *done)
 {
-	return change(t, c, n, until, true, done);
+	return text_change_by(t, c, n, until, true, done);
 }
 
 struct change text_reversed(const struct change *c)

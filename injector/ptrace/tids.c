@@ -18,7 +18,7 @@ enum {
 	STOP_BUDGET = 20 * 1000 * 1000,		/* ns */
 };
 
-static void rest(void)
+static void tids_rest(void)
 {
 	nanosleep(&(struct timespec){ 0, 1000 * 1000 }, NULL);
 }
@@ -94,7 +94,7 @@ static bool survey_threads(const struct target *t, int patience, struct survey *
 		} else if (procfs_has_ended(t->pid, tids[i])) {
 			;
 		} else if (patience-- > 0) {
-			rest();
+			tids_rest();
 			continue;
 		} else if (ret->nodd < MOST_ODD) {
 			ret->odd[ret->nodd++] = tids[i];
@@ -231,7 +231,7 @@ static bool is_ring(const struct tids_of *of, const pid_t *tids, int n, size_t p
 /* Threads that are born or die are in the ring a little later, or longer. */
 static uint64_t tids_musl(const struct tids_of *of, int patience)
 {
-	for (;; rest()) {
+	for (;; tids_rest()) {
 		auto_free pid_t *tids = NULL;
 		int n = procfs_threads(of->target->pid, &tids);
 

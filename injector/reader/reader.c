@@ -167,7 +167,7 @@ static void end_wait(struct reader *r, struct lane *l)
 
 /* True if the ring is a thread's, and we know which one's. Its thread writes its id
  * before the first sub-buffer. */
-static bool look(struct reader *r, struct lane *l)
+static bool reader_look(struct reader *r, struct lane *l)
 {
 	uint64_t generation;
 
@@ -196,7 +196,7 @@ static void begin_pass(struct reader *r)
 	for (uint32_t i = 0; i < r->nrings; i++) {
 		struct lane *l = &r->lanes[i];
 
-		if (!r->frozen && look(r, l))
+		if (!r->frozen && reader_look(r, l))
 			lane_snapshot(r, l);
 		if (!l->claimed)
 			continue;
@@ -209,7 +209,7 @@ static void begin_pass(struct reader *r)
 		sift_down(r, i);
 }
 
-static void merge(struct reader *r)
+static void reader_merge(struct reader *r)
 {
 	uint64_t horizon = r->last ? UINT64_MAX : r->now;
 
@@ -248,7 +248,7 @@ int64_t reader_drain(struct reader *r, bool last,
 	r->err = 0;
 	clock_update(&r->clock);
 	begin_pass(r);
-	merge(r);
+	reader_merge(r);
 	end_pass(r);
 	return r->err ? r->err : r->delivered;
 }

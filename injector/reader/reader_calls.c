@@ -40,7 +40,7 @@ static struct event event_of(const struct reader *r, const struct lane *l,
 	};
 }
 
-static void deliver(struct reader *r, const struct event *e)
+static void lane_deliver(struct reader *r, const struct event *e)
 {
 	if (r->err)
 		return;
@@ -54,11 +54,11 @@ void calls_deliver(struct reader *r, struct lane *l, enum event_kind kind,
 	struct event e = event_of(r, l, kind, func);
 
 	e.lost = lost;
-	deliver(r, &e);
+	lane_deliver(r, &e);
 }
 
 /* End the innermost call. */
-static void pop(struct reader *r, struct lane *l, enum event_kind kind)
+static void lane_pop(struct reader *r, struct lane *l, enum event_kind kind)
 {
 	struct open_calls *s = current(r, l);
 
@@ -75,7 +75,7 @@ static void leave_deeper(struct reader *r, struct lane *l, uint32_t depth)
 	const struct open_calls *s = current(r, l);
 
 	while (depth && s->n && s->calls[s->n - 1].depth >= depth)
-		pop(r, l, EVENT_UNWOUND);
+		lane_pop(r, l, EVENT_UNWOUND);
 }
 
 void calls_entry(struct reader *r, struct lane *l, struct open_call call)
@@ -106,9 +106,9 @@ void calls_exit(struct reader *r, struct lane *l, struct open_call call)
 	/* Those around it on the goroutine's stack go on. */
 	while (s->n && s->calls[s->n - 1].func != call.func &&
 	       s->calls[s->n - 1].depth >= call.depth)
-		pop(r, l, EVENT_EXIT_LOST);
+		lane_pop(r, l, EVENT_EXIT_LOST);
 	if (s->n && s->calls[s->n - 1].depth >= call.depth) {
-		pop(r, l, EVENT_EXIT);
+		lane_pop(r, l, EVENT_EXIT);
 		return;
 	}
 	/* A fiber's that the payload takes for open was taken for one of those above. */
@@ -129,7 +129,7 @@ void calls_remain(struct reader *r, struct lane *l, uint64_t n,
 	struct open_calls *s = current(r, l);
 
 	while (s->n && s->unseen + s->n > n)
-		pop(r, l, kind);
+		lane_pop(r, l, kind);
 	s->unseen = MIN(s->unseen, n);
 }
 
@@ -161,7 +161,7 @@ static void leave_goers(struct reader *r, struct lane *l)
 	const struct open_calls *s = current(r, l);
 
 	while (s->n && is_among(&r->funcs[s->calls[s->n - 1].func], goers, ARRAY_SIZE(goers)))
-		pop(r, l, EVENT_UNWOUND);
+		lane_pop(r, l, EVENT_UNWOUND);
 }
 
 /* On a goroutine's stack some calls tell that what is around them is over. */
@@ -188,7 +188,7 @@ static size_t least_used(const struct lane *l)
 	return least;
 }
 
-static bool find(struct lane *l, uint32_t number)
+static bool lane_find(struct lane *l, uint32_t number)
 {
 	for (size_t i = 0; i < l->nstacks; i++)
 		if (l->stacks[i].number == number) {
@@ -247,7 +247,7 @@ void calls_stack(struct reader *r, struct lane *l, uint32_t number)
 		begin_fiber(r, l);
 		return;
 	}
-	if (!find(l, number)) {
+	if (!lane_find(l, number)) {
 		size_t n = l->nstacks;
 
 		if (n < MAX_STACKS &&

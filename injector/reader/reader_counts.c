@@ -10,7 +10,7 @@
 #define load(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
 
 /* Functions that there is room for. */
-static size_t room(const struct reader *r)
+static size_t counters_room(const struct reader *r)
 {
 	size_t bytes = (size_t)r->nsub * r->sub_size;
 
@@ -24,7 +24,7 @@ static const struct timing *timings_of(const struct lane *l)
 
 static const uint64_t *counts_of(const struct reader *r, const struct lane *l)
 {
-	return r->timed ? (const uint64_t *)(timings_of(l) + room(r)) :
+	return r->timed ? (const uint64_t *)(timings_of(l) + counters_room(r)) :
 		(const uint64_t *)l->buffers;
 }
 
@@ -46,7 +46,7 @@ void reader_counts(const struct reader *r, uint64_t *calls, size_t n)
 {
 	memset(calls, 0, n * sizeof(*calls));
 	for (uint32_t i = 0; i < r->nrings; i++)
-		add_ring(r, &r->lanes[i], calls, MIN(n, room(r)));
+		add_ring(r, &r->lanes[i], calls, MIN(n, counters_room(r)));
 }
 
 static void add_timing(const struct timing *t, struct timing *ret)
@@ -70,7 +70,7 @@ void reader_timings(const struct reader *r, const uint64_t *calls, struct timing
 		const struct lane *l = &r->lanes[j];
 		const uint64_t *counts = counts_of(r, l);
 
-		for (size_t i = 0; i < MIN(n, room(r)) && was_used(l); i++)
+		for (size_t i = 0; i < MIN(n, counters_room(r)) && was_used(l); i++)
 			if (calls[i] && load(&counts[i]))
 				add_timing(&timings_of(l)[i], &ret[i]);
 	}
@@ -105,7 +105,7 @@ static void end_side(const struct reader *r, const struct lane *l, struct side *
 	uint64_t func = load(&side->func), begin = load(&side->begin), ticks = r->now - begin, ns;
 	struct timing *f;
 
-	if (func >= room(r) || begin > r->now)
+	if (func >= counters_room(r) || begin > r->now)
 		return;
 	f = (struct timing *)timings_of(l) + func;
 	ns = timing_ns(ticks, load(&r->session->scale));
@@ -121,7 +121,7 @@ void counts_end(const struct reader *r, const struct lane *l, pid_t owner)
 {
 	struct side *sides = (struct side *)((char *)l->ring + TIMING_SIDES_OFF);
 	auto_free uint64_t *frames = calloc(FRAMES_SPLIT / 8, sizeof(*frames));
-	size_t n = frames && r->timed && room(r) ? read_frames(r, l, owner, frames) : 0;
+	size_t n = frames && r->timed && counters_room(r) ? read_frames(r, l, owner, frames) : 0;
 
 	for (; n; n--)
 		if (!(frames[n - 1] & 1))

@@ -50,7 +50,7 @@ void threads_name(const struct reader *r, struct lane *l, int32_t tid)
 		l->pid = (pid_t)procfs_status(tid, 0, "Tgid", 10, pid);
 }
 
-static void end(struct lane *l, uint64_t tsc)
+static void lane_thread_end(struct lane *l, uint64_t tsc)
 {
 	l->gone = true;
 	l->gone_at = tsc;
@@ -112,11 +112,11 @@ static void look_at_target(struct reader *r)
 		if (!l->claimed || l->forked || l->gone)
 			continue;
 		if (r->over)
-			end(l, r->over);
+			lane_thread_end(l, r->over);
 		else if (l->unnamed ? find_thread(r, l) == 0 :
 			 (l->tid == r->pid || !procfs_is_listed(tids, n, l->tid)) &&
 			 procfs_has_ended(r->pid, l->tid))
-			end(l, r->now);
+			lane_thread_end(l, r->now);
 	}
 }
 
@@ -128,7 +128,7 @@ static bool is_gone(struct reader *r, struct lane *l)
 static void look_at_child(struct reader *r, struct lane *l)
 {
 	if (is_gone(r, l) || (!l->unnamed && has_left(r, l)))
-		end(l, r->now);
+		lane_thread_end(l, r->now);
 }
 
 void threads_look_at(struct reader *r, struct lane *l)
@@ -136,9 +136,9 @@ void threads_look_at(struct reader *r, struct lane *l)
 	if (l->forked)
 		look_at_child(r, l);
 	else if (r->over)
-		end(l, r->over);
+		lane_thread_end(l, r->over);
 	else if (r->pid && is_gone(r, l))
-		end(l, r->now);
+		lane_thread_end(l, r->now);
 }
 
 void threads_offer(struct reader *r, const struct lane *l)

@@ -177,7 +177,7 @@ static bool lies_within(const struct session *s, uint64_t off, uint64_t n, uint6
 	       !__builtin_add_overflow(off, end, &end) && end <= s->size;
 }
 
-static int check(const struct taking *k)
+static int still_check(const struct taking *k)
 {
 	const struct session *s = k->session;
 
@@ -219,7 +219,7 @@ int still_take(const struct segment *segment, const struct session *s, struct st
 {
 	struct taking k = { segment, s, ret, .room = (uint64_t)sysconf(_SC_PHYS_PAGES) *
 					     (uint64_t)sysconf(_SC_PAGESIZE) / 2 };
-	int err = check(&k);
+	int err = still_check(&k);
 
 	*ret = (struct still){ 0 };
 	err = err ? err : make_copy(&k);

@@ -55,7 +55,7 @@ static bool list_queue(pid_t tid, uint32_t flags, struct alarms *a)
 	return n == 0;
 }
 
-static bool list(pid_t tid, struct alarms *ret)
+static bool alarms_list(pid_t tid, struct alarms *ret)
 {
 	*ret = (struct alarms){ 0 };
 	return list_queue(tid, 0, ret) && list_queue(tid, PTRACE_PEEKSIGINFO_SHARED, ret);
@@ -80,7 +80,7 @@ void alarms_note(struct remote *r)
 	struct alarms before = { 0 };
 	bool sleeps = regs_interrupted(&r->saved) != INTERRUPTED_NONE;
 
-	before.watched = sleeps && is_alone(r) && list(r->thread->tid, &before);
+	before.watched = sleeps && is_alone(r) && alarms_list(r->thread->tid, &before);
 	/* A sleep ends for one that is not blocked: that has come as the thread woke up for us. */
 	for (size_t i = before.n; i-- > 0;)
 		if (!(r->sigmask >> (before.v[i].signal - 1) & 1))
@@ -89,11 +89,11 @@ void alarms_note(struct remote *r)
 }
 
 /* The next that has come since. */
-static bool next(const struct remote *r, struct alarm *ret)
+static bool alarms_next(const struct remote *r, struct alarm *ret)
 {
 	struct alarms now;
 
-	if (!r->alarms.watched || !list(r->thread->tid, &now))
+	if (!r->alarms.watched || !alarms_list(r->thread->tid, &now))
 		return false;
 	for (size_t i = 0; i < now.n; i++) {
 		*ret = now.v[i];
@@ -107,7 +107,7 @@ bool alarms_came(const struct remote *r)
 {
 	struct alarm unused;
 
-	return next(r, &unused) && is_alone(r);
+	return alarms_next(r, &unused) && is_alone(r);
 }
 
 /* Does the clock of that number count the time of the process, or of its thread? */
@@ -165,7 +165,7 @@ void alarms_take_away(struct remote *r)
 	struct alarm a;
 	int err = 0;
 
-	while (!err && next(r, &a)) {
+	while (!err && alarms_next(r, &a)) {
 		/* Once, whatever comes of it. */
 		err = r->alarms.n < ARRAY_SIZE(r->alarms.v) ? take_away(r, &a) : -ENOSPC;
 		if (!err)

@@ -53,7 +53,7 @@ static int look_at_all(struct asking *a)
 	return err ? err : back;
 }
 
-static int ask(void *ctx)
+static int handlers_ask(void *ctx)
 {
 	struct asking *a = ctx;
 	struct gadgets g;
@@ -68,7 +68,7 @@ uint64_t handlers_caught(struct target *t, struct modules *mods)
 {
 	struct asking a = { .target = t, .mods = mods, .caught = procfs_caught(t->pid) };
 
-	if (a.caught & HANDLERS_FAULTS && surgery(ask, &a) < 0)
+	if (a.caught & HANDLERS_FAULTS && surgery(handlers_ask, &a) < 0)
 		fail_clear();
 	return a.caught;
 }

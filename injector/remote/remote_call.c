@@ -68,7 +68,7 @@ static bool at_syscall_stop(int status)
 }
 
 /* Run to the next stop. */
-static int run(struct remote *r, int signal, uint64_t budget)
+static int remote_run(struct remote *r, int signal, uint64_t budget)
 {
 	int status = thread_resume(r->thread, PTRACE_SYSCALL, signal, budget);
 
@@ -83,7 +83,7 @@ static int run(struct remote *r, int signal, uint64_t budget)
 static int to_syscall_stop(struct remote *r, uint64_t budget)
 {
 	for (int signal = 0;;) {
-		int status = run(r, signal, budget);
+		int status = remote_run(r, signal, budget);
 
 		signal = 0;
 		if (status < 0)

@@ -76,7 +76,7 @@ static const char *const stream_users[] = {
 	"fflush*", "_IO_*", "fopen*", "fclose*", "setvbuf", "fseek*", "ftell*", "ungetc",
 };
 
-static bool matches(const char *name, const char *const *globs, size_t n)
+static bool victim_matches(const char *name, const char *const *globs, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (fnmatch(globs[i], name, 0) == 0)
@@ -132,9 +132,9 @@ static int check_frame(void *ctx, const struct unwind_frame *frame)
 	const struct func *f = m->symbols ? symbols_func_at(m->symbols, frame->pc - m->bias) : NULL;
 	if (!f)
 		return 0;
-	if (matches(f->name, allocators, ARRAY_SIZE(allocators)) ||
-	    (m->is_system && (matches(f->name, lock_holders, ARRAY_SIZE(lock_holders)) ||
-			      matches(f->name, stream_users, ARRAY_SIZE(stream_users))))) {
+	if (victim_matches(f->name, allocators, ARRAY_SIZE(allocators)) ||
+	    (m->is_system && (victim_matches(f->name, lock_holders, ARRAY_SIZE(lock_holders)) ||
+			      victim_matches(f->name, stream_users, ARRAY_SIZE(stream_users))))) {
 		c->bad = f->name;
 		return 2;
 	}
@@ -264,8 +264,8 @@ static int refuse_barred(const struct target *t, const struct barred *b)
 }
 
 /* Stop one that is fit now; -EAGAIN when none is. */
-static int take(struct target *t, struct modules *mods, enum victim_use use, unsigned turn,
-		struct thread_hold **ret)
+static int victim_take(struct target *t, struct modules *mods, enum victim_use use, unsigned turn,
+		       struct thread_hold **ret)
 {
 	auto_free pid_t *tids = NULL;
 	int n = procfs_threads(t->pid, &tids), tried = 0;
@@ -351,7 +351,7 @@ int victim_borrow(struct target *t, struct modules *mods, enum victim_use use, i
 			continue;
 		}
 		fail_clear();
-		err = take(t, mods, use, (unsigned)i, &th);
+		err = victim_take(t, mods, use, (unsigned)i, &th);
 		if (!err) {
 			err = remote_begin(t, th, gadgets, 0, ret);
 			if (err)

@@ -40,7 +40,7 @@ static bool has_ended(const struct rooms *r, const struct listed *l, pid_t tid)
 	return procfs_has_ended(r->target->pid, tid);
 }
 
-static bool mark(const struct rooms *r, raddr_t room, uint8_t state)
+static bool rooms_mark(const struct rooms *r, raddr_t room, uint8_t state)
 {
 	return target_write(r->target, room + ROOM_STATE, &state, 1) == 0;
 }
@@ -57,10 +57,10 @@ static bool give_back(const struct rooms *r, raddr_t room, const struct listed *
 	if (!(owner & mask) || (owner & mask) > INT32_MAX ||
 	    !has_ended(r, l, (pid_t)owner))					/* 1 */
 		return false;
-	if (!mark(r, room, ROOM_ASKED))						/* 2 */
+	if (!rooms_mark(r, room, ROOM_ASKED))					/* 2 */
 		return false;
 	bool ended = has_ended(r, NULL, (pid_t)owner);				/* 3 */
-	return mark(r, room, ended ? ROOM_BACK : 0) && ended;			/* 4 */
+	return rooms_mark(r, room, ended ? ROOM_BACK : 0) && ended;		/* 4 */
 }
 
 void rooms_tick(const struct rooms *r)

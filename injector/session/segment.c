@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-static int check(const struct segment *s, uint64_t off, size_t n)
+static int segment_check(const struct segment *s, uint64_t off, size_t n)
 {
 	if (off <= s->size && n <= s->size - off)
 		return 0;
@@ -13,7 +13,7 @@ static int check(const struct segment *s, uint64_t off, size_t n)
 
 int segment_read(const struct segment *s, uint64_t off, void *buf, size_t n)
 {
-	int err = check(s, off, n);
+	int err = segment_check(s, off, n);
 
 	for (size_t done = 0; done < n && !err;) {
 		ssize_t r = pread(s->fd, (char *)buf + done, n - done,
@@ -33,7 +33,7 @@ int segment_read(const struct segment *s, uint64_t off, void *buf, size_t n)
 
 int segment_write(const struct segment *s, uint64_t off, const void *buf, size_t n)
 {
-	int err = check(s, off, n);
+	int err = segment_check(s, off, n);
 
 	for (size_t done = 0; done < n && !err;) {
 		ssize_t r = pwrite(s->fd, (const char *)buf + done, n - done,

@@ -485,7 +485,7 @@ size_t session_pending(const struct old_session *old)
 	return n;
 }
 
-static bool stands(const struct target *t, const struct slot *s)
+static bool session_stands(const struct target *t, const struct slot *s)
 {
 	uint8_t is[sizeof(s->old)];
 
@@ -498,7 +498,7 @@ size_t session_standing(const struct target *t, const struct old_session *old)
 	size_t n = 0;
 
 	for (size_t i = 0; old->found && i < old->s.nslots; i++)
-		n += is_pending(&old->slots[i]) && stands(t, &old->slots[i]);
+		n += is_pending(&old->slots[i]) && session_stands(t, &old->slots[i]);
 	fail_clear();
 	return n;
 }

@@ -147,7 +147,7 @@ static void add_record(struct scene *sc, uint64_t kind, const uint8_t *routine)
 	sc->used += (size_t)MAX(n, 0);
 }
 
-static called *finish(struct scene *sc, size_t begin)
+static called *cost_finish(struct scene *sc, size_t begin)
 {
 	uint8_t *at = arena + sc->used;
 	int n = arch_host()->jump((raddr_t)at, (raddr_t)nothing, at);
@@ -172,10 +172,10 @@ static bool make_arena(struct scene *sc, bool seeks)
 	begin = sc->used = ALIGN_UP((size_t)(hot_end - hot_begin), (size_t)64);
 	add_record(sc, REC_ENTRY, hot_begin + set->entry);
 	add_record(sc, REC_EXIT, hot_begin + set->exit);
-	sc->pair = finish(sc, begin);
+	sc->pair = cost_finish(sc, begin);
 	begin = sc->used;
 	add_record(sc, REC_NONE, hot_begin + set->mark);
-	sc->mark = finish(sc, begin);
+	sc->mark = cost_finish(sc, begin);
 	return sc->pair && sc->mark;
 }
 

@@ -31,7 +31,7 @@ enum {
 #define HINT_AFTER (5000 * MS)
 
 /* The wall clock now, as results have it. */
-static uint64_t wall(const struct follow *f)
+static uint64_t follow_wall(const struct follow *f)
 {
 	return clock_realtime(reader_clock(f->reader), reader_now());
 }
@@ -114,7 +114,7 @@ int follow_begin(struct follow *f, const struct summary *s)
 
 	f->pidfd = (int)syscall(SYS_pidfd_open, f->pid, 0);
 	if (f->options->json)
-		summary_json_start(f->out, s, f->pid, wall(f));
+		summary_json_start(f->out, s, f->pid, follow_wall(f));
 	if (verb_counts(f->options->verb))
 		err = begin_counts(f);
 	else
@@ -169,7 +169,7 @@ static int count_only(void *ctx, const struct event *e)
 	return 0;
 }
 
-static int show(struct follow *f, const struct event *e)
+static int follow_show(struct follow *f, const struct event *e)
 {
 	if (f->counts)
 		counts_event(f->counts, e);
@@ -180,7 +180,7 @@ static int watch_and_show(void *ctx, const struct event *e)
 {
 	struct follow *f = ctx;
 
-	return (f->seen ? f->seen(f->ctx, e) : 0) ?: show(f, e);
+	return (f->seen ? f->seen(f->ctx, e) : 0) ?: follow_show(f, e);
 }
 
 static int64_t drain(struct follow *f, bool last)
@@ -490,7 +490,7 @@ static void print_end(struct follow *f, const struct summary *s)
 	if (f->graph)
 		graph_end(f->graph);
 	if (f->options->json)
-		summary_json(f->out, s, f->pid, wall(f));
+		summary_json(f->out, s, f->pid, follow_wall(f));
 	err = output_finish(f->out, signals_drop_wanted);
 	if (err)
 		broken(f, err);

@@ -106,7 +106,7 @@ static void print_probe(const struct selected *s, size_t i, struct output *out)
 }
 
 /* A reader that has seen enough (`| head`) is no error. */
-static int flush(struct output *out)
+static int list_flush(struct output *out)
 {
 	int err = output_finish(out, signals_stop_wanted);
 
@@ -123,14 +123,14 @@ int list_print(const struct selection *sel, bool stubs, struct output *out)
 			if (stubs && !sel->v[i].probes[j].refusal)
 				stubs_print(&sel->v[i], j, out);
 			if (output_pending(out) > WRITE_AT)
-				err = signals_stop_wanted() ? 1 : flush(out);
+				err = signals_stop_wanted() ? 1 : list_flush(out);
 		}
 	if (!err)
-		err = flush(out);
+		err = list_flush(out);
 	return err > 0 ? -EPIPE : err;
 }
 
-static void count(const struct probe *p, struct list_totals *t)
+static void list_count_probe(const struct probe *p, struct list_totals *t)
 {
 	/* Not what its name stands for. */
 	if (p->refusal == REFUSED_IFUNC) {
@@ -195,7 +195,7 @@ void list_count(const struct selection *sel, struct list_totals *t)
 {
 	for (size_t i = 0; i < sel->n; i++)
 		for (size_t j = 0; j < sel->v[i].n; j++)
-			count(&sel->v[i].probes[j], t);
+			list_count_probe(&sel->v[i].probes[j], t);
 }
 
 void list_say(const char *of, const struct list_totals *t)

@@ -112,7 +112,7 @@ static void take_sample(struct overhead *o, uint64_t now)
 }
 
 /* Those that are above the limit. False if there are none. */
-static bool choose(struct overhead *o)
+static bool overhead_choose(struct overhead *o)
 {
 	struct breaker_verdict v;
 	bool any = false;
@@ -146,7 +146,7 @@ static void say_verdict(const struct overhead *o, const struct breaker_verdict *
 }
 
 /* It is over, whether all could be taken out or not. */
-static void tell(struct overhead *o)
+static void overhead_tell(struct overhead *o)
 {
 	size_t n = count_out(o);
 
@@ -220,17 +220,17 @@ static void take_out(struct overhead *o)
 	if (err && err != -ESRCH)
 		give_up(o);
 	if (err != -ESRCH)
-		tell(o);
+		overhead_tell(o);
 	fail_clear();
 	forget_todo(o);
 	breaker_restart(o->breaker);
 }
 
-static void look(struct overhead *o)
+static void overhead_look(struct overhead *o)
 {
 	o->nfuncs = o->live->nfuncs;
 	o->leaving = calloc(o->nfuncs + 1, sizeof(*o->leaving));
-	bool any = o->leaving && choose(o);
+	bool any = o->leaving && overhead_choose(o);
 
 	if (any && disarm_spread(o->live, o->leaving) == 0 &&
 	    disarm_list(o->live, o->leaving, &o->todo, &o->ntodo) == 0)
@@ -254,7 +254,7 @@ void overhead_tick(struct overhead *o)
 	if (o->leaving)
 		take_out(o);
 	else
-		look(o);
+		overhead_look(o);
 }
 
 void overhead_end(struct overhead *o)

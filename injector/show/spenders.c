@@ -72,7 +72,7 @@ int spenders_note(struct spenders *s, pid_t pid)
 }
 
 /* Less than before is another process of that number. */
-static void look(struct spenders *s, struct spender *p)
+static void spenders_look(struct spenders *s, struct spender *p)
 {
 	uint64_t used = 0;
 
@@ -89,7 +89,7 @@ uint64_t spenders_sum(struct spenders *s)
 	s->last = 0;
 	for (size_t i = 0; i < s->places; i++) {
 		if (s->table[i].pid && !s->table[i].ended)
-			look(s, &s->table[i]);
+			spenders_look(s, &s->table[i]);
 		sum += s->table[i].used;
 	}
 	return sum + s->ended;

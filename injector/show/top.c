@@ -75,8 +75,8 @@ struct top {
 
 /* ---- the table ----------------------------------------------------------- */
 
-static void fill(const struct counts *c, uint32_t id, const struct before *before, double ticks,
-		 struct line *ret)
+static void top_fill(const struct counts *c, uint32_t id, const struct before *before, double ticks,
+		     struct line *ret)
 {
 	const struct clock *clock = reader_clock(c->reader);
 	const struct timing *t = &c->now.timings[id];
@@ -123,7 +123,7 @@ static int table_make(const struct counts *c, const struct before *before, uint6
 		return fail(ENOMEM, "sort %zu functions", c->nfuncs);
 	for (size_t i = 0; i < c->nfuncs; i++)
 		if (c->now.calls[i])
-			fill(c, (uint32_t)i, &before[i], ticks, &ret->lines[ret->n++]);
+			top_fill(c, (uint32_t)i, &before[i], ticks, &ret->lines[ret->n++]);
 	return 0;
 }
 
@@ -198,7 +198,7 @@ static void print_json(const struct counts *c, const struct before *none, struct
 
 		if (!c->now.calls[i])
 			continue;
-		fill(c, (uint32_t)i, none, (double)MAX(c->now.ticks - c->began, 1u), &l);
+		top_fill(c, (uint32_t)i, none, (double)MAX(c->now.ticks - c->began, 1u), &l);
 		timing_json(&c->funcs[i], "top", c->now.calls[i], &c->now.timings[i],
 			    reader_clock(c->reader), out);
 		output_printf(out, ",\"calls_per_s\":%.1f", l.v[TOP_RATE]);
@@ -296,7 +296,7 @@ static bool make_room(struct top *t)
 }
 
 /* The next table tells what is more by then. */
-static void remember(struct top *t)
+static void top_remember(struct top *t)
 {
 	const struct sums *now = &t->counts->now;
 
@@ -315,7 +315,7 @@ static void terminal_size(size_t *rows, size_t *columns)
 }
 
 /* What is longer than a line of the terminal would be two. */
-static void draw(struct top *t)
+static void top_draw(struct top *t)
 {
 	const struct table *table = &t->table;
 	size_t rows, columns;
@@ -346,7 +346,7 @@ static void renew(struct top *t)
 	}
 	free(t->table.lines);
 	t->table = table;
-	remember(t);
+	top_remember(t);
 }
 
 /* A terminal that is slow is shown fewer tables. */
@@ -363,7 +363,7 @@ void top_tick(struct top *t, uint64_t now)
 	}
 	t->typed = false;
 	table_sort(&t->table, t->key);
-	draw(t);
+	top_draw(t);
 }
 
 int top_fd(const struct top *t)

@@ -31,7 +31,7 @@ enum {
 #define LAUNCH_MAX_PAUSE (3600 * 1000000000ull)
 
 /* 1. */
-static int claim(struct trace *t)
+static int attach_claim(struct trace *t)
 {
 	/* Of another program calls are missed meanwhile. */
 	if (!t->held)
@@ -299,7 +299,7 @@ static int write_jumps(struct trace *t)
 int attach(struct trace *t)
 {
 	/* 1. The process may be traced, and no other inject or debugger works on it. */
-	int err = claim(t);
+	int err = attach_claim(t);
 	/* 0. No jump of an earlier attachment stands. (After 1: a process that others work on
 	 * is left alone.) */
 	err = err ? err : remove_earlier(t);

@@ -59,7 +59,7 @@ static void find_who(char *ret, size_t size)
 }
 
 /* Written as it is to be read: what has to be escaped takes no more room later. */
-static size_t add(char *to, size_t used, size_t size, const char *word)
+static size_t audit_add(char *to, size_t used, size_t size, const char *word)
 {
 	if (used + ESCAPED >= size)
 		return used;
@@ -76,7 +76,7 @@ static void add_process(char *ret, size_t used, pid_t pid)
 	procfs_comm(pid, name, sizeof(name));
 	snprintf(of, sizeof(of), "[process %d (%s) of user %d]", pid, name,
 		 (int)procfs_status(pid, 0, "Uid", 10, -1));
-	add(ret, used, WHAT, of);
+	audit_add(ret, used, WHAT, of);
 }
 
 /* The command line as far as it is ours, and which process that is: however long the
@@ -86,9 +86,9 @@ static void find_what(const struct options *o, int argc, char **argv, char *ret)
 	size_t n = 0;
 
 	for (int i = 1; i < argc && argv + i != o->command; i++)
-		n = add(ret, n, WORDS, argv[i]);
+		n = audit_add(ret, n, WORDS, argv[i]);
 	if (o->command) {
-		add(ret, n, WHAT, o->command[0]);
+		audit_add(ret, n, WHAT, o->command[0]);
 		return;
 	}
 	add_process(ret, n, o->pid);
@@ -138,7 +138,7 @@ static int record(const char *text)
 	return to_file(clean);
 }
 
-static int begin(void)
+static int audit_write_begin(void)
 {
 	auto_free char *text = base_printf("%s begins: %s", audit.who, audit.what);
 	int err = text ? record(text) : fail(ENOMEM, "write the log");
@@ -159,13 +159,13 @@ int audit_begin(const struct options *o, int argc, char **argv)
 	}
 	find_who(audit.who, sizeof(audit.who));
 	find_what(o, argc, argv, audit.what);
-	return begin();
+	return audit_write_begin();
 }
 
 int audit_other(pid_t pid)
 {
 	add_process(audit.what, strlen(audit.what), pid);
-	return begin();
+	return audit_write_begin();
 }
 
 void audit_end(int status)

@@ -216,7 +216,7 @@ static bool is_over(const struct watching *w)
 		(stage == STAGE_ALONE && !has_kin(w));
 }
 
-static int watch(struct family *f, pid_t inject)
+static int family_watch(struct family *f, pid_t inject)
 {
 	struct watching w = { .family = f, .inject = inject };
 	struct pollfd p = { .fd = signals_fd(), .events = POLLIN };
@@ -258,7 +258,7 @@ int family_begin(struct family *f)
 	if (f->watcher > 0)
 		return 0;
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	_exit(getppid() == inject ? watch(f, inject) : STATUS_FAILED);
+	_exit(getppid() == inject ? family_watch(f, inject) : STATUS_FAILED);
 }
 
 void family_root(struct family *f, pid_t pid, uint64_t began)

@@ -74,7 +74,7 @@ static void take_samples(struct grow *g, const struct live *live)
 	}
 }
 
-static bool stands(const struct grow *g, const struct change *c)
+static bool grow_stands(const struct grow *g, const struct change *c)
 {
 	uint8_t is = TEXT_TO;
 
@@ -95,7 +95,7 @@ static bool forget_reloaded(struct grow *g)
 	for (size_t i = 0; i < g->known_n; i++) {
 		const struct grown_module *k = &g->known[i];
 
-		if (!k->first.len || stands(g, &k->first) || stands(g, &k->last) ||
+		if (!k->first.len || grow_stands(g, &k->first) || grow_stands(g, &k->last) ||
 		    verify_is_copy(g->target, k->first.addr))
 			g->known[kept++] = *k;
 	}
@@ -190,7 +190,7 @@ static int plan_new(struct growth *n)
 }
 
 /* A library that was here before has its stubs still. */
-static int adopt(struct growth *n)
+static int grow_adopt(struct growth *n)
 {
 	struct old_session now;
 	int err = session_find(n->grow->target, &now);
@@ -280,7 +280,7 @@ static int merge_changes(struct growth *n)
 static int probe_new(struct growth *n, struct follow *f)
 {
 	struct grow *g = n->grow;
-	int err = adopt(n);
+	int err = grow_adopt(n);
 
 	err = err ? err : islands_choose(g->target, &n->sel, &n->islands);
 	err = err ? err : needs_list(&n->sel, &n->needs, &n->slots);
@@ -303,7 +303,7 @@ static int probe_new(struct growth *n, struct follow *f)
 	return err;
 }
 
-static void disown(struct growth *n)
+static void grow_disown(struct growth *n)
 {
 	for (size_t i = 0; i < n->live.nchanges; i++)
 		n->grow->infection->map.slots[n->live.changes[i].slot].state = SLOT_REMOVED;
@@ -334,7 +334,7 @@ static void growth_free(struct growth *n)
 }
 
 /* When the list changes next, they are looked at again. */
-static void forget(struct growth *n)
+static void grow_forget(struct growth *n)
 {
 	struct grow *g = n->grow;
 
@@ -357,7 +357,7 @@ static bool was_unloaded(const struct growth *n)
 	return false;
 }
 
-static void report(struct growth *n, int err)
+static void grow_report(struct growth *n, int err)
 {
 	struct grow *g = n->grow;
 
@@ -371,8 +371,8 @@ static void report(struct growth *n, int err)
 		say_new(n);
 		return;
 	}
-	disown(n);
-	forget(n);
+	grow_disown(n);
+	grow_forget(n);
 	/* The process has ended, or is to be left: not worth a word. */
 	auto_free char *cause = strdup(fail_text());
 	if (err != -ESRCH && err != -EINTR && !was_unloaded(n))
@@ -410,7 +410,7 @@ static bool look_for_new(struct grow *g, struct follow *f)
 	err = err ? err : probe_new(n, f);
 	g->pause = MAX(g->pause, g->target->longest_pause);
 	g->target->longest_pause = before;
-	report(n, err);
+	grow_report(n, err);
 	return true;
 }
 

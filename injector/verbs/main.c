@@ -33,7 +33,7 @@ static int print_help(const char *verb)
 	return text ? print(text) : (say("memory is out"), STATUS_FAILED);
 }
 
-static int run(const struct options *o)
+static int main_run(const struct options *o)
 {
 	switch (o->verb) {
 	case VERB_TRACE:
@@ -74,7 +74,7 @@ static int run_audited(const struct options *o, int argc, char **argv)
 	if (o->verbose)
 		target_tell_holds();
 	int err = audit_begin(o, argc, argv);
-	int status = !err ? run(o) : o->command ? LAUNCH_FAILED : STATUS_FAILED;
+	int status = !err ? main_run(o) : o->command ? LAUNCH_FAILED : STATUS_FAILED;
 
 	if (err)
 		say_lines(fail_text());

@@ -13,7 +13,7 @@
 #include "injector/verbs/visit.h"
 
 /* Have the process, or take it. */
-static int claim(const struct options *o, const struct target *t)
+static int stop_claim(const struct options *o, const struct target *t)
 {
 	int err = target_claim(t);
 
@@ -63,7 +63,7 @@ int verb_stop(const struct options *o)
 		tracer_await(o->pid, &r.waited);
 	err = err ? err : look_stop(o->pid);
 	err = err ? err : target_open(o->pid, &t);
-	err = err ? err : claim(o, &t);
+	err = err ? err : stop_claim(o, &t);
 	if (err) {
 		target_close(&t);
 		return verb_failed(look_again(look_stop, o->pid, err));

@@ -124,7 +124,7 @@ static int prepare_growth(struct trace *t, struct follow *f)
 }
 
 /* Go, and leave the probes in; or take them out, if that is not possible. */
-static int leave(struct trace *t)
+static int trace_leave(struct trace *t)
 {
 	struct summary s = { .functions = t->live.nprobed, .refused = refused_count(&t->sel) };
 
@@ -139,7 +139,7 @@ static int leave(struct trace *t)
 	return left_over ? STATUS_REMAINS : s.gone ? STATUS_GONE : STATUS_FAILED;
 }
 
-static int watch(struct trace *t)
+static int trace_watch(struct trace *t)
 {
 	struct summary s = { .functions = t->live.nprobed, .refused = refused_count(&t->sel),
 			     .pause_ns = t->pause };
@@ -264,7 +264,7 @@ int trace_program(struct trace *t, bool start)
 	int err = start ? surgery(attach_command, t) : attach_running(t);
 
 	if (!err)
-		return t->opt->verb == VERB_START ? leave(t) : watch(t);	/* 10 */
+		return t->opt->verb == VERB_START ? trace_leave(t) : trace_watch(t);	/* 10 */
 	bool stopped = err == -EINTR && signals_stop_wanted();
 	if (t->relative && (err == -ESRCH || stopped || t->nothing)) {
 		fail_clear();

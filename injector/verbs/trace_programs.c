@@ -71,7 +71,7 @@ static int trace_relative(void *ctx, pid_t pid)
 }
 
 /* Everything that is not about the target. */
-static int begin(struct trace *t, struct family *family)
+static int programs_begin(struct trace *t, struct family *family)
 {
 	const struct options *o = t->opt;
 	int err = signals_begin();
@@ -107,7 +107,7 @@ int verb_trace(const struct options *o)
 	struct family family = { .trace = trace_relative, .ctx = &t };
 
 	say_quiet(o->quiet);
-	int err = begin(&t, &family);
+	int err = programs_begin(&t, &family);
 	int status = err ? verb_failed(err) : trace_programs(&t, o->command);
 	start_end(&t);
 	pace_set(PACE_LEISURE);

@@ -143,7 +143,7 @@ static size_t refuse_probed(struct adding *a, const struct probed *probed)
 }
 
 /* 2. and 3. */
-static int choose(struct adding *a)
+static int add_choose(struct adding *a)
 {
 	const struct options *o = a->options;
 	struct target *t = &a->visit.target;
@@ -226,7 +226,7 @@ static int drop_kept(struct adding *a)
 }
 
 /* 4. and the stubs of 5. */
-static int place(struct adding *a)
+static int add_place_probes(struct adding *a)
 {
 	int err = needs_list(&a->sel, &a->needs, &a->slots);
 
@@ -277,7 +277,7 @@ static int put_in(void *ctx)
 }
 
 /* What did not come to stand is no business of a later visit. */
-static void disown(struct adding *a)
+static void add_disown(struct adding *a)
 {
 	struct cause cause = fail_keep();
 
@@ -287,7 +287,7 @@ static void disown(struct adding *a)
 	fail_give_back(&cause);
 }
 
-static int add(struct adding *a)
+static int add_probes(struct adding *a)
 {
 	struct visit *v = &a->visit;
 	int err = visit_started(v, false);
@@ -295,11 +295,11 @@ static int add(struct adding *a)
 	err = err ? err : look(v->target.pid);
 	err = err ? err : target_claim(&v->target);
 	err = err ? err : visit_changes(v, &a->old);
-	err = err ? err : choose(a);					/* 2, 3 */
+	err = err ? err : add_choose(a);				/* 2, 3 */
 	err = err ? err : copy_session(a);
 	if (err)
 		return err;
-	err = place(a);							/* 4, 5 */
+	err = add_place_probes(a);					/* 4, 5 */
 	err = err ? err : write_names(a);
 	if (err)
 		return err;
@@ -307,7 +307,7 @@ static int add(struct adding *a)
 	err = err ? err : write_journal(a);
 	err = err ? err : surgery(put_in, a);				/* 6 to 9 */
 	if (err)
-		disown(a);
+		add_disown(a);
 	return err ? err : write_journal(a);
 }
 
@@ -342,7 +342,7 @@ int verb_add(const struct options *o)
 	err = err ? err : visit_open(o->pid, &a.visit);
 	if (err)
 		return verb_failed(err);
-	err = add(&a);
+	err = add_probes(&a);
 	if (!err)
 		say_added(&a);
 	int status = !err ? STATUS_DONE : verb_failed(look_again(look_session, o->pid, err));

@@ -14,7 +14,7 @@
 #include "trace/report.h"
 #include "trace/view.h"
 
-static void note(void *ctx, const char *text)
+static void verb_read_note(void *ctx, const char *text)
 {
 	say("%s", text);
 }
@@ -27,7 +27,7 @@ static int open_view(const struct options *o, const char *path, struct view **re
 			    .calls = o->calls, .tid = o->tid },
 		.include = o->include, .ninclude = o->ninclude,
 		.exclude = o->exclude, .nexclude = o->nexclude,
-		.net = o->net, .since = o->since, .until = o->until, .note = note,
+		.net = o->net, .since = o->since, .until = o->until, .note = verb_read_note,
 		/* Two directories are compared by whole names. */
 		.short_names = o->short_names && !o->diff,
 	};
@@ -54,7 +54,7 @@ static int replay_graph(const struct options *o, struct view *v, struct output *
 	return err;
 }
 
-static uint64_t wall(const struct view *v, uint64_t ticks)
+static uint64_t verb_read_wall(const struct view *v, uint64_t ticks)
 {
 	return clock_realtime(&view_about(v)->clock, ticks);
 }
@@ -73,7 +73,7 @@ static int replay_json(struct view *v, struct output *out)
 
 	if (err)
 		return err;
-	summary_json_start(out, &s, a->pid, wall(v, view_begin(v)));
+	summary_json_start(out, &s, a->pid, verb_read_wall(v, view_begin(v)));
 	sink = json_sink(j);
 	err = view_run(v, &sink, out);
 	json_free(j);
@@ -81,7 +81,7 @@ static int replay_json(struct view *v, struct output *out)
 	s.calls = counts.calls;
 	s.events = counts.events;
 	s.lost = counts.lost;
-	summary_json(out, &s, a->pid, wall(v, view_end(v)));
+	summary_json(out, &s, a->pid, verb_read_wall(v, view_end(v)));
 	return err;
 }
 
@@ -99,7 +99,7 @@ static int report_before(const struct options *o, enum report_key sort, struct v
 	return open_view(o, o->diff, v) ?: report_make(*v, sort, ret);
 }
 
-static int report(const struct options *o, struct view *v, struct output *out)
+static int verb_read_report(const struct options *o, struct view *v, struct output *out)
 {
 	enum report_key sort = REPORT_TOTAL;
 	struct report now = { 0 }, before = { 0 };
@@ -147,13 +147,13 @@ static int export(const struct options *o, struct view *v, struct output *out)
 
 /* -------------------------------------------------------------------------- */
 
-static int show(const struct options *o, struct view *v, struct output *out)
+static int verb_read_show(const struct options *o, struct view *v, struct output *out)
 {
 	switch (o->verb) {
 	case VERB_REPLAY:
 		return replay(o, v, out);
 	case VERB_REPORT:
-		return report(o, v, out);
+		return verb_read_report(o, v, out);
 	case VERB_GRAPH:
 		return callgraph_print(v, out);
 	case VERB_EXPORT:
@@ -179,7 +179,7 @@ int verb_read(const struct options *o)
 			   options_directory(o));
 	}
 	err = err ? err : output_open(is_directory(o) ? NULL : o->output, &out);
-	err = err ? err : show(o, v, out);
+	err = err ? err : verb_read_show(o, v, out);
 	if (out && err != -EPIPE) {
 		int written = output_finish(out, NULL);
 

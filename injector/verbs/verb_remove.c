@@ -22,7 +22,7 @@ struct removing {
 	size_t before, after;	/* functions that are probed */
 };
 
-static size_t count(const struct removing *r)
+static size_t remove_count(const struct removing *r)
 {
 	size_t n = 0;
 
@@ -32,7 +32,7 @@ static size_t count(const struct removing *r)
 }
 
 /* Which functions are meant, of those that are probed? */
-static int choose(struct removing *r)
+static int remove_choose(struct removing *r)
 {
 	const struct options *o = r->options;
 	const struct about *a = &r->visit.notes.about;
@@ -55,7 +55,7 @@ static int choose(struct removing *r)
 /* One of them goes because another one does. */
 static void say_others(const struct removing *r, size_t asked)
 {
-	size_t all = count(r);
+	size_t all = remove_count(r);
 
 	if (all > asked)
 		say_hint("%zu more go%s with them, whose jumps need their bytes", all - asked,
@@ -63,7 +63,7 @@ static void say_others(const struct removing *r, size_t asked)
 }
 
 /* The journal lies in memory that the target can write. */
-static int check(const struct removing *r, const struct change *c, size_t n)
+static int remove_check(const struct removing *r, const struct change *c, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!modules_hold(&r->mods, c[i].addr, c[i].to, c[i].len))
@@ -74,7 +74,7 @@ static int check(const struct removing *r, const struct change *c, size_t n)
 	return 0;
 }
 
-static void mark(const struct removing *r)
+static void remove_mark(const struct removing *r)
 {
 	for (size_t i = 0; i < r->live.nchanges; i++)
 		if (r->in[r->live.changes[i].func])
@@ -86,17 +86,17 @@ static void mark(const struct removing *r)
 static int take_out(struct removing *r)
 {
 	auto_free struct change *changes = NULL;
-	size_t n, asked = count(r);
+	size_t n, asked = remove_count(r);
 
 	int err = disarm_spread(&r->live, r->in);
 	if (err)
 		return err;
 	say_others(r, asked);
 	err = disarm_list(&r->live, r->in, &changes, &n);
-	err = err ? err : check(r, changes, n);
+	err = err ? err : remove_check(r, changes, n);
 	err = err ? err : disarm(&r->visit.target, changes, &n, r->options->max_pause);
 	if (!err)
-		mark(r);
+		remove_mark(r);
 	return err;
 }
 
@@ -106,8 +106,8 @@ static int remove_some(struct removing *r)
 
 	err = err ? err : target_claim(&r->visit.target);
 	err = err ? err : visit_changes(&r->visit, &r->live);
-	err = err ? err : choose(r);
-	if (err || !count(r))
+	err = err ? err : remove_choose(r);
+	if (err || !remove_count(r))
 		return err;
 	err = modules_open_process(r->visit.target.pid, &r->mods);
 	return err ? err : take_out(r);
@@ -124,7 +124,7 @@ int verb_remove(const struct options *o)
 	if (err)
 		return verb_failed(err);
 	err = remove_some(&r);
-	size_t n = err ? 0 : count(&r);
+	size_t n = err ? 0 : remove_count(&r);
 	int status = err ? verb_failed(err) : n ? STATUS_DONE : STATUS_NOTHING;
 	if (n)
 		say("%zu function%s of %zu not probed any more; longest pause %.1f ms", n,

@@ -59,7 +59,7 @@ static int count_events(const struct visit *v, struct counts *ret)
 	return err;
 }
 
-static void wall(const struct about *a, uint64_t ticks, char *ret, size_t size)
+static void status_wall(const struct about *a, uint64_t ticks, char *ret, size_t size)
 {
 	time_t second = (time_t)(clock_realtime(&a->clock, ticks) / 1000000000);
 	struct tm tm;
@@ -68,7 +68,7 @@ static void wall(const struct about *a, uint64_t ticks, char *ret, size_t size)
 		*ret = '\0';
 }
 
-static void span(uint64_t ns, char ret[SPAN_MOST])
+static void status_span(uint64_t ns, char ret[SPAN_MOST])
 {
 	char text[SPAN_MOST], *p = text;
 
@@ -95,8 +95,8 @@ static void print_text(const struct printing *p, const struct visit *v, const st
 	const struct about *a = &v->notes.about;
 	char since[64], pause[SPAN_MOST], comm[128];
 
-	wall(a, a->begin, since, sizeof(since));
-	span(a->pause_ns, pause);
+	status_wall(a, a->begin, since, sizeof(since));
+	status_span(a->pause_ns, pause);
 	output_printf(p->out, "%d\t%s\t%s\t%zu\t%s\t%llu\t%llu\t%llu\t%s\n",
 		      v->target.pid, say_clean(v->target.comm, comm, sizeof(comm)),
 		      state_of(v), c->functions, since, (unsigned long long)c->recorded,

@@ -45,7 +45,7 @@ int visit_started(struct visit *v, bool interrupted)
 		    v->target.pid, v->target.comm, v->target.pid);
 }
 
-static bool stands(const struct visit *v, const struct slot *s)
+static bool visit_stands(const struct visit *v, const struct slot *s)
 {
 	return (s->state == SLOT_ACTIVE || s->state == SLOT_PLANNED) && s->len &&
 		s->len <= CHANGE_MAX && s->func < v->notes.about.nfuncs;
@@ -65,7 +65,7 @@ bool *visit_probed(const struct visit *v, size_t *count)
 	for (uint32_t i = 0; probed && i < v->session.s.nslots; i++) {
 		const struct slot *s = &v->session.slots[i];
 
-		if (s->kind != SLOT_ENTRY || !stands(v, s) || probed[s->func] ||
+		if (s->kind != SLOT_ENTRY || !visit_stands(v, s) || probed[s->func] ||
 		    is_silent(v, s->func))
 			continue;
 		probed[s->func] = true;
@@ -128,7 +128,7 @@ int visit_changes(const struct visit *v, struct live *ret)
 		const struct slot *s = &v->session.slots[i];
 		struct change *c;
 
-		if (!stands(v, s))
+		if (!visit_stands(v, s))
 			continue;
 		c = vec_push(ret->changes, ret->nchanges, ret->changes_cap);
 		if (!c)
