@@ -20,6 +20,7 @@
 
 #include "payload/abi.h"
 #include "plan/plan.h"
+#include "tests/unit/check.h"
 
 enum {
 	TEXT = 0x10000, RODATA = 0x40000,	/* link-time addresses */
@@ -46,11 +47,6 @@ static struct made {
 	const struct plan *plan;
 	struct probe *probes;	/* its placement */
 } m;
-
-static int failures;
-
-#define CHECK(x) do { if (!(x)) { failures++; \
-	fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, __func__, #x); } } while (0)
 
 static void module_close(void)
 {

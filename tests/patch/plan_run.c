@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 
 #include "payload/abi.h"
+#include "tests/unit/check.h"
 
 #ifndef __x86_64__
 int main(void)
@@ -216,11 +217,6 @@ static const struct target {
 	{ "run_fact", run_fact }, { "run_many", run_many },
 	{ "run_fall", run_fall },
 };
-
-static int failures;
-
-#define CHECK(x) do { if (!(x)) { failures++; \
-	fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x); } } while (0)
 
 static uint8_t *pointer(raddr_t a)
 {

@@ -22,8 +22,7 @@
 
 #include "injector/proc/procfs.h"
 #include "injector/ptrace/surgery.h"
-
-#define CHECK(x) ((x) ? (void)0 : die(__LINE__, #x))
+#include "tests/unit/check.h"
 
 enum {
 	TRIES = 5000,			/* of 2 ms */
@@ -49,13 +48,13 @@ static struct {
 static int words[2];
 static pid_t child;
 
-static __attribute__((noreturn)) void die(int line, const char *what)
+static void tell_state(void)
 {
-	fprintf(stderr, "alarms.c:%d: failed: %s (kind %d%s%s; %d signals, %d ends; %s)\n", line,
-		what, shared->kind, shared->once ? ", once" : "", shared->blocks ? ", blocks" : "",
-		shared->signals, shared->ends, fail_text());
-	kill(child, SIGKILL);
-	exit(1);
+	fprintf(stderr, "kind %d%s%s; %d signals, %d ends\n", shared->kind,
+		shared->once ? ", once" : "", shared->blocks ? ", blocks" : "",
+		shared->signals, shared->ends);
+	if (child > 0)
+		kill(child, SIGKILL);
 }
 
 static int signal_of(void) { return shared->kind == VIRTUAL ? SIGVTALRM : SIGPROF; }
@@ -158,13 +157,13 @@ static void wait_for(bool (*what)(void))
 
 	for (i = 0; i < TRIES && !what(); i++)
 		usleep(2000);
-	CHECK(i < TRIES);
+	MUST(i < TRIES);
 }
 
 static void ask(void)
 {
 	shared->asked++;
-	CHECK(write(words[1], "", 1) == 1);
+	MUST(write(words[1], "", 1) == 1);
 	wait_for(has_answered);
 }
 
@@ -175,19 +174,19 @@ static int lend(void *unused)
 	struct remote r;
 	struct gadgets g;
 
-	CHECK(target_open(child, &t) == 0);
-	CHECK(remote_gadgets(&t, (struct range){ 0 }, &g) == 0);
-	CHECK(target_stop_one(&t, child, STOP, &th) == 0);
-	CHECK(remote_begin(&t, th, &g, 0, &r) == 0);
-	CHECK(r.alarms.watched && r.alarms.n == shared->blocks);
+	MUST(target_open(child, &t) == 0);
+	MUST(remote_gadgets(&t, (struct range){ 0 }, &g) == 0);
+	MUST(target_stop_one(&t, child, STOP, &th) == 0);
+	MUST(remote_begin(&t, th, &g, 0, &r) == 0);
+	MUST(r.alarms.watched && r.alarms.n == shared->blocks);
 	struct regs regs = r.saved;
 	regs_call(&regs, (uintptr_t)burn, NULL, 0, r.way);
-	CHECK(regs_set(child, &regs) == 0);
-	CHECK(thread_resume(th, PTRACE_CONT, 0, 0) == -ETIMEDOUT);
+	MUST(regs_set(child, &regs) == 0);
+	MUST(thread_resume(th, PTRACE_CONT, 0, 0) == -ETIMEDOUT);
 	wait_for(is_pending);
-	CHECK(remote_end(&r) == 0);
+	MUST(remote_end(&r) == 0);
 	target_release(&t);
-	CHECK(!t.nthreads);
+	MUST(!t.nthreads);
 	target_close(&t);
 	return 0;
 }
@@ -201,16 +200,16 @@ static bool play(enum kind kind, bool once, bool blocks)
 	shared->kind = kind;
 	shared->once = once;
 	shared->blocks = blocks;
-	CHECK(pipe(words) == 0);
+	MUST(pipe(words) == 0);
 	child = fork();
-	CHECK(child >= 0);
+	MUST(child >= 0);
 	if (!child)
 		live();
 	wait_for(is_asleep);
-	CHECK(surgery(lend, NULL) == 0);
+	MUST(surgery(lend, NULL) == 0);
 	wait_for(is_asleep);
 	slept = !__atomic_load_n(&shared->ends, __ATOMIC_ACQUIRE);
-	CHECK(is_pending() == blocks);
+	MUST(is_pending() == blocks);
 	ask();
 	if (!blocks) {
 		shared->works = true;
@@ -231,14 +230,15 @@ static void try(enum kind kind, bool once, bool blocks)
 
 	for (int i = 0; i < PLAYS && !slept; i++)
 		slept = play(kind, once, blocks);
-	CHECK(slept);
+	MUST(slept);
 }
 
 int main(void)
 {
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	CHECK(shared != MAP_FAILED);
+	MUST(shared != MAP_FAILED);
+	must_tell = tell_state;
 	for (enum kind kind = 0; kind < KINDS; kind++) {
 		try(kind, false, false);
 		try(kind, true, false);

@@ -20,8 +20,7 @@
 #include "injector/ptrace/surgery.h"
 #include "injector/ptrace/tids.h"
 #include "injector/remote/remote.h"
-
-#define CHECK(x) ((x) ? (void)0 : die(__LINE__, #x))
+#include "tests/unit/check.h"
 
 enum {
 	PAUSE = 500 * 1000 * 1000,	/* ns */
@@ -30,12 +29,6 @@ enum {
 	STACK = 16 << 10,
 	NEAR = 512,			/* bytes of a stack with no room */
 };
-
-static __attribute__((noreturn)) void die(int line, const char *what)
-{
-	fprintf(stderr, "gothreads.c:%d: failed: %s (%s)\n", line, what, fail_text());
-	exit(1);
-}
 
 #ifdef __x86_64__
 
@@ -143,19 +136,19 @@ static void judge(const struct target *t, struct thread_hold *th, const struct w
 
 	if (known != s->known)
 		printf("%s: known %d\n", s->name, known);
-	CHECK(known == s->known);
-	CHECK(tids_note(t, th->tid, tp_of(w)).go ==
+	MUST(known == s->known);
+	MUST(tids_note(t, th->tid, tp_of(w)).go ==
 	      (known ? at(&w->m.procid) - tp_of(w) : 0));
 	room = remote_has_room((struct target *)t, th);
 	if (room != s->room)
 		printf("%s: room %d\n", s->name, room);
-	CHECK(room == s->room);
+	MUST(room == s->room);
 	if (!known)
 		return;
-	CHECK(g.tid == (uint64_t)th->tid);
-	CHECK(g.signal.start == signal.start && g.signal.end == signal.end);
-	CHECK(gothread_stack(&g, regs_sp(&th->regs)).end == w->g[s->on].hi);
-	CHECK(!gothread_stack(&g, at(w->gap)).end);
+	MUST(g.tid == (uint64_t)th->tid);
+	MUST(g.signal.start == signal.start && g.signal.end == signal.end);
+	MUST(gothread_stack(&g, regs_sp(&th->regs)).end == w->g[s->on].hi);
+	MUST(!gothread_stack(&g, at(w->gap)).end);
 }
 
 /* Only a thread that has nothing yet may have no id, and none may have another's. Threads go on
@@ -170,17 +163,17 @@ static void judge_id(const struct target *t, struct thread_hold *th, struct worl
 	one.threads = th;
 	one.nthreads = 1;
 	w->m.procid = (uint64_t)th->tid;
-	CHECK(infect_check_threads(&one, &inf) == 0);
+	MUST(infect_check_threads(&one, &inf) == 0);
 	w->m.procid++;
-	CHECK(infect_check_threads(&one, &inf) == -EBUSY);
+	MUST(infect_check_threads(&one, &inf) == -EBUSY);
 	w->m.procid = w->m.tls[0] = 0;
-	CHECK(infect_check_threads(&one, &inf) == 0);
+	MUST(infect_check_threads(&one, &inf) == 0);
 	w->m.procid = (uint64_t)child;
-	CHECK(infect_check_threads(&one, &inf) == -EBUSY);
+	MUST(infect_check_threads(&one, &inf) == -EBUSY);
 	w->m.procid = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(w->m.tls); i++) {
 		w->m.tls[i] = 1;
-		CHECK(infect_check_threads(&one, &inf) == -EBUSY);
+		MUST(infect_check_threads(&one, &inf) == -EBUSY);
 		w->m.tls[i] = 0;
 	}
 	w->m.procid = id;
@@ -203,13 +196,13 @@ static int operate(void *unused)
 
 	for (int i = 0; i < TRIES && !all_born(); i++)
 		usleep(1000);
-	CHECK(all_born());
-	CHECK(target_open(child, &t) == 0);
-	CHECK(target_stop(&t, PAUSE) == 0);
+	MUST(all_born());
+	MUST(target_open(child, &t) == 0);
+	MUST(target_stop(&t, PAUSE) == 0);
 	for (size_t i = 0; i < t.nthreads; i++) {
 		struct thread_hold *th = &t.threads[i];
 
-		CHECK(thread_regs(th) == 0);
+		MUST(thread_regs(th) == 0);
 		for (size_t k = 0; k < ARRAY_SIZE(scenes); k++)
 			if (regs_tp(&th->regs) == tp_of(&worlds[k])) {
 				judge(&t, th, &worlds[k], &scenes[k]);
@@ -219,7 +212,7 @@ static int operate(void *unused)
 	}
 	target_release(&t);
 	target_close(&t);
-	CHECK(seen == ARRAY_SIZE(scenes));
+	MUST(seen == ARRAY_SIZE(scenes));
 	return 0;
 }
 
@@ -227,14 +220,14 @@ int main(void)
 {
 	worlds = mmap(NULL, ALIGN_UP(sizeof(*worlds) * ARRAY_SIZE(scenes), HEAP),
 		      PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	CHECK(worlds != MAP_FAILED);
+	MUST(worlds != MAP_FAILED);
 	child = fork();
-	CHECK(child >= 0);
+	MUST(child >= 0);
 	if (!child) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		live();
 	}
-	CHECK(surgery(operate, NULL) == 0);
+	MUST(surgery(operate, NULL) == 0);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	return 0;

@@ -22,8 +22,7 @@
 
 #include "injector/proc/procfs.h"
 #include "injector/ptrace/surgery.h"
-
-#define CHECK(x) ((x) ? (void)0 : die(__LINE__, #x))
+#include "tests/unit/check.h"
 
 enum {
 	TRIES = 5000,			/* of 2 ms */
@@ -36,12 +35,6 @@ enum {
 
 static const uint64_t patience = 20000000000;	/* ns, for threads that may be without a
 						 * processor */
-
-static __attribute__((noreturn)) void die(int line, const char *what)
-{
-	fprintf(stderr, "hold.c:%d: failed: %s (%s)\n", line, what, fail_text());
-	exit(1);
-}
 
 enum then { THEN_COUNTS, THEN_ENDS, THEN_EXECUTES };
 
@@ -202,7 +195,7 @@ static void send_away(enum then then)
 {
 	shared->then = then;
 	__atomic_store_n(&shared->go_away, true, __ATOMIC_RELEASE);
-	CHECK(comes(is_away));
+	MUST(comes(is_away));
 }
 
 /* The leader is asked, in vain. */
@@ -210,16 +203,16 @@ static void ask(struct target *t)
 {
 	struct thread_hold *th;
 
-	CHECK(target_stop_one(t, child, SHORT, &th) == -EAGAIN);
+	MUST(target_stop_one(t, child, SHORT, &th) == -EAGAIN);
 	fail_clear();
 	target_release(t);
-	CHECK(t->nthreads == 1);
+	MUST(t->nthreads == 1);
 }
 
 /* It runs, and is ours. */
 static void go_on(struct thread_hold *th)
 {
-	CHECK(ptrace(PTRACE_CONT, th->tid, 0, 0) == 0);
+	MUST(ptrace(PTRACE_CONT, th->tid, 0, 0) == 0);
 	th->hold = HOLD_SEIZED;
 }
 
@@ -229,20 +222,20 @@ static int leave(void *target)
 {
 	struct target *t = target;
 
-	CHECK(target_stop(t, patience) == 0 && t->nthreads == 2);
+	MUST(target_stop(t, patience) == 0 && t->nthreads == 2);
 	shared->then = THEN_ENDS;
 	shared->go_away = true;
-	CHECK(ptrace(PTRACE_CONT, child, 0, 0) == 0);
-	CHECK(comes(is_zombie));
+	MUST(ptrace(PTRACE_CONT, child, 0, 0) == 0);
+	MUST(comes(is_zombie));
 	target_release(t);
-	CHECK(!t->nthreads);
-	CHECK(target_stop(t, patience) == 0);
-	CHECK(t->nthreads == 1 && t->threads[0].tid == shared->other);
+	MUST(!t->nthreads);
+	MUST(target_stop(t, patience) == 0);
+	MUST(t->nthreads == 1 && t->threads[0].tid == shared->other);
 	target_release(t);
 	shared->other_leaves = true;
-	CHECK(comes(is_alone));
+	MUST(comes(is_alone));
 	target_settle(t, 0);
-	CHECK(is_gone());
+	MUST(is_gone());
 	return 0;
 }
 
@@ -253,12 +246,12 @@ static int execute_late(void *target)
 	struct thread_hold *th;
 
 	shared->then = THEN_EXECUTES;
-	CHECK(target_stop_one(t, child, patience, &th) == 0);
+	MUST(target_stop_one(t, child, patience, &th) == 0);
 	shared->go_away = true;
 	go_on(th);
-	CHECK(comes(has_executed));
+	MUST(comes(has_executed));
 	target_settle(t, patience);
-	CHECK(!t->nthreads && !fail_text()[0] && is_free());
+	MUST(!t->nthreads && !fail_text()[0] && is_free());
 	return 0;
 }
 
@@ -270,13 +263,13 @@ static int change_ids(void *target)
 	struct thread_hold *th;
 
 	shared->other_then = THEN_EXECUTES;
-	CHECK(target_stop_one(t, shared->other, patience, &th) == 0);
+	MUST(target_stop_one(t, shared->other, patience, &th) == 0);
 	shared->other_leaves = true;
 	go_on(th);
 	while (procfs_state(child, shared->other))
 		;
 	target_settle(t, patience);
-	CHECK(!t->nthreads && comes(has_executed) && is_free());
+	MUST(!t->nthreads && comes(has_executed) && is_free());
 	return 0;
 }
 
@@ -287,12 +280,12 @@ static int change_ids(void *target)
 static void execute_amid(struct target *t)
 {
 	shared->then = THEN_EXECUTES;
-	CHECK(target_stop(t, patience) == 0 && t->nthreads == 2);
+	MUST(target_stop(t, patience) == 0 && t->nthreads == 2);
 	stay_on(shared->other, 0);
 	stay_on(child, 1);
 	stay_on(0, 0);
 	shared->go_away = true;
-	CHECK(ptrace(PTRACE_DETACH, child, 0, 0) == 0);
+	MUST(ptrace(PTRACE_DETACH, child, 0, 0) == 0);
 	for (int i = 0; i < SPINS && procfs_state(child, shared->other) == 't'; i++)
 		;
 }
@@ -303,7 +296,7 @@ static int let_go_killed(void *target)
 
 	execute_amid(t);
 	target_settle(t, patience);
-	CHECK(!t->nthreads && comes(has_executed) && is_free());
+	MUST(!t->nthreads && comes(has_executed) && is_free());
 	return 0;
 }
 
@@ -312,10 +305,10 @@ static int resume_killed(void *target)
 	struct target *t = target;
 
 	execute_amid(t);
-	CHECK(target_take(t, shared->other, W_STOPCODE(SIGURG)) == 0);
-	CHECK(target_find(t, shared->other)->hold != HOLD_GONE);
+	MUST(target_take(t, shared->other, W_STOPCODE(SIGURG)) == 0);
+	MUST(target_find(t, shared->other)->hold != HOLD_GONE);
 	target_settle(t, patience);
-	CHECK(!t->nthreads && comes(has_executed) && is_free());
+	MUST(!t->nthreads && comes(has_executed) && is_free());
 	return 0;
 }
 
@@ -330,8 +323,8 @@ static int vanish(void *target)
 	send_away(THEN_COUNTS);
 	ask(t);
 	shared->other_leaves = true;
-	CHECK(comes(has_executed_and_sleeps));
-	CHECK(target_stop_one(t, child, patience, &th) == -ESRCH && t->nthreads == 1);
+	MUST(comes(has_executed_and_sleeps));
+	MUST(target_stop_one(t, child, patience, &th) == -ESRCH && t->nthreads == 1);
 	fail_clear();
 	return 0;
 }
@@ -347,12 +340,12 @@ static int live_on(void *target)
 	shared->other_then = THEN_EXECUTES;
 	send_away(THEN_COUNTS);
 	shared->other_leaves = true;
-	CHECK(comes(has_executed_and_sleeps));
-	CHECK(pread(t->mem, &(char){ 0 }, 1, 0) < 0);
-	CHECK(target_stop_one(t, child, patience, &th) == -ESRCH);
+	MUST(comes(has_executed_and_sleeps));
+	MUST(pread(t->mem, &(char){ 0 }, 1, 0) < 0);
+	MUST(target_stop_one(t, child, patience, &th) == -ESRCH);
 	fail_clear();
 	target_release(t);
-	CHECK(target_stop(t, patience) == -ESRCH);
+	MUST(target_stop(t, patience) == -ESRCH);
 	fail_clear();
 	__atomic_store_n(&shared->come_back, true, __ATOMIC_RELEASE);
 	return 0;
@@ -366,15 +359,15 @@ static int wait_for_each_other(void *target)
 	struct thread_hold *th;
 
 	shared->then = THEN_EXECUTES;
-	CHECK(target_stop_one(t, shared->other, patience, &th) == 0);
+	MUST(target_stop_one(t, shared->other, patience, &th) == 0);
 	go_on(th);
 	shared->go_away = true;
-	CHECK(comes(is_other_zombie));
-	CHECK(target_stop(t, patience) == -ESRCH);
+	MUST(comes(is_other_zombie));
+	MUST(target_stop(t, patience) == -ESRCH);
 	fail_clear();
 	target_release(t);
 	target_settle(t, patience);
-	CHECK(!t->nthreads && comes(has_executed) && is_free());
+	MUST(!t->nthreads && comes(has_executed) && is_free());
 	return 0;
 }
 
@@ -382,10 +375,10 @@ static int play_on(void *scene)
 {
 	struct target t;
 
-	CHECK(target_open(child, &t) == 0);
+	MUST(target_open(child, &t) == 0);
 	(*(int (**)(void *))scene)(&t);
 	target_release(&t);
-	CHECK(!t.nthreads);
+	MUST(!t.nthreads);
 	target_close(&t);
 	return 0;
 }
@@ -395,11 +388,11 @@ static void play(int (*scene)(void *), bool is_large)
 	memset(shared, 0, sizeof(*shared));
 	shared->is_large = is_large;
 	child = fork();
-	CHECK(child >= 0);
+	MUST(child >= 0);
 	if (!child)
 		live();
-	CHECK(comes(is_alive));
-	CHECK(surgery(play_on, &scene) == 0);
+	MUST(comes(is_alive));
+	MUST(surgery(play_on, &scene) == 0);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 }
@@ -424,11 +417,11 @@ static int chase_on(void *unused)
 		met++;
 		target_release(&t);
 		target_settle(&t, patience);
-		CHECK(!t.nthreads && comes(is_free));
+		MUST(!t.nthreads && comes(is_free));
 		target_close(&t);
 		usleep((unsigned int)(i * STEP / 1000));
 	}
-	CHECK(met > CHASES / 2);
+	MUST(met > CHASES / 2);
 	return 0;
 }
 
@@ -436,10 +429,10 @@ static void chase(char *self)
 {
 	snprintf(maker, sizeof(maker), "%d", getpid());
 	child = fork();
-	CHECK(child >= 0);
+	MUST(child >= 0);
 	if (!child)
 		live_shortly(self);
-	CHECK(surgery(chase_on, NULL) == 0);
+	MUST(surgery(chase_on, NULL) == 0);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 }
@@ -452,7 +445,7 @@ int main(int argc, char **argv)
 	}
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	CHECK(shared != MAP_FAILED);
+	MUST(shared != MAP_FAILED);
 	play(leave, false);
 	play(execute_late, false);
 	play(change_ids, true);

@@ -9,10 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static int failures;
-
-#define CHECK(x) do { if (!(x)) { failures++; \
-	fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, __func__, #x); } } while (0)
+#include "tests/unit/check.h"
 
 static uint64_t random_state = 88172645463325252u;
 

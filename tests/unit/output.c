@@ -14,15 +14,7 @@
 #include <time.h>
 
 #include "injector/log/say.h"
-
-static int failures;
-
-#define CHECK(cond) do { \
-	if (!(cond)) { \
-		failures++; \
-		fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond); \
-	} \
-} while (0)
+#include "tests/unit/check.h"
 
 static char dir[] = "/tmp/inject-output-XXXXXX";
 

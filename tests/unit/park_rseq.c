@@ -17,16 +17,9 @@
 
 #include "injector/ptrace/rseq.h"
 #include "injector/ptrace/surgery.h"
-
-#define CHECK(x) ((x) ? (void)0 : die(__LINE__, #x))
+#include "tests/unit/check.h"
 
 enum { TRIES = 500, PAUSE = 500 * 1000 * 1000 };
-
-static __attribute__((noreturn)) void die(int line, const char *what)
-{
-	fprintf(stderr, "park_rseq.c:%d: failed: %s (%s)\n", line, what, fail_text());
-	exit(1);
-}
 
 #ifdef __x86_64__
 
@@ -83,8 +76,8 @@ static struct rseq *registered(void)
 		raise(SIGSTOP);
 		_exit(0);
 	}
-	CHECK(ptrace(PTRACE_SEIZE, pid, 0, 0) == 0);
-	CHECK(waitpid(pid, &status, 0) == pid && WIFSTOPPED(status));
+	MUST(ptrace(PTRACE_SEIZE, pid, 0, 0) == 0);
+	MUST(waitpid(pid, &status, 0) == pid && WIFSTOPPED(status));
 	long got = ptrace(PTRACE_GET_RSEQ_CONFIGURATION, pid, sizeof(conf), &conf);
 
 	kill(pid, SIGKILL);
@@ -109,24 +102,24 @@ static uint64_t named(const struct target *t, pid_t tid)
 	struct __ptrace_rseq_configuration conf;
 	uint64_t cs;
 
-	CHECK(ptrace(PTRACE_GET_RSEQ_CONFIGURATION, tid, sizeof(conf), &conf) > 0);
-	CHECK(target_read(t, conf.rseq_abi_pointer + 8, &cs, 8) == 0);
+	MUST(ptrace(PTRACE_GET_RSEQ_CONFIGURATION, tid, sizeof(conf), &conf) > 0);
+	MUST(target_read(t, conf.rseq_abi_pointer + 8, &cs, 8) == 0);
 	return cs;
 }
 
 static void check_moved(struct thread_hold *th, raddr_t pc, int err, bool inside)
 {
 	if (inside) {
-		CHECK(err == -EBUSY && regs_pc(&th->regs) == pc);
-		CHECK(strstr(fail_text(), "restartable"));
+		MUST(err == -EBUSY && regs_pc(&th->regs) == pc);
+		MUST(strstr(fail_text(), "restartable"));
 		fail_clear();
 		return;
 	}
 	th->have_regs = false;	/* the thread itself has moved, at once */
-	CHECK(err == 0 && thread_regs(th) == 0);
-	CHECK(regs_pc(&th->regs) == at(linger_abort));
+	MUST(err == 0 && thread_regs(th) == 0);
+	MUST(regs_pc(&th->regs) == at(linger_abort));
 	regs_set_pc(&th->regs, pc);
-	CHECK(regs_set(th->tid, &th->regs) == 0);
+	MUST(regs_set(th->tid, &th->regs) == 0);
 }
 
 /* Stop, park, look. 1: not the moment that is wanted. */
@@ -136,17 +129,17 @@ static int look(struct target *t, const struct scene *s)
 	struct thread_hold *th = NULL;
 	raddr_t pc, asked;
 
-	CHECK(target_stop(t, PAUSE) == 0 && t->nthreads == 1);
+	MUST(target_stop(t, PAUSE) == 0 && t->nthreads == 1);
 	th = &t->threads[0];
-	CHECK(thread_regs(th) == 0);
+	MUST(thread_regs(th) == 0);
 	pc = regs_pc(&th->regs);
 	if (named(t, th->tid) != (uintptr_t)&s->cs || !range_has(s->loop, pc)) {
 		target_release(t);
 		return 1;
 	}
-	CHECK(rseq_is_inside(t, th) == s->inside);
+	MUST(rseq_is_inside(t, th) == s->inside);
 	check_moved(th, pc, park(t, &frames, to_elsewhere, NULL, 0, &asked), s->inside);
-	CHECK(asked == pc);
+	MUST(asked == pc);
 	target_release(t);
 	return 0;
 }
@@ -157,10 +150,10 @@ static int operate(void *ctx)
 	struct target t;
 	int i;
 
-	CHECK(target_open(s->child, &t) == 0);
+	MUST(target_open(s->child, &t) == 0);
 	for (i = 0; i < TRIES && look(&t, s); i++)
 		usleep(2000);
-	CHECK(i < TRIES);
+	MUST(i < TRIES);
 	target_close(&t);
 	return 0;
 }
@@ -175,9 +168,9 @@ static void play(struct rseq *r, struct scene *s)
 			_exit(1);
 		s->run(r, &s->cs);
 	}
-	CHECK(s->child > 0);
-	CHECK(surgery(operate, s) == 0);
-	CHECK(kill(s->child, SIGKILL) == 0);
+	MUST(s->child > 0);
+	MUST(surgery(operate, s) == 0);
+	MUST(kill(s->child, SIGKILL) == 0);
 	waitpid(s->child, NULL, 0);
 }
 

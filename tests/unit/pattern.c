@@ -49,8 +49,8 @@ static void globs_match(void)
 	char name[2000];
 
 	memset(name, 'a', sizeof(name));
-	CHECK(!glob_match("*a*a*a*a*a*a*a*a*a*a*a*a*a*b", name, sizeof(name)));
-	CHECK(glob_is_literal("a::b(int)") && !glob_is_literal("a?"));
+	MUST(!glob_match("*a*a*a*a*a*a*a*a*a*a*a*a*a*b", name, sizeof(name)));
+	MUST(glob_is_literal("a::b(int)") && !glob_is_literal("a?"));
 }
 
 /* ---- names --------------------------------------------------------------- */
@@ -83,16 +83,16 @@ static void names_are_readable(void)
 	for (size_t i = 0; i < ARRAY_SIZE(manglings); i++) {
 		struct names got;
 
-		CHECK_EQ(demangle(&strings, manglings[i].raw, &got), 0);
-		CHECK_STR(got.name, manglings[i].name);
-		CHECK_STR(got.full, manglings[i].full);
-		CHECK(got.raw == manglings[i].raw);
+		MUST_EQ(demangle(&strings, manglings[i].raw, &got), 0);
+		MUST_STR(got.name, manglings[i].name);
+		MUST_STR(got.full, manglings[i].full);
+		MUST(got.raw == manglings[i].raw);
 	}
-	CHECK_STR(strings_add(&strings, "a\033[2Jb", 6), "a?[2Jb");
-	CHECK_EQ(demangle_stem("foo.isra.0.part.3.cold"), 3);
-	CHECK_EQ(demangle_stem("foo.123"), 7);
-	CHECK_EQ(demangle_stem("main.init"), 9);
-	CHECK_EQ(demangle_stem(".cold"), 5);
+	MUST_STR(strings_add(&strings, "a\033[2Jb", 6), "a?[2Jb");
+	MUST_EQ(demangle_stem("foo.isra.0.part.3.cold"), 3);
+	MUST_EQ(demangle_stem("foo.123"), 7);
+	MUST_EQ(demangle_stem("main.init"), 9);
+	MUST_EQ(demangle_stem(".cold"), 5);
 	strings_clear(&strings);
 }
 
@@ -133,7 +133,7 @@ static void build(void)
 	for (size_t i = 0; i < NRAWS; i++) {
 		struct names n;
 
-		CHECK_EQ(demangle(&strings, raws[i], &n), 0);
+		MUST_EQ(demangle(&strings, raws[i], &n), 0);
 		funcs[i] = (struct func){
 			.name = n.name, .full = n.full, .raw = n.raw,
 			.range = { 0x1000 + i * 16, 0x1010 + i * 16 },
@@ -153,7 +153,7 @@ static const char *select_names(const char *text)
 	bool exact[NRAWS], any = false;
 	struct pattern p;
 
-	CHECK_EQ(pattern_parse(text, &p), 0);
+	MUST_EQ(pattern_parse(text, &p), 0);
 	for (size_t i = 0; i < NRAWS; i++) {
 		found[i] = pattern_match(&p, &syms, &funcs[i], &exact[i]);
 		any |= found[i] && exact[i];
@@ -173,35 +173,35 @@ static const char *select_names(const char *text)
 static void patterns_select(void)
 {
 	/* A shell pattern over the function's name. */
-	CHECK_STR(select_names("net_[rw]*"), "net_read net_write");
-	CHECK_STR(select_names("nothing*"), "");
-	CHECK_STR(select_names("net_rea"), "");
+	MUST_STR(select_names("net_[rw]*"), "net_read net_write");
+	MUST_STR(select_names("nothing*"), "");
+	MUST_STR(select_names("net_rea"), "");
 	/* The demangled name without its parameter list, or the raw symbol. */
-	CHECK_STR(select_names("net::over::call"),
+	MUST_STR(select_names("net::over::call"),
 		  "net::over::call net::over::call");
-	CHECK_STR(select_names("_ZN3net4over4callEi"), "_ZN3net4over4callEi");
+	MUST_STR(select_names("_ZN3net4over4callEi"), "_ZN3net4over4callEi");
 	/* A GLOB that equals a name selects it before patterns are tried. */
-	CHECK_STR(select_names("net::operator*"), "net::operator*");
-	CHECK_STR(select_names("net::operator[]"), "net::operator[]");
-	CHECK_STR(select_names("foo"), "foo foo.isra.0 foo.constprop.1.isra.3");
+	MUST_STR(select_names("net::operator*"), "net::operator*");
+	MUST_STR(select_names("net::operator[]"), "net::operator[]");
+	MUST_STR(select_names("foo"), "foo foo.isra.0 foo.constprop.1.isra.3");
 	/* `*` crosses `::`. */
-	CHECK_STR(select_names("net*call"), "net::over::call net::over::call");
+	MUST_STR(select_names("net*call"), "net::over::call net::over::call");
 	/* All overloads match; with the parameter list, one. */
-	CHECK_STR(select_names("net::over::c*"),
+	MUST_STR(select_names("net::over::c*"),
 		  "net::over::call net::over::call");
-	CHECK_STR(select_names("net::over::call(char*)"), "net::over::call");
-	CHECK_STR(select_names("net::over::call( int )"), "net::over::call");
+	MUST_STR(select_names("net::over::call(char*)"), "net::over::call");
+	MUST_STR(select_names("net::over::call( int )"), "net::over::call");
 	/* Rust's hash and gcc's suffixes may be left out. */
-	CHECK_STR(select_names("rust::work"), "rust::work");
-	CHECK_STR(select_names("rust::work::h0123456789abcdef"), "rust::work");
-	CHECK_STR(select_names("bar"), "bar.part.0");
-	CHECK_STR(select_names("b?r"), "bar.part.0");
-	CHECK_STR(select_names("foo.isra.0"), "foo.isra.0");
-	CHECK_STR(select_names("f*d"), "food");
+	MUST_STR(select_names("rust::work"), "rust::work");
+	MUST_STR(select_names("rust::work::h0123456789abcdef"), "rust::work");
+	MUST_STR(select_names("bar"), "bar.part.0");
+	MUST_STR(select_names("b?r"), "bar.part.0");
+	MUST_STR(select_names("foo.isra.0"), "foo.isra.0");
+	MUST_STR(select_names("f*d"), "food");
 	/* One address is one probe, printed under the first name that matched. */
-	CHECK_STR(select_names("*star"), "star");
-	CHECK_STR(select_names("net_st*"), "net_star");
-	CHECK_STR(select_names("__star"), "__star");
+	MUST_STR(select_names("*star"), "star");
+	MUST_STR(select_names("net_st*"), "net_star");
+	MUST_STR(select_names("__star"), "__star");
 }
 
 /* std::string is what it stands for, on either side. */
@@ -216,25 +216,25 @@ static void std_is_spelled(void)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		CHECK_STR(select_names(texts[i]), "net::text");
-	CHECK_STR(select_names("net::text1(const std::string&)"), "net::text1");
-	CHECK_STR(select_names("net::text?(const std::string&)"), "net::text1");
-	CHECK_STR(select_names("net::text*(std::string const&)"), "net::text net::text1");
-	CHECK_STR(select_names("net::text2(std::vector<std::string> const&)"), "net::text2");
-	CHECK_STR(select_names("net::text2(const std::vector<const std::string>&)"), "");
-	CHECK_STR(select_names("net::text3(std::string_view, std::ostream&)"), "net::text3");
-	CHECK_STR(select_names("net::text3(std::wstring_view, std::ostream&)"), "");
-	CHECK_STR(select_names("net::text4(std::u16string const&)"), "net::text4");
-	CHECK_STR(select_names("net::text5(std::map<std::string, int>&)"), "net::text5");
-	CHECK_STR(select_names("*(*std::map<std::string,*)"), "net::text5");
-	CHECK_STR(select_names("std::string::~string"),
+		MUST_STR(select_names(texts[i]), "net::text");
+	MUST_STR(select_names("net::text1(const std::string&)"), "net::text1");
+	MUST_STR(select_names("net::text?(const std::string&)"), "net::text1");
+	MUST_STR(select_names("net::text*(std::string const&)"), "net::text net::text1");
+	MUST_STR(select_names("net::text2(std::vector<std::string> const&)"), "net::text2");
+	MUST_STR(select_names("net::text2(const std::vector<const std::string>&)"), "");
+	MUST_STR(select_names("net::text3(std::string_view, std::ostream&)"), "net::text3");
+	MUST_STR(select_names("net::text3(std::wstring_view, std::ostream&)"), "");
+	MUST_STR(select_names("net::text4(std::u16string const&)"), "net::text4");
+	MUST_STR(select_names("net::text5(std::map<std::string, int>&)"), "net::text5");
+	MUST_STR(select_names("*(*std::map<std::string,*)"), "net::text5");
+	MUST_STR(select_names("std::string::~string"),
 		  "std::__cxx11::basic_string<char, std::char_traits<char>, "
 		  "std::allocator<char> >::~basic_string");
-	CHECK_STR(select_names("std::string::string(char const*, *)"),
+	MUST_STR(select_names("std::string::string(char const*, *)"),
 		  "std::__cxx11::basic_string<char, std::char_traits<char>, "
 		  "std::allocator<char> >::basic_string");
-	CHECK_STR(select_names("std::wstring::*"), "");
-	CHECK_STR(select_names("net::tagged"), "net::tagged[abi:cxx11]");
+	MUST_STR(select_names("std::wstring::*"), "");
+	MUST_STR(select_names("net::tagged"), "net::tagged[abi:cxx11]");
 }
 
 static const struct {
@@ -268,13 +268,13 @@ static void spellings_are_made(void)
 	char got[256], deep[200];
 
 	for (size_t i = 0; i < ARRAY_SIZE(spellings); i++) {
-		CHECK(spelling_make(spellings[i].typed, got, sizeof(got)));
-		CHECK_STR(got, spellings[i].spelling);
-		CHECK(!spelling_make("std::string", got, 11));
+		MUST(spelling_make(spellings[i].typed, got, sizeof(got)));
+		MUST_STR(got, spellings[i].spelling);
+		MUST(!spelling_make("std::string", got, 11));
 	}
 	memset(deep, '<', sizeof(deep) - 1);
 	deep[sizeof(deep) - 1] = '\0';
-	CHECK(!spelling_make(deep, got, sizeof(got)));
+	MUST(!spelling_make(deep, got, sizeof(got)));
 }
 
 static void modules_are_split(void)
@@ -282,38 +282,38 @@ static void modules_are_split(void)
 	struct pattern p;
 
 	/* The last @ splits. */
-	CHECK_EQ(pattern_parse("read@libc.so*", &p), 0);
-	CHECK_STR(p.name, "read");
-	CHECK_STR(p.module, "libc.so*");
-	CHECK_STR(p.glob, "read@libc.so*");
-	CHECK(pattern_allows(&p, "libc.so.6", false, true));
-	CHECK(!pattern_allows(&p, "libm.so.6", false, false));
+	MUST_EQ(pattern_parse("read@libc.so*", &p), 0);
+	MUST_STR(p.name, "read");
+	MUST_STR(p.module, "libc.so*");
+	MUST_STR(p.glob, "read@libc.so*");
+	MUST(pattern_allows(&p, "libc.so.6", false, true));
+	MUST(!pattern_allows(&p, "libm.so.6", false, false));
 	pattern_clear(&p);
-	CHECK_EQ(pattern_parse("a@b@c", &p), 0);
-	CHECK_STR(p.name, "a@b");
-	CHECK_STR(p.module, "c");
+	MUST_EQ(pattern_parse("a@b@c", &p), 0);
+	MUST_STR(p.name, "a@b");
+	MUST_STR(p.module, "c");
 	pattern_clear(&p);
 	/* @plt is no module. */
-	CHECK_EQ(pattern_parse("puts@plt", &p), 0);
-	CHECK_STR(p.name, "puts");
-	CHECK(p.plt && !p.module);
+	MUST_EQ(pattern_parse("puts@plt", &p), 0);
+	MUST_STR(p.name, "puts");
+	MUST(p.plt && !p.module);
 	pattern_clear(&p);
-	CHECK_EQ(pattern_parse("*@plt@libz.so*", &p), 0);
-	CHECK_STR(p.name, "*");
-	CHECK_STR(p.module, "libz.so*");
-	CHECK(p.plt);
+	MUST_EQ(pattern_parse("*@plt@libz.so*", &p), 0);
+	MUST_STR(p.name, "*");
+	MUST_STR(p.module, "libz.so*");
+	MUST(p.plt);
 	pattern_clear(&p);
 	/* @exe is the executable. */
-	CHECK_EQ(pattern_parse("*@exe", &p), 0);
-	CHECK(pattern_allows(&p, "server", true, false));
-	CHECK(!pattern_allows(&p, "libz.so.1", false, false));
+	MUST_EQ(pattern_parse("*@exe", &p), 0);
+	MUST(pattern_allows(&p, "server", true, false));
+	MUST(!pattern_allows(&p, "libz.so.1", false, false));
 	pattern_clear(&p);
 	/* Without @MODULE: all but the C library, the loader and the payload. */
-	CHECK_EQ(pattern_parse("*", &p), 0);
-	CHECK(!p.module);
-	CHECK(pattern_allows(&p, "server", true, false));
-	CHECK(pattern_allows(&p, "libz.so.1", false, false));
-	CHECK(!pattern_allows(&p, "libc.so.6", false, true));
+	MUST_EQ(pattern_parse("*", &p), 0);
+	MUST(!p.module);
+	MUST(pattern_allows(&p, "server", true, false));
+	MUST(pattern_allows(&p, "libz.so.1", false, false));
+	MUST(!pattern_allows(&p, "libc.so.6", false, true));
 	pattern_clear(&p);
 }
 
@@ -326,8 +326,8 @@ static void nonsense_is_refused(void)
 	struct pattern p;
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
-		CHECK_EQ(pattern_parse(bad[i], &p), -EINVAL);
-		CHECK(*fail_text());
+		MUST_EQ(pattern_parse(bad[i], &p), -EINVAL);
+		MUST(*fail_text());
 		fail_clear();
 		pattern_clear(&p);	/* harmless after a failure */
 	}
@@ -337,17 +337,17 @@ static void near_names_are_found(void)
 {
 	const char *near[4];
 
-	CHECK_EQ(pattern_near(&syms, "net_raed", false, near, 4) > 0, true);
-	CHECK_STR(near[0], "net_read");
-	CHECK(pattern_near(&syms, "^net_wri.*", false, near, 4) > 0);
-	CHECK_STR(near[0], "net_write");
-	CHECK(pattern_near(&syms, "Call", false, near, 4) == 1);
-	CHECK_STR(near[0], "net::over::call");
-	CHECK_EQ(pattern_near(&syms, "zzzzzz", false, near, 4), 0);
-	CHECK_EQ(pattern_near(&syms, "***", false, near, 4), 0);
-	CHECK_EQ(pattern_near(&syms, "net_star", false, near, 0), 0);
-	CHECK_EQ(pattern_near(&syms, "net_star", false, near, 1), 1);
-	CHECK_STR(near[0], "net_star");
+	MUST_EQ(pattern_near(&syms, "net_raed", false, near, 4) > 0, true);
+	MUST_STR(near[0], "net_read");
+	MUST(pattern_near(&syms, "^net_wri.*", false, near, 4) > 0);
+	MUST_STR(near[0], "net_write");
+	MUST(pattern_near(&syms, "Call", false, near, 4) == 1);
+	MUST_STR(near[0], "net::over::call");
+	MUST_EQ(pattern_near(&syms, "zzzzzz", false, near, 4), 0);
+	MUST_EQ(pattern_near(&syms, "***", false, near, 4), 0);
+	MUST_EQ(pattern_near(&syms, "net_star", false, near, 0), 0);
+	MUST_EQ(pattern_near(&syms, "net_star", false, near, 1), 1);
+	MUST_STR(near[0], "net_star");
 }
 
 int main(void)

@@ -36,8 +36,8 @@ static void drain_all(void)
 	d.each = note;
 	d.ctx = &seen;
 	world_drain(&w, world_ring_of(&w, 0), &d);
-	CHECK_EQ(d.inversions, 0);
-	CHECK_EQ(d.holes, 0);
+	MUST_EQ(d.inversions, 0);
+	MUST_EQ(d.holes, 0);
 }
 
 static void call_leaf_twice(void *arg)
@@ -48,16 +48,16 @@ static void call_leaf_twice(void *arg)
 
 static void expect(size_t i, uint32_t kind, uint32_t func)
 {
-	CHECK(i < seen.n);
-	CHECK_EQ(seen.recs[i].kind, kind);
-	CHECK_EQ(seen.recs[i].func, func);
+	MUST(i < seen.n);
+	MUST_EQ(seen.recs[i].kind, kind);
+	MUST_EQ(seen.recs[i].func, func);
 }
 
 static void test_pairs(void)
 {
 	outer(NULL);
 	drain_all();
-	CHECK_EQ(seen.n, 6);
+	MUST_EQ(seen.n, 6);
 	expect(0, REC_ENTRY, 2);
 	expect(1, REC_ENTRY, 1);
 	expect(2, REC_EXIT, 1);
@@ -91,7 +91,7 @@ static void test_late(void)
 	late(NULL);
 	late(NULL);
 	drain_all();
-	CHECK_EQ(seen.n, 12);
+	MUST_EQ(seen.n, 12);
 	for (size_t i = 0; i < 12; i += 6) {
 		expect(i, REC_ENTRY, 0x155555);
 		expect(i + 1, REC_ENTRY, 1);
@@ -99,16 +99,16 @@ static void test_late(void)
 		expect(i + 5, REC_EXIT, 0x155555);
 	}
 	for (int i = 0; i < THREAD_WATCHED; i++)
-		CHECK_EQ(t->watched[i].sp, 0);
+		MUST_EQ(t->watched[i].sp, 0);
 }
 
 static void test_mark(void)
 {
 	marker(NULL);
 	drain_all();
-	CHECK_EQ(seen.n, 3);
-	CHECK_EQ(seen.recs[0].sub, EXT_MARK);
-	CHECK_EQ(seen.recs[0].body, 0x3ffff7);
+	MUST_EQ(seen.n, 3);
+	MUST_EQ(seen.recs[0].sub, EXT_MARK);
+	MUST_EQ(seen.recs[0].body, 0x3ffff7);
 	expect(1, REC_ENTRY, 1);
 	expect(2, REC_EXIT, 1);
 }
@@ -126,9 +126,9 @@ static void test_wrap(void)
 		entries += seen.entries;
 		exits += seen.exits;
 	}
-	CHECK_EQ(entries, 500000);
-	CHECK_EQ(exits, 500000);
-	CHECK(world_ring_of(&w, 0)->head > 2 * w.s->nsub);
+	MUST_EQ(entries, 500000);
+	MUST_EQ(exits, 500000);
+	MUST(world_ring_of(&w, 0)->head > 2 * w.s->nsub);
 }
 
 /* If a reader is in time, a ring touches two places and no more of its memory,
@@ -146,19 +146,19 @@ static void test_low_places(void)
 		for (k = 0; k < 1000; k++)
 			leaf(NULL);
 		drain_all();
-		CHECK_EQ(seen.entries, 1000);
+		MUST_EQ(seen.entries, 1000);
 	}
 	r = world_ring_of(&w, 0);
-	CHECK(r->head > 200);
+	MUST(r->head > 200);
 	for (place = 0; place < 70; place++)
-		CHECK_EQ(world_place(r, place)->seq != 0, place < 2);
+		MUST_EQ(world_place(r, place)->seq != 0, place < 2);
 	/* All of them are there to be used. */
 	for (i = 0; i < 70 * 5000; i++)
 		leaf(NULL);
 	for (place = 0; place < 70; place++)
-		CHECK(world_used(r, place));
+		MUST(world_used(r, place));
 	drain_all();
-	CHECK_EQ(seen.entries + r->lost_entries, 70 * 5000);
+	MUST_EQ(seen.entries + r->lost_entries, 70 * 5000);
 }
 
 /* The rings are not read: what was recorded and what was lost is what was called. */
@@ -170,15 +170,15 @@ static void test_full(void)
 	for (k = 0; k < made; k++)
 		outer(NULL);
 	drain_all();
-	CHECK(r->lost_entries > before);
-	CHECK_EQ(seen.entries + r->lost_entries - before, 3 * made);
-	CHECK_EQ(seen.exits + r->lost_exits, 3 * made);
-	CHECK_EQ(seen.lost, 0);
+	MUST(r->lost_entries > before);
+	MUST_EQ(seen.entries + r->lost_entries - before, 3 * made);
+	MUST_EQ(seen.exits + r->lost_exits, 3 * made);
+	MUST_EQ(seen.lost, 0);
 	leaf(NULL);
 	drain_all();
-	CHECK_EQ(seen.lost, r->lost_entries + r->lost_exits);
-	CHECK_EQ(seen.n, 3);
-	CHECK_EQ(seen.recs[0].sub, EXT_LOST);
+	MUST_EQ(seen.lost, r->lost_entries + r->lost_exits);
+	MUST_EQ(seen.n, 3);
+	MUST_EQ(seen.recs[0].sub, EXT_LOST);
 	expect(1, REC_ENTRY, 1);
 	expect(2, REC_EXIT, 1);
 }
@@ -202,12 +202,12 @@ static void test_settle_lost(void)
 	EMIT(&w, 0xc3);
 	t->top += 8;
 	f(NULL);
-	CHECK_EQ(r->lost_exits, lost + 1);
+	MUST_EQ(r->lost_exits, lost + 1);
 	t->end = 0;	/* what was lost is told on the slow path */
 	leaf(NULL);
 	drain_all();
-	CHECK_EQ(seen.lost, 1);
-	CHECK_EQ(seen.exits, 1);
+	MUST_EQ(seen.lost, 1);
+	MUST_EQ(seen.exits, 1);
 }
 
 static jmp_buf out;
@@ -229,13 +229,13 @@ static void test_unwound(void)
 {
 	catcher(NULL);
 	drain_all();
-	CHECK_EQ(seen.entries, 3);
-	CHECK_EQ(seen.exits, 2);
-	CHECK_EQ(seen.unwound, 1);
+	MUST_EQ(seen.entries, 3);
+	MUST_EQ(seen.exits, 2);
+	MUST_EQ(seen.unwound, 1);
 	expect(0, REC_ENTRY, 5);
 	expect(1, REC_ENTRY, 4);
-	CHECK_EQ(seen.recs[2].sub, EXT_UNWOUND);
-	CHECK_EQ(seen.recs[2].body, 1);
+	MUST_EQ(seen.recs[2].sub, EXT_UNWOUND);
+	MUST_EQ(seen.recs[2].body, 1);
 	expect(3, REC_ENTRY, 1);
 	expect(4, REC_EXIT, 1);
 	expect(5, REC_EXIT, 5);
@@ -256,12 +256,12 @@ static void test_recursion(void)
 
 	recursive((void *)depth);
 	drain_all();
-	CHECK_EQ(seen.entries, depth);
-	CHECK_EQ(seen.exits, depth);
-	CHECK_EQ(seen.unwound, 0);
+	MUST_EQ(seen.entries, depth);
+	MUST_EQ(seen.exits, depth);
+	MUST_EQ(seen.unwound, 0);
 	leaf(NULL);
 	drain_all();
-	CHECK_EQ(seen.n, 2);
+	MUST_EQ(seen.n, 2);
 }
 
 /* f() { ...; goto g; } as exit sites see it: an exit, then g's entry. */
@@ -277,7 +277,7 @@ static void test_tail_call(void)
 	emit(&w, &rel, 4);
 	f(NULL);
 	drain_all();
-	CHECK_EQ(seen.n, 4);
+	MUST_EQ(seen.n, 4);
 	expect(0, REC_ENTRY, 7);
 	expect(1, REC_EXIT, 7);
 	expect(2, REC_ENTRY, 1);
@@ -287,7 +287,7 @@ static void test_tail_call(void)
 static void expect_before(size_t i, uint32_t func)
 {
 	expect(i, REC_EXT, EXT_BEFORE | 1 << 6);
-	CHECK_EQ(seen.recs[i].body, func);
+	MUST_EQ(seen.recs[i].body, func);
 }
 
 /* An exit of a call that began before its probe was in, alone or in the middle of
@@ -301,12 +301,12 @@ static void test_exit_alone(void)
 	EMIT(&w, 0xc3);
 	f(NULL);
 	drain_all();
-	CHECK_EQ(seen.n, 3);
+	MUST_EQ(seen.n, 3);
 	expect_before(2, 8);
 	around = probed(&w, 9, f);
 	around(NULL);
 	drain_all();
-	CHECK_EQ(seen.n, 5);
+	MUST_EQ(seen.n, 5);
 	expect(0, REC_ENTRY, 9);
 	expect_before(3, 8);
 	expect(4, REC_EXIT, 9);
@@ -321,16 +321,16 @@ static void test_epoch(void)
 	uint64_t head = r->head, epoch = t->bias >> REC_TIME_SHIFT;
 	int i;
 
-	CHECK_EQ(t->magic, THREAD_MAGIC);
-	CHECK_EQ(t->limit, epoch + (1ull << REC_TIME_BITS));
+	MUST_EQ(t->magic, THREAD_MAGIC);
+	MUST_EQ(t->limit, epoch + (1ull << REC_TIME_BITS));
 	for (i = 0; i < 3; i++) {
 		t->limit = 0;
 		outer(NULL);
-		CHECK_EQ(r->head, head + i + 1);
-		CHECK_EQ(t->bias >> REC_TIME_SHIFT, epoch);
+		MUST_EQ(r->head, head + i + 1);
+		MUST_EQ(t->bias >> REC_TIME_SHIFT, epoch);
 		drain_all();
-		CHECK_EQ(seen.n, 6);
-		CHECK_EQ(r->tail, r->head - 1);
+		MUST_EQ(seen.n, 6);
+		MUST_EQ(r->tail, r->head - 1);
 	}
 }
 
@@ -342,7 +342,7 @@ static void test_closed(void)
 	w.s->state = SESSION_CLOSED;
 	for (k = 0; k < 50000; k++)
 		leaf(NULL);
-	CHECK_EQ(world_ring_of(&w, 0)->head, head);
+	MUST_EQ(world_ring_of(&w, 0)->head, head);
 	w.s->state = SESSION_READY;
 	drain_all();
 }
@@ -367,17 +367,17 @@ static void test_gate(void)
 	gated(&open);
 	around(&open);
 	drain_all();
-	CHECK_EQ(seen.n, 9);
+	MUST_EQ(seen.n, 9);
 	expect(0, REC_ENTRY, 4);
 	expect(1, REC_ENTRY, 3);
-	CHECK_EQ(seen.recs[2].sub, EXT_UNWOUND);
+	MUST_EQ(seen.recs[2].sub, EXT_UNWOUND);
 	expect(3, REC_EXIT, 4);
 	expect_before(4, 3);
 	expect(5, REC_ENTRY, 4);
 	expect(6, REC_ENTRY, 3);
 	expect(7, REC_EXIT, 3);
 	expect(8, REC_EXIT, 4);
-	CHECK_EQ(r->lost_entries + r->lost_exits, lost);
+	MUST_EQ(r->lost_entries + r->lost_exits, lost);
 }
 
 /* When its reader has ended, the payload closes them itself. */
@@ -390,9 +390,9 @@ static void test_reader_gone(void)
 	w.s->reader = READER_GONE;
 	for (k = 0; k < 50000 && w.s->state != SESSION_CLOSED; k++)
 		leaf(NULL);
-	CHECK_EQ(w.s->state, SESSION_CLOSED);
+	MUST_EQ(w.s->state, SESSION_CLOSED);
 	for (k = 0; k <= WORLD_FUNCS; k++)
-		CHECK_EQ(gates[k], k == WORLD_FUNCS);
+		MUST_EQ(gates[k], k == WORLD_FUNCS);
 	w.s->reader = 0;
 	w.s->state = SESSION_READY;
 	drain_all();
@@ -409,19 +409,19 @@ static void test_second_hello(void)
 	w.s = world_session(4, 4);
 	w.s->generation = 2;
 	world_hello()(w.s);
-	CHECK_EQ(w.s->answer, 2);
+	MUST_EQ(w.s->answer, 2);
 	memset(&d, 0, sizeof(d));
 	outer(NULL);
 	drain_all();
-	CHECK_EQ(seen.n, 6);
-	CHECK_EQ(world_ring_of(&old, 0)->head, world_ring_of(&old, 0)->tail + 1);
+	MUST_EQ(seen.n, 6);
+	MUST_EQ(world_ring_of(&old, 0)->head, world_ring_of(&old, 0)->tail + 1);
 	/* The same one again, with what was not yet read. */
 	outer(NULL);
 	w.s->generation = 3;
 	world_hello()(w.s);
 	outer(NULL);
 	drain_all();
-	CHECK_EQ(seen.n, 12);
+	MUST_EQ(seen.n, 12);
 	/* New rings, and the threads wiped, as the injector does it; after hello
 	 * they would be what a forked child finds. */
 	threads = w.s->threads;
@@ -432,7 +432,7 @@ static void test_second_hello(void)
 	memset(&d, 0, sizeof(d));
 	outer(NULL);
 	drain_all();
-	CHECK_EQ(seen.n, 6);
+	MUST_EQ(seen.n, 6);
 }
 
 /* A session that is not one is left alone. */
@@ -441,11 +441,11 @@ static void test_bad_hello(void)
 	struct session bad = { .magic = SESSION_MAGIC, .abi = ABI_VERSION + 1 };
 
 	world_hello()(&bad);
-	CHECK_EQ(bad.state, SESSION_NEW);
+	MUST_EQ(bad.state, SESSION_NEW);
 	bad.magic = 0;
 	bad.abi = ABI_VERSION;
 	world_hello()(&bad);
-	CHECK_EQ(bad.answer, 0);
+	MUST_EQ(bad.answer, 0);
 }
 
 int main(void)

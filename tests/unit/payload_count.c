@@ -36,7 +36,7 @@ static void fresh(uint32_t nrings, bool counting)
 	w.s->counting = counting;
 	world_hello()(w.s);
 	world_lead(&w);
-	CHECK_EQ(w.s->state, SESSION_READY);
+	MUST_EQ(w.s->state, SESSION_READY);
 }
 
 static void *work(void *arg)
@@ -54,9 +54,9 @@ static void run_threads(int n)
 	pthread_t t[THREADS];
 
 	for (int i = 0; i < n; i++)
-		CHECK(!pthread_create(&t[i], NULL, work, NULL));
+		MUST(!pthread_create(&t[i], NULL, work, NULL));
 	for (int i = 0; i < n; i++)
-		CHECK(!pthread_join(t[i], NULL));
+		MUST(!pthread_join(t[i], NULL));
 }
 
 /* One after another, they have the same ring, if the last are kept. */
@@ -68,9 +68,9 @@ static void test_threads(void)
 	run_threads(THREADS / 2);
 	for (int i = 0; i < 20; i++)
 		run_threads(1);
-	CHECK_EQ(counts(1), (THREADS + 20ull) * CALLS);
-	CHECK_EQ(counts(2), (THREADS + 20ull) * CALLS / 2);
-	CHECK_EQ(w.s->lost_entries, 0);
+	MUST_EQ(counts(1), (THREADS + 20ull) * CALLS);
+	MUST_EQ(counts(2), (THREADS + 20ull) * CALLS / 2);
+	MUST_EQ(w.s->lost_entries, 0);
 }
 
 static void on_alarm(int sig)
@@ -90,8 +90,8 @@ static void test_signals(void)
 	for (; signals < 2000; made++)
 		one(NULL);
 	setitimer(ITIMER_REAL, &never, NULL);
-	CHECK_EQ(counts(1), made + (uint64_t)signals);
-	CHECK_EQ(w.s->lost_entries, 0);
+	MUST_EQ(counts(1), made + (uint64_t)signals);
+	MUST_EQ(w.s->lost_entries, 0);
 }
 
 static void test_no_counter(void)
@@ -99,9 +99,9 @@ static void test_no_counter(void)
 	fresh(RINGS, true);
 	far_off(NULL);
 	far_off(NULL);
-	CHECK_EQ(w.s->lost_entries, 2);
+	MUST_EQ(w.s->lost_entries, 2);
 	one(NULL);
-	CHECK_EQ(counts(1), 1);
+	MUST_EQ(counts(1), 1);
 }
 
 /* No thread looks for one again for some time. */
@@ -110,8 +110,8 @@ static void test_no_ring(void)
 	fresh(1, true);
 	one(NULL);
 	run_threads(1);
-	CHECK_EQ(counts(1) + counts(2), 1);
-	CHECK_EQ(w.s->lost_entries, CALLS + CALLS / 2);
+	MUST_EQ(counts(1) + counts(2), 1);
+	MUST_EQ(w.s->lost_entries, CALLS + CALLS / 2);
 }
 
 static void test_other_kind(void)
@@ -119,16 +119,16 @@ static void test_other_kind(void)
 	fresh(RINGS, true);
 	one(NULL);
 	recorded(NULL);
-	CHECK_EQ(world_ring_of(&w, 0)->head, 0);
-	CHECK_EQ(counts(1), 1);
-	CHECK_EQ(w.s->lost_entries + w.s->lost_exits, 0);
+	MUST_EQ(world_ring_of(&w, 0)->head, 0);
+	MUST_EQ(counts(1), 1);
+	MUST_EQ(w.s->lost_entries + w.s->lost_exits, 0);
 	fresh(RINGS, false);
 	recorded(NULL);
 	for (int i = 0; i < 5; i++)
 		one(NULL);
-	CHECK_EQ(world_ring_of(&w, 0)->head, 1);
-	CHECK_EQ(world_thread(&w, world_ring_of(&w, 0))->counted, 0);
-	CHECK_EQ(w.s->lost_entries + w.s->lost_exits, 0);
+	MUST_EQ(world_ring_of(&w, 0)->head, 1);
+	MUST_EQ(world_thread(&w, world_ring_of(&w, 0))->counted, 0);
+	MUST_EQ(w.s->lost_entries + w.s->lost_exits, 0);
 }
 
 /* The counters of a session that is over are no thread's. */
@@ -143,13 +143,13 @@ static void test_over(void)
 	before = counts(1);
 	fresh(RINGS, true);
 	one(NULL);
-	CHECK_EQ(counts(1), 1);
+	MUST_EQ(counts(1), 1);
 	w.s->state = SESSION_CLOSED;
 	world_thread(&w, world_ring_of(&w, 0))->counted = 0;
 	one(NULL);
-	CHECK_EQ(counts(1), 1);
+	MUST_EQ(counts(1), 1);
 	w = old;
-	CHECK_EQ(counts(1), before);
+	MUST_EQ(counts(1), before);
 }
 
 /* A handler forks a child at each instruction: its thread's memory is wiped. */
@@ -159,7 +159,7 @@ static void test_fork_steps(void)
 	uint64_t made = fork_at_steps(one);
 
 	/* Those that were forked right before the call was counted have counted it, too. */
-	CHECK(counts(1) >= made && counts(1) <= made + 4);
+	MUST(counts(1) >= made && counts(1) <= made + 4);
 }
 
 /* A forked child counts if that is wanted, in a ring of its own. */
@@ -168,7 +168,7 @@ static void test_fork(bool follow)
 	fresh(RINGS, true);
 	w.s->follow_forks = follow;
 	fork_between(one, 100);
-	CHECK_EQ(counts(1), follow ? 102 : 2);
+	MUST_EQ(counts(1), follow ? 102 : 2);
 }
 
 int main(void)

@@ -80,7 +80,7 @@ static uint32_t index_of(uint64_t number)
 {
 	uint64_t i = number & STACK_SHARED ? 2048 + (number & ~STACK_SHARED) : number;
 
-	CHECK(i < 4096);
+	MUST(i < 4096);
 	return (uint32_t)i;
 }
 
@@ -92,7 +92,7 @@ static void note(void *ctx, const struct rec *r)
 		seen.now = index_of(r->func);
 	} else if (r->kind == REC_ENTRY) {
 		seen.entries++;
-		CHECK(*n < 8);
+		MUST(*n < 8);
 		seen.open[seen.now][(*n)++] = r->func;
 	} else if (r->kind == REC_EXIT) {
 		seen.exits++;
@@ -103,7 +103,7 @@ static void note(void *ctx, const struct rec *r)
 	} else if (r->sub == EXT_STACK) {
 		seen.now = index_of(r->body);
 	} else if (r->sub == EXT_UNWOUND) {
-		CHECK(r->body <= *n);
+		MUST(r->body <= *n);
 		seen.unwound += *n - r->body;
 		*n = (uint32_t)r->body;
 	} else {
@@ -121,12 +121,12 @@ static void drain(void)
 
 	d.each = note;
 	world_drain(&w, world_ring_of(&w, 0), &d);
-	CHECK_EQ(d.holes, 0);
+	MUST_EQ(d.holes, 0);
 	seen.entries -= before.entries;
 	seen.exits -= before.exits;
 	seen.unwound -= before.unwound;
 	seen.after -= before.after;
-	CHECK_EQ(seen.mismatched, 0);
+	MUST_EQ(seen.mismatched, 0);
 }
 
 static void new_session(void)
@@ -145,16 +145,16 @@ static void meet(struct fiber *a, struct fiber *b)
 	run(a);
 	run(b);
 	drain();
-	CHECK_EQ(seen.entries, 4);
-	CHECK_EQ(seen.before, 0);
+	MUST_EQ(seen.entries, 4);
+	MUST_EQ(seen.before, 0);
 }
 
 static void meet_known(struct fiber *a, struct fiber *b)
 {
 	meet(a, b);
-	CHECK_EQ(seen.exits, 4);
-	CHECK_EQ(seen.unwound, 0);
-	CHECK_EQ(seen.after, 0);
+	MUST_EQ(seen.exits, 4);
+	MUST_EQ(seen.unwound, 0);
+	MUST_EQ(seen.after, 0);
 }
 
 /* Neighbours. What is known of them is not forgotten, neither by a later visit. */
@@ -163,9 +163,9 @@ static void test_near(int first, int second)
 	new_session();
 	begin(FIBERS / 2, NEAR);
 	meet(&fibers[first], &fibers[second]);
-	CHECK_EQ(seen.exits, 2);
-	CHECK_EQ(seen.unwound, 2);
-	CHECK_EQ(seen.after, 2);
+	MUST_EQ(seen.exits, 2);
+	MUST_EQ(seen.unwound, 2);
+	MUST_EQ(seen.after, 2);
 	meet_known(&fibers[first], &fibers[second]);
 	meet_known(&fibers[first], &fibers[second]);
 	new_session();
@@ -181,12 +181,12 @@ static void test_later(void)
 	run(&fibers[9]);
 	run(&fibers[8]);
 	drain();
-	CHECK_EQ(seen.unwound, 2);
+	MUST_EQ(seen.unwound, 2);
 	new_session();
 	run(&fibers[9]);
 	drain();
-	CHECK_EQ(seen.after, 0);
-	CHECK_EQ(seen.before, 2);
+	MUST_EQ(seen.after, 0);
+	MUST_EQ(seen.before, 2);
 }
 
 /* With room between them none is taken for another, though most lose their places. */
@@ -198,11 +198,11 @@ static void test_many(void)
 		for (int i = 0; i < FIBERS; i++)
 			run(&fibers[i * 7 % FIBERS]);
 	drain();
-	CHECK_EQ(seen.entries, 2 * FIBERS);
-	CHECK_EQ(seen.exits, 2 * FIBERS);
-	CHECK_EQ(seen.unwound, 0);
-	CHECK_EQ(seen.after, 0);
-	CHECK_EQ(seen.before, 0);
+	MUST_EQ(seen.entries, 2 * FIBERS);
+	MUST_EQ(seen.exits, 2 * FIBERS);
+	MUST_EQ(seen.unwound, 0);
+	MUST_EQ(seen.after, 0);
+	MUST_EQ(seen.before, 0);
 }
 
 /* Calls are left on stacks that have lost their places. */
@@ -213,26 +213,26 @@ static void test_left(void)
 	for (int i = 0; i < FIBERS; i++)
 		run(&fibers[i]);
 	drain();
-	CHECK_EQ(seen.entries, 2 * FIBERS);
+	MUST_EQ(seen.entries, 2 * FIBERS);
 	/* With the caller's end. */
 	fibers[0].throws = true;
 	run(&fibers[0]);
 	drain();
-	CHECK_EQ(seen.exits, 1);
-	CHECK_EQ(seen.unwound, 1);
+	MUST_EQ(seen.exits, 1);
+	MUST_EQ(seen.unwound, 1);
 	/* Before: one returns, one is left, and one begins instead of it. */
 	fibers[1].more = 2;
 	run(&fibers[1]);
 	fibers[1].throws = true;
 	run(&fibers[1]);
 	drain();
-	CHECK_EQ(seen.entries, 2);
-	CHECK_EQ(seen.exits, 1);
-	CHECK_EQ(seen.unwound, 1);
+	MUST_EQ(seen.entries, 2);
+	MUST_EQ(seen.exits, 1);
+	MUST_EQ(seen.unwound, 1);
 	run(&fibers[1]);
 	drain();
-	CHECK_EQ(seen.exits, 2);
-	CHECK_EQ(seen.before, 0);
+	MUST_EQ(seen.exits, 2);
+	MUST_EQ(seen.before, 0);
 }
 
 static void *run_first(void *tid)
@@ -252,14 +252,14 @@ static void test_changing(void)
 
 	new_session();
 	begin(1, FAR);
-	CHECK(!pthread_create(&t, NULL, run_first, &tid));
-	CHECK(!pthread_join(t, NULL));
+	MUST(!pthread_create(&t, NULL, run_first, &tid));
+	MUST(!pthread_join(t, NULL));
 	other = world_thread(&w, world_ring_of(&w, tid));
 	other->top = THREAD_SIZE - 8;
 	run(&fibers[0]);
 	drain();
-	CHECK_EQ(seen.exits, 0);
-	CHECK_EQ(seen.before, 2);
+	MUST_EQ(seen.exits, 0);
+	MUST_EQ(seen.before, 2);
 }
 
 int main(void)

@@ -20,7 +20,7 @@ static inline void forks_end(pid_t child)
 {
 	int status;
 
-	CHECK(waitpid(child, &status, 0) == child && !status);
+	MUST(waitpid(child, &status, 0) == child && !status);
 }
 
 /* The child goes on from there as the parent does. */
@@ -32,7 +32,7 @@ static inline void forks_here(int sig, siginfo_t *info, void *context)
 		return;
 	u->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
 	forks.child = fork();
-	CHECK(forks.child >= 0);
+	MUST(forks.child >= 0);
 }
 
 /*
@@ -46,7 +46,7 @@ static inline uint64_t fork_at_steps(probed_fn *f)
 	uint64_t made = 1;
 
 	f(NULL);
-	CHECK(!sigaction(SIGTRAP, &act, NULL));
+	MUST(!sigaction(SIGTRAP, &act, NULL));
 	do {
 		forks.steps = 0;
 		forks.at = made++;
@@ -73,7 +73,7 @@ static inline void fork_between(probed_fn *f, int n)
 			f(NULL);
 		_exit(0);
 	}
-	CHECK(child > 0);
+	MUST(child > 0);
 	forks_end(child);
 	f(NULL);
 }

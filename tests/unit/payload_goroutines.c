@@ -36,14 +36,14 @@ static uint64_t number(const struct g *g)
 
 static void expect_word(uint64_t kind, uint64_t func)
 {
-	CHECK_EQ(*at & 3, kind);
-	CHECK_EQ(*at++ >> REC_FUNC_SHIFT, func);
+	MUST_EQ(*at & 3, kind);
+	MUST_EQ(*at++ >> REC_FUNC_SHIFT, func);
 }
 
 static void expect_ext(unsigned int subkind, uint64_t body)
 {
 	expect_word(REC_EXT, subkind | 1 << (REC_WORDS_SHIFT - REC_FUNC_SHIFT));
-	CHECK_EQ(*at++ >> REC_TIME_SHIFT, body);
+	MUST_EQ(*at++ >> REC_TIME_SHIFT, body);
 }
 
 /* Two calls of GO; how deep they were. */
@@ -53,7 +53,7 @@ static uint64_t expect_calls(void)
 
 	for (int i = 0; i < 4; i++) {
 		expect_word(i & 1 ? REC_EXIT : REC_ENTRY, GO);
-		CHECK_EQ(*at++, depth << REC_TIME_SHIFT);
+		MUST_EQ(*at++, depth << REC_TIME_SHIFT);
 	}
 	return depth;
 }
@@ -88,24 +88,24 @@ int main(void)
 	struct subbuf *b = world_place(world_ring_of(&w, 0), 0);
 
 	at = (const uint64_t *)(b + 1);
-	CHECK_EQ(b->stack, number(&one));
+	MUST_EQ(b->stack, number(&one));
 	depth = expect_calls();
-	CHECK(depth > 65536 && depth < 65536 + 4096);
-	CHECK_EQ(*at & 3, REC_EXT);
-	CHECK(!(at[1] >> REC_TIME_SHIFT & STACK_SHARED));
+	MUST(depth > 65536 && depth < 65536 + 4096);
+	MUST_EQ(*at & 3, REC_EXT);
+	MUST(!(at[1] >> REC_TIME_SHIFT & STACK_SHARED));
 	at += 2;
 	for (int i = 0; i < 2; i++) {
 		expect_word(REC_ENTRY, C);
 		expect_word(REC_EXIT, C);
 	}
 	expect_ext(EXT_STACK, number(&one));
-	CHECK_EQ(expect_calls(), depth);
+	MUST_EQ(expect_calls(), depth);
 	expect_ext(EXT_STACK, number(&two));
-	CHECK_EQ(expect_calls(), depth);
+	MUST_EQ(expect_calls(), depth);
 	expect_ext(EXT_STACK, number(&one));
-	CHECK_EQ(expect_calls(), depth + 4096);
+	MUST_EQ(expect_calls(), depth + 4096);
 	for (int i = 0; i < 2; i++)
 		expect_ext(EXT_MARK, MARKED);
-	CHECK_EQ(*at, 0);
+	MUST_EQ(*at, 0);
 	return 0;
 }

@@ -29,8 +29,8 @@ static void take(struct still *ret)
 			       .at = w.s->base, .size = w.s->size };
 	struct session head = *w.s;
 
-	CHECK(seg.fd >= 0);
-	CHECK(!still_take(&seg, &head, ret));
+	MUST(seg.fd >= 0);
+	MUST(!still_take(&seg, &head, ret));
 	close(seg.fd);
 }
 
@@ -47,19 +47,19 @@ static int see(void *ctx, const struct event *e)
 	struct seen *s = ctx;
 	uint32_t *last = &s->last[e->thread];
 
-	CHECK(e->thread < 64);
+	MUST(e->thread < 64);
 	s->threads = e->thread + 1 > s->threads ? e->thread + 1 : s->threads;
 	s->lost += e->kind == EVENT_LOST ? e->lost : 0;
 	s->before += e->kind == EVENT_BEFORE;
 	s->events += e->kind == EVENT_ENTRY || e->kind == EVENT_EXIT || e->kind == EVENT_BEFORE;
 	if (e->kind == EVENT_ENTRY) {
-		CHECK_EQ(s->open[e->thread], 0);
+		MUST_EQ(s->open[e->thread], 0);
 		if (*last)
-			CHECK_EQ(e->func, *last % FUNCS + 1);
+			MUST_EQ(e->func, *last % FUNCS + 1);
 		*last = s->open[e->thread] = e->func;
 	} else if (e->kind == EVENT_EXIT || e->kind == EVENT_BEFORE) {
 		if (*last)
-			CHECK_EQ(e->func, *last);
+			MUST_EQ(e->func, *last);
 		*last = e->func;
 		s->open[e->thread] = 0;
 	}
@@ -71,7 +71,7 @@ static void look(const struct still *still, struct seen *ret)
 	struct reader *r;
 
 	memset(ret, 0, sizeof(*ret));
-	CHECK(!reader_new(still->map, still->size, getpid(), names, FUNCS + 1, &r));
+	MUST(!reader_new(still->map, still->size, getpid(), names, FUNCS + 1, &r));
 	while (reader_drain(r, true, see, ret) > 0)
 		;
 	reader_free(r);
@@ -95,15 +95,15 @@ static void test_last_are_kept(unsigned int subs)
 		take(&still);
 		look(&still, &seen);
 		all = seen.events + still.overwritten;
-		CHECK_EQ(all - before, 2 * rounds * FUNCS);
-		CHECK(seen.events <= subs * words);
-		CHECK(!still.overwritten || seen.events > (subs - 2) * words);
-		CHECK_EQ(seen.lost, 0);
-		CHECK_EQ(still.lost, 0);
-		CHECK(seen.before <= 1);
+		MUST_EQ(all - before, 2 * rounds * FUNCS);
+		MUST(seen.events <= subs * words);
+		MUST(!still.overwritten || seen.events > (subs - 2) * words);
+		MUST_EQ(seen.lost, 0);
+		MUST_EQ(still.lost, 0);
+		MUST(seen.before <= 1);
 		still_clear(&still);
 	}
-	CHECK_EQ(seen.threads, 1);
+	MUST_EQ(seen.threads, 1);
 }
 
 /* ---- rings with a bank, and without one ---------------------------------- */
@@ -116,13 +116,13 @@ static void *keep_few(void *unused)
 
 	call_all(3000);
 	mine = world_ring_of(&w, 0);
-	CHECK_EQ(mine->bank, 0);
-	CHECK(mine->head > 100 && mine->head - mine->tail == OWN);
+	MUST_EQ(mine->bank, 0);
+	MUST(mine->head > 100 && mine->head - mine->tail == OWN);
 	take(&still);
 	look(&still, &seen);
-	CHECK_EQ(seen.threads, 2);
-	CHECK_EQ(seen.lost, 0);
-	CHECK_EQ(seen.events + still.overwritten, recorded_before + 2 * 3000 * FUNCS);
+	MUST_EQ(seen.threads, 2);
+	MUST_EQ(seen.lost, 0);
+	MUST_EQ(seen.events + still.overwritten, recorded_before + 2 * 3000 * FUNCS);
 	still_clear(&still);
 	return unused;
 }
@@ -147,14 +147,14 @@ static void test_banks(void)
 	world_hello()(w.s);
 	world_lead(&w);
 	test_last_are_kept(OWN + BANK);
-	CHECK_EQ(world_ring_of(&w, 0)->bank, 1);
+	MUST_EQ(world_ring_of(&w, 0)->bank, 1);
 	take(&still);
 	look(&still, &seen);
 	recorded_before = seen.events + still.overwritten;
 	still_clear(&still);
-	CHECK(!pthread_create(&t, NULL, keep_few, NULL));
-	CHECK(!pthread_join(t, NULL));
-	CHECK_EQ(((uint8_t *)w.s)[w.s->banks_off + BANK * SMALL], 0);
+	MUST(!pthread_create(&t, NULL, keep_few, NULL));
+	MUST(!pthread_join(t, NULL));
+	MUST_EQ(((uint8_t *)w.s)[w.s->banks_off + BANK * SMALL], 0);
 }
 
 /* ---- while they are written ---------------------------------------------- */
@@ -177,7 +177,7 @@ static void test_copy_of_moving_rings(void)
 
 	stop = false;
 	for (int i = 0; i < 2; i++)
-		CHECK(!pthread_create(&thread[i], NULL, call_on, NULL));
+		MUST(!pthread_create(&thread[i], NULL, call_on, NULL));
 	for (int i = 0; i < 100; i++) {
 		struct still still;
 		struct seen seen;
@@ -190,7 +190,7 @@ static void test_copy_of_moving_rings(void)
 	stop = true;
 	for (int i = 0; i < 2; i++)
 		pthread_join(thread[i], NULL);
-	CHECK(events);
+	MUST(events);
 }
 
 /* ---- threads that end ---------------------------------------------------- */
@@ -222,14 +222,14 @@ static void test_rings_are_inherited(void)
 	pthread_t t;
 
 	for (int i = 0; i < 40; i++) {
-		CHECK(!pthread_create(&t, NULL, call_once, (void *)3));
+		MUST(!pthread_create(&t, NULL, call_once, (void *)3));
 		pthread_join(t, NULL);
 	}
-	CHECK(rings_used() <= before + 2);
-	CHECK_EQ(w.s->lost_entries, lost);
+	MUST(rings_used() <= before + 2);
+	MUST_EQ(w.s->lost_entries, lost);
 	take(&still);
 	look(&still, &seen);
-	CHECK(seen.threads >= SUBS);
+	MUST(seen.threads >= SUBS);
 	still_clear(&still);
 }
 

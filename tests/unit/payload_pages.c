@@ -13,7 +13,7 @@ static long faults(void)
 {
 	struct rusage u;
 
-	CHECK(!getrusage(RUSAGE_THREAD, &u));
+	MUST(!getrusage(RUSAGE_THREAD, &u));
 	return u.ru_minflt;
 }
 
@@ -22,7 +22,7 @@ static bool touch_all(void)
 {
 	void *other = mremap(w.s, 0, w.s->size, MREMAP_MAYMOVE);
 
-	CHECK(other != MAP_FAILED);
+	MUST(other != MAP_FAILED);
 	bool touched = !madvise(other, w.s->size, MADV_POPULATE_READ);
 
 	munmap(other, w.s->size);
@@ -52,6 +52,6 @@ int main(void)
 
 	fill_one(r, f);
 	fprintf(stderr, "%ld faults for %d pages\n", faults() - before, PAGES);
-	CHECK(faults() - before < MOST);
+	MUST(faults() - before < MOST);
 	return 0;
 }

@@ -107,11 +107,11 @@ static void once(probed_fn *f, uint64_t flags)
 	memset(&state_out, 0, sizeof(state_out));
 	call_with_state(f);
 	for (i = 0; i < GPRS; i++)
-		CHECK_EQ(state_out.gpr[i], state_in.gpr[i]);
+		MUST_EQ(state_out.gpr[i], state_in.gpr[i]);
 	bits = state_out.flags & (FLAGS | 0x202);
-	CHECK_EQ(bits, state_in.flags);
-	CHECK_EQ(state_out.sp, state_sp);
-	CHECK(!memcmp(state_in.xmm, state_out.xmm, sizeof(state_in.xmm)));
+	MUST_EQ(bits, state_in.flags);
+	MUST_EQ(state_out.sp, state_sp);
+	MUST(!memcmp(state_in.xmm, state_out.xmm, sizeof(state_in.xmm)));
 }
 
 /* Every combination of flags. */
@@ -151,7 +151,7 @@ static void test_slow(probed_fn *f)
 	fresh(2);
 	for (i = 0; i < 20000; i++)
 		once(f, rnd());
-	CHECK(world_ring_of(&w, 0)->head == 2);
+	MUST(world_ring_of(&w, 0)->head == 2);
 	every_flag(f);
 	w.s->state = SESSION_CLOSED;
 	every_flag(f);

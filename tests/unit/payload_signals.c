@@ -31,7 +31,7 @@ static uint32_t stack_of(uint64_t number)
 {
 	uint32_t n = number & STACK_SHARED ? 1 + (number & STACK_FIBERS) : 0;
 
-	CHECK(n < STACKS);
+	MUST(n < STACKS);
 	return n;
 }
 
@@ -51,7 +51,7 @@ static void replay(void *ctx, const struct rec *r)
 		}
 	} else if (r->kind == REC_ENTRY) {
 		p->entries++;
-		CHECK(*n < DEPTH);
+		MUST(*n < DEPTH);
 		open[(*n)++] = r->func;
 	} else if (r->kind == REC_EXIT) {
 		p->exits++;
@@ -99,8 +99,8 @@ static timer_t start_timer(void)
 	timer_t timer;
 
 	ev._sigev_un._tid = (int)syscall(SYS_gettid);
-	CHECK(!timer_create(CLOCK_MONOTONIC, &ev, &timer));
-	CHECK(!timer_settime(timer, 0, &every, NULL));
+	MUST(!timer_create(CLOCK_MONOTONIC, &ev, &timer));
+	MUST(!timer_settime(timer, 0, &every, NULL));
 	return timer;
 }
 
@@ -180,7 +180,7 @@ static struct result run(int flags, unsigned int pause_us, uint32_t nsub)
 	rd.d.jumps = may_jump;
 	rd.d.ctx = ret.p;
 	stop_reader = false;
-	CHECK(!pthread_create(&reader, NULL, read_along, &rd));
+	MUST(!pthread_create(&reader, NULL, read_along, &rd));
 	sigaction(SIGUSR1, &act, NULL);
 	timer = start_timer();
 	ret.outers = hammer(&ret.leaves);
@@ -193,8 +193,8 @@ static struct result run(int flags, unsigned int pause_us, uint32_t nsub)
 	ret.lost = rd.r->lost_entries;
 	/* A hole that was given up may be filled yet, by a thread that was put
 	 * aside within a handler: in a place that has been given back. */
-	CHECK(ret.d.inversions <= ret.d.holes);
-	CHECK(handled > ENOUGH);
+	MUST(ret.d.inversions <= ret.d.holes);
+	MUST(handled > ENOUGH);
 	return ret;
 }
 
@@ -214,9 +214,9 @@ static void exact(const struct result *r)
 	struct ring *ring = world_ring_of(&w, 0);
 	uint64_t made = 1 + 2 * r->outers + r->leaves + 4 * handled;
 
-	CHECK_EQ(r->d.holes, 0);
-	CHECK_EQ(r->p->entries + r->p->marks + ring->lost_entries, made + handled);
-	CHECK_EQ(r->p->exits + ring->lost_exits, made);
+	MUST_EQ(r->d.holes, 0);
+	MUST_EQ(r->p->entries + r->p->marks + ring->lost_entries, made + handled);
+	MUST_EQ(r->p->exits + ring->lost_exits, made);
 }
 
 /* Where the ring never was full, every exit finds its entry: calls nested in a
@@ -225,9 +225,9 @@ static void paired(const struct result *r)
 {
 	if (r->lost > handled)
 		return;
-	CHECK_EQ(r->p->mismatched, 0);
-	CHECK_EQ(r->p->unwound, 0);
-	CHECK_EQ(r->p->depths_wrong, 0);
+	MUST_EQ(r->p->mismatched, 0);
+	MUST_EQ(r->p->unwound, 0);
+	MUST_EQ(r->p->depths_wrong, 0);
 }
 
 /* No call is open: then no stack has a frame left. */
@@ -240,7 +240,7 @@ static void balanced(void)
 		uint64_t top = i == t->current ? t->top : t->stacks[i].top;
 
 		if (t->stacks[i].used)
-			CHECK_EQ(top, i ? FRAMES_SPLIT + (i - 1) * FRAMES_OTHER : FRAMES_OFF);
+			MUST_EQ(top, i ? FRAMES_SPLIT + (i - 1) * FRAMES_OTHER : FRAMES_OFF);
 	}
 }
 
@@ -260,7 +260,7 @@ static void test_own_stack(void)
 	stack_t ss = { .ss_sp = own, .ss_size = sizeof(own) };
 	struct result r;
 
-	CHECK(!sigaltstack(&ss, NULL));
+	MUST(!sigaltstack(&ss, NULL));
 	r = run(SA_RESTART | SA_ONSTACK, 500, 256);
 	report("own", &r);
 	exact(&r);
@@ -273,7 +273,7 @@ static void test_overflow(int flags)
 	struct result r = run(SA_RESTART | flags, 3000, 4);
 
 	report("overflow", &r);
-	CHECK(r.lost > 0);
+	MUST(r.lost > 0);
 	exact(&r);
 	balanced();
 	free(r.p);
@@ -301,7 +301,7 @@ static void goes_on(struct result *r)
 	outer(NULL);
 	outer(NULL);
 	world_drain(&w, world_ring_of(&w, 0), &r->d);
-	CHECK_EQ(r->p->entries, before + 4);
+	MUST_EQ(r->p->entries, before + 4);
 }
 
 /* What a siglongjmp leaves is one call at most that is not counted, of those
@@ -315,10 +315,10 @@ static void test_jump(int flags, unsigned int pause_us, uint32_t nsub)
 	r = run(SA_RESTART | flags, pause_us, nsub);
 	may_jump = false;
 	report("jump", &r);
-	CHECK(jumped > 100);
+	MUST(jumped > 100);
 	most = 1 + 2 * r.outers + r.leaves + 5 * handled + close_last(&r);
-	CHECK(r.p->entries + r.p->marks + r.lost <= most);
-	CHECK(r.p->entries + r.p->marks + r.lost + 3 * jumped >= most);
+	MUST(r.p->entries + r.p->marks + r.lost <= most);
+	MUST(r.p->entries + r.p->marks + r.lost + 3 * jumped >= most);
 	goes_on(&r);
 	free(r.p);
 }

@@ -47,7 +47,7 @@ static struct counts count(void)
 		drains[i].ctx = &recorded;
 		drains[i].jumps = leave;
 		world_drain(&w, world_ring(&w, i), &drains[i]);
-		CHECK_EQ(drains[i].inversions, 0);
+		MUST_EQ(drains[i].inversions, 0);
 	}
 	c = recorded;
 	for (uint32_t i = 0; i < RINGS; i++) {
@@ -214,10 +214,10 @@ static void interrupt(const struct scene *scene, uint64_t n)
 	tell();
 	after = count();
 	made += hit ? 2 : 0;
-	CHECK_EQ(after.entries - before.entries, scene->made.entries + made);
-	CHECK_EQ(after.exits - before.exits, scene->made.exits + made);
-	CHECK_EQ(holes(), holes_before);
-	CHECK(told - told_before <= (scene->loses ? 2 : 1));
+	MUST_EQ(after.entries - before.entries, scene->made.entries + made);
+	MUST_EQ(after.exits - before.exits, scene->made.exits + made);
+	MUST_EQ(holes(), holes_before);
+	MUST(told - told_before <= (scene->loses ? 2 : 1));
 }
 
 /* Of the call that was left, and of no other, a record may be missing. */
@@ -235,15 +235,15 @@ static void jump(const struct scene *scene, uint64_t n)
 		count();
 	tell();
 	after = count();
-	CHECK(after.entries - before.entries >= least);
-	CHECK(after.entries - before.entries <= least + 1);
-	CHECK(holes() - holes_before <= 2);
+	MUST(after.entries - before.entries >= least);
+	MUST(after.entries - before.entries <= least + 1);
+	MUST(holes() - holes_before <= 2);
 	for (int i = 0; i < AFTER; i++)
 		leaf(NULL);
 	before = after;
 	after = count();
-	CHECK_EQ(after.entries - before.entries, AFTER);
-	CHECK_EQ(after.exits - before.exits, AFTER);
+	MUST_EQ(after.entries - before.entries, AFTER);
+	MUST_EQ(after.exits - before.exits, AFTER);
 }
 
 /* A ring that is not free says whose it is, wherever its claim was left: else it could never be
@@ -252,7 +252,7 @@ static void check_owners(void)
 {
 	for (uint32_t i = 0; i < RINGS; i++)
 		if (world_ring(&w, i)->state != RING_FREE)
-			CHECK_EQ(world_ring(&w, i)->tid, syscall(SYS_gettid));
+			MUST_EQ(world_ring(&w, i)->tid, syscall(SYS_gettid));
 }
 
 /* The call that was left may have been recorded; those that follow are. */
@@ -272,8 +272,8 @@ static void jump_claim(const struct scene *scene, uint64_t n)
 	for (int i = 0; i < AFTER; i++)
 		leaf(NULL);
 	after = count();
-	CHECK_EQ(after.entries - before.entries, AFTER);
-	CHECK_EQ(after.exits - before.exits, AFTER);
+	MUST_EQ(after.entries - before.entries, AFTER);
+	MUST_EQ(after.exits - before.exits, AFTER);
 	prepare_fresh();
 	leaf(NULL);
 }
@@ -315,7 +315,7 @@ static void both_ways(int flags, unsigned int thinned)
 {
 	struct sigaction act = { .sa_sigaction = trapped, .sa_flags = SA_SIGINFO | flags };
 
-	CHECK(!sigaction(SIGTRAP, &act, NULL));
+	MUST(!sigaction(SIGTRAP, &act, NULL));
 	each_instruction(false, thinned);
 	each_instruction(true, thinned);
 }
@@ -332,7 +332,7 @@ int main(void)
 	leaver = probed(&w, 3, jump_out);
 	leaf(NULL);
 	both_ways(0, BARE || CALLED ? 4 : 1);
-	CHECK(!sigaltstack(&ss, NULL));
+	MUST(!sigaltstack(&ss, NULL));
 	both_ways(SA_ONSTACK, BARE || CALLED ? 20 : 5);
 	return 0;
 }

@@ -23,7 +23,7 @@ static uint32_t index_of(uint64_t number)
 {
 	uint64_t i = number & STACK_SHARED ? 2048 + (number & ~STACK_SHARED) : number;
 
-	CHECK(i < 4096);
+	MUST(i < 4096);
 	return (uint32_t)i;
 }
 
@@ -36,7 +36,7 @@ static void note(void *ctx, const struct rec *r)
 		c->now = index_of(r->func);
 	} else if (r->kind == REC_ENTRY) {
 		c->entries++;
-		CHECK(*n < 16);
+		MUST(*n < 16);
 		c->open[c->now][(*n)++] = r->func;
 	} else if (r->kind == REC_EXIT) {
 		c->exits++;
@@ -58,8 +58,8 @@ static void drain(struct ring *r, struct count *c)
 
 	memset(c, 0, sizeof(*c));
 	world_drain(&w, r, &d);
-	CHECK_EQ(d.inversions, 0);
-	CHECK_EQ(d.holes, 0);
+	MUST_EQ(d.inversions, 0);
+	MUST_EQ(d.holes, 0);
 }
 
 static struct count seen;
@@ -80,8 +80,8 @@ static void free_ring(struct ring *r)
 {
 	uint32_t place = world_find(&w, r, r->head - 1);
 
-	CHECK_EQ(r->tail, r->head - 1);
-	CHECK(place < w.s->nsub);
+	MUST_EQ(r->tail, r->head - 1);
+	MUST(place < w.s->nsub);
 	world_give_back(r, place);
 	__atomic_store_n(&r->state, RING_FREE, __ATOMIC_RELEASE);
 }
@@ -103,9 +103,9 @@ static void run_threads(int n)
 	int i;
 
 	for (i = 0; i < n; i++)
-		CHECK(!pthread_create(&t[i], NULL, call_some, NULL));
+		MUST(!pthread_create(&t[i], NULL, call_some, NULL));
 	for (i = 0; i < n; i++)
-		CHECK(!pthread_join(t[i], NULL));
+		MUST(!pthread_join(t[i], NULL));
 }
 
 static uint64_t collect(void)
@@ -119,9 +119,9 @@ static uint64_t collect(void)
 		if (r->state != RING_CLAIMED)
 			continue;
 		drain(r, &seen);
-		CHECK_EQ(seen.entries, seen.exits);
-		CHECK_EQ(seen.mismatched, 0);
-		CHECK_EQ(r->lost_entries, 0);
+		MUST_EQ(seen.entries, seen.exits);
+		MUST_EQ(seen.mismatched, 0);
+		MUST_EQ(r->lost_entries, 0);
 		entries += seen.entries;
 		free_ring(r);
 	}
@@ -136,10 +136,10 @@ static void test_churn(void)
 	new_session(AT_ONCE, 2);
 	for (i = 0; i < CHURN / AT_ONCE; i++) {
 		run_threads(AT_ONCE);
-		CHECK_EQ(collect(), AT_ONCE * CALLS * 2);
+		MUST_EQ(collect(), AT_ONCE * CALLS * 2);
 	}
-	CHECK_EQ(w.s->lost_entries, 0);
-	CHECK(world_ring(&w, 0)->generation > 10);
+	MUST_EQ(w.s->lost_entries, 0);
+	MUST(world_ring(&w, 0)->generation > 10);
 }
 
 /* A ring that was freed is the next one to be taken, if the reader says so. */
@@ -150,8 +150,8 @@ static void test_freed_first(void)
 	new_session(4, 2);
 	for (i = 1; i < 3; i++) {
 		run_threads(1);
-		CHECK_EQ(world_ring(&w, 0)->generation, i);
-		CHECK_EQ(w.s->next_ring, 1);
+		MUST_EQ(world_ring(&w, 0)->generation, i);
+		MUST_EQ(w.s->next_ring, 1);
 		collect();
 		w.s->next_ring = 0;
 	}
@@ -165,13 +165,13 @@ static void test_no_ring(void)
 	new_session(3, 2);
 	run_threads(10);
 	recorded = collect();
-	CHECK_EQ(recorded, 3 * CALLS * 2);
-	CHECK_EQ(w.s->lost_entries, 7 * CALLS * 2);
-	CHECK_EQ(w.s->lost_exits, 7 * CALLS * 2);
+	MUST_EQ(recorded, 3 * CALLS * 2);
+	MUST_EQ(w.s->lost_entries, 7 * CALLS * 2);
+	MUST_EQ(w.s->lost_exits, 7 * CALLS * 2);
 	/* A ring is free again, and after a while that is found out. */
 	usleep(300000);
 	run_threads(1);
-	CHECK_EQ(collect(), CALLS * 2);
+	MUST_EQ(collect(), CALLS * 2);
 }
 
 static void in_child(void)
@@ -195,15 +195,15 @@ static void test_fork(void)
 	new_session(4, 2);
 	outer(NULL);
 	pid = fork();
-	CHECK(pid >= 0);
+	MUST(pid >= 0);
 	if (!pid)
 		in_child();
-	CHECK(waitpid(pid, &status, 0) == pid);
-	CHECK_EQ(status, 0);
+	MUST(waitpid(pid, &status, 0) == pid);
+	MUST_EQ(status, 0);
 	outer(NULL);
 	drain(world_ring_of(&w, 0), &seen);
-	CHECK_EQ(seen.entries, 4);
-	CHECK_EQ(seen.exits, 4);
+	MUST_EQ(seen.entries, 4);
+	MUST_EQ(seen.exits, 4);
 }
 
 /* In a child, a session of its own. */
@@ -219,8 +219,8 @@ static void test_fork_hello(void)
 		drain(world_ring_of(&w, 0), &seen);
 		_exit(seen.entries != 2 || seen.mismatched);
 	}
-	CHECK(waitpid(pid, &status, 0) == pid);
-	CHECK_EQ(status, 0);
+	MUST(waitpid(pid, &status, 0) == pid);
+	MUST_EQ(status, 0);
 }
 
 static void *leaf_and_tid(void *ret)
@@ -240,16 +240,16 @@ static void test_tid_offset(void)
 	w.s = world_session(2, 2);
 	w.s->tid_offset = world_tid_offset();
 	world_hello()(w.s);
-	CHECK_EQ(w.s->tid_offset, world_tid_offset());
-	CHECK(!pthread_create(&t, NULL, leaf_and_tid, &tid));
+	MUST_EQ(w.s->tid_offset, world_tid_offset());
+	MUST(!pthread_create(&t, NULL, leaf_and_tid, &tid));
 	pthread_join(t, NULL);
-	CHECK_EQ(world_ring_of(&w, tid)->tid, tid);
+	MUST_EQ(world_ring_of(&w, tid)->tid, tid);
 	w.s = world_session(2, 2);
 	w.s->tid_offset = world_tid_offset() + sizeof(int32_t);
 	world_hello()(w.s);
-	CHECK_EQ(w.s->tid_offset, 0);
+	MUST_EQ(w.s->tid_offset, 0);
 	leaf(NULL);
-	CHECK_EQ(world_ring_of(&w, 0)->tid, gettid());
+	MUST_EQ(world_ring_of(&w, 0)->tid, gettid());
 }
 
 enum { FIBERS = 12, STEPS = 200, FIBER_STACK = 32768 };
@@ -278,7 +278,7 @@ static void test_fibers(void)
 
 	new_session(2, 64);
 	for (i = 0; i < FIBERS; i++) {
-		CHECK(!getcontext(&fiber[i]));
+		MUST(!getcontext(&fiber[i]));
 		fiber[i].uc_stack.ss_sp = stacks[i];
 		fiber[i].uc_stack.ss_size = FIBER_STACK;
 		makecontext(&fiber[i], fiber_main, 0);
@@ -287,16 +287,16 @@ static void test_fibers(void)
 		for (i = 0; i < FIBERS; i++) {
 			running = (i * 5 + k) % FIBERS;
 			outer(NULL);
-			CHECK(!swapcontext(&main_context, &fiber[running]));
+			MUST(!swapcontext(&main_context, &fiber[running]));
 		}
 	drain(world_ring_of(&w, 0), &seen);
 	/* A visit: outer and leaf, and leaf, end of step, step, leaf. */
-	CHECK_EQ(seen.entries, FIBERS * (2 * STEPS + 3 * STEPS - 1));
-	CHECK_EQ(seen.exits, seen.entries - FIBERS);
-	CHECK_EQ(seen.unwound, 0);
-	CHECK_EQ(seen.mismatched, 0);
+	MUST_EQ(seen.entries, FIBERS * (2 * STEPS + 3 * STEPS - 1));
+	MUST_EQ(seen.exits, seen.entries - FIBERS);
+	MUST_EQ(seen.unwound, 0);
+	MUST_EQ(seen.mismatched, 0);
 	/* But for those that a sub-buffer's header told. */
-	CHECK(seen.switches + 64 >= 2 * STEPS * FIBERS);
+	MUST(seen.switches + 64 >= 2 * STEPS * FIBERS);
 }
 
 static sigjmp_buf base;
@@ -333,7 +333,7 @@ static void moving_main(void)
 static void *go_on(void *ret)
 {
 	*(int32_t *)ret = gettid();
-	CHECK(!swapcontext(&main_context, &fiber[0]));
+	MUST(!swapcontext(&main_context, &fiber[0]));
 	return NULL;
 }
 
@@ -365,20 +365,20 @@ static void test_moved(void)
 	pthread_t t;
 
 	new_session(3, 4);
-	CHECK(!getcontext(&fiber[0]));
+	MUST(!getcontext(&fiber[0]));
 	fiber[0].uc_stack.ss_sp = stack;
 	fiber[0].uc_stack.ss_size = sizeof(stack);
 	makecontext(&fiber[0], moving_main, 0);
-	CHECK(!swapcontext(&main_context, &fiber[0]));
+	MUST(!swapcontext(&main_context, &fiber[0]));
 	self = world_thread(&w, world_ring_of(&w, 0));
-	CHECK_EQ(open_on_fibers(self), 1);
-	CHECK(!pthread_create(&t, NULL, go_on, &tid));
+	MUST_EQ(open_on_fibers(self), 1);
+	MUST(!pthread_create(&t, NULL, go_on, &tid));
 	pthread_join(t, NULL);
 	other = world_thread(&w, world_ring_of(&w, tid));
-	CHECK_EQ(open_on_fibers(other), 1);
-	CHECK(!swapcontext(&main_context, &fiber[0]));
-	CHECK_EQ(open_on_fibers(other), 0);
-	CHECK_EQ(open_on_fibers(self), 1);
+	MUST_EQ(open_on_fibers(other), 1);
+	MUST(!swapcontext(&main_context, &fiber[0]));
+	MUST_EQ(open_on_fibers(other), 0);
+	MUST_EQ(open_on_fibers(self), 1);
 }
 
 static void on_signal(int sig)
@@ -400,11 +400,11 @@ static void *with_signal_stack(void *arg)
 	struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_ONSTACK };
 	stack_t before, ss = { .ss_sp = elsewhere, .ss_size = sizeof(elsewhere) };
 
-	CHECK(!sigaltstack(&ss, &before));
+	MUST(!sigaltstack(&ss, &before));
 	sigaction(SIGUSR1, &act, NULL);
 	raiser(NULL);
 	raiser(NULL);
-	CHECK(!sigaltstack(&before, NULL));	/* a sanitizer's */
+	MUST(!sigaltstack(&before, NULL));	/* a sanitizer's */
 	return NULL;
 }
 
@@ -413,14 +413,14 @@ static void test_signal_stack(void)
 	pthread_t t;
 
 	new_session(2, 4);
-	CHECK(!pthread_create(&t, NULL, with_signal_stack, probed(&w, 7, raise_it)));
+	MUST(!pthread_create(&t, NULL, with_signal_stack, probed(&w, 7, raise_it)));
 	pthread_join(t, NULL);
 	drain(world_ring(&w, 0)->state ? world_ring(&w, 0) : world_ring(&w, 1), &seen);
-	CHECK_EQ(seen.entries, 2 * 4);
-	CHECK_EQ(seen.exits, 2 * 4);
-	CHECK_EQ(seen.unwound, 0);
-	CHECK_EQ(seen.mismatched, 0);
-	CHECK_EQ(seen.switches, 4);
+	MUST_EQ(seen.entries, 2 * 4);
+	MUST_EQ(seen.exits, 2 * 4);
+	MUST_EQ(seen.unwound, 0);
+	MUST_EQ(seen.mismatched, 0);
+	MUST_EQ(seen.switches, 4);
 }
 
 int main(void)

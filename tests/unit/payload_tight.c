@@ -98,12 +98,12 @@ static void call(void *f, uint64_t flags)
 	me.sp = sp;
 	me.f = f;
 	call_tightly(&me);
-	CHECK_EQ(me.sp, sp + 8);
+	MUST_EQ(me.sp, sp + 8);
 	for (int i = 0; i < GPRS; i++)
-		CHECK_EQ(me.after[i], me.before[i]);
-	CHECK_EQ(me.after[GPRS] & (RFLAGS | 0x202), me.before[GPRS]);
+		MUST_EQ(me.after[i], me.before[i]);
+	MUST_EQ(me.after[GPRS] & (RFLAGS | 0x202), me.before[GPRS]);
 	for (int i = 0; i < BELOW - taken; i++)
-		CHECK_EQ(me.stack[i], 0x5a);
+		MUST_EQ(me.stack[i], 0x5a);
 }
 
 static void every_flag(void *f)
@@ -129,7 +129,7 @@ static void emit_tight(uint64_t word, const uint8_t *routine)
 	world_gates[word >> REC_FUNC_SHIFT] = 1;
 	int n = arch_host()->record((raddr_t)(w.arena + w.used), &call, w.arena + w.used);
 
-	CHECK(n > 0 && n <= ARCH_TIGHT_MAX);
+	MUST(n > 0 && n <= ARCH_TIGHT_MAX);
 	w.used += (size_t)n;
 }
 
@@ -180,14 +180,14 @@ static void run(struct g *g, uint64_t n)
 
 static void expect_word(uint64_t kind, uint64_t func)
 {
-	CHECK_EQ(*at & 3, kind);
-	CHECK_EQ(*at++ >> REC_FUNC_SHIFT, func);
+	MUST_EQ(*at & 3, kind);
+	MUST_EQ(*at++ >> REC_FUNC_SHIFT, func);
 }
 
 static void expect_ext(unsigned int subkind, uint64_t body)
 {
 	expect_word(REC_EXT, subkind | 1 << (REC_WORDS_SHIFT - REC_FUNC_SHIFT));
-	CHECK_EQ(*at++ >> REC_TIME_SHIFT, body);
+	MUST_EQ(*at++ >> REC_TIME_SHIFT, body);
 }
 
 static uint64_t number(const struct g *g)
@@ -200,15 +200,15 @@ static void expect_calls(int n, uint64_t depth)
 {
 	for (int i = 0; i < 2 * n; i++) {
 		expect_word(i & 1 ? REC_EXIT : REC_ENTRY, FUNC);
-		CHECK_EQ(*at++, depth << REC_TIME_SHIFT);
+		MUST_EQ(*at++, depth << REC_TIME_SHIFT);
 	}
 }
 
 /* Of a stack that is no goroutine's, calls are paired by the thread. */
 static void expect_plain(int n)
 {
-	CHECK_EQ(*at & 3, REC_EXT);
-	CHECK(!(at[1] >> REC_TIME_SHIFT & STACK_GOROUTINE));
+	MUST_EQ(*at & 3, REC_EXT);
+	MUST(!(at[1] >> REC_TIME_SHIFT & STACK_GOROUTINE));
 	at += 2;
 	for (int i = 0; i < 2 * n; i++)
 		expect_word(i & 1 ? REC_EXIT : REC_ENTRY, FUNC);
@@ -219,7 +219,7 @@ static void place_ledges(void)
 {
 	if (BARE)
 		w.s->ledges_offset = (uint64_t)&ledges - (uint64_t)pthread_self();
-	CHECK(w.s->ledges_offset);
+	MUST(w.s->ledges_offset);
 }
 
 static void fresh(uint32_t nsub)
@@ -257,7 +257,7 @@ static void test_words(void *f, void *mark)
 	struct subbuf *b = world_place(world_ring_of(&w, 0), 0);
 
 	at = (const uint64_t *)(b + 1);
-	CHECK_EQ(b->stack, number(&one));
+	MUST_EQ(b->stack, number(&one));
 	expect_calls(2, 24);
 	expect_plain(2);
 	expect_ext(EXT_STACK, number(&one));
@@ -267,7 +267,7 @@ static void test_words(void *f, void *mark)
 	expect_plain(4);
 	expect_ext(EXT_STACK, number(&two));
 	expect_ext(EXT_MARK, MARKED), expect_ext(EXT_MARK, MARKED);
-	CHECK_EQ(*at, 0);
+	MUST_EQ(*at, 0);
 }
 
 /* Where it begins counts, for goroutines and others. */
@@ -284,10 +284,10 @@ static void test_pushed(void *f)
 	taken = 0;
 	b = world_place(world_ring_of(&w, 0), 0);
 	at = (const uint64_t *)(b + 1);
-	CHECK_EQ(b->stack, number(&one));
+	MUST_EQ(b->stack, number(&one));
 	expect_calls(2, 24);
 	expect_plain(2);
-	CHECK_EQ(*at, 0);
+	MUST_EQ(*at, 0);
 }
 
 /* Not even a loss is counted. */
@@ -299,7 +299,7 @@ static void test_closed(void *f)
 	for (int i = 0; i < 3; i++)
 		every_flag(f);
 	world_gates[FUNC] = 1;
-	CHECK_EQ(w.s->lost_entries, lost);
+	MUST_EQ(w.s->lost_entries, lost);
 }
 
 /* A thread that is late from a session that records counts nothing in one that counts, and the
@@ -315,8 +315,8 @@ static void test_count(void *count, void *f)
 	every_flag(count);
 	every_flag(f);
 	counts = (uint64_t *)((char *)world_ring_of(&w, 0) + PAGE);
-	CHECK_EQ(counts[MARKED], 128);
-	CHECK_EQ(counts[FUNC], 0);
+	MUST_EQ(counts[MARKED], 128);
+	MUST_EQ(counts[FUNC], 0);
 }
 
 /* The ring is full: counted. */
@@ -330,8 +330,8 @@ static void test_full(void *f)
 		call(f, rnd());
 	every_flag(f);
 	r = world_ring_of(&w, 0);
-	CHECK_EQ(r->head, 1);
-	CHECK(r->lost_entries > 40 && r->lost_exits >= r->lost_entries);
+	MUST_EQ(r->head, 1);
+	MUST(r->lost_entries > 40 && r->lost_exits >= r->lost_entries);
 	w.s->state = SESSION_CLOSED;
 	every_flag(f);
 }
@@ -354,12 +354,12 @@ static void test_taken(void *f)
 		take_rooms(1);
 		*(uint64_t *)((uint64_t)pthread_self() + w.s->ledges_offset) = 0;
 		call(f, 0);
-		CHECK_EQ(w.s->lost_entries, lost + 1);
+		MUST_EQ(w.s->lost_entries, lost + 1);
 		take_rooms(0);
 		call(f, 0);
 		/* It may have taken that long, by whatever came between. */
 	} while (w.s->lost_entries == lost + 1 && cpu_clock() - began >= RETRY_TICKS);
-	CHECK_EQ(w.s->lost_entries, lost + 2);
+	MUST_EQ(w.s->lost_entries, lost + 2);
 	do {
 		lost = w.s->lost_entries;
 		call(f, 0);
@@ -376,12 +376,12 @@ static void test_back(void *f)
 	take_rooms((uint64_t)pthread_self() | (uint64_t)ROOM_ASKED << 8 * ROOM_STATE);
 	*word = 0;
 	call(f, 0);
-	CHECK_EQ(w.s->lost_entries, lost + 1);
+	MUST_EQ(w.s->lost_entries, lost + 1);
 	take_rooms(1 | (uint64_t)ROOM_BACK << 8 * ROOM_STATE);
 	w.s->returns++;
 	call(f, 0);
-	CHECK_EQ(w.s->lost_entries, lost + 1);
-	CHECK(*word);
+	MUST_EQ(w.s->lost_entries, lost + 1);
+	MUST(*word);
 	take_rooms(0);
 	*word = 0;
 	w.s->returns--;
@@ -411,15 +411,15 @@ static void test_first(void *f)
 
 	fresh(4);
 	for (int round = 0; round < 20; round++) {
-		CHECK(!pthread_barrier_init(&all, NULL, THREADS));
+		MUST(!pthread_barrier_init(&all, NULL, THREADS));
 		for (int i = 0; i < THREADS; i++)
-			CHECK(!pthread_create(&t[i], NULL, first_calls, f));
+			MUST(!pthread_create(&t[i], NULL, first_calls, f));
 		for (int i = 0; i < THREADS; i++)
-			CHECK(!pthread_join(t[i], NULL));
+			MUST(!pthread_join(t[i], NULL));
 		for (int i = 0; i < THREADS; i++)
 			world_ring(&w, (uint32_t)i)->state = RING_FREE;
 	}
-	CHECK_EQ(w.s->lost_entries, 0);
+	MUST_EQ(w.s->lost_entries, 0);
 }
 
 int main(void)
@@ -436,8 +436,8 @@ int main(void)
 	test_closed(f);
 	/* No rooms: counted. */
 	call(f, 0);
-	CHECK_EQ(w.s->lost_entries, 1);
-	CHECK_EQ(w.s->lost_exits, 1);
+	MUST_EQ(w.s->lost_entries, 1);
+	MUST_EQ(w.s->lost_exits, 1);
 	every_flag(f);
 	w.s->rooms = (uint64_t)mmap(NULL, ROOMS * ROOM_SIZE, PROT_READ | PROT_WRITE,
 				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

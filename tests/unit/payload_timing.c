@@ -67,8 +67,8 @@ static uint64_t ended(uint32_t func)
 
 static void check_calls(uint32_t func, uint64_t n)
 {
-	CHECK_EQ(calls(func), n);
-	CHECK_EQ(ended(func), n);
+	MUST_EQ(calls(func), n);
+	MUST_EQ(ended(func), n);
 }
 
 static void fresh(uint32_t nrings, enum counting counting)
@@ -78,7 +78,7 @@ static void fresh(uint32_t nrings, enum counting counting)
 	w.s->scale = 1ull << 60;	/* a tick is a nanosecond */
 	world_hello()(w.s);
 	world_lead(&w);
-	CHECK_EQ(w.s->state, SESSION_READY);
+	MUST_EQ(w.s->state, SESSION_READY);
 }
 
 static void *work(void *arg)
@@ -96,9 +96,9 @@ static void run_threads(int n)
 	pthread_t t[THREADS];
 
 	for (int i = 0; i < n; i++)
-		CHECK(!pthread_create(&t[i], NULL, work, NULL));
+		MUST(!pthread_create(&t[i], NULL, work, NULL));
 	for (int i = 0; i < n; i++)
-		CHECK(!pthread_join(t[i], NULL));
+		MUST(!pthread_join(t[i], NULL));
 }
 
 /* One after another, they have the same ring, if the last are kept. Of what takes its
@@ -114,9 +114,9 @@ static void test_threads(void)
 	check_calls(1, (THREADS + 20ull) * CALLS);
 	check_calls(2, (THREADS + 20ull) * CALLS / 2);
 	check_calls(3, (THREADS + 20ull) * CALLS);
-	CHECK_EQ(sum(3).self + sum(1).total, sum(3).total);
-	CHECK_EQ(sum(1).self, sum(1).total);
-	CHECK_EQ(w.s->lost_entries, 0);
+	MUST_EQ(sum(3).self + sum(1).total, sum(3).total);
+	MUST_EQ(sum(1).self, sum(1).total);
+	MUST_EQ(w.s->lost_entries, 0);
 }
 
 static void on_alarm(int sig)
@@ -134,18 +134,18 @@ static void test_signals(int flags)
 
 	fresh(RINGS, COUNT_TIMES);
 	signals = 0;
-	CHECK(!sigaction(SIGALRM, &act, NULL));
+	MUST(!sigaction(SIGALRM, &act, NULL));
 	setitimer(ITIMER_REAL, &often, NULL);
 	for (; signals < 2000; made++)
 		outer(NULL);
 	setitimer(ITIMER_REAL, &never, NULL);
 	/* What comes in the middle of a slow path is lost, and counted. */
 	lost = world_ring_of(&w, 0)->lost_entries;
-	CHECK_EQ(world_ring_of(&w, 0)->lost_exits, lost);
-	CHECK_EQ(calls(1) + calls(3) + lost, 2 * (made + (uint64_t)signals));
-	CHECK_EQ(ended(1) + ended(3) + lost, 2 * (made + (uint64_t)signals));
-	CHECK(lost < (uint64_t)signals);
-	CHECK_EQ(sum(1).unwound + sum(3).unwound, 0);
+	MUST_EQ(world_ring_of(&w, 0)->lost_exits, lost);
+	MUST_EQ(calls(1) + calls(3) + lost, 2 * (made + (uint64_t)signals));
+	MUST_EQ(ended(1) + ended(3) + lost, 2 * (made + (uint64_t)signals));
+	MUST(lost < (uint64_t)signals);
+	MUST_EQ(sum(1).unwound + sum(3).unwound, 0);
 }
 
 static uint64_t steps, stop_at;
@@ -190,8 +190,8 @@ static void step(uint64_t n)
 	lost = world_ring_of(&w, 0)->lost_entries - lost;
 	began = calls(1) + calls(3) + lost - began;
 	over = ended(1) + ended(3) + lost - over;
-	CHECK(began >= made && began <= made + left);
-	CHECK(over >= made && over <= made + left);
+	MUST(began >= made && began <= made + left);
+	MUST(over >= made && over <= made + left);
 }
 
 /* On the fast path, and on the slow one. */
@@ -202,13 +202,13 @@ static void test_steps(int flags, bool slow)
 
 	fresh(RINGS, COUNT_TIMES);
 	one(NULL);
-	CHECK(!sigaction(SIGTRAP, &act, NULL));
+	MUST(!sigaction(SIGTRAP, &act, NULL));
 	do {
 		if (slow)
 			world_thread(&w, world_ring_of(&w, 0))->end = 0;
 		step(n++);
 	} while (hit);
-	CHECK(n > 100);
+	MUST(n > 100);
 }
 
 static uint64_t spin_for;
@@ -236,11 +236,11 @@ static void test_buckets(void)
 		before = 0;
 		for (uint32_t j = 0; j < i; j++)
 			before += sum(5).buckets[j];
-		CHECK_EQ(before, 0);
-		CHECK(sum(5).total >= n * spin_for);
-		CHECK(sum(5).most >= spin_for && sum(5).most <= sum(5).total);
+		MUST_EQ(before, 0);
+		MUST(sum(5).total >= n * spin_for);
+		MUST(sum(5).most >= spin_for && sum(5).most <= sum(5).total);
 		if (spin_for > 1000 && spin_for < 100000)
-			CHECK(sum(5).buckets[i] > n / 2);
+			MUST(sum(5).buckets[i] > n / 2);
 	}
 }
 
@@ -257,15 +257,15 @@ static void test_depth(void)
 	depth = 1000;
 	deep(NULL);
 	check_calls(4, 1000);
-	CHECK(sum(4).self * 2 < sum(4).total);
+	MUST(sum(4).self * 2 < sum(4).total);
 	depth = 20000;
 	deep(NULL);
-	CHECK_EQ(calls(4), 21000);
-	CHECK(ended(4) > 1000 + 7000 && ended(4) < 1000 + 8192);
+	MUST_EQ(calls(4), 21000);
+	MUST(ended(4) > 1000 + 7000 && ended(4) < 1000 + 8192);
 	depth = 1000;
 	deep(NULL);
-	CHECK(ended(4) > 2000 + 7000 && ended(4) < 2000 + 8192);
-	CHECK_EQ(sum(4).unwound, 0);
+	MUST(ended(4) > 2000 + 7000 && ended(4) < 2000 + 8192);
+	MUST_EQ(sum(4).unwound, 0);
 }
 
 static void jump_out(void *arg)
@@ -289,9 +289,9 @@ static void test_left(void)
 	}
 	check_calls(6, 100);
 	check_calls(7, 100);
-	CHECK_EQ(sum(6).unwound, 100);
-	CHECK_EQ(sum(7).unwound, 100);
-	CHECK_EQ(sum(1).unwound, 0);
+	MUST_EQ(sum(6).unwound, 100);
+	MUST_EQ(sum(7).unwound, 100);
+	MUST_EQ(sum(1).unwound, 0);
 	check_calls(1, 100);
 }
 
@@ -317,7 +317,7 @@ static void test_fiber(void)
 	static char stack[256 * 1024];
 
 	fresh(RINGS, COUNT_TIMES);
-	CHECK(!getcontext(&fiber));
+	MUST(!getcontext(&fiber));
 	fiber.uc_stack.ss_sp = stack;
 	fiber.uc_stack.ss_size = sizeof(stack);
 	makecontext(&fiber, on_fiber, 0);
@@ -326,7 +326,7 @@ static void test_fiber(void)
 	check_calls(8, 1000);
 	check_calls(3, 1000);
 	check_calls(1, 1000);
-	CHECK_EQ(sum(8).unwound + sum(3).unwound + sum(1).unwound, 0);
+	MUST_EQ(sum(8).unwound + sum(3).unwound + sum(1).unwound, 0);
 }
 
 enum { FIBERS = 60, STACK = 32 * 1024, WAITS = 10 };
@@ -349,7 +349,7 @@ static void live(void)
 static void *run_fibers(void *arg)
 {
 	for (running = 0; running < FIBERS; running++)
-		CHECK(!swapcontext(&back, &fibers[running]));
+		MUST(!swapcontext(&back, &fibers[running]));
 	return NULL;
 }
 
@@ -363,17 +363,17 @@ static void test_taken(void)
 	fresh(RINGS, COUNT_TIMES);
 	for (int i = 0; i < FIBERS; i++) {
 		waits[i] = timed(&w, WAITS + (uint32_t)i, leave_fiber);
-		CHECK(!getcontext(&fibers[i]));
+		MUST(!getcontext(&fibers[i]));
 		fibers[i].uc_stack.ss_sp = stacks[i];
 		fibers[i].uc_stack.ss_size = STACK;
 		makecontext(&fibers[i], live, 0);
 	}
-	CHECK(!pthread_create(&t, NULL, run_fibers, NULL));
-	CHECK(!pthread_join(t, NULL));
+	MUST(!pthread_create(&t, NULL, run_fibers, NULL));
+	MUST(!pthread_join(t, NULL));
 	run_fibers(NULL);
 	for (uint32_t i = 0; i < FIBERS; i++) {
 		check_calls(WAITS + i, 1);
-		CHECK_EQ(sum(WAITS + i).unwound, 0);
+		MUST_EQ(sum(WAITS + i).unwound, 0);
 	}
 }
 
@@ -382,7 +382,7 @@ static void test_no_room(void)
 	fresh(RINGS, COUNT_TIMES);
 	far_off(NULL);
 	far_off(NULL);
-	CHECK_EQ(world_ring_of(&w, 0)->lost_entries, 2);
+	MUST_EQ(world_ring_of(&w, 0)->lost_entries, 2);
 	one(NULL);
 	check_calls(1, 1);
 }
@@ -393,19 +393,19 @@ static void test_other_kind(void)
 	one(NULL);
 	for (int i = 0; i < 5; i++)
 		recorded(NULL);
-	CHECK_EQ(world_ring_of(&w, 0)->head, 0);
+	MUST_EQ(world_ring_of(&w, 0)->head, 0);
 	check_calls(1, 1);
 	check_calls(9, 0);
 	fresh(RINGS, COUNT_NONE);
 	recorded(NULL);
 	for (int i = 0; i < 5; i++)
 		one(NULL);
-	CHECK_EQ(world_ring_of(&w, 0)->head, 1);
-	CHECK_EQ(world_thread(&w, world_ring_of(&w, 0))->timed, 0);
-	CHECK_EQ(w.s->lost_entries + w.s->lost_exits, 0);
+	MUST_EQ(world_ring_of(&w, 0)->head, 1);
+	MUST_EQ(world_thread(&w, world_ring_of(&w, 0))->timed, 0);
+	MUST_EQ(w.s->lost_entries + w.s->lost_exits, 0);
 	fresh(RINGS, COUNT_CALLS);
 	one(NULL);
-	CHECK_EQ(w.s->lost_entries + w.s->lost_exits, 0);
+	MUST_EQ(w.s->lost_entries + w.s->lost_exits, 0);
 }
 
 /* A handler forks a child at each instruction: its thread's memory is wiped. */
@@ -415,8 +415,8 @@ static void test_fork_steps(void)
 	uint64_t made = fork_at_steps(one);
 
 	/* Those that were forked right before that have begun it, or ended it, too. */
-	CHECK(calls(1) >= made && calls(1) < made + 30);
-	CHECK(ended(1) >= made && ended(1) < made + 60);
+	MUST(calls(1) >= made && calls(1) < made + 30);
+	MUST(ended(1) >= made && ended(1) < made + 60);
 }
 
 /* A forked child has its own ring, if that is wanted. */
@@ -437,7 +437,7 @@ static size_t pages_there(void)
 	static unsigned char there[MANY * sizeof(struct timing) / PAGE];
 	size_t n = 0;
 
-	CHECK(!mincore(at, sizeof(there) * PAGE, there));
+	MUST(!mincore(at, sizeof(there) * PAGE, there));
 	for (size_t i = 0; i < sizeof(there); i++)
 		n += there[i] & 1;
 	return n;
@@ -460,20 +460,20 @@ static void test_reader(void)
 		funcs[i] = (struct reader_func){ .name = "f", .module = "m" };
 	world_hello()(w.s);
 	world_lead(&w);
-	CHECK(!reader_new(w.s, w.s->size, getpid(), funcs, MANY, &r));
+	MUST(!reader_new(w.s, w.s->size, getpid(), funcs, MANY, &r));
 	for (int i = 0; i < 100; i++)
 		outer(NULL);
 	before = pages_there();
-	CHECK(before > 0 && before <= 2);
+	MUST(before > 0 && before <= 2);
 	reader_counts(r, counted_calls, MANY);
 	reader_timings(r, counted_calls, timings, MANY);
-	CHECK_EQ(counted_calls[1], 100);
-	CHECK_EQ(counted_calls[3], 100);
-	CHECK_EQ(counted_calls[2], 0);
-	CHECK_EQ(timing_ended(&timings[1]), 100);
-	CHECK_EQ(timing_ended(&timings[3]), 100);
-	CHECK_EQ(timings[3].total, timings[3].self + timings[1].total);
-	CHECK_EQ(pages_there(), before);
+	MUST_EQ(counted_calls[1], 100);
+	MUST_EQ(counted_calls[3], 100);
+	MUST_EQ(counted_calls[2], 0);
+	MUST_EQ(timing_ended(&timings[1]), 100);
+	MUST_EQ(timing_ended(&timings[3]), 100);
+	MUST_EQ(timings[3].total, timings[3].self + timings[1].total);
+	MUST_EQ(pages_there(), before);
 	reader_free(r);
 }
 
@@ -493,15 +493,15 @@ static void test_lost(void)
 
 	fresh(RINGS, COUNT_TIMES);
 	w.s->keep_last = 1;
-	CHECK(!reader_new(w.s, w.s->size, getpid(), funcs, 1, &r));
+	MUST(!reader_new(w.s, w.s->size, getpid(), funcs, 1, &r));
 	for (int i = 0; i < 10; i++) {
-		CHECK(!pthread_create(&t, NULL, call_far_off, NULL));
-		CHECK(!pthread_join(t, NULL));
+		MUST(!pthread_create(&t, NULL, call_far_off, NULL));
+		MUST(!pthread_join(t, NULL));
 	}
-	CHECK(reader_drain(r, true, NULL, NULL) == 0);
+	MUST(reader_drain(r, true, NULL, NULL) == 0);
 	reader_stats(r, &stats);
-	CHECK_EQ(stats.lost_entries, 10);
-	CHECK_EQ(stats.lost, 10);
+	MUST_EQ(stats.lost_entries, 10);
+	MUST_EQ(stats.lost, 10);
 	reader_free(r);
 }
 
@@ -523,7 +523,7 @@ int main(void)
 	far_off = timed(&w, FUNCS, NULL);
 	test_threads();
 	test_signals(0);
-	CHECK(!sigaltstack(&ss, NULL));
+	MUST(!sigaltstack(&ss, NULL));
 	test_signals(SA_ONSTACK);
 	for (int i = 0; i < 8; i++) {
 		leaves = i & 1;

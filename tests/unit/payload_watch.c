@@ -96,8 +96,8 @@ static struct held look(void)
 	struct reader *r;
 	struct still still;
 
-	CHECK(!still_take(&seg, &head, &still));
-	CHECK(!reader_new(still.map, still.size, getpid(), names, 3, &r));
+	MUST(!still_take(&seg, &head, &still));
+	MUST(!reader_new(still.map, still.size, getpid(), names, 3, &r));
 	while (reader_drain(r, true, see, &h) > 0)
 		;
 	h.counted = h.events + still.overwritten + still.lost;
@@ -123,7 +123,7 @@ static void test_quick(void)
 	for (int i = 0; i < 1000; i++)
 		watched(NULL);
 	recursive(&depth);
-	CHECK_EQ(w.s->fired, WATCH_ARMED);
+	MUST_EQ(w.s->fired, WATCH_ARMED);
 }
 
 /* What was left is forgotten when another call stands where it stood. */
@@ -137,7 +137,7 @@ static void test_left(void)
 		watched(NULL);
 	}
 	for (int i = 0; i < THREAD_WATCHED; i++)
-		CHECK_EQ(t->watched[i].sp, 0);
+		MUST_EQ(t->watched[i].sp, 0);
 }
 
 static void test_kept(uint32_t times)
@@ -147,23 +147,23 @@ static void test_kept(uint32_t times)
 	struct held h;
 
 	flood();
-	CHECK_EQ(w.s->fired, WATCH_ARMED);
+	MUST_EQ(w.s->fired, WATCH_ARMED);
 	lost = r->lost_entries + r->lost_exits;
 	watched(&span);
-	CHECK_EQ(w.s->fired, WATCH_FIRED);
-	CHECK_EQ(w.s->firings, times);
-	CHECK_EQ(w.s->fired_func, WATCHED);
-	CHECK_EQ(w.s->fired_tid, getpid());
-	CHECK(w.s->fired_end - w.s->fired_begin > span);
+	MUST_EQ(w.s->fired, WATCH_FIRED);
+	MUST_EQ(w.s->firings, times);
+	MUST_EQ(w.s->fired_func, WATCHED);
+	MUST_EQ(w.s->fired_tid, getpid());
+	MUST(w.s->fired_end - w.s->fired_begin > span);
 	flood();
 	/* Another one changes nothing. */
 	watched(&span);
-	CHECK_EQ(w.s->firings, times);
+	MUST_EQ(w.s->firings, times);
 	h = look();
-	CHECK(h.before > SUBBUF_SIZE / 16);
-	CHECK(h.events > h.before + SUBBUF_SIZE / 16);
-	CHECK(r->lost_entries + r->lost_exits > lost);
-	CHECK_EQ(h.counted - before, 2 * (2 * ROUNDS + 2));
+	MUST(h.before > SUBBUF_SIZE / 16);
+	MUST(h.events > h.before + SUBBUF_SIZE / 16);
+	MUST(r->lost_entries + r->lost_exits > lost);
+	MUST_EQ(h.counted - before, 2 * (2 * ROUNDS + 2));
 }
 
 /* The last are kept again, and nothing else is lost. */
@@ -176,9 +176,9 @@ static void test_armed_again(void)
 	step(NULL);
 	lost = r->lost_entries + r->lost_exits;
 	flood();
-	CHECK_EQ(r->lost_entries + r->lost_exits, lost);
-	CHECK_EQ(look().before, 0);
-	CHECK_EQ(look().counted - before, 2 * (ROUNDS + 1));
+	MUST_EQ(r->lost_entries + r->lost_exits, lost);
+	MUST_EQ(look().before, 0);
+	MUST_EQ(look().counted - before, 2 * (ROUNDS + 1));
 }
 
 /* The step by which the oldest sub-buffer is given up was left before its end. */
@@ -192,8 +192,8 @@ static void test_given_up_once(void)
 	r->overwritten = sum;
 	while (r->head == head)
 		step(NULL);
-	CHECK_EQ(r->tail, head - SUBS + 1);
-	CHECK_EQ(r->overwritten, sum);
+	MUST_EQ(r->tail, head - SUBS + 1);
+	MUST_EQ(r->overwritten, sum);
 }
 
 int main(void)

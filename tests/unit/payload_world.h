@@ -28,25 +28,7 @@
 #include "injector/ptrace/glibcthreads.h"
 #include "injector/session/blobs.h"
 #include "payload/abi.h"
-
-#define CHECK(x) ((x) ? (void)0 : world_die(__FILE__, __LINE__, #x))
-#define CHECK_EQ(a, b) world_equal(__FILE__, __LINE__, #a, (uint64_t)(a), (uint64_t)(b))
-
-static inline __attribute__((noreturn)) void world_die(const char *file, int line, const char *what)
-{
-	fprintf(stderr, "%s:%d: failed: %s\n", file, line, what);
-	exit(1);
-}
-
-static inline void world_equal(const char *file, int line, const char *what,
-			       uint64_t a, uint64_t b)
-{
-	if (a == b)
-		return;
-	fprintf(stderr, "%s:%d: %s is %llu (%#llx), not %llu\n", file, line, what,
-		(unsigned long long)a, (unsigned long long)a, (unsigned long long)b);
-	exit(1);
-}
+#include "tests/unit/check.h"
 
 #ifdef WORLD_BARE
 enum { BARE = 1 };
@@ -82,15 +64,15 @@ static inline hello_fn *world_map(void)
 	struct payload_info info;
 	char *base;
 
-	CHECK(!payload_info(&info));
+	MUST(!payload_info(&info));
 	base = mmap(NULL, info.span, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	CHECK(base != MAP_FAILED);
+	MUST(base != MAP_FAILED);
 	for (size_t i = 0; i < info.nparts; i++)
 		memcpy(base + info.parts[i].at, info.parts[i].bytes, info.parts[i].size);
 	if (ROOM)
 		memcpy(base + info.tls_word, &(uint64_t){ GLIBC_ROOM_AT }, sizeof(uint64_t));
 	for (size_t i = 0; i < info.nparts; i++)
-		CHECK(!mprotect(base + info.parts[i].page, info.parts[i].pages,
+		MUST(!mprotect(base + info.parts[i].page, info.parts[i].pages,
 				info.parts[i].prot));
 	return (hello_fn *)(base + info.hello);
 }
@@ -103,12 +85,12 @@ static inline hello_fn *world_load(void)
 	int fd;
 
 	fd = memfd_create("payload", MFD_CLOEXEC);
-	CHECK(fd >= 0 && write(fd, blob_payload, size) == (ssize_t)size);
+	MUST(fd >= 0 && write(fd, blob_payload, size) == (ssize_t)size);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!lib)
 		fprintf(stderr, "%s\n", dlerror());
-	CHECK(lib);
+	MUST(lib);
 	close(fd);
 	return (hello_fn *)dlsym(lib, "payload_hello");
 }
@@ -120,7 +102,7 @@ static inline hello_fn *world_hello(void)
 
 	if (!hello)
 		hello = BARE || ROOM ? world_map() : world_load();
-	CHECK(hello);
+	MUST(hello);
 	return hello;
 }
 
@@ -130,8 +112,8 @@ static inline uint64_t world_tid_offset(void)
 	char *list;
 	size_t size;
 
-	CHECK(!syscall(SYS_get_robust_list, 0, &list, &size));
-	CHECK_EQ(*(int *)(list - 16), syscall(SYS_gettid));
+	MUST(!syscall(SYS_get_robust_list, 0, &list, &size));
+	MUST_EQ(*(int *)(list - 16), syscall(SYS_gettid));
 	return (uint64_t)(list - 16) - (uint64_t)pthread_self();
 }
 
@@ -141,7 +123,7 @@ static inline void world_find_stack(struct session *s)
 	unsigned long lo, hi;
 	FILE *f = fopen("/proc/self/maps", "r");
 
-	CHECK(f);
+	MUST(f);
 	while (fgets(line, sizeof(line), f))
 		if (strstr(line, "[stack]") && sscanf(line, "%lx-%lx", &lo, &hi) == 2)
 			s->stack_hi = hi;
@@ -158,13 +140,13 @@ static inline struct session *world_session(uint32_t nrings, uint32_t nsub)
 	struct session *s;
 	void *threads;
 
-	CHECK(fd >= 0 && !ftruncate(fd, size));
+	MUST(fd >= 0 && !ftruncate(fd, size));
 	s = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
 	threads = mmap(NULL, (size_t)nrings * THREAD_SIZE, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	CHECK(s != MAP_FAILED && threads != MAP_FAILED);
-	CHECK(!madvise(threads, (size_t)nrings * THREAD_SIZE, MADV_WIPEONFORK));
+	MUST(s != MAP_FAILED && threads != MAP_FAILED);
+	MUST(!madvise(threads, (size_t)nrings * THREAD_SIZE, MADV_WIPEONFORK));
 	s->abi = ABI_VERSION;
 	s->generation = 1;
 	s->size = size;
@@ -196,12 +178,12 @@ static inline void world_begin(struct world *w, uint32_t nrings, uint32_t nsub)
 {
 	w->s = world_session(nrings, nsub);
 	world_hello()(w->s);
-	CHECK_EQ(w->s->answer, w->s->generation);
-	CHECK_EQ(w->s->state, SESSION_READY);
-	CHECK_EQ(!w->s->tls_offset, BARE);
+	MUST_EQ(w->s->answer, w->s->generation);
+	MUST_EQ(w->s->state, SESSION_READY);
+	MUST_EQ(!w->s->tls_offset, BARE);
 	w->arena = mmap(NULL, WORLD_ARENA, PROT_READ | PROT_WRITE | PROT_EXEC,
 			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	CHECK(w->arena != MAP_FAILED);
+	MUST(w->arena != MAP_FAILED);
 	w->used = hot_end - hot_begin;
 	memcpy(w->arena, hot_begin, w->used);
 	world_lead(w);
@@ -210,7 +192,7 @@ static inline void world_begin(struct world *w, uint32_t nrings, uint32_t nsub)
 /* Machine code. */
 static inline void emit(struct world *w, const void *bytes, size_t n)
 {
-	CHECK(w->used + n <= WORLD_ARENA);
+	MUST(w->used + n <= WORLD_ARENA);
 	memcpy(w->arena + w->used, bytes, n);
 	w->used += n;
 }
@@ -235,7 +217,7 @@ static inline void emit_record_by(struct world *w, uint64_t word, const uint8_t 
 	uint8_t code[ARCH_RECORD_MAX];
 	int n = arch_host()->record((raddr_t)w->arena + w->used, &call, code);
 
-	CHECK(n > 0);
+	MUST(n > 0);
 	world_gates[word >> REC_FUNC_SHIFT] = 1;
 	emit(w, code, (size_t)n);
 }
@@ -395,7 +377,7 @@ static inline struct ring *world_ring_of(struct world *w, int tid)
 		if (world_ring(w, i)->state == RING_CLAIMED &&
 		    world_ring(w, i)->tid == tid)
 			return world_ring(w, i);
-	CHECK(!"the thread has a ring");
+	MUST(!"the thread has a ring");
 }
 
 /* What its thread keeps for itself. */
@@ -429,7 +411,7 @@ static inline void drain_word(struct drain *d, const struct subbuf *b, const uin
 	r.func = *p >> REC_FUNC_SHIFT;
 	if (r.kind == REC_EXT) {
 		r.sub = r.func & 63;
-		CHECK_EQ(r.func >> 6, 1);
+		MUST_EQ(r.func >> 6, 1);
 		r.body = p[1] >> REC_TIME_SHIFT;
 	}
 	d->inversions += r.tsc < d->last;
@@ -455,7 +437,7 @@ static inline bool drain_subbuf(struct drain *d, struct subbuf *b, bool closed)
 	uint64_t *p = (uint64_t *)(b + 1);
 	uint64_t n = (SUBBUF_SIZE - sizeof(*b)) / 8, end = closed ? b->reserved / 8 : n;
 
-	CHECK(end <= n);
+	MUST(end <= n);
 	if (!d->done && !d->begun)
 		drain_begin(d, b);
 	for (; d->done < end; d->done++) {
@@ -518,7 +500,7 @@ static inline void world_drain(struct world *w, struct ring *r, struct drain *d)
 	while (r->tail < head) {
 		place = world_find(w, r, r->tail);
 		/* The newest may have been begun just now. */
-		CHECK(place < w->s->nsub || r->tail + 1 == head || d->jumps);
+		MUST(place < w->s->nsub || r->tail + 1 == head || d->jumps);
 		if (place == w->s->nsub && r->tail + 1 < head) {
 			__atomic_store_n(&r->tail, r->tail + 1, __ATOMIC_RELEASE);
 			continue;

@@ -23,8 +23,7 @@
 #include "injector/infect/infect_impl.h"
 #include "injector/proc/procfs.h"
 #include "injector/ptrace/surgery.h"
-
-#define CHECK(x) ((x) ? (void)0 : die(__LINE__, #x))
+#include "tests/unit/check.h"
 
 enum {
 	TRIES = 5000,		/* of 2 ms */
@@ -34,12 +33,6 @@ enum {
 	SAMPLE = 1 << 30,	/* bytes */
 	SET_DISPATCH = 59,	/* PR_SET_SYSCALL_USER_DISPATCH */
 };
-
-static __attribute__((noreturn)) void die(int line, const char *what)
-{
-	fprintf(stderr, "remote.c:%d: failed: %s (%s)\n", line, what, fail_text());
-	exit(1);
-}
 
 /* What the child shares with us. */
 static struct {
@@ -138,7 +131,7 @@ static void wait_for(bool (*what)(void))
 
 	for (i = 0; i < TRIES && !what(); i++)
 		usleep(2000);
-	CHECK(i < TRIES);
+	MUST(i < TRIES);
 }
 
 static int64_t blocked(void) { return procfs_status(child, child, "SigBlk", 16, -1); }
@@ -153,10 +146,10 @@ static bool has_answered(void)
 static void check_home(int64_t mask)
 {
 	answers++;
-	CHECK(write(words[1], "", 1) == 1);
+	MUST(write(words[1], "", 1) == 1);
 	wait_for(has_answered);
-	CHECK(blocked() == mask);
-	CHECK(procfs_status(child, child, "TracerPid", 10, -1) == 0);
+	MUST(blocked() == mask);
+	MUST(procfs_status(child, child, "TracerPid", 10, -1) == 0);
 }
 
 static void begin(struct target *t, struct remote *r)
@@ -164,11 +157,11 @@ static void begin(struct target *t, struct remote *r)
 	struct thread_hold *th;
 	struct gadgets g;
 
-	CHECK(target_open(child, t) == 0);
-	CHECK(remote_gadgets(t, (struct range){ 0 }, &g) == 0);
-	CHECK(target_stop_one(t, child, STOP, &th) == 0);
-	CHECK(remote_begin(t, th, &g, 0, r) == 0);
-	CHECK(regs_interrupted(&r->saved) == INTERRUPTED_EINTR);
+	MUST(target_open(child, t) == 0);
+	MUST(remote_gadgets(t, (struct range){ 0 }, &g) == 0);
+	MUST(target_stop_one(t, child, STOP, &th) == 0);
+	MUST(remote_begin(t, th, &g, 0, r) == 0);
+	MUST(regs_interrupted(&r->saved) == INTERRUPTED_EINTR);
 }
 
 static void run(struct remote *r, void (*fn)(void))
@@ -176,14 +169,14 @@ static void run(struct remote *r, void (*fn)(void))
 	struct regs regs = r->saved;
 
 	regs_call(&regs, (uintptr_t)fn, NULL, 0, r->way);
-	CHECK(regs_set(child, &regs) == 0);
-	CHECK(thread_resume(r->thread, PTRACE_CONT, 0, 0) == -ETIMEDOUT);
+	MUST(regs_set(child, &regs) == 0);
+	MUST(thread_resume(r->thread, PTRACE_CONT, 0, 0) == -ETIMEDOUT);
 }
 
 static void end(struct target *t)
 {
 	target_release(t);
-	CHECK(t->nthreads == 0);
+	MUST(t->nthreads == 0);
 	target_close(t);
 }
 
@@ -195,7 +188,7 @@ static int late_to_end(void *unused)
 	begin(&t, &r);
 	run(&r, busy);
 	wait_for(is_busy);
-	CHECK(remote_end(&r) == 0);
+	MUST(remote_end(&r) == 0);
 	end(&t);
 	return 0;
 }
@@ -211,8 +204,8 @@ static int late_to_be_fetched(void *unused)
 
 	shared->turn = 1;
 	begin(&t, &r);
-	CHECK(remote_work(&r, &job) == 0);
-	CHECK(remote_end(&r) == 0);
+	MUST(remote_work(&r, &job) == 0);
+	MUST(remote_end(&r) == 0);
 	end(&t);
 	return 0;
 }
@@ -227,11 +220,11 @@ static int given_to_handler(void *unused)
 
 	begin(&t, &r);
 	shared->dispatch = BLOCK;
-	CHECK(remote_syscall(&r, SYS_getpid, (const uint64_t[6]){ 0 }, &ret) == -EFAULT);
+	MUST(remote_syscall(&r, SYS_getpid, (const uint64_t[6]){ 0 }, &ret) == -EFAULT);
 	fail_clear();
 	shared->dispatch = ALLOW;
-	CHECK(remote_end(&r) == 0);
-	CHECK(procfs_caught(child) & 1ull << (SIGSYS - 1));
+	MUST(remote_end(&r) == 0);
+	MUST(procfs_caught(child) & 1ull << (SIGSYS - 1));
 	end(&t);
 	return 0;
 }
@@ -245,8 +238,8 @@ static int left_behind(void *unused)
 	begin(&t, &r);
 	run(&r, away);
 	wait_for(is_away);
-	CHECK(remote_end(&r) == -ETIMEDOUT);
-	CHECK(strstr(fail_text(), "to give it back"));
+	MUST(remote_end(&r) == -ETIMEDOUT);
+	MUST(strstr(fail_text(), "to give it back"));
 	fail_clear();
 	target_release(&t);
 	target_settle(&t, (uint64_t)TRIES * 2000000);
@@ -259,7 +252,7 @@ static bool is_to_go;
 
 static int go_there(struct infecting *in)
 {
-	CHECK(infect_use_stack(in) == 0 && in->result->map.s->scratch == 0);
+	MUST(infect_use_stack(in) == 0 && in->result->map.s->scratch == 0);
 	if (is_to_go) {
 		run(&in->remote, away);
 		wait_for(is_away);
@@ -275,13 +268,13 @@ static int on_our_stack(void *unused)
 	struct target t;
 	struct infecting in = { .target = &t, .result = &inf, .scratch = (uintptr_t)stack };
 
-	CHECK(target_open(child, &t) == 0);
-	CHECK(remote_gadgets(&t, (struct range){ 0 }, &in.gadgets) == 0);
-	CHECK(infect_with_borrowed(&in, VICTIM_SYSCALLS, go_there) == 0);
-	CHECK(session.scratch == in.scratch && !in.busy);
+	MUST(target_open(child, &t) == 0);
+	MUST(remote_gadgets(&t, (struct range){ 0 }, &in.gadgets) == 0);
+	MUST(infect_with_borrowed(&in, VICTIM_SYSCALLS, go_there) == 0);
+	MUST(session.scratch == in.scratch && !in.busy);
 	is_to_go = true;
-	CHECK(infect_with_borrowed(&in, VICTIM_SYSCALLS, go_there) == -ETIMEDOUT);
-	CHECK(session.scratch == 0 && in.busy);
+	MUST(infect_with_borrowed(&in, VICTIM_SYSCALLS, go_there) == -ETIMEDOUT);
+	MUST(session.scratch == 0 && in.busy);
 	fail_clear();
 	target_settle(&t, (uint64_t)TRIES * 2000000);
 	end(&t);
@@ -293,7 +286,7 @@ static void play(int (*scene)(void *))
 	int64_t mask;
 
 	child = fork();
-	CHECK(child >= 0);
+	MUST(child >= 0);
 	if (!child) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		signal(SIGSYS, handle);
@@ -304,9 +297,9 @@ static void play(int (*scene)(void *))
 	shared->answers = 0;
 	wait_for(is_asleep);
 	mask = blocked();
-	CHECK(surgery(scene, NULL) == 0);
+	MUST(surgery(scene, NULL) == 0);
 	check_home(mask);
-	CHECK(kill(child, SIGKILL) == 0);
+	MUST(kill(child, SIGKILL) == 0);
 	waitpid(child, NULL, 0);
 }
 
@@ -314,7 +307,7 @@ int main(void)
 {
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	CHECK(shared != MAP_FAILED && pipe(words) == 0);
+	MUST(shared != MAP_FAILED && pipe(words) == 0);
 	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 	shared->size = measure();
 	if (!shared->size) {

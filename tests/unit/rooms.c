@@ -8,19 +8,13 @@
 
 #include "injector/proc/procfs.h"
 #include "injector/session/rooms.h"
+#include "tests/unit/check.h"
 
-#define CHECK(x) ((x) ? (void)0 : die(__LINE__, #x))
 #define STATE(x) ((uint64_t)(x) << 8 * ROOM_STATE)
 
 enum { LIVES, ENDED, ASKED, NOBODYS, OF_C, BACK, FORGED, ROOMS };
 
 static uint8_t rooms[ROOMS][ROOM_SIZE] __attribute__((aligned(8)));
-
-static __attribute__((noreturn)) void die(int line, const char *what)
-{
-	fprintf(stderr, "rooms.c:%d: failed: %s (%s)\n", line, what, fail_text());
-	exit(1);
-}
 
 static void *say_id(void *ret)
 {
@@ -52,23 +46,23 @@ int main(void)
 	struct rooms r;
 	pthread_t thread;
 
-	CHECK(!target_open(getpid(), &t));
-	CHECK(!pthread_create(&thread, NULL, say_id, &ended));
-	CHECK(!pthread_join(thread, NULL));
+	MUST(!target_open(getpid(), &t));
+	MUST(!pthread_create(&thread, NULL, say_id, &ended));
+	MUST(!pthread_join(thread, NULL));
 	while (!procfs_has_ended(getpid(), ended))
 		usleep(1000);
 	fill(lives, ended);
 	rooms_begin(&t, &s, &r);
 	rooms_tick(&r);
-	CHECK(*owner(LIVES) == (uint64_t)lives);
-	CHECK(*owner(ENDED) == ((uint64_t)ended | STATE(ROOM_BACK)));
-	CHECK(*owner(ASKED) == ((uint64_t)ended | STATE(ROOM_BACK)));
-	CHECK(!*owner(NOBODYS));
-	CHECK(*owner(OF_C) == (uint64_t)&rooms);
-	CHECK(*owner(FORGED) == STATE(0x80));
-	CHECK(s.returns == 2);
+	MUST(*owner(LIVES) == (uint64_t)lives);
+	MUST(*owner(ENDED) == ((uint64_t)ended | STATE(ROOM_BACK)));
+	MUST(*owner(ASKED) == ((uint64_t)ended | STATE(ROOM_BACK)));
+	MUST(!*owner(NOBODYS));
+	MUST(*owner(OF_C) == (uint64_t)&rooms);
+	MUST(*owner(FORGED) == STATE(0x80));
+	MUST(s.returns == 2);
 	rooms_tick(&r);
-	CHECK(s.returns == 2);
+	MUST(s.returns == 2);
 	rooms_end(&r);
 	rooms_tick(&r);
 
@@ -79,7 +73,7 @@ int main(void)
 		s.nrooms = i ? UINT32_MAX : ROOMS;
 		rooms_begin(&t, &s, &r);
 		rooms_tick(&r);
-		CHECK(*owner(ENDED) == (uint64_t)ended && s.returns == 2);
+		MUST(*owner(ENDED) == (uint64_t)ended && s.returns == 2);
 		rooms_end(&r);
 	}
 	target_close(&t);

@@ -20,20 +20,13 @@
 #include "injector/proc/procfs.h"
 #include "injector/ptrace/surgery.h"
 #include "injector/remote/victim.h"
-
-#define CHECK(x) ((x) ? (void)0 : die(__LINE__, #x))
+#include "tests/unit/check.h"
 
 enum {
 	TRIES = 5000,			/* of 2 ms */
 	FEW_LOOKS = 10,
 	SHORT = 20 * 1000 * 1000,	/* ns */
 };
-
-static __attribute__((noreturn)) void die(int line, const char *what)
-{
-	fprintf(stderr, "stragglers.c:%d: failed: %s (%s)\n", line, what, fail_text());
-	exit(1);
-}
 
 /* What the child shares with us. */
 static struct {
@@ -90,18 +83,18 @@ static int look_for_one(void *unused)
 	struct target t;
 	struct remote r;
 
-	CHECK(target_open(child, &t) == 0);
-	CHECK(remote_gadgets(&t, (struct range){ 0 }, &g) == 0);
-	CHECK(target_stop_one(&t, child, SHORT, &th) == -EAGAIN);
+	MUST(target_open(child, &t) == 0);
+	MUST(remote_gadgets(&t, (struct range){ 0 }, &g) == 0);
+	MUST(target_stop_one(&t, child, SHORT, &th) == -EAGAIN);
 	target_release(&t);
 	t.longest_loan = 0;
-	CHECK(victim_borrow(&t, &none, VICTIM_SYSCALLS, FEW_LOOKS, &g, &r) == -EAGAIN);
-	CHECK(t.longest_loan == 0);
+	MUST(victim_borrow(&t, &none, VICTIM_SYSCALLS, FEW_LOOKS, &g, &r) == -EAGAIN);
+	MUST(t.longest_loan == 0);
 	fail_clear();
 	__atomic_store_n(&shared->come_back, true, __ATOMIC_RELEASE);
-	CHECK(victim_borrow(&t, &none, VICTIM_SYSCALLS, VICTIM_TRIES, &g, &r) == 0);
-	CHECK(victim_give_back(&r, 0) == 0);
-	CHECK(t.nthreads == 0);
+	MUST(victim_borrow(&t, &none, VICTIM_SYSCALLS, VICTIM_TRIES, &g, &r) == 0);
+	MUST(victim_give_back(&r, 0) == 0);
+	MUST(t.nthreads == 0);
 	target_close(&t);
 	return 0;
 }
@@ -113,12 +106,12 @@ int main(void)
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		      -1, 0);
 	child = fork();
-	CHECK(child >= 0 && shared != MAP_FAILED);
+	MUST(child >= 0 && shared != MAP_FAILED);
 	if (!child)
 		live();
 	for (i = 0; i < TRIES && !is_away(); i++)
 		usleep(2000);
-	CHECK(i < TRIES);
+	MUST(i < TRIES);
 	int err = surgery(look_for_one, NULL);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);

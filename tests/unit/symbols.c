@@ -34,34 +34,34 @@ static void finds_kinds(void)
 	const struct func *f;
 
 	world_write("kinds.c", kinds_source);
-	CHECK_EQ(world_run("%s -O1 -fno-inline -o kinds kinds.c", world_cc), 0);
+	MUST_EQ(world_run("%s -O1 -fno-inline -o kinds kinds.c", world_cc), 0);
 	s = world_symbols("kinds");
 	world_check_invariants(s);
-	CHECK_STR(s->base, "kinds");
-	CHECK(s->is_dynamic && s->is_pie && s->build_id_len == 20);
-	CHECK_STR(s->interp, "/lib64/ld-linux-x86-64.so.2");
+	MUST_STR(s->base, "kinds");
+	MUST(s->is_dynamic && s->is_pie && s->build_id_len == 20);
+	MUST_STR(s->interp, "/lib64/ld-linux-x86-64.so.2");
 
 	f = world_func(s, "exported");
-	CHECK_STR(f->name, "exported");
-	CHECK_EQ(f->naliases, 2);
-	CHECK(world_find(s, "weak_name") == f && world_find(s, "__under") == f);
-	CHECK_EQ(f->source, FUNC_SYMTAB);
-	CHECK_EQ(f->flags, 0);
-	CHECK(world_func(s, "hidden")->range.end > 0);
-	CHECK(world_func(s, "chosen")->flags & FUNC_IFUNC);
-	CHECK_EQ(range_size(world_func(s, "by_hand")->range), 1);
-	CHECK(world_func(s, "by_hand")->flags & FUNC_NO_UNWIND);
+	MUST_STR(f->name, "exported");
+	MUST_EQ(f->naliases, 2);
+	MUST(world_find(s, "weak_name") == f && world_find(s, "__under") == f);
+	MUST_EQ(f->source, FUNC_SYMTAB);
+	MUST_EQ(f->flags, 0);
+	MUST(world_func(s, "hidden")->range.end > 0);
+	MUST(world_func(s, "chosen")->flags & FUNC_IFUNC);
+	MUST_EQ(range_size(world_func(s, "by_hand")->range), 1);
+	MUST(world_func(s, "by_hand")->flags & FUNC_NO_UNWIND);
 	f = world_func(s, "with_unwind");
-	CHECK(f->flags & FUNC_NO_SIZE && !(f->flags & FUNC_NO_UNWIND));
-	CHECK_EQ(range_size(f->range), 2);
+	MUST(f->flags & FUNC_NO_SIZE && !(f->flags & FUNC_NO_UNWIND));
+	MUST_EQ(range_size(f->range), 2);
 	f = world_func(s, "sizeless");
-	CHECK(f->flags & FUNC_NO_SIZE);
-	CHECK_EQ(range_size(f->range), 2);
-	CHECK_EQ(f->range.end, world_func(s, "after")->range.start);
-	CHECK(symbols_func_at(s, f->range.start + 1) == f);
-	CHECK(!world_find(s, "data") && !world_find(s, "thread_data"));
-	CHECK(!world_find(s, "missing") && !world_find(s, "a_label"));
-	CHECK(!symbols_func_at(s, 0));
+	MUST(f->flags & FUNC_NO_SIZE);
+	MUST_EQ(range_size(f->range), 2);
+	MUST_EQ(f->range.end, world_func(s, "after")->range.start);
+	MUST(symbols_func_at(s, f->range.start + 1) == f);
+	MUST(!world_find(s, "data") && !world_find(s, "thread_data"));
+	MUST(!world_find(s, "missing") && !world_find(s, "a_label"));
+	MUST(!symbols_func_at(s, 0));
 	symbols_close(s);
 }
 
@@ -76,13 +76,13 @@ static void ends_with_sections(void)
 		"	\".section .text.second,\\\"ax\\\"\\n.type next,@function\\n nop\\nnext: ret\\n\");\n");
 	world_write("ends.ld", "SECTIONS { . = 0x1000; .text.first : { *(.text.first) } "
 		    ".text.second : SUBALIGN(1) { *(.text.second) } }\n");
-	CHECK_EQ(world_run("%s -shared -nostdlib -fcf-protection=none -o ends.so ends.c "
+	MUST_EQ(world_run("%s -shared -nostdlib -fcf-protection=none -o ends.so ends.c "
 			   "-Wl,-T,ends.ld 2>ld.err", world_cc), 0);
 	s = world_symbols("ends.so");
 	world_check_invariants(s);
-	CHECK_EQ(range_size(world_func(s, "last")->range), 1);
-	CHECK_EQ(world_func(s, "next")->range.start, world_func(s, "last")->range.end + 1);
-	CHECK(!world_find(s, "the_end"));
+	MUST_EQ(range_size(world_func(s, "last")->range), 1);
+	MUST_EQ(world_func(s, "next")->range.start, world_func(s, "last")->range.end + 1);
+	MUST(!world_find(s, "the_end"));
 	symbols_close(s);
 }
 
@@ -95,17 +95,17 @@ static void cuts_versions(void)
 		"int old_f(void) { return 1; } int new_f(void) { return 2; }\n"
 		"__asm__(\".symver old_f, f@V1\"); __asm__(\".symver new_f, f@@V2\");\n");
 	world_write("v.map", "V1 { global: f; }; V2 { } V1;\n");
-	CHECK_EQ(world_run("%s -shared -fPIC -o libv.so v.c -Wl,--version-script,v.map",
+	MUST_EQ(world_run("%s -shared -fPIC -o libv.so v.c -Wl,--version-script,v.map",
 			   world_cc), 0);
 	s = world_symbols("libv.so");
-	CHECK(world_func(s, "f"));
-	CHECK_EQ(symbols_dynamic(s, "f", &addr), 0);
-	CHECK_EQ(addr, world_func(s, "new_f")->range.start);
+	MUST(world_func(s, "f"));
+	MUST_EQ(symbols_dynamic(s, "f", &addr), 0);
+	MUST_EQ(addr, world_func(s, "new_f")->range.start);
 	old = world_func(s, "old_f")->range.start;
-	CHECK(old != addr);
-	CHECK_EQ(symbols_dynamic(s, "nothing", &addr), -ENOENT);
+	MUST(old != addr);
+	MUST_EQ(symbols_dynamic(s, "nothing", &addr), -ENOENT);
 	for (size_t i = 0; i < s->nfuncs; i++)
-		CHECK(!strchr(s->funcs[i].raw, '@'));
+		MUST(!strchr(s->funcs[i].raw, '@'));
 	symbols_close(s);
 }
 
@@ -130,17 +130,17 @@ static void check_halves(const char *file, const char *suffix)
 
 		if (!strstr(f->raw, suffix))
 			continue;
-		CHECK(f->flags & FUNC_FRAGMENT && f->parent >= 0);
+		MUST(f->flags & FUNC_FRAGMENT && f->parent >= 0);
 		parent = &s->funcs[f->parent];
-		CHECK(!strncmp(f->raw, parent->raw, strlen(parent->raw)));
-		CHECK(!(parent->flags & FUNC_FRAGMENT));
+		MUST(!strncmp(f->raw, parent->raw, strlen(parent->raw)));
+		MUST(!(parent->flags & FUNC_FRAGMENT));
 		/* The twin of the same file: both halves of the first file's
 		 * come before those of the second's. */
 		adopted++;
 		for (size_t k = 0; k < i; k++)
-			CHECK(s->funcs[k].parent < f->parent);
+			MUST(s->funcs[k].parent < f->parent);
 	}
-	CHECK_EQ(adopted, 2);
+	MUST_EQ(adopted, 2);
 	symbols_close(s);
 }
 
@@ -162,18 +162,18 @@ static void adopts_cold(void)
 		    "int user1(int), user2(int);\n"
 		    "int main(int n, char **v)\n"
 		    "{ (void)v; return user1(n) + user2(n); }\n");
-	CHECK_EQ(world_run("gcc -O2 -o cold cold1.c cold2.c cold3.c"), 0);
+	MUST_EQ(world_run("gcc -O2 -o cold cold1.c cold2.c cold3.c"), 0);
 	check_halves("cold", ".cold");
-	CHECK_EQ(world_run("objcopy --redefine-sym twin.cold=twin.warm cold warm"), 0);
+	MUST_EQ(world_run("objcopy --redefine-sym twin.cold=twin.warm cold warm"), 0);
 	check_halves("warm", ".warm");
 
 	/* Without names, the same two are known by their unwind entries, to be pieces or
 	 * like pieces. */
-	CHECK_EQ(world_run("strip -o cold.stripped cold"), 0);
+	MUST_EQ(world_run("strip -o cold.stripped cold"), 0);
 	s = world_symbols("cold.stripped");
 	for (size_t i = 0; i < s->nfuncs; i++)
 		adopted += (s->funcs[i].flags & (FUNC_FRAGMENT | FUNC_PACKED)) != 0;
-	CHECK_EQ(adopted, 2);
+	MUST_EQ(adopted, 2);
 	symbols_close(s);
 }
 
@@ -183,7 +183,7 @@ static void check_stripped(const char *file, unsigned int least)
 	struct symbols *named = world_symbols(file), *bare;
 	unsigned int found = 0;
 
-	CHECK_EQ(world_run("strip -o bare %s", file), 0);
+	MUST_EQ(world_run("strip -o bare %s", file), 0);
 	bare = world_symbols("bare");
 	world_check_invariants(bare);
 	for (size_t i = 0; i < named->nfuncs; i++) {
@@ -193,16 +193,16 @@ static void check_stripped(const char *file, unsigned int least)
 		if (f->flags & (FUNC_NO_UNWIND | FUNC_FRAGMENT))
 			continue;
 		g = symbols_func_at(bare, f->range.start);
-		CHECK(g && g->range.start == f->range.start);
-		CHECK(!(g->flags & FUNC_FRAGMENT));
-		CHECK_EQ(g->range.end, f->range.end);
+		MUST(g && g->range.start == f->range.start);
+		MUST(!(g->flags & FUNC_FRAGMENT));
+		MUST_EQ(g->range.end, f->range.end);
 		snprintf(name, sizeof(name), "fn_%llx",
 			 (unsigned long long)f->range.start);
 		if (g->source == FUNC_EH_FRAME)
-			CHECK_STR(g->name, name);
+			MUST_STR(g->name, name);
 		found++;
 	}
-	CHECK(found >= least);
+	MUST(found >= least);
 	symbols_close(named);
 	symbols_close(bare);
 }
@@ -218,15 +218,15 @@ static void finds_nameless(void)
 		"int main(int n, char **v) { (void)v; return f4(n); }\n";
 
 	world_write("many.c", source);
-	CHECK_EQ(world_run("%s -O2 -o many.o2 many.c", world_cc), 0);
+	MUST_EQ(world_run("%s -O2 -o many.o2 many.c", world_cc), 0);
 	check_stripped("many.o2", 5);
 	/* Small code starts at odd addresses. */
-	CHECK_EQ(world_run("%s -Os -o many.os many.c", world_cc), 0);
+	MUST_EQ(world_run("%s -Os -o many.os many.c", world_cc), 0);
 	check_stripped("many.os", 5);
-	CHECK_EQ(world_run("%s -O2 -static -no-pie -o many.static many.c", world_cc), 0);
+	MUST_EQ(world_run("%s -O2 -static -no-pie -o many.static many.c", world_cc), 0);
 	struct symbols *s = world_symbols("many.static");
 	world_check_invariants(s);
-	CHECK(!s->is_dynamic && !s->is_pie && !s->interp && s->nfuncs > 500);
+	MUST(!s->is_dynamic && !s->is_pie && !s->interp && s->nfuncs > 500);
 	symbols_close(s);
 }
 
@@ -265,26 +265,26 @@ static void reads_cxx(void)
 	s = world_symbols("x");
 	world_check_invariants(s);
 	f = world_func(s, "_ZN3net7catchesEi");
-	CHECK_STR(f->name, "net::catches");
-	CHECK_STR(f->full, "net::catches(int)");
+	MUST_STR(f->name, "net::catches");
+	MUST_STR(f->full, "net::catches(int)");
 	f = world_func(s, "_ZN3net6cleansEiPi");
-	CHECK(f->flags & FUNC_LSDA);
-	CHECK_STR(f->full, "net::cleans(int, int*)");
+	MUST(f->flags & FUNC_LSDA);
+	MUST_STR(f->full, "net::cleans(int, int*)");
 	f = world_func(s, "_ZN3net5twiceIiEET_S1_");
-	CHECK_STR(f->name, "net::twice<int>");
-	CHECK_STR(f->full, "int net::twice<int>(int)");
-	CHECK(!(world_func(s, "_ZN3net5plainEi")->flags & FUNC_LSDA));
-	CHECK_STR(world_func(s, "_ZN3net5GuardD1Ev")->name, "net::Guard::~Guard");
+	MUST_STR(f->name, "net::twice<int>");
+	MUST_STR(f->full, "int net::twice<int>(int)");
+	MUST(!(world_func(s, "_ZN3net5plainEi")->flags & FUNC_LSDA));
+	MUST_STR(world_func(s, "_ZN3net5GuardD1Ev")->name, "net::Guard::~Guard");
 	symbols_close(s);
 
 	/* Landing pads in one piece with their function. */
-	CHECK_EQ(world_run("g++ -O1 -fno-reorder-blocks-and-partition -o x1 x.cc"), 0);
+	MUST_EQ(world_run("g++ -O1 -fno-reorder-blocks-and-partition -o x1 x.cc"), 0);
 	s = world_symbols("x1");
 	f = world_func(s, "_ZN3net7catchesEi");
-	CHECK(f->flags & FUNC_LSDA);
-	CHECK_EQ(world_pointers_in(s, f->range), 1);
+	MUST(f->flags & FUNC_LSDA);
+	MUST_EQ(world_pointers_in(s, f->range), 1);
 	f = world_func(s, "_ZN3net6cleansEiPi");
-	CHECK_EQ(world_pointers_in(s, f->range), 1);
+	MUST_EQ(world_pointers_in(s, f->range), 1);
 	symbols_close(s);
 }
 
@@ -316,7 +316,7 @@ static void reads_rust(void)
 			meth |= strstr(s->funcs[k].name, "S>::meth") != NULL ||
 				!strcmp(s->funcs[k].name, "r::S::meth");
 		}
-		CHECK(deep && meth);
+		MUST(deep && meth);
 		symbols_close(s);
 	}
 }
@@ -349,10 +349,10 @@ static void check_table(const char *options, size_t in_pick)
 	}
 	s = world_symbols("sw");
 	world_check_invariants(s);
-	CHECK_EQ(world_pointers_in(s, world_func(s, "g1")->range), 1);
-	CHECK_EQ(world_pointers_in(s, world_func(s, "g2")->range), 1);
-	CHECK(world_pointers_in(s, world_func(s, "_start")->range) == 1);
-	CHECK(world_pointers_in(s, world_func(s, "pick")->range) >= in_pick);
+	MUST_EQ(world_pointers_in(s, world_func(s, "g1")->range), 1);
+	MUST_EQ(world_pointers_in(s, world_func(s, "g2")->range), 1);
+	MUST(world_pointers_in(s, world_func(s, "_start")->range) == 1);
+	MUST(world_pointers_in(s, world_func(s, "pick")->range) >= in_pick);
 	symbols_close(s);
 }
 
@@ -370,10 +370,10 @@ static void finds_pointers(void)
 static void patch_file(const char *from, const char *to, size_t at,
 		       const void *bytes, size_t n)
 {
-	CHECK_EQ(world_run("cp %s %s", from, to), 0);
+	MUST_EQ(world_run("cp %s %s", from, to), 0);
 	auto_close int fd = open(world_path(to), O_WRONLY);
 
-	CHECK(pwrite(fd, bytes, n, at) == (ssize_t)n);
+	MUST(pwrite(fd, bytes, n, at) == (ssize_t)n);
 }
 
 static void works_without_sections(void)
@@ -382,19 +382,19 @@ static void works_without_sections(void)
 	struct symbols *s, *whole;
 	raddr_t addr;
 
-	CHECK_EQ(world_run("%s -O2 -shared -fPIC -o libsw.so sw.c", world_cc), 0);
-	CHECK_EQ(world_run("strip libsw.so"), 0);
+	MUST_EQ(world_run("%s -O2 -shared -fPIC -o libsw.so sw.c", world_cc), 0);
+	MUST_EQ(world_run("strip libsw.so"), 0);
 	patch_file("libsw.so", "bare.so", offsetof(Elf64_Ehdr, e_shoff), zeros, 8);
 	patch_file("bare.so", "barer.so", offsetof(Elf64_Ehdr, e_shnum), zeros, 2);
 	whole = world_symbols("libsw.so");
 	s = world_symbols("barer.so");
 	world_check_invariants(s);
-	CHECK_EQ(symbols_dynamic(s, "pick", &addr), 0);
-	CHECK_EQ(world_func(s, "pick")->range.start, addr);
-	CHECK_EQ(world_func(s, "pick")->range.end,
+	MUST_EQ(symbols_dynamic(s, "pick", &addr), 0);
+	MUST_EQ(world_func(s, "pick")->range.start, addr);
+	MUST_EQ(world_func(s, "pick")->range.end,
 		 world_func(whole, "pick")->range.end);
-	CHECK_EQ(s->npointers, whole->npointers);
-	CHECK(s->nfuncs >= whole->nfuncs);
+	MUST_EQ(s->npointers, whole->npointers);
+	MUST(s->nfuncs >= whole->nfuncs);
 	symbols_close(s);
 	symbols_close(whole);
 }
@@ -407,25 +407,25 @@ static void refuses_what_is_no_elf(void)
 	int64_t offset;
 
 	world_write("text", "#!/bin/sh\n");
-	CHECK_EQ(world_try(world_path("text"), &s), -ENOEXEC);
+	MUST_EQ(world_try(world_path("text"), &s), -ENOEXEC);
 	fail_clear();
 	world_write("empty", "");
-	CHECK_EQ(world_try(world_path("empty"), &s), -ENOEXEC);
+	MUST_EQ(world_try(world_path("empty"), &s), -ENOEXEC);
 	fail_clear();
-	CHECK_EQ(world_try(world_dir, &s), -ENOEXEC);
+	MUST_EQ(world_try(world_dir, &s), -ENOEXEC);
 	fail_clear();
 	patch_file("sw", "sw32", EI_CLASS, &class32, 1);
-	CHECK_EQ(world_try(world_path("sw32"), &s), -ENOEXEC);
-	CHECK(strstr(fail_text(), "32-bit"));
+	MUST_EQ(world_try(world_path("sw32"), &s), -ENOEXEC);
+	MUST(strstr(fail_text(), "32-bit"));
 	fail_clear();
 	patch_file("sw", "swbig", EI_DATA, &big, 1);
-	CHECK_EQ(world_try(world_path("swbig"), &s), -ENOEXEC);
+	MUST_EQ(world_try(world_path("swbig"), &s), -ENOEXEC);
 	fail_clear();
 	/* Another machine is fine; only its stack pointer has another number. */
 	patch_file("sw", "swarm", offsetof(Elf64_Ehdr, e_machine), &arm, 2);
 	s = world_symbols("swarm");
-	CHECK_EQ(s->machine, EM_AARCH64);
-	CHECK_EQ(symbols_cfa_offset(s, world_func(s, "pick")->range.start,
+	MUST_EQ(s->machine, EM_AARCH64);
+	MUST_EQ(symbols_cfa_offset(s, world_func(s, "pick")->range.start,
 				    &offset), -ENOTSUP);
 	symbols_close(s);
 }
@@ -438,13 +438,13 @@ static void reads_bytes(void)
 	size_t n;
 	const uint8_t *text = symbols_text(s, f->range.start, &n);
 
-	CHECK(text && n >= sizeof(bytes));
-	CHECK_EQ(symbols_read(s, f->range.start, bytes, sizeof(bytes)), 0);
-	CHECK(!memcmp(text, bytes, sizeof(bytes)));
-	CHECK_EQ(symbols_read(s, s->is_pie ? 0 : 0x400000, magic, 4), 0);
-	CHECK(!memcmp(magic, ELFMAG, 4));
-	CHECK_EQ(symbols_read(s, UINT64_MAX - 2, magic, 4), -EFAULT);
-	CHECK_EQ(symbols_read(s, f->range.start, bytes, 0), 0);
+	MUST(text && n >= sizeof(bytes));
+	MUST_EQ(symbols_read(s, f->range.start, bytes, sizeof(bytes)), 0);
+	MUST(!memcmp(text, bytes, sizeof(bytes)));
+	MUST_EQ(symbols_read(s, s->is_pie ? 0 : 0x400000, magic, 4), 0);
+	MUST(!memcmp(magic, ELFMAG, 4));
+	MUST_EQ(symbols_read(s, UINT64_MAX - 2, magic, 4), -EFAULT);
+	MUST_EQ(symbols_read(s, f->range.start, bytes, 0), 0);
 	symbols_close(s);
 }
 
@@ -465,8 +465,8 @@ static struct outwards *outwards_of(const char *name)
 	auto_close int fd = open(world_path(name), O_RDONLY | O_CLOEXEC);
 	struct outwards *ret = NULL;
 
-	CHECK(fd >= 0);
-	CHECK_EQ(symbols_outwards(fd, name, &ret), 0);
+	MUST(fd >= 0);
+	MUST_EQ(symbols_outwards(fd, name, &ret), 0);
 	return ret;
 }
 
@@ -485,17 +485,17 @@ static void finds_what_others_lead_to(void)
 
 	world_write("led.c", led_source);
 	world_write("leads.c", leads_source);
-	CHECK_EQ(world_run("%s -O1 -shared -fPIC -o led led.c", world_cc), 0);
-	CHECK_EQ(world_run("%s -O1 -shared -fPIC -o leads leads.c", world_cc), 0);
+	MUST_EQ(world_run("%s -O1 -shared -fPIC -o led led.c", world_cc), 0);
+	MUST_EQ(world_run("%s -O1 -shared -fPIC -o leads leads.c", world_cc), 0);
 	struct symbols *s = world_symbols("led");
 	struct outwards *o = outwards_of("leads"), *none = outwards_of("led");
 
-	CHECK_EQ(symbols_led_to(s, none, &v, &n, &cap), 0);
-	CHECK_EQ(n, 0);
-	CHECK_EQ(symbols_led_to(s, o, &v, &n, &cap), 0);
-	CHECK_EQ(n, 2);
-	CHECK(is_among(v, n, world_func(s, "first")->range.start + 3));
-	CHECK(is_among(v, n, world_func(s, "second")->range.start - 1));
+	MUST_EQ(symbols_led_to(s, none, &v, &n, &cap), 0);
+	MUST_EQ(n, 0);
+	MUST_EQ(symbols_led_to(s, o, &v, &n, &cap), 0);
+	MUST_EQ(n, 2);
+	MUST(is_among(v, n, world_func(s, "first")->range.start + 3));
+	MUST(is_among(v, n, world_func(s, "second")->range.start - 1));
 	free(v);
 	outwards_free(o);
 	outwards_free(none);

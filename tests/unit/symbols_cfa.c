@@ -63,7 +63,7 @@ static void compare_file(const char *path)
 	snprintf(command, sizeof(command), "readelf -wF %s 2>/dev/null", path);
 	FILE *f = popen(command, "r");
 
-	CHECK(f);
+	MUST(f);
 	while (fgets(line, sizeof(line), f)) {
 		char *pc = strstr(line, " pc=");
 
@@ -135,19 +135,19 @@ static void ask_together(const char *path)
 	struct symbols *s = world_symbols(path);
 	struct asker askers[THREADS] = { 0 };
 
-	CHECK(s->nfuncs >= ASKED);
+	MUST(s->nfuncs >= ASKED);
 	together = true;
 	for (size_t i = 0; i < THREADS; i++) {
 		askers[i].s = s;
-		CHECK(!pthread_create(&askers[i].thread, NULL, ask_all, &askers[i]));
+		MUST(!pthread_create(&askers[i].thread, NULL, ask_all, &askers[i]));
 	}
 	for (size_t i = 0; i < THREADS; i++)
 		pthread_join(askers[i].thread, NULL);
 	together = false;
-	CHECK(askers[0].sum);
+	MUST(askers[0].sum);
 	for (size_t i = 1; i < THREADS; i++)
-		CHECK_EQ(askers[i].sum, askers[0].sum);
-	CHECK_EQ(most_inside, 1);
+		MUST_EQ(askers[i].sum, askers[0].sum);
+	MUST_EQ(most_inside, 1);
 	symbols_close(s);
 }
 
@@ -155,7 +155,7 @@ int main(void)
 {
 	world_open();
 	libdw = (addrframe_fn *)dlsym(RTLD_NEXT, "dwarf_cfi_addrframe");
-	CHECK(libdw);
+	MUST(libdw);
 	ask_together("/proc/self/exe");
 	if (!world_has("readelf")) {
 		printf("skipped: no readelf\n");
@@ -164,7 +164,7 @@ int main(void)
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		if (!access(files[i], R_OK))
 			compare_file(files[i]);
-	CHECK(compared > 50000);
+	MUST(compared > 50000);
 	printf("%zu places agree\n", compared);
 	return 0;
 }

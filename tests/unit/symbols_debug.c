@@ -13,7 +13,7 @@ static void check_at(int line, const char *file, const char *func,
 
 	world_check_invariants(s);
 	f = world_find(s, func);
-	world_equal(__FILE__, line, func, f ? f->source : FUNC_EH_FRAME, source);
+	must_equal(__FILE__, line, func, f ? f->source : FUNC_EH_FRAME, source);
 	symbols_close(s);
 }
 
@@ -27,17 +27,17 @@ static void build(void)
 		"{ return a * 7 + *(volatile int *)&a; }\n"
 		"int shown(int a) { return secret(a) + 1; }\n"
 		"int main(int n, char **v) { (void)v; return shown(n); }\n");
-	CHECK_EQ(world_run("%s -g -O1 -rdynamic -o full s.c", world_cc), 0);
-	CHECK_EQ(world_run("%s -g -O1 -Wl,--build-id=none -o noid s.c", world_cc), 0);
-	CHECK_EQ(world_run("%s -g -O0 -o other s.c", world_cc), 0);
-	CHECK_EQ(world_run("%s -g -O0 -Wl,--build-id=none -o other.noid s.c",
+	MUST_EQ(world_run("%s -g -O1 -rdynamic -o full s.c", world_cc), 0);
+	MUST_EQ(world_run("%s -g -O1 -Wl,--build-id=none -o noid s.c", world_cc), 0);
+	MUST_EQ(world_run("%s -g -O0 -o other s.c", world_cc), 0);
+	MUST_EQ(world_run("%s -g -O0 -Wl,--build-id=none -o other.noid s.c",
 			   world_cc), 0);
-	CHECK_EQ(world_run("objcopy --only-keep-debug full full.dbg && "
+	MUST_EQ(world_run("objcopy --only-keep-debug full full.dbg && "
 			   "objcopy --only-keep-debug noid noid.dbg && "
 			   "objcopy --only-keep-debug other other.dbg && "
 			   "objcopy --only-keep-debug other.noid other.noid.dbg"), 0);
-	CHECK_EQ(world_run("strip -o stripped full && strip -o noid.stripped noid"), 0);
-	CHECK_EQ(world_run("mkdir root"), 0);
+	MUST_EQ(world_run("strip -o stripped full && strip -o noid.stripped noid"), 0);
+	MUST_EQ(world_run("mkdir root"), 0);
 	snprintf(root, sizeof(root), "%s/root", world_dir);
 	symbols_set_debug_root(root);
 }
@@ -55,51 +55,51 @@ static void by_build_id(void)
 	symbols_close(s);
 	check_nameless("stripped");
 	check("stripped", "shown", FUNC_DYNSYM);
-	CHECK_EQ(world_run("mkdir -p $(dirname %s) && cp full.dbg %s.debug",
+	MUST_EQ(world_run("mkdir -p $(dirname %s) && cp full.dbg %s.debug",
 			   path, path), 0);
 	check("stripped", "secret", FUNC_DEBUG);
 	check("stripped", "shown", FUNC_DYNSYM);
-	CHECK_EQ(world_run("cp other.dbg %s.debug", path), 0);
+	MUST_EQ(world_run("cp other.dbg %s.debug", path), 0);
 	check_nameless("stripped");
-	CHECK_EQ(world_run("head -c 3000 full.dbg >%s.debug", path), 0);
+	MUST_EQ(world_run("head -c 3000 full.dbg >%s.debug", path), 0);
 	check_nameless("stripped");
-	CHECK_EQ(world_run("rm %s.debug && mkfifo %s.debug", path, path), 0);
+	MUST_EQ(world_run("rm %s.debug && mkfifo %s.debug", path, path), 0);
 	check_nameless("stripped");
-	CHECK_EQ(world_run("rm -r root/.build-id"), 0);
+	MUST_EQ(world_run("rm -r root/.build-id"), 0);
 	/* A file that has its symbols does not need another. */
 	check("full", "secret", FUNC_SYMTAB);
 }
 
 static void by_link(const char *stripped, const char *debug, const char *other)
 {
-	CHECK_EQ(world_run("cp %s d.debug && "
+	MUST_EQ(world_run("cp %s d.debug && "
 			   "objcopy --add-gnu-debuglink=d.debug %s linked && rm d.debug",
 			   debug, stripped), 0);
 	check_nameless("linked");
-	CHECK_EQ(world_run("cp %s d.debug", debug), 0);
+	MUST_EQ(world_run("cp %s d.debug", debug), 0);
 	check("linked", "secret", FUNC_DEBUG);
-	CHECK_EQ(world_run("cp %s d.debug", other), 0);
+	MUST_EQ(world_run("cp %s d.debug", other), 0);
 	check_nameless("linked");
-	CHECK_EQ(world_run("rm d.debug; mkdir -p .debug && cp %s .debug/d.debug",
+	MUST_EQ(world_run("rm d.debug; mkdir -p .debug && cp %s .debug/d.debug",
 			   debug), 0);
 	check("linked", "secret", FUNC_DEBUG);
-	CHECK_EQ(world_run("rm .debug/d.debug; mkdir -p 'root%s' && "
+	MUST_EQ(world_run("rm .debug/d.debug; mkdir -p 'root%s' && "
 			   "cp %s 'root%s/d.debug'", world_dir, debug, world_dir), 0);
 	check("linked", "secret", FUNC_DEBUG);
-	CHECK_EQ(world_run("rm 'root%s/d.debug'; mkfifo d.debug", world_dir), 0);
+	MUST_EQ(world_run("rm 'root%s/d.debug'; mkfifo d.debug", world_dir), 0);
 	check_nameless("linked");
-	CHECK_EQ(world_run("rm d.debug"), 0);
+	MUST_EQ(world_run("rm d.debug"), 0);
 }
 
 /* A link that names a path is not followed. */
 static void ignores_paths(void)
 {
-	CHECK_EQ(world_run("cp full.dbg ./d.debug && cp full.dbg a.debug && "
+	MUST_EQ(world_run("cp full.dbg ./d.debug && cp full.dbg a.debug && "
 			   "objcopy --add-gnu-debuglink=d.debug stripped linked && "
 			   "sed -i 's#d\\.debug#./debug#' linked && "
 			   "rm d.debug && cp a.debug debug"), 0);
 	check_nameless("linked");
-	CHECK_EQ(world_run("rm debug"), 0);
+	MUST_EQ(world_run("rm debug"), 0);
 }
 
 /* The table that was left in the file, packed; and one that is a bomb. */
@@ -109,14 +109,14 @@ static void in_the_file(void)
 		printf("not tested: .gnu_debugdata (no xz)\n");
 		return;
 	}
-	CHECK_EQ(world_run("objcopy --only-keep-debug full m && strip -g m && "
+	MUST_EQ(world_run("objcopy --only-keep-debug full m && strip -g m && "
 			   "xz -k m && objcopy --add-section "
 			   ".gnu_debugdata=m.xz stripped mini"), 0);
 	check("mini", "secret", FUNC_MINIDEBUG);
-	CHECK_EQ(world_run("head -c 200 m.xz >cut.xz && objcopy --add-section "
+	MUST_EQ(world_run("head -c 200 m.xz >cut.xz && objcopy --add-section "
 			   ".gnu_debugdata=cut.xz stripped mini"), 0);
 	check_nameless("mini");
-	CHECK_EQ(world_run("(cat m; head -c 400000000 /dev/zero) | xz -0 >bomb.xz && "
+	MUST_EQ(world_run("(cat m; head -c 400000000 /dev/zero) | xz -0 >bomb.xz && "
 			   "objcopy --add-section .gnu_debugdata=bomb.xz stripped mini"), 0);
 	check_nameless("mini");
 }

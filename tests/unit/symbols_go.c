@@ -23,9 +23,9 @@ static struct symbols *made(const char *name, const char *section, const char *w
 		".section %s,\"%s\",@progbits\n.balign 32\ntable:\n%s\n", section,
 		strncmp(section, ".data", 5) ? "a" : "aw", words);
 
-	CHECK(n > 0 && n < (int)sizeof(text));
+	MUST(n > 0 && n < (int)sizeof(text));
 	world_write("go.s", text);
-	CHECK_EQ(world_run("%s -nostdlib -no-pie -Wl,-e,c_before -o %s go.s", world_cc, name), 0);
+	MUST_EQ(world_run("%s -nostdlib -no-pie -Wl,-e,c_before -o %s go.s", world_cc, name), 0);
 	return world_symbols(name);
 }
 
@@ -39,9 +39,9 @@ static void expect(const char *name, const char *section, const char *words, boo
 {
 	struct symbols *s = made(name, section, words);
 
-	CHECK_EQ(is_go(s, "go_first") && is_go(s, "go_last"), true);
-	CHECK_EQ(is_go(s, "c_before"), all);
-	CHECK_EQ(is_go(s, "c_behind"), all);
+	MUST_EQ(is_go(s, "go_first") && is_go(s, "go_last"), true);
+	MUST_EQ(is_go(s, "c_before"), all);
+	MUST_EQ(is_go(s, "c_behind"), all);
 	symbols_close(s);
 }
 
@@ -84,14 +84,14 @@ static void test_nameless(void)
 	int fd = open(world_path("named"), O_RDWR | O_CLOEXEC);
 
 	symbols_close(s);
-	CHECK(pread(fd, &header, sizeof(header), 0) == sizeof(header));
+	MUST(pread(fd, &header, sizeof(header), 0) == sizeof(header));
 	header.e_shoff = 0;
 	header.e_shnum = header.e_shstrndx = 0;
-	CHECK(pwrite(fd, &header, sizeof(header), 0) == sizeof(header));
+	MUST(pwrite(fd, &header, sizeof(header), 0) == sizeof(header));
 	close(fd);
 	s = world_symbols("named");
-	CHECK_EQ(s->go.start, go.start);
-	CHECK_EQ(s->go.end, go.end);
+	MUST_EQ(s->go.start, go.start);
+	MUST_EQ(s->go.end, go.end);
 	symbols_close(s);
 }
 
@@ -99,7 +99,7 @@ static void test_none(void)
 {
 	struct symbols *s = made("none", ".rodata", NEW("0xfffffff1", "2", "go_first") PAIRS);
 
-	CHECK_EQ(range_size(s->go), 0);
+	MUST_EQ(range_size(s->go), 0);
 	symbols_close(s);
 }
 
@@ -124,7 +124,7 @@ static void test_none(void)
 static struct symbols *stripped(const char *name, const char *words)
 {
 	symbols_close(made(name, ".gopclntab", words));
-	CHECK_EQ(world_run("strip -o stripped %s", name), 0);
+	MUST_EQ(world_run("strip -o stripped %s", name), 0);
 	return world_symbols("stripped");
 }
 
@@ -133,13 +133,13 @@ static void check_names(struct symbols *s)
 	const struct func *first = symbols_func_at(s, s->go.start);
 	const struct func *last = symbols_func_at(s, s->go.end - 1);
 
-	CHECK_EQ(range_size(s->go), 32);
-	CHECK_STR(first->name, "main.first");
-	CHECK_EQ(first->range.start, s->go.start);
-	CHECK_EQ(range_size(first->range), 16);
-	CHECK_EQ(first->source, FUNC_GO);
-	CHECK_STR(last->name, "main.(*T).last[go.shape.int]");
-	CHECK_EQ(range_size(last->range), 16);
+	MUST_EQ(range_size(s->go), 32);
+	MUST_STR(first->name, "main.first");
+	MUST_EQ(first->range.start, s->go.start);
+	MUST_EQ(range_size(first->range), 16);
+	MUST_EQ(first->source, FUNC_GO);
+	MUST_STR(last->name, "main.(*T).last[go.shape.int]");
+	MUST_EQ(range_size(last->range), 16);
 	symbols_close(s);
 }
 
@@ -157,7 +157,7 @@ static void test_names(void)
 	check_names(stripped("go1.26", GO_1_20("0") MODULE("go_first")));
 	/* A symbol's name is what linkers and debuggers know it by. */
 	s = made("named", ".gopclntab", GO_1_20("go_first"));
-	CHECK_STR(symbols_func_at(s, s->go.start)->name, "go_first");
+	MUST_STR(symbols_func_at(s, s->go.start)->name, "go_first");
 	symbols_close(s);
 }
 
@@ -169,7 +169,7 @@ static void test_relocated(void)
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
 		symbols_close(made("plain", ".data.rel.ro.gopclntab", words[i]));
-		CHECK_EQ(world_run("%s -nostdlib -pie -Wl,-e,c_before -s -o pie go.s", world_cc), 0);
+		MUST_EQ(world_run("%s -nostdlib -pie -Wl,-e,c_before -s -o pie go.s", world_cc), 0);
 		check_names(world_symbols("pie"));
 	}
 }
@@ -181,7 +181,7 @@ static void expect_none(const char *what, const char *words)
 
 	for (size_t i = 0; i < s->nfuncs; i++)
 		if (s->funcs[i].source == FUNC_GO)
-			CHECK_STR(what, "believed");
+			MUST_STR(what, "believed");
 	symbols_close(s);
 }
 
@@ -220,10 +220,10 @@ static void expect_unsafe(const char *words, uint64_t from, uint64_t size)
 {
 	struct symbols *s = made("unsafe", ".gopclntab", words);
 
-	CHECK_EQ(s->nunsafe, size ? 1 : 0);
+	MUST_EQ(s->nunsafe, size ? 1 : 0);
 	if (s->nunsafe) {
-		CHECK_EQ(s->unsafe[0].start - s->go.start, from);
-		CHECK_EQ(range_size(s->unsafe[0]), size);
+		MUST_EQ(s->unsafe[0].start - s->go.start, from);
+		MUST_EQ(range_size(s->unsafe[0]), size);
 	}
 	symbols_close(s);
 }
@@ -261,7 +261,7 @@ static void test_enormous(void)
 
 	for (size_t i = 0; i < s->nfuncs; i++)
 		n += s->funcs[i].source == FUNC_GO;
-	CHECK(n > 0 && n < 8);
+	MUST(n > 0 && n < 8);
 	symbols_close(s);
 }
 

@@ -38,10 +38,10 @@ static struct bytes slurp(const char *name)
 	struct stat st;
 	struct bytes b;
 
-	CHECK(fd >= 0 && !fstat(fd, &st));
+	MUST(fd >= 0 && !fstat(fd, &st));
 	b.n = st.st_size;
 	b.p = malloc(b.n);
-	CHECK(b.p && read(fd, b.p, b.n) == (ssize_t)b.n);
+	MUST(b.p && read(fd, b.p, b.n) == (ssize_t)b.n);
 	return b;
 }
 
@@ -60,17 +60,17 @@ static int feed(const uint8_t *p, size_t n)
 	struct symbols *s;
 	int err;
 
-	CHECK(fd >= 0 && write(fd, p, n) == (ssize_t)n);
+	MUST(fd >= 0 && write(fd, p, n) == (ssize_t)n);
 	err = symbols_open(fd, "hostile", &s);
 	if (!err) {
 		world_ask(s);
 		symbols_close(s);
 	} else {
-		CHECK(err == -ENOEXEC || err == -EBADMSG);
-		CHECK(*fail_text());
+		MUST(err == -ENOEXEC || err == -EBADMSG);
+		MUST(*fail_text());
 	}
 	fail_clear();
-	CHECK(now_ms() - start < SLOWEST_MS);
+	MUST(now_ms() - start < SLOWEST_MS);
 	return err;
 }
 
@@ -78,7 +78,7 @@ static void truncates(struct bytes b)
 {
 	for (size_t n = 0; n < b.n; n += STEP)
 		feed(b.p, n);
-	CHECK_EQ(feed(b.p, b.n), 0);
+	MUST_EQ(feed(b.p, b.n), 0);
 }
 
 /* Where .eh_frame is. */
@@ -90,7 +90,7 @@ static struct range find_entries(struct bytes b)
 	size_t i = 0;
 
 	while (strcmp(names + sh[i].sh_name, ".eh_frame"))
-		CHECK(++i < eh->e_shnum);
+		MUST(++i < eh->e_shnum);
 	return (struct range){ sh[i].sh_offset,
 			       sh[i].sh_offset + sh[i].sh_size };
 }
@@ -129,14 +129,14 @@ static void flips(struct bytes b)
 	uint8_t *copy = malloc(b.n);
 	unsigned int opened = 0;
 
-	CHECK(copy);
+	MUST(copy);
 	for (int i = 0; i < ROUNDS; i++) {
 		memcpy(copy, b.p, b.n);
 		for (uint64_t k = 1 + random_word() % FLIPS; k; k--)
 			flip(copy, b.n, entries);
 		opened += feed(copy, b.n) == 0;
 	}
-	CHECK(opened > ROUNDS / 10 && opened < ROUNDS);
+	MUST(opened > ROUNDS / 10 && opened < ROUNDS);
 	free(copy);
 }
 
@@ -151,7 +151,7 @@ static void many_segments(struct bytes b)
 	Elf64_Phdr *ph;
 
 	big.p = calloc(1, big.n);
-	CHECK(big.p);
+	MUST(big.p);
 	memcpy(big.p, b.p, b.n);
 	eh = (Elf64_Ehdr *)big.p;
 	eh->e_phoff = at;
@@ -180,13 +180,13 @@ static void slow_entries(void)
 		".balign 4\n2:\n.set k, 0\n.rept 20000\n"
 		".long 2f-1f\n1: .long 1b-0b\n.long t+k-.\n.long 16\n"
 		".byte 0\n.balign 4\n2:\n.set k, k+16\n.endr\n");
-	CHECK_EQ(world_run("gcc -shared -nostdlib -s -Wl,--no-eh-frame-hdr "
+	MUST_EQ(world_run("gcc -shared -nostdlib -s -Wl,--no-eh-frame-hdr "
 			   "-o slow.so slow.s 2>ld.log"), 0);
 	start = now_ms();
 	s = world_symbols("slow.so");
 	world_ask(s);
 	symbols_close(s);
-	CHECK(now_ms() - start < SLOWEST_MS);
+	MUST(now_ms() - start < SLOWEST_MS);
 }
 
 /*
@@ -214,18 +214,18 @@ static void unwind_bombs(void)
 		".section .eh_frame,\"a\",@progbits\n"
 		".long 2f-1f\n1: .long 0\n.byte 1\n.ascii \"z\"\n"
 		".fill 100000,1,'L'\n.byte 0,1,120,16,1,27\n.balign 4\n2:\n");
-	CHECK_EQ(world_run("gcc -shared -nostdlib -o bomb.so bomb.s && "
+	MUST_EQ(world_run("gcc -shared -nostdlib -o bomb.so bomb.s && "
 			   "gcc -shared -nostdlib -Wl,--no-eh-frame-hdr "
 			   "-o letters.so bomb.s letters.s 2>ld.log"), 0);
 	s = world_symbols("bomb.so");
-	CHECK_EQ(symbols_cfa_offset(s, world_func(s, "fine")->range.start,
+	MUST_EQ(symbols_cfa_offset(s, world_func(s, "fine")->range.start,
 				    &offset), 0);
-	CHECK_EQ(offset, 8);
+	MUST_EQ(offset, 8);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		const struct func *f = world_func(s, names[i]);
 
-		CHECK(!(f->flags & FUNC_NO_UNWIND));
-		CHECK_EQ(symbols_cfa_offset(s, f->range.end - 1, &offset),
+		MUST(!(f->flags & FUNC_NO_UNWIND));
+		MUST_EQ(symbols_cfa_offset(s, f->range.end - 1, &offset),
 			 -ENOTSUP);
 	}
 	symbols_close(s);
@@ -246,14 +246,14 @@ static void sparse(struct bytes b)
 	for (int i = 0; i < eh->e_phnum; i++)
 		if (ph[i].p_type == PT_LOAD)
 			load = &ph[i];
-	CHECK(fd >= 0 && load);
+	MUST(fd >= 0 && load);
 	Elf64_Phdr saved = *load;
 
 	load->p_filesz = load->p_memsz = 1ull << 40;
-	CHECK(write(fd, b.p, b.n) == (ssize_t)b.n);
-	CHECK(!ftruncate(fd, 1ll << 40));
+	MUST(write(fd, b.p, b.n) == (ssize_t)b.n);
+	MUST(!ftruncate(fd, 1ll << 40));
 	*load = saved;
-	CHECK_EQ(symbols_open(fd, "sparse", &s), -EBADMSG);
+	MUST_EQ(symbols_open(fd, "sparse", &s), -EBADMSG);
 	fail_clear();
 }
 
@@ -270,18 +270,18 @@ static void mangled_bombs(void)
 	for (int i = 0; i < 30; i++)
 		p += sprintf(p, "S_IS%c_S%c_E", "0123456789ABCDEFGHIJKLMNOPQRSTUV"[i],
 			     "0123456789ABCDEFGHIJKLMNOPQRSTUV"[i]);
-	CHECK_EQ(demangle(&strings, raw, &names), 0);
-	CHECK(strlen(names.full) < 20000);
+	MUST_EQ(demangle(&strings, raw, &names), 0);
+	MUST(strlen(names.full) < 20000);
 	p = raw + sprintf(raw, "_ZN");
 	for (int i = 0; i < 1000; i++)
 		p += sprintf(p, "1aI");
-	CHECK_EQ(demangle(&strings, raw, &names), 0);
+	MUST_EQ(demangle(&strings, raw, &names), 0);
 	/* Rust's back references, doubling the same way. */
 	p = raw + sprintf(raw, "_RIC1aTuuE");
 	for (int i = 0; i < 40; i++)
 		p += sprintf(p, "TB%cB%cE", "345678abcdef"[i % 12],
 			     "345678abcdef"[i % 12]);
-	CHECK_EQ(demangle(&strings, raw, &names), 0);
+	MUST_EQ(demangle(&strings, raw, &names), 0);
 	for (int i = 0; i < 20000; i++) {
 		size_t n = 3 + random_word() % 60;
 
@@ -290,12 +290,12 @@ static void mangled_bombs(void)
 		for (size_t k = 2; k < n; k++)
 			raw[k] = "SNIEBTLZRCJXKM0123456789_abht.:"[random_word() % 31];
 		raw[n] = '\0';
-		CHECK_EQ(demangle(&strings, raw, &names), 0);
+		MUST_EQ(demangle(&strings, raw, &names), 0);
 		for (const char *c = names.name; c != raw && *c; c++)
-			CHECK((unsigned char)*c >= ' ' && *c != 0x7f);
+			MUST((unsigned char)*c >= ' ' && *c != 0x7f);
 	}
 	strings_clear(&strings);
-	CHECK(now_ms() - start < 10000);
+	MUST(now_ms() - start < 10000);
 }
 
 static void build(void)
@@ -317,7 +317,7 @@ static void build(void)
 		exit(77);
 	}
 	/* Names elsewhere: in a file that is not there, and packed. */
-	CHECK_EQ(world_run("cp exec sent && strip -g h && "
+	MUST_EQ(world_run("cp exec sent && strip -g h && "
 			   "(xz -c h || cat h) >h.xz 2>xz.log && "
 			   "objcopy --add-gnu-debuglink=h --add-section "
 			   ".gnu_debugdata=h.xz sent"), 0);
@@ -342,7 +342,7 @@ int main(void)
 	unwind_bombs();
 	slow_entries();
 	mangled_bombs();
-	CHECK(!getrusage(RUSAGE_SELF, &usage));
-	CHECK(usage.ru_maxrss < RSS_MAX_MB * 1024l);
+	MUST(!getrusage(RUSAGE_SELF, &usage));
+	MUST(usage.ru_maxrss < RSS_MAX_MB * 1024l);
 	return 0;
 }

@@ -41,9 +41,9 @@ static void find(const char *file, const char *text, struct inlined_list *ret)
 	struct symbols *s;
 
 	*ret = (struct inlined_list){ .deadline = UINT64_MAX };
-	CHECK_EQ(pattern_parse(text, &p), 0);
-	CHECK_EQ(symbols_open(fd, world_path(file), &s), 0);
-	CHECK_EQ(inlined_find(s, fd, &p, ret), 0);
+	MUST_EQ(pattern_parse(text, &p), 0);
+	MUST_EQ(symbols_open(fd, world_path(file), &s), 0);
+	MUST_EQ(inlined_find(s, fd, &p, ret), 0);
 	symbols_close(s);
 	pattern_clear(&p);
 }
@@ -110,20 +110,20 @@ static void c_is_told(const char *flags)
 
 	printf("%s\n", flags);
 	snprintf(command, sizeof(command), "%s -O2 -o x x.c && %s -O2 -o many many.c", flags, flags);
-	CHECK_EQ(world_run("%s", command), 0);
+	MUST_EQ(world_run("%s", command), 0);
 	/* In one order or the other; the header's line where it is nested. */
 	const char *twice = said("x", "twice");
 
 	if (strcmp(twice, "twice: baz x.c:2, bar x.c:3") != 0)
-		CHECK_STR(twice, "twice: bar x.c:3, baz x.c:2");
-	CHECK_STR(said("x", "both"), "both: baz x.c:4");
-	CHECK_STR(said("x", "b?t[g-i]"), "both: baz x.c:4");
+		MUST_STR(twice, "twice: bar x.c:3, baz x.c:2");
+	MUST_STR(said("x", "both"), "both: baz x.c:4");
+	MUST_STR(said("x", "b?t[g-i]"), "both: baz x.c:4");
 	/* It has code. */
-	CHECK_STR(said("x", "partly"), "");
-	CHECK_STR(said("x", "bar"), "");
-	CHECK_STR(said("x", "never_called"), "");
-	CHECK_STR(said("x", "nothing"), "");
-	CHECK(strstr(said("many", "on*"), "once: f") && strstr(said("many", "on*"), ", 2 more"));
+	MUST_STR(said("x", "partly"), "");
+	MUST_STR(said("x", "bar"), "");
+	MUST_STR(said("x", "never_called"), "");
+	MUST_STR(said("x", "nothing"), "");
+	MUST(strstr(said("many", "on*"), "once: f") && strstr(said("many", "on*"), ", 2 more"));
 }
 
 static void cxx_is_told(const char *flags)
@@ -132,42 +132,42 @@ static void cxx_is_told(const char *flags)
 
 	printf("%s\n", flags);
 	snprintf(command, sizeof(command), "%s -O2 -o xx x.cc", flags);
-	CHECK_EQ(world_run("%s", command), 0);
-	CHECK_STR(said("xx", "ns::twice"), "ns::twice: ns::user x.cc:3");
-	CHECK_STR(said("xx", "twice"), "ns::twice: ns::user x.cc:3");
-	CHECK_STR(said("xx", "ns::acc::add"), "ns::acc::add: ns::user x.cc:7");
-	CHECK_STR(said("xx", "ns::acc::add(int)"), "ns::acc::add: ns::user x.cc:7");
-	CHECK_STR(said("xx", "add"), "ns::acc::add: ns::user x.cc:7");
-	CHECK_STR(said("xx", "ns::acc::addt<long>"), "ns::acc::addt<long>: ns::user x.cc:7");
-	CHECK_STR(said("xx", "*hidden"), "ns::(anonymous namespace)::hidden: ns::user x.cc:7");
-	CHECK_STR(said("xx", "other::twice"), "");
+	MUST_EQ(world_run("%s", command), 0);
+	MUST_STR(said("xx", "ns::twice"), "ns::twice: ns::user x.cc:3");
+	MUST_STR(said("xx", "twice"), "ns::twice: ns::user x.cc:3");
+	MUST_STR(said("xx", "ns::acc::add"), "ns::acc::add: ns::user x.cc:7");
+	MUST_STR(said("xx", "ns::acc::add(int)"), "ns::acc::add: ns::user x.cc:7");
+	MUST_STR(said("xx", "add"), "ns::acc::add: ns::user x.cc:7");
+	MUST_STR(said("xx", "ns::acc::addt<long>"), "ns::acc::addt<long>: ns::user x.cc:7");
+	MUST_STR(said("xx", "*hidden"), "ns::(anonymous namespace)::hidden: ns::user x.cc:7");
+	MUST_STR(said("xx", "other::twice"), "");
 }
 
 /* ---- where it is --------------------------------------------------------- */
 
 static void split_is_found(void)
 {
-	CHECK_EQ(world_run("gcc -g -O2 -o x x.c && objcopy --only-keep-debug x split.debug && "
+	MUST_EQ(world_run("gcc -g -O2 -o x x.c && objcopy --only-keep-debug x split.debug && "
 			   "strip --strip-all -o split x && "
 			   "objcopy --add-gnu-debuglink=split.debug split"), 0);
-	CHECK_STR(said("split", "both"), "both: baz x.c:4");
-	CHECK_EQ(world_run("mv split.debug elsewhere"), 0);
-	CHECK_STR(said("split", "both"), "");
+	MUST_STR(said("split", "both"), "both: baz x.c:4");
+	MUST_EQ(world_run("mv split.debug elsewhere"), 0);
+	MUST_STR(said("split", "both"), "");
 }
 
 /* What dwz shares; and it may say so of anything: a pipe would be waited for. */
 static void common_is_found(void)
 {
 	if (world_has("dwz")) {
-		CHECK_EQ(world_run("gcc -g -O2 -o one x.c && gcc -g -O2 -DTWO -o two x.c && "
+		MUST_EQ(world_run("gcc -g -O2 -o one x.c && gcc -g -O2 -DTWO -o two x.c && "
 				   "dwz -m shared.debug one two 2>dwz.log"), 0);
-		CHECK_STR(said("one", "both"), "both: baz x.c:4");
+		MUST_STR(said("one", "both"), "both: baz x.c:4");
 	}
-	CHECK_EQ(world_run("printf 'pipe\\0aaaaaaaaaaaaaaaaaaaa' >link && mkfifo pipe && "
+	MUST_EQ(world_run("printf 'pipe\\0aaaaaaaaaaaaaaaaaaaa' >link && mkfifo pipe && "
 			   "objcopy --add-section .gnu_debugaltlink=link x led"), 0);
-	CHECK_STR(said("led", "both"), "");
-	CHECK_EQ(world_run("rm pipe && cp x pipe"), 0);
-	CHECK_STR(said("led", "both"), "");
+	MUST_STR(said("led", "both"), "");
+	MUST_EQ(world_run("rm pipe && cp x pipe"), 0);
+	MUST_STR(said("led", "both"), "");
 }
 
 /* ---- limits -------------------------------------------------------------- */
@@ -183,10 +183,10 @@ static struct bytes slurp(const char *name)
 	struct stat st;
 	struct bytes b;
 
-	CHECK(fd >= 0 && !fstat(fd, &st));
+	MUST(fd >= 0 && !fstat(fd, &st));
 	b.n = st.st_size;
 	b.p = malloc(b.n);
-	CHECK(b.p && read(fd, b.p, b.n) == (ssize_t)b.n);
+	MUST(b.p && read(fd, b.p, b.n) == (ssize_t)b.n);
 	return b;
 }
 
@@ -211,15 +211,15 @@ static void feed(struct bytes b, const char *text, struct inlined_list *ret)
 	struct pattern p;
 
 	*ret = (struct inlined_list){ .deadline = start + 1000000000 };
-	CHECK(fd >= 0 && write(fd, b.p, b.n) == (ssize_t)b.n);
-	CHECK_EQ(pattern_parse(text, &p), 0);
+	MUST(fd >= 0 && write(fd, b.p, b.n) == (ssize_t)b.n);
+	MUST_EQ(pattern_parse(text, &p), 0);
 	if (!symbols_open(fd, "hostile", &s)) {
-		CHECK_EQ(inlined_find(s, fd, &p, ret), 0);
+		MUST_EQ(inlined_find(s, fd, &p, ret), 0);
 		symbols_close(s);
 	}
 	fail_clear();
 	pattern_clear(&p);
-	CHECK(now_ns() - start < SLOWEST_MS * 1000000ull);
+	MUST(now_ns() - start < SLOWEST_MS * 1000000ull);
 }
 
 /* Of what is packed, the size is what the file says. */
@@ -228,21 +228,21 @@ static void large_is_left(void)
 	struct inlined_list l;
 	size_t i = 1;
 
-	CHECK_EQ(world_run("gcc -g -O2 -gz -o packed x.c"), 0);
+	MUST_EQ(world_run("gcc -g -O2 -gz -o packed x.c"), 0);
 	struct bytes b = slurp("packed");
 	Elf64_Shdr *sh = debug_section(b, &i);
 
 	while (sh && !(sh->sh_flags & SHF_COMPRESSED))
 		sh = debug_section(b, &i);
-	CHECK(sh);
+	MUST(sh);
 	feed(b, "both", &l);
-	CHECK_EQ(l.n, 1);
-	CHECK_EQ(l.too_large, 0);
+	MUST_EQ(l.n, 1);
+	MUST_EQ(l.too_large, 0);
 	inlined_clear(&l);
 	((Elf64_Chdr *)(b.p + sh->sh_offset))->ch_size = 1ull << 40;
 	feed(b, "both", &l);
-	CHECK_EQ(l.n, 0);
-	CHECK(l.too_large >= 1ull << 40);
+	MUST_EQ(l.n, 0);
+	MUST(l.too_large >= 1ull << 40);
 	inlined_clear(&l);
 	free(b.p);
 }
@@ -251,7 +251,7 @@ static void deadline_ends(void)
 {
 	struct inlined_list l;
 
-	CHECK_EQ(world_run("{ echo 'static " ALWAYS "int g(int x) { volatile int y = x; return y; }'; "
+	MUST_EQ(world_run("{ echo 'static " ALWAYS "int g(int x) { volatile int y = x; return y; }'; "
 			   "for i in $(seq 600); do echo \"int h$i(int x) { return g(x); }\"; done; "
 			   "echo 'int main(void) { return 0; }'; } >wide.c && "
 			   "gcc -g -O1 -o wide wide.c"), 0);
@@ -259,14 +259,14 @@ static void deadline_ends(void)
 	struct symbols *s = world_symbols("wide");
 	struct pattern p;
 
-	CHECK_EQ(pattern_parse("g", &p), 0);
+	MUST_EQ(pattern_parse("g", &p), 0);
 	l = (struct inlined_list){ .deadline = UINT64_MAX };
-	CHECK_EQ(inlined_find(s, fd, &p, &l), 0);
-	CHECK(!l.cut && l.n == 1 && l.v[0].nplaces == 600);
+	MUST_EQ(inlined_find(s, fd, &p, &l), 0);
+	MUST(!l.cut && l.n == 1 && l.v[0].nplaces == 600);
 	inlined_clear(&l);
 	l = (struct inlined_list){ .deadline = 1 };
-	CHECK_EQ(inlined_find(s, fd, &p, &l), 0);
-	CHECK(l.cut);
+	MUST_EQ(inlined_find(s, fd, &p, &l), 0);
+	MUST(l.cut);
 	inlined_clear(&l);
 	pattern_clear(&p);
 	symbols_close(s);
@@ -277,7 +277,7 @@ static void flips(const char *file)
 	struct bytes b = slurp(file), copy = { malloc(b.n), b.n };
 	unsigned int found = 0;
 
-	CHECK(copy.p);
+	MUST(copy.p);
 	for (int round = 0; round < ROUNDS; round++) {
 		struct inlined_list l;
 		Elf64_Shdr *all[32], was[32], *sh;
@@ -302,7 +302,7 @@ static void flips(const char *file)
 		inlined_clear(&l);
 	}
 	printf("%s: found in %u of %d\n", file, found, ROUNDS);
-	CHECK(found > ROUNDS / 20 && found < ROUNDS);
+	MUST(found > ROUNDS / 20 && found < ROUNDS);
 	free(copy.p);
 	free(b.p);
 }
@@ -331,9 +331,9 @@ int main(void)
 	flips("x");
 	flips("xx");
 	flips("packed");
-	CHECK_EQ(world_run("gcc -gdwarf-4 -O2 -o old x.c"), 0);
+	MUST_EQ(world_run("gcc -gdwarf-4 -O2 -o old x.c"), 0);
 	flips("old");
 	getrusage(RUSAGE_SELF, &usage);
-	CHECK(usage.ru_maxrss < RSS_MAX_MB * 1024);
+	MUST(usage.ru_maxrss < RSS_MAX_MB * 1024);
 	return 0;
 }

@@ -43,27 +43,27 @@ static raddr_t label_of(const char *file, const char *name)
 
 	snprintf(command, sizeof(command), "nm %s", world_path(file));
 	f = popen(command, "r");
-	CHECK(f);
+	MUST(f);
 	while (fgets(line, sizeof(line), f))
 		if (sscanf(line, "%llx %*c %127s", &addr, found) == 2 &&
 		    !strcmp(found, name))
 			ret = addr;
 	pclose(f);
-	CHECK(ret);
+	MUST(ret);
 	return ret;
 }
 
 static void check_range(struct range r, raddr_t start, raddr_t end)
 {
-	CHECK_EQ(r.start, start);
-	CHECK_EQ(r.end, end);
+	MUST_EQ(r.start, start);
+	MUST_EQ(r.end, end);
 }
 
 static void check_file(const char *file)
 {
 	struct symbols *s = world_symbols(file);
 
-	CHECK_EQ(s->nrseqs, 4);
+	MUST_EQ(s->nrseqs, 4);
 	check_range(s->rseqs[0], label_of(file, "s1") - 1, label_of(file, "e1"));
 	check_range(s->rseqs[1], label_of(file, "a1") - 4, label_of(file, "a1"));
 	check_range(s->rseqs[2], label_of(file, "s2") - 1, label_of(file, "e2"));
@@ -85,7 +85,7 @@ static void kinds(void)
 	for (size_t i = 0; i < ARRAY_SIZE(flags); i++) {
 		if (world_run("%s %s -o kind.%zu seq.s 2>/dev/null", world_cc,
 			      flags[i], i)) {
-			CHECK(i > 4);	/* not every linker can do the rest */
+			MUST(i > 4);	/* not every linker can do the rest */
 			continue;
 		}
 		char name[32];
@@ -100,7 +100,7 @@ static void kinds(void)
 /* Names that other files may see are resolved by symbol. */
 static void by_symbol(void)
 {
-	CHECK_EQ(world_run("%s -shared -nostdlib -Wa,--defsym,OPEN=1 "
+	MUST_EQ(world_run("%s -shared -nostdlib -Wa,--defsym,OPEN=1 "
 			   "-o open.so seq.s", world_cc), 0);
 	check_file("open.so");
 }
@@ -110,9 +110,9 @@ static void none(void)
 	struct symbols *s;
 
 	world_write("plain.c", "int main(void) { return 0; }\n");
-	CHECK_EQ(world_run("%s -o plain plain.c", world_cc), 0);
+	MUST_EQ(world_run("%s -o plain plain.c", world_cc), 0);
 	s = world_symbols("plain");
-	CHECK_EQ(s->nrseqs, 0);
+	MUST_EQ(s->nrseqs, 0);
 	symbols_close(s);
 }
 
@@ -125,9 +125,9 @@ static void check_promises(const struct symbols *s)
 	for (size_t i = 0; i < s->nrseqs; i++) {
 		struct range r = s->rseqs[i];
 
-		CHECK(r.start < r.end);
-		CHECK(!i || r.start >= s->rseqs[i - 1].end);
-		CHECK(symbols_text(s, r.start, &n) && n >= range_size(r));
+		MUST(r.start < r.end);
+		MUST(!i || r.start >= s->rseqs[i - 1].end);
+		MUST(symbols_text(s, r.start, &n) && n >= range_size(r));
 	}
 }
 
@@ -136,7 +136,7 @@ static struct symbols *assemble(const char *text)
 	struct symbols *s;
 
 	world_write("bad.s", text);
-	CHECK_EQ(world_run("%s -shared -nostdlib -o bad.so bad.s", world_cc), 0);
+	MUST_EQ(world_run("%s -shared -nostdlib -o bad.so bad.s", world_cc), 0);
 	s = world_symbols("bad.so");
 	check_promises(s);
 	return s;
@@ -157,9 +157,9 @@ static void lies(void)
 		".long 0, 0\n.quad t, 0, t\n"
 		".long 0, 0\n.quad -1, 16, 0x7fffffff00000000\n");
 
-	CHECK_EQ(s->nrseqs, 1);
-	CHECK_EQ(s->rseqs[0].start, s->texts[0].range.start + 63);
-	CHECK_EQ(s->rseqs[0].end, s->texts[0].range.end);
+	MUST_EQ(s->nrseqs, 1);
+	MUST_EQ(s->rseqs[0].start, s->texts[0].range.start + 63);
+	MUST_EQ(s->rseqs[0].end, s->texts[0].range.end);
 	symbols_close(s);
 }
 
@@ -171,7 +171,7 @@ static void first_byte(void)
 		".section __rseq_cs,\"aw\",@progbits\n"
 		".long 0, 0\n.quad t, 8, t + 2\n");
 
-	CHECK_EQ(s->nrseqs, 1);
+	MUST_EQ(s->nrseqs, 1);
 	check_range(s->rseqs[0], s->texts[0].range.start,
 		    s->texts[0].range.start + 8);
 	symbols_close(s);
@@ -199,8 +199,8 @@ static void many_that_overlap(void)
 		 ".set k, k + 1\n.endr\n", WIDE, MANY, WIDE - MANY);
 	start = now_ms();
 	s = assemble(text);
-	CHECK(now_ms() - start < SLOWEST_MS);
-	CHECK_EQ(s->nrseqs, 1);
+	MUST(now_ms() - start < SLOWEST_MS);
+	MUST_EQ(s->nrseqs, 1);
 	check_range(s->rseqs[0], s->texts[0].range.start,
 		    s->texts[0].range.start + WIDE);
 	symbols_close(s);
@@ -216,9 +216,9 @@ static void damage(uint64_t addr, uint64_t size, uint64_t flags, uint32_t type)
 	Elf64_Ehdr *eh;
 	Elf64_Shdr *sh;
 
-	CHECK(in >= 0 && fd >= 0 && !fstat(in, &st));
+	MUST(in >= 0 && fd >= 0 && !fstat(in, &st));
 	auto_free char *p = malloc(st.st_size);
-	CHECK(p && read(in, p, st.st_size) == st.st_size);
+	MUST(p && read(in, p, st.st_size) == st.st_size);
 	eh = (void *)p;
 	sh = (void *)(p + eh->e_shoff);
 	for (int i = 0; i < eh->e_shnum; i++) {
@@ -230,8 +230,8 @@ static void damage(uint64_t addr, uint64_t size, uint64_t flags, uint32_t type)
 		sh[i].sh_flags = flags;
 		sh[i].sh_type = type;
 	}
-	CHECK(write(fd, p, st.st_size) == st.st_size);
-	CHECK_EQ(symbols_open(fd, "hostile", &s), 0);
+	MUST(write(fd, p, st.st_size) == st.st_size);
+	MUST_EQ(symbols_open(fd, "hostile", &s), 0);
 	check_promises(s);
 	symbols_close(s);
 }

@@ -16,39 +16,7 @@
 #include <unistd.h>
 
 #include "symbols/symbols.h"
-
-#define CHECK(x) ((x) ? (void)0 : world_die(__FILE__, __LINE__, #x))
-#define CHECK_EQ(a, b) \
-	world_equal(__FILE__, __LINE__, #a, (int64_t)(a), (int64_t)(b))
-#define CHECK_STR(a, b) world_same(__FILE__, __LINE__, #a, a, b)
-
-static inline __attribute__((noreturn)) void
-world_die(const char *file, int line, const char *what)
-{
-	fprintf(stderr, "%s:%d: failed: %s (%s)\n", file, line, what,
-		fail_text());
-	exit(1);
-}
-
-static inline void world_equal(const char *file, int line, const char *what,
-			       int64_t a, int64_t b)
-{
-	if (a == b)
-		return;
-	fprintf(stderr, "%s:%d: %s is %lld (%#llx), not %lld\n", file, line,
-		what, (long long)a, (long long)a, (long long)b);
-	exit(1);
-}
-
-static inline void world_same(const char *file, int line, const char *what,
-			      const char *a, const char *b)
-{
-	if (a && b && !strcmp(a, b))
-		return;
-	fprintf(stderr, "%s:%d: %s is '%s', not '%s'\n", file, line, what,
-		a ? a : "(null)", b ? b : "(null)");
-	exit(1);
-}
+#include "tests/unit/check.h"
 
 static char world_dir[256];
 static const char *world_cc;
@@ -88,7 +56,7 @@ static inline void world_open(void)
 
 	snprintf(world_dir, sizeof(world_dir), "%s/inject-symbols.XXXXXX",
 		 tmp ? tmp : "/tmp");
-	CHECK(mkdtemp(world_dir));
+	MUST(mkdtemp(world_dir));
 	atexit(world_remove);
 	world_cc = getenv("CC") ? getenv("CC") : "gcc";
 	if (!world_has(world_cc)) {
@@ -111,14 +79,14 @@ static inline void world_write(const char *name, const char *text)
 {
 	FILE *f = fopen(world_path(name), "w");
 
-	CHECK(f && fputs(text, f) >= 0 && !fclose(f));
+	MUST(f && fputs(text, f) >= 0 && !fclose(f));
 }
 
 static inline int world_try(const char *path, struct symbols **ret)
 {
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	CHECK(fd >= 0);
+	MUST(fd >= 0);
 	return symbols_open(fd, path, ret);
 }
 
@@ -126,7 +94,7 @@ static inline struct symbols *world_symbols(const char *name)
 {
 	struct symbols *s = NULL;
 
-	CHECK_EQ(world_try(*name == '/' ? name : world_path(name), &s), 0);
+	MUST_EQ(world_try(*name == '/' ? name : world_path(name), &s), 0);
 	return s;
 }
 
@@ -153,7 +121,7 @@ static inline const struct func *world_func(const struct symbols *s,
 
 	if (!f)
 		fprintf(stderr, "no function %s in %s\n", raw, s->path);
-	CHECK(f);
+	MUST(f);
 	return f;
 }
 
@@ -174,18 +142,18 @@ static inline void world_check_invariants(const struct symbols *s)
 	for (size_t i = 0; i < s->nfuncs; i++) {
 		const struct func *f = &s->funcs[i];
 
-		CHECK(f->name && f->full && f->raw);
-		CHECK(f->range.start <= f->range.end);
-		CHECK(!i || f->range.start > f[-1].range.start);
-		CHECK(symbols_text(s, f->range.start, &n));
-		CHECK(n >= range_size(f->range));
-		CHECK(f->parent >= -1 && f->parent < (int64_t)s->nfuncs);
-		CHECK(f->parent < 0 || f->flags & FUNC_FRAGMENT);
-		CHECK(!f->naliases || f->alias + f->naliases <= s->naliases);
+		MUST(f->name && f->full && f->raw);
+		MUST(f->range.start <= f->range.end);
+		MUST(!i || f->range.start > f[-1].range.start);
+		MUST(symbols_text(s, f->range.start, &n));
+		MUST(n >= range_size(f->range));
+		MUST(f->parent >= -1 && f->parent < (int64_t)s->nfuncs);
+		MUST(f->parent < 0 || f->flags & FUNC_FRAGMENT);
+		MUST(!f->naliases || f->alias + f->naliases <= s->naliases);
 	}
 	for (size_t i = 0; i < s->npointers; i++) {
-		CHECK(!i || s->pointers[i] > s->pointers[i - 1]);
-		CHECK(symbols_text(s, s->pointers[i], &n));
+		MUST(!i || s->pointers[i] > s->pointers[i - 1]);
+		MUST(symbols_text(s, s->pointers[i], &n));
 	}
 }
 
@@ -199,7 +167,7 @@ static inline void world_ask(const struct symbols *s)
 	raddr_t addr;
 
 	world_check_invariants(s);
-	CHECK_EQ(pattern_parse("*ma[hi]n*", &p), 0);
+	MUST_EQ(pattern_parse("*ma[hi]n*", &p), 0);
 	for (size_t i = 0; i < s->nfuncs; i++) {
 		const struct func *f = &s->funcs[i];
 

@@ -15,21 +15,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define CHECK(x) ((x) ? (void)0 : die(__LINE__, #x))
+#include "tests/unit/check.h"
 
 enum { TRIES = 5000 };		/* of 2 ms */
-
-static __attribute__((noreturn)) void die(int line, const char *what)
-{
-	fprintf(stderr, "workers.c:%d: failed: %s\n", line, what);
-	exit(1);
-}
 
 static char *map_ring(int fd, size_t size, off_t what)
 {
 	char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, what);
 
-	CHECK(p != MAP_FAILED);
+	MUST(p != MAP_FAILED);
 	return p;
 }
 
@@ -70,7 +64,7 @@ static void rename_to(pid_t tid, const char *name)
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d/comm", tid);
 	FILE *f = fopen(path, "w");
-	CHECK(f && fputs(name, f) >= 0 && fclose(f) == 0);
+	MUST(f && fputs(name, f) >= 0 && fclose(f) == 0);
 }
 
 static pid_t tid_of_other;
@@ -93,11 +87,11 @@ int main(void)
 	int words[2];
 	pthread_t t;
 
-	CHECK(pthread_create(&t, NULL, block_all, NULL) == 0 && pipe(words) == 0);
+	MUST(pthread_create(&t, NULL, block_all, NULL) == 0 && pipe(words) == 0);
 	while (!(ours[1] = __atomic_load_n(&tid_of_other, __ATOMIC_ACQUIRE)))
 		usleep(2000);
 	rename_to(ours[1], "iou-wrk-1");
-	CHECK(!procfs_is_worker(getpid(), ours[0]) && !procfs_is_worker(getpid(), ours[1]));
+	MUST(!procfs_is_worker(getpid(), ours[0]) && !procfs_is_worker(getpid(), ours[1]));
 	if (!ask(words[0])) {
 		printf("skipped: no io_uring here\n");
 		return 77;
@@ -106,8 +100,8 @@ int main(void)
 		worker = other_than(ours, 2);
 		usleep(2000);
 	}
-	CHECK(worker && procfs_is_worker(getpid(), worker));
+	MUST(worker && procfs_is_worker(getpid(), worker));
 	rename_to(worker, "mine");
-	CHECK(procfs_is_worker(getpid(), worker));
+	MUST(procfs_is_worker(getpid(), worker));
 	return 0;
 }

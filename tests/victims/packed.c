@@ -45,19 +45,19 @@ static inline uint64_t sum_to(uint64_t n)
 	return n * (n + 1) / 2;
 }
 
-#define CHECK(is, want) do { if ((is) != (want)) victim_wrong("%s", #is); } while (0)
+#define WANT(is, want) do { if ((is) != (want)) victim_wrong("%s", #is); } while (0)
 
 #define CALL_ALL(p, x) do { \
-	CHECK(p##_4(x), x); \
-	CHECK(p##_3(x), 0); \
+	WANT(p##_4(x), x); \
+	WANT(p##_3(x), 0); \
 	p##_1(x); \
 	p##_2(x); \
-	CHECK(p##_low(x), (uint32_t)(x)); \
-	CHECK(p##_tail(x), x); \
-	CHECK(p##_next(x), (uint32_t)((x) + 1)); \
-	CHECK(p##_loop((x) % 5 + 1), sum_to((x) % 5 + 1)); \
-	CHECK(p##_exits(x), (x) & 1 ? (x) * (x) + 7 : (x)); \
-	CHECK(p##_long(x), (uint32_t)((x) + 7)); \
+	WANT(p##_low(x), (uint32_t)(x)); \
+	WANT(p##_tail(x), x); \
+	WANT(p##_next(x), (uint32_t)((x) + 1)); \
+	WANT(p##_loop((x) % 5 + 1), sum_to((x) % 5 + 1)); \
+	WANT(p##_exits(x), (x) & 1 ? (x) * (x) + 7 : (x)); \
+	WANT(p##_long(x), (uint32_t)((x) + 7)); \
 } while (0)
 
 static void spin_round(struct worker *w)

@@ -19,13 +19,13 @@ static void lead(struct symbols *s, int fd)
 	size_t n = 0, cap = 0, left;
 	int err = symbols_outwards(fd, "hostile", &o);
 
-	CHECK(!err || err == -EBADMSG || err == -EIO || err == -ENOEXEC);
+	MUST(!err || err == -EBADMSG || err == -EIO || err == -ENOEXEC);
 	if (!err) {
 		err = symbols_led_to(s, o, &v, &n, &cap);
-		CHECK(!err || err == -EBADMSG);
+		MUST(!err || err == -EBADMSG);
 	}
 	for (size_t i = 0; i < n; i++)
-		CHECK(symbols_text(s, v[i], &left));
+		MUST(symbols_text(s, v[i], &left));
 	fail_clear();
 	outwards_free(o);
 	free(v);
@@ -40,10 +40,10 @@ static void inlined(struct symbols *s, int fd)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	l.deadline = ((uint64_t)now.tv_sec + 1) * 1000000000;
-	CHECK(pattern_parse("*a*", &p) == 0);
-	CHECK(inlined_find(s, fd, &p, &l) == 0);
+	MUST(pattern_parse("*a*", &p) == 0);
+	MUST(inlined_find(s, fd, &p, &l) == 0);
 	for (size_t i = 0; i < l.n; i++)
-		CHECK(l.v[i].nplaces && l.v[i].places[0].into && *l.v[i].name);
+		MUST(l.v[i].nplaces && l.v[i].places[0].into && *l.v[i].name);
 	inlined_clear(&l);
 	pattern_clear(&p);
 }
@@ -62,9 +62,9 @@ static void plan(struct symbols *s)
 		all[n] = &s->funcs[n];
 	int err = plan_make(arch, s, all, n, NULL, &p);
 
-	CHECK(!err || err == -EBADMSG);
+	MUST(!err || err == -EBADMSG);
 	if (!err && arch == arch_host())
-		CHECK(!rules_broken(p));
+		MUST(!rules_broken(p));
 	plan_free(p);
 }
 
@@ -76,9 +76,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	symbols_set_debug_root("/nonexistent");
 	rules_far = true;
-	CHECK(fd >= 0 && write(fd, data, size) == (ssize_t)size);
-	CHECK(symbols_soname(fd, "hostile", name, sizeof(name)) == (name[0] != '\0'));
-	CHECK(memchr(name, '\0', sizeof(name)));
+	MUST(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+	MUST(symbols_soname(fd, "hostile", name, sizeof(name)) == (name[0] != '\0'));
+	MUST(memchr(name, '\0', sizeof(name)));
 	int err = symbols_open(fd, "hostile", &s);
 
 	if (!err) {
@@ -88,8 +88,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		plan(s);
 		symbols_close(s);
 	} else {
-		CHECK(err == -ENOEXEC || err == -EBADMSG);
-		CHECK(*fail_text());
+		MUST(err == -ENOEXEC || err == -EBADMSG);
+		MUST(*fail_text());
 	}
 	fail_clear();
 	return 0;
