@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* One per thread: the surgeon thread (injector/ptrace/surgery.h) fails on its own and
- * hands its message over with fail_adopt(). */
+ * hands its message over with fail_keep(). */
 static _Thread_local char kept[1024];
 
 int (fail)(int err, const char *fmt, ...)
@@ -32,12 +32,6 @@ const char *fail_text(void)
 void fail_clear(void)
 {
 	kept[0] = '\0';
-}
-
-void fail_adopt(const char *text)
-{
-	if (!kept[0])
-		snprintf(kept, sizeof(kept), "%s", text);
 }
 
 struct cause fail_keep(void)

@@ -57,11 +57,10 @@ int fail(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The kept message, "" if none. Owned by base, valid until fail_clear(). */
 const char *fail_text(void);
 void fail_clear(void);
-/* Move the kept message from a thread that ended to the calling one. */
-void fail_adopt(const char *text);
 /*
- * What failed, kept while something is cleaned up that may fail, too: fail_keep() takes the
- * message away, and fail_give_back() puts it in the place of whatever came to stand there.
+ * What failed, kept while something is cleaned up that may fail, too, or handed from one thread to
+ * another: fail_keep() takes the message away, and fail_give_back() puts it in the place of
+ * whatever came to stand there.
  */
 struct cause {
 	char text[1024];

@@ -13,7 +13,7 @@ struct part {
 	struct plan_impl own;
 	bool done;		/* its work */
 	int err;
-	char *message;		/* why; NULL: unknown */
+	struct cause *cause;	/* NULL: unknown */
 };
 
 struct crew {
@@ -47,7 +47,9 @@ static void do_part(struct crew *c, struct part *part, struct body_room *spare)
 		w->begin(&part->own);
 	part->err = w->work(&part->own, (size_t)(part - c->parts), w->ctx);
 	if (part->err) {
-		part->message = strdup(fail_text());
+		part->cause = malloc(sizeof(*part->cause));
+		if (part->cause)
+			*part->cause = fail_keep();
 		fail_clear();
 	}
 	*spare = part->own.spare;
@@ -82,8 +84,8 @@ static int join_part(struct crew *c, struct part *part)
 	const struct crew_work *w = c->work;
 	int err = part->err;
 
-	if (err && part->message)
-		fail_adopt(part->message);
+	if (err && part->cause)
+		fail_give_back(part->cause);
 	pthread_mutex_unlock(&c->lock);
 	if (!err && w->join)
 		err = w->join(c->p, &part->own, (size_t)(part - c->parts), w->ctx);
@@ -155,7 +157,7 @@ int crew_run(struct plan_impl *p, const struct crew_work *w, size_t nparts)
 	for (size_t i = 0; i < c.begun; i++) {
 		if (w->drop)
 			w->drop(&parts[i].own, i, w->ctx);
-		free(parts[i].message);
+		free(parts[i].cause);
 	}
 	return err;
 }

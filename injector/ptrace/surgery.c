@@ -14,7 +14,7 @@ struct surgery {
 	void *ctx;
 	enum pace pace;
 	int result;
-	char message[1024];
+	struct cause cause;		/* of `result` */
 };
 
 static __thread bool operating;
@@ -28,7 +28,7 @@ static void *surgeon(void *arg)
 	pace_set(s->pace);
 	s->result = s->operate(s->ctx);
 	pace_set(PACE_EQUAL);
-	snprintf(s->message, sizeof(s->message), "%s", fail_text());
+	s->cause = fail_keep();
 	return NULL;
 }
 
@@ -62,8 +62,8 @@ int surgery(int (*operate)(void *ctx), void *ctx)
 	pace_set(s.pace);
 	if (err)
 		return fail(err, "start a thread");
-	if (s.result && s.message[0])
-		fail_adopt(s.message);
+	if (s.result && s.cause.text[0])
+		fail_give_back(&s.cause);
 	return s.result;
 }
 

@@ -374,9 +374,10 @@ static void grow_report(struct growth *n, int err)
 	grow_disown(n);
 	grow_forget(n);
 	/* The process has ended, or is to be left: not worth a word. */
-	auto_free char *cause = strdup(fail_text());
+	struct cause cause = fail_keep();
+
 	if (err != -ESRCH && err != -EINTR && !was_unloaded(n))
-		say_hint("a library that was loaded later is not probed: %s", cause ? cause : "");
+		say_hint("a library that was loaded later is not probed: %s", cause.text);
 }
 
 /* Every growth keeps files open, and a table of names. */
