@@ -16,6 +16,10 @@ struct export_format {
 	bool moments;		/* it shows when calls were, and not what they took */
 };
 
+/* The formats, in the order of their names; NULL: there are no more. */
+const struct export_format *export_format_at(size_t i);
+/* Their names, for a message: "chrome, ctf, ... or uftrace". */
+const char *export_names(void);
 /* -EINVAL, with a message, if there is none of that name. */
 int export_find(const char *name, const struct export_format **ret);
 

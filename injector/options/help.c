@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "trace/export.h"
+
 enum { INDENT = 29 };	/* where the text of an option begins */
 
 static const char general[] =
@@ -60,8 +62,7 @@ static const struct {
 	{ ON_GRAPH, "inject graph [DIR]", "Which calls were made by which, those of a kind together." },
 	{ ON_INFO, "inject info [DIR]", "What a recording holds." },
 	{ ON_EXPORT, "inject export --to FORMAT [DIR]",
-	  "For other tools: chrome, ctf, dot, folded, perfetto, pprof, speedscope,\n"
-	  "svg (a flame graph), uftrace." },
+	  "For other tools. (svg is a flame graph, as it is.)" },
 };
 
 /* What an option does for these verbs, in the order in which help has them. Of each option
@@ -165,6 +166,8 @@ static void print_verb(FILE *f, const struct verb_def *verb)
 		if (def && of_options[i].on & def->verbs & verb->on)
 			print_option(f, def, of_options[i].value, of_options[i].text);
 	}
+	if (verb->on == ON_EXPORT)
+		fprintf(f, "\nFORMAT: %s\n", export_names());
 	fprintf(f, "\nTIME is a number with ns, us, ms, s or m; SIZE one with K, M or G.\n");
 }
 

@@ -70,8 +70,7 @@ static int check_export(const struct options *o)
 	const struct export_format *format;
 
 	if (!o->format)
-		return fail(0, "no format named; give --to chrome, ctf, dot, folded, perfetto, "
-			       "pprof, speedscope, svg or uftrace");
+		return fail(0, "no format named; give --to %s", export_names());
 	int err = export_find(o->format, &format);
 	if (!err && o->net && format->moments)
 		return fail(0, "--subtract-overhead is for sums; %s shows when calls were",

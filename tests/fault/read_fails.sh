@@ -27,7 +27,7 @@ victim_quit
 # What there is to show, each as words of a command without the directory.
 READS=(info replay 'replay --json' report graph)
 status 2 "$INJECT" export --to nothing plain
-read -ra formats < <(sed -n 's/.*the formats are //p' trace.err | sed 's/,\| and / /g')
+read -ra formats < <(sed -n 's/.*the format is //p' trace.err | sed 's/,\| or / /g')
 for format in "${formats[@]}"; do
 	READS+=("export --to $format -o exported")
 done

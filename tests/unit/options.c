@@ -7,6 +7,7 @@
 
 #include "injector/log/units.h"
 #include "tests/unit/check.h"
+#include "trace/export.h"
 
 enum { MAX_WORDS = 32 };
 
@@ -132,7 +133,7 @@ static const struct {
 	{ "remove -f x", "give -p PID" },
 	{ "remove -p 1", "give -f 'GLOB'" },
 	{ "export", "no format named" },
-	{ "export --to png", "the formats are" },
+	{ "export --to png", "the format is chrome, ctf" },
 	{ "report --sort name", "sort by total" },
 	{ "record -p 1", "give -f 'GLOB'" },
 	{ "record -p 1 -f x -t 1ms", "record takes no -t" },
@@ -349,8 +350,36 @@ static void test_units(void)
 	CHECK(units_number(" 1", 12, &v) < 0 && units_number("0x1", 12, &v) < 0);
 }
 
+/* The shell completes the formats that there are, and no other. */
+static void test_completion(void)
+{
+	char formats[256] = "\t\t_inject_words \"", said[256];
+	const struct export_format *f;
+	bool found = false;
+
+	for (size_t i = 0; (f = export_format_at(i)); i++) {
+		strcat(formats, i ? " " : "");
+		strcat(formats, f->name);
+	}
+	strcat(formats, "\" \"$cur\"\n");
+	/* Tests run in a directory of their own; ROOT is the tree's (tests/run). */
+	const char *root = getenv("ROOT");
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/man/inject.bash", root ? root : ".");
+	FILE *file = fopen(path, "re");
+
+	CHECK(file);
+	while (file && fgets(said, sizeof(said), file))
+		found |= strcmp(said, formats) == 0;
+	CHECK(found);
+	if (file)
+		fclose(file);
+}
+
 int main(void)
 {
+	test_completion();
 	test_refused();
 	test_accepted();
 	test_values();
