@@ -16,7 +16,7 @@ From the inside out, each step undoing what the one before it has pushed:
  1. the payload's C code: its chain of frame pointers leads to slow.S;
  2. slow.S and the recording routines (hot.S): straight code from any place to the
     way out, which pops what is pushed there; of slow.S that is known without its code;
- 3. the stub (plan/place.c): the window, instruction by instruction, with recording
+ 3. the stub (plan/choose/place.c): the window, instruction by instruction, with recording
     calls and pushed return addresses between, which look the same everywhere.
 """
 import bisect

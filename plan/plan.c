@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "plan/arrivals.h"
-#include "plan/crew.h"
+#include "plan/text/crew.h"
 
 enum {
 	SHARE = 16,		/* functions of which one of several threads makes the bodies */

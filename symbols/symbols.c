@@ -4,14 +4,14 @@
 #include <errno.h>
 #include <string.h>
 
-#include "symbols/debugfile.h"
-#include "symbols/funcs.h"
-#include "symbols/golang.h"
-#include "symbols/linkage.h"
-#include "symbols/ocaml.h"
-#include "symbols/outward.h"
-#include "symbols/rseq.h"
-#include "symbols/xray.h"
+#include "symbols/elf/debugfile.h"
+#include "symbols/funcs/funcs.h"
+#include "symbols/funcs/golang.h"
+#include "symbols/funcs/linkage.h"
+#include "symbols/funcs/ocaml.h"
+#include "symbols/funcs/outward.h"
+#include "symbols/funcs/rseq.h"
+#include "symbols/funcs/xray.h"
 
 enum { LED_MAX = 1 << 22 };	/* places to which other files lead */
 

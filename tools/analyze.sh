@@ -49,7 +49,7 @@ check()
 }
 
 files=("$@")
-[ $# -gt 0 ] || files=(base/*.c arch/*.c arch/*/*.c symbols/*.c plan/*.c trace/*.c injector/*/*.c
+[ $# -gt 0 ] || files=(base/*.c arch/*.c arch/*/*.c {symbols,plan}/{,*/}*.c trace/*/*.c injector/*/*.c
 	payload/*.c)
 check 'gcc -fanalyzer' with_gcc
 check clang-tidy with_tidy

@@ -93,21 +93,27 @@ def check_circles(what, graph):
 
 
 def rooms():
-    """Of injector/, from the bottom up."""
+    """Of each folder that has some, from the bottom up, as tools/layers.sh has them."""
     with open('tools/layers.sh') as f:
-        return re.search(r"^rooms='(.*)'", f.read(), re.M).group(1).split()
+        cases = re.search(r"^rooms_of\(\).*?^}", f.read(), re.M | re.S).group(0)
+    return {top: ' '.join(re.findall(r"'([^']*)'", names)).split()
+            for top, names in re.findall(r'^\t(\w+)\) echo (.*?);;', cases, re.M | re.S)}
 
 
 def check_floors(graph):
     """The payload is none of this: it and the assembly of arch/ make one object."""
     floor_of = {top: n for n, floor in enumerate(FLOORS) for top in floor}
-    room_of = {room: n for n, room in enumerate(rooms())}
+    room_of = {top: {room: n for n, room in enumerate(names)}
+               for top, names in rooms().items()}
+
+    def room(path):
+        return room_of[path[0]][path[1] if len(path) > 2 else '.']
 
     def climbs(a, b):
         a, b = a.split('/'), b.split('/')
         if a[0] != b[0]:
             return floor_of[b[0]] >= floor_of[a[0]]
-        return a[0] == 'injector' and room_of[b[1]] > room_of[a[1]]
+        return a[0] in room_of and room(b) > room(a)
 
     if not any(climbs(*arrow) for arrow in graph):
         return 0

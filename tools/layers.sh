@@ -26,13 +26,29 @@ allowed() {
 	symbols) echo 'base/|symbols/' ;;
 	payload) echo 'payload/|arch/(cpu|stand)\.h' ;;
 	plan) echo 'base/|arch/arch\.h|symbols/symbols\.h|payload/(abi|page|stub)\.h|plan/' ;;
-	trace) echo 'base/|payload/abi\.h|symbols/(symbols|shorten)\.h|trace/' ;;
+	trace) echo 'base/|payload/abi\.h|symbols/(symbols|names/shorten)\.h|trace/' ;;
 	injector) echo 'base/|arch/|symbols/|payload/(abi|page|stub)\.h|plan/plan\.h|trace/|injector/' ;;
 	esac
 }
 
-# The rooms of injector/, from the bottom up: each includes itself and those before it.
-rooms='log proc modules ptrace session remote islands infect patch launch reader options show verbs'
+# The rooms of a folder, from the bottom up: each includes itself and those before it. `.` is what
+# lies in the folder itself; its headers that all rooms share are named behind.
+rooms_of() {
+	case $1 in
+	symbols) echo 'elf unwind names funcs . lines' ;;
+	plan) echo 'text flow arrive choose .' ;;
+	trace) echo 'format output write read show export' ;;
+	injector) echo 'log proc modules ptrace session remote islands infect patch launch reader' \
+		'options show verbs' ;;
+	esac
+}
+
+shared_of() {
+	case $1 in
+	symbols) echo 'symbols/symbols\.h' ;;
+	plan) echo 'plan/(plan|impl|runtime|arrivals)\.h' ;;
+	esac
+}
 
 # Print violations of one rule, if there are any, under its name.
 report() {
@@ -62,17 +78,22 @@ check_arrows() {
 }
 
 check_rooms() {
-	below=
-	for room in $rooms; do
-		below="$below|injector/$room/"
-		report "injector/$room includes what is not below it" <<-END
-		$(sources "injector/$room" | xargs -r grep -nH '^[ \t]*#[ \t]*include[ \t]*"injector/' |
-			grep -vE "include[ \t]*\"(${below#|})")
+	for top in symbols plan trace injector; do
+		below=$(shared_of $top)
+		for room in $(rooms_of $top); do
+			dir=$top/$room depth=
+			[ "$room" = . ] && dir=$top depth='[a-z_]*\.[ch]"' room=
+			below="$below|$top/${room:+$room/}$depth"
+			report "$dir includes what is not below it" <<-END
+			$(sources "$dir" | { [ "$room" ] && cat || grep -E "^$top/[^/]*$"; } |
+				xargs -r grep -nH "^[ \t]*#[ \t]*include[ \t]*\"$top/" |
+				grep -vE "include[ \t]*\"(${below#|})")
+			END
+		done
+		report "a file of $top/ that is in none of its rooms" <<-END
+		$(sources $top | sed 's/$/"/' | grep -vE "^(${below#|})")
 		END
 	done
-	report 'a file of injector/ that is in none of its rooms' <<-END
-	$(sources injector | grep -vE "^(${below#|})")
-	END
 }
 
 check_libraries() {

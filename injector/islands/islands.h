@@ -2,7 +2,7 @@
 /*
  * islands: where do punned jumps land?
  *
- * A pun (plan/pun.c) leads where the bytes say that it keeps. Memory is found
+ * A pun (plan/choose/pun.c) leads where the bytes say that it keeps. Memory is found
  * there: a page with a jump to the stub, shared with other islands if it can
  * be. If what it keeps are bytes of another site's jump, that one may have to
  * land on an island, too.

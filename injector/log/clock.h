@@ -10,7 +10,7 @@
 #ifndef INJECTOR_CLOCK_H
 #define INJECTOR_CLOCK_H
 
-#include "trace/ticks.h"
+#include "trace/format/ticks.h"
 
 /* Takes the first pair, and after about a millisecond a second one. */
 void clock_begin(struct clock *ret);

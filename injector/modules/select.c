@@ -11,7 +11,7 @@
 
 #include "injector/log/say.h"
 #include "injector/modules/ifunc.h"
-#include "symbols/shorten.h"
+#include "symbols/names/shorten.h"
 
 /* A function that a pattern matches, and under which name. */
 struct hit {

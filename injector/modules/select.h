@@ -8,7 +8,7 @@
 
 #include "injector/modules/modules.h"
 #include "plan/plan.h"
-#include "symbols/demangle.h"
+#include "symbols/names/demangle.h"
 
 /* The matches of one module. */
 struct selected {

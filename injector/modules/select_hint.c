@@ -5,7 +5,7 @@
 
 #include "injector/log/clock.h"
 #include "injector/modules/select.h"
-#include "symbols/inlined.h"
+#include "symbols/lines/inlined.h"
 
 /* For all patterns without a match: a user waits for the answer. */
 #define INLINED_NS 2000000000ull

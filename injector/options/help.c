@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trace/export.h"
+#include "trace/export/export.h"
 
 enum { INDENT = 29 };	/* where the text of an option begins */
 

@@ -4,8 +4,8 @@
 #include "injector/options/options_values.h"
 
 #include "injector/options/options_values.h"
-#include "trace/export.h"
-#include "trace/report.h"
+#include "trace/export/export.h"
+#include "trace/show/report.h"
 
 static int check_trace(const struct options *o)
 {

@@ -6,7 +6,7 @@
 
 #include "injector/log/units.h"
 #include "payload/abi.h"
-#include "trace/record.h"
+#include "trace/write/record.h"
 
 enum { MIN_BUFFERS = 2 };	/* one is written while the other is read */
 

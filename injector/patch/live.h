@@ -5,7 +5,7 @@
 
 #include "injector/infect/infect.h"
 #include "injector/ptrace/text.h"
-#include "trace/event.h"
+#include "trace/format/event.h"
 
 /* One site in the process. */
 struct live_site {

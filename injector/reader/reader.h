@@ -11,8 +11,8 @@
 
 #include "base/base.h"
 #include "payload/abi.h"
-#include "trace/event.h"
-#include "trace/ticks.h"
+#include "trace/format/event.h"
+#include "trace/format/ticks.h"
 
 struct reader_stats {
 	uint64_t calls;		/* entries and marks read */

@@ -3,7 +3,7 @@
  * notes: what does a session say of itself to a later visit?
  *
  * The names of its functions, and what else is to be known beside the events, as
- * the text that a trace directory has for that (trace/metadata.h). It stands in the
+ * the text that a trace directory has for that (trace/format/metadata.h). It stands in the
  * session's memory twice: one text holds while the other one is written.
  */
 #ifndef INJECTOR_NOTES_H
@@ -13,7 +13,7 @@
 #include "injector/modules/select.h"
 #include "injector/session/segment.h"
 #include "payload/abi.h"
-#include "trace/metadata.h"
+#include "trace/format/metadata.h"
 
 /* Bytes, whole pages, for the notes of a selection and some that may be added to
  * it; function ids begin at `first`. */

@@ -16,7 +16,7 @@
 #define INJECTOR_BREAKER_H
 
 #include "base/base.h"
-#include "trace/event.h"
+#include "trace/format/event.h"
 
 /* What an event costs the thread that records it. */
 struct breaker_costs {

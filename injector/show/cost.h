@@ -3,7 +3,7 @@
 #ifndef INJECTOR_COST_H
 #define INJECTOR_COST_H
 
-#include "trace/cost.h"
+#include "trace/format/cost.h"
 
 /* Where threads have a word by which they find their ring, and where they are sought. */
 struct cost {

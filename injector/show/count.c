@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "trace/json.h"
+#include "trace/show/json.h"
 
 static int most_first(const void *a, const void *b, void *ctx)
 {

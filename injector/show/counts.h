@@ -11,8 +11,8 @@
 
 #include "injector/options/options.h"
 #include "injector/reader/reader.h"
-#include "trace/frames.h"
-#include "trace/output.h"
+#include "trace/read/frames.h"
+#include "trace/output/output.h"
 
 /* Where so many functions find room: bytes per thread. */
 uint64_t counts_room(enum counting, uint64_t nfuncs);

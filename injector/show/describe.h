@@ -4,7 +4,7 @@
 #define INJECTOR_DESCRIBE_H
 
 #include "injector/modules/modules.h"
-#include "trace/about.h"
+#include "trace/format/about.h"
 
 struct description {
 	char host[65], comm[64], *exe;

@@ -20,11 +20,11 @@
 #include "injector/show/describe.h"
 #include "injector/show/summary.h"
 #include "injector/show/top.h"
-#include "trace/frames.h"
-#include "trace/graph.h"
-#include "trace/json.h"
-#include "trace/output.h"
-#include "trace/record.h"
+#include "trace/read/frames.h"
+#include "trace/show/graph.h"
+#include "trace/show/json.h"
+#include "trace/output/output.h"
+#include "trace/write/record.h"
 
 enum follow_why {
 	FOLLOW_ON,		/* no reason to stop yet */

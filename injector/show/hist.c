@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "trace/json.h"
-#include "trace/span.h"
+#include "trace/show/json.h"
+#include "trace/output/span.h"
 
 enum { BAR = 40 };	/* columns of the longest */
 

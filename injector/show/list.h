@@ -4,7 +4,7 @@
 #define INJECTOR_LIST_H
 
 #include "injector/modules/select.h"
-#include "trace/output.h"
+#include "trace/output/output.h"
 
 /*
  * One line for each function, columns separated by tabs: address (hex, as in

@@ -8,7 +8,7 @@
 #define INJECTOR_STUBS_H
 
 #include "injector/modules/select.h"
-#include "trace/output.h"
+#include "trace/output/output.h"
 
 /*
  * Of the i-th function of a selected module, which is probed; lines that begin with two

@@ -3,7 +3,7 @@
 #ifndef INJECTOR_SUMMARY_H
 #define INJECTOR_SUMMARY_H
 
-#include "trace/output.h"
+#include "trace/output/output.h"
 
 struct summary {
 	uint64_t functions, refused;

@@ -10,9 +10,9 @@
 
 #include "injector/log/say.h"
 #include "injector/options/options_values.h"
-#include "trace/columns.h"
-#include "trace/put.h"
-#include "trace/span.h"
+#include "trace/output/columns.h"
+#include "trace/output/put.h"
+#include "trace/output/span.h"
 
 #define UNKNOWN (-1.0)		/* as a value: it is less than any */
 #define INTERVAL 1000000000ull	/* ns, between two tables */

@@ -8,7 +8,7 @@
 #include "injector/proc/namespace.h"
 #include "injector/show/describe.h"
 #include "injector/verbs/watches.h"
-#include "trace/record.h"
+#include "trace/write/record.h"
 
 /* Read all that the copy holds. */
 static int write_events(struct reader *reader, struct record *record)

@@ -5,7 +5,7 @@
 
 #include "injector/reader/reader.h"
 #include "injector/reader/still.h"
-#include "trace/about.h"
+#include "trace/format/about.h"
 
 struct still_record {
 	struct about about;	/* its tables are those of the notes */

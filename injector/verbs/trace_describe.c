@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "injector/verbs/trace_impl.h"
-#include "trace/place.h"
+#include "trace/output/place.h"
 
 struct probe_cost trace_cost(const struct trace *t)
 {

@@ -12,7 +12,7 @@
 #include "injector/verbs/audit.h"
 #include "injector/verbs/trace_impl.h"
 #include "injector/verbs/verbs.h"
-#include "trace/place.h"
+#include "trace/output/place.h"
 
 static unsigned int next_number(const struct trace *t)
 {

@@ -6,7 +6,7 @@
 #include "injector/proc/procfs.h"
 #include "injector/show/refused.h"
 #include "injector/verbs/trace_impl.h"
-#include "trace/record.h"
+#include "trace/write/record.h"
 
 /* It may come yet, or be a child's. */
 static void hint_tid(const struct trace *t)

@@ -6,13 +6,13 @@
 #include "injector/session/keepsake.h"
 #include "injector/show/summary.h"
 #include "injector/verbs/verbs.h"
-#include "trace/callgraph.h"
-#include "trace/export.h"
-#include "trace/graph.h"
-#include "trace/info.h"
-#include "trace/json.h"
-#include "trace/report.h"
-#include "trace/view.h"
+#include "trace/show/callgraph.h"
+#include "trace/export/export.h"
+#include "trace/show/graph.h"
+#include "trace/show/info.h"
+#include "trace/show/json.h"
+#include "trace/show/report.h"
+#include "trace/read/view.h"
 
 static void verb_read_note(void *ctx, const char *text)
 {

@@ -11,7 +11,7 @@
 #include "injector/ptrace/pace.h"
 #include "injector/verbs/verbs.h"
 #include "injector/verbs/visit.h"
-#include "trace/choose.h"
+#include "trace/read/choose.h"
 
 struct removing {
 	const struct options *options;

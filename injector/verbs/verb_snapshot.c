@@ -13,7 +13,7 @@
 #include "injector/verbs/verbs.h"
 #include "injector/verbs/visit.h"
 #include "injector/verbs/watches.h"
-#include "trace/place.h"
+#include "trace/output/place.h"
 
 enum {
 	LOOK_NS = 20000000,	/* between two looks for a slow call */

@@ -12,9 +12,9 @@
 #include "injector/verbs/verbs.h"
 #include "injector/verbs/visit.h"
 #include "injector/verbs/watches.h"
-#include "trace/json.h"
-#include "trace/output.h"
-#include "trace/span.h"
+#include "trace/show/json.h"
+#include "trace/output/output.h"
+#include "trace/output/span.h"
 
 /* ---- one process --------------------------------------------------------- */
 

@@ -6,7 +6,7 @@
 #include "injector/patch/probes.h"
 #include "injector/session/segment.h"
 #include "injector/session/session.h"
-#include "trace/metadata.h"
+#include "trace/format/metadata.h"
 
 struct visit {
 	struct target target;

@@ -8,7 +8,7 @@
 
 #include "injector/log/say.h"
 #include "injector/log/units.h"
-#include "trace/span.h"
+#include "trace/output/span.h"
 
 /* How long calls of this function may take, 0: as long as they like. */
 static uint64_t limit_of(const struct options *o, const struct selected *s, size_t i)

@@ -12,7 +12,7 @@
 #include "injector/modules/select.h"
 #include "injector/options/options.h"
 #include "injector/verbs/visit.h"
-#include "trace/ticks.h"
+#include "trace/format/ticks.h"
 
 /* Mark the probes that are meant, before anything is placed. */
 int watches_choose(const struct options *, const struct selection *);

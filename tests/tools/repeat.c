@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "trace/layout.h"
+#include "trace/format/layout.h"
 
 struct stream {
 	char *packets;		/* of FROM */

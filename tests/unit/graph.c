@@ -5,9 +5,9 @@
 
 #include "tests/unit/reader_world.h"
 
-#include "trace/frames.h"
-#include "trace/graph.h"
-#include "trace/json.h"
+#include "trace/read/frames.h"
+#include "trace/show/graph.h"
+#include "trace/show/json.h"
 
 /* One tick is one nanosecond, and tick 0 was at noon of some day. */
 static struct reader *ideal_reader(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which addresses can a jump lead to of which some bytes are given? The answers
- * of plan/pun.c against those of counting, and against the decoder.
+ * of plan/choose/pun.c against those of counting, and against the decoder.
  */
 #include "plan/plan.h"
 

@@ -7,7 +7,7 @@
 
 #include "injector/log/units.h"
 #include "tests/unit/check.h"
-#include "trace/export.h"
+#include "trace/export/export.h"
 
 enum { MAX_WORDS = 32 };
 

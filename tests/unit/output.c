@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Do results arrive whole, and is a reader that does not read them not waited for? */
-#include "trace/output.h"
+#include "trace/output/output.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "symbols/demangle.h"
-#include "symbols/glob.h"
-#include "symbols/spelling.h"
+#include "symbols/names/demangle.h"
+#include "symbols/names/glob.h"
+#include "symbols/names/spelling.h"
 #include "tests/unit/symbols_world.h"
 
 /* ---- the matcher --------------------------------------------------------- */

@@ -4,7 +4,7 @@
  * in order, and no more of them there at a time than may be; and does the first that fails end
  * the work, with its own message?
  */
-#include "plan/crew.h"
+#include "plan/text/crew.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 #define TESTS_UNIT_READER_JUDGE_H
 
 #include "tests/unit/reader_world.h"
-#include "trace/frames.h"
+#include "trace/read/frames.h"
 
 static uint64_t events, opens;
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "symbols/shorten.h"
+#include "symbols/names/shorten.h"
 #include "tests/unit/check.h"
 
 static const struct {

@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "symbols/demangle.h"
+#include "symbols/names/demangle.h"
 #include "tests/unit/symbols_world.h"
 
 enum {

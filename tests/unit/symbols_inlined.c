@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "symbols/inlined.h"
+#include "symbols/lines/inlined.h"
 #include "tests/unit/symbols_world.h"
 
 enum { ROUNDS = 1500, SLOWEST_MS = 5000, RSS_MAX_MB = 700 };

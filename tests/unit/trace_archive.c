@@ -2,7 +2,7 @@
 /* Does a trace directory hold what was recorded, and is told what is missing? */
 #include "tests/unit/trace_world.h"
 
-#include "trace/place.h"
+#include "trace/output/place.h"
 
 static char base[] = "/tmp/inject-archive-XXXXXX";
 static char path[64];

@@ -3,7 +3,7 @@
 #include "tests/unit/trace_world.h"
 
 #include "injector/show/cost.h"
-#include "trace/report.h"
+#include "trace/show/report.h"
 
 static char path[] = "/tmp/inject-cost-XXXXXX";
 

@@ -5,9 +5,9 @@
  */
 #include "tests/unit/trace_world.h"
 
-#include "trace/callgraph.h"
-#include "trace/export.h"
-#include "trace/tree.h"
+#include "trace/show/callgraph.h"
+#include "trace/export/export.h"
+#include "trace/read/tree.h"
 
 static char base[] = "/tmp/inject-export-XXXXXX";
 static char path[64], file[96];

@@ -7,7 +7,7 @@
 #include <dlfcn.h>
 #include <sys/wait.h>
 
-#include "trace/place.h"
+#include "trace/output/place.h"
 
 #include "tests/unit/trace_world.h"
 

@@ -8,13 +8,13 @@
 
 #include "tests/unit/trace_world.h"
 
-#include "trace/callgraph.h"
-#include "trace/export.h"
-#include "trace/graph.h"
-#include "trace/info.h"
-#include "trace/json.h"
-#include "trace/report.h"
-#include "trace/view.h"
+#include "trace/show/callgraph.h"
+#include "trace/export/export.h"
+#include "trace/show/graph.h"
+#include "trace/show/info.h"
+#include "trace/show/json.h"
+#include "trace/show/report.h"
+#include "trace/read/view.h"
 
 /* A directory of the test's own, and the recording in it. */
 static char base[64], path[96];

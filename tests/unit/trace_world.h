@@ -14,9 +14,9 @@
 #include <sys/stat.h>
 
 #include "tests/unit/check.h"
-#include "trace/archive.h"
-#include "trace/layout.h"
-#include "trace/record.h"
+#include "trace/read/archive.h"
+#include "trace/format/layout.h"
+#include "trace/write/record.h"
 
 static uint64_t seed = 88172645463325252u;
 

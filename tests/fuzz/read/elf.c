@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "symbols/inlined.h"
+#include "symbols/lines/inlined.h"
 #include "tests/fuzz/read/read.h"
 #include "tests/patch/rules.h"
 #include "tests/unit/symbols_world.h"

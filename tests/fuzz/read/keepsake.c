@@ -15,7 +15,7 @@
 #include "injector/verbs/still_record.h"
 #include "tests/fuzz/read/read.h"
 #include "tests/unit/reader_world.h"
-#include "trace/view.h"
+#include "trace/read/view.h"
 
 enum { RINGS = 2, SUBBUFS = 3, NOTES = 32768, EDITS = 48, WORDS = 300 };
 

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * arrivals: where may control arrive that is led there by an address, and is all of that
+ * known?
+ *
+ * One answer for the whole module, before the first window is placed, and whatever was
+ * selected. docs/sites.md has the rules and their reasons.
+ */
+#include "plan/arrivals.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "plan/flow/value.h"
+
+enum {
+	PLACES = 4096,		/* that one jump may go to by a bounded index */
+	ROUNDS = 64,		/* of jumps that lead to each other */
+	REGISTERS = 16,
+	LINKS = 1 << 22,	/* ways from them, which a hostile file has without end */
+};
+
+/* As arrivals_lead_to, once all functions have been judged: what is a target while they are
+ * does not depend on their order. */
+static int lead_later(struct plan_impl *p, raddr_t a)
+{
+	raddr_t *new = vec_push(p->places, p->nplaces, p->places_cap);
+
+	if (!new)
+		return -ENOMEM;
+	*new = a;
+	return 0;
+}
+
+/* Is all code above that? */
+static bool is_low(const struct plan_impl *p, raddr_t a)
+{
+	const struct symbols *syms = p->symbols;
+	bool low = true;
+
+	for (size_t i = 0; i < syms->ntexts && !syms->is_pie; i++)
+		low &= syms->texts[i].range.start >= a;
+	return low;
+}
+
+/* `goes`: control goes by it here, and not perhaps elsewhere. Most that is computed so and kept
+ * are addresses of data: what a table leads to is enough then. */
+static int judge_value(struct plan_impl *p, raddr_t pc, const struct value *v, bool goes)
+{
+	size_t left;
+	int err = 0;
+
+	switch (v->kind) {
+	case VALUE_WORD:
+	case VALUE_SUM:
+	case VALUE_RANGE:	/* no code is so low */
+		return 0;
+	case VALUE_ENTRY:
+		/* Where addresses have four bytes all words of data are looked at; and
+		 * elsewhere no code is at any that has so few. */
+		if (v->width == 4 && v->scale == 1)
+			return symbols_text(p->symbols, v->table, &left) ?
+				distances_add(p, v, false) : 0;
+		if (v->width <= 2 && !v->extends && is_low(p, (1u << 8 * v->width) * v->scale))
+			return 0;
+		break;
+	case VALUE_NUMBER:
+		return lead_later(p, v->number);
+	case VALUE_POINT:
+		if (v->stride && v->most / v->stride <= PLACES) {
+			for (raddr_t n = 0; n <= v->most && !err; n += v->stride)
+				err = lead_later(p, v->number + n);
+			return err;
+		}
+	}
+	err = distances_is_table(v) ?
+		distances_add(p, v, goes && distances_is_switch(p, v)) : 0;
+	bool known = distances_is_switch(p, v) ||
+		(distances_is_table(v) && v->kind == VALUE_PLACE &&
+		 (v->stride || (!goes && distances_lead_to_text(p, v))));
+
+	return err || known ? err :
+		arrivals_doubt(p, pc, v->kind == VALUE_PLACE || v->kind == VALUE_ENTRY ?
+			       UNPROVED_TABLE : UNPROVED_SUM);
+}
+
+/* `words`: it goes by whole words, and what else it may be it is not. */
+static int judge_values(struct plan_impl *p, raddr_t pc, const struct values *s, bool words)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < s->n && !err; i++)
+		if (!words || s->v[i].kind == VALUE_NUMBER)
+			err = judge_value(p, pc, &s->v[i], true);
+	return err;
+}
+
+/* What a switch leads to within its own function, as ways that control takes. */
+static int link_switch(struct flow *f, size_t step, raddr_t base)
+{
+	const struct plan_impl *p = f->body->impl;
+	struct table_at t = { .at = base, .base = base, .width = 4, .stride = 4, .scale = 1,
+			      .extends = true };
+	size_t next = vec_prefix(p->nmaybes, k, p->maybes[k] <= base), left;
+	raddr_t end = next < p->nmaybes ? p->maybes[next] : UINT64_MAX, a;
+	int holes = 0, err = 0;
+
+	for (int64_t i = 0; holes < DISTANCES_HOLES && !err && distances_read(p, &t, i, &a); i++) {
+		if (base + 4 * (raddr_t)i >= end)
+			break;
+		err = body_has(f->body, a) ? flow_link(f, step, a) : 0;
+		holes = symbols_text(p->symbols, a, &left) ? 0 : holes + 1;
+	}
+	return err;
+}
+
+/*
+ * What a jump goes by may depend on where other jumps lead, and on where it leads itself.
+ * So those whose table is known are followed until nothing new is found: what holds then
+ * holds for all ways that there are.
+ */
+static int follow_switches(struct flow *f)
+{
+	const struct body *b = f->body;
+	bool more = b->njumps;
+	int err = 0;
+
+	for (int round = 0; more && round < ROUNDS && !err; round++) {
+		more = false;
+		for (size_t i = 0; i < b->nsteps && !err; i++) {
+			struct values s;
+
+			if (b->steps[i].insn.kind != INSN_JUMP_INDIRECT || f->leads[i] ||
+			    !flow_goal(f, i, &s) || !s.n || !distances_is_switch(b->impl, &s.v[0]))
+				continue;
+			if (f->nlinks > LINKS)
+				return 0;
+			f->leads[i] = more = true;
+			err = link_switch(f, i, s.v[0].number);
+		}
+		if (more)
+			flow_ready(f);
+	}
+	return err;
+}
+
+/* May code be there? In a function, or where what stands there can run. */
+static bool is_code(const struct plan_impl *p, raddr_t a)
+{
+	size_t left;
+	const uint8_t *bytes = symbols_text(p->symbols, a, &left);
+
+	if (!bytes || symbols_func_at(p->symbols, a))
+		return bytes;
+	/* A segment that may run has data, too. */
+	if (symbols_is_data(p->symbols, a, NULL))
+		return false;
+	for (int i = 0; i < 64 && left; i++) {
+		struct effect e;
+		struct insn in;
+
+		if (p->arch->measure(bytes, left, a, &in))
+			return false;
+		p->arch->effect(bytes, left, &in, &e);
+		if (e.forbidden)
+			return false;
+		if (insn_ends(&in))
+			return in.kind != INSN_STOP;
+		bytes += in.size, a += in.size, left -= in.size;
+	}
+	return false;
+}
+
+/* An address that was computed (`added`: by adding), and may go anywhere from here: is it of
+ * code? From an address of data only the entries of a table lead there. */
+static bool may_lead(const struct plan_impl *p, const struct value *v, bool added)
+{
+	const struct func *f = symbols_func_at(p->symbols, v->number);
+
+	/* Where a function begins some ask of what page it is on, or whether it is this one; to
+	 * that nothing is added. */
+	if (!v->named || v->kind == VALUE_ENTRY ||
+	    (v->kind == VALUE_POINT && !added && f && f->range.start == v->number))
+		return false;
+	return is_code(p, v->number) ||
+		(v->kind == VALUE_PLACE && distances_is_table(v) && distances_lead_to_text(p, v));
+}
+
+/* May it lead into the body, other than by a jump of which that is known? The verdicts of the
+ * body are those from `first` on. */
+static bool may_come_back(const struct flow *f, const struct value *v, size_t first)
+{
+	const struct plan_impl *p = f->body->impl;
+
+	if (v->kind == VALUE_NUMBER || (v->kind == VALUE_POINT && v->stride))
+		return body_has(f->body, v->number) && v->number != f->body->func->range.start;
+	for (size_t i = first; i < p->nverdicts && distances_is_switch(p, v); i++)
+		if (p->verdicts[i].table == v->number)
+			return false;
+	return true;
+}
+
+/* Does an instruction name an address? */
+static bool is_naming(const struct flow *f, size_t step, const struct effect *e)
+{
+	if (e->op == EFFECT_POP)
+		return flow_is_own_address(f, step);
+	return e->op == EFFECT_NUMBER && arrivals_is_address(f->body->impl, (raddr_t)e->number);
+}
+
+/* All that these come to by way of copies. */
+static uint32_t with_copies(uint32_t regs, const uint32_t *copies)
+{
+	uint32_t before;
+
+	do {
+		before = regs;
+		for (int i = 0; i < REGISTERS; i++)
+			regs |= regs >> i & 1 ? copies[i] : 0;
+	} while (regs != before);
+	return regs;
+}
+
+/* The registers that may ever hold an address which the code names. */
+static uint32_t named_registers(struct flow *f)
+{
+	const struct body *b = f->body;
+	uint32_t regs = 0, copies[REGISTERS] = { 0 };
+
+	for (size_t i = 0; i < b->nsteps; i++) {
+		if (b->steps[i].insn.kind != INSN_PLAIN)
+			continue;
+		const struct effect *e = effect_at(f, i);
+		bool copies_it = e->op == EFFECT_MOVE || e->op == EFFECT_MAY_MOVE ||
+			e->op == EFFECT_CUT || e->op == EFFECT_SUM || e->op == EFFECT_SWAP;
+
+		if (is_naming(f, i, e))
+			regs |= 1u << e->reg;
+		if (copies_it && e->base >= 0)
+			copies[e->base] |= 1u << e->reg;
+		if (copies_it && e->index >= 0)
+			copies[e->index] |= 1u << e->reg;
+		if (e->op == EFFECT_SWAP)
+			copies[e->reg] |= 1u << e->base;
+	}
+	return with_copies(regs, copies);
+}
+
+/*
+ * An address of code that is computed need not be gone by here: it may be kept, and other code
+ * takes it for a whole word. So wherever something is added to an address that the code
+ * names, the sum is judged like what a jump goes by. If it may lead into the body itself, no
+ * jump of the body by a whole word is sure to leave it.
+ */
+static int judge_sums(struct plan_impl *p, struct flow *f, uint32_t regs, size_t first)
+{
+	bool back = false;
+
+	const struct body *b = f->body;
+	struct named n;
+	int err = named_begin(f, &n);
+
+	for (size_t i = 0; i < b->nsteps && (regs || !p->symbols->is_pie) && !err; i++) {
+		uint32_t named = regs ? regs & named_next(&n, i) : 0;
+		struct values s;
+		struct effect e;
+
+		if (b->steps[i].insn.kind != INSN_PLAIN)
+			continue;
+		e = *effect_at(f, i);
+		if (!flow_sum(f, i, &e, named, &s))
+			continue;
+		for (size_t k = 0; k < s.n && !err; k++) {
+			if (!may_lead(p, &s.v[k], e.op == EFFECT_SUM || e.stores))
+				continue;
+			back |= may_come_back(f, &s.v[k], first);
+			err = judge_value(p, b->steps[i].insn.pc, &s.v[k], false);
+		}
+	}
+	for (size_t i = first; i < p->nverdicts && back; i++)
+		if (p->verdicts[i].goes == GOES_WORD)
+			p->verdicts[i].goes = GOES_UNPROVED;
+	free(n.before);
+	return err;
+}
+
+/* Does a general register hold an address of code here? */
+static bool is_place(struct flow *f, size_t step, int reg)
+{
+	struct values s;
+
+	if (!flow_named(f, step, reg, &s))
+		return false;
+	for (size_t i = 0; i < s.n; i++)
+		if (is_code(f->body->impl, s.v[i].number))
+			return true;
+	return false;
+}
+
+/*
+ * Two sums or more at a time, in vector registers: compilers make a list of addresses so, of
+ * one that is named and a list of distances. The length of that list is not known.
+ */
+static int judge_vectors(struct plan_impl *p, struct flow *f, uint32_t regs)
+{
+	const struct body *b = f->body;
+	uint32_t places = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < b->nsteps && regs && p->arch->vectors && !err; i++) {
+		const struct insn *in = &b->steps[i].insn;
+		struct vectors v;
+		size_t left;
+
+		if (in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT)
+			places = 0;
+		if (in->kind != INSN_PLAIN)
+			continue;
+		const uint8_t *bytes = symbols_text(p->symbols, in->pc, &left);
+
+		p->arch->vectors(bytes, left, in, &v);
+		if (v.to < 0)
+			continue;
+		bool place = v.of & places;
+
+		if (place && v.adds)
+			err = arrivals_doubt(p, in->pc, UNPROVED_SUM);
+		place |= v.from >= 0 && regs >> v.from & 1 && is_place(f, i, v.from);
+		places = place ? places | 1u << v.to : places & ~(1u << v.to);
+	}
+	return err;
+}
+
+/* What it computes from addresses, whether it goes by that or not. */
+static int judge_computed(struct plan_impl *p, struct flow *f, size_t first)
+{
+	uint32_t regs = named_registers(f);
+	int err = judge_sums(p, f, regs, first);
+
+	return err ? err : judge_vectors(p, f, regs);
+}
+
+static bool is_doubtful(const struct values *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->v[i].kind == VALUE_ANY)
+			return true;
+	return false;
+}
+
+/* A call goes by a whole word on one way at least, and on others by what nothing is known of:
+ * those are ways that the code does not mean, as behind a test that was made before. */
+static bool is_call_by_word(const struct body *b, size_t step, const struct values *s)
+{
+	bool words = false;
+
+	for (size_t i = 0; i < s->n; i++) {
+		uint8_t kind = s->v[i].kind;
+
+		if (kind != VALUE_WORD && kind != VALUE_NUMBER && kind != VALUE_ANY &&
+		    kind != VALUE_SUM && kind != VALUE_RANGE)
+			return false;
+		words |= kind == VALUE_WORD;
+	}
+	return words && b->steps[step].insn.kind == INSN_CALL_INDIRECT;
+}
+
+/* In a large function the search may have ended too early: *doubts is false if what this step
+ * goes by, a register or a word of the frame, is a whole word all the same. */
+static int judge_whole(struct flow *f, size_t step, struct whole **whole, bool *doubts)
+{
+	int err = *whole ? 0 : flow_whole(f, whole);
+
+	*doubts = err || !flow_is_whole(*whole, step);
+	return MIN(err, 0);
+}
+
+/* May control leave by an address here? Most steps are of another kind. */
+static bool leaves_by_address(const struct step *s)
+{
+	return s->by_thunk || insn_ends(&s->insn) || s->insn.kind == INSN_CALL_INDIRECT;
+}
+
+int arrivals_judge(struct plan_impl *p, const struct body *b, bool names)
+{
+	struct whole *whole = NULL;
+	size_t first = p->nverdicts;
+	struct flow f;
+	int err = flow_make(b, &f);
+
+	if (!err)
+		err = follow_switches(&f);
+	if (!err && f.nlinks > LINKS)
+		err = arrivals_doubt(p, b->func->range.start, UNPROVED_TABLE);
+	for (size_t i = 0; i < b->nsteps && !err; i++) {
+		struct values s;
+		bool certain = true;
+
+		if (!leaves_by_address(&b->steps[i]) || !flow_goal(&f, i, &s))
+			continue;
+		if (is_doubtful(&s))
+			err = judge_whole(&f, i, &whole, &certain);
+		if (!err && certain && is_doubtful(&s)) {
+			f.patient = true;
+			flow_goal(&f, i, &s);
+			f.patient = false;
+		}
+		if (!err)
+			err = judge_values(p, b->steps[i].insn.pc, &s,
+					   !certain || is_call_by_word(b, i, &s));
+		if (!err && (b->steps[i].insn.kind != INSN_CALL_INDIRECT ||
+			     (certain && verdict_is_own_call(b, &s))))
+			err = verdict_note(p, b, i, &s, certain);
+	}
+	if (!err && names)
+		err = judge_computed(p, &f, first);
+	flow_whole_free(whole);
+	flow_clear(&f);
+	return err;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * suspects: which functions of a module have anything that is to be proved? They are judged by
+ * several threads, for nothing that is found of one is asked when another is judged.
+ */
+#include "plan/arrivals.h"
+
+#include <errno.h>
+
+#include "plan/text/crew.h"
+
+enum { SHARE = 16 };	/* functions that one thread judges in one go */
+
+/* `ends`: calls that never come back end what they stand in. */
+static int judge_func(struct plan_impl *p, const struct func *f, bool ends)
+{
+	uint8_t suspects = p->suspects[f - p->symbols->funcs];
+	struct body b;
+	int err = body_read(p, f, &b);
+
+	if (err)
+		return err;
+	/* What goes by an address may stand behind what could not be read. */
+	if (b.entry_only == REFUSED_UNREADABLE && !b.runtime->newer && suspects & SUSPECT_GOAL)
+		err = arrivals_doubt(p, f->range.start, UNPROVED_UNREAD);
+	if (ends)
+		noreturn_mark(p, &b);
+	if (!err)
+		err = arrivals_judge(p, &b, suspects & SUSPECT_NAME);
+	body_clear(&b);
+	return err;
+}
+
+#define JUDGED(X) X(verdicts) X(doubts) X(tables) X(places)
+
+struct judging {
+	const uint32_t *suspects;	/* indices in funcs, */
+	size_t n;
+	bool *again;			/* and by their order: it leaves a doubt */
+};
+
+static void begin_share(struct plan_impl *own)
+{
+#define X(list) crew_empty(own, list);
+	JUDGED(X)
+#undef X
+}
+
+static void drop_share(struct plan_impl *own, size_t part, void *ctx)
+{
+	(void)part, (void)ctx;
+#define X(list) free(own->list);
+	JUDGED(X)
+#undef X
+}
+
+static int judge_share(struct plan_impl *own, size_t part, void *ctx)
+{
+	struct judging *j = ctx;
+	const struct func *funcs = own->symbols->funcs;
+	size_t end = MIN((part + 1) * SHARE, j->n);
+	int err = 0;
+
+	for (size_t i = part * SHARE; i < end && !err; i++) {
+		size_t doubts = own->ndoubts, verdicts = own->nverdicts;
+
+		err = judge_func(own, &funcs[j->suspects[i]], false);
+		if (own->ndoubts == doubts)
+			continue;
+		own->ndoubts = doubts;
+		own->nverdicts = verdicts;
+		j->again[i] = true;
+	}
+	return err;
+}
+
+static int join_share(struct plan_impl *p, struct plan_impl *own, size_t part, void *ctx)
+{
+	int err = 0;
+
+	(void)part, (void)ctx;
+#define X(list) err = err ? err : crew_append(p, own, list);
+	JUDGED(X)
+#undef X
+	return err;
+}
+
+/* A function that leaves a doubt is judged once more, without the ways behind calls that never
+ * come back: what is known of one call says something of others, so one thread does that. */
+static int judge_suspects(struct plan_impl *p, const uint32_t *suspects, size_t n)
+{
+	auto_free bool *again = calloc(n + 1, sizeof(*again));
+	struct judging j = { suspects, n, again };
+	const struct crew_work work = { begin_share, judge_share, join_share, drop_share, &j,
+					SIZE_MAX };
+
+	if (!again)
+		return fail(ENOMEM, "plan %s", p->symbols->base);
+	int err = crew_run(p, &work, (n + SHARE - 1) / SHARE);
+
+	for (size_t i = 0; i < n && !err; i++)
+		if (again[i])
+			err = judge_func(p, &p->symbols->funcs[suspects[i]], true);
+	return err;
+}
+
+/* The functions in which something is to be proved, as indices in funcs; their number. */
+static size_t list_suspects(struct plan_impl *p, uint32_t *ret)
+{
+	const struct symbols *syms = p->symbols;
+	size_t n = 0;
+
+	for (size_t i = 0; i < syms->nfuncs; i++) {
+		const struct func *f = &syms->funcs[i];
+
+		if (f->flags & FUNC_FRAGMENT && f->parent >= 0)
+			p->suspects[f->parent] |= p->suspects[i];
+	}
+	for (size_t i = 0; i < syms->nfuncs; i++) {
+		const struct func *f = &syms->funcs[i];
+
+		if (p->suspects[i] && !(f->flags & FUNC_FRAGMENT && f->parent >= 0))
+			ret[n++] = (uint32_t)i;
+	}
+	return n;
+}
+
+/* What no function has. */
+static int judge_loners(struct plan_impl *p)
+{
+	raddr_t done = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < p->nloners && !err; i++)
+		if (p->loners[i] >= done)
+			err = unowned_judge(p, p->loners[i], &done);
+	return err;
+}
+
+/* Each once. */
+static void sort_doubts(struct plan_impl *p)
+{
+	size_t kept = 0;
+
+	base_sort(p->doubts, p->ndoubts, sizeof(*p->doubts));
+	for (size_t i = 0; i < p->ndoubts; i++)
+		if (!kept || p->doubts[kept - 1].pc != p->doubts[i].pc)
+			p->doubts[kept++] = p->doubts[i];
+	p->ndoubts = kept;
+}
+
+int arrivals_find(struct plan_impl *p)
+{
+	if (!p->arch->effect)
+		return 0;
+	auto_free uint32_t *suspects = calloc(p->symbols->nfuncs + 1, sizeof(*suspects));
+
+	if (!suspects)
+		return fail(ENOMEM, "plan %s", p->symbols->base);
+	base_sort(p->maybes, p->nmaybes, sizeof(*p->maybes));
+	base_sort(p->ways, p->nways, sizeof(*p->ways));
+	int err = judge_suspects(p, suspects, list_suspects(p, suspects));
+
+	if (!err)
+		err = judge_loners(p);
+	base_sort(p->verdicts, p->nverdicts, sizeof(*p->verdicts));
+	sort_doubts(p);
+	p->bound = p->ndoubts;
+	for (size_t i = 0; i < p->nplaces; i++)
+		arrivals_lead_to(p, p->places[i]);
+	if (!err)
+		err = distances_read_all(p);
+	if (!err)
+		err = words_note(p);
+	return err;
+}

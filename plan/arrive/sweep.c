@@ -1,0 +1,578 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sweep: where do the branches of all text lead?
+ *
+ * The WHOLE text is swept: the branch that kills a target need not be in a
+ * function that was selected. The sweep is linear and starts again at every known
+ * function, so that data between functions can lead it astray for a few
+ * instructions only; what it then believes to be a target is one too many, never
+ * one too few.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "plan/arrivals.h"
+#include "plan/text/crew.h"
+#include "plan/text/ground.h"
+#include "plan/flow/value.h"
+
+enum {
+	DEAD_MOST = PAGE + ARCH_INSN_MAX,	/* bytes behind a function in which
+						 * its padding may be dead */
+	NUMBER_BEHIND = 9,	/* bytes of what has a distance and a number */
+	RECENT = 16,		/* instructions before a return, or a jump that leaves, among
+				 * which is what puts a word where a return takes it */
+	LEAD_IN = RECENT * ARCH_INSN_MAX,	/* bytes that they take, at most */
+	SHARE = 1 << 18,	/* bytes of text that one of several threads sweeps in one go */
+};
+
+/* The function under the sweep, and where it is. */
+struct sweep {
+	struct plan_impl *impl;
+	const struct ground *ground;
+	const struct func *func;	/* last that has begun; NULL: none yet */
+	bool names, entries;		/* it names data, and loads a distance */
+	raddr_t from;			/* where what is to be swept next begins */
+	raddr_t limit;			/* where the next function does */
+	raddr_t pc;			/* all that is to be read before this was */
+	raddr_t dead;			/* control did not come to here, and what pads
+					 * from here to there is dead; 0: it did */
+	struct insn recent[RECENT];	/* the last that control fell through, in a ring, */
+	size_t nrecent;			/* and how many there were */
+	raddr_t back;			/* where the last call comes back to, if it does;
+					 * 0: something else came behind it */
+};
+
+/* Is it of what the sweep reads of its function in one go? */
+static bool is_own(const struct sweep *s, raddr_t a)
+{
+	struct range r = s->func->range;
+
+	r.end = MIN(r.end, s->limit);
+	return range_has(r, a);
+}
+
+/* A jump or branch within that: a reading of the function from its start finds it, too. */
+static bool is_link(const struct sweep *s, const struct insn *in)
+{
+	return in->kind != INSN_CALL && is_own(s, in->pc) && is_own(s, in->dest);
+}
+
+static bool is_in_func(const struct sweep *s, raddr_t pc)
+{
+	return s->func && range_has(s->func->range, pc);
+}
+
+static int add_edge(struct plan_impl *p, const struct insn *in)
+{
+	struct edge *e = vec_push(p->edges, p->nedges, p->edges_cap);
+
+	if (!e)
+		return -ENOMEM;
+	*e = (struct edge){ .to = in->dest, .back = (int64_t)(in->pc - in->dest),
+			    .branch = in->kind == INSN_BRANCH };
+	return 0;
+}
+
+/* Remember where a branch leads and, if it enters another function elsewhere
+ * than at its start, from where: see body.c. */
+static int note_branch(struct sweep *s, const struct insn *in)
+{
+	struct plan_impl *p = s->impl;
+	bool known = s->func && is_own(s, in->dest);
+	int err = is_in_func(s, in->pc) && !known ? arrivals_way(p, in->dest) : 0;
+
+	if (err)
+		return err;
+	const struct ground *g = range_has(s->ground->text->range, in->dest) ?
+		s->ground : ground_at(p, in->dest);
+
+	if (!g)
+		return 0;
+	uint64_t at = in->dest - g->text->range.start;
+
+	if (is_start(g, at))	/* known, and a call */
+		return 0;
+	bit_set(g->planes[PLANE_TARGET], at);
+	if (in->kind == INSN_CALL)
+		piece_note_called(p, in->dest);
+	if (s->func && is_link(s, in))
+		return 0;
+	/* Code that belongs to no function we know may enter where it likes:
+	 * its calls need not be recorded. */
+	if (!is_in_func(s, in->pc) || range_has(s->func->range, in->dest) ||
+	    !symbols_func_at(p->symbols, in->dest)) {
+		bit_set(g->planes[PLANE_FIXED], at);
+		return 0;
+	}
+	return add_edge(p, in);
+}
+
+static void note_address(struct sweep *s, raddr_t a)
+{
+	uint64_t at = a - s->ground->text->range.start;
+
+	if (is_start(s->ground, at))
+		return;
+	bit_set(s->ground->planes[PLANE_FIXED], at);
+	piece_note_called(s->impl, a);
+}
+
+/* A landing pad waits for an indirect branch, and code that takes the address of
+ * other code may go there. */
+static void note_addresses(struct sweep *s, const struct insn *in)
+{
+	struct range t = s->ground->text->range;
+	bool named = in->flags & INSN_PCREL && range_has(t, in->ref);
+
+	if (in->flags & INSN_LANDING)
+		note_address(s, in->pc);
+	if (named)
+		note_address(s, in->ref);
+}
+
+/*
+ * Is this what compilers and linkers pad with? Zero bytes are not taken for it:
+ * hand-written code keeps constants between its functions, and those may be
+ * zero, but are never nops.
+ */
+static bool pads(const struct arch *arch, const uint8_t *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (p[i])
+			return arch->is_padding(p, n);
+	return false;
+}
+
+static void effect_of(const struct sweep *s, const struct insn *in, struct effect *ret)
+{
+	const struct text *t = s->ground->text;
+
+	s->impl->arch->effect(t->bytes + (in->pc - t->range.start), t->range.end - in->pc, in, ret);
+}
+
+/*
+ * Is what a return here takes, or one of the function that is jumped to, perhaps put there by
+ * the instructions before? The search that reads all of the function says whether it is.
+ */
+static bool has_pushed(const struct sweep *s)
+{
+	int64_t words = 0, lower;
+
+	for (size_t i = s->impl->arch->effect ? s->nrecent : 0;
+	     i-- > 0 && s->nrecent - i <= RECENT; ) {
+		const struct insn *in = &s->recent[i % RECENT];
+		struct effect e;
+
+		if (in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT)
+			return false;
+		effect_of(s, in, &e);
+		if (e.stores && e.memory && arch_is_stack(s->impl->arch, e.base))
+			return true;
+		if (e.pushes && words >= 0)
+			return true;
+		if (!effect_lowers(&e, s->impl->arch->stack, &lower))
+			return false;
+		words += lower / 8;
+	}
+	return false;
+}
+
+static bool leaves_by_stack(const struct sweep *s, const struct insn *in)
+{
+	if (in->kind != INSN_RETURN &&
+	    !(in->kind == INSN_JUMP && is_in_func(s, in->pc) &&
+	      !range_has(s->func->range, in->dest)))
+		return false;
+	return has_pushed(s);
+}
+
+/* A word of its own frame, that it goes by? */
+static bool is_by_frame(const struct sweep *s, const struct insn *in)
+{
+	const struct arch *arch = s->impl->arch;
+	struct effect e;
+
+	if ((in->kind != INSN_JUMP_INDIRECT && in->kind != INSN_CALL_INDIRECT) ||
+	    in->flags & INSN_SLOT || !arch->effect)
+		return false;
+	effect_of(s, in, &e);
+	return arch_is_stack(arch, e.base);
+}
+
+/* Something here is to be proved, or it may lead anywhere. */
+static int suspect(struct sweep *s, const struct insn *in, enum suspect why)
+{
+	struct plan_impl *p = s->impl;
+
+	if (is_in_func(s, in->pc)) {
+		arrivals_suspect(p, s->func, why);
+		return 0;
+	}
+	/* Data in a segment that may run, as the file's sections say. */
+	if (symbols_is_data(p->symbols, in->pc, NULL))
+		return 0;
+	raddr_t *new = vec_push(p->loners, p->nloners, p->loners_cap);
+
+	if (!new)
+		return -ENOMEM;
+	*new = in->pc;
+	return 0;
+}
+
+/* Code that names an address of code, or a table of distances, may compute others from it. */
+static int note_name(struct sweep *s, const struct insn *in, raddr_t a)
+{
+	size_t left;
+	bool table;
+	int err = arrivals_name(s->impl, a, &table);
+
+	/* A table that is read backwards may end there. */
+	if (!err && (table || symbols_text(s->impl->symbols, a, &left) ||
+		     symbols_text(s->impl->symbols, a - 1, &left)))
+		err = suspect(s, in, SUSPECT_NAME);
+	s->names = true;
+	if (!err && is_in_func(s, in->pc))
+		err = arrivals_way(s->impl, a);
+	return err;
+}
+
+/* Does it have four bytes, or what they are short of, that are an address of the module? All
+ * others have nothing to do with any. */
+static bool has_number(const struct plan_impl *p, const uint8_t *bytes, const struct insn *in)
+{
+	uint64_t most = range_size(p->span) + 1;	/* and the end */
+	bool all = p->span.end > UINT32_MAX || p->span.start < PAGE;
+	uint32_t word;
+
+	for (size_t i = 1; i + 4 <= in->size && !all; i++) {
+		memcpy(&word, bytes + i, 4);
+		all = word - p->span.start < most || -word - p->span.start < most;
+	}
+	return all;
+}
+
+/* Where addresses are numbers, one that a register is set to, or memory reached by, may be
+ * one. */
+static int note_numbers(struct sweep *s, const uint8_t *p, const struct insn *in)
+{
+	int err = in->flags & INSN_PCREL ? 0 : words_operand(s->impl, p, in);
+	struct effect e;
+
+	if (err || in->size < 5 || !s->impl->arch->effect || !has_number(s->impl, p, in))
+		return err;
+	effect_of(s, in, &e);
+	/* The sum is judged, if it may be one. */
+	if (e.op == EFFECT_SUM) {
+		const struct func *at = symbols_func_at(s->impl->symbols, (raddr_t)e.number);
+
+		return at && (at == s->func || at->range.start == (raddr_t)e.number) ?
+			suspect(s, in, SUSPECT_NAME) : 0;
+	}
+	bool names = e.op == EFFECT_NUMBER || (e.memory && e.base < 0 && !e.thread);
+
+	/* Behind a distance from the PC there may be a number, too. */
+	if (e.stores && e.written)
+		err = words_written(s->impl, (raddr_t)e.written);
+	if (err || in->flags & INSN_PCREL)
+		return err;
+	return names && arrivals_is_address(s->impl, (raddr_t)e.number) ?
+		note_name(s, in, (raddr_t)e.number) : 0;
+}
+
+/* May control leave here by an address? */
+static bool is_goal(const struct sweep *s, const struct insn *in)
+{
+	return in->flags & INSN_BY_REGISTER || leaves_by_stack(s, in) || is_by_frame(s, in) ||
+		(in->dest && body_thunk(s->impl, in->dest) >= 0);
+}
+
+/* Most say nothing of addresses. */
+static bool is_dull(const struct sweep *s, const struct insn *in)
+{
+	return in->kind == INSN_PLAIN && s->impl->symbols->is_pie &&
+		!(in->flags & (INSN_PCREL | INSN_DISTANCE | INSN_LANDING | INSN_BY_REGISTER));
+}
+
+static int note_insn(struct sweep *s, const uint8_t *p, const struct insn *in)
+{
+	if (is_dull(s, in))
+		return 0;
+	bool names = in->flags & INSN_PCREL && in->kind == INSN_PLAIN;
+	int err = names ? note_name(s, in, in->ref) : 0;
+
+	if (!err && !s->impl->symbols->is_pie && in->kind == INSN_PLAIN &&
+	    (!names || in->size >= NUMBER_BEHIND) && !(in->flags & INSN_NOP))
+		err = note_numbers(s, p, in);
+	s->entries |= in->flags & INSN_DISTANCE && is_in_func(s, in->pc);
+	if (!err && s->entries && s->names) {
+		err = suspect(s, in, SUSPECT_NAME);
+		s->entries = false;
+	}
+	if (!err && in->kind == INSN_CALL && in->dest == in->pc + in->size)
+		err = suspect(s, in, SUSPECT_NAME);
+	/* What it goes by any code may have left in memory. */
+	if (!err && in->kind == INSN_JUMP_INDIRECT && in->flags & INSN_SLOT &&
+	    !symbols_slot(s->impl->symbols, in->ref))
+		err = suspect(s, in, SUSPECT_GOAL | SUSPECT_NAME);
+	if (!err && is_goal(s, in))
+		err = suspect(s, in, SUSPECT_GOAL);
+	if (err)
+		return err;
+	note_addresses(s, in);
+	if (in->kind == INSN_JUMP || in->kind == INSN_BRANCH || in->kind == INSN_CALL)
+		return note_branch(s, in);
+	return 0;
+}
+
+static void mark_dead(const struct ground *g, raddr_t pc, size_t n)
+{
+	uint64_t at = pc - g->text->range.start;
+
+	for (size_t i = 0; i < n; i++)
+		bit_set(g->planes[PLANE_DEAD], at + i);
+}
+
+/* May it be the return behind a call of gcc's __morestack, which goes on one byte further
+ * on, on a new stack? Few others follow a call. */
+static bool is_split_return(const struct sweep *s, const struct insn *in)
+{
+	return in->kind == INSN_RETURN && in->pc == s->back && is_in_func(s, in->pc) &&
+		in->pc != s->func->range.start;
+}
+
+static int sweep_insn(struct sweep *s, const uint8_t *p, const struct insn *in)
+{
+	raddr_t next = in->pc + in->size;
+
+	if (next <= MIN(s->dead, s->limit) && pads(s->impl->arch, p, in->size)) {
+		mark_dead(s->ground, in->pc, in->size);
+		return 0;
+	}
+	bool goes_on = is_split_return(s, in);
+	int err = note_insn(s, p, in);
+
+	s->back = in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT ? next : 0;
+	/* Only the end of a function's code makes padding: what looks like a
+	 * return between functions may be data. A breakpoint is no end. */
+	s->dead = insn_ends(in) && is_in_func(s, in->pc) && !goes_on &&
+		!insn_may_resume(s->impl->arch, p, in) ? next + PAGE : 0;
+	if (insn_ends(in))
+		s->nrecent = 0;
+	else
+		s->recent[s->nrecent++ % RECENT] = *in;
+	return err;
+}
+
+static int measure_at(const struct sweep *s, raddr_t pc, struct insn *ret)
+{
+	const struct text *t = s->ground->text;
+
+	return pc >= t->range.end ? -EILSEQ :
+		s->impl->arch->measure(t->bytes + (pc - t->range.start),
+				       t->range.end - pc, pc, ret);
+}
+
+/*
+ * The next function begins inside the last instruction of this one, so its
+ * code can be read in two ways. The sweep goes on with the new one; follow the
+ * old one here until both are the same.
+ */
+static int sweep_overlap(struct sweep *s, raddr_t old, raddr_t new)
+{
+	while (old != new && range_has(s->func->range, old)) {
+		struct insn in;
+		bool behind = new < old;
+
+		if (measure_at(s, behind ? new : old, &in)) {
+			if (!behind)
+				break;
+			in.size = s->impl->arch->align;
+		}
+		const uint8_t *p = s->ground->text->bytes + (old - s->ground->text->range.start);
+		int err = behind ? 0 : note_insn(s, p, &in);
+
+		if (err)
+			return err;
+		if (!crew_spend(s->impl, in.size))
+			return fail(EBADMSG, "plan %s: its functions overlap everywhere",
+				    s->impl->symbols->base);
+		*(behind ? &new : &old) += in.size;
+	}
+	return 0;
+}
+
+/* From where an instruction begins to `stop`, or to the next function's start. */
+static int sweep_span(struct sweep *s, raddr_t pc, raddr_t stop)
+{
+	const struct text *t = s->ground->text;
+
+	for (s->dead = 0; pc < stop; ) {
+		struct insn in;
+
+		if (measure_at(s, pc, &in)) {
+			pc += s->impl->arch->align;
+			s->dead = 0;
+			continue;
+		}
+		int err = sweep_insn(s, t->bytes + (pc - t->range.start), &in);
+
+		if (err)
+			return err;
+		pc += in.size;
+	}
+	s->pc = pc;
+	return pc > s->limit && s->func ? sweep_overlap(s, pc, s->limit) : 0;
+}
+
+/* From the start of a function, or of the text, to that of the next one. */
+static int sweep_next(struct sweep *s, raddr_t limit)
+{
+	raddr_t end = s->func ? s->func->range.end : s->from;
+	raddr_t behind = end < limit ? MIN(end + DEAD_MOST, limit) : limit;
+
+	s->limit = limit;
+	s->pc = s->from;
+	int err = sweep_span(s, s->pc, behind);
+
+	return err || s->pc >= limit ? err : sweep_span(s, s->pc, limit);
+}
+
+/* The same. Go's linker puts a note before the first function of a text. It is read, and not
+ * run, and what it holds may look like branches. */
+static int sweep_to(struct sweep *s, raddr_t limit)
+{
+	struct range note = s->impl->symbols->note;
+
+	if (!s->func && note.start >= s->from && note.end <= limit && range_size(note)) {
+		int err = sweep_next(s, note.start);
+
+		if (err)
+			return err;
+		s->from = note.end;
+	}
+	return sweep_next(s, limit);
+}
+
+static void sweep_enter(struct sweep *s, const struct func *f)
+{
+	s->func = f;
+	s->from = f->range.start;
+	s->names = s->entries = false;
+}
+
+/* What one thread sweeps in one go: functions of a text, and what stands behind them. */
+struct share {
+	const struct ground *ground;
+	size_t first, end;		/* indices in funcs */
+	bool begins, ends;		/* as the text does */
+};
+
+#define SWEPT(X) X(edges) X(ways) X(loners) X(maybes) X(numbers)
+
+static void begin_share(struct plan_impl *own)
+{
+#define X(list) crew_empty(own, list);
+	SWEPT(X)
+#undef X
+}
+
+static void drop_share(struct plan_impl *own, size_t part, void *ctx)
+{
+	(void)part, (void)ctx;
+#define X(list) free(own->list);
+	SWEPT(X)
+#undef X
+}
+
+static int join_share(struct plan_impl *p, struct plan_impl *own, size_t part, void *ctx)
+{
+	int err = 0;
+
+	(void)part, (void)ctx;
+#define X(list) err = err ? err : crew_append(p, own, list);
+	SWEPT(X)
+#undef X
+	return err;
+}
+
+/* What control falls in from is swept as well, but is another share's. */
+static int sweep_lead_in(struct sweep *s, size_t first)
+{
+	const struct func *f = s->impl->symbols->funcs;
+	size_t i = first - 1;
+
+	while (f[first].range.start - f[i].range.start < LEAD_IN && i &&
+	       range_has(s->ground->text->range, f[i - 1].range.start))
+		i--;
+	int err = 0;
+
+	for (; i < first && !err; i++) {
+		sweep_enter(s, &f[i]);
+		err = sweep_to(s, f[i + 1].range.start);
+	}
+	drop_share(s->impl, 0, NULL);
+	begin_share(s->impl);
+	return err;
+}
+
+static int sweep_share(struct plan_impl *own, size_t part, void *shares)
+{
+	const struct share *share = (struct share *)shares + part;
+	const struct func *f = own->symbols->funcs;
+	struct range t = share->ground->text->range;
+	struct sweep s = { .impl = own, .ground = share->ground, .from = t.start };
+	raddr_t first = share->first < share->end ? f[share->first].range.start : t.end;
+	int err = share->begins ? sweep_to(&s, first) : sweep_lead_in(&s, share->first);
+
+	for (size_t i = share->first; i < share->end && !err; i++) {
+		bool last = share->ends && i + 1 == share->end;
+
+		sweep_enter(&s, &f[i]);
+		err = sweep_to(&s, last ? t.end : f[i + 1].range.start);
+	}
+	return err;
+}
+
+/* The shares of a text: with *v NULL, only their number. */
+static size_t sweep_divide(const struct plan_impl *p, const struct ground *g, struct share *v)
+{
+	const struct symbols *syms = p->symbols;
+	struct range t = g->text->range;
+	size_t first = vec_prefix(syms->nfuncs, i, syms->funcs[i].range.start < t.start);
+	size_t end = vec_prefix(syms->nfuncs, i, syms->funcs[i].range.start < t.end), n = 0;
+
+	for (size_t i = first, next; i < end || !n; i = next, n++) {
+		raddr_t from = i < end ? syms->funcs[i].range.start : t.end;
+
+		next = vec_prefix(end, k, k <= i || syms->funcs[k].range.start < from + SHARE);
+		next = MIN(next, end);
+		if (v)
+			v[n] = (struct share){ .ground = g, .first = i, .end = next,
+					       .begins = i == first, .ends = next == end };
+	}
+	return n;
+}
+
+int sweep_all(struct plan_impl *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->ngrounds; i++) {
+		const struct text *t = p->grounds[i].text;
+
+		p->has_thunks |= p->arch->thunk &&
+			p->arch->has_thunk(t->bytes, range_size(t->range));
+		n += sweep_divide(p, &p->grounds[i], NULL);
+	}
+	auto_free struct share *shares = calloc(n + 1, sizeof(*shares));
+	const struct crew_work work = { begin_share, sweep_share, join_share, drop_share,
+					shares, SIZE_MAX };
+
+	if (!shares)
+		return fail(ENOMEM, "plan %s", p->symbols->base);
+	n = 0;
+	for (size_t i = 0; i < p->ngrounds; i++)
+		n += sweep_divide(p, &p->grounds[i], shares + n);
+	return crew_run(p, &work, n);
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * distances: tables that jumps go by whose entries are distances from somewhere: which are
+ * there, where do they end, and where do they lead?
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "plan/arrivals.h"
+#include "plan/flow/value.h"
+
+enum {
+	ENTRIES = 1 << 16,	/* of a table, at most; */
+	ENTRIES_PROVED = 1 << 24, /* of one that a jump goes by for certain, which ends the
+				 * one before */
+	HOLES_PACKED = 64,	/* that end a table whose entries may begin at any byte */
+	ENTRIES_TRIED = 4, WORDS_TRIED = 3, /* to see whether there is a table */
+};
+
+/* May a table of distances from there begin there? Then one of its first words leads into
+ * text. */
+static bool is_like_table(const struct plan_impl *p, raddr_t a, size_t words)
+{
+	int32_t d[WORDS_TRIED];
+	size_t left, n;
+	const uint8_t *at = symbols_bytes(p->symbols, a, sizeof(d), &n);
+	bool leads = false;
+
+	if (!at)
+		return false;
+	memcpy(d, at, MIN(n, sizeof(d)));
+	for (size_t i = 0; i < MIN(n / sizeof(*d), words) && !leads; i++)
+		leads = d[i] && symbols_text(p->symbols, a + (raddr_t)(int64_t)d[i], &left);
+	if (!leads || !symbols_text(p->symbols, a, &left))
+		return leads && symbols_is_tabled(p->symbols, a);
+	const struct func *f = symbols_func_at(p->symbols, a);
+
+	return !f || f->range.start != a;
+}
+
+bool distances_may_be(const struct plan_impl *p, raddr_t a)
+{
+	return is_like_table(p, a, WORDS_TRIED);
+}
+
+/* Strings are named that stand before such tables: the first word says what it is. */
+int arrivals_name(struct plan_impl *p, raddr_t a, bool *kept)
+{
+	*kept = is_like_table(p, a, 1);
+	if (!*kept)
+		return 0;
+	raddr_t *new = vec_push(p->maybes, p->nmaybes, p->maybes_cap);
+
+	if (!new)
+		return -ENOMEM;
+	*new = a;
+	return 0;
+}
+
+bool distances_is_table(const struct value *v)
+{
+	return (v->kind == VALUE_PLACE || v->kind == VALUE_ENTRY) && v->table && v->width < 8;
+}
+
+/* What compilers make of a switch: distances of four bytes from the table's own start. The
+ * entry may be one that a path knows, and not the first. */
+bool distances_is_switch(const struct plan_impl *p, const struct value *v)
+{
+	return v->kind == VALUE_PLACE && v->named && v->width == 4 && v->extends &&
+		v->scale == 1 && v->table - v->number < 4 * ENTRIES &&
+		(v->table - v->number) % 4 == 0 && distances_may_be(p, v->number);
+}
+
+int distances_add(struct plan_impl *p, const struct value *v, bool proved)
+{
+	struct table_at *t = vec_push(p->tables, p->ntables, p->tables_cap);
+
+	if (!t)
+		return -ENOMEM;
+	*t = (struct table_at){ .base = v->number,
+				.at = distances_is_switch(p, v) ? v->number : v->table,
+				.most = v->stride && !distances_is_switch(p, v) ? v->most + 1 : 0,
+				.width = v->width, .scale = v->scale, .extends = v->extends,
+				.stride = v->number ? v->width : 1, .proved = proved };
+	return 0;
+}
+
+/* The i-th entry of a table, or of what stands before it; false: the file has none. */
+bool distances_read(const struct plan_impl *p, const struct table_at *t, int64_t i, raddr_t *ret)
+{
+	size_t n;
+	raddr_t from = t->at + (raddr_t)(i * t->stride);
+	const uint8_t *at = symbols_bytes(p->symbols, from, t->width, &n);
+	uint64_t v = 0;
+
+	if (!at || n < t->width)
+		return false;
+	memcpy(&v, at, t->width);
+	unsigned int shift = 64 - 8 * t->width;
+
+	if (t->extends && shift)
+		v = (uint64_t)((int64_t)(v << shift) >> shift);
+	*ret = t->base + v * t->scale;
+	return true;
+}
+
+/* Does an entry near a table's first lead into text? */
+bool distances_lead_to_text(const struct plan_impl *p, const struct value *v)
+{
+	struct table_at t = { .base = v->number, .at = v->table, .width = v->width,
+			      .stride = v->width, .scale = v->scale, .extends = v->extends };
+	size_t left;
+	raddr_t a;
+
+	for (int64_t i = -ENTRIES_TRIED; i < ENTRIES_TRIED && v->width < 8; i++)
+		if (distances_read(p, &t, i, &a) && symbols_text(p->symbols, a, &left))
+			return true;
+	return false;
+}
+
+/* The same place may be read in two ways. */
+static int by_base(const void *a, const void *b)
+{
+	const struct table_at *x = a, *y = b;
+	const uint64_t of_x[] = { x->at, x->most, x->base, x->width, x->scale, x->stride,
+				  x->extends };
+	const uint64_t of_y[] = { y->at, y->most, y->base, y->width, y->scale, y->stride,
+				  y->extends };
+
+	for (size_t i = 0; i < ARRAY_SIZE(of_x); i++)
+		if (of_x[i] != of_y[i])
+			return of_x[i] < of_y[i] ? -1 : 1;
+	return 0;
+}
+
+/* Its entries from the first on, or (step -1) before that, to `end`, or to where so many
+ * lead to no text that it cannot be the table any more. */
+static void read_table(struct plan_impl *p, struct table_at *t, int step, raddr_t end)
+{
+	int holes = 0, most = t->stride == t->width ? DISTANCES_HOLES : HOLES_PACKED;
+	int64_t entries = t->proved ? ENTRIES_PROVED : ENTRIES;
+	raddr_t a;
+
+	for (int64_t i = step < 0 ? -1 : 0; (holes < most || t->most) && i < entries &&
+	     i > -ENTRIES; i += step) {
+		if (step > 0 ? t->at + (raddr_t)(i * t->stride) >= end :
+		    t->at + (raddr_t)(i * t->stride) < end)
+			return;
+		if (!distances_read(p, t, i, &a))
+			return;
+		size_t left;
+
+		if (symbols_text(p->symbols, a, &left)) {
+			arrivals_lead_to(p, a);
+			holes = 0;
+			if (step > 0)
+				t->end = t->at + (raddr_t)((i + 1) * t->stride);
+		} else {
+			holes++;
+		}
+	}
+}
+
+/* What code or data name and looks like a table of distances from itself is read as one: its
+ * address may be passed to the code that goes by it. */
+static int add_maybes(struct plan_impl *p)
+{
+	const struct symbols *syms = p->symbols;
+	bool kept;
+	int err = 0;
+
+	for (size_t i = 0; i < syms->ndata_pointers && !err; i++)
+		err = arrivals_name(p, syms->data_pointers[i], &kept);
+	/* Where addresses are numbers, too many numbers are addresses of text. */
+	for (size_t i = 0; i < syms->npointers && syms->is_pie && !err; i++)
+		err = arrivals_name(p, syms->pointers[i], &kept);
+	base_sort(p->maybes, p->nmaybes, sizeof(*p->maybes));
+	for (size_t i = 0; i < p->nmaybes && !err; i++) {
+		struct value v = { .kind = VALUE_PLACE, .named = true, .width = 4, .scale = 1,
+				   .extends = true, .number = p->maybes[i],
+				   .table = p->maybes[i] };
+
+		if (!i || p->maybes[i] != p->maybes[i - 1])
+			err = distances_add(p, &v, false);
+	}
+	return err;
+}
+
+/* Each once. */
+static void sort_tables(struct plan_impl *p)
+{
+	size_t kept = 0;
+
+	vec_sort(p->tables, p->ntables, by_base);
+	for (size_t i = 0; i < p->ntables; i++)
+		if (!kept || by_base(&p->tables[i], &p->tables[kept - 1]))
+			p->tables[kept++] = p->tables[i];
+		else
+			p->tables[kept - 1].proved |= p->tables[i].proved;
+	p->ntables = kept;
+}
+
+int distances_read_all(struct plan_impl *p)
+{
+	int err = add_maybes(p);
+	raddr_t proved = UINT64_MAX, next = UINT64_MAX;
+
+	if (err)
+		return err;
+	sort_tables(p);
+	/* What is certainly a table ends one that goes on to there. */
+	for (size_t i = p->ntables; i-- > 0; ) {
+		struct table_at *t = &p->tables[i];
+
+		if (i + 1 < p->ntables && t[1].at != t->at)
+			next = proved;
+		read_table(p, t, 1, t->most ? t->at + t->most : next);
+		proved = t->proved ? t->at : proved;
+	}
+	for (size_t i = 0; i < p->ntables; i++) {
+		struct table_at *t = &p->tables[i];
+
+		if (!t->most)
+			read_table(p, t, -1, !i ? 0 : t->proved && t[-1].proved ?
+				   t[-1].end : t[-1].at);
+	}
+	return 0;
+}

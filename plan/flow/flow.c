@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* flow: the links and the effects of a body of which values are asked. */
+#include "plan/flow/flow.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Indirect jumps, and calls that an exception may leave. */
+static void find_leavers(struct flow *f)
+{
+	const struct body *b = f->body;
+	bool pads = b->func->flags & FUNC_LSDA;
+
+	for (size_t i = 0; i < b->nsteps; i++) {
+		uint8_t kind = b->steps[i].insn.kind;
+		bool calls = kind == INSN_CALL || kind == INSN_CALL_INDIRECT;
+
+		if (step_is_indirect(&b->steps[i]) || (pads && calls))
+			f->leavers[f->nleavers++] = (uint32_t)i;
+	}
+}
+
+int flow_make(const struct body *b, struct flow *ret)
+{
+	*ret = (struct flow){ .body = b };
+	ret->leads = calloc(b->nsteps + 1, sizeof(*ret->leads));
+	ret->led = malloc((b->nsteps + 1) * sizeof(*ret->led));
+	ret->touches = malloc((b->nsteps + 1) * sizeof(*ret->touches));
+	ret->effects = malloc((b->nsteps + 1) * sizeof(*ret->effects));
+	ret->leavers = malloc((b->nsteps + 1) * sizeof(*ret->leavers));
+	if (!ret->leads || !ret->led || !ret->touches || !ret->effects || !ret->leavers)
+		return fail(ENOMEM, "plan %s", b->func->name);
+	find_leavers(ret);
+	memset(ret->touches, UINT8_MAX, (b->nsteps + 1) * sizeof(*ret->touches));
+	ground_mark_led(b->impl, b->steps, b->nsteps, ret->led);
+	for (size_t i = 0; i < b->nsteps; i++)
+		if (b->steps[i].insn.dest && body_has(b, b->steps[i].insn.dest) &&
+		    flow_link(ret, i, b->steps[i].insn.dest))
+			return -ENOMEM;
+	flow_ready(ret);
+	return 0;
+}
+
+int flow_link(struct flow *f, size_t step, raddr_t to)
+{
+	struct link *l = vec_push(f->links, f->nlinks, f->links_cap);
+
+	if (!l)
+		return -ENOMEM;
+	*l = (struct link){ to, step };
+	return 0;
+}
+
+void flow_ready(struct flow *f)
+{
+	base_sort(f->links, f->nlinks, sizeof(*f->links));
+	for (size_t i = 0; i < f->nlinks; i++)
+		if (!i || f->links[i].to != f->links[i - 1].to)
+			f->led[body_step(f->body, f->links[i].to)] = 2 + (uint32_t)i;
+}
+
+void flow_clear(struct flow *f)
+{
+	free(f->links);
+	free(f->leads);
+	free(f->led);
+	free(f->touches);
+	free(f->effects);
+	free(f->stores);
+	free(f->leavers);
+	for (size_t i = 0; i < DEPTH; i++) {
+		free(f->seen[i]);
+		free(f->touched[i]);
+	}
+}
+
+/* Room for one more search; false: there is none. */
+bool flow_enter(struct flow *f)
+{
+	unsigned int d = f->depth;
+
+	if (d == DEPTH)
+		return false;
+	if (!f->seen[d]) {
+		f->seen[d] = calloc(f->body->nsteps + 1, sizeof(*f->seen[d]));
+		f->touched[d] = calloc(f->body->nsteps + 1, sizeof(*f->touched[d]));
+		if (!f->seen[d] || !f->touched[d])
+			return false;
+	}
+	f->from_jumps[d] = 0;
+	f->depth++;
+	return true;
+}
+
+void flow_leave(struct flow *f)
+{
+	unsigned int d = --f->depth;
+
+	while (f->ntouched[d])
+		f->seen[d][f->touched[d][--f->ntouched[d]]] = 0;
+}
+
+/* What a search may have to stop at, behind a step. */
+static uint32_t touched_by(const struct body *b, size_t step, const struct effect *e)
+{
+	uint32_t frame = 1u << STACK | 1u << FRAME, ret = e->others;
+
+	if (e->reg >= 0)
+		ret |= 1u << e->reg;
+	if (e->op == EFFECT_SWAP)
+		ret |= 1u << e->base;
+	if (e->op == EFFECT_RETURNED)
+		ret |= 1u << SECOND;
+	if (ret & frame || e->pushes || e->pops || e->op == EFFECT_POP || e->stores)
+		ret |= TOUCHES_SLOTS;
+	if (b->steps[step].ends || step + 1 == b->nsteps ||
+	    b->steps[step].piece != b->steps[step + 1].piece)
+		ret |= TOUCHES_ALL;
+	return ret;
+}
+
+const struct effect *effect_at(const struct flow *f, size_t step)
+{
+	const struct plan_impl *p = f->body->impl;
+	const struct insn *in = &f->body->steps[step].insn;
+	struct effect *e = &f->effects[step];
+
+	if (f->touches[step] & TOUCHES_UNKNOWN) {
+		size_t left;
+		const uint8_t *bytes = symbols_text(p->symbols, in->pc, &left);
+
+		p->arch->effect(bytes, left, in, e);
+		f->touches[step] = touched_by(f->body, step, e);
+	}
+	return e;
+}
+
+bool effect_lowers(const struct effect *e, int stack, int64_t *ret)
+{
+	*ret = 0;
+	if (e->pushes)
+		*ret = 8;
+	else if (e->op == EFFECT_POP || e->pops)
+		*ret = -8;
+	else if (e->op == EFFECT_SUM && e->reg == stack && e->base == stack && e->index < 0)
+		*ret = -e->number;
+	else
+		return e->reg != stack && !(e->others >> stack & 1);
+	return e->reg != stack || e->op == EFFECT_SUM;
+}

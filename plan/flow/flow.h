@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* flow: what the files share that search for what registers hold: value.c, flow.c,
+ * flow_search.c and flow_goal.c. All others ask by value.h. */
+#ifndef PLAN_FLOW_H
+#define PLAN_FLOW_H
+
+#include "plan/flow/value.h"
+
+enum {
+	REGISTERS = 16,		/* places of a search; above them words of the frame */
+	SECOND = 2,		/* the register of the second half of what is returned */
+	STACK = 4, FRAME = 5,	/* those that frames are reached by */
+	TOUCHES_SLOTS = 1 << 16, TOUCHES_ALL = 1 << 17, TOUCHES_UNKNOWN = 1 << 18,
+	DEPTH = ARRAY_SIZE(((struct flow *)0)->seen),
+};
+
+/* value.c. Sets: one that is full becomes ANY, or WORD if it has whole words only. */
+extern const struct value value_any, value_word;
+void values_add(struct values *, struct value);
+void values_add_all(struct values *, const struct values *more);
+struct value value_number(const struct flow *, raddr_t, bool named);
+struct value value_times(const struct flow *, struct value, unsigned int scale);
+struct value value_added(const struct flow *, struct value, struct value);
+/* The low half of it; the same sign-extended. */
+struct value value_cut(const struct flow *, struct value);
+struct value value_widened(const struct flow *, struct value);
+/* Hidden or shown again; of which only the bits of `most` are left. */
+struct value value_coded(struct value);
+struct value value_clipped(struct value, raddr_t most);
+/* What an effect loads from there. */
+struct value value_loaded(struct value at, const struct effect *);
+bool value_is_address(struct value);
+
+/* flow.c. The first link that leads to a step; if none does, as many as there are. */
+static inline size_t flow_first_link(const struct flow *f, size_t step)
+{
+	return f->led[step] > 1 ? f->led[step] - 2 : f->nlinks;
+}
+
+/* Room for one more search; false: there is none. */
+bool flow_enter(struct flow *);
+void flow_leave(struct flow *);
+
+/* flow_search.c. A search of its own (reg -1: the number 0). */
+void flow_ask(struct flow *, size_t step, int reg, struct values *ret);
+/* Are all of them addresses that code names, and is there one? */
+bool values_are_known(const struct values *);
+bool flow_find_pushed(const struct flow *, size_t step, size_t *at, struct effect *ret);
+void flow_pushed(struct flow *, size_t at, const struct effect *, struct values *ret);
+void flow_set_by_load(struct flow *, size_t step, const struct effect *, struct values *ret);
+void flow_set_by_sum(struct flow *, size_t step, const struct effect *, struct values *ret);
+void flow_set_by_one(struct flow *, size_t step, const struct effect *, struct values *ret);
+
+#endif

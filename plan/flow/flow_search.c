@@ -1,0 +1,558 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * flow_search: backwards, from where a register is used to all that sets it.
+ *
+ * Where ways meet all of them are gone back; a place that is arrived at otherwise is
+ * come to from the body's own indirect jumps, or from a call that an exception leaves.
+ * What would take too long is VALUE_ANY, as is what no rule knows. What an instruction sets
+ * a register to, or a word of the frame, takes searches of its own: for what it adds, or
+ * loads by.
+ */
+#include "plan/flow/flow.h"
+
+/* What register `reg` may be before `step`, in a search that goes on. */
+static void flow_search(struct flow *, size_t step, int reg, struct values *ret);
+
+/* ---- what an instruction sets a register, or a word of the frame, to ------- */
+
+enum {
+	PUSHED_NEAR = 24,	/* steps before a return, or a pop, in which it was pushed */
+	BOUND_NEAR = 12,	/* steps in which an index may be bounded */
+};
+
+static bool is_slot(const struct effect *e, int64_t number, int base)
+{
+	return e->memory && !e->thread && e->base == base && e->index < 0 && e->number == number;
+}
+
+/* The place that a word of the frame is in a search: like a register, one that calls keep.
+ * -1: there are too many. */
+static int place_of_slot(struct flow *f, int base, int64_t number)
+{
+	for (size_t i = 0; i < f->nslots; i++)
+		if (f->slots[i].base == base && f->slots[i].number == number)
+			return REGISTERS + (int)i;
+	if (f->nslots == ARRAY_SIZE(f->slots))
+		return -1;
+	f->slots[f->nslots++] = (struct slot){ number, base };
+	return REGISTERS + (int)f->nslots - 1;
+}
+
+/* A word of the frame behind `step`: as go_back. */
+static bool slot_back(struct flow *f, size_t step, int *place, struct values *ret)
+{
+	struct slot slot = f->slots[*place - REGISTERS];
+	const struct effect *e = effect_at(f, step);
+	int64_t higher = 0;
+
+	if (slot.base == STACK && e->pushes && slot.number == 0) {
+		*place = e->source;
+		if (e->source < 0)
+			values_add(ret, value_word);
+		return e->source >= 0;
+	}
+	if (e->stores && is_slot(e, slot.number, slot.base)) {
+		bool whole = !e->computes && e->width >= 8;
+
+		*place = e->source;
+		/* A word of which only a part was written is none: it is not this one that
+		 * is loaded. */
+		if (e->computes || (whole && e->source < 0))
+			values_add(ret, whole ? value_word : value_any);
+		return whole && e->source >= 0;
+	}
+	if (slot.base == STACK ? !effect_lowers(e, STACK, &higher) :
+	    e->reg == slot.base || e->others >> slot.base & 1) {
+		values_add(ret, value_word);
+		return false;
+	}
+	if (higher)
+		*place = place_of_slot(f, STACK, slot.number - higher);
+	if (*place < 0)
+		values_add(ret, value_any);
+	return *place >= 0;
+}
+
+/* What an index is at most, if that is told shortly before, and nowhere else. */
+static struct value bound_of(struct flow *f, size_t step, int reg)
+{
+	const struct body *b = f->body;
+	unsigned int shift = 0;
+
+	for (size_t i = step; i-- > 0 && step - i <= BOUND_NEAR; ) {
+		struct value v = value_any;
+		struct effect e;
+
+		if (f->led[i + 1] || b->steps[i].ends ||
+		    b->steps[i].piece != b->steps[step].piece)
+			break;
+		e = *effect_at(f, i);
+		if (e.others >> reg & 1)
+			break;
+		if (e.reg != reg)
+			continue;
+		if (e.op == EFFECT_CLIP)
+			v = value_clipped(value_any, (raddr_t)e.number);
+		else if (e.op == EFFECT_LOAD && e.width < 4 && !e.extends)
+			v = value_clipped(value_any, e.width == 1 ? UINT8_MAX : UINT16_MAX);
+		else if (e.op == EFFECT_SHIFT && shift + (unsigned int)e.number < 16) {
+			shift += (unsigned int)e.number;
+			continue;
+		} else if (e.op == EFFECT_MOVE || e.op == EFFECT_CUT || e.op == EFFECT_WIDEN) {
+			reg = e.base;
+			continue;
+		}
+		return value_times(f, v, 1u << shift);
+	}
+	return value_any;
+}
+
+bool values_are_known(const struct values *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (!value_is_address(s->v[i]))
+			return false;
+	return s->n > 0;
+}
+
+/* Shifted to the left: all of it, or what stays of its low half. */
+static struct value shifted(const struct flow *f, struct value v, const struct effect *e)
+{
+	v = value_times(f, v, 1u << e->number);
+	return e->cut ? value_cut(f, v) : v;
+}
+
+static struct value indexed(struct flow *f, struct value base, struct value index,
+			    const struct effect *e)
+{
+	return value_added(f, base, value_times(f, index, MAX(e->scale, 1)));
+}
+
+/* Memory of one place. */
+static bool is_fixed(const struct effect *e)
+{
+	return e->memory && !e->thread && e->base < 0 && e->index < 0;
+}
+
+/* False: there is no memory. */
+static bool find_stores(struct flow *f)
+{
+	struct effect e;
+
+	for (size_t i = 0; i < f->body->nsteps && !f->stores_known; i++) {
+		e = *effect_at(f, i);
+		if (!e.stores || !is_fixed(&e))
+			continue;
+		uint32_t *new = vec_push(f->stores, f->nstores, f->stores_cap);
+
+		if (!new)
+			return false;
+		*new = (uint32_t)i;
+	}
+	f->stores_known = true;
+	return true;
+}
+
+/* Does a step put something else than a whole word there, or a place of the body itself? */
+static bool stores_other(struct flow *f, size_t step, const struct effect *e)
+{
+	struct values v;
+
+	if (e->computes || e->width != 8)
+		return true;
+	if (e->source < 0)
+		return false;
+	flow_ask(f, step, e->source, &v);
+	for (size_t i = 0; i < v.n; i++)
+		if (v.v[i].kept || (v.v[i].kind != VALUE_WORD && v.v[i].kind != VALUE_NUMBER) ||
+		    (v.v[i].kind == VALUE_NUMBER && body_has(f->body, v.v[i].number)))
+			return true;
+	return false;
+}
+
+/* A word of fixed memory: it is not known what another function may have put there, but that
+ * is judged where it was computed. What the body itself puts there it may go by. */
+static struct value word_of(struct flow *f, const struct effect *load)
+{
+	struct value ret = value_loaded(value_any, load);
+	struct effect e;
+
+	if (!is_fixed(load) || f->near_only)
+		return ret;
+	ret.kept = !find_stores(f);
+	for (size_t i = 0; i < f->nstores && !ret.kept; i++) {
+		e = *effect_at(f, f->stores[i]);
+		ret.kept = e.number == load->number && stores_other(f, f->stores[i], &e);
+	}
+	return ret;
+}
+
+void flow_set_by_load(struct flow *f, size_t step, const struct effect *e, struct values *ret)
+{
+	struct values base, index;
+	bool frame = (e->base == STACK || e->base == FRAME) && e->index < 0 && !e->thread;
+
+	if (frame && e->width == 8) {
+		int place = place_of_slot(f, e->base, e->number);
+
+		if (place < 0)
+			values_add(ret, value_any);
+		else
+			flow_search(f, step, place, ret);
+		return;
+	}
+	if (e->thread || frame || e->width == 8) {
+		values_add(ret, e->width == 8 ? word_of(f, e) : value_loaded(value_any, e));
+		return;
+	}
+	flow_ask(f, step, e->base, &base);
+	/* An index says which entry it is: of what is known, that does not matter. */
+	if (e->index >= 0 && values_are_known(&base))
+		index = (struct values){ .v = { bound_of(f, step, e->index) }, .n = 1 };
+	else
+		flow_ask(f, step, e->index, &index);
+	for (size_t i = 0; i < base.n; i++)
+		for (size_t k = 0; k < index.n; k++) {
+			struct value at = indexed(f, base.v[i], index.v[k], e);
+
+			at = value_added(f, at, value_number(f, (raddr_t)e->number, e->named));
+			values_add(ret, value_loaded(at, e));
+		}
+}
+
+void flow_set_by_sum(struct flow *f, size_t step, const struct effect *e, struct values *ret)
+{
+	struct values base, index;
+
+	flow_ask(f, step, e->base, &base);
+	flow_ask(f, step, e->index, &index);
+	for (size_t i = 0; i < base.n; i++)
+		for (size_t k = 0; k < index.n; k++) {
+			struct value v = indexed(f, base.v[i], index.v[k], e);
+
+			v = value_added(f, v, value_number(f, (raddr_t)e->number, false));
+			values_add(ret, e->cut ? value_cut(f, v) : v);
+		}
+}
+
+void flow_set_by_one(struct flow *f, size_t step, const struct effect *e, struct values *ret)
+{
+	struct effect load = *e;
+	struct values of;
+
+	load.width = 8;
+	bool own = e->op == EFFECT_CODED || e->op == EFFECT_ADD_LOAD;
+
+	flow_ask(f, step, own ? e->reg : e->base, &of);
+	for (size_t i = 0; i < of.n; i++)
+		values_add(ret, e->op == EFFECT_CODED ? value_coded(of.v[i]) :
+		    e->op == EFFECT_CLIP ? value_clipped(of.v[i], (raddr_t)e->number) :
+		    e->op == EFFECT_SHIFT ? shifted(f, of.v[i], e) :
+		    e->op == EFFECT_CUT ? value_cut(f, of.v[i]) :
+		    e->op == EFFECT_WIDEN ? value_widened(f, of.v[i]) :
+		    value_added(f, of.v[i], value_loaded(value_any, &load)));
+}
+
+/*
+ * Where was the word pushed that is innermost before `step`? Its effect in *ret. What
+ * lies between pushes and pops in pairs.
+ */
+bool flow_find_pushed(const struct flow *f, size_t step, size_t *at, struct effect *ret)
+{
+	const struct body *b = f->body;
+	int64_t off = 0;
+
+	for (size_t i = step; i-- > 0 && step - i <= PUSHED_NEAR; ) {
+		const struct step *s = &b->steps[i];
+
+		if (s->piece != b->steps[step].piece || s->ends || s->insn.kind == INSN_CALL ||
+		    s->insn.kind == INSN_CALL_INDIRECT)
+			return false;
+		*ret = *effect_at(f, i);
+		*at = i;
+		if (ret->pushes && off == 0)
+			return true;
+		if (ret->stores && is_slot(ret, off, STACK))
+			return ret->computes || ret->width == 8;
+		if (ret->pushes)
+			off -= 8;
+		else if (ret->op == EFFECT_POP || ret->pops)
+			off += 8;
+		else if (ret->op == EFFECT_SUM && ret->reg == STACK && ret->index < 0 &&
+			 ret->base == STACK)
+			off += ret->number;
+		else if (ret->reg == STACK || ret->others >> STACK & 1)
+			return false;
+		if (off < 0)
+			return false;
+	}
+	return false;
+}
+
+void flow_pushed(struct flow *f, size_t at, const struct effect *e, struct values *ret)
+{
+	struct values v = { .n = 0 };
+
+	if (e->computes || (e->stores && e->width != 8))
+		values_add(&v, value_any);
+	else if (e->source < 0)
+		values_add(&v, value_word);
+	else
+		flow_ask(f, at, e->source, &v);
+	values_add_all(ret, &v);
+}
+
+bool flow_is_own_address(const struct flow *f, size_t step)
+{
+	const struct step *s = &f->body->steps[step];
+	struct effect e;
+
+	if (!step || s[-1].insn.kind != INSN_CALL || s[-1].insn.dest != s->insn.pc)
+		return false;
+	e = *effect_at(f, step);
+	return e.op == EFFECT_POP;
+}
+
+static void set_by_pop(struct flow *f, size_t step, struct values *ret)
+{
+	struct effect e;
+	size_t at;
+
+	if (flow_is_own_address(f, step))
+		values_add(ret, value_number(f, f->body->steps[step].insn.pc, true));
+	else if (flow_find_pushed(f, step, &at, &e))
+		flow_pushed(f, at, &e, ret);
+	else
+		values_add(ret, value_word);
+}
+
+static bool is_vector_sum(const struct flow *f, size_t step, int vector)
+{
+	const struct plan_impl *p = f->body->impl;
+	const struct insn *in = &f->body->steps[step].insn;
+	struct vectors v;
+	size_t left;
+	const uint8_t *bytes = symbols_text(p->symbols, in->pc, &left);
+
+	if (!p->arch->vectors)
+		return false;
+	p->arch->vectors(bytes, left, in, &v);
+	return v.adds && v.to == vector;
+}
+
+/* What was put into a vector register shortly before, to be kept there. */
+static void set_by_vector(struct flow *f, size_t step, int vector, struct values *ret)
+{
+	const struct body *b = f->body;
+	struct effect e;
+
+	for (size_t i = step; i-- > 0 && step - i <= PUSHED_NEAR &&
+	     b->steps[i].piece == b->steps[step].piece && !b->steps[i].ends; ) {
+		e = *effect_at(f, i);
+		if (e.vector != vector || e.op == EFFECT_BACK) {
+			if (is_vector_sum(f, i, vector)) {
+				values_add(ret, value_any);
+				return;
+			}
+			continue;
+		}
+		if (e.source >= 0)
+			flow_search(f, i, e.source, ret);
+		else
+			values_add(ret, value_word);
+		return;
+	}
+	values_add(ret, value_word);
+}
+
+/* Register `reg` behind `step`: true, and perhaps another one that it had before it; false:
+ * what it may be is in *ret. */
+static bool go_back(struct flow *f, size_t step, int *reg, struct values *ret)
+{
+	if (*reg >= REGISTERS)
+		return slot_back(f, step, reg, ret);
+	const struct effect *e = effect_at(f, step);
+	if (e->op == EFFECT_SWAP && (*reg == e->reg || *reg == e->base)) {
+		*reg = *reg == e->reg ? e->base : e->reg;
+		return true;
+	}
+	if (e->op == EFFECT_RETURNED && (*reg == e->reg || *reg == SECOND)) {
+		/* The second is rarely one, and then a function's that has conventions of
+		 * its own. */
+		values_add(ret, (struct value){ .kind = VALUE_WORD, .kept = *reg == SECOND });
+		return false;
+	}
+	if (e->reg != *reg) {
+		if (e->others >> *reg & 1)
+			values_add(ret, value_any);
+		return !(e->others >> *reg & 1);
+	}
+	switch (e->op) {
+	case EFFECT_MOVE:
+		*reg = e->base;
+		return true;
+	case EFFECT_MAY_MOVE:
+		flow_search(f, step, e->base, ret);
+		return true;
+	case EFFECT_MAY_LOAD:
+		values_add(ret, value_word);
+		return true;
+	case EFFECT_NUMBER:
+		values_add(ret, value_number(f, (raddr_t)e->number, e->named));
+		break;
+	case EFFECT_SUM:
+		flow_set_by_sum(f, step, e, ret);
+		break;
+	case EFFECT_LOAD:
+		flow_set_by_load(f, step, e, ret);
+		break;
+	case EFFECT_POP:
+		set_by_pop(f, step, ret);
+		break;
+	case EFFECT_BACK:
+		set_by_vector(f, step, e->vector, ret);
+		break;
+	default:
+		flow_set_by_one(f, step, e, ret);
+	}
+	return false;
+}
+
+/* ---- where control comes from ---------------------------------------------- */
+
+/* Was it asked before in this search? Then it adds nothing. */
+static bool is_seen(struct flow *f, size_t step, int reg)
+{
+	unsigned int d = f->depth - 1;
+	uint64_t bit = 1ull << reg;
+
+	if (f->seen[d][step] & bit)
+		return true;
+	if (!f->seen[d][step])
+		f->touched[d][f->ntouched[d]++] = (uint32_t)step;
+	f->seen[d][step] |= bit;
+	return false;
+}
+
+void flow_ask(struct flow *f, size_t step, int reg, struct values *ret)
+{
+	ret->n = 0;
+	if (reg < 0) {
+		values_add(ret, value_number(f, 0, false));
+		return;
+	}
+	/* A sum that is judged where it is made has, in a loop, no other origin than its first
+	 * round has; but how much was added by then is not known. */
+	if (!flow_enter(f)) {
+		f->rounds = true;
+		if (!f->near_only)
+			values_add(ret, value_any);
+		return;
+	}
+	flow_search(f, step, reg, ret);
+	flow_leave(f);
+}
+
+/*
+ * The body's own indirect jumps, and calls that an exception may leave. What they have in
+ * their registers is passed on like arguments: where it was computed there it is judged
+ * there, if it is an address.
+ */
+static void search_jumps(struct flow *f, int reg, struct values *ret)
+{
+	unsigned int d = f->depth - 1;
+	struct values from = { .n = 0 };
+
+	if (f->from_jumps[d] >> reg & 1)
+		return;
+	f->from_jumps[d] |= 1ull << reg;
+	for (size_t i = 0; i < f->nleavers; i++)
+		if (!f->leads[f->leavers[i]])
+			flow_search(f, f->leavers[i], reg, &from);
+	if (!from.n)
+		values_add(ret, value_word);
+	for (size_t i = 0; i < from.n; i++)
+		values_add(ret, from.v[i].kind == VALUE_ANY ? value_word : from.v[i]);
+}
+
+/* Does a piece begin here that compilers have moved away? Only jumps lead there. */
+static bool is_piece(const struct body *b, raddr_t pc)
+{
+	for (size_t i = 1; i < b->npieces; i++)
+		if (b->pieces[i].start == pc)
+			return true;
+	return false;
+}
+
+/* All that lead here, but for falling in. */
+static void search_ways(struct flow *f, size_t step, int reg, struct values *ret)
+{
+	const struct plan_impl *p = f->body->impl;
+	raddr_t pc = f->body->steps[step].insn.pc;
+	size_t n = 0;
+
+	for (size_t i = flow_first_link(f, step);
+	     i < f->nlinks && f->links[i].to == pc; i++, n++)
+		/* A function that is called has a frame of its own. */
+		if (reg >= REGISTERS && f->body->steps[f->links[i].step].insn.kind == INSN_CALL)
+			values_add(ret, value_word);
+		else
+			flow_search(f, f->links[i].step, reg, ret);
+	if (step == 0)
+		return;
+	const struct step *before = &f->body->steps[step - 1];
+	bool falls = before->piece == before[1].piece && !before->ends;
+
+	/* Where a way is known an address that is added to is followed along that one only. */
+	if (f->near_only && (n || falls))
+		return;
+	if (f->near_only)
+		values_add(ret, value_word);
+	else if (ground_any(p, LAYER_FIXED, pc, 1) && !(n && is_piece(f->body, pc)))
+		search_jumps(f, reg, ret);
+	else if (!n)
+		values_add(ret, value_word);
+}
+
+/* Back over what has nothing to do with a place; the step before the one that is returned may
+ * have. */
+static size_t pass_back(struct flow *f, size_t step, int reg)
+{
+	uint32_t mask = TOUCHES_ALL | (reg < REGISTERS ? 1u << reg : TOUCHES_SLOTS);
+	size_t most = MIN(step, f->budget), n = 0;
+
+	while (n < most && !f->led[step - n] && !(f->touches[step - n - 1] & mask))
+		n++;
+	f->budget -= n;
+	return step - n;
+}
+
+static void flow_search(struct flow *f, size_t step, int reg, struct values *ret)
+{
+	const struct body *b = f->body;
+
+	for (;; step--) {
+		if (reg != STACK)
+			step = pass_back(f, step, reg);
+		if (f->budget == 0) {
+			values_add(ret, value_any);
+			return;
+		}
+		f->budget--;
+		if (reg == STACK) {
+			values_add(ret, value_any);
+			return;
+		}
+		if (step == 0 || f->led[step] ||
+		    b->steps[step - 1].piece != b->steps[step].piece) {
+			if (is_seen(f, step, reg))
+				return;
+			search_ways(f, step, reg, ret);
+		}
+		if (step == 0)
+			values_add(ret, value_word);
+		if (step == 0 || b->steps[step - 1].piece != b->steps[step].piece ||
+		    b->steps[step - 1].ends || !go_back(f, step - 1, &reg, ret))
+			return;
+	}
+}

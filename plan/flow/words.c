@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * words: which places of the text does data lead to that no relocation tells of?
+ *
+ * Where a program is linked to one address any four or eight bytes may be one, aligned or
+ * not; in code, those of an operand. Anywhere a word of data may be the distance from
+ * itself to code: tables of places that may fault, and of what repairs that, are made so.
+ * Nothing says which of these is one by chance. But control that is led there begins with an
+ * instruction: one that leads into the middle of what is there is none.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "plan/arrivals.h"
+#include "plan/text/crew.h"
+
+enum {
+	BLOCK = 16,		/* bytes of which it is asked at once whether a word is in them */
+	SHARE = 1 << 18,	/* bytes that one thread looks at in one go, at least */
+	SHARES_MAX = 64,	/* of one section */
+};
+
+static bool is_text(const struct plan_impl *p, raddr_t a)
+{
+	size_t left;
+
+	return range_has(p->texts, a) && symbols_text(p->symbols, a, &left);
+}
+
+static int note_number(struct plan_impl *p, raddr_t a)
+{
+	if (!is_text(p, a) || runtimes_is_number(p, a))
+		return 0;
+	raddr_t *new = vec_push(p->numbers, p->nnumbers, p->numbers_cap);
+
+	if (!new)
+		return -ENOMEM;
+	*new = a;
+	return 0;
+}
+
+/* Is it an entry of a table that jumps go by? That is a distance from elsewhere. A table that
+ * begins before this section has ended with that one, though it may have been read on. Those
+ * before *table are passed. */
+static bool is_entry(const struct plan_impl *p, size_t *table, raddr_t section, raddr_t at)
+{
+	const struct table_at *t = p->tables;
+
+	while (*table < p->ntables && (t[*table].end <= at || !t[*table].proved ||
+				       t[*table].at < section))
+		++*table;
+	return *table < p->ntables && t[*table].at <= at;
+}
+
+typedef uint32_t words __attribute__((vector_size(BLOCK)));
+
+/* Does any of the words of four bytes that begin in this block, at whatever byte, lie in the
+ * text, as its low half has it? Hardly any does: four at a time are asked. */
+static bool may_have_word(const struct plan_impl *p, const uint8_t *block)
+{
+	const words start = (uint32_t)p->texts.start - (words){ 0 };
+	const words size = (uint32_t)range_size(p->texts) - (words){ 0 };
+	words found = { 0 }, at;
+
+	if (range_size(p->texts) > UINT32_MAX)
+		return true;
+	for (size_t i = 0; i < 4; i++) {
+		memcpy(&at, block + i, sizeof(at));
+		found |= (words)(at - start < size);
+	}
+	return found[0] | found[1] | found[2] | found[3];
+}
+
+static uint64_t word_at(const uint8_t *p, size_t width)
+{
+	uint64_t word;
+	uint32_t half;
+
+	if (width == 8)
+		memcpy(&word, p, sizeof(word));
+	else
+		memcpy(&half, p, sizeof(half)), word = half;
+	return word;
+}
+
+/* Where addresses are numbers: words of `width` bytes, four or eight, at any byte; `tabled`:
+ * only data. */
+static int scan_numbers(struct plan_impl *p, raddr_t start, const uint8_t *bytes, size_t n,
+			size_t width, bool tabled)
+{
+	int err = 0;
+
+	for (size_t i = 0; i + width <= n && !err; i++) {
+		while (i % BLOCK == 0 && i + BLOCK + 3 <= n && !may_have_word(p, bytes + i))
+			i += BLOCK;
+		if (i + width > n)
+			break;
+		uint64_t word = word_at(bytes + i, width);
+
+		if (range_has(p->texts, word) &&
+		    (!tabled || symbols_is_tabled(p->symbols, start + i)))
+			err = note_number(p, word);
+	}
+	return err;
+}
+
+/* Distances from themselves. */
+static int scan_distances(struct plan_impl *p, raddr_t section, raddr_t start,
+			  const uint8_t *bytes, size_t n)
+{
+	size_t table = 0;
+	int err = 0;
+
+	for (size_t i = -start % 4; i + 4 <= n && !err; i += 4) {
+		raddr_t at = start + i;
+		int32_t distance;
+
+		memcpy(&distance, bytes + i, 4);
+		raddr_t to = at + (raddr_t)(int64_t)distance;
+
+		if (range_has(p->texts, to) && !is_entry(p, &table, section, at) &&
+		    symbols_is_tabled(p->symbols, at))
+			err = note_number(p, to);
+	}
+	return err;
+}
+
+/* What one thread looks at in one go: a piece of a section of data, or of a text. */
+struct share {
+	struct range section;
+	size_t first, end;	/* words that begin in these of its bytes */
+	bool text;
+};
+
+/* Of a text words of eight bytes: four are a part of a distance as a rule. */
+static int scan_share(struct plan_impl *own, size_t part, void *ctx)
+{
+	const struct share *share = (struct share *)ctx + part;
+	const struct symbols *syms = own->symbols;
+	struct range r = share->section;
+	size_t n, width = share->text ? 8 : 4;
+	const uint8_t *bytes = symbols_bytes(syms, r.start, range_size(r), &n);
+	int err = 0;
+
+	if (!bytes || share->first >= n)
+		return 0;
+	n = MIN(n, share->end + width - 1) - share->first;
+	if (!syms->is_pie)
+		err = scan_numbers(own, r.start + share->first, bytes + share->first, n, width,
+				   !share->text);
+	if (!share->text && !err)
+		err = scan_distances(own, r.start, r.start + share->first, bytes + share->first, n);
+	return err;
+}
+
+/* The shares of what the file has of a section: with *v NULL, only their number. */
+static size_t words_divide(const struct symbols *syms, struct range section, bool text,
+			   struct share *v)
+{
+	size_t size, n = 0;
+
+	symbols_bytes(syms, section.start, range_size(section), &size);
+	for (size_t at = 0, step = MAX(SHARE, size / SHARES_MAX + 1); at < size; at += step, n++)
+		if (v)
+			v[n] = (struct share){ section, at, MIN(at + step, size), text };
+	return n;
+}
+
+static size_t divide_all(const struct symbols *syms, struct share *v)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < syms->ntabled; i++)
+		n += words_divide(syms, syms->tabled[i], false, v ? v + n : NULL);
+	for (size_t i = 0; i < syms->ntexts && !syms->is_pie; i++)
+		n += words_divide(syms, syms->texts[i].range, true, v ? v + n : NULL);
+	return n;
+}
+
+static void begin_share(struct plan_impl *own)
+{
+	crew_empty(own, numbers);
+}
+
+static int join_share(struct plan_impl *p, struct plan_impl *own, size_t part, void *ctx)
+{
+	(void)part, (void)ctx;
+	return crew_append(p, own, numbers);
+}
+
+static void drop_share(struct plan_impl *own, size_t part, void *ctx)
+{
+	(void)part, (void)ctx;
+	free(own->numbers);
+}
+
+static int scan_all(struct plan_impl *p)
+{
+	size_t n = divide_all(p->symbols, NULL);
+	auto_free struct share *shares = calloc(n + 1, sizeof(*shares));
+	const struct crew_work work = { begin_share, scan_share, join_share, drop_share, shares,
+					SIZE_MAX };
+
+	if (!shares)
+		return fail(ENOMEM, "plan %s", p->symbols->base);
+	divide_all(p->symbols, shares);
+	return crew_run(p, &work, n);
+}
+
+int words_note(struct plan_impl *p)
+{
+	int err = scan_all(p);
+	size_t kept = 0;
+
+	base_sort(p->numbers, p->nnumbers, sizeof(*p->numbers));
+	for (size_t i = 0; i < p->nnumbers; i++)
+		if (!kept || p->numbers[kept - 1] != p->numbers[i])
+			p->numbers[kept++] = p->numbers[i];
+	p->nnumbers = kept;
+	for (size_t i = 0; i < kept; i++)
+		ground_use_padding(p, p->numbers[i]);
+	return err;
+}
+
+bool words_lead_to(const struct plan_impl *p, raddr_t a)
+{
+	size_t i = vec_prefix(p->nnumbers, k, p->numbers[k] < a);
+
+	return i < p->nnumbers && p->numbers[i] == a;
+}
+
+int words_written(struct plan_impl *p, raddr_t a)
+{
+	return note_number(p, a);
+}
+
+int words_operand(struct plan_impl *p, const uint8_t *bytes, const struct insn *in)
+{
+	uint32_t word;
+	int err = 0;
+
+	for (size_t i = 1; i + 4 <= in->size && !err; i++) {
+		memcpy(&word, bytes + i, 4);
+		err = range_has(p->texts, word) ? note_number(p, word) : 0;
+	}
+	return err;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ground: which bytes of the text may control arrive at, which does it never
+ * reach, and which are spoken for?
+ *
+ * A jump replaces several instructions, and a thread that arrives in its middle
+ * executes the tail of an address. It is noted for all text, whatever was selected.
+ */
+#include <errno.h>
+
+#include "plan/text/ground.h"
+
+const struct ground *ground_at(const struct plan_impl *p, raddr_t a)
+{
+	for (size_t i = 0; i < p->ngrounds; i++)
+		if (range_has(p->grounds[i].text->range, a))
+			return &p->grounds[i];
+	return NULL;
+}
+
+/* One word of a layer. */
+static inline uint64_t layer_word(const struct ground *g, enum layer l, uint64_t w)
+{
+	uint64_t ret = 0;
+
+	switch (l) {
+	case LAYER_TARGET:
+		ret |= bits_at(g->planes[PLANE_TARGET], w);
+		/* fall through */
+	case LAYER_FIXED:
+		ret |= bits_at(g->planes[PLANE_FIXED], w);
+		/* fall through */
+	case LAYER_START:
+		return ret | bits_at(g->planes[PLANE_START], w);
+	case LAYER_DEAD:
+		return bits_at(g->planes[PLANE_DEAD], w);
+	case LAYER_TAKEN:
+		break;
+	}
+	return bits_at(g->planes[PLANE_TAKEN], w);
+}
+
+/* Does any of the `n` bytes at `a` have the bit, or lack it? Those outside lack it. */
+static bool ground_find(const struct plan_impl *p, enum layer l, raddr_t a, size_t n, bool set)
+{
+	const struct ground *g = ground_at(p, a);
+	uint64_t at = g ? a - g->text->range.start : 0;
+	uint64_t end = g ? at + MIN(n, g->text->range.end - a) : 0;
+
+	for (uint64_t next; at < end; at = next) {
+		uint64_t all = layer_word(g, l, at / 64);
+		uint64_t word = (set ? all : ~all) >> at % 64;
+
+		next = MIN(at - at % 64 + 64, end);
+		if (word << (64 - (next - at)))
+			return true;
+	}
+	return !set && n > (g ? g->text->range.end - a : 0);
+}
+
+bool ground_any(const struct plan_impl *p, enum layer l, raddr_t a, size_t n)
+{
+	const struct ground *g = n == 1 ? ground_at(p, a) : NULL;
+	uint64_t at = g ? a - g->text->range.start : 0;
+
+	return g ? layer_word(g, l, at / 64) >> at % 64 & 1 : ground_find(p, l, a, n, true);
+}
+
+void ground_mark_led(const struct plan_impl *p, const struct step *s, size_t n,
+		     uint32_t *ret)
+{
+	const struct ground *g = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		raddr_t a = s[i].insn.pc;
+
+		if (!g || !range_has(g->text->range, a))
+			g = ground_at(p, a);
+		uint64_t at = g ? a - g->text->range.start : 0;
+
+		ret[i] = g && layer_word(g, LAYER_TARGET, at / 64) >> at % 64 & 1;
+	}
+}
+
+bool ground_all(const struct plan_impl *p, enum layer l, raddr_t a, size_t n)
+{
+	return !ground_find(p, l, a, n, false);
+}
+
+void ground_take(struct plan_impl *p, raddr_t a, size_t n)
+{
+	const struct ground *g = ground_at(p, a);
+	uint64_t at = g ? a - g->text->range.start : 0;
+
+	for (size_t i = 0; g && i < n && range_has(g->text->range, a + i); i++)
+		bit_set(g->planes[PLANE_TAKEN], at + i);
+}
+
+void ground_release(struct plan_impl *p, raddr_t a, size_t n)
+{
+	const struct ground *g = ground_at(p, a);
+	uint64_t at = g ? a - g->text->range.start : 0;
+
+	for (size_t i = 0; g && i < n && range_has(g->text->range, a + i); i++)
+		bit_clear(g->planes[PLANE_TAKEN], at + i);
+}
+
+void ground_revive(const struct ground *g, uint64_t at)
+{
+	uint64_t end = range_size(g->text->range);
+
+	for (; at < end && bit_get(g->planes[PLANE_DEAD], at); at++)
+		bit_clear(g->planes[PLANE_DEAD], at);
+}
+
+void ground_add_target(struct plan_impl *p, raddr_t a)
+{
+	const struct ground *g = ground_at(p, a);
+
+	if (!g)
+		return;
+	bit_set(g->planes[PLANE_FIXED], a - g->text->range.start);
+	ground_revive(g, a - g->text->range.start);
+}
+
+void ground_use_padding(struct plan_impl *p, raddr_t a)
+{
+	const struct ground *g = ground_at(p, a);
+
+	if (g)
+		ground_revive(g, a - g->text->range.start);
+}
+
+size_t ground_edge(const struct plan_impl *p, raddr_t to)
+{
+	return vec_prefix(p->nedges, i, p->edges[i].to < to);
+}
+
+void ground_revive_all(const struct ground *g)
+{
+	uint64_t words = range_size(g->text->range) / 64 + 1;
+
+	for (uint64_t w = 0; w < words; w++) {
+		uint64_t dead = bits_at(g->planes[PLANE_DEAD], w);
+		uint64_t both = dead ? dead & layer_word(g, LAYER_TARGET, w) : 0;
+
+		for (; both; both &= both - 1)
+			ground_revive(g, w * 64 + (unsigned int)__builtin_ctzll(both));
+	}
+}
+
+void ground_free(struct plan_impl *p)
+{
+	for (size_t i = 0; i < p->ngrounds; i++)
+		for (int k = 0; k < PLANES; k++)
+			free(p->grounds[i].planes[k]);
+	free(p->grounds);
+	free(p->called);
+	free(p->edges);
+}

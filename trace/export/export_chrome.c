@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * export_chrome: the JSON of Chrome's trace viewer, one object for each call.
+ *
+ * A call is a "complete" event. One whose other side is not known reaches to the begin
+ * or the end of the recording, and says so in its arguments.
+ */
+#include <string.h>
+
+#include "trace/export/export.h"
+#include "trace/show/json.h"
+#include "trace/output/put.h"
+
+enum { KEYS = 256 };		/* bytes of all of an event but its names */
+
+struct chrome {
+	const struct about *about;
+	struct output *out;
+	uint64_t begin;		/* ticks */
+	const char *between;	/* stands before the next event */
+};
+
+/* Ticks from the begin in microseconds, to three digits. */
+static char *put_micros(const struct chrome *c, char *p, uint64_t ticks)
+{
+	uint64_t ns = clock_ns(&c->about->clock, ticks);
+
+	p = put_number(p, ns / 1000, 0, ' ');
+	*p++ = '.';
+	return put_number(p, ns % 1000, 3, '0');
+}
+
+static uint64_t since_begin(const struct chrome *c, uint64_t tsc)
+{
+	return tsc > c->begin ? tsc - c->begin : 0;
+}
+
+static char *put_key(char *p, const char *key, uint64_t value)
+{
+	return put_number(put_text(p, key), value, 0, ' ');
+}
+
+/* {"ph":...,"pid":...,"tid":...,"ts":... */
+static void put_event(struct chrome *c, const char *phase, int32_t pid, int32_t tid,
+		      uint64_t from, uint64_t to)
+{
+	char *start = output_room(c->out, KEYS), *p = start;
+
+	if (!start)
+		return;
+	p = put_text(put_text(put_text(p, c->between), "{\"ph\":\""), phase);
+	p = put_key(p, "\",\"pid\":", (uint32_t)pid);
+	p = put_key(p, ",\"tid\":", (uint32_t)tid);
+	p = put_micros(c, put_text(p, ",\"ts\":"), since_begin(c, from));
+	if (*phase == 'X')
+		p = put_micros(c, put_text(p, ",\"dur\":"), to > from ? to - from : 0);
+	output_take(c->out, (size_t)(p - start));
+	c->between = ",\n";
+}
+
+static void put_plain(struct chrome *c, const char *text)
+{
+	output_text(c->out, text, strlen(text));
+}
+
+static void put_named(struct chrome *c, const char *key, const char *value)
+{
+	put_plain(c, key);
+	json_string(c->out, value);
+}
+
+static bool chrome_open(void *ctx, const struct call *call)
+{
+	return true;
+}
+
+static void chrome_end(void *ctx, const struct call *call)
+{
+	static const char *const notes[] = {
+		[CALL_RETURN] = "", [CALL_UNWOUND] = ",\"args\":{\"end\":\"unwound\"}",
+		[CALL_OPEN] = ",\"args\":{\"end\":\"open\"}",
+		[CALL_EXIT_LOST] = ",\"args\":{\"end\":\"exit lost\"}",
+		[CALL_BEFORE] = ",\"args\":{\"begin\":\"before\"}",
+		[CALL_ENTRY_ONLY] = ",\"s\":\"t\"",
+	};
+	struct chrome *c = ctx;
+	uint64_t from = call->begin ? call->begin : c->begin;
+
+	put_event(c, call->how == CALL_ENTRY_ONLY ? "i" : "X", call->pid, call->tid, from,
+		  call->end);
+	put_named(c, ",\"name\":", call->func->name);
+	put_named(c, ",\"cat\":", call->func->module);
+	put_plain(c, notes[call->how]);
+	put_plain(c, "}");
+}
+
+static void chrome_lost(void *ctx, const struct event *e)
+{
+	struct chrome *c = ctx;
+
+	put_event(c, "i", e->pid, e->tid, e->tsc, e->tsc);
+	output_printf(c->out, ",\"name\":\"%llu events lost\",\"s\":\"t\"}",
+		      (unsigned long long)e->lost);
+}
+
+static void put_name(struct chrome *c, const char *what, int32_t pid, int32_t tid,
+		     const char *name)
+{
+	put_event(c, "M", pid, tid, c->begin, c->begin);
+	put_named(c, ",\"name\":", what);
+	put_named(c, ",\"args\":{\"name\":", name);
+	put_plain(c, "}}");
+}
+
+static void put_threads(struct chrome *c, const struct view *v)
+{
+	struct archive_sizes z;
+
+	archive_sizes(view_archive(v), &z);
+	put_name(c, "process_name", c->about->pid, c->about->pid, c->about->program ?: "?");
+	for (size_t i = 0; i < z.nthreads; i++)
+		if (z.threads[i].name[0])
+			put_name(c, "thread_name", z.threads[i].pid, z.threads[i].tid,
+				 z.threads[i].name);
+}
+
+int export_chrome(struct view *v, struct output *out)
+{
+	struct chrome c = { .about = view_about(v), .out = out, .begin = view_begin(v),
+			    .between = "\n" };
+	struct sink sink = { .open = chrome_open, .end = chrome_end, .lost = chrome_lost,
+			     .ctx = &c };
+	int err;
+
+	put_plain(&c, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+	put_threads(&c, v);
+	err = view_run(v, &sink, out);
+	put_plain(&c, "\n]}\n");
+	return err;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * export_ctf: a trace directory once more, with times in nanoseconds since 1970.
+ *
+ * Directories have the processor's ticks, as they were recorded, and metadata that say
+ * what these mean. A reader that makes nanoseconds of them in floating point, as Trace
+ * Compass does, has steps of 256 ns at today's dates, and finds no calls within one.
+ * Here nothing is left to be made. Nor are two events of a thread at the same time, as
+ * they are where the counter goes in steps: of states by time one would hide the other.
+ */
+#include "trace/export/export.h"
+#include "trace/output/place.h"
+#include "trace/write/record.h"
+
+struct copying {
+	const struct clock *clock;	/* of what is read */
+	struct archive *archive;
+	struct record *record;
+};
+
+static int copy(void *ctx, const struct event *e)
+{
+	const struct copying *c = ctx;
+	struct event moved = *e;
+
+	moved.tsc = clock_realtime(c->clock, e->tsc);
+	return record_event(c->record, &moved);
+}
+
+static bool name_of(void *ctx, int32_t tid, char name[16])
+{
+	const struct copying *c = ctx;
+	const char *known = archive_thread_name(c->archive, tid);
+
+	for (size_t i = 0; i < 16; i++) {
+		name[i] = *known;
+		known += *known != '\0';
+	}
+	return name[0] != '\0';
+}
+
+/* A clock that has a tick every nanosecond, and the same beginning and end. */
+static struct clock even(const struct clock *c)
+{
+	uint64_t first = clock_realtime(c, c->ticks);
+	uint64_t run = clock_realtime(c, clock_last(c).ticks) - first;
+
+	return (struct clock){ .ticks = first, .ns = c->ns, .realtime = first,
+			       .run_ticks = run, .run_ns = run };
+}
+
+static struct probe_cost cost_in_ns(const struct clock *c, const struct probe_cost *cost)
+{
+	return (struct probe_cost){ clock_ns(c, cost->pair), clock_ns(c, cost->inside),
+				    clock_ns(c, cost->mark) };
+}
+
+int export_ctf(struct view *v, const char *path)
+{
+	const struct about *from = view_about(v);
+	struct copying c = { .clock = &from->clock, .archive = view_archive(v) };
+	struct about a = *from;
+	struct record_options options = { .clock = &a.clock, .apart = 1, .tid = view_tid(v),
+					  .thread_name = name_of, .ctx = &c,
+					  .part = view_is_part(v) };
+	int err, end_err;
+
+	a.clock = even(c.clock);
+	a.cost = cost_in_ns(c.clock, &from->cost);
+	a.begin = clock_realtime(c.clock, view_begin(v));
+	a.slow.begin = from->slow.begin ? clock_realtime(c.clock, from->slow.begin) : 0;
+	a.slow.end = clock_realtime(c.clock, from->slow.end);
+	a.end = from->end ? clock_realtime(c.clock, view_end(v)) : 0;
+	err = place_spares(path, archive_dir(c.archive));
+	err = err ? err : record_new(path, &options, &a, &c.record);
+	if (err)
+		return err;
+	err = view_events(v, copy, &c);
+	end_err = record_end(c.record, &a);
+	record_free(c.record);
+	return err ? err : end_err;
+}

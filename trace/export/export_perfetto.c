@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * export_perfetto: a Trace of Perfetto: TracePackets of slices, a track for each thread.
+ *
+ * A slice begins when its call is opened and ends with it, so that those around it come
+ * first. Names are interned: function N is N + 1.
+ */
+#include "trace/export/export.h"
+#include "trace/output/protobuf.h"
+
+enum {
+	TRACE_PACKET = 1,
+	PACKET_TIMESTAMP = 8, PACKET_SEQUENCE = 10, PACKET_EVENT = 11, PACKET_INTERNED = 12,
+	PACKET_FLAGS = 13, PACKET_TRACK = 60,
+	FLAG_CLEARED = 1, FLAG_NEEDS = 2,
+	EVENT_TYPE = 9, EVENT_NAME_ID = 10, EVENT_TRACK = 11, EVENT_NAME = 23,
+	TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3,
+	INTERNED_NAME = 2, NAME_ID = 1, NAME_TEXT = 2,
+	TRACK_ID = 1, TRACK_PROCESS = 3, TRACK_THREAD = 4, TRACK_PARENT = 5,
+	PROCESS_PID = 1, PROCESS_NAME = 6,
+	THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5,
+};
+
+#define PROCESS_TRACK 1ull
+#define THREAD_TRACK(tid) (1ull << 32 | (uint32_t)(tid))
+
+struct perfetto {
+	const struct about *about;
+	struct output *out;
+	uint64_t begin;		/* ticks */
+	struct message packet, inner, innermost;
+	int err;
+};
+
+static void write_packet(struct perfetto *p)
+{
+	message_number(&p->packet, PACKET_SEQUENCE, 1);
+	p->err = p->err ?: message_write(&p->packet, TRACE_PACKET, p->out);
+	message_clear(&p->packet);
+}
+
+static void write_event(struct perfetto *p, unsigned int type, int32_t tid, uint64_t tsc,
+			const struct reader_func *func, const char *name)
+{
+	uint64_t ticks = tsc > p->begin ? tsc - p->begin : 0;
+
+	message_clear(&p->inner);
+	message_number(&p->inner, EVENT_TYPE, type);
+	message_number(&p->inner, EVENT_TRACK, THREAD_TRACK(tid));
+	if (func)
+		message_number(&p->inner, EVENT_NAME_ID, (uint64_t)(func - p->about->funcs) + 1);
+	if (name)
+		message_text(&p->inner, EVENT_NAME, name);
+	message_number(&p->packet, PACKET_TIMESTAMP, clock_ns(&p->about->clock, ticks));
+	message_number(&p->packet, PACKET_FLAGS, FLAG_NEEDS);
+	message_add(&p->packet, PACKET_EVENT, &p->inner);
+	write_packet(p);
+}
+
+static bool perfetto_open(void *ctx, const struct call *c)
+{
+	write_event(ctx, TYPE_BEGIN, c->tid, c->begin, c->func, NULL);
+	return true;
+}
+
+static void perfetto_end(void *ctx, const struct call *c)
+{
+	struct perfetto *p = ctx;
+
+	if (c->how == CALL_ENTRY_ONLY) {
+		write_event(p, TYPE_INSTANT, c->tid, c->begin, c->func, NULL);
+		return;
+	}
+	/* What has no begin fits into nothing that is shown: its end is one moment. */
+	if (!c->opened)
+		write_event(p, TYPE_BEGIN, c->tid, c->begin ? c->begin : c->end, c->func, NULL);
+	write_event(p, TYPE_END, c->tid, c->end, NULL, NULL);
+}
+
+static void perfetto_lost(void *ctx, const struct event *e)
+{
+	auto_free char *name = base_printf("%llu events lost", (unsigned long long)e->lost);
+
+	write_event(ctx, TYPE_INSTANT, e->tid, e->tsc, NULL, name ?: "events lost");
+}
+
+static void write_process(struct perfetto *p)
+{
+	message_clear(&p->innermost);
+	message_number(&p->innermost, PROCESS_PID, (uint32_t)p->about->pid);
+	message_text(&p->innermost, PROCESS_NAME, p->about->program ?: "?");
+	message_clear(&p->inner);
+	message_number(&p->inner, TRACK_ID, PROCESS_TRACK);
+	message_add(&p->inner, TRACK_PROCESS, &p->innermost);
+	message_add(&p->packet, PACKET_TRACK, &p->inner);
+	message_number(&p->packet, PACKET_FLAGS, FLAG_CLEARED);
+	write_packet(p);
+}
+
+static void write_thread(struct perfetto *p, const struct archive_thread *t)
+{
+	message_clear(&p->innermost);
+	message_number(&p->innermost, THREAD_PID, (uint32_t)t->pid);
+	message_number(&p->innermost, THREAD_TID, (uint32_t)t->tid);
+	message_text(&p->innermost, THREAD_NAME, t->name);
+	message_clear(&p->inner);
+	message_number(&p->inner, TRACK_ID, THREAD_TRACK(t->tid));
+	message_number(&p->inner, TRACK_PARENT, PROCESS_TRACK);
+	message_add(&p->inner, TRACK_THREAD, &p->innermost);
+	message_add(&p->packet, PACKET_TRACK, &p->inner);
+	write_packet(p);
+}
+
+static void write_name(struct perfetto *p, size_t i)
+{
+	message_clear(&p->innermost);
+	message_number(&p->innermost, NAME_ID, i + 1);
+	message_text(&p->innermost, NAME_TEXT, p->about->funcs[i].name);
+	message_clear(&p->inner);
+	message_add(&p->inner, INTERNED_NAME, &p->innermost);
+	message_number(&p->packet, PACKET_FLAGS, FLAG_NEEDS);
+	message_add(&p->packet, PACKET_INTERNED, &p->inner);
+	write_packet(p);
+}
+
+static int write_names(struct perfetto *p, const struct view *v)
+{
+	struct archive_sizes z;
+
+	archive_sizes(view_archive(v), &z);
+	write_process(p);
+	for (size_t i = 0; i < z.nthreads && !p->err; i++) {
+		write_thread(p, &z.threads[i]);
+		p->err = p->err ?: output_flush(p->out);
+	}
+	for (size_t i = 0; i <= p->about->nfuncs && !p->err; i++) {
+		write_name(p, i);
+		p->err = p->err ?: output_flush(p->out);
+	}
+	return p->err;
+}
+
+int export_perfetto(struct view *v, struct output *out)
+{
+	struct perfetto p = { .about = view_about(v), .out = out, .begin = view_begin(v) };
+	struct sink sink = { .open = perfetto_open, .end = perfetto_end, .lost = perfetto_lost,
+			     .ctx = &p };
+	int err = write_names(&p, v);
+
+	err = err ? err : view_run(v, &sink, out);
+	err = err ? err : p.err;
+	message_free(&p.packet);
+	message_free(&p.inner);
+	message_free(&p.innermost);
+	return err;
+}

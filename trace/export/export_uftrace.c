@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * export_uftrace: a directory that uftrace replays, reports and draws (its version 4).
+ *
+ * uftrace knows functions by address: all are given one in a file of symbols that stands
+ * for the executable. A file for each thread has records of 16 bytes: a time, and a word
+ * with the kind (2 bits, from the lowest), no more data (1), a magic number (3), the
+ * depth (10) and the address (48). Calls deeper than 10 bits tell are left out.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "trace/export/export.h"
+
+enum {
+	ENTRY = 0, EXIT = 1, LOST = 2,
+	MAGIC = 5, MOST_DEPTH = 1023,
+	BUCKETS = 1024,		/* a power of 2 */
+	RECORDS = 512,		/* of a thread, kept in memory */
+	FEATURES = 0x62,	/* sessions, relative symbols, a depth */
+	INFOS = 0x89,		/* exename, cmdline, taskinfo */
+};
+
+#define BASE 0x400000ull	/* where the executable is said to be mapped */
+#define FIRST 0x1000ull		/* its first function, and from one to the next: */
+#define STEP 16ull
+#define START_NS 1000000000ull	/* when the session is said to begin */
+#define SID "1234567890abcdef"
+
+struct record_word {
+	uint64_t ns, word;
+};
+
+struct task {
+	struct task *next;
+	int32_t tid;
+	uint64_t last;		/* ns: times do not go back */
+	size_t n;
+	struct record_word v[RECORDS];
+};
+
+struct uftrace {
+	const struct about *about;
+	const char *path, *base;	/* base: the executable's name without directories */
+	int dir;
+	uint64_t begin;		/* ticks */
+	struct task *buckets[BUCKETS], *used;
+	int err;
+};
+
+/* ---- records ------------------------------------------------------------- */
+
+static int write_at_end(const struct uftrace *u, const char *name, const void *bytes, size_t n)
+{
+	auto_close int fd = openat(u->dir, name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW |
+				   O_CLOEXEC, 0600);
+	const char *from = bytes;
+
+	while (fd >= 0 && n) {
+		ssize_t done = write(fd, from, n);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			break;
+		from += done;
+		n -= (size_t)done;
+	}
+	return fd >= 0 && !n ? 0 : fail(errno, "write %s/%s", u->path, name);
+}
+
+static int uftrace_flush(const struct uftrace *u, struct task *t)
+{
+	char name[32];
+	size_t n = t->n;
+
+	t->n = 0;
+	snprintf(name, sizeof(name), "%d.dat", t->tid);
+	return write_at_end(u, name, t->v, n * sizeof(t->v[0]));
+}
+
+static struct task *uftrace_find(struct uftrace *u, int32_t tid)
+{
+	struct task **head = &u->buckets[(uint32_t)tid & (BUCKETS - 1)], *t = u->used;
+
+	if (t && t->tid == tid)
+		return t;
+	for (t = *head; t && t->tid != tid;)
+		t = t->next;
+	if (!t) {
+		t = calloc(1, sizeof(*t));
+		if (!t)
+			return NULL;
+		t->tid = tid;
+		t->next = *head;
+		*head = t;
+	}
+	return u->used = t;
+}
+
+static void uftrace_put(struct uftrace *u, unsigned int kind, int32_t tid, uint64_t tsc,
+			uint64_t depth, uint64_t addr)
+{
+	struct task *t = u->err ? NULL : uftrace_find(u, tid);
+	uint64_t ticks = tsc > u->begin ? tsc - u->begin : 0;
+
+	if (!t) {
+		u->err = u->err ?: fail(ENOMEM, "write %s", u->path);
+		return;
+	}
+	t->last = MAX(t->last, START_NS + clock_ns(&u->about->clock, ticks));
+	t->v[t->n++] = (struct record_word){ t->last, kind | MAGIC << 3 | depth << 6 | addr << 16 };
+	if (t->n == RECORDS)
+		u->err = uftrace_flush(u, t);
+}
+
+static uint64_t address(const struct uftrace *u, const struct reader_func *func)
+{
+	return BASE + FIRST + STEP * (uint64_t)(func - u->about->funcs);
+}
+
+static void put_call(struct uftrace *u, unsigned int kind, const struct call *c, uint64_t tsc)
+{
+	if (c->depth <= MOST_DEPTH)
+		uftrace_put(u, kind, c->tid, tsc, c->depth, address(u, c->func));
+}
+
+static bool call_open(void *ctx, const struct call *c)
+{
+	put_call(ctx, ENTRY, c, c->begin);
+	return true;
+}
+
+/* uftrace has no word for a call that has no begin, and shows one without an end as one
+ * that goes on. */
+static void call_end(void *ctx, const struct call *c)
+{
+	if (call_is_moment(c) && c->how == CALL_BEFORE)
+		return;
+	if (!c->opened)
+		put_call(ctx, ENTRY, c, c->begin);
+	if (c->how != CALL_OPEN)
+		put_call(ctx, EXIT, c, c->end);
+}
+
+static void uftrace_lost(void *ctx, const struct event *e)
+{
+	uftrace_put(ctx, LOST, e->tid, e->tsc, 0, MIN(e->lost, (1ull << 48) - 1));
+}
+
+/* ---- the other files ----------------------------------------------------- */
+
+/* One file, as `make` prints it. */
+static int make_file(const struct uftrace *u, const char *name, const struct archive_sizes *z,
+		     void (*make)(const struct uftrace *, const struct archive_sizes *, FILE *))
+{
+	auto_free char *text = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+
+	if (!f)
+		return fail(ENOMEM, "write %s/%s", u->path, name);
+	make(u, z, f);
+	if (fclose(f) != 0)
+		return fail(ENOMEM, "write %s/%s", u->path, name);
+	return write_at_end(u, name, text, n);
+}
+
+static void make_info(const struct uftrace *u, const struct archive_sizes *z, FILE *f)
+{
+	const struct {
+		char magic[8];
+		uint32_t version;
+		uint16_t size;
+		uint8_t little_endian, bits_64;
+		uint64_t features, infos;
+		uint16_t depth, unused[3];
+	} head = { "Ftrace!", 4, 40, 1, 2, FEATURES, INFOS, MOST_DEPTH + 1, { 0 } };
+
+	_Static_assert(sizeof(head) == 40, "uftrace's header");
+	fwrite(&head, sizeof(head), 1, f);
+	fprintf(f, "exename:%s\ncmdline:inject record -p %d\n", u->about->exe ?: "?", u->about->pid);
+	fprintf(f, "taskinfo:lines=2\ntaskinfo:nr_tid=%zu\ntaskinfo:tids=", z->nthreads);
+	for (size_t i = 0; i < z->nthreads; i++)
+		fprintf(f, "%s%d", i ? "," : "", z->threads[i].tid);
+	fputc('\n', f);
+}
+
+static void make_tasks(const struct uftrace *u, const struct archive_sizes *z, FILE *f)
+{
+	fprintf(f, "SESS timestamp=%llu.%09llu pid=%d sid=" SID " exename=\"%s\"\n",
+		START_NS / 1000000000, START_NS % 1000000000, u->about->pid, u->about->exe ?: "?");
+	for (size_t i = 0; i < z->nthreads; i++)
+		fprintf(f, "TASK timestamp=%llu.%09llu tid=%d pid=%d\n", START_NS / 1000000000,
+			START_NS % 1000000000, z->threads[i].tid, u->about->pid);
+}
+
+/* Where the kernel begins is concluded from where the stack ends. */
+static void make_map(const struct uftrace *u, const struct archive_sizes *z, FILE *f)
+{
+	uint64_t end = BASE + FIRST + STEP * (u->about->nfuncs + 2);
+
+	fprintf(f, "%012" PRIx64 "-%012" PRIx64 " r-xp 00000000 00:00 0                          %s\n",
+		(uint64_t)BASE, (uint64_t)ALIGN_UP(end, 4096), u->about->exe ?: "?");
+	fprintf(f, "7ffffffde000-7ffffffff000 rw-p 00000000 00:00 0                          [stack]\n");
+}
+
+static void make_symbols(const struct uftrace *u, const struct archive_sizes *z, FILE *f)
+{
+	size_t all = u->about->nfuncs + 1;
+
+	fprintf(f, "# symbols: %zu\n# path name: %s\n", all + 1, u->about->exe ?: "?");
+	for (size_t i = 0; i < all; i++)
+		fprintf(f, "%016" PRIx64 " T %s\n", (uint64_t)(FIRST + STEP * i),
+			u->about->funcs[i].name);
+	fprintf(f, "%016" PRIx64 " ? __func_end\n", (uint64_t)(FIRST + STEP * all));
+}
+
+static int make_others(const struct uftrace *u, const struct view *v)
+{
+	auto_free char *symbols = base_printf("%s.sym", u->base);
+	struct archive_sizes z;
+
+	archive_sizes(view_archive(v), &z);
+	if (!symbols)
+		return fail(ENOMEM, "write %s", u->path);
+	return make_file(u, "info", &z, make_info) ?: make_file(u, "task.txt", &z, make_tasks) ?:
+	       make_file(u, "sid-" SID ".map", &z, make_map) ?:
+	       make_file(u, symbols, &z, make_symbols);
+}
+
+static int uftrace_finish(struct uftrace *u)
+{
+	int err = u->err;
+
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (struct task *t = u->buckets[i], *next; t; t = next) {
+			next = t->next;
+			err = err ? err : uftrace_flush(u, t);
+			free(t);
+		}
+	return err;
+}
+
+int export_uftrace(struct view *v, const char *path)
+{
+	const char *exe = view_about(v)->exe ?: "?", *slash = strrchr(exe, '/');
+	struct uftrace u = { .about = view_about(v), .path = path, .base = slash ? slash + 1 : exe,
+			     .begin = view_begin(v), .dir = -1 };
+	struct sink sink = { .open = call_open, .end = call_end, .lost = uftrace_lost, .ctx = &u };
+	int err, end_err;
+
+	if (mkdir(path, 0700) < 0)
+		return fail(errno, "make the directory %s", path);
+	u.dir = openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (u.dir < 0)
+		return fail(errno, "open the directory %s", path);
+	err = make_others(&u, v);
+	err = err ? err : view_run(v, &sink, NULL);
+	end_err = uftrace_finish(&u);
+	close(u.dir);
+	return err ? err : end_err;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view: a part of a recording, as calls.
+ *
+ * With functions left out, or times, all is as if the rest had not been recorded: a
+ * call that began before --since is one that began before.
+ */
+#ifndef TRACE_VIEW_H
+#define TRACE_VIEW_H
+
+#include "symbols/symbols.h"
+#include "trace/read/archive.h"
+#include "trace/read/frames.h"
+#include "trace/output/output.h"
+
+struct view_options {
+	const char *path;
+	struct frames_options frames;
+	struct pattern *include, *exclude;	/* over names as recorded */
+	size_t ninclude, nexclude;
+	bool net;		/* subtract what recording took */
+	bool short_names;	/* without arguments of templates: shorten.h */
+	uint64_t since, until;	/* ns from the begin; until 0: to the end */
+	archive_note *note;
+	void *ctx;
+};
+
+struct view;
+
+/* 0; -ENODATA, with a message, if no function matches; -errno. */
+int view_open(const struct view_options *, struct view **ret);
+void view_close(struct view *);	/* NULL is legal */
+struct archive *view_archive(const struct view *);
+const struct about *view_about(const struct view *);
+/* The first moment that is looked at, and the last one, in ticks. */
+uint64_t view_begin(const struct view *);
+uint64_t view_end(const struct view *);
+
+struct view_counts {
+	uint64_t calls, events, lost;
+};
+
+/* Give all calls to the sink. `out`, if it is not NULL, is written meanwhile, so that
+ * it keeps little. -EPIPE without a message when no process reads it. Once. */
+int view_run(struct view *, const struct sink *, struct output *out);
+/* The same as events, of the functions and the time chosen, in the order of time; what
+ * chooses calls or threads is left to the caller. Once, in place of view_run. */
+int view_events(struct view *, int (*each)(void *ctx, const struct event *), void *ctx);
+/* Do calls end in it whose begins were recorded, and are left out? */
+bool view_is_part(const struct view *);
+/* The one thread that is asked for; 0: all. */
+int32_t view_tid(const struct view *);
+void view_counts(const struct view *, struct view_counts *ret);
+
+#endif

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * graph: how does a call look in the call graph?
+ *
+ * The columns are those of `uftrace replay`. Lines are put together by hand,
+ * not by printf: millions of them are written.
+ *
+ * A terminal that takes less than is recorded is shown whole stretches: when
+ * too much waits, all is left out until little does, and the number of calls
+ * stands between. Pipes and files get everything.
+ */
+#include "trace/show/graph.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "trace/output/lines.h"
+#include "trace/output/put.h"
+#include "trace/output/span.h"
+
+enum {
+	SKIP_ABOVE = 1 << 18,	/* bytes that wait for the terminal */
+	SHOW_BELOW = 1 << 13,
+	PREFIX = 128,		/* more than what stands before the name */
+	SUFFIX = 64,		/* more than what stands behind it */
+	MAX_INDENT = 1024,	/* columns; a deeper call stands there, too */
+};
+
+struct graph {
+	const struct clock *ticks;
+	struct output *out;
+	struct lines *lines;	/* in order; NULL: as they come */
+	bool time, color;
+	bool skipping;
+	uint64_t left_out;	/* calls */
+	/* The wall clock's second that was formatted last. */
+	time_t second;
+	char clock[16];		/* "HH:MM:SS" */
+};
+
+#define GRAY "\033[90m"
+#define RESET "\033[0m"
+
+int graph_new(const struct clock *clock, struct output *out, bool with_time,
+	      bool color, struct graph **ret)
+{
+	struct graph *g = calloc(1, sizeof(*g));
+
+	if (!g)
+		return fail(ENOMEM, "print the call graph");
+	g->ticks = clock;
+	g->out = out;
+	g->time = with_time;
+	g->color = color;
+	g->second = -1;
+	*ret = g;
+	return 0;
+}
+
+int graph_order(struct graph *g)
+{
+	return lines_new(g->out, &g->lines);
+}
+
+void graph_free(struct graph *g)
+{
+	if (g)
+		lines_free(g->lines);
+	free(g);
+}
+
+void graph_header(struct graph *g)
+{
+	output_printf(g->out, "#%s DURATION     TID      FUNCTION\n",
+		      g->time ? " TIME          " : "");
+}
+
+static char *put_time(struct graph *g, char *p, uint64_t tsc)
+{
+	uint64_t ns = clock_realtime(g->ticks, tsc);
+	time_t second = (time_t)(ns / 1000000000);
+	struct tm tm;
+
+	if (second != g->second) {
+		g->second = second;
+		if (!localtime_r(&second, &tm) ||
+		    !strftime(g->clock, sizeof(g->clock), "%H:%M:%S", &tm))
+			strcpy(g->clock, "??:??:??");
+	}
+	p = put_text(p, g->clock);
+	*p++ = '.';
+	return put_number(p, ns % 1000000000 / 1000, 6, '0');
+}
+
+/* What stands before the function. A span of UINT64_MAX is not known. */
+static char *put_columns(struct graph *g, char *p, const struct call *c,
+			 uint64_t tsc, uint64_t ns)
+{
+	size_t indent = MIN((size_t)c->depth * 2, (size_t)MAX_INDENT);
+
+	if (g->time)
+		p = put_time(g, p, tsc);
+	*p++ = ' ';
+	p = ns == UINT64_MAX ? put_text(p, "          ") : put_span(p, ns, g->color);
+	p = put_text(p, " [");
+	p = put_number(p, (uint64_t)(uint32_t)c->tid, 7, ' ');
+	p = put_text(p, "] | ");
+	memset(p, ' ', indent);
+	return p + indent;
+}
+
+/* True if this call is left out, since the terminal does not keep up. */
+static bool skip(struct graph *g)
+{
+	size_t waiting;
+
+	if (!output_is_terminal(g->out))
+		return false;
+	waiting = output_pending(g->out) + (g->lines ? lines_held(g->lines) : 0);
+	if (!g->skipping) {
+		g->skipping = waiting > SKIP_ABOVE;
+	} else if (waiting < SHOW_BELOW) {
+		graph_end(g);
+	}
+	return g->skipping;
+}
+
+void graph_end(struct graph *g)
+{
+	if (!g->skipping)
+		return;
+	g->skipping = false;
+	output_printf(g->out, "# %llu calls left out: the terminal is slower than they are\n",
+		      (unsigned long long)g->left_out);
+	g->left_out = 0;
+}
+
+static char *graph_room(struct graph *g, const struct call *c)
+{
+	return output_room(g->out, PREFIX + MAX_INDENT + SUFFIX +
+			   2 * strlen(c->func->name));
+}
+
+static void finish_line(struct graph *g, uint64_t tsc, char *start, char *p)
+{
+	*p++ = '\n';
+	if (!g->lines || !lines_add(g->lines, tsc, start, (size_t)(p - start)))
+		output_take(g->out, (size_t)(p - start));
+}
+
+static void open_line(struct graph *g, const struct call *c)
+{
+	char *start = graph_room(g, c), *p = start;
+
+	if (!start)
+		return;
+	p = put_columns(g, p, c, c->begin, UINT64_MAX);
+	p = put_text(put_text(p, c->func->name), "() {");
+	finish_line(g, c->begin, start, p);
+}
+
+static void leaf_line(struct graph *g, const struct call *c, uint64_t ns)
+{
+	char *start = graph_room(g, c), *p = start;
+
+	if (!start)
+		return;
+	p = put_columns(g, p, c, c->begin, ns);
+	p = put_text(put_text(p, c->func->name), "();");
+	finish_line(g, c->begin, start, p);
+}
+
+static void close_line(struct graph *g, const struct call *c, uint64_t ns,
+		       const char *note)
+{
+	char *start = graph_room(g, c), *p = start;
+
+	if (!start)
+		return;
+	p = put_columns(g, p, c, c->end, ns);
+	p = put_text(p, g->color ? "} " GRAY "/* " : "} /* ");
+	p = put_text(put_text(p, c->func->name), note);
+	p = put_text(p, g->color ? " */" RESET : " */");
+	finish_line(g, c->end, start, p);
+}
+
+static bool graph_open(void *ctx, const struct call *c)
+{
+	struct graph *g = ctx;
+
+	if (skip(g))
+		return false;
+	open_line(g, c);
+	return true;
+}
+
+static void end_line(struct graph *g, const struct call *c)
+{
+	static const char *const notes[] = {
+		[CALL_RETURN] = "",
+		[CALL_UNWOUND] = ": unwound",
+		[CALL_OPEN] = ": still open",
+		[CALL_EXIT_LOST] = ": exit lost",
+		[CALL_BEFORE] = ": began before",
+	};
+	uint64_t ns = UINT64_MAX;
+
+	if (c->how == CALL_RETURN || c->how == CALL_UNWOUND)
+		ns = clock_ns(g->ticks, c->span);
+	if (c->how == CALL_ENTRY_ONLY || (c->how == CALL_RETURN && !c->opened)) {
+		leaf_line(g, c, ns);
+		return;
+	}
+	if (!c->opened && c->how != CALL_BEFORE)
+		open_line(g, c);
+	close_line(g, c, ns, notes[c->how]);
+}
+
+static void graph_call_end(void *ctx, const struct call *c)
+{
+	struct graph *g = ctx;
+
+	if (skip(g))
+		g->left_out++;
+	else
+		end_line(g, c);
+}
+
+/* Losses are said whatever the terminal does. */
+static void graph_lost(void *ctx, const struct event *e)
+{
+	struct graph *g = ctx;
+	char *start = output_room(g->out, PREFIX), *p = start;
+
+	if (!start)
+		return;
+	p = put_text(put_number(put_text(p, "# "), e->lost, 0, ' '), " events lost");
+	finish_line(g, e->tsc, start, p);
+}
+
+static void graph_settled(void *ctx, uint64_t tsc)
+{
+	struct graph *g = ctx;
+
+	if (g->lines)
+		lines_settle(g->lines, tsc);
+}
+
+struct sink graph_sink(struct graph *g)
+{
+	return (struct sink){
+		.open = graph_open,
+		.end = graph_call_end,
+		.lost = graph_lost,
+		.settled = graph_settled,
+		.ctx = g,
+	};
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* json: how does a call look in --json? */
+#include "trace/show/json.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "trace/output/put.h"
+#include "trace/output/utf8.h"
+
+enum { KEYS = 512 };		/* more than all of a call but its names */
+
+struct json {
+	const struct clock *clock;
+	struct output *out;
+};
+
+int json_new(const struct clock *clock, struct output *out, struct json **ret)
+{
+	struct json *j = calloc(1, sizeof(*j));
+
+	if (!j)
+		return fail(ENOMEM, "print JSON");
+	j->clock = clock;
+	j->out = out;
+	*ret = j;
+	return 0;
+}
+
+void json_free(struct json *j)
+{
+	free(j);
+}
+
+static size_t put_char(char *to, const unsigned char *p, size_t n)
+{
+	if (n == 0) {
+		memcpy(to, "\\ufffd", 6);
+		return 6;
+	}
+	if (*p == '"' || *p == '\\') {
+		to[0] = '\\';
+		to[1] = (char)*p;
+		return 2;
+	}
+	if (*p < 0x20 || *p == 0x7f)
+		return (size_t)snprintf(to, 7, "\\u%04x", *p);
+	memcpy(to, p, n);
+	return n;
+}
+
+/* `size` bytes, or up to the end. At most 6 bytes for one of the text, and 2 quotes. */
+static char *put_string(char *to, const char *text, size_t size)
+{
+	const unsigned char *p = (const unsigned char *)text, *end = p + strnlen(text, size);
+
+	*to++ = '"';
+	while (p < end) {
+		size_t n = utf8_bytes((const char *)p);
+
+		to += put_char(to, p, n);
+		p += n ? n : 1;
+	}
+	*to++ = '"';
+	return to;
+}
+
+void json_string(struct output *out, const char *text)
+{
+	char *start = output_room(out, 6 * strlen(text) + 3);
+
+	if (start)
+		output_take(out, (size_t)(put_string(start, text, SIZE_MAX) - start));
+}
+
+/* What a function is printed as may end in its module. */
+static size_t bare(const struct reader_func *f)
+{
+	const char *at = strrchr(f->name, '@');
+
+	return at && at > f->name && !strcmp(at + 1, f->module) ? (size_t)(at - f->name) :
+		strlen(f->name);
+}
+
+static char *put_func(char *p, const struct reader_func *f)
+{
+	p = put_string(put_text(p, "\"func\":"), f->name, bare(f));
+	return put_string(put_text(p, ",\"module\":"), f->module, SIZE_MAX);
+}
+
+void json_func(struct output *out, const struct reader_func *f)
+{
+	char *start = output_room(out, KEYS + 6 * (strlen(f->name) + strlen(f->module)));
+
+	if (start)
+		output_take(out, (size_t)(put_func(start, f) - start));
+}
+
+/* Calls appear when they have ended. */
+static bool json_open(void *ctx, const struct call *c)
+{
+	return true;
+}
+
+/* A reader of "return" may rely on a duration: a call of which one side was not
+ * recorded is "open", on whichever side that is. */
+static const char *end_word(const struct call *c)
+{
+	switch (c->how) {
+	case CALL_RETURN:
+		return "return";
+	case CALL_UNWOUND:
+		return "unwound";
+	default:
+		return "open";
+	}
+}
+
+/* What the three words of "end" do not say. */
+static const char *extra(const struct call *c)
+{
+	switch (c->how) {
+	case CALL_BEFORE:
+		return ",\"began_before\":true";
+	case CALL_EXIT_LOST:
+		return ",\"exit_lost\":true";
+	case CALL_ENTRY_ONLY:
+		return ",\"entry_only\":true";
+	default:
+		return "";
+	}
+}
+
+static char *put_or_null(char *p, bool known, uint64_t value)
+{
+	return known ? put_number(p, value, 0, ' ') : put_text(p, "null");
+}
+
+static void json_end(void *ctx, const struct call *c)
+{
+	struct json *j = ctx;
+	bool ended = c->how == CALL_RETURN || c->how == CALL_UNWOUND;
+	char *start = output_room(j->out, KEYS + 6 * (strlen(c->func->name) +
+						      strlen(c->func->module)));
+	char *p = start;
+
+	if (!start)
+		return;
+	p = put_text(p, "{\"type\":\"call\",\"ts_ns\":");
+	p = put_or_null(p, c->how != CALL_BEFORE, clock_realtime(j->clock, c->begin));
+	p = put_text(p, ",\"dur_ns\":");
+	p = put_or_null(p, ended, clock_ns(j->clock, c->span));
+	p = put_text(put_text(p, ",\"end\":\""), end_word(c));
+	p = put_number(put_text(p, "\",\"pid\":"), (uint32_t)c->pid, 0, ' ');
+	p = put_number(put_text(p, ",\"tid\":"), (uint32_t)c->tid, 0, ' ');
+	p = put_number(put_text(p, ",\"depth\":"), c->depth, 0, ' ');
+	p = put_func(put_text(p, ","), c->func);
+	p = put_text(p, extra(c));
+	if (call_is_part(c))
+		p = put_number(put_text(p, ",\"seen_ns\":"), clock_ns(j->clock, c->span), 0, ' ');
+	p = put_text(p, "}\n");
+	output_take(j->out, (size_t)(p - start));
+}
+
+static void json_lost(void *ctx, const struct event *e)
+{
+	struct json *j = ctx;
+
+	output_printf(j->out, "{\"type\":\"lost\",\"ts_ns\":%llu,\"pid\":%d"
+			      ",\"tid\":%d,\"events\":%llu}\n",
+		      (unsigned long long)clock_realtime(j->clock, e->tsc), e->pid,
+		      e->tid, (unsigned long long)e->lost);
+}
+
+struct sink json_sink(struct json *j)
+{
+	return (struct sink){
+		.open = json_open, .end = json_end, .lost = json_lost, .ctx = j,
+	};
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* json: how does a call look in --json? One object per line. */
+#ifndef TRACE_JSON_H
+#define TRACE_JSON_H
+
+#include "trace/read/frames.h"
+#include "trace/output/output.h"
+
+struct json;
+
+int json_new(const struct clock *, struct output *out, struct json **ret);
+void json_free(struct json *);	/* NULL is legal */
+struct sink json_sink(struct json *);
+/* `text` as a JSON string, quotes included. What is no UTF-8 becomes U+FFFD. */
+void json_string(struct output *, const char *text);
+/* Two keys: the name of a function as it is, whatever tells it from others when it is
+ * printed, and its module. */
+void json_func(struct output *, const struct reader_func *);
+
+#endif
