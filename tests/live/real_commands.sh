@@ -89,7 +89,7 @@ cat >loop.sh <<'D'
 i=0; while [ $i -lt 500 ]; do i=$((i + 1)); done; echo $i; exit 4
 D
 cat >data.txt <<<"$(seq 3000 | awk '{ print "k" $1 % 17, $1 * 7919 % 10007 }')"
-cp "$ROOT/plan/choose.c" x.c
+cp "$ROOT/plan/choose/choose.c" x.c
 
 # same NAME PATTERN...: run once by itself, and once under probes.
 COMMAND=()
