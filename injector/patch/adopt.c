@@ -5,53 +5,8 @@
 
 #include "injector/islands/islands.h"
 #include "injector/patch/probes.h"
+#include "injector/patch/slots.h"
 #include "injector/session/blobs.h"
-
-static const struct slot *sorting;	/* qsort has no context argument */
-
-static int by_slot_addr(const void *a, const void *b)
-{
-	uint64_t x = sorting[*(const uint32_t *)a].addr, y = sorting[*(const uint32_t *)b].addr;
-
-	return x < y ? -1 : x > y;
-}
-
-int slot_index_make(const struct slot *slots, uint32_t n, struct slot_index *ret)
-{
-	*ret = (struct slot_index){ slots, calloc((size_t)n + 1, sizeof(uint32_t)), n };
-	if (!ret->by_addr)
-		return fail(ENOMEM, "read the journal");
-	for (uint32_t i = 0; i < n; i++)
-		ret->by_addr[i] = i;
-	sorting = slots;
-	vec_sort(ret->by_addr, n, by_slot_addr);
-	return 0;
-}
-
-void slot_index_clear(struct slot_index *index)
-{
-	free(index->by_addr);
-	*index = (struct slot_index){ 0 };
-}
-
-uint32_t slot_index_first(const struct slot_index *x, raddr_t addr)
-{
-	return vec_prefix(x->n, i, x->slots[x->by_addr[i]].addr < addr);
-}
-
-int64_t slot_index_find(const struct slot_index *x, raddr_t addr, enum slot_kind kind)
-{
-	for (uint32_t i = slot_index_first(x, addr);
-	     i < x->n && x->slots[x->by_addr[i]].addr == addr; i++)
-		if (x->slots[x->by_addr[i]].kind == kind)
-			return x->by_addr[i];
-	return -1;
-}
-
-enum slot_kind site_kind(const struct site *s)
-{
-	return s->entry ? SLOT_ENTRY : s->host ? SLOT_HOLE : SLOT_EXIT;
-}
 
 struct routines arena_routines(const struct session *s, const struct arena *a,
 			       const struct module *m, const struct probe *probe)

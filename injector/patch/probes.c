@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "injector/patch/order.h"
+#include "injector/patch/slots.h"
 #include "injector/patch/traps.h"
 #include "injector/session/ours.h"
 #include "payload/stub.h"
@@ -281,55 +282,32 @@ static void probes_remember(struct placing *p, const struct slot *old)
 	__atomic_store_n(&map->s->nslots, n + 1, __ATOMIC_RELEASE);
 }
 
-/* Once others that stand around it are gone, a jump still leads where it did only if it
- * is whole and by itself. */
-static bool goes_last(const struct probe *probe, const struct site *site)
-{
-	return probe->finds && site->entry && !site->level &&
-		(site->tactic == TACTIC_JUMP || site->tactic == TACTIC_SITE);
-}
-
 /* Journal first: the slot is complete before anything refers to it. */
 static int journal(struct placing *p, const struct module *m, const struct probe *probe,
-		   const struct site *site, const struct patch *patch, enum slot_kind kind)
+		   const struct site *site, const struct patch *patch)
 {
 	struct session_map *map = &p->inf->map;
-	raddr_t addr = patch->pc + m->bias;
-	int64_t carried = slot_index_find(&p->index, addr, kind);
+	struct slot all = slot_of(m, probe, site, patch);
+	int64_t carried = slot_index_find(&p->index, all.addr, all.kind);
 	struct slot *slot = carried < 0 ? NULL : &map->slots[carried];
 	bool jump = patch == &site->jump;
-	int32_t island = jump && site->island ? (int32_t)(site->island - site->pc) : 0;
 	struct change *c = vec_push(p->live->changes, p->live->nchanges, p->live->changes_cap);
 
 	if (!c)
 		return fail(ENOMEM, "write the journal");
-	if (slot && jump && (slot->stub != site->stub + m->bias || slot->island != island))
+	if (slot && jump && (slot->stub != all.stub || slot->island != all.island))
 		probes_remember(p, slot);
 	if (!slot) {
 		if (map->s->nslots >= map->shape.max_slots)
 			return fail(ENOSPC, "the journal is full");
 		slot = &map->slots[map->s->nslots];
 	}
-	struct slot all = { .addr = addr, .stub = site->stub + m->bias, .func = probe->id,
-			    .stub_size = site->stub_size, .kind = kind, .len = patch->len,
-			    .window = site->window, .state = SLOT_FREE,
-			    .level = site->level, .island = island,
-			    .finds = goes_last(probe, site) };
-	memcpy(all.old, patch->old, sizeof(patch->old));
-	memcpy(all.new_, patch->new_, sizeof(patch->new_));
 	/* If we die in between, a later inject that finds it planned finds the bytes, too. */
 	__atomic_store_n(&slot->state, SLOT_FREE, __ATOMIC_SEQ_CST);
 	*slot = all;
 	__atomic_store_n(&slot->state, SLOT_PLANNED, __ATOMIC_SEQ_CST);
-	c->addr = addr;
-	c->len = patch->len;
-	c->rank = order_rank(slot);
+	*c = slot_change(&all, (uint32_t)(slot - map->slots));
 	c->kept = jump && site->tactic == TACTIC_PUN ? site->kept : 0;
-	c->func = probe->id;
-	c->finds = slot->finds;
-	c->slot = (uint32_t)(slot - map->slots);
-	memcpy(c->from, patch->old, sizeof(patch->old));
-	memcpy(c->to, patch->new_, sizeof(patch->new_));
 	if (c->slot == map->s->nslots)
 		__atomic_store_n(&map->s->nslots, c->slot + 1, __ATOMIC_RELEASE);
 	return 0;
@@ -343,8 +321,8 @@ static int add_site(struct placing *p, const struct module *m, struct probe *pro
 	if (!ls)
 		return fail(ENOMEM, "list the sites");
 	*ls = (struct live_site){ site->pc + m->bias, covered(site), site, probe, m };
-	int err = site->hole.len ? journal(p, m, probe, site, &site->hole, SLOT_HOLE) : 0;
-	return err ? err : journal(p, m, probe, site, &site->jump, site_kind(site));
+	int err = site->hole.len ? journal(p, m, probe, site, &site->hole) : 0;
+	return err ? err : journal(p, m, probe, site, &site->jump);
 }
 
 static int place_probe(struct placing *p, const struct module *m, struct probe *probe,

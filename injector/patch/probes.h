@@ -10,21 +10,6 @@
 #include "injector/modules/select.h"
 #include "injector/patch/live.h"
 
-/* The journal's slots by address: where has a place been patched before? */
-struct slot_index {
-	const struct slot *slots;
-	uint32_t *by_addr;	/* sorted; owned */
-	uint32_t n;
-};
-
-int slot_index_make(const struct slot *, uint32_t n, struct slot_index *ret);
-void slot_index_clear(struct slot_index *);
-/* The first, in by_addr, of a place or beyond. */
-uint32_t slot_index_first(const struct slot_index *, raddr_t addr);
-/* The slot of a place and a kind, or -1. */
-int64_t slot_index_find(const struct slot_index *, raddr_t addr, enum slot_kind);
-/* What a site is in the journal. */
-enum slot_kind site_kind(const struct site *);
 /* Link-time addresses of an arena's recording routines, as a probe needs them. */
 struct routines arena_routines(const struct session *, const struct arena *,
 			       const struct module *, const struct probe *);

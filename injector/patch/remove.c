@@ -13,6 +13,7 @@
 #include "injector/patch/foreign.h"
 #include "injector/patch/order.h"
 #include "injector/patch/restore.h"
+#include "injector/patch/slots.h"
 #include "injector/patch/stuck.h"
 #include "injector/patch/traps.h"
 #include "injector/proc/procfs.h"
@@ -92,13 +93,9 @@ static int list_journal(struct removing *r)
 
 	for (uint32_t i = 0; r->old.found && i < r->old.s.nslots && !err; i++) {
 		const struct slot *s = &r->old.slots[i];
-		struct change c = { .addr = s->addr, .len = s->len, .slot = i,
-				    .rank = order_rank(s), .func = s->func,
-				    .finds = s->finds };
+		struct change made = slot_change(s, i), undo = text_reversed(&made);
 
-		memcpy(c.from, s->new_, sizeof(c.from));
-		memcpy(c.to, s->old, sizeof(c.to));
-		err = may_stand(s) ? list_change(r, &c) : 0;
+		err = may_stand(s) ? list_change(r, &undo) : 0;
 	}
 	return err;
 }

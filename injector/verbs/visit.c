@@ -8,7 +8,7 @@
 
 #include "arch/arch.h"
 #include "injector/log/say.h"
-#include "injector/patch/order.h"
+#include "injector/patch/slots.h"
 #include "injector/ptrace/look.h"
 #include "injector/session/notes.h"
 
@@ -133,11 +133,8 @@ int visit_changes(const struct visit *v, struct live *ret)
 		c = vec_push(ret->changes, ret->nchanges, ret->changes_cap);
 		if (!c)
 			return fail(ENOMEM, "read the journal");
-		*c = (struct change){ .addr = s->addr, .len = s->len, .rank = order_rank(s),
-				      .kept = kept_by(s), .slot = i, .func = s->func,
-				      .finds = s->finds };
-		memcpy(c->from, s->old, sizeof(c->from));
-		memcpy(c->to, s->new_, sizeof(c->to));
+		*c = slot_change(s, i);
+		c->kept = kept_by(s);
 	}
 	return 0;
 }
