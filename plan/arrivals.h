@@ -34,7 +34,7 @@ static inline bool arrivals_is_address(const struct plan_impl *p, raddr_t a)
 	return symbols_holds(p->symbols, a) || symbols_holds(p->symbols, a - 1);
 }
 
-enum { DISTANCES_HOLES = 4 };	/* that lead to no text, one after the other: a table's end */
+enum { DISTANCES_HOLES = 4 };	/* that lead to no code, one after the other: a table's end */
 
 /* distances.c. Code names this address: *kept if it may be a table of distances. 0 or
  * -ENOMEM. */

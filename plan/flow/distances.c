@@ -133,8 +133,18 @@ static int by_base(const void *a, const void *b)
 	return 0;
 }
 
+/* Where a segment that may run has data, too, numbers that are no distances lead there: a
+ * table of them would be read to the most that a table may have. */
+static bool is_of_code(const struct plan_impl *p, raddr_t a)
+{
+	size_t left;
+
+	return symbols_text(p->symbols, a, &left) &&
+		(!symbols_is_data(p->symbols, a, NULL) || symbols_func_at(p->symbols, a));
+}
+
 /* Its entries from the first on, or (step -1) before that, to `end`, or to where so many
- * lead to no text that it cannot be the table any more. */
+ * lead to no code that it cannot be the table any more. */
 static void read_table(struct plan_impl *p, struct table_at *t, int step, raddr_t end)
 {
 	int holes = 0, most = t->stride == t->width ? DISTANCES_HOLES : HOLES_PACKED;
@@ -148,9 +158,7 @@ static void read_table(struct plan_impl *p, struct table_at *t, int step, raddr_
 			return;
 		if (!distances_read(p, t, i, &a))
 			return;
-		size_t left;
-
-		if (symbols_text(p->symbols, a, &left)) {
+		if (is_of_code(p, a)) {
 			arrivals_lead_to(p, a);
 			holes = 0;
 			if (step > 0)

@@ -71,3 +71,34 @@ bound low.so && die "a byte binds: $(cat trace.err)"
 sed 's/movzbl\(.*\)%ebx/movslq\1%rbx; lea (,%rbx,8), %rbx/' low.s >wide.s
 as -o wide.o wide.s && ld -shared -o wide.so wide.o || die "cannot make wide.so"
 bound wide.so || die "a number of four bytes binds nothing"
+
+# numbers NAME SECTION: words that lead into their own section, or nowhere, and behind them
+# one that is a distance to the second instruction of f.
+numbers()
+{
+	cat >"$1.s" <<-END
+		.text
+		.globl f
+		.type f, @function
+		f: .cfi_startproc
+		mov %edi, %eax
+		.Lsecond: add \$1, %eax
+		lea .Lnumbers(%rip), %rdx
+		ret
+		.cfi_endproc
+		.size f, . - f
+		.section $2
+		.zero 64
+		.Lnumbers: .long 8, 16, 12, 20, 16, 8
+		.long .Lsecond - .Lnumbers
+		.zero 64
+	END
+	as -o "$1.o" "$1.s" && ld -shared -z noseparate-code -o "$1" "$1.o" || die "cannot make $1"
+	"$INJECT" list -v "$1" -f f >listed 2>trace.err || die "list $1: $(cat trace.err)"
+}
+
+numbers numbers.so '.rodata, "a"'
+grep -q '	jump	' listed || die "numbers that lead to data are distances: $(cat listed)"
+numbers table.so '.behind, "ax"'
+grep -q '	jump	' listed && die "a table in code is none: $(cat listed)"
+true
