@@ -305,8 +305,9 @@ struct session {
 	uint64_t lost_entries, lost_exits;	/* no ring was free */
 	uint32_t next_fiber;	/* its number, over all processes */
 	uint32_t counting;	/* enum counting. Of the injector */
-	uint32_t of_go;		/* 1: threads are of Go's runtime alone, and the
-				 * thread pointer says nothing of their stacks */
+	uint32_t keeper;	/* not 0: a language's runtime has made the threads, and
+				 * the thread pointer says nothing of their stacks. The
+				 * injector's number for it */
 	uint32_t next_ring;	/* where the next search for a free one begins, unless
 				 * the reader has freed one before it */
 	uint64_t scale;		/* ns of a tick: see timing.h. Of the injector */

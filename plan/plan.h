@@ -259,6 +259,10 @@ struct plan_options {
  * be called right after symbols_open. 0 or -ENOMEM. */
 int plan_linkage(const struct arch *, struct symbols *);
 
+/* The language of which a function is, if a runtime of that language has a say in how its calls
+ * end; NULL: they end as C's do. */
+const char *plan_language(const struct symbols *, const struct func *);
+
 /* Does this byte belong to a sled, which the program's own runtime rewrites as it
  * likes? No site is ever there. */
 bool plan_in_sled(const struct arch *, const struct symbols *, raddr_t);

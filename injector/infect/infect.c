@@ -245,7 +245,7 @@ static int infect_prepare(struct infecting *in)
 	if (in->reuse) {
 		in->scratch = infect_has_loader(in->target, scratch) ? scratch : 0;
 		in->payload_at = in->result->old.s.payload;
-		in->of_go = in->result->old.s.of_go;
+		in->keeper = threads_by_number(in->result->old.s.keeper);
 		/* What stands in the arenas that are there is so for good. */
 		in->tid_offset = in->result->old.s.tid_offset;
 	}
@@ -259,23 +259,24 @@ static int note_thread(struct infecting *in)
 	return 0;
 }
 
-static bool is_of_go(struct infecting *in)
+static bool makes_threads(struct infecting *in)
 {
 	bool is = false;
 
 	for (size_t i = 0; i < in->mods->n && !is; i++) {
 		struct module *m = &in->mods->v[i];
 
-		is = m->is_exe && module_symbols(m) == 0 && range_size(m->symbols->go);
+		is = m->is_exe && module_symbols(m) == 0 && threads_of(m->symbols);
 	}
 	return is;
 }
 
 /* May the first thread not have come so far yet that its id is noted? In a program that
- * was just executed it has no thread pointer, or Go's runtime has just given it one. */
+ * was just executed it has no thread pointer, or its language's runtime has just given it
+ * one. */
 static bool may_be_young(struct infecting *in)
 {
-	return !in->known.tp || is_of_go(in);
+	return !in->known.tp || makes_threads(in);
 }
 
 /* Refuse a process whose threads cannot be told apart before anything is mapped. If

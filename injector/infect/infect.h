@@ -53,7 +53,7 @@ int infect_more(struct target *, struct modules *, const struct infect_options *
 void infect_forget_threads(const struct target *, const struct infection *);
 /*
  * In the stop in which probes are put in: will the payload know each of these threads?
- * Where Go's runtime has made them, that is seen here only. -EBUSY: not one that is
+ * Where a language's runtime has made them, that is seen here only. -EBUSY: not one that is
  * just being born.
  */
 int infect_check_threads(const struct target *, const struct infection *);

@@ -46,7 +46,8 @@ struct infecting {
 	bool bare;		/* we map the payload ourselves */
 	uint64_t room;		/* that its threads have for thread-local storage, from
 				 * the thread pointer on; 0: none */
-	bool of_go;		/* they are Go's, which no C library knows */
+	const struct thread_runtime *keeper;	/* of a language, that has made them, so that
+				 * no C library knows them; NULL: none */
 	uint64_t descriptors;	/* that it may open, before the first loan */
 	bool nameless;		/* it has no descriptor left, not even for the session's
 				 * memory */

@@ -62,7 +62,7 @@ static void fill_session(struct infecting *in)
 	s->pid = procfs_own_id(in->target->pid);
 	s->keep_last = in->opt->keep_last;
 	s->counting = in->opt->counting;
-	s->of_go = in->of_go;
+	s->keeper = threads_number(in->keeper);
 	s->scratch = in->scratch;
 	s->stack_lo = in->main_stack.start;
 	s->stack_hi = in->main_stack.end;

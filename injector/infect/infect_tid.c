@@ -4,7 +4,7 @@
 
 #include "injector/infect/infect_impl.h"
 #include "injector/proc/procfs.h"
-#include "injector/ptrace/gothreads.h"
+#include "injector/ptrace/tids.h"
 
 enum { PATIENCE = 100 };	/* ms */
 
@@ -15,46 +15,47 @@ void infect_note_thread(struct infecting *in)
 
 int infect_refuse_threads(const struct infecting *in)
 {
-	return fail(0, "cannot attach to %d (%s): %s, and its threads are not kept as glibc, "
-		    "musl or Go do", in->target->pid, in->target->comm,
-		    in->no_loader ? in->no_loader : "its payload was mapped"), -ENOTSUP;
+	return fail(0, "cannot attach to %d (%s): %s, and its threads are not kept as %s do",
+		    in->target->pid, in->target->comm,
+		    in->no_loader ? in->no_loader : "its payload was mapped",
+		    threads_names()), -ENOTSUP;
 }
 
 /* Where an earlier build of inject has been it has had the same room. */
 static uint64_t find_room(struct infecting *in)
 {
-	if (in->of_go)
-		return GOTHREAD_ROOM_AT;
-	if (in->glibc && in->tid_offset && in->spare &&
-	    (in->result->old.s.tls_offset == GLIBC_ROOM_AT || tids_have_room(&in->known)))
-		return GLIBC_ROOM_AT;
-	return 0;
+	const struct thread_runtime *r = in->glibc ? &threads_glibc : in->keeper;
+
+	if (!r || !in->tid_offset || !r->room.size || (in->glibc && !in->spare))
+		return 0;
+	return !r->has_room || in->result->old.s.tls_offset == (uint64_t)r->room.at ||
+		r->has_room(&in->known) ? (uint64_t)r->room.at : 0;
 }
 
 int infect_find_tid(struct infecting *in)
 {
-	in->of_go = !in->glibc && in->known.go;
-	if (in->of_go)
-		in->tid_offset = in->known.go;
-	else
-		in->tid_offset = in->glibc ? tids_glibc(in->target, &in->known, PATIENCE) :
-			tids_any(in->target, &in->known, PATIENCE);
+	in->keeper = in->glibc ? NULL : in->known.keeper;
+	in->tid_offset = in->keeper ? in->known.place :
+		in->glibc ? threads_glibc.ids(in->target, &in->known, PATIENCE) :
+		tids_any(in->target, &in->known, PATIENCE);
 	in->bare = in->tid_offset;
 	in->room = find_room(in);
 	return !in->bare && in->no_loader ? infect_refuse_threads(in) : 0;
 }
 
 /* What an earlier payload has left in the room that ours uses now. */
-static int forget_other(const struct target *t, const struct infection *inf, raddr_t at)
+static int forget_other(const struct target *t, const struct infection *inf, raddr_t tp,
+			const struct thread_bytes *room)
 {
 	uint64_t size = (uint64_t)inf->map.shape.nrings * THREAD_SIZE;
-	static const uint8_t zeros[GOTHREAD_ROOM];
+	static const uint8_t zeros[THREAD_BYTES_MOST];
+	raddr_t at = tp + (raddr_t)(int64_t)room->at;
 	uint64_t word;
 	int err = target_read(t, at, &word, sizeof(word));
 
 	if (err || !word || word - inf->map.s->threads < size)
 		return err;
-	return target_write(t, at, zeros, sizeof(zeros));
+	return target_write(t, at, zeros, room->size);
 }
 
 static bool is_struct_of(const struct session *s, uint64_t word)
@@ -87,19 +88,19 @@ void infect_forget_threads(const struct target *t, const struct infection *inf)
 
 /* Has it its thread pointer, and nothing else yet? Its id comes first, before anything
  * that is recorded: a thread that gets no processor may be so for seconds. */
-static bool is_being_born(const struct target *t, raddr_t tp)
+static bool is_being_born(const struct target *t, raddr_t tp, const struct thread_bytes *zero)
 {
-	uint64_t words[GOTHREAD_TLS / sizeof(uint64_t)], any = 0;
+	uint8_t bytes[THREAD_BYTES_MOST], any = 0;
 
-	if (target_read(t, tp + GOTHREAD_TLS_AT, words, sizeof(words)) < 0)
+	if (target_read(t, tp + (raddr_t)(int64_t)zero->at, bytes, zero->size) < 0)
 		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		any |= words[i];
+	for (size_t i = 0; i < zero->size; i++)
+		any |= bytes[i];
 	return !any;
 }
 
 static int check_thread(const struct target *t, const struct infection *inf,
-			struct thread_hold *th)
+			struct thread_hold *th, const struct thread_runtime *keeper)
 {
 	pid_t outer, inner = th->tid;
 	uint64_t id;
@@ -111,21 +112,22 @@ static int check_thread(const struct target *t, const struct infection *inf,
 	err = target_read(t, tp + inf->map.s->tid_offset, &id, sizeof(id));
 	if (err)
 		return err;
-	if (!id && is_being_born(t, tp))
+	if (!id && is_being_born(t, tp, &keeper->newborn))
 		return 0;
 	if (id != (uint64_t)inner && (procfs_ids(t->pid, th->tid, &outer, &inner) == 0 ||
 				      id != (uint64_t)inner))
-		return fail(EBUSY, "thread %d of %d (%s) is not known to its Go runtime",
-			    th->tid, t->pid, t->comm);
-	return forget_other(t, inf, tp + GOTHREAD_ROOM_AT);
+		return fail(EBUSY, "thread %d of %d (%s) is not known to its %s runtime",
+			    th->tid, t->pid, t->comm, keeper->name);
+	return forget_other(t, inf, tp, &keeper->room);
 }
 
 int infect_check_threads(const struct target *t, const struct infection *inf)
 {
+	const struct thread_runtime *keeper = threads_by_number(inf->map.s->keeper);
 	int err = 0;
 
-	for (size_t i = 0; i < t->nthreads && inf->map.s->of_go && !err; i++)
+	for (size_t i = 0; i < t->nthreads && keeper && keeper->keeps && !err; i++)
 		if (t->threads[i].hold == HOLD_STOPPED)
-			err = check_thread(t, inf, &t->threads[i]);
+			err = check_thread(t, inf, &t->threads[i], keeper);
 	return err;
 }

@@ -11,6 +11,7 @@
 #include "injector/islands/islands.h"
 #include "injector/islands/needs.h"
 #include "injector/proc/procfs.h"
+#include "injector/ptrace/threads.h"
 #include "injector/session/arena.h"
 
 /* Beside the arenas: what gaps leave free beside every mapping, and a little more. */
@@ -21,12 +22,17 @@ static int is_heap(void *ctx, const struct mapping *m)
 	return strcmp(m->path, "[heap]") == 0;
 }
 
-/* A program of Go's that has none by now has no C library that asks for one. */
+/* A program whose runtime maps its memory itself, and that has none by now, has no C library
+ * that asks for one. */
 uint64_t islands_heap(pid_t pid, const struct selection *sel)
 {
-	for (size_t i = 0; i < sel->n; i++)
-		if (sel->v[i].module->is_exe && range_size(sel->v[i].module->symbols->go))
-			return procfs_maps(pid, is_heap, NULL) ? GAPS_HEAP_GO : 0;
+	for (size_t i = 0; i < sel->n; i++) {
+		const struct module *m = sel->v[i].module;
+		const struct thread_runtime *r = m->is_exe ? threads_of(m->symbols) : NULL;
+
+		if (r && r->own_heap)
+			return procfs_maps(pid, is_heap, NULL) ? GAPS_HEAP_BESIDE : 0;
+	}
 	return GAPS_HEAP;
 }
 

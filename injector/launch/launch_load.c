@@ -10,8 +10,8 @@
  * constructor. Before, it is not; and the entry point of the program comes after
  * the constructors of its libraries.
  *
- * (musl's loader calls it once. What the loader has done says nothing of a program of
- * Go's that uses no library: see launch_static.c for what follows there.)
+ * (musl's loader calls it once. What the loader has done says nothing of a program
+ * whose runtime uses no library: see launch_static.c for what follows there.)
  *
  *  1. a trap over the first byte of that function
  *  2. run to it; put the byte back
@@ -37,8 +37,7 @@ struct loading {
 	const struct target *target;
 	raddr_t call;		/* the function that the loader calls */
 	struct rdebug list;
-	bool of_go;		/* the program: of Go */
-	bool alone;		/* and it wants nothing of any library */
+	struct set_up by;	/* the program; `alone`: it wants nothing of any library */
 	uint8_t byte[8];	/* what stands where the trap is to stand */
 	bool changing;		/* the list has been seen to change */
 };
@@ -54,10 +53,10 @@ static bool is_loader(struct module *m, struct loading *ld)
 	return is;
 }
 
-static void look_for_go(struct module *exe, struct loading *ld)
+static void look_for_runtime(struct module *exe, struct loading *ld)
 {
-	ld->of_go = module_symbols(exe) == 0 && range_size(exe->symbols->go);
-	ld->alone = ld->of_go && !exe->symbols->nslots;
+	ld->by.runtime = module_symbols(exe) == 0 ? threads_of(exe->symbols) : NULL;
+	ld->by.alone = ld->by.runtime && !exe->symbols->nslots;
 	fail_clear();
 }
 
@@ -77,7 +76,7 @@ static int find_loader(struct loading *ld)
 	}
 	for (size_t i = 0; i < mods.n; i++)
 		if (mods.v[i].is_exe)
-			look_for_go(&mods.v[i], ld);
+			look_for_runtime(&mods.v[i], ld);
 	modules_close(&mods);
 	return found || !needed ? 0 : fail(0, "cannot start %s: its dynamic loader has no _dl_debug_state to "
 				"stop at", ld->launch->name);
@@ -170,9 +169,10 @@ int launch_loaded(struct launch *l, struct target *t)
 
 	if (!err && ld.call)
 		err = to_complete(&ld);
-	if (!err && (!ld.call || ld.alone))
-		err = launch_set_up(l, t, ld.call ? SET_UP_GO_ALONE :
-				    ld.of_go ? SET_UP_GO : SET_UP_C);
+	if (!err && (!ld.call || ld.by.alone)) {
+		ld.by.alone = ld.call;
+		err = launch_set_up(l, t, &ld.by);
+	}
 	if (err)
 		return err;
 	err = thread_to_event_stop(&l->thread, STOP_BUDGET);		/* 4 */

@@ -7,12 +7,12 @@
  * makes a control block for the main thread, and then calls the constructors. So
  * that block is waited for: once a thread knows its id by it, as an attach wants
  * it (injector/ptrace/tids.h), all of the program's own code is still to come. The same goes
- * for Go's runtime and what it keeps of a thread; it begins by itself also where a
- * loader has mapped the program.
+ * for a language's runtime that makes threads, and what it keeps of one; it begins by itself
+ * also where a loader has mapped the program.
  *
  *  1. run to the next system call. Until that block is there C libraries make
- *     only such as set up memory and the thread itself, Go's runtime looks at the
- *     machine, too; a program that makes another one is none of these, and has done
+ *     only such as set up memory and the thread itself, a language's runtime looks at
+ *     the machine, too; a program that makes another one is none of these, and has done
  *     nothing so far
  *  2. let the call be made
  *  3. does the thread know its id? The library stores it some instructions after
@@ -32,7 +32,7 @@ enum { STEPS = 256 };
 struct setting_up {
 	struct launch *launch;
 	const struct target *target;
-	enum set_up by;
+	const struct set_up *by;
 	uint64_t nr;		/* of the last call */
 	bool told;		/* the kernel has told the thread its id */
 };
@@ -51,22 +51,16 @@ static bool sets_up(const struct setting_up *s)
 		SYS_brk, SYS_mmap, SYS_munmap, SYS_mprotect, SYS_set_tid_address,
 		SYS_set_robust_list, SYS_uname, SYS_getrandom, SYS_rseq,
 	};
-	/* The number of processors, the size of large pages, limits of the control
-	 * group, whether the standard descriptors are open. */
-	static const uint64_t of_go[] = {
-		SYS_sched_getaffinity, SYS_openat, SYS_read, SYS_pread64, SYS_close,
-		SYS_fcntl, SYS_madvise, SYS_mincore, SYS_prctl, SYS_sigaltstack,
-		SYS_rt_sigprocmask, SYS_gettid,
-	};
+	const struct thread_runtime *r = s->by->runtime;
 
 	return (long)s->nr == regs_nr_set_tp || is_among(s->nr, calls, ARRAY_SIZE(calls)) ||
-		(s->by != SET_UP_C && is_among(s->nr, of_go, ARRAY_SIZE(of_go)));
+		(r && is_among(s->nr, r->calls, r->ncalls));
 }
 
 static int refuse(const struct setting_up *s)
 {
 	return fail(0, "cannot start %s: it is statically linked, and its threads are not kept "
-		    "as glibc, musl or Go do", s->launch->name), -ENOTSUP;
+		    "as %s do", s->launch->name, threads_names()), -ENOTSUP;
 }
 
 static bool at_call(int status)
@@ -107,7 +101,7 @@ static bool knows_itself(struct setting_up *s)
 	if (thread_regs(th) < 0)
 		return false;
 	of = tids_note(s->target, th->tid, regs_tp(&th->regs));
-	return of.go || (s->by != SET_UP_GO_ALONE && tids_any(NULL, &of, 0));
+	return of.place || (!s->by->alone && tids_any(NULL, &of, 0));
 }
 
 static bool before_call(struct setting_up *s)
@@ -138,7 +132,7 @@ static int launch_step(struct setting_up *s, bool *known)
 	return 0;
 }
 
-int launch_set_up(struct launch *l, const struct target *t, enum set_up by)
+int launch_set_up(struct launch *l, const struct target *t, const struct set_up *by)
 {
 	struct setting_up s = { .launch = l, .target = t, .by = by };
 	bool known = false;

@@ -410,8 +410,7 @@ static struct range space_of(const struct module *m)
 
 static bool is_unpaired(const struct selected *s, size_t i)
 {
-	return range_overlaps(s->module->symbols->go, s->funcs[i]->range) ||
-	       symbols_of_ocaml(s->module->symbols, s->funcs[i]->range.start);
+	return plan_language(s->module->symbols, s->funcs[i]);
 }
 
 static bool has_unpaired(const struct selection *sel)

@@ -29,7 +29,8 @@ struct selection {
 	struct selected *v;
 	size_t n, cap;
 	size_t nfuncs;		/* over all modules */
-	bool unpaired;		/* some are of Go or OCaml, whose calls the reader pairs */
+	bool unpaired;		/* of some the language has a runtime: the reader pairs
+				 * their calls */
 	struct strings made;	/* names that are no symbol's */
 	char unread[256];	/* why the first module that was wanted, and
 				 * not read, could not be; "" if none */

@@ -19,13 +19,13 @@ struct gaps {
 };
 
 /*
- * What is left to a heap upwards. Go's runtime maps its memory elsewhere: what grows
- * there is that of C code in such a program, whose malloc maps what it finds no room
+ * What is left to a heap upwards. A language's runtime may map its memory elsewhere: what
+ * grows there is that of C code in such a program, whose malloc maps what it finds no room
  * for. Without C there is none (islands_heap).
  */
 #define GAPS_HEAP (1ull << 30)
 #define GAPS_HEAP_LEAST (1ull << 28)	/* even where there is no other place */
-#define GAPS_HEAP_GO (1ull << 24)
+#define GAPS_HEAP_BESIDE (1ull << 24)
 
 /* Is this a mapping that nothing has to be left free beside? */
 typedef bool (*gaps_ours)(void *ctx, const struct mapping *);

@@ -7,7 +7,7 @@
 
 #include "injector/proc/procfs.h"
 #include "injector/ptrace/code.h"
-#include "injector/ptrace/gothreads.h"
+#include "injector/ptrace/threads.h"
 #include "injector/ptrace/unwind.h"
 
 enum {
@@ -103,7 +103,7 @@ struct search {
 	int (*each)(void *ctx, const struct sigframe *);
 	void *ctx;
 	raddr_t tp;
-	struct gothread go;	/* all zeros: no thread of Go's runtime alone */
+	struct kept_thread kept; /* all zeros: a C library has made the thread */
 	raddr_t pending[NESTED_MOST];	/* stack pointers to go on from */
 	size_t npending, next;
 };
@@ -113,8 +113,8 @@ static raddr_t stack_end(const struct search *s, raddr_t sp)
 {
 	if (range_has(s->target->layout.main_stack, sp))
 		return s->target->layout.main_stack.end;
-	if (gothread_stack(&s->go, sp).end)
-		return MIN(gothread_stack(&s->go, sp).end, sp + KNOWN_MOST);
+	if (kept_stack(&s->kept, sp).end)
+		return MIN(kept_stack(&s->kept, sp).end, sp + KNOWN_MOST);
 	if (s->tp > sp && s->tp - sp < KNOWN_MOST)
 		return s->tp;
 	return sp + UNKNOWN_MOST;
@@ -179,7 +179,7 @@ int sigframes_search(const struct target *t, const struct sigframes *frames,
 		return err;
 	struct search s = { .target = t, .frames = frames, .each = each, .ctx = ctx,
 			    .tp = regs_tp(&th->regs) };
-	gothread_read(t, s.tp, &s.go);
+	threads_keeper(t, s.tp, &s.kept);
 	s.pending[s.npending++] = regs_sp(&th->regs);
 	while (!err && s.next < s.npending)
 		err = scan_stack(&s, s.pending[s.next++]);

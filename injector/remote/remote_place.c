@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "injector/proc/procfs.h"
-#include "injector/ptrace/gothreads.h"
+#include "injector/ptrace/threads.h"
 
 enum {
 	RED_ZONE = 256,		/* below sp, and then some */
@@ -15,7 +15,7 @@ enum {
 struct stack_search {
 	raddr_t sp, tp;
 	bool main;
-	bool of_go;		/* `born` is what Go's runtime keeps of it */
+	bool kept;		/* `born` is what its language's runtime keeps of it */
 	struct range of_sp, born;
 };
 
@@ -30,9 +30,9 @@ static struct range writable(const struct layout *l, raddr_t addr)
 static bool look_up(const struct layout *l, struct stack_search *s)
 {
 	s->of_sp = writable(l, s->sp);
-	if (!s->of_go)
+	if (!s->kept)
 		s->born = s->main ? l->main_stack : writable(l, s->tp - 1);
-	return s->of_sp.end && (s->of_go || s->born.end);
+	return s->of_sp.end && (s->kept || s->born.end);
 }
 
 /* A stack stays as long as its thread does, and may only grow, downwards: so what was
@@ -58,12 +58,12 @@ static int find_mapped(const struct remote *r, struct stack_search *s)
 /*
  * Of another than the main thread the stack is known if a C library has made it: then
  * it ends at the control block, which the thread pointer points to, and which begins
- * with its own address. Or if Go's runtime has, and says where it is.
+ * with its own address. Or if a language's runtime has, and says where it is.
  */
 static int find_stacks(const struct remote *r, struct stack_search *s)
 {
 	const struct stacks *known = &r->target->stacks;
-	struct gothread g;
+	struct kept_thread k;
 	uint64_t self = 0;
 
 	*s = (struct stack_search){ .sp = regs_sp(&r->saved), .tp = regs_tp(&r->saved),
@@ -71,12 +71,12 @@ static int find_stacks(const struct remote *r, struct stack_search *s)
 	bool of_libc = s->main || (target_read(r->target, s->tp, &self, sizeof(self)) == 0 &&
 				   self == s->tp);
 	fail_clear();
-	s->of_go = !of_libc;
-	if (!of_libc && gothread_read(r->target, s->tp, &g))
-		s->born = g.own;
+	s->kept = !of_libc;
+	if (!of_libc && threads_keeper(r->target, s->tp, &k))
+		s->born = k.own;
 	if (known->tid == r->thread->tid && known->tp == s->tp && range_has(known->of_sp, s->sp)) {
 		s->of_sp = known->of_sp;
-		s->born = s->of_go ? s->born : known->born;
+		s->born = s->kept ? s->born : known->born;
 		return 0;
 	}
 	return find_mapped(r, s);
@@ -84,9 +84,9 @@ static int find_stacks(const struct remote *r, struct stack_search *s)
 
 /*
  * Where may the frame lie? Below the thread's stack pointer, if that is on the
- * stack that it was born with and there is room. On a fiber's, a goroutine's
+ * stack that it was born with and there is room. On a fiber's, a coroutine's
  * or a signal stack, other data may begin anywhere below: then at the far end
- * of the born stack, as long as that is far from being used; those that Go's runtime
+ * of the born stack, as long as that is far from being used; those that a language's runtime
  * has made are too small for that. A thread without a stack runs no code of the program,
  * and its thread pointer is another's: a worker of the kernel's. -EAGAIN: nowhere.
  */
@@ -100,11 +100,11 @@ int remote_place(const struct remote *r, raddr_t *top)
 
 	if (err)
 		return err;
-	bool home = s.of_go ? range_has(s.born, s.sp) : s.born.end &&
+	bool home = s.kept ? range_has(s.born, s.sp) : s.born.end &&
 		s.of_sp.start == s.born.start && (s.main || s.sp < s.tp);
 	if (home && s.sp - s.born.start >= need)
 		*top = MIN(s.sp - RED_ZONE, s.of_sp.end - tail);
-	else if (!home && s.of_sp.end && !s.of_go && range_size(s.born) >= 2 * FAR && need < FAR)
+	else if (!home && s.of_sp.end && !s.kept && range_size(s.born) >= 2 * FAR && need < FAR)
 		*top = s.born.start + need;
 	else
 		return fail(EAGAIN, "thread %d has no room on its stack", r->thread->tid);

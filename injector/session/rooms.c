@@ -12,7 +12,7 @@ void rooms_begin(const struct target *t, struct session *s, struct rooms *ret)
 {
 	*ret = (struct rooms){ .target = t, .at = s->rooms, .n = s->nrooms };
 	namespace_open(t->pid, &ret->ids);
-	if (s->of_go && ret->at && ret->n <= MOST_ROOMS && ret->ids.certain)
+	if (s->keeper && ret->at && ret->n <= MOST_ROOMS && ret->ids.certain)
 		ret->session = s;
 }
 

@@ -20,6 +20,13 @@ const struct runtime *runtime_of(const struct symbols *syms, const struct func *
 	return &runtime_c;
 }
 
+const char *plan_language(const struct symbols *syms, const struct func *f)
+{
+	const struct runtime *r = runtime_of(syms, f);
+
+	return r == &runtime_c ? NULL : r->name;
+}
+
 void runtimes_open(struct plan_impl *p)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(runtimes); i++)

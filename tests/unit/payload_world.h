@@ -25,7 +25,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "arch/arch.h"
-#include "injector/ptrace/glibcthreads.h"
+#include "injector/ptrace/threads.h"
 #include "injector/session/blobs.h"
 #include "payload/abi.h"
 #include "tests/unit/check.h"
@@ -70,7 +70,7 @@ static inline hello_fn *world_map(void)
 	for (size_t i = 0; i < info.nparts; i++)
 		memcpy(base + info.parts[i].at, info.parts[i].bytes, info.parts[i].size);
 	if (ROOM)
-		memcpy(base + info.tls_word, &(uint64_t){ GLIBC_ROOM_AT }, sizeof(uint64_t));
+		memcpy(base + info.tls_word, &(uint64_t){ (uint64_t)threads_glibc.room.at }, sizeof(uint64_t));
 	for (size_t i = 0; i < info.nparts; i++)
 		MUST(!mprotect(base + info.parts[i].page, info.parts[i].pages,
 				info.parts[i].prot));

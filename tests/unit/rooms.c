@@ -40,7 +40,7 @@ static void fill(pid_t lives, pid_t ended)
 
 int main(void)
 {
-	struct session s = { .of_go = 1, .rooms = (uint64_t)&rooms, .nrooms = ROOMS };
+	struct session s = { .keeper = 1, .rooms = (uint64_t)&rooms, .nrooms = ROOMS };
 	pid_t lives = (pid_t)syscall(SYS_gettid), ended;
 	struct target t;
 	struct rooms r;
@@ -69,7 +69,7 @@ int main(void)
 	/* Where rooms are known by thread pointers, or there are more than can be. */
 	for (int i = 0; i < 2; i++) {
 		fill(lives, ended);
-		s.of_go = i;
+		s.keeper = i;
 		s.nrooms = i ? UINT32_MAX : ROOMS;
 		rooms_begin(&t, &s, &r);
 		rooms_tick(&r);

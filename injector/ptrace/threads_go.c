@@ -1,5 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-#include "injector/ptrace/gothreads.h"
+/*
+ * threads_go: what does Go's runtime keep of a thread that no C library knows?
+ *
+ * A program of Go's that does not use C makes its threads itself. The runtime has
+ * a struct m for each, in which six words stand where a C library would have
+ * thread-local storage (m.tls); the thread pointer points to the second of them.
+ * The first is g, whose code the thread runs: a goroutine, the runtime's own on a
+ * stack of its own (g0), or a signal handler's (gsignal). The other five are
+ * unused, in all versions, and zero when a thread begins: an m belongs to one
+ * thread for all its life, and is garbage then.
+ *
+ * What is taken for granted of these structs has been so since Go 1.5; what
+ * differs between versions is found out, and what is read is believed only if each
+ * of the structs leads back to the others.
+ */
+#include <sys/syscall.h>
+
+#include "injector/ptrace/threads.h"
+#include "symbols/symbols.h"
 
 /* The first words of a g. */
 struct g {
@@ -11,7 +29,7 @@ struct g {
 
 enum {
 	WORD = sizeof(uint64_t),
-	TLS_WORDS = 6,
+	TLS_WORDS = 6,		/* m.tls: g, and what nothing uses */
 	BEFORE = 64,		/* words of m before m.tls that are looked at */
 	/* In words from the thread pointer. */
 	G_AT = -1,
@@ -35,7 +53,7 @@ static bool read_g(const struct target *t, raddr_t at, raddr_t m, struct g *ret)
 
 /* Before gsignal stands the id, 0 until the thread has stored it. Backwards, for what
  * m begins with has another g: the one that last asked for more stack. */
-static bool find_id(const struct target *t, raddr_t m, raddr_t tp, struct gothread *ret)
+static bool find_id(const struct target *t, raddr_t m, raddr_t tp, struct kept_thread *ret)
 {
 	size_t n = (tp + (int64_t)G_AT * WORD - m) / WORD;
 	uint64_t words[BEFORE];
@@ -54,9 +72,9 @@ static bool find_id(const struct target *t, raddr_t m, raddr_t tp, struct gothre
 	return false;
 }
 
-bool gothread_read(const struct target *t, raddr_t tp, struct gothread *ret)
+static bool keeps(const struct target *t, raddr_t tp, struct kept_thread *ret)
 {
-	struct gothread found = { 0 };
+	struct kept_thread found = { 0 };
 	uint64_t current, own, curg;
 	struct g g;
 
@@ -77,12 +95,27 @@ bool gothread_read(const struct target *t, raddr_t tp, struct gothread *ret)
 	return true;
 }
 
-struct range gothread_stack(const struct gothread *g, raddr_t sp)
+static bool made(const struct symbols *syms)
 {
-	const struct range *all[] = { &g->own, &g->signal, &g->current };
-
-	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
-		if (range_has(*all[i], sp))
-			return *all[i];
-	return (struct range){ 0, 0 };
+	return range_size(syms->go);
 }
+
+/* The number of processors, the size of large pages, limits of the control group, whether the
+ * standard descriptors are open. */
+static const uint64_t calls[] = {
+	SYS_sched_getaffinity, SYS_openat, SYS_read, SYS_pread64, SYS_close, SYS_fcntl,
+	SYS_madvise, SYS_mincore, SYS_prctl, SYS_sigaltstack, SYS_rt_sigprocmask, SYS_gettid,
+};
+
+const struct thread_runtime threads_go = {
+	.name = "Go",
+	/* Of m.tls, behind the word that the thread pointer points to. */
+	.room = { WORD, 4 * WORD },
+	.keeps = keeps,
+	.made = made,
+	/* m.tls. */
+	.newborn = { G_AT * WORD, TLS_WORDS * WORD },
+	.own_heap = true,
+	.calls = calls,
+	.ncalls = ARRAY_SIZE(calls),
+};

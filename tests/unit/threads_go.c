@@ -4,7 +4,7 @@
  * runs on; and is such a thread borrowed on the runtime's own stack only, where
  * nothing else begins below?
  */
-#include "injector/ptrace/gothreads.h"
+#include "injector/ptrace/tids.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -18,7 +18,6 @@
 #include "injector/infect/infect.h"
 #include "injector/proc/procfs.h"
 #include "injector/ptrace/surgery.h"
-#include "injector/ptrace/tids.h"
 #include "injector/remote/remote.h"
 #include "tests/unit/check.h"
 
@@ -131,13 +130,13 @@ static void judge(const struct target *t, struct thread_hold *th, const struct w
 		  const struct scene *s)
 {
 	const struct range signal = { w->g[1].lo, w->g[1].hi };
-	struct gothread g;
-	bool known = gothread_read(t, tp_of(w), &g), room;
+	struct kept_thread g;
+	bool known = threads_keeper(t, tp_of(w), &g) == &threads_go, room;
 
 	if (known != s->known)
 		printf("%s: known %d\n", s->name, known);
 	MUST(known == s->known);
-	MUST(tids_note(t, th->tid, tp_of(w)).go ==
+	MUST(tids_note(t, th->tid, tp_of(w)).place ==
 	      (known ? at(&w->m.procid) - tp_of(w) : 0));
 	room = remote_has_room((struct target *)t, th);
 	if (room != s->room)
@@ -147,8 +146,8 @@ static void judge(const struct target *t, struct thread_hold *th, const struct w
 		return;
 	MUST(g.tid == (uint64_t)th->tid);
 	MUST(g.signal.start == signal.start && g.signal.end == signal.end);
-	MUST(gothread_stack(&g, regs_sp(&th->regs)).end == w->g[s->on].hi);
-	MUST(!gothread_stack(&g, at(w->gap)).end);
+	MUST(kept_stack(&g, regs_sp(&th->regs)).end == w->g[s->on].hi);
+	MUST(!kept_stack(&g, at(w->gap)).end);
 }
 
 /* Only a thread that has nothing yet may have no id, and none may have another's. Threads go on
@@ -156,7 +155,7 @@ static void judge(const struct target *t, struct thread_hold *th, const struct w
 static void judge_id(const struct target *t, struct thread_hold *th, struct world *w)
 {
 	struct target one = *t;
-	struct session s = { .tid_offset = at(&w->m.procid) - tp_of(w), .of_go = true };
+	struct session s = { .tid_offset = at(&w->m.procid) - tp_of(w), .keeper = threads_number(&threads_go) };
 	struct infection inf = { .map = { .s = &s } };
 	uint64_t id = w->m.procid, g = w->m.tls[0];
 
