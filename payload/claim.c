@@ -9,7 +9,7 @@
  * zero means that the thread has not been here.
  *
  * In a thread of Go's runtime alone it lies in words that the runtime has left over
- * (injector/ptrace/gothreads.h). It is reached by its distance from the thread pointer and
+ * (injector/ptrace/threads_go.c). It is reached by its distance from the thread pointer and
  * never by an address, which nothing there could tell.
  *
  * Where the payload was given no place, there is none, and `local` is never touched.

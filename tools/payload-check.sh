@@ -39,7 +39,7 @@ odd=$(readelf -rW "$so" | awk '$3 ~ /^R_/ && $3 !~ /_(TPOFF64|TLS_TPREL64)$/ { p
 [ -z "$odd" ] || fail "$so: relocations $odd"
 
 tls=$(readelf -lW "$so" | awk '$1 == "TLS" { print $6 }')
-# As much as the threads of Go's runtime have room for (injector/ptrace/gothreads.h).
+# As much as the threads of Go's runtime have room for (injector/ptrace/threads_go.c).
 if [ $((${tls:-0})) -eq 0 ] || [ $((${tls:-0})) -gt 32 ]; then
 	fail "$so: thread-local storage of $tls bytes, not 1 to 32"
 fi

@@ -2,7 +2,8 @@
 /*
  * rooms: which threads that have a room for calls without stack have ended?
  *
- * Where a language's runtime makes the threads a room is known by its thread's id (payload/rooms.c), which
+ * Where a language's runtime makes the threads a room is known by its thread's id
+ * (payload/rooms.c), which
  * hardly ever comes again: where threads come and go, all are taken in the end. So they
  * are given back, in these steps:
  *

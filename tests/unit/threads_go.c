@@ -155,7 +155,8 @@ static void judge(const struct target *t, struct thread_hold *th, const struct w
 static void judge_id(const struct target *t, struct thread_hold *th, struct world *w)
 {
 	struct target one = *t;
-	struct session s = { .tid_offset = at(&w->m.procid) - tp_of(w), .keeper = threads_number(&threads_go) };
+	struct session s = { .tid_offset = at(&w->m.procid) - tp_of(w),
+			     .keeper = threads_number(&threads_go) };
 	struct infection inf = { .map = { .s = &s } };
 	uint64_t id = w->m.procid, g = w->m.tls[0];
 
