@@ -3,9 +3,8 @@
  * rooms: which threads that have a room for calls without stack have ended?
  *
  * Where a language's runtime makes the threads a room is known by its thread's id
- * (payload/rooms.c), which
- * hardly ever comes again: where threads come and go, all are taken in the end. So they
- * are given back, in these steps:
+ * (payload/rooms.c), which hardly ever comes again: where threads come and go, all are
+ * taken in the end. So they are given back, in these steps:
  *
  *  1. The room's owner is no thread of the target.
  *  2. The room is marked, in a byte that only we write. A thread that is born with
