@@ -16,6 +16,7 @@
 #include "injector/modules/modules.h"
 #include "injector/remote/remote.h"
 #include "injector/session/session.h"
+#include "injector/session/ways.h"
 
 struct infection {
 	struct session_map map;
@@ -29,7 +30,7 @@ struct infect_options {
 	uint64_t buffer;	/* bytes per thread, 0: default */
 	uint64_t notes;		/* bytes for what later visits are to know */
 	bool keep_last;		/* of a ring that is full */
-	enum counting counting;
+	const struct way *way;	/* to record */
 	int file;		/* that is to hold the session, not consumed; 0: none,
 				 * but memory */
 	uint32_t max_slots;

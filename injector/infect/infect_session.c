@@ -61,7 +61,7 @@ static void fill_session(struct infecting *in)
 	s->generation = in->result->old.s.generation + 1;
 	s->pid = procfs_own_id(in->target->pid);
 	s->keep_last = in->opt->keep_last;
-	s->counting = in->opt->counting;
+	s->counting = in->opt->way->kind;
 	s->keeper = threads_number(in->keeper);
 	s->scratch = in->scratch;
 	s->stack_lo = in->main_stack.start;

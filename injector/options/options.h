@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "base/base.h"
+#include "injector/session/ways.h"
 #include "payload/abi.h"
 #include "symbols/symbols.h"
 
@@ -105,6 +106,6 @@ const char *options_directory(const struct options *);
 char *help_text(const char *verb);
 
 /* What is to become of calls where this verb asks for them? */
-enum counting verb_counts(enum verb);
+const struct way *verb_way(enum verb);
 
 #endif

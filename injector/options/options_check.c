@@ -26,7 +26,7 @@ static int check_trace(const struct options *o)
 	if (o->follow_exec && o->follow_fork && o->verb == VERB_TOP)
 		return fail(0, "--follow-exec and --follow-fork do not go together with top, which "
 			       "shows one program at a time; give one of them, or inject count");
-	if (o->max_overhead && o->follow_fork && verb_counts(o->verb))
+	if (o->max_overhead && o->follow_fork && verb_way(o->verb)->room)
 		return fail(0, "--max-overhead and --follow-fork do not go together here: calls "
 			       "of all processes are counted as one; give one of them");
 	if (o->rotate && !o->max_size)

@@ -119,8 +119,8 @@ int options_top(const char *word, enum top_key *ret)
 	return fail(0, "--sort %s: sort by rate, wall, calls, total, self, avg, p99 or max", word);
 }
 
-enum counting verb_counts(enum verb verb)
+const struct way *verb_way(enum verb verb)
 {
-	return verb == VERB_COUNT ? COUNT_CALLS :
-		verb == VERB_HIST || verb == VERB_TOP ? COUNT_TIMES : COUNT_NONE;
+	return verb == VERB_COUNT ? &way_counts :
+		verb == VERB_HIST || verb == VERB_TOP ? &way_times : &way_records;
 }

@@ -6,27 +6,28 @@
 #include "injector/islands/islands.h"
 #include "injector/patch/probes.h"
 #include "injector/patch/slots.h"
-#include "injector/session/blobs.h"
+#include "injector/session/ways.h"
 
 struct routines arena_routines(const struct session *s, const struct arena *a,
 			       const struct module *m, const struct probe *probe)
 {
 	const struct routine_set *sets = hot_table.sets[!s->tls_offset];
 	const struct routine_set *own = &sets[probe->routines];
-	bool times = s->counting == COUNT_TIMES, tight = probe->routines == ROUTINES_TIGHT;
-	const struct routine_set *calls = times ? &sets[ROUTINES_TIMED] : own;
+	const struct way *way = ways_of(s->counting);
+	bool tight = probe->routines == ROUTINES_TIGHT;
+	const struct routine_set *calls = way->set ? &sets[way->set] : own;
 	raddr_t base = a->base - m->bias;
 
 	return (struct routines){
 		.entry = base + (probe->watched ? hot_table.watch_entry : calls->entry),
 		.exit = base + (probe->watched ? hot_table.watch_exit : calls->exit),
-		.mark = base + (s->counting ? own->count : own->mark),
+		.mark = base + (way->room ? own->count : own->mark),
 		.gates = s->base + GATES_OFF,
 		.first = base + hot_table.tight_first,
 		.ledges = (int32_t)s->ledges_offset,
 		.late = base + (tight ? hot_table.tight_late : hot_table.watch_entry),
 		.find = base + hot_table.find,
-		.word = times ? (uint64_t)REC_TIMED << REC_TIME_SHIFT : 0,
+		.word = way->word,
 		/* What is recorded without a stack, or in C, is always returned from by the
 		 * stub. */
 		.leave = tight || probe->watched ? 0 : base + calls->leave,

@@ -94,7 +94,7 @@ int reader_new(void *map, size_t size, pid_t pid, const struct reader_func *func
 	r->forks = !err && load(&r->session->follow_forks);
 	r->started = !err && load(&r->session->started);
 	r->kept = !err && load(&r->session->keep_last);
-	r->timed = !err && load(&r->session->counting) == COUNT_TIMES;
+	r->way = ways_of(err ? COUNT_NONE : load(&r->session->counting));
 	err = err ? err : make_lanes(r);
 	if (err) {
 		reader_free(r);
@@ -258,7 +258,7 @@ int64_t reader_drain(struct reader *r, bool last,
 static void add_lost(const struct reader *r, const struct lane *l, uint64_t *entries,
 		     uint64_t *exits)
 {
-	if (r->timed) {
+	if (r->way->pairs) {
 		*entries += load(&l->ring->lost_entries);
 		*exits += load(&l->ring->lost_exits);
 	} else {
@@ -275,7 +275,7 @@ void reader_stats(const struct reader *r, struct reader_stats *ret)
 	for (uint32_t i = 0; i < r->nrings; i++)
 		add_lost(r, &r->lanes[i], &entries, &exits);
 	*ret = r->stats;
-	if (r->timed)
+	if (r->way->pairs)
 		ret->lost_entries = ret->lost = 0;
 	ret->lost_entries += entries;
 	ret->lost += entries + exits;

@@ -9,23 +9,20 @@
 
 #define load(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
 
+static uint64_t bytes_of(const struct reader *r)
+{
+	return (uint64_t)r->nsub * r->sub_size;
+}
+
 /* Functions that there is room for. */
 static size_t counters_room(const struct reader *r)
 {
-	size_t bytes = (size_t)r->nsub * r->sub_size;
-
-	return r->timed ? timing_funcs(bytes) : bytes / sizeof(uint64_t);
+	return r->way->funcs ? r->way->funcs(bytes_of(r)) : 0;
 }
 
 static const struct timing *timings_of(const struct lane *l)
 {
 	return (const struct timing *)((const char *)l->ring + TIMINGS_OFF);
-}
-
-static const uint64_t *counts_of(const struct reader *r, const struct lane *l)
-{
-	return r->timed ? (const uint64_t *)(timings_of(l) + counters_room(r)) :
-		(const uint64_t *)l->buffers;
 }
 
 /* A ring that no thread has ever had is memory that was not touched. */
@@ -36,7 +33,7 @@ static bool was_used(const struct lane *l)
 
 static void add_ring(const struct reader *r, const struct lane *l, uint64_t *calls, size_t n)
 {
-	const uint64_t *counts = counts_of(r, l);
+	const uint64_t *counts = n ? r->way->counts(l->ring, bytes_of(r)) : NULL;
 
 	for (size_t i = 0; i < n && was_used(l); i++)
 		calls[i] += load(&counts[i]) & ~TIMING_TAKEN;
@@ -66,9 +63,9 @@ void reader_timings(const struct reader *r, const uint64_t *calls, struct timing
 	for (size_t i = 0; i < n; i++)
 		if (calls[i])
 			ret[i] = (struct timing){ 0 };
-	for (uint32_t j = 0; j < r->nrings; j++) {
+	for (uint32_t j = 0; j < r->nrings && r->way->pairs; j++) {
 		const struct lane *l = &r->lanes[j];
-		const uint64_t *counts = counts_of(r, l);
+		const uint64_t *counts = r->way->counts(l->ring, bytes_of(r));
 
 		for (size_t i = 0; i < MIN(n, counters_room(r)) && was_used(l); i++)
 			if (calls[i] && load(&counts[i]))
@@ -121,7 +118,7 @@ void counts_end(const struct reader *r, const struct lane *l, pid_t owner)
 {
 	struct side *sides = (struct side *)((char *)l->ring + TIMING_SIDES_OFF);
 	auto_free uint64_t *frames = calloc(FRAMES_SPLIT / 8, sizeof(*frames));
-	size_t n = frames && r->timed && counters_room(r) ? read_frames(r, l, owner, frames) : 0;
+	size_t n = frames && r->way->pairs && counters_room(r) ? read_frames(r, l, owner, frames) : 0;
 
 	for (; n; n--)
 		if (!(frames[n - 1] & 1))

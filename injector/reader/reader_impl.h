@@ -6,6 +6,7 @@
 #include "injector/log/clock.h"
 #include "injector/proc/namespace.h"
 #include "injector/reader/reader.h"
+#include "injector/session/ways.h"
 
 enum {
 	MAX_RINGS = 1 << 16,
@@ -93,7 +94,7 @@ struct reader {
 	bool forks;		/* forked children have rings, too */
 	bool started;		/* read as it is, from its begin */
 	bool kept;		/* rings hold the last, of one thread after another */
-	bool timed;		/* they hold times (payload/timing.h) */
+	const struct way *way;	/* to record: what they hold */
 	struct namespace ids;	/* of the target's threads, and its children's */
 	const struct reader_func *funcs;
 	size_t nfuncs;

@@ -7,17 +7,6 @@
 
 #include "injector/proc/procfs.h"
 
-/* For functions of libraries that are loaded later. */
-enum { LATER_FUNCS = 1 << 15, LATER_TIMED = 1 << 12 };
-
-uint64_t counts_room(enum counting kind, uint64_t nfuncs)
-{
-	uint64_t bytes = kind == COUNT_CALLS ? (nfuncs + LATER_FUNCS) * sizeof(uint64_t) :
-		TIMING_SIDES + (nfuncs + LATER_TIMED) * TIMING_EACH;
-
-	return ALIGN_UP(bytes, SUBBUF_SIZE);
-}
-
 /* The thread that is meant, as the target knows it. */
 static int32_t only_thread(const struct options *o, pid_t pid)
 {
@@ -26,11 +15,11 @@ static int32_t only_thread(const struct options *o, pid_t pid)
 	return o->tid && procfs_ids(pid, o->tid, &outer, &inner) > 0 ? inner : o->tid;
 }
 
-int counts_fit(enum counting kind, uint32_t nsub, size_t known, size_t ids)
+int counts_fit(const struct way *way, uint32_t nsub, size_t known, size_t ids)
 {
-	unsigned long long room = timing_funcs((uint64_t)nsub * SUBBUF_SIZE);
+	unsigned long long room = way->pairs ? way->funcs((uint64_t)nsub * SUBBUF_SIZE) : ids;
 
-	if (kind != COUNT_TIMES || ids <= room)
+	if (ids <= room)
 		return 0;
 	return (known < room ?
 		fail(0, "the times of %zu functions do not fit into the memory of the first visit "
@@ -43,7 +32,7 @@ int counts_fit(enum counting kind, uint32_t nsub, size_t known, size_t ids)
 void counts_prepare(const struct options *o, pid_t pid, struct session *s, const struct clock *c)
 {
 	s->only = s->counting ? only_thread(o, pid) : 0;
-	if (s->counting == COUNT_TIMES)
+	if (ways_of(s->counting)->pairs)
 		s->scale = (uint64_t)((double)MAX(c->run_ns, 1u) / (double)MAX(c->run_ticks, 1u) *
 				      (double)(1ull << (64 - SCALE_SHIFT)));
 }
@@ -76,7 +65,7 @@ int counts_name(struct counts *c, const struct reader_func *funcs, size_t nfuncs
 {
 	uint32_t *order = calloc(nfuncs + 1, sizeof(*order));
 	struct sums now;
-	int err = order ? sums_new(verb_counts(c->options->verb) == COUNT_TIMES, nfuncs, &now) :
+	int err = order ? sums_new(verb_way(c->options->verb)->pairs, nfuncs, &now) :
 		fail(ENOMEM, "count the calls of %zu functions", nfuncs);
 
 	if (err) {

@@ -14,11 +14,9 @@
 #include "trace/read/frames.h"
 #include "trace/output/output.h"
 
-/* Where so many functions find room: bytes per thread. */
-uint64_t counts_room(enum counting, uint64_t nfuncs);
 /* Before functions are given ids, which are for life: 0, or an error if rings of so many
  * sub-buffers have no room for so many ids, of which earlier visits gave those known. */
-int counts_fit(enum counting, uint32_t nsub, size_t known, size_t ids);
+int counts_fit(const struct way *, uint32_t nsub, size_t known, size_t ids);
 /* Before the jumps are written: the session of a process is told what it has to know. */
 void counts_prepare(const struct options *, pid_t pid, struct session *, const struct clock *);
 

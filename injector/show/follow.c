@@ -115,7 +115,7 @@ int follow_begin(struct follow *f, const struct summary *s)
 	f->pidfd = (int)syscall(SYS_pidfd_open, f->pid, 0);
 	if (f->options->json)
 		summary_json_start(f->out, s, f->pid, follow_wall(f));
-	if (verb_counts(f->options->verb))
+	if (verb_way(f->options->verb)->room)
 		err = begin_counts(f);
 	else
 		err = f->description ? begin_record(f) : begin_frames(f);

@@ -17,7 +17,6 @@ enum {
 
 #define WINDOW (200 * 1000000ull)
 #define LOST 6.0
-#define COUNTED 1.5
 /* A breakpoint is a signal and its return: some microseconds. */
 #define TRAPPED 2000.0
 
@@ -66,8 +65,8 @@ int overhead_begin(struct overhead *o, uint32_t limit)
 {
 	struct breaker_costs costs = overhead_costs();
 
-	if (o->counting == COUNT_CALLS)
-		costs.recorded = COUNTED;
+	if (o->way->cost > 0)
+		costs.recorded = o->way->cost;
 	o->spenders.used = processor_time;
 	return spenders_note(&o->spenders, o->target->pid) ?:
 	       breaker_new(limit, &costs, &o->breaker) ?: mark_traps(o);
@@ -93,7 +92,7 @@ static int count_calls(struct overhead *o)
 
 		if (calls[i] > had)
 			err = breaker_count(o->breaker, (uint32_t)i, calls[i] - had,
-					    o->counting == COUNT_TIMES ? 2 : 1);
+					    o->way->readings);
 	}
 	if (calls) {
 		free(o->counted);
@@ -247,7 +246,7 @@ void overhead_tick(struct overhead *o)
 	if (!o->breaker || now < o->next)
 		return;
 	o->next = now + WINDOW;
-	if (o->counting && count_calls(o))
+	if (o->way->room && count_calls(o))
 		fail_clear();
 	take_sample(o, now);
 	/* One at a time: what is on its way out costs no more decisions. */

@@ -20,7 +20,7 @@ struct overhead {
 	const struct removal *others;	/* how forked children are found that record
 					 * as well; NULL: there are none */
 	uint64_t max_pause;
-	enum counting counting;	/* calls are not recorded: those of now are asked for */
+	const struct way *way;	/* one that adds up calls is asked for those of now */
 
 	size_t disarmed;	/* functions that were taken out, so far */
 

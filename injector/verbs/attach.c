@@ -81,8 +81,8 @@ void trace_select(const struct trace *t, struct select_options *ret)
 		.include = o->include, .ninclude = o->ninclude,
 		.exclude = o->exclude, .nexclude = o->nexclude,
 		.caught = t->caught, .finders = true,
-		.entry_only = o->entry_only || o->verb == VERB_COUNT,
-		.timed = t->counting == COUNT_TIMES,
+		.entry_only = o->entry_only || t->way->entry_only,
+		.timed = t->way->pairs,
 		.traps = t->traps, .short_names = o->short_names, .progress = say_progress,
 	};
 }
@@ -141,12 +141,12 @@ static int make_plans(struct trace *t)
 {
 	struct select_options so;
 
-	t->counting = verb_counts(t->opt->verb);
+	t->way = verb_way(t->opt->verb);
 	trace_select(t, &so);
 	int err = select_functions(&t->mods, &so, &t->sel);
 	/* What the reader pairs is recorded, and the reader counts the times. */
-	if (!err && t->counting == COUNT_TIMES && t->sel.unpaired)
-		t->counting = COUNT_NONE;
+	if (!err && t->way->pairs && t->sel.unpaired)
+		t->way = &way_records;
 	say_progress_end();
 	if (!err)
 		grow_find_list(&t->mods, &t->grow.list);
@@ -179,7 +179,7 @@ static int adopt_stubs(struct trace *t)
 
 	err = err ? err : payload_info(&payload);
 	/* Stubs of another kind are not what this attachment would make. */
-	old.s.counting = t->counting;
+	old.s.counting = t->way->kind;
 	if (!err && session_reusable(&old, payload.build_id))
 		err = probes_adopt(&t->target, &old, &t->sel);
 	t->known_funcs = old.s.nfuncs;
@@ -204,16 +204,16 @@ static int fit_plans(struct trace *t)
 /* Bytes per thread, 0: the usual. */
 static uint64_t buffer_of(const struct trace *t)
 {
-	enum counting kind = t->counting;
+	uint64_t nfuncs = t->known_funcs + t->sel.nfuncs;
 
-	return kind ? counts_room(kind, t->known_funcs + t->sel.nfuncs) : start_buffer(t);
+	return t->way->room ? ALIGN_UP(t->way->room(nfuncs), SUBBUF_SIZE) : start_buffer(t);
 }
 
 /* Where calls are counted or timed in the target, its threads hand their rings on as they are;
  * where we pair what hist and top time, we read them, and so nothing is overwritten. */
 static bool keeps_last(const struct trace *t)
 {
-	return t->opt->keep == KEEP_LAST && t->counting == verb_counts(t->opt->verb);
+	return t->opt->keep == KEEP_LAST && t->way == verb_way(t->opt->verb);
 }
 
 static int do_infect(void *ctx)
@@ -224,7 +224,7 @@ static int do_infect(void *ctx)
 		.reach = arch_host()->reach, .needs = t->needs, .nneeds = t->sel.n,
 		.islands = &t->islands, .notes = start_room(t),
 		.keep_last = keeps_last(t), .file = t->file,
-		.counting = t->counting,
+		.way = t->way,
 	};
 
 	return infect(&t->target, &t->mods, &o, &t->inf);
@@ -251,7 +251,7 @@ static int bring_payload(struct trace *t)
 /* 5. */
 static int write_stubs(struct trace *t)
 {
-	int err = counts_fit(t->counting, t->inf.map.shape.nsub, t->known_funcs,
+	int err = counts_fit(t->way, t->inf.map.shape.nsub, t->known_funcs,
 			     probes_ids(&t->sel, MAX(t->known_funcs, 1u)));
 
 	err = err ? err : probes_place(&t->target, &t->inf, &t->sel, t->needs, &t->live);

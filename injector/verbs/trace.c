@@ -105,7 +105,7 @@ static int prepare_overhead(struct trace *t, struct follow *f)
 	t->overhead = (struct overhead){
 		.target = &t->target, .reader = t->reader, .live = &t->live,
 		.max_pause = o->max_pause, .others = o->follow_fork ? &t->others : NULL,
-		.counting = t->counting,
+		.way = t->way,
 	};
 	return overhead_begin(&t->overhead, o->max_overhead);
 }
@@ -149,7 +149,7 @@ static int trace_watch(struct trace *t)
 			     .others = t->opt->follow_fork ? has_children : NULL,
 			    .tick = tick, .ctx = t, .pidfd = -1,
 			    .unnamed = select_unnamed(&t->mods), .since = t->began,
-			    .recorded = t->counting == COUNT_NONE,
+			    .recorded = !t->way->room,
 			    .description = t->directory ? &t->description : NULL,
 			    .directory = t->directory };
 	int err = follow_begin(&f, &s);

@@ -25,7 +25,7 @@ struct trace {
 	struct target target;
 	struct modules mods;
 	struct selection sel;
-	enum counting counting;	/* what the target does */
+	const struct way *way;	/* to record */
 	struct islands islands;
 	struct arena_need *needs;
 	uint32_t slots;

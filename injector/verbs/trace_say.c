@@ -56,10 +56,10 @@ void trace_say_banner(const struct trace *t)
 	say_hint("%s (%d, %d thread%s): %zu of %zu function%s probed, %zu with exits",
 		 t->target.comm, t->pid, t->nthreads, t->nthreads == 1 ? "" : "s",
 		 t->live.nprobed, t->sel.nfuncs, t->sel.nfuncs == 1 ? "" : "s", exits);
-	if (t->live.nentry_only && verb_counts(t->opt->verb) == COUNT_TIMES)
+	if (t->live.nentry_only && verb_way(t->opt->verb)->pairs)
 		say_hint("calls of %zu of them are counted only: where not all exits are probed "
 			 "they have no durations", t->live.nentry_only);
-	if (t->sel.unpaired && verb_counts(t->opt->verb) == COUNT_TIMES)
+	if (t->sel.unpaired && verb_way(t->opt->verb)->pairs)
 		say_hint("calls of Go and OCaml are recorded to be timed: what comes faster than it "
 			 "can be read is lost, and counted as that");
 	if (t->live.ntraps)

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* way_times: durations are added up by function, of calls that are paired in the target:
+ * payload/timing.h has what lies where. */
+#include "injector/session/ways.h"
+
+enum { LATER = 1 << 12 };	/* functions of libraries that are loaded later */
+
+static uint64_t room(uint64_t nfuncs)
+{
+	return TIMING_SIDES + (nfuncs + LATER) * TIMING_EACH;
+}
+
+static uint64_t funcs(uint64_t bytes)
+{
+	return timing_funcs(bytes);
+}
+
+/* Behind the times of all functions. */
+static const uint64_t *counts(const struct ring *ring, uint64_t bytes)
+{
+	const struct timing *times = (const struct timing *)((const char *)ring + TIMINGS_OFF);
+
+	return (const uint64_t *)(times + timing_funcs(bytes));
+}
+
+const struct way way_times = {
+	.kind = COUNT_TIMES, .pairs = true,
+	.set = ROUTINES_TIMED, .word = (uint64_t)REC_TIMED << REC_TIME_SHIFT,
+	.room = room, .funcs = funcs, .counts = counts,
+	.readings = 2,
+};

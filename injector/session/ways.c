@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* ways: those that there are. */
+#include "injector/session/ways.h"
+
+const struct way *ways_of(uint32_t kind)
+{
+	static const struct way *const ways[] = { &way_records, &way_counts, &way_times };
+
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
+		if (ways[i]->kind == kind)
+			return ways[i];
+	return &way_records;
+}
