@@ -80,6 +80,12 @@ void live_drop(struct live *live, struct infection *inf, struct probe *probe,
 		live_drop(live, inf, on, why);
 }
 
+void live_removed(const struct live *live, struct infection *inf)
+{
+	for (size_t i = 0; i < live->nchanges; i++)
+		inf->map.slots[live->changes[i].slot].state = SLOT_REMOVED;
+}
+
 void live_clear(struct live *live)
 {
 	free(live->sites);

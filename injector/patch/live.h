@@ -47,6 +47,8 @@ const struct live_site *live_site_at(const struct live *, raddr_t pc);
  * those whose puns keep bytes that it would have written.
  */
 void live_drop(struct live *, struct infection *, struct probe *, enum refusal);
+/* The journal's last word, so that a later visit does not look for its changes. */
+void live_removed(const struct live *, struct infection *);
 void live_clear(struct live *);
 
 #endif

@@ -160,12 +160,6 @@ void target_settle(struct target *t, uint64_t budget)
 	}
 }
 
-static void sleep_ns(uint64_t ns)
-{
-	nanosleep(&(struct timespec){ (time_t)(ns / 1000000000), (long)(ns % 1000000000) },
-		  NULL);
-}
-
 /* For so long no thread is held, as soon as those that come late are let go. */
 static void release_rest(struct target *t, uint64_t settle, uint64_t owed)
 {
@@ -174,7 +168,8 @@ static void release_rest(struct target *t, uint64_t settle, uint64_t owed)
 	target_settle(t, settle);
 	uint64_t passed = now_ns() - since;
 	if (!t->kept && passed < owed)
-		sleep_ns(owed - passed);
+		nanosleep(&(struct timespec){ (time_t)((owed - passed) / 1000000000),
+					      (long)((owed - passed) % 1000000000) }, NULL);
 }
 
 void target_recover(struct target *t, uint64_t budget)

@@ -169,18 +169,14 @@ static int count_only(void *ctx, const struct event *e)
 	return 0;
 }
 
-static int follow_show(struct follow *f, const struct event *e)
-{
-	if (f->counts)
-		counts_event(f->counts, e);
-	return f->record ? record_event(f->record, e) : frames_event(f->frames, e);
-}
-
 static int watch_and_show(void *ctx, const struct event *e)
 {
 	struct follow *f = ctx;
+	int err = f->seen ? f->seen(f->ctx, e) : 0;
 
-	return (f->seen ? f->seen(f->ctx, e) : 0) ?: follow_show(f, e);
+	if (!err && f->counts)
+		counts_event(f->counts, e);
+	return err ? err : f->record ? record_event(f->record, e) : frames_event(f->frames, e);
 }
 
 static int64_t drain(struct follow *f, bool last)

@@ -303,12 +303,6 @@ static int probe_new(struct growth *n, struct follow *f)
 	return err;
 }
 
-static void grow_disown(struct growth *n)
-{
-	for (size_t i = 0; i < n->live.nchanges; i++)
-		n->grow->infection->map.slots[n->live.changes[i].slot].state = SLOT_REMOVED;
-}
-
 static void say_new(const struct growth *n)
 {
 	for (size_t i = 0; i < n->sel.n; i++) {
@@ -371,7 +365,7 @@ static void grow_report(struct growth *n, int err)
 		say_new(n);
 		return;
 	}
-	grow_disown(n);
+	live_removed(&n->live, n->grow->infection);
 	grow_forget(n);
 	/* The process has ended, or is to be left: not worth a word. */
 	struct cause cause = fail_keep();

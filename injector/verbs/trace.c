@@ -28,13 +28,6 @@ static bool has_children(void *ctx)
 	return remove_has_others(t->pid, &r);
 }
 
-/* The journal's last word, so that a later visit does not look for them. */
-static void mark_removed(struct trace *t)
-{
-	for (size_t i = 0; i < t->live.nchanges; i++)
-		t->inf.map.slots[t->live.changes[i].slot].state = SLOT_REMOVED;
-}
-
 /*
  * 10. Only what the process is afterwards tells what an error meant: with the
  * program its probes are gone, and forked children are left to be cleaned; in a
@@ -71,7 +64,7 @@ static int take_out(struct trace *t, const struct follow *f, struct summary *s)
 					 "inject stop -p %d goes on from there",
 					 cause.text, t->pid);
 	else
-		mark_removed(t);
+		live_removed(&t->live, &t->inf);
 	fail_clear();
 	return err;
 }
