@@ -184,6 +184,7 @@ struct arch {
 				 * by that has another one */
 	uint8_t trap_size;	/* bytes of a breakpoint */
 	uint8_t trap[4];
+	raddr_t top;		/* a process has no address from here on */
 	bool keeps_landing;	/* a landing pad is enforced: an entry's jump
 				 * stands behind it, never on it */
 
@@ -309,6 +310,9 @@ struct arch {
 	/* True if all `n` bytes are what a linker or compiler pads with and
 	 * nothing executes (nops in any form, int3, zero bytes). */
 	bool (*is_padding)(const uint8_t *p, size_t n);
+	/* Of `n` bytes, from an instruction on, which are not those of the file: may a debugger
+	 * or another tracer have put them there? */
+	bool (*is_foreign)(const uint8_t *p, size_t n);
 };
 
 extern const struct arch arch_x86_64;

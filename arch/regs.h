@@ -90,6 +90,16 @@ bool regs_is_restarted(const struct regs *);
 /* Where the instruction stands that made the call. */
 raddr_t regs_call_site(const struct regs *);
 
+/* How does a system call go on that a stop has interrupted? */
+enum restarts {
+	RESTARTS_LEAKS,		/* some fail with EINTR, which has to be repaired */
+	RESTARTS_ITSELF,	/* from its start, whatever the thread did meanwhile */
+	RESTARTS_BLOCK,		/* by what the kernel has noted of it, and forgets at the next call */
+	RESTARTS_CHILD,		/* not before its child lets the memory go */
+};
+
+enum restarts regs_restarts(long nr);
+
 /* The system call that sets the thread pointer; -1: no call does. */
 extern const long regs_nr_set_tp;
 

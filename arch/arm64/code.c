@@ -102,6 +102,16 @@ static bool arm64_is_padding(const uint8_t *p, size_t n)
 	return n == 0;
 }
 
+/* A jump in the first word, or a breakpoint in any. */
+static bool arm64_is_foreign(const uint8_t *p, size_t n)
+{
+	bool ret = n >= 4 && (arm64_word(p) & 0xfc000000) == 0x14000000;
+
+	for (size_t i = 0; i + 4 <= n && !ret; i += 4)
+		ret = (arm64_word(p + i) & 0xffe0001f) == 0xd4200000;
+	return ret;
+}
+
 /* Each carries a number, and is not moved. */
 static int arm64_raises(const uint8_t *p, const struct insn *in)
 {
@@ -125,6 +135,7 @@ const struct arch arch_arm64 = {
 	.reach = REACH - ARCH_JUMP_MAX,
 	.trap_size = 4,
 	.trap = { 0x00, 0x00, 0x20, 0xd4 },
+	.top = 1ull << 48,
 	.keeps_landing = true,
 	.decode = arm64_decode,
 	.measure = arm64_decode,
@@ -136,4 +147,5 @@ const struct arch arch_arm64 = {
 	.raises = arm64_raises,
 	.faults = arm64_faults,
 	.is_padding = arm64_is_padding,
+	.is_foreign = arm64_is_foreign,
 };

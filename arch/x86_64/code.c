@@ -116,6 +116,15 @@ static bool x86_is_padding(const uint8_t *p, size_t n)
 	return true;
 }
 
+/* A jump at the first byte, or a breakpoint anywhere. */
+static bool x86_is_foreign(const uint8_t *p, size_t n)
+{
+	enum { INT3 = 0xcc, JMP32 = 0xe9, JMP8 = 0xeb, JMP_SLOT = 0xff, SLOT = 0x25 };
+
+	return memchr(p, INT3, n) ||
+		(n > 1 && (*p == JMP32 || *p == JMP8 || (*p == JMP_SLOT && p[1] == SLOT)));
+}
+
 /* The register that a ModRM byte names, extended by `bit` of REX. */
 static int x86_reg(const struct x86_form *f, uint8_t field, uint8_t bit)
 {
@@ -442,6 +451,7 @@ const struct arch arch_x86_64 = {
 	.frame = 5,
 	.trap_size = 1,
 	.trap = { 0xcc },
+	.top = 1ull << 47,
 	/* No kernel enforces endbr64 in user space. */
 	.keeps_landing = false,
 	.decode = x86_decode,
@@ -474,4 +484,5 @@ const struct arch arch_x86_64 = {
 	.reads_g = x86_reads_g,
 	.g_place = x86_g_place,
 	.is_padding = x86_is_padding,
+	.is_foreign = x86_is_foreign,
 };

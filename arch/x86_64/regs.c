@@ -204,6 +204,23 @@ bool regs_is_restarted(const struct regs *r)
 		regs_interrupted(r) == INTERRUPTED_BLOCK;
 }
 
+/* docs/attach.md has how this was measured. */
+enum restarts regs_restarts(long nr)
+{
+	switch (nr) {
+	case SYS_nanosleep: case SYS_clock_nanosleep: case SYS_poll:
+	case SYS_restart_syscall:
+		return RESTARTS_BLOCK;
+	case SYS_futex: case SYS_wait4: case SYS_waitid: case SYS_select:
+	case SYS_pselect6: case SYS_ppoll: case SYS_pause: case SYS_flock:
+		return RESTARTS_ITSELF;
+	case SYS_vfork:
+		return RESTARTS_CHILD;
+	default:
+		return RESTARTS_LEAKS;
+	}
+}
+
 static bool has_restart_block(uint32_t nr)
 {
 	return nr == SYS_nanosleep || nr == SYS_clock_nanosleep || nr == SYS_poll ||

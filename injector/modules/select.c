@@ -405,7 +405,7 @@ static struct range space_of(const struct module *m)
 	enum { LOWEST = 1 << 16 };
 
 	return m->symbols->is_pie ? (struct range){ 0, 0 } :
-		(struct range){ LOWEST, 1ull << 47 };
+		(struct range){ LOWEST, arch_host()->top };
 }
 
 static bool is_unpaired(const struct selected *s, size_t i)

@@ -26,15 +26,6 @@ static uint8_t looked_at(const struct site *s)
 	return MAX(covered(s), (uint8_t)(s->jump.len + s->kept));
 }
 
-/* Bytes that a debugger or another tracer leaves at a function's entry. */
-static bool looks_foreign(const uint8_t *now)
-{
-	enum { INT3 = 0xcc, JMP32 = 0xe9, JMP8 = 0xeb, JMP_SLOT = 0xff };
-
-	return now[0] == INT3 || now[0] == JMP32 || now[0] == JMP8 ||
-		(now[0] == JMP_SLOT && now[1] == 0x25);
-}
-
 /* Is that byte where the loader has mapped it? What a program has put in its place,
  * no file vouches for at the removal. */
 static bool is_mapped(const struct module *m, raddr_t addr)
@@ -62,8 +53,7 @@ static enum refusal probes_compare(const struct target *t, const struct module *
 	}
 	if (memcmp(now, file, len) == 0)
 		return REFUSED_NONE;
-	return (len > 1 && looks_foreign(now)) || memchr(now, 0xcc, len) ? REFUSED_FOREIGN_PATCH :
-		REFUSED_TEXT_DIFFERS;
+	return arch_host()->is_foreign(now, len) ? REFUSED_FOREIGN_PATCH : REFUSED_TEXT_DIFFERS;
 }
 
 static enum refusal check_probe(const struct target *t, const struct module *m,

@@ -5,7 +5,6 @@
 #include <fnmatch.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/syscall.h>
 #include <time.h>
 
 #include "injector/proc/procfs.h"
@@ -42,14 +41,12 @@ static enum rank rank_of(pid_t pid, pid_t tid)
 		return RANK_NEVER;
 	if (!procfs_syscall(pid, tid, &nr, &arg, &sp, &pc))
 		return RANK_RUNS;
-	switch (nr) {
-	case SYS_nanosleep: case SYS_clock_nanosleep: case SYS_poll:
-	case SYS_restart_syscall:
+	switch (regs_restarts(nr)) {
+	case RESTARTS_BLOCK:
 		return RANK_BLOCK;
-	case SYS_futex: case SYS_wait4: case SYS_waitid: case SYS_select:
-	case SYS_pselect6: case SYS_ppoll: case SYS_pause: case SYS_flock:
+	case RESTARTS_ITSELF:
 		return RANK_SLEEPS;
-	case SYS_vfork:
+	case RESTARTS_CHILD:
 		return RANK_NEVER;
 	default:
 		return RANK_LEAKS;

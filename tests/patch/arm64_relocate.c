@@ -184,6 +184,16 @@ static const struct { const char *name, *words; bool padding; } paddings[] = {
 	{ "half_a_word", "d503", false },
 };
 
+static const struct {
+	const char *name, *words;
+	bool foreign;
+} foreigners[] = {
+	{ "b", "14000010", true },
+	{ "brk behind", "d503201f d4200000", true },
+	{ "bl", "94000010", false },
+	{ "nops", "d503201f d503201f", false },
+};
+
 int main(void)
 {
 	uint8_t bytes[GOLDEN_MAX];
@@ -207,6 +217,12 @@ int main(void)
 		golden_true(paddings[i].name,
 			    arch_arm64.is_padding(bytes, n) ==
 			    paddings[i].padding);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(foreigners); i++) {
+		size_t n = golden_words(foreigners[i].words, bytes);
+
+		golden_true(foreigners[i].name,
+			    arch_arm64.is_foreign(bytes, n) == foreigners[i].foreign);
 	}
 	return golden_end();
 }

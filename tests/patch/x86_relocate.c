@@ -231,6 +231,17 @@ static const struct { const char *name, *bytes; bool padding; } paddings[] = {
 	{ "nop_then_code", "90 90 55", false },
 };
 
+static const struct {
+	const char *name, *bytes;
+	bool foreign;
+} foreigners[] = {
+	{ "jmp rel32", "e9 00 00 00 00", true },
+	{ "jmp *slot", "ff 25 00 00 00 00", true },
+	{ "int3 behind", "90 cc", true },
+	{ "call *slot", "ff 15 00 00 00 00", false },
+	{ "push", "55 48", false },
+};
+
 int main(void)
 {
 	uint8_t bytes[GOLDEN_MAX];
@@ -255,6 +266,12 @@ int main(void)
 		golden_true(paddings[i].name,
 			    arch_x86_64.is_padding(bytes, n) ==
 			    paddings[i].padding);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(foreigners); i++) {
+		size_t n = golden_bytes(foreigners[i].bytes, bytes);
+
+		golden_true(foreigners[i].name,
+			    arch_x86_64.is_foreign(bytes, n) == foreigners[i].foreign);
 	}
 	return golden_end();
 }
