@@ -122,7 +122,7 @@ static uint32_t take_from(struct thread *t, struct thread *o, uint32_t j,
 		give_back(k, number);
 		return 0;
 	}
-	i = place_victim(t);
+	i = place_to_give_up(t);
 	mine = &t->stacks[i];
 	place_forget(mine);
 	copy_frames(t, i, o, j, top);						/* 3 */

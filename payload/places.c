@@ -74,7 +74,7 @@ static uint64_t rank(const struct thread *t, uint32_t i)
 }
 
 /* Never the born one's, the goroutines', nor the current. */
-uint32_t place_victim(const struct thread *t)
+uint32_t place_to_give_up(const struct thread *t)
 {
 	uint32_t i, best = t->current == 1 ? 2 : 1;
 
@@ -107,14 +107,14 @@ static void unshelve(const struct thread *t, uint32_t i, uint32_t number)
 
 void place_free(struct thread *t)
 {
-	uint32_t i = place_victim(t), number = observe(&t->stacks[i].number);
+	uint32_t i = place_to_give_up(t), number = observe(&t->stacks[i].number);
 
 	while (place_is_kept(&t->stacks[i]) && t->stacks[i].opened) {
 		shelve(t, i, number);
 		if (place_give_up(&t->stacks[i]))
 			return;
 		unshelve(t, i, number);
-		i = place_victim(t);
+		i = place_to_give_up(t);
 		number = observe(&t->stacks[i].number);
 	}
 	place_forget(&t->stacks[i]);
@@ -155,7 +155,7 @@ bool place_reach(struct thread *t, uint32_t i, uint64_t sp)
 
 uint32_t place_open_guessed(struct thread *t, uint64_t sp, uint32_t number)
 {
-	uint32_t i = place_victim(t);
+	uint32_t i = place_to_give_up(t);
 	uint64_t lo, hi;
 
 	guess(t, i, sp, &lo, &hi);

@@ -68,7 +68,7 @@ void place_switch(struct thread *, uint32_t i);
 /* Another stack has the place now, with no open calls. */
 void place_open(struct thread *, uint32_t i, uint64_t lo, uint64_t hi);
 /* The place for one more stack: a free one, or that of the one longest unused. */
-uint32_t place_victim(const struct thread *);
+uint32_t place_to_give_up(const struct thread *);
 /* Have it free. What was open there is known by its exits from now on; unless another thread
  * takes it, which finds it in one of the two at any time. */
 void place_free(struct thread *);

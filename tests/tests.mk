@@ -341,7 +341,7 @@ soak-san: deps
 	! grep -rE 'ERROR: |runtime error: ' $(SAN_SAID) || failed=1; \
 	test -z "$$failed"
 
-# The injector's two threads take turns (injector/ptrace/surgery.c), in each kind of visit: does
+# The injector's two threads take turns (injector/ptrace/tracing.c), in each kind of visit: does
 # ThreadSanitizer think so, too?
 TURNS := attach_running attach_sleeping command_same count_exact \
 	flight follow_fork late_libraries record_exact stop_after_kill9 stops

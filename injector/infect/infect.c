@@ -185,10 +185,10 @@ static int map_in_loans(struct infecting *in, int (*first)(struct infecting *))
 	infect_begin_islands(in);
 	int err = infect_find_gaps(in);
 
-	err = err ? err : infect_with_borrowed(in, VICTIM_SYSCALLS, first);
+	err = err ? err : infect_with_borrowed(in, LOAN_SYSCALLS, first);
 	while (!err && !in->islands.ready) {
 		target_rest(in->target);
-		err = infect_with_borrowed(in, VICTIM_SYSCALLS, map_islands);
+		err = infect_with_borrowed(in, LOAN_SYSCALLS, map_islands);
 	}
 	gaps_clear(&in->gaps);
 	return err ? err : infect_see_islands(in);
@@ -227,7 +227,7 @@ static void undo(struct infecting *in)
 	if (in->reuse && in->result->map.s)
 		in->result->map.s->narenas = in->result->old.s.narenas;
 	while (!err && !in->islands.ready) {
-		err = infect_with_borrowed(in, VICTIM_SYSCALLS, take_back);
+		err = infect_with_borrowed(in, LOAN_SYSCALLS, take_back);
 		target_rest(in->target);
 	}
 	fail_give_back(&cause);
@@ -289,7 +289,7 @@ static int know_threads(struct infecting *in)
 
 	while (err == -ENOTSUP && now_ns() < end) {
 		fail_clear();
-		err = infect_with_borrowed(in, VICTIM_SYSCALLS, note_thread);
+		err = infect_with_borrowed(in, LOAN_SYSCALLS, note_thread);
 		err = err ? err : infect_find_tid(in);
 		if (err == -ENOTSUP && (in->nthreads > 1 || may_be_young(in)))
 			nanosleep(&(struct timespec){ 0, KNOW_PAUSE }, NULL);
@@ -316,7 +316,7 @@ int infect(struct target *t, struct modules *mods, const struct infect_options *
 	if (!err)
 		ret->map.s->tid_offset = in.tid_offset;
 	if (!err && in.reuse)
-		err = infect_with_borrowed(&in, VICTIM_SYSCALLS, infect_say_hello);
+		err = infect_with_borrowed(&in, LOAN_SYSCALLS, infect_say_hello);
 	else if (!err)
 		err = infect_load(&in);
 	err = err ? err : check_answer(&in);

@@ -40,7 +40,7 @@ struct infect_options {
 	struct islands *islands;	/* pages to be mapped where they can be */
 };
 
-/* To be called on the surgeon thread. */
+/* To be called on the tracer thread. */
 int infect(struct target *, struct modules *, const struct infect_options *,
 	   struct infection *ret);
 /* Room for further stubs in a target that is infected. */

@@ -17,15 +17,15 @@
 enum { HELLO_BUDGET = 300 * 1000 * 1000 };	/* ns */
 
 /* 2. */
-int infect_with_borrowed(struct infecting *in, enum victim_use use,
+int infect_with_borrowed(struct infecting *in, enum loan_use use,
 			 int (*what)(struct infecting *))
 {
-	int err = victim_borrow(in->target, in->mods, use, VICTIM_TRIES, &in->gadgets,
+	int err = loan_borrow(in->target, in->mods, use, LOAN_TRIES, &in->gadgets,
 				&in->remote);
 
 	if (err)
 		return err;
-	err = victim_give_back(&in->remote, what(in));
+	err = loan_give_back(&in->remote, what(in));
 	if (in->remote.borrowed_stack && !in->remote.astray)
 		in->result->map.s->scratch = in->scratch;
 	/* A thread that could not be fetched comes home by itself, when it gets a processor:

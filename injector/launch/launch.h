@@ -8,7 +8,7 @@
  *	target_let_go(...)	it runs
  *	launch_wait(...)	how did it end?
  *
- * All but the last on one surgeon thread. Until it is let go, our death ends it
+ * All but the last on one tracer thread. Until it is let go, our death ends it
  * too (PTRACE_O_EXITKILL): it has not begun, and would run into the breakpoint
  * for which it waits. From then on it is like any other target, and its
  * terminal, process group, signals, environment and descriptors are those that

@@ -3,7 +3,7 @@
  * commit: steps 6 to 9: stop, park, write the jumps, read them back, release.
  *
  * On failure the text is as before and every thread runs. To be called on the
- * surgeon thread.
+ * tracer thread.
  */
 #ifndef INJECTOR_COMMIT_H
 #define INJECTOR_COMMIT_H

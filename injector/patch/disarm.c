@@ -7,7 +7,7 @@
 #include "injector/patch/order.h"
 #include "injector/patch/restore.h"
 #include "injector/patch/writes.h"
-#include "injector/ptrace/surgery.h"
+#include "injector/ptrace/tracing.h"
 
 /* Does a function that is `in` write what the pun keeps? */
 static bool is_shared(const struct writes *w, const bool *in, const struct change *pun)
@@ -90,7 +90,7 @@ static int disarm_operate(void *ctx)
 int disarm(struct target *t, struct change *c, size_t *n, uint64_t max_pause)
 {
 	struct restore todo = { .target = t, .changes = c, .n = *n, .max_pause = max_pause };
-	int err = surgery(disarm_operate, &todo);
+	int err = tracing(disarm_operate, &todo);
 
 	*n = todo.n;
 	return err;

@@ -19,7 +19,7 @@
 #include "injector/proc/procfs.h"
 #include "injector/proc/tracer.h"
 #include "injector/ptrace/pace.h"
-#include "injector/ptrace/surgery.h"
+#include "injector/ptrace/tracing.h"
 #include "injector/ptrace/text.h"
 #include "injector/session/session.h"
 #include "plan/plan.h"
@@ -345,7 +345,7 @@ static int remove_one(pid_t pid, bool own, struct removal *ret)
 	if (!err && !ret->session)
 		ret->session = r.old.ino;
 	if (!err && (own || ret->session == r.old.ino))
-		err = surgery(clean, &r) ?: conclude(&r);
+		err = tracing(clean, &r) ?: conclude(&r);
 	removing_clear(&r);
 	pace_set(before);
 	return err;

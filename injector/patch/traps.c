@@ -11,7 +11,7 @@
 #include "injector/log/say.h"
 #include "injector/proc/procfs.h"
 #include "injector/remote/remote.h"
-#include "injector/remote/victim.h"
+#include "injector/remote/loan.h"
 #include "injector/session/blobs.h"
 
 enum {
@@ -146,7 +146,7 @@ static int traps_begin(struct hooking *h, struct modules *mods)
 	struct gadgets g;
 	int err = remote_gadgets(h->target, payload_range(h->session->payload), &g);
 
-	return err ? err : victim_borrow(h->target, mods, VICTIM_SYSCALLS, VICTIM_TRIES, &g,
+	return err ? err : loan_borrow(h->target, mods, LOAN_SYSCALLS, LOAN_TRIES, &g,
 					 &h->remote);
 }
 
@@ -242,7 +242,7 @@ int traps_hook(struct target *t, struct modules *mods, const struct session *s, 
 	int err = traps_begin(&h, mods);
 
 	*hooked = false;
-	return err ? err : victim_give_back(&h.remote, hooking_set(&h, hooked));
+	return err ? err : loan_give_back(&h.remote, hooking_set(&h, hooked));
 }
 
 /* What the application has installed since then stays, also if it does so in
@@ -291,5 +291,5 @@ int traps_unhook(struct target *t, struct modules *mods, const struct session *s
 		return fail(0, "thread %d of %d (%s) was not told of a breakpoint yet, so the "
 			    "handler of SIGTRAP has to stay", tid, t->pid, t->comm), -EAGAIN;
 	int err = traps_begin(&h, mods);
-	return err ? err : victim_give_back(&h.remote, hooking_undo(&h));
+	return err ? err : loan_give_back(&h.remote, hooking_undo(&h));
 }

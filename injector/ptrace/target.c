@@ -9,7 +9,7 @@
 
 #include "injector/proc/procfs.h"
 #include "injector/proc/sharing.h"
-#include "injector/ptrace/surgery.h"
+#include "injector/ptrace/tracing.h"
 #include "injector/ptrace/target_impl.h"
 
 #define OPTIONS_ONE (PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD)
@@ -183,7 +183,7 @@ int target_stop(struct target *t, uint64_t budget)
 		return fail(0, "process %d shares the memory of %d (%s), and could not be stopped "
 			    "with it", other, t->pid, t->comm), -EAGAIN;
 	look_at_threads(t);
-	surgery_hurry(true);
+	tracing_hurry(true);
 	t->stopped_at = now_ns();
 	t->lent = false;
 	target_ask_again(t);
@@ -205,7 +205,7 @@ int target_stop(struct target *t, uint64_t budget)
 
 int target_stop_one(struct target *t, pid_t tid, uint64_t budget, struct thread_hold **ret)
 {
-	surgery_hurry(true);
+	tracing_hurry(true);
 	t->stopped_at = now_ns();
 	t->lent = true;
 	target_ask_again(t);

@@ -3,7 +3,7 @@
  * target: hold a process: its memory, its threads stopped, and let go.
  *
  * Knows no symbols. All ptrace calls of one hold are made by one thread of
- * ours, the surgeon (injector/ptrace/surgery.h): when that thread ends, for whatever
+ * ours, the tracer thread (injector/ptrace/tracing.h): when that thread ends, for whatever
  * reason, the kernel detaches every tracee, also one that never stopped.
  * PTRACE_O_EXITKILL is never set.
  */
@@ -95,7 +95,7 @@ int target_stop(struct target *, uint64_t budget);
  * Let every thread go, running as before: interrupted calls that would fail
  * with EINTR are set to run again, moved PCs are written. Always completes;
  * threads that cannot be detached, because they never stopped, are let go by
- * the kernel when the surgeon thread ends.
+ * the kernel when the tracer thread ends.
  */
 void target_release(struct target *);
 /* Say of each release from now on how long what was held stood still, and until when. */
@@ -109,7 +109,7 @@ void target_tell_holds(void);
 int target_keep(struct target *, const struct thread_hold *);
 void target_let_go(struct target *);
 /*
- * A child of ours that ends while we trace it reports to the surgeon, and then
+ * A child of ours that ends while we trace it reports to the tracer thread, and then
  * to no other, for parent and tracer are one process. So its end is noted,
  * from target_watch on: has it been reported so, and how did it end?
  */

@@ -8,7 +8,7 @@
 
 #include "injector/log/say.h"
 #include "injector/ptrace/shortened.h"
-#include "injector/ptrace/surgery.h"
+#include "injector/ptrace/tracing.h"
 #include "injector/ptrace/target_impl.h"
 
 /*
@@ -113,7 +113,7 @@ void target_release(struct target *t)
 		clock_gettime(CLOCK_REALTIME, &end);
 		target_settle(t, STRAGGLERS);
 	}
-	surgery_hurry(false);
+	tracing_hurry(false);
 	if (took && tells_holds)
 		tell_hold(t, took, &end);
 }

@@ -26,7 +26,7 @@ enum {
 	SIGNAL = SIGURG,	/* does nothing by default, should one come when all is over */
 };
 
-/* Of the surgeon's thread, which alone gets the signal. */
+/* Of the tracer thread, which alone gets the signal. */
 static __thread struct {
 	struct target *volatile asking;	/* a request is being made for it */
 	volatile bool lasts;	/* that one, since the tick before */

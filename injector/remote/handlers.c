@@ -6,9 +6,9 @@
 #include <sys/syscall.h>
 
 #include "injector/proc/procfs.h"
-#include "injector/ptrace/surgery.h"
+#include "injector/ptrace/tracing.h"
 #include "injector/remote/remote.h"
-#include "injector/remote/victim.h"
+#include "injector/remote/loan.h"
 #include "payload/abi.h"
 
 enum {
@@ -59,16 +59,16 @@ static int handlers_ask(void *ctx)
 	struct gadgets g;
 	int err = remote_gadgets(a->target, (struct range){ 0 }, &g);
 
-	err = err ? err : victim_borrow(a->target, a->mods, VICTIM_SYSCALLS, FEW_TRIES, &g,
+	err = err ? err : loan_borrow(a->target, a->mods, LOAN_SYSCALLS, FEW_TRIES, &g,
 					&a->remote);
-	return err ? err : victim_give_back(&a->remote, look_at_all(a));
+	return err ? err : loan_give_back(&a->remote, look_at_all(a));
 }
 
 uint64_t handlers_caught(struct target *t, struct modules *mods)
 {
 	struct asking a = { .target = t, .mods = mods, .caught = procfs_caught(t->pid) };
 
-	if (a.caught & HANDLERS_FAULTS && surgery(handlers_ask, &a) < 0)
+	if (a.caught & HANDLERS_FAULTS && tracing(handlers_ask, &a) < 0)
 		fail_clear();
 	return a.caught;
 }

@@ -14,7 +14,7 @@
 #include "injector/proc/signals.h"
 #include "injector/ptrace/look.h"
 #include "injector/ptrace/pace.h"
-#include "injector/ptrace/surgery.h"
+#include "injector/ptrace/tracing.h"
 #include "injector/remote/handlers.h"
 #include "injector/session/blobs.h"
 #include "injector/session/lease.h"
@@ -237,7 +237,7 @@ static int bring_payload(struct trace *t)
 
 	if (t->opt->verb == VERB_RECORD && t->program == 1 && !t->relative)
 		trace_say_room(t->opt);
-	int err = surgery(do_infect, t);
+	int err = tracing(do_infect, t);
 	if (err)
 		return err;
 	t->session_ino = fstat(t->inf.map.fd, &st) == 0 ? st.st_ino : 0;
@@ -285,7 +285,7 @@ static int do_commit(void *ctx)
 /* 6 to 9. */
 static int write_jumps(struct trace *t)
 {
-	int err = surgery(do_commit, t);
+	int err = tracing(do_commit, t);
 
 	if (err && !anything_left(t))
 		return nothing_left(t);

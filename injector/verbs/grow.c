@@ -8,7 +8,7 @@
 #include "injector/log/say.h"
 #include "injector/patch/verify.h"
 #include "injector/proc/procfs.h"
-#include "injector/ptrace/surgery.h"
+#include "injector/ptrace/tracing.h"
 #include "injector/show/refused.h"
 
 enum {
@@ -286,7 +286,7 @@ static int probe_new(struct growth *n, struct follow *f)
 	err = err ? err : needs_list(&n->sel, &n->needs, &n->slots);
 	if (err || !n->slots)
 		return err;
-	err = surgery(make_room, n);
+	err = tracing(make_room, n);
 	islands_check(&n->islands, &n->sel);
 	err = err ? err : probes_place(g->target, g->infection, &n->sel, n->needs, &n->live);
 	err = err ? err : merge_changes(n);
@@ -294,7 +294,7 @@ static int probe_new(struct growth *n, struct follow *f)
 		return err;
 	merge_names(g->live, &n->live);
 	err = follow_name(f, g->live->funcs, g->live->nfuncs) ?:
-	      follow_modules(f, &n->mods) ?: surgery(put_in, n);
+	      follow_modules(f, &n->mods) ?: tracing(put_in, n);
 	if (!err) {
 		g->live->nprobed += n->live.nprobed;
 		g->live->nentry_only += n->live.nentry_only;

@@ -13,7 +13,7 @@
 #include "injector/proc/procfs.h"
 #include "injector/proc/signals.h"
 #include "injector/ptrace/pace.h"
-#include "injector/ptrace/surgery.h"
+#include "injector/ptrace/tracing.h"
 #include "injector/session/lease.h"
 #include "injector/show/refused.h"
 #include "injector/verbs/trace_impl.h"
@@ -254,7 +254,7 @@ bool trace_goes_on(struct trace *t)
 
 int trace_program(struct trace *t, bool start)
 {
-	int err = start ? surgery(attach_command, t) : attach_running(t);
+	int err = start ? tracing(attach_command, t) : attach_running(t);
 
 	if (!err)
 		return t->opt->verb == VERB_START ? trace_leave(t) : trace_watch(t);	/* 10 */

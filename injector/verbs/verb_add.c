@@ -29,7 +29,7 @@
 #include "injector/proc/signals.h"
 #include "injector/ptrace/look.h"
 #include "injector/ptrace/pace.h"
-#include "injector/ptrace/surgery.h"
+#include "injector/ptrace/tracing.h"
 #include "injector/remote/handlers.h"
 #include "injector/session/notes.h"
 #include "injector/show/describe.h"
@@ -233,7 +233,7 @@ static int add_place_probes(struct adding *a)
 	if (!err && a->inf.map.s->nslots + a->slots > a->inf.map.shape.max_slots)
 		return fail(ENOSPC, "the journal has no room for %u more places; stop, and start "
 			    "with all that is wanted", a->slots);
-	err = err ? err : surgery(make_room, a);
+	err = err ? err : tracing(make_room, a);
 	err = err ? err : BACK(a, narenas, arenas);
 	if (err)
 		return err;
@@ -305,7 +305,7 @@ static int add_probes(struct adding *a)
 		return err;
 	err = write_back(a, GATES_OFF, GATES_OFF + a->inf.map.s->nfuncs);
 	err = err ? err : write_journal(a);
-	err = err ? err : surgery(put_in, a);				/* 6 to 9 */
+	err = err ? err : tracing(put_in, a);				/* 6 to 9 */
 	if (err)
 		add_disown(a);
 	return err ? err : write_journal(a);

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# calm: what the surgeon can look at before a stop it looks at when no other wants the
+# calm: what the tracer thread can look at before a stop it looks at when no other wants the
 # processor: most of the processor time of its threads is idle, in a process with some megabytes
 # of code. (The kernel tells how long each has run, and in which policy, which a thread has from
 # the one that starts it.) A visit that finds no processor with nothing else to do hurries

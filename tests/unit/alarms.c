@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "injector/proc/procfs.h"
-#include "injector/ptrace/surgery.h"
+#include "injector/ptrace/tracing.h"
 #include "tests/unit/check.h"
 
 enum {
@@ -206,7 +206,7 @@ static bool play(enum kind kind, bool once, bool blocks)
 	if (!child)
 		live();
 	wait_for(is_asleep);
-	MUST(surgery(lend, NULL) == 0);
+	MUST(tracing(lend, NULL) == 0);
 	wait_for(is_asleep);
 	slept = !__atomic_load_n(&shared->ends, __ATOMIC_ACQUIRE);
 	MUST(is_pending() == blocks);

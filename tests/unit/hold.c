@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "injector/proc/procfs.h"
-#include "injector/ptrace/surgery.h"
+#include "injector/ptrace/tracing.h"
 #include "tests/unit/check.h"
 
 enum {
@@ -392,7 +392,7 @@ static void play(int (*scene)(void *), bool is_large)
 	if (!child)
 		live();
 	MUST(comes(is_alive));
-	MUST(surgery(play_on, &scene) == 0);
+	MUST(tracing(play_on, &scene) == 0);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 }
@@ -432,7 +432,7 @@ static void chase(char *self)
 	MUST(child >= 0);
 	if (!child)
 		live_shortly(self);
-	MUST(surgery(chase_on, NULL) == 0);
+	MUST(tracing(chase_on, NULL) == 0);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 }

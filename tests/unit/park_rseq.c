@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 
 #include "injector/ptrace/rseq.h"
-#include "injector/ptrace/surgery.h"
+#include "injector/ptrace/tracing.h"
 #include "tests/unit/check.h"
 
 enum { TRIES = 500, PAUSE = 500 * 1000 * 1000 };
@@ -169,7 +169,7 @@ static void play(struct rseq *r, struct scene *s)
 		s->run(r, &s->cs);
 	}
 	MUST(s->child > 0);
-	MUST(surgery(operate, s) == 0);
+	MUST(tracing(operate, s) == 0);
 	MUST(kill(s->child, SIGKILL) == 0);
 	waitpid(s->child, NULL, 0);
 }

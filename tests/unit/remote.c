@@ -22,7 +22,7 @@
 
 #include "injector/infect/infect_impl.h"
 #include "injector/proc/procfs.h"
-#include "injector/ptrace/surgery.h"
+#include "injector/ptrace/tracing.h"
 #include "tests/unit/check.h"
 
 enum {
@@ -270,10 +270,10 @@ static int on_our_stack(void *unused)
 
 	MUST(target_open(child, &t) == 0);
 	MUST(remote_gadgets(&t, (struct range){ 0 }, &in.gadgets) == 0);
-	MUST(infect_with_borrowed(&in, VICTIM_SYSCALLS, go_there) == 0);
+	MUST(infect_with_borrowed(&in, LOAN_SYSCALLS, go_there) == 0);
 	MUST(session.scratch == in.scratch && !in.busy);
 	is_to_go = true;
-	MUST(infect_with_borrowed(&in, VICTIM_SYSCALLS, go_there) == -ETIMEDOUT);
+	MUST(infect_with_borrowed(&in, LOAN_SYSCALLS, go_there) == -ETIMEDOUT);
 	MUST(session.scratch == 0 && in.busy);
 	fail_clear();
 	target_settle(&t, (uint64_t)TRIES * 2000000);
@@ -297,7 +297,7 @@ static void play(int (*scene)(void *))
 	shared->answers = 0;
 	wait_for(is_asleep);
 	mask = blocked();
-	MUST(surgery(scene, NULL) == 0);
+	MUST(tracing(scene, NULL) == 0);
 	check_home(mask);
 	MUST(kill(child, SIGKILL) == 0);
 	waitpid(child, NULL, 0);

@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "injector/proc/procfs.h"
-#include "injector/ptrace/surgery.h"
-#include "injector/remote/victim.h"
+#include "injector/ptrace/tracing.h"
+#include "injector/remote/loan.h"
 #include "tests/unit/check.h"
 
 enum {
@@ -88,12 +88,12 @@ static int look_for_one(void *unused)
 	MUST(target_stop_one(&t, child, SHORT, &th) == -EAGAIN);
 	target_release(&t);
 	t.longest_loan = 0;
-	MUST(victim_borrow(&t, &none, VICTIM_SYSCALLS, FEW_LOOKS, &g, &r) == -EAGAIN);
+	MUST(loan_borrow(&t, &none, LOAN_SYSCALLS, FEW_LOOKS, &g, &r) == -EAGAIN);
 	MUST(t.longest_loan == 0);
 	fail_clear();
 	__atomic_store_n(&shared->come_back, true, __ATOMIC_RELEASE);
-	MUST(victim_borrow(&t, &none, VICTIM_SYSCALLS, VICTIM_TRIES, &g, &r) == 0);
-	MUST(victim_give_back(&r, 0) == 0);
+	MUST(loan_borrow(&t, &none, LOAN_SYSCALLS, LOAN_TRIES, &g, &r) == 0);
+	MUST(loan_give_back(&r, 0) == 0);
 	MUST(t.nthreads == 0);
 	target_close(&t);
 	return 0;
@@ -112,7 +112,7 @@ int main(void)
 	for (i = 0; i < TRIES && !is_away(); i++)
 		usleep(2000);
 	MUST(i < TRIES);
-	int err = surgery(look_for_one, NULL);
+	int err = tracing(look_for_one, NULL);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	return err != 0;

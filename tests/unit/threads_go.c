@@ -17,7 +17,7 @@
 
 #include "injector/infect/infect.h"
 #include "injector/proc/procfs.h"
-#include "injector/ptrace/surgery.h"
+#include "injector/ptrace/tracing.h"
 #include "injector/remote/remote.h"
 #include "tests/unit/check.h"
 
@@ -227,7 +227,7 @@ int main(void)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		live();
 	}
-	MUST(surgery(operate, NULL) == 0);
+	MUST(tracing(operate, NULL) == 0);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	return 0;

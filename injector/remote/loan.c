@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "injector/remote/victim.h"
+#include "injector/remote/loan.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -21,7 +21,7 @@ enum {
 				 * more are stopped in vain */
 };
 
-/* The less a stop disturbs a thread, the better it is as a victim. */
+/* The less a stop disturbs a thread, the better it is to borrow. */
 enum rank {
 	RANK_SLEEPS,		/* in a call that restarts exactly */
 	RANK_RUNS,
@@ -73,7 +73,7 @@ static const char *const stream_users[] = {
 	"fflush*", "_IO_*", "fopen*", "fclose*", "setvbuf", "fseek*", "ftell*", "ungetc",
 };
 
-static bool victim_matches(const char *name, const char *const *globs, size_t n)
+static bool loan_matches(const char *name, const char *const *globs, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (fnmatch(globs[i], name, 0) == 0)
@@ -129,9 +129,9 @@ static int check_frame(void *ctx, const struct unwind_frame *frame)
 	const struct func *f = m->symbols ? symbols_func_at(m->symbols, frame->pc - m->bias) : NULL;
 	if (!f)
 		return 0;
-	if (victim_matches(f->name, allocators, ARRAY_SIZE(allocators)) ||
-	    (m->is_system && (victim_matches(f->name, lock_holders, ARRAY_SIZE(lock_holders)) ||
-			      victim_matches(f->name, stream_users, ARRAY_SIZE(stream_users))))) {
+	if (loan_matches(f->name, allocators, ARRAY_SIZE(allocators)) ||
+	    (m->is_system && (loan_matches(f->name, lock_holders, ARRAY_SIZE(lock_holders)) ||
+			      loan_matches(f->name, stream_users, ARRAY_SIZE(stream_users))))) {
 		c->bad = f->name;
 		return 2;
 	}
@@ -201,15 +201,15 @@ static bool is_barred(struct target *t, const struct thread_hold *th, struct bar
 }
 
 /* What libraries' code calls is not known: a thread under filters makes our calls only. */
-static bool is_fit(struct target *t, struct modules *mods, enum victim_use use,
+static bool is_fit(struct target *t, struct modules *mods, enum loan_use use,
 		   struct thread_hold *th)
 {
 	struct stack_check c = { mods, NULL };
 
-	if ((use != VICTIM_SYSCALLS && t->filters.tid) || thread_regs(th) ||
+	if ((use != LOAN_SYSCALLS && t->filters.tid) || thread_regs(th) ||
 	    has_fault(t, th->tid) || rseq_is_inside(t, th) || !remote_has_room(t, th))
 		return false;
-	if (use == VICTIM_SYSCALLS)
+	if (use == LOAN_SYSCALLS)
 		return true;
 	if (in_libc_code(mods, &th->regs))
 		return false;
@@ -261,7 +261,7 @@ static int refuse_barred(const struct target *t, const struct barred *b)
 }
 
 /* Stop one that is fit now; -EAGAIN when none is. */
-static int victim_take(struct target *t, struct modules *mods, enum victim_use use, unsigned turn,
+static int loan_take(struct target *t, struct modules *mods, enum loan_use use, unsigned turn,
 		       struct thread_hold **ret)
 {
 	auto_free pid_t *tids = NULL;
@@ -330,7 +330,7 @@ static bool sleeps_on(const struct target *t, struct asleep *before)
 	return same;
 }
 
-int victim_borrow(struct target *t, struct modules *mods, enum victim_use use, int tries,
+int loan_borrow(struct target *t, struct modules *mods, enum loan_use use, int tries,
 		  const struct gadgets *gadgets, struct remote *ret)
 {
 	struct asleep before = { 0 };
@@ -338,17 +338,17 @@ int victim_borrow(struct target *t, struct modules *mods, enum victim_use use, i
 	int err = -EAGAIN, asleep = 0;
 
 	/* The stacks of threads that may load are walked: what is loaded just now? */
-	if ((use != VICTIM_SYSCALLS || !t->layout.n) && !t->kept &&
+	if ((use != LOAN_SYSCALLS || !t->layout.n) && !t->kept &&
 	    layout_read(&t->layout, t->pid, NULL, NULL) < 0)
 		fail_clear();
 	for (int i = 0; i < tries && err == -EAGAIN && asleep < SLEEPS_ON; i++) {
-		asleep = use == VICTIM_LOAD && sleeps_on(t, &before) ? asleep + 1 : 0;
+		asleep = use == LOAN_LOAD && sleeps_on(t, &before) ? asleep + 1 : 0;
 		if (asleep) {
 			nanosleep(&(struct timespec){ 0, PAUSE }, NULL);
 			continue;
 		}
 		fail_clear();
-		err = victim_take(t, mods, use, (unsigned)i, &th);
+		err = loan_take(t, mods, use, (unsigned)i, &th);
 		if (!err) {
 			err = remote_begin(t, th, gadgets, 0, ret);
 			if (err)
@@ -362,7 +362,7 @@ int victim_borrow(struct target *t, struct modules *mods, enum victim_use use, i
 	return err;
 }
 
-int victim_give_back(struct remote *r, int err)
+int loan_give_back(struct remote *r, int err)
 {
 	int back = remote_end(r);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "injector/ptrace/surgery.h"
+#include "injector/ptrace/tracing.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -9,7 +9,7 @@
 
 #include "injector/ptrace/pace.h"
 
-struct surgery {
+struct operation {
 	int (*operate)(void *ctx);
 	void *ctx;
 	enum pace pace;
@@ -20,9 +20,9 @@ struct surgery {
 static __thread bool operating;
 static __thread bool hurries;
 
-static void *surgeon(void *arg)
+static void *tracer_thread(void *arg)
 {
-	struct surgery *s = arg;
+	struct operation *s = arg;
 
 	operating = true;
 	pace_set(s->pace);
@@ -42,21 +42,21 @@ static int operate_within(int (*operate)(void *ctx), void *ctx)
 	return err;
 }
 
-int surgery(int (*operate)(void *ctx), void *ctx)
+int tracing(int (*operate)(void *ctx), void *ctx)
 {
-	struct surgery s = { .operate = operate, .ctx = ctx };
+	struct operation s = { .operate = operate, .ctx = ctx };
 	pthread_t thread;
 	sigset_t chld;
 
 	if (operating)
 		return operate_within(operate, ctx);
-	/* Blocked in every thread, so that the surgeon's sigtimedwait gets it
+	/* Blocked in every thread, so that the tracer thread's sigtimedwait gets it
 	 * (and it is not thrown away as ignored). */
 	sigemptyset(&chld);
 	sigaddset(&chld, SIGCHLD);
 	pthread_sigmask(SIG_BLOCK, &chld, NULL);
 	s.pace = pace_set(PACE_EQUAL);
-	int err = pthread_create(&thread, NULL, surgeon, &s);
+	int err = pthread_create(&thread, NULL, tracer_thread, &s);
 	if (!err)
 		pthread_join(thread, NULL);
 	pace_set(s.pace);
@@ -67,7 +67,7 @@ int surgery(int (*operate)(void *ctx), void *ctx)
 	return s.result;
 }
 
-void surgery_hurry(bool on)
+void tracing_hurry(bool on)
 {
 	struct sched_param p = { .sched_priority = on ? 1 : 0 };
 

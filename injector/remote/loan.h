@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * victim: which thread may be borrowed for a moment, and for what?
+ * loan: which thread may be borrowed for a moment, and for what?
  *
  * A thread that holds the allocator's or the loader's locks must not call into
- * either: it would wait for itself for ever. So a victim is chosen by what it
+ * either: it would wait for itself for ever. So a thread is chosen by what it
  * is doing, and its stack is read before it is used.
  */
-#ifndef INJECTOR_VICTIM_H
-#define INJECTOR_VICTIM_H
+#ifndef INJECTOR_LOAN_H
+#define INJECTOR_LOAN_H
 
 #include "injector/modules/modules.h"
 #include "injector/remote/remote.h"
 
 enum {
-	VICTIM_TRIES = 300,	/* looks, for what has to be done: about a second */
+	LOAN_TRIES = 300,	/* looks, for what has to be done: about a second */
 };
 
-enum victim_use {
-	VICTIM_SYSCALLS,	/* system calls only */
-	VICTIM_LOAD,		/* may call dlopen */
+enum loan_use {
+	LOAN_SYSCALLS,	/* system calls only */
+	LOAN_LOAD,		/* may call dlopen */
 };
 
 /*
@@ -35,8 +35,8 @@ enum victim_use {
  * became of the calls in between is `err`, and the result, unless that is 0 and the giving
  * back fails.
  */
-int victim_borrow(struct target *, struct modules *, enum victim_use, int tries,
+int loan_borrow(struct target *, struct modules *, enum loan_use, int tries,
 		  const struct gadgets *, struct remote *ret);
-int victim_give_back(struct remote *, int err);
+int loan_give_back(struct remote *, int err);
 
 #endif

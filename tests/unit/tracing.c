@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The surgeon goes at the pace of the thread that sends for it: at leisure, too. While a thread
- * stands still it goes first, whatever it did before, and then as before; but it is at leisure
- * no more: a thread that did not stop in time may stand still now.
+ * The tracer thread goes at the pace of the thread that sends for it: at leisure, too. While a
+ * thread stands still it goes first, whatever it did before, and then as before; but it is at
+ * leisure no more: a thread that did not stop in time may stand still now.
  */
-#include "injector/ptrace/surgery.h"
+#include "injector/ptrace/tracing.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -30,13 +30,13 @@ static void stop(void)
 {
 	int nice = policy() == SCHED_IDLE ? -10 : niceness();
 
-	surgery_hurry(true);
-	surgery_hurry(true);	/* one after the other is asked to stop */
+	tracing_hurry(true);
+	tracing_hurry(true);	/* one after the other is asked to stop */
 	CHECK_EQ(policy(), SCHED_FIFO);
-	surgery_hurry(false);
+	tracing_hurry(false);
 	CHECK_EQ(policy(), SCHED_OTHER);
 	CHECK_EQ(niceness(), nice);
-	surgery_hurry(false);
+	tracing_hurry(false);
 	CHECK_EQ(policy(), SCHED_OTHER);
 }
 
@@ -55,7 +55,7 @@ static int operate(void *pace)
 /* What is a part of an operation leaves no haste behind. */
 static int operate_twice(void *pace)
 {
-	CHECK_EQ(surgery(operate, pace), -EBUSY);
+	CHECK_EQ(tracing(operate, pace), -EBUSY);
 	CHECK_EQ(policy(), SCHED_OTHER);
 	CHECK_EQ(niceness(), 0);
 	return 0;
@@ -73,13 +73,13 @@ int main(void)
 		int known = failures;
 
 		pace_set(p);
-		CHECK_EQ(surgery(operate, &p), -EBUSY);
+		CHECK_EQ(tracing(operate, &p), -EBUSY);
 		/* A process that finds no idle processor, once, looks for leisure no more. */
 		if (p == PACE_LEISURE && policy() != SCHED_IDLE)
 			failures = known;
 		CHECK_EQ(pace_set(PACE_EQUAL), p);
 	}
-	CHECK_EQ(surgery(operate_twice, &(enum pace){ PACE_EQUAL }), 0);
+	CHECK_EQ(tracing(operate_twice, &(enum pace){ PACE_EQUAL }), 0);
 	CHECK_EQ(pace_set(PACE_EQUAL), PACE_EQUAL);
 	return failures != 0;
 }
