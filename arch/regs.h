@@ -94,7 +94,7 @@ raddr_t regs_call_site(const struct regs *);
 enum restarts {
 	RESTARTS_LEAKS,		/* some fail with EINTR, which has to be repaired */
 	RESTARTS_ITSELF,	/* from its start, whatever the thread did meanwhile */
-	RESTARTS_BLOCK,		/* by what the kernel has noted of it, and forgets at the next call */
+	RESTARTS_BLOCK,		/* by what the kernel has noted, and forgets at the next call */
 	RESTARTS_CHILD,		/* not before its child lets the memory go */
 };
 

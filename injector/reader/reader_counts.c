@@ -118,7 +118,8 @@ void counts_end(const struct reader *r, const struct lane *l, pid_t owner)
 {
 	struct side *sides = (struct side *)((char *)l->ring + TIMING_SIDES_OFF);
 	auto_free uint64_t *frames = calloc(FRAMES_SPLIT / 8, sizeof(*frames));
-	size_t n = frames && r->way->pairs && counters_room(r) ? read_frames(r, l, owner, frames) : 0;
+	size_t n = frames && r->way->pairs && counters_room(r) ?
+		read_frames(r, l, owner, frames) : 0;
 
 	for (; n; n--)
 		if (!(frames[n - 1] & 1))

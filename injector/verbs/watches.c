@@ -34,7 +34,8 @@ static int choose_one(const struct selected *s, size_t i)
 		return 0;
 	if (p->routines != ROUTINES_C)
 		return fail(0, "--snapshot-on: %s is of %s, and such calls cannot be timed in "
-			       "the process", s->names[i], plan_language(s->module->symbols, p->func));
+			       "the process", s->names[i],
+			    plan_language(s->module->symbols, p->func));
 	if (p->entry_only)
 		return fail(0, "--snapshot-on: of %s the entry is probed only, so it is not "
 			       "known how long a call takes", s->names[i]);

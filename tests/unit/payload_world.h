@@ -70,7 +70,8 @@ static inline hello_fn *world_map(void)
 	for (size_t i = 0; i < info.nparts; i++)
 		memcpy(base + info.parts[i].at, info.parts[i].bytes, info.parts[i].size);
 	if (ROOM)
-		memcpy(base + info.tls_word, &(uint64_t){ (uint64_t)threads_glibc.room.at }, sizeof(uint64_t));
+		memcpy(base + info.tls_word, &(uint64_t){ (uint64_t)threads_glibc.room.at },
+		       sizeof(uint64_t));
 	for (size_t i = 0; i < info.nparts; i++)
 		MUST(!mprotect(base + info.parts[i].page, info.parts[i].pages,
 				info.parts[i].prot));
