@@ -90,6 +90,8 @@ static int list_texts(struct symbols *s)
 				.range = l->range, .offset = l->offset,
 				.bytes = image_text(im, l->range.start, &n),
 			};
+		if (l == im->text)
+			s->text = &s->texts[s->ntexts - 1];
 	}
 	return 0;
 }
@@ -416,7 +418,7 @@ int symbols_error(const struct symbols *s)
 	return err ? fail(err, "read %s", s->path) : 0;
 }
 
-const uint8_t *symbols_text(const struct symbols *s, raddr_t addr, size_t *n)
+const uint8_t *symbols_text_at(const struct symbols *s, raddr_t addr, size_t *n)
 {
 	return image_text(&s->impl->image, addr, n);
 }

@@ -105,6 +105,7 @@ struct symbols {
 
 	struct text *texts;
 	size_t ntexts;
+	const struct text *text;	/* the largest; NULL: there is none */
 
 	/* Sections that code may read, and within them, or beside them, what only loaders,
 	 * unwinders and tracers do: see symbols_is_tabled. */
@@ -220,7 +221,18 @@ int symbols_error(const struct symbols *);
 
 /* The texts as one: a pointer to the bytes at `addr`, and in *n how many follow
  * in the same text. NULL if outside. */
-const uint8_t *symbols_text(const struct symbols *, raddr_t addr, size_t *n);
+const uint8_t *symbols_text_at(const struct symbols *, raddr_t addr, size_t *n);
+
+/* It is asked for each instruction, and nearly all of them are in the largest. */
+static inline const uint8_t *symbols_text(const struct symbols *s, raddr_t addr, size_t *n)
+{
+	const struct text *t = s->text;
+
+	if (!t || !range_has(t->range, addr))
+		return symbols_text_at(s, addr, n);
+	*n = t->range.end - addr;
+	return t->bytes + (addr - t->range.start);
+}
 
 /* The function whose range holds `addr` and starts nearest before it, or
  * NULL. */
