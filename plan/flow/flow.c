@@ -55,8 +55,13 @@ void flow_ready(struct flow *f)
 {
 	base_sort(f->links, f->nlinks, sizeof(*f->links));
 	for (size_t i = 0; i < f->nlinks; i++)
-		if (!i || f->links[i].to != f->links[i - 1].to)
-			f->led[body_step(f->body, f->links[i].to)] = 2 + (uint32_t)i;
+		if (!i || f->links[i].to != f->links[i - 1].to) {
+			size_t step = body_step(f->body, f->links[i].to);
+
+			f->led[step] = 2 + (uint32_t)i;
+			if (step)
+				f->touches[step - 1] |= TOUCHES_ALL;
+		}
 }
 
 void flow_clear(struct flow *f)
@@ -101,8 +106,9 @@ void flow_leave(struct flow *f)
 }
 
 /* What a search may have to stop at, behind a step. */
-static uint32_t touched_by(const struct body *b, size_t step, const struct effect *e)
+static uint32_t touched_by(const struct flow *f, size_t step, const struct effect *e)
 {
+	const struct body *b = f->body;
 	uint32_t frame = 1u << STACK | 1u << FRAME, ret = e->others;
 
 	if (e->reg >= 0)
@@ -113,25 +119,22 @@ static uint32_t touched_by(const struct body *b, size_t step, const struct effec
 		ret |= 1u << SECOND;
 	if (ret & frame || e->pushes || e->pops || e->op == EFFECT_POP || e->stores)
 		ret |= TOUCHES_SLOTS;
-	if (b->steps[step].ends || step + 1 == b->nsteps ||
+	if (b->steps[step].ends || step + 1 == b->nsteps || f->led[step + 1] ||
 	    b->steps[step].piece != b->steps[step + 1].piece)
 		ret |= TOUCHES_ALL;
 	return ret;
 }
 
-const struct effect *effect_at(const struct flow *f, size_t step)
+const struct effect *effect_find(const struct flow *f, size_t step)
 {
 	const struct plan_impl *p = f->body->impl;
 	const struct insn *in = &f->body->steps[step].insn;
 	struct effect *e = &f->effects[step];
+	size_t left;
+	const uint8_t *bytes = symbols_text(p->symbols, in->pc, &left);
 
-	if (f->touches[step] & TOUCHES_UNKNOWN) {
-		size_t left;
-		const uint8_t *bytes = symbols_text(p->symbols, in->pc, &left);
-
-		p->arch->effect(bytes, left, in, e);
-		f->touches[step] = touched_by(f->body, step, e);
-	}
+	p->arch->effect(bytes, left, in, e);
+	f->touches[step] = touched_by(f, step, e);
 	return e;
 }
 

@@ -10,7 +10,6 @@ enum {
 	REGISTERS = 16,		/* places of a search; above them words of the frame */
 	SECOND = 2,		/* the register of the second half of what is returned */
 	STACK = 4, FRAME = 5,	/* those that frames are reached by */
-	TOUCHES_SLOTS = 1 << 16, TOUCHES_ALL = 1 << 17, TOUCHES_UNKNOWN = 1 << 18,
 	DEPTH = ARRAY_SIZE(((struct flow *)0)->seen),
 };
 

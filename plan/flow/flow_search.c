@@ -521,7 +521,7 @@ static size_t pass_back(struct flow *f, size_t step, int reg)
 	uint32_t mask = TOUCHES_ALL | (reg < REGISTERS ? 1u << reg : TOUCHES_SLOTS);
 	size_t most = MIN(step, f->budget), n = 0;
 
-	while (n < most && !f->led[step - n] && !(f->touches[step - n - 1] & mask))
+	while (n < most && !(f->touches[step - n - 1] & mask))
 		n++;
 	f->budget -= n;
 	return step - n;

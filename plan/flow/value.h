@@ -51,14 +51,20 @@ struct slot {
 	int base;
 };
 
+/* Of a step, as a search sees it that comes back to it: a bit for each register, and these. */
+enum {
+	TOUCHES_SLOTS = 1 << 16,	/* it changes words of the frame, or where that is */
+	TOUCHES_ALL = 1 << 17,		/* a search stops there in any case */
+	TOUCHES_UNKNOWN = 1 << 18,	/* its effect was not asked for yet */
+};
+
 /* A body of which values are asked. */
 struct flow {
 	const struct body *body;
 	struct link *links;	/* jumps, branches and calls that lead into it, by `to` */
 	size_t nlinks, links_cap;
 	struct effect *effects;	/* by step, as far as they were asked for */
-	uint32_t *touches;	/* by step: what a search for these places stops at, a bit for
-				 * each register, one for slots, one for whatever it is */
+	uint32_t *touches;	/* by step: what a search for these places stops at */
 	uint32_t *led;		/* by step: control comes there otherwise than by falling in;
 				 * 1: by no link, else 2 + the first of those that lead there */
 	bool *leads;		/* by step: an indirect jump, all of whose targets are links */
@@ -118,7 +124,13 @@ bool flow_named(struct flow *, size_t step, int reg, struct values *ret);
 /* call 1f; 1: pop %r: does it take its own address so? */
 bool flow_is_own_address(const struct flow *, size_t step);
 /* The effect of a step: the flow's. */
-const struct effect *effect_at(const struct flow *, size_t step);
+const struct effect *effect_find(const struct flow *, size_t step);
+
+static inline const struct effect *effect_at(const struct flow *f, size_t step)
+{
+	return f->touches[step] & TOUCHES_UNKNOWN ? effect_find(f, step) : &f->effects[step];
+}
+
 /* How much lower is the stack pointer behind this? False: it is not known. */
 bool effect_lowers(const struct effect *, int stack, int64_t *ret);
 
