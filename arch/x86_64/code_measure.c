@@ -23,6 +23,7 @@ enum {
 	OF_MOV = 1 << 11,	/* give it another meaning */
 	OF_GROUP = 1 << 12,
 	ANYTHING = 1 << 13,	/* it never is */
+	LEADS = 1 << 14,	/* its immediate says where it leads */
 	TAILS = 8 * 256,
 };
 
@@ -31,7 +32,9 @@ static uint16_t opcodes[2][256];
 static uint16_t odd[256];
 /* Size of ModRM, SIB and displacement, by ModRM and the low bits of the SIB. */
 static uint8_t tails[TAILS];
-static const uint16_t prefixes[256] = {
+/* Of what may stand before an opcode. */
+static const uint16_t leads[256] = {
+	[0x40 ... 0x4f] = REX,
 	[0x64] = PREFIX, [0x65] = PREFIX, [0x66] = PREFIX, [0xf2] = PREFIX, [0xf3] = PREFIX,
 };
 
@@ -47,13 +50,14 @@ static inline bool measure_regular(const uint8_t *p, raddr_t pc, struct insn *re
 	size_t at = 1;
 
 	memcpy(&word, p, sizeof(word));
-	unsigned int before = prefixes[word & 0xff];
+	unsigned int before = leads[word & 0xff];
 
-	if (before) {
+	if (before & PREFIX) {
 		word >>= 8;
 		at++;
+		before |= leads[word & 0xff] & REX;
 	}
-	bool rex = (word & 0xf0) == 0x40;
+	unsigned int rex = before / REX;
 
 	word >>= 8 * rex;
 	at += rex;
@@ -66,30 +70,37 @@ static inline bool measure_regular(const uint8_t *p, raddr_t pc, struct insn *re
 	}
 	unsigned int has = map[word & 0xff], modrm = word >> 8 & 0xff;
 
-	if (has & (odd[modrm] | before | rex * REX))
+	if (has & (odd[modrm] | before))
 		return false;
 	bool pcrel = has & MODRM && (modrm & 0xc7) == 5;
 	size_t size = at + (has & IMM) + (has & MODRM ? tails[word >> 8 & (TAILS - 1)] : 0);
-	raddr_t ref = pc + size + (raddr_t)x86_signed(p + at + 1, 4);
+	raddr_t dest = 0, ref = 0;
 
-	*ret = (struct insn){ .pc = pc, .ref = pcrel ? ref : 0, .size = size,
+	if (pcrel)
+		ref = pc + size + (raddr_t)x86_signed(p + at + 1, 4);
+	if (has & LEADS)
+		dest = pc + size + (raddr_t)x86_signed(p + at, has & IMM);
+	*ret = (struct insn){ .pc = pc, .dest = dest, .ref = ref, .size = size,
 			      .kind = kind_of(has), .flags = pcrel ? INSN_PCREL : 0 };
-	if (ret->kind && ret->kind != INSN_RETURN)
-		ret->dest = pc + size + (raddr_t)x86_signed(p + at, has & IMM);
 	return true;
 }
 
-int x86_measure(const uint8_t *p, size_t n, raddr_t pc, struct insn *ret)
+/* Apart, for what is regular needs nothing of it, no place on the stack either. */
+__attribute__((noinline))
+static int measure_other(const uint8_t *p, size_t n, raddr_t pc, struct insn *ret)
 {
 	struct x86_form form;
-
-	if (n >= X86_LOOKAHEAD && measure_regular(p, pc, ret))
-		return 0;
 	int err = x86_parse(p, n, &form);
 
 	if (!err)
 		x86_classify(p, &form, pc, ret);
 	return err;
+}
+
+int x86_measure(const uint8_t *p, size_t n, raddr_t pc, struct insn *ret)
+{
+	return n >= X86_LOOKAHEAD && measure_regular(p, pc, ret) ? 0 :
+		measure_other(p, n, pc, ret);
 }
 
 /* Which ModRMs this opcode does not take is up to it. */
@@ -106,7 +117,8 @@ static unsigned int describe(unsigned int map, unsigned int op)
 		return ANYTHING;
 	return o.imm_size | (o.modrm ? MODRM : 0) | (unsigned int)o.kind << 4 |
 		(o.picky ? odd_of(op) : 0) | (o.by_rex ? REX : 0) |
-		(o.kind || o.imm_size > 1 ? PREFIX : 0);
+		(o.kind || o.imm_size > 1 ? PREFIX : 0) |
+		(o.kind && o.kind != INSN_RETURN ? LEADS : 0);
 }
 
 /* Is this what the opcode's description says, for this ModRM? */
