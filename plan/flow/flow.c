@@ -73,6 +73,7 @@ void flow_clear(struct flow *f)
 	free(f->effects);
 	free(f->stores);
 	free(f->leavers);
+	free(f->answers);
 	for (size_t i = 0; i < DEPTH; i++) {
 		free(f->seen[i]);
 		free(f->touched[i]);
@@ -103,6 +104,22 @@ void flow_leave(struct flow *f)
 
 	while (f->ntouched[d])
 		f->seen[d][f->touched[d][--f->ntouched[d]]] = 0;
+}
+
+int flow_slot(struct flow *f, int base, int64_t number)
+{
+	size_t i = 0;
+
+	while (i < f->nslots && (f->slots[i].base != base || f->slots[i].number != number))
+		i++;
+	if (i == ARRAY_SIZE(f->slots)) {
+		f->met = UINT64_MAX;
+		return -1;
+	}
+	if (i == f->nslots)
+		f->slots[f->nslots++] = (struct slot){ number, base };
+	f->met |= 1ull << i;
+	return REGISTERS + (int)i;
 }
 
 /* What a search may have to stop at, behind a step. */

@@ -40,8 +40,28 @@ static inline size_t flow_first_link(const struct flow *f, size_t step)
 bool flow_enter(struct flow *);
 void flow_leave(struct flow *);
 
+/* asked.c. Was it found before what the search finds that was just begun? Then it has no more to
+ * do. */
+bool asked_before(struct flow *, size_t step, int reg, struct values *ret);
+/* Else its answer is kept: what a flow had before it was asked. */
+struct asking {
+	size_t budget;
+	uint64_t met;
+	bool rounds;
+};
+
+struct asking asked_begin(struct flow *);
+void asked_end(struct flow *, size_t step, int reg, const struct asking *,
+	       const struct values *found);
+
+/* flow.c. The place that a word of the frame is in a search: like a register, one that calls keep.
+ * -1: there are too many. */
+int flow_slot(struct flow *, int base, int64_t number);
+
 /* flow_search.c. A search of its own (reg -1: the number 0). */
 void flow_ask(struct flow *, size_t step, int reg, struct values *ret);
+/* Does code name all of them, or what they were computed from? */
+bool values_are_named(const struct values *);
 /* Are all of them addresses that code names, and is there one? */
 bool values_are_known(const struct values *);
 bool flow_find_pushed(const struct flow *, size_t step, size_t *at, struct effect *ret);

@@ -146,14 +146,6 @@ bool flow_goal(struct flow *f, size_t step, struct values *ret)
 	return true;
 }
 
-static bool are_named(const struct values *s)
-{
-	for (size_t i = 0; i < s->n; i++)
-		if (!s->v[i].named)
-			return false;
-	return s->n;
-}
-
 /* Is it an address that the code names, or was computed from one, by whatever way control
  * came? Elsewhere it may be something else by now, and what is left of the address goes
  * nowhere. */
@@ -164,7 +156,7 @@ static bool is_surely_named(struct flow *f, size_t step, uint32_t regs, int reg)
 	if (reg < 0 || !(regs >> reg & 1))
 		return false;
 	flow_ask(f, step, reg, &v);
-	return are_named(&v);
+	return values_are_named(&v);
 }
 
 /* Does something near here reach memory by this register? Code that steps from one
@@ -217,7 +209,24 @@ bool flow_named(struct flow *f, size_t step, int reg, struct values *ret)
 {
 	begin_near(f, ret);
 	flow_ask(f, step, reg, ret);
-	return are_named(ret);
+	return values_are_named(ret);
+}
+
+/* Is one of the two that are added surely named? If nothing more is asked of an instruction when
+ * neither is, the last question ends with the first answer that says so. What a search takes
+ * of the budget, the next one does not have: so no other may. */
+static bool is_named_sum(struct flow *f, size_t step, const struct effect *e, uint32_t regs)
+{
+	bool last = !e->stores && !(e->others & regs) && !is_start_number(f, e);
+	bool index = e->index >= 0 && regs >> e->index & 1;
+
+	f->only_named = last && !index;
+	bool ret = is_surely_named(f, step, regs, e->base);
+
+	f->only_named = last;
+	ret = ret || is_surely_named(f, step, regs, e->index);
+	f->only_named = false;
+	return ret;
 }
 
 bool flow_sum(struct flow *f, size_t step, const struct effect *e, uint32_t regs,
@@ -227,8 +236,7 @@ bool flow_sum(struct flow *f, size_t step, const struct effect *e, uint32_t regs
 	if (e->op == EFFECT_SUM && e->reg != STACK && step + 1 < f->body->nsteps &&
 	    goes_by_own_table(f, step + 1, e->reg, ret))
 		return true;
-	if (e->op == EFFECT_SUM && e->reg != STACK && (is_surely_named(f, step, regs, e->base) ||
-						       is_surely_named(f, step, regs, e->index))) {
+	if (e->op == EFFECT_SUM && e->reg != STACK && is_named_sum(f, step, e, regs)) {
 		f->rounds = false;
 		flow_set_by_sum(f, step, e, ret);
 		set_by_rounds(f, step, e, ret);

@@ -25,19 +25,6 @@ static bool is_slot(const struct effect *e, int64_t number, int base)
 	return e->memory && !e->thread && e->base == base && e->index < 0 && e->number == number;
 }
 
-/* The place that a word of the frame is in a search: like a register, one that calls keep.
- * -1: there are too many. */
-static int place_of_slot(struct flow *f, int base, int64_t number)
-{
-	for (size_t i = 0; i < f->nslots; i++)
-		if (f->slots[i].base == base && f->slots[i].number == number)
-			return REGISTERS + (int)i;
-	if (f->nslots == ARRAY_SIZE(f->slots))
-		return -1;
-	f->slots[f->nslots++] = (struct slot){ number, base };
-	return REGISTERS + (int)f->nslots - 1;
-}
-
 /* A word of the frame behind `step`: as go_back. */
 static bool slot_back(struct flow *f, size_t step, int *place, struct values *ret)
 {
@@ -67,7 +54,7 @@ static bool slot_back(struct flow *f, size_t step, int *place, struct values *re
 		return false;
 	}
 	if (higher)
-		*place = place_of_slot(f, STACK, slot.number - higher);
+		*place = flow_slot(f, STACK, slot.number - higher);
 	if (*place < 0)
 		values_add(ret, value_any);
 	return *place >= 0;
@@ -105,6 +92,14 @@ static struct value bound_of(struct flow *f, size_t step, int reg)
 		return value_times(f, v, 1u << shift);
 	}
 	return value_any;
+}
+
+bool values_are_named(const struct values *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (!s->v[i].named)
+			return false;
+	return s->n;
 }
 
 bool values_are_known(const struct values *s)
@@ -193,7 +188,7 @@ void flow_set_by_load(struct flow *f, size_t step, const struct effect *e, struc
 	bool frame = (e->base == STACK || e->base == FRAME) && e->index < 0 && !e->thread;
 
 	if (frame && e->width == 8) {
-		int place = place_of_slot(f, e->base, e->number);
+		int place = flow_slot(f, e->base, e->number);
 
 		if (place < 0)
 			values_add(ret, value_any);
@@ -449,7 +444,14 @@ void flow_ask(struct flow *f, size_t step, int reg, struct values *ret)
 			values_add(ret, value_any);
 		return;
 	}
-	flow_search(f, step, reg, ret);
+	if (!f->near_only) {
+		flow_search(f, step, reg, ret);
+	} else if (!asked_before(f, step, reg, ret)) {
+		struct asking before = asked_begin(f);
+
+		flow_search(f, step, reg, ret);
+		asked_end(f, step, reg, &before, ret);
+	}
 	flow_leave(f);
 }
 
@@ -484,6 +486,13 @@ static bool is_piece(const struct body *b, raddr_t pc)
 	return false;
 }
 
+/* Where that is all that is asked, the first way on which it is not named says it. */
+static void end_unnamed(struct flow *f, const struct values *found)
+{
+	if (f->only_named && f->depth == 1 && found->n && !values_are_named(found))
+		f->budget = 0;
+}
+
 /* All that lead here, but for falling in. */
 static void search_ways(struct flow *f, size_t step, int reg, struct values *ret)
 {
@@ -492,12 +501,14 @@ static void search_ways(struct flow *f, size_t step, int reg, struct values *ret
 	size_t n = 0;
 
 	for (size_t i = flow_first_link(f, step);
-	     i < f->nlinks && f->links[i].to == pc; i++, n++)
+	     i < f->nlinks && f->links[i].to == pc; i++, n++) {
 		/* A function that is called has a frame of its own. */
 		if (reg >= REGISTERS && f->body->steps[f->links[i].step].insn.kind == INSN_CALL)
 			values_add(ret, value_word);
 		else
 			flow_search(f, f->links[i].step, reg, ret);
+		end_unnamed(f, ret);
+	}
 	if (step == 0)
 		return;
 	const struct step *before = &f->body->steps[step - 1];

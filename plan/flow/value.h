@@ -79,10 +79,14 @@ struct flow {
 	bool stores_known;	/* once they were looked for */
 	struct slot slots[48];
 	size_t nslots;		/* words of the frame, as instructions name them */
+	uint64_t met;		/* which of them a search has come to, a bit each; all: there
+				 * were too many */
+	struct answer *answers;	/* asked.c; NULL: nothing is kept */
 	unsigned int depth;
 	bool near_only;		/* what arrives otherwise brings nothing that is known */
 	bool rounds;		/* a sum that is judged where it is made depends on itself */
 	bool patient;		/* look as far for where calls lead as for jumps */
+	bool only_named;	/* what is found beside something unnamed does not matter */
 	size_t budget;		/* steps that may still be looked at */
 };
 
