@@ -19,6 +19,7 @@
 enum {
 	DEAD_MOST = PAGE + ARCH_INSN_MAX,	/* bytes behind a function in which
 						 * its padding may be dead */
+	NUMBER_SIZE = 5,	/* bytes of the shortest instruction with a number of four */
 	NUMBER_BEHIND = 9,	/* bytes of what has a distance and a number */
 	RECENT = 16,		/* instructions before a return, or a jump that leaves, among
 				 * which is what puts a word where a return takes it */
@@ -259,7 +260,7 @@ static int note_numbers(struct sweep *s, const uint8_t *p, const struct insn *in
 	int err = in->flags & INSN_PCREL ? 0 : words_operand(s->impl, p, in);
 	struct effect e;
 
-	if (err || in->size < 5 || !s->impl->arch->effect || !has_number(s->impl, p, in))
+	if (err || in->size < NUMBER_SIZE || !s->impl->arch->effect || !has_number(s->impl, p, in))
 		return err;
 	effect_of(s, in, &e);
 	/* The sum is judged, if it may be one. */
@@ -287,11 +288,12 @@ static bool is_goal(const struct sweep *s, const struct insn *in)
 		(in->dest && body_thunk(s->impl, in->dest) >= 0);
 }
 
-/* Most say nothing of addresses. */
+/* Most say nothing of addresses. Where those are numbers, what is too short has none. */
 static bool is_dull(const struct sweep *s, const struct insn *in)
 {
-	return in->kind == INSN_PLAIN && s->impl->symbols->is_pie &&
-		!(in->flags & (INSN_PCREL | INSN_DISTANCE | INSN_LANDING | INSN_BY_REGISTER));
+	return in->kind == INSN_PLAIN &&
+		!(in->flags & (INSN_PCREL | INSN_DISTANCE | INSN_LANDING | INSN_BY_REGISTER)) &&
+		(in->size < NUMBER_SIZE || s->impl->symbols->is_pie);
 }
 
 static int note_insn(struct sweep *s, const uint8_t *p, const struct insn *in)
