@@ -97,9 +97,12 @@ static bool x86_returns(const uint8_t *p, const struct insn *in)
 static size_t padding_size(const uint8_t *p, size_t n)
 {
 	struct x86_form form;
+	uint8_t op = x86_opcode_of_one(p, n);
 
 	if (*p == 0x00 || *p == 0xcc)
 		return 1;
+	if (op != 0x90 && op != 0x0f)
+		return 0;
 	return x86_parse(p, n, &form) == 0 && x86_is_nop(&form) ? form.size : 0;
 }
 

@@ -102,6 +102,26 @@ static inline int64_t x86_signed(const uint8_t *p, size_t size)
 	return word;
 }
 
+/* The opcode of an instruction of map ONE without legacy prefixes, as most are; 0x0f: it may be
+ * any other. */
+static inline uint8_t x86_opcode_of_one(const uint8_t *p, size_t n)
+{
+	uint8_t op = p[n > 1 && (p[0] & 0xf0) == 0x40];
+
+	switch (op) {
+	case 0x26: case 0x2e: case 0x36: case 0x3e:	/* prefixes */
+	case 0x40 ... 0x4f:
+	case 0x64 ... 0x67:
+	case 0xf0:
+	case 0xf2 ... 0xf3:
+	case 0x62:					/* EVEX, XOP, VEX */
+	case 0x8f:
+	case 0xc4 ... 0xc5:
+		return 0x0f;
+	}
+	return op;
+}
+
 /* What an opcode has behind it, and does, whatever else an instruction has. */
 struct x86_opcode {
 	uint8_t imm_size;	/* if no 66 prefix makes it smaller */

@@ -136,6 +136,9 @@ void x86_vectors(const uint8_t *p, size_t n, const struct insn *in, struct vecto
 	struct x86_form f;
 
 	*v = (struct vectors){ .to = -1, .from = -1 };
+	/* Those have nothing to do with vector registers. */
+	if (x86_opcode_of_one(p, in->size) != 0x0f)
+		return;
 	if (x86_parse(p, n, &f) || f.coding == X86_XOP || !f.modrm_at)
 		return;
 	name_operands(p, &f, &o);
