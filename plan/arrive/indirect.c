@@ -155,7 +155,7 @@ static bool has_switch(const struct body *b)
 }
 
 /* Where does the indirect jump `step` lead? */
-static enum indirect judge_jump(struct body *b, const struct tables *tables, size_t step,
+static enum indirect judge_jump(struct body *b, struct tables *tables, size_t step,
 				bool switches)
 {
 	const struct insn *in = &b->steps[step].insn;
@@ -163,7 +163,7 @@ static enum indirect judge_jump(struct body *b, const struct tables *tables, siz
 	if (b->steps[step].thunk)
 		return judge_thunk(b, tables, step);
 	raddr_t entries = goal_table(b, step);
-	enum indirect leads = entries ? tables_judge(b, entries) : INDIRECT_TAIL;
+	enum indirect leads = entries ? tables_judge(b, tables, entries) : INDIRECT_TAIL;
 
 	/* Through the linkage table; other memory any code may have filled. */
 	if (in->flags & INSN_SLOT && symbols_slot(b->impl->symbols, in->ref))
@@ -192,7 +192,7 @@ static enum indirect judge_jump(struct body *b, const struct tables *tables, siz
 		}
 	}
 	/* By a table that is not known it may go where another jump's leads. */
-	const struct tables none = { 0 };
+	struct tables none = { 0 };
 
 	if (in->flags & INSN_INDEXED && !entries)
 		tables = &none;

@@ -317,10 +317,26 @@ static bool comes_back(const struct body *b, struct entries *e)
 	return false;
 }
 
-enum indirect tables_judge(const struct body *b, raddr_t table)
+/* The same as count_inside, of a table of addresses. A function's tables lie one behind the
+ * other, and what is read of one goes on to the end of the last: where that is says it of
+ * all. */
+static size_t judged_inside(const struct body *b, struct range *judged, struct entries *e)
+{
+	raddr_t at = e->table;
+	size_t n;
+
+	if (range_has(*judged, at) && (at - judged->start) % sizeof(at) == 0)
+		return (judged->end - at) / sizeof(at);
+	n = count_inside(b, e);
+	if (n < TABLE_MAX)
+		*judged = (struct range){ at, at + n * sizeof(at) };
+	return n;
+}
+
+enum indirect tables_judge(const struct body *b, struct tables *t, raddr_t table)
 {
 	struct entries e = entries_at(b, table, false);
-	size_t n = count_inside(b, &e);
+	size_t n = judged_inside(b, &t->judged, &e);
 	raddr_t a;
 
 	if (!n)

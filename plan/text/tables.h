@@ -21,6 +21,7 @@ struct tables {
 	size_t nwords, words_cap;
 	raddr_t *entries;	/* of these, sorted */
 	size_t nentries, entries_cap;
+	struct range judged;	/* words that lead inside, up to one that does not */
 };
 
 /*
@@ -40,7 +41,7 @@ int tables_find(struct body *, struct tables *ret);
 void tables_clear(struct tables *);
 /* Where does the table of addresses there lead? Out, if its first entry does; unsure, if others
  * may call functions. */
-enum indirect tables_judge(const struct body *, raddr_t table);
+enum indirect tables_judge(const struct body *, struct tables *, raddr_t table);
 /* The same of a table of distances from there: to functions, too? */
 enum indirect tables_judge_distances(const struct body *, raddr_t table);
 
