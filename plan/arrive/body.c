@@ -29,6 +29,21 @@ static bool leads_to_thunk(const struct body *b, struct range piece, const struc
 	return in->kind == INSN_JUMP && !range_has(piece, in->dest) && is_thunk(b, in->dest);
 }
 
+/* What a step is that does not only go on. */
+static void read_way(struct body *b, struct range piece, const uint8_t *p, struct step *s)
+{
+	const struct insn *in = &s->insn;
+
+	s->ends = insn_ends(in) && !insn_may_resume(b->impl->arch, p, in);
+	s->thunk = leads_to_thunk(b, piece, in);
+	if (in->dest && b->impl->has_thunks)
+		s->by_thunk = (uint8_t)(1 + body_thunk(b->impl, in->dest));
+	if (step_is_indirect(s)) {
+		b->njumps++;
+		b->may_switch |= !(in->flags & INSN_SLOT);
+	}
+}
+
 /* Decode one piece. Sizes and kinds are arch->measure's: the exact decoder is
  * asked about what is displaced only. */
 static int read_piece(struct body *b, size_t piece)
@@ -63,14 +78,8 @@ static int read_piece(struct body *b, size_t piece)
 			body_doubt(b, REFUSED_UNREADABLE);
 			break;
 		}
-		s->ends = insn_ends(in) && !insn_may_resume(arch, p + (pc - r.start), in);
-		s->thunk = leads_to_thunk(b, r, in);
-		if (in->dest && b->impl->has_thunks)
-			s->by_thunk = (uint8_t)(1 + body_thunk(b->impl, in->dest));
-		if (step_is_indirect(s)) {
-			b->njumps++;
-			b->may_switch |= !(in->flags & INSN_SLOT);
-		}
+		if (in->kind != INSN_PLAIN)
+			read_way(b, r, p + (pc - r.start), s);
 		b->nsteps++;
 		pc += in->size;
 	}

@@ -89,7 +89,7 @@ bool flow_enter(struct flow *f)
 		return false;
 	if (!f->seen[d]) {
 		f->seen[d] = calloc(f->body->nsteps + 1, sizeof(*f->seen[d]));
-		f->touched[d] = calloc(f->body->nsteps + 1, sizeof(*f->touched[d]));
+		f->touched[d] = malloc((f->body->nsteps + 1) * sizeof(*f->touched[d]));
 		if (!f->seen[d] || !f->touched[d])
 			return false;
 	}
