@@ -25,12 +25,15 @@ struct state {
 	int32_t depth;		/* bytes on the stack since the entry */
 	int32_t own;		/* the same, if control came only from there */
 	bool reached;
+	bool news;		/* it has changed since all behind it was gone through */
 };
 
 struct whole {
 	const struct body *body;
 	struct flow *flow;
 	struct state *at;	/* before each step at which ways meet */
+	uint32_t *to;		/* by step: 1 + the one that it leads to, or the number of steps;
+				 * 0: that was not asked for yet */
 	struct state anywhere;	/* where control arrives otherwise: as if called */
 	struct slot slots[SLOTS];
 	size_t nslots;
@@ -161,8 +164,7 @@ static void whole_join(struct whole *w, struct state *to, const struct state *fr
 
 	if (!old.reached) {
 		*to = *from;
-		to->reached = true;
-		w->changed = true;
+		to->reached = to->news = w->changed = true;
 		return;
 	}
 	to->computed |= from->computed;
@@ -172,14 +174,12 @@ static void whole_join(struct whole *w, struct state *to, const struct state *fr
 		to->own = from->own;
 	else if (to->own != from->own && from->own != ELSEWHERE)
 		to->own = LOST;
-	w->changed |= to->computed != old.computed || to->depth != old.depth ||
-		to->own != old.own;
+	if (to->computed != old.computed || to->depth != old.depth || to->own != old.own)
+		to->news = w->changed = true;
 }
 
-static void join_at(struct whole *w, raddr_t to, const struct state *s)
+static void join_at(struct whole *w, size_t step, const struct state *s)
 {
-	size_t step = body_step(w->body, to);
-
 	if (step < w->body->nsteps)
 		whole_join(w, &w->at[step], s);
 }
@@ -189,15 +189,20 @@ static void lead_on(struct whole *w, size_t step, const struct state *s)
 {
 	const struct step *st = &w->body->steps[step];
 
-	if (st->insn.dest && body_has(w->body, st->insn.dest))
-		join_at(w, st->insn.dest, s);
+	if (st->insn.dest) {
+		if (!w->to[step])
+			w->to[step] = 1 + (uint32_t)body_step(w->body, st->insn.dest);
+		join_at(w, w->to[step] - 1, s);
+	}
 	if (w->flow->leads[step]) {
 		for (size_t i = 0; i < w->flow->nlinks; i++)
 			if (w->flow->links[i].step == step)
-				join_at(w, w->flow->links[i].to, s);
+				join_at(w, body_step(w->body, w->flow->links[i].to), s);
 	}
 }
 
+/* What comes behind a place where ways meet is gone through again only if something has changed
+ * there: else it would say the same again. */
 static void go_through(struct whole *w)
 {
 	const struct body *b = w->body;
@@ -212,6 +217,8 @@ static void go_through(struct whole *w)
 			if (s.reached)
 				whole_join(w, &w->at[i], &s);
 			s = w->at[i];
+			s.reached = s.news;
+			w->at[i].news = false;
 		}
 		if (!s.reached)
 			continue;
@@ -228,11 +235,12 @@ int flow_whole(struct flow *f, struct whole **ret)
 		return fail(ENOMEM, "plan %s", f->body->func->name);
 	*w = (struct whole){ .body = f->body, .flow = f,
 			     .anywhere = { .depth = LOST, .own = ELSEWHERE, .reached = true },
-			     .at = calloc(f->body->nsteps + 1, sizeof(*w->at)) };
+			     .at = calloc(f->body->nsteps + 1, sizeof(*w->at)),
+			     .to = calloc(f->body->nsteps + 1, sizeof(*w->to)) };
 	*ret = w;
-	if (!w->at)
+	if (!w->at || !w->to)
 		return fail(ENOMEM, "plan %s", f->body->func->name);
-	w->at[0].reached = true;
+	w->at[0].reached = w->at[0].news = true;
 	w->changed = true;
 	for (int round = 0; w->changed; round++) {
 		/* One that does not come to rest has nothing that is certain. */
@@ -246,8 +254,10 @@ int flow_whole(struct flow *f, struct whole **ret)
 
 void flow_whole_free(struct whole *w)
 {
-	if (w)
+	if (w) {
 		free(w->at);
+		free(w->to);
+	}
 	free(w);
 }
 
