@@ -71,6 +71,15 @@ static bool may_have_word(const struct plan_impl *p, const uint8_t *block)
 	return found[0] | found[1] | found[2] | found[3];
 }
 
+/* The same of one word. */
+static inline bool may_be_word(const struct plan_impl *p, const uint8_t *bytes)
+{
+	uint32_t low;
+
+	memcpy(&low, bytes, sizeof(low));
+	return low - (uint32_t)p->texts.start < range_size(p->texts);
+}
+
 static uint64_t word_at(const uint8_t *p, size_t width)
 {
 	uint64_t word;
@@ -95,6 +104,8 @@ static int scan_numbers(struct plan_impl *p, raddr_t start, const uint8_t *bytes
 			i += BLOCK;
 		if (i + width > n)
 			break;
+		if (!may_be_word(p, bytes + i))
+			continue;
 		uint64_t word = word_at(bytes + i, width);
 
 		if (range_has(p->texts, word) &&
@@ -106,7 +117,7 @@ static int scan_numbers(struct plan_impl *p, raddr_t start, const uint8_t *bytes
 
 /* Distances from themselves. */
 static int scan_distances(struct plan_impl *p, raddr_t section, raddr_t start,
-			  const uint8_t *bytes, size_t n)
+			  const uint8_t *bytes, size_t n, bool tabled)
 {
 	size_t table = 0;
 	int err = 0;
@@ -119,7 +130,7 @@ static int scan_distances(struct plan_impl *p, raddr_t section, raddr_t start,
 		raddr_t to = at + (raddr_t)(int64_t)distance;
 
 		if (range_has(p->texts, to) && !is_entry(p, &table, section, at) &&
-		    symbols_is_tabled(p->symbols, at))
+		    (!tabled || symbols_is_tabled(p->symbols, at)))
 			err = note_number(p, to);
 	}
 	return err;
@@ -132,6 +143,17 @@ struct share {
 	bool text;
 };
 
+/* Has a section of data something that only loaders, unwinders and tracers read? Most have not:
+ * then it need not be asked of each word. */
+static bool has_untabled(const struct symbols *syms, struct range section)
+{
+	bool ret = false;
+
+	for (size_t i = 0; i < syms->nuntabled && !ret; i++)
+		ret = range_overlaps(syms->untabled[i], section);
+	return ret;
+}
+
 /* Of a text words of eight bytes: four are a part of a distance as a rule. */
 static int scan_share(struct plan_impl *own, size_t part, void *ctx)
 {
@@ -140,6 +162,7 @@ static int scan_share(struct plan_impl *own, size_t part, void *ctx)
 	struct range r = share->section;
 	size_t n, width = share->text ? 8 : 4;
 	const uint8_t *bytes = symbols_bytes(syms, r.start, range_size(r), &n);
+	bool tabled = !share->text && has_untabled(syms, r);
 	int err = 0;
 
 	if (!bytes || share->first >= n)
@@ -147,9 +170,10 @@ static int scan_share(struct plan_impl *own, size_t part, void *ctx)
 	n = MIN(n, share->end + width - 1) - share->first;
 	if (!syms->is_pie)
 		err = scan_numbers(own, r.start + share->first, bytes + share->first, n, width,
-				   !share->text);
+				   tabled);
 	if (!share->text && !err)
-		err = scan_distances(own, r.start, r.start + share->first, bytes + share->first, n);
+		err = scan_distances(own, r.start, r.start + share->first, bytes + share->first, n,
+				     tabled);
 	return err;
 }
 
