@@ -57,7 +57,7 @@ static int read_piece(struct body *b, size_t piece)
 		body_doubt(b, REFUSED_UNREADABLE);
 		return 0;
 	}
-	for (raddr_t pc = r.start; pc < r.end; ) {
+	for (raddr_t pc = r.start, size; pc < r.end; pc += size, p += size, left -= size) {
 		if (b->nsteps == b->room.steps_cap &&
 		    base_grow((void **)&b->room.steps, &b->room.steps_cap, sizeof(*b->steps)))
 			return -ENOMEM;
@@ -67,21 +67,20 @@ static int read_piece(struct body *b, size_t piece)
 
 		*s = (struct step){ .piece = piece };
 		/* To see further is faster. */
-		if (arch->measure(p + (pc - r.start), left - (pc - r.start), pc, &s->insn) ||
-		    in->size > r.end - pc) {
+		if (arch->measure(p, left, pc, &s->insn) || in->size > r.end - pc) {
 			if (b->unowned) {	/* data, behind which control does not go on */
 				if (b->nsteps)
 					b->steps[b->nsteps - 1].ends = true;
-				pc += arch->align;
+				size = arch->align;
 				continue;
 			}
 			body_doubt(b, REFUSED_UNREADABLE);
 			break;
 		}
 		if (in->kind != INSN_PLAIN)
-			read_way(b, r, p + (pc - r.start), s);
+			read_way(b, r, p, s);
 		b->nsteps++;
-		pc += in->size;
+		size = in->size;
 	}
 	return 0;
 }

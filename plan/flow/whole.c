@@ -331,7 +331,9 @@ int whole_doubt_jumps(struct body *b)
 {
 	auto_free bool *moved = NULL;
 
-	for (size_t i = 0; i < b->nsteps && b->impl->arch->effect && !b->entry_only; i++) {
+	if (!b->impl->arch->effect)
+		return 0;
+	for (size_t i = 0; i < b->nsteps && !b->entry_only; i++) {
 		const struct step *s = &b->steps[i];
 
 		if (!s->exit || s->insn.kind == INSN_RETURN ||

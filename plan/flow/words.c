@@ -71,15 +71,6 @@ static bool may_have_word(const struct plan_impl *p, const uint8_t *block)
 	return found[0] | found[1] | found[2] | found[3];
 }
 
-/* The same of one word. */
-static inline bool may_be_word(const struct plan_impl *p, const uint8_t *bytes)
-{
-	uint32_t low;
-
-	memcpy(&low, bytes, sizeof(low));
-	return low - (uint32_t)p->texts.start < range_size(p->texts);
-}
-
 static uint64_t word_at(const uint8_t *p, size_t width)
 {
 	uint64_t word;
@@ -97,20 +88,27 @@ static uint64_t word_at(const uint8_t *p, size_t width)
 static int scan_numbers(struct plan_impl *p, raddr_t start, const uint8_t *bytes, size_t n,
 			size_t width, bool tabled)
 {
+	const uint32_t first = (uint32_t)p->texts.start;
+	const uint64_t size = range_size(p->texts);
+	size_t i = 0;
 	int err = 0;
 
-	for (size_t i = 0; i + width <= n && !err; i++) {
-		while (i % BLOCK == 0 && i + BLOCK + 3 <= n && !may_have_word(p, bytes + i))
-			i += BLOCK;
-		if (i + width > n)
-			break;
-		if (!may_be_word(p, bytes + i))
-			continue;
-		uint64_t word = word_at(bytes + i, width);
+	while (i + width <= n && !err) {
+		size_t end = MIN(i + BLOCK, n - width + 1);
 
-		if (range_has(p->texts, word) &&
-		    (!tabled || symbols_is_tabled(p->symbols, start + i)))
-			err = note_number(p, word);
+		if (i + BLOCK + 3 <= n && !may_have_word(p, bytes + i))
+			i = end;
+		for (; i < end && !err; i++) {
+			uint64_t word = word_at(bytes + i, 4);
+
+			/* As may_have_word: of eight bytes the low half. */
+			if ((uint32_t)word - first >= size)
+				continue;
+			word = word_at(bytes + i, width);
+			if (range_has(p->texts, word) &&
+			    (!tabled || symbols_is_tabled(p->symbols, start + i)))
+				err = note_number(p, word);
+		}
 	}
 	return err;
 }
