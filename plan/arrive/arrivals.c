@@ -263,15 +263,16 @@ static int judge_sums(struct plan_impl *p, struct flow *f, uint32_t regs, size_t
 	for (size_t i = 0; i < b->nsteps && (regs || !p->symbols->is_pie) && !err; i++) {
 		uint32_t named = regs ? regs & named_next(&n, i) : 0;
 		struct values s;
-		struct effect e;
 
 		if (b->steps[i].insn.kind != INSN_PLAIN)
 			continue;
-		e = *effect_at(f, i);
-		if (!flow_sum(f, i, &e, named, &s))
+		const struct effect *e = effect_at(f, i);
+
+		/* Of what holds nothing that is named only a sum may make something. */
+		if ((!named && e->op != EFFECT_SUM) || !flow_sum(f, i, e, named, &s))
 			continue;
 		for (size_t k = 0; k < s.n && !err; k++) {
-			if (!may_lead(p, &s.v[k], e.op == EFFECT_SUM || e.stores))
+			if (!may_lead(p, &s.v[k], e->op == EFFECT_SUM || e->stores))
 				continue;
 			back |= may_come_back(f, &s.v[k], first);
 			err = judge_value(p, b->steps[i].insn.pc, &s.v[k], false);

@@ -127,6 +127,10 @@ static void named_put(struct named *n, int reg, uint8_t what)
 
 static void named_pass(struct named *n, const struct effect *e)
 {
+	if (e->reg < 0 && !e->others) {
+		named_put(n, STACK, found(UNNAMED));
+		return;
+	}
 	uint8_t sets = e->reg >= 0 ? of_effect(n, e) : NOTHING;
 
 	for (uint32_t left = e->others; left; left &= left - 1)
