@@ -145,7 +145,8 @@ bool compiled_is_exit(const struct body *b, raddr_t at)
 	const struct plan_impl *p = b->impl;
 	struct insn in = { 0 };
 
-	if (!p->symbols->nsleds || !insn_at(p, at, &in) || (aligns(b, &in) && !insn_at(p, ++at, &in)))
+	if (!p->symbols->nsleds || !insn_at(p, at, &in) ||
+	    (aligns(b, &in) && !insn_at(p, ++at, &in)))
 		return false;
 	return in.kind == INSN_RETURN && has_sled(p->symbols, at);
 }
