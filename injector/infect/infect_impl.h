@@ -39,7 +39,8 @@ struct infecting {
 	uint64_t session_most;	/* bytes of addresses for the session, as session_wish's */
 	bool locks;		/* it locks its memory (mlockall) */
 	bool reuse;		/* an earlier visit's payload and memory */
-	bool glibc;		/* which a loader has brought */
+	const struct thread_runtime *loaded;	/* the C library that a loader has brought, if
+				 * that loader can load the payload; NULL: none */
 	bool spare;		/* whose control blocks may have room */
 	const char *no_loader;	/* why its own loader cannot load the payload;
 				 * NULL: it can */

@@ -74,34 +74,31 @@ static bool has_loader(const struct infecting *in)
 	return found;
 }
 
-/* musl's dlopen refuses what brings thread-local storage of its own. */
-static bool is_glibc(struct infecting *in)
+static const struct thread_runtime *find_loaded(struct infecting *in)
 {
+	const struct thread_runtime *r;
 	raddr_t unused;
 
-	return find_libc(in->mods, "gnu_get_libc_version", &unused);
+	for (uint32_t i = 1; (r = threads_by_number(i)); i++)
+		if (r->loads_by && find_libc(in->mods, r->loads_by, &unused))
+			return r;
+	return NULL;
 }
 
-/* Has glibc left its control blocks' room alone for long (2.23)? This came with 2.25. */
-static bool has_spare(struct infecting *in)
-{
-	raddr_t unused;
-
-	return find_libc(in->mods, "explicit_bzero", &unused);
-}
-
-/* What dlopen needs: itself, thread-local storage as glibc has it, /proc, through
- * which the payload is handed over; and that no other thread holds its locks. */
+/* What dlopen needs: itself, that it takes thread-local storage, /proc, through which the
+ * payload is handed over; and that no other thread holds its locks. */
 static void look_loader(struct infecting *in)
 {
 	bool loader = has_loader(in);
+	raddr_t unused;
 
-	in->glibc = loader && is_glibc(in);
-	in->spare = in->glibc && has_spare(in);
+	in->loaded = loader ? find_loaded(in) : NULL;
+	in->spare = in->loaded && in->loaded->room_by &&
+		find_libc(in->mods, in->loaded->room_by, &unused);
 	if (!loader)
 		in->no_loader = "it is statically linked";
-	else if (!in->glibc || !find_functions(in))
-		in->no_loader = "its C library is not glibc";
+	else if (!in->loaded || !find_functions(in))
+		in->no_loader = threads_no_loader();
 	else if (in->nthreads > 1)
 		in->no_loader = "it has several threads";
 	else if (!has_proc(in->target->pid))

@@ -24,9 +24,9 @@ int infect_refuse_threads(const struct infecting *in)
 /* Where an earlier build of inject has been it has had the same room. */
 static uint64_t find_room(struct infecting *in)
 {
-	const struct thread_runtime *r = in->glibc ? &threads_glibc : in->keeper;
+	const struct thread_runtime *r = in->loaded ? in->loaded : in->keeper;
 
-	if (!r || !in->tid_offset || !r->room.size || (in->glibc && !in->spare))
+	if (!r || !in->tid_offset || !r->room.size || (in->loaded && !in->spare))
 		return 0;
 	return !r->has_room || in->result->old.s.tls_offset == (uint64_t)r->room.at ||
 		r->has_room(&in->known) ? (uint64_t)r->room.at : 0;
@@ -34,9 +34,9 @@ static uint64_t find_room(struct infecting *in)
 
 int infect_find_tid(struct infecting *in)
 {
-	in->keeper = in->glibc ? NULL : in->known.keeper;
+	in->keeper = in->loaded ? NULL : in->known.keeper;
 	in->tid_offset = in->keeper ? in->known.place :
-		in->glibc ? threads_glibc.ids(in->target, &in->known, PATIENCE) :
+		in->loaded ? in->loaded->ids(in->target, &in->known, PATIENCE) :
 		tids_any(in->target, &in->known, PATIENCE);
 	in->bare = in->tid_offset;
 	in->room = find_room(in);

@@ -42,6 +42,11 @@ const char *threads_names(void)
 	return "glibc, musl or Go";
 }
 
+const char *threads_no_loader(void)
+{
+	return "its C library is not glibc";
+}
+
 struct range kept_stack(const struct kept_thread *k, raddr_t sp)
 {
 	const struct range *all[] = { &k->own, &k->signal, &k->current };

@@ -3,7 +3,7 @@
  * threads: which C library, or which language's runtime, keeps the threads of a process, and
  * what does it know of each?
  *
- * One struct each, in a file of its own (threads_glibc.c); runtimes.c lists them. What they
+ * One struct each, in a file of its own (threads_glibc.c); threads.c lists them. What they
  * do otherwise with functions is plan/runtime.h's.
  */
 #ifndef INJECTOR_THREADS_H
@@ -62,6 +62,11 @@ struct thread_runtime {
 	 * place. NULL: it is no C library.
 	 */
 	uint64_t (*ids)(struct target *, struct tids_of *, int patience);
+	/* A function of this library alone, by which it is known where a loader has brought it,
+	 * and its dlopen takes what brings thread-local storage of its own. NULL: it does not. */
+	const char *loads_by;
+	/* One that came later than the room became free. */
+	const char *room_by;
 
 	/* ---- a language's runtime that makes threads itself ---- */
 
@@ -90,5 +95,7 @@ const struct thread_runtime *threads_keeper(const struct target *, raddr_t tp,
 const struct thread_runtime *threads_of(const struct symbols *);
 /* "glibc, musl or Go" */
 const char *threads_names(void);
+/* Why the payload is not loaded by the program's own loader: none that has loads_by. */
+const char *threads_no_loader(void);
 
 #endif

@@ -9,7 +9,8 @@
  * In the head of its control block there are 512 bytes that the loader used before
  * version 2.23. They stay because programs built with AddressSanitizer depend on the
  * size of that head (tcbhead_t). They are zero in a new block; one that is used again has
- * what the thread before has left there.
+ * what the thread before has left there. That 2.23 or later is there is told by a function
+ * that came with 2.25.
  */
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -176,4 +177,6 @@ const struct thread_runtime threads_glibc = {
 	.room = { ROOM_AT, ROOM },
 	.has_room = has_room,
 	.ids = ids,
+	.loads_by = "gnu_get_libc_version",
+	.room_by = "explicit_bzero",
 };
