@@ -11,17 +11,15 @@
 struct routines arena_routines(const struct session *s, const struct arena *a,
 			       const struct module *m, const struct probe *probe)
 {
-	const struct routine_set *sets = hot_table.sets[!s->tls_offset];
-	const struct routine_set *own = &sets[probe->routines];
 	const struct way *way = ways_of(s->counting);
+	struct routine_set set = way->routines(hot_table.sets[!s->tls_offset], probe->routines);
 	bool tight = probe->routines == ROUTINES_TIGHT;
-	const struct routine_set *calls = way->set ? &sets[way->set] : own;
 	raddr_t base = a->base - m->bias;
 
 	return (struct routines){
-		.entry = base + (probe->watched ? hot_table.watch_entry : calls->entry),
-		.exit = base + (probe->watched ? hot_table.watch_exit : calls->exit),
-		.mark = base + (way->room ? own->count : own->mark),
+		.entry = base + (probe->watched ? hot_table.watch_entry : set.entry),
+		.exit = base + (probe->watched ? hot_table.watch_exit : set.exit),
+		.mark = base + set.mark,
 		.gates = s->base + GATES_OFF,
 		.first = base + hot_table.tight_first,
 		.ledges = (int32_t)s->ledges_offset,
@@ -30,7 +28,7 @@ struct routines arena_routines(const struct session *s, const struct arena *a,
 		.word = way->word,
 		/* What is recorded without a stack, or in C, is always returned from by the
 		 * stub. */
-		.leave = tight || probe->watched ? 0 : base + calls->leave,
+		.leave = tight || probe->watched ? 0 : base + set.leave,
 	};
 }
 

@@ -5,6 +5,14 @@
 
 enum { LATER = 1 << 15 };	/* functions of libraries that are loaded later */
 
+static struct routine_set routines(const struct routine_set *sets, enum plan_routines its)
+{
+	struct routine_set set = sets[its];
+
+	set.mark = set.count;
+	return set;
+}
+
 static uint64_t room(uint64_t nfuncs)
 {
 	return (nfuncs + LATER) * sizeof(uint64_t);
@@ -22,7 +30,7 @@ static const uint64_t *counts(const struct ring *ring, uint64_t bytes)
 }
 
 const struct way way_counts = {
-	.kind = COUNT_CALLS, .entry_only = true,
+	.kind = COUNT_CALLS, .entry_only = true, .routines = routines,
 	.room = room, .funcs = funcs, .counts = counts,
 	.cost = 1.5, .readings = 1,
 };

@@ -5,6 +5,15 @@
 
 enum { LATER = 1 << 12 };	/* functions of libraries that are loaded later */
 
+/* Of what is probed at its entry only calls are counted. */
+static struct routine_set routines(const struct routine_set *sets, enum plan_routines its)
+{
+	struct routine_set set = sets[ROUTINES_TIMED];
+
+	set.mark = sets[its].count;
+	return set;
+}
+
 static uint64_t room(uint64_t nfuncs)
 {
 	return TIMING_SIDES + (nfuncs + LATER) * TIMING_EACH;
@@ -25,7 +34,7 @@ static const uint64_t *counts(const struct ring *ring, uint64_t bytes)
 
 const struct way way_times = {
 	.kind = COUNT_TIMES, .pairs = true,
-	.set = ROUTINES_TIMED, .word = (uint64_t)REC_TIMED << REC_TIME_SHIFT,
+	.routines = routines, .word = (uint64_t)REC_TIMED << REC_TIME_SHIFT,
 	.room = room, .funcs = funcs, .counts = counts,
 	.readings = 2,
 };

@@ -17,8 +17,8 @@ struct way {
 	bool entry_only;	/* exits are of no use */
 	bool pairs;		/* entries and exits are paired in the target: what cannot be
 				 * paired there is recorded, and paired by the reader */
-	uint32_t set;		/* of hot_table.sets the one that records calls; 0: that of
-				 * the probe */
+	/* The routines of a probe, of the sets that there are (hot_table.sets). */
+	struct routine_set (*routines)(const struct routine_set *sets, enum plan_routines);
 	uint64_t word;		/* what is in all words of its records */
 
 	/* ---- memory of a thread, and what is in it ---- */
