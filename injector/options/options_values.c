@@ -118,9 +118,3 @@ int options_top(const char *word, enum top_key *ret)
 		}
 	return fail(0, "--sort %s: sort by rate, wall, calls, total, self, avg, p99 or max", word);
 }
-
-const struct way *verb_way(enum verb verb)
-{
-	return verb == VERB_COUNT ? &way_counts :
-		verb == VERB_HIST || verb == VERB_TOP ? &way_times : &way_records;
-}

@@ -50,23 +50,23 @@ const struct option_def option_defs[OPTION_DEFS] = {
 };
 
 const struct verb_def verb_defs[VERB_DEFS] = {
-	{ "trace", ON_TRACE, VERB_TRACE },
-	{ "record", ON_RECORD, VERB_RECORD },
-	{ "count", ON_COUNT, VERB_COUNT },
-	{ "hist", ON_HIST, VERB_HIST },
-	{ "top", ON_TOP, VERB_TOP },
-	{ "list", ON_LIST, VERB_LIST },
-	{ "stop", ON_STOP, VERB_STOP },
-	{ "start", ON_START, VERB_START },
-	{ "status", ON_STATUS, VERB_STATUS },
-	{ "snapshot", ON_SNAPSHOT, VERB_SNAPSHOT },
-	{ "add", ON_ADD, VERB_ADD },
-	{ "remove", ON_REMOVE, VERB_REMOVE },
-	{ "replay", ON_REPLAY, VERB_REPLAY },
-	{ "report", ON_REPORT, VERB_REPORT },
-	{ "graph", ON_GRAPH, VERB_GRAPH },
-	{ "info", ON_INFO, VERB_INFO },
-	{ "export", ON_EXPORT, VERB_EXPORT },
+	{ "trace", ON_TRACE, VERB_TRACE, NULL },
+	{ "record", ON_RECORD, VERB_RECORD, NULL },
+	{ "count", ON_COUNT, VERB_COUNT, &way_counts },
+	{ "hist", ON_HIST, VERB_HIST, &way_times },
+	{ "top", ON_TOP, VERB_TOP, &way_times },
+	{ "list", ON_LIST, VERB_LIST, NULL },
+	{ "stop", ON_STOP, VERB_STOP, NULL },
+	{ "start", ON_START, VERB_START, NULL },
+	{ "status", ON_STATUS, VERB_STATUS, NULL },
+	{ "snapshot", ON_SNAPSHOT, VERB_SNAPSHOT, NULL },
+	{ "add", ON_ADD, VERB_ADD, NULL },
+	{ "remove", ON_REMOVE, VERB_REMOVE, NULL },
+	{ "replay", ON_REPLAY, VERB_REPLAY, NULL },
+	{ "report", ON_REPORT, VERB_REPORT, NULL },
+	{ "graph", ON_GRAPH, VERB_GRAPH, NULL },
+	{ "info", ON_INFO, VERB_INFO, NULL },
+	{ "export", ON_EXPORT, VERB_EXPORT, NULL },
 };
 
 const struct verb_def *verb_named(const char *word)
@@ -75,6 +75,14 @@ const struct verb_def *verb_named(const char *word)
 		if (strcmp(word, verb_defs[i].name) == 0)
 			return &verb_defs[i];
 	return NULL;
+}
+
+const struct way *verb_way(enum verb verb)
+{
+	for (size_t i = 0; i < VERB_DEFS; i++)
+		if (verb_defs[i].verb == verb && verb_defs[i].way)
+			return verb_defs[i].way;
+	return &way_records;
 }
 
 const struct option_def *option_of(int key)

@@ -54,6 +54,7 @@ struct verb_def {
 	const char *name;
 	int on;
 	enum verb verb;
+	const struct way *way;	/* to record; NULL: it has none of its own */
 };
 
 enum { OPTION_DEFS = 40, VERB_DEFS = 17 };
