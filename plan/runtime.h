@@ -2,7 +2,7 @@
 /*
  * runtime: what is other in functions of a language with a runtime of its own?
  *
- * One struct each, in a file of its own (runtime_go.c); runtimes.c lists them. A field that is
+ * One struct each, in a file of its own (runtime_go.c); RUNTIMES lists them. A field that is
  * false, zero or NULL says that all is as in C.
  */
 #ifndef PLAN_RUNTIME_H
@@ -78,7 +78,11 @@ void runtimes_open(struct plan_impl *);
 /* Does a runtime say that what looks like an address of code is a number? */
 bool runtimes_is_number(const struct plan_impl *, raddr_t);
 
-/* What runtimes.c lists, and what all else is. */
-extern const struct runtime runtime_go, runtime_ocaml, runtime_c;
+/* All; the first that has made a function is its own. And what all else is. */
+#define RUNTIMES(X) X(go) X(ocaml)
+
+#define X(name) extern const struct runtime runtime_##name;
+RUNTIMES(X) X(c)
+#undef X
 
 #endif

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* threads: the runtimes that keep them. Their numbers are their places here. */
+/* threads: the runtimes that keep them. */
 #include "injector/ptrace/threads.h"
 
+#include <stdio.h>
+
 static const struct thread_runtime *const list[] = {
-	&threads_glibc, &threads_musl, &threads_go,
+#define X(name) &threads_##name,
+	THREAD_RUNTIMES(X)
+#undef X
 };
 
 const struct thread_runtime *threads_by_number(uint32_t number)
@@ -39,7 +43,14 @@ const struct thread_runtime *threads_of(const struct symbols *syms)
 
 const char *threads_names(void)
 {
-	return "glibc, musl or Go";
+	static char names[32 * ARRAY_SIZE(list)];
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(list); i++)
+		n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s",
+				      !i ? "" : i + 1 < ARRAY_SIZE(list) ? ", " : " or ",
+				      list[i]->name);
+	return names;
 }
 
 const char *threads_no_loader(void)

@@ -3,7 +3,7 @@
  * threads: which C library, or which language's runtime, keeps the threads of a process, and
  * what does it know of each?
  *
- * One struct each, in a file of its own (threads_glibc.c); threads.c lists them. What they
+ * One struct each, in a file of its own (threads_glibc.c); THREAD_RUNTIMES lists them. What they
  * do otherwise with functions is plan/runtime.h's.
  */
 #ifndef INJECTOR_THREADS_H
@@ -83,9 +83,14 @@ struct thread_runtime {
 	size_t ncalls;
 };
 
-extern const struct thread_runtime threads_glibc, threads_musl, threads_go;
+/* All. Their numbers are their places here, from 1 on. */
+#define THREAD_RUNTIMES(X) X(glibc) X(musl) X(go)
 
-/* threads.c: by number, from 1 on, as a session has it; NULL: there is none. */
+#define X(name) extern const struct thread_runtime threads_##name;
+THREAD_RUNTIMES(X)
+#undef X
+
+/* By number, as a session has it; NULL: there is none. */
 const struct thread_runtime *threads_by_number(uint32_t number);
 uint32_t threads_number(const struct thread_runtime *);	/* 0 of NULL */
 /* The language's runtime that keeps this thread, which is to be stopped; NULL: none. */

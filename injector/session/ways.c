@@ -4,7 +4,11 @@
 
 const struct way *ways_of(uint32_t kind)
 {
-	static const struct way *const ways[] = { &way_records, &way_counts, &way_times };
+	static const struct way *const ways[] = {
+#define X(name) &way_##name,
+		WAYS(X)
+#undef X
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
 		if (ways[i]->kind == kind)

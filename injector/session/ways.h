@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * ways: what becomes of a call that a probe sees? There is one struct for each way to record,
- * in a file of its own (way_times.c); ways.c lists them. What the payload does for it is in
+ * in a file of its own (way_times.c); WAYS lists them. What the payload does for it is in
  * hot.S (struct hot_table) and in payload/.
  */
 #ifndef INJECTOR_WAYS_H
@@ -37,7 +37,11 @@ struct way {
 	uint32_t readings;	/* of the clock, by a call that is added up */
 };
 
-extern const struct way way_records, way_counts, way_times;
+#define WAYS(X) X(records) X(counts) X(times)
+
+#define X(name) extern const struct way way_##name;
+WAYS(X)
+#undef X
 
 /* By what a session says; a number that no way has is taken for records. */
 const struct way *ways_of(uint32_t kind);

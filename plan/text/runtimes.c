@@ -9,8 +9,11 @@ static bool may_lower(const struct choice *c)
 
 const struct runtime runtime_c = { .name = "C", .may_lower = may_lower };
 
-/* The first that has made a function is its own. */
-static const struct runtime *const runtimes[] = { &runtime_go, &runtime_ocaml };
+static const struct runtime *const runtimes[] = {
+#define X(name) &runtime_##name,
+	RUNTIMES(X)
+#undef X
+};
 
 const struct runtime *runtime_of(const struct symbols *syms, const struct func *f)
 {

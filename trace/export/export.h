@@ -16,24 +16,19 @@ struct export_format {
 	bool moments;		/* it shows when calls were, and not what they took */
 };
 
-/* The formats, in the order of their names; NULL: there are no more. */
+/* All, in the order of their names: each is a struct in the file that makes it. */
+#define EXPORT_FORMATS(X) \
+	X(chrome) X(ctf) X(dot) X(folded) X(perfetto) X(pprof) X(speedscope) X(svg) X(uftrace)
+
+#define X(name) extern const struct export_format format_##name;
+EXPORT_FORMATS(X)
+#undef X
+
+/* The formats, in that order; NULL: there are no more. */
 const struct export_format *export_format_at(size_t i);
 /* Their names, for a message: "chrome, ctf, ... or uftrace". */
 const char *export_names(void);
 /* -EINVAL, with a message, if there is none of that name. */
 int export_find(const char *name, const struct export_format **ret);
-
-/* One function for each. Of chains of calls, all of the same kind taken together: */
-int export_folded(struct view *, struct output *);
-int export_svg(struct view *, struct output *);
-int export_speedscope(struct view *, struct output *);
-int export_dot(struct view *, struct output *);
-int export_pprof(struct view *, struct output *);
-/* Of single calls: */
-int export_chrome(struct view *, struct output *);
-int export_perfetto(struct view *, struct output *);
-/* Into a directory, which is made as place_make makes one. */
-int export_ctf(struct view *, const char *path);
-int export_uftrace(struct view *, const char *path);
 
 #endif

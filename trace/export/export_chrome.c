@@ -124,7 +124,7 @@ static void put_threads(struct chrome *c, const struct view *v)
 				 z.threads[i].name);
 }
 
-int export_chrome(struct view *v, struct output *out)
+static int export_chrome(struct view *v, struct output *out)
 {
 	struct chrome c = { .about = view_about(v), .out = out, .begin = view_begin(v),
 			    .between = "\n" };
@@ -138,3 +138,5 @@ int export_chrome(struct view *v, struct output *out)
 	put_plain(&c, "\n]}\n");
 	return err;
 }
+
+const struct export_format format_chrome = { "chrome", .run = export_chrome, .moments = true };

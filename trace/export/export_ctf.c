@@ -55,7 +55,7 @@ static struct probe_cost cost_in_ns(const struct clock *c, const struct probe_co
 				    clock_ns(c, cost->mark) };
 }
 
-int export_ctf(struct view *v, const char *path)
+static int export_ctf(struct view *v, const char *path)
 {
 	const struct about *from = view_about(v);
 	struct copying c = { .clock = &from->clock, .archive = view_archive(v) };
@@ -80,3 +80,8 @@ int export_ctf(struct view *v, const char *path)
 	record_free(c.record);
 	return err ? err : end_err;
 }
+
+const struct export_format format_ctf = {
+	"ctf", .make = export_ctf, .directory = "ctf.data",
+	.moments = true, .events = true,
+};

@@ -140,7 +140,7 @@ static int write_names(struct perfetto *p, const struct view *v)
 	return p->err;
 }
 
-int export_perfetto(struct view *v, struct output *out)
+static int export_perfetto(struct view *v, struct output *out)
 {
 	struct perfetto p = { .about = view_about(v), .out = out, .begin = view_begin(v) };
 	struct sink sink = { .open = perfetto_open, .end = perfetto_end, .lost = perfetto_lost,
@@ -154,3 +154,8 @@ int export_perfetto(struct view *v, struct output *out)
 	message_free(&p.innermost);
 	return err;
 }
+
+const struct export_format format_perfetto = {
+	"perfetto", .run = export_perfetto, .binary = true,
+	.moments = true,
+};

@@ -122,7 +122,7 @@ static int write_head(struct pprof *p, const struct view *v, struct output *out)
 	return err;
 }
 
-int export_pprof(struct view *v, struct output *out)
+static int export_pprof(struct view *v, struct output *out)
 {
 	struct pprof p = { .about = view_about(v) };
 	struct tree *t = NULL;
@@ -136,3 +136,5 @@ int export_pprof(struct view *v, struct output *out)
 	tree_free(t);
 	return err;
 }
+
+const struct export_format format_pprof = { "pprof", .run = export_pprof, .binary = true };

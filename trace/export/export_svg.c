@@ -223,7 +223,7 @@ static int svg_draw(struct flame *f, const struct tree *t, struct output *out)
 	return err;
 }
 
-int export_svg(struct view *v, struct output *out)
+static int export_svg(struct view *v, struct output *out)
 {
 	struct flame f = { .about = view_about(v) };
 	struct tree *t = NULL;
@@ -237,3 +237,5 @@ int export_svg(struct view *v, struct output *out)
 	tree_free(t);
 	return err;
 }
+
+const struct export_format format_svg = { "svg", .run = export_svg };

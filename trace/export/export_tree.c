@@ -60,7 +60,7 @@ static int folded_node(void *ctx, const struct tree *t, const struct tree_node *
 	return 0;
 }
 
-int export_folded(struct view *v, struct output *out)
+static int export_folded(struct view *v, struct output *out)
 {
 	struct tree *t = NULL;
 	struct writing w;
@@ -69,6 +69,8 @@ int export_folded(struct view *v, struct output *out)
 	tree_free(t);
 	return err;
 }
+
+const struct export_format format_folded = { "folded", .run = export_folded };
 
 /* ---- speedscope ---------------------------------------------------------- */
 
@@ -121,7 +123,7 @@ static int speedscope_frames(const struct writing *w, struct output *out)
 	return err;
 }
 
-int export_speedscope(struct view *v, struct output *out)
+static int export_speedscope(struct view *v, struct output *out)
 {
 	struct tree *t = NULL;
 	struct writing w;
@@ -149,6 +151,8 @@ int export_speedscope(struct view *v, struct output *out)
 	tree_free(t);
 	return err;
 }
+
+const struct export_format format_speedscope = { "speedscope", .run = export_speedscope };
 
 /* ---- dot ----------------------------------------------------------------- */
 
@@ -239,7 +243,7 @@ static int dot_edges(const struct writing *w, const struct edge *e, size_t n, st
 	return err;
 }
 
-int export_dot(struct view *v, struct output *out)
+static int export_dot(struct view *v, struct output *out)
 {
 	auto_free struct edge *edges = NULL;
 	struct tree *t = NULL;
@@ -258,3 +262,5 @@ int export_dot(struct view *v, struct output *out)
 	tree_free(t);
 	return err;
 }
+
+const struct export_format format_dot = { "dot", .run = export_dot };

@@ -246,7 +246,7 @@ static int uftrace_finish(struct uftrace *u)
 	return err;
 }
 
-int export_uftrace(struct view *v, const char *path)
+static int export_uftrace(struct view *v, const char *path)
 {
 	const char *exe = view_about(v)->exe ?: "?", *slash = strrchr(exe, '/');
 	struct uftrace u = { .about = view_about(v), .path = path, .base = slash ? slash + 1 : exe,
@@ -265,3 +265,8 @@ int export_uftrace(struct view *v, const char *path)
 	close(u.dir);
 	return err ? err : end_err;
 }
+
+const struct export_format format_uftrace = {
+	"uftrace", .make = export_uftrace,
+	.directory = "uftrace.data", .moments = true,
+};
