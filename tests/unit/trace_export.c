@@ -67,17 +67,14 @@ static void judge(void)
 
 static void test_formats(void)
 {
+	const struct export_format *f;
 	struct world w;
 
 	world_make(&w, 50000);
 	world_write(&w, path, (struct record_options){ 0 });
-	write_format("chrome", export_chrome);
-	write_format("speedscope", export_speedscope);
-	write_format("svg", export_svg);
-	write_format("folded", export_folded);
-	write_format("dot", export_dot);
-	write_format("pprof", export_pprof);
-	write_format("perfetto", export_perfetto);
+	for (size_t i = 0; (f = export_format_at(i)); i++)
+		if (f->run)
+			write_format(f->name, f->run);
 	write_format("graph", callgraph_print);
 	judge();
 	free(w.events);

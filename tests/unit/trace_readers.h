@@ -84,39 +84,32 @@ static inline void read_info(struct view *v, struct output *out)
 	info_print(view_archive(v), path, out);
 }
 
-/* One of the other formats. */
-static inline void read_export(struct view *v, struct output *out)
+static inline void read_callgraph(struct view *v, struct output *out)
 {
-	static int (*const formats[])(struct view *, struct output *) = {
-		export_chrome, export_dot, export_folded, export_perfetto, export_pprof,
-		export_speedscope, export_svg, callgraph_print,
-	};
-
-	CHECK_EQ(formats[rnd() % ARRAY_SIZE(formats)](v, out), 0);
+	CHECK_EQ(callgraph_print(v, out), 0);
 }
 
-static inline void read_into(struct view *v, int (*make)(struct view *, const char *))
+/* One of the formats of other tools. */
+static inline void read_export(struct view *v, struct output *out)
 {
+	const struct export_format *f;
 	char dir[128];
+	size_t n = 0;
 
+	while (export_format_at(n))
+		n++;
+	f = export_format_at(rnd() % n);
+	if (f->run) {
+		CHECK_EQ(f->run(v, out), 0);
+		return;
+	}
 	snprintf(dir, sizeof(dir), "%s/exported.data", base);
-	CHECK_EQ(make(v, dir), 0);
+	CHECK_EQ(f->make(v, dir), 0);
 	world_remove(dir);
 }
 
-static inline void read_uftrace(struct view *v, struct output *out)
-{
-	read_into(v, export_uftrace);
-}
-
-static inline void read_ctf(struct view *v, struct output *out)
-{
-	read_into(v, export_ctf);
-}
-
 static void (*const readers[])(struct view *, struct output *) = {
-	read_graph, read_json, read_report, read_info, read_export, read_uftrace,
-	read_ctf,
+	read_graph, read_json, read_report, read_info, read_callgraph, read_export, read_export,
 };
 
 enum { READERS = ARRAY_SIZE(readers) };
