@@ -64,8 +64,10 @@ bool verdict_is_own_call(const struct body *, const struct values *);
 /* arrivals.c: judge what a body goes by and, if `names`, what it computes from addresses. 0 or
  * -ENOMEM. */
 int arrivals_judge(struct plan_impl *, const struct body *, bool names);
-/* unowned.c: the same of the code around `at` that no function has; *done is its end. */
-int unowned_judge(struct plan_impl *, raddr_t at, raddr_t *done);
+/* unowned.c: the bytes around `at` that no function has; and the same as arrivals_judge of their
+ * code. */
+struct range unowned_around(const struct plan_impl *, raddr_t at);
+int unowned_judge(struct plan_impl *, raddr_t at);
 /* words.c: what data may lead to, by whatever its words may mean; once all tables are known.
  * 0 or -ENOMEM. */
 int words_note(struct plan_impl *);

@@ -125,16 +125,31 @@ static size_t list_suspects(struct plan_impl *p, uint32_t *ret)
 	return n;
 }
 
-/* What no function has. */
+static int judge_gap(struct plan_impl *own, size_t part, void *ctx)
+{
+	const raddr_t *gaps = ctx;
+
+	return unowned_judge(own, gaps[part]);
+}
+
+/* What no function has, each run of it once. */
 static int judge_loners(struct plan_impl *p)
 {
+	auto_free raddr_t *gaps = calloc(p->nloners + 1, sizeof(*gaps));
+	const struct crew_work work = { begin_share, judge_gap, join_share, drop_share, gaps,
+					SIZE_MAX };
 	raddr_t done = 0;
-	int err = 0;
+	size_t n = 0;
 
-	for (size_t i = 0; i < p->nloners && !err; i++)
-		if (p->loners[i] >= done)
-			err = unowned_judge(p, p->loners[i], &done);
-	return err;
+	if (!gaps)
+		return fail(ENOMEM, "plan %s", p->symbols->base);
+	for (size_t i = 0; i < p->nloners; i++) {
+		if (p->loners[i] < done)
+			continue;
+		gaps[n++] = p->loners[i];
+		done = unowned_around(p, p->loners[i]).end;
+	}
+	return crew_run(p, &work, n);
 }
 
 /* Each once. */

@@ -96,23 +96,28 @@ static int drop_data(struct body *b)
 	return 0;
 }
 
-/* The code around this address that no function has. */
-int unowned_judge(struct plan_impl *p, raddr_t at, raddr_t *done)
+struct range unowned_around(const struct plan_impl *p, raddr_t at)
 {
 	const struct symbols *syms = p->symbols;
 	size_t next = vec_prefix(syms->nfuncs, i, syms->funcs[i].range.start <= at);
-	struct func f = { .name = "code of no function", .parent = -1 };
-	struct body b;
+	struct range ret = { 0 };
 
 	for (size_t i = 0; i < syms->ntexts; i++)
 		if (range_has(syms->texts[i].range, at))
-			f.range = syms->texts[i].range;
-	if (next && syms->funcs[next - 1].range.end > f.range.start)
-		f.range.start = syms->funcs[next - 1].range.end;
+			ret = syms->texts[i].range;
+	if (next && syms->funcs[next - 1].range.end > ret.start)
+		ret.start = syms->funcs[next - 1].range.end;
 	if (next < syms->nfuncs)
-		f.range.end = MIN(f.range.end, syms->funcs[next].range.start);
-	symbols_is_data(syms, at, &f.range);
-	*done = f.range.end;
+		ret.end = MIN(ret.end, syms->funcs[next].range.start);
+	symbols_is_data(syms, at, &ret);
+	return ret;
+}
+
+int unowned_judge(struct plan_impl *p, raddr_t at)
+{
+	struct func f = { .name = "code of no function", .parent = -1,
+			  .range = unowned_around(p, at) };
+	struct body b;
 	int err = body_read_unowned(p, &f, &b);
 
 	if (err)
