@@ -135,23 +135,30 @@ static void impl_clear(struct plan_impl *p)
 	free(p->places);
 }
 
-/* What a pass may do that the ones before it may not, and whether it is wanted. */
-static int list_passes(const struct plan_options *o, struct choice passes[4])
+/*
+ * What a pass may do that the ones before it may not, and whether it is wanted. Passes keep
+ * padding for those that have most need of it: in a bound module, where no padding is used, what
+ * a pun may keep is placed in one.
+ */
+static int list_passes(const struct plan_impl *p, const struct plan_options *o,
+		       struct choice passes[4])
 {
+	struct choice c = { .entry_only = o->entry_only, .may_host = o->hosts,
+			    .space = o->space };
+	bool one = p->bound && o->puns;
 	int n = 0;
 
-	passes[n++] = (struct choice){ .entry_only = o->entry_only, .may_host = o->hosts,
-				       .space = o->space };
-	passes[n] = passes[n - 1];
-	passes[n++].may_short = true;
-	if (o->puns) {
-		passes[n] = passes[n - 1];
-		passes[n++].may_pun = true;
-	}
-	if (o->traps) {
-		passes[n] = passes[n - 1];
-		passes[n++].may_trap = true;
-	}
+	if (!one)
+		passes[n++] = c;
+	c.may_short = true;
+	if (!one)
+		passes[n++] = c;
+	c.may_pun = o->puns;
+	if (o->puns)
+		passes[n++] = c;
+	c.may_trap = true;
+	if (o->traps)
+		passes[n++] = c;
 	passes[n - 1].last = true;
 	return n;
 }
@@ -165,6 +172,7 @@ struct pass {
 	struct choice choice;
 	uint32_t *todo;			/* indices in probes */
 	size_t ntodo, nagain;		/* and how many of them only a later pass can place */
+	bool first;
 	struct body *bodies;		/* a ring: of AHEAD parts; those that are not there
 					 * have room for the next in their place */
 };
@@ -241,7 +249,7 @@ static int place_probes(struct plan_impl *p, struct plan_impl *own, size_t part,
 		if (err)
 			pass->todo[pass->nagain++] = at;
 	}
-	if (o->progress && !pass->choice.may_short && part % AHEAD == 0)
+	if (o->progress && pass->first && part % AHEAD == 0)
 		o->progress(o->ctx, end, pass->plan->nprobes);
 	return 0;
 }
@@ -293,7 +301,7 @@ static int plan_probes(struct plan_impl *p, const struct plan_options *o,
 	struct pass pass = { plan, probes, o, .todo = todo, .ntodo = plan->nprobes,
 			     .bodies = bodies };
 	struct choice passes[4];
-	int npasses = list_passes(o, passes), err = 0;
+	int npasses = list_passes(p, o, passes), err = 0;
 	bool down = false;
 
 	if (!todo || !bodies)
@@ -302,6 +310,7 @@ static int plan_probes(struct plan_impl *p, const struct plan_options *o,
 		todo[i] = (uint32_t)i;
 	for (int i = 0; i < npasses && !err; i++) {
 		pass.choice = passes[i];
+		pass.first = i == 0;
 		if (down != pass.choice.may_pun)
 			reverse(todo, pass.ntodo);
 		down = pass.choice.may_pun;
