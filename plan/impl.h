@@ -100,7 +100,7 @@ struct plan_impl {
 	struct pick *picks;		/* room for those of one body */
 	size_t npicks;
 	uint64_t caught;		/* plan_options' */
-	int32_t g;			/* where a thread of Go's has its g, from the
+	int32_t g;			/* where a thread has what it runs on, from the
 					 * thread pointer; 0: unknown */
 	bool has_thunks;		/* there may be some */
 	uint64_t *budget;		/* bytes that may still be decoded again; shared by a

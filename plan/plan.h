@@ -57,9 +57,8 @@
 	  "the program has moved its code to other memory, as for huge pages") \
 	X(UNLOADED, "unloaded", "its library was unloaded meanwhile") \
 	X(RESERVED, "reserved", "needed by the payload, the loader or the unwinder itself") \
-	X(GO, "go", \
-	  "of Go or OCaml, and neither its stack nor its thread is certain to have room for a " \
-	  "record") \
+	X(LITTLE_STACK, "little-stack", \
+	  "neither its stack nor its thread is certain to have room for a record") \
 	X(LEFT_OTHERWISE, "left-otherwise", \
 	  "it is not left by a return to its caller, or by two processes") \
 	X(FRAGMENT, "fragment", "a piece of another function, that nothing calls") \
@@ -162,7 +161,7 @@ struct site {
 /* Which set of the payload's routines records the calls of a function? */
 enum plan_routines {
 	ROUTINES_C,
-	ROUTINES_GO,		/* on the stacks of goroutines */
+	ROUTINES_MOVED,		/* on stacks that a runtime makes, and moves */
 	ROUTINES_TIGHT,		/* with hardly any stack */
 };
 
@@ -179,7 +178,7 @@ struct probe {
 	bool silent;		/* that is all: nothing of it is recorded */
 	bool watched;		/* its calls are timed in the target; set by the caller */
 	uint8_t routines;	/* enum plan_routines: by which its calls are recorded */
-	int32_t g;		/* if tight, where from the thread pointer g is; 0: not of Go */
+	int32_t g;		/* if tight, where from the thread pointer g is; 0: it has none */
 	bool linked;		/* stubs have jumps into each other: place every
 				 * site twice, the first time to learn where
 				 * they lead */
@@ -262,6 +261,25 @@ int plan_linkage(const struct arch *, struct symbols *);
 /* The language of which a function is, if a runtime of that language has a say in how its calls
  * end; NULL: they end as C's do. */
 const char *plan_language(const struct symbols *, const struct func *);
+/* Those languages, for a message: "A, B and C". */
+const char *plan_languages(void);
+
+/* Why a function is to be left alone, or its exits are, by what a runtime does with it: RESERVED,
+ * LEFT_OTHERWISE or NONE. `raw` is one of its symbols; `system`: the module holds the C library
+ * or the loader. */
+enum refusal plan_reserved(const struct symbols *, const struct func *, const char *raw,
+			   bool system);
+
+/* What a call of a function says of the others on its stack, which the runtime of a language makes
+ * and leaves. */
+enum plan_ending {
+	ENDING_NONE,
+	ENDING_STACK,	/* the stack ends with it */
+	ENDING_LEAVES,	/* it leaves the stack for another; those around it that are LEFT have
+			 * ended */
+	ENDING_LEFT,	/* it never returns */
+};
+enum plan_ending plan_ending(const char *name);
 
 /* Does this byte belong to a sled, which the program's own runtime rewrites as it
  * likes? No site is ever there. */

@@ -14,6 +14,15 @@ struct body;
 struct choice;
 struct plan_impl;
 
+/* A function of a runtime whose entry is not a call (RESERVED), or whose exit is not a return
+ * (LEFT_OTHERWISE). Another program may have a function of the same name. */
+struct reserved {
+	const char *glob;	/* of the raw symbol; begins with two letters of the name */
+	enum { ANYWHERE, SYSTEMS, OWN } where;	/* in what holds the C library or the loader
+				 * only; in what the runtime's compiler has made only */
+	enum refusal why;
+};
+
 struct runtime {
 	const char *name;
 	/* By which routines are calls recorded? */
@@ -28,6 +37,14 @@ struct runtime {
 	/* Once for a function, before it is judged, which is decoded and not empty: where may it
 	 * be recorded? Or its refusal is set. */
 	void (*prepare)(struct body *);
+
+	/* The functions that it has for itself; NULL is behind the last. */
+	const struct reserved *reserved;
+	/* What its linker appends to names of assembly; NULL: nothing. */
+	const char *suffix;
+	/* What does a function of this name, without that, say of others on its stack? NULL:
+	 * none says anything. */
+	enum plan_ending (*ending)(const char *name);
 
 	/* ---- where control may be ---- */
 
@@ -65,6 +82,8 @@ struct runtime {
 	/* Padding between its functions is of no use: an entry may be recorded later at once, and
 	 * nothing is displaced to make room. */
 	bool no_padding;
+	/* Is padding there its own, so that no thread may be met there? NULL: none is. */
+	bool (*has_padding)(const struct symbols *, struct range);
 	/* Breakpoints are the runtime's own matter. */
 	bool no_traps;
 	/* May an entry be recorded where the stack pointer is lower than at the start? */
@@ -77,6 +96,8 @@ const struct runtime *runtime_of(const struct symbols *, const struct func *);
 void runtimes_open(struct plan_impl *);
 /* Does a runtime say that what looks like an address of code is a number? */
 bool runtimes_is_number(const struct plan_impl *, raddr_t);
+/* Is padding one runtime's own? */
+bool runtimes_have_padding(const struct symbols *, struct range);
 
 /* All; the first that has made a function is its own. And what all else is. */
 #define RUNTIMES(X) X(go) X(ocaml)

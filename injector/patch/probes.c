@@ -321,7 +321,7 @@ static int place_probe(struct placing *p, const struct module *m, struct probe *
 	const struct session *s = p->inf->map.s;
 
 	if (probe->routines == ROUTINES_TIGHT && !(s->rooms && s->ledges_offset)) {
-		probe->refusal = REFUSED_GO;
+		probe->refusal = REFUSED_LITTLE_STACK;
 		return 0;
 	}
 	int err = give_id(p, probe);

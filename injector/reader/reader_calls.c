@@ -10,19 +10,8 @@
 #include "injector/reader/reader_impl.h"
 
 #include <errno.h>
-#include <string.h>
 
-/* Go's: their goroutine ends, or the thread whose own stack it is. */
-static const char *const enders[] = { "runtime.goexit1", "runtime.exitThread" };
-
-/* They call runtime.gogo, by way of each other, and none of them returns. */
-static const char *const goers[] = {
-	"runtime.execute", "runtime.schedule", "runtime.park_m", "runtime.gosched_m",
-	"runtime.goschedImpl", "runtime.goschedguarded_m", "runtime.gopreempt_m",
-	"runtime.goyield_m", "runtime.preemptPark", "runtime.goexit0", "runtime.gdestroy",
-	"runtime.exitsyscall0", "runtime.exitsyscallNoP", "runtime.coroswitch_m",
-	"runtime.newstack", "runtime.recovery", "runtime.mstart1",
-};
+#include "plan/plan.h"
 
 static struct open_calls *current(struct reader *r, struct lane *l)
 {
@@ -66,7 +55,7 @@ static void lane_pop(struct reader *r, struct lane *l, enum event_kind kind)
 }
 
 /*
- * Calls on a goroutine's stack that lie at `depth` or deeper have been left: by a
+ * Calls on a stack with depths that lie at `depth` or deeper have been left: by a
  * panic that was recovered from, or because the stack has begun anew. Elsewhere the
  * payload says so, and all are at depth 0.
  */
@@ -103,7 +92,7 @@ void calls_exit(struct reader *r, struct lane *l, struct open_call call)
 	struct open_calls *s = current(r, l);
 
 	leave_deeper(r, l, call.depth ? call.depth + 1 : 0);
-	/* Those around it on the goroutine's stack go on. */
+	/* Those around it on a stack with depths go on. */
 	while (s->n && s->calls[s->n - 1].func != call.func &&
 	       s->calls[s->n - 1].depth >= call.depth)
 		lane_pop(r, l, EVENT_EXIT_LOST);
@@ -141,41 +130,27 @@ static void end_current(struct reader *r, struct lane *l, enum event_kind kind)
 	*current(r, l) = (struct open_calls){ 0 };
 }
 
-/* Go's linker names assembly so. */
-static bool is_named(const struct reader_func *f, const char *name)
-{
-	size_t n = strlen(name);
-
-	return !strncmp(f->name, name, n) && (!f->name[n] || !strcmp(f->name + n, ".abi0"));
-}
-
-static bool is_among(const struct reader_func *f, const char *const *names, size_t n)
-{
-	while (n && !is_named(f, names[n - 1]))
-		n--;
-	return n;
-}
-
-static void leave_goers(struct reader *r, struct lane *l)
+/* Calls that never return, and are left now. */
+static void leave_left(struct reader *r, struct lane *l)
 {
 	const struct open_calls *s = current(r, l);
 
-	while (s->n && is_among(&r->funcs[s->calls[s->n - 1].func], goers, ARRAY_SIZE(goers)))
+	while (s->n && plan_ending(r->funcs[s->calls[s->n - 1].func].name) == ENDING_LEFT)
 		lane_pop(r, l, EVENT_UNWOUND);
 }
 
-/* On a goroutine's stack some calls tell that what is around them is over. */
+/* On a stack that a runtime has made some calls tell that what is around them is over. */
 void calls_mark(struct reader *r, struct lane *l, uint32_t func)
 {
-	const struct reader_func *f = &r->funcs[func];
-
 	calls_deliver(r, l, EVENT_MARK, func, 0);
-	if (!is_goroutine(l->fiber))
+	if (!has_depths(l->fiber))
 		return;
-	if (is_among(f, enders, ARRAY_SIZE(enders)))
+	enum plan_ending ending = plan_ending(r->funcs[func].name);
+
+	if (ending == ENDING_STACK)
 		end_current(r, l, EVENT_UNWOUND);
-	else if (is_named(f, "runtime.gogo"))
-		leave_goers(r, l);
+	else if (ending == ENDING_LEAVES)
+		leave_left(r, l);
 }
 
 static size_t least_used(const struct lane *l)

@@ -12,7 +12,7 @@ enum {
 	MAX_RINGS = 1 << 16,
 	MAX_OPEN = 1 << 20,	/* calls open on one stack */
 	MAX_STACKS = 64,	/* of one thread; the least used one is forgotten */
-	MAX_FIBERS = 1 << 15,	/* of the process, goroutines included; of those that
+	MAX_FIBERS = 1 << 15,	/* of the process, coroutines included; of those that
 				 * are kept near each other the one longest unused is
 				 * forgotten. A power of 2 */
 	HOLE_PASSES = 3,	/* how long a word may be reserved and unwritten */
@@ -20,7 +20,7 @@ enum {
 
 struct open_call {
 	uint32_t func;
-	uint32_t depth;		/* on a goroutine's stack: see STACK_GOROUTINE */
+	uint32_t depth;		/* if has_depths() */
 };
 
 /* The open calls of one stack, as the payload's frame table has them. */
@@ -126,7 +126,8 @@ struct reader {
 	int err;		/* what `each` said */
 };
 
-static inline bool is_goroutine(uint32_t stack)
+/* Does each record on this stack say how deep it lies? (payload/abi.h: STACK_GOROUTINE) */
+static inline bool has_depths(uint32_t stack)
 {
 	return stack & STACK_SHARED && stack & STACK_GOROUTINE && stack < STACK_LEAVES;
 }

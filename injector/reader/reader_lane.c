@@ -150,7 +150,7 @@ void lane_claim(struct reader *r, struct lane *l)
 	r->stats.threads++;
 }
 
-/* Go on to the next sub-buffer. */
+/* On to the next sub-buffer. */
 static void pass_on(struct lane *l)
 {
 	l->at++;
@@ -246,7 +246,7 @@ static bool skip_hole(struct reader *r, struct lane *l, size_t end)
 static size_t body_words(const struct lane *l, uint64_t word)
 {
 	if ((word & 3) != REC_EXT)
-		return is_goroutine(l->fiber);
+		return has_depths(l->fiber);
 	return (word >> REC_WORDS_SHIFT) & 15;
 }
 
@@ -358,8 +358,8 @@ static void take_begin(struct reader *r, struct lane *l)
 		l->reported = l->base_entries + l->base_exits - l->header_untold;
 		calls_begin_within(r, l, l->header_depth);
 	}
-	/* Of goroutines the depth tells. */
-	if (!r->err && tell_lost(r, l, l->header_lost) && !is_goroutine(l->header_stack))
+	/* Where each record has its depth, that tells. */
+	if (!r->err && tell_lost(r, l, l->header_lost) && !has_depths(l->header_stack))
 		calls_remain(r, l, l->header_depth, EVENT_EXIT_LOST);
 }
 

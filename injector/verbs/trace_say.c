@@ -60,8 +60,8 @@ void trace_say_banner(const struct trace *t)
 		say_hint("calls of %zu of them are counted only: where not all exits are probed "
 			 "they have no durations", t->live.nentry_only);
 	if (t->sel.unpaired && verb_way(t->opt->verb)->pairs)
-		say_hint("calls of Go and OCaml are recorded to be timed: what comes faster than it "
-			 "can be read is lost, and counted as that");
+		say_hint("calls of %s are recorded to be timed: what comes faster than it "
+			 "can be read is lost, and counted as that", plan_languages());
 	if (t->live.ntraps)
 		say_hint("%zu of them trap, which is slow, and ends the process if it comes to "
 			 "block SIGTRAP", t->live.ntraps);

@@ -506,7 +506,7 @@ int choose_sites(struct body *b, const struct choice *c, struct probe *probe)
 	struct pick *v = b->impl->picks;
 
 	probe->routines = b->tight ? ROUTINES_TIGHT : b->runtime->routines;
-	probe->g = b->tight && b->runtime->routines == ROUTINES_GO ? b->impl->g : 0;
+	probe->g = b->tight && b->runtime->routines == ROUTINES_MOVED ? b->impl->g : 0;
 	b->last = c->last;
 	probe->nexits = b->nexits;
 	probe->refusal = b->refusal;

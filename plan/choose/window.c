@@ -139,10 +139,10 @@ static bool crosses_page(raddr_t at, size_t n)
 }
 
 /*
- * A goroutine that waits since it was preempted has the address on its stack where
+ * A coroutine that waits since its runtime preempted it has the address on its stack where
  * it goes on, and no thread shows that. It may be any instruction's but those of
  * the check, where the compiler forbids it, and those of which the runtime's tables
- * say so: none may have its bytes changed, but for the first. A goroutine that goes on behind
+ * say so: none may have its bytes changed, but for the first. One that goes on behind
  * that leaves a call that began before us.
  */
 size_t window_room(const struct body *b, size_t first, size_t last, size_t most)
@@ -231,16 +231,13 @@ enum refusal window_pun(struct body *b, size_t first, size_t last, struct window
 	return why;
 }
 
-/*
- * Padding belongs to the function before it, as Go's runtime sees it, and what its
- * tables say of that is nothing: a thread that is interrupted there, to be preempted
- * or for a profile, ends the program.
- */
+/* A runtime may look up where a thread is that it interrupts: in padding that is its own none may
+ * be met. */
 static bool may_hole(const struct body *b, raddr_t at)
 {
 	struct range hole = { at, at + b->impl->arch->jump_size };
 
-	return !range_overlaps(hole, b->impl->symbols->go);
+	return !runtimes_have_padding(b->impl->symbols, hole);
 }
 
 raddr_t window_hole(const struct body *b, raddr_t from)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* runtime_go: where may a function of Go's be recorded, and what leads into it? */
+#include <string.h>
+
 #include "plan/impl.h"
 
 static bool made(const struct symbols *syms, const struct func *f)
@@ -68,7 +70,7 @@ static void find_check(struct body *b)
 	b->tight = !size || loads;
 	if (b->entry || b->ncheck == b->nsteps || b->steps[b->ncheck].insn.pc != end ||
 	    (b->tight && !b->impl->g))
-		b->refusal = REFUSED_GO;
+		b->refusal = REFUSED_LITTLE_STACK;
 	b->entry = returned_into(b);
 	find_ready(b);
 }
@@ -117,12 +119,81 @@ static bool may_lower(const struct choice *c)
 	return c->may_pun;
 }
 
+/* Padding belongs to the function before it, as the runtime sees it, and what its tables say of
+ * that is nothing: a thread that is interrupted there, to be preempted or for a profile, ends the
+ * program. */
+static bool has_padding(const struct symbols *syms, struct range r)
+{
+	return range_overlaps(r, syms->go);
+}
+
+static const struct reserved list[] = {
+	/* As __restore_rt: the kernel "returns" here from a signal handler. */
+	{ "runtime.sigreturn*", ANYWHERE, REFUSED_RESERVED },
+	/* Their callers keep the frame pointer right below their return address. */
+	{ "runtime.duffzero", ANYWHERE, REFUSED_RESERVED },
+	{ "runtime.duffcopy", ANYWHERE, REFUSED_RESERVED },
+
+	/* They leave for another stack, or another place on it, and what they were
+	 * called by goes on by itself. */
+	{ "runtime.gogo", ANYWHERE, REFUSED_LEFT_OTHERWISE },
+	{ "gogo", OWN, REFUSED_LEFT_OTHERWISE },
+	{ "runtime.mcall", ANYWHERE, REFUSED_LEFT_OTHERWISE },
+	{ "runtime.morestack*", ANYWHERE, REFUSED_LEFT_OTHERWISE },
+	{ "runtime.jmpdefer", ANYWHERE, REFUSED_LEFT_OTHERWISE },
+	/* They do not return, and what they are called by is over by then: see
+	 * `enders`. */
+	{ "runtime.goexit", ANYWHERE, REFUSED_LEFT_OTHERWISE },
+	{ "runtime.goexit1", ANYWHERE, REFUSED_LEFT_OTHERWISE },
+	{ "runtime.exitThread", ANYWHERE, REFUSED_LEFT_OTHERWISE },
+	/* Two processes return, or two threads, with the same stack at first. */
+	{ "runtime.clone", ANYWHERE, REFUSED_LEFT_OTHERWISE },
+	{ "syscall.rawVforkSyscall", ANYWHERE, REFUSED_LEFT_OTHERWISE },
+	/* The runtime lets go of a thread that C made, which has no g from then
+	 * on: no stack is in %r14 where it returns. Others give it one, or
+	 * another one. */
+	{ "runtime.dropm", ANYWHERE, REFUSED_LEFT_OTHERWISE },
+	{ "runtime.needm", ANYWHERE, REFUSED_LEFT_OTHERWISE },
+	{ "runtime.setg", ANYWHERE, REFUSED_LEFT_OTHERWISE },
+	{ "setg_gcc", ANYWHERE, REFUSED_LEFT_OTHERWISE },
+	{ "runtime.setg_gcc", ANYWHERE, REFUSED_LEFT_OTHERWISE },
+	{ .glob = NULL },
+};
+
+/* Their goroutine ends, or the thread whose own stack it is. */
+static const char *const enders[] = { "runtime.goexit1", "runtime.exitThread", NULL };
+
+/* They call runtime.gogo, by way of each other, and none of them returns. */
+static const char *const goers[] = {
+	"runtime.execute", "runtime.schedule", "runtime.park_m", "runtime.gosched_m",
+	"runtime.goschedImpl", "runtime.goschedguarded_m", "runtime.gopreempt_m",
+	"runtime.goyield_m", "runtime.preemptPark", "runtime.goexit0", "runtime.gdestroy",
+	"runtime.exitsyscall0", "runtime.exitsyscallNoP", "runtime.coroswitch_m",
+	"runtime.newstack", "runtime.recovery", "runtime.mstart1", NULL,
+};
+
+static bool is_among(const char *name, const char *const *names)
+{
+	while (*names && strcmp(*names, name))
+		names++;
+	return *names;
+}
+
+static enum plan_ending ending(const char *name)
+{
+	return is_among(name, enders) ? ENDING_STACK : is_among(name, goers) ? ENDING_LEFT :
+		!strcmp(name, "runtime.gogo") ? ENDING_LEAVES : ENDING_NONE;
+}
+
 const struct runtime runtime_go = {
 	.name = "Go",
-	.routines = ROUTINES_GO,
+	.routines = ROUTINES_MOVED,
 	.made = made,
 	.open = find_g,
 	.prepare = find_check,
+	.reserved = list,
+	.suffix = ".abi0",
+	.ending = ending,
 	.is_number = is_number,
 	.is_relative = is_listed,
 	.all_live = true,
@@ -134,6 +205,7 @@ const struct runtime runtime_go = {
 	.is_kept = is_kept,
 	.no_zone = true,
 	.no_padding = true,
+	.has_padding = has_padding,
 	.no_traps = true,
 	.may_lower = may_lower,
 };

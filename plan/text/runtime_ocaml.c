@@ -15,7 +15,7 @@ static bool made(const struct symbols *syms, const struct func *f)
 static void prepare(struct body *b)
 {
 	if (!b->impl->arch->touches_stack)
-		b->refusal = REFUSED_GO;
+		b->refusal = REFUSED_LITTLE_STACK;
 }
 
 static bool ends_stack(const struct body *b, size_t i)

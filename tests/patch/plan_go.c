@@ -138,7 +138,7 @@ static void without_check(void)
 {
 	begin(); put_frame(); end();
 	module_plan("f");
-	CHECK(refused(REFUSED_GO));
+	CHECK(refused(REFUSED_LITTLE_STACK));
 	begin(); m.go = false; put_frame(); end(); put_wrapper(false);
 	module_plan("f");
 	CHECK(refused(REFUSED_NONE) && probe()->routines == ROUTINES_C);
@@ -149,10 +149,10 @@ static void without_check(void)
 	/* Of a register that is not the stack pointer. */
 	begin(); put(0x49, 0x3b, 0x46, 0x10); put_rel8(JBE, GROW); put_frame(); end();
 	module_plan("f");
-	CHECK(refused(REFUSED_GO));
+	CHECK(refused(REFUSED_LITTLE_STACK));
 	begin_asking(); put_frame(); end(); put_wrapper(false);
 	module_plan("f");
-	CHECK(refused(REFUSED_NONE) && probe()->routines == ROUTINES_GO);
+	CHECK(refused(REFUSED_NONE) && probe()->routines == ROUTINES_MOVED);
 }
 
 /* A function that has to load g has it in the register where it begins, and need not have it

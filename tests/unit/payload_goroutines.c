@@ -70,11 +70,11 @@ int main(void)
 	probed_fn *go, *c, *mark;
 
 	world_begin(&w, 4, 4);
-	go = CALLED ? of_go(GO, ROUTINE(GO, entry),
-			    ROUTINE(GO, exit)) :
-		      of_go(GO, ROUTINE(GO, entry),
-			    ROUTINE(GO, leave));
-	mark = of_go(MARKED, ROUTINE(GO, mark), NULL);
+	go = CALLED ? of_go(GO, ROUTINE(MOVED, entry),
+			    ROUTINE(MOVED, exit)) :
+		      of_go(GO, ROUTINE(MOVED, entry),
+			    ROUTINE(MOVED, leave));
+	mark = of_go(MARKED, ROUTINE(MOVED, mark), NULL);
 	c = probed(&w, C, NULL);
 	one.hi = two.hi = here_now + 65536;
 	call(go, &one);
