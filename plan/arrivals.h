@@ -21,7 +21,7 @@ void arrivals_suspect(struct plan_impl *, const struct func *, enum suspect);
 int arrivals_way(struct plan_impl *, raddr_t);
 int arrivals_doubt(struct plan_impl *, raddr_t pc, enum unproved);
 
-/* One more place where control arrives, unless it is a number as Go's compiler has them. */
+/* One more place where control arrives, unless it is a number as a compiler has them. */
 void arrivals_lead_to(struct plan_impl *, raddr_t);
 
 struct value;

@@ -99,7 +99,17 @@ names_what_acts()
 		--exclude='audit.*' --exclude='LICENSE.*' "$@"
 }
 
+# What varies with a runtime is a field of its table: its name stands in files of its own, and
+# where the tables list all. (modules.c has names of files.)
+runtimes_in_their_files()
+{
+	! grep -nE '\b(Go|OCaml|musl|glibc|goroutines?)\b' "$@"
+}
+mapfile -t generic < <(printf '%s\n' "${sources[@]}" | grep -E '^(plan|injector)/' |
+	grep -vE '/(runtime_[a-z]*|threads_[a-z]*|threads|runtime|modules)\.[ch]$')
+
 check 'layers' tools/layers.sh
+check 'runtimes' runtimes_in_their_files "${generic[@]}"
 check 'words' names_what_acts "${named[@]}"
 check 'circles' python3 tools/circles.py "${BUILD:-build}"
 check 'licence lines' licensed "${sources[@]}" "${scripts[@]}"

@@ -2,8 +2,8 @@
 /*
  * infect, continued: 7, the payload is mapped, so that no thread of the target takes a
  * lock or waits for one. It knows its threads by the ids in their control blocks. Where
- * the place of these is not known, as with glibc before 2.34 in a program that has not
- * loaded libpthread, and there is but one thread, that calls dlopen.
+ * the place of these is not known, as where a C library has threads in a library of their
+ * own that is not loaded, and there is but one thread, that calls dlopen.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -10,7 +10,7 @@
  * constructor. Before, it is not; and the entry point of the program comes after
  * the constructors of its libraries.
  *
- * (musl's loader calls it once. What the loader has done says nothing of a program
+ * (Some loaders call it once. What the loader has done says nothing of a program
  * whose runtime uses no library: see launch_static.c for what follows there.)
  *
  *  1. a trap over the first byte of that function

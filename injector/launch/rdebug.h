@@ -10,7 +10,7 @@
 
 struct rdebug {
 	raddr_t at;		/* 0: no loader, or none that we know */
-	bool pointer;		/* what is there is the list's address: musl's */
+	bool pointer;		/* what is there is the list's address */
 };
 
 /* Does this module keep the list? */

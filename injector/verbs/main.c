@@ -117,7 +117,8 @@ static int hold_streams(void)
 }
 
 /* The threads that plan take and free large lists. What goes back to the kernel each time
- * makes all processors wait for each other, and is taken again. (musl has no mallopt.) */
+ * makes all processors wait for each other, and is taken again. (Not every C library has
+ * mallopt.) */
 static void keep_memory(void)
 {
 #ifdef __GLIBC__

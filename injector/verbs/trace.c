@@ -116,7 +116,7 @@ static int prepare_growth(struct trace *t, struct follow *f)
 	return grow_begin(&t->grow, &t->mods);
 }
 
-/* Go, and leave the probes in; or take them out, if that is not possible. */
+/* Leave, with the probes in; or take them out, if that is not possible. */
 static int trace_leave(struct trace *t)
 {
 	struct summary s = { .functions = t->live.nprobed, .refused = refused_count(&t->sel) };

@@ -208,8 +208,8 @@ static int gather(struct body *b)
 
 /*
  * Where can control be? What nothing leads to may be data, or was never
- * linked to: a return there is no exit, and must not be written over. Go's compiler
- * puts nothing but code there, some of which only the runtime leads to: by which a
+ * linked to: a return there is no exit, and must not be written over. Some compilers
+ * put nothing but code there, to some of which only their runtime leads: by it a
  * function returns that has recovered from a panic (`all_live`).
  */
 static void mark_live(struct body *b)

@@ -440,7 +440,7 @@ static int sweep_next(struct sweep *s, raddr_t limit)
 	return err || s->pc >= limit ? err : sweep_span(s, s->pc, limit);
 }
 
-/* The same. Go's linker puts a note before the first function of a text. It is read, and not
+/* The same. A linker may put a note before the first function of a text. It is read, and not
  * run, and what it holds may look like branches. */
 static int sweep_to(struct sweep *s, raddr_t limit)
 {

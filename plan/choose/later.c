@@ -104,8 +104,9 @@ static bool is_entered_by(const struct body *b, size_t from, size_t to)
 }
 
 /*
- * What a pointer of Go's leads to is there, or the pointer is nil. So code that has come past
- * an instruction that reaches memory by a register, and still has that, can reach it again.
+ * Where a runtime handles faults, what a pointer leads to is there, or the pointer is nil. So
+ * code that has come past an instruction that reaches memory by a register, and still has that,
+ * can reach it again.
  */
 bool later_is_reached(const struct body *b, size_t step)
 {

@@ -4,8 +4,8 @@
  * go on that stood in the window?
  *
  * A stub is, instruction by instruction, the window: before the first the
- * recording call of the entry (of Go's functions, behind those that ask for room
- * on the stack), before each exit that of the exit. Whatever
+ * recording call of the entry (behind those that ask for room on the stack, if any
+ * do), before each exit that of the exit. Whatever
  * control does in the window it does in the stub; and a jump of the function
  * to itself that leads inside a window, or back to the entry, leads to the same
  * instruction's copy in that window's stub.

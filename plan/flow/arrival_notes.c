@@ -28,8 +28,8 @@ int arrivals_way(struct plan_impl *p, raddr_t a)
 	return 0;
 }
 
-/* Go's compiler computes no address of code, and its tables, of addresses, lead to their own
- * function only. */
+/* Some compilers compute no address of code, and their tables, of addresses, lead to their own
+ * function only: what looks like one elsewhere is a number. */
 void arrivals_lead_to(struct plan_impl *p, raddr_t a)
 {
 	if (!runtimes_is_number(p, a))
