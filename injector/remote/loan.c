@@ -260,9 +260,10 @@ static int refuse_barred(const struct target *t, const struct barred *b)
 		    "that loading needs", t->pid, t->comm), -EPERM;
 }
 
-/* Stop one that is fit now; -EAGAIN when none is. */
+/* Stop one that is fit now; -EAGAIN when none is: then *unfit is the stack pointer of the last
+ * that was not in its sleep, or 0. */
 static int loan_take(struct target *t, struct modules *mods, enum loan_use use, unsigned turn,
-		       struct thread_hold **ret)
+		     struct thread_hold **ret, raddr_t *unfit)
 {
 	auto_free pid_t *tids = NULL;
 	int n = procfs_threads(t->pid, &tids), tried = 0;
@@ -290,6 +291,8 @@ static int loan_take(struct target *t, struct modules *mods, enum loan_use use, 
 			tried++;
 			if (!err && !bar && is_fit(t, mods, use, *ret))
 				return 0;
+			*unfit = err || regs_interrupted(&(*ret)->regs) == INTERRUPTED_NONE ? 0 :
+				regs_sp(&(*ret)->regs);
 			target_release(t);
 			if (bar)
 				*tid = 0;	/* once is enough */
@@ -306,49 +309,65 @@ static int loan_take(struct target *t, struct modules *mods, enum loan_use use, 
 		    t->comm), -EAGAIN;
 }
 
-/* The system call in which a thread sleeps. */
+/* The system call in which a thread sleeps, and how often it has slept. sp 0: it does not. */
 struct asleep {
 	long nr;
 	uint64_t arg;
 	raddr_t sp, pc;
+	int64_t switches;
 };
 
-/* Does the process's only thread sleep where it slept at the look before? Whatever makes it
- * unfit for dlopen stays as it is until it wakes up. */
-static bool sleeps_on(const struct target *t, struct asleep *before)
+static struct asleep front_asleep(const struct target *t)
 {
 	pid_t tid = procfs_front(t->pid);
-	struct asleep now = { 0 };
+	struct asleep ret = { 0 };
 
 	if (procfs_state(t->pid, tid) != 'S' ||
-	    !procfs_syscall(t->pid, tid, &now.nr, &now.arg, &now.sp, &now.pc))
-		now = (struct asleep){ 0 };
-	bool same = now.sp && now.nr == before->nr && now.arg == before->arg &&
-		now.sp == before->sp && now.pc == before->pc;
+	    !procfs_syscall(t->pid, tid, &ret.nr, &ret.arg, &ret.sp, &ret.pc))
+		return (struct asleep){ 0 };
+	ret.switches = procfs_status(t->pid, tid, "voluntary_ctxt_switches", 10, -1);
+	return ret;
+}
 
-	*before = now;
-	return same;
+/* A process's only thread that was not fit in its sleep, where its stack pointer was `unfit`. */
+struct sleeper {
+	raddr_t unfit;		/* 0: it was awake then */
+	int looks;		/* at which it slept since */
+	struct asleep last;	/* at the last of them */
+};
+
+/* Does it sleep on? Whatever makes it unfit for dlopen stays as it is until it wakes up. */
+static bool sleeps_on(const struct target *t, struct sleeper *s)
+{
+	struct asleep now = front_asleep(t), was = s->looks ? s->last : now;
+
+	if (!s->unfit || now.sp != s->unfit || now.nr != was.nr || now.arg != was.arg ||
+	    now.pc != was.pc || now.switches != was.switches)
+		return false;
+	s->last = now;
+	s->looks++;
+	return true;
 }
 
 int loan_borrow(struct target *t, struct modules *mods, enum loan_use use, int tries,
 		  const struct gadgets *gadgets, struct remote *ret)
 {
-	struct asleep before = { 0 };
+	struct sleeper sleeper = { 0 };
 	struct thread_hold *th;
-	int err = -EAGAIN, asleep = 0;
+	int err = -EAGAIN;
 
 	/* The stacks of threads that may load are walked: what is loaded just now? */
 	if ((use != LOAN_SYSCALLS || !t->layout.n) && !t->kept &&
 	    layout_read(&t->layout, t->pid, NULL, NULL) < 0)
 		fail_clear();
-	for (int i = 0; i < tries && err == -EAGAIN && asleep < SLEEPS_ON; i++) {
-		asleep = use == LOAN_LOAD && sleeps_on(t, &before) ? asleep + 1 : 0;
-		if (asleep) {
+	for (int i = 0; i < tries && err == -EAGAIN && sleeper.looks < SLEEPS_ON; i++) {
+		if (use == LOAN_LOAD && sleeps_on(t, &sleeper)) {
 			nanosleep(&(struct timespec){ 0, PAUSE }, NULL);
 			continue;
 		}
 		fail_clear();
-		err = loan_take(t, mods, use, (unsigned)i, &th);
+		sleeper = (struct sleeper){ 0 };
+		err = loan_take(t, mods, use, (unsigned)i, &th, &sleeper.unfit);
 		if (!err) {
 			err = remote_begin(t, th, gadgets, 0, ret);
 			if (err)
