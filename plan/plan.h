@@ -107,7 +107,6 @@ struct site_insn {
 				 * moved to, and displaced jumps lead; behind
 				 * the recording call of the entry, before that
 				 * of an exit */
-	bool exit;		/* a recording call for an exit precedes it */
 };
 
 struct patch {
@@ -139,6 +138,8 @@ struct site {
 				 * this one: those are written before it, and
 				 * restored after it */
 	uint8_t nexits;		/* exits inside the window, or right behind */
+	uint16_t exits;		/* by instruction, the first's is bit 0: a recording
+				 * call for an exit precedes it */
 	uint8_t ninsns;
 	uint8_t prefix;		/* bytes of a pun that do nothing */
 	uint8_t kept;		/* until there is an island: the most there can be */

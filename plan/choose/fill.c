@@ -19,11 +19,11 @@ static void fill_insns(const struct body *b, const struct window *w,
 {
 	for (size_t i = w->first; i <= w->last; i++) {
 		const struct step *step = &b->steps[i];
-		struct site_insn *in = &s->insns[s->ninsns++];
+		bool exit = with_exits && step->exit;
 
-		in->off = step->insn.pc - s->pc;
-		in->exit = with_exits && step->exit;
-		s->nexits += in->exit;
+		s->exits |= (uint16_t)(exit << s->ninsns);
+		s->nexits += exit;
+		s->insns[s->ninsns++].off = step->insn.pc - s->pc;
 	}
 }
 

@@ -185,12 +185,13 @@ static raddr_t landing(const struct probe *p, raddr_t dest)
 	return to ? to : dest;
 }
 
-/* One instruction of the window; *ret is the instruction. */
+/* Instruction `i` of the window; *ret is the instruction. */
 static void add_insn(struct stub *s, const struct probe *probe,
 		     const struct site *site, const uint8_t *window,
-		     const struct routines *to, struct site_insn *si,
-		     struct insn *ret)
+		     const struct routines *to, size_t i, struct insn *ret)
 {
+	struct site_insn *si = &site->insns[i];
+	bool exit = site->exits >> i & 1;
 	const uint8_t *p = window + si->off;
 
 	if (s->arch->decode(p, site->window - si->off, site->pc + si->off, ret))
@@ -200,13 +201,13 @@ static void add_insn(struct stub *s, const struct probe *probe,
 	si->stub_off = s->used;
 	if (probe->linked && (ret->kind == INSN_JUMP || ret->kind == INSN_BRANCH))
 		ret->dest = landing(probe, ret->dest);
-	if (si->exit && ret->kind == INSN_BRANCH) {
+	if (exit && ret->kind == INSN_BRANCH) {
 		add_branch_exit(s, p, ret, probe, to);
 		return;
 	}
-	if (si->exit)
+	if (exit)
 		add_exit_by(s, p, ret, probe, to);
-	add_relocated(s, p, ret, si->exit);
+	add_relocated(s, p, ret, exit);
 }
 
 /* A mark is paired with nothing, and may be made on any part of the stack. */
@@ -262,7 +263,7 @@ static int place_stub(const struct arch *arch, const struct probe *probe, struct
 	for (size_t i = 0; i < site->ninsns && !s->err; i++) {
 		if (site->entry && site->insns[i].off == site->check)
 			add_entry(s, probe, site, to);
-		add_insn(s, probe, site, window_bytes, to, &site->insns[i], &in);
+		add_insn(s, probe, site, window_bytes, to, i, &in);
 	}
 	if (site->entry && site->window == site->check)
 		add_entry(s, probe, site, to);
@@ -335,7 +336,7 @@ uint16_t place_bound(const struct body *b, const struct window *w,
 
 		n += copied && !(s->insn.flags & INSN_PCREL) ? s->insn.size :
 			ARCH_RELOCATED_MAX;
-		if (site->insns[i - w->first].exit)
+		if (site->exits >> (i - w->first) & 1)
 			n += record;
 		if (s->exit && s->insn.kind == INSN_BRANCH)
 			n += ARCH_JUMP_MAX;

@@ -58,8 +58,7 @@ static void keep_entry(struct probe *p)
 	*s = p->sites[p->nsites - 1];
 	p->nsites = 1;
 	p->entry_only = REFUSED_EXIT_NO_ROOM;
-	for (size_t i = 0; i < s->ninsns; i++)
-		s->insns[i].exit = false;
+	s->exits = 0;
 	s->leaves = false;
 	s->nexits = 0;
 	s->stub = 0;

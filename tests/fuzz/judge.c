@@ -51,7 +51,7 @@ static raddr_t record_size(const struct fuzz_case *c, int i)
 	};
 	uint8_t code[ARCH_RECORD_MAX];
 
-	return c->site->insns[i].exit && c->insns[i].kind != INSN_BRANCH ?
+	return c->site->exits >> i & 1 && c->insns[i].kind != INSN_BRANCH ?
 		(raddr_t)c->arch->record(c->site->stub, &call, code) : 0;
 }
 
@@ -146,7 +146,7 @@ static int exits_expected(const struct fuzz_case *c)
 		const struct insn *in = &c->insns[i];
 		bool here = is_direct(in) && in->dest == to;
 
-		if (s->insns[i].exit)
+		if (s->exits >> i & 1)
 			leaves |= here || !is_direct(in);
 		else
 			stays |= here || in->kind == INSN_CALL_INDIRECT;

@@ -304,7 +304,8 @@ static void exits_are_given_up(void)
 	uint8_t code[256];
 
 	p->sites[1].stub = TEXT;
-	p->sites[1].leaves = p->sites[1].insns[0].exit = true;
+	p->sites[1].leaves = true;
+	p->sites[1].exits = 1;
 	plan_give_up(p, &p->sites[0]);
 	CHECK(p->nsites == 1 && p->sites[0].entry && !p->sites[0].nexits);
 	CHECK(entry_only(REFUSED_EXIT_NO_ROOM) && !p->sites[0].stub);

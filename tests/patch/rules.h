@@ -115,14 +115,15 @@ static bool leads_well(const struct probe *p, raddr_t dest, raddr_t copy)
 }
 
 static void check_link(const struct plan *plan, const struct probe *p, const struct site *s,
-		       const struct site_insn *si, const uint8_t *out)
+		       size_t i, const uint8_t *out)
 {
+	const struct site_insn *si = &s->insns[i];
 	size_t left;
 	const uint8_t *text = symbols_text(plan->symbols, s->pc + si->off, &left);
 	raddr_t at = s->stub + si->stub_off;
 	struct insn in, copy;
 
-	if (plan->arch->decode(text, left, s->pc + si->off, &in) || si->exit ||
+	if (plan->arch->decode(text, left, s->pc + si->off, &in) || s->exits >> i & 1 ||
 	    (in.kind != INSN_JUMP && in.kind != INSN_BRANCH))
 		return;
 	if (plan->arch->decode(out + si->stub_off, STUB_CAP - si->stub_off, at, &copy))
@@ -153,7 +154,7 @@ static void check_site(const struct plan *plan, const struct probe *p, struct si
 	else if (s->tactic == TACTIC_PUN && !keeps(plan, s))
 		complain(p, s, "does not keep what it should");
 	for (size_t i = 0; i < s->ninsns; i++)
-		check_link(plan, p, s, &s->insns[i], out);
+		check_link(plan, p, s, i, out);
 }
 
 /* Stubs have jumps into each other: the first round tells where. */
