@@ -367,8 +367,8 @@ void plan_free(const struct plan *plan)
 	if (!plan)
 		return;
 	for (size_t i = 0; i < plan->nprobes; i++)
-		free(plan->probes[i].sites);
+		free((void *)plan->probes[i].sites);
 	free((void *)plan->probes);
-	free(plan->doubts);
+	free((void *)plan->doubts);
 	free((void *)plan);
 }

@@ -100,19 +100,11 @@ enum {
 	SITE_INSNS = 16,	/* most instructions in one window */
 };
 
-/* What stands at one place of a window. */
-struct site_insn {
-	uint8_t off;		/* from the window's start */
-	uint16_t stub_off;	/* of its copy in the stub: where a PC here is
-				 * moved to, and displaced jumps lead; behind
-				 * the recording call of the entry, before that
-				 * of an exit */
-};
-
+/* Bytes of text that are written over. */
 struct patch {
 	raddr_t pc;
 	uint8_t len;		/* 0: none */
-	uint8_t old[ARCH_PATCH_MAX], new_[ARCH_PATCH_MAX];
+	uint8_t old[ARCH_PATCH_MAX];
 };
 
 struct site {
@@ -141,22 +133,12 @@ struct site {
 	uint16_t exits;		/* by instruction, the first's is bit 0: a recording
 				 * call for an exit precedes it */
 	uint8_t ninsns;
-	uint8_t prefix;		/* bytes of a pun that do nothing */
-	uint8_t kept;		/* until there is an island: the most there can be */
-	uint16_t stub_size;	/* upper bound from plan_make; exact after
-				 * plan_place */
-	struct site_insn *insns;	/* behind all sites of the probe */
-	/* In the order in which they are written: the hole first. Their `old`
-	 * is filled by plan_make, `new_` by plan_place. */
-	struct patch hole, jump;
-	/*
-	 * Where the jump leads, if not to the stub itself: a place that leads on
-	 * to it. Set by the caller that finds one: always for a pun, whose first bytes
-	 * are jump.len and whose last are the `kept` ones behind them, and for a full
-	 * jump of which a pun keeps bytes. 0: none.
-	 */
-	raddr_t island;
-	raddr_t stub;		/* set by the caller that allocates it, before place */
+	uint8_t kept;		/* bytes behind the jump that a pun needs as they are;
+				 * until it has an island: the most there can be */
+	uint16_t stub_most;	/* bytes; no stub of it is longer */
+	const uint8_t *insns;	/* where each instruction begins, from the window's
+				 * start; behind all sites of the probe */
+	struct patch hole, jump;	/* in the order in which they are written */
 };
 
 /* Which set of the payload's routines records the calls of a function? */
@@ -168,22 +150,17 @@ enum plan_routines {
 
 struct probe {
 	const struct func *func;
-	uint32_t id;		/* function id in records; set by the caller */
 	uint8_t refusal;	/* enum refusal; NONE: probed */
 	uint8_t entry_only;	/* enum refusal; NONE: all exits are probed */
 	uint8_t trap_size;	/* a site that comes to have no place becomes a
 				 * trap of so many bytes; 0: may not */
 	uint8_t doubt;		/* enum refusal, as plan_options has it */
-	bool finds;		/* unwinders ask it about frames, and are led to the
-				 * payload first; set by the caller */
-	bool silent;		/* that is all: nothing of it is recorded */
-	bool watched;		/* its calls are timed in the target; set by the caller */
 	uint8_t routines;	/* enum plan_routines: by which its calls are recorded */
 	int32_t g;		/* if tight, where from the thread pointer g is; 0: it has none */
 	bool linked;		/* stubs have jumps into each other: place every
 				 * site twice, the first time to learn where
 				 * they lead */
-	struct site *sites;	/* exits first, the site with the entry last; one
+	const struct site *sites;	/* exits first, the site with the entry last; one
 				 * block with the insns of all */
 	size_t nsites;
 	size_t nexits;		/* exit instructions found, probed or not */
@@ -202,7 +179,7 @@ struct doubt {
 	uint8_t why;		/* enum unproved */
 };
 
-/* A value: it does not change once it is made. */
+/* A value: it does not change once it is made. What a process makes of it: placement.h. */
 struct plan {
 	const struct arch *arch;
 	const struct symbols *symbols;
@@ -211,7 +188,7 @@ struct plan {
 	/* Instructions of the module, in the order of their addresses, by which control may
 	 * go to an unknown place. If there is any, no window changes more than one
 	 * instruction, and none uses padding: control may arrive anywhere. */
-	struct doubt *doubts;
+	const struct doubt *doubts;
 	size_t ndoubts;
 };
 
@@ -296,77 +273,8 @@ int plan_make(const struct arch *, const struct symbols *,
 	      const struct plan_options *, const struct plan **ret);
 void plan_free(const struct plan *);		/* NULL is legal */
 
-/*
- * The probes of a plan as one process is to have them, to write to: what is "set by the
- * caller" in them, and what is given up. Of as many probes as the plan has, in one block
- * for free(). NULL: no memory. The plan must outlive it.
- */
-struct probe *plan_placement(const struct plan *);
-
-/* Where the recording routines of an arena are (link-time space, that is
- * minus the module's bias); and where the gates are of all functions by id, a byte
- * each (run-time, as is). */
-struct routines {
-	raddr_t entry, exit, mark;
-	raddr_t gates;
-	/* For a record that is `tight`: see struct record_call. */
-	raddr_t first;
-	int32_t ledges;
-	/* For an entry that is `lowered`: see REC_LOWERED_MASK. */
-	raddr_t late;
-	raddr_t find;		/* for a record that `finds` */
-	uint64_t word;		/* what is in all records' words */
-	raddr_t leave;		/* for an exit that is a plain return, which it makes
-				 * itself; 0: none does */
-};
-
-/*
- * Write the stub of a site whose `stub` address is set: its code to `out`
- * (at most `cap` bytes), its size to site->stub_size, the instruction map to
- * site->insns[].stub_off, and the patches' new bytes. -ERANGE if something
- * does not reach; the site is then unusable.
- */
-int plan_place(const struct arch *, const struct probe *, struct site *,
-	       const uint8_t *window_bytes, const struct routines *,
-	       uint8_t *out, size_t cap);
-
-/* The same with its note (payload/stub.h) before it: `out` is where that is to be, and
- * the stub plan_note_size() behind it. */
-int plan_place_noted(const struct arch *, const struct probe *, struct site *,
-		     const uint8_t *window_bytes, const struct routines *,
-		     uint8_t *out, size_t cap);
-size_t plan_note_size(const struct probe *, const struct site *);
-
-/* The new bytes of a site's patches, which plan_place fills too, once its stub,
- * or its island, is somewhere else. -ERANGE. */
-int plan_patches(const struct arch *, struct site *);
-/* The jump from a site's island to its stub; its size, or -ERANGE. */
-int plan_island(const struct arch *, const struct site *, uint8_t *out);
-
-/*
- * Where the pun of a site can lead, `prefix` bytes of it being no more than
- * that; p and given as of arch->pun_set. -ENOTSUP: nowhere.
- */
-int plan_pun(const struct arch *, const struct site *, size_t prefix,
-	     const uint8_t *p, uint16_t given, struct jump_set *ret);
-/* The lowest address of the set that is not below `from`; false: none. */
+/* Of the places that a jump can lead to, the lowest that is not below `from`; false: none. */
 bool jump_set_next(const struct jump_set *, raddr_t from, raddr_t *ret);
 bool jump_set_has(const struct jump_set *, raddr_t);
-
-/*
- * Give up a site that cannot be placed, before any of its probe is. A pun becomes
- * a trap, which has a place everywhere, if the plan may have any. Else the exits go
- * with one of them, and the whole probe with its entry; or with any site if it is
- * linked, because then a jump that leads into another window may be lost.
- */
-void plan_give_up(struct probe *, struct site *);
-
-/*
- * A PC inside a site's patched bytes: the address of the same instruction in
- * the stub, 0 if `pc` is not strictly inside the window (its first byte is
- * safe: the jump stands there), or -EILSEQ through *err if it is no instruction's
- * start. `pc` at a hole (reached by the short jump only) leads to the stub.
- */
-raddr_t plan_forward(const struct site *, raddr_t pc, int *err);
 
 #endif

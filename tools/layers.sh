@@ -27,7 +27,7 @@ allowed() {
 	payload) echo 'payload/|arch/(cpu|stand)\.h' ;;
 	plan) echo 'base/|arch/arch\.h|symbols/symbols\.h|payload/(abi|page|stub)\.h|plan/' ;;
 	trace) echo 'base/|payload/abi\.h|symbols/(symbols|names/shorten)\.h|trace/' ;;
-	injector) echo 'base/|arch/|symbols/|payload/(abi|page|stub)\.h|plan/plan\.h|trace/|injector/' ;;
+	injector) echo 'base/|arch/|symbols/|payload/(abi|page|stub)\.h|plan/(plan|placement)\.h|trace/|injector/' ;;
 	esac
 }
 
@@ -46,7 +46,7 @@ rooms_of() {
 shared_of() {
 	case $1 in
 	symbols) echo 'symbols/symbols\.h' ;;
-	plan) echo 'plan/(plan|impl|runtime|arrivals)\.h' ;;
+	plan) echo 'plan/(plan|placement|impl|runtime|arrivals)\.h' ;;
 	esac
 }
 

@@ -32,15 +32,15 @@ enum {
 
 /* How a site is written. */
 struct way {
-	uint8_t prefix, level;	/* as in struct site */
+	uint8_t prefix, level;	/* as in struct placed_site, and its site */
 	bool lost;		/* not at all: there is no place for it */
 };
 
 /* A site that is to be written. */
 struct spot {
 	raddr_t pc;		/* run-time */
-	struct site *site;
-	struct probe *probe;
+	struct placed_site *placed;
+	struct placed_probe *probe;
 	const struct module *module;
 	uint16_t given;		/* bytes of its jump that puns below it need */
 	uint8_t bytes[ARCH_JUMP_MAX];
@@ -59,14 +59,15 @@ struct choosing {
 
 /* --- what will stand at a place --- */
 
-static int add_spot(struct choosing *c, const struct module *m, struct probe *p,
-		    struct site *s)
+static int add_spot(struct choosing *c, const struct module *m, struct placed_probe *p,
+		    struct placed_site *placed)
 {
+	const struct site *s = &placed->site;
 	struct spot *spot = vec_push(c->spots, c->nspots, c->spots_cap);
 
 	if (!spot)
 		return fail(ENOMEM, "look for islands");
-	*spot = (struct spot){ .pc = s->pc + m->bias, .site = s, .probe = p, .module = m,
+	*spot = (struct spot){ .pc = s->pc + m->bias, .placed = placed, .probe = p, .module = m,
 				.way.level = s->level };
 	if (!s->hole.len)
 		return 0;
@@ -99,7 +100,7 @@ static int list_spots(struct choosing *c, struct selection *sel)
 	c->nspots = c->nholes = 0;
 	for (size_t i = 0; i < sel->n; i++)
 		for (size_t j = 0; j < sel->v[i].nprobes; j++) {
-			struct probe *p = &sel->v[i].probes[j];
+			struct placed_probe *p = &sel->v[i].probes[j];
 
 			for (size_t k = 0; !p->refusal && k < p->nsites && !err; k++)
 				err = add_spot(c, sel->v[i].module, p, &p->sites[k]);
@@ -122,7 +123,7 @@ static bool in_hole(const struct choosing *c, raddr_t a)
 static struct spot *writer_of(const struct choosing *c, size_t i, raddr_t a)
 {
 	for (i++; i < c->nspots && c->spots[i].pc <= a; i++)
-		if (!c->spots[i].way.lost && a < c->spots[i].pc + c->spots[i].site->jump.len)
+		if (!c->spots[i].way.lost && a < c->spots[i].pc + c->spots[i].placed->site.jump.len)
 			return &c->spots[i];
 	return NULL;
 }
@@ -140,7 +141,7 @@ static void byte_of_jump(const struct choosing *c, struct spot *w, size_t off,
 			 struct kept *ret)
 {
 	uint8_t jump[ARCH_JUMP_MAX];
-	const struct site *s = w->site;
+	const struct site *s = &w->placed->site;
 
 	ret->given = true;
 	if (s->tactic == TACTIC_TRAP)
@@ -170,7 +171,8 @@ static bool byte_behind(const struct choosing *c, size_t i, raddr_t a, struct ke
 	if (in_hole(c, a))
 		return false;
 	if (w) {
-		if (w->site->host || a / PAGE != s->pc / PAGE || w->pc / PAGE != s->pc / PAGE)
+		if (w->placed->site.host || a / PAGE != s->pc / PAGE ||
+		    w->pc / PAGE != s->pc / PAGE)
 			return false;
 		byte_of_jump(c, w, a - w->pc, ret);
 		ret->writer = w;
@@ -198,9 +200,9 @@ static struct range reach_of(const struct choosing *c, const struct module *m)
 static bool has_earlier(const struct choosing *c, const struct spot *s,
 			const struct jump_set *set, raddr_t *ret)
 {
-	raddr_t stub = s->site->stub + s->module->bias;
+	raddr_t stub = s->placed->stub + s->module->bias;
 
-	return s->site->stub && pages_earlier(&c->pages, s->pc, stub, set, ret);
+	return s->placed->stub && pages_earlier(&c->pages, s->pc, stub, set, ret);
 }
 
 /* Or for another one that the place has had, and that it is now to lead away from? */
@@ -235,9 +237,11 @@ static bool find_place(struct choosing *c, struct spot *s, const struct jump_set
  */
 static bool join_level(struct spot *s, const struct spot *w, const struct spot *before)
 {
+	uint8_t least = s->placed->site.level;
+
 	if (before)
 		return w->way.level == before->way.level;
-	if (w->way.level < s->site->level || (w->way.level > s->site->level && s->probe->linked))
+	if (w->way.level < least || (w->way.level > least && s->probe->planned->linked))
 		return false;
 	s->way.level = w->way.level;
 	return true;
@@ -249,12 +253,12 @@ static bool look_behind(const struct choosing *c, size_t i, size_t size,
 			struct kept kept[ARCH_JUMP_MAX])
 {
 	struct spot *s = &c->spots[i];
-	size_t room = s->site->jump.len;
+	size_t room = s->placed->site.jump.len;
 	const struct spot *before = NULL;
 
 	memcpy(bytes, s->bytes, ARCH_JUMP_MAX);
 	*given = s->given;
-	s->way.level = s->site->level;
+	s->way.level = s->placed->site.level;
 	for (size_t k = room; k < size; k++) {
 		if (!byte_behind(c, i, s->pc + k, &kept[k]) ||
 		    (kept[k].writer && !join_level(s, kept[k].writer, before)))
@@ -274,7 +278,7 @@ static void islands_settle(const struct choosing *c, const struct spot *s, size_
 
 	if (c->arch->pun(s->pc, s->way.prefix, s->island, jump) != (int)size)
 		return;
-	for (size_t k = s->site->jump.len; k < size; k++) {
+	for (size_t k = s->placed->site.jump.len; k < size; k++) {
 		struct spot *w = kept[k].free;
 		size_t off = w ? s->pc + k - w->pc : 0;
 
@@ -294,9 +298,9 @@ static bool set_of(const struct choosing *c, size_t i, size_t prefix,
 	uint8_t bytes[ARCH_JUMP_MAX];
 	uint16_t given;
 
-	if (size > (size_t)s->site->jump.len + s->site->kept ||
+	if (size > (size_t)s->placed->site.jump.len + s->placed->site.kept ||
 	    !look_behind(c, i, size, bytes, &given, kept) ||
-	    plan_pun(c->arch, s->site, prefix, bytes, given, ret))
+	    plan_pun(c->arch, s->placed, prefix, bytes, given, ret))
 		return false;
 	ret->base += s->module->bias;
 	return true;
@@ -334,7 +338,7 @@ static void explore(struct chain *ch, size_t left, size_t lost)
 	ch->steps--;
 	if (!s)
 		return note_best(ch, lost);
-	if (s->site->tactic != TACTIC_PUN)
+	if (s->placed->site.tactic != TACTIC_PUN)
 		return explore(ch, left - 1, lost);
 	for (size_t n = 0; n <= ch->c->arch->pun_prefixes; n++) {
 		s->way.prefix = (uint8_t)n;
@@ -350,9 +354,9 @@ static void explore(struct chain *ch, size_t left, size_t lost)
 static bool is_reached(const struct choosing *c, size_t i)
 {
 	const struct spot *below = &c->spots[i - 1];
+	const struct site *s = &below->placed->site;
 
-	return below->site->tactic == TACTIC_PUN &&
-		below->pc + below->site->jump.len + below->site->kept > c->spots[i].pc;
+	return s->tactic == TACTIC_PUN && below->pc + s->jump.len + s->kept > c->spots[i].pc;
 }
 
 /* The chain whose highest spot is `last`; how many spots it has. */
@@ -387,14 +391,14 @@ static bool place_pun(struct choosing *c, size_t i)
 /* Is a full jump as it would be what the puns below need? */
 static bool suits(const struct choosing *c, const struct spot *s)
 {
-	raddr_t to = s->site->island ? s->site->island : s->site->stub;
+	raddr_t to = s->placed->island ? s->placed->island : s->placed->stub;
 	uint8_t jump[ARCH_JUMP_MAX];
 
 	if (!s->given)
 		return true;
-	if (!to || c->arch->jump(s->site->pc, to, jump) < 0)
+	if (!to || c->arch->jump(s->placed->site.pc, to, jump) < 0)
 		return false;
-	for (size_t i = 0; i < s->site->jump.len; i++)
+	for (size_t i = 0; i < s->placed->site.jump.len; i++)
 		if (s->given >> i & 1 && jump[i] != s->bytes[i])
 			return false;
 	return true;
@@ -405,7 +409,7 @@ static bool place_jump(struct choosing *c, struct spot *s)
 {
 	struct jump_set set;
 
-	s->island = island_of(s->site, s->module);
+	s->island = island_of(s->placed, s->module);
 	return suits(c, s) ||
 		(!c->arch->pun_set(s->pc, 0, s->bytes, s->given, &set) &&
 		 find_place(c, s, &set));
@@ -415,7 +419,7 @@ static bool place_spot(struct choosing *c, size_t i)
 {
 	struct spot *s = &c->spots[i];
 
-	switch (s->way.lost ? TACTIC_NONE : s->site->tactic) {
+	switch (s->way.lost ? TACTIC_NONE : s->placed->site.tactic) {
 	case TACTIC_SITE:
 	case TACTIC_JUMP:
 		return place_jump(c, s);
@@ -436,7 +440,7 @@ static void lose(struct choosing *c, size_t i)
 	for (size_t j = i; s->given && j-- > 0 && s->pc - c->spots[j].pc < ARCH_JUMP_MAX; ) {
 		struct spot *below = &c->spots[j];
 
-		if (below->site->tactic == TACTIC_PUN && !below->way.lost &&
+		if (below->placed->site.tactic == TACTIC_PUN && !below->way.lost &&
 		    below->pc + below->way.prefix + c->arch->jump_size > s->pc)
 			below->way.lost = true;
 	}
@@ -449,15 +453,15 @@ static size_t give_up(struct choosing *c)
 
 	for (size_t i = 0; i < c->nspots; i++) {
 		n += c->spots[i].way.lost;
-		if (c->spots[i].way.lost && c->spots[i].site->entry)
-			plan_give_up(c->spots[i].probe, c->spots[i].site);
+		if (c->spots[i].way.lost && c->spots[i].placed->site.entry)
+			plan_give_up(c->spots[i].probe, c->spots[i].placed);
 	}
 	/* This may move the sites of a probe: then it is done once for each. */
 	for (size_t i = 0; i < c->nspots; i++) {
-		struct probe *p = c->spots[i].probe;
+		struct placed_probe *p = c->spots[i].probe;
 
-		if (c->spots[i].way.lost && !p->refusal && (p->linked || !p->entry_only))
-			plan_give_up(p, c->spots[i].site);
+		if (c->spots[i].way.lost && !p->refusal && (p->planned->linked || !p->entry_only))
+			plan_give_up(p, c->spots[i].placed);
 	}
 	return n;
 }
@@ -476,16 +480,16 @@ static size_t islands_search(struct choosing *c)
 
 static void take_over(const struct choosing *c, struct spot *s)
 {
-	struct site *site = s->site;
+	struct site *site = &s->placed->site;
 
 	if (!s->island)
 		return;
-	site->island = s->island - s->module->bias;
+	s->placed->island = s->island - s->module->bias;
 	if (site->tactic != TACTIC_PUN)
 		return;
 	size_t size = s->way.prefix + (size_t)c->arch->jump_size;
 
-	site->prefix = s->way.prefix;
+	s->placed->prefix = s->way.prefix;
 	site->level = s->way.level;
 	site->jump.len = (uint8_t)MIN((size_t)site->jump.len, size);
 	site->kept = (uint8_t)(size - site->jump.len);
@@ -512,7 +516,7 @@ static int islands_report(struct choosing *c, struct islands *ret)
 static bool has_puns(const struct choosing *c)
 {
 	for (size_t i = 0; i < c->nspots; i++)
-		if (c->spots[i].site->tactic == TACTIC_PUN)
+		if (c->spots[i].placed->site.tactic == TACTIC_PUN)
 			return true;
 	return false;
 }

@@ -41,13 +41,13 @@ uint64_t islands_heap(pid_t, const struct selection *);
 int islands_leave(pid_t, const struct selection *, struct pages *);
 
 /* Run-time address of a site's island, 0 if it has none. */
-static inline raddr_t island_of(const struct site *s, const struct module *m)
+static inline raddr_t island_of(const struct placed_site *s, const struct module *m)
 {
 	return s->island ? s->island + m->bias : 0;
 }
 
 /* The jump that stands on it, to the stub; its size, or -ERANGE. */
-static inline int island_code(const struct site *s, uint8_t *out)
+static inline int island_code(const struct placed_site *s, uint8_t *out)
 {
 	return plan_island(arch_host(), s, out);
 }

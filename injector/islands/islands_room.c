@@ -85,7 +85,7 @@ static bool is_missing(const struct islands *islands, raddr_t at)
 
 /* The entry comes last, and is asked about first. */
 static void check_probe(const struct islands *islands, const struct module *m,
-			struct probe *p)
+			struct placed_probe *p)
 {
 	for (size_t i = p->nsites; i-- > 0 && !p->refusal; ) {
 		if (!is_missing(islands, island_of(&p->sites[i], m)))

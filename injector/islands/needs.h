@@ -17,8 +17,8 @@ struct arena_need {
 				 * left */
 };
 
-/* Bytes of a site's stub with its note, with what is left over behind it. */
-uint64_t needs_of_site(const struct probe *, const struct site *);
+/* Bytes of a site's stub of this size with its note, with what is left over behind it. */
+uint64_t needs_of_stub(const struct placed_probe *, const struct placed_site *, uint16_t size);
 /* What the probes that are left need: bytes of new stubs per module (owned by
  * the caller, one entry per selected module), and journal slots. */
 int needs_list(const struct selection *, struct arena_need **needs, uint32_t *slots);

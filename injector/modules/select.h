@@ -7,7 +7,7 @@
 #define INJECTOR_SELECT_H
 
 #include "injector/modules/modules.h"
-#include "plan/plan.h"
+#include "plan/placement.h"
 #include "symbols/names/demangle.h"
 
 /* The matches of one module. */
@@ -21,7 +21,7 @@ struct selected {
 				 * the selection */
 	size_t n;
 	const struct plan *plan;	/* probes[i] is funcs[i]'s, of all */
-	struct probe *probes;	/* the plan's placement in this process */
+	struct placed_probe *probes;	/* its placement in this process */
 	size_t nprobes;
 };
 
@@ -49,7 +49,7 @@ struct select_options {
 	bool traps;
 	uint64_t caught;	/* signals, as plan_options has it */
 	bool short_names;	/* print them without arguments of templates: shorten.h */
-	bool finders;		/* probe what unwinders ask, too: see struct probe */
+	bool finders;		/* probe what unwinders ask, too: see struct placed_probe */
 	void (*progress)(void *ctx, const char *what, size_t done, size_t total);
 	void *ctx;
 };

@@ -9,11 +9,12 @@
 #include "injector/session/ways.h"
 
 struct routines arena_routines(const struct session *s, const struct arena *a,
-			       const struct module *m, const struct probe *probe)
+			       const struct module *m, const struct placed_probe *probe)
 {
 	const struct way *way = ways_of(s->counting);
-	struct routine_set set = way->routines(hot_table.sets[!s->tls_offset], probe->routines);
-	bool tight = probe->routines == ROUTINES_TIGHT;
+	enum plan_routines routines = probe->planned->routines;
+	struct routine_set set = way->routines(hot_table.sets[!s->tls_offset], routines);
+	bool tight = routines == ROUTINES_TIGHT;
 	raddr_t base = a->base - m->bias;
 
 	return (struct routines){
@@ -59,7 +60,7 @@ static bool adopt_stands(const struct adopting *ad, raddr_t at, const uint8_t *c
 }
 
 /* And the island that leads there, if it does. */
-static void adopt_island(struct adopting *ad, const struct module *m, struct site *site,
+static void adopt_island(struct adopting *ad, const struct module *m, struct placed_site *placed,
 			 const struct slot *slot)
 {
 	raddr_t at = slot->addr + (raddr_t)(int64_t)slot->island;
@@ -67,17 +68,18 @@ static void adopt_island(struct adopting *ad, const struct module *m, struct sit
 
 	if (!slot->island)
 		return;
-	site->island = at - m->bias;
-	int size = island_code(site, code);
+	placed->island = at - m->bias;
+	int size = island_code(placed, code);
 
 	if (size < 0 || !adopt_stands(ad, at, code, (size_t)size))
-		site->island = 0;
+		placed->island = 0;
 }
 
 /* Would the stub of a slot (NULL: none) be made anew byte for byte? The site is
  * as placed there. */
 static bool same_stub(const struct adopting *ad, const struct module *m,
-		      const struct probe *probe, struct site *site, const struct slot *slot)
+		      const struct placed_probe *probe, struct placed_site *placed,
+		      const struct slot *slot)
 {
 	const struct arena *a = slot && slot->stub ? arena_of(ad->old, slot->stub) : NULL;
 	uint8_t code[STUB_MAX];
@@ -86,11 +88,12 @@ static bool same_stub(const struct adopting *ad, const struct module *m,
 	if (!a)
 		return false;
 	struct routines r = arena_routines(ad->old, a, m, probe);
-	site->stub = slot->stub - m->bias;
-	int err = plan_place(arch_host(), probe, site,
-			     symbols_text(m->symbols, site->pc, &there), &r, code, sizeof(code));
+	placed->stub = slot->stub - m->bias;
+	int err = plan_place(arch_host(), probe, placed,
+			     symbols_text(m->symbols, placed->site.pc, &there), &r, code,
+			     sizeof(code));
 	fail_clear();
-	return !err && adopt_stands(ad, slot->stub, code, site->stub_size);
+	return !err && adopt_stands(ad, slot->stub, code, placed->stub_size);
 }
 
 /*
@@ -117,42 +120,42 @@ static const struct slot *old_slot(const struct adopting *ad, const struct modul
 	return best;
 }
 
-static void adopt_site(struct adopting *ad, const struct module *m, const struct probe *probe,
-		       struct site *site)
+static void adopt_site(struct adopting *ad, const struct module *m,
+		       const struct placed_probe *probe, struct placed_site *placed)
 {
-	const struct slot *slot = old_slot(ad, m, site, UINT64_MAX);
+	const struct slot *slot = old_slot(ad, m, &placed->site, UINT64_MAX);
 
-	for (; slot; slot = old_slot(ad, m, site, slot->stub)) {
-		struct site with = *site;
+	for (; slot; slot = old_slot(ad, m, &placed->site, slot->stub)) {
+		struct placed_site with = *placed;
 
 		if (!same_stub(ad, m, probe, &with, slot))
 			continue;
-		*site = with;
-		adopt_island(ad, m, site, slot);
+		*placed = with;
+		adopt_island(ad, m, placed, slot);
 		return;
 	}
 }
 
 /* Those that were made with this one of the entry's. */
 static bool same_stubs(const struct adopting *ad, const struct module *m,
-		       struct probe *probe, const struct slot *entry)
+		       struct placed_probe *probe, const struct slot *entry)
 {
 	bool same = true;
 
 	for (size_t i = 0; i < probe->nsites; i++)
 		same &= same_stub(ad, m, probe, &probe->sites[i],
-				  old_slot(ad, m, &probe->sites[i], entry->stub + 1));
+				  old_slot(ad, m, &probe->sites[i].site, entry->stub + 1));
 	return same;
 }
 
 /* Stubs that have jumps into each other: all, or none. */
-static int adopt_linked(struct adopting *ad, const struct module *m, struct probe *probe)
+static int adopt_linked(struct adopting *ad, const struct module *m, struct placed_probe *probe)
 {
-	const struct site *first = &probe->sites[probe->nsites - 1];
+	const struct site *first = &probe->sites[probe->nsites - 1].site;
 	const struct slot *entry = old_slot(ad, m, first, UINT64_MAX);
 	size_t size = probe->nsites * sizeof(*probe->sites);
-	auto_free struct site *sites = malloc(size);
-	struct probe with = *probe;
+	auto_free struct placed_site *sites = malloc(size);
+	struct placed_probe with = *probe;
 
 	if (!sites)
 		return fail(ENOMEM, "look for earlier stubs");
@@ -165,21 +168,21 @@ static int adopt_linked(struct adopting *ad, const struct module *m, struct prob
 		memcpy(probe->sites, sites, size);
 		for (size_t i = 0; i < probe->nsites; i++)
 			adopt_island(ad, m, &probe->sites[i],
-				     old_slot(ad, m, &probe->sites[i], entry->stub + 1));
+				     old_slot(ad, m, &probe->sites[i].site, entry->stub + 1));
 		break;
 	}
 	return 0;
 }
 
-static int adopt_probe(struct adopting *ad, const struct module *m, struct probe *probe)
+static int adopt_probe(struct adopting *ad, const struct module *m, struct placed_probe *probe)
 {
-	const struct site *entry = &probe->sites[probe->nsites - 1];
+	const struct site *entry = &probe->sites[probe->nsites - 1].site;
 	int64_t at = slot_index_find(&ad->index, entry->jump.pc + m->bias, SLOT_ENTRY);
 
 	if (at < 0 || !ad->index.slots[at].func || ad->index.slots[at].func >= ad->old->nfuncs)
 		return 0;
 	probe->id = ad->index.slots[at].func;
-	if (probe->linked)
+	if (probe->planned->linked)
 		return adopt_linked(ad, m, probe);
 	for (size_t i = 0; i < probe->nsites; i++)
 		adopt_site(ad, m, probe, &probe->sites[i]);
@@ -193,7 +196,7 @@ int probes_adopt(const struct target *t, const struct old_session *old, struct s
 
 	for (size_t i = 0; i < sel->n && !err; i++)
 		for (size_t j = 0; j < sel->v[i].nprobes && !err; j++) {
-			struct probe *p = &sel->v[i].probes[j];
+			struct placed_probe *p = &sel->v[i].probes[j];
 
 			if (p->refusal == REFUSED_NONE)
 				err = adopt_probe(&ad, sel->v[i].module, p);

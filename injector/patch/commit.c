@@ -25,17 +25,17 @@ struct committing {
 };
 
 /* The first function that traps, or NULL. */
-static struct probe *find_trap(const struct live *live)
+static struct placed_probe *find_trap(const struct live *live)
 {
 	for (size_t i = 0; i < live->nsites; i++)
-		if (live->sites[i].site->tactic == TACTIC_TRAP)
+		if (live->sites[i].placed->site.tactic == TACTIC_TRAP)
 			return live->sites[i].probe;
 	return NULL;
 }
 
 static void drop_traps(struct live *live, struct infection *inf)
 {
-	for (struct probe *p; (p = find_trap(live)); )
+	for (struct placed_probe *p; (p = find_trap(live)); )
 		live_drop(live, inf, p, REFUSED_TRAP_UNSAFE);
 }
 
@@ -69,10 +69,10 @@ static int into_stub(void *ctx, raddr_t pc, raddr_t sp, raddr_t *to)
 
 	if (!ls)
 		return strays_check(c->target, c->inf, c->live, pc, sp, &c->edit.pc);
-	raddr_t at = plan_forward(ls->site, pc - ls->module->bias, &err);
+	raddr_t at = plan_forward(ls->placed, pc - ls->module->bias, &err);
 	if (err)
 		return fail(EBUSY, "a thread stands inside an instruction of %s",
-			    ls->probe->func->name);
+			    ls->probe->planned->func->name);
 	*to = at ? at + ls->module->bias : 0;
 	return 0;
 }
@@ -102,7 +102,7 @@ static bool give_up(struct live *live, struct infection *inf, raddr_t pc)
 	return ls != NULL;
 }
 
-static struct probe *probe_by_id(const struct live *live, uint32_t id)
+static struct placed_probe *probe_by_id(const struct live *live, uint32_t id)
 {
 	for (size_t i = 0; i < live->nsites; i++)
 		if (live->sites[i].probe->id == id)
@@ -127,7 +127,7 @@ static int touch(struct target *t, struct infection *inf, struct live *live)
 
 	for (;;) {
 		int err = text_touch(t, live->changes, live->nchanges, &at);
-		struct probe *p = err != -EIO || !is_gone(t, live->changes[at].addr) ? NULL :
+		struct placed_probe *p = err != -EIO || !is_gone(t, live->changes[at].addr) ? NULL :
 			probe_by_id(live, inf->map.slots[live->changes[at].slot].func);
 
 		if (!p)

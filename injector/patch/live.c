@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "injector/patch/live.h"
 
-static bool traps(const struct probe *p)
+static bool traps(const struct placed_probe *p)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < p->nsites; i++)
-		any |= p->sites[i].tactic == TACTIC_TRAP;
+		any |= p->sites[i].site.tactic == TACTIC_TRAP;
 	return any;
 }
 
-void live_count(struct live *live, const struct probe *p, int n)
+void live_count(struct live *live, const struct placed_probe *p, int n)
 {
 	if (p->silent)
 		return;
@@ -29,17 +29,17 @@ const struct live_site *live_site_at(const struct live *live, raddr_t pc)
 	return &live->sites[n - 1];
 }
 
-static bool keeps_of(const struct live_site *ls, const struct probe *p)
+static bool keeps_of(const struct live_site *ls, const struct placed_probe *p)
 {
 	const struct symbols *syms = ls->module->symbols;
-	const struct site *s = ls->site;
+	const struct site *s = &ls->placed->site;
+	const struct func *f = p->planned->func;
 	struct range kept = { s->pc + s->jump.len, s->pc + s->jump.len + s->kept };
 
-	if (s->tactic != TACTIC_PUN || p->func < syms->funcs ||
-	    p->func >= syms->funcs + syms->nfuncs)
+	if (s->tactic != TACTIC_PUN || f < syms->funcs || f >= syms->funcs + syms->nfuncs)
 		return false;
 	for (size_t i = 0; i < p->nsites; i++) {
-		const struct patch *jump = &p->sites[i].jump;
+		const struct patch *jump = &p->sites[i].site.jump;
 
 		if (range_overlaps(kept, (struct range){ jump->pc, jump->pc + jump->len }))
 			return true;
@@ -47,7 +47,7 @@ static bool keeps_of(const struct live_site *ls, const struct probe *p)
 	return false;
 }
 
-static struct probe *pun_on(const struct live *live, const struct probe *p)
+static struct placed_probe *pun_on(const struct live *live, const struct placed_probe *p)
 {
 	for (size_t i = 0; i < live->nsites; i++)
 		if (live->sites[i].probe != p && keeps_of(&live->sites[i], p))
@@ -55,8 +55,8 @@ static struct probe *pun_on(const struct live *live, const struct probe *p)
 	return NULL;
 }
 
-void live_drop(struct live *live, struct infection *inf, struct probe *probe,
-		 enum refusal why)
+void live_drop(struct live *live, struct infection *inf, struct placed_probe *probe,
+	       enum refusal why)
 {
 	size_t kept = 0;
 
@@ -76,7 +76,7 @@ void live_drop(struct live *live, struct infection *inf, struct probe *probe,
 			live->sites[kept++] = live->sites[i];
 	live->nsites = kept;
 	live_count(live, probe, -1);
-	for (struct probe *on; (on = pun_on(live, probe)); )
+	for (struct placed_probe *on; (on = pun_on(live, probe)); )
 		live_drop(live, inf, on, why);
 }
 

@@ -11,8 +11,8 @@
 struct live_site {
 	raddr_t start;		/* of its window, run-time */
 	uint8_t size;		/* bytes in which no PC may rest, from start */
-	const struct site *site;
-	struct probe *probe;
+	const struct placed_site *placed;
+	struct placed_probe *probe;
 	const struct module *module;
 };
 
@@ -39,14 +39,14 @@ static inline bool live_is_empty(const struct live *l)
 
 /* Among those that are probed (1), or not any more (-1). One that was not asked for is not
  * counted. */
-void live_count(struct live *, const struct probe *, int n);
+void live_count(struct live *, const struct placed_probe *, int n);
 /* The site whose window holds `pc` strictly inside, or NULL. */
 const struct live_site *live_site_at(const struct live *, raddr_t pc);
 /*
  * Take one function out again, before its changes are written; and with it
  * those whose puns keep bytes that it would have written.
  */
-void live_drop(struct live *, struct infection *, struct probe *, enum refusal);
+void live_drop(struct live *, struct infection *, struct placed_probe *, enum refusal);
 /* The journal's last word, so that a later visit does not look for its changes. */
 void live_removed(const struct live *, struct infection *);
 void live_clear(struct live *);

@@ -10,7 +10,7 @@
 #include "injector/session/ours.h"
 #include "payload/stub.h"
 
-static bool probed(const struct probe *p)
+static bool probed(const struct placed_probe *p)
 {
 	return p->refusal == REFUSED_NONE;
 }
@@ -57,12 +57,12 @@ static enum refusal probes_compare(const struct target *t, const struct module *
 }
 
 static enum refusal check_probe(const struct target *t, const struct module *m,
-				const struct probe *p)
+				const struct placed_probe *p)
 {
 	enum refusal why = m->shared ? REFUSED_SHARED_TEXT : REFUSED_NONE;
 
 	for (size_t i = 0; i < p->nsites && !why; i++) {
-		const struct site *s = &p->sites[i];
+		const struct site *s = &p->sites[i].site;
 
 		why = probes_compare(t, m, s->pc, looked_at(s));
 		if (!why && s->hole.len)
@@ -77,7 +77,7 @@ int probes_check(const struct target *t, struct selection *sel)
 		struct selected *s = &sel->v[i];
 
 		for (size_t j = 0; j < s->nprobes; j++) {
-			struct probe *p = &s->probes[j];
+			struct placed_probe *p = &s->probes[j];
 
 			if (probed(p))
 				p->refusal = check_probe(t, s->module, p);
@@ -92,7 +92,7 @@ size_t probes_ids(const struct selection *sel, size_t next)
 
 	for (size_t i = 0; i < sel->n; i++)
 		for (size_t j = 0; j < sel->v[i].nprobes; j++) {
-			const struct probe *p = &sel->v[i].probes[j];
+			const struct placed_probe *p = &sel->v[i].probes[j];
 
 			if (!probed(p))
 				continue;
@@ -112,7 +112,7 @@ struct placing {
 
 /* Function ids are for life, for they stand in stubs that stay. Id 0 means
  * that none was given yet. */
-static int give_id(struct placing *p, struct probe *probe)
+static int give_id(struct placing *p, struct placed_probe *probe)
 {
 	struct session *s = p->inf->map.s;
 	uint32_t id = MAX(s->nfuncs, 1u);
@@ -154,12 +154,13 @@ static int move_island(struct placing *p, raddr_t at, const uint8_t *from, const
 }
 
 /* Nothing else may stand on an island but what has led away from this very site. */
-static int place_island(struct placing *p, const struct module *m, const struct site *site)
+static int place_island(struct placing *p, const struct module *m,
+			const struct placed_site *placed)
 {
 	static const uint8_t none[ARCH_JUMP_MAX];
 	uint8_t code[ARCH_JUMP_MAX], now[ARCH_JUMP_MAX];
-	raddr_t at = island_of(site, m);
-	int size = at ? island_code(site, code) : 0;
+	raddr_t at = island_of(placed, m);
+	int size = at ? island_code(placed, code) : 0;
 
 	if (size <= 0)
 		return size;
@@ -180,59 +181,59 @@ static raddr_t next_note(const struct arena *a, uint64_t size)
 }
 
 /* A site whose `stub` is where its stub shall stand, behind its note. */
-static int write_stub(struct placing *p, const struct module *m, const struct probe *probe,
-		      struct site *site, const struct arena *a)
+static int write_stub(struct placing *p, const struct module *m, const struct placed_probe *probe,
+		      struct placed_site *s, const struct arena *a)
 {
 	struct routines r = arena_routines(p->inf->map.s, a, m, probe);
 	_Alignas(struct stub_note) uint8_t code[STUB_MAX];
-	size_t there, size = plan_note_size(probe, site);
-	int err = plan_place_noted(arch_host(), probe, site,
-				   symbols_text(m->symbols, site->pc, &there),
+	size_t there, size = plan_note_size(probe, s);
+	int err = plan_place_noted(arch_host(), probe, s,
+				   symbols_text(m->symbols, s->site.pc, &there),
 				   &r, code, sizeof(code));
 	if (err)
 		return err;
-	if (site->stub + m->bias + site->stub_size > a->base + a->size)
+	if (s->stub + m->bias + s->stub_size > a->base + a->size)
 		return fail(ENOSPC, "the stubs of %s need more room than was planned", m->base);
-	return target_write(p->target, site->stub - size + m->bias, code, size + site->stub_size);
+	return target_write(p->target, s->stub - size + m->bias, code, size + s->stub_size);
 }
 
-static int announce_trap(struct placing *p, const struct module *m, const struct site *site)
+static int announce_trap(struct placing *p, const struct module *m, const struct placed_site *s)
 {
-	const struct session *s = p->inf->map.s;
-	int err = p->trapping ? 0 : traps_forget(p->target, s);
+	const struct session *ses = p->inf->map.s;
+	int err = p->trapping ? 0 : traps_forget(p->target, ses);
 
 	p->trapping = true;
-	return err ? err : traps_add(p->target, s, site->pc + m->bias, site->stub + m->bias);
+	return err ? err : traps_add(p->target, ses, s->site.pc + m->bias, s->stub + m->bias);
 }
 
 /* A new stub at the end of the arena, unless the site has its old one. */
-static int place_site(struct placing *p, const struct module *m, const struct probe *probe,
-		      struct site *site, struct arena *a)
+static int place_site(struct placing *p, const struct module *m, const struct placed_probe *probe,
+		      struct placed_site *s, struct arena *a)
 {
 	int err;
 
-	if (site->stub) {
-		err = plan_patches(arch_host(), site);
+	if (s->stub) {
+		err = plan_patches(arch_host(), s);
 	} else if (!a) {
 		err = -ERANGE;
 	} else {
-		raddr_t note = next_note(a, needs_of_site(probe, site));
+		raddr_t note = next_note(a, needs_of_stub(probe, s, s->site.stub_most));
 
-		site->stub = note + plan_note_size(probe, site) - m->bias;
-		err = write_stub(p, m, probe, site, a);
+		s->stub = note + plan_note_size(probe, s) - m->bias;
+		err = write_stub(p, m, probe, s, a);
 		if (!err)
-			a->used = note + needs_of_site(probe, site) - a->base;
+			a->used = note + needs_of_stub(probe, s, s->stub_size) - a->base;
 	}
-	if (!err && site->tactic == TACTIC_TRAP)
-		err = announce_trap(p, m, site);
-	return err ? err : place_island(p, m, site);
+	if (!err && s->site.tactic == TACTIC_TRAP)
+		err = announce_trap(p, m, s);
+	return err ? err : place_island(p, m, s);
 }
 
 /* If stubs have jumps into each other, all are old ones, or all are new. */
-static int place_sites(struct placing *p, const struct module *m, struct probe *probe,
+static int place_sites(struct placing *p, const struct module *m, struct placed_probe *probe,
 		       struct arena *a)
 {
-	bool again = a && probe->linked && !probe->sites[0].stub;
+	bool again = a && probe->planned->linked && !probe->sites[0].stub;
 	int err = 0;
 
 	for (size_t i = 0; i < probe->nsites && !err; i++)
@@ -273,11 +274,12 @@ static void probes_remember(struct placing *p, const struct slot *old)
 }
 
 /* Journal first: the slot is complete before anything refers to it. */
-static int journal(struct placing *p, const struct module *m, const struct probe *probe,
-		   const struct site *site, const struct patch *patch)
+static int journal(struct placing *p, const struct module *m, const struct placed_probe *probe,
+		   const struct placed_site *placed, const struct patch *patch)
 {
 	struct session_map *map = &p->inf->map;
-	struct slot all = slot_of(m, probe, site, patch);
+	const struct site *site = &placed->site;
+	struct slot all = slot_of(m, probe, placed, patch);
 	int64_t carried = slot_index_find(&p->index, all.addr, all.kind);
 	struct slot *slot = carried < 0 ? NULL : &map->slots[carried];
 	bool jump = patch == &site->jump;
@@ -303,24 +305,25 @@ static int journal(struct placing *p, const struct module *m, const struct probe
 	return 0;
 }
 
-static int add_site(struct placing *p, const struct module *m, struct probe *probe,
-		    const struct site *site)
+static int add_site(struct placing *p, const struct module *m, struct placed_probe *probe,
+		    const struct placed_site *placed)
 {
+	const struct site *site = &placed->site;
 	struct live_site *ls = vec_push(p->live->sites, p->live->nsites, p->live->sites_cap);
 
 	if (!ls)
 		return fail(ENOMEM, "list the sites");
-	*ls = (struct live_site){ site->pc + m->bias, covered(site), site, probe, m };
-	int err = site->hole.len ? journal(p, m, probe, site, &site->hole) : 0;
-	return err ? err : journal(p, m, probe, site, &site->jump);
+	*ls = (struct live_site){ site->pc + m->bias, covered(site), placed, probe, m };
+	int err = site->hole.len ? journal(p, m, probe, placed, &site->hole) : 0;
+	return err ? err : journal(p, m, probe, placed, &site->jump);
 }
 
-static int place_probe(struct placing *p, const struct module *m, struct probe *probe,
+static int place_probe(struct placing *p, const struct module *m, struct placed_probe *probe,
 		       struct arena *a)
 {
 	const struct session *s = p->inf->map.s;
 
-	if (probe->routines == ROUTINES_TIGHT && !(s->rooms && s->ledges_offset)) {
+	if (probe->planned->routines == ROUTINES_TIGHT && !(s->rooms && s->ledges_offset)) {
 		probe->refusal = REFUSED_LITTLE_STACK;
 		return 0;
 	}
@@ -348,7 +351,7 @@ static int place_module(struct placing *p, struct selected *s, const struct aren
 		&ses->arenas[need->arena];
 
 	for (size_t i = 0; i < s->nprobes; i++) {
-		struct probe *probe = &s->probes[i];
+		struct placed_probe *probe = &s->probes[i];
 		int err = 0;
 
 		if (!probed(probe))
@@ -382,7 +385,7 @@ static int name_funcs(struct placing *p, const struct selection *sel)
 		const struct selected *s = &sel->v[i];
 
 		for (size_t j = 0; j < s->nprobes; j++) {
-			const struct probe *probe = &s->probes[j];
+			const struct placed_probe *probe = &s->probes[j];
 
 			if (probed(probe) && !probe->silent && probe->id < live->nfuncs)
 				live->funcs[probe->id] = (struct reader_func){

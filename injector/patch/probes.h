@@ -12,12 +12,12 @@
 
 /* Link-time addresses of an arena's recording routines, as a probe needs them. */
 struct routines arena_routines(const struct session *, const struct arena *,
-			       const struct module *, const struct probe *);
+			       const struct module *, const struct placed_probe *);
 
 /*
  * Refuse what cannot be probed in this process: text that differs from its
  * file, a foreign breakpoint or jump, text that is mapped shared. Sets the
- * refusals in the plans. Touches nothing.
+ * refusals in the placements. Touches nothing.
  */
 int probes_check(const struct target *, struct selection *);
 /*

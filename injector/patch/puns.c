@@ -26,28 +26,28 @@ static int byte_at(const struct writes *w, const struct module *m, raddr_t pc, r
 
 static bool finds(const struct writes *w, const struct live_site *ls)
 {
-	const struct site *s = ls->site;
+	const struct site *s = &ls->placed->site;
 	raddr_t pc = s->pc + ls->module->bias;
 
-	if (!s->island)
+	if (!ls->placed->island)
 		return false;
 	for (size_t i = s->jump.len; i < (size_t)s->jump.len + s->kept; i++)
-		if (byte_at(w, ls->module, pc, pc + i) != s->jump.new_[i])
+		if (byte_at(w, ls->module, pc, pc + i) != ls->placed->new_jump[i])
 			return false;
 	return true;
 }
 
-static struct probe *find_broken(const struct writes *w, const struct live *live)
+static struct placed_probe *find_broken(const struct writes *w, const struct live *live)
 {
 	for (size_t i = 0; i < live->nsites; i++)
-		if (live->sites[i].site->tactic == TACTIC_PUN && !finds(w, &live->sites[i]))
+		if (live->sites[i].placed->site.tactic == TACTIC_PUN && !finds(w, &live->sites[i]))
 			return live->sites[i].probe;
 	return NULL;
 }
 
 int puns_check(struct live *live, struct infection *inf)
 {
-	struct probe *broken = NULL;
+	struct placed_probe *broken = NULL;
 
 	do {
 		struct writes w;

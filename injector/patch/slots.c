@@ -13,26 +13,27 @@ enum slot_kind site_kind(const struct site *s)
 
 /* Once others that stand around it are gone, a jump still leads where it did only if it
  * is whole and by itself. */
-static bool goes_last(const struct probe *probe, const struct site *site)
+static bool goes_last(const struct placed_probe *probe, const struct site *site)
 {
 	return probe->finds && site->entry && !site->level &&
 		(site->tactic == TACTIC_JUMP || site->tactic == TACTIC_SITE);
 }
 
-struct slot slot_of(const struct module *m, const struct probe *probe, const struct site *site,
-		    const struct patch *patch)
+struct slot slot_of(const struct module *m, const struct placed_probe *probe,
+		    const struct placed_site *placed, const struct patch *patch)
 {
+	const struct site *site = &placed->site;
 	bool jump = patch == &site->jump;
 	struct slot ret = {
-		.addr = patch->pc + m->bias, .stub = site->stub + m->bias, .func = probe->id,
-		.stub_size = site->stub_size, .kind = jump ? site_kind(site) : SLOT_HOLE,
+		.addr = patch->pc + m->bias, .stub = placed->stub + m->bias, .func = probe->id,
+		.stub_size = placed->stub_size, .kind = jump ? site_kind(site) : SLOT_HOLE,
 		.len = patch->len, .window = site->window, .state = SLOT_FREE,
 		.level = site->level, .finds = goes_last(probe, site),
-		.island = jump && site->island ? (int32_t)(site->island - site->pc) : 0,
+		.island = jump && placed->island ? (int32_t)(placed->island - site->pc) : 0,
 	};
 
 	memcpy(ret.old, patch->old, sizeof(patch->old));
-	memcpy(ret.new_, patch->new_, sizeof(patch->new_));
+	memcpy(ret.new_, jump ? placed->new_jump : placed->new_hole, sizeof(placed->new_jump));
 	return ret;
 }
 

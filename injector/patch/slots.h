@@ -14,8 +14,8 @@
 /* What a site's jump is in the journal. */
 enum slot_kind site_kind(const struct site *);
 /* Of one patch of a placed site, its jump or its hole. Not planned yet: SLOT_FREE. */
-struct slot slot_of(const struct module *, const struct probe *, const struct site *,
-		    const struct patch *);
+struct slot slot_of(const struct module *, const struct placed_probe *,
+		    const struct placed_site *, const struct patch *);
 /* The change that slot `i` tells of, but `kept`. */
 struct change slot_change(const struct slot *, uint32_t i);
 

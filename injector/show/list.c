@@ -81,7 +81,7 @@ static void print_aliases(const struct selected *s, size_t i, struct output *out
 
 static void print_probe(const struct selected *s, size_t i, struct output *out)
 {
-	const struct probe *p = &s->probes[i];
+	const struct placed_probe *p = &s->probes[i];
 	const struct func *f = s->funcs[i];
 	char base[256];
 
@@ -96,11 +96,11 @@ static void print_probe(const struct selected *s, size_t i, struct output *out)
 	} else if (p->refusal != REFUSED_NONE) {
 		output_printf(out, "refused\t%s", refusal_word(p->refusal));
 	} else if (p->entry_only != REFUSED_NONE) {
-		output_printf(out, "%s\tentry-only: %s", tactic_word(entry_tactic(p)),
+		output_printf(out, "%s\tentry-only: %s", tactic_word(entry_tactic(p->planned)),
 			      refusal_word(p->entry_only));
 	} else {
-		output_printf(out, "%s\t", tactic_word(entry_tactic(p)));
-		print_exits(p, out);
+		output_printf(out, "%s\t", tactic_word(entry_tactic(p->planned)));
+		print_exits(p->planned, out);
 	}
 	print_aliases(s, i, out);
 }
@@ -130,7 +130,7 @@ int list_print(const struct selection *sel, bool stubs, struct output *out)
 	return err > 0 ? -EPIPE : err;
 }
 
-static void list_count_probe(const struct probe *p, struct list_totals *t)
+static void list_count_probe(const struct placed_probe *p, struct list_totals *t)
 {
 	/* Not what its name stands for. */
 	if (p->refusal == REFUSED_IFUNC) {
@@ -147,8 +147,8 @@ static void list_count_probe(const struct probe *p, struct list_totals *t)
 		t->refusals[p->refusal]++;
 		return;
 	}
-	t->entries[entry_tactic(p)]++;
-	count_exits(p, t->exits);
+	t->entries[entry_tactic(p->planned)]++;
+	count_exits(p->planned, t->exits);
 	if (p->entry_only != REFUSED_NONE) {
 		t->entry_only++;
 		t->entry_onlys[p->entry_only]++;

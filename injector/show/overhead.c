@@ -45,7 +45,7 @@ static int mark_traps(struct overhead *o)
 	int err = 0;
 
 	for (size_t i = 0; i < o->live->nsites && !err; i++)
-		if (o->live->sites[i].site->tactic == TACTIC_TRAP)
+		if (o->live->sites[i].placed->site.tactic == TACTIC_TRAP)
 			err = breaker_traps(o->breaker, o->live->sites[i].probe->id);
 	return err;
 }

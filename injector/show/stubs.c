@@ -16,7 +16,7 @@ enum {
 struct showing {
 	const struct arch *arch;
 	const struct symbols *symbols;
-	struct probe *probe;
+	struct placed_probe *probe;
 	struct routines to;
 	struct output *out;
 };
@@ -106,9 +106,10 @@ static void print_jump(const struct showing *s, const struct site *site)
 	output_printf(s->out, "\n");
 }
 
-static int write_stub(struct showing *s, struct site *site, const uint8_t *text, uint8_t *code)
+static int write_stub(struct showing *s, struct placed_site *placed, const uint8_t *text,
+		      uint8_t *code)
 {
-	return plan_place(s->arch, s->probe, site, text, &s->to, code, STUB_CAP);
+	return plan_place(s->arch, s->probe, placed, text, &s->to, code, STUB_CAP);
 }
 
 /* Where one stub has jumps into another, each has to have a place first. */
@@ -119,18 +120,19 @@ static void give_places(struct showing *s)
 	size_t left;
 
 	for (size_t i = 0; i < s->probe->nsites; i++) {
-		struct site *site = &s->probe->sites[i];
+		struct placed_site *placed = &s->probe->sites[i];
 
-		site->stub = at;
-		at += ALIGN_UP((raddr_t)site->stub_size, (raddr_t)16);
+		placed->stub = at;
+		at += ALIGN_UP((raddr_t)placed->site.stub_most, (raddr_t)16);
 	}
 	for (size_t i = 0; i < s->probe->nsites; i++)
 		write_stub(s, &s->probe->sites[i],
-			   symbols_text(s->symbols, s->probe->sites[i].pc, &left), code);
+			   symbols_text(s->symbols, s->probe->sites[i].site.pc, &left), code);
 }
 
-static void print_site(struct showing *s, struct site *site)
+static void print_site(struct showing *s, struct placed_site *placed)
 {
+	const struct site *site = &placed->site;
 	size_t left;
 	const uint8_t *text = symbols_text(s->symbols, site->pc, &left);
 	uint8_t code[STUB_CAP];
@@ -139,13 +141,13 @@ static void print_site(struct showing *s, struct site *site)
 	if (!text || left < site->window)
 		return;
 	print_code(s, text, site->window, site->pc);
-	int err = write_stub(s, site, text, code);
+	int err = write_stub(s, placed, text, code);
 	if (err) {
 		output_printf(s->out, "  stub: out of reach\n");
 		return;
 	}
-	output_printf(s->out, "  stub, %u bytes:\n", site->stub_size);
-	print_code(s, code, site->stub_size, site->stub);
+	output_printf(s->out, "  stub, %u bytes:\n", placed->stub_size);
+	print_code(s, code, placed->stub_size, placed->stub);
 }
 
 void stubs_print(struct selected *sel, size_t i, struct output *out)

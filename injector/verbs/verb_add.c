@@ -215,7 +215,7 @@ static int drop_kept(struct adding *a)
 	size_t i = 0;
 
 	while (!err && i < a->live.nsites) {
-		struct probe *p = a->live.sites[i++].probe;
+		struct placed_probe *p = a->live.sites[i++].probe;
 
 		if (p->id >= a->live.nfuncs || !in[p->id])
 			continue;

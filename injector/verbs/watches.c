@@ -28,14 +28,14 @@ static uint64_t limit_of(const struct options *o, const struct selected *s, size
 
 static int choose_one(const struct selected *s, size_t i)
 {
-	struct probe *p = &s->probes[i];
+	struct placed_probe *p = &s->probes[i];
 
 	if (p->refusal)
 		return 0;
-	if (p->routines != ROUTINES_C)
+	if (p->planned->routines != ROUTINES_C)
 		return fail(0, "--snapshot-on: %s is of %s, and such calls cannot be timed in "
 			       "the process", s->names[i],
-			    plan_language(s->module->symbols, p->func));
+			    plan_language(s->module->symbols, s->funcs[i]));
 	if (p->entry_only)
 		return fail(0, "--snapshot-on: of %s the entry is probed only, so it is not "
 			       "known how long a call takes", s->names[i]);
@@ -77,7 +77,7 @@ int watches_arm(const struct options *o, const struct selection *sel, const stru
 
 	for (size_t i = 0; i < sel->n; i++)
 		for (size_t j = 0; j < sel->v[i].n && n < WATCHES; j++) {
-			const struct probe *p = &sel->v[i].probes[j];
+			const struct placed_probe *p = &sel->v[i].probes[j];
 
 			if (p->watched && !p->refusal)
 				s->watches[n++] = (struct watch){

@@ -15,7 +15,7 @@ static void fill_patch(const struct body *b, raddr_t pc, uint8_t len,
 }
 
 static void fill_insns(const struct body *b, const struct window *w,
-		       bool with_exits, struct site *s)
+		       bool with_exits, uint8_t *insns, struct site *s)
 {
 	for (size_t i = w->first; i <= w->last; i++) {
 		const struct step *step = &b->steps[i];
@@ -23,7 +23,7 @@ static void fill_insns(const struct body *b, const struct window *w,
 
 		s->exits |= (uint16_t)(exit << s->ninsns);
 		s->nexits += exit;
-		s->insns[s->ninsns++].off = step->insn.pc - s->pc;
+		insns[s->ninsns++] = step->insn.pc - s->pc;
 	}
 }
 
@@ -52,7 +52,7 @@ static size_t written(const struct body *b, const struct pick *k, enum tactic t,
 }
 
 static void fill_site(const struct body *b, const struct pick *k, bool entry,
-		      bool with_exits, struct site_insn *insns, struct site *s)
+		      bool with_exits, uint8_t *insns, struct site *s)
 {
 	enum tactic tactic = tactic_of(b, k, entry);
 
@@ -66,7 +66,7 @@ static void fill_site(const struct body *b, const struct pick *k, bool entry,
 		s->lowered = b->lowered;
 	if (entry && b->ncheck)
 		s->check = b->steps[b->ncheck].insn.pc - s->pc;
-	fill_insns(b, &k->window, with_exits, s);
+	fill_insns(b, &k->window, with_exits, insns, s);
 	s->nexits += s->leaves;
 	size_t kept = 0, len = written(b, k, tactic, &kept);
 
@@ -74,7 +74,7 @@ static void fill_site(const struct body *b, const struct pick *k, bool entry,
 	s->kept = kept;
 	if (k->hole)
 		fill_patch(b, k->hole, b->impl->arch->jump_size, &s->hole);
-	s->stub_size = place_bound(b, &k->window, s);
+	s->stub_most = place_bound(b, &k->window, s);
 }
 
 /* One block for all sites of a probe, and for their instructions. */
@@ -84,27 +84,28 @@ static struct site *alloc_sites(const struct picks *ks)
 
 	for (size_t i = 0; i < ks->n; i++)
 		ninsns += ks->v[i].window.last - ks->v[i].window.first + 1;
-	return calloc(1, ks->n * sizeof(struct site) + ninsns * sizeof(struct site_insn));
+	return calloc(1, ks->n * sizeof(struct site) + ninsns);
 }
 
 int pick_fill(const struct body *b, const struct picks *ks, struct probe *probe)
 {
 	bool with_exits = !probe->entry_only;
-	struct site_insn *insns;
+	struct site *sites = alloc_sites(ks);
 
-	probe->sites = alloc_sites(ks);
-	if (!probe->sites)
+	if (!sites)
 		return fail(ENOMEM, "plan %s", b->func->name);
-	insns = (struct site_insn *)(probe->sites + ks->n);
+	uint8_t *insns = (uint8_t *)(sites + ks->n);
+
 	for (size_t i = 0; i < ks->n; i++) {
 		/* The entry's, which was picked first, comes last. */
-		struct site *s = &probe->sites[i ? i - 1 : ks->n - 1];
+		struct site *s = &sites[i ? i - 1 : ks->n - 1];
 
 		fill_site(b, &ks->v[i], i == 0, with_exits, insns, s);
 		insns += s->ninsns;
 	}
 	for (size_t i = 0; i < ks->n; i++)
 		probe->linked |= b->loops || ks->v[i].window.level;
+	probe->sites = sites;
 	probe->nsites = ks->n;
 	return 0;
 }

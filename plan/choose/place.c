@@ -16,6 +16,7 @@
 #include "payload/abi.h"
 #include "payload/stub.h"
 #include "plan/impl.h"
+#include "plan/placement.h"
 
 /* A stub under construction. Once something went wrong the rest is a no-op. */
 struct stub {
@@ -64,18 +65,19 @@ static void add_row(struct stub *s, enum stub_part part, size_t window)
 }
 
 static void add_call(struct stub *s, uint64_t word, raddr_t routine, enum stub_part part,
-		     const struct probe *p, const struct routines *to)
+		     const struct placed_probe *p, const struct routines *to)
 {
+	const struct probe *planned = p->planned;
+	bool tight = planned->routines == ROUTINES_TIGHT;
 	uint8_t code[ARCH_TIGHT_MAX];
 	struct record_call call = {
 		.word = word | to->word | (uint64_t)p->id << REC_FUNC_SHIFT, .routine = routine,
 		.gate = to->gates + p->id, .returns = part == STUB_RECORD_RETURN,
-		.first = p->routines == ROUTINES_TIGHT ? to->first : 0,
-		.ledges = to->ledges, .g = p->g,
+		.first = tight ? to->first : 0, .ledges = to->ledges, .g = planned->g,
 	};
 
 	stub_add(s, code, s->arch->record(stub_next(s), &call, code));
-	add_row(s, p->routines == ROUTINES_TIGHT ? STUB_TIGHT : part, 0);
+	add_row(s, tight ? STUB_TIGHT : part, 0);
 }
 
 /* An unwinder's question is the payload's first. */
@@ -87,14 +89,14 @@ static void add_find(struct stub *s, const struct routines *to)
 	add_row(s, STUB_COPY, 0);
 }
 
-static void add_exit(struct stub *s, const struct probe *p, const struct routines *to)
+static void add_exit(struct stub *s, const struct placed_probe *p, const struct routines *to)
 {
 	add_call(s, REC_EXIT, to->exit, STUB_RECORD_LEAVE, p, to);
 }
 
 /* The same before a copy of the exit itself, which the routine may do for it. */
 static void add_exit_by(struct stub *s, const uint8_t *p, const struct insn *in,
-			const struct probe *probe, const struct routines *to)
+			const struct placed_probe *probe, const struct routines *to)
 {
 	if (to->leave && s->arch->returns && s->arch->returns(p, in))
 		add_call(s, REC_EXIT, to->leave, STUB_RECORD_RETURN, probe, to);
@@ -127,7 +129,7 @@ static void add_relocated(struct stub *s, const uint8_t *p, const struct insn *i
  *	jump dest
  */
 static void add_branch_exit(struct stub *s, const uint8_t *p, const struct insn *in,
-			    const struct probe *probe, const struct routines *to)
+			    const struct placed_probe *probe, const struct routines *to)
 {
 	uint8_t skip[ARCH_RELOCATED_MAX] = { 0 };
 	size_t from = s->used;
@@ -159,47 +161,49 @@ static bool comes_back(const struct insn *in)
 
 /* Of the instruction at `a` the copy in this site's stub, 0 if it is none of
  * the site's. */
-static raddr_t copy_of(const struct site *s, raddr_t a)
+static raddr_t copy_of(const struct placed_site *s, raddr_t a)
 {
-	for (size_t i = 0; i < s->ninsns; i++)
-		if (s->pc + s->insns[i].off == a)
-			return s->stub + s->insns[i].stub_off;
+	for (size_t i = 0; i < s->site.ninsns; i++)
+		if (s->site.pc + s->site.insns[i] == a)
+			return s->stub + s->stub_off[i];
 	return 0;
 }
 
 /* Where a displaced jump of the function to `dest` in itself leads. At a site
  * that is no entry its own jump is a good place to arrive. */
-static raddr_t landing(const struct probe *p, raddr_t dest)
+static raddr_t landing(const struct placed_probe *p, raddr_t dest)
 {
 	raddr_t to = 0;
 
 	for (size_t i = 0; i < p->nsites && !to; i++) {
-		const struct site *s = &p->sites[i];
-		bool in_front = s->entry && dest >= p->func->range.start && dest <= s->pc;
+		const struct site *s = &p->sites[i].site;
+		bool in_front = s->entry && dest >= p->planned->func->range.start &&
+			dest <= s->pc;
 
 		if (in_front)	/* of it only a landing pad, that does nothing */
-			to = copy_of(s, s->pc);
+			to = copy_of(&p->sites[i], s->pc);
 		else if (s->level && dest != s->pc)
-			to = copy_of(s, dest);
+			to = copy_of(&p->sites[i], dest);
 	}
 	return to ? to : dest;
 }
 
 /* Instruction `i` of the window; *ret is the instruction. */
-static void add_insn(struct stub *s, const struct probe *probe,
-		     const struct site *site, const uint8_t *window,
+static void add_insn(struct stub *s, const struct placed_probe *probe,
+		     struct placed_site *placed, const uint8_t *window,
 		     const struct routines *to, size_t i, struct insn *ret)
 {
-	struct site_insn *si = &site->insns[i];
+	const struct site *site = &placed->site;
 	bool exit = site->exits >> i & 1;
-	const uint8_t *p = window + si->off;
+	uint8_t off = site->insns[i];
+	const uint8_t *p = window + off;
 
-	if (s->arch->decode(p, site->window - si->off, site->pc + si->off, ret))
+	if (s->arch->decode(p, site->window - off, site->pc + off, ret))
 		s->err = -EILSEQ;
 	if (s->err)
 		return;
-	si->stub_off = s->used;
-	if (probe->linked && (ret->kind == INSN_JUMP || ret->kind == INSN_BRANCH))
+	placed->stub_off[i] = s->used;
+	if (probe->planned->linked && (ret->kind == INSN_JUMP || ret->kind == INSN_BRANCH))
 		ret->dest = landing(probe, ret->dest);
 	if (exit && ret->kind == INSN_BRANCH) {
 		add_branch_exit(s, p, ret, probe, to);
@@ -211,7 +215,7 @@ static void add_insn(struct stub *s, const struct probe *probe,
 }
 
 /* A mark is paired with nothing, and may be made on any part of the stack. */
-static void add_entry(struct stub *s, const struct probe *probe, const struct site *site,
+static void add_entry(struct stub *s, const struct placed_probe *probe, const struct site *site,
 		      const struct routines *to)
 {
 	uint64_t late = site->lowered / 8u | (probe->watched ? 0 : REC_UNWATCHED);
@@ -231,29 +235,33 @@ static int expect(int made, int len)
 	return made < 0 ? made : made == len ? 0 : -ERANGE;
 }
 
-int plan_patches(const struct arch *arch, struct site *s)
+int plan_patches(const struct arch *arch, struct placed_site *placed)
 {
-	raddr_t to = s->island ? s->island : s->stub;
+	const struct site *s = &placed->site;
+	raddr_t to = placed->island ? placed->island : placed->stub;
 	int err;
 
 	if (s->tactic == TACTIC_TRAP) {
-		memcpy(s->jump.new_, arch->trap, arch->trap_size);
+		memcpy(placed->new_jump, arch->trap, arch->trap_size);
 		return 0;
 	}
 	if (s->tactic == TACTIC_PUN)
-		return !s->island ? 0 : expect(arch->pun(s->pc, s->prefix, to, s->jump.new_),
-					       s->jump.len + s->kept);
+		return !placed->island ? 0 :
+			expect(arch->pun(s->pc, placed->prefix, to, placed->new_jump),
+			       s->jump.len + s->kept);
 	if (s->tactic != TACTIC_SHORT)
-		return expect(arch->jump(s->pc, to, s->jump.new_), s->jump.len);
-	err = expect(arch->jump(s->hole.pc, s->stub, s->hole.new_), s->hole.len);
+		return expect(arch->jump(s->pc, to, placed->new_jump), s->jump.len);
+	err = expect(arch->jump(s->hole.pc, placed->stub, placed->new_hole), s->hole.len);
 	if (err)
 		return err;
-	return expect(arch->jump_short(s->pc, s->hole.pc, s->jump.new_), s->jump.len);
+	return expect(arch->jump_short(s->pc, s->hole.pc, placed->new_jump), s->jump.len);
 }
 
-static int place_stub(const struct arch *arch, const struct probe *probe, struct site *site,
-		      const uint8_t *window_bytes, const struct routines *to, struct stub *s)
+static int place_stub(const struct arch *arch, const struct placed_probe *probe,
+		      struct placed_site *placed, const uint8_t *window_bytes,
+		      const struct routines *to, struct stub *s)
 {
+	const struct site *site = &placed->site;
 	struct insn in = { 0 };
 
 	if (probe->id >= 1u << REC_FUNC_BITS || site->ninsns > SITE_INSNS)
@@ -261,9 +269,9 @@ static int place_stub(const struct arch *arch, const struct probe *probe, struct
 	if (site->entry && probe->finds)
 		add_find(s, to);
 	for (size_t i = 0; i < site->ninsns && !s->err; i++) {
-		if (site->entry && site->insns[i].off == site->check)
+		if (site->entry && site->insns[i] == site->check)
 			add_entry(s, probe, site, to);
-		add_insn(s, probe, site, window_bytes, to, i, &in);
+		add_insn(s, probe, placed, window_bytes, to, i, &in);
 	}
 	if (site->entry && site->window == site->check)
 		add_entry(s, probe, site, to);
@@ -273,53 +281,54 @@ static int place_stub(const struct arch *arch, const struct probe *probe, struct
 		add_jump(s, site->pc + site->window + site->dead);
 	if (s->err)
 		return s->err == -ENOSPC ? -ERANGE : s->err;
-	site->stub_size = s->used;
-	return plan_patches(arch, site);
+	placed->stub_size = s->used;
+	return plan_patches(arch, placed);
 }
 
-int plan_place(const struct arch *arch, const struct probe *probe, struct site *site,
-	       const uint8_t *window_bytes, const struct routines *to,
+int plan_place(const struct arch *arch, const struct placed_probe *probe,
+	       struct placed_site *placed, const uint8_t *window_bytes, const struct routines *to,
 	       uint8_t *out, size_t cap)
 {
-	struct stub s = { .arch = arch, .at = site->stub, .bytes = out, .cap = cap };
+	struct stub s = { .arch = arch, .at = placed->stub, .bytes = out, .cap = cap };
 
-	return place_stub(arch, probe, site, window_bytes, to, &s);
+	return place_stub(arch, probe, placed, window_bytes, to, &s);
 }
 
 /* At most; what is left stands for nothing. A conditional exit has a row more. */
-static size_t rows_bound(const struct probe *probe, const struct site *site)
+static size_t rows_bound(const struct placed_probe *probe, const struct site *site)
 {
 	return site->ninsns + 2u * site->nexits + (site->entry ? 1u + probe->finds : 0);
 }
 
-size_t plan_note_size(const struct probe *probe, const struct site *site)
+size_t plan_note_size(const struct placed_probe *probe, const struct placed_site *placed)
 {
-	return stub_note_size(rows_bound(probe, site));
+	return stub_note_size(rows_bound(probe, &placed->site));
 }
 
-int plan_place_noted(const struct arch *arch, const struct probe *probe, struct site *site,
-		     const uint8_t *window_bytes, const struct routines *to,
-		     uint8_t *out, size_t cap)
+int plan_place_noted(const struct arch *arch, const struct placed_probe *probe,
+		     struct placed_site *placed, const uint8_t *window_bytes,
+		     const struct routines *to, uint8_t *out, size_t cap)
 {
-	size_t size = plan_note_size(probe, site);
+	size_t size = plan_note_size(probe, placed);
 	struct stub_note *note = (struct stub_note *)out;
-	struct stub s = { .arch = arch, .at = site->stub, .bytes = out + size,
+	struct stub s = { .arch = arch, .at = placed->stub, .bytes = out + size,
 			  .cap = cap < size ? 0 : cap - size, .note = note };
-	int64_t back = (int64_t)(site->pc - (site->stub - size));
+	int64_t back = (int64_t)(placed->site.pc - (placed->stub - size));
 	size_t blocks;
 
 	if (cap < size || back != (int32_t)back)
 		return -ERANGE;
 	memset(out, 0, size);
-	*note = (struct stub_note){ .site = (int32_t)back, .nrows = rows_bound(probe, site) };
-	int err = place_stub(arch, probe, site, window_bytes, to, &s);
+	*note = (struct stub_note){ .site = (int32_t)back,
+				    .nrows = rows_bound(probe, &placed->site) };
+	int err = place_stub(arch, probe, placed, window_bytes, to, &s);
 
 	blocks = (size + s.used + STUB_ALIGN - 1) / STUB_ALIGN;
 	note->blocks = blocks;
 	return err ? err : note->blocks == blocks ? 0 : -ERANGE;
 }
 
-int plan_island(const struct arch *arch, const struct site *s, uint8_t *out)
+int plan_island(const struct arch *arch, const struct placed_site *s, uint8_t *out)
 {
 	return arch->jump(s->island, s->stub, out);
 }
@@ -344,7 +353,7 @@ uint16_t place_bound(const struct body *b, const struct window *w,
 	return n;
 }
 
-static raddr_t forward_in_window(const struct site *s, raddr_t pc, int *err)
+static raddr_t forward_in_window(const struct placed_site *s, raddr_t pc, int *err)
 {
 	raddr_t to = copy_of(s, pc);
 
@@ -353,17 +362,18 @@ static raddr_t forward_in_window(const struct site *s, raddr_t pc, int *err)
 	return to;
 }
 
-raddr_t plan_forward(const struct site *s, raddr_t pc, int *err)
+raddr_t plan_forward(const struct placed_site *placed, raddr_t pc, int *err)
 {
+	const struct site *s = &placed->site;
 	struct range hole = { s->hole.pc, s->hole.pc + s->hole.len };
 
 	*err = 0;
 	if (pc > s->pc && pc < s->pc + s->window + s->dead)
-		return forward_in_window(s, pc, err);
+		return forward_in_window(placed, pc, err);
 	if (!range_has(hole, pc))
 		return 0;
 	if (pc == hole.start)
-		return s->stub;
+		return placed->stub;
 	*err = -EILSEQ;
 	return 0;
 }

@@ -1,85 +1,60 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * placement: what one process makes of a plan. A plan is a value: it says what can be, and
- * does not change. In a placement stand the ids, stubs and islands of this very process,
- * and what it has no room for is given up.
- */
-#include <string.h>
+#include "plan/placement.h"
 
-#include "plan/impl.h"
-
-/* A probe's sites and their instructions lie in one block (fill.c). */
-static size_t block_size(const struct probe *p)
+struct placed_probe *plan_placement(const struct plan *plan)
 {
-	size_t size = p->nsites * sizeof(struct site);
-
-	for (size_t i = 0; i < p->nsites; i++)
-		size += p->sites[i].ninsns * sizeof(struct site_insn);
-	return ALIGN_UP(size, sizeof(uint64_t));
-}
-
-static void copy_block(const struct probe *from, char *block, struct probe *to)
-{
-	struct site *sites = (struct site *)block;
-	struct site_insn *insns = (struct site_insn *)(sites + from->nsites);
-
-	*to = *from;
-	to->sites = from->nsites ? sites : NULL;
-	for (size_t i = 0; i < from->nsites; i++) {
-		const struct site *s = &from->sites[i];
-
-		sites[i] = *s;
-		sites[i].insns = insns;
-		memcpy(insns, s->insns, s->ninsns * sizeof(*insns));
-		insns += s->ninsns;
-	}
-}
-
-struct probe *plan_placement(const struct plan *plan)
-{
-	size_t head = ALIGN_UP((plan->nprobes + 1) * sizeof(struct probe), sizeof(uint64_t));
-	size_t size = head;
+	size_t nsites = 0;
 
 	for (size_t i = 0; i < plan->nprobes; i++)
-		size += block_size(&plan->probes[i]);
-	char *all = malloc(size), *block = all ? all + head : NULL;
+		nsites += plan->probes[i].nsites;
+	struct placed_probe *ret = calloc(1, (plan->nprobes + 1) * sizeof(*ret) +
+					  nsites * sizeof(struct placed_site));
 
-	for (size_t i = 0; all && i < plan->nprobes; i++) {
-		copy_block(&plan->probes[i], block, (struct probe *)all + i);
-		block += block_size(&plan->probes[i]);
+	if (!ret)
+		return NULL;
+	struct placed_site *sites = (struct placed_site *)(ret + plan->nprobes + 1);
+
+	for (size_t i = 0; i < plan->nprobes; i++) {
+		const struct probe *p = &plan->probes[i];
+
+		ret[i] = (struct placed_probe){ .planned = p, .refusal = p->refusal,
+						.entry_only = p->entry_only,
+						.sites = sites, .nsites = p->nsites };
+		for (size_t k = 0; k < p->nsites; k++)
+			sites++->site = p->sites[k];
 	}
-	return (struct probe *)all;
+	return ret;
 }
 
-static void keep_entry(struct probe *p)
+static void keep_entry(struct placed_probe *p)
 {
-	struct site *s = p->sites;
+	struct placed_site *s = p->sites;
 
 	*s = p->sites[p->nsites - 1];
 	p->nsites = 1;
 	p->entry_only = REFUSED_EXIT_NO_ROOM;
-	s->exits = 0;
-	s->leaves = false;
-	s->nexits = 0;
+	s->site.exits = 0;
+	s->site.leaves = false;
+	s->site.nexits = 0;
 	s->stub = 0;
 }
 
 /* The window stays, of which one instruction's first bytes are written. */
-static void become_trap(const struct probe *p, struct site *s)
+static void become_trap(const struct placed_probe *p, struct placed_site *s)
 {
-	s->tactic = TACTIC_TRAP;
-	s->jump.len = p->trap_size;
-	s->kept = s->prefix = 0;
+	s->site.tactic = TACTIC_TRAP;
+	s->site.jump.len = p->planned->trap_size;
+	s->site.kept = s->prefix = 0;
 	s->island = 0;
 }
 
-void plan_give_up(struct probe *p, struct site *s)
+void plan_give_up(struct placed_probe *p, struct placed_site *s)
 {
-	if (s->tactic == TACTIC_TRAP)
+	if (s->site.tactic == TACTIC_TRAP)
 		return;
-	if (s->tactic == TACTIC_PUN && p->trap_size)
+	if (s->site.tactic == TACTIC_PUN && p->planned->trap_size)
 		become_trap(p, s);
-	else if (s->entry || p->linked)
+	else if (s->site.entry || p->planned->linked)
 		p->refusal = REFUSED_OUT_OF_REACH;
 	else
 		keep_entry(p);

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "plan/impl.h"
+#include "plan/placement.h"
 
 #define SIGN 0x80000000u
 
@@ -70,14 +71,14 @@ bool jump_set_has(const struct jump_set *s, raddr_t a)
 	return d <= UINT32_MAX && (((uint32_t)d ^ SIGN) & s->mask) == s->value;
 }
 
-int plan_pun(const struct arch *arch, const struct site *s, size_t prefix,
+int plan_pun(const struct arch *arch, const struct placed_site *s, size_t prefix,
 	     const uint8_t *p, uint16_t given, struct jump_set *ret)
 {
 	size_t size = prefix + arch->jump_size;
 
-	if (prefix > arch->pun_prefixes || size > (size_t)s->jump.len + s->kept)
+	if (prefix > arch->pun_prefixes || size > (size_t)s->site.jump.len + s->site.kept)
 		return -ENOTSUP;
-	return arch->pun_set(s->pc, prefix, p, given, ret);
+	return arch->pun_set(s->site.pc, prefix, p, given, ret);
 }
 
 /* How many of `n` bytes from `pc` on are text that the program itself never

@@ -93,7 +93,7 @@ static void check_exits(struct file *f, const struct truth *t, const char *selec
 			const struct probe *p, const struct site *s)
 {
 	for (size_t i = 0; i < s->ninsns; i++)
-		if ((s->exits >> i & 1) && s->pc + s->insns[i].off == t->at)
+		if ((s->exits >> i & 1) && s->pc + s->insns[i] == t->at)
 			tell(f, t, "ends", selection, p, s);
 	if (s->leaves && s->pc + s->window == t->at)
 		tell(f, t, "ends", selection, p, s);

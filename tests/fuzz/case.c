@@ -81,7 +81,7 @@ static bool read_window(struct fuzz_case *c, const uint8_t *p)
 	c->nrefs = 0;
 	for (size_t i = 0; i < s->ninsns; i++) {
 		struct insn *in = &c->insns[i];
-		size_t off = s->insns[i].off;
+		size_t off = s->insns[i];
 		struct x86_form form;
 
 		if (c->arch->decode(p + off, s->window - off, s->pc + off, in) ||
@@ -121,8 +121,8 @@ static void put_jump(const struct fuzz_case *c)
 	if (c->site->kept)	/* what is behind the jump is a part of it */
 		put_window(c);
 	if (hole->len)
-		put(c, hole->pc, hole->new_, hole->len);
-	put(c, jump->pc, jump->new_, jump->len);
+		put(c, hole->pc, c->placed->new_hole, hole->len);
+	put(c, jump->pc, c->placed->new_jump, jump->len);
 }
 
 void case_end(struct fuzz_case *c)
@@ -134,11 +134,12 @@ void case_end(struct fuzz_case *c)
 		put_breakpoints(c, s->hole.pc, s->hole.len);
 }
 
-static int make_stub(struct fuzz_case *c, struct site *s, uint8_t code[STUB_CAP])
+static int make_stub(struct fuzz_case *c, struct placed_site *s, uint8_t code[STUB_CAP])
 {
 	size_t left;
 
-	return plan_place(c->arch, c->probe, s, symbols_text(c->world->symbols, s->pc, &left),
+	return plan_place(c->arch, c->probe, s,
+			  symbols_text(c->world->symbols, s->site.pc, &left),
 			  &c->world->routines, code, STUB_CAP);
 }
 
@@ -150,7 +151,7 @@ static bool place_others(struct fuzz_case *c)
 	uint8_t code[STUB_CAP];
 
 	for (size_t i = 0; i < c->probe->nsites; i++, at -= STUB_CAP) {
-		struct site *s = &c->probe->sites[i];
+		struct placed_site *s = &c->probe->sites[i];
 
 		s->stub = at;
 		if (at < c->own.end || make_stub(c, s, code))
@@ -188,7 +189,7 @@ static bool find_place(const struct fuzz_case *c, const struct jump_set *set, ra
 /* With any number of prefixes that some place can be found for. */
 static bool find_pun(struct fuzz_case *c)
 {
-	struct site *s = c->site;
+	struct site *s = &c->placed->site;
 	uint8_t p[ARCH_JUMP_MAX];
 	uint16_t given = read_given(c, p);
 	size_t most = c->arch->pun_prefixes, first = world_random() % (most + 1);
@@ -197,10 +198,10 @@ static bool find_pun(struct fuzz_case *c)
 	for (size_t i = 0; i <= most; i++) {
 		size_t prefix = (first + i) % (most + 1);
 
-		if (plan_pun(c->arch, s, prefix, p, given, &set) ||
-		    !find_place(c, &set, &s->island))
+		if (plan_pun(c->arch, c->placed, prefix, p, given, &set) ||
+		    !find_place(c, &set, &c->placed->island))
 			continue;
-		s->prefix = prefix;
+		c->placed->prefix = prefix;
 		s->kept = prefix + c->arch->jump_size - s->jump.len;
 		return true;
 	}
@@ -210,14 +211,15 @@ static bool find_pun(struct fuzz_case *c)
 /* Keep more of the window than there is need for: puns are rare. */
 static bool become_pun(struct fuzz_case *c)
 {
-	struct site *s = c->site, full = *s;
+	struct placed_site full = *c->placed;
+	struct site *s = &c->placed->site;
 
 	s->tactic = TACTIC_PUN;
 	s->jump.len = 1 + world_random() % (c->arch->jump_size - 1);
 	s->kept = c->arch->jump_size + c->arch->pun_prefixes - s->jump.len;
 	if (find_pun(c))
 		return true;
-	*s = full;
+	*c->placed = full;
 	return false;
 }
 
@@ -228,19 +230,19 @@ static bool find_island(struct fuzz_case *c)
 	const struct jump_set anywhere = { .base = c->site->pc + c->arch->jump_size };
 	unsigned int dice = world_random() >> 61;
 
-	c->site->island = 0;
+	c->placed->island = 0;
 	if (c->site->tactic == TACTIC_PUN)
 		return find_pun(c);
 	if (c->site->tactic == TACTIC_JUMP && dice < 2)
 		become_pun(c);
 	else if (c->site->tactic == TACTIC_JUMP && dice == 2)
-		find_place(c, &anywhere, &c->site->island);
+		find_place(c, &anywhere, &c->placed->island);
 	return true;
 }
 
 static bool place_island(struct fuzz_case *c)
 {
-	struct site *s = c->site;
+	struct placed_site *s = c->placed;
 	uint8_t code[ARCH_JUMP_MAX];
 
 	if (!find_island(c))
@@ -259,16 +261,18 @@ static bool place_island(struct fuzz_case *c)
  * made twice, the first time to learn where they lead. */
 static bool place(struct fuzz_case *c)
 {
+	struct placed_site *s = c->placed;
+	bool linked = c->probe->planned->linked;
 	uint8_t code[STUB_CAP];
 	raddr_t start = c->world->stubs.start;
 
 	c->own = (struct range){ start, start + range_size(c->world->stubs) / 2 };
-	if (c->probe->linked && !place_others(c))
+	if (linked && !place_others(c))
 		return false;
-	c->site->stub = start + world_random() % (range_size(c->own) - STUB_CAP);
-	if ((c->probe->linked && make_stub(c, c->site, code)) || make_stub(c, c->site, code))
+	s->stub = start + world_random() % (range_size(c->own) - STUB_CAP);
+	if ((linked && make_stub(c, s, code)) || make_stub(c, s, code))
 		return false;
-	put(c, c->site->stub, code, c->site->stub_size);
+	put(c, s->stub, code, s->stub_size);
 	return place_island(c);
 }
 
@@ -276,22 +280,26 @@ uint64_t case_origin(const struct fuzz_case *c, uint64_t pc)
 {
 	raddr_t a = world_address(c->world, pc);
 
-	for (size_t i = 0; c->probe->linked && i < c->probe->nsites; i++) {
-		const struct site *s = &c->probe->sites[i];
+	for (size_t i = 0; c->probe->planned->linked && i < c->probe->nsites; i++) {
+		const struct placed_site *placed = &c->probe->sites[i];
+		const struct site *s = &placed->site;
 
 		for (size_t k = 0; s != c->site && k < s->ninsns; k++)
-			if (a == s->stub + s->insns[k].stub_off)
-				return (uintptr_t)world_at(c->world, s->pc + s->insns[k].off);
+			if (a == placed->stub + placed->stub_off[k])
+				return (uintptr_t)world_at(c->world, s->pc + s->insns[k]);
 	}
 	return pc;
 }
 
-bool case_begin(struct fuzz_case *c, const struct probe *probe, struct site *site)
+bool case_begin(struct fuzz_case *c, const struct placed_probe *probe,
+		struct placed_site *placed)
 {
+	const struct site *site = &placed->site;
 	size_t left;
 	const uint8_t *p = symbols_text(c->world->symbols, site->pc, &left);
 
 	c->probe = probe;
+	c->placed = placed;
 	c->site = site;
 	if (!p || left < site->window || !read_window(c, p) || !place(c))
 		return false;

@@ -32,8 +32,9 @@ struct outcome {
 struct fuzz_case {
 	const struct world *world;
 	const struct arch *arch;
-	const struct probe *probe;
-	struct site *site;
+	const struct placed_probe *probe;
+	struct placed_site *placed;
+	const struct site *site;	/* of it */
 	struct range own;	/* where its stub may lie: not those of others */
 	struct insn insns[SITE_INSNS];
 	raddr_t refs[WORLD_REFS];
@@ -51,7 +52,7 @@ struct tally {
 /* Place the site's stub, and an island for a pun, or for a full jump now and then.
  * False if the window holds what cannot be compared: clocks, random numbers, the
  * state of the thread's memory or of its kernel. */
-bool case_begin(struct fuzz_case *, const struct probe *, struct site *);
+bool case_begin(struct fuzz_case *, const struct placed_probe *, struct placed_site *);
 /* Breakpoints again where the site was. */
 void case_end(struct fuzz_case *);
 /* Write the state in which a run begins, and put the bytes in place: the first

@@ -28,7 +28,7 @@ static int insn_in_window(const struct fuzz_case *c, uint64_t pc)
 	raddr_t a = world_address(c->world, pc);
 
 	for (int i = 0; i < c->site->ninsns; i++)
-		if (a == c->site->pc + c->site->insns[i].off)
+		if (a == c->site->pc + c->site->insns[i])
 			return i;
 	return NOWHERE;
 }
@@ -37,7 +37,7 @@ static bool is_in_stub(const struct fuzz_case *c, uint64_t pc)
 {
 	raddr_t a = world_address(c->world, pc);
 
-	return a >= c->site->stub && a < c->site->stub + c->site->stub_size;
+	return a >= c->placed->stub && a < c->placed->stub + c->placed->stub_size;
 }
 
 /* Bytes of the recording call that stands before an instruction's copy. */
@@ -52,16 +52,15 @@ static raddr_t record_size(const struct fuzz_case *c, int i)
 	uint8_t code[ARCH_RECORD_MAX];
 
 	return c->site->exits >> i & 1 && c->insns[i].kind != INSN_BRANCH ?
-		(raddr_t)c->arch->record(c->site->stub, &call, code) : 0;
+		(raddr_t)c->arch->record(c->placed->stub, &call, code) : 0;
 }
 
 /* A relocated call is several instructions, the last of which may fault. */
 static bool is_in_copy(const struct fuzz_case *c, int i, uint64_t pc)
 {
-	raddr_t from = c->site->stub + c->site->insns[i].stub_off + record_size(c, i);
-	raddr_t to = i + 1 < c->site->ninsns ?
-		c->site->stub + c->site->insns[i + 1].stub_off :
-		c->site->stub + c->site->stub_size;
+	const struct placed_site *s = c->placed;
+	raddr_t from = s->stub + s->stub_off[i] + record_size(c, i);
+	raddr_t to = s->stub + (i + 1 < s->site.ninsns ? s->stub_off[i + 1] : s->stub_size);
 	raddr_t a = world_address(c->world, pc);
 
 	return is_call(&c->insns[i]) ? a >= from && a < to : a == from;
@@ -243,10 +242,10 @@ void case_explain(const struct fuzz_case *c)
 	size_t left;
 
 	printf("  %s; %s, %u bytes, stub at %#lx%s\n", c->difference,
-	       tactic_word(s->tactic), s->window, (unsigned long)s->stub,
+	       tactic_word(s->tactic), s->window, (unsigned long)c->placed->stub,
 	       s->entry ? ", entry" : "");
 	print_bytes("window", symbols_text(c->world->symbols, s->pc, &left), s->window);
-	print_bytes("stub  ", world_at(c->world, s->stub), s->stub_size);
+	print_bytes("stub  ", world_at(c->world, c->placed->stub), c->placed->stub_size);
 	printf("  window: signal %d at %#lx, address %#lx\n", a->end.signal,
 	       (unsigned long)world_address(c->world, a->end.pc), a->end.address);
 	printf("  stub:   signal %d at %#lx, address %#lx\n", b->end.signal,

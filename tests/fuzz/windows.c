@@ -34,7 +34,7 @@ static struct options {
 struct tour {
 	struct fuzz_case c;
 	const struct plan *plan;
-	struct probe *probes;	/* its placement */
+	struct placed_probe *probes;	/* its placement */
 	size_t probe, site;
 	uint64_t each, left;	/* runs per site; of this one */
 	uint64_t seed;
@@ -44,16 +44,18 @@ struct tour {
 static bool next_site(struct tour *t)
 {
 	for (; t->probe < t->plan->nprobes; t->probe++, t->site = 0) {
-		const struct probe *p = &t->probes[t->probe];
+		const struct placed_probe *p = &t->probes[t->probe];
 
 		while (!p->refusal && t->site < p->nsites) {
-			struct site *s = &p->sites[t->site++];
+			struct placed_site *s = &p->sites[t->site++];
 
 			t->tally.sites++;
-			world_seed(t->seed ^ s->pc);
+			world_seed(t->seed ^ s->site.pc);
 			if (case_begin(&t->c, p, s)) {
-				t->tally.puns += s->tactic == TACTIC_PUN;
-				t->tally.islands += s->island && s->tactic != TACTIC_PUN;
+				bool pun = s->site.tactic == TACTIC_PUN;
+
+				t->tally.puns += pun;
+				t->tally.islands += s->island && !pun;
 				t->left = t->each;
 				return true;
 			}
@@ -69,8 +71,8 @@ static void count(struct tour *t, enum verdict v)
 	if (v != VERDICT_DIFFERENT || t->tally.verdicts[v] > SHOWN)
 		return;
 	printf("FAIL -s %lu: %s, site %#lx (%s)\n", (unsigned long)options.seed,
-	       t->plan->symbols->path, (unsigned long)t->c.site->pc,
-	       t->c.probe->func->name);
+	       t->plan->symbols->path, (unsigned long)t->c.placed->site.pc,
+	       t->c.probe->planned->func->name);
 	case_explain(&t->c);
 }
 
@@ -115,7 +117,7 @@ static void add(struct tally *sum, const struct tally *t)
 
 static int run_plan(const struct plan *plan, uint64_t runs, struct tally *sum)
 {
-	auto_free struct probe *probes = plan_placement(plan);
+	auto_free struct placed_probe *probes = plan_placement(plan);
 	struct tour t = { .plan = plan, .probes = probes, .seed = options.seed };
 	struct world world;
 	size_t sites = 0;

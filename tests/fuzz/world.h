@@ -11,7 +11,7 @@
 #ifndef TESTS_FUZZ_WORLD_H
 #define TESTS_FUZZ_WORLD_H
 
-#include "plan/plan.h"
+#include "plan/placement.h"
 #include "tests/fuzz/runner.h"
 
 enum {

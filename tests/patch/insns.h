@@ -41,6 +41,11 @@ static inline const struct site *entry_site(const struct probe *p)
 	return &p->sites[p->nsites - 1];
 }
 
+static inline struct placed_site *placed_entry(void)
+{
+	return &m.probes[0].sites[m.probes[0].nsites - 1];
+}
+
 static inline bool refused(enum refusal why)
 {
 	if (probe()->refusal == why)

@@ -19,7 +19,7 @@
 #include <sys/mman.h>
 
 #include "payload/abi.h"
-#include "plan/plan.h"
+#include "plan/placement.h"
 #include "tests/unit/check.h"
 
 enum {
@@ -45,7 +45,7 @@ static struct made {
 	const struct arch *arch;
 	struct symbols *symbols;
 	const struct plan *plan;
-	struct probe *probes;	/* its placement */
+	struct placed_probe *probes;	/* its placement */
 } m;
 
 static void module_close(void)
@@ -340,7 +340,7 @@ static inline void module_plan(const char *f)
 
 static inline const struct probe *probe(void)
 {
-	return &m.probes[0];
+	return &m.plan->probes[0];
 }
 
 /* The i-th site, from the text's start: pc, window, dead. */

@@ -135,16 +135,15 @@ static void mcount_out_of_the_way(void)
 }
 
 /* Is the last that the stub does, but for the jump back, to record an exit? */
-static bool records_exit(const struct site *planned)
+static bool records_exit(struct placed_site *s)
 {
-	struct site copy = *planned, *s = &copy;
 	struct routines to = { .entry = s->stub + 4096, .exit = s->stub + 8192 };
 	uint8_t out[STUB_CAP];
 	struct insn in = { .size = 1 };
 	bool last = false;
 	size_t left;
 
-	if (plan_place(m.arch, probe(), s, symbols_text(m.symbols, s->pc, &left), &to,
+	if (plan_place(m.arch, &m.probes[0], s, symbols_text(m.symbols, s->site.pc, &left), &to,
 		       out, sizeof(out)))
 		return false;
 	for (size_t off = 0; off < s->stub_size; off += in.size) {
@@ -153,7 +152,7 @@ static bool records_exit(const struct site *planned)
 		if (in.kind == INSN_CALL)
 			last = in.dest == to.exit;
 		else if (in.kind == INSN_JUMP)
-			return last && in.dest == s->pc + s->window;
+			return last && in.dest == s->site.pc + s->site.window;
 	}
 	return false;
 }
@@ -171,7 +170,7 @@ static void sleds_stay(void)
 	CHECK(site_is(probe(), 1, TACTIC_JUMP, 11, 6, 0));
 	CHECK(!entry_site(probe())->leaves);
 	CHECK(rules_broken(m.plan) == 0);
-	CHECK(records_exit(&probe()->sites[0]) && !records_exit(entry_site(probe())));
+	CHECK(records_exit(&m.probes[0].sites[0]) && !records_exit(placed_entry()));
 }
 
 static void sleds_behind_landing_pad(void)
@@ -194,7 +193,7 @@ static void jump_to_exit_sled(void)
 	module_plan("f");
 	CHECK(entry_only(REFUSED_NONE) && probe()->nexits == 2);
 	CHECK(site_is(probe(), 0, TACTIC_JUMP, 56, 16, 0));
-	CHECK(probe()->sites[0].nexits == 2 && records_exit(&probe()->sites[0]));
+	CHECK(probe()->sites[0].nexits == 2 && records_exit(&m.probes[0].sites[0]));
 	CHECK(rules_broken(m.plan) == 0);
 }
 
@@ -269,7 +268,7 @@ static void short_jump_before_exit_sled(void)
 	module_plan("f");
 	CHECK(entry_only(REFUSED_NONE));
 	CHECK(site_is(probe(), 0, TACTIC_SHORT, 65, 2, 0));
-	CHECK(probe()->sites[0].leaves && records_exit(&probe()->sites[0]));
+	CHECK(probe()->sites[0].leaves && records_exit(&m.probes[0].sites[0]));
 	CHECK(probe()->sites[0].hole.pc == TEXT + 78);
 }
 
@@ -285,7 +284,7 @@ static void trap_before_exit_sled(void)
 	module_plan_with(&o, "f", NULL, NULL);
 	CHECK(entry_only(REFUSED_NONE) && probe()->nsites == 1);
 	CHECK(site_is(probe(), 0, TACTIC_TRAP, 11, 1, 0));
-	CHECK(probe()->sites[0].leaves && records_exit(&probe()->sites[0]));
+	CHECK(probe()->sites[0].leaves && records_exit(&m.probes[0].sites[0]));
 }
 
 static void call_before_exit_sled(void)

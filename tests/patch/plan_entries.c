@@ -96,7 +96,7 @@ static void symbol_in_the_middle(void)
 	func("f_inner", 6); m.at = 0x3b; func_end();
 	module_plan_with(NULL, "f", "f_inner", NULL);
 	CHECK(entry_only(REFUSED_SHARED_BODY));
-	CHECK(m.probes[1].entry_only == REFUSED_SHARED_BODY);
+	CHECK(m.plan->probes[1].entry_only == REFUSED_SHARED_BODY);
 }
 
 static void endbr64(void)
@@ -216,7 +216,7 @@ static void goes_on_behind_a_stop(void)
 	uint8_t code[256], jump[ARCH_JUMP_MAX];
 
 	plan_stop(0x0f, 0x0b, 0);
-	struct site *s = &m.probes[0].sites[0];
+	struct placed_site *s = &m.probes[0].sites[0];
 
 	s->stub = TEXT + 0x90000;
 	CHECK(!plan_place(m.arch, &m.probes[0], s, m.text, &to, code, sizeof(code)));

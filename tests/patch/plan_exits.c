@@ -76,20 +76,19 @@ static void straight_line_merged(void)
 }
 
 /* How many instructions of that kind of a site's stub lead to `dest`? */
-static size_t count_leading(const struct site *planned, const struct routines *to,
-			    uint8_t kind, raddr_t dest)
+static size_t count_leading(struct placed_site *s, const struct routines *to, uint8_t kind,
+			    raddr_t dest)
 {
-	struct site s = *planned;
 	uint8_t out[512];
 	struct insn in;
 	size_t left, n = 0;
 
-	s.stub = TEXT + 0x90000;
-	if (plan_place(m.arch, probe(), &s, symbols_text(m.symbols, s.pc, &left), to, out,
-		       sizeof(out)))
+	s->stub = TEXT + 0x90000;
+	if (plan_place(m.arch, &m.probes[0], s, symbols_text(m.symbols, s->site.pc, &left), to,
+		       out, sizeof(out)))
 		return SIZE_MAX;
-	for (size_t off = 0; off < s.stub_size; off += in.size) {
-		if (m.arch->measure(out + off, s.stub_size - off, s.stub + off, &in))
+	for (size_t off = 0; off < s->stub_size; off += in.size) {
+		if (m.arch->measure(out + off, s->stub_size - off, s->stub + off, &in))
 			return SIZE_MAX;
 		n += in.kind == kind && in.dest == dest;
 	}
@@ -103,16 +102,16 @@ static void routine_returns(void)
 			       .mark = TEXT + 0x80200, .leave = TEXT + 0x80300 };
 
 	two_exits_one_window();
-	CHECK(count_leading(&probe()->sites[0], &to, INSN_CALL, to.exit) == 1);
-	CHECK(count_leading(&probe()->sites[0], &to, INSN_JUMP, to.leave) == 1);
+	CHECK(count_leading(&m.probes[0].sites[0], &to, INSN_CALL, to.exit) == 1);
+	CHECK(count_leading(&m.probes[0].sites[0], &to, INSN_JUMP, to.leave) == 1);
 	to.leave = 0;
-	CHECK(count_leading(&probe()->sites[0], &to, INSN_CALL, to.exit) == 2);
+	CHECK(count_leading(&m.probes[0].sites[0], &to, INSN_CALL, to.exit) == 2);
 	to.leave = TEXT + 0x80300;
 	module_begin();
 	func("f", 0); put(MOV_EAX_1); put_middle(); put(ADD_RSP_40, 0xc2, 8, 0); func_end();
 	module_plan("f");
-	CHECK(count_leading(&probe()->sites[0], &to, INSN_CALL, to.exit) == 1);
-	CHECK(count_leading(&probe()->sites[0], &to, INSN_JUMP, to.leave) == 0);
+	CHECK(count_leading(&m.probes[0].sites[0], &to, INSN_CALL, to.exit) == 1);
+	CHECK(count_leading(&m.probes[0].sites[0], &to, INSN_JUMP, to.leave) == 0);
 }
 
 static void conditional_tail_jump(void)
@@ -234,8 +233,8 @@ static void jumps_into_the_middle_of_another(void)
 	func("g", 0x80); put(MOV_EAX_1, NOP); put_middle(); put(ADD_RSP_40, RET); func_end();
 	module_plan_with(NULL, "f", "g", NULL);
 	CHECK(entry_only(REFUSED_SHARED_BODY));
-	CHECK(!m.probes[1].refusal);
-	CHECK(m.probes[1].entry_only == REFUSED_SHARED_BODY);
+	CHECK(!m.plan->probes[1].refusal);
+	CHECK(m.plan->probes[1].entry_only == REFUSED_SHARED_BODY);
 }
 
 static void data_behind_a_jump_is_no_exit(void)
@@ -387,7 +386,7 @@ static void nameless_fragment_of_two(void)
 	put(ADD_RSP_40, RET); func_end();
 	module_plan_with(NULL, "f", "g", NULL);
 	CHECK(entry_only(REFUSED_SHARED_BODY));
-	CHECK(m.probes[1].entry_only == REFUSED_SHARED_BODY);
+	CHECK(m.plan->probes[1].entry_only == REFUSED_SHARED_BODY);
 }
 
 /* Known by its unwind entry alone, and outside of any frame like a function.
@@ -463,8 +462,8 @@ static void jump_to_the_end_of_a_piece(void)
 	func("h", 0x100); put_middle(); put(RET); func_end();
 	module_plan_with(NULL, "f", "g", NULL);
 	for (size_t i = 0; i < 2; i++)
-		CHECK(!m.probes[i].refusal && !m.probes[i].entry_only &&
-		      m.probes[i].nexits == 1);
+		CHECK(!m.plan->probes[i].refusal && !m.plan->probes[i].entry_only &&
+		      m.plan->probes[i].nexits == 1);
 }
 
 /* And not, if another function jumps there. */
@@ -479,8 +478,8 @@ static void jump_to_the_end_of_another_ones_piece(void)
 	func("h", 0x100); put_middle(); put(RET); func_end();
 	module_plan_with(NULL, "f", "g", "k");
 	CHECK(entry_only(REFUSED_NONE));
-	CHECK(m.probes[1].entry_only == REFUSED_SHARED_BODY);
-	CHECK(m.probes[2].entry_only == REFUSED_SHARED_BODY);
+	CHECK(m.plan->probes[1].entry_only == REFUSED_SHARED_BODY);
+	CHECK(m.plan->probes[2].entry_only == REFUSED_SHARED_BODY);
 }
 
 int main(void)

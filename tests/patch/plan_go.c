@@ -64,23 +64,24 @@ static void put_frame(void)
 	put(LOAD_RBP, ADD_RSP_40, RET);
 }
 
-static const uint8_t *stub_of(struct site *s)
+static const uint8_t *stub_of(struct placed_site *s)
 {
 	static uint8_t code[STUB_CAP];
 
-	CHECK(!place_site(m.plan, probe(), s, code));
+	CHECK(!place_site(m.plan, &m.probes[0], s, code));
 	return code;
 }
 
 /* The window is the check, and the record stands behind its copy. */
 static bool records_behind(size_t size)
 {
-	struct site *s = (struct site *)entry_site(probe());
+	struct placed_site *s = placed_entry();
 	const uint8_t *code = stub_of(s), record[] = { RECORD };
-	size_t last = s->insns[s->ninsns - 1].stub_off, grow;
+	size_t last = s->stub_off[s->site.ninsns - 1], grow;
 	struct insn in;
 
-	if (!site_is(probe(), probe()->nsites - 1, TACTIC_JUMP, 0, size, 0) || s->check != size)
+	if (!site_is(probe(), probe()->nsites - 1, TACTIC_JUMP, 0, size, 0) ||
+	    s->site.check != size)
 		return false;
 	CHECK(!m.arch->decode(code + last, 16, s->stub + last, &in));
 	grow = in.dest - TEXT;
@@ -129,7 +130,7 @@ static bool records_tightly(bool by)
 	put_wrapper(by);
 	module_plan("f");
 	return !probe()->refusal && probe()->routines == ROUTINES_TIGHT && probe()->g == G &&
-		!memcmp(stub_of((struct site *)entry_site(probe())), record, sizeof(record));
+		!memcmp(stub_of(placed_entry()), record, sizeof(record));
 }
 
 /* There may be no room on its stack: recorded as where there is none, if it is known
@@ -174,11 +175,11 @@ static void with_load(void)
 		CHECK(entry_only(REFUSED_NONE) && probe()->routines == ROUTINES_TIGHT);
 		CHECK(site_is(probe(), 1, TACTIC_JUMP, 0, size, 0));
 
-		struct site *s = (struct site *)entry_site(probe());
+		struct placed_site *s = placed_entry();
 		const uint8_t *code = stub_of(s);
 
-		CHECK(s->check == size && !memcmp(code + s->insns[s->ninsns - 1].stub_off + 6,
-						  record, sizeof(record)));
+		CHECK(s->site.check == size &&
+		      !memcmp(code + s->stub_off[s->site.ninsns - 1] + 6, record, sizeof(record)));
 	}
 }
 

@@ -46,13 +46,13 @@ static void recorded_tightly(void)
 {
 	static uint8_t code[STUB_CAP];
 	const uint8_t record[] = { TIGHT }, no_g[] = { NO_G };
-	struct site *s;
+	struct placed_site *s;
 
 	PLAN_BEGINNING(true, SUB_RSP_24, XOR_EAX);
 	CHECK(displaces(6) && probe()->routines == ROUTINES_TIGHT && !probe()->g);
 	CHECK(rules_broken(m.plan) == 0);
-	s = (struct site *)entry_site(probe());
-	CHECK(!place_site(m.plan, probe(), s, code));
+	s = placed_entry();
+	CHECK(!place_site(m.plan, &m.probes[0], s, code));
 	CHECK(!memcmp(code, record, sizeof(record)));
 	CHECK(memmem(code, s->stub_size, no_g, sizeof(no_g)));
 	PLAN_BEGINNING(false, SUB_RSP_24, XOR_EAX);

@@ -112,13 +112,13 @@ static bool tells(uint64_t word, raddr_t routine)
 {
 	const struct routines to = { .entry = TEXT + 0x80000, .exit = TEXT + 0x80100,
 				     .mark = TEXT + 0x80200, .late = TEXT + 0x80300 };
-	struct probe *p = &m.probes[0];
-	struct site *s = &p->sites[p->nsites - 1];
+	struct placed_site *s = placed_entry();
 	uint8_t code[256];
 	bool found = false, called = false;
 
 	s->stub = TEXT + 0x90000;
-	if (plan_place(m.arch, p, s, m.text + (s->pc - TEXT), &to, code, sizeof(code)))
+	if (plan_place(m.arch, &m.probes[0], s, m.text + (s->site.pc - TEXT), &to, code,
+		       sizeof(code)))
 		return false;
 	for (size_t i = 0; i + 8 <= s->stub_size; i++) {
 		int32_t rel;

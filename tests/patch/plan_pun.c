@@ -26,12 +26,12 @@ static bool pun_is(size_t i, size_t off, size_t window, size_t dead, size_t len)
 /* Where the site can lead if all that it keeps stays as it is. */
 static struct jump_set set_of(size_t i, size_t prefix)
 {
-	const struct site *s = &probe()->sites[i];
-	uint16_t given = (uint16_t)(0xffffu << s->jump.len);
+	const struct placed_site *s = &m.probes[0].sites[i];
+	uint16_t given = (uint16_t)(0xffffu << s->site.jump.len);
 	struct jump_set set = { 0 };
 	size_t left;
 
-	CHECK(!plan_pun(m.arch, s, prefix, symbols_text(m.symbols, s->pc, &left), given,
+	CHECK(!plan_pun(m.arch, s, prefix, symbols_text(m.symbols, s->site.pc, &left), given,
 			&set));
 	return set;
 }
@@ -73,7 +73,7 @@ static void two_in_a_row(void)
 	begin_packed();
 	plan_puns("f", "g");
 	CHECK(pun_is(0, 0, 3, 0, 3));
-	CHECK(site_is(&m.probes[1], 0, TACTIC_PUN, 3, 3, 0));
+	CHECK(site_is(&m.plan->probes[1], 0, TACTIC_PUN, 3, 3, 0));
 }
 
 static void padding_is_written(void)
@@ -97,7 +97,7 @@ static void last_resort(void)
 	func("h", 16); put_middle(); put(RET); func_end();
 	plan_puns("f", "g");
 	CHECK(site_is(probe(), 0, TACTIC_SHORT, 0, 3, 0));
-	CHECK(site_is(&m.probes[1], 0, TACTIC_JUMP, 3, 3, 2));
+	CHECK(site_is(&m.plan->probes[1], 0, TACTIC_JUMP, 3, 3, 2));
 }
 
 static void pointer_inside(void)
@@ -171,7 +171,7 @@ static void neighbours_bytes_are_free(void)
 {
 	plan_fixed("g");
 	CHECK(pun_is(0, 0, 3, 0, 3));
-	CHECK(site_is(&m.probes[1], 0, TACTIC_JUMP, 3, 5, 0));
+	CHECK(site_is(&m.plan->probes[1], 0, TACTIC_JUMP, 3, 5, 0));
 }
 
 /* And so it is if that one is a pun itself, which is not known yet as f is planned in the order
@@ -263,31 +263,32 @@ static void placed(void)
 {
 	begin_packed();
 	plan_puns("f", NULL);
-	struct site *s = &m.probes[0].sites[0];
+	struct placed_site *s = &m.probes[0].sites[0];
+	raddr_t pc = s->site.pc;
 	uint8_t code[256], out[ARCH_JUMP_MAX];
 	int err;
 
 	s->stub = TEXT + 0x90000;
 	s->island = TEXT + 5 - 0x3fcf0000 + 0x1234;
-	s->kept = 2;
+	s->site.kept = 2;
 	CHECK(!plan_place(m.arch, &m.probes[0], s, m.text, &routines, code, 256));
-	CHECK(!memcmp(s->jump.new_, (uint8_t[]){ 0xe9, 0x34, 0x12, 0x31, 0xc0 }, 5));
-	CHECK(!memcmp(s->jump.old, m.text, 3));
+	CHECK(!memcmp(s->new_jump, (uint8_t[]){ 0xe9, 0x34, 0x12, 0x31, 0xc0 }, 5));
+	CHECK(!memcmp(s->site.jump.old, m.text, 3));
 	s->prefix = 1;
-	s->kept = 3;
+	s->site.kept = 3;
 	s->island = TEXT + 6 + (int64_t)(int32_t)0xc3c03177;
 	CHECK(!plan_patches(m.arch, s));
-	CHECK(!memcmp(s->jump.new_, (uint8_t[]){ 0x48, 0xe9, 0x77, 0x31, 0xc0, 0xc3 }, 6));
+	CHECK(!memcmp(s->new_jump, (uint8_t[]){ 0x48, 0xe9, 0x77, 0x31, 0xc0, 0xc3 }, 6));
 	CHECK(plan_island(m.arch, s, out) == 5 && out[0] == 0xe9);
 	/* Inside of what is displaced a PC has to move, behind it not. */
-	CHECK(plan_forward(s, s->pc + 2, &err) == s->stub + s->insns[1].stub_off && !err);
-	CHECK(!plan_forward(s, s->pc + 1, &err) && err == -EILSEQ);
-	CHECK(!plan_forward(s, s->pc + 3, &err) && !err);
-	CHECK(!plan_forward(s, s->pc, &err) && !err);
+	CHECK(plan_forward(s, pc + 2, &err) == s->stub + s->stub_off[1] && !err);
+	CHECK(!plan_forward(s, pc + 1, &err) && err == -EILSEQ);
+	CHECK(!plan_forward(s, pc + 3, &err) && !err);
+	CHECK(!plan_forward(s, pc, &err) && !err);
 }
 
 /* An entry of five bytes, and an exit of two. */
-static struct probe *plan_two_sites(void)
+static struct placed_probe *plan_two_sites(void)
 {
 	module_begin();
 	func("f", 0); put(MOV_EAX_1); put_rel8(JE, 14); put_call(32); put(XOR_EAX);
@@ -300,36 +301,40 @@ static struct probe *plan_two_sites(void)
 
 static void exits_are_given_up(void)
 {
-	struct probe *p = plan_two_sites();
+	struct placed_probe *p = plan_two_sites();
 	uint8_t code[256];
 
 	p->sites[1].stub = TEXT;
-	p->sites[1].leaves = true;
-	p->sites[1].exits = 1;
+	p->sites[1].site.leaves = true;
+	p->sites[1].site.exits = 1;
 	plan_give_up(p, &p->sites[0]);
-	CHECK(p->nsites == 1 && p->sites[0].entry && !p->sites[0].nexits);
-	CHECK(entry_only(REFUSED_EXIT_NO_ROOM) && !p->sites[0].stub);
+	CHECK(p->nsites == 1 && p->sites[0].site.entry && !p->sites[0].site.nexits);
+	CHECK(!p->refusal && p->entry_only == REFUSED_EXIT_NO_ROOM && !p->sites[0].stub);
 	p->sites[0].stub = TEXT + 0x90000;
 	CHECK(!plan_place(m.arch, p, &p->sites[0], m.text, &routines, code, 256));
 	CHECK(p->sites[0].stub_size == 33 + 5 + 5);	/* one recording call */
+	/* The plan is what it was. */
+	CHECK(entry_only(REFUSED_NONE) && probe()->nsites == 2 && probe()->sites[1].entry);
 }
 
 static void entry_is_given_up(void)
 {
-	struct probe *p = plan_two_sites();
+	struct placed_probe *p = plan_two_sites();
 
 	plan_give_up(p, &p->sites[1]);
-	CHECK(refused(REFUSED_OUT_OF_REACH));
+	CHECK(p->refusal == REFUSED_OUT_OF_REACH);
 }
 
 /* An exit's site may hold a jump into the entry's window. */
 static void linked_is_given_up_whole(void)
 {
-	struct probe *p = plan_two_sites();
+	struct placed_probe *p = plan_two_sites();
+	struct probe linked = *p->planned;
 
-	p->linked = true;
+	linked.linked = true;
+	p->planned = &linked;
 	plan_give_up(p, &p->sites[0]);
-	CHECK(refused(REFUSED_OUT_OF_REACH));
+	CHECK(p->refusal == REFUSED_OUT_OF_REACH);
 }
 
 int main(void)

@@ -7,7 +7,7 @@
  * its own text and calls; then takes all of it back. What is recorded must
  * nest: an exit closes the innermost open entry and names its function.
  */
-#include "plan/plan.h"
+#include "plan/placement.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -259,7 +259,8 @@ static uint8_t *map_arena(void)
 	exit(1);
 }
 
-static void place(const struct plan *plan, struct probe *probes, raddr_t bias, uint8_t *arena)
+static void place(const struct plan *plan, struct placed_probe *probes, raddr_t bias,
+		  uint8_t *arena)
 {
 	raddr_t record = (uintptr_t)record_code - bias;
 	static uint8_t gates[256];
@@ -269,40 +270,44 @@ static void place(const struct plan *plan, struct probe *probes, raddr_t bias, u
 	memset(gates, 1, sizeof(gates));
 
 	for (size_t i = 0; i < plan->nprobes; i++) {
-		struct probe *p = &probes[i];
+		struct placed_probe *p = &probes[i];
 
 		p->id = i + 1;
 		CHECK(!p->refusal);
 		/* Twice, for stubs with jumps into each other. */
 		for (size_t k = 0; k < 2 * p->nsites; k++) {
-			struct site *s = &p->sites[k % p->nsites];
+			struct placed_site *s = &p->sites[k % p->nsites];
 
 			if (k < p->nsites) {
 				s->stub = (uintptr_t)arena - bias;
-				arena += ALIGN_UP(s->stub_size, 16);
+				arena += ALIGN_UP(s->site.stub_most, 16);
 			}
-			CHECK(!plan_place(plan->arch, p, s, pointer(s->pc + bias), &to,
+			CHECK(!plan_place(plan->arch, p, s, pointer(s->site.pc + bias), &to,
 					  pointer(s->stub + bias), 4096));
 		}
 	}
 }
 
-/* Write what a plan says in its order, or take it back in reverse. */
-static void write_site(const struct site *s, raddr_t bias, bool in)
+static void write_patch(const struct patch *p, const uint8_t *new, raddr_t bias, bool in)
 {
-	const struct patch *order[] = { in ? &s->hole : &s->jump,
-					in ? &s->jump : &s->hole };
-
-	for (int i = 0; i < 2; i++)
-		if (order[i]->len)
-			write_text(order[i]->pc + bias,
-				   in ? order[i]->new_ : order[i]->old, order[i]->len);
+	if (p->len)
+		write_text(p->pc + bias, in ? new : p->old, p->len);
 }
 
-static void write_plan(const struct plan *plan, raddr_t bias, bool in)
+/* Write what a placement says in its order, or take it back in reverse. */
+static void write_site(const struct placed_site *s, raddr_t bias, bool in)
 {
-	for (size_t i = 0; i < plan->nprobes; i++) {
-		const struct probe *p = &plan->probes[i];
+	if (in)
+		write_patch(&s->site.hole, s->new_hole, bias, in);
+	write_patch(&s->site.jump, s->new_jump, bias, in);
+	if (!in)
+		write_patch(&s->site.hole, s->new_hole, bias, in);
+}
+
+static void write_probes(const struct placed_probe *probes, size_t n, raddr_t bias, bool in)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct placed_probe *p = &probes[i];
 
 		for (size_t k = 0; k < p->nsites; k++)
 			write_site(&p->sites[in ? k : p->nsites - 1 - k], bias, in);
@@ -338,21 +343,21 @@ static bool is_recursive(size_t i)
 }
 
 /* Each function, with jumps and without: the same result. */
-static void call_all(const struct plan *plan, raddr_t bias)
+static void call_all(const struct plan *plan, const struct placed_probe *probes, raddr_t bias)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(targets); i++)
 		for (long x = -3; x < 40; x++) {
 			sink = x;
 			long want = targets[i].call(x);
 
-			write_plan(plan, bias, true);
+			write_probes(probes, plan->nprobes, bias, true);
 			sink = x;
 			run_n = 0;
 			CHECK(targets[i].call(x) == want);
 			size_t calls = check_log(plan, i + 1);
 
 			CHECK(is_recursive(i) ? calls >= 1 : calls == 1);
-			write_plan(plan, bias, false);
+			write_probes(probes, plan->nprobes, bias, false);
 		}
 }
 
@@ -382,15 +387,13 @@ static void run(const struct plan_options *o)
 
 	if (plan_make(arch_host(), syms, funcs, ARRAY_SIZE(targets), o, &plan))
 		exit(1);
-	auto_free struct probe *probes = plan_placement(plan);
-	struct plan placed = *plan;
+	auto_free struct placed_probe *probes = plan_placement(plan);
 
 	if (!probes)
 		exit(1);
-	placed.probes = probes;
 	CHECK(tactics(plan, TACTIC_SHORT) >= 1);
 	place(plan, probes, bias, arena);
-	call_all(&placed, bias);
+	call_all(plan, probes, bias);
 	run_n = 0;
 	CHECK(run_many(31) && run_n == 0);
 	for (size_t i = 0; i < 8; i++)	/* those in assembly have all exits */

@@ -48,7 +48,7 @@ static void hole_shared_by_two(void)
 	module_plan_with(NULL, "f", "g", NULL);
 	CHECK(entry_only(REFUSED_NONE));
 	CHECK(site_is(probe(), 0, TACTIC_SHORT, 0, 3, 0));
-	CHECK(m.probes[1].refusal == REFUSED_TOO_SHORT);
+	CHECK(m.plan->probes[1].refusal == REFUSED_TOO_SHORT);
 }
 
 static void full_jumps_come_first(void)
@@ -60,7 +60,7 @@ static void full_jumps_come_first(void)
 	func("h", 11); put(RET); func_end();
 	module_plan_with(NULL, "f", "g", NULL);
 	CHECK(refused(REFUSED_TOO_SHORT));
-	CHECK(site_is(&m.probes[1], 0, TACTIC_JUMP, 3, 3, 2));
+	CHECK(site_is(&m.plan->probes[1], 0, TACTIC_JUMP, 3, 3, 2));
 }
 
 static void hole_taken_earlier(void)

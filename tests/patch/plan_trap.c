@@ -96,12 +96,15 @@ static void pun_without_a_place(void)
 	func("h", 6); put_middle(); put(RET); func_end();
 	plan_traps("f");
 	CHECK(probe()->sites[0].tactic == TACTIC_PUN);
-	plan_give_up(&m.probes[0], &m.probes[0].sites[0]);
-	CHECK(entry_only(REFUSED_NONE) && probe()->sites[0].jump.len == 1);
-	CHECK(site_is(probe(), 0, TACTIC_TRAP, 0, 3, 0) && probe()->sites[0].nexits == 1);
+	struct placed_probe *p = &m.probes[0];
+	const struct site *s = &p->sites[0].site;
+
+	plan_give_up(p, &p->sites[0]);
+	CHECK(!p->refusal && !p->entry_only && s->tactic == TACTIC_TRAP && s->jump.len == 1);
+	CHECK(s->pc == TEXT && s->window == 3 && !s->dead && s->nexits == 1);
 	/* It has one now, whatever else is given up. */
-	plan_give_up(&m.probes[0], &m.probes[0].sites[0]);
-	CHECK(entry_only(REFUSED_NONE) && sound());
+	plan_give_up(p, &p->sites[0]);
+	CHECK(!p->refusal && !p->entry_only && sound());
 }
 
 /* Only a whole instruction is moved, and none that must stay. */
@@ -122,11 +125,11 @@ static void bytes(void)
 	uint8_t code[256];
 
 	plan_unsure(true);
-	struct probe *p = &m.probes[0];
+	struct placed_probe *p = &m.probes[0];
 
 	p->sites[0].stub = TEXT + 0x90000;
 	CHECK(!plan_place(m.arch, p, &p->sites[0], m.text, &to, code, sizeof(code)));
-	CHECK(p->sites[0].jump.new_[0] == INT3 && p->sites[0].jump.old[0] == PUSH_RBX);
+	CHECK(p->sites[0].new_jump[0] == INT3 && probe()->sites[0].jump.old[0] == PUSH_RBX);
 }
 
 int main(void)

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "plan/plan.h"
+#include "plan/placement.h"
 
 enum { STUB_CAP = 4096 };
 
@@ -36,17 +36,19 @@ static bool patch_is_sound(const struct plan *plan, const struct patch *p)
 }
 
 /* Every instruction of the window leads into the stub, and nothing else does. */
-static bool forwards(const struct site *s)
+static bool forwards(const struct placed_site *placed)
 {
+	const struct site *s = &placed->site;
+	raddr_t stub = placed->stub;
 	size_t next = 0;
 
 	for (size_t off = 0; off < s->window; off++) {
-		bool start = next < s->ninsns && s->insns[next].off == off;
+		bool start = next < s->ninsns && s->insns[next] == off;
 		int err;
-		raddr_t to = plan_forward(s, s->pc + off, &err);
+		raddr_t to = plan_forward(placed, s->pc + off, &err);
 
 		if (off == 0 ? to || err :
-		    start ? err || to < s->stub || to >= s->stub + s->stub_size :
+		    start ? err || to < stub || to >= stub + placed->stub_size :
 		    to || err != -EILSEQ)
 			return false;
 		next += start;
@@ -55,17 +57,18 @@ static bool forwards(const struct site *s)
 }
 
 /* As if no other function were probed. */
-static bool find_island(const struct plan *plan, struct site *s)
+static bool find_island(const struct plan *plan, struct placed_site *placed)
 {
+	struct site *s = &placed->site;
 	size_t left, room = s->jump.len, most = room + s->kept;
 	const uint8_t *text = symbols_text(plan->symbols, s->pc, &left);
 	struct jump_set set;
 
 	for (size_t n = 0; n + plan->arch->jump_size <= most && most <= left; n++) {
-		if (plan_pun(plan->arch, s, n, text, (uint16_t)(0xffff << room), &set) ||
-		    !jump_set_next(&set, set.base - (1u << 31), &s->island))
+		if (plan_pun(plan->arch, placed, n, text, (uint16_t)(0xffff << room), &set) ||
+		    !jump_set_next(&set, set.base - (1u << 31), &placed->island))
 			continue;
-		s->prefix = (uint8_t)n;
+		placed->prefix = (uint8_t)n;
 		s->kept = (uint8_t)(n + plan->arch->jump_size - room);
 		return true;
 	}
@@ -73,101 +76,102 @@ static bool find_island(const struct plan *plan, struct site *s)
 }
 
 /* What a pun does not write is as it was. */
-static bool keeps(const struct plan *plan, const struct site *s)
+static bool keeps(const struct plan *plan, const struct placed_site *placed)
 {
+	const struct site *s = &placed->site;
 	size_t left, at = s->jump.len;
 	const uint8_t *text = symbols_text(plan->symbols, s->pc, &left);
 
-	return !memcmp(text + at, s->jump.new_ + at, s->kept);
+	return !memcmp(text + at, placed->new_jump + at, s->kept);
 }
 
-static int place_site(const struct plan *plan, const struct probe *p, struct site *s,
-		      uint8_t *out)
+static int place_site(const struct plan *plan, const struct placed_probe *p,
+		      struct placed_site *placed, uint8_t *out)
 {
+	const struct site *s = &placed->site;
 	raddr_t at = s->pc + (1 << 20);
 	struct routines to = { .entry = at, .exit = at + 64, .mark = at + 128,
 			       .first = at + 192, .ledges = 8, .late = at + 256,
 			       .leave = at + 320 };
 	size_t left;
 
-	s->stub = s->pc + (1 << 21);
-	if (s->tactic == TACTIC_PUN && !find_island(plan, s))
-		complain(p, s, "leads nowhere");
-	return plan_place(plan->arch, p, s, symbols_text(plan->symbols, s->pc, &left),
+	placed->stub = s->pc + (1 << 21);
+	if (s->tactic == TACTIC_PUN && !find_island(plan, placed))
+		complain(p->planned, s, "leads nowhere");
+	return plan_place(plan->arch, p, placed, symbols_text(plan->symbols, s->pc, &left),
 			  &to, out, STUB_CAP);
 }
 
 /* A jump strictly inside a window of the same function, or to its entry, leads to the copy of
  * what the window held. */
-static bool leads_well(const struct probe *p, raddr_t dest, raddr_t copy)
+static bool leads_well(const struct placed_probe *p, raddr_t dest, raddr_t copy)
 {
 	for (size_t i = 0; i < p->nsites; i++) {
-		const struct site *s = &p->sites[i];
+		const struct placed_site *placed = &p->sites[i];
+		const struct site *s = &placed->site;
 
 		if (dest < s->pc + !s->entry || dest >= s->pc + s->window)
 			continue;
 		for (size_t k = 0; k < s->ninsns; k++)
-			if (s->pc + s->insns[k].off == dest)
-				return copy == s->stub + s->insns[k].stub_off;
+			if (s->pc + s->insns[k] == dest)
+				return copy == placed->stub + placed->stub_off[k];
 		return false;
 	}
 	return true;
 }
 
-static void check_link(const struct plan *plan, const struct probe *p, const struct site *s,
-		       size_t i, const uint8_t *out)
+static void check_link(const struct plan *plan, const struct placed_probe *p,
+		       const struct placed_site *placed, size_t i, const uint8_t *out)
 {
-	const struct site_insn *si = &s->insns[i];
-	size_t left;
-	const uint8_t *text = symbols_text(plan->symbols, s->pc + si->off, &left);
-	raddr_t at = s->stub + si->stub_off;
+	const struct site *s = &placed->site;
+	size_t left, off = placed->stub_off[i];
+	raddr_t pc = s->pc + s->insns[i], at = placed->stub + off;
+	const uint8_t *text = symbols_text(plan->symbols, pc, &left);
 	struct insn in, copy;
 
-	if (plan->arch->decode(text, left, s->pc + si->off, &in) || s->exits >> i & 1 ||
+	if (plan->arch->decode(text, left, pc, &in) || s->exits >> i & 1 ||
 	    (in.kind != INSN_JUMP && in.kind != INSN_BRANCH))
 		return;
-	if (plan->arch->decode(out + si->stub_off, STUB_CAP - si->stub_off, at, &copy))
-		complain(p, s, "a displaced jump is none");
+	if (plan->arch->decode(out + off, STUB_CAP - off, at, &copy))
+		complain(p->planned, s, "a displaced jump is none");
 	/* One that only skips what follows is half of an inverted branch. */
 	else if (copy.dest - at > 8 && !leads_well(p, in.dest, copy.dest))
-		complain(p, s, "a displaced jump leads elsewhere");
+		complain(p->planned, s, "a displaced jump leads elsewhere");
 }
 
-static void check_site(const struct plan *plan, const struct probe *p, struct site *s)
+static void check_site(const struct plan *plan, const struct placed_probe *p,
+		       struct placed_site *placed)
 {
+	const struct site *s = &placed->site;
+	const struct probe *planned = p->planned;
 	uint8_t out[STUB_CAP] = { 0 };
-	uint16_t bound = s->stub_size;
 	int err;
 
 	if (!patch_is_sound(plan, &s->jump) ||
 	    (s->tactic == TACTIC_SHORT && !patch_is_sound(plan, &s->hole)))
-		complain(p, s, "patch");
-	err = place_site(plan, p, s, out);
+		complain(planned, s, "patch");
+	err = place_site(plan, p, placed, out);
 	if (err == -ERANGE && rules_far)
 		return;
 	if (err)
-		complain(p, s, "cannot be placed");
-	else if (s->stub_size > bound)
-		complain(p, s, "the stub is longer than its bound");
-	else if (!forwards(s))
-		complain(p, s, "plan_forward");
-	else if (s->tactic == TACTIC_PUN && !keeps(plan, s))
-		complain(p, s, "does not keep what it should");
+		complain(planned, s, "cannot be placed");
+	else if (placed->stub_size > s->stub_most)
+		complain(planned, s, "the stub is longer than its bound");
+	else if (!forwards(placed))
+		complain(planned, s, "plan_forward");
+	else if (s->tactic == TACTIC_PUN && !keeps(plan, placed))
+		complain(planned, s, "does not keep what it should");
 	for (size_t i = 0; i < s->ninsns; i++)
-		check_link(plan, p, s, i, out);
+		check_link(plan, p, placed, i, out);
 }
 
 /* Stubs have jumps into each other: the first round tells where. */
-static void check_probe(const struct plan *plan, struct probe *p)
+static void check_probe(const struct plan *plan, const struct placed_probe *p)
 {
 	uint8_t out[STUB_CAP];
 
-	for (size_t i = 0; p->linked && i < p->nsites; i++) {
-		uint16_t bound = p->sites[i].stub_size;
-
+	for (size_t i = 0; p->planned->linked && i < p->nsites; i++)
 		place_site(plan, p, &p->sites[i], out);
-		p->sites[i].stub_size = bound;
-	}
 	for (size_t i = 0; i < p->nsites; i++)
 		check_site(plan, p, &p->sites[i]);
 }
@@ -190,7 +194,7 @@ static void check_disjoint(const struct plan *plan)
 
 	for (size_t i = 0; i < plan->nprobes; i++)
 		for (size_t k = 0; k < plan->probes[i].nsites; k++) {
-			struct site *s = &plan->probes[i].sites[k];
+			const struct site *s = &plan->probes[i].sites[k];
 
 			raddr_t end = s->pc + s->window + s->dead;
 
@@ -279,7 +283,7 @@ static void check_branches(const struct plan *plan, const struct text *t)
 /* Place every site, and count what is wrong. */
 static size_t rules_broken(const struct plan *plan)
 {
-	auto_free struct probe *probes = plan_placement(plan);
+	auto_free struct placed_probe *probes = plan_placement(plan);
 
 	broken = !probes;
 	for (size_t i = 0; probes && i < plan->nprobes; i++)

@@ -95,12 +95,13 @@ struct cell {
 
 static struct cell cells[TEXT_CAP];
 
-static void write_patch(const struct site *s, const struct patch *p, bool hole)
+static void write_patch(const struct site *s, const struct patch *p, const uint8_t *new,
+			bool hole)
 {
 	for (size_t i = 0; i < p->len; i++) {
 		struct cell *c = &cells[p->pc + i - TEXT];
 
-		*c = (struct cell){ p->new_[i], s, hole };
+		*c = (struct cell){ new[i], s, hole };
 	}
 }
 
@@ -110,14 +111,15 @@ static void write_all(void)
 		cells[i] = (struct cell){ .byte = m.text[i] };
 	for (size_t i = 0; i < m.plan->nprobes; i++)
 		for (size_t k = 0; k < m.probes[i].nsites; k++) {
-			struct site *s = &m.probes[i].sites[k];
+			struct placed_site *placed = &m.probes[i].sites[k];
+			const struct site *s = &placed->site;
 
 			if (m.probes[i].refusal)
 				continue;
-			s->stub = TEXT + 0x100000;
-			CHECK(!plan_patches(m.arch, s));
-			write_patch(s, &s->hole, true);
-			write_patch(s, &s->jump, s->host);
+			placed->stub = TEXT + 0x100000;
+			CHECK(!plan_patches(m.arch, placed));
+			write_patch(s, &s->hole, placed->new_hole, true);
+			write_patch(s, &s->jump, placed->new_jump, s->host);
 		}
 }
 
@@ -146,18 +148,20 @@ static void check_kept(const struct site *s)
 
 static size_t npuns, nsteered, nlost;
 
-static void check_site(const struct site *s)
+static void check_site(const struct placed_site *placed)
 {
+	const struct site *s = &placed->site;
+	raddr_t island = placed->island;
 	struct insn in = { 0 };
 
 	CHECK(read_jump(s, &in));
-	CHECK(in.dest == (s->island ? s->island : s->tactic == TACTIC_SHORT ? s->hole.pc :
-			  s->stub));
+	CHECK(in.dest == (island ? island : s->tactic == TACTIC_SHORT ? s->hole.pc :
+			  placed->stub));
 	npuns += s->tactic == TACTIC_PUN;
-	nsteered += s->island && s->tactic != TACTIC_PUN;
+	nsteered += island && s->tactic != TACTIC_PUN;
 	if (s->tactic != TACTIC_PUN)
 		return;
-	CHECK(s->island && s->jump.pc / PAGE == (s->jump.pc + s->jump.len - 1) / PAGE);
+	CHECK(island && s->jump.pc / PAGE == (s->jump.pc + s->jump.len - 1) / PAGE);
 	check_kept(s);
 }
 
@@ -175,7 +179,7 @@ static void check_all(const struct module *mod, const struct islands *islands)
 	size_t n = 0;
 
 	for (size_t i = 0; i < m.plan->nprobes; i++) {
-		const struct probe *p = &m.probes[i];
+		const struct placed_probe *p = &m.probes[i];
 
 		nlost += p->refusal == REFUSED_OUT_OF_REACH;
 		for (size_t k = 0; !p->refusal && k < p->nsites; k++) {
@@ -199,16 +203,17 @@ static void note_levels(void)
 {
 	for (size_t i = 0; i < m.plan->nprobes; i++)
 		for (size_t k = 0; k < m.probes[i].nsites && k < 16; k++)
-			levels[i][k] = m.probes[i].sites[k].level;
+			levels[i][k] = m.probes[i].sites[k].site.level;
 }
 
 static void check_levels(void)
 {
 	for (size_t i = 0; i < m.plan->nprobes; i++) {
-		const struct probe *p = &m.probes[i];
+		const struct placed_probe *p = &m.probes[i];
+		bool linked = !p->refusal && p->planned->linked;
 
-		for (size_t k = 0; !p->refusal && p->linked && k < p->nsites && k < 16; k++)
-			CHECK(levels[i][k] == p->sites[k].level);
+		for (size_t k = 0; linked && k < p->nsites && k < 16; k++)
+			CHECK(levels[i][k] == p->sites[k].site.level);
 	}
 }
 
@@ -242,14 +247,14 @@ static struct range find_room(pid_t pid, const struct module *mod)
 /* --- functions that drop out --- */
 
 static struct change *list_change(struct live *live, const struct module *mod,
-				  const struct patch *p, uint8_t rank)
+				  const struct patch *p, const uint8_t *new, uint8_t rank)
 {
 	struct change *c = vec_push(live->changes, live->nchanges, live->changes_cap);
 
 	if (!c)
 		exit(1);
 	*c = (struct change){ .addr = p->pc + mod->bias, .len = p->len, .rank = rank };
-	memcpy(c->to, p->new_, sizeof(c->to));
+	memcpy(c->to, new, ARCH_PATCH_MAX);
 	return c;
 }
 
@@ -257,19 +262,20 @@ static void make_live(const struct module *mod, struct live *ret)
 {
 	*ret = (struct live){ 0 };
 	for (size_t i = 0; i < m.plan->nprobes; i++) {
-		struct probe *p = &m.probes[i];
+		struct placed_probe *p = &m.probes[i];
 
 		p->id = (uint32_t)i + 1;
 		for (size_t k = 0; !p->refusal && k < p->nsites; k++) {
-			const struct site *s = &p->sites[k];
+			const struct placed_site *placed = &p->sites[k];
+			const struct site *s = &placed->site;
 			struct live_site *ls = vec_push(ret->sites, ret->nsites, ret->sites_cap);
 
 			if (!ls)
 				exit(1);
-			*ls = (struct live_site){ s->pc + mod->bias, s->window, s, p, mod };
+			*ls = (struct live_site){ s->pc + mod->bias, s->window, placed, p, mod };
 			if (s->hole.len)
-				list_change(ret, mod, &s->hole, 0)->slot = p->id;
-			list_change(ret, mod, &s->jump,
+				list_change(ret, mod, &s->hole, placed->new_hole, 0)->slot = p->id;
+			list_change(ret, mod, &s->jump, placed->new_jump,
 				    s->host ? 0 : (uint8_t)(1 + s->level))->slot = p->id;
 		}
 		ret->nprobed += !p->refusal;
@@ -294,9 +300,17 @@ static void drop_one(const struct module *mod)
 		CHECK(live.nprobed < before);
 		write_all();
 		for (size_t i = 0; i < live.nsites; i++)
-			check_site(live.sites[i].site);
+			check_site(live.sites[i].placed);
 	}
 	live_clear(&live);
+}
+
+static void spoil_pun(struct placed_site *s)
+{
+	if (s->site.tactic == TACTIC_PUN && dice(2))
+		s->new_jump[s->site.jump.len + dice(s->site.kept)] ^= 0x10;
+	else if (s->site.tactic == TACTIC_PUN)
+		s->island = 0;
 }
 
 /* A kept byte that differs after all; an island that was never found. */
@@ -307,17 +321,12 @@ static void keep_nothing_foreign(const struct module *mod)
 	struct live live;
 
 	make_live(mod, &live);
-	for (size_t i = 0; i < live.nsites; i++) {
-		struct site *s = (struct site *)live.sites[i].site;
-
-		if (s->tactic == TACTIC_PUN && dice(2))
-			s->jump.new_[s->jump.len + dice(s->kept)] ^= 0x10;
-		else if (s->tactic == TACTIC_PUN)
-			s->island = 0;
-	}
+	for (size_t i = 0; i < m.plan->nprobes; i++)
+		for (size_t k = 0; !m.probes[i].refusal && k < m.probes[i].nsites; k++)
+			spoil_pun(&m.probes[i].sites[k]);
 	CHECK(puns_check(&live, &inf) == 0);
 	for (size_t i = 0; i < live.nsites; i++)
-		CHECK(live.sites[i].site->tactic != TACTIC_PUN);
+		CHECK(live.sites[i].placed->site.tactic != TACTIC_PUN);
 	live_clear(&live);
 }
 
@@ -333,7 +342,7 @@ static void keep_nothing_later(const struct module *mod)
 		live.changes[i].rank = (uint8_t)i;
 	CHECK(puns_check(&live, &inf) == 0);
 	for (size_t i = 0; i < live.nsites; i++) {
-		const struct site *s = live.sites[i].site;
+		const struct site *s = &live.sites[i].placed->site;
 
 		for (size_t k = s->jump.len; k < (size_t)s->jump.len + s->kept; k++)
 			CHECK(!cells[s->pc + k - TEXT].jump);
@@ -376,11 +385,11 @@ static void page_is_taken(const struct target *self)
 	struct selected one = { .module = &mod, .n = 1, .plan = m.plan,
 				.probes = m.probes, .nprobes = 1 };
 	struct selection sel = { .v = &one, .n = 1 };
-	struct probe *p = &m.probes[0];
+	struct placed_probe *p = &m.probes[0];
 
 	mod.span = (struct range){ TEXT + mod.bias, RODATA + mod.bias };
 	CHECK(islands_choose(self, &sel, &islands) == 0);
-	CHECK(p->nsites == 2 && p->sites[0].tactic == TACTIC_PUN && !p->entry_only);
+	CHECK(p->nsites == 2 && p->sites[0].site.tactic == TACTIC_PUN && !p->entry_only);
 	for (size_t i = 0; i < islands.n; i++)
 		islands.pages[i].mapped = true;
 	islands_check(&islands, &sel);

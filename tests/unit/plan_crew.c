@@ -120,8 +120,8 @@ static bool is_same_site(const struct site *x, const struct site *y)
 	return x->pc == y->pc && x->window == y->window && x->dead == y->dead &&
 		x->tactic == y->tactic && x->entry == y->entry && x->check == y->check &&
 		x->leaves == y->leaves && x->host == y->host && x->level == y->level &&
-		x->nexits == y->nexits && x->prefix == y->prefix && x->kept == y->kept &&
-		x->stub_size == y->stub_size && x->hole.pc == y->hole.pc &&
+		x->nexits == y->nexits && x->exits == y->exits && x->kept == y->kept &&
+		x->stub_most == y->stub_most && x->hole.pc == y->hole.pc &&
 		x->jump.pc == y->jump.pc;
 }
 

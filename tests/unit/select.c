@@ -102,7 +102,7 @@ static bool has(const struct query *q, const char *name)
 	return false;
 }
 
-static const struct probe *probe_of(const struct query *q, const char *name)
+static const struct placed_probe *probe_of(const struct query *q, const char *name)
 {
 	for (size_t i = 0; i < q->sel.n; i++)
 		for (size_t j = 0; j < q->sel.v[i].n; j++)
@@ -113,14 +113,14 @@ static const struct probe *probe_of(const struct query *q, const char *name)
 
 static int refusal_of(const struct query *q, const char *name)
 {
-	const struct probe *p = probe_of(q, name);
+	const struct placed_probe *p = probe_of(q, name);
 
 	return p ? p->refusal : -1;
 }
 
 static int entry_only_of(const struct query *q, const char *name)
 {
-	const struct probe *p = probe_of(q, name);
+	const struct placed_probe *p = probe_of(q, name);
 
 	return p ? p->entry_only : -1;
 }
@@ -132,7 +132,7 @@ static void test_patterns(struct modules *m)
 	run(m, &q, "sel_alpha", NULL, NULL);
 	CHECK(strcmp(names(&q), "sel_alpha") == 0);
 	CHECK(q.sel.n == 1 && q.sel.nfuncs == 1 && q.sel.v[0].nprobes == 1);
-	CHECK(q.sel.v[0].probes[0].func == q.sel.v[0].funcs[0]);
+	CHECK(q.sel.v[0].probes[0].planned->func == q.sel.v[0].funcs[0]);
 	done(&q);
 
 	run(m, &q, "sel_b*", NULL, NULL);
@@ -312,9 +312,9 @@ static void test_traps(struct modules *m)
 		add(q.include, &q.o.ninclude, "tcsendbreak@libc.so*");
 		CHECK(select_functions(m, &q.o, &q.sel) == 0 && q.sel.n == 2);
 		for (size_t i = 0; i < q.sel.n; i++) {
-			allowed += q.sel.v[i].probes[0].trap_size != 0;
+			allowed += q.sel.v[i].probes[0].planned->trap_size != 0;
 			CHECK(!q.sel.v[i].module->is_system ||
-			      !q.sel.v[i].probes[0].trap_size);
+			      !q.sel.v[i].probes[0].planned->trap_size);
 		}
 		CHECK(allowed == (size_t)asked);
 		done(&q);
