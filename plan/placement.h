@@ -73,7 +73,8 @@ struct routines {
 	/* For an entry that is `lowered`: see REC_LOWERED_MASK. */
 	raddr_t late;
 	raddr_t find;		/* for a record that `finds` */
-	uint64_t word;		/* what is in all records' words */
+	uint64_t word;		/* what is in all records' words, */
+	uint64_t late_word;	/* and, from REC_LATE_SHIFT on, in those of late entries */
 	raddr_t leave;		/* for an exit that is a plain return, which it makes
 				 * itself; 0: none does */
 };

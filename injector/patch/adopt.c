@@ -11,15 +11,15 @@
 struct routines arena_routines(const struct session *s, const struct arena *a,
 			       const struct module *m, const struct placed_probe *probe)
 {
-	const struct way *way = ways_of(s->counting);
+	const struct way *way = probe->watched ? &way_watched : ways_of(s->counting);
 	enum plan_routines routines = probe->planned->routines;
 	struct routine_set set = way->routines(hot_table.sets[!s->tls_offset], routines);
 	bool tight = routines == ROUTINES_TIGHT;
 	raddr_t base = a->base - m->bias;
 
 	return (struct routines){
-		.entry = base + (probe->watched ? hot_table.watch_entry : set.entry),
-		.exit = base + (probe->watched ? hot_table.watch_exit : set.exit),
+		.entry = base + set.entry,
+		.exit = base + set.exit,
 		.mark = base + set.mark,
 		.gates = s->base + GATES_OFF,
 		.first = base + hot_table.tight_first,
@@ -27,9 +27,10 @@ struct routines arena_routines(const struct session *s, const struct arena *a,
 		.late = base + (tight ? hot_table.tight_late : hot_table.watch_entry),
 		.find = base + hot_table.find,
 		.word = way->word,
+		.late_word = way->late,
 		/* What is recorded without a stack, or in C, is always returned from by the
 		 * stub. */
-		.leave = tight || probe->watched ? 0 : base + set.leave,
+		.leave = tight || !set.leave ? 0 : base + set.leave,
 	};
 }
 

@@ -31,6 +31,7 @@ static const uint64_t *counts(const struct ring *ring, uint64_t bytes)
 
 const struct way way_counts = {
 	.kind = COUNT_CALLS, .entry_only = true, .routines = routines,
+	.late = REC_UNWATCHED,
 	.room = room, .funcs = funcs, .counts = counts,
 	.cost = 1.5, .readings = 1,
 };

@@ -7,4 +7,5 @@ static struct routine_set routines(const struct routine_set *sets, enum plan_rou
 	return sets[its];
 }
 
-const struct way way_records = { .kind = COUNT_NONE, .routines = routines };
+const struct way way_records = { .kind = COUNT_NONE, .routines = routines,
+				.late = REC_UNWATCHED };

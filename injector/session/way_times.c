@@ -35,6 +35,7 @@ static const uint64_t *counts(const struct ring *ring, uint64_t bytes)
 const struct way way_times = {
 	.kind = COUNT_TIMES, .pairs = true,
 	.routines = routines, .word = (uint64_t)REC_TIMED << REC_TIME_SHIFT,
+	.late = REC_UNWATCHED,
 	.room = room, .funcs = funcs, .counts = counts,
 	.readings = 2,
 };

@@ -10,7 +10,8 @@
 #include "injector/session/blobs.h"
 
 struct way {
-	enum counting kind;	/* what a session says of it */
+	enum counting kind;	/* what a session says of it; of watched functions, which a
+				 * session may have some of, what it says of records */
 
 	/* ---- what is probed, and by what ---- */
 
@@ -19,7 +20,8 @@ struct way {
 				 * paired there is recorded, and paired by the reader */
 	/* The routines of a probe, of the sets that there are (hot_table.sets). */
 	struct routine_set (*routines)(const struct routine_set *sets, enum plan_routines);
-	uint64_t word;		/* what is in all words of its records */
+	uint64_t word;		/* what is in all words of its records, */
+	uint64_t late;		/* and in those of entries behind the first instruction */
 
 	/* ---- memory of a thread, and what is in it ---- */
 
@@ -37,7 +39,7 @@ struct way {
 	uint32_t readings;	/* of the clock, by a call that is added up */
 };
 
-#define WAYS(X) X(records) X(counts) X(times)
+#define WAYS(X) X(records) X(counts) X(times) X(watched)
 
 #define X(name) extern const struct way way_##name;
 WAYS(X)

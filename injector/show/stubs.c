@@ -33,6 +33,7 @@ static void place_routines(const struct symbols *syms, struct routines *ret)
 		.entry = end, .exit = end + APART, .mark = end + 2 * APART,
 		.late = end + 3 * APART, .find = end + 4 * APART, .leave = end + 5 * APART,
 		.first = end + 6 * APART, .gates = end + PAGE,
+		.late_word = REC_UNWATCHED,
 	};
 }
 

@@ -218,7 +218,7 @@ static void add_insn(struct stub *s, const struct placed_probe *probe,
 static void add_entry(struct stub *s, const struct placed_probe *probe, const struct site *site,
 		      const struct routines *to)
 {
-	uint64_t late = site->lowered / 8u | (probe->watched ? 0 : REC_UNWATCHED);
+	uint64_t late = site->lowered / 8u | to->late_word;
 
 	if (probe->silent)
 		return;

@@ -107,11 +107,12 @@ static void stack_pointer(void)
 	CHECK(refused(REFUSED_MAY_FAULT));
 }
 
-/* Does the stub's call of `routine` tell this? */
-static bool tells(uint64_t word, raddr_t routine)
+/* Does the stub's call of `routine` tell this? `late` is in the words of late entries. */
+static bool tells(uint64_t word, raddr_t routine, uint64_t late)
 {
 	const struct routines to = { .entry = TEXT + 0x80000, .exit = TEXT + 0x80100,
-				     .mark = TEXT + 0x80200, .late = TEXT + 0x80300 };
+				     .mark = TEXT + 0x80200, .late = TEXT + 0x80300,
+				     .late_word = late };
 	struct placed_site *s = placed_entry();
 	uint8_t code[256];
 	bool found = false, called = false;
@@ -137,15 +138,14 @@ static void told(void)
 	PLAN_BEGINNING(SEGV, PUSH_RBX, LOAD);
 	m.probes[0].id = func;
 	CHECK(tells(REC_ENTRY | (1ull | REC_UNWATCHED) << REC_LATE_SHIFT |
-		    func << REC_FUNC_SHIFT, TEXT + 0x80300));
-	m.probes[0].watched = true;
+		    func << REC_FUNC_SHIFT, TEXT + 0x80300, REC_UNWATCHED));
 	CHECK(tells(REC_ENTRY | 1ull << REC_LATE_SHIFT | func << REC_FUNC_SHIFT,
-		    TEXT + 0x80300));
+		    TEXT + 0x80300, 0));
 	m.probes[0].entry_only = REFUSED_EXIT_NO_ROOM;
-	CHECK(tells(func << REC_FUNC_SHIFT, TEXT + 0x80200));
+	CHECK(tells(func << REC_FUNC_SHIFT, TEXT + 0x80200, REC_UNWATCHED));
 	PLAN_BEGINNING(SEGV, LOAD);
 	m.probes[0].id = func;
-	CHECK(tells(REC_ENTRY | func << REC_FUNC_SHIFT, TEXT + 0x80000));
+	CHECK(tells(REC_ENTRY | func << REC_FUNC_SHIFT, TEXT + 0x80000, REC_UNWATCHED));
 }
 
 /* A record is made below the stack pointer, where a leaf may keep something. */
