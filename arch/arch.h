@@ -161,10 +161,10 @@ struct record_call {
 	raddr_t gate;
 	bool returns;		/* the stub returns behind it, and the routine for the stub */
 	/* Where only eight bytes of stack are left: what a thread calls that has no
-	 * ledges yet (0: there is more room), and where from its thread pointer it
+	 * spill frames yet (0: there is more room), and where from its thread pointer it
 	 * has the word that says where they are, and its g (0: none). */
 	raddr_t first;
-	int32_t ledges, g;
+	int32_t spills, g;
 };
 
 struct arch {

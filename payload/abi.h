@@ -88,20 +88,21 @@
 #define ARENA_HEADER 168
 
 /*
- * Where a call may have no stack to speak of, what it needs lies on a ledge of its
- * thread: in a room, which is its own for life, and is never wiped or cleared. The first
- * ledge is at the room's end; each has what the slow path takes of a stack below it.
+ * Where a call may have no stack to speak of, what it needs lies in a spill frame of its
+ * thread: in a spill area, which is its own for life, and is never wiped or cleared. The first
+ * frame is at the area's end; each has what the slow path takes of a stack below it.
  *
- * A room's first word says whose it is; 0: no thread's yet. Its last byte is the injector's,
- * which gives back those of threads that have ended: ROOM_ASKED while it makes sure, when no
- * thread takes the room for its own; then ROOM_BACK, and any thread may have it.
+ * An area's first word says whose it is; 0: no thread's yet. That word's last byte is the
+ * injector's, which gives back the areas of threads that have ended: SPILL_AREA_ASKED while it
+ * makes sure, when no thread takes the area for its own; then SPILL_AREA_BACK, and any thread may
+ * have it.
  */
-#define ROOM_SIZE 16384
-#define ROOM_STATE 7		/* the byte */
-#define ROOM_ASKED 1
-#define ROOM_BACK 2
-#define LEDGE_SIZE 128
-#define LEDGE_STEP 1024
+#define SPILL_AREA_SIZE 16384
+#define SPILL_AREA_STATE 7		/* the byte */
+#define SPILL_AREA_ASKED 1
+#define SPILL_AREA_BACK 2
+#define SPILL_SIZE 128
+#define SPILL_STEP 1024
 
 /* Records. One 8-byte word, little-endian, from bit 0 up: kind (2), low 40 bits of the time
  * stamp (40), function or, if extended, subkind and number of words that follow (22). */
@@ -246,10 +247,10 @@ struct session {
 	uint64_t slots_off;
 	uint32_t nslots, max_slots;
 	uint64_t rings_off, ring_stride;
-	uint32_t nrings, nsub, nrooms;
-	uint32_t returns;	/* rings and rooms given back so far. Of the injector */
+	uint32_t nrings, nsub, nspills;
+	uint32_t returns;	/* rings and spill areas given back so far. Of the injector */
 	uint64_t threads;	/* address of the private region */
-	uint64_t rooms;		/* address of the rooms; 0: none is needed */
+	uint64_t spills;	/* address of the spill areas; 0: none is needed */
 	uint64_t stack_lo, stack_hi;	/* the main thread's stack: hi is exact,
 					 * lo as far as it may grow */
 	uint64_t stack_max;	/* bytes that another thread's stack may have
@@ -269,7 +270,7 @@ struct session {
 	uint64_t slow_entry, slow_exit, slow_mark; /* see arch/<name>/slow.S */
 	uint64_t slow_goroutine, slow_count, slow_watch_entry, slow_watch_exit;
 	uint64_t slow_tight, slow_first, slow_first_end, slow_find;
-	uint64_t ledges_offset;	/* of a thread's word that says where its ledges
+	uint64_t spills_offset;	/* of a thread's word that says where its spill frames
 				 * are, from the thread pointer (two's
 				 * complement); 0: it has none */
 	uint64_t traps;		/* address of its struct traps */

@@ -19,7 +19,7 @@
  */
 struct local {
 	uint64_t thread;	/* address of a struct thread, or of `silent` */
-	uint64_t ledges;	/* behind the next one that is free; 0: no room yet */
+	uint64_t spills;	/* behind the next frame that is free; 0: no area yet */
 	uint64_t visit;		/* of `silent` */
 	int32_t tid;		/* by which it has claimed */
 };
@@ -41,9 +41,9 @@ uint64_t claim_tls_offset(void)
 	return (uint64_t)&local.thread - cpu_thread_pointer();
 }
 
-uint64_t claim_ledges_offset(void)
+uint64_t claim_spills_offset(void)
 {
-	return claim_tls_offset() ? (uint64_t)&local.ledges - cpu_thread_pointer() : 0;
+	return claim_tls_offset() ? (uint64_t)&local.spills - cpu_thread_pointer() : 0;
 }
 
 static bool seeks(void)

@@ -19,7 +19,7 @@ static void hello_answer(struct session *s)
 	s->slow_first = (uint64_t)slow_first;
 	s->slow_first_end = (uint64_t)slow_first_end;
 	s->slow_find = (uint64_t)slow_find;
-	s->ledges_offset = claim_ledges_offset();
+	s->spills_offset = claim_spills_offset();
 	payload_traps.handler = (uint64_t)payload_trap;
 	s->traps = (uint64_t)&payload_traps;
 }

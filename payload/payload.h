@@ -4,7 +4,7 @@
  *
  * session.c	which session is recorded into, and is it open?
  * hello.c	the injector's call: which session, and where things are
- * rooms.c	where is room for a call that has none on its stack?
+ * spills.c	where is room for a call that has none on its stack?
  * claim.c	which struct thread and ring does the calling thread have?
  * ring.c	words, sub-buffers, and the count of what is lost
  * judge.c	which functions cost their threads more than they may lose?
@@ -66,9 +66,9 @@ extern const char slow_first_end[] __attribute__((visibility("hidden")));
 /* claim.c */
 
 /* Offset of the per-thread word from the thread pointer, and of that which says where
- * the thread's ledges are. */
+ * the thread's spill frames are. */
 uint64_t claim_tls_offset(void);
-uint64_t claim_ledges_offset(void);
+uint64_t claim_spills_offset(void);
 /* From hello: mark the threads' memory, so that a forked child knows itself. */
 void claim_mark(const struct session *);
 /* The calling thread's id; 0 if it is not where it should be. */
@@ -224,7 +224,7 @@ void payload_slow_count(uint64_t word, uint64_t sp);
 /* And where that is not certain: on a signal's stack, or in a thread of C's. */
 void payload_slow_tight(uint64_t word, uint64_t sp, const struct goroutine *g);
 
-/* For a free ring, or room. It looks at every one: so after one that found none the next
+/* For a free ring, or spill area. It looks at every one: so after one that found none the next
  * waits for this many ticks, or until the injector has given one back. */
 #define RETRY_TICKS (1ull << 28)
 
@@ -247,7 +247,7 @@ static inline void search_failed(struct search *s, uint32_t returns)
 	__atomic_store_n(&s->next, cpu_clock() + RETRY_TICKS, __ATOMIC_RELAXED);
 }
 
-/* rooms.c, called by slow.S: has the thread ledges now? If not, its entry, or exit, was
+/* spills.c, called by slow.S: has the thread spill frames now? If not, its entry, or exit, was
  * counted. */
 bool payload_first(uint64_t exit);
 

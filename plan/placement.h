@@ -69,7 +69,7 @@ struct routines {
 	raddr_t gates;
 	/* For a record that is `tight`: see struct record_call. */
 	raddr_t first;
-	int32_t ledges;
+	int32_t spills;
 	/* For an entry that is `lowered`: see REC_LOWERED_MASK. */
 	raddr_t late;
 	raddr_t find;		/* for a record that `finds` */

@@ -11,7 +11,7 @@
 enum { ASKED = 17, BRANCHED = 28, CALLED = 72, CLOSED = 95, FIRST = 100 };
 
 _Static_assert(TIGHT_SIZE <= ARCH_TIGHT_MAX, "its own bound");
-_Static_assert(LEDGE_BACK + 8 <= LEDGE_SIZE, "all of it has room");
+_Static_assert(SPILL_BACK + 8 <= SPILL_SIZE, "all of it has room");
 
 /* Code that grows by pieces: known bytes, and a number behind them. */
 struct piece {
@@ -38,32 +38,32 @@ static void add64(struct piece *p, uint64_t v)
 	tight_add(p, &v, sizeof(v));
 }
 
-static void take_ledge(struct piece *p, const struct record_call *call)
+static void take_spill(struct piece *p, const struct record_call *call)
 {
 	ADD(p, 0x50, 0xa0);				/* push %rax; movabs gate, %al */
 	add64(p, call->gate);
 	ADD(p, 0x0f, 0xb6, 0xc0);			/* movzbl %al, %eax */
 	ADD(p, 0x48, 0x91);				/* xchg %rax, %rcx */
 	ADD(p, 0xe3, CLOSED - ASKED);			/* jrcxz closed */
-	ADD(p, 0x64, 0x48, 0x8b, 0x0c, 0x25);		/* mov %fs:LEDGES, %rcx */
-	add32(p, call->ledges);
+	ADD(p, 0x64, 0x48, 0x8b, 0x0c, 0x25);		/* mov %fs:SPILLS, %rcx */
+	add32(p, call->spills);
 	ADD(p, 0xe3, FIRST - BRANCHED);			/* jrcxz first */
 	ADD(p, 0x48, 0x8d, 0x89);			/* lea -STEP(%rcx), %rcx */
-	add32(p, -LEDGE_STEP);
-	ADD(p, 0x64, 0x48, 0x89, 0x0c, 0x25);		/* mov %rcx, %fs:LEDGES */
-	add32(p, call->ledges);
-	ADD(p, 0x48, 0x89, 0x41, LEDGE_RCX);		/* mov %rax, LEDGE_RCX(%rcx) */
-	ADD(p, 0x8f, 0x41, LEDGE_RAX);			/* pop LEDGE_RAX(%rcx) */
+	add32(p, -SPILL_STEP);
+	ADD(p, 0x64, 0x48, 0x89, 0x0c, 0x25);		/* mov %rcx, %fs:SPILLS */
+	add32(p, call->spills);
+	ADD(p, 0x48, 0x89, 0x41, SPILL_RCX);		/* mov %rax, SPILL_RCX(%rcx) */
+	ADD(p, 0x8f, 0x41, SPILL_RAX);			/* pop SPILL_RAX(%rcx) */
 }
 
-static void give_ledge(struct piece *p, const struct record_call *call)
+static void give_spill(struct piece *p, const struct record_call *call)
 {
-	ADD(p, 0xff, 0x71, LEDGE_RAX);			/* push LEDGE_RAX(%rcx) */
-	ADD(p, 0x48, 0x8b, 0x41, LEDGE_RCX);		/* mov LEDGE_RCX(%rcx), %rax */
+	ADD(p, 0xff, 0x71, SPILL_RAX);			/* push SPILL_RAX(%rcx) */
+	ADD(p, 0x48, 0x8b, 0x41, SPILL_RCX);		/* mov SPILL_RCX(%rcx), %rax */
 	ADD(p, 0x48, 0x8d, 0x89);			/* lea STEP(%rcx), %rcx */
-	add32(p, LEDGE_STEP);
-	ADD(p, 0x64, 0x48, 0x89, 0x0c, 0x25);		/* mov %rcx, %fs:LEDGES */
-	add32(p, call->ledges);
+	add32(p, SPILL_STEP);
+	ADD(p, 0x64, 0x48, 0x89, 0x0c, 0x25);		/* mov %rcx, %fs:SPILLS */
+	add32(p, call->spills);
 	ADD(p, 0x48, 0x91, 0x58);			/* closed: xchg %rax, %rcx; pop %rax */
 	ADD(p, 0xeb, TIGHT_SIZE - FIRST);			/* jmp done */
 }
@@ -85,8 +85,8 @@ int x86_record_tight(raddr_t at, const struct record_call *call, uint8_t *out)
 	err = err ? err : x86_displacement(at + TIGHT_SIZE, call->first, rel[1]);
 	if (err)
 		return err;
-	take_ledge(&p, call);
-	ADD(&p, 0xc7, 0x41, LEDGE_WORD + 4);		/* movl $word>>32, ...(%rcx) */
+	take_spill(&p, call);
+	ADD(&p, 0xc7, 0x41, SPILL_WORD + 4);		/* movl $word>>32, ...(%rcx) */
 	add32(&p, (int32_t)(call->word >> 32));
 	if (call->g)
 		ADD(&p, 0x64, 0x48, 0x8b, 0x04, 0x25);	/* mov %fs:G, %rax */
@@ -95,7 +95,7 @@ int x86_record_tight(raddr_t at, const struct record_call *call, uint8_t *out)
 	add32(&p, call->g);
 	ADD(&p, 0xe8);					/* call routine */
 	tight_add(&p, rel[0], sizeof(rel[0]));
-	give_ledge(&p, call);
+	give_spill(&p, call);
 	ADD(&p, 0x48, 0x91, 0x48, 0xb8);		/* first: xchg; movabs, %rax */
 	add64(&p, place_of(at, call));
 	ADD(&p, 0x9f, 0x0f, 0x90, 0xc0, 0xe9);		/* lahf; seto %al; jmp */

@@ -189,38 +189,38 @@ hot_begin:
 	.endm
 
 /*
- * What records where hardly any stack is left: %rcx is a ledge, which has %rax, %rcx
+ * What records where hardly any stack is left: %rcx is a spill frame, which has %rax, %rcx
  * and the word but for its kind, %rax is g, and (%rsp) the way back: see tight.h. All
- * else is kept on the ledge, whose address is in %r8 meanwhile, and then in %rcx again.
+ * else is kept in the spill frame, whose address is in %r8 meanwhile, and then in %rcx again.
  */
-	.macro	to_ledge kind
-	movl	$\kind, LEDGE_WORD(%rcx)
-	mov	%rdx, LEDGE_RDX(%rcx)
-	mov	%rsi, LEDGE_RSI(%rcx)
-	mov	%rdi, LEDGE_RDI(%rcx)
-	mov	%r8, LEDGE_R8(%rcx)
-	mov	%rax, LEDGE_G(%rcx)
+	.macro	to_spill kind
+	movl	$\kind, SPILL_WORD(%rcx)
+	mov	%rdx, SPILL_RDX(%rcx)
+	mov	%rsi, SPILL_RSI(%rcx)
+	mov	%rdi, SPILL_RDI(%rcx)
+	mov	%r8, SPILL_R8(%rcx)
+	mov	%rax, SPILL_G(%rcx)
 	mov	%rcx, %r8
 	lahf
 	seto	%al
-	mov	%rax, LEDGE_FLAGS(%r8)
+	mov	%rax, SPILL_FLAGS(%r8)
 	.endm
 
-	.macro	from_ledge
+	.macro	from_spill
 	mov	%r8, %rcx
-	mov	LEDGE_FLAGS(%rcx), %rax
+	mov	SPILL_FLAGS(%rcx), %rax
 	add	$0x7f, %al
 	sahf
-	mov	LEDGE_RDX(%rcx), %rdx
-	mov	LEDGE_RSI(%rcx), %rsi
-	mov	LEDGE_RDI(%rcx), %rdi
-	mov	LEDGE_R8(%rcx), %r8
+	mov	SPILL_RDX(%rcx), %rdx
+	mov	SPILL_RSI(%rcx), %rsi
+	mov	SPILL_RDI(%rcx), %rdi
+	mov	SPILL_R8(%rcx), %r8
 	.endm
 
 /* %rdi: the depth in the stack of g, which is the goroutine told to the reader.
  * Leaves by 8 if there is no g, another one, or the stack is none of its own. */
 	.macro	depth
-	mov	LEDGE_G(%r8), %rdi
+	mov	SPILL_G(%r8), %rdi
 	test	%rdi, %rdi
 	jz	8f
 	cmp	THREAD_GOROUTINE(%rsi), %rdi
@@ -236,25 +236,25 @@ hot_begin:
 
 /* The way out of all of them. */
 	.macro	unkept losses
-	from_ledge
+	from_spill
 	ret
 6:	full
 	lose	\losses
-	from_ledge
+	from_spill
 	ret
-8:	from_ledge
+8:	from_spill
 	jmp	*hot_begin+ARENA_SLOW_TIGHT(%rip)
 	.endm
 
 	.macro	tight how, what, kind, losses
 	.balign 64
 \how\()_tight_\what\():
-	to_ledge \kind
+	to_spill \kind
 	\how
 1:	cursor	16
 	depth
 	clock
-	add	LEDGE_WORD(%r8), %rdx
+	add	SPILL_WORD(%r8), %rdx
 	reserve	16
 	mov	%rdi, 8(%rax)
 	mov	%rdx, (%rax)
@@ -264,29 +264,29 @@ hot_begin:
 	.macro	tight_mark how
 	.balign 64
 \how\()_tight_mark:
-	to_ledge REC_NONE
+	to_spill REC_NONE
 	\how
 1:	cursor	16
 	depth
 	clock
-	put_word LEDGE_WORD(%r8)
+	put_word SPILL_WORD(%r8)
 	unkept	RING_LOST_ENTRIES
 	.endm
 
 	.macro	tight_counting how
 	.balign 64
 \how\()_tight_count:
-	to_ledge REC_EXT
+	to_spill REC_EXT
 	\how
-	mov	LEDGE_WORD(%r8), %rcx
+	mov	SPILL_WORD(%r8), %rcx
 	shr	$REC_FUNC_SHIFT - 3, %rcx
 	add	THREAD_COUNTS(%rsi), %rcx
 	cmp	THREAD_COUNTED(%rsi), %rcx
 	jae	8f
 	incq	(%rcx)
-	from_ledge
+	from_spill
 	ret
-8:	from_ledge
+8:	from_spill
 	jmp	*hot_begin+ARENA_SLOW_TIGHT(%rip)
 	.endm
 
@@ -398,11 +398,11 @@ hot_begin:
 
 /* An entry that is recorded where something is on the stack already. */
 tight_late:
-	movl	$REC_ENTRY, LEDGE_WORD(%rcx)
-	mov	%rax, LEDGE_G(%rcx)
+	movl	$REC_ENTRY, SPILL_WORD(%rcx)
+	mov	%rax, SPILL_G(%rcx)
 	jmp	*hot_begin+ARENA_SLOW_TIGHT(%rip)
 
-/* A thread that has no ledge: where its stub is becomes an address. */
+/* A thread that has no spill frame: where its stub is becomes an address. */
 	.balign 16
 tight_first:
 	add	hot_begin+ARENA_FIRST(%rip), %rax

@@ -114,8 +114,8 @@
 	.set	told, 0
 
 /*
- * The same for tight_x: %rcx the ledge, (%rsp) the way back, %rsp + 8
- * the application's stack pointer. Runs on the ledge, and keeps every register but
+ * The same for tight_x: %rcx the spill frame, (%rsp) the way back, %rsp + 8
+ * the application's stack pointer. Runs on a stack in the spill frame, and keeps every register but
  * %rax. The way back stands there, too, for an injector that looks where a thread comes out.
  */
 	.globl	slow_tight
@@ -124,17 +124,17 @@
 	.balign	16
 slow_tight:
 	mov	(%rsp), %rax
-	mov	%rax, LEDGE_BACK(%rcx)
-	mov	%rsp, LEDGE_SP(%rcx)
+	mov	%rax, SPILL_BACK(%rcx)
+	mov	%rsp, SPILL_SP(%rcx)
 	mov	%rcx, %rsp
 	pushf
 	push	%rcx
 	pushes
 	mov	%rsp, %rbx
-	mov	LEDGE_WORD(%rcx), %rdi
-	mov	LEDGE_SP(%rcx), %rsi
+	mov	SPILL_WORD(%rcx), %rdi
+	mov	SPILL_SP(%rcx), %rsi
 	add	$8, %rsi
-	mov	LEDGE_G(%rcx), %rdx
+	mov	SPILL_G(%rcx), %rdx
 	and	$-16, %rsp
 	cld
 	call	payload_slow_tight
@@ -142,7 +142,7 @@ slow_tight:
 	pops
 	pop	%rcx
 	flags
-	mov	LEDGE_SP(%rcx), %rsp
+	mov	SPILL_SP(%rcx), %rsp
 	ret
 	.size	slow_tight, . - slow_tight
 

@@ -95,15 +95,15 @@ static int map_rooms(struct infecting *in)
 	uint32_t n = in->result->map.shape.nrings;
 	raddr_t at = 0;
 
-	if (s->rooms || !infect_needs_rooms(in))
+	if (s->spills || !infect_needs_spills(in))
 		return 0;
-	int err = infect_map_sparse(in, "map rooms for calls without stack", 0,
-			     (uint64_t)n * ROOM_SIZE,
+	int err = infect_map_sparse(in, "map spill areas for calls without stack", 0,
+			     (uint64_t)n * SPILL_AREA_SIZE,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, &at);
 	if (err)
 		return err;
-	s->rooms = at;
-	__atomic_store_n(&s->nrooms, n, __ATOMIC_RELEASE);
+	s->spills = at;
+	__atomic_store_n(&s->nspills, n, __ATOMIC_RELEASE);
 	return 0;
 }
 

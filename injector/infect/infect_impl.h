@@ -78,7 +78,7 @@ int infect_look(struct infecting *);
 /* The session that it is to have, with room for so many slots. */
 struct session_wish infect_wish(const struct infecting *, uint32_t slots);
 /* Is anything to be recorded where hardly any stack is left? */
-bool infect_needs_rooms(const struct infecting *);
+bool infect_needs_spills(const struct infecting *);
 /* Has it locked memory? With mlockall(MCL_FUTURE) alone that is only seen once
  * something has been mapped. */
 bool infect_sees_locks(const struct infecting *);

@@ -141,12 +141,12 @@ struct session_wish infect_wish(const struct infecting *in, uint32_t slots)
 				      in->opt->file, is_roomy(in), in->session_most };
 }
 
-bool infect_needs_rooms(const struct infecting *in)
+bool infect_needs_spills(const struct infecting *in)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < in->opt->nneeds; i++)
-		any |= in->opt->needs[i].rooms;
+		any |= in->opt->needs[i].spills;
 	return any;
 }
 
@@ -158,8 +158,8 @@ static struct needs needs_besides(const struct infecting *in, uint32_t nrings)
 	n.data = (uint64_t)nrings * THREAD_SIZE + (1 << 20);
 	n.address_space = n.data + in->opt->islands->n * PAGE;
 	n.memory += in->opt->islands->n * PAGE;
-	if (infect_needs_rooms(in))
-		n.address_space += (uint64_t)nrings * ROOM_SIZE;
+	if (infect_needs_spills(in))
+		n.address_space += (uint64_t)nrings * SPILL_AREA_SIZE;
 	for (size_t i = 0; i < in->opt->nneeds; i++) {
 		n.address_space += MAX(in->opt->needs[i].bytes, (uint64_t)ARENA_LEAST) + 4096;
 		n.memory += in->opt->needs[i].bytes;

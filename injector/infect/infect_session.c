@@ -40,9 +40,9 @@ static void carry_over(struct infecting *in)
 	s->slow_first = old->s.slow_first;
 	s->slow_first_end = old->s.slow_first_end;
 	s->slow_find = old->s.slow_find;
-	s->ledges_offset = old->s.ledges_offset;
-	s->rooms = old->s.rooms;
-	s->nrooms = old->s.nrooms;
+	s->spills_offset = old->s.spills_offset;
+	s->spills = old->s.spills;
+	s->nspills = old->s.nspills;
 	s->traps = old->s.traps;
 	s->threads = old->s.threads;
 	s->nfuncs = old->s.nfuncs;

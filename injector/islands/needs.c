@@ -36,7 +36,7 @@ int needs_list(const struct selection *sel, struct arena_need **needs, uint32_t 
 		for (size_t j = 0; j < sel->v[i].nprobes; j++) {
 			const struct placed_probe *p = &sel->v[i].probes[j];
 
-			(*needs)[i].rooms |= !p->refusal &&
+			(*needs)[i].spills |= !p->refusal &&
 				p->planned->routines == ROUTINES_TIGHT;
 			for (size_t k = 0; !p->refusal && k < p->nsites; k++)
 				need_site(p, &p->sites[k], &(*needs)[i], slots);

@@ -13,7 +13,7 @@ struct arena_need {
 	uint64_t bytes;		/* of stubs, an upper bound */
 	int arena;		/* out: index in session.arenas; -1: no room
 				 * within reach */
-	bool rooms;		/* some of it records where hardly any stack is
+	bool spills;		/* some of it records where hardly any stack is
 				 * left */
 };
 

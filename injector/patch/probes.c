@@ -323,7 +323,7 @@ static int place_probe(struct placing *p, const struct module *m, struct placed_
 {
 	const struct session *s = p->inf->map.s;
 
-	if (probe->planned->routines == ROUTINES_TIGHT && !(s->rooms && s->ledges_offset)) {
+	if (probe->planned->routines == ROUTINES_TIGHT && !(s->spills && s->spills_offset)) {
 		probe->refusal = REFUSED_LITTLE_STACK;
 		return 0;
 	}

@@ -33,7 +33,7 @@ extern const struct hot_table {
 	uint32_t watch_entry, watch_exit;
 	uint32_t find;		/* what unwinders are led to */
 	/* Where hardly any stack is left: of an entry that is recorded late, and of a thread
-	 * that has no ledge. */
+	 * that has no spill frame. */
 	uint32_t tight_late, tight_first, tight_first_end;
 } hot_table;
 

@@ -77,7 +77,7 @@ static void tick(void *ctx)
 		launch_follow_stop(&t->launch);
 	grow_tick(&t->grow, t->follow);
 	overhead_tick(&t->overhead);
-	rooms_tick(&t->rooms);
+	spills_tick(&t->spills);
 }
 
 static int seen(void *ctx, const struct event *e)
@@ -149,7 +149,7 @@ static int trace_watch(struct trace *t)
 
 	err = err ? err : prepare_growth(t, &f);
 	err = err ? err : prepare_overhead(t, &f);
-	rooms_begin(&t->target, t->inf.map.s, &t->rooms);
+	spills_begin(&t->target, t->inf.map.s, &t->spills);
 	pace_set(PACE_EQUAL);
 	if (t->family)
 		family_root(t->family, t->pid, clock_monotonic());
@@ -195,7 +195,7 @@ void trace_clear(struct trace *t)
 	close_session(t);
 	reader_free(t->reader);
 	grow_clear(&t->grow);
-	rooms_end(&t->rooms);
+	spills_end(&t->spills);
 	live_clear(&t->live);
 	verify_clear(&t->before);
 	free(t->needs);

@@ -7,7 +7,7 @@
 #include "injector/options/options.h"
 #include "injector/patch/commit.h"
 #include "injector/patch/remove.h"
-#include "injector/session/rooms.h"
+#include "injector/session/spills.h"
 #include "injector/show/cost.h"
 #include "injector/show/describe.h"
 #include "injector/show/follow.h"
@@ -48,7 +48,7 @@ struct trace {
 	uint64_t caught;	/* signals that the target handles */
 	struct grow grow;
 	struct overhead overhead;
-	struct rooms rooms;
+	struct spills spills;
 	struct removal others;	/* how forked children are found */
 	struct follow *follow;
 	int file;		/* that is to hold its session; 0: none */

@@ -73,7 +73,7 @@ static void add_call(struct stub *s, uint64_t word, raddr_t routine, enum stub_p
 	struct record_call call = {
 		.word = word | to->word | (uint64_t)p->id << REC_FUNC_SHIFT, .routine = routine,
 		.gate = to->gates + p->id, .returns = part == STUB_RECORD_RETURN,
-		.first = tight ? to->first : 0, .ledges = to->ledges, .g = planned->g,
+		.first = tight ? to->first : 0, .spills = to->spills, .g = planned->g,
 	};
 
 	stub_add(s, code, s->arch->record(stub_next(s), &call, code));

@@ -17,7 +17,7 @@
 #define LEA 0x48, 0x8d, 0x44, 0x24, 0x08
 #define PUSH_R14 0x41, 0x56
 #define PUSHF 0x9c
-#define TIGHT 0x50, 0xa0		/* what a record begins with that takes a ledge */
+#define TIGHT 0x50, 0xa0		/* what a record begins with that takes a spill frame */
 #define NO_G 0x66, 0x90, 0x48, 0xc7, 0xc0, 0, 0, 0, 0
 
 /* A function that begins so, of OCaml or of another. No tactic but a jump over it. */

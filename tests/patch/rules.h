@@ -91,7 +91,7 @@ static int place_site(const struct plan *plan, const struct placed_probe *p,
 	const struct site *s = &placed->site;
 	raddr_t at = s->pc + (1 << 20);
 	struct routines to = { .entry = at, .exit = at + 64, .mark = at + 128,
-			       .first = at + 192, .ledges = 8, .late = at + 256,
+			       .first = at + 192, .spills = 8, .late = at + 256,
 			       .leave = at + 320 };
 	size_t left;
 

@@ -2,14 +2,14 @@
 /*
  * Where eight bytes of stack are all there is, is a call recorded without a touch of
  * what lies below them, and does it leave every register and flag as it was? The
- * first of a thread, which has no ledges yet, as any other; of a goroutine, on another
- * stack, without a g, with a full ring, and when all rooms are taken.
+ * first of a thread, which has no spill frames yet, as any other; of a goroutine, on another
+ * stack, without a g, with a full ring, and when all spill areas are taken.
  */
 #include "payload/payload.h"
 #include "tests/unit/payload_world.h"
 
 enum {
-	FUNC = 7, MARKED = 8, THREADS = 8, ROOMS = 2 + THREADS,
+	FUNC = 7, MARKED = 8, THREADS = 8, AREAS = 2 + THREADS,
 	GPRS = 15, BELOW = 4096, ABOVE = 256, RFLAGS = 0x8d5 | 0x400,
 };
 
@@ -28,7 +28,7 @@ struct caller {
 static __thread struct caller me __attribute__((aligned(64)));
 static __thread struct g *current;	/* as a thread of Go's has it */
 static __thread struct g own __attribute__((aligned(64)));
-static __thread uint64_t ledges;	/* where the payload has no such word */
+static __thread uint64_t spills;	/* where the payload has no such word */
 static struct g one __attribute__((aligned(64))), two __attribute__((aligned(64)));
 
 static struct world w;
@@ -123,7 +123,7 @@ static void emit_tight(uint64_t word, const uint8_t *routine)
 		.routine = (raddr_t)(w.arena + (routine - hot_begin)),
 		.gate = (raddr_t)&world_gates[word >> REC_FUNC_SHIFT],
 		.first = (raddr_t)(w.arena + hot_table.tight_first),
-		.ledges = (int32_t)w.s->ledges_offset,
+		.spills = (int32_t)w.s->spills_offset,
 		.g = (int32_t)((uint64_t)&current - (uint64_t)pthread_self()),
 	};
 	world_gates[word >> REC_FUNC_SHIFT] = 1;
@@ -215,22 +215,22 @@ static void expect_plain(int n)
 }
 
 /* A bare payload knows of none: what maps it says where the word is. */
-static void place_ledges(void)
+static void place_spills(void)
 {
 	if (BARE)
-		w.s->ledges_offset = (uint64_t)&ledges - (uint64_t)pthread_self();
-	MUST(w.s->ledges_offset);
+		w.s->spills_offset = (uint64_t)&spills - (uint64_t)pthread_self();
+	MUST(w.s->spills_offset);
 }
 
 static void fresh(uint32_t nsub)
 {
-	uint64_t rooms = w.s->rooms, nrooms = w.s->nrooms;
+	uint64_t areas = w.s->spills, nspills = w.s->nspills;
 
 	w.s = world_session(2 + THREADS, nsub);
-	w.s->rooms = rooms;
-	w.s->nrooms = (uint32_t)nrooms;
+	w.s->spills = areas;
+	w.s->nspills = (uint32_t)nspills;
 	world_hello()(w.s);
-	place_ledges();
+	place_spills();
 }
 
 /* Twice each, the first of them by the slow path. */
@@ -336,10 +336,10 @@ static void test_full(void *f)
 	every_flag(f);
 }
 
-static void take_rooms(uint64_t owner)
+static void take_areas(uint64_t owner)
 {
-	for (uint32_t i = 0; i < ROOMS; i++)
-		*(uint64_t *)(w.s->rooms + i * (uint64_t)ROOM_SIZE) = owner;
+	for (uint32_t i = 0; i < AREAS; i++)
+		*(uint64_t *)(w.s->spills + i * (uint64_t)SPILL_AREA_SIZE) = owner;
 }
 
 /* A thread that finds them all taken counts, and does not look at each again at the next call;
@@ -351,11 +351,11 @@ static void test_taken(void *f)
 	do {
 		began = cpu_clock();
 		lost = w.s->lost_entries;
-		take_rooms(1);
-		*(uint64_t *)((uint64_t)pthread_self() + w.s->ledges_offset) = 0;
+		take_areas(1);
+		*(uint64_t *)((uint64_t)pthread_self() + w.s->spills_offset) = 0;
 		call(f, 0);
 		MUST_EQ(w.s->lost_entries, lost + 1);
-		take_rooms(0);
+		take_areas(0);
 		call(f, 0);
 		/* It may have taken that long, by whatever came between. */
 	} while (w.s->lost_entries == lost + 1 && cpu_clock() - began >= RETRY_TICKS);
@@ -366,23 +366,23 @@ static void test_taken(void *f)
 	} while (w.s->lost_entries > lost);
 }
 
-/* A room that the injector is asking about is not even its owner's; one that was given back is
+/* An area that the injector is asking about is not even its owner's; one that was given back is
  * free, and at once. */
 static void test_back(void *f)
 {
-	uint64_t *word = (uint64_t *)((uint64_t)pthread_self() + w.s->ledges_offset);
+	uint64_t *word = (uint64_t *)((uint64_t)pthread_self() + w.s->spills_offset);
 	uint64_t lost = w.s->lost_entries;
 
-	take_rooms((uint64_t)pthread_self() | (uint64_t)ROOM_ASKED << 8 * ROOM_STATE);
+	take_areas((uint64_t)pthread_self() | (uint64_t)SPILL_AREA_ASKED << 8 * SPILL_AREA_STATE);
 	*word = 0;
 	call(f, 0);
 	MUST_EQ(w.s->lost_entries, lost + 1);
-	take_rooms(1 | (uint64_t)ROOM_BACK << 8 * ROOM_STATE);
+	take_areas(1 | (uint64_t)SPILL_AREA_BACK << 8 * SPILL_AREA_STATE);
 	w.s->returns++;
 	call(f, 0);
 	MUST_EQ(w.s->lost_entries, lost + 1);
 	MUST(*word);
-	take_rooms(0);
+	take_areas(0);
 	*word = 0;
 	w.s->returns--;
 	do {
@@ -404,7 +404,7 @@ static void *first_calls(void *f)
 }
 
 /* First calls of many threads at once; and of those behind them, which have their
- * thread pointers, and so their rooms. */
+ * thread pointers, and so their areas. */
 static void test_first(void *f)
 {
 	pthread_t t[THREADS];
@@ -427,21 +427,21 @@ int main(void)
 	void *f, *mark, *count, *pushed;
 
 	world_begin(&w, 2 + THREADS, 4);
-	place_ledges();
+	place_spills();
 	f = tight();
 	pushed = tight_pushed();
 	mark = tight_marked(ROUTINE(TIGHT, mark));
 	count = tight_marked(ROUTINE(TIGHT, count));
 	run(&one, 3);
 	test_closed(f);
-	/* No rooms: counted. */
+	/* No areas: counted. */
 	call(f, 0);
 	MUST_EQ(w.s->lost_entries, 1);
 	MUST_EQ(w.s->lost_exits, 1);
 	every_flag(f);
-	w.s->rooms = (uint64_t)mmap(NULL, ROOMS * ROOM_SIZE, PROT_READ | PROT_WRITE,
+	w.s->spills = (uint64_t)mmap(NULL, AREAS * SPILL_AREA_SIZE, PROT_READ | PROT_WRITE,
 				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	w.s->nrooms = ROOMS;
+	w.s->nspills = AREAS;
 	test_taken(f);
 	test_back(f);
 	every_flag(f);

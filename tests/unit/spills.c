@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Are rooms given back whose threads have ended, and no others? */
+/* Are areas given back whose threads have ended, and no others? */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,14 +7,14 @@
 #include <unistd.h>
 
 #include "injector/proc/procfs.h"
-#include "injector/session/rooms.h"
+#include "injector/session/spills.h"
 #include "tests/unit/check.h"
 
-#define STATE(x) ((uint64_t)(x) << 8 * ROOM_STATE)
+#define STATE(x) ((uint64_t)(x) << 8 * SPILL_AREA_STATE)
 
-enum { LIVES, ENDED, ASKED, NOBODYS, OF_C, BACK, FORGED, ROOMS };
+enum { LIVES, ENDED, ASKED, NOBODYS, OF_C, BACK, FORGED, AREAS };
 
-static uint8_t rooms[ROOMS][ROOM_SIZE] __attribute__((aligned(8)));
+static uint8_t areas[AREAS][SPILL_AREA_SIZE] __attribute__((aligned(8)));
 
 static void *say_id(void *ret)
 {
@@ -24,26 +24,26 @@ static void *say_id(void *ret)
 
 static uint64_t *owner(int i)
 {
-	return (uint64_t *)rooms[i];
+	return (uint64_t *)areas[i];
 }
 
 static void fill(pid_t lives, pid_t ended)
 {
 	*owner(LIVES) = (uint64_t)lives;
 	*owner(ENDED) = (uint64_t)ended;
-	*owner(ASKED) = (uint64_t)ended | STATE(ROOM_ASKED);
+	*owner(ASKED) = (uint64_t)ended | STATE(SPILL_AREA_ASKED);
 	*owner(NOBODYS) = 0;
-	*owner(OF_C) = (uint64_t)&rooms;
-	*owner(BACK) = (uint64_t)ended | STATE(ROOM_BACK);
+	*owner(OF_C) = (uint64_t)&areas;
+	*owner(BACK) = (uint64_t)ended | STATE(SPILL_AREA_BACK);
 	*owner(FORGED) = STATE(0x80);
 }
 
 int main(void)
 {
-	struct session s = { .keeper = 1, .rooms = (uint64_t)&rooms, .nrooms = ROOMS };
+	struct session s = { .keeper = 1, .spills = (uint64_t)&areas, .nspills = AREAS };
 	pid_t lives = (pid_t)syscall(SYS_gettid), ended;
 	struct target t;
-	struct rooms r;
+	struct spills r;
 	pthread_t thread;
 
 	MUST(!target_open(getpid(), &t));
@@ -52,29 +52,29 @@ int main(void)
 	while (!procfs_has_ended(getpid(), ended))
 		usleep(1000);
 	fill(lives, ended);
-	rooms_begin(&t, &s, &r);
-	rooms_tick(&r);
+	spills_begin(&t, &s, &r);
+	spills_tick(&r);
 	MUST(*owner(LIVES) == (uint64_t)lives);
-	MUST(*owner(ENDED) == ((uint64_t)ended | STATE(ROOM_BACK)));
-	MUST(*owner(ASKED) == ((uint64_t)ended | STATE(ROOM_BACK)));
+	MUST(*owner(ENDED) == ((uint64_t)ended | STATE(SPILL_AREA_BACK)));
+	MUST(*owner(ASKED) == ((uint64_t)ended | STATE(SPILL_AREA_BACK)));
 	MUST(!*owner(NOBODYS));
-	MUST(*owner(OF_C) == (uint64_t)&rooms);
+	MUST(*owner(OF_C) == (uint64_t)&areas);
 	MUST(*owner(FORGED) == STATE(0x80));
 	MUST(s.returns == 2);
-	rooms_tick(&r);
+	spills_tick(&r);
 	MUST(s.returns == 2);
-	rooms_end(&r);
-	rooms_tick(&r);
+	spills_end(&r);
+	spills_tick(&r);
 
-	/* Where rooms are known by thread pointers, or there are more than can be. */
+	/* Where areas are known by thread pointers, or there are more than can be. */
 	for (int i = 0; i < 2; i++) {
 		fill(lives, ended);
 		s.keeper = i;
-		s.nrooms = i ? UINT32_MAX : ROOMS;
-		rooms_begin(&t, &s, &r);
-		rooms_tick(&r);
+		s.nspills = i ? UINT32_MAX : AREAS;
+		spills_begin(&t, &s, &r);
+		spills_tick(&r);
 		MUST(*owner(ENDED) == (uint64_t)ended && s.returns == 2);
-		rooms_end(&r);
+		spills_end(&r);
 	}
 	target_close(&t);
 	return 0;
