@@ -127,7 +127,7 @@ static int map_part(struct infecting *in, raddr_t at, uint64_t size, int there, 
 	if (!*ret)
 		return err;
 	infect_note_undo(in, SYS_munmap, *ret, size);
-	return infect_take_gap(in, *ret, size);
+	return 0;
 }
 
 /* At the low end of a place that it may grow into. The rest is given back: what the kernel
@@ -147,7 +147,8 @@ static int map_at_low_end(struct infecting *in, const struct session_shape *shap
 		return err;
 	infect_forget_undo(in, SYS_munmap, *ret);
 	infect_note_undo(in, SYS_munmap, *ret, shape->place);
-	return 0;
+	/* Stubs may have to lie in what was given back. */
+	return infect_take_gap(in, *ret, shape->place);
 }
 
 static int map_first(struct infecting *in, const struct session_shape *shape, int there)
@@ -166,10 +167,11 @@ static int map_over(struct infecting *in, const struct session_shape *shape, int
 {
 	const struct old_session *old = &in->result->old;
 	raddr_t behind = old->base + old->place, at = behind;
-	int err = 0;
+	uint64_t more = shape->total > old->place ? shape->total - old->place : 0;
+	int err = more ? map_part(in, behind, more, there, old->place, &at) : 0;
 
-	if (shape->total > old->place)
-		err = map_part(in, behind, shape->total - old->place, there, old->place, &at);
+	if (!err && more && at)
+		err = infect_take_gap(in, at, more);
 	in->crowded = !err && !at;
 	if (err || in->crowded)
 		return err;
