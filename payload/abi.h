@@ -292,7 +292,7 @@ struct session {
 
 	/* How much of a thread's time functions may take, in hundredths of a percent
 	 * (0: all), by what an event of theirs costs it, in ticks; and how much time
-	 * is judged at once, at least. See payload/judge.c. */
+	 * is judged at once, at least. See payload/limiter.c. */
 	uint32_t limit, cost;
 	uint64_t window;
 
@@ -497,7 +497,7 @@ struct stack {
 	uint64_t used;		/* counts switches, for eviction; 0: free */
 	uint32_t number;	/* EXT_STACK's, or STACK_TAKEN */
 	uint16_t opened;	/* 1: bounds are a guess, and may grow */
-	uint16_t within;	/* calls around its frames, of which the shelf knows */
+	uint16_t within;	/* calls around its frames, that are orphans */
 };
 
 /* Of one of a thread's open calls of watched functions: its stack pointer, 0: none; and

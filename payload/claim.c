@@ -64,7 +64,7 @@ static struct thread *thread_at(const struct session *s, uint32_t i)
 void claim_mark(const struct session *s)
 {
 	child = 0;
-	shelf_clear();
+	orphans_clear();
 	publish(&thread_at(s, 0)->unforked, THREAD_MAGIC);
 }
 

@@ -11,11 +11,11 @@
  *     number back.
  *  3. It copies the frames to a place of its own. Nothing changes them, for that thread
  *     is not on that stack any more; or it is where another stack was taken for this
- *     one. What it then adds in a slow path that was under way is put on the shelf.
+ *     one. What it then adds in a slow path that was under way is put among the orphans.
  *  4. It gives the place back: its number is STACK_TAKEN.
  *
  * An address lies on one stack only, so an exit finds its call by the stack pointer alone:
- * in another place of this thread's, in another thread's, or on the shelf. Where none of
+ * in another place of this thread's, in another thread's, or among the orphans. Where none of
  * them has it, it began before we came.
  */
 #include "payload/stacks.h"
@@ -36,7 +36,7 @@ static bool is_wall_between(uint64_t below, uint64_t above)
 {
 	uint64_t lo = below, hi = above + 1;
 
-	shelf_narrow(below, &lo, &hi);
+	orphans_narrow(below, &lo, &hi);
 	return hi <= above;
 }
 
@@ -217,9 +217,9 @@ static bool is_missing(const struct thread *t, uint64_t sp)
  * across keeps the part where its calls are. If it has none, the born stack's keeps the
  * upper one, and any other, which was made for what is at `sp`, the lower one.
  */
-static void part(struct thread *t, uint64_t sp, const struct shelved *c)
+static void part(struct thread *t, uint64_t sp, const struct orphan *c)
 {
-	uint64_t wall = shelf_part(sp, c->by, c->outer), start;
+	uint64_t wall = orphans_part(sp, c->by, c->outer), start;
 	uint32_t i;
 
 	for (i = 0; i < GOROUTINE_STACK; i++) {
@@ -237,7 +237,7 @@ static void part(struct thread *t, uint64_t sp, const struct shelved *c)
 }
 
 /* One more frame of the current stack, among those that there are. */
-static void insert(struct thread *t, const struct shelved *c)
+static void insert(struct thread *t, const struct orphan *c)
 {
 	uint64_t at = t->top;
 
@@ -271,24 +271,24 @@ __attribute__((noinline))
 static void bring_back(struct thread *t, uint64_t sp)
 {
 	uint32_t number = place_current(t)->number;
-	struct shelved c;
+	struct orphan c;
 
-	if (!shelf_take(sp, number, &c))
+	if (!orphans_take(sp, number, &c))
 		return;
 	place_current(t)->within = (uint16_t)c.within;
 	do
 		insert(t, &c);
-	while (c.inner && shelf_take(c.inner, number, &c));
+	while (c.inner && orphans_take(c.inner, number, &c));
 }
 
 __attribute__((noinline))
 static bool was_told(struct thread *t, uint64_t sp)
 {
-	struct shelved c;
+	struct orphan c;
 
-	if (!shelf_take(sp, 0, &c))
+	if (!orphans_take(sp, 0, &c))
 		return false;
-	if (c.by != SHELF_NOWHERE)
+	if (c.by != ORPHANS_NOWHERE)
 		part(t, sp, &c);
 	return true;
 }
@@ -308,7 +308,7 @@ static bool find_begin(struct session *s, struct thread *t, uint64_t sp)
 		return was_told(t, sp);
 	place_free(t);
 	i = fibers_take(s, t, &(struct wanted){ sp, WHAT_EXIT, 0 });
-	number = i ? 0 : shelf_number(sp);
+	number = i ? 0 : orphans_number(sp);
 	if (i || number)
 		place_switch(t, i ? i : place_of(s, t, sp, number));
 	if (number)

@@ -7,10 +7,10 @@
  * spills.c	where is room for a call that has none on its stack?
  * claim.c	which struct thread and ring does the calling thread have?
  * ring.c	words, sub-buffers, and the count of what is lost
- * judge.c	which functions cost their threads more than they may lose?
+ * limiter.c	which functions cost their threads more than they may lose?
  * stacks.c	which stack is this, and which calls are open on it? (places.c, fibers.c:
  *		see stacks.h)
- * shelf.c	which calls of fibers are open that no thread has a frame of?
+ * orphans.c	which calls of fibers are open that no thread has a frame of?
  * slow.c	an entry, an exit or a mark that the fast path left to C
  * timing.c	how long do calls take, where that is all?
  * watch.c	did a call take longer than it may?
@@ -111,10 +111,10 @@ void ring_lose(struct thread *, enum what);
 /* The same of a record that has a body word. */
 void ring_put_deep(struct thread *, uint64_t word, uint64_t body);
 
-/* judge.c */
+/* limiter.c */
 
 /* A sub-buffer of the thread has ended, where session.limit is to hold. */
-void judge_subbuf(const struct session *, struct thread *, const struct subbuf *,
+void limiter_look(const struct session *, struct thread *, const struct subbuf *,
 		  uint64_t now);
 
 /* stacks.c */
@@ -176,9 +176,9 @@ void timing_copy(struct side *to, const struct side *from);
 /* The same to the frame at an offset of a thread that has taken the call over. */
 void timing_take(struct thread *, uint64_t offset, const struct side *from);
 
-/* shelf.c */
+/* orphans.c */
 
-struct shelved {
+struct orphan {
 	/* Of one that was said to be unwound: because of what happened where; and the
 	 * outermost of those that were, then. */
 	uint64_t by, outer;
@@ -189,25 +189,25 @@ struct shelved {
 	struct side side;	/* if calls are timed */
 };
 
-#define SHELF_NOWHERE 8ull	/* for `by`: it may have been anywhere */
+#define ORPHANS_NOWHERE 8ull	/* for `by`: it may have been anywhere */
 
 /* Nothing is open any more as far as is known. */
-void shelf_clear(void);
-void shelf_tell(uint64_t sp, uint64_t by, uint64_t outer);
-/* A call that is open on the stack of that number, with what struct shelved says of it. */
-void shelf_put(uint64_t frame, uint64_t inner, uint32_t number, uint32_t within,
+void orphans_clear(void);
+void orphans_tell(uint64_t sp, uint64_t by, uint64_t outer);
+/* A call that is open on the stack of that number, with what struct orphan says of it. */
+void orphans_put(uint64_t frame, uint64_t inner, uint32_t number, uint32_t within,
 	       const struct side *);
 /* On which stack is a call open that ends at `sp`? 0: nothing is known of one. */
-uint32_t shelf_number(uint64_t sp);
+uint32_t orphans_number(uint64_t sp);
 /* Take the call that ends at `sp`, which is open on that stack or, if `number` is 0, was
  * said to be unwound; false if it is not there. */
-bool shelf_take(uint64_t sp, uint32_t number, struct shelved *ret);
-void shelf_drop(uint64_t sp, uint32_t number);
+bool orphans_take(uint64_t sp, uint32_t number, struct orphan *ret);
+void orphans_drop(uint64_t sp, uint32_t number);
 /* Bounds around `sp` within which no wall is known. */
-void shelf_narrow(uint64_t sp, uint64_t *lo, uint64_t *hi);
+void orphans_narrow(uint64_t sp, uint64_t *lo, uint64_t *hi);
 /* Above `below`, and not above `above`, one stack ends and another begins. Where? Not
  * below `outer`, it seems. */
-uint64_t shelf_part(uint64_t below, uint64_t above, uint64_t outer);
+uint64_t orphans_part(uint64_t below, uint64_t above, uint64_t outer);
 
 /* trap.c */
 extern struct traps payload_traps;

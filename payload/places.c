@@ -4,7 +4,7 @@
  *
  * A thread has places for some stacks, each with the frames of the calls that are open.
  * Those of fibers have other threads, too, an eye on: see fibers.c. What has no place is
- * on the shelf.
+ * among the orphans.
  */
 #include "payload/stacks.h"
 
@@ -84,7 +84,7 @@ uint32_t place_to_give_up(const struct thread *t)
 	return best;
 }
 
-/* Put the open calls of stack i on the shelf. */
+/* Put the open calls of stack i among the orphans. */
 static void shelve(const struct thread *t, uint32_t i, uint32_t number)
 {
 	uint64_t top = t->stacks[i].top, at, inner;
@@ -92,7 +92,7 @@ static void shelve(const struct thread *t, uint32_t i, uint32_t number)
 
 	for (at = piece_start(i) + 8; at <= top; at += 8) {
 		inner = at < top ? frame_sp(*frames_at(t, at + 8)) : 0;
-		shelf_put(*frames_at(t, at), inner, number, within, timing_side(t, at));
+		orphans_put(*frames_at(t, at), inner, number, within, timing_side(t, at));
 		within += !(*frames_at(t, at) & 1);
 	}
 }
@@ -102,7 +102,7 @@ static void unshelve(const struct thread *t, uint32_t i, uint32_t number)
 	uint64_t at;
 
 	for (at = piece_start(i) + 8; at <= t->stacks[i].top; at += 8)
-		shelf_drop(frame_sp(*frames_at(t, at)), number);
+		orphans_drop(frame_sp(*frames_at(t, at)), number);
 }
 
 void place_free(struct thread *t)
@@ -138,7 +138,7 @@ static void guess(const struct thread *t, uint32_t self, uint64_t sp,
 		if (k->lo > sp && k->lo < *hi)
 			*hi = k->lo;
 	}
-	shelf_narrow(sp, lo, hi);
+	orphans_narrow(sp, lo, hi);
 }
 
 bool place_reach(struct thread *t, uint32_t i, uint64_t sp)

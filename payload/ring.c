@@ -95,7 +95,7 @@ void ring_close(const struct session *s, struct thread *t)
 	publish(&t->subbuf_end, 0);
 	publish(&t->cur, 0);
 	if (ends && s->limit)
-		judge_subbuf(s, t, b, cpu_clock());
+		limiter_look(s, t, b, cpu_clock());
 }
 
 /* `tail` was read before the search that found no place. */

@@ -115,7 +115,7 @@ static bool slow_push(struct thread *t, uint64_t frame)
 	publish(&t->top, t->top + 8);
 	/* A thread that takes the stack just now may not see it. */
 	if (!(frame & 1) && stacks_is_taken(t))
-		shelf_tell(frame, SHELF_NOWHERE, frame);
+		orphans_tell(frame, ORPHANS_NOWHERE, frame);
 	return true;
 }
 

@@ -194,7 +194,7 @@ bool frames_pop_left(struct thread *t, uint64_t sp, enum what what)
 		frame = *frames_at(t, t->top);
 		any |= !(frame & 1);
 		if (!(frame & 1) && frame < sp)
-			shelf_tell(frame, sp, outer);
+			orphans_tell(frame, sp, outer);
 	}
 	return any;
 }

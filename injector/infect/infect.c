@@ -26,7 +26,7 @@
 
 #include "injector/infect/infect_impl.h"
 #include "injector/proc/procfs.h"
-#include "injector/ptrace/look.h"
+#include "injector/ptrace/preflight.h"
 #include "injector/ptrace/pace.h"
 #include "injector/session/blobs.h"
 

@@ -12,7 +12,7 @@
 
 #include "injector/infect/infect_impl.h"
 #include "injector/proc/procfs.h"
-#include "injector/ptrace/look.h"
+#include "injector/ptrace/preflight.h"
 
 enum { HELLO_BUDGET = 300 * 1000 * 1000 };	/* ns */
 
@@ -70,7 +70,7 @@ int infect_map(struct infecting *in, const char *what, raddr_t at, uint64_t size
 			     (uint64_t)flags, (uint64_t)(int64_t)fd, 0);
 
 	if (err)
-		return look_refused_map(in->target->pid, size, err);
+		return preflight_refused_map(in->target->pid, size, err);
 	*ret = (raddr_t)got;
 	if (flags & MAP_FIXED)
 		return 0;

@@ -11,7 +11,7 @@
 
 #include "injector/infect/infect_impl.h"
 #include "injector/proc/procfs.h"
-#include "injector/ptrace/look.h"
+#include "injector/ptrace/preflight.h"
 #include "injector/session/arena.h"
 #include "payload/stub.h"
 
@@ -181,14 +181,14 @@ static int look_room(struct infecting *in)
 	if (err)
 		return err;
 	struct needs n = needs_besides(in, shape.nrings);
-	if (look_addresses(in->target->pid, &left)) {
+	if (preflight_addresses(in->target->pid, &left)) {
 		in->session_most = left / 2 > n.address_space ? left / 2 - n.address_space : 1;
 		wish = infect_wish(in, in->opt->max_slots);
 		err = session_shape(&wish, NULL, &shape);
 	}
 	n.address_space += shape.place;
 	n.memory += (uint64_t)in->nthreads * (shape.nsub + shape.bank_subs) * shape.sub_size;
-	return err ? err : look_limits(in->target->pid, &n);
+	return err ? err : preflight_limits(in->target->pid, &n);
 }
 
 bool infect_sees_locks(const struct infecting *in)
@@ -213,14 +213,14 @@ static int look_descriptors_left(struct infecting *in)
 {
 	pid_t pid = in->target->pid;
 
-	in->descriptors = look_descriptors(pid);
+	in->descriptors = preflight_descriptors(pid);
 	if (in->opt->file)
 		return in->descriptors >= LEND_DESCRIPTORS ? 0 :
-			look_refuse_descriptors(pid, "a session in a file");
+			preflight_refuse_descriptors(pid, "a session in a file");
 	in->nameless = !in->descriptors;
 	if (!in->nameless || procfs_maps(getpid(), open_first, NULL) == 2)
 		return 0;
-	return look_refuse_descriptors(pid, "the session, and inject may not open memory "
+	return preflight_refuse_descriptors(pid, "the session, and inject may not open memory "
 				       "without one: that takes CAP_CHECKPOINT_RESTORE or "
 				       "CAP_SYS_ADMIN");
 }

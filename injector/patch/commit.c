@@ -5,7 +5,7 @@
 
 #include "injector/log/say.h"
 #include "injector/patch/edit.h"
-#include "injector/patch/strays.h"
+#include "injector/patch/stale.h"
 #include "injector/patch/traps.h"
 
 enum {
@@ -68,7 +68,7 @@ static int into_stub(void *ctx, raddr_t pc, raddr_t sp, raddr_t *to)
 	int err = 0;
 
 	if (!ls)
-		return strays_check(c->target, c->inf, c->live, pc, sp, &c->edit.pc);
+		return stale_check(c->target, c->inf, c->live, pc, sp, &c->edit.pc);
 	raddr_t at = plan_forward(ls->placed, pc - ls->module->bias, &err);
 	if (err)
 		return fail(EBUSY, "a thread stands inside an instruction of %s",

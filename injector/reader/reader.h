@@ -27,8 +27,8 @@ struct reader;
 
 /*
  * To be called before the first probe is in, and after what an earlier visit
- * left in the rings was cleared: the counters are taken to start here; but a still
- * image of a session that was started (still.h) is read from its begin. The
+ * left in the rings was cleared: the counters are taken to start here; but a snapshot
+ * of a session that was started (ring_snapshot.h) is read from its begin. The
  * memory must not be able to shrink (F_SEAL_SHRINK): reading past the end of
  * the file would be our own SIGBUS.
  *

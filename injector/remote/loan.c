@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "injector/proc/procfs.h"
-#include "injector/ptrace/look.h"
+#include "injector/ptrace/preflight.h"
 #include "injector/ptrace/rseq.h"
 #include "injector/ptrace/unwind.h"
 
@@ -254,7 +254,7 @@ static int await_stragglers(struct target *t)
 static int refuse_barred(const struct target *t, const struct barred *b)
 {
 	if (!b->dispatched)
-		return look_refuse_filter(t->pid, b->call, b->harm);
+		return preflight_refuse_filter(t->pid, b->call, b->harm);
 	return fail(0, "cannot attach to %d (%s): its system calls are given to a handler "
 		    "of its own (PR_SET_SYSCALL_USER_DISPATCH), and so would be those "
 		    "that loading needs", t->pid, t->comm), -EPERM;

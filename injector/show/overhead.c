@@ -26,7 +26,7 @@ enum {
  * Where a hypervisor traps the reading, it is a hundred times as much: so it is
  * timed here; of several tries the one that was disturbed least.
  */
-struct breaker_costs overhead_costs(void)
+struct limiter_costs overhead_costs(void)
 {
 	double best = 1e9;
 
@@ -37,7 +37,7 @@ struct breaker_costs overhead_costs(void)
 			arch_ticks();
 		best = MIN(best, (double)(clock_monotonic() - from) / READINGS);
 	}
-	return (struct breaker_costs){ best, MIN(best / 2, LOST), TRAPPED };
+	return (struct limiter_costs){ best, MIN(best / 2, LOST), TRAPPED };
 }
 
 static int mark_traps(struct overhead *o)
@@ -46,7 +46,7 @@ static int mark_traps(struct overhead *o)
 
 	for (size_t i = 0; i < o->live->nsites && !err; i++)
 		if (o->live->sites[i].placed->site.tactic == TACTIC_TRAP)
-			err = breaker_traps(o->breaker, o->live->sites[i].probe->id);
+			err = limiter_traps(o->limiter, o->live->sites[i].probe->id);
 	return err;
 }
 
@@ -63,18 +63,18 @@ static bool processor_time(pid_t pid, uint64_t *ret)
 
 int overhead_begin(struct overhead *o, uint32_t limit)
 {
-	struct breaker_costs costs = overhead_costs();
+	struct limiter_costs costs = overhead_costs();
 
 	if (o->way->cost > 0)
 		costs.recorded = o->way->cost;
-	o->spenders.used = processor_time;
-	return spenders_note(&o->spenders, o->target->pid) ?:
-	       breaker_new(limit, &costs, &o->breaker) ?: mark_traps(o);
+	o->cpu_times.used = processor_time;
+	return cpu_times_note(&o->cpu_times, o->target->pid) ?:
+	       limiter_new(limit, &costs, &o->limiter) ?: mark_traps(o);
 }
 
 int overhead_event(struct overhead *o, const struct event *e)
 {
-	return spenders_note(&o->spenders, e->pid) ?: breaker_event(o->breaker, e);
+	return cpu_times_note(&o->cpu_times, e->pid) ?: limiter_event(o->limiter, e);
 }
 
 /* Where calls are counted: how many more they are. One that is timed reads the counter
@@ -91,7 +91,7 @@ static int count_calls(struct overhead *o)
 		uint64_t had = i < o->ncounted ? o->counted[i] : 0;
 
 		if (calls[i] > had)
-			err = breaker_count(o->breaker, (uint32_t)i, calls[i] - had,
+			err = limiter_count(o->limiter, (uint32_t)i, calls[i] - had,
 					    o->way->readings);
 	}
 	if (calls) {
@@ -104,20 +104,20 @@ static int count_calls(struct overhead *o)
 
 static void take_sample(struct overhead *o, uint64_t now)
 {
-	struct breaker_sample s = { arch_ticks(), now, spenders_sum(&o->spenders),
+	struct limiter_sample s = { arch_ticks(), now, cpu_times_sum(&o->cpu_times),
 				    reader_lost(o->reader) };
 
-	breaker_sample(o->breaker, &s);
+	limiter_sample(o->limiter, &s);
 }
 
 /* Those that are above the limit. False if there are none. */
 static bool overhead_choose(struct overhead *o)
 {
-	struct breaker_verdict v;
+	struct limiter_verdict v;
 	bool any = false;
 
 	o->nnamed = 0;
-	while (breaker_next(o->breaker, &v)) {
+	while (limiter_next(o->limiter, &v)) {
 		if (o->nnamed < OVERHEAD_NAMED)
 			o->named[o->nnamed++] = v;
 		o->leaving[v.func] = any = true;
@@ -137,7 +137,7 @@ static size_t count_out(struct overhead *o)
 	return n;
 }
 
-static void say_verdict(const struct overhead *o, const struct breaker_verdict *v, bool out)
+static void say_verdict(const struct overhead *o, const struct limiter_verdict *v, bool out)
 {
 	say_hint("%s %s: %.0f calls a second, %.1f %% of the processor time of %d",
 		 out ? "disarmed" : "could not disarm", o->live->funcs[v->func].name, v->calls,
@@ -194,7 +194,7 @@ static void give_up(struct overhead *o)
 {
 	say_hint("not all that costs too much could be taken out: %s", fail_text());
 	for (size_t i = 0; i < o->ntodo; i++)
-		breaker_spare(o->breaker, o->todo[i].func);
+		limiter_spare(o->limiter, o->todo[i].func);
 }
 
 /* It is tried again and again, and said once. */
@@ -222,7 +222,7 @@ static void take_out(struct overhead *o)
 		overhead_tell(o);
 	fail_clear();
 	forget_todo(o);
-	breaker_restart(o->breaker);
+	limiter_restart(o->limiter);
 }
 
 static void overhead_look(struct overhead *o)
@@ -243,7 +243,7 @@ void overhead_tick(struct overhead *o)
 {
 	uint64_t now = clock_monotonic();
 
-	if (!o->breaker || now < o->next)
+	if (!o->limiter || now < o->next)
 		return;
 	o->next = now + WINDOW;
 	if (o->way->room && count_calls(o))
@@ -258,10 +258,10 @@ void overhead_tick(struct overhead *o)
 
 void overhead_end(struct overhead *o)
 {
-	breaker_free(o->breaker);
-	spenders_clear(&o->spenders);
+	limiter_free(o->limiter);
+	cpu_times_clear(&o->cpu_times);
 	free(o->counted);
 	o->counted = NULL;
 	forget_todo(o);
-	o->breaker = NULL;
+	o->limiter = NULL;
 }

@@ -7,8 +7,8 @@
 #define INJECTOR_OVERHEAD_H
 
 #include "injector/patch/disarm.h"
-#include "injector/show/breaker.h"
-#include "injector/show/spenders.h"
+#include "injector/show/limiter.h"
+#include "injector/show/cpu_times.h"
 
 enum { OVERHEAD_NAMED = 10 };	/* functions of one stop */
 
@@ -25,14 +25,14 @@ struct overhead {
 	size_t disarmed;	/* functions that were taken out, so far */
 
 	/* Our own. */
-	struct breaker *breaker;
-	struct spenders spenders;
+	struct limiter *limiter;
+	struct cpu_times cpu_times;
 	uint64_t *counted;	/* calls of each function at the last sample */
 	size_t ncounted;
 	uint64_t next;		/* monotonic ns: the next sample */
 	bool *leaving;		/* functions that are to be taken out, by id */
 	size_t nfuncs;		/* in there: more may have come since */
-	struct breaker_verdict named[OVERHEAD_NAMED];	/* those above the limit */
+	struct limiter_verdict named[OVERHEAD_NAMED];	/* those above the limit */
 	size_t nnamed;
 	struct change *todo;	/* what of them still stands */
 	size_t ntodo;
@@ -40,7 +40,7 @@ struct overhead {
 };
 
 /* What an event costs here, in ns. */
-struct breaker_costs overhead_costs(void);
+struct limiter_costs overhead_costs(void);
 /* `limit` in hundredths of a percent. 0 or -ENOMEM. */
 int overhead_begin(struct overhead *, uint32_t limit);
 /* Every event that is read. 0 or -ENOMEM. */

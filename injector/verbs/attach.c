@@ -12,7 +12,7 @@
 #include "injector/patch/traps.h"
 #include "injector/proc/procfs.h"
 #include "injector/proc/signals.h"
-#include "injector/ptrace/look.h"
+#include "injector/ptrace/preflight.h"
 #include "injector/ptrace/pace.h"
 #include "injector/ptrace/tracing.h"
 #include "injector/remote/handlers.h"
@@ -36,10 +36,10 @@ static int attach_claim(struct trace *t)
 	/* Of another program calls are missed meanwhile. */
 	if (!t->held)
 		pace_set(t->relative || t->program > 1 ? PACE_HASTE : PACE_LEISURE);
-	int err = t->held ? 0 : look(t->pid);
+	int err = t->held ? 0 : preflight(t->pid);
 
 	err = err ? err : target_open(t->pid, &t->target);
-	err = err || !t->held ? err : look_started(t->pid);
+	err = err || !t->held ? err : preflight_started(t->pid);
 	err = err || !t->held ? err : launch_loaded(&t->launch, &t->target);
 	return err ? err : target_claim(&t->target);
 }

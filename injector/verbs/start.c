@@ -12,7 +12,7 @@
 
 #include "injector/log/say.h"
 #include "injector/reader/reader.h"
-#include "injector/session/keepsake.h"
+#include "injector/session/session_file.h"
 #include "injector/session/lease.h"
 #include "injector/session/notes.h"
 #include "injector/show/overhead.h"
@@ -42,7 +42,7 @@ uint64_t start_buffer(const struct trace *t)
 
 int start_begin(struct trace *t)
 {
-	return t->opt->output ? keepsake_make(t->opt->output, &t->file) : 0;
+	return t->opt->output ? session_file_make(t->opt->output, &t->file) : 0;
 }
 
 void start_end(struct trace *t)
@@ -51,7 +51,7 @@ void start_end(struct trace *t)
 		return;
 	close(t->file);
 	if (!t->left)
-		keepsake_drop(t->opt->output);
+		session_file_drop(t->opt->output);
 }
 
 static int write_notes(struct trace *t)

@@ -7,7 +7,7 @@
 #include "injector/proc/procfs.h"
 #include "injector/proc/signals.h"
 #include "injector/proc/tracer.h"
-#include "injector/ptrace/look.h"
+#include "injector/ptrace/preflight.h"
 #include "injector/session/session.h"
 #include "injector/verbs/verbs.h"
 #include "injector/verbs/visit.h"
@@ -61,12 +61,12 @@ int verb_stop(const struct options *o)
 	int err = signals_begin();
 	if (!err)
 		tracer_await(o->pid, &r.waited);
-	err = err ? err : look_stop(o->pid);
+	err = err ? err : preflight_stop(o->pid);
 	err = err ? err : target_open(o->pid, &t);
 	err = err ? err : stop_claim(o, &t);
 	if (err) {
 		target_close(&t);
-		return verb_failed(look_again(look_stop, o->pid, err));
+		return verb_failed(preflight_again(preflight_stop, o->pid, err));
 	}
 	say_disarmed(o->pid);
 	err = remove_probes(o->pid, &r);

@@ -27,7 +27,7 @@
 #include "injector/patch/commit.h"
 #include "injector/patch/writes.h"
 #include "injector/proc/signals.h"
-#include "injector/ptrace/look.h"
+#include "injector/ptrace/preflight.h"
 #include "injector/ptrace/pace.h"
 #include "injector/ptrace/tracing.h"
 #include "injector/remote/handlers.h"
@@ -292,7 +292,7 @@ static int add_probes(struct adding *a)
 	struct visit *v = &a->visit;
 	int err = visit_started(v, false);
 
-	err = err ? err : look(v->target.pid);
+	err = err ? err : preflight(v->target.pid);
 	err = err ? err : target_claim(&v->target);
 	err = err ? err : visit_changes(v, &a->old);
 	err = err ? err : add_choose(a);				/* 2, 3 */
@@ -345,7 +345,8 @@ int verb_add(const struct options *o)
 	err = add_probes(&a);
 	if (!err)
 		say_added(&a);
-	int status = !err ? STATUS_DONE : verb_failed(look_again(look_session, o->pid, err));
+	int status = !err ? STATUS_DONE :
+		verb_failed(preflight_again(preflight_session, o->pid, err));
 	if (err && a.nothing)
 		status = STATUS_NOTHING;
 	adding_clear(&a);

@@ -8,7 +8,7 @@
 #include "injector/patch/traps.h"
 #include "injector/proc/procfs.h"
 #include "injector/proc/signals.h"
-#include "injector/ptrace/look.h"
+#include "injector/ptrace/preflight.h"
 #include "injector/ptrace/pace.h"
 #include "injector/show/list.h"
 #include "injector/verbs/verbs.h"
@@ -26,7 +26,7 @@ static int compare_with_memory(pid_t pid, struct selection *sel)
 	fail_clear();
 	target_close(&t);
 	/* If it has ended meanwhile, none of that is true. */
-	return look_again(look_list, pid, 0);
+	return preflight_again(preflight_list, pid, 0);
 }
 
 static int nothing(struct modules *mods, const struct select_options *so, const char *unread)
@@ -146,13 +146,13 @@ static int list_looked(struct listing *l)
 		err = fail(0, "no code of a file is mapped in %d", pid);
 	err = err ? err : list_modules(l, &mods, NULL);
 	modules_close(&mods);
-	return err && err != -EPIPE ? look_again(look_list, pid, err) : err;
+	return err && err != -EPIPE ? preflight_again(preflight_list, pid, err) : err;
 }
 
 static void list_process(struct listing *l)
 {
 	pace_set(PACE_LEISURE);
-	int err = look_list(l->options->pid);
+	int err = preflight_list(l->options->pid);
 
 	err = err ? err : list_looked(l);
 	if (err && err != -EPIPE)

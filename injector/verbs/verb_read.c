@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "injector/log/say.h"
-#include "injector/session/keepsake.h"
+#include "injector/session/session_file.h"
 #include "injector/show/summary.h"
 #include "injector/verbs/verbs.h"
 #include "trace/show/callgraph.h"
@@ -172,7 +172,7 @@ int verb_read(const struct options *o)
 
 	say_quiet(o->quiet);
 	err = open_view(o, options_directory(o), &v);
-	if (err && keepsake_is_in(options_directory(o))) {
+	if (err && session_file_is_in(options_directory(o))) {
 		fail_clear();
 		err = fail(0, "%s holds the rings of a process; inject snapshot %s writes what "
 			   "they hold as a trace directory", options_directory(o),

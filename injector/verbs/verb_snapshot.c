@@ -5,11 +5,11 @@
 
 #include "injector/log/say.h"
 #include "injector/proc/signals.h"
-#include "injector/ptrace/look.h"
+#include "injector/ptrace/preflight.h"
 #include "injector/ptrace/pace.h"
-#include "injector/session/keepsake.h"
+#include "injector/session/session_file.h"
 #include "injector/session/notes.h"
-#include "injector/verbs/still_record.h"
+#include "injector/verbs/snapshot_record.h"
 #include "injector/verbs/verbs.h"
 #include "injector/verbs/visit.h"
 #include "injector/verbs/watches.h"
@@ -20,7 +20,8 @@ enum {
 	AFTER_NS = 200000000,	/* what has to come after one */
 };
 
-static void say_written(const char *dir, const struct still *still, const struct still_record *r)
+static void say_written(const char *dir, const struct ring_snapshot *still,
+			const struct snapshot_record *r)
 {
 	const struct about *a = &r->about;
 
@@ -32,11 +33,11 @@ static void say_written(const char *dir, const struct still *still, const struct
 		 dir, dir);
 }
 
-static int write_trace(const struct metadata *notes, const struct still *still, pid_t pid,
+static int write_trace(const struct metadata *notes, const struct ring_snapshot *still, pid_t pid,
 		       const char *dir)
 {
-	struct still_record r;
-	int err = still_record(still, &notes->about, pid, dir, &r);
+	struct snapshot_record r;
+	int err = snapshot_record(still, &notes->about, pid, dir, &r);
 
 	if (err)
 		return err;
@@ -79,7 +80,7 @@ static int wait_for_slow(struct visit *v)
 /* Of a process that records. */
 static int snapshot_process(const struct options *o)
 {
-	struct still still = { 0 };
+	struct ring_snapshot still = { 0 };
 	struct visit v;
 	int err = visit_open(o->pid, &v);
 
@@ -88,32 +89,32 @@ static int snapshot_process(const struct options *o)
 	err = visit_started(&v, true);
 	if (!err && o->wait)
 		err = wait_for_slow(&v);
-	err = err ? err : still_take(&v.segment, &v.session.s, &still);
+	err = err ? err : ring_snapshot_take(&v.segment, &v.session.s, &still);
 	err = err ? err : write_trace(&v.notes, &still, o->pid, options_directory(o));
 	if (!err)
 		visit_say_disarmed(&v);
 	if (!err && watches_fired(still.map))
 		err = watches_again(&v);
-	still_clear(&still);
+	ring_snapshot_clear(&still);
 	visit_close(&v);
-	return err ? look_again(look_session, o->pid, err) : 0;
+	return err ? preflight_again(preflight_session, o->pid, err) : 0;
 }
 
 /* Of the file that `start -o` has made: its process may have ended. */
 static int snapshot_file(const struct options *o)
 {
 	struct metadata notes = { 0 };
-	struct still still = { 0 };
+	struct ring_snapshot still = { 0 };
 	struct segment segment;
 	struct session head;
-	int err = keepsake_open(o->directory, &segment, &head);
+	int err = session_file_open(o->directory, &segment, &head);
 
 	if (err)
 		return err;
 	err = notes_read(&segment, &head, &notes);
-	err = err ? err : still_take(&segment, &head, &still);
+	err = err ? err : ring_snapshot_take(&segment, &head, &still);
 	err = err ? err : write_trace(&notes, &still, 0, options_directory(o));
-	still_clear(&still);
+	ring_snapshot_clear(&still);
 	metadata_clear(&notes);
 	close(segment.fd);
 	return err;

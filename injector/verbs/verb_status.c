@@ -8,7 +8,7 @@
 #include "injector/proc/procfs.h"
 #include "injector/ptrace/pace.h"
 #include "injector/reader/reader.h"
-#include "injector/reader/still.h"
+#include "injector/reader/ring_snapshot.h"
 #include "injector/verbs/verbs.h"
 #include "injector/verbs/visit.h"
 #include "injector/verbs/watches.h"
@@ -39,8 +39,8 @@ static int count_events(const struct visit *v, struct counts *ret)
 	const struct about *a = &v->notes.about;
 	struct reader *reader = NULL;
 	struct reader_stats stats;
-	struct still still;
-	int err = still_take(&v->segment, &v->session.s, &still);
+	struct ring_snapshot still;
+	int err = ring_snapshot_take(&v->segment, &v->session.s, &still);
 	int64_t n;
 
 	err = err ? err : reader_new(still.map, still.size, v->target.pid, a->funcs, a->nfuncs,
@@ -55,7 +55,7 @@ static int count_events(const struct visit *v, struct counts *ret)
 		ret->lost = still.lost;
 	}
 	reader_free(reader);
-	still_clear(&still);
+	ring_snapshot_clear(&still);
 	return err;
 }
 

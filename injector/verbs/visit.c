@@ -9,13 +9,13 @@
 #include "arch/arch.h"
 #include "injector/log/say.h"
 #include "injector/patch/slots.h"
-#include "injector/ptrace/look.h"
+#include "injector/ptrace/preflight.h"
 #include "injector/session/notes.h"
 
 int visit_open(pid_t pid, struct visit *ret)
 {
 	*ret = (struct visit){ .target.mem = -1 };
-	int err = look_session(pid);
+	int err = preflight_session(pid);
 
 	err = err ? err : target_open(pid, &ret->target);
 	err = err ? err : session_find(&ret->target, &ret->session);
@@ -24,7 +24,7 @@ int visit_open(pid_t pid, struct visit *ret)
 	if (!err)
 		return 0;
 	visit_close(ret);
-	return look_again(look_session, pid, err);
+	return preflight_again(preflight_session, pid, err);
 }
 
 void visit_close(struct visit *v)

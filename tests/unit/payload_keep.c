@@ -5,7 +5,7 @@
 #include <fcntl.h>
 
 #include "injector/reader/reader.h"
-#include "injector/reader/still.h"
+#include "injector/reader/ring_snapshot.h"
 
 enum { SUBS = 4, FUNCS = 61 };
 enum { SMALL = 8192, OWN = 2, BANK = 5 };	/* a session as it is in a file */
@@ -23,14 +23,14 @@ static void call_all(unsigned int rounds)
 			funcs[f](NULL);
 }
 
-static void take(struct still *ret)
+static void take(struct ring_snapshot *ret)
 {
 	struct segment seg = { .fd = open("/proc/self/mem", O_RDWR | O_CLOEXEC),
 			       .at = w.s->base, .size = w.s->size };
 	struct session head = *w.s;
 
 	MUST(seg.fd >= 0);
-	MUST(!still_take(&seg, &head, ret));
+	MUST(!ring_snapshot_take(&seg, &head, ret));
 	close(seg.fd);
 }
 
@@ -66,7 +66,7 @@ static int see(void *ctx, const struct event *e)
 	return 0;
 }
 
-static void look(const struct still *still, struct seen *ret)
+static void look(const struct ring_snapshot *still, struct seen *ret)
 {
 	struct reader *r;
 
@@ -81,7 +81,7 @@ static void look(const struct still *still, struct seen *ret)
 static void test_last_are_kept(unsigned int subs)
 {
 	const uint64_t words = (w.s->sub_size - sizeof(struct subbuf)) / 8;
-	struct still still;
+	struct ring_snapshot still;
 	struct seen seen;
 
 	for (unsigned int rounds = 1; rounds < 2000; rounds = 3 * rounds + 1) {
@@ -90,7 +90,7 @@ static void test_last_are_kept(unsigned int subs)
 		take(&still);
 		look(&still, &seen);
 		before = seen.events + still.overwritten;
-		still_clear(&still);
+		ring_snapshot_clear(&still);
 		call_all(rounds);
 		take(&still);
 		look(&still, &seen);
@@ -101,7 +101,7 @@ static void test_last_are_kept(unsigned int subs)
 		MUST_EQ(seen.lost, 0);
 		MUST_EQ(still.lost, 0);
 		MUST(seen.before <= 1);
-		still_clear(&still);
+		ring_snapshot_clear(&still);
 	}
 	MUST_EQ(seen.threads, 1);
 }
@@ -111,7 +111,7 @@ static void test_last_are_kept(unsigned int subs)
 static void *keep_few(void *unused)
 {
 	struct ring *mine;
-	struct still still;
+	struct ring_snapshot still;
 	struct seen seen;
 
 	call_all(3000);
@@ -123,7 +123,7 @@ static void *keep_few(void *unused)
 	MUST_EQ(seen.threads, 2);
 	MUST_EQ(seen.lost, 0);
 	MUST_EQ(seen.events + still.overwritten, recorded_before + 2 * 3000 * FUNCS);
-	still_clear(&still);
+	ring_snapshot_clear(&still);
 	return unused;
 }
 
@@ -131,7 +131,7 @@ static void *keep_few(void *unused)
  * room for: no thread writes to another's. */
 static void test_banks(void)
 {
-	struct still still;
+	struct ring_snapshot still;
 	struct seen seen;
 	pthread_t t;
 
@@ -151,7 +151,7 @@ static void test_banks(void)
 	take(&still);
 	look(&still, &seen);
 	recorded_before = seen.events + still.overwritten;
-	still_clear(&still);
+	ring_snapshot_clear(&still);
 	MUST(!pthread_create(&t, NULL, keep_few, NULL));
 	MUST(!pthread_join(t, NULL));
 	MUST_EQ(((uint8_t *)w.s)[w.s->banks_off + BANK * SMALL], 0);
@@ -179,13 +179,13 @@ static void test_copy_of_moving_rings(void)
 	for (int i = 0; i < 2; i++)
 		MUST(!pthread_create(&thread[i], NULL, call_on, NULL));
 	for (int i = 0; i < 100; i++) {
-		struct still still;
+		struct ring_snapshot still;
 		struct seen seen;
 
 		take(&still);
 		look(&still, &seen);
 		events += seen.events;
-		still_clear(&still);
+		ring_snapshot_clear(&still);
 	}
 	stop = true;
 	for (int i = 0; i < 2; i++)
@@ -217,7 +217,7 @@ static void test_rings_are_inherited(void)
 {
 	unsigned int before = rings_used();
 	uint64_t lost = w.s->lost_entries;
-	struct still still;
+	struct ring_snapshot still;
 	struct seen seen;
 	pthread_t t;
 
@@ -230,7 +230,7 @@ static void test_rings_are_inherited(void)
 	take(&still);
 	look(&still, &seen);
 	MUST(seen.threads >= SUBS);
-	still_clear(&still);
+	ring_snapshot_clear(&still);
 }
 
 int main(void)

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "injector/reader/reader.h"
-#include "injector/reader/still.h"
+#include "injector/reader/ring_snapshot.h"
 #include "tests/unit/payload_world.h"
 
 enum { SUBS = 6, WATCHED = 1, STEP = 2, ROUNDS = 200000, LIMIT = 2500000 /* ticks */ };
@@ -94,15 +94,15 @@ static struct held look(void)
 	struct session head = *w.s;
 	struct held h = { 0 };
 	struct reader *r;
-	struct still still;
+	struct ring_snapshot still;
 
-	MUST(!still_take(&seg, &head, &still));
+	MUST(!ring_snapshot_take(&seg, &head, &still));
 	MUST(!reader_new(still.map, still.size, getpid(), names, 3, &r));
 	while (reader_drain(r, true, see, &h) > 0)
 		;
 	h.counted = h.events + still.overwritten + still.lost;
 	reader_free(r);
-	still_clear(&still);
+	ring_snapshot_clear(&still);
 	close(seg.fd);
 	return h;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* still_record: what the rings of a session held at one moment, as a trace directory. */
-#ifndef INJECTOR_STILL_RECORD_H
-#define INJECTOR_STILL_RECORD_H
+/* snapshot_record: what the rings of a session held at one moment, as a trace directory. */
+#ifndef INJECTOR_SNAPSHOT_RECORD_H
+#define INJECTOR_SNAPSHOT_RECORD_H
 
 #include "injector/reader/reader.h"
-#include "injector/reader/still.h"
+#include "injector/reader/ring_snapshot.h"
 #include "trace/format/about.h"
 
-struct still_record {
+struct snapshot_record {
 	struct about about;	/* its tables are those of the notes */
 	struct reader_stats stats;
 	uint64_t size;		/* bytes, of the directory's files */
@@ -18,7 +18,7 @@ struct still_record {
  * none is known. All of it is hostile. Only the user that makes the directory may read it:
  * the calls of a process are no business of other users.
  */
-int still_record(const struct still *, const struct about *notes, pid_t pid, const char *dir,
-		 struct still_record *ret);
+int snapshot_record(const struct ring_snapshot *, const struct about *notes, pid_t pid,
+		    const char *dir, struct snapshot_record *ret);
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-#include "injector/show/spenders.h"
+#include "injector/show/cpu_times.h"
 
 #include <errno.h>
 
 enum { PLACES_FIRST = 64 };
 
-struct spender {
+struct cpu_time {
 	pid_t pid;		/* 0: a free place */
 	bool ended;
 	uint64_t used;		/* ns, when last seen; 0 once it is in `ended` */
 };
 
 /* Its place, or the free one where it belongs. */
-static struct spender *place_of(const struct spenders *s, pid_t pid)
+static struct cpu_time *place_of(const struct cpu_times *s, pid_t pid)
 {
 	size_t i = (uint32_t)pid * 0x9e3779b1u;
 
@@ -22,7 +22,7 @@ static struct spender *place_of(const struct spenders *s, pid_t pid)
 	return &s->table[i & (s->places - 1)];
 }
 
-static size_t count_alive(const struct spenders *s)
+static size_t count_alive(const struct cpu_times *s)
 {
 	size_t n = 0;
 
@@ -32,9 +32,9 @@ static size_t count_alive(const struct spenders *s)
 }
 
 /* A larger table, or the same without those that have ended. */
-static int make_room(struct spenders *s)
+static int make_room(struct cpu_times *s)
 {
-	struct spenders next = *s;
+	struct cpu_times next = *s;
 
 	next.places = PLACES_FIRST;
 	next.taken = 0;
@@ -54,7 +54,7 @@ static int make_room(struct spenders *s)
 	return 0;
 }
 
-int spenders_note(struct spenders *s, pid_t pid)
+int cpu_times_note(struct cpu_times *s, pid_t pid)
 {
 	if (pid == s->last || pid <= 0)
 		return 0;
@@ -64,7 +64,7 @@ int spenders_note(struct spenders *s, pid_t pid)
 		if (err)
 			return err;
 	}
-	struct spender *p = place_of(s, pid);
+	struct cpu_time *p = place_of(s, pid);
 	s->taken += !p->pid;
 	p->pid = s->last = pid;
 	p->ended = false;
@@ -72,7 +72,7 @@ int spenders_note(struct spenders *s, pid_t pid)
 }
 
 /* Less than before is another process of that number. */
-static void spenders_look(struct spenders *s, struct spender *p)
+static void cpu_times_look(struct cpu_times *s, struct cpu_time *p)
 {
 	uint64_t used = 0;
 
@@ -82,20 +82,20 @@ static void spenders_look(struct spenders *s, struct spender *p)
 	p->used = used;
 }
 
-uint64_t spenders_sum(struct spenders *s)
+uint64_t cpu_times_sum(struct cpu_times *s)
 {
 	uint64_t sum = 0;
 
 	s->last = 0;
 	for (size_t i = 0; i < s->places; i++) {
 		if (s->table[i].pid && !s->table[i].ended)
-			spenders_look(s, &s->table[i]);
+			cpu_times_look(s, &s->table[i]);
 		sum += s->table[i].used;
 	}
 	return sum + s->ended;
 }
 
-void spenders_clear(struct spenders *s)
+void cpu_times_clear(struct cpu_times *s)
 {
 	free(s->table);
 	s->table = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* still_record: what the rings of a session held at one moment, as a trace directory. */
-#include "injector/verbs/still_record.h"
+/* snapshot_record: what the rings of a session held at one moment, as a trace directory. */
+#include "injector/verbs/snapshot_record.h"
 
 #include <sys/stat.h>
 
@@ -35,15 +35,15 @@ static struct about_slow slow_of(const struct session *s, pid_t pid, uint64_t no
 	return ret;
 }
 
-int still_record(const struct still *still, const struct about *notes, pid_t pid, const char *dir,
-		 struct still_record *ret)
+int snapshot_record(const struct ring_snapshot *still, const struct about *notes, pid_t pid,
+		    const char *dir, struct snapshot_record *ret)
 {
 	struct record_options options = { .thread_name = pid ? describe_thread : NULL };
 	struct about *a = &ret->about;
 	struct reader *reader = NULL;
 	struct record *record = NULL;
 
-	*ret = (struct still_record){ .about = *notes };
+	*ret = (struct snapshot_record){ .about = *notes };
 	clock_update(&a->clock);
 	a->end = reader_now();
 	a->begin = still->begin && still->begin < a->end ? still->begin : a->end;

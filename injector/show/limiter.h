@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * breaker: which probes cost the target more than it may lose by them?
+ * limiter: which probes cost the target more than it may lose by them?
  *
  * Pure: it gets every event that is read, and now and then how much processor
  * time the target has used. Events carry the time at which they happened, so a
@@ -12,52 +12,52 @@
  * and while it is above the limit for all probes together, the most expensive
  * one has to go: so one that is above it by itself, and no more than needed.
  */
-#ifndef INJECTOR_BREAKER_H
-#define INJECTOR_BREAKER_H
+#ifndef INJECTOR_LIMITER_H
+#define INJECTOR_LIMITER_H
 
 #include "base/base.h"
 #include "trace/format/event.h"
 
 /* What an event costs the thread that records it. */
-struct breaker_costs {
+struct limiter_costs {
 	double recorded, lost;	/* ns */
 	double trapped;		/* ns more, where a breakpoint leads to it */
 };
 
 /* How far the target was at a moment. */
-struct breaker_sample {
+struct limiter_sample {
 	uint64_t ticks;
 	uint64_t wall, processor;	/* ns */
 	uint64_t lost;		/* events that its rings had dropped */
 };
 
 /* One that is to be disarmed. */
-struct breaker_verdict {
+struct limiter_verdict {
 	uint32_t func;
 	double percent;		/* of the target's processor time */
 	double calls;		/* in a second of the wall clock */
 };
 
-struct breaker;
+struct limiter;
 
 /* `limit` is in hundredths of a percent. */
-int breaker_new(uint32_t limit, const struct breaker_costs *, struct breaker **ret);
-void breaker_free(struct breaker *);
+int limiter_new(uint32_t limit, const struct limiter_costs *, struct limiter **ret);
+void limiter_free(struct limiter *);
 /* That function traps at every event. 0 or -ENOMEM. */
-int breaker_traps(struct breaker *, uint32_t func);
+int limiter_traps(struct limiter *, uint32_t func);
 /* Events in the order in which they happened. 0 or -ENOMEM. */
-int breaker_event(struct breaker *, const struct event *);
+int limiter_event(struct limiter *, const struct event *);
 /* The same, where only calls are counted, of `events` events each: so many more of a
  * function since the sample before. */
-int breaker_count(struct breaker *, uint32_t func, uint64_t calls, unsigned int events);
+int limiter_count(struct limiter *, uint32_t func, uint64_t calls, unsigned int events);
 /* The target's state now: of this moment no event was read yet. */
-void breaker_sample(struct breaker *, const struct breaker_sample *);
+void limiter_sample(struct limiter *, const struct limiter_sample *);
 /* The next function that has to go, by the newest window that is complete. */
-bool breaker_next(struct breaker *, struct breaker_verdict *ret);
+bool limiter_next(struct limiter *, struct limiter_verdict *ret);
 /* That one cannot go: it is not named again, and counts no more. */
-void breaker_spare(struct breaker *, uint32_t func);
+void limiter_spare(struct limiter *, uint32_t func);
 /* Probes were taken out: what happened until the next sample says nothing of those
  * that are left. */
-void breaker_restart(struct breaker *);
+void limiter_restart(struct limiter *);
 
 #endif

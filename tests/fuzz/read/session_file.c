@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * keepsake: the input is what was done to the file of a session that `start -o` has
+ * session_file: the input is what was done to the file of a session that `start -o` has
  * made: numbers, bytes of the notes and words of the rings written over, its end cut
  * off. What a snapshot makes of it can be read, whatever stood there.
  */
@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "injector/session/keepsake.h"
+#include "injector/session/session_file.h"
 #include "injector/session/notes.h"
 #include "injector/session/session.h"
-#include "injector/verbs/still_record.h"
+#include "injector/verbs/snapshot_record.h"
 #include "tests/fuzz/read/read.h"
 #include "tests/unit/reader_world.h"
 #include "trace/read/view.h"
@@ -103,7 +103,7 @@ static void remove_made(void)
 static void tidy(void)
 {
 	remove_made();
-	keepsake_drop(dir);
+	session_file_drop(dir);
 }
 
 static void begin(void)
@@ -112,7 +112,7 @@ static void begin(void)
 
 	if (head.n)
 		return;
-	strcpy(dir, "inject-keepsake-XXXXXX");
+	strcpy(dir, "inject-session-file-XXXXXX");
 	CHECK(mkdtemp(dir));
 	atexit(tidy);
 	snprintf(path, sizeof(path), "%s/" SESSION_NAME, dir);
@@ -229,20 +229,20 @@ static void read_made(void)
 static int snapshot(void)
 {
 	struct metadata about = { 0 };
-	struct still still = { 0 };
-	struct still_record r;
+	struct ring_snapshot still = { 0 };
+	struct snapshot_record r;
 	struct segment segment;
 	struct session s;
-	int err = keepsake_open(dir, &segment, &s);
+	int err = session_file_open(dir, &segment, &s);
 
 	if (err)
 		return err;
 	err = notes_read(&segment, &s, &about);
-	err = err ? err : still_take(&segment, &s, &still);
-	err = err ? err : still_record(&still, &about.about, 0, made, &r);
+	err = err ? err : ring_snapshot_take(&segment, &s, &still);
+	err = err ? err : snapshot_record(&still, &about.about, 0, made, &r);
 	if (!err)
 		read_made();
-	still_clear(&still);
+	ring_snapshot_clear(&still);
 	metadata_clear(&about);
 	close(segment.fd);
 	return err;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "injector/ptrace/look.h"
+#include "injector/ptrace/preflight.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -230,7 +230,7 @@ static int right_seccomp(const struct looked *l)
 	}
 }
 
-int look_refuse_filter(pid_t pid, const char *call, bool harm)
+int preflight_refuse_filter(pid_t pid, const char *call, bool harm)
 {
 	struct looked l = { .pid = pid, .what = "attach to" };
 
@@ -273,14 +273,14 @@ static int look_basic(struct looked *l)
 	return err ? err : right_machine(l);
 }
 
-int look_stop(pid_t pid)
+int preflight_stop(pid_t pid)
 {
 	struct looked l = { .pid = pid, .what = "attach to" };
 
 	return unless_ended(&l, look_basic(&l));
 }
 
-int look(pid_t pid)
+int preflight(pid_t pid)
 {
 	struct looked l = { .pid = pid, .what = "attach to" };
 	int err = look_basic(&l);
@@ -291,7 +291,7 @@ int look(pid_t pid)
 	return unless_ended(&l, err);
 }
 
-int look_list(pid_t pid)
+int preflight_list(pid_t pid)
 {
 	struct looked l = { .pid = pid, .what = "list" };
 	int err = exists(&l);
@@ -301,7 +301,7 @@ int look_list(pid_t pid)
 	return unless_ended(&l, err);
 }
 
-int look_session(pid_t pid)
+int preflight_session(pid_t pid)
 {
 	struct looked l = { .pid = pid, .what = "look at" };
 	int err = exists(&l);
@@ -311,11 +311,11 @@ int look_session(pid_t pid)
 	return unless_ended(&l, err);
 }
 
-int look_again(int (*looks)(pid_t), pid_t pid, int err)
+int preflight_again(int (*check)(pid_t), pid_t pid, int err)
 {
 	struct looked l = { .pid = pid, .what = "look at" };
 	struct cause cause = fail_keep();
-	int now = looks(pid);
+	int now = check(pid);
 
 	if (!now && err)
 		now = exists(&l);
@@ -329,10 +329,10 @@ int look_again(int (*looks)(pid_t), pid_t pid, int err)
 	return err;
 }
 
-int look_started(pid_t pid)
+int preflight_started(pid_t pid)
 {
 	struct looked l = { .pid = pid, .what = "attach to" };
-	int err = look_stop(pid);
+	int err = preflight_stop(pid);
 
 	procfs_comm(pid, l.comm, sizeof(l.comm));
 	return err ? err : right_seccomp(&l);

@@ -1,47 +1,47 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Does the breaker choose the probes that cost too much, and no others; by what
+ * Does the limiter choose the probes that cost too much, and no others; by what
  * happened within a window, whenever it is read; and does it wait where there
  * is too little to judge by?
  */
-#include "injector/show/breaker.h"
+#include "injector/show/limiter.h"
 
 #include "tests/unit/check.h"
 
 #define MS 1000000ull
 
-static const struct breaker_costs costs = { .recorded = 10, .lost = 5, .trapped = 2000 };
+static const struct limiter_costs costs = { .recorded = 10, .lost = 5, .trapped = 2000 };
 
-static struct breaker *begin(uint32_t percent)
+static struct limiter *begin(uint32_t percent)
 {
-	struct breaker *b;
+	struct limiter *b;
 
-	CHECK(breaker_new(percent * 100, &costs, &b) == 0);
+	CHECK(limiter_new(percent * 100, &costs, &b) == 0);
 	return b;
 }
 
 /* One of the clock's ticks is a nanosecond here. */
-static void sample_lost(struct breaker *b, uint64_t at, uint64_t processor, uint64_t lost)
+static void sample_lost(struct limiter *b, uint64_t at, uint64_t processor, uint64_t lost)
 {
-	struct breaker_sample s = { at, at, processor, lost };
+	struct limiter_sample s = { at, at, processor, lost };
 
-	breaker_sample(b, &s);
+	limiter_sample(b, &s);
 }
 
-static void sample(struct breaker *b, uint64_t at, uint64_t processor)
+static void sample(struct limiter *b, uint64_t at, uint64_t processor)
 {
 	sample_lost(b, at, processor, 0);
 }
 
-static void event(struct breaker *b, uint64_t at, uint32_t func, enum event_kind kind)
+static void event(struct limiter *b, uint64_t at, uint32_t func, enum event_kind kind)
 {
 	struct event e = { .tsc = at, .func = func, .kind = (uint8_t)kind };
 
-	CHECK(breaker_event(b, &e) == 0);
+	CHECK(limiter_event(b, &e) == 0);
 }
 
 /* `n` calls, 20 ns each. */
-static void call(struct breaker *b, uint64_t at, uint32_t func, unsigned n)
+static void call(struct limiter *b, uint64_t at, uint32_t func, unsigned n)
 {
 	while (n--) {
 		event(b, at, func, EVENT_ENTRY);
@@ -50,23 +50,23 @@ static void call(struct breaker *b, uint64_t at, uint32_t func, unsigned n)
 }
 
 /* What has to go is exactly this, in this order. */
-static void expect(struct breaker *b, const int *funcs, size_t n)
+static void expect(struct limiter *b, const int *funcs, size_t n)
 {
-	struct breaker_verdict v;
+	struct limiter_verdict v;
 	size_t i = 0;
 
-	for (; breaker_next(b, &v); i++)
+	for (; limiter_next(b, &v); i++)
 		CHECK(i < n && v.func == (uint32_t)funcs[i]);
 	CHECK_EQ(i, n);
 }
 
-static void expect_none(struct breaker *b)
+static void expect_none(struct limiter *b)
 {
 	expect(b, NULL, 0);
 }
 
 /* 100 ms of processor time; 1: 2 ms, 2: 6 ms, 3: 1 ms; all: 9 %. */
-static void three(struct breaker *b)
+static void three(struct limiter *b)
 {
 	sample(b, 1000 * MS, 0);
 	call(b, 1001 * MS, 1, 100000);
@@ -78,20 +78,20 @@ static void three(struct breaker *b)
 
 static void check_limits(void)
 {
-	struct breaker *b = begin(10);
+	struct limiter *b = begin(10);
 
 	three(b);
 	expect_none(b);
-	breaker_free(b);
+	limiter_free(b);
 	b = begin(5);
 	three(b);
 	expect(b, (const int[]){ 2 }, 1);
 	expect_none(b);
-	breaker_free(b);
+	limiter_free(b);
 	b = begin(2);
 	three(b);
 	expect(b, (const int[]){ 2, 1 }, 2);
-	breaker_free(b);
+	limiter_free(b);
 	/* More than all of the time is all of it. */
 	b = begin(100);
 	three(b);
@@ -99,25 +99,25 @@ static void check_limits(void)
 	sample(b, 1400 * MS, 200 * MS);
 	event(b, 1401 * MS, 9, EVENT_ENTRY);
 	expect_none(b);
-	breaker_free(b);
+	limiter_free(b);
 }
 
 static void check_verdict(void)
 {
-	struct breaker_verdict v = { 0 };
-	struct breaker *b = begin(5);
+	struct limiter_verdict v = { 0 };
+	struct limiter *b = begin(5);
 
 	three(b);
-	CHECK(breaker_next(b, &v));
+	CHECK(limiter_next(b, &v));
 	CHECK_EQ(v.percent + 0.5, 6);
 	CHECK_EQ(v.calls + 0.5, 1500000);
-	breaker_free(b);
+	limiter_free(b);
 }
 
 /* What comes behind the mark belongs to the next window. */
 static void check_windows(void)
 {
-	struct breaker *b = begin(5);
+	struct limiter *b = begin(5);
 
 	sample(b, 1000 * MS, 0);
 	sample(b, 1200 * MS, 100 * MS);
@@ -128,13 +128,13 @@ static void check_windows(void)
 	sample(b, 1400 * MS, 200 * MS);
 	call(b, 1401 * MS, 3, 1);
 	expect(b, (const int[]){ 2 }, 1);
-	breaker_free(b);
+	limiter_free(b);
 }
 
 /* A reader far behind comes to a judgement all the same. */
 static void check_late(void)
 {
-	struct breaker *b = begin(5);
+	struct limiter *b = begin(5);
 
 	sample(b, 1000 * MS, 0);
 	call(b, 1001 * MS, 1, 300000);
@@ -142,13 +142,13 @@ static void check_late(void)
 		sample(b, at * MS, (at - 1000) / 2 * MS);
 	event(b, 1201 * MS, 2, EVENT_ENTRY);
 	expect(b, (const int[]){ 1 }, 1);
-	breaker_free(b);
+	limiter_free(b);
 }
 
 /* Little processor time says nothing, but is not forgotten. */
 static void check_idle(void)
 {
-	struct breaker *b = begin(5);
+	struct limiter *b = begin(5);
 
 	sample(b, 1000 * MS, 0);
 	call(b, 1001 * MS, 1, 50000);
@@ -158,13 +158,13 @@ static void check_idle(void)
 	sample(b, 1400 * MS, 20 * MS);
 	event(b, 1401 * MS, 2, EVENT_ENTRY);
 	expect(b, (const int[]){ 1 }, 1);
-	breaker_free(b);
+	limiter_free(b);
 }
 
 /* Of 100000 calls three quarters were lost: those cost half. */
 static void check_lost(void)
 {
-	struct breaker *b = begin(4);
+	struct limiter *b = begin(4);
 
 	sample_lost(b, 1000 * MS, 0, 7);
 	call(b, 1001 * MS, 1, 100000);
@@ -176,38 +176,38 @@ static void check_lost(void)
 	sample_lost(b, 1400 * MS, 200 * MS, 3);
 	event(b, 1401 * MS, 2, EVENT_ENTRY);
 	expect_none(b);
-	breaker_free(b);
+	limiter_free(b);
 }
 
 static void check_traps(void)
 {
-	struct breaker *b = begin(5);
+	struct limiter *b = begin(5);
 
-	CHECK(breaker_traps(b, 1) == 0);
+	CHECK(limiter_traps(b, 1) == 0);
 	sample(b, 1000 * MS, 0);
 	call(b, 1001 * MS, 1, 2000);
 	call(b, 1001 * MS, 2, 2000);
 	sample(b, 1200 * MS, 100 * MS);
 	event(b, 1201 * MS, 2, EVENT_ENTRY);
 	expect(b, (const int[]){ 1 }, 1);
-	breaker_free(b);
+	limiter_free(b);
 }
 
 /* What happened before the first sample, or while probes went, says nothing. What
  * cannot go is not asked for. */
 static void check_begins(void)
 {
-	struct breaker *b = begin(5);
+	struct limiter *b = begin(5);
 
 	call(b, 900 * MS, 1, 300000);
 	three(b);
 	expect(b, (const int[]){ 2 }, 1);
 	call(b, 1250 * MS, 2, 300000);
-	breaker_restart(b);
+	limiter_restart(b);
 	call(b, 1260 * MS, 3, 300000);
 	sample(b, 1300 * MS, 150 * MS);
 	call(b, 1299 * MS, 3, 300000);
-	breaker_spare(b, 3);
+	limiter_spare(b, 3);
 	call(b, 1310 * MS, 3, 300000);
 	sample(b, 1500 * MS, 250 * MS);
 	event(b, 1501 * MS, 9, EVENT_ENTRY);
@@ -216,14 +216,14 @@ static void check_begins(void)
 	sample(b, 1700 * MS, 350 * MS);
 	event(b, 1701 * MS, 9, EVENT_ENTRY);
 	expect(b, (const int[]){ 2 }, 1);
-	breaker_free(b);
+	limiter_free(b);
 }
 
 /* Marks are calls without an exit; numbers of functions are anything. */
 static void check_marks(void)
 {
-	struct breaker *b = begin(1);
-	struct breaker_verdict v = { 0 };
+	struct limiter *b = begin(1);
+	struct limiter_verdict v = { 0 };
 
 	sample(b, 1000 * MS, 0);
 	for (int i = 0; i < 200000; i++)
@@ -231,11 +231,11 @@ static void check_marks(void)
 	event(b, 1001 * MS, 5, EVENT_UNWOUND);
 	sample(b, 1200 * MS, 100 * MS);
 	event(b, 1201 * MS, 2, EVENT_ENTRY);
-	CHECK(breaker_next(b, &v));
+	CHECK(limiter_next(b, &v));
 	CHECK_EQ(v.func, (1u << 16) - 1);
 	CHECK_EQ(v.percent + 0.5, 2);
-	CHECK(!breaker_next(b, &v));
-	breaker_free(b);
+	CHECK(!limiter_next(b, &v));
+	limiter_free(b);
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shelf: which calls of fibers are open that no thread has a frame of?
+ * orphans: which calls of fibers are open that no thread has a frame of?
  *
  * The bounds of a fiber's stack are not told. Where stacks are small and lie side by
  * side, calls of one are taken for calls of another, and then for some that were left.
@@ -12,14 +12,14 @@
  *   which bounds what is guessed from then on;
  * - one that is open on a stack that has lost its place, with the number of that.
  *
- * There is one shelf for all threads, as fibers go from one to another. A place on it belongs
- * to the thread that makes its key BUSY. If that is left for good in there, the place is not
- * used any more. Walls are hints, and as good as what the last thread that wrote there knew.
+ * There is one list of orphans for all threads, as fibers go from one to another. A place in it
+ * belongs to the thread that makes its key BUSY. If that is left for good in there, the place is
+ * not used any more. Walls are hints, and as good as what the last thread that wrote there knew.
  */
 #include "payload/payload.h"
 
-#define SHELF_PLACES 16384	/* a power of two */
-#define SHELF_NEAR 8		/* from the home of an address on, which is aligned */
+#define ORPHANS_PLACES 16384	/* a power of two */
+#define ORPHANS_NEAR 8		/* from the home of an address on, which is aligned */
 #define KEY_BUSY 1ull
 #define EPOCH_SHIFT 48
 #define ATTEMPTS 4
@@ -44,8 +44,8 @@ struct place {
 	uint64_t what;
 };
 
-static struct place places[SHELF_PLACES];
-static struct side sides[SHELF_PLACES];	/* of what is open there, if calls are timed */
+static struct place places[ORPHANS_PLACES];
+static struct side sides[ORPHANS_PLACES];	/* of what is open there, if calls are timed */
 static uint64_t epoch;		/* what was put here in another is not there */
 static uint32_t turn;
 
@@ -61,7 +61,7 @@ static uint32_t turn;
 static uint64_t walls[WALLS];
 
 /* A forked child, or a later visit, begins with nothing open. */
-void shelf_clear(void)
+void orphans_clear(void)
 {
 	publish(&epoch, epoch + 1);
 }
@@ -75,7 +75,7 @@ static struct place *home_of(uint64_t sp)
 {
 	uint64_t n = (sp >> 3) * HOME_FACTOR >> 32;
 
-	return &places[n % SHELF_PLACES & ~(SHELF_NEAR - 1ull)];
+	return &places[n % ORPHANS_PLACES & ~(ORPHANS_NEAR - 1ull)];
 }
 
 /* How much would be lost with what is there now? */
@@ -91,35 +91,35 @@ static unsigned int worth(const struct place *p, uint64_t key)
 }
 
 /* A place of its home: the same call's, or the one that matters least. */
-static struct place *shelf_choose(uint64_t sp, uint64_t key)
+static struct place *orphans_choose(uint64_t sp, uint64_t key)
 {
 	uint32_t from = __atomic_fetch_add(&turn, 1, __ATOMIC_RELAXED), i;
-	struct place *home = home_of(sp), *best = &home[from % SHELF_NEAR], *p;
+	struct place *home = home_of(sp), *best = &home[from % ORPHANS_NEAR], *p;
 
-	for (i = 1; i < SHELF_NEAR; i++) {
-		p = &home[(from + i) % SHELF_NEAR];
+	for (i = 1; i < ORPHANS_NEAR; i++) {
+		p = &home[(from + i) % ORPHANS_NEAR];
 		if (worth(p, key) < worth(best, key))
 			best = p;
 	}
 	return best;
 }
 
-static bool shelf_own(struct place *p, uint64_t seen, uint64_t key)
+static bool orphans_own(struct place *p, uint64_t seen, uint64_t key)
 {
 	return !(seen & KEY_BUSY) &&
 	       __atomic_compare_exchange_n(&p->key, &seen, key | KEY_BUSY, false,
 					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-static void shelf_set(uint64_t sp, uint64_t what, const struct side *side)
+static void orphans_set(uint64_t sp, uint64_t what, const struct side *side)
 {
 	uint64_t key = key_of(sp);
 	struct place *p;
 	uint32_t i;
 
 	for (i = 0; i < ATTEMPTS; i++) {
-		p = shelf_choose(sp, key);
-		if (!shelf_own(p, observe(&p->key), key))
+		p = orphans_choose(sp, key);
+		if (!orphans_own(p, observe(&p->key), key))
 			continue;
 		publish(&p->what, what);
 		timing_copy(&sides[p - places], side);
@@ -134,19 +134,20 @@ static uint64_t bits(uint64_t value, unsigned int n)
 	return value >> n ? 0 : value;
 }
 
-void shelf_tell(uint64_t sp, uint64_t by, uint64_t outer)
+void orphans_tell(uint64_t sp, uint64_t by, uint64_t outer)
 {
-	shelf_set(sp, by >> 3 << BY_SHIFT | bits((outer - sp) >> 3, OUTER_BITS) << OUTER_SHIFT |
+	orphans_set(sp, by >> 3 << BY_SHIFT | bits((outer - sp) >> 3, OUTER_BITS) << OUTER_SHIFT |
 		  WHAT_TOLD, NULL);
 }
 
-void shelf_put(uint64_t frame, uint64_t inner, uint32_t number, uint32_t within,
+void orphans_put(uint64_t frame, uint64_t inner, uint32_t number, uint32_t within,
 	       const struct side *side)
 {
 	uint64_t sp = frame_sp(frame), down = inner ? bits((sp - inner) / 8, INNER_BITS) : 0;
 
-	shelf_set(sp, (uint64_t)number << NUMBER_SHIFT | bits(within, WITHIN_BITS) << WITHIN_SHIFT |
-		  down << INNER_SHIFT | (frame & 1 ? WHAT_LOST : 0), side);
+	orphans_set(sp, (uint64_t)number << NUMBER_SHIFT |
+		    bits(within, WITHIN_BITS) << WITHIN_SHIFT | down << INNER_SHIFT |
+		    (frame & 1 ? WHAT_LOST : 0), side);
 }
 
 static bool is_of(const struct place *p, uint32_t number)
@@ -157,13 +158,13 @@ static bool is_of(const struct place *p, uint32_t number)
 }
 
 /* Where it is, and ours now; or NULL. */
-static struct place *shelf_find(uint64_t sp, uint32_t number)
+static struct place *orphans_find(uint64_t sp, uint32_t number)
 {
 	struct place *home = home_of(sp), *p;
 	uint64_t key = key_of(sp);
 
-	for (p = home; p < home + SHELF_NEAR; p++) {
-		if (observe(&p->key) != key || !shelf_own(p, key, key))
+	for (p = home; p < home + ORPHANS_NEAR; p++) {
+		if (observe(&p->key) != key || !orphans_own(p, key, key))
 			continue;
 		if (is_of(p, number))
 			return p;
@@ -172,7 +173,7 @@ static struct place *shelf_find(uint64_t sp, uint32_t number)
 	return NULL;
 }
 
-static void read_back(const struct place *p, uint64_t sp, struct shelved *ret)
+static void read_back(const struct place *p, uint64_t sp, struct orphan *ret)
 {
 	uint64_t what = observe(&p->what);
 	uint64_t outer = what >> OUTER_SHIFT & ((1 << OUTER_BITS) - 1);
@@ -189,12 +190,12 @@ static void read_back(const struct place *p, uint64_t sp, struct shelved *ret)
 	ret->side = sides[p - places];
 }
 
-uint32_t shelf_number(uint64_t sp)
+uint32_t orphans_number(uint64_t sp)
 {
 	struct place *home = home_of(sp), *p;
 	uint64_t key = key_of(sp), what;
 
-	for (p = home; p < home + SHELF_NEAR; p++) {
+	for (p = home; p < home + ORPHANS_NEAR; p++) {
 		what = observe(&p->what);
 		if (observe(&p->key) == key && !(what & WHAT_TOLD))
 			return (uint32_t)(what >> NUMBER_SHIFT);
@@ -202,9 +203,9 @@ uint32_t shelf_number(uint64_t sp)
 	return 0;
 }
 
-bool shelf_take(uint64_t sp, uint32_t number, struct shelved *ret)
+bool orphans_take(uint64_t sp, uint32_t number, struct orphan *ret)
 {
-	struct place *p = shelf_find(sp, number);
+	struct place *p = orphans_find(sp, number);
 
 	if (!p)
 		return false;
@@ -213,9 +214,9 @@ bool shelf_take(uint64_t sp, uint32_t number, struct shelved *ret)
 	return true;
 }
 
-void shelf_drop(uint64_t sp, uint32_t number)
+void orphans_drop(uint64_t sp, uint32_t number)
 {
-	struct place *p = shelf_find(sp, number);
+	struct place *p = orphans_find(sp, number);
 
 	if (p)
 		publish(&p->key, 0);
@@ -229,7 +230,7 @@ static uint64_t wall_at(uint64_t grain)
 	return at / WALL_GRAIN == grain ? at : 0;
 }
 
-void shelf_narrow(uint64_t sp, uint64_t *lo, uint64_t *hi)
+void orphans_narrow(uint64_t sp, uint64_t *lo, uint64_t *hi)
 {
 	uint64_t grain, end = *hi / WALL_GRAIN, at;
 
@@ -253,7 +254,7 @@ static uint64_t place_wall(uint64_t below, uint64_t above)
 	return above & ~0ull << (63 - __builtin_clzll((below ^ above) | 8));
 }
 
-uint64_t shelf_part(uint64_t below, uint64_t above, uint64_t outer)
+uint64_t orphans_part(uint64_t below, uint64_t above, uint64_t outer)
 {
 	uint64_t grain, end = above < below + WALL_REACH ? above : below + WALL_REACH, at;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "injector/patch/strays.h"
+#include "injector/patch/stale.h"
 
 #include <errno.h>
 
@@ -45,7 +45,7 @@ static bool in_a_jump(const struct live *live, raddr_t to)
 }
 
 /* A thread in a stub may come to `to`. */
-static int strays_lead(struct walk *w, raddr_t to)
+static int stale_lead(struct walk *w, raddr_t to)
 {
 	if (in_a_jump(w->live, to)) {
 		*w->at = to;
@@ -78,11 +78,11 @@ static int follow(struct walk *w, raddr_t from)
 
 	for (size_t at = 0; !err && goes_on(&in); at += in.size) {
 		if (at + ARCH_INSN_MAX > size)
-			return strays_lead(w, from + at);
+			return stale_lead(w, from + at);
 		if (arch_host()->measure(code + at, size - at, from + at, &in))
 			return fail(EBUSY, "a thread is in a stub that cannot be read");
 		if (in.kind == INSN_JUMP || in.kind == INSN_BRANCH)
-			err = strays_lead(w, in.dest);
+			err = stale_lead(w, in.dest);
 	}
 	return err;
 }
@@ -107,14 +107,14 @@ static int follow_stack(struct walk *w, raddr_t sp)
 		if (target_read(w->target, sp + i * sizeof(word), &word, sizeof(word)) < 0)
 			break;
 		if (ours_in_stubs(w->session, word))
-			err = strays_lead(w, word);
+			err = stale_lead(w, word);
 	}
 	if (!err)		/* the stack may end here */
 		fail_clear();
 	return err;
 }
 
-int strays_check(const struct target *t, const struct infection *inf, const struct live *live,
+int stale_check(const struct target *t, const struct infection *inf, const struct live *live,
 		 raddr_t pc, raddr_t sp, raddr_t *at)
 {
 	const struct session *s = inf->map.s;
@@ -122,7 +122,7 @@ int strays_check(const struct target *t, const struct infection *inf, const stru
 	int err = 0;
 
 	if (ours_in_stubs(s, pc))
-		err = strays_lead(&w, pc);
+		err = stale_lead(&w, pc);
 	else if (is_hidden(s, pc))
 		err = fail(EAGAIN, "a thread is about to make its first record");
 	else if (ours_in_payload(s, pc) || ours_in_routines(s, pc))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * still: what did the rings of a session hold at one moment?
+ * ring_snapshot: what did the rings of a session hold at one moment?
  *
  * Each ring by itself:
  *
@@ -15,7 +15,7 @@
  *
  * In the copy each ring has all of its sub-buffers behind it, as if there were no banks.
  */
-#include "injector/reader/still.h"
+#include "injector/reader/ring_snapshot.h"
 
 #include <errno.h>
 #include <string.h>
@@ -26,7 +26,7 @@ enum { HEAD_TRIES = 100, RING_TRIES = 5 };
 struct taking {
 	const struct segment *segment;
 	const struct session *session;
-	struct still *still;
+	struct ring_snapshot *still;
 	uint64_t room;		/* bytes that may still be copied */
 	uint32_t ring;		/* that is being copied; */
 	uint32_t bank, nsub;	/* its bank, and sub-buffers in both */
@@ -177,7 +177,7 @@ static bool lies_within(const struct session *s, uint64_t off, uint64_t n, uint6
 	       !__builtin_add_overflow(off, end, &end) && end <= s->size;
 }
 
-static int still_check(const struct taking *k)
+static int ring_snapshot_check(const struct taking *k)
 {
 	const struct session *s = k->session;
 
@@ -215,13 +215,14 @@ static int make_copy(const struct taking *k)
 	return 0;
 }
 
-int still_take(const struct segment *segment, const struct session *s, struct still *ret)
+int ring_snapshot_take(const struct segment *segment, const struct session *s,
+		       struct ring_snapshot *ret)
 {
 	struct taking k = { segment, s, ret, .room = (uint64_t)sysconf(_SC_PHYS_PAGES) *
 					     (uint64_t)sysconf(_SC_PAGESIZE) / 2 };
-	int err = still_check(&k);
+	int err = ring_snapshot_check(&k);
 
-	*ret = (struct still){ 0 };
+	*ret = (struct ring_snapshot){ 0 };
 	err = err ? err : make_copy(&k);
 	if (err)
 		return err;
@@ -229,13 +230,13 @@ int still_take(const struct segment *segment, const struct session *s, struct st
 	for (; k.ring < s->nrings && !err; k.ring++)
 		err = copy_ring(&k);
 	if (err)
-		still_clear(ret);
+		ring_snapshot_clear(ret);
 	return err;
 }
 
-void still_clear(struct still *still)
+void ring_snapshot_clear(struct ring_snapshot *still)
 {
 	if (still->map)
 		munmap(still->map, still->size);
-	*still = (struct still){ 0 };
+	*still = (struct ring_snapshot){ 0 };
 }

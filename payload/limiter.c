@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * judge: which functions take more of a thread's time than they may? Their gates are
+ * limiter: which functions take more of a thread's time than they may? Their gates are
  * closed, here, where no injector is there to take them out.
  *
  * At the end of a sub-buffer, so that it costs nothing in between. What recording
@@ -166,7 +166,7 @@ static bool is_last(const struct session *s, const struct thread *t)
 	return !s->keep_last && thread_ring(t)->head >= s->nsub;
 }
 
-void judge_subbuf(const struct session *s, struct thread *t, const struct subbuf *b,
+void limiter_look(const struct session *s, struct thread *t, const struct subbuf *b,
 		  uint64_t now)
 {
 	uint64_t n = b->reserved / 8, most = (s->sub_size - sizeof(*b)) / 8;

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "injector/patch/strays.h"
+#include "injector/patch/stale.h"
 #include "injector/session/blobs.h"
 
 enum { FIRST = 0x10000, FIRST_END = 0x10100, ARENA = 0x200000, ARENA_SIZE = 0x40000 };
@@ -23,7 +23,7 @@ static void expect(raddr_t pc, int want)
 	struct live live = { 0 };
 	struct target none = { 0 };
 	raddr_t at;
-	int err = strays_check(&none, &inf, &live, pc, 0, &at);
+	int err = stale_check(&none, &inf, &live, pc, 0, &at);
 
 	if (err != want) {
 		fprintf(stderr, "at %#lx: %d, not %d\n", (unsigned long)pc, err, want);

@@ -4,7 +4,7 @@
  * others; over enough time; also where many have the same place in its table; and
  * does it believe nothing of what it reads?
  */
-#include "payload/judge.c"
+#include "payload/limiter.c"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -69,7 +69,7 @@ static void end(uint64_t passed)
 {
 	now += passed;
 	buffer->reserved = used * 8;
-	judge_subbuf(s, &t, buffer, now);
+	limiter_look(s, &t, buffer, now);
 }
 
 static bool closed(uint32_t func)
@@ -234,11 +234,11 @@ static void hostile(void)
 	CHECK(gates[FUNCS] && gates[last] && !count_closed());
 	buffer->reserved = 4 * SUBBUF_SIZE;
 	now += WINDOW;
-	judge_subbuf(s, &t, buffer, now);
+	limiter_look(s, &t, buffer, now);
 	s->window = 0;
 	s->cost = ~0u;
 	t.judged_words = ~0ull;
-	judge_subbuf(s, &t, buffer, now - 5);
+	limiter_look(s, &t, buffer, now - 5);
 	CHECK_EQ(count_closed(), 0u);
 }
 

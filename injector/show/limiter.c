@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "injector/show/breaker.h"
+#include "injector/show/limiter.h"
 
 #include <errno.h>
 #include <string.h>
@@ -17,24 +17,24 @@ struct probe_state {
 	bool spared;
 };
 
-struct breaker {
+struct limiter {
 	double limit;		/* as a share of 1 */
-	struct breaker_costs costs;
+	struct limiter_costs costs;
 	struct probe_state *state;	/* by function, `cap` of each */
 	struct tally *now;	/* of the window that is being counted */
 	struct tally *judged;	/* of the newest one that is complete */
 	size_t cap;
 	uint64_t events;	/* of the window of now */
-	struct breaker_sample base, mark;	/* where it began, where it ends */
+	struct limiter_sample base, mark;	/* where it began, where it ends */
 	bool begun, marked;
 	/* Of `judged`. */
 	double cost_of_event, lost_share;	/* lost events for each recorded one */
 	double spent, processor, wall;	/* ns */
 };
 
-int breaker_new(uint32_t limit, const struct breaker_costs *costs, struct breaker **ret)
+int limiter_new(uint32_t limit, const struct limiter_costs *costs, struct limiter **ret)
 {
-	struct breaker *b = calloc(1, sizeof(*b));
+	struct limiter *b = calloc(1, sizeof(*b));
 
 	if (!b)
 		return fail(ENOMEM, "watch the overhead");
@@ -44,7 +44,7 @@ int breaker_new(uint32_t limit, const struct breaker_costs *costs, struct breake
 	return 0;
 }
 
-void breaker_free(struct breaker *b)
+void limiter_free(struct limiter *b)
 {
 	if (!b)
 		return;
@@ -66,7 +66,7 @@ static int widen(void *array, size_t size, size_t from, size_t to)
 	return 0;
 }
 
-static int make_room(struct breaker *b, uint32_t func)
+static int make_room(struct limiter *b, uint32_t func)
 {
 	size_t cap = b->cap ? b->cap : 256;
 	int err;
@@ -83,7 +83,7 @@ static int make_room(struct breaker *b, uint32_t func)
 	return err;
 }
 
-int breaker_traps(struct breaker *b, uint32_t func)
+int limiter_traps(struct limiter *b, uint32_t func)
 {
 	int err = make_room(b, func);
 
@@ -94,7 +94,7 @@ int breaker_traps(struct breaker *b, uint32_t func)
 
 /* Of one function in the judged window, ns: its share of what was lost is taken
  * to be that of what was recorded. */
-static double cost(const struct breaker *b, size_t func)
+static double cost(const struct limiter *b, size_t func)
 {
 	if (b->state[func].spared)
 		return 0;
@@ -104,7 +104,7 @@ static double cost(const struct breaker *b, size_t func)
 	return events * (b->cost_of_event + trapped);
 }
 
-static void begin_window(struct breaker *b, const struct breaker_sample *at)
+static void begin_window(struct limiter *b, const struct limiter_sample *at)
 {
 	if (b->cap)
 		memset(b->now, 0, b->cap * sizeof(*b->now));
@@ -113,7 +113,7 @@ static void begin_window(struct breaker *b, const struct breaker_sample *at)
 }
 
 /* The window of now is complete. One with too little processor time goes on. */
-static void close_window(struct breaker *b)
+static void close_window(struct limiter *b)
 {
 	struct tally *counted = b->now;
 
@@ -140,7 +140,7 @@ static bool is_call(const struct event *e)
 	return e->kind == EVENT_ENTRY || e->kind == EVENT_MARK;
 }
 
-int breaker_event(struct breaker *b, const struct event *e)
+int limiter_event(struct limiter *b, const struct event *e)
 {
 	if (b->marked && e->tsc > b->mark.ticks)
 		close_window(b);
@@ -155,7 +155,7 @@ int breaker_event(struct breaker *b, const struct event *e)
 	return 0;
 }
 
-int breaker_count(struct breaker *b, uint32_t func, uint64_t calls, unsigned int events)
+int limiter_count(struct limiter *b, uint32_t func, uint64_t calls, unsigned int events)
 {
 	int err = make_room(b, func);
 
@@ -171,7 +171,7 @@ int breaker_count(struct breaker *b, uint32_t func, uint64_t calls, unsigned int
 
 /* A mark stays until it was passed: a reader far behind would never pass one that
  * moves. */
-void breaker_sample(struct breaker *b, const struct breaker_sample *s)
+void limiter_sample(struct limiter *b, const struct limiter_sample *s)
 {
 	if (!b->begun)
 		begin_window(b, s);
@@ -181,7 +181,7 @@ void breaker_sample(struct breaker *b, const struct breaker_sample *s)
 	b->begun = true;
 }
 
-static size_t most_expensive(const struct breaker *b)
+static size_t most_expensive(const struct limiter *b)
 {
 	size_t most = 0;
 
@@ -191,7 +191,7 @@ static size_t most_expensive(const struct breaker *b)
 	return most;
 }
 
-bool breaker_next(struct breaker *b, struct breaker_verdict *ret)
+bool limiter_next(struct limiter *b, struct limiter_verdict *ret)
 {
 	if (b->spent <= b->limit * b->processor)
 		return false;
@@ -210,13 +210,13 @@ bool breaker_next(struct breaker *b, struct breaker_verdict *ret)
 	return true;
 }
 
-void breaker_spare(struct breaker *b, uint32_t func)
+void limiter_spare(struct limiter *b, uint32_t func)
 {
 	if (func < b->cap)
 		b->state[func].spared = true;
 }
 
-void breaker_restart(struct breaker *b)
+void limiter_restart(struct limiter *b)
 {
 	b->begun = b->marked = false;
 	b->spent = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * strays: may a thread that is still in a stub of an earlier visit go on, with
+ * stale: may a thread that is still in a stub of an earlier visit go on, with
  * the jumps of this one in the text?
  *
  * A stub leads back to places that were the middle of no window when it was made. This
@@ -8,8 +8,8 @@
  * selection, an epilogue that is jumped to), and a thread can be away from its
  * stub for long: in a handler of a fault that a displaced instruction has made.
  */
-#ifndef INJECTOR_STRAYS_H
-#define INJECTOR_STRAYS_H
+#ifndef INJECTOR_STALE_H
+#define INJECTOR_STALE_H
 
 #include "injector/patch/probes.h"
 
@@ -18,7 +18,7 @@
  * `sp`. 0: wherever it comes out of our stubs is no middle of a jump. -EBUSY:
  * it is, at *at. -EAGAIN: only its registers know that; in a moment memory will.
  */
-int strays_check(const struct target *, const struct infection *, const struct live *,
+int stale_check(const struct target *, const struct infection *, const struct live *,
 		 raddr_t pc, raddr_t sp, raddr_t *at);
 
 #endif

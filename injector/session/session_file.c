@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* keepsake: a session in a file, which survives the process that records into it. */
-#include "injector/session/keepsake.h"
+/* session_file: a session in a file, which survives the process that records into it. */
+#include "injector/session/session_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +44,7 @@ static int check_owner(int dir, const char *path)
 		    "name a directory of your own", path);
 }
 
-int keepsake_make(const char *path, int *ret)
+int session_file_make(const char *path, int *ret)
 {
 	if (mkdir(path, 0700) < 0 && errno != EEXIST)
 		return fail(errno, "make the directory %s", path);
@@ -62,7 +62,7 @@ int keepsake_make(const char *path, int *ret)
 	return *ret < 0 ? fail(errno, "make %s/" SESSION_NAME, path) : 0;
 }
 
-void keepsake_drop(const char *path)
+void session_file_drop(const char *path)
 {
 	int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
@@ -81,14 +81,14 @@ static int open_file(const char *path)
 				     O_CLOEXEC);
 }
 
-bool keepsake_is_in(const char *path)
+bool session_file_is_in(const char *path)
 {
 	auto_close int fd = open_file(path);
 
 	return fd >= 0;
 }
 
-int keepsake_open(const char *path, struct segment *ret, struct session *head)
+int session_file_open(const char *path, struct segment *ret, struct session *head)
 {
 	struct stat st;
 	int fd = open_file(path);
