@@ -173,12 +173,12 @@ struct arch {
 	uint32_t audit;		/* AUDIT_ARCH_*, by which seccomp filters know it */
 	uint8_t align;		/* instructions start at multiples of this */
 	uint8_t jump_size;	/* bytes of a jump with full reach in a window */
-	uint8_t short_size;	/* bytes of the short jump of tactic 3; 0: none */
+	uint8_t short_size;	/* bytes of a short jump (TACTIC_SHORT); 0: none */
 	int64_t short_reach;	/* it reaches pc+short_size +- this */
 	int64_t reach;		/* a full jump reaches +- this many bytes */
 	uint8_t jump_fixed;	/* bytes at the start of a full jump that do not
 				 * say where it leads */
-	uint8_t pun_prefixes;	/* tactic 4: most bytes that do nothing before a
+	uint8_t pun_prefixes;	/* of a pun: most bytes that do nothing before its
 				 * full jump */
 	int8_t stack, frame;	/* registers: the stack pointer, and what a frame is reached
 				 * by that has another one */
@@ -218,10 +218,10 @@ struct arch {
 	/* What leaves its return address to a routine that unwinders are led to (the
 	 * arena's copy of arch/<name>/hot.S). Its size, or -ERANGE. NULL: none is. */
 	int (*call)(raddr_t from, raddr_t to, uint8_t *out);
-	/* A short jump (tactic 3). Its size, or -ERANGE. */
+	/* A short jump (TACTIC_SHORT). Its size, or -ERANGE. */
 	int (*jump_short)(raddr_t from, raddr_t to, uint8_t *out);
 	/*
-	 * Tactic 4; NULL: none. A full jump at `from` behind `prefix` bytes that
+	 * A pun; NULL: none. A full jump at `from` behind `prefix` bytes that
 	 * do nothing. pun_set says where it can lead if each byte i of it with
 	 * bit i in `given` is to be p[i]; -ENOTSUP if no such jump has these
 	 * bytes. pun writes the one that leads to `to`. Its size, or -ERANGE.

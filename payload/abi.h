@@ -347,8 +347,8 @@ enum slot_state {
 };
 
 enum slot_kind {
-	SLOT_HOLE = 0,		/* padding that holds the long jump of tactic 3:
-				 * written first, removed last */
+	SLOT_HOLE = 0,		/* the full jump that a short one leads to, or the jump
+				 * of a host: written first, removed last */
 	SLOT_EXIT = 1,
 	SLOT_ENTRY = 2,
 	SLOT_FOREIGN = 3,	/* no patch of ours, and always SLOT_FREE: `old`

@@ -370,10 +370,10 @@ size_t pun_room(const struct body *, const struct window *, size_t *kept);
 /* choose.c */
 struct choice {
 	bool entry_only;	/* exits are not wanted */
-	bool may_short;		/* tactic 3 may take padding */
+	bool may_short;		/* a short jump may take padding */
 	bool may_host;		/* and displace live code when there is none */
-	bool may_pun;		/* tactic 4 may keep bytes of what follows */
-	bool may_trap;		/* tactic 6 may stand anywhere */
+	bool may_pun;		/* a pun may keep bytes of what follows */
+	bool may_trap;		/* a trap may stand anywhere */
 	struct range space;	/* where its jumps can lead */
 	bool last;		/* nothing more may be tried later */
 };

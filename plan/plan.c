@@ -291,7 +291,7 @@ static int run_pass(struct plan_impl *p, struct pass *pass)
 	return err;
 }
 
-/* First full jumps for everything, then tactic 3 for what is left, then 4, then
+/* First full jumps for everything, then short jumps for what is left, then puns, then
  * traps. */
 static int plan_probes(struct plan_impl *p, const struct plan_options *o,
 		       const struct plan *plan, struct probe *probes)

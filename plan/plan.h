@@ -83,18 +83,18 @@ const char *refusal_text(enum refusal);	/* the sentence */
 
 enum tactic {
 	TACTIC_NONE,
-	TACTIC_SITE,		/* 0: as 1, over what the compiler left for it */
-	TACTIC_JUMP,		/* 1: a full jump over whole instructions */
-	TACTIC_SHORT,		/* 3: a short jump to a hole in padding, or
+	TACTIC_SITE,		/* a full jump over what the compiler left for one */
+	TACTIC_JUMP,		/* a full jump over whole instructions */
+	TACTIC_SHORT,		/* a short jump to a hole in padding, or
 				 * behind the jump of a host */
-	TACTIC_PUN,		/* 4: a full jump whose last bytes are those that
+	TACTIC_PUN,		/* a full jump whose last bytes are those that
 				 * stand there already */
-	TACTIC_TRAP,		/* 6: a breakpoint, whose signal leads to the stub;
+	TACTIC_TRAP,		/* a breakpoint, whose signal leads to the stub;
 				 * only if asked for */
 	TACTICS
 };
 
-const char *tactic_word(enum tactic);	/* "jump", "short", "pun", "trap" */
+const char *tactic_word(enum tactic);	/* "site", "jump", "short", "pun", "trap" */
 
 enum {
 	SITE_INSNS = 16,	/* most instructions in one window */
@@ -202,7 +202,7 @@ struct plan_options {
 	const struct range *taken;
 	size_t ntaken;
 	/*
-	 * Where there is no padding, let tactic 3 make its hole behind the jump
+	 * Where there is no padding, let a short jump have its hole behind the jump
 	 * of a host (unoptimised code needs that: half of its exits). A host's
 	 * jump then counts as a hole, for it lies below the hole that it holds:
 	 * a caller that sets this writes holes in ascending order of their addresses
@@ -210,10 +210,10 @@ struct plan_options {
 	 * others.
 	 */
 	bool hosts;
-	/* Tactic 4 too: a caller that sets this finds islands, or gives up the sites
+	/* Puns, too: a caller that sets this finds islands, or gives up the sites
 	 * that have none. */
 	bool puns;
-	/* Where nothing else is left, tactic 6: a caller that sets this has a handler in
+	/* Where nothing else is left, traps: a caller that sets this has a handler in
 	 * the target. */
 	bool traps;
 	/* Signals that the process handles, bit n - 1 for signal n: a function that

@@ -4,9 +4,9 @@
  *
  * Exits all or none: one that is missing would leave calls open. Full jumps
  * come first, for all probes of a plan; what is still without a place then
- * may take padding for tactic 3, so that it takes none which others need, and
+ * may have a short jump, which takes padding, so that it takes none which others need, and
  * windows that are landed on, which need sites for the jumps that land (redirect.c); then
- * tactic 4, which takes no bytes from other sites.
+ * a pun, which takes no bytes from other sites; a trap comes last.
  */
 #include <errno.h>
 #include <string.h>

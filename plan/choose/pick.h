@@ -8,12 +8,12 @@
 /* A window that has been claimed. */
 struct pick {
 	struct window window;
-	raddr_t hole;		/* 0: tactic 1 */
+	raddr_t hole;		/* of a short jump; 0: it is none */
 	bool leaves;		/* ends before an exit that stays */
 	bool hosted;		/* the hole is in the window of the pick before */
 	bool host;
-	bool pun;		/* tactic 4 */
-	bool trap;		/* tactic 6 */
+	bool pun;		/* TACTIC_PUN */
+	bool trap;		/* TACTIC_TRAP */
 };
 
 /* picks[0] is the entry's. */
