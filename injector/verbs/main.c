@@ -2,7 +2,7 @@
 /*
  * inject: trace functions in processes that are already running.
  *
- * The attach is in verb_trace (trace.c), step by step.
+ * The attach is attach() (attach.c), step by step; verb_trace (trace.c) calls it.
  */
 #include <errno.h>
 #include <fcntl.h>
