@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * stuck: some jumps cannot be taken out, for another tool has written over them
- * and may put them back. Which others have to stay with them?
+ * and may put them back. Which others have to stay with them? Those that share their bytes,
+ * and, of their functions, those that they lead through, or that would lead into their middle.
  */
 #ifndef INJECTOR_STUCK_H
 #define INJECTOR_STUCK_H

@@ -303,7 +303,8 @@ int attach(struct trace *t)
 	/* 0. No jump of an earlier attachment stands. (After 1: a process that others work on
 	 * is left alone.) */
 	err = err ? err : remove_earlier(t);
-	/* 2. Mapped files and their functions are known, and which signals are handled. */
+	/* 2. It is known which files are mapped, and which signals are handled. (To ask how
+	 * faults are, one thread is borrowed, and maps a page for as long.) */
 	err = err ? err : read_symbols(t);
 	/* 3. For each function that is meant: where jumps can stand, or why none can. */
 	err = err ? err : make_plans(t);
