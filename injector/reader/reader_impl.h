@@ -38,7 +38,8 @@ struct open_calls {
 /* Fibers that any of a few places may have, from a place on. */
 enum { FIBER_PLACES = 16 };
 
-/* One ring, as we read it. `at` and `pos` are where we are. */
+/* One ring, as we read it (a trace directory has lanes of its own: trace/format/layout.h). `at`
+ * and `pos` are where we are. */
 struct lane {
 	struct ring *ring;
 	uint8_t *buffers;
