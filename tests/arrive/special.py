@@ -42,11 +42,16 @@ class Special(Program):
             self.note(kind, f".L{at}")
         self.out(*lines, f".size {at}, . - {at}")
 
-    def place(self, least=0):
+    def arrive(self, what="B"):
         """Here control arrives."""
-        at = self.label("B")
+        at = self.label(what)
         self.out(f"{at}:")
         self.note(ARRIVE, at)
+        return at
+
+    def place(self, least=0):
+        """And here, and goes on."""
+        at = self.arrive()
         self.steps(least, 2)
         return at
 
@@ -193,9 +198,7 @@ class Retry(Special):
     def make(self):
         self.head(False)
         self.steps(0, 1)
-        at = self.label("B")
-        self.out(f"{at}:")
-        self.note(ARRIVE, at)
+        self.arrive()
         self.out(f"call .L{self.name('again')}")
         self.steps(0, 2)
         self.leave()
@@ -209,8 +212,7 @@ class Saved(Special):
     """One function says where to go on, and another one goes."""
 
     def make(self):
-        slot = self.slot()
-        at = self.label("B")
+        slot, at = self.slot(), self.label("B")
         self.head()
         self.near(at, self.t)
         self.out(f"mov %{self.t}, {slot}(%rip)")
@@ -235,8 +237,7 @@ class Chain(Special):
     """Ways back are pushed, and each return leads to the next."""
 
     def make(self):
-        self.frame = "none"
-        self.traits["frame"] = "none"
+        self.frame = self.traits["frame"] = "none"
         self.head()
         at = [self.label("B") for _ in range(self.count)]
         for x in reversed(at):
@@ -316,9 +317,8 @@ class Behind(Special):
         self.start = self.begin(f, FUNC_F)
         lead = [] if self.endbr else [self.rng.choice(
             ["nop", "xchg %ax, %ax", "nopl (%rax)", "mov %edi, %edi"])]
-        at = self.label("B")
-        self.out(*lead, f"{at}:")
-        self.note(ARRIVE, at)
+        self.out(*lead)
+        at = self.arrive()
         self.out("lea 3(%rdi), %eax")
         self.steps(0, 3)
         self.out("ret")
@@ -338,7 +338,7 @@ class Behind(Special):
             self.out(f"mov {slot}(%rip), %{self.t}")
         else:
             slot = self.slot(f".quad {self.start}")
-            self.out(f"mov {slot}(%rip), %{self.t}", 
+            self.out(f"mov {slot}(%rip), %{self.t}",
                      f"lea {at} - {self.start}(%{self.t}), %{self.t}")
         self.out(self.rng.choice([f"jmp *%{self.t}", f"jmp *%{self.t}", f"call *%{self.t}; ret",
                                   f"push %{self.t}; ret"]))
@@ -417,15 +417,14 @@ class Vectors(Special):
         rng = self.rng
         self.count = rng.randint(3, 8)
         self.traits.update(owner="G", frame="none")
-        self.frame = "none"
+        self.frame, self.endbr = "none", False
         size = rng.choice([4, 4, 8])
         common = self.label("c")
-        self.endbr = False
         self.start = self.begin(self.name("F"), FUNC_F)
         for i in range(self.count):
             self.out(f".org {self.start} + {size * i}, 0x90")
             if i:
-                self.place_of(f"v{i}")
+                self.arrive(f"v{i}")
             self.out(f"push ${i + 3}", f"jmp {common}")
         self.out(f"{common}: pop %rax")
         self.steps(0, 2)
@@ -439,11 +438,6 @@ class Vectors(Special):
         self.end(self.name("G"))
         self.callable(self.name("G"), self.count)
         return self
-
-    def place_of(self, what):
-        at = self.label(what)
-        self.out(f"{at}:")
-        self.note(ARRIVE, at)
 
 
 @special
