@@ -16,11 +16,30 @@
 # make install    PREFIX=/usr/local DESTDIR=
 # make help       this list
 # V=1 shows commands; SAN=address,undefined; CC=clang; BUILD=dir; OPT=-O0
+# ARCH=arm64 SYSROOT=dir BUILD=dir: for another machine, with its libraries
 
 BUILD ?= build
 PREFIX ?= /usr/local
 OPT ?= -O2
-ARCH ?= $(shell uname -m | sed 's/aarch64/arm64/')
+HOST := $(shell uname -m | sed 's/aarch64/arm64/')
+ARCH ?= $(HOST)
+# What compiles for another instruction set than this machine's, and what it links with.
+TRIPLET_arm64 := aarch64-linux-gnu
+TRIPLET_x86_64 := x86_64-linux-gnu
+CROSS := $(if $(filter-out $(HOST),$(ARCH)),$(TRIPLET_$(ARCH))-)
+ifneq ($(CROSS),)
+ifeq ($(origin CC),default)
+CC := $(CROSS)gcc
+endif
+ifeq ($(origin CXX),default)
+CXX := $(CROSS)g++
+endif
+endif
+OBJCOPY ?= $(CROSS)objcopy
+ifneq ($(SYSROOT),)
+override CC += --sysroot=$(abspath $(SYSROOT))
+override CXX += --sysroot=$(abspath $(SYSROOT))
+endif
 VERSION := 0.1.0
 Q := $(if $(V),,@)
 
@@ -36,8 +55,9 @@ LDLIBS := -ldw -lelf -llzma -lzstd -lcapstone -lunwind-ptrace -lunwind-generic -
 STATIC_LDLIBS := -Wl,--start-group $(LDLIBS) -lunwind -lz -Wl,--end-group
 
 # Vector registers of the target are neither saved nor touched.
-PAYLOAD_ARCH_x86_64 := -mgeneral-regs-only -mno-red-zone
-PAYLOAD_ARCH_arm64 := -mgeneral-regs-only
+# No branch protection and no calls of libgcc for atomics: hot.S has neither.
+PAYLOAD_ARCH_x86_64 := -mgeneral-regs-only -mno-red-zone -fcf-protection=none
+PAYLOAD_ARCH_arm64 := -mgeneral-regs-only -mno-outline-atomics -mbranch-protection=none
 
 # Keep gcc from making memset calls out of loops; clang has no such option.
 PAYLOAD_GCC := $(shell $(CC) --version 2>/dev/null | grep -q clang || \
@@ -48,7 +68,7 @@ PAYLOAD_GCC := $(shell $(CC) --version 2>/dev/null | grep -q clang || \
 # Frame pointers, because who samples the target may walk them from in here.
 PAYLOAD_CFLAGS := -std=gnu11 $(WARN) -O2 -g -MMD -MP -fPIC -ffreestanding \
 	-fno-omit-frame-pointer -fvisibility=hidden -fno-stack-protector \
-	-fno-strict-aliasing -fcf-protection=none -fasynchronous-unwind-tables -fno-builtin \
+	-fno-strict-aliasing -fasynchronous-unwind-tables -fno-builtin \
 	-ftls-model=initial-exec $(PAYLOAD_GCC) \
 	$(PAYLOAD_ARCH_$(ARCH)) $(if $(findstring undefined,$(SAN)), \
 	-fsanitize=undefined -fsanitize-undefined-trap-on-error)
@@ -125,7 +145,7 @@ $(BUILD)/loader.bin: $(BUILD)/payload/loader.po
 	@echo "  LD      $@"
 	$(Q)$(CC) -nostdlib -static -Wl,-Ttext=0,-e,loader_start,--build-id=none \
 		-Wl,-z,noexecstack -o $(BUILD)/loader.elf $<
-	$(Q)objcopy -O binary -j .text $(BUILD)/loader.elf $@
+	$(Q)$(OBJCOPY) -O binary -j .text $(BUILD)/loader.elf $@
 
 $(BUILD)/injector/session/blobs_data.o: $(BUILD)/payload.so $(BUILD)/loader.bin
 

@@ -5,6 +5,8 @@
 
 #if defined(__x86_64__)
 #include "arch/x86_64/cpu.h"
+#elif defined(__aarch64__)
+#include "arch/arm64/cpu.h"
 #else
 #error "no arch/<name>/cpu.h for this instruction set"
 #endif

@@ -5,6 +5,8 @@
 
 #if defined(__x86_64__)
 #include "arch/x86_64/stand.h"
+#elif defined(__aarch64__)
+#include "arch/arm64/stand.h"
 #else
 #error "no arch/<name>/stand.h for this instruction set"
 #endif

@@ -36,7 +36,6 @@ extern const char payload_base[] __asm__("__ehdr_start")
  * claim anew at its next call; the regions of an earlier session must still be
  * mapped then, since a thread learns of it only on the slow path.
  */
-__attribute__((visibility("default")))
 void payload_hello(struct session *s)
 {
 	struct session *before = payload_session;

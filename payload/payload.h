@@ -33,6 +33,9 @@
 #include "arch/cpu.h"
 #include "payload/abi.h"
 
+/* All of it is reached by its distance: a table of addresses would have to be relocated. */
+#pragma GCC visibility push(hidden)
+
 /* What the stub's word says is to be counted. */
 enum what { WHAT_ENTRY, WHAT_EXIT };
 
@@ -48,7 +51,7 @@ extern uint64_t payload_visit;		/* counts hellos */
 bool payload_is_open(struct session *);
 
 /* hello.c */
-void payload_hello(struct session *);
+__attribute__((visibility("default"))) void payload_hello(struct session *);
 
 /* slow.S */
 void slow_entry(void);
@@ -61,7 +64,7 @@ void slow_watch_exit(void);
 void slow_tight(void);
 void slow_first(void);
 void slow_find(void);
-extern const char slow_first_end[] __attribute__((visibility("hidden")));
+extern const char slow_first_end[];
 
 /* claim.c */
 
@@ -262,5 +265,7 @@ const void *payload_find(uint64_t pc, struct unwind_bases *ret, unwind_find *ori
 /* watch.c, called likewise: entry and exit of a watched function. */
 void payload_watch_entry(uint64_t word, uint64_t sp);
 void payload_watch_exit(uint64_t word, uint64_t sp);
+
+#pragma GCC visibility pop
 
 #endif

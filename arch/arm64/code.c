@@ -2,6 +2,7 @@
 /* arm64/code: the table of the instruction set, and what is written from
  * nothing: jumps, recording calls; and what counts as padding. */
 #include "arch/arm64/code.h"
+#include "arch/arm64/stand.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -44,7 +45,7 @@ static int arm64_skip_unless(const uint8_t *p, const struct insn *in,
 }
 
 /*
- *	stp	x17, x30, [sp, #-32]!
+ *	stp	x17, x30, [sp, #-RECORD_PUSHED]!
  *	str	x16, [sp, #16]
  *	movz	x16, #gate[0]		and three movk
  *	ldrb	w16, [x16]
@@ -52,19 +53,19 @@ static int arm64_skip_unless(const uint8_t *p, const struct insn *in,
  *	movz	x16, #word[0]		likewise
  *	bl	routine
  * 1:	ldr	x16, [sp, #16]
- *	ldp	x17, x30, [sp], #32
+ *	ldp	x17, x30, [sp], #RECORD_PUSHED
  *
- * The routine finds the record's word in x16, its return address in x30, the
- * application's x30 at [sp, #8], and the application's stack from sp + 32; it
- * keeps all but x16, x17 and x30, the flags too. x16 and x17 are saved although
- * a veneer might change them: a tail call through a register uses them. There
- * is no red zone below the stack pointer on Linux.
+ * The routine finds the record's word in x16, its return address in x30, and the
+ * application's stack from sp + RECORD_PUSHED; it keeps all but x16, x17 and x30, the flags
+ * too. x16 and x17 are saved although a veneer might change them: a tail call through a
+ * register uses them. x30 may be signed: nothing here depends on what it holds. Linux knows no
+ * red zone below the stack pointer, but code of Go's has one of 16 bytes (stand.h).
  */
 static int arm64_record(raddr_t at, const struct record_call *call,
 			uint8_t *out)
 {
 	uint32_t code[] = {
-		0xa9be7bf1,
+		0xa9bd7bf1,
 		0xf9000bf0,
 		0xd2800010, 0xf2a00010, 0xf2c00010, 0xf2e00010,
 		0x39400210,
@@ -72,11 +73,12 @@ static int arm64_record(raddr_t at, const struct record_call *call,
 		0xd2800010, 0xf2a00010, 0xf2c00010, 0xf2e00010,
 		0,
 		0xf9400bf0,
-		0xa8c27bf1,
+		0xa8c37bf1,
 	};
 	enum { GATE = 2, WORD = 8, CALL = 12 };
 	int err = arm64_branch(at + CALL * 4, call->routine, true, &code[CALL]);
 
+	_Static_assert(sizeof(code) == RECORD_SIZE, "as unwinders are told");
 	if (err)
 		return err;
 	for (int i = 0; i < 4; i++) {
@@ -86,6 +88,26 @@ static int arm64_record(raddr_t at, const struct record_call *call,
 	for (size_t i = 0; i < ARRAY_SIZE(code); i++)
 		arm64_put_word(out + i * 4, code[i]);
 	return sizeof(code);
+}
+
+/*
+ *	adr	x16, 1f
+ *	b	routine
+ * 1:
+ *
+ * At a function's entry, where x16 is free: a veneer of the linker's may have changed it.
+ */
+static int arm64_call(raddr_t from, raddr_t to, uint8_t *out)
+{
+	const uint32_t adr_x16_over = 0x10000050;
+	uint32_t word;
+	int err = arm64_branch(from + 4, to, false, &word);
+
+	if (err)
+		return err;
+	arm64_put_word(out, adr_x16_over);
+	arm64_put_word(out + 4, word);
+	return 8;
 }
 
 /* nop, zeros, and brk #1, with which lld fills. */
@@ -142,6 +164,7 @@ const struct arch arch_arm64 = {
 	.relocate = arm64_relocate,
 	.jump = arm64_jump,
 	.jump_short = arm64_jump_short,
+	.call = arm64_call,
 	.skip_unless = arm64_skip_unless,
 	.record = arm64_record,
 	.raises = arm64_raises,

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* cpu: the few instructions that the payload needs and C has no words for. */
+#ifndef ARCH_ARM64_CPU_H
+#define ARCH_ARM64_CPU_H
+
+#include <stdint.h>
+
+/* Code that includes this runs between two instructions of a foreign function, whose vector
+ * registers are not saved: a promise too grave to rest on a Makefile's -mgeneral-regs-only
+ * alone. */
+#ifndef __clang__
+#pragma GCC target("general-regs-only")
+#endif
+
+/*
+ * The clock of the records. A processor may read the counter early or late, beside another
+ * read of it; the barriers keep this read behind the code before it, and those of the
+ * recording routines, which have no barrier, behind this one. Source: Arm ARM, D12.1.2, "The
+ * virtual counter".
+ */
+static inline uint64_t cpu_clock(void)
+{
+	uint64_t ticks;
+
+	__asm__ volatile("isb\n\tmrs %0, cntvct_el0\n\tisb" : "=r"(ticks) : : "memory");
+	return ticks;
+}
+
+/* The thread pointer, which is also what libc calls pthread_self(), or lies at a fixed
+ * distance from it. (0 where threads are of Go's runtime alone.) */
+static inline uint64_t cpu_thread_pointer(void)
+{
+	uint64_t tp;
+
+	__asm__("mrs %0, tpidr_el0" : "=r"(tp));
+	return tp;
+}
+
+/* What stands so far from where it points. */
+static inline int32_t cpu_thread_word(uint64_t offset)
+{
+	return *(volatile int32_t *)(cpu_thread_pointer() + offset);
+}
+
+static inline void cpu_set_thread_word(uint64_t offset, uint64_t word)
+{
+	*(volatile uint64_t *)(cpu_thread_pointer() + offset) = word;
+}
+
+/* One more, where only signal handlers of this thread may come between: the kernel's return
+ * from an exception clears the monitor, and the store fails. */
+static inline void cpu_count(uint64_t *n)
+{
+	uint64_t word;
+	uint32_t failed;
+
+	__asm__ volatile("1:	ldxr	%0, %2\n"
+			 "	add	%0, %0, #1\n"
+			 "	stxr	%w1, %0, %2\n"
+			 "	cbnz	%w1, 1b"
+			 : "=&r"(word), "=&r"(failed), "+Q"(*n));
+}
+
+/* System calls that leave errno alone: the result, or -errno. */
+static inline long cpu_syscall6(long nr, long a, long b, long c, long d, long e, long f)
+{
+	register long x8 __asm__("x8") = nr;
+	register long x0 __asm__("x0") = a;
+	register long x1 __asm__("x1") = b;
+	register long x2 __asm__("x2") = c;
+	register long x3 __asm__("x3") = d;
+	register long x4 __asm__("x4") = e;
+	register long x5 __asm__("x5") = f;
+
+	__asm__ volatile("svc #0" : "+r"(x0)
+			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+			 : "memory");
+	return x0;
+}
+
+static inline long cpu_syscall4(long nr, long a, long b, long c, long d)
+{
+	return cpu_syscall6(nr, a, b, c, d, 0, 0);
+}
+
+static inline long cpu_syscall(long nr, long a, long b, long c)
+{
+	return cpu_syscall6(nr, a, b, c, 0, 0, 0);
+}
+
+/* Of a handler's third argument (struct ucontext), where the program counter
+ * stands that the thread goes on at. Source: arch/arm64/include/uapi/asm/sigcontext.h. */
+static inline uint64_t *cpu_frame_pc(void *frame)
+{
+	enum { UC_MCONTEXT = 176, FAULT_AND_REGS = 32, SP_AND_PC = 1 };
+
+	return (uint64_t *)((char *)frame + UC_MCONTEXT) + FAULT_AND_REGS + SP_AND_PC;
+}
+
+/* How far behind a breakpoint it stands then. */
+enum { CPU_TRAP_SIZE = 0 };
+
+/* Where the jump leads that stands there, 0: another instruction does. So many bytes
+ * are looked at, the first one first. */
+enum { CPU_JUMP_SIZE = 4 };
+
+static inline uint64_t cpu_jump_goal(const uint8_t *p)
+{
+	uint32_t word;
+
+	__builtin_memcpy(&word, p, sizeof(word));
+	if ((word & 0xfc000000) != 0x14000000)
+		return 0;
+	return (uint64_t)p + (uint64_t)(((int64_t)((uint64_t)word << 38) >> 36) & ~3ll);
+}
+
+#endif

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hot: what does a stub call to record that a function began or ended?
+ *
+ * Everything from hot_begin to hot_end is copied to the start of each arena.
+ * It begins with a struct arena_header, which the injector fills in, and
+ * refers to nothing else but that, the thread's struct thread and its ring. (The
+ * payload has one copy that is never run, for what .cfi says of it: unwind.c.) All is
+ * there twice, and differs in how a thread finds its struct: hot_x by a thread-local
+ * word, seek_x by what every thread of glibc and musl has, where a loader of libraries
+ * is missing, and with it room for such a word.
+ *
+ * A stub whose gate is open does what arm64_record() writes, so that here x16 is the
+ * constant part of the record, x30 the way back, and sp + RECORD_PUSHED the application's
+ * stack pointer S, which is the same at a function's entry and at its exits. What is below S is
+ * free but for 16 bytes, which are left alone (stand.h); nothing at or above S is touched. All
+ * registers but x16, x17 and x30 are kept, which the stub has pushed; no flag is changed, and
+ * vector state is never used.
+ *
+ * Where the ring is full the routine does the same with a loss: it is counted
+ * instead of recorded, without a time. `cur` is then an odd number that moves
+ * with every loss, so that what follows about `cur` holds for both.
+ *
+ * A routine that cannot do its work undoes its pushes and goes on at the
+ * payload's slow_x, as if the stub had called that: see slow.S.
+ *
+ * Signals. A handler may interrupt anywhere, call probed functions on the same
+ * struct thread, on this stack or on its own, and return or siglongjmp away.
+ *
+ * - Up to the stxr nothing is written. Whatever a handler records, loses
+ *   for want of room, or changes in the choice of stack, moves `cur`: then the
+ *   comparison fails and all that was read is read again. Between ldxr and stxr any handler
+ *   makes the stxr fail, for the return from an exception clears the monitor (Arm ARM,
+ *   B2.9.1). So the time stamps of a ring never go back, and stack, sub-buffer and
+ *   epoch belong together. No other thread writes to this struct: what the pair is for
+ *   is this thread alone, and needs no order; and there is nothing that the atomics of
+ *   newer processors would make better.
+ * - Between stxr and store the reserved word is 0, and readers stop there.
+ *   A handler's words go behind it, and are later. siglongjmp leaves a hole.
+ * - The frame is written into a piece of the table that is this stack's alone,
+ *   in a slot that a handler on the same stack may have used in between and
+ *   one on another stack may have made not the current one. Both recorded
+ *   something: `cur` has moved, and slow_x settles the frame (a word of kind
+ *   REC_NONE, with the offset that the frame's top is to have).
+ * - A siglongjmp between store and frame leaves a call without a frame, or a
+ *   frame too many: the next call further up finds out by its S.
+ *
+ * Order. A record of one word is one store: its reader sees all of it or none. Of two
+ * words the header is stored with release, behind the other.
+ *
+ * Time. The counter is read without a barrier: a processor may read it early. Whatever
+ * ends a sub-buffer reads it with barriers (cpu_clock), and so no record is earlier than the
+ * sub-buffer that holds it.
+ */
+#include "payload/abi.h"
+#include "arch/arm64/hot.h"
+#include "arch/arm64/timed.h"
+
+	.section .rodata
+	.globl hot_begin, hot_end, hot_table
+	.balign 64
+hot_begin:
+	.fill	ARENA_HEADER, 1, 0
+
+/* A child that a signal handler forks right here finds all zeros in the thread: what is
+ * loaded from it is an address only if `end`, looked at later, is not; of what is counted,
+ * the end of the counters. */
+
+/* Two words of a record, whose cursor is x0: x3 and, behind that for its readers, x1. */
+	.macro	store2
+	str	x3, [x0, #8]
+	stlr	x1, [x0]
+	.endm
+
+/* Record a mark and be done; leaves by 8. In it the function alone is the word: two
+ * words, the header written last. */
+	.macro	put_mark
+	clock
+	number	x3, (REC_EXT | EXT_MARK << REC_FUNC_SHIFT | 1 << REC_WORDS_SHIFT)
+	add	x1, x1, x3
+	reserve	16
+	lsr	x3, x16, #(REC_FUNC_SHIFT - 2)
+	store2
+	done
+	.endm
+
+/* The goroutine, whose g is in x28, is the one told to the reader; leaves by 8. */
+	.macro	on_goroutine
+	ldr	x2, [x17, #THREAD_GOROUTINE]
+	sub	x2, x2, x28
+	cbnz	x2, 8f
+	.endm
+
+/*
+ * The same for goroutines, which any thread runs, and whose stacks move. No frames
+ * are kept of them: a record has a second word, written first, with the depth.
+ */
+	.macro	goroutine how, what, losses
+	.balign 64
+\how\()_go_\what\():
+	.cfi_startproc
+	pushes
+	\how
+1:	cursor	16
+	on_goroutine
+	ldr	x3, [x28, #8]		/* g.stack.hi */
+	add	x2, sp, #S
+	sub	x3, x3, x2
+	lsl	x3, x3, #REC_TIME_SHIFT
+	clock
+	add	x1, x1, x16
+	reserve	16
+	store2
+	done
+6:	full
+	lose	\losses
+	done
+8:	slow	ARENA_SLOW_GOROUTINE
+	.cfi_endproc
+	.endm
+
+	.macro	goroutine_mark how
+	.balign 64
+\how\()_go_mark:
+	.cfi_startproc
+	pushes
+	\how
+1:	cursor	16
+	on_goroutine
+	put_mark
+6:	full
+	lose	RING_LOST_ENTRIES
+	done
+8:	slow	ARENA_SLOW_GOROUTINE
+	.cfi_endproc
+	.endm
+
+/*
+ * Where calls are counted, that is all: one word is added to, and handlers, which have
+ * the same one, make that begin again. Nor does it matter what runs on which stack, so that
+ * this serves goroutines, too.
+ */
+	.macro	counting how
+	.balign 64
+\how\()_count:
+	.cfi_startproc
+	.ifc	\how, seek
+	keep2	x3, x4
+	keep2	x2, x5
+	.endif
+	keep2	x0, x1
+	\how
+	lsr	x0, x16, #(REC_FUNC_SHIFT - 3)
+	ldr	x1, [x17, #THREAD_COUNTS]
+	add	x0, x0, x1
+	ldr	x1, [x17, #THREAD_COUNTED]
+	sub	x1, x0, x1
+	tbz	x1, #63, 8f
+	plus	x0, #1, x1, w16
+	.cfi_remember_state
+	uncount	\how
+	ret
+	.cfi_restore_state
+8:	uncount	\how
+	onward	ARENA_SLOW_COUNT
+	.cfi_endproc
+	.endm
+
+	.macro	uncount how
+	unkeep2	x0, x1
+	.ifc	\how, seek
+	unkeep2	x2, x5
+	unkeep2	x3, x4
+	.endif
+	.endm
+
+/* There is no frame to keep in a mark. */
+	.macro	routines how
+	goroutine \how, entry, RING_LOST_ENTRIES
+	goroutine \how, exit, RING_LOST_EXITS
+	goroutine_mark \how
+
+	.balign 64
+\how\()_entry:
+	.cfi_startproc
+	pushes
+	\how
+1:	cursor	8
+	one_more
+	clock
+	add	x1, x1, x16
+	reserve	8
+	str	x1, [x0]
+	frame
+	done
+6:	full
+	one_more
+	lose	RING_LOST_ENTRIES
+	sub	x2, x2, #7
+	frame
+	done
+7:	and	x2, x2, #1		/* REC_NONE: the frame is to be settled; */
+	lsl	x16, x3, #2		/* it is odd if the entry was lost */
+	add	x16, x16, x2, lsl #2	/* SETTLE_LOST */
+8:	slow	ARENA_SLOW_ENTRY
+	.cfi_endproc
+
+	.balign 64
+\how\()_exit:
+	.cfi_startproc
+	pushes
+	\how
+1:	cursor	8
+	innermost
+	sub	x1, x1, x2
+	cbnz	x1, 8f
+	clock
+	add	x1, x1, x16
+	reserve	8
+	str	x1, [x0]
+	unframe
+	done
+6:	full
+	innermost
+	sub	x1, x2, x1
+	cbz	x1, 5f
+	sub	x1, x1, #7		/* the entry was lost, too */
+	cbnz	x1, 8f
+5:	lose	RING_LOST_EXITS
+	unframe
+	done
+7:	lsl	x16, x3, #2
+8:	slow	ARENA_SLOW_EXIT
+	.cfi_endproc
+
+	.balign 64
+\how\()_mark:
+	.cfi_startproc
+	pushes
+	\how
+1:	cursor	16
+	on_stack
+	put_mark
+6:	full
+	on_stack
+	lose	RING_LOST_ENTRIES
+	done
+8:	slow	ARENA_SLOW_MARK
+	.cfi_endproc
+	.endm
+
+	routines hot
+	routines seek
+	counting hot
+	counting seek
+	timing hot
+	timing seek
+
+/* Of watched functions all is done in C. */
+	.balign 64
+watch_entry:
+	.cfi_startproc
+	onward	ARENA_SLOW_WATCH_ENTRY
+watch_exit:
+	onward	ARENA_SLOW_WATCH_EXIT
+	.cfi_endproc
+
+/* An unwinder looks up a frame: x16 leads to the stub's copy of its function, which
+ * x30 has called. See stand.S. */
+	.balign 16
+hot_find:
+	.cfi_startproc
+	onward	ARENA_SLOW_FIND
+	.cfi_endproc
+
+	.balign 16
+hot_end:
+	.size	hot_begin, . - hot_begin
+
+/* Where each of them begins: struct hot_table. There are none that return for the stub, and
+ * none for little stack. */
+	.macro	at routines:vararg
+	.irp	routine, \routines
+	.long	\routine - hot_begin
+	.endr
+	.endm
+	.macro	sets how
+	at	\how\()_entry, \how\()_exit, \how\()_mark, \how\()_count, hot_begin
+	at	\how\()_go_entry, \how\()_go_exit, \how\()_go_mark, \how\()_count, hot_begin
+	at	hot_begin, hot_begin, hot_begin, hot_begin, hot_begin
+	at	\how\()_timed_entry, \how\()_timed_exit, \how\()_mark, \how\()_count, hot_begin
+	.endm
+
+	.balign 4
+hot_table:
+	sets	hot
+	sets	seek
+	at	watch_entry, watch_exit, hot_find, hot_begin, hot_begin, hot_begin
+	.section .note.GNU-stack, "", %progbits
