@@ -41,8 +41,12 @@ void xstate_clear(struct xstate *);
 raddr_t regs_pc(const struct regs *);
 void regs_set_pc(struct regs *, raddr_t);
 raddr_t regs_sp(const struct regs *);
-/* The thread pointer (%fs base). */
 raddr_t regs_tp(const struct regs *);
+/* Registers in which code of ours may have its way back to a stub: so many, and what they
+ * hold. */
+enum { REGS_WAYS = 2 };
+extern const size_t regs_nways;
+void regs_ways(const struct regs *, raddr_t ret[REGS_WAYS]);
 
 /* What the stop did to the system call that the thread was in, if any. */
 enum interrupted {
@@ -79,6 +83,13 @@ void regs_repair(struct regs *);
 void regs_rewind(struct regs *);
 
 /*
+ * Before the stop the thread slept in the call `nr`, of which /proc/PID/task/TID/syscall tells
+ * `sp` and `pc`, and it has not woken up since. Where another call for us comes in between, it
+ * is to go on with the time that remained. False: it cannot, or was in another call.
+ */
+bool regs_goes_on(struct regs *, long nr, raddr_t sp, raddr_t pc);
+
+/*
  * A call that was stopped before is known to the kernel as restart_syscall.
  * Give it its own number again, which stands in the `n` bytes of code that lead
  * to the call ("mov $nr, %eax; syscall"), if it is there at all. To be run
@@ -103,23 +114,23 @@ enum restarts regs_restarts(long nr);
 /* The system call that sets the thread pointer; -1: no call does. */
 extern const long regs_nr_set_tp;
 
-/* Make the thread call `fn(args...)` with its stack at `sp`, where the return
- * address lies already. Any system call restart is cancelled, and at a stop
- * before a system call that call is not run. */
+/* Make the thread call `fn(args...)` with its stack at `sp`. It returns to `back`, which lies
+ * at `sp` already, too, as the first word of a frame does. Any system call restart is cancelled,
+ * and at a stop before a system call that call is not run. */
 void regs_call(struct regs *, raddr_t fn, const uint64_t *args, size_t nargs,
-	       raddr_t sp);
+	       raddr_t sp, raddr_t back);
 /* The same for a system call through the gadget "syscall; return". */
 void regs_call_syscall(struct regs *, raddr_t gadget, long nr,
-		       const uint64_t args[6], raddr_t sp);
+		       const uint64_t args[6], raddr_t sp, raddr_t back);
 /* At a stop before a system call: it is to make another, without arguments, instead. */
 void regs_replace_call(struct regs *, long nr);
 uint64_t regs_result(const struct regs *);
 
 /*
  * A signal frame that rt_sigreturn takes: it brings a thread back to `regs`,
- * `xs` and the signal mask. `base` is the address where it will lie, with the
- * address `restorer` in its first word, so that a function called with sp ==
- * base "returns" into rt_sigreturn. The alternate signal stack stays as it is.
+ * `xs` and the signal mask. `base` is the address where it will lie; where return addresses are
+ * on the stack, with the address `restorer` in its first word, so that a function called with
+ * sp == base "returns" into rt_sigreturn. The alternate signal stack stays as it is.
  * Returns the frame's bytes in *ret (owned by the caller) and its size, or
  * -ENOMEM. frame_space() is room enough for it and for its alignment. Behind it
  * frame_tail() bytes have to be readable, whatever they are: a processor may
@@ -132,10 +143,15 @@ size_t frame_space(const struct xstate *);
 size_t frame_tail(const struct xstate *);
 /* The highest address at or below `top` where a frame of this size may lie. */
 raddr_t frame_base(raddr_t top, const struct xstate *);
-/* Offsets from a frame's base (where the restorer's address lies) to the saved
- * PC and the saved stack pointer. */
-enum { FRAME_NOT_FOUND = -1 };
+/* Bytes that returning from a function takes off the stack. */
+extern const int frame_popped;
+/* Offsets from a frame's base to the saved PC, stack pointer and signal mask. */
 extern const int frame_pc_offset, frame_sp_offset, frame_mask_offset;
+extern const int frame_way_offsets[REGS_WAYS];	/* regs_nways of them */
+/* The word that every frame of the kernel's has, and where; 0: its first word is the address
+ * of code that makes rt_sigreturn. */
+extern const uint64_t frame_mark;
+extern const int frame_mark_offset;
 
 /* Byte patterns: three to be found in the target's code, and the trap. */
 struct gadget {

@@ -158,6 +158,7 @@ const struct arch arch_arm64 = {
 	.trap_size = 4,
 	.trap = { 0x00, 0x00, 0x20, 0xd4 },
 	.top = 1ull << 48,
+	.top_least = 1ull << 39,
 	.keeps_landing = true,
 	.decode = arm64_decode,
 	.measure = arm64_decode,

@@ -455,6 +455,8 @@ const struct arch arch_x86_64 = {
 	.trap_size = 1,
 	.trap = { 0xcc },
 	.top = 1ull << 47,
+	.top_least = 1ull << 47,
+	.block_at_tp = true,
 	/* No kernel enforces endbr64 in user space. */
 	.keeps_landing = false,
 	.decode = x86_decode,

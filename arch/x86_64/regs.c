@@ -105,6 +105,14 @@ raddr_t regs_tp(const struct regs *r)
 	return cuser(r)->fs_base;
 }
 
+/* They are on the stack. */
+const size_t regs_nways = 0;
+
+void regs_ways(const struct regs *r, raddr_t ret[REGS_WAYS])
+{
+	(void)r, (void)ret;
+}
+
 uint64_t regs_result(const struct regs *r)
 {
 	return cuser(r)->rax;
@@ -242,6 +250,13 @@ void regs_name_restarted(struct regs *r, const uint8_t *code, size_t n)
 	}
 }
 
+/* The kernel remembers it by the registers that it gets back. */
+bool regs_goes_on(struct regs *r, long nr, raddr_t sp, raddr_t pc)
+{
+	(void)r, (void)nr, (void)sp, (void)pc;
+	return true;
+}
+
 /* DF is clear at every call; the kernel would rewind a system call that it
  * believes interrupted, so there must be none: orig_rax is -1 and rax is 0. */
 static void regs_prepare(struct user_regs_struct *u, raddr_t pc, raddr_t sp)
@@ -254,12 +269,13 @@ static void regs_prepare(struct user_regs_struct *u, raddr_t pc, raddr_t sp)
 }
 
 void regs_call(struct regs *r, raddr_t fn, const uint64_t *args, size_t nargs,
-	       raddr_t sp)
+	       raddr_t sp, raddr_t back)
 {
 	struct user_regs_struct *u = user(r);
 	unsigned long long *to[] = { (void *)&u->rdi, (void *)&u->rsi, (void *)&u->rdx,
 				     (void *)&u->rcx, (void *)&u->r8, (void *)&u->r9 };
 
+	(void)back;
 	regs_prepare(u, fn, sp);
 	for (size_t i = 0; i < nargs && i < ARRAY_SIZE(to); i++)
 		*to[i] = args[i];
@@ -271,10 +287,11 @@ void regs_replace_call(struct regs *r, long nr)
 }
 
 void regs_call_syscall(struct regs *r, raddr_t gadget, long nr,
-		       const uint64_t args[6], raddr_t sp)
+		       const uint64_t args[6], raddr_t sp, raddr_t back)
 {
 	struct user_regs_struct *u = user(r);
 
+	(void)back;
 	regs_prepare(u, gadget, sp);
 	u->rax = nr;
 	u->rdi = args[0];

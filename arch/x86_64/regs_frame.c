@@ -51,6 +51,10 @@ struct sw_bytes {
 	uint32_t xstate_size, pad[7];
 };
 
+const int frame_popped = sizeof(uint64_t);
+const uint64_t frame_mark = 0;
+const int frame_mark_offset = 0;
+const int frame_way_offsets[REGS_WAYS] = { 0 };
 const int frame_pc_offset = offsetof(struct rt_sigframe_, mc.ip);
 const int frame_sp_offset = offsetof(struct rt_sigframe_, mc.sp);
 const int frame_mask_offset = offsetof(struct rt_sigframe_, sigmask);

@@ -28,8 +28,10 @@ static uint64_t find_room(struct infecting *in)
 
 	if (!r || !in->tid_offset || !r->room.size || (in->loaded && !in->spare))
 		return 0;
-	return !r->has_room || in->result->old.s.tls_offset == (uint64_t)r->room.at ||
-		r->has_room(&in->known) ? (uint64_t)r->room.at : 0;
+	uint64_t at = (uint64_t)(int64_t)r->room.at + (r->room_by_id ? in->tid_offset : 0);
+
+	return !r->has_room || in->result->old.s.tls_offset == at ||
+		r->has_room(&in->known, at) ? at : 0;
 }
 
 int infect_find_tid(struct infecting *in)

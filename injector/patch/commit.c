@@ -61,15 +61,15 @@ static int check_threads(void *ctx, const struct sigframes *frames)
 }
 
 /* 7. */
-static int into_stub(void *ctx, raddr_t pc, raddr_t sp, raddr_t *to)
+static int into_stub(void *ctx, const struct rest *rest, raddr_t *to)
 {
 	struct committing *c = ctx;
-	const struct live_site *ls = live_site_at(c->live, pc);
+	const struct live_site *ls = live_site_at(c->live, rest->pc);
 	int err = 0;
 
 	if (!ls)
-		return stale_check(c->target, c->inf, c->live, pc, sp, &c->edit.pc);
-	raddr_t at = plan_forward(ls->placed, pc - ls->module->bias, &err);
+		return stale_check(c->target, c->inf, c->live, rest, &c->edit.pc);
+	raddr_t at = plan_forward(ls->placed, rest->pc - ls->module->bias, &err);
 	if (err)
 		return fail(EBUSY, "a thread stands inside an instruction of %s",
 			    ls->probe->planned->func->name);

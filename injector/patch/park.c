@@ -18,8 +18,8 @@ static int park_frame(void *ctx, const struct sigframe *f)
 	struct parking *p = ctx;
 	raddr_t to = 0;
 
-	*p->pc = f->pc;
-	int err = p->forward(p->ctx, f->pc, f->sp, &to);
+	*p->pc = f->rest.pc;
+	int err = p->forward(p->ctx, &f->rest, &to);
 	if (!err && !to)
 		return 0;
 	int live = sigframe_is_live(p->target, p->thread, f);
@@ -54,8 +54,11 @@ static int park_thread(struct parking *p, const struct sigframes *frames)
 
 	if (err)
 		return err;
-	*p->pc = regs_pc(&th->regs);
-	err = p->forward(p->ctx, *p->pc, regs_sp(&th->regs), &to);
+	struct rest rest = { .pc = regs_pc(&th->regs), .sp = regs_sp(&th->regs) };
+
+	regs_ways(&th->regs, rest.ways);
+	*p->pc = rest.pc;
+	err = p->forward(p->ctx, &rest, &to);
 	if (!err && to)
 		err = move(p, to);
 	return err ? err : sigframes_search(p->target, frames, th, park_frame, p);

@@ -13,10 +13,10 @@
 #include "injector/ptrace/sigframes.h"
 
 /*
- * Where a PC, with this stack pointer, has to go: *to = 0 if it may stay where it
+ * Where a thread, or a signal frame, that rests here has to go: *to = 0 if it may stay where it
  * is. -EBUSY if it may not and there is nowhere to go.
  */
-typedef int park_forward(void *ctx, raddr_t pc, raddr_t sp, raddr_t *to);
+typedef int park_forward(void *ctx, const struct rest *, raddr_t *to);
 
 /*
  * Every thread must be stopped. 0: every PC, also those saved in signal

@@ -16,7 +16,7 @@ struct restoring {
 
 /* A PC at a hole goes to the stub, where the jump that stands there leads; at
  * the start of a window it may stay, and inside one it cannot be. */
-static int out_of_hole(void *ctx, raddr_t pc, raddr_t sp, raddr_t *to)
+static int out_of_hole(void *ctx, const struct rest *rest, raddr_t *to)
 {
 	const struct restoring *r = ctx;
 	struct insn in;
@@ -26,7 +26,8 @@ static int out_of_hole(void *ctx, raddr_t pc, raddr_t sp, raddr_t *to)
 
 		if (c->rank)
 			break;		/* holes are last */
-		if (c->addr == pc && arch_host()->measure(c->from, c->len, pc, &in) == 0)
+		if (c->addr == rest->pc &&
+		    arch_host()->measure(c->from, c->len, rest->pc, &in) == 0)
 			*to = in.dest;
 	}
 	return 0;
@@ -34,11 +35,11 @@ static int out_of_hole(void *ctx, raddr_t pc, raddr_t sp, raddr_t *to)
 
 /* No unwinder would find its way from there. A thread that does not come out is waited
  * for as long as the stops are short. */
-static int out_of_ours(void *ctx, raddr_t pc, raddr_t sp, raddr_t *to)
+static int out_of_ours(void *ctx, const struct rest *rest, raddr_t *to)
 {
 	const struct restoring *r = ctx;
 
-	return ours_has(r->todo->session, pc) && !r->edit.unbounded ?
+	return ours_has(r->todo->session, rest->pc) && !r->edit.unbounded ?
 		fail(EBUSY, "a thread is still in code of ours") : 0;
 }
 

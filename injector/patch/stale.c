@@ -96,15 +96,19 @@ static int follow_all(struct walk *w)
 	return err;
 }
 
-/* In a recording routine: what on its stack may be the way back to a stub? */
-static int follow_stack(struct walk *w, raddr_t sp)
+/* In a recording routine: what in its registers or on its stack may be the way back to a
+ * stub? */
+static int follow_ways(struct walk *w, const struct rest *rest)
 {
 	int err = 0;
 
+	for (size_t i = 0; i < regs_nways && !err; i++)
+		if (ours_in_stubs(w->session, rest->ways[i]))
+			err = stale_lead(w, rest->ways[i]);
 	for (size_t i = 0; i < STACK_WORDS && !err; i++) {
 		raddr_t word;
 
-		if (target_read(w->target, sp + i * sizeof(word), &word, sizeof(word)) < 0)
+		if (target_read(w->target, rest->sp + i * sizeof(word), &word, sizeof(word)) < 0)
 			break;
 		if (ours_in_stubs(w->session, word))
 			err = stale_lead(w, word);
@@ -115,9 +119,10 @@ static int follow_stack(struct walk *w, raddr_t sp)
 }
 
 int stale_check(const struct target *t, const struct infection *inf, const struct live *live,
-		 raddr_t pc, raddr_t sp, raddr_t *at)
+		const struct rest *rest, raddr_t *at)
 {
 	const struct session *s = inf->map.s;
+	raddr_t pc = rest->pc;
 	struct walk w = { .target = t, .session = s, .live = live, .at = at };
 	int err = 0;
 
@@ -126,6 +131,6 @@ int stale_check(const struct target *t, const struct infection *inf, const struc
 	else if (is_hidden(s, pc))
 		err = fail(EAGAIN, "a thread is about to make its first record");
 	else if (ours_in_payload(s, pc) || ours_in_routines(s, pc))
-		err = follow_stack(&w, sp);
+		err = follow_ways(&w, rest);
 	return err ? err : follow_all(&w);
 }

@@ -12,13 +12,13 @@
 #define INJECTOR_STALE_H
 
 #include "injector/patch/probes.h"
+#include "injector/ptrace/sigframes.h"
 
 /*
- * A stopped thread, or a signal frame, stands at `pc` with the stack pointer
- * `sp`. 0: wherever it comes out of our stubs is no middle of a jump. -EBUSY:
+ * A stopped thread, or a signal frame, rests there. 0: wherever it comes out of our stubs is no middle of a jump. -EBUSY:
  * it is, at *at. -EAGAIN: only its registers know that; in a moment memory will.
  */
 int stale_check(const struct target *, const struct infection *, const struct live *,
-		 raddr_t pc, raddr_t sp, raddr_t *at);
+		const struct rest *, raddr_t *at);
 
 #endif

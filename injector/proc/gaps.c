@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "injector/proc/procfs.h"
 #include "payload/abi.h"
 
 enum {
 	LOWEST = 1 << 16,	/* vm.mmap_min_addr's usual value */
 };
-#define HIGHEST 0x7ffffffff000ull
 #define STACK (1ull << 30)	/* left to a stack downwards */
 
 struct walk {
@@ -44,10 +44,21 @@ static int add_around_heap(struct walk *w, raddr_t start, raddr_t end)
 	return err ? err : gaps_add(w->gaps, MAX(start, w->heap.end), end);
 }
 
+/* Where a process's addresses end that has something at `used`: its kernel has as many bits of
+ * address as its stack, the highest mapping, needs. The last page is never used. */
+static raddr_t highest(raddr_t used)
+{
+	raddr_t top = arch_host()->top_least;
+
+	while (top < used && top < arch_host()->top)
+		top *= 2;
+	return top - PAGE;
+}
+
 static int next_mapping(void *ctx, const struct mapping *m)
 {
 	struct walk *w = ctx;
-	raddr_t end = MIN(m->range.start, HIGHEST);
+	raddr_t end = MIN(m->range.start, arch_host()->top - PAGE);
 	uint64_t guard = w->ours && w->ours(w->ctx, m) ? 0 : GAPS_BESIDE;
 
 	end -= MIN(end, strcmp(m->path, "[stack]") == 0 ? STACK : guard);
@@ -70,13 +81,13 @@ int gaps_find(pid_t pid, uint64_t heap, gaps_ours ours, void *ctx, struct gaps *
 			  .heap = { start - MIN(start, (raddr_t)GAPS_BESIDE), start + heap } };
 
 	if (!start)	/* not said: begins with its mapping, if it has one */
-		w.heap = (struct range){ HIGHEST, HIGHEST };
+		w.heap = (struct range){ arch_host()->top, arch_host()->top };
 
 	*ret = (struct gaps){ 0 };
 	int err = procfs_maps(pid, next_mapping, &w);
 
-	if (!err && w.end < HIGHEST)
-		err = add_around_heap(&w, w.end, HIGHEST);
+	if (!err && w.end < highest(w.end))
+		err = add_around_heap(&w, w.end, highest(w.end));
 	if (err)
 		gaps_clear(ret);
 	return err;

@@ -66,7 +66,8 @@ static int search_code(void *ctx, const struct mapping *m)
 	struct preparing *p = ctx;
 	struct code c;
 
-	if (!m->exec || !m->read || m->path[0] != '/' || range_size(m->range) > CODE_MAX)
+	if (!m->exec || !m->read || m->path[0] != '/' || range_size(m->range) > CODE_MAX ||
+	    frame_mark)
 		return 0;
 	code_open(p->target, m, &c);
 	int err = search_pieces(p, m->range, &c);
@@ -89,8 +90,11 @@ void sigframes_clear(struct sigframes *s)
 	*s = (struct sigframes){ 0 };
 }
 
-static bool is_restorer(const struct sigframes *s, raddr_t word)
+/* By which a frame is known, frame_mark_offset bytes behind its start. */
+static bool is_mark(const struct sigframes *s, raddr_t word)
 {
+	if (frame_mark)
+		return word == frame_mark;
 	for (size_t i = 0; i < s->n; i++)
 		if (s->restorers[i] == word)
 			return true;
@@ -124,16 +128,21 @@ static int sigframes_found(struct search *s, raddr_t at, struct range scanned)
 {
 	struct sigframe f = { .at = at };
 
-	if (target_read(s->target, at + (raddr_t)frame_pc_offset, &f.pc, 8) < 0 ||
-	    target_read(s->target, at + (raddr_t)frame_sp_offset, &f.sp, 8) < 0 ||
-	    target_read(s->target, at + (raddr_t)frame_mask_offset, &f.mask, 8) < 0) {
+	int err = target_read(s->target, at + (raddr_t)frame_pc_offset, &f.rest.pc, 8);
+
+	err = err ? err : target_read(s->target, at + (raddr_t)frame_sp_offset, &f.rest.sp, 8);
+	err = err ? err : target_read(s->target, at + (raddr_t)frame_mask_offset, &f.mask, 8);
+	for (size_t i = 0; i < regs_nways && !err; i++)
+		err = target_read(s->target, at + (raddr_t)frame_way_offsets[i],
+				  &f.rest.ways[i], 8);
+	if (err) {
 		fail_clear();
 		return 0;
 	}
 	/* The handler ran on a stack of its own: the interrupted one may hold
 	 * further frames. */
-	if (!range_has(scanned, f.sp) && s->npending < NESTED_MOST)
-		s->pending[s->npending++] = f.sp;
+	if (!range_has(scanned, f.rest.sp) && s->npending < NESTED_MOST)
+		s->pending[s->npending++] = f.rest.sp;
 	return s->each(s->ctx, &f);
 }
 
@@ -141,9 +150,9 @@ static int scan_words(struct search *s, const uint64_t *words, size_t n, raddr_t
 		      struct range scanned)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (!words[i] || !is_restorer(s->frames, words[i]))
+		if (!words[i] || !is_mark(s->frames, words[i]))
 			continue;
-		int err = sigframes_found(s, at + i * 8, scanned);
+		int err = sigframes_found(s, at + i * 8 - (raddr_t)frame_mark_offset, scanned);
 		if (err)
 			return err;
 	}
@@ -197,7 +206,7 @@ static int is_this(void *ctx, const struct unwind_frame *frame)
 	const struct sigframe *f = r->frame;
 
 	r->sp = frame->sp;
-	return frame->signal && frame->pc == f->pc && frame->sp == f->sp ? 2 : 0;
+	return frame->signal && frame->pc == f->rest.pc && frame->sp == f->rest.sp ? 2 : 0;
 }
 
 /* libunwind also calls it the outermost frame when it is in code that it knows

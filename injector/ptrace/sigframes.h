@@ -3,7 +3,8 @@
  * sigframes: where was a thread interrupted whose signal handler is running?
  * Such a PC lies on a stack, not in a register, and counts like one.
  *
- * A frame's first word is the address of code that does rt_sigreturn. Stacks
+ * A frame's first word is the address of code that does rt_sigreturn, or the frame has a
+ * word that all have (frame_mark). Stacks
  * are searched for such words, which costs one read per thread; what is found
  * may be left over from long ago, so before a word of the target's stack is
  * trusted, libunwind-ptrace has to reach it as a live frame.
@@ -13,6 +14,12 @@
 
 #include "injector/ptrace/target.h"
 
+/* Where a thread rests, or is to go on. */
+struct rest {
+	raddr_t pc, sp;
+	raddr_t ways[REGS_WAYS];	/* regs_nways of them */
+};
+
 struct sigframes {
 	raddr_t *restorers;	/* sorted; code that does rt_sigreturn */
 	size_t n, cap;
@@ -20,7 +27,7 @@ struct sigframes {
 
 struct sigframe {
 	raddr_t at;		/* its first word */
-	raddr_t pc, sp;		/* of the interrupted code */
+	struct rest rest;	/* of the interrupted code */
 	uint64_t mask;		/* the signals that the thread blocks once the handler returns */
 };
 

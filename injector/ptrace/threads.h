@@ -49,9 +49,10 @@ struct thread_runtime {
 	const char *name;	/* for messages */
 	/* Bytes that the runtime leaves alone, where the payload may have a word of its own. */
 	struct thread_bytes room;
-	/* NULL: that is certain. Else: in all threads of the process, is there nothing yet? Not
-	 * so where another program has found them, too. */
-	bool (*has_room)(const struct tids_of *);
+	bool room_by_id;	/* they are so far from the thread's id, not its pointer */
+	/* NULL: that is certain. Else: in all threads of the process, is there nothing yet so far
+	 * from the thread pointer? Not so where another program has found them, too. */
+	bool (*has_room)(const struct tids_of *, uint64_t at);
 
 	/* ---- a C library ---- */
 

@@ -6,11 +6,13 @@
  * is, the kernel tells for every thread, without a stop. A thread whose list is elsewhere is
  * stopped and asked where its block is.
  *
- * In the head of its control block there are 512 bytes that the loader used before
- * version 2.23. They stay because programs built with AddressSanitizer depend on the
- * size of that head (tcbhead_t). They are zero in a new block; one that is used again has
- * what the thread before has left there. That 2.23 or later is there is told by a function
- * that came with 2.25.
+ * Shortly before the id there are bytes that nothing uses. On x86-64 they are 512 in the head
+ * of the control block (tcbhead_t), which the loader used before version 2.23, and which stay
+ * because programs built with AddressSanitizer depend on the size of that head. Elsewhere they
+ * are the padding that struct pthread begins with (nptl/descr.h: "in case it might be
+ * convenient for some implementation-specific instrumentation hack"). They are zero in a new
+ * block; one that is used again has what the thread before has left there. That 2.23 or later is
+ * there is told by a function that came with 2.25.
  */
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -25,8 +27,8 @@ enum {
 	WORDS = BEFORE / sizeof(int32_t),
 	ALL_PLACES = (1 << WORDS) - 1,
 	MOST_ODD = 16,
-	/* Of these 512 bytes, behind the thread pointer. */
-	ROOM_AT = 0x240, ROOM = 32,
+	/* Of these bytes, from the id on. */
+	ROOM_AT = -0x90, ROOM = 32,
 	STOP_BUDGET = 20 * 1000 * 1000,		/* ns */
 };
 
@@ -151,7 +153,7 @@ static uint64_t ids(struct target *t, struct tids_of *of, int patience)
 	return ok ? offset : 0;
 }
 
-static bool has_room(const struct tids_of *of)
+static bool has_room(const struct tids_of *of, uint64_t at)
 {
 	auto_free pid_t *tids = NULL;
 	int n = procfs_threads(of->target->pid, &tids);
@@ -162,7 +164,7 @@ static bool has_room(const struct tids_of *of)
 		uint64_t words[ROOM / sizeof(uint64_t)] = { 0 }, any = 0;
 		raddr_t head = robust_head(tids[i]);
 
-		if (head && target_read(of->target, head - known + of->tp + ROOM_AT,
+		if (head && target_read(of->target, head - known + of->tp + at,
 					words, sizeof(words)) < 0)
 			fail_clear();
 		for (size_t k = 0; k < ARRAY_SIZE(words); k++)
@@ -175,6 +177,7 @@ static bool has_room(const struct tids_of *of)
 const struct thread_runtime threads_glibc = {
 	.name = "glibc",
 	.room = { ROOM_AT, ROOM },
+	.room_by_id = true,
 	.has_room = has_room,
 	.ids = ids,
 	.loads_by = "gnu_get_libc_version",

@@ -239,7 +239,8 @@ int remote_work(struct remote *r, const struct remote_job *job)
 
 	if (!remote_is_held(r))
 		return fail(EAGAIN, "thread %d has gone on by itself", r->thread->tid);
-	regs_call(&regs, job->fn, job->args, ARRAY_SIZE(job->args), r->way);
+	regs_call(&regs, job->fn, job->args, ARRAY_SIZE(job->args), r->way,
+		  r->gadgets.sigreturn);
 	/* As in remote_call. */
 	int err = remote_set_mask(r->thread->tid, ~remote_faults());
 	err = err ? err : regs_set(r->thread->tid, &regs);

@@ -33,7 +33,7 @@ struct regs remote_at_sigreturn(const struct remote *r)
 	struct regs regs = r->saved;
 
 	regs_call(&regs, g->sigreturn ? g->sigreturn : g->pop_number, NULL, 0,
-		  r->way + sizeof(uint64_t));
+		  r->way + (raddr_t)frame_popped, 0);
 	return regs;
 }
 
@@ -116,7 +116,8 @@ int remote_syscall(struct remote *r, long nr, const uint64_t args[6], int64_t *r
 	if (is_forbidden(r, nr, args))
 		return fail(0, "thread %d has a seccomp filter that forbids it system call %ld",
 			    r->thread->tid, nr), -EPERM;
-	regs_call_syscall(&regs, r->gadgets.syscall_ret, nr, args, r->way);
+	regs_call_syscall(&regs, r->gadgets.syscall_ret, nr, args, r->way,
+			  r->gadgets.sigreturn);
 	int err = regs_set(r->thread->tid, &regs);
 	err = err ? err : to_syscall_stop(r, SYSCALL_BUDGET);	/* entry */
 	err = err ? err : to_syscall_stop(r, SYSCALL_BUDGET);	/* exit */
@@ -144,7 +145,7 @@ int remote_call(struct remote *r, raddr_t fn, uint64_t a0, uint64_t a1, uint64_t
 	struct regs regs = r->saved;
 	uint64_t unused;
 
-	regs_call(&regs, fn, args, ARRAY_SIZE(args), r->way);
+	regs_call(&regs, fn, args, ARRAY_SIZE(args), r->way, r->gadgets.sigreturn);
 	/* Signals that the kernel forces on a thread must not be blocked: it would
 	 * reset their handler to the default and kill the process. */
 	int err = remote_set_mask(r->thread->tid, ~remote_faults());
@@ -158,7 +159,7 @@ int remote_call(struct remote *r, raddr_t fn, uint64_t a0, uint64_t a1, uint64_t
 		 * is skipped, for remote_end restores more than it would; and
 		 * the thread set to make it again, in case we die before. */
 		if (regs_syscall(&r->thread->regs, &unused) == SYS_rt_sigreturn &&
-		    regs_sp(&r->thread->regs) == r->frame + sizeof(uint64_t))
+		    regs_sp(&r->thread->regs) == r->frame + (raddr_t)frame_popped)
 			return put_off_sigreturn(r);
 	}
 	return err;

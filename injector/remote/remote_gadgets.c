@@ -17,7 +17,7 @@ struct gadget_search {
 static raddr_t find_bytes(const uint8_t *hay, size_t n, raddr_t base,
 			  const struct gadget *g)
 {
-	const uint8_t *p = memmem(hay, n, g->bytes, g->size);
+	const uint8_t *p = g->size ? memmem(hay, n, g->bytes, g->size) : NULL;
 
 	return p ? base + (raddr_t)(p - hay) : 0;
 }

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * regs, arm64: the registers of a stopped thread.
+ *
+ * What a stop has done to a system call is not to be read from the registers alone. The
+ * kernel has forgotten the call by the time that a tracer looks: it has set PC and x0 back to
+ * where the call begins, if it restarts, and keeps its first argument (orig_x0) to itself
+ * (arch/arm64/kernel/signal.c, do_signal()). So regs_get reads the instructions at PC, too, and
+ * has the kernel tell orig_x0 by a detour: with a number of a call set
+ * (NT_ARM_SYSTEM_CALL), /proc/PID/task/TID/syscall prints its arguments.
+ */
+#include "arch/regs.h"
+
+#include <asm/ptrace.h>
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+enum {
+	SVC = 0xd4000001,
+	SVC_SIZE = 4,
+	LR = 30,
+	NR = 8,			/* the register that a call's number is in */
+	ALL_REGS = sizeof(struct user_pt_regs) / sizeof(uint64_t),
+	/* In struct regs, behind those of the kernel. */
+	TP = ALL_REGS,
+	CALL,			/* NT_ARM_SYSTEM_CALL */
+	FIRST,			/* of the call that the thread comes back from: orig_x0 */
+	CODE,			/* the words before PC, and at it */
+	END,
+	PSR_STEP = 1 << 21,
+	PSR_BTYPE = 3 << 10,
+};
+
+_Static_assert(END <= sizeof(((struct regs *)0)->raw) / sizeof(uint64_t), "all have room");
+
+static struct user_pt_regs *user(struct regs *r)
+{
+	return (struct user_pt_regs *)r->raw;
+}
+
+static const struct user_pt_regs *cuser(const struct regs *r)
+{
+	return (const struct user_pt_regs *)r->raw;
+}
+
+static int get_set(pid_t tid, int type, void *to, size_t size)
+{
+	struct iovec iov = { to, size };
+
+	return regs_request(PTRACE_GETREGSET, tid, (uintptr_t)type, &iov) < 0 ? -errno :
+		(int)iov.iov_len;
+}
+
+static int put_set(pid_t tid, int type, const void *from, size_t size)
+{
+	struct iovec iov = { (void *)(uintptr_t)from, size };
+
+	return regs_request(PTRACE_SETREGSET, tid, (uintptr_t)type, &iov) < 0 ? -errno : 0;
+}
+
+static int set_call(pid_t tid, int nr)
+{
+	return put_set(tid, NT_ARM_SYSTEM_CALL, &nr, sizeof(nr));
+}
+
+static uint32_t code_before(const struct regs *r)
+{
+	return (uint32_t)r->raw[CODE];
+}
+
+static uint32_t code_at(const struct regs *r)
+{
+	return (uint32_t)(r->raw[CODE] >> 32);
+}
+
+/* The first argument of the call that the thread was in last. */
+static int ask_first(pid_t tid, struct regs *r)
+{
+	char path[64];
+	long nr = -1;
+	unsigned long first = 0;
+
+	if (set_call(tid, (int)r->raw[NR]) < 0)
+		return fail(errno, "ask for the system call of thread %d", tid);
+	snprintf(path, sizeof(path), "/proc/%d/syscall", tid);
+	FILE *f = fopen(path, "re");
+	int n = f ? fscanf(f, "%ld %lx", &nr, &first) : 0;
+
+	if (f)
+		fclose(f);
+	int err = set_call(tid, -1);
+	if (err < 0)
+		return fail(-err, "forget the system call of thread %d again", tid);
+	r->raw[FIRST] = n == 2 && nr == (long)r->raw[NR] ? first : ~0ull;
+	return 0;
+}
+
+static bool comes_back(const struct regs *r)
+{
+	return (int)r->raw[CALL] < 0 && code_before(r) == SVC;
+}
+
+int regs_get(pid_t tid, struct regs *ret)
+{
+	int call = -1, n = get_set(tid, NT_PRSTATUS, ret->raw, sizeof(*cuser(ret)));
+	uint64_t tp[2] = { 0 };
+
+	if (n < 0)
+		return fail(-n, "read the registers of thread %d", tid);
+	if ((size_t)n < sizeof(*cuser(ret)))
+		return fail(ENOEXEC, "thread %d runs 32-bit code", tid);
+	ret->size = sizeof(*cuser(ret));
+	n = get_set(tid, NT_ARM_TLS, tp, sizeof(tp));
+	n = n < 0 ? n : get_set(tid, NT_ARM_SYSTEM_CALL, &call, sizeof(call));
+	if (n < 0)
+		return fail(-n, "read the thread pointer and system call of thread %d", tid);
+	ret->raw[TP] = tp[0];
+	ret->raw[CALL] = (uint64_t)(int64_t)call;
+	ret->raw[FIRST] = 0;
+	errno = 0;
+	ret->raw[CODE] = (uint64_t)ptrace(PTRACE_PEEKTEXT, tid, cuser(ret)->pc - SVC_SIZE, NULL);
+	if (errno)
+		ret->raw[CODE] = 0;
+	return comes_back(ret) ? ask_first(tid, ret) : 0;
+}
+
+int regs_set(pid_t tid, const struct regs *r)
+{
+	int err = put_set(tid, NT_PRSTATUS, r->raw, r->size);
+
+	err = err ? err : set_call(tid, (int)r->raw[CALL]);
+	return err ? fail(-err, "set the registers of thread %d", tid) : 0;
+}
+
+raddr_t regs_pc(const struct regs *r)
+{
+	return cuser(r)->pc;
+}
+
+void regs_set_pc(struct regs *r, raddr_t pc)
+{
+	user(r)->pc = pc;
+	user(r)->pstate &= ~(uint64_t)PSR_BTYPE;
+	r->raw[CODE] = 0;
+}
+
+raddr_t regs_sp(const struct regs *r)
+{
+	return cuser(r)->sp;
+}
+
+raddr_t regs_tp(const struct regs *r)
+{
+	return r->raw[TP];
+}
+
+uint64_t regs_result(const struct regs *r)
+{
+	return r->raw[0];
+}
+
+const size_t regs_nways = 2;
+
+/* x16 until an unwinder's question is on the stack: slow_find. */
+void regs_ways(const struct regs *r, raddr_t ret[REGS_WAYS])
+{
+	ret[0] = r->raw[LR];
+	ret[1] = r->raw[16];
+}
+
+long regs_syscall(const struct regs *r, uint64_t *first_arg)
+{
+	*first_arg = r->raw[0];
+	return (int)r->raw[CALL];
+}
+
+void regs_call_state(const struct regs *r, struct regs_call_state *ret)
+{
+	bool back = comes_back(r);
+
+	*ret = (struct regs_call_state){
+		.nr = back ? (long)r->raw[NR] : -1,
+		.arg = { r->raw[FIRST], r->raw[1], r->raw[2], r->raw[3], r->raw[4], r->raw[5] },
+		.result = (int64_t)r->raw[0],
+	};
+}
+
+/* The next stop is told by the instruction before PC again: there is nothing to forget. */
+void regs_forget_call(struct regs *r)
+{
+	r->raw[CODE] = 0;
+}
+
+/*
+ * The calls that ptrace makes return EINTR although no signal came, and that
+ * have then done nothing, so that running them again is right. Never others: close, ioctl
+ * and FUSE may have acted already. docs/attach.md has how this was measured.
+ */
+static bool leaks_eintr(long nr)
+{
+	switch (nr) {
+	case SYS_epoll_pwait: case SYS_epoll_pwait2:
+	case SYS_accept: case SYS_accept4: case SYS_connect:
+	case SYS_read: case SYS_readv: case SYS_recvfrom: case SYS_recvmsg:
+	case SYS_recvmmsg: case SYS_write: case SYS_writev: case SYS_sendto:
+	case SYS_sendmsg: case SYS_sendmmsg:
+	case SYS_rt_sigtimedwait: case SYS_io_getevents:
+	case SYS_io_pgetevents: case SYS_io_uring_enter:
+	case SYS_semop: case SYS_semtimedop:
+		return true;
+	default:
+		return false;
+	}
+}
+
+enum interrupted regs_interrupted(const struct regs *r)
+{
+	if ((int)r->raw[CALL] >= 0)
+		return INTERRUPTED_NONE;
+	if (code_at(r) == SVC)
+		return regs_restarts((long)r->raw[NR]) == RESTARTS_BLOCK ? INTERRUPTED_BLOCK :
+			INTERRUPTED_RESTARTS;
+	if (comes_back(r) && (int64_t)r->raw[0] == -EINTR && leaks_eintr((long)r->raw[NR]) &&
+	    r->raw[FIRST] != ~0ull)
+		return INTERRUPTED_EINTR;
+	return INTERRUPTED_NONE;
+}
+
+raddr_t regs_call_site(const struct regs *r)
+{
+	return code_at(r) == SVC ? cuser(r)->pc : cuser(r)->pc - SVC_SIZE;
+}
+
+/* mov x8, #nr, or w8: movz. */
+static bool sets_number(uint32_t word, uint32_t *nr)
+{
+	*nr = word >> 5 & 0xffff;
+	return (word & 0x7fe0001f) == 0x52800008;
+}
+
+/*
+ * One that leaks EINTR: from its start. One with a restart block the kernel would
+ * go on with by restart_syscall, if the PC is on the call; so it is put on the instruction
+ * before, if that gives the call its number, and the kernel leaves the thread alone.
+ */
+void regs_repair(struct regs *r)
+{
+	uint32_t nr;
+
+	if (regs_interrupted(r) == INTERRUPTED_EINTR) {
+		user(r)->pc -= SVC_SIZE;
+		r->raw[0] = r->raw[FIRST];
+	} else if (sets_number(code_before(r), &nr) && nr == r->raw[NR]) {
+		user(r)->pc -= SVC_SIZE;
+	}
+	r->raw[CODE] = 0;
+}
+
+/* Any other call the kernel has rewound already. */
+void regs_rewind(struct regs *r)
+{
+	if (regs_interrupted(r) == INTERRUPTED_EINTR)
+		regs_repair(r);
+	r->raw[CALL] = -1ull;
+}
+
+bool regs_is_restarted(const struct regs *r)
+{
+	return r->raw[NR] == SYS_restart_syscall &&
+		regs_interrupted(r) == INTERRUPTED_BLOCK;
+}
+
+/* docs/attach.md has how this was measured. */
+enum restarts regs_restarts(long nr)
+{
+	switch (nr) {
+	case SYS_nanosleep: case SYS_clock_nanosleep: case SYS_restart_syscall:
+		return RESTARTS_BLOCK;
+	case SYS_futex: case SYS_wait4: case SYS_waitid:
+	case SYS_pselect6: case SYS_ppoll: case SYS_flock: case SYS_rt_sigsuspend:
+		return RESTARTS_ITSELF;
+	case SYS_clone: case SYS_clone3:	/* as vfork */
+		return RESTARTS_CHILD;
+	default:
+		return RESTARTS_LEAKS;
+	}
+}
+
+static bool has_restart_block(uint32_t nr)
+{
+	return nr == SYS_nanosleep || nr == SYS_clock_nanosleep || nr == SYS_futex;
+}
+
+void regs_name_restarted(struct regs *r, const uint8_t *code, size_t n)
+{
+	for (size_t i = n / 4; i-- > 0;) {
+		uint32_t word, nr;
+
+		memcpy(&word, code + i * 4, sizeof(word));
+		if (sets_number(word, &nr) && has_restart_block(nr)) {
+			r->raw[NR] = nr;
+			return;
+		}
+	}
+}
+
+bool regs_goes_on(struct regs *r, long nr, raddr_t sp, raddr_t pc)
+{
+	if (nr != (long)r->raw[NR] || sp != cuser(r)->sp || pc != cuser(r)->pc + SVC_SIZE)
+		return false;
+	r->raw[NR] = SYS_restart_syscall;
+	return true;
+}
+
+static void regs_prepare(struct regs *r, raddr_t pc, raddr_t sp, raddr_t back)
+{
+	struct user_pt_regs *u = user(r);
+
+	u->pc = pc;
+	u->sp = sp;
+	u->regs[LR] = back;
+	u->pstate &= ~(uint64_t)(PSR_BTYPE | PSR_STEP);
+	r->raw[CALL] = -1ull;
+	r->raw[CODE] = 0;
+}
+
+void regs_call(struct regs *r, raddr_t fn, const uint64_t *args, size_t nargs,
+	       raddr_t sp, raddr_t back)
+{
+	enum { ARGS = 6 };	/* not x7, which a tracer cannot set at a system call */
+
+	regs_prepare(r, fn, sp, back);
+	for (size_t i = 0; i < nargs && i < ARGS; i++)
+		r->raw[i] = args[i];
+}
+
+void regs_replace_call(struct regs *r, long nr)
+{
+	r->raw[CALL] = (uint64_t)nr;
+}
+
+void regs_call_syscall(struct regs *r, raddr_t gadget, long nr,
+		       const uint64_t args[6], raddr_t sp, raddr_t back)
+{
+	regs_call(r, gadget, args, 6, sp, back);
+	r->raw[NR] = (uint64_t)nr;
+}
+
+/* The register is set without one. */
+const long regs_nr_set_tp = -1;
+
+static const uint8_t svc_ret[] = { 0x01, 0, 0, 0xd4, 0xc0, 0x03, 0x5f, 0xd6 };
+/* mov x8, #139; svc #0: the vdso's, to which the kernel lets every handler return. gdb and
+ * libgcc recognize a signal frame by these bytes. */
+static const uint8_t mov139_svc[] = { 0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4 };
+static const uint8_t brk0[] = { 0, 0, 0x20, 0xd4 };
+
+const struct gadget gadget_syscall_ret = { svc_ret, sizeof(svc_ret) };
+const struct gadget gadget_sigreturn = { mov139_svc, sizeof(mov139_svc) };
+const struct gadget gadget_pop_number = { NULL, 0 };
+const struct gadget gadget_trap = { brk0, sizeof(brk0) };
+
+/* The PC of the signal stands on it. */
+raddr_t regs_trapped_at(const struct regs *r)
+{
+	return cuser(r)->pc;
+}
