@@ -123,10 +123,11 @@ static void put_literal(struct output *o, uint32_t w, raddr_t ref)
 		put_address(o, w & 31, ref);
 		arm64_put(o, literal_by_register(w, w & 31));
 	} else {
-		arm64_put(o, 0xf81f0ff0);	/* str x16, [sp, #-16]! */
+		/* Not right below the stack pointer: code of Go's has a word there. */
+		arm64_put(o, 0xf81e0ff0);	/* str x16, [sp, #-32]! */
 		put_address(o, 16, ref);
 		arm64_put(o, literal_by_register(w, 16));
-		arm64_put(o, 0xf84107f0);	/* ldr x16, [sp], #16 */
+		arm64_put(o, 0xf84207f0);	/* ldr x16, [sp], #32 */
 	}
 }
 

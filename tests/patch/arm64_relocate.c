@@ -31,11 +31,11 @@ static const struct { const char *name, *in, *out; } moved[] = {
 	{ "ldr_w", "18000201", "90ffe001 91012021 b9400021" },
 	{ "ldr_x", "58000201", "90ffe001 91012021 f9400021" },
 	{ "ldr_sw", "98000201", "90ffe001 91012021 b9800021" },
-	{ "ldr_xzr", "5800021f", "f81f0ff0 90ffe010 91012210 f940021f f84107f0" },
-	{ "ldr_s", "1c000201", "f81f0ff0 90ffe010 91012210 bd400201 f84107f0" },
-	{ "ldr_d", "5c000201", "f81f0ff0 90ffe010 91012210 fd400201 f84107f0" },
-	{ "ldr_q", "9c000201", "f81f0ff0 90ffe010 91012210 3dc00201 f84107f0" },
-	{ "prfm", "d8000200", "f81f0ff0 90ffe010 91012210 f9800200 f84107f0" },
+	{ "ldr_xzr", "5800021f", "f81e0ff0 90ffe010 91012210 f940021f f84207f0" },
+	{ "ldr_s", "1c000201", "f81e0ff0 90ffe010 91012210 bd400201 f84207f0" },
+	{ "ldr_d", "5c000201", "f81e0ff0 90ffe010 91012210 fd400201 f84207f0" },
+	{ "ldr_q", "9c000201", "f81e0ff0 90ffe010 91012210 3dc00201 f84207f0" },
+	{ "prfm", "d8000200", "f81e0ff0 90ffe010 91012210 f9800200 f84207f0" },
 	{ "blr", "d63f0060", "90ffe01e 910033de d61f0060" },
 	{ "blraa", "d73f0864", "90ffe01e 910033de d71f0864" },
 	{ "blraaz", "d63f087f", "90ffe01e 910033de d61f087f" },
@@ -165,9 +165,9 @@ static void check_record(void)
 	uint8_t out[ARCH_RECORD_MAX];
 
 	check_word("record", out, arch_arm64.record(TO, &call, out),
-		   "a9be7bf1 f9000bf0 d28acf10 f2a24690 f2cfe010 f2e00010 "
+		   "a9bd7bf1 f9000bf0 d28acf10 f2a24690 f2cfe010 f2e00010 "
 		   "39400210 340000d0 d28ef110 f2aaacd0 f2c66890 f2e22450 "
-		   "9400003a f9400bf0 a8c27bf1");
+		   "9400003a f9400bf0 a8c37bf1");
 	call.routine = TO + (1 << 28);
 	golden_check("record_out_of_reach", out,
 		     arch_arm64.record(TO, &call, out), NULL, -ERANGE);

@@ -180,7 +180,7 @@ static int lend(void *unused)
 	MUST(remote_begin(&t, th, &g, 0, &r) == 0);
 	MUST(r.alarms.watched && r.alarms.n == shared->blocks);
 	struct regs regs = r.saved;
-	regs_call(&regs, (uintptr_t)burn, NULL, 0, r.way);
+	regs_call(&regs, (uintptr_t)burn, NULL, 0, r.way, r.gadgets.sigreturn);
 	MUST(regs_set(child, &regs) == 0);
 	MUST(thread_resume(th, PTRACE_CONT, 0, 0) == -ETIMEDOUT);
 	wait_for(is_pending);

@@ -89,7 +89,7 @@ static struct rseq *registered(void)
 	return (struct rseq *)(uintptr_t)conf.rseq_abi_pointer;
 }
 
-static int to_elsewhere(void *ctx, raddr_t pc, raddr_t sp, raddr_t *to)
+static int to_elsewhere(void *ctx, const struct rest *rest, raddr_t *to)
 {
 	/* Never run from there: the registers are put back. */
 	*to = at(linger_abort);

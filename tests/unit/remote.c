@@ -168,7 +168,7 @@ static void run(struct remote *r, void (*fn)(void))
 {
 	struct regs regs = r->saved;
 
-	regs_call(&regs, (uintptr_t)fn, NULL, 0, r->way);
+	regs_call(&regs, (uintptr_t)fn, NULL, 0, r->way, r->gadgets.sigreturn);
 	MUST(regs_set(child, &regs) == 0);
 	MUST(thread_resume(r->thread, PTRACE_CONT, 0, 0) == -ETIMEDOUT);
 }

@@ -23,7 +23,7 @@ static void expect(raddr_t pc, int want)
 	struct live live = { 0 };
 	struct target none = { 0 };
 	raddr_t at;
-	int err = stale_check(&none, &inf, &live, pc, 0, &at);
+	int err = stale_check(&none, &inf, &live, &(struct rest){ .pc = pc }, &at);
 
 	if (err != want) {
 		fprintf(stderr, "at %#lx: %d, not %d\n", (unsigned long)pc, err, want);
