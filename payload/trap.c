@@ -12,7 +12,7 @@
 #include "payload/payload.h"
 
 /* Of the kernel's headers. */
-enum { TRAP_SIGNAL = 5, MASK_SIZE = 8, SI_KERNEL_ = 0x80, BLOCK = 0 };
+enum { TRAP_SIGNAL = 5, MASK_SIZE = 8, BLOCK = 0 };
 
 #define RESET_HANDLER 0x80000000u
 
@@ -77,7 +77,7 @@ void payload_trap(int signal, void *info, void *frame)
 {
 	const struct trap_info *i = info;
 	uint64_t *pc = cpu_frame_pc(frame);
-	uint64_t stub = i->code == SI_KERNEL_ ? find_stub(*pc - CPU_TRAP_SIZE) : 0;
+	uint64_t stub = i->code == CPU_TRAP_CODE ? find_stub(*pc - CPU_TRAP_SIZE) : 0;
 
 	if (stub)
 		*pc = stub;

@@ -97,8 +97,9 @@ static inline uint64_t *cpu_frame_pc(void *frame)
 	return (uint64_t *)((char *)frame + UC_MCONTEXT) + FAULT_AND_REGS + SP_AND_PC;
 }
 
-/* How far behind a breakpoint it stands then. */
-enum { CPU_TRAP_SIZE = 0 };
+/* How far behind a breakpoint it stands then, and the si_code by which the kernel says that
+ * it was one: TRAP_BRKPT. Source: arch/arm64/kernel/debug-monitors.c, brk_handler(). */
+enum { CPU_TRAP_SIZE = 0, CPU_TRAP_CODE = 1 };
 
 /* Where the jump leads that stands there, 0: another instruction does. So many bytes
  * are looked at, the first one first. */

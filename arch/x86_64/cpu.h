@@ -90,8 +90,9 @@ static inline uint64_t *cpu_frame_pc(void *frame)
 	return (uint64_t *)((char *)frame + UC_MCONTEXT) + RIP;
 }
 
-/* How far behind a breakpoint it stands then. */
-enum { CPU_TRAP_SIZE = 1 };
+/* How far behind a breakpoint it stands then, and the si_code by which the kernel says that
+ * it was one: SI_KERNEL. Source: arch/x86/kernel/traps.c, do_int3_user(). */
+enum { CPU_TRAP_SIZE = 1, CPU_TRAP_CODE = 0x80 };
 
 /* Where the jump leads that stands there, 0: another instruction does. So many bytes
  * are looked at, the first one first. */

@@ -144,8 +144,9 @@ static int map_room(struct infecting *in)
 	return err ? err : map_islands(in);
 }
 
-/* A recorded call reads the time stamp counter. Where that is forbidden it gets a
- * SIGSEGV, perhaps inside of the handler for it. */
+/* A recorded call reads the processor's counter. Where that is forbidden it gets a SIGSEGV,
+ * perhaps inside of the handler for it. A kernel in which nothing can forbid it does not know
+ * the question (-EINVAL, as on arm64 before Linux 6.12): the answer of it is 0 then. */
 static int check_clock(struct infecting *in)
 {
 	uint64_t args[6] = { PR_GET_TSC, infect_name_at(in) };
@@ -157,8 +158,8 @@ static int check_clock(struct infecting *in)
 		err = target_read(in->target, infect_name_at(in), &mode, sizeof(mode));
 	if (err || mode != PR_TSC_SIGSEGV)
 		return err;
-	return fail(0, "cannot attach to %d (%s): it has forbidden itself to read the time "
-		    "stamp counter (PR_SET_TSC), which recording does",
+	return fail(0, "cannot attach to %d (%s): it has forbidden itself to read the clock "
+		    "(PR_SET_TSC), which recording does",
 		    in->target->pid, in->target->comm);
 }
 

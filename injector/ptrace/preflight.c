@@ -49,7 +49,7 @@ static const char *user_name(uid_t uid, char *buf, size_t size)
 }
 
 /* What it becomes after that does not matter. (Strict seccomp mode does: it forbids the
- * time stamp counter.) */
+ * clock, where a kernel can.) */
 #define FROM_ITS_START "such a program is traced from its start: inject -f GLOB -- COMMAND"
 
 #define REFUSE(l, err, fmt, ...) \

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# refuse_no_clock: a process that may not read the time stamp counter, and would
+# refuse_no_clock: a process that may not read the processor's clock, and would
 # be killed by the first call that is recorded.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
@@ -36,11 +36,11 @@ C
 started "$!"
 wait_until 10 has_line ready victim.out || skip "no PR_SET_TSC here"
 status 1 "$INJECT" -p $! -f clockless_work -d 1
-refused 'time stamp counter'
+refused 'forbidden itself to read the clock'
 kill -0 $! || die "it has died"
 clean $!
 # Nothing of the attempt is left: as often as one likes.
 status 1 "$INJECT" -p $! -f clockless_work -d 1
-refused 'time stamp counter'
+refused 'forbidden itself to read the clock'
 grep -q '/memfd:' "/proc/$!/maps" && die "something was left in it"
 clean $!
