@@ -48,6 +48,10 @@ enum { REGS_WAYS = 2 };
 extern const size_t regs_nways;
 void regs_ways(const struct regs *, raddr_t ret[REGS_WAYS]);
 
+/* The bits of a return address in which a function may keep a signature of it, while it runs;
+ * 0: there are none, or they cannot be asked for. The thread is stopped. */
+uint64_t regs_signed_bits(pid_t tid);
+
 /* What the stop did to the system call that the thread was in, if any. */
 enum interrupted {
 	INTERRUPTED_NONE,	/* in user code, or the call had ended */

@@ -27,6 +27,7 @@ enum {
 struct pages {
 	struct target *target;
 	unsigned int words;	/* that libunwind has asked for */
+	uint64_t sign;		/* bits of a return address that sign it */
 	bool have[PAGES];
 	raddr_t at[PAGES];
 	uint8_t bytes[PAGES][PAGE];
@@ -66,12 +67,33 @@ static bool read_bytes(raddr_t addr, void *buf, size_t size)
 	return true;
 }
 
+/* Without its signature, if that makes it an address of code: versions of libunwind that do
+ * not know of signatures (1.6 does not) would find nothing there. */
+static unw_word_t unsigned_word(unw_word_t word)
+{
+	unw_word_t plain = word & ~walked->sign;
+	const struct area *a = plain != word ? layout_at(&walked->target->layout, plain) : NULL;
+
+	return a && a->exec ? plain : word;
+}
+
 static int read_word(unw_addr_space_t space, unw_word_t addr, unw_word_t *word, int write,
 		     void *ctx)
 {
 	if (write || ++walked->words > MOST_WORDS || !read_bytes(addr, word, sizeof(*word)))
 		return -UNW_EINVAL;
+	*word = unsigned_word(*word);
 	return 0;
+}
+
+static int read_register(unw_addr_space_t space, unw_regnum_t reg, unw_word_t *word, int write,
+			 void *ctx)
+{
+	int err = _UPT_access_reg(space, reg, word, write, ctx);
+
+	if (!err && !write)
+		*word = unsigned_word(*word);
+	return err;
 }
 
 /* libunwind-ptrace would read the list of mappings, and the headers of the file, for each
@@ -131,8 +153,10 @@ int unwind_walk(struct target *t, pid_t tid,
 	if (!pages)
 		return 0;
 	pages->target = t;
+	pages->sign = regs_signed_bits(tid);
 	walked = pages;
 	accessors.access_mem = read_word;
+	accessors.access_reg = read_register;
 	accessors.find_proc_info = find_proc_info;
 	unw_addr_space_t space = unw_create_addr_space(&accessors, 0);
 	void *upt = space ? _UPT_create(tid) : NULL;

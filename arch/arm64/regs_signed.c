@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * signed: the bits of pointer authentication.
+ *
+ * Where the processor has it, a function may sign its return address as it begins, and lets go
+ * of the signature as it ends: what lies on the stack meanwhile is no address. Which bits the
+ * signature takes depends on how many an address has. Source: Documentation/arch/arm64/
+ * pointer-authentication.rst; struct user_pac_mask, which is there if the processor has it
+ * and the kernel was built for it.
+ */
+#include <asm/ptrace.h>
+#include <elf.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+
+#include "arch/regs.h"
+
+uint64_t regs_signed_bits(pid_t tid)
+{
+	struct user_pac_mask mask;
+	struct iovec iov = { &mask, sizeof(mask) };
+
+	return ptrace(PTRACE_GETREGSET, tid, NT_ARM_PAC_MASK, &iov) == 0 &&
+		iov.iov_len == sizeof(mask) ? mask.insn_mask : 0;
+}
