@@ -25,6 +25,11 @@
 #include "injector/ptrace/tracing.h"
 #include "tests/unit/check.h"
 
+/* What the C library makes of epoll_wait(2) where there is no such call. */
+#ifndef SYS_epoll_wait
+#define SYS_epoll_wait SYS_epoll_pwait
+#endif
+
 enum {
 	TRIES = 5000,		/* of 2 ms */
 	STOP = 2000 * 1000 * 1000,	/* ns */

@@ -28,10 +28,12 @@ PROBED uint64_t choice_left(uint64_t x)
 	return x + 12;
 }
 
+static volatile bool takes = true;
+
+/* Called before anything is relocated. */
 __attribute__((used)) static uint64_t (*choose(void))(uint64_t)
 {
-	__builtin_cpu_init();
-	return __builtin_cpu_supports("sse2") ? choice_taken : choice_left;
+	return takes ? choice_taken : choice_left;
 }
 
 uint64_t choice(uint64_t x) __attribute__((ifunc("choose")));

@@ -44,6 +44,11 @@ PROBED uint64_t later_work(uint64_t x)
 	return x * 41 + 3;
 }
 
+/* What the C library makes of poll(2) where there is no such call. */
+#ifndef SYS_poll
+#define SYS_poll SYS_ppoll
+#endif
+
 #define ALLOW(nr) \
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1), \
 	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)

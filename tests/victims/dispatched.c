@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 
+#include "tests/machine.h"
 #include "tests/victims/victim.h"
 
 enum {
@@ -27,7 +28,7 @@ static void handle(int sig, siginfo_t *info, void *context)
 	given++;
 	if (sig != SIGSYS || info->si_syscall != SYS_getpid)
 		victim_wrong("it was given call %d", info->si_syscall);
-	((ucontext_t *)context)->uc_mcontext.gregs[REG_RAX] = ANSWER;
+	CONTEXT_RESULT((ucontext_t *)context) = ANSWER;
 }
 
 PROBED uint64_t dispatched_work(uint64_t x)

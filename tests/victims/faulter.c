@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <ucontext.h>
 
+#include "tests/machine.h"
 #include "tests/victims/victim.h"
 
 enum { THREADS = 3 };
@@ -24,16 +25,16 @@ PROBED uint64_t fault_trap(uint64_t x)
 {
 	uint64_t y = x * 11 + 2;
 
-	__asm__ volatile("int3" : "+r"(y));
+	__asm__ volatile(MACHINE_TRAP : "+r"(y));
 	return y;
 }
 
-/* The handler goes on behind the instruction, which is two bytes long. */
+/* The handler goes on behind the instruction. */
 PROBED uint64_t fault_undefined(uint64_t x)
 {
 	uint64_t y = x * 7 + 1;
 
-	__asm__ volatile("ud2" : "+r"(y));
+	__asm__ volatile(MACHINE_UNDEFINED : "+r"(y));
 	return y;
 }
 
@@ -67,8 +68,10 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 		traps = fault_handled(traps);
 	else
 		faults = fault_handled(faults);
-	if (sig == SIGILL)
-		uc->uc_mcontext.gregs[REG_RIP] += 2;
+	if (sig == SIGTRAP)
+		CONTEXT_PC(uc) += MACHINE_BEHIND_TRAP;
+	else if (sig == SIGILL)
+		CONTEXT_PC(uc) += MACHINE_BEHIND_UNDEFINED;
 	else if (sig == SIGSEGV)
 		siglongjmp(back, 1);
 }

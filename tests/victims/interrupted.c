@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <sys/time.h>
 
+#include "tests/machine.h"
 #include "tests/victims/victim.h"
 
 enum { DEPTH = 8, MOST = 64 };
@@ -92,7 +93,7 @@ static void by_tables(void)
 /* As profilers do it: a chain of frames that goes up, within the stack. */
 static void by_frame_pointers(const ucontext_t *u)
 {
-	uintptr_t fp = (uintptr_t)u->uc_mcontext.gregs[REG_RBP];
+	uintptr_t fp = (uintptr_t)CONTEXT_FRAME(u);
 	int n = 0;
 
 	while (fp >= stack_lo && fp + 16 <= stack_hi && fp % 8 == 0) {

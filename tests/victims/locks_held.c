@@ -20,8 +20,8 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/syscall.h>
-#include <ucontext.h>
 
+#include "tests/machine.h"
 #include "tests/victims/victim.h"
 
 enum {
@@ -141,7 +141,7 @@ static void sleep_held(void)
 /* Is what was interrupted in the C library, and does another thread not get through it? */
 static void on_signal(int sig, siginfo_t *info, void *context)
 {
-	uintptr_t pc = (uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+	uintptr_t pc = (uintptr_t)CONTEXT_PC((ucontext_t *)context);
 
 	(void)sig, (void)info;
 	if (!trying || pc < libc_start || pc >= libc_end)

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <ucontext.h>
 
+#include "tests/machine.h"
 #include "tests/victims/victim.h"
 
 void stop_here(void);
@@ -23,7 +24,7 @@ __asm__(
 "	.type stop_here, @function\n"
 "stop_here:\n"
 "	.cfi_startproc\n"
-"	ud2\n"
+"	" MACHINE_UNDEFINED "\n"
 "	nop\n"
 "	nop\n"
 "	nop\n"
@@ -36,11 +37,11 @@ static bool knows;
 
 static void on_stop(int sig, siginfo_t *info, void *context)
 {
-	greg_t *pc = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+	ucontext_t *u = context;
 
-	if (knows && *pc != (greg_t)stop_here)
-		victim_wrong("a stop at %llx", (unsigned long long)*pc);
-	*pc += 2;
+	if (knows && (uintptr_t)CONTEXT_PC(u) != (uintptr_t)stop_here)
+		victim_wrong("a stop at %llx", (unsigned long long)CONTEXT_PC(u));
+	CONTEXT_PC(u) += MACHINE_BEHIND_UNDEFINED;
 }
 
 static void handle(void)
