@@ -51,6 +51,13 @@ void regs_ways(const struct regs *, raddr_t ret[REGS_WAYS]);
 /* The bits of a return address in which a function may keep a signature of it, while it runs;
  * 0: there are none, or they cannot be asked for. The thread is stopped. */
 uint64_t regs_signed_bits(pid_t tid);
+/* The operation of unwind information (DW_CFA_*) that says from where on it is signed; 0: none
+ * does. */
+extern const uint8_t regs_sign_op;
+/* Does libunwind's word that a frame is the last one hold? Where it follows the frame pointers
+ * if no table tells of a function, it does: the last frame has none. Else it says so, too,
+ * of a frame that it knows no way out of, and only a return address of 0 tells of the end. */
+extern const bool regs_frames_end;
 
 /* What the stop did to the system call that the thread was in, if any. */
 enum interrupted {

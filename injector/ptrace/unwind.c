@@ -4,7 +4,7 @@
 #include <libunwind-ptrace.h>
 #include <string.h>
 
-#include "injector/ptrace/unwind_tables.h"
+#include "injector/ptrace/unwind_signs.h"
 #include "payload/page.h"
 
 /* libunwind has it for programs that know their tables themselves, as perf does, but in no
@@ -96,6 +96,16 @@ static int read_register(unw_addr_space_t space, unw_regnum_t reg, unw_word_t *w
 	return err;
 }
 
+/* An operation of a program that libunwind 1.6 stumbles over: it is to see none. The page has
+ * just been read, and is another's at most if the entry's own are many. */
+static void take_out(raddr_t at)
+{
+	size_t i = at / PAGE % PAGES;
+
+	if (walked->have[i] && walked->at[i] == ALIGN_DOWN(at, PAGE))
+		walked->bytes[i][at % PAGE] = 0;
+}
+
 /* libunwind-ptrace would read the list of mappings, and the headers of the file, for each
  * frame. */
 static int find_proc_info(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t *ret,
@@ -107,6 +117,8 @@ static int find_proc_info(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t
 
 	if (!a || !a->image || !unwind_table_find(&t->layout, a->image, read_bytes, &table))
 		return -UNW_ENOINFO;
+	if (regs_sign_op)
+		unwind_signs(&table, ip, regs_sign_op, read_bytes, take_out);
 	unw_dyn_info_t info = {
 		.start_ip = a->range.start, .end_ip = a->range.end,
 		.format = UNW_INFO_FORMAT_REMOTE_TABLE,
@@ -115,6 +127,14 @@ static int find_proc_info(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t
 	};
 	memset(ret, 0, sizeof(*ret));
 	return search_table(space, ip, &info, ret, need, ctx);
+}
+
+/* After unw_step() has said that the frame it was at is the last one: is it? */
+static bool has_ended(unw_cursor_t *c)
+{
+	unw_word_t pc;
+
+	return regs_frames_end || (unw_get_reg(c, UNW_REG_IP, &pc) == 0 && !pc);
 }
 
 static int walk(unw_cursor_t *c, int (*each)(void *ctx, const struct unwind_frame *),
@@ -137,7 +157,7 @@ static int walk(unw_cursor_t *c, int (*each)(void *ctx, const struct unwind_fram
 			return err;
 		int more = unw_step(c);
 		if (more <= 0)
-			return more == 0 || !pc;
+			return (more == 0 && has_ended(c)) || !pc;
 	}
 	return 0;
 }

@@ -86,24 +86,47 @@ static bool operand_is_sane(struct cursor *c, char kind, uint8_t encoding,
 	return true;
 }
 
+/* Go behind the next operation. */
+static bool next_operation(struct cursor *c, uint8_t encoding, size_t *remembered)
+{
+	uint8_t op = cursor_uint(c, 1);
+	const char *kinds = operands[op & 0x3f];
+
+	/* These three have an operand in the operation itself. */
+	if (op & 0xc0)
+		kinds = (op & 0xc0) == DW_CFA_offset ? "u" : "";
+	if (!kinds)
+		return false;
+	for (; *kinds; kinds++)
+		if (!operand_is_sane(c, *kinds, encoding, remembered))
+			return false;
+	return true;
+}
+
 bool cfa_is_sane(struct cursor c, uint8_t encoding)
 {
 	size_t remembered = 0;
 
-	while (cursor_left(&c)) {
-		uint8_t op = cursor_uint(&c, 1);
-		const char *kinds = operands[op & 0x3f];
-
-		/* These three have an operand in the operation itself. */
-		if (op & 0xc0)
-			kinds = (op & 0xc0) == DW_CFA_offset ? "u" : "";
-		if (!kinds)
+	while (cursor_left(&c))
+		if (!next_operation(&c, encoding, &remembered))
 			return false;
-		for (; *kinds; kinds++)
-			if (!operand_is_sane(&c, *kinds, encoding, &remembered))
-				return false;
-	}
 	return !c.bad;
+}
+
+bool cfa_find(struct cursor *c, uint8_t encoding, uint8_t op, raddr_t *ret)
+{
+	size_t remembered = REMEMBER_MAX / 2;	/* the other half by the program before it */
+
+	while (cursor_left(c) && !c->bad) {
+		bool is = *c->p == op;
+
+		*ret = c->addr;
+		if (!next_operation(c, encoding, &remembered))
+			return false;
+		if (is)
+			return true;
+	}
+	return false;
 }
 
 /* ---- the copy ------------------------------------------------------------ */

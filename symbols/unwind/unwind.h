@@ -71,6 +71,9 @@ uint8_t *cfa_copy(const struct image *, const struct cursor *section,
 int cfa_open(struct unwind *);
 /* Can libdw run this program safely? */
 bool cfa_is_sane(struct cursor program, uint8_t encoding);
+/* Go behind the next operation `op`, DW_CFA_*, and tell where it is. False: there is none, or
+ * the program makes no sense before it. */
+bool cfa_find(struct cursor *program, uint8_t encoding, uint8_t op, raddr_t *ret);
 
 /* Addresses found in passing. */
 struct addresses {

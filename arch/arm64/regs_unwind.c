@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * signed: the bits of pointer authentication.
+ * unwind: the bits of pointer authentication, and where a stack ends.
  *
  * Where the processor has it, a function may sign its return address as it begins, and lets go
  * of the signature as it ends: what lies on the stack meanwhile is no address. Which bits the
@@ -14,6 +14,11 @@
 #include <sys/uio.h>
 
 #include "arch/regs.h"
+
+/* DW_CFA_AARCH64_negate_ra_state: DWARF for the Arm 64-bit Architecture, 4.3. */
+const uint8_t regs_sign_op = 0x2d;
+/* src/aarch64/Gstep.c of libunwind: 0 for any frame that it fails to step over. */
+const bool regs_frames_end = false;
 
 uint64_t regs_signed_bits(pid_t tid)
 {
