@@ -69,17 +69,18 @@ static void test_pairs(void)
 /* Recorded behind a push, and not watched. */
 static probed_fn *make_late(uint32_t func, probed_fn *body)
 {
-	const uint64_t pushed = 1 | REC_UNWATCHED;
+	const uint64_t pushed = LATE_PUSHED | REC_UNWATCHED;
 	probed_fn *f = (probed_fn *)here(&w);
 
-	EMIT(&w, 0x53);				/* push %rbx */
+	emit_push(&w);
 	emit_record(&w, REC_ENTRY | pushed << REC_LATE_SHIFT |
 		    (uint64_t)func << REC_FUNC_SHIFT, hot_begin + hot_table.watch_entry);
-	EMIT(&w, 0x48, 0x83, 0xec, 8);
+	emit_align(&w);
 	emit_call(&w, body);
-	EMIT(&w, 0x48, 0x83, 0xc4, 8, 0x5b);	/* pop %rbx */
+	emit_unalign(&w);
+	emit_pop(&w);
 	emit_exit(&w, func);
-	EMIT(&w, 0xc3);
+	emit_ret(&w);
 	return f;
 }
 
@@ -193,13 +194,9 @@ static void test_settle_lost(void)
 	uint64_t word = (t->top + 8) << 2 | SETTLE_LOST, lost = r->lost_exits;
 	probed_fn *f = (probed_fn *)here(&w);
 
-	EMIT(&w, 0x51, 0x50, 0x48, 0xb8);		/* push twice; movabs */
-	emit(&w, &word, 8);
-	EMIT(&w, 0xff, 0x15, 2, 0, 0, 0, 0xeb, 8);	/* call *slow_entry */
-	emit(&w, &w.s->slow_entry, 8);
-	EMIT(&w, 0x58, 0x59);
+	emit_slow(&w, word, w.s->slow_entry);
 	emit_exit(&w, 1);
-	EMIT(&w, 0xc3);
+	emit_ret(&w);
 	t->top += 8;
 	f(NULL);
 	MUST_EQ(r->lost_exits, lost + 1);
@@ -268,13 +265,14 @@ static void test_recursion(void)
 static void test_tail_call(void)
 {
 	probed_fn *f = (probed_fn *)here(&w);
-	int32_t rel;
+	uint8_t jump[ARCH_JUMP_MAX];
+	int n;
 
 	emit_entry(&w, 7);
 	emit_exit(&w, 7);
-	EMIT(&w, 0xe9);
-	rel = (int32_t)((uint8_t *)leaf - (w.arena + w.used + 4));
-	emit(&w, &rel, 4);
+	n = arch_host()->jump((raddr_t)w.arena + w.used, (raddr_t)leaf, jump);
+	MUST(n > 0);
+	emit(&w, jump, (size_t)n);
 	f(NULL);
 	drain_all();
 	MUST_EQ(seen.n, 4);
@@ -298,7 +296,7 @@ static void test_exit_alone(void)
 
 	emit_call(&w, leaf);
 	emit_exit(&w, 8);
-	EMIT(&w, 0xc3);
+	emit_ret(&w);
 	f(NULL);
 	drain_all();
 	MUST_EQ(seen.n, 3);

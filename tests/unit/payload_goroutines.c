@@ -15,16 +15,17 @@ static struct g { uint64_t lo, hi, more[6]; } one __attribute__((aligned(64))),
 static struct world w;
 static const uint64_t *at;	/* the next word to be looked at */
 
-/* push %r14; mov %rdi, %r14; call 1f; pop %r14; ret; 1: ...; ret */
+/* A function that takes its g and calls this one. */
 static probed_fn *of_go(uint64_t word, const uint8_t *begin, const uint8_t *end)
 {
 	probed_fn *f = (probed_fn *)here(&w);
 
-	EMIT(&w, 0x41, 0x56, 0x49, 0x89, 0xfe, 0xe8, 3, 0, 0, 0, 0x41, 0x5e, 0xc3);
+	emit_with_g(&w);
 	emit_record(&w, (end ? REC_ENTRY : REC_NONE) | word << REC_FUNC_SHIFT, begin);
 	if (end)
-		emit_record_by(&w, REC_EXIT | word << REC_FUNC_SHIFT, end, !CALLED);
-	EMIT(&w, 0xc3);
+		emit_record_by(&w, REC_EXIT | word << REC_FUNC_SHIFT, end,
+			       !returns_called());
+	emit_ret(&w);
 	return f;
 }
 
@@ -70,7 +71,7 @@ int main(void)
 	probed_fn *go, *c, *mark;
 
 	world_begin(&w, 4, 4);
-	go = CALLED ? of_go(GO, ROUTINE(MOVED, entry),
+	go = returns_called() ? of_go(GO, ROUTINE(MOVED, entry),
 			    ROUTINE(MOVED, exit)) :
 		      of_go(GO, ROUTINE(MOVED, entry),
 			    ROUTINE(MOVED, leave));

@@ -213,7 +213,7 @@ int main(void)
 	check_timed(alone);
 	alone = (probed_fn *)here(&w);
 	emit_timed_entry(&w, 3);
-	EMIT(&w, 0xc3);
+	emit_ret(&w);
 	check_timed(alone);
 	/* Exits without their entries: always on the slow path. */
 	alone = (probed_fn *)here(&w);
@@ -222,7 +222,7 @@ int main(void)
 	/* Entries without exits: unwound each time. */
 	alone = (probed_fn *)here(&w);
 	emit_entry(&w, 4);
-	EMIT(&w, 0xc3);
+	emit_ret(&w);
 	check(alone);
 	return 0;
 }

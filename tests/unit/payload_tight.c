@@ -141,7 +141,7 @@ static void *tight(void)
 		   ROUTINE(TIGHT, entry));
 	emit_tight(REC_EXIT | (uint64_t)FUNC << REC_FUNC_SHIFT,
 		   ROUTINE(TIGHT, exit));
-	EMIT(&w, 0xc3);
+	emit_ret(&w);
 	return f;
 }
 
@@ -151,7 +151,7 @@ static void *tight_marked(const uint8_t *routine)
 	void *f = here(&w);
 
 	emit_tight(REC_NONE | (uint64_t)MARKED << REC_FUNC_SHIFT, routine);
-	EMIT(&w, 0xc3);
+	emit_ret(&w);
 	return f;
 }
 
@@ -165,7 +165,7 @@ static void *tight_pushed(void)
 	emit_tight(REC_ENTRY | 1ull << REC_LATE_SHIFT | func, hot_begin + hot_table.tight_late);
 	EMIT(&w, 0x48, 0x8d, 0x64, 0x24, 8);
 	emit_tight(REC_EXIT | func, ROUTINE(TIGHT, exit));
-	EMIT(&w, 0xc3);
+	emit_ret(&w);
 	return f;
 }
 

@@ -67,7 +67,7 @@ static probed_fn *make_watched(probed_fn *body)
 	emit_watched(REC_ENTRY, hot_begin + hot_table.watch_entry);
 	emit_call(&w, body);
 	emit_watched(REC_EXIT, hot_begin + hot_table.watch_exit);
-	EMIT(&w, 0xc3);
+	emit_ret(&w);
 	return f;
 }
 

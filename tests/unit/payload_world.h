@@ -202,6 +202,16 @@ static inline void emit(struct world *w, const void *bytes, size_t n)
 	emit(w, (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
 
 /* Of our own, so that stubs go on as they are from session to session. */
+typedef void probed_fn(void *);
+
+/* Are returns recorded by a call before them, here or everywhere? */
+static inline bool returns_called(void)
+{
+	return CALLED || !arch_host()->returns;
+}
+
+#include "tests/unit/payload_code.h"
+
 static uint8_t world_gates[1 << REC_FUNC_BITS];
 
 /* Of one of the sets, as the world is: where the blob has it. */
@@ -241,12 +251,12 @@ static inline void emit_exit(struct world *w, uint32_t func)
 /* The same, and a return. */
 static inline void emit_return(struct world *w, uint32_t func)
 {
-	if (CALLED)
+	if (returns_called())
 		emit_exit(w, func);
 	else
 		emit_record_by(w, REC_EXIT | (uint64_t)func << REC_FUNC_SHIFT,
 			       ROUTINE(C, leave), true);
-	EMIT(w, 0xc3);
+	emit_ret(w);
 }
 
 static inline void emit_mark(struct world *w, uint32_t func)
@@ -275,28 +285,18 @@ static inline void emit_timed_exit(struct world *w, uint32_t func)
 
 static inline void emit_timed_return(struct world *w, uint32_t func)
 {
-	if (CALLED)
+	if (returns_called())
 		emit_timed_exit(w, func);
 	else
 		emit_record_by(w, TIMED | REC_EXIT | (uint64_t)func << REC_FUNC_SHIFT,
 			       ROUTINE(TIMED, leave), true);
-	EMIT(w, 0xc3);
+	emit_ret(w);
 }
-
-typedef void probed_fn(void *);
 
 static inline uint8_t *here(struct world *w)
 {
 	w->used = (w->used + 15) & ~15ul;
 	return w->arena + w->used;
-}
-
-/* sub $8, %rsp; movabs $body, %rax; call *%rax; add $8, %rsp */
-static inline void emit_call(struct world *w, probed_fn *body)
-{
-	EMIT(w, 0x48, 0x83, 0xec, 8, 0x48, 0xb8);
-	emit(w, &body, 8);
-	EMIT(w, 0xff, 0xd0, 0x48, 0x83, 0xc4, 8);
 }
 
 /* A probed function that does `body` (may be NULL). */
@@ -330,7 +330,7 @@ static inline probed_fn *marked(struct world *w, uint32_t func, probed_fn *body)
 	emit_mark(w, func);
 	if (body)
 		emit_call(w, body);
-	EMIT(w, 0xc3);
+	emit_ret(w);
 	return f;
 }
 
@@ -341,7 +341,7 @@ static inline probed_fn *counted(struct world *w, uint32_t func, probed_fn *body
 	emit_count(w, func);
 	if (body)
 		emit_call(w, body);
-	EMIT(w, 0xc3);
+	emit_ret(w);
 	return f;
 }
 
