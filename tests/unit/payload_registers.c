@@ -4,86 +4,9 @@
  * path and on each way through the slow one?
  */
 #include "tests/unit/payload_world.h"
-
-enum { GPRS = 15, VECTORS = 16 };
-
-struct state {
-	uint64_t gpr[GPRS];	/* rax rbx rcx rdx rsi rdi rbp r8..r15 */
-	uint64_t flags;
-	uint64_t sp;
-	uint64_t pad;
-	uint8_t xmm[VECTORS][16];
-};
-
-struct state state_in, state_out;
-uint64_t state_sp;
-void call_with_state(probed_fn *f);
-probed_fn *state_call;
-
-/* Load everything from state_in, call state_call, store all to state_out. */
-__asm__(
-"	.text\n"
-"	.globl call_with_state\n"
-"call_with_state:\n"
-"	push %rbx; push %rbp; push %r12; push %r13; push %r14; push %r15\n"
-"	sub $8, %rsp\n"
-"	mov %rdi, state_call(%rip)\n"
-"	.irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15\n"
-"	movdqu state_in + 144 + 16 * \\n(%rip), %xmm\\n\n"
-"	.endr\n"
-"	pushq state_in + 120(%rip)\n"
-"	mov state_in + 0(%rip), %rax\n"
-"	mov state_in + 8(%rip), %rbx\n"
-"	mov state_in + 16(%rip), %rcx\n"
-"	mov state_in + 24(%rip), %rdx\n"
-"	mov state_in + 32(%rip), %rsi\n"
-"	mov state_in + 40(%rip), %rdi\n"
-"	mov state_in + 48(%rip), %rbp\n"
-"	mov state_in + 56(%rip), %r8\n"
-"	mov state_in + 64(%rip), %r9\n"
-"	mov state_in + 72(%rip), %r10\n"
-"	mov state_in + 80(%rip), %r11\n"
-"	mov state_in + 88(%rip), %r12\n"
-"	mov state_in + 96(%rip), %r13\n"
-"	mov state_in + 104(%rip), %r14\n"
-"	mov state_in + 112(%rip), %r15\n"
-"	mov %rsp, state_sp(%rip)\n"
-"	addq $8, state_sp(%rip)\n"
-"	popf\n"
-"	call *state_call(%rip)\n"
-"	mov %rsp, state_out + 128(%rip)\n"
-"	pushf\n"
-"	popq state_out + 120(%rip)\n"
-"	cld\n"
-"	mov %rax, state_out + 0(%rip)\n"
-"	mov %rbx, state_out + 8(%rip)\n"
-"	mov %rcx, state_out + 16(%rip)\n"
-"	mov %rdx, state_out + 24(%rip)\n"
-"	mov %rsi, state_out + 32(%rip)\n"
-"	mov %rdi, state_out + 40(%rip)\n"
-"	mov %rbp, state_out + 48(%rip)\n"
-"	mov %r8, state_out + 56(%rip)\n"
-"	mov %r9, state_out + 64(%rip)\n"
-"	mov %r10, state_out + 72(%rip)\n"
-"	mov %r11, state_out + 80(%rip)\n"
-"	mov %r12, state_out + 88(%rip)\n"
-"	mov %r13, state_out + 96(%rip)\n"
-"	mov %r14, state_out + 104(%rip)\n"
-"	mov %r15, state_out + 112(%rip)\n"
-"	.irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15\n"
-"	movdqu %xmm\\n, state_out + 144 + 16 * \\n(%rip)\n"
-"	.endr\n"
-"	add $8, %rsp\n"
-"	pop %r15; pop %r14; pop %r13; pop %r12; pop %rbp; pop %rbx\n"
-"	ret\n"
-);
-
-_Static_assert(offsetof(struct state, xmm) == 144, "as call_with_state has it");
+#include "tests/unit/payload_state.h"
 
 static struct world w;
-
-/* CF PF AF ZF SF DF OF, and bit 1, which is always set. */
-#define FLAGS (0x1 | 0x4 | 0x10 | 0x40 | 0x80 | 0x400 | 0x800)
 
 static uint64_t seed = 88172645463325252ull;
 
@@ -103,12 +26,12 @@ static void once(probed_fn *f, uint64_t flags)
 		state_in.gpr[i] = rnd();
 	for (i = 0; i < sizeof(state_in.xmm); i++)
 		((uint8_t *)state_in.xmm)[i] = rnd();
-	state_in.flags = (flags & FLAGS) | 0x202;
+	state_in.flags = (flags & FLAGS) | FLAGS_SET;
 	memset(&state_out, 0, sizeof(state_out));
 	call_with_state(f);
 	for (i = 0; i < GPRS; i++)
 		MUST_EQ(state_out.gpr[i], state_in.gpr[i]);
-	bits = state_out.flags & (FLAGS | 0x202);
+	bits = state_out.flags & (FLAGS | FLAGS_SET);
 	MUST_EQ(bits, state_in.flags);
 	MUST_EQ(state_out.sp, state_sp);
 	MUST(!memcmp(state_in.xmm, state_out.xmm, sizeof(state_in.xmm)));
