@@ -12,5 +12,7 @@
 #include <stdint.h>
 
 uint64_t arch_ticks(void);
+/* Of this thread: what the payload takes for its thread pointer. */
+uint64_t arch_thread_pointer(void);
 
 #endif

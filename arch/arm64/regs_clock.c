@@ -7,3 +7,8 @@ uint64_t arch_ticks(void)
 {
 	return cpu_clock();
 }
+
+uint64_t arch_thread_pointer(void)
+{
+	return cpu_thread_pointer();
+}

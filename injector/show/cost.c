@@ -72,7 +72,7 @@ static __attribute__((noinline, used)) void nothing(void)
 
 static uint64_t from_thread_pointer(const uint64_t *word)
 {
-	return (uint64_t)word - (uint64_t)pthread_self();
+	return (uint64_t)word - arch_thread_pointer();
 }
 
 static void *map(size_t size)

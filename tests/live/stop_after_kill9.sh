@@ -31,7 +31,9 @@ kill -KILL "$TRACER"
 "$INJECT" stop -p "$VICTIM" 2>trace.err 8>&- 9>&- &
 stopper=$!
 started "$stopper"
-waits() { [ "$(cut -d' ' -f1 "/proc/$stopper/syscall" 2>/dev/null)" = 230 ]; }	# clock_nanosleep
+# By its number that is clock_nanosleep.
+case $(uname -m) in aarch64) sleeps=115 ;; *) sleeps=230 ;; esac
+waits() { [ "$(cut -d' ' -f1 "/proc/$stopper/syscall" 2>/dev/null)" = $sleeps ]; }
 until waits; do
 	kill -0 "$stopper" 2>/dev/null || break
 done

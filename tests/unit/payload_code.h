@@ -62,9 +62,40 @@ static inline void emit_with_g(struct world *w)
 	EMIT(w, 0x41, 0x56, 0x49, 0x89, 0xfe, 0xe8, 3, 0, 0, 0, 0x41, 0x5e, 0xc3);
 }
 
+/* Step through code with SIGTRAP at each instruction, as a debugger would, until the handler
+ * says that it is enough. */
+#define TRAP_FLAG 0x100
+enum { CAN_STEP = 1 };
+
+static inline void call_stepping(probed_fn *f)
+{
+	__asm__ volatile("pushf; orl %0, (%%rsp); popf" : : "i"(TRAP_FLAG) : "memory", "cc");
+	f(NULL);
+	__asm__ volatile("pushf; andl %0, (%%rsp); popf" : : "i"(~TRAP_FLAG) : "memory", "cc");
+}
+
+static inline void stop_stepping(void *context)
+{
+	((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+}
+
 #elif defined(__aarch64__)
 
 enum { LATE_PUSHED = 2 };
+
+/* No program can step itself here; and a pair of ldxr and stxr that is stepped through never
+ * comes to its end. */
+enum { CAN_STEP = 0 };
+
+static inline void call_stepping(probed_fn *f)
+{
+	f(NULL);
+}
+
+static inline void stop_stepping(void *context)
+{
+	(void)context;
+}
 
 static inline void emit_word(struct world *w, uint32_t word)
 {

@@ -185,7 +185,8 @@ int main(void)
 	test_no_counter();
 	test_other_kind();
 	test_over();
-	test_fork_steps();
+	if (CAN_STEP)
+		test_fork_steps();
 	test_fork(false);
 	test_fork(true);
 	test_no_ring();

@@ -60,12 +60,10 @@ static void run(struct fiber *f)
 /* Fibers from the first on, the first one highest, so far apart. */
 static void begin(int n, size_t apart)
 {
-	for (int i = 0; i < n; i++) {
-		uint64_t *top = (uint64_t *)(stacks + sizeof(stacks) - i * apart) - 8;
-
-		top[6] = (uint64_t)live;
-		fibers[i] = (struct fiber){ .sp = top };
-	}
+	for (int i = 0; i < n; i++)
+		fibers[i] = (struct fiber){
+			.sp = new_stack(stacks + sizeof(stacks) - i * apart, live),
+		};
 }
 
 /* What a reader would make of it. */

@@ -26,11 +26,9 @@ static inline void forks_end(pid_t child)
 /* The child goes on from there as the parent does. */
 static inline void forks_here(int sig, siginfo_t *info, void *context)
 {
-	ucontext_t *u = context;
-
 	if (++forks.steps != forks.at)
 		return;
-	u->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+	stop_stepping(context);
 	forks.child = fork();
 	MUST(forks.child >= 0);
 }

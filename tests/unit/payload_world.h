@@ -345,16 +345,6 @@ static inline probed_fn *counted(struct world *w, uint32_t func, probed_fn *body
 	return f;
 }
 
-/* Step through code with SIGTRAP at each instruction, as a debugger would. */
-#define TRAP_FLAG 0x100
-
-static inline void call_stepping(probed_fn *f)
-{
-	asm volatile("pushf; orl %0, (%%rsp); popf" : : "i"(TRAP_FLAG) : "memory", "cc");
-	f(NULL);
-	asm volatile("pushf; andl %0, (%%rsp); popf" : : "i"(~TRAP_FLAG) : "memory", "cc");
-}
-
 /* A record as read from a ring; REC_NONE: a sub-buffer begins, on the stack
  * with number `func` and with `body` calls open on it. */
 struct rec {

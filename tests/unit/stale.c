@@ -41,7 +41,9 @@ int main(void)
 	expect(FIRST, -EAGAIN);
 	expect(FIRST_END - 1, -EAGAIN);
 	expect(FIRST_END, 0);
-	expect(first, -EAGAIN);
-	expect(end - 1, -EAGAIN);
+	if (first < end) {
+		expect(first, -EAGAIN);
+		expect(end - 1, -EAGAIN);
+	}
 	return failures != 0;
 }
