@@ -184,8 +184,10 @@ struct arch {
 				 * by that has another one */
 	uint8_t trap_size;	/* bytes of a breakpoint */
 	uint8_t trap[4];
-	raddr_t top, top_least;	/* a process has no address from here on; nor, where the
-				 * kernel has the fewest bits of address, from there on */
+	raddr_t top, top_least;	/* a process that does not ask for more has no address from
+				 * here on; nor, where the kernel has the fewest bits of
+				 * address, from there on. Which it is, a process's stack tells:
+				 * gaps_find() */
 	bool block_at_tp;	/* a C library's control block of a thread begins where the
 				 * thread pointer points, with its own address; else it ends
 				 * there */

@@ -400,12 +400,11 @@ static void report_plan(void *ctx, size_t done, size_t total)
 
 /* A program that is linked to one address has no memory below zero. Where one
  * that can be anywhere is loaded, there is memory on all sides. */
-static struct range space_of(const struct module *m)
+static struct range space_of(const struct module *m, const struct arch *arch)
 {
 	enum { LOWEST = 1 << 16 };
 
-	return m->symbols->is_pie ? (struct range){ 0, 0 } :
-		(struct range){ LOWEST, arch_host()->top };
+	return m->symbols->is_pie ? (struct range){ 0, 0 } : (struct range){ LOWEST, arch->top };
 }
 
 static bool is_unpaired(const struct selected *s, size_t i)
@@ -466,6 +465,11 @@ static int find_led_to(const struct modules *modules, const struct selected *s,
 static int plan_module(struct selected *s, const struct select_options *o,
 		       const struct led_to *led)
 {
+	const struct arch *arch = arch_by_machine(s->module->symbols->machine);
+
+	if (!arch)
+		return fail(0, "%s: machine %u is not known to inject",
+			    s->module->path, s->module->symbols->machine), -ENOEXEC;
 	struct plan_progress p = { .options = o, .base = s->module->base };
 	auto_free uint8_t *reserved = list_reserved(s, o);
 	struct plan_options options = {
@@ -481,16 +485,12 @@ static int plan_module(struct selected *s, const struct select_options *o,
 		.caught = o->caught,
 		.arrivals = led->v,
 		.narrivals = led->n,
-		.space = space_of(s->module),
+		.space = space_of(s->module, arch),
 		.progress = report_plan,
 		.ctx = &p,
 	};
-	const struct arch *arch = arch_by_machine(s->module->symbols->machine);
 	int err;
 
-	if (!arch)
-		return fail(0, "%s: machine %u is not known to inject",
-			    s->module->path, s->module->symbols->machine), -ENOEXEC;
 	if (!reserved)
 		return fail(ENOMEM, "plan %s", s->module->base);
 	err = plan_make(arch, s->module->symbols, s->funcs, s->n + (s->funcs[s->n] != NULL),
