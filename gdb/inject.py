@@ -11,6 +11,9 @@ payload/abi.h), and before each stub a note (payload/stub.h). A core has no sess
 the kernel's has no code of the payload's. Not known is the way out of a recording call
 that does without a stack, as small functions of Go's have it (arch/x86_64/tight.h).
 
+What depends on the instruction set is in a class of registers for each (X86, Arm64), by the
+name that gdb has for it; of any other nothing is ours.
+
 From the inside out, each step undoing what the one before it has pushed:
 
  1. the payload's C code: its chain of frame pointers leads to slow.S;
@@ -29,29 +32,9 @@ from gdb.unwinder import Unwinder, register_unwinder
 
 PAGE, ARENA_LEAST = 4096, 256 << 10
 HEADER, MAGIC, MAGIC_AT = struct.Struct("<21Q"), b"ijarena1", 128
-NOTE, ALIGN, JUMP = struct.Struct("<iBB"), 16, struct.Struct("<Bi")
+NOTE, ALIGN = struct.Struct("<iBB"), 16
 COPY, RECORD, CALL, TIGHT, LEAVE, RECORD_LEAVE, RECORD_RETURN = range(7)
 EXITS = LEAVE, RECORD_LEAVE, RECORD_RETURN
-POPS = ("rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi")
-GENERAL = POPS + tuple("r%d" % n for n in range(8, 16)) + ("rip",)
-WAY_OUT = b"\x48\x8d\x64\x24\x18"	# lea 24(%rsp),%rsp, and a return behind it
-# What slow.S pushes, the last one first ("": the flags); behind which of its bytes, and from
-# which on that is popped. Between them %rbx has what was the stack pointer.
-SLOW = "rbx", "r11", "r10", "r9", "r8", "rdi", "rsi", "rdx", ""
-SLOW_PUSHED = 1, 2, 3, 4, 6, 8, 10, 12, 13
-SLOW_POPPED = 41, 43, 45, 47, 49, 50, 51, 52, 53
-SLOW_IN_RBX = range(16, 40)
-KEPT = ("cs", "ss", "ds", "es", "fs", "gs", "fs_base", "gs_base")
-
-# What is pushed from which byte of a part of a stub on, the last one first ("" for what
-# is none); as arch/x86_64/stand.h has it. One that has no stack is left out.
-AT_RECORD = (0, ()), (1, ("rcx",)), (2, ("rax", "rcx")), (32, ("rcx",))
-AT_RETURN = AT_RECORD[:3] + ((39, ("rcx",)),)
-PUSHED = {
-    COPY: ((0, ()),), LEAVE: ((0, ()),), RECORD: AT_RECORD, RECORD_LEAVE: AT_RECORD,
-    RECORD_RETURN: AT_RETURN,
-    CALL: ((0, ()), (5, ("",)), (7, ("rax", "")), (20, ("",))),
-}
 
 
 def read(at, size):
@@ -82,7 +65,7 @@ class Stub:
             if not size:
                 continue
             part = what & 15
-            for offset, pushed in PUSHED.get(part, ((0, None),)):
+            for offset, pushed in machine().PUSHED.get(part, ((0, None),)):
                 self.rows.append((at + offset, pc, pushed, part in EXITS))
             at += size
             pc += what >> 4
@@ -149,11 +132,10 @@ class Places:
         """Where the stub's window is that a jump there leads to, if it is not there: it
         is in padding, in what a host has left, or on an island."""
         try:
-            code, distance = JUMP.unpack(read(pc, JUMP.size))
+            goal = machine().goal(pc)
         except gdb.error:
             return None
-        goal = pc + JUMP.size + distance
-        stub = self.stub_at(goal) if code == 0xe9 else None
+        stub = self.stub_at(goal) if goal else None
         return stub.site if stub and stub.at == goal and stub.site != pc else None
 
     def has(self, pc):
@@ -166,6 +148,67 @@ class State:
     def __init__(self, registers):
         self.reg = registers
         self.exit = False
+
+    def leave_stub(self, places):
+        """3. To the instruction of the program."""
+        pc = self.reg[self.PC]
+        stub = places.stub_at(pc)
+        if not stub:
+            self.reg[self.PC] = places.led_from(pc)
+            return self.reg[self.PC] is not None
+        self.reg[self.PC], pushed, self.exit = stub.state(pc)
+        if pushed is None:
+            return False
+        self.undo(pushed)
+        return True
+
+    def leave(self, places):
+        pc = self.reg[self.PC]
+        if places.in_payload(pc) and not places.in_slow(pc):
+            if not self.leave_c(places):
+                return False
+            pc = self.reg[self.PC]
+        if places.in_slow(pc):
+            self.leave_slow(places.slow_at(pc))
+        elif places.arena_at(pc) and not places.stub_at(pc) and not self.run_out():
+            return False
+        return self.leave_stub(places)
+
+
+class X86(State):
+    PC, SP = "rip", "rsp"
+    POPS = ("rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi")
+    GENERAL = POPS + tuple("r%d" % n for n in range(8, 16)) + ("rip",)
+    KEPT = ("cs", "ss", "ds", "es", "fs", "gs", "fs_base", "gs_base")
+    JUMP = struct.Struct("<Bi")
+    WAY_OUT = b"\x48\x8d\x64\x24\x18"	# lea 24(%rsp),%rsp, and a return behind it
+    # What slow.S pushes, the last one first ("": the flags); behind which of its bytes, and
+    # from which on that is popped. Between them %rbx has what was the stack pointer.
+    SLOW = "rbx", "r11", "r10", "r9", "r8", "rdi", "rsi", "rdx", ""
+    SLOW_PUSHED = 1, 2, 3, 4, 6, 8, 10, 12, 13
+    SLOW_POPPED = 41, 43, 45, 47, 49, 50, 51, 52, 53
+    SLOW_IN_RBX = range(16, 40)
+    # What is pushed from which byte of a part of a stub on, the last one first ("" for what
+    # is none); as arch/x86_64/stand.h has it. One that has no stack is left out.
+    AT_RECORD = (0, ()), (1, ("rcx",)), (2, ("rax", "rcx")), (32, ("rcx",))
+    PUSHED = {
+        COPY: ((0, ()),), LEAVE: ((0, ()),), RECORD: AT_RECORD, RECORD_LEAVE: AT_RECORD,
+        RECORD_RETURN: AT_RECORD[:3] + ((39, ("rcx",)),),
+        CALL: ((0, ()), (5, ("",)), (7, ("rax", "")), (20, ("",))),
+    }
+
+    @classmethod
+    def goal(cls, pc):
+        code, distance = cls.JUMP.unpack(read(pc, cls.JUMP.size))
+        return pc + cls.JUMP.size + distance if code == 0xe9 else None
+
+    def undo(self, pushed):
+        for name in pushed:
+            self.pop(name)
+
+    def return_from(self):
+        """Of a function that is about to leave."""
+        self.pop("rip")
 
     def pop(self, name):
         if name:
@@ -211,10 +254,11 @@ class State:
 
     def leave_slow(self, at):
         """2. To the stub."""
-        if at in SLOW_IN_RBX:
+        if at in self.SLOW_IN_RBX:
             self.reg["rsp"] = self.reg["rbx"]
-        pushed = bisect.bisect_right(SLOW_PUSHED, at) - bisect.bisect_right(SLOW_POPPED, at)
-        for name in SLOW[len(SLOW) - pushed:]:
+        pushed = (bisect.bisect_right(self.SLOW_PUSHED, at) -
+                  bisect.bisect_right(self.SLOW_POPPED, at))
+        for name in self.SLOW[len(self.SLOW) - pushed:]:
             self.pop(name)
         self.pop("rip")
 
@@ -223,7 +267,7 @@ class State:
         it would return to a stub, and does for it what that would do."""
         arch = gdb.selected_inferior().architecture()
         pc, pushes = self.reg["rip"], []
-        if read(pc - len(WAY_OUT), len(WAY_OUT) + 1) == WAY_OUT + b"\xc3":
+        if read(pc - len(self.WAY_OUT), len(self.WAY_OUT) + 1) == self.WAY_OUT + b"\xc3":
             self.reg["rsp"] -= 24
             self.pop("rip")
             return True
@@ -232,14 +276,14 @@ class State:
             rex, op = (1, code[1]) if code[0] == 0x41 and len(code) > 1 else (0, code[0])
             if op & 0xf8 == 0x50 or op == 0x9c or op == 0xe8:
                 pushes.append(op)
-            elif code == WAY_OUT:
+            elif code == self.WAY_OUT:
                 if pushes:			# the first of all, of %rcx
                     self.reg["rip"] = self.reg["rcx"]
                 else:
                     self.pop("rip")
                 return True
             elif op & 0xf8 == 0x58 or code == b"\x48\x8d\x64\x24\x08":	# lea 8(%rsp),%rsp
-                name = "" if op == 0x48 else ("r%d" % (op - 0x50) if rex else POPS[op - 0x58])
+                name = "" if op == 0x48 else ("r%d" % (op - 0x50) if rex else self.POPS[op - 0x58])
                 if pushes:
                     pushes.pop()
                 else:
@@ -249,31 +293,119 @@ class State:
                 return True
         return False
 
-    def leave_stub(self, places):
-        """3. To the instruction of the program."""
-        pc = self.reg["rip"]
-        stub = places.stub_at(pc)
-        if not stub:
-            self.reg["rip"] = places.led_from(pc)
-            return self.reg["rip"] is not None
-        self.reg["rip"], pushed, self.exit = stub.state(pc)
-        if pushed is None:
-            return False
-        for name in pushed:
-            self.pop(name)
-        return True
 
-    def leave(self, places):
-        pc = self.reg["rip"]
-        if places.in_payload(pc) and not places.in_slow(pc):
-            if not self.leave_c(places):
-                return False
-            pc = self.reg["rip"]
-        if places.in_slow(pc):
-            self.leave_slow(places.slow_at(pc))
-        elif places.arena_at(pc) and not places.stub_at(pc) and not self.run_out():
-            return False
-        return self.leave_stub(places)
+class Arm64(State):
+    PC, SP = "pc", "sp"
+    GENERAL = tuple("x%d" % n for n in range(31)) + ("sp", "pc")
+    KEPT = ("cpsr",)
+    WORD = struct.Struct("<I")
+    ADDRESS = (1 << 48) - 1		# of a return address that may be signed
+    KEPT_BY_C = tuple("x%d" % n for n in range(19, 29))
+    # What is pushed from which byte of a part of a stub on, each as (register, place); as
+    # arch/arm64/stand.h has it.
+    RECORD_PUSHED = 48
+    PAIR = ("x17", 0), ("x30", 8)
+    AT_RECORD = (0, ()), (4, PAIR), (8, PAIR + (("x16", 16),)), (56, PAIR)
+    PUSHED = {
+        COPY: ((0, ()),), CALL: ((0, ()),), LEAVE: ((0, ()),),
+        RECORD: AT_RECORD, RECORD_LEAVE: AT_RECORD,
+    }
+    # The frame of slow.S: a pair of registers in every 16 bytes behind the first, from which
+    # byte of its code on; and where that has no frame yet, or none any more.
+    SLOW_FRAME, SLOW_SAVES, SLOW_ENDS = 176, 8, 116
+    SLOW_PAIRS = tuple(("x%d" % n, "x%d" % (n + 1)) for n in range(0, 16, 2)) + (("x18", ""),)
+    FIND_FRAME = 32
+
+    @classmethod
+    def goal(cls, pc):
+        word, = cls.WORD.unpack(read(pc, cls.WORD.size))
+        distance = ((word & 0x3ffffff) ^ 0x2000000) - 0x2000000
+        return pc + 4 * distance if word >> 26 == 5 else None
+
+    def undo(self, pushed):
+        for name, at in pushed:
+            self.reg[name] = word(self.reg["sp"] + at)
+        if pushed:
+            self.reg["sp"] += self.RECORD_PUSHED
+
+    def return_from(self):
+        self.reg["pc"] = self.reg["x30"] & self.ADDRESS
+
+    def leave_frame(self, size):
+        sp = self.reg["sp"]
+        self.reg.update(x29=word(sp), x30=word(sp + 8), sp=sp + size)
+
+    def leave_c(self, places):
+        """1. To where slow.S goes on, or where the function of an unwinder's question
+        begins. What C code keeps in registers of its caller is not looked for."""
+        frame, back = self.reg["x29"], self.reg["x30"]
+        for name in self.KEPT_BY_C:
+            self.reg.pop(name)
+        for _ in range(16):
+            if places.in_slow(back) or places.in_find(back):
+                break
+            frame, back = word(frame), word(frame + 8)
+        # x30 is so, too, once the function has a frame of its own.
+        if word(frame + 8) == back:
+            frame = word(frame)
+        self.reg["sp"], self.reg["pc"] = frame, back
+        if places.in_find(back):
+            self.reg["pc"] = word(frame + 16)
+            self.leave_frame(self.FIND_FRAME)
+            return True
+        return places.in_slow(back)
+
+    def leave_slow(self, at):
+        """2. To the stub."""
+        if 0 < at < self.SLOW_ENDS:
+            saved = max((at - self.SLOW_SAVES + 3) // 4, 0)
+            for i, names in enumerate(self.SLOW_PAIRS[:saved]):
+                for k, name in enumerate(filter(None, names)):
+                    self.reg[name] = word(self.reg["sp"] + 16 * (i + 1) + 8 * k)
+            self.leave_frame(self.SLOW_FRAME)
+        self.reg["pc"] = self.reg["x30"]
+
+    def move(self, code, kept):
+        """What one instruction does that goes by the stack pointer: `kept` has the places
+        that were written on the way, and so hold what the registers held."""
+        pair = code & 0xffc003e0
+        if pair & 0xfe0003e0 == 0xa80003e0:
+            size, names = 8 * (((code >> 15 & 127) ^ 64) - 64), (code & 31, code >> 10 & 31)
+            before, after, load = code >> 23 & 3 == 3, code >> 23 & 3 == 1, code >> 22 & 1
+        elif pair in (0xf94003e0, 0xf90003e0):
+            size, names, load = 8 * (code >> 10 & 0xfff), (code & 31,), pair == 0xf94003e0
+            before = after = False
+        else:
+            return
+        if before:
+            self.reg["sp"] += size
+        at = self.reg["sp"] + (0 if before or after else size)
+        for i, n in enumerate(names):
+            if not load:
+                kept.add(at + 8 * i)
+            elif at + 8 * i not in kept:
+                self.reg["x%d" % n] = word(at + 8 * i)
+        if after:
+            self.reg["sp"] += size
+
+    def run_out(self):
+        """2. Along straight code, until it returns or goes on to the payload, which would
+        return for it."""
+        pc, kept = self.reg["pc"], set()
+        for code, in self.WORD.iter_unpack(read(pc, 400)):
+            if code in (0xd65f03c0, 0xd61f0220):	# ret; br x17
+                self.reg["pc"] = self.reg["x30"]
+                return True
+            self.move(code, kept)
+        return False
+
+
+MACHINES = {"i386:x86-64": X86, "aarch64": Arm64}
+
+
+def machine():
+    """Of the process that is looked at; None: it has nothing of ours."""
+    return MACHINES.get(gdb.selected_inferior().architecture().name())
 
 
 class Inferiors:
@@ -331,6 +463,8 @@ class Inferiors:
 
     def places(self):
         arenas = []
+        if not machine():
+            return Places(arenas)
         for base in self.find():
             try:
                 header = HEADER.unpack(read(base, HEADER.size))
@@ -367,11 +501,11 @@ class StubUnwinder(Unwinder):
         self.above = {}
 
     @staticmethod
-    def unwound(frame, values, registers):
-        info = frame.create_unwind_info(FrameId(values["rsp"], values["rip"]))
+    def unwound(here, frame, values, registers):
+        info = frame.create_unwind_info(FrameId(values[here.SP], values[here.PC]))
         for name, value in registers.items():
             info.add_saved_register(name, gdb.Value(value).cast(values[name].type))
-        for name in KEPT:
+        for name in here.KEPT:
             info.add_saved_register(name, values[name])
         return info
 
@@ -380,29 +514,30 @@ class StubUnwinder(Unwinder):
             return False
         # As gdb looks up a caller by the byte before the place that it returns to,
         # so that this byte is the instruction's.
-        state.reg["rip"] += 1
-        self.above[state.reg["rip"], state.reg["rsp"]] = state.exit
+        state.reg[state.PC] += 1
+        self.above[state.reg[state.PC], state.reg[state.SP]] = state.exit
         return True
 
     def __call__(self, frame):
         try:
-            pc, sp = (int(frame.read_register(name)) for name in ("rip", "rsp"))
-        except gdb.error:			# it has ended
+            here = machine()
+            pc, sp = (int(frame.read_register(name)) for name in (here.PC, here.SP))
+        except (gdb.error, AttributeError):	# it has ended, or is of another machine
             return None
         places = None if (pc, sp) in self.above else PLACES.of(pc)
         if not places and not self.above.get((pc, sp)):
             return None
         try:
-            values = {name: frame.read_register(name) for name in GENERAL + KEPT}
-            state = State({name: int(values[name]) % (1 << 64) for name in GENERAL
-                           if not values[name].is_optimized_out})
+            values = {name: frame.read_register(name) for name in here.GENERAL + here.KEPT}
+            state = here({name: int(values[name]) % (1 << 64) for name in here.GENERAL
+                          if not values[name].is_optimized_out})
             if not places:
-                state.pop("rip")
+                state.return_from()
             elif not self.above_ours(state, places):
                 return None
         except (gdb.error, struct.error, LookupError):
             return None
-        return self.unwound(frame, values, state.reg)
+        return self.unwound(here, frame, values, state.reg)
 
 
 class Ours(FrameDecorator):
