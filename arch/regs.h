@@ -93,12 +93,24 @@ void regs_repair(struct regs *);
  * frame for sigreturn has to hold, since that forgets every restart. */
 void regs_rewind(struct regs *);
 
-/*
- * Before the stop the thread slept in the call `nr`, of which /proc/PID/task/TID/syscall tells
- * `sp` and `pc`, and it has not woken up since. Where another call for us comes in between, it
- * is to go on with the time that remained. False: it cannot, or was in another call.
- */
-bool regs_goes_on(struct regs *, long nr, raddr_t sp, raddr_t pc);
+/* The system call in which a thread slept right before it was stopped, as
+ * /proc/PID/task/TID/syscall tells. sp 0: it did not. */
+struct asleep {
+	long nr;
+	uint64_t arg;		/* the first one */
+	raddr_t sp, pc;
+	int64_t switches;	/* how often it had slept by then */
+};
+
+/* Does a stop hide what the call was, so that it has to be known from before? Of this thread, to
+ * give it back as it was? */
+extern const bool regs_hide_call;
+bool regs_hides_call(const struct regs *);
+/* `still`: the thread has not woken up since, but for the stop. */
+void regs_met(struct regs *, const struct asleep *, bool still);
+/* Where another call for us comes in between, a call with a restart block is to go on with the
+ * time that remained. False: it cannot. */
+bool regs_goes_on(struct regs *);
 
 /*
  * A call that was stopped before is known to the kernel as restart_syscall.

@@ -4,17 +4,15 @@
  *
  * What a stop has done to a system call is not to be read from the registers alone. The
  * kernel has forgotten the call by the time that a tracer looks: it has set PC and x0 back to
- * where the call begins, if it restarts, and keeps its first argument (orig_x0) to itself
- * (arch/arm64/kernel/signal.c, do_signal()). So regs_get reads the instructions at PC, too, and
- * has the kernel tell orig_x0 by a detour: with a number of a call set
- * (NT_ARM_SYSTEM_CALL), /proc/PID/task/TID/syscall prints its arguments.
+ * where the call begins, if it restarts, and shows the first argument of one that does not
+ * (orig_x0) to no tracer (arch/arm64/kernel/signal.c, do_signal()). So regs_get reads the
+ * instructions at PC, too, and regs_met is told what was known before the stop.
  */
 #include "arch/regs.h"
 
 #include <asm/ptrace.h>
 #include <elf.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -29,7 +27,9 @@ enum {
 	/* In struct regs, behind those of the kernel. */
 	TP = ALL_REGS,
 	CALL,			/* NT_ARM_SYSTEM_CALL */
-	FIRST,			/* of the call that the thread comes back from: orig_x0 */
+	FIRST,			/* of the call that the thread comes back from, orig_x0; */
+	KNOWN,			/* 1: it is known */
+	STILL,			/* 1: it slept in that call right before the stop */
 	CODE,			/* the words before PC, and at it */
 	END,
 	PSR_STEP = 1 << 21,
@@ -78,28 +78,6 @@ static uint32_t code_at(const struct regs *r)
 	return (uint32_t)(r->raw[CODE] >> 32);
 }
 
-/* The first argument of the call that the thread was in last. */
-static int ask_first(pid_t tid, struct regs *r)
-{
-	char path[64];
-	long nr = -1;
-	unsigned long first = 0;
-
-	if (set_call(tid, (int)r->raw[NR]) < 0)
-		return fail(errno, "ask for the system call of thread %d", tid);
-	snprintf(path, sizeof(path), "/proc/%d/syscall", tid);
-	FILE *f = fopen(path, "re");
-	int n = f ? fscanf(f, "%ld %lx", &nr, &first) : 0;
-
-	if (f)
-		fclose(f);
-	int err = set_call(tid, -1);
-	if (err < 0)
-		return fail(-err, "forget the system call of thread %d again", tid);
-	r->raw[FIRST] = n == 2 && nr == (long)r->raw[NR] ? first : ~0ull;
-	return 0;
-}
-
 static bool comes_back(const struct regs *r)
 {
 	return (int)r->raw[CALL] < 0 && code_before(r) == SVC;
@@ -121,12 +99,12 @@ int regs_get(pid_t tid, struct regs *ret)
 		return fail(-n, "read the thread pointer and system call of thread %d", tid);
 	ret->raw[TP] = tp[0];
 	ret->raw[CALL] = (uint64_t)(int64_t)call;
-	ret->raw[FIRST] = 0;
+	ret->raw[FIRST] = ret->raw[KNOWN] = ret->raw[STILL] = 0;
 	errno = 0;
 	ret->raw[CODE] = (uint64_t)ptrace(PTRACE_PEEKTEXT, tid, cuser(ret)->pc - SVC_SIZE, NULL);
 	if (errno)
 		ret->raw[CODE] = 0;
-	return comes_back(ret) ? ask_first(tid, ret) : 0;
+	return 0;
 }
 
 int regs_set(pid_t tid, const struct regs *r)
@@ -181,7 +159,7 @@ long regs_syscall(const struct regs *r, uint64_t *first_arg)
 
 void regs_call_state(const struct regs *r, struct regs_call_state *ret)
 {
-	bool back = comes_back(r);
+	bool back = comes_back(r) && r->raw[KNOWN];
 
 	*ret = (struct regs_call_state){
 		.nr = back ? (long)r->raw[NR] : -1,
@@ -226,7 +204,7 @@ enum interrupted regs_interrupted(const struct regs *r)
 		return regs_restarts((long)r->raw[NR]) == RESTARTS_BLOCK ? INTERRUPTED_BLOCK :
 			INTERRUPTED_RESTARTS;
 	if (comes_back(r) && (int64_t)r->raw[0] == -EINTR && leaks_eintr((long)r->raw[NR]) &&
-	    r->raw[FIRST] != ~0ull)
+	    r->raw[KNOWN])
 		return INTERRUPTED_EINTR;
 	return INTERRUPTED_NONE;
 }
@@ -309,9 +287,45 @@ void regs_name_restarted(struct regs *r, const uint8_t *code, size_t n)
 	}
 }
 
-bool regs_goes_on(struct regs *r, long nr, raddr_t sp, raddr_t pc)
+const bool regs_hide_call = true;
+
+bool regs_hides_call(const struct regs *r)
 {
-	if (nr != (long)r->raw[NR] || sp != cuser(r)->sp || pc != cuser(r)->pc + SVC_SIZE)
+	return comes_back(r) && (int64_t)r->raw[0] == -EINTR;
+}
+
+/* Calls that one thread makes at one place for one object, as a rule: an event loop's. */
+static bool has_one_object(long nr)
+{
+	switch (nr) {
+	case SYS_epoll_pwait: case SYS_epoll_pwait2: case SYS_io_getevents:
+	case SYS_io_pgetevents: case SYS_io_uring_enter: case SYS_rt_sigtimedwait:
+	case SYS_semop: case SYS_semtimedop: case SYS_accept: case SYS_accept4:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* A thread that has woken up since may be in another call of the same place, with another
+ * first argument. Of a loop that waits for events it is taken for the same one; any other
+ * call is left as it is, and fails with EINTR. */
+void regs_met(struct regs *r, const struct asleep *before, bool still)
+{
+	raddr_t pc = code_at(r) == SVC ? cuser(r)->pc + SVC_SIZE : cuser(r)->pc;
+
+	if (!before->sp || before->nr != (long)r->raw[NR] || before->sp != cuser(r)->sp ||
+	    before->pc != pc)
+		return;
+	r->raw[STILL] = still;
+	r->raw[KNOWN] = still || has_one_object(before->nr);
+	r->raw[FIRST] = before->arg;
+}
+
+/* By the number that the kernel itself would give it. */
+bool regs_goes_on(struct regs *r)
+{
+	if (!r->raw[STILL])
 		return false;
 	r->raw[NR] = SYS_restart_syscall;
 	return true;

@@ -250,10 +250,23 @@ void regs_name_restarted(struct regs *r, const uint8_t *code, size_t n)
 	}
 }
 
-/* The kernel remembers it by the registers that it gets back. */
-bool regs_goes_on(struct regs *r, long nr, raddr_t sp, raddr_t pc)
+const bool regs_hide_call = false;
+
+bool regs_hides_call(const struct regs *r)
 {
-	(void)r, (void)nr, (void)sp, (void)pc;
+	(void)r;
+	return false;
+}
+
+void regs_met(struct regs *r, const struct asleep *before, bool still)
+{
+	(void)r, (void)before, (void)still;
+}
+
+/* The kernel remembers it by the registers that it gets back. */
+bool regs_goes_on(struct regs *r)
+{
+	(void)r;
 	return true;
 }
 

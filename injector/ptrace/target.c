@@ -67,8 +67,12 @@ static int seize(struct target *t, pid_t tid, unsigned long options)
 			break;
 		nanosleep(&(struct timespec){ 0, REST }, NULL);
 	}
-	if (!target_find(t, tid) && !target_hold_new(t, tid, HOLD_SEIZED))
+	struct thread_hold *th = target_find(t, tid);
+	th = th ? th : target_hold_new(t, tid, HOLD_SEIZED);
+	if (!th)
 		return fail(ENOMEM, "attach to thread %d of %d (%s)", tid, t->pid, t->comm);
+	if (regs_hide_call)
+		th->before = thread_asleep(t->pid, tid);
 	regs_request(PTRACE_INTERRUPT, tid, 0, NULL);
 	return 0;
 }

@@ -26,6 +26,7 @@ struct thread_hold {
 	bool event_stop;	/* the stop is PTRACE_EVENT_STOP, not a signal's */
 	bool have_regs, dirty;	/* regs were read; must be set before release */
 	struct regs regs;
+	struct asleep before;	/* where a stop hides the call that it met */
 };
 
 /* Of one thread: the memory that its stack pointer was in, and the stack that it was born
@@ -137,8 +138,12 @@ int target_check_program(const struct target *);
 int target_stop_one(struct target *, pid_t tid, uint64_t budget,
 		    struct thread_hold **ret);
 
+/* What a thread sleeps in just now. */
+struct asleep thread_asleep(pid_t pid, pid_t tid);
 /* The registers of a stopped thread, read once. */
 int thread_regs(struct thread_hold *);
+/* What the stop has met, where the registers do not say it. */
+void thread_met(struct thread_hold *);
 /* The system call that they stand in has its own number from now on, also if
  * the kernel knows it as restart_syscall. */
 void target_name_call(const struct target *, struct regs *);

@@ -5,7 +5,35 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
+#include "injector/proc/procfs.h"
 #include "injector/ptrace/target_impl.h"
+
+static int64_t switches(pid_t pid, pid_t tid)
+{
+	return procfs_status(pid, tid, "voluntary_ctxt_switches", 10, -1);
+}
+
+struct asleep thread_asleep(pid_t pid, pid_t tid)
+{
+	struct asleep ret = { 0 };
+
+	if (procfs_state(pid, tid) != 'S' ||
+	    !procfs_syscall(pid, tid, &ret.nr, &ret.arg, &ret.sp, &ret.pc))
+		return (struct asleep){ 0 };
+	ret.switches = switches(pid, tid);
+	return ret;
+}
+
+/* It has not woken up, if the stop is all that it has slept in since. What was noted holds for
+ * one stop. */
+void thread_met(struct thread_hold *th)
+{
+	struct asleep before = th->before;
+
+	th->before = (struct asleep){ 0 };
+	if (before.sp)
+		regs_met(&th->regs, &before, before.switches + 1 == switches(th->tid, th->tid));
+}
 
 int thread_regs(struct thread_hold *th)
 {
@@ -13,6 +41,8 @@ int thread_regs(struct thread_hold *th)
 		return 0;
 	int err = regs_get(th->tid, &th->regs);
 	th->have_regs = !err;
+	if (!err && regs_hides_call(&th->regs))
+		thread_met(th);
 	return err;
 }
 

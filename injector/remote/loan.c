@@ -200,45 +200,22 @@ static bool is_barred(struct target *t, const struct thread_hold *th, struct bar
 	return filtered || ret->dispatched;
 }
 
-/* The system call in which a thread sleeps, and how often it has slept. sp 0: it does not. */
-struct asleep {
-	long nr;
-	uint64_t arg;
-	raddr_t sp, pc;
-	int64_t switches;
-};
-
-static struct asleep asleep_now(const struct target *t, pid_t tid)
-{
-	struct asleep ret = { 0 };
-
-	if (procfs_state(t->pid, tid) != 'S' ||
-	    !procfs_syscall(t->pid, tid, &ret.nr, &ret.arg, &ret.sp, &ret.pc))
-		return (struct asleep){ 0 };
-	ret.switches = procfs_status(t->pid, tid, "voluntary_ctxt_switches", 10, -1);
-	return ret;
-}
-
 /* A sleep that the loan ends is to go on with the time that remains. */
-static bool keeps_sleep(const struct target *t, struct thread_hold *th,
-			const struct asleep *before)
+static bool keeps_sleep(struct thread_hold *th)
 {
-	const int64_t stops = 1;	/* our stop is a switch, too */
-
 	if (regs_interrupted(&th->regs) != INTERRUPTED_BLOCK)
 		return true;
-	bool slept = before->sp && before->switches + stops ==
-		procfs_status(t->pid, th->tid, "voluntary_ctxt_switches", 10, -1);
-	return regs_goes_on(&th->regs, slept ? before->nr : -1, before->sp, before->pc);
+	thread_met(th);
+	return regs_goes_on(&th->regs);
 }
 
 /* What libraries' code calls is not known: a thread under filters makes our calls only. */
 static bool is_fit(struct target *t, struct modules *mods, enum loan_use use,
-		   struct thread_hold *th, const struct asleep *before)
+		   struct thread_hold *th)
 {
 	struct stack_check c = { mods, NULL };
 
-	if (thread_regs(th) || !keeps_sleep(t, th, before))
+	if (thread_regs(th) || !keeps_sleep(th))
 		return false;
 	if ((use != LOAN_SYSCALLS && t->filters.tid) || has_fault(t, th->tid) ||
 	    rseq_is_inside(t, th) || !remote_has_room(t, th))
@@ -320,11 +297,10 @@ static int loan_take(struct target *t, struct modules *mods, enum loan_use use, 
 			    procfs_filtered(t->pid, *tid) != filtered ||
 			    barred.by_filters == FEW_BARRED)
 				continue;
-			struct asleep before = asleep_now(t, *tid);
 			int err = stop_thread(t, *tid, ret);
 			bool bar = !err && is_barred(t, *ret, &barred);
 			tried++;
-			if (!err && !bar && is_fit(t, mods, use, *ret, &before))
+			if (!err && !bar && is_fit(t, mods, use, *ret))
 				return 0;
 			*unfit = err || regs_interrupted(&(*ret)->regs) == INTERRUPTED_NONE ? 0 :
 				regs_sp(&(*ret)->regs);
@@ -354,7 +330,7 @@ struct sleeper {
 /* Does it sleep on? Whatever makes it unfit for dlopen stays as it is until it wakes up. */
 static bool sleeps_on(const struct target *t, struct sleeper *s)
 {
-	struct asleep now = asleep_now(t, procfs_front(t->pid)), was = s->looks ? s->last : now;
+	struct asleep now = thread_asleep(t->pid, procfs_front(t->pid)), was = s->looks ? s->last : now;
 
 	if (!s->unfit || now.sp != s->unfit || now.nr != was.nr || now.arg != was.arg ||
 	    now.pc != was.pc || now.switches != was.switches)
