@@ -266,11 +266,11 @@ int64_t frame_build(const struct regs *r, const struct xstate *xs, uint64_t sigm
 	size_t size = frame_space(xs);
 	uint8_t *bytes = calloc(1, size);
 	const int32_t no_mode = 0x40;
-	struct sigcontext *mc = (struct sigcontext *)(bytes + CONTEXT);
 
 	(void)restorer;		/* x30 leads there */
 	if (!bytes)
 		return fail(ENOMEM, "build a signal frame");
+	struct sigcontext *mc = (struct sigcontext *)(bytes + CONTEXT);
 	/* No valid mode: do_sigaltstack() refuses it, restore_altstack()
 	 * ignores that, and the thread keeps the stack that it has. */
 	memcpy(bytes + INFO + UC_STACK_FLAGS, &no_mode, sizeof(no_mode));

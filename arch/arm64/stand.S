@@ -33,7 +33,8 @@ stands:
 	.cfi_startproc
 	.cfi_signal_frame
 	.cfi_return_column PC_COLUMN
-	.cfi_escape DW_CFA_val_expression, PC_COLUMN, 4, DW_OP_GNU_encoded_addr, TEXTREL_UDATA2, 1, 0
+	.cfi_escape DW_CFA_val_expression, PC_COLUMN
+	.cfi_escape 4, DW_OP_GNU_encoded_addr, TEXTREL_UDATA2, 1, 0
 	brk	#0				/* STAND_BARE */
 	.cfi_def_cfa_offset RECORD_PUSHED
 	.cfi_rel_offset x17, 0

@@ -330,7 +330,8 @@ struct sleeper {
 /* Does it sleep on? Whatever makes it unfit for dlopen stays as it is until it wakes up. */
 static bool sleeps_on(const struct target *t, struct sleeper *s)
 {
-	struct asleep now = thread_asleep(t->pid, procfs_front(t->pid)), was = s->looks ? s->last : now;
+	struct asleep now = thread_asleep(t->pid, procfs_front(t->pid));
+	struct asleep was = s->looks ? s->last : now;
 
 	if (!s->unfit || now.sp != s->unfit || now.nr != was.nr || now.arg != was.arg ||
 	    now.pc != was.pc || now.switches != was.switches)

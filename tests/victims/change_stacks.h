@@ -62,7 +62,8 @@ __asm__(".pushsection .text\n"
 #error "tests/victims/change_stacks.h does not know this instruction set"
 #endif
 
-/* A stack that ends at `end`, as if it had been left: a thread that changes to it comes to `begin`. */
+/* A stack that ends at `end`, as if it had been left: a thread that changes to it comes to
+ * `begin`. */
 static inline void *new_stack(void *end, void (*begin)(void))
 {
 	uint64_t *top = (uint64_t *)((uintptr_t)end & ~15ul) - STACK_WORDS_KEPT;
