@@ -16,7 +16,8 @@
 
 /*
  * A stopped thread, or a signal frame, rests there. 0: wherever it comes out of our stubs is no
- * middle of a jump. -EBUSY: it is, at *at. -EAGAIN: only its registers know that; in a moment memory will.
+ * middle of a jump. -EBUSY: it is, at *at. -EAGAIN: only its registers know that; in a moment
+ * memory will.
  */
 int stale_check(const struct target *, const struct infection *, const struct live *,
 		const struct rest *, raddr_t *at);

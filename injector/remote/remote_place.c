@@ -56,8 +56,8 @@ static int find_mapped(const struct remote *r, struct stack_search *s)
 	return 0;
 }
 
-/* A control block has a word with its own address: musl's its start, or glibc's the head of the
- * list of robust mutexes, of which a thread holds none as a rule. */
+/* A control block has a word with its own address: its start, or the head of the list of robust
+ * mutexes, of which a thread holds none as a rule. */
 static bool is_block(const struct target *t, raddr_t tp)
 {
 	enum { BLOCK_MOST = 4096 };
