@@ -72,7 +72,7 @@ static int seize(struct target *t, pid_t tid, unsigned long options)
 	if (!th)
 		return fail(ENOMEM, "attach to thread %d of %d (%s)", tid, t->pid, t->comm);
 	if (regs_hide_call)
-		th->before = thread_asleep(t->pid, tid);
+		thread_note(th, t->pid);
 	regs_request(PTRACE_INTERRUPT, tid, 0, NULL);
 	return 0;
 }

@@ -140,6 +140,8 @@ int target_stop_one(struct target *, pid_t tid, uint64_t budget,
 
 /* What a thread sleeps in just now. */
 struct asleep thread_asleep(pid_t pid, pid_t tid);
+/* What it sleeps in right before it is stopped: see regs_hide_call. */
+void thread_note(struct thread_hold *, pid_t pid);
 /* The registers of a stopped thread, read once. */
 int thread_regs(struct thread_hold *);
 /* What the stop has met, where the registers do not say it. */

@@ -24,6 +24,19 @@ struct asleep thread_asleep(pid_t pid, pid_t tid)
 	return ret;
 }
 
+/* This is a part of the stop: no more is read than may be asked for. */
+void thread_note(struct thread_hold *th, pid_t pid)
+{
+	struct asleep *a = &th->before;
+
+	*a = (struct asleep){ 0 };
+	if (!procfs_syscall(pid, th->tid, &a->nr, &a->arg, &a->sp, &a->pc) ||
+	    regs_restarts(a->nr) == RESTARTS_ITSELF)
+		*a = (struct asleep){ 0 };
+	else
+		a->switches = switches(pid, th->tid);
+}
+
 /* It has not woken up, if the stop is all that it has slept in since. What was noted holds for
  * one stop. */
 void thread_met(struct thread_hold *th)
