@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # deps [--list] SET...: install the Debian packages that are missing, by name. Sets: build,
-# test, soak, bench, census, analyze, lint, fresh. Quiet when nothing is missing; as a user who
+# test, soak, bench, census, analyze, lint, fresh, arm64. Quiet when nothing is missing; as a user who
 # is not root, print the line to paste and fail. --list prints the names, and does nothing.
 #
 # Debian starts a service as its package is installed. Tests start servers of
@@ -19,6 +19,7 @@ lint="mandoc codespell shellcheck cppcheck python3"
 soak="chromium"
 analyze="gcc clang-tidy"
 fresh="mmdebstrap"
+arm64="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-system-arm cpio kmod"
 bench="bpftrace uftrace linux-perf ltrace lttng-tools liblttng-ust-dev
 	redis-server redis-tools postgresql postgresql-contrib python3 nginx-light memcached
 	nodejs default-jdk-headless"
@@ -30,7 +31,7 @@ policy=/usr/sbin/policy-rc.d
 usage()
 {
 	echo "usage: tools/deps.sh [--list] [build] [test] [soak] [bench] [census] [analyze] [lint]
-		[fresh]" >&2
+		[fresh] [arm64]" >&2
 	exit 2
 }
 
@@ -87,6 +88,7 @@ for set; do
 	bench) packages=$bench ;;
 	census) packages=$census ;;
 	fresh) packages=$fresh ;;
+	arm64) packages=$arm64 ;;
 	*) usage ;;
 	esac
 	for p in $packages; do
