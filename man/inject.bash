@@ -13,7 +13,7 @@ _inject_pids() {
 # What all verbs take that show calls of a directory.
 _inject_reading() {
 	echo -f --function -N --exclude -t --min-duration -D --depth -n --calls \
-		--tid --since --until -o --output -q --quiet -v --verbose \
+		--tid --since --until -o --output --short-names -q --quiet -v --verbose \
 		--no-color -h --help -V --version
 }
 
@@ -21,15 +21,15 @@ _inject_reading() {
 _inject_counting() {
 	echo -p --pid -f --function -N --exclude -n --calls -d --duration --tid \
 		-o --output --trap --max-pause --max-overhead --log --follow-exec --follow-fork \
-		--json -q --quiet -v --verbose --no-color -h --help -V --version
+		--json --short-names -q --quiet -v --verbose --no-color -h --help -V --version
 }
 
 _inject_options() {
 	case $1 in
 	list)
 		echo -p --pid -f --function -N --exclude -o --output \
-			--entry-only --trap -q --quiet -v --verbose --no-color \
-			-h --help -V --version
+			--entry-only --trap --stubs --short-names -q --quiet -v --verbose \
+			--no-color -h --help -V --version
 		;;
 	stop)
 		echo -p --pid --force --log --max-pause -q --quiet -v --verbose \
@@ -38,7 +38,7 @@ _inject_options() {
 	record)
 		echo -p --pid -f --function -N --exclude -n --calls -d --duration \
 			--tid -o --output -m --buffer --entry-only --trap --max-pause \
-			--max-overhead --log --max-size --rotate --compress --follow-exec --follow-fork \
+			--max-overhead --log --max-size --min-free --rotate --compress --follow-exec --follow-fork \
 			-q --quiet -v --verbose \
 			--no-color \
 			-h --help -V --version
@@ -90,8 +90,8 @@ _inject_options() {
 		echo -p --pid -f --function -N --exclude -t --min-duration \
 			-D --depth -n --calls -d --duration --tid -o --output \
 			-m --buffer --entry-only --trap --time --max-pause \
-			--max-overhead --follow-exec --follow-fork --log --json -q --quiet -v --verbose --no-color \
-			-h --help -V --version
+			--max-overhead --follow-exec --follow-fork --log --json --short-names \
+			-q --quiet -v --verbose --no-color -h --help -V --version
 		;;
 	esac
 }
@@ -152,7 +152,7 @@ _inject() {
 		;;
 	-f | --function | -N | --exclude | -t | --min-duration | -D | --depth | \
 		-n | --calls | -d | --duration | --tid | -m | --buffer | --max-pause | \
-		--max-overhead | --max-size | --since | --until | --snapshot-on)
+		--max-overhead | --max-size | --min-free | --since | --until | --snapshot-on)
 		return
 		;;
 	esac

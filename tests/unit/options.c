@@ -377,9 +377,59 @@ static void test_completion(void)
 		fclose(file);
 }
 
+/* Is this one of the words that the shell offers? */
+static bool offers(const char *words, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = words; (at = strstr(at, name)); at += n)
+		if (at - words >= 3 && !memcmp(at - 3, " --", 3) && strchr(" \n", at[n]))
+			return true;
+	return false;
+}
+
+static size_t count_long(const char *words)
+{
+	size_t n = 0;
+
+	for (const char *at = words; (at = strstr(at, " --")); at++)
+		n++;
+	return n;
+}
+
+/* It completes the options that a verb has, and no other. */
+static void test_completed_options(void)
+{
+	const char *root = getenv("ROOT");
+
+	for (size_t i = 0; i < VERB_DEFS; i++) {
+		char command[1024], words[4096] = " ";
+		size_t have = 0;
+
+		snprintf(command, sizeof(command), "exec bash -c '. \"$0\"; _inject_options %s' "
+			 "%s/man/inject.bash", verb_defs[i].name, root ? root : ".");
+		FILE *f = popen(command, "r");
+
+		CHECK(f && fgets(words + 1, sizeof(words) - 1, f));
+		CHECK(f && pclose(f) == 0);
+		for (size_t k = 0; k < OPTION_DEFS; k++) {
+			const struct option_def *o = &option_defs[k];
+			bool has = o->verbs & verb_defs[i].on;
+
+			have += has;
+			if (has != offers(words, o->getopt.name)) {
+				fprintf(stderr, "%s: --%s\n", verb_defs[i].name, o->getopt.name);
+				failures++;
+			}
+		}
+		CHECK(count_long(words) == have);
+	}
+}
+
 int main(void)
 {
 	test_completion();
+	test_completed_options();
 	test_refused();
 	test_accepted();
 	test_values();
