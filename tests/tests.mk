@@ -330,6 +330,27 @@ check-arm64:
 		$(BUILD)/arm64 $(addprefix $(BUILD)/arm64/tests/,$(ARM64_UNIT)) \
 		$(ARM64_LIVE:%=tests/live/%.sh)
 
+# What depends most on the kernel, on those of three releases of Debian: nightly, or by hand.
+# Under emulation some ten times as slow. (start -o keeps no file on an overlay.)
+KERNELS := bullseye bookworm trixie
+KERNEL_LIVE := attach_exec attach_in_syscall attach_many_threads attach_running attach_single \
+	attach_sleeping command_same command_signals command_status confined_thread eintr_table \
+	exceptions flight follow_fork fork_children_cleaned go go_threads interrupted \
+	leader_ends locks_held pthread_exit_cancel reader_killed refuse_seccomp \
+	second_visit_fails signals_while_borrowed sleeps_resumed stop_after_kill9 stops \
+	text_copies transfers_short vfork_children visits_alternate waiting
+check-kernels: all victims
+	@tools/deps.sh kernels
+	@mkdir -p $(BUILD)/kernels/shared
+	@failed=; for release in $(KERNELS); do \
+		tools/kernels/get.sh $(BUILD)/kernels $$release && \
+		echo "Linux $$(cat $(BUILD)/kernels/$$release/version)" && \
+		TIMEOUT=1800 tools/kernels/on-kernel.sh $(BUILD)/kernels $$release \
+			$(BUILD)/kernels/shared env PATIENCE=10 JOBS=2 \
+			'$(CURDIR)/tests/run' '$(BUILD)' $(KERNEL_LIVE:%=tests/live/%.sh) || \
+		failed="$$failed $$release"; \
+	done; test -z "$$failed" || { echo "failed on:$$failed" >&2; exit 1; }
+
 check-live: all victims
 	@tests/run $(BUILD) $(LIVE)
 
@@ -414,5 +435,5 @@ analyze:
 	@tools/deps.sh analyze
 	@tools/analyze.sh
 
-.PHONY: unit victims tools programs deps suites glibcs check check-arm64 check-fast check-unit check-live soak soak-san soak-tsan fuzz fuzz-read oracle \
+.PHONY: unit victims tools programs deps suites glibcs check check-arm64 check-kernels check-fast check-unit check-live soak soak-san soak-tsan fuzz fuzz-read oracle \
 	fuzz-readers demo bench census lint analyze

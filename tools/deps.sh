@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # deps [--list] SET...: install the Debian packages that are missing, by name. Sets: build,
-# test, soak, bench, census, analyze, lint, fresh, arm64. Quiet when nothing is missing; as a user who
-# is not root, print the line to paste and fail. --list prints the names, and does nothing.
+# test, soak, bench, census, analyze, lint, fresh, arm64, kernels. Quiet when nothing is missing;
+# as a user who is not root, print the line to paste and fail. --list prints the names, and does
+# nothing.
 #
 # Debian starts a service as its package is installed. Tests start servers of
 # their own, so that is forbidden meanwhile (policy-rc.d), and put back.
@@ -19,6 +20,7 @@ lint="mandoc codespell shellcheck cppcheck python3"
 soak="chromium"
 analyze="gcc clang-tidy"
 fresh="mmdebstrap"
+kernels="qemu-system-x86 busybox-static cpio kmod xz-utils"
 arm64="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-system-arm cpio kmod"
 bench="bpftrace uftrace linux-perf ltrace lttng-tools liblttng-ust-dev
 	redis-server redis-tools postgresql postgresql-contrib python3 nginx-light memcached
@@ -31,7 +33,7 @@ policy=/usr/sbin/policy-rc.d
 usage()
 {
 	echo "usage: tools/deps.sh [--list] [build] [test] [soak] [bench] [census] [analyze] [lint]
-		[fresh] [arm64]" >&2
+		[fresh] [arm64] [kernels]" >&2
 	exit 2
 }
 
@@ -89,6 +91,7 @@ for set; do
 	census) packages=$census ;;
 	fresh) packages=$fresh ;;
 	arm64) packages=$arm64 ;;
+	kernels) packages=$kernels ;;
 	*) usage ;;
 	esac
 	for p in $packages; do
