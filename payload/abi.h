@@ -27,7 +27,7 @@
 
 #include "payload/page.h"
 
-#define ABI_VERSION 20
+#define ABI_VERSION 21
 
 /* Offsets that assembly uses; abi.c asserts them. */
 #define THREAD_CUR 0

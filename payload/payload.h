@@ -228,8 +228,7 @@ void payload_slow_count(uint64_t word, uint64_t sp);
 void payload_slow_tight(uint64_t word, uint64_t sp, const struct goroutine *g);
 
 /* For a free ring, or spill area. It looks at every one: so after one that found none the next
- * waits for this many ticks, or until the injector has given one back. */
-#define RETRY_TICKS (1ull << 28)
+ * waits for a tenth of a second or so, or until the injector has given one back. */
 
 struct search {
 	uint64_t next;		/* not before that time */
@@ -247,7 +246,7 @@ static inline bool search_begin(const struct search *s, uint32_t returns)
 static inline void search_failed(struct search *s, uint32_t returns)
 {
 	__atomic_store_n(&s->returns, returns, __ATOMIC_RELAXED);
-	__atomic_store_n(&s->next, cpu_clock() + RETRY_TICKS, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->next, cpu_clock() + cpu_tenth(), __ATOMIC_RELAXED);
 }
 
 /* spills.c, called by slow.S: has the thread spill frames now? If not, its entry, or exit, was

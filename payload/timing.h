@@ -40,9 +40,9 @@
 #define BUCKETS 59
 #define BUCKETS_FROM 16
 
-/* (ticks << SCALE_SHIFT) * session.scale >> 64 are so many ns, for clocks of 62.5 MHz and
+/* (ticks << SCALE_SHIFT) * session.scale >> 64 are so many ns, for clocks of 4 MHz and
  * more. */
-#define SCALE_SHIFT 4
+#define SCALE_SHIFT 8
 
 #ifndef __ASSEMBLER__
 

@@ -26,6 +26,15 @@ static inline uint64_t cpu_clock(void)
 	return ticks;
 }
 
+/* Ticks of a tenth of a second. */
+static inline uint64_t cpu_tenth(void)
+{
+	uint64_t hertz;
+
+	__asm__("mrs %0, cntfrq_el0" : "=r"(hertz));
+	return hertz / 10;
+}
+
 /* The thread pointer, which is also what libc calls pthread_self(), or lies at a fixed
  * distance from it. (0 where threads are of Go's runtime alone.) */
 static inline uint64_t cpu_thread_pointer(void)

@@ -21,6 +21,12 @@ static inline uint64_t cpu_clock(void)
 	return (uint64_t)hi << 32 | lo;
 }
 
+/* Ticks of about a tenth of a second. */
+static inline uint64_t cpu_tenth(void)
+{
+	return 1ull << 28;
+}
+
 /* The thread pointer, which is also what libc calls pthread_self(). (0 where threads
  * are of Go's runtime alone: their word that would say so is unused.) */
 static inline uint64_t cpu_thread_pointer(void)

@@ -7,7 +7,8 @@
 
 victim blocked 8
 for _ in 1 2 3; do
-	status 0 "$INJECT" -p "$VICTIM" -f 'victim_sleep*' -f 'run_*' -d 0.3 -o /dev/null
+	status 0 "$INJECT" -p "$VICTIM" -f 'victim_sleep*' -f 'run_*' -d 0.3 -o /dev/null \
+		--max-pause $((50 * ${PATIENCE:-1}))ms
 	has_line 'all probes removed, text verified' trace.err || die "not removed"
 	clean
 done

@@ -75,7 +75,7 @@ static void fresh(uint32_t nrings, enum counting counting)
 {
 	w.s = world_session(nrings, SUBBUFS);
 	w.s->counting = counting;
-	w.s->scale = 1ull << 60;	/* a tick is a nanosecond */
+	w.s->scale = 1ull << (64 - SCALE_SHIFT);	/* a tick is a nanosecond */
 	world_hello()(w.s);
 	world_lead(&w);
 	MUST_EQ(w.s->state, SESSION_READY);
@@ -453,7 +453,7 @@ static void test_reader(void)
 	w.s = world_session(RINGS, MANY_SUBBUFS);
 	w.s->counting = COUNT_TIMES;
 	w.s->keep_last = 1;
-	w.s->scale = 1ull << 60;
+	w.s->scale = 1ull << (64 - SCALE_SHIFT);
 	for (int i = 0; i < MANY; i++)
 		funcs[i] = (struct reader_func){ .name = "f", .module = "m" };
 	world_hello()(w.s);

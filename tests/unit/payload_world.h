@@ -25,6 +25,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "arch/arch.h"
+#include "arch/clock.h"
 #include "injector/ptrace/threads.h"
 #include "injector/session/blobs.h"
 #include "payload/abi.h"
@@ -115,7 +116,7 @@ static inline uint64_t world_tid_offset(void)
 
 	MUST(!syscall(SYS_get_robust_list, 0, &list, &size));
 	MUST_EQ(*(int *)(list - 16), syscall(SYS_gettid));
-	return (uint64_t)(list - 16) - (uint64_t)pthread_self();
+	return (uint64_t)(list - 16) - arch_thread_pointer();
 }
 
 static inline void world_find_stack(struct session *s)
