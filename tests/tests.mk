@@ -311,15 +311,14 @@ check-fast: all $(FAST_UNIT)
 # On arm64, in a machine under QEMU: what is known to work there (docs/arm64.md).
 ARM64_UNIT := $(addprefix patch/,arm64_decode arm64_relocate plan_arm64 x86_decode x86_relocate) \
 	$(addprefix unit/,alarms code cpu_times disarm follow graph hold jump_set limiter \
-	options output pace pages pattern procfs remote seccomp segment shorten sort spills stale \
+	output pace pages pattern procfs remote seccomp segment shorten sort spills stale \
 	stragglers stuck text trace_archive trace_clock unwind_walk \
-	payload_basic payload_basic_bare payload_basic_room payload_count payload_fibers \
-	payload_goroutines payload_keep payload_limiter payload_registers payload_registers_bare \
-	payload_signals payload_signals_bare payload_threads payload_threads_bare payload_timing \
-	payload_watch)
+	payload_basic payload_basic_bare payload_basic_room payload_count payload_goroutines \
+	payload_keep payload_limiter payload_registers payload_registers_bare payload_signals \
+	payload_timing payload_watch)
 ARM64_LIVE := attach_running attach_single attach_sleeping command_same count_exact \
-	eintr_table fork_children_cleaned max_pause stop_after_kill9 text_changed text_copies
-ARM64_VICTIMS := blocked command forker single sleeps spin_threads waiting
+	fork_children_cleaned stop_after_kill9 text_changed text_copies
+ARM64_VICTIMS := command forker single sleeper spin_threads
 check-arm64:
 	@tools/deps.sh build arm64
 	@tools/arm64/guest.sh $(BUILD)/guest
