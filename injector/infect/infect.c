@@ -292,12 +292,25 @@ static int know_threads(struct infecting *in)
 		fail_clear();
 		err = infect_with_borrowed(in, LOAN_SYSCALLS, note_thread);
 		err = err ? err : infect_find_tid(in);
-		if (err == -ENOTSUP && (in->nthreads > 1 || may_be_young(in)))
+		if (err == -ENOTSUP && (!in->alone || may_be_young(in)))
 			nanosleep(&(struct timespec){ 0, KNOW_PAUSE }, NULL);
 		else if (!procfs_has_ended(in->target->pid, in->known.tid))
 			break;
 	}
 	return err;
+}
+
+/* 7. The only thread may have made another one after we had looked. */
+static int load(struct infecting *in)
+{
+	int err = infect_load(in);
+
+	if (err != -EAGAIN || in->bare || infect_is_alone(in))
+		return err;
+	fail_clear();
+	err = know_threads(in);
+	in->result->map.s->tid_offset = in->tid_offset;
+	return err ? err : infect_load(in);
 }
 
 int infect(struct target *t, struct modules *mods, const struct infect_options *opt,
@@ -319,7 +332,7 @@ int infect(struct target *t, struct modules *mods, const struct infect_options *
 	if (!err && in.reuse)
 		err = infect_with_borrowed(&in, LOAN_SYSCALLS, infect_say_hello);
 	else if (!err)
-		err = infect_load(&in);
+		err = load(&in);
 	err = err ? err : check_answer(&in);
 	err = err ? err : infect_fill_arenas(&in);
 	if (err) {

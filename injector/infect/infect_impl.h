@@ -44,6 +44,7 @@ struct infecting {
 	bool spare;		/* whose control blocks may have room */
 	const char *no_loader;	/* why its own loader cannot load the payload;
 				 * NULL: it can */
+	bool alone;		/* it had one thread when these were looked at */
 	bool bare;		/* we map the payload ourselves */
 	uint64_t room;		/* that its threads have for thread-local storage, from
 				 * the thread pointer on; 0: none */
@@ -141,8 +142,10 @@ int infect_fill_arenas(struct infecting *);
 /* Which thread the borrowed one is. */
 void infect_note_thread(struct infecting *);
 /* Where does a thread find its own id, and room? -ENOTSUP if that is not certain, and the
- * payload would have nothing else to know threads by. */
+ * payload would have nothing else to know threads by, or there are several. */
 int infect_find_tid(struct infecting *);
 int infect_refuse_threads(const struct infecting *);
+/* Has it no other threads now? */
+bool infect_is_alone(const struct infecting *);
 
 #endif

@@ -92,9 +92,7 @@ static int hand_over(struct infecting *in)
 /* While the only thread is held no other can begin, and take a lock. */
 static int check_alone(const struct infecting *in)
 {
-	auto_free pid_t *tids = NULL;
-
-	return procfs_threads(in->target->pid, &tids) == 1 ? 0 :
+	return infect_is_alone(in) ? 0 :
 		fail(EAGAIN, "%d (%s) has started a thread; try again", in->target->pid,
 		     in->target->comm);
 }

@@ -99,8 +99,6 @@ static void look_loader(struct infecting *in)
 		in->no_loader = "it is statically linked";
 	else if (!in->loaded || !find_functions(in))
 		in->no_loader = threads_no_loader();
-	else if (in->nthreads > 1)
-		in->no_loader = "it has several threads";
 	else if (!has_proc(in->target->pid))
 		in->no_loader = "it sees no /proc";
 	else if (procfs_all_filtered(in->target->pid))

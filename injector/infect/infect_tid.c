@@ -17,7 +17,8 @@ int infect_refuse_threads(const struct infecting *in)
 {
 	return fail(0, "cannot attach to %d (%s): %s, and its threads are not kept as %s do",
 		    in->target->pid, in->target->comm,
-		    in->no_loader ? in->no_loader : "its payload was mapped",
+		    in->no_loader ? in->no_loader :
+		    in->alone ? "its payload was mapped" : "it has several threads",
 		    threads_names()), -ENOTSUP;
 }
 
@@ -34,6 +35,11 @@ static uint64_t find_room(struct infecting *in)
 		r->has_room(&in->known, at) ? at : 0;
 }
 
+bool infect_is_alone(const struct infecting *in)
+{
+	return procfs_count_threads(in->target->pid) == 1;
+}
+
 int infect_find_tid(struct infecting *in)
 {
 	in->keeper = in->loaded ? NULL : in->known.keeper;
@@ -42,7 +48,8 @@ int infect_find_tid(struct infecting *in)
 		tids_any(in->target, &in->known, PATIENCE);
 	in->bare = in->tid_offset;
 	in->room = find_room(in);
-	return !in->bare && in->no_loader ? infect_refuse_threads(in) : 0;
+	in->alone = infect_is_alone(in);
+	return !in->bare && (in->no_loader || !in->alone) ? infect_refuse_threads(in) : 0;
 }
 
 /* What an earlier payload has left in the room that ours uses now. */

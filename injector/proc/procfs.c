@@ -341,7 +341,7 @@ int procfs_timer_clock(pid_t pid, int timer)
 	return 0;
 }
 
-enum { FLAGS_FIELD = 9 };
+enum { FLAGS_FIELD = 9, PF_EXITING = 0x00000004 };
 
 /* The kernel's flags of a process: PF_... */
 static uint64_t stat_flags(pid_t pid)
@@ -349,27 +349,33 @@ static uint64_t stat_flags(pid_t pid)
 	return stat_number(pid, FLAGS_FIELD);
 }
 
-/* Older kernels, which have no such threads, gave these flags other meanings: so the
+/* A thread that the kernel has made for itself in the process, for io_uring or vhost, by its
+ * flags. Older kernels, which have no such threads, gave these flags other meanings: so the
  * name must be one that the kernel gives, too; or, for it has none before it first runs,
  * and the program may give it another, all signals blocked as the kernel makes it. */
-bool procfs_is_worker(pid_t pid, pid_t tid)
+static bool is_worker(pid_t pid, pid_t tid, const char *stat, uint64_t flags)
 {
 	enum { PF_IO_WORKER = 0x00000010, PF_USER_WORKER = 0x00004000 };
-	char buf[1024];
-	uint64_t flags = field_number(stat_fields(pid, tid, buf, sizeof(buf)), FLAGS_FIELD);
 
 	if (!(flags & (PF_IO_WORKER | PF_USER_WORKER)))
 		return false;
 	const uint64_t all = ~(1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1));
-	const char *name = strchr(buf, '(');
+	const char *name = strchr(stat, '(');
 
 	return (name && (strncmp(name, "(iou-", 5) == 0 || strncmp(name, "(vhost-", 7) == 0)) ||
 		(uint64_t)procfs_status(pid, tid, "SigBlk", 16, 0) == all;
 }
 
+bool procfs_runs_code(pid_t pid, pid_t tid)
+{
+	char buf[1024];
+	uint64_t flags = field_number(stat_fields(pid, tid, buf, sizeof(buf)), FLAGS_FIELD);
+
+	return !(flags & PF_EXITING) && !is_worker(pid, tid, buf, flags);
+}
+
 bool procfs_is_ending(pid_t pid)
 {
-	enum { PF_EXITING = 0x00000004 };
 	const int64_t killed = 1 << (SIGKILL - 1);
 
 	return procfs_has_ended(pid, 0) || stat_flags(pid) & PF_EXITING ||
@@ -481,9 +487,9 @@ int procfs_threads(pid_t pid, pid_t **ret)
 	int n = procfs_tasks(pid, ret), own = 0;
 
 	for (int i = 0; i < n; i++)
-		if (!procfs_is_worker(pid, (*ret)[i]))
+		if (procfs_runs_code(pid, (*ret)[i]))
 			(*ret)[own++] = (*ret)[i];
-	return n > 0 ? own : n;
+	return n < 0 ? n : own ? own : -ESRCH;
 }
 
 int procfs_processes(pid_t **ret)

@@ -99,10 +99,12 @@ int procfs_threads(pid_t pid, pid_t **ret);
 int procfs_tasks(pid_t pid, pid_t **ret);
 bool procfs_is_listed(const pid_t *tids, int n, pid_t tid);
 /*
- * A thread that the kernel has made for itself in the process, for io_uring or vhost: it
- * is listed with the others, and a tracer may hold it, but it runs no code of the process.
+ * Not so a thread that the kernel has made for itself in the process, for io_uring or vhost,
+ * which a tracer may hold as well; nor one that ends: it has run its last instruction, may have
+ * been joined, and no tracer stops it any more, but it is listed until the kernel is done with
+ * it. That takes as long as it gets no processor.
  */
-bool procfs_is_worker(pid_t pid, pid_t tid);
+bool procfs_runs_code(pid_t pid, pid_t tid);
 /* Likewise the ids of all processes that we see. */
 int procfs_processes(pid_t **ret);
 /* The count alone. */

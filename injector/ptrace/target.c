@@ -126,16 +126,16 @@ static int wait_all(struct target *t, uint64_t until)
 }
 
 /* The kernel's own are left alone: to be stopped may end what one does for the program
- * with EINTR, and none can come to where anything is written. */
-static bool is_worker(const struct target *t, pid_t tid)
+ * with EINTR, and none can come to where anything is written. One that ends does not stop. */
+static bool is_passed_over(const struct target *t, pid_t tid)
 {
-	return !procfs_is_listed(t->own, t->own_count, tid) && procfs_is_worker(t->pid, tid);
+	return !procfs_is_listed(t->own, t->own_count, tid) && !procfs_runs_code(t->pid, tid);
 }
 
 static int seize_listed(struct target *t, const pid_t *tids, int n, uint64_t until)
 {
 	for (int i = 0; i < n; i++) {
-		int err = target_find(t, tids[i]) || is_worker(t, tids[i]) ? 0 :
+		int err = target_find(t, tids[i]) || is_passed_over(t, tids[i]) ? 0 :
 			seize(t, tids[i], OPTIONS_ALL);
 		if (err)
 			return err;

@@ -179,7 +179,17 @@ static bool has_executed_and_sleeps(void)
 	return has_executed() && procfs_state(child, child) == 'S';
 }
 
-static bool is_alone(void) { return procfs_count_threads(child) == 1; }
+
+/* The kernel lists no other thread, not even one that ends. */
+static bool is_alone(void)
+{
+	pid_t *tids = NULL;
+	int n = procfs_tasks(child, &tids);
+
+	free(tids);
+	return n == 1;
+}
+
 static bool is_gone(void) { return !procfs_state(child, child); }
 
 static void stay_on(pid_t tid, int cpu)

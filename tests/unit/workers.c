@@ -91,7 +91,7 @@ int main(void)
 	while (!(ours[1] = __atomic_load_n(&tid_of_other, __ATOMIC_ACQUIRE)))
 		usleep(2000);
 	rename_to(ours[1], "iou-wrk-1");
-	MUST(!procfs_is_worker(getpid(), ours[0]) && !procfs_is_worker(getpid(), ours[1]));
+	MUST(procfs_runs_code(getpid(), ours[0]) && procfs_runs_code(getpid(), ours[1]));
 	if (!ask(words[0])) {
 		printf("skipped: no io_uring here\n");
 		return 77;
@@ -100,8 +100,8 @@ int main(void)
 		worker = other_than(ours, 2);
 		usleep(2000);
 	}
-	MUST(worker && procfs_is_worker(getpid(), worker));
+	MUST(worker && !procfs_runs_code(getpid(), worker));
 	rename_to(worker, "mine");
-	MUST(procfs_is_worker(getpid(), worker));
+	MUST(!procfs_runs_code(getpid(), worker));
 	return 0;
 }
