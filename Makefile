@@ -167,7 +167,7 @@ clean:
 
 include tests/tests.mk
 
--include $(shell find $(BUILD) -name suites -prune -o \
+-include $(shell find $(BUILD) \( -name suites -o -name root \) -prune -o \
 	-name '*.d' -type f -print 2>/dev/null)
 
 .PHONY: all static install clean

@@ -133,6 +133,15 @@ enum goal {
 	GOAL_OTHER,		/* is set otherwise */
 };
 
+/* What does a jump by a register go by? */
+enum jump_by {
+	JUMP_BY_UNKNOWN,
+	JUMP_BY_WORD,		/* a whole word, from memory */
+	JUMP_BY_EARLIER,	/* what was there before what is looked at */
+	JUMP_BY_TABLE,		/* a distance, added to an address that the code names */
+	JUMP_BY_SUM,		/* two other things, added */
+};
+
 /* What has an instruction to do with a word of the stack? */
 enum stacked {
 	STACKED_NOT,
@@ -260,6 +269,11 @@ struct arch {
 	/* The register by which it, an indirect jump or call, goes; -1: by memory. For a
 	 * thunk see thunk_register. */
 	int (*goes_by)(const uint8_t *p, const struct insn *in);
+	/* Where `effect` is NULL: what does this jump by a register go by, to judge by the `before`
+	 * bytes that lie before it, which control comes through one after the other? *base: of
+	 * JUMP_BY_TABLE, the address. */
+	enum jump_by (*jump_by)(const uint8_t *p, size_t before, const struct insn *in,
+				raddr_t *base);
 	/* Does it, a jump, go by what lies below the stack pointer, where records are made?
 	 * NULL: none does. */
 	bool (*goes_below)(const uint8_t *p, const struct insn *in);
@@ -323,6 +337,13 @@ struct arch {
 
 extern const struct arch arch_x86_64;
 extern const struct arch arch_arm64;
+
+/* A jump takes the place of one instruction: control that arrives anywhere arrives at its start,
+ * or at an instruction that is as it was. */
+static inline bool arch_has_short_windows(const struct arch *a)
+{
+	return a->jump_size <= a->align;
+}
 
 static inline bool arch_is_stack(const struct arch *a, int reg)
 {

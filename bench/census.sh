@@ -3,6 +3,8 @@
 # Of all functions of the programs and libraries that people really run, how many
 # can be probed, how, and why not the others? census.sh BUILD [FILE...]
 #
+# ROOT=DIR: of another machine's files, of the instruction set MACHINE (x86_64, aarch64).
+#
 # A line per file, then every refused function with its reason (up to 20 a file;
 # ALL=1: every one, and each whose exits are not probed). Shares are of the functions that `list` names; "exits" is the
 # share of those with exits of which every exit is probed. Resolvers of indirect
@@ -12,28 +14,32 @@ set -euo pipefail
 build=$1
 shift
 
+root=${ROOT:-}
+machine=${MACHINE:-$(uname -m)}
+server=$build/bench/go/server${MACHINE:+.$MACHINE}
+
 # What the census is of, when no files are given; with the package to install.
 files()
 {
 	cat <<-END
-	/usr/sbin/nginx nginx-light
-	/usr/bin/redis-server redis-server
-	/usr/lib/postgresql/*/bin/postgres postgresql
-	/usr/bin/memcached memcached
-	/usr/bin/python3.?? python3
-	/usr/bin/node nodejs
-	/lib/x86_64-linux-gnu/libc.so.6 libc6
-	/lib/x86_64-linux-gnu/libm.so.6 libc6
-	/usr/lib/x86_64-linux-gnu/libcrypto.so.3 libssl3
-	/usr/lib/x86_64-linux-gnu/libssl.so.3 libssl3
-	/usr/lib/x86_64-linux-gnu/libstdc++.so.6 libstdc++6
-	/usr/lib/x86_64-linux-gnu/libsqlite3.so.0 libsqlite3-0
-	/usr/lib/gcc/x86_64-linux-gnu/*/cc1 cpp
-	/usr/bin/rg ripgrep
-	/usr/lib/x86_64-linux-gnu/librustc_driver-*.so libstd-rust-1.63
-	$build/bench/go/server golang-go
-	/usr/lib/go-*/bin/go golang-go
-	/lib/x86_64-linux-musl/libc.so musl
+	$root/usr/sbin/nginx nginx-light
+	$root/usr/bin/redis-server redis-server
+	$root/usr/lib/postgresql/*/bin/postgres postgresql
+	$root/usr/bin/memcached memcached
+	$root/usr/bin/python3.?? python3
+	$root/usr/bin/node nodejs
+	$root/lib/$machine-linux-gnu/libc.so.6 libc6
+	$root/lib/$machine-linux-gnu/libm.so.6 libc6
+	$root/usr/lib/$machine-linux-gnu/libcrypto.so.3 libssl3
+	$root/usr/lib/$machine-linux-gnu/libssl.so.3 libssl3
+	$root/usr/lib/$machine-linux-gnu/libstdc++.so.6 libstdc++6
+	$root/usr/lib/$machine-linux-gnu/libsqlite3.so.0 libsqlite3-0
+	$root/usr/lib/gcc/$machine-linux-gnu/*/cc1 cpp
+	$root/usr/bin/rg ripgrep
+	$root/usr/lib/$machine-linux-gnu/librustc_driver-*.so libstd-rust-1.63
+	$server golang-go
+	$root/usr/lib/go-*/bin/go golang-go
+	$root/lib/$machine-linux-musl/libc.so musl
 	END
 }
 
@@ -86,7 +92,8 @@ go_server()
 	# shellcheck disable=SC2012 # names of versions
 	go=$(command -v go || ls -1 /usr/lib/go-*/bin/go 2>/dev/null | tail -1) || true
 	[ -z "$go" ] || GOCACHE=$PWD/$build/go-cache CGO_ENABLED=0 \
-		"$go" build -o "$build/bench/go/server" bench/go/server.go
+		GOARCH=$(sed 's/x86_64/amd64/; s/aarch64/arm64/' <<<"$machine") \
+		"$go" build -o "$server" bench/go/server.go
 }
 
 sums=$(mktemp)

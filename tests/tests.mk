@@ -320,7 +320,7 @@ ARM64_UNIT := $(addprefix patch/,arm64_decode arm64_relocate plan_arm64 x86_deco
 	payload_timing payload_watch)
 ARM64_LIVE := attach_running attach_single attach_sleeping command_same count_exact \
 	fork_children_cleaned stop_after_kill9 text_changed text_copies
-ARM64_VICTIMS := command forker single sleeper spin_threads
+ARM64_VICTIMS := command forker single sleeper spin_threads text_copies
 check-arm64:
 	@tools/deps.sh build arm64
 	@tools/arm64/guest.sh $(BUILD)/guest
@@ -421,11 +421,22 @@ bench:
 		BUILD=$(BUILD) CC='$(CC)' bench/$$table.sh || failed="$$failed $$table"; echo; \
 	done; test -z "$$failed" || { echo "not measured to the end:$$failed" >&2; exit 1; }
 
-# How many functions of well-known programs can be probed, and why not the rest.
+# How many functions of well-known programs can be probed, and why not the rest. Of another
+# instruction set: of its packages, by this machine's inject, for nothing of them runs.
+ifeq ($(CROSS),)
 census:
 	@tools/deps.sh build census
 	@$(MAKE) --no-print-directory all
 	@bench/census.sh $(BUILD)
+else
+census:
+	@tools/deps.sh build census
+	@tools/$(ARCH)/packages.sh $(BUILD)/census-$(ARCH) \
+		$$(tools/deps.sh --list census)
+	@$(MAKE) --no-print-directory ARCH=$(HOST) all
+	@ROOT=$(BUILD)/census-$(ARCH)/root MACHINE=$(firstword $(subst -, ,$(TRIPLET_$(ARCH)))) \
+		bench/census.sh $(BUILD)
+endif
 
 # What cannot be installed is said, and its checks are skipped.
 lint: $(BUILD)/inject

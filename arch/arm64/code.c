@@ -170,6 +170,7 @@ const struct arch arch_arm64 = {
 	.record = arm64_record,
 	.raises = arm64_raises,
 	.faults = arm64_faults,
+	.jump_by = arm64_jump_by,
 	.is_padding = arm64_is_padding,
 	.is_foreign = arm64_is_foreign,
 };

@@ -90,6 +90,9 @@ int arm64_branch(raddr_t from, raddr_t to, bool link, uint32_t *ret);
 /* code_decode.c */
 int arm64_decode(const uint8_t *p, size_t n, raddr_t pc, struct insn *ret);
 
+/* code_goal.c: see struct arch. */
+enum jump_by arm64_jump_by(const uint8_t *p, size_t before, const struct insn *in, raddr_t *base);
+
 /* code_relocate.c */
 int arm64_relocate(const uint8_t *p, const struct insn *in, raddr_t to,
 		   uint8_t *out, size_t cap);

@@ -65,6 +65,34 @@ static bool has_labels(const struct body *b, const struct tables *t, int gone)
 	return found >= wanted || has_numbers(b, t, gone < 0 ? 1 : 2);
 }
 
+/* By the instructions right before it, which control comes through one after the other. */
+static enum jump_by jump_by(const struct body *b, size_t step, raddr_t *base)
+{
+	enum { NEAR = 32 };
+	const struct step *s = b->steps;
+	size_t first = step, left;
+	const uint8_t *p = symbols_text(b->impl->symbols, s[step].insn.pc, &left);
+
+	if (!p || !b->impl->arch->jump_by)
+		return JUMP_BY_WORD;
+	while (first && step - first < NEAR && s[first - 1].piece == s[step].piece &&
+	       !s[first - 1].ends && !ground_any(b->impl, LAYER_TARGET, s[first].insn.pc, 1))
+		first--;
+	return b->impl->arch->jump_by(p, s[step].insn.pc - s[first].insn.pc, &s[step].insn, base);
+}
+
+/* Does a switch add to this address? */
+static bool is_base(const struct body *b, raddr_t a)
+{
+	raddr_t base;
+
+	for (size_t i = 0; i < b->nsteps && b->impl->arch->jump_by; i++)
+		if (b->steps[i].insn.kind == INSN_JUMP_INDIRECT &&
+		    jump_by(b, i, &base) == JUMP_BY_TABLE && base == a)
+			return true;
+	return false;
+}
+
 /* Does the code itself name a place inside it, other than a table, by an operand? */
 static bool names_itself(const struct body *b, const struct tables *t)
 {
@@ -78,7 +106,7 @@ static bool names_itself(const struct body *b, const struct tables *t)
 		if (in->kind == INSN_CALL && body_has(b, in->dest) && in->dest != r.start)
 			return true;
 		if (in->flags & INSN_PCREL && body_has(b, in->ref) &&
-		    (k == t->n || t->v[k].step != i))
+		    (k == t->n || t->v[k].step != i) && !is_base(b, in->ref))
 			return true;
 	}
 	return false;
@@ -147,11 +175,32 @@ static bool has_switch(const struct body *b)
 
 		if (in->kind != INSN_JUMP_INDIRECT)
 			continue;
+		if (jump_by(b, i, &table) == JUMP_BY_TABLE)
+			return true;
 		if (in->flags & INSN_BY_REGISTER ?
 		    arrivals_goes(b->impl, in->pc, &table) == GOES_SWITCH : goal_table(b, i) != 0)
 			return true;
 	}
 	return false;
+}
+
+/*
+ * By what stands right before it, if that tells; false: it does not. A switch adds a distance to a
+ * place of its own, or to the table that it takes it from. A tail call has given up its frame: a
+ * sum, or what a function that has a switch has kept for longer, stays inside where that is
+ * still there.
+ */
+static bool judge_near(const struct body *b, size_t step, bool switches, enum indirect *ret)
+{
+	raddr_t base;
+	enum jump_by by = jump_by(b, step, &base);
+	bool stays = (by == JUMP_BY_SUM || (by == JUMP_BY_EARLIER && switches)) &&
+		goal_frame_is_gone(b, b->steps[step].insn.pc) == 0;
+
+	*ret = stays ? INDIRECT_INSIDE : INDIRECT_UNSURE;
+	if (by == JUMP_BY_TABLE && !stays)
+		*ret = body_has(b, base) ? INDIRECT_INSIDE : tables_judge_distances(b, base);
+	return stays || (by != JUMP_BY_WORD && by != JUMP_BY_EARLIER);
 }
 
 /* Where does the indirect jump `step` lead? */
@@ -174,6 +223,8 @@ static enum indirect judge_jump(struct body *b, struct tables *tables, size_t st
 	 * labels cannot be told from landing pads (has_labels). */
 	if (entries && (in->ref || b->func->flags & FUNC_LSDA))
 		return INDIRECT_UNSURE;
+	if (judge_near(b, step, switches, &leads))
+		return leads;
 	/* Its own code may have put into memory what it goes by. */
 	if (arrivals_doubts(b->impl, in->pc))
 		return INDIRECT_UNSURE;

@@ -113,7 +113,8 @@ static void note_address(struct sweep *s, raddr_t a)
 {
 	uint64_t at = a - s->ground->text->range.start;
 
-	if (is_start(s->ground, at))
+	/* Where instructions are aligned nothing runs that is not. */
+	if (a % s->impl->arch->align || is_start(s->ground, at))
 		return;
 	bit_set(s->ground->planes[PLANE_FIXED], at);
 	piece_note_called(s->impl, a);
@@ -347,6 +348,11 @@ static int sweep_insn(struct sweep *s, const uint8_t *p, const struct insn *in)
 {
 	raddr_t next = in->pc + in->size;
 
+	/* Data in a segment that may run, as the file's sections say: read as code it would lead
+	 * anywhere, and what it leads to might be code all the same where that does harm. */
+	if (arch_has_short_windows(s->impl->arch) && !is_in_func(s, in->pc) &&
+	    symbols_is_data(s->impl->symbols, in->pc, NULL))
+		return 0;
 	if (next <= MIN(s->dead, s->limit) && pads(s->impl->arch, p, in->size)) {
 		mark_dead(s->ground, in->pc, in->size);
 		return 0;

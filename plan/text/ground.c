@@ -117,7 +117,8 @@ void ground_add_target(struct plan_impl *p, raddr_t a)
 {
 	const struct ground *g = ground_at(p, a);
 
-	if (!g)
+	/* Where instructions are aligned nothing runs that is not. */
+	if (!g || a % p->arch->align)
 		return;
 	bit_set(g->planes[PLANE_FIXED], a - g->text->range.start);
 	ground_revive(g, a - g->text->range.start);

@@ -11,7 +11,7 @@ PATH=$PATH:/usr/sbin:/sbin
 [ $# = 1 ] || { sed -n '3,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 dir=$(realpath -m "$1")
 here=$(dirname "$(realpath "$0")")
-stamp=$(cat "$here/guest.sh" "$here/init" "$here/leave.c" | sha256sum)
+stamp=$(cat "$here/guest.sh" "$here/apt.sh" "$here/init" "$here/leave.c" | sha256sum)
 [ "$(cat "$dir/stamp" 2>/dev/null)" != "$stamp" ] || exit 0
 
 # What inject needs there, what the tests need, and what they trace.
@@ -26,34 +26,14 @@ kernel=linux-image-arm64
 # Drivers that are modules in Debian's kernel: the folder that is shared.
 modules="virtio_pci 9pnet_virtio 9p"
 
-apt64()
-{
-	local tool=$1
-	shift
-	"$tool" -qq -o APT::Architecture=arm64 -o APT::Architectures=arm64 \
-		-o Dir::State="$dir/apt" -o Dir::State::status="$dir/apt/status" \
-		-o Dir::Cache="$dir/apt/cache" -o APT::Install-Recommends=false \
-		-o APT::Sandbox::User= -o Debug::NoLocking=true "$@"
-}
-
-# unpack FOLDER PACKAGE...: these, and what they depend on, without a line of their scripts.
-unpack()
-{
-	local folder=$1 deb
-	shift
-	apt64 apt-get clean
-	apt64 apt-get install -y --download-only "$@" </dev/null
-	for deb in "$dir"/apt/cache/archives/*.deb; do
-		dpkg-deb -x "$deb" "$folder"
-	done
-}
+# shellcheck source=tools/arm64/apt.sh
+. "$here/apt.sh"
 
 # The lists are words.
 # shellcheck disable=SC2086
 fetch()
 {
-	: >"$dir/apt/status"
-	apt64 apt-get update
+	begin_apt
 	unpack "$dir/root" $libraries $tools $programs
 	unpack "$dir/sysroot" $libraries $headers
 	# That package only depends on the one of a version.
@@ -86,7 +66,7 @@ add_modules()
 }
 
 rm -rf "$dir"
-mkdir -p "$dir"/{sysroot,kernel,root/modules} "$dir"/apt/{lists,cache/archives}/partial
+mkdir -p "$dir"/{sysroot,kernel,root/modules}
 fetch
 relative_links
 add_modules
