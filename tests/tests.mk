@@ -9,7 +9,7 @@ $(BUILD)/tests/unit/%: tests/unit/%.c $(LIB)
 	@mkdir -p $(@D); echo "  CC      $<"
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $< $(LIB) $(LDLIBS)
 
-$(BUILD)/tests/unit/reader: private ALL_LDFLAGS += -Wl,--wrap=arch_ticks
+$(BUILD)/tests/unit/reader_times: private ALL_LDFLAGS += -Wl,--wrap=arch_ticks
 
 $(BUILD)/tests/patch/%: tests/patch/%.c $(LIB)
 	@mkdir -p $(@D); echo "  CC      $<"
