@@ -7,7 +7,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <linux/audit.h>
-#include <signal.h>
 
 /* What b reaches backward; one word less forward. */
 #define REACH (1ll << 27)
@@ -140,12 +139,6 @@ static int arm64_raises(const uint8_t *p, const struct insn *in)
 	return 0;
 }
 
-/* Nothing is patched here so far: any may. */
-static uint64_t arm64_faults(const uint8_t *p, const struct insn *in)
-{
-	return 1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1);
-}
-
 const struct arch arch_arm64 = {
 	.name = "arm64",
 	.machine = EM_AARCH64,
@@ -171,6 +164,10 @@ const struct arch arch_arm64 = {
 	.raises = arm64_raises,
 	.faults = arm64_faults,
 	.jump_by = arm64_jump_by,
+	.lowers_stack = arm64_lowers_stack,
+	.touches_stack = arm64_touches_stack,
+	.stack_check = arm64_stack_check,
+	.reads_g = arm64_reads_g,
 	.is_padding = arm64_is_padding,
 	.is_foreign = arm64_is_foreign,
 };

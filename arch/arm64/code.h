@@ -93,6 +93,13 @@ int arm64_decode(const uint8_t *p, size_t n, raddr_t pc, struct insn *ret);
 /* code_goal.c: see struct arch. */
 enum jump_by arm64_jump_by(const uint8_t *p, size_t before, const struct insn *in, raddr_t *base);
 
+/* code_stack.c: see struct arch. */
+uint64_t arm64_faults(const uint8_t *p, const struct insn *in);
+int arm64_lowers_stack(const uint8_t *p, const struct insn *in, bool zone);
+bool arm64_touches_stack(const uint8_t *p, const struct insn *in);
+int arm64_stack_check(const uint8_t *p, size_t n, bool *loads);
+bool arm64_reads_g(const uint8_t *p, size_t n);
+
 /* code_relocate.c */
 int arm64_relocate(const uint8_t *p, const struct insn *in, raddr_t to,
 		   uint8_t *out, size_t cap);
