@@ -59,7 +59,7 @@ STATIC_LDLIBS := -Wl,--start-group $(LDLIBS) -lunwind -lz -Wl,--end-group
 # Vector registers of the target are neither saved nor touched.
 # No branch protection and no calls of libgcc for atomics: hot.S has neither.
 PAYLOAD_ARCH_x86_64 := -mgeneral-regs-only -mno-red-zone -fcf-protection=none
-PAYLOAD_ARCH_arm64 := -mgeneral-regs-only -mno-outline-atomics -mbranch-protection=none
+PAYLOAD_ARCH_arm64 := -mgeneral-regs-only -mno-outline-atomics -mbranch-protection=none -ffixed-x28
 
 # Keep gcc from making memset calls out of loops; clang has no such option.
 PAYLOAD_GCC := $(shell $(CC) --version 2>/dev/null | grep -q clang || \

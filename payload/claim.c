@@ -25,6 +25,7 @@ struct local {
 };
 
 static __thread struct local local;
+#define own CPU_OWN(local)
 
 /* What a thread points at that is not to record: all zeros, so that every
  * call takes the slow path and ends there at once. */
@@ -291,7 +292,7 @@ static struct thread *thread_begin(const struct session *s, uint32_t i)
  */
 static struct thread *claim_install(uint64_t seen, struct thread *t)
 {
-	if (!__atomic_compare_exchange_n(&local.thread, &seen, (uint64_t)t, false,
+	if (!__atomic_compare_exchange_n(&own.thread, &seen, (uint64_t)t, false,
 					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED) &&
 	    seen != (uint64_t)t) {
 		publish(&thread_ring(t)->state, RING_FREE);
@@ -321,8 +322,8 @@ static struct thread *install_sought(const struct session *s, struct thread *t)
 static struct thread *silence(void)
 {
 	if (!seeks()) {
-		local.visit = payload_visit;
-		publish(&local.thread, (uint64_t)&silent);
+		own.visit = payload_visit;
+		publish(&own.thread, (uint64_t)&silent);
 	}
 	return NULL;
 }
@@ -337,7 +338,7 @@ static bool begin_child(const struct session *s)
 	int32_t id = claim_tid(s);
 
 	if (!s->follow_forks || id <= 0 || id == s->pid || id == child ||
-	    (!seeks() && id == local.tid))
+	    (!seeks() && id == own.tid))
 		return false;
 	claim_mark(s);
 	child = id;
@@ -359,7 +360,7 @@ static struct thread *claim_ring(struct session *s, enum what what)
 
 	if (is_child(s) && !begin_child(s))
 		return silence();
-	seen = seeks() ? (uint64_t)seek(s, false) : local.thread;
+	seen = seeks() ? (uint64_t)seek(s, false) : own.thread;
 	tid = claim_tid(s);
 	if (s->only && tid != s->only)
 		return silence();
@@ -369,7 +370,7 @@ static struct thread *claim_ring(struct session *s, enum what what)
 		return NULL;
 	}
 	if (!seeks())
-		local.tid = tid;
+		own.tid = tid;
 	ring_begin(s, ring_at(s, i));
 	t = thread_begin(s, i);
 	if (s->keep_last && !seeks())
@@ -385,7 +386,7 @@ struct thread *claim_kept(void)
 
 	if (seeks())
 		return seek(payload_session, true);
-	t = (struct thread *)local.thread;
+	t = (struct thread *)own.thread;
 	return t && is_kept(t) && is_owner(payload_session, t) ? t : NULL;
 }
 
@@ -395,7 +396,7 @@ struct thread *claim_thread(struct session *s, enum what what)
 
 	if (t)
 		return t;
-	if (!seeks() && local.thread == (uint64_t)&silent && local.visit == payload_visit)
+	if (!seeks() && own.thread == (uint64_t)&silent && own.visit == payload_visit)
 		return NULL;
 	return claim_ring(s, what);
 }

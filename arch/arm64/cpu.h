@@ -36,7 +36,7 @@ static inline uint64_t cpu_tenth(void)
 }
 
 /* The thread pointer, which is also what libc calls pthread_self(), or lies at a fixed
- * distance from it. (0 where threads are of Go's runtime alone.) */
+ * distance from it. 0 where threads are of Go's runtime alone. */
 static inline uint64_t cpu_thread_pointer(void)
 {
 	uint64_t tp;
@@ -45,15 +45,36 @@ static inline uint64_t cpu_thread_pointer(void)
 	return tp;
 }
 
-/* What stands so far from where it points. */
+/* What a thread's words are so far from: the thread pointer, or, where there is none, the struct
+ * m that Go's runtime has for the thread. g, in x28, leads there; the payload is compiled so that
+ * its C leaves x28 alone. Likewise `hot` in hot.h, and regs_tp() of the injector. */
+static inline uint64_t cpu_thread_base(void)
+{
+	enum { G_M = 48 };
+	uint64_t tp = cpu_thread_pointer(), g;
+
+	if (tp)
+		return tp;
+	__asm__ volatile("mov %0, x28" : "=r"(g));
+	return *(volatile uint64_t *)(g + G_M);
+}
+
 static inline int32_t cpu_thread_word(uint64_t offset)
 {
-	return *(volatile int32_t *)(cpu_thread_pointer() + offset);
+	return *(volatile int32_t *)(cpu_thread_base() + offset);
+}
+
+/* A variable of the thread's own, thread-local or of a part of such a one. */
+#define CPU_OWN(variable) (*(__typeof__(variable) *)cpu_thread_local((uint64_t)&(variable)))
+
+static inline uint64_t cpu_thread_local(uint64_t address)
+{
+	return address - cpu_thread_pointer() + cpu_thread_base();
 }
 
 static inline void cpu_set_thread_word(uint64_t offset, uint64_t word)
 {
-	*(volatile uint64_t *)(cpu_thread_pointer() + offset) = word;
+	*(volatile uint64_t *)(cpu_thread_base() + offset) = word;
 }
 
 /* One more, where only signal handlers of this thread may come between: the kernel's return

@@ -19,6 +19,8 @@
 #define PUSHED 48		/* bytes pushed here */
 #define S (PUSHED + RECORD_PUSHED)	/* the application's stack pointer */
 
+#define G_M 48			/* in a g of Go's: what has the thread that runs it */
+
 	.macro	number reg, value
 	movz	\reg, #((\value) & 0xffff)
 	movk	\reg, #((\value) >> 16 & 0xffff), lsl #16
@@ -69,11 +71,15 @@
 	.endm
 
 /* x17 becomes the thread; leaves by label 8 if there is none, or it is of a thread that
- * has ended and had the same control block. Changes x0 and x1. */
+ * has ended and had the same control block. Threads of Go's runtime alone have no thread
+ * pointer, but a struct m: see cpu_thread_base(). Changes x0 and x1. */
 	.macro	hot
 	mrs	x0, tpidr_el0
-	ldr	x1, hot_begin+ARENA_TLS
+	cbnz	x0, 0f
+	cbz	x28, 8f
+	ldr	x0, [x28, #G_M]
 	cbz	x0, 8f
+0:	ldr	x1, hot_begin+ARENA_TLS
 	ldr	x17, [x0, x1]
 	ldr	x1, hot_begin+ARENA_TID
 	cbz	x17, 8f

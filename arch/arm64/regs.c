@@ -83,6 +83,18 @@ static bool comes_back(const struct regs *r)
 	return (int)r->raw[CALL] < 0 && code_before(r) == SVC;
 }
 
+/* Where no thread has a thread pointer, what Go's runtime has of this one: cpu_thread_base(). */
+static uint64_t thread_by_g(pid_t tid, const struct regs *r)
+{
+	enum { G = 28, G_M = 48 };
+
+	errno = 0;
+	uint64_t m = r->raw[G] ?
+		(uint64_t)ptrace(PTRACE_PEEKDATA, tid, r->raw[G] + G_M, NULL) : 0;
+
+	return errno ? 0 : m;
+}
+
 int regs_get(pid_t tid, struct regs *ret)
 {
 	int call = -1, n = get_set(tid, NT_PRSTATUS, ret->raw, sizeof(*cuser(ret)));
@@ -97,7 +109,7 @@ int regs_get(pid_t tid, struct regs *ret)
 	n = n < 0 ? n : get_set(tid, NT_ARM_SYSTEM_CALL, &call, sizeof(call));
 	if (n < 0)
 		return fail(-n, "read the thread pointer and system call of thread %d", tid);
-	ret->raw[TP] = tp[0];
+	ret->raw[TP] = tp[0] ? tp[0] : thread_by_g(tid, ret);
 	ret->raw[CALL] = (uint64_t)(int64_t)call;
 	ret->raw[FIRST] = ret->raw[KNOWN] = ret->raw[STILL] = 0;
 	errno = 0;

@@ -46,6 +46,9 @@ static inline int32_t cpu_thread_word(uint64_t offset)
 	return word;
 }
 
+/* A variable of the thread's own, thread-local or of a part of such a one. */
+#define CPU_OWN(variable) (variable)
+
 static inline void cpu_set_thread_word(uint64_t offset, uint64_t word)
 {
 	__asm__ volatile("mov %0, %%fs:(%1)" : : "r"(word), "r"(offset) : "memory");

@@ -22,6 +22,12 @@ int infect_refuse_threads(const struct infecting *in)
 		    threads_names()), -ENOTSUP;
 }
 
+/* From the thread pointer on, of threads whose id is there at `tid_offset`. */
+static uint64_t room_of(const struct thread_runtime *r, uint64_t tid_offset)
+{
+	return (uint64_t)(int64_t)r->room.at + (r->room_by_id ? tid_offset : 0);
+}
+
 /* Where an earlier build of inject has been it has had the same room. */
 static uint64_t find_room(struct infecting *in)
 {
@@ -29,7 +35,7 @@ static uint64_t find_room(struct infecting *in)
 
 	if (!r || !in->tid_offset || !r->room.size || (in->loaded && !in->spare))
 		return 0;
-	uint64_t at = (uint64_t)(int64_t)r->room.at + (r->room_by_id ? in->tid_offset : 0);
+	uint64_t at = room_of(r, in->tid_offset);
 
 	return !r->has_room || in->result->old.s.tls_offset == at ||
 		r->has_room(&in->known, at) ? at : 0;
@@ -54,17 +60,17 @@ int infect_find_tid(struct infecting *in)
 
 /* What an earlier payload has left in the room that ours uses now. */
 static int forget_other(const struct target *t, const struct infection *inf, raddr_t tp,
-			const struct thread_bytes *room)
+			const struct thread_runtime *keeper)
 {
 	uint64_t size = (uint64_t)inf->map.shape.nrings * THREAD_SIZE;
 	static const uint8_t zeros[THREAD_BYTES_MOST];
-	raddr_t at = tp + (raddr_t)(int64_t)room->at;
+	raddr_t at = tp + room_of(keeper, inf->map.s->tid_offset);
 	uint64_t word;
 	int err = target_read(t, at, &word, sizeof(word));
 
 	if (err || !word || word - inf->map.s->threads < size)
 		return err;
-	return target_write(t, at, zeros, room->size);
+	return target_write(t, at, zeros, keeper->room.size);
 }
 
 static bool is_struct_of(const struct session *s, uint64_t word)
@@ -97,15 +103,29 @@ void infect_forget_threads(const struct target *t, const struct infection *inf)
 
 /* Has it its thread pointer, and nothing else yet? Its id comes first, before anything
  * that is recorded: a thread that gets no processor may be so for seconds. */
-static bool is_being_born(const struct target *t, raddr_t tp, const struct thread_bytes *zero)
+static bool is_being_born(const struct target *t, raddr_t id, const struct thread_bytes *zero)
 {
 	uint8_t bytes[THREAD_BYTES_MOST], any = 0;
 
-	if (target_read(t, tp + (raddr_t)(int64_t)zero->at, bytes, zero->size) < 0)
+	if (target_read(t, id + (raddr_t)(int64_t)zero->at, bytes, zero->size) < 0)
 		return false;
 	for (size_t i = 0; i < zero->size; i++)
 		any |= bytes[i];
 	return !any;
+}
+
+/* Where no thread has a thread pointer, one that has just begun has its maker's registers, and by
+ * them that one's struct, until it takes its own: it records nothing before. */
+static bool has_makers(const struct target *t, const struct thread_hold *th)
+{
+	for (size_t i = 0; i < t->nthreads; i++) {
+		struct thread_hold *other = &t->threads[i];
+
+		if (other != th && other->hold == HOLD_STOPPED && thread_regs(other) == 0 &&
+		    regs_tp(&other->regs) == regs_tp(&th->regs))
+			return true;
+	}
+	return false;
 }
 
 static int check_thread(const struct target *t, const struct infection *inf,
@@ -121,13 +141,14 @@ static int check_thread(const struct target *t, const struct infection *inf,
 	err = target_read(t, tp + inf->map.s->tid_offset, &id, sizeof(id));
 	if (err)
 		return err;
-	if (!id && is_being_born(t, tp, &keeper->newborn))
+	if (!id && is_being_born(t, tp + inf->map.s->tid_offset, &keeper->newborn))
 		return 0;
-	if (id != (uint64_t)inner && (procfs_ids(t->pid, th->tid, &outer, &inner) == 0 ||
-				      id != (uint64_t)inner))
-		return fail(EBUSY, "thread %d of %d (%s) is not known to its %s runtime",
-			    th->tid, t->pid, t->comm, keeper->name);
-	return forget_other(t, inf, tp, &keeper->room);
+	if (id == (uint64_t)inner || (procfs_ids(t->pid, th->tid, &outer, &inner) > 0 &&
+				      id == (uint64_t)inner))
+		return forget_other(t, inf, tp, keeper);
+	return has_makers(t, th) ? 0 :
+		fail(EBUSY, "thread %d of %d (%s) is not known to its %s runtime",
+		     th->tid, t->pid, t->comm, keeper->name);
 }
 
 int infect_check_threads(const struct target *t, const struct infection *inf)

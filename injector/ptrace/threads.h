@@ -37,7 +37,7 @@ struct tids_of {
 	uint64_t place;		/* where that keeps the thread's id */
 };
 
-/* Bytes of each thread, from the thread pointer on. */
+/* Bytes of each thread, from the thread pointer or the thread's id on. */
 struct thread_bytes {
 	int32_t at;
 	uint32_t size;		/* 0: there are none */
@@ -75,7 +75,7 @@ struct thread_runtime {
 	bool (*keeps)(const struct target *, raddr_t tp, struct kept_thread *ret);
 	/* Is a program of that language? */
 	bool (*made)(const struct symbols *);
-	/* Bytes that are all zero in a thread until it knows its id. */
+	/* Bytes, from the id on, that are all zero in a thread until it knows that. */
 	struct thread_bytes newborn;
 	/* It maps its memory itself: a program of it that has no heap so far gets none. */
 	bool own_heap;
