@@ -19,7 +19,7 @@ enum {
 	ARCH_INSN_MAX = 15,	/* longest instruction, bytes */
 	ARCH_RELOCATED_MAX = 48,/* longest relocated form of one instruction */
 	ARCH_RECORD_MAX = 64,	/* longest recording call */
-	ARCH_TIGHT_MAX = 128,	/* and where hardly any stack is left */
+	ARCH_TIGHT_MAX = 216,	/* and where hardly any stack is left */
 	ARCH_JUMP_MAX = 16,	/* longest jump, wherever it is written */
 	ARCH_PATCH_MAX = 8,	/* longest one over a program's own code, with what
 				 * a pun keeps */
@@ -56,11 +56,12 @@ enum insn_flag {
 	INSN_BY_REGISTER = 128,	/* indirect jump or call by a register */
 	INSN_DISTANCE = 256,	/* loads four bytes and extends their sign, as what goes by a
 				 * table of distances does */
+	INSN_CONSTANT = 512,	/* loads what stands at ref, up to dest: data among the code */
 };
 
 struct insn {
 	raddr_t pc;		/* link-time address of its first byte */
-	raddr_t dest;		/* of JUMP, BRANCH, CALL */
+	raddr_t dest;		/* of JUMP, BRANCH, CALL, CONSTANT */
 	raddr_t ref;		/* address named by a PC-relative operand, or by
 				 * the absolute displacement of an INDEXED jump */
 	uint8_t size;		/* bytes, never 0 after a successful decode */
@@ -142,6 +143,14 @@ enum jump_by {
 	JUMP_BY_SUM,		/* two other things, added */
 };
 
+/* What does an instruction do with registers that a stub takes? */
+enum spared {
+	SPARED_FREE,		/* nothing that tells */
+	SPARED_SET,		/* sets one */
+	SPARED_KEPT,		/* stores one */
+	SPARED_GONE_BY,		/* jumps by one */
+};
+
 /* What has an instruction to do with a word of the stack? */
 enum stacked {
 	STACKED_NOT,
@@ -169,8 +178,9 @@ struct record_call {
 	raddr_t routine;
 	raddr_t gate;
 	bool returns;		/* the stub returns behind it, and the routine for the stub */
-	/* Where only eight bytes of stack are left: what a thread calls that has no
-	 * spill frames yet (0: there is more room), and where from its thread pointer it
+	/* Where at most eight bytes of stack are left: what a thread calls that has no
+	 * spill frames yet, or where the arena begins that says it (0: there is more
+	 * room), and where from its thread pointer it
 	 * has the word that says where they are, and its g (0: none). */
 	raddr_t first;
 	int32_t spills, g;
@@ -327,6 +337,11 @@ struct arch {
 	 * its code reads it where it comes to use the register. 0: it does not say.
 	 * NULL: not known, and nothing is recorded where hardly any stack is left. */
 	int32_t (*g_place)(const uint8_t *p, size_t n);
+	/* A stub takes registers where hardly any stack is left, which are free where Go's
+	 * functions begin and end. What does an instruction do with them? NULL: none is taken. */
+	enum spared (*spared)(const uint8_t *p, const struct insn *in);
+	/* Elsewhere: may the code at `p` need what is in one of them? */
+	bool (*needs_spared)(const uint8_t *p, size_t n);
 	/* True if all `n` bytes are what a linker or compiler pads with and
 	 * nothing executes (nops in any form, int3, zero bytes). */
 	bool (*is_padding)(const uint8_t *p, size_t n);

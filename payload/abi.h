@@ -27,7 +27,7 @@
 
 #include "payload/page.h"
 
-#define ABI_VERSION 21
+#define ABI_VERSION 22
 
 /* Offsets that assembly uses; abi.c asserts them. */
 #define THREAD_CUR 0
@@ -85,7 +85,8 @@
 #define ARENA_SLOW_FIRST 104
 #define ARENA_SLOW_FIND 112
 #define ARENA_FIRST 120
-#define ARENA_HEADER 168
+#define ARENA_STACKS 168
+#define ARENA_HEADER 176
 
 /*
  * Where a call may have no stack to speak of, what it needs lies in a spill frame of its
@@ -270,6 +271,7 @@ struct session {
 	uint64_t slow_entry, slow_exit, slow_mark; /* see arch/<name>/slow.S */
 	uint64_t slow_goroutine, slow_count, slow_watch_entry, slow_watch_exit;
 	uint64_t slow_tight, slow_first, slow_first_end, slow_find;
+	uint64_t slow_stacks;	/* what runs on them takes them in turn: slow_first */
 	uint64_t spills_offset;	/* of a thread's word that says where its spill frames
 				 * are, from the thread pointer (two's
 				 * complement); 0: it has none */
@@ -580,6 +582,7 @@ struct arena_header {
 	uint64_t magic, size;	/* of the arena */
 	uint64_t notes;		/* from its base to the first: see stub.h */
 	uint64_t payload, payload_end;
+	uint64_t slow_stacks;	/* the session's */
 };
 
 #include "payload/loader.h"

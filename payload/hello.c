@@ -18,6 +18,7 @@ static void hello_answer(struct session *s)
 	s->slow_tight = (uint64_t)slow_tight;
 	s->slow_first = (uint64_t)slow_first;
 	s->slow_first_end = (uint64_t)slow_first_end;
+	s->slow_stacks = (uint64_t)slow_stacks;
 	s->slow_find = (uint64_t)slow_find;
 	s->spills_offset = claim_spills_offset();
 	payload_traps.handler = (uint64_t)payload_trap;

@@ -64,7 +64,7 @@ void slow_watch_exit(void);
 void slow_tight(void);
 void slow_first(void);
 void slow_find(void);
-extern const char slow_first_end[];
+extern const char slow_first_end[], slow_stacks[];
 
 /* claim.c */
 

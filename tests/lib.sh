@@ -9,6 +9,7 @@
 set -eEuo pipefail
 
 INJECT=$BUILD/inject
+[ "${PATIENCE:-1}" = 1 ] || INJECT=$ROOT/tests/tools/patient.sh
 VICTIMS=$BUILD/tests/victims${KIND:+/kinds/$KIND}
 TEXTCHECK=$BUILD/tests/tools/textcheck
 declare -A STARTED=()	# by PID: when the processes that this test started have begun

@@ -78,6 +78,8 @@ static int arm64_record(raddr_t at, const struct record_call *call,
 	int err = arm64_branch(at + CALL * 4, call->routine, true, &code[CALL]);
 
 	_Static_assert(sizeof(code) == RECORD_SIZE, "as unwinders are told");
+	if (call->first)
+		return arm64_record_tight(at, call, out);
 	if (err)
 		return err;
 	for (int i = 0; i < 4; i++) {
@@ -165,9 +167,11 @@ const struct arch arch_arm64 = {
 	.faults = arm64_faults,
 	.jump_by = arm64_jump_by,
 	.lowers_stack = arm64_lowers_stack,
-	.touches_stack = arm64_touches_stack,
 	.stack_check = arm64_stack_check,
 	.reads_g = arm64_reads_g,
+	.g_place = arm64_g_place,
+	.spared = arm64_spared,
+	.needs_spared = arm64_needs_spared,
 	.is_padding = arm64_is_padding,
 	.is_foreign = arm64_is_foreign,
 };

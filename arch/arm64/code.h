@@ -96,9 +96,14 @@ enum jump_by arm64_jump_by(const uint8_t *p, size_t before, const struct insn *i
 /* code_stack.c: see struct arch. */
 uint64_t arm64_faults(const uint8_t *p, const struct insn *in);
 int arm64_lowers_stack(const uint8_t *p, const struct insn *in, bool zone);
-bool arm64_touches_stack(const uint8_t *p, const struct insn *in);
 int arm64_stack_check(const uint8_t *p, size_t n, bool *loads);
 bool arm64_reads_g(const uint8_t *p, size_t n);
+
+/* code_tight.c: see struct arch. */
+int arm64_record_tight(raddr_t at, const struct record_call *, uint8_t *out);
+int32_t arm64_g_place(const uint8_t *p, size_t n);
+enum spared arm64_spared(const uint8_t *p, const struct insn *in);
+bool arm64_needs_spared(const uint8_t *p, size_t n);
 
 /* code_relocate.c */
 int arm64_relocate(const uint8_t *p, const struct insn *in, raddr_t to,

@@ -44,6 +44,19 @@ static void set_ref(struct insn *ret, raddr_t ref)
 	ret->ref = ref;
 }
 
+/* ldr and ldrsw with a label; prfm loads nothing. */
+static void set_constant(uint32_t w, struct insn *ret)
+{
+	bool vector = w & 1 << 26;
+	unsigned int opc = w >> 30;
+
+	set_ref(ret, ret->pc + offset(w, 5, 19));
+	if (!vector && opc == 3)
+		return;
+	ret->flags |= INSN_CONSTANT;
+	ret->dest = ret->ref + (vector ? 4u << opc : opc == 1 ? 8 : 4);
+}
+
 /* d6 and d7: bit 24 and bits 10-11 tell the authenticated forms apart. */
 static uint8_t register_branch_kind(uint32_t w)
 {
@@ -143,7 +156,7 @@ static void decode_word(uint32_t w, struct insn *ret)
 		set_ref(ret, ALIGN_DOWN(ret->pc, 4096) +
 			     adr_offset(w) * 4096);
 	else if (arm64_is_literal(w))
-		set_ref(ret, ret->pc + offset(w, 5, 19));
+		set_constant(w, ret);
 	else if (is_unallocated(w) || (w & 0x3b000000) == 0x18000000)
 		arm64_set(ret, INSN_UNKNOWN);
 	else if (signs_pc(w))

@@ -105,14 +105,6 @@ uint64_t arm64_faults(const uint8_t *p, const struct insn *in)
 
 /* ---- the stack pointer --------------------------------------------------- */
 
-bool arm64_touches_stack(const uint8_t *p, const struct insn *in)
-{
-	uint32_t w = arm64_word(p);
-
-	return in->kind == INSN_PLAIN && (is_scalable(w) ||
-		(reaches_memory(w) && !arm64_is_literal(w) && rn(w) == ARM64_SP));
-}
-
 /* add and sub with a number: sub sp, sp, #N lowers; add xN, sp, #N names what is there. */
 static int by_number(uint32_t w)
 {

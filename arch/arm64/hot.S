@@ -174,11 +174,126 @@ hot_begin:
 	.endif
 	.endm
 
+/*
+ * What records where no stack is left: x16 is a spill frame, which has x16, x17, x30 and the
+ * word, but that where the kind will be it says where from the thread pointer g is, 0: there is
+ * none (tight.h). sp is the application's. x30 stays as it is; the rest is kept in the frame.
+ * g goes there too, and the kind into the word.
+ */
+	.macro	to_spill kind
+	stp	x0, x1, [x16, #SPILL_X0]
+	stp	x2, x3, [x16, #SPILL_X2]
+	str	x4, [x16, #SPILL_X4]
+	spill_word \kind
+	.endm
+
+/* Changes x0 to x3. Where no thread has a thread pointer g is in x28. */
+	.macro	spill_word kind
+	ldr	x0, [x16, #SPILL_WORD]
+	sxtw	x1, w0
+	mov	x2, x1
+	cbz	x1, 0f
+	mrs	x3, tpidr_el0
+	mov	x2, x28
+	cbz	x3, 0f
+	ldr	x2, [x3, x1]
+0:	str	x2, [x16, #SPILL_G]
+	lsr	x0, x0, #32
+	lsl	x0, x0, #32
+	add	x0, x0, #\kind
+	str	x0, [x16, #SPILL_WORD]
+	.endm
+
+	.macro	from_spill
+	ldp	x0, x1, [x16, #SPILL_X0]
+	ldp	x2, x3, [x16, #SPILL_X2]
+	ldr	x4, [x16, #SPILL_X4]
+	.endm
+
+/* x3: the depth in the stack of g, which is the goroutine told to the reader.
+ * Leaves by 8 if there is no g, another one, or the stack is none of its own. */
+	.macro	depth
+	ldr	x2, [x16, #SPILL_G]
+	cbz	x2, 8f
+	ldr	x3, [x17, #THREAD_GOROUTINE]
+	sub	x3, x3, x2
+	cbnz	x3, 8f
+	ldr	x3, [x2]		/* g.stack.lo */
+	mov	x1, sp
+	sub	x3, x1, x3
+	tbnz	x3, #63, 8f
+	ldr	x3, [x2, #8]		/* g.stack.hi */
+	sub	x3, x3, x1
+	sub	x1, x3, #1
+	tbnz	x1, #63, 8f
+	lsl	x3, x3, #REC_TIME_SHIFT
+	.endm
+
+/* The ways out of all of them. A full ring is the slow path's. */
+	.macro	unkept
+	from_spill
+	ret
+6:
+8:	from_spill
+	onward	ARENA_SLOW_TIGHT
+	.endm
+
+	.macro	tight how, what, kind
+	.balign 64
+\how\()_tight_\what\():
+	to_spill \kind
+	\how
+1:	cursor	16
+	depth
+	clock
+	ldr	x2, [x16, #SPILL_WORD]
+	add	x1, x1, x2
+	advance	16, w2
+	store2
+	unkept
+	.endm
+
+	.macro	tight_mark how
+	.balign 64
+\how\()_tight_mark:
+	to_spill REC_NONE
+	\how
+1:	cursor	16
+	depth
+	clock
+	number	x3, (REC_EXT | EXT_MARK << REC_FUNC_SHIFT | 1 << REC_WORDS_SHIFT)
+	add	x1, x1, x3
+	advance	16, w2
+	ldr	x3, [x16, #SPILL_WORD]
+	lsr	x3, x3, #(REC_FUNC_SHIFT - 2)
+	store2
+	unkept
+	.endm
+
+	.macro	tight_counting how
+	.balign 64
+\how\()_tight_count:
+	to_spill REC_EXT
+	\how
+	ldr	x0, [x16, #SPILL_WORD]
+	lsr	x0, x0, #(REC_FUNC_SHIFT - 3)
+	ldr	x1, [x17, #THREAD_COUNTS]
+	add	x0, x0, x1
+	ldr	x1, [x17, #THREAD_COUNTED]
+	sub	x1, x0, x1
+	tbz	x1, #63, 8f
+	plus	x0, #1, x1, w2
+	unkept
+	.endm
+
 /* There is no frame to keep in a mark. */
 	.macro	routines how
 	goroutine \how, entry, RING_LOST_ENTRIES
 	goroutine \how, exit, RING_LOST_EXITS
 	goroutine_mark \how
+	tight \how, entry, REC_ENTRY
+	tight \how, exit, REC_EXIT
+	tight_mark \how
 
 	.balign 64
 \how\()_entry:
@@ -253,8 +368,17 @@ hot_begin:
 	routines seek
 	counting hot
 	counting seek
+	tight_counting hot
+	tight_counting seek
 	timing hot
 	timing seek
+
+/* An entry that is recorded where something is on the stack already. */
+	.balign 16
+tight_late:
+	to_spill REC_ENTRY
+	from_spill
+	onward	ARENA_SLOW_TIGHT
 
 /* Of watched functions all is done in C. */
 	.balign 64
@@ -277,8 +401,8 @@ hot_find:
 hot_end:
 	.size	hot_begin, . - hot_begin
 
-/* Where each of them begins: struct hot_table. There are none that return for the stub, and
- * none for little stack. */
+/* Where each of them begins: struct hot_table. There are none that return for the stub; and what
+ * a thread without spill frames calls is found by where the arena begins. */
 	.macro	at routines:vararg
 	.irp	routine, \routines
 	.long	\routine - hot_begin
@@ -287,7 +411,8 @@ hot_end:
 	.macro	sets how
 	at	\how\()_entry, \how\()_exit, \how\()_mark, \how\()_count, hot_begin
 	at	\how\()_go_entry, \how\()_go_exit, \how\()_go_mark, \how\()_count, hot_begin
-	at	hot_begin, hot_begin, hot_begin, hot_begin, hot_begin
+	at	\how\()_tight_entry, \how\()_tight_exit, \how\()_tight_mark
+	at	\how\()_tight_count, hot_begin
 	at	\how\()_timed_entry, \how\()_timed_exit, \how\()_mark, \how\()_count, hot_begin
 	.endm
 
@@ -295,5 +420,5 @@ hot_end:
 hot_table:
 	sets	hot
 	sets	seek
-	at	watch_entry, watch_exit, hot_find, hot_begin, hot_begin, hot_begin
+	at	watch_entry, watch_exit, hot_find, tight_late, hot_begin, hot_begin
 	.section .note.GNU-stack, "", %progbits

@@ -15,11 +15,10 @@
 #define ARCH_ARM64_HOT_H
 
 #include "arch/arm64/stand.h"
+#include "arch/arm64/tight.h"
 
 #define PUSHED 48		/* bytes pushed here */
 #define S (PUSHED + RECORD_PUSHED)	/* the application's stack pointer */
-
-#define G_M 48			/* in a g of Go's: what has the thread that runs it */
 
 	.macro	number reg, value
 	movz	\reg, #((\value) & 0xffff)

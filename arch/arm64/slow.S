@@ -9,19 +9,27 @@
  * small one for signals: see tools/payload-check.sh.
  */
 #include "arch/arm64/stand.h"
+#include "arch/arm64/tight.h"
 
 	.text
 
+/* 1: what is pushed is told to unwinders. */
+	.set	told, 1
+
 	.macro	keep2 one, other, at
 	stp	\one, \other, [sp, #\at]
+	.if	told
 	.cfi_rel_offset \one, \at
 	.cfi_rel_offset \other, \at + 8
+	.endif
 	.endm
 
 	.macro	unkeep2 one, other, at
 	ldp	\one, \other, [sp, #\at]
+	.if	told
 	.cfi_restore \one
 	.cfi_restore \other
+	.endif
 	.endm
 
 #define SAVED 176
@@ -30,9 +38,11 @@
  * the thread may walk them. */
 	.macro	pushes
 	stp	x29, x30, [sp, #-SAVED]!
+	.if	told
 	.cfi_adjust_cfa_offset SAVED
 	.cfi_rel_offset x29, 0
 	.cfi_rel_offset x30, 8
+	.endif
 	mov	x29, sp
 	keep2	x0, x1, 16
 	keep2	x2, x3, 32
@@ -43,7 +53,9 @@
 	keep2	x12, x13, 112
 	keep2	x14, x15, 128
 	str	x18, [sp, #144]
+	.if	told
 	.cfi_rel_offset x18, 144
+	.endif
 	mrs	x0, nzcv
 	str	x0, [sp, #152]
 	.endm
@@ -52,7 +64,9 @@
 	ldr	x0, [sp, #152]
 	msr	nzcv, x0
 	ldr	x18, [sp, #144]
+	.if	told
 	.cfi_restore x18
+	.endif
 	unkeep2	x14, x15, 128
 	unkeep2	x12, x13, 112
 	unkeep2	x10, x11, 96
@@ -62,9 +76,11 @@
 	unkeep2	x2, x3, 32
 	unkeep2	x0, x1, 16
 	ldp	x29, x30, [sp], #SAVED
+	.if	told
 	.cfi_restore x29
 	.cfi_restore x30
 	.cfi_adjust_cfa_offset -SAVED
+	.endif
 	.endm
 
 	.macro	slow name, handler
@@ -93,14 +109,87 @@
 	slow	slow_watch_entry, payload_watch_entry
 	slow	slow_watch_exit, payload_watch_exit
 
-/* No stub records where hardly any stack is left (struct arch has no g_place): nothing
- * leads here. */
-	.globl	slow_tight, slow_first, slow_first_end
-	.hidden	slow_tight, slow_first, slow_first_end
+	.set	told, 0
+
+/*
+ * The same for tight_x: x16 the spill frame, x30 the way back, sp the application's. Runs on a
+ * stack below the spill frame, and keeps every register but x17.
+ */
+	.globl	slow_tight
+	.hidden	slow_tight
+	.type	slow_tight, %function
+	.balign	16
 slow_tight:
+	mov	x17, sp
+	str	x17, [x16, #SPILL_SP]
+	mov	sp, x16
+	pushes
+	str	x16, [sp, #160]
+	ldr	x0, [x16, #SPILL_WORD]
+	mov	x1, x17
+	ldr	x2, [x16, #SPILL_G]
+	bl	payload_slow_tight
+	ldr	x16, [sp, #160]
+	pops
+	ldr	x17, [x16, #SPILL_SP]
+	mov	sp, x17
+	ret
+	.size	slow_tight, . - slow_tight
+
+/*
+ * And for a thread that has no spill frame: x27 is one of the shared stacks, which it has taken,
+ * x30 leads to the stub. Keeps every register but x18 and x30. x18: 1 if it has spill frames now.
+ * A thread that finds no stack free waits: they are held for as long as it takes to find an area.
+ */
+	.globl	slow_first, slow_first_end
+	.hidden	slow_first, slow_first_end
+	.type	slow_first, %function
+	.balign	16
 slow_first:
+	mov	x18, sp
+	str	x18, [x27, #SHARED_SP]
+	str	x30, [x27, #SHARED_BACK]
+	mov	sp, x27
+	pushes
+	stp	x16, x17, [sp, #160]
+	ldr	x0, [x27, #SHARED_EXIT]
+	bl	payload_first
+	ldp	x16, x17, [sp, #160]
+	and	w1, w0, #0xff
+	str	x1, [sp, #144]			/* x18's */
+	pops
+	ldr	x30, [x27, #SHARED_SP]
+	mov	sp, x30
+	ldr	x30, [x27, #SHARED_BACK]
+	ret
 slow_first_end:
-	brk	#0
+	.size	slow_first, . - slow_first
+
+/* Each is STACK bytes below what is here, and leads to the next one, the last to the first. */
+#define STACKS 16
+#define STACK 1024
+#define STACK_HEAD 48
+
+	.data
+	.balign 16
+	.globl	slow_stacks
+	.hidden	slow_stacks
+	.set	i, 0
+	.rept	STACKS
+	.fill	STACK - STACK_HEAD, 1, 0
+	.if	i == 0
+slow_stacks:
+	.endif
+	.long	0
+	.if	i < STACKS - 1
+	.long	STACK
+	.else
+	.long	-STACK * (STACKS - 1)
+	.endif
+	.fill	STACK_HEAD - 8, 1, 0
+	.set	i, i + 1
+	.endr
+	.text
 
 /*
  * And for an unwinder's question (payload/unwind.c). Entered by a jump from hot.S: x16

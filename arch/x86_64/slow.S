@@ -164,8 +164,8 @@ slow_first:
 	.rept	STACKS
 	lock btsl $0, taken + 4 * i(%rip)
 	jc	1f
-	mov	%rsp, stacks + STACK * (i + 1) - 8(%rip)
-	lea	stacks + STACK * (i + 1) - 8(%rip), %rsp
+	mov	%rsp, slow_stacks + STACK * (i + 1) - 8(%rip)
+	lea	slow_stacks + STACK * (i + 1) - 8(%rip), %rsp
 	call	first
 	mov	(%rsp), %rsp
 	movl	$0, taken + 4 * i(%rip)
@@ -215,9 +215,11 @@ first:
 slow_first_end:
 	.size	slow_first, . - slow_first
 
-	.local	taken, stacks
+	.local	taken
 	.comm	taken, 4 * STACKS, 4
-	.comm	stacks, STACK * STACKS, 16
+	.globl	slow_stacks
+	.hidden	slow_stacks
+	.comm	slow_stacks, STACK * STACKS, 16
 
 /*
  * And for an unwinder's question (payload/unwind.c). Entered by a jump from hot.S: (%rsp)

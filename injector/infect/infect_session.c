@@ -40,6 +40,7 @@ static void carry_over(struct infecting *in)
 	s->slow_first = old->s.slow_first;
 	s->slow_first_end = old->s.slow_first_end;
 	s->slow_find = old->s.slow_find;
+	s->slow_stacks = old->s.slow_stacks;
 	s->spills_offset = old->s.spills_offset;
 	s->spills = old->s.spills;
 	s->nspills = old->s.nspills;

@@ -453,12 +453,42 @@ int body_read_unowned(struct plan_impl *p, const struct func *f, struct body *re
 	return err;
 }
 
+static void set_constant(struct step *s)
+{
+	s->insn = (struct insn){ .pc = s->insn.pc, .size = s->insn.size, .kind = INSN_STOP };
+}
+
+/*
+ * Constants that its code loads from among itself are no instructions, whatever they look like.
+ * Where instructions are aligned, nor is what no decoder knows and nothing comes to: an assembler
+ * may keep a constant that it has loaded otherwise in the end.
+ */
+static void part_constants(struct body *b)
+{
+	for (size_t i = 0; i < b->nsteps; i++) {
+		struct insn in = b->steps[i].insn;
+
+		for (raddr_t a = in.ref; in.flags & INSN_CONSTANT && a < in.dest;
+		     a += b->impl->arch->align) {
+			size_t at = body_step(b, a);
+
+			if (at < b->nsteps)
+				set_constant(&b->steps[at]);
+		}
+	}
+	for (size_t i = 1; i < b->nsteps && arch_has_short_windows(b->impl->arch); i++)
+		if (b->steps[i].insn.kind == INSN_UNKNOWN && insn_ends(&b->steps[i - 1].insn) &&
+		    !ground_any(b->impl, LAYER_TARGET, b->steps[i].insn.pc, 1))
+			set_constant(&b->steps[i]);
+}
+
 int body_make(struct plan_impl *p, const struct func *f, struct body *ret)
 {
 	int err = body_read(p, f, ret);
 
 	if (err)
 		return err;
+	part_constants(ret);
 	if (!ret->nsteps)
 		ret->refusal = REFUSED_UNREADABLE;
 	if (ret->nsteps) {

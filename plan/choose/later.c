@@ -61,6 +61,16 @@ static bool is_passed_once(const struct body *b, size_t end)
 	return (alone && !b->loops) || (known && b->links && !b->open && is_apart(b, end));
 }
 
+/* Is a register in use there that the stub takes? */
+static bool needs_spared(const struct body *b, size_t i)
+{
+	const struct arch *arch = b->impl->arch;
+	size_t left;
+	const uint8_t *p = symbols_text(b->impl->symbols, b->steps[i].insn.pc, &left);
+
+	return arch->needs_spared && (!p || arch->needs_spared(p, left));
+}
+
 size_t later_step(const struct body *b, size_t most, size_t *lowered)
 {
 	size_t first = b->entry;
@@ -76,6 +86,8 @@ size_t later_step(const struct body *b, size_t most, size_t *lowered)
 		if (n < 0 || (n && !straight))
 			return 0;
 		*lowered = (size_t)n;
+		if (b->tight && needs_spared(b, i + 1))
+			continue;
 		if (is_passed_once(b, i + 1))
 			return i + 1;
 		if (n)

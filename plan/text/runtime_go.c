@@ -49,6 +49,28 @@ static size_t returned_into(const struct body *b)
 		b->steps[1].insn.kind == INSN_CALL;
 }
 
+/* Are the registers free that a stub takes where hardly any stack is left? Not where a function
+ * stores one that it has not set, for that is what its caller had in it; and where one jumps by
+ * such a register it is no exit that can be recorded. */
+static bool spares(struct body *b)
+{
+	const struct arch *arch = b->impl->arch;
+	size_t left;
+	bool set = false;
+
+	for (size_t i = 0; i < b->nsteps && arch->spared; i++) {
+		const uint8_t *p = symbols_text(b->impl->symbols, b->steps[i].insn.pc, &left);
+		enum spared does = p ? arch->spared(p, &b->steps[i].insn) : SPARED_KEPT;
+
+		set |= does == SPARED_SET;
+		if (does == SPARED_KEPT && !set)
+			return false;
+		if (does == SPARED_GONE_BY && b->steps[i].insn.kind == INSN_JUMP_INDIRECT)
+			body_doubt(b, REFUSED_LITTLE_STACK);
+	}
+	return true;
+}
+
 /*
  * A function of Go's that asks for room on its stack has what the recording takes
  * behind that, and behind its return. Others may be called with the last eight bytes
@@ -69,7 +91,7 @@ static void find_check(struct body *b)
 		b->ncheck++;
 	b->tight = !size || loads;
 	if (b->entry || b->ncheck == b->nsteps || b->steps[b->ncheck].insn.pc != end ||
-	    (b->tight && !b->impl->g))
+	    (b->tight && (!b->impl->g || !spares(b))))
 		b->refusal = REFUSED_LITTLE_STACK;
 	b->entry = returned_into(b);
 	find_ready(b);

@@ -18,7 +18,7 @@ stamp=$(cat "$here/guest.sh" "$here/apt.sh" "$here/init" "$here/leave.c" | sha25
 libraries="libc6 libgcc-s1 libstdc++6 libdw1 libelf1 libcapstone4 libunwind8 libzstd1 liblzma5
 	libiberty-dev"
 tools="busybox-static bash dash coreutils grep sed mawk gawk findutils diffutils procps util-linux strace
-	gdb-minimal python3-minimal"
+	gdb-minimal python3-minimal jq"
 programs="redis-server redis-tools nginx-light"
 headers="libc6-dev libelf-dev libdw-dev libcapstone-dev libunwind-dev libiberty-dev zlib1g-dev
 	liblzma-dev libzstd-dev"
