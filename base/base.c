@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One per thread: the surgeon thread (injector/ptrace/surgery.h) fails on its own and
+/* One per thread: the tracer thread (injector/ptrace/tracing.h) fails on its own and
  * hands its message over with fail_keep(). */
 static _Thread_local char kept[1024];
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * abi: everything that the injector and the payload share: one memfd (the
- * session), one private region of the target (the threads), and one page of
+ * abi: everything that the injector and the payload share: one memfd, file or nameless memory
+ * (the session), one private region of the target (the threads), and one page of
  * code that loads the payload. Fixed widths, offsets instead of pointers,
  * sizes asserted (abi.c). For the payload, C of the injector, and (#defines) assembly.
- * The session, in the order of the memfd:
+ * The session, in the order of that memory:
  *
  *	struct session		one page, at 0
  *	gates			a byte for each function id, at GATES_OFF; what follows

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * edit: the one way in which the text of a process changes: steps 6 to 9. To add probes
- * (commit.c) and to take them out (restore.c) are two sets of rules for it.
+ * edit: the one way in which the text of a process that has begun changes: steps 6 to 9. To
+ * add probes (commit.c) and to take them out (restore.c) are two sets of rules for it.
  *
  *     prepare   the target runs: pages that will change become its own
  *  6. stop      no thread of the target runs

@@ -20,8 +20,8 @@ typedef int park_forward(void *ctx, const struct rest *, raddr_t *to);
 
 /*
  * Every thread must be stopped. 0: every PC, also those saved in signal
- * frames, is where it may stay. Registers are written at release, so on a
- * later failure there is nothing to undo: a thread that was moved runs through
+ * frames, is where it may stay. A PC is moved at once, and not back on a later
+ * failure, where there is nothing to undo: a thread that was moved runs through
  * its stub, which stays. -EBUSY from `forward`, or when a stack that matters
  * cannot be walked (then *pc is the PC in question). -EAGAIN when it was not done
  * `until` (ns; 0: no limit).

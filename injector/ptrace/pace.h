@@ -4,8 +4,8 @@
  *
  * While it looks and plans, and when it compares code with files afterwards, only
  * its user waits for inject; so it takes what no other wants, and a server on the same
- * processors does not feel it. So it does before each stop, for
- * what can be known before. While probes are put in or taken out, it works for some
+ * processors does not feel it. (What a stop needs is read at that pace too, before the stop,
+ * as far as it can be known then.) While probes are put in or taken out, it works for some
  * milliseconds; but where hundreds of threads compete, an equal share of a processor
  * makes minutes of it, through which the target pays for its probes. So it takes a
  * larger share then; and an equal one while it reads and waits, which goes on as long

@@ -5,7 +5,8 @@
  * Knows no symbols. All ptrace calls of one hold are made by one thread of
  * ours, the tracer thread (injector/ptrace/tracing.h): when that thread ends, for whatever
  * reason, the kernel detaches every tracee, also one that never stopped.
- * PTRACE_O_EXITKILL is never set.
+ * PTRACE_O_EXITKILL is set for a command that has not begun (injector/launch/launch.c), and
+ * nowhere else.
  */
 #ifndef INJECTOR_TARGET_H
 #define INJECTOR_TARGET_H

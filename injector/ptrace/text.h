@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * text: change bytes of the target's code, and know that they are changed. The
- * only writer of the target's text.
+ * only writer of the target's text, but for the trap in the loader of a command that has
+ * not begun (injector/launch/launch_load.c).
  *
  * All changes of one page are one write through /proc/PID/mem, which gives the
  * process a private copy of the page (never the file). The kernel copies what

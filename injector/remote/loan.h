@@ -4,7 +4,7 @@
  *
  * A thread that holds the allocator's or the loader's locks must not call into
  * either: it would wait for itself for ever. So a thread is chosen by what it
- * is doing, and its stack is read before it is used.
+ * is doing; and the stack of one that shall call dlopen is walked before.
  */
 #ifndef INJECTOR_LOAN_H
 #define INJECTOR_LOAN_H
