@@ -124,8 +124,9 @@ static int attempts(struct edit *e, const struct sigframes *frames)
 		if (groups_frozen(e->target->pid))
 			return refuse_frozen(e);
 		target_recover(e->target, (uint64_t)REST * (unsigned int)(i + 1));
+		/* So many attempts in a row may bring nothing on. */
 		if (e->done > done)
-			i = 0;
+			i = -1;
 	}
 	return err;
 }
