@@ -143,7 +143,7 @@ void regs_forget_call(struct regs *r)
 /*
  * The calls that ptrace makes return EINTR although no signal came, and that
  * have then done nothing, so that running them again is right: found by
- * stopping each of 53 blocking calls. Never others: close, ioctl and FUSE may
+ * stopping each of 51 blocking calls. Never others: close, ioctl and FUSE may
  * have acted already.
  */
 static bool leaks_eintr(long nr)
