@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * infect: the protocol, whose numbers the code carries:
+ * infect: step 4 of the attach, in steps of its own, which the code names:
  *
- *  1. find what an earlier visit left (session, payload, arenas)
- *  2. borrow a thread that is fit for what has to be run
- *  3. map the scratch: one page of loader code, and a stack to run it on
- *  4. make the session's memfd, size and seal it from here, map it there
- *  5. map the threads' private memory, wiped in children after fork
- *  6. map arenas within reach of each module, and islands where they have to be, with
+ * 4a. find what an earlier visit left (session, payload, arenas)
+ * 4b. borrow a thread that is fit for what has to be run
+ * 4c. map the scratch: one page of loader code, and a stack to run it on
+ * 4d. make the session's memfd, size and seal it from here, map it there
+ * 4e. map the threads' private memory, wiped in children after fork
+ * 4f. map arenas within reach of each module, and islands where they have to be, with
  *     a rest for the thread whenever that takes long (infect_islands.c)
- *  7. map the payload, and call its hello
+ * 4g. map the payload, and call its hello
  *
- * What exists already is used again: then 3, 5, 6 and 7 shrink to that call.
+ * What exists already is used again: then 4c, 4e, 4f and 4g shrink to that call.
  */
 #include "injector/infect/infect.h"
 
@@ -35,7 +35,7 @@ enum {
 	KNOW_PAUSE = 10 * 1000 * 1000,
 };
 
-/* 3. One reserved place, the code and then the stack, so that a later visit
+/* 4c. One reserved place, the code and then the stack, so that a later visit
  * knows both by the first's address. */
 static int map_scratch(struct infecting *in)
 {
@@ -55,7 +55,7 @@ static int map_scratch(struct infecting *in)
 }
 
 /*
- * 5. That of an earlier visit is used as it is. If it were zeroed, a thread that is still in
+ * 4e. That of an earlier visit is used as it is. If it were zeroed, a thread that is still in
  * a recording routine would go on at address 0; hello sees to it that every thread takes the
  * slow path, and claims a ring of its own anew.
  */
@@ -88,7 +88,7 @@ static int map_threads(struct infecting *in)
 	return err;
 }
 
-/* 5. For the life of the process: a thread may stand in a call of an earlier visit. */
+/* 4e. For the life of the process: a thread may stand in a call of an earlier visit. */
 static int map_rooms(struct infecting *in)
 {
 	struct session *s = in->result->map.s;
@@ -127,7 +127,7 @@ static int check_answer(struct infecting *in)
 	return err;
 }
 
-/* 6, as much as there is time for. */
+/* 4f, as much as there is time for. */
 static int map_islands(struct infecting *in)
 {
 	int err = infect_islands(in);
@@ -136,7 +136,7 @@ static int map_islands(struct infecting *in)
 	return err;
 }
 
-/* 6. Arenas first: stubs lie together, and islands all over. */
+/* 4f. Arenas first: stubs lie together, and islands all over. */
 static int map_room(struct infecting *in)
 {
 	int err = infect_arenas(in);
@@ -163,22 +163,22 @@ static int check_clock(struct infecting *in)
 		    in->target->pid, in->target->comm);
 }
 
-/* 3 to 6: memory, by system calls alone, so that any thread will do. */
+/* 4c to 4f: memory, by system calls alone, so that any thread will do. */
 static int map_all(struct infecting *in)
 {
-	int err = in->scratch ? 0 : map_scratch(in);			/* 3 */
+	int err = in->scratch ? 0 : map_scratch(in);			/* 4c */
 
 	if (err)
 		return err;
 	err = check_clock(in);
-	err = err ? err : infect_make_session(in);				/* 4 */
-	err = err ? err : map_threads(in);				/* 5 */
+	err = err ? err : infect_make_session(in);				/* 4d */
+	err = err ? err : map_threads(in);				/* 4e */
 	err = err ? err : map_rooms(in);
-	return err ? err : map_room(in);				/* 6 */
+	return err ? err : map_room(in);				/* 4f */
 }
 
 /*
- * What `first` does, and then what is left of 6, in as many loans as it takes. Between
+ * What `first` does, and then what is left of 4f, in as many loans as it takes. Between
  * them the thread has as much time as the loan before has taken from it.
  */
 static int map_in_loans(struct infecting *in, int (*first)(struct infecting *))
@@ -238,7 +238,7 @@ static int infect_prepare(struct infecting *in)
 {
 	int err = payload_info(&in->payload);
 
-	err = err ? err : session_find(in->target, &in->result->old);	/* 1 */
+	err = err ? err : session_find(in->target, &in->result->old);	/* 4a */
 	if (err)
 		return err;
 	raddr_t scratch = in->result->old.s.scratch;
@@ -300,7 +300,7 @@ static int know_threads(struct infecting *in)
 	return err;
 }
 
-/* 7. The only thread may have made another one after we had looked. */
+/* 4g. The only thread may have made another one after we had looked. */
 static int load(struct infecting *in)
 {
 	int err = infect_load(in);

@@ -16,7 +16,7 @@
 
 enum { HELLO_BUDGET = 300 * 1000 * 1000 };	/* ns */
 
-/* 2. */
+/* 4b. */
 int infect_with_borrowed(struct infecting *in, enum loan_use use,
 			 int (*what)(struct infecting *))
 {

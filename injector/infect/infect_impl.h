@@ -101,7 +101,7 @@ int infect_use_stack(struct infecting *);
 /* On a borrowed thread: the payload, which is there, gets to know the session. */
 int infect_say_hello(struct infecting *);
 
-/* 7: the payload is there, and has answered. */
+/* 4g: the payload is there, and has answered. */
 int infect_load(struct infecting *);
 
 /* A remote mmap that is undone if the visit fails. */
@@ -115,7 +115,7 @@ int infect_keep_from_cores(struct infecting *, raddr_t at, uint64_t size);
 raddr_t infect_name_at(const struct infecting *);
 /* Before a thread is borrowed: all the room of a file that is to hold the session. */
 int infect_take_room(const struct infecting *);
-/* 4. */
+/* 4d. */
 int infect_make_session(struct infecting *);
 /* Before the first loan for them: nothing is known of the islands yet. */
 void infect_begin_islands(struct infecting *);

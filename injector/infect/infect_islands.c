@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * infect, continued: 6, the pages of islands. There may be thousands, and each lone one
+ * infect, continued: 4f, the pages of islands. There may be thousands, and each lone one
  * takes a system call of the target. So code of ours makes them in one go, in loans that
  * end by themselves, and nothing is lost if it or we die:
  *

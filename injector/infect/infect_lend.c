@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * infect, continued: 4, a file that we have open becomes one of the target's
+ * infect, continued: 4d, a file that we have open becomes one of the target's
  * descriptors.
  *
  * By a message on a socket, so it needs no path that both see, nor a right of the

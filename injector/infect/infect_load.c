@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * infect, continued: 7, the payload is mapped, so that no thread of the target takes a
+ * infect, continued: 4g, the payload is mapped, so that no thread of the target takes a
  * lock or waits for one. It knows its threads by the ids in their control blocks. Where
  * the place of these is not known, as where a C library has threads in a library of their
  * own that is not loaded, and there is but one thread, that calls dlopen.
@@ -25,7 +25,7 @@ static struct loader *loader_of(const struct infecting *in)
 	return (void *)((char *)in->result->map.s + LOADER_OFF);
 }
 
-/* 7. A path that no earlier dlopen had, for dlopen goes by the string: dots and
+/* 4g. A path that no earlier dlopen had, for dlopen goes by the string: dots and
  * slashes spell a random number. */
 static void spell_path(int fd, char *path, size_t size)
 {
@@ -141,7 +141,7 @@ static int map_payload(struct infecting *in)
 	return err ? err : infect_say_hello(in);
 }
 
-/* 7. */
+/* 4g. */
 int infect_load(struct infecting *in)
 {
 	return in->bare ? infect_with_borrowed(in, LOAN_SYSCALLS, map_payload) :

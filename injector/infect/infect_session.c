@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * infect, continued: 4, the session. As a rule it is a memfd of the target's that we have
+ * infect, continued: 4d, the session. As a rule it is a memfd of the target's that we have
  * open too, or a file of ours that we lend.
  *
  * A target that has no descriptor left makes nameless memory, shared with those that it
@@ -269,7 +269,7 @@ static int make_shaped(struct infecting *in, struct session_shape *shape)
 	return in->nameless ? make_nameless(in, shape) : make_named(in, shape);
 }
 
-/* 4. */
+/* 4d. */
 int infect_make_session(struct infecting *in)
 {
 	const struct old_session *old = &in->result->old;
