@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attach: from a process to probes that record: the ten steps, in attach() at the end of
+ * attach: from a process to probes that record: steps 0 to 9, in attach() at the end of
  * this file. The target runs, and is unharmed, if we are killed at any moment of any step.
  */
 #include <errno.h>
@@ -27,7 +27,7 @@ enum {
 	LATER_SLOTS = 1 << 15,	/* for libraries that are loaded later */
 };
 
-/* A program that has not begun keeps no one waiting. */
+/* A program that has not begun does nothing that could wait. */
 #define LAUNCH_MAX_PAUSE (3600 * 1000000000ull)
 
 /* 1. */
@@ -170,7 +170,7 @@ static int nothing_left(struct trace *t)
 		    t->pid);
 }
 
-/* 3. Stubs of an earlier attachment are used again where nothing about them has changed. */
+/* 3. Stubs of an earlier visit are used again where nothing about them has changed. */
 static int adopt_stubs(struct trace *t)
 {
 	struct old_session old;
@@ -178,7 +178,7 @@ static int adopt_stubs(struct trace *t)
 	int err = session_find(&t->target, &old);
 
 	err = err ? err : payload_info(&payload);
-	/* Stubs of another kind are not what this attachment would make. */
+	/* Stubs of another kind are not what this visit would make. */
 	old.s.counting = t->way->kind;
 	if (!err && session_reusable(&old, payload.build_id))
 		err = probes_adopt(&t->target, &old, &t->sel);
@@ -300,7 +300,7 @@ int attach(struct trace *t)
 {
 	/* 1. The process may be traced, and no other inject or debugger works on it. */
 	int err = attach_claim(t);
-	/* 0. No jump of an earlier attachment stands. (After 1: a process that others work on
+	/* 0. No jump of an earlier visit stands. (After 1: a process that others work on
 	 * is left alone.) */
 	err = err ? err : remove_earlier(t);
 	/* 2. It is known which files are mapped, and which signals are handled. (To ask how

@@ -2,8 +2,8 @@
 /*
  * window: may a jump stand here?
  *
- * Every rule that keeps a stranger's process alive while its code is written
- * over stands in this file, each with its reason.
+ * Every rule that keeps a process alive while its code is written over stands in this
+ * file, each with its reason.
  */
 #include "plan/impl.h"
 
