@@ -13,10 +13,10 @@
  * (Some loaders call it once. What the loader has done says nothing of a program
  * whose runtime uses no library: see launch_static.c for what follows there.)
  *
- *  1. a trap over the first byte of that function
- *  2. run to it; put the byte back
- *  3. the list is being changed: step over the instruction, and again from 1
- *  4. it is consistent: stay there, before the instruction
+ *  a. a trap over the first byte of that function
+ *  b. run to it; put the byte back
+ *  c. the list is being changed: step over the instruction, and again from a
+ *  d. it is consistent: stay there, before the instruction
  *
  * Only one thread exists, and it runs nothing but the loader; so no other can see
  * the trap, or run past it. What was a trap is read back.
@@ -78,8 +78,9 @@ static int find_loader(struct loading *ld)
 		if (mods.v[i].is_exe)
 			look_for_runtime(&mods.v[i], ld);
 	modules_close(&mods);
-	return found || !needed ? 0 : fail(0, "cannot start %s: its dynamic loader has no _dl_debug_state to "
-				"stop at", ld->launch->name);
+	return found || !needed ? 0 :
+		fail(0, "cannot start %s: its dynamic loader has no _dl_debug_state to stop at",
+		     ld->launch->name);
 }
 
 static int loading_put(struct loading *ld, const uint8_t *bytes)
@@ -95,7 +96,7 @@ static int loading_put(struct loading *ld, const uint8_t *bytes)
 	return err;
 }
 
-/* 2. Signals go where they belong meanwhile. */
+/* b. Signals go where they belong meanwhile. */
 static int to_trap(struct loading *ld)
 {
 	struct thread_hold *th = &ld->launch->thread;
@@ -122,7 +123,7 @@ static int back_to_call(struct loading *ld)
 	return err ? err : regs_set(th->tid, &th->regs);
 }
 
-/* 3. */
+/* c. */
 static int step_over(struct loading *ld)
 {
 	int status = 0;
@@ -152,12 +153,12 @@ static int to_complete(struct loading *ld)
 	int err = target_read(ld->target, ld->call, ld->byte, gadget_trap.size);
 
 	while (!err && !complete) {
-		err = loading_put(ld, gadget_trap.bytes);		/* 1 */
-		err = err ? err : to_trap(ld);				/* 2 */
+		err = loading_put(ld, gadget_trap.bytes);		/* a */
+		err = err ? err : to_trap(ld);				/* b */
 		err = err ? err : back_to_call(ld);
 		err = err ? err : look_at_list(ld, &complete);
 		if (!err && !complete)
-			err = step_over(ld);				/* 3 */
+			err = step_over(ld);				/* c */
 	}
 	return err;
 }
@@ -175,7 +176,7 @@ int launch_loaded(struct launch *l, struct target *t)
 	}
 	if (err)
 		return err;
-	err = thread_to_event_stop(&l->thread, STOP_BUDGET);		/* 4 */
+	err = thread_to_event_stop(&l->thread, STOP_BUDGET);		/* d */
 	if (err)
 		return fail(-err, "hold %s (%d)", l->name, l->pid);
 	l->thread.have_regs = false;
