@@ -518,7 +518,8 @@ int symbols_led_to(const struct symbols *s, const struct outwards *o, raddr_t **
 				continue;
 			/* Files that were made for that have each symbol many times. */
 			if (*n >= LED_MAX)
-				return fail(EBADMSG, "read %s: too many relocations lead there", s->path);
+				return fail(EBADMSG, "read %s: too many relocations lead there",
+					    s->path);
 			raddr_t *new = vec_push(*v, *n, *cap);
 
 			if (!new)

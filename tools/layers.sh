@@ -9,10 +9,10 @@
 #	base
 #
 # The payload has two things of arch: cpu.h, the instructions that C has no words
-# for, and stand.h, what stubs push. The injector's rooms are floors, too. Also: only arch/ asks which instruction set this is, only symbols/ reads ELF
-# through libraries (and knows no ptrace), no file is over 600 lines, and no
-# two files include each other in a circle. Prints each violation as
-# file:line: text; exit 1 if there are any.
+# for, and stand.h, what stubs push. The injector's rooms are floors, too. Also: only
+# arch/ asks which instruction set this is, only symbols/ reads ELF through libraries
+# (and knows no ptrace), no file is over 600 lines, and no two files include each other
+# in a circle. Prints each violation as file:line: text; exit 1 if there are any.
 
 cd "$(dirname "$0")/.." || exit 2
 

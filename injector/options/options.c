@@ -207,13 +207,13 @@ static int word_behind_pattern(const struct options *o, const char *text)
 		&o->exclude[o->nexclude - 1];
 
 	if (access(last->glob, F_OK) == 0 && access(text, F_OK) == 0)
-		return fail(0, "'%s' is left over, and '%s' is a file, too: the shell has expanded a pattern; quote it, as in -f '*'",
-			    text, last->glob);
+		return fail(0, "'%s' is left over, and '%s' is a file, too: the shell has "
+			    "expanded a pattern; quote it, as in -f '*'", text, last->glob);
 	if (!o->pid && strchr(text, '/') && access(text, X_OK) == 0)
 		return fail(0, "'%s' is left over; a command goes behind --: -f '%s' -- %s",
 			    text, last->glob, text);
-	return fail(0, "'%s' is left over; did the shell expand a pattern? quote it, as in -f '%s*'; or a command? that goes behind --",
-		    text, text);
+	return fail(0, "'%s' is left over; did the shell expand a pattern? quote it, as in "
+		    "-f '%s*'; or a command? that goes behind --", text, text);
 }
 
 /* A word that is no option: what is to be read, or a habit from elsewhere. */

@@ -101,7 +101,8 @@ static void print_row(uint32_t bucket, uint64_t n, uint64_t most, struct output 
 	*put_span(from, timing_from(bucket), false) = '\0';
 	memset(bar, '#', MIN(length, (size_t)BAR));
 	bar[MIN(length, (size_t)BAR)] = '\0';
-	output_printf(out, "  %s  %12llu%s%s\n", from, (unsigned long long)n, *bar ? "  " : "", bar);
+	output_printf(out, "  %s  %12llu%s%s\n", from, (unsigned long long)n, *bar ? "  " : "",
+		      bar);
 }
 
 /* From the first row that has any to the last. */

@@ -84,7 +84,8 @@ int watches_arm(const struct options *o, const struct selection *sel, const stru
 					ticks_of(clock, limit_of(o, &sel->v[i], j)), p->id, 0 };
 		}
 	__atomic_store_n(&s->nwatches, n, __ATOMIC_RELEASE);
-	return n || !o->nslow ? 0 : fail(0, "--snapshot-on: every function that it names was refused");
+	return n || !o->nslow ? 0 :
+		fail(0, "--snapshot-on: every function that it names was refused");
 }
 
 bool watches_fired(const struct session *s)

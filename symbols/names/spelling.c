@@ -236,7 +236,8 @@ static bool is_inline(const struct writer *w, const char *p, size_t n)
 {
 	static const char *const names[] = { "__cxx11", "__1", "__ndk1", "_V2", "__8" };
 
-	if (w->scoped || strncmp(p + n, "::", 2) != 0 || w->n < 2 || memcmp(w->text + w->n - 2, "::", 2) != 0)
+	if (w->scoped || strncmp(p + n, "::", 2) != 0 || w->n < 2 ||
+	    memcmp(w->text + w->n - 2, "::", 2) != 0)
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (is_word(p, n, names[i]))
