@@ -217,7 +217,7 @@ static bool is_missing(const struct thread *t, uint64_t sp)
  * across keeps the part where its calls are. If it has none, the born stack's keeps the
  * upper one, and any other, which was made for what is at `sp`, the lower one.
  */
-static void part(struct thread *t, uint64_t sp, const struct orphan *c)
+static void part_places(struct thread *t, uint64_t sp, const struct orphan *c)
 {
 	uint64_t wall = orphans_part(sp, c->by, c->outer), start;
 	uint32_t i;
@@ -289,7 +289,7 @@ static bool was_told(struct thread *t, uint64_t sp)
 	if (!orphans_take(sp, 0, &c))
 		return false;
 	if (c.by != ORPHANS_NOWHERE)
-		part(t, sp, &c);
+		part_places(t, sp, &c);
 	return true;
 }
 

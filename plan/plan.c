@@ -224,8 +224,8 @@ static int place_probe(struct plan_impl *p, const struct choice *c, struct body 
 		return 0;
 	}
 	b->impl = p;
-	if (probe->doubt)
-		b->entry_only = probe->doubt;
+	if (probe->exit_refusal)
+		b->entry_only = probe->exit_refusal;
 	int err = choose_sites(b, c, probe);
 
 	leave_room(b);
@@ -343,7 +343,7 @@ int plan_make(const struct arch *arch, const struct symbols *syms,
 		err = fail(ENOMEM, "plan %s", syms->base);
 	for (size_t i = 0; i < n && !err; i++, plan->nprobes++)
 		probes[i] = (struct probe){ .func = selected[i],
-			.doubt = o->doubts ? o->doubts[i] : REFUSED_NONE,
+			.exit_refusal = o->exit_refusals ? o->exit_refusals[i] : REFUSED_NONE,
 			.trap_size = o->traps ? arch->trap_size : 0 };
 	if (!err)
 		err = plan_probes(&impl, o, plan, probes);

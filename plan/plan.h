@@ -154,7 +154,7 @@ struct probe {
 	uint8_t entry_only;	/* enum refusal; NONE: all exits are probed */
 	uint8_t trap_size;	/* a site that comes to have no place becomes a
 				 * trap of so many bytes; 0: may not */
-	uint8_t doubt;		/* enum refusal, as plan_options has it */
+	uint8_t exit_refusal;	/* enum refusal, as plan_options has it */
 	uint8_t routines;	/* enum plan_routines: by which its calls are recorded */
 	int32_t g;		/* if tight, where from the thread pointer g is; 0: it has none */
 	bool linked;		/* stubs have jumps into each other: place every
@@ -196,7 +196,7 @@ struct plan_options {
 	bool entry_only;	/* --entry-only */
 	/* Of each function that is selected an enum refusal: why its exits are not
 	 * to be probed. NULL: nothing speaks against any. */
-	const uint8_t *doubts;
+	const uint8_t *exit_refusals;
 	/* Windows and holes that earlier plans have in the same text: no site
 	 * may touch them. */
 	const struct range *taken;

@@ -66,7 +66,7 @@ static int map_threads(struct infecting *in)
 	raddr_t at = 0;
 	int64_t unused;
 
-	in->result->stale = in->result->old.found;
+	in->result->old_owners = in->result->old.found;
 	if (in->reuse)
 		return 0;
 	int err = infect_map_sparse(in, "map the threads' memory", 0, size,
@@ -195,7 +195,7 @@ static int map_in_loans(struct infecting *in, int (*first)(struct infecting *))
 	return err ? err : infect_see_islands(in);
 }
 
-static int take_back(struct infecting *in)
+static int undo_in_loan(struct infecting *in)
 {
 	int64_t unused;
 
@@ -228,7 +228,7 @@ static void undo(struct infecting *in)
 	if (in->reuse && in->result->map.s)
 		in->result->map.s->narenas = in->result->old.s.narenas;
 	while (!err && !in->islands.ready) {
-		err = infect_with_borrowed(in, LOAN_SYSCALLS, take_back);
+		err = infect_with_borrowed(in, LOAN_SYSCALLS, undo_in_loan);
 		target_rest(in->target);
 	}
 	fail_give_back(&cause);

@@ -22,7 +22,7 @@ struct infection {
 	struct session_map map;
 	struct old_session old;	/* what was there before */
 	raddr_t base;		/* where the target has mapped the session */
-	bool stale;		/* threads may still point at what was theirs in an earlier
+	bool old_owners;		/* threads may still point at what was theirs in an earlier
 				 * visit, and is another's in this one */
 };
 

@@ -96,7 +96,7 @@ static void forget_earlier(const struct target *t, const struct infection *inf,
 
 void infect_forget_threads(const struct target *t, const struct infection *inf)
 {
-	for (size_t i = 0; i < t->nthreads && inf->stale && inf->map.s->tls_offset; i++)
+	for (size_t i = 0; i < t->nthreads && inf->old_owners && inf->map.s->tls_offset; i++)
 		if (t->threads[i].hold == HOLD_STOPPED)
 			forget_earlier(t, inf, &t->threads[i]);
 }

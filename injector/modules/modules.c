@@ -34,7 +34,7 @@ static bool is_system_name(const char *base)
 }
 
 /* Open `path` if it is the inode `m`; the device may differ on overlayfs. */
-static int open_if(const char *path, const struct mapping *m)
+static int open_same(const char *path, const struct mapping *m)
 {
 	struct stat st;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -54,16 +54,16 @@ int modules_open_mapped(pid_t pid, const struct mapping *m)
 	char path[sizeof(m->path) + 80], dir[64];
 
 	procfs_map_file(pid, m->range, path, sizeof(path));
-	int fd = open_if(path, m);
+	int fd = open_same(path, m);
 	if (fd >= 0)
 		return fd;
 	procfs_dir(pid, dir, sizeof(dir));
 	snprintf(path, sizeof(path), "%s/root%s", dir, m->path);
-	fd = open_if(path, m);
+	fd = open_same(path, m);
 	if (fd >= 0)
 		return fd;
 	snprintf(path, sizeof(path), "%s/exe", dir);
-	return open_if(path, m);
+	return open_same(path, m);
 }
 
 struct scan {

@@ -473,7 +473,7 @@ static int plan_module(struct selected *s, const struct select_options *o,
 	struct plan_progress p = { .options = o, .base = s->module->base };
 	auto_free uint8_t *reserved = list_reserved(s, o);
 	struct plan_options options = {
-		.doubts = reserved,
+		.exit_refusals = reserved,
 		.entry_only = o->entry_only,
 		.taken = s->module->symbols->rseqs,
 		.ntaken = s->module->symbols->nrseqs,

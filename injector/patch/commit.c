@@ -21,7 +21,7 @@ struct committing {
 	const struct commit_options *opt;
 	struct edit edit;
 	bool hooked;		/* SIGTRAP was not ours before */
-	int stuck;		/* attempts that a thread stood in the way of */
+	int blocked;		/* attempts that a thread stood in the way of */
 };
 
 /* The first function that traps, or NULL. */
@@ -84,7 +84,7 @@ static void note_written(void *ctx)
 
 	for (size_t i = 0; i < c->live->nchanges; i++)
 		c->inf->map.slots[c->live->changes[i].slot].state = SLOT_ACTIVE;
-	c->inf->stale = false;
+	c->inf->old_owners = false;
 }
 
 /* A function that a thread will not leave is not probed this time; nor is what
@@ -121,7 +121,7 @@ static bool is_gone(const struct target *t, raddr_t addr)
 
 /* Make the pages that change the target's own, while its threads run. A library
  * may be unloaded meanwhile: what cannot be read any more is not probed. */
-static int touch(struct target *t, struct infection *inf, struct live *live)
+static int commit_touch(struct target *t, struct infection *inf, struct live *live)
 {
 	size_t at;
 
@@ -144,13 +144,13 @@ static bool has_unloaded(struct target *t, struct infection *inf, struct live *l
 {
 	size_t before = live->nchanges;
 
-	return touch(t, inf, live) == 0 && live->nchanges < before;
+	return commit_touch(t, inf, live) == 0 && live->nchanges < before;
 }
 
 /* A thread that blocks the signal of breakpoints stands at no place. */
 static bool give_up_now(struct committing *c, int i)
 {
-	return c->edit.pc ? ++c->stuck >= PARK_ATTEMPTS : i + 1 >= TRAP_ATTEMPTS;
+	return c->edit.pc ? ++c->blocked >= PARK_ATTEMPTS : i + 1 >= TRAP_ATTEMPTS;
 }
 
 static bool cancelled(const struct committing *c)
@@ -158,14 +158,14 @@ static bool cancelled(const struct committing *c)
 	return c->opt->cancelled && c->opt->cancelled();
 }
 
-static int again(void *ctx, int i, int err)
+static int commit_again(void *ctx, int i, int err)
 {
 	struct committing *c = ctx;
 
 	if (err == -EIO && has_unloaded(c->target, c->inf, c->live))
 		err = -EAGAIN;
 	if (err == -EBUSY && give_up_now(c, i) && give_up(c->live, c->inf, c->edit.pc))
-		c->stuck = 0;
+		c->blocked = 0;
 	else if (err != -EAGAIN && err != -EBUSY)
 		return err;
 	c->edit.then.n = c->live->nchanges;
@@ -189,7 +189,7 @@ static int commit_hook(struct committing *c)
 static int commit_prepare(void *ctx)
 {
 	struct committing *c = ctx;
-	int err = touch(c->target, c->inf, c->live);
+	int err = commit_touch(c->target, c->inf, c->live);
 
 	err = err ? err : commit_hook(c);
 	/*
@@ -217,7 +217,7 @@ int commit(struct target *t, struct infection *inf, struct live *live,
 		.target = t, .inf = inf, .live = live, .opt = opt,
 		.edit = { .target = t, .max_pause = opt->max_pause, .all = true,
 			  .prepare = commit_prepare, .check = check_threads,
-			  .written = note_written, .again = again },
+			  .written = note_written, .again = commit_again },
 	};
 
 	c.edit.ctx = &c;

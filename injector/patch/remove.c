@@ -271,7 +271,7 @@ static int remove_judge(struct removing *r)
 }
 
 /* As it stands now. -EIO when the target unloads a library meanwhile. */
-static int take_back(struct removing *r)
+static int restore_standing(struct removing *r)
 {
 	modules_close(&r->mods);
 	r->n = 0;
@@ -282,15 +282,15 @@ static int take_back(struct removing *r)
 	return err || !r->n ? err : restore_all(r);
 }
 
-static int clean(void *ctx)
+static int remove_here(void *ctx)
 {
 	struct removing *r = ctx;
 	int err = foreign_read(&r->target, &r->old, &r->before);
 
-	err = err ? err : take_back(r);
+	err = err ? err : restore_standing(r);
 	for (int i = 1; i < LOOKS && err == -EIO; i++) {
 		fail_clear();
-		err = take_back(r);
+		err = restore_standing(r);
 	}
 	if (!err && r->old.found)
 		err = traps_unhook(&r->target, &r->mods, &r->old.s);
@@ -345,7 +345,7 @@ static int remove_one(pid_t pid, bool own, struct removal *ret)
 	if (!err && !ret->session)
 		ret->session = r.old.ino;
 	if (!err && (own || ret->session == r.old.ino))
-		err = tracing(clean, &r) ?: conclude(&r);
+		err = tracing(remove_here, &r) ?: conclude(&r);
 	removing_clear(&r);
 	pace_set(before);
 	return err;

@@ -87,7 +87,7 @@ static size_t hold_count(const struct target *t, enum hold hold)
 }
 
 /* Not within the pause allowed: `n` of `all` is how far it came. */
-static int too_late(const struct target *t, const char *what, size_t n, size_t all)
+static int fail_late(const struct target *t, const char *what, size_t n, size_t all)
 {
 	return fail(0, "%zu of %zu threads of %d (%s) %s in time; allow more with --max-pause", n,
 		    all, t->pid, t->comm, what), -EAGAIN;
@@ -117,7 +117,8 @@ static int wait_all(struct target *t, uint64_t until)
 		} else if (tid < 0 && errno == ECHILD) {
 			return fail(ESRCH, "wait for the threads of %d (%s)", t->pid, t->comm);
 		} else if (late) {
-			return too_late(t, "did not stop", hold_count(t, HOLD_SEIZED), t->nthreads);
+			return fail_late(t, "did not stop", hold_count(t, HOLD_SEIZED),
+					 t->nthreads);
 		} else {
 			target_nap(until);
 		}
@@ -140,7 +141,7 @@ static int seize_listed(struct target *t, const pid_t *tids, int n, uint64_t unt
 		if (err)
 			return err;
 		if (now_ns() > until && i + 1 < n)
-			return too_late(t, "were reached", (size_t)i + 1, (size_t)n);
+			return fail_late(t, "were reached", (size_t)i + 1, (size_t)n);
 	}
 	return 0;
 }

@@ -50,7 +50,7 @@ static int span_read(const struct target *t, const struct change *c, size_t n,
 	return err ? err : target_read(t, s->addr, s->bytes, s->len);
 }
 
-static enum text_is look_at(const struct span *s, const struct change *c)
+static enum text_is change_state(const struct span *s, const struct change *c)
 {
 	const uint8_t *now = s->bytes + (c->addr - s->addr);
 
@@ -68,12 +68,12 @@ int text_look(const struct target *t, const struct change *c, size_t n, uint8_t 
 		if (err)
 			return err;
 		for (size_t i = 0; i < s.n; i++)
-			ret[at + i] = look_at(&s, &c[at + i]);
+			ret[at + i] = change_state(&s, &c[at + i]);
 	}
 	return 0;
 }
 
-static int wrong(const struct target *t, const struct change *c, const char *what)
+static int fail_change(const struct target *t, const struct change *c, const char *what)
 {
 	fail(0, "the text at %#lx of %d (%s) %s", (unsigned long)c->addr, t->pid, t->comm, what);
 	return -EIO;
@@ -89,14 +89,14 @@ static int change_span(const struct target *t, const struct change *c, size_t n,
 		return err;
 	memcpy(before, s->bytes, s->len);
 	for (size_t i = 0; i < s->n; i++) {
-		if (look_at(s, &c[i]) != TEXT_FROM)
-			return wrong(t, &c[i], "has changed meanwhile");
+		if (change_state(s, &c[i]) != TEXT_FROM)
+			return fail_change(t, &c[i], "has changed meanwhile");
 		memcpy(s->bytes + (c[i].addr - s->addr), c[i].to, c[i].len);
 	}
 	err = target_write(t, s->addr, s->bytes, s->len);
 	err = err ? err : target_read(t, s->addr, back, s->len);
 	if (!err && memcmp(back, s->bytes, s->len) != 0)
-		err = wrong(t, c, "is not what was written");
+		err = fail_change(t, c, "is not what was written");
 	/* Not known to be there: then it shall not be there. */
 	if (err)
 		target_write(t, s->addr, before, s->len);
@@ -114,7 +114,7 @@ bool text_is_hopeless(uint64_t begun, uint64_t now, uint64_t until, size_t done,
 }
 
 /* Is there no time for the rest? */
-static bool too_late(uint64_t begun, uint64_t until, size_t done, size_t n, bool all)
+static bool is_out_of_time(uint64_t begun, uint64_t until, size_t done, size_t n, bool all)
 {
 	uint64_t now = now_ns();
 
@@ -128,7 +128,7 @@ static int text_change_by(const struct target *t, const struct change *c, size_t
 	struct span s;
 
 	for (*done = 0; *done < n; *done += s.n) {
-		int err = until && too_late(begun, until, *done, n, all) ?
+		int err = until && is_out_of_time(begun, until, *done, n, all) ?
 			(fail(0, "%zu places of %d (%s) cannot be changed in so short a stop; "
 			      "allow a longer one with --max-pause, or probe fewer functions",
 			      n, t->pid, t->comm), -EAGAIN) :

@@ -23,7 +23,7 @@ struct asking {
 	uint64_t caught;	/* what is left of it */
 };
 
-static int look_at(struct asking *a, int signal, raddr_t page)
+static int look_at_handler(struct asking *a, int signal, raddr_t page)
 {
 	struct trap_action action;
 	int64_t unused;
@@ -37,7 +37,7 @@ static int look_at(struct asking *a, int signal, raddr_t page)
 }
 
 /* The kernel writes the answers to a page that is there for as long. */
-static int look_at_all(struct asking *a)
+static int look_at_handlers(struct asking *a)
 {
 	int64_t page, unused;
 	int err = remote_try(&a->remote, "map a page", &page, SYS_mmap, 0, PAGE,
@@ -47,7 +47,7 @@ static int look_at_all(struct asking *a)
 		return err;
 	for (int signal = 1; signal < 64 && !err; signal++)
 		if (a->caught & HANDLERS_FAULTS & 1ull << (signal - 1))
-			err = look_at(a, signal, (raddr_t)page);
+			err = look_at_handler(a, signal, (raddr_t)page);
 	int back = remote_try(&a->remote, "unmap a page", &unused, SYS_munmap, (uint64_t)page,
 			      PAGE, 0, 0, 0, 0);
 	return err ? err : back;
@@ -61,7 +61,7 @@ static int handlers_ask(void *ctx)
 
 	err = err ? err : loan_borrow(a->target, a->mods, LOAN_SYSCALLS, FEW_TRIES, &g,
 					&a->remote);
-	return err ? err : loan_give_back(&a->remote, look_at_all(a));
+	return err ? err : loan_give_back(&a->remote, look_at_handlers(a));
 }
 
 uint64_t handlers_caught(struct target *t, struct modules *mods)

@@ -239,7 +239,7 @@ static int care(struct follow *f, uint64_t now)
 	return record_flush(f->record, &f->description->about);
 }
 
-static void work(struct follow *f, uint64_t now)
+static void follow_turn(struct follow *f, uint64_t now)
 {
 	int err = 0;
 
@@ -387,7 +387,7 @@ int follow(struct follow *f)
 		look_for_reasons(f, now);
 		if (f->why != FOLLOW_ON)
 			return f->err;
-		work(f, now);
+		follow_turn(f, now);
 		hint(f, now);
 		if (f->top && signals_pause_wanted())
 			top_release(f->top);

@@ -29,7 +29,7 @@ static int compare_with_memory(pid_t pid, struct selection *sel)
 	return preflight_again(preflight_list, pid, 0);
 }
 
-static int nothing(struct modules *mods, const struct select_options *so, const char *unread)
+static int say_no_match(struct modules *mods, const struct select_options *so, const char *unread)
 {
 	auto_free char *hint = select_hint(mods, so);
 
@@ -91,7 +91,7 @@ static int list_modules(struct listing *l, struct modules *mods, const char *nam
 			list_say(name, &t);
 		}
 	} else if (!err && one) {
-		keep_status(l, nothing(mods, &l->select, sel.unread));
+		keep_status(l, say_no_match(mods, &l->select, sel.unread));
 	}
 	select_clear(&sel);
 	return err;
@@ -125,7 +125,8 @@ static void list_files(struct listing *l)
 	if (o->nfiles < 2)
 		return;
 	if (l->foreign)
-		say("passed over as no 64-bit ELF of a known machine: %zu of %zu files", l->foreign, o->nfiles);
+		say("passed over as no 64-bit ELF of a known machine: %zu of %zu files",
+		    l->foreign, o->nfiles);
 	if (l->listed)
 		list_say("together", &l->all);
 	else if (!l->status)

@@ -191,7 +191,7 @@ static void view_count(struct view *v, const struct event *e)
 	c->lost += e->kind == EVENT_LOST ? e->lost : 0;
 }
 
-static int each(void *ctx, const struct event *e)
+static int view_event(void *ctx, const struct event *e)
 {
 	struct view *v = ctx;
 	int err;
@@ -296,7 +296,7 @@ int view_run(struct view *v, const struct sink *sink, struct output *out)
 				     &v->frames);
 	if (!err && v->earlier)
 		err = frames_earlier(v->frames, v->earlier, !a->kept && !a->rotated);
-	err = err ? err : archive_read(v->archive, &v->filter, false, each, v);
+	err = err ? err : archive_read(v->archive, &v->filter, false, view_event, v);
 	if (err < 0)
 		return err;
 	frames_finish(v->frames, v->end);
