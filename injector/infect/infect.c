@@ -26,7 +26,6 @@
 
 #include "injector/infect/infect_impl.h"
 #include "injector/proc/procfs.h"
-#include "injector/ptrace/preflight.h"
 #include "injector/ptrace/pace.h"
 #include "injector/session/blobs.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * infect, continued: what a loan is made of: single calls of a borrowed thread, and what
- * undoes them. All steps stand on these.
+ * infect, continued: what a loan is made of: single calls of a borrowed thread, and notes of
+ * what undoes them, which `undo` in infect.c works off. All steps stand on these.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +11,8 @@
 #include <sys/syscall.h>
 
 #include "injector/infect/infect_impl.h"
+#include "injector/infect/limits.h"
 #include "injector/proc/procfs.h"
-#include "injector/ptrace/preflight.h"
 
 enum { HELLO_BUDGET = 300 * 1000 * 1000 };	/* ns */
 
@@ -70,7 +70,7 @@ int infect_map(struct infecting *in, const char *what, raddr_t at, uint64_t size
 			     (uint64_t)flags, (uint64_t)(int64_t)fd, 0);
 
 	if (err)
-		return preflight_refused_map(in->target->pid, size, err);
+		return limits_refused_map(in->target->pid, size, err);
 	*ret = (raddr_t)got;
 	if (flags & MAP_FIXED)
 		return 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* infect, continued: what is looked up before, and the arenas. */
+/*
+ * infect, continued: what has to be known before a thread is borrowed (the C library's
+ * functions, stacks, limits, free memory), and the arenas of 4f.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,8 +13,8 @@
 #include <unistd.h>
 
 #include "injector/infect/infect_impl.h"
+#include "injector/infect/limits.h"
 #include "injector/proc/procfs.h"
-#include "injector/ptrace/preflight.h"
 #include "injector/session/arena.h"
 #include "payload/stub.h"
 
@@ -179,14 +182,14 @@ static int look_room(struct infecting *in)
 	if (err)
 		return err;
 	struct needs n = needs_besides(in, shape.nrings);
-	if (preflight_addresses(in->target->pid, &left)) {
+	if (limits_addresses(in->target->pid, &left)) {
 		in->session_most = left / 2 > n.address_space ? left / 2 - n.address_space : 1;
 		wish = infect_wish(in, in->opt->max_slots);
 		err = session_shape(&wish, NULL, &shape);
 	}
 	n.address_space += shape.place;
 	n.memory += (uint64_t)in->nthreads * (shape.nsub + shape.bank_subs) * shape.sub_size;
-	return err ? err : preflight_limits(in->target->pid, &n);
+	return err ? err : limits_check(in->target->pid, &n);
 }
 
 bool infect_sees_locks(const struct infecting *in)
@@ -211,16 +214,16 @@ static int look_descriptors_left(struct infecting *in)
 {
 	pid_t pid = in->target->pid;
 
-	in->descriptors = preflight_descriptors(pid);
+	in->descriptors = limits_descriptors(pid);
 	if (in->opt->file)
 		return in->descriptors >= LEND_DESCRIPTORS ? 0 :
-			preflight_refuse_descriptors(pid, "a session in a file");
+			limits_refuse_descriptors(pid, "a session in a file");
 	in->nameless = !in->descriptors;
 	if (!in->nameless || procfs_maps(getpid(), open_first, NULL) == 2)
 		return 0;
-	return preflight_refuse_descriptors(pid, "the session, and inject may not open memory "
-				       "without one: that takes CAP_CHECKPOINT_RESTORE or "
-				       "CAP_SYS_ADMIN");
+	return limits_refuse_descriptors(pid, "the session, and inject may not open memory "
+					 "without one: that takes CAP_CHECKPOINT_RESTORE or "
+					 "CAP_SYS_ADMIN");
 }
 
 int infect_look(struct infecting *in)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* preflight, continued: limits that loading into the target would run into. */
+#include "injector/infect/limits.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <linux/capability.h>
@@ -8,7 +9,6 @@
 
 #include "injector/proc/groups.h"
 #include "injector/proc/procfs.h"
-#include "injector/ptrace/preflight.h"
 
 enum {
 	KIB = 1024,
@@ -17,7 +17,7 @@ enum {
 #define REFUSE_LIMIT(pid, err, ...) \
 	(fail(0, "cannot load into " __VA_ARGS__), -(err))
 
-bool preflight_addresses(pid_t pid, uint64_t *left)
+bool limits_addresses(pid_t pid, uint64_t *left)
 {
 	pid_t tid = procfs_front(pid);
 	uint64_t limit, used = (uint64_t)procfs_status(pid, tid, "VmSize", 10, 0) * KIB;
@@ -31,7 +31,7 @@ bool preflight_addresses(pid_t pid, uint64_t *left)
 /* Does RLIMIT_AS forbid so many bytes more? If so, *left is how many it allows. */
 static bool lacks_addresses(pid_t pid, uint64_t need, uint64_t *left)
 {
-	return preflight_addresses(pid, left) && need > *left;
+	return limits_addresses(pid, left) && need > *left;
 }
 
 static int check_address_space(pid_t pid, const struct needs *n)
@@ -65,7 +65,7 @@ static int check_data(pid_t pid, const struct needs *n)
  * the limit. That cannot be seen from outside before something is mapped. Nor is it
  * known before a later visit looks for room how much it has to add.
  */
-int preflight_refused_map(pid_t pid, uint64_t size, int err)
+int limits_refused_map(pid_t pid, uint64_t size, int err)
 {
 	uint64_t left;
 
@@ -83,7 +83,7 @@ int preflight_refused_map(pid_t pid, uint64_t size, int err)
 	return err;
 }
 
-uint64_t preflight_descriptors(pid_t pid)
+uint64_t limits_descriptors(pid_t pid)
 {
 	char path[80], dir[64];
 	uint64_t limit, n = 0;
@@ -101,7 +101,7 @@ uint64_t preflight_descriptors(pid_t pid)
 	return limit - MIN(limit, n);
 }
 
-int preflight_refuse_descriptors(pid_t pid, const char *what)
+int limits_refuse_descriptors(pid_t pid, const char *what)
 {
 	uint64_t limit = 0;
 
@@ -122,7 +122,7 @@ static int check_groups(pid_t pid, const struct needs *n)
 	return 0;
 }
 
-int preflight_limits(pid_t pid, const struct needs *n)
+int limits_check(pid_t pid, const struct needs *n)
 {
 	int err = check_address_space(pid, n);
 
