@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* request: a ptrace request is made again if it fails; arch/regs.h says why. */
 #include "arch/regs.h"
 
 #include <sys/ptrace.h>

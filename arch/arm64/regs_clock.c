@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clock: the virtual counter, read as the payload reads it. */
+/* regs_clock, arm64: the virtual counter, read as the payload reads it. */
 #include "arch/clock.h"
 #include "arch/arm64/cpu.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwind: the bits of pointer authentication, and where a stack ends.
+ * regs_unwind, arm64: the bits of pointer authentication, and where a stack ends.
  *
  * Where the processor has it, a function may sign its return address as it begins, and lets go
  * of the signature as it ends: what lies on the stack meanwhile is no address. Which bits the

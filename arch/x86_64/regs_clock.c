@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clock: the time stamp counter, read as the payload reads it. */
+/* regs_clock, x86-64: the time stamp counter, read as the payload reads it. */
 #include "arch/clock.h"
 #include "arch/x86_64/cpu.h"
 

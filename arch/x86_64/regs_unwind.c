@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* unwind: no return address is signed, and most code that has no table keeps a frame. */
+/*
+ * regs_unwind, x86-64: no return address is signed, and most code that has no table keeps a
+ * frame.
+ */
 #include "arch/regs.h"
 
 const uint8_t regs_sign_op;

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* probes, continued: stubs of earlier visits, used again for the same site. */
+/*
+ * adopt: does a site have a stub of an earlier visit, as this visit would make it? Then that is
+ * used again, and the function keeps its id: a thread may stand in the stub. And which recording
+ * routines a probe's stub calls.
+ */
 #include <errno.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probes, continued: does each punned jump find, behind the bytes that are
+ * puns: does each punned jump find, behind the bytes that are
  * written, the bytes that it keeps? It would lead anywhere if it did not.
  *
  * Asked of what is about to be written, not of how the islands were chosen: a

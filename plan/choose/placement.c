@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* placement: what a process may change of a plan is copied; and what becomes of a probe for which
+ * a place is not free. */
 #include "plan/placement.h"
 
 struct placed_probe *plan_placement(const struct plan *plan)
