@@ -67,7 +67,7 @@ PAYLOAD_GCC := $(shell $(CC) --version 2>/dev/null | grep -q clang || \
 
 # What runs inside the target depends on nothing: no libc, and of sanitizers what needs
 # no library, but ends the target by an instruction.
-# Frame pointers, because who samples the target may walk them from in here.
+# Frame pointers, because a profiler of the target may walk them from in here.
 PAYLOAD_CFLAGS := -std=gnu11 $(WARN) -O2 -g -MMD -MP -fPIC -ffreestanding \
 	-fno-omit-frame-pointer -fvisibility=hidden -fno-stack-protector \
 	-fno-strict-aliasing -fasynchronous-unwind-tables -fno-builtin \
@@ -141,7 +141,7 @@ $(BUILD)/payload.so: $(PAYLOAD_OBJS) payload/payload.map
 		-o $@ $(PAYLOAD_OBJS)
 
 # The loader is a flat piece of position-independent code, entered at its start, and gone
-# before anybody could unwind it.
+# before anything could unwind it.
 $(BUILD)/payload/loader.po: PAYLOAD_CFLAGS += -fno-asynchronous-unwind-tables
 $(BUILD)/loader.bin: $(BUILD)/payload/loader.po
 	@echo "  LD      $@"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calls: what does one call cost, in a process that somebody may be tracing?
+ * calls: what does one call cost, in a process that a tracer may be tracing?
  *
  *	bursts	-> call NS floor NS
  *	flood	-> the same, without pauses
  *	recursion, depth, leaf	-> as bursts, of other shapes: a function that calls
  *		itself twice; 30 that are open at once; one below 16 callers
- *		that nobody traces, whose cost is in all numbers
+ *		that no tracer traces, whose cost is in all numbers
  *
  * A service's calls come in bursts that any tracer's buffer holds, with pauses
  * in which it is emptied: then what is measured is recording. Of many bursts

@@ -5,10 +5,10 @@
  * how long does a server take to answer?
  *
  * Sends REQUEST, RATE times a second, until SIGTERM or for SECONDS, at times that do not
- * depend on the answers: who stands still for a while keeps all waiting whose turn came
- * meanwhile, and each of these is counted from its turn. An answer is whole with END, and
- * right if it begins with BEGIN. Each connection opens with GREETING, if there is one,
- * which is answered so that it ends with END. All may have \r, \n, \\ and \xNN.
+ * depend on the answers: a server that stands still for a while keeps all requests waiting
+ * whose turn came meanwhile, and each of these is counted from its turn. An answer is whole
+ * with END, and right if it begins with BEGIN. Each connection opens with GREETING, if there
+ * is one, which is answered so that it ends with END. All may have \r, \n, \\ and \xNN.
  *
  * Prints: requests, failed ones, and percentiles of their times in microseconds (50,
  * 99, 99.9, 100). A connection that is lost is a failed request, and is made again.

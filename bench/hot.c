@@ -68,7 +68,7 @@ static void prepare(int variant)
 		memset(r->used, 0xff, sizeof(r->used));
 }
 
-/* Nobody reads: hand the sub-buffers back as they are, but the current one. The
+/* Nothing reads: hand the sub-buffers back as they are, but the current one. The
  * thread of a full ring has none, and begins one only when it may record. */
 static void give_back(int variant)
 {

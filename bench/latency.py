@@ -13,7 +13,7 @@ replacement (bootstrap), for what disturbs one answer disturbs its neighbours.
 same answers, but each slice with visits among as many without as makes that. `itself` is
 every second slice without visits by the others, as a control.
 
-Who had to wait because the process stood still, or its thread was borrowed, is told
+What had to wait because the process stood still, or its thread was borrowed, is told
 apart: `outside` are the others.
 """
 import bisect

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # latency [SERVER...]: how long do servers take to answer while probes come and go? Each is
 # asked at a fixed rate, by one client, while slices of time in which inject visits it again
-# and again take turns with slices in which nobody does. The client goes before all others,
-# where that is permitted: who measures is not to wait for who is measured, nor for inject.
+# and again take turns with slices in which it does not. The client goes before all others,
+# where that is permitted: what measures is not to wait for what is measured, nor for inject.
 # bench/latency.py judges the times: of visits one after the other, as they were; and of
 # a visit each five seconds, which are the same answers among more without. A request that
 # fails, or a visit, makes the whole fail; a time does not. It wants a quiet machine.
@@ -89,7 +89,7 @@ asks()
 }
 
 # measured NAME RATE GREETING TARGET OPTION...: the lines of one server. TARGET is a
-# command that prints who is to be visited, the OPTIONs say what is probed.
+# command that prints what is to be visited, the OPTIONs say what is probed.
 measured()
 {
 	local name=$1 target=$4 client n failed

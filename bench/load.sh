@@ -107,7 +107,7 @@ attached_in()
 # with_bpftrace_on NAME LOAD START STOP GLOB: it attaches its probes one by one, and gets so
 # many seconds for it. To remove them takes the kernel a tenth of a second each, and they
 # are in all processes of this file: so it has a server and a file of its own, which
-# nobody waits for.
+# nothing waits for.
 with_bpftrace_on()
 {
 	local tracer note began

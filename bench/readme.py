@@ -5,8 +5,8 @@
     python3 bench/readme.py measured
 
 What a run has not measured is shown as "-", and a table of which nothing was measured
-is left out. Tables are those of docs/performance.md, in its order: who changes one there changes
-it here.
+is left out. Tables are those of docs/performance.md, in its order: a change of
+one there is to be made here, too.
 """
 import fileinput
 import re

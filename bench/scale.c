@@ -10,8 +10,8 @@
  * the same words take that inject records, written by two routines which all functions
  * call: what of the cost is the processor's, that has no room for so many functions.
  * In bursts with pauses; of them, and of all threads, the median counts. All threads
- * together make no more calls a second than two would, for whoever prints the calls is
- * to keep up. The functions are scale_0000 to scale_9999, so short that entry and exit are
+ * together make no more calls a second than two would, for a reader that prints the calls
+ * is to keep up. The functions are scale_0000 to scale_9999, so short that entry and exit are
  * in one stub: with two, as most functions have, a call jumps twice more (docs/recording.md says
  * what that costs).
  */

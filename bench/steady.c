@@ -5,8 +5,8 @@
  *	steady THREADS
  *	run SECONDS	-> made CALLS late MS
  *
- * A thousand calls each millisecond, whether the one before was in time or not: who
- * was late makes up for it, so that the number of calls is certain. `late` is the
+ * A thousand calls each millisecond, whether the one before was in time or not: a
+ * thread that was late makes up for it, so that the number of calls is certain. `late` is the
  * longest such delay: of a machine that is busy with other things.
  */
 #include <pthread.h>

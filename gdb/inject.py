@@ -56,7 +56,7 @@ class Stub:
     """Of each place in a stub the instruction of the program that it stands for, the
     registers that are pushed, and whether the instruction is an exit that is recorded:
     rows of (offset, pc, pushed, exit), as the note before the stub has it
-    (payload/stub.h). There are none where nobody can say."""
+    (payload/stub.h). There are none where that cannot be said."""
 
     def __init__(self, at, site, note):
         self.at, self.site, self.rows = at, site, []
