@@ -342,6 +342,9 @@ struct arch {
 	enum spared (*spared)(const uint8_t *p, const struct insn *in);
 	/* Elsewhere: may the code at `p` need what is in one of them? */
 	bool (*needs_spared)(const uint8_t *p, size_t n);
+	/* Does the instruction at `p` surely leave alone the register that Go keeps g in, by
+	 * which threads are known? NULL: they are known otherwise. */
+	bool (*keeps_g)(const uint8_t *p);
 	/* True if all `n` bytes are what a linker or compiler pads with and
 	 * nothing executes (nops in any form, int3, zero bytes). */
 	bool (*is_padding)(const uint8_t *p, size_t n);

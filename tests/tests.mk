@@ -311,7 +311,7 @@ check-fast: all $(FAST_UNIT)
 	@tests/run $(BUILD) $(FAST:%=live/%) $(FAST_UNIT)
 
 # On arm64, in a machine under QEMU: what is known to work there (docs/arm64.md).
-ARM64_UNIT := $(addprefix patch/,arm64_decode arm64_relocate plan_arm64 x86_decode x86_relocate) \
+ARM64_UNIT := $(addprefix patch/,arm64_decode arm64_relocate arm64_stack plan_arm64 x86_decode x86_relocate) \
 	$(addprefix unit/,alarms code cpu_times disarm follow graph hold jump_set limiter \
 	output pace pages pattern procfs remote seccomp segment shorten sort spills stale \
 	stragglers stuck text trace_archive trace_clock unwind_walk \

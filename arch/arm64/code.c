@@ -172,6 +172,7 @@ const struct arch arch_arm64 = {
 	.g_place = arm64_g_place,
 	.spared = arm64_spared,
 	.needs_spared = arm64_needs_spared,
+	.keeps_g = arm64_keeps_g,
 	.is_padding = arm64_is_padding,
 	.is_foreign = arm64_is_foreign,
 };

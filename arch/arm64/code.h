@@ -104,6 +104,7 @@ int arm64_record_tight(raddr_t at, const struct record_call *, uint8_t *out);
 int32_t arm64_g_place(const uint8_t *p, size_t n);
 enum spared arm64_spared(const uint8_t *p, const struct insn *in);
 bool arm64_needs_spared(const uint8_t *p, size_t n);
+bool arm64_keeps_g(const uint8_t *p);
 
 /* code_relocate.c */
 int arm64_relocate(const uint8_t *p, const struct insn *in, raddr_t to,

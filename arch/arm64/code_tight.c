@@ -223,6 +223,20 @@ bool arm64_needs_spared(const uint8_t *p, size_t n)
 	return false;
 }
 
+/* Branches set x30 alone. Others set what they name first, a pair a second one; an exclusive store
+ * says in a third whether it has stored, and some loads and stores change their base. */
+bool arm64_keeps_g(const uint8_t *p)
+{
+	uint32_t w = arm64_word(p);
+	bool memory = (w >> 25 & 5) == 4;
+
+	if ((w >> 26 & 7) == 5)
+		return (w & 0xfff00000) != 0xd5300000 || rd(w) != GO_G;	/* mrs */
+	if (memory && (rn(w) == GO_G || (w >> 10 & 31) == GO_G || (w >> 16 & 31) == GO_G))
+		return false;
+	return rd(w) != GO_G || is_store(w);
+}
+
 /* movz x27, #hi, lsl #16; movk x27, #lo; or one word. */
 static size_t add_half(uint32_t w, uint64_t *value)
 {

@@ -145,6 +145,8 @@ void infect_note_thread(struct infecting *);
  * payload would have nothing else to know threads by, or there are several. */
 int infect_find_tid(struct infecting *);
 int infect_refuse_threads(const struct infecting *);
+/* Is what threads of a language's own are known by safe from the kernel's code? */
+bool infect_vdso_keeps_g(const struct target *);
 /* Has it no other threads now? */
 bool infect_is_alone(const struct infecting *);
 

@@ -55,6 +55,10 @@ int infect_find_tid(struct infecting *in)
 	in->bare = in->tid_offset;
 	in->room = find_room(in);
 	in->alone = infect_is_alone(in);
+	if (in->keeper && !infect_vdso_keeps_g(in->target))
+		return fail(0, "cannot attach to %d (%s): the kernel's code in it (its vdso) uses the "
+			    "register that %s keeps threads by", in->target->pid,
+			    in->target->comm, in->keeper->name), -ENOTSUP;
 	return !in->bare && (in->no_loader || !in->alone) ? infect_refuse_threads(in) : 0;
 }
 

@@ -3,6 +3,7 @@
 #include "tests/patch/golden.h"
 
 #define PC 0x401008ull
+#define CONSTANT (INSN_PCREL | INSN_CONSTANT)
 
 static const struct golden_insn insns[] = {
 	{ "mov", "aa0103e0", 4, INSN_PLAIN, 0, 0, 0 },

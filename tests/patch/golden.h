@@ -80,7 +80,8 @@ static inline void golden_true(const char *name, bool ok)
 /* What an instruction should decode to. `dest` and `ref` are absolute. */
 struct golden_insn {
 	const char *name, *bytes;
-	uint8_t size, kind, flags;
+	uint8_t size, kind;
+	uint16_t flags;
 	raddr_t dest, ref;
 };
 

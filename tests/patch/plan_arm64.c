@@ -99,6 +99,28 @@ static void supervisor_call_at_entry(void)
 	CHECK(probe()->refusal == REFUSED_SYSCALL_INSIDE);
 }
 
+/* ldr x0, 1f; ret; 1: what looks like another ret */
+static void constant_among_code(void)
+{
+	begin();
+	put_word(STP_FRAME); put_word(0x58000060); put_word(LDP_FRAME); put_word(RET);
+	put_word(RET); put_word(0x14000000); func_end();
+	module_plan("f");
+	CHECK(!probe()->refusal && !probe()->entry_only);
+	CHECK(probe()->nexits == 1);
+}
+
+/* Behind the code, loaded otherwise by now, is what no decoder knows. */
+static void constant_left_over(void)
+{
+	begin();
+	put_word(STP_FRAME); put_word(MOV_X0_X1); put_word(LDP_FRAME); put_word(RET);
+	put_word(0x00210c00); func_end();
+	module_plan("f");
+	CHECK(!probe()->refusal && !probe()->entry_only);
+	CHECK(probe()->nexits == 1);
+}
+
 int main(void)
 {
 	one_word_is_enough();
@@ -107,6 +129,8 @@ int main(void)
 	loop_behind_entry();
 	tail_jump();
 	supervisor_call_at_entry();
+	constant_among_code();
+	constant_left_over();
 	module_end();
 	return failures != 0;
 }
