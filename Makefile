@@ -142,7 +142,7 @@ $(BUILD)/payload.so: $(PAYLOAD_OBJS) payload/payload.map
 
 # The loader is a flat piece of position-independent code, entered at its start, and gone
 # before anything could unwind it.
-$(BUILD)/payload/loader.po: PAYLOAD_CFLAGS += -fno-asynchronous-unwind-tables
+$(BUILD)/payload/loader.po: PAYLOAD_CFLAGS += -fno-asynchronous-unwind-tables -fno-unwind-tables
 $(BUILD)/loader.bin: $(BUILD)/payload/loader.po
 	@echo "  LD      $@"
 	$(Q)$(CC) -nostdlib -static -Wl,-Ttext=0,-e,loader_start,--build-id=none \

@@ -327,6 +327,8 @@ check-arm64:
 	@$(MAKE) --no-print-directory $(PARALLEL) ARCH=arm64 SYSROOT=$(BUILD)/guest/sysroot \
 		BUILD=$(BUILD)/arm64 all tools $(addprefix $(BUILD)/arm64/tests/, \
 		$(ARM64_UNIT) $(ARM64_VICTIMS:%=victims/%))
+	@OBJDUMP=aarch64-linux-gnu-objdump tools/payload-check.sh $(BUILD)/arm64/payload.so \
+		$(BUILD)/arm64/loader.elf
 	@TIMEOUT=3000 tools/arm64/in-guest.sh $(BUILD)/guest . tools/arm64/run-tests.sh \
 		$(BUILD)/arm64 $(addprefix $(BUILD)/arm64/tests/,$(ARM64_UNIT)) \
 		$(ARM64_LIVE:%=tests/live/%.sh)
