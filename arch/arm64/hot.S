@@ -32,7 +32,8 @@
  *   comparison fails and all that was read is read again. Between ldxr and stxr any handler
  *   makes the stxr fail, for the return from an exception clears the monitor (Arm ARM,
  *   B2.9.1). So the time stamps of a ring never go back, and stack, sub-buffer and
- *   epoch belong together. No other thread writes to this struct: what the pair is for
+ *   epoch belong together. No other thread writes `cur` (others send this one to the
+ *   slow path, by `end`, which costs the pair one more turn at most): what the pair is for
  *   is this thread alone, and needs no order; and there is nothing that the atomics of
  *   newer processors would make better.
  * - Between stxr and store the reserved word is 0, and readers stop there.
@@ -45,8 +46,11 @@
  * - A siglongjmp between store and frame leaves a call without a frame, or a
  *   frame too many: the next call further up finds out by its S.
  *
- * Order. A record of one word is one store: its reader sees all of it or none. Of two
- * words the header is stored with release, behind the other.
+ * Order (docs/order.md). A record of one word is one store: its reader sees all of it or none.
+ * Of two words the header is stored last. Each such store has release: whoever sees a record
+ * sees the ones before it, without which the copy of a ring that no reader empties would have
+ * holes (injector/reader/ring_snapshot.c). So has the store of a frame's offset, for the thread
+ * that takes the stack of a fiber over (payload/fibers.c).
  *
  * Time. The counter is read without a barrier: a processor may read it early. Whatever
  * ends a sub-buffer reads it with barriers (cpu_clock), and so no record is earlier than the
@@ -305,7 +309,7 @@ hot_begin:
 	clock
 	add	x1, x1, x16
 	reserve	8
-	str	x1, [x0]
+	stlr	x1, [x0]
 	frame
 	done
 6:	full
@@ -332,7 +336,7 @@ hot_begin:
 	clock
 	add	x1, x1, x16
 	reserve	8
-	str	x1, [x0]
+	stlr	x1, [x0]
 	unframe
 	done
 6:	full

@@ -238,10 +238,16 @@
 	cbnz	x1, 7f
 	.endm
 
-/* Write the frame x2 there; leaves by 7 if it is to be settled. */
-	.macro	frame
+/* The frame x2 is there before its offset x3 says so. Changes x30. */
+	.macro	put_frame
 	str	x2, [x17, x3]
-	str	x3, [x17, #THREAD_TOP]
+	add	x30, x17, #THREAD_TOP
+	stlr	x3, [x30]
+	.endm
+
+/* Write it; leaves by 7 if it is to be settled. */
+	.macro	frame
+	put_frame
 	alone
 	.endm
 

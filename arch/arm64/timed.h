@@ -95,8 +95,7 @@
 	one_more MORE
 	mrs	x1, cntvct_el0
 	reserve	2
-	str	x2, [x17, x3]
-	str	x3, [x17, #THREAD_TOP]
+	put_frame
 	side_of
 	str	x1, [x5, #SIDE_BEGIN]
 	str	xzr, [x5, #SIDE_INNER]
