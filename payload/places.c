@@ -41,7 +41,8 @@ void place_switch(struct thread *t, uint32_t i)
 	publish(&place_current(t)->top, t->top);
 	publish(&t->current, i);
 	t->lo = t->stacks[i].lo;
-	t->top = t->stacks[i].top;
+	/* Another thread that sees it sees which stack's it is: see top_of in fibers.c. */
+	publish(&t->top, t->stacks[i].top);
 	t->frames_end = piece_end(i);
 	t->stacks[i].used = ++t->switches;
 }
