@@ -193,10 +193,14 @@ static uint32_t replace_oldest(const struct session *s, const struct thread *t)
 	return place;
 }
 
-/* Has a watched call taken too long, and has what came then filled half of the places? */
+/*
+ * Has a watched call taken too long, and has what came then filled half of the places? Not
+ * before all is said of it: its number may still be that of the call before, and then the
+ * ring would be taken for one that has filled the half already.
+ */
 static bool is_frozen(const struct session *s, struct ring *r)
 {
-	if (observe(&s->fired) == WATCH_ARMED)
+	if (observe(&s->fired) != WATCH_FIRED)
 		return false;
 	if (r->fired != s->firings) {
 		r->fired_head = r->head;
