@@ -97,8 +97,19 @@ void target_close(struct target *t)
 	t->own_count = 0;
 }
 
+/*
+ * The kernel copies as a processor of weak order does, and promises nothing of two calls: what
+ * one has read or written comes before what the next one does, and so does what we have written
+ * to memory that we share.
+ */
+static void in_order(void)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
 int target_read(const struct target *t, raddr_t addr, void *buf, size_t n)
 {
+	in_order();
 	for (size_t done = 0; done < n;) {
 		ssize_t r = pread(t->mem, (char *)buf + done, n - done,
 				  (off_t)(addr + done));
@@ -114,6 +125,7 @@ int target_read(const struct target *t, raddr_t addr, void *buf, size_t n)
 
 int target_write(const struct target *t, raddr_t addr, const void *buf, size_t n)
 {
+	in_order();
 	for (size_t done = 0; done < n;) {
 		ssize_t r = pwrite(t->mem, (const char *)buf + done, n - done,
 				   (off_t)(addr + done));

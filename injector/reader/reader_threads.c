@@ -50,8 +50,16 @@ void threads_name(const struct reader *r, struct lane *l, int32_t tid)
 		l->pid = (pid_t)procfs_status(tid, 0, "Tgid", 10, pid);
 }
 
+/* The kernel says that it has ended, and what it has written is seen from here on: the answer
+ * that a thread is not there orders no load by itself. */
+static void see_end(void)
+{
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+}
+
 static void lane_thread_end(struct lane *l, uint64_t tsc)
 {
+	see_end();
 	l->gone = true;
 	l->gone_at = tsc;
 }
@@ -170,6 +178,7 @@ static void free_unused(struct reader *r, const struct lane *l)
 	    load(&l->ring->head) != load(&l->ring->tail) || tid <= 0 ||
 	    !owner_has_ended(r, tid))
 		return;
+	see_end();
 	counts_end(r, l, tid);
 	if (__atomic_compare_exchange_n(&l->ring->owner, &owner, owner >> 32 << 32 | RING_FREE,
 					false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))

@@ -11,10 +11,20 @@ static int segment_check(const struct segment *s, uint64_t off, size_t n)
 	return fail(EBADMSG, "the session is damaged: it refers to what is not there");
 }
 
+/*
+ * The kernel copies as a processor of weak order does, and promises nothing of two calls: what
+ * one has read or written comes before what the next one does.
+ */
+static void in_order(void)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
 int segment_read(const struct segment *s, uint64_t off, void *buf, size_t n)
 {
 	int err = segment_check(s, off, n);
 
+	in_order();
 	for (size_t done = 0; done < n && !err;) {
 		ssize_t r = pread(s->fd, (char *)buf + done, n - done,
 				  (off_t)(s->at + off + done));
@@ -35,6 +45,7 @@ int segment_write(const struct segment *s, uint64_t off, const void *buf, size_t
 {
 	int err = segment_check(s, off, n);
 
+	in_order();
 	for (size_t done = 0; done < n && !err;) {
 		ssize_t r = pwrite(s->fd, (const char *)buf + done, n - done,
 				   (off_t)(s->at + off + done));
