@@ -126,6 +126,7 @@ static bool say_hello(struct session *s)
 		return false;
 	for (size_t i = 0; i < info.nparts; i++)
 		memcpy(base + info.parts[i].at, info.parts[i].bytes, info.parts[i].size);
+	__builtin___clear_cache(base, base + info.span);
 	for (size_t i = 0; i < info.nparts; i++)
 		if (mprotect(base + info.parts[i].page, info.parts[i].pages,
 			     info.parts[i].prot) < 0)
@@ -176,6 +177,7 @@ static bool make_arena(struct scene *sc, bool seeks)
 	begin = sc->used;
 	add_record(sc, REC_NONE, hot_begin + set->mark);
 	sc->mark = cost_finish(sc, begin);
+	__builtin___clear_cache((char *)arena, (char *)arena + sc->used);
 	return sc->pair && sc->mark;
 }
 

@@ -188,6 +188,7 @@ static inline void world_begin(struct world *w, uint32_t nrings, uint32_t nsub)
 	MUST(w->arena != MAP_FAILED);
 	w->used = hot_end - hot_begin;
 	memcpy(w->arena, hot_begin, w->used);
+	__builtin___clear_cache((char *)w->arena, (char *)w->arena + w->used);
 	world_lead(w);
 }
 
@@ -196,6 +197,7 @@ static inline void emit(struct world *w, const void *bytes, size_t n)
 {
 	MUST(w->used + n <= WORLD_ARENA);
 	memcpy(w->arena + w->used, bytes, n);
+	__builtin___clear_cache((char *)w->arena + w->used, (char *)w->arena + w->used + n);
 	w->used += n;
 }
 
