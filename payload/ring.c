@@ -172,7 +172,7 @@ static void give_up(const struct session *s, struct ring *r, const struct subbuf
 		r->next_overwritten = r->overwritten + count_events(s, b);	/* 1 */
 		publish(&r->next_tail, to);				/* 2 */
 	}
-	r->overwritten = r->next_overwritten;				/* 3 */
+	publish(&r->overwritten, r->next_overwritten);			/* 3 */
 	publish(&r->tail, to);						/* 4 */
 	/* Not before a reader that copies it can know. */
 	__atomic_thread_fence(__ATOMIC_RELEASE);

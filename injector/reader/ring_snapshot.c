@@ -7,9 +7,15 @@
  *  1. its head is read: which sub-buffers does it hold?
  *  2. they are copied, the newest first, for the oldest may go at any moment, until
  *     `tail` has passed the next one
- *  3. of the newest, which is being written, the words up to the last one that was
- *     found are copied again: now all of them are there that come before it
- *  4. its head is read again: what `tail` has passed meanwhile is dropped
+ *  3. of the newest, which is being written, the words up to the last record that was
+ *     found are copied again: now all of them are there that come before it, and what
+ *     belongs to it. What comes behind it is dropped, for it may have gaps
+ *  4. its head is read again: what `tail` has passed meanwhile is dropped. What was
+ *     overwritten is counted as it was when `tail` was that: so it is read twice, until
+ *     the owner was in no step to another one (give_up in payload/ring.c)
+ *
+ * Nothing is in order but what one step reads behind another's, and that is as docs/order.md
+ * has it; tests/unit/ring_model.c tries it.
  *
  * A ring that went round while we did not get a processor is copied again.
  *
@@ -60,15 +66,20 @@ static int read_head(struct taking *k, struct ring *ret, bool *sane)
 	return err;
 }
 
-/* 3. */
-static int copy_newest(const struct taking *k, uint64_t off, void *copy)
+/* 3. A record is stored with release, and its body is not. */
+static int copy_newest(const struct taking *k, uint64_t off, struct subbuf *copy)
 {
-	size_t n = k->session->sub_size / sizeof(uint64_t);
-	uint64_t *w = copy;
+	size_t most = (k->session->sub_size - sizeof(*copy)) / sizeof(uint64_t), n = most;
+	uint64_t *w = (uint64_t *)(copy + 1);
 
-	while (n && !w[n - 1])
+	while (n && (w[n - 1] & 3) == REC_NONE)
 		n--;
-	return segment_read(k->segment, off, w, n * sizeof(*w));
+	size_t all = MIN(n + 1, most);
+	int err = segment_read(k->segment, off + sizeof(*copy), w, all * sizeof(*w));
+	if (all > n && (w[n] & 3) != REC_NONE)
+		all = n;
+	memset(w + all, 0, (most - all) * sizeof(*w));
+	return err;
 }
 
 /* Where sub-buffer n is: see subbuf_at in payload/ring.c. */
@@ -109,11 +120,27 @@ static int copy_subbuf(struct taking *k, uint64_t n, bool newest, bool *ret)
 	return err;
 }
 
+/* 4. A thread that was put aside in between is not waited for. */
+static int read_given(const struct taking *k, struct ring *ret)
+{
+	struct ring again;
+	bool same = false;
+	int err = 0;
+
+	for (int n = 0; n < HEAD_TRIES && !err && !same; n++) {
+		err = segment_read(k->segment, ring_at(k), ret, sizeof(*ret));
+		err = err ? err : segment_read(k->segment, ring_at(k), &again, sizeof(again));
+		same = !err && again.next_tail == ret->tail &&
+			again.overwritten == ret->overwritten;
+	}
+	return err;
+}
+
 /* 4. What is held goes from `first` to head - 1. */
 static int finish_ring(struct taking *k, uint64_t first)
 {
 	struct ring *r = ring_copy(k), now;
-	int err = segment_read(k->segment, ring_at(k), &now, sizeof(now));
+	int err = read_given(k, &now);
 
 	if (err)
 		return err;
