@@ -21,6 +21,18 @@
  *
  * The threads: nrings struct thread of THREAD_SIZE bytes, private, anonymous,
  * MADV_WIPEONFORK. Thread i writes ring i, and only the owner of thread i does.
+ *
+ * A word that one thread or side writes while another loads it is marked by its order, of which
+ * docs/order.md has the reasons:
+ *
+ *	[release]	stored with release, loaded with acquire
+ *	[by WORD]	plain; stored before WORD is, with release, and loaded after that was, with
+ *			acquire
+ *	[any]		whole or not at all, and in no order to other words
+ *	[atomic]	changed by atomic operations, in no order to other words
+ *
+ * What has no mark is one side's, or was written before the other could look: before hello,
+ * or with all threads stopped.
  */
 #ifndef PAYLOAD_ABI_H
 #define PAYLOAD_ABI_H
@@ -123,7 +135,8 @@
 #define REC_FUNC_BITS 22
 #define REC_WORDS_SHIFT 48	/* if extended: number of words that follow */
 
-/* While the gate of a function is 0, none of its calls comes further than its stub. */
+/* While the gate of a function is 0, none of its calls comes further than its stub. [any]: what a
+ * stub needs besides is there before the jump to it. */
 #define GATES_OFF PAGE
 #define ISLANDS_OFF (GATES_OFF + (1 << REC_FUNC_BITS))
 #define ISLANDS_MOST (1 << 16)
@@ -178,6 +191,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "payload/slot.h"
 #include "payload/traps.h"
 
 #define SESSION_MAGIC 0x6e6f697373656a69ull	/* "ijession" */
@@ -240,16 +254,17 @@ struct session {
 	uint32_t abi;		/* ABI_VERSION */
 	uint32_t generation;	/* counts the visits to this process */
 	uint8_t build_id[20];	/* of the payload */
-	uint32_t state;		/* enum session_state */
+	uint32_t state;		/* enum session_state. [release] of both sides */
 	uint64_t size;		/* of the memfd */
 	uint64_t base;		/* where the target has mapped it */
 
 	/* Written by the injector before hello. */
 	uint64_t slots_off;
-	uint32_t nslots, max_slots;
+	uint32_t nslots, max_slots;	/* nslots: [release] of the injector */
 	uint64_t rings_off, ring_stride;
 	uint32_t nrings, nsub, nspills;
-	uint32_t returns;	/* rings and spill areas given back so far. Of the injector */
+	uint32_t returns;	/* rings and spill areas given back so far. Of the injector
+				 * [release], behind the ring's state or the area's byte */
 	uint64_t threads;	/* address of the private region */
 	uint64_t spills;	/* address of the spill areas; 0: none is needed */
 	uint64_t stack_lo, stack_hi;	/* the main thread's stack: hi is exact,
@@ -276,7 +291,7 @@ struct session {
 				 * are, from the thread pointer (two's
 				 * complement); 0: it has none */
 	uint64_t traps;		/* address of its struct traps */
-	uint64_t answer;	/* generation of the last hello, as payload saw */
+	uint64_t answer;	/* generation of the last hello, as payload saw [release] */
 	int32_t pid;		/* the target's own view */
 
 	/* The injector that holds the target: pid and start time in clock
@@ -284,7 +299,8 @@ struct session {
 	int32_t holder_pid;
 	uint32_t reader;	/* takes what is recorded: a thread's id as its own kernel knows
 				 * it, and READER_GONE once it has ended: then the payload
-				 * closes the session. 0: none is expected */
+				 * closes the session. 0: none is expected. [any] of the
+				 * injector and its kernel */
 	uint32_t keep_last;	/* 1: a full ring overwrites what is oldest in it,
 				 * and nothing else gives any place back */
 	uint64_t holder_start;
@@ -305,29 +321,30 @@ struct session {
 				 * the bytes of text that follow, a uint64_t */
 
 	/* Atomics that the payload writes. */
-	uint64_t lost_entries, lost_exits;	/* no ring was free */
-	uint32_t next_fiber;	/* its number, over all processes */
+	uint64_t lost_entries, lost_exits;	/* no ring was free [atomic] */
+	uint32_t next_fiber;	/* its number, over all processes [atomic] */
 	uint32_t counting;	/* enum counting. Of the injector */
 	uint32_t keeper;	/* not 0: a language's runtime has made the threads, and
 				 * the thread pointer says nothing of their stacks. The
 				 * injector's number for it */
 	uint32_t next_ring;	/* where the next search for a free one begins, unless
-				 * the reader has freed one before it */
+				 * the reader has freed one before it. A hint [any] */
 	uint64_t scale;		/* ns of a tick: see timing.h. Of the injector */
 
 	/* In a file, whose room is taken before anything is written to it: a ring has few
 	 * small sub-buffers, and the first ones that are claimed take a bank besides. */
 	uint32_t sub_size, bank_subs;
 	uint32_t nbanks;
-	uint32_t next_bank;	/* taken so far, or more. An atomic of the payload's */
+	uint32_t next_bank;	/* taken so far, or more. Of the payload [atomic] */
 	uint64_t banks_off;
 
 	/* Of the injector, and what the payload says of the first call that was too
 	 * long. The injector arms it again. */
 	struct watch watches[WATCHES];
-	uint32_t nwatches;
-	uint32_t fired;		/* enum watch_state */
-	uint32_t firings;	/* so far */
+	uint32_t nwatches;	/* of the injector [release] */
+	uint32_t fired;		/* enum watch_state [release] of the payload; a fence is
+				 * behind the injector's store: see take_oldest */
+	uint32_t firings;	/* so far, and what follows: [by fired] */
 	uint32_t fired_func;
 	uint64_t fired_begin, fired_end;	/* time stamps */
 	int32_t fired_tid;	/* the target's own view */
@@ -337,46 +354,6 @@ struct session {
 	uint32_t nfuncs;	/* function ids given so far; they are kept for
 				 * the life of the process */
 	struct arena arenas[SESSION_ARENAS];
-};
-
-enum slot_state {
-	SLOT_FREE = 0,
-	SLOT_PLANNED = 1,	/* the text still has the old bytes, or the new
-				 * ones: the injector may have died between */
-	SLOT_ACTIVE = 2,	/* the new bytes were read back */
-	SLOT_REMOVED = 3,	/* the old bytes were read back; the stub stays
-				 * and is used again for the same site */
-};
-
-enum slot_kind {
-	SLOT_HOLE = 0,		/* the full jump that a short one leads to, or the jump
-				 * of a host: written first, removed last */
-	SLOT_EXIT = 1,
-	SLOT_ENTRY = 2,
-	SLOT_FOREIGN = 3,	/* no patch of ours, and always SLOT_FREE: `old`
-				 * stood there before us, whatever the file says */
-	SLOT_STUB = 4,		/* nor this: a stub that the place had before the
-				 * one of now, and may have again */
-};
-
-/* The journal's record of one write of at most 16 bytes within one page. */
-struct slot {
-	uint64_t addr;		/* in the target */
-	uint64_t stub;		/* where the jump leads in the end */
-	uint32_t func;		/* function id */
-	uint16_t stub_size;
-	uint8_t level;		/* written after the slots of lower levels, and
-				 * removed before them: their function's jumps,
-				 * which they displace, lead into what this one
-				 * covers */
-	uint8_t finds;		/* 1: it leads unwinders to the payload, and goes last */
-	uint8_t kind;		/* enum slot_kind */
-	uint8_t state;		/* enum slot_state */
-	uint8_t len;		/* bytes written, 1..16 */
-	uint8_t window;		/* displaced bytes, for the site of a stub */
-	int32_t island;		/* where the jump leads first, from addr; 0: to
-				 * the stub itself */
-	uint8_t old[16], new_[16];
 };
 
 /*
@@ -401,24 +378,27 @@ struct slot {
 struct ring {
 	union {
 		struct {
-			uint32_t state;	/* enum ring_state */
+			uint32_t state;	/* enum ring_state [release] of both sides */
 			int32_t tid;	/* the target's own view; a vfork's child
 					 * writes as the thread that waits for it */
 		};
 		uint64_t owner;		/* both: changed with one CAS */
 	};
-	uint64_t generation;	/* counts the claims */
+	uint64_t generation;	/* counts the claims [by state] */
 	uint64_t head;		/* sub-buffers begun so far; the current one has
-				 * the number head - 1 */
+				 * the number head - 1. [release] of the owner, behind the
+				 * header, and the `reserved` and words of the one before */
 	uint64_t tail;		/* sub-buffers given back by the reader; those
-				 * from tail to head - 1 hold data */
-	uint64_t lost_entries, lost_exits;	/* dropped since the claim */
+				 * from tail to head - 1 hold data. [release] of the
+				 * reader, behind `used` */
+	uint64_t lost_entries, lost_exits;	/* dropped since the claim [any] */
 	int32_t pid;		/* session.pid, or of a forked child the id of
-				 * its first thread that has recorded */
+				 * its first thread that has recorded [by state] */
 	uint32_t pad;
 	uint64_t overwritten;	/* with keep_last: entries, exits and marks that
-				 * were in sub-buffers below `tail` */
-	uint64_t next_tail;	/* likewise, and of the owner alone: what `tail` is to
+				 * were in sub-buffers below `tail`. [release], behind
+				 * next_tail */
+	uint64_t next_tail;	/* likewise [release], and of the owner alone: what `tail` is to
 				 * be, and `overwritten` then: should the step from
 				 * one to the other be left for good, it is made again,
 				 * and not twice */
@@ -431,7 +411,8 @@ struct ring {
 	uint64_t used[SUBBUFS_MOST / 64];	/* bit n % 64 of word n / 64: place
 				 * n holds data. Set when its header is written
 				 * and counted by `head`, cleared when its words
-				 * are zeroed and before `tail` counts it */
+				 * are zeroed and before `tail` counts it. [release] of
+				 * both sides */
 };
 
 /* Free to claimed by the payload, by way of claiming; not free to free by the
@@ -447,16 +428,18 @@ enum ring_state {
  * Head of a sub-buffer. The words follow at once and go to its end. A word
  * that reads 0 has not been committed. The reader zeroes the words that it
  * has read before it gives the sub-buffer back, so that this is always so. (With
- * keep_last the owner does.)
+ * keep_last the owner does.) A record is one word, [release] of its owner; or two, and then
+ * the first is, and the second [by the first].
  */
 struct subbuf {
-	uint64_t seq;		/* the ring's head when it was begun: 1, 2, ... */
+	uint64_t seq;		/* the ring's head when it was begun: 1, 2, ... All of the
+				 * header is [by head], and [by used] */
 	uint64_t epoch;		/* time stamp with the low 40 bits zero: what
 				 * every word's time is relative to */
 	uint64_t reserved;	/* bytes of words, written when it is closed; of
 				 * no meaning in the ring's newest. A zero word
 				 * within them is a hole: its call was left by a
-				 * siglongjmp between reserving and writing */
+				 * siglongjmp between reserving and writing. [by head] */
 	uint64_t lost_entries, lost_exits;	/* of the ring, when begun */
 	uint32_t depth;		/* calls open on that stack, when begun, of those
 				 * that EXT_UNWOUND counts. One off if it was
@@ -512,7 +495,9 @@ struct watched {
 #define THREAD_WATCHED 16
 
 /*
- * Private to one thread of the target, and wiped in a child after fork: a
+ * Private to one thread of the target, but that others send it to the slow path (`end`) and
+ * take the stacks of fibers over: for that `magic`, `tp`, `current`, `top` (behind its frame) and
+ * the number and top of each stack are [release]. And wiped in a child after fork: a
  * child finds zeros, takes the slow path, and there switches itself off. That
  * top and frames_end are offsets from the struct makes a wipe harmless even
  * to a thread that stands in the middle of the fast path.

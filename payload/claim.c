@@ -136,11 +136,12 @@ static uint64_t owner(enum ring_state state, int32_t tid)
 }
 
 /* Whose it is stands there from the very first: should the claim be left for
- * good, by a siglongjmp, the reader knows when no thread will go on with it. */
+ * good, by a siglongjmp, the reader knows when no thread will go on with it. Acquire: what
+ * the reader has zeroed comes first. */
 static bool claim_take(struct ring *r, uint64_t from, int32_t tid)
 {
 	return __atomic_compare_exchange_n(&r->owner, &from, owner(RING_CLAIMING, tid),
-					   false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+					   false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
 static bool take_free(struct ring *r, int32_t tid)

@@ -19,10 +19,12 @@ enum loader_status {
 struct loan {
 	uint64_t list;		/* address of the first of them in the list */
 	uint32_t n;
-	uint32_t turn;		/* whose loan it is. A thread that finds another's leaves off */
+	uint32_t turn;		/* whose loan it is. A thread that finds another's leaves off.
+				 * [release] of the injector, which comes by a system call */
 	uint64_t ticks;		/* after which no further page is begun with */
 	uint64_t linger;	/* ns in which a thread that is done waits to be fetched */
-	uint32_t done;		/* turn of the last loan that has come to its end */
+	uint32_t done;		/* turn of the last loan that has come to its end [release] of
+				 * the thread, behind the words of the list */
 	int32_t error;		/* -errno of what no other page would be spared */
 };
 

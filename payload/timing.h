@@ -10,6 +10,8 @@
  *	uint64_t[]		as many counters of calls that have begun; they lie close
  *				together, and so tell cheaply which timings are in use
  *
+ * Their thread alone writes them, while it lives; the reader loads each word in any order.
+ *
  * Calls are paired by the frames of struct thread, as where they are recorded. `cur` is
  * odd, and moves with every entry and exit as it does with every loss of a ring that is
  * full; `end` is END_TIMED. So all that hot.S says of signals holds here.

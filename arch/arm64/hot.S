@@ -47,10 +47,10 @@
  *   frame too many: the next call further up finds out by its S.
  *
  * Order (docs/order.md). A record of one word is one store: its reader sees all of it or none.
- * Of two words the header is stored last. Each such store has release: whoever sees a record
- * sees the ones before it, without which the copy of a ring that no reader empties would have
- * holes (injector/reader/ring_snapshot.c). So has the store of a frame's offset, for the thread
- * that takes the stack of a fiber over (payload/fibers.c).
+ * Of two words the header is stored last. Each such store has release: a reader that sees a
+ * record sees the ones before it, without which the copy of a ring that no reader empties would
+ * have holes (injector/reader/ring_snapshot.c). So has the store of a frame's offset, for the
+ * thread that takes the stack of a fiber over (payload/fibers.c).
  *
  * Time. The counter is read without a barrier: a processor may read it early. Whatever
  * ends a sub-buffer reads it with barriers (cpu_clock), and so no record is earlier than the

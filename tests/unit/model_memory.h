@@ -45,6 +45,11 @@ struct memory {
 	struct message row[LOCS][ROW];	/* oldest first */
 };
 
+/* Where all views are gone through. */
+struct walk {
+	unsigned int cpu, loc, i;
+};
+
 /* Which places does a processor load from, or store to, as another does? Of others old messages
  * need not be kept for it. */
 static uint32_t uses[CPUS];
@@ -118,26 +123,30 @@ static inline void see_all(struct memory *m, unsigned int c)
 }
 
 /* All views that there are, one after the other; NULL: no more. */
-static inline struct view *view_at(struct memory *m, unsigned int *loc, unsigned int *i)
+static inline struct view *view_next(struct memory *m, struct walk *w)
 {
-	if (*loc < CPUS * 3) {
-		struct cpu *cpu = &m->cpu[*loc / 3];
+	unsigned int i = w->i;
 
-		return (*loc)++ % 3 == 0 ? &cpu->knows : *loc % 3 == 2 ? &cpu->loaded : &cpu->fenced;
+	if (w->cpu < CPUS) {
+		struct cpu *cpu = &m->cpu[w->cpu];
+
+		w->i = (i + 1) % 3;
+		w->cpu += i == 2;
+		return i == 0 ? &cpu->knows : i == 1 ? &cpu->loaded : &cpu->fenced;
 	}
-	for (; *loc - CPUS * 3 < LOCS; ++*loc, *i = 0)
-		if (*i < m->n[*loc - CPUS * 3])
-			return &m->row[*loc - CPUS * 3][(*i)++].tells;
+	for (; w->loc < LOCS; w->loc++, w->i = 0)
+		if (w->i < m->n[w->loc])
+			return &m->row[w->loc][w->i++].tells;
 	return NULL;
 }
 
 /* Message `at` of a row has come, or those before it have gone. */
 static inline void renumber(struct memory *m, unsigned int loc, unsigned int at, int by)
 {
-	unsigned int l = 0, i = 0;
+	struct walk w = { 0 };
 	struct view *v;
 
-	while ((v = view_at(m, &l, &i)))
+	while ((v = view_next(m, &w)))
 		if (v->of[loc] >= at)
 			v->of[loc] = (uint8_t)(v->of[loc] + by);
 		else if (by < 0)
@@ -159,7 +168,8 @@ static inline unsigned int oldest(const struct memory *m, unsigned int loc)
  * same. */
 static inline void memory_tidy(struct memory *m)
 {
-	unsigned int l = 0, i = 0, loc, n;
+	struct walk w = { 0 };
+	unsigned int loc, n;
 	struct view *v;
 
 	for (loc = 0; loc < LOCS; loc++) {
@@ -171,7 +181,7 @@ static inline void memory_tidy(struct memory *m)
 		memmove(m->row[loc], m->row[loc] + n, m->n[loc] * sizeof(struct message));
 		memset(m->row[loc] + m->n[loc], 0, n * sizeof(struct message));
 	}
-	while ((v = view_at(m, &l, &i)))
+	while ((v = view_next(m, &w)))
 		for (loc = 0; loc < LOCS; loc++)
 			v->of[loc] = m->n[loc] == 1 ? 0 : v->of[loc];
 }

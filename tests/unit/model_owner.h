@@ -368,7 +368,7 @@ static inline void end_call(struct state *s, struct thread *t)
 }
 
 /*
- * May the step that comes next be made at once? It loads nothing, and whoever loads what it
+ * May the step that comes next be made at once? It loads nothing, and a load of what it
  * stores may take the message before: so the others can do all that they could before it.
  */
 static inline bool owner_is_local(const struct thread *t)
