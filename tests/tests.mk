@@ -317,6 +317,7 @@ ARM64_UNIT := $(addprefix patch/,arm64_decode arm64_relocate arm64_stack plan_ar
 	stragglers stuck text trace_archive trace_clock unwind_walk \
 	payload_basic payload_basic_bare payload_basic_room payload_count payload_goroutines \
 	payload_keep payload_limiter payload_registers payload_registers_bare payload_signals \
+	payload_tight payload_tight_bare payload_tight_room \
 	payload_timing payload_watch)
 ARM64_LIVE := attach_running attach_single attach_sleeping command_same count_exact \
 	fork_children_cleaned stop_after_kill9 text_changed text_copies

@@ -6,23 +6,24 @@
  * stack, without a g, with a full ring, and when all spill areas are taken.
  */
 #include "payload/payload.h"
+#include "tests/unit/payload_tight.h"
 #include "tests/unit/payload_world.h"
 
 enum {
 	FUNC = 7, MARKED = 8, THREADS = 8, AREAS = 2 + THREADS,
-	GPRS = 15, BELOW = 4096, ABOVE = 256, RFLAGS = 0x8d5 | 0x400,
+	BELOW = 4096, ABOVE = 256,
 };
 
 /* What a g begins with. */
 struct g { uint64_t lo, hi, more[6]; };
 
-/* Of a thread: the registers but %rsp, and the flags, before and after a call; and the
- * stack that it is made on: eight bytes below its stack pointer. */
+/* Of a thread: the registers, and the flags, before and after a call; and the stack that it is
+ * made on: so much is left below its stack pointer. */
 struct caller {
 	uint64_t before[GPRS + 1], after[GPRS + 1];
 	uint64_t sp, own_sp;
 	void *f;
-	uint8_t stack[BELOW + 8 + ABOVE];
+	_Alignas(16) uint8_t stack[BELOW + LEFT + ABOVE];
 };
 
 static __thread struct caller me __attribute__((aligned(64)));
@@ -38,41 +39,7 @@ static int taken;		/* bytes of the stack, by what is called */
 
 void call_tightly(struct caller *);
 
-/* The flags are loaded last and stored first, on its own stack: as the function has
- * them. %rax goes by the stack pointer's place. */
-__asm__(
-"	.text\n"
-"call_tightly:\n"
-"	push %rbx; push %rbp; push %r12; push %r13; push %r14; push %r15\n"
-"	mov %rsp, 264(%rdi)\n"
-"	push %rdi\n"
-"	pushq 120(%rdi); popf\n"
-"	mov 256(%rdi), %rsp\n"
-"	lea 1f(%rip), %rax\n"
-"	mov %rax, (%rsp)\n"			/* the way back: the stack's last word */
-"	mov %rdi, 8(%rsp)\n"
-"	mov 272(%rdi), %rax\n"
-"	mov %rax, 16(%rsp)\n"			/* what is called */
-"	mov (%rdi), %rax; mov 8(%rdi), %rbx; mov 16(%rdi), %rcx; mov 24(%rdi), %rdx\n"
-"	mov 32(%rdi), %rsi; mov 48(%rdi), %rbp; mov 56(%rdi), %r8; mov 64(%rdi), %r9\n"
-"	mov 72(%rdi), %r10; mov 80(%rdi), %r11; mov 88(%rdi), %r12; mov 96(%rdi), %r13\n"
-"	mov 104(%rdi), %r14; mov 112(%rdi), %r15; mov 40(%rdi), %rdi\n"
-"	jmp *16(%rsp)\n"
-"1:	mov %rdi, 16(%rsp)\n"			/* %rsp is behind the way back */
-"	mov (%rsp), %rdi\n"
-"	mov %rsp, 256(%rdi)\n"
-"	mov %rax, 128(%rdi); mov %rbx, 136(%rdi); mov %rcx, 144(%rdi); mov %rdx, 152(%rdi)\n"
-"	mov %rsi, 160(%rdi); mov %rbp, 176(%rdi); mov %r8, 184(%rdi); mov %r9, 192(%rdi)\n"
-"	mov %r10, 200(%rdi); mov %r11, 208(%rdi); mov %r12, 216(%rdi); mov %r13, 224(%rdi)\n"
-"	mov %r14, 232(%rdi); mov %r15, 240(%rdi)\n"
-"	mov 16(%rsp), %rax; mov %rax, 168(%rdi)\n"
-"	mov 264(%rdi), %rsp\n"
-"	pushf; popq 248(%rdi); cld\n"
-"	pop %r15; pop %r14; pop %r13; pop %r12; pop %rbp; pop %rbx\n"
-"	ret\n"
-);
-
-_Static_assert(offsetof(struct caller, sp) == 256 && offsetof(struct caller, f) == 272,
+_Static_assert(offsetof(struct caller, sp) == AT_SP && offsetof(struct caller, f) == AT_F,
 	       "as call_tightly has it");
 
 static uint64_t rnd(void)
@@ -86,23 +53,23 @@ static uint64_t rnd(void)
 	return x;
 }
 
-/* Its stack pointer is `sp` at its entry; all but eight bytes below is not touched. */
+/* Its stack pointer is `sp` at its entry; all but what is left below is not touched. */
 static void call(void *f, uint64_t flags)
 {
-	uint64_t sp = (uint64_t)me.stack + BELOW + 8;
+	uint64_t sp = (uint64_t)me.stack + BELOW + LEFT;
 
 	for (int i = 0; i < GPRS; i++)
 		me.before[i] = rnd();
-	me.before[GPRS] = (flags & RFLAGS) | 0x202;
+	me.before[GPRS] = (flags & FLAGS) | FLAGS_SET;
 	memset(me.stack, 0x5a, sizeof(me.stack));
 	me.sp = sp;
 	me.f = f;
 	call_tightly(&me);
-	MUST_EQ(me.sp, sp + 8);
+	MUST_EQ(me.sp, sp + RETURNED);
 	for (int i = 0; i < GPRS; i++)
 		MUST_EQ(me.after[i], me.before[i]);
-	MUST_EQ(me.after[GPRS] & (RFLAGS | 0x202), me.before[GPRS]);
-	for (int i = 0; i < BELOW - taken; i++)
+	MUST_EQ(me.after[GPRS] & (FLAGS | FLAGS_SET), me.before[GPRS]);
+	for (int i = 0; i < BELOW + LEFT - TOUCHED - taken; i++)
 		MUST_EQ(me.stack[i], 0x5a);
 }
 
@@ -112,7 +79,7 @@ static void every_flag(void *f)
 
 	do {
 		call(f, flags);
-		flags = (flags - RFLAGS) & RFLAGS;
+		flags = (flags - FLAGS) & FLAGS;
 	} while (flags);
 }
 
@@ -124,7 +91,7 @@ static void emit_tight(uint64_t word, const uint8_t *routine)
 		.gate = (raddr_t)&world_gates[word >> REC_FUNC_SHIFT],
 		.first = (raddr_t)(w.arena + hot_table.tight_first),
 		.spills = (int32_t)w.s->spills_offset,
-		.g = (int32_t)((uint64_t)&current - (uint64_t)pthread_self()),
+		.g = (int32_t)((uint64_t)&current - arch_thread_pointer()),
 	};
 	world_gates[word >> REC_FUNC_SHIFT] = 1;
 	int n = arch_host()->record((raddr_t)(w.arena + w.used), &call, w.arena + w.used);
@@ -161,9 +128,10 @@ static void *tight_pushed(void)
 	const uint64_t func = (uint64_t)FUNC << REC_FUNC_SHIFT;
 	void *f = here(&w);
 
-	EMIT(&w, 0x48, 0x8d, 0x64, 0x24, 0xf8);	/* lea -8(%rsp), %rsp */
-	emit_tight(REC_ENTRY | 1ull << REC_LATE_SHIFT | func, hot_begin + hot_table.tight_late);
-	EMIT(&w, 0x48, 0x8d, 0x64, 0x24, 8);
+	EMIT(&w, LOWER);
+	emit_tight(REC_ENTRY | LOWERED << REC_LATE_SHIFT | func,
+		   hot_begin + hot_table.tight_late);
+	EMIT(&w, RAISE);
 	emit_tight(REC_EXIT | func, ROUTINE(TIGHT, exit));
 	emit_ret(&w);
 	return f;
@@ -174,7 +142,7 @@ static void run(struct g *g, uint64_t n)
 {
 	if (g)
 		*g = (struct g){ (uint64_t)me.stack,
-				 (uint64_t)me.stack + BELOW + 8 + 8 * n, { 0 } };
+				 (uint64_t)me.stack + BELOW + LEFT + 8 * n, { 0 } };
 	current = g;
 }
 
@@ -218,7 +186,7 @@ static void expect_plain(int n)
 static void place_spills(void)
 {
 	if (BARE)
-		w.s->spills_offset = (uint64_t)&spills - (uint64_t)pthread_self();
+		w.s->spills_offset = (uint64_t)&spills - arch_thread_pointer();
 	MUST(w.s->spills_offset);
 }
 
@@ -246,10 +214,10 @@ static void test_words(void *f, void *mark)
 	run(&two, 5);
 	call(f, 0), call(f, 0);
 	/* On a stack that is none of its g's: just above, just below. */
-	two.hi = (uint64_t)me.stack + BELOW + 8;
+	two.hi = (uint64_t)me.stack + BELOW + LEFT;
 	call(f, 0), call(f, 0);
 	run(&two, 5);
-	two.lo = (uint64_t)me.stack + BELOW + 9;
+	two.lo = (uint64_t)me.stack + BELOW + LEFT + 1;
 	call(f, 0), call(f, 0);
 	run(&two, 6);
 	call(mark, 0), call(mark, 0);
@@ -276,7 +244,7 @@ static void test_pushed(void *f)
 	struct subbuf *b;
 
 	fresh(4);
-	taken = 8;
+	taken = TAKEN;
 	run(&one, 3);
 	call(f, 0), call(f, 0);
 	run(NULL, 0);
@@ -315,7 +283,7 @@ static void test_count(void *count, void *f)
 	every_flag(count);
 	every_flag(f);
 	counts = (uint64_t *)((char *)world_ring_of(&w, 0) + PAGE);
-	MUST_EQ(counts[MARKED], 128);
+	MUST_EQ(counts[MARKED], 1 << __builtin_popcountll(FLAGS));
 	MUST_EQ(counts[FUNC], 0);
 }
 
@@ -352,7 +320,7 @@ static void test_taken(void *f)
 		began = cpu_clock();
 		lost = w.s->lost_entries;
 		take_areas(1);
-		*(uint64_t *)((uint64_t)pthread_self() + w.s->spills_offset) = 0;
+		*(uint64_t *)(arch_thread_pointer() + w.s->spills_offset) = 0;
 		call(f, 0);
 		MUST_EQ(w.s->lost_entries, lost + 1);
 		take_areas(0);
@@ -370,10 +338,10 @@ static void test_taken(void *f)
  * free, and at once. */
 static void test_back(void *f)
 {
-	uint64_t *word = (uint64_t *)((uint64_t)pthread_self() + w.s->spills_offset);
+	uint64_t *word = (uint64_t *)(arch_thread_pointer() + w.s->spills_offset);
 	uint64_t lost = w.s->lost_entries;
 
-	take_areas((uint64_t)pthread_self() | (uint64_t)SPILL_AREA_ASKED << 8 * SPILL_AREA_STATE);
+	take_areas(arch_thread_pointer() | (uint64_t)SPILL_AREA_ASKED << 8 * SPILL_AREA_STATE);
 	*word = 0;
 	call(f, 0);
 	MUST_EQ(w.s->lost_entries, lost + 1);
