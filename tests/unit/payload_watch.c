@@ -181,6 +181,18 @@ static void test_armed_again(void)
 	MUST_EQ(look().counted - before, 2 * (ROUNDS + 1));
 }
 
+/* A second call is about to fire: as its number is not there yet, no ring is full for it. */
+static void test_about_to_fire(void)
+{
+	struct ring *r = world_ring_of(&w, 0);
+	uint64_t lost = r->lost_entries + r->lost_exits;
+
+	w.s->fired = WATCH_FIRES;
+	flood();
+	MUST_EQ(r->lost_entries + r->lost_exits, lost);
+	w.s->fired = WATCH_ARMED;
+}
+
 /* The step by which the oldest sub-buffer is given up was left before its end. */
 static void test_given_up_once(void)
 {
@@ -213,6 +225,7 @@ int main(void)
 	for (uint32_t i = 1; i <= 3; i++) {
 		test_kept(i);
 		test_armed_again();
+		test_about_to_fire();
 	}
 	test_given_up_once();
 	return 0;
