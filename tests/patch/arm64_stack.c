@@ -153,10 +153,22 @@ static void test_spared(void)
 /* Does it leave x28 alone? */
 static void test_g(void)
 {
-	static const uint32_t keeps[] = { 0xaa0103e0, 0xf9401b80 & ~(3u << 8), 0xd65f03c0, 0xf90003fc,
-		0x94000000, 0xd53be040 };
-	static const uint32_t sets[] = { 0xaa0103fc, 0xf94003fc, 0xa94173fb, 0xd53be05c, 0xf8408780,
-		0x9100077c, 0xb000001c };
+	static const uint32_t keeps[] = {
+		0xaa0103e0,	/* mov x0, x1 */
+		0xf9400000,	/* ldr x0, [x0] */
+		0xf90003fc,	/* str x28, [sp] */
+		0xd65f03c0,	/* ret */
+		0x94000000,	/* bl */
+		0xd53be040,	/* mrs x0, cntvct_el0 */
+	}, sets[] = {
+		0xaa0103fc,	/* mov x28, x1 */
+		0xf94003fc,	/* ldr x28, [sp] */
+		0xa94173fb,	/* ldp x27, x28, [sp, #16] */
+		0xf8408780,	/* ldr x0, [x28], #8 */
+		0xd53be05c,	/* mrs x28, cntvct_el0 */
+		0x9100077c,	/* add x28, x27, #1 */
+		0xb000001c,	/* adrp x28 */
+	};
 	uint8_t p[4];
 
 	for (size_t i = 0; i < ARRAY_SIZE(keeps); i++) {
@@ -172,7 +184,8 @@ static void test_g(void)
 /* mrs x0, tpidr_el0; movz x27, #0, lsl #16; movk x27, #0x10; ldr x28, [x0, x27] */
 static void test_g_place(void)
 {
-	static const uint32_t two[] = { 0xd503201f, 0xd53bd040, 0xd2a0001b, 0xf280021b, 0xf87b681c },
+	static const uint32_t two[] = { 0xd503201f, 0xd53bd040, 0xd2a0001b, 0xf280021b,
+					0xf87b681c },
 		one[] = { 0xd53bd040, 0xd280021b, 0xf87b681c, 0xd503201f },
 		other[] = { 0xd53bd040, 0xd280021b, 0xf87b681d, 0xd503201f };
 	uint8_t p[20];
