@@ -302,7 +302,7 @@ check-unit: $(UNIT_BIN)
 
 # Under a minute: what is pure, and one attach of each kind. Before a commit, not instead
 # of the rest.
-FAST_UNIT := $(filter-out %/remote %/symbols_% %/trace_hostile %/reader_hostile \
+FAST_UNIT := $(filter-out %/remote %/ring_model %/symbols_% %/trace_hostile %/reader_hostile \
 	$(BUILD)/tests/unit/payload_% $(BUILD)/tests/fuzz/%, $(UNIT_BIN)) \
 	$(BUILD)/tests/unit/payload_basic $(BUILD)/tests/unit/payload_threads
 FAST := attach_running attach_single command_same count_exact fork_children_cleaned list_file \
