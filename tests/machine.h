@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * machine: what tests and victims have to know of the instruction set: the registers of a
- * handler's third argument (ucontext_t *), by what they are for, and how a tracer has a
- * system call fail that is about to be made.
+ * handler's third argument (ucontext_t *), by what they are for, what a jump looks like, and
+ * how a tracer has a system call fail that is about to be made.
  */
 #ifndef TESTS_MACHINE_H
 #define TESTS_MACHINE_H
@@ -31,6 +31,12 @@
 #define MACHINE_UNDEFINED "ud2"
 enum { MACHINE_BEHIND_TRAP = 0, MACHINE_BEHIND_UNDEFINED = 2 };
 
+/* Does what stands there begin with a jump to a stub? */
+static inline bool machine_is_jump(const void *code)
+{
+	return *(const volatile uint8_t *)code == 0xe9;
+}
+
 #elif defined(__aarch64__)
 
 #define CONTEXT_PC(u) ((u)->uc_mcontext.pc)
@@ -43,6 +49,11 @@ enum { MACHINE_BEHIND_TRAP = 0, MACHINE_BEHIND_UNDEFINED = 2 };
 #define MACHINE_TRAP "brk #0"
 #define MACHINE_UNDEFINED "udf #0"
 enum { MACHINE_BEHIND_TRAP = 4, MACHINE_BEHIND_UNDEFINED = 4 };
+
+static inline bool machine_is_jump(const void *code)
+{
+	return *(const volatile uint32_t *)code >> 26 == 5;
+}
 
 #else
 #error "tests/machine.h does not know this instruction set"

@@ -5,10 +5,13 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
+# Where the address is a sum that a place of the function is in, the jump stays inside of it.
+exits=0
+[ "$(uname -m)" = x86_64 ] || exits=6
 victim landing 2
 for _ in 1 2 3; do
 	inject_bg -p "$VICTIM" -f 'land_*' -f 'jump_*' -o /dev/null
-	has_line ': 6 of 6 functions probed, 0 with exits' trace.err || die "not all are probed"
+	has_line ": 6 of 6 functions probed, $exits with exits" trace.err || die "not all are probed"
 	sleep 0.1
 	inject_end
 	removed

@@ -6,8 +6,6 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
-[ "$(uname -m)" = x86_64 ] || skip "the loops are x86-64 code"
-
 # exact MODE: every call of a counted phase has an entry and an exit.
 exact()
 {

@@ -4,11 +4,13 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
-kinds="many large pair x87 x87_two complex wide sum apply"
+kinds="many large pair longest longest_two complex wide sum apply"
 if grep -qw avx512f /proc/cpuinfo; then
 	kinds+=" avx512 nothing"
+elif grep -qw sve /proc/cpuinfo; then
+	kinds+=" neon sve nothing"
 else
-	echo "no AVX-512 here: neither its arguments nor its masks"
+	echo "no AVX-512 and no SVE here: neither their arguments nor their masks"
 fi
 victim conventions
 for _ in 1 2 3; do

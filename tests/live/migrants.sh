@@ -26,7 +26,7 @@ compare()
 
 	victim migrants "$1"
 	tell 'run 20' '^made' >/dev/null
-	inject_bg -p "$VICTIM" -f 'mig_*' -N mig_switch --json -o calls.json
+	inject_bg -p "$VICTIM" -f 'mig_*' --json -o calls.json
 	made=$(tell "run $2" '^made' 40)
 	inject_end
 	removed
@@ -47,7 +47,7 @@ times()
 	local made want got
 
 	victim migrants "$1"
-	inject_bg hist -p "$VICTIM" -f 'mig_*' -N mig_switch --json -o hist.json
+	inject_bg hist -p "$VICTIM" -f 'mig_*' --json -o hist.json
 	made=$(tell 'run 1' '^made' 40)
 	inject_end
 	removed

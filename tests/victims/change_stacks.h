@@ -10,8 +10,9 @@ void change_stacks(void **from, void *to);
 
 #if defined(__x86_64__)
 
-/* Of what it pushes, and where the return address is among that. */
-enum { STACK_WORDS_KEPT = 8, STACK_WORD_BACK = 6 };
+/* Of what it pushes, and where among that the return address is, and two registers that calls
+ * keep: rbx and rbp, x19 and x20. */
+enum { STACK_WORDS_KEPT = 8, STACK_WORD_BACK = 6, STACK_WORD_ONE = 4, STACK_WORD_TWO = 5 };
 
 __asm__(".pushsection .text\n"
 	".type change_stacks, @function\n"
@@ -26,7 +27,7 @@ __asm__(".pushsection .text\n"
 
 #elif defined(__aarch64__)
 
-enum { STACK_WORDS_KEPT = 20, STACK_WORD_BACK = 1 };
+enum { STACK_WORDS_KEPT = 20, STACK_WORD_BACK = 1, STACK_WORD_ONE = 2, STACK_WORD_TWO = 3 };
 
 __asm__(".pushsection .text\n"
 	".type change_stacks, %function\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * conventions: do arguments and results of every kind survive a probe: those in
- * vector and x87 registers, on the stack, through a pointer that the caller
+ * vector (and x87) registers, on the stack, through a pointer that the caller
  * passes unseen, of unknown number, and the environment of a nested function?
  */
 #include <complex.h>
@@ -9,8 +9,6 @@
 
 #include "tests/victims/victim.h"
 
-typedef double vector4 __attribute__((vector_size(32)));
-typedef double vector8 __attribute__((vector_size(64)));
 struct large { uint64_t v[40]; };
 struct pair { double d; long n; };
 
@@ -36,12 +34,12 @@ PROBED struct pair conv_pair(struct pair p)
 	return (struct pair){ p.d * 2, p.n + 1 };
 }
 
-PROBED long double conv_x87(long double a, long double b)
+PROBED long double conv_longest(long double a, long double b)
 {
 	return a * 3 - b;
 }
 
-PROBED long double complex conv_x87_two(long double complex a)
+PROBED long double complex conv_longest_two(long double complex a)
 {
 	return conjl(a) * 2;
 }
@@ -68,24 +66,6 @@ PROBED uint64_t conv_sum(int n, ...)
 	return sum;
 }
 
-__attribute__((target("avx"))) PROBED vector4 conv_avx(vector4 a, vector4 b)
-{
-	return a * b + a;
-}
-
-/* More than there are registers for: the last two are on the stack, aligned. Where
- * `which` has no bit, the result is that of the caller's second. */
-__attribute__((target("avx512f"))) PROBED vector8
-conv_avx512(vector8 a, vector8 b, vector8 c, vector8 d, vector8 e, vector8 f, vector8 g,
-	    vector8 h, unsigned char which, vector8 i, vector8 j)
-{
-	vector8 sum = a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h + 9 * i + 10 * j;
-
-	asm("kmovw %1, %%k1; vmovapd %2, %0 %{%%k1%}"
-	    : "+v"(b) : "r"((unsigned int)which), "v"(sum) : "k1");
-	return b;
-}
-
 PROBED uint64_t conv_apply(uint64_t (*f)(uint64_t), uint64_t n)
 {
 	uint64_t sum = 0;
@@ -94,12 +74,6 @@ PROBED uint64_t conv_apply(uint64_t (*f)(uint64_t), uint64_t n)
 		sum += f(i);
 	return sum;
 }
-
-/* Changes nothing, and its callers know. */
-void conv_nothing(void);
-asm(".text\n.globl conv_nothing\n.type conv_nothing, @function\n.p2align 4\n"
-    "conv_nothing:\n	.cfi_startproc\n	endbr64\n	nopl 0(%rax)\n	ret\n"
-    "	.cfi_endproc\n.size conv_nothing, .-conv_nothing\n");
 
 static void check_many(int n)
 {
@@ -134,52 +108,21 @@ static void check_structs(int n)
 
 static void check_floats(int n)
 {
-	long double complex z = conv_x87_two(n + 2.0L * I);
+	long double complex z = conv_longest_two(n + 2.0L * I);
 
-	if (conv_x87(n + 0.25L, 1.5L) != 3 * (n + 0.25L) - 1.5L)
-		victim_wrong("conv_x87");
+	if (conv_longest(n + 0.25L, 1.5L) != 3 * (n + 0.25L) - 1.5L)
+		victim_wrong("conv_longest");
 	if (creall(z) != 2.0L * n || cimagl(z) != -4.0L)
-		victim_wrong("conv_x87_two");
+		victim_wrong("conv_longest_two");
 	if (conv_complex(n + 1.0 * I, 2.0) != 2.0 * n + 2.0 * I)
 		victim_wrong("conv_complex");
 }
 
-__attribute__((target("avx"))) static void check_avx(int n)
-{
-	vector4 a = { n, n + 1, n + 2, n + 3 }, b = { 2, 3, 4, 5 };
-	vector4 c = conv_avx(a, b);
-
-	for (int i = 0; i < 4; i++)
-		if (c[i] != a[i] * b[i] + a[i])
-			victim_wrong("conv_avx");
-}
-
-/* What a function does not touch its callers may count on, if they are compiled with
- * it: here a mask and a vector that only this processor has. */
-__attribute__((target("avx512f"))) static void check_masks(uint64_t n)
-{
-	uint64_t mask, vector, in = n * 0x9e3779b97f4a7c15;
-
-	asm volatile("kmovw %k[in], %%k7; vpbroadcastq %[in], %%zmm31\n\t"
-		     "add $-128, %%rsp; call conv_nothing; sub $-128, %%rsp\n\t"
-		     "kmovw %%k7, %k[mask]; vmovq %%xmm31, %[vector]"
-		     : [mask] "=&r"(mask), [vector] "=&r"(vector) : [in] "r"(in)
-		     : "k7", "xmm31", "memory");
-	if ((uint16_t)mask != (uint16_t)in || vector != in)
-		victim_wrong("conv_nothing");
-}
-
-__attribute__((target("avx512f"))) static void check_avx512(int n)
-{
-	vector8 v = { n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6, n + 7 }, b = v + 1;
-	unsigned char which = (unsigned char)n;
-	vector8 c = conv_avx512(v, b, v, v, v, v, v, v, which, v, v);
-
-	for (int i = 0; i < 8; i++)
-		if (c[i] != (which >> i & 1 ? 55 * v[i] + 2 : b[i]))
-			victim_wrong("conv_avx512");
-	check_masks((uint64_t)n);
-}
+#if defined(__x86_64__)
+#include "tests/victims/conventions_x86_64.h"
+#elif defined(__aarch64__)
+#include "tests/victims/conventions_arm64.h"
+#endif
 
 /* A function that needs its caller's frame: gcc calls it by a trampoline on
  * the stack, which loads a register that no convention knows. */
@@ -209,16 +152,11 @@ static void check_nested(uint64_t n)
 
 static void *run(void *arg)
 {
-	bool avx = __builtin_cpu_supports("avx"), avx512 = __builtin_cpu_supports("avx512f");
-
 	for (int n = 1;; n = (n + 1) % 10000) {
 		check_many(n);
 		check_structs(n);
 		check_floats(n);
-		if (avx)
-			check_avx(n);
-		if (avx512)
-			check_avx512(n);
+		check_vectors(n);
 		check_nested((uint64_t)n);
 		victim_count();
 	}

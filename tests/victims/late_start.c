@@ -8,10 +8,20 @@
 /* read(0, a word of the stack, 1), and all registers as they were. */
 __asm__(".globl late_start\n"
 	"late_start:\n"
+#if defined(__x86_64__)
 	"push %rdx\npush %rax\n"
 	"xor %eax, %eax\nxor %edi, %edi\nmov %rsp, %rsi\nmov $1, %edx\nsyscall\n"
 	"pop %rax\npop %rdx\nxor %esi, %esi\n"
-	"jmp _start\n");
+	"jmp _start\n"
+#else
+	"mov x19, x0\n"
+	"sub sp, sp, #16\n"
+	"mov x0, #0\nmov x1, sp\nmov x2, #1\nmov x8, #63\nsvc #0\n"
+	"add sp, sp, #16\n"
+	"mov x0, x19\n"
+	"b _start\n"
+#endif
+	);
 
 PROBED uint64_t late_work(uint64_t x)
 {

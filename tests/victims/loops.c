@@ -9,7 +9,7 @@
  */
 #include "tests/victims/phases.h"
 
-#ifdef __x86_64__
+#if defined(__x86_64__)
 
 /* Back to the entry. */
 #define FUNC_ENTRY(name) \
@@ -82,6 +82,71 @@ name ":\n" \
 "	.cfi_endproc\n" \
 "	.size " name ", . - " name "\n" \
 "	.p2align 12\n"
+
+#else
+
+/* The same of words: what is jumped into there is the window itself, or what stands behind. */
+#define FUNC_ENTRY(name) \
+"	.globl " name "\n	.type " name ", %function\n	.p2align 4\n" \
+name ":\n" \
+"	.cfi_startproc\n" \
+"	mov x1, x0\n" \
+"	lsr x0, x0, #1\n" \
+"	cbnz x0, " name "\n" \
+"	add x0, x1, #3\n" \
+"	ret\n" \
+"	.cfi_endproc\n" \
+"	.size " name ", . - " name "\n"
+
+#define FUNC_HEAD(name) \
+"	.globl " name "\n	.type " name ", %function\n	.p2align 12\n" \
+name ":\n" \
+"	.cfi_startproc\n" \
+"	mov x1, x0\n" \
+"1:	lsr x0, x0, #1\n" \
+"	tbnz w0, #2, 2f\n" \
+"	cbnz x0, 1b\n" \
+"	add x0, x1, #5\n" \
+"	ret\n" \
+"	.skip 4096\n" \
+"2:	lsr x0, x0, #1\n" \
+"	b 1b\n" \
+"	.cfi_endproc\n" \
+"	.size " name ", . - " name "\n"
+
+#define FUNC_BACK(name) \
+"	.globl " name "\n	.type " name ", %function\n	.p2align 4\n" \
+name ":\n" \
+"	.cfi_startproc\n" \
+"	mov x1, x0\n" \
+"	add x0, x1, x1, lsl #1\n" \
+"	add x0, x0, #1\n" \
+"	tbnz w1, #0, 1f\n" \
+"	add x0, x0, #7\n" \
+"1:	ret\n" \
+"	.cfi_endproc\n" \
+"	.size " name ", . - " name "\n"
+
+#define FUNC_CHAIN(name) \
+"	.type " name ".cold, %function\n	.p2align 12\n" \
+name ".cold:\n" \
+"	.cfi_startproc\n" \
+"2:	add x0, x0, #9\n" \
+"3:	ret\n" \
+"	.cfi_endproc\n" \
+"	.size " name ".cold, . - " name ".cold\n" \
+"	.globl " name "\n	.type " name ", %function\n	.p2align 12\n" \
+name ":\n" \
+"	.cfi_startproc\n" \
+"1:	lsr w0, w0, #1\n" \
+"	cbz w0, 3b\n" \
+"	tbnz w0, #0, 2b\n" \
+"	b 1b\n" \
+"	.cfi_endproc\n" \
+"	.size " name ", . - " name "\n" \
+"	.p2align 12\n"
+
+#endif
 
 #define FUNCS(prefix) FUNC_ENTRY(prefix "_entry") FUNC_HEAD(prefix "_head") \
 	FUNC_BACK(prefix "_back") FUNC_CHAIN(prefix "_chain")
@@ -179,10 +244,3 @@ int main(int argc, char **argv)
 {
 	return phases_run(argc, argv);
 }
-#else
-int main(void)
-{
-	victim_say("this victim is x86-64 code");
-	return 77;
-}
-#endif

@@ -12,9 +12,15 @@ enum { FUNCTIONS = 10000, APART = 16 };
 asm(".altmacro\n"
     ".macro many n\n"
     ".p2align 4\n"
-    ".type many_\\n, @function\n"
+    ".type many_\\n, %function\n"
     "many_\\n:\n"
+#if defined(__x86_64__)
     "	lea 0x10000+\\n(%rdi), %rax\n"
+#else
+    "	mov w1, #0x10000\n"
+    "	movk w1, #\\n\n"
+    "	add x0, x0, x1\n"
+#endif
     "	ret\n"
     ".size many_\\n, .-many_\\n\n"
     ".endm\n"

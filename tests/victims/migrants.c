@@ -15,6 +15,7 @@
 #include <alloca.h>
 #include <pthread.h>
 
+#include "tests/victims/change_stacks.h"
 #include "tests/victims/victim.h"
 
 enum { FIBERS = 48, THREADS = 3, DEPTH = 8, STACK = 32 * 1024 };
@@ -32,22 +33,9 @@ static struct fiber fibers[FIBERS];
 static int nfibers = FIBERS;
 static char stacks[FIBERS][STACK] __attribute__((aligned(64)));
 
-/* Save what a call keeps, and change stacks. */
-void mig_switch(void **from, void *to);
-asm(".pushsection .text\n"
-    ".type mig_switch, @function\n"
-    "mig_switch:\n"
-    "	push %rbp; push %rbx; push %r12; push %r13; push %r14; push %r15\n"
-    "	mov %rsp, (%rdi)\n"
-    "	mov %rsi, %rsp\n"
-    "	pop %r15; pop %r14; pop %r13; pop %r12; pop %rbx; pop %rbp\n"
-    "	ret\n"
-    ".size mig_switch, . - mig_switch\n"
-    ".popsection\n");
-
 PROBED void mig_hop(struct fiber *f)
 {
-	mig_switch(&f->sp, f->back);
+	change_stacks(&f->sp, f->back);
 	asm volatile("" ::: "memory");
 }
 
@@ -111,7 +99,7 @@ static void fiber_main(struct fiber *f)
 
 	for (;;) {
 		while (f->rounds >= f->limit)
-			mig_switch(&f->sp, f->back);
+			change_stacks(&f->sp, f->back);
 		depth = chance(f, DEPTH);
 		if (mig_deep(f, depth) != depth || f->depth != 0)
 			victim_wrong("mig_deep");
@@ -131,22 +119,17 @@ static void resume(struct fiber *f)
 	if (!pthread_equal(f->last, pthread_self()) && f->hops)
 		f->moved++;
 	f->last = pthread_self();
-	mig_switch(&f->back, f->sp);
+	change_stacks(&f->back, f->sp);
 }
 
 /* Its first switch comes to fiber_start, and at once back to here. */
 static void prepare(struct fiber *f, char *stack)
 {
-	void **top = (void **)(stack + STACK - 64);
-
-	*--top = NULL;		/* where fiber_start would return */
-	*--top = (void *)fiber_start;
-	top -= 6;
-	f->sp = top;
+	f->sp = new_stack(stack + STACK - 64, fiber_start);
 	pthread_mutex_init(&f->running, NULL);
 	f->chance = 88172645463325252ull + (uint64_t)(f - fibers);
 	starting = f;
-	mig_switch(&f->back, f->sp);
+	change_stacks(&f->back, f->sp);
 }
 
 static bool waits(struct fiber *f)

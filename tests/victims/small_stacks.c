@@ -139,14 +139,20 @@ __attribute__((noreturn)) static void live(struct fiber *f)
 /* --- three ways from stack to stack --- */
 
 asm(".pushsection .text\n"
-    ".type begin_own, @function\n"
+    ".type begin_own, %function\n"
     "begin_own:\n"
+#if defined(__x86_64__)
     "	mov %rbx, %rdi\n"
     "	call *%rbp\n"
     "	ud2\n"
+#else
+    "	mov x0, x19\n"
+    "	blr x20\n"
+    "	udf #0\n"
+#endif
     ".size begin_own, . - begin_own\n"
     ".popsection\n");
-extern const char begin_own[];
+void begin_own(void);
 
 static void leave_own(struct fiber *f)
 {
@@ -160,11 +166,10 @@ static void enter_own(struct fiber *f)
 
 static void prepare_own(struct fiber *f)
 {
-	uint64_t *top = (uint64_t *)(f->stack + (size & ~15ul)) - 8;
+	uint64_t *top = new_stack(f->stack + (size & ~15ul), begin_own);
 
-	top[4] = (uint64_t)f;
-	top[5] = (uint64_t)live;
-	top[6] = (uint64_t)begin_own;
+	top[STACK_WORD_ONE] = (uint64_t)f;
+	top[STACK_WORD_TWO] = (uint64_t)live;
 	f->place = top;
 }
 

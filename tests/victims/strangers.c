@@ -8,6 +8,7 @@
 
 #include "tests/victims/victim.h"
 
+#if defined(__x86_64__)
 asm(".text\n.p2align 4\n"
     ".globl stra_target\n.type stra_target, @function\n"
     "stra_target:\n"
@@ -40,6 +41,40 @@ asm(".text\n.p2align 4\n"
     "	ret\n"
     ".size other_calls, .-other_calls\n"
     ".p2align 4\n");
+#else
+asm(".text\n.p2align 4\n"
+    ".globl stra_target\n.type stra_target, %function\n"
+    "stra_target:\n"
+    "	mov	x1, #0\n"
+    "stra_inside:\n"
+    "	add	x0, x0, x1\n"
+    "	add	x0, x0, #3\n"
+    "	ret\n"
+    ".size stra_target, .-stra_target\n"
+    ".p2align 4\n"
+    ".type other_jumps, %function\n"
+    "other_jumps:\n"
+    "	mov	x1, #100\n"
+    "	b	stra_inside\n"
+    ".size other_jumps, .-other_jumps\n"
+    ".p2align 4\n"
+    ".type other_branches, %function\n"
+    "other_branches:\n"
+    "	mov	x1, #1000\n"
+    "	cbnz	x0, stra_inside\n"
+    "	ret\n"
+    ".size other_branches, .-other_branches\n"
+    ".p2align 4\n"
+    ".type other_calls, %function\n"
+    "other_calls:\n"
+    "	mov	x1, #10000\n"
+    "	stp	x29, x30, [sp, #-16]!\n"
+    "	bl	stra_inside\n"
+    "	ldp	x29, x30, [sp], #16\n"
+    "	ret\n"
+    ".size other_calls, .-other_calls\n"
+    ".p2align 4\n");
+#endif
 
 uint64_t stra_target(uint64_t x);
 uint64_t other_jumps(uint64_t x);

@@ -33,6 +33,7 @@ PROBED uint64_t tight_work(uint64_t x)
 static inline void sleep_10ms(void)
 {
 	struct timespec t = { 0, 10000000 };
+#if defined(__x86_64__)
 	register long mask __asm__("r10") = 0;
 	register long size __asm__("r8") = 8;
 	long ret;
@@ -40,6 +41,17 @@ static inline void sleep_10ms(void)
 	__asm__ volatile("syscall" : "=a"(ret)
 			 : "0"(SYS_ppoll), "D"(0), "S"(0), "d"(&t), "r"(mask), "r"(size)
 			 : "rcx", "r11", "memory");
+#else
+	register long number __asm__("x8") = SYS_ppoll;
+	register long ret __asm__("x0") = 0;
+	register long count __asm__("x1") = 0;
+	register const struct timespec *time __asm__("x2") = &t;
+	register long mask __asm__("x3") = 0;
+	register long size __asm__("x4") = 8;
+
+	__asm__ volatile("svc #0" : "+r"(ret)
+			 : "r"(number), "r"(count), "r"(time), "r"(mask), "r"(size) : "memory");
+#endif
 }
 
 static __attribute__((noinline)) void sleep_at_the_end(void)

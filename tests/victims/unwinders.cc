@@ -16,6 +16,7 @@
 #include <ucontext.h>
 #include <unwind.h>
 
+#include "tests/machine.h"
 #include "tests/victims/victim.h"
 
 /* What callers have to tell of: a frame that is aligned anew, and one whose size is
@@ -55,6 +56,7 @@ PROBED int un_sized(int a)
 
 /* An exit that is jumped to, two bytes long: a short jump leads to the padding behind
  * another function, where none of this one's unwind information holds. */
+#ifdef __x86_64__
 int un_short(int a);
 
 asm(".pushsection .text\n"
@@ -84,6 +86,12 @@ asm(".pushsection .text\n"
     ".size un_behind, . - un_behind\n"
     ".balign 64\n"
     ".popsection\n");
+#else
+PROBED int un_short(int a)
+{
+	return (a + 3) & 1 ? 2 * (a + 3) + 2 : a + 3;
+}
+#endif
 
 PROBED int un_chain(int a, int depth)
 {
@@ -151,20 +159,15 @@ static void *be_thrown(void *p)
 static int held;
 static pthread_t holder;
 
-static bool has_jump(int (*f)(int))
-{
-	return *(volatile unsigned char *)f == 0xe9;
-}
-
 static void thrown_late(int sig, siginfo_t *, void *context)
 {
 	extern char __executable_start[], etext[];
-	uintptr_t pc = (uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+	uintptr_t pc = (uintptr_t)CONTEXT_PC((ucontext_t *)context);
 
 	if (pc >= (uintptr_t)__executable_start && pc < (uintptr_t)etext)
 		return;
 	__atomic_store_n(&held, 1, __ATOMIC_RELEASE);
-	while (has_jump(un_leaf))
+	while (machine_is_jump((const void *)un_leaf))
 		;
 	throw sig;
 }
@@ -221,8 +224,15 @@ struct walk {
 	uintptr_t frame;
 };
 
+#ifdef __x86_64__
+enum { STEPS = 8000 };		/* a ring that is full may take a million */
+#else
+enum { STEPS = 2000 };
+#endif
 static int nsteps, nlost;
 static uintptr_t stepped_frame;
+
+#ifdef __x86_64__
 
 static __attribute__((noinline)) void stepped(void)
 {
@@ -232,6 +242,44 @@ static __attribute__((noinline)) void stepped(void)
 	sum = sum + un_chain(1, 0);
 	asm volatile("pushf; andl $~0x100, (%%rsp); popf" : : : "memory", "cc");
 }
+
+static void end_steps(ucontext_t *u)
+{
+	u->uc_mcontext.gregs[REG_EFL] &= ~0x100;
+}
+
+#else
+
+/* A program cannot step itself: another thread interrupts it wherever it stands. */
+static volatile int stepping;
+
+static void *interrupt(void *thread)
+{
+	while (stepping)
+		pthread_kill((pthread_t)thread, SIGTRAP);
+	return NULL;
+}
+
+static __attribute__((noinline)) void stepped(void)
+{
+	volatile int sum = 0;
+	pthread_t t;
+
+	stepping = 1;
+	if (pthread_create(&t, NULL, interrupt, (void *)pthread_self()))
+		_exit(3);
+	for (unsigned int i = 0; stepping && i < 1000000; i++)
+		sum = sum + un_chain(1, 0);
+	stepping = 0;
+	pthread_join(t, NULL);
+}
+
+static void end_steps(ucontext_t *)
+{
+	stepping = 0;
+}
+
+#endif
 
 static _Unwind_Reason_Code see(struct _Unwind_Context *c, void *arg)
 {
@@ -246,13 +294,13 @@ static _Unwind_Reason_Code see(struct _Unwind_Context *c, void *arg)
 /* The tables of `stepped` do not tell of what it has pushed to step. */
 static void step(int, siginfo_t *, void *context)
 {
-	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+	ucontext_t *u = (ucontext_t *)context;
 	walk w = {};
 
-	if ((uintptr_t)regs[REG_RIP] - (uintptr_t)stepped < 256)
+	if ((uintptr_t)CONTEXT_PC(u) - (uintptr_t)stepped < 256)
 		return;
-	if (nsteps == 8000)		/* a ring that is full may take a million */
-		regs[REG_EFL] &= ~0x100;
+	if (nsteps == STEPS)
+		end_steps(u);
 	_Unwind_Backtrace(see, &w);
 	if (!nsteps++)
 		stepped_frame = w.frame;
