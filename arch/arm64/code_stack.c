@@ -95,7 +95,7 @@ uint64_t arm64_faults(const uint8_t *p, const struct insn *in)
 
 	if (in->kind != INSN_PLAIN)
 		return 0;
-	if (is_scalable(w) || is_cache(w))
+	if (is_cache(w) || (is_scalable(w) && w >> 31))
 		return memory;
 	/* By the stack pointer, or the PC: what is there is the stack, or a constant. */
 	if (!reaches_memory(w) || arm64_is_literal(w) || (rn(w) == ARM64_SP && !has_index(w)))

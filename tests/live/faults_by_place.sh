@@ -9,15 +9,20 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
-[ "$(uname -m)" = x86_64 ] || skip "the handler knows x86-64 code"
+# all WITH: how many are probed at their start. (One that divides is x86-64's alone: by 0 it
+# is no fault elsewhere.)
+n=6
+[ "$(uname -m)" = x86_64 ] || n=5
+all() { has_line "$n of $n functions probed, $n with exits" trace.err || die "$1"; }
+
 victim fault_places
 inject_until place_entry -p "$VICTIM" -f 'place_*'
-has_line '6 of 6 functions probed, 6 with exits' trace.err || die "not all without a handler"
+all "not all without a handler"
 removed
 
 tell crash '^handling$' >/dev/null
 inject_until place_entry -p "$VICTIM" -f 'place_*'
-has_line '6 of 6 functions probed, 6 with exits' trace.err || die "not all with a last word"
+all "not all with a last word"
 removed
 
 tell handle '^handling$' >/dev/null

@@ -71,6 +71,48 @@ static const struct golden_insn insns[] = {
 	{ "unallocated", "02000000", 4, INSN_UNKNOWN, INSN_PINNED, 0, 0 },
 };
 
+static const struct {
+	const char *name, *bytes;
+	bool faults;
+} accesses[] = {
+	{ "faults_ldr", "f9400020", true },
+	{ "faults_stp", "a9010440", true },
+	{ "faults_ldr_q", "3dc00020", true },
+	{ "faults_ldxr", "c85f7c20", true },
+	{ "faults_casal", "c8e0fc41", true },
+	{ "faults_ldadd", "f8210062", true },
+	{ "faults_ld1d_sve", "a5e0a020", true },
+	{ "faults_ldr_z", "85804020", true },
+	{ "faults_dc_zva", "d50b7420", true },
+	{ "faults_ldraa", "f8200420", true },
+	{ "stack_stp", "a9bf7bfd", false },
+	{ "stack_ldr", "f9400be0", false },
+	{ "literal", "58000201", false },
+	{ "mov", "aa0103e0", false },
+	{ "udiv", "9ac10800", false },
+	{ "fadd", "1e622820", false },
+	{ "sve_ptrue", "2518e3e0", false },
+	{ "sve_add", "04210000", false },
+	{ "mrs_tpidr", "d53bd040", false },
+	{ "msr_fpcr", "d51b4400", false },
+	{ "svc", "d4000001", false },
+	{ "ret", "d65f03c0", false },
+};
+
+static void check_faults(void)
+{
+	uint8_t bytes[GOLDEN_MAX];
+	struct insn in = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(accesses); i++) {
+		golden_words(accesses[i].bytes, bytes);
+		int err = arch_arm64.decode(bytes, 4, PC, &in);
+
+		golden_true(accesses[i].name,
+			    !err && !arch_arm64.faults(bytes, &in) == !accesses[i].faults);
+	}
+}
+
 int main(void)
 {
 	uint8_t bytes[GOLDEN_MAX];
@@ -88,6 +130,7 @@ int main(void)
 		golden_true("misaligned",
 			    arch_arm64.decode(bytes, 4, PC + 2, &in) == -EILSEQ);
 	}
+	check_faults();
 	golden_true("by_machine", arch_by_machine(183) == &arch_arm64 &&
 				  arch_by_machine(62) == &arch_x86_64 &&
 				  !arch_by_machine(3));
