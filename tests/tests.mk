@@ -17,25 +17,36 @@ $(BUILD)/tests/patch/%: tests/patch/%.c $(LIB)
 
 # What compilers leave for tracers, in two programs each: for example
 # compiled/gcc_fentry-hooked. Those of a compiler that is not here are not built.
+LANDING_x86_64 := -fcf-protection
+LANDING_arm64 := -mbranch-protection=standard
+LANDING := $(LANDING_$(ARCH))
 COMPILED_gcc_pg := -pg
-COMPILED_gcc_static_pg := -pg -fno-pie -no-pie
-COMPILED_gcc_fentry := -pg -mfentry
-COMPILED_gcc_fentry_call := -pg -mfentry -mrecord-mcount -fno-pie -no-pie -fcf-protection
-COMPILED_gcc_mcount_nops := -pg -mfentry -mnop-mcount -fno-pie -no-pie
 COMPILED_gcc_nops := -fpatchable-function-entry=5
-COMPILED_gcc_nops_landing := -fpatchable-function-entry=5 -fcf-protection
-COMPILED_gcc_nops_around := -fpatchable-function-entry=9,3 -fcf-protection
-COMPILED_gcc_nops_O0 := -fpatchable-function-entry=5 -fcf-protection -O0
+COMPILED_gcc_nops_landing := -fpatchable-function-entry=5 $(LANDING)
+COMPILED_gcc_nops_around := -fpatchable-function-entry=9,3 $(LANDING)
+COMPILED_gcc_nops_O0 := -fpatchable-function-entry=5 $(LANDING) -O0
 COMPILED_gcc_hooks := -finstrument-functions -DHOOKED_CALLS
 COMPILED_clang_pg := -pg
-COMPILED_clang_fentry := -pg -mfentry
 COMPILED_clang_nops := -fpatchable-function-entry=5
-COMPILED_clang_nops_landing := -fpatchable-function-entry=7,2 -fcf-protection
+COMPILED_clang_nops_landing := -fpatchable-function-entry=7,2 $(LANDING)
 COMPILED_clang_hooks := -finstrument-functions -DHOOKED_CALLS
 XRAY := -fxray-instrument -fxray-instruction-threshold=1 -DHOOKED_XRAY
+# (What XRay calls comes with a compiler for the machine itself.)
+ifeq ($(CROSS),)
 COMPILED_clang_xray := $(XRAY)
-COMPILED_clang_xray_landing := $(XRAY) -fcf-protection
+COMPILED_clang_xray_landing := $(XRAY) $(LANDING)
 COMPILED_clang_xray_O0 := $(XRAY) -O0
+endif
+# Calls before all else exist there alone, and in a program at a fixed address -pg's are others.
+ifeq ($(ARCH),x86_64)
+COMPILED_gcc_static_pg := -pg -fno-pie -no-pie
+COMPILED_gcc_fentry := -pg -mfentry
+COMPILED_gcc_fentry_call := -pg -mfentry -mrecord-mcount -fno-pie -no-pie $(LANDING)
+COMPILED_gcc_mcount_nops := -pg -mfentry -mnop-mcount -fno-pie -no-pie
+COMPILED_clang_fentry := -pg -mfentry
+endif
+COMPILER_gcc := $(CC)
+COMPILER_clang := clang $(if $(CROSS),--target=$(CROSS:-=) --sysroot=$(abspath $(SYSROOT)))
 
 COMPILED := $(foreach v,$(filter COMPILED_%,$(.VARIABLES)), \
 	$(if $(shell command -v $(word 2,$(subst _, ,$v))), \
@@ -78,9 +89,10 @@ $(FUZZ): $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/fuzz/*.c)) $(LIB)
 # Those of a library that is not here are not built.
 KIND_static := $(CC) -static -DSTATIC
 KIND_static_pie := $(CC) -static-pie -rdynamic -DSTATIC
-KIND_musl := musl-gcc
-KIND_musl_static := musl-gcc -static -DSTATIC
-KIND_musl_static_pie := musl-gcc -static-pie -DSTATIC
+MUSL := $(if $(CROSS),$(if $(SYSROOT),$(SYSROOT)/musl-gcc),musl-gcc)
+KIND_musl := $(MUSL)
+KIND_musl_static := $(MUSL) -static -DSTATIC
+KIND_musl_static_pie := $(MUSL) -static-pie -DSTATIC
 # Of tools/glibcs.sh: other versions of glibc.
 KIND_glibc_2.31 := $(BUILD)/glibc/2.31/cc
 KIND_glibc_2.41 := $(BUILD)/glibc/2.41/cc
@@ -98,8 +110,9 @@ GO := $(firstword $(shell command -v go) $(wildcard /usr/lib/go-*/bin/go))
 GO_VICTIMS := goroutines go_http
 # Without C, so without any C library; with no symbols; and mapped by a loader.
 GO_ALONE := $(foreach k,static stripped,$(GO_VICTIMS:%=%_$k)) goroutines_pie
+GO_ALL := $(if $(CROSS),,$(GO_VICTIMS)) $(GO_ALONE)
 # A server in Rust, optimised, not, with a library of Rust's, and without panics.
-RUSTC := $(firstword $(wildcard /usr/bin/rustc) $(shell command -v rustc))
+RUSTC := $(if $(CROSS),,$(firstword $(wildcard /usr/bin/rustc) $(shell command -v rustc)))
 RUST_http := -C opt-level=3
 RUST_debug := -C opt-level=0
 # (A compiler that is no package's has it where no loader looks.)
@@ -108,18 +121,28 @@ RUST_abort := -C opt-level=3 -C panic=abort
 RUST := $(patsubst %,$(BUILD)/tests/victims/rust_%,http debug dynamic abort)
 LINKAGE := $(addprefix $(BUILD)/tests/victims/linkage_,lazy landing now)
 VICTIM_C := $(filter-out tests/victims/linkage.c,$(wildcard tests/victims/*.c))
+# What exists for arm64 alone.
+VICTIMS_NOT_x86_64 := $(addprefix $(BUILD)/tests/victims/,arm64_guarded arm64_words guarded.so)
+# What exists for x86-64 alone: windows that share bytes, puns and their islands (packed,
+# scattered, astray), functions in which a breakpoint alone has room (trapped), stubs of more
+# than one place of a function (lingerer), system calls that are dispatched to the program.
+# OCaml's stacks are not known of arm64 (overflower), and a linkage table has landing pads
+# only if all that is linked has.
+VICTIMS_NOT_arm64 := $(addprefix $(BUILD)/tests/victims/,astray dispatched lingerer overflower \
+	packed packed_fixed scattered trapped linkage_landing)
 # Without the library that unwinds, and without any.
 UNWINDERS := $(addprefix $(BUILD)/tests/victims/unwinders_,own static)
-BOOST := $(wildcard /usr/lib/*/libboost_context.so)
+BOOST := $(wildcard $(SYSROOT)/usr/lib/*/libboost_context.so)
 VICTIM_CC := $(filter-out $(if $(BOOST),,tests/victims/coroutines.cc), \
 	$(wildcard tests/victims/*.cc))
-VICTIMS := $(VICTIM_C:%.c=$(BUILD)/%) $(VICTIM_CC:%.cc=$(BUILD)/%) \
+VICTIMS := $(filter-out $(VICTIMS_NOT_$(ARCH)), \
+	$(VICTIM_C:%.c=$(BUILD)/%) $(VICTIM_CC:%.cc=$(BUILD)/%) \
 	$(KINDS) $(UNWINDERS) $(BUILD)/tests/victims/stripped \
 	$(BUILD)/tests/victims/nameless $(BUILD)/tests/victims/packed_fixed \
 	$(BUILD)/tests/victims/plugin.so \
-	$(BUILD)/tests/victims/plugin_other.so \
+	$(BUILD)/tests/victims/plugin_other.so $(BUILD)/tests/victims/guarded.so \
 	$(COMPILED:%=$(BUILD)/tests/victims/compiled/%) \
-	$(if $(RUSTC),$(RUST)) $(LINKAGE) $(if $(GO),$(patsubst %,$(BUILD)/tests/victims/%,$(GO_VICTIMS) $(GO_ALONE)))
+	$(if $(RUSTC),$(RUST)) $(LINKAGE) $(if $(GO),$(GO_ALL:%=$(BUILD)/tests/victims/%)))
 VICTIM_CFLAGS := -O2 -g $(WARN) -Wno-missing-prototypes -Wno-infinite-recursion \
 	-pthread -MMD -MP
 
@@ -151,7 +174,7 @@ $(KINDS): tests/victims/$$(@F).c
 
 $(BUILD)/tests/victims/stripped: $(BUILD)/tests/victims/spin_threads
 	@echo "  STRIP   $@"
-	$(Q)strip -o $@ $<
+	$(Q)$(CROSS)strip -o $@ $<
 
 # Linked to one low address: there is no memory below, and a heap above.
 $(BUILD)/tests/victims/packed_fixed: tests/victims/packed.c
@@ -172,9 +195,14 @@ $(BUILD)/tests/victims/plugin_other.so: tests/victims/plugin/plugin.c
 	@mkdir -p $(@D); echo "  CC      $< (shared, the other one)"
 	$(Q)$(CC) -std=gnu11 $(WARN) -O2 -g -fPIC -shared -DOTHER -o $@ $<
 
+$(BUILD)/tests/victims/guarded.so: tests/victims/guarded/guarded.c
+	@mkdir -p $(@D); echo "  CC      $< (shared, guarded)"
+	$(Q)$(CC) -std=gnu11 $(WARN) -Wno-missing-prototypes -O2 -g -fPIC -shared -nostdlib \
+		-mbranch-protection=standard -Wl,-z,force-bti,-Bsymbolic -o $@ $<
+
 $(COMPILED:%=$(BUILD)/tests/victims/compiled/%):
 	@mkdir -p $(@D); echo "  CC      $@"
-	$(Q)$(firstword $(subst _, ,$(@F))) $(CPPFLAGS) -std=gnu11 $(VICTIM_CFLAGS) \
+	$(Q)$(COMPILER_$(firstword $(subst _, ,$(@F)))) $(CPPFLAGS) -std=gnu11 $(VICTIM_CFLAGS) \
 		$(COMPILED_$(firstword $(subst -, ,$(@F)))) -o $@ $<
 
 $(filter %-hooked,$(COMPILED:%=$(BUILD)/tests/victims/compiled/%)): tests/victims/hooked.c
@@ -200,7 +228,7 @@ $(GO_VICTIMS:%=$(BUILD)/tests/victims/%): $$(wildcard tests/victims/$$(@F)/*.go)
 	@mkdir -p $(@D); echo "  GO      $(<D)"
 	$(Q)CGO_ENABLED=1 $(GO_BUILD) -o $@ $(filter-out %/no_c.go,$^)
 
-GO_BUILD := GOCACHE=$(abspath $(BUILD))/go-cache GOFLAGS=-p=2 $(GO) build
+GO_BUILD := $(if $(CROSS),GOARCH=$(ARCH)) GOCACHE=$(abspath $(BUILD))/go-cache GOFLAGS=-p=2 $(GO) build
 GO_static :=
 GO_stripped := -ldflags='-s -w'
 GO_pie := -buildmode=pie

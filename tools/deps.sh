@@ -21,7 +21,8 @@ soak="chromium"
 analyze="gcc clang-tidy"
 fresh="mmdebstrap"
 kernels="qemu-system-x86 busybox-static cpio kmod xz-utils"
-arm64="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-system-arm cpio kmod"
+arm64="gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross golang-go
+	qemu-system-arm cpio kmod"
 bench="bpftrace uftrace linux-perf ltrace lttng-tools liblttng-ust-dev
 	redis-server redis-tools postgresql postgresql-contrib python3 nginx-light memcached
 	nodejs default-jdk-headless"

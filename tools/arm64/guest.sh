@@ -16,12 +16,12 @@ stamp=$(cat "$here/guest.sh" "$here/apt.sh" "$here/init" "$here/leave.c" | sha25
 
 # What inject needs there, what the tests need, and what they trace.
 libraries="libc6 libgcc-s1 libstdc++6 libdw1 libelf1 libcapstone4 libunwind8 libzstd1 liblzma5
-	libiberty-dev"
-tools="busybox-static bash dash coreutils grep sed mawk gawk findutils diffutils procps util-linux strace
-	gdb-minimal python3-minimal jq"
+	libiberty-dev libboost-context1.74.0 musl"
+tools="busybox-static bash dash coreutils grep sed mawk gawk findutils diffutils procps util-linux
+	bsdutils mount strace gdb python3 jq babeltrace2 zstd"
 programs="redis-server redis-tools nginx-light"
 headers="libc6-dev libelf-dev libdw-dev libcapstone-dev libunwind-dev libiberty-dev zlib1g-dev
-	liblzma-dev libzstd-dev"
+	liblzma-dev libzstd-dev libboost-context-dev musl-dev"
 kernel=linux-image-arm64
 # Drivers that are modules in Debian's kernel: the folder that is shared.
 modules="virtio_pci 9pnet_virtio 9p"
@@ -52,6 +52,17 @@ relative_links()
 	done
 }
 
+# musl's compiler is that of glibc, with other words for where things are.
+add_musl()
+{
+	local specs=$dir/sysroot/usr/lib/aarch64-linux-musl/musl-gcc.specs
+
+	sed -i "s,/usr/\(include\|lib\)/,$dir/sysroot/usr/\1/,g" "$specs"
+	printf '#!/bin/sh\nexec aarch64-linux-gnu-gcc "$@" -specs "%s"\n' "$specs" \
+		>"$dir/sysroot/musl-gcc"
+	chmod +x "$dir/sysroot/musl-gcc"
+}
+
 # The modules by number, in the order in which they load.
 # shellcheck disable=SC2086
 add_modules()
@@ -69,6 +80,7 @@ rm -rf "$dir"
 mkdir -p "$dir"/{sysroot,kernel,root/modules}
 fetch
 relative_links
+add_musl
 add_modules
 rm -rf "$dir"/root/usr/{include,share/doc,share/man,share/locale} "$dir"/root/usr/lib/*/gconv
 mkdir -p "$dir"/root/{proc,sys,dev,tmp,mnt,run,root,etc}
