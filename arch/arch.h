@@ -141,6 +141,7 @@ enum jump_by {
 	JUMP_BY_EARLIER,	/* what was there before what is looked at */
 	JUMP_BY_TABLE,		/* a distance, added to an address that the code names */
 	JUMP_BY_SUM,		/* two other things, added */
+	JUMP_BY_NAME,		/* an address that the code names */
 };
 
 /* What does an instruction do with registers that a stub takes? */
@@ -281,7 +282,7 @@ struct arch {
 	int (*goes_by)(const uint8_t *p, const struct insn *in);
 	/* Where `effect` is NULL: what does this jump by a register go by, to judge by the `before`
 	 * bytes that lie before it, which control comes through one after the other? *base: of
-	 * JUMP_BY_TABLE, the address. */
+	 * JUMP_BY_TABLE and JUMP_BY_NAME, the address. */
 	enum jump_by (*jump_by)(const uint8_t *p, size_t before, const struct insn *in,
 				raddr_t *base);
 	/* Does it, a jump, go by what lies below the stack pointer, where records are made?

@@ -43,10 +43,25 @@ static bool is_call(uint32_t w)
 	return arm64_is_bl(w) || (w & 0xfe000000) == 0xd6000000;
 }
 
+/* nop, landing pads and their kind. Of these what signs and checks pointers sets x30 or x17, and
+ * chkfeat x16. */
+static bool hint_sets(uint32_t w, int reg)
+{
+	uint8_t number = w >> 5 & 127;
+
+	if (number == 40)
+		return reg == 16;
+	if (number >> 3 == 1)
+		return reg == 17;
+	return (number >> 3 == 3 || number == 7) && reg == ARM64_LR;
+}
+
 static bool may_set(uint32_t w, int reg)
 {
-	if (arm64_is_bcond(w) || arm64_is_cbz(w) || arm64_is_tbz(w) || w == ARM64_NOP)
+	if (arm64_is_bcond(w) || arm64_is_cbz(w) || arm64_is_tbz(w))
 		return false;
+	if ((w & 0xfffff01f) == ARM64_NOP)
+		return hint_sets(w, reg);
 	if (is_call(w))		/* what a callee keeps: AAPCS64 6.1.1 */
 		return reg < 19 || reg > 29;
 	if (reaches_memory(w))
@@ -126,6 +141,8 @@ enum jump_by arm64_jump_by(const uint8_t *p, size_t before, const struct insn *i
 		return JUMP_BY_EARLIER;
 	uint32_t w = arm64_word(from + 4 * at);
 
+	if (named(from, at + 1, pc, reg, base))
+		return JUMP_BY_NAME;
 	if (is_sum(w))
 		return named(from, at, pc, rn(w), base) || named(from, at, pc, rm(w), base) ?
 			JUMP_BY_TABLE : JUMP_BY_SUM;

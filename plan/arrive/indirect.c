@@ -198,6 +198,8 @@ static bool judge_near(const struct body *b, size_t step, bool switches, enum in
 		goal_frame_is_gone(b, b->steps[step].insn.pc) == 0;
 
 	*ret = stays ? INDIRECT_INSIDE : INDIRECT_UNSURE;
+	if (by == JUMP_BY_NAME)
+		*ret = body_has(b, base) ? INDIRECT_INSIDE : INDIRECT_TAIL;
 	if (by == JUMP_BY_TABLE && !stays)
 		*ret = body_has(b, base) ? INDIRECT_INSIDE : tables_judge_distances(b, base);
 	return stays || (by != JUMP_BY_WORD && by != JUMP_BY_EARLIER);

@@ -9,6 +9,7 @@
 #define LDP_FRAME 0xa8c17bfdu		/* ldp x29, x30, [sp], #16 */
 #define MOV_X0_X1 0xaa0103e0u
 #define RET 0xd65f03c0u
+#define BR_X16 0xd61f0200u
 #define SVC 0xd4000001u
 
 static void put_word(uint32_t w)
@@ -91,6 +92,26 @@ static void tail_jump(void)
 	CHECK(rules_broken(m.plan) == 0);
 }
 
+/* By what was given; and to what the code names: another function, or a place of this one. */
+static void jumps_by_register(void)
+{
+	static const uint32_t adr_x16[] = { 0x10000010 | 0x78 / 4 << 5, 0x10000010 | 8 / 4 << 5 };
+
+	begin();
+	put_word(BTI_C); put_word(0xaa0003f0); put_word(MOV_X0_X1); put_word(BR_X16); func_end();
+	module_plan("f");
+	CHECK(!probe()->refusal && !probe()->entry_only && probe()->nexits == 1);
+	for (int i = 0; i < 2; i++) {
+		begin();
+		put_word(BTI_C); put_word(MOV_X0_X1); put_word(adr_x16[i]); put_word(BR_X16);
+		put_word(RET); func_end();
+		func("g", 0x80); put_word(RET); func_end();
+		module_plan("f");
+		CHECK(!probe()->refusal && !probe()->entry_only);
+		CHECK(probe()->nexits == 1);
+	}
+}
+
 static void supervisor_call_at_entry(void)
 {
 	begin();
@@ -128,6 +149,7 @@ int main(void)
 	loop_to_behind_landing_pad();
 	loop_behind_entry();
 	tail_jump();
+	jumps_by_register();
 	supervisor_call_at_entry();
 	constant_among_code();
 	constant_left_over();
