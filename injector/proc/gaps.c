@@ -20,7 +20,22 @@ struct walk {
 	raddr_t end;		/* of the mapping below, and what is left free there */
 	struct range heap;	/* what it is and may become */
 	uint64_t growth;	/* of the heap */
+	uint64_t stack;		/* what is left to it */
 };
+
+/*
+ * Libraries lie right below what the kernel leaves to a stack: 128 MiB, or its limit if that is
+ * more, and a part at random. Where a jump reaches no further it may have to lead to there, for
+ * below them are the stacks of threads and what these have of a heap.
+ */
+static uint64_t left_to_stack(pid_t pid)
+{
+	uint64_t limit, reach = (uint64_t)arch_host()->reach;
+
+	if (reach >= STACK || !procfs_limit(pid, "Max stack size", &limit))
+		return STACK;
+	return MIN(MAX(reach / 2, limit), STACK);
+}
 
 static int gaps_add(struct gaps *g, raddr_t start, raddr_t end)
 {
@@ -61,7 +76,7 @@ static int next_mapping(void *ctx, const struct mapping *m)
 	raddr_t end = MIN(m->range.start, arch_host()->top - PAGE);
 	uint64_t guard = w->ours && w->ours(w->ctx, m) ? 0 : GAPS_BESIDE;
 
-	end -= MIN(end, strcmp(m->path, "[stack]") == 0 ? STACK : guard);
+	end -= MIN(end, strcmp(m->path, "[stack]") == 0 ? w->stack : guard);
 	if (strcmp(m->path, "[heap]") == 0) {
 		w->heap.start = MIN(w->heap.start, m->range.start);
 		w->heap.end = m->range.end + w->growth;
@@ -77,7 +92,7 @@ int gaps_find(pid_t pid, uint64_t heap, gaps_ours ours, void *ctx, struct gaps *
 {
 	raddr_t start = procfs_heap(pid);
 	struct walk w = { .gaps = ret, .ours = ours, .ctx = ctx,
-			  .end = LOWEST + GAPS_BESIDE, .growth = heap,
+			  .end = LOWEST + GAPS_BESIDE, .growth = heap, .stack = left_to_stack(pid),
 			  .heap = { start - MIN(start, (raddr_t)GAPS_BESIDE), start + heap } };
 
 	if (!start)	/* not said: begins with its mapping, if it has one */
