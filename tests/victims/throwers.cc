@@ -77,6 +77,9 @@ static void *run(void *arg)
 	 * all others are return addresses and must not change at all. */
 	for (int i = 0;; i++) {
 		void *pc[32];
+
+		/* The first call is to be where all are. */
+		asm volatile("" : "+r"(i));
 		int got = throwers::trace_outer(pc, 32);
 
 		if (i == 0) {
@@ -84,7 +87,12 @@ static void *run(void *arg)
 			n = got;
 		} else if (got != n || memcmp(pc + 1, first + 1,
 					      (n - 1) * sizeof(*pc))) {
-			victim_wrong("backtrace: %d frames, were %d", got, n);
+			int k = 1;
+
+			while (k < n - 1 && pc[k] == first[k])
+				k++;
+			victim_wrong("backtrace: %d frames, were %d; %p, was %p", got, n, pc[k],
+				     first[k]);
 		}
 		throwers::destroyed = 0;
 		if (throwers::catcher(10) != -1)
