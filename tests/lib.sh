@@ -14,6 +14,18 @@ VICTIMS=$BUILD/tests/victims${KIND:+/kinds/$KIND}
 TEXTCHECK=$BUILD/tests/tools/textcheck
 declare -A STARTED=()	# by PID: when the processes that this test started have begun
 VICTIM=			# the one that commands go to
+# The numbers of system calls, as this instruction set has them.
+# shellcheck disable=SC2034 # tests use them
+case $(uname -m) in
+x86_64)
+	declare -A CALL=([read]=0 [munmap]=11 [pread64]=17 [fcntl]=72 [ptrace]=101 [getdents64]=217
+		[clock_nanosleep]=230 [openat]=257 [newfstatat]=262)
+	;;
+*)
+	declare -A CALL=([read]=63 [munmap]=215 [pread64]=67 [fcntl]=25 [ptrace]=117 [getdents64]=61
+		[clock_nanosleep]=115 [openat]=56 [newfstatat]=79)
+	;;
+esac
 AS=()			# the user that it is started as: a command
 OPEN=			# what is removed at the end
 

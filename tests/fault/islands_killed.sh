@@ -26,7 +26,7 @@ failer() { echo "$BUILD/tests/fault/failer" -o "$1" "${@:2}" --; }
 victim scattered 2
 whole=$(mappings)
 # shellcheck disable=SC2046
-visit 0 $(failer 101)
+visit 0 $(failer "${CALL[ptrace]}")
 calls=$(sed -n 's/^failer: \([0-9]*\) system calls.*/\1/p' trace.err)
 [ "$calls" -lt 2000 ] || die "$calls calls of ptrace for 3333 pages"
 has_line ': 3333 of 3333 functions probed' trace.err || die "not all are probed"

@@ -33,7 +33,7 @@ killed_at()
 {
 	local got=0
 
-	timeout $((60 * ${PATIENCE:-1})) "$BUILD/tests/fault/failer" -o 101 -k -n "$1" -- \
+	timeout $((60 * ${PATIENCE:-1})) "$BUILD/tests/fault/failer" -o "${CALL[ptrace]}" -k -n "$1" -- \
 		"$INJECT" -p "$VICTIM" -f 'single_*' -d 0.1 -o /dev/null "${@:2}" \
 		>trace.out 2>trace.err 9>&- || got=$?
 	[ $got = 137 ] || [ $got = 0 ] || die "status $got"

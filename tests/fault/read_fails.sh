@@ -9,7 +9,8 @@
 
 FAILER=$BUILD/tests/fault/failer
 EIO=5
-PREAD64=17 GETDENTS64=217 OPENAT=257 NEWFSTATAT=262
+PREAD64=${CALL[pread64]} GETDENTS64=${CALL[getdents64]} OPENAT=${CALL[openat]}
+NEWFSTATAT=${CALL[newfstatat]}
 
 # Some packets in each of two files, plain and compressed.
 victim spin_threads 2

@@ -10,7 +10,7 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
-PTRACE=101 DETACH=17
+PTRACE=${CALL[ptrace]} DETACH=17
 INJECT=("$INJECT" -f leave_work -d 0.01 -o /dev/null --max-pause 20s -v -p)
 RANDOM=${SEED:-1}
 

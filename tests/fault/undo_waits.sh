@@ -12,7 +12,7 @@ victim tight_stack busy
 # sealing of the session, which has a descriptor in the target by then.
 fails()
 {
-	"$BUILD/tests/fault/failer" -o 72 -n "$1" -e 1 -- \
+	"$BUILD/tests/fault/failer" -o "${CALL[fcntl]}" -n "$1" -e 1 -- \
 		"$INJECT" -p "$VICTIM" -f 'tight_*' -d 0.01 -o /dev/null 2>fails.err
 	has_line 'inject: size the session' fails.err
 }

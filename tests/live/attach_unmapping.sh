@@ -6,8 +6,7 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
-[ "$(uname -m)" = x86_64 ] && munmap=11 || munmap=215
-unmaps() { grep -qs "^$munmap " "/proc/$VICTIM/task"/*/syscall; }
+unmaps() { grep -qs "^${CALL[munmap]} " "/proc/$VICTIM/task"/*/syscall; }
 
 for _ in 1 2 3 4 5; do
 	victim unmapper

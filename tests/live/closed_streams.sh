@@ -46,8 +46,7 @@ for what in --help --version list; do
 done
 
 # What fails before the command line is read is no fault of that.
-fcntl=72
-status 1 "$BUILD/tests/fault/failer" -o $fcntl -n 1 -e 9 -- "$INJECT" --version
+status 1 "$BUILD/tests/fault/failer" -o "${CALL[fcntl]}" -n 1 -e 9 -- "$INJECT" --version
 has_line 'closed descriptor 0' trace.err || die "$(cat trace.err)"
-status 125 "$BUILD/tests/fault/failer" -o $fcntl -n 1 -e 9 -- "$INJECT" -f '*' -- true
+status 125 "$BUILD/tests/fault/failer" -o "${CALL[fcntl]}" -n 1 -e 9 -- "$INJECT" -f '*' -- true
 status 2 "$INJECT" --no-such-option

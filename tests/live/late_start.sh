@@ -10,9 +10,7 @@ mkfifo victim.in
 VICTIM=$!
 started "$VICTIM"
 exec 9>victim.in
-reads=0
-[ "$(uname -m)" = x86_64 ] || reads=63
-waits() { [[ $(readlink "/proc/$VICTIM/exe") = */late_start && $(cat "/proc/$VICTIM/syscall") = "$reads "* ]]; }
+waits() { [[ $(readlink "/proc/$VICTIM/exe") = */late_start && $(cat "/proc/$VICTIM/syscall") = "${CALL[read]} "* ]]; }
 wait_until 30 waits || die "it does not wait"
 
 : >trace.err

@@ -32,8 +32,7 @@ kill -KILL "$TRACER"
 stopper=$!
 started "$stopper"
 # By its number that is clock_nanosleep.
-case $(uname -m) in aarch64) sleeps=115 ;; *) sleeps=230 ;; esac
-waits() { [ "$(cut -d' ' -f1 "/proc/$stopper/syscall" 2>/dev/null)" = $sleeps ]; }
+waits() { [ "$(cut -d' ' -f1 "/proc/$stopper/syscall" 2>/dev/null)" = "${CALL[clock_nanosleep]}" ]; }
 until waits; do
 	kill -0 "$stopper" 2>/dev/null || break
 done
