@@ -14,14 +14,17 @@ VICTIMS=$BUILD/tests/victims${KIND:+/kinds/$KIND}
 TEXTCHECK=$BUILD/tests/tools/textcheck
 declare -A STARTED=()	# by PID: when the processes that this test started have begun
 VICTIM=			# the one that commands go to
-# The numbers of system calls, as this instruction set has them.
+# The numbers of system calls, as this instruction set has them; and as hexadecimal bytes, for
+# tests/tools/poke, a breakpoint, what does nothing, and a jump, or as much of it as tells.
 # shellcheck disable=SC2034 # tests use them
 case $(uname -m) in
 x86_64)
+	TRAP=cc NOP=90 JUMP=e9
 	declare -A CALL=([read]=0 [munmap]=11 [pread64]=17 [fcntl]=72 [ptrace]=101 [getdents64]=217
 		[clock_nanosleep]=230 [openat]=257 [newfstatat]=262)
 	;;
 *)
+	TRAP=000020d4 NOP=1f2003d5 JUMP=02000014
 	declare -A CALL=([read]=63 [munmap]=215 [pread64]=67 [fcntl]=25 [ptrace]=117 [getdents64]=61
 		[clock_nanosleep]=115 [openat]=56 [newfstatat]=79)
 	;;
@@ -258,6 +261,9 @@ other_thread()
 	done
 	return 1
 }
+
+# is_jump BYTES: as poke prints them.
+is_jump() { [[ $1 = e9 || $1 = ??????1[4567] ]]; }
 
 threads() { local t=("/proc/$1/task"/*); echo ${#t[@]}; }
 

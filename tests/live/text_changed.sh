@@ -10,7 +10,7 @@ poke() { "$BUILD/tests/tools/poke" "$VICTIM" "$@"; }
 
 victim spin_threads 2
 # Where inject never was.
-old=$(poke count_frame cc)
+old=$(poke count_frame "$TRAP")
 status 0 "$INJECT" stop -p "$VICTIM"
 has_line 'differs from its files in 1 place' trace.err || die "does not tell"
 ! has_line "text verified" trace.err || die "says verified"
@@ -23,13 +23,13 @@ kill -KILL "$TRACER"
 wait "$TRACER" || true
 status 0 "$INJECT" stop -p "$VICTIM"
 has_line 'all probes removed, text verified' trace.err || die "stop does not know it"
-[ "$(poke count_frame)" = cc ] || die "a foreign breakpoint was removed"
+[ "$(poke count_frame)" = "$TRAP" ] || die "a foreign breakpoint was removed"
 poke count_frame "$old" >/dev/null
 unharmed
 
 # Meanwhile, in a function that has no probe.
 inject_bg -p "$VICTIM" -f 'spin_*' -o /dev/null
-poke count_frame cc >/dev/null
+poke count_frame "$TRAP" >/dev/null
 WANT=5 inject_end
 has_line 'differs from its file at 0x' trace.err || die "does not tell where"
 ! has_line "text verified" trace.err || die "says verified"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* poke PID SYMBOL BYTE: write one byte (hex) over the first of an exported
- * function of the executable, as a debugger's breakpoint does, and print the
- * byte that was there. `poke PID SYMBOL` prints it only. */
+/* poke PID SYMBOL BYTES: write as many bytes (hex) as a breakpoint has over the first of an
+ * exported function of the executable, as a debugger does, and print those
+ * that were there. `poke PID SYMBOL` prints them only. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +12,12 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#ifdef __x86_64__
+enum { BYTES = 1 };
+#else
+enum { BYTES = 4 };
+#endif
 
 static int die(const char *what)
 {
@@ -68,7 +74,7 @@ int main(int argc, char **argv)
 	char path[64];
 	struct stat st;
 	uint64_t addr;
-	uint8_t *elf, old, byte;
+	uint8_t *elf, bytes[BYTES];
 	int fd;
 
 	if (argc != 3 && argc != 4)
@@ -83,12 +89,16 @@ int main(int argc, char **argv)
 	addr = base(argv[1]) + find(elf, argv[2]);
 	snprintf(path, sizeof(path), "/proc/%s/mem", argv[1]);
 	fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0 || pread(fd, &old, 1, addr) != 1)
+	if (fd < 0 || pread(fd, bytes, BYTES, addr) != BYTES)
 		die(path);
-	printf("%02x\n", old);
+	for (int i = 0; i < BYTES; i++)
+		printf("%02x", bytes[i]);
+	printf("\n");
 	if (argc == 4) {
-		byte = strtoul(argv[3], NULL, 16);
-		if (pwrite(fd, &byte, 1, addr) != 1)
+		for (int i = 0; i < BYTES; i++)
+			if (sscanf(argv[3] + 2 * i, "%2hhx", &bytes[i]) != 1)
+				return 2;
+		if (pwrite(fd, bytes, BYTES, addr) != BYTES)
 			die(path);
 	}
 	return 0;

@@ -27,14 +27,24 @@ static unsigned char *map_file(void)
 	return at;
 }
 
-/* mov $x, %eax; ret, at another place each time */
+/* What returns x, at another place each time. */
 static uint32_t run(unsigned char *code, uint32_t x)
 {
+#ifdef __x86_64__
 	unsigned char *at = code + x % (SIZE - 8);
 
-	at[0] = 0xb8;
+	at[0] = 0xb8;			/* mov $x, %eax; ret */
 	memcpy(at + 1, &x, sizeof(x));
 	at[5] = 0xc3;
+#else
+	/* mov w0, #x; movk w0, #x >> 16, lsl #16; ret */
+	uint32_t words[] = { 0x52800000 | (x & 0xffff) << 5, 0x72a00000 | x >> 16 << 5,
+			     0xd65f03c0 };
+	unsigned char *at = code + x * 4 % (SIZE - 16);
+
+	memcpy(at, words, sizeof(words));
+	__builtin___clear_cache((char *)at, (char *)at + sizeof(words));
+#endif
 	return ((uint32_t (*)(void))at)();
 }
 
