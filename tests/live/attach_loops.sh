@@ -26,6 +26,7 @@ victim loops 3
 status 0 "$INJECT" list -p "$VICTIM" -f 'spin_*' -f 'count_*'
 grep -q ' 10 entries .*; 0 entry-only; 0 refused' trace.err || die "not all are probed whole"
 cycles=60
+[ "${PATIENCE:-1}" -lt 10 ] || cycles=20
 [ -n "${SOAK:-}" ] && cycles=2000
 for i in $(seq $cycles); do
 	if [ $((i % 20)) = 0 ]; then

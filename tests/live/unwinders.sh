@@ -26,6 +26,10 @@ steps()
 	[ "${n#* }" = "lost 0" ] && [ "${n%% *}" -ge "$1" ] || die "$2: $got"
 }
 
+# As many in less time, where all is slow.
+most=400
+[ "${PATIENCE:-1}" -lt 10 ] || most=40
+
 begin()
 {
 	victim "$1"
@@ -38,7 +42,7 @@ traced_by()
 {
 	begin "$1"
 	inject_bg "${@:2}" -p "$VICTIM"
-	rounds 400 "$*"
+	rounds $most "$*"
 	steps 300 "$*"
 	inject_end
 	removed
@@ -67,18 +71,18 @@ victim_quit
 # Without an inject there.
 begin unwinders
 status 0 "$INJECT" start -p "$VICTIM" -f 'un_*' --keep last
-rounds 400 "started"
+rounds $most "started"
 status 0 "$INJECT" add -p "$VICTIM" -f 'unwinders::*' -f '*call*'
 status 0 "$INJECT" status -p "$VICTIM"
 ! grep _Unwind trace.out || die "what was not asked for is listed"
 status 0 "$INJECT" remove -p "$VICTIM" -f un_leaf
-rounds 200 "changed"
+rounds $((most / 2)) "changed"
 status 0 "$INJECT" stop -p "$VICTIM"
 unharmed
 
 # And without one there because it was killed.
 inject_bg -p "$VICTIM" -f 'un_*' -o /dev/null
 WANT=137 inject_end KILL
-rounds 200 "killed"
+rounds $((most / 2)) "killed"
 status 0 "$INJECT" stop -p "$VICTIM"
 unharmed

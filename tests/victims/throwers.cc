@@ -68,13 +68,27 @@ PROBED int trace_outer(void **pc, int n)
 
 } // namespace throwers
 
-/* From one place, though the first time is a case of its own. */
-PROBED int trace(void **pc, int n)
+/* pc[0] is inside trace_inner: its window may be moved into a stub,
+ * all others are return addresses and must not change at all. */
+PROBED void once(void **first, int *n)
 {
-	int got = throwers::trace_outer(pc, n);
+	void *pc[32];
+	int got = throwers::trace_outer(pc, 32), k = 1;
 
-	asm volatile("" ::: "memory");
-	return got;
+	if (*n == 0) {
+		memcpy(first, pc, sizeof(pc));
+		*n = got;
+	} else if (got != *n || memcmp(pc + 1, first + 1, (got - 1) * sizeof(*pc))) {
+		while (k < got - 1 && pc[k] == first[k])
+			k++;
+		victim_wrong("backtrace: %d frames, were %d; %p, was %p", got, *n, pc[k],
+			     first[k]);
+	}
+	throwers::destroyed = 0;
+	if (throwers::catcher(10) != -1)
+		victim_wrong("catcher");
+	if (throwers::destroyed != 11)
+		victim_wrong("destructors: %d", throwers::destroyed);
 }
 
 static void *run(void *arg)
@@ -82,29 +96,8 @@ static void *run(void *arg)
 	void *first[32];
 	int n = 0;
 
-	/* pc[0] is inside trace_inner: its window may be moved into a stub,
-	 * all others are return addresses and must not change at all. */
-	for (int i = 0;; i++) {
-		void *pc[32];
-		int got = trace(pc, 32);
-
-		if (i == 0) {
-			memcpy(first, pc, sizeof(pc));
-			n = got;
-		} else if (got != n || memcmp(pc + 1, first + 1,
-					      (n - 1) * sizeof(*pc))) {
-			int k = 1;
-
-			while (k < n - 1 && pc[k] == first[k])
-				k++;
-			victim_wrong("backtrace: %d frames, were %d; %p, was %p", got, n, pc[k],
-				     first[k]);
-		}
-		throwers::destroyed = 0;
-		if (throwers::catcher(10) != -1)
-			victim_wrong("catcher");
-		if (throwers::destroyed != 11)
-			victim_wrong("destructors: %d", throwers::destroyed);
+	for (;;) {
+		once(first, &n);
 		victim_count();
 		victim_sleep_us(200);
 	}

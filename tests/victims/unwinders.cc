@@ -227,7 +227,7 @@ struct walk {
 #ifdef __x86_64__
 enum { STEPS = 8000 };		/* a ring that is full may take a million */
 #else
-enum { STEPS = 2000 };
+enum { STEPS = 500 };
 #endif
 static int nsteps, nlost;
 static uintptr_t stepped_frame;
@@ -268,7 +268,7 @@ static __attribute__((noinline)) void stepped(void)
 	stepping = 1;
 	if (pthread_create(&t, NULL, interrupt, (void *)pthread_self()))
 		_exit(3);
-	for (unsigned int i = 0; stepping && i < 1000000; i++)
+	while (stepping)
 		sum = sum + un_chain(1, 0);
 	stepping = 0;
 	pthread_join(t, NULL);

@@ -23,8 +23,8 @@ programs="redis-server redis-tools nginx-light"
 headers="libc6-dev libelf-dev libdw-dev libcapstone-dev libunwind-dev libiberty-dev zlib1g-dev
 	liblzma-dev libzstd-dev libboost-context-dev musl-dev"
 kernel=linux-image-arm64
-# Drivers that are modules in Debian's kernel: the folder that is shared.
-modules="virtio_pci 9pnet_virtio 9p"
+# Drivers that are modules in Debian's kernel: the folder that is shared; and what containers have.
+modules="virtio_pci 9pnet_virtio 9p overlay"
 
 # shellcheck source=tools/arm64/apt.sh
 . "$here/apt.sh"
