@@ -228,7 +228,8 @@ $(GO_VICTIMS:%=$(BUILD)/tests/victims/%): $$(wildcard tests/victims/$$(@F)/*.go)
 	@mkdir -p $(@D); echo "  GO      $(<D)"
 	$(Q)CGO_ENABLED=1 $(GO_BUILD) -o $@ $(filter-out %/no_c.go,$^)
 
-GO_BUILD := $(if $(CROSS),GOARCH=$(ARCH)) GOCACHE=$(abspath $(BUILD))/go-cache GOFLAGS=-p=2 $(GO) build
+GO_BUILD := $(if $(CROSS),GOARCH=$(ARCH)) GOCACHE=$(abspath $(BUILD))/go-cache GOFLAGS=-p=2 \
+	$(GO) build
 GO_static :=
 GO_stripped := -ldflags='-s -w'
 GO_pie := -buildmode=pie
@@ -338,7 +339,7 @@ FAST := attach_running attach_single command_same count_exact fork_children_clea
 check-fast: all $(FAST_UNIT)
 	@tests/run $(BUILD) $(FAST:%=live/%) $(FAST_UNIT)
 
-# On arm64, in a machine under QEMU: what is known to work there (docs/arm64.md).
+# On arm64, in a machine under QEMU: each state once (docs/arm64.md).
 ARM64_UNIT := $(addprefix patch/,arm64_decode arm64_relocate arm64_stack plan_arm64 x86_decode x86_relocate) \
 	$(addprefix unit/,alarms code cpu_times disarm follow graph hold jump_set limiter \
 	output pace pages pattern procfs remote seccomp segment shorten sort spills stale \
@@ -347,20 +348,45 @@ ARM64_UNIT := $(addprefix patch/,arm64_decode arm64_relocate arm64_stack plan_ar
 	payload_keep payload_limiter payload_registers payload_registers_bare payload_signals \
 	payload_tight payload_tight_bare payload_tight_room \
 	payload_timing payload_watch)
-ARM64_LIVE := attach_running attach_single attach_sleeping command_same count_exact \
-	fork_children_cleaned stop_after_kill9 text_changed text_copies
-ARM64_VICTIMS := command forker single sleeper spin_threads text_copies
+ARM64_LIVE := aliases arm64_guarded arm64_words attach_exec attach_landing attach_loops \
+	attach_many_functions attach_recursion attach_registers attach_running \
+	attach_sigaltstack attach_single attach_sleeping attach_stripped attach_tailcalls \
+	branch_into_prologue command_same command_signals command_status confined_later \
+	confined_thread conventions count_exact eintr_table flight fork_children_cleaned hist \
+	interrupted longjmp pthread_exit_cancel record_exact refuse_foreign_breakpoint \
+	refuse_seccomp refuse_text_differs remove_target_ends remove_target_execs \
+	signals_while_borrowed stop_after_kill9 stop_breakpoint_on_jump text_changed \
+	text_copies vfork_children
+# One point in so many as `check` takes.
+ARM64_FAULT := trace_killed_threads
+ARM64_WIDER := 40
+# On a processor without landing pads, signed pointers and SVE.
+ARM64_OLDER := arm64_words attach_running attach_single conventions signals_while_borrowed \
+	stop_after_kill9
+arm64 = $(MAKE) --no-print-directory $(PARALLEL) ARCH=arm64 SYSROOT=$(BUILD)/guest/sysroot \
+	BUILD=$(BUILD)/arm64
+in-arm64 = tools/arm64/in-guest.sh $(BUILD)/guest . env MOST=1200
+arm64-run = tools/arm64/run-tests.sh $(BUILD)/arm64
+ARM64_UNIT_BIN = $(ARM64_UNIT:%=$(BUILD)/arm64/tests/%)
+
 check-arm64:
 	@tools/deps.sh build arm64
 	@tools/arm64/guest.sh $(BUILD)/guest
-	@$(MAKE) --no-print-directory $(PARALLEL) ARCH=arm64 SYSROOT=$(BUILD)/guest/sysroot \
-		BUILD=$(BUILD)/arm64 all tools $(addprefix $(BUILD)/arm64/tests/, \
-		$(ARM64_UNIT) $(ARM64_VICTIMS:%=victims/%))
+	@$(arm64) all victims $(ARM64_UNIT_BIN)
 	@OBJDUMP=aarch64-linux-gnu-objdump tools/payload-check.sh $(BUILD)/arm64/payload.so \
 		$(BUILD)/arm64/loader.elf
-	@TIMEOUT=3000 tools/arm64/in-guest.sh $(BUILD)/guest . tools/arm64/run-tests.sh \
-		$(BUILD)/arm64 $(addprefix $(BUILD)/arm64/tests/,$(ARM64_UNIT)) \
-		$(ARM64_LIVE:%=tests/live/%.sh)
+	@TIMEOUT=3000 $(in-arm64) SKIPS=tests/skips WIDER=$(ARM64_WIDER) $(arm64-run) \
+		$(ARM64_UNIT_BIN) $(ARM64_LIVE:%=tests/live/%.sh) $(ARM64_FAULT:%=tests/fault/%.sh)
+	@CPU=neoverse-n1 TIMEOUT=1200 $(in-arm64) SKIPS=tests/skips $(arm64-run) \
+		$(ARM64_OLDER:%=tests/live/%.sh)
+
+# All that can run there: hours. Without programs that the guest has not, and their suites.
+soak-arm64:
+	@tools/deps.sh build arm64
+	@tools/arm64/guest.sh $(BUILD)/guest
+	@$(arm64) all victims $(ARM64_UNIT_BIN)
+	@MEMORY=4G TIMEOUT=86400 $(in-arm64) MOST=7200 $(arm64-run) $(ARM64_UNIT_BIN) \
+		$(filter-out tests/live/real_%,$(LIVE)) $(FAULT)
 
 # What depends most on the kernel, on those of three releases of Debian: nightly, or by hand.
 # Under emulation some ten times as slow. (start -o keeps no file on an overlay.)
@@ -478,5 +504,5 @@ analyze:
 	@tools/deps.sh analyze
 	@tools/analyze.sh
 
-.PHONY: unit victims tools programs deps suites glibcs check check-arm64 check-kernels check-fast check-unit check-live soak soak-san soak-tsan fuzz fuzz-read oracle \
+.PHONY: unit victims tools programs deps suites glibcs check check-arm64 soak-arm64 check-kernels check-fast check-unit check-live soak soak-san soak-tsan fuzz fuzz-read oracle \
 	fuzz-readers demo bench census lint analyze
