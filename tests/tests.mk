@@ -140,7 +140,8 @@ VICTIMS := $(filter-out $(VICTIMS_NOT_$(ARCH)), \
 	$(KINDS) $(UNWINDERS) $(BUILD)/tests/victims/stripped \
 	$(BUILD)/tests/victims/nameless $(BUILD)/tests/victims/packed_fixed \
 	$(BUILD)/tests/victims/plugin.so \
-	$(BUILD)/tests/victims/plugin_other.so $(BUILD)/tests/victims/guarded.so \
+	$(BUILD)/tests/victims/plugin_other.so $(BUILD)/tests/victims/slow.so \
+	$(BUILD)/tests/victims/guarded.so \
 	$(COMPILED:%=$(BUILD)/tests/victims/compiled/%) \
 	$(if $(RUSTC),$(RUST)) $(LINKAGE) $(if $(GO),$(GO_ALL:%=$(BUILD)/tests/victims/%)))
 VICTIM_CFLAGS := -O2 -g $(WARN) -Wno-missing-prototypes -Wno-infinite-recursion \
@@ -194,6 +195,10 @@ $(BUILD)/tests/victims/plugin.so: tests/victims/plugin/plugin.c
 $(BUILD)/tests/victims/plugin_other.so: tests/victims/plugin/plugin.c
 	@mkdir -p $(@D); echo "  CC      $< (shared, the other one)"
 	$(Q)$(CC) -std=gnu11 $(WARN) -O2 -g -fPIC -shared -DOTHER -o $@ $<
+
+$(BUILD)/tests/victims/slow.so: tests/victims/plugin/slow.c
+	@mkdir -p $(@D); echo "  CC      $< (shared)"
+	$(Q)$(CC) -std=gnu11 $(WARN) -O2 -g -fPIC -shared -o $@ $<
 
 $(BUILD)/tests/victims/guarded.so: tests/victims/guarded/guarded.c
 	@mkdir -p $(@D); echo "  CC      $< (shared, guarded)"

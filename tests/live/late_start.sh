@@ -10,7 +10,11 @@ mkfifo victim.in
 VICTIM=$!
 started "$VICTIM"
 exec 9>victim.in
-waits() { [[ $(readlink "/proc/$VICTIM/exe") = */late_start && $(cat "/proc/$VICTIM/syscall") = "${CALL[read]} "* ]]; }
+waits()
+{
+	[[ $(readlink "/proc/$VICTIM/exe") = */late_start &&
+		$(cat "/proc/$VICTIM/syscall") = "${CALL[read]} "* ]]
+}
 wait_until 30 waits || die "it does not wait"
 
 : >trace.err

@@ -7,15 +7,9 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
-cat >slow.c <<'C'
-void in_constructor(void);
-__attribute__((constructor)) static void begin(void) { in_constructor(); }
-C
-gcc -shared -fPIC -o slow.so slow.c
-
 gap() { tell gap '^gap'; }
 
-for how in "$PWD/slow.so" malloc stacks; do
+for how in "$VICTIMS/slow.so" malloc stacks; do
 	rm -f victim.in
 	victim locks_held "$how"
 	before=$(threads "$VICTIM")

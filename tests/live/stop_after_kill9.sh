@@ -32,7 +32,10 @@ kill -KILL "$TRACER"
 stopper=$!
 started "$stopper"
 # By its number that is clock_nanosleep.
-waits() { [ "$(cut -d' ' -f1 "/proc/$stopper/syscall" 2>/dev/null)" = "${CALL[clock_nanosleep]}" ]; }
+waits()
+{
+	[ "$(cut -d' ' -f1 "/proc/$stopper/syscall" 2>/dev/null)" = "${CALL[clock_nanosleep]}" ]
+}
 until waits; do
 	kill -0 "$stopper" 2>/dev/null || break
 done

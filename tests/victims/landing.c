@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * landing [N [idle]]: functions with an indirect jump to the second of their own
- * instructions (behind a landing pad that stays, where there are such pads), whose address cannot be seen: it is computed. It is still an
- * instruction when they are probed.
+ * instructions (behind a landing pad that stays, where there are such pads), whose
+ * address cannot be seen: it is computed. It is still an instruction when they are probed.
  *
  * land_* are called in counted phases only, jump_* all the time.
  */

@@ -18,7 +18,7 @@ stamp=$(cat "$here/guest.sh" "$here/apt.sh" "$here/init" "$here/leave.c" | sha25
 libraries="libc6 libgcc-s1 libstdc++6 libdw1 libelf1 libcapstone4 libunwind8 libzstd1 liblzma5
 	libiberty-dev libboost-context1.74.0 musl"
 tools="busybox-static bash dash coreutils grep sed mawk gawk findutils diffutils procps util-linux
-	bsdutils mount strace gdb python3 jq babeltrace2 zstd"
+	bsdutils libc-bin mount strace gdb python3 jq babeltrace2 zstd"
 programs="redis-server redis-tools nginx-light"
 headers="libc6-dev libelf-dev libdw-dev libcapstone-dev libunwind-dev libiberty-dev zlib1g-dev
 	liblzma-dev libzstd-dev libboost-context-dev musl-dev"
