@@ -101,21 +101,21 @@ each_fails()
 
 cannot='^inject: .*/stream_.*byte [0-9]* .*cannot be read: Input/output error'
 for of in plain squeezed; do
-	each_fails $PREAD64 "$INJECT" report $of
-	each_fails $PREAD64 "$INJECT" export --to ctf -o exported $of
-	each_fails $OPENAT "$INJECT" report $of
+	each_fails "$PREAD64" "$INJECT" report $of
+	each_fails "$PREAD64" "$INJECT" export --to ctf -o exported $of
+	each_fails "$OPENAT" "$INJECT" report $of
 done
 # The others have what these have.
 for read in "${READS[@]}"; do
 	read -ra words <<<"$read"
 	rm -rf exported
-	failing $PREAD64 1 "$INJECT" "${words[@]}" plain || die "inject $read reads nothing"
+	failing "$PREAD64" 1 "$INJECT" "${words[@]}" plain || die "inject $read reads nothing"
 	grep -q "$cannot" trace.err || die "inject $read does not say what it cannot read"
 done
-failing $NEWFSTATAT 1 "$INJECT" report plain || die "no file is looked at"
+failing "$NEWFSTATAT" 1 "$INJECT" report plain || die "no file is looked at"
 grep -q '/stream_[01] cannot be read: Input/output error' trace.err ||
 	die "a file that cannot be looked at is not named"
 # And the list of files itself.
-status 0 "$FAILER" -o $GETDENTS64 -n 1 -e $EIO -- "$INJECT" report plain
+status 0 "$FAILER" -o "$GETDENTS64" -n 1 -e $EIO -- "$INJECT" report plain
 grep -q 'plain cannot be listed to its end.*: Input/output error' trace.err ||
 	die "the list of files is taken for whole"

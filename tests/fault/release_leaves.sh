@@ -53,7 +53,7 @@ held()
 	local got=0
 
 	leaver "$1"
-	timeout $((90 * ${PATIENCE:-1})) "$BUILD/tests/fault/failer" -o $PTRACE -r "$3" -n "$4" \
+	timeout $((90 * ${PATIENCE:-1})) "$BUILD/tests/fault/failer" -o "$PTRACE" -r "$3" -n "$4" \
 		-w "echo $2 >go.new; mv go.new go; sleep $5" -- "${INJECT[@]}" "$VICTIM" \
 		>trace.out 2>trace.err 9>&- || got=$?
 	[ $got != 124 ] || die "no end"
