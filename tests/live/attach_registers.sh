@@ -6,14 +6,15 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
+[ "${PATIENCE:-1}" -lt 10 ] && cycles=20 || cycles=6
 victim registers
-for _ in $(seq 20); do
+for _ in $(seq $cycles); do
 	status 0 "$INJECT" -p "$VICTIM" -f 'regs_probed*' -d 0.05
 	removed
 done
 victim_quit
 victim registers alone
-for _ in $(seq 10); do
+for _ in $(seq $((cycles / 2))); do
 	status 0 "$INJECT" -p "$VICTIM" -f 'regs_probed*' -d 0.02
 	removed
 done
