@@ -285,6 +285,10 @@ struct arch {
 	 * JUMP_BY_TABLE and JUMP_BY_NAME, the address. */
 	enum jump_by (*jump_by)(const uint8_t *p, size_t before, const struct insn *in,
 				raddr_t *base);
+	/* The bytes of the stub of a linkage table that begins at `p` (a jump through one word that
+	 * a loader fills, with a landing pad before it where those are in use), and the address
+	 * of that word. 0: none does. */
+	size_t (*linkage)(const uint8_t *p, size_t n, raddr_t pc, raddr_t *slot);
 	/* Does it, a jump, go by what lies below the stack pointer, where records are made?
 	 * NULL: none does. */
 	bool (*goes_below)(const uint8_t *p, const struct insn *in);

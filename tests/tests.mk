@@ -251,7 +251,10 @@ $(RUST): $(BUILD)/tests/victims/rust_%: tests/victims/rust_http.rs
 
 # The linkage table as it was long, with landing pads, and bound at once.
 LINKAGE_lazy := -Wl,-z,lazy
-LINKAGE_landing := -Wl,-z,lazy,-z,ibtplt -fcf-protection
+LINKAGE_landing = -Wl,-z,lazy $(LANDING_$(ARCH))
+LANDING_x86_64 := -Wl,-z,ibtplt -fcf-protection
+LANDING_arm64 := -Wl,-z,force-bti -mbranch-protection=standard -mno-outline-atomics \
+	-fno-pie -no-pie -nostartfiles tests/victims/arm64/start.S
 LINKAGE_now := -Wl,-z,now
 $(LINKAGE): $(BUILD)/tests/victims/linkage_%: tests/victims/linkage.c
 	@mkdir -p $(@D); echo "  CC      $< ($*)"

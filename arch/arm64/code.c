@@ -176,3 +176,4 @@ const struct arch arch_arm64 = {
 	.is_padding = arm64_is_padding,
 	.is_foreign = arm64_is_foreign,
 };
+	.linkage = arm64_linkage,

@@ -111,3 +111,6 @@ int arm64_relocate(const uint8_t *p, const struct insn *in, raddr_t to,
 		   uint8_t *out, size_t cap);
 
 #endif
+/* code_linkage.c: see struct arch. */
+size_t arm64_linkage(const uint8_t *p, size_t n, raddr_t pc, raddr_t *slot);
+

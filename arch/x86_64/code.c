@@ -474,6 +474,7 @@ const struct arch arch_x86_64 = {
 	.effect = x86_effect,
 	.vectors = x86_vectors,
 	.goes_by = x86_goes_by,
+	.linkage = x86_linkage,
 	.goes_below = x86_goes_below,
 	.thunk = x86_thunk,
 	.has_thunk = x86_has_thunk,

@@ -166,6 +166,9 @@ int x86_jump(raddr_t from, raddr_t to, uint8_t *out);
 int x86_jump_short(raddr_t from, raddr_t to, uint8_t *out);
 int x86_call(raddr_t from, raddr_t to, uint8_t *out);
 
+/* code_linkage.c: see struct arch. */
+size_t x86_linkage(const uint8_t *p, size_t n, raddr_t pc, raddr_t *slot);
+
 /* code_relocate.c */
 int x86_relocate(const uint8_t *p, const struct insn *in, raddr_t to,
 		 uint8_t *out, size_t cap);

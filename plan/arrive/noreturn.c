@@ -111,21 +111,13 @@ static bool comes_back(struct plan_impl *p, const struct func *f, int depth)
 /* A stub of the linkage table, that is no function of the symbols. */
 static bool is_stub_for_good(const struct plan_impl *p, raddr_t to)
 {
-	for (int i = 0; i < 2; i++) {
-		size_t left;
-		const uint8_t *bytes = symbols_text(p->symbols, to, &left);
-		struct insn in;
+	size_t left;
+	const uint8_t *bytes = symbols_text(p->symbols, to, &left);
+	raddr_t slot;
+	const char *name = bytes && p->arch->linkage(bytes, left, to, &slot) ?
+		symbols_slot(p->symbols, slot) : NULL;
 
-		if (!bytes || p->arch->measure(bytes, left, to, &in))
-			return false;
-		const char *name = in.kind == INSN_JUMP_INDIRECT && in.flags & INSN_SLOT ?
-			symbols_slot(p->symbols, in.ref) : NULL;
-
-		if (name || !(in.flags & INSN_LANDING))
-			return name && is_known_name(name);
-		to += in.size;
-	}
-	return false;
+	return name && is_known_name(name);
 }
 
 /* Does control that goes there never come back? */

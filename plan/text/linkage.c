@@ -2,10 +2,8 @@
 /*
  * linkage: where are the stubs that jump to functions of other files?
  *
- * A stub is a jump through one word that the loader fills, with a landing pad
- * before it where those are in use. What stands between the stubs (it binds a
- * symbol at its first call) belongs to none of them: words that are not bound
- * yet lead there.
+ * What stands between the stubs (it binds a symbol at its first call) belongs to none of
+ * them: words that are not bound yet lead there.
  */
 #include <errno.h>
 
@@ -19,24 +17,25 @@ struct stubs {
 static int add_table(const struct arch *arch, const struct symbols *syms,
 		     struct range table, struct stubs *ret)
 {
-	raddr_t landing = 0;		/* the pad right before, 0: none */
-	struct insn in;
+	raddr_t pc = table.start;
 
-	for (raddr_t pc = table.start; pc < table.end; pc += in.size) {
+	while (pc < table.end) {
 		size_t left;
 		const uint8_t *p = symbols_text(syms, pc, &left);
+		struct insn in;
+		raddr_t slot;
 
 		if (!p || arch->measure(p, MIN(left, table.end - pc), pc, &in))
 			return 0;
-		const char *raw = in.kind == INSN_JUMP_INDIRECT &&
-			in.flags & INSN_SLOT ? symbols_slot(syms, in.ref) : NULL;
+		size_t size = arch->linkage(p, MIN(left, table.end - pc), pc, &slot);
+		const char *raw = size ? symbols_slot(syms, slot) : NULL;
 		struct plt_stub *s = raw ? vec_push(ret->v, ret->n, ret->cap) : NULL;
 
 		if (raw && !s)
 			return -ENOMEM;
 		if (raw)
-			*s = (struct plt_stub){ { landing ? landing : pc, pc + in.size }, raw };
-		landing = in.flags & INSN_LANDING ? pc : 0;
+			*s = (struct plt_stub){ { pc, pc + size }, raw };
+		pc += raw ? size : in.size;
 	}
 	return 0;
 }

@@ -8,11 +8,19 @@
 # called N: exactly so many calls of each of the functions are seen.
 called()
 {
-	inject_bg -p "$VICTIM" -f '*64*@plt' -f 'snprintf@plt' -f 'ldexp@plt'
+	local f functions=(l64a a64l snprintf ldexp)
+	local wanted=(-f '*64*@plt' -f 'snprintf@plt' -f 'ldexp@plt')
+
+	# A pointer leads to the function itself, or, in some programs, to its stub.
+	if "$INJECT" list "$VICTIMS/linkage_$table" -f 'frexp@plt' >/dev/null 2>&1; then
+		functions+=(frexp)
+		wanted+=(-f 'frexp@plt')
+	fi
+	inject_bg -p "$VICTIM" "${wanted[@]}"
 	tell "call $1" "^called $1" >/dev/null
 	inject_end
 	removed
-	for f in l64a a64l snprintf ldexp; do
+	for f in "${functions[@]}"; do
 		[ "$(grep -c " $f@plt" trace.out)" = "$1" ] ||
 			die "$table: $(grep -c " $f@plt" trace.out) calls of $f, not $1"
 	done

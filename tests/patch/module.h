@@ -27,6 +27,7 @@ enum {
 	TEXT_CAP = 0x4000, RODATA_CAP = 0x1000,
 	LISTED = 0x800,		/* in the read-only data: addresses of nops, */
 	SLEDS = 0xc00,		/* and a map of sleds */
+	SLOTS = RODATA + 0x8018,
 	MODULE_FUNCS = 16,
 };
 
@@ -42,6 +43,8 @@ static struct made {
 	bool unclear;		/* or may be */
 	struct range unsafe;	/* where no goroutine is preempted */
 	struct range note;	/* what is a note, as its headers say */
+	struct range table;	/* of linkage, by the words from SLOTS on, */
+	const char *slots[4];	/* of these functions of other files */
 	const struct arch *arch;
 	struct symbols *symbols;
 	const struct plan *plan;
@@ -286,6 +289,23 @@ static const struct func *module_func(const char *name)
 	exit(1);
 }
 
+static void module_link(void)
+{
+	size_t n = 0;
+
+	m.symbols->slots = calloc(ARRAY_SIZE(m.slots), sizeof(*m.symbols->slots));
+	m.symbols->tables = calloc(1, sizeof(m.table));
+	*m.symbols->tables = m.table;
+	for (; n < ARRAY_SIZE(m.slots) && m.slots[n]; n++)
+		m.symbols->slots[n] = (struct got_slot){ SLOTS + 8 * n, m.slots[n] };
+	m.symbols->nslots = n;
+	m.symbols->ntables = 1;
+	if (plan_linkage(m.arch, m.symbols)) {
+		fprintf(stderr, "the test's linkage: %s\n", fail_text());
+		exit(1);
+	}
+}
+
 static void module_open(void)
 {
 	static struct file f;
@@ -313,6 +333,8 @@ static void module_open(void)
 		*m.symbols->unsafe = m.unsafe;
 		m.symbols->nunsafe = 1;
 	}
+	if (range_size(m.table))
+		module_link();
 }
 
 /* Plan up to three functions of the module, in this order. */

@@ -11,6 +11,7 @@
 #define RET 0xd65f03c0u
 #define BR_X16 0xd61f0200u
 #define SVC 0xd4000001u
+#define NOP 0xd503201fu
 
 static void put_word(uint32_t w)
 {
@@ -142,8 +143,103 @@ static void constant_left_over(void)
 	CHECK(probe()->nexits == 1);
 }
 
+/* The linkage table, of which each stub jumps through the next of the words at SLOTS. */
+#define ADRP_X16 0x90000010u
+#define LDR_X17_X16 0xf9400211u
+#define ADD_X16_X16 0x91000210u
+#define BR_X17 0xd61f0220u
+#define AUTIA1716 0xd503219fu
+
+static void put_slot_page(uint32_t slot)
+{
+	uint32_t pages = (slot >> 12) - (uint32_t)((TEXT + m.at) >> 12);
+
+	put_word(ADRP_X16 | (pages & 3) << 29 | pages >> 2 << 5);
+}
+
+static void put_slot_load(uint32_t slot)
+{
+	put_word(LDR_X17_X16 | (slot & 0xfff) / 8 << 10);
+}
+
+static void put_slot_place(uint32_t slot)
+{
+	put_word(ADD_X16_X16 | (slot & 0xfff) << 10);
+}
+
+static void begin_linkage(const char *const *names)
+{
+	module_begin();
+	m.arch = &arch_arm64;
+	for (size_t i = 0; names[i]; i++)
+		m.slots[i] = names[i];
+	/* What binds a symbol, through a word of no symbol. */
+	put_word(0xa9bf7bf0);		/* stp x16, x30, [sp, #-16]! */
+	put_slot_page(SLOTS - 8);
+	put_slot_load(SLOTS - 8);
+	put_slot_place(SLOTS - 8);
+	put_word(BR_X17); put_word(NOP); put_word(NOP); put_word(NOP);
+}
+
+static bool stub_is(const char *name, size_t off, size_t size)
+{
+	const struct func *f = module_func(name);
+
+	return f->flags & FUNC_PLT && f->range.start == TEXT + off && range_size(f->range) == size;
+}
+
+static void linkage_stubs(void)
+{
+	begin_linkage((const char *const[]){ "one", "two", "three", NULL });
+	for (uint32_t slot = SLOTS; slot < SLOTS + 24; slot += 8) {
+		put_slot_page(slot); put_slot_load(slot); put_slot_place(slot); put_word(BR_X17);
+	}
+	m.table = (struct range){ TEXT, TEXT + m.used };
+	module_plan("two");
+	CHECK(m.symbols->nfuncs == 3);
+	CHECK(stub_is("one", 32, 16) && stub_is("two", 48, 16) && stub_is("three", 64, 16));
+	CHECK(!probe()->refusal && probe()->entry_only == REFUSED_LINKAGE);
+	CHECK(probe()->nsites == 1 && site_is(probe(), 0, TACTIC_JUMP, 48, 4, 0));
+	CHECK(rules_broken(m.plan) == 0);
+}
+
+/* With a landing pad, and with what checks a word that is signed. */
+static void linkage_stubs_guarded(void)
+{
+	begin_linkage((const char *const[]){ "pad", "signed", "both", NULL });
+	put_word(BTI_C); put_slot_page(SLOTS); put_slot_load(SLOTS); put_slot_place(SLOTS);
+	put_word(BR_X17); put_word(NOP);
+	put_slot_page(SLOTS + 8); put_slot_load(SLOTS + 8); put_slot_place(SLOTS + 8);
+	put_word(AUTIA1716); put_word(BR_X17); put_word(NOP);
+	put_word(BTI_C); put_slot_page(SLOTS + 16); put_slot_load(SLOTS + 16);
+	put_slot_place(SLOTS + 16); put_word(AUTIA1716); put_word(BR_X17);
+	m.table = (struct range){ TEXT, TEXT + m.used };
+	module_plan_with(NULL, "pad", "signed", "both");
+	CHECK(m.symbols->nfuncs == 3);
+	CHECK(stub_is("pad", 32, 20) && stub_is("signed", 56, 20) && stub_is("both", 80, 24));
+	CHECK(site_is(&m.plan->probes[0], 0, TACTIC_JUMP, 36, 4, 0));
+	CHECK(site_is(&m.plan->probes[1], 0, TACTIC_JUMP, 56, 4, 0));
+	CHECK(site_is(&m.plan->probes[2], 0, TACTIC_JUMP, 84, 4, 0));
+}
+
+/* Bound at the start, as some linkers do; and what only looks like a stub. */
+static void linkage_stubs_odd(void)
+{
+	begin_linkage((const char *const[]){ "bound", "other", "cut", NULL });
+	put_slot_page(SLOTS); put_slot_load(SLOTS); put_word(BR_X17); put_word(NOP);
+	put_slot_page(SLOTS + 8); put_slot_load(SLOTS + 8); put_slot_place(SLOTS); put_word(BR_X17);
+	put_slot_page(SLOTS + 16); put_slot_load(SLOTS + 16);
+	m.table = (struct range){ TEXT, TEXT + m.used };
+	module_plan("bound");
+	CHECK(m.symbols->nfuncs == 1 && stub_is("bound", 32, 12));
+	CHECK(!probe()->refusal && probe()->nsites == 1);
+}
+
 int main(void)
 {
+	linkage_stubs();
+	linkage_stubs_guarded();
+	linkage_stubs_odd();
 	one_word_is_enough();
 	stands_behind_landing_pad();
 	loop_to_behind_landing_pad();

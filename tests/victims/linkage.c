@@ -34,6 +34,18 @@ static void check_results(uint64_t n)
 		victim_wrong("ldexp");
 }
 
+/* In a program that is linked to one address the stub is the function's, and what leads to it is a
+ * register. */
+static void check_pointer(uint64_t n)
+{
+	double (*f)(double, int *) = frexp;
+	int e;
+
+	__asm__("" : "+r"(f));
+	if (f((double)(1ull << n % 50), &e) != 0.5 || e != (int)(n % 50) + 1)
+		victim_wrong("frexp");
+}
+
 static void command(const char *line)
 {
 	uint64_t n, i;
@@ -43,6 +55,7 @@ static void command(const char *line)
 	for (i = 0; i < n; i++) {
 		check_variadic(i);
 		check_results(i);
+		check_pointer(i);
 	}
 	victim_say("called %lu", n);
 }
