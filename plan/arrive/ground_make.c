@@ -35,7 +35,8 @@ static void fix(struct plan_impl *p, raddr_t a, bool start)
 {
 	const struct ground *g = ground_at(p, a);
 
-	if (!g)
+	/* Where instructions are aligned nothing runs that is not. */
+	if (!g || a % p->arch->align)
 		return;
 	bit_set(g->planes[PLANE_FIXED], a - g->text->range.start);
 	if (start)

@@ -143,6 +143,21 @@ static void constant_left_over(void)
 	CHECK(probe()->nexits == 1);
 }
 
+/* In a program that is linked to one address any number may look like one of code; nothing runs
+ * that is not aligned. */
+static void number_in_window(void)
+{
+	begin();
+	m.exec = true;
+	put_word(STP_FRAME); put_word(MOV_X0_X1); put_word(LDP_FRAME); put_word(RET);
+	func_end();
+	for (uint64_t i = 0; i < 16; i++)
+		memcpy(m.rodata + 8 * i, &(uint64_t){ TEXT + (i % 4 ? i : 1) }, 8);
+	module_plan("f");
+	CHECK(!probe()->refusal && !probe()->entry_only && probe()->nexits == 1);
+	CHECK(rules_broken(m.plan) == 0);
+}
+
 /* The linkage table, of which each stub jumps through the next of the words at SLOTS. */
 #define ADRP_X16 0x90000010u
 #define LDR_X17_X16 0xf9400211u
@@ -237,6 +252,7 @@ static void linkage_stubs_odd(void)
 
 int main(void)
 {
+	number_in_window();
 	linkage_stubs();
 	linkage_stubs_guarded();
 	linkage_stubs_odd();
