@@ -7,6 +7,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <linux/audit.h>
+#include <signal.h>
 
 /* What b reaches backward; one word less forward. */
 #define REACH (1ll << 27)
@@ -114,7 +115,7 @@ static int arm64_call(raddr_t from, raddr_t to, uint8_t *out)
 /* nop, zeros, and brk #1, with which lld fills. */
 static bool is_padding_word(uint32_t w)
 {
-	return w == ARM64_NOP || w == 0 || w == 0xd4200020;
+	return w == ARM64_NOP || w == 0 || w == ARM64_BRK(1);
 }
 
 static bool arm64_is_padding(const uint8_t *p, size_t n)
@@ -135,10 +136,9 @@ static bool arm64_is_foreign(const uint8_t *p, size_t n)
 	return ret;
 }
 
-/* Each carries a number, and is not moved. */
 static int arm64_raises(const uint8_t *p, const struct insn *in)
 {
-	return 0;
+	return arm64_is_trap(arm64_word(p)) ? SIGTRAP : 0;
 }
 
 const struct arch arch_arm64 = {

@@ -13,6 +13,8 @@ enum {
 	ARM64_SP = 31,		/* sp or xzr */
 };
 
+#define ARM64_BRK(number) (0xd4200000u | (uint32_t)(number) << 5)
+
 /* Instructions are little-endian whatever the data is. */
 static inline uint32_t arm64_word(const uint8_t *p)
 {
@@ -76,6 +78,13 @@ static inline bool arm64_is_always(uint32_t w)
 	return arm64_is_bcond(w) && (w & 14) == 14;
 }
 
+/* Where clang and gcc end what is never to go on. Other numbers tell something to a handler, or
+ * are a debugger's or the kernel's breakpoints, which are known by their address. */
+static inline bool arm64_is_trap(uint32_t w)
+{
+	return w == ARM64_BRK(1) || w == ARM64_BRK(1000);
+}
+
 /* code_word.c */
 
 /* The same conditional branch with the condition inverted, and without its
@@ -106,11 +115,11 @@ enum spared arm64_spared(const uint8_t *p, const struct insn *in);
 bool arm64_needs_spared(const uint8_t *p, size_t n);
 bool arm64_keeps_g(const uint8_t *p);
 
+/* code_linkage.c: see struct arch. */
+size_t arm64_linkage(const uint8_t *p, size_t n, raddr_t pc, raddr_t *slot);
+
 /* code_relocate.c */
 int arm64_relocate(const uint8_t *p, const struct insn *in, raddr_t to,
 		   uint8_t *out, size_t cap);
 
 #endif
-/* code_linkage.c: see struct arch. */
-size_t arm64_linkage(const uint8_t *p, size_t n, raddr_t pc, raddr_t *slot);
-

@@ -180,8 +180,12 @@ int arm64_relocate(const uint8_t *p, const struct insn *in, raddr_t to,
 		break;
 	case INSN_SYSCALL:	/* a restarted one has its PC on itself */
 	case INSN_UNKNOWN:
-	case INSN_STOP:		/* known to its owner by its address */
 		return -ENOTSUP;
+	case INSN_STOP:
+		if (!arm64_is_trap(w))
+			return -ENOTSUP;
+		arm64_put(&o, w);
+		break;
 	default:
 		if (in->flags & INSN_PCREL)
 			put_pcrel(&o, w, in->ref);

@@ -51,6 +51,8 @@ static const struct {
 	{ "near_prfm", "d8000200", NEAR, "d8ff8200" },
 	{ "near_adr", "30000207", NEAR, "f0ffffe7 910124e7" },
 	{ "same_page_adrp", "b0000007", PC + 16, "b0000007" },
+	{ "brk_of_clang", "d4200020", TO, "d4200020" },
+	{ "brk_of_gcc", "d4207d00", TO, "d4207d00" },
 };
 
 static const struct { const char *name, *in; raddr_t to; int err; } refused[] = {
@@ -64,7 +66,7 @@ static const struct { const char *name, *in; raddr_t to; int err; } refused[] = 
 	{ "blr_x30", "d63f03c0", TO, -ENOTSUP },
 	{ "blraa_x30_modifier", "d73f087e", TO, -ENOTSUP },
 	{ "svc", "d4000001", TO, -ENOTSUP },
-	{ "brk", "d4200020", TO, -ENOTSUP },
+	{ "brk", "d4200000", TO, -ENOTSUP },
 	{ "udf", "00000000", TO, -ENOTSUP },
 	{ "eret", "d69f03e0", TO, -ENOTSUP },
 	{ "autiasppc", "f380001f", TO, -ENOTSUP },

@@ -158,6 +158,30 @@ static void number_in_window(void)
 	CHECK(rules_broken(m.plan) == 0);
 }
 
+#define BRK(number) (0xd4200000u | (number) << 5)
+
+static void plan_trap(uint32_t word, uint64_t caught)
+{
+	begin();
+	put_word(word); func_end();
+	module_plan_with(&(struct plan_options){ .caught = caught }, "f", NULL, NULL);
+}
+
+/* What cannot happen, as compilers make it; nothing follows. */
+static void stops_at_once(void)
+{
+	const uint64_t trap = 1ull << (5 - 1);
+
+	for (uint32_t number = 1; number <= 1000; number += 999) {
+		plan_trap(BRK(number), 0);
+		CHECK(site_is(probe(), 0, TACTIC_JUMP, 0, 4, 0) && !probe()->nexits);
+		plan_trap(BRK(number), trap);		/* the program handles it */
+		CHECK(probe()->refusal == REFUSED_UNMOVABLE);
+	}
+	plan_trap(BRK(0u), 0);				/* a breakpoint of the program's */
+	CHECK(probe()->refusal == REFUSED_UNMOVABLE);
+}
+
 /* The linkage table, of which each stub jumps through the next of the words at SLOTS. */
 #define ADRP_X16 0x90000010u
 #define LDR_X17_X16 0xf9400211u
@@ -253,6 +277,7 @@ static void linkage_stubs_odd(void)
 int main(void)
 {
 	number_in_window();
+	stops_at_once();
 	linkage_stubs();
 	linkage_stubs_guarded();
 	linkage_stubs_odd();
