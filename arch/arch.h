@@ -326,6 +326,9 @@ struct arch {
 	 * where the stack ends? Calls, pushes, and what stores by the stack pointer. NULL: not
 	 * known. */
 	bool (*touches_stack)(const uint8_t *p, const struct insn *in);
+	/* Does it put what a callee keeps into the frame, as at a function's entry, and no more?
+	 * NULL: not known. */
+	bool (*saves)(const uint8_t *p, const struct insn *in);
 	/* How many bytes at `p`, the start of a function of Go's, ask whether its
 	 * goroutine's stack has room: whole instructions, the last of them the
 	 * branch to where it is made to grow. What is recorded behind them has

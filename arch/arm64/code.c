@@ -141,6 +141,26 @@ static int arm64_raises(const uint8_t *p, const struct insn *in)
 	return arm64_is_trap(arm64_word(p)) ? SIGTRAP : 0;
 }
 
+/* str and stp of x19 to x28, or d8 to d15, above the stack pointer. */
+static bool arm64_saves(const uint8_t *p, const struct insn *in)
+{
+	uint32_t w = arm64_word(p), one = w & 31, other = w >> 10 & 31;
+	uint32_t low = w & 1 << 26 ? 8 : 19, high = w & 1 << 26 ? 15 : 28;
+
+	if ((w >> 5 & 31) != ARM64_SP || one < low || one > high)
+		return false;
+	switch (w & 0xffc00000) {
+	case 0xf9000000:	/* str x, d */
+	case 0xfd000000:
+		return true;
+	case 0xa9000000:	/* stp x, d */
+	case 0x6d000000:
+		return !(w & 1 << 21) && other >= low && other <= high;
+	default:
+		return false;
+	}
+}
+
 const struct arch arch_arm64 = {
 	.name = "arm64",
 	.machine = EM_AARCH64,
@@ -165,6 +185,7 @@ const struct arch arch_arm64 = {
 	.record = arm64_record,
 	.raises = arm64_raises,
 	.faults = arm64_faults,
+	.saves = arm64_saves,
 	.jump_by = arm64_jump_by,
 	.lowers_stack = arm64_lowers_stack,
 	.stack_check = arm64_stack_check,
@@ -173,7 +194,7 @@ const struct arch arch_arm64 = {
 	.spared = arm64_spared,
 	.needs_spared = arm64_needs_spared,
 	.keeps_g = arm64_keeps_g,
+	.linkage = arm64_linkage,
 	.is_padding = arm64_is_padding,
 	.is_foreign = arm64_is_foreign,
 };
-	.linkage = arm64_linkage,

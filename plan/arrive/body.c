@@ -85,20 +85,35 @@ static int read_piece(struct body *b, size_t piece)
 	return 0;
 }
 
-/* Does control go on behind a piece, whose last instruction this is? A call there
+static bool is_save(const struct body *b, size_t i)
+{
+	const struct arch *arch = b->impl->arch;
+	const struct insn *in = &b->steps[i].insn;
+	size_t left;
+	const uint8_t *p = arch->saves ? symbols_text(b->impl->symbols, in->pc, &left) : NULL;
+
+	return p && arch->saves(p, in);
+}
+
+/*
+ * Does control go on behind a piece, whose last instruction this is? A call there
  * does not return, a system call neither: compilers know which never do. Nops may
- * follow that, as they may what goes on into an aligned function. */
+ * follow that, as they may what goes on into an aligned function; and what is left of a path
+ * that is never taken: to save what it would have changed.
+ */
 static bool falls_off(const struct body *b, size_t last)
 {
-	size_t i = last;
-	const struct insn *in;
+	size_t piece = b->steps[last].piece, i = last;
 
-	while (i && b->steps[i - 1].piece == b->steps[last].piece &&
-	       b->steps[i].insn.flags & INSN_NOP)
+	while (i && b->steps[i - 1].piece == piece && b->steps[i].insn.flags & INSN_NOP)
 		i--;
-	in = &b->steps[i].insn;
-	return !insn_ends(in) && in->kind != INSN_CALL &&
-	       in->kind != INSN_CALL_INDIRECT && in->kind != INSN_SYSCALL;
+	size_t call = i;
+	while (call && b->steps[call - 1].piece == piece && is_save(b, call))
+		call--;
+	const struct insn *in = &b->steps[i].insn, *before = &b->steps[call].insn;
+
+	return !insn_ends(in) && in->kind != INSN_SYSCALL && before->kind != INSN_CALL &&
+	       before->kind != INSN_CALL_INDIRECT;
 }
 
 /* Is a piece there that has no bytes, of the function around `pc`? */

@@ -182,6 +182,37 @@ static void stops_at_once(void)
 	CHECK(probe()->refusal == REFUSED_UNMOVABLE);
 }
 
+#define STP_X19_X20 0xa90153f3u		/* stp x19, x20, [sp, #16] */
+#define STR_D8 0xfd0013e8u		/* str d8, [sp, #32] */
+#define STR_X0 0xf90013e0u		/* str x0, [sp, #32] */
+#define CBZ_X0_12 0xb4000060u		/* to behind the next two */
+
+/* Behind a call that never returns a compiler may leave what it would have saved. */
+static void plan_end(uint32_t first, uint32_t second, bool call)
+{
+	begin();
+	put_word(STP_FRAME); put_word(CBZ_X0_12); put_word(LDP_FRAME); put_word(RET);
+	if (call)
+		put_branch(0x94000000, 0x80);
+	put_word(first); put_word(second); func_end();
+	func("next", m.at); put_word(RET); func_end();
+	func("never", 0x80); put_word(RET); func_end();
+	module_plan("f");
+}
+
+static void saves_for_nothing(void)
+{
+	plan_end(STP_X19_X20, STR_D8, true);
+	CHECK(!probe()->refusal && !probe()->entry_only && probe()->nexits == 1);
+	plan_end(STP_X19_X20, NOP, true);
+	CHECK(!probe()->refusal && !probe()->entry_only && probe()->nexits == 1);
+	/* No callee keeps x0; and nothing says that control does not come here. */
+	plan_end(STP_X19_X20, STR_X0, true);
+	CHECK(probe()->entry_only == REFUSED_SHARED_BODY);
+	plan_end(STP_X19_X20, STR_D8, false);
+	CHECK(probe()->entry_only == REFUSED_SHARED_BODY);
+}
+
 /* The linkage table, of which each stub jumps through the next of the words at SLOTS. */
 #define ADRP_X16 0x90000010u
 #define LDR_X17_X16 0xf9400211u
@@ -278,6 +309,7 @@ int main(void)
 {
 	number_in_window();
 	stops_at_once();
+	saves_for_nothing();
 	linkage_stubs();
 	linkage_stubs_guarded();
 	linkage_stubs_odd();
