@@ -14,6 +14,8 @@ enum {
 				 * optimize for size */
 	SAMPLE = 1000,
 	PACKED_GAP = 4,		/* less than this is no padding of functions */
+	WORD = 4,
+	NEAR = 16,		/* entries on each side that tell what lies there */
 };
 
 struct builder {
@@ -26,6 +28,7 @@ struct builder {
 	struct range plts[PLT_MAX];
 	size_t nplts;
 	bool aligned;		/* functions of this file start aligned */
+	uint32_t *odd;		/* by entries: see count_odd */
 };
 
 /* ---- named functions ----------------------------------------------------- */
@@ -174,15 +177,49 @@ static bool starts_are_aligned(const struct unwind *u)
 	return aligned >= entered - entered / 4;
 }
 
+/*
+ * Compilers leave a function where the one before it ends if only the first of the words of an
+ * aligned place is taken (.p2align 4,,11). Unlikely code begins at other words, too, and in the
+ * middle of frames. How many entries up to each do so? Where instructions are words.
+ */
+static int count_odd(const struct unwind *u, uint32_t **ret)
+{
+	uint32_t *odd = calloc(u->nfdes + 1, sizeof(*odd));
+
+	*ret = NULL;
+	for (size_t i = 0; i < u->nfdes && odd; i++) {
+		raddr_t start = u->fdes[i].range.start, at = start % FUNC_ALIGN;
+		bool behind = i && u->fdes[i - 1].range.end == start;
+
+		if (start % WORD) {
+			free(odd);
+			return 0;
+		}
+		odd[i + 1] = odd[i] + ((at && !(at == WORD && behind)) ||
+				       !unwind_is_entered(u, &u->fdes[i]));
+	}
+	*ret = odd;
+	return odd ? 0 : -ENOMEM;
+}
+
+/* Does nothing like that lie near? */
+static bool is_left_there(const struct builder *b, const struct fde *fde)
+{
+	size_t at = fde - b->u->fdes, end = MIN(b->u->nfdes, at + NEAR + 1);
+
+	return b->odd && at >= NEAR && b->odd[end] == b->odd[at - NEAR];
+}
+
 /* Unlikely code is packed: an unaligned piece follows at once. */
 static bool is_packed(const struct builder *b, const struct fde *fde)
 {
 	const struct fde *next = fde + 1;
+	bool close = fde->range.start % FUNC_ALIGN ||
+		(next < b->u->fdes + b->u->nfdes &&
+		 next->range.start - fde->range.end < PACKED_GAP &&
+		 next->range.start % FUNC_ALIGN);
 
-	return fde->range.start % FUNC_ALIGN ||
-	       (next < b->u->fdes + b->u->nfdes &&
-		next->range.start - fde->range.end < PACKED_GAP &&
-		next->range.start % FUNC_ALIGN);
+	return close && !is_left_there(b, fde);
 }
 
 /*
@@ -231,6 +268,8 @@ static int add_all_nameless(struct builder *b)
 	int err = 0;
 
 	b->aligned = starts_are_aligned(b->u);
+	if (b->aligned)
+		err = count_odd(b->u, &b->odd);
 	for (size_t i = 0; i < b->u->nfdes && !err; i++) {
 		const struct fde *fde = &b->u->fdes[i];
 
@@ -244,6 +283,7 @@ static int add_all_nameless(struct builder *b)
 			continue;
 		err = add_nameless(b, fde);
 	}
+	free(b->odd);
 	return err;
 }
 

@@ -177,6 +177,53 @@ static void adopts_cold(void)
 	symbols_close(s);
 }
 
+/* Functions of words: where each begins if only the first word of an aligned place is taken, and
+ * then pieces, which begin anywhere, some in the middle of a frame. */
+enum { WORDS_WHOLE = 240, WORDS = 280, WORDS_NEAR = 16 };
+
+static void write_words(const char *file)
+{
+	FILE *f = fopen(world_path(file), "w");
+
+	MUST(f);
+	fprintf(f, ".text\n");
+	for (int i = 0; i < WORDS; i++) {
+		fprintf(f, ".p2align %s\n.cfi_startproc\n", i < WORDS_WHOLE ? "4,0x90,11" : "2");
+		if (i >= WORDS_WHOLE && i % 4 == 0)
+			fprintf(f, ".cfi_def_cfa_offset 32\n");
+		int size = i >= WORDS_WHOLE ? 4 * (1 + i * 7 % 11) : i % 8 == 3 ? 20 : 32;
+
+		fprintf(f, ".fill %d,1,0x90\nret\n.cfi_endproc\n", size - (i % 8 == 4 ? 5 : 1));
+	}
+	fprintf(f, ".section .note.GNU-stack,\"\",@progbits\n");
+	fclose(f);
+}
+
+static void finds_unaligned(void)
+{
+	size_t unaligned = 0, packed = 0, others = 0, i;
+	struct symbols *s;
+
+	write_words("words.s");
+	if (world_run("%s -shared -nostdlib -s -o words words.s 2>/dev/null", world_cc)) {
+		printf("not tested: functions of words (no assembler of x86-64)\n");
+		return;
+	}
+	s = world_symbols("words");
+	MUST_EQ(s->nfuncs, WORDS);
+	for (i = WORDS_NEAR; i < WORDS_WHOLE - WORDS_NEAR; i++) {
+		unaligned += s->funcs[i].range.start % 16 != 0;
+		packed += (s->funcs[i].flags & (FUNC_FRAGMENT | FUNC_PACKED)) != 0;
+	}
+	for (i = WORDS_WHOLE; i < WORDS; i++)
+		others += s->funcs[i].range.start % 16 &&
+			!(s->funcs[i].flags & (FUNC_FRAGMENT | FUNC_PACKED));
+	MUST(unaligned > 5);
+	MUST_EQ(packed, 0);
+	MUST_EQ(others, 0);
+	symbols_close(s);
+}
+
 /* Every function of the named file must be known in the stripped one. */
 static void check_stripped(const char *file, unsigned int least)
 {
@@ -511,6 +558,7 @@ int main(void)
 	ends_with_sections();
 	cuts_versions();
 	adopts_cold();
+	finds_unaligned();
 	finds_nameless();
 	reads_cxx();
 	reads_rust();
