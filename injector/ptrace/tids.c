@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "injector/ptrace/tids.h"
 
+#include "arch/arch.h"
 #include "injector/proc/procfs.h"
 
 struct tids_of tids_note(const struct target *t, pid_t tid, raddr_t tp)
@@ -17,15 +18,42 @@ struct tids_of tids_note(const struct target *t, pid_t tid, raddr_t tp)
 	return ret;
 }
 
+/* Is there a word with its own address? */
+static bool leads_to_itself(const struct target *t, struct range r)
+{
+	enum { MOST = 4096 };
+	uint64_t words[MOST / sizeof(uint64_t)];
+	size_t n = range_size(r) / sizeof(*words);
+
+	if (target_read(t, r.start, words, n * sizeof(*words)) < 0)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (words[i] == r.start + i * sizeof(*words))
+			return true;
+	return false;
+}
+
+/* Where the block ends at the thread pointer, memory may begin with it. */
+bool tids_has_block(const struct target *t, raddr_t tp)
+{
+	enum { PAGE_LEAST = 4096 };
+	raddr_t page = ALIGN_DOWN(tp, PAGE_LEAST);
+	bool found = arch_host()->block_at_tp ?
+		leads_to_itself(t, (struct range){ tp, tp + sizeof(uint64_t) }) :
+		tp % sizeof(uint64_t) == 0 &&
+		(leads_to_itself(t, (struct range){ page, tp }) ||
+		 leads_to_itself(t, (struct range){ MAX(page, PAGE_LEAST) - PAGE_LEAST, page }));
+
+	fail_clear();
+	return found;
+}
+
 uint64_t tids_any(struct target *t, struct tids_of *of, int patience)
 {
-	uint64_t self, place = 0;
+	uint64_t place = 0;
 
-	if (!of->tp || target_read(of->target, of->tp, &self, sizeof(self)) < 0 ||
-	    self != of->tp) {
-		fail_clear();
+	if (!of->tp || !tids_has_block(of->target, of->tp))
 		return 0;
-	}
 	for (uint32_t i = 1; !place && threads_by_number(i); i++)
 		if (threads_by_number(i)->ids)
 			place = threads_by_number(i)->ids(t, of, patience);

@@ -18,8 +18,11 @@
 
 /* To be asked while the thread is stopped. */
 struct tids_of tids_note(const struct target *, pid_t tid, raddr_t tp);
-/* Of any C library that is in the list, with what the payload relies on to find threads: a
- * thread pointer that points to itself. As thread_runtime.ids. */
+/* Is there a C library's control block where the thread pointer says? That has a word with its own
+ * address: its start, or the head of the list of robust mutexes, of which a thread holds none as
+ * a rule. */
+bool tids_has_block(const struct target *, raddr_t tp);
+/* Of any C library that is in the list, if the thread has such a block. As thread_runtime.ids. */
 uint64_t tids_any(struct target *, struct tids_of *, int patience);
 
 #endif

@@ -4,9 +4,9 @@
 
 #include <errno.h>
 
-#include "arch/arch.h"
 #include "injector/proc/procfs.h"
 #include "injector/ptrace/threads.h"
+#include "injector/ptrace/tids.h"
 
 enum {
 	RED_ZONE = 256,		/* below sp, and then some */
@@ -56,25 +56,6 @@ static int find_mapped(const struct remote *r, struct stack_search *s)
 	return 0;
 }
 
-/* A control block has a word with its own address: its start, or the head of the list of robust
- * mutexes, of which a thread holds none as a rule. */
-static bool is_block(const struct target *t, raddr_t tp)
-{
-	enum { BLOCK_MOST = 4096 };
-	uint64_t words[BLOCK_MOST / sizeof(uint64_t)];
-	size_t n = arch_host()->block_at_tp ? 1 : ARRAY_SIZE(words);
-	raddr_t at = arch_host()->block_at_tp ? tp : tp - sizeof(words);
-	bool found = false;
-
-	if (target_read(t, at, words, n * sizeof(*words)) < 0) {
-		fail_clear();
-		return false;
-	}
-	for (size_t i = 0; i < n && !found; i++)
-		found = words[i] == at + i * sizeof(*words);
-	return found;
-}
-
 /*
  * Of another than the main thread the stack is known if a C library has made it: then
  * it ends at the control block, which is where the thread pointer points to. Or if a
@@ -87,7 +68,7 @@ static int find_stacks(const struct remote *r, struct stack_search *s)
 
 	*s = (struct stack_search){ .sp = regs_sp(&r->saved), .tp = regs_tp(&r->saved),
 				    .main = r->thread->tid == r->target->pid };
-	bool of_libc = s->main || is_block(r->target, s->tp);
+	bool of_libc = s->main || tids_has_block(r->target, s->tp);
 	s->kept = !of_libc;
 	if (!of_libc && threads_keeper(r->target, s->tp, &k))
 		s->born = k.own;
