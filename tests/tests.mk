@@ -89,7 +89,7 @@ $(FUZZ): $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/fuzz/*.c)) $(LIB)
 # Those of a library that is not here are not built.
 KIND_static := $(CC) -static -DSTATIC
 KIND_static_pie := $(CC) -static-pie -rdynamic -DSTATIC
-MUSL := $(if $(CROSS),$(if $(SYSROOT),$(SYSROOT)/musl-gcc),musl-gcc)
+MUSL := $(if $(CROSS),$(if $(SYSROOT),$(abspath $(SYSROOT))/musl-gcc),musl-gcc)
 KIND_musl := $(MUSL)
 KIND_musl_static := $(MUSL) -static -DSTATIC
 KIND_musl_static_pie := $(MUSL) -static-pie -DSTATIC

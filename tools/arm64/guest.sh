@@ -52,14 +52,17 @@ relative_links()
 	done
 }
 
-# musl's compiler is that of glibc, with other words for where things are.
+# The compiler for the other C library, with what gcc's own library does not ask of it.
 add_musl()
 {
-	local specs=$dir/sysroot/usr/lib/aarch64-linux-musl/musl-gcc.specs
-
-	sed -i "s,/usr/\(include\|lib\)/,$dir/sysroot/usr/\1/,g" "$specs"
-	printf '#!/bin/sh\nexec aarch64-linux-gnu-gcc "$@" -specs "%s"\n' "$specs" \
-		>"$dir/sysroot/musl-gcc"
+	sed 's,/usr/,%R/usr/,g' "$dir/sysroot/usr/lib/aarch64-linux-musl/musl-gcc.specs" \
+		>"$dir/sysroot/musl-gcc.specs"
+	cat >"$dir/sysroot/musl-gcc" <<-'END'
+		#!/bin/sh
+		here=$(dirname "$(realpath "$0")")
+		exec aarch64-linux-gnu-gcc -mno-outline-atomics "$@" --sysroot="$here" \
+			-specs="$here/musl-gcc.specs"
+	END
 	chmod +x "$dir/sysroot/musl-gcc"
 }
 
