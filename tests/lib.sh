@@ -156,6 +156,8 @@ has_line() { grep -q -- "$1" "$2" 2>/dev/null; }
 # victim NAME [ARG...]: start it, wait until it is ready. Its PID is VICTIM.
 victim()
 {
+	# A bundle has not all of them (tools/bundle).
+	[ -z "${BUNDLED:-}" ] || [ -e "$VICTIMS/$1" ] || skip "no $1 in the bundle"
 	mkfifo victim.in
 	: >victim.out
 	# Descriptor 9 is ours alone: a process that held it would keep a victim alive whose

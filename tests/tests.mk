@@ -362,7 +362,7 @@ ARM64_LIVE := aliases arm64_guarded arm64_words attach_as_user attach_exec attac
 	attach_stripped attach_tailcalls branch_into_prologue command_same command_signals \
 	command_status confined_later confined_thread conventions count_exact count_json \
 	eintr_table exceptions flight fork_children_cleaned hist interrupted leader_ends \
-	longjmp own_code pthread_exit_cancel record_exact refuse_already_traced \
+	linkage longjmp own_code pthread_exit_cancel record_exact refuse_already_traced \
 	refuse_foreign_breakpoint refuse_seccomp refuse_stopped refuse_text_differs \
 	refuse_zombie remove_on_term remove_target_ends remove_target_execs \
 	signals_while_borrowed stop_after_kill9 stop_breakpoint_on_jump text_changed \
@@ -397,6 +397,16 @@ soak-arm64:
 	@$(arm64) all victims $(ARM64_UNIT_BIN)
 	@MEMORY=4G TIMEOUT=86400 $(in-arm64) MOST=7200 $(arm64-run) $(ARM64_UNIT_BIN) \
 		$(filter-out tests/live/real_%,$(LIVE)) $(FAULT)
+
+# The same tests in one file, for a machine with nothing on it; of this instruction set a few.
+BUNDLE_UNIT = $(if $(filter arm64,$(ARCH)),$(ARM64_UNIT:%=$(BUILD)/tests/%),$(FAST_UNIT))
+BUNDLE_LIVE = $(if $(filter arm64,$(ARCH)),$(ARM64_LIVE),$(FAST))
+BUNDLE_VICTIMS = $(VICTIMS)
+check-bundle:
+	@tools/deps.sh build $(if $(CROSS),$(ARCH))
+	@$(MAKE) --no-print-directory $(PARALLEL) static tools $(BUNDLE_UNIT) $(BUNDLE_VICTIMS)
+	@STRIP=$(CROSS)strip tools/bundle/make.sh $(BUILD) $(ARCH) $(BUNDLE_UNIT:$(BUILD)/%=build/%) \
+		$(BUNDLE_LIVE:%=tests/live/%.sh)
 
 # What depends most on the kernel, on those of three releases of Debian: nightly, or by hand.
 # Under emulation some ten times as slow. (start -o keeps no file on an overlay.)

@@ -4,6 +4,8 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
+need nm
+
 "$INJECT" list "$VICTIMS/spin_threads" -f '*' >list.out 2>list.err
 grep -q 'spin_switch' list.out
 # address, size, module, function, entry, exits: separated by tabs

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# apt.sh, to be read by others: packages of arm64, from where apt gets those of this machine. All
-# that apt keeps lies in $dir/apt, and no root is needed.
+# apt.sh, to be read by others: packages of arm64, or of $packages_of, from where apt gets those of
+# this machine. All that apt keeps lies in $dir/apt, and no root is needed.
 # shellcheck shell=bash
 
 # Where nothing is known yet.
@@ -15,7 +15,8 @@ apt64()
 {
 	local tool=$1
 	shift
-	"$tool" -qq -o APT::Architecture=arm64 -o APT::Architectures=arm64 \
+	"$tool" -qq -o APT::Architecture="${packages_of:-arm64}" \
+		-o APT::Architectures="${packages_of:-arm64}" \
 		-o Dir::State="$dir/apt" -o Dir::State::status="$dir/apt/status" \
 		-o Dir::Cache="$dir/apt/cache" -o APT::Install-Recommends=false \
 		-o APT::Sandbox::User= -o Debug::NoLocking=true "$@"
