@@ -524,5 +524,5 @@ analyze:
 	@tools/deps.sh analyze
 	@tools/analyze.sh
 
-.PHONY: unit victims tools programs deps suites glibcs check check-arm64 soak-arm64 check-kernels check-fast check-unit check-live soak soak-san soak-tsan fuzz fuzz-read oracle \
+.PHONY: unit victims tools programs deps suites glibcs check check-arm64 soak-arm64 check-bundle check-kernels check-fast check-unit check-live soak soak-san soak-tsan fuzz fuzz-read oracle \
 	fuzz-readers demo bench census lint analyze
