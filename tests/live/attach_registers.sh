@@ -8,7 +8,7 @@
 
 [ "${PATIENCE:-1}" -lt 10 ] && cycles=20 || cycles=6
 victim registers
-for _ in $(seq $cycles); do
+for _ in $(seq "$cycles"); do
 	status 0 "$INJECT" -p "$VICTIM" -f 'regs_probed*' -d 0.05
 	removed
 done
