@@ -357,7 +357,7 @@ ARM64_UNIT := $(addprefix patch/,arm64_decode arm64_relocate arm64_stack plan_ar
 	payload_tight payload_tight_bare payload_tight_room \
 	payload_timing payload_watch)
 ARM64_LIVE := aliases arm64_guarded arm64_words attach_as_user attach_exec attach_faulter \
-	attach_in_syscall attach_landing attach_loops attach_many_functions attach_recursion \
+	attach_in_syscall attach_landing attach_many_functions attach_recursion \
 	attach_registers attach_running attach_sigaltstack attach_single attach_sleeping \
 	attach_stripped attach_tailcalls branch_into_prologue command_same command_signals \
 	command_status confined_later confined_thread conventions count_exact count_json \
