@@ -72,6 +72,12 @@ struct table_at {
 	bool proved;		/* a jump goes by it: no other code reads its entries */
 };
 
+/* An instruction that only a second reading of the code has found: see again.c. */
+struct hidden {
+	raddr_t at;		/* first, to be sorted by */
+	uint64_t goal;		/* control may leave there by an address */
+};
+
 struct step;
 struct pick;
 
@@ -115,6 +121,8 @@ struct plan_impl {
 	size_t nways, ways_cap;
 	raddr_t *loners;		/* what no function has, and goes by a register */
 	size_t nloners, loners_cap;
+	struct hidden *hidden;		/* sorted */
+	size_t nhidden, hidden_cap;
 	raddr_t *maybes;		/* what code names and may be a table of distances
 					 * from there; sorted once all are known */
 	size_t nmaybes, maybes_cap;
@@ -209,6 +217,8 @@ struct body {
 	bool loops;			/* it jumps back to its own entry */
 	bool unowned;			/* of code that no function has */
 	bool open;			/* not all of its jumps are known */
+	bool hides;			/* among what it does not read control may leave by an
+					 * address */
 	bool may_land;			/* windows may hold targets: redirect.c */
 	struct link *links;		/* sorted by `to`; NULL: not made yet */
 	size_t nlinks;

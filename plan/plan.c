@@ -128,6 +128,7 @@ static void impl_clear(struct plan_impl *p)
 	free(p->loners);
 	free(p->ways);
 	free(p->numbers);
+	free(p->hidden);
 	free(p->maybes);
 	free(p->verdicts);
 	free(p->doubts);

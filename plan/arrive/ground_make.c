@@ -71,10 +71,13 @@ int ground_make(struct plan_impl *p)
 		return err;
 	note_known(p);
 	err = sweep_all(p);
+	if (!err)
+		err = sweep_again(p, false);
 	if (err)
 		return err;
 	for (size_t i = 0; i < p->ngrounds; i++)
 		ground_revive_all(&p->grounds[i]);
+	base_sort(p->hidden, p->nhidden, sizeof(*p->hidden));
 	base_sort(p->edges, p->nedges, sizeof(*p->edges));
 	return pieces_settle(p);
 }

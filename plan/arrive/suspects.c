@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "plan/text/crew.h"
+#include "plan/text/ground.h"
 
 enum { SHARE = 16 };	/* functions that one thread judges in one go */
 
@@ -164,6 +165,33 @@ static void sort_doubts(struct plan_impl *p)
 	p->ndoubts = kept;
 }
 
+/* Code that was found after what it stands in had been judged: is something to be proved there? */
+static int doubt_hidden(struct plan_impl *p, const struct hidden *found, size_t n)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		const struct func *f = symbols_func_at(p->symbols, found[i].at);
+
+		if (f ? p->suspects[f - p->symbols->funcs] : found[i].goal)
+			err = arrivals_doubt(p, found[i].at, UNPROVED_UNREAD);
+	}
+	return err;
+}
+
+/* Once all is known that leads into text: code that no reading has seen. */
+static int find_hidden(struct plan_impl *p)
+{
+	size_t n = p->nhidden;
+	int err = sweep_again(p, true);
+
+	if (!err)
+		err = doubt_hidden(p, p->hidden + n, p->nhidden - n);
+	base_sort(p->hidden, p->nhidden, sizeof(*p->hidden));
+	base_sort(p->edges, p->nedges, sizeof(*p->edges));
+	return err;
+}
+
 int arrivals_find(struct plan_impl *p)
 {
 	if (!p->arch->effect)
@@ -174,18 +202,21 @@ int arrivals_find(struct plan_impl *p)
 		return fail(ENOMEM, "plan %s", p->symbols->base);
 	base_sort(p->maybes, p->nmaybes, sizeof(*p->maybes));
 	base_sort(p->ways, p->nways, sizeof(*p->ways));
+	base_sort(p->loners, p->nloners, sizeof(*p->loners));
 	int err = judge_suspects(p, suspects, list_suspects(p, suspects));
 
 	if (!err)
 		err = judge_loners(p);
 	base_sort(p->verdicts, p->nverdicts, sizeof(*p->verdicts));
-	sort_doubts(p);
-	p->bound = p->ndoubts;
 	for (size_t i = 0; i < p->nplaces; i++)
 		arrivals_lead_to(p, p->places[i]);
 	if (!err)
 		err = distances_read_all(p);
 	if (!err)
 		err = words_note(p);
+	if (!err)
+		err = find_hidden(p);
+	sort_doubts(p);
+	p->bound = p->ndoubts;
 	return err;
 }

@@ -11,9 +11,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "plan/arrivals.h"
+#include "plan/arrive/sweep.h"
 #include "plan/text/crew.h"
-#include "plan/text/ground.h"
 #include "plan/flow/value.h"
 
 enum {
@@ -21,27 +20,8 @@ enum {
 						 * its padding may be dead */
 	NUMBER_SIZE = 5,	/* bytes of the shortest instruction with a number of four */
 	NUMBER_BEHIND = 9,	/* bytes of what has a distance and a number */
-	RECENT = 16,		/* instructions before a return, or a jump that leaves, among
-				 * which is what puts a word where a return takes it */
-	LEAD_IN = RECENT * ARCH_INSN_MAX,	/* bytes that they take, at most */
+	LEAD_IN = RECENT * ARCH_INSN_MAX, /* bytes of what may put a word where a return takes it */
 	SHARE = 1 << 18,	/* bytes of text that one of several threads sweeps in one go */
-};
-
-/* The function under the sweep, and where it is. */
-struct sweep {
-	struct plan_impl *impl;
-	const struct ground *ground;
-	const struct func *func;	/* last that has begun; NULL: none yet */
-	bool names, entries;		/* it names data, and loads a distance */
-	raddr_t from;			/* where what is to be swept next begins */
-	raddr_t limit;			/* where the next function does */
-	raddr_t pc;			/* all that is to be read before this was */
-	raddr_t dead;			/* control did not come to here, and what pads
-					 * from here to there is dead; 0: it did */
-	struct insn recent[RECENT];	/* the last that control fell through, in a ring, */
-	size_t nrecent;			/* and how many there were */
-	raddr_t back;			/* where the last call comes back to, if it does;
-					 * 0: something else came behind it */
 };
 
 /* Is it of what the sweep reads of its function in one go? */
@@ -56,7 +36,7 @@ static bool is_own(const struct sweep *s, raddr_t a)
 /* A jump or branch within that: a reading of the function from its start finds it, too. */
 static bool is_link(const struct sweep *s, const struct insn *in)
 {
-	return in->kind != INSN_CALL && is_own(s, in->pc) && is_own(s, in->dest);
+	return !s->again && in->kind != INSN_CALL && is_own(s, in->pc) && is_own(s, in->dest);
 }
 
 static bool is_in_func(const struct sweep *s, raddr_t pc)
@@ -94,7 +74,8 @@ static int note_branch(struct sweep *s, const struct insn *in)
 
 	if (is_start(g, at))	/* known, and a call */
 		return 0;
-	bit_set(g->planes[PLANE_TARGET], at);
+	/* What no function has may be data. */
+	bit_set(g->planes[is_in_func(s, in->pc) ? PLANE_TARGET : PLANE_FIXED], at);
 	if (in->kind == INSN_CALL)
 		piece_note_called(p, in->dest);
 	if (s->func && is_link(s, in))
@@ -283,7 +264,7 @@ static int note_numbers(struct sweep *s, const uint8_t *p, const struct insn *in
 }
 
 /* May control leave here by an address? */
-static bool is_goal(const struct sweep *s, const struct insn *in)
+bool sweep_is_goal(const struct sweep *s, const struct insn *in)
 {
 	return in->flags & INSN_BY_REGISTER || leaves_by_stack(s, in) || is_by_frame(s, in) ||
 		(in->dest && body_thunk(s->impl, in->dest) >= 0);
@@ -297,7 +278,7 @@ static bool is_dull(const struct sweep *s, const struct insn *in)
 		(in->size < NUMBER_SIZE || s->impl->symbols->is_pie);
 }
 
-static int note_insn(struct sweep *s, const uint8_t *p, const struct insn *in)
+int sweep_note(struct sweep *s, const uint8_t *p, const struct insn *in)
 {
 	if (is_dull(s, in))
 		return 0;
@@ -318,7 +299,7 @@ static int note_insn(struct sweep *s, const uint8_t *p, const struct insn *in)
 	if (!err && in->kind == INSN_JUMP_INDIRECT && in->flags & INSN_SLOT &&
 	    !symbols_slot(s->impl->symbols, in->ref))
 		err = suspect(s, in, SUSPECT_GOAL | SUSPECT_NAME);
-	if (!err && is_goal(s, in))
+	if (!err && sweep_is_goal(s, in))
 		err = suspect(s, in, SUSPECT_GOAL);
 	if (err)
 		return err;
@@ -344,10 +325,30 @@ static bool is_split_return(const struct sweep *s, const struct insn *in)
 		in->pc != s->func->range.start;
 }
 
+/* Bits of many instructions are set at once. */
+static void note_all_read(struct sweep *s)
+{
+	if (s->read)
+		__atomic_fetch_or(&s->ground->planes[PLANE_READ][s->word], s->read,
+				  __ATOMIC_RELAXED);
+	s->read = 0;
+}
+
+static void note_read(struct sweep *s, raddr_t pc)
+{
+	uint64_t at = pc - s->ground->text->range.start;
+
+	if (at / 64 != s->word)
+		note_all_read(s);
+	s->word = at / 64;
+	s->read |= 1ull << at % 64;
+}
+
 static int sweep_insn(struct sweep *s, const uint8_t *p, const struct insn *in)
 {
 	raddr_t next = in->pc + in->size;
 
+	note_read(s, in->pc);
 	/* Data in a segment that may run, as the file's sections say: read as code it would lead
 	 * anywhere, and what it leads to might be code all the same where that does harm. */
 	if (arch_has_short_windows(s->impl->arch) && !is_in_func(s, in->pc) &&
@@ -358,7 +359,7 @@ static int sweep_insn(struct sweep *s, const uint8_t *p, const struct insn *in)
 		return 0;
 	}
 	bool goes_on = is_split_return(s, in);
-	int err = note_insn(s, p, in);
+	int err = sweep_note(s, p, in);
 
 	s->back = in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT ? next : 0;
 	/* Only the end of a function's code makes padding: what looks like a
@@ -372,7 +373,7 @@ static int sweep_insn(struct sweep *s, const uint8_t *p, const struct insn *in)
 	return err;
 }
 
-static int measure_at(const struct sweep *s, raddr_t pc, struct insn *ret)
+int sweep_measure(const struct sweep *s, raddr_t pc, struct insn *ret)
 {
 	const struct text *t = s->ground->text;
 
@@ -392,14 +393,16 @@ static int sweep_overlap(struct sweep *s, raddr_t old, raddr_t new)
 		struct insn in;
 		bool behind = new < old;
 
-		if (measure_at(s, behind ? new : old, &in)) {
+		if (sweep_measure(s, behind ? new : old, &in)) {
 			if (!behind)
 				break;
 			in.size = s->impl->arch->align;
 		}
 		const uint8_t *p = s->ground->text->bytes + (old - s->ground->text->range.start);
-		int err = behind ? 0 : note_insn(s, p, &in);
+		int err = behind ? 0 : sweep_note(s, p, &in);
 
+		if (!behind)
+			note_read(s, old);
 		if (err)
 			return err;
 		if (!crew_spend(s->impl, in.size))
@@ -418,7 +421,7 @@ static int sweep_span(struct sweep *s, raddr_t pc, raddr_t stop)
 	for (s->dead = 0; pc < stop; ) {
 		struct insn in;
 
-		if (measure_at(s, pc, &in)) {
+		if (sweep_measure(s, pc, &in)) {
 			pc += s->impl->arch->align;
 			s->dead = 0;
 			continue;
@@ -430,7 +433,10 @@ static int sweep_span(struct sweep *s, raddr_t pc, raddr_t stop)
 		pc += in.size;
 	}
 	s->pc = pc;
-	return pc > s->limit && s->func ? sweep_overlap(s, pc, s->limit) : 0;
+	int err = pc > s->limit && s->func ? sweep_overlap(s, pc, s->limit) : 0;
+
+	note_all_read(s);
+	return err;
 }
 
 /* From the start of a function, or of the text, to that of the next one. */

@@ -122,7 +122,7 @@ int unowned_judge(struct plan_impl *p, raddr_t at)
 
 	if (err)
 		return err;
-	err = b.entry_only ? arrivals_doubt(p, at, UNPROVED_UNREAD) : drop_data(&b);
+	err = b.entry_only || b.hides ? arrivals_doubt(p, at, UNPROVED_UNREAD) : drop_data(&b);
 	if (!err)
 		err = arrivals_judge(p, &b, true);
 	body_clear(&b);

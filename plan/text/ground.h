@@ -12,7 +12,11 @@
  * A bit each for every byte. Of a place of which more is true the bits for less need not be
  * set: a start is fixed, and what is fixed is a target.
  */
-enum plane { PLANE_TARGET, PLANE_FIXED, PLANE_START, PLANE_DEAD, PLANE_TAKEN, PLANES };
+enum plane {
+	PLANE_TARGET, PLANE_FIXED, PLANE_START, PLANE_DEAD, PLANE_TAKEN,
+	PLANE_READ,	/* an instruction that was read begins here */
+	PLANES
+};
 
 struct ground {
 	const struct text *text;
@@ -57,6 +61,10 @@ void ground_revive_all(const struct ground *);
 
 /* sweep.c: find the branches of all text. 0, -ENOMEM or -EBADMSG. */
 int sweep_all(struct plan_impl *);
+
+/* again.c: the code behind places that branches lead to, or (`all`) words, too, from which no
+ * instruction was read yet: in p->hidden. 0 or -errno. */
+int sweep_again(struct plan_impl *, bool all);
 
 /* pieces.c: get ready for notes, if the file may have any. 0 or -ENOMEM. */
 int pieces_expect(struct plan_impl *);

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * again: code that a linear reading does not see.
+ *
+ * Where data stand between the instructions of a function the linear reading takes them for
+ * code, and with their last bytes the first of what follows, a branch perhaps. But something
+ * leads to what follows. So from each place where control may arrive, and from which no
+ * instruction was read, it is read once more, until both readings meet; and so on from where
+ * that leads. No byte is the first of more than one instruction: all of it takes no longer
+ * than a few linear readings.
+ */
+#include <errno.h>
+
+#include "plan/arrive/sweep.h"
+#include "plan/flow/value.h"
+
+struct again {
+	struct sweep sweep;
+	bool all;			/* from where words lead, too */
+	raddr_t *todo;
+	size_t ntodo, todo_cap;
+};
+
+static bool is_read(const struct ground *g, raddr_t a)
+{
+	return bit_get(g->planes[PLANE_READ], a - g->text->range.start);
+}
+
+static const uint8_t *bytes_at(const struct ground *g, raddr_t a)
+{
+	return g->text->bytes + (a - g->text->range.start);
+}
+
+/* Does control never come to what follows? */
+static bool ends_run(const struct sweep *s, const struct insn *in)
+{
+	return insn_ends(in) &&
+		!insn_may_resume(s->impl->arch, bytes_at(s->ground, in->pc), in);
+}
+
+/* What no program may do, or a branch to where no code is. */
+static bool is_no_code(const struct sweep *s, const struct insn *in)
+{
+	const struct ground *g = s->ground;
+	struct effect e;
+	size_t left;
+
+	if (in->kind == INSN_JUMP || in->kind == INSN_BRANCH || in->kind == INSN_CALL)
+		return !symbols_text(s->impl->symbols, in->dest, &left);
+	if (in->kind != INSN_PLAIN || !s->impl->arch->effect)
+		return false;
+	s->impl->arch->effect(bytes_at(g, in->pc), g->text->range.end - in->pc, in, &e);
+	return e.forbidden;
+}
+
+/* Does control that comes there run on as in code, up to where it leaves, or may not come back,
+ * or to what was read before? Data are named, too. */
+static bool runs(const struct sweep *s, raddr_t pc)
+{
+	struct insn in;
+
+	for (; pc < s->ground->text->range.end && !is_read(s->ground, pc); pc += in.size) {
+		if (sweep_measure(s, pc, &in) || is_no_code(s, &in))
+			return false;
+		if (ends_run(s, &in) || in.kind == INSN_CALL || in.kind == INSN_CALL_INDIRECT)
+			return true;
+	}
+	return true;
+}
+
+/* Behind a prefix that is jumped over, as that of a locked instruction: it is the same but for
+ * that. */
+static bool is_behind_prefix(const struct sweep *s, const struct insn *in)
+{
+	const struct ground *g = s->ground;
+	struct insn all;
+
+	return in->kind == INSN_PLAIN && in->pc > g->text->range.start &&
+		is_read(g, in->pc - 1) && !sweep_measure(s, in->pc - 1, &all) &&
+		all.size == in->size + 1 && all.kind == INSN_PLAIN;
+}
+
+static int note_hidden(struct sweep *s, const struct insn *in)
+{
+	struct plan_impl *p = s->impl;
+	struct hidden *new = vec_push(p->hidden, p->nhidden, p->hidden_cap);
+
+	if (!new)
+		return -ENOMEM;
+	*new = (struct hidden){ in->pc, sweep_is_goal(s, in) };
+	ground_take(p, in->pc, in->size);
+	return 0;
+}
+
+static int note_todo(struct again *r, raddr_t a)
+{
+	const struct ground *g = ground_at(r->sweep.impl, a);
+
+	if (!g || is_read(g, a))
+		return 0;
+	raddr_t *new = vec_push(r->todo, r->ntodo, r->todo_cap);
+
+	if (!new)
+		return -ENOMEM;
+	*new = a;
+	return 0;
+}
+
+/* Where the instruction that was read before `a` begins; `a`: none was. */
+static raddr_t read_before(const struct ground *g, raddr_t a)
+{
+	for (raddr_t to = a; a > g->text->range.start && to - a < ARCH_INSN_MAX; )
+		if (is_read(g, --a))
+			return a;
+	return a;
+}
+
+/*
+ * Does control come to `a` in the reading that there is? Then a word of data leads there by
+ * chance. It does not where an end stands before, and no place between is led to: data are
+ * there, or code that a word leads to. But what pads is what it
+ * looks like.
+ */
+static bool is_passed(const struct sweep *s, raddr_t a)
+{
+	const struct ground *g = s->ground;
+	const struct func *f = symbols_func_at(s->impl->symbols, a);
+	raddr_t from = f ? f->range.start : g->text->range.start, before;
+	struct insn in;
+
+	for (raddr_t to = a; to > from; to = before) {
+		before = read_before(g, to);
+		if (!is_read(g, before) || sweep_measure(s, before, &in) ||
+		    !crew_spend(s->impl, in.size) || (before + in.size == to && ends_run(s, &in)))
+			return false;
+		if ((to == a && (in.flags & INSN_NOP || in.kind == INSN_STOP)) ||
+		    ground_any(s->impl, LAYER_TARGET, before, 1) ||
+		    words_lead_to(s->impl, before))
+			return true;
+	}
+	return f;
+}
+
+static void begin_run(struct sweep *s, raddr_t pc)
+{
+	const struct symbols *syms = s->impl->symbols;
+	size_t next = vec_prefix(syms->nfuncs, i, syms->funcs[i].range.start <= pc);
+
+	s->func = symbols_func_at(syms, pc);
+	s->limit = next < syms->nfuncs ? syms->funcs[next].range.start : UINT64_MAX;
+	s->names = true;	/* elsewhere, perhaps */
+	s->entries = false;
+	s->nrecent = 0;
+}
+
+/* One instruction of a run. */
+static int read_one(struct again *r, const struct insn *in, bool hides)
+{
+	struct sweep *s = &r->sweep;
+	int err = sweep_note(s, bytes_at(s->ground, in->pc), in);
+
+	if (!err && hides)
+		err = note_hidden(s, in);
+	/* What words seem to lead to, and no function has, may be data. */
+	if (!err && in->dest && in->kind != INSN_PLAIN &&
+	    !(r->all && !s->func && symbols_func_at(s->impl->symbols, in->dest)))
+		err = note_todo(r, in->dest);
+	s->recent[s->nrecent++ % RECENT] = *in;
+	return err;
+}
+
+/* From there on, up to what was read before. */
+static int read_run(struct again *r, raddr_t pc)
+{
+	struct sweep *s = &r->sweep;
+	struct insn in;
+	bool ends = false;
+	int err = 0;
+
+	begin_run(s, pc);
+	for (bool good = runs(s, pc); pc < s->ground->text->range.end && !is_read(s->ground, pc) &&
+	     !ends && !err; pc += in.size) {
+		if (sweep_measure(s, pc, &in))
+			break;
+		bool hides = !is_behind_prefix(s, &in);
+
+		bit_set(s->ground->planes[PLANE_READ], pc - s->ground->text->range.start);
+		if (pc >= s->limit)
+			begin_run(s, pc);
+		err = good ? read_one(r, &in, hides) : 0;
+		ends = ends_run(s, &in);
+	}
+	return err;
+}
+
+static int read_todo(struct again *r)
+{
+	int err = 0;
+
+	while (r->ntodo && !err) {
+		raddr_t a = r->todo[--r->ntodo];
+
+		r->sweep.ground = ground_at(r->sweep.impl, a);
+		err = read_run(r, a);
+	}
+	return err;
+}
+
+/* From all places of a text. */
+static int read_text(struct again *r, const struct ground *g)
+{
+	uint64_t words = range_size(g->text->range) / 64 + 1;
+	int err = 0;
+
+	r->sweep.ground = g;
+	for (uint64_t w = 0; w < words && !err; w++) {
+		uint64_t sure = bits_at(g->planes[PLANE_TARGET], w);
+		uint64_t bits = (sure | (r->all ? bits_at(g->planes[PLANE_FIXED], w) : 0)) &
+			~bits_at(g->planes[PLANE_READ], w);
+
+		for (; bits && !err; bits &= bits - 1) {
+			raddr_t a = g->text->range.start + w * 64 +
+				(unsigned int)__builtin_ctzll(bits);
+
+			if (bits & -bits & ~sure && is_passed(&r->sweep, a))
+				continue;
+			err = note_todo(r, a);
+			if (!err)
+				err = read_todo(r);
+			r->sweep.ground = g;
+		}
+	}
+	return err;
+}
+
+int sweep_again(struct plan_impl *p, bool all)
+{
+	struct again r = { .sweep = { .impl = p, .again = true }, .all = all };
+	int err = 0;
+
+	for (size_t i = 0; i < p->ngrounds && p->arch->align == 1 && !err; i++)
+		err = read_text(&r, &p->grounds[i]);
+	free(r.todo);
+	return err;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* sweep: what the linear reading of a text (sweep.c) and the second one (again.c) share. */
+#ifndef PLAN_SWEEP_H
+#define PLAN_SWEEP_H
+
+#include "plan/arrivals.h"
+#include "plan/text/ground.h"
+
+enum {
+	RECENT = 16,		/* instructions before a return, or a jump that leaves, among
+				 * which is what puts a word where a return takes it */
+};
+
+/* The function under the sweep, and where it is. */
+struct sweep {
+	struct plan_impl *impl;
+	const struct ground *ground;
+	const struct func *func;	/* last that has begun; NULL: none yet */
+	bool names, entries;		/* it names data, and loads a distance */
+	bool again;			/* a second reading: see again.c */
+	raddr_t from;			/* where what is to be swept next begins */
+	raddr_t limit;			/* where the next function does */
+	raddr_t pc;			/* all that is to be read before this was */
+	raddr_t dead;			/* control did not come to here, and what pads
+					 * from here to there is dead; 0: it did */
+	struct insn recent[RECENT];	/* the last that control fell through, in a ring, */
+	size_t nrecent;			/* and how many there were */
+	raddr_t back;			/* where the last call comes back to, if it does;
+					 * 0: something else came behind it */
+	uint64_t word, read;		/* bits of PLANE_READ that are not set yet */
+};
+
+int sweep_measure(const struct sweep *, raddr_t pc, struct insn *ret);
+/* Note where an instruction leads, and what it names. 0 or -errno. */
+int sweep_note(struct sweep *, const uint8_t *bytes, const struct insn *);
+/* May control leave here by an address? */
+bool sweep_is_goal(const struct sweep *, const struct insn *);
+
+#endif
