@@ -75,7 +75,11 @@ struct table_at {
 /* An instruction that only a second reading of the code has found: see again.c. */
 struct hidden {
 	raddr_t at;		/* first, to be sorted by */
-	uint64_t goal;		/* control may leave there by an address */
+	enum {
+		HIDDEN_PLAIN,
+		HIDDEN_GOAL,	/* control may leave there by an address */
+		HIDDEN_DOUBTFUL, /* led to by what is a word by chance, perhaps */
+	} kind;
 };
 
 struct step;

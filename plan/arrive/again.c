@@ -16,7 +16,8 @@
 
 struct again {
 	struct sweep sweep;
-	bool all;			/* from where words lead, too */
+	bool all;			/* from where words lead, too; */
+	bool numbers;			/* from where what may be a word leads */
 	raddr_t *todo;
 	size_t ntodo, todo_cap;
 };
@@ -80,14 +81,16 @@ static bool is_behind_prefix(const struct sweep *s, const struct insn *in)
 		all.size == in->size + 1 && all.kind == INSN_PLAIN;
 }
 
-static int note_hidden(struct sweep *s, const struct insn *in)
+static int note_hidden(struct again *r, const struct insn *in)
 {
+	const struct sweep *s = &r->sweep;
 	struct plan_impl *p = s->impl;
 	struct hidden *new = vec_push(p->hidden, p->nhidden, p->hidden_cap);
 
 	if (!new)
 		return -ENOMEM;
-	*new = (struct hidden){ in->pc, sweep_is_goal(s, in) };
+	*new = (struct hidden){ in->pc, r->numbers ? HIDDEN_DOUBTFUL :
+				sweep_is_goal(s, in) ? HIDDEN_GOAL : HIDDEN_PLAIN };
 	ground_take(p, in->pc, in->size);
 	return 0;
 }
@@ -153,6 +156,14 @@ static void begin_run(struct sweep *s, raddr_t pc)
 	s->nrecent = 0;
 }
 
+/* What words seem to lead to may be data; of these some branch into any function. */
+static bool may_follow(const struct again *r, const struct insn *in)
+{
+	const struct sweep *s = &r->sweep;
+
+	return !r->all || (s->func && !r->numbers) || !symbols_func_at(s->impl->symbols, in->dest);
+}
+
 /* One instruction of a run. */
 static int read_one(struct again *r, const struct insn *in, bool hides)
 {
@@ -160,10 +171,8 @@ static int read_one(struct again *r, const struct insn *in, bool hides)
 	int err = sweep_note(s, bytes_at(s->ground, in->pc), in);
 
 	if (!err && hides)
-		err = note_hidden(s, in);
-	/* What words seem to lead to, and no function has, may be data. */
-	if (!err && in->dest && in->kind != INSN_PLAIN &&
-	    !(r->all && !s->func && symbols_func_at(s->impl->symbols, in->dest)))
+		err = note_hidden(r, in);
+	if (!err && in->dest && in->kind != INSN_PLAIN && may_follow(r, in))
 		err = note_todo(r, in->dest);
 	s->recent[s->nrecent++ % RECENT] = *in;
 	return err;
@@ -233,6 +242,27 @@ static int read_text(struct again *r, const struct ground *g)
 	return err;
 }
 
+static int read_numbers(struct again *r)
+{
+	const struct plan_impl *p = r->sweep.impl;
+	int err = 0;
+
+	r->numbers = true;
+	for (size_t i = 0; i < p->nnumbers && !err; i++) {
+		raddr_t a = p->numbers[i];
+		const struct ground *g = ground_at(p, a);
+
+		r->sweep.ground = g;
+		if (!g || is_read(g, a) || !symbols_func_at(p->symbols, a) ||
+		    is_passed(&r->sweep, a))
+			continue;
+		err = note_todo(r, a);
+		if (!err)
+			err = read_todo(r);
+	}
+	return err;
+}
+
 int sweep_again(struct plan_impl *p, bool all)
 {
 	struct again r = { .sweep = { .impl = p, .again = true }, .all = all };
@@ -240,6 +270,8 @@ int sweep_again(struct plan_impl *p, bool all)
 
 	for (size_t i = 0; i < p->ngrounds && p->arch->align == 1 && !err; i++)
 		err = read_text(&r, &p->grounds[i]);
+	if (all && p->arch->align == 1 && !err)
+		err = read_numbers(&r);
 	free(r.todo);
 	return err;
 }

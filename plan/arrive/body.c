@@ -107,7 +107,7 @@ static void part_hidden(struct body *b, struct unseen *u, struct step *s)
 		return;
 	}
 	for (; u->next < u->end && u->next->at < end; u->next++)
-		b->hides |= u->next->goal;
+		b->hides |= u->next->kind == HIDDEN_GOAL;
 	if (!b->unowned)
 		body_doubt(b, REFUSED_UNREADABLE);
 }

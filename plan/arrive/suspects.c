@@ -173,7 +173,8 @@ static int doubt_hidden(struct plan_impl *p, const struct hidden *found, size_t 
 	for (size_t i = 0; i < n && !err; i++) {
 		const struct func *f = symbols_func_at(p->symbols, found[i].at);
 
-		if (f ? p->suspects[f - p->symbols->funcs] : found[i].goal)
+		if (found[i].kind != HIDDEN_DOUBTFUL &&
+		    (f ? p->suspects[f - p->symbols->funcs] : found[i].kind == HIDDEN_GOAL))
 			err = arrivals_doubt(p, found[i].at, UNPROVED_UNREAD);
 	}
 	return err;

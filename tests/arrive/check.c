@@ -6,7 +6,8 @@
  * about it (program.py). It is planned as the injector does it: for each function F of the
  * truth alone, for each G, for all of the file, and for random subsets. A plan is wrong if
  *
- *	inside	control arrives strictly inside of bytes that a jump changes
+ *	inside	control arrives strictly inside of bytes that a jump changes; and no branch that
+ *		brings it there is led elsewhere
  *	hole	control arrives at any byte of what was taken for padding
  *	ends	an exit is recorded at a jump that stays in the function
  *
@@ -23,7 +24,7 @@
 
 #include "plan/plan.h"
 
-enum truth_kind { FUNC_F, FUNC_G, FUNC_H, ARRIVE, STAYS };
+enum truth_kind { FUNC_F, FUNC_G, FUNC_H, ARRIVE, STAYS, BRANCH };
 
 struct truth {
 	uint64_t program, kind, at;
@@ -107,7 +108,7 @@ static void check_site(struct file *f, const char *selection, const struct probe
 
 		if (t->kind == STAYS)
 			check_exits(f, t, selection, p, s);
-		if (t->kind != ARRIVE)
+		if (t->kind != ARRIVE && (t->kind != BRANCH || s->level))
 			continue;
 		if (t->at > s->jump.pc && t->at < s->jump.pc + s->jump.len)
 			tell(f, t, "inside", selection, p, s);

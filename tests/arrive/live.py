@@ -172,6 +172,9 @@ class Case:
             # A call of an own place by a word, as none but assembly has, looks like any call.
             if self.made[name][1].get("jump", "")[:4] == "call" and name[0] == "F":
                 continue
+            # Code of no name, to which F jumps and which jumps back.
+            if self.made[name][1].get("wash") == "beside":
+                continue
             if any(call.get(x) for x in OPEN) or (call["end"] == "unwound" and not leaves):
                 odd[name] += 1
             depths.add(call["depth"])

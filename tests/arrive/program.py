@@ -17,8 +17,9 @@ words (program, what, address). What is true:
     FUNC_F, FUNC_G, FUNC_H   where the function starts
     ARRIVE  control arrives here, and not only by falling in or by direct jumps
     STAYS   the jump that stands here stays in its function, so no call ends with it
+    BRANCH  as ARRIVE, but by direct jumps, which a plan may lead elsewhere if it sees them
 """
-FUNC_F, FUNC_G, FUNC_H, ARRIVE, STAYS = range(5)
+FUNC_F, FUNC_G, FUNC_H, ARRIVE, STAYS, BRANCH = range(6)
 
 REGS = {"rcx": "ecx", "rdx": "edx", "rsi": "esi", "r9": "r9d", "r10": "r10d", "r11": "r11d"}
 FIX = '"aw"'            # tables for a handler, to which the loader may have to write
@@ -34,6 +35,11 @@ STEPS = (
     "xchg %ax, %ax", "nopl (%rax)", "imul $3, %eax, %eax", "add ${big}, %eax", "not %eax",
     "nopl 0(%rax,%rax,1)", "add ${k}, %eax", "inc %eax",
 )
+
+
+WORDS = ("with", "oh", "a", "number", "what it was called with", "%d of %d", "no memory")
+# What takes bytes of what follows, if it is read as an instruction.
+OPEN_ENDS = ("0x48, 0xb8", "0xe8", "0xb8", "0x05", "0", "0x0f", "0xf", "0x81", "0x66, 0x3d")
 
 
 class Program:
@@ -53,6 +59,7 @@ class Program:
         self.endbr = rng.random() < .3
         self.traits = {}
         self.globals, self.kept, self.made, self.first = set(), {}, None, 0
+        self.between = False        # data may stand between instructions
 
     # --- writing ---
 
@@ -173,8 +180,28 @@ class Program:
         if self.cfi and cfa:
             self.out(".cfi_restore_state")
 
+    def data(self):
+        """Data as they may stand in code."""
+        rng = self.rng
+        lines = rng.choice([
+            lambda: [f'.asciz "{rng.choice(WORDS)}"'],
+            lambda: [".byte " + ", ".join(str(rng.randrange(256))
+                                          for _ in range(rng.randint(1, 12)))],
+            lambda: [f".long {rng.randrange(1 << 32)}"], lambda: [f".double {rng.random()}"],
+            lambda: []])()
+        if not lines or rng.random() < .5:
+            lines.append(f".byte {rng.choice(OPEN_ENDS)}")
+        return lines
+
+    def jump_over(self):
+        """Data, and control goes on behind them."""
+        over = self.label("o")
+        self.out(f"jmp {over}", *self.data(), f"{over}:")
+
     def steps(self, least, most, short=False):
         for _ in range(self.rng.randint(least, most)):
+            if self.between and not short and self.rng.random() < .3:
+                self.jump_over()
             pool = [s for s in STEPS if "big" not in s and "0(%rax," not in s] if short else STEPS
             self.out(self.rng.choice(pool).format(k=self.rng.randint(1, 99),
                                                   big=self.rng.randint(1000, 10 ** 6)))

@@ -202,6 +202,9 @@ class Made(Program):
                            owner="F" if self.own else "G", frame=self.frame)
         if rng.random() < .3:
             self.traits["bound"] = rng.choice(["cmp", "and"])
+        self.between = rng.random() < .1 and not self.stride and not self.how["near"]
+        if self.between:
+            self.traits["between"] = "data"
         self.after = []             # functions that the program has asked for
         self.helpers = {}
 

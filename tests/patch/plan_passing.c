@@ -255,11 +255,11 @@ static void no_room(void)
 	for (int puns = 0; puns < 2; puns++) {
 		o.puns = puns;
 		module_begin();
-		func("f", 0); put(XOR_EAX, XOR_EAX); put_middle(); put(RET); func_end();
-		/* Another function's branch into its first instruction. */
+		func("f", 0); put(0x48, XOR_EAX, XOR_EAX); put_middle(); put(RET); func_end();
+		/* Another function's branch into its first instruction, behind a prefix. */
 		func("g", 0x100); put_jmp(1); func_end();
 		module_plan_with(&o, "f", NULL, NULL);
-		CHECK(puns ? is_entered_at(2) : refused(REFUSED_BRANCH_INSIDE));
+		CHECK(puns ? is_entered_at(3) : refused(REFUSED_BRANCH_INSIDE));
 	}
 }
 

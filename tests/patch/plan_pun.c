@@ -115,11 +115,12 @@ static void pointer_inside(void)
 static void exit_at_a_target(void)
 {
 	module_begin();
-	func("f", 0); put(MOV_EAX_1); put_rel8(JE, 39); put_middle(); put(RET);
+	func("f", 0); put(MOV_EAX_1); put_rel8(JE, 40); put_middle(); put(RET);
 	func_end();
 	func("g", 56); put_middle(); put(RET); func_end();
-	m.text[39] = POP_RBX;	/* where the branch leads, */
-	m.text[40] = RET;
+	m.text[40] = POP_RBX;	/* where the branch leads */
+	m.text[41] = RET;
+	m.text[42] = NOP;
 	plan_puns("f", NULL);
 	CHECK(entry_only(REFUSED_NONE));
 }

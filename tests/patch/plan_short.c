@@ -103,7 +103,7 @@ static void failed_exits_release_their_padding(void)
 {
 	module_begin();
 	func("f", 0); put(MOV_EAX_1, TEST_EDI); put_rel8(JE, 15); put(ADD_RSP_40, RET, NOP);
-	put_rel8(JMP8, 17); put_rel8(JE, 18); put(RET); func_end();
+	put_rel8(JMP8, 17); put_rel8(JE, 19); put(RET); func_end();
 	func("g", 20); put(XOR_EAX, RET); func_end();
 	module_plan("f");
 	CHECK(probe()->nsites == 1 && probe()->sites[0].nexits == 0);
