@@ -65,7 +65,9 @@ enum comes_back { COMES_UNKNOWN, COMES_BACK, COMES_NEVER };
 /* A table of distances from `base`, which code goes by. */
 struct table_at {
 	raddr_t at, base;
-	raddr_t end;		/* where the last entry that was read ends */
+	raddr_t end;			/* where the last entry that was read ends; */
+	raddr_t sure;			/* up to where they surely are entries, */
+	raddr_t bound;			/* and are none behind this, if that is known; 0 */
 	uint32_t most;		/* bytes in which its entries begin; 0: not known */
 	uint8_t width, scale, stride;
 	bool extends;
@@ -164,6 +166,8 @@ bool ground_may_be_piece(const struct plan_impl *, const struct func *);
 /* The first edge to `to` or beyond: an index in edges. */
 size_t ground_edge(const struct plan_impl *, raddr_t to);
 
+/* Has an instruction been read that begins here? */
+bool ground_is_read(const struct plan_impl *, raddr_t);
 /* Padding may be run from here on. */
 void ground_use_padding(struct plan_impl *, raddr_t);
 /* words.c: may some word of data lead to the instruction that begins here? */

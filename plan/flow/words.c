@@ -39,14 +39,19 @@ static int note_number(struct plan_impl *p, raddr_t a)
 	return 0;
 }
 
-/* Is it an entry of a table that jumps go by? That is a distance from elsewhere. A table that
- * begins before this section has ended with that one, though it may have been read on. Those
- * before *table are passed. */
+static raddr_t table_end(const struct table_at *t)
+{
+	return t->bound ? MIN(t->bound, t->sure) : t->sure;
+}
+
+/* Is it an entry of a table that jumps go by? That is a distance from elsewhere. What stands
+ * behind one may have been read as its entries, too, and is none. A table that begins before this
+ * section has ended with that one. Those before *table are passed. */
 static bool is_entry(const struct plan_impl *p, size_t *table, raddr_t section, raddr_t at)
 {
 	const struct table_at *t = p->tables;
 
-	while (*table < p->ntables && (t[*table].end <= at || !t[*table].proved ||
+	while (*table < p->ntables && (table_end(&t[*table]) <= at || !t[*table].proved ||
 				       t[*table].at < section))
 		++*table;
 	return *table < p->ntables && t[*table].at <= at;

@@ -124,6 +124,13 @@ void ground_add_target(struct plan_impl *p, raddr_t a)
 	ground_revive(g, a - g->text->range.start);
 }
 
+bool ground_is_read(const struct plan_impl *p, raddr_t a)
+{
+	const struct ground *g = ground_at(p, a);
+
+	return g && bit_get(g->planes[PLANE_READ], a - g->text->range.start);
+}
+
 void ground_use_padding(struct plan_impl *p, raddr_t a)
 {
 	const struct ground *g = ground_at(p, a);
