@@ -14,7 +14,8 @@ enum {
 	ENTRIES_PROVED = 1 << 24, /* of one that a jump goes by for certain, which ends the
 				 * one before */
 	HOLES_PACKED = 64,	/* that end a table whose entries may begin at any byte */
-	ENTRIES_TRIED = 4, WORDS_TRIED = 3, /* to see whether there is a table */
+	COUNT_MOST = 1 << 12,	/* entries, as a word before them may tell */
+	ENTRIES_TRIED = 4, WORDS_TRIED = DISTANCES_HOLES, /* to see whether there is a table */
 };
 
 /* May a table of distances from there begin there? Then one of its first words leads into
@@ -43,10 +44,24 @@ bool distances_may_be(const struct plan_impl *p, raddr_t a)
 	return is_like_table(p, a, WORDS_TRIED);
 }
 
+/* Is the first word a small number, which leads nowhere: how many entries there are, or an operation
+ * that there is not? */
+static bool begins_small(const struct plan_impl *p, raddr_t a)
+{
+	int32_t d;
+	size_t n;
+	const uint8_t *at = symbols_bytes(p->symbols, a, sizeof(d), &n);
+
+	if (!at || n < sizeof(d))
+		return false;
+	memcpy(&d, at, sizeof(d));
+	return d >= -1 && d < COUNT_MOST;
+}
+
 /* Strings are named that stand before such tables: the first word says what it is. */
 int arrivals_name(struct plan_impl *p, raddr_t a, bool *kept)
 {
-	*kept = is_like_table(p, a, 1);
+	*kept = is_like_table(p, a, begins_small(p, a) ? WORDS_TRIED : 1);
 	if (!*kept)
 		return 0;
 	raddr_t *new = vec_push(p->maybes, p->nmaybes, p->maybes_cap);

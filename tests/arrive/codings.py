@@ -61,10 +61,16 @@ def make_table(p, fmt, absolute=False, size=8, others=True):
 
 
 def relative_table(p, fmt=".long {} - T", size=4):
-    """The same, where T is the table itself."""
+    """The same, where T is the table itself, and begins with what is no entry, perhaps."""
     if p.made is None:
         p.made = p.label("T")
-        p.table(entries(p, fmt.replace("T", p.made)), size=size, at=p.made)
+        lines = entries(p, fmt.replace("T", p.made))
+        if not p.first and "holes" not in p.traits and p.rng.random() < .2:
+            p.first = p.rng.randint(1, 3)
+            word = fmt.split()[0]
+            lines[0:0] = [f"{word} {p.rng.choice([0, 0, -1, len(lines)])}"] * p.first
+            p.traits["holes"] = "count"
+        p.table(lines, size=size, at=p.made)
 
 
 def based_table(p):

@@ -3,6 +3,7 @@
 import random
 
 import bare  # noqa: F401  it adds to the codings
+import beside  # noqa: F401  and it to special
 import codings
 import special
 from program import ARRIVE, FUNC_F, FUNC_G, FUNC_H, STAYS, Program

@@ -3,7 +3,7 @@
 
 Each class here is a whole program, like those of shapes.py.
 """
-from program import ARRIVE, BRANCH, FUNC_F, FUNC_G, REGS, STAYS, Program
+from program import ARRIVE, FUNC_F, FUNC_G, REGS, STAYS, Program
 
 ALL = {}
 
@@ -597,94 +597,3 @@ class Large(Special):
                                        f".long {default} - {table}", ".endr"] +
                             [f".long {x} - {table}" for x in at]))
         return self
-
-
-@special
-class Hidden(Special):
-    """Data stand before a branch, or what leads to it, and might be read as a part of that."""
-
-    def make(self):
-        rng = self.rng
-        self.how = rng.choice(["jump", "named", "call", "beside", "case", "word"])
-        self.traits["wash"] = self.how
-        if self.how == "beside":
-            self.frame = self.traits["frame"] = "none"
-        self.head(False)
-        self.steps(0, 1)
-        self.back = self.label("B")
-        self.out(f"{self.back}:", f"add ${rng.randint(1, 9)}, %eax", "dec %edi")
-        self.note(BRANCH, self.back)
-        self.steps(0, 2)
-        getattr(self, self.how)()
-        return self
-
-    def again(self):
-        """The branch back."""
-        self.out(*[self.rng.choice(["inc %eax", "add $300, %eax"])][:self.rng.randint(0, 1)],
-                 "test %edi, %edi", f"jg {self.back}")
-
-    def end_here(self):
-        self.again()
-        self.steps(0, 1)
-        self.leave()
-        self.foot()
-
-    def jump(self):
-        self.jump_over()
-        self.end_here()
-
-    def named(self):
-        """The code names the data."""
-        at, over = self.label("d"), self.label("o")
-        self.out(f"lea {at}(%rip), %{self.d}", f"jmp {over}", f"{at}:", *self.data(), f"{over}:")
-        self.end_here()
-
-    def call(self):
-        """They stand behind a call that never returns."""
-        over, never = self.label("o"), self.name("never")
-        self.out("cmp $1000, %edi", f"{self.rng.choice(['jl', 'jne'])} {over}",
-                 f"call .L{never}", *self.data(), f"{over}:")
-        self.end_here()
-        self.helper("never", ["ud2"])
-
-    def helper_of(self, at):
-        self.out(*self.data(), f"{at}:")
-        self.again()
-        self.out("ret")
-
-    def beside(self):
-        """Behind the function, in code that has no name."""
-        at = self.label("h")
-        self.out("test $1, %dil", f"{self.rng.choice(['jne', 'je'])} {at}", "inc %eax",
-                 f"jmp {at}" if self.rng.random() < .5 else "ret")
-        self.foot()
-        self.helper_of(at)
-
-    def case(self):
-        """A table leads behind them."""
-        self.by_table(self.table, ".long {0} - {1}", 4)
-
-    def word(self):
-        self.by_table(lambda *a, **k: self.table(*a, absolute=True, **k), ".quad {0}", 8)
-
-    def by_table(self, make, fmt, size):
-        table, end = self.label("T"), self.label("D")
-        at = [self.label("c") for _ in range(self.count)]
-        make([fmt.format(x, table) for x in at], size=size, at=table)
-        self.out(f"cmp ${self.count - 1}, %edi", f"ja {end}", f"mov %edi, %{self.e(self.c)}")
-        self.lea(table, self.b)
-        if size == 4:
-            self.out(f"movslq (%{self.b},%{self.c},4), %{self.t}", f"add %{self.b}, %{self.t}")
-        else:
-            self.out(f"mov (%{self.b},%{self.c},8), %{self.t}")
-        self.here(STAYS)
-        self.out(f"jmp *%{self.t}", *self.inside)
-        self.inside = []
-        for x in at:
-            self.out(*self.data(), f"{x}:")
-            self.note(ARRIVE, x)
-            self.again()
-            self.leave()
-        self.out(f"{end}:")
-        self.leave()
-        self.foot()
