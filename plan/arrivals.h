@@ -34,6 +34,18 @@ static inline bool arrivals_is_address(const struct plan_impl *p, raddr_t a)
 	return symbols_holds(p->symbols, a) || symbols_holds(p->symbols, a - 1);
 }
 
+/* What code names by its distance from the PC is code, or data; but an address before all that is
+ * one to which the least index that there is was added. */
+static inline bool arrivals_is_outside(const struct plan_impl *p, raddr_t a)
+{
+	size_t left;
+
+	/* Where addresses are numbers, those that the file holds may be others. */
+	return (a < p->texts.end || (int64_t)a < 0) &&
+		(p->symbols->is_pie || !symbols_holds(p->symbols, a)) &&
+		!symbols_text(p->symbols, a, &left) && !symbols_is_tabled(p->symbols, a);
+}
+
 enum { DISTANCES_HOLES = 4 };	/* that lead to no code, one after the other: a table's end */
 
 /* distances.c. Code names this address: *kept if it may be a table of distances. 0 or

@@ -14,6 +14,7 @@
 #include "plan/flow/value.h"
 
 enum {
+	ZEROS = 64,		/* bytes behind code, which might be data if they were fewer */
 	PLACES = 4096,		/* that one jump may go to by a bounded index */
 	ROUNDS = 64,		/* of jumps that lead to each other */
 	REGISTERS = 16,
@@ -144,17 +145,33 @@ static int follow_switches(struct flow *f)
 	return err;
 }
 
+/* Are there only zeros, up to the next function? Code ends before them; no data are so. */
+static bool is_behind_code(const uint8_t *bytes, size_t left)
+{
+	size_t n = MIN(left, ZEROS);
+
+	for (size_t i = 0; i < n; i++)
+		if (bytes[i])
+			return false;
+	return true;
+}
+
 /* May code be there? In a function, or where what stands there can run. */
 static bool is_code(const struct plan_impl *p, raddr_t a)
 {
 	size_t left;
 	const uint8_t *bytes = symbols_text(p->symbols, a, &left);
 
-	if (!bytes || symbols_func_at(p->symbols, a))
+	if (symbols_func_at(p->symbols, a))
 		return bytes;
+	/* Where it ends; behind it data may begin. */
+	if (!bytes)
+		return symbols_text(p->symbols, a - 1, &left) && !symbols_is_tabled(p->symbols, a);
 	/* A segment that may run has data, too. */
 	if (symbols_is_data(p->symbols, a, NULL))
 		return false;
+	if (is_behind_code(bytes, left))
+		return true;
 	for (int i = 0; i < 64 && left; i++) {
 		struct effect e;
 		struct insn in;
@@ -171,8 +188,15 @@ static bool is_code(const struct plan_impl *p, raddr_t a)
 	return false;
 }
 
+/* A distance of four bytes or more that is found by a pointer: nothing says what it is one to. */
+static bool is_by_pointer(const struct value *v)
+{
+	return v->kind == VALUE_PLACE && !v->table && v->width >= 4 && v->scale == 1;
+}
+
 /* An address that was computed (`added`: by adding), and may go anywhere from here: is it of
- * code? From an address of data only the entries of a table lead there. */
+ * code? From an address of data only the entries of a table lead there, or what pointers lead
+ * to. */
 static bool may_lead(const struct plan_impl *p, const struct value *v, bool added)
 {
 	const struct func *f = symbols_func_at(p->symbols, v->number);
@@ -182,7 +206,7 @@ static bool may_lead(const struct plan_impl *p, const struct value *v, bool adde
 	if (!v->named || v->kind == VALUE_ENTRY ||
 	    (v->kind == VALUE_POINT && !added && f && f->range.start == v->number))
 		return false;
-	return is_code(p, v->number) ||
+	return is_code(p, v->number) || arrivals_is_outside(p, v->number) || is_by_pointer(v) ||
 		(v->kind == VALUE_PLACE && distances_is_table(v) && distances_lead_to_text(p, v));
 }
 
@@ -205,7 +229,10 @@ static bool is_naming(const struct flow *f, size_t step, const struct effect *e)
 {
 	if (e->op == EFFECT_POP)
 		return flow_is_own_address(f, step);
-	return e->op == EFFECT_NUMBER && arrivals_is_address(f->body->impl, (raddr_t)e->number);
+	const struct plan_impl *p = f->body->impl;
+
+	return e->op == EFFECT_NUMBER && (arrivals_is_address(p, (raddr_t)e->number) ||
+					  (e->named && arrivals_is_outside(p, (raddr_t)e->number)));
 }
 
 /* All that these come to by way of copies. */

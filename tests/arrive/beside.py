@@ -143,3 +143,59 @@ class BesideTable(Special):
         self.tabled.append(("rodata", [".balign 4", f"{table}:"] +
                             [f".long {x} - {table}" for x in cases] + [f"{words}:"] +
                             [f".long {x} - ." for x in at]))
+
+
+@special
+class Base(Special):
+    """Addresses are told by how far they are from what is no code, and kept."""
+
+    def make(self):
+        rng = self.rng
+        self.traits["owner"] = "G"
+        how = rng.choice(["low", "end", "pointer"])
+        self.frame, self.endbr = "none", False
+        self.traits.update(frame="none", wash=how)
+        self.start = self.begin(self.name("F"), FUNC_F)
+        self.out("xor %eax, %eax")
+        at = [self.label("B") for _ in range(self.count + 2)]
+        for x in at:
+            self.out(f"{x}:", "inc %eax")
+            self.note(ARRIVE, x)
+        self.out("ret")
+        self.foot(1)
+        word = self.slot()
+        self.helper("fill", [*getattr(self, f'by_{how}')(at), f"mov %rax, {word}(%rip)", "ret"], FUNC_H)
+        self.begin(self.name("G"), FUNC_G)
+        self.out("dec %edi", f"call .L{self.name('fill')}", "xor %eax, %eax", f"jmp *{word}(%rip)")
+        self.end(self.name("G"))
+        self.callable(self.name("G"), len(at))
+        return self
+
+    def by_low(self, at):
+        """The least index is added to the base."""
+        bias = self.rng.choice([0x3000, 0x10000, 0x123456])
+        lines = [f"add ${bias // 2}, %edi", f"lea {at[0]} - {bias}(%rip), %{self.d}",
+                 f"lea (%{self.d},%rdi,2), %rax"]
+        return lines[:-1] + [f"mov %rdi, %rax; add %rax, %rax; add %{self.d}, %rax"] \
+            if self.rng.random() < .3 else lines
+
+    def by_end(self, at):
+        """From zeros behind the code."""
+        far = self.label("E")
+        self.tabled.append(("behind", [f".skip {self.rng.choice([64, 128])}", f"{far}:",
+                                       ".skip 300"]))
+        table = self.table([f".quad {x} - {far}" for x in at])
+        return [f"lea {table}(%rip), %{self.b}", f"mov (%{self.b},%rdi,8), %rax",
+                f"lea {far}(%rip), %{self.d}", f"add %{self.d}, %rax"]
+
+    def by_pointer(self, at):
+        """Rows have a distance from a datum, and are found by a pointer."""
+        origin, fix, rows = self.label("O"), self.name("fixup"), self.label("X")
+        offset = self.rng.choice([0, 4, 8])
+        self.helper("fixup", [f"movslq {offset}(%rdi), %rax", f"lea {origin}(%rip), %{self.d}",
+                              f"add %{self.d}, %rax", "ret"], FUNC_H)
+        self.tabled.append(("rodata", [f"{origin}:", '.ascii "the beginning of what is read"',
+                                       ".balign 4", f"{rows}:"] +
+                            [f".skip {offset}; .long {x} - {origin}; .skip {12 - offset}"
+                             for x in at]))
+        return [f"lea {rows}(%rip), %rcx", "shl $4, %rdi", "add %rcx, %rdi", f"call .L{fix}"]
