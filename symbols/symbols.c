@@ -162,7 +162,8 @@ static int symbols_collect(struct symbols *s, struct candidates *ret)
 
 enum { SECTIONS_MAX = 256 };	/* of data; no real file has more */
 
-/* Read by none of the program's own code. */
+/* Read by none of the program's own code. A note may be, and is found by whatever has its
+ * address; where addresses are numbers nothing else tells of those in it. */
 static bool is_for_others(const struct image *im, const GElf_Shdr *sh)
 {
 	static const char *const names[] = {
@@ -174,6 +175,8 @@ static bool is_for_others(const struct image *im, const GElf_Shdr *sh)
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (!strcmp(name, names[i]))
 			return true;
+	if (sh->sh_type == SHT_NOTE && im->header.e_type == ET_EXEC)
+		return false;
 	return sh->sh_type != SHT_PROGBITS && sh->sh_type != SHT_INIT_ARRAY &&
 		sh->sh_type != SHT_FINI_ARRAY;
 }

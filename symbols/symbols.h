@@ -38,6 +38,7 @@ enum func_flag {
 	FUNC_REACHED = 64,	/* one that starts before it ends behind its start */
 	FUNC_PACKED = 128,	/* may be a fragment, for it is packed like those: a call to it
 				 * would tell */
+	FUNC_STRANGE = 256,	/* where its unwinder may enter it is not told in a known form */
 };
 
 struct func {
@@ -49,7 +50,7 @@ struct func {
 	const char *name, *full, *raw;
 	struct range range;
 	uint8_t source;		/* enum func_source */
-	uint8_t flags;		/* enum func_flag */
+	uint16_t flags;		/* enum func_flag */
 	int32_t parent;		/* of a FRAGMENT with a known parent: index in
 				 * funcs; else -1 */
 	uint32_t alias;		/* index in aliases of the first further name of

@@ -270,6 +270,7 @@ static int add_own_fragments(struct body *b)
 
 		if (err)
 			return err;
+		b->unsure |= f->flags & FUNC_STRANGE;
 	}
 	return 0;
 }
@@ -516,7 +517,7 @@ int body_read(struct plan_impl *p, const struct func *f, struct body *ret)
 	*ret = (struct body){ .impl = p, .func = f, .room = p->spare,
 			      .runtime = runtime_of(p->symbols, f) };
 	ret->tight = ret->runtime->tight;
-	ret->unsure = p->bound;
+	ret->unsure = p->bound || f->flags & FUNC_STRANGE;
 	p->spare = (struct body_room){ 0 };
 	int err = gather(ret);
 

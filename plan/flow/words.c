@@ -157,23 +157,35 @@ static bool has_untabled(const struct symbols *syms, struct range section)
 	return ret;
 }
 
-/* Of a text words of eight bytes: four are a part of a distance as a rule. */
+/* As addresses of the texts have them: of four bytes where all are so low, of eight where none is. Of
+ * a text words of eight: four are a part of a distance as a rule. */
+static int scan_words(struct plan_impl *own, const struct share *share, raddr_t start,
+		      const uint8_t *bytes, size_t n, bool tabled)
+{
+	bool four = !share->text && own->texts.start <= UINT32_MAX;
+	bool eight = share->text || own->texts.end > UINT32_MAX;
+	int err = four ? scan_numbers(own, start, bytes, n, 4, tabled) : 0;
+
+	return !err && eight ? scan_numbers(own, start, bytes, n, 8, tabled) : err;
+}
+
 static int scan_share(struct plan_impl *own, size_t part, void *ctx)
 {
 	const struct share *share = (struct share *)ctx + part;
 	const struct symbols *syms = own->symbols;
 	struct range r = share->section;
-	size_t n, width = share->text ? 8 : 4;
+	size_t n;
 	const uint8_t *bytes = symbols_bytes(syms, r.start, range_size(r), &n);
 	bool tabled = !share->text && has_untabled(syms, r);
 	int err = 0;
 
 	if (!bytes || share->first >= n)
 		return 0;
-	n = MIN(n, share->end + width - 1) - share->first;
+	/* The last may end in the next share. */
+	n = MIN(n, share->end + sizeof(raddr_t) - 1) - share->first;
 	if (!syms->is_pie)
-		err = scan_numbers(own, r.start + share->first, bytes + share->first, n, width,
-				   tabled);
+		err = scan_words(own, share, r.start + share->first, bytes + share->first, n,
+				 tabled);
 	if (!share->text && !err)
 		err = scan_distances(own, r.start, r.start + share->first, bytes + share->first, n,
 				     tabled);

@@ -58,14 +58,20 @@ static raddr_t guess_end(const struct builder *b, const struct candidate *c,
 	return end;
 }
 
+static uint16_t pad_flags(const struct fde *fde)
+{
+	return (fde->flags & FDE_LSDA ? FUNC_LSDA : 0) |
+		(fde->flags & FDE_STRANGE ? FUNC_STRANGE : 0);
+}
+
 /* The unwind entry says what the symbol does not. */
-static uint8_t unwind_flags(const struct unwind *u, raddr_t addr)
+static uint16_t unwind_flags(const struct unwind *u, raddr_t addr)
 {
 	const struct fde *fde = unwind_find(u, addr);
 
 	if (!fde)
 		return FUNC_NO_UNWIND;
-	return fde->flags & FDE_LSDA ? FUNC_LSDA : 0;
+	return pad_flags(fde);
 }
 
 static int add_alias(struct builder *b, struct func *f, const char *raw)
@@ -248,7 +254,7 @@ static int add_nameless(struct builder *b, const struct fde *fde)
 		.name = strings_add(b->strings, text, n),
 		.range = fde->range,
 		.source = FUNC_EH_FRAME,
-		.flags = (fde->flags & FDE_LSDA ? FUNC_LSDA : 0) | piece_flags(b, fde),
+		.flags = pad_flags(fde) | piece_flags(b, fde),
 		.parent = -1,
 	};
 	f->full = f->raw = f->name;

@@ -3,31 +3,39 @@
  * lsda: where does the unwinder enter this function when something is thrown?
  *
  * Reads the call-site tables of .gcc_except_table, the language-specific area
- * that C++, Rust, Ada and Go's gccgo share.
+ * that C++, Rust, Ada and Go's gccgo share. What has another form is for a routine of the
+ * program's own, which goes where it likes.
  */
 #include "symbols/unwind/unwind.h"
 
 enum { HEAD_MAX = 64 };		/* more than an area's table of call sites is behind */
 
-/* All call sites of one table. Adds landing pads that are in text. */
-static int read_call_sites(const struct image *im, struct cursor c,
-			   uint8_t encoding, raddr_t base, bool *any,
-			   struct addresses *ret)
+/* All call sites of one table. Adds landing pads that are in text. Sets FDE_LSDA if there are
+ * any, and FDE_STRANGE if it is no such table. */
+static int read_call_sites(const struct image *im, struct cursor c, uint8_t encoding, raddr_t base,
+			   struct fde *fde, struct addresses *ret)
 {
+	raddr_t behind = 0;		/* the one before */
+
 	while (cursor_left(&c)) {
-		cursor_pointer(&c, encoding);	/* start */
-		cursor_pointer(&c, encoding);	/* length */
+		uint64_t start = cursor_pointer(&c, encoding);
+		uint64_t length = cursor_pointer(&c, encoding);
 		uint64_t pad = cursor_pointer(&c, encoding);
 
 		cursor_uleb(&c);			/* action */
 		if (c.bad)
 			break;
+		if (start < behind || start + length > range_size(fde->range) ||
+		    (pad && !image_is_text(im, base + pad)))
+			fde->flags |= FDE_STRANGE;
+		behind = start + length;
 		if (!pad || !image_is_text(im, base + pad))
 			continue;
 		if (addresses_add(ret, base + pad))
 			return -ENOMEM;
-		*any = true;
+		fde->flags |= FDE_LSDA;
 	}
+	fde->flags |= c.bad ? FDE_STRANGE : 0;
 	return 0;
 }
 
@@ -37,10 +45,9 @@ static int read_area(const struct image *im, struct fde *fde, uint64_t *used,
 {
 	struct cursor c = { .addr = fde->lsda };
 	raddr_t base = fde->range.start;
-	bool any = false;
 	size_t n;
-	int err;
 
+	fde->flags |= FDE_STRANGE;
 	c.p = image_at(im, fde->lsda, HEAD_MAX, &n);
 	if (!c.p)
 		return 0;
@@ -59,10 +66,10 @@ static int read_area(const struct image *im, struct fde *fde, uint64_t *used,
 		return 0;
 	sites.end = sites.p + size;
 	*used += cursor_left(&sites) + 4;
-	err = read_call_sites(im, sites, encoding, base, &any, ret);
-	if (any)
-		fde->flags |= FDE_LSDA;
-	return err;
+	/* As compilers write them. */
+	if (encoding == DW_EH_PE_uleb128 || encoding == DW_EH_PE_udata4)
+		fde->flags &= (uint8_t)~FDE_STRANGE;
+	return read_call_sites(im, sites, encoding, base, fde, ret);
 }
 
 int unwind_landing_pads(const struct image *im, struct unwind *u,

@@ -24,6 +24,7 @@ struct cie {
 
 enum fde_flag {
 	FDE_LSDA = 1,		/* has landing pads */
+	FDE_STRANGE = 2,	/* what it has for its language has no known form */
 };
 
 struct fde {

@@ -199,3 +199,27 @@ class Base(Special):
                             [f".skip {offset}; .long {x} - {origin}; .skip {12 - offset}"
                              for x in at]))
         return [f"lea {rows}(%rip), %rcx", "shl $4, %rdi", "add %rcx, %rdi", f"call .L{fix}"]
+
+
+@special
+class Unwound(Special):
+    """An unwinder goes on where a routine of the program's own says."""
+
+    def make(self):
+        rng = self.rng
+        self.cfi, self.traits["cfi"] = True, "own"
+        routine, area = self.name("routine"), self.label("A")
+        self.helper("routine", ["mov $8, %eax", "ret"], FUNC_H)
+        self.head(False)
+        self.out(f".cfi_personality 0x1b, .L{routine}", f".cfi_lsda 0x1b, {area}")
+        self.out("push %rdi", f"call .L{self.name('thrower')}", "pop %rdi", "xor %eax, %eax")
+        at = []
+        for _ in range(self.count):
+            at.append(self.place(1))
+        self.leave()
+        self.foot()
+        self.helper("thrower", ["ret"], FUNC_H)
+        word = rng.choice(["byte", "short", "long"])
+        self.tabled.append(("gcc_except_table", [f"{area}: .{word} {len(at)}"] +
+                            [f".{word} {x} - {self.start}" for x in at]))
+        return self

@@ -93,6 +93,8 @@ class Program:
         places = ["data", "data.rel.ro"]
         if not (absolute and self.pic):
             places += ["rodata", "rodata", "behind", "inside"]
+        if absolute and not self.pic:
+            places += ["note"]
         place = rng.choice(places)
         self.traits.setdefault("place", place)
         align = [f".balign {rng.choice([size, size, 1])}"]
@@ -231,8 +233,13 @@ class Program:
         lines += [f".globl {x}" for x in sorted(self.globals)] + self.text + behind
         for place, body in self.tabled:
             if place != "behind":
-                flags = {"rodata": '"a"', "data": '"aw"', "data.rel.ro": '"aw"'}.get(place)
+                flags = {"rodata": '"a"', "data": '"aw"', "data.rel.ro": '"aw"',
+                         "gcc_except_table": '"a"'}.get(place)
                 dot = "." if flags else ""
+                if place == "note":
+                    lines += ['.section .note.tab, "a", @note', ".balign 4", ".long 4, 64, 1",
+                              '.asciz "tab"'] + body
+                    continue
                 lines += [f".section {dot}{place}, {flags or FIX}, @progbits"] + body
         lines.append('.section .arrive, "", @progbits')
         lines += [f".quad {self.n}, {what}, {at}" for what, at in self.truth]
