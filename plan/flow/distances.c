@@ -44,8 +44,8 @@ bool distances_may_be(const struct plan_impl *p, raddr_t a)
 	return is_like_table(p, a, WORDS_TRIED);
 }
 
-/* Is the first word a small number, which leads nowhere: how many entries there are, or an operation
- * that there is not? */
+/* Is the first word a small number, which leads nowhere: how many entries there are, or an
+ * operation that there is not? */
 static bool begins_small(const struct plan_impl *p, raddr_t a)
 {
 	int32_t d;

@@ -157,8 +157,8 @@ static bool has_untabled(const struct symbols *syms, struct range section)
 	return ret;
 }
 
-/* As addresses of the texts have them: of four bytes where all are so low, of eight where none is. Of
- * a text words of eight: four are a part of a distance as a rule. */
+/* As addresses of the texts have them: of four bytes where all are so low, of eight where none
+ * is. Of a text words of eight: four are a part of a distance as a rule. */
 static int scan_words(struct plan_impl *own, const struct share *share, raddr_t start,
 		      const uint8_t *bytes, size_t n, bool tabled)
 {
