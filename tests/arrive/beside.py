@@ -223,3 +223,35 @@ class Unwound(Special):
         self.tabled.append(("gcc_except_table", [f"{area}: .{word} {len(at)}"] +
                             [f".{word} {x} - {self.start}" for x in at]))
         return self
+
+
+@special
+class Written(Special):
+    """A number is written to memory, and gone by elsewhere."""
+
+    def make(self):
+        self.traits["owner"] = "G"
+        self.start = self.begin(self.name("F"), FUNC_F)
+        self.enter()
+        self.out("xor %eax, %eax")
+        at = []
+        for _ in range(self.count):
+            self.steps(0, 1)
+            at.append(self.place())
+            self.leave()
+        self.foot(1)
+        word, fill = self.slot(), self.name("fill")
+        lines = []
+        for i, x in enumerate(at):
+            next_ = self.label()
+            write = f"movq ${x}, {word}(%rip)" if not self.pic else \
+                f"lea {x}(%rip), %rdx; mov %rdx, {word}(%rip)"
+            lines += [f"cmp ${i + 1}, %edi", f"jne {next_}", write, f"{next_}:"]
+        self.helper("fill", lines + ["ret"], FUNC_H)
+        self.begin(self.name("G"), FUNC_G)
+        self.out("push %rdi", f"call .L{fill}", "pop %rdi")
+        self.enter()
+        self.out("xor %eax, %eax", f"jmp *{word}(%rip)")
+        self.end(self.name("G"))
+        self.callable(self.name("G"), self.count)
+        return self

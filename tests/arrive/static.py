@@ -25,9 +25,9 @@ import tempfile
 import shapes
 
 KINDS = ("exec", "pie", "shared") * 3 + ("high",)    # above 4 GiB
-LINK = {"exec": ["-e", "0"], "high": ["-e", "0", "-Ttext-segment=0x200000000",
-                                            "--no-relax"], "pie": ["-pie", "--no-dynamic-linker", "-e", "0"],
-        "shared": ["-shared"]}
+LINK = {"exec": ["-e", "0"], "pie": ["-pie", "--no-dynamic-linker", "-e", "0"],
+        "shared": ["-shared"],
+        "high": ["-e", "0", "-Ttext-segment=0x200000000", "--no-relax"]}
 # With all names, with those of .dynsym at most, and without unwind entries, too.
 STRIP = ([], [], [], ["-s"], ["-s", "--no-eh-frame-hdr"])
 BATCH = 100
