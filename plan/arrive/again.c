@@ -124,10 +124,11 @@ static raddr_t read_before(const struct ground *g, raddr_t a)
  * there, or code that a word leads to. But what pads is what it
  * looks like.
  */
-static bool is_passed(const struct sweep *s, raddr_t a)
+static bool is_passed(const struct sweep *s, const struct func *f, raddr_t a)
 {
 	const struct ground *g = s->ground;
-	const struct func *f = symbols_func_at(s->impl->symbols, a);
+	const raddr_t *words = s->impl->numbers;
+	size_t n = vec_prefix(s->impl->nnumbers, i, words[i] < a);
 	raddr_t from = f ? f->range.start : g->text->range.start, before;
 	struct insn in;
 
@@ -136,9 +137,11 @@ static bool is_passed(const struct sweep *s, raddr_t a)
 		if (!is_read(g, before) || sweep_measure(s, before, &in) ||
 		    !crew_spend(s->impl, in.size) || (before + in.size == to && ends_run(s, &in)))
 			return false;
+		while (n && words[n - 1] > before)
+			n--;
 		if ((to == a && (in.flags & INSN_NOP || in.kind == INSN_STOP)) ||
-		    ground_any(s->impl, LAYER_TARGET, before, 1) ||
-		    words_lead_to(s->impl, before))
+		    (n && words[n - 1] == before) ||
+		    ground_any(s->impl, LAYER_TARGET, before, 1))
 			return true;
 	}
 	return f;
@@ -231,7 +234,8 @@ static int read_text(struct again *r, const struct ground *g)
 			raddr_t a = g->text->range.start + w * 64 +
 				(unsigned int)__builtin_ctzll(bits);
 
-			if (bits & -bits & ~sure && is_passed(&r->sweep, a))
+			if (bits & -bits & ~sure &&
+			    is_passed(&r->sweep, symbols_func_at(r->sweep.impl->symbols, a), a))
 				continue;
 			err = note_todo(r, a);
 			if (!err)
@@ -252,9 +256,12 @@ static int read_numbers(struct again *r)
 		raddr_t a = p->numbers[i];
 		const struct ground *g = ground_at(p, a);
 
+		if (!g || is_read(g, a))
+			continue;
+		const struct func *f = symbols_func_at(p->symbols, a);
+
 		r->sweep.ground = g;
-		if (!g || is_read(g, a) || !symbols_func_at(p->symbols, a) ||
-		    is_passed(&r->sweep, a))
+		if (!f || is_passed(&r->sweep, f, a))
 			continue;
 		err = note_todo(r, a);
 		if (!err)
