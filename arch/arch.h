@@ -101,7 +101,8 @@ struct effect {
 	uint8_t scale;
 	uint8_t width;		/* bytes that are loaded, or stored; 0: not told */
 	bool extends;		/* what is loaded is sign-extended */
-	bool cut;		/* of the sum, or what is shifted, only the low half stays */
+	bool cut;		/* of the sum, or what is shifted, only the low half stays; of what is
+				 * unknown, too */
 	bool named;		/* `number` is an address, from the PC */
 	bool memory;
 	bool thread;		/* that of the thread's own, or by half an address */
@@ -114,9 +115,16 @@ struct effect {
 				 * which it is taken back; -1: none */
 	uint16_t others;	/* bit n: register n is set to something unknown, too, */
 	uint16_t changes;	/* that comes from what it was before */
+	uint32_t of;		/* bit n: what it sets to something unknown, or changes in
+				 * memory, comes from register n; 1 << EFFECT_MEMORY: and from
+				 * memory */
+	uint16_t parts;		/* bit n: of register n only a part is set */
+	bool differs;		/* what is unknown is what it was, less the other operand */
 	int64_t number;
 	int64_t written;	/* the number that is stored, if no register is */
 };
+
+enum { EFFECT_MEMORY = 16 };
 
 /* The same on vector registers, of which there are at most 32. */
 struct vectors {

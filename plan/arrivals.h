@@ -21,6 +21,9 @@ void arrivals_suspect(struct plan_impl *, const struct func *, enum suspect);
 int arrivals_way(struct plan_impl *, raddr_t);
 int arrivals_doubt(struct plan_impl *, raddr_t pc, enum unproved);
 
+/* May code be there? In a function, or where what stands there can run. */
+bool arrivals_is_code(const struct plan_impl *, raddr_t);
+
 /* One more place where control arrives, unless it is a number as a compiler has them. */
 void arrivals_lead_to(struct plan_impl *, raddr_t);
 

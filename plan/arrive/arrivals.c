@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <stdlib.h>
 
 #include "plan/flow/value.h"
 
@@ -156,36 +157,17 @@ static bool is_behind_code(const uint8_t *bytes, size_t left)
 	return true;
 }
 
-/* May code be there? In a function, or where what stands there can run. */
-static bool is_code(const struct plan_impl *p, raddr_t a)
+/* Is code there, or right before? */
+static bool is_code_or_end(const struct plan_impl *p, raddr_t a)
 {
 	size_t left;
 	const uint8_t *bytes = symbols_text(p->symbols, a, &left);
 
-	if (symbols_func_at(p->symbols, a))
-		return bytes;
-	/* Where it ends; behind it data may begin. */
-	if (!bytes)
+	/* Where a text ends; behind it data may begin. */
+	if (!bytes && !symbols_func_at(p->symbols, a))
 		return symbols_text(p->symbols, a - 1, &left) && !symbols_is_tabled(p->symbols, a);
-	/* A segment that may run has data, too. */
-	if (symbols_is_data(p->symbols, a, NULL))
-		return false;
-	if (is_behind_code(bytes, left))
-		return true;
-	for (int i = 0; i < 64 && left; i++) {
-		struct effect e;
-		struct insn in;
-
-		if (p->arch->measure(bytes, left, a, &in))
-			return false;
-		p->arch->effect(bytes, left, &in, &e);
-		if (e.forbidden)
-			return false;
-		if (insn_ends(&in))
-			return in.kind != INSN_STOP;
-		bytes += in.size, a += in.size, left -= in.size;
-	}
-	return false;
+	return arrivals_is_code(p, a) ||
+		(bytes && !symbols_is_data(p->symbols, a, NULL) && is_behind_code(bytes, left));
 }
 
 /* A distance of four bytes or more that is found by a pointer: nothing says what it is one to. */
@@ -206,7 +188,7 @@ static bool may_lead(const struct plan_impl *p, const struct value *v, bool adde
 	if (!v->named || v->kind == VALUE_ENTRY ||
 	    (v->kind == VALUE_POINT && !added && f && f->range.start == v->number))
 		return false;
-	return is_code(p, v->number) || arrivals_is_outside(p, v->number) || is_by_pointer(v) ||
+	return is_code_or_end(p, v->number) || arrivals_is_outside(p, v->number) || is_by_pointer(v) ||
 		(v->kind == VALUE_PLACE && distances_is_table(v) && distances_lead_to_text(p, v));
 }
 
@@ -273,13 +255,23 @@ static uint32_t named_registers(struct flow *f)
 	return with_copies(regs, copies);
 }
 
+/* Is one of them computed from what code names, and judged as that? */
+static bool values_say_where(const struct values *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->v[i].named)
+			return true;
+	return false;
+}
+
 /*
  * An address of code that is computed need not be gone by here: it may be kept, and other code
  * takes it for a whole word. So wherever something is added to an address that the code
  * names, the sum is judged like what a jump goes by. If it may lead into the body itself, no
  * jump of the body by a whole word is sure to leave it.
  */
-static int judge_sums(struct plan_impl *p, struct flow *f, uint32_t regs, size_t first)
+static int judge_sums(struct plan_impl *p, struct flow *f, uint32_t regs, size_t first,
+		      struct mixed *mixed)
 {
 	bool back = false;
 
@@ -287,22 +279,31 @@ static int judge_sums(struct plan_impl *p, struct flow *f, uint32_t regs, size_t
 	struct named n;
 	int err = named_begin(f, &n);
 
-	for (size_t i = 0; i < b->nsteps && (regs || !p->symbols->is_pie) && !err; i++) {
+	for (size_t i = 0; i < b->nsteps && (regs || mixed || !p->symbols->is_pie) && !err; i++) {
 		uint32_t named = regs ? regs & named_next(&n, i) : 0;
-		struct values s;
+		raddr_t place = 0;
+		enum mixes mixes = mixed ? mixed_next(mixed, i, &place) : MIXES_NOT;
+		struct values s = { .n = 0 };
 
-		if (b->steps[i].insn.kind != INSN_PLAIN)
-			continue;
+		if (mixes == MIXES_PLACE) {
+			back |= body_has(b, place);
+			err = lead_later(p, place);
+		}
 		const struct effect *e = effect_at(f, i);
 
 		/* Of what holds nothing that is named only a sum may make something. */
-		if ((!named && e->op != EFFECT_SUM) || !flow_sum(f, i, e, named, &s))
-			continue;
+		if (b->steps[i].insn.kind != INSN_PLAIN || (!named && e->op != EFFECT_SUM) ||
+		    !flow_sum(f, i, e, named, &s))
+			s.n = 0;
 		for (size_t k = 0; k < s.n && !err; k++) {
 			if (!may_lead(p, &s.v[k], e->op == EFFECT_SUM || e->stores))
 				continue;
 			back |= may_come_back(f, &s.v[k], first);
 			err = judge_value(p, b->steps[i].insn.pc, &s.v[k], false);
+		}
+		if (mixes > MIXES_PLACE && !values_say_where(&s) && !err) {
+			back = true;
+			err = arrivals_doubt(p, b->steps[i].insn.pc, UNPROVED_SUM);
 		}
 	}
 	for (size_t i = first; i < p->nverdicts && back; i++)
@@ -320,7 +321,7 @@ static bool is_place(struct flow *f, size_t step, int reg)
 	if (!flow_named(f, step, reg, &s))
 		return false;
 	for (size_t i = 0; i < s.n; i++)
-		if (is_code(f->body->impl, s.v[i].number))
+		if (arrivals_is_code(f->body->impl, s.v[i].number))
 			return true;
 	return false;
 }
@@ -359,12 +360,36 @@ static int judge_vectors(struct plan_impl *p, struct flow *f, uint32_t regs)
 	return err;
 }
 
+/* Does it have the address of code anywhere, as registers or memory get it? */
+static bool names_code(struct flow *f)
+{
+	const struct plan_impl *p = f->body->impl;
+
+	for (size_t i = 0; i < f->body->nsteps; i++) {
+		const struct effect *e = effect_at(f, i);
+		raddr_t number = e->stores ? (raddr_t)e->written : (raddr_t)e->number;
+
+		if (f->body->steps[i].insn.kind != INSN_PLAIN)
+			continue;
+		if (is_naming(f, i, e) && (e->op == EFFECT_POP || arrivals_is_code(p, number)))
+			return true;
+		if (e->stores && e->source < 0 && number && !p->symbols->is_pie &&
+		    arrivals_is_address(p, number) && arrivals_is_code(p, number))
+			return true;
+	}
+	return false;
+}
+
 /* What it computes from addresses, whether it goes by that or not. */
 static int judge_computed(struct plan_impl *p, struct flow *f, size_t first)
 {
 	uint32_t regs = named_registers(f);
-	int err = judge_sums(p, f, regs, first);
+	struct mixed *mixed = NULL;
+	int err = names_code(f) ? flow_mixed(f, &mixed) : 0;
 
+	if (!err)
+		err = judge_sums(p, f, regs, first, mixed);
+	flow_mixed_free(mixed);
 	return err ? err : judge_vectors(p, f, regs);
 }
 

@@ -22,7 +22,7 @@ static int judge_func(struct plan_impl *p, const struct func *f, bool ends)
 	if (err)
 		return err;
 	/* What goes by an address may stand behind what could not be read. */
-	if (b.entry_only == REFUSED_UNREADABLE && !b.runtime->newer && suspects & SUSPECT_GOAL)
+	if (b.entry_only == REFUSED_UNREADABLE && !b.runtime->newer && suspects)
 		err = arrivals_doubt(p, f->range.start, UNPROVED_UNREAD);
 	if (ends)
 		noreturn_mark(p, &b);

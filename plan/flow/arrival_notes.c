@@ -28,6 +28,32 @@ int arrivals_way(struct plan_impl *p, raddr_t a)
 	return 0;
 }
 
+bool arrivals_is_code(const struct plan_impl *p, raddr_t a)
+{
+	size_t left;
+	const uint8_t *bytes = symbols_text(p->symbols, a, &left);
+
+	if (!bytes || symbols_func_at(p->symbols, a))
+		return bytes;
+	/* A segment that may run has data, too. */
+	if (symbols_is_data(p->symbols, a, NULL))
+		return false;
+	for (int i = 0; i < 64 && left; i++) {
+		struct effect e;
+		struct insn in;
+
+		if (p->arch->measure(bytes, left, a, &in))
+			return false;
+		p->arch->effect(bytes, left, &in, &e);
+		if (e.forbidden)
+			return false;
+		if (insn_ends(&in))
+			return in.kind != INSN_STOP;
+		bytes += in.size, a += in.size, left -= in.size;
+	}
+	return false;
+}
+
 /* Some compilers compute no address of code, and their tables, of addresses, lead to their own
  * function only: what looks like one elsewhere is a number. */
 void arrivals_lead_to(struct plan_impl *p, raddr_t a)

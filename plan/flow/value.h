@@ -145,4 +145,19 @@ void flow_whole_free(struct whole *);
 /* Is what an indirect jump or call goes by certainly a whole word? */
 bool flow_is_whole(struct whole *, size_t step);
 
+/* mixed.c. What does a step make of an address of code that the function names? */
+enum mixes {
+	MIXES_NOT,
+	MIXES_PLACE,		/* another one, which is known */
+	MIXES_START,		/* something of the start of a function, or */
+	MIXES_LABEL,		/* of another place of code: nothing is known of what */
+};
+
+/* 0 or -ENOMEM. To be freed in any case. */
+struct mixed;
+int flow_mixed(struct flow *, struct mixed **ret);
+void flow_mixed_free(struct mixed *);
+/* To be asked of each step, one after the other from the first on; of MIXES_PLACE, *place. */
+enum mixes mixed_next(struct mixed *, size_t step, raddr_t *place);
+
 #endif
