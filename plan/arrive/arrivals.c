@@ -45,8 +45,7 @@ static bool is_low(const struct plan_impl *p, raddr_t a)
 	return low;
 }
 
-/* `goes`: control goes by it here, and not perhaps elsewhere. Most that is computed so and kept
- * are addresses of data: what a table leads to is enough then. */
+/* `goes`: control goes by it here, and not perhaps elsewhere. */
 static int judge_value(struct plan_impl *p, raddr_t pc, const struct value *v, bool goes)
 {
 	size_t left;
@@ -77,9 +76,12 @@ static int judge_value(struct plan_impl *p, raddr_t pc, const struct value *v, b
 	}
 	err = distances_is_table(v) ?
 		distances_add(p, v, goes && distances_is_switch(p, v)) : 0;
+	/* Where entries of what is no table of distances from itself end, nothing tells but an index
+	 * that is bounded, and nothing but that how far one is from the next. */
+	bool data = v->number == v->table && !goes && !arrivals_is_code(p, v->number);
 	bool known = distances_is_switch(p, v) ||
 		(distances_is_table(v) && v->kind == VALUE_PLACE &&
-		 (v->stride || (!goes && distances_lead_to_text(p, v))));
+		 (v->stride || (data && distances_lead_to_text(p, v))));
 
 	return err || known ? err :
 		arrivals_doubt(p, pc, v->kind == VALUE_PLACE || v->kind == VALUE_ENTRY ?

@@ -97,7 +97,8 @@ int distances_add(struct plan_impl *p, const struct value *v, bool proved)
 				.at = distances_is_switch(p, v) ? v->number : v->table,
 				.most = v->stride && !distances_is_switch(p, v) ? v->most + 1 : 0,
 				.width = v->width, .scale = v->scale, .extends = v->extends,
-				.stride = v->number ? v->width : 1, .proved = proved };
+				.stride = v->number && v->stride % v->width == 0 ? v->width : 1,
+				.proved = proved };
 	return 0;
 }
 
