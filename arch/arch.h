@@ -101,8 +101,7 @@ struct effect {
 	uint8_t scale;
 	uint8_t width;		/* bytes that are loaded, or stored; 0: not told */
 	bool extends;		/* what is loaded is sign-extended */
-	bool cut;		/* of the sum, or what is shifted, only the low half stays; of what is
-				 * unknown, too */
+	bool cut;		/* of the sum, or what is shifted, only the low half stays */
 	bool named;		/* `number` is an address, from the PC */
 	bool memory;
 	bool thread;		/* that of the thread's own, or by half an address */
@@ -115,13 +114,18 @@ struct effect {
 				 * which it is taken back; -1: none */
 	uint16_t others;	/* bit n: register n is set to something unknown, too, */
 	uint16_t changes;	/* that comes from what it was before */
-	uint32_t of;		/* bit n: what it sets to something unknown, or changes in
-				 * memory, comes from register n; 1 << EFFECT_MEMORY: and from
-				 * memory */
-	uint16_t parts;		/* bit n: of register n only a part is set */
-	bool differs;		/* what is unknown is what it was, less the other operand */
 	int64_t number;
 	int64_t written;	/* the number that is stored, if no register is */
+};
+
+/* What that comes from which an instruction sets registers to, where its effect does not tell, or
+ * which it leaves in memory where something was before (`computes`). */
+struct effect_of {
+	uint32_t of;		/* bit n: register n; 1 << EFFECT_MEMORY: memory */
+	uint16_t parts;		/* bit n: of register n only a part is set */
+	uint8_t width;		/* bytes that are left in memory; 0: not told */
+	bool cut;		/* only the low half stays, of less than eight bytes */
+	bool differs;		/* it is what was there, less the other operand */
 };
 
 enum { EFFECT_MEMORY = 16 };
@@ -283,6 +287,8 @@ struct arch {
 	 * sets it. There are `n` bytes, with what is behind it. NULL: not known, and jumps by
 	 * registers count as by whole words. */
 	void (*effect)(const uint8_t *p, size_t n, const struct insn *in, struct effect *ret);
+	/* What does the rest of its effect come from? */
+	void (*effect_of)(const uint8_t *p, size_t n, const struct effect *, struct effect_of *ret);
 	/* What does it do to vector registers? NULL: not known. */
 	void (*vectors)(const uint8_t *p, size_t n, const struct insn *in, struct vectors *ret);
 	/* The register by which it, an indirect jump or call, goes; -1: by memory. For a

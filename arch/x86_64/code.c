@@ -472,6 +472,7 @@ const struct arch arch_x86_64 = {
 	.returns = x86_returns,
 	.goal = x86_goal,
 	.effect = x86_effect,
+	.effect_of = x86_effect_of,
 	.vectors = x86_vectors,
 	.goes_by = x86_goes_by,
 	.linkage = x86_linkage,

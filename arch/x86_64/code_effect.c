@@ -497,8 +497,6 @@ void x86_effect(const uint8_t *p, size_t n, const struct insn *in, struct effect
 		rare(p, &f, e);
 	if (width_of(&f) == 2 && (e->pushes || e->pops || e->op == EFFECT_POP))
 		lose_stack(e);
-	if (e->others || e->computes)
-		x86_effect_of(p, &f, e);
 	/* What is not loaded, popped or moved anew is made of what was there. */
 	if (computes_anew(&f))
 		e->changes = 0;

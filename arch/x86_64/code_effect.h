@@ -86,7 +86,5 @@ static inline void clip(struct effect *e, int to, int from, int64_t most)
 void x86_effect_0f(const struct x86_form *, struct effect *);
 /* code_effect_others.c: of VEX, EVEX and XOP, and behind 0f 38 and 0f 3a. */
 void x86_effect_others(const uint8_t *p, const struct x86_form *, struct effect *);
-/* code_effect_of.c: what does that come from which is set to something unknown, or changed? */
-void x86_effect_of(const uint8_t *p, const struct x86_form *, struct effect *);
 
 #endif

@@ -28,7 +28,8 @@ enum {
 	POINTED = 32,		/* and, with its number added, one that a register leads to */
 	ROUNDS = 64,
 	ACCUMULATOR = 0,	/* register that a call returns in */
-	LOST = INT32_MIN,	/* how deep the stack is is not known */
+	LOST = INT32_MIN,	/* how deep the stack is is not known, */
+	ELSEWHERE,		/* nor asked: control has come by no way that is known */
 	SMALL = UINT16_MAX,	/* what is no larger has nothing of an address */
 	KEPT = 0xf028,		/* registers that a landing pad finds as they were */
 	PASSED = 0x03c6,	/* those that are passed to functions */
@@ -69,11 +70,11 @@ static struct slot word_named(const struct mixed_state *s, const struct effect *
 {
 	struct slot w = { e->number + off, e->base < 0 ? FIXED : POINTED + e->base };
 
-	if (!e->memory || e->thread || e->index >= 0 || (e->base == STACK && s->depth == LOST))
+	if (!e->memory || e->thread || e->index >= 0 || (e->base == STACK && s->depth <= ELSEWHERE))
 		w.base = NOWHERE;
 	else if (e->base == STACK)
 		w = (struct slot){ w.number - s->depth, STACK };
-	else if (e->base == FRAME && s->frame != LOST)
+	else if (e->base == FRAME && s->frame > ELSEWHERE)
 		w = (struct slot){ w.number - s->frame, STACK };
 	else if (e->base >= 0 && s->known >> e->base & 1)
 		w = (struct slot){ w.number + (int64_t)s->number[e->base],
@@ -219,9 +220,9 @@ static bool pass_stacked(struct mixed_state *s, const struct effect *e)
 
 	if (!moves || e->base < 0)
 		return false;
-	if (e->base == STACK && s->depth != LOST)
+	if (e->base == STACK && s->depth > ELSEWHERE)
 		number -= s->depth;
-	else if (e->base == FRAME && s->frame != LOST)
+	else if (e->base == FRAME && s->frame > ELSEWHERE)
 		number -= s->frame;
 	else if (s->known & s->stacked & 1u << e->base)
 		number += (int64_t)s->number[e->base];
@@ -359,38 +360,39 @@ static void pass_swap(struct mixed *m, struct mixed_state *s, const struct effec
 
 /* What goes into what is not told. */
 static struct level level_of_parts(const struct mixed *m, const struct mixed_state *s,
-				   const struct effect *e)
+				   const struct effect *e, const struct effect_of *of)
 {
-	struct level l = level_at(s, e->of & (uint16_t)~(1u << STACK));
+	struct level l = level_at(s, of->of & (uint16_t)~(1u << STACK));
 
-	if (e->of >> EFFECT_MEMORY & 1)
+	if (of->of >> EFFECT_MEMORY & 1)
 		l = level_both(l, level_there(m, s, e));
 	return l;
 }
 
 /* Is it the difference of two addresses of code? That is a number. */
 static bool is_distance(const struct mixed *m, const struct mixed_state *s,
-			const struct effect *e)
+			const struct effect *e, const struct effect_of *of)
 {
 	size_t n = 0;
 
-	for (uint32_t left = e->of & UINT16_MAX; left; left &= left - 1)
+	for (uint32_t left = of->of & UINT16_MAX; left; left &= left - 1)
 		n += is_any(level_of(s, __builtin_ctz(left)));
-	if (e->of >> EFFECT_MEMORY & 1)
+	if (of->of >> EFFECT_MEMORY & 1)
 		n += is_any(level_there(m, s, e));
-	return e->differs && n == 2;
+	return of->differs && n == 2;
 }
 
 /* Registers that it sets to something unknown. */
-static void pass_others(struct mixed *m, struct mixed_state *s, const struct effect *e)
+static void pass_others(struct mixed *m, struct mixed_state *s, const struct effect *e,
+			const struct effect_of *of)
 {
-	struct level l = level_of_parts(m, s, e);
+	struct level l = level_of_parts(m, s, e, of);
 	uint32_t others = e->others;
 
-	l.start &= !e->cut && !e->differs;
-	if (is_distance(m, s, e))
+	l.start &= !of->cut && !of->differs;
+	if (is_distance(m, s, e, of))
 		l = (struct level){ 0 };
-	if (!e->parts)
+	if (!of->parts)
 		found(m, l);
 	for (; others; others &= others - 1) {
 		int reg = __builtin_ctz(others);
@@ -398,7 +400,7 @@ static void pass_others(struct mixed *m, struct mixed_state *s, const struct eff
 
 		if (reg == STACK)
 			continue;
-		if (e->parts >> reg & 1) {
+		if (of->parts >> reg & 1) {
 			to = level_both(l, level_of(s, reg));
 			to.parts = true;
 		}
@@ -406,20 +408,24 @@ static void pass_others(struct mixed *m, struct mixed_state *s, const struct eff
 	}
 }
 
+/* What was in memory, and something else, stays there. */
+static void pass_change(struct mixed *m, struct mixed_state *s, const struct effect *e,
+			const struct effect_of *of)
+{
+	struct level l = level_both(level_of_parts(m, s, e, of), level_there(m, s, e));
+
+	if (of->width >= 4)
+		found(m, l);
+	else
+		l.parts = true;
+	if (is_any(l))
+		put_there(m, s, e, l);
+}
+
 static void pass_store(struct mixed *m, struct mixed_state *s, const struct effect *e)
 {
 	struct level l = level_of(s, e->source);
 
-	if (e->computes) {
-		l = level_both(level_of_parts(m, s, e), level_there(m, s, e));
-		if (e->width >= 4)
-			found(m, l);
-		else
-			l.parts = true;
-		if (is_any(l))
-			put_there(m, s, e, l);
-		return;
-	}
 	if (l.parts && e->width == 8)
 		found(m, l);
 	if (e->source < 0 && e->width >= 4 && e->width <= 8) {
@@ -452,15 +458,15 @@ static void pass_stack(const struct effect *e, struct mixed_state *s)
 	int64_t lower = 0;
 	bool known = effect_lowers(e, STACK, &lower);
 
-	s->depth = known && depth != LOST ? depth + (int32_t)lower : LOST;
+	s->depth = !known ? LOST : depth > ELSEWHERE ? depth + (int32_t)lower : depth;
 	if (e->reg == STACK && e->op == EFFECT_MOVE && e->base == FRAME)
 		s->depth = frame;
 	if (e->reg == STACK && e->op == EFFECT_SUM && e->base == FRAME && e->index < 0 &&
-	    frame != LOST)
+	    frame > ELSEWHERE)
 		s->depth = frame - (int32_t)e->number;
 	if (e->reg == FRAME || e->others >> FRAME & 1)
 		s->frame = e->op == EFFECT_MOVE && e->base == STACK ? depth : LOST;
-	if (e->others >> FRAME & 1 && e->others >> STACK & 1 && frame != LOST)
+	if (e->others >> FRAME & 1 && e->others >> STACK & 1 && frame > ELSEWHERE)
 		s->depth = frame - 8;	/* leave */
 }
 
@@ -491,22 +497,37 @@ static void pass_vectors(struct mixed *m, struct mixed_state *s, size_t step,
 	put_bits(s, 1ull << (REGISTERS + v.to % VECTORS), l);
 }
 
+static void effect_of_step(const struct mixed *m, size_t step, const struct effect *e,
+			   struct effect_of *ret)
+{
+	const struct plan_impl *p = m->flow->body->impl;
+	size_t left;
+	const uint8_t *bytes = symbols_text(p->symbols, m->flow->body->steps[step].insn.pc, &left);
+
+	p->arch->effect_of(bytes, left, e, ret);
+}
+
 static void mixed_pass(struct mixed *m, size_t step, struct mixed_state *s)
 {
 	const struct effect *e = effect_at(m->flow, step);
-
-	m->found = MIXES_NOT;
-	if (e->memory || (e->reg < 0 && !e->others) || e->vector >= 0)
-		pass_vectors(m, s, step, e);
+	bool any = s->label | s->start;	/* else there is nothing to compute with */
 	bool loads = e->stores && e->op == EFFECT_LOAD;	/* an exchange */
 	struct level was = loads ? level_there(m, s, e) : (struct level){ 0 };
+	struct effect_of of = { 0 };
 
-	if (e->stores && !e->pops)
+	m->found = MIXES_NOT;
+	if (any && (e->others || e->computes))
+		effect_of_step(m, step, e, &of);
+	if (any && (e->memory || (e->reg < 0 && !e->others) || e->vector >= 0))
+		pass_vectors(m, s, step, e);
+	if (e->computes)
+		pass_change(m, s, e, &of);
+	else if (e->stores && !e->pops)
 		pass_store(m, s, e);
 	if (e->pushes)
 		pass_push(m, s, e);
 	if (e->others)
-		pass_others(m, s, e);
+		pass_others(m, s, e, &of);
 	if (e->op == EFFECT_SWAP)
 		pass_swap(m, s, e);
 	else if (loads)
@@ -517,6 +538,11 @@ static void mixed_pass(struct mixed *m, size_t step, struct mixed_state *s)
 }
 
 /* ---- over all ways --------------------------------------------------------- */
+
+static int32_t depth_both(int32_t a, int32_t b)
+{
+	return a == b || b == ELSEWHERE ? a : a == ELSEWHERE ? b : LOST;
+}
 
 static void mixed_join(struct mixed *m, struct mixed_state *to, const struct mixed_state *from)
 {
@@ -541,8 +567,8 @@ static void mixed_join(struct mixed *m, struct mixed_state *to, const struct mix
 		    (to->stacked ^ from->stacked) & bit)
 			to->known &= (uint16_t)~bit;
 	}
-	to->depth = to->depth == from->depth ? to->depth : LOST;
-	to->frame = to->frame == from->frame ? to->frame : LOST;
+	to->depth = depth_both(to->depth, from->depth);
+	to->frame = depth_both(to->frame, from->frame);
 	to->parts &= to->label | to->start;
 	if (to->label != old.label || to->start != old.start || to->parts != old.parts ||
 	    to->known != old.known || to->depth != old.depth || to->frame != old.frame)
@@ -572,7 +598,6 @@ static void leave(struct mixed *m, size_t step, const struct mixed_state *s)
 	if (reg >= 0)
 		put(&away, reg, (struct level){ 0 });
 
-	away.depth = away.frame = LOST;
 	if (st->insn.kind == INSN_CALL || st->insn.kind == INSN_CALL_INDIRECT) {
 		uint64_t kept = KEPT | ~((1ull << FIRST_WORD) - 1);
 
@@ -660,7 +685,7 @@ int flow_mixed(struct flow *f, struct mixed **ret)
 		*m = (struct mixed){ .flow = f };
 	if (!m || make_states(m))
 		return fail(ENOMEM, "plan %s", f->body->func->name);
-	m->anywhere = (struct mixed_state){ .depth = LOST, .frame = LOST, .reached = true };
+	m->anywhere = (struct mixed_state){ .depth = ELSEWHERE, .frame = ELSEWHERE, .reached = true };
 	m->states[0] = (struct mixed_state){ .frame = LOST, .reached = true, .news = true };
 	m->changed = f->body->nsteps;
 	for (int round = 0; m->changed && round < ROUNDS; round++) {

@@ -48,6 +48,12 @@ def table(rng, n, ops):
                  f" static char *volatile from; from = (char *)&&{base};", "(from + t[c])"),
         "stored": (f"static void *volatile t[{ops}]; " +
                    " ".join(f"t[{i}] = &&{x};" for i, x in enumerate(at)), "t[c]"),
+        "added": (f"static const int t[] = {{ {', '.join(f'&&{x} - &&{base}' for x in at)} }};"
+                  f" static char *volatile at;",
+                  f"({{ at = (char *)&&{base}; at += t[c]; at; }})"),
+        "less": (f"static const int t[] = {{ {', '.join(f'&&{base} - &&{x}' for x in at)} }};"
+                 f" static char *volatile at;",
+                 f"({{ at = (char *)&&{base} - t[c]; at; }})"),
         "two": (f"static const int t[] = {{ {', '.join(f'&&{x} - &&{base}' for x in at)} }},"
                 f" u[] = {{ {', '.join(f'&&{x} - &&{at[0]}' for x in at)} }};",
                 f"(x & 1 ? (char *)&&{base} + t[c] : (char *)&&{at[0]} + u[c])"),

@@ -6,6 +6,7 @@ import bare  # noqa: F401  it adds to the codings
 import beside  # noqa: F401  and it to special
 import codings
 import special
+import sums  # noqa: F401  it adds to those
 from program import ARRIVE, FUNC_F, FUNC_G, FUNC_H, STAYS, Program
 
 # --- what becomes of a target between its making and the jump ---
