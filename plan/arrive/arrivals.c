@@ -297,16 +297,18 @@ static int judge_sums(struct plan_impl *p, struct flow *f, uint32_t regs, size_t
 		if (b->steps[i].insn.kind != INSN_PLAIN || (!named && e->op != EFFECT_SUM) ||
 		    !flow_sum(f, i, e, named, &s))
 			s.n = 0;
-		for (size_t k = 0; k < s.n && !err; k++) {
+		bool judged = mixes <= MIXES_PLACE || values_say_where(&s) ||
+			flow_sum_by_jumps(f, i, e, &s);
+
+		for (size_t k = 0; k < s.n && judged && !err; k++) {
 			if (!may_lead(p, &s.v[k], e->op == EFFECT_SUM || e->stores))
 				continue;
 			back |= may_come_back(f, &s.v[k], first);
 			err = judge_value(p, b->steps[i].insn.pc, &s.v[k], false);
 		}
-		if (mixes > MIXES_PLACE && !values_say_where(&s) && !err) {
-			back = true;
+		back |= !judged;
+		if (!judged && !err)
 			err = arrivals_doubt(p, b->steps[i].insn.pc, UNPROVED_SUM);
-		}
 	}
 	for (size_t i = first; i < p->nverdicts && back; i++)
 		if (p->verdicts[i].goes == GOES_WORD)

@@ -276,3 +276,13 @@ bool flow_sum(struct flow *f, size_t step, const struct effect *e, uint32_t regs
 	}
 	return ret->n;
 }
+
+bool flow_sum_by_jumps(struct flow *f, size_t step, const struct effect *e, struct values *ret)
+{
+	begin_near(f, ret);
+	f->near_only = false;
+	f->budget = BUDGET;
+	if (e->op == EFFECT_SUM && e->reg != STACK)
+		flow_set_by_sum(f, step, e, ret);
+	return f->budget && values_are_named(ret);
+}

@@ -32,7 +32,6 @@ enum {
 	ELSEWHERE,		/* nor asked: control has come by no way that is known */
 	SMALL = UINT16_MAX,	/* what is no larger has nothing of an address */
 	KEPT = 0xf028,		/* registers that a landing pad finds as they were */
-	PASSED = 0x03c6,	/* those that are passed to functions */
 };
 
 /* A bit for each register, vector and word of memory. */
@@ -585,7 +584,8 @@ static void join_at(struct mixed *m, raddr_t to, const struct mixed_state *s)
 
 /* Where control arrives otherwise it comes from the body's own jumps, from calls that an exception
  * leaves, and from elsewhere. */
-static void leave(struct mixed *m, size_t step, const struct mixed_state *s)
+static struct mixed_state state_away(const struct mixed *m, size_t step,
+				     const struct mixed_state *s)
 {
 	const struct plan_impl *p = m->flow->body->impl;
 	const struct step *st = &m->flow->body->steps[step];
@@ -605,7 +605,14 @@ static void leave(struct mixed *m, size_t step, const struct mixed_state *s)
 		away.start &= kept;
 		away.known &= KEPT;
 	}
-	mixed_join(m, &m->anywhere, &away);
+	return away;
+}
+
+static bool is_leaver(const struct flow *f, size_t step, size_t *leaver)
+{
+	while (*leaver < f->nleavers && f->leavers[*leaver] < step)
+		++*leaver;
+	return *leaver < f->nleavers && f->leavers[*leaver] == step && !f->leads[step];
 }
 
 static void lead_on(struct mixed *m, size_t step, size_t *leaver, const struct mixed_state *s)
@@ -618,10 +625,11 @@ static void lead_on(struct mixed *m, size_t step, size_t *leaver, const struct m
 	for (size_t i = 0; i < f->nlinks && f->leads[step]; i++)
 		if (f->links[i].step == step)
 			join_at(m, f->links[i].to, s);
-	while (*leaver < f->nleavers && f->leavers[*leaver] < step)
-		++*leaver;
-	if (*leaver < f->nleavers && f->leavers[*leaver] == step && !f->leads[step])
-		leave(m, step, s);
+	if (is_leaver(f, step, leaver)) {
+		struct mixed_state away = state_away(m, step, s);
+
+		mixed_join(m, &m->anywhere, &away);
+	}
 }
 
 static bool begins_anew(const struct mixed *m, size_t step)
@@ -677,6 +685,17 @@ static int make_states(struct mixed *m)
 	return m->at && m->states ? 0 : -ENOMEM;
 }
 
+/* What no way leads to that is known is come to from elsewhere. */
+static void reach_rest(struct mixed *m)
+{
+	const struct mixed_state rest = { .depth = m->anywhere.depth, .frame = m->anywhere.frame,
+					  .reached = true };
+
+	for (size_t i = 0; i < m->nstates; i++)
+		if (!m->states[i].reached)
+			mixed_join(m, &m->states[i], &rest);
+}
+
 int flow_mixed(struct flow *f, struct mixed **ret)
 {
 	struct mixed *m = *ret = calloc(1, sizeof(*m));
@@ -691,6 +710,8 @@ int flow_mixed(struct flow *f, struct mixed **ret)
 	for (int round = 0; m->changed && round < ROUNDS; round++) {
 		m->changed = false;
 		go_through(m);
+		if (!m->changed)
+			reach_rest(m);
 	}
 	return 0;
 }
@@ -708,8 +729,7 @@ enum mixes mixed_next(struct mixed *m, size_t step, raddr_t *place)
 {
 	const struct insn *in = &m->flow->body->steps[step].insn;
 	struct mixed_state *s = &m->now;
-	uint64_t passed = in->kind == INSN_RETURN ? 1u << ACCUMULATOR :
-		in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT ? PASSED : 0;
+	uint64_t passed = in->kind == INSN_RETURN ? 1u << ACCUMULATOR : 0;
 
 	if (begins_anew(m, step))
 		*s = m->states[m->at[step] - 1];

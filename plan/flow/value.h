@@ -105,6 +105,9 @@ bool flow_goal(struct flow *, size_t step, struct values *ret);
  * False: it does not. */
 bool flow_sum(struct flow *, size_t step, const struct effect *, uint32_t regs,
 	      struct values *ret);
+/* The same of a sum, by the jumps of the body, too, if all that it may be is made from what code
+ * names. */
+bool flow_sum_by_jumps(struct flow *, size_t step, const struct effect *, struct values *ret);
 /* named.c: before each step, one after the other from the first on: the registers of which a
  * search may find that they surely hold what code names, or what is computed from that, a bit
  * each. */
