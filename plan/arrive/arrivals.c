@@ -76,8 +76,8 @@ static int judge_value(struct plan_impl *p, raddr_t pc, const struct value *v, b
 	}
 	err = distances_is_table(v) ?
 		distances_add(p, v, goes && distances_is_switch(p, v)) : 0;
-	/* Where entries of what is no table of distances from itself end, nothing tells but an index
-	 * that is bounded, and nothing but that how far one is from the next. */
+	/* Where entries of what is no table of distances from itself end, and how far one is
+	 * from the next, only an index that is bounded tells. */
 	bool data = v->number == v->table && !goes && !arrivals_is_code(p, v->number);
 	bool known = distances_is_switch(p, v) ||
 		(distances_is_table(v) && v->kind == VALUE_PLACE &&

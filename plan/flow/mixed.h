@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* mixed: what mixed.c and mixed_step.c share. */
+#ifndef PLAN_MIXED_H
+#define PLAN_MIXED_H
+
+#include "plan/flow/flow.h"
+
+enum {
+	VECTORS = 16,
+	WORDS = 32,		/* of memory, that have held such an address */
+	FIRST_WORD = REGISTERS + VECTORS,
+	FIXED = -1,		/* bases of words: of none, */
+	NOWHERE = -2,		/* one that is none, */
+	POINTED = 32,		/* and, with its number added, one that a register leads to */
+	LOST = INT32_MIN,	/* how deep the stack is is not known, */
+	ELSEWHERE,		/* nor asked: control has come by no way that is known */
+};
+
+/* A bit for each register, vector and word of memory. */
+struct mixed_state {
+	uint64_t label, start;	/* may be of a label, or what comes of it; of a function's start */
+	uint64_t parts;		/* of either, of which a part was written over */
+	raddr_t number[REGISTERS];	/* is known, for these: */
+	uint16_t known, named;	/* and is an address, */
+	uint16_t stacked;	/* or one of the stack, from where its pointer was at the entry */
+	int32_t depth, frame;	/* bytes on the stack since the entry; where the frame pointer is */
+	bool reached, news;
+};
+
+struct mixed {
+	struct flow *flow;
+	uint32_t *at;		/* by step: 1 + its state; 0: no ways meet there */
+	struct mixed_state *states, anywhere, now;
+	size_t nstates;
+	struct slot words[WORDS];
+	size_t nwords;
+	bool changed;
+	raddr_t place;		/* that the last step has computed */
+	enum mixes found;	/* and what it is */
+};
+
+/* mixed_step.c. What a step does to what is known before it; *m has what it is that it makes. */
+void mixed_pass(struct mixed *, size_t step, struct mixed_state *);
+
+#endif
