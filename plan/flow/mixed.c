@@ -9,9 +9,9 @@
  * computes with one is told, whatever it is: what no rule knows may lead anywhere.
  *
  * The start of a function is passed and compared everywhere, and compilers leave it in registers
- * that they have no more use for. Any other address of code is a label, whose registers hardly
- * ever come to be used otherwise: of those it is told, too, if memory may have been written by
- * another pointer, and if a call may have kept a register.
+ * that they have no more use for: of that it is told only where it is one by all ways, and all of
+ * it is computed with. Any other address of code is a label, whose registers hardly ever come to
+ * be used otherwise: one way is enough, and half of it.
  */
 #include <errno.h>
 
