@@ -31,9 +31,11 @@ static int32_t depth_both(int32_t a, int32_t b)
 
 static void mixed_join(struct mixed *m, struct mixed_state *to, const struct mixed_state *from)
 {
-	struct mixed_state old = *to;
+	const uint64_t label = to->label, start = to->start, parts = to->parts;
+	const int32_t depth = to->depth, frame = to->frame;
+	const uint16_t known = to->known;
 
-	if (!old.reached) {
+	if (!to->reached) {
 		*to = *from;
 		to->reached = to->news = m->changed = true;
 		return;
@@ -41,7 +43,7 @@ static void mixed_join(struct mixed *m, struct mixed_state *to, const struct mix
 	to->label |= from->label;
 	/* A start counts only if it is one by all ways, or there is a label by others. */
 	to->start &= from->start | from->label;
-	to->start |= from->start & old.label;
+	to->start |= from->start & label;
 	to->parts |= from->parts;
 	to->known &= from->known;
 	for (unsigned int left = to->known; left; left &= left - 1) {
@@ -55,15 +57,13 @@ static void mixed_join(struct mixed *m, struct mixed_state *to, const struct mix
 	to->depth = depth_both(to->depth, from->depth);
 	to->frame = depth_both(to->frame, from->frame);
 	to->parts &= to->label | to->start;
-	if (to->label != old.label || to->start != old.start || to->parts != old.parts ||
-	    to->known != old.known || to->depth != old.depth || to->frame != old.frame)
+	if (to->label != label || to->start != start || to->parts != parts ||
+	    to->known != known || to->depth != depth || to->frame != frame)
 		to->news = m->changed = true;
 }
 
-static void join_at(struct mixed *m, raddr_t to, const struct mixed_state *s)
+static void join_at(struct mixed *m, size_t step, const struct mixed_state *s)
 {
-	size_t step = body_step(m->flow->body, to);
-
 	if (step < m->flow->body->nsteps && m->at[step])
 		mixed_join(m, &m->states[m->at[step] - 1], s);
 }
@@ -108,11 +108,14 @@ static void lead_on(struct mixed *m, size_t step, size_t *leaver, const struct m
 	const struct flow *f = m->flow;
 	const struct step *st = &f->body->steps[step];
 
-	if (st->insn.dest)
-		join_at(m, st->insn.dest, s);
+	if (st->insn.dest) {
+		if (!m->to[step])
+			m->to[step] = 1 + (uint32_t)body_step(f->body, st->insn.dest);
+		join_at(m, m->to[step] - 1, s);
+	}
 	for (size_t i = 0; i < f->nlinks && f->leads[step]; i++)
 		if (f->links[i].step == step)
-			join_at(m, f->links[i].to, s);
+			join_at(m, body_step(f->body, f->links[i].to), s);
 	if (is_leaver(f, step, leaver)) {
 		struct mixed_state away = state_away(m, step, s);
 
@@ -170,7 +173,8 @@ static int make_states(struct mixed *m)
 		if (begins_anew(m, i))
 			m->at[i] = (uint32_t)++m->nstates;
 	m->states = calloc(m->nstates + 1, sizeof(*m->states));
-	return m->at && m->states ? 0 : -ENOMEM;
+	m->to = calloc(b->nsteps + 1, sizeof(*m->to));
+	return m->at && m->states && m->to ? 0 : -ENOMEM;
 }
 
 /* What no way leads to that is known is come to from elsewhere. */
@@ -209,6 +213,7 @@ void flow_mixed_free(struct mixed *m)
 {
 	if (m) {
 		free(m->at);
+		free(m->to);
 		free(m->states);
 	}
 	free(m);

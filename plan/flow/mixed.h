@@ -30,6 +30,8 @@ struct mixed_state {
 struct mixed {
 	struct flow *flow;
 	uint32_t *at;		/* by step: 1 + its state; 0: no ways meet there */
+	uint32_t *to;		/* by step: 1 + the one that it leads to, or the number of steps;
+				 * 0: that was not asked for yet */
 	struct mixed_state *states, anywhere, now;
 	size_t nstates;
 	struct slot words[WORDS];
