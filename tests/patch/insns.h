@@ -8,6 +8,7 @@
 /* Instructions, by their bytes. */
 #define PUSH_RBX 0x53
 #define POP_RBX 0x5b
+#define CMC 0xf5
 #define RET 0xc3
 #define NOP 0x90
 #define INT3 0xcc

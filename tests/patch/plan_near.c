@@ -11,7 +11,7 @@ enum { FAR = 0x1000, FARTHER = 0x2000 };
 static void begin(void (*put_it)(void))
 {
 	module_begin();
-	func("f", 0); put(PUSH_RBX); put_middle(); put(RET); func_end();
+	func("f", 0); put(PUSH_RBX); put_middle(); put(POP_RBX, RET); func_end();
 	func("g", FAR); put_middle(); put_it(); put(RET); func_end();
 	func("h", FARTHER); put(RET); func_end();
 }

@@ -14,7 +14,7 @@ enum { LINK = 54 };	/* where the jump behind begin_f() stands */
 static void begin_f(void)
 {
 	module_begin();
-	func("f", 0); put(PUSH_RBX, MOV_RDI_RAX, XOR_EAX); put_middle();
+	func("f", 0); put(CMC, MOV_RDI_RAX, XOR_EAX); put_middle();
 }
 
 static void end_f(void)
@@ -56,7 +56,7 @@ static void loop_to_the_entry(void)
 static void loop_to_behind_a_landing_pad(void)
 {
 	module_begin();
-	func("f", 0); put(ENDBR64, PUSH_RBX); put_middle(); put_rel8(JNE, 4); end_f();
+	func("f", 0); put(ENDBR64, CMC); put_middle(); put_rel8(JNE, 4); end_f();
 	module_plan("f");
 	CHECK(redirected(0x35));
 	CHECK(entry_site(probe())->level);
@@ -82,7 +82,7 @@ static void several_jumps_one_head(void)
 static void loop_within_the_window(void)
 {
 	module_begin();
-	func("f", 0); put(PUSH_RBX, TEST_EDI); put_rel8(JNE, 1); put_middle(); end_f();
+	func("f", 0); put(CMC, TEST_EDI); put_rel8(JNE, 1); put_middle(); end_f();
 	module_plan("f");
 	CHECK(redirected(3));
 	CHECK(site_with(probe(), 3) == entry_site(probe()));
@@ -170,7 +170,7 @@ static void also_an_address(void)
 static void also_a_landing_pad(void)
 {
 	module_begin();
-	func("f", 0); put(PUSH_RBX, ENDBR64); put_middle(); put_rel8(JNE, 1); end_f();
+	func("f", 0); put(CMC, ENDBR64); put_middle(); put_rel8(JNE, 1); end_f();
 	module_plan("f");
 	CHECK(refused(REFUSED_BRANCH_INSIDE));
 }
@@ -222,7 +222,7 @@ static void also_a_jump_table(void)
 
 	module_begin();
 	func("f", 0); func_cfa(48);
-	put(PUSH_RBX, MOV_RDI_RAX, XOR_EAX); put_lea(0x100);
+	put(CMC, MOV_RDI_RAX, XOR_EAX); put_lea(0x100);
 	put(0x48, 0x63, 0x04, 0x82, 0x48, 0x01, 0xd0, JMP_RAX);
 	table[1] = table[0] - 1 + (int32_t)m.at;
 	put(MOV_EAX_1); put_rel8(JNE, 1); end_f();
@@ -234,7 +234,7 @@ static void also_a_jump_table(void)
 static void indirect_jump_unresolved(void)
 {
 	module_begin();
-	func("f", 0); func_cfa(48); put(PUSH_RBX, MOV_RDI_RAX, XOR_EAX); put_middle();
+	func("f", 0); func_cfa(48); put(CMC, MOV_RDI_RAX, XOR_EAX); put_middle();
 	put_rel8(JNE, 1); put(JMP_RAX); func_end();
 	module_plan("f");
 	CHECK(refused(REFUSED_JUMP_TABLE));
@@ -270,7 +270,7 @@ static void into_an_instruction(void)
 {
 	module_begin();
 	/* lock cmpxchg %esi,(%rdi), with and without its prefix */
-	func("f", 0); put(PUSH_RBX, 0xf0, 0x0f, 0xb1, 0x37); put_middle(); put_rel8(JNE, 2);
+	func("f", 0); put(CMC, 0xf0, 0x0f, 0xb1, 0x37); put_middle(); put_rel8(JNE, 2);
 	end_f();
 	module_plan("f");
 	CHECK(refused(REFUSED_BRANCH_INSIDE));
@@ -298,7 +298,7 @@ static void function_around(bool outer)
 	if (outer)
 		put_je(inner + 1);
 	m.at = inner;
-	put(PUSH_RBX, MOV_RDI_RAX, XOR_EAX); put_middle(); put_rel8(JNE, inner + 1); end_f();
+	put(CMC, MOV_RDI_RAX, XOR_EAX); put_middle(); put_rel8(JNE, inner + 1); end_f();
 	func("inner", inner); m.at = inner + LINK + 2 + 5; func_end();
 	module_plan("inner");
 	CHECK(refused(outer ? REFUSED_BRANCH_INSIDE : REFUSED_NONE) && sound());
@@ -309,7 +309,7 @@ static void function_around(bool outer)
 static void window_that_leads_into_another(void)
 {
 	module_begin();
-	func("f", 0); put(PUSH_RBX); put_je(0x80); put_middle(); put_rel8(JNE, 1);
+	func("f", 0); put(CMC); put_je(0x80); put_middle(); put_rel8(JNE, 1);
 	put_n(NOP, 0x7c - m.at); put(ADD_RSP_40, RET); func_end();
 	module_plan("f");
 	CHECK(redirected(1) && redirected(0x37));
@@ -322,7 +322,7 @@ static void window_that_leads_into_another(void)
 static void windows_that_lead_into_each_other(void)
 {
 	module_begin();
-	func("f", 0); put(PUSH_RBX); put_je(0x80); put_middle();
+	func("f", 0); put(CMC); put_je(0x80); put_middle();
 	put_n(NOP, 0x7a - m.at); put_je(1); put(RET); func_end();
 	module_plan("f");
 	CHECK(!probe()->refusal && sound());
