@@ -112,10 +112,14 @@ struct effect {
 	int8_t source;
 	int8_t vector;		/* register that a general one (`source`) is kept in, or from
 				 * which it is taken back; -1: none */
+	int8_t stored;		/* vector register that is written to memory; -1: none */
 	uint16_t others;	/* bit n: register n is set to something unknown, too, */
 	uint16_t changes;	/* that comes from what it was before */
 	int64_t number;
-	int64_t written;	/* the number that is stored, if no register is */
+	bool writes;		/* what is stored, or pushed, is a number, */
+	int64_t written;	/* this one */
+	bool leaves;		/* the stack is as it was when the frame's register was set to it
+				 * and pushed */
 };
 
 /* What that comes from which an instruction sets registers to, where its effect does not tell, or
@@ -289,6 +293,9 @@ struct arch {
 	void (*effect)(const uint8_t *p, size_t n, const struct insn *in, struct effect *ret);
 	/* What does the rest of its effect come from? */
 	void (*effect_of)(const uint8_t *p, size_t n, const struct effect *, struct effect_of *ret);
+	/* May it, which falls through, write to the stack, or change where that is? By a look at
+	 * its bytes: of most not. Not NULL where `effect` is not. */
+	bool (*is_of_stack)(const uint8_t *p, const struct insn *in);
 	/* What does it do to vector registers? NULL: not known. */
 	void (*vectors)(const uint8_t *p, size_t n, const struct insn *in, struct vectors *ret);
 	/* The register by which it, an indirect jump or call, goes; -1: by memory. For a

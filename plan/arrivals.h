@@ -13,6 +13,8 @@ enum suspect {
 	SUSPECT_GOAL = 1,	/* something goes by an address */
 	SUSPECT_NAME = 2,	/* an address of code, or one that any code may have left in
 				 * memory: what is added to that is judged, too */
+	SUSPECT_BACK = 4,	/* it may change its way back: where its returns lead is to be
+				 * proved */
 };
 
 /* arrival_notes.c */
@@ -76,9 +78,8 @@ int verdict_note(struct plan_impl *, const struct body *, size_t step, const str
 /* May a call that goes by one of these be one of the body's own middle? */
 bool verdict_is_own_call(const struct body *, const struct values *);
 
-/* arrivals.c: judge what a body goes by and, if `names`, what it computes from addresses. 0 or
- * -ENOMEM. */
-int arrivals_judge(struct plan_impl *, const struct body *, bool names);
+/* arrivals.c: judge what a body goes by, as far as it is suspect (enum suspect). 0 or -ENOMEM. */
+int arrivals_judge(struct plan_impl *, const struct body *, unsigned int suspects);
 /* unowned.c: the bytes around `at` that no function has; and the same as arrivals_judge of their
  * code. */
 struct range unowned_around(const struct plan_impl *, raddr_t at);

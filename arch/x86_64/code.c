@@ -473,6 +473,7 @@ const struct arch arch_x86_64 = {
 	.goal = x86_goal,
 	.effect = x86_effect,
 	.effect_of = x86_effect_of,
+	.is_of_stack = x86_is_of_stack,
 	.vectors = x86_vectors,
 	.goes_by = x86_goes_by,
 	.linkage = x86_linkage,

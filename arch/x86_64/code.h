@@ -186,6 +186,7 @@ bool x86_reads_g(const uint8_t *p, size_t n);
 /* code_effect.c */
 void x86_effect(const uint8_t *p, size_t n, const struct insn *in, struct effect *ret);
 void x86_effect_of(const uint8_t *p, size_t n, const struct effect *, struct effect_of *ret);
+bool x86_is_of_stack(const uint8_t *p, const struct insn *in);
 int x86_goes_by(const uint8_t *p, const struct insn *in);
 /* code_vector.c */
 void x86_vectors(const uint8_t *p, size_t n, const struct insn *in, struct vectors *ret);

@@ -42,11 +42,16 @@ static inline int of_byte(const struct x86_form *f, int reg)
 	return reg & (f->rex ? 15 : 3);
 }
 
+static inline size_t width_of(const struct x86_form *f)
+{
+	return is_wide(f) ? 8 : f->prefixes & X86_OPSIZE ? 2 : 4;
+}
+
 /* Of two operands `rm`, of a byte or not, is written, with something unknown. */
 static inline void change(const struct x86_form *f, struct effect *e, bool byte)
 {
 	if (f->memory)
-		e->stores = e->computes = true;
+		e->stores = e->computes = true, e->width = (uint8_t)(byte ? 1 : width_of(f));
 	else
 		e->others |= BIT(byte ? of_byte(f, rm_of(f)) : rm_of(f));
 }
@@ -63,16 +68,19 @@ static inline void store(struct effect *e, int source, size_t width)
 	e->width = (uint8_t)width;
 }
 
+/* The same of a vector register. */
+static inline void store_of(struct effect *e, int vector, size_t width)
+{
+	e->stores = true;
+	e->stored = (int8_t)vector;
+	e->width = (uint8_t)width;
+}
+
 static inline void load(struct effect *e, int reg, size_t width, bool extends)
 {
 	set(e, EFFECT_LOAD, reg);
 	e->width = (uint8_t)width;
 	e->extends = extends;
-}
-
-static inline size_t width_of(const struct x86_form *f)
-{
-	return is_wide(f) ? 8 : f->prefixes & X86_OPSIZE ? 2 : 4;
 }
 
 static inline void clip(struct effect *e, int to, int from, int64_t most)

@@ -9,6 +9,31 @@ static int8_t vector_of(const struct x86_form *f)
 	return (int8_t)(f->prefixes & X86_OPSIZE ? reg_of(f) : 16 + x86_modrm_reg(f));
 }
 
+/* The same of moves that a repetition's prefix makes others of. */
+static int moved_of(const struct x86_form *f)
+{
+	return f->prefixes & X86_REP ? reg_of(f) : vector_of(f);
+}
+
+/* Of a vector: a single, a half, all of one of the oldest kind, or all of it. */
+static size_t width_stored(const struct x86_form *f)
+{
+	bool whole = f->prefixes & (X86_OPSIZE | X86_REP);
+
+	switch (f->op) {
+	case 0x11:
+		return f->prefixes & X86_REP ? 4 : f->prefixes & X86_REPNE ? 8 : 16;
+	case 0x13:
+	case 0x17:
+	case 0xd6:
+		return 8;
+	case 0x7f:
+	case 0xe7:
+		return whole ? 16 : 8;
+	}
+	return 16;
+}
+
 /* Behind 0f: those that set a general register. The others move vectors and flags. */
 void x86_effect_0f(const struct x86_form *f, struct effect *e)
 {
@@ -38,7 +63,7 @@ void x86_effect_0f(const struct x86_form *f, struct effect *e)
 		if (f->prefixes & X86_REP)
 			return;
 		if (f->memory)
-			store(e, NONE, is_wide(f) ? 8 : 4);
+			store_of(e, vector_of(f), is_wide(f) ? 8 : 4);
 		else if (is_wide(f))
 			set(e, EFFECT_BACK, rm_of(f)), e->vector = vector_of(f);
 		else
@@ -131,6 +156,7 @@ void x86_effect_0f(const struct x86_form *f, struct effect *e)
 	case 0xd6:
 	case 0x7f:			/* 16 or 8, but never of a general register */
 		if (f->memory)
-			store(e, NONE, f->op < 0x2c && f->prefixes & X86_REP ? 4 : 16);
+			store_of(e, f->op == 0x7f || f->op == 0xe7 ?
+				 moved_of(f) : reg_of(f), width_stored(f));
 	}
 }

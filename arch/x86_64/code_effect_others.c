@@ -10,7 +10,7 @@
 enum { MAP_HALVES = 5, MAP_HALVES_38 = 6 };
 
 /* What stands for a prefix in VEX and its kin. */
-enum { BY_66 = 1, BY_F3 = 2 };
+enum { BY_66 = 1, BY_F3 = 2, BY_F2 = 3 };
 
 /* ---- where its parts are --------------------------------------------------- */
 
@@ -75,27 +75,39 @@ static uint16_t set_by_xop(const uint8_t *p, const struct x86_form *f)
 
 /* ---- what it writes -------------------------------------------------------- */
 
+/* Bytes of the vectors that it is of. */
+static size_t vector_length(const uint8_t *p, const struct x86_form *f)
+{
+	if (f->coding == X86_EVEX)
+		return (size_t)16 << (p[f->op_at - 1] >> 5 & 3);
+	return payload(p, f) & 4 ? 32 : 16;
+}
+
 /* Moves of vectors are of whole words, whatever is in them. */
 static void store_vector(const uint8_t *p, const struct x86_form *f, struct effect *e)
 {
 	uint8_t by = payload(p, f) & 3;
+	size_t length = vector_length(p, f);
 
 	switch (f->op) {
 	case 0x11:
-		store(e, NONE, f->map == MAP_HALVES ? 2 : by == BY_F3 ? 4 : 16);
+		store_of(e, reg_of(f), f->map == MAP_HALVES ? 2 : by == BY_F3 ? 4 :
+			 by == BY_F2 ? 8 : length);
 		break;
 	case 0x13:
 	case 0x17:
+	case 0xd6:
+		store_of(e, reg_of(f), 8);
+		break;
 	case 0x29:
 	case 0x2b:
 	case 0x7f:
-	case 0xd6:
 	case 0xe7:
-		store(e, NONE, 16);
+		store_of(e, reg_of(f), length);
 		break;
 	case 0x7e:
 		if (by == BY_66)
-			store(e, NONE, f->map == MAP_HALVES ? 2 : is_wide(f) ? 8 : 4);
+			store_of(e, reg_of(f), f->map == MAP_HALVES ? 2 : is_wide(f) ? 8 : 4);
 		break;
 	case 0x91:			/* a mask */
 		store(e, NONE, 0);
@@ -137,9 +149,9 @@ static void store_0f3a(const uint8_t *p, const struct x86_form *f, struct effect
 	static const uint8_t sizes[] = { 1, 2, 4, 4 };
 
 	if ((f->op & 0xdd) == 0x19)
-		store(e, NONE, 16);
+		store_of(e, reg_of(f), f->op >= 0x39 ? 16 : 32);
 	else if (f->op >= 0x14 && f->op <= 0x17)
-		store(e, NONE, f->op == 0x16 && is_wide(f) ? 8 : sizes[f->op & 3]);
+		store_of(e, reg_of(f), f->op == 0x16 && is_wide(f) ? 8 : sizes[f->op & 3]);
 	else if (f->op == 0x1d)
 		store(e, NONE, 0);
 	e->computes = e->stores && is_masked(p, f);

@@ -232,11 +232,33 @@ static uint32_t with_copies(uint32_t regs, const uint32_t *copies)
 	return regs;
 }
 
+/* Is an address written to the frame, as a number: of a function, or of a place in this one? */
+static bool is_kept(const struct flow *f, const struct effect *e)
+{
+	const struct plan_impl *p = f->body->impl;
+	raddr_t a = (raddr_t)e->written;
+
+	if (!e->writes || p->symbols->is_pie ||
+	    !(e->pushes || arch_is_stack(p->arch, e->base)))
+		return false;
+	const struct func *at = symbols_func_at(p->symbols, a);
+
+	return body_has(f->body, a) || (at && at->range.start == a);
+}
+
+/* Is a word taken from there? */
+static bool takes_kept(const struct flow *f, const struct effect *e)
+{
+	return e->op == EFFECT_POP || (e->op == EFFECT_LOAD && e->width == 8 && e->index < 0 &&
+				       arch_is_stack(f->body->impl->arch, e->base));
+}
+
 /* The registers that may ever hold an address which the code names. */
 static uint32_t named_registers(struct flow *f)
 {
 	const struct body *b = f->body;
-	uint32_t regs = 0, copies[REGISTERS] = { 0 };
+	uint32_t regs = 0, taken = 0, copies[REGISTERS] = { 0 };
+	bool kept = false;
 
 	for (size_t i = 0; i < b->nsteps; i++) {
 		if (b->steps[i].insn.kind != INSN_PLAIN)
@@ -245,6 +267,9 @@ static uint32_t named_registers(struct flow *f)
 		bool copies_it = e->op == EFFECT_MOVE || e->op == EFFECT_MAY_MOVE ||
 			e->op == EFFECT_CUT || e->op == EFFECT_SUM || e->op == EFFECT_SWAP;
 
+		kept |= is_kept(f, e);
+		if (takes_kept(f, e))
+			taken |= 1u << e->reg;
 		if (is_naming(f, i, e))
 			regs |= 1u << e->reg;
 		if (copies_it && e->base >= 0)
@@ -254,7 +279,7 @@ static uint32_t named_registers(struct flow *f)
 		if (e->op == EFFECT_SWAP)
 			copies[e->reg] |= 1u << e->base;
 	}
-	return with_copies(regs, copies);
+	return with_copies(regs | (kept ? taken : 0), copies);
 }
 
 /* Is one of them computed from what code names, and judged as that? */
@@ -422,56 +447,45 @@ static bool is_call_by_word(const struct body *b, size_t step, const struct valu
 	return words && b->steps[step].insn.kind == INSN_CALL_INDIRECT;
 }
 
-/* In a large function the search may have ended too early: *doubts is false if what this step
- * goes by, a register or a word of the frame, is a whole word all the same. */
-static int judge_whole(struct flow *f, size_t step, struct whole **whole, bool *doubts)
-{
-	int err = *whole ? 0 : flow_whole(f, whole);
-
-	*doubts = err || !flow_is_whole(*whole, step);
-	return MIN(err, 0);
-}
-
 /* May control leave by an address here? Most steps are of another kind. */
 static bool leaves_by_address(const struct step *s)
 {
-	return s->by_thunk || insn_ends(&s->insn) || s->insn.kind == INSN_CALL_INDIRECT;
+	return s->by_thunk || insn_ends(&s->insn) || s->insn.kind == INSN_CALL_INDIRECT ||
+		s->insn.kind == INSN_UNKNOWN;
 }
 
-int arrivals_judge(struct plan_impl *p, const struct body *b, bool names)
+int arrivals_judge(struct plan_impl *p, const struct body *b, unsigned int suspects)
 {
-	struct whole *whole = NULL;
 	size_t first = p->nverdicts;
 	struct flow f;
 	int err = flow_make(b, &f);
 
+	f.backs = suspects & SUSPECT_BACK;
 	if (!err)
 		err = follow_switches(&f);
 	if (!err && f.nlinks > LINKS)
 		err = arrivals_doubt(p, b->func->range.start, UNPROVED_TABLE);
 	for (size_t i = 0; i < b->nsteps && !err; i++) {
 		struct values s;
-		bool certain = true;
+		bool certain;
 
 		if (!leaves_by_address(&b->steps[i]) || !flow_goal(&f, i, &s))
 			continue;
-		if (is_doubtful(&s))
-			err = judge_whole(&f, i, &whole, &certain);
-		if (!err && certain && is_doubtful(&s)) {
+		/* In a large function the search may have ended too early. */
+		certain = !is_doubtful(&s) || !flow_is_whole(&f, i);
+		if (certain && is_doubtful(&s)) {
 			f.patient = true;
 			flow_goal(&f, i, &s);
 			f.patient = false;
 		}
-		if (!err)
-			err = judge_values(p, b->steps[i].insn.pc, &s,
-					   !certain || is_call_by_word(b, i, &s));
+		err = judge_values(p, b->steps[i].insn.pc, &s,
+				   !certain || is_call_by_word(b, i, &s));
 		if (!err && (b->steps[i].insn.kind != INSN_CALL_INDIRECT ||
 			     (certain && verdict_is_own_call(b, &s))))
 			err = verdict_note(p, b, i, &s, certain);
 	}
-	if (!err && names)
+	if (!err && suspects & SUSPECT_NAME)
 		err = judge_computed(p, &f, first);
-	flow_whole_free(whole);
 	flow_clear(&f);
 	return err;
 }

@@ -27,7 +27,7 @@ static int judge_func(struct plan_impl *p, const struct func *f, bool ends)
 	if (ends)
 		noreturn_mark(p, &b);
 	if (!err)
-		err = arrivals_judge(p, &b, suspects & SUSPECT_NAME);
+		err = arrivals_judge(p, &b, suspects);
 	body_clear(&b);
 	return err;
 }

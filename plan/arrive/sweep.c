@@ -136,38 +136,26 @@ static void effect_of(const struct sweep *s, const struct insn *in, struct effec
 
 /*
  * Is what a return here takes, or one of the function that is jumped to, perhaps put there by
- * the instructions before? The search that reads all of the function says whether it is.
+ * the instructions before, in code that no function has? The search that reads all of it says
+ * whether it is.
  */
 static bool has_pushed(const struct sweep *s)
 {
-	int64_t words = 0, lower;
-
 	for (size_t i = s->impl->arch->effect ? s->nrecent : 0;
 	     i-- > 0 && s->nrecent - i <= RECENT; ) {
 		const struct insn *in = &s->recent[i % RECENT];
 		struct effect e;
 
-		if (in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT)
-			return false;
 		effect_of(s, in, &e);
-		if (e.stores && e.memory && arch_is_stack(s->impl->arch, e.base))
+		if (e.pushes || (e.stores && e.memory && arch_is_stack(s->impl->arch, e.base)))
 			return true;
-		if (e.pushes && words >= 0)
-			return true;
-		if (!effect_lowers(&e, s->impl->arch->stack, &lower))
-			return false;
-		words += lower / 8;
 	}
 	return false;
 }
 
 static bool leaves_by_stack(const struct sweep *s, const struct insn *in)
 {
-	if (in->kind != INSN_RETURN &&
-	    !(in->kind == INSN_JUMP && is_in_func(s, in->pc) &&
-	      !range_has(s->func->range, in->dest)))
-		return false;
-	return has_pushed(s);
+	return in->kind == INSN_RETURN && !is_in_func(s, in->pc) && has_pushed(s);
 }
 
 /* A word of its own frame, that it goes by? */
@@ -260,14 +248,17 @@ static int note_numbers(struct sweep *s, const uint8_t *p, const struct insn *in
 		err = words_written(s->impl, (raddr_t)e.written);
 	if (err || in->flags & INSN_PCREL)
 		return err;
-	return names && arrivals_is_address(s->impl, (raddr_t)e.number) ?
-		note_name(s, in, (raddr_t)e.number) : 0;
+	if (e.writes && arrivals_is_address(s->impl, (raddr_t)e.written))
+		err = note_name(s, in, (raddr_t)e.written);
+	return !err && names && arrivals_is_address(s->impl, (raddr_t)e.number) ?
+		note_name(s, in, (raddr_t)e.number) : err;
 }
 
 /* May control leave here by an address? */
 bool sweep_is_goal(const struct sweep *s, const struct insn *in)
 {
-	return in->flags & INSN_BY_REGISTER || leaves_by_stack(s, in) || is_by_frame(s, in) ||
+	return in->flags & INSN_BY_REGISTER || in->kind == INSN_UNKNOWN ||
+		leaves_by_stack(s, in) || is_by_frame(s, in) ||
 		(in->dest && body_thunk(s->impl, in->dest) >= 0);
 }
 
@@ -281,6 +272,10 @@ static bool is_dull(const struct sweep *s, const struct insn *in)
 
 int sweep_note(struct sweep *s, const uint8_t *p, const struct insn *in)
 {
+	if (s->impl->arch->effect && is_in_func(s, in->pc) &&
+	    (s->again ? s->impl->arch->is_of_stack(p, in) :
+	     back_pass(&s->way_back, in, p, s->ground->text->range.end - in->pc)))
+		arrivals_suspect(s->impl, s->func, SUSPECT_BACK);
 	if (is_dull(s, in))
 		return 0;
 	bool names = in->flags & INSN_PCREL && in->kind == INSN_PLAIN;
@@ -474,6 +469,7 @@ static void sweep_enter(struct sweep *s, const struct func *f)
 	s->func = f;
 	s->from = f->range.start;
 	s->names = s->entries = false;
+	back_enter(&s->way_back, s->impl, f);
 }
 
 /* What one thread sweeps in one go: functions of a text, and what stands behind them. */

@@ -4,6 +4,7 @@
 #define PLAN_SWEEP_H
 
 #include "plan/arrivals.h"
+#include "plan/arrive/back.h"
 #include "plan/text/ground.h"
 
 enum {
@@ -25,6 +26,7 @@ struct sweep {
 					 * from here to there is dead; 0: it did */
 	struct insn recent[RECENT];	/* the last that control fell through, in a ring, */
 	size_t nrecent;			/* and how many there were */
+	struct back way_back;		/* of the function, in a linear reading */
 	raddr_t back;			/* where the last call comes back to, if it does;
 					 * 0: something else came behind it */
 	uint64_t word, read;		/* bits of PLANE_READ that are not set yet */

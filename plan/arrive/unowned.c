@@ -90,7 +90,8 @@ static int drop_data(struct body *b)
 	for (size_t i = 0; i < b->nsteps; i++) {
 		struct insn *in = &b->steps[i].insn;
 
-		if (!live[i] && (in->flags & INSN_BY_REGISTER || insn_ends(in)))
+		if (!live[i] && (in->flags & INSN_BY_REGISTER || insn_ends(in) ||
+				 in->kind == INSN_UNKNOWN))
 			in->kind = INSN_STOP;
 	}
 	return 0;
@@ -124,7 +125,7 @@ int unowned_judge(struct plan_impl *p, raddr_t at)
 		return err;
 	err = b.entry_only || b.hides ? arrivals_doubt(p, at, UNPROVED_UNREAD) : drop_data(&b);
 	if (!err)
-		err = arrivals_judge(p, &b, true);
+		err = arrivals_judge(p, &b, SUSPECT_NAME | SUSPECT_BACK);
 	body_clear(&b);
 	return err;
 }

@@ -20,6 +20,14 @@ static void find_leavers(struct flow *f)
 	}
 }
 
+static void flow_forget(struct flow *f)
+{
+	if (f->whole)
+		f->forget(f->whole);
+	f->whole = NULL;
+	f->lost = false;
+}
+
 int flow_make(const struct body *b, struct flow *ret)
 {
 	*ret = (struct flow){ .body = b };
@@ -53,6 +61,7 @@ int flow_link(struct flow *f, size_t step, raddr_t to)
 
 void flow_ready(struct flow *f)
 {
+	flow_forget(f);
 	base_sort(f->links, f->nlinks, sizeof(*f->links));
 	for (size_t i = 0; i < f->nlinks; i++)
 		if (!i || f->links[i].to != f->links[i - 1].to) {
@@ -66,6 +75,7 @@ void flow_ready(struct flow *f)
 
 void flow_clear(struct flow *f)
 {
+	flow_forget(f);
 	free(f->links);
 	free(f->leads);
 	free(f->led);

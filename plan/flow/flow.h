@@ -64,8 +64,8 @@ void flow_ask(struct flow *, size_t step, int reg, struct values *ret);
 bool values_are_named(const struct values *);
 /* Are all of them addresses that code names, and is there one? */
 bool values_are_known(const struct values *);
-bool flow_find_pushed(const struct flow *, size_t step, size_t *at, struct effect *ret);
-void flow_pushed(struct flow *, size_t at, const struct effect *, struct values *ret);
+/* The word that is innermost on the stack. */
+void flow_set_by_top(struct flow *, size_t step, struct values *ret);
 void flow_set_by_load(struct flow *, size_t step, const struct effect *, struct values *ret);
 void flow_set_by_sum(struct flow *, size_t step, const struct effect *, struct values *ret);
 void flow_set_by_one(struct flow *, size_t step, const struct effect *, struct values *ret);

@@ -11,16 +11,16 @@ enum {
 	REACHED_NEAR = 16,	/* steps around a loop's, in which memory is reached by it */
 };
 
-/* Code that jumps to another function may have left arguments where that looks for them, but does
- * not push them. */
-static bool goal_of_return(struct flow *f, size_t step, struct values *ret, bool jumps)
+/* The body goes by what it has put itself where a return takes its way back? */
+static bool goal_of_return(struct flow *f, size_t step, struct values *ret)
 {
-	struct effect e;
-	size_t at;
-
-	if (!flow_find_pushed(f, step, &at, &e) || (jumps && !e.pushes))
+	if ((!f->backs && f->body->steps[step].insn.kind != INSN_UNKNOWN) ||
+	    !flow_has_put(f, step))
 		return false;
-	flow_pushed(f, at, &e, ret);
+	if (flow_enter(f)) {
+		flow_set_by_top(f, step, ret);
+		flow_leave(f);
+	}
 	return true;
 }
 
@@ -119,25 +119,27 @@ bool flow_goal(struct flow *f, size_t step, struct values *ret)
 	ret->n = 0;
 	f->nslots = 0;
 	f->near_only = false;
+	f->by_call = in->kind == INSN_CALL_INDIRECT;
 	f->budget = in->kind == INSN_CALL_INDIRECT && !f->patient ? BUDGET_CALL : BUDGET;
 	if (s->by_thunk) {
 		flow_ask(f, step, s->by_thunk - 1, ret);
 		return true;
 	}
-	if (in->kind == INSN_RETURN)
-		return goal_of_return(f, step, ret, false);
-	if (in->kind == INSN_JUMP && !body_has(f->body, in->dest))
-		return goal_of_return(f, step, ret, true);
-	if (in->kind != INSN_JUMP_INDIRECT && in->kind != INSN_CALL_INDIRECT)
+	e = *effect_at(f, step);
+	if (in->kind == INSN_RETURN || (in->kind == INSN_UNKNOWN && !e.memory) ||
+	    (in->kind == INSN_JUMP && !body_has(f->body, in->dest)))
+		return goal_of_return(f, step, ret);
+	if (in->kind != INSN_JUMP_INDIRECT && in->kind != INSN_CALL_INDIRECT &&
+	    in->kind != INSN_UNKNOWN)
 		return false;
-	int reg = arch->goes_by(symbols_text(f->body->impl->symbols, in->pc, &left), in);
+	int reg = in->kind == INSN_UNKNOWN ? -1 :
+		arch->goes_by(symbols_text(f->body->impl->symbols, in->pc, &left), in);
 
 	if (reg >= 0) {
 		if (!goes_by_own_table(f, step, reg, ret))
 			flow_ask(f, step, reg, ret);
 		return true;
 	}
-	e = *effect_at(f, step);
 	e.width = 8;
 	if (flow_enter(f)) {
 		flow_set_by_load(f, step, &e, ret);

@@ -8,6 +8,7 @@
  * a register to, or a word of the frame, takes searches of its own: for what it adds, or
  * loads by.
  */
+#include "plan/arrivals.h"
 #include "plan/flow/flow.h"
 
 /* What register `reg` may be before `step`, in a search that goes on. */
@@ -16,13 +17,54 @@ static void flow_search(struct flow *, size_t step, int reg, struct values *ret)
 /* ---- what an instruction sets a register, or a word of the frame, to ------- */
 
 enum {
-	PUSHED_NEAR = 24,	/* steps before a return, or a pop, in which it was pushed */
+	VECTOR_NEAR = 24,	/* steps in which a vector register was set that keeps a word */
 	BOUND_NEAR = 12,	/* steps in which an index may be bounded */
 };
 
 static bool is_slot(const struct effect *e, int64_t number, int base)
 {
 	return e->memory && !e->thread && e->base == base && e->index < 0 && e->number == number;
+}
+
+/* What is known of what no search finds: `whole` says that it is a whole word, or it may be
+ * anything. Where sums are judged what is not named does not matter. */
+static struct value given_up(const struct flow *f, bool whole)
+{
+	return f->near_only || whole ? value_word : value_any;
+}
+
+/* A number that is stored, or pushed: if it is no address, it is nothing that is gone by. Many
+ * numbers look like one: sums are judged of those in here. */
+static struct value written(const struct flow *f, const struct effect *e)
+{
+	const struct plan_impl *p = f->body->impl;
+	raddr_t a = (raddr_t)e->written;
+	bool other = !arrivals_is_address(p, a) || (f->near_only && !body_has(f->body, a));
+
+	return p->symbols->is_pie || other ? value_word : value_number(f, a, false);
+}
+
+/* A word of the frame that an instruction has written, or pushed: as go_back. */
+static bool put_back(struct flow *f, size_t step, const struct slot *slot, int *place,
+		     struct values *ret)
+{
+	const struct effect *e = effect_at(f, step);
+
+	*place = e->source;
+	/* A word of which only a part was written is none: it is not this one that
+	 * is loaded. */
+	if (e->computes)
+		values_add(ret, value_any);
+	else if (e->stores && e->width < 8)
+		return false;
+	else if (e->writes)
+		values_add(ret, written(f, e));
+	else if (e->source < 0)
+		values_add(ret, given_up(f, f->near_only ||
+					 flow_slot_is_whole(f, step + 1, slot)));
+	else
+		return true;
+	return false;
 }
 
 /* A word of the frame behind `step`: as go_back. */
@@ -32,25 +74,13 @@ static bool slot_back(struct flow *f, size_t step, int *place, struct values *re
 	const struct effect *e = effect_at(f, step);
 	int64_t higher = 0;
 
-	if (slot.base == STACK && e->pushes && slot.number == 0) {
-		*place = e->source;
-		if (e->source < 0)
-			values_add(ret, value_word);
-		return e->source >= 0;
-	}
-	if (e->stores && is_slot(e, slot.number, slot.base)) {
-		bool whole = !e->computes && e->width >= 8;
-
-		*place = e->source;
-		/* A word of which only a part was written is none: it is not this one that
-		 * is loaded. */
-		if (e->computes || (whole && e->source < 0))
-			values_add(ret, whole ? value_word : value_any);
-		return whole && e->source >= 0;
-	}
+	if ((slot.base == STACK && e->pushes && slot.number == 0) ||
+	    (e->stores && is_slot(e, slot.number, slot.base)))
+		return put_back(f, step, &slot, place, ret);
 	if (slot.base == STACK ? !effect_lowers(e, STACK, &higher) :
 	    e->reg == slot.base || e->others >> slot.base & 1) {
-		values_add(ret, value_word);
+		values_add(ret, given_up(f, f->near_only ||
+					 flow_slot_is_whole(f, step + 1, &slot)));
 		return false;
 	}
 	if (higher)
@@ -182,20 +212,60 @@ static struct value word_of(struct flow *f, const struct effect *load)
 	return ret;
 }
 
+static bool are_whole(const struct values *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->v[i].kind != VALUE_WORD && s->v[i].kind != VALUE_NUMBER)
+			return false;
+	return true;
+}
+
+/* A word of the frame before `step`. A search goes by the register that reaches it, and not by
+ * where that is: others may reach the same word. */
+static void set_by_slot(struct flow *f, size_t step, const struct slot *slot, struct values *ret)
+{
+	int place = flow_slot(f, slot->base, slot->number);
+	struct values of = { .n = 0 };
+
+	if (place < 0) {
+		values_add(ret, value_any);
+		return;
+	}
+	flow_search(f, step, place, &of);
+	values_add_all(ret, &of);
+	bool sure = f->near_only || !are_whole(&of) ||
+		!flow_slot_has_others(f, step, slot);
+
+	if (!sure && !flow_slot_is_whole(f, step, slot))
+		values_add(ret, value_any);
+}
+
+/* Does another register have an address of the stack, somewhere? */
+static bool is_copy(struct flow *f, int reg)
+{
+	for (size_t i = 0; i < f->body->nsteps && !f->copies_known; i++) {
+		const struct effect *e = effect_at(f, i);
+
+		if (e->op == EFFECT_MOVE && (e->base == STACK || e->base == FRAME))
+			f->copies |= 1u << e->reg;
+	}
+	f->copies_known = true;
+	return reg >= 0 && f->copies >> reg & 1;
+}
+
 void flow_set_by_load(struct flow *f, size_t step, const struct effect *e, struct values *ret)
 {
 	struct values base, index;
 	bool frame = (e->base == STACK || e->base == FRAME) && e->index < 0 && !e->thread;
 
 	if (frame && e->width == 8) {
-		int place = flow_slot(f, e->base, e->number);
-
-		if (place < 0)
-			values_add(ret, value_any);
-		else
-			flow_search(f, step, place, ret);
+		set_by_slot(f, step, &(struct slot){ e->number, e->base }, ret);
 		return;
 	}
+	if (e->width == 8 && !e->thread && e->index < 0 && !f->near_only &&
+	    is_copy(f, e->base) &&
+	    !flow_slot_is_whole(f, step, &(struct slot){ e->number, e->base }))
+		values_add(ret, value_any);
 	if (e->thread || frame || e->width == 8) {
 		values_add(ret, e->width == 8 ? word_of(f, e) : value_loaded(value_any, e));
 		return;
@@ -248,53 +318,9 @@ void flow_set_by_one(struct flow *f, size_t step, const struct effect *e, struct
 		    value_added(f, of.v[i], value_loaded(value_any, &load)));
 }
 
-/*
- * Where was the word pushed that is innermost before `step`? Its effect in *ret. What
- * lies between pushes and pops in pairs.
- */
-bool flow_find_pushed(const struct flow *f, size_t step, size_t *at, struct effect *ret)
+void flow_set_by_top(struct flow *f, size_t step, struct values *ret)
 {
-	const struct body *b = f->body;
-	int64_t off = 0;
-
-	for (size_t i = step; i-- > 0 && step - i <= PUSHED_NEAR; ) {
-		const struct step *s = &b->steps[i];
-
-		if (s->piece != b->steps[step].piece || s->ends || s->insn.kind == INSN_CALL ||
-		    s->insn.kind == INSN_CALL_INDIRECT)
-			return false;
-		*ret = *effect_at(f, i);
-		*at = i;
-		if (ret->pushes && off == 0)
-			return true;
-		if (ret->stores && is_slot(ret, off, STACK))
-			return ret->computes || ret->width == 8;
-		if (ret->pushes)
-			off -= 8;
-		else if (ret->op == EFFECT_POP || ret->pops)
-			off += 8;
-		else if (ret->op == EFFECT_SUM && ret->reg == STACK && ret->index < 0 &&
-			 ret->base == STACK)
-			off += ret->number;
-		else if (ret->reg == STACK || ret->others >> STACK & 1)
-			return false;
-		if (off < 0)
-			return false;
-	}
-	return false;
-}
-
-void flow_pushed(struct flow *f, size_t at, const struct effect *e, struct values *ret)
-{
-	struct values v = { .n = 0 };
-
-	if (e->computes || (e->stores && e->width != 8))
-		values_add(&v, value_any);
-	else if (e->source < 0)
-		values_add(&v, value_word);
-	else
-		flow_ask(f, at, e->source, &v);
-	values_add_all(ret, &v);
+	set_by_slot(f, step, &(struct slot){ 0, STACK }, ret);
 }
 
 bool flow_is_own_address(const struct flow *f, size_t step)
@@ -310,18 +336,13 @@ bool flow_is_own_address(const struct flow *f, size_t step)
 
 static void set_by_pop(struct flow *f, size_t step, struct values *ret)
 {
-	struct effect e;
-	size_t at;
-
 	if (flow_is_own_address(f, step))
 		values_add(ret, value_number(f, f->body->steps[step].insn.pc, true));
-	else if (flow_find_pushed(f, step, &at, &e))
-		flow_pushed(f, at, &e, ret);
 	else
-		values_add(ret, value_word);
+		flow_set_by_top(f, step, ret);
 }
 
-static bool is_vector_sum(const struct flow *f, size_t step, int vector)
+static bool is_vector_set(const struct flow *f, size_t step, int vector)
 {
 	const struct plan_impl *p = f->body->impl;
 	const struct insn *in = &f->body->steps[step].insn;
@@ -332,7 +353,7 @@ static bool is_vector_sum(const struct flow *f, size_t step, int vector)
 	if (!p->arch->vectors)
 		return false;
 	p->arch->vectors(bytes, left, in, &v);
-	return v.adds && v.to == vector;
+	return v.to == vector;
 }
 
 /* What was put into a vector register shortly before, to be kept there. */
@@ -341,23 +362,17 @@ static void set_by_vector(struct flow *f, size_t step, int vector, struct values
 	const struct body *b = f->body;
 	struct effect e;
 
-	for (size_t i = step; i-- > 0 && step - i <= PUSHED_NEAR &&
+	for (size_t i = step; i-- > 0 && step - i <= VECTOR_NEAR && !f->led[i + 1] &&
 	     b->steps[i].piece == b->steps[step].piece && !b->steps[i].ends; ) {
 		e = *effect_at(f, i);
-		if (e.vector != vector || e.op == EFFECT_BACK) {
-			if (is_vector_sum(f, i, vector)) {
-				values_add(ret, value_any);
-				return;
-			}
-			continue;
-		}
-		if (e.source >= 0)
+		if (e.vector == vector && e.op != EFFECT_BACK && e.source >= 0) {
 			flow_search(f, i, e.source, ret);
-		else
-			values_add(ret, value_word);
-		return;
+			return;
+		}
+		if (e.vector == vector ? e.op != EFFECT_BACK : is_vector_set(f, i, vector))
+			break;
 	}
-	values_add(ret, value_word);
+	values_add(ret, given_up(f, f->near_only || flow_holds_whole(f, step, 16 + vector)));
 }
 
 /* Register `reg` behind `step`: true, and perhaps another one that it had before it; false:
@@ -473,8 +488,10 @@ static void search_jumps(struct flow *f, int reg, struct values *ret)
 			flow_search(f, f->leavers[i], reg, &from);
 	if (!from.n)
 		values_add(ret, value_word);
+	/* Calls go by what was passed on, as elsewhere. */
 	for (size_t i = 0; i < from.n; i++)
-		values_add(ret, from.v[i].kind == VALUE_ANY ? value_word : from.v[i]);
+		values_add(ret, from.v[i].kind == VALUE_ANY && f->by_call ? value_word :
+			   from.v[i]);
 }
 
 /* Does a piece begin here that compilers have moved away? Only jumps lead there. */

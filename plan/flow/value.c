@@ -33,12 +33,19 @@ void values_add(struct values *s, struct value v)
 		s->v[s->n++] = v;
 		return;
 	}
-	bool whole = is_whole(&v);
+	bool whole = is_whole(&v), any = v.kind == VALUE_ANY, words = true;
 
-	for (size_t i = 0; i < s->n; i++)
+	for (size_t i = 0; i < s->n; i++) {
 		whole &= is_whole(&s->v[i]);
-	s->v[0] = whole ? value_word : value_any;
-	s->n = 1;
+		any |= s->v[i].kind == VALUE_ANY;
+	}
+	for (size_t i = 0; i < s->n; i++)
+		words &= is_whole(&s->v[i]) || s->v[i].kind >= VALUE_RANGE;
+	/* Words, and what nothing is known of. */
+	words &= any && (is_whole(&v) || v.kind >= VALUE_RANGE);
+	s->v[0] = whole || words ? value_word : value_any;
+	s->v[1] = value_any;
+	s->n = words ? 2 : 1;
 }
 
 void values_add_all(struct values *s, const struct values *more)

@@ -51,6 +51,31 @@ struct slot {
 	int base;
 };
 
+/* stack.c: how far from where the stack pointer was at the entry is the address that each register
+ * holds? */
+enum {
+	STACK_NOT = INT32_MIN,	/* none of the stack, as far as is known */
+	STACK_LOST,		/* one of the stack, perhaps, and not known which */
+	STACK_ANEW = 1 << 28,	/* of another stack than the entry's: where that begins */
+};
+
+struct stack {
+	int32_t at[16];
+};
+
+void stack_begin(struct stack *);
+/* Behind an instruction. The stack pointer is STACK_NOT if it comes from elsewhere. */
+void stack_pass(const struct effect *, struct stack *);
+/* What holds whichever of two ways control came. */
+void stack_join(struct stack *, const struct stack *with);
+/* Does it name memory of the stack, and which? */
+bool stack_reaches(const struct effect *, const struct stack *, int64_t *ret);
+
+static inline bool stack_is_known(const struct stack *s, int reg)
+{
+	return s->at[reg] != STACK_NOT && s->at[reg] != STACK_LOST;
+}
+
 /* Of a step, as a search sees it that comes back to it: a bit for each register, and these. */
 enum {
 	TOUCHES_SLOTS = 1 << 16,	/* it changes words of the frame, or where that is */
@@ -81,11 +106,18 @@ struct flow {
 	size_t nslots;		/* words of the frame, as instructions name them */
 	uint64_t met;		/* which of them a search has come to, a bit each; all: there
 				 * were too many */
+	struct whole *whole;	/* flow_known; NULL: it was not asked for */
+	void (*forget)(struct whole *);
+	bool lost;		/* and there is no answer */
 	struct answer *answers;	/* asked.c; NULL: nothing is kept */
 	unsigned int depth;
 	bool near_only;		/* what arrives otherwise brings nothing that is known */
 	bool rounds;		/* a sum that is judged where it is made depends on itself */
 	bool patient;		/* look as far for where calls lead as for jumps */
+	uint32_t copies;	/* registers that the stack's or the frame's is moved to, */
+	bool copies_known;	/* once they were looked for */
+	bool by_call;		/* what is asked for is what a call goes by */
+	bool backs;		/* returns are asked of, too */
 	bool only_named;	/* what is found beside something unnamed does not matter */
 	size_t budget;		/* steps that may still be looked at */
 };
@@ -141,12 +173,17 @@ static inline const struct effect *effect_at(const struct flow *f, size_t step)
 /* How much lower is the stack pointer behind this? False: it is not known. */
 bool effect_lowers(const struct effect *, int stack, int64_t *ret);
 
-/* whole.c. 0; 1: it comes to no answer; or -ENOMEM. To be freed in any case. */
-struct whole;
-int flow_whole(struct flow *, struct whole **ret);
-void flow_whole_free(struct whole *);
-/* Is what an indirect jump or call goes by certainly a whole word? */
-bool flow_is_whole(struct whole *, size_t step);
+/* whole.c: what is known of all places of the body; NULL: nothing, or there is no memory. */
+struct whole *flow_known(struct flow *);
+/* Is what control goes by at this step certainly a whole word? */
+bool flow_is_whole(struct flow *, size_t step);
+/* And a register (below 16), a vector register (from 16 on), or a word of the frame? */
+bool flow_holds_whole(struct flow *, size_t step, int reg);
+/* Is a word of the frame written to by other registers than it is named by? */
+bool flow_slot_has_others(struct flow *, size_t step, const struct slot *);
+bool flow_slot_is_whole(struct flow *, size_t step, const struct slot *);
+/* Has the body itself put the word where a return at this step takes its way back? */
+bool flow_has_put(struct flow *, size_t step);
 
 /* mixed.c. What does a step make of an address of code that the function names? */
 enum mixes {

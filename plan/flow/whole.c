@@ -3,66 +3,44 @@
  * whole: which registers, and words of its frame, may hold something computed, at each
  * place of a function?
  *
- * A search backwards (value.c) says more, but goes over much of a large function for each
+ * A search backwards (flow_search.c) says more, but goes over much of a large function for each
  * question. This goes forward over all of it, once, and answers only yes or no: no is
- * that it is a whole word, which was passed, returned, loaded or named.
+ * that it is a whole word, which was passed, returned, loaded or named. What a search gives up on
+ * is unknown unless this says that it is whole.
+ *
+ * Words of the frame are told apart by how far they are from where the stack pointer is at the
+ * entry, whichever register reaches them (stack.c): the word there is the way back.
  */
 #include <errno.h>
+#include <string.h>
 
-#include "plan/flow/value.h"
+#include "plan/flow/whole.h"
 
-enum {
-	REGISTERS = 16, SLOTS = 48,
-	STACK = 4, FRAME = 5,
-	ROUNDS = 64,
-	LOST = INT32_MIN,	/* how deep the stack is is not known */
-	ELSEWHERE,		/* control has not come from the entry */
-};
-
-/* What may be computed: a bit for each register, and above them for each slot. */
-struct state {
-	uint64_t computed;
-	int32_t depth;		/* bytes on the stack since the entry */
-	int32_t own;		/* the same, if control came only from there */
-	bool reached;
-	bool news;		/* it has changed since all behind it was gone through */
-};
-
-struct whole {
-	const struct body *body;
-	struct flow *flow;
-	struct state *at;	/* before each step at which ways meet */
-	uint32_t *to;		/* by step: 1 + the one that it leads to, or the number of steps;
-				 * 0: that was not asked for yet */
-	struct state anywhere;	/* where control arrives otherwise: as if called */
-	struct slot slots[SLOTS];
-	size_t nslots;
-	bool changed;
-};
-
-/* The bit of a word of the frame; 0: there are too many. */
-static uint64_t slot_bit(struct whole *w, const struct effect *e, const struct state *s)
+bits whole_bit(size_t slot)
 {
-	int64_t number = e->number - (e->base == STACK ? s->depth : 0);
+	return (bits)1 << (REGISTERS + slot);
+}
 
-	if (e->base == STACK && s->depth == LOST)
-		return 0;
+/* The bit of a word of the frame of which something is asked; 0: there are too many. */
+bits whole_slot(struct whole *w, int64_t at)
+{
 	for (size_t i = 0; i < w->nslots; i++)
-		if (w->slots[i].base == e->base && w->slots[i].number == number)
-			return 1ull << (REGISTERS + i);
+		if (w->slots[i] == at)
+			return whole_bit(i);
 	if (w->nslots == SLOTS)
 		return 0;
-	w->slots[w->nslots] = (struct slot){ number, e->base };
-	return 1ull << (REGISTERS + w->nslots++);
+	w->slots[w->nslots] = at;
+	return whole_bit(w->nslots++);
 }
 
-static bool is_frame(const struct effect *e)
+/* Memory of the frame of which it is not known where it is. */
+static bool is_lost(const struct effect *e, const struct state *s)
 {
-	return e->memory && !e->thread && e->index < 0 &&
-		(e->base == STACK || e->base == FRAME);
+	return e->memory && !e->thread && e->index < 0 && e->base == STACK &&
+		!stack_is_known(&s->stack, STACK);
 }
 
-static void whole_put(struct state *s, uint64_t bit, bool computed)
+static void whole_put(struct state *s, bits bit, bool computed)
 {
 	s->computed = computed ? s->computed | bit : s->computed & ~bit;
 }
@@ -72,20 +50,33 @@ static bool is_computed(const struct state *s, int reg)
 	return reg >= 0 && s->computed >> reg & 1;
 }
 
-static bool loads_computed(struct whole *w, const struct effect *e, const struct state *s)
+/* Is it one of those above? */
+bool whole_is_buried(int64_t at, const struct state *s)
 {
-	uint64_t bit = is_frame(e) ? slot_bit(w, e, s) : 0;
+	return s->buried && at >= STACK_ANEW;
+}
 
-	return e->width != 8 || (is_frame(e) && (!bit || s->computed & bit));
+static bool is_slot_computed(struct whole *w, int64_t at, const struct state *s)
+{
+	bits bit = whole_slot(w, at);
+
+	return !bit || s->computed & bit || (whole_is_buried(at, s) && !(s->put & bit));
+}
+
+bool whole_loads_computed(struct whole *w, const struct effect *e, const struct state *s)
+{
+	int64_t at;
+
+	if (stack_reaches(e, &s->stack, &at))
+		return e->width != WORD || is_slot_computed(w, at, s);
+	return e->width != WORD || is_lost(e, s);
 }
 
 /* What is innermost on the stack. */
 static bool pops_computed(struct whole *w, const struct state *s)
 {
-	struct effect top = { .memory = true, .base = STACK, .index = -1 };
-	uint64_t bit = slot_bit(w, &top, s);
-
-	return !bit || s->computed & bit;
+	return !stack_is_known(&s->stack, STACK) ||
+		is_slot_computed(w, s->stack.at[STACK], s);
 }
 
 static bool sets_computed(struct whole *w, const struct effect *e, const struct state *s)
@@ -101,61 +92,203 @@ static bool sets_computed(struct whole *w, const struct effect *e, const struct 
 	case EFFECT_POP:
 		return pops_computed(w, s);
 	case EFFECT_LOAD:
-		return loads_computed(w, e, s);
+		return whole_loads_computed(w, e, s);
 	case EFFECT_MAY_MOVE:
 		return is_computed(s, e->base) || is_computed(s, e->reg);
 	case EFFECT_MAY_LOAD:
-		return loads_computed(w, e, s) || is_computed(s, e->reg);
+		return whole_loads_computed(w, e, s) || is_computed(s, e->reg);
 	case EFFECT_CODED:
 		return is_computed(s, e->reg);
+	case EFFECT_BACK:
+		return s->vectors >> e->vector & 1;
 	}
 	return true;
 }
 
-static void whole_store(struct whole *w, const struct effect *e, struct state *s)
+/* So many bytes of the frame are written. A word of which only a part is, is none any more, and
+ * not what is loaded from there; but a way back stays one. */
+static bits put_slots(struct whole *w, int64_t at, size_t size, bool computed, struct state *s)
 {
-	uint64_t bit = is_frame(e) ? slot_bit(w, e, s) : 0;
+	bits put = 0;
 
-	whole_put(s, bit, e->computes || e->width < 8 || is_computed(s, e->source));
+	for (size_t i = 0; i < w->nslots; i++) {
+		int64_t slot = w->slots[i];
+		bool all = slot >= at && slot + WORD <= at + (int64_t)size;
+
+		if (slot <= at - WORD || slot >= at + (int64_t)size)
+			continue;
+		whole_put(s, whole_bit(i), computed || (slot == 0 && !all));
+		put |= whole_bit(i);
+	}
+	s->put |= put;
+	return put;
 }
 
-static void move_stack(const struct effect *e, struct state *s)
+static void whole_store(struct whole *w, const struct effect *e, struct state *s, bool computed)
 {
-	int64_t lower = 0;
-	bool known = effect_lowers(e, STACK, &lower);
+	int64_t at;
 
-	s->depth = known && s->depth != LOST ? s->depth + (int32_t)lower : LOST;
-	if (s->own > ELSEWHERE)
-		s->own = known ? s->own + (int32_t)lower : LOST;
+	/* Of a part that is computed with it is not known what the rest was; nor of a word that a
+	 * call has returned, and that is written over the way back, whether it is made of that. */
+	w->stores |= e->base == STACK && (e->computes || computed);
+	if (!stack_reaches(e, &s->stack, &at))
+		return;
+	bits *by = e->base == STACK ? &w->by_stack : &w->by_others;
+
+	*by |= put_slots(w, at, e->width ? e->width : WORD,
+		  (at == 0 && e->source >= 0 && s->returned >> e->source & 1) ||
+		  e->computes || (computed && e->width >= WORD), s);
 }
 
-static void whole_pass(struct whole *w, size_t step, struct state *s)
+/* What is stored, or pushed. */
+static bool is_source_computed(struct whole *w, const struct effect *e, const struct state *s)
 {
-	bool computed;
+	if (e->source >= 0)
+		return is_computed(s, e->source);
+	if (e->writes)
+		return false;
+	if (!e->pushes)		/* a vector, or a part of one */
+		return e->stored >= 0 && s->vectors >> (e->stored & 31) & 1;
+	/* Of memory; or flags, say. */
+	struct effect load = *e;
 
+	load.width = WORD;
+	return !e->memory || (!is_lost(e, s) && whole_loads_computed(w, &load, s));
+}
+
+/* A vector register is made of others, or of a general one. */
+static void pass_vectors(struct whole *w, size_t step, const struct effect *e, struct state *s)
+{
+	const struct plan_impl *p = w->body->impl;
+	const struct insn *in = &w->body->steps[step].insn;
+	bool computed = e->source >= 0 ? is_computed(s, e->source) : !e->memory;
+	int to = e->op == EFFECT_BACK ? -1 : e->vector;
+	struct vectors v = { .to = -1 };
+	size_t left;
+
+	if (to < 0 && e->op == EFFECT_KEEP && in->kind == INSN_PLAIN && p->arch->vectors) {
+		p->arch->vectors(symbols_text(p->symbols, in->pc, &left), left, in, &v);
+		computed = v.adds || v.of & s->vectors ||
+			(v.from >= 0 && is_computed(s, v.from));
+		to = v.to;
+	}
+	if (to >= 0)
+		s->vectors = computed ? s->vectors | 1u << to : s->vectors & ~(1u << to);
+}
+
+/* The stack pointer is set to something that is no known address of this stack. */
+static void change_stack(struct whole *w, struct state *s, bool buried)
+{
+	s->stack.at[STACK] = STACK_ANEW;
+	s->buried = buried;
+	for (size_t i = 0; i < w->nslots; i++)
+		if (w->slots[i] > STACK_ANEW / 2) {
+			s->put &= ~whole_bit(i);
+			s->pushed &= ~whole_bit(i);
+			s->computed &= ~whole_bit(i);
+		}
+}
+
+/* To something else than what it was, and a number. */
+static bool sets_stack(const struct effect *e)
+{
+	return e->others >> STACK & 1 ||
+		(e->reg == STACK && (e->op != EFFECT_SUM || e->base != STACK || e->index >= 0));
+}
+
+static void whole_push(struct whole *w, struct state *s, bool computed)
+{
+	w->pushes |= computed;
+	if (!stack_is_known(&s->stack, STACK))
+		change_stack(w, s, true);
+	for (size_t i = 0; i < w->nslots; i++)
+		if (w->slots[i] == s->stack.at[STACK] - WORD)
+			s->pushed |= whole_bit(i);
+	w->by_stack |= put_slots(w, s->stack.at[STACK] - WORD, WORD, computed, s);
+}
+
+/* The file may tell how large a frame is that is made by a register: where it has known before
+ * where the stack was. */
+static void leave_stack(struct whole *w, size_t step, struct state *s, int32_t was)
+{
+	const struct step *st = &w->body->steps[step];
+	const struct symbols *syms = w->body->impl->symbols;
+	int64_t here, next;
+
+	change_stack(w, s, false);
+	if (step + 1 < w->body->nsteps && !symbols_cfa_offset(syms, st->insn.pc, &here) &&
+	    !symbols_cfa_offset(syms, st[1].insn.pc, &next) && WORD - here == was && here != next)
+		s->stack.at[STACK] = (int32_t)(WORD - next);
+}
+
+/* Behind a loop in which a large frame is made page by page the file tells how large it is. */
+static void find_stack(const struct whole *w, size_t step, struct stack *s)
+{
+	int64_t cfa;
+
+	if (step < w->body->nsteps && !w->lies &&
+	    !symbols_cfa_offset(w->body->impl->symbols, w->body->steps[step].insn.pc, &cfa))
+		s->at[STACK] = (int32_t)(WORD - cfa);
+}
+
+/* By different ways here the stack is not where it was: a file that says all the same where it
+ * is says nothing. */
+static void note_lost(struct whole *w, size_t step)
+{
+	int64_t cfa;
+
+	w->lies |= !symbols_cfa_offset(w->body->impl->symbols, w->body->steps[step].insn.pc, &cfa);
+}
+
+static void pass_returned(const struct effect *e, struct state *s)
+{
+	bool returned = e->op == EFFECT_RETURNED ||
+		(e->op == EFFECT_MOVE && s->returned >> e->base & 1);
+
+	s->returned &= ~(uint32_t)e->others;
+	if (e->reg >= 0)
+		s->returned = returned ? s->returned | 1u << e->reg :
+			s->returned & ~(1u << e->reg);
+}
+
+void whole_pass(struct whole *w, size_t step, struct state *s)
+{
+	const struct insn *in = &w->body->steps[step].insn;
 	const struct effect *e = effect_at(w->flow, step);
+	bool computed = e->reg >= 0 && sets_computed(w, e, s), stored = false;
+	int32_t was;
+
+	if (w->vectors)
+		pass_vectors(w, step, e, s);
 	if (e->op == EFFECT_SWAP) {
 		computed = is_computed(s, e->reg);
 		whole_put(s, 1ull << e->reg, is_computed(s, e->base));
 		whole_put(s, 1ull << e->base, computed);
+		stack_pass(e, &s->stack);
 		return;
 	}
-	computed = e->reg >= 0 && sets_computed(w, e, s);
+	if (e->stores || e->pushes)
+		stored = e->pops ? pops_computed(w, s) : is_source_computed(w, e, s);
 	if (e->stores && !e->pops)
-		whole_store(w, e, s);
-	if (e->pushes) {
-		struct effect top = { .memory = true, .base = STACK, .index = -1, .number = -8 };
-
-		whole_put(s, slot_bit(w, &top, s), is_computed(s, e->source));
-	}
+		whole_store(w, e, s, stored);
+	if (e->pushes)
+		whole_push(w, s, stored);
 	if (e->op == EFFECT_RETURNED)
-		whole_put(s, 1ull << 2, false);
+		whole_put(s, 1ull << SECOND, false);
+	pass_returned(e, s);
 	s->computed |= e->others;
+	if (e->leaves)
+		whole_put(s, 1ull << FRAME, false);
 	if (e->reg >= 0)
 		whole_put(s, 1ull << e->reg, computed);
-	move_stack(e, s);
+	was = s->stack.at[STACK];
+	stack_pass(e, &s->stack);
+	if (sets_stack(e) && !stack_is_known(&s->stack, STACK))
+		leave_stack(w, step, s, was);
 	if (e->stores && e->pops)
-		whole_store(w, e, s);
+		whole_store(w, e, s, stored);
+	if (s->stack.at[STACK] == STACK_LOST && in->kind == INSN_BRANCH)
+		find_stack(w, step + 1, &s->stack);
 }
 
 static void whole_join(struct whole *w, struct state *to, const struct state *from)
@@ -168,13 +301,21 @@ static void whole_join(struct whole *w, struct state *to, const struct state *fr
 		return;
 	}
 	to->computed |= from->computed;
-	if (to->depth != from->depth)
-		to->depth = LOST;
-	if (to->own == ELSEWHERE)
-		to->own = from->own;
-	else if (to->own != from->own && from->own != ELSEWHERE)
-		to->own = LOST;
-	if (to->computed != old.computed || to->depth != old.depth || to->own != old.own)
+	to->put |= from->put;
+	to->pushed |= from->pushed;
+	to->vectors |= from->vectors;
+	to->returned |= from->returned;
+	if (to->guessed && !from->guessed)
+		to->stack = from->stack;
+	else if (to->guessed == from->guessed)
+		stack_join(&to->stack, &from->stack);
+	if (to->stack.at[STACK] == STACK_LOST && old.stack.at[STACK] != STACK_LOST)
+		note_lost(w, (size_t)(to - w->at));
+	to->guessed &= from->guessed;
+	to->buried |= from->buried;
+	if (to->computed != old.computed || to->put != old.put || to->pushed != old.pushed ||
+	    to->vectors != old.vectors || to->buried != old.buried ||
+	    to->returned != old.returned || memcmp(&to->stack, &old.stack, sizeof(old.stack)))
 		to->news = w->changed = true;
 }
 
@@ -182,6 +323,52 @@ static void join_at(struct whole *w, size_t step, const struct state *s)
 {
 	if (step < w->body->nsteps)
 		whole_join(w, &w->at[step], s);
+}
+
+/* Where the stack is as the file tells; else as where a function begins. */
+static void begin_stack(const struct whole *w, size_t step, struct stack *ret)
+{
+	int64_t cfa = WORD;
+	int err = symbols_cfa_offset(w->body->impl->symbols, w->body->steps[step].insn.pc, &cfa);
+
+	stack_begin(ret);
+	if (!err)
+		ret->at[STACK] = (int32_t)(WORD - cfa);
+	if (err == -ENOTSUP) {		/* a frame's register is in use */
+		ret->at[STACK] = STACK_ANEW;
+		ret->at[FRAME] = -WORD;
+	}
+}
+
+/* Control arrives otherwise: at what an exception leads to, say. */
+static void arrive(struct whole *w, size_t step)
+{
+	struct state s = w->anywhere, *at = &w->at[step];
+
+	s.guessed = true;
+	if (at->reached)
+		s.stack = at->stack;
+	else
+		begin_stack(w, step, &s.stack);
+	whole_join(w, at, &s);
+}
+
+/* A call of the body's own: what is called has its way back, and a frame of its own; or it is
+ * where the call comes back to, and the way back is left there. */
+static void call_own(struct whole *w, size_t step, const struct state *from)
+{
+	struct state s = *from;
+	size_t to = w->to[step] - 1;
+
+	if (to == step + 1) {
+		whole_push(w, &s, false);
+		s.stack.at[STACK] -= stack_is_known(&s.stack, STACK) ? WORD : 0;
+	} else {
+		stack_begin(&s.stack);
+		change_stack(w, &s, false);
+	}
+	if (to)
+		join_at(w, to, &s);
 }
 
 /* Where control goes from this step other than on. */
@@ -192,7 +379,10 @@ static void lead_on(struct whole *w, size_t step, const struct state *s)
 	if (st->insn.dest) {
 		if (!w->to[step])
 			w->to[step] = 1 + (uint32_t)body_step(w->body, st->insn.dest);
-		join_at(w, w->to[step] - 1, s);
+		if (st->insn.kind == INSN_CALL)
+			call_own(w, step, s);
+		else
+			join_at(w, w->to[step] - 1, s);
 	}
 	if (w->flow->leads[step]) {
 		for (size_t i = 0; i < w->flow->nlinks; i++)
@@ -201,20 +391,111 @@ static void lead_on(struct whole *w, size_t step, const struct state *s)
 	}
 }
 
+/* Where does a return here take its way back? False: that is not known. */
+bool whole_find_top(struct whole *w, size_t step, const struct state *s, int64_t *ret)
+{
+	int64_t cfa;
+
+	*ret = s->stack.at[STACK];
+	if (stack_is_known(&s->stack, STACK))
+		return true;
+	if (w->lies ||
+	    symbols_cfa_offset(w->body->impl->symbols, w->body->steps[step].insn.pc, &cfa))
+		return false;
+	*ret = WORD - cfa;
+	return true;
+}
+
+static bool is_top_computed(struct whole *w, size_t step, const struct state *s)
+{
+	int64_t at;
+
+	return !whole_find_top(w, step, s, &at) || is_slot_computed(w, at, s);
+}
+
+/* What control goes by at this step. */
+bool whole_goes_by_computed(struct whole *w, size_t step, const struct state *s)
+{
+	const struct plan_impl *p = w->body->impl;
+	const struct step *st = &w->body->steps[step];
+	const struct insn *in = &st->insn;
+	struct effect e;
+	size_t left;
+
+	if (st->by_thunk)
+		return is_computed(s, st->by_thunk - 1);
+	if (in->flags & INSN_BY_REGISTER)
+		return is_computed(s, p->arch->goes_by(symbols_text(p->symbols, in->pc, &left),
+						       in));
+	e = *effect_at(w->flow, step);
+	e.width = WORD;
+	return e.memory ? whole_loads_computed(w, &e, s) : is_top_computed(w, step, s);
+}
+
+/* What its registers hold here they hold wherever it leads. */
+static void leave_anywhere(struct whole *w, const struct state *s)
+{
+	struct state *a = &w->anywhere, old = *a;
+
+	a->computed |= s->computed;
+	a->put |= s->put;
+	a->pushed |= s->pushed;
+	a->vectors |= s->vectors;
+	w->changed |= a->computed != old.computed || a->put != old.put ||
+		a->pushed != old.pushed || a->vectors != old.vectors;
+}
+
+/* Is the stack before this step where the file has it? */
+static bool is_as_told(const struct whole *w, size_t step, const struct state *s)
+{
+	int64_t cfa;
+	int err = symbols_cfa_offset(w->body->impl->symbols, w->body->steps[step].insn.pc, &cfa);
+
+	return err == -ENOTSUP ? s->stack.at[FRAME] == -WORD :
+		!err && WORD - cfa == s->stack.at[STACK];
+}
+
+/* Is what stands before this step, and what pads behind it, a call that never comes back? So the
+ * file says, if the stack is elsewhere here, and at the call it is where the file has it. Where it
+ * says nothing, another way here does. */
+static bool never_comes_back(const struct whole *w, size_t step, const struct state *s)
+{
+	const struct state *at = &w->at[step];
+	const struct step *steps = w->body->steps;
+	size_t i = step - 1;
+	int64_t cfa;
+
+	if (at->reached && at->stack.at[STACK] == s->stack.at[STACK])
+		return false;
+	while (i && (steps[i].insn.flags & INSN_NOP || steps[i].insn.kind == INSN_STOP) &&
+	       !w->flow->led[i])
+		i--;
+	if (steps[i].insn.kind != INSN_CALL && steps[i].insn.kind != INSN_CALL_INDIRECT)
+		return false;
+	if (symbols_cfa_offset(w->body->impl->symbols, steps[step].insn.pc, &cfa))
+		return at->reached && !at->guessed && stack_is_known(&at->stack, STACK);
+	return WORD - cfa != s->stack.at[STACK] && is_as_told(w, i, s);
+}
+
 /* What comes behind a place where ways meet is gone through again only if something has changed
  * there: else it would say the same again. */
 static void go_through(struct whole *w)
 {
 	const struct body *b = w->body;
+	const struct flow *f = w->flow;
 	struct state s = { .reached = false };
+	size_t leaver = 0;
 
 	for (size_t i = 0; i < b->nsteps; i++) {
+		bool leaves = leaver < f->nleavers && f->leavers[leaver] == i;
+
+		leaver += leaves;
 		if (i && (b->steps[i - 1].piece != b->steps[i].piece || b->steps[i - 1].ends))
 			s.reached = false;
-		if (w->flow->led[i] || i == 0) {
+		if (f->led[i] || i == 0) {
 			if (i && ground_any(b->impl, LAYER_FIXED, b->steps[i].insn.pc, 1))
-				whole_join(w, &w->at[i], &w->anywhere);
-			if (s.reached)
+				arrive(w, i);
+			if (s.reached && !never_comes_back(w, i, &s))
 				whole_join(w, &w->at[i], &s);
 			s = w->at[i];
 			s.reached = s.news;
@@ -222,37 +503,72 @@ static void go_through(struct whole *w)
 		}
 		if (!s.reached)
 			continue;
+		if (leaves && !f->leads[i])
+			leave_anywhere(w, &s);
+		if (b->steps[i].insn.kind != INSN_PLAIN)
+			(void)whole_goes_by_computed(w, i, &s);	/* it is asked for */
 		whole_pass(w, i, &s);
 		lead_on(w, i, &s);
+		if (b->steps[i].insn.kind == INSN_CALL && b->steps[i].insn.dest &&
+		    w->to[i] == i + 2)
+			s.reached = false;
 	}
 }
 
-int flow_whole(struct flow *f, struct whole **ret)
+/* Is anything taken from a vector register, or a vector written to the frame? */
+static bool has_vectors(struct flow *f)
 {
-	struct whole *w = calloc(1, sizeof(*w));
+	for (size_t i = 0; i < f->body->nsteps; i++) {
+		const struct effect *e = effect_at(f, i);
 
-	if (!w)
-		return fail(ENOMEM, "plan %s", f->body->func->name);
-	*w = (struct whole){ .body = f->body, .flow = f,
-			     .anywhere = { .depth = LOST, .own = ELSEWHERE, .reached = true },
-			     .at = calloc(f->body->nsteps + 1, sizeof(*w->at)),
-			     .to = calloc(f->body->nsteps + 1, sizeof(*w->to)) };
-	*ret = w;
-	if (!w->at || !w->to)
-		return fail(ENOMEM, "plan %s", f->body->func->name);
-	w->at[0].reached = w->at[0].news = true;
-	w->changed = true;
+		if (e->op == EFFECT_BACK || (e->stored >= 0 && e->index < 0))
+			return true;
+	}
+	return false;
+}
+
+/* Until nothing changes. Of a slot that is asked for first only now, all that was written to it
+ * is to be seen, too. 0; 1: it comes to no answer. */
+int whole_rest(struct whole *w)
+{
 	for (int round = 0; w->changed; round++) {
+		size_t n = w->nslots;
+
 		/* One that does not come to rest has nothing that is certain. */
 		if (round == ROUNDS)
 			return 1;
 		w->changed = false;
 		go_through(w);
+		for (size_t i = 0; i < w->body->nsteps && w->nslots != n; i++)
+			w->at[i].news = w->at[i].reached;
+		w->changed |= w->nslots != n;
 	}
 	return 0;
 }
 
-void flow_whole_free(struct whole *w)
+/* 0; 1: it comes to no answer; or -ENOMEM. To be freed in any case. */
+static int whole_make(struct flow *f, struct whole **ret)
+{
+	struct whole *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return fail(ENOMEM, "plan %s", f->body->func->name);
+	*w = (struct whole){ .body = f->body, .flow = f, .nslots = 1,
+			     .vectors = has_vectors(f),
+			     .at = calloc(f->body->nsteps + 1, sizeof(*w->at)),
+			     .to = calloc(f->body->nsteps + 1, sizeof(*w->to)) };
+	w->anywhere.reached = true;
+	*ret = w;
+	if (!w->at || !w->to)
+		return fail(ENOMEM, "plan %s", f->body->func->name);
+	w->at[0].reached = w->at[0].news = true;
+	if (f->body->nsteps)
+		begin_stack(w, 0, &w->at[0].stack);
+	w->changed = true;
+	return whole_rest(w);
+}
+
+static void whole_free(struct whole *w)
 {
 	if (w) {
 		free(w->at);
@@ -261,93 +577,9 @@ void flow_whole_free(struct whole *w)
 	free(w);
 }
 
-/* What control goes by at this step. */
-static bool goes_by_computed(struct whole *w, size_t step, const struct state *s)
+struct whole *flow_known(struct flow *f)
 {
-	const struct plan_impl *p = w->body->impl;
-	const struct insn *in = &w->body->steps[step].insn;
-	struct effect e;
-	size_t left;
-
-	if (in->flags & INSN_BY_REGISTER)
-		return is_computed(s, p->arch->goes_by(symbols_text(p->symbols, in->pc, &left),
-						       in));
-	e = *effect_at(w->flow, step);
-	e.width = 8;
-	return !e.memory || loads_computed(w, &e, s);
-}
-
-static bool begins_anew(const struct whole *w, size_t step)
-{
-	const struct step *s = &w->body->steps[step];
-
-	return !step || w->flow->led[step] || s[-1].piece != s->piece || s[-1].ends;
-}
-
-/* What is known before a step. */
-static struct state state_at(struct whole *w, size_t step)
-{
-	size_t i = step;
-
-	while (!begins_anew(w, i))
-		i--;
-	struct state s = w->at[i];
-
-	for (; i < step && s.reached; i++)
-		whole_pass(w, i, &s);
-	return s;
-}
-
-bool flow_is_whole(struct whole *w, size_t step)
-{
-	struct state s = state_at(w, step);
-
-	return !s.reached || !goes_by_computed(w, step, &s);
-}
-
-/* By step: is the stack elsewhere than at the entry, if control came from there? */
-static int mark_moved(const struct body *b, bool *ret)
-{
-	struct state s = { .reached = false };
-	struct whole *w = NULL;
-	struct flow f;
-	int err = flow_make(b, &f);
-
-	if (!err)
-		err = flow_whole(&f, &w);
-	for (size_t i = 0; i < b->nsteps && !err; i++) {
-		if (begins_anew(w, i))
-			s = w->at[i];
-		ret[i] = s.reached && s.own && s.own > ELSEWHERE;
-		if (s.reached)
-			whole_pass(w, i, &s);
-	}
-	flow_whole_free(w);
-	flow_clear(&f);
-	return MIN(err, 0);
-}
-
-int whole_doubt_jumps(struct body *b)
-{
-	auto_free bool *moved = NULL;
-
-	if (!b->impl->arch->effect)
-		return 0;
-	for (size_t i = 0; i < b->nsteps && !b->entry_only; i++) {
-		const struct step *s = &b->steps[i];
-
-		if (!s->exit || s->insn.kind == INSN_RETURN ||
-		    goal_frame_is_gone(b, s->insn.pc) >= 0)
-			continue;
-		if (!moved) {
-			moved = calloc(b->nsteps + 1, sizeof(*moved));
-			if (!moved)
-				return fail(ENOMEM, "plan %s", b->func->name);
-			if (mark_moved(b, moved))
-				return -ENOMEM;
-		}
-		if (moved[i])
-			body_doubt(b, REFUSED_LEFT_OTHERWISE);
-	}
-	return 0;
+	if (!f->whole && !f->lost)
+		f->lost = whole_make(f, &f->whole) != 0, f->forget = whole_free;
+	return f->lost ? NULL : f->whole;
 }

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * back: may a function change the way back that it returns by?
+ *
+ * The sweep asks this of every function, in one reading from its start on: of one that may, all is
+ * gone through (whole.c). So what is not known here means that it may. Known is where the stack
+ * is as long as control falls through, where a jump forwards has left it, or, behind the end of a
+ * way, what the file tells, if that was right where the stack was deepest.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "plan/arrive/back.h"
+
+enum { WORD = 8 };
+
+void back_enter(struct back *b, const struct plan_impl *p, const struct func *f)
+{
+	struct range r = f->range;
+
+	b->impl = p;
+	b->func = r;
+	/* Of what only the file's frames tell it may be a piece of another function. */
+	b->known = f->source != FUNC_EH_FRAME;
+	b->judged = b->told = !b->known;
+	b->copies = b->pushed = false;
+	/* Of what keeps to its stack nothing is asked. */
+	b->may = runtime_of(p->symbols, f)->one_stack;
+	b->nchanges = 0;
+	b->deep = 0;
+	b->deepest = r.start;
+	memset(b->ways, 0, sizeof(b->ways));
+	stack_begin(&b->stack);
+}
+
+static struct back_way *way_to(struct back *b, raddr_t to)
+{
+	return &b->ways[to % ARRAY_SIZE(b->ways)];
+}
+
+/* Was what the file tells right where the stack was deepest? */
+static bool is_told(struct back *b)
+{
+	int64_t cfa;
+
+	if (!b->judged) {
+		int err = symbols_cfa_offset(b->impl->symbols, b->deepest, &cfa);
+
+		b->told = err == -ENOTSUP || (!err && WORD - cfa == b->deep);
+	}
+	b->judged = true;
+	return b->told;
+}
+
+/* Where is the stack before `pc`, which control does not fall into? */
+static void find_stack(struct back *b, raddr_t pc)
+{
+	int sp = b->impl->arch->stack, fp = b->impl->arch->frame;
+	int64_t cfa = 0;
+	int err = is_told(b) ? symbols_cfa_offset(b->impl->symbols, pc, &cfa) : -ENOENT;
+
+	stack_begin(&b->stack);
+	b->known = true;
+	b->may |= err && err != -ENOTSUP;
+	b->stack.at[sp] = err ? STACK_LOST : (int32_t)(WORD - cfa);
+	if (err == -ENOTSUP)
+		b->stack.at[fp] = -WORD;
+}
+
+static void note_change(struct back *b, raddr_t pc)
+{
+	int32_t sp = b->stack.at[b->impl->arch->stack];
+
+	if (b->nchanges == ARRAY_SIZE(b->changes))
+		return;
+	b->changes[b->nchanges++] = (struct back_way){ .to = pc, .sp = sp };
+	if (sp < b->deep && sp != STACK_NOT && sp != STACK_LOST) {
+		b->deep = sp;
+		b->deepest = pc;
+		b->judged = false;
+	}
+}
+
+/* Is the stack where the file tells, if it tells anything right? */
+static bool is_as_told(struct back *b, raddr_t pc)
+{
+	int64_t cfa;
+	int err = is_told(b) ? symbols_cfa_offset(b->impl->symbols, pc, &cfa) : -ENOENT;
+
+	return err ? err == -ENOTSUP : WORD - cfa == b->stack.at[b->impl->arch->stack];
+}
+
+/* Is the stack where it was when control came by there before? */
+static bool is_as_before(struct back *b, raddr_t to)
+{
+	int32_t now = b->stack.at[b->impl->arch->stack], was = 0;
+	bool all = b->nchanges < ARRAY_SIZE(b->changes) && now != STACK_LOST;
+
+	if (to == b->func.start)
+		return now == 0;
+	for (size_t i = 0; i < b->nchanges && b->changes[i].to <= to; i++)
+		was = b->changes[i].sp;
+	return (all && was == now) || is_as_told(b, to);
+}
+
+/* Something is written to memory of the stack. */
+static bool may_change(const struct back *b, const struct effect *e)
+{
+	const struct stack *s = &b->stack;
+	int64_t at;
+
+	if (e->pushes && stack_is_known(s, b->impl->arch->stack))
+		return s->at[b->impl->arch->stack] > 0;
+	return e->stores && stack_reaches(e, s, &at) && at > -MAX((int64_t)e->width, WORD) &&
+		at < WORD;
+}
+
+static void pass_effect(struct back *b, const struct insn *in, const struct effect *e)
+{
+	int sp = b->impl->arch->stack, fp = b->impl->arch->frame;
+	int32_t was = b->stack.at[sp];
+
+	b->may |= may_change(b, e);
+	stack_pass(e, &b->stack);
+	if (b->stack.at[sp] == STACK_NOT)
+		b->stack.at[sp] = STACK_LOST;
+	if (b->stack.at[sp] != was)
+		note_change(b, in->pc + in->size);
+	b->copies = false;
+	for (int i = 0; i < 16; i++) {
+		/* What is reached by an address of its own frame stays below the way back. */
+		if (e->op == EFFECT_SUM && i == e->reg && i != sp && i != fp &&
+		    b->stack.at[i] < 0)
+			b->stack.at[i] = STACK_NOT;
+		b->copies |= i != sp && i != fp && b->stack.at[i] != STACK_NOT;
+	}
+}
+
+static void note_way(struct back *b, const struct insn *in)
+{
+	int sp = b->impl->arch->stack, fp = b->impl->arch->frame;
+	struct back_way *w = way_to(b, in->dest);
+
+	if (in->dest <= in->pc) {
+		b->may |= !is_as_before(b, in->dest);
+		return;
+	}
+	if (w->to == in->dest && w->sp != b->stack.at[sp])
+		b->may |= w->sp != STACK_LOST && b->stack.at[sp] != STACK_LOST;
+	*w = (struct back_way){ in->dest, b->stack.at[sp], b->stack.at[fp] };
+}
+
+/* Code that leaves with its frame, as the file tells, goes on in another piece, and does not push
+ * where that is to return to. */
+static void leave(struct back *b, const struct insn *in)
+{
+	int32_t at = b->stack.at[b->impl->arch->stack];
+	int64_t cfa;
+
+	if (at == STACK_LOST && in->kind == INSN_RETURN)
+		b->may |= !is_told(b) || symbols_cfa_offset(b->impl->symbols, in->pc, &cfa) ||
+			cfa != WORD;
+	else if (at)
+		b->may |= in->kind != INSN_JUMP || b->pushed || !is_as_told(b, in->pc);
+}
+
+/* Behind what control does not fall through. */
+static void arrive(struct back *b, raddr_t pc)
+{
+	const struct back_way *w = way_to(b, pc);
+
+	if (w->to != pc)
+		return;
+	if (!b->known)
+		stack_begin(&b->stack);
+	else if (w->sp != b->stack.at[b->impl->arch->stack])
+		return;
+	b->known = true;
+	b->stack.at[b->impl->arch->stack] = w->sp;
+	b->stack.at[b->impl->arch->frame] = w->fp;
+}
+
+bool back_pass(struct back *b, const struct insn *in, const uint8_t *bytes, size_t left)
+{
+	bool plain = in->kind == INSN_PLAIN, direct = in->dest && !plain;
+	struct effect e;
+
+	if (b->may)
+		return false;
+	bool touches = plain && b->impl->arch->is_of_stack(bytes, in);
+
+	arrive(b, in->pc);
+	if (plain && !touches && !b->copies)
+		return false;
+	if (!b->known && (plain ? touches : direct || in->kind == INSN_RETURN)) {
+		find_stack(b, in->pc);
+		note_change(b, in->pc);
+	}
+	if (plain) {
+		b->impl->arch->effect(bytes, left, in, &e);
+		pass_effect(b, in, &e);
+		b->pushed |= e.pushes;
+	}
+	if (in->kind == INSN_RETURN ||
+	    (in->kind == INSN_JUMP && !range_has(b->func, in->dest)))
+		leave(b, in);
+	else if (direct && in->kind != INSN_CALL && range_has(b->func, in->dest))
+		note_way(b, in);
+	if (in->kind == INSN_CALL && in->dest == in->pc + in->size)
+		b->may = true;
+	b->pushed &= plain;
+	if (insn_ends(in)) {
+		b->known = false;
+		b->copies = false;
+	}
+	return b->may;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* back: may a function change the way back that it returns by? */
+#ifndef PLAN_BACK_H
+#define PLAN_BACK_H
+
+#include "plan/flow/value.h"
+
+/* Where the stack is behind a change, or where a jump leads. */
+struct back_way {
+	raddr_t to;
+	int32_t sp, fp;
+};
+
+struct back {
+	const struct plan_impl *impl;
+	struct range func;
+	struct stack stack;
+	bool known;			/* and where it is */
+	bool pushed;			/* something was, since a jump or call */
+	bool copies;			/* a register has an address of it */
+	bool may;			/* the function may change its way back */
+	bool judged, told;		/* does the file tell where the stack is? */
+	int32_t deep;			/* where it was deepest, */
+	raddr_t deepest;		/* behind here */
+	struct back_way changes[64];	/* in their order; if all are used, there were more */
+	size_t nchanges;
+	struct back_way ways[64];	/* of jumps forwards, by where they lead */
+};
+
+void back_enter(struct back *, const struct plan_impl *, const struct func *);
+/* The next instruction: true, once, if now it may. */
+bool back_pass(struct back *, const struct insn *, const uint8_t *bytes, size_t left);
+
+#endif

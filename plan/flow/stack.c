@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* stack: which registers hold addresses of the stack, and how far are those from where the stack
+ * pointer is when a function begins? */
+#include "plan/flow/value.h"
+
+enum { STACK = 4, FRAME = 5, SECOND = 2 };
+
+void stack_begin(struct stack *s)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(s->at); i++)
+		s->at[i] = STACK_NOT;
+	s->at[STACK] = 0;
+}
+
+static int32_t stack_moved(int32_t at, int64_t by)
+{
+	if (at == STACK_NOT || at == STACK_LOST)
+		return at;
+	by += at;
+	return by > STACK_LOST && by < INT32_MAX ? (int32_t)by : STACK_LOST;
+}
+
+/* What the register is that an instruction sets. */
+static int32_t stack_set(const struct effect *e, const struct stack *s)
+{
+	bool of = e->base >= 0 && s->at[e->base] != STACK_NOT;
+
+	switch (e->op) {
+	case EFFECT_MOVE:
+		return s->at[e->base];
+	case EFFECT_MAY_MOVE:
+		return s->at[e->base] == s->at[e->reg] ? s->at[e->reg] : STACK_LOST;
+	case EFFECT_SUM:
+		of |= e->index >= 0 && s->at[e->index] != STACK_NOT;
+		if (!of || e->cut)
+			return STACK_NOT;
+		return e->index >= 0 ? STACK_LOST : stack_moved(s->at[e->base], e->number);
+	}
+	return STACK_NOT;
+}
+
+void stack_pass(const struct effect *e, struct stack *s)
+{
+	int32_t set = e->reg >= 0 ? stack_set(e, s) : STACK_NOT;
+
+	if (e->op == EFFECT_SWAP) {
+		set = s->at[e->base];
+		s->at[e->base] = s->at[e->reg];
+		s->at[e->reg] = set;
+		return;
+	}
+	if (e->leaves)
+		s->at[STACK] = stack_moved(s->at[FRAME], 8);
+	for (uint32_t left = e->others; left; left &= left - 1)
+		if (!e->leaves || __builtin_ctz(left) != STACK)
+			s->at[__builtin_ctz(left)] = STACK_NOT;
+	if (e->op == EFFECT_RETURNED)
+		s->at[SECOND] = STACK_NOT;
+	if (e->pushes)
+		s->at[STACK] = stack_moved(s->at[STACK], -8);
+	if (e->pops || e->op == EFFECT_POP)
+		s->at[STACK] = stack_moved(s->at[STACK], 8);
+	if (e->reg >= 0)
+		s->at[e->reg] = set;
+}
+
+void stack_join(struct stack *s, const struct stack *with)
+{
+	int32_t a = s->at[STACK], b = with->at[STACK];
+
+	for (size_t i = 0; i < ARRAY_SIZE(s->at); i++)
+		if (s->at[i] != with->at[i])
+			s->at[i] = STACK_LOST;
+	/* Where another stack begins was mostly this one, of which memory has told. */
+	if (a >= STACK_ANEW && b != STACK_LOST && b < STACK_ANEW / 2)
+		s->at[STACK] = b;
+	else if (b >= STACK_ANEW && a != STACK_LOST && a < STACK_ANEW / 2)
+		s->at[STACK] = a;
+}
+
+bool stack_reaches(const struct effect *e, const struct stack *s, int64_t *ret)
+{
+	if (!e->memory || e->thread || e->index >= 0 || e->base < 0)
+		return false;
+	*ret = stack_is_known(s, e->base) ? s->at[e->base] + e->number : 0;
+	return stack_is_known(s, e->base);
+}

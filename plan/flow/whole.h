@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* whole: what the files share that go forward over a function, and that say what is found. */
+#ifndef PLAN_WHOLE_H
+#define PLAN_WHOLE_H
+
+#include "plan/flow/flow.h"
+
+enum {
+	SLOTS = 112,
+	ROUNDS = 64,
+	WORD = 8,
+	WIDEST = 64,		/* bytes of the longest vector */
+	VECTOR = 16,		/* places of vector registers, behind the general ones */
+};
+
+/* A bit for each register, and above them for each slot. */
+typedef unsigned __int128 bits;
+
+struct state {
+	bits computed;		/* what may be computed */
+	bits put, pushed;	/* slots that the body has written to; by pushes */
+	uint32_t returned;	/* registers with what a call returned */
+	uint32_t vectors;	/* registers that may hold something computed */
+	struct stack stack;
+	bool reached;
+	bool buried;		/* the other stack is this one, too: what is above where it
+				 * begins the body may have put there */
+	bool guessed;		/* control has not come from the entry: where the stack is
+				 * something else says */
+	bool news;		/* it has changed since all behind it was gone through */
+};
+
+struct whole {
+	const struct body *body;
+	struct flow *flow;
+	struct state *at;	/* before each step at which ways meet */
+	uint32_t *to;		/* by step: 1 + the one that it leads to, or the number of
+				 * steps; 0: that was not asked for yet */
+	struct state anywhere;	/* where control arrives otherwise: as the body's own jumps
+				 * leave it */
+	int64_t slots[SLOTS];	/* from where the stack pointer is at the entry */
+	size_t nslots;
+	bool vectors;		/* they matter */
+	bits by_stack, by_others;	/* slots that are written by the stack pointer, or by other
+					 * registers */
+	bool pushes, stores;	/* something computed: onto the stack, by the stack pointer */
+	bool lies;		/* what the file tells of the stack is wrong */
+	bool changed;
+};
+
+/* whole.c */
+bits whole_slot(struct whole *w, int64_t at);
+bool whole_is_buried(int64_t at, const struct state *s);
+bool whole_loads_computed(struct whole *w, const struct effect *e, const struct state *s);
+bool whole_goes_by_computed(struct whole *w, size_t step, const struct state *s);
+bool whole_find_top(struct whole *w, size_t step, const struct state *s, int64_t *ret);
+int whole_rest(struct whole *w);
+void whole_pass(struct whole *w, size_t step, struct state *s);
+bits whole_bit(size_t slot);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* whole_asked: what is told of a function of which whole.c has found what it may compute. */
+#include <errno.h>
+
+#include "plan/flow/whole.h"
+
+static bool whole_begins_anew(const struct whole *w, size_t step)
+{
+	const struct step *s = &w->body->steps[step];
+
+	return !step || w->flow->led[step] || s[-1].piece != s->piece || s[-1].ends;
+}
+
+/* What is known before a step. */
+static struct state whole_at(struct whole *w, size_t step)
+{
+	size_t i = step;
+
+	while (!whole_begins_anew(w, i))
+		i--;
+	struct state s = w->at[i];
+
+	for (; i < step && s.reached; i++)
+		whole_pass(w, i, &s);
+	return s;
+}
+
+/* The same, once what control goes by there is asked for: mostly it was before. */
+static struct state state_asked(struct whole *w, size_t step)
+{
+	struct state s = whole_at(w, step);
+	size_t n = w->nslots;
+
+	if (s.reached)
+		(void)whole_goes_by_computed(w, step, &s);
+	if (w->nslots == n)
+		return s;
+	for (size_t i = 0; i < w->body->nsteps; i++)
+		w->at[i].news = w->at[i].reached;
+	w->changed = true;
+	if (whole_rest(w))
+		s.computed = s.put = s.pushed = ~(bits)0;
+	else
+		s = whole_at(w, step);
+	return s;
+}
+
+bool flow_is_whole(struct flow *f, size_t step)
+{
+	struct whole *w = flow_known(f);
+	struct state s = { .reached = true };
+
+	if (w)
+		s = state_asked(w, step);
+	return w && (!s.reached || !whole_goes_by_computed(w, step, &s));
+}
+
+bool flow_holds_whole(struct flow *f, size_t step, int reg)
+{
+	struct whole *w = flow_known(f);
+	struct state s = { .reached = true };
+
+	if (w)
+		s = whole_at(w, step);
+	return w && (!s.reached || !(reg < VECTOR ? s.computed >> reg & 1 :
+				     s.vectors >> (reg - VECTOR) & 1));
+}
+
+bool flow_slot_has_others(struct flow *f, size_t step, const struct slot *slot)
+{
+	struct whole *w = flow_known(f);
+	struct state s = { .reached = false };
+
+	if (w)
+		s = whole_at(w, step);
+	if (!s.reached || !stack_is_known(&s.stack, slot->base))
+		return !w || (s.reached && slot->base == STACK);
+	bits bit = whole_slot(w, s.stack.at[slot->base] + slot->number);
+
+	bits others = slot->base == STACK ? w->by_others : w->by_stack;
+
+	return !bit || bit == whole_bit(0) || others & bit;
+}
+
+/* A word of which nothing was asked before may be anything. */
+bool flow_slot_is_whole(struct flow *f, size_t step, const struct slot *slot)
+{
+	struct effect e = { .memory = true, .base = (int8_t)slot->base, .index = -1,
+			    .number = slot->number, .width = WORD };
+	struct whole *w = flow_known(f);
+	struct state s = { .reached = true };
+	size_t n = w ? w->nslots : 0;
+
+	if (w)
+		s = whole_at(w, step);
+	return w && (!s.reached || (!whole_loads_computed(w, &e, &s) && w->nslots == n));
+}
+
+/* Is anything but a word of memory pushed right before, by instructions that control falls
+ * through? Code whose calls take their arguments from the stack (V8's) pushes its way back so. */
+static bool has_pushed(struct flow *f, size_t step)
+{
+	const struct step *s = f->body->steps;
+
+	while (step && !f->led[step] && s[step - 1].piece == s[step].piece &&
+	       s[step - 1].insn.kind == INSN_PLAIN)
+		if (effect_at(f, --step)->pushes)
+			return !effect_at(f, step)->memory;
+	return false;
+}
+
+bool flow_has_put(struct flow *f, size_t step)
+{
+	const struct insn *in = &f->body->steps[step].insn;
+	struct whole *w = flow_known(f);
+	struct state s = { .reached = true };
+	bool jumps = in->kind == INSN_JUMP;
+	int64_t at, cfa;
+	int err = jumps ? symbols_cfa_offset(f->body->impl->symbols, in->pc, &cfa) : -ENOENT;
+
+	if (!w)
+		return true;
+	s = state_asked(w, step);
+	if (!whole_find_top(w, step, &s, &at))
+		return !f->body->runtime->one_stack && !jumps && (w->pushes || w->stores);
+	/* Where the frame is not gone, it may be a word of that: such jumps do not leave it to be
+	 * returned by, but for what they push. */
+	bool up = at && (err == -ENOTSUP || (!err && WORD - cfa == at));
+	bits bit = whole_slot(w, at);
+
+	if (jumps && at && !has_pushed(f, step))
+		return false;
+	return s.reached && (!bit || whole_is_buried(at, &s) || (up ? s.pushed : s.put) & bit);
+}
+
+/* By step: is the stack elsewhere than at the entry, if control came from there? */
+static int mark_moved(const struct body *b, bool *ret)
+{
+	struct state s = { .reached = false };
+	struct flow f;
+	int err = flow_make(b, &f);
+	struct whole *w = err ? NULL : flow_known(&f);
+
+	for (size_t i = 0; i < b->nsteps && w; i++) {
+		if (whole_begins_anew(w, i))
+			s = w->at[i];
+		int32_t at = s.stack.at[STACK];
+
+		ret[i] = s.reached && !s.guessed && at && stack_is_known(&s.stack, STACK) &&
+			at < STACK_ANEW / 2;
+		if (s.reached)
+			whole_pass(w, i, &s);
+	}
+	flow_clear(&f);
+	return err;
+}
+
+int whole_doubt_jumps(struct body *b)
+{
+	auto_free bool *moved = NULL;
+
+	if (!b->impl->arch->effect)
+		return 0;
+	for (size_t i = 0; i < b->nsteps && !b->entry_only; i++) {
+		const struct step *s = &b->steps[i];
+
+		if (!s->exit || s->insn.kind == INSN_RETURN ||
+		    goal_frame_is_gone(b, s->insn.pc) >= 0)
+			continue;
+		if (!moved) {
+			moved = calloc(b->nsteps + 1, sizeof(*moved));
+			if (!moved)
+				return fail(ENOMEM, "plan %s", b->func->name);
+			if (mark_moved(b, moved))
+				return -ENOMEM;
+		}
+		if (moved[i])
+			body_doubt(b, REFUSED_LEFT_OTHERWISE);
+	}
+	return 0;
+}
