@@ -5,6 +5,7 @@ import random
 import bare  # noqa: F401  it adds to the codings
 import beside  # noqa: F401  and it to special
 import codings
+import detours
 import special
 import sums  # noqa: F401  it adds to those
 from program import ARRIVE, FUNC_F, FUNC_G, FUNC_H, STAYS, Program
@@ -50,6 +51,7 @@ LAUNDER = {
     "called": by_function,
     "flags": by_flags,
     "other": by_other,
+    **detours.WASHES,
 }
 
 # --- how it jumps there ---
@@ -179,6 +181,7 @@ JUMPS = {f.__name__: f for f in (
     jump, jump, notrack, bnd, rex, return_of, ret_more, push_ret, put_ret,
     xchg_ret, add_ret, over_ret, far_ret, thunk, thunk_here, by_memory, by_stack, by_helper,
     call, call_by_hand)}
+JUMPS.update(detours.JUMPS)
 # Those that come back need a target that returns to them.
 CALLS = ("call", "call_by_hand")
 COMMON = ("jump", "jump", "jump", "jump", "jump")
@@ -209,6 +212,9 @@ class Made(Program):
             self.traits["between"] = "data"
         self.after = []             # functions that the program has asked for
         self.helpers = {}
+
+    def stays(self):
+        stays(self)
 
     # --- functions that are asked for ---
 
@@ -455,7 +461,7 @@ def residue(p):
     if t["encoding"] in OF_WORDS and t.get("jump") == "call":
         return "a call by a sum of a word, if it may be a word on another way"
     if t.get("wash") not in ("stored", "called") and \
-            t.get("jump") not in ("by_memory", "by_helper", "return_of", "far_ret"):
+            t.get("jump") not in ("by_memory", "by_helper", "return_of"):
         return None
     if t["encoding"] in OF_WORDS:
         return "a sum of a word, kept or passed on"
