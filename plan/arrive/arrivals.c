@@ -190,7 +190,8 @@ static bool may_lead(const struct plan_impl *p, const struct value *v, bool adde
 	if (!v->named || v->kind == VALUE_ENTRY ||
 	    (v->kind == VALUE_POINT && !added && f && f->range.start == v->number))
 		return false;
-	return is_code_or_end(p, v->number) || arrivals_is_outside(p, v->number) || is_by_pointer(v) ||
+	return is_code_or_end(p, v->number) || arrivals_is_outside(p, v->number) ||
+		is_by_pointer(v) ||
 		(v->kind == VALUE_PLACE && distances_is_table(v) && distances_lead_to_text(p, v));
 }
 
