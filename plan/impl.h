@@ -225,6 +225,7 @@ struct body {
 	bool loops;			/* it jumps back to its own entry */
 	bool unowned;			/* of code that no function has */
 	bool open;			/* not all of its jumps are known */
+	bool parted;			/* it cannot be read, but for what is read twice */
 	bool hides;			/* among what it does not read control may leave by an
 					 * address */
 	bool may_land;			/* windows may hold targets: redirect.c */

@@ -89,8 +89,11 @@ static int note_hidden(struct again *r, const struct insn *in)
 
 	if (!new)
 		return -ENOMEM;
+	/* A far return is a byte that data have, too. */
+	bool goal = in->kind != INSN_UNKNOWN && sweep_is_goal(s, in);
+
 	*new = (struct hidden){ in->pc, r->numbers ? HIDDEN_DOUBTFUL :
-				sweep_is_goal(s, in) ? HIDDEN_GOAL : HIDDEN_PLAIN };
+				goal ? HIDDEN_GOAL : HIDDEN_PLAIN };
 	ground_take(p, in->pc, in->size);
 	return 0;
 }

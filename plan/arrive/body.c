@@ -108,8 +108,10 @@ static void part_hidden(struct body *b, struct unseen *u, struct step *s)
 	}
 	for (; u->next < u->end && u->next->at < end; u->next++)
 		b->hides |= u->next->kind == HIDDEN_GOAL;
-	if (!b->unowned)
-		body_doubt(b, REFUSED_UNREADABLE);
+	if (b->unowned)
+		return;
+	b->parted |= !b->entry_only;
+	body_doubt(b, REFUSED_UNREADABLE);
 }
 
 /* Decode one piece. Sizes and kinds are arch->measure's: the exact decoder is
@@ -123,6 +125,7 @@ static int read_piece(struct body *b, size_t piece)
 	struct unseen unseen = unseen_from(b->impl, r.start);
 
 	if (!crew_spend(b->impl, range_size(r))) {
+		b->parted = false;
 		body_doubt(b, REFUSED_UNREADABLE);
 		return 0;
 	}
@@ -143,6 +146,7 @@ static int read_piece(struct body *b, size_t piece)
 				size = arch->align;
 				continue;
 			}
+			b->parted = false;
 			body_doubt(b, REFUSED_UNREADABLE);
 			break;
 		}

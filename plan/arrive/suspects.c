@@ -21,8 +21,10 @@ static int judge_func(struct plan_impl *p, const struct func *f, bool ends)
 
 	if (err)
 		return err;
-	/* What goes by an address may stand behind what could not be read. */
-	if (b.entry_only == REFUSED_UNREADABLE && !b.runtime->newer && suspects)
+	/* What goes by an address may stand behind what could not be read. What was read twice,
+	 * as data are that its own code names, is known, too. */
+	if (b.entry_only == REFUSED_UNREADABLE && !b.runtime->newer &&
+	    (b.parted ? b.hides || suspects & SUSPECT_GOAL : suspects))
 		err = arrivals_doubt(p, f->range.start, UNPROVED_UNREAD);
 	if (ends)
 		noreturn_mark(p, &b);
