@@ -163,6 +163,9 @@ static void install(void)
 {
 	struct sigaction act = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
 
+	/* The timer's signal frame would say that SIGTRAP is blocked, and lie on its stack for
+	 * long after: nothing tells then that it is no more in use. */
+	sigaddset(&act.sa_mask, SIGALRM);
 	if (sigaction(SIGTRAP, &act, NULL))
 		victim_wrong("no handler");
 	handles = true;
