@@ -177,7 +177,7 @@ as_nobody()
 	need_root
 	need setpriv
 	OPEN=$(mktemp -d)
-	cp "$INJECT" ${1:+"$VICTIMS/$1"} "$OPEN/"
+	cp "$BUILD/inject" ${1:+"$VICTIMS/$1"} "$OPEN/"
 	chmod -R a+rX "$OPEN"
 	VICTIMS=$OPEN
 	AS=(setpriv --reuid=65534 --regid=65534 --clear-groups)

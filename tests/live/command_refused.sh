@@ -32,7 +32,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	cp "$(command -v id)" other
 	chown 1:1 other
 	chmod 4755 other
-	cp "$INJECT" inject
+	cp "$BUILD/inject" inject
 	user=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 	if [ "$("${user[@]}" ./other -u)" = 1 ]; then
 		status 125 "${user[@]}" ./inject -f '*' -o /dev/null -- ./other -u

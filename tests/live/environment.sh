@@ -12,7 +12,7 @@ need_root
 need setpriv prlimit unshare chrt setarch
 UNDER=$BUILD/tests/tools/under
 OPEN=$(mktemp -d)
-cp "$INJECT" "$VICTIMS/spin_threads" "$VICTIMS/single" "$OPEN/"
+cp "$BUILD/inject" "$VICTIMS/spin_threads" "$VICTIMS/single" "$OPEN/"
 chmod -R a+rX "$OPEN"
 VICTIMS=$OPEN
 user=$((600000 + $$ % 60000))	# no other's, so that its threads can be counted
