@@ -373,6 +373,12 @@ ARM64_WIDER := 40
 # On a processor without landing pads, signed pointers and SVE.
 ARM64_OLDER := arm64_words attach_running attach_single conventions signals_while_borrowed \
 	stop_after_kill9
+# What continuous integration runs of it: the quicker ones.
+ARM64_BRIEF := arm64_words attach_exec attach_landing attach_recursion attach_running \
+	attach_single attach_sleeping attach_tailcalls branch_into_prologue command_same \
+	command_status conventions count_exact eintr_table exceptions fork_children_cleaned \
+	linkage stop_after_kill9 text_copies vfork_children
+ARM64_BRIEF_OLDER := arm64_words attach_single
 arm64 = $(MAKE) --no-print-directory $(PARALLEL) ARCH=arm64 SYSROOT=$(BUILD)/guest/sysroot \
 	BUILD=$(BUILD)/arm64
 in-arm64 = tools/arm64/in-guest.sh $(BUILD)/guest . env MOST=1200
@@ -389,6 +395,10 @@ check-arm64:
 		$(ARM64_UNIT_BIN) $(ARM64_LIVE:%=tests/live/%.sh) $(ARM64_FAULT:%=tests/fault/%.sh)
 	@CPU=neoverse-n1 TIMEOUT=1200 $(in-arm64) SKIPS=tests/skips $(arm64-run) \
 		$(ARM64_OLDER:%=tests/live/%.sh)
+
+check-arm64-brief:
+	@$(MAKE) --no-print-directory check-arm64 ARM64_LIVE='$(ARM64_BRIEF)' ARM64_FAULT= \
+		ARM64_OLDER='$(ARM64_BRIEF_OLDER)'
 
 # All that can run there: hours. Without programs that the guest has not, and their suites.
 soak-arm64:
@@ -524,5 +534,5 @@ analyze:
 	@tools/deps.sh analyze
 	@tools/analyze.sh
 
-.PHONY: unit victims tools programs deps suites glibcs check check-arm64 soak-arm64 check-bundle check-kernels check-fast check-unit check-live soak soak-san soak-tsan fuzz fuzz-read oracle \
+.PHONY: unit victims tools programs deps suites glibcs check check-arm64 check-arm64-brief soak-arm64 check-bundle check-kernels check-fast check-unit check-live soak soak-san soak-tsan fuzz fuzz-read oracle \
 	fuzz-readers demo bench census lint analyze
