@@ -126,10 +126,9 @@ VICTIMS_NOT_x86_64 := $(addprefix $(BUILD)/tests/victims/,arm64_guarded arm64_wo
 # What exists for x86-64 alone: windows that share bytes, puns and their islands (packed,
 # scattered, astray), functions in which a breakpoint alone has room (trapped), stubs of more
 # than one place of a function (lingerer), system calls that are dispatched to the program.
-# OCaml's stacks are not known of arm64 (overflower), and a linkage table has landing pads
-# only if all that is linked has.
+# OCaml's stacks are not known of arm64 (overflower).
 VICTIMS_NOT_arm64 := $(addprefix $(BUILD)/tests/victims/,astray dispatched lingerer overflower \
-	packed packed_fixed scattered trapped linkage_landing)
+	packed packed_fixed scattered trapped)
 # Without the library that unwinds, and without any.
 UNWINDERS := $(addprefix $(BUILD)/tests/victims/unwinders_,own static)
 BOOST := $(wildcard $(SYSROOT)/usr/lib/*/libboost_context.so)
