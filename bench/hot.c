@@ -22,7 +22,7 @@ enum { PLAIN, FLOOR, PAIR, MARK, FULL, CLOSED, GATED, COUNT, VARIANTS };
 static struct world w;
 
 /* Of our own: what else runs on this machine is not to count. */
-static double now_ns(void)
+static double wall_ns(void)
 {
 	struct timespec ts;
 
@@ -88,12 +88,12 @@ static void give_back(int variant)
 
 static double round_ns(probed_fn *f)
 {
-	double begin = now_ns();
+	double begin = wall_ns();
 	int i;
 
 	for (i = 0; i < CALLS; i++)
 		f(NULL);
-	return (now_ns() - begin) / CALLS;
+	return (wall_ns() - begin) / CALLS;
 }
 
 /* A session of its own, in which calls are timed; beside the floor of these rounds. */
