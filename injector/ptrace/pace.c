@@ -7,7 +7,8 @@
  * 2. If the thread has waited for too long, it gets an equal share, and so do those that
  *    it has started; and the process looks for leisure no more, for there is none, but
  *    hurries instead.
- * 3. If it has waited for much too long, it is made hasty.
+ * 3. If it has waited for much too long, it is made hasty; and a thread that was just being
+ *    started at step 2, and was not to be seen yet, gets its equal share.
  * 4. The thread ends its leisure itself: it needs a processor to end the watch.
  * 5. When the watch has ended, its niceness is what it was.
  *
@@ -122,8 +123,10 @@ static void *pace_watch(void *arg)
 		return NULL;
 	__atomic_store_n(&starved, true, __ATOMIC_RELAXED);
 	raise_idle();							/* 2 */
-	if (!ends_within(l, MUCH_TOO_LONG))
-		l->hasty = setpriority(PRIO_PROCESS, (id_t)l->tid, NICENESS) == 0; /* 3 */
+	if (!ends_within(l, MUCH_TOO_LONG)) {				/* 3 */
+		l->hasty = setpriority(PRIO_PROCESS, (id_t)l->tid, NICENESS) == 0;
+		raise_idle();
+	}
 	return NULL;
 }
 
