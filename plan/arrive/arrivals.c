@@ -17,9 +17,7 @@
 enum {
 	ZEROS = 64,		/* bytes behind code, which might be data if they were fewer */
 	PLACES = 4096,		/* that one jump may go to by a bounded index */
-	ROUNDS = 64,		/* of jumps that lead to each other */
 	REGISTERS = 16,
-	LINKS = 1 << 22,	/* ways from them, which a hostile file has without end */
 };
 
 /* As arrivals_lead_to, once all functions have been judged: what is a target while they are
@@ -96,55 +94,6 @@ static int judge_values(struct plan_impl *p, raddr_t pc, const struct values *s,
 	for (size_t i = 0; i < s->n && !err; i++)
 		if (!words || s->v[i].kind == VALUE_NUMBER)
 			err = judge_value(p, pc, &s->v[i], true);
-	return err;
-}
-
-/* What a switch leads to within its own function, as ways that control takes. */
-static int link_switch(struct flow *f, size_t step, raddr_t base)
-{
-	const struct plan_impl *p = f->body->impl;
-	struct table_at t = { .at = base, .base = base, .width = 4, .stride = 4, .scale = 1,
-			      .extends = true };
-	size_t next = vec_prefix(p->nmaybes, k, p->maybes[k] <= base), left;
-	raddr_t end = next < p->nmaybes ? p->maybes[next] : UINT64_MAX, a;
-	int holes = 0, err = 0;
-
-	for (int64_t i = 0; holes < DISTANCES_HOLES && !err && distances_read(p, &t, i, &a); i++) {
-		if (base + 4 * (raddr_t)i >= end)
-			break;
-		err = body_has(f->body, a) ? flow_link(f, step, a) : 0;
-		holes = symbols_text(p->symbols, a, &left) ? 0 : holes + 1;
-	}
-	return err;
-}
-
-/*
- * What a jump goes by may depend on where other jumps lead, and on where it leads itself.
- * So those whose table is known are followed until nothing new is found: what holds then
- * holds for all ways that there are.
- */
-static int follow_switches(struct flow *f)
-{
-	const struct body *b = f->body;
-	bool more = b->njumps;
-	int err = 0;
-
-	for (int round = 0; more && round < ROUNDS && !err; round++) {
-		more = false;
-		for (size_t i = 0; i < b->nsteps && !err; i++) {
-			struct values s;
-
-			if (b->steps[i].insn.kind != INSN_JUMP_INDIRECT || f->leads[i] ||
-			    !flow_goal(f, i, &s) || !s.n || !distances_is_switch(b->impl, &s.v[0]))
-				continue;
-			if (f->nlinks > LINKS)
-				return 0;
-			f->leads[i] = more = true;
-			err = link_switch(f, i, s.v[0].number);
-		}
-		if (more)
-			flow_ready(f);
-	}
 	return err;
 }
 
@@ -458,13 +407,14 @@ static bool leaves_by_address(const struct step *s)
 int arrivals_judge(struct plan_impl *p, const struct body *b, unsigned int suspects)
 {
 	size_t first = p->nverdicts;
+	bool all = true;
 	struct flow f;
 	int err = flow_make(b, &f);
 
 	f.backs = suspects & SUSPECT_BACK;
 	if (!err)
-		err = follow_switches(&f);
-	if (!err && f.nlinks > LINKS)
+		err = flow_follow(&f, &all);
+	if (!err && !all)
 		err = arrivals_doubt(p, b->func->range.start, UNPROVED_TABLE);
 	for (size_t i = 0; i < b->nsteps && !err; i++) {
 		struct values s;

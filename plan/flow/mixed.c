@@ -100,7 +100,8 @@ static bool is_leaver(const struct flow *f, size_t step, size_t *leaver)
 {
 	while (*leaver < f->nleavers && f->leavers[*leaver] < step)
 		++*leaver;
-	return *leaver < f->nleavers && f->leavers[*leaver] == step && !f->leads[step];
+	return *leaver < f->nleavers && f->leavers[*leaver] == step &&
+		f->leads[step] != LEADS_BY_SWITCH;
 }
 
 static void lead_on(struct mixed *m, size_t step, size_t *leaver, const struct mixed_state *s)
@@ -113,7 +114,7 @@ static void lead_on(struct mixed *m, size_t step, size_t *leaver, const struct m
 			m->to[step] = 1 + (uint32_t)body_step(f->body, st->insn.dest);
 		join_at(m, m->to[step] - 1, s);
 	}
-	for (size_t i = 0; i < f->nlinks && f->leads[step]; i++)
+	for (size_t i = 0; i < f->nlinks && f->leads[step] == LEADS_BY_SWITCH; i++)
 		if (f->links[i].step == step)
 			join_at(m, body_step(f->body, f->links[i].to), s);
 	if (is_leaver(f, step, leaver)) {

@@ -83,6 +83,13 @@ enum {
 	TOUCHES_UNKNOWN = 1 << 18,	/* its effect was not asked for yet */
 };
 
+/* Which ways that an indirect jump takes within the body are links? */
+enum leads {
+	LEADS_ANYWHERE,		/* perhaps not all */
+	LEADS_BY_SWITCH,	/* those of a table that ends where it is seen to end */
+	LEADS_BY_TABLE,		/* all, and what follows in a table whose end is not known */
+};
+
 /* A body of which values are asked. */
 struct flow {
 	const struct body *body;
@@ -92,7 +99,7 @@ struct flow {
 	uint32_t *touches;	/* by step: what a search for these places stops at */
 	uint32_t *led;		/* by step: control comes there otherwise than by falling in;
 				 * 1: by no link, else 2 + the first of those that lead there */
-	bool *leads;		/* by step: an indirect jump, all of whose targets are links */
+	uint8_t *leads;		/* by step: enum leads */
 	uint64_t *seen[6];	/* by depth, a bit per place of each step */
 	uint32_t *touched[6];
 	size_t ntouched[6];
@@ -128,6 +135,9 @@ void flow_clear(struct flow *);
 /* Control may also come from this step to `to`; flow_ready once all are told. */
 int flow_link(struct flow *, size_t step, raddr_t to);
 void flow_ready(struct flow *);
+/* follow.c. Link what its jumps by tables lead to within it; *all: those are all ways that such
+ * jumps have. 0 or -ENOMEM. */
+int flow_follow(struct flow *, bool *all);
 
 /* What control goes by at this step, if it leaves by an address: an indirect jump or call, or
  * a return by what the function has put there itself. False: it does not. */

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # bound_not: what cannot lead into code binds no module: bytes of a section of data in a
-# segment that may run, read as instructions; and entries of one byte, by which code goes on a
-# way that control never takes.
+# segment that may run, read as instructions; entries of one byte, by which code goes on a
+# way that control never takes; and a second jump by a table that the first one leads to, as
+# printf() of older glibc has them.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -96,6 +97,48 @@ numbers()
 	as -o "$1.o" "$1.s" && ld -shared -z noseparate-code -o "$1" "$1.o" || die "cannot make $1"
 	"$INJECT" list -v "$1" -f f >listed 2>trace.err || die "list $1: $(cat trace.err)"
 }
+
+# steps NAME INSTRUCTION: at .Lone, which the first jump leads to, r8 has the second one's table
+# of distances from .Lbase.
+steps()
+{
+	cat >"$1.s" <<-END
+		.text
+		.globl f
+		.type f, @function
+		f: .cfi_startproc
+		lea .Lbase(%rip), %rdx
+		$2, %r8
+		lea .Lfirst(%rip), %rcx
+		movzbl (%rdi), %eax
+		movslq (%rcx,%rax,4), %rax
+		add %rdx, %rax
+		jmp *%rax
+		.Lone:
+		inc %rdi
+		movzbl (%rdi), %eax
+		lea .Lbase(%rip), %rdx
+		movslq (%r8,%rax,4), %rax
+		add %rdx, %rax
+		jmp *%rax
+		.Ltwo: dec %esi
+		jne .Lone
+		.Lbase: ret
+		.cfi_endproc
+		.size f, . - f
+		.section .rodata
+		.Lfirst: .long .Lone - .Lbase, .Ltwo - .Lbase, .Lbase - .Lbase
+		.zero 1024
+		.Lsecond: .long .Ltwo - .Lbase, .Lbase - .Lbase
+		.zero 1024
+	END
+	as -o "$1.o" "$1.s" && ld -shared -o "$1" "$1.o" || die "cannot make $1"
+}
+
+steps steps.so 'lea .Lsecond(%rip)'
+bound steps.so && die "a table that is kept across a jump binds: $(cat trace.err)"
+steps any.so 'mov (%rsi)'
+bound any.so || die "a table of which nothing is known binds nothing"
 
 numbers numbers.so '.rodata, "a"'
 grep -q '	jump	' listed || die "numbers that lead to data are distances: $(cat listed)"
