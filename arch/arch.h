@@ -296,6 +296,9 @@ struct arch {
 	/* May it, which falls through, write to the stack, or change where that is? By a look at
 	 * its bytes: of most not. Not NULL where `effect` is not. */
 	bool (*is_of_stack)(const uint8_t *p, const struct insn *in);
+	/* Which two registers are equal (bit n: register n) where this branch is not taken, which
+	 * follows a comparison at `p`? 0: none. Not NULL where `effect` is not. */
+	uint16_t (*equals)(const uint8_t *p, const struct insn *compare, const struct insn *branch);
 	/* What does it do to vector registers? NULL: not known. */
 	void (*vectors)(const uint8_t *p, size_t n, const struct insn *in, struct vectors *ret);
 	/* The register by which it, an indirect jump or call, goes; -1: by memory. For a

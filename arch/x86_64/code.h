@@ -182,6 +182,7 @@ int x86_pun(raddr_t from, size_t prefix, raddr_t to, uint8_t *out);
 /* code_stack.c */
 int x86_stack_check(const uint8_t *p, size_t n, bool *loads);
 bool x86_reads_g(const uint8_t *p, size_t n);
+uint16_t x86_equals(const uint8_t *p, const struct insn *compare, const struct insn *branch);
 
 /* code_effect.c */
 void x86_effect(const uint8_t *p, size_t n, const struct insn *in, struct effect *ret);

@@ -78,3 +78,18 @@ bool x86_reads_g(const uint8_t *p, size_t n)
 
 	return pass_bytes(&b, "\x4d\x8b\x66\x20\x4d\x85\xe4", 7, 0) && pass_branch(&b, NOT_EQUAL);
 }
+
+/* cmp %a, %b; jne */
+uint16_t x86_equals(const uint8_t *p, const struct insn *compare, const struct insn *branch)
+{
+	const uint8_t *jump = p + compare->size;
+	bool unequal = branch->kind == INSN_BRANCH && (jump[0] == 0x75 ||
+		(jump[0] == 0x0f && branch->size > 1 && jump[1] == 0x85));
+
+	if (!unequal || compare->size != 3 || (p[0] & 0xfa) != 0x48 || (p[1] & 0xfd) != 0x39 ||
+	    p[2] < 0xc0)
+		return 0;
+	unsigned int a = (p[2] >> 3 & 7) | (p[0] & 4) << 1, b = (p[2] & 7) | (p[0] & 1) << 3;
+
+	return (uint16_t)(1u << a | 1u << b);
+}

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* stack: which registers hold addresses of the stack, and how far are those from where the stack
  * pointer is when a function begins? */
-#include "plan/flow/value.h"
-
-enum { STACK = 4, FRAME = 5, SECOND = 2 };
+#include "plan/flow/flow.h"
 
 void stack_begin(struct stack *s)
 {
@@ -84,4 +82,20 @@ bool stack_reaches(const struct effect *e, const struct stack *s, int64_t *ret)
 		return false;
 	*ret = stack_is_known(s, e->base) ? s->at[e->base] + e->number : 0;
 	return stack_is_known(s, e->base);
+}
+
+void stack_equal(const struct flow *f, size_t step, struct stack *s)
+{
+	const struct plan_impl *p = f->body->impl;
+	const struct step *st = &f->body->steps[step];
+	uint16_t equal = 0;
+	size_t left;
+
+	if (step && st->insn.kind == INSN_BRANCH && !f->led[step] &&
+	    st[-1].piece == st->piece && st[-1].insn.pc + st[-1].insn.size == st->insn.pc)
+		equal = p->arch->equals(symbols_text(p->symbols, st[-1].insn.pc, &left),
+					&st[-1].insn, &st->insn);
+	for (int i = 0; i < REGISTERS && equal >> STACK & 1; i++)
+		if (equal >> i & 1 && stack_is_known(s, i))
+			s->at[STACK] = s->at[i];
 }

@@ -66,6 +66,10 @@ struct stack {
 void stack_begin(struct stack *);
 /* Behind an instruction. The stack pointer is STACK_NOT if it comes from elsewhere. */
 void stack_pass(const struct effect *, struct stack *);
+/* Behind a step: where a branch is not taken that is taken while the stack pointer and another
+ * register differ, so that a loop ends which makes a large frame page by page. */
+struct flow;
+void stack_equal(const struct flow *, size_t step, struct stack *);
 /* What holds whichever of two ways control came. */
 void stack_join(struct stack *, const struct stack *with);
 /* Does it name memory of the stack, and which? */

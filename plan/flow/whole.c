@@ -509,6 +509,7 @@ static void go_through(struct whole *w)
 			(void)whole_goes_by_computed(w, i, &s);	/* it is asked for */
 		whole_pass(w, i, &s);
 		lead_on(w, i, &s);
+		stack_equal(w->flow, i, &s.stack);
 		if (b->steps[i].insn.kind == INSN_CALL && b->steps[i].insn.dest &&
 		    w->to[i] == i + 2)
 			s.reached = false;

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # bound_not: what cannot lead into code binds no module: bytes of a section of data in a
 # segment that may run, read as instructions; entries of one byte, by which code goes on a
-# way that control never takes; and a second jump by a table that the first one leads to, as
-# printf() of older glibc has them.
+# way that control never takes; a second jump by a table that the first one leads to, as
+# printf() of older glibc has them; and frames that are made page by page (gcc's
+# -fstack-clash-protection, with which distributions build).
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -139,6 +140,45 @@ steps steps.so 'lea .Lsecond(%rip)'
 bound steps.so && die "a table that is kept across a jump binds: $(cat trace.err)"
 steps any.so 'mov (%rsi)'
 bound any.so || die "a table of which nothing is known binds nothing"
+
+# The word that is added to is of the frame, or (16392) the way back.
+frame()
+{
+	cat >"$1.s" <<-END
+		.text
+		.globl f
+		.type f, @function
+		f: .cfi_startproc
+		push %rbx
+		.cfi_def_cfa_offset 16
+		lea -16384(%rsp), %r11
+		.cfi_def_cfa r11, 16400
+		1: sub \$4096, %rsp
+		orq \$0, (%rsp)
+		cmp %r11, %rsp
+		jne 1b
+		.cfi_def_cfa_register 7
+		addq \$1, $2(%rsp)
+		2: test %edi, %edi
+		je 3f
+		call *%rsi
+		dec %edi
+		jmp 2b
+		3: add \$16384, %rsp
+		.cfi_def_cfa_offset 16
+		pop %rbx
+		.cfi_def_cfa_offset 8
+		ret
+		.cfi_endproc
+		.size f, . - f
+	END
+	as -o "$1.o" "$1.s" && ld -shared -o "$1" "$1.o" || die "cannot make $1"
+}
+
+frame paged.so 4104
+bound paged.so && die "a frame that is made page by page binds: $(cat trace.err)"
+frame changed.so 16392
+bound changed.so || die "a way back that is changed binds nothing"
 
 numbers numbers.so '.rodata, "a"'
 grep -q '	jump	' listed || die "numbers that lead to data are distances: $(cat listed)"
