@@ -74,6 +74,12 @@ struct table_at {
 	bool proved;		/* a jump goes by it: no other code reads its entries */
 };
 
+/* Data to whose address code adds what it finds by a pointer, of four bytes. */
+struct based {
+	raddr_t base;		/* first, to be sorted by */
+	raddr_t pc;
+};
+
 /* An instruction that only a second reading of the code has found: see again.c. */
 struct hidden {
 	raddr_t at;		/* first, to be sorted by */
@@ -140,6 +146,8 @@ struct plan_impl {
 	size_t ntables, tables_cap;
 	raddr_t *places;		/* that control is led to by what functions compute */
 	size_t nplaces, places_cap;
+	struct based *bases;		/* sorted */
+	size_t nbases, bases_cap;
 	bool bound;			/* there are doubts: any instruction may be one */
 };
 

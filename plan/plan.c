@@ -133,6 +133,7 @@ static void impl_clear(struct plan_impl *p)
 	free(p->verdicts);
 	free(p->doubts);
 	free(p->tables);
+	free(p->bases);
 	free(p->places);
 }
 

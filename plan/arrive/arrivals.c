@@ -43,6 +43,23 @@ static bool is_low(const struct plan_impl *p, raddr_t a)
 	return low;
 }
 
+/* A distance of four bytes or more that is found by a pointer: nothing says what it is one to. */
+static bool is_by_pointer(const struct value *v)
+{
+	return v->kind == VALUE_PLACE && !v->table && v->width >= 4 && v->scale == 1;
+}
+
+/* If that distance is one to code, data has it: see words.c. */
+static int base_later(struct plan_impl *p, raddr_t pc, raddr_t base)
+{
+	struct based *new = vec_push(p->bases, p->nbases, p->bases_cap);
+
+	if (!new)
+		return -ENOMEM;
+	*new = (struct based){ base, pc };
+	return 0;
+}
+
 /* `goes`: control goes by it here, and not perhaps elsewhere. */
 static int judge_value(struct plan_impl *p, raddr_t pc, const struct value *v, bool goes)
 {
@@ -72,6 +89,8 @@ static int judge_value(struct plan_impl *p, raddr_t pc, const struct value *v, b
 			return err;
 		}
 	}
+	if (!goes && is_by_pointer(v) && v->width == 4 && symbols_is_tabled(p->symbols, v->number))
+		return base_later(p, pc, v->number);
 	err = distances_is_table(v) ?
 		distances_add(p, v, goes && distances_is_switch(p, v)) : 0;
 	/* Where entries of what is no table of distances from itself end, and how far one is
@@ -119,12 +138,6 @@ static bool is_code_or_end(const struct plan_impl *p, raddr_t a)
 		return symbols_text(p->symbols, a - 1, &left) && !symbols_is_tabled(p->symbols, a);
 	return arrivals_is_code(p, a) ||
 		(bytes && !symbols_is_data(p->symbols, a, NULL) && is_behind_code(bytes, left));
-}
-
-/* A distance of four bytes or more that is found by a pointer: nothing says what it is one to. */
-static bool is_by_pointer(const struct value *v)
-{
-	return v->kind == VALUE_PLACE && !v->table && v->width >= 4 && v->scale == 1;
 }
 
 /* An address that was computed (`added`: by adding), and may go anywhere from here: is it of

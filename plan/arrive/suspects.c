@@ -34,7 +34,7 @@ static int judge_func(struct plan_impl *p, const struct func *f, bool ends)
 	return err;
 }
 
-#define JUDGED(X) X(verdicts) X(doubts) X(tables) X(places)
+#define JUDGED(X) X(verdicts) X(doubts) X(tables) X(places) X(bases)
 
 struct judging {
 	const uint32_t *suspects;	/* indices in funcs, */

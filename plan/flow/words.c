@@ -5,6 +5,8 @@
  * Where a program is linked to one address any four or eight bytes may be one, aligned or
  * not; in code, those of an operand. Anywhere a word of data may be the distance from
  * itself to code: tables of places that may fault, and of what repairs that, are made so.
+ * And one may be the distance from other data, where code adds to the address of that what it
+ * finds by a pointer: mostly characters of a string.
  * Nothing says which of these is one by chance. But control that is led there begins with an
  * instruction: one that leads into the middle of what is there is none.
  */
@@ -18,6 +20,7 @@ enum {
 	BLOCK = 16,		/* bytes of which it is asked at once whether a word is in them */
 	SHARE = 1 << 18,	/* bytes that one thread looks at in one go, at least */
 	SHARES_MAX = 64,	/* of one section */
+	BASES = 256,		/* that distances are looked for from */
 };
 
 static bool is_text(const struct plan_impl *p, raddr_t a)
@@ -139,6 +142,26 @@ static int scan_distances(struct plan_impl *p, raddr_t section, raddr_t start,
 	return err;
 }
 
+/* Distances from other data: words of four bytes, at any byte. */
+static int scan_based(struct plan_impl *p, raddr_t base, raddr_t section, raddr_t start,
+		      const uint8_t *bytes, size_t n)
+{
+	const uint32_t first = (uint32_t)(p->texts.start - base);
+	const uint64_t size = range_size(p->texts);
+	size_t table = 0;
+	int err = 0;
+
+	for (size_t i = 0; i + 4 <= n && !err; i++) {
+		uint32_t word = (uint32_t)word_at(bytes + i, 4);
+		raddr_t to = base + (raddr_t)(int64_t)(int32_t)word;
+
+		if (word - first < size && range_has(p->texts, to) &&
+		    !is_entry(p, &table, section, start + i))
+			err = note_number(p, to);
+	}
+	return err;
+}
+
 /* What one thread looks at in one go: a piece of a section of data, or of a text. */
 struct share {
 	struct range section;
@@ -189,6 +212,10 @@ static int scan_share(struct plan_impl *own, size_t part, void *ctx)
 	if (!share->text && !err)
 		err = scan_distances(own, r.start, r.start + share->first, bytes + share->first, n,
 				     tabled);
+	for (size_t i = 0; i < own->nbases && !share->text && !err; i++)
+		if (!i || own->bases[i].base != own->bases[i - 1].base)
+			err = scan_based(own, own->bases[i].base, r.start,
+					 r.start + share->first, bytes + share->first, n);
 	return err;
 }
 
@@ -246,11 +273,28 @@ static int scan_all(struct plan_impl *p)
 	return crew_run(p, &work, n);
 }
 
+/* Of so many nothing is looked for. */
+static int doubt_bases(struct plan_impl *p)
+{
+	size_t n = 0;
+	int err = 0;
+
+	base_sort(p->bases, p->nbases, sizeof(*p->bases));
+	for (size_t i = 0; i < p->nbases; i++)
+		n += !i || p->bases[i].base != p->bases[i - 1].base;
+	for (size_t i = 0; i < p->nbases && n > BASES && !err; i++)
+		err = arrivals_doubt(p, p->bases[i].pc, UNPROVED_TABLE);
+	p->nbases = n > BASES ? 0 : p->nbases;
+	return err;
+}
+
 int words_note(struct plan_impl *p)
 {
-	int err = scan_all(p);
+	int err = doubt_bases(p);
 	size_t kept = 0;
 
+	if (!err)
+		err = scan_all(p);
 	base_sort(p->numbers, p->nnumbers, sizeof(*p->numbers));
 	for (size_t i = 0; i < p->nnumbers; i++)
 		if (!kept || p->numbers[kept - 1] != p->numbers[i])

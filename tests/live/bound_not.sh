@@ -4,7 +4,8 @@
 # segment that may run, read as instructions; entries of one byte, by which code goes on a
 # way that control never takes; a second jump by a table that the first one leads to, as
 # printf() of older glibc has them; and frames that are made page by page (gcc's
-# -fstack-clash-protection, with which distributions build).
+# -fstack-clash-protection, with which distributions build); and a character of a string, of
+# which an object says where it is.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -140,6 +141,43 @@ steps steps.so 'lea .Lsecond(%rip)'
 bound steps.so && die "a table that is kept across a jump binds: $(cat trace.err)"
 steps any.so 'mov (%rsi)'
 bound any.so || die "a table of which nothing is known binds nothing"
+
+# character NAME WORD: what f returns may be the second instruction of g, if some word says so.
+character()
+{
+	cat >"$1.s" <<-END
+		.text
+		.globl f
+		.type f, @function
+		f: .cfi_startproc
+		movslq 16(%rdi), %rax
+		lea .Lstring(%rip), %rdx
+		add %rdx, %rax
+		ret
+		.cfi_endproc
+		.size f, . - f
+		.globl g
+		.type g, @function
+		g: .cfi_startproc
+		mov %edi, %eax
+		.Lsecond: add \$1, %eax
+		ret
+		.cfi_endproc
+		.size g, . - g
+		.section .rodata
+		.byte 0
+		.Lstring: .string "8bvn-~=ld"
+		.long $2
+	END
+	as -o "$1.o" "$1.s" && ld -shared -o "$1" "$1.o" || die "cannot make $1"
+}
+
+character string.so 17
+bound string.so && die "a character of a string binds: $(cat trace.err)"
+grep -q '	g	jump	' listed || die "nothing leads into g: $(cat listed)"
+character distance.so '.Lsecond - .Lstring'
+bound distance.so && die "a distance that is found binds: $(cat trace.err)"
+grep -q '	g	jump	' listed && die "a distance leads into g: $(cat listed)"
 
 # The word that is added to is of the frame, or (16392) the way back.
 frame()
