@@ -122,7 +122,10 @@ void x86_effect_0f(const struct x86_form *f, struct effect *e)
 	case 0xc8 ... 0xcf:
 		e->others |= BIT(opcode_reg(f));
 		return;
-	case 0x30 ... 0x37:
+	case 0x30 ... 0x33:		/* rdtsc and its kin */
+		e->others |= BIT(RAX) | BIT(RDX);
+		return;
+	case 0x34 ... 0x37:
 	case 0xa2:
 		e->others |= BIT(RAX) | BIT(RBX) | BIT(RCX) | BIT(RDX);
 		return;

@@ -393,6 +393,13 @@ static bool is_doubtful(const struct values *s)
 	return false;
 }
 
+static bool is_start(const struct plan_impl *p, raddr_t a)
+{
+	const struct func *f = symbols_func_at(p->symbols, a);
+
+	return f && f->range.start == a;
+}
+
 /* A call goes by a whole word on one way at least, and on others by what nothing is known of:
  * those are ways that the code does not mean, as behind a test that was made before. */
 static bool is_call_by_word(const struct body *b, size_t step, const struct values *s)
@@ -405,7 +412,8 @@ static bool is_call_by_word(const struct body *b, size_t step, const struct valu
 		if (kind != VALUE_WORD && kind != VALUE_NUMBER && kind != VALUE_ANY &&
 		    kind != VALUE_SUM && kind != VALUE_RANGE)
 			return false;
-		words |= kind == VALUE_WORD;
+		words |= kind == VALUE_WORD ||
+			(kind == VALUE_NUMBER && is_start(b->impl, s->v[i].number));
 	}
 	return words && b->steps[step].insn.kind == INSN_CALL_INDIRECT;
 }

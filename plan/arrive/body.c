@@ -10,7 +10,7 @@
  */
 #include <errno.h>
 
-#include "plan/impl.h"
+#include "plan/arrive/between.h"
 
 enum { PADDING = 64 };	/* bytes of nops between functions that are aligned */
 
@@ -44,76 +44,6 @@ static void read_way(struct body *b, struct range piece, const uint8_t *p, struc
 	}
 }
 
-/* Where a second reading has found instructions that this one does not see; see again.c. */
-struct unseen {
-	const struct hidden *next, *end;
-	size_t known;			/* steps before which it is known */
-	bool reached;			/* whether control comes there; */
-};
-
-static struct unseen unseen_from(const struct plan_impl *p, raddr_t a)
-{
-	const struct hidden *h = p->hidden;
-	size_t first = vec_prefix(p->nhidden, i, h[i].at < a);
-
-	return (struct unseen){ h + first, h + p->nhidden, 0, true };
-}
-
-/* May control come to `pc`, behind the last step? It may stand behind an end to which nothing
- * leads: then data are there. */
-static bool is_reached(struct body *b, struct unseen *u, size_t piece, raddr_t pc)
-{
-	bool reached = !b->unowned;
-	size_t i = b->nsteps;
-
-	for (;; pc = b->steps[--i].insn.pc) {
-		if (ground_any(b->impl, LAYER_TARGET, pc, 1)) {
-			reached = true;
-			break;
-		}
-		if (!i || b->steps[i - 1].piece != piece)
-			break;
-		if (b->steps[i - 1].ends) {
-			reached = false;
-			break;
-		}
-		if (i == u->known) {
-			reached = u->reached;
-			break;
-		}
-	}
-	u->known = b->nsteps;
-	return u->reached = reached;
-}
-
-/*
- * An instruction is found inside of this one. What is read so may be data, up to there: then they
- * end what stands before. If not, one of the readings is not that of the code.
- */
-static void part_hidden(struct body *b, struct unseen *u, struct step *s)
-{
-	struct insn *in = &s->insn;
-	raddr_t end = in->pc + in->size;
-
-	while (u->next < u->end && u->next->at <= in->pc)
-		u->next++;
-	if (u->next == u->end || u->next->at >= end)
-		return;
-	b->unsure = true;
-	if (!b->runtime->all_live && !is_reached(b, u, s->piece, in->pc)) {
-		*in = (struct insn){ .pc = in->pc, .size = (uint8_t)(u->next->at - in->pc),
-				     .kind = INSN_STOP };
-		s->ends = true;
-		return;
-	}
-	for (; u->next < u->end && u->next->at < end; u->next++)
-		b->hides |= u->next->kind == HIDDEN_GOAL;
-	if (b->unowned)
-		return;
-	b->parted |= !b->entry_only;
-	body_doubt(b, REFUSED_UNREADABLE);
-}
-
 /* Decode one piece. Sizes and kinds are arch->measure's: the exact decoder is
  * asked about what is displaced only. */
 static int read_piece(struct body *b, size_t piece)
@@ -122,7 +52,7 @@ static int read_piece(struct body *b, size_t piece)
 	struct range r = b->pieces[piece];
 	size_t left;
 	const uint8_t *p = symbols_text(b->impl->symbols, r.start, &left);
-	struct unseen unseen = unseen_from(b->impl, r.start);
+	struct unseen unseen = between_from(b->impl, r.start);
 
 	if (!crew_spend(b->impl, range_size(r))) {
 		b->parted = false;
@@ -140,9 +70,11 @@ static int read_piece(struct body *b, size_t piece)
 		*s = (struct step){ .piece = piece };
 		/* To see further is faster. */
 		if (arch->measure(p, left, pc, &s->insn) || in->size > r.end - pc) {
-			if (b->unowned) {	/* data, behind which control does not go on */
+			/* Data, behind which control does not go on. */
+			if (b->unowned || between_is_data(b, piece, pc, r.end)) {
 				if (b->nsteps)
 					b->steps[b->nsteps - 1].ends = true;
+				b->unsure = true;
 				size = arch->align;
 				continue;
 			}
@@ -151,7 +83,7 @@ static int read_piece(struct body *b, size_t piece)
 			break;
 		}
 		if (unseen.next < unseen.end && unseen.next->at < pc + in->size)
-			part_hidden(b, &unseen, s);
+			between_part(b, &unseen, s);
 		if (in->kind != INSN_PLAIN && !s->ends)
 			read_way(b, r, p, s);
 		b->nsteps++;

@@ -51,7 +51,7 @@ static bool add_own_tables(const struct plan_impl *p, const struct values *of,
 				   .extends = true, .number = of->v[i].number,
 				   .table = of->v[i].number };
 
-		if (value_is_address(of->v[i]) && distances_lead_to_text(p, &v))
+		if (value_is_address(of->v[i]) && distances_is_switch(p, &v))
 			values_add(ret, v);
 	}
 	if (!ret->n)

@@ -4,8 +4,8 @@
 # segment that may run, read as instructions; entries of one byte, by which code goes on a
 # way that control never takes; a second jump by a table that the first one leads to, as
 # printf() of older glibc has them; and frames that are made page by page (gcc's
-# -fstack-clash-protection, with which distributions build); and a character of a string, of
-# which an object says where it is.
+# -fstack-clash-protection, with which distributions build); a character of a string, of
+# which an object says where it is; and data between instructions.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -178,6 +178,91 @@ grep -q '	g	jump	' listed || die "nothing leads into g: $(cat listed)"
 character distance.so '.Lsecond - .Lstring'
 bound distance.so && die "a distance that is found binds: $(cat trace.err)"
 grep -q '	g	jump	' listed && die "a distance leads into g: $(cat listed)"
+
+# Behind a call that never comes back stands what a branch of f leads into the middle of; and behind
+# the end of h what h names, and what is no instruction.
+between()
+{
+	cat >"$1.s" <<-END
+		.text
+		.globl f
+		.type f, @function
+		f: .cfi_startproc
+		test %edi, %edi
+		jne 1f
+		sub \$8, %rsp
+		call g
+		.byte 5, 5, 5
+		1: mov %rdi, %r8
+		mov 8(%rdi), %rdx
+		jmp *%rdx
+		.cfi_endproc
+		.size f, . - f
+		.globl g
+		.type g, @function
+		g: .cfi_startproc
+		ud2
+		.cfi_endproc
+		.size g, . - g
+		.globl h
+		.type h, @function
+		h: .cfi_startproc
+		lea .Lname(%rip), %rax
+		test %edi, %edi
+		je 1f
+		add \$7, %rax
+		1: ret
+		.p2align 4
+		.Lname: .asciz "rc4(8x,int)"
+		.byte 0x06, 0x0e, 0x16, 0x82
+		.zero 16
+		.cfi_endproc
+		.size h, . - h
+	END
+	as -o "$1.o" "$1.s" && ld -shared -o "$1" "$1.o" || die "cannot make $1"
+}
+
+between between.so
+bound between.so && die "data between instructions bind: $(cat trace.err)"
+
+# rbx is a function's address where it is called, or a number where it is not.
+calls()
+{
+	cat >"$1.s" <<-END
+		.text
+		.globl f
+		.type f, @function
+		f: .cfi_startproc
+		push %rbx
+		.cfi_adjust_cfa_offset 8
+		mov \$5, %ebx
+		test %edi, %edi
+		je 1f
+		lea .Lg(%rip), %rbx
+		2: call *%rbx
+		rdtsc
+		call *%rbx
+		pop %rbx
+		ret
+		1: call .Lg
+		sub \$1, %ebx
+		jne 1b
+		jmp 2b
+		.cfi_endproc
+		.size f, . - f
+		.globl g
+		.type g, @function
+		g: .Lg: .cfi_startproc
+		mov %edi, %eax
+		ret
+		.cfi_endproc
+		.size g, . - g
+	END
+	as -o "$1.o" "$1.s" && ld -shared -o "$1" "$1.o" || die "cannot make $1"
+}
+
+calls calls.so
+bound calls.so && die "a call that goes by no number binds: $(cat trace.err)"
 
 # The word that is added to is of the frame, or (16392) the way back.
 frame()
