@@ -130,6 +130,7 @@ struct effect_of {
 	uint8_t width;		/* bytes that are left in memory; 0: not told */
 	bool cut;		/* only the low half stays, of less than eight bytes */
 	bool differs;		/* it is what was there, less the other operand */
+	bool hashes;		/* it is a product, or what two registers differ in */
 };
 
 enum { EFFECT_MEMORY = 16 };

@@ -42,6 +42,7 @@ static void of_arithmetic(const struct x86_form *f, const struct effect *e, stru
 	else if (!same || (row != ROW_SBB && row != ROW_SUB && row != ROW_XOR))
 		ret->of = rm_bit(f, byte) | reg_bit(f, byte);
 	ret->differs = row == ROW_SUB && form < 4 && !byte;
+	ret->hashes = row == ROW_XOR && form < 4 && !byte && !f->memory;
 }
 
 static void of_group_f7(const struct x86_form *f, const struct effect *e, struct effect_of *ret)
@@ -50,6 +51,7 @@ static void of_group_f7(const struct x86_form *f, const struct effect *e, struct
 	unsigned int row = x86_modrm_reg(f);
 
 	ret->of = rm_bit(f, byte) | (row >= 4 ? BIT(RAX) : 0) | (row >= 6 ? BIT(RDX) : 0);
+	ret->hashes = row == 4 || row == 5;
 	if (row < 4)
 		set_parts(f, e, ret, byte);
 }
@@ -62,6 +64,7 @@ static void of_one(const struct x86_form *f, const struct effect *e, struct effe
 	case 0x69:
 	case 0x6b:
 		ret->of = rm_bit(f, false);
+		ret->hashes = !e->computes;
 		return;
 	case 0x80 ... 0x83:
 	case 0xc0 ... 0xc1:
@@ -117,6 +120,7 @@ static void of_0f(const struct x86_form *f, const struct effect *e, struct effec
 	case 0xaf:
 	case 0xc1:
 		ret->of = rm_bit(f, false) | reg_bit(f, false);
+		ret->hashes = f->op == 0xaf;
 		set_parts(f, e, ret, false);
 		return;
 	case 0xab:

@@ -408,8 +408,11 @@ static bool is_call_by_word(const struct body *b, size_t step, const struct valu
 
 	for (size_t i = 0; i < s->n; i++) {
 		uint8_t kind = s->v[i].kind;
+		/* What was loaded from nowhere that is known, and changed. */
+		bool part = (kind == VALUE_PLACE || kind == VALUE_ENTRY) && !s->v[i].named &&
+			!s->v[i].table;
 
-		if (kind != VALUE_WORD && kind != VALUE_NUMBER && kind != VALUE_ANY &&
+		if (!part && kind != VALUE_WORD && kind != VALUE_NUMBER && kind != VALUE_ANY &&
 		    kind != VALUE_SUM && kind != VALUE_RANGE)
 			return false;
 		words |= kind == VALUE_WORD ||

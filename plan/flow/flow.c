@@ -178,3 +178,14 @@ bool effect_lowers(const struct effect *e, int stack, int64_t *ret)
 		return e->reg != stack && !(e->others >> stack & 1);
 	return e->reg != stack || e->op == EFFECT_SUM;
 }
+
+bool flow_is_own_address(const struct flow *f, size_t step)
+{
+	const struct step *s = &f->body->steps[step];
+	struct effect e;
+
+	if (!step || s[-1].insn.kind != INSN_CALL || s[-1].insn.dest != s->insn.pc)
+		return false;
+	e = *effect_at(f, step);
+	return e.op == EFFECT_POP;
+}

@@ -10,6 +10,7 @@ enum {
 	REGISTERS = 16,		/* places of a search; above them words of the frame */
 	SECOND = 2,		/* the register of the second half of what is returned */
 	STACK = 4, FRAME = 5,	/* those that frames are reached by */
+	SMALL = UINT16_MAX,	/* what is no larger has nothing of an address */
 	DEPTH = ARRAY_SIZE(((struct flow *)0)->seen),
 };
 

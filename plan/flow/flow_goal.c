@@ -33,9 +33,22 @@ static bool is_by_table(const struct plan_impl *p, const struct value *v)
 		(distances_may_be(p, v->number) || symbols_text(p->symbols, v->number, &left));
 }
 
-static bool add_own_tables(const struct plan_impl *p, const struct values *of,
+/* Where control falls into code no table ends; it may begin there, if that looks like one. */
+static bool may_have_table(const struct flow *f, const struct value *v)
+{
+	const struct plan_impl *p = f->body->impl;
+	size_t step = body_step(f->body, v->number);
+	const struct step *s = &f->body->steps[step];
+
+	return distances_lead_to_text(p, v) &&
+		(!step || step == f->body->nsteps || s[-1].piece != s->piece || s[-1].ends ||
+		 distances_may_be(p, v->number));
+}
+
+static bool add_own_tables(const struct flow *f, const struct values *of,
 			   struct values *ret)
 {
+	const struct plan_impl *p = f->body->impl;
 	bool words = !p->symbols->is_pie;
 
 	for (size_t i = 0; i < of->n; i++) {
@@ -51,7 +64,7 @@ static bool add_own_tables(const struct plan_impl *p, const struct values *of,
 				   .extends = true, .number = of->v[i].number,
 				   .table = of->v[i].number };
 
-		if (value_is_address(of->v[i]) && distances_is_switch(p, &v))
+		if (value_is_address(of->v[i]) && may_have_table(f, &v))
 			values_add(ret, v);
 	}
 	if (!ret->n)
@@ -103,7 +116,7 @@ static bool goes_by_own_table(struct flow *f, size_t step, int reg, struct value
 		    !e.extends || e.scale != 4 || e.number || e.index < 0 || e.index == e.base)
 			return false;
 		flow_ask(f, i, base, &of);
-		return add_own_tables(f->body->impl, &of, ret);
+		return add_own_tables(f, &of, ret);
 	}
 	return false;
 }

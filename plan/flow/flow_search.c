@@ -253,10 +253,15 @@ static bool is_copy(struct flow *f, int reg)
 	return reg >= 0 && f->copies >> reg & 1;
 }
 
+static bool is_of_frame(const struct effect *e)
+{
+	return (e->base == STACK || e->base == FRAME) && e->index < 0 && !e->thread;
+}
+
 void flow_set_by_load(struct flow *f, size_t step, const struct effect *e, struct values *ret)
 {
 	struct values base, index;
-	bool frame = (e->base == STACK || e->base == FRAME) && e->index < 0 && !e->thread;
+	bool frame = is_of_frame(e);
 
 	if (frame && e->width == 8) {
 		set_by_slot(f, step, &(struct slot){ e->number, e->base }, ret);
@@ -309,6 +314,20 @@ void flow_set_by_one(struct flow *f, size_t step, const struct effect *e, struct
 	bool own = e->op == EFFECT_CODED || e->op == EFFECT_ADD_LOAD;
 
 	flow_ask(f, step, own ? e->reg : e->base, &of);
+	/* A word of the frame may be what was put there. */
+	if (e->op == EFFECT_ADD_LOAD && is_of_frame(e)) {
+		struct values kept = { .n = 0 };
+
+		if (flow_enter(f)) {
+			flow_set_by_load(f, step, &load, &kept);
+			flow_leave(f);
+		}
+		for (size_t i = 0; i < of.n; i++)
+			for (size_t k = 0; k < kept.n; k++)
+				values_add(ret, value_added(f, of.v[i], kept.v[k]));
+		if (kept.n)
+			return;
+	}
 	for (size_t i = 0; i < of.n; i++)
 		values_add(ret, e->op == EFFECT_CODED ? value_coded(of.v[i]) :
 		    e->op == EFFECT_CLIP ? value_clipped(of.v[i], (raddr_t)e->number) :
@@ -321,17 +340,6 @@ void flow_set_by_one(struct flow *f, size_t step, const struct effect *e, struct
 void flow_set_by_top(struct flow *f, size_t step, struct values *ret)
 {
 	set_by_slot(f, step, &(struct slot){ 0, STACK }, ret);
-}
-
-bool flow_is_own_address(const struct flow *f, size_t step)
-{
-	const struct step *s = &f->body->steps[step];
-	struct effect e;
-
-	if (!step || s[-1].insn.kind != INSN_CALL || s[-1].insn.dest != s->insn.pc)
-		return false;
-	e = *effect_at(f, step);
-	return e.op == EFFECT_POP;
 }
 
 static void set_by_pop(struct flow *f, size_t step, struct values *ret)

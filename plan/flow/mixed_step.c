@@ -4,7 +4,6 @@
 #include "plan/flow/flow.h"
 #include "plan/flow/mixed.h"
 
-enum { SMALL = UINT16_MAX };	/* what is no larger has nothing of an address */
 
 /* What is known of one value. */
 struct level {
@@ -111,7 +110,7 @@ static void put_number(struct mixed *m, struct mixed_state *s, int reg, struct v
 {
 	struct level l = v.named ? level_of_place(m, v.number) : (struct level){ 0 };
 
-	if (!is_any(l) && !arrivals_is_address(m->flow->body->impl, v.number))
+	if (!is_any(l) && v.number > SMALL && !arrivals_is_address(m->flow->body->impl, v.number))
 		l = from;
 	put(s, reg, l);
 	s->known |= (uint16_t)(1u << reg);
@@ -337,7 +336,7 @@ static void pass_others(struct mixed *m, struct mixed_state *s, const struct eff
 	struct level l = level_of_parts(m, s, e, of);
 	uint32_t others = e->others;
 
-	l.start &= !of->cut && !of->differs;
+	l.start &= !of->cut && !of->differs && !of->hashes;
 	if (is_distance(m, s, e, of))
 		l = (struct level){ 0 };
 	if (!of->parts)

@@ -113,7 +113,9 @@ static struct value moved(const struct flow *f, struct value a, struct value n)
 {
 	switch (n.kind) {
 	case VALUE_NUMBER:
-		return value_number(f, a.number + n.number, true);
+		/* What is left of one when another is taken from it is no address. */
+		return value_number(f, a.number + n.number, f->body->impl->symbols->is_pie ||
+				    a.number + n.number + SMALL > 2 * SMALL);
 	case VALUE_ENTRY:
 		n.kind = VALUE_PLACE;
 		n.number = a.number;

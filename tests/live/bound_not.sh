@@ -5,7 +5,8 @@
 # way that control never takes; a second jump by a table that the first one leads to, as
 # printf() of older glibc has them; and frames that are made page by page (gcc's
 # -fstack-clash-protection, with which distributions build); a character of a string, of
-# which an object says where it is; and data between instructions.
+# which an object says where it is; data between instructions; and numbers that are made of
+# addresses.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -263,6 +264,63 @@ calls()
 
 calls calls.so
 bound calls.so && die "a call that goes by no number binds: $(cat trace.err)"
+
+# f makes a random number of where it is; g keeps the entry of a switch's table for a while.
+numbers_of()
+{
+	cat >"$1.s" <<-END
+		.text
+		.globl f
+		.type f, @function
+		f: .Lf: .cfi_startproc
+		push %rbp
+		.cfi_adjust_cfa_offset 8
+		lea .Lf(%rip), %rbp
+		xor %rdi, %rbp
+		mov %rbp, %rax
+		shr \$30, %rax
+		xor %rbp, %rax
+		imul %rsi, %rax
+		mov %rax, (%rdx)
+		pop %rbp
+		.cfi_adjust_cfa_offset -8
+		ret
+		.cfi_endproc
+		.size f, . - f
+		.globl g
+		.type g, @function
+		g: .cfi_startproc
+		sub \$24, %rsp
+		.cfi_adjust_cfa_offset 24
+		cmp \$2, %rdi
+		ja 1f
+		lea .Ltable(%rip), %rax
+		movslq (%rax,%rdi,4), %rax
+		mov %rax, 8(%rsp)
+		mov %edx, 4(%rsp)
+		lea .Ltable(%rip), %rax
+		add 8(%rsp), %rax
+		jmp *%rax
+		2: inc %esi
+		3: inc %esi
+		1: mov %esi, %eax
+		add \$24, %rsp
+		.cfi_adjust_cfa_offset -24
+		ret
+		.cfi_endproc
+		.size g, . - g
+		.section .rodata
+		.p2align 2
+		.Ltable: .long 1b - .Ltable, 2b - .Ltable, 3b - .Ltable
+	END
+	as -o "$1.o" "$1.s" && ld -shared -o "$1" "$1.o" || die "cannot make $1"
+}
+
+numbers_of hash.so
+bound hash.so && die "a random number or an entry that is kept binds: $(cat trace.err)"
+sed 's/xor %rdi, %rbp/add %rdi, %rbp/' hash.so.s >sum.so.s
+as -o sum.o sum.so.s && ld -shared -o sum.so sum.o || die "cannot make sum.so"
+bound sum.so || die "a sum of an address of code binds nothing"
 
 # The word that is added to is of the frame, or (16392) the way back.
 frame()
