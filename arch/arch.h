@@ -23,6 +23,8 @@ enum {
 	ARCH_JUMP_MAX = 16,	/* longest jump, wherever it is written */
 	ARCH_PATCH_MAX = 8,	/* longest one over a program's own code, with what
 				 * a pun keeps */
+	ARCH_REGISTERS_MAX = 16,/* most general registers of any set that has `effect`, which
+				 * has a bit for each */
 };
 
 /* What an instruction does to the flow of control. */
@@ -122,6 +124,8 @@ struct effect {
 				 * and pushed */
 };
 
+_Static_assert(ARCH_REGISTERS_MAX == 8 * sizeof(((struct effect *)0)->others), "a bit each");
+
 /* What that comes from which an instruction sets registers to, where its effect does not tell, or
  * which it leaves in memory where something was before (`computes`). */
 struct effect_of {
@@ -133,7 +137,7 @@ struct effect_of {
 	bool hashes;		/* it is a product, or what two registers differ in */
 };
 
-enum { EFFECT_MEMORY = 16 };
+enum { EFFECT_MEMORY = ARCH_REGISTERS_MAX };
 
 /* The same on vector registers, of which there are at most 32. */
 struct vectors {
@@ -217,8 +221,13 @@ struct arch {
 				 * say where it leads */
 	uint8_t pun_prefixes;	/* of a pun: most bytes that do nothing before its
 				 * full jump */
-	int8_t stack, frame;	/* registers: the stack pointer, and what a frame is reached
-				 * by that has another one */
+	/* Registers, by the numbers that `effect` has. arm64 has no `effect` yet: its numbers are
+	 * those of its instructions, some above ARCH_REGISTERS_MAX, and nothing asks for them. */
+	int8_t stack, frame;	/* the stack pointer, and what a frame is reached by that has
+				 * another one */
+	int8_t returned, second;/* what a call returns in, and the second half of that */
+	uint32_t kept;		/* bit n: a call keeps register n, so that a landing pad finds
+				 * it as it was. The stack pointer is none of them */
 	uint8_t trap_size;	/* bytes of a breakpoint */
 	uint8_t trap[4];
 	raddr_t top, top_least;	/* a process that does not ask for more has no address from
