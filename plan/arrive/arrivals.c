@@ -17,7 +17,6 @@
 enum {
 	ZEROS = 64,		/* bytes behind code, which might be data if they were fewer */
 	PLACES = 4096,		/* that one jump may go to by a bounded index */
-	REGISTERS = 16,
 };
 
 /* As arrivals_lead_to, once all functions have been judged: what is a target while they are
@@ -189,7 +188,7 @@ static uint32_t with_copies(uint32_t regs, const uint32_t *copies)
 
 	do {
 		before = regs;
-		for (int i = 0; i < REGISTERS; i++)
+		for (int i = 0; i < ARCH_REGISTERS_MAX; i++)
 			regs |= regs >> i & 1 ? copies[i] : 0;
 	} while (regs != before);
 	return regs;
@@ -220,7 +219,7 @@ static bool takes_kept(const struct flow *f, const struct effect *e)
 static uint32_t named_registers(struct flow *f)
 {
 	const struct body *b = f->body;
-	uint32_t regs = 0, taken = 0, copies[REGISTERS] = { 0 };
+	uint32_t regs = 0, taken = 0, copies[ARCH_REGISTERS_MAX] = { 0 };
 	bool kept = false;
 
 	for (size_t i = 0; i < b->nsteps; i++) {

@@ -30,7 +30,7 @@ void back_enter(struct back *b, const struct plan_impl *p, const struct func *f)
 	b->deep = 0;
 	b->deepest = r.start;
 	memset(b->ways, 0, sizeof(b->ways));
-	stack_begin(&b->stack);
+	stack_begin(b->impl->arch, &b->stack);
 }
 
 static struct back_way *way_to(struct back *b, raddr_t to)
@@ -59,7 +59,7 @@ static void find_stack(struct back *b, raddr_t pc)
 	int64_t cfa = 0;
 	int err = is_told(b) ? symbols_cfa_offset(b->impl->symbols, pc, &cfa) : -ENOENT;
 
-	stack_begin(&b->stack);
+	stack_begin(b->impl->arch, &b->stack);
 	b->known = true;
 	b->may |= err && err != -ENOTSUP;
 	b->stack.at[sp] = err ? STACK_LOST : (int32_t)(WORD - cfa);
@@ -121,13 +121,13 @@ static void pass_effect(struct back *b, const struct insn *in, const struct effe
 	int32_t was = b->stack.at[sp];
 
 	b->may |= may_change(b, e);
-	stack_pass(e, &b->stack);
+	stack_pass(b->impl->arch, e, &b->stack);
 	if (b->stack.at[sp] == STACK_NOT)
 		b->stack.at[sp] = STACK_LOST;
 	if (b->stack.at[sp] != was)
 		note_change(b, in->pc + in->size);
 	b->copies = false;
-	for (int i = 0; i < 16; i++) {
+	for (int i = 0; i < ARCH_REGISTERS_MAX; i++) {
 		/* What is reached by an address of its own frame stays below the way back. */
 		if (e->op == EFFECT_SUM && i == e->reg && i != sp && i != fp &&
 		    b->stack.at[i] < 0)
@@ -172,7 +172,7 @@ static void arrive(struct back *b, raddr_t pc)
 	if (w->to != pc)
 		return;
 	if (!b->known)
-		stack_begin(&b->stack);
+		stack_begin(b->impl->arch, &b->stack);
 	else if (w->sp != b->stack.at[b->impl->arch->stack])
 		return;
 	b->known = true;

@@ -469,7 +469,8 @@ static void sweep_enter(struct sweep *s, const struct func *f)
 	s->func = f;
 	s->from = f->range.start;
 	s->names = s->entries = false;
-	back_enter(&s->way_back, s->impl, f);
+	if (s->impl->arch->effect)	/* else nothing is passed to it */
+		back_enter(&s->way_back, s->impl, f);
 }
 
 /* What one thread sweeps in one go: functions of a text, and what stands behind them. */

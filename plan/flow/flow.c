@@ -30,7 +30,7 @@ static void flow_forget(struct flow *f)
 
 int flow_make(const struct body *b, struct flow *ret)
 {
-	*ret = (struct flow){ .body = b };
+	*ret = (struct flow){ .body = b, .arch = b->impl->arch };
 	ret->leads = calloc(b->nsteps + 1, sizeof(*ret->leads));
 	ret->led = malloc((b->nsteps + 1) * sizeof(*ret->led));
 	ret->touches = malloc((b->nsteps + 1) * sizeof(*ret->touches));
@@ -136,14 +136,14 @@ int flow_slot(struct flow *f, int base, int64_t number)
 static uint32_t touched_by(const struct flow *f, size_t step, const struct effect *e)
 {
 	const struct body *b = f->body;
-	uint32_t frame = 1u << STACK | 1u << FRAME, ret = e->others;
+	uint32_t frame = 1u << f->arch->stack | 1u << f->arch->frame, ret = e->others;
 
 	if (e->reg >= 0)
 		ret |= 1u << e->reg;
 	if (e->op == EFFECT_SWAP)
 		ret |= 1u << e->base;
 	if (e->op == EFFECT_RETURNED)
-		ret |= 1u << SECOND;
+		ret |= 1u << f->arch->second;
 	if (ret & frame || e->pushes || e->pops || e->op == EFFECT_POP || e->stores)
 		ret |= TOUCHES_SLOTS;
 	if (b->steps[step].ends || step + 1 == b->nsteps || f->led[step + 1] ||
@@ -160,7 +160,7 @@ const struct effect *effect_find(const struct flow *f, size_t step)
 	size_t left;
 	const uint8_t *bytes = symbols_text(p->symbols, in->pc, &left);
 
-	p->arch->effect(bytes, left, in, e);
+	f->arch->effect(bytes, left, in, e);
 	f->touches[step] = touched_by(f, step, e);
 	return e;
 }

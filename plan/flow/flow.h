@@ -7,9 +7,7 @@
 #include "plan/flow/value.h"
 
 enum {
-	REGISTERS = 16,		/* places of a search; above them words of the frame */
-	SECOND = 2,		/* the register of the second half of what is returned */
-	STACK = 4, FRAME = 5,	/* those that frames are reached by */
+	REGISTERS = ARCH_REGISTERS_MAX,	/* places of a search; above them words of the frame */
 	SMALL = UINT16_MAX,	/* what is no larger has nothing of an address */
 	DEPTH = ARRAY_SIZE(((struct flow *)0)->seen),
 };
@@ -28,7 +26,7 @@ struct value value_widened(const struct flow *, struct value);
 struct value value_coded(struct value);
 struct value value_clipped(struct value, raddr_t most);
 /* What an effect loads from there. */
-struct value value_loaded(struct value at, const struct effect *);
+struct value value_loaded(const struct flow *, struct value at, const struct effect *);
 bool value_is_address(struct value);
 
 /* flow.c. The first link that leads to a step; if none does, as many as there are. */

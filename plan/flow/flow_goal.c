@@ -248,17 +248,17 @@ bool flow_sum(struct flow *f, size_t step, const struct effect *e, uint32_t regs
 	      struct values *ret)
 {
 	begin_near(f, ret);
-	if (e->op == EFFECT_SUM && e->reg != STACK && step + 1 < f->body->nsteps &&
+	if (e->op == EFFECT_SUM && e->reg != f->arch->stack && step + 1 < f->body->nsteps &&
 	    goes_by_own_table(f, step + 1, e->reg, ret))
 		return true;
-	if (e->op == EFFECT_SUM && e->reg != STACK && is_named_sum(f, step, e, regs)) {
+	if (e->op == EFFECT_SUM && e->reg != f->arch->stack && is_named_sum(f, step, e, regs)) {
 		f->rounds = false;
 		flow_set_by_sum(f, step, e, ret);
 		set_by_rounds(f, step, e, ret);
 		return true;
 	}
 	/* It is named by the sum itself, where addresses are numbers. */
-	if (e->op == EFFECT_SUM && e->reg != STACK && is_start_number(f, e)) {
+	if (e->op == EFFECT_SUM && e->reg != f->arch->stack && is_start_number(f, e)) {
 		flow_set_by_sum(f, step, e, ret);
 		return true;
 	}
@@ -279,7 +279,7 @@ bool flow_sum(struct flow *f, size_t step, const struct effect *e, uint32_t regs
 	for (int reg = 0; reg < REGISTERS; reg++) {
 		struct values was;
 
-		if (!(e->others & regs & 1u << reg) || reg == STACK)
+		if (!(e->others & regs & 1u << reg) || reg == f->arch->stack)
 			continue;
 		if (!(e->changes >> reg & 1) || !is_surely_named(f, step, regs, reg))
 			continue;
@@ -297,7 +297,7 @@ bool flow_sum_by_jumps(struct flow *f, size_t step, const struct effect *e, stru
 	begin_near(f, ret);
 	f->near_only = false;
 	f->budget = BUDGET;
-	if (e->op == EFFECT_SUM && e->reg != STACK)
+	if (e->op == EFFECT_SUM && e->reg != f->arch->stack)
 		flow_set_by_sum(f, step, e, ret);
 	return f->budget && values_are_named(ret);
 }

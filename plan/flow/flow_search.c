@@ -72,19 +72,20 @@ static bool slot_back(struct flow *f, size_t step, int *place, struct values *re
 {
 	struct slot slot = f->slots[*place - REGISTERS];
 	const struct effect *e = effect_at(f, step);
+	const int sp = f->arch->stack;
 	int64_t higher = 0;
 
-	if ((slot.base == STACK && e->pushes && slot.number == 0) ||
+	if ((slot.base == sp && e->pushes && slot.number == 0) ||
 	    (e->stores && is_slot(e, slot.number, slot.base)))
 		return put_back(f, step, &slot, place, ret);
-	if (slot.base == STACK ? !effect_lowers(e, STACK, &higher) :
+	if (slot.base == sp ? !effect_lowers(e, sp, &higher) :
 	    e->reg == slot.base || e->others >> slot.base & 1) {
 		values_add(ret, given_up(f, f->near_only ||
 					 flow_slot_is_whole(f, step + 1, &slot)));
 		return false;
 	}
 	if (higher)
-		*place = flow_slot(f, STACK, slot.number - higher);
+		*place = flow_slot(f, sp, slot.number - higher);
 	if (*place < 0)
 		values_add(ret, value_any);
 	return *place >= 0;
@@ -199,7 +200,7 @@ static bool stores_other(struct flow *f, size_t step, const struct effect *e)
  * is judged where it was computed. What the body itself puts there it may go by. */
 static struct value word_of(struct flow *f, const struct effect *load)
 {
-	struct value ret = value_loaded(value_any, load);
+	struct value ret = value_loaded(f, value_any, load);
 	struct effect e;
 
 	if (!is_fixed(load) || f->near_only)
@@ -246,22 +247,22 @@ static bool is_copy(struct flow *f, int reg)
 	for (size_t i = 0; i < f->body->nsteps && !f->copies_known; i++) {
 		const struct effect *e = effect_at(f, i);
 
-		if (e->op == EFFECT_MOVE && (e->base == STACK || e->base == FRAME))
+		if (e->op == EFFECT_MOVE && arch_is_stack(f->arch, e->base))
 			f->copies |= 1u << e->reg;
 	}
 	f->copies_known = true;
 	return reg >= 0 && f->copies >> reg & 1;
 }
 
-static bool is_of_frame(const struct effect *e)
+static bool is_of_frame(const struct flow *f, const struct effect *e)
 {
-	return (e->base == STACK || e->base == FRAME) && e->index < 0 && !e->thread;
+	return arch_is_stack(f->arch, e->base) && e->index < 0 && !e->thread;
 }
 
 void flow_set_by_load(struct flow *f, size_t step, const struct effect *e, struct values *ret)
 {
 	struct values base, index;
-	bool frame = is_of_frame(e);
+	bool frame = is_of_frame(f, e);
 
 	if (frame && e->width == 8) {
 		set_by_slot(f, step, &(struct slot){ e->number, e->base }, ret);
@@ -272,7 +273,7 @@ void flow_set_by_load(struct flow *f, size_t step, const struct effect *e, struc
 	    !flow_slot_is_whole(f, step, &(struct slot){ e->number, e->base }))
 		values_add(ret, value_any);
 	if (e->thread || frame || e->width == 8) {
-		values_add(ret, e->width == 8 ? word_of(f, e) : value_loaded(value_any, e));
+		values_add(ret, e->width == 8 ? word_of(f, e) : value_loaded(f, value_any, e));
 		return;
 	}
 	flow_ask(f, step, e->base, &base);
@@ -286,7 +287,7 @@ void flow_set_by_load(struct flow *f, size_t step, const struct effect *e, struc
 			struct value at = indexed(f, base.v[i], index.v[k], e);
 
 			at = value_added(f, at, value_number(f, (raddr_t)e->number, e->named));
-			values_add(ret, value_loaded(at, e));
+			values_add(ret, value_loaded(f, at, e));
 		}
 }
 
@@ -315,7 +316,7 @@ void flow_set_by_one(struct flow *f, size_t step, const struct effect *e, struct
 
 	flow_ask(f, step, own ? e->reg : e->base, &of);
 	/* A word of the frame may be what was put there. */
-	if (e->op == EFFECT_ADD_LOAD && is_of_frame(e)) {
+	if (e->op == EFFECT_ADD_LOAD && is_of_frame(f, e)) {
 		struct values kept = { .n = 0 };
 
 		if (flow_enter(f)) {
@@ -334,12 +335,12 @@ void flow_set_by_one(struct flow *f, size_t step, const struct effect *e, struct
 		    e->op == EFFECT_SHIFT ? shifted(f, of.v[i], e) :
 		    e->op == EFFECT_CUT ? value_cut(f, of.v[i]) :
 		    e->op == EFFECT_WIDEN ? value_widened(f, of.v[i]) :
-		    value_added(f, of.v[i], value_loaded(value_any, &load)));
+		    value_added(f, of.v[i], value_loaded(f, value_any, &load)));
 }
 
 void flow_set_by_top(struct flow *f, size_t step, struct values *ret)
 {
-	set_by_slot(f, step, &(struct slot){ 0, STACK }, ret);
+	set_by_slot(f, step, &(struct slot){ 0, f->arch->stack }, ret);
 }
 
 static void set_by_pop(struct flow *f, size_t step, struct values *ret)
@@ -380,7 +381,7 @@ static void set_by_vector(struct flow *f, size_t step, int vector, struct values
 		if (e.vector == vector ? e.op != EFFECT_BACK : is_vector_set(f, i, vector))
 			break;
 	}
-	values_add(ret, given_up(f, f->near_only || flow_holds_whole(f, step, 16 + vector)));
+	values_add(ret, given_up(f, f->near_only || flow_holds_whole(f, step, REGISTERS + vector)));
 }
 
 /* Register `reg` behind `step`: true, and perhaps another one that it had before it; false:
@@ -394,10 +395,11 @@ static bool go_back(struct flow *f, size_t step, int *reg, struct values *ret)
 		*reg = *reg == e->reg ? e->base : e->reg;
 		return true;
 	}
-	if (e->op == EFFECT_RETURNED && (*reg == e->reg || *reg == SECOND)) {
+	if (e->op == EFFECT_RETURNED && (*reg == e->reg || *reg == f->arch->second)) {
 		/* The second is rarely one, and then a function's that has conventions of
 		 * its own. */
-		values_add(ret, (struct value){ .kind = VALUE_WORD, .kept = *reg == SECOND });
+		values_add(ret, (struct value){ .kind = VALUE_WORD,
+						.kept = *reg == f->arch->second });
 		return false;
 	}
 	if (e->reg != *reg) {
@@ -566,16 +568,17 @@ static size_t pass_back(struct flow *f, size_t step, int reg)
 static void flow_search(struct flow *f, size_t step, int reg, struct values *ret)
 {
 	const struct body *b = f->body;
+	const int sp = f->arch->stack;
 
 	for (;; step--) {
-		if (reg != STACK)
+		if (reg != sp)
 			step = pass_back(f, step, reg);
 		if (f->budget == 0) {
 			values_add(ret, value_any);
 			return;
 		}
 		f->budget--;
-		if (reg == STACK) {
+		if (reg == sp) {
 			values_add(ret, value_any);
 			return;
 		}

@@ -18,11 +18,7 @@
 #include "plan/arrivals.h"
 #include "plan/flow/mixed.h"
 
-enum {
-	ROUNDS = 64,
-	ACCUMULATOR = 0,	/* register that a call returns in */
-	KEPT = 0xf028,		/* registers that a landing pad finds as they were */
-};
+enum { ROUNDS = 64 };
 
 static int32_t depth_both(int32_t a, int32_t b)
 {
@@ -87,11 +83,11 @@ static struct mixed_state state_away(const struct mixed *m, size_t step,
 	}
 
 	if (st->insn.kind == INSN_CALL || st->insn.kind == INSN_CALL_INDIRECT) {
-		uint64_t kept = KEPT | ~((1ull << FIRST_WORD) - 1);
+		uint64_t kept = p->arch->kept | ~((1ull << FIRST_WORD) - 1);
 
 		away.label &= kept;
 		away.start &= kept;
-		away.known &= KEPT;
+		away.known &= (uint16_t)p->arch->kept;
 	}
 	return away;
 }
@@ -194,7 +190,7 @@ int flow_mixed(struct flow *f, struct mixed **ret)
 	struct mixed *m = *ret = calloc(1, sizeof(*m));
 
 	if (m)
-		*m = (struct mixed){ .flow = f };
+		*m = (struct mixed){ .flow = f, .sp = f->arch->stack, .fp = f->arch->frame };
 	if (!m || make_states(m))
 		return fail(ENOMEM, "plan %s", f->body->func->name);
 	m->anywhere = (struct mixed_state){ .depth = ELSEWHERE, .frame = ELSEWHERE,
@@ -224,7 +220,7 @@ enum mixes mixed_next(struct mixed *m, size_t step, raddr_t *place)
 {
 	const struct insn *in = &m->flow->body->steps[step].insn;
 	struct mixed_state *s = &m->now;
-	uint64_t passed = in->kind == INSN_RETURN ? 1u << ACCUMULATOR : 0;
+	uint64_t passed = in->kind == INSN_RETURN ? 1u << m->flow->arch->returned : 0;
 
 	if (begins_anew(m, step))
 		*s = m->states[m->at[step] - 1];

@@ -9,6 +9,7 @@ enum {
 	VECTORS = 16,
 	WORDS = 32,		/* of memory, that have held such an address */
 	FIRST_WORD = REGISTERS + VECTORS,
+	GENERAL = (1 << REGISTERS) - 1,	/* bits of the general registers */
 	FIXED = -1,		/* bases of words: of none, */
 	NOWHERE = -2,		/* one that is none, */
 	POINTED = 32,		/* and, with its number added, one that a register leads to */
@@ -29,6 +30,7 @@ struct mixed_state {
 
 struct mixed {
 	struct flow *flow;
+	int sp, fp;		/* registers: arch->stack, arch->frame */
 	uint32_t *at;		/* by step: 1 + its state; 0: no ways meet there */
 	uint32_t *to;		/* by step: 1 + the one that it leads to, or the number of steps;
 				 * 0: that was not asked for yet */

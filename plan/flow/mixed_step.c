@@ -13,19 +13,20 @@ struct level {
 /* ---- words of memory ------------------------------------------------------- */
 
 /* Of the frame, by where the stack pointer was at the entry. */
-static struct slot word_named(const struct mixed_state *s, const struct effect *e, int64_t off)
+static struct slot word_named(const struct mixed *m, const struct mixed_state *s,
+			      const struct effect *e, int64_t off)
 {
 	struct slot w = { e->number + off, e->base < 0 ? FIXED : POINTED + e->base };
 
-	if (!e->memory || e->thread || e->index >= 0 || (e->base == STACK && s->depth <= ELSEWHERE))
+	if (!e->memory || e->thread || e->index >= 0 || (e->base == m->sp && s->depth <= ELSEWHERE))
 		w.base = NOWHERE;
-	else if (e->base == STACK)
-		w = (struct slot){ w.number - s->depth, STACK };
-	else if (e->base == FRAME && s->frame > ELSEWHERE)
-		w = (struct slot){ w.number - s->frame, STACK };
+	else if (e->base == m->sp)
+		w = (struct slot){ w.number - s->depth, m->sp };
+	else if (e->base == m->fp && s->frame > ELSEWHERE)
+		w = (struct slot){ w.number - s->frame, m->sp };
 	else if (e->base >= 0 && s->known >> e->base & 1)
 		w = (struct slot){ w.number + (int64_t)s->number[e->base],
-				   s->stacked >> e->base & 1 ? STACK : FIXED };
+				   s->stacked >> e->base & 1 ? m->sp : FIXED };
 	return w;
 }
 
@@ -123,7 +124,7 @@ static void put_number(struct mixed *m, struct mixed_state *s, int reg, struct v
 static struct level level_there(const struct mixed *m, const struct mixed_state *s,
 				const struct effect *e)
 {
-	return level_at(s, word_bit(m, word_named(s, e, 0)));
+	return level_at(s, word_bit(m, word_named(m, s, e, 0)));
 }
 
 /* What a pointer leads to may be what it has led to before, though it was set since: of that a
@@ -131,7 +132,7 @@ static struct level level_there(const struct mixed *m, const struct mixed_state 
 static void put_there(struct mixed *m, struct mixed_state *s, const struct effect *e,
 		      struct level l)
 {
-	struct slot w = word_named(s, e, 0);
+	struct slot w = word_named(m, s, e, 0);
 	uint64_t bit;
 
 	if (w.base >= POINTED && !l.label)
@@ -160,16 +161,16 @@ static struct value known_of(const struct mixed *m, const struct mixed_state *s,
 }
 
 /* The address of a word of the stack? */
-static bool pass_stacked(struct mixed_state *s, const struct effect *e)
+static bool pass_stacked(const struct mixed *m, struct mixed_state *s, const struct effect *e)
 {
 	bool moves = e->op == EFFECT_MOVE || (e->op == EFFECT_SUM && e->index < 0 && !e->cut);
 	int64_t number = e->op == EFFECT_SUM ? e->number : 0;
 
 	if (!moves || e->base < 0)
 		return false;
-	if (e->base == STACK && s->depth > ELSEWHERE)
+	if (e->base == m->sp && s->depth > ELSEWHERE)
 		number -= s->depth;
-	else if (e->base == FRAME && s->frame > ELSEWHERE)
+	else if (e->base == m->fp && s->frame > ELSEWHERE)
 		number -= s->frame;
 	else if (s->known & s->stacked & 1u << e->base)
 		number += (int64_t)s->number[e->base];
@@ -226,7 +227,7 @@ static void pass_load(struct mixed *m, struct mixed_state *s, const struct effec
 
 static void pass_pop(struct mixed *m, struct mixed_state *s, size_t step, const struct effect *e)
 {
-	const struct effect top = { .memory = true, .base = STACK, .index = -1 };
+	const struct effect top = { .memory = true, .base = (int8_t)m->sp, .index = -1 };
 	struct level l = level_there(m, s, &top);
 
 	if (flow_is_own_address(m->flow, step))
@@ -242,8 +243,9 @@ static void pass_set(struct mixed *m, struct mixed_state *s, size_t step, const 
 {
 	struct level l = level_of(s, e->base), own = level_of(s, e->reg);
 	struct value v = known_of(m, s, e->base);
+	const int second = m->flow->arch->second;
 
-	if (pass_stacked(s, e))
+	if (pass_stacked(m, s, e))
 		return;
 	switch (e->op) {
 	case EFFECT_MOVE:
@@ -285,8 +287,8 @@ static void pass_set(struct mixed *m, struct mixed_state *s, size_t step, const 
 		return;
 	case EFFECT_RETURNED:
 		put(s, e->reg, (struct level){ 0 });
-		put(s, SECOND, (struct level){ .label = level_of(s, SECOND).label });
-		s->start &= s->label | UINT16_MAX;
+		put(s, second, (struct level){ .label = level_of(s, second).label });
+		s->start &= s->label | GENERAL;
 		return;
 	}
 	pass_load(m, s, e);
@@ -309,7 +311,7 @@ static void pass_swap(struct mixed *m, struct mixed_state *s, const struct effec
 static struct level level_of_parts(const struct mixed *m, const struct mixed_state *s,
 				   const struct effect *e, const struct effect_of *of)
 {
-	struct level l = level_at(s, of->of & (uint16_t)~(1u << STACK));
+	struct level l = level_at(s, of->of & GENERAL & ~(1u << m->sp));
 
 	if (of->of >> EFFECT_MEMORY & 1)
 		l = level_both(l, level_there(m, s, e));
@@ -322,7 +324,7 @@ static bool is_distance(const struct mixed *m, const struct mixed_state *s,
 {
 	size_t n = 0;
 
-	for (uint32_t left = of->of & UINT16_MAX; left; left &= left - 1)
+	for (uint32_t left = of->of & GENERAL; left; left &= left - 1)
 		n += is_any(level_of(s, __builtin_ctz(left)));
 	if (of->of >> EFFECT_MEMORY & 1)
 		n += is_any(level_there(m, s, e));
@@ -345,7 +347,7 @@ static void pass_others(struct mixed *m, struct mixed_state *s, const struct eff
 		int reg = __builtin_ctz(others);
 		struct level to = l;
 
-		if (reg == STACK)
+		if (reg == m->sp)
 			continue;
 		if (of->parts >> reg & 1) {
 			to = level_both(l, level_of(s, reg));
@@ -394,7 +396,8 @@ static void pass_store(struct mixed *m, struct mixed_state *s, const struct effe
 
 static void pass_push(struct mixed *m, struct mixed_state *s, const struct effect *e)
 {
-	const struct effect top = { .memory = true, .base = STACK, .index = -1, .number = -8 };
+	const struct effect top = { .memory = true, .base = (int8_t)m->sp, .index = -1,
+				    .number = -8 };
 
 	put_there(m, s, &top, level_of(s, e->source));
 }
@@ -406,20 +409,20 @@ static int32_t depth_lower(int32_t depth, int64_t by)
 	return depth <= ELSEWHERE ? depth : to > ELSEWHERE && to <= INT32_MAX ? (int32_t)to : LOST;
 }
 
-static void pass_stack(const struct effect *e, struct mixed_state *s)
+static void pass_stack(const struct mixed *m, struct mixed_state *s, const struct effect *e)
 {
 	int32_t depth = s->depth, frame = s->frame;
 	int64_t lower = 0;
-	bool known = effect_lowers(e, STACK, &lower);
+	bool known = effect_lowers(e, m->sp, &lower);
 
 	s->depth = known ? depth_lower(depth, lower) : LOST;
-	if (e->reg == STACK && e->op == EFFECT_MOVE && e->base == FRAME)
+	if (e->reg == m->sp && e->op == EFFECT_MOVE && e->base == m->fp)
 		s->depth = frame;
-	if (e->reg == STACK && e->op == EFFECT_SUM && e->base == FRAME && e->index < 0)
+	if (e->reg == m->sp && e->op == EFFECT_SUM && e->base == m->fp && e->index < 0)
 		s->depth = depth_lower(frame, -e->number);
-	if (e->reg == FRAME || e->others >> FRAME & 1)
-		s->frame = e->op == EFFECT_MOVE && e->base == STACK ? depth : LOST;
-	if (e->others >> FRAME & 1 && e->others >> STACK & 1)	/* leave */
+	if (e->reg == m->fp || e->others >> m->fp & 1)
+		s->frame = e->op == EFFECT_MOVE && e->base == m->sp ? depth : LOST;
+	if (e->others >> m->fp & 1 && e->others >> m->sp & 1)	/* leave */
 		s->depth = depth_lower(frame, -8);
 }
 
@@ -445,7 +448,7 @@ static void pass_vectors(struct mixed *m, struct mixed_state *s, size_t step,
 		l = level_both(l, level_of(s, v.from));
 	if (e->memory && !e->stores) {
 		l = level_both(l, level_there(m, s, e));
-		l = level_both(l, level_at(s, word_bit(m, word_named(s, e, 8))));
+		l = level_both(l, level_at(s, word_bit(m, word_named(m, s, e, 8))));
 	}
 	l.parts = false;
 	if (v.adds)
@@ -488,8 +491,8 @@ void mixed_pass(struct mixed *m, size_t step, struct mixed_state *s)
 		pass_swap(m, s, e);
 	else if (loads)
 		put(s, e->reg, was);
-	else if (e->reg >= 0 && e->reg != STACK)
+	else if (e->reg >= 0 && e->reg != m->sp)
 		pass_set(m, s, step, e);
-	pass_stack(e, s);
+	pass_stack(m, s, e);
 }
 

@@ -79,7 +79,7 @@ static uint8_t of_one(const struct named *n, const struct effect *e)
 /* Of what the frame has at a place, what was put there may be named. */
 static uint8_t of_load(const struct named *n, const struct effect *e)
 {
-	bool frame = (e->base == STACK || e->base == FRAME) && e->index < 0 && !e->thread;
+	bool frame = arch_is_stack(n->flow->arch, e->base) && e->index < 0 && !e->thread;
 
 	if (frame && e->width == 8)
 		return NOTHING;
@@ -127,8 +127,10 @@ static void named_put(struct named *n, int reg, uint8_t what)
 
 static void named_pass(struct named *n, const struct effect *e)
 {
+	const struct arch *arch = n->flow->arch;
+
 	if (e->reg < 0 && !e->others) {
-		named_put(n, STACK, found(UNNAMED));
+		named_put(n, arch->stack, found(UNNAMED));
 		return;
 	}
 	uint8_t sets = e->reg >= 0 ? of_effect(n, e) : NOTHING;
@@ -136,12 +138,12 @@ static void named_pass(struct named *n, const struct effect *e)
 	for (uint32_t left = e->others; left; left &= left - 1)
 		named_put(n, __builtin_ctz(left), found(UNNAMED));
 	if (e->op == EFFECT_RETURNED)
-		named_put(n, SECOND, found(UNNAMED));
+		named_put(n, arch->second, found(UNNAMED));
 	if (e->op == EFFECT_SWAP)
 		named_put(n, e->base, n->now.found[e->reg]);
 	if (e->reg >= 0)
 		named_put(n, e->reg, sets);
-	named_put(n, STACK, found(UNNAMED));
+	named_put(n, arch->stack, found(UNNAMED));
 }
 
 static void named_join(struct named_state *to, const struct named_state *from)

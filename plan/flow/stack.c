@@ -3,11 +3,11 @@
  * pointer is when a function begins? */
 #include "plan/flow/flow.h"
 
-void stack_begin(struct stack *s)
+void stack_begin(const struct arch *arch, struct stack *s)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(s->at); i++)
 		s->at[i] = STACK_NOT;
-	s->at[STACK] = 0;
+	s->at[arch->stack] = 0;
 }
 
 static int32_t stack_moved(int32_t at, int64_t by)
@@ -37,9 +37,10 @@ static int32_t stack_set(const struct effect *e, const struct stack *s)
 	return STACK_NOT;
 }
 
-void stack_pass(const struct effect *e, struct stack *s)
+void stack_pass(const struct arch *arch, const struct effect *e, struct stack *s)
 {
 	int32_t set = e->reg >= 0 ? stack_set(e, s) : STACK_NOT;
+	int32_t *sp = &s->at[arch->stack];
 
 	if (e->op == EFFECT_SWAP) {
 		set = s->at[e->base];
@@ -48,32 +49,32 @@ void stack_pass(const struct effect *e, struct stack *s)
 		return;
 	}
 	if (e->leaves)
-		s->at[STACK] = stack_moved(s->at[FRAME], 8);
+		*sp = stack_moved(s->at[arch->frame], 8);
 	for (uint32_t left = e->others; left; left &= left - 1)
-		if (!e->leaves || __builtin_ctz(left) != STACK)
+		if (!e->leaves || __builtin_ctz(left) != arch->stack)
 			s->at[__builtin_ctz(left)] = STACK_NOT;
 	if (e->op == EFFECT_RETURNED)
-		s->at[SECOND] = STACK_NOT;
+		s->at[arch->second] = STACK_NOT;
 	if (e->pushes)
-		s->at[STACK] = stack_moved(s->at[STACK], -8);
+		*sp = stack_moved(*sp, -8);
 	if (e->pops || e->op == EFFECT_POP)
-		s->at[STACK] = stack_moved(s->at[STACK], 8);
+		*sp = stack_moved(*sp, 8);
 	if (e->reg >= 0)
 		s->at[e->reg] = set;
 }
 
-void stack_join(struct stack *s, const struct stack *with)
+void stack_join(const struct arch *arch, struct stack *s, const struct stack *with)
 {
-	int32_t a = s->at[STACK], b = with->at[STACK];
+	int32_t a = s->at[arch->stack], b = with->at[arch->stack];
 
 	for (size_t i = 0; i < ARRAY_SIZE(s->at); i++)
 		if (s->at[i] != with->at[i])
 			s->at[i] = STACK_LOST;
 	/* Where another stack begins was mostly this one, of which memory has told. */
 	if (a >= STACK_ANEW && b != STACK_LOST && b < STACK_ANEW / 2)
-		s->at[STACK] = b;
+		s->at[arch->stack] = b;
 	else if (b >= STACK_ANEW && a != STACK_LOST && a < STACK_ANEW / 2)
-		s->at[STACK] = a;
+		s->at[arch->stack] = a;
 }
 
 bool stack_reaches(const struct effect *e, const struct stack *s, int64_t *ret)
@@ -88,14 +89,15 @@ void stack_equal(const struct flow *f, size_t step, struct stack *s)
 {
 	const struct plan_impl *p = f->body->impl;
 	const struct step *st = &f->body->steps[step];
+	const int sp = f->arch->stack;
 	uint16_t equal = 0;
 	size_t left;
 
 	if (step && st->insn.kind == INSN_BRANCH && !f->led[step] &&
 	    st[-1].piece == st->piece && st[-1].insn.pc + st[-1].insn.size == st->insn.pc)
-		equal = p->arch->equals(symbols_text(p->symbols, st[-1].insn.pc, &left),
+		equal = f->arch->equals(symbols_text(p->symbols, st[-1].insn.pc, &left),
 					&st[-1].insn, &st->insn);
-	for (int i = 0; i < REGISTERS && equal >> STACK & 1; i++)
+	for (int i = 0; i < REGISTERS && equal >> sp & 1; i++)
 		if (equal >> i & 1 && stack_is_known(s, i))
-			s->at[STACK] = s->at[i];
+			s->at[sp] = s->at[i];
 }

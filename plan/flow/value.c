@@ -258,7 +258,7 @@ struct value value_coded(struct value v)
 	return v.kind == VALUE_WORD ? value_word : value_any;
 }
 
-struct value value_loaded(struct value at, const struct effect *e)
+struct value value_loaded(const struct flow *f, struct value at, const struct effect *e)
 {
 	bool known = at.kind == VALUE_POINT || value_is_address(at) ||
 		(at.kind == VALUE_PLACE && at.named);
@@ -266,7 +266,7 @@ struct value value_loaded(struct value at, const struct effect *e)
 	if (e->width == 8)
 		return (struct value){ .kind = VALUE_WORD, .indexed = e->index >= 0,
 				       .field = e->index < 0 && e->base >= 0 && !known &&
-					       e->base != STACK && e->base != FRAME };
+					       !arch_is_stack(f->arch, e->base) };
 	return (struct value){ .kind = VALUE_ENTRY, .width = e->width, .scale = 1,
 			       .indexed = e->index >= 0,
 			       .extends = e->extends, .table = known ? at.number : 0,

@@ -60,18 +60,18 @@ enum {
 };
 
 struct stack {
-	int32_t at[16];
+	int32_t at[ARCH_REGISTERS_MAX];
 };
 
-void stack_begin(struct stack *);
+void stack_begin(const struct arch *, struct stack *);
 /* Behind an instruction. The stack pointer is STACK_NOT if it comes from elsewhere. */
-void stack_pass(const struct effect *, struct stack *);
+void stack_pass(const struct arch *, const struct effect *, struct stack *);
 /* Behind a step: where a branch is not taken that is taken while the stack pointer and another
  * register differ, so that a loop ends which makes a large frame page by page. */
 struct flow;
 void stack_equal(const struct flow *, size_t step, struct stack *);
 /* What holds whichever of two ways control came. */
-void stack_join(struct stack *, const struct stack *with);
+void stack_join(const struct arch *, struct stack *, const struct stack *with);
 /* Does it name memory of the stack, and which? */
 bool stack_reaches(const struct effect *, const struct stack *, int64_t *ret);
 
@@ -82,9 +82,9 @@ static inline bool stack_is_known(const struct stack *s, int reg)
 
 /* Of a step, as a search sees it that comes back to it: a bit for each register, and these. */
 enum {
-	TOUCHES_SLOTS = 1 << 16,	/* it changes words of the frame, or where that is */
-	TOUCHES_ALL = 1 << 17,		/* a search stops there in any case */
-	TOUCHES_UNKNOWN = 1 << 18,	/* its effect was not asked for yet */
+	TOUCHES_SLOTS = 1 << ARCH_REGISTERS_MAX, /* it changes words of the frame, or where it is */
+	TOUCHES_ALL = TOUCHES_SLOTS << 1,	/* a search stops there in any case */
+	TOUCHES_UNKNOWN = TOUCHES_SLOTS << 2,	/* its effect was not asked for yet */
 };
 
 /* Which ways that an indirect jump takes within the body are links? */
@@ -97,6 +97,7 @@ enum leads {
 /* A body of which values are asked. */
 struct flow {
 	const struct body *body;
+	const struct arch *arch; /* the body's: here it is near what asks at each step */
 	struct link *links;	/* jumps, branches and calls that lead into it, by `to` */
 	size_t nlinks, links_cap;
 	struct effect *effects;	/* by step, as far as they were asked for */
@@ -113,7 +114,7 @@ struct flow {
 	uint32_t *stores;	/* steps that write whole words to fixed places; */
 	size_t nstores, stores_cap;
 	bool stores_known;	/* once they were looked for */
-	struct slot slots[48];
+	struct slot slots[64 - ARCH_REGISTERS_MAX];
 	size_t nslots;		/* words of the frame, as instructions name them */
 	uint64_t met;		/* which of them a search has come to, a bit each; all: there
 				 * were too many */
@@ -158,7 +159,7 @@ bool flow_sum_by_jumps(struct flow *, size_t step, const struct effect *, struct
  * search may find that they surely hold what code names, or what is computed from that, a bit
  * each. */
 struct named_state {
-	uint8_t found[16];
+	uint8_t found[ARCH_REGISTERS_MAX];
 };
 
 struct named {
@@ -191,7 +192,7 @@ bool effect_lowers(const struct effect *, int stack, int64_t *ret);
 struct whole *flow_known(struct flow *);
 /* Is what control goes by at this step certainly a whole word? */
 bool flow_is_whole(struct flow *, size_t step);
-/* And a register (below 16), a vector register (from 16 on), or a word of the frame? */
+/* And a register (below ARCH_REGISTERS_MAX), or, from there on, a vector register? */
 bool flow_holds_whole(struct flow *, size_t step, int reg);
 /* Is a word of the frame written to by other registers than it is named by? */
 bool flow_slot_has_others(struct flow *, size_t step, const struct slot *);

@@ -34,10 +34,10 @@ bits whole_slot(struct whole *w, int64_t at)
 }
 
 /* Memory of the frame of which it is not known where it is. */
-static bool is_lost(const struct effect *e, const struct state *s)
+static bool is_lost(const struct whole *w, const struct effect *e, const struct state *s)
 {
-	return e->memory && !e->thread && e->index < 0 && e->base == STACK &&
-		!stack_is_known(&s->stack, STACK);
+	return e->memory && !e->thread && e->index < 0 && e->base == w->sp &&
+		!stack_is_known(&s->stack, w->sp);
 }
 
 static void whole_put(struct state *s, bits bit, bool computed)
@@ -69,14 +69,14 @@ bool whole_loads_computed(struct whole *w, const struct effect *e, const struct 
 
 	if (stack_reaches(e, &s->stack, &at))
 		return e->width != WORD || is_slot_computed(w, at, s);
-	return e->width != WORD || is_lost(e, s);
+	return e->width != WORD || is_lost(w, e, s);
 }
 
 /* What is innermost on the stack. */
 static bool pops_computed(struct whole *w, const struct state *s)
 {
-	return !stack_is_known(&s->stack, STACK) ||
-		is_slot_computed(w, s->stack.at[STACK], s);
+	return !stack_is_known(&s->stack, w->sp) ||
+		is_slot_computed(w, s->stack.at[w->sp], s);
 }
 
 static bool sets_computed(struct whole *w, const struct effect *e, const struct state *s)
@@ -130,10 +130,10 @@ static void whole_store(struct whole *w, const struct effect *e, struct state *s
 
 	/* Of a part that is computed with it is not known what the rest was; nor of a word that a
 	 * call has returned, and that is written over the way back, whether it is made of that. */
-	w->stores |= e->base == STACK && (e->computes || computed);
+	w->stores |= e->base == w->sp && (e->computes || computed);
 	if (!stack_reaches(e, &s->stack, &at))
 		return;
-	bits *by = e->base == STACK ? &w->by_stack : &w->by_others;
+	bits *by = e->base == w->sp ? &w->by_stack : &w->by_others;
 
 	*by |= put_slots(w, at, e->width ? e->width : WORD,
 		  (at == 0 && e->source >= 0 && s->returned >> e->source & 1) ||
@@ -153,7 +153,7 @@ static bool is_source_computed(struct whole *w, const struct effect *e, const st
 	struct effect load = *e;
 
 	load.width = WORD;
-	return !e->memory || (!is_lost(e, s) && whole_loads_computed(w, &load, s));
+	return !e->memory || (!is_lost(w, e, s) && whole_loads_computed(w, &load, s));
 }
 
 /* A vector register is made of others, or of a general one. */
@@ -179,7 +179,7 @@ static void pass_vectors(struct whole *w, size_t step, const struct effect *e, s
 /* The stack pointer is set to something that is no known address of this stack. */
 static void change_stack(struct whole *w, struct state *s, bool buried)
 {
-	s->stack.at[STACK] = STACK_ANEW;
+	s->stack.at[w->sp] = STACK_ANEW;
 	s->buried = buried;
 	for (size_t i = 0; i < w->nslots; i++)
 		if (w->slots[i] > STACK_ANEW / 2) {
@@ -190,21 +190,21 @@ static void change_stack(struct whole *w, struct state *s, bool buried)
 }
 
 /* To something else than what it was, and a number. */
-static bool sets_stack(const struct effect *e)
+static bool sets_stack(const struct whole *w, const struct effect *e)
 {
-	return e->others >> STACK & 1 ||
-		(e->reg == STACK && (e->op != EFFECT_SUM || e->base != STACK || e->index >= 0));
+	return e->others >> w->sp & 1 ||
+		(e->reg == w->sp && (e->op != EFFECT_SUM || e->base != w->sp || e->index >= 0));
 }
 
 static void whole_push(struct whole *w, struct state *s, bool computed)
 {
 	w->pushes |= computed;
-	if (!stack_is_known(&s->stack, STACK))
+	if (!stack_is_known(&s->stack, w->sp))
 		change_stack(w, s, true);
 	for (size_t i = 0; i < w->nslots; i++)
-		if (w->slots[i] == s->stack.at[STACK] - WORD)
+		if (w->slots[i] == s->stack.at[w->sp] - WORD)
 			s->pushed |= whole_bit(i);
-	w->by_stack |= put_slots(w, s->stack.at[STACK] - WORD, WORD, computed, s);
+	w->by_stack |= put_slots(w, s->stack.at[w->sp] - WORD, WORD, computed, s);
 }
 
 /* The file may tell how large a frame is that is made by a register: where it has known before
@@ -218,7 +218,7 @@ static void leave_stack(struct whole *w, size_t step, struct state *s, int32_t w
 	change_stack(w, s, false);
 	if (step + 1 < w->body->nsteps && !symbols_cfa_offset(syms, st->insn.pc, &here) &&
 	    !symbols_cfa_offset(syms, st[1].insn.pc, &next) && WORD - here == was && here != next)
-		s->stack.at[STACK] = (int32_t)(WORD - next);
+		s->stack.at[w->sp] = (int32_t)(WORD - next);
 }
 
 /* Behind a loop in which a large frame is made page by page the file tells how large it is. */
@@ -228,7 +228,7 @@ static void find_stack(const struct whole *w, size_t step, struct stack *s)
 
 	if (step < w->body->nsteps && !w->lies &&
 	    !symbols_cfa_offset(w->body->impl->symbols, w->body->steps[step].insn.pc, &cfa))
-		s->at[STACK] = (int32_t)(WORD - cfa);
+		s->at[w->sp] = (int32_t)(WORD - cfa);
 }
 
 /* By different ways here the stack is not where it was: a file that says all the same where it
@@ -264,7 +264,7 @@ void whole_pass(struct whole *w, size_t step, struct state *s)
 		computed = is_computed(s, e->reg);
 		whole_put(s, 1ull << e->reg, is_computed(s, e->base));
 		whole_put(s, 1ull << e->base, computed);
-		stack_pass(e, &s->stack);
+		stack_pass(w->flow->arch, e, &s->stack);
 		return;
 	}
 	if (e->stores || e->pushes)
@@ -274,20 +274,20 @@ void whole_pass(struct whole *w, size_t step, struct state *s)
 	if (e->pushes)
 		whole_push(w, s, stored);
 	if (e->op == EFFECT_RETURNED)
-		whole_put(s, 1ull << SECOND, false);
+		whole_put(s, 1ull << w->flow->arch->second, false);
 	pass_returned(e, s);
 	s->computed |= e->others;
 	if (e->leaves)
-		whole_put(s, 1ull << FRAME, false);
+		whole_put(s, 1ull << w->fp, false);
 	if (e->reg >= 0)
 		whole_put(s, 1ull << e->reg, computed);
-	was = s->stack.at[STACK];
-	stack_pass(e, &s->stack);
-	if (sets_stack(e) && !stack_is_known(&s->stack, STACK))
+	was = s->stack.at[w->sp];
+	stack_pass(w->flow->arch, e, &s->stack);
+	if (sets_stack(w, e) && !stack_is_known(&s->stack, w->sp))
 		leave_stack(w, step, s, was);
 	if (e->stores && e->pops)
 		whole_store(w, e, s, stored);
-	if (s->stack.at[STACK] == STACK_LOST && in->kind == INSN_BRANCH)
+	if (s->stack.at[w->sp] == STACK_LOST && in->kind == INSN_BRANCH)
 		find_stack(w, step + 1, &s->stack);
 }
 
@@ -308,8 +308,8 @@ static void whole_join(struct whole *w, struct state *to, const struct state *fr
 	if (to->guessed && !from->guessed)
 		to->stack = from->stack;
 	else if (to->guessed == from->guessed)
-		stack_join(&to->stack, &from->stack);
-	if (to->stack.at[STACK] == STACK_LOST && old.stack.at[STACK] != STACK_LOST)
+		stack_join(w->flow->arch, &to->stack, &from->stack);
+	if (to->stack.at[w->sp] == STACK_LOST && old.stack.at[w->sp] != STACK_LOST)
 		note_lost(w, (size_t)(to - w->at));
 	to->guessed &= from->guessed;
 	to->buried |= from->buried;
@@ -331,12 +331,12 @@ static void begin_stack(const struct whole *w, size_t step, struct stack *ret)
 	int64_t cfa = WORD;
 	int err = symbols_cfa_offset(w->body->impl->symbols, w->body->steps[step].insn.pc, &cfa);
 
-	stack_begin(ret);
+	stack_begin(w->flow->arch, ret);
 	if (!err)
-		ret->at[STACK] = (int32_t)(WORD - cfa);
+		ret->at[w->sp] = (int32_t)(WORD - cfa);
 	if (err == -ENOTSUP) {		/* a frame's register is in use */
-		ret->at[STACK] = STACK_ANEW;
-		ret->at[FRAME] = -WORD;
+		ret->at[w->sp] = STACK_ANEW;
+		ret->at[w->fp] = -WORD;
 	}
 }
 
@@ -362,9 +362,9 @@ static void call_own(struct whole *w, size_t step, const struct state *from)
 
 	if (to == step + 1) {
 		whole_push(w, &s, false);
-		s.stack.at[STACK] -= stack_is_known(&s.stack, STACK) ? WORD : 0;
+		s.stack.at[w->sp] -= stack_is_known(&s.stack, w->sp) ? WORD : 0;
 	} else {
-		stack_begin(&s.stack);
+		stack_begin(w->flow->arch, &s.stack);
 		change_stack(w, &s, false);
 	}
 	if (to)
@@ -396,8 +396,8 @@ bool whole_find_top(struct whole *w, size_t step, const struct state *s, int64_t
 {
 	int64_t cfa;
 
-	*ret = s->stack.at[STACK];
-	if (stack_is_known(&s->stack, STACK))
+	*ret = s->stack.at[w->sp];
+	if (stack_is_known(&s->stack, w->sp))
 		return true;
 	if (w->lies ||
 	    symbols_cfa_offset(w->body->impl->symbols, w->body->steps[step].insn.pc, &cfa))
@@ -451,8 +451,8 @@ static bool is_as_told(const struct whole *w, size_t step, const struct state *s
 	int64_t cfa;
 	int err = symbols_cfa_offset(w->body->impl->symbols, w->body->steps[step].insn.pc, &cfa);
 
-	return err == -ENOTSUP ? s->stack.at[FRAME] == -WORD :
-		!err && WORD - cfa == s->stack.at[STACK];
+	return err == -ENOTSUP ? s->stack.at[w->fp] == -WORD :
+		!err && WORD - cfa == s->stack.at[w->sp];
 }
 
 /* Is what stands before this step, and what pads behind it, a call that never comes back? So the
@@ -465,7 +465,7 @@ static bool never_comes_back(const struct whole *w, size_t step, const struct st
 	size_t i = step - 1;
 	int64_t cfa;
 
-	if (at->reached && at->stack.at[STACK] == s->stack.at[STACK])
+	if (at->reached && at->stack.at[w->sp] == s->stack.at[w->sp])
 		return false;
 	while (i && (steps[i].insn.flags & INSN_NOP || steps[i].insn.kind == INSN_STOP) &&
 	       !w->flow->led[i])
@@ -473,8 +473,8 @@ static bool never_comes_back(const struct whole *w, size_t step, const struct st
 	if (steps[i].insn.kind != INSN_CALL && steps[i].insn.kind != INSN_CALL_INDIRECT)
 		return false;
 	if (symbols_cfa_offset(w->body->impl->symbols, steps[step].insn.pc, &cfa))
-		return at->reached && !at->guessed && stack_is_known(&at->stack, STACK);
-	return WORD - cfa != s->stack.at[STACK] && is_as_told(w, i, s);
+		return at->reached && !at->guessed && stack_is_known(&at->stack, w->sp);
+	return WORD - cfa != s->stack.at[w->sp] && is_as_told(w, i, s);
 }
 
 /* What comes behind a place where ways meet is gone through again only if something has changed
@@ -555,6 +555,7 @@ static int whole_make(struct flow *f, struct whole **ret)
 	if (!w)
 		return fail(ENOMEM, "plan %s", f->body->func->name);
 	*w = (struct whole){ .body = f->body, .flow = f, .nslots = 1,
+			     .sp = f->arch->stack, .fp = f->arch->frame,
 			     .vectors = has_vectors(f),
 			     .at = calloc(f->body->nsteps + 1, sizeof(*w->at)),
 			     .to = calloc(f->body->nsteps + 1, sizeof(*w->to)) };

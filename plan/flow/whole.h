@@ -6,11 +6,11 @@
 #include "plan/flow/flow.h"
 
 enum {
-	SLOTS = 112,
+	SLOTS = 128 - REGISTERS,/* what is left of `bits` */
 	ROUNDS = 64,
 	WORD = 8,
 	WIDEST = 64,		/* bytes of the longest vector */
-	VECTOR = 16,		/* places of vector registers, behind the general ones */
+	VECTOR = REGISTERS,	/* places of vector registers, behind the general ones */
 };
 
 /* A bit for each register, and above them for each slot. */
@@ -33,6 +33,7 @@ struct state {
 struct whole {
 	const struct body *body;
 	struct flow *flow;
+	int sp, fp;		/* registers: arch->stack, arch->frame */
 	struct state *at;	/* before each step at which ways meet */
 	uint32_t *to;		/* by step: 1 + the one that it leads to, or the number of
 				 * steps; 0: that was not asked for yet */

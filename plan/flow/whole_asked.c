@@ -74,10 +74,10 @@ bool flow_slot_has_others(struct flow *f, size_t step, const struct slot *slot)
 	if (w)
 		s = whole_at(w, step);
 	if (!s.reached || !stack_is_known(&s.stack, slot->base))
-		return !w || (s.reached && slot->base == STACK);
+		return !w || (s.reached && slot->base == w->sp);
 	bits bit = whole_slot(w, s.stack.at[slot->base] + slot->number);
 
-	bits others = slot->base == STACK ? w->by_others : w->by_stack;
+	bits others = slot->base == w->sp ? w->by_others : w->by_stack;
 
 	return !bit || bit == whole_bit(0) || others & bit;
 }
@@ -144,9 +144,9 @@ static int mark_moved(const struct body *b, bool *ret)
 	for (size_t i = 0; i < b->nsteps && w; i++) {
 		if (whole_begins_anew(w, i))
 			s = w->at[i];
-		int32_t at = s.stack.at[STACK];
+		int32_t at = s.stack.at[w->sp];
 
-		ret[i] = s.reached && !s.guessed && at && stack_is_known(&s.stack, STACK) &&
+		ret[i] = s.reached && !s.guessed && at && stack_is_known(&s.stack, w->sp) &&
 			at < STACK_ANEW / 2;
 		if (s.reached)
 			whole_pass(w, i, &s);
