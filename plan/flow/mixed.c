@@ -100,16 +100,43 @@ static bool is_leaver(const struct flow *f, size_t step, size_t *leaver)
 		f->leads[step] != LEADS_BY_SWITCH;
 }
 
+/* The step that a jump, branch or call leads to; the number of steps: none. */
+static size_t led_to(struct mixed *m, size_t step)
+{
+	const struct body *b = m->flow->body;
+
+	if (!m->to[step])
+		m->to[step] = 1 + (uint32_t)body_step(b, b->steps[step].insn.dest);
+	return m->to[step] - 1;
+}
+
+/* A call of the body's own: what is called has the registers as they are before it, and one word
+ * more on the stack; or it is the body from its start on, with a frame of its own. */
+static void call_own(struct mixed *m, size_t step, const struct mixed_state *from)
+{
+	struct mixed_state s = *from;
+	size_t to = led_to(m, step);
+	uint64_t frame = 0;
+
+	for (size_t i = 0; i < m->nwords && !to; i++)
+		frame |= m->words[i].base == STACK ? 1ull << (FIRST_WORD + i) : 0;
+	s.label &= ~frame;
+	s.start &= ~frame;
+	s.known &= to ? s.known : (uint16_t)~s.stacked;
+	if (!to)
+		s.depth = 0, s.frame = LOST;
+	else if (s.depth > ELSEWHERE && s.depth <= INT32_MAX - 8)
+		s.depth += 8;
+	join_at(m, to, &s);
+}
+
 static void lead_on(struct mixed *m, size_t step, size_t *leaver, const struct mixed_state *s)
 {
 	const struct flow *f = m->flow;
 	const struct step *st = &f->body->steps[step];
 
-	if (st->insn.dest) {
-		if (!m->to[step])
-			m->to[step] = 1 + (uint32_t)body_step(f->body, st->insn.dest);
-		join_at(m, m->to[step] - 1, s);
-	}
+	if (st->insn.dest && st->insn.kind != INSN_CALL)
+		join_at(m, led_to(m, step), s);
 	for (size_t i = 0; i < f->nlinks && f->leads[step] == LEADS_BY_SWITCH; i++)
 		if (f->links[i].step == step)
 			join_at(m, body_step(f->body, f->links[i].to), s);
@@ -155,8 +182,14 @@ static void go_through(struct mixed *m)
 		}
 		if (!s.reached)
 			continue;
+		bool calls = b->steps[i].insn.kind == INSN_CALL && b->steps[i].insn.dest;
+
+		if (calls)
+			call_own(m, i, &s);
 		mixed_pass(m, i, &s);
 		lead_on(m, i, &leaver, &s);
+		/* What a call of the next instruction pushes is still there. */
+		s.reached = !calls || led_to(m, i) != i + 1;
 	}
 }
 

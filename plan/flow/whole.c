@@ -353,11 +353,14 @@ static void arrive(struct whole *w, size_t step)
 	whole_join(w, at, &s);
 }
 
-/* A call of the body's own: what is called has its way back, and a frame of its own; or it is
- * where the call comes back to, and the way back is left there. */
+/* A call of the body's own: what is called has the registers as they are before it, its way back,
+ * and a frame of its own; or it is where the call comes back to, and the way back is left there. */
 static void call_own(struct whole *w, size_t step, const struct state *from)
 {
 	struct state s = *from;
+
+	if (!w->to[step])
+		w->to[step] = 1 + (uint32_t)body_step(w->body, w->body->steps[step].insn.dest);
 	size_t to = w->to[step] - 1;
 
 	if (to == step + 1) {
@@ -376,13 +379,10 @@ static void lead_on(struct whole *w, size_t step, const struct state *s)
 {
 	const struct step *st = &w->body->steps[step];
 
-	if (st->insn.dest) {
+	if (st->insn.dest && st->insn.kind != INSN_CALL) {
 		if (!w->to[step])
 			w->to[step] = 1 + (uint32_t)body_step(w->body, st->insn.dest);
-		if (st->insn.kind == INSN_CALL)
-			call_own(w, step, s);
-		else
-			join_at(w, w->to[step] - 1, s);
+		join_at(w, w->to[step] - 1, s);
 	}
 	if (w->flow->leads[step]) {
 		for (size_t i = 0; i < w->flow->nlinks; i++)
@@ -507,6 +507,8 @@ static void go_through(struct whole *w)
 			leave_anywhere(w, &s);
 		if (b->steps[i].insn.kind != INSN_PLAIN)
 			(void)whole_goes_by_computed(w, i, &s);	/* it is asked for */
+		if (b->steps[i].insn.kind == INSN_CALL && b->steps[i].insn.dest)
+			call_own(w, i, &s);
 		whole_pass(w, i, &s);
 		lead_on(w, i, &s);
 		stack_equal(w->flow, i, &s.stack);

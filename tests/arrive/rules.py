@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""rules.py CHECK: a program for each rule that the made-up ones (shapes.py) need too seldom.
+
+Each is small, and always the same; CHECK (check.c) fails for it when its rule is taken out of
+the code. Exit status 0 if none fails, else 1. What stands before the name of a program is what
+it is linked as (static.py).
+
+    rules.py build/tests/arrive/check [NAME]    all, or that one, whose files are left here
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+from static import LINK
+
+HEAD = """
+.macro ARRIVE at, what=3
+.pushsection .arrive, "", @progbits
+.quad 0, \\what, \\at
+.popsection
+.endm
+.macro FUNC name, what=2
+.p2align 4
+.globl \\name
+.type \\name, @function
+\\name: .cfi_startproc
+ARRIVE \\name, \\what
+.endm
+.macro END name
+.cfi_endproc
+.size \\name, . - \\name
+.endm
+.macro KEPT name
+.pushsection .data.rel.ro, "aw"
+.quad \\name
+.popsection
+.endm
+# F has places that are two bytes apart.
+.macro VICTIM
+FUNC F, 0
+xor %eax, %eax
+.irp n, 0, 1, 2, 3, 4, 5
+.LB\\n: inc %eax
+ARRIVE .LB\\n
+.endr
+ret
+END F
+.endm
+.data
+word: .quad 0
+words: .skip 64
+.text
+"""
+
+# What G computes in a function of its own is kept, and gone by here.
+BY_WORD = """
+FUNC G, 1
+call fill
+jmp *word(%rip)
+END G
+KEPT G
+"""
+
+PROGRAMS = {}
+
+
+def rule(names, lines, victim="VICTIM"):
+    """A program by its kind and name."""
+    kind, name = names.split()
+    PROGRAMS[name] = kind, HEAD + victim + "\n" + lines
+
+
+# What a call of the function's own leads to has the registers as they are before it.
+rule("pie own_call_whole", """
+FUNC G, 1
+lea table(%rip), %rcx
+mov (%rcx,%rdi,8), %rdx
+sub $4096, %rdx
+push %r12
+mov %rsp, %r12
+push %rdx
+call none
+mov -8(%r12), %rdx
+mov %r12, %rsp
+pop %r12
+call 1f
+ud2
+1: mov %rdx, (%rsp)
+ret
+END G
+KEPT G
+FUNC none
+ret
+END none
+.data
+.balign 8
+table: .quad .LB0 + 4096, .LB1 + 4096, .LB2 + 4096
+""")
+rule("pie own_call_mixed", """
+FUNC fill
+lea .LB0(%rip), %rax
+call 1f
+ret
+1: mov %rax, -16(%rsp)
+lea (%rdi,%rdi), %rcx
+add %rcx, -16(%rsp)
+mov -16(%rsp), %rax
+mov %rax, word(%rip)
+ret
+END fill
+""" + BY_WORD)
+# And one of its start has a frame of its own.
+rule("pie own_call_frame", """
+FUNC fill
+sub $24, %rsp
+lea .LB0(%rip), %rax
+mov %rax, 8(%rsp)
+lea (%rdi,%rdi), %rcx
+add %rcx, 8(%rsp)
+mov 8(%rsp), %rax
+mov %rax, word(%rip)
+test %esi, %esi
+je 1f
+dec %esi
+call fill
+1: add $24, %rsp
+ret
+END fill
+""" + BY_WORD)
+
+
+def make(name):
+    """The file of a program."""
+    kind, lines = PROGRAMS[name]
+    with open(name + ".s", "w", encoding="ascii") as f:
+        f.write(lines)
+    subprocess.run(["as", "-o", name + ".o", name + ".s"], check=True)
+    subprocess.run(["ld", "-o", name, name + ".o"] + LINK[kind], check=True)
+    return name
+
+
+def main():
+    check, only = os.path.abspath(sys.argv[1]), sys.argv[2:]
+    names = only or list(PROGRAMS)
+    with tempfile.TemporaryDirectory(dir=".") as where:
+        if not only:
+            os.chdir(where)
+        files = "".join(make(name) + "\n" for name in names)
+        r = subprocess.run([check], input=files, text=True, stdout=subprocess.PIPE, check=False)
+        os.chdir(os.path.abspath("." if only else ".."))
+    lines = [x.split("\t") for x in r.stdout.splitlines()]
+    wrong = {x[1]: x for x in lines if x[0] != "done"}
+    for x in wrong.values():
+        print("\t".join(x))
+    done = sum(x[0] == "done" for x in lines)
+    print(f"{len(names)} programs: {len(wrong)} failed")
+    return 1 if wrong or done != len(names) or r.returncode else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
