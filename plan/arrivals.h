@@ -17,6 +17,9 @@ enum suspect {
 				 * proved */
 };
 
+/* above.c: does a function write to what its caller returns by? 0 or -ENOMEM. */
+int above_judge(struct plan_impl *);
+
 /* arrival_notes.c */
 void arrivals_suspect(struct plan_impl *, const struct func *, enum suspect);
 /* A function, or an address, leads there, or names it. 0 or -ENOMEM. */

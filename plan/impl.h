@@ -90,6 +90,21 @@ struct hidden {
 	} kind;
 };
 
+/* A function writes above its own way back: where its arguments are, or its caller's frame. */
+struct above {
+	raddr_t func;		/* first, to be sorted by */
+	raddr_t pc;
+	int32_t end;		/* of what is written, from its way back on */
+};
+
+/* A direct call, or a jump to another function once the frame is gone. */
+struct handing {
+	raddr_t to;
+	uint64_t pc : 48;
+	uint64_t own : 16;	/* how far above the way back of `to` is that of the function that
+				 * calls it, at least; 0: it is the same */
+};
+
 struct step;
 struct pick;
 
@@ -133,6 +148,10 @@ struct plan_impl {
 	size_t nways, ways_cap;
 	raddr_t *loners;		/* what no function has, and goes by a register */
 	size_t nloners, loners_cap;
+	struct above *highs;
+	size_t nhighs, highs_cap;
+	struct handing *handings;
+	size_t nhandings, handings_cap;
 	struct hidden *hidden;		/* sorted */
 	size_t nhidden, hidden_cap;
 	raddr_t *maybes;		/* what code names and may be a table of distances

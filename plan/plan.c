@@ -129,6 +129,8 @@ static void impl_clear(struct plan_impl *p)
 	free(p->ways);
 	free(p->numbers);
 	free(p->hidden);
+	free(p->highs);
+	free(p->handings);
 	free(p->maybes);
 	free(p->verdicts);
 	free(p->doubts);

@@ -169,6 +169,7 @@ struct probe {
 /* Why it is not known where an address of code leads. */
 enum unproved {
 	UNPROVED_SUM,		/* it is computed, of what is not known */
+	UNPROVED_BACK,		/* it writes to what the function's caller may return by */
 	UNPROVED_UNREAD,	/* not all of the function could be read */
 	UNPROVED_TABLE,		/* an entry of a table, of which the end is not known */
 };

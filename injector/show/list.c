@@ -229,6 +229,7 @@ void list_say(const char *of, const struct list_totals *t)
 static const char *unproved_text(enum unproved why)
 {
 	return why == UNPROVED_TABLE ? "by a table whose end is not known" :
+		why == UNPROVED_BACK ? "it writes to what its caller may return by" :
 		why == UNPROVED_UNREAD ? "the function cannot be decoded to its end" :
 		"by an address that is computed";
 }

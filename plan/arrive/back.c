@@ -14,6 +14,13 @@
 
 enum { WORD = 8 };
 
+static void begin_anew(struct back *b)
+{
+	stack_begin(b->impl->arch, &b->stack);
+	b->copied = false;
+	b->stale = 0;
+}
+
 void back_enter(struct back *b, const struct plan_impl *p, const struct func *f)
 {
 	struct range r = f->range;
@@ -27,10 +34,11 @@ void back_enter(struct back *b, const struct plan_impl *p, const struct func *f)
 	/* Of what keeps to its stack nothing is asked. */
 	b->may = runtime_of(p->symbols, f)->one_stack;
 	b->nchanges = 0;
+	b->above_end = 0;
 	b->deep = 0;
 	b->deepest = r.start;
 	memset(b->ways, 0, sizeof(b->ways));
-	stack_begin(b->impl->arch, &b->stack);
+	begin_anew(b);
 }
 
 static struct back_way *way_to(struct back *b, raddr_t to)
@@ -59,7 +67,7 @@ static void find_stack(struct back *b, raddr_t pc)
 	int64_t cfa = 0;
 	int err = is_told(b) ? symbols_cfa_offset(b->impl->symbols, pc, &cfa) : -ENOENT;
 
-	stack_begin(b->impl->arch, &b->stack);
+	begin_anew(b);
 	b->known = true;
 	b->may |= err && err != -ENOTSUP;
 	b->stack.at[sp] = err ? STACK_LOST : (int32_t)(WORD - cfa);
@@ -115,12 +123,42 @@ static bool may_change(const struct back *b, const struct effect *e)
 		at < WORD;
 }
 
+/* Does the file tell that the stack is elsewhere? Behind a call that never returns it is. */
+static bool is_elsewhere(struct back *b, raddr_t pc)
+{
+	int64_t cfa;
+
+	return is_told(b) && !symbols_cfa_offset(b->impl->symbols, pc, &cfa) &&
+		WORD - cfa != b->stack.at[b->impl->arch->stack];
+}
+
+/* Arguments are there; or, if the caller has put none there, what the caller returns by. */
+static void note_above(struct back *b, const struct insn *in, const struct effect *e)
+{
+	int64_t at, end;
+
+	if (!e->stores || !stack_reaches(e, &b->stack, &at) || at < WORD ||
+	    b->stale >> e->base & 1)
+		return;
+	end = at + MAX((int64_t)e->width, 1);
+	if (end <= b->above_end || end > INT32_MAX || is_elsewhere(b, in->pc))
+		return;
+	b->above = in->pc;
+	b->above_end = (int32_t)end;
+}
+
 static void pass_effect(struct back *b, const struct insn *in, const struct effect *e)
 {
 	int sp = b->impl->arch->stack, fp = b->impl->arch->frame;
 	int32_t was = b->stack.at[sp];
 
 	b->may |= may_change(b, e);
+	note_above(b, in, e);
+	if (b->stale && e->reg >= 0)
+		b->stale = (b->stale & ~(1u << e->reg)) |
+			(e->base >= 0 ? b->stale >> e->base & 1 : 0) << e->reg;
+	if (e->reg == fp)
+		b->copied = e->op == EFFECT_SUM;
 	stack_pass(b->impl->arch, e, &b->stack);
 	if (b->stack.at[sp] == STACK_NOT)
 		b->stack.at[sp] = STACK_LOST;
@@ -132,8 +170,18 @@ static void pass_effect(struct back *b, const struct insn *in, const struct effe
 		if (e->op == EFFECT_SUM && i == e->reg && i != sp && i != fp &&
 		    b->stack.at[i] < 0)
 			b->stack.at[i] = STACK_NOT;
-		b->copies |= i != sp && i != fp && b->stack.at[i] != STACK_NOT;
+		b->copies |= i != sp && (i != fp || b->copied) && b->stack.at[i] != STACK_NOT;
 	}
+}
+
+/* Whatever a call is to, it need not keep all registers. */
+static void pass_call(struct back *b, const struct effect *e)
+{
+	struct stack s = b->stack;
+
+	stack_pass(e, &s);
+	for (int i = 0; i < 16; i++)
+		b->stale |= (s.at[i] != b->stack.at[i] ? 1u : 0) << i;
 }
 
 static void note_way(struct back *b, const struct insn *in)
@@ -147,7 +195,8 @@ static void note_way(struct back *b, const struct insn *in)
 	}
 	if (w->to == in->dest && w->sp != b->stack.at[sp])
 		b->may |= w->sp != STACK_LOST && b->stack.at[sp] != STACK_LOST;
-	*w = (struct back_way){ in->dest, b->stack.at[sp], b->stack.at[fp] };
+	*w = (struct back_way){ in->dest, b->stack.at[sp], b->stack.at[fp],
+				b->copied || b->stale >> fp & 1 };
 }
 
 /* Code that leaves with its frame, as the file tells, goes on in another piece, and does not push
@@ -171,13 +220,16 @@ static void arrive(struct back *b, raddr_t pc)
 
 	if (w->to != pc)
 		return;
+	int fp = b->impl->arch->frame;
+
 	if (!b->known)
-		stack_begin(b->impl->arch, &b->stack);
+		begin_anew(b);
 	else if (w->sp != b->stack.at[b->impl->arch->stack])
 		return;
 	b->known = true;
 	b->stack.at[b->impl->arch->stack] = w->sp;
-	b->stack.at[b->impl->arch->frame] = w->fp;
+	b->stack.at[fp] = w->fp;
+	b->stale = (b->stale & ~(1u << fp)) | (unsigned int)w->stale << fp;
 }
 
 bool back_pass(struct back *b, const struct insn *in, const uint8_t *bytes, size_t left)
@@ -208,6 +260,10 @@ bool back_pass(struct back *b, const struct insn *in, const uint8_t *bytes, size
 		note_way(b, in);
 	if (in->kind == INSN_CALL && in->dest == in->pc + in->size)
 		b->may = true;
+	if (b->copies && (in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT)) {
+		b->impl->arch->effect(bytes, left, in, &e);
+		pass_call(b, &e);
+	}
 	b->pushed &= plain;
 	if (insn_ends(in)) {
 		b->known = false;

@@ -9,6 +9,7 @@
 struct back_way {
 	raddr_t to;
 	int32_t sp, fp;
+	bool stale;			/* the latter */
 };
 
 struct back {
@@ -18,7 +19,12 @@ struct back {
 	bool known;			/* and where it is */
 	bool pushed;			/* something was, since a jump or call */
 	bool copies;			/* a register has an address of it */
+	bool copied;			/* the frame's has one that is not its own's */
+	uint32_t stale;			/* registers that have none any more, if a call has set
+					 * them that may: a bit each */
 	bool may;			/* the function may change its way back */
+	raddr_t above;			/* the last instruction that writes above it, */
+	int32_t above_end;		/* up to here, from where it is; the highest so far */
 	bool judged, told;		/* does the file tell where the stack is? */
 	int32_t deep;			/* where it was deepest, */
 	raddr_t deepest;		/* behind here */

@@ -209,6 +209,8 @@ int arrivals_find(struct plan_impl *p)
 	int err = judge_suspects(p, suspects, list_suspects(p, suspects));
 
 	if (!err)
+		err = above_judge(p);
+	if (!err)
 		err = judge_loners(p);
 	base_sort(p->verdicts, p->nverdicts, sizeof(*p->verdicts));
 	for (size_t i = 0; i < p->nplaces; i++)

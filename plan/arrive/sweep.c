@@ -297,6 +297,8 @@ int sweep_note(struct sweep *s, const uint8_t *p, const struct insn *in)
 		err = suspect(s, in, SUSPECT_GOAL | SUSPECT_NAME);
 	if (!err && sweep_is_goal(s, in))
 		err = suspect(s, in, SUSPECT_GOAL);
+	if (!err && (in->kind == INSN_CALL || insn_ends(in)) && !s->again && is_in_func(s, in->pc))
+		err = above_note(s, in);
 	if (err)
 		return err;
 	note_addresses(s, in);
@@ -480,7 +482,8 @@ struct share {
 	bool begins, ends;		/* as the text does */
 };
 
-#define SWEPT(X) X(edges) X(ways) X(loners) X(maybes) X(numbers)
+#define SWEPT(X) X(edges) X(ways) X(loners) X(maybes) X(numbers) \
+	X(highs) X(handings)
 
 static void begin_share(struct plan_impl *own)
 {

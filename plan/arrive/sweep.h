@@ -35,6 +35,9 @@ struct sweep {
 int sweep_measure(const struct sweep *, raddr_t pc, struct insn *ret);
 /* Note where an instruction leads, and what it names. 0 or -errno. */
 int sweep_note(struct sweep *, const uint8_t *bytes, const struct insn *);
+/* above.c: note what the function has written to above its way back, and to what it hands the
+ * stack at this call, or end of a way. 0 or -ENOMEM. */
+int above_note(struct sweep *, const struct insn *);
 /* May control leave here by an address? */
 bool sweep_is_goal(const struct sweep *, const struct insn *);
 

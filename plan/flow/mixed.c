@@ -112,10 +112,9 @@ static size_t led_to(struct mixed *m, size_t step)
 
 /* A call of the body's own: what is called has the registers as they are before it, and one word
  * more on the stack; or it is the body from its start on, with a frame of its own. */
-static void call_own(struct mixed *m, size_t step, const struct mixed_state *from)
+static void call_own(struct mixed *m, size_t to, const struct mixed_state *from)
 {
 	struct mixed_state s = *from;
-	size_t to = led_to(m, step);
 	uint64_t frame = 0;
 
 	for (size_t i = 0; i < m->nwords && !to; i++)
@@ -182,14 +181,15 @@ static void go_through(struct mixed *m)
 		}
 		if (!s.reached)
 			continue;
-		bool calls = b->steps[i].insn.kind == INSN_CALL && b->steps[i].insn.dest;
+		size_t called = b->steps[i].insn.kind == INSN_CALL && b->steps[i].insn.dest ?
+			led_to(m, i) : b->nsteps;
 
-		if (calls)
-			call_own(m, i, &s);
+		if (called < b->nsteps)
+			call_own(m, called, &s);
 		mixed_pass(m, i, &s);
 		lead_on(m, i, &leaver, &s);
 		/* What a call of the next instruction pushes is still there. */
-		s.reached = !calls || led_to(m, i) != i + 1;
+		s.reached = called != i + 1;
 	}
 }
 

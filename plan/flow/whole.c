@@ -357,11 +357,13 @@ static void arrive(struct whole *w, size_t step)
  * and a frame of its own; or it is where the call comes back to, and the way back is left there. */
 static void call_own(struct whole *w, size_t step, const struct state *from)
 {
-	struct state s = *from;
-
 	if (!w->to[step])
 		w->to[step] = 1 + (uint32_t)body_step(w->body, w->body->steps[step].insn.dest);
 	size_t to = w->to[step] - 1;
+
+	if (to == w->body->nsteps)
+		return;
+	struct state s = *from;
 
 	if (to == step + 1) {
 		whole_push(w, &s, false);

@@ -130,6 +130,46 @@ ret
 END fill
 """ + BY_WORD)
 
+# A function that changes what its caller returns by (above.c): directly, with an argument of the
+# caller's below that, by its end, and by a word that is loaded, changed and stored.
+SKIP = """
+FUNC F, 0
+mov %edi, %eax
+nop
+nop
+nop
+call skip
+xor %eax, %eax
+.LB0: add $2, %eax
+ret
+END F
+ARRIVE .LB0
+KEPT F
+FUNC bump
+{}
+ret
+END bump
+FUNC skip
+{}
+ret
+END skip
+"""
+rule("pie above", SKIP.format("addq $2, 8(%rsp)", "call bump"), "")
+rule("pie above_pushed", SKIP.format("addq $2, 16(%rsp)", "push %rdi; call bump; pop %rdi"), "")
+rule("pie above_loaded", SKIP.format("""
+push %rbx
+mov %rsp, %rbx
+mov 16(%rbx), %rax
+add $2, %rax
+mov %rax, 16(%rbx)
+pop %rbx""", "call bump"), "")
+rule("pie above_jumped", SKIP.format("addq $2, 8(%rsp)", "call on") + """
+FUNC on
+mov %edi, %edx
+jmp bump
+END on
+""", "")
+
 
 def make(name):
     """The file of a program."""

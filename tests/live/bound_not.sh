@@ -76,6 +76,35 @@ sed 's/movzbl\(.*\)%ebx/movslq\1%rbx; lea (,%rbx,8), %rbx/' low.s >wide.s
 as -o wide.o wide.s && ld -shared -o wide.so wide.o || die "cannot make wide.so"
 bound wide.so || die "a number of four bytes binds nothing"
 
+# A function may write to its arguments.
+cat >argument.s <<-'END'
+	.text
+	.globl f
+	.type f, @function
+	f:	.cfi_startproc
+	push %rdi
+	.cfi_def_cfa_offset 16
+	call g
+	pop %rdi
+	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+	.size f, . - f
+	.globl g
+	.type g, @function
+	g:	.cfi_startproc
+	addq $2, 8(%rsp)
+	ret
+	.cfi_endproc
+	.size g, . - g
+END
+as -o argument.o argument.s && ld -shared -Bsymbolic -o argument.so argument.o ||
+	die "cannot make argument.so"
+bound argument.so && die "an argument binds: $(cat trace.err)"
+sed 's/push %rdi/nop/; s/pop %rdi/nop/; s/offset 16/offset 8/' argument.s >frame.s
+as -o frame.o frame.s && ld -shared -Bsymbolic -o frame.so frame.o || die "cannot make frame.so"
+bound frame.so || die "a way back of the caller binds nothing"
+
 # numbers NAME SECTION: words that lead into their own section, or nowhere, and behind them
 # one that is a distance to the second instruction of f.
 numbers()
