@@ -54,6 +54,13 @@ static inline bool arrivals_is_outside(const struct plan_impl *p, raddr_t a)
 		!symbols_text(p->symbols, a, &left) && !symbols_is_tabled(p->symbols, a);
 }
 
+/* Where addresses are numbers: may one that is put into a frame be that of an instruction, of
+ * whatever function? Where pages begin many are numbers, or say where all code does. */
+static inline bool arrivals_may_be_place(const struct plan_impl *p, raddr_t a)
+{
+	return a % PAGE && ground_is_read(p, a);
+}
+
 enum { DISTANCES_HOLES = 4 };	/* that lead to no code, one after the other: a table's end */
 
 /* distances.c. Code names this address: *kept if it may be a table of distances. 0 or

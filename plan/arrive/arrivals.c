@@ -194,7 +194,7 @@ static uint32_t with_copies(uint32_t regs, const uint32_t *copies)
 	return regs;
 }
 
-/* Is an address written to the frame, as a number: of a function, or of a place in this one? */
+/* Is an address of code written to the frame, as a number? */
 static bool is_kept(const struct flow *f, const struct effect *e)
 {
 	const struct plan_impl *p = f->body->impl;
@@ -205,7 +205,7 @@ static bool is_kept(const struct flow *f, const struct effect *e)
 		return false;
 	const struct func *at = symbols_func_at(p->symbols, a);
 
-	return body_has(f->body, a) || (at && at->range.start == a);
+	return body_has(f->body, a) || (at && at->range.start == a) || arrivals_may_be_place(p, a);
 }
 
 /* Is a word taken from there? */

@@ -34,14 +34,16 @@ static struct value given_up(const struct flow *f, bool whole)
 }
 
 /* A number that is stored, or pushed: if it is no address, it is nothing that is gone by. Many
- * numbers look like one: sums are judged of those in here. */
+ * numbers look like one: sums are judged of those where an instruction begins. */
 static struct value written(const struct flow *f, const struct effect *e)
 {
 	const struct plan_impl *p = f->body->impl;
 	raddr_t a = (raddr_t)e->written;
-	bool other = !arrivals_is_address(p, a) || (f->near_only && !body_has(f->body, a));
+	bool place = !p->symbols->is_pie && arrivals_may_be_place(p, a);
+	bool other = !arrivals_is_address(p, a) ||
+		(f->near_only && !place && !body_has(f->body, a));
 
-	return p->symbols->is_pie || other ? value_word : value_number(f, a, false);
+	return p->symbols->is_pie || other ? value_word : value_number(f, a, place);
 }
 
 /* A word of the frame that an instruction has written, or pushed: as go_back. */

@@ -170,6 +170,29 @@ jmp bump
 END on
 """, "")
 
+# A place of another function, as a number, in a word of the frame, and something is added to it.
+rule("exec number_stored", """
+FUNC fill
+push %rbp
+mov %rsp, %rbp
+movq $.LB0, -8(%rbp)
+mov -8(%rbp), %rdx
+lea (%rdx,%rdi,2), %rdx
+mov %rdx, word(%rip)
+pop %rbp
+ret
+END fill
+""" + BY_WORD)
+rule("exec number_pushed", """
+FUNC fill
+push $.LB0
+pop %rdx
+lea (%rdx,%rdi,2), %rdx
+mov %rdx, word(%rip)
+ret
+END fill
+""" + BY_WORD)
+
 
 def make(name):
     """The file of a program."""
