@@ -193,6 +193,70 @@ ret
 END fill
 """ + BY_WORD)
 
+# What it goes by is in a word of the frame: is_by_frame in sweep.c.
+rule("pie by_frame", """
+FUNC G, 1
+lea table(%rip), %rcx
+mov (%rcx,%rdi,8), %rdx
+sub $4096, %rdx
+mov %rdx, -16(%rsp)
+jmp *-16(%rsp)
+END G
+KEPT G
+.data
+.balign 8
+table: .quad .LB0 + 4096, .LB1 + 4096, .LB2 + 4096
+""")
+# A call of what stands behind it names that: flow_is_own_address, and sweep_note.
+rule("pie call_pop", """
+FUNC fill
+call 1f
+1: pop %rdx
+lea (%rdx,%rdi,2), %rdx
+add $.LB0 - 1b, %rdx
+mov %rdx, word(%rip)
+ret
+END fill
+""" + BY_WORD)
+# A table that only a word of data names: add_maybes in distances.c.
+rule("pie data_pointer", """
+FUNC G, 1
+mov pointer(%rip), %rcx
+movslq (%rcx,%rdi,4), %rdx
+add %rcx, %rdx
+jmp *%rdx
+END G
+KEPT G
+.section .rodata
+.balign 4
+table: .long .LB5 - table, .LB0 - table, .LB1 - table
+.data
+.balign 8
+pointer: .quad table
+""")
+# A jump with a frame up, of which nothing but the code tells: whole_doubt_jumps.
+rule("pie frame_up", """
+.p2align 4
+.globl G
+.type G, @function
+G: ARRIVE G, 1
+push %rbx
+mov %edi, %ebx
+nopl 0(%rax,%rax)
+ARRIVE 1f, 4
+1: jmp *leaves(%rip)
+.size G, . - G
+KEPT G
+FUNC out
+lea 1(%rbx), %eax
+pop %rbx
+ret
+END out
+.data
+.balign 8
+leaves: .quad out
+""", "")
+
 
 def make(name):
     """The file of a program."""
