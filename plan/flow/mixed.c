@@ -118,7 +118,7 @@ static void call_own(struct mixed *m, size_t to, const struct mixed_state *from)
 	uint64_t frame = 0;
 
 	for (size_t i = 0; i < m->nwords && !to; i++)
-		frame |= m->words[i].base == STACK ? 1ull << (FIRST_WORD + i) : 0;
+		frame |= m->words[i].base == m->sp ? 1ull << (FIRST_WORD + i) : 0;
 	s.label &= ~frame;
 	s.start &= ~frame;
 	s.known &= to ? s.known : (uint16_t)~s.stacked;
