@@ -108,7 +108,7 @@ static bool is_as_before(struct back *b, raddr_t to)
 		return now == 0;
 	for (size_t i = 0; i < b->nchanges && b->changes[i].to <= to; i++)
 		was = b->changes[i].sp;
-	return (all && was == now) || is_as_told(b, to);
+	return all && was == now;
 }
 
 /* Something is written to memory of the stack. */
@@ -190,7 +190,11 @@ static void note_way(struct back *b, const struct insn *in)
 	struct back_way *w = way_to(b, in->dest);
 
 	if (in->dest <= in->pc) {
-		b->may |= !is_as_before(b, in->dest);
+		if (is_as_before(b, in->dest))
+			return;
+		b->may |= !is_as_told(b, in->dest);
+		/* A loop that makes a large frame page by page: behind it the file tells. */
+		find_stack(b, in->pc + in->size);
 		return;
 	}
 	if (w->to == in->dest && w->sp != b->stack.at[sp])
