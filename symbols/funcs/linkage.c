@@ -53,6 +53,24 @@ static int note_table(struct linkage *l, const struct image *im, raddr_t addr,
 	return err;
 }
 
+/* A program that is linked to one address and that no loader binds has no tags: it binds its
+ * indirect functions itself, by a table that is a section. */
+static int note_own_tables(struct linkage *l, const struct image *im)
+{
+	uint64_t left = image_held(im);
+	int err = 0;
+
+	for (size_t i = 1; i < im->nsections && !err; i++) {
+		const GElf_Shdr *sh = &im->sections[i];
+
+		if (sh->sh_type != SHT_RELA || !(sh->sh_flags & SHF_ALLOC) || sh->sh_size > left)
+			continue;
+		left -= sh->sh_size;
+		err = note_table(l, im, sh->sh_addr, sh->sh_size);
+	}
+	return err;
+}
+
 bool linkage_is_table(const char *section)
 {
 	return !strncmp(section, ".plt", 4) || !strcmp(section, ".iplt");
@@ -97,6 +115,8 @@ int linkage_read(const struct image *im, const struct dynamic *d,
 
 	if (!err && t[DT_PLTREL] == DT_RELA)
 		err = note_table(&l, im, t[DT_JMPREL], t[DT_PLTRELSZ]);
+	if (!err && !t[DT_RELA] && !t[DT_JMPREL])
+		err = note_own_tables(&l, im);
 	if (!err)
 		err = note_stubs(&l, im);
 	if (ret->nslots)
