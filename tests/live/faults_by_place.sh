@@ -27,24 +27,26 @@ removed
 
 tell handle '^handling$' >/dev/null
 inject_until place_exit -p "$VICTIM" -f 'place_*'
-has_line 'refused place_method: an instruction in the way may fault' trace.err ||
-	die "is not refused"
-# Where no entry is recorded behind its place, what begins with a load is refused as well.
+# On arm64 what leads elsewhere reaches no memory itself: so each function has a place behind its
+# loads, that one, too.
 if [ $n = 6 ]; then
+	has_line 'refused place_method: an instruction in the way may fault' trace.err ||
+		die "is not refused"
 	has_line '5 of 6 functions probed, 5 with exits' trace.err || die "not all that may be"
-	traced place_entry
 	traced place_divide
 else
-	has_line '3 of 5 functions probed, 3 with exits' trace.err || die "not all that may be"
+	all "not all with a handler"
+	traced place_method
 fi
+traced place_entry
 # Paired, though something was on the stack when it was recorded.
 traced '} /\* place_pushed \*/'
 [ "$(grep -c 'place_pushed: began before' trace.out)" -le 1 ] || die "place_pushed is not paired"
 traced place_plain
 removed
+[ $n = 6 ] || exit 0
 "$INJECT" list -p "$VICTIM" -f place_method | grep -q 'may-fault$' || die "list does not say so"
 
-[ $n = 6 ] || exit 0
 status 0 "$INJECT" -p "$VICTIM" -f late_zero -d 0.02 -o /dev/null
 status 0 "$INJECT" start -p "$VICTIM" -f late_zero -f late_taker
 status 0 "$INJECT" stop -p "$VICTIM"
