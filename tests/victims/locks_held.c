@@ -3,13 +3,13 @@
  * locks_held: a thread sleeps for seconds with a lock of the C library or its loader held,
  * as one does whose signal handler is slow, or whose library's constructor. Others, which
  * want no such lock, tick, and wait for semaphores in between. How long has one of them
- * been kept from it? By the first argument:
+ * been kept from it? By the first argument; a second one is how many seconds it sleeps, not 10:
  *
  *	FILE.so		dlopen of it, with a constructor that sleeps
  *	malloc		a handler has interrupted malloc or free, in the only arena
  *	stacks		a handler has interrupted pthread_join, which gives a stack back
  *
- *	hold	-> ok hold	the lock is held now, for HELD_MS
+ *	hold	-> ok hold	the lock is held now, for so long
  *	gap	-> gap MS	the longest between two ticks since then
  *	free	-> ok free	it has been given back
  */
@@ -25,7 +25,7 @@
 #include "tests/victims/victim.h"
 
 enum {
-	HELD_MS = 10000,
+	HELD = 10,		/* seconds */
 	TICKERS = 4,
 	TICK_US = 2000,
 	TRIAL_US = 300000,	/* in which a thread gets a lock that is free, as a rule */
@@ -34,6 +34,7 @@ enum {
 };
 
 static const char *how;
+static int seconds = HELD;
 static pthread_t holder, trier;
 static sem_t begin, try, tried, over;
 static volatile bool held, trying;
@@ -133,7 +134,7 @@ static void sleep_held(void)
 	gap = 0;
 	held = true;
 	sem_post(&begin);
-	victim_sleep_us(HELD_MS * 1000L);
+	victim_sleep_us(seconds * 1000000L);
 	held = false;
 	sem_post(&over);
 }
@@ -218,6 +219,8 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		return 2;
 	how = argv[1];
+	if (argc > 2)
+		seconds = atoi(argv[2]);
 	mallopt(M_ARENA_MAX, 1);
 	sem_init(&begin, 0, 0);
 	sem_init(&try, 0, 0);
