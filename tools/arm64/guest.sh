@@ -18,7 +18,7 @@ stamp=$(cat "$here/guest.sh" "$here/apt.sh" "$here/init" "$here/leave.c" | sha25
 libraries="libc6 libgcc-s1 libstdc++6 libdw1 libelf1 libcapstone4 libunwind8 libzstd1 liblzma5
 	libiberty-dev libboost-context1.74.0 musl"
 tools="busybox-static bash dash coreutils grep sed mawk gawk findutils diffutils procps util-linux
-	bsdutils libc-bin mount strace gdb python3 jq babeltrace2 zstd"
+	bsdutils libc-bin mount strace gdb python3 jq babeltrace2 zstd binutils perl-base"
 programs="redis-server redis-tools nginx-light"
 headers="libc6-dev libelf-dev libdw-dev libcapstone-dev libunwind-dev libiberty-dev zlib1g-dev
 	liblzma-dev libzstd-dev libboost-context-dev musl-dev"
@@ -89,6 +89,8 @@ rm -rf "$dir"/root/usr/{include,share/doc,share/man,share/locale} "$dir"/root/us
 mkdir -p "$dir"/root/{proc,sys,dev,tmp,mnt,run,root,etc}
 printf 'root:x:0:0:root:/root:/bin/bash\nnobody:x:65534:65534::/:/bin/sh\n' >"$dir/root/etc/passwd"
 printf 'root:x:0:\nnogroup:x:65534:\n' >"$dir/root/etc/group"
+# What installing would have chosen.
+ln -s mawk "$dir/root/usr/bin/awk"
 cp "$here/init" "$dir/root/init"
 aarch64-linux-gnu-gcc -O2 -static -s -o "$dir/root/bin/leave" "$here/leave.c"
 (cd "$dir/root" && find . -print0 | cpio --quiet -0 -o -H newc -R 0:0) >"$dir/root.cpio"
