@@ -37,14 +37,16 @@ visit()
 # has left in the threads.
 another()
 {
-	local INJECT=$INJECT id made
+	local INJECT=$INJECT id made build=$BUILD
 
 	id=$(readelf -n "$BUILD/payload.so" | awk '/Build ID/ { print $3 }')
 	perl -0777 -pe 'BEGIN { $id = pack("H*", shift); ($new = $id) =~ tr/\0-\xff/\1-\xff\0/ }
-		s/\Q$id\E/$new/g' "$id" <"$INJECT" >inject
+		s/\Q$id\E/$new/g' "$id" <"$build/inject" >inject
 	chmod +x inject
-	cmp -s inject "$INJECT" && die "it is the same build"
-	INJECT=$PWD/inject
+	cmp -s inject "$build/inject" && die "it is the same build"
+	# What is called may be a script, which calls the one of BUILD.
+	[ "$INJECT" != "$build/inject" ] || INJECT=$PWD/inject
+	local -x BUILD=$PWD
 	inject_bg -p "$VICTIM" -f main.work_in_go -o /dev/null
 	made=$(tell 'run 5000' '^made' 120 | cut -d' ' -f2)
 	inject_end

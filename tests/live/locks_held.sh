@@ -13,7 +13,7 @@ gap() { tell gap '^gap'; }
 
 for how in "$VICTIMS/slow.so" malloc stacks; do
 	rm -f victim.in
-	victim locks_held "$how" $seconds
+	victim locks_held "$how" "$seconds"
 	before=$(threads "$VICTIM")
 	tell hold '^ok hold$' >/dev/null
 	inject_until held_tick -p "$VICTIM" -f 'held_*'
