@@ -30,6 +30,9 @@
 #define MACHINE_TRAP "int3"
 #define MACHINE_UNDEFINED "ud2"
 enum { MACHINE_BEHIND_TRAP = 0, MACHINE_BEHIND_UNDEFINED = 2 };
+/* What compilers make of what cannot happen. */
+#define MACHINE_STOP "ud2"
+enum { MACHINE_BEHIND_STOP = 2, MACHINE_STOP_SIGNAL = 4 };	/* SIGILL */
 
 /* Does what stands there begin with a jump to a stub? */
 static inline bool machine_is_jump(const void *code)
@@ -49,6 +52,8 @@ static inline bool machine_is_jump(const void *code)
 #define MACHINE_TRAP "brk #0"
 #define MACHINE_UNDEFINED "udf #0"
 enum { MACHINE_BEHIND_TRAP = 4, MACHINE_BEHIND_UNDEFINED = 4 };
+#define MACHINE_STOP "brk #1000"
+enum { MACHINE_BEHIND_STOP = 4, MACHINE_STOP_SIGNAL = 5 };	/* SIGTRAP */
 
 static inline bool machine_is_jump(const void *code)
 {

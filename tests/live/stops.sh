@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# stops: a function that is nothing but ud2 is probed where its signal is not handled: it ends
-# the process as it would, and the call is seen; a handler that is set later goes on behind it.
-# Where the signal is handled, it stays.
+# stops: a function that is nothing but ud2 (on arm64 brk #1000) is probed where its signal is not
+# handled: it ends the process as it would, and the call is seen; a handler that is set later goes
+# on behind it. Where the signal is handled, it stays.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -32,5 +32,6 @@ inject_wait
 traced stop_here
 ended=0
 wait "$VICTIM" || ended=$?
-[ "$ended" = $((128 + 4)) ] || die "it ended with $ended, not by SIGILL"
+[ "$(uname -m)" = x86_64 ] && want=ILL || want=TRAP
+[ "$ended" = $((128 + $(kill -l $want))) ] || die "it ended with $ended, not by SIG$want"
 VICTIM=

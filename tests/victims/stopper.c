@@ -24,7 +24,7 @@ __asm__(
 "	.type stop_here, @function\n"
 "stop_here:\n"
 "	.cfi_startproc\n"
-"	" MACHINE_UNDEFINED "\n"
+"	" MACHINE_STOP "\n"
 "	nop\n"
 "	nop\n"
 "	nop\n"
@@ -41,14 +41,14 @@ static void on_stop(int sig, siginfo_t *info, void *context)
 
 	if (knows && (uintptr_t)CONTEXT_PC(u) != (uintptr_t)stop_here)
 		victim_wrong("a stop at %llx", (unsigned long long)CONTEXT_PC(u));
-	CONTEXT_PC(u) += MACHINE_BEHIND_UNDEFINED;
+	CONTEXT_PC(u) += MACHINE_BEHIND_STOP;
 }
 
 static void handle(void)
 {
 	struct sigaction act = { .sa_sigaction = on_stop, .sa_flags = SA_SIGINFO };
 
-	if (sigaction(SIGILL, &act, NULL))
+	if (sigaction(MACHINE_STOP_SIGNAL, &act, NULL))
 		victim_wrong("no handler");
 }
 
