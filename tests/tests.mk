@@ -355,17 +355,17 @@ ARM64_UNIT := $(addprefix patch/,arm64_decode arm64_relocate arm64_stack plan_ar
 	payload_keep payload_limiter payload_registers payload_registers_bare payload_signals \
 	payload_tight payload_tight_bare payload_tight_room \
 	payload_timing payload_watch)
-ARM64_LIVE := aliases arm64_guarded arm64_words attach_exec attach_faulter \
-	attach_in_syscall attach_landing attach_many_functions attach_recursion \
-	attach_registers attach_running attach_sigaltstack attach_single attach_sleeping \
-	attach_stripped attach_tailcalls branch_into_prologue command_same command_signals \
-	command_status confined_later confined_thread conventions count_exact count_json \
-	eintr_table exceptions flight fork_children_cleaned hist interrupted leader_ends \
-	linkage longjmp own_code pthread_exit_cancel record_exact refuse_already_traced \
-	refuse_foreign_breakpoint refuse_seccomp refuse_stopped refuse_text_differs \
-	refuse_zombie remove_on_term remove_target_ends remove_target_execs \
-	signals_while_borrowed stop_after_kill9 stop_breakpoint_on_jump text_changed \
-	text_copies vfork_children
+ARM64_LIVE := aliases arm64_guarded arm64_words attach_as_user attach_exec attach_faulter \
+	attach_in_syscall attach_landing attach_many_functions attach_recursion attach_registers \
+	attach_running attach_sigaltstack attach_single attach_sleeping attach_stripped \
+	attach_tailcalls backtrace_gdb branch_into_prologue command_same command_signals \
+	command_status confined_later confined_thread control_groups conventions core_dump \
+	count_exact count_json eintr_table exceptions faults_by_place flight \
+	fork_children_cleaned hist interrupted leader_ends linkage longjmp own_code \
+	pthread_exit_cancel record_exact refuse_already_traced refuse_foreign_breakpoint \
+	refuse_seccomp refuse_stopped refuse_text_differs refuse_zombie remove_on_term \
+	remove_target_ends remove_target_execs session_split signals_while_borrowed static_ifunc \
+	stop_after_kill9 stop_breakpoint_on_jump stops text_changed text_copies vfork_children
 # One point in so many as `check` takes.
 ARM64_FAULT := trace_killed_threads
 ARM64_WIDER := 40
