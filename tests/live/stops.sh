@@ -33,5 +33,5 @@ traced stop_here
 ended=0
 wait "$VICTIM" || ended=$?
 [ "$(uname -m)" = x86_64 ] && want=ILL || want=TRAP
-[ "$ended" = $((128 + $(kill -l $want))) ] || die "it ended with $ended, not by SIG$want"
+[ "$ended" = $((128 + $(kill -l "$want"))) ] || die "it ended with $ended, not by SIG$want"
 VICTIM=
