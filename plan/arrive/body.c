@@ -233,9 +233,10 @@ static int gather(struct body *b)
  * Where can control be? What nothing leads to may be data, or was never
  * linked to: a return there is no exit, and must not be written over. Some compilers
  * put nothing but code there, to some of which only their runtime leads: by it a
- * function returns that has recovered from a panic (`all_live`).
+ * function returns that has recovered from a panic (`all_live`). `all`: so does a jump of
+ * which no more is known than that it stays inside.
  */
-static void mark_live(struct body *b)
+static void mark_live(struct body *b, bool all)
 {
 	bool falls = false;
 
@@ -244,7 +245,7 @@ static void mark_live(struct body *b)
 
 		if (i && b->steps[i - 1].piece != s->piece)
 			falls = false;
-		s->live = falls || b->runtime->all_live ||
+		s->live = falls || all || b->runtime->all_live ||
 			ground_any(b->impl, LAYER_TARGET, s->insn.pc, 1) ||
 			words_lead_to(b->impl, s->insn.pc);
 		falls = s->live && !s->ends;
@@ -425,6 +426,19 @@ static void judge_unseen(struct body *b)
 	}
 }
 
+/* Where the entries of no table of distances are read (plan/flow knows those of x86-64), a jump
+ * inside may lead to any instruction. */
+static bool leads_anywhere(const struct body *b, const enum indirect *indirect)
+{
+	size_t n = 0;
+	bool ret = false;
+
+	for (size_t i = 0; i < b->nsteps && arch_has_short_windows(b->impl->arch); i++)
+		if (step_is_indirect(&b->steps[i]))
+			ret |= indirect[n++] == INDIRECT_INSIDE;
+	return ret;
+}
+
 static int body_judge(struct body *b)
 {
 	auto_free enum indirect *indirect = NULL;
@@ -433,7 +447,7 @@ static int body_judge(struct body *b)
 
 	if (err)
 		return err;
-	mark_live(b);
+	mark_live(b, leads_anywhere(b, indirect));
 	doubt_strangers(b);
 	for (size_t i = 0; i < b->nsteps; i++) {
 		struct step *s = &b->steps[i];

@@ -113,6 +113,30 @@ static void jumps_by_register(void)
 	}
 }
 
+/* A switch adds a distance to a place of its own: each return behind it is an exit, though no
+ * branch leads there. */
+static void switch_leads_to_exits(void)
+{
+	static const uint32_t words[] = {
+		0x7100041f,		/* cmp w0, #1 */
+		0x540000e8,		/* b.hi 1f */
+		0x90001362, 0x910ba042,	/* x2: the table */
+		0x38604842,		/* ldrb w2, [x2, w0, uxtw] */
+		0x10000060,		/* adr x0, 1f */
+		0x8b228802,		/* add x2, x0, w2, sxtb #2 */
+		0xd61f0040,		/* br x2 */
+		RET, MOV_X0_X1, RET, MOV_X0_X1, RET,
+	};
+
+	begin();
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		put_word(words[i]);
+	func_end();
+	module_plan("f");
+	CHECK(!probe()->refusal && !probe()->entry_only);
+	CHECK_EQ(probe()->nexits, 3);
+}
+
 static void supervisor_call_at_entry(void)
 {
 	begin();
@@ -319,6 +343,7 @@ int main(void)
 	loop_behind_entry();
 	tail_jump();
 	jumps_by_register();
+	switch_leads_to_exits();
 	supervisor_call_at_entry();
 	constant_among_code();
 	constant_left_over();
