@@ -13,8 +13,10 @@
 . "$ROOT/tests/balance_lib.sh"
 
 # On arm64 what never returns calls others with the stack pointer that it has itself, and is taken
-# for left then: _start, and what a thread begins with.
-[ "$(uname -m)" = x86_64 ] && begins=0 || begins=1
+# for left then: _start, and what a thread begins with. And in a program that is linked to one
+# address the C library calls main by a jump that stands behind _start and has no name of its own:
+# an exit that nothing has entered by.
+[ "$(uname -m)" = x86_64 ] && begins=0 wraps='' || begins=1 wraps='|^_start@'
 
 big=${SOAK:+200}
 [ -z "$big" ] || buffer=1G
@@ -97,9 +99,9 @@ for t in threads:
 print("cause threads", len(threads))
 EOF
 	program python3 "*${big:+ *@*}" "$python" -S work.py "${big:-2}"
-	echo "_start $begins" >left
-	[ -z "$big" ] || echo "libc.so.6? $(((1 + begins) * $(cause threads)))" >>left
-	balanced python3 "@ld-linux$(late)"
+	: >left
+	[ -z "$big" ] || echo "libc.so.6? $(((1 + begins) * $(cause threads)))" >left
+	balanced python3 "@ld-linux$(late)$wraps"
 else
 	echo "no python3 here"
 fi
