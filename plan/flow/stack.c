@@ -93,7 +93,7 @@ void stack_equal(const struct flow *f, size_t step, struct stack *s)
 	uint16_t equal = 0;
 	size_t left;
 
-	if (step && st->insn.kind == INSN_BRANCH && !f->led[step] &&
+	if (step && st->insn.kind == INSN_BRANCH && st->insn.dest < st->insn.pc && !f->led[step] &&
 	    st[-1].piece == st->piece && st[-1].insn.pc + st[-1].insn.size == st->insn.pc)
 		equal = f->arch->equals(symbols_text(p->symbols, st[-1].insn.pc, &left),
 					&st[-1].insn, &st->insn);
