@@ -11,13 +11,13 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
-#include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "symbols/elf/debugfile.h"
+#include "symbols/elf/debuginfo.h"
 #include "symbols/names/demangle.h"
 #include "symbols/names/glob.h"
 #include "symbols/lines/linefile.h"
@@ -36,13 +36,6 @@ enum {
 /* libdw reads all of it into memory; and two seconds are enough for as much. */
 #define SIZE_MAX_BYTES (256ull << 20)
 
-/* A file that has debug information. */
-struct source {
-	struct image image;
-	int fd;
-	Dwarf *dwarf;
-};
-
 /* The entry that all instances of an inlined function refer to. */
 struct origin {
 	uint64_t at;		/* where libdw has it in memory; first for vec_sort_keys */
@@ -60,7 +53,7 @@ struct search {
 	const struct symbols *symbols;
 	const struct pattern *pattern;
 	struct inlined_list *list;
-	struct source main, common;	/* that with the code, and what it shares with others */
+	struct debuginfo info;
 	struct line_sections lines;
 	struct origin *origins;
 	size_t norigins, origins_cap;
@@ -401,70 +394,15 @@ static void each_unit(struct search *s, Dwarf *dwarf, bool places)
 
 static void search_both(struct search *s)
 {
-	each_unit(s, s->main.dwarf, false);
-	each_unit(s, s->common.dwarf, false);
+	each_unit(s, s->info.main.dwarf, false);
+	each_unit(s, s->info.common.dwarf, false);
 	if (!s->norigins)
 		return;
 	vec_sort(s->origins, s->norigins, by_place);
-	each_unit(s, s->main.dwarf, true);
+	each_unit(s, s->info.main.dwarf, true);
 }
 
 /* ---- files --------------------------------------------------------------- */
-
-/* Bytes of debug information; UINT64_MAX if it is compressed as it once was. */
-static uint64_t debug_size(const struct image *im)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 1; i < im->nsections; i++) {
-		const char *name = image_section_name(im, &im->sections[i]);
-		GElf_Chdr packed;
-		uint64_t size = im->sections[i].sh_size;
-
-		if (!strncmp(name, ".zdebug", 7))
-			return UINT64_MAX;
-		if (strncmp(name, ".debug", 6) != 0)
-			continue;
-		if (im->sections[i].sh_flags & SHF_COMPRESSED) {
-			if (!gelf_getchdr(elf_getscn(im->elf, i), &packed))
-				return UINT64_MAX;
-			size = packed.ch_size;
-		}
-		if (__builtin_add_overflow(sum, size, &sum))
-			return UINT64_MAX;
-	}
-	return sum;
-}
-
-static bool read_dwarf(struct search *s, struct source *from)
-{
-	uint64_t size = debug_size(&from->image);
-
-	if (size > SIZE_MAX_BYTES) {
-		s->list->too_large = MAX(s->list->too_large, size);
-		return false;
-	}
-	from->dwarf = dwarf_begin_elf(from->image.elf, DWARF_C_READ, NULL);
-	return from->dwarf;
-}
-
-/* What dwz has moved to a file of its own. libdw would look for it by itself, and open
- * whatever it is told to; so if it is not found, nothing is searched. */
-static bool read_common(struct search *s, const char *dir)
-{
-	const char *name;
-	const void *id;
-	ssize_t n = dwelf_dwarf_gnu_debugaltlink(s->main.dwarf, &name, &id);
-
-	if (n <= 0)
-		return n == 0;
-	if (debugfile_open_common(dir, name, id, (size_t)n, &s->common.image, &s->common.fd) ||
-	    !read_dwarf(s, &s->common) ||
-	    dwelf_dwarf_gnu_debugaltlink(s->common.dwarf, &name, &id))
-		return false;
-	dwarf_setalt(s->main.dwarf, s->common.dwarf);
-	return true;
-}
 
 static const Elf_Data *section(const struct image *im, const char *name)
 {
@@ -473,53 +411,15 @@ static const Elf_Data *section(const struct image *im, const char *name)
 	return sh ? elf_getdata(elf_getscn(im->elf, sh - im->sections), NULL) : NULL;
 }
 
-static void read_and_search(struct search *s, const char *dir)
+static void search_opened(struct search *s)
 {
-	const struct image *im = &s->main.image;
+	const struct image *im = &s->info.main.image;
 
-	if (!read_dwarf(s, &s->main) || !read_common(s, dir))
-		return;
 	s->lines = (struct line_sections){
 		section(im, ".debug_line"), section(im, ".debug_line_str"),
 		section(im, ".debug_str"),
 	};
 	search_both(s);
-}
-
-static void close_source(struct source *from)
-{
-	if (from->dwarf)
-		dwarf_end(from->dwarf);
-	if (from->image.elf)
-		image_close(&from->image);
-	if (from->fd >= 0)
-		close(from->fd);
-}
-
-/* The debug information itself, or that of the file which was split from it; the name of
- * the directory for the caller to free. */
-static bool open_main(struct search *s, int fd, char **dir)
-{
-	const char *path = s->symbols->path, *slash = strrchr(path, '/');
-	struct image file;
-	struct stripped stripped = { .image = &file, .path = path,
-				     .debug_root = symbols_debug_root() };
-
-	if (image_open(fd, path, &file)) {
-		fail_clear();
-		return false;
-	}
-	if (image_section(&file, ".debug_info")) {
-		s->main.image = file;
-		*dir = slash ? strndup(path, (size_t)(slash - path)) : strdup(".");
-		return *dir;
-	}
-	int err = debugfile_open(&stripped, &s->main.image, &s->main.fd, dir);
-
-	image_close(&file);
-	if (err)
-		s->main.image = (struct image){ 0 };
-	return !err && *dir;
 }
 
 static void free_inlined(struct inlined *i)
@@ -549,15 +449,14 @@ static void drop_others(struct inlined_list *l, size_t from)
 int inlined_find(const struct symbols *symbols, int fd, const struct pattern *p,
 		 struct inlined_list *ret)
 {
-	struct search s = { .symbols = symbols, .pattern = p, .list = ret,
-			    .main.fd = -1, .common.fd = -1 };
-	auto_free char *dir = NULL;
+	struct search s = { .symbols = symbols, .pattern = p, .list = ret };
 	size_t before = ret->n;
 
-	if (open_main(&s, fd, &dir))
-		read_and_search(&s, dir);
-	close_source(&s.main);
-	close_source(&s.common);
+	if (debuginfo_open(fd, symbols->path, symbols_debug_root(), SIZE_MAX_BYTES,
+			   &s.info) == 0)
+		search_opened(&s);
+	ret->too_large = MAX(ret->too_large, s.info.too_large);
+	debuginfo_close(&s.info);
 	strings_clear(&s.names);
 	free(s.origins);
 	for (size_t i = 0; i < s.ndeclared; i++)
