@@ -77,7 +77,7 @@ PAYLOAD_CFLAGS := -std=gnu11 $(WARN) -O2 -g -MMD -MP -fPIC -ffreestanding \
 	-fsanitize=undefined -fsanitize-undefined-trap-on-error)
 
 # Both instruction sets' pure half; the host's live half.
-SRCS := $(wildcard base/*.c arch/*.c symbols/*.c symbols/*/*.c plan/*.c plan/*/*.c \
+SRCS := $(wildcard base/*.c values/*.c arch/*.c symbols/*.c symbols/*/*.c plan/*.c plan/*/*.c \
 		trace/*/*.c injector/*/*.c) \
 	$(wildcard arch/x86_64/code*.c arch/arm64/code*.c) \
 	$(wildcard arch/$(ARCH)/regs*.c)

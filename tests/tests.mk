@@ -277,6 +277,12 @@ $(ARRIVE_CHECK): tests/arrive/check.c $(LIB)
 	@mkdir -p $(@D); echo "  CC      $<"
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $< $(LIB) $(LDLIBS)
 
+# What values are read of functions, beside what their program prints (tests/values).
+VALUES_DRIVER := $(if $(filter x86_64,$(ARCH)),$(BUILD)/tests/values/driver)
+$(VALUES_DRIVER): tests/values/driver.c $(LIB)
+	@mkdir -p $(@D); echo "  CC      $<"
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $< $(LIB) $(LDLIBS)
+
 # The oracle: where real programs arrive, and the plan (tests/oracle/run.sh).
 ORACLE := $(patsubst %,$(BUILD)/tests/oracle/%,check step strings plugin.so)
 $(BUILD)/tests/oracle/check $(BUILD)/tests/oracle/step: $(BUILD)/tests/oracle/%: tests/oracle/%.c $(LIB)
@@ -307,11 +313,11 @@ FAULT := $(sort $(wildcard tests/fault/*.sh))
 STRESS := $(sort $(wildcard tests/stress/*.sh))
 
 unit: $(UNIT_BIN)
-victims: $(VICTIMS) $(TOOLS) $(ARRIVE_CHECK)
+victims: $(VICTIMS) $(TOOLS) $(ARRIVE_CHECK) $(VALUES_DRIVER)
 tools: $(TOOLS)
 # For tests/run: what a test may want.
 programs:
-	@printf '%s\n' $(VICTIMS) $(ARRIVE_CHECK)
+	@printf '%s\n' $(VICTIMS) $(ARRIVE_CHECK) $(VALUES_DRIVER)
 oracle: $(ORACLE)
 
 deps:

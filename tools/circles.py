@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 # As tools/layers.sh has it for includes: a directory needs only itself and those below.
-FLOORS = [('base',), ('arch', 'symbols', 'payload'), ('plan', 'trace'), ('injector',)]
+FLOORS = [('base',), ('values',), ('arch', 'symbols', 'payload'), ('plan', 'trace'), ('injector',)]
 
 
 def objects(build, ending):

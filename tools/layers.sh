@@ -6,6 +6,7 @@
 #	injector
 #	plan  trace
 #	arch  symbols  payload
+#	values
 #	base
 #
 # The payload has two things of arch: cpu.h, the instructions that C has no words
@@ -22,12 +23,13 @@ status=0
 allowed() {
 	case $1 in
 	base) echo 'base/' ;;
+	values) echo 'base/|values/' ;;
 	arch) echo 'base/|arch/|payload/(abi|page|stub)\.h' ;;
-	symbols) echo 'base/|symbols/' ;;
+	symbols) echo 'base/|values/|symbols/' ;;
 	payload) echo 'payload/|arch/(cpu|stand)\.h' ;;
 	plan) echo 'base/|arch/arch\.h|symbols/symbols\.h|payload/(abi|page|stub)\.h|plan/' ;;
-	trace) echo 'base/|payload/abi\.h|symbols/(symbols|names/shorten)\.h|trace/' ;;
-	injector) echo 'base/|arch/|symbols/|payload/(abi|page|stub)\.h|plan/(plan|placement)\.h|trace/|injector/' ;;
+	trace) echo 'base/|values/|payload/abi\.h|symbols/(symbols|names/shorten)\.h|trace/' ;;
+	injector) echo 'base/|values/|arch/|symbols/|payload/(abi|page|stub)\.h|plan/(plan|placement)\.h|trace/|injector/' ;;
 	esac
 }
 
@@ -35,7 +37,7 @@ allowed() {
 # lies in the folder itself; its headers that all rooms share are named behind.
 rooms_of() {
 	case $1 in
-	symbols) echo 'elf unwind names funcs . lines' ;;
+	symbols) echo 'elf unwind names funcs . lines types' ;;
 	plan) echo 'text flow arrive choose .' ;;
 	trace) echo 'format output write read show export' ;;
 	injector) echo 'log proc modules ptrace session remote islands infect patch launch reader' \
@@ -63,7 +65,7 @@ sources() {
 }
 
 check_arrows() {
-	for dir in base arch symbols payload plan trace injector; do
+	for dir in base values arch symbols payload plan trace injector; do
 		[ -d "$dir" ] || continue
 		report "$dir includes what is not below it" <<-END
 		$(sources "$dir" | xargs -r grep -nH '^[ \t]*#[ \t]*include[ \t]*"' |
@@ -72,7 +74,7 @@ check_arrows() {
 	done
 	# Every file says where what it includes is, from the top.
 	report 'an include that is no path from the top' <<-END
-	$(sources base arch symbols payload plan trace injector 2>/dev/null |
+	$(sources base values arch symbols payload plan trace injector 2>/dev/null |
 		xargs -r grep -nH '^[ \t]*#[ \t]*include[ \t]*"[^/"]*"')
 	END
 }
@@ -98,15 +100,15 @@ check_rooms() {
 
 check_libraries() {
 	report 'symbols knows no process' <<-END
-	$(sources symbols base plan trace | xargs -r grep -nHE \
+	$(sources symbols base values plan trace | xargs -r grep -nHE \
 		'#[ \t]*include[ \t]*<(sys/ptrace|sys/user|libunwind[^>]*)\.h>')
 	END
 	report 'only symbols reads ELF and DWARF through libraries' <<-END
-	$(sources base arch payload plan trace injector | xargs -r grep -nHE \
+	$(sources base values arch payload plan trace injector | xargs -r grep -nHE \
 		'#[ \t]*include[ \t]*<(libelf|gelf|dwarf|elfutils/[^>]*)\.h>')
 	END
 	report 'only arch disassembles' <<-END
-	$(sources base symbols payload plan trace injector | xargs -r grep -nHE \
+	$(sources base values symbols payload plan trace injector | xargs -r grep -nHE \
 		'#[ \t]*include[ \t]*<capstone')
 	END
 	report 'the payload includes nothing but itself and freestanding headers' <<-END
@@ -117,14 +119,14 @@ check_libraries() {
 
 check_instruction_sets() {
 	report 'only arch asks for the instruction set' <<-END
-	$(sources base symbols payload plan trace injector | xargs -r grep -nHE \
+	$(sources base values symbols payload plan trace injector | xargs -r grep -nHE \
 		'^[ \t]*#[ \t]*(if|ifdef|ifndef|elif).*(__x86_64__|__amd64__|__i386__|__aarch64__|__arm__|__ARM_)')
 	END
 }
 
 check_sizes() {
 	report 'over 600 lines' <<-END
-	$(sources base arch symbols payload plan trace injector tests tools demo bench \
+	$(sources base values arch symbols payload plan trace injector tests tools demo bench \
 		2>/dev/null | while read -r f; do
 		lines=$(wc -l < "$f")
 		[ "$lines" -gt 600 ] && echo "$f:$lines: $lines lines"
@@ -135,7 +137,7 @@ check_sizes() {
 # tsort names the files of every circle on standard error.
 check_circles() {
 	report 'files include each other in a circle' <<-END
-	$(sources base arch symbols payload plan trace injector |
+	$(sources base values arch symbols payload plan trace injector |
 		xargs -r grep -H '^[ \t]*#[ \t]*include[ \t]*"' |
 		sed 's/^\([^:]*\):[^"]*"\([^"]*\)".*/\1 \2/' | tsort 2>&1 >/dev/null)
 	END

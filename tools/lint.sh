@@ -26,7 +26,7 @@ check()
 
 mapfile -t files < <(git ls-files 2>/dev/null || find . -type f -not -path './build*')
 mapfile -t sources < <(printf '%s\n' "${files[@]}" | grep -E '\.(c|h|S|cc)$')
-mapfile -t c_files < <(printf '%s\n' "${files[@]}" | grep -E '^(base|arch|symbols|plan|payload|injector|trace)/.*\.c$')
+mapfile -t c_files < <(printf '%s\n' "${files[@]}" | grep -E '^(base|values|arch|symbols|plan|payload|injector|trace)/.*\.c$')
 mapfile -t scripts < <(for f in "${files[@]}"; do
 	[ -f "$f" ] && head -n 2 "$f" | grep -qE '^#!.*\b(ba)?sh|shellcheck shell=' && echo "$f"
 done)
@@ -90,7 +90,7 @@ refusals_explained()
 
 # Threads, code and bytes are no persons: sentences name what acts. These places do so; a
 # user may be a "who" (audit.*), and a license is not ours to change.
-named=(README.md HACKING.md docs arch base payload plan symbols trace tests
+named=(README.md HACKING.md docs arch base payload plan symbols trace tests values
 	injector/{infect,islands,launch,log,modules,options,patch,proc,ptrace,reader,remote}
 	injector/{session,show,verbs})
 names_what_acts()

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* build: from entries of the debug information, the types of a signature. */
+#ifndef SYMBOLS_BUILD_H
+#define SYMBOLS_BUILD_H
+
+#include "symbols/types/units.h"
+#include "values/signature.h"
+
+enum {
+	BUILD_POINTERS = 3,	/* pointers behind pointers: what is further on is a name */
+};
+
+/* An entry and the type that it has become. */
+struct built {
+	const void *at;		/* libdw's */
+	uint32_t type;
+	unsigned int left;	/* how far from it other types were followed */
+};
+
+struct building {
+	struct signature *s;
+	struct unit *unit;
+	struct built *built;
+	size_t nbuilt, built_cap;
+	size_t left;		/* entries that may still be looked at */
+	/* The type of an entry: types are made of types, in other files. */
+	uint32_t (*build)(struct building *, Dwarf_Die *, unsigned int pointers,
+			  unsigned int nested);
+};
+
+void build_begin(struct building *, struct signature *, struct unit *);
+void build_end(struct building *);
+/* The type of an entry that has DW_AT_type, also by what it refers to; void if it has none. */
+uint32_t build_type_of(struct building *, Dwarf_Die *die);
+
+/* ---- struct_build.c ------------------------------------------------------ */
+
+/* Fill in members, and whether it is passed by a pointer. */
+void build_struct(struct building *, Dwarf_Die *die, uint32_t type, unsigned int pointers,
+		  unsigned int nested);
+void build_enum(struct building *, Dwarf_Die *die, struct type *);
+
+/* ---- die.c --------------------------------------------------------------- */
+
+/* The type of what has DW_AT_type; `pointers` and `nested` say how far others are followed. */
+uint32_t build_die_type(struct building *, Dwarf_Die *die, unsigned int pointers,
+			unsigned int nested);
+bool die_number(Dwarf_Die *die, unsigned int attribute, uint64_t *ret);
+bool die_type(Dwarf_Die *die, Dwarf_Die *ret);
+bool die_flag(Dwarf_Die *die, unsigned int attribute);
+
+#endif

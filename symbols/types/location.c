@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/types/location.h"
+
+#include <dwarf.h>
+#include <elf.h>
+#include <string.h>
+
+#include "values/places.h"
+
+enum { LISTED_MAX = 4 };	/* locations at one address */
+
+/* Registers by their numbers in DWARF: psABI, figure 3.36; AADWARF64, 4.1. */
+struct numbering {
+	unsigned int stack, frame;
+	unsigned int vector, vectors;	/* the first, and how many follow */
+	unsigned int general;		/* how many, from 0 on */
+};
+
+static const struct numbering x86_64 = { 7, 6, 17, 16, 16 };
+static const struct numbering arm64 = { 31, 29, 64, 32, 31 };
+
+struct location {
+	const struct numbering *n;
+	Dwarf_Attribute *attribute;
+	Dwarf_Op *ops;
+	size_t nops, at;
+	uint64_t size;
+	struct place *place;
+	uint64_t done;		/* bytes of the value that are told */
+};
+
+enum found {
+	FOUND_NOTHING,		/* an empty piece */
+	FOUND_PIECE,
+	FOUND_POINTER,		/* the value is where a register points to */
+	FOUND_MEMORY,		/* in the frame */
+	FOUND_UNKNOWN,
+};
+
+static const Dwarf_Op *peek(const struct location *l)
+{
+	return l->at < l->nops ? &l->ops[l->at] : NULL;
+}
+
+static bool next_is(const struct location *l, uint8_t atom)
+{
+	const Dwarf_Op *op = peek(l);
+
+	return op && op->atom == atom;
+}
+
+static bool take_if(struct location *l, uint8_t atom)
+{
+	bool is = next_is(l, atom);
+
+	l->at += is;
+	return is;
+}
+
+/* ---- one location -------------------------------------------------------- */
+
+static bool set_register(const struct location *l, uint64_t number, struct piece *ret)
+{
+	const struct numbering *n = l->n;
+
+	if (number < n->general) {
+		ret->from = FROM_GENERAL;
+		ret->number = (uint8_t)number;
+		return true;
+	}
+	if (number < n->vector || number >= n->vector + n->vectors)
+		return false;
+	ret->from = FROM_VECTOR;
+	ret->number = (uint8_t)(number - n->vector);
+	return true;
+}
+
+/* The number of a register, if the operation is one. */
+static bool register_of(const Dwarf_Op *op, uint64_t *ret)
+{
+	if (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31)
+		*ret = op->atom - DW_OP_reg0;
+	else if (op->atom == DW_OP_regx)
+		*ret = op->number;
+	else
+		return false;
+	return true;
+}
+
+static bool based_on(const Dwarf_Op *op, uint64_t *number, int64_t *offset)
+{
+	if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31) {
+		*number = op->atom - DW_OP_breg0;
+		*offset = (int64_t)op->number;
+	} else if (op->atom == DW_OP_bregx) {
+		*number = op->number;
+		*offset = (int64_t)op->number2;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static bool literal_of(const Dwarf_Op *op, uint64_t *ret)
+{
+	if (op->atom >= DW_OP_lit0 && op->atom <= DW_OP_lit31) {
+		*ret = op->atom - DW_OP_lit0;
+		return true;
+	}
+	switch (op->atom) {
+	case DW_OP_const1u: case DW_OP_const1s: case DW_OP_const2u: case DW_OP_const2s:
+	case DW_OP_const4u: case DW_OP_const4s: case DW_OP_const8u: case DW_OP_const8s:
+	case DW_OP_constu: case DW_OP_consts:
+		*ret = op->number;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* What a register had at the entry: just what is asked for. */
+static enum found take_entry_value(struct location *l, const Dwarf_Op *op, struct piece *ret)
+{
+	Dwarf_Attribute block;
+	Dwarf_Op *ops;
+	size_t n;
+	uint64_t number;
+
+	if (dwarf_getlocation_attr(l->attribute, op, &block) ||
+	    dwarf_getlocation(&block, &ops, &n) || n != 1 || !register_of(&ops[0], &number) ||
+	    !set_register(l, number, ret))
+		return FOUND_UNKNOWN;
+	return take_if(l, DW_OP_stack_value) ? FOUND_PIECE : FOUND_POINTER;
+}
+
+static enum found take_implicit(struct location *l, const Dwarf_Op *op, struct piece *ret)
+{
+	Dwarf_Block block;
+
+	if (dwarf_getlocation_implicit_value(l->attribute, op, &block) || !block.data ||
+	    block.length > sizeof(ret->literal))
+		return FOUND_UNKNOWN;
+	ret->from = FROM_LITERAL;
+	memcpy(&ret->literal, block.data, block.length);
+	return FOUND_PIECE;
+}
+
+/*
+ * clang has two members in one register so: the register, shifted to the right by whole bytes,
+ * and made narrower. All of that keeps the low bytes, which are what is read.
+ */
+static bool take_shift(struct location *l, struct piece *ret)
+{
+	uint64_t value;
+
+	while (l->at < l->nops) {
+		const Dwarf_Op *op = &l->ops[l->at], *next = op + 1;
+
+		if (op->atom == DW_OP_convert || op->atom == DW_OP_GNU_convert) {
+			l->at++;
+			continue;
+		}
+		if (!literal_of(op, &value))
+			return true;
+		if (l->at + 1 >= l->nops)
+			return false;
+		if (next->atom == DW_OP_shr && value % 8 == 0 && value <= 56 && !ret->offset)
+			ret->offset = (int32_t)(value / 8);
+		else if (next->atom != DW_OP_and ||
+			 (value != UINT8_MAX && value != UINT16_MAX && value != UINT32_MAX))
+			return false;
+		l->at += 2;
+	}
+	return true;
+}
+
+/* A register and no distance: its value, or where it points to. One of the frame is neither. */
+static enum found take_based(struct location *l, uint64_t number, int64_t offset,
+			     struct piece *ret)
+{
+	bool shifted = take_shift(l, ret), value = take_if(l, DW_OP_stack_value);
+
+	if (number == l->n->stack || number == l->n->frame)
+		return value ? FOUND_UNKNOWN : FOUND_MEMORY;
+	if (offset || !shifted || !set_register(l, number, ret) || ret->from != FROM_GENERAL)
+		return FOUND_UNKNOWN;
+	return value ? FOUND_PIECE : FOUND_POINTER;
+}
+
+/* One operation, and what belongs to it. */
+static enum found take_simple(struct location *l, struct piece *ret)
+{
+	const Dwarf_Op *op = &l->ops[l->at++];
+	uint64_t number;
+	int64_t offset;
+
+	if (register_of(op, &number))
+		return set_register(l, number, ret) ? FOUND_PIECE : FOUND_UNKNOWN;
+	if (based_on(op, &number, &offset))
+		return take_based(l, number, offset, ret);
+	if (literal_of(op, &ret->literal)) {
+		ret->from = FROM_LITERAL;
+		return take_if(l, DW_OP_stack_value) ? FOUND_PIECE : FOUND_UNKNOWN;
+	}
+	switch (op->atom) {
+	case DW_OP_fbreg:
+	case DW_OP_call_frame_cfa:
+		take_if(l, DW_OP_deref);
+		return FOUND_MEMORY;
+	case DW_OP_entry_value:
+	case DW_OP_GNU_entry_value:
+		return take_entry_value(l, op, ret);
+	case DW_OP_implicit_value:
+		return take_implicit(l, op, ret);
+	default:
+		return FOUND_UNKNOWN;
+	}
+}
+
+/* ---- all pieces of a value ----------------------------------------------- */
+
+static uint64_t piece_most(const struct piece *p)
+{
+	return p->from == FROM_VECTOR ? 16 : 8;
+}
+
+/* Add what was found, `size` bytes of the value; false if that cannot be. */
+static bool add_piece(struct location *l, enum found found, struct piece *p, uint64_t size)
+{
+	if (found == FOUND_NOTHING)
+		return true;
+	if (!size || size + (p->from == FROM_GENERAL ? (uint64_t)p->offset : 0) > piece_most(p))
+		return false;
+	p->at = (uint16_t)l->done;
+	p->size = (uint16_t)size;
+	return place_add(l->place, p);
+}
+
+static enum found whole(struct location *l, enum found found, struct piece *p)
+{
+	if (found == FOUND_POINTER) {
+		p->size = 8;
+		return place_add(l->place, p) ? FOUND_POINTER : FOUND_UNKNOWN;
+	}
+	return found == FOUND_PIECE && !add_piece(l, found, p, l->size) ? FOUND_UNKNOWN : found;
+}
+
+/* FOUND_PIECE: the place has pieces. */
+static enum found parse(struct location *l)
+{
+	while (l->at < l->nops) {
+		struct piece p = { 0 };
+		enum found found = next_is(l, DW_OP_piece) ? FOUND_NOTHING : take_simple(l, &p);
+
+		if (found == FOUND_MEMORY || found == FOUND_UNKNOWN)
+			return found;
+		if (!next_is(l, DW_OP_piece))
+			return l->done || l->at < l->nops ? FOUND_UNKNOWN : whole(l, found, &p);
+		uint64_t size = l->ops[l->at++].number;
+
+		if (size > l->size - l->done || found == FOUND_POINTER ||
+		    !add_piece(l, found, &p, size))
+			return FOUND_UNKNOWN;
+		l->done += size;
+	}
+	return l->place->n ? FOUND_PIECE : FOUND_NOTHING;
+}
+
+static void parse_place(struct location *l, struct place *ret)
+{
+	static const uint8_t kinds[] = {
+		[FOUND_NOTHING] = PLACE_GONE, [FOUND_PIECE] = PLACE_PIECES,
+		[FOUND_POINTER] = PLACE_POINTED, [FOUND_MEMORY] = PLACE_BY_TYPE,
+		[FOUND_UNKNOWN] = PLACE_UNKNOWN,
+	};
+
+	*ret = (struct place){ 0 };
+	l->place = ret;
+	ret->kind = kinds[parse(l)];
+	if (ret->kind != PLACE_PIECES && ret->kind != PLACE_POINTED)
+		ret->n = 0;
+}
+
+/* A parameter of which a clone was made for one value. */
+static void constant_place(Dwarf_Die *param, uint64_t size, struct place *ret)
+{
+	Dwarf_Attribute a;
+	Dwarf_Sword value;
+
+	if (!dwarf_attr(param, DW_AT_const_value, &a) || !size || size > 8 ||
+	    dwarf_formsdata(&a, &value))
+		return;
+	ret->kind = PLACE_PIECES;
+	place_add(ret, &(struct piece){ .from = FROM_LITERAL, .size = (uint16_t)size,
+					  .literal = (uint64_t)value });
+}
+
+void location_at(Dwarf_Die *param, raddr_t entry, uint16_t machine, uint64_t size,
+		 struct place *ret)
+{
+	const struct numbering *n = machine == EM_X86_64 ? &x86_64 :
+		machine == EM_AARCH64 ? &arm64 : NULL;
+	Dwarf_Op *ops[LISTED_MAX];
+	size_t lengths[LISTED_MAX];
+	Dwarf_Attribute a;
+
+	*ret = (struct place){ .kind = PLACE_GONE };
+	if (!n || !dwarf_attr(param, DW_AT_location, &a)) {
+		constant_place(param, size, ret);
+		return;
+	}
+	int found = dwarf_getlocation_addr(&a, entry, ops, lengths, LISTED_MAX);
+
+	if (found < 0)
+		ret->kind = PLACE_UNKNOWN;
+	for (int i = 0; i < MIN(found, LISTED_MAX); i++) {
+		struct location l = { .n = n, .attribute = &a, .ops = ops[i],
+				      .nops = lengths[i], .size = size };
+
+		parse_place(&l, ret);
+		if (ret->kind == PLACE_PIECES || ret->kind == PLACE_POINTED)
+			return;
+	}
+}

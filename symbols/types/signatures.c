@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/types/signatures.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <string.h>
+
+#include "symbols/elf/debugfile.h"
+#include "symbols/elf/debuginfo.h"
+#include "symbols/types/build.h"
+#include "symbols/types/location.h"
+#include "values/places.h"
+
+enum {
+	CHILDREN_MAX = 1 << 14,		/* of a function, that are looked at */
+	CLANG_TELLS = 16,		/* the first version that marks functions whose result
+					 * or parameters it has taken away */
+	CLANG_WIDE = 18,		/* that passes __int128 as the psABI has it */
+};
+
+/* libdw reads all of it into memory. */
+#define MOST_BYTES (1ull << 30)
+
+struct signatures {
+	const struct symbols *symbols;
+	int fd;
+	struct debuginfo info;
+	struct units *units;
+	bool opened, there;
+};
+
+/* ---- open and close ------------------------------------------------------ */
+
+int signatures_open(const struct symbols *symbols, int fd, struct signatures **ret)
+{
+	struct signatures *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	s->symbols = symbols;
+	s->fd = fd;
+	*ret = s;
+	return 0;
+}
+
+void signatures_close(struct signatures *s)
+{
+	if (!s)
+		return;
+	units_close(s->units);
+	if (s->opened)
+		debuginfo_close(&s->info);
+	free(s);
+}
+
+static int open_units(struct signatures *s)
+{
+	if (s->opened)
+		return s->there ? 0 : -ENOENT;
+	s->opened = true;
+	if (debuginfo_open(s->fd, s->symbols->path, symbols_debug_root(), MOST_BYTES, &s->info))
+		return -ENOENT;
+	int err = units_open(s->info.main.dwarf, &s->units);
+
+	s->there = !err;
+	return err;
+}
+
+uint64_t signatures_too_large(const struct signatures *s)
+{
+	return s->opened ? s->info.too_large : 0;
+}
+
+/* ---- parameters ---------------------------------------------------------- */
+
+/* One function that is read. */
+struct reading {
+	struct signature *s;
+	struct building b;
+	struct unit *unit;
+	raddr_t entry;
+	Dwarf_Die die;			/* with the code */
+	Dwarf_Die abstract;		/* what that was made of, or the same */
+	bool has_abstract;
+};
+
+static bool refers(Dwarf_Die *die, unsigned int attribute, Dwarf_Die *ret)
+{
+	Dwarf_Attribute a;
+
+	return dwarf_attr(die, attribute, &a) && dwarf_formref_die(&a, ret);
+}
+
+/* Call `each` for the parameters of a function, those of a pack, too, until it says no. */
+struct walk {
+	void (*each)(struct reading *, Dwarf_Die *param, void *ctx);
+	void *ctx;
+	size_t left;
+};
+
+static void walk_params(struct reading *r, Dwarf_Die *parent, struct walk *w, bool in_pack)
+{
+	Dwarf_Die child;
+
+	for (int end = dwarf_child(parent, &child); !end && w->left;
+	     end = dwarf_siblingof(&child, &child), w->left--)
+		switch (dwarf_tag(&child)) {
+		case DW_TAG_formal_parameter:
+			w->each(r, &child, w->ctx);
+			break;
+		case DW_TAG_GNU_formal_parameter_pack:
+			if (!in_pack)
+				walk_params(r, &child, w, true);
+			break;
+		case DW_TAG_unspecified_parameters:
+			r->s->variadic = true;
+			break;
+		default:
+			break;
+		}
+}
+
+static void each_param(struct reading *r, Dwarf_Die *parent,
+		       void (*each)(struct reading *, Dwarf_Die *, void *), void *ctx)
+{
+	struct walk w = { each, ctx, CHILDREN_MAX };
+
+	walk_params(r, parent, &w, false);
+}
+
+static bool is_artificial(Dwarf_Die *die)
+{
+	return die_flag(die, DW_AT_artificial);
+}
+
+/* `concrete` NULL: the code has nothing of it. */
+static void add_param(struct reading *r, Dwarf_Die *param, Dwarf_Die *concrete)
+{
+	struct signature *s = r->s;
+
+	if (s->nparams == PARAMS_MAX) {
+		s->more = true;
+		return;
+	}
+	struct parameter *p = &s->params[s->nparams++];
+	const char *name = dwarf_diename(param);
+
+	p->name = signature_text(s, name);
+	p->type = build_type_of(&r->b, param);
+	p->place.kind = PLACE_GONE;
+	if (is_artificial(param))
+		p->contents.behind = BEHIND_NOTHING;
+	if (concrete)
+		location_at(concrete, r->entry, s->machine, signature_type_at(s, p->type)->size,
+			    &p->place);
+}
+
+static void add_own(struct reading *r, Dwarf_Die *param, void *ctx)
+{
+	add_param(r, param, param);
+}
+
+/* The one of the code that was made of this. */
+struct wanted {
+	const void *origin;
+	Dwarf_Die found;
+	bool is_found;
+};
+
+static void match_origin(struct reading *r, Dwarf_Die *param, void *ctx)
+{
+	struct wanted *w = ctx;
+	Dwarf_Die origin;
+
+	if (w->is_found || !refers(param, DW_AT_abstract_origin, &origin) ||
+	    origin.addr != w->origin)
+		return;
+	w->found = *param;
+	w->is_found = true;
+}
+
+/* What tells a constructor whether it makes a whole object exists in some clones only. */
+static void add_abstract(struct reading *r, Dwarf_Die *param, void *ctx)
+{
+	struct wanted w = { .origin = param->addr };
+	const char *name = dwarf_diename(param);
+
+	each_param(r, &r->die, match_origin, &w);
+	if (w.is_found || !is_artificial(param) || (name && !strcmp(name, "this")))
+		add_param(r, param, w.is_found ? &w.found : NULL);
+}
+
+static void count_param(struct reading *r, Dwarf_Die *param, void *ctx)
+{
+	++*(size_t *)ctx;
+}
+
+static size_t count_params(struct reading *r, Dwarf_Die *die)
+{
+	size_t n = 0;
+
+	each_param(r, die, count_param, &n);
+	return n;
+}
+
+/* ---- the convention ------------------------------------------------------ */
+
+static bool is_clone(const char *raw)
+{
+	return strstr(raw, ".isra.") || strstr(raw, ".constprop.") || strstr(raw, ".part.");
+}
+
+static bool takes_float(const struct signature *s)
+{
+	for (size_t i = 0; i < s->nparams; i++) {
+		const struct type *t = signature_type_at(s, s->params[i].type);
+
+		if (t->kind == TYPE_FLOAT && t->size < 8)
+			return true;
+	}
+	return false;
+}
+
+/* Does it not follow its declaration? Without a prototype a float was passed as a double. */
+static bool is_unusual(struct reading *r, const struct func *f)
+{
+	uint64_t convention = DW_CC_normal;
+
+	die_number(&r->die, DW_AT_calling_convention, &convention);
+	return is_clone(f->raw) || !r->unit->is_c ||
+		(convention != DW_CC_normal && convention != DW_CC_program) ||
+		(!r->unit->is_cxx && r->s->nparams && !die_flag(&r->die, DW_AT_prototyped) &&
+		 takes_float(r->s));
+}
+
+/*
+ * Before version 16 clang does not tell that it has taken parameters, or the result, from a
+ * function which it knows all calls of; its name stays. A parameter that is gone shows it of
+ * the parameters: then those on the stack may lie elsewhere. Of the result nothing does.
+ */
+static void doubt_clang(struct reading *r)
+{
+	struct signature *s = r->s;
+	bool optimised = dwarf_hasattr(&r->die, DW_AT_GNU_all_call_sites) ||
+		dwarf_hasattr(&r->die, DW_AT_call_all_calls);
+	bool gone = false;
+
+	if (!r->unit->clang || r->unit->clang >= CLANG_TELLS || !optimised ||
+	    die_flag(&r->die, DW_AT_external))
+		return;
+	for (size_t i = 0; i < s->nparams; i++)
+		gone |= s->params[i].place.kind == PLACE_GONE;
+	for (size_t i = 0; i < s->nparams && gone; i++)
+		if (s->params[i].place.kind == PLACE_BY_TYPE)
+			s->params[i].place.kind = PLACE_UNKNOWN;
+	s->result.place.kind = PLACE_UNKNOWN;
+}
+
+/* -------------------------------------------------------------------------- */
+
+static void read_result(struct reading *r)
+{
+	struct signature *s = r->s;
+
+	s->result.type = build_type_of(&r->b, &r->die);
+	s->result.place.kind = PLACE_BY_TYPE;
+}
+
+static int read_function(struct reading *r, const struct func *f)
+{
+	build_begin(&r->b, r->s, r->unit);
+	r->has_abstract = refers(&r->die, DW_AT_abstract_origin, &r->abstract);
+	if (r->has_abstract && count_params(r, &r->abstract))
+		each_param(r, &r->abstract, add_abstract, NULL);
+	else
+		each_param(r, &r->die, add_own, NULL);
+	read_result(r);
+	r->s->own_convention = is_unusual(r, f);
+	r->s->halves = r->unit->clang && r->unit->clang < CLANG_WIDE;
+	doubt_clang(r);
+	build_end(&r->b);
+	places_settle(r->s);
+	return 0;
+}
+
+/* Of several functions at an address the one that has the symbol's name, or the first. */
+static const struct unit_func *choose(const struct unit_func *v, size_t n, const struct func *f)
+{
+	for (size_t i = 0; i < n; i++) {
+		Dwarf_Attribute a;
+		Dwarf_Die die = v[i].die;
+		const char *name = dwarf_formstring(dwarf_attr_integrate(&die, DW_AT_linkage_name,
+									 &a)) ?:
+			dwarf_diename(&die);
+
+		if (name && !strcmp(name, f->raw))
+			return &v[i];
+	}
+	return v;
+}
+
+int signatures_get(struct signatures *s, const struct func *f, struct signature *ret)
+{
+	const struct unit_func *found;
+	struct unit *unit;
+	int err = open_units(s);
+
+	if (err)
+		return err;
+	size_t n = units_func(s->units, f->range.start, &unit, &found);
+
+	if (!n)
+		return -ENOENT;
+	err = signature_begin(ret, s->symbols->machine);
+	if (err)
+		return err;
+	struct reading r = { .s = ret, .unit = unit, .entry = f->range.start,
+			     .die = choose(found, n, f)->die };
+
+	ret->name = signature_text(ret, f->name);
+	return read_function(&r, f);
+}

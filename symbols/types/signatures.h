@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * signatures: which parameters and results do functions have, by the debug information of
+ * their file? It is read when the first function is asked for, and of it only the units of
+ * functions that are asked for.
+ */
+#ifndef SYMBOLS_SIGNATURES_H
+#define SYMBOLS_SIGNATURES_H
+
+#include "symbols/symbols.h"
+#include "values/signature.h"
+
+struct signatures;
+
+/* Those of a file, of which `fd` stays open, and the symbols. 0 or -ENOMEM. */
+int signatures_open(const struct symbols *, int fd, struct signatures **ret);
+void signatures_close(struct signatures *);	/* NULL is legal */
+/* Its places are settled. 0, -ENOENT if nothing is known of it, or -ENOMEM. The caller clears
+ * *ret if it is 0. */
+int signatures_get(struct signatures *, const struct func *, struct signature *ret);
+/* Bytes of debug information that was not read, for it is too large; 0. */
+uint64_t signatures_too_large(const struct signatures *);
+
+#endif

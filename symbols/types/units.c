@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/types/units.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	UNITS_MAX = 1 << 20,
+	RANGES_MAX = 1 << 16,	/* of a unit */
+	ENTRIES_MAX = 1 << 22,	/* of a unit, that are looked at */
+	SCOPES = 16,		/* namespaces within namespaces */
+	/* Codes that DWARF 6 has, and compilers use before. */
+	CXX_17 = 0x2a, CXX_20 = 0x2b, C_17 = 0x2c, CXX_23 = 0x3a, C_23 = 0x3e,
+};
+
+struct unit_range {
+	raddr_t start, end;
+	raddr_t reach;		/* the largest end of this and those before it */
+	size_t unit;
+};
+
+struct units {
+	struct unit *v;
+	size_t n, cap;
+	struct unit_range *ranges;
+	size_t nranges, ranges_cap;
+};
+
+/* ---- all units: their ranges --------------------------------------------- */
+
+static int by_start(const void *a, const void *b)
+{
+	const struct unit_range *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static int add_ranges(struct units *u, Dwarf_Die *die)
+{
+	Dwarf_Addr base, start, end;
+	ptrdiff_t at = 0;
+
+	for (size_t i = 0; i < RANGES_MAX && (at = dwarf_ranges(die, at, &base, &start, &end)) > 0;
+	     i++) {
+		if (start >= end)
+			continue;
+		struct unit_range *r = vec_push(u->ranges, u->nranges, u->ranges_cap);
+
+		if (!r)
+			return -ENOMEM;
+		*r = (struct unit_range){ start, end, end, u->n - 1 };
+	}
+	return 0;
+}
+
+static void sort_ranges(struct units *u)
+{
+	raddr_t reach = 0;
+
+	vec_sort(u->ranges, u->nranges, by_start);
+	for (size_t i = 0; i < u->nranges; i++)
+		u->ranges[i].reach = reach = MAX(reach, u->ranges[i].end);
+}
+
+static int add_units(Dwarf *dwarf, struct units *u)
+{
+	Dwarf_Off at = 0, next;
+	size_t head;
+	int err = 0;
+
+	for (; !err && u->n < UNITS_MAX &&
+	     dwarf_nextcu(dwarf, at, &next, &head, NULL, NULL, NULL) == 0 && next > at; at = next) {
+		Dwarf_Die die;
+
+		if (!dwarf_offdie(dwarf, at + head, &die) ||
+		    (dwarf_tag(&die) != DW_TAG_compile_unit &&
+		     dwarf_tag(&die) != DW_TAG_skeleton_unit))
+			continue;
+		struct unit *made = vec_push(u->v, u->n, u->cap);
+
+		if (!made)
+			return -ENOMEM;
+		made->die = die;
+		err = add_ranges(u, &die);
+	}
+	return err;
+}
+
+int units_open(Dwarf *dwarf, struct units **ret)
+{
+	struct units *u = calloc(1, sizeof(*u));
+	int err = u ? add_units(dwarf, u) : -ENOMEM;
+
+	if (err) {
+		units_close(u);
+		return err;
+	}
+	sort_ranges(u);
+	*ret = u;
+	return 0;
+}
+
+void units_close(struct units *u)
+{
+	if (!u)
+		return;
+	for (size_t i = 0; i < u->n; i++) {
+		free(u->v[i].funcs);
+		free(u->v[i].types);
+	}
+	free(u->v);
+	free(u->ranges);
+	free(u);
+}
+
+/* ---- one unit: its functions, and types ---------------------------------- */
+
+struct listing {
+	struct unit *unit;
+	size_t left;		/* entries that may still be looked at */
+};
+
+static int by_address(const void *a, const void *b)
+{
+	const struct unit_func *x = a, *y = b;
+
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct unit_type *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+
+	return order ? order : (x->tag > y->tag) - (x->tag < y->tag);
+}
+
+/* Of a function in several pieces the first one has the entry (DWARF 5, 2.18). */
+static bool entry_of(Dwarf_Die *die, raddr_t *ret)
+{
+	Dwarf_Addr base, start, end;
+
+	if (dwarf_entrypc(die, ret) == 0)
+		return true;
+	if (!dwarf_hasattr(die, DW_AT_ranges) || dwarf_ranges(die, 0, &base, &start, &end) <= 0)
+		return false;
+	*ret = start;
+	return true;
+}
+
+static void list_func(struct unit *u, Dwarf_Die *die)
+{
+	raddr_t at;
+	struct unit_func *f = entry_of(die, &at) ? vec_push(u->funcs, u->nfuncs, u->funcs_cap) :
+		NULL;
+
+	if (f)
+		*f = (struct unit_func){ at, *die };
+}
+
+static void list_type(struct unit *u, Dwarf_Die *die)
+{
+	const char *name = dwarf_diename(die);
+	struct unit_type *t = name && !dwarf_hasattr(die, DW_AT_declaration) ?
+		vec_push(u->types, u->ntypes, u->types_cap) : NULL;
+
+	if (t)
+		*t = (struct unit_type){ name, dwarf_tag(die), *die };
+}
+
+static void list_within(struct listing *l, Dwarf_Die *parent, unsigned int depth)
+{
+	Dwarf_Die die;
+
+	if (depth == SCOPES)
+		return;
+	for (int end = dwarf_child(parent, &die); !end && l->left;
+	     end = dwarf_siblingof(&die, &die)) {
+		l->left--;
+		switch (dwarf_tag(&die)) {
+		case DW_TAG_subprogram:
+			list_func(l->unit, &die);
+			break;
+		case DW_TAG_structure_type:
+		case DW_TAG_class_type:
+		case DW_TAG_union_type:
+		case DW_TAG_enumeration_type:
+			list_type(l->unit, &die);
+			list_within(l, &die, depth + 1);
+			break;
+		case DW_TAG_namespace:
+		case DW_TAG_module:
+			list_within(l, &die, depth + 1);
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+static int clang_version(Dwarf_Die *die)
+{
+	Dwarf_Attribute a;
+	const char *producer = dwarf_formstring(dwarf_attr(die, DW_AT_producer, &a));
+	const char *at = producer ? strstr(producer, "clang version ") : NULL;
+	int version = 0;
+
+	return at && sscanf(at, "clang version %d", &version) == 1 ? version : at ? 1 : 0;
+}
+
+static bool is_cxx(int language)
+{
+	return language == DW_LANG_C_plus_plus || language == DW_LANG_C_plus_plus_03 ||
+		language == DW_LANG_C_plus_plus_11 || language == DW_LANG_C_plus_plus_14 ||
+		language == DW_LANG_ObjC_plus_plus || language == CXX_17 ||
+		language == CXX_20 || language == CXX_23;
+}
+
+static bool is_c(int language)
+{
+	return language == DW_LANG_C || language == DW_LANG_C89 || language == DW_LANG_C99 ||
+		language == DW_LANG_C11 || language == DW_LANG_ObjC ||
+		language == C_17 || language == C_23;
+}
+
+/* A skeleton's functions are in another file, which libdw opens by a name in this one: that may
+ * be any file of the machine, so it is left. */
+static void list_unit(struct unit *u)
+{
+	struct listing l = { u, ENTRIES_MAX };
+
+	u->listed = true;
+	u->language = dwarf_srclang(&u->die);
+	u->is_cxx = is_cxx(u->language);
+	u->is_c = u->is_cxx || is_c(u->language);
+	u->clang = clang_version(&u->die);
+	list_within(&l, &u->die, 0);
+	vec_sort(u->funcs, u->nfuncs, by_address);
+	vec_sort(u->types, u->ntypes, by_name);
+}
+
+Dwarf_Die *units_type(struct unit *u, int tag, const char *name)
+{
+	struct unit_type key = { .name = name, .tag = tag };
+	size_t i = vec_prefix(u->ntypes, k, by_name(&u->types[k], &key) < 0);
+
+	if (i == u->ntypes || by_name(&u->types[i], &key) ||
+	    (i + 1 < u->ntypes && !by_name(&u->types[i + 1], &key)))
+		return NULL;
+	return &u->types[i].die;
+}
+
+static size_t func_in(struct unit *u, raddr_t at, const struct unit_func **ret)
+{
+	size_t n = 0;
+
+	if (!u->listed)
+		list_unit(u);
+	size_t i = vec_prefix(u->nfuncs, k, u->funcs[k].at < at);
+
+	while (i + n < u->nfuncs && u->funcs[i + n].at == at)
+		n++;
+	*ret = &u->funcs[i];
+	return n;
+}
+
+/* Ranges of units may overlap in a hostile file; of others the first one has it. */
+size_t units_func(struct units *u, raddr_t at, struct unit **unit, const struct unit_func **ret)
+{
+	enum { TRIED_MAX = 8 };
+	size_t tried = 0;
+	size_t i = vec_prefix(u->nranges, k, u->ranges[k].start <= at);
+
+	while (i-- && tried < TRIED_MAX && u->ranges[i].reach > at) {
+		if (u->ranges[i].end <= at)
+			continue;
+		*unit = &u->v[u->ranges[i].unit];
+		size_t n = func_in(*unit, at, ret);
+
+		if (n)
+			return n;
+		tried++;
+	}
+	return 0;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * units: which entry of the debug information is the function at this address?
+ *
+ * Of each unit only the ranges are read, until a function of its is asked for: then its
+ * functions are listed, once. (.debug_aranges is not asked: clang leaves it out, and linkers
+ * lose parts of it.)
+ */
+#ifndef SYMBOLS_UNITS_H
+#define SYMBOLS_UNITS_H
+
+#include <elfutils/libdw.h>
+
+#include "base/base.h"
+
+/* A function with code, and a type that is defined. */
+struct unit_func {
+	raddr_t at;
+	Dwarf_Die die;
+};
+
+struct unit_type {
+	const char *name;	/* libdw's */
+	int tag;
+	Dwarf_Die die;
+};
+
+struct unit {
+	Dwarf_Die die;
+	struct unit_func *funcs;	/* by address */
+	size_t nfuncs, funcs_cap;
+	struct unit_type *types;	/* by name */
+	size_t ntypes, types_cap;
+	bool listed;
+	int language;			/* DW_LANG_... */
+	bool is_c;			/* C or C++, so that it has their calling convention */
+	bool is_cxx;
+	int clang;			/* its version; 0: another compiler */
+};
+
+struct units;
+
+/* 0 or -ENOMEM. */
+int units_open(Dwarf *, struct units **ret);
+void units_close(struct units *);
+/* The functions that start at `at`: the first in *ret, and how many; 0: none is known. */
+size_t units_func(struct units *, raddr_t at, struct unit **unit, const struct unit_func **ret);
+/* The only type of that name and tag that the unit defines; NULL if there are none, or several. */
+Dwarf_Die *units_type(struct unit *, int tag, const char *name);
+
+#endif

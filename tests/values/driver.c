@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * driver PROGRAM PREFIX [FILE]: run a program, stop at the entry and at the return of each
+ * function whose symbol begins so, execute its read plan, and print the call with its values, a
+ * line each. What the program prints goes to the file. It stops at breakpoints that stand in its
+ * code: of inject, symbols/ and values/ are used only.
+ *
+ *	-d PROGRAM PREFIX	print the signatures, and run nothing
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+
+#include "symbols/types/signatures.h"
+#include "tests/unit/check.h"
+#include "values/compile.h"
+#include "values/text.h"
+
+struct traced {
+	const struct func *f;
+	struct signature signature;
+	struct read_plan plan;
+	raddr_t at;		/* in the process */
+	uint8_t old;
+};
+
+static struct traced *all;
+static size_t nall, cap;
+static pid_t pid;
+static int mem;
+
+/* ---- the process --------------------------------------------------------- */
+
+static size_t read_memory(void *ctx, uint64_t at, void *buf, size_t n)
+{
+	size_t done = 0;
+
+	while (done < n) {
+		size_t part = MIN(n - done, 4096 - (at + done) % 4096);
+		ssize_t got = pread(mem, (char *)buf + done, part, (off_t)(at + done));
+
+		if (got <= 0)
+			break;
+		done += (size_t)got;
+	}
+	return done;
+}
+
+static void poke(raddr_t at, uint8_t byte)
+{
+	MUST_EQ(pwrite(mem, &byte, 1, (off_t)at), 1);
+}
+
+static uint8_t peek(raddr_t at)
+{
+	uint8_t byte;
+
+	MUST_EQ(pread(mem, &byte, 1, (off_t)at), 1);
+	return byte;
+}
+
+static void take_registers(const struct user_regs_struct *u, struct reads_registers *ret)
+{
+	const unsigned long long general[] = {
+		u->rax, u->rdx, u->rcx, u->rbx, u->rsi, u->rdi, u->rbp, u->rsp,
+		u->r8, u->r9, u->r10, u->r11, u->r12, u->r13, u->r14, u->r15,
+	};
+	struct user_fpregs_struct f;
+
+	MUST_EQ(ptrace(PTRACE_GETFPREGS, pid, 0, &f), 0);
+	*ret = (struct reads_registers){ .stack = u->rsp };
+	for (size_t i = 0; i < ARRAY_SIZE(general); i++)
+		ret->general[i] = general[i];
+	memcpy(ret->vector, f.xmm_space, sizeof(f.xmm_space));
+	for (size_t i = 0; i < READS_X87; i++)
+		memcpy(ret->x87[i], (char *)f.st_space + 16 * i, sizeof(ret->x87[i]));
+}
+
+/* Until a breakpoint: its address; 0: the program has ended. */
+static raddr_t go_on(struct user_regs_struct *u)
+{
+	int status;
+
+	for (int signal = 0; ; signal = WSTOPSIG(status)) {
+		MUST_EQ(ptrace(PTRACE_CONT, pid, 0, signal), 0);
+		MUST_EQ(waitpid(pid, &status, 0), pid);
+		if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+			return 0;
+		MUST(WIFSTOPPED(status));
+		if (WSTOPSIG(status) == SIGTRAP)
+			break;
+	}
+	MUST_EQ(ptrace(PTRACE_GETREGS, pid, 0, u), 0);
+	return u->rip - 1;
+}
+
+static void step_from(struct user_regs_struct *u, raddr_t at)
+{
+	int status;
+
+	u->rip = at;
+	MUST_EQ(ptrace(PTRACE_SETREGS, pid, 0, u), 0);
+	MUST_EQ(ptrace(PTRACE_SINGLESTEP, pid, 0, 0), 0);
+	MUST_EQ(waitpid(pid, &status, 0), pid);
+	MUST(WIFSTOPPED(status));
+}
+
+/* Where the executable is mapped, less where it wants to be. */
+static raddr_t find_bias(const struct symbols *s, const char *path)
+{
+	char line[512], name[64], *real = realpath(path, NULL);
+	raddr_t low = 0;
+
+	if (!s->is_pie)
+		return 0;
+	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
+	FILE *f = fopen(name, "r");
+
+	MUST(f && real);
+	while (!low && fgets(line, sizeof(line), f))
+		if (strstr(line, real))
+			low = strtoull(line, NULL, 16);
+	fclose(f);
+	free(real);
+	MUST(low);
+	return low;
+}
+
+static void start(const char *path, const char *to)
+{
+	int status;
+
+	pid = fork();
+	MUST(pid >= 0);
+	if (!pid) {
+		personality(ADDR_NO_RANDOMIZE);
+		ptrace(PTRACE_TRACEME, 0, 0, 0);
+		if (to && !freopen(to, "w", stdout))
+			_exit(127);
+		execv(path, (char *[]){ (char *)path, NULL });
+		_exit(127);
+	}
+	MUST_EQ(waitpid(pid, &status, 0), pid);
+	MUST(WIFSTOPPED(status));
+	ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_EXITKILL);
+	char name[64];
+
+	snprintf(name, sizeof(name), "/proc/%d/mem", pid);
+	mem = open(name, O_RDWR | O_CLOEXEC);
+	MUST(mem >= 0);
+}
+
+/* ---- one call ------------------------------------------------------------ */
+
+static struct reads_memory memory = { read_memory, NULL };
+
+static void print_call(const struct traced *t, const struct reads_state *s, size_t nentry)
+{
+	static char line[1 << 16];
+	struct capture c;
+
+	MUST_EQ(capture_parse(&t->signature, &t->plan, s->capture, nentry, s->capture + nentry,
+			      s->used - nentry, &c), 0);
+	values_call(&c, t->f->raw, line, sizeof(line));
+	printf("%s\n", line);
+}
+
+/* The call returns to `back`, with the stack pointer above what it is now. */
+static void call(struct traced *t, struct user_regs_struct *u)
+{
+	struct reads_registers r;
+	struct reads_state s = { 0 };
+	uint64_t back;
+
+	u->rip = t->at;
+	take_registers(u, &r);
+	MUST_EQ(read_memory(NULL, u->rsp, &back, 8), 8);
+	reads_run(&t->plan, false, &r, &memory, &s);
+	size_t nentry = s.used;
+	uint64_t stack = u->rsp;
+
+	poke(t->at, t->old);
+	step_from(u, t->at);
+	poke(t->at, 0xcc);
+	uint8_t old = peek(back);
+
+	poke(back, 0xcc);
+	MUST_EQ(go_on(u), back);
+	MUST(u->rsp > stack);
+	take_registers(u, &r);
+	reads_run(&t->plan, true, &r, &memory, &s);
+	poke(back, old);
+	u->rip = back;
+	MUST_EQ(ptrace(PTRACE_SETREGS, pid, 0, u), 0);
+	print_call(t, &s, nentry);
+}
+
+static void run(const struct symbols *s, const char *path, const char *to)
+{
+	struct user_regs_struct u;
+	raddr_t at;
+
+	start(path, to);
+	raddr_t bias = find_bias(s, path);
+
+	for (size_t i = 0; i < nall; i++) {
+		all[i].at = all[i].f->range.start + bias;
+		all[i].old = peek(all[i].at);
+		poke(all[i].at, 0xcc);
+	}
+	while ((at = go_on(&u))) {
+		size_t i = 0;
+
+		while (i < nall && all[i].at != at)
+			i++;
+		MUST(i < nall);
+		call(&all[i], &u);
+	}
+}
+
+/* -------------------------------------------------------------------------- */
+
+static void find(const struct symbols *s, int fd, const char *prefix)
+{
+	struct signatures *from;
+
+	MUST_EQ(signatures_open(s, fd, &from), 0);
+	for (size_t i = 0; i < s->nfuncs; i++) {
+		const struct func *f = &s->funcs[i];
+		struct signature signature;
+
+		if (strncmp(f->raw, prefix, strlen(prefix)) || f->flags & FUNC_FRAGMENT ||
+		    signatures_get(from, f, &signature))
+			continue;
+		struct traced *t = vec_push(all, nall, cap);
+
+		MUST(t);
+		t->f = f;
+		t->signature = signature;
+		reads_compile(&signature, &(struct compile_options){ .deep = 1 }, &t->plan);
+		MUST_EQ(reads_check(&t->plan), 0);
+	}
+	signatures_close(from);
+}
+
+static void describe(void)
+{
+	char line[4096];
+
+	for (size_t i = 0; i < nall; i++) {
+		values_declaration(&all[i].signature, all[i].f->raw, line, sizeof(line));
+		printf("%s%s\n", line, all[i].signature.own_convention ? " (own convention)" : "");
+	}
+}
+
+int main(int argc, char **argv)
+{
+	bool only = argc > 1 && !strcmp(argv[1], "-d");
+	struct symbols *s;
+
+	argv += 1 + only;
+	argc -= 1 + only;
+	MUST(argc >= 2);
+	int fd = open(argv[0], O_RDONLY | O_CLOEXEC);
+
+	MUST_EQ(symbols_open(fd, argv[0], &s), 0);
+	find(s, fd, argv[1]);
+	if (only)
+		describe();
+	else
+		run(s, argv[0], argc > 2 ? argv[2] : NULL);
+	for (size_t i = 0; i < nall; i++)
+		signature_clear(&all[i].signature);
+	free(all);
+	symbols_close(s);
+	return 0;
+}

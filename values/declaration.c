@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* declaration: a function's parameters and result, as a declaration has them. */
+#include "values/print.h"
+#include "values/text.h"
+
+static const char *plain_name(const struct type *t)
+{
+	switch (t->kind) {
+	case TYPE_VOID:
+		return "void";
+	case TYPE_BOOL:
+		return "bool";
+	case TYPE_CHAR:
+		return "char";
+	case TYPE_ENUM:
+		return "enum";
+	case TYPE_STRUCT:
+		return "struct";
+	case TYPE_UNION:
+		return "union";
+	case TYPE_CODE:
+		return "function";
+	default:
+		return "?";
+	}
+}
+
+static void print_type(struct line *t, const struct signature *s, uint32_t type,
+		       unsigned int nested)
+{
+	const struct type *y = signature_type_at(s, type);
+	const char *name = signature_name_at(s, y->name);
+
+	if (*name) {
+		line_add(t, "%s", name);
+		return;
+	}
+	if (nested > NESTED_MAX) {
+		line_add(t, "...");
+		return;
+	}
+	switch (y->kind) {
+	case TYPE_POINTER:
+	case TYPE_REFERENCE:
+		if (y->flags & TYPE_TO_CONST)
+			line_add(t, "const ");
+		print_type(t, s, y->of, nested + 1);
+		line_add(t, y->kind == TYPE_POINTER ? " *" : " &");
+		break;
+	case TYPE_ARRAY:
+	case TYPE_VECTOR:
+		print_type(t, s, y->of, nested + 1);
+		line_add(t, "[%u]", y->n);
+		break;
+	default:
+		line_add(t, "%s", plain_name(y));
+	}
+}
+
+/* "char *path": no space behind a star. */
+static void print_declared(struct line *t, const struct signature *s, uint32_t type,
+			   const char *name)
+{
+	print_type(t, s, type, 0);
+	if (*name)
+		line_add(t, "%s%s", t->n && t->n < t->size && (t->p[t->n - 1] == '*' ||
+			 t->p[t->n - 1] == '&') ? "" : " ", name);
+}
+
+static const char *place_note(const struct parameter *p)
+{
+	return p->place.kind == PLACE_GONE ? " <optimised out>" :
+		p->place.kind == PLACE_UNKNOWN ? " <unknown>" : "";
+}
+
+size_t values_declaration(const struct signature *s, const char *name, char *buf, size_t size)
+{
+	struct line t = { .p = buf, .size = size };
+
+	if (size)
+		*buf = '\0';
+	print_declared(&t, s, s->result.type, name);
+	line_add(&t, "(");
+	for (size_t i = 0; i < s->nparams; i++) {
+		const struct parameter *p = &s->params[i];
+
+		line_add(&t, "%s", i ? ", " : "");
+		print_declared(&t, s, p->type, signature_name_at(s, p->name));
+		line_add(&t, "%s", place_note(p));
+	}
+	if (s->more || s->variadic)
+		line_add(&t, "%s...", s->nparams ? ", " : "");
+	line_add(&t, ")%s", signature_type_at(s, s->result.type)->kind == TYPE_VOID ? "" :
+		 place_note(&s->result));
+	return t.n;
+}

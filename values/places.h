@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * places: where are values of these types at a function's entry and exit, by the calling
+ * convention?
+ *
+ * x86-64: System V ABI, AMD64 Architecture Processor Supplement, 3.2.3. arm64: Procedure Call
+ * Standard for the Arm 64-bit Architecture (AAPCS64), 6.4 to 6.9.
+ */
+#ifndef VALUES_PLACES_H
+#define VALUES_PLACES_H
+
+#include "values/signature.h"
+
+/*
+ * Give each value that has PLACE_BY_TYPE its place. A function for which the debug information
+ * names other registers than the convention has a convention of its own: then what is not in
+ * registers that it names has no known place. So has what comes after a type that is not known.
+ */
+void places_settle(struct signature *);
+
+/* The two conventions: places of all parameters, and of the result. */
+struct convention {
+	void (*place)(const struct signature *, struct place params[PARAMS_MAX],
+		      struct place *result);
+};
+
+extern const struct convention convention_x86_64, convention_arm64;
+
+/* ---- what both need ------------------------------------------------------ */
+
+/* Add a piece; false if there is no room. */
+static inline bool place_add(struct place *p, const struct piece *piece)
+{
+	if (p->n == PIECES_MAX)
+		return false;
+	p->pieces[p->n++] = *piece;
+	return true;
+}
+
+#endif

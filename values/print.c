@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "values/print.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void line_add(struct line *t, const char *fmt, ...)
+{
+	size_t at = MIN(t->n, t->size);
+	va_list ap;
+
+	va_start(ap, fmt);
+	int n = vsnprintf(t->size ? t->p + at : NULL, t->size - at, fmt, ap);
+
+	va_end(ap);
+	t->n += n > 0 ? (size_t)n : 0;
+}
+
+/* Bytes of the character of UTF-8 that begins here; 0: none does (RFC 3629). */
+static size_t utf8_length(const uint8_t *p, size_t n)
+{
+	size_t length = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+	uint32_t c = p[0] & (0x7f >> length);
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+
+	if (p[0] < 0xc2 || p[0] > 0xf4 || n < length)
+		return 0;
+	for (size_t i = 1; i < length; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (p[i] & 0x3f);
+	}
+	/* C1 controls would do something to a terminal. */
+	return c < least[length] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) || c < 0xa0 ?
+		0 : length;
+}
+
+static void add_byte(struct line *t, uint8_t c, char quote)
+{
+	static const char escapes[] = "a\ab\bt\tn\nv\vf\fr\r\\\\";
+
+	for (size_t i = 0; i + 1 < sizeof(escapes); i += 2)
+		if (c == (uint8_t)escapes[i + 1]) {
+			line_add(t, "\\%c", escapes[i]);
+			return;
+		}
+	if (c == (uint8_t)quote)
+		line_add(t, "\\%c", c);
+	else if (c >= 0x20 && c < 0x7f)
+		line_add(t, "%c", c);
+	else
+		line_add(t, "\\x%02x", c);
+}
+
+void line_quoted(struct line *t, const uint8_t *bytes, size_t n)
+{
+	line_add(t, "\"");
+	for (size_t i = 0; i < n; ) {
+		size_t length = bytes[i] < 0x80 ? 0 : utf8_length(bytes + i, n - i);
+
+		if (length)
+			line_add(t, "%.*s", (int)length, (const char *)bytes + i);
+		else
+			add_byte(t, bytes[i], '"');
+		i += MAX(length, 1);
+	}
+	line_add(t, "\"");
+}
+
+void line_character(struct line *t, uint32_t c)
+{
+	line_add(t, "'");
+	if (c < 256)
+		add_byte(t, (uint8_t)c, '\'');
+	else
+		line_add(t, "\\u%04x", c);
+	line_add(t, "'");
+}

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+#include "values/text.h"
+
+#include <string.h>
+
+#include "values/print.h"
+
+enum { ELEMENTS_MAX = 8, MEMBERS_SHOWN = 64, ARRAY_SHOWN = 64 };
+
+struct printing {
+	const struct capture *c;
+	struct line *t;
+};
+
+static void print_value(const struct printing *, uint32_t type, struct spot, unsigned int nested);
+
+static struct spot beyond(struct spot s, uint64_t at)
+{
+	return (struct spot){ s.own, s.of, s.at + (uint32_t)at };
+}
+
+static void print_missing(const struct printing *p, enum held why)
+{
+	line_add(p->t, "%s", why == HELD_NOT ? "<optimised out>" :
+		 why == HELD_UNREADABLE ? "(unreadable)" : "...");
+}
+
+/* ---- what is behind a pointer -------------------------------------------- */
+
+static void print_text(const struct printing *p, const struct captured *v)
+{
+	line_quoted(p->t, v->bytes, v->n);
+	if (v->status == READ_CUT || v->status == READ_FAILED)
+		line_add(p->t, "...");
+	if (v->status == READ_FAILED)
+		line_add(p->t, " (unreadable)");
+}
+
+static bool is_text(const struct type *t)
+{
+	return t->kind == TYPE_CHAR && t->size == 1;
+}
+
+/* An operation reads behind it. */
+static void print_behind(const struct printing *p, uint64_t pointer, uint8_t op, uint32_t target,
+			 const char *mark, unsigned int nested)
+{
+	const struct captured *v = &p->c->v[op];
+	const struct read_op *o = &p->c->plan->ops[op];
+	const struct type *t = signature_type_at(p->c->signature, target);
+	bool text = is_text(t) || o->flags & READ_TEXT || o->length_index != READS_NONE;
+
+	if (!v->there || v->status == READ_NOT)
+		line_add(p->t, "%#llx", (unsigned long long)pointer);
+	else if (v->status == READ_FAILED && !(text && v->n))
+		line_add(p->t, "%#llx (unreadable)", (unsigned long long)pointer);
+	else if (text)
+		print_text(p, v);
+	else {
+		line_add(p->t, "%s", mark);
+		print_value(p, target, (struct spot){ false, op, 0 }, nested + 1);
+	}
+}
+
+static void print_pointer(const struct printing *p, const struct type *t, struct spot s,
+			  unsigned int nested)
+{
+	uint8_t bytes[SCALAR_MAX] = { 0 }, op = capture_behind(p->c, s);
+	enum held held = capture_take(p->c, s, 8, bytes);
+	uint64_t pointer;
+
+	memcpy(&pointer, bytes, sizeof(pointer));
+	if (held != HELD)
+		print_missing(p, held);
+	else if (!pointer || op == READS_NONE)
+		print_scalar(p->t, p->c->signature, t, bytes);
+	else
+		print_behind(p, pointer, op, t->of, t->kind == TYPE_REFERENCE ? "" : "&", nested);
+}
+
+/* ---- structures ---------------------------------------------------------- */
+
+static void print_bit_field(const struct printing *p, const struct member *m, struct spot s)
+{
+	const struct type *t = signature_type_at(p->c->signature, m->type);
+	uint8_t raw[SCALAR_MAX] = { 0 }, bytes[SCALAR_MAX] = { 0 };
+	unsigned int n = (m->bit % 8 + m->bits + 7) / 8;
+	unsigned __int128 v;
+	enum held held = n > sizeof(raw) ? HELD_CUT :
+		capture_take(p->c, beyond(s, m->at + m->bit / 8), n, raw);
+
+	if (held != HELD || m->bits > 64 || t->size > 8) {
+		print_missing(p, held == HELD ? HELD_CUT : held);
+		return;
+	}
+	memcpy(&v, raw, sizeof(v));
+	uint64_t field = (uint64_t)(v >> (m->bit % 8));
+	unsigned int shift = 64 - m->bits;
+
+	field = t->flags & TYPE_SIGNED ? (uint64_t)((int64_t)(field << shift) >> shift) :
+		field << shift >> shift;
+	memcpy(bytes, &field, sizeof(field));
+	print_scalar(p->t, p->c->signature, t, bytes);
+}
+
+static void print_members(const struct printing *p, const struct type *t, struct spot s,
+			  unsigned int nested)
+{
+	const struct signature *sig = p->c->signature;
+	const char *comma = "";
+
+	line_add(p->t, "{");
+	for (uint32_t i = 0; i < t->n && i < MEMBERS_SHOWN; i++, comma = ", ") {
+		const struct member *m = signature_member_at(sig, t, i);
+		const char *name = m ? signature_name_at(sig, m->name) : "";
+
+		if (!m)
+			break;
+		if (m->flags & MEMBER_BASE)
+			name = signature_name_at(sig, signature_type_at(sig, m->type)->name);
+		line_add(p->t, "%s%s%s", comma, name, *name ? "=" : "");
+		if (m->bits)
+			print_bit_field(p, m, s);
+		else
+			print_value(p, m->type, beyond(s, m->at), nested + 1);
+	}
+	line_add(p->t, "%s}", t->flags & TYPE_OPAQUE || t->n > MEMBERS_SHOWN ? "..." : "");
+}
+
+static void print_elements(const struct printing *p, uint32_t of, uint64_t n, struct spot s,
+			   bool more, unsigned int nested)
+{
+	uint64_t size = signature_type_at(p->c->signature, of)->size;
+
+	line_add(p->t, "[");
+	for (uint64_t i = 0; i < n && i < ELEMENTS_MAX; i++) {
+		line_add(p->t, "%s", i ? ", " : "");
+		print_value(p, of, beyond(s, i * size), nested + 1);
+	}
+	if (n > ELEMENTS_MAX || more)
+		line_add(p->t, "%s...", n ? ", " : "");
+	line_add(p->t, "]");
+}
+
+/* Characters within a structure: up to their NUL. */
+static void print_characters(const struct printing *p, const struct type *t, struct spot s)
+{
+	uint8_t bytes[ARRAY_SHOWN] = { 0 };
+	uint32_t n = 0, most = MIN(t->n, (uint32_t)sizeof(bytes));
+	enum held held = HELD;
+
+	while (n < most && (held = capture_take(p->c, beyond(s, n), 1, bytes + n)) == HELD &&
+	       bytes[n])
+		n++;
+	if (held != HELD && !n) {
+		print_missing(p, held);
+		return;
+	}
+	line_quoted(p->t, bytes, n);
+	if (held != HELD || (n == most && n < t->n))
+		line_add(p->t, "...");
+}
+
+static void print_array(const struct printing *p, const struct type *t, struct spot s,
+			unsigned int nested)
+{
+	if (is_text(signature_type_at(p->c->signature, t->of)))
+		print_characters(p, t, s);
+	else
+		print_elements(p, t->of, t->n, s, false, nested);
+}
+
+static void print_complex(const struct printing *p, const struct type *t, struct spot s)
+{
+	uint8_t bytes[SCALAR_MAX] = { 0 };
+	uint64_t size = t->size / 2;
+
+	for (int i = 0; i < 2; i++) {
+		uint32_t n = size == 16 && !(t->flags & TYPE_QUAD) ? X87_SIZE : MIN(size, 16);
+		enum held held = capture_take(p->c, beyond(s, i * size), n, bytes);
+
+		if (held != HELD)
+			print_missing(p, held);
+		else
+			print_float(p->t, bytes, size, t->flags);
+		line_add(p->t, i ? "i" : "+");
+	}
+}
+
+/* ---- shapes -------------------------------------------------------------- */
+
+static bool take_word(const struct printing *p, struct spot s, uint64_t *ret)
+{
+	uint8_t bytes[8];
+	enum held held = capture_take(p->c, s, sizeof(bytes), bytes);
+
+	memcpy(ret, bytes, sizeof(*ret));
+	if (held != HELD)
+		print_missing(p, held);
+	return held == HELD;
+}
+
+/* libc++'s short text: its length in the first byte, itself behind that. */
+static bool print_short_text(const struct printing *p, const struct type *t, struct spot s)
+{
+	uint8_t bytes[24];
+
+	if (t->shape != SHAPE_TEXT_LIBCXX ||
+	    capture_take(p->c, s, sizeof(bytes), bytes) != HELD || bytes[0] & 1)
+		return false;
+	line_quoted(p->t, bytes + 1, MIN(bytes[0] >> 1, 23));
+	return true;
+}
+
+static void print_run(const struct printing *p, const struct type *t, struct spot s,
+		      unsigned int nested)
+{
+	uint64_t pointer, size = signature_type_at(p->c->signature, t->of)->size;
+	uint8_t op = capture_behind(p->c, beyond(s, t->pointer_at));
+	const struct captured *v = op == READS_NONE ? NULL : &p->c->v[op];
+	bool text = t->shape != SHAPE_VECTOR && t->shape != SHAPE_SPAN;
+
+	if (!take_word(p, beyond(s, t->pointer_at), &pointer))
+		return;
+	if (!pointer)
+		line_add(p->t, text ? "\"\"" : "[]");
+	else if (!v || !v->there || v->status == READ_NOT || !size)
+		line_add(p->t, "%#llx", (unsigned long long)pointer);
+	else if (v->status == READ_FAILED)
+		line_add(p->t, "%#llx (unreadable)", (unsigned long long)pointer);
+	else if (text)
+		print_text(p, v);
+	else
+		print_elements(p, t->of, v->n / size, (struct spot){ false, op, 0 },
+			       v->status == READ_CUT, nested);
+}
+
+static void print_optional(const struct printing *p, const struct type *t, struct spot s,
+			   unsigned int nested)
+{
+	uint8_t there;
+	enum held held = capture_take(p->c, beyond(s, t->length_at), 1, &there);
+
+	if (held != HELD)
+		print_missing(p, held);
+	else if (!there)
+		line_add(p->t, "nullopt");
+	else
+		print_value(p, t->of, beyond(s, t->pointer_at), nested + 1);
+}
+
+static void print_owner(const struct printing *p, const struct type *t, struct spot s,
+			unsigned int nested)
+{
+	const struct type pointer = { .kind = TYPE_POINTER, .size = 8, .of = t->of };
+
+	print_pointer(p, &pointer, beyond(s, t->pointer_at), nested);
+}
+
+static void print_shape(const struct printing *p, const struct type *t, struct spot s,
+			unsigned int nested)
+{
+	if (t->shape == SHAPE_OPTIONAL)
+		print_optional(p, t, s, nested);
+	else if (t->shape == SHAPE_OWNER)
+		print_owner(p, t, s, nested);
+	else if (!print_short_text(p, t, s))
+		print_run(p, t, s, nested);
+}
+
+/* -------------------------------------------------------------------------- */
+
+static void print_plain(const struct printing *p, const struct type *t, struct spot s)
+{
+	uint8_t bytes[SCALAR_MAX] = { 0 };
+	bool x87 = t->kind == TYPE_FLOAT && t->size == 16 && !(t->flags & TYPE_QUAD);
+	enum held held;
+
+	if (!t->size || t->size > SCALAR_MAX || t->kind == TYPE_UNKNOWN || t->kind == TYPE_VOID) {
+		line_add(p->t, "?");
+		return;
+	}
+	held = capture_take(p->c, s, x87 ? X87_SIZE : (uint32_t)t->size, bytes);
+	if (held == HELD)
+		print_scalar(p->t, p->c->signature, t, bytes);
+	else
+		print_missing(p, held);
+}
+
+static void print_value(const struct printing *p, uint32_t type, struct spot s,
+			unsigned int nested)
+{
+	const struct type *t = signature_type_at(p->c->signature, type);
+
+	if (nested > 2 * NESTED_MAX || p->t->n > p->t->size) {
+		line_add(p->t, "...");
+		return;
+	}
+	if (t->shape) {
+		print_shape(p, t, s, nested);
+		return;
+	}
+	switch (t->kind) {
+	case TYPE_STRUCT:
+	case TYPE_UNION:
+		print_members(p, t, s, nested);
+		break;
+	case TYPE_ARRAY:
+		print_array(p, t, s, nested);
+		break;
+	case TYPE_VECTOR:
+		print_elements(p, t->of, t->n, s, false, nested);
+		break;
+	case TYPE_COMPLEX:
+		print_complex(p, t, s);
+		break;
+	case TYPE_POINTER:
+	case TYPE_REFERENCE:
+		print_pointer(p, t, s, nested);
+		break;
+	default:
+		print_plain(p, t, s);
+	}
+}
+
+static void print_param(const struct printing *p, const struct parameter *param, uint8_t index)
+{
+	const struct spot s = { true, index, 0 };
+
+	switch (param->place.kind) {
+	case PLACE_GONE:
+		line_add(p->t, "<optimised out>");
+		break;
+	case PLACE_UNKNOWN:
+		line_add(p->t, "<unknown>");
+		break;
+	default:
+		print_value(p, param->type, s, 0);
+	}
+}
+
+static void print_args(const struct printing *p)
+{
+	const struct signature *s = p->c->signature;
+
+	for (size_t i = 0; i < s->nparams; i++) {
+		const char *name = signature_name_at(s, s->params[i].name);
+
+		line_add(p->t, "%s%s%s", i ? ", " : "", name, *name ? "=" : "");
+		print_param(p, &s->params[i], i);
+	}
+	if (s->more || s->variadic)
+		line_add(p->t, "%s...", s->nparams ? ", " : "");
+}
+
+static bool returns_nothing(const struct signature *s)
+{
+	return signature_type_at(s, s->result.type)->kind == TYPE_VOID;
+}
+
+static struct line line_begin(char *buf, size_t size)
+{
+	if (size)
+		*buf = '\0';
+	return (struct line){ .p = buf, .size = size };
+}
+
+size_t values_args(const struct capture *c, char *buf, size_t size)
+{
+	struct line t = line_begin(buf, size);
+
+	print_args(&(struct printing){ c, &t });
+	return t.n;
+}
+
+size_t values_result(const struct capture *c, char *buf, size_t size)
+{
+	struct line t = line_begin(buf, size);
+
+	if (c->has_exit && !returns_nothing(c->signature))
+		print_param(&(struct printing){ c, &t }, &c->signature->result, READS_RESULT);
+	return t.n;
+}
+
+size_t values_call(const struct capture *c, const char *name, char *buf, size_t size)
+{
+	struct line t = line_begin(buf, size);
+	const struct printing p = { c, &t };
+
+	line_add(&t, "%s(", name);
+	print_args(&p);
+	line_add(&t, ")");
+	if (c->has_exit && !returns_nothing(c->signature)) {
+		line_add(&t, " = ");
+		print_param(&p, &c->signature->result, READS_RESULT);
+	}
+	return t.n;
+}

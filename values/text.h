@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * text: how is a call with its values printed?
+ *
+ *	net_read(fd=7, buf="GET / HT"..., len=4096) = 512
+ *
+ * Text is what snprintf would have left: as much as has room, its NUL, and the length of all.
+ */
+#ifndef VALUES_TEXT_H
+#define VALUES_TEXT_H
+
+#include "values/capture.h"
+
+/* "fd=7, buf=..."; contents that are there at the exit only are shown if the exit is. */
+size_t values_args(const struct capture *, char *buf, size_t size);
+/* "512"; "" of a function that returns nothing. */
+size_t values_result(const struct capture *, char *buf, size_t size);
+/* The whole call; without a result before its exit. */
+size_t values_call(const struct capture *, const char *name, char *buf, size_t size);
+/* "int net_read(int fd, char *buf, size_t len)", without values. */
+size_t values_declaration(const struct signature *, const char *name, char *buf, size_t size);
+
+#endif
