@@ -433,10 +433,11 @@ static void compile_entry(struct compiling *c)
 
 	for (size_t i = 0; i < s->nparams; i++) {
 		c->param = i;
-		add_value(c, &s->params[i]);
+		if (!s->params[i].hidden)
+			add_value(c, &s->params[i]);
 	}
 	for (size_t i = 0; i < s->nparams; i++)
-		if (!s->params[i].contents.out)
+		if (!s->params[i].contents.out && !s->params[i].hidden)
 			add_contents(c, i);
 }
 

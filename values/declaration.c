@@ -76,6 +76,7 @@ static const char *place_note(const struct parameter *p)
 size_t values_declaration(const struct signature *s, const char *name, char *buf, size_t size)
 {
 	struct line t = { .p = buf, .size = size };
+	const char *comma = "";
 
 	if (size)
 		*buf = '\0';
@@ -84,12 +85,15 @@ size_t values_declaration(const struct signature *s, const char *name, char *buf
 	for (size_t i = 0; i < s->nparams; i++) {
 		const struct parameter *p = &s->params[i];
 
-		line_add(&t, "%s", i ? ", " : "");
+		if (p->hidden)
+			continue;
+		line_add(&t, "%s", comma);
+		comma = ", ";
 		print_declared(&t, s, p->type, signature_name_at(s, p->name));
 		line_add(&t, "%s", place_note(p));
 	}
 	if (s->more || s->variadic)
-		line_add(&t, "%s...", s->nparams ? ", " : "");
+		line_add(&t, "%s...", comma);
 	line_add(&t, ")%s", signature_type_at(s, s->result.type)->kind == TYPE_VOID ? "" :
 		 place_note(&s->result));
 	return t.n;

@@ -161,6 +161,7 @@ struct parameter {
 	uint32_t type;
 	struct place place;
 	struct contents contents;
+	bool hidden;		/* it is there for the places of the others */
 };
 
 enum signature_source {

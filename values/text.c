@@ -48,7 +48,8 @@ static void print_behind(const struct printing *p, uint64_t pointer, uint8_t op,
 	const struct captured *v = &p->c->v[op];
 	const struct read_op *o = &p->c->plan->ops[op];
 	const struct type *t = signature_type_at(p->c->signature, target);
-	bool text = is_text(t) || o->flags & READ_TEXT || o->length_index != READS_NONE;
+	bool text = is_text(t) || t->kind == TYPE_VOID || o->flags & READ_TEXT ||
+		o->length_index != READS_NONE;
 
 	if (!v->there || v->status == READ_NOT)
 		line_add(p->t, "%#llx", (unsigned long long)pointer);
@@ -342,15 +343,19 @@ static void print_param(const struct printing *p, const struct parameter *param,
 static void print_args(const struct printing *p)
 {
 	const struct signature *s = p->c->signature;
+	const char *comma = "";
 
 	for (size_t i = 0; i < s->nparams; i++) {
 		const char *name = signature_name_at(s, s->params[i].name);
 
-		line_add(p->t, "%s%s%s", i ? ", " : "", name, *name ? "=" : "");
+		if (s->params[i].hidden)
+			continue;
+		line_add(p->t, "%s%s%s", comma, name, *name ? "=" : "");
 		print_param(p, &s->params[i], i);
+		comma = ", ";
 	}
 	if (s->more || s->variadic)
-		line_add(p->t, "%s...", s->nparams ? ", " : "");
+		line_add(p->t, "%s...", comma);
 }
 
 static bool returns_nothing(const struct signature *s)
