@@ -302,7 +302,8 @@ static void add_piece(struct compiling *c, const struct piece *p, uint8_t role, 
 	bool literal = p->from == FROM_LITERAL;
 
 	add_op(c, (struct read_op){
-		.source = sources[p->from % ARRAY_SIZE(sources)], .index = p->number, .role = role, .at = p->at,
+		.source = sources[p->from % ARRAY_SIZE(sources)], .index = p->number,
+		.role = role, .at = p->at,
 		.offset = literal ? (int32_t)(uint32_t)p->literal : p->offset,
 		.high = literal ? (int32_t)(p->literal >> 32) : 0, .cap = MIN(cap, piece_most(p)),
 	});

@@ -25,6 +25,12 @@ static const char *plain_name(const struct type *t)
 	}
 }
 
+/* Stars stand together, and at the name. */
+static bool ends_in_star(const struct line *t)
+{
+	return t->n && t->n < t->size && (t->p[t->n - 1] == '*' || t->p[t->n - 1] == '&');
+}
+
 static void print_type(struct line *t, const struct signature *s, uint32_t type,
 		       unsigned int nested)
 {
@@ -45,7 +51,7 @@ static void print_type(struct line *t, const struct signature *s, uint32_t type,
 		if (y->flags & TYPE_TO_CONST)
 			line_add(t, "const ");
 		print_type(t, s, y->of, nested + 1);
-		line_add(t, y->kind == TYPE_POINTER ? " *" : " &");
+		line_add(t, "%s%c", ends_in_star(t) ? "" : " ", y->kind == TYPE_POINTER ? '*' : '&');
 		break;
 	case TYPE_ARRAY:
 	case TYPE_VECTOR:
@@ -57,14 +63,12 @@ static void print_type(struct line *t, const struct signature *s, uint32_t type,
 	}
 }
 
-/* "char *path": no space behind a star. */
 static void print_declared(struct line *t, const struct signature *s, uint32_t type,
 			   const char *name)
 {
 	print_type(t, s, type, 0);
 	if (*name)
-		line_add(t, "%s%s", t->n && t->n < t->size && (t->p[t->n - 1] == '*' ||
-			 t->p[t->n - 1] == '&') ? "" : " ", name);
+		line_add(t, "%s%s", ends_in_star(t) ? "" : " ", name);
 }
 
 static const char *place_note(const struct parameter *p)
@@ -96,5 +100,29 @@ size_t values_declaration(const struct signature *s, const char *name, char *buf
 		line_add(&t, "%s...", comma);
 	line_add(&t, ")%s", signature_type_at(s, s->result.type)->kind == TYPE_VOID ? "" :
 		 place_note(&s->result));
+	return t.n;
+}
+
+/* What is read behind a pointer that is a value, or in one. */
+size_t values_read(const struct signature *s, const struct read_plan *p, char *buf, size_t size)
+{
+	struct line t = { .p = buf, .size = size };
+
+	if (size)
+		*buf = '\0';
+	for (unsigned int i = 0; i < p->nops; i++) {
+		const struct read_op *o = &p->ops[i];
+
+		if (o->source != READ_MEMORY || o->role != READ_BEHIND)
+			continue;
+		line_add(&t, "%s%s: ", t.n ? ", " : "", o->param == READS_RESULT ? "result" :
+			 signature_name_at(s, s->params[o->param].name));
+		if (o->flags & READ_TEXT)
+			line_add(&t, "text");
+		else
+			line_add(&t, "%u bytes", o->cap);
+		if (o->flags & READ_AT_EXIT && o->param != READS_RESULT)
+			line_add(&t, " at the return");
+	}
 	return t.n;
 }

@@ -134,6 +134,15 @@ static bool integer_type(struct word w, struct type *ret)
 	return true;
 }
 
+/* Those of C have their names there; a pointer has that of what it points to. */
+static void name_plain(struct hand *h, struct word w, struct type *t)
+{
+	if (t->kind == TYPE_POINTER && (word_is(w, "str") || word_is(w, "outstr")))
+		t->of = signature_type(h->s, &(struct type){ .kind = TYPE_CHAR, .size = 1 });
+	else if (t->kind != TYPE_POINTER && t->kind != TYPE_VOID)
+		t->name = add_name(h, w);
+}
+
 static bool find_type(struct hand *h, struct word w, struct type *ret)
 {
 	if (integer_type(w, ret)) {
@@ -145,7 +154,7 @@ static bool find_type(struct hand *h, struct word w, struct type *ret)
 			*ret = plain[i].type;
 			if (ret->size == 16 && h->s->machine == EM_AARCH64)
 				ret->flags |= TYPE_QUAD;
-			ret->name = ret->kind == TYPE_VOID ? 0 : add_name(h, w);
+			name_plain(h, w, ret);
 			return true;
 		}
 	return false;

@@ -57,6 +57,25 @@ int known_find(const char *library, const char *symbol, uint16_t machine, struct
 	return -ENOENT;
 }
 
+static void refine(struct parameter *p, const struct parameter *known)
+{
+	if (known->contents.behind == BEHIND_TEXT || known->contents.behind == BEHIND_BYTES)
+		p->contents = known->contents;
+}
+
+void known_refine(const char *library, const char *symbol, struct signature *s)
+{
+	struct signature known;
+
+	if (known_find(library, symbol, s->machine, &known))
+		return;
+	for (size_t i = 0; i < s->nparams && known.nparams == s->nparams; i++)
+		refine(&s->params[i], &known.params[i]);
+	if (known.nparams == s->nparams)
+		refine(&s->result, &known.result);
+	signature_clear(&known);
+}
+
 const char *known_wrong(uint16_t machine)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)

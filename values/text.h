@@ -19,5 +19,7 @@ size_t values_result(const struct capture *, char *buf, size_t size);
 size_t values_call(const struct capture *, const char *name, char *buf, size_t size);
 /* "int net_read(int fd, char *buf, size_t len)", without values. */
 size_t values_declaration(const struct signature *, const char *name, char *buf, size_t size);
+/* "path: text, buf: 64 bytes at the return": what is read of memory. */
+size_t values_read(const struct signature *, const struct read_plan *, char *buf, size_t size);
 
 #endif

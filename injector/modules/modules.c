@@ -10,6 +10,7 @@
 
 #include "injector/proc/procfs.h"
 #include "plan/plan.h"
+#include "symbols/types/signatures.h"
 
 static const char *base_name(const char *path)
 {
@@ -170,6 +171,7 @@ static int add_mapping(void *ctx, const struct mapping *m)
 
 static void module_clear(struct module *mod)
 {
+	signatures_close(mod->signatures);
 	symbols_close(mod->symbols);
 	if (mod->fd >= 0)
 		close(mod->fd);

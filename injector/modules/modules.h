@@ -12,6 +12,8 @@
 #include "symbols/symbols.h"
 
 struct mapping;
+struct signature;
+struct signatures;
 
 struct module {
 	char *path;		/* as in /proc/PID/maps, or as given */
@@ -36,6 +38,7 @@ struct module {
 	bool is_payload;
 	bool shared;		/* an executable mapping is MAP_SHARED */
 	struct symbols *symbols;/* owned; NULL until modules_symbols */
+	struct signatures *signatures;	/* owned; NULL until module_signature */
 };
 
 struct modules {
@@ -64,6 +67,10 @@ int modules_open_mapped(pid_t, const struct mapping *);
 /* Read the symbols of a module, once. A module that is no usable ELF file is
  * an error the caller may choose to skip. */
 int module_symbols(struct module *);
+/* What is known of a function's values, by debug information, or of a well-known function by the
+ * built-in table. The symbols have been read. 0, -ENOENT or -ENOMEM; the caller clears *ret if it
+ * is 0. */
+int module_signature(struct module *, const struct func *, struct signature *ret);
 /* Does the module part of the pattern allow this one, by its file's name or by that
  * which it is linked by? Until version 2.34 glibc's libc.so.6 was libc-2.x.so. */
 bool module_is_meant(struct module *, const struct pattern *, bool apart);

@@ -128,7 +128,8 @@ static const struct {
 	{ OPT_LOG, ON_ALL, "FILE", "also to FILE: user, command, and how it ended" },
 	{ OPT_NO_COLOR, ON_ALL, NULL, "plain text on terminals too" },
 	{ 'q', ON_ALL, NULL, "no banner, hints or progress" },
-	{ 'v', ON_ALL, NULL, "say more" },
+	{ 'v', ON_LIST, NULL, "say more: also the types of arguments and results" },
+	{ 'v', ON_ALL & ~ON_LIST, NULL, "say more" },
 	{ 'h', ON_ALL, NULL, "this text" },
 	{ 'V', ON_ALL, NULL, "the version" },
 };

@@ -8,6 +8,7 @@
 
 #include "injector/log/say.h"
 #include "injector/proc/signals.h"
+#include "injector/show/list_values.h"
 #include "injector/show/stubs.h"
 
 enum {
@@ -113,17 +114,19 @@ static int list_flush(struct output *out)
 	return err == -EPIPE ? 1 : err;
 }
 
-int list_print(const struct selection *sel, bool stubs, struct output *out)
+int list_print(const struct selection *sel, struct list_more more, struct output *out)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < sel->n && !err; i++)
 		for (size_t j = 0; j < sel->v[i].n && !err; j++) {
 			print_probe(&sel->v[i], j, out);
-			if (stubs && !sel->v[i].probes[j].refusal)
+			if (more.values)
+				err = list_values_print(&sel->v[i], j, out);
+			if (more.stubs && !sel->v[i].probes[j].refusal)
 				stubs_print(&sel->v[i], j, out);
 			if (output_pending(out) > WRITE_AT)
-				err = signals_stop_wanted() ? 1 : list_flush(out);
+				err = err ? err : signals_stop_wanted() ? 1 : list_flush(out);
 		}
 	if (!err)
 		err = list_flush(out);

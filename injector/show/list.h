@@ -14,10 +14,14 @@
  * function these two columns are "refused" and the reason, of the resolver of
  * an indirect function "ifunc" and "resolver". Names of reasons are
  * those of inject(1). Writes as it goes, and waits for the reader; 0 or -errno,
- * -EPIPE when no more is wanted. `stubs`: behind each line what would be written, see
- * show/stubs.h.
+ * -EPIPE when no more is wanted.
  */
-int list_print(const struct selection *, bool stubs, struct output *);
+struct list_more {		/* behind each line, lines that begin with two spaces: */
+	bool values;		/* which values it takes and returns: show/list_values.h */
+	bool stubs;		/* what would be written: show/stubs.h */
+};
+
+int list_print(const struct selection *, struct list_more, struct output *);
 #define X(id, word, text) + 1
 enum { LIST_REASONS = 0 REFUSALS(X), LIST_TACTICS = TACTICS };
 #undef X

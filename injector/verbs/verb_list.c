@@ -11,6 +11,7 @@
 #include "injector/ptrace/preflight.h"
 #include "injector/ptrace/pace.h"
 #include "injector/show/list.h"
+#include "injector/show/list_values.h"
 #include "injector/verbs/verbs.h"
 
 /* What stands in the process's memory, if we may look at it: foreign
@@ -78,7 +79,9 @@ static int list_modules(struct listing *l, struct modules *mods, const char *nam
 	if (!err && !l->out)
 		err = output_open(l->options->output, &l->out);
 	if (!err && sel.nfuncs) {
-		err = list_print(&sel, l->options->stubs, l->out);
+		err = list_print(&sel, (struct list_more){ .values = l->options->verbose,
+							   .stubs = l->options->stubs }, l->out);
+		list_values_say(&sel);
 		list_count(&sel, &l->all);
 		l->listed++;
 		list_say_doubts(&sel, l->options->verbose);

@@ -221,6 +221,22 @@ static const char *strip(Dwarf_Die *die)
 	return name;
 }
 
+/* One name for what compilers call differently. */
+static const char *usual_name(const char *name)
+{
+	static const char *const names[][2] = {
+		{ "long int", "long" }, { "long unsigned int", "unsigned long" },
+		{ "short int", "short" }, { "short unsigned int", "unsigned short" },
+		{ "long long int", "long long" }, { "_Bool", "bool" },
+		{ "long long unsigned int", "unsigned long long" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(name, names[i][0]))
+			return names[i][1];
+	return name;
+}
+
 /* Structures of C have a name behind a word. */
 static uint32_t name_type(struct building *b, Dwarf_Die *die, const char *name)
 {
@@ -230,6 +246,7 @@ static uint32_t name_type(struct building *b, Dwarf_Die *die, const char *name)
 
 	if (name || !own)
 		return signature_text(b->s, name);
+	own = usual_name(own);
 	if (b->unit->is_c && !b->unit->is_cxx)
 		switch (dwarf_tag(die)) {
 		case DW_TAG_structure_type:

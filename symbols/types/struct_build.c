@@ -10,23 +10,35 @@ enum { LISTED_MAX = 512 };	/* members or enumerators of one type */
 
 /* ---- enumerations -------------------------------------------------------- */
 
+/* data1 to data8 say no sign; compilers write a number below 0 in a form that does. */
 static bool enumerator_value(Dwarf_Die *die, int64_t *ret)
 {
 	Dwarf_Attribute a;
 	Dwarf_Sword value;
+	Dwarf_Word number;
 
-	if (!dwarf_attr(die, DW_AT_const_value, &a) || dwarf_formsdata(&a, &value))
+	if (!dwarf_attr(die, DW_AT_const_value, &a))
 		return false;
-	*ret = value;
+	if (dwarf_whatform(&a) == DW_FORM_sdata || dwarf_whatform(&a) == DW_FORM_implicit_const) {
+		if (dwarf_formsdata(&a, &value))
+			return false;
+		*ret = value;
+		return true;
+	}
+	*ret = 0;
+	if (dwarf_formudata(&a, &number))
+		return false;
+	*ret = (int64_t)number;
 	return true;
 }
 
-/* dwarf_formsdata extends the sign of data1, data2 and data4, of which DWARF says no sign:
- * of an unsigned type it is cut off again. */
+/* As wide as the type, and with its sign. */
 static int64_t as_declared(const struct type *t, int64_t value)
 {
-	return t->flags & TYPE_SIGNED || t->size >= 8 ? value :
-		(int64_t)((uint64_t)value & ((1ull << (8 * t->size)) - 1));
+	unsigned int shift = 64 - 8 * (unsigned int)t->size;
+
+	return t->flags & TYPE_SIGNED ? (int64_t)((uint64_t)value << shift) >> shift :
+		(int64_t)((uint64_t)value << shift >> shift);
 }
 
 static void build_enumerators(struct building *b, Dwarf_Die *die, struct type *t)

@@ -286,7 +286,7 @@ static void test_list(struct modules *m)
 
 	run(m, &q, "sel_alpha", NULL, NULL);
 	CHECK(output_open(path, &out) == 0);
-	CHECK(list_print(&q.sel, false, out) == 0);
+	CHECK(list_print(&q.sel, (struct list_more){ 0 }, out) == 0);
 	output_close(out);
 	f = fopen(path, "r");
 	CHECK(f && fgets(line, sizeof(line), f));

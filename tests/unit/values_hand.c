@@ -120,8 +120,8 @@ static void texts(void)
 	      .general[1] = 0644 }, 0, "f(a=true, b=NULL, c=0644, ...)");
 	shows("f(a:str, ret:void)", &(struct reads_registers){ .general[5] = 16 }, 0,
 	      "f(a=0x10 (unreadable))");
-	r.general[1] = 3;
-	shows("f(arg2:buf(arg3), arg3:u64)", &r, 0, "f(arg2=\"hel\", arg3=3)");
+	r.general[1] = 6;
+	shows("f(arg2:buf(arg3), arg3:u64)", &r, 0, "f(arg2=\"hello,\", arg3=6)");
 	shows("ns::f(int, char)(a:int)", &r, 0, "f(a=7)");
 }
 

@@ -182,7 +182,7 @@ static void structures(void)
 	X86("{ld}", "{ld}d", "rax+xmm0 rdi+xmm0 xmm1");
 	X86("{3c}", "{3c}", "rax rdi");
 	X86("{}", "{}i", "- - rdi");
-	/* More than 16 bytes: memory, and for the result a pointer that takes the first register. */
+	/* More than 16 bytes: memory; for the result a pointer that takes the first register. */
 	X86("{lll}", "i{lll}i", "*rax rsi 8(24) rdx");
 	/* No register is used if not all are there. */
 	X86("v", "iiiii{ll}i", "- rdi rsi rdx rcx r8 8(16) r9");

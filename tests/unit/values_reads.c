@@ -219,7 +219,8 @@ static void random_signatures(void)
 				.size = random_word() % 4 ? random_word() % 32 : random_word(),
 				.of = random_word() % 14, .first = random_word() % 14,
 				.n = random_word() % 8, .name = random_word() % 64,
-				.pointer_at = random_word() % 16, .length_at = random_word() % 16 });
+				.pointer_at = random_word() % 16,
+				.length_at = random_word() % 16 });
 		for (int i = 0; i < 16; i++)
 			signature_member(&signature, &(struct member){
 				.type = random_word() % 14, .at = random_word() % 32,

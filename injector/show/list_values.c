@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#include "injector/show/list_values.h"
+
+#include <errno.h>
+
+#include "injector/log/say.h"
+#include "symbols/types/signatures.h"
+#include "values/compile.h"
+#include "values/text.h"
+
+enum { LINE_MAX_BYTES = 4096 };
+
+static void print_clean(const char *text, struct output *out)
+{
+	char clean[LINE_MAX_BYTES];
+
+	output_printf(out, "%s", say_clean(text, clean, sizeof(clean)));
+}
+
+int list_values_print(const struct selected *s, size_t i, struct output *out)
+{
+	char line[LINE_MAX_BYTES];
+	struct signature signature;
+	struct read_plan plan;
+	int err = module_signature(s->module, s->funcs[i], &signature);
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	reads_compile(&signature, &(struct compile_options){ .deep = COMPILE_DEEP }, &plan);
+	values_declaration(&signature, s->funcs[i]->name, line, sizeof(line));
+	output_printf(out, "  ");
+	print_clean(line, out);
+	if (values_read(&signature, &plan, line, sizeof(line))) {
+		output_printf(out, "  # ");
+		print_clean(line, out);
+	}
+	output_printf(out, "\n");
+	signature_clear(&signature);
+	return 0;
+}
+
+void list_values_say(const struct selection *sel)
+{
+	for (size_t i = 0; i < sel->n; i++) {
+		const struct module *m = sel->v[i].module;
+		uint64_t size = m->signatures ? signatures_too_large(m->signatures) : 0;
+
+		if (size)
+			say("%s: its debug information has %ju MB, which is not read: no types",
+			    m->base, (uintmax_t)(size >> 20));
+	}
+}
