@@ -42,11 +42,16 @@ void places_settle(struct signature *s)
 	struct place params[PARAMS_MAX], result;
 	bool own = s->own_convention || !c;
 
-	if (!own) {
+	if (!own)
 		c->place(s, params, &result);
-		for (size_t i = 0; i < s->nparams; i++)
-			own |= contradict(&s->params[i].place, &params[i]);
+	for (size_t i = 0; i < s->nparams; i++) {
+		struct place *p = &s->params[i].place;
+
+		if (p->later && (own || params[i].kind != p->kind || contradict(p, &params[i])))
+			*p = (struct place){ .kind = PLACE_GONE };
 	}
+	for (size_t i = 0; i < s->nparams && !own; i++)
+		own = contradict(&s->params[i].place, &params[i]);
 	s->own_convention = own;
 	for (size_t i = 0; i < s->nparams; i++)
 		settle(&s->params[i].place, own ? &unknown : &params[i]);

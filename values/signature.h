@@ -18,7 +18,7 @@ enum {
 	TEXT_MAX = 1 << 17,	/* bytes of names */
 	PARAMS_MAX = 32,
 	PIECES_MAX = 8,
-	NESTED_MAX = 8,		/* structures within structures */
+	NESTED_MAX = 16,	/* structures within structures */
 };
 
 enum type_kind {
@@ -128,6 +128,9 @@ struct place {
 	/* PLACE_POINTED, of a result: the pointer is taken at the entry, and the value at the
 	 * exit. */
 	bool kept;
+	/* It is told of later code only that this was it at the entry: true if the convention
+	 * has it there, too, for a parameter may have become another one. */
+	bool later;
 	struct piece pieces[PIECES_MAX];
 };
 

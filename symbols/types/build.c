@@ -269,12 +269,12 @@ static void resolve(struct building *b, Dwarf_Die *die)
 	Dwarf_Attribute a;
 	Dwarf_Die of;
 
-	if (!die_flag(die, DW_AT_declaration))
-		return;
 	if (dwarf_attr(die, DW_AT_signature, &a) && dwarf_formref_die(&a, &of)) {
 		*die = of;
 		return;
 	}
+	if (!die_flag(die, DW_AT_declaration))
+		return;
 	const char *name = dwarf_diename(die);
 	Dwarf_Die *found = name ? units_type(b->unit, dwarf_tag(die), name) : NULL;
 

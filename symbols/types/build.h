@@ -40,6 +40,11 @@ void build_struct(struct building *, Dwarf_Die *die, uint32_t type, unsigned int
 		  unsigned int nested);
 void build_enum(struct building *, Dwarf_Die *die, struct type *);
 
+/* ---- passing.c ----------------------------------------------------------- */
+
+/* By a pointer to a copy? `told`: the debug information says it, of what it is made of, too. */
+bool class_is_indirect(struct unit *, Dwarf_Die *class, bool *told);
+
 /* ---- die.c --------------------------------------------------------------- */
 
 /* The type of what has DW_AT_type; `pointers` and `nested` say how far others are followed. */

@@ -7,7 +7,7 @@
 
 #include "values/places.h"
 
-enum { LISTED_MAX = 4 };	/* locations at one address */
+enum { LISTED_MAX = 4096 };	/* locations of one parameter */
 
 /* Registers by their numbers in DWARF: psABI, figure 3.36; AADWARF64, 4.1. */
 struct numbering {
@@ -27,6 +27,7 @@ struct location {
 	uint64_t size;
 	struct place *place;
 	uint64_t done;		/* bytes of the value that are told */
+	bool of_now;		/* not only of what registers had at the entry */
 };
 
 enum found {
@@ -194,6 +195,7 @@ static enum found take_simple(struct location *l, struct piece *ret)
 	uint64_t number;
 	int64_t offset;
 
+	l->of_now |= op->atom != DW_OP_entry_value && op->atom != DW_OP_GNU_entry_value;
 	if (register_of(op, &number))
 		return set_register(l, number, ret) ? FOUND_PIECE : FOUND_UNKNOWN;
 	if (based_on(op, &number, &offset))
@@ -295,30 +297,41 @@ static void constant_place(Dwarf_Die *param, uint64_t size, struct place *ret)
 					  .literal = (uint64_t)value });
 }
 
+/* What a register had at the entry is true of the entry, wherever else the location is. */
 void location_at(Dwarf_Die *param, raddr_t entry, uint16_t machine, uint64_t size,
 		 struct place *ret)
 {
 	const struct numbering *n = machine == EM_X86_64 ? &x86_64 :
 		machine == EM_AARCH64 ? &arm64 : NULL;
-	Dwarf_Op *ops[LISTED_MAX];
-	size_t lengths[LISTED_MAX];
+	struct location l = { .n = n, .size = size };
+	Dwarf_Addr base, start, end;
+	struct place found;
 	Dwarf_Attribute a;
+	ptrdiff_t at = 0;
 
 	*ret = (struct place){ .kind = PLACE_GONE };
 	if (!n || !dwarf_attr(param, DW_AT_location, &a)) {
 		constant_place(param, size, ret);
 		return;
 	}
-	int found = dwarf_getlocation_addr(&a, entry, ops, lengths, LISTED_MAX);
+	l.attribute = &a;
+	for (unsigned int i = 0; i < LISTED_MAX; i++) {
+		at = dwarf_getlocations(&a, at, &base, &start, &end, &l.ops, &l.nops);
+		if (at <= 0)
+			break;
+		l.at = l.done = 0;
+		l.of_now = false;
+		parse_place(&l, &found);
+		bool is_place = found.kind == PLACE_PIECES || found.kind == PLACE_POINTED;
 
-	if (found < 0)
-		ret->kind = PLACE_UNKNOWN;
-	for (int i = 0; i < MIN(found, LISTED_MAX); i++) {
-		struct location l = { .n = n, .attribute = &a, .ops = ops[i],
-				      .nops = lengths[i], .size = size };
-
-		parse_place(&l, ret);
-		if (ret->kind == PLACE_PIECES || ret->kind == PLACE_POINTED)
+		if (entry >= start && entry < end ? is_place || ret->kind == PLACE_GONE :
+		    is_place && !l.of_now) {
+			*ret = found;
+			ret->later = entry < start || entry >= end;
+		}
+		if ((ret->kind == PLACE_PIECES || ret->kind == PLACE_POINTED) && !ret->later)
 			return;
 	}
+	if (at < 0 && ret->kind == PLACE_GONE)
+		ret->kind = PLACE_UNKNOWN;
 }

@@ -249,7 +249,7 @@ static void doubt_clang(struct reading *r)
 	    die_flag(&r->die, DW_AT_external))
 		return;
 	for (size_t i = 0; i < s->nparams; i++)
-		gone |= s->params[i].place.kind == PLACE_GONE;
+		gone |= s->params[i].place.kind == PLACE_GONE || s->params[i].place.later;
 	for (size_t i = 0; i < s->nparams && gone; i++)
 		if (s->params[i].place.kind == PLACE_BY_TYPE)
 			s->params[i].place.kind = PLACE_UNKNOWN;

@@ -224,51 +224,28 @@ static void list_members(struct building *b, struct type *t, const struct member
 
 /* ---- classes ------------------------------------------------------------- */
 
-/* A destructor that is not the compiler's own makes a class one that is passed by a pointer
- * (Itanium C++ ABI, 3.1.2.3), and is one of the causes only. */
-static bool has_destructor(Dwarf_Die *die)
+/* What it has within it is copied with it. */
+static bool has_indirect(const struct building *b, const struct members *m)
 {
-	Dwarf_Die child;
-	size_t n = 0;
+	for (size_t i = 0; i < m->n; i++) {
+		const struct type *t = signature_type_at(b->s, m->v[i].type);
 
-	for (int end = dwarf_child(die, &child); !end && n < LISTED_MAX;
-	     end = dwarf_siblingof(&child, &child), n++) {
-		const char *name = dwarf_tag(&child) == DW_TAG_subprogram ?
-			dwarf_diename(&child) : NULL;
-
-		if (name && *name == '~' && !dwarf_hasattr(&child, DW_AT_defaulted))
+		for (int k = 0; k < NESTED_MAX && t->kind == TYPE_ARRAY; k++)
+			t = signature_type_at(b->s, t->of);
+		if (t->flags & TYPE_INDIRECT &&
+		    (t->kind == TYPE_STRUCT || t->kind == TYPE_UNION))
 			return true;
 	}
 	return false;
 }
 
-static bool has_functions(Dwarf_Die *die)
+static void passing(const struct building *b, Dwarf_Die *die, const struct members *m,
+		    struct type *t)
 {
-	Dwarf_Die child;
-	size_t n = 0;
+	bool told;
 
-	for (int end = dwarf_child(die, &child); !end && n < LISTED_MAX;
-	     end = dwarf_siblingof(&child, &child), n++)
-		if (dwarf_tag(&child) == DW_TAG_subprogram)
-			return true;
-	return false;
-}
-
-/* By a pointer to a copy, or as its members are? Compilers say so (DWARF 5, 3.4.2); of those
- * that do not, a class with functions may be either. */
-static void passing(const struct building *b, Dwarf_Die *die, struct type *t)
-{
-	uint64_t how;
-
-	if (die_number(die, DW_AT_calling_convention, &how)) {
-		if (how == DW_CC_pass_by_reference)
-			t->flags |= TYPE_INDIRECT;
-	} else if (b->unit->is_cxx) {
-		if (has_destructor(die))
-			t->flags |= TYPE_INDIRECT;
-		else if (has_functions(die))
-			t->flags |= TYPE_OPAQUE;
-	}
+	if (class_is_indirect(b->unit, die, &told) || (!told && has_indirect(b, m)))
+		t->flags |= TYPE_INDIRECT;
 }
 
 void build_struct(struct building *b, Dwarf_Die *die, uint32_t type, unsigned int pointers,
@@ -289,11 +266,10 @@ void build_struct(struct building *b, Dwarf_Die *die, uint32_t type, unsigned in
 	b->s->types[type] = t;
 	if (m && !(t.flags & TYPE_OPAQUE)) {
 		m->n = 0;
-		passing(b, die, &t);
 		collect(b, die, &t, m, pointers, nested);
+		passing(b, die, m, &t);
 		list_members(b, &t, m);
 	}
 	b->s->types[type] = t;
-	if (!(t.flags & TYPE_OPAQUE))
-		shape_find(b->s, type);
+	shape_find(b->s, type);
 }

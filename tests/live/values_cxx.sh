@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# values_cxx: classes of the C++ library are shown as a user thinks of them, by each compiler.
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+need g++
+[ "$(uname -m)" = x86_64 ] || skip "reads registers of x86-64"
+
+cat >want.out <<'END'
+f1(s="xx", v="view\n", by_value="short") = 12
+f1(s="xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"..., v="", by_value="0123456789012345") = 116
+f2(v=[1, 2, 3], p=&7, o=5) = 13
+f2(v=[1, 2, 3, 4, 5, 6, 7, 8, ...], p=&7, o=nullopt) = 11
+f3(s={a=1, n="in struct"}, v=&["first", "a long string that is not short at all, really"]) = "in structfirst"
+f4(p=&9, o="opt", v=[{a=1, n="one"}, ...], b=true) = 13
+f4(p=&9, o=nullopt, v=[], b=true) = 10
+f5(n=3) = [1.5, 1.5, 1.5]
+f5(n=0) = []
+END
+
+for way in 'g++ -O0 -gdwarf-4' 'g++ -O0 -gdwarf-5' 'g++ -O1 -g' 'g++ -O2 -g' 'clang++ -O0 -g' \
+	'clang++ -O2 -gdwarf-4'; do
+	command -v "${way%% *}" >/dev/null || continue
+	$way -w -std=c++17 -o cxx "$ROOT/tests/values/cxx.cc" || die "$way"
+	"$BUILD/tests/values/driver" cxx f printed.out >got.out || die "$way: the driver fails"
+	case $way in
+	*-O0*) diff want.out got.out >diff.out || die "$way: $(cat diff.out)" ;;
+	*) python3 - want.out got.out <<'END' || die "$way" ;;
+import re, sys
+for want, got in zip(open(sys.argv[1]), open(sys.argv[2])):
+    pattern = re.escape(got).replace(re.escape('<optimised out>'), '.*').replace('<unknown>', '.*')
+    if not re.fullmatch(pattern, want, re.S):
+        sys.exit(f'{got} is not {want}')
+END
+	esac
+done

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Are signatures those of the source, by each compiler and form of debug information; and does a
+ * truncated, damaged or hostile one do no harm?
+ */
+#include <elf.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "symbols/types/signatures.h"
+#include "tests/unit/symbols_world.h"
+#include "values/compile.h"
+#include "values/text.h"
+
+enum { ROUNDS = 600, SLOWEST_MS = 5000, RSS_MAX_MB = 700, STEP = 997 };
+
+static uint64_t seed = 88172645463325252u;
+
+static uint64_t random_word(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	return seed ^= seed << 17;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* ---- what is said -------------------------------------------------------- */
+
+static const char *declared(const char *file, const char *function)
+{
+	static char line[4096];
+	auto_close int fd = open(world_path(file), O_RDONLY | O_CLOEXEC);
+	struct symbols *s = world_symbols(file);
+	struct signatures *from;
+	struct signature signature;
+
+	line[0] = '\0';
+	MUST_EQ(signatures_open(s, fd, &from), 0);
+	if (signatures_get(from, world_func(s, function), &signature) == 0) {
+		values_declaration(&signature, function, line, sizeof(line));
+		signature_clear(&signature);
+	}
+	signatures_close(from);
+	symbols_close(s);
+	return line;
+}
+
+static void build(void)
+{
+	world_write("x.c",
+		"#include <stdbool.h>\n#include <stdint.h>\n#include <stddef.h>\n"
+		"enum color { RED, GREEN = 5, BLUE = -7 };\n"
+		"struct point { int x, y; };\n"
+		"typedef struct node { struct node *next; struct point at; union { int i; float f; }; "
+		"unsigned int a : 3, b : 7; char name[12]; } node_t;\n"
+		"typedef int (*handler)(node_t *, size_t);\n"
+		"struct hidden;\n"
+		"#define N __attribute__((noinline)) __attribute__((used))\n"
+		"N int plain(int a, unsigned long b, const char *c, bool d, enum color e)\n"
+		"{ return a + (int)b + *c + d + (int)e; }\n"
+		"N double floats(float a, double b, long double c) { return a + b + (double)c; }\n"
+		"N struct point by_value(struct point p, node_t n) { p.x += n.at.x; return p; }\n"
+		"N node_t *list(node_t *n, handler h, struct hidden *p, char **v, const int (*m)[3])\n"
+		"{ h(n, !p + !*v + (size_t)**m); return n->next; }\n"
+		"N void nothing(void) { __asm__ volatile(\"\"); }\n"
+		"N int more(const char *f, ...) { return *f; }\n"
+		"static int h(node_t *n, size_t k) { return n->a + (int)k; }\n"
+		"int main(int c, char **v) { node_t n = { 0 }; int m[3] = { 1 }; n.next = &n;\n"
+		"nothing(); return plain(c, 1, v[0], true, RED) + (int)floats(1, 2, 3) +\n"
+		"by_value(n.at, n).x + (int)(list(&n, h, 0, v, (const int (*)[3])&m) == 0)\n"
+		"+ more(v[0]); }\n");
+	world_write("x.cc",
+		"#include <memory>\n#include <optional>\n#include <string>\n#include <string_view>\n"
+		"#include <vector>\n"
+		"namespace ns { struct small { int a, b; }; struct own { int a; own(const own &); "
+		"own(int); ~own(); };\n"
+		"own::own(int x) : a(x) {} own::own(const own &o) : a(o.a) {} own::~own() { a = 0; }\n"
+		"struct base { virtual ~base() {} int v = 1; }; struct derived : base { long w = 2;\n"
+		"__attribute__((noinline)) int get(int k) { return (int)w + v + k; } }; }\n"
+		"extern \"C\" __attribute__((noinline)) int text(const std::string &s, "
+		"std::string_view v) { return (int)(s.size() + v.size()); }\n"
+		"extern \"C\" __attribute__((noinline)) int classes(ns::small a, ns::own b, "
+		"ns::derived &c) { return a.a + b.a + c.get(1); }\n"
+		"extern \"C\" __attribute__((noinline)) long lists(const std::vector<int> &v, "
+		"std::unique_ptr<int> p, std::optional<long> o) { return v[0] + *p + o.value_or(3); }\n"
+		"int main(int c, char **v) { ns::derived d; return text(v[0], \"x\") + classes({c, 1}, "
+		"ns::own(3), d) + (int)lists({1, 2}, std::make_unique<int>(7), 5); }\n");
+}
+
+static void c_is_told(const char *compiler)
+{
+	printf("%s\n", compiler);
+	MUST_EQ(world_run("%s -o x x.c", compiler), 0);
+	MUST_STR(declared("x", "plain"),
+		 "int plain(int a, unsigned long b, const char *c, bool d, enum color e)");
+	MUST_STR(declared("x", "floats"), "double floats(float a, double b, long double c)");
+	MUST_STR(declared("x", "by_value"), "struct point by_value(struct point p, node_t n)");
+	MUST_STR(declared("x", "list"), "node_t *list(node_t *n, handler h, struct hidden *p, "
+		 "char **v, int[3] *m)");
+	MUST_STR(declared("x", "nothing"), "void nothing()");
+	MUST_STR(declared("x", "more"), "int more(const char *f, ...)");
+	MUST_STR(declared("x", "_start"), "");
+}
+
+static void cxx_is_told(const char *compiler)
+{
+	printf("%s\n", compiler);
+	MUST_EQ(world_run("%s -std=c++17 -o xx x.cc", compiler), 0);
+	const char *text = declared("xx", "text");
+
+	MUST(!strncmp(text, "int text(const ", 15) && strstr(text, " &s, ") && strstr(text, " v)"));
+	MUST_STR(declared("xx", "classes"), "int classes(small a, own b, derived &c)");
+	MUST(strstr(declared("xx", "lists"), "long lists(const vector<int, std::allocator<int>"));
+	MUST(!strstr(declared("xx", "lists"), "<unknown>"));
+}
+
+static void dwz_is_told(void)
+{
+	if (!world_has("dwz") || !world_has("gcc"))
+		return;
+	MUST_EQ(world_run("gcc -g -O0 -o d1 x.c && gcc -g -O0 -DX -o d2 x.c && "
+			  "dwz -m common.debug d1 d2"), 0);
+	MUST_STR(declared("d1", "nothing"), "void nothing()");
+	MUST_STR(declared("d1", "floats"), "double floats(float a, double b, long double c)");
+}
+
+/* What is in other files, which its own names, is left. */
+static void dwo_is_left(void)
+{
+	MUST_EQ(world_run("gcc -g -gsplit-dwarf -O0 -o s x.c"), 0);
+	MUST_STR(declared("s", "plain"), "");
+}
+
+/* ---- hostile ------------------------------------------------------------- */
+
+struct bytes {
+	uint8_t *p;
+	size_t n;
+};
+
+static struct bytes slurp(const char *name)
+{
+	auto_close int fd = open(world_path(name), O_RDONLY);
+	struct stat st;
+	struct bytes b;
+
+	MUST(fd >= 0 && !fstat(fd, &st));
+	b.n = (size_t)st.st_size;
+	b.p = malloc(b.n);
+	MUST(b.p && read(fd, b.p, b.n) == (ssize_t)b.n);
+	return b;
+}
+
+/* All functions: how many are known. */
+static size_t ask_all(struct symbols *s, int fd)
+{
+	struct signatures *from;
+	size_t found = 0;
+
+	MUST_EQ(signatures_open(s, fd, &from), 0);
+	for (size_t i = 0; i < s->nfuncs; i++) {
+		struct signature signature;
+		struct read_plan plan;
+		char line[256];
+
+		if (signatures_get(from, &s->funcs[i], &signature))
+			continue;
+		reads_compile(&signature, &(struct compile_options){ .deep = 2 }, &plan);
+		MUST_EQ(reads_check(&plan), 0);
+		values_declaration(&signature, "f", line, sizeof(line));
+		signature_clear(&signature);
+		found++;
+	}
+	signatures_close(from);
+	return found;
+}
+
+static size_t feed(struct bytes b)
+{
+	auto_close int fd = memfd_create("hostile", MFD_CLOEXEC);
+	uint64_t start = now_ms();
+	struct symbols *s;
+	size_t found = 0;
+
+	MUST(fd >= 0 && write(fd, b.p, b.n) == (ssize_t)b.n);
+	if (!symbols_open(fd, "hostile", &s)) {
+		found = ask_all(s, fd);
+		symbols_close(s);
+	}
+	fail_clear();
+	MUST(now_ms() - start < SLOWEST_MS);
+	return found;
+}
+
+static Elf64_Shdr *debug_section(struct bytes b, size_t *i)
+{
+	const Elf64_Ehdr *eh = (const void *)b.p;
+	Elf64_Shdr *sh = (Elf64_Shdr *)(b.p + eh->e_shoff);
+	const char *names = (char *)b.p + sh[eh->e_shstrndx].sh_offset;
+
+	for (; *i < eh->e_shnum; ++*i)
+		if (!strncmp(names + sh[*i].sh_name, ".debug", 6) && sh[*i].sh_size)
+			return &sh[(*i)++];
+	return NULL;
+}
+
+static void flips(const char *file)
+{
+	struct bytes b = slurp(file), copy = { malloc(b.n), b.n };
+	Elf64_Shdr *all[32], *sh;
+	size_t n = 0, i = 1, found = 0;
+
+	MUST(copy.p);
+	while (n < ARRAY_SIZE(all) && (sh = debug_section(b, &i)))
+		all[n++] = sh;
+	MUST(n);
+	for (int round = 0; round < ROUNDS; round++) {
+		memcpy(copy.p, b.p, b.n);
+		for (uint64_t k = 1 + random_word() % 12; k; k--) {
+			uint64_t r = random_word();
+			const Elf64_Shdr *in = all[r % n];
+			uint8_t *at = copy.p + in->sh_offset + (r >> 8) % in->sh_size;
+
+			*at = r & 0x80 ? (uint8_t)(r >> 40) : *at ^ (1u << (r >> 40) % 8);
+		}
+		found += feed(copy) > 0;
+	}
+	printf("%s: found in %zu of %d\n", file, found, ROUNDS);
+	MUST(found > ROUNDS / 20);
+	free(copy.p);
+	free(b.p);
+}
+
+static void truncates(const char *file)
+{
+	struct bytes b = slurp(file);
+
+	for (size_t n = 0; n < b.n; n += STEP)
+		feed((struct bytes){ b.p, n });
+	/* The sections' table stays, and what it names ends early. */
+	for (int round = 0; round < ROUNDS / 4; round++) {
+		struct bytes copy = { malloc(b.n), b.n };
+		size_t i = 1;
+
+		MUST(copy.p);
+		memcpy(copy.p, b.p, b.n);
+		for (Elf64_Shdr *sh; (sh = debug_section(copy, &i)); )
+			if (random_word() % 4 == 0)
+				sh->sh_size = random_word() % sh->sh_size;
+		feed(copy);
+		free(copy.p);
+	}
+	free(b.p);
+}
+
+int main(void)
+{
+	static const char *const c[] = {
+		"gcc -g -O0", "gcc -gdwarf-4 -O2", "gcc -gdwarf-5 -O2 -gz", "gcc -gdwarf-3 -O1",
+		"gcc -gdwarf-4 -fdebug-types-section -O1", "gcc -g -Og -flto", "clang -g -O0",
+		"clang -gdwarf-4 -O0",
+	};
+	static const char *const cxx[] = { "g++ -g -O0", "g++ -gdwarf-4 -O1", "clang++ -g -O0" };
+	struct rusage usage;
+
+	world_open();
+	build();
+	for (size_t i = 0; i < ARRAY_SIZE(c); i++)
+		if (world_has(c[i][0] == 'g' ? "gcc" : "clang"))
+			c_is_told(c[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(cxx); i++)
+		if (world_has(cxx[i][0] == 'g' ? "g++" : "clang++"))
+			cxx_is_told(cxx[i]);
+	dwz_is_told();
+	dwo_is_left();
+	MUST_EQ(world_run("gcc -gdwarf-4 -O2 -o old x.c && gcc -g -O1 -o new x.c"), 0);
+	flips("old");
+	flips("new");
+	truncates("new");
+	if (world_has("clang")) {
+		MUST_EQ(world_run("clang -g -O2 -o other x.c"), 0);
+		flips("other");
+	}
+	getrusage(RUSAGE_SELF, &usage);
+	MUST(usage.ru_maxrss < RSS_MAX_MB * 1024);
+	return 0;
+}
