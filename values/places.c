@@ -42,6 +42,7 @@ void places_settle(struct signature *s)
 	struct place params[PARAMS_MAX], result;
 	bool own = s->own_convention || !c;
 
+	signature_bound(s);
 	if (!own)
 		c->place(s, params, &result);
 	for (size_t i = 0; i < s->nparams; i++) {

@@ -217,6 +217,8 @@ const struct enumerator *signature_enumerator_at(const struct signature *, const
 						 uint32_t i);
 /* The alignment of a type, bytes; 1 at least. */
 uint32_t signature_align(const struct signature *, uint32_t type);
+/* bound.c. Leave out members of types that would take too long to walk; places_settle does it. */
+void signature_bound(struct signature *);
 /* Is it a number, bool, enum or pointer, in a general register if it is a parameter? */
 bool type_is_scalar(const struct type *);
 

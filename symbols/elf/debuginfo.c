@@ -32,6 +32,32 @@ static uint64_t debug_size(const struct image *im)
 	return sum;
 }
 
+/* Entries, and strings that they name */
+static bool has_strings(const char *name)
+{
+	static const char *const words[] = { "info", "types", "str", "line_str" };
+	const char *word = !strncmp(name, ".debug_", 7) ? name + 7 :
+		!strncmp(name, ".zdebug_", 8) ? name + 8 : "";
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (!strcmp(word, words[i]))
+			return true;
+	return false;
+}
+
+/* libdw gives a string as it stands there, and does not look whether it ends before the section
+ * does. What compilers make ends with a 0: the last string's, or what ends the last list. */
+static void end_strings(const struct image *im)
+{
+	for (size_t i = 1; i < im->nsections; i++) {
+		Elf_Data *d = has_strings(image_section_name(im, &im->sections[i])) ?
+			elf_getdata(elf_getscn(im->elf, i), NULL) : NULL;
+
+		if (d && d->d_buf && d->d_size)
+			((char *)d->d_buf)[d->d_size - 1] = '\0';
+	}
+}
+
 static bool read_dwarf(struct debuginfo *d, struct debug_source *from, uint64_t most)
 {
 	uint64_t size = debug_size(&from->image);
@@ -41,6 +67,8 @@ static bool read_dwarf(struct debuginfo *d, struct debug_source *from, uint64_t 
 		return false;
 	}
 	from->dwarf = dwarf_begin_elf(from->image.elf, DWARF_C_READ, NULL);
+	if (from->dwarf)
+		end_strings(&from->image);
 	return from->dwarf;
 }
 
