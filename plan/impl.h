@@ -94,6 +94,7 @@ struct hidden {
 struct above {
 	raddr_t func;		/* first, to be sorted by */
 	raddr_t pc;
+	raddr_t block;		/* from where on control falls to there; 0: it does come there */
 	int32_t end;		/* of what is written, from its way back on */
 };
 

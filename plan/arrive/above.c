@@ -13,13 +13,13 @@
 
 enum { WORD = 8, HASHES = 1 << 16 };
 
-static int add_above(struct plan_impl *p, raddr_t func, raddr_t pc, int32_t end)
+static int add_above(struct plan_impl *p, struct above a)
 {
 	struct above *new = vec_push(p->highs, p->nhighs, p->highs_cap);
 
 	if (!new)
 		return -ENOMEM;
-	*new = (struct above){ func, pc, end };
+	*new = a;
 	return 0;
 }
 
@@ -43,7 +43,8 @@ int above_note(struct sweep *s, const struct insn *in)
 	int32_t sp = b->stack.at[s->impl->arch->stack];
 
 	b->above = 0;
-	if (pc && add_above(s->impl, s->func->range.start, pc, b->above_end))
+	if (pc && add_above(s->impl, (struct above){ s->func->range.start, pc,
+						      b->above_block, b->above_end }))
 		return -ENOMEM;
 	if (b->may || sp > 0 || sp == STACK_NOT || sp == STACK_LOST)
 		return 0;
@@ -73,7 +74,7 @@ static int pass_on(struct plan_impl *p, size_t n, const struct handing *h, const
 	const struct above *own = f ? highest(p, n, f->range.start) : NULL;
 
 	return !f || (own && own->end >= a->end) ? 0 :
-		add_above(p, f->range.start, a->pc, a->end);
+		add_above(p, (struct above){ f->range.start, a->pc, 0, a->end });
 }
 
 /* Where the file tells how much a caller has on the stack, it may be that a call before this one
@@ -114,11 +115,26 @@ static int judge_round(struct plan_impl *p)
 	return err;
 }
 
+/* Compilers leave code to which nothing leads, and of which the file tells nothing right. */
+static void drop_dead(struct plan_impl *p)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->nhighs; i++) {
+		const struct above *a = &p->highs[i];
+
+		if (!a->block || ground_any(p, LAYER_TARGET, a->block, a->pc - a->block + 1))
+			p->highs[kept++] = *a;
+	}
+	p->nhighs = kept;
+}
+
 int above_judge(struct plan_impl *p)
 {
 	size_t n = 0;
 	int err = 0;
 
+	drop_dead(p);
 	while (p->nhighs > n && !err) {
 		n = p->nhighs;
 		err = judge_round(p);

@@ -34,7 +34,8 @@ void back_enter(struct back *b, const struct plan_impl *p, const struct func *f)
 	/* Of what keeps to its stack nothing is asked. */
 	b->may = runtime_of(p->symbols, f)->one_stack;
 	b->nchanges = 0;
-	b->above_end = 0;
+	b->above_end = b->above_most = 0;
+	b->block = 0;
 	b->deep = 0;
 	b->deepest = r.start;
 	memset(b->ways, 0, sizeof(b->ways));
@@ -141,10 +142,13 @@ static void note_above(struct back *b, const struct insn *in, const struct effec
 	    b->stale >> e->base & 1)
 		return;
 	end = at + MAX((int64_t)e->width, 1);
-	if (end <= b->above_end || end > INT32_MAX || is_elsewhere(b, in->pc))
+	if (end <= b->above_most || end > INT32_MAX || is_elsewhere(b, in->pc))
 		return;
 	b->above = in->pc;
+	b->above_block = b->block;
 	b->above_end = (int32_t)end;
+	if (!b->block)
+		b->above_most = (int32_t)end;
 }
 
 static void pass_effect(struct back *b, const struct insn *in, const struct effect *e)
@@ -224,6 +228,7 @@ static void arrive(struct back *b, raddr_t pc)
 
 	if (w->to != pc)
 		return;
+	b->block = 0;
 	int fp = b->impl->arch->frame;
 
 	if (!b->known)
@@ -270,6 +275,7 @@ bool back_pass(struct back *b, const struct insn *in, const uint8_t *bytes, size
 	}
 	b->pushed &= plain;
 	if (insn_ends(in)) {
+		b->block = in->pc + in->size;
 		b->known = false;
 		b->copies = false;
 	}

@@ -23,8 +23,11 @@ struct back {
 	uint32_t stale;			/* registers that have none any more, if a call has set
 					 * them that may: a bit each */
 	bool may;			/* the function may change its way back */
+	raddr_t block;			/* behind the last end, if no jump is known that leads to
+					 * there or behind it; 0 */
 	raddr_t above;			/* the last instruction that writes above it, */
-	int32_t above_end;		/* up to here, from where it is; the highest so far */
+	raddr_t above_block;		/* the block that it is in, */
+	int32_t above_end, above_most;	/* up to here, from where it is; the highest so far */
 	bool judged, told;		/* does the file tell where the stack is? */
 	int32_t deep;			/* where it was deepest, */
 	raddr_t deepest;		/* behind here */

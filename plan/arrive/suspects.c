@@ -209,14 +209,14 @@ int arrivals_find(struct plan_impl *p)
 	int err = judge_suspects(p, suspects, list_suspects(p, suspects));
 
 	if (!err)
-		err = above_judge(p);
-	if (!err)
 		err = judge_loners(p);
 	base_sort(p->verdicts, p->nverdicts, sizeof(*p->verdicts));
 	for (size_t i = 0; i < p->nplaces; i++)
 		arrivals_lead_to(p, p->places[i]);
 	if (!err)
 		err = distances_read_all(p);
+	if (!err)
+		err = above_judge(p);
 	if (!err)
 		err = words_note(p);
 	if (!err)
