@@ -394,4 +394,8 @@ numbers numbers.so '.rodata, "a"'
 grep -q '	jump	' listed || die "numbers that lead to data are distances: $(cat listed)"
 numbers table.so '.behind, "ax"'
 grep -q '	jump	' listed && die "a table in code is none: $(cat listed)"
-true
+
+# C libraries of other releases, as far as tools/glibcs.sh has brought them.
+for libc in "$BUILD"/glibc/*/root/lib/x86_64-linux-gnu/libc.so.6; do
+	[ ! -e "$libc" ] || ! bound "$libc" || die "$libc is bound: $(cat trace.err)"
+done
