@@ -2,7 +2,6 @@
 #include "values/hand.h"
 
 #include <ctype.h>
-#include <elf.h>
 #include <errno.h>
 #include <string.h>
 
@@ -145,6 +144,9 @@ static void name_plain(struct hand *h, struct word w, struct type *t)
 
 static bool find_type(struct hand *h, struct word w, struct type *ret)
 {
+	const struct convention *c = convention_of(h->s->machine);
+	bool extended = !c || c->extended;
+
 	if (integer_type(w, ret)) {
 		ret->name = add_name(h, w);
 		return true;
@@ -152,7 +154,7 @@ static bool find_type(struct hand *h, struct word w, struct type *ret)
 	for (size_t i = 0; i < ARRAY_SIZE(plain); i++)
 		if (word_is(w, plain[i].name)) {
 			*ret = plain[i].type;
-			if (ret->size == 16 && h->s->machine == EM_AARCH64)
+			if (ret->size == 16 && !extended)
 				ret->flags |= TYPE_QUAD;
 			name_plain(h, w, ret);
 			return true;

@@ -34,10 +34,15 @@ static void settle(struct place *p, const struct place *by_type)
 		*p = *by_type;
 }
 
+const struct convention *convention_of(uint16_t machine)
+{
+	return machine == EM_X86_64 ? &convention_x86_64 :
+		machine == EM_AARCH64 ? &convention_arm64 : NULL;
+}
+
 void places_settle(struct signature *s)
 {
-	const struct convention *c = s->machine == EM_X86_64 ? &convention_x86_64 :
-		s->machine == EM_AARCH64 ? &convention_arm64 : NULL;
+	const struct convention *c = convention_of(s->machine);
 	const struct place unknown = { .kind = PLACE_UNKNOWN };
 	struct place params[PARAMS_MAX], result;
 	bool own = s->own_convention || !c;

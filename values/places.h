@@ -18,13 +18,25 @@
  */
 void places_settle(struct signature *);
 
-/* The two conventions: places of all parameters, and of the result. */
+/* Registers by their numbers in DWARF. */
+struct numbering {
+	unsigned int stack, frame;
+	unsigned int vector, vectors;	/* the first, and how many follow */
+	unsigned int general;		/* how many, from 0 on */
+};
+
+/* What an instruction set has of its own. */
 struct convention {
+	/* The places of all parameters, and of the result. */
 	void (*place)(const struct signature *, struct place params[PARAMS_MAX],
 		      struct place *result);
+	struct numbering numbering;
+	bool extended;			/* a long double is none of IEEE 754, but the x87's */
 };
 
 extern const struct convention convention_x86_64, convention_arm64;
+/* By a file's e_machine; NULL: none is known. */
+const struct convention *convention_of(uint16_t machine);
 
 /* ---- what both need ------------------------------------------------------ */
 

@@ -222,4 +222,5 @@ static void place_all(const struct signature *s, struct place params[PARAMS_MAX]
 	}
 }
 
-const struct convention convention_arm64 = { place_all };
+/* Registers: AADWARF64, 4.1. */
+const struct convention convention_arm64 = { place_all, { 31, 29, 64, 32, 31 }, false };

@@ -326,4 +326,5 @@ static void place_all(const struct signature *s, struct place params[PARAMS_MAX]
 	}
 }
 
-const struct convention convention_x86_64 = { place_all };
+/* Registers: psABI, figure 3.36. */
+const struct convention convention_x86_64 = { place_all, { 7, 6, 17, 16, 16 }, true };

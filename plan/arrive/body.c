@@ -426,7 +426,7 @@ static void judge_unseen(struct body *b)
 	}
 }
 
-/* Where the entries of no table of distances are read (plan/flow knows those of x86-64), a jump
+/* Where the entries of no table of distances are read (plan/flow reads them by effects), a jump
  * inside may lead to any instruction. */
 static bool leads_anywhere(const struct body *b, const enum indirect *indirect)
 {

@@ -2,9 +2,10 @@
 #include "symbols/types/build.h"
 
 #include <dwarf.h>
-#include <elf.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "values/places.h"
 
 enum {
 	LOOKED_AT_MAX = 1 << 16,	/* entries for one signature */
@@ -61,11 +62,12 @@ static void base_kind(Dwarf_Die *die, const char *name, struct type *t)
 	}
 }
 
-/* On x86-64 a float of 16 bytes is the x87's, unless its name says that it is not. */
+/* A float of 16 bytes may be the x87's, unless its name says that it is not. */
 static void base_format(const struct signature *s, const char *name, struct type *t)
 {
 	bool is_float = t->kind == TYPE_FLOAT || t->kind == TYPE_COMPLEX;
-	bool x87 = s->machine == EM_X86_64 && !(name && strstr(name, "128"));
+	const struct convention *c = convention_of(s->machine);
+	bool x87 = c && c->extended && !(name && strstr(name, "128"));
 
 	if (is_float && !x87 && t->size >= 16)
 		t->flags |= TYPE_QUAD;

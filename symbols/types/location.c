@@ -2,22 +2,11 @@
 #include "symbols/types/location.h"
 
 #include <dwarf.h>
-#include <elf.h>
 #include <string.h>
 
 #include "values/places.h"
 
 enum { LISTED_MAX = 4096 };	/* locations of one parameter */
-
-/* Registers by their numbers in DWARF: psABI, figure 3.36; AADWARF64, 4.1. */
-struct numbering {
-	unsigned int stack, frame;
-	unsigned int vector, vectors;	/* the first, and how many follow */
-	unsigned int general;		/* how many, from 0 on */
-};
-
-static const struct numbering x86_64 = { 7, 6, 17, 16, 16 };
-static const struct numbering arm64 = { 31, 29, 64, 32, 31 };
 
 struct location {
 	const struct numbering *n;
@@ -301,16 +290,15 @@ static void constant_place(Dwarf_Die *param, uint64_t size, struct place *ret)
 void location_at(Dwarf_Die *param, raddr_t entry, uint16_t machine, uint64_t size,
 		 struct place *ret)
 {
-	const struct numbering *n = machine == EM_X86_64 ? &x86_64 :
-		machine == EM_AARCH64 ? &arm64 : NULL;
-	struct location l = { .n = n, .size = size };
+	const struct convention *c = convention_of(machine);
+	struct location l = { .n = c ? &c->numbering : NULL, .size = size };
 	Dwarf_Addr base, start, end;
 	struct place found;
 	Dwarf_Attribute a;
 	ptrdiff_t at = 0;
 
 	*ret = (struct place){ .kind = PLACE_GONE };
-	if (!n || !dwarf_attr(param, DW_AT_location, &a)) {
+	if (!c || !dwarf_attr(param, DW_AT_location, &a)) {
 		constant_place(param, size, ret);
 		return;
 	}
