@@ -119,8 +119,9 @@ static bool is_of_processor(pid_t pid, int clock)
 	return clock < 0 && (clock & KIND) != OTHER && (!owner || owner == pid);
 }
 
-/* At `at`: it is to go off with the next tick, and then as before. */
-static int set_off_soon(struct remote *r, const struct alarm *a, raddr_t at)
+/* At `at`: it is to go off with the next tick, and then as before. `over`: only if it does not run,
+ * nor goes off again. */
+static int set_off_soon(struct remote *r, const struct alarm *a, raddr_t at, bool over)
 {
 	uint64_t which = a->timer >= 0 ? (uint64_t)a->timer :
 		a->signal == SIGPROF ? ITIMER_PROF : ITIMER_VIRTUAL;
@@ -130,9 +131,11 @@ static int set_off_soon(struct remote *r, const struct alarm *a, raddr_t at)
 			     which, at, 0, 0, 0, 0);
 
 	err = err ? err : target_read(r->target, at, value, sizeof(value));
+	if (err || (over && (value[0] || value[1] || value[2] || value[3])))
+		return err;
 	value[2] = 0;
 	value[3] = 1;
-	err = err ? err : target_write(r->target, at, value, sizeof(value));
+	err = target_write(r->target, at, value, sizeof(value));
 	if (err)
 		return err;
 	return remote_try(r, "set a timer", &unused, itimer ? SYS_setitimer : SYS_timer_settime,
@@ -140,24 +143,31 @@ static int set_off_soon(struct remote *r, const struct alarm *a, raddr_t at)
 }
 
 /*
- * First the timer, then the signal: if we die in between, one comes that would not have
- * come, but none is lost. The kernel may have taken it back with the timer.
+ * 1. The timer is set off soon: if we die now, a signal comes that would not have come, but none
+ *    is lost.
+ * 2. The signal is taken away. The kernel may have taken it back with the timer.
+ * 3. One that goes off once may have done so between the two, and its signal is the one that was
+ *    taken: it is set again.
  */
 static int take_away(struct remote *r, const struct alarm *a)
 {
 	struct words w = { .signals = 1ull << (a->signal - 1) };
-	raddr_t at = ALIGN_DOWN(r->way - BELOW, 16);
+	raddr_t at = ALIGN_DOWN(r->way - BELOW, 16), value = at + offsetof(struct words, value);
 	int64_t unused;
 
 	if (a->timer >= 0 &&
 	    !is_of_processor(r->target->pid, procfs_timer_clock(r->target->pid, a->timer)))
 		return 0;
 	int err = target_write(r->target, at, &w, sizeof(w));
-	err = err ? err : set_off_soon(r, a, at + offsetof(struct words, value));
+
+	err = err ? err : set_off_soon(r, a, value, false);			/* 1 */
 	err = err ? err : remote_try(r, "take a signal away", &unused, SYS_rt_sigtimedwait,
 				     at + offsetof(struct words, signals), 0,
-				     at + offsetof(struct words, at_once), sizeof(w.signals), 0, 0);
-	return err == -EAGAIN ? 0 : err;
+				     at + offsetof(struct words, at_once), sizeof(w.signals),
+				     0, 0);					/* 2 */
+	if (err == -EAGAIN)
+		return 0;
+	return err ? err : set_off_soon(r, a, value, true);			/* 3 */
 }
 
 void alarms_take_away(struct remote *r)
