@@ -198,7 +198,8 @@ static void note_way(struct back *b, const struct insn *in)
 			return;
 		b->may |= !is_as_told(b, in->dest);
 		/* A loop that makes a large frame page by page: behind it the file tells. */
-		find_stack(b, in->pc + in->size);
+		if (in->kind == INSN_BRANCH)
+			find_stack(b, in->pc + in->size);
 		return;
 	}
 	if (w->to == in->dest && w->sp != b->stack.at[sp])
@@ -246,7 +247,8 @@ bool back_pass(struct back *b, const struct insn *in, const uint8_t *bytes, size
 	bool plain = in->kind == INSN_PLAIN, direct = in->dest && !plain;
 	struct effect e;
 
-	if (b->may)
+	/* What pads behind a function is none of it. */
+	if (b->may || !range_has(b->func, in->pc))
 		return false;
 	bool touches = plain && b->impl->arch->is_of_stack(bytes, in);
 
