@@ -29,7 +29,7 @@ enum {
 	STOP = 2000 * 1000 * 1000,	/* ns */
 	SOON = 1000,			/* us */
 	OFTEN = 10 * 1000,
-	PLAYS = 5,
+	PLAYS = 10,
 };
 
 enum kind { PROF, VIRTUAL, OF_PROCESS, OF_THREAD, KINDS };
@@ -191,6 +191,14 @@ static int lend(void *unused)
 	return 0;
 }
 
+static void end_child(void)
+{
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	close(words[0]);
+	close(words[1]);
+}
+
 /* Has it slept on? */
 static bool play(enum kind kind, bool once, bool blocks)
 {
@@ -206,6 +214,11 @@ static bool play(enum kind kind, bool once, bool blocks)
 	if (!child)
 		live();
 	wait_for(is_asleep);
+	/* Where all is slow it has worked for so long before it slept. */
+	if (once && __atomic_load_n(&shared->signals, __ATOMIC_ACQUIRE)) {
+		end_child();
+		return false;
+	}
 	MUST(tracing(lend, NULL) == 0);
 	wait_for(is_asleep);
 	slept = !__atomic_load_n(&shared->ends, __ATOMIC_ACQUIRE);
@@ -216,10 +229,7 @@ static bool play(enum kind kind, bool once, bool blocks)
 		ask();
 		wait_for(goes_off);
 	}
-	kill(child, SIGKILL);
-	waitpid(child, NULL, 0);
-	close(words[0]);
-	close(words[1]);
+	end_child();
 	return slept;
 }
 
