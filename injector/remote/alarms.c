@@ -119,19 +119,22 @@ static bool is_of_processor(pid_t pid, int clock)
 	return clock < 0 && (clock & KIND) != OTHER && (!owner || owner == pid);
 }
 
-/* At `at`: it is to go off with the next tick, and then as before. `over`: only if it does not run,
- * nor goes off again. */
+/* At `at`: it is to go off with the next tick, and then as before. `over`: only if it neither runs
+ * nor has left a signal that waits. */
 static int set_off_soon(struct remote *r, const struct alarm *a, raddr_t at, bool over)
 {
 	uint64_t which = a->timer >= 0 ? (uint64_t)a->timer :
 		a->signal == SIGPROF ? ITIMER_PROF : ITIMER_VIRTUAL;
 	bool itimer = a->timer < 0;
+	struct alarms waiting;
 	int64_t value[4], unused;
 	int err = remote_try(r, "ask a timer", &unused, itimer ? SYS_getitimer : SYS_timer_gettime,
 			     which, at, 0, 0, 0, 0);
 
 	err = err ? err : target_read(r->target, at, value, sizeof(value));
-	if (err || (over && (value[0] || value[1] || value[2] || value[3])))
+	/* In this order: what went off before it was asked has its signal by now. */
+	if (err || (over && (value[0] || value[1] || value[2] || value[3] ||
+			     !alarms_list(r->thread->tid, &waiting) || has(&waiting, a))))
 		return err;
 	value[2] = 0;
 	value[3] = 1;

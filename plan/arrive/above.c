@@ -67,7 +67,7 @@ static const struct above *highest(const struct plan_impl *p, size_t n, raddr_t 
 	return ret;
 }
 
-/* What does so by what it jumps to; *more: it was not known. */
+/* What does so by what it jumps to, unless that was known. */
 static int pass_on(struct plan_impl *p, size_t n, const struct handing *h, const struct above *a)
 {
 	const struct func *f = symbols_func_at(p->symbols, h->pc);

@@ -184,7 +184,7 @@ static void pass_call(struct back *b, const struct effect *e)
 	struct stack s = b->stack;
 
 	stack_pass(b->impl->arch, e, &s);
-	for (int i = 0; i < 16; i++)
+	for (int i = 0; i < ARCH_REGISTERS_MAX; i++)
 		b->stale |= (s.at[i] != b->stack.at[i] ? 1u : 0) << i;
 }
 

@@ -18,6 +18,12 @@ bound()
 	grep -q 'may lead to any other' trace.err
 }
 
+# link NAME: the library that NAME.s is.
+link()
+{
+	as -o "$1.o" "$1.s" && ld -shared -o "$1" "$1.o" || die "cannot make $1"
+}
+
 command -v as >/dev/null && command -v ld >/dev/null || skip "no assembler"
 
 # What `.Lbehind` names, behind all functions, is data if the section says so, and else code.
@@ -164,7 +170,7 @@ steps()
 		.Lsecond: .long .Ltwo - .Lbase, .Lbase - .Lbase
 		.zero 1024
 	END
-	as -o "$1.o" "$1.s" && ld -shared -o "$1" "$1.o" || die "cannot make $1"
+	link "$1"
 }
 
 steps steps.so 'lea .Lsecond(%rip)'
@@ -199,7 +205,7 @@ character()
 		.Lstring: .string "8bvn-~=ld"
 		.long $2
 	END
-	as -o "$1.o" "$1.s" && ld -shared -o "$1" "$1.o" || die "cannot make $1"
+	link "$1"
 }
 
 character string.so 17
@@ -249,7 +255,7 @@ between()
 		.cfi_endproc
 		.size h, . - h
 	END
-	as -o "$1.o" "$1.s" && ld -shared -o "$1" "$1.o" || die "cannot make $1"
+	link "$1"
 }
 
 between between.so
@@ -288,7 +294,7 @@ calls()
 		.cfi_endproc
 		.size g, . - g
 	END
-	as -o "$1.o" "$1.s" && ld -shared -o "$1" "$1.o" || die "cannot make $1"
+	link "$1"
 }
 
 calls calls.so
@@ -342,7 +348,7 @@ numbers_of()
 		.p2align 2
 		.Ltable: .long 1b - .Ltable, 2b - .Ltable, 3b - .Ltable
 	END
-	as -o "$1.o" "$1.s" && ld -shared -o "$1" "$1.o" || die "cannot make $1"
+	link "$1"
 }
 
 numbers_of hash.so
@@ -382,7 +388,7 @@ frame()
 		.cfi_endproc
 		.size f, . - f
 	END
-	as -o "$1.o" "$1.s" && ld -shared -o "$1" "$1.o" || die "cannot make $1"
+	link "$1"
 }
 
 frame paged.so 4104
