@@ -25,7 +25,7 @@ static bool is_system_name(const char *base)
 {
 	static const char *const globs[] = {
 		"libc.so*", "libc-2.*.so", "ld-linux*.so*", "ld-2.*.so", "ld.so*",
-		"ld-musl-*", "libpthread*.so*", "libdl*.so*", "[vdso]",
+		"ld-musl-*", "libpthread*.so*", "libdl*.so*", "\\[vdso]",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(globs); i++)
