@@ -28,7 +28,7 @@ _inject_options() {
 	case $1 in
 	list)
 		echo -p --pid -f --function -N --exclude -o --output \
-			--entry-only --trap --stubs --short-names -q --quiet -v --verbose \
+			-s --string --deep --entry-only --trap --stubs --short-names -q --quiet -v --verbose \
 			--no-color -h --help -V --version
 		;;
 	stop)
@@ -37,7 +37,8 @@ _inject_options() {
 		;;
 	record)
 		echo -p --pid -f --function -N --exclude -n --calls -d --duration \
-			--tid -o --output -m --buffer --entry-only --trap --max-pause \
+			--tid -o --output -m --buffer -a --args -A --arg -s --string --deep \
+			--entry-only --trap --max-pause \
 			--max-overhead --log --max-size --min-free --rotate --compress --follow-exec --follow-fork \
 			-q --quiet -v --verbose \
 			--no-color \
@@ -89,7 +90,8 @@ _inject_options() {
 	*)
 		echo -p --pid -f --function -N --exclude -t --min-duration \
 			-D --depth -n --calls -d --duration --tid -o --output \
-			-m --buffer --entry-only --trap --time --max-pause \
+			-m --buffer -a --args -A --arg -s --string --deep \
+			--entry-only --trap --time --max-pause \
 			--max-overhead --follow-exec --follow-fork --log --json --short-names \
 			-q --quiet -v --verbose --no-color -h --help -V --version
 		;;

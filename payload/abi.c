@@ -56,6 +56,8 @@ ABI_ASSERT(offsetof(struct arena_header, slow_first) == ARENA_SLOW_FIRST);
 ABI_ASSERT(offsetof(struct arena_header, first) == ARENA_FIRST);
 ABI_ASSERT(offsetof(struct arena_header, slow_find) == ARENA_SLOW_FIND);
 ABI_ASSERT(offsetof(struct arena_header, slow_stacks) == ARENA_STACKS);
+ABI_ASSERT(offsetof(struct arena_header, slow_values_entry) == ARENA_SLOW_VALUES_ENTRY);
+ABI_ASSERT(offsetof(struct arena_header, slow_values_exit) == ARENA_SLOW_VALUES_EXIT);
 ABI_ASSERT(sizeof(struct arena_header) == ARENA_HEADER);
 ABI_ASSERT(sizeof(struct session) <= LOADER_OFF);
 ABI_ASSERT(LOADER_OFF + sizeof(struct loader) <= PAGE);

@@ -12,6 +12,10 @@
  *	islands			a word for each page of islands, at ISLANDS_OFF
  *	struct slot[]		the journal, at slots_off
  *	notes			for later visits, at notes_off; not for the payload
+ *	plans			what is to be read of calls, at plans_off, if anything is: see
+ *				struct capture_plan
+ *	captures		nrings of CAPTURE_SIZE bytes, at captures_off, in which threads
+ *				put together what they read
  *	ring 0, ring 1, ...	at rings_off, ring_stride apart; each is a
  *				struct ring (one page) and nsub sub-buffers of
  *				sub_size bytes, each of which begins with a
@@ -39,7 +43,7 @@
 
 #include "payload/page.h"
 
-#define ABI_VERSION 22
+#define ABI_VERSION 23
 
 /* Offsets that assembly uses; abi.c asserts them. */
 #define THREAD_CUR 0
@@ -98,7 +102,9 @@
 #define ARENA_SLOW_FIND 112
 #define ARENA_FIRST 120
 #define ARENA_STACKS 168
-#define ARENA_HEADER 176
+#define ARENA_SLOW_VALUES_ENTRY 176
+#define ARENA_SLOW_VALUES_EXIT 184
+#define ARENA_HEADER 192
 
 /*
  * Where a call may have no stack to speak of, what it needs lies in a spill frame of its
@@ -131,6 +137,8 @@
 #define REC_LOWERED_MASK 0x1ff
 #define REC_UNWATCHED 0x200
 #define REC_TIMED 0x10000	/* in its lower: the stub is one of a visit that times calls */
+#define REC_TAIL 0x20000	/* in its lower, of an exit: it is a jump to another function, and
+				 * what that will return is not known yet */
 #define REC_FUNC_SHIFT 42
 #define REC_FUNC_BITS 22
 #define REC_WORDS_SHIFT 48	/* if extended: number of words that follow */
@@ -167,6 +175,7 @@
 			 * open calls, which may be around it, for probes are not all
 			 * put in at once. One body word: the function */
 #define EXT_AFTER 6	/* likewise, of a call that EXT_UNWOUND has ended: a fiber's */
+#define EXT_VALUES 7	/* what was read of the call whose record follows: captures.h */
 
 /* The stack of a goroutine is one more that any thread may run. Its number is made of
  * where its g is; and as it may move when it grows, its calls are told apart by
@@ -191,6 +200,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "payload/captures.h"
 #include "payload/slot.h"
 #include "payload/traps.h"
 
@@ -286,6 +296,7 @@ struct session {
 	uint64_t slow_entry, slow_exit, slow_mark; /* see arch/<name>/slow.S */
 	uint64_t slow_goroutine, slow_count, slow_watch_entry, slow_watch_exit;
 	uint64_t slow_tight, slow_first, slow_first_end, slow_find;
+	uint64_t slow_values_entry, slow_values_exit;
 	uint64_t slow_stacks;	/* what runs on them takes them in turn: slow_first */
 	uint64_t spills_offset;	/* of a thread's word that says where its spill frames
 				 * are, from the thread pointer (two's
@@ -349,6 +360,12 @@ struct session {
 	uint64_t fired_begin, fired_end;	/* time stamps */
 	int32_t fired_tid;	/* the target's own view */
 	uint32_t nislands;	/* words of their list. Of the injector */
+
+	/* Read plans and what is for them; plans_funcs is 0 where nothing is read. Of the
+	 * injector. */
+	uint64_t plans_off, plans_size, captures_off;
+	uint32_t plans_funcs;	/* functions that the list has room for */
+	uint32_t reads;		/* enum reads_allowed [any] */
 
 	uint32_t narenas;
 	uint32_t nfuncs;	/* function ids given so far; they are kept for
@@ -568,6 +585,7 @@ struct arena_header {
 	uint64_t notes;		/* from its base to the first: see stub.h */
 	uint64_t payload, payload_end;
 	uint64_t slow_stacks;	/* the session's */
+	uint64_t slow_values_entry, slow_values_exit;
 };
 
 #include "payload/loader.h"

@@ -280,6 +280,7 @@ static struct thread *thread_begin(const struct session *s, uint32_t i)
 	t->visit = payload_visit;
 	t->next_number = 0;
 	forget_watched(t);
+	values_claim(s, t);
 	stacks_reset(t);
 	if (s->counting == COUNT_TIMES)
 		timing_claim(s, t);

@@ -14,6 +14,7 @@
  * slow.c	an entry, an exit or a mark that the fast path left to C
  * timing.c	how long do calls take, where that is all?
  * watch.c	did a call take longer than it may?
+ * values.c	what is read of a call, by its function's read plan?
  * trap.c	a thread ran into a breakpoint: where does it go on?
  * unwind.c	an unwinder comes to code of ours: how does it go on?
  *
@@ -61,6 +62,8 @@ void slow_goroutine(void);
 void slow_count(void);
 void slow_watch_entry(void);
 void slow_watch_exit(void);
+void slow_values_entry(void);
+void slow_values_exit(void);
 void slow_tight(void);
 void slow_first(void);
 void slow_find(void);
@@ -98,9 +101,13 @@ static inline struct ring *thread_ring(const struct thread *t)
  * lost, that the stack is another one. False if the ring is full. */
 bool ring_room(struct session *, struct thread *, unsigned int n);
 /* Write a word, which has no time yet, or an extended one with its body, at the
- * present time into room that was made. */
+ * present time, or at `now`, into room that was made. */
 void ring_put(struct thread *, uint64_t word);
+void ring_put_at(struct thread *, uint64_t word, uint64_t now);
 void ring_put_ext(struct thread *, unsigned int subkind, uint64_t body);
+/* The same in two steps: the place of so many words; and the first of them, behind the others. */
+uint64_t *ring_take(struct thread *, unsigned int n);
+void ring_give(const struct thread *, uint64_t *place, uint64_t word);
 /* Does such a word tell of an entry or an exit of the function that is its body? */
 static inline bool ext_is_event(unsigned int subkind)
 {
@@ -217,6 +224,23 @@ extern struct traps payload_traps;
 /* The handler of SIGTRAP. */
 void payload_trap(int signal, void *info, void *frame);
 
+/* values.c: of the thread that owns the slow path. `sp` is the call's, at its entry and exit. */
+
+/* In a claim. */
+void values_claim(const struct session *, const struct thread *);
+/* Read what the plan of the function says, by the registers that slow.S has pushed at `held`. How
+ * many words of the ring values_put() needs for it; 0: nothing is to be put. */
+unsigned int values_take(const struct session *, const struct thread *, uint64_t func,
+			 enum what what, uint64_t sp, const uint64_t *held);
+/* Into room that was made for so many words. */
+void values_put(const struct session *, struct thread *, uint64_t func, unsigned int words);
+/* A call begins at `sp` of which nothing is read: what was kept for an earlier one is not its. */
+void values_forget(const struct session *, const struct thread *, uint64_t sp);
+/* vectors.S: the vector registers that arguments and results are in; those of the x87, by way of
+ * `room` (512 bytes, aligned to 16). None is changed. */
+void values_vectors(uint8_t vector[][16]);
+void values_x87(uint8_t x87[][10], void *room);
+
 /* slow.c, called by slow.S: `word` of the stub, `sp` of the application. */
 void payload_slow_entry(uint64_t word, uint64_t sp);
 void payload_slow_exit(uint64_t word, uint64_t sp);
@@ -260,6 +284,11 @@ struct unwind_bases {
 };
 typedef const void *unwind_find(uint64_t pc, struct unwind_bases *ret);
 const void *payload_find(uint64_t pc, struct unwind_bases *ret, unwind_find *original);
+
+/* slow.c, called likewise where values are captured: `held` are the registers that slow.S has
+ * pushed. The first also for marks. */
+void payload_values_entry(uint64_t word, uint64_t sp, const uint64_t *held);
+void payload_values_exit(uint64_t word, uint64_t sp, const uint64_t *held);
 
 /* watch.c, called likewise: entry and exit of a watched function. */
 void payload_watch_entry(uint64_t word, uint64_t sp);

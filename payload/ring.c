@@ -290,32 +290,48 @@ bool ring_room(struct session *s, struct thread *t, unsigned int n)
 	return true;
 }
 
-/* The time in the record's place. The clock may have passed `limit` since room
- * was made; the last tick of the epoch is near enough then. */
-static uint64_t stamp(const struct thread *t)
+/* A time in the record's place. The clock may have passed `limit` since room was made, or
+ * the sub-buffer been begun after it; what is nearest of its time is near enough then. */
+static uint64_t stamp(const struct thread *t, uint64_t now)
 {
-	uint64_t now = cpu_clock();
+	uint64_t epoch = t->bias >> REC_TIME_SHIFT;
 
 	if (now >= t->limit)
 		now = t->limit - 1;
+	if (now < epoch)
+		now = epoch;
 	return (now << REC_TIME_SHIFT) - t->bias;
+}
+
+uint64_t *ring_take(struct thread *t, unsigned int n)
+{
+	uint64_t *p = (uint64_t *)t->cur;
+
+	publish(&t->cur, t->cur + n * WORD_SIZE);
+	return p;
+}
+
+void ring_give(const struct thread *t, uint64_t *p, uint64_t word)
+{
+	publish(p, word + stamp(t, cpu_clock()));
+}
+
+void ring_put_at(struct thread *t, uint64_t word, uint64_t now)
+{
+	publish(ring_take(t, 1), word + stamp(t, now));
 }
 
 void ring_put(struct thread *t, uint64_t word)
 {
-	uint64_t *p = (uint64_t *)t->cur;
-
-	publish(&t->cur, t->cur + WORD_SIZE);
-	publish(p, word + stamp(t));
+	ring_put_at(t, word, cpu_clock());
 }
 
 void ring_put_deep(struct thread *t, uint64_t word, uint64_t body)
 {
-	uint64_t *p = (uint64_t *)t->cur;
+	uint64_t *p = ring_take(t, 2);
 
-	publish(&t->cur, t->cur + 2 * WORD_SIZE);
 	p[1] = body << REC_TIME_SHIFT;
-	publish(p, word + stamp(t));
+	ring_give(t, p, word);
 }
 
 void ring_put_ext(struct thread *t, unsigned int subkind, uint64_t body)

@@ -148,28 +148,53 @@ static bool is_settling(uint64_t word)
 	return (word & 3) == REC_NONE;
 }
 
+/* What two ways to record share is there twice, so that the one without values takes no stack for
+ * them. */
+#define TWICE static inline __attribute__((always_inline))
+
+/* Make room for a record of `n` words, with what is read of the call before it: by the registers
+ * `held`, or nothing if that is NULL. */
+TWICE bool slow_room(const struct slow *w, uint64_t word, uint64_t sp, enum what what,
+		     unsigned int n, const uint64_t *held)
+{
+	uint64_t func = word >> REC_FUNC_SHIFT;
+	unsigned int words = held ? values_take(w->s, w->t, func, what, sp, held) : 0;
+
+	if (!ring_room(w->s, w->t, n + words))
+		return false;
+	if (words)
+		values_put(w->s, w->t, func, words);
+	return true;
+}
+
+TWICE void record_entry(struct slow *w, uint64_t word, uint64_t sp, const uint64_t *held)
+{
+	if (!slow_enter(w, word, sp, WHAT_ENTRY))
+		return;
+	heal(w, sp, WHAT_ENTRY);
+	if (is_timed(word)) {
+		if (!timing_begin(w->t, word >> REC_FUNC_SHIFT, slow_push(w->t, sp)))
+			ring_lose(w->t, WHAT_ENTRY);
+	} else if (slow_room(w, word, sp, WHAT_ENTRY, 1, held)) {
+		ring_put(w->t, word);
+		slow_push(w->t, sp);
+	} else {
+		if (held)
+			values_forget(w->s, w->t, sp);
+		ring_lose(w->t, WHAT_ENTRY);
+		slow_push(w->t, sp - 7);
+	}
+	slow_leave(w->t);
+}
+
 void payload_slow_entry(uint64_t word, uint64_t sp)
 {
 	struct slow w;
 
-	if (is_settling(word)) {
+	if (is_settling(word))
 		slow_settle(word, sp, true);
-		return;
-	}
-	if (!slow_enter(&w, word, sp, WHAT_ENTRY))
-		return;
-	heal(&w, sp, WHAT_ENTRY);
-	if (is_timed(word)) {
-		if (!timing_begin(w.t, word >> REC_FUNC_SHIFT, slow_push(w.t, sp)))
-			ring_lose(w.t, WHAT_ENTRY);
-	} else if (ring_room(w.s, w.t, 1)) {
-		ring_put(w.t, word);
-		slow_push(w.t, sp);
-	} else {
-		ring_lose(w.t, WHAT_ENTRY);
-		slow_push(w.t, sp - 7);
-	}
-	slow_leave(w.t);
+	else
+		record_entry(&w, word, sp, 0);
 }
 
 /* Is the call that ends at `sp` open, as far as this thread knows? It is one that
@@ -179,49 +204,86 @@ static bool is_open_call(const struct thread *t, uint64_t sp)
 	return frame_sp(*frames_at(t, t->top)) == sp || t->top + 8 >= t->frames_end;
 }
 
-static void put_exit(const struct slow *w, uint64_t word, uint64_t sp, bool told)
+TWICE void put_exit(const struct slow *w, uint64_t word, uint64_t sp, bool told,
+		    const uint64_t *held)
 {
 	bool open = !told && is_open_call(w->t, sp);
+	uint64_t now = held ? cpu_clock() : 0;
 
 	/* Where the entry was lost, the exit is, too: it would be unpaired. */
-	if (*frames_at(w->t, w->t->top) == sp - 7 || !ring_room(w->s, w->t, open ? 1 : 2))
+	if (*frames_at(w->t, w->t->top) == sp - 7 ||
+	    !slow_room(w, word, sp, WHAT_EXIT, open ? 1 : 2, open ? held : 0))
 		ring_lose(w->t, WHAT_EXIT);
+	else if (open && held)
+		ring_put_at(w->t, word, now);
 	else if (open)
 		ring_put(w->t, word);
 	else
 		ring_put_ext(w->t, told ? EXT_AFTER : EXT_BEFORE, word >> REC_FUNC_SHIFT);
 }
 
+TWICE void record_exit(struct slow *w, uint64_t word, uint64_t sp, const uint64_t *held)
+{
+	bool told;
+
+	if (!slow_enter(w, word, sp, WHAT_EXIT))
+		return;
+	told = heal(w, sp, WHAT_EXIT);
+	if (!is_timed(word))
+		put_exit(w, word, sp, told, held);
+	frames_pop(w->t, sp);
+	slow_leave(w->t);
+}
+
 void payload_slow_exit(uint64_t word, uint64_t sp)
 {
 	struct slow w;
-	bool told;
 
-	if (is_settling(word)) {
+	if (is_settling(word))
 		slow_settle(word, sp, false);
+	else
+		record_exit(&w, word, sp, 0);
+}
+
+TWICE void record_mark(struct slow *w, uint64_t word, uint64_t sp, const uint64_t *held)
+{
+	if (!slow_enter(w, word, sp, WHAT_ENTRY))
 		return;
-	}
-	if (!slow_enter(&w, word, sp, WHAT_EXIT))
-		return;
-	told = heal(&w, sp, WHAT_EXIT);
-	if (!is_timed(word))
-		put_exit(&w, word, sp, told);
-	frames_pop(w.t, sp);
-	slow_leave(w.t);
+	heal(w, sp, WHAT_ENTRY);
+	if (slow_room(w, word, sp, WHAT_ENTRY, 2, held))
+		ring_put_ext(w->t, EXT_MARK, word >> REC_FUNC_SHIFT);
+	else
+		ring_lose(w->t, WHAT_ENTRY);
+	slow_leave(w->t);
 }
 
 void payload_slow_mark(uint64_t word, uint64_t sp)
 {
 	struct slow w;
 
-	if (!slow_enter(&w, word, sp, WHAT_ENTRY))
-		return;
-	heal(&w, sp, WHAT_ENTRY);
-	if (ring_room(w.s, w.t, 2))
-		ring_put_ext(w.t, EXT_MARK, word >> REC_FUNC_SHIFT);
+	record_mark(&w, word, sp, 0);
+}
+
+void payload_values_entry(uint64_t word, uint64_t sp, const uint64_t *held)
+{
+	uint64_t lowered = word >> REC_LATE_SHIFT & REC_LOWERED_MASK;
+	struct slow w;
+
+	word -= lowered << REC_LATE_SHIFT;
+	sp += lowered * 8;
+	if ((word & 3) == REC_ENTRY)
+		record_entry(&w, word, sp, held);
 	else
-		ring_lose(w.t, WHAT_ENTRY);
-	slow_leave(w.t);
+		record_mark(&w, word, sp, held);
+}
+
+/* What a function returns that ends with a jump to another one is not there yet. */
+void payload_values_exit(uint64_t word, uint64_t sp, const uint64_t *held)
+{
+	const uint64_t tail = (uint64_t)REC_TAIL << REC_TIME_SHIFT;
+	struct slow w;
+
+	record_exit(&w, word & ~tail, sp, word & tail ? 0 : held);
 }
 
 void payload_slow_goroutine(uint64_t word, uint64_t sp, const struct goroutine *g)

@@ -5,8 +5,8 @@
  * A plan says what can be, and stays what it is. What a process adds is here: ids, where stubs
  * and islands are, the bytes to be written, and what there is no room for. It may be changed by
  *
- *  1. the selection, which sets `finds`, `silent` and `watched`, and refuses functions that must
- *     be left alone;
+ *  1. the selection, which sets `finds`, `silent`, `watched` and `valued`, and refuses functions
+ *     that must be left alone;
  *  2. the look at the process, which refuses what differs there, and gives sites the stubs
  *     and islands, and probes the ids, that they had at an earlier visit;
  *  3. the search for islands, which says where they are, and how a site is written to lead
@@ -22,6 +22,8 @@
 #define PLAN_PLACEMENT_H
 
 #include "plan/plan.h"
+
+struct valued;
 
 struct placed_site {
 	struct site site;	/* as it is in this process, for which it may change:
@@ -52,6 +54,7 @@ struct placed_probe {
 				 * payload first */
 	bool silent;		/* that is all: nothing of it is recorded */
 	bool watched;		/* its calls are timed in the target */
+	const struct valued *valued;	/* values are read of them; NULL: none are */
 	struct placed_site *sites;	/* in the plan's order; where exits are given up,
 				 * the entry's only */
 	size_t nsites;
@@ -74,7 +77,9 @@ struct routines {
 	raddr_t late;
 	raddr_t find;		/* for a record that `finds` */
 	uint64_t word;		/* what is in all records' words, */
-	uint64_t late_word;	/* and, from REC_LATE_SHIFT on, in those of late entries */
+	uint64_t late_word;	/* and, from REC_LATE_SHIFT on, in those of late entries, */
+	uint64_t tail_word;	/* and in those of exits that are no returns */
+	bool marks_late;	/* marks say by how much the stack pointer is lower, too */
 	raddr_t leave;		/* for an exit that is a plain return, which it makes
 				 * itself; 0: none does */
 };

@@ -66,7 +66,7 @@ static uint64_t pass_number(struct packing *p, uint64_t value, uint64_t most)
 /* The sign in the lowest bit, so that small ones are short. */
 static int64_t pass_signed(struct packing *p, int64_t value)
 {
-	uint64_t raw = ((uint64_t)value << 1) ^ (uint64_t)(value >> 63);
+	uint64_t raw = (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0);
 
 	raw = pass_number(p, raw, UINT64_MAX);
 	return (int64_t)(raw >> 1) ^ -(int64_t)(raw & 1);

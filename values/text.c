@@ -378,6 +378,15 @@ size_t values_args(const struct capture *c, char *buf, size_t size)
 	return t.n;
 }
 
+size_t values_arg(const struct capture *c, size_t i, char *buf, size_t size)
+{
+	struct line t = line_begin(buf, size);
+
+	if (i < c->signature->nparams && !c->signature->params[i].hidden)
+		print_param(&(struct printing){ c, &t }, &c->signature->params[i], (uint8_t)i);
+	return t.n;
+}
+
 size_t values_result(const struct capture *c, char *buf, size_t size)
 {
 	struct line t = line_begin(buf, size);

@@ -118,6 +118,18 @@ static inline long cpu_syscall(long nr, long a, long b, long c)
 	return cpu_syscall6(nr, a, b, c, 0, 0, 0);
 }
 
+/* What slow.S has stored where values are read, from its lowest word on, by the registers' numbers
+ * in DWARF (DWARF for the Arm 64-bit Architecture, 4.1): x19 to x28, x29, the way back to the stub,
+ * x0 to x15, x18. A call passes nothing in the others. */
+static inline void cpu_held(const uint64_t *held, uint64_t *general)
+{
+	for (unsigned int i = 0; i < 11; i++)
+		general[19 + i] = held[i];
+	for (unsigned int i = 0; i < 16; i++)
+		general[i] = held[12 + i];
+	general[18] = held[28];
+}
+
 /* Of a handler's third argument (struct ucontext), where the program counter
  * stands that the thread goes on at. Source: arch/arm64/include/uapi/asm/sigcontext.h. */
 static inline uint64_t *cpu_frame_pc(void *frame)

@@ -384,13 +384,17 @@ tight_late:
 	from_spill
 	onward	ARENA_SLOW_TIGHT
 
-/* Of watched functions all is done in C. */
+/* Of watched functions, and of those whose values are read, all is done in C. */
 	.balign 64
 watch_entry:
 	.cfi_startproc
 	onward	ARENA_SLOW_WATCH_ENTRY
 watch_exit:
 	onward	ARENA_SLOW_WATCH_EXIT
+values_entry:
+	onward	ARENA_SLOW_VALUES_ENTRY
+values_exit:
+	onward	ARENA_SLOW_VALUES_EXIT
 	.cfi_endproc
 
 /* An unwinder looks up a frame: x16 leads to the stub's copy of its function, which
@@ -424,5 +428,6 @@ hot_end:
 hot_table:
 	sets	hot
 	sets	seek
-	at	watch_entry, watch_exit, hot_find, tight_late, hot_begin, hot_begin
+	at	watch_entry, watch_exit, values_entry, values_exit, hot_find
+	at	tight_late, hot_begin, hot_begin
 	.section .note.GNU-stack, "", %progbits

@@ -90,6 +90,17 @@ static inline long cpu_syscall(long nr, long a, long b, long c)
 	return cpu_syscall4(nr, a, b, c, 0);
 }
 
+/* What slow.S has pushed where values are read, from its lowest word on, by the registers' numbers
+ * in DWARF: System V ABI, AMD64, 3.6.2. */
+static inline void cpu_held(const uint64_t *held, uint64_t *general)
+{
+	static const uint8_t order[17] = { 6, 12, 13, 14, 15, 3, 11, 10, 9, 8, 5, 4, 1, 17, 18,
+					   0, 2 };	/* 17 and 18: flags, the way back */
+
+	for (unsigned int i = 0; i < sizeof(order); i++)
+		general[order[i]] = held[i];
+}
+
 /* Of a handler's third argument (struct ucontext), where the program counter
  * stands that the thread goes on at. */
 static inline uint64_t *cpu_frame_pc(void *frame)

@@ -409,14 +409,18 @@ tight_first:
 	jmp	*hot_begin+ARENA_SLOW_FIRST(%rip)
 tight_first_end:
 
-/* Of watched functions all is done in C, and of entries that are recorded where something
- * is on the stack already. */
+/* Of watched functions and of those whose values are read all is done in C, and of entries that
+ * are recorded where something is on the stack already. */
 	.balign 64
 watch_entry:
 	.cfi_startproc
 	jmp	*hot_begin+ARENA_SLOW_WATCH_ENTRY(%rip)
 watch_exit:
 	jmp	*hot_begin+ARENA_SLOW_WATCH_EXIT(%rip)
+values_entry:
+	jmp	*hot_begin+ARENA_SLOW_VALUES_ENTRY(%rip)
+values_exit:
+	jmp	*hot_begin+ARENA_SLOW_VALUES_EXIT(%rip)
 	.cfi_endproc
 
 /* An unwinder looks up a frame: (%rsp) leads to the stub's copy of its function, which
@@ -452,5 +456,6 @@ hot_end:
 hot_table:
 	sets	hot
 	sets	seek
-	at	watch_entry, watch_exit, hot_find, tight_late, tight_first, tight_first_end
+	at	watch_entry, watch_exit, values_entry, values_exit, hot_find
+	at	tight_late, tight_first, tight_first_end
 	.section .note.GNU-stack, "", %progbits

@@ -29,6 +29,8 @@ struct infection {
 struct infect_options {
 	uint64_t buffer;	/* bytes per thread, 0: default */
 	uint64_t notes;		/* bytes for what later visits are to know */
+	uint32_t plans_funcs;	/* functions that may come to have read plans; 0: none */
+	uint64_t plans;		/* bytes of these */
 	bool keep_last;		/* of a ring that is full */
 	const struct way *way;	/* to record */
 	int file;		/* that is to hold the session, not consumed; 0: none,

@@ -137,9 +137,12 @@ static bool is_roomy(const struct infecting *in)
 struct session_wish infect_wish(const struct infecting *in, uint32_t slots)
 {
 	/* Each function that is probed, or will be added, has a slot at least. */
-	return (struct session_wish){ in->nthreads, in->opt->buffer, slots,
-				      in->result->old.s.nfuncs + slots, in->opt->notes,
-				      in->opt->file, is_roomy(in), in->session_most };
+	return (struct session_wish){
+		.nthreads = in->nthreads, .buffer = in->opt->buffer, .max_slots = slots,
+		.nfuncs = in->result->old.s.nfuncs + slots, .notes = in->opt->notes,
+		.plans_funcs = in->opt->plans_funcs, .plans = in->opt->plans,
+		.file = in->opt->file, .roomy = is_roomy(in), .most = in->session_most,
+	};
 }
 
 bool infect_needs_spills(const struct infecting *in)

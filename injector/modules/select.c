@@ -11,6 +11,7 @@
 
 #include "injector/log/say.h"
 #include "injector/modules/ifunc.h"
+#include "injector/modules/valued.h"
 #include "symbols/names/shorten.h"
 
 /* A function that a pattern matches, and under which name. */
@@ -576,6 +577,12 @@ void select_clear(struct selection *s)
 		plan_free(m->plan);
 	}
 	free(s->v);
+	for (size_t i = 0; i < s->nvalued; i++) {
+		free(s->valued[i]->packed.v);
+		free(s->valued[i]->plan);
+		free(s->valued[i]);
+	}
+	free(s->valued);
 	strings_clear(&s->made);
 	*s = (struct selection){ 0 };
 }

@@ -32,6 +32,8 @@ struct selection {
 	bool unpaired;		/* of some the language has a runtime: the reader pairs
 				 * their calls */
 	struct strings made;	/* names that are no symbol's */
+	struct valued **valued;	/* of its probes: see valued.h */
+	size_t nvalued, valued_cap;
 	char unread[256];	/* why the first module that was wanted, and
 				 * not read, could not be; "" if none */
 };

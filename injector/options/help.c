@@ -78,6 +78,12 @@ static const struct {
 	  "without @MODULE: all but libc and the loader.\n"
 	  "NAME@plt: calls into other libraries" },
 	{ 'N', ON_ALL, "GLOB[@MODULE]", "leave these out; repeatable" },
+	{ 'a', ON_ALL, NULL, "with arguments and results, by debug information\n"
+	  "or a table of well-known functions" },
+	{ 'A', ON_ALL, "'F(ARG:TYPE, ...)'", "with these, by hand, as in\n"
+	  "-A 'f(fd:i32, s:str, ret:f64)'; repeatable" },
+	{ 's', ON_ALL, "N", "bytes of a text or buffer that are shown (64)" },
+	{ OPT_DEEP, ON_ALL, "N", "pointers followed, one behind the other (1)" },
 	{ OPT_ENTRY_ONLY, ON_ALL, NULL, "probe entries only: no durations" },
 	{ OPT_TRAP, ON_ALL, NULL,
 	  "breakpoints where no jump has room: slow, and a\n"

@@ -20,7 +20,7 @@
 
 /* "-": words come in their place, so that those before "--" are known from
  * those behind it. ":": our own messages. */
-static const char letters[] = "-:p:f:N:t:D:n:d:o:m:qvhV";
+static const char letters[] = "-:p:f:N:t:D:n:d:o:m:aA:s:qvhV";
 
 /* The first word, where no option and no number stands: a verb that is misspelled, or a
  * command without the -- before it. */
@@ -140,6 +140,34 @@ static int slow_option(struct options *o, const char *text)
 	return slow ? options_slow(text, slow) : -ENOMEM;
 }
 
+static int hand_option(struct options *o, const char *text)
+{
+	struct hand_spec *spec = vec_push(o->by_hand, o->nby_hand, o->by_hand_cap);
+
+	return spec ? options_by_hand(text, spec) : -ENOMEM;
+}
+
+static int value_size(const struct option_def *def, const char *text, uint64_t most, uint16_t *ret)
+{
+	uint64_t n;
+	int err = number(def, text, most, &n);
+
+	if (!err)
+		*ret = (uint16_t)n;
+	return err;
+}
+
+/* 0 follows none. */
+static int deep_option(const struct option_def *def, const char *text, uint8_t *ret)
+{
+	uint64_t n = 0;
+	int err = strcmp(text, "0") ? number(def, text, READS_MAX, &n) : 0;
+
+	if (!err)
+		*ret = (uint8_t)n;
+	return err;
+}
+
 static void set_flag(struct options *o, int key)
 {
 	switch (key) {
@@ -157,6 +185,7 @@ static void set_flag(struct options *o, int key)
 	case OPT_FORCE: o->force = true; break;
 	case OPT_SHORT_NAMES: o->short_names = true; break;
 	case OPT_STUBS: o->stubs = true; break;
+	case 'a': o->args = true; break;
 	case 'q': o->quiet = true; break;
 	case 'v': o->verbose = true; break;
 	case 'h': o->verb = VERB_HELP; break;
@@ -183,6 +212,9 @@ static int options_set(struct options *o, const struct option_def *def, const ch
 	case OPT_MAX_OVERHEAD: return options_overhead(arg, &o->max_overhead);
 	case OPT_KEEP: return options_keep(arg, &o->keep);
 	case OPT_SNAPSHOT_ON: return slow_option(o, arg);
+	case 'A': return hand_option(o, arg);
+	case 's': return value_size(def, arg, READS_BYTES_MAX, &o->values.text);
+	case OPT_DEEP: return deep_option(def, arg, &o->values.deep);
 	case OPT_MAX_SIZE: return options_size(arg, &o->max_size);
 	case OPT_MIN_FREE: return options_free(arg, &o->min_free);
 	case OPT_SINCE: return options_span(def, arg, SECOND, &o->since);
@@ -370,7 +402,8 @@ int options_parse(int argc, char **argv, struct options *ret)
 	const char *verb = "trace";
 	uint64_t pid;
 
-	*ret = (struct options){ .max_pause = DEFAULT_MAX_PAUSE, .min_free = MIN_FREE_SHARE };
+	*ret = (struct options){ .max_pause = DEFAULT_MAX_PAUSE, .min_free = MIN_FREE_SHARE,
+				 .values.deep = COMPILE_DEEP };
 	if (argc > 1 && strcmp(argv[1], "help") == 0)
 		return ask_help(argc, argv, ret);
 	if (given) {
@@ -407,6 +440,13 @@ const char *options_directory(const struct options *o)
 	return given ? given : DEFAULT_DIRECTORY;
 }
 
+struct valued_options options_valued(const struct options *o, bool later)
+{
+	return (struct valued_options){ .known = o->args, .specs = o->by_hand,
+					.nspecs = o->nby_hand, .compile = o->values,
+					.later = later };
+}
+
 static void clear_patterns(struct pattern *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -421,6 +461,7 @@ void options_clear(struct options *o)
 	for (size_t i = 0; i < o->nslow; i++)
 		pattern_clear(&o->slow[i].function);
 	free(o->slow);
+	free(o->by_hand);
 	free(o->files);
 	*o = (struct options){ 0 };
 }

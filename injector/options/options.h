@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "base/base.h"
+#include "injector/modules/valued.h"
 #include "injector/session/ways.h"
 #include "payload/abi.h"
 #include "symbols/symbols.h"
@@ -64,6 +65,9 @@ struct options {
 	size_t ninclude, include_cap, nexclude, exclude_cap;
 	struct slow_call *slow;	/* --snapshot-on; owned */
 	size_t nslow, slow_cap;
+	struct hand_spec *by_hand;	/* -A; owned */
+	size_t nby_hand, by_hand_cap;
+	struct compile_options values;	/* -s and --deep */
 	uint64_t min_duration;	/* -t */
 	uint64_t depth;		/* -D: calls at a depth below this one */
 	uint64_t calls;		/* -n */
@@ -79,6 +83,7 @@ struct options {
 	const char *sort, *diff, *format;
 	uint64_t max_pause;	/* 50 ms unless given */
 	uint32_t max_overhead;	/* in hundredths of a percent */
+	bool args;		/* -a */
 	bool rotate, compress, entry_only, trap, time, json, quiet, verbose, no_color, force;
 	bool follow_fork, follow_exec, wait, short_names, stubs;
 	const char *log;	/* --log; NULL: the system's only */
@@ -97,6 +102,8 @@ void options_clear(struct options *);
 /* As record_options has it: what was given, or else nothing where there is a limit to the
  * size, and a share where there is none. */
 uint64_t options_min_free(const struct options *);
+/* Which values are to be read. */
+struct valued_options options_valued(const struct options *, bool later);
 #define DEFAULT_DIRECTORY "inject.data"
 /* The trace directory that is to be written or read. */
 const char *options_directory(const struct options *);

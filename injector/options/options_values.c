@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "injector/log/units.h"
 #include "payload/abi.h"
 #include "trace/write/record.h"
+#include "values/hand.h"
 
 enum { MIN_BUFFERS = 2 };	/* one is written while the other is read */
 
@@ -102,6 +104,19 @@ int options_slow(const char *text, struct slow_call *ret)
 		return fail(0, "--snapshot-on wants a function and a time, as in 'net_read > 100ms', "
 			       "not '%s'", text);
 	return pattern_parse(glob, &ret->function);
+}
+
+int options_by_hand(const char *text, struct hand_spec *ret)
+{
+	struct signature signature;
+	struct hand_error error;
+	int err = hand_parse(text, arch_host()->machine, &signature, &ret->name, &error);
+
+	ret->text = text;
+	if (!err)
+		signature_clear(&signature);
+	return err == -EINVAL ? fail(0, "-A '%s', column %zu: %s", text, error.column + 1,
+				     error.what) : err;
 }
 
 const char *const options_top_words[TOP_KEYS] = {

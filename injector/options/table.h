@@ -42,7 +42,7 @@ enum {
 	OPT_NO_COLOR, OPT_FORCE, OPT_TRAP, OPT_KEEP, OPT_SORT, OPT_DIFF, OPT_TO,
 	OPT_MAX_SIZE, OPT_ROTATE, OPT_SINCE, OPT_UNTIL, OPT_FOLLOW_FORK, OPT_LOG,
 	OPT_COMPRESS, OPT_MAX_OVERHEAD, OPT_FOLLOW_EXEC, OPT_NET,
-	OPT_SNAPSHOT_ON, OPT_WAIT, OPT_SHORT_NAMES, OPT_MIN_FREE, OPT_STUBS,
+	OPT_SNAPSHOT_ON, OPT_WAIT, OPT_SHORT_NAMES, OPT_MIN_FREE, OPT_STUBS, OPT_DEEP,
 };
 
 struct option_def {
@@ -57,7 +57,7 @@ struct verb_def {
 	const struct way *way;	/* to record; NULL: it has none of its own */
 };
 
-enum { OPTION_DEFS = 40, VERB_DEFS = 17 };
+enum { OPTION_DEFS = 44, VERB_DEFS = 17 };
 
 extern const struct option_def option_defs[OPTION_DEFS];
 extern const struct verb_def verb_defs[VERB_DEFS];

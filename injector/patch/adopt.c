@@ -15,7 +15,8 @@
 struct routines arena_routines(const struct session *s, const struct arena *a,
 			       const struct module *m, const struct placed_probe *probe)
 {
-	const struct way *way = probe->watched ? &way_watched : ways_of(s->counting);
+	const struct way *way = probe->watched ? &way_watched : probe->valued ? &way_values :
+				ways_of(s->counting);
 	enum plan_routines routines = probe->planned->routines;
 	struct routine_set set = way->routines(hot_table.sets[!s->tls_offset], routines);
 	bool tight = routines == ROUTINES_TIGHT;
@@ -28,10 +29,13 @@ struct routines arena_routines(const struct session *s, const struct arena *a,
 		.gates = s->base + GATES_OFF,
 		.first = base + hot_table.tight_first,
 		.spills = (int32_t)s->spills_offset,
-		.late = base + (tight ? hot_table.tight_late : hot_table.watch_entry),
+		.late = base + (tight ? hot_table.tight_late : probe->valued ?
+				hot_table.values_entry : hot_table.watch_entry),
 		.find = base + hot_table.find,
 		.word = way->word,
 		.late_word = way->late,
+		.tail_word = way->tail,
+		.marks_late = way->marks_late,
 		/* What is recorded without a stack, or in C, is always returned from by the
 		 * stub. */
 		.leave = tight || !set.leave ? 0 : base + set.leave,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "injector/patch/order.h"
+#include "injector/modules/valued.h"
 #include "injector/patch/slots.h"
 #include "injector/patch/traps.h"
 #include "injector/session/ours.h"
@@ -337,6 +338,10 @@ static int place_probe(struct placing *p, const struct module *m, struct placed_
 	}
 	for (size_t i = 0; i < probe->nsites && !err; i++)
 		err = add_site(p, m, probe, &probe->sites[i]);
+	/* Without room for its plan it is recorded without values. */
+	if (!err && probe->valued)
+		session_add_plan(&p->inf->map, probe->id, probe->valued->plan,
+				 probe->valued->size);
 	if (!err)
 		session_open_gate(&p->inf->map, probe->id);
 	if (!err)
@@ -389,7 +394,9 @@ static int name_funcs(struct placing *p, const struct selection *sel)
 
 			if (probed(probe) && !probe->silent && probe->id < live->nfuncs)
 				live->funcs[probe->id] = (struct reader_func){
-					s->names[j], s->module->base, probe->entry_only != 0 };
+					s->names[j], s->module->base, probe->entry_only != 0,
+					probe->valued ? probe->valued->packed.v : NULL,
+					probe->valued ? probe->valued->packed.n : 0 };
 		}
 	}
 	return 0;

@@ -123,6 +123,7 @@ void reader_free(struct reader *r)
 		for (size_t j = 0; j < l->nstacks; j++)
 			free(l->stacks[j].calls);
 		free(l->stacks);
+		free(l->capture);
 		threads_forget(l);
 	}
 	for (size_t i = 0; i < MAX_FIBERS; i++)

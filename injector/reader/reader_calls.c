@@ -18,10 +18,21 @@ static struct open_calls *current(struct reader *r, struct lane *l)
 	return l->fiber ? &r->fibers[l->fiber_at] : &l->stacks[l->current];
 }
 
+/* What was read belongs to the record behind it, and to what that says of its function. */
+static bool has_values(const struct lane *l, enum event_kind kind, uint32_t func)
+{
+	return l->ncapture && l->captured == func &&
+		(kind == EVENT_ENTRY || kind == EVENT_EXIT || kind == EVENT_MARK);
+}
+
 static struct event event_of(const struct reader *r, const struct lane *l,
 			     enum event_kind kind, uint32_t func)
 {
+	bool values = has_values(l, kind, func);
+
 	return (struct event){
+		.capture = values ? l->capture : NULL,
+		.ncapture = values ? (uint16_t)l->ncapture : 0,
 		.tsc = l->last, .func = func, .pid = l->pid, .tid = l->tid, .kind = (uint8_t)kind,
 		.thread = l->fiber ? NO_THREAD : l->thread,
 		.stack = l->fiber ? r->fibers[l->fiber_at].number :

@@ -85,6 +85,10 @@ struct lane {
 				 * STACK_SHARED; else 0 */
 	size_t fiber_at;	/* where it was in the reader's fibers */
 	uint64_t switches;
+	/* What was read of the call whose record comes next. */
+	uint8_t *capture;	/* READS_CAPTURE_MAX bytes; NULL: nothing was read yet */
+	size_t ncapture;
+	uint32_t captured;	/* the function */
 };
 
 struct reader {

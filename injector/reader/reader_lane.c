@@ -247,6 +247,8 @@ static size_t body_words(const struct lane *l, uint64_t word)
 {
 	if ((word & 3) != REC_EXT)
 		return has_depths(l->fiber);
+	if ((word >> REC_FUNC_SHIFT & 63) == EXT_VALUES)
+		return word >> REC_WORDS_SHIFT;
 	return (word >> REC_WORDS_SHIFT) & 15;
 }
 
@@ -363,6 +365,25 @@ static void take_begin(struct reader *r, struct lane *l)
 		calls_remain(r, l, l->header_depth, EVENT_EXIT_LOST);
 }
 
+/* The bytes that were read of the next call. */
+static void take_values(struct reader *r, struct lane *l, uint64_t data)
+{
+	const uint64_t *w = words(r, l) + l->pos + 2;
+	size_t n = data & ((1u << VALUES_FUNC_SHIFT) - 1), nwords = body_words(l, l->word);
+
+	l->ncapture = 0;
+	l->captured = (uint32_t)(data >> VALUES_FUNC_SHIFT);
+	l->capture = l->capture ?: malloc(READS_CAPTURE_MAX);
+	if (!l->capture || !nwords || n > READS_CAPTURE_MAX || n > (nwords - 1) * VALUES_BYTES) {
+		r->stats.damaged++;
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		l->capture[i] = (uint8_t)(load(&w[i / VALUES_BYTES]) >>
+					  (i % VALUES_BYTES + 1) * 8);
+	l->ncapture = n;
+}
+
 static void take_ext(struct reader *r, struct lane *l)
 {
 	uint64_t data = body(r, l);
@@ -380,6 +401,10 @@ static void take_ext(struct reader *r, struct lane *l)
 		r->stats.calls++;
 		r->stats.events++;
 		calls_mark(r, l, (uint32_t)data);
+		l->ncapture = 0;
+		return;
+	case EXT_VALUES:
+		take_values(r, l, data);
 		return;
 	case EXT_BEFORE:
 		if (data >= r->nfuncs)
@@ -420,6 +445,7 @@ static void take_word(struct reader *r, struct lane *l)
 	} else {
 		calls_exit(r, l, call);
 	}
+	l->ncapture = 0;
 }
 
 void lane_end(struct reader *r, struct lane *l, uint64_t tsc)

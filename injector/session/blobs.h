@@ -31,6 +31,8 @@ extern const struct hot_table {
 	struct routine_set sets[2][ROUTINE_SETS];
 	/* Of watched functions, however threads are found. */
 	uint32_t watch_entry, watch_exit;
+	/* The same of functions whose values are read. */
+	uint32_t values_entry, values_exit;
 	uint32_t find;		/* what unwinders are led to */
 	/* Where hardly any stack is left: of an entry that is recorded late, and of a thread
 	 * that has no spill frame. */

@@ -34,9 +34,20 @@ static uint64_t notes_offset(const struct session_shape *shape)
 	return ALIGN_UP(SLOTS_OFF + (uint64_t)shape->max_slots * sizeof(struct slot), PAGE);
 }
 
-static uint64_t rings_offset(const struct session_shape *shape)
+static uint64_t plans_offset(const struct session_shape *shape)
 {
 	return notes_offset(shape) + shape->notes;
+}
+
+static uint64_t captures_offset(const struct session_shape *shape)
+{
+	return plans_offset(shape) + shape->plans;
+}
+
+static uint64_t rings_offset(const struct session_shape *shape)
+{
+	return captures_offset(shape) +
+		(shape->plans ? (uint64_t)shape->nrings * CAPTURE_SIZE : 0);
 }
 
 static uint64_t ring_stride(const struct session_shape *shape)
@@ -147,8 +158,12 @@ int session_shape(const struct session_wish *w, const struct old_session *reuse,
 	if (w->max_slots > MOST_SLOTS)
 		return fail(0, "%u places are too many for one process (at most %u); probe "
 			    "fewer functions", w->max_slots, MOST_SLOTS), -E2BIG;
-	*ret = (struct session_shape){ .sub_size = SUBBUF_SIZE,
-				       .nrings = (uint32_t)MIN(rings, (uint64_t)MOST_RINGS) };
+	*ret = (struct session_shape){
+		.sub_size = SUBBUF_SIZE, .nrings = (uint32_t)MIN(rings, (uint64_t)MOST_RINGS),
+		.plans_funcs = w->plans_funcs,
+		.plans = !w->plans_funcs ? 0 :
+			ALIGN_UP(w->plans_funcs * sizeof(uint32_t) + 8 + w->plans, PAGE),
+	};
 	if (w->file)
 		return shape_file(w, reuse, bytes, ret);
 	/* An earlier visit's rings keep their place, if the journal fits. */
@@ -234,6 +249,12 @@ int session_create(int fd, const struct session_shape *shape, enum session_kind 
 	s->nsub = shape->nsub;
 	s->sub_size = shape->sub_size;
 	s->banks_off = banks_offset(shape);
+	s->plans_off = plans_offset(shape);
+	s->plans_size = shape->plans;
+	s->plans_funcs = shape->plans_funcs;
+	s->captures_off = captures_offset(shape);
+	ret->plans = (uint8_t *)s + plans_offset(shape);
+	ret->plans_used = ALIGN_UP(shape->plans_funcs * sizeof(uint32_t), 8);
 	s->nbanks = shape->nbanks;
 	s->bank_subs = shape->bank_subs;
 	s->next_ring = 0;

@@ -23,6 +23,8 @@ struct session_shape {
 	uint32_t max_slots, nrings, nsub;
 	uint32_t sub_size, nbanks, bank_subs;
 	uint64_t notes;		/* bytes of the notes */
+	uint32_t plans_funcs;	/* functions that may have read plans; 0: there is no room */
+	uint64_t plans;		/* bytes of these and their list */
 	uint64_t gates;		/* likewise */
 	uint64_t total;		/* bytes of the memfd, or file */
 	uint64_t place;		/* bytes of addresses that are to be its own, if it is the
@@ -37,6 +39,8 @@ struct session_wish {
 	uint32_t max_slots;
 	uint32_t nfuncs;	/* that may come to have gates */
 	uint64_t notes;		/* bytes, whole pages */
+	uint32_t plans_funcs;	/* that may come to have read plans; 0: none */
+	uint64_t plans;		/* bytes of these alone */
 	bool file;		/* it is to be as small as can be: see shape_file */
 	bool roomy;		/* a later one that is larger shall find room, and an earlier one's
 				 * place may grow */
@@ -61,6 +65,8 @@ struct session_map {
 	struct session *s;	/* shared with the target: hostile */
 	struct slot *slots;
 	struct session_shape shape;	/* our own copy of the sizes */
+	uint8_t *plans;		/* in it: see struct capture_plan */
+	uint64_t plans_used;	/* bytes, with their list */
 	int fd;
 	bool file;		/* it is one that has a name */
 };
@@ -88,6 +94,10 @@ void session_unmap(struct session_map *);
 /* Let the calls of a function come further than its stub; and none any more. */
 void session_open_gate(struct session_map *, uint32_t func);
 void session_close(struct session_map *);
+/* The read plan of a function, for the payload. False: there is no room for it. */
+struct capture_plan;
+bool session_add_plan(struct session_map *, uint32_t func, const struct capture_plan *,
+		      size_t size);
 /* Give the memory of the rings back; what they hold is lost. Now, by us: else
  * the next visit's borrowed thread would have to free it. */
 void session_empty(struct session_map *);

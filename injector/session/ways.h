@@ -21,7 +21,9 @@ struct way {
 	/* The routines of a probe, of the sets that there are (hot_table.sets). */
 	struct routine_set (*routines)(const struct routine_set *sets, enum plan_routines);
 	uint64_t word;		/* what is in all words of its records, */
-	uint64_t late;		/* and in those of entries behind the first instruction */
+	uint64_t late;		/* and in those of entries behind the first instruction, */
+	uint64_t tail;		/* and in those of exits that are no returns */
+	bool marks_late;	/* see struct routines */
 
 	/* ---- memory of a thread, and what is in it ---- */
 
@@ -39,7 +41,7 @@ struct way {
 	uint32_t readings;	/* of the clock, by a call that is added up */
 };
 
-#define WAYS(X) X(records) X(counts) X(times) X(watched)
+#define WAYS(X) X(records) X(counts) X(times) X(watched) X(values)
 
 #define X(name) extern const struct way way_##name;
 WAYS(X)

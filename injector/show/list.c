@@ -122,7 +122,7 @@ int list_print(const struct selection *sel, struct list_more more, struct output
 		for (size_t j = 0; j < sel->v[i].n && !err; j++) {
 			print_probe(&sel->v[i], j, out);
 			if (more.values)
-				err = list_values_print(&sel->v[i], j, out);
+				err = list_values_print(more.values, &sel->v[i], j, out);
 			if (more.stubs && !sel->v[i].probes[j].refusal)
 				stubs_print(&sel->v[i], j, out);
 			if (output_pending(out) > WRITE_AT)

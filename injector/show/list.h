@@ -17,7 +17,8 @@
  * -EPIPE when no more is wanted.
  */
 struct list_more {		/* behind each line, lines that begin with two spaces: */
-	bool values;		/* which values it takes and returns: show/list_values.h */
+	/* which values it takes and returns: show/list_values.h; NULL: not that */
+	const struct compile_options *values;
 	bool stubs;		/* what would be written: show/stubs.h */
 };
 

@@ -17,7 +17,8 @@ static void print_clean(const char *text, struct output *out)
 	output_printf(out, "%s", say_clean(text, clean, sizeof(clean)));
 }
 
-int list_values_print(const struct selected *s, size_t i, struct output *out)
+int list_values_print(const struct compile_options *o, const struct selected *s, size_t i,
+		      struct output *out)
 {
 	char line[LINE_MAX_BYTES];
 	struct signature signature;
@@ -26,7 +27,7 @@ int list_values_print(const struct selected *s, size_t i, struct output *out)
 
 	if (err)
 		return err == -ENOENT ? 0 : err;
-	reads_compile(&signature, &(struct compile_options){ .deep = COMPILE_DEEP }, &plan);
+	reads_compile(&signature, o, &plan);
 	values_declaration(&signature, s->funcs[i]->name, line, sizeof(line));
 	output_printf(out, "  ");
 	print_clean(line, out);

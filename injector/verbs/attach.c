@@ -25,6 +25,8 @@
 
 enum {
 	LATER_SLOTS = 1 << 15,	/* for libraries that are loaded later */
+	LATER_VALUED = 1 << 12,	/* functions of those whose values are read, */
+	LATER_PLANS = 1 << 20,	/* and bytes of their plans */
 };
 
 /* A program that has not begun does nothing that could wait. */
@@ -136,6 +138,13 @@ static int say_hint_of(struct trace *t, const struct select_options *so)
 		    hint ? "\n" : ": no function matches", hint ? hint : "");
 }
 
+static int choose_values(struct trace *t)
+{
+	struct valued_options o = options_valued(t->opt, may_come(t));
+
+	return valued_choose(&o, &t->sel);
+}
+
 /* 3. */
 static int make_plans(struct trace *t)
 {
@@ -151,6 +160,7 @@ static int make_plans(struct trace *t)
 	if (!err)
 		grow_find_list(&t->mods, &t->grow.list);
 	err = err ? err : watches_choose(t->opt, &t->sel);
+	err = err ? err : choose_values(t);
 	return err || may_come(t) ? err : say_hint_of(t, &so);
 }
 
@@ -219,6 +229,7 @@ static bool keeps_last(const struct trace *t)
 static int do_infect(void *ctx)
 {
 	struct trace *t = ctx;
+	struct valued_options values = options_valued(t->opt, true);
 	struct infect_options o = {
 		.buffer = buffer_of(t), .max_slots = t->slots + LATER_SLOTS,
 		.reach = arch_host()->reach, .needs = t->needs, .nneeds = t->sel.n,
@@ -227,6 +238,10 @@ static int do_infect(void *ctx)
 		.way = t->way,
 	};
 
+	if (valued_any(&values)) {
+		o.plans_funcs = (uint32_t)(t->known_funcs + t->sel.nfuncs) + LATER_VALUED;
+		o.plans = valued_size(&t->sel) + LATER_PLANS;
+	}
 	return infect(&t->target, &t->mods, &o, &t->inf);
 }
 
@@ -243,6 +258,7 @@ static int bring_payload(struct trace *t)
 	t->session_ino = fstat(t->inf.map.fd, &st) == 0 ? st.st_ino : 0;
 	lease_give(&t->inf.map.s->reader);
 	t->inf.map.s->follow_forks = t->opt->follow_fork;
+	t->inf.map.s->reads = READS_BY_CALL;
 	foreign_write(&t->inf.map, &t->before);
 	islands_check(&t->islands, &t->sel);
 	return 0;

@@ -185,6 +185,7 @@ static int plan_new(struct growth *n)
 	for (size_t i = 0; i < n->mods.n && !err; i++)
 		err = add_known(g, &n->mods.v[i]);
 	err = err ? err : select_functions(&n->mods, &g->select, &n->sel);
+	err = err ? err : valued_choose(&g->values, &n->sel);
 	say_progress_end();
 	return err ? err : probes_check(g->target, &n->sel);
 }

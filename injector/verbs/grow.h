@@ -25,6 +25,7 @@ struct grow {
 	struct infection *infection;
 	struct live *live;	/* all that stands: it grows */
 	struct select_options select;
+	struct valued_options values;
 	struct commit_options commit;
 	struct rdebug list;	/* the loader's, if it was found */
 

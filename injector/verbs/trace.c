@@ -109,7 +109,7 @@ static int prepare_growth(struct trace *t, struct follow *f)
 	t->grow = (struct grow){
 		.target = &t->target, .infection = &t->inf, .live = &t->live,
 		.commit = { &t->mods, t->opt->max_pause, signals_stop_wanted },
-		.list = t->grow.list,
+		.list = t->grow.list, .values = options_valued(t->opt, true),
 	};
 	trace_select(t, &t->grow.select);
 	t->grow.select.later = true;

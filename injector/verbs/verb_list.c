@@ -79,7 +79,8 @@ static int list_modules(struct listing *l, struct modules *mods, const char *nam
 	if (!err && !l->out)
 		err = output_open(l->options->output, &l->out);
 	if (!err && sel.nfuncs) {
-		err = list_print(&sel, (struct list_more){ .values = l->options->verbose,
+		err = list_print(&sel, (struct list_more){ .values = l->options->verbose ?
+								&l->options->values : NULL,
 							   .stubs = l->options->stubs }, l->out);
 		list_values_say(&sel);
 		list_count(&sel, &l->all);

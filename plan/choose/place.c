@@ -89,9 +89,13 @@ static void add_find(struct stub *s, const struct routines *to)
 	add_row(s, STUB_COPY, 0);
 }
 
-static void add_exit(struct stub *s, const struct placed_probe *p, const struct routines *to)
+/* `in` is the instruction that leaves; NULL: control runs on into what follows the function. */
+static void add_exit(struct stub *s, const struct insn *in, const struct placed_probe *p,
+		     const struct routines *to)
 {
-	add_call(s, REC_EXIT, to->exit, STUB_RECORD_LEAVE, p, to);
+	uint64_t tail = in && in->kind == INSN_RETURN ? 0 : to->tail_word;
+
+	add_call(s, REC_EXIT | tail, to->exit, STUB_RECORD_LEAVE, p, to);
 }
 
 /* The same before a copy of the exit itself, which the routine may do for it. */
@@ -101,7 +105,7 @@ static void add_exit_by(struct stub *s, const uint8_t *p, const struct insn *in,
 	if (to->leave && s->arch->returns && s->arch->returns(p, in))
 		add_call(s, REC_EXIT, to->leave, STUB_RECORD_RETURN, probe, to);
 	else
-		add_exit(s, probe, to);
+		add_exit(s, in, probe, to);
 }
 
 static void add_jump(struct stub *s, raddr_t to)
@@ -137,7 +141,7 @@ static void add_branch_exit(struct stub *s, const uint8_t *p, const struct insn 
 
 	stub_add(s, skip, size);
 	add_row(s, STUB_COPY, 0);
-	add_exit(s, probe, to);
+	add_exit(s, in, probe, to);
 	add_jump(s, in->dest);
 	add_row(s, STUB_LEAVE, in->size);
 	if (s->err)
@@ -219,13 +223,14 @@ static void add_entry(struct stub *s, const struct placed_probe *probe, const st
 		      const struct routines *to)
 {
 	uint64_t late = site->lowered / 8u | to->late_word;
+	uint64_t mark = to->marks_late ? late << REC_LATE_SHIFT : 0;
 
 	if (probe->silent)
 		return;
 	if (site->lowered && !probe->entry_only)
 		add_call(s, REC_ENTRY | late << REC_LATE_SHIFT, to->late, STUB_RECORD, probe, to);
 	else if (probe->entry_only)
-		add_call(s, REC_NONE, to->mark, STUB_RECORD, probe, to);
+		add_call(s, REC_NONE | mark, to->mark, STUB_RECORD, probe, to);
 	else
 		add_call(s, REC_ENTRY, to->entry, STUB_RECORD, probe, to);
 }
@@ -276,7 +281,7 @@ static int place_stub(const struct arch *arch, const struct placed_probe *probe,
 	if (site->entry && site->window == site->check)
 		add_entry(s, probe, site, to);
 	if (!s->err && site->leaves)
-		add_exit(s, probe, to);
+		add_exit(s, NULL, probe, to);
 	if (!s->err && comes_back(&in))
 		add_jump(s, site->pc + site->window + site->dead);
 	if (s->err)

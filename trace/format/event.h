@@ -9,6 +9,9 @@ struct reader_func {
 	const char *name;	/* as printed */
 	const char *module;
 	bool entry_only;
+	/* Its signature and read plan (values/pack.h); NULL: nothing is read of its calls. */
+	const uint8_t *values;
+	size_t nvalues;
 };
 
 enum event_kind {
@@ -45,6 +48,8 @@ struct event {
 				 * thread ends what another has begun */
 	uint32_t stack;		/* the stack within the thread */
 	uint8_t kind;		/* enum event_kind */
+	uint16_t ncapture;	/* bytes that were read of the call, of an ENTRY, EXIT or MARK; */
+	const uint8_t *capture;	/* valid as long as the event is given */
 };
 
 #endif

@@ -11,7 +11,9 @@
  * is a struct packet and words; all of it belongs to one thread. An event is one
  * word as the process wrote it (REC_* in payload/abi.h), or a word of kind
  * REC_EXT with one of the numbers below in place of the function, and another
- * word behind it: a function, a number. Little-endian.
+ * word behind it: a function, a number. Little-endian. LAYOUT_VALUES has more words: what was
+ * read of the call whose event comes next in the packet, eight bytes each, the last filled up
+ * with zeros.
  */
 #ifndef TRACE_LAYOUT_H
 #define TRACE_LAYOUT_H
@@ -19,8 +21,8 @@
 #include "base/base.h"
 #include "payload/abi.h"
 
-/* Version 1 had packets that told nothing of the clock. */
-#define LAYOUT_VERSION 2
+/* Version 1 had packets that told nothing of the clock, version 2 no LAYOUT_VALUES. */
+#define LAYOUT_VERSION 3
 #define LAYOUT_TIME_MASK ((1ull << REC_TIME_BITS) - 1)
 #define LAYOUT_FUNC_MASK ((1u << REC_FUNC_BITS) - 1)
 
@@ -33,7 +35,13 @@ enum layout_event {
 	LAYOUT_STACK = 8,	/* the thread goes on on another stack: its number */
 	LAYOUT_STACK_END = 9,	/* of the current one */
 	LAYOUT_BEFORE = 10,	/* a function: an exit without an entry */
+	LAYOUT_VALUES = 11,	/* a function, and from the bits below on how many bytes, and in
+				 * how many words they follow */
 };
+
+#define LAYOUT_VALUES_BYTES 22
+#define LAYOUT_VALUES_WORDS 38
+#define LAYOUT_VALUES_MASK 0x3ff	/* of that: more do not follow */
 
 #define PACKET_MAGIC 0xc1fc1fc1u
 

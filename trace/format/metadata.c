@@ -77,6 +77,9 @@ static const struct {
 	{ LAYOUT_LOST, "lost", "count_t events;" },
 	{ LAYOUT_STACK, "stack", "count_t number;" },
 	{ LAYOUT_STACK_END, "stack_end", "count_t number;" },
+	{ LAYOUT_VALUES, "values", "func_t func; integer { size = 16; align = 1; } bytes; "
+	  "integer { size = 10; align = 1; } n; integer { size = 16; align = 1; } reserved; "
+	  "integer { size = 64; base = hex; } words[n];" },
 };
 
 #define END_FORMAT METADATA_END_KEY "%-20" PRIu64 ";\n\tfailed = %-20" PRIu64 ";\n"
@@ -137,6 +140,18 @@ static void put_modules(FILE *f, const struct about *a)
 	}
 }
 
+/* The signature and plan by which what was read of the calls of a function is understood, in
+ * hexadecimal. */
+static void put_values(FILE *f, size_t id, const struct reader_func *func)
+{
+	if (!func->values)
+		return;
+	fprintf(f, "\tvalues_%zu = \"", id);
+	for (size_t i = 0; i < func->nvalues; i++)
+		fprintf(f, "%02x", func->values[i]);
+	fputs("\";\n", f);
+}
+
 static void put_env(FILE *f, const struct about *a)
 {
 	fputs("env {\n", f);
@@ -178,6 +193,8 @@ static void put_env(FILE *f, const struct about *a)
 	for (size_t i = 0; i < a->lanes; i++)
 		fprintf(f, "\tlane_%zu_packets = %" PRIu64 ";\n", i, a->packets[i]);
 	put_modules(f, a);
+	for (size_t i = 0; i < a->nfuncs; i++)
+		put_values(f, i, &a->funcs[i]);
 	fputs("};\n", f);
 }
 

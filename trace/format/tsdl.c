@@ -252,6 +252,48 @@ static void take_string(struct scan *s, const struct token *key, const char *val
 		m->base = strtoull(value, NULL, 16);
 }
 
+/* The table of functions has as many as `env` has counted. */
+static int make_funcs(struct metadata *m)
+{
+	if (m->funcs)
+		return 0;
+	m->funcs = calloc(m->unnamed + 1, sizeof(*m->funcs));
+	if (!m->funcs)
+		return -ENOMEM;
+	m->about.nfuncs = m->unnamed;
+	return 0;
+}
+
+static int digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Into bytes, where they are. */
+static size_t unhex(char *text)
+{
+	size_t n = 0;
+
+	for (; digit(text[2 * n]) >= 0 && digit(text[2 * n + 1]) >= 0; n++)
+		text[n] = (char)(digit(text[2 * n]) << 4 | digit(text[2 * n + 1]));
+	return n;
+}
+
+/* "values_12": what is said of a function is behind how many there are. */
+static bool take_values(struct scan *s, const struct token *key, char *value)
+{
+	size_t i;
+
+	if (!numbered(key, "values_", "", &i))
+		return false;
+	s->err = s->err ?: make_funcs(s->m);
+	if (!s->err && i < s->m->about.nfuncs) {
+		s->m->funcs[i].nvalues = unhex(value);
+		s->m->funcs[i].values = (const uint8_t *)value;
+	}
+	return true;
+}
+
 /* KEY = VALUE; up to the closing brace. */
 static void scan_env(struct scan *s)
 {
@@ -269,7 +311,7 @@ static void scan_env(struct scan *s)
 		value = tsdl_next(s);
 		if (value.kind == TOKEN_NUMBER)
 			take_number(s, &key, value.number);
-		else if (value.kind == TOKEN_STRING)
+		else if (value.kind == TOKEN_STRING && !take_values(s, &key, value.string))
 			take_string(s, &key, value.string);
 	}
 }
@@ -286,18 +328,6 @@ static struct reader_func *func_at(struct scan *s, uint64_t id)
 	struct metadata *m = s->m;
 
 	return id < m->about.nfuncs ? &m->funcs[id] : NULL;
-}
-
-/* The table of functions has as many as `env` has counted. */
-static int make_funcs(struct metadata *m)
-{
-	if (m->funcs)
-		return 0;
-	m->funcs = calloc(m->unnamed + 1, sizeof(*m->funcs));
-	if (!m->funcs)
-		return -ENOMEM;
-	m->about.nfuncs = m->unnamed;
-	return 0;
 }
 
 static void name_function(struct scan *s, const struct label *l)

@@ -72,6 +72,10 @@ static int archive_deliver(struct reading *r, struct source *s, enum event_kind 
 	s->event.kind = (uint8_t)kind;
 	s->event.func = func;
 	s->event.tsc = s->tsc;
+	if (s->captured != func)
+		s->event.ncapture = 0;
+	if (!s->event.ncapture)
+		s->event.capture = NULL;
 	return r->each(r->ctx, &s->event);
 }
 
@@ -82,6 +86,22 @@ static int deliver_other(struct reading *r, struct source *s, enum event_kind ki
 	s->event.func = 0;
 	s->event.tsc = s->tsc;
 	return r->each(r->ctx, &s->event);
+}
+
+/* They belong to the next event of the packet, and stay where they are. */
+static void take_values(struct reading *r, struct source *s, uint64_t value)
+{
+	size_t n = value >> LAYOUT_VALUES_WORDS & LAYOUT_VALUES_MASK;
+	uint16_t bytes = (uint16_t)(value >> LAYOUT_VALUES_BYTES);
+
+	if (n > s->n - s->pos || bytes > n * 8) {
+		doubt(&r->a->damaged, s);
+		return;
+	}
+	s->event.capture = (const uint8_t *)&s->words[s->pos];
+	s->event.ncapture = bytes;
+	s->captured = (uint32_t)value & LAYOUT_FUNC_MASK;
+	s->pos += n;
 }
 
 static int take_extended(struct reading *r, struct source *s, uint32_t what)
@@ -102,6 +122,9 @@ static int take_extended(struct reading *r, struct source *s, uint32_t what)
 		return archive_deliver(r, s, EVENT_MARK, (uint32_t)value);
 	case LAYOUT_BEFORE:
 		return archive_deliver(r, s, EVENT_BEFORE, (uint32_t)value);
+	case LAYOUT_VALUES:
+		take_values(r, s, value);
+		return 0;
 	case LAYOUT_STACK:
 		s->event.stack = (uint32_t)value;
 		return 0;
@@ -118,9 +141,8 @@ static int take_extended(struct reading *r, struct source *s, uint32_t what)
 	return 0;
 }
 
-static int archive_take(struct reading *r, struct source *s)
+static int take_word(struct reading *r, struct source *s, uint64_t w)
 {
-	uint64_t w = s->words[s->pos++];
 	uint32_t func = (uint32_t)(w >> REC_FUNC_SHIFT);
 
 	switch (w & 3) {
@@ -133,6 +155,23 @@ static int archive_take(struct reading *r, struct source *s)
 	}
 	doubt(&r->a->damaged, s);
 	return 0;
+}
+
+static bool tells_of_values(uint64_t w)
+{
+	return (w & 3) == REC_EXT && w >> REC_FUNC_SHIFT == LAYOUT_VALUES;
+}
+
+static int archive_take(struct reading *r, struct source *s)
+{
+	uint64_t w = s->words[s->pos++];
+	int err = take_word(r, s, w);
+
+	if (!tells_of_values(w)) {
+		s->event.capture = NULL;
+		s->event.ncapture = 0;
+	}
+	return err;
 }
 
 /* ---- merge --------------------------------------------------------------- */

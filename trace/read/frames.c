@@ -3,6 +3,7 @@
 #include "trace/read/frames.h"
 
 #include <errno.h>
+#include <string.h>
 
 enum {
 	BUCKETS = 1024,		/* a power of 2 */
@@ -21,6 +22,8 @@ struct frame {
 	uint64_t mark;		/* the sink's */
 	bool began;		/* `begin` is that, and not only a moment at which it was
 				 * open */
+	uint16_t ncapture;	/* bytes that were read at its entry */
+	uint8_t *capture;	/* owned; NULL: none were */
 };
 
 struct stack_frames {
@@ -64,6 +67,8 @@ int frames_new(const struct clock *clock, uint64_t start, const struct reader_fu
 
 static void stack_free(struct stack_frames *s)
 {
+	for (size_t i = 0; i < s->n; i++)
+		free(s->v[i].capture);
 	free(s->v);
 	free(s);
 }
@@ -102,6 +107,11 @@ static struct frame *frames_push_call(struct frames *f, struct stack_frames *s,
 	frame->tid = e->tid;
 	frame->begin = begin;
 	frame->began = true;
+	frame->capture = e->ncapture ? malloc(e->ncapture) : NULL;
+	if (frame->capture) {
+		memcpy(frame->capture, e->capture, e->ncapture);
+		frame->ncapture = e->ncapture;
+	}
 	if (f->sink.begin)
 		frame->mark = f->sink.begin(f->sink.ctx, s->n > 1 ? frame[-1].mark : 0,
 					    &f->funcs[func]);
@@ -214,6 +224,8 @@ static struct call call_at(const struct frames *f, const struct stack_frames *s,
 		.inner = s->v[i].inner,
 		.mark = s->v[i].mark,
 		.opened = i < s->nopened,
+		.entry = s->v[i].capture,
+		.nentry = s->v[i].ncapture,
 	};
 }
 
@@ -256,13 +268,16 @@ static uint64_t span_of(const struct frames *f, const struct frame *frame, const
 	return MAX(wall - MIN(cost, wall), MIN(frame->inner, wall));
 }
 
-/* The innermost call has ended. What was opened is closed in any case. */
-static void frames_pop_call(struct frames *f, struct stack_frames *s, enum call_end how,
-			    uint64_t tsc)
+/* The innermost call has ended. What was opened is closed in any case. `e`: its exit; NULL: that
+ * was not seen. */
+static void frames_end_call(struct frames *f, struct stack_frames *s, enum call_end how,
+			    uint64_t tsc, const struct event *e)
 {
 	const struct frame *frame = &s->v[s->n - 1];
 	struct call c = call_at(f, s, s->n - 1);
 
+	c.exit = e ? e->capture : NULL;
+	c.nexit = e ? e->ncapture : 0;
 	c.how = (uint8_t)how;
 	c.end = MAX(tsc, c.begin);
 	c.span = span_of(f, frame, &c);
@@ -277,6 +292,13 @@ static void frames_pop_call(struct frames *f, struct stack_frames *s, enum call_
 		s->v[s->n - 1].inner += c.span;
 		s->v[s->n - 1].cost += frame->cost + f->options.cost.pair;
 	}
+	free(frame->capture);
+}
+
+static void frames_pop_call(struct frames *f, struct stack_frames *s, enum call_end how,
+			    uint64_t tsc)
+{
+	frames_end_call(f, s, how, tsc, NULL);
 }
 
 static int entry(struct frames *f, struct stack_frames *s, const struct event *e)
@@ -298,6 +320,7 @@ static void moment(struct frames *f, struct stack_frames *s, const struct event 
 		.begin = how == CALL_BEFORE ? 0 : e->tsc, .end = e->tsc,
 		.how = (uint8_t)how,
 		.mark = s->n ? s->v[s->n - 1].mark : 0,
+		.entry = e->capture, .nentry = e->ncapture,
 	};
 
 	if (s->n && how == CALL_ENTRY_ONLY)
@@ -356,7 +379,7 @@ static int on_stack(struct frames *f, struct stack_frames *s, const struct event
 	}
 	end_inner(f, s, e);
 	if (s->n > s->nearlier)
-		frames_pop_call(f, s, ends[e->kind], e->tsc);
+		frames_end_call(f, s, ends[e->kind], e->tsc, e);
 	else
 		before(f, s, e);
 	return 0;

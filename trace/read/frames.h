@@ -44,6 +44,10 @@ struct call {
 				 * the call around it; else 0 */
 	uint8_t how;		/* enum call_end; of sink->end only */
 	bool opened;		/* sink->open has shown it */
+	/* What was read at its entry and, of sink->end, at its exit: by the plan of its
+	 * function, if that has one. NULL: nothing was. */
+	const uint8_t *entry, *exit;
+	uint16_t nentry, nexit;
 };
 
 /* A call of which one moment is all that is known. */

@@ -19,6 +19,7 @@
 #include "trace/output/lines.h"
 #include "trace/output/put.h"
 #include "trace/output/span.h"
+#include "trace/show/values.h"
 
 enum {
 	SKIP_ABOVE = 1 << 18,	/* bytes that wait for the terminal */
@@ -32,6 +33,7 @@ struct graph {
 	const struct clock *ticks;
 	struct output *out;
 	struct lines *lines;	/* in order; NULL: as they come */
+	struct shown_values values;
 	bool time, color;
 	bool skipping;
 	uint64_t left_out;	/* calls */
@@ -66,8 +68,10 @@ int graph_order(struct graph *g)
 
 void graph_free(struct graph *g)
 {
-	if (g)
-		lines_free(g->lines);
+	if (!g)
+		return;
+	lines_free(g->lines);
+	shown_clear(&g->values);
 	free(g);
 }
 
@@ -140,7 +144,8 @@ void graph_end(struct graph *g)
 static char *graph_room(struct graph *g, const struct call *c)
 {
 	return output_room(g->out, PREFIX + MAX_INDENT + SUFFIX +
-			   2 * strlen(c->func->name));
+			   2 * strlen(c->func->name) + sizeof(g->values.args) +
+			   sizeof(g->values.result));
 }
 
 static void finish_line(struct graph *g, uint64_t tsc, char *start, char *p)
@@ -150,14 +155,28 @@ static void finish_line(struct graph *g, uint64_t tsc, char *start, char *p)
 		output_take(g->out, (size_t)(p - start));
 }
 
+/* "f(a=1)" */
+static char *put_call(struct graph *g, char *p, const struct call *c)
+{
+	p = put_text(put_text(p, c->func->name), "(");
+	return put_text(put_text(p, g->values.args), ")");
+}
+
+/* " = 8;", or nothing. */
+static char *put_result(struct graph *g, char *p)
+{
+	return g->values.result[0] ? put_text(put_text(p, " = "), g->values.result) : p;
+}
+
 static void open_line(struct graph *g, const struct call *c)
 {
 	char *start = graph_room(g, c), *p = start;
 
 	if (!start)
 		return;
+	shown_take(&g->values, c);
 	p = put_columns(g, p, c, c->begin, UINT64_MAX);
-	p = put_text(put_text(p, c->func->name), "() {");
+	p = put_text(put_call(g, p, c), " {");
 	finish_line(g, c->begin, start, p);
 }
 
@@ -167,9 +186,22 @@ static void leaf_line(struct graph *g, const struct call *c, uint64_t ns)
 
 	if (!start)
 		return;
+	shown_take(&g->values, c);
 	p = put_columns(g, p, c, c->begin, ns);
-	p = put_text(put_text(p, c->func->name), "();");
+	p = put_text(put_result(g, put_call(g, p, c)), ";");
 	finish_line(g, c->begin, start, p);
+}
+
+/* What its brace has shown without what the call has brought is shown again with it. */
+static char *put_ended(struct graph *g, char *p, const struct call *c)
+{
+	shown_take(&g->values, c);
+	p = put_text(p, "}");
+	if (g->values.result[0])
+		p = put_text(put_result(g, p), ";");
+	p = put_text(p, g->color ? " " GRAY "/* " : " /* ");
+	return c->exit && shown_changes(&g->values, c->func) ? put_call(g, p, c) :
+		put_text(p, c->func->name);
 }
 
 static void close_line(struct graph *g, const struct call *c, uint64_t ns,
@@ -180,8 +212,7 @@ static void close_line(struct graph *g, const struct call *c, uint64_t ns,
 	if (!start)
 		return;
 	p = put_columns(g, p, c, c->end, ns);
-	p = put_text(p, g->color ? "} " GRAY "/* " : "} /* ");
-	p = put_text(put_text(p, c->func->name), note);
+	p = put_text(put_ended(g, p, c), note);
 	p = put_text(p, g->color ? " */" RESET : " */");
 	finish_line(g, c->end, start, p);
 }

@@ -8,12 +8,14 @@
 
 #include "trace/output/put.h"
 #include "trace/output/utf8.h"
+#include "trace/show/values.h"
 
 enum { KEYS = 512 };		/* more than all of a call but its names */
 
 struct json {
 	const struct clock *clock;
 	struct output *out;
+	struct shown_values values;
 };
 
 int json_new(const struct clock *clock, struct output *out, struct json **ret)
@@ -30,6 +32,8 @@ int json_new(const struct clock *clock, struct output *out, struct json **ret)
 
 void json_free(struct json *j)
 {
+	if (j)
+		shown_clear(&j->values);
 	free(j);
 }
 
@@ -137,6 +141,31 @@ static char *put_or_null(char *p, bool known, uint64_t value)
 	return known ? put_number(p, value, 0, ' ') : put_text(p, "null");
 }
 
+/* The values as they are printed elsewhere, by the names of the arguments. */
+static void json_values(struct json *j, const struct call *c)
+{
+	const char *name, *comma = "";
+	size_t i = 0;
+
+	output_printf(j->out, ",\"args\":{");
+	while (shown_next(&j->values, c, &i, &name)) {
+		char number[32];
+
+		snprintf(number, sizeof(number), "arg%zu", i);
+		output_printf(j->out, "%s", comma);
+		json_string(j->out, *name ? name : number);
+		output_printf(j->out, ":");
+		json_string(j->out, j->values.args);
+		comma = ",";
+	}
+	output_printf(j->out, "}");
+	shown_take(&j->values, c);
+	if (j->values.result[0]) {
+		output_printf(j->out, ",\"ret\":");
+		json_string(j->out, j->values.result);
+	}
+}
+
 static void json_end(void *ctx, const struct call *c)
 {
 	struct json *j = ctx;
@@ -159,8 +188,10 @@ static void json_end(void *ctx, const struct call *c)
 	p = put_text(p, extra(c));
 	if (call_is_part(c))
 		p = put_number(put_text(p, ",\"seen_ns\":"), clock_ns(j->clock, c->span), 0, ' ');
-	p = put_text(p, "}\n");
 	output_take(j->out, (size_t)(p - start));
+	if (c->func->values)
+		json_values(j, c);
+	output_text(j->out, "}\n", 2);
 }
 
 static void json_lost(void *ctx, const struct event *e)

@@ -17,7 +17,7 @@
 
 enum {
 	FIRST_WORDS = 512,	/* what a lane begins with in memory */
-	EVENT_WORDS = 4,	/* at most: a change of stacks and an event */
+	EVENT_WORDS = 4,	/* at most: a change of stacks and an event, without values */
 };
 
 /* ---- packets ------------------------------------------------------------- */
@@ -194,11 +194,28 @@ static int add_extended(struct record *r, struct lane *l, enum layout_event what
 	return record_add(r, l, record_pack(REC_EXT, tsc, what)) ?: record_add(r, l, value);
 }
 
-/* A packet that has room for an event of now, on its stack. */
-static int record_prepare(struct record *r, struct lane *l, uint64_t tsc, uint32_t stack)
+/* What was read of the call whose event follows in the same packet. */
+static int add_values(struct record *r, struct lane *l, const struct event *e, uint64_t tsc)
+{
+	uint64_t n = e->ncapture, nwords = (n + 7) / 8;
+	int err = add_extended(r, l, LAYOUT_VALUES, tsc, e->func | n << LAYOUT_VALUES_BYTES |
+			       nwords << LAYOUT_VALUES_WORDS);
+
+	for (size_t i = 0; i < n && !err; i += 8) {
+		uint64_t word = 0;
+
+		memcpy(&word, e->capture + i, MIN(n - i, 8u));
+		err = record_add(r, l, word);
+	}
+	return err;
+}
+
+/* A packet that has room for an event of now, on its stack, with its values. */
+static int record_prepare(struct record *r, struct lane *l, uint64_t tsc, uint32_t stack,
+			  uint32_t nvalues)
 {
 	/* The time of a word has 40 bits: those above are the packet's. */
-	bool ends = l->n + EVENT_WORDS > PACKET_WORDS ||
+	bool ends = l->n + EVENT_WORDS + nvalues > PACKET_WORDS ||
 		    (l->n && tsc >> REC_TIME_BITS != l->head.begin >> REC_TIME_BITS);
 	int err = ends ? record_write_packet(r, l) : 0;
 
@@ -289,7 +306,9 @@ int record_event(void *ctx, const struct event *e)
 		return 0;
 	l->ended = false;
 	l->last = MAX(l->last + r->options.apart, e->tsc);
-	err = record_prepare(r, l, l->last, e->stack);
+	err = record_prepare(r, l, l->last, e->stack, e->ncapture ? 2 + (e->ncapture + 7) / 8 : 0);
+	if (!err && e->ncapture)
+		err = add_values(r, l, e, l->last);
 	return err ? err : record_put(r, l, e, l->last);
 }
 

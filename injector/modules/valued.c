@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "injector/modules/valued.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "arch/arch.h"
+#include "values/hand.h"
+
+static bool has_name(const struct selected *s, size_t i, const struct hand_spec *spec)
+{
+	const struct func *f = s->funcs[i];
+	const char *names[] = { s->names[i], f->name, f->raw };
+
+	for (size_t j = 0; j < ARRAY_SIZE(names); j++)
+		if (names[j] && strlen(names[j]) == spec->name &&
+		    !memcmp(names[j], spec->text, spec->name))
+			return true;
+	return false;
+}
+
+static int by_hand(const struct hand_spec *spec, struct signature *ret)
+{
+	struct hand_error error;
+	size_t name;
+	int err = hand_parse(spec->text, arch_host()->machine, ret, &name, &error);
+
+	return err ? fail(-err, "read '%s'", spec->text) : 0;
+}
+
+static int find_signature(const struct valued_options *o, const struct selected *s, size_t i,
+			  bool *used, struct signature *ret)
+{
+	for (size_t j = 0; j < o->nspecs; j++)
+		if (has_name(s, i, &o->specs[j])) {
+			used[j] = true;
+			return by_hand(&o->specs[j], ret);
+		}
+	return o->known ? module_signature(s->module, s->funcs[i], ret) : -ENOENT;
+}
+
+/* Which results of the entry's does the exit need, and registers of which kind? */
+static int make_plan(const struct read_plan *plan, struct valued *v)
+{
+	v->size = ALIGN_UP(offsetof(struct capture_plan, plan.ops) +
+			   plan->nops * sizeof(plan->ops[0]), 8);
+	v->plan = calloc(1, v->size);
+	if (!v->plan)
+		return -ENOMEM;
+	v->plan->kept = reads_kept(plan);
+	memcpy(&v->plan->plan, plan, offsetof(struct read_plan, ops) +
+	       plan->nops * sizeof(plan->ops[0]));
+	for (size_t i = 0; i < plan->nops; i++) {
+		v->plan->vectors |= plan->ops[i].source == READ_VECTOR;
+		v->plan->x87 |= plan->ops[i].source == READ_X87;
+	}
+	return 0;
+}
+
+static int read_of(struct selection *sel, const struct signature *s, const struct read_plan *plan,
+		   struct placed_probe *probe)
+{
+	struct valued **at = vec_push(sel->valued, sel->nvalued, sel->valued_cap);
+	struct valued *v = at ? *at = calloc(1, sizeof(*v)) : NULL;
+	int err = v ? values_pack(s, plan, &v->packed) : -ENOMEM;
+
+	err = err ? err : make_plan(plan, v);
+	if (!err)
+		probe->valued = v;
+	return err;
+}
+
+static int choose_one(const struct valued_options *o, struct selection *sel,
+		      const struct selected *s, size_t i, bool *used)
+{
+	struct signature signature;
+	struct read_plan plan;
+	int err = s->probes[i].refusal || s->probes[i].planned->routines != ROUTINES_C ? -ENOENT :
+		find_signature(o, s, i, used, &signature);
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	reads_compile(&signature, &o->compile, &plan);
+	if (plan.nops)
+		err = read_of(sel, &signature, &plan, &s->probes[i]);
+	signature_clear(&signature);
+	return err;
+}
+
+int valued_choose(const struct valued_options *o, struct selection *sel)
+{
+	auto_free bool *used = calloc(o->nspecs + 1, sizeof(*used));
+	int err = used ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < sel->n && !err && valued_any(o); i++)
+		for (size_t j = 0; j < sel->v[i].n && !err; j++)
+			err = choose_one(o, sel, &sel->v[i], j, used);
+	for (size_t i = 0; i < o->nspecs && !err && !o->later; i++)
+		if (!used[i])
+			err = fail(0, "-A '%s': no function %.*s is probed whose arguments could "
+				   "be read", o->specs[i].text, (int)o->specs[i].name,
+				   o->specs[i].text);
+	return err == -ENOMEM ? fail(ENOMEM, "list arguments") : err;
+}
+
+uint64_t valued_size(const struct selection *sel)
+{
+	uint64_t ret = 0;
+
+	for (size_t i = 0; i < sel->nvalued; i++)
+		ret += sel->valued[i]->size;
+	return ret;
+}

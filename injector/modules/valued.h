@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* valued: of which functions are values to be read, and which? */
+#ifndef INJECTOR_VALUED_H
+#define INJECTOR_VALUED_H
+
+#include "injector/modules/select.h"
+#include "payload/abi.h"
+#include "values/compile.h"
+#include "values/pack.h"
+
+/* Of one function. */
+struct valued {
+	struct packed packed;		/* its signature and plan */
+	struct capture_plan *plan;	/* the plan for the payload */
+	size_t size;			/* bytes of that */
+};
+
+/* A signature by hand, as values/hand.h has it. */
+struct hand_spec {
+	const char *text;
+	size_t name;			/* length of the function's name */
+};
+
+struct valued_options {
+	bool known;			/* of functions whose signatures are known */
+	const struct hand_spec *specs;	/* of these, before all else */
+	size_t nspecs;
+	struct compile_options compile;
+	bool later;			/* what a signature by hand is of may come, or has come */
+};
+
+static inline bool valued_any(const struct valued_options *o)
+{
+	return o->known || o->nspecs;
+}
+
+/* Set `valued` of the probes of which values are to be read, which the selection then owns. 0; a
+ * negative error if memory is out, or if a signature by hand is of no function that is probed
+ * (unless `later`). */
+int valued_choose(const struct valued_options *, struct selection *);
+/* Bytes that the plans of all of them need in the session. */
+uint64_t valued_size(const struct selection *);
+
+#endif

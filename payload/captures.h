@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * captures: what is read of calls, in the session?
+ *
+ * Where values are captured, the record of an entry, exit or mark stands behind an EXT_VALUES, with
+ * nothing between them but what is said of stacks and losses. Its number of body words is in bits
+ * 48 to 63. The first has, as its data, how many bytes were read, and from bit VALUES_FUNC_SHIFT on
+ * the function. Each of the others has VALUES_BYTES of these bytes, above one of VALUES_LOW.
+ */
+#ifndef PAYLOAD_CAPTURES_H
+#define PAYLOAD_CAPTURES_H
+
+#include "values/reads.h"
+
+#define VALUES_FUNC_SHIFT 16
+#define VALUES_BYTES 7
+#define VALUES_LOW 4
+
+/*
+ * What is to be read of a function's calls. At plans_off is a list by function id (uint32_t):
+ * where its plan is, from plans_off on, in units of 8 bytes; 0: none. [release] of the injector,
+ * behind the plan. Of the plan's operations only those are there which it has.
+ */
+struct capture_plan {
+	uint64_t kept;		/* bit i: the exit needs what operation i of the entry has read */
+	uint32_t vectors, x87;	/* 1: registers of these are read */
+	struct read_plan plan;
+};
+
+#define CAPTURE_SIZE 16384
+
+/* May memory be read at addresses that come from the program? */
+enum reads_allowed {
+	READS_NOTHING = 0,	/* only where it is certain to be mapped: the kernel may not be
+				 * asked */
+	READS_BY_CALL = 1,	/* by process_vm_readv */
+};
+
+#endif

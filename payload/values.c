@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * values: what is read of a call, by its function's read plan?
+ *
+ * All of it runs inside the slow path, so that a thread is in it once. What is read is put
+ * together in the capture area of the thread's ring, which no other thread writes to meanwhile,
+ * and goes into the ring in front of the call's record.
+ *
+ * Memory. A pointer of the program's may lead anywhere, and what it leads to may be unmapped at
+ * any moment. So bytes are loaded only where they are certain to be: on the page that the stack
+ * pointer is on, and on the main thread's stack above it. All others the kernel copies, which
+ * knows no faults: process_vm_readv (mm/process_vm_access.c), of this very process, for which it
+ * asks nothing but that it be the same (ptrace_may_access). It is called only where the injector
+ * has found that no seccomp filter forbids it (READS_BY_CALL).
+ */
+#include <asm/unistd.h>
+
+#include "payload/payload.h"
+
+/* What the exit needs of what the entry has read, by the call's stack pointer. */
+struct kept {
+	uint64_t sp;		/* 0: free */
+	uint32_t func;
+	uint32_t n;		/* bytes */
+	uint8_t bytes[112];	/* results, as in a capture */
+};
+
+enum { KEPT = 64 };
+
+struct capture_area {
+	struct reads_registers registers;
+	struct reads_state state;
+	uint32_t from;		/* in the state's capture: what is to be put */
+	uint32_t next;
+	struct kept kept[KEPT];
+	uint8_t x87[528];	/* room for what the processor saves */
+};
+
+_Static_assert(sizeof(struct capture_area) <= CAPTURE_SIZE, "it has room");
+
+struct reading {
+	const struct session *s;
+	const struct thread *t;
+	uint64_t sp;
+};
+
+static struct capture_area *area_of(const struct session *s, const struct thread *t)
+{
+	return (struct capture_area *)((char *)s + s->captures_off +
+				       (uint64_t)t->index * CAPTURE_SIZE);
+}
+
+static const struct capture_plan *plan_of(const struct session *s, uint64_t func)
+{
+	const uint32_t *list = (const uint32_t *)((const char *)s + s->plans_off);
+	uint64_t at = func < s->plans_funcs ? observe(&list[func]) * 8ull : 0;
+
+	if (!at || at > s->plans_size - sizeof(struct capture_plan))
+		return NULL;
+	return (const struct capture_plan *)((const char *)list + at);
+}
+
+/* ---- memory -------------------------------------------------------------- */
+
+/* Is it mapped for certain? Nothing else is at stake if it changes meanwhile. */
+static bool is_there(const struct reading *r, uint64_t at, size_t n)
+{
+	uint64_t page = r->sp & ~(uint64_t)(PAGE - 1);
+
+	if (at >= page && at - page <= PAGE && n <= page + PAGE - at)
+		return true;
+	return r->sp >= r->s->stack_lo && at >= r->sp && at < r->s->stack_hi &&
+		n <= r->s->stack_hi - at;
+}
+
+struct vector {
+	uint64_t base, n;
+};
+
+/* How many of the bytes could be read; and so with errno as it is. (Not inline: this is where
+ * tools/payload-check.sh expects the call.) */
+__attribute__((noinline)) static size_t values_ask(const struct reading *r, uint64_t at, void *buf,
+						   size_t n)
+{
+	struct vector to = { (uint64_t)buf, n }, from = { at, n };
+	long got = cpu_syscall6(__NR_process_vm_readv, thread_ring(r->t)->pid, (long)&to, 1,
+				(long)&from, 1, 0);
+
+	return got > 0 ? (size_t)got : 0;
+}
+
+static size_t values_load(void *ctx, uint64_t at, void *buf, size_t n)
+{
+	const struct reading *r = ctx;
+	const uint8_t *from = (const uint8_t *)at;
+	uint8_t *to = buf;
+	size_t i;
+
+	if (!is_there(r, at, n))
+		return observe(&r->s->reads) == READS_BY_CALL ? values_ask(r, at, buf, n) : 0;
+	for (i = 0; i < n; i++)
+		to[i] = from[i];
+	return n;
+}
+
+/* ---- what the exit needs ------------------------------------------------- */
+
+static struct kept *find_kept(struct capture_area *a, uint64_t sp)
+{
+	uint32_t i;
+
+	for (i = 0; i < KEPT; i++)
+		if (a->kept[i].sp == sp)
+			return &a->kept[i];
+	return NULL;
+}
+
+/* The results of the operations that have a bit; those for which there is no room are left out,
+ * and what needs them will not be read. */
+static void keep(struct capture_area *a, const struct capture_plan *p, uint64_t func, uint64_t sp)
+{
+	struct kept *k = find_kept(a, sp) ?: &a->kept[a->next++ % KEPT];
+	uint32_t i, j, at, n;
+
+	publish(&k->sp, 0);
+	k->func = (uint32_t)func;
+	k->n = 0;
+	for (i = 0; i < p->plan.nentry && i < READS_MAX; i++) {
+		at = a->state.v[i].at - sizeof(struct read_result);
+		n = (a->state.v[i].n + sizeof(struct read_result) + 3u) & ~3u;
+		if (!(p->kept >> i & 1) || !a->state.v[i].done || k->n + n > sizeof(k->bytes))
+			continue;
+		for (j = 0; j < n; j++)
+			k->bytes[k->n + j] = a->state.capture[at + j];
+		k->n += n;
+	}
+	publish(&k->sp, sp);
+}
+
+/* They are where they were in the entry's capture, as far as the exit's operations ask. */
+static void take_kept(struct capture_area *a, uint64_t func, uint64_t sp)
+{
+	struct kept *k = find_kept(a, sp);
+	struct reads_state *s = &a->state;
+	uint32_t i, at;
+
+	if (!k || k->func != func)
+		return;
+	for (i = 0; i < k->n; i++)
+		s->capture[i] = k->bytes[i];
+	for (at = 0; at + sizeof(struct read_result) <= k->n;) {
+		const struct read_result *r = (const struct read_result *)(s->capture + at);
+
+		s->v[r->op % READS_MAX].at = (uint16_t)(at + sizeof(*r));
+		s->v[r->op % READS_MAX].n = r->n;
+		s->v[r->op % READS_MAX].status = r->status;
+		s->v[r->op % READS_MAX].done = 1;
+		at += (uint32_t)((r->n + sizeof(*r) + 3u) & ~3u);
+	}
+	s->used = (uint16_t)k->n;
+	publish(&k->sp, 0);
+}
+
+void values_forget(const struct session *s, const struct thread *t, uint64_t sp)
+{
+	struct kept *k = s->plans_funcs ? find_kept(area_of(s, t), sp) : NULL;
+
+	if (k)
+		publish(&k->sp, 0);
+}
+
+void values_claim(const struct session *s, const struct thread *t)
+{
+	uint32_t i;
+
+	for (i = 0; s->plans_funcs && i < KEPT; i++)
+		area_of(s, t)->kept[i].sp = 0;
+}
+
+/* ---- a call -------------------------------------------------------------- */
+
+static void begin(struct capture_area *a, const struct capture_plan *p, uint64_t sp,
+		  const uint64_t *held)
+{
+	uint32_t i;
+
+	cpu_held(held, a->registers.general);
+	a->registers.stack = sp;
+	if (p->vectors)
+		values_vectors(a->registers.vector);
+	if (p->x87)
+		values_x87(a->registers.x87, (void *)(((uint64_t)a->x87 + 15) & ~15ull));
+	a->state.used = 0;
+	for (i = 0; i < p->plan.nops && i < READS_MAX; i++)
+		a->state.v[i].done = 0;
+}
+
+unsigned int values_take(const struct session *s, const struct thread *t, uint64_t func,
+			 enum what what, uint64_t sp, const uint64_t *held)
+{
+	const struct capture_plan *p = plan_of(s, func);
+	struct reading r = { s, t, sp };
+	const struct reads_memory memory = { values_load, &r };
+	struct capture_area *a = area_of(s, t);
+
+	if (!p || (what == WHAT_EXIT && p->plan.nentry == p->plan.nops))
+		return 0;
+	begin(a, p, sp, held);
+	if (what == WHAT_EXIT)
+		take_kept(a, func, sp);
+	a->from = a->state.used;
+	reads_run(&p->plan, what == WHAT_EXIT, &a->registers, &memory, &a->state);
+	if (what == WHAT_ENTRY && p->kept)
+		keep(a, p, func, sp);
+	return 2 + (a->state.used - a->from + VALUES_BYTES - 1) / VALUES_BYTES;
+}
+
+static uint64_t values_word(const uint8_t *bytes, uint32_t n)
+{
+	uint64_t ret = VALUES_LOW;
+	uint32_t i;
+
+	for (i = 0; i < n && i < VALUES_BYTES; i++)
+		ret |= (uint64_t)bytes[i] << (8 * (i + 1));
+	return ret;
+}
+
+void values_put(const struct session *s, struct thread *t, uint64_t func, unsigned int words)
+{
+	const struct capture_area *a = area_of(s, t);
+	const uint8_t *bytes = a->state.capture + a->from;
+	uint32_t n = a->state.used - a->from, i;
+	uint64_t *p = ring_take(t, words);
+
+	p[1] = (func << VALUES_FUNC_SHIFT | n) << REC_TIME_SHIFT;
+	for (i = 2; i < words; i++, bytes += VALUES_BYTES, n -= VALUES_BYTES)
+		p[i] = values_word(bytes, n);
+	ring_give(t, p, REC_EXT | (uint64_t)EXT_VALUES << REC_FUNC_SHIFT |
+		  (words - 1ull) << REC_WORDS_SHIFT);
+}
