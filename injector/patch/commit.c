@@ -2,11 +2,13 @@
 #include "injector/patch/commit.h"
 
 #include <errno.h>
+#include <sys/syscall.h>
 
 #include "injector/log/say.h"
 #include "injector/patch/edit.h"
 #include "injector/patch/stale.h"
 #include "injector/patch/traps.h"
+#include "injector/ptrace/seccomp_all.h"
 
 enum {
 	PARK_ATTEMPTS = 10,		/* after which a function is given up */
@@ -48,6 +50,15 @@ static int check_traps(struct committing *c, const struct sigframes *frames)
 	return tid ? fail(EBUSY, "thread %d of %d (%s) blocks SIGTRAP", tid, t->pid, t->comm) : 0;
 }
 
+/* 7. Where no filter is against it, memory that arguments lead to is read by a system call. */
+static void allow_reads(struct committing *c)
+{
+	struct session *s = c->inf->map.s;
+	bool may = s->plans_funcs && seccomp_all_pass(c->target, SYS_process_vm_readv);
+
+	__atomic_store_n(&s->reads, may ? READS_BY_CALL : READS_NOTHING, __ATOMIC_RELEASE);
+}
+
 /* 7. */
 static int check_threads(void *ctx, const struct sigframes *frames)
 {
@@ -57,6 +68,8 @@ static int check_threads(void *ctx, const struct sigframes *frames)
 	err = err ? err : check_traps(c, frames);
 	if (!err)
 		infect_forget_threads(c->target, c->inf);
+	if (!err)
+		allow_reads(c);
 	return err;
 }
 

@@ -258,7 +258,6 @@ static int bring_payload(struct trace *t)
 	t->session_ino = fstat(t->inf.map.fd, &st) == 0 ? st.st_ino : 0;
 	lease_give(&t->inf.map.s->reader);
 	t->inf.map.s->follow_forks = t->opt->follow_fork;
-	t->inf.map.s->reads = READS_BY_CALL;
 	foreign_write(&t->inf.map, &t->before);
 	islands_check(&t->islands, &t->sel);
 	return 0;
