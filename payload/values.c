@@ -203,7 +203,7 @@ unsigned int values_take(const struct session *s, const struct thread *t, uint64
 	const struct reads_memory memory = { values_load, &r };
 	struct capture_area *a = area_of(s, t);
 
-	if (!p || (what == WHAT_EXIT && p->plan.nentry == p->plan.nops))
+	if (!p || (what == WHAT_EXIT ? p->plan.nentry == p->plan.nops : !p->plan.nentry))
 		return 0;
 	begin(a, p, sp, held);
 	if (what == WHAT_EXIT)

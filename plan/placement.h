@@ -54,7 +54,7 @@ struct placed_probe {
 				 * payload first */
 	bool silent;		/* that is all: nothing of it is recorded */
 	bool watched;		/* its calls are timed in the target */
-	const struct valued *valued;	/* values are read of them; NULL: none are */
+	const struct valued *valued;	/* what is known of their values; NULL: nothing is */
 	struct placed_site *sites;	/* in the plan's order; where exits are given up,
 				 * the entry's only */
 	size_t nsites;

@@ -42,6 +42,8 @@ static int find_signature(const struct valued_options *o, const struct selected 
 /* Which results of the entry's does the exit need, and registers of which kind? */
 static int make_plan(const struct read_plan *plan, struct valued *v)
 {
+	if (!plan->nops)
+		return 0;
 	v->size = ALIGN_UP(offsetof(struct capture_plan, plan.ops) +
 			   plan->nops * sizeof(plan->ops[0]), 8);
 	v->plan = calloc(1, v->size);
@@ -81,8 +83,7 @@ static int choose_one(const struct valued_options *o, struct selection *sel,
 	if (err)
 		return err == -ENOENT ? 0 : err;
 	reads_compile(&signature, &o->compile, &plan);
-	if (plan.nops)
-		err = read_of(sel, &signature, &plan, &s->probes[i]);
+	err = read_of(sel, &signature, &plan, &s->probes[i]);
 	signature_clear(&signature);
 	return err;
 }
@@ -101,6 +102,11 @@ int valued_choose(const struct valued_options *o, struct selection *sel)
 				   "be read", o->specs[i].text, (int)o->specs[i].name,
 				   o->specs[i].text);
 	return err == -ENOMEM ? fail(ENOMEM, "list arguments") : err;
+}
+
+bool valued_is_read(const struct placed_probe *p)
+{
+	return p->valued && p->valued->size;
 }
 
 uint64_t valued_size(const struct selection *sel)

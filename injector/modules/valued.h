@@ -12,7 +12,7 @@
 struct valued {
 	struct packed packed;		/* its signature and plan */
 	struct capture_plan *plan;	/* the plan for the payload */
-	size_t size;			/* bytes of that */
+	size_t size;			/* bytes of that; 0: nothing is to be read */
 };
 
 /* A signature by hand, as values/hand.h has it. */
@@ -38,6 +38,8 @@ static inline bool valued_any(const struct valued_options *o)
  * negative error if memory is out, or if a signature by hand is of no function that is probed
  * (unless `later`). */
 int valued_choose(const struct valued_options *, struct selection *);
+/* Is anything to be read of its calls? */
+bool valued_is_read(const struct placed_probe *);
 /* Bytes that the plans of all of them need in the session. */
 uint64_t valued_size(const struct selection *);
 

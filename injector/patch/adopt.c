@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "injector/islands/islands.h"
+#include "injector/modules/valued.h"
 #include "injector/patch/probes.h"
 #include "injector/patch/slots.h"
 #include "injector/session/ways.h"
@@ -15,7 +16,7 @@
 struct routines arena_routines(const struct session *s, const struct arena *a,
 			       const struct module *m, const struct placed_probe *probe)
 {
-	const struct way *way = probe->watched ? &way_watched : probe->valued ? &way_values :
+	const struct way *way = probe->watched ? &way_watched : valued_is_read(probe) ? &way_values :
 				ways_of(s->counting);
 	enum plan_routines routines = probe->planned->routines;
 	struct routine_set set = way->routines(hot_table.sets[!s->tls_offset], routines);
@@ -29,7 +30,7 @@ struct routines arena_routines(const struct session *s, const struct arena *a,
 		.gates = s->base + GATES_OFF,
 		.first = base + hot_table.tight_first,
 		.spills = (int32_t)s->spills_offset,
-		.late = base + (tight ? hot_table.tight_late : probe->valued ?
+		.late = base + (tight ? hot_table.tight_late : valued_is_read(probe) ?
 				hot_table.values_entry : hot_table.watch_entry),
 		.find = base + hot_table.find,
 		.word = way->word,

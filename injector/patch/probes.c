@@ -339,7 +339,7 @@ static int place_probe(struct placing *p, const struct module *m, struct placed_
 	for (size_t i = 0; i < probe->nsites && !err; i++)
 		err = add_site(p, m, probe, &probe->sites[i]);
 	/* Without room for its plan it is recorded without values. */
-	if (!err && probe->valued)
+	if (!err && valued_is_read(probe))
 		session_add_plan(&p->inf->map, probe->id, probe->valued->plan,
 				 probe->valued->size);
 	if (!err)

@@ -486,7 +486,7 @@ def matches(got, want):
     return re.fullmatch(pattern, want, re.S)
 
 
-def compare(printed, read, level, count):
+def compare(printed, read, statics, level, count):
     """Texts of what is not the same."""
     bad = []
     want = {}
@@ -505,6 +505,11 @@ def compare(printed, read, level, count):
         if len(params) != len(params_printed):
             bad.append(f'{name}: {len(params)} parameters, not {len(params_printed)}: {line}')
             continue
+        # Of a clone, and of what clang may have given a convention of its own, the result is
+        # not known, and then nothing is said.
+        if not result and ('.' in name or base in statics):
+            count['<unknown>'] += 1
+            result = result_printed
         for got, expected in zip(params + [result], params_printed + [result_printed]):
             if not same(got, expected, level, count):
                 bad.append(f'{name}: {got}\n   is not {expected}')
@@ -516,20 +521,42 @@ def run(argv, cwd):
                           timeout=120)
 
 
-def try_way(build, where, way, count):
+def by_driver(build, where, program):
+    """What a driver, which stops the program at each function, has it print and reads itself."""
+    driver = os.path.abspath(os.path.join(build, 'tests/values/driver'))
+    out = run([driver, program, 'f', 'printed'], where)
+    if out.returncode:
+        return None, None, out.stderr.decode()[-2000:]
+    with open(os.path.join(where, 'printed'), encoding='latin-1') as f:
+        return f.read(), out.stdout.decode('latin-1'), ''
+
+
+def by_trace(build, where, program):
+    """The same of inject -a."""
+    inject = os.path.abspath(os.path.join(build, 'inject'))
+    out = run([inject, '-q', '-f', 'f[0-9]*_*@exe', '-a', '-s', '64', '-o', 'traced', '--',
+               './' + program], where)
+    if out.returncode:
+        return None, None, out.stderr.decode()[-2000:]
+    with open(os.path.join(where, 'traced'), encoding='latin-1') as f:
+        lines = [line.split('] | ', 1)[1].rstrip('\n').removesuffix(';') for line in f
+                 if '] | ' in line]
+    return out.stdout.decode('latin-1'), '\n'.join(lines), ''
+
+
+def try_way(build, where, way, count, read):
     cc, level, dwarf = way
     program = f'p{cc}{level}{dwarf}'
     made = run([cc, '-w', '-g', dwarf, level, '-o', program, 'p.c'], where)
     if made.returncode:
         return [f'{way}: {made.stderr.decode()[-2000:]}']
-    driver = os.path.abspath(os.path.join(build, 'tests/values/driver'))
-    out = run([driver, program, 'f', 'printed'], where)
-    if out.returncode:
-        return [f'{way}: {out.stderr.decode()[-2000:]}']
-    with open(os.path.join(where, 'printed'), encoding='latin-1') as f:
-        printed = f.read()
-    return [f'{" ".join(way)}: {b}'
-            for b in compare(printed, out.stdout.decode('latin-1'), level, count)]
+    with open(os.path.join(where, 'p.c'), encoding='latin-1') as f:
+        statics = set(re.findall(r'^static __attribute__\(\(noinline\)\) [^(]*?(\w+)\(', f.read(),
+                                 re.M)) if level != '-O0' else set()
+    printed, values, error = read(build, where, program)
+    if error:
+        return [f'{way}: {error}']
+    return [f'{" ".join(way)}: {b}' for b in compare(printed, values, statics, level, count)]
 
 
 def main():
@@ -538,6 +565,7 @@ def main():
     p.add_argument('-n', type=int, default=2)
     p.add_argument('-s', type=int, default=1)
     p.add_argument('-f', type=int, default=30)
+    p.add_argument('-t', action='store_true', help='by inject -a, not by the driver')
     p.add_argument('-k', action='store_true', help='keep the programs')
     o = p.parse_args()
     ways = [w for w in WAYS if shutil.which(w[0])]
@@ -548,7 +576,8 @@ def main():
         where = tempfile.mkdtemp(prefix='inject-values.')
         with open(os.path.join(where, 'p.c'), 'w', encoding='ascii') as f:
             f.write(World(random.Random(seed), o.f).source())
-        bad = [b for way in ways for b in try_way(o.build, where, way, count)]
+        bad = [b for way in ways for b in try_way(o.build, where, way, count,
+                                                by_trace if o.t else by_driver)]
         failed += len(bad)
         for line in bad[:20]:
             print(f'seed {seed}: {line}')

@@ -76,7 +76,7 @@ void shown_take(struct shown_values *s, const struct call *c)
 	if (!f || capture_parse(f->signature, f->plan, c->entry, c->nentry, c->exit, c->nexit,
 				&capture))
 		return;
-	if (c->entry)
+	if (c->entry || !f->plan->nentry)
 		values_args(&capture, s->args, sizeof(s->args));
 	if (c->exit)
 		values_result(&capture, s->result, sizeof(s->result));
@@ -86,10 +86,10 @@ void shown_take(struct shown_values *s, const struct call *c)
 
 bool shown_next(struct shown_values *s, const struct call *c, size_t *i, const char **name)
 {
-	const struct shown_func *f = c->entry ? shown_find(s, c->func) : NULL;
+	const struct shown_func *f = shown_find(s, c->func);
 	struct capture capture;
 
-	if (!f || capture_parse(f->signature, f->plan, c->entry, c->nentry, c->exit, c->nexit,
+	if (!f || (!c->entry && f->plan->nentry) || capture_parse(f->signature, f->plan, c->entry, c->nentry, c->exit, c->nexit,
 				&capture))
 		return false;
 	while (*i < f->signature->nparams && f->signature->params[*i].hidden)
