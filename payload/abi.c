@@ -58,6 +58,7 @@ ABI_ASSERT(offsetof(struct arena_header, slow_find) == ARENA_SLOW_FIND);
 ABI_ASSERT(offsetof(struct arena_header, slow_stacks) == ARENA_STACKS);
 ABI_ASSERT(offsetof(struct arena_header, slow_values_entry) == ARENA_SLOW_VALUES_ENTRY);
 ABI_ASSERT(offsetof(struct arena_header, slow_values_exit) == ARENA_SLOW_VALUES_EXIT);
+ABI_ASSERT(offsetof(struct arena_header, slow_guard) == ARENA_SLOW_GUARD);
 ABI_ASSERT(sizeof(struct arena_header) == ARENA_HEADER);
 ABI_ASSERT(sizeof(struct session) <= LOADER_OFF);
 ABI_ASSERT(LOADER_OFF + sizeof(struct loader) <= PAGE);

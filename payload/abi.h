@@ -104,7 +104,8 @@
 #define ARENA_STACKS 168
 #define ARENA_SLOW_VALUES_ENTRY 176
 #define ARENA_SLOW_VALUES_EXIT 184
-#define ARENA_HEADER 192
+#define ARENA_SLOW_GUARD 192
+#define ARENA_HEADER 200
 
 /*
  * Where a call may have no stack to speak of, what it needs lies in a spill frame of its
@@ -296,7 +297,7 @@ struct session {
 	uint64_t slow_entry, slow_exit, slow_mark; /* see arch/<name>/slow.S */
 	uint64_t slow_goroutine, slow_count, slow_watch_entry, slow_watch_exit;
 	uint64_t slow_tight, slow_first, slow_first_end, slow_find;
-	uint64_t slow_values_entry, slow_values_exit;
+	uint64_t slow_values_entry, slow_values_exit, slow_guard;
 	uint64_t slow_stacks;	/* what runs on them takes them in turn: slow_first */
 	uint64_t spills_offset;	/* of a thread's word that says where its spill frames
 				 * are, from the thread pointer (two's
@@ -585,7 +586,7 @@ struct arena_header {
 	uint64_t notes;		/* from its base to the first: see stub.h */
 	uint64_t payload, payload_end;
 	uint64_t slow_stacks;	/* the session's */
-	uint64_t slow_values_entry, slow_values_exit;
+	uint64_t slow_values_entry, slow_values_exit, slow_guard;
 };
 
 #include "payload/loader.h"

@@ -36,4 +36,7 @@ enum reads_allowed {
 	READS_BY_CALL = 1,	/* by process_vm_readv */
 };
 
+/* At the entry of a function by which a process may put itself under a filter the payload is asked
+ * first (`guards`). If its word is of kind REC_EXT, that is all, and nothing is recorded. */
+
 #endif

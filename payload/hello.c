@@ -17,6 +17,7 @@ static void hello_answer(struct session *s)
 	s->slow_watch_exit = (uint64_t)slow_watch_exit;
 	s->slow_values_entry = (uint64_t)slow_values_entry;
 	s->slow_values_exit = (uint64_t)slow_values_exit;
+	s->slow_guard = (uint64_t)slow_guard;
 	s->slow_tight = (uint64_t)slow_tight;
 	s->slow_first = (uint64_t)slow_first;
 	s->slow_first_end = (uint64_t)slow_first_end;

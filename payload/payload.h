@@ -15,6 +15,7 @@
  * timing.c	how long do calls take, where that is all?
  * watch.c	did a call take longer than it may?
  * values.c	what is read of a call, by its function's read plan?
+ * guard.c	may the process be about to forbid what reading memory takes?
  * trap.c	a thread ran into a breakpoint: where does it go on?
  * unwind.c	an unwinder comes to code of ours: how does it go on?
  *
@@ -64,6 +65,7 @@ void slow_watch_entry(void);
 void slow_watch_exit(void);
 void slow_values_entry(void);
 void slow_values_exit(void);
+void slow_guard(void);
 void slow_tight(void);
 void slow_first(void);
 void slow_find(void);
@@ -234,6 +236,9 @@ unsigned int values_take(const struct session *, const struct thread *, uint64_t
 			 enum what what, uint64_t sp, const uint64_t *held);
 /* Into room that was made for so many words. */
 void values_put(const struct session *, struct thread *, uint64_t func, unsigned int words);
+/* No memory is read by a call of the kernel any more, nor will be until the injector says so;
+ * what is just under way is waited for, a tenth of a second at most. */
+void values_stop_asking(struct session *);
 /* A call begins at `sp` of which nothing is read: what was kept for an earlier one is not its. */
 void values_forget(const struct session *, const struct thread *, uint64_t sp);
 /* vectors.S: the vector registers that arguments and results are in; those of the x87, by way of
@@ -289,6 +294,9 @@ const void *payload_find(uint64_t pc, struct unwind_bases *ret, unwind_find *ori
  * pushed. The first also for marks. */
 void payload_values_entry(uint64_t word, uint64_t sp, const uint64_t *held);
 void payload_values_exit(uint64_t word, uint64_t sp, const uint64_t *held);
+
+/* guard.c, called likewise at the entry of what may put the process under a seccomp filter. */
+void payload_guard(uint64_t word, uint64_t sp, const uint64_t *held);
 
 /* watch.c, called likewise: entry and exit of a watched function. */
 void payload_watch_entry(uint64_t word, uint64_t sp);

@@ -11,7 +11,15 @@
  * pointer is on, and on the main thread's stack above it. All others the kernel copies, which
  * knows no faults: process_vm_readv (mm/process_vm_access.c), of this very process, for which it
  * asks nothing but that it be the same (ptrace_may_access). It is called only where the injector
- * has found that no seccomp filter forbids it (READS_BY_CALL).
+ * has found that no seccomp filter forbids it (READS_BY_CALL), and no more once a thread is about
+ * to set one (guard.c):
+ *
+ *  1. a thread that is to ask says so,
+ *  2. looks whether it may, and asks only if it may still.
+ *  3. A thread that is about to set a filter says that none may,
+ *  4. and waits for those that have said so.
+ *
+ * Each has a full barrier between its two steps, so that one of them sees the other.
  */
 #include <asm/unistd.h>
 
@@ -30,6 +38,7 @@ enum { KEPT = 64 };
 struct capture_area {
 	struct reads_registers registers;
 	struct reads_state state;
+	uint32_t asking;	/* 1: the kernel is asked for memory, or may be */
 	uint32_t from;		/* in the state's capture: what is to be put */
 	uint32_t next;
 	struct kept kept[KEPT];
@@ -44,10 +53,15 @@ struct reading {
 	uint64_t sp;
 };
 
-static struct capture_area *area_of(const struct session *s, const struct thread *t)
+static struct capture_area *area_at(const struct session *s, uint32_t index)
 {
 	return (struct capture_area *)((char *)s + s->captures_off +
-				       (uint64_t)t->index * CAPTURE_SIZE);
+				       (uint64_t)index * CAPTURE_SIZE);
+}
+
+static struct capture_area *area_of(const struct session *s, const struct thread *t)
+{
+	return area_at(s, t->index);
 }
 
 static const struct capture_plan *plan_of(const struct session *s, uint64_t func)
@@ -83,10 +97,27 @@ __attribute__((noinline)) static size_t values_ask(const struct reading *r, uint
 						   size_t n)
 {
 	struct vector to = { (uint64_t)buf, n }, from = { at, n };
-	long got = cpu_syscall6(__NR_process_vm_readv, thread_ring(r->t)->pid, (long)&to, 1,
-				(long)&from, 1, 0);
+	uint32_t *asking = &area_of(r->s, r->t)->asking;
+	long got = 0;
 
+	__atomic_store_n(asking, 1, __ATOMIC_SEQ_CST);			/* 1 */
+	if (__atomic_load_n(&r->s->reads, __ATOMIC_SEQ_CST) == READS_BY_CALL)	/* 2 */
+		got = cpu_syscall6(__NR_process_vm_readv, thread_ring(r->t)->pid, (long)&to, 1,
+				   (long)&from, 1, 0);
+	publish(asking, 0);
 	return got > 0 ? (size_t)got : 0;
+}
+
+/* A handler may have left what is under way for good, so that it is not waited for without end. */
+void values_stop_asking(struct session *s)
+{
+	uint64_t end = cpu_clock() + cpu_tenth();
+	uint32_t i;
+
+	__atomic_store_n(&s->reads, READS_NOTHING, __ATOMIC_SEQ_CST);	/* 3 */
+	for (i = 0; i < s->nrings; i++)
+		while (observe(&area_at(s, i)->asking) && cpu_clock() < end)	/* 4 */
+			;
 }
 
 static size_t values_load(void *ctx, uint64_t at, void *buf, size_t n)
@@ -97,7 +128,7 @@ static size_t values_load(void *ctx, uint64_t at, void *buf, size_t n)
 	size_t i;
 
 	if (!is_there(r, at, n))
-		return observe(&r->s->reads) == READS_BY_CALL ? values_ask(r, at, buf, n) : 0;
+		return values_ask(r, at, buf, n);
 	for (i = 0; i < n; i++)
 		to[i] = from[i];
 	return n;
@@ -173,6 +204,8 @@ void values_claim(const struct session *s, const struct thread *t)
 {
 	uint32_t i;
 
+	if (s->plans_funcs)
+		area_of(s, t)->asking = 0;
 	for (i = 0; s->plans_funcs && i < KEPT; i++)
 		area_of(s, t)->kept[i].sp = 0;
 }

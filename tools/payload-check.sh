@@ -161,6 +161,7 @@ deepest=$("$OBJDUMP" -d --no-show-raw-insn "$so" | awk '
 		values = 1
 		if ((d = depth("slow_values_entry", 0)) < depth("slow_values_exit", 0))
 			d = depth("slow_values_exit", 0)
+		if (d < depth("slow_guard", 0)) d = depth("slow_guard", 0)
 		print most + 15, d + 15 }')
 captures=${deepest#* } deepest=${deepest% *}
 # What slow.S may lose to alignment is in it.

@@ -121,6 +121,8 @@ static inline long cpu_syscall(long nr, long a, long b, long c)
 /* What slow.S has stored where values are read, from its lowest word on, by the registers' numbers
  * in DWARF (DWARF for the Arm 64-bit Architecture, 4.1): x19 to x28, x29, the way back to the stub,
  * x0 to x15, x18. A call passes nothing in the others. */
+enum { CPU_FIRST = 0, CPU_SECOND = 1 };	/* arguments: x0, x1 */
+
 static inline void cpu_held(const uint64_t *held, uint64_t *general)
 {
 	for (unsigned int i = 0; i < 11; i++)

@@ -395,6 +395,8 @@ values_entry:
 	onward	ARENA_SLOW_VALUES_ENTRY
 values_exit:
 	onward	ARENA_SLOW_VALUES_EXIT
+guard:
+	onward	ARENA_SLOW_GUARD
 	.cfi_endproc
 
 /* An unwinder looks up a frame: x16 leads to the stub's copy of its function, which
@@ -428,6 +430,6 @@ hot_end:
 hot_table:
 	sets	hot
 	sets	seek
-	at	watch_entry, watch_exit, values_entry, values_exit, hot_find
+	at	watch_entry, watch_exit, values_entry, values_exit, guard, hot_find
 	at	tight_late, hot_begin, hot_begin
 	.section .note.GNU-stack, "", %progbits

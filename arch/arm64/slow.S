@@ -144,6 +144,7 @@
 
 	slow_held slow_values_entry, payload_values_entry
 	slow_held slow_values_exit, payload_values_exit
+	slow_held slow_guard, payload_guard
 
 	.set	told, 0
 

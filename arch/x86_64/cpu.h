@@ -92,6 +92,8 @@ static inline long cpu_syscall(long nr, long a, long b, long c)
 
 /* What slow.S has pushed where values are read, from its lowest word on, by the registers' numbers
  * in DWARF: System V ABI, AMD64, 3.6.2. */
+enum { CPU_FIRST = 5, CPU_SECOND = 4 };	/* arguments: %rdi, %rsi */
+
 static inline void cpu_held(const uint64_t *held, uint64_t *general)
 {
 	static const uint8_t order[17] = { 6, 12, 13, 14, 15, 3, 11, 10, 9, 8, 5, 4, 1, 17, 18,

@@ -421,6 +421,8 @@ values_entry:
 	jmp	*hot_begin+ARENA_SLOW_VALUES_ENTRY(%rip)
 values_exit:
 	jmp	*hot_begin+ARENA_SLOW_VALUES_EXIT(%rip)
+guard:
+	jmp	*hot_begin+ARENA_SLOW_GUARD(%rip)
 	.cfi_endproc
 
 /* An unwinder looks up a frame: (%rsp) leads to the stub's copy of its function, which
@@ -456,6 +458,6 @@ hot_end:
 hot_table:
 	sets	hot
 	sets	seek
-	at	watch_entry, watch_exit, values_entry, values_exit, hot_find
+	at	watch_entry, watch_exit, values_entry, values_exit, guard, hot_find
 	at	tight_late, tight_first, tight_first_end
 	.section .note.GNU-stack, "", %progbits

@@ -38,6 +38,7 @@ static void carry_over(struct infecting *in)
 	s->slow_watch_exit = old->s.slow_watch_exit;
 	s->slow_values_entry = old->s.slow_values_entry;
 	s->slow_values_exit = old->s.slow_values_exit;
+	s->slow_guard = old->s.slow_guard;
 	s->slow_tight = old->s.slow_tight;
 	s->slow_first = old->s.slow_first;
 	s->slow_first_end = old->s.slow_first_end;

@@ -218,9 +218,10 @@ static void progress(const struct select_options *o, const char *what,
 
 /* May it have one though nothing of it is wanted? The library, or a module that has it
  * linked in. */
-static bool may_find(const struct select_options *o, const struct module *m)
+static bool may_be_silent(const struct select_options *o, const struct module *m)
 {
-	return o->finders && (m->is_exe || strncmp(m->base, "libgcc_s.", 9) == 0);
+	return (o->finders && (m->is_exe || strncmp(m->base, "libgcc_s.", 9) == 0)) ||
+		(o->guards && (m->is_exe || (m->is_system && !m->is_payload)));
 }
 
 static bool is_finder(const struct func *f)
@@ -231,15 +232,45 @@ static bool is_finder(const struct func *f)
 		(!f->raw[n] || f->raw[n] == '@');
 }
 
-/* The one of a module that was not asked for, NULL if there is none. */
-static const struct func *find_finder(const struct select_options *o, const struct chosen *c)
+static bool has_raw_name(const struct symbols *syms, const struct func *f, const char *name)
+{
+	bool ret = strcmp(f->raw, name) == 0;
+
+	for (uint32_t i = 0; i < f->naliases && !ret; i++)
+		ret = strcmp(syms->aliases[f->alias + i].raw, name) == 0;
+	return ret;
+}
+
+/* By these a process puts itself under a seccomp filter, unless it has an instruction of its own
+ * for that. */
+static bool is_guard(const struct symbols *syms, const struct func *f)
+{
+	return !(f->flags & (FUNC_PLT | FUNC_FRAGMENT)) &&
+		(has_raw_name(syms, f, "prctl") || has_raw_name(syms, f, "syscall"));
+}
+
+static bool is_silent(const struct select_options *o, const struct symbols *syms,
+		      const struct func *f)
+{
+	return (o->finders && arch_host()->call && is_finder(f)) ||
+		(o->guards && is_guard(syms, f));
+}
+
+/* Those of a module that were not asked for: how many, and, if `ret` is not NULL, which. */
+static size_t find_silent(const struct select_options *o, const struct chosen *c,
+			  const struct func **ret)
 {
 	const struct symbols *syms = c->module->symbols;
+	size_t n = 0;
 
-	for (size_t i = 0; o->finders && arch_host()->call && i < c->nfuncs; i++)
-		if (!c->names[i] && is_finder(&syms->funcs[i]))
-			return &syms->funcs[i];
-	return NULL;
+	for (size_t i = 0; i < c->nfuncs && (o->finders || o->guards); i++) {
+		if (c->names[i] || !is_silent(o, syms, &syms->funcs[i]))
+			continue;
+		if (ret)
+			ret[n] = &syms->funcs[i];
+		n++;
+	}
+	return n;
 }
 
 /* A module of which no symbols can be read has no functions for us; it is not
@@ -251,7 +282,7 @@ static void read_symbols(struct modules *modules, const struct select_options *o
 		bool wanted = is_wanted(o, &modules->v[i]);
 
 		progress(o, "reading symbols", i, modules->n);
-		if (!wanted && !may_find(o, &modules->v[i]))
+		if (!wanted && !may_be_silent(o, &modules->v[i]))
 			continue;
 		if (module_symbols(&modules->v[i]) == 0)
 			continue;
@@ -279,15 +310,15 @@ static const char *printed_name(struct strings *made, const struct module *m,
 	return strings_add(made, text, (size_t)n);
 }
 
-static int take_chosen(struct selection *ret, const struct chosen *c,
-		       const struct func *finder)
+static int take_chosen(struct selection *ret, const struct select_options *o,
+		       const struct chosen *c, size_t nsilent)
 {
 	struct selected *s = vec_push(ret->v, ret->n, ret->cap);
 
 	if (!s)
 		return -ENOMEM;
 	s->module = c->module;
-	s->funcs = calloc(c->n + 1, sizeof(*s->funcs));
+	s->funcs = calloc(c->n + nsilent + 1, sizeof(*s->funcs));
 	s->names = calloc(c->n + 1, sizeof(*s->names));
 	if (!s->funcs || !s->names)
 		return fail(ENOMEM, "select %zu functions", c->n);
@@ -301,7 +332,7 @@ static int take_chosen(struct selection *ret, const struct chosen *c,
 			return fail(ENOMEM, "name %zu functions", c->n);
 	}
 	ret->nfuncs += s->n;
-	s->funcs[s->n] = finder;
+	s->nsilent = find_silent(o, c, s->funcs + s->n);
 	return 0;
 }
 
@@ -425,24 +456,25 @@ static bool has_unpaired(const struct selection *sel)
 /* By function: why it is refused, or its exits are. */
 static uint8_t *list_reserved(const struct selected *s, const struct select_options *o)
 {
-	uint8_t *why = calloc(s->n + 1, sizeof(*why));
+	uint8_t *why = calloc(s->n + s->nsilent + 1, sizeof(*why));
 
 	for (size_t i = 0; why && i < s->n; i++) {
 		why[i] = (uint8_t)select_reserved(s->module, s->funcs[i]);
 		if (!why[i] && o->timed && o->later && is_unpaired(s, i))
 			why[i] = REFUSED_ENTRY_ONLY_ASKED;
 	}
-	if (why)	/* the silent one's are of no use */
-		why[s->n] = REFUSED_LEFT_OTHERWISE;
+	for (size_t i = 0; why && i < s->nsilent; i++)	/* theirs are of no use */
+		why[s->n + i] = REFUSED_LEFT_OTHERWISE;
 	return why;
 }
 
-static void set_finders(const struct selected *s, const struct select_options *o)
+static void set_silent(const struct selected *s, const struct select_options *o)
 {
 	for (size_t i = 0; i < s->nprobes; i++) {
 		s->probes[i].finds = o->finders && arch_host()->call &&
 			is_finder(s->funcs[i]);
-		s->probes[i].silent = i == s->n;
+		s->probes[i].silent = i >= s->n;
+		s->probes[i].guards = o->guards && is_guard(s->module->symbols, s->funcs[i]);
 	}
 }
 
@@ -494,14 +526,14 @@ static int plan_module(struct selected *s, const struct select_options *o,
 
 	if (!reserved)
 		return fail(ENOMEM, "plan %s", s->module->base);
-	err = plan_make(arch, s->module->symbols, s->funcs, s->n + (s->funcs[s->n] != NULL),
+	err = plan_make(arch, s->module->symbols, s->funcs, s->n + s->nsilent,
 			&options, &s->plan);
 	s->probes = err ? NULL : plan_placement(s->plan);
 	s->nprobes = s->probes ? s->plan->nprobes : 0;
 	if (!err && !s->probes)
 		err = fail(ENOMEM, "plan %s", s->module->base);
 	if (!err)
-		set_finders(s, o);
+		set_silent(s, o);
 	for (size_t i = 0; !err && i < s->n; i++)
 		if (reserved[i] != REFUSED_NONE && reserved[i] != REFUSED_LEFT_OTHERWISE &&
 		    reserved[i] != REFUSED_ENTRY_ONLY_ASKED)
@@ -525,10 +557,10 @@ static int select_collect(struct modules *modules, struct select_options *o,
 	}
 	err = choose_all(modules, o, v);
 	for (size_t i = 0; i < modules->n && !err; i++) {
-		const struct func *finder = find_finder(o, &v[i]);
+		size_t nsilent = find_silent(o, &v[i], NULL);
 
-		if (v[i].n || finder)
-			err = take_chosen(ret, &v[i], finder);
+		if (v[i].n || nsilent)
+			err = take_chosen(ret, o, &v[i], nsilent);
 	}
 	if (!err && o->short_names)
 		err = shorten_names(ret);

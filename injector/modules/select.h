@@ -13,13 +13,13 @@
 /* The matches of one module. */
 struct selected {
 	struct module *module;
-	const struct func **funcs;	/* n of them, and perhaps one more, that is
-					 * probed for unwinders only (silent) */
+	const struct func **funcs;	/* n of them, and `nsilent` more, of which nothing is
+					 * recorded */
 	const char **names;	/* under which each is printed: the name that
 				 * matched first, with @module where two
 				 * modules share it. Owned by the symbols, or by
 				 * the selection */
-	size_t n;
+	size_t n, nsilent;
 	const struct plan *plan;	/* probes[i] is funcs[i]'s, of all */
 	struct placed_probe *probes;	/* its placement in this process */
 	size_t nprobes;
@@ -51,7 +51,9 @@ struct select_options {
 	bool traps;
 	uint64_t caught;	/* signals, as plan_options has it */
 	bool short_names;	/* print them without arguments of templates: shorten.h */
-	bool finders;		/* probe what unwinders ask, too: see struct placed_probe */
+	/* Probe these, too: see struct placed_probe. */
+	bool finders;		/* what unwinders ask */
+	bool guards;		/* by what a process puts itself under a seccomp filter */
 	void (*progress)(void *ctx, const char *what, size_t done, size_t total);
 	void *ctx;
 };

@@ -109,6 +109,20 @@ bool valued_is_read(const struct placed_probe *p)
 	return p->valued && p->valued->size;
 }
 
+bool valued_guarded(const struct selection *sel)
+{
+	size_t stand = 0, refused = 0;
+
+	for (size_t i = 0; i < sel->n; i++)
+		for (size_t j = 0; j < sel->v[i].nprobes; j++) {
+			const struct placed_probe *p = &sel->v[i].probes[j];
+
+			stand += p->guards && !p->refusal;
+			refused += p->guards && p->refusal;
+		}
+	return stand && !refused;
+}
+
 uint64_t valued_size(const struct selection *sel)
 {
 	uint64_t ret = 0;

@@ -40,6 +40,9 @@ static inline bool valued_any(const struct valued_options *o)
 int valued_choose(const struct valued_options *, struct selection *);
 /* Is anything to be read of its calls? */
 bool valued_is_read(const struct placed_probe *);
+/* Will the payload be asked before the process puts itself under a seccomp filter? Only then memory
+ * is read by a system call. */
+bool valued_guarded(const struct selection *);
 /* Bytes that the plans of all of them need in the session. */
 uint64_t valued_size(const struct selection *);
 

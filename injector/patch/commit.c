@@ -50,13 +50,13 @@ static int check_traps(struct committing *c, const struct sigframes *frames)
 	return tid ? fail(EBUSY, "thread %d of %d (%s) blocks SIGTRAP", tid, t->pid, t->comm) : 0;
 }
 
-/* 7. Where no filter is against it, memory that arguments lead to is read by a system call. */
-static void allow_reads(struct committing *c)
+/* 7. Where a filter is against it, memory that arguments lead to is not read by a system call. */
+static void forbid_reads(struct committing *c)
 {
 	struct session *s = c->inf->map.s;
-	bool may = s->plans_funcs && seccomp_all_pass(c->target, SYS_process_vm_readv);
 
-	__atomic_store_n(&s->reads, may ? READS_BY_CALL : READS_NOTHING, __ATOMIC_RELEASE);
+	if (s->plans_funcs && !seccomp_all_pass(c->target, SYS_process_vm_readv))
+		__atomic_store_n(&s->reads, READS_NOTHING, __ATOMIC_RELEASE);
 }
 
 /* 7. */
@@ -69,7 +69,7 @@ static int check_threads(void *ctx, const struct sigframes *frames)
 	if (!err)
 		infect_forget_threads(c->target, c->inf);
 	if (!err)
-		allow_reads(c);
+		forbid_reads(c);
 	return err;
 }
 

@@ -19,7 +19,7 @@ struct arena_header arena_header_of(const struct session *s, uint32_t nrings)
 		.slow_goroutine = s->slow_goroutine, .slow_count = s->slow_count,
 		.slow_watch_entry = s->slow_watch_entry, .slow_watch_exit = s->slow_watch_exit,
 		.slow_values_entry = s->slow_values_entry,
-		.slow_values_exit = s->slow_values_exit,
+		.slow_values_exit = s->slow_values_exit, .slow_guard = s->slow_guard,
 		.slow_tight = s->slow_tight, .slow_first = s->slow_first,
 		.slow_find = s->slow_find, .slow_stacks = s->slow_stacks,
 		.payload = s->payload, .payload_end = s->slow_first_end,

@@ -33,6 +33,7 @@ extern const struct hot_table {
 	uint32_t watch_entry, watch_exit;
 	/* The same of functions whose values are read. */
 	uint32_t values_entry, values_exit;
+	uint32_t guard;		/* the entry of what may set a filter */
 	uint32_t find;		/* what unwinders are led to */
 	/* Where hardly any stack is left: of an entry that is recorded late, and of a thread
 	 * that has no spill frame. */

@@ -82,7 +82,7 @@ void trace_select(const struct trace *t, struct select_options *ret)
 	*ret = (struct select_options){
 		.include = o->include, .ninclude = o->ninclude,
 		.exclude = o->exclude, .nexclude = o->nexclude,
-		.caught = t->caught, .finders = true,
+		.caught = t->caught, .finders = true, .guards = o->args || o->nby_hand,
 		.entry_only = o->entry_only || t->way->entry_only,
 		.timed = t->way->pairs,
 		.traps = t->traps, .short_names = o->short_names, .progress = say_progress,
@@ -270,6 +270,8 @@ static int write_stubs(struct trace *t)
 			     probes_ids(&t->sel, MAX(t->known_funcs, 1u)));
 
 	err = err ? err : probes_place(&t->target, &t->inf, &t->sel, t->needs, &t->live);
+	if (!err && valued_guarded(&t->sel))
+		t->inf.map.s->reads = READS_BY_CALL;
 	return !err && !t->live.nprobed && !may_come(t) ? nothing_left(t) : err;
 }
 

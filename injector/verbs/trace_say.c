@@ -63,8 +63,10 @@ void trace_say_banner(const struct trace *t)
 		say_hint("calls of %s are recorded to be timed: what comes faster than it "
 			 "can be read is lost, and counted as that", plan_languages());
 	if (t->inf.map.s->plans_funcs && t->inf.map.s->reads == READS_NOTHING)
-		say_hint("what arguments point to is not read: a seccomp filter of %d may be "
-			 "against process_vm_readv", t->pid);
+		say_hint("what arguments point to is not read: %s", valued_guarded(&t->sel) ?
+			 "a seccomp filter may be against process_vm_readv" :
+			 "one may come to be set that is not seen, for prctl or syscall of the C "
+			 "library cannot be probed");
 	if (t->live.ntraps)
 		say_hint("%zu of them trap, which is slow, and ends the process if it comes to "
 			 "block SIGTRAP", t->live.ntraps);

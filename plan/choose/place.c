@@ -225,8 +225,11 @@ static void add_entry(struct stub *s, const struct placed_probe *probe, const st
 	uint64_t late = site->lowered / 8u | to->late_word;
 	uint64_t mark = to->marks_late ? late << REC_LATE_SHIFT : 0;
 
-	if (probe->silent)
+	if (probe->silent) {
+		if (probe->guards)
+			add_call(s, REC_EXT, to->entry, STUB_RECORD, probe, to);
 		return;
+	}
 	if (site->lowered && !probe->entry_only)
 		add_call(s, REC_ENTRY | late << REC_LATE_SHIFT, to->late, STUB_RECORD, probe, to);
 	else if (probe->entry_only)

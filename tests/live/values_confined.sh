@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# values_confined: values are read of a process whose seccomp filters kill for process_vm_readv, set
+# before we came or while we are there: it lives on, and what is in registers is shown.
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+need_root
+
+under_filters() { ! grep -L '^Seccomp:.*2' "/proc/$VICTIM/task"/*/status | grep -q .; }
+early=(-f 'early_*' -A 'early_work(x:u64, s:str, ret:u64)')
+later=(-f 'later_*' -A 'later_work(x:u64, s:str, ret:u64)')
+
+# Its filters let a borrowed thread work, and nothing else.
+victim confined now lends
+wait_until 30 under_filters || die "a thread is under no filter"
+status 0 "$INJECT" -p "$VICTIM" "${early[@]}" -d 0.5
+has_line 'what arguments point to is not read: a seccomp filter' trace.err ||
+	die "not said: $(cat trace.err)"
+grep -q 'early_work(x=[0-9]*, s=0x[0-9a-f]* (unreadable)) = [0-9]*;' trace.out ||
+	grep -q 'early_work(x=[0-9]*, s=.*) = [0-9]*;' trace.out || die "no values"
+removed
+victim_works
+victim_quit
+
+# It sets them while its memory is read, of all threads at once.
+for _ in 1 2 3; do
+	rm -f victim.in
+	victim confined
+	inject_bg -p "$VICTIM" "${early[@]}" "${later[@]}"
+	wait_until 20 has_line early_work trace.out || die "no call"
+	! has_line 'is not read' trace.err || die "memory is not read: $(cat trace.err)"
+	tell confine '^confined$' >/dev/null
+	wait_until 20 has_line later_work trace.out || die "no call under the filter"
+	victim_works
+	inject_end
+	removed
+	victim_quit
+done
