@@ -11,6 +11,7 @@
 
 #include "injector/log/say.h"
 #include "injector/modules/ifunc.h"
+#include "injector/modules/select_silent.h"
 #include "injector/modules/valued.h"
 #include "symbols/names/shorten.h"
 
@@ -213,49 +214,6 @@ static void progress(const struct select_options *o, const char *what,
 		o->progress(o->ctx, what, done, total);
 }
 
-/* What libgcc asks where the unwind information of a frame is. */
-#define FINDER "_Unwind_Find_FDE"
-
-/* May it have one though nothing of it is wanted? The library, or a module that has it
- * linked in. */
-static bool may_be_silent(const struct select_options *o, const struct module *m)
-{
-	return (o->finders && (m->is_exe || strncmp(m->base, "libgcc_s.", 9) == 0)) ||
-		(o->guards && (m->is_exe || (m->is_system && !m->is_payload)));
-}
-
-static bool is_finder(const struct func *f)
-{
-	size_t n = sizeof(FINDER) - 1;
-
-	return !(f->flags & (FUNC_PLT | FUNC_FRAGMENT)) && strncmp(f->raw, FINDER, n) == 0 &&
-		(!f->raw[n] || f->raw[n] == '@');
-}
-
-static bool has_raw_name(const struct symbols *syms, const struct func *f, const char *name)
-{
-	bool ret = strcmp(f->raw, name) == 0;
-
-	for (uint32_t i = 0; i < f->naliases && !ret; i++)
-		ret = strcmp(syms->aliases[f->alias + i].raw, name) == 0;
-	return ret;
-}
-
-/* By these a process puts itself under a seccomp filter, unless it has an instruction of its own
- * for that. */
-static bool is_guard(const struct symbols *syms, const struct func *f)
-{
-	return !(f->flags & (FUNC_PLT | FUNC_FRAGMENT)) &&
-		(has_raw_name(syms, f, "prctl") || has_raw_name(syms, f, "syscall"));
-}
-
-static bool is_silent(const struct select_options *o, const struct symbols *syms,
-		      const struct func *f)
-{
-	return (o->finders && arch_host()->call && is_finder(f)) ||
-		(o->guards && is_guard(syms, f));
-}
-
 /* Those of a module that were not asked for: how many, and, if `ret` is not NULL, which. */
 static size_t find_silent(const struct select_options *o, const struct chosen *c,
 			  const struct func **ret)
@@ -264,7 +222,7 @@ static size_t find_silent(const struct select_options *o, const struct chosen *c
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->nfuncs && (o->finders || o->guards); i++) {
-		if (c->names[i] || !is_silent(o, syms, &syms->funcs[i]))
+		if (c->names[i] || !silent_is_one(o, syms, &syms->funcs[i]))
 			continue;
 		if (ret)
 			ret[n] = &syms->funcs[i];
@@ -282,7 +240,7 @@ static void read_symbols(struct modules *modules, const struct select_options *o
 		bool wanted = is_wanted(o, &modules->v[i]);
 
 		progress(o, "reading symbols", i, modules->n);
-		if (!wanted && !may_be_silent(o, &modules->v[i]))
+		if (!wanted && !silent_may_have(o, &modules->v[i]))
 			continue;
 		if (module_symbols(&modules->v[i]) == 0)
 			continue;
@@ -472,9 +430,9 @@ static void set_silent(const struct selected *s, const struct select_options *o)
 {
 	for (size_t i = 0; i < s->nprobes; i++) {
 		s->probes[i].finds = o->finders && arch_host()->call &&
-			is_finder(s->funcs[i]);
+			silent_finds(s->funcs[i]);
 		s->probes[i].silent = i >= s->n;
-		s->probes[i].guards = o->guards && is_guard(s->module->symbols, s->funcs[i]);
+		s->probes[i].guards = o->guards && silent_guards(s->module->symbols, s->funcs[i]);
 	}
 }
 

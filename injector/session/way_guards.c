@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* way_guards: of what may put the process under a seccomp filter, where values are read: the payload
- * looks whether it does (payload/guard.c). If it was asked for, it is recorded as well. */
+/* way_guards: of what may put the process under a seccomp filter, where values are read: the
+ * payload looks whether it does (payload/guard.c). If it was asked for, it is recorded as well. */
 #include "injector/session/ways.h"
 
 static struct routine_set routines(const struct routine_set *sets, enum plan_routines its)

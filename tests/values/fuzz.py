@@ -486,7 +486,7 @@ def matches(got, want):
     return re.fullmatch(pattern, want, re.S)
 
 
-def compare(printed, read, statics, level, count):
+def compare(printed, read, own_ways, level, count):
     """Texts of what is not the same."""
     bad = []
     want = {}
@@ -507,7 +507,7 @@ def compare(printed, read, statics, level, count):
             continue
         # Of a clone, and of what clang may have given a convention of its own, the result is
         # not known, and then nothing is said.
-        if not result and ('.' in name or base in statics):
+        if not result and ('.' in name or base in own_ways):
             count['<unknown>'] += 1
             result = result_printed
         for got, expected in zip(params + [result], params_printed + [result_printed]):
@@ -551,12 +551,12 @@ def try_way(build, where, way, count, read):
     if made.returncode:
         return [f'{way}: {made.stderr.decode()[-2000:]}']
     with open(os.path.join(where, 'p.c'), encoding='latin-1') as f:
-        statics = set(re.findall(r'^static __attribute__\(\(noinline\)\) [^(]*?(\w+)\(', f.read(),
+        own_ways = set(re.findall(r'^static __attribute__\(\(noinline\)\) [^(]*?(\w+)\(', f.read(),
                                  re.M)) if level != '-O0' else set()
     printed, values, error = read(build, where, program)
     if error:
         return [f'{way}: {error}']
-    return [f'{" ".join(way)}: {b}' for b in compare(printed, values, statics, level, count)]
+    return [f'{" ".join(way)}: {b}' for b in compare(printed, values, own_ways, level, count)]
 
 
 def main():

@@ -89,8 +89,8 @@ bool shown_next(struct shown_values *s, const struct call *c, size_t *i, const c
 	const struct shown_func *f = shown_find(s, c->func);
 	struct capture capture;
 
-	if (!f || (!c->entry && f->plan->nentry) || capture_parse(f->signature, f->plan, c->entry, c->nentry, c->exit, c->nexit,
-				&capture))
+	if (!f || (!c->entry && f->plan->nentry) ||
+	    capture_parse(f->signature, f->plan, c->entry, c->nentry, c->exit, c->nexit, &capture))
 		return false;
 	while (*i < f->signature->nparams && f->signature->params[*i].hidden)
 		++*i;
