@@ -74,12 +74,12 @@ static const struct {
 	{ LAYOUT_EXIT_LOST, "exit_lost", FUNC_FIELDS },
 	{ LAYOUT_ENTRY_ONLY, "entry_only", FUNC_FIELDS },
 	{ LAYOUT_BEFORE, "began_before", FUNC_FIELDS },
-	{ LAYOUT_LOST, "lost", "count_t events;" },
-	{ LAYOUT_STACK, "stack", "count_t number;" },
-	{ LAYOUT_STACK_END, "stack_end", "count_t number;" },
 	{ LAYOUT_VALUES, "values", "func_t func; integer { size = 16; align = 1; } bytes; "
 	  "integer { size = 10; align = 1; } n; integer { size = 16; align = 1; } reserved; "
 	  "integer { size = 64; base = hex; } words[n];" },
+	{ LAYOUT_LOST, "lost", "count_t events;" },
+	{ LAYOUT_STACK, "stack", "count_t number;" },
+	{ LAYOUT_STACK_END, "stack_end", "count_t number;" },
 };
 
 #define END_FORMAT METADATA_END_KEY "%-20" PRIu64 ";\n\tfailed = %-20" PRIu64 ";\n"
