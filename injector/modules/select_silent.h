@@ -10,8 +10,8 @@ bool silent_may_have(const struct select_options *, const struct module *);
 bool silent_is_one(const struct select_options *, const struct symbols *, const struct func *);
 /* Do unwinders ask it about frames? */
 bool silent_finds(const struct func *);
-/* Does a process put itself under a seccomp filter by it, unless it has an instruction of its own for
- * that? */
+/* Does a process put itself under a seccomp filter by it, unless it has an instruction of its own
+ * for that? */
 bool silent_guards(const struct symbols *, const struct func *);
 
 #endif

@@ -104,7 +104,8 @@ int main(void)
 {
 	pthread_t t;
 
-	steady = mmap(NULL, 2 * PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	steady = mmap(NULL, 2 * PAGE_SIZE, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	coming = mmap(NULL, 3 * PAGE_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (steady == MAP_FAILED || coming == MAP_FAILED)
 		return 1;
