@@ -48,6 +48,9 @@ enum { REGS_WAYS = 2 };
 extern const size_t regs_nways;
 void regs_ways(const struct regs *, raddr_t ret[REGS_WAYS]);
 
+/* What does a system call change of vector registers? (enum call_changes in payload/captures.h) */
+uint32_t regs_call_changes(void);
+
 /* The bits of a return address in which a function may keep a signature of it, while it runs;
  * 0: there are none, or they cannot be asked for. The thread is stopped. */
 uint64_t regs_signed_bits(pid_t tid);

@@ -367,6 +367,7 @@ struct session {
 	uint64_t plans_off, plans_size, captures_off;
 	uint32_t plans_funcs;	/* functions that the list has room for */
 	uint32_t reads;		/* enum reads_allowed [any] */
+	uint32_t call_changes;	/* enum call_changes. Of the injector */
 
 	uint32_t narenas;
 	uint32_t nfuncs;	/* function ids given so far; they are kept for

@@ -27,7 +27,14 @@ struct capture_plan {
 	struct read_plan plan;
 };
 
-#define CAPTURE_SIZE 16384
+#define CAPTURE_SIZE 32768
+
+/* What a system call changes of a thread's vector registers, which a function may expect to be kept
+ * where its probe stands; bits. */
+enum call_changes {
+	CALL_CHANGES_LONG = 1,	/* what is longer than 16 bytes of them, and predicates */
+	CALL_CHANGES_MODE = 2,	/* the mode in which they are all longer: no call is made in it */
+};
 
 /* May memory be read at addresses that come from the program? */
 enum reads_allowed {

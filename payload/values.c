@@ -43,6 +43,8 @@ struct capture_area {
 	uint32_t next;
 	struct kept kept[KEPT];
 	uint8_t x87[528];	/* room for what the processor saves */
+	/* Room for what a system call changes: 32 registers of 256 bytes, 17 of 32. */
+	uint8_t vectors[32 * 256 + 17 * 32] __attribute__((aligned(16)));
 };
 
 _Static_assert(sizeof(struct capture_area) <= CAPTURE_SIZE, "it has room");
@@ -97,14 +99,17 @@ __attribute__((noinline)) static size_t values_ask(const struct reading *r, uint
 						   size_t n)
 {
 	struct vector to = { (uint64_t)buf, n }, from = { at, n };
-	uint32_t *asking = &area_of(r->s, r->t)->asking;
+	struct capture_area *a = area_of(r->s, r->t);
 	long got = 0;
 
-	__atomic_store_n(asking, 1, __ATOMIC_SEQ_CST);			/* 1 */
+	if (!cpu_before_call(r->s->call_changes, a->vectors))
+		return 0;
+	__atomic_store_n(&a->asking, 1, __ATOMIC_SEQ_CST);			/* 1 */
 	if (__atomic_load_n(&r->s->reads, __ATOMIC_SEQ_CST) == READS_BY_CALL)	/* 2 */
 		got = cpu_syscall6(__NR_process_vm_readv, thread_ring(r->t)->pid, (long)&to, 1,
 				   (long)&from, 1, 0);
-	publish(asking, 0);
+	publish(&a->asking, 0);
+	cpu_after_call(r->s->call_changes, a->vectors);
 	return got > 0 ? (size_t)got : 0;
 }
 

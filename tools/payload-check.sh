@@ -67,7 +67,7 @@ AArch64)
 	;;
 esac
 
-# Two routines store such registers, and do no more (arch/*/vectors.S).
+# What touches such registers stores them, and loads what it has stored (arch/*/vectors.S).
 for f in "$so" "$loader"; do
 	vector=$("$OBJDUMP" -d --no-show-raw-insn "$f" | awk '
 		/^[0-9a-f]+ <.*>:$/ { f = $2 }

@@ -121,6 +121,32 @@ static inline long cpu_syscall(long nr, long a, long b, long c)
 /* What slow.S has stored where values are read, from its lowest word on, by the registers' numbers
  * in DWARF (DWARF for the Arm 64-bit Architecture, 4.1): x19 to x28, x29, the way back to the stub,
  * x0 to x15, x18. A call passes nothing in the others. */
+/* vectors.S: all of SVE's registers; `room` is as large as they may be. */
+void vectors_keep(void *room);
+void vectors_restore(const void *room);
+
+/* Keep what a system call changes (enum call_changes). False: none may be made, for it would end
+ * streaming mode: SVCR.SM. */
+static inline _Bool cpu_before_call(uint32_t changes, void *room)
+{
+	uint64_t svcr;
+
+	if (changes & 2) {
+		__asm__ volatile("mrs %0, s3_3_c4_c2_2" : "=r"(svcr));
+		if (svcr & 1)
+			return 0;
+	}
+	if (changes & 1)
+		vectors_keep(room);
+	return 1;
+}
+
+static inline void cpu_after_call(uint32_t changes, const void *room)
+{
+	if (changes & 1)
+		vectors_restore(room);
+}
+
 enum { CPU_FIRST = 0, CPU_SECOND = 1 };	/* arguments: x0, x1 */
 
 static inline void cpu_held(const uint64_t *held, uint64_t *general)

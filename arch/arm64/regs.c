@@ -10,15 +10,20 @@
  */
 #include "arch/regs.h"
 
+#include <asm/hwcap.h>
 #include <asm/ptrace.h>
 #include <elf.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
+#include "payload/abi.h"
+
 enum {
+	HAS_SME = 1 << 23,	/* HWCAP2_SME */
 	SVC = 0xd4000001,
 	SVC_SIZE = 4,
 	LR = 30,
@@ -395,4 +400,11 @@ const struct gadget gadget_trap = { brk0, sizeof(brk0) };
 raddr_t regs_trapped_at(const struct regs *r)
 {
 	return cuser(r)->pc;
+}
+
+/* Documentation/arch/arm64/sve.rst and sme.rst of the kernel, "System call behaviour". */
+uint32_t regs_call_changes(void)
+{
+	return (getauxval(AT_HWCAP) & HWCAP_SVE ? CALL_CHANGES_LONG : 0) |
+		(getauxval(AT_HWCAP2) & HAS_SME ? CALL_CHANGES_MODE : 0);
 }

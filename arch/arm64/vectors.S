@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vectors: what is in the vector registers that pass arguments and results? The only code of the
- * payload that touches them; it stores, and no more.
+ * vectors: what is in the vector registers that pass arguments and results; and how are those kept
+ * that a system call changes? The only code of the payload that touches them.
  */
+	.arch	armv8.2-a+sve
 	.text
 
 /* Stores alone. */
@@ -18,5 +19,43 @@ values_vectors:
 values_x87:				/* there are none */
 	ret
 	.size	values_vectors, . - values_vectors
+
+/* The Z registers, the predicates, and the first-fault register, by way of a predicate. */
+	.globl	vectors_keep, vectors_restore
+	.hidden	vectors_keep, vectors_restore
+	.type	vectors_keep, %function
+	.balign	16
+vectors_keep:
+	addvl	x1, x0, #31
+	addvl	x1, x1, #1
+	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+	str	z\n, [x0, #\n, mul vl]
+	str	p\n, [x1, #\n, mul vl]
+	.endr
+	.irp	n, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+	str	z\n, [x0, #\n, mul vl]
+	.endr
+	rdffr	p0.b
+	str	p0, [x1, #16, mul vl]
+	ldr	p0, [x1]
+	ret
+	.size	vectors_keep, . - vectors_keep
+
+	.type	vectors_restore, %function
+	.balign	16
+vectors_restore:
+	addvl	x1, x0, #31
+	addvl	x1, x1, #1
+	ldr	p0, [x1, #16, mul vl]
+	wrffr	p0.b
+	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+	ldr	z\n, [x0, #\n, mul vl]
+	ldr	p\n, [x1, #\n, mul vl]
+	.endr
+	.irp	n, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+	ldr	z\n, [x0, #\n, mul vl]
+	.endr
+	ret
+	.size	vectors_restore, . - vectors_restore
 
 	.section .note.GNU-stack, "", %progbits

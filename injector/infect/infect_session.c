@@ -65,6 +65,7 @@ static void fill_session(struct infecting *in)
 	s->generation = in->result->old.s.generation + 1;
 	s->pid = procfs_own_id(in->target->pid);
 	s->keep_last = in->opt->keep_last;
+	s->call_changes = regs_call_changes();
 	s->counting = in->opt->way->kind;
 	s->keeper = threads_number(in->keeper);
 	s->scratch = in->scratch;
