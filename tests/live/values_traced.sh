@@ -61,6 +61,14 @@ grep -q 'longest(a="abc"\.\.\., p=0x[0-9a-f]*) = "bcd"\.\.\.;' short ||
 status 0 "$INJECT" replay --json recorded
 grep -q '"func":"scale".*"args":{"p":"{x=1, y=2}","c":"GREEN","by":"1.5"},"ret":"5.5"}' trace.out ||
 	die "no values in JSON: $(cat trace.out)"
+status 0 "$INJECT" export --to chrome recorded
+python3 - <<'END' || die "no values for Chrome: $(cat trace.out)"
+import json
+calls = [e for e in json.load(open('trace.out', encoding='utf-8'))['traceEvents']
+         if e['name'] == 'scale']
+want = {'return': '5.5', 'p': '{x=1, y=2}', 'c': 'GREEN', 'by': '1.5'}
+assert len(calls) == 3 and calls[1]['args'] == want, calls
+END
 if command -v babeltrace2 >/dev/null; then
 	babeltrace2 recorded >ctf.out || die "babeltrace2 does not read it"
 	grep -q ' values: .*func = ( "scale"' ctf.out || die "no values for babeltrace2"

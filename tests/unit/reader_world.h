@@ -15,16 +15,16 @@
 #include "tests/unit/check.h"
 
 static const struct reader_func world_funcs[] = {
-	{ "net_accept", "srv", false },
-	{ "net_read", "srv", false },
-	{ "net_wait", "srv", false },
-	{ "net_log", "libnet.so", true },
-	{ "runtime.schedule", "srv", false },
-	{ "runtime.execute", "srv", false },
-	{ "runtime.gogo.abi0", "srv", true },
-	{ "runtime.goexit1", "srv", true },
-	{ "runtime.exitThread.abi0", "srv", true },
-	{ "runtime.gogos", "srv", true },
+	{ .name = "net_accept", .module = "srv", .entry_only = false },
+	{ .name = "net_read", .module = "srv", .entry_only = false },
+	{ .name = "net_wait", .module = "srv", .entry_only = false },
+	{ .name = "net_log", .module = "libnet.so", .entry_only = true },
+	{ .name = "runtime.schedule", .module = "srv", .entry_only = false },
+	{ .name = "runtime.execute", .module = "srv", .entry_only = false },
+	{ .name = "runtime.gogo.abi0", .module = "srv", .entry_only = true },
+	{ .name = "runtime.goexit1", .module = "srv", .entry_only = true },
+	{ .name = "runtime.exitThread.abi0", .module = "srv", .entry_only = true },
+	{ .name = "runtime.gogos", .module = "srv", .entry_only = true },
 };
 
 enum { ACCEPT, READ, WAIT, LOG, SCHEDULE, EXECUTE, GOGO, GOEXIT, EXIT_THREAD, GOGOS, NFUNCS };

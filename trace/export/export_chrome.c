@@ -9,6 +9,7 @@
 
 #include "trace/export/export.h"
 #include "trace/show/json.h"
+#include "trace/show/values.h"
 #include "trace/output/put.h"
 
 enum { KEYS = 256 };		/* bytes of all of an event but its names */
@@ -18,6 +19,7 @@ struct chrome {
 	struct output *out;
 	uint64_t begin;		/* ticks */
 	const char *between;	/* stands before the next event */
+	struct shown_values values;
 };
 
 /* Ticks from the begin in microseconds, to three digits. */
@@ -69,6 +71,25 @@ static void put_named(struct chrome *c, const char *key, const char *value)
 	json_string(c->out, value);
 }
 
+/* What is to be said of a call, and its values, if anything is. */
+static void put_args(struct chrome *c, const struct call *call, const char *note)
+{
+	if (!*note && !call->func->values)
+		return;
+	put_plain(c, ",\"args\":{");
+	put_plain(c, note);
+	if (call->func->values) {
+		shown_take(&c->values, call);
+		if (c->values.result[0]) {
+			put_plain(c, *note ? "," : "");
+			put_named(c, "\"return\":", c->values.result);
+			note = "return";
+		}
+		json_args(c->out, &c->values, call, *note ? "," : "");
+	}
+	put_plain(c, "}");
+}
+
 static bool chrome_open(void *ctx, const struct call *call)
 {
 	return true;
@@ -77,11 +98,9 @@ static bool chrome_open(void *ctx, const struct call *call)
 static void chrome_end(void *ctx, const struct call *call)
 {
 	static const char *const notes[] = {
-		[CALL_RETURN] = "", [CALL_UNWOUND] = ",\"args\":{\"end\":\"unwound\"}",
-		[CALL_OPEN] = ",\"args\":{\"end\":\"open\"}",
-		[CALL_EXIT_LOST] = ",\"args\":{\"end\":\"exit lost\"}",
-		[CALL_BEFORE] = ",\"args\":{\"begin\":\"before\"}",
-		[CALL_ENTRY_ONLY] = ",\"s\":\"t\"",
+		[CALL_RETURN] = "", [CALL_UNWOUND] = "\"end\":\"unwound\"",
+		[CALL_OPEN] = "\"end\":\"open\"", [CALL_EXIT_LOST] = "\"end\":\"exit lost\"",
+		[CALL_BEFORE] = "\"begin\":\"before\"", [CALL_ENTRY_ONLY] = "",
 	};
 	struct chrome *c = ctx;
 	uint64_t from = call->begin ? call->begin : c->begin;
@@ -90,7 +109,9 @@ static void chrome_end(void *ctx, const struct call *call)
 		  call->end);
 	put_named(c, ",\"name\":", call->func->name);
 	put_named(c, ",\"cat\":", call->func->module);
-	put_plain(c, notes[call->how]);
+	if (call->how == CALL_ENTRY_ONLY)
+		put_plain(c, ",\"s\":\"t\"");
+	put_args(c, call, notes[call->how]);
 	put_plain(c, "}");
 }
 
@@ -135,6 +156,7 @@ static int export_chrome(struct view *v, struct output *out)
 	put_plain(&c, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
 	put_threads(&c, v);
 	err = view_run(v, &sink, out);
+	shown_clear(&c.values);
 	put_plain(&c, "\n]}\n");
 	return err;
 }

@@ -141,23 +141,26 @@ static char *put_or_null(char *p, bool known, uint64_t value)
 	return known ? put_number(p, value, 0, ' ') : put_text(p, "null");
 }
 
-/* The values as they are printed elsewhere, by the names of the arguments. */
-static void json_values(struct json *j, const struct call *c)
+void json_args(struct output *out, struct shown_values *v, const struct call *c, const char *before)
 {
-	const char *name, *comma = "";
+	const char *name;
 	size_t i = 0;
 
-	output_printf(j->out, ",\"args\":{");
-	while (shown_next(&j->values, c, &i, &name)) {
+	for (; shown_next(v, c, &i, &name); before = ",") {
 		char number[32];
 
 		snprintf(number, sizeof(number), "arg%zu", i);
-		output_printf(j->out, "%s", comma);
-		json_string(j->out, *name ? name : number);
-		output_printf(j->out, ":");
-		json_string(j->out, j->values.args);
-		comma = ",";
+		output_printf(out, "%s", before);
+		json_string(out, *name ? name : number);
+		output_printf(out, ":");
+		json_string(out, v->args);
 	}
+}
+
+static void json_values(struct json *j, const struct call *c)
+{
+	output_printf(j->out, ",\"args\":{");
+	json_args(j->out, &j->values, c, "");
 	output_printf(j->out, "}");
 	shown_take(&j->values, c);
 	if (j->values.result[0]) {

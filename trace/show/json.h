@@ -17,4 +17,9 @@ void json_string(struct output *, const char *text);
  * printed, and its module. */
 void json_func(struct output *, const struct reader_func *);
 
+struct shown_values;
+/* "NAME":"VALUE" of each argument of a call, as it is printed elsewhere; `before` stands before the
+ * first. */
+void json_args(struct output *, struct shown_values *, const struct call *, const char *before);
+
 #endif
