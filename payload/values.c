@@ -71,9 +71,13 @@ static const struct capture_plan *plan_of(const struct session *s, uint64_t func
 	const uint32_t *list = (const uint32_t *)((const char *)s + s->plans_off);
 	uint64_t at = func < s->plans_funcs ? observe(&list[func]) * 8ull : 0;
 
-	if (!at || at > s->plans_size - sizeof(struct capture_plan))
+	const struct capture_plan *p = (const struct capture_plan *)((const char *)list + at);
+
+	/* The program may have written anywhere. */
+	if (!at || at > s->plans_size - sizeof(*p) || p->plan.nops > READS_MAX ||
+	    p->plan.nentry > p->plan.nops)
 		return NULL;
-	return (const struct capture_plan *)((const char *)list + at);
+	return p;
 }
 
 /* ---- memory -------------------------------------------------------------- */
@@ -180,7 +184,7 @@ static void take_kept(struct capture_area *a, uint64_t func, uint64_t sp)
 	struct reads_state *s = &a->state;
 	uint32_t i, at;
 
-	if (!k || k->func != func)
+	if (!k || k->func != func || k->n > sizeof(k->bytes))
 		return;
 	for (i = 0; i < k->n; i++)
 		s->capture[i] = k->bytes[i];
