@@ -457,7 +457,7 @@ def split(text):
     return name, parts, rest[i + 1:]
 
 
-WAYS = [(cc, o, d) for cc in ('gcc', 'clang') for o in ('-O0', '-O1', '-O2', '-Og')
+WAYS = [(cc, o, d) for cc in ('gcc', 'clang') for o in ('-O0', '-O1', '-O2', '-O3', '-Og')
         for d in ('-gdwarf-4', '-gdwarf-5')]
 GONE = ('<optimised out>', '<unknown>')
 
