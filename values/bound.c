@@ -29,7 +29,7 @@ static int32_t weigh(struct signature *s, uint32_t type, int32_t *weights, unsig
 	if (*weight > 0)
 		return *weight;
 	*weight = BUSY;
-	if (t->kind == TYPE_STRUCT || t->kind == TYPE_UNION)
+	if (t->kind == TYPE_STRUCT || t->kind == TYPE_UNION || t->kind == TYPE_VARIANTS)
 		for (uint32_t i = 0; i < t->n && sum <= VISITS_MAX; i++) {
 			const struct member *m = signature_member_at(s, t, i);
 

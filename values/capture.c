@@ -92,15 +92,21 @@ static bool has_byte(const struct capture *c, struct spot s, uint8_t op, uint32_
 	return o->role == READ_PART && o->param == s.of && s.at >= o->at && s.at - o->at < o->cap;
 }
 
-uint8_t capture_behind(const struct capture *c, struct spot s)
+uint8_t capture_behind(const struct capture *c, struct spot s, uint32_t type)
 {
+	uint8_t ret = READS_NONE;
+
 	for (unsigned int i = 0; i < c->plan->nops; i++) {
 		const struct read_op *o = &c->plan->ops[i];
 		uint32_t at;
 
-		if (o->source == READ_MEMORY && o->role == READ_BEHIND &&
-		    has_byte(c, s, o->index, &at) && o->pointer_at == at)
+		if (o->source != READ_MEMORY || o->role != READ_BEHIND || o->type != type ||
+		    !has_byte(c, s, o->index, &at) || o->pointer_at != at)
+			continue;
+		if (c->v[i].there && c->v[i].status != READ_NOT)
 			return i;
+		if (ret == READS_NONE)
+			ret = i;
 	}
-	return READS_NONE;
+	return ret;
 }

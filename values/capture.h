@@ -41,7 +41,9 @@ struct spot {
 };
 
 enum held capture_take(const struct capture *, struct spot, uint32_t n, uint8_t *ret);
-/* The operation that reads behind the pointer which lies there; READS_NONE: none does. */
-uint8_t capture_behind(const struct capture *, struct spot);
+/* The operation that reads behind the pointer of that type which lies there; READS_NONE: none
+ * does. Variants of a value may have pointers in one place: it is one that was executed, if one
+ * was. */
+uint8_t capture_behind(const struct capture *, struct spot, uint32_t type);
 
 #endif

@@ -79,8 +79,9 @@ static bool find_bytes(const struct compiling *c, struct where w, uint32_t size,
 	return false;
 }
 
-/* An operation that reads behind the pointer at `w`. */
-static bool behind(const struct compiling *c, struct where w, uint32_t cap, struct read_op *ret)
+/* An operation that reads behind the pointer at `w`, of which `type` says what it leads to. */
+static bool behind(const struct compiling *c, uint32_t type, struct where w, uint32_t cap,
+		   struct read_op *ret)
 {
 	uint8_t op;
 	uint16_t at;
@@ -88,7 +89,8 @@ static bool behind(const struct compiling *c, struct where w, uint32_t cap, stru
 	if (!find_bytes(c, w, 8, &op, &at))
 		return false;
 	*ret = (struct read_op){ .source = READ_MEMORY, .role = READ_BEHIND, .index = op,
-				 .pointer_at = at, .cap = (uint16_t)MIN(cap, READS_BYTES_MAX) };
+				 .pointer_at = at, .cap = (uint16_t)MIN(cap, READS_BYTES_MAX),
+				 .type = (uint16_t)type };
 	return true;
 }
 
@@ -102,33 +104,38 @@ static bool is_text(const struct type *t)
 	return t->kind == TYPE_CHAR && t->size == 1;
 }
 
-/* Is there something to be shown behind a pointer to this? One to bytes is to a buffer. */
-static bool is_shown_behind(const struct type *t)
+/* Is there something to be shown behind a pointer to this? One to bytes is to a buffer, unless it
+ * is a reference. */
+static bool is_shown_behind(const struct type *pointer, const struct type *t)
 {
-	return t->size && !(t->kind == TYPE_INT && t->size == 1) &&
+	return t->size &&
+		!(t->kind == TYPE_INT && t->size == 1 && pointer->kind != TYPE_REFERENCE) &&
 		t->kind != TYPE_UNKNOWN && t->kind != TYPE_VOID && t->kind != TYPE_CODE &&
 		!(t->flags & TYPE_OPAQUE);
 }
 
+/* What the pointer at `w` leads to; `type` is the pointer's. */
 static void follow_target(struct compiling *c, uint32_t type, struct where w, unsigned int deep,
 			  unsigned int nested)
 {
-	const struct type *t = signature_type_at(c->s, type);
+	const struct type *pointer = signature_type_at(c->s, type);
+	const struct type *t = signature_type_at(c->s, pointer->of);
 	struct read_op op;
 
 	if (is_text(t)) {
-		if (behind(c, w, c->o.text, &op)) {
+		if (behind(c, type, w, c->o.text, &op)) {
 			op.flags = READ_TEXT;
 			add_op(c, op);
 		}
 		return;
 	}
-	if (!is_shown_behind(t) || !behind(c, w, MIN(t->size, BEHIND_MAX), &op))
+	if (!is_shown_behind(pointer, t) ||
+	    !behind(c, type, w, (uint32_t)MIN(t->size, (uint64_t)BEHIND_MAX), &op))
 		return;
 	uint8_t made = add_op(c, op);
 
 	if (made != READS_NONE)
-		follow(c, type, (struct where){ made, 0 }, deep, nested + 1);
+		follow(c, pointer->of, (struct where){ made, 0 }, deep, nested + 1);
 }
 
 static void follow_members(struct compiling *c, const struct type *t, struct where w,
@@ -154,11 +161,11 @@ static void follow_elements(struct compiling *c, const struct type *t, struct wh
 
 /* ---- shapes -------------------------------------------------------------- */
 
-static void follow_cow(struct compiling *c, struct where pointer)
+static void follow_cow(struct compiling *c, uint32_t type, struct where pointer)
 {
 	struct read_op length, text;
 
-	if (!behind(c, pointer, 8, &length) || !behind(c, pointer, c->o.text, &text))
+	if (!behind(c, type, pointer, 8, &length) || !behind(c, type, pointer, c->o.text, &text))
 		return;
 	length.role = READ_LENGTH;
 	length.offset = COW_LENGTH;
@@ -169,9 +176,10 @@ static void follow_cow(struct compiling *c, struct where pointer)
 }
 
 /* Elements, or characters: as many as a length or an end says. */
-static void follow_run(struct compiling *c, const struct type *t, struct where w,
-		       unsigned int deep, unsigned int nested)
+static void follow_run(struct compiling *c, uint32_t type, struct where w, unsigned int deep,
+		       unsigned int nested)
 {
+	const struct type *t = signature_type_at(c->s, type);
 	bool text = t->shape == SHAPE_TEXT || t->shape == SHAPE_TEXT_LIBCXX;
 	uint64_t size = text ? 1 : signature_type_at(c->s, t->of)->size;
 	uint32_t cap = text ? c->o.text : size <= BEHIND_MAX ? BEHIND_MAX / MAX(size, 1) * size : 0;
@@ -180,7 +188,7 @@ static void follow_run(struct compiling *c, const struct type *t, struct where w
 	uint16_t at;
 
 	if (!size || !cap || size > UINT16_MAX ||
-	    !behind(c, (struct where){ w.op, w.at + t->pointer_at }, cap, &op) ||
+	    !behind(c, type, (struct where){ w.op, w.at + t->pointer_at }, cap, &op) ||
 	    !find_bytes(c, (struct where){ w.op, w.at + t->length_at }, 8, &length, &at))
 		return;
 	op.length_index = length;
@@ -210,25 +218,29 @@ static bool set_condition(struct compiling *c, struct where w, uint32_t at, uint
 	return true;
 }
 
-static void follow_shape(struct compiling *c, const struct type *t, struct where w,
-			 unsigned int deep, unsigned int nested)
+static void follow_shape(struct compiling *c, uint32_t type, struct where w, unsigned int deep,
+			 unsigned int nested)
 {
+	const struct type *t = signature_type_at(c->s, type);
 	struct where pointer = { w.op, w.at + t->pointer_at };
 
 	switch (t->shape) {
 	case SHAPE_TEXT_COW:
-		follow_cow(c, pointer);
+		follow_cow(c, type, pointer);
 		break;
 	case SHAPE_TEXT_LIBCXX:
 		/* The lowest bit of the first byte: it is long. */
 		if (set_condition(c, w, 0, 1, 1)) {
-			follow_run(c, t, w, deep, nested);
+			follow_run(c, type, w, deep, nested);
 			c->condition = (struct condition){ 0 };
 		}
 		break;
 	case SHAPE_OWNER:
 		if (deep)
-			follow_target(c, t->of, pointer, deep - 1, nested);
+			follow_target(c, type, pointer, deep - 1, nested);
+		break;
+	case SHAPE_INNER:
+		follow(c, t->of, pointer, deep, nested + 1);
 		break;
 	case SHAPE_OPTIONAL:
 		if (set_condition(c, w, t->length_at, 1, 1)) {
@@ -237,9 +249,48 @@ static void follow_shape(struct compiling *c, const struct type *t, struct where
 		}
 		break;
 	default:
-		follow_run(c, t, w, deep, nested);
+		follow_run(c, type, w, deep, nested);
 	}
 }
+
+/* ---- variants ------------------------------------------------------------ */
+
+/* A byte of the number that is not 0, if there is one: small numbers have it at the begin, and
+ * those beside what a pointer or length may be at the end. */
+static uint32_t telling_byte(uint64_t number, uint64_t size)
+{
+	uint32_t i = number & 0xff ? 0 : (uint32_t)MIN(MAX(size, 1), 8) - 1;
+
+	return number >> (8 * i) & 0xff ? i : 0;
+}
+
+/* A condition that holds for the variant, and may hold for others: what is read in vain is not
+ * shown. */
+static bool set_variant(struct compiling *c, const struct type *t, uint32_t i, struct where w)
+{
+	const struct enumerator *e = variant_number(c->s, t, i);
+	uint64_t size = signature_type_at(c->s, t->of)->size;
+	uint32_t byte = e ? telling_byte((uint64_t)e->value, size) : 0;
+
+	return e && size && set_condition(c, w, t->pointer_at + byte, 0xff,
+					  (uint8_t)((uint64_t)e->value >> (8 * byte)));
+}
+
+static void follow_variants(struct compiling *c, const struct type *t, struct where w,
+			    unsigned int deep, unsigned int nested)
+{
+	for (uint32_t i = 0; i < t->n && c->plan->nops < READS_MAX; i++) {
+		const struct member *m = signature_member_at(c->s, t, i);
+		bool own = m && set_variant(c, t, i, w);
+
+		if (m)
+			follow(c, m->type, (struct where){ w.op, w.at + m->at }, deep, nested + 1);
+		if (own)
+			c->condition = (struct condition){ 0 };
+	}
+}
+
+/* -------------------------------------------------------------------------- */
 
 static void follow(struct compiling *c, uint32_t type, struct where w, unsigned int deep,
 		   unsigned int nested)
@@ -249,16 +300,23 @@ static void follow(struct compiling *c, uint32_t type, struct where w, unsigned 
 	if (nested > NESTED_MAX)
 		return;
 	if (t->shape) {
-		follow_shape(c, t, w, deep, nested);
+		follow_shape(c, type, w, deep, nested);
 		return;
 	}
 	switch (t->kind) {
 	case TYPE_POINTER:
 		if (deep)
-			follow_target(c, t->of, w, deep - 1, nested);
+			follow_target(c, type, w, deep - 1, nested);
 		break;
 	case TYPE_REFERENCE:
-		follow_target(c, t->of, w, deep, nested);
+		/* Rust has them within structures as others have pointers. */
+		if (!nested || c->s->language != LANGUAGE_RUST)
+			follow_target(c, type, w, deep, nested);
+		else if (deep)
+			follow_target(c, type, w, deep - 1, nested);
+		break;
+	case TYPE_VARIANTS:
+		follow_variants(c, t, w, deep, nested);
 		break;
 	case TYPE_STRUCT:
 		follow_members(c, t, w, deep, nested);
@@ -406,7 +464,7 @@ static void add_contents(struct compiling *c, uint8_t param)
 		follow(c, p->type, (struct where){ READS_NONE, 0 }, c->o.deep, 0);
 		return;
 	}
-	if (!behind(c, (struct where){ READS_NONE, 0 }, c->o.text, &op))
+	if (!behind(c, p->type, (struct where){ READS_NONE, 0 }, c->o.text, &op))
 		return;
 	op.flags = k->behind == BEHIND_TEXT ? READ_TEXT : 0;
 	if (!set_length(c, k, &op))

@@ -36,6 +36,7 @@ static void print_type(struct line *t, const struct signature *s, uint32_t type,
 {
 	const struct type *y = signature_type_at(s, type);
 	const char *name = signature_name_at(s, y->name);
+	bool rust = s->language == LANGUAGE_RUST;
 
 	if (*name) {
 		line_add(t, "%s", name);
@@ -55,8 +56,9 @@ static void print_type(struct line *t, const struct signature *s, uint32_t type,
 		break;
 	case TYPE_ARRAY:
 	case TYPE_VECTOR:
+		line_add(t, "%s", rust ? "[" : "");
 		print_type(t, s, y->of, nested + 1);
-		line_add(t, "[%u]", y->n);
+		line_add(t, rust ? "; %u]" : "[%u]", y->n);
 		break;
 	default:
 		line_add(t, "%s", plain_name(y));
@@ -71,6 +73,18 @@ static void print_declared(struct line *t, const struct signature *s, uint32_t t
 		line_add(t, "%s%s", ends_in_star(t) ? "" : " ", name);
 }
 
+/* "s: &str" */
+static void print_named(struct line *t, const struct signature *s, uint32_t type,
+			const char *name)
+{
+	if (s->language != LANGUAGE_RUST) {
+		print_declared(t, s, type, name);
+		return;
+	}
+	line_add(t, "%s%s", name, *name ? ": " : "");
+	print_type(t, s, type, 0);
+}
+
 static const char *place_note(const struct parameter *p)
 {
 	return p->place.kind == PLACE_GONE ? " <optimised out>" :
@@ -80,11 +94,15 @@ static const char *place_note(const struct parameter *p)
 size_t values_declaration(const struct signature *s, const char *name, char *buf, size_t size)
 {
 	struct line t = { .p = buf, .size = size };
+	bool rust = s->language == LANGUAGE_RUST;
 	const char *comma = "";
 
 	if (size)
 		*buf = '\0';
-	print_declared(&t, s, s->result.type, name);
+	if (rust)
+		line_add(&t, "fn %s", name);
+	else
+		print_declared(&t, s, s->result.type, name);
 	line_add(&t, "(");
 	for (size_t i = 0; i < s->nparams; i++) {
 		const struct parameter *p = &s->params[i];
@@ -93,13 +111,19 @@ size_t values_declaration(const struct signature *s, const char *name, char *buf
 			continue;
 		line_add(&t, "%s", comma);
 		comma = ", ";
-		print_declared(&t, s, p->type, signature_name_at(s, p->name));
+		print_named(&t, s, p->type, signature_name_at(s, p->name));
 		line_add(&t, "%s", place_note(p));
 	}
 	if (s->more || s->variadic)
 		line_add(&t, "%s...", comma);
-	line_add(&t, ")%s", signature_type_at(s, s->result.type)->kind == TYPE_VOID ? "" :
-		 place_note(&s->result));
+	line_add(&t, ")");
+	if (signature_type_at(s, s->result.type)->kind == TYPE_VOID)
+		return t.n;
+	if (rust) {
+		line_add(&t, " -> ");
+		print_type(&t, s, s->result.type, 0);
+	}
+	line_add(&t, "%s", place_note(&s->result));
 	return t.n;
 }
 

@@ -209,6 +209,8 @@ static void pass_signature(struct packing *p, struct signature *s)
 	NUMBER(s->name);
 	NUMBER(s->machine);
 	NUMBER(s->source);
+	NUMBER(s->language);
+	NUMBER(s->compiler);
 	FLAG(s->variadic);
 	FLAG(s->more);
 	FLAG(s->own_convention);
@@ -236,6 +238,7 @@ static void pass_op(struct packing *p, struct read_op *o)
 	NUMBER(o->if_mask);
 	NUMBER(o->if_value);
 	SIGNED(o->high);
+	NUMBER(o->type);
 }
 
 static void pass_plan(struct packing *p, struct read_plan *plan)

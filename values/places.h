@@ -25,6 +25,15 @@ struct numbering {
 	unsigned int general;		/* how many, from 0 on */
 };
 
+/* The registers that conventions of other languages are made of, in their order. */
+struct registers {
+	const uint8_t *general;
+	unsigned int ngeneral, nvector;
+	uint8_t results[2];		/* general ones; of vectors it is the first two */
+	int32_t stack;			/* where the first argument is that has no register, from
+					 * the stack pointer at the entry */
+};
+
 /* What an instruction set has of its own. */
 struct convention {
 	/* The places of all parameters, and of the result. */
@@ -32,11 +41,19 @@ struct convention {
 		      struct place *result);
 	struct numbering numbering;
 	bool extended;			/* a long double is none of IEEE 754, but the x87's */
+	const struct registers *rust;	/* NULL: not known */
 };
 
 extern const struct convention convention_x86_64, convention_arm64;
 /* By a file's e_machine; NULL: none is known. */
 const struct convention *convention_of(uint16_t machine);
+
+/* ---- places_rust.c ------------------------------------------------------- */
+
+void places_rust(const struct signature *, const struct registers *,
+		 struct place params[PARAMS_MAX], struct place *result);
+/* May it be a function of C's convention, by its types? */
+bool places_rust_foreign(const struct signature *);
 
 /* ---- what both need ------------------------------------------------------ */
 

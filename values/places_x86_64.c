@@ -109,6 +109,9 @@ static bool classify(const struct signature *s, uint32_t type, uint64_t at, enum
 	if (depth > NESTED_MAX || at > 16 || t->size > 16)
 		return false;
 	switch (t->kind) {
+	case TYPE_VARIANTS:
+		return classify(s, t->of, at + t->pointer_at, c, depth + 1) &&
+			classify_members(s, t, at, c, depth);
 	case TYPE_STRUCT:
 	case TYPE_UNION:
 		return classify_members(s, t, at, c, depth);
@@ -327,4 +330,10 @@ static void place_all(const struct signature *s, struct place params[PARAMS_MAX]
 }
 
 /* Registers: psABI, figure 3.36. */
-const struct convention convention_x86_64 = { place_all, { 7, 6, 17, 16, 16 }, true };
+static const struct registers registers_rust = {
+	general, GENERAL_MAX, VECTOR_MAX, { RAX, RDX }, 8,
+};
+
+const struct convention convention_x86_64 = {
+	place_all, { 7, 6, 17, 16, 16 }, true, &registers_rust,
+};

@@ -16,6 +16,12 @@ void line_add(struct line *t, const char *fmt, ...)
 	t->n += n > 0 ? (size_t)n : 0;
 }
 
+void line_missing(struct line *t, enum held why)
+{
+	line_add(t, "%s", why == HELD_NOT ? "<optimised out>" :
+		 why == HELD_UNREADABLE ? "(unreadable)" : "...");
+}
+
 /* Bytes of the character of UTF-8 that begins here; 0: none does (RFC 3629). */
 static size_t utf8_length(const uint8_t *p, size_t n)
 {
@@ -67,10 +73,25 @@ void line_quoted(struct line *t, const uint8_t *bytes, size_t n)
 	line_add(t, "\"");
 }
 
-void line_character(struct line *t, uint32_t c)
+static size_t utf8_encode(uint32_t c, uint8_t ret[4])
 {
+	size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+
+	for (size_t i = n; --i; c >>= 6)
+		ret[i] = (uint8_t)(0x80 | (c & 0x3f));
+	ret[0] = (uint8_t)(n == 1 ? c : (0xf00 >> n & 0xff) | c);
+	return n;
+}
+
+void line_character(struct line *t, uint32_t c, bool unicode)
+{
+	uint8_t bytes[4];
+	size_t n = unicode && c < 0x200000 ? utf8_encode(c, bytes) : 0;
+
 	line_add(t, "'");
-	if (c < 256)
+	if (n > 1 && utf8_length(bytes, n))
+		line_add(t, "%.*s", (int)n, (const char *)bytes);
+	else if (c < 256)
 		add_byte(t, (uint8_t)c, '\'');
 	else
 		line_add(t, "\\u%04x", c);

@@ -11,10 +11,12 @@ struct line {
 };
 
 void line_add(struct line *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* In place of what is not there. */
+void line_missing(struct line *, enum held why);
 /* In quotes, with escapes: UTF-8 and printable characters are themselves. */
 void line_quoted(struct line *, const uint8_t *bytes, size_t n);
 /* 'a' */
-void line_character(struct line *, uint32_t c);
+void line_character(struct line *, uint32_t c, bool unicode);
 
 /* ---- print_scalar.c ------------------------------------------------------ */
 

@@ -147,25 +147,37 @@ static void print_enum(struct line *t, const struct signature *s, const struct t
 {
 	uint64_t v = low_word(bytes, type->size);
 	int64_t value = type->flags & TYPE_SIGNED ? extend(v, type->size) : (int64_t)v;
+	bool rust = s->language == LANGUAGE_RUST;
 
 	for (uint32_t i = 0; i < type->n; i++) {
 		const struct enumerator *e = signature_enumerator_at(s, type, i);
 
 		if (e && e->value == value) {
+			if (rust)
+				line_add(t, "%s::", signature_name_at(s, type->name));
 			line_add(t, "%s", signature_name_at(s, e->name));
 			return;
 		}
 	}
-	if (value <= 0 || !print_bits(t, s, type, v))
+	if (value <= 0 || rust || !print_bits(t, s, type, v))
 		print_int(t, type, bytes);
 }
 
 /* -------------------------------------------------------------------------- */
 
+/* Digits only, from there on: Rust tells floats by the point. */
+static bool is_whole(const struct line *t, size_t at)
+{
+	if (t->n >= t->size)
+		return false;
+	return !t->p[at + strspn(t->p + at, "-0123456789")];
+}
+
 void print_scalar(struct line *t, const struct signature *s, const struct type *type,
 		  const uint8_t bytes[SCALAR_MAX])
 {
 	uint64_t v = low_word(bytes, type->size);
+	size_t at;
 
 	switch (type->kind) {
 	case TYPE_BOOL:
@@ -175,13 +187,16 @@ void print_scalar(struct line *t, const struct signature *s, const struct type *
 			line_add(t, "%s", v ? "true" : "false");
 		break;
 	case TYPE_CHAR:
-		line_character(t, (uint32_t)v);
+		line_character(t, (uint32_t)v, type->size == 4);
 		break;
 	case TYPE_ENUM:
 		print_enum(t, s, type, bytes);
 		break;
 	case TYPE_FLOAT:
+		at = t->n;
 		print_float(t, bytes, type->size, type->flags);
+		if (s->language == LANGUAGE_RUST && is_whole(t, at))
+			line_add(t, ".0");
 		break;
 	case TYPE_POINTER:
 	case TYPE_REFERENCE:

@@ -65,7 +65,7 @@ struct read_op {
 	uint16_t cap;		/* bytes, at most READS_BYTES_MAX */
 	uint16_t unit;		/* at least 1 */
 	uint8_t if_mask, if_value;	/* byte if_at of result if_index, masked, is that */
-	uint8_t spare[2];
+	uint16_t type;		/* for what makes text: the type whose bytes lead there */
 	int32_t high;		/* READ_LITERAL: the upper half */
 };
 

@@ -10,13 +10,12 @@ struct found {
 	uint32_t at;
 };
 
-/* What libraries have their members in, and no user has: names that are reserved (Rust's: the
- * parts of Vec). */
+/* What libraries have their members in, and no user has: names that are reserved. */
 static bool is_wrapper(const char *name)
 {
 	static const char *const names[] = {
 		"_M_impl", "_M_dataplus", "_M_t", "_M_payload", "__r_", "__value_", "__ptr_",
-		"__end_cap_", "__rep_", "__l", "buf", "inner", "vec", "ptr", "pointer",
+		"__end_cap_", "__rep_", "__l",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
@@ -175,23 +174,6 @@ static bool find_libcxx_text(const struct signature *s, struct type *t)
 
 /* -------------------------------------------------------------------------- */
 
-static bool is_called(const struct signature *s, const struct type *t, const char *begin)
-{
-	return !strncmp(signature_name_at(s, t->name), begin, strlen(begin));
-}
-
-/* Rust and Go have one type of each, and names of theirs. */
-static bool find_others(const struct signature *s, struct type *t)
-{
-	if (is_called(s, t, "&str") || is_called(s, t, "&mut str"))
-		return find_pair(s, t, "data_ptr", "length", true);
-	if (is_called(s, t, "&[") || is_called(s, t, "&mut ["))
-		return find_pair(s, t, "data_ptr", "length", false);
-	if (!strcmp(signature_name_at(s, t->name), "string"))
-		return find_pair(s, t, "str", "len", true);
-	return is_called(s, t, "[]") && find_pair(s, t, "array", "len", false);
-}
-
 /* clang leaves out the class that libstdc++ has the pointer in, which is all of that. */
 static bool find_text_bare(struct signature *s, uint32_t type)
 {
@@ -218,13 +200,12 @@ void shape_find(struct signature *s, uint32_t type)
 	if (t->kind != TYPE_STRUCT || !t->n || find_text_bare(s, type))
 		return;
 	t = &s->types[type];
-	if (find_text(s, t) || find_libcxx_text(s, t) ||
-	    find_pair(s, t, "_M_str", "_M_len", true) ||
-	    find_pair(s, t, "__data_", "__size_", true) ||
-	    find_pair(s, t, "__data", "__size", true) || find_vector(s, t, "_M_start", "_M_finish") ||
-	    find_vector(s, t, "__begin_", "__end_") ||
-	    find_optional(s, t, "_M_value", "_M_engaged") ||
-	    find_optional(s, t, "__val_", "__engaged_") || find_owner(s, t))
-		return;
-	find_others(s, t);
+	(void)(find_text(s, t) || find_libcxx_text(s, t) ||
+	       find_pair(s, t, "_M_str", "_M_len", true) ||
+	       find_pair(s, t, "__data_", "__size_", true) ||
+	       find_pair(s, t, "__data", "__size", true) ||
+	       find_vector(s, t, "_M_start", "_M_finish") ||
+	       find_vector(s, t, "__begin_", "__end_") ||
+	       find_optional(s, t, "_M_value", "_M_engaged") ||
+	       find_optional(s, t, "__val_", "__engaged_") || find_owner(s, t));
 }

@@ -11,4 +11,11 @@
 /* Set the shape of a structure whose members are complete. */
 void shape_find(struct signature *, uint32_t type);
 
+/* ---- shapes_rust.c ------------------------------------------------------- */
+
+/* The same for Rust. True: its debug information does not say by members what the elements are. */
+bool shape_find_rust(struct signature *, uint32_t type);
+/* Then that is told so: 0, it is not known. */
+void shape_elements(struct signature *, uint32_t type, uint32_t of);
+
 #endif

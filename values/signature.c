@@ -108,6 +108,16 @@ const struct enumerator *signature_enumerator_at(const struct signature *s, cons
 	return i < t->n && at < s->nenumerators ? &s->enumerators[at] : NULL;
 }
 
+const struct enumerator *variant_number(const struct signature *s, const struct type *t,
+					uint32_t i)
+{
+	const struct member *m = signature_member_at(s, t, i);
+	uint64_t at = (uint64_t)t->length_at + i;
+
+	return m && !(m->flags & MEMBER_OTHERWISE) && at < s->nenumerators ?
+		&s->enumerators[at] : NULL;
+}
+
 bool type_is_scalar(const struct type *t)
 {
 	return t->kind == TYPE_INT || t->kind == TYPE_CHAR || t->kind == TYPE_BOOL ||
@@ -123,6 +133,9 @@ static uint32_t align_within(const struct signature *s, uint32_t index, unsigned
 	if (t->align && !(t->align & (t->align - 1)))
 		return t->align;
 	switch (t->kind) {
+	case TYPE_VARIANTS:
+		align = align_within(s, t->of, NESTED_MAX);
+		/* fall through */
 	case TYPE_STRUCT:
 	case TYPE_UNION:
 		for (uint32_t i = 0; i < t->n && depth < NESTED_MAX; i++) {

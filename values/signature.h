@@ -37,6 +37,10 @@ enum type_kind {
 	TYPE_UNION,
 	TYPE_ARRAY,		/* `n` of `of` */
 	TYPE_VECTOR,		/* the same in one vector register */
+	TYPE_VARIANTS,		/* of Rust: one of several structures. first, n: members, of
+				 * which one is there; `of`: the integer that tells which,
+				 * 0: none does; pointer_at: where that is; length_at: the
+				 * first member's enumerator, which has the number */
 };
 
 enum type_flag {
@@ -59,6 +63,7 @@ enum type_shape {
 	SHAPE_VECTOR,		/* pointers to the first and behind the last element */
 	SHAPE_OWNER,		/* a pointer, and perhaps what deletes it */
 	SHAPE_OPTIONAL,		/* a value, and whether it is there */
+	SHAPE_INNER,		/* `of` at pointer_at, and nothing else that is of interest */
 };
 
 struct type {
@@ -77,6 +82,7 @@ struct type {
 
 enum member_flag {
 	MEMBER_BASE = 1,	/* what a class inherits from */
+	MEMBER_OTHERWISE = 2,	/* of TYPE_VARIANTS: for all numbers that no other has */
 };
 
 struct member {
@@ -129,7 +135,8 @@ struct place {
 	 * exit. */
 	bool kept;
 	/* It is told of later code only that this was it at the entry: true if the convention
-	 * has it there, too, for a parameter may have become another one. */
+	 * has it there, too, for a parameter may have become another one. PLACE_BY_TYPE: there,
+	 * a pointer to it is in the frame. */
 	bool later;
 	struct piece pieces[PIECES_MAX];
 };
@@ -167,6 +174,13 @@ struct parameter {
 	bool hidden;		/* it is there for the places of the others */
 };
 
+/* Whose convention it has, and whose way to write values. */
+enum signature_language {
+	LANGUAGE_C,		/* C++, too */
+	LANGUAGE_RUST,
+	LANGUAGE_OTHER,		/* its convention is not known */
+};
+
 enum signature_source {
 	SIGNATURE_DWARF,
 	SIGNATURE_BY_HAND,
@@ -188,6 +202,8 @@ struct signature {
 	uint32_t name;
 	uint16_t machine;	/* e_machine */
 	uint8_t source;		/* enum signature_source */
+	uint8_t language;	/* enum signature_language */
+	uint16_t compiler;	/* of Rust: its version, the number behind "1."; 0: not known */
 	bool variadic;
 	bool more;		/* parameters than PARAMS_MAX */
 	/* The compiler has given it another convention than its declaration says. */
@@ -215,6 +231,9 @@ const struct member *signature_member_at(const struct signature *, const struct 
 /* The one of that name; NULL: there is none. */
 const struct enumerator *signature_enumerator_at(const struct signature *, const struct type *,
 						 uint32_t i);
+/* The number by which a member of TYPE_VARIANTS is told; NULL: all that others do not have. */
+const struct enumerator *variant_number(const struct signature *, const struct type *,
+					uint32_t i);
 /* The alignment of a type, bytes; 1 at least. */
 uint32_t signature_align(const struct signature *, uint32_t type);
 /* bound.c. Leave out members of types that would take too long to walk; places_settle does it. */

@@ -4,26 +4,9 @@
 #include <string.h>
 
 #include "values/print.h"
+#include "values/printing.h"
 
 enum { ELEMENTS_MAX = 8, MEMBERS_SHOWN = 64, ARRAY_SHOWN = 64 };
-
-struct printing {
-	const struct capture *c;
-	struct line *t;
-};
-
-static void print_value(const struct printing *, uint32_t type, struct spot, unsigned int nested);
-
-static struct spot beyond(struct spot s, uint64_t at)
-{
-	return (struct spot){ s.own, s.of, s.at + (uint32_t)at };
-}
-
-static void print_missing(const struct printing *p, enum held why)
-{
-	line_add(p->t, "%s", why == HELD_NOT ? "<optimised out>" :
-		 why == HELD_UNREADABLE ? "(unreadable)" : "...");
-}
 
 /* ---- what is behind a pointer -------------------------------------------- */
 
@@ -59,24 +42,27 @@ static void print_behind(const struct printing *p, uint64_t pointer, uint8_t op,
 		print_text(p, v);
 	else {
 		line_add(p->t, "%s", mark);
-		print_value(p, target, (struct spot){ false, op, 0 }, nested + 1);
+		p->value(p, target, (struct spot){ false, op, 0 }, nested + 1);
 	}
 }
 
-static void print_pointer(const struct printing *p, const struct type *t, struct spot s,
+/* `type` has the pointer at `s`. */
+static void print_pointer(const struct printing *p, uint32_t type, struct spot s, const char *mark,
 			  unsigned int nested)
 {
-	uint8_t bytes[SCALAR_MAX] = { 0 }, op = capture_behind(p->c, s);
+	static const struct type plain = { .kind = TYPE_POINTER, .size = 8 };
+	const struct type *t = signature_type_at(p->c->signature, type);
+	uint8_t bytes[SCALAR_MAX] = { 0 }, op = capture_behind(p->c, s, type);
 	enum held held = capture_take(p->c, s, 8, bytes);
 	uint64_t pointer;
 
 	memcpy(&pointer, bytes, sizeof(pointer));
 	if (held != HELD)
-		print_missing(p, held);
+		line_missing(p->t, held);
 	else if (!pointer || op == READS_NONE)
-		print_scalar(p->t, p->c->signature, t, bytes);
+		print_scalar(p->t, p->c->signature, &plain, bytes);
 	else
-		print_behind(p, pointer, op, t->of, t->kind == TYPE_REFERENCE ? "" : "&", nested);
+		print_behind(p, pointer, op, t->of, mark, nested);
 }
 
 /* ---- structures ---------------------------------------------------------- */
@@ -88,10 +74,10 @@ static void print_bit_field(const struct printing *p, const struct member *m, st
 	unsigned int n = (m->bit % 8 + m->bits + 7) / 8;
 	unsigned __int128 v;
 	enum held held = n > sizeof(raw) ? HELD_CUT :
-		capture_take(p->c, beyond(s, m->at + m->bit / 8), n, raw);
+		capture_take(p->c, spot_beyond(s, m->at + m->bit / 8), n, raw);
 
 	if (held != HELD || m->bits > 64 || t->size > 8) {
-		print_missing(p, held == HELD ? HELD_CUT : held);
+		line_missing(p->t, held == HELD ? HELD_CUT : held);
 		return;
 	}
 	memcpy(&v, raw, sizeof(v));
@@ -123,7 +109,7 @@ static void print_members(const struct printing *p, const struct type *t, struct
 		if (m->bits)
 			print_bit_field(p, m, s);
 		else
-			print_value(p, m->type, beyond(s, m->at), nested + 1);
+			p->value(p, m->type, spot_beyond(s, m->at), nested + 1);
 	}
 	line_add(p->t, "%s}", t->flags & TYPE_OPAQUE || t->n > MEMBERS_SHOWN ? "..." : "");
 }
@@ -136,7 +122,7 @@ static void print_elements(const struct printing *p, uint32_t of, uint64_t n, st
 	line_add(p->t, "[");
 	for (uint64_t i = 0; i < n && i < ELEMENTS_MAX; i++) {
 		line_add(p->t, "%s", i ? ", " : "");
-		print_value(p, of, beyond(s, i * size), nested + 1);
+		p->value(p, of, spot_beyond(s, i * size), nested + 1);
 	}
 	if (n > ELEMENTS_MAX || more)
 		line_add(p->t, "%s...", n ? ", " : "");
@@ -150,11 +136,11 @@ static void print_characters(const struct printing *p, const struct type *t, str
 	uint32_t n = 0, most = MIN(t->n, (uint32_t)sizeof(bytes));
 	enum held held = HELD;
 
-	while (n < most && (held = capture_take(p->c, beyond(s, n), 1, bytes + n)) == HELD &&
+	while (n < most && (held = capture_take(p->c, spot_beyond(s, n), 1, bytes + n)) == HELD &&
 	       bytes[n])
 		n++;
 	if (held != HELD && !n) {
-		print_missing(p, held);
+		line_missing(p->t, held);
 		return;
 	}
 	line_quoted(p->t, bytes, n);
@@ -178,10 +164,10 @@ static void print_complex(const struct printing *p, const struct type *t, struct
 
 	for (int i = 0; i < 2; i++) {
 		uint32_t n = size == 16 && !(t->flags & TYPE_QUAD) ? X87_SIZE : MIN(size, 16);
-		enum held held = capture_take(p->c, beyond(s, i * size), n, bytes);
+		enum held held = capture_take(p->c, spot_beyond(s, i * size), n, bytes);
 
 		if (held != HELD)
-			print_missing(p, held);
+			line_missing(p->t, held);
 		else
 			print_float(p->t, bytes, size, t->flags);
 		line_add(p->t, i ? "i" : "+");
@@ -197,7 +183,7 @@ static bool take_word(const struct printing *p, struct spot s, uint64_t *ret)
 
 	memcpy(ret, bytes, sizeof(*ret));
 	if (held != HELD)
-		print_missing(p, held);
+		line_missing(p->t, held);
 	return held == HELD;
 }
 
@@ -213,15 +199,15 @@ static bool print_short_text(const struct printing *p, const struct type *t, str
 	return true;
 }
 
-static void print_run(const struct printing *p, const struct type *t, struct spot s,
-		      unsigned int nested)
+static void print_run(const struct printing *p, uint32_t type, struct spot s, unsigned int nested)
 {
+	const struct type *t = signature_type_at(p->c->signature, type);
 	uint64_t pointer, size = signature_type_at(p->c->signature, t->of)->size;
-	uint8_t op = capture_behind(p->c, beyond(s, t->pointer_at));
+	uint8_t op = capture_behind(p->c, spot_beyond(s, t->pointer_at), type);
 	const struct captured *v = op == READS_NONE ? NULL : &p->c->v[op];
 	bool text = t->shape != SHAPE_VECTOR && t->shape != SHAPE_SPAN;
 
-	if (!take_word(p, beyond(s, t->pointer_at), &pointer))
+	if (!take_word(p, spot_beyond(s, t->pointer_at), &pointer))
 		return;
 	if (!pointer)
 		line_add(p->t, text ? "\"\"" : "[]");
@@ -240,33 +226,30 @@ static void print_optional(const struct printing *p, const struct type *t, struc
 			   unsigned int nested)
 {
 	uint8_t there;
-	enum held held = capture_take(p->c, beyond(s, t->length_at), 1, &there);
+	enum held held = capture_take(p->c, spot_beyond(s, t->length_at), 1, &there);
 
 	if (held != HELD)
-		print_missing(p, held);
+		line_missing(p->t, held);
 	else if (!there)
 		line_add(p->t, "nullopt");
 	else
-		print_value(p, t->of, beyond(s, t->pointer_at), nested + 1);
+		p->value(p, t->of, spot_beyond(s, t->pointer_at), nested + 1);
 }
 
-static void print_owner(const struct printing *p, const struct type *t, struct spot s,
+static void print_shape(const struct printing *p, uint32_t type, struct spot s,
 			unsigned int nested)
 {
-	const struct type pointer = { .kind = TYPE_POINTER, .size = 8, .of = t->of };
+	const struct type *t = signature_type_at(p->c->signature, type);
+	bool rust = p->c->signature->language == LANGUAGE_RUST;
 
-	print_pointer(p, &pointer, beyond(s, t->pointer_at), nested);
-}
-
-static void print_shape(const struct printing *p, const struct type *t, struct spot s,
-			unsigned int nested)
-{
 	if (t->shape == SHAPE_OPTIONAL)
 		print_optional(p, t, s, nested);
+	else if (t->shape == SHAPE_INNER)
+		p->value(p, t->of, spot_beyond(s, t->pointer_at), nested + 1);
 	else if (t->shape == SHAPE_OWNER)
-		print_owner(p, t, s, nested);
+		print_pointer(p, type, spot_beyond(s, t->pointer_at), rust ? "" : "&", nested);
 	else if (!print_short_text(p, t, s))
-		print_run(p, t, s, nested);
+		print_run(p, type, s, nested);
 }
 
 /* -------------------------------------------------------------------------- */
@@ -285,26 +268,34 @@ static void print_plain(const struct printing *p, const struct type *t, struct s
 	if (held == HELD)
 		print_scalar(p->t, p->c->signature, t, bytes);
 	else
-		print_missing(p, held);
+		line_missing(p->t, held);
 }
 
+/* "&" is what C has for a pointer's target; Rust has none of it for what is always there. */
 static void print_value(const struct printing *p, uint32_t type, struct spot s,
 			unsigned int nested)
 {
 	const struct type *t = signature_type_at(p->c->signature, type);
+	bool rust = p->c->signature->language == LANGUAGE_RUST;
 
 	if (nested > 2 * NESTED_MAX || p->t->n > p->t->size) {
 		line_add(p->t, "...");
 		return;
 	}
 	if (t->shape) {
-		print_shape(p, t, s, nested);
+		print_shape(p, type, s, nested);
 		return;
 	}
 	switch (t->kind) {
+	case TYPE_VARIANTS:
+		rust_variants(p, t, s, nested);
+		break;
 	case TYPE_STRUCT:
 	case TYPE_UNION:
-		print_members(p, t, s, nested);
+		if (rust)
+			rust_struct(p, t, "", s, nested);
+		else
+			print_members(p, t, s, nested);
 		break;
 	case TYPE_ARRAY:
 		print_array(p, t, s, nested);
@@ -317,7 +308,7 @@ static void print_value(const struct printing *p, uint32_t type, struct spot s,
 		break;
 	case TYPE_POINTER:
 	case TYPE_REFERENCE:
-		print_pointer(p, t, s, nested);
+		print_pointer(p, type, s, t->kind == TYPE_REFERENCE ? "" : "&", nested);
 		break;
 	default:
 		print_plain(p, t, s);
@@ -336,7 +327,7 @@ static void print_param(const struct printing *p, const struct parameter *param,
 		line_add(p->t, "<unknown>");
 		break;
 	default:
-		print_value(p, param->type, s, 0);
+		p->value(p, param->type, s, 0);
 	}
 }
 
@@ -374,32 +365,34 @@ size_t values_args(const struct capture *c, char *buf, size_t size)
 {
 	struct line t = line_begin(buf, size);
 
-	print_args(&(struct printing){ c, &t });
+	print_args(&(struct printing){ c, &t, print_value });
 	return t.n;
 }
 
 size_t values_arg(const struct capture *c, size_t i, char *buf, size_t size)
 {
 	struct line t = line_begin(buf, size);
+	const struct printing p = { c, &t, print_value };
 
 	if (i < c->signature->nparams && !c->signature->params[i].hidden)
-		print_param(&(struct printing){ c, &t }, &c->signature->params[i], (uint8_t)i);
+		print_param(&p, &c->signature->params[i], (uint8_t)i);
 	return t.n;
 }
 
 size_t values_result(const struct capture *c, char *buf, size_t size)
 {
 	struct line t = line_begin(buf, size);
+	const struct printing p = { c, &t, print_value };
 
 	if (c->has_exit && !returns_nothing(c->signature))
-		print_param(&(struct printing){ c, &t }, &c->signature->result, READS_RESULT);
+		print_param(&p, &c->signature->result, READS_RESULT);
 	return t.n;
 }
 
 size_t values_call(const struct capture *c, const char *name, char *buf, size_t size)
 {
 	struct line t = line_begin(buf, size);
-	const struct printing p = { c, &t };
+	const struct printing p = { c, &t, print_value };
 
 	line_add(&t, "%s(", name);
 	print_args(&p);

@@ -83,6 +83,8 @@ static void build_base(struct building *b, Dwarf_Die *die, struct type *t)
 		t->size = 0;
 	if (t->size)
 		base_kind(die, name, t);
+	else if (b->unit->language == LANGUAGE_RUST)
+		t->kind = TYPE_STRUCT;		/* (), and what there is none of */
 	base_format(b->s, name, t);
 }
 
@@ -161,12 +163,21 @@ static bool is_const(Dwarf_Die *die)
 	return false;
 }
 
+/* Of Rust only raw pointers are pointers: the rest is always there. */
+static bool is_rust_reference(const struct building *b, Dwarf_Die *die)
+{
+	const char *name = dwarf_diename(die);
+
+	return b->unit->language == LANGUAGE_RUST && name && *name != '*';
+}
+
 static void build_pointer(struct building *b, Dwarf_Die *die, struct type *t,
 			  unsigned int pointers, unsigned int nested)
 {
 	Dwarf_Die of;
 
-	t->kind = dwarf_tag(die) == DW_TAG_pointer_type ? TYPE_POINTER : TYPE_REFERENCE;
+	t->kind = dwarf_tag(die) == DW_TAG_pointer_type && !is_rust_reference(b, die) ?
+		TYPE_POINTER : TYPE_REFERENCE;
 	t->size = POINTER_SIZE;
 	if (die_type(die, &of) && is_const(&of))
 		t->flags |= TYPE_TO_CONST;
@@ -239,6 +250,21 @@ static const char *usual_name(const char *name)
 	return name;
 }
 
+/* Nearly all of Rust's containers have the same allocator. */
+static uint32_t name_without_allocator(struct building *b, const char *name)
+{
+	static const char allocator[] = ", alloc::alloc::Global";
+	char text[512], *to = text;
+
+	while (*name && to < text + sizeof(text) - 1)
+		if (!strncmp(name, allocator, sizeof(allocator) - 1))
+			name += sizeof(allocator) - 1;
+		else
+			*to++ = *name++;
+	*to = '\0';
+	return signature_text(b->s, text);
+}
+
 /* Structures of C have a name behind a word. */
 static uint32_t name_type(struct building *b, Dwarf_Die *die, const char *name)
 {
@@ -248,8 +274,10 @@ static uint32_t name_type(struct building *b, Dwarf_Die *die, const char *name)
 
 	if (name || !own)
 		return signature_text(b->s, name);
+	if (b->unit->language == LANGUAGE_RUST)
+		return name_without_allocator(b, own);
 	own = usual_name(own);
-	if (b->unit->is_c && !b->unit->is_cxx)
+	if (b->unit->language == LANGUAGE_C && !b->unit->is_cxx)
 		switch (dwarf_tag(die)) {
 		case DW_TAG_structure_type:
 			word = "struct ";

@@ -39,6 +39,33 @@ uint32_t build_type_of(struct building *, Dwarf_Die *die);
 void build_struct(struct building *, Dwarf_Die *die, uint32_t type, unsigned int pointers,
 		  unsigned int nested);
 void build_enum(struct building *, Dwarf_Die *die, struct type *);
+/* ---- member.c ------------------------------------------------------------ */
+
+/* As wide as the type, and with its sign. */
+int64_t enumerator_as(const struct type *, int64_t value);
+
+/* What is in a structure: the members' own types are built meanwhile, so that theirs come between.
+ * They are collected, and listed when all are known. */
+enum { BUILD_LISTED = 512 };	/* members or enumerators of one type */
+
+struct members {
+	struct member v[BUILD_LISTED];
+	size_t n;
+};
+
+/* Of an entry that is a member, in a structure of that size; false: something is not known of
+ * where it is. */
+bool build_member(struct building *, Dwarf_Die *die, const struct type *, struct member *);
+
+/* ---- variant_build.c ----------------------------------------------------- */
+
+/* Of the DW_TAG_variant_part of a structure: its variants. False if not all is known of them; then
+ * nothing is changed. */
+bool build_variants(struct building *, Dwarf_Die *part, struct type *, unsigned int pointers,
+		    unsigned int nested);
+/* The type argument of that name; 0: it has none. */
+uint32_t build_argument(struct building *, Dwarf_Die *die, const char *name,
+			unsigned int pointers, unsigned int nested);
 
 /* ---- passing.c ----------------------------------------------------------- */
 
@@ -51,6 +78,7 @@ bool class_is_indirect(struct unit *, Dwarf_Die *class, bool *told);
 uint32_t build_die_type(struct building *, Dwarf_Die *die, unsigned int pointers,
 			unsigned int nested);
 bool die_number(Dwarf_Die *die, unsigned int attribute, uint64_t *ret);
+bool die_signed(Dwarf_Die *die, unsigned int attribute, int64_t *ret);
 bool die_type(Dwarf_Die *die, Dwarf_Die *ret);
 bool die_flag(Dwarf_Die *die, unsigned int attribute);
 

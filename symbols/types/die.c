@@ -15,6 +15,28 @@ bool die_number(Dwarf_Die *die, unsigned int attribute, uint64_t *ret)
 	return true;
 }
 
+/* data1 to data8 say no sign; compilers write a number below 0 in a form that does. */
+bool die_signed(Dwarf_Die *die, unsigned int attribute, int64_t *ret)
+{
+	Dwarf_Attribute a;
+	Dwarf_Sword value;
+	Dwarf_Word number;
+
+	if (!dwarf_attr(die, attribute, &a))
+		return false;
+	if (dwarf_whatform(&a) == DW_FORM_sdata || dwarf_whatform(&a) == DW_FORM_implicit_const) {
+		if (dwarf_formsdata(&a, &value))
+			return false;
+		*ret = value;
+		return true;
+	}
+	*ret = 0;
+	if (dwarf_formudata(&a, &number))
+		return false;
+	*ret = (int64_t)number;
+	return true;
+}
+
 bool die_type(Dwarf_Die *die, Dwarf_Die *ret)
 {
 	Dwarf_Attribute a;

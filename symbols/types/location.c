@@ -17,6 +17,7 @@ struct location {
 	struct place *place;
 	uint64_t done;		/* bytes of the value that are told */
 	bool of_now;		/* not only of what registers had at the entry */
+	bool spilled;		/* in the frame there is a pointer to it */
 };
 
 enum found {
@@ -170,8 +171,10 @@ static enum found take_based(struct location *l, uint64_t number, int64_t offset
 {
 	bool shifted = take_shift(l, ret), value = take_if(l, DW_OP_stack_value);
 
-	if (number == l->n->stack || number == l->n->frame)
+	if (number == l->n->stack || number == l->n->frame) {
+		l->spilled = next_is(l, DW_OP_deref);
 		return value ? FOUND_UNKNOWN : FOUND_MEMORY;
+	}
 	if (offset || !shifted || !set_register(l, number, ret) || ret->from != FROM_GENERAL)
 		return FOUND_UNKNOWN;
 	return value ? FOUND_PIECE : FOUND_POINTER;
@@ -196,7 +199,7 @@ static enum found take_simple(struct location *l, struct piece *ret)
 	switch (op->atom) {
 	case DW_OP_fbreg:
 	case DW_OP_call_frame_cfa:
-		take_if(l, DW_OP_deref);
+		l->spilled = take_if(l, DW_OP_deref);
 		return FOUND_MEMORY;
 	case DW_OP_entry_value:
 	case DW_OP_GNU_entry_value:
@@ -286,7 +289,16 @@ static void constant_place(Dwarf_Die *param, uint64_t size, struct place *ret)
 					  .literal = (uint64_t)value });
 }
 
-/* What a register had at the entry is true of the entry, wherever else the location is. */
+/* What a register had at the entry is true of the entry, wherever else the location is. The first
+ * pointer to a value in later code is taken for want of that: rustc has none for the prologue. */
+static bool is_later(const struct location *l, const struct place *found, const struct place *had)
+{
+	if (had->kind == PLACE_GONE &&
+	    (found->kind == PLACE_POINTED || (found->kind == PLACE_BY_TYPE && l->spilled)))
+		return true;
+	return !l->of_now && (found->kind == PLACE_PIECES || found->kind == PLACE_POINTED);
+}
+
 void location_at(Dwarf_Die *param, raddr_t entry, uint16_t machine, uint64_t size,
 		 struct place *ret)
 {
@@ -308,14 +320,14 @@ void location_at(Dwarf_Die *param, raddr_t entry, uint16_t machine, uint64_t siz
 		if (at <= 0)
 			break;
 		l.at = l.done = 0;
-		l.of_now = false;
+		l.of_now = l.spilled = false;
 		parse_place(&l, &found);
 		bool is_place = found.kind == PLACE_PIECES || found.kind == PLACE_POINTED;
+		bool now = entry >= start && entry < end;
 
-		if (entry >= start && entry < end ? is_place || ret->kind == PLACE_GONE :
-		    is_place && !l.of_now) {
+		if (now ? is_place || ret->kind == PLACE_GONE : is_later(&l, &found, ret)) {
 			*ret = found;
-			ret->later = entry < start || entry >= end;
+			ret->later = !now;
 		}
 		if ((ret->kind == PLACE_PIECES || ret->kind == PLACE_POINTED) && !ret->later)
 			return;

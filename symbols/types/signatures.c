@@ -221,27 +221,34 @@ static bool takes_float(const struct signature *s)
 	return false;
 }
 
-/* Does it not follow its declaration? Without a prototype a float was passed as a double. */
+/* C without a prototype passed a float as a double. */
+static bool promotes(struct reading *r)
+{
+	return r->unit->language == LANGUAGE_C && !r->unit->is_cxx && r->s->nparams &&
+		!die_flag(&r->die, DW_AT_prototyped) && takes_float(r->s);
+}
+
+/* Does it not follow its declaration? */
 static bool is_unusual(struct reading *r, const struct func *f)
 {
 	uint64_t convention = DW_CC_normal;
 
 	die_number(&r->die, DW_AT_calling_convention, &convention);
-	return is_clone(f->raw) || !r->unit->is_c ||
-		(convention != DW_CC_normal && convention != DW_CC_program) ||
-		(!r->unit->is_cxx && r->s->nparams && !die_flag(&r->die, DW_AT_prototyped) &&
-		 takes_float(r->s));
+	return is_clone(f->raw) || r->unit->language == LANGUAGE_OTHER ||
+		(convention != DW_CC_normal && convention != DW_CC_program) || promotes(r);
 }
 
 /*
  * Before version 16 clang does not tell that it has taken parameters, or the result, from a
  * function which it knows all calls of; its name stays. A parameter that is gone shows it of
- * the parameters: then those on the stack may lie elsewhere. Of the result nothing does.
+ * the parameters: then those on the stack may lie elsewhere. Of the result nothing does. (rustc
+ * does not say whether it has optimised.)
  */
 static void doubt_clang(struct reading *r)
 {
 	struct signature *s = r->s;
-	bool optimised = dwarf_hasattr(&r->die, DW_AT_GNU_all_call_sites) ||
+	bool optimised = r->unit->language == LANGUAGE_RUST ||
+		dwarf_hasattr(&r->die, DW_AT_GNU_all_call_sites) ||
 		dwarf_hasattr(&r->die, DW_AT_call_all_calls);
 	bool gone = false;
 
@@ -249,7 +256,8 @@ static void doubt_clang(struct reading *r)
 	    die_flag(&r->die, DW_AT_external))
 		return;
 	for (size_t i = 0; i < s->nparams; i++)
-		gone |= s->params[i].place.kind == PLACE_GONE || s->params[i].place.later;
+		gone |= s->params[i].place.kind == PLACE_GONE ||
+			(s->params[i].place.later && s->language == LANGUAGE_C);
 	for (size_t i = 0; i < s->nparams && gone; i++)
 		if (s->params[i].place.kind == PLACE_BY_TYPE)
 			s->params[i].place.kind = PLACE_UNKNOWN;
@@ -269,6 +277,8 @@ static void read_result(struct reading *r)
 static int read_function(struct reading *r, const struct func *f)
 {
 	build_begin(&r->b, r->s, r->unit);
+	r->s->language = r->unit->language;
+	r->s->compiler = (uint16_t)r->unit->rustc;
 	r->has_abstract = refers(&r->die, DW_AT_abstract_origin, &r->abstract);
 	if (r->has_abstract && count_params(r, &r->abstract))
 		each_param(r, &r->abstract, add_abstract, NULL);

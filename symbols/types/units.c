@@ -210,6 +210,30 @@ static int clang_version(Dwarf_Die *die)
 	return at && sscanf(at, "clang version %d", &version) == 1 ? version : at ? 1 : 0;
 }
 
+static int rustc_version(Dwarf_Die *die)
+{
+	Dwarf_Attribute a;
+	const char *producer = dwarf_formstring(dwarf_attr(die, DW_AT_producer, &a));
+	const char *at = producer ? strstr(producer, "rustc version 1.") : NULL;
+	int version = 0;
+
+	return at && sscanf(at, "rustc version 1.%d", &version) == 1 && version > 0 &&
+		version < INT16_MAX ? version : 0;
+}
+
+/* The oldest LLVM that a rustc can be built with: a distribution may have taken that. */
+static int llvm_version(int rustc)
+{
+	static const struct { int rustc, llvm; } all[] = {
+		{ 84, 18 }, { 79, 17 }, { 77, 16 }, { 73, 15 }, { 1, 14 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		if (rustc >= all[i].rustc)
+			return all[i].llvm;
+	return 0;
+}
+
 static bool is_cxx(int language)
 {
 	return language == DW_LANG_C_plus_plus || language == DW_LANG_C_plus_plus_03 ||
@@ -232,10 +256,15 @@ static void list_unit(struct unit *u)
 	struct listing l = { u, ENTRIES_MAX };
 
 	u->listed = true;
-	u->language = dwarf_srclang(&u->die);
-	u->is_cxx = is_cxx(u->language);
-	u->is_c = u->is_cxx || is_c(u->language);
+	int language = dwarf_srclang(&u->die);
+
+	u->is_cxx = is_cxx(language);
+	u->language = u->is_cxx || is_c(language) ? LANGUAGE_C :
+		language == DW_LANG_Rust ? LANGUAGE_RUST : LANGUAGE_OTHER;
 	u->clang = clang_version(&u->die);
+	u->rustc = u->language == LANGUAGE_RUST ? rustc_version(&u->die) : 0;
+	if (u->rustc)
+		u->clang = llvm_version(u->rustc);
 	list_within(&l, &u->die, 0);
 	vec_sort(u->funcs, u->nfuncs, by_address);
 	vec_sort(u->types, u->ntypes, by_name);

@@ -12,6 +12,7 @@
 #include <elfutils/libdw.h>
 
 #include "base/base.h"
+#include "values/signature.h"
 
 /* A function with code, and a type that is defined. */
 struct unit_func {
@@ -32,10 +33,10 @@ struct unit {
 	struct unit_type *types;	/* by name */
 	size_t ntypes, types_cap;
 	bool listed;
-	int language;			/* DW_LANG_... */
-	bool is_c;			/* C or C++, so that it has their calling convention */
+	uint8_t language;		/* enum signature_language */
 	bool is_cxx;
-	int clang;			/* its version; 0: another compiler */
+	int clang;			/* its version, or LLVM's; 0: another compiler */
+	int rustc;			/* the number behind "1."; 0: another compiler */
 };
 
 struct units;

@@ -133,6 +133,51 @@ static void dwz_is_told(void)
 	MUST_STR(declared("d1", "floats"), "double floats(float a, double b, long double c)");
 }
 
+/* (What a rustc refuses is not tested: there may be none with a standard library.) */
+static void rust_is_told(void)
+{
+	world_write("x.rs",
+		"pub enum Shape { Circle { r: f64 }, Unit, Pair(i32, i32) }\n"
+		"#[derive(Clone, Copy)] pub enum Color { Red, Green = 5 }\n"
+		"pub struct Big { pub a: [u64; 3], pub b: (u8, u16) }\n"
+		"#[no_mangle] #[inline(never)] pub fn text(s: &str, t: String, u: &mut [u16]) -> usize\n"
+		"{ s.len() + t.len() + u.len() }\n"
+		"#[no_mangle] #[inline(never)] pub fn enums(a: Shape, b: &Color, c: Option<Box<i32>>)\n"
+		"-> Result<u8, String> { match a { Shape::Circle { r } => Ok(r as u8), Shape::Unit =>\n"
+		"Err(String::new()), Shape::Pair(x, _) => Ok(x as u8 + *b as u8 + c.is_some() as u8) } }\n"
+		"#[no_mangle] #[inline(never)] pub fn others(a: char, b: Vec<Big>, c: (), d: [i32; 2])\n"
+		"{ drop((a, b, c, d)); }\n"
+		"fn main() { let mut v = [1u16, 2]; let n = text(\"x\", \"y\".to_string(), &mut v);\n"
+		"let _ = enums(Shape::Pair(n as i32, 1), &Color::Green, None); let _ = Shape::Unit;\n"
+		"let _ = Shape::Circle { r: 1.0 }; let _ = Color::Red; others('a', vec![], (), [1, 2]); }\n");
+	if (!world_has("rustc") || world_run("rustc -g -o rs x.rs 2>rustc.log")) {
+		printf("not tested: Rust\n");
+		return;
+	}
+	MUST_STR(declared("rs", "text"), "fn text(s: &str, t: String, u: &mut [u16]) -> usize");
+	MUST(strstr(declared("rs", "enums"), "fn enums(a: Shape, b: &"));
+	MUST(strstr(declared("rs", "enums"), "Color, c: Option<"));
+	MUST(strstr(declared("rs", "enums"), "Box<i32>>) -> Result<u8, "));
+	MUST(!strstr(declared("rs", "enums"), "<unknown>"));
+	MUST(strstr(declared("rs", "others"), "fn others(a: char, b: Vec<x::Big>, "));
+	MUST(strstr(declared("rs", "others"), "d: [i32; 2])"));
+}
+
+/* A small file with variants. */
+static bool build_variants(void)
+{
+	world_write("v.rs",
+		"#![no_std]\n#[panic_handler] fn stop(_: &core::panic::PanicInfo) -> ! { loop {} }\n"
+		"pub enum Shape { Circle { r: f64 }, Unit, Pair(i32, Option<u8>), Wide(u128) }\n"
+		"#[no_mangle] pub fn a(s: Shape, t: &str, u: Option<&[u32]>) -> Option<u8>\n"
+		"{ match s { Shape::Pair(_, b) => b, _ => Some(t.len() as u8 + u.is_some() as u8) } }\n"
+		"#[no_mangle] pub fn b(x: Result<i32, (u8, bool)>, y: &[Option<bool>]) -> Shape\n"
+		"{ if x.is_ok() { Shape::Unit } else if y.is_empty() { Shape::Wide(1) } else\n"
+		"{ Shape::Circle { r: 1.0 } } }\n");
+	return world_has("rustc") && !world_run("rustc -g -C opt-level=1 -C panic=abort "
+						"--crate-type=cdylib -o v.so v.rs 2>rustc.log");
+}
+
 /* What is in other files, which its own names, is left. */
 static void dwo_is_left(void)
 {
@@ -281,6 +326,7 @@ int main(void)
 		if (world_has(cxx[i][0] == 'g' ? "g++" : "clang++"))
 			cxx_is_told(cxx[i]);
 	dwz_is_told();
+	rust_is_told();
 	dwo_is_left();
 	MUST_EQ(world_run("gcc -gdwarf-4 -O2 -o old x.c && gcc -g -O1 -o new x.c"), 0);
 	flips("old");
@@ -290,6 +336,8 @@ int main(void)
 		MUST_EQ(world_run("clang -g -O2 -o other x.c"), 0);
 		flips("other");
 	}
+	if (build_variants())
+		flips("v.so");
 	getrusage(RUSAGE_SELF, &usage);
 	MUST(usage.ru_maxrss < RSS_MAX_MB * 1024);
 	return 0;

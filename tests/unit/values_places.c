@@ -30,8 +30,8 @@ static uint32_t scalar(char c)
 	return 0;
 }
 
-/* "{ic}" a structure, "<id>" a union, "{!..." packed, "{&...": passed by a pointer; a digit: an
- * array of so many of what follows. */
+/* "{ic}" a structure, "(ic)" a tuple, "<id>" a union, "{!..." packed, "{&...": passed by a pointer;
+ * a digit: an array of so many of what follows. */
 static uint32_t make(const char **p)
 {
 	char open = *(*p)++;
@@ -46,8 +46,9 @@ static uint32_t make(const char **p)
 			.kind = TYPE_ARRAY, .of = of, .n = open - '0',
 			.size = (open - '0') * signature_type_at(&s, of)->size });
 	}
-	if (open != '{' && open != '<')
+	if (open != '{' && open != '<' && open != '(')
 		return scalar(open);
+	t.name = open == '(' ? signature_text(&s, "(") : 0;
 	bool packed = **p == '!';
 
 	*p += packed;
@@ -55,7 +56,7 @@ static uint32_t make(const char **p)
 		t.flags |= TYPE_INDIRECT;
 		++*p;
 	}
-	for (; **p != '}' && **p != '>'; n++) {
+	for (; !strchr("})>", **p); n++) {
 		uint32_t type = make(p), a = packed ? 1 : signature_align(&s, type);
 		uint64_t at = open == '<' ? 0 : ALIGN_UP(t.size, a);
 
@@ -112,12 +113,14 @@ static size_t describe(const struct place *p, char *to)
 	return n;
 }
 
-static void check(uint16_t machine, const char *result, const char *params, const char *want)
+static void check(uint16_t machine, uint8_t language, const char *result, const char *params,
+		  const char *want)
 {
 	char got[1024];
 	size_t n;
 
 	MUST_EQ(signature_begin(&s, machine), 0);
+	s.language = language;
 	s.result.type = make(&result);
 	s.result.place.kind = PLACE_BY_TYPE;
 	for (const char *p = params; *p; ) {
@@ -140,8 +143,9 @@ static void check(uint16_t machine, const char *result, const char *params, cons
 	signature_clear(&s);
 }
 
-#define X86(result, params, want) check(EM_X86_64, result, params, want)
-#define ARM(result, params, want) check(EM_AARCH64, result, params, want)
+#define X86(result, params, want) check(EM_X86_64, LANGUAGE_C, result, params, want)
+#define ARM(result, params, want) check(EM_AARCH64, LANGUAGE_C, result, params, want)
+#define RUST(result, params, want) check(EM_X86_64, LANGUAGE_RUST, result, params, want)
 
 static void scalars(void)
 {
@@ -216,6 +220,31 @@ static void structures(void)
 	ARM("<dd>", "<dd>", "v0 v0");
 }
 
+static void rust(void)
+{
+	RUST("i", "lsp", "rax rdi rsi rdx");
+	RUST("d", "difl", "xmm0 xmm0 rdi xmm1 rsi");
+	/* Two scalars are two values, in registers or not. */
+	RUST("(ii)", "(ii)i", "rax+rdx rdi+rsi rdx");
+	RUST("(id)", "(fl)d", "rax+xmm0 xmm0+rdi xmm1");
+	RUST("v", "(il)iiiii(ll)", "- rdi+rsi rdx rcx r8 r9 8(4) 16(8)+24(8)");
+	RUST("v", "(il)iii(ll)", "- rdi+rsi rdx rcx r8 r9+8(8)");
+	RUST("((i)l)", "((i)(l))", "rax+rdx rdi+rsi");
+	/* Memory: an integer, or a pointer to it. */
+	RUST("2i", "4s(iii)i", "rax rdi *rsi rdx");
+	RUST("(lll)", "i", "*rdi rsi");
+	RUST("()", "()i", "- - rdi");
+	RUST("w", "w", "rax+rdx rdi+rsi");
+	RUST("v", "iiiiiwi", "- rdi rsi rdx rcx r8 ? ?");
+	/* It may be C's function, or C's structure. */
+	RUST("{ii}", "{ii}i", "? ? ?");
+	RUST("l", "{ll}i", "rax rdi+rsi rdx");
+	RUST("l", "{ii}(ll)", "rax rdi+rsi rdx+rcx");
+	RUST("l", "{d}(ll)", "rax ? ?");
+	check(EM_AARCH64, LANGUAGE_RUST, "i", "i", "? ?");
+	check(EM_X86_64, LANGUAGE_OTHER, "i", "i", "? ?");
+}
+
 /* What is not known makes all that follows unknown. */
 static void lost(void)
 {
@@ -248,6 +277,7 @@ int main(void)
 	scalars();
 	structures();
 	lost();
+	rust();
 	own_conventions();
 	return failures != 0;
 }

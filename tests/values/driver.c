@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * driver PROGRAM PREFIX [FILE]: run a program, stop at the entry and at the return of each
- * function whose symbol begins so, execute its read plan, and print the call with its values, a
- * line each. What the program prints goes to the file. It stops at breakpoints that stand in its
- * code: of inject, symbols/ and values/ are used only.
+ * function whose symbol begins so (of Rust: the last part of its name), execute its read plan, and
+ * print the call with its values, a line each. What the program prints goes to the file. It stops
+ * at breakpoints that stand in its code: of inject, symbols/ and values/ are used only.
  *
  *	-d PROGRAM PREFIX	print the signatures, and run nothing
  */
@@ -161,6 +161,18 @@ static void start(const char *path, const char *to)
 
 static struct reads_memory memory = { read_memory, NULL };
 
+/* Of a mangled name of Rust the last part, of others the symbol. */
+static const char *short_name(const struct func *f)
+{
+	const char *last = f->name;
+
+	if (strncmp(f->raw, "_R", 2) && !strstr(f->raw, "17h"))
+		return f->raw;
+	for (const char *at; (at = strstr(last, "::")); )
+		last = at + 2;
+	return last;
+}
+
 static void print_call(const struct traced *t, const struct reads_state *s, size_t nentry)
 {
 	static char line[1 << 16];
@@ -168,7 +180,7 @@ static void print_call(const struct traced *t, const struct reads_state *s, size
 
 	MUST_EQ(capture_parse(&t->signature, &t->plan, s->capture, nentry, s->capture + nentry,
 			      s->used - nentry, &c), 0);
-	values_call(&c, t->f->raw, line, sizeof(line));
+	values_call(&c, short_name(t->f), line, sizeof(line));
 	printf("%s\n", line);
 }
 
@@ -236,7 +248,7 @@ static void find(const struct symbols *s, int fd, const char *prefix)
 		const struct func *f = &s->funcs[i];
 		struct signature signature;
 
-		if (strncmp(f->raw, prefix, strlen(prefix)) || f->flags & FUNC_FRAGMENT ||
+		if (strncmp(short_name(f), prefix, strlen(prefix)) || f->flags & FUNC_FRAGMENT ||
 		    signatures_get(from, f, &signature))
 			continue;
 		struct traced *t = vec_push(all, nall, cap);
@@ -255,7 +267,7 @@ static void describe(void)
 	char line[4096];
 
 	for (size_t i = 0; i < nall; i++) {
-		values_declaration(&all[i].signature, all[i].f->raw, line, sizeof(line));
+		values_declaration(&all[i].signature, short_name(all[i].f), line, sizeof(line));
 		printf("%s%s\n", line, all[i].signature.own_convention ? " (own convention)" : "");
 	}
 }
