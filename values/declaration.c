@@ -73,16 +73,35 @@ static void print_declared(struct line *t, const struct signature *s, uint32_t t
 		line_add(t, "%s%s", ends_in_star(t) ? "" : " ", name);
 }
 
-/* "s: &str" */
+/* C has "char *s", Rust "s: &str", and Go "s string". */
 static void print_named(struct line *t, const struct signature *s, uint32_t type,
 			const char *name)
 {
-	if (s->language != LANGUAGE_RUST) {
+	if (s->language == LANGUAGE_C || s->language == LANGUAGE_OTHER) {
 		print_declared(t, s, type, name);
 		return;
 	}
-	line_add(t, "%s%s", name, *name ? ": " : "");
+	line_add(t, "%s%s", name, !*name ? "" : s->language == LANGUAGE_RUST ? ": " : " ");
 	print_type(t, s, type, 0);
+}
+
+/* Behind the parameters. Several results of Go are members of one structure. */
+static void print_result(struct line *t, const struct signature *s)
+{
+	const struct type *y = signature_type_at(s, s->result.type);
+
+	line_add(t, s->language == LANGUAGE_RUST ? " -> " : " ");
+	if (s->language != LANGUAGE_GO || *signature_name_at(s, y->name) != '(') {
+		print_type(t, s, s->result.type, 0);
+		return;
+	}
+	for (uint32_t i = 0; i < y->n; i++) {
+		const struct member *m = signature_member_at(s, y, i);
+
+		line_add(t, i ? ", " : "(");
+		print_type(t, s, m ? m->type : 0, 0);
+	}
+	line_add(t, ")");
 }
 
 static const char *place_note(const struct parameter *p)
@@ -94,15 +113,15 @@ static const char *place_note(const struct parameter *p)
 size_t values_declaration(const struct signature *s, const char *name, char *buf, size_t size)
 {
 	struct line t = { .p = buf, .size = size };
-	bool rust = s->language == LANGUAGE_RUST;
+	bool c = s->language == LANGUAGE_C || s->language == LANGUAGE_OTHER;
 	const char *comma = "";
 
 	if (size)
 		*buf = '\0';
-	if (rust)
-		line_add(&t, "fn %s", name);
-	else
+	if (c)
 		print_declared(&t, s, s->result.type, name);
+	else
+		line_add(&t, "%s %s", s->language == LANGUAGE_RUST ? "fn" : "func", name);
 	line_add(&t, "(");
 	for (size_t i = 0; i < s->nparams; i++) {
 		const struct parameter *p = &s->params[i];
@@ -119,10 +138,8 @@ size_t values_declaration(const struct signature *s, const char *name, char *buf
 	line_add(&t, ")");
 	if (signature_type_at(s, s->result.type)->kind == TYPE_VOID)
 		return t.n;
-	if (rust) {
-		line_add(&t, " -> ");
-		print_type(&t, s, s->result.type, 0);
-	}
+	if (!c)
+		print_result(&t, s);
 	line_add(&t, "%s", place_note(&s->result));
 	return t.n;
 }

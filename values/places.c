@@ -113,6 +113,8 @@ static bool place_all(const struct signature *s, const struct convention *c,
 		if (c->rust)
 			place_rust(s, c, params, result);
 		return c->rust;
+	case LANGUAGE_GO:
+		return c->go && places_go(s, c->go, params, result);
 	default:
 		return false;
 	}

@@ -41,7 +41,7 @@ struct convention {
 		      struct place *result);
 	struct numbering numbering;
 	bool extended;			/* a long double is none of IEEE 754, but the x87's */
-	const struct registers *rust;	/* NULL: not known */
+	const struct registers *rust, *go;	/* NULL: not known */
 };
 
 extern const struct convention convention_x86_64, convention_arm64;
@@ -54,6 +54,12 @@ void places_rust(const struct signature *, const struct registers *,
 		 struct place params[PARAMS_MAX], struct place *result);
 /* May it be a function of C's convention, by its types? */
 bool places_rust_foreign(const struct signature *);
+
+/* ---- places_go.c --------------------------------------------------------- */
+
+/* False: it is of an older convention, for what DWARF says of it contradicts this one. */
+bool places_go(const struct signature *, const struct registers *,
+	       struct place params[PARAMS_MAX], struct place *result);
 
 /* ---- what both need ------------------------------------------------------ */
 

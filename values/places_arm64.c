@@ -223,7 +223,7 @@ static void place_all(const struct signature *s, struct place params[PARAMS_MAX]
 }
 
 /* Registers: AADWARF64, 4.1. */
-/* Rust's convention was not measured on it. */
+/* Conventions of Rust and Go were not measured on it. */
 const struct convention convention_arm64 = {
-	place_all, { 31, 29, 64, 32, 31 }, false, NULL,
+	place_all, { 31, 29, 64, 32, 31 }, false, NULL, NULL,
 };

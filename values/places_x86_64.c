@@ -334,6 +334,12 @@ static const struct registers registers_rust = {
 	general, GENERAL_MAX, VECTOR_MAX, { RAX, RDX }, 8,
 };
 
+/* rax, rbx, rcx, rdi, rsi, r8 to r11 */
+static const uint8_t general_go[] = { 0, 3, 2, 5, 4, 8, 9, 10, 11 };
+static const struct registers registers_go = {
+	general_go, ARRAY_SIZE(general_go), 15, { RAX, 3 }, 8,
+};
+
 const struct convention convention_x86_64 = {
-	place_all, { 7, 6, 17, 16, 16 }, true, &registers_rust,
+	place_all, { 7, 6, 17, 16, 16 }, true, &registers_rust, &registers_go,
 };

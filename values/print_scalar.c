@@ -201,7 +201,8 @@ void print_scalar(struct line *t, const struct signature *s, const struct type *
 	case TYPE_POINTER:
 	case TYPE_REFERENCE:
 	case TYPE_CODE:
-		line_add(t, v ? "%#llx" : "NULL", (unsigned long long)v);
+		line_add(t, v ? "%#llx" : s->language == LANGUAGE_GO ? "nil" : "NULL",
+			 (unsigned long long)v);
 		break;
 	default:
 		print_int(t, type, bytes);

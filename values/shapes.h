@@ -18,4 +18,8 @@ bool shape_find_rust(struct signature *, uint32_t type);
 /* Then that is told so: 0, it is not known. */
 void shape_elements(struct signature *, uint32_t type, uint32_t of);
 
+/* ---- shapes_go.c --------------------------------------------------------- */
+
+void shape_find_go(struct signature *, uint32_t type);
+
 #endif

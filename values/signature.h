@@ -178,6 +178,7 @@ struct parameter {
 enum signature_language {
 	LANGUAGE_C,		/* C++, too */
 	LANGUAGE_RUST,
+	LANGUAGE_GO,		/* of version 1.17 and later */
 	LANGUAGE_OTHER,		/* its convention is not known */
 };
 

@@ -94,9 +94,11 @@ static void print_members(const struct printing *p, const struct type *t, struct
 			  unsigned int nested)
 {
 	const struct signature *sig = p->c->signature;
+	bool go = sig->language == LANGUAGE_GO;
+	bool tuple = go && *signature_name_at(sig, t->name) == '(';
 	const char *comma = "";
 
-	line_add(p->t, "{");
+	line_add(p->t, tuple ? "(" : "{");
 	for (uint32_t i = 0; i < t->n && i < MEMBERS_SHOWN; i++, comma = ", ") {
 		const struct member *m = signature_member_at(sig, t, i);
 		const char *name = m ? signature_name_at(sig, m->name) : "";
@@ -105,13 +107,14 @@ static void print_members(const struct printing *p, const struct type *t, struct
 			break;
 		if (m->flags & MEMBER_BASE)
 			name = signature_name_at(sig, signature_type_at(sig, m->type)->name);
-		line_add(p->t, "%s%s%s", comma, name, *name ? "=" : "");
+		line_add(p->t, "%s%s%s", comma, name, !*name ? "" : go ? ": " : "=");
 		if (m->bits)
 			print_bit_field(p, m, s);
 		else
 			p->value(p, m->type, spot_beyond(s, m->at), nested + 1);
 	}
-	line_add(p->t, "%s}", t->flags & TYPE_OPAQUE || t->n > MEMBERS_SHOWN ? "..." : "");
+	line_add(p->t, "%s%s", t->flags & TYPE_OPAQUE || t->n > MEMBERS_SHOWN ? "..." : "",
+		 tuple ? ")" : "}");
 }
 
 static void print_elements(const struct printing *p, uint32_t of, uint64_t n, struct spot s,

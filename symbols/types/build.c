@@ -171,6 +171,16 @@ static bool is_rust_reference(const struct building *b, Dwarf_Die *die)
 	return b->unit->language == LANGUAGE_RUST && name && *name != '*';
 }
 
+/* What is behind a map or channel of Go is the runtime's. */
+static bool is_go_handle(const struct building *b, const struct type *t)
+{
+	const char *name = signature_name_at(b->s, t->name);
+
+	return b->unit->language == LANGUAGE_GO &&
+		(!strncmp(name, "map[", 4) || !strncmp(name, "chan ", 5) ||
+		 !strncmp(name, "<-chan ", 7));
+}
+
 static void build_pointer(struct building *b, Dwarf_Die *die, struct type *t,
 			  unsigned int pointers, unsigned int nested)
 {
@@ -179,6 +189,8 @@ static void build_pointer(struct building *b, Dwarf_Die *die, struct type *t,
 	t->kind = dwarf_tag(die) == DW_TAG_pointer_type && !is_rust_reference(b, die) ?
 		TYPE_POINTER : TYPE_REFERENCE;
 	t->size = POINTER_SIZE;
+	if (is_go_handle(b, t))
+		return;
 	if (die_type(die, &of) && is_const(&of))
 		t->flags |= TYPE_TO_CONST;
 	t->of = build_die_type(b, die, pointers ? pointers - 1 : 0,

@@ -72,6 +72,22 @@ uint32_t build_argument(struct building *, Dwarf_Die *die, const char *name,
 /* By a pointer to a copy? `told`: the debug information says it, of what it is made of, too. */
 bool class_is_indirect(struct unit *, Dwarf_Die *class, bool *told);
 
+/* ---- results.c ----------------------------------------------------------- */
+
+enum { RESULTS_MAX = 8 };
+
+struct results {
+	struct member v[RESULTS_MAX];
+	size_t n;
+	uint64_t size;
+};
+
+bool is_go_result(struct building *, Dwarf_Die *param);
+/* False: there are too many, or too large ones. */
+bool results_add(struct building *, Dwarf_Die *param, struct results *);
+/* Void, the only one, or a structure that has no name but "(". */
+uint32_t results_type(struct building *, const struct results *);
+
 /* ---- die.c --------------------------------------------------------------- */
 
 /* The type of what has DW_AT_type; `pointers` and `nested` say how far others are followed. */

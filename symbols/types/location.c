@@ -299,6 +299,17 @@ static bool is_later(const struct location *l, const struct place *found, const 
 	return !l->of_now && (found->kind == PLACE_PIECES || found->kind == PLACE_POINTED);
 }
 
+/* Go has expressions as blocks, which libdw takes for lists: one of the frame is seen by its first
+ * byte. */
+static bool is_frame_block(Dwarf_Attribute *a)
+{
+	Dwarf_Block block;
+
+	return dwarf_whatform(a) == DW_FORM_block1 && !dwarf_formblock(a, &block) &&
+		block.data && block.length &&
+		(block.data[0] == DW_OP_call_frame_cfa || block.data[0] == DW_OP_fbreg);
+}
+
 void location_at(Dwarf_Die *param, raddr_t entry, uint16_t machine, uint64_t size,
 		 struct place *ret)
 {
@@ -315,6 +326,10 @@ void location_at(Dwarf_Die *param, raddr_t entry, uint16_t machine, uint64_t siz
 		return;
 	}
 	l.attribute = &a;
+	if (is_frame_block(&a)) {
+		ret->kind = PLACE_BY_TYPE;
+		return;
+	}
 	for (unsigned int i = 0; i < LISTED_MAX; i++) {
 		at = dwarf_getlocations(&a, at, &base, &start, &end, &l.ops, &l.nops);
 		if (at <= 0)

@@ -82,6 +82,8 @@ struct reading {
 	Dwarf_Die die;			/* with the code */
 	Dwarf_Die abstract;		/* what that was made of, or the same */
 	bool has_abstract;
+	struct results results;		/* of Go */
+	bool no_results;		/* they are not all known */
 };
 
 static bool refers(Dwarf_Die *die, unsigned int attribute, Dwarf_Die *ret)
@@ -138,6 +140,10 @@ static void add_param(struct reading *r, Dwarf_Die *param, Dwarf_Die *concrete)
 {
 	struct signature *s = r->s;
 
+	if (is_go_result(&r->b, param)) {
+		r->no_results |= !results_add(&r->b, param, &r->results);
+		return;
+	}
 	if (s->nparams == PARAMS_MAX) {
 		s->more = true;
 		return;
@@ -150,9 +156,13 @@ static void add_param(struct reading *r, Dwarf_Die *param, Dwarf_Die *concrete)
 	p->place.kind = PLACE_GONE;
 	if (is_artificial(param))
 		p->contents.behind = BEHIND_NOTHING;
-	if (concrete)
-		location_at(concrete, r->entry, s->machine, signature_type_at(s, p->type)->size,
-			    &p->place);
+	const struct type *t = signature_type_at(s, p->type);
+	bool whole = t->kind == TYPE_STRUCT || t->kind == TYPE_ARRAY;
+
+	if (!t->size && whole && s->language != LANGUAGE_C)
+		p->place.kind = PLACE_NOWHERE;
+	else if (concrete)
+		location_at(concrete, r->entry, s->machine, t->size, &p->place);
 }
 
 static void add_own(struct reading *r, Dwarf_Die *param, void *ctx)
@@ -207,7 +217,8 @@ static size_t count_params(struct reading *r, Dwarf_Die *die)
 
 static bool is_clone(const char *raw)
 {
-	return strstr(raw, ".isra.") || strstr(raw, ".constprop.") || strstr(raw, ".part.");
+	return strstr(raw, ".isra.") || strstr(raw, ".constprop.") || strstr(raw, ".part.") ||
+		strstr(raw, ".abi0");
 }
 
 static bool takes_float(const struct signature *s)
@@ -270,8 +281,9 @@ static void read_result(struct reading *r)
 {
 	struct signature *s = r->s;
 
-	s->result.type = build_type_of(&r->b, &r->die);
-	s->result.place.kind = PLACE_BY_TYPE;
+	s->result.type = s->language == LANGUAGE_GO ? results_type(&r->b, &r->results) :
+		build_type_of(&r->b, &r->die);
+	s->result.place.kind = r->no_results ? PLACE_UNKNOWN : PLACE_BY_TYPE;
 }
 
 static int read_function(struct reading *r, const struct func *f)

@@ -182,7 +182,9 @@ void build_struct(struct building *b, Dwarf_Die *die, uint32_t type, unsigned in
 		build_members(b, die, &t, m, pointers, nested);
 	}
 	b->s->types[type] = t;
-	if (b->unit->language != LANGUAGE_RUST)
+	if (b->unit->language == LANGUAGE_GO)
+		shape_find_go(b->s, type);
+	else if (b->unit->language != LANGUAGE_RUST)
 		shape_find(b->s, type);
 	else if (shape_find_rust(b->s, type))
 		shape_elements(b->s, type, build_argument(b, die, "T", pointers, nested));

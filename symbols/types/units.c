@@ -221,6 +221,15 @@ static int rustc_version(Dwarf_Die *die)
 		version < INT16_MAX ? version : 0;
 }
 
+/* Does the compiler say that it passes arguments in registers? */
+static bool is_go_internal(Dwarf_Die *die)
+{
+	Dwarf_Attribute a;
+	const char *producer = dwarf_formstring(dwarf_attr(die, DW_AT_producer, &a));
+
+	return producer && !strncmp(producer, "Go cmd/compile ", 15) && strstr(producer, "regabi");
+}
+
 /* The oldest LLVM that a rustc can be built with: a distribution may have taken that. */
 static int llvm_version(int rustc)
 {
@@ -260,7 +269,8 @@ static void list_unit(struct unit *u)
 
 	u->is_cxx = is_cxx(language);
 	u->language = u->is_cxx || is_c(language) ? LANGUAGE_C :
-		language == DW_LANG_Rust ? LANGUAGE_RUST : LANGUAGE_OTHER;
+		language == DW_LANG_Rust ? LANGUAGE_RUST :
+		language == DW_LANG_Go && is_go_internal(&u->die) ? LANGUAGE_GO : LANGUAGE_OTHER;
 	u->clang = clang_version(&u->die);
 	u->rustc = u->language == LANGUAGE_RUST ? rustc_version(&u->die) : 0;
 	if (u->rustc)

@@ -163,6 +163,31 @@ static void rust_is_told(void)
 	MUST(strstr(declared("rs", "others"), "d: [i32; 2])"));
 }
 
+static void go_is_told(void)
+{
+	MUST_EQ(world_run("mkdir g"), 0);
+	world_write("g/go.mod", "module g\n\ngo 1.17\n");
+	world_write("g/main.go",
+		"package main\n\ntype point struct{ X, Y int }\n\n//go:noinline\n"
+		"func one(s string, p *point, v []uint8, m map[string]point) (int, error) {\n"
+		"\treturn len(s) + p.X + len(v) + len(m), nil\n}\n\n//go:noinline\n"
+		"func two(a [2]int, f func(int) bool) bool { return f(a[0]) }\n\n//go:noinline\n"
+		"func three(c chan int, i interface{}) { _ = i; close(c) }\n\nfunc main() {\n"
+		"\tn, _ := one(\"x\", &point{1, 2}, nil, nil)\n"
+		"\tif two([2]int{n, 2}, func(i int) bool { return i > n }) {\n"
+		"\t\tthree(make(chan int), n)\n\t}\n}\n");
+	if (!world_has("go") ||
+	    world_run("cd g && GOCACHE=$PWD/cache GOFLAGS=-mod=mod CGO_ENABLED=0 "
+		      "go build -gcflags='-N -l' -o ../gg >go.log 2>&1")) {
+		printf("not tested: Go\n");
+		return;
+	}
+	MUST_STR(declared("gg", "main.one"), "func main.one(s string, p *main.point, v []uint8, "
+		 "m map[string]main.point) (int, error)");
+	MUST_STR(declared("gg", "main.two"), "func main.two(a [2]int, f func(int) bool) bool");
+	MUST_STR(declared("gg", "main.three"), "func main.three(c chan int, i interface {})");
+}
+
 /* A small file with variants. */
 static bool build_variants(void)
 {
@@ -327,6 +352,7 @@ int main(void)
 			cxx_is_told(cxx[i]);
 	dwz_is_told();
 	rust_is_told();
+	go_is_told();
 	dwo_is_left();
 	MUST_EQ(world_run("gcc -gdwarf-4 -O2 -o old x.c && gcc -g -O1 -o new x.c"), 0);
 	flips("old");

@@ -78,7 +78,7 @@ static uint32_t make(const char **p)
 static const char *register_name(const struct piece *p)
 {
 	static const char *const x86[] = { "rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp",
-					   "r8", "r9" };
+					   "r8", "r9", "r10", "r11" };
 	static char name[8];
 
 	if (s.machine == EM_X86_64 && p->from == FROM_GENERAL) {
@@ -113,6 +113,16 @@ static size_t describe(const struct place *p, char *to)
 	return n;
 }
 
+/* What is told to be in memory is taken for an older convention: so nothing is told. */
+static void settle_go(void)
+{
+	struct place params[PARAMS_MAX];
+
+	places_go(&s, convention_x86_64.go, params, &s.result.place);
+	for (size_t i = 0; i < s.nparams; i++)
+		s.params[i].place = params[i];
+}
+
 static void check(uint16_t machine, uint8_t language, const char *result, const char *params,
 		  const char *want)
 {
@@ -129,7 +139,10 @@ static void check(uint16_t machine, uint8_t language, const char *result, const 
 		made->type = make(&p);
 		made->place.kind = PLACE_BY_TYPE;
 	}
-	places_settle(&s);
+	if (language == LANGUAGE_GO)
+		settle_go();
+	else
+		places_settle(&s);
 	n = describe(&s.result.place, got);
 	for (size_t i = 0; i < s.nparams; i++) {
 		n += (size_t)sprintf(got + n, " ");
@@ -145,6 +158,7 @@ static void check(uint16_t machine, uint8_t language, const char *result, const 
 
 #define X86(result, params, want) check(EM_X86_64, LANGUAGE_C, result, params, want)
 #define ARM(result, params, want) check(EM_AARCH64, LANGUAGE_C, result, params, want)
+#define GO(result, params, want) check(EM_X86_64, LANGUAGE_GO, result, params, want)
 #define RUST(result, params, want) check(EM_X86_64, LANGUAGE_RUST, result, params, want)
 
 static void scalars(void)
@@ -245,6 +259,34 @@ static void rust(void)
 	check(EM_X86_64, LANGUAGE_OTHER, "i", "i", "? ?");
 }
 
+static void go(void)
+{
+	GO("i", "lspdf", "rax rax rbx rcx xmm0 xmm1");
+	/* Each part has a register, or all of it is on the stack. */
+	GO("{ll}", "{pl}{pll}i", "rax+rbx rax+rbx rcx+rdi+rsi r8");
+	GO("{cdc}", "{cdc}i", "rax+xmm0+rbx rax+xmm0+rbx rcx");
+	GO("D", "Dd", "xmm0+xmm1 xmm0+xmm1 xmm2");
+	GO("1l", "1l2l0li", "rax rax 8(16) - rbx");
+	GO("{}", "{}i", "- - rax");
+	GO("i", "llllllll{ll}lic", "rax rax rbx rcx rdi rsi r8 r9 r10 8(16) r11 24(4) 28(1)");
+	GO("2l", "i?i", "? rax ? ?");
+}
+
+/* Where arguments in registers are in memory, it is the convention of older versions. */
+static void older_go(void)
+{
+	MUST_EQ(signature_begin(&s, EM_X86_64), 0);
+	s.language = LANGUAGE_GO;
+	s.nparams = 1;
+	s.params[0] = (struct parameter){ .type = scalar('i'), .place.kind = PLACE_BY_TYPE };
+	s.result.type = scalar('i');
+	s.result.place.kind = PLACE_BY_TYPE;
+	places_settle(&s);
+	CHECK_EQ(s.params[0].place.kind, PLACE_UNKNOWN);
+	CHECK_EQ(s.result.place.kind, PLACE_UNKNOWN);
+	signature_clear(&s);
+}
+
 /* What is not known makes all that follows unknown. */
 static void lost(void)
 {
@@ -278,6 +320,8 @@ int main(void)
 	structures();
 	lost();
 	rust();
+	go();
+	older_go();
 	own_conventions();
 	return failures != 0;
 }
