@@ -542,7 +542,5 @@ int symbols_add_stubs(struct symbols *s, struct plt_stub *stubs, size_t n)
 
 int symbols_cfa_offset(const struct symbols *s, raddr_t pc, int64_t *ret)
 {
-	const struct unwind *u = &s->impl->unwind;
-
-	return unwind_find(u, pc) ? unwind_cfa(u, pc, ret) : -ENOENT;
+	return unwind_cfa(&s->impl->unwind, pc, ret);
 }

@@ -266,7 +266,7 @@ int symbols_add_stubs(struct symbols *, struct plt_stub *stubs, size_t n);
 
 /* The CFA's offset from the stack pointer at `pc` in bytes (8 at a function's
  * entry on x86-64), from .eh_frame; -ENOENT when no unwind entry covers it,
- * -ENOTSUP when the CFA is not sp + constant there. One thread at a time. */
+ * -ENOTSUP when the CFA is not sp + constant there. Several threads may ask at once. */
 int symbols_cfa_offset(const struct symbols *, raddr_t pc, int64_t *ret);
 
 /*

@@ -7,15 +7,14 @@ enum {
 	INDEX_HEAD = 16,	/* bytes of the loader's index that say where the
 				 * entries are */
 	LETTERS_MAX = 8,	/* of an augmentation; real ones have four */
-	INITIAL_MAX = 256,	/* bytes of a CIE's program, which libdw runs
-				 * again for each FDE as long as it fails */
+	PADDING = 256,		/* zeros behind the section */
 };
 
 /* What .eh_frame is read from. */
 struct reader {
 	const struct image *im;
 	struct unwind *u;
-	uint8_t *bytes;		/* the copy; bad entries are taken out of it */
+	uint8_t *bytes;		/* the copy */
 	size_t size;
 	raddr_t addr;
 };
@@ -27,18 +26,6 @@ static struct cursor cursor_at(const struct reader *r, const uint8_t *p,
 	return (struct cursor){
 		.p = p, .end = end, .addr = r->addr + (p - r->bytes),
 	};
-}
-
-/*
- * An entry that libdw must not see becomes a CIE of version 0, which it passes
- * over. The zeros are of the entry alone, at least 5 bytes long as
- * dwarf_next_cfi has seen.
- */
-static void take_out(struct reader *r, Dwarf_Off at)
-{
-	bool is_long = !memcmp(r->bytes + at, "\xff\xff\xff\xff", 4);
-
-	memset(r->bytes + at + (is_long ? 12 : 4), 0, is_long ? 9 : 5);
 }
 
 /* ---- CIEs ---------------------------------------------------------------- */
@@ -86,12 +73,14 @@ static bool read_augmentation(const char *letters, struct cursor data,
 	return !data.bad;
 }
 
-/* 0, -ENOMEM, or -EBADMSG for one that is to be taken out. */
+/* 0, -ENOMEM, or -EBADMSG for one that is to be left out. */
 static int read_cie(struct reader *r, Dwarf_Off at, const Dwarf_CIE *entry)
 {
 	struct cie cie = {
 		.at = at, .encoding = DW_EH_PE_absptr,
 		.lsda_encoding = DW_EH_PE_omit,
+		.code_factor = entry->code_alignment_factor,
+		.data_factor = entry->data_alignment_factor,
 	}, *slot;
 	struct cursor data = cursor_at(r, entry->augmentation_data,
 				       entry->initial_instructions);
@@ -100,9 +89,9 @@ static int read_cie(struct reader *r, Dwarf_Off at, const Dwarf_CIE *entry)
 
 	if (!read_augmentation(entry->augmentation, data, &cie) ||
 	    !is_fixed_pointer(cie.encoding) ||
-	    cursor_left(&program) > INITIAL_MAX ||
 	    !cfa_is_sane(program, cie.encoding))
 		return -EBADMSG;
+	cfa_begin(&cie, program);
 	slot = vec_push(r->u->cies, r->u->ncies, r->u->cies_cap);
 	if (!slot)
 		return -ENOMEM;
@@ -157,8 +146,12 @@ static int read_fde(struct reader *r, const Dwarf_FDE *entry)
 	slot = vec_push(r->u->fdes, r->u->nfdes, r->u->fdes_cap);
 	if (!slot)
 		return -ENOMEM;
+	fde.cie = (uint32_t)(cie - r->u->cies);
+	fde.size = (uint32_t)cursor_left(&c);
+	if (fde.size == cursor_left(&c) && cfa_is_sane(c, cie->encoding))
+		fde.program = c.p;
 	*slot = fde;
-	return cfa_is_sane(c, cie->encoding) ? 0 : -EBADMSG;
+	return 0;
 }
 
 /* ---- the section --------------------------------------------------------- */
@@ -194,11 +187,7 @@ static int read_entry(struct reader *r, Dwarf_Off at, Dwarf_Off *next)
 		return *next == at ? -EBADMSG : 0;
 	err = dwarf_cfi_cie_p(&entry) ? read_cie(r, at, &entry.cie) :
 					read_fde(r, &entry.fde);
-	if (err == -EBADMSG) {
-		take_out(r, at);
-		return 0;
-	}
-	return err;
+	return err == -EBADMSG ? 0 : err;
 }
 
 /* Up to the terminator, or to what cannot be passed over. */
@@ -209,11 +198,7 @@ static int read_entries(struct reader *r)
 
 	for (; !err && at < r->size; at = next)
 		err = read_entry(r, at, &next);
-	if (err == -EBADMSG) {
-		memset(r->bytes + at, 0, r->size - at);
-		err = 0;
-	}
-	return err;
+	return err == -EBADMSG ? 0 : err;
 }
 
 /* Without section headers the loader's index says where the entries start;
@@ -277,19 +262,21 @@ static void sort_fdes(struct unwind *u)
 
 int unwind_read(const struct image *im, struct unwind *ret)
 {
+	static uint64_t ids;
 	struct reader r = { .im = im, .u = ret };
 	struct cursor section;
 	int err;
 
-	*ret = (struct unwind){ .machine = im->header.e_machine };
+	*ret = (struct unwind){ .machine = im->header.e_machine,
+				.id = __atomic_add_fetch(&ids, 1, __ATOMIC_RELAXED) };
 	if (!find_entries(im, &section))
 		return 0;
-	r.bytes = cfa_copy(im, &section, ret);
 	r.size = cursor_left(&section);
-	r.addr = section.addr;
+	r.addr = ret->addr = section.addr;
+	r.bytes = ret->copy = calloc(1, r.size + PADDING);
+	if (r.bytes)
+		memcpy(r.bytes, section.p, r.size);
 	err = r.bytes ? read_entries(&r) : -ENOMEM;
-	if (!err && ret->nfdes)
-		err = cfa_open(ret);
 	if (err)
 		unwind_clear(ret);
 	else
@@ -299,8 +286,6 @@ int unwind_read(const struct image *im, struct unwind *ret)
 
 void unwind_clear(struct unwind *u)
 {
-	dwarf_cfi_end(u->cfi);
-	elf_end(u->elf);
 	free(u->copy);
 	free(u->cies);
 	free(u->fdes);

@@ -3,9 +3,8 @@
  * unwind: which stretches of code have an unwind entry, what is the stack like
  * there, and where do exceptions land?
  *
- * libdw splits .eh_frame into its entries and runs their programs. It trusts them further than
- * a file of another user deserves, though, so it works on a copy from which whatever could hurt
- * it was taken out: see cfa.c.
+ * libdw splits .eh_frame into its entries. It may read a few bytes past what is cut off, so it
+ * gets a copy with some zeros behind. What the entries say of the stack is run in cfa_run.c.
  */
 #ifndef SYMBOLS_UNWIND_H
 #define SYMBOLS_UNWIND_H
@@ -16,10 +15,21 @@
 #include "symbols/elf/cursor.h"
 #include "symbols/elf/image.h"
 
+/* What a program says of the CFA at one place. */
+struct cfa {
+	uint64_t reg;		/* it is what this register holds, and */
+	int64_t offset;
+	bool known;
+};
+
 struct cie {
 	Dwarf_Off at;		/* in the section */
+	uint64_t code_factor;	/* of how far a program goes on, */
+	int64_t data_factor;	/* and of the numbers that are signed */
+	struct cfa initial;	/* where the programs of its entries begin */
 	uint8_t encoding, lsda_encoding;
 	bool has_augmentation;	/* 'z' */
+	bool bad;		/* its own program makes no sense */
 };
 
 enum fde_flag {
@@ -30,6 +40,9 @@ enum fde_flag {
 struct fde {
 	struct range range;	/* first, to be sorted by its start */
 	raddr_t lsda;		/* 0: none */
+	const uint8_t *program;	/* in the copy; NULL: it makes no sense */
+	uint32_t size;		/* of that */
+	uint32_t cie;		/* index in cies */
 	uint8_t flags;		/* enum fde_flag */
 };
 
@@ -39,10 +52,9 @@ struct unwind {
 	struct cie *cies;	/* in the order of the section */
 	size_t ncies, cies_cap;
 	uint16_t machine;
-	/* An ELF file of nothing but the copy, which libdw reads. */
-	uint8_t *copy;
-	Elf *elf;
-	Dwarf_CFI *cfi;
+	uint64_t id;		/* no other one has */
+	uint8_t *copy;		/* of the section, which is at */
+	raddr_t addr;
 };
 
 /* Read the .eh_frame of a loaded image. Entries that make no sense are left
@@ -55,8 +67,8 @@ const struct fde *unwind_find(const struct unwind *, raddr_t pc);
 /* The entry with the lowest start >= `pc`, or NULL. */
 const struct fde *unwind_next(const struct unwind *, raddr_t pc);
 
-/* The CFA's offset from the stack pointer at `pc`, which an entry covers.
- * -ENOTSUP when it is not sp + constant. Several threads may ask at once. */
+/* The CFA's offset from the stack pointer at `pc`. -ENOENT when no entry covers it, -ENOTSUP when
+ * it is not sp + constant. Several threads may ask at once. */
 int unwind_cfa(const struct unwind *, raddr_t pc, int64_t *ret);
 /* Is the stack at the entry's start that of a call, as where a function
  * begins? */
@@ -64,14 +76,25 @@ bool unwind_is_entered(const struct unwind *, const struct fde *);
 
 /* ---- within unwind ------------------------------------------------------- */
 
-/* Copy the section into an ELF file of its own, and return where; NULL when
- * memory is out. */
-uint8_t *cfa_copy(const struct image *, const struct cursor *section,
-		  struct unwind *);
-/* The copy is free of bad entries: hand it to libdw. */
-int cfa_open(struct unwind *);
-/* Can libdw run this program safely? */
+enum { REMEMBER_MAX = 32 };	/* states that a program keeps; compilers nest one deep */
+
+/* A program that runs. */
+struct cfa_run {
+	struct cursor c;
+	const struct cie *cie;
+	raddr_t at;			/* what it says holds from here on */
+	struct cfa now, kept[REMEMBER_MAX];
+	size_t nkept;
+};
+
+enum cfa_ran { CFA_RAN_ROW, CFA_RAN_ALL, CFA_RAN_BAD };
+
+/* Does this program make sense? It is only run if so. */
 bool cfa_is_sane(struct cursor program, uint8_t encoding);
+/* Run the program of a CIE, which makes sense. */
+void cfa_begin(struct cie *, struct cursor program);
+/* Run one up to where the next row begins; or all; or to what it may not say there. */
+enum cfa_ran cfa_run(struct cfa_run *);
 /* Go behind the next operation `op`, DW_CFA_*, and tell where it is. False: there is none, or
  * the program makes no sense before it. */
 bool cfa_find(struct cursor *program, uint8_t encoding, uint8_t op, raddr_t *ret);
