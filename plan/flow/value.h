@@ -188,7 +188,7 @@ static inline const struct effect *effect_at(const struct flow *f, size_t step)
 /* How much lower is the stack pointer behind this? False: it is not known. */
 bool effect_lowers(const struct effect *, int stack, int64_t *ret);
 
-/* whole.c: what is known of all places of the body; NULL: nothing, or there is no memory. */
+/* whole_make.c: what is known of all places of the body; NULL: nothing, or there is no memory. */
 struct whole *flow_known(struct flow *);
 /* Is what control goes by at this step certainly a whole word? */
 bool flow_is_whole(struct flow *, size_t step);

@@ -297,6 +297,7 @@ static void whole_join(struct whole *w, struct state *to, const struct state *fr
 
 	if (!old.reached) {
 		*to = *from;
+		to->step = old.step;
 		to->reached = to->news = w->changed = true;
 		return;
 	}
@@ -310,7 +311,7 @@ static void whole_join(struct whole *w, struct state *to, const struct state *fr
 	else if (to->guessed == from->guessed)
 		stack_join(w->flow->arch, &to->stack, &from->stack);
 	if (to->stack.at[w->sp] == STACK_LOST && old.stack.at[w->sp] != STACK_LOST)
-		note_lost(w, (size_t)(to - w->at));
+		note_lost(w, to->step);
 	to->guessed &= from->guessed;
 	to->buried |= from->buried;
 	if (to->computed != old.computed || to->put != old.put || to->pushed != old.pushed ||
@@ -321,12 +322,11 @@ static void whole_join(struct whole *w, struct state *to, const struct state *fr
 
 static void join_at(struct whole *w, size_t step, const struct state *s)
 {
-	if (step < w->body->nsteps)
-		whole_join(w, &w->at[step], s);
+	if (step < w->body->nsteps && w->at[step])
+		whole_join(w, &w->states[w->at[step]], s);
 }
 
-/* Where the stack is as the file tells; else as where a function begins. */
-static void begin_stack(const struct whole *w, size_t step, struct stack *ret)
+void whole_begin_stack(const struct whole *w, size_t step, struct stack *ret)
 {
 	int64_t cfa = WORD;
 	int err = symbols_cfa_offset(w->body->impl->symbols, w->body->steps[step].insn.pc, &cfa);
@@ -343,13 +343,13 @@ static void begin_stack(const struct whole *w, size_t step, struct stack *ret)
 /* Control arrives otherwise: at what an exception leads to, say. */
 static void arrive(struct whole *w, size_t step)
 {
-	struct state s = w->anywhere, *at = &w->at[step];
+	struct state s = w->anywhere, *at = &w->states[w->at[step]];
 
 	s.guessed = true;
 	if (at->reached)
 		s.stack = at->stack;
 	else
-		begin_stack(w, step, &s.stack);
+		whole_begin_stack(w, step, &s.stack);
 	whole_join(w, at, &s);
 }
 
@@ -462,7 +462,7 @@ static bool is_as_told(const struct whole *w, size_t step, const struct state *s
  * says nothing, another way here does. */
 static bool never_comes_back(const struct whole *w, size_t step, const struct state *s)
 {
-	const struct state *at = &w->at[step];
+	const struct state *at = &w->states[w->at[step]];
 	const struct step *steps = w->body->steps;
 	size_t i = step - 1;
 	int64_t cfa;
@@ -497,11 +497,13 @@ static void go_through(struct whole *w)
 		if (f->led[i] || i == 0) {
 			if (i && ground_any(b->impl, LAYER_FIXED, b->steps[i].insn.pc, 1))
 				arrive(w, i);
+			struct state *at = &w->states[w->at[i]];
+
 			if (s.reached && !never_comes_back(w, i, &s))
-				whole_join(w, &w->at[i], &s);
-			s = w->at[i];
+				whole_join(w, at, &s);
+			s = *at;
 			s.reached = s.news;
-			w->at[i].news = false;
+			at->news = false;
 		}
 		if (!s.reached)
 			continue;
@@ -520,18 +522,6 @@ static void go_through(struct whole *w)
 	}
 }
 
-/* Is anything taken from a vector register, or a vector written to the frame? */
-static bool has_vectors(struct flow *f)
-{
-	for (size_t i = 0; i < f->body->nsteps; i++) {
-		const struct effect *e = effect_at(f, i);
-
-		if (e->op == EFFECT_BACK || (e->stored >= 0 && e->index < 0))
-			return true;
-	}
-	return false;
-}
-
 /* Until nothing changes. Of a slot that is asked for first only now, all that was written to it
  * is to be seen, too. 0; 1: it comes to no answer. */
 int whole_rest(struct whole *w)
@@ -544,48 +534,9 @@ int whole_rest(struct whole *w)
 			return 1;
 		w->changed = false;
 		go_through(w);
-		for (size_t i = 0; i < w->body->nsteps && w->nslots != n; i++)
-			w->at[i].news = w->at[i].reached;
+		for (size_t i = 0; i <= w->nstates && w->nslots != n; i++)
+			w->states[i].news = w->states[i].reached;
 		w->changed |= w->nslots != n;
 	}
 	return 0;
-}
-
-/* 0; 1: it comes to no answer; or -ENOMEM. To be freed in any case. */
-static int whole_make(struct flow *f, struct whole **ret)
-{
-	struct whole *w = calloc(1, sizeof(*w));
-
-	if (!w)
-		return fail(ENOMEM, "plan %s", f->body->func->name);
-	*w = (struct whole){ .body = f->body, .flow = f, .nslots = 1,
-			     .sp = f->arch->stack, .fp = f->arch->frame,
-			     .vectors = has_vectors(f),
-			     .at = calloc(f->body->nsteps + 1, sizeof(*w->at)),
-			     .to = calloc(f->body->nsteps + 1, sizeof(*w->to)) };
-	w->anywhere.reached = true;
-	*ret = w;
-	if (!w->at || !w->to)
-		return fail(ENOMEM, "plan %s", f->body->func->name);
-	w->at[0].reached = w->at[0].news = true;
-	if (f->body->nsteps)
-		begin_stack(w, 0, &w->at[0].stack);
-	w->changed = true;
-	return whole_rest(w);
-}
-
-static void whole_free(struct whole *w)
-{
-	if (w) {
-		free(w->at);
-		free(w->to);
-	}
-	free(w);
-}
-
-struct whole *flow_known(struct flow *f)
-{
-	if (!f->whole && !f->lost)
-		f->lost = whole_make(f, &f->whole) != 0, f->forget = whole_free;
-	return f->lost ? NULL : f->whole;
 }

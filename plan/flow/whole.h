@@ -22,6 +22,7 @@ struct state {
 	uint32_t returned;	/* registers with what a call returned */
 	uint32_t vectors;	/* registers that may hold something computed */
 	struct stack stack;
+	uint32_t step;		/* before which it is */
 	bool reached;
 	bool buried;		/* the other stack is this one, too: what is above where it
 				 * begins the body may have put there */
@@ -34,7 +35,9 @@ struct whole {
 	const struct body *body;
 	struct flow *flow;
 	int sp, fp;		/* registers: arch->stack, arch->frame */
-	struct state *at;	/* before each step at which ways meet */
+	uint32_t *at;		/* by step: its state before it; 0: no ways meet there */
+	struct state *states;	/* the first is never reached */
+	size_t nstates;
 	uint32_t *to;		/* by step: 1 + the one that it leads to, or the number of
 				 * steps; 0: that was not asked for yet */
 	struct state anywhere;	/* where control arrives otherwise: as the body's own jumps
@@ -50,6 +53,8 @@ struct whole {
 };
 
 /* whole.c */
+/* Where the stack is as the file tells; else as where a function begins. */
+void whole_begin_stack(const struct whole *w, size_t step, struct stack *ret);
 bits whole_slot(struct whole *w, int64_t at);
 bool whole_is_buried(int64_t at, const struct state *s);
 bool whole_loads_computed(struct whole *w, const struct effect *e, const struct state *s);

@@ -18,7 +18,7 @@ static struct state whole_at(struct whole *w, size_t step)
 
 	while (!whole_begins_anew(w, i))
 		i--;
-	struct state s = w->at[i];
+	struct state s = w->states[w->at[i]];
 
 	for (; i < step && s.reached; i++)
 		whole_pass(w, i, &s);
@@ -35,8 +35,8 @@ static struct state state_asked(struct whole *w, size_t step)
 		(void)whole_goes_by_computed(w, step, &s);
 	if (w->nslots == n)
 		return s;
-	for (size_t i = 0; i < w->body->nsteps; i++)
-		w->at[i].news = w->at[i].reached;
+	for (size_t i = 0; i <= w->nstates; i++)
+		w->states[i].news = w->states[i].reached;
 	w->changed = true;
 	if (whole_rest(w))
 		s.computed = s.put = s.pushed = ~(bits)0;
@@ -143,7 +143,7 @@ static int mark_moved(const struct body *b, bool *ret)
 
 	for (size_t i = 0; i < b->nsteps && w; i++) {
 		if (whole_begins_anew(w, i))
-			s = w->at[i];
+			s = w->states[w->at[i]];
 		int32_t at = s.stack.at[w->sp];
 
 		ret[i] = s.reached && !s.guessed && at && stack_is_known(&s.stack, w->sp) &&

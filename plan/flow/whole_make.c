@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* whole_make: room for what is found of a function, which is found once it is asked for. */
+#include <errno.h>
+
+#include "plan/flow/whole.h"
+
+/* Is anything taken from a vector register, or a vector written to the frame? */
+static bool has_vectors(struct flow *f)
+{
+	for (size_t i = 0; i < f->body->nsteps; i++) {
+		const struct effect *e = effect_at(f, i);
+
+		if (e->op == EFFECT_BACK || (e->stored >= 0 && e->index < 0))
+			return true;
+	}
+	return false;
+}
+
+/* Room for a state of each place where ways meet. */
+static int make_states(struct whole *w)
+{
+	const size_t n = w->body->nsteps;
+
+	w->at = calloc(n + 1, sizeof(*w->at));
+	w->to = calloc(n + 1, sizeof(*w->to));
+	for (size_t i = 0; i < n && w->at; i++)
+		if (!i || w->flow->led[i])
+			w->at[i] = (uint32_t)++w->nstates;
+	w->states = calloc(w->nstates + 1, sizeof(*w->states));
+	if (!w->at || !w->to || !w->states)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (w->at[i])
+			w->states[w->at[i]].step = (uint32_t)i;
+	return 0;
+}
+
+/* 0; 1: it comes to no answer; or -ENOMEM. To be freed in any case. */
+static int whole_make(struct flow *f, struct whole **ret)
+{
+	struct whole *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return fail(ENOMEM, "plan %s", f->body->func->name);
+	*w = (struct whole){ .body = f->body, .flow = f, .nslots = 1,
+			     .sp = f->arch->stack, .fp = f->arch->frame,
+			     .vectors = has_vectors(f) };
+	w->anywhere.reached = true;
+	*ret = w;
+	if (make_states(w))
+		return fail(ENOMEM, "plan %s", f->body->func->name);
+	if (f->body->nsteps) {
+		w->states[1].reached = w->states[1].news = true;
+		whole_begin_stack(w, 0, &w->states[1].stack);
+	}
+	w->changed = true;
+	return whole_rest(w);
+}
+
+static void whole_free(struct whole *w)
+{
+	if (w) {
+		free(w->at);
+		free(w->to);
+		free(w->states);
+	}
+	free(w);
+}
+
+struct whole *flow_known(struct flow *f)
+{
+	if (!f->whole && !f->lost)
+		f->lost = whole_make(f, &f->whole) != 0, f->forget = whole_free;
+	return f->lost ? NULL : f->whole;
+}
