@@ -19,6 +19,7 @@ static void begin_anew(struct back *b)
 	stack_begin(b->impl->arch, &b->stack);
 	b->copied = false;
 	b->stale = 0;
+	b->held = 0;
 }
 
 void back_enter(struct back *b, const struct plan_impl *p, const struct func *f)
@@ -151,6 +152,26 @@ static void note_above(struct back *b, const struct insn *in, const struct effec
 		b->above_most = (int32_t)end;
 }
 
+/* Which of the registers that an instruction sets have an address of the stack now? */
+static void note_held(struct back *b, const struct effect *e)
+{
+	const struct arch *arch = b->impl->arch;
+	uint32_t set = e->others | (e->reg >= 0 ? 1u << e->reg : 0) |
+		(e->op == EFFECT_SWAP ? 1u << e->base : 0) |
+		(e->op == EFFECT_RETURNED ? 1u << arch->second : 0);
+
+	for (set &= ~(1u << arch->stack | 1u << arch->frame); set; set &= set - 1) {
+		int i = __builtin_ctz(set);
+		int32_t *at = &b->stack.at[i];
+
+		/* What is reached by an address of its own frame stays below the way back. */
+		if (e->op == EFFECT_SUM && i == e->reg && *at < 0)
+			*at = STACK_NOT;
+		b->held = (b->held & ~(1u << i)) | (*at != STACK_NOT ? 1u : 0) << i;
+	}
+	b->copies = b->held || (b->copied && b->stack.at[arch->frame] != STACK_NOT);
+}
+
 static void pass_effect(struct back *b, const struct insn *in, const struct effect *e)
 {
 	int sp = b->impl->arch->stack, fp = b->impl->arch->frame;
@@ -168,14 +189,7 @@ static void pass_effect(struct back *b, const struct insn *in, const struct effe
 		b->stack.at[sp] = STACK_LOST;
 	if (b->stack.at[sp] != was)
 		note_change(b, in->pc + in->size);
-	b->copies = false;
-	for (int i = 0; i < ARCH_REGISTERS_MAX; i++) {
-		/* What is reached by an address of its own frame stays below the way back. */
-		if (e->op == EFFECT_SUM && i == e->reg && i != sp && i != fp &&
-		    b->stack.at[i] < 0)
-			b->stack.at[i] = STACK_NOT;
-		b->copies |= i != sp && (i != fp || b->copied) && b->stack.at[i] != STACK_NOT;
-	}
+	note_held(b, e);
 }
 
 /* Whatever a call is to, it need not keep all registers. */

@@ -18,7 +18,8 @@ struct back {
 	struct stack stack;
 	bool known;			/* and where it is */
 	bool pushed;			/* something was, since a jump or call */
-	bool copies;			/* a register has an address of it */
+	bool copies;			/* a register has an address of it: */
+	uint32_t held;			/* which, but for the stack's and the frame's; a bit each */
 	bool copied;			/* the frame's has one that is not its own's */
 	uint32_t stale;			/* registers that have none any more, if a call has set
 					 * them that may: a bit each */
