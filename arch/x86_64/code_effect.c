@@ -469,59 +469,6 @@ static void lose_stack(struct effect *e)
 	set(e, EFFECT_KEEP, NONE);
 }
 
-/* What a ModRM says: memory that is reached by the stack's register or the frame's (those that
- * REX makes of them, too), or one of the two for an operand. */
-static bool modrm_is_of_stack(const uint8_t *p, size_t left)
-{
-	unsigned int modrm = left ? *p : 0, rm = modrm & 7, reg = modrm >> 3 & 7;
-
-	if (modrm >= 0xc0)
-		return rm == RSP || reg == RSP || rm == RBP || reg == RBP;
-	if (rm == RSP && left > 1)
-		rm = p[1] & 7;
-	return (rm == RSP || rm == RBP) && (modrm & 0xc7) != 5;
-}
-
-bool x86_is_of_stack(const uint8_t *p, const struct insn *in)
-{
-	/* Loads, comparisons and tests, which write to no memory: to registers only. */
-	static const bool loads[256] = {
-		[0x02 ... 0x03] = true, [0x0a ... 0x0b] = true, [0x12 ... 0x13] = true,
-		[0x1a ... 0x1b] = true, [0x22 ... 0x23] = true, [0x2a ... 0x2b] = true,
-		[0x32 ... 0x33] = true, [0x38 ... 0x3b] = true, [0x63] = true, [0x69] = true,
-		[0x6b] = true, [0x84 ... 0x85] = true, [0x8a ... 0x8b] = true, [0x8d] = true,
-	};
-	size_t n = in->size, at = 0;
-
-	while (at + 1 < n && (p[at] == 0x66 || p[at] == 0xf0 || (p[at] & 0xfe) == 0xf2 ||
-			      (p[at] & 0xfe) == 0x64 || p[at] == 0x2e || p[at] == 0x3e))
-		at++;
-	at += at + 1 < n && (p[at] & 0xf0) == 0x40;
-	uint8_t op = p[at];
-
-	if (op == 0x0f || op == 0xc4 || op == 0xc5 || op == 0x62 || op == 0x8f) {
-		at += op == 0x0f ? 2 : op == 0xc5 ? 3 : op == 0x62 ? 5 : 4;
-		return op == 0x8f || n < at || op == 0x62 || (op == 0x0f && p[at - 1] < 0x40) ||
-			modrm_is_of_stack(p + at, n - at);
-	}
-	if ((op >= 0x50 && op <= 0x5f) || op == 0x68 || op == 0x6a || op == 0x9c || op == 0x9d ||
-	    op == 0xc8 || op == 0xc9 || (op > 0x90 && op <= 0x97))
-		return true;
-	if (loads[op]) {
-		unsigned int reg = at + 1 < n ? p[at + 1] >> 3 & 7 : 0;
-		bool memory = at + 1 < n && p[at + 1] < 0xc0;
-
-		return reg == RSP || (!memory && modrm_is_of_stack(p + at + 1, n - at - 1)) ||
-			(op == 0x8d && modrm_is_of_stack(p + at + 1, n - at - 1));
-	}
-	bool modrm = (op < 0x40 && (op & 7) < 4) || (op >= 0x80 && op <= 0x8e) ||
-		(op & 0xfe) == 0xc0 || (op & 0xfe) == 0xc6 || (op >= 0xd0 && op <= 0xd3) ||
-		(op >= 0xd8 && op <= 0xdf) || (op & 0xfe) == 0xf6 || op >= 0xfe;
-
-	return modrm && ((op == 0xff && (p[at + 1] >> 3 & 7) == 6) ||
-			 modrm_is_of_stack(p + at + 1, n - at - 1));
-}
-
 void x86_effect(const uint8_t *p, size_t n, const struct insn *in, struct effect *e)
 {
 	struct x86_form f;

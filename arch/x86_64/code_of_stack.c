@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * x86_64/code_of_stack: may an instruction write to the stack, or change what reaches it?
+ *
+ * It is asked of each of millions, most of which do not: by their first bytes.
+ */
+#include "arch/x86_64/code.h"
+
+enum { RSP = 4, RBP = 5 };
+
+/* What a ModRM says: memory that is reached by the stack's register or the frame's (those that
+ * REX makes of them, too), or one of the two for an operand. */
+static bool modrm_is_of_stack(const uint8_t *p, size_t left)
+{
+	unsigned int modrm = left ? *p : 0, rm = modrm & 7, reg = modrm >> 3 & 7;
+
+	if (modrm >= 0xc0)
+		return rm == RSP || reg == RSP || rm == RBP || reg == RBP;
+	if (rm == RSP && left > 1)
+		rm = p[1] & 7;
+	return (rm == RSP || rm == RBP) && (modrm & 0xc7) != 5;
+}
+
+/* What an opcode may have to do with the stack. */
+enum {
+	STACK_NONE,
+	STACK_OF,		/* pushes, pops, and exchanges with %rax */
+	STACK_MODRM,		/* what its ModRM says */
+	STACK_TO,		/* it writes to no memory, but to a register: loads, comparisons */
+	STACK_LEA,
+	STACK_FF,		/* of the last group one pushes */
+	STACK_LONGER,		/* other opcodes begin so */
+	STACK_BEFORE,		/* a prefix */
+};
+
+static const uint8_t of_stack[256] = {
+	[0x00 ... 0x01] = STACK_MODRM, [0x02 ... 0x03] = STACK_TO,
+	[0x08 ... 0x09] = STACK_MODRM, [0x0a ... 0x0b] = STACK_TO,
+	[0x10 ... 0x11] = STACK_MODRM, [0x12 ... 0x13] = STACK_TO,
+	[0x18 ... 0x19] = STACK_MODRM, [0x1a ... 0x1b] = STACK_TO,
+	[0x20 ... 0x21] = STACK_MODRM, [0x22 ... 0x23] = STACK_TO,
+	[0x28 ... 0x29] = STACK_MODRM, [0x2a ... 0x2b] = STACK_TO,
+	[0x30 ... 0x31] = STACK_MODRM, [0x32 ... 0x33] = STACK_TO, [0x38 ... 0x3b] = STACK_TO,
+	[0x50 ... 0x5f] = STACK_OF, [0x68] = STACK_OF, [0x6a] = STACK_OF,
+	[0x63] = STACK_TO, [0x69] = STACK_TO, [0x6b] = STACK_TO,
+	[0x80 ... 0x83] = STACK_MODRM, [0x84 ... 0x85] = STACK_TO, [0x86 ... 0x89] = STACK_MODRM,
+	[0x8a ... 0x8b] = STACK_TO, [0x8c] = STACK_MODRM, [0x8d] = STACK_LEA, [0x8e] = STACK_MODRM,
+	[0x91 ... 0x97] = STACK_OF, [0x9c ... 0x9d] = STACK_OF, [0xc8 ... 0xc9] = STACK_OF,
+	[0xc0 ... 0xc1] = STACK_MODRM, [0xc6 ... 0xc7] = STACK_MODRM,
+	[0xd0 ... 0xd3] = STACK_MODRM, [0xd8 ... 0xdf] = STACK_MODRM,
+	[0xf6 ... 0xf7] = STACK_MODRM, [0xfe] = STACK_MODRM, [0xff] = STACK_FF,
+	[0x0f] = STACK_LONGER, [0xc4 ... 0xc5] = STACK_LONGER, [0x62] = STACK_LONGER,
+	[0x8f] = STACK_LONGER,
+	[0x2e] = STACK_BEFORE, [0x3e] = STACK_BEFORE, [0x64 ... 0x66] = STACK_BEFORE,
+	[0xf0] = STACK_BEFORE, [0xf2 ... 0xf3] = STACK_BEFORE,
+};
+
+/* Behind the first byte of an opcode, `at` bytes from the start. */
+static bool longer_is_of_stack(const uint8_t *p, size_t n, size_t at)
+{
+	uint8_t op = p[at];
+
+	at += op == 0x0f ? 2 : op == 0xc5 ? 3 : op == 0x62 ? 5 : 4;
+	return op == 0x8f || n < at || op == 0x62 || (op == 0x0f && p[at - 1] < 0x40) ||
+		modrm_is_of_stack(p + at, n - at);
+}
+
+bool x86_is_of_stack(const uint8_t *p, const struct insn *in)
+{
+	size_t n = in->size, at = 0;
+
+	while (at + 1 < n && of_stack[p[at]] == STACK_BEFORE)
+		at++;
+	at += at + 1 < n && (p[at] & 0xf0) == 0x40;
+	const uint8_t *behind = p + at + 1;
+	size_t left = n - at - 1;
+	unsigned int modrm = left ? *behind : 0;
+
+	switch (of_stack[p[at]]) {
+	case STACK_OF:
+		return true;
+	case STACK_MODRM:
+		return modrm_is_of_stack(behind, left);
+	case STACK_TO:
+		return (modrm >> 3 & 7) == RSP ||
+			(modrm >= 0xc0 && modrm_is_of_stack(behind, left));
+	case STACK_LEA:
+		return (modrm >> 3 & 7) == RSP || modrm_is_of_stack(behind, left);
+	case STACK_FF:
+		return (modrm >> 3 & 7) == 6 || modrm_is_of_stack(behind, left);
+	case STACK_LONGER:
+		return longer_is_of_stack(p, n, at);
+	}
+	return false;
+}
