@@ -39,7 +39,8 @@ struct values;
  * read backwards? */
 static inline bool arrivals_is_address(const struct plan_impl *p, raddr_t a)
 {
-	return symbols_holds(p->symbols, a) || symbols_holds(p->symbols, a - 1);
+	return a - p->span.start <= range_size(p->span) &&
+		(symbols_holds(p->symbols, a) || symbols_holds(p->symbols, a - 1));
 }
 
 /* What code names by its distance from the PC is code, or data; but an address before all that is

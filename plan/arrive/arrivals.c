@@ -215,31 +215,54 @@ static bool takes_kept(const struct flow *f, const struct effect *e)
 				       arch_is_stack(f->body->impl->arch, e->base));
 }
 
-/* The registers that may ever hold an address which the code names. */
-static uint32_t named_registers(struct flow *f)
+/* Which registers a copy or a sum is made of. */
+static void note_copies(const struct effect *e, uint32_t *copies)
+{
+	bool copies_it = e->op == EFFECT_MOVE || e->op == EFFECT_MAY_MOVE ||
+		e->op == EFFECT_CUT || e->op == EFFECT_SUM || e->op == EFFECT_SWAP;
+
+	if (copies_it && e->base >= 0)
+		copies[e->base] |= 1u << e->reg;
+	if (copies_it && e->index >= 0)
+		copies[e->index] |= 1u << e->reg;
+	if (e->op == EFFECT_SWAP)
+		copies[e->reg] |= 1u << e->base;
+}
+
+/* Is the address of code among what memory gets? */
+static bool stores_code(const struct plan_impl *p, const struct effect *e)
+{
+	raddr_t number = (raddr_t)e->written;
+
+	return e->stores && e->source < 0 && number && !p->symbols->is_pie &&
+		arrivals_is_address(p, number) && arrivals_is_code(p, number);
+}
+
+/* The registers that may ever hold an address which the code names. *code: one of code is, as
+ * registers or memory get it. */
+static uint32_t named_registers(struct flow *f, bool *code)
 {
 	const struct body *b = f->body;
+	const struct plan_impl *p = b->impl;
 	uint32_t regs = 0, taken = 0, copies[ARCH_REGISTERS_MAX] = { 0 };
 	bool kept = false;
 
+	*code = false;
 	for (size_t i = 0; i < b->nsteps; i++) {
 		if (b->steps[i].insn.kind != INSN_PLAIN)
 			continue;
 		const struct effect *e = effect_at(f, i);
-		bool copies_it = e->op == EFFECT_MOVE || e->op == EFFECT_MAY_MOVE ||
-			e->op == EFFECT_CUT || e->op == EFFECT_SUM || e->op == EFFECT_SWAP;
+		raddr_t number = e->stores ? (raddr_t)e->written : (raddr_t)e->number;
 
 		kept |= is_kept(f, e);
 		if (takes_kept(f, e))
 			taken |= 1u << e->reg;
-		if (is_naming(f, i, e))
+		if (is_naming(f, i, e)) {
 			regs |= 1u << e->reg;
-		if (copies_it && e->base >= 0)
-			copies[e->base] |= 1u << e->reg;
-		if (copies_it && e->index >= 0)
-			copies[e->index] |= 1u << e->reg;
-		if (e->op == EFFECT_SWAP)
-			copies[e->reg] |= 1u << e->base;
+			*code = *code || e->op == EFFECT_POP || arrivals_is_code(p, number);
+		}
+		*code = *code || stores_code(p, e);
+		note_copies(e, copies);
 	}
 	return with_copies(regs | (kept ? taken : 0), copies);
 }
@@ -351,32 +374,13 @@ static int judge_vectors(struct plan_impl *p, struct flow *f, uint32_t regs)
 	return err;
 }
 
-/* Does it have the address of code anywhere, as registers or memory get it? */
-static bool names_code(struct flow *f)
-{
-	const struct plan_impl *p = f->body->impl;
-
-	for (size_t i = 0; i < f->body->nsteps; i++) {
-		const struct effect *e = effect_at(f, i);
-		raddr_t number = e->stores ? (raddr_t)e->written : (raddr_t)e->number;
-
-		if (f->body->steps[i].insn.kind != INSN_PLAIN)
-			continue;
-		if (is_naming(f, i, e) && (e->op == EFFECT_POP || arrivals_is_code(p, number)))
-			return true;
-		if (e->stores && e->source < 0 && number && !p->symbols->is_pie &&
-		    arrivals_is_address(p, number) && arrivals_is_code(p, number))
-			return true;
-	}
-	return false;
-}
-
 /* What it computes from addresses, whether it goes by that or not. */
 static int judge_computed(struct plan_impl *p, struct flow *f, size_t first)
 {
-	uint32_t regs = named_registers(f);
+	bool code;
+	uint32_t regs = named_registers(f, &code);
 	struct mixed *mixed = NULL;
-	int err = names_code(f) ? flow_mixed(f, &mixed) : 0;
+	int err = code ? flow_mixed(f, &mixed) : 0;
 
 	if (!err)
 		err = judge_sums(p, f, regs, first, mixed);
