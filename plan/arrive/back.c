@@ -223,13 +223,13 @@ static void note_way(struct back *b, const struct insn *in)
 }
 
 /* Code that leaves with its frame, as the file tells, goes on in another piece, and does not push
- * where that is to return to. */
+ * where that is to return to. Where the stack is lost the file tells whether the frame is gone. */
 static void leave(struct back *b, const struct insn *in)
 {
 	int32_t at = b->stack.at[b->impl->arch->stack];
 	int64_t cfa;
 
-	if (at == STACK_LOST && in->kind == INSN_RETURN)
+	if (at == STACK_LOST && (in->kind == INSN_RETURN || !b->pushed))
 		b->may |= !is_told(b) || symbols_cfa_offset(b->impl->symbols, in->pc, &cfa) ||
 			cfa != WORD;
 	else if (at)
