@@ -42,7 +42,8 @@ enum { ARGUMENT = 0, RESULT = 0 };
 
 static const struct read_op ops[] = {
 	{ .source = READ_GENERAL, .index = ARGUMENT, .cap = 8, NONE },
-	{ .source = READ_MEMORY, .index = 0, .cap = 15, .flags = READ_TEXT, .role = READ_BEHIND, NONE },
+	{ .source = READ_MEMORY, .index = 0, .cap = 15, .flags = READ_TEXT, .role = READ_BEHIND,
+	  NONE },
 	{ .source = READ_MEMORY, .index = 0, .offset = offsetof(struct block, number), .cap = 4,
 	  .flags = READ_AT_EXIT, .role = READ_BEHIND, NONE },
 	{ .source = READ_GENERAL, .index = RESULT, .cap = 8, .flags = READ_AT_EXIT,
