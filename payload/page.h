@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * page: the least that the kernel maps, and never more than one of in a write to text.
+ * page: the unit of what the injector and the payload lay out together (the session, rings, stubs,
+ * islands), and never more than one of in a write to text.
  *
- * A constant, because the layouts of rings and islands are made of it. A kernel of arm64 may
- * have pages of 16 or 64 KiB: such a kernel's processes are refused (right_pages in
- * injector/ptrace/preflight.c).
+ * A constant, because layouts are made of it. The kernel's own pages are as large, or, on arm64,
+ * four or sixteen times: what is mapped, and what the kernel tells of each page, goes by those
+ * (injector/proc/kernel.h). An island takes a page at a very place, and there are none on arm64.
  */
 #ifndef PAYLOAD_PAGE_H
 #define PAYLOAD_PAGE_H

@@ -10,13 +10,14 @@
 
 #include "arch/arch.h"
 #include "injector/modules/modules.h"
+#include "injector/proc/kernel.h"
 #include "injector/proc/procfs.h"
 #include "injector/ptrace/code.h"
 #include "injector/session/blobs.h"
 #include "payload/abi.h"
 
 enum {
-	AT_ONCE = 512,		/* pages */
+	AT_ONCE = 512,		/* pages of the kernel */
 	MOST = 1 << 16,		/* differences that are kept */
 	LOOKS = 3,
 	REST = 5 * 1000 * 1000,	/* ns between them */
@@ -143,18 +144,29 @@ static int compare_page(struct verifying *v, const struct mapping *m, raddr_t pa
 	return verify_note(v, page, now, differs);
 }
 
+/* One of the kernel's, which may be several. */
+static int compare_pages(struct verifying *v, const struct mapping *m, raddr_t at)
+{
+	int err = 0;
+
+	for (uint64_t done = 0; done < kernel_page() && !err; done += PAGE)
+		err = compare_page(v, m, at + done);
+	return err;
+}
+
 static int compare_mapping(struct verifying *v, const struct mapping *m)
 {
+	const uint64_t size = kernel_page();
 	uint64_t entries[AT_ONCE];
 	size_t n;
 
-	for (raddr_t at = m->range.start; at < m->range.end; at += n * PAGE) {
-		n = MIN((m->range.end - at) / PAGE, (uint64_t)AT_ONCE);
+	for (raddr_t at = m->range.start; at < m->range.end; at += n * size) {
+		n = MIN((m->range.end - at) / size, (uint64_t)AT_ONCE);
 		bool told = pagemap_read(v->pagemap, at, n, entries);
 
 		for (size_t i = 0; i < n; i++) {
 			int err = told && !pagemap_is_copy(entries[i]) ? 0 :
-				compare_page(v, m, at + i * PAGE);
+				compare_pages(v, m, at + i * size);
 			if (err)
 				return err;
 		}

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "payload/abi.h"
+#include "injector/proc/kernel.h"
 
 enum { AT_ONCE = 256 };		/* pages */
 
@@ -24,7 +24,8 @@ bool pagemap_read(int pagemap, raddr_t at, size_t n, uint64_t *ret)
 	size_t size = n * sizeof(*ret);
 
 	return pagemap >= 0 &&
-		pread(pagemap, ret, size, (off_t)(at / PAGE * sizeof(*ret))) == (ssize_t)size;
+		pread(pagemap, ret, size, (off_t)(at / kernel_page() * sizeof(*ret))) ==
+			(ssize_t)size;
 }
 
 /* Documentation/admin-guide/mm/pagemap.rst */
@@ -74,17 +75,18 @@ static bool read_file(const struct code *c, raddr_t at, void *buf, size_t n)
 
 static int read_some(const struct code *c, raddr_t at, uint8_t *buf, size_t n)
 {
-	raddr_t first = ALIGN_DOWN(at, PAGE), end = at + n;
+	const uint64_t size = kernel_page();
+	raddr_t first = ALIGN_DOWN(at, size), end = at + n;
 	uint64_t entries[AT_ONCE + 1];
 	int err = 0;
 
-	if (!pagemap_read(c->pagemap, first, (ALIGN_UP(end, PAGE) - first) / PAGE, entries) ||
+	if (!pagemap_read(c->pagemap, first, (ALIGN_UP(end, size) - first) / size, entries) ||
 	    !read_file(c, at, buf, n))
 		return target_read(c->target, at, buf, n);
-	for (raddr_t page = first; page < end && !err; page += PAGE) {
-		raddr_t from = MAX(page, at), to = MIN(page + PAGE, end);
+	for (raddr_t page = first; page < end && !err; page += size) {
+		raddr_t from = MAX(page, at), to = MIN(page + size, end);
 
-		if (pagemap_is_copy(entries[(page - first) / PAGE]))
+		if (pagemap_is_copy(entries[(page - first) / size]))
 			err = target_read(c->target, from, buf + (from - at), to - from);
 	}
 	return err;
@@ -92,10 +94,10 @@ static int read_some(const struct code *c, raddr_t at, uint8_t *buf, size_t n)
 
 int code_read(const struct code *c, raddr_t at, void *buf, size_t n)
 {
+	const size_t most = AT_ONCE * kernel_page();
 	int err = 0;
 
-	for (size_t done = 0; done < n && !err; done += AT_ONCE * PAGE)
-		err = read_some(c, at + done, (uint8_t *)buf + done,
-				MIN(n - done, (size_t)AT_ONCE * PAGE));
+	for (size_t done = 0; done < n && !err; done += most)
+		err = read_some(c, at + done, (uint8_t *)buf + done, MIN(n - done, most));
 	return err;
 }

@@ -16,7 +16,7 @@
 
 /* A process's pagemap; -1: it cannot be read. */
 int pagemap_open(pid_t pid);
-/* Entries of `n` pages, from the one at `at` on. */
+/* Entries of `n` pages of the kernel, from the one at `at` on. */
 bool pagemap_read(int pagemap, raddr_t at, size_t n, uint64_t *ret);
 /* Of a private mapping: a page that is there, or swapped out, and is not the file's. */
 bool pagemap_is_copy(uint64_t entry);
