@@ -10,6 +10,7 @@ $(BUILD)/tests/unit/%: tests/unit/%.c $(LIB)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $< $(LIB) $(LDLIBS)
 
 $(BUILD)/tests/unit/reader_times: private ALL_LDFLAGS += -Wl,--wrap=arch_ticks
+$(BUILD)/tests/unit/kernel_pages: private ALL_LDFLAGS += -Wl,--wrap=kernel_page
 
 $(BUILD)/tests/patch/%: tests/patch/%.c $(LIB)
 	@mkdir -p $(@D); echo "  CC      $<"
@@ -354,8 +355,8 @@ check-fast: all $(FAST_UNIT)
 
 # On arm64, in a machine under QEMU: each state once (docs/arm64.md).
 ARM64_UNIT := $(addprefix patch/,arm64_decode arm64_relocate arm64_stack plan_arm64 x86_decode x86_relocate) \
-	$(addprefix unit/,alarms code cpu_times disarm follow graph hold jump_set limiter \
-	output pace pages pattern procfs regs_met remote seccomp segment shorten sort spills stale \
+	$(addprefix unit/,alarms code cpu_times disarm follow graph hold jump_set kernel_pages \
+	limiter output pace pages pattern procfs regs_met remote seccomp segment shorten sort spills stale \
 	stragglers stuck text trace_archive trace_clock unwind_walk \
 	payload_basic payload_basic_bare payload_basic_room payload_count payload_goroutines \
 	payload_keep payload_limiter payload_registers payload_registers_bare payload_signals \

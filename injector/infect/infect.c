@@ -42,11 +42,11 @@ static int map_scratch(struct infecting *in)
 	const int anonymous = MAP_PRIVATE | MAP_ANONYMOUS;
 	raddr_t at = 0, unused;
 
-	int err = infect_map(in, "map the loader", 0, SCRATCH_CODE + SCRATCH_STACK, PROT_NONE,
-			     anonymous, -1, &at);
-	err = err ? err : infect_map(in, "map the loader", at, SCRATCH_CODE,
+	int err = infect_map(in, "map the loader", 0, scratch_stack(SCRATCH_STACK),
+			     PROT_NONE, anonymous, -1, &at);
+	err = err ? err : infect_map(in, "map the loader", at, kernel_page(),
 				     PROT_READ | PROT_EXEC, anonymous | MAP_FIXED, -1, &unused);
-	err = err ? err : infect_map(in, "map a stack", at + SCRATCH_CODE, SCRATCH_STACK,
+	err = err ? err : infect_map(in, "map a stack", scratch_stack(at), SCRATCH_STACK,
 				     PROT_READ | PROT_WRITE, anonymous | MAP_FIXED, -1, &unused);
 	in->scratch = at;
 	in->locks = infect_sees_locks(in);

@@ -110,13 +110,13 @@ int infect_keep_from_cores(struct infecting *in, raddr_t at, uint64_t size)
 int infect_use_stack(struct infecting *in)
 {
 	__atomic_store_n(&in->result->map.s->scratch, 0, __ATOMIC_RELEASE);
-	return remote_use_stack(&in->remote, in->scratch + SCRATCH_CODE + SCRATCH_STACK);
+	return remote_use_stack(&in->remote, scratch_stack(in->scratch) + SCRATCH_STACK);
 }
 
 /* Strings that a remote call reads lie at the far end of its stack. */
 raddr_t infect_name_at(const struct infecting *in)
 {
-	return in->scratch + SCRATCH_CODE;
+	return scratch_stack(in->scratch);
 }
 
 /* A memfd of the target that we have open too; *there is its number there. */

@@ -5,12 +5,13 @@
 
 #include "injector/infect/infect.h"
 #include "injector/proc/gaps.h"
+#include "injector/proc/kernel.h"
 #include "injector/ptrace/tids.h"
 #include "injector/remote/loan.h"
 #include "injector/session/blobs.h"
 
 enum {
-	SCRATCH_CODE = 4096,
+	SCRATCH_CODE = 4096,	/* at most, in a page of the kernel's */
 	SCRATCH_STACK = 256 << 10,
 };
 
@@ -73,6 +74,12 @@ struct infecting {
 	struct undoing undo[64];	/* of what this visit has mapped and opened */
 	size_t nundo;
 };
+
+/* Where the stack behind the loader's page begins. */
+static inline raddr_t scratch_stack(raddr_t scratch)
+{
+	return scratch + kernel_page();
+}
 
 /* Threads, stack, limits, and the C library's functions. */
 int infect_look(struct infecting *);

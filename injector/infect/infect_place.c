@@ -14,6 +14,7 @@
 
 #include "injector/infect/infect_impl.h"
 #include "injector/infect/limits.h"
+#include "injector/proc/kernel.h"
 #include "injector/proc/procfs.h"
 #include "injector/session/arena.h"
 #include "payload/stub.h"
@@ -165,7 +166,8 @@ static struct needs needs_besides(const struct infecting *in, uint32_t nrings)
 	if (infect_needs_spills(in))
 		n.address_space += (uint64_t)nrings * SPILL_AREA_SIZE;
 	for (size_t i = 0; i < in->opt->nneeds; i++) {
-		n.address_space += MAX(in->opt->needs[i].bytes, (uint64_t)ARENA_LEAST) + 4096;
+		n.address_space += MAX(in->opt->needs[i].bytes, (uint64_t)ARENA_LEAST) +
+			kernel_page();
 		n.memory += in->opt->needs[i].bytes;
 	}
 	return n;
@@ -261,7 +263,7 @@ int infect_find_gaps(struct infecting *in)
 /* An arena of so many bytes. need->arena stays -1 if there is no room for it. */
 static int map_arena(struct infecting *in, struct arena_need *need, uint64_t bytes)
 {
-	uint64_t size = ALIGN_UP(MAX(bytes + header_size(), (uint64_t)ARENA_LEAST), PAGE);
+	uint64_t size = ALIGN_UP(MAX(bytes + header_size(), (uint64_t)ARENA_LEAST), kernel_page());
 	struct session *s = in->result->map.s;
 	struct range span = need->module->span;
 	raddr_t at = 0, got;

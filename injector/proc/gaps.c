@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "injector/proc/kernel.h"
 #include "injector/proc/procfs.h"
-#include "payload/abi.h"
 
 enum {
 	LOWEST = 1 << 16,	/* vm.mmap_min_addr's usual value */
@@ -39,7 +39,7 @@ static uint64_t left_to_stack(pid_t pid)
 
 static int gaps_add(struct gaps *g, raddr_t start, raddr_t end)
 {
-	struct range r = { ALIGN_UP(start, PAGE), ALIGN_DOWN(end, PAGE) };
+	struct range r = { ALIGN_UP(start, kernel_page()), ALIGN_DOWN(end, kernel_page()) };
 	struct range *new;
 
 	if (r.start >= r.end)
@@ -67,13 +67,13 @@ static raddr_t highest(raddr_t used)
 
 	while (top < used && top < arch_host()->top)
 		top *= 2;
-	return top - PAGE;
+	return top - kernel_page();
 }
 
 static int next_mapping(void *ctx, const struct mapping *m)
 {
 	struct walk *w = ctx;
-	raddr_t end = MIN(m->range.start, arch_host()->top - PAGE);
+	raddr_t end = MIN(m->range.start, arch_host()->top - kernel_page());
 	uint64_t guard = w->ours && w->ours(w->ctx, m) ? 0 : GAPS_BESIDE;
 
 	end -= MIN(end, strcmp(m->path, "[stack]") == 0 ? w->stack : guard);

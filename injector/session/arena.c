@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "payload/abi.h"
+#include "injector/proc/kernel.h"
 
 enum { MARGIN = 1 << 16 };	/* of a jump's reach, kept in reserve */
 
@@ -22,7 +22,7 @@ static uint64_t distance(const struct gap_search *s, raddr_t at)
 
 static void consider(struct gap_search *s, raddr_t at)
 {
-	at = ALIGN_DOWN(at, PAGE);
+	at = ALIGN_DOWN(at, kernel_page());
 	if (at == s->after || (s->after && distance(s, at) <= distance(s, s->after)))
 		return;
 	if (!s->best || distance(s, at) < distance(s, s->best))
@@ -31,7 +31,7 @@ static void consider(struct gap_search *s, raddr_t at)
 
 static void try_gap(struct gap_search *s, struct range gap)
 {
-	gap.start = ALIGN_UP(MAX(gap.start, s->window.start), PAGE);
+	gap.start = ALIGN_UP(MAX(gap.start, s->window.start), kernel_page());
 	gap.end = MIN(gap.end, s->window.end);
 	if (gap.end < gap.start + s->size)
 		return;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "injector/proc/kernel.h"
 #include "payload/abi.h"
 #include "symbols/symbols.h"
 
@@ -33,7 +34,7 @@ struct range payload_range(raddr_t base)
 
 static int add_part(struct payload_info *info, const Elf64_Phdr *ph)
 {
-	uint64_t end = ALIGN_UP(ph->p_vaddr + ph->p_memsz, (uint64_t)PAGE);
+	uint64_t end = ALIGN_UP(ph->p_vaddr + ph->p_memsz, kernel_page());
 	struct payload_part *p = &info->parts[info->nparts];
 
 	if (!ph->p_memsz)
@@ -41,7 +42,7 @@ static int add_part(struct payload_info *info, const Elf64_Phdr *ph)
 	if (info->nparts == ARRAY_SIZE(info->parts))
 		return fail(0, "the payload has too many segments");
 	*p = (struct payload_part){
-		.page = ALIGN_DOWN(ph->p_vaddr, (uint64_t)PAGE), .at = ph->p_vaddr,
+		.page = ALIGN_DOWN(ph->p_vaddr, kernel_page()), .at = ph->p_vaddr,
 		.bytes = blob_payload + ph->p_offset, .size = ph->p_filesz,
 		.prot = (ph->p_flags & PF_R ? PROT_READ : 0) |
 			(ph->p_flags & PF_W ? PROT_WRITE : 0) |

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "injector/proc/kernel.h"
 #include "injector/proc/procfs.h"
 
 enum {
@@ -62,8 +63,9 @@ static uint64_t banks_offset(const struct session_shape *shape)
 
 static uint64_t total_with(const struct session_shape *shape, uint64_t tail)
 {
-	return banks_offset(shape) +
-		(uint64_t)shape->nbanks * shape->bank_subs * shape->sub_size + tail;
+	return ALIGN_UP(banks_offset(shape) +
+			(uint64_t)shape->nbanks * shape->bank_subs * shape->sub_size + tail,
+			kernel_page());
 }
 
 /* The most that there is, or may be, in the place of an earlier one. */
@@ -113,7 +115,7 @@ static uint64_t place_with(const struct session_shape *shape, uint64_t tail)
 
 	least.sub_size = SUBBUF_SIZE;
 	least.nsub = FEWEST_SUBS;
-	return MAX(shape->total, banks_offset(&least)) + tail;
+	return ALIGN_UP(MAX(shape->total, banks_offset(&least)) + tail, kernel_page());
 }
 
 /*
