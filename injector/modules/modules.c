@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "injector/proc/kernel.h"
 #include "injector/proc/procfs.h"
 #include "plan/plan.h"
 #include "symbols/types/signatures.h"
@@ -95,7 +96,7 @@ static uint64_t end_in_file(const struct mapping *m)
  * in which the one before ends. What goes further back is another image. */
 static bool goes_back(const struct mapping *m, uint64_t file_end)
 {
-	return m->offset + (uint64_t)getpagesize() < file_end;
+	return m->offset + kernel_page() < file_end;
 }
 
 /* The image of its file that `m` goes on with. */
@@ -252,7 +253,7 @@ static int find_bias(struct module *mod)
 	for (size_t i = 0; i < mod->symbols->ntexts; i++) {
 		const struct text *t = &mod->symbols->texts[i];
 
-		if (ALIGN_DOWN(t->offset, 4096) > mod->map_offset ||
+		if (ALIGN_DOWN(t->offset, kernel_page()) > mod->map_offset ||
 		    mod->map_offset >= t->offset + range_size(t->range))
 			continue;
 		mod->bias = mod->maps[0].start - mod->map_offset -
