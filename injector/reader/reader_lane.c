@@ -12,6 +12,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "injector/proc/kernel.h"
+
 #define TIME_MASK ((1ull << REC_TIME_BITS) - 1)
 #define load(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
 
@@ -94,6 +96,7 @@ static void find_places(struct reader *r, struct lane *l)
 static void touch_ahead(const struct reader *r, struct lane *l)
 {
 	uint32_t top = 0, from = l->touched;
+	uintptr_t at, end;
 
 	for (uint32_t i = 0; i < r->nsub; i += 64) {
 		uint64_t used = load(&l->ring->used[i / 64]);
@@ -102,9 +105,11 @@ static void touch_ahead(const struct reader *r, struct lane *l)
 			top = i + 64 - (uint32_t)__builtin_clzll(used);
 	}
 	l->touched = MAX(from, MIN(2 * top + 1, r->nsub));
-	if (l->touched > from)
-		madvise(subbuf_in(r, l, from), (size_t)(l->touched - from) * r->sub_size,
-			MADV_POPULATE_READ);
+	if (l->touched == from)
+		return;
+	at = ALIGN_DOWN((uintptr_t)subbuf_in(r, l, from), kernel_page());
+	end = (uintptr_t)subbuf_in(r, l, l->touched);
+	madvise((void *)at, end - at, MADV_POPULATE_READ);
 }
 
 void lane_snapshot(struct reader *r, struct lane *l)

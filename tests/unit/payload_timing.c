@@ -8,6 +8,7 @@
 #include <setjmp.h>
 #include <sys/time.h>
 #include "arch/clock.h"
+#include "injector/proc/kernel.h"
 #include "injector/show/counts.h"
 #include "tests/unit/payload_forks.h"
 
@@ -453,12 +454,13 @@ enum { MANY_SUBBUFS = SUBBUFS + 64, MANY = 5000 };
 /* Pages of a ring's timings that are there. */
 static size_t pages_there(void)
 {
-	char *at = (char *)world_ring_of(&w, 0) + TIMINGS_OFF;
-	static unsigned char there[MANY * sizeof(struct timing) / PAGE];
+	uintptr_t at = (uintptr_t)world_ring_of(&w, 0) + TIMINGS_OFF, page = kernel_page();
+	static unsigned char there[MANY * sizeof(struct timing) / PAGE + 1];
+	uintptr_t first = ALIGN_DOWN(at, page), end = at + MANY * sizeof(struct timing);
 	size_t n = 0;
 
-	MUST(!mincore(at, sizeof(there) * PAGE, there));
-	for (size_t i = 0; i < sizeof(there); i++)
+	MUST(!mincore((void *)first, end - first, there));
+	for (size_t i = 0; i < (end - first + page - 1) / page; i++)
 		n += there[i] & 1;
 	return n;
 }

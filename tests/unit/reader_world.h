@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "injector/proc/kernel.h"
 #include "injector/reader/reader_impl.h"
 #include "tests/unit/check.h"
 
@@ -30,8 +31,8 @@ static const struct reader_func world_funcs[] = {
 enum { ACCEPT, READ, WAIT, LOG, SCHEDULE, EXECUTE, GOGO, GOEXIT, EXIT_THREAD, GOGOS, NFUNCS };
 
 struct world {
-	uint8_t *map;
-	size_t size;
+	uint8_t *map, *low;	/* low: where what was mapped for it begins, */
+	size_t size, all;	/* and how long that is */
 	uint64_t base;
 	/* Of each ring: where its thread writes, and to which sub-buffer. */
 	uint64_t *cur[8];
@@ -61,16 +62,16 @@ static inline struct subbuf *world_subbuf(struct world *w, uint32_t i, uint64_t 
 
 static inline void world_make(struct world *w, uint32_t nrings, uint32_t nsub)
 {
-	uint64_t stride = PAGE + (uint64_t)nsub * SUBBUF_SIZE;
+	uint64_t stride = PAGE + (uint64_t)nsub * SUBBUF_SIZE, page = kernel_page();
 	struct session *s;
 
 	*w = (struct world){ .size = PAGE + nrings * stride };
-	/* Between two pages that must not be touched. */
-	w->map = mmap(NULL, w->size + 2 * PAGE, PROT_READ | PROT_WRITE,
-		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	mprotect(w->map, PAGE, PROT_NONE);
-	w->map += PAGE;
-	mprotect(w->map + w->size, PAGE, PROT_NONE);
+	/* Between two pages that must not be touched, right before the second one. */
+	w->all = ALIGN_UP(w->size, page) + 2 * page;
+	w->low = mmap(NULL, w->all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	mprotect(w->low, page, PROT_NONE);
+	mprotect(w->low + w->all - page, page, PROT_NONE);
+	w->map = w->low + w->all - page - w->size;
 	s = world_session(w);
 	s->magic = SESSION_MAGIC;
 	s->abi = ABI_VERSION;
@@ -91,7 +92,7 @@ static inline void world_read(struct world *w, pid_t pid)
 static inline void world_end(struct world *w)
 {
 	reader_free(w->reader);
-	munmap(w->map - PAGE, w->size + 2 * PAGE);
+	munmap(w->low, w->all);
 }
 
 /* Begin the next sub-buffer of ring `i` in that place. */
