@@ -29,6 +29,7 @@
 
 #include "arch/arch.h"
 #include "arch/clock.h"
+#include "injector/proc/kernel.h"
 #include "injector/session/blobs.h"
 #include "payload/abi.h"
 
@@ -54,8 +55,9 @@ struct scene {
 	called *pair, *mark;
 };
 
-/* Within reach of what the stubs go on to. */
-static uint8_t arena[ARENA] __attribute__((aligned(PAGE)));
+/* Within reach of what the stubs go on to. The arena begins with a page of the kernel's, which
+ * has at most ARENA bytes. */
+static uint8_t room[2 * ARENA], *arena;
 
 /* What a loader would have given to the payload; and where the payload finds whose
  * thread it is. */
@@ -165,6 +167,7 @@ static bool make_arena(struct scene *sc, bool seeks)
 	struct arena_header h = arena_header_of(s, 1);
 	size_t begin;
 
+	arena = room + (ALIGN_UP((uintptr_t)room, kernel_page()) - (uintptr_t)room);
 	if (mprotect(arena, ARENA, PROT_READ | PROT_WRITE | PROT_EXEC) < 0)
 		return false;
 	memcpy(arena, hot_begin, (size_t)(hot_end - hot_begin));
