@@ -18,7 +18,6 @@
 #include "injector/proc/sharing.h"
 #include "injector/proc/tracer.h"
 #include "injector/ptrace/seccomp.h"
-#include "payload/page.h"
 
 enum {
 	LOOKS = 20,		/* at another tracer */
@@ -206,19 +205,6 @@ static int right_machine(const struct looked *l)
 	return 0;
 }
 
-/* Islands, and what the kernel tells of each page (pagemap), are by pages of PAGE bytes. A
- * kernel of arm64 may have larger ones. */
-static int right_pages(const struct looked *l)
-{
-	enum { KIB = 1024 };
-	long size = sysconf(_SC_PAGESIZE);
-
-	if (size != PAGE)
-		return REFUSE(l, ENOTSUP, "this kernel has pages of %ld KiB; inject works with "
-			      "pages of %d KiB", size / KIB, PAGE / KIB);
-	return 0;
-}
-
 /* Each thread has a mode of its own. That of the main thread, unless there is
  * one that is not confined: then that one can be borrowed. */
 static int64_t seccomp_mode(pid_t pid)
@@ -285,8 +271,7 @@ static int look_basic(struct looked *l)
 
 	err = err ? err : right_state(l);
 	err = err ? err : not_frozen(l);
-	err = err ? err : right_machine(l);
-	return err ? err : right_pages(l);
+	return err ? err : right_machine(l);
 }
 
 int preflight_stop(pid_t pid)
@@ -314,7 +299,6 @@ int preflight_list(pid_t pid)
 
 	err = err ? err : has_memory(&l);
 	err = err ? err : can_open(&l, "maps", O_RDONLY);
-	err = err ? err : right_pages(&l);
 	return unless_ended(&l, err);
 }
 
