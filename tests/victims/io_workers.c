@@ -109,11 +109,11 @@ static void one_round(struct ring *r, int pipes[PIPES][2], uint64_t round)
 /* One mapping with that of the control block, which is 12 KiB otherwise. */
 static unsigned char *fill_around(void)
 {
-	uintptr_t self = (uintptr_t)pthread_self() & -4096ul;
+	uintptr_t page = (uintptr_t)getpagesize(), self = (uintptr_t)pthread_self() & -page;
 	unsigned char *p = MAP_FAILED;
 
 	for (int i = 0; p == MAP_FAILED && i < 64; i++)
-		p = mmap((void *)(self - AROUND - (uintptr_t)i * 4096), AROUND,
+		p = mmap((void *)(self - AROUND - (uintptr_t)i * page), AROUND,
 			 PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	if (p != MAP_FAILED)

@@ -41,8 +41,9 @@ static void scribble(unsigned int seed)
 static void split(void)
 {
 	char *s = (char *)find_session();
+	size_t page = (size_t)getpagesize();
 
-	victim_say(s && !madvise(s + 4096, 4096, MADV_SEQUENTIAL) ? "split" : "no session");
+	victim_say(s && !madvise(s + page, page, MADV_SEQUENTIAL) ? "split" : "no session");
 }
 
 static void command(const char *word)

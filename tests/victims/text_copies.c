@@ -15,8 +15,6 @@
 
 #include "tests/victims/victim.h"
 
-enum { PAGE_BYTES = 4096 };
-
 /* Position independent and alone: it works at any address. */
 PROBED uint64_t copy_work(uint64_t x)
 {
@@ -45,13 +43,15 @@ int main(int argc, char **argv)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	uint64_t (*copy)(uint64_t);
-	uintptr_t hint = 0, at;
+	uintptr_t hint = 0, at, page = (uintptr_t)getpagesize();
 	struct text t = { 0 };
 	struct stat st;
 
 	if (argc != 3 || fstat(fd, &st))
 		return 2;
 	dl_iterate_phdr(find_text, &t);
+	t.size += t.offset & (page - 1);
+	t.offset &= -page;
 	if (strcmp(argv[1], "file") == 0) {
 		t.size = st.st_size;
 		at = (uintptr_t)copy_work - t.base;
@@ -60,7 +60,7 @@ int main(int argc, char **argv)
 		at = (uintptr_t)copy_work - t.base - t.offset;
 	}
 	if (strcmp(argv[2], "below") == 0)
-		hint = t.base - ((t.size + (64 << 20)) & ~(uintptr_t)(PAGE_BYTES - 1));
+		hint = t.base - ((t.size + (64 << 20)) & -page);
 	char *map = mmap((void *)hint, t.size, PROT_READ | PROT_EXEC,
 			 MAP_PRIVATE | (hint ? MAP_FIXED_NOREPLACE : 0), fd, t.offset);
 	if (map == MAP_FAILED || (hint && map > (char *)t.base))

@@ -13,8 +13,8 @@ static unsigned char *text;	/* its executable mapping, from moved_work on */
 static size_t size;
 static unsigned char *file;	/* what that holds */
 
-/* At the begin of a page: what is before stays where it is. */
-PROBED __attribute__((aligned(4096))) uint64_t moved_work(uint64_t x)
+/* At the begin of a page, of whichever size: what is before stays where it is. */
+PROBED __attribute__((aligned(65536))) uint64_t moved_work(uint64_t x)
 {
 	return x * x + 43;
 }

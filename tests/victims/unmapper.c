@@ -23,7 +23,6 @@
 
 enum {
 	STACK = 64 << 20,	/* more than the C library keeps for later */
-	PAGE = 4096,
 	LINGER = 1,		/* seconds */
 };
 
@@ -86,9 +85,10 @@ static struct pair connect_full(const struct sockaddr_in *at)
 static void *leave_socket(void *arg)
 {
 	struct pair *p = arg;
-	char *here = (char *)((uintptr_t)&p & ~(uintptr_t)(PAGE - 1)) - STACK / 2;
+	size_t page = (size_t)getpagesize();
+	char *here = (char *)((uintptr_t)&p & -page) - STACK / 2;
 
-	must(mmap(here, PAGE, PROT_READ, MAP_SHARED | MAP_FIXED, p->ours, 0) == here,
+	must(mmap(here, page, PROT_READ, MAP_SHARED | MAP_FIXED, p->ours, 0) == here,
 	     "map a socket");
 	close(p->ours);
 	return NULL;
