@@ -76,7 +76,7 @@ struct scan {
 	/* The mappings of one file that come just now, upwards in it. */
 	ino_t ino;
 	raddr_t start;		/* of the first of them */
-	uint64_t file_end;	/* of the last, in the file */
+	struct got_to at;	/* in the file, with the last */
 	unsigned int n;
 	struct module *image;	/* that they belong to; NULL: none yet */
 	struct module *last;	/* the module that was extended last, or NULL */
@@ -92,11 +92,19 @@ static uint64_t end_in_file(const struct mapping *m)
 	return m->offset + range_size(m->range);
 }
 
-/* The loader maps a file's segments upwards, and one begins at most in the page
- * in which the one before ends. What goes further back is another image. */
-static bool goes_back(const struct mapping *m, uint64_t file_end)
+/* The loader maps a file's segments upwards, and one begins at most in the page in which the one
+ * before ends. What goes further back is another image. So is code from where there was code
+ * already, for of a small file all segments may begin in the same page. */
+static bool goes_back(const struct mapping *m, const struct got_to *at)
 {
-	return m->offset + kernel_page() < file_end;
+	return m->offset + kernel_page() < at->end || (m->exec && m->offset < at->behind_code);
+}
+
+static void go_to(struct got_to *at, const struct mapping *m)
+{
+	at->end = end_in_file(m);
+	if (m->exec)
+		at->behind_code = m->offset + 1;
 }
 
 /* The image of its file that `m` goes on with. */
@@ -104,7 +112,7 @@ static struct module *goes_on(struct modules *mods, const struct mapping *m)
 {
 	for (size_t i = mods->n; i-- > 0;)
 		if (same_file(&mods->v[i], m->dev, m->ino))
-			return goes_back(m, mods->v[i].file_end) ? NULL : &mods->v[i];
+			return goes_back(m, &mods->v[i].at) ? NULL : &mods->v[i];
 	return NULL;
 }
 
@@ -130,7 +138,7 @@ static struct module *module_new(struct scan *s, const struct mapping *m)
 static int modules_extend(struct module *mod, const struct mapping *m)
 {
 	mod->span.end = MAX(mod->span.end, m->range.end);
-	mod->file_end = end_in_file(m);
+	go_to(&mod->at, m);
 	mod->segments++;
 	if (!m->exec)
 		return 0;
@@ -154,13 +162,14 @@ static int add_mapping(void *ctx, const struct mapping *m)
 	/* Without any access: a hole between segments, which the loader leaves. */
 	if (!m->ino || m->path[0] != '/' || !(m->read || m->write || m->exec))
 		return 0;
-	if (m->ino != s->ino || goes_back(m, s->file_end)) {
+	if (m->ino != s->ino || goes_back(m, &s->at)) {
 		s->start = m->range.start;
 		s->n = 0;
+		s->at = (struct got_to){ 0 };
 		s->image = goes_on(s->mods, m);
 	}
 	s->ino = m->ino;
-	s->file_end = end_in_file(m);
+	go_to(&s->at, m);
 	s->n++;
 	if (!s->image && m->exec)
 		s->image = module_new(s, m);

@@ -15,6 +15,13 @@ struct mapping;
 struct signature;
 struct signatures;
 
+/* How far in a file, by mappings of it. */
+struct got_to {
+	uint64_t end;		/* of the last */
+	uint64_t behind_code;	/* a byte more than where the last that is executable begins;
+				 * 0: none was */
+};
+
 struct module {
 	char *path;		/* as in /proc/PID/maps, or as given */
 	const char *base;	/* its last component */
@@ -29,7 +36,7 @@ struct module {
 	struct range *maps;	/* its executable mappings, run-time */
 	size_t nmaps, maps_cap;
 	uint64_t map_offset;	/* in the file, of maps[0] */
-	uint64_t file_end;	/* in the file, of its last mapping */
+	struct got_to at;	/* with its last mapping */
 	unsigned int segments;	/* mappings of the file, of any kind */
 	struct range span;	/* all its mappings, run-time */
 	bool is_exe;		/* the main executable */
