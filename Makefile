@@ -4,6 +4,7 @@
 # make check-fast a minute of them, with what is installed; check-unit, check-live: a part
 # tests/run build live/top    one of them, by its name, with what it needs
 # make check-arm64  some of them on arm64, in a machine under QEMU; soak-arm64: all that can be
+# make check-arm64-pages  the quicker ones, on kernels with pages of 16 and 64 KiB
 # make check-bundle  the same in one file, for a machine with nothing but a kernel and a shell
 # make check-kernels  some of them on Linux 5.10, 6.1 and 6.12, in virtual machines
 # make demo       install, build, and trace a server that comes with the project

@@ -406,6 +406,20 @@ check-arm64-brief:
 	@$(MAKE) --no-print-directory check-arm64 ARM64_LIVE='$(ARM64_BRIEF)' ARM64_FAULT= \
 		ARM64_OLDER='$(ARM64_BRIEF_OLDER)'
 
+# Some of it on kernels with pages of 16 and 64 KiB (the latter is built first, in ten minutes).
+PAGES := 16 64
+PAGES_UNIT := code follow hold kernel_pages payload_basic payload_keep payload_timing procfs \
+	remote text
+check-arm64-pages:
+	@tools/deps.sh build arm64 pages
+	@tools/arm64/guest.sh $(BUILD)/guest
+	@for kib in $(PAGES); do tools/arm64/pages.sh $(BUILD)/guest $(BUILD)/guest-$$kib $$kib; done
+	@$(arm64) all victims $(ARM64_UNIT_BIN)
+	@for kib in $(PAGES); do TIMEOUT=3000 \
+		tools/arm64/in-guest.sh $(BUILD)/guest-$$kib . env MOST=1200 SKIPS=tests/skips \
+		$(arm64-run) $(PAGES_UNIT:%=$(BUILD)/arm64/tests/unit/%) \
+		$(ARM64_BRIEF:%=tests/live/%.sh) || exit 1; done
+
 # All that can run there: hours. Without programs that the guest has not, and their suites.
 soak-arm64:
 	@tools/deps.sh build arm64
@@ -540,5 +554,5 @@ analyze:
 	@tools/deps.sh analyze
 	@tools/analyze.sh
 
-.PHONY: unit victims tools programs deps suites glibcs check check-arm64 check-arm64-brief soak-arm64 check-bundle check-kernels check-fast check-unit check-live soak soak-san soak-tsan fuzz fuzz-read oracle \
+.PHONY: unit victims tools programs deps suites glibcs check check-arm64 check-arm64-brief check-arm64-pages soak-arm64 check-bundle check-kernels check-fast check-unit check-live soak soak-san soak-tsan fuzz fuzz-read oracle \
 	fuzz-readers demo bench census lint analyze

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # deps [--list] SET...: install the Debian packages that are missing, by name. Sets: build,
-# test, soak, bench, census, analyze, lint, fresh, arm64, kernels. Quiet when nothing is missing;
-# as a user who is not root, print the line to paste and fail. --list prints the names, and does
-# nothing.
+# test, soak, bench, census, analyze, lint, fresh, arm64, pages, kernels. Quiet when nothing is
+# missing; as a user who is not root, print the line to paste and fail. --list prints the names, and
+# does nothing.
 #
 # Debian starts a service as its package is installed. Tests start servers of
 # their own, so that is forbidden meanwhile (policy-rc.d), and put back.
@@ -23,6 +23,7 @@ fresh="mmdebstrap"
 kernels="qemu-system-x86 busybox-static cpio kmod xz-utils"
 arm64="gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross golang-go
 	qemu-system-arm cpio kmod"
+pages="flex bison bc xz-utils"
 bench="bpftrace uftrace linux-perf ltrace lttng-tools liblttng-ust-dev
 	redis-server redis-tools postgresql postgresql-contrib python3 nginx-light memcached
 	nodejs default-jdk-headless"
@@ -34,7 +35,7 @@ policy=/usr/sbin/policy-rc.d
 usage()
 {
 	echo "usage: tools/deps.sh [--list] [build] [test] [soak] [bench] [census] [analyze] [lint]
-		[fresh] [arm64] [kernels]" >&2
+		[fresh] [arm64] [pages] [kernels]" >&2
 	exit 2
 }
 
@@ -92,6 +93,7 @@ for set; do
 	census) packages=$census ;;
 	fresh) packages=$fresh ;;
 	arm64) packages=$arm64 ;;
+	pages) packages=$pages ;;
 	kernels) packages=$kernels ;;
 	*) usage ;;
 	esac
