@@ -3,13 +3,14 @@
  * locks_held: a thread sleeps for seconds with a lock of the C library or its loader held,
  * as one does whose signal handler is slow, or whose library's constructor. Others, which
  * want no such lock, tick, and wait for semaphores in between. How long has one of them
- * been kept from it? By the first argument; a second one is how many seconds it sleeps, not 10:
+ * been kept from it? By the first argument; a second one is how many seconds it sleeps at most,
+ * not 10:
  *
  *	FILE.so		dlopen of it, with a constructor that sleeps
  *	malloc		a handler has interrupted malloc or free, in the only arena
  *	stacks		a handler has interrupted pthread_join, which gives a stack back
  *
- *	hold	-> ok hold	the lock is held now, for so long
+ *	hold	-> ok hold	the lock is held now, until free is said, or for so long
  *	gap	-> gap MS	the longest between two ticks since then
  *	free	-> ok free	it has been given back
  */
@@ -27,8 +28,9 @@
 enum {
 	HELD = 10,		/* seconds */
 	TICKERS = 4,
-	TICK_US = 2000,
-	TRIAL_US = 300000,	/* in which a thread gets a lock that is free, as a rule */
+	TICK_US = 2000, SLEEP_US = 20000,
+	TRIAL_US = 300000,	/* in which a thread gets a lock that is free, as a rule; longer
+				 * where it is held for longer, for all is slow there */
 	SIZE = 3000,		/* of what no thread caches */
 	STACK = 64 << 20,	/* what the stack cache does not keep */
 };
@@ -37,7 +39,7 @@ static const char *how;
 static int seconds = HELD;
 static pthread_t holder, trier;
 static sem_t begin, try, tried, over;
-static volatile bool held, trying;
+static volatile bool held, trying, enough;
 static uintptr_t libc_start, libc_end;
 static volatile uint64_t gap;
 
@@ -134,7 +136,8 @@ static void sleep_held(void)
 	gap = 0;
 	held = true;
 	sem_post(&begin);
-	victim_sleep_us(seconds * 1000000L);
+	for (uint64_t until = now_us() + (uint64_t)seconds * 1000000; !enough && now_us() < until;)
+		victim_sleep_us(SLEEP_US);
 	held = false;
 	sem_post(&over);
 }
@@ -148,7 +151,7 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 	if (!trying || pc < libc_start || pc >= libc_end)
 		return;
 	sem_post(&try);
-	if (wait_for(&tried, TRIAL_US))
+	if (wait_for(&tried, (long)TRIAL_US * seconds / HELD))
 		return;
 	trying = false;
 	sleep_held();
@@ -191,6 +194,7 @@ static void on_command(const char *command)
 			if (trying)
 				pthread_kill(holder, SIGUSR1);
 	} else {
+		enough = true;
 		pthread_join(holder, NULL);
 		sem_wait(&over);
 	}
