@@ -306,9 +306,10 @@ void regs_name_restarted(struct regs *r, const uint8_t *code, size_t n)
 
 const bool regs_hide_call = true;
 
+/* One that failed, or has done a part of what it was asked to. */
 bool regs_hides_call(const struct regs *r)
 {
-	return comes_back(r) && (int64_t)r->raw[0] == -EINTR;
+	return comes_back(r) && ((int64_t)r->raw[0] == -EINTR || (int64_t)r->raw[0] > 0);
 }
 
 /* Calls that one thread makes at one place for one object, as a rule: an event loop's. */
