@@ -11,9 +11,9 @@
 
 #include "injector/log/say.h"
 #include "injector/modules/ifunc.h"
+#include "injector/modules/select_names.h"
 #include "injector/modules/select_silent.h"
 #include "injector/modules/valued.h"
-#include "symbols/names/shorten.h"
 
 /* A function that a pattern matches, and under which name. */
 struct hit {
@@ -250,24 +250,6 @@ static void read_symbols(struct modules *modules, const struct select_options *o
 	}
 }
 
-/* Names are a file's, and go to terminals: nearly all can as they are. An address says
- * nothing without its module. */
-static const char *printed_name(struct strings *made, const struct module *m,
-				const struct func *f, const char *name)
-{
-	char clean[1024], base[256], text[sizeof(clean) + sizeof(base) + 8];
-	bool is_address = f->source == FUNC_EH_FRAME && !strcmp(name, f->name);
-
-	say_clean(name, clean, sizeof(clean));
-	if (!(f->flags & FUNC_PLT) && !is_address && !strcmp(clean, name))
-		return name;
-	int n = snprintf(text, sizeof(text), "%s%s%s%s", clean, f->flags & FUNC_PLT ? "@plt" : "",
-			 is_address ? "@" : "",
-			 is_address ? say_clean(m->base, base, sizeof(base)) : "");
-
-	return strings_add(made, text, (size_t)n);
-}
-
 static int take_chosen(struct selection *ret, const struct select_options *o,
 		       const struct chosen *c, size_t nsilent)
 {
@@ -284,7 +266,7 @@ static int take_chosen(struct selection *ret, const struct select_options *o,
 		if (!c->names[i])
 			continue;
 		s->funcs[s->n] = &c->module->symbols->funcs[i];
-		s->names[s->n] = printed_name(&ret->made, c->module, s->funcs[s->n],
+		s->names[s->n] = select_printed(&ret->made, c->module, s->funcs[s->n],
 						c->names[i]);
 		if (!s->names[s->n++])
 			return fail(ENOMEM, "name %zu functions", c->n);
@@ -292,86 +274,6 @@ static int take_chosen(struct selection *ret, const struct select_options *o,
 	ret->nfuncs += s->n;
 	s->nsilent = find_silent(o, c, s->funcs + s->n);
 	return 0;
-}
-
-/* Late-comers are shortened among themselves. */
-static int shorten_names(struct selection *s)
-{
-	auto_free const char **names = calloc(s->nfuncs + 1, sizeof(*names));
-	size_t n = 0;
-
-	if (!names)
-		return fail(ENOMEM, "shorten %zu names", s->nfuncs);
-	for (size_t i = 0; i < s->n; i++)
-		for (size_t j = 0; j < s->v[i].n; j++)
-			names[n++] = s->v[i].names[j];
-	int err = shorten_all(names, n, &s->made);
-
-	n = 0;
-	for (size_t i = 0; i < s->n && !err; i++)
-		for (size_t j = 0; j < s->v[i].n; j++)
-			s->v[i].names[j] = names[n++];
-	return err;
-}
-
-struct named {
-	const char **name;
-	const struct module *module;
-};
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*((const struct named *)a)->name,
-		      *((const struct named *)b)->name);
-}
-
-static int add_module(struct strings *made, const struct named *n)
-{
-	char base[256];
-	auto_free char *text = base_printf("%s@%s", *n->name,
-					   say_clean(n->module->base, base, sizeof(base)));
-	const char *name = text ? strings_add(made, text, strlen(text)) : NULL;
-
-	if (!name)
-		return fail(ENOMEM, "name a function");
-	*n->name = name;
-	return 0;
-}
-
-/* v[0, n) have one name: do they come from several modules? */
-static int tell_apart(struct strings *made, const struct named *v, size_t n)
-{
-	bool several = false;
-	int err = 0;
-
-	for (size_t i = 1; i < n; i++)
-		several |= v[i].module != v[0].module;
-	for (size_t i = 0; several && i < n && !err; i++)
-		err = add_module(made, &v[i]);
-	return err;
-}
-
-static int tell_modules_apart(struct selection *s)
-{
-	if (s->n < 2)
-		return 0;
-	auto_free struct named *all = calloc(s->nfuncs + 1, sizeof(*all));
-	size_t n = 0, end;
-	int err = 0;
-
-	if (!all)
-		return fail(ENOMEM, "name %zu functions", s->nfuncs);
-	for (size_t i = 0; i < s->n; i++)
-		for (size_t j = 0; j < s->v[i].n; j++)
-			all[n++] = (struct named){ &s->v[i].names[j], s->v[i].module };
-	vec_sort(all, n, by_name);
-	for (size_t i = 0; i < n && !err; i = end) {
-		for (end = i + 1; end < n; end++)
-			if (strcmp(*all[end].name, *all[i].name) != 0)
-				break;
-		err = tell_apart(&s->made, all + i, end - i);
-	}
-	return err;
 }
 
 struct plan_progress {
@@ -520,10 +422,8 @@ static int select_collect(struct modules *modules, struct select_options *o,
 		if (v[i].n || nsilent)
 			err = take_chosen(ret, o, &v[i], nsilent);
 	}
-	if (!err && o->short_names)
-		err = shorten_names(ret);
 	if (!err)
-		err = tell_modules_apart(ret);
+		err = select_settle_names(ret, o->short_names);
 	ret->unpaired = !err && has_unpaired(ret);
 	if (!err && ret->n)
 		err = modules_outwards(modules);
