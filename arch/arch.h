@@ -200,6 +200,8 @@ struct record_call {
 	raddr_t routine;
 	raddr_t gate;
 	bool returns;		/* the stub returns behind it, and the routine for the stub */
+	uint8_t below;		/* bytes below the stack pointer that have to stay as they are:
+				 * those of the arch's zone, or 0 */
 	/* Where at most eight bytes of stack are left: what a thread calls that has no
 	 * spill frames yet, or where the arena begins that says it (0: there is more
 	 * room), and where from its thread pointer it
@@ -228,6 +230,8 @@ struct arch {
 	int8_t returned, second;/* what a call returns in, and the second half of that */
 	uint32_t kept;		/* bit n: a call keeps register n, so that a landing pad finds
 				 * it as it was. The stack pointer is none of them */
+	uint8_t zone;		/* bytes below the stack pointer that code relies on within a
+				 * function; a multiple of 16 */
 	uint8_t trap_size;	/* bytes of a breakpoint */
 	uint8_t trap[4];
 	raddr_t top, top_least;	/* a process that does not ask for more has no address from

@@ -33,7 +33,7 @@ from gdb.unwinder import Unwinder, register_unwinder
 PAGE, ARENA_LEAST = 4096, 256 << 10
 HEADER, MAGIC, MAGIC_AT = struct.Struct("<21Q"), b"ijarena1", 128
 NOTE, ALIGN = struct.Struct("<iBB"), 16
-COPY, RECORD, CALL, TIGHT, LEAVE, RECORD_LEAVE, RECORD_RETURN = range(7)
+COPY, RECORD, CALL, TIGHT, LEAVE, RECORD_LEAVE, RECORD_RETURN, RECORD_BELOW = range(8)
 EXITS = LEAVE, RECORD_LEAVE, RECORD_RETURN
 
 
@@ -191,9 +191,12 @@ class X86(State):
     # What is pushed from which byte of a part of a stub on, the last one first ("" for what
     # is none); as arch/x86_64/stand.h has it. One that has no stack is left out.
     AT_RECORD = (0, ()), (1, ("rcx",)), (2, ("rax", "rcx")), (32, ("rcx",))
+    ZONE = ("",) * 16
     PUSHED = {
         COPY: ((0, ()),), LEAVE: ((0, ()),), RECORD: AT_RECORD, RECORD_LEAVE: AT_RECORD,
         RECORD_RETURN: AT_RECORD[:3] + ((39, ("rcx",)),),
+        RECORD_BELOW: ((0, ()), (5, ZONE), (6, ("rcx",) + ZONE), (7, ("rax", "rcx") + ZONE),
+                       (37, ("rcx",) + ZONE), (38, ZONE)),
         CALL: ((0, ()), (5, ("",)), (7, ("rax", "")), (20, ("",))),
     }
 

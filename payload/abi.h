@@ -43,7 +43,7 @@
 
 #include "payload/page.h"
 
-#define ABI_VERSION 23
+#define ABI_VERSION 24
 
 /* Offsets that assembly uses; abi.c asserts them. */
 #define THREAD_CUR 0

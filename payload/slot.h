@@ -31,6 +31,7 @@ enum slot_kind {
 				 * stood there before us, whatever the file says */
 	SLOT_STUB = 4,		/* nor this: a stub that the place had before the
 				 * one of now, and may have again */
+	SLOT_PLACE = 5,		/* of a place within a function */
 };
 
 /* The journal's record of one write of at most 16 bytes within one page. */

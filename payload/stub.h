@@ -26,6 +26,7 @@ enum stub_part {
 	STUB_LEAVE,		/* a copy of an exit, */
 	STUB_RECORD_LEAVE,	/* and the recording call before it, */
 	STUB_RECORD_RETURN,	/* or the jump to what records a return, and returns */
+	STUB_RECORD_BELOW,	/* a recording call below what the code relies on there */
 };
 
 /* So many bytes of the stub, and of the window that they stand for: none before its

@@ -246,6 +246,7 @@ struct body {
 	bool last;			/* nothing more may be tried later */
 	size_t ncheck;			/* steps, from the entry on, that ask for
 					 * room on its stack */
+	bool place;			/* `entry` is none, but a place to be marked */
 	bool tight;			/* there is hardly any stack left where it is
 					 * recorded */
 	bool unsure;			/* it has an indirect jump that may lead
@@ -270,6 +271,9 @@ int body_make(struct plan_impl *, const struct func *, struct body *ret);
 int body_read_unowned(struct plan_impl *, const struct func *f, struct body *ret);
 /* Its pieces and steps only: what leads where is not judged. */
 int body_read(struct plan_impl *, const struct func *, struct body *ret);
+
+/* Of a body that is made, only this place is asked for. */
+void body_set_place(struct body *, raddr_t);
 
 /* body_steps.c */
 void body_clear(struct body *);

@@ -41,7 +41,7 @@ struct placed_site {
 	uint16_t stub_off[SITE_INSNS];	/* of each instruction's copy in the stub: where a
 				 * PC at it is moved to, and displaced jumps lead;
 				 * behind the recording call of the entry, before
-				 * that of an exit */
+				 * that of an exit or a place */
 	uint8_t new_hole[ARCH_PATCH_MAX], new_jump[ARCH_PATCH_MAX];	/* bytes of the patches */
 };
 

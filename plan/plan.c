@@ -195,10 +195,11 @@ static int make_bodies(struct plan_impl *own, size_t part, void *ctx)
 
 	for (size_t i = part * SHARE; i < end && !err; i++) {
 		struct body *b = body_of(pass, i);
-		const struct func *f = pass->plan->probes[pass->todo[i]].func;
+		const struct probe *probe = &pass->plan->probes[pass->todo[i]];
+		const struct func *f = probe->func;
 
 		own->spare = b->room;
-		err = ground_is_fragment(own, f) ? 0 : body_make(own, f, b);
+		err = !probe->place && ground_is_fragment(own, f) ? 0 : body_make(own, f, b);
 		if (!b->impl || err)
 			*b = (struct body){ .room = own->spare };
 	}
@@ -228,6 +229,8 @@ static int place_probe(struct plan_impl *p, const struct choice *c, struct body 
 		return 0;
 	}
 	b->impl = p;
+	if (probe->place)
+		body_set_place(b, probe->place);
 	if (probe->exit_refusal)
 		b->entry_only = probe->exit_refusal;
 	int err = choose_sites(b, c, probe);
@@ -347,6 +350,7 @@ int plan_make(const struct arch *arch, const struct symbols *syms,
 		err = fail(ENOMEM, "plan %s", syms->base);
 	for (size_t i = 0; i < n && !err; i++, plan->nprobes++)
 		probes[i] = (struct probe){ .func = selected[i],
+			.place = o->places ? o->places[i] : 0,
 			.exit_refusal = o->exit_refusals ? o->exit_refusals[i] : REFUSED_NONE,
 			.trap_size = o->traps ? arch->trap_size : 0 };
 	if (!err)

@@ -68,6 +68,8 @@
 	X(TRAP_UNSAFE, "trap-unsafe", \
 	  "only a breakpoint has room, and the process may block, ignore or confine " \
 	  "its signal") \
+	X(NO_INSTRUCTION, "no-instruction", "no instruction is known to begin at that place") \
+	X(PLACE, "place", "a place within a function is passed, and not left") \
 	X(BUSY, "busy", "a thread could not be moved out of the bytes that a jump would replace") \
 	X(ENTRY_ONLY_ASKED, "asked", "only entries were asked for") \
 	X(NO_MEMORY, "no-memory", "out of memory")
@@ -119,6 +121,8 @@ struct site {
 	uint16_t lowered;	/* by so many bytes is the stack pointer lower where
 				 * the window of the entry begins than where the
 				 * function does */
+	bool place;		/* the entry is none, but a place within the function, `check`
+				 * bytes behind the window's start */
 	bool leaves;		/* control that comes to the window's end leaves
 				 * the function there, by an exit that stays
 				 * where it is: the stub records it last */
@@ -150,6 +154,8 @@ enum plan_routines {
 
 struct probe {
 	const struct func *func;
+	raddr_t place;		/* what is marked is that control comes there, within the
+				 * function, and no call is recorded; 0: calls are */
 	uint8_t refusal;	/* enum refusal; NONE: probed */
 	uint8_t entry_only;	/* enum refusal; NONE: all exits are probed */
 	uint8_t trap_size;	/* a site that comes to have no place becomes a
@@ -198,6 +204,9 @@ struct plan_options {
 	/* Of each function that is selected an enum refusal: why its exits are not
 	 * to be probed. NULL: nothing speaks against any. */
 	const uint8_t *exit_refusals;
+	/* Likewise where in it is the place of which alone is asked; 0: it is asked of the
+	 * function. NULL: of all. A function may be selected for many places. */
+	const raddr_t *places;
 	/* Windows and holes that earlier plans have in the same text: no site
 	 * may touch them. */
 	const struct range *taken;

@@ -60,7 +60,7 @@ static int x86_skip_unless(const uint8_t *p, const struct insn *in,
  *	movabs	$word, %rax
  *	jmp	routine
  */
-static int x86_record(raddr_t at, const struct record_call *call, uint8_t *out)
+static int record_plain(raddr_t at, const struct record_call *call, uint8_t *out)
 {
 	enum { GATE = 3, CLOSED = 15, OPEN = 16, LEA = 7, WORD = 10, GO = 5 };
 	uint8_t code[RECORD_RETURN_SIZE] = {
@@ -70,8 +70,6 @@ static int x86_record(raddr_t at, const struct record_call *call, uint8_t *out)
 	size_t n = call->returns ? OPEN + LEA : OPEN;
 	int err;
 
-	if (call->first)
-		return x86_record_tight(at, call, out);
 	memcpy(code + GATE, &call->gate, sizeof(call->gate));
 	memcpy(code + n, (const uint8_t[]){ 0x48, 0xb8 }, 2);
 	memcpy(code + n + 2, &call->word, sizeof(call->word));
@@ -84,6 +82,34 @@ static int x86_record(raddr_t at, const struct record_call *call, uint8_t *out)
 	memcpy(code + n, (const uint8_t[]){ 0x58, 0x59 }, 2);
 	memcpy(out, code, n + 2);
 	return (int)n + 2;
+}
+
+/*
+ * The same below the red zone: lea changes no flag.
+ *
+ *	lea	-128(%rsp), %rsp
+ *	...
+ *	lea	128(%rsp), %rsp
+ */
+static int record_below(raddr_t at, const struct record_call *call, uint8_t *out)
+{
+	static const uint8_t lower[RECORD_LOWERED] = { 0x48, 0x8d, 0x64, 0x24, -ZONE & 0xff };
+	static const uint8_t raise[RECORD_RAISED] = { 0x48, 0x8d, 0xa4, 0x24, ZONE };
+	int n = record_plain(at + sizeof(lower), call, out + sizeof(lower));
+
+	_Static_assert(ZONE == 128, "the least that one signed byte has");
+	if (n < 0)
+		return n;
+	memcpy(out, lower, sizeof(lower));
+	memcpy(out + sizeof(lower) + n, raise, sizeof(raise));
+	return (int)(sizeof(lower) + sizeof(raise)) + n;
+}
+
+static int x86_record(raddr_t at, const struct record_call *call, uint8_t *out)
+{
+	if (call->first)
+		return x86_record_tight(at, call, out);
+	return call->below ? record_below(at, call, out) : record_plain(at, call, out);
 }
 
 /* ret, or repz ret: what else has a prefix is not the same on all processors. */
@@ -455,6 +481,7 @@ const struct arch arch_x86_64 = {
 	.returned = 0,		/* rax */
 	.second = 2,		/* rdx */
 	.kept = 0xf028,		/* rbx, rbp, r12 to r15 */
+	.zone = ZONE,
 	.trap_size = 1,
 	.trap = { 0xcc },
 	.top = 1ull << 47,

@@ -46,6 +46,15 @@ stands:
 	.cfi_def_cfa_offset 16
 	.cfi_offset rax, -16
 	int3				/* STAND_RAX_RETURN */
+	.cfi_def_cfa_offset ZONE
+	.cfi_restore rax
+	int3				/* STAND_BELOW + STAND_BARE */
+	.cfi_def_cfa_offset ZONE + 8
+	.cfi_offset rcx, -ZONE - 8
+	int3				/* + STAND_RCX */
+	.cfi_def_cfa_offset ZONE + 16
+	.cfi_offset rax, -ZONE - 16
+	int3				/* + STAND_RAX_RCX */
 	.cfi_endproc
 
 	.cfi_startproc

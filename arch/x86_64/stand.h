@@ -14,8 +14,10 @@
 #define STAND_RAX_RCX 2
 #define STAND_RETURN 3		/* the return address, or what is to become it */
 #define STAND_RAX_RETURN 4
-/* The same where the function is about to leave. */
-#define STAND_LEAVES 5
+/* The first three where the stack pointer was lowered by the red zone before. */
+#define STAND_BELOW 5
+/* And where the function is about to leave. */
+#define STAND_LEAVES 8
 
 /* Offsets in a recording call: where %rcx is pushed, and %rax, and, before its end, where
  * only %rcx is again; and its size, which is another where it gives a way back. */
@@ -24,6 +26,10 @@
 #define RECORD_POPPED 1
 #define RECORD_SIZE 33
 #define RECORD_RETURN_SIZE 40
+/* Bytes before one that lower the stack pointer by the red zone, and that raise it behind it. */
+#define ZONE 128
+#define RECORD_LOWERED 5
+#define RECORD_RAISED 8
 /* The same of what pushes a return address. */
 #define RETURN_PUSHED 5
 #define RETURN_RAX 7
@@ -48,6 +54,9 @@ static inline int stand_of(enum stub_part part, unsigned int at)
 		return STAND_BARE;
 	case STUB_RECORD:
 		return stand_of_record(at, RECORD_SIZE);
+	case STUB_RECORD_BELOW:
+		return at < RECORD_LOWERED ? STAND_BARE :
+			STAND_BELOW + stand_of_record(at - RECORD_LOWERED, RECORD_SIZE);
 	case STUB_LEAVE:
 		return STAND_LEAVES;
 	case STUB_RECORD_LEAVE:

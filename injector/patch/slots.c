@@ -8,7 +8,7 @@
 
 enum slot_kind site_kind(const struct site *s)
 {
-	return s->entry ? SLOT_ENTRY : s->host ? SLOT_HOLE : SLOT_EXIT;
+	return s->place ? SLOT_PLACE : s->entry ? SLOT_ENTRY : s->host ? SLOT_HOLE : SLOT_EXIT;
 }
 
 /* Once others that stand around it are gone, a jump still leads where it did only if it

@@ -85,7 +85,7 @@ static void print_code(const struct showing *s, const uint8_t *p, size_t n, radd
 
 static const char *role(const struct site *site)
 {
-	return site->host ? "host of another jump" : site->entry && site->nexits ?
+	return site->place ? "place" : site->host ? "host of another jump" : site->entry && site->nexits ?
 		"entry and exit" : site->entry ? "entry" : "exit";
 }
 

@@ -540,3 +540,24 @@ int body_make(struct plan_impl *p, const struct func *f, struct body *ret)
 		body_clear(ret);
 	return err;
 }
+
+/*
+ * A jump to the place is one more that comes there, also from behind it. What a runtime makes room
+ * for, where its functions begin, need not be there.
+ */
+void body_set_place(struct body *b, raddr_t pc)
+{
+	size_t i = body_step(b, pc);
+
+	b->place = true;
+	b->entry = i;
+	b->loops = false;
+	if (b->refusal == REFUSED_LOOP_ENTRY)
+		b->refusal = REFUSED_NONE;
+	if (i == b->nsteps || !b->steps[i].live)
+		b->refusal = REFUSED_NO_INSTRUCTION;
+	else if (b->tight || b->ncheck || b->runtime->routines != ROUTINES_C)
+		b->refusal = REFUSED_LITTLE_STACK;
+	else if (b->func->flags & FUNC_PLT)
+		b->refusal = REFUSED_LINKAGE;
+}

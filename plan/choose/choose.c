@@ -462,6 +462,22 @@ static enum refusal why_entry_only(const struct body *b, const struct choice *c)
 	return b->entry_only;
 }
 
+/* Of a place within the function. Its window begins there or before it, and what comes by is
+ * marked in its middle. Its pick is the first: it has no host. */
+static enum refusal choose_place(struct body *b, const struct choice *c, struct picks *ks)
+{
+	struct choice alone = *c;
+	struct window w;
+	enum refusal why = find_entry(b, b->impl->arch->jump_size, &w);
+
+	alone.may_host = false;
+	if (!why)
+		add_pick(b, ks, w);
+	else if (!place_exit(b, b->entry, &alone, ks))
+		why = REFUSED_NONE;
+	return why;
+}
+
 /* Picks for a probe that is not refused; 1 if a later tactic is to be tried too. */
 static int choose_picks(struct body *b, const struct choice *c, struct picks *ks,
 			struct probe *probe)
@@ -471,6 +487,11 @@ static int choose_picks(struct body *b, const struct choice *c, struct picks *ks
 
 	if (err)
 		return err;
+	if (b->place) {
+		probe->entry_only = REFUSED_PLACE;
+		probe->refusal = choose_place(b, c, ks);
+		return probe->refusal ? retry : 0;
+	}
 	probe->entry_only = why_entry_only(b, c);
 	probe->refusal = choose_entry(b, c, ks);
 	if (probe->refusal)

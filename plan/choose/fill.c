@@ -35,7 +35,7 @@ static enum tactic tactic_of(const struct body *b, const struct pick *k, bool en
 		return TACTIC_PUN;
 	if (k->hole)
 		return TACTIC_SHORT;
-	return entry && compiled_is_site(b, &k->window) ? TACTIC_SITE : TACTIC_JUMP;
+	return entry && !b->place && compiled_is_site(b, &k->window) ? TACTIC_SITE : TACTIC_JUMP;
 }
 
 /* How many bytes are written; *kept are what a pun needs behind them. */
@@ -59,12 +59,15 @@ static void fill_site(const struct body *b, const struct pick *k, bool entry,
 	*s = (struct site){ .pc = window_pc(b, &k->window),
 			    .window = k->window.size, .dead = k->window.dead,
 			    .tactic = tactic,
-			    .entry = entry, .leaves = with_exits && k->leaves,
+			    .entry = entry, .place = entry && b->place,
+			    .leaves = with_exits && k->leaves,
 			    .host = k->host, .insns = insns,
 			    .level = k->window.level };
 	if (entry)
 		s->lowered = b->lowered;
-	if (entry && b->ncheck)
+	if (entry && b->place)
+		s->check = b->steps[b->entry].insn.pc - s->pc;
+	else if (entry && b->ncheck)
 		s->check = b->steps[b->ncheck].insn.pc - s->pc;
 	fill_insns(b, &k->window, with_exits, insns, s);
 	s->nexits += s->leaves;

@@ -73,6 +73,7 @@ static void add_call(struct stub *s, uint64_t word, raddr_t routine, enum stub_p
 	struct record_call call = {
 		.word = word | to->word | (uint64_t)p->id << REC_FUNC_SHIFT, .routine = routine,
 		.gate = to->gates + p->id, .returns = part == STUB_RECORD_RETURN,
+		.below = part == STUB_RECORD_BELOW ? s->arch->zone : 0,
 		.first = tight ? to->first : 0, .spills = to->spills, .g = planned->g,
 	};
 
@@ -181,7 +182,7 @@ static raddr_t landing(const struct placed_probe *p, raddr_t dest)
 
 	for (size_t i = 0; i < p->nsites && !to; i++) {
 		const struct site *s = &p->sites[i].site;
-		bool in_front = s->entry && dest >= p->planned->func->range.start &&
+		bool in_front = s->entry && !s->place && dest >= p->planned->func->range.start &&
 			dest <= s->pc;
 
 		if (in_front)	/* of it only a landing pad, that does nothing */
@@ -228,6 +229,11 @@ static void add_entry(struct stub *s, const struct placed_probe *probe, const st
 	if (probe->silent) {
 		if (probe->guards)
 			add_call(s, REC_EXT, to->entry, STUB_RECORD, probe, to);
+		return;
+	}
+	if (site->place) {
+		add_call(s, REC_NONE | mark, to->mark,
+			 s->arch->zone ? STUB_RECORD_BELOW : STUB_RECORD, probe, to);
 		return;
 	}
 	if (site->lowered && !probe->entry_only)
@@ -277,9 +283,14 @@ static int place_stub(const struct arch *arch, const struct placed_probe *probe,
 	if (site->entry && probe->finds)
 		add_find(s, to);
 	for (size_t i = 0; i < site->ninsns && !s->err; i++) {
+		size_t before = s->used;
+
 		if (site->entry && site->insns[i] == site->check)
 			add_entry(s, probe, site, to);
 		add_insn(s, probe, placed, window_bytes, to, i, &in);
+		/* What is led to a place comes there. */
+		if (site->place)
+			placed->stub_off[i] = before;
 	}
 	if (site->entry && site->window == site->check)
 		add_entry(s, probe, site, to);

@@ -336,10 +336,10 @@ static void put_memory(struct fuzz_case *c)
 static void change_below(const struct fuzz_case *c)
 {
 	uint8_t *sp = (uint8_t *)(uintptr_t)c->begin.state.regs[REG_RSP];
-	size_t at = (size_t)(sp - c->world->block) - WORLD_RED_ZONE;
+	size_t end = (size_t)(sp - c->world->block) - (c->site->place ? WORLD_RED_ZONE : 0);
 	uint8_t flip = c->run == RUN_AGAIN ? 0 : 0xff;
 
-	for (size_t end = at + WORLD_RED_ZONE; at < end; at++)
+	for (size_t at = end - WORLD_RED_ZONE; at < end && end <= WORLD_BLOCK; at++)
 		c->world->block[at] = c->out[RUN_STUB].block[at] ^ flip;
 }
 

@@ -5,7 +5,8 @@
  * The same are: where control went, or at which instruction it met which fault;
  * the general registers, status flags, vector and x87 registers; all memory,
  * but for what is below the stack pointer of a function that was left or called, and for the
- * bytes below that of a function which begins, as long as it has not written them itself.
+ * bytes below that of a function which begins, as long as it has not written them itself; of a
+ * place within a function the red zone has to stay.
  */
 #include "tests/fuzz/case.h"
 
@@ -40,6 +41,16 @@ static bool is_in_stub(const struct fuzz_case *c, uint64_t pc)
 	return a >= c->placed->stub && a < c->placed->stub + c->placed->stub_size;
 }
 
+/* Of the window's instructions, the one that is the place. */
+static int place_index(const struct fuzz_case *c)
+{
+	int i = 0;
+
+	while (i < c->site->ninsns && c->site->insns[i] != c->site->check)
+		i++;
+	return i;
+}
+
 /* Bytes of the recording call that stands before an instruction's copy. */
 static raddr_t record_size(const struct fuzz_case *c, int i)
 {
@@ -51,7 +62,12 @@ static raddr_t record_size(const struct fuzz_case *c, int i)
 	};
 	uint8_t code[ARCH_RECORD_MAX];
 
-	return c->site->exits >> i & 1 && c->insns[i].kind != INSN_BRANCH ?
+	bool marked = c->site->place && i == place_index(c);
+
+	if (marked)
+		call = (struct record_call){ .routine = c->world->routines.mark,
+					     .below = c->arch->zone };
+	return marked || (c->site->exits >> i & 1 && c->insns[i].kind != INSN_BRANCH) ?
 		(raddr_t)c->arch->record(c->placed->stub, &call, code) : 0;
 }
 
@@ -111,6 +127,8 @@ static bool is_free(const struct fuzz_case *c, size_t at)
 
 	if (over && address < end && end - address <= 2 * WORLD_RED_ZONE)
 		return true;
+	if (c->site->place)	/* before it the window may pop */
+		first = (c->site->check ? MAX(first, end) : first) - WORLD_RED_ZONE;
 	return c->site->entry && address < first && first - address <= WORLD_RED_ZONE &&
 	       c->out[RUN_WINDOW].block[at] == c->begin.block[at];
 }
@@ -153,13 +171,27 @@ static int exits_expected(const struct fuzz_case *c)
 	return stays && leaves ? -1 : leaves;
 }
 
+/* Does control come to the place, where it ends at instruction i? -1: it may. */
+static int marks_expected(const struct fuzz_case *c, int i)
+{
+	int place = c->site->place ? place_index(c) : 0;
+	bool ways = c->site->level;
+
+	for (int k = 0; k < place; k++)
+		ways |= c->insns[k].kind != INSN_PLAIN;
+	if (!c->site->entry || !place)
+		return c->site->entry;
+	return ways ? -1 : i == NOWHERE || i >= place;
+}
+
 static const char *compare_records(const struct fuzz_case *c, int i)
 {
 	const uint64_t *logs = c->out[RUN_STUB].logs;
-	int exits = exits_expected(c);
+	int exits = exits_expected(c), marks = marks_expected(c, i);
+	bool is = logs[0] || logs[2];
 
-	if ((logs[0] || logs[2]) != c->site->entry ||
-	    (logs[0] && logs[2]) || (c->site->entry && !logs[c->probe->entry_only ? 2 : 0]))
+	if ((marks >= 0 && is != marks) ||
+	    (logs[0] && logs[2]) || (is && !logs[c->probe->entry_only ? 2 : 0]))
 		return "the entry's record";
 	if (i == NOWHERE && exits >= 0 && exits != (logs[1] != 0))
 		return exits ? "no record of the exit" : "a record of an exit";
@@ -243,7 +275,7 @@ void case_explain(const struct fuzz_case *c)
 
 	printf("  %s; %s, %u bytes, stub at %#lx%s\n", c->difference,
 	       tactic_word(s->tactic), s->window, (unsigned long)c->placed->stub,
-	       s->entry ? ", entry" : "");
+	       s->place ? ", place" : s->entry ? ", entry" : "");
 	print_bytes("window", symbols_text(c->world->symbols, s->pc, &left), s->window);
 	print_bytes("stub  ", world_at(c->world, c->placed->stub), c->placed->stub_size);
 	printf("  window: signal %d at %#lx, address %#lx\n", a->end.signal,

@@ -139,27 +139,59 @@ static int run_plan(const struct plan *plan, uint64_t runs, struct tally *sum)
 	return err;
 }
 
-static int run_symbols(const struct symbols *s, uint64_t runs, struct tally *sum)
+/* Where an instruction begins in a function, at random; 0: none does. */
+static raddr_t random_place(const struct arch *arch, const struct symbols *s, const struct func *f)
 {
+	uint64_t size = range_size(f->range), to = size ? world_random() % size : 0;
+	size_t left;
+	const uint8_t *p = symbols_text(s, f->range.start, &left);
+	struct insn in;
+
+	for (raddr_t at = 0; p && at < size && at < left; at += in.size)
+		if (arch->measure(p + at, left - at, f->range.start + at, &in))
+			return 0;
+		else if (at + in.size > to)
+			return f->range.start + at;
+	return 0;
+}
+
+/* Of each function its calls, or a place in it. */
+static int run_symbols_for(const struct symbols *s, bool with_places, uint64_t runs,
+			   struct tally *sum)
+{
+	const struct arch *arch = arch_by_machine(s->machine);
 	auto_free const struct func **all = calloc(s->nfuncs + 1, sizeof(*all));
+	auto_free raddr_t *places = calloc(s->nfuncs + 1, sizeof(*places));
 	/* Where faults are handled, other windows are taken. */
-	struct plan_options o = { .hosts = true, .puns = true,
+	struct plan_options o = { .hosts = true, .puns = true, .places = places,
 				  .caught = options.seed % 2 ? 0 : UINT64_MAX };
 	const struct plan *plan;
 	size_t n = 0;
 
-	if (!all)
+	if (!all || !places || !arch)
 		return fail(ENOMEM, "functions");
-	for (size_t i = 0; i < s->nfuncs; i++)
-		if (!(s->funcs[i].flags & (FUNC_FRAGMENT | FUNC_IFUNC)))
+	world_seed(options.seed);
+	for (size_t i = 0; i < s->nfuncs; i++) {
+		if (s->funcs[i].flags & (FUNC_FRAGMENT | FUNC_IFUNC))
+			continue;
+		places[n] = with_places ? random_place(arch, s, &s->funcs[i]) : 0;
+		if (!with_places || places[n])
 			all[n++] = &s->funcs[i];
-	int err = plan_make(arch_by_machine(s->machine), s, all, n, &o, &plan);
+	}
+	int err = plan_make(arch, s, all, n, &o, &plan);
 
 	if (err)
 		return err;
 	err = run_plan(plan, runs, sum);
 	plan_free(plan);
 	return err;
+}
+
+static int run_symbols(const struct symbols *s, uint64_t runs, struct tally *sum)
+{
+	int err = run_symbols_for(s, false, runs - runs / 3, sum);
+
+	return err ? err : run_symbols_for(s, true, runs / 3, sum);
 }
 
 static int run_fd(int fd, const char *path, uint64_t runs, struct tally *sum)

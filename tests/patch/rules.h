@@ -103,14 +103,14 @@ static int place_site(const struct plan *plan, const struct placed_probe *p,
 }
 
 /* A jump strictly inside a window of the same function, or to its entry, leads to the copy of
- * what the window held. */
+ * what the window held; to where a place's window begins, to its jump. */
 static bool leads_well(const struct placed_probe *p, raddr_t dest, raddr_t copy)
 {
 	for (size_t i = 0; i < p->nsites; i++) {
 		const struct placed_site *placed = &p->sites[i];
 		const struct site *s = &placed->site;
 
-		if (dest < s->pc + !s->entry || dest >= s->pc + s->window)
+		if (dest < s->pc + (!s->entry || s->place) || dest >= s->pc + s->window)
 			continue;
 		for (size_t k = 0; k < s->ninsns; k++)
 			if (s->pc + s->insns[k] == dest)
