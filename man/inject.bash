@@ -19,7 +19,7 @@ _inject_reading() {
 
 # What all verbs take that have the process count.
 _inject_counting() {
-	echo -p --pid -f --function -N --exclude -n --calls -d --duration --tid \
+	echo -p --pid -f --function -N --exclude --usdt -n --calls -d --duration --tid \
 		-o --output --trap --max-pause --max-overhead --log --follow-exec --follow-fork \
 		--json --short-names -q --quiet -v --verbose --no-color -h --help -V --version
 }
@@ -27,7 +27,7 @@ _inject_counting() {
 _inject_options() {
 	case $1 in
 	list)
-		echo -p --pid -f --function -N --exclude -o --output \
+		echo -p --pid -f --function -N --exclude --usdt -o --output \
 			-s --string --deep --entry-only --trap --stubs --short-names -q --quiet -v --verbose \
 			--no-color -h --help -V --version
 		;;
@@ -36,7 +36,7 @@ _inject_options() {
 			--no-color -h --help -V --version
 		;;
 	record)
-		echo -p --pid -f --function -N --exclude -n --calls -d --duration \
+		echo -p --pid -f --function -N --exclude --usdt -n --calls -d --duration \
 			--tid -o --output -m --buffer -a --args -A --arg -s --string --deep \
 			--entry-only --trap --max-pause \
 			--max-overhead --log --max-size --min-free --rotate --compress --follow-exec --follow-fork \
@@ -51,7 +51,7 @@ _inject_options() {
 		echo "$(_inject_counting)" --sort
 		;;
 	start)
-		echo -p --pid -f --function -N --exclude -m --buffer --keep --snapshot-on \
+		echo -p --pid -f --function -N --exclude --usdt -m --buffer --keep --snapshot-on \
 			-o --output \
 			--entry-only --max-pause --max-overhead --log -q --quiet -v \
 			--verbose --no-color -h --help -V --version
@@ -88,7 +88,7 @@ _inject_options() {
 			-V --version
 		;;
 	*)
-		echo -p --pid -f --function -N --exclude -t --min-duration \
+		echo -p --pid -f --function -N --exclude --usdt -t --min-duration \
 			-D --depth -n --calls -d --duration --tid -o --output \
 			-m --buffer -a --args -A --arg -s --string --deep \
 			--entry-only --trap --time --max-pause \
@@ -152,7 +152,7 @@ _inject() {
 		fi
 		return
 		;;
-	-f | --function | -N | --exclude | -t | --min-duration | -D | --depth | \
+	-f | --function | -N | --exclude | --usdt | -t | --min-duration | -D | --depth | \
 		-n | --calls | -d | --duration | --tid | -m | --buffer | --max-pause | \
 		--max-overhead | --max-size | --min-free | --since | --until | --snapshot-on)
 		return

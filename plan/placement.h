@@ -57,6 +57,7 @@ struct placed_probe {
 	bool silent;		/* that is all: nothing of it is recorded */
 	bool watched;		/* its calls are timed in the target */
 	const struct valued *valued;	/* what is known of their values; NULL: nothing is */
+	bool shared;		/* its id is that of all that have its name and share theirs */
 	struct placed_site *sites;	/* in the plan's order; where exits are given up,
 				 * the entry's only */
 	size_t nsites;

@@ -270,7 +270,7 @@ int symbols_add_stubs(struct symbols *, struct plt_stub *stubs, size_t n);
 int symbols_cfa_offset(const struct symbols *, raddr_t pc, int64_t *ret);
 
 /*
- * Patterns: GLOB[@MODULE], see inject(1). The last @ splits; a name with a
+ * Patterns: GLOB[+OFFSET][@MODULE], see inject(1). The last @ splits; a name with a
  * version such as `memcpy@@GLIBC` is not a pattern. "@exe" is the executable.
  */
 struct pattern {
@@ -278,12 +278,15 @@ struct pattern {
 	char *name;		/* part before the @ */
 	char *spelling;		/* the same as spelling.h compares it; NULL: as `name` */
 	char *module;		/* part after it, NULL if none */
+	bool place;		/* NAME+OFFSET[@MODULE]: what is so many bytes behind
+				 * the start of a function */
+	uint64_t offset;
 	bool plt;		/* NAME@plt[@MODULE]: calls through the linkage
 				 * table of that module */
 	bool matched;		/* set by the caller that selects, for its hints */
 };
 
-/* 0, or -EINVAL with a message: empty, unbalanced [ ], module missing. */
+/* 0, or -EINVAL with a message: empty, unbalanced [ ], module missing, an offset that is none. */
 int pattern_parse(const char *text, struct pattern *ret);
 void pattern_clear(struct pattern *);
 /* Does the module part allow this module? Without one: true unless the module

@@ -20,12 +20,12 @@ VICTIM=			# the one that commands go to
 case $(uname -m) in
 x86_64)
 	TRAP=cc NOP=90 JUMP=e9
-	declare -A CALL=([read]=0 [munmap]=11 [pread64]=17 [fcntl]=72 [ptrace]=101 [getdents64]=217
+	declare -A CALL=([read]=0 [munmap]=11 [pread64]=17 [pwrite64]=18 [fcntl]=72 [ptrace]=101 [getdents64]=217
 		[clock_nanosleep]=230 [openat]=257 [newfstatat]=262)
 	;;
 *)
 	TRAP=000020d4 NOP=1f2003d5 JUMP=02000014
-	declare -A CALL=([read]=63 [munmap]=215 [pread64]=67 [fcntl]=25 [ptrace]=117 [getdents64]=61
+	declare -A CALL=([read]=63 [munmap]=215 [pread64]=67 [pwrite64]=68 [fcntl]=25 [ptrace]=117 [getdents64]=61
 		[clock_nanosleep]=115 [openat]=56 [newfstatat]=79)
 	;;
 esac
@@ -366,6 +366,31 @@ closing()
 	events) sed -E 's/.* ([0-9]+) events? recorded.*/\1/' <<<"$line" ;;
 	lost) sed -E 's/.* ([0-9]+) lost.*/\1/' <<<"$line" ;;
 	esac
+}
+
+# places_of PROGRAM FUNCTION...: where the instructions of a victim's functions begin, as patterns.
+places_of()
+{
+	local size i f patterns=()
+
+	for f in "${@:2}"; do
+		size=$("$INJECT" list -q "$VICTIMS/$1" -f "$f" 2>/dev/null | cut -f2)
+		for ((i = 0; i < size; i++)); do
+			patterns+=(-f "$f+$i")
+		done
+	done
+	"$INJECT" list -q "$VICTIMS/$1" "${patterns[@]}" 2>/dev/null | cut -f4
+}
+
+# every N FIRST WORD...: in PLACES, as options, from the FIRST on each N-th.
+every()
+{
+	local i
+
+	PLACES=()
+	for ((i = $2 + 2; i < $# + 1; i += $1)); do
+		PLACES+=(-f "${!i}")
+	done
 }
 
 # traced NAME: a call of it is in the output.

@@ -11,6 +11,7 @@
 #include "injector/proc/kernel.h"
 #include "injector/proc/procfs.h"
 #include "plan/plan.h"
+#include "symbols/funcs/usdt.h"
 #include "symbols/types/signatures.h"
 
 static const char *base_name(const char *path)
@@ -182,6 +183,7 @@ static int add_mapping(void *ctx, const struct mapping *m)
 static void module_clear(struct module *mod)
 {
 	signatures_close(mod->signatures);
+	usdt_free(mod->usdt);
 	symbols_close(mod->symbols);
 	if (mod->fd >= 0)
 		close(mod->fd);
@@ -307,6 +309,17 @@ bool module_is_meant(struct module *mod, const struct pattern *p, bool apart)
 	if (pattern_allows(p, mod->base, mod->is_exe, apart))
 		return true;
 	return p->module && pattern_allows(p, linked_name(mod), mod->is_exe, apart);
+}
+
+int module_usdt(struct module *m, const struct usdt_sites **ret)
+{
+	int err = 0;
+
+	if (!m->usdt)
+		err = m->fd < 0 ? fail(0, "%s cannot be opened", m->path) :
+			usdt_read(m->fd, m->path, &m->usdt);
+	*ret = m->usdt;
+	return err;
 }
 
 int modules_outwards(struct modules *mods)

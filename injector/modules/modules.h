@@ -14,6 +14,7 @@
 struct mapping;
 struct signature;
 struct signatures;
+struct usdt_sites;
 
 /* How far in a file, by mappings of it. */
 struct got_to {
@@ -46,6 +47,7 @@ struct module {
 	bool shared;		/* an executable mapping is MAP_SHARED */
 	struct symbols *symbols;/* owned; NULL until modules_symbols */
 	struct signatures *signatures;	/* owned; NULL until module_signature */
+	const struct usdt_sites *usdt;	/* owned; NULL until module_usdt */
 };
 
 struct modules {
@@ -78,6 +80,9 @@ int module_symbols(struct module *);
  * built-in table. The symbols have been read. 0, -ENOENT or -ENOMEM; the caller clears *ret if it
  * is 0. */
 int module_signature(struct module *, const struct func *, struct signature *ret);
+/* The places that its makers meant for tracers, in *ret. One that is no usable ELF file is an error
+ * the caller may choose to skip. */
+int module_usdt(struct module *, const struct usdt_sites **ret);
 /* Does the module part of the pattern allow this one, by its file's name or by that
  * which it is linked by? Until version 2.34 glibc's libc.so.6 was libc-2.x.so. */
 bool module_is_meant(struct module *, const struct pattern *, bool apart);

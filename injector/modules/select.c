@@ -21,6 +21,7 @@ struct hit {
 	const struct func *func;
 	const char *name;	/* of the symbols */
 	bool exact;
+	const struct pattern *pattern;
 };
 
 struct hits {
@@ -28,14 +29,13 @@ struct hits {
 	size_t n, cap;
 };
 
-static int add_hit(struct hits *hits, struct module *m, const struct func *f,
-		   const char *name, bool exact)
+static int add_hit(struct hits *hits, struct hit hit)
 {
 	struct hit *h = vec_push(hits->v, hits->n, hits->cap);
 
 	if (!h)
 		return -ENOMEM;
-	*h = (struct hit){ .module = m, .func = f, .name = name, .exact = exact };
+	*h = hit;
 	return 0;
 }
 
@@ -63,7 +63,10 @@ static int match_function(struct search *s, struct modules *modules, struct modu
 		return 0;
 	const struct func *used = f->flags & FUNC_IFUNC ? ifunc_chosen(modules, m, f) : NULL;
 
-	return add_hit(&s->hits, m, used ? used : f, name, exact);
+	f = used ? used : f;
+	if (s->pattern->place && !place_begins(m->symbols, f, s->pattern->offset))
+		return 0;
+	return add_hit(&s->hits, (struct hit){ m, f, name, exact, s->pattern });
 }
 
 /* Function by function, for to get at a name takes longer than to compare it. */
@@ -124,6 +127,7 @@ struct chosen {
 	size_t n;
 	size_t nfuncs;		/* names; none of a module that is read only to
 				 * see which functions it uses */
+	struct marked_places places;
 };
 
 static struct chosen *chosen_of(struct chosen *v, size_t n, const struct module *m)
@@ -134,11 +138,22 @@ static struct chosen *chosen_of(struct chosen *v, size_t n, const struct module 
 	return NULL;
 }
 
-static void select_choose(struct chosen *v, size_t n, const struct hits *hits, bool exclude)
+static int choose_place(struct chosen *c, const struct hit *h, bool exclude)
+{
+	raddr_t pc = h->func->range.start + h->pattern->offset;
+
+	if (!exclude)
+		return places_add(&c->places, (struct marked_place){ h->func, pc, h->name, NULL });
+	places_drop(&c->places, (struct range){ pc, pc + 1 });
+	return 0;
+}
+
+static int select_choose(struct chosen *v, size_t n, const struct hits *hits, bool exclude)
 {
 	struct chosen *c = NULL;
+	int err = 0;
 
-	for (size_t i = 0; i < hits->n; i++) {
+	for (size_t i = 0; i < hits->n && !err; i++) {
 		const struct hit *h = &hits->v[i];
 		size_t at;
 
@@ -147,7 +162,11 @@ static void select_choose(struct chosen *v, size_t n, const struct hits *hits, b
 		at = (size_t)(h->func - h->module->symbols->funcs);
 		if (at >= c->nfuncs)
 			continue;
-		if (exclude && c->names[at]) {
+		if (exclude && !h->pattern->place)
+			places_drop(&c->places, h->func->range);
+		if (h->pattern->place)
+			err = choose_place(c, h, exclude);
+		else if (exclude && c->names[at]) {
 			c->names[at] = NULL;
 			c->n--;
 		} else if (!exclude && !c->names[at]) {
@@ -155,6 +174,7 @@ static void select_choose(struct chosen *v, size_t n, const struct hits *hits, b
 			c->n++;
 		}
 	}
+	return err;
 }
 
 static int choose_by(struct pattern *patterns, size_t n, struct modules *modules,
@@ -170,7 +190,7 @@ static int choose_by(struct pattern *patterns, size_t n, struct modules *modules
 
 	for (size_t i = 0; i < n; i++) {
 		if (!err)
-			select_choose(v, modules->n, &searches[i].hits, exclude);
+			err = select_choose(v, modules->n, &searches[i].hits, exclude);
 		free(searches[i].hits.v);
 	}
 	return err;
@@ -190,7 +210,7 @@ static int choose_all(struct modules *modules, struct select_options *o,
 	struct pattern any = anything();
 	int err;
 
-	if (o->ninclude)
+	if (o->ninclude || o->nusdt)
 		err = choose_by(o->include, o->ninclude, modules, false, v);
 	else
 		err = choose_by(&any, 1, modules, false, v);
@@ -204,7 +224,8 @@ static bool is_wanted(const struct select_options *o, struct module *m)
 	for (size_t i = 0; i < o->ninclude; i++)
 		if (allows(&o->include[i], m, false))
 			return true;
-	return !o->ninclude && allows(&any, m, false);
+	return (!o->ninclude && !o->nusdt && allows(&any, m, false)) ||
+		places_want(o->usdt, o->nusdt, m);
 }
 
 static void progress(const struct select_options *o, const char *what,
@@ -250,18 +271,35 @@ static void read_symbols(struct modules *modules, const struct select_options *o
 	}
 }
 
-static int take_chosen(struct selection *ret, const struct select_options *o,
-		       const struct chosen *c, size_t nsilent)
+/* Behind the functions. */
+static int take_places(struct selection *ret, struct selected *s, struct chosen *c)
+{
+	s->places = c->places.v;
+	s->nplaces = c->places.n;
+	c->places = (struct marked_places){ 0 };
+	for (size_t i = 0; i < s->nplaces; i++) {
+		s->funcs[s->n] = s->places[i].func;
+		s->names[s->n] = place_name(&s->places[i], &ret->made);
+		if (!s->names[s->n++])
+			return fail(ENOMEM, "name %zu places", s->nplaces);
+	}
+	return 0;
+}
+
+static int take_chosen(struct selection *ret, const struct select_options *o, struct chosen *c,
+		       size_t nsilent)
 {
 	struct selected *s = vec_push(ret->v, ret->n, ret->cap);
 
 	if (!s)
 		return -ENOMEM;
 	s->module = c->module;
-	s->funcs = calloc(c->n + nsilent + 1, sizeof(*s->funcs));
-	s->names = calloc(c->n + 1, sizeof(*s->names));
+	size_t n = c->n + c->places.n;
+
+	s->funcs = calloc(n + nsilent + 1, sizeof(*s->funcs));
+	s->names = calloc(n + 1, sizeof(*s->names));
 	if (!s->funcs || !s->names)
-		return fail(ENOMEM, "select %zu functions", c->n);
+		return fail(ENOMEM, "select %zu functions", n);
 	for (size_t i = 0; i < c->module->symbols->nfuncs; i++) {
 		if (!c->names[i])
 			continue;
@@ -271,9 +309,11 @@ static int take_chosen(struct selection *ret, const struct select_options *o,
 		if (!s->names[s->n++])
 			return fail(ENOMEM, "name %zu functions", c->n);
 	}
+	int err = take_places(ret, s, c);
+
 	ret->nfuncs += s->n;
 	s->nsilent = find_silent(o, c, s->funcs + s->n);
-	return 0;
+	return err;
 }
 
 struct plan_progress {
@@ -331,11 +371,28 @@ static uint8_t *list_reserved(const struct selected *s, const struct select_opti
 static void set_silent(const struct selected *s, const struct select_options *o)
 {
 	for (size_t i = 0; i < s->nprobes; i++) {
-		s->probes[i].finds = o->finders && arch_host()->call &&
+		const struct marked_place *place = selected_place(s, i);
+
+		s->probes[i].finds = !place && o->finders && arch_host()->call &&
 			silent_finds(s->funcs[i]);
 		s->probes[i].silent = i >= s->n;
-		s->probes[i].guards = o->guards && silent_guards(s->module->symbols, s->funcs[i]);
+		s->probes[i].guards = !place && o->guards &&
+			silent_guards(s->module->symbols, s->funcs[i]);
+		s->probes[i].shared = place && place->site;
 	}
+}
+
+/* By function, as plan_options has it. */
+static raddr_t *list_places(const struct selected *s)
+{
+	raddr_t *ret = calloc(s->n + s->nsilent + 1, sizeof(*ret));
+
+	for (size_t i = 0; ret && i < s->n; i++) {
+		const struct marked_place *place = selected_place(s, i);
+
+		ret[i] = place ? place->pc : 0;
+	}
+	return ret;
 }
 
 /* Places in one module to which the others' relocations lead. */
@@ -365,8 +422,10 @@ static int plan_module(struct selected *s, const struct select_options *o,
 			    s->module->path, s->module->symbols->machine), -ENOEXEC;
 	struct plan_progress p = { .options = o, .base = s->module->base };
 	auto_free uint8_t *reserved = list_reserved(s, o);
+	auto_free raddr_t *places = list_places(s);
 	struct plan_options options = {
 		.exit_refusals = reserved,
+		.places = places,
 		.entry_only = o->entry_only,
 		.taken = s->module->symbols->rseqs,
 		.ntaken = s->module->symbols->nrseqs,
@@ -384,7 +443,7 @@ static int plan_module(struct selected *s, const struct select_options *o,
 	};
 	int err;
 
-	if (!reserved)
+	if (!reserved || !places)
 		return fail(ENOMEM, "plan %s", s->module->base);
 	err = plan_make(arch, s->module->symbols, s->funcs, s->n + s->nsilent,
 			&options, &s->plan);
@@ -416,10 +475,12 @@ static int select_collect(struct modules *modules, struct select_options *o,
 			return fail(ENOMEM, "select functions");
 	}
 	err = choose_all(modules, o, v);
+	for (size_t i = 0; i < modules->n && !err; i++)
+		err = places_add_usdt(&v[i].places, o->usdt, o->nusdt, &modules->v[i]);
 	for (size_t i = 0; i < modules->n && !err; i++) {
 		size_t nsilent = find_silent(o, &v[i], NULL);
 
-		if (v[i].n || nsilent)
+		if (v[i].n || v[i].places.n || nsilent)
 			err = take_chosen(ret, o, &v[i], nsilent);
 	}
 	if (!err)
@@ -448,8 +509,10 @@ int select_functions(struct modules *modules, struct select_options *o,
 		return fail(ENOMEM, "select functions");
 	read_symbols(modules, o, ret);
 	err = select_collect(modules, o, v, ret);
-	for (size_t i = 0; i < modules->n; i++)
+	for (size_t i = 0; i < modules->n; i++) {
 		free(v[i].names);
+		free(v[i].places.v);
+	}
 	free(v);
 	if (err)
 		select_clear(ret);
@@ -463,6 +526,7 @@ void select_clear(struct selection *s)
 
 		free(m->names);
 		free(m->funcs);
+		free(m->places);
 		free(m->probes);
 		plan_free(m->plan);
 	}

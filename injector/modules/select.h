@@ -6,13 +6,16 @@
 #ifndef INJECTOR_SELECT_H
 #define INJECTOR_SELECT_H
 
-#include "injector/modules/modules.h"
+#include "injector/modules/select_place.h"
 #include "plan/placement.h"
 #include "symbols/names/demangle.h"
 
-/* The matches of one module. */
+/* The matches of one module: functions, and behind them places within functions, which may be the
+ * same. */
 struct selected {
 	struct module *module;
+	struct marked_place *places;	/* the last of these n; owned */
+	size_t nplaces;
 	const struct func **funcs;	/* n of them, and `nsilent` more, of which nothing is
 					 * recorded */
 	const char **names;	/* under which each is printed: the name that
@@ -40,10 +43,12 @@ struct selection {
 
 struct select_options {
 	/* `matched` of each is set by select_functions. */
-	struct pattern *include;	/* none: everything that is allowed */
+	struct pattern *include;	/* none, and no usdt: everything that is allowed */
 	size_t ninclude;
 	struct pattern *exclude;
 	size_t nexclude;
+	struct pattern *usdt;	/* of PROVIDER:NAME; `matched` is set, too */
+	size_t nusdt;
 	bool entry_only;
 	bool timed;		/* calls are paired in the target, where all can be: see
 				 * `unpaired`. Where some come later they are counted only */
@@ -57,6 +62,14 @@ struct select_options {
 	void (*progress)(void *ctx, const char *what, size_t done, size_t total);
 	void *ctx;
 };
+
+/* The place that is meant by number i; NULL: a function is. */
+static inline const struct marked_place *selected_place(const struct selected *s, size_t i)
+{
+	size_t nfuncs = s->n - s->nplaces;
+
+	return i >= nfuncs && i < s->n ? &s->places[i - nfuncs] : NULL;
+}
 
 /*
  * Functions that match, planned. A module whose symbols cannot be read is left

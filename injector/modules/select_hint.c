@@ -13,6 +13,7 @@
 enum {
 	NEAREST = 3,		/* names that are shown */
 	MODULES = 4,		/* modules that are named */
+	SITES = 12,		/* names of places for tracers */
 };
 
 /* ".*", "^" and "$" mean something to regular expressions only. */
@@ -191,6 +192,78 @@ static bool hint_inlined(FILE *f, const struct modules *modules, const struct pa
 	return any;
 }
 
+/* ---- places within functions ---------------------------------------------- */
+
+static void print_nearest(FILE *f, const struct symbols *s, const struct func *func,
+			  uint64_t offset)
+{
+	uint64_t before, behind;
+
+	fprintf(f, "no instruction begins at %s+0x%llx", func->name, (unsigned long long)offset);
+	if (offset >= range_size(func->range)) {
+		fprintf(f, ": the function has 0x%llx bytes\n",
+			(unsigned long long)range_size(func->range));
+		return;
+	}
+	place_nearest(s, func, offset, &before, &behind);
+	fprintf(f, "; the nearest begin at %s+0x%llx", func->name, (unsigned long long)before);
+	if (behind != UINT64_MAX)
+		fprintf(f, " and %s+0x%llx", func->name, (unsigned long long)behind);
+	fputc('\n', f);
+}
+
+/* True if there are such functions, so that their places are wrong. */
+static bool hint_places(FILE *f, const struct modules *modules, const struct pattern *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < modules->n && p->place; i++) {
+		struct module *m = &modules->v[i];
+
+		if (!m->symbols || !is_searched(p, m))
+			continue;
+		for (size_t j = 0; j < m->symbols->nfuncs && n < NEAREST; j++) {
+			const struct func *func = &m->symbols->funcs[j];
+			bool exact;
+
+			if (func->flags & FUNC_FRAGMENT ||
+			    !pattern_match(p, m->symbols, func, &exact))
+				continue;
+			print_nearest(f, m->symbols, func, p->offset);
+			n++;
+		}
+	}
+	return n;
+}
+
+static void print_sites(FILE *f, const struct pattern *p, struct module *m, size_t *shown)
+{
+	const struct usdt_sites *sites = NULL;
+
+	if (m->is_payload || !module_is_meant(m, p, false) || module_usdt(m, &sites) < 0)
+		fail_clear();
+	for (size_t i = 0; sites && i < sites->n; i++) {
+		const char *name = sites->v[i].name;
+
+		if (place_is_meant(p, m, &sites->v[i]))
+			fprintf(f, "%s is at 0x%llx in %s, where no function is known\n", name,
+				(unsigned long long)sites->v[i].pc, m->base);
+		else if ((!i || strcmp(name, sites->v[i - 1].name)) && (*shown)++ < SITES)
+			fprintf(f, "%s%s", *shown > 1 ? ", " : "there are: ", name);
+	}
+}
+
+static void hint_usdt(FILE *f, const struct modules *modules, const struct pattern *p)
+{
+	size_t shown = 0;
+
+	fprintf(f, "no place for tracers (USDT) matches %s\n", p->glob);
+	for (size_t i = 0; i < modules->n; i++)
+		print_sites(f, p, &modules->v[i], &shown);
+	if (shown)
+		fprintf(f, "%s\n", shown > SITES ? " ..." : "");
+}
+
 /* -------------------------------------------------------------------------- */
 
 static void hint_pattern(FILE *f, struct modules *modules, const struct pattern *p,
@@ -198,6 +271,8 @@ static void hint_pattern(FILE *f, struct modules *modules, const struct pattern 
 {
 	const char *base;
 
+	if (hint_places(f, modules, p))
+		return;
 	fprintf(f, "no function matches %s in ", p->glob);
 	if (!print_modules(f, modules, p, false)) {
 		fprintf(f, "any module: none is called %s; there are ",
@@ -228,6 +303,9 @@ char *select_hint(struct modules *modules, const struct select_options *o)
 	for (size_t i = 0; i < o->ninclude; i++)
 		if (!o->include[i].matched)
 			hint_pattern(f, modules, &o->include[i], &deadline);
+	for (size_t i = 0; i < o->nusdt; i++)
+		if (!o->usdt[i].matched)
+			hint_usdt(f, modules, &o->usdt[i]);
 	for (size_t i = 0; i < o->nexclude; i++)
 		if (!o->exclude[i].matched)
 			fprintf(f, "-N %s excludes nothing: no function matches it\n",

@@ -77,7 +77,8 @@ static int choose_one(const struct valued_options *o, struct selection *sel,
 {
 	struct signature signature;
 	struct read_plan plan;
-	int err = s->probes[i].refusal || s->probes[i].planned->routines != ROUTINES_C ? -ENOENT :
+	int err = s->probes[i].refusal || s->probes[i].planned->routines != ROUTINES_C ||
+		selected_place(s, i) ? -ENOENT :
 		find_signature(o, s, i, used, &signature);
 
 	if (err)

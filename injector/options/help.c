@@ -76,7 +76,14 @@ static const struct {
 	  "a shell pattern over names, quoted; repeatable.\n"
 	  "@exe is the executable, '@libc.so*' the C library;\n"
 	  "without @MODULE: all but libc and the loader.\n"
-	  "NAME@plt: calls into other libraries" },
+	  "NAME@plt: calls into other libraries;\n"
+	  "NAME+0x1c: a place within a function" },
+	{ OPT_USDT, ON_LIST, "PROVIDER:NAME",
+	  "places that the file's makers meant for tracers:\n"
+	  "--usdt=GLOB:GLOB, or --usdt for all" },
+	{ OPT_USDT, ON_ALL & ~ON_LIST, "PROVIDER:NAME",
+	  "places that the program's makers meant for tracers;\n"
+	  "shell patterns, repeatable" },
 	{ 'N', ON_ALL, "GLOB[@MODULE]", "leave these out; repeatable" },
 	{ 'a', ON_ALL, NULL, "with arguments and results, by debug information\n"
 	  "or a table of well-known functions" },

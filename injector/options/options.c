@@ -133,6 +133,16 @@ static int pattern_option(struct options *o, int key, const char *text)
 	return p ? pattern_parse(text, p) : -ENOMEM;
 }
 
+static int usdt_option(struct options *o, const char *text)
+{
+	struct pattern *p = vec_push(o->usdt, o->nusdt, o->usdt_cap);
+	int err = p ? pattern_parse(text ? text : "*:*", p) : -ENOMEM;
+
+	if (!err && (p->place || p->plt || !strchr(p->name, ':')))
+		err = fail(0, "--usdt wants PROVIDER:NAME, as in 'libc:*', not '%s'", text);
+	return err;
+}
+
 static int slow_option(struct options *o, const char *text)
 {
 	struct slow_call *slow = vec_push(o->slow, o->nslow, o->slow_cap);
@@ -201,6 +211,7 @@ static int options_set(struct options *o, const struct option_def *def, const ch
 	case 'p': return pid_option(def, arg, &o->pid);
 	case OPT_TID: return pid_option(def, arg, &o->tid);
 	case 'f': case 'N': return pattern_option(o, key, arg);
+	case OPT_USDT: return usdt_option(o, arg);
 	case 't': return options_span(def, arg, 0, &o->min_duration);
 	case 'd': return options_span(def, arg, SECOND, &o->duration);
 	case OPT_MAX_PAUSE: return options_span(def, arg, 0, &o->max_pause);
@@ -349,6 +360,16 @@ static int missing_argument(int on, const char *verb, const char *arg)
 	return fail(0, "%s wants a value; see inject --help", spelling(def, name));
 }
 
+/* What getopt does not see: a value that stands apart. */
+static const char *value_of(const struct options *o, int argc, char **argv, int *key)
+{
+	if (*key != OPT_USDT || optarg || o->verb == VERB_LIST)
+		return optarg;
+	optopt = OPT_USDT;
+	*key = optind < argc && argv[optind][0] != '-' ? OPT_USDT : ':';
+	return *key == ':' ? NULL : argv[optind++];
+}
+
 /* --help and --version end the parse: nothing behind them can spoil it. */
 static int parse_words(struct options *o, int argc, char **argv, int on,
 		       const char *verb)
@@ -362,6 +383,7 @@ static int parse_words(struct options *o, int argc, char **argv, int on,
 	for (;;) {
 		int at = optind ? optind : 1;
 		int key = getopt_long(argc, argv, letters, longs, NULL);
+		const char *value = value_of(o, argc, argv, &key);
 		const struct option_def *def = option_of(key);
 		int err;
 
@@ -375,7 +397,7 @@ static int parse_words(struct options *o, int argc, char **argv, int on,
 			err = missing_argument(on, verb, argv[at]);
 		else
 			err = check_option(on, verb, def, argv[at]) ?:
-			      options_set(o, def, optarg);
+			      options_set(o, def, value);
 		if (err || o->verb == VERB_HELP || o->verb == VERB_VERSION)
 			return err;
 	}
@@ -458,6 +480,7 @@ void options_clear(struct options *o)
 {
 	clear_patterns(o->include, o->ninclude);
 	clear_patterns(o->exclude, o->nexclude);
+	clear_patterns(o->usdt, o->nusdt);
 	for (size_t i = 0; i < o->nslow; i++)
 		pattern_clear(&o->slow[i].function);
 	free(o->slow);

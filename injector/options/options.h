@@ -63,6 +63,8 @@ struct options {
 	char **environment;	/* for it; set by main */
 	struct pattern *include, *exclude;
 	size_t ninclude, include_cap, nexclude, exclude_cap;
+	struct pattern *usdt;	/* of PROVIDER:NAME */
+	size_t nusdt, usdt_cap;
 	struct slow_call *slow;	/* --snapshot-on; owned */
 	size_t nslow, slow_cap;
 	struct hand_spec *by_hand;	/* -A; owned */

@@ -10,6 +10,8 @@ const struct option_def option_defs[OPTION_DEFS] = {
 	WITH("pid", 'p', ON_ATTACH | ON_LIST | ON_STOP | ON_STARTED),
 	WITH("function", 'f', ON_ATTACH | ON_CHANGE | ON_LIST | ON_CALLS),
 	WITH("exclude", 'N', ON_ATTACH | ON_CHANGE | ON_LIST | ON_CALLS),
+	/* Its value may be left out, by list alone: options_usdt has it otherwise. */
+	{ { "usdt", optional_argument, NULL, OPT_USDT }, ON_ATTACH | ON_LIST },
 	WITH("min-duration", 't', ON_TRACE | ON_CALLS),
 	WITH("depth", 'D', ON_TRACE | ON_CALLS),
 	WITH("calls", 'n', ON_HERE | ON_CALLS),

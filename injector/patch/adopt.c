@@ -10,6 +10,7 @@
 #include "injector/islands/islands.h"
 #include "injector/modules/valued.h"
 #include "injector/patch/probes.h"
+#include "injector/patch/shared_ids.h"
 #include "injector/patch/slots.h"
 #include "injector/session/ways.h"
 
@@ -48,6 +49,8 @@ struct adopting {
 	const struct target *target;
 	const struct session *old;
 	struct slot_index index;
+	struct shared_ids ids;
+	bool *taken;		/* by id: a probe of this visit has it */
 };
 
 static const struct arena *arena_of(const struct session *s, raddr_t stub)
@@ -185,14 +188,30 @@ static int adopt_linked(struct adopting *ad, const struct module *m, struct plac
 	return 0;
 }
 
-static int adopt_probe(struct adopting *ad, const struct module *m, struct placed_probe *probe)
+/* What the place had for an id, unless that has come to be another's: what is shared in one visit
+ * need not be in the next. */
+static int adopt_id(struct adopting *ad, const struct module *m, struct placed_probe *probe,
+		    const char *name)
 {
 	const struct site *entry = &probe->sites[probe->nsites - 1].site;
-	int64_t at = slot_index_find(&ad->index, entry->jump.pc + m->bias, SLOT_ENTRY);
+	int64_t at = slot_index_find(&ad->index, entry->jump.pc + m->bias, site_kind(entry));
+	uint32_t id = at < 0 ? 0 : ad->index.slots[at].func;
+	uint32_t others = probe->shared ? shared_id(&ad->ids, name) : 0;
 
-	if (at < 0 || !ad->index.slots[at].func || ad->index.slots[at].func >= ad->old->nfuncs)
+	if (!others && (!id || id >= ad->old->nfuncs || ad->taken[id]))
 		return 0;
-	probe->id = ad->index.slots[at].func;
+	probe->id = others ? others : id;
+	ad->taken[probe->id] = true;
+	return probe->shared ? share_id(&ad->ids, name, probe->id) : 0;
+}
+
+static int adopt_probe(struct adopting *ad, const struct module *m, struct placed_probe *probe,
+		       const char *name)
+{
+	int err = adopt_id(ad, m, probe, name);
+
+	if (err || !probe->id)
+		return err;
 	if (probe->planned->linked)
 		return adopt_linked(ad, m, probe);
 	for (size_t i = 0; i < probe->nsites; i++)
@@ -205,13 +224,18 @@ int probes_adopt(const struct target *t, const struct old_session *old, struct s
 	struct adopting ad = { .target = t, .old = &old->s };
 	int err = slot_index_make(old->slots, old->s.nslots, &ad.index);
 
+	ad.taken = calloc(old->s.nfuncs + 1, sizeof(*ad.taken));
+	if (!err && !ad.taken)
+		err = fail(ENOMEM, "look for earlier stubs");
 	for (size_t i = 0; i < sel->n && !err; i++)
 		for (size_t j = 0; j < sel->v[i].nprobes && !err; j++) {
 			struct placed_probe *p = &sel->v[i].probes[j];
 
 			if (p->refusal == REFUSED_NONE)
-				err = adopt_probe(&ad, sel->v[i].module, p);
+				err = adopt_probe(&ad, sel->v[i].module, p, sel->v[i].names[j]);
 		}
 	slot_index_clear(&ad.index);
+	free(ad.ids.v);
+	free(ad.taken);
 	return err;
 }

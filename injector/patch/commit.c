@@ -115,14 +115,6 @@ static bool give_up(struct live *live, struct infection *inf, raddr_t pc)
 	return ls != NULL;
 }
 
-static struct placed_probe *probe_by_id(const struct live *live, uint32_t id)
-{
-	for (size_t i = 0; i < live->nsites; i++)
-		if (live->sites[i].probe->id == id)
-			return live->sites[i].probe;
-	return NULL;
-}
-
 /* Nothing is there to be read, either. No one failed call decides, and a page
  * that may be read, but not written to, is no such. */
 static bool is_gone(const struct target *t, raddr_t addr)
@@ -141,7 +133,7 @@ static int commit_touch(struct target *t, struct infection *inf, struct live *li
 	for (;;) {
 		int err = text_touch(t, live->changes, live->nchanges, &at);
 		struct placed_probe *p = err != -EIO || !is_gone(t, live->changes[at].addr) ? NULL :
-			probe_by_id(live, inf->map.slots[live->changes[at].slot].func);
+			live_probe_at(live, live->changes[at].addr);
 
 		if (!p)
 			return err;

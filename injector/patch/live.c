@@ -29,6 +29,28 @@ const struct live_site *live_site_at(const struct live *live, raddr_t pc)
 	return &live->sites[n - 1];
 }
 
+static bool writes_at(const struct live_site *s, raddr_t addr)
+{
+	const struct site *site = &s->placed->site;
+
+	addr -= s->module->bias;
+	return site->jump.pc == addr || (site->hole.len && site->hole.pc == addr);
+}
+
+struct placed_probe *live_probe_at(const struct live *live, raddr_t addr)
+{
+	for (size_t i = 0; i < live->nsites; i++)
+		if (writes_at(&live->sites[i], addr))
+			return live->sites[i].probe;
+	return NULL;
+}
+
+/* Others may have the same id. */
+static bool is_of(const struct live *live, const struct slot *slot, const struct placed_probe *p)
+{
+	return slot->func == p->id && (!p->shared || live_probe_at(live, slot->addr) == p);
+}
+
 static bool keeps_of(const struct live_site *ls, const struct placed_probe *p)
 {
 	const struct symbols *syms = ls->module->symbols;
@@ -64,7 +86,7 @@ void live_drop(struct live *live, struct infection *inf, struct placed_probe *pr
 	for (size_t i = 0; i < live->nchanges; i++) {
 		struct slot *slot = &inf->map.slots[live->changes[i].slot];
 
-		if (slot->func == probe->id)
+		if (is_of(live, slot, probe))
 			slot->state = SLOT_REMOVED;
 		else
 			live->changes[kept++] = live->changes[i];

@@ -40,6 +40,8 @@ static inline bool live_is_empty(const struct live *l)
 /* Among those that are probed (1), or not any more (-1). One that was not asked for is not
  * counted. */
 void live_count(struct live *, const struct placed_probe *, int n);
+/* The probe whose jump, or hole, is written at an address; NULL: none is. */
+struct placed_probe *live_probe_at(const struct live *, raddr_t);
 /* The site whose window holds `pc` strictly inside, or NULL. */
 const struct live_site *live_site_at(const struct live *, raddr_t pc);
 /*

@@ -6,6 +6,7 @@
 
 #include "injector/patch/order.h"
 #include "injector/modules/valued.h"
+#include "injector/patch/shared_ids.h"
 #include "injector/patch/slots.h"
 #include "injector/patch/traps.h"
 #include "injector/session/ours.h"
@@ -108,23 +109,26 @@ struct placing {
 	struct infection *inf;
 	struct live *live;
 	struct slot_index index;	/* of the slots of earlier visits */
+	struct shared_ids ids;
 	bool trapping;		/* a breakpoint was announced */
 };
 
 /* Function ids are for life, for they stand in stubs that stay. Id 0 means
  * that none was given yet. */
-static int give_id(struct placing *p, struct placed_probe *probe)
+static int give_id(struct placing *p, struct placed_probe *probe, const char *name)
 {
 	struct session *s = p->inf->map.s;
 	uint32_t id = MAX(s->nfuncs, 1u);
 
+	if (!probe->id && probe->shared)
+		probe->id = shared_id(&p->ids, name);
 	if (probe->id)
-		return 0;
+		return probe->shared ? share_id(&p->ids, name, probe->id) : 0;
 	if (id >= 1u << REC_FUNC_BITS)
 		return fail(ENOSPC, "no function id is left");
 	probe->id = id;
 	s->nfuncs = id + 1;
-	return 0;
+	return probe->shared ? share_id(&p->ids, name, id) : 0;
 }
 
 /* Is that a jump to a stub? */
@@ -320,7 +324,7 @@ static int add_site(struct placing *p, const struct module *m, struct placed_pro
 }
 
 static int place_probe(struct placing *p, const struct module *m, struct placed_probe *probe,
-		       struct arena *a)
+		       const char *name, struct arena *a)
 {
 	const struct session *s = p->inf->map.s;
 
@@ -328,7 +332,7 @@ static int place_probe(struct placing *p, const struct module *m, struct placed_
 		probe->refusal = REFUSED_LITTLE_STACK;
 		return 0;
 	}
-	int err = give_id(p, probe);
+	int err = give_id(p, probe, name);
 
 	err = err ? err : place_sites(p, m, probe, a);
 	if (err == -ERANGE) {
@@ -361,7 +365,7 @@ static int place_module(struct placing *p, struct selected *s, const struct aren
 
 		if (!probed(probe))
 			continue;
-		err = place_probe(p, s->module, probe, a);
+		err = place_probe(p, s->module, probe, s->names[i], a);
 		if (err)
 			return err;
 	}
@@ -413,6 +417,7 @@ int probes_place(const struct target *t, struct infection *inf, struct selection
 	for (size_t i = 0; i < sel->n && !err; i++)
 		err = place_module(&p, &sel->v[i], &needs[i]);
 	slot_index_clear(&p.index);
+	free(p.ids.v);
 	err = err ? err : name_funcs(&p, sel);
 	if (err) {
 		live_clear(ret);

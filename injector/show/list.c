@@ -10,6 +10,7 @@
 #include "injector/proc/signals.h"
 #include "injector/show/list_values.h"
 #include "injector/show/stubs.h"
+#include "values/usdt_args.h"
 
 enum {
 	WRITE_AT = 1 << 16,	/* bytes that wait: write them */
@@ -80,6 +81,40 @@ static void print_aliases(const struct selected *s, size_t i, struct output *out
 	output_printf(out, "\n");
 }
 
+/* What is told of a place for tracers besides: its semaphore, and its arguments. */
+static void print_usdt(const struct selected *s, const struct usdt_site *site, struct output *out)
+{
+	uint16_t machine = s->module->symbols->machine;
+	struct usdt_args args;
+	char text[256], clean[512];
+
+	if (site->semaphore)
+		output_printf(out, "\tsemaphore 0x%llx\t", (unsigned long long)site->semaphore);
+	else
+		output_printf(out, "\tno semaphore\t");
+	usdt_args_parse(site->args, machine, &args);
+	for (size_t i = 0; i < args.n; i++)
+		output_printf(out, "%s%s", i ? ", " : "",
+			      say_clean(usdt_arg_text(&args.v[i], machine, text, sizeof(text)),
+					clean, sizeof(clean)));
+	output_printf(out, "%s", args.more ? ", ..." : "");
+}
+
+static void print_place(const struct selected *s, size_t i, struct output *out)
+{
+	const struct marked_place *place = selected_place(s, i);
+	const struct placed_probe *p = &s->probes[i];
+	char base[256];
+
+	output_printf(out, "0x%llx\t-\t%s\t%s\t%s\t%s", (unsigned long long)place->pc,
+		      say_clean(s->module->base, base, sizeof(base)), s->names[i],
+		      p->refusal ? "refused" : tactic_word(entry_tactic(p->planned)),
+		      p->refusal ? refusal_word(p->refusal) : "mark");
+	if (place->site)
+		print_usdt(s, place->site, out);
+	output_printf(out, "\n");
+}
+
 static void print_probe(const struct selected *s, size_t i, struct output *out)
 {
 	const struct placed_probe *p = &s->probes[i];
@@ -120,8 +155,10 @@ int list_print(const struct selection *sel, struct list_more more, struct output
 
 	for (size_t i = 0; i < sel->n && !err; i++)
 		for (size_t j = 0; j < sel->v[i].n && !err; j++) {
-			print_probe(&sel->v[i], j, out);
-			if (more.values)
+			bool place = selected_place(&sel->v[i], j);
+
+			(place ? print_place : print_probe)(&sel->v[i], j, out);
+			if (more.values && !place)
 				err = list_values_print(more.values, &sel->v[i], j, out);
 			if (more.stubs && !sel->v[i].probes[j].refusal)
 				stubs_print(&sel->v[i], j, out);
@@ -131,6 +168,15 @@ int list_print(const struct selection *sel, struct list_more more, struct output
 	if (!err)
 		err = list_flush(out);
 	return err > 0 ? -EPIPE : err;
+}
+
+static void list_count_place(const struct placed_probe *p, struct list_totals *t)
+{
+	t->places++;
+	if (p->refusal)
+		t->unmarked[p->refusal]++;
+	else
+		t->marks[entry_tactic(p->planned)]++;
 }
 
 static void list_count_probe(const struct placed_probe *p, struct list_totals *t)
@@ -198,17 +244,12 @@ void list_count(const struct selection *sel, struct list_totals *t)
 {
 	for (size_t i = 0; i < sel->n; i++)
 		for (size_t j = 0; j < sel->v[i].n; j++)
-			list_count_probe(&sel->v[i].probes[j], t);
+			(selected_place(&sel->v[i], j) ? list_count_place : list_count_probe)(
+				&sel->v[i].probes[j], t);
 }
 
-void list_say(const char *of, const struct list_totals *t)
+static void print_functions(FILE *f, const struct list_totals *t)
 {
-	auto_free char *text = NULL;
-	size_t size;
-	FILE *f = open_memstream(&text, &size);
-
-	if (!f)
-		return;
 	size_t entries = sum(t->entries), exits = sum(t->exits);
 
 	fprintf(f, "%zu function%s: %zu entr%s", t->functions, t->functions == 1 ? "" : "s",
@@ -224,6 +265,33 @@ void list_say(const char *of, const struct list_totals *t)
 		fprintf(f, "; %zu resolvers of indirect functions", t->resolvers);
 	if (t->fragments)
 		fprintf(f, "; %zu pieces of other functions", t->fragments);
+}
+
+static void print_places(FILE *f, const struct list_totals *t)
+{
+	size_t marks = sum(t->marks);
+
+	fprintf(f, "%zu place%s: %zu mark%s", t->places, t->places == 1 ? "" : "s", marks,
+		marks == 1 ? "" : "s");
+	print_tactics(f, t->marks);
+	fprintf(f, "; %zu refused", t->places - marks);
+	print_reasons(f, t->unmarked);
+}
+
+void list_say(const char *of, const struct list_totals *t)
+{
+	auto_free char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		return;
+	if (t->functions || !t->places)
+		print_functions(f, t);
+	if (t->functions && t->places)
+		fprintf(f, "; ");
+	if (t->places)
+		print_places(f, t);
 	if (fclose(f) == 0)
 		say("%s%s%s", of ? of : "", of ? ": " : "", text);
 }

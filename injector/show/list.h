@@ -13,7 +13,9 @@
  * "3 jump, 1 short", "never returns", or "entry-only: REASON"; of a refused
  * function these two columns are "refused" and the reason, of the resolver of
  * an indirect function "ifunc" and "resolver". Names of reasons are
- * those of inject(1). Writes as it goes, and waits for the reader; 0 or -errno,
+ * those of inject(1). Of a place within a function the address is its own, the size "-", and in
+ * place of exits stands "mark"; of one for tracers (USDT) "semaphore 0xADDRESS" or "no semaphore"
+ * and its arguments follow. Writes as it goes, and waits for the reader; 0 or -errno,
  * -EPIPE when no more is wanted.
  */
 struct list_more {		/* behind each line, lines that begin with two spaces: */
@@ -32,6 +34,8 @@ struct list_totals {
 	size_t functions, refused, entry_only, resolvers, fragments;
 	size_t entries[LIST_TACTICS], exits[LIST_TACTICS];
 	size_t refusals[LIST_REASONS], entry_onlys[LIST_REASONS];
+	/* Places within functions are none of them. */
+	size_t places, marks[LIST_TACTICS], unmarked[LIST_REASONS];
 };
 
 void list_count(const struct selection *, struct list_totals *);

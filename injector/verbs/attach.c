@@ -82,6 +82,7 @@ void trace_select(const struct trace *t, struct select_options *ret)
 	*ret = (struct select_options){
 		.include = o->include, .ninclude = o->ninclude,
 		.exclude = o->exclude, .nexclude = o->nexclude,
+		.usdt = o->usdt, .nusdt = o->nusdt,
 		.caught = t->caught, .finders = true, .guards = o->args || o->nby_hand,
 		.entry_only = o->entry_only || t->way->entry_only,
 		.timed = t->way->pairs,
@@ -89,14 +90,11 @@ void trace_select(const struct trace *t, struct select_options *ret)
 	};
 }
 
-/* Is a library meant that a command may load later? Only by its name: a pattern
- * that matches nothing is a mistake as a rule. Or a program that it executes. */
-static bool may_come(const struct trace *t)
+/* Does one of the patterns name a module that is not mapped? */
+static bool names_absent(const struct trace *t, const struct pattern *patterns, size_t n)
 {
-	if (t->opt->follow_exec)
-		return !t->relative;
-	for (size_t i = 0; i < t->opt->ninclude && t->opt->command; i++) {
-		const struct pattern *p = &t->opt->include[i];
+	for (size_t i = 0; i < n; i++) {
+		const struct pattern *p = &patterns[i];
 		bool here = !p->module;
 
 		for (size_t j = 0; j < t->mods.n && !here; j++)
@@ -105,6 +103,18 @@ static bool may_come(const struct trace *t)
 			return true;
 	}
 	return false;
+}
+
+/* Is a library meant that a command may load later? Only by its name: a pattern
+ * that matches nothing is a mistake as a rule. Or a program that it executes. */
+static bool may_come(const struct trace *t)
+{
+	if (t->opt->follow_exec)
+		return !t->relative;
+	const struct options *o = t->opt;
+
+	return o->command && (names_absent(t, o->include, o->ninclude) ||
+			      names_absent(t, o->usdt, o->nusdt));
 }
 
 /* 2. */

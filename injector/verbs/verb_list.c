@@ -34,7 +34,7 @@ static int say_no_match(struct modules *mods, const struct select_options *so, c
 {
 	auto_free char *hint = select_hint(mods, so);
 
-	say("no function matches%s%s", unread[0] ? ": " : "", unread);
+	say("no%s matches%s%s", so->nusdt ? "thing" : " function", unread[0] ? ": " : "", unread);
 	if (hint)
 		say_lines(hint);
 	return unread[0] ? STATUS_FAILED : STATUS_NOTHING;
@@ -169,6 +169,7 @@ int verb_list(const struct options *o)
 	struct listing l = { .options = o, .select = {
 		.include = o->include, .ninclude = o->ninclude,
 		.exclude = o->exclude, .nexclude = o->nexclude,
+		.usdt = o->usdt, .nusdt = o->nusdt,
 		.entry_only = o->entry_only, .traps = o->trap,
 		.short_names = o->short_names, .progress = say_progress,
 	} };

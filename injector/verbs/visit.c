@@ -65,8 +65,8 @@ bool *visit_probed(const struct visit *v, size_t *count)
 	for (uint32_t i = 0; probed && i < v->session.s.nslots; i++) {
 		const struct slot *s = &v->session.slots[i];
 
-		if (s->kind != SLOT_ENTRY || !visit_stands(v, s) || probed[s->func] ||
-		    is_silent(v, s->func))
+		if ((s->kind != SLOT_ENTRY && s->kind != SLOT_PLACE) ||
+		    !visit_stands(v, s) || probed[s->func] || is_silent(v, s->func))
 			continue;
 		probed[s->func] = true;
 		++*count;

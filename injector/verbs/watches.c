@@ -19,7 +19,7 @@ static uint64_t limit_of(const struct options *o, const struct selected *s, size
 	for (size_t j = 0; j < o->nslow; j++) {
 		const struct slow_call *slow = &o->slow[j];
 
-		if (module_is_meant(s->module, &slow->function, false) &&
+		if (!selected_place(s, i) && module_is_meant(s->module, &slow->function, false) &&
 		    pattern_match(&slow->function, s->module->symbols, s->funcs[i], &exact))
 			least = least ? MIN(least, slow->ns) : slow->ns;
 	}

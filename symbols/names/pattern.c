@@ -2,7 +2,9 @@
 /*
  * pattern: which functions does the user mean?
  */
+#include <ctype.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "symbols/names/demangle.h"
@@ -51,6 +53,31 @@ static size_t before_plt(const char *text, size_t n)
 	return n > k && !strncmp(text + n - k, plt, k) ? n - k : n;
 }
 
+/* NAME+0x1c, or NAME+28: how long is NAME? No name of a function ends so. */
+static size_t before_offset(const char *text, size_t n)
+{
+	size_t at = n;
+
+	while (at && isalnum((unsigned char)text[at - 1]))
+		at--;
+	return at > 1 && at < n && text[at - 1] == '+' && isdigit((unsigned char)text[at]) ?
+		at - 1 : n;
+}
+
+static int parse_offset(const char *text, size_t n, struct pattern *p)
+{
+	char *end;
+
+	/* A zero before it does not make it octal: addresses are often written so. */
+	errno = 0;
+	p->offset = strtoull(text, &end, strncmp(text, "0x", 2) ? 10 : 16);
+	p->place = true;
+	if (errno || end != text + n)
+		return fail(0, "'%.*s' is no distance in bytes; give it as in f+28 or f+0x1c",
+			    (int)n, text);
+	return p->plt ? fail(0, "a call through the linkage table has no places in it") : 0;
+}
+
 /* NULL: as it was typed, or there is no memory. */
 static char *make_spelling(const char *name)
 {
@@ -74,9 +101,13 @@ int pattern_parse(const char *text, struct pattern *ret)
 	if (at && !strcmp(at, "@plt"))
 		at = NULL;
 	size_t n = at ? (size_t)(at - text) : strlen(text);
-	size_t name = before_plt(text, n);
+	size_t plt = before_plt(text, n), name = before_offset(text, plt);
 
-	ret->plt = name < n;
+	ret->plt = plt < n;
+	if (name < plt)
+		err = parse_offset(text + name + 1, plt - name - 1, ret);
+	if (err)
+		return err;
 	ret->glob = strdup(text);
 	ret->name = strndup(text, name);
 	ret->module = at ? strdup(at + 1) : NULL;

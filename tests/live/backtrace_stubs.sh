@@ -47,6 +47,14 @@ grep -A1 '^#0 .* in \[inject\] ()' gdb.out | grep -q '^#1 .* in prof_' ||
 	{ cat gdb.out; die "no name for a stub"; }
 inject_end
 removed
+mapfile -t functions < <(nm "$VICTIMS/profiled" | sed -n 's/.* T \(prof_.*\)/\1/p')
+mapfile -t all < <(places_of profiled "${functions[@]}")
+every 5 2 "${all[@]}"
+inject_bg -p "$VICTIM" "${PLACES[@]}" -o /dev/null
+stacks 1 $many "${begin[@]}" >probed.txt
+compare stub program
+inject_end
+removed
 victim_quit
 
 # Stubs of other kinds: punned, in holes, with jumps into each other. x86-64 alone has them.

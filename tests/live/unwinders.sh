@@ -59,6 +59,13 @@ traced_by unwinders -f 'un_*' -f '*@libgcc_s*' -o /dev/null
 traced_by unwinders count -f 'un_*' -o /dev/null
 traced_by unwinders record -f 'un_*' -o recorded
 
+# From the middle of functions, where a stub steps over what they have below the stack pointer.
+mapfile -t all < <(places_of unwinders un_leaf un_tail un_aligned un_sized)
+for n in 1 3; do
+	every 4 $n "${all[@]}"
+	traced_by unwinders "${PLACES[@]}" -o /dev/null
+done
+
 # A throw from a stub whose function's jumps are gone finds the way, too.
 begin unwinders
 inject_bg -p "$VICTIM" -f 'un_*' -o /dev/null

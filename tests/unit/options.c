@@ -45,6 +45,13 @@ static const struct {
 	{ "-f -p 1", "--follow-fork" },
 	{ "-p 1 -N -f x", "-N wants a pattern" },
 	{ "-p 1 -f ''", "" },
+	{ "-p 1 -f f+1x", "no distance" },
+	{ "-p 1 --usdt", "--usdt wants a value" },
+	{ "-p 1 --usdt -q", "--usdt wants a value" },
+	{ "-p 1 --usdt libc", "PROVIDER:NAME" },
+	{ "list --usdt=x a.out", "PROVIDER:NAME" },
+	{ "-p 1 --usdt a:b+4", "PROVIDER:NAME" },
+	{ "add -p 1 --usdt a:b", "add takes no --usdt" },
 	{ "-p nginx -f x", "pgrep" },
 	{ "-p 0 -f x", "wants a number" },
 	{ "-p -1 -f x", "wants a number" },
@@ -160,7 +167,6 @@ static const struct {
 	{ "-p 1 -f x -A f(a:foo)", "-A 'f(a:foo)', column 5: no such type" },
 	{ "-p 1 -f x -s 5000", "-s 5000 is too large; at most 1024" },
 	{ "-p 1 -f x --deep x", "--deep wants a number from 1 up" },
-	{ "-p 1 --usdt a:b", "unknown option --usdt" },
 	{ "-p 1 -f x --keep last", "trace takes no --keep" },
 	{ "start -f x", "give start -p PID" },
 	{ "start -p 1", "give -f 'GLOB'" },
@@ -240,6 +246,16 @@ static void test_values(void)
 	CHECK(parse("-p 1 -f a --max-overhead 2.25%", &o) == 0 && o.max_overhead == 225);
 	options_clear(&o);
 	CHECK(parse("record -p 1 -f a --max-overhead 100", &o) == 0 && o.max_overhead == 10000);
+	options_clear(&o);
+
+	CHECK(parse("-p 1 --usdt libc:* --usdt=a:b@c", &o) == 0 && o.nusdt == 2 && !o.ninclude);
+	CHECK(strcmp(o.usdt[0].name, "libc:*") == 0 && strcmp(o.usdt[1].module, "c") == 0);
+	options_clear(&o);
+	CHECK(parse("list --usdt a.out", &o) == 0 && o.nusdt == 1 && o.nfiles == 1);
+	CHECK(strcmp(o.usdt[0].name, "*:*") == 0);
+	options_clear(&o);
+	CHECK(parse("count --usdt a:b -- ls --usdt", &o) == 0 && o.nusdt == 1);
+	CHECK(strcmp(o.command[1], "--usdt") == 0);
 	options_clear(&o);
 
 	CHECK(parse("list -- -odd-name", &o) == 0);

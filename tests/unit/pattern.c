@@ -317,11 +317,37 @@ static void modules_are_split(void)
 	pattern_clear(&p);
 }
 
+static void places_are_split(void)
+{
+	static const char *const functions[] = { "operator+", "f+", "+1", "a::operator+=", "f+x1" };
+	struct pattern p;
+
+	MUST_EQ(pattern_parse("net_*+0x1c@lib", &p), 0);
+	MUST(p.place && p.offset == 0x1c && !p.plt);
+	MUST_STR(p.name, "net_*");
+	MUST_STR(p.module, "lib");
+	pattern_clear(&p);
+	MUST_EQ(pattern_parse("f+010", &p), 0);
+	MUST(p.place && p.offset == 10);
+	pattern_clear(&p);
+	MUST_EQ(pattern_parse("operator++8", &p), 0);
+	MUST(p.place && p.offset == 8);
+	MUST_STR(p.name, "operator+");
+	pattern_clear(&p);
+	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
+		MUST_EQ(pattern_parse(functions[i], &p), 0);
+		MUST(!p.place);
+		MUST_STR(p.name, functions[i]);
+		pattern_clear(&p);
+	}
+}
+
 static void nonsense_is_refused(void)
 {
 	static const char *const bad[] = {
 		"", "@libc.so.6", "read@", "ne[t", "read@lib[c", "[",
-		"memcpy@@GLIBC_2.14", "@plt",
+		"memcpy@@GLIBC_2.14", "@plt", "f+5x", "f+0x", "f+0xg", "f+18446744073709551616",
+		"f+1@plt", "f+4@plt@lib",
 	};
 	struct pattern p;
 
@@ -359,6 +385,7 @@ int main(void)
 	spellings_are_made();
 	std_is_spelled();
 	modules_are_split();
+	places_are_split();
 	nonsense_is_refused();
 	near_names_are_found();
 	strings_clear(&strings);

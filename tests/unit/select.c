@@ -338,6 +338,60 @@ static void test_unnamed(void)
 	CHECK(!select_unnamed(&m));
 }
 
+/* Where the second instruction of a function begins. */
+static unsigned int second(const struct modules *m, const char *name)
+{
+	const struct symbols *s = m->v[0].symbols;
+	struct insn in = { .size = 0 };
+	size_t left;
+
+	for (size_t i = 0; i < s->nfuncs; i++) {
+		const uint8_t *p = symbols_text(s, s->funcs[i].range.start, &left);
+
+		if (strcmp(s->funcs[i].raw, name) == 0 && p)
+			CHECK(!arch_host()->measure(p, left, s->funcs[i].range.start, &in));
+	}
+	return in.size;
+}
+
+static void test_places(struct modules *m)
+{
+	struct query q;
+	char at[64], name[64], beside[128];
+	unsigned int n = second(m, "sel_alpha");
+
+	CHECK(m->v[0].is_exe && n);
+	snprintf(at, sizeof(at), "sel_alpha+%u", n);
+	snprintf(name, sizeof(name), "sel_alpha+0x%x", n);
+	run(m, &q, at, "sel_beta", NULL);
+	CHECK(q.sel.nfuncs == 2 && has(&q, name) && has(&q, "sel_beta"));
+	CHECK(q.sel.v[0].nplaces == 1 && selected_place(&q.sel.v[0], 1) &&
+	      !selected_place(&q.sel.v[0], 0));
+	CHECK(refusal_of(&q, name) != REFUSED_NO_INSTRUCTION);
+	CHECK(entry_only_of(&q, name) == REFUSED_PLACE && entry_only_of(&q, "sel_beta") == 0);
+	done(&q);
+	/* It is excluded by itself, or with its function. */
+	run(m, &q, at, name, NULL);
+	CHECK(q.sel.nfuncs == 1);
+	done(&q);
+	run(m, &q, at, "sel_beta", "sel_alpha");
+	CHECK(q.sel.nfuncs == 1);
+	done(&q);
+	run(m, &q, "sel_alpha", at, name);
+	CHECK(q.sel.nfuncs == 1 && has(&q, "sel_alpha"));
+	done(&q);
+	if (n == 1)		/* each byte is an instruction's first */
+		return;
+	snprintf(at, sizeof(at), "sel_alpha+%u", n - 1);
+	run(m, &q, at, NULL, NULL);
+	CHECK(q.sel.nfuncs == 0);
+	auto_free char *hint = select_hint(m, &q.o);
+
+	snprintf(beside, sizeof(beside), "begin at sel_alpha+0x0 and %s\n", name);
+	CHECK(hint && strstr(hint, "no instruction begins at sel_alpha+") && strstr(hint, beside));
+	done(&q);
+}
+
 int main(void)
 {
 	struct modules m = { 0 };
@@ -354,6 +408,7 @@ int main(void)
 	test_hints(&m);
 	test_list(&m);
 	test_traps(&m);
+	test_places(&m);
 	test_unnamed();
 	modules_close(&m);
 	return failures != 0;

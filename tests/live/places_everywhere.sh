@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# places_everywhere: each instruction of some functions is a place in turn. Functions that rely
+# there on flags, registers and what lies below the stack pointer return what they did, each
+# time that control comes by is counted, and no call is paired otherwise.
+# timeout: 300
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+STRIDE=8	# places at a time are so many instructions apart
+CALLS=400
+
+# Control comes by such a place once a call.
+counted()
+{
+	local wrong
+
+	inject_bg count -p "$VICTIM" "${PLACES[@]}"
+	tell "check $CALLS" '^checked' >/dev/null
+	inject_end
+	removed
+	wrong=$(awk -v n=$CALLS '/pl_line/ && $1 != n' trace.out)
+	[ -z "$wrong" ] || die "of $CALLS calls came by: $wrong"
+	passed=$((passed + $(grep -c 'pl_line' trace.out || true)))
+}
+
+# Threads stand anywhere when the probes come, and when they go.
+under_load()
+{
+	tell spin '^spin' >/dev/null
+	inject_bg -p "$VICTIM" "${PLACES[@]}" -o /dev/null
+	victim_works
+	inject_end
+	removed
+	tell still '^still' >/dev/null
+}
+
+victim places
+mapfile -t all < <(places_of places pl_line_zone pl_line_flags pl_line_vector pl_switch pl_loop \
+	pl_float pl_deep)
+lines=$(printf '%s\n' "${all[@]}" | grep -c pl_line)
+passed=0
+for ((n = 1; n <= STRIDE; n++)); do
+	every $STRIDE $n "${all[@]}"
+	counted
+	under_load
+done
+echo "${#all[@]} places, $lines that are passed once a call, $passed counted"
+[ "${#all[@]}" -gt 100 ] || die "there are few"
+# Where two are nearer than a jump is long, the second one has no room.
+[ $((passed * 10)) -ge $((lines * 9)) ] || die "many have no room"
+
+# A place in a leaf that has pushed nothing ends no call around it.
+at() { places_of places "$1" | sed -n "$2p"; }
+inject_bg record -p "$VICTIM" -f 'pl_*' -f "$(at pl_line_zone 20)" \
+	-f "$(at pl_line_flags 12)" -f "$(at pl_deep 6)"
+tell 'check 200' '^checked' >/dev/null
+inject_end
+removed
+"$INJECT" replay --json >calls.json
+[ "$(grep -c '"func":"pl_line_zone"' calls.json)" = 200 ] || die "calls are missing"
+[ "$(grep -c '"func":"pl_line_zone+0x' calls.json)" = 200 ] || die "marks are missing"
+! grep '"type":"call"' calls.json | grep -v '"func":"[a-z_]*+0x' | grep -v '"end":"return"' ||
+	die "a place has ended a call"
+victim_quit
