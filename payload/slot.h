@@ -32,6 +32,9 @@ enum slot_kind {
 	SLOT_STUB = 4,		/* nor this: a stub that the place had before the
 				 * one of now, and may have again */
 	SLOT_PLACE = 5,		/* of a place within a function */
+	SLOT_SEMAPHORE = 6,	/* nor is this: a counter of two bytes at `addr`, `old` is what it
+				 * was, `func` the session's generation: see
+				 * injector/patch/semaphores.h */
 };
 
 /* The journal's record of one write of at most 16 bytes within one page. */

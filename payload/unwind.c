@@ -153,7 +153,7 @@ static bool is_written(const struct slot *slot, uint64_t pc)
 {
 	if (slot->island && slot->addr + (uint64_t)(int64_t)slot->island == pc)
 		return true;
-	return slot->addr == pc &&
+	return slot->addr == pc && slot->kind != SLOT_SEMAPHORE &&
 		(slot->state == SLOT_PLANNED || slot->state == SLOT_ACTIVE);
 }
 

@@ -58,6 +58,8 @@ struct placed_probe {
 	bool watched;		/* its calls are timed in the target */
 	const struct valued *valued;	/* what is known of their values; NULL: nothing is */
 	bool shared;		/* its id is that of all that have its name and share theirs */
+	raddr_t semaphore;	/* of a counter in the module's data, raised meanwhile; 0:
+				 * there is none */
 	struct placed_site *sites;	/* in the plan's order; where exits are given up,
 				 * the entry's only */
 	size_t nsites;

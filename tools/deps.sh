@@ -15,7 +15,7 @@ test="g++ clang libclang-rt-dev gdb strace nginx-light redis-server redis-tools 
 	wrk python3 util-linux procps musl-tools libpython3.11-testsuite
 	lua5.4 sqlite3 libsqlite3-dev tcl tcl-dev perl jq golang-go rustc babeltrace2 zstd
 	python3-jsonschema uftrace protobuf-compiler graphviz linux-perf libboost-context-dev
-	libgtest-dev curl ca-certificates xz-utils"
+	libgtest-dev curl ca-certificates xz-utils systemtap-sdt-dev"
 lint="mandoc codespell shellcheck cppcheck python3"
 soak="chromium"
 analyze="gcc clang-tidy"

@@ -379,6 +379,7 @@ static void set_silent(const struct selected *s, const struct select_options *o)
 		s->probes[i].guards = !place && o->guards &&
 			silent_guards(s->module->symbols, s->funcs[i]);
 		s->probes[i].shared = place && place->site;
+		s->probes[i].semaphore = place && place->site ? place->site->semaphore : 0;
 	}
 }
 

@@ -6,6 +6,7 @@
 
 #include "injector/log/say.h"
 #include "injector/patch/edit.h"
+#include "injector/patch/semaphores.h"
 #include "injector/patch/stale.h"
 #include "injector/patch/traps.h"
 #include "injector/ptrace/seccomp_all.h"
@@ -97,6 +98,7 @@ static void note_written(void *ctx)
 
 	for (size_t i = 0; i < c->live->nchanges; i++)
 		c->inf->map.slots[c->live->changes[i].slot].state = SLOT_ACTIVE;
+	semaphores_raise(c->target, c->inf, c->live);
 	c->inf->old_owners = false;
 }
 

@@ -114,5 +114,6 @@ void live_clear(struct live *live)
 	free(live->changes);
 	free(live->moves);
 	free(live->funcs);
+	free(live->semaphores);
 	*live = (struct live){ 0 };
 }

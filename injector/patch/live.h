@@ -16,6 +16,12 @@ struct live_site {
 	const struct module *module;
 };
 
+/* A counter that says that it is looked at: semaphores.h. */
+struct live_semaphore {
+	raddr_t addr;		/* run-time */
+	uint32_t slot;		/* in the journal */
+};
+
 struct live {
 	struct live_site *sites;	/* sorted by start */
 	size_t nsites, sites_cap;
@@ -25,6 +31,8 @@ struct live {
 	size_t nmoves, moves_cap;
 	struct reader_func *funcs;	/* by function id */
 	size_t nfuncs;
+	struct live_semaphore *semaphores;
+	size_t nsemaphores, semaphores_cap;
 	size_t nprobed, nentry_only;
 	size_t ntraps;		/* functions that trap somewhere */
 	bool asked;		/* some are, or were, that were asked for */

@@ -6,6 +6,7 @@
 
 #include "injector/patch/order.h"
 #include "injector/modules/valued.h"
+#include "injector/patch/semaphores.h"
 #include "injector/patch/shared_ids.h"
 #include "injector/patch/slots.h"
 #include "injector/patch/traps.h"
@@ -419,6 +420,7 @@ int probes_place(const struct target *t, struct infection *inf, struct selection
 	slot_index_clear(&p.index);
 	free(p.ids.v);
 	err = err ? err : name_funcs(&p, sel);
+	err = err ? err : semaphores_list(inf, sel, ret);
 	if (err) {
 		live_clear(ret);
 		return err;

@@ -13,6 +13,7 @@
 #include "injector/patch/foreign.h"
 #include "injector/patch/order.h"
 #include "injector/patch/restore.h"
+#include "injector/patch/semaphores.h"
 #include "injector/patch/slots.h"
 #include "injector/patch/stuck.h"
 #include "injector/patch/traps.h"
@@ -66,12 +67,13 @@ static bool is_original(struct removing *r, const struct change *c)
  * one of them; whether a jump stands in this process only its text says. */
 static bool may_stand(const struct slot *s)
 {
-	return s->state == SLOT_PLANNED || s->state == SLOT_ACTIVE || s->state == SLOT_REMOVED;
+	return s->kind != SLOT_SEMAPHORE &&
+		(s->state == SLOT_PLANNED || s->state == SLOT_ACTIVE || s->state == SLOT_REMOVED);
 }
 
 static bool should_stand(const struct removing *r, const struct slot *s)
 {
-	return r->own && (s->state == SLOT_PLANNED || s->state == SLOT_ACTIVE);
+	return r->own && may_stand(s) && s->state != SLOT_REMOVED;
 }
 
 /* Places that are mapped no more (a library was unloaded) have nothing to
@@ -183,9 +185,17 @@ static int keep_standing(struct removing *r)
 	return 0;
 }
 
+static void lower_semaphores(void *ctx)
+{
+	struct removing *r = ctx;
+
+	semaphores_lower(&r->target, &r->old, &r->mods, r->own);
+}
+
 static int restore_all(struct removing *r)
 {
-	struct restore todo = { .target = &r->target, .changes = r->changes, .n = r->n,
+	struct restore todo = { .restored = lower_semaphores, .ctx = r,
+				 .target = &r->target, .changes = r->changes, .n = r->n,
 				.max_pause = r->report->max_pause, .whole = true,
 				.session = r->old.found ? &r->old.s : NULL };
 	int err = restore(&todo);
@@ -279,7 +289,12 @@ static int restore_standing(struct removing *r)
 
 	err = err ? err : list_changes(r);
 	err = err ? err : keep_standing(r);
-	return err || !r->n ? err : restore_all(r);
+	semaphores_prepare(&r->old, &r->mods);
+	err = err || !r->n ? err : restore_all(r);
+	/* We may have been killed between the last jump and the first counter. */
+	if (!err && r->own)
+		lower_semaphores(r);
+	return err;
 }
 
 static int remove_here(void *ctx)

@@ -51,6 +51,14 @@ static int restore_prepare(void *ctx)
 	return text_touch(r->todo->target, r->todo->changes, r->todo->n, &at);
 }
 
+static void restore_written(void *ctx)
+{
+	const struct restoring *r = ctx;
+
+	if (r->todo->restored)
+		r->todo->restored(r->todo->ctx);
+}
+
 int restore(struct restore *todo)
 {
 	size_t plain = order_plain(todo->changes, todo->n);
@@ -58,6 +66,7 @@ int restore(struct restore *todo)
 		.todo = todo,
 		.edit = { .target = todo->target, .max_pause = todo->max_pause,
 			  .must = todo->whole, .prepare = restore_prepare,
+			  .written = restore_written,
 			  .first = { todo->changes, plain, out_of_hole },
 			  .then = { todo->changes + plain, todo->n - plain,
 				    todo->session && todo->whole ? out_of_ours : NULL } },

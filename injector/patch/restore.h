@@ -16,6 +16,9 @@ struct restore {
 	struct change *changes;	/* from jumps to the original, in the order of
 				 * order_restored; all stand */
 	size_t n;
+	/* In the stop in which the last one is restored; NULL: nothing more is done. */
+	void (*restored)(void *ctx);
+	void *ctx;
 	uint64_t max_pause;	/* ns; 0: the usual one */
 	const struct session *session;	/* NULL: it is not known what is code of ours */
 	bool whole;		/* no restoring is given up for the pause allowed:

@@ -521,7 +521,8 @@ size_t session_standing(const struct target *t, const struct old_session *old)
 	size_t n = 0;
 
 	for (size_t i = 0; old->found && i < old->s.nslots; i++)
-		n += is_pending(&old->slots[i]) && session_stands(t, &old->slots[i]);
+		n += is_pending(&old->slots[i]) && old->slots[i].kind != SLOT_SEMAPHORE &&
+			session_stands(t, &old->slots[i]);
 	fail_clear();
 	return n;
 }

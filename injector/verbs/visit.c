@@ -47,7 +47,8 @@ int visit_started(struct visit *v, bool interrupted)
 
 static bool visit_stands(const struct visit *v, const struct slot *s)
 {
-	return (s->state == SLOT_ACTIVE || s->state == SLOT_PLANNED) && s->len &&
+	return s->kind != SLOT_SEMAPHORE &&
+		(s->state == SLOT_ACTIVE || s->state == SLOT_PLANNED) && s->len &&
 		s->len <= CHANGE_MAX && s->func < v->notes.about.nfuncs;
 }
 
