@@ -8,182 +8,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "injector/proc/kernel.h"
 #include "injector/proc/procfs.h"
-
-enum {
-	MOST_SLOTS = 1 << 22,
-	MOST_RINGS = 8192,
-	FEWEST_SUBS = 4,
-	ALL_RINGS = 64 << 20,	/* bytes that the threads of now share */
-	FILE_SUBS = 2,		/* of a ring in a file, without its bank, */
-	FILE_SUB_SIZE = 8192,	/* and their size, if -m asks for no more than 128 MiB */
-};
-
-/* What is mapped besides, for the journals of later visits; where addresses are few, or a
- * file has them, less. */
-enum {
-	FIRST_SLOTS = 1 << 16,
-	FIRST_TAIL = 64 << 20,		/* behind the rings */
-	TIGHT_TAIL = 16 << 20,
-	ROOMY_SLOTS = 1 << 18,
-	ROOMY_NOTES = 32 << 20,
-};
-
-static uint64_t notes_offset(const struct session_shape *shape)
-{
-	return ALIGN_UP(SLOTS_OFF + (uint64_t)shape->max_slots * sizeof(struct slot), PAGE);
-}
-
-static uint64_t plans_offset(const struct session_shape *shape)
-{
-	return notes_offset(shape) + shape->notes;
-}
-
-static uint64_t captures_offset(const struct session_shape *shape)
-{
-	return plans_offset(shape) + shape->plans;
-}
-
-static uint64_t rings_offset(const struct session_shape *shape)
-{
-	return captures_offset(shape) +
-		(shape->plans ? (uint64_t)shape->nrings * CAPTURE_SIZE : 0);
-}
-
-static uint64_t ring_stride(const struct session_shape *shape)
-{
-	return PAGE + (uint64_t)shape->nsub * shape->sub_size;
-}
-
-static uint64_t banks_offset(const struct session_shape *shape)
-{
-	return rings_offset(shape) + shape->nrings * ring_stride(shape);
-}
-
-static uint64_t total_with(const struct session_shape *shape, uint64_t tail)
-{
-	return ALIGN_UP(banks_offset(shape) +
-			(uint64_t)shape->nbanks * shape->bank_subs * shape->sub_size + tail,
-			kernel_page());
-}
-
-/* The most that there is, or may be, in the place of an earlier one. */
-static uint64_t most_in(const struct old_session *old, bool grows)
-{
-	return MAX(old->place, grows ? SESSION_PLACE : 0);
-}
-
-static int no_journal(const struct session_shape *shape)
-{
-	return fail(ENOSPC, "the journal of %u sites does not fit into the memory of the "
-		    "first visit; probe fewer functions", shape->max_slots);
-}
-
-/* As many sub-buffers as there is room for in a place that is given, or may grow. */
-static int shape_to_fit(const struct old_session *old, bool grows, struct session_shape *shape)
-{
-	uint64_t head;
-
-	shape->nrings = old->s.nrings;
-	shape->total = old->place;
-	if (total_with(shape, 0) > old->place)
-		shape->total = MIN(total_with(shape, FIRST_TAIL), most_in(old, grows));
-	head = rings_offset(shape) + (uint64_t)shape->nrings * PAGE;
-	uint64_t fit = head < shape->total && shape->nrings ?
-		(shape->total - head) / shape->nrings / SUBBUF_SIZE : 0;
-	shape->nsub = (uint32_t)MIN((uint64_t)shape->nsub, fit);
-	return shape->nsub >= FEWEST_SUBS ? 0 : no_journal(shape);
-}
-
-/* Less behind the rings, and smaller ones unless their size was asked for; not fewer, for
- * threads without one are not recorded. */
-static void shape_tightly(const struct session_wish *w, struct session_shape *shape)
-{
-	uint64_t least = rings_offset(shape) + (uint64_t)shape->nrings * PAGE + TIGHT_TAIL;
-	uint64_t fit = w->most > least ? (w->most - least) / shape->nrings / SUBBUF_SIZE : 0;
-
-	if (!w->buffer)
-		shape->nsub = (uint32_t)MAX(MIN((uint64_t)shape->nsub, fit), FEWEST_SUBS);
-	shape->total = total_with(shape, TIGHT_TAIL);
-}
-
-/* Addresses for one that is to be followed by others, which are of memory. */
-static uint64_t place_with(const struct session_shape *shape, uint64_t tail)
-{
-	struct session_shape least = *shape;
-
-	least.sub_size = SUBBUF_SIZE;
-	least.nsub = FEWEST_SUBS;
-	return ALIGN_UP(MAX(shape->total, banks_offset(&least)) + tail, kernel_page());
-}
-
-/*
- * A file is to be small, for all of its room is taken at once: a write to where there is
- * none would be the SIGBUS of a thread of the target's, which may make no system call to
- * ask for some. So what a thread has that may never come is little, and there are banks,
- * which the first threads take that record: those of now, and half as many.
- */
-static int shape_file(const struct session_wish *w, const struct old_session *reuse,
-		      uint64_t bytes, struct session_shape *ret)
-{
-	uint64_t most = reuse ? most_in(reuse, w->roomy) : w->buffer ? 0 : w->most;
-
-	ret->max_slots = w->max_slots;
-	ret->notes = w->notes;
-	ret->gates = ALIGN_UP(MIN(w->nfuncs + 1u, 1u << REC_FUNC_BITS), PAGE);
-	ret->nrings = reuse ? reuse->s.nrings : ret->nrings;
-	ret->nsub = FILE_SUBS;
-	for (ret->sub_size = FILE_SUB_SIZE; bytes / ret->sub_size > SUBBUFS_MOST;)
-		ret->sub_size *= 2;
-	ret->nbanks = MIN((uint32_t)(w->nthreads + w->nthreads / 2 + 3), ret->nrings);
-	ret->bank_subs = (uint32_t)(bytes / ret->sub_size) - FILE_SUBS;
-	if (most && total_with(ret, 0) > most) {
-		if (banks_offset(ret) > most)
-			return no_journal(ret);
-		ret->bank_subs = (uint32_t)((most - banks_offset(ret)) / ret->nbanks /
-					    ret->sub_size);
-	}
-	ret->total = total_with(ret, 0);
-	ret->place = place_with(ret, TIGHT_TAIL);
-	return 0;
-}
-
-int session_shape(const struct session_wish *w, const struct old_session *reuse,
-		  struct session_shape *ret)
-{
-	uint64_t rings = MAX(256, (uint64_t)w->nthreads * 4);
-	uint64_t bytes = w->buffer;
-
-	if (!bytes)
-		bytes = MIN(MAX(ALL_RINGS / (uint64_t)MAX(w->nthreads, 1), 256u << 10), 4u << 20);
-	if (w->max_slots > MOST_SLOTS)
-		return fail(0, "%u places are too many for one process (at most %u); probe "
-			    "fewer functions", w->max_slots, MOST_SLOTS), -E2BIG;
-	*ret = (struct session_shape){
-		.sub_size = SUBBUF_SIZE, .nrings = (uint32_t)MIN(rings, (uint64_t)MOST_RINGS),
-		.plans_funcs = w->plans_funcs,
-		.plans = !w->plans_funcs ? 0 :
-			ALIGN_UP(w->plans_funcs * sizeof(uint32_t) + 8 + w->plans, PAGE),
-	};
-	if (w->file)
-		return shape_file(w, reuse, bytes, ret);
-	/* An earlier visit's rings keep their place, if the journal fits. */
-	ret->max_slots = MAX(w->max_slots, reuse ? reuse->s.max_slots : FIRST_SLOTS);
-	ret->notes = MAX(w->notes, reuse ? reuse->s.notes_size : 0);
-	if (w->roomy && !reuse) {
-		ret->max_slots = MAX(ret->max_slots, ROOMY_SLOTS);
-		ret->notes = MAX(ret->notes, ROOMY_NOTES);
-	}
-	ret->nsub = (uint32_t)MIN(MAX(bytes / SUBBUF_SIZE, FEWEST_SUBS), (uint64_t)SUBBUFS_MOST);
-	if (reuse)
-		return shape_to_fit(reuse, w->roomy, ret);
-	ret->total = total_with(ret, FIRST_TAIL);
-	if (w->most && ret->total > w->most)
-		shape_tightly(w, ret);
-	ret->place = ret->total;
-	return 0;
-}
+#include "injector/session/session_shape.h"
 
 static int size_memfd(int fd, uint64_t size)
 {
@@ -243,19 +69,19 @@ int session_create(int fd, const struct session_shape *shape, enum session_kind 
 	s->size = size;
 	s->slots_off = SLOTS_OFF;
 	s->max_slots = shape->max_slots;
-	s->notes_off = notes_offset(shape);
+	s->notes_off = session_notes_at(shape);
 	s->notes_size = shape->notes;
-	s->rings_off = rings_offset(shape);
-	s->ring_stride = ring_stride(shape);
+	s->rings_off = session_rings_at(shape);
+	s->ring_stride = session_ring_stride(shape);
 	s->nrings = shape->nrings;
 	s->nsub = shape->nsub;
 	s->sub_size = shape->sub_size;
-	s->banks_off = banks_offset(shape);
-	s->plans_off = plans_offset(shape);
+	s->banks_off = session_banks_at(shape);
+	s->plans_off = session_plans_at(shape);
 	s->plans_size = shape->plans;
 	s->plans_funcs = shape->plans_funcs;
-	s->captures_off = captures_offset(shape);
-	ret->plans = (uint8_t *)s + plans_offset(shape);
+	s->captures_off = session_captures_at(shape);
+	ret->plans = (uint8_t *)s + session_plans_at(shape);
 	ret->plans_used = ALIGN_UP(shape->plans_funcs * sizeof(uint32_t), 8);
 	s->nbanks = shape->nbanks;
 	s->bank_subs = shape->bank_subs;
@@ -284,7 +110,7 @@ void session_close(struct session_map *m)
 
 void session_empty(struct session_map *m)
 {
-	uint64_t from = rings_offset(&m->shape);
+	uint64_t from = session_rings_at(&m->shape);
 
 	/* There may be no room for it again. */
 	if (m->file)
@@ -320,7 +146,7 @@ bool session_is_sane(const struct session *s, uint64_t mapped)
 	return s->magic == SESSION_MAGIC && s->abi == ABI_VERSION &&
 		s->slots_off == SLOTS_OFF && s->nslots <= s->max_slots &&
 		s->nislands <= ISLANDS_MOST &&
-		s->max_slots <= MOST_SLOTS && s->nrings <= MOST_RINGS &&
+		s->max_slots <= SESSION_SLOTS && s->nrings <= SESSION_RINGS &&
 		s->narenas <= SESSION_ARENAS && s->notes_size <= mapped &&
 		s->notes_off <= mapped - s->notes_size && s->notes_size % PAGE == 0 &&
 		s->slots_off + (uint64_t)s->max_slots * sizeof(struct slot) <= mapped &&

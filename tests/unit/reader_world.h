@@ -16,12 +16,12 @@
 #include "tests/unit/check.h"
 
 static const struct reader_func world_funcs[] = {
-	{ .name = "net_accept", .module = "srv", .entry_only = false },
-	{ .name = "net_read", .module = "srv", .entry_only = false },
-	{ .name = "net_wait", .module = "srv", .entry_only = false },
+	{ .name = "net_accept", .module = "srv" },
+	{ .name = "net_read", .module = "srv" },
+	{ .name = "net_wait", .module = "srv" },
 	{ .name = "net_log", .module = "libnet.so", .entry_only = true },
-	{ .name = "runtime.schedule", .module = "srv", .entry_only = false },
-	{ .name = "runtime.execute", .module = "srv", .entry_only = false },
+	{ .name = "runtime.schedule", .module = "srv" },
+	{ .name = "runtime.execute", .module = "srv" },
 	{ .name = "runtime.gogo.abi0", .module = "srv", .entry_only = true },
 	{ .name = "runtime.goexit1", .module = "srv", .entry_only = true },
 	{ .name = "runtime.exitThread.abi0", .module = "srv", .entry_only = true },

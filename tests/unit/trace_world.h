@@ -30,12 +30,12 @@ static inline uint64_t rnd(void)
 
 /* Names that TSDL, JSON and a terminal would stumble over. */
 static const struct reader_func world_funcs[] = {
-	{ "net_accept", "srv", false },
-	{ "std::map<int, \"x\">::operator[]", "srv", false },
-	{ "tail\\n", "srv", false },
-	{ "net_log", "libnet.so", true },
-	{ "gr\xc3\xb6\xc3\x9f" "e", "libnet.so", false },
-	{ "net_accept", "libother.so", false },
+	{ .name = "net_accept", .module = "srv" },
+	{ .name = "std::map<int, \"x\">::operator[]", .module = "srv" },
+	{ .name = "tail\\n", .module = "srv" },
+	{ .name = "net_log", .module = "libnet.so", .entry_only = true },
+	{ .name = "gr\xc3\xb6\xc3\x9f" "e", .module = "libnet.so" },
+	{ .name = "net_accept", .module = "libother.so" },
 };
 
 enum { WORLD_FUNCS = 6, WORLD_MARK = 3 };
