@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/elf/debuginfo.h"
 
+#include <dwarf.h>
 #include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <string.h>
@@ -45,17 +46,63 @@ static bool has_strings(const char *name)
 	return false;
 }
 
+static void end_data(const Elf_Data *d)
+{
+	if (d && d->d_buf && d->d_size)
+		((char *)d->d_buf)[d->d_size - 1] = '\0';
+}
+
 /* libdw gives a string as it stands there, and does not look whether it ends before the section
- * does. What compilers make ends with a 0: the last string's, or what ends the last list. */
+ * does. What compilers make ends with a 0: the last string's, or what ends the last list. (It is
+ * given raw data, which libelf keeps beside the other where a section is said to be no bytes.) */
 static void end_strings(const struct image *im)
 {
 	for (size_t i = 1; i < im->nsections; i++) {
-		Elf_Data *d = has_strings(image_section_name(im, &im->sections[i])) ?
-			elf_getdata(elf_getscn(im->elf, i), NULL) : NULL;
+		Elf_Scn *scn = has_strings(image_section_name(im, &im->sections[i])) ?
+			elf_getscn(im->elf, i) : NULL;
 
-		if (d && d->d_buf && d->d_size)
-			((char *)d->d_buf)[d->d_size - 1] = '\0';
+		if (!scn)
+			continue;
+		end_data(elf_rawdata(scn, NULL));
+		end_data(elf_getdata(scn, NULL));
 	}
+}
+
+/* A string in an entry itself, or one by its number, may begin where its section ends: libdw does
+ * not look (0.188). */
+static bool may_be_behind(unsigned int form)
+{
+	return form == DW_FORM_string || form == DW_FORM_strx || form == DW_FORM_GNU_str_index ||
+		(form >= DW_FORM_strx1 && form <= DW_FORM_strx4);
+}
+
+static bool is_behind(Dwarf *dwarf, const char *text)
+{
+	Elf *elf = dwarf_getelf(dwarf);
+	bool ret = false;
+
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn)) && !ret;) {
+		const Elf_Data *raw = elf_rawdata(scn, NULL), *data = elf_getdata(scn, NULL);
+
+		ret = (raw && text == (const char *)raw->d_buf + raw->d_size) ||
+			(data && text == (const char *)data->d_buf + data->d_size);
+	}
+	return ret;
+}
+
+const char *debuginfo_string(Dwarf_Attribute *a)
+{
+	const char *ret = a ? dwarf_formstring(a) : NULL;
+
+	return ret && may_be_behind(dwarf_whatform(a)) &&
+		is_behind(dwarf_cu_getdwarf(a->cu), ret) ? NULL : ret;
+}
+
+const char *debuginfo_name(Dwarf_Die *die)
+{
+	Dwarf_Attribute a;
+
+	return debuginfo_string(dwarf_attr_integrate(die, DW_AT_name, &a));
 }
 
 static bool read_dwarf(struct debuginfo *d, struct debug_source *from, uint64_t most)

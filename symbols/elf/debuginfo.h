@@ -31,4 +31,9 @@ int debuginfo_open(int fd, const char *path, const char *root, uint64_t most,
 		   struct debuginfo *ret);
 void debuginfo_close(struct debuginfo *);
 
+/* The text of an attribute (NULL is legal), and the name of an entry; NULL: there is none, or it is
+ * not in its section. All strings of libdw are asked for by these. */
+const char *debuginfo_string(Dwarf_Attribute *);
+const char *debuginfo_name(Dwarf_Die *);
+
 #endif

@@ -83,7 +83,7 @@ static const char *linkage_name(Dwarf_Die *die)
 {
 	Dwarf_Attribute a;
 
-	return dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &a) ?:
+	return debuginfo_string(dwarf_attr_integrate(die, DW_AT_linkage_name, &a) ?:
 				dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &a));
 }
 
@@ -106,7 +106,7 @@ static const char *declared_name(const struct search *s, Dwarf_Die *die)
 static int name_of(struct search *s, Dwarf_Die *die, struct names *ret)
 {
 	const char *raw = linkage_name(die) ?: declared_name(s, die);
-	const char *plain = raw ? "" : dwarf_diename(die);
+	const char *plain = raw ? "" : debuginfo_name(die);
 	auto_free char *scoped = NULL;
 
 	if (!plain)
@@ -170,7 +170,7 @@ static size_t place_of(struct search *s, const char *name)
 /* Its name, if the pattern matches it; else NULL. */
 static const char *match_entry(struct search *s, Dwarf_Die *die)
 {
-	const char *plain = dwarf_diename(die);
+	const char *plain = debuginfo_name(die);
 	struct names names;
 
 	if (!plain || !may_match(s->pattern, plain))
@@ -220,7 +220,7 @@ static void find_origins(struct search *, Dwarf_Die *parent, unsigned int depth)
 /* A namespace or a class. */
 static void look_into(struct search *s, Dwarf_Die *die, unsigned int depth)
 {
-	const char *name = dwarf_diename(die) ?: "(anonymous namespace)";
+	const char *name = debuginfo_name(die) ?: "(anonymous namespace)";
 	size_t n = strlen(s->scope), more = strlen(name);
 
 	if (depth == SCOPES || more >= sizeof(s->scope) - n - 2)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "symbols/elf/debuginfo.h"
 #include "symbols/types/build.h"
 
 #include <dwarf.h>
@@ -77,7 +78,7 @@ static void base_format(const struct signature *s, const char *name, struct type
 
 static void build_base(struct building *b, Dwarf_Die *die, struct type *t)
 {
-	const char *name = dwarf_diename(die);
+	const char *name = debuginfo_name(die);
 
 	if (!die_number(die, DW_AT_byte_size, &t->size) || t->size > 64)
 		t->size = 0;
@@ -166,7 +167,7 @@ static bool is_const(Dwarf_Die *die)
 /* Of Rust only raw pointers are pointers: the rest is always there. */
 static bool is_rust_reference(const struct building *b, Dwarf_Die *die)
 {
-	const char *name = dwarf_diename(die);
+	const char *name = debuginfo_name(die);
 
 	return b->unit->language == LANGUAGE_RUST && name && *name != '*';
 }
@@ -229,7 +230,7 @@ static const char *strip(Dwarf_Die *die)
 		switch (dwarf_tag(die)) {
 		case DW_TAG_typedef:
 			if (!name)
-				name = dwarf_diename(die);
+				name = debuginfo_name(die);
 			/* fall through */
 		case DW_TAG_const_type:
 		case DW_TAG_volatile_type:
@@ -280,7 +281,7 @@ static uint32_t name_without_allocator(struct building *b, const char *name)
 /* Structures of C have a name behind a word. */
 static uint32_t name_type(struct building *b, Dwarf_Die *die, const char *name)
 {
-	const char *own = dwarf_diename(die);
+	const char *own = debuginfo_name(die);
 	const char *word = "";
 	char text[256];
 
@@ -317,7 +318,7 @@ static void resolve(struct building *b, Dwarf_Die *die)
 	}
 	if (!die_flag(die, DW_AT_declaration))
 		return;
-	const char *name = dwarf_diename(die);
+	const char *name = debuginfo_name(die);
 	Dwarf_Die *found = name ? units_type(b->unit, dwarf_tag(die), name) : NULL;
 
 	if (found)

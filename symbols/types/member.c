@@ -2,6 +2,7 @@
 /* member: where is a member within its structure, and which number has an enumerator? */
 #include <dwarf.h>
 
+#include "symbols/elf/debuginfo.h"
 #include "symbols/types/build.h"
 
 int64_t enumerator_as(const struct type *t, int64_t value)
@@ -78,6 +79,6 @@ bool build_member(struct building *b, Dwarf_Die *die, const struct type *t, stru
 
 	if (size > t->size || m->at > t->size - size)
 		return false;
-	m->name = signature_text(b->s, dwarf_diename(die));
+	m->name = signature_text(b->s, debuginfo_name(die));
 	return true;
 }

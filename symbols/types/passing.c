@@ -7,6 +7,7 @@
 #include <dwarf.h>
 #include <string.h>
 
+#include "symbols/elf/debuginfo.h"
 #include "symbols/types/build.h"
 
 enum { LISTED_MAX = 4096, CHAIN_MAX = 8 };
@@ -65,14 +66,14 @@ static bool is_constructor(const char *name, const char *class)
 
 static bool is_not_trivial(Dwarf_Die *function, Dwarf_Die *class)
 {
-	const char *name = dwarf_diename(function);
+	const char *name = debuginfo_name(function);
 	uint64_t is_virtual;
 
 	if (die_number(function, DW_AT_virtuality, &is_virtual) && is_virtual)
 		return true;
 	if (!name || is_own(function))
 		return false;
-	return *name == '~' || (is_constructor(name, dwarf_diename(class)) &&
+	return *name == '~' || (is_constructor(name, debuginfo_name(class)) &&
 				copies(function, class));
 }
 

@@ -149,7 +149,7 @@ static void add_param(struct reading *r, Dwarf_Die *param, Dwarf_Die *concrete)
 		return;
 	}
 	struct parameter *p = &s->params[s->nparams++];
-	const char *name = dwarf_diename(param);
+	const char *name = debuginfo_name(param);
 
 	p->name = signature_text(s, name);
 	p->type = build_type_of(&r->b, param);
@@ -193,7 +193,7 @@ static void match_origin(struct reading *r, Dwarf_Die *param, void *ctx)
 static void add_abstract(struct reading *r, Dwarf_Die *param, void *ctx)
 {
 	struct wanted w = { .origin = param->addr };
-	const char *name = dwarf_diename(param);
+	const char *name = debuginfo_name(param);
 
 	each_param(r, &r->die, match_origin, &w);
 	if (w.is_found || !is_artificial(param) || (name && !strcmp(name, "this")))
@@ -313,7 +313,7 @@ static const struct unit_func *choose(const struct unit_func *v, size_t n, const
 		Dwarf_Die die = v[i].die;
 		const char *name = dwarf_formstring(dwarf_attr_integrate(&die, DW_AT_linkage_name,
 									 &a)) ?:
-			dwarf_diename(&die);
+			debuginfo_name(&die);
 
 		if (name && !strcmp(name, f->raw))
 			return &v[i];

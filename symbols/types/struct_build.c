@@ -3,6 +3,7 @@
 #include <dwarf.h>
 #include <string.h>
 
+#include "symbols/elf/debuginfo.h"
 #include "symbols/types/build.h"
 #include "values/shapes.h"
 
@@ -19,7 +20,7 @@ static void build_enumerators(struct building *b, Dwarf_Die *die, struct type *t
 		if (dwarf_tag(&child) != DW_TAG_enumerator ||
 		    !die_signed(&child, DW_AT_const_value, &value))
 			continue;
-		if (!signature_enumerator(b->s, enumerator_as(t, value), dwarf_diename(&child)))
+		if (!signature_enumerator(b->s, enumerator_as(t, value), debuginfo_name(&child)))
 			return;
 		t->n++;
 	}

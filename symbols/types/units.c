@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "symbols/elf/debuginfo.h"
 #include "symbols/types/units.h"
 
 #include <dwarf.h>
@@ -162,7 +163,7 @@ static void list_func(struct unit *u, Dwarf_Die *die)
 
 static void list_type(struct unit *u, Dwarf_Die *die)
 {
-	const char *name = dwarf_diename(die);
+	const char *name = debuginfo_name(die);
 	struct unit_type *t = name && !dwarf_hasattr(die, DW_AT_declaration) ?
 		vec_push(u->types, u->ntypes, u->types_cap) : NULL;
 

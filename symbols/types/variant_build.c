@@ -6,6 +6,7 @@
 #include <dwarf.h>
 #include <string.h>
 
+#include "symbols/elf/debuginfo.h"
 #include "symbols/types/build.h"
 
 enum { WORD = 8 };
@@ -131,7 +132,7 @@ uint32_t build_argument(struct building *b, Dwarf_Die *die, const char *name,
 	for (int end = dwarf_child(die, &child); !end && n < BUILD_LISTED;
 	     end = dwarf_siblingof(&child, &child), n++) {
 		const char *its = dwarf_tag(&child) == DW_TAG_template_type_parameter ?
-			dwarf_diename(&child) : NULL;
+			debuginfo_name(&child) : NULL;
 
 		if (its && !strcmp(its, name))
 			return build_die_type(b, &child, pointers ? pointers - 1 : 0,

@@ -98,6 +98,7 @@ static void damaged(const char *text)
 	struct packed p = pack(&s, &plan);
 	uint8_t *copy = malloc(p.n);
 
+	signature_clear(&s);
 	for (size_t n = 0; n < p.n; n++)
 		CHECK_EQ(values_unpack(p.v, n, &s, &plan), -EBADMSG);
 	for (int i = 0; i < ROUNDS; i++) {
