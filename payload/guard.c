@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * guard: is the process about to put itself under a seccomp filter?
+ * guard: is the process about to do what process_vm_readv would then end, or hang, it for?
  *
  * A filter may end the process for process_vm_readv, by which values are read (values.c), and it
  * may be set at any time. It is set by prctl(PR_SET_SECCOMP) or seccomp(), which programs call by
  * the C library's prctl() or syscall(). At the entry of these reading is given up before the call
- * is made.
+ * is made. Likewise where a process has its system calls given to a handler of its own, which
+ * would get ours; and where it makes a userfaultfd: a thread that reads what is not there waits
+ * for the one that serves it, which may be itself.
  */
 #include <asm/unistd.h>
 
 #include "payload/payload.h"
 
-enum { SET_SECCOMP = 22 };	/* PR_SET_SECCOMP: include/uapi/linux/prctl.h */
+/* PR_SET_SECCOMP, PR_SET_SYSCALL_USER_DISPATCH: include/uapi/linux/prctl.h */
+enum { SET_SECCOMP = 22, SET_DISPATCH = 59 };
+
+static bool is_option(uint64_t arg)
+{
+	return (uint32_t)arg == SET_SECCOMP || (uint32_t)arg == SET_DISPATCH;
+}
 
 /* Of either function: an argument that is taken for what it is not costs values, and no more. */
-static bool sets_filter(const uint64_t *held)
+static bool forbids(const uint64_t *held)
 {
 	uint64_t general[READS_GENERAL];
 	uint64_t first, second;
@@ -22,15 +30,15 @@ static bool sets_filter(const uint64_t *held)
 	cpu_held(held, general);
 	first = general[CPU_FIRST];
 	second = general[CPU_SECOND];
-	return (uint32_t)first == SET_SECCOMP || first == __NR_seccomp ||
-		(first == __NR_prctl && (uint32_t)second == SET_SECCOMP);
+	return is_option(first) || first == __NR_seccomp || first == __NR_userfaultfd ||
+		(first == __NR_prctl && is_option(second));
 }
 
 void payload_guard(uint64_t word, uint64_t sp, const uint64_t *held)
 {
 	struct session *s = observe(&payload_session);
 
-	if (s && s->plans_funcs && sets_filter(held))
+	if (s && s->plans_funcs && forbids(held))
 		values_stop_asking(s);
 	if ((word & 3) != REC_EXT)
 		payload_values_entry(word, sp, held);

@@ -9,8 +9,9 @@
  * Memory. A pointer of the program's may lead anywhere, and what it leads to may be unmapped at
  * any moment. So bytes are loaded only where they are certain to be: on the page that the stack
  * pointer is on, and on the main thread's stack above it. All others the kernel copies, which
- * knows no faults: process_vm_readv (mm/process_vm_access.c), of this very process, for which it
- * asks nothing but that it be the same (ptrace_may_access). It is called only where the injector
+ * knows no faults: process_vm_readv (mm/process_vm_access.c), of this very thread, for which it
+ * asks nothing but that its memory be the same (ptrace_may_access). (Of the process by its first
+ * thread: that has no memory any more once it has ended.) It is called only where the injector
  * has found that no seccomp filter forbids it (READS_BY_CALL), and no more once a thread is about
  * to set one (guard.c):
  *
@@ -110,7 +111,7 @@ __attribute__((noinline)) static size_t values_ask(const struct reading *r, uint
 		return 0;
 	__atomic_store_n(&a->asking, 1, __ATOMIC_SEQ_CST);			/* 1 */
 	if (__atomic_load_n(&r->s->reads, __ATOMIC_SEQ_CST) == READS_BY_CALL)	/* 2 */
-		got = cpu_syscall6(__NR_process_vm_readv, thread_ring(r->t)->pid, (long)&to, 1,
+		got = cpu_syscall6(__NR_process_vm_readv, thread_ring(r->t)->tid, (long)&to, 1,
 				   (long)&from, 1, 0);
 	publish(&a->asking, 0);
 	cpu_after_call(r->s->call_changes, a->vectors);
@@ -168,7 +169,8 @@ static void keep(struct capture_area *a, const struct capture_plan *p, uint64_t 
 	for (i = 0; i < p->plan.nentry && i < READS_MAX; i++) {
 		at = a->state.v[i].at - sizeof(struct read_result);
 		n = (a->state.v[i].n + sizeof(struct read_result) + 3u) & ~3u;
-		if (!(p->kept >> i & 1) || !a->state.v[i].done || k->n + n > sizeof(k->bytes))
+		if (!(p->kept >> i & 1) || !a->state.v[i].done || k->n + n > sizeof(k->bytes) ||
+		    at > READS_CAPTURE_MAX - n)
 			continue;
 		for (j = 0; j < n; j++)
 			k->bytes[k->n + j] = a->state.capture[at + j];
@@ -267,16 +269,21 @@ static uint64_t values_word(const uint8_t *bytes, uint32_t n)
 	return ret;
 }
 
+/* Where the thread has outlived a session, another's memory may be where its area was. */
 void values_put(const struct session *s, struct thread *t, uint64_t func, unsigned int words)
 {
 	const struct capture_area *a = area_of(s, t);
-	const uint8_t *bytes = a->state.capture + a->from;
-	uint32_t n = a->state.used - a->from, i;
+	uint32_t from = observe(&a->from), used = observe(&a->state.used);
+	bool good = from <= used && used <= READS_CAPTURE_MAX;
+	const uint8_t *bytes = a->state.capture + (good ? from : 0);
+	uint32_t n = good ? used - from : 0, i;
 	uint64_t *p = ring_take(t, words);
 
 	p[1] = (func << VALUES_FUNC_SHIFT | n) << REC_TIME_SHIFT;
-	for (i = 2; i < words; i++, bytes += VALUES_BYTES, n -= VALUES_BYTES)
+	for (i = 2; i < words; i++, bytes += VALUES_BYTES) {
 		p[i] = values_word(bytes, n);
+		n -= n < VALUES_BYTES ? n : VALUES_BYTES;
+	}
 	ring_give(t, p, REC_EXT | (uint64_t)EXT_VALUES << REC_FUNC_SHIFT |
 		  (words - 1ull) << REC_WORDS_SHIFT);
 }

@@ -111,6 +111,8 @@ static void look_loader(struct infecting *in)
 		in->no_loader = "it has no file descriptor left";
 }
 
+/* The limit may be another one than when the addresses were given out: what is mapped below the
+ * stack is none of it. */
 static int look_stack(struct infecting *in)
 {
 	int err = layout_read(&in->target->layout, in->target->pid, NULL, NULL);
@@ -121,7 +123,8 @@ static int look_stack(struct infecting *in)
 	if (procfs_limit(in->target->pid, "Max stack size", &limit))
 		in->stack_max = MAX(limit, (uint64_t)1 << 20);
 	in->main_stack = now;
-	in->main_stack.start = MIN(now.start, now.end - MIN(now.end, in->stack_max));
+	in->main_stack.start = MIN(now.start, MAX(now.end - MIN(now.end, in->stack_max),
+						  in->target->layout.below));
 	return err;
 }
 

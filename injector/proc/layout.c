@@ -38,6 +38,16 @@ static raddr_t image_of(struct reading *r, const struct mapping *m)
 	return file ? r->image : 0;
 }
 
+/* What the last mapping goes on from is one with it: a stack of which a part is protected. */
+static raddr_t below_last(const struct layout *l)
+{
+	size_t i = l->n - 1;
+
+	while (i && l->v[i - 1].range.end == l->v[i].range.start)
+		i--;
+	return i ? l->v[i - 1].range.end : 0;
+}
+
 static int layout_note(void *ctx, const struct mapping *m)
 {
 	struct reading *r = ctx;
@@ -47,8 +57,10 @@ static int layout_note(void *ctx, const struct mapping *m)
 	if (!a)
 		return fail(ENOMEM, "list the mappings of a process");
 	*a = (struct area){ m->range, image_of(r, m), m->write, m->exec };
-	if (strcmp(m->path, "[stack]") == 0)
+	if (strcmp(m->path, "[stack]") == 0) {
 		l->main_stack = m->range;
+		l->below = below_last(l);
+	}
 	return r->each ? r->each(r->ctx, m) : 0;
 }
 

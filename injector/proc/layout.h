@@ -25,6 +25,7 @@ struct layout {
 	struct area *v;		/* ascending; owned */
 	size_t n, cap;
 	struct range main_stack;
+	raddr_t below;		/* the end of what is mapped below that; 0: nothing is */
 	uint64_t taken;		/* when, as procfs_thread_start tells it */
 	bool again;		/* and while something was held once more */
 };

@@ -504,6 +504,26 @@ int procfs_count_threads(pid_t pid)
 	return procfs_threads(pid, &tids);
 }
 
+bool procfs_serves_faults(pid_t pid)
+{
+	static const char is[] = "anon_inode:[userfaultfd]";
+	auto_free pid_t *fds = NULL;
+	char path[80], dir[64], name[sizeof(is)];
+
+	procfs_dir(pid, dir, sizeof(dir));
+	snprintf(path, sizeof(path), "%s/fd", dir);
+	int n = procfs_list(path, &fds);
+	bool ret = n < 0 && n != -ESRCH;
+
+	/* The list is without 0. */
+	for (int i = -1; i < n && !ret; i++) {
+		snprintf(path, sizeof(path), "%s/fd/%d", dir, i < 0 ? 0 : fds[i]);
+		ret = readlink(path, name, sizeof(name)) == sizeof(is) - 1 &&
+			memcmp(name, is, sizeof(is) - 1) == 0;
+	}
+	return ret;
+}
+
 pid_t procfs_outer(pid_t pid, pid_t inner)
 {
 	auto_free pid_t *tids = NULL;

@@ -109,6 +109,8 @@ bool procfs_runs_code(pid_t pid, pid_t tid);
 int procfs_processes(pid_t **ret);
 /* The count alone. */
 int procfs_count_threads(pid_t pid);
+/* Has it a userfaultfd? True also if that cannot be told. */
+bool procfs_serves_faults(pid_t pid);
 /* The number in a one-number file ("max" reads as UINT64_MAX); false if the
  * file is not there. */
 bool procfs_number(const char *path, uint64_t *ret);

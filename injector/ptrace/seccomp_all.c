@@ -37,14 +37,23 @@ static bool passes(const struct target *t, pid_t tid, long nr, struct seccomp_fi
 	return ret;
 }
 
+bool seccomp_is_dispatched(pid_t tid)
+{
+	enum { GET_DISPATCH = 0x4211 };	/* PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG */
+	struct { uint64_t mode, selector, offset, length; } d = { 0 };
+
+	return regs_request(GET_DISPATCH, tid, sizeof(d), &d) == 0 && d.mode;
+}
+
 bool seccomp_all_pass(const struct target *t, long nr)
 {
 	struct seccomp_filters last = { 0 };
 	bool ret = true;
 
-	for (size_t i = 0; i < t->nthreads && ret && t->filtered; i++)
+	for (size_t i = 0; i < t->nthreads && ret; i++)
 		if (t->threads[i].hold == HOLD_STOPPED)
-			ret = passes(t, t->threads[i].tid, nr, &last);
+			ret = !seccomp_is_dispatched(t->threads[i].tid) &&
+				(!t->filtered || passes(t, t->threads[i].tid, nr, &last));
 	seccomp_forget(&last);
 	return ret;
 }

@@ -151,6 +151,7 @@ void lane_claim(struct reader *r, struct lane *l)
 	l->cut = r->kept && l->at;
 	l->last = 0;
 	l->told_lost = l->reported = 0;
+	l->ncapture = 0;
 	l->base_entries = l->base_exits = 0;
 	r->stats.threads++;
 }

@@ -10,6 +10,7 @@
 #include "injector/proc/procfs.h"
 #include "injector/ptrace/preflight.h"
 #include "injector/ptrace/rseq.h"
+#include "injector/ptrace/seccomp_all.h"
 #include "injector/ptrace/unwind.h"
 
 enum {
@@ -159,19 +160,6 @@ static bool has_fault(const struct target *t, pid_t tid)
 	return (uint64_t)procfs_status(t->pid, tid, "SigPnd", 16, -1) & remote_faults();
 }
 
-/*
- * Its system calls may come back to it as a signal (PR_SET_SYSCALL_USER_DISPATCH), ours
- * and the one that leads it home among them. It is the thread's own, no /proc shows it,
- * and kernels before 6.4 do not tell us either.
- */
-static bool is_dispatched(const struct thread_hold *th)
-{
-	enum { GET_DISPATCH = 0x4211 };	/* PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG */
-	struct { uint64_t mode, selector, offset, length; } d = { 0 };
-
-	return regs_request(GET_DISPATCH, th->tid, sizeof(d), &d) == 0 && d.mode;
-}
-
 /* Threads that stopped and can never be borrowed, and why the last of them cannot. */
 struct barred {
 	int n, by_filters;
@@ -194,7 +182,7 @@ static bool is_barred(struct target *t, const struct thread_hold *th, struct bar
 {
 	bool filtered = filters_bar(t, th->tid, ret);
 
-	ret->dispatched = !filtered && is_dispatched(th);
+	ret->dispatched = !filtered && seccomp_is_dispatched(th->tid);
 	ret->by_filters += filtered;
 	ret->n += filtered || ret->dispatched;
 	return filtered || ret->dispatched;

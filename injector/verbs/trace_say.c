@@ -64,7 +64,8 @@ void trace_say_banner(const struct trace *t)
 			 "can be read is lost, and counted as that", plan_languages());
 	if (t->inf.map.s->plans_funcs && t->inf.map.s->reads == READS_NOTHING)
 		say_hint("what arguments point to is not read: %s", valued_guarded(&t->sel) ?
-			 "a seccomp filter may be against process_vm_readv" :
+			 "a seccomp filter may be against process_vm_readv, or the process handles "
+			 "its page faults or system calls itself" :
 			 "one may come to be set that is not seen, for prctl or syscall of the C "
 			 "library cannot be probed");
 	if (t->live.ntraps)
