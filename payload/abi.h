@@ -368,6 +368,8 @@ struct session {
 	uint32_t plans_funcs;	/* functions that the list has room for */
 	uint32_t reads;		/* enum reads_allowed [any] */
 	uint32_t call_changes;	/* enum call_changes. Of the injector */
+	uint32_t given_up;	/* 1: a process has given reading up by itself: guard.c. Of the
+				 * payload [any] */
 
 	uint32_t narenas;
 	uint32_t nfuncs;	/* function ids given so far; they are kept for

@@ -49,6 +49,7 @@ void payload_hello(struct session *s)
 	s->payload = (uint64_t)payload_base;
 	hello_answer(s);
 	claim_mark(s);
+	values_hello();
 	publish(&payload_session, s);
 	publish(&payload_visit, payload_visit + 1);
 	if (before)

@@ -228,6 +228,8 @@ void payload_trap(int signal, void *info, void *frame);
 
 /* values.c: of the thread that owns the slow path. `sp` is the call's, at its entry and exit. */
 
+/* In hello: all filters will be asked anew. */
+void values_hello(void);
 /* In a claim. */
 void values_claim(const struct session *, const struct thread *);
 /* Read what the plan of the function says, by the registers that slow.S has pushed at `held`. How
@@ -236,8 +238,8 @@ unsigned int values_take(const struct session *, const struct thread *, uint64_t
 			 enum what what, uint64_t sp, const uint64_t *held);
 /* Into room that was made for so many words. */
 void values_put(const struct session *, struct thread *, uint64_t func, unsigned int words);
-/* No memory is read by a call of the kernel any more, nor will be until the injector says so;
- * what is just under way is waited for, a tenth of a second at most. */
+/* No memory is read by a call of the kernel any more in this process, before another hello; what is
+ * just under way is waited for, a tenth of a second at most. */
 void values_stop_asking(struct session *);
 /* A call begins at `sp` of which nothing is read: what was kept for an earlier one is not its. */
 void values_forget(const struct session *, const struct thread *, uint64_t sp);

@@ -7,8 +7,8 @@
  * and goes into the ring in front of the call's record.
  *
  * Memory. A pointer of the program's may lead anywhere, and what it leads to may be unmapped at
- * any moment. So bytes are loaded only where they are certain to be: on the page that the stack
- * pointer is on, and on the main thread's stack above it. All others the kernel copies, which
+ * any moment. So bytes are loaded only where they are certain to be: on the page right below the
+ * stack pointer, and on the main thread's stack above it. All others the kernel copies, which
  * knows no faults: process_vm_readv (mm/process_vm_access.c), of this very thread, for which it
  * asks nothing but that its memory be the same (ptrace_may_access). (Of the process by its first
  * thread: that has no memory any more once it has ended.) It is called only where the injector
@@ -50,6 +50,10 @@ struct capture_area {
 
 _Static_assert(sizeof(struct capture_area) <= CAPTURE_SIZE, "it has room");
 
+/* This process has given up asking the kernel for memory. It is the process's own: what a forked
+ * child forbids itself its parent may go on with. */
+static uint32_t given_up;
+
 struct reading {
 	const struct session *s;
 	const struct thread *t;
@@ -86,7 +90,8 @@ static const struct capture_plan *plan_of(const struct session *s, uint64_t func
 /* Is it mapped for certain? Nothing else is at stake if it changes meanwhile. */
 static bool is_there(const struct reading *r, uint64_t at, size_t n)
 {
-	uint64_t page = r->sp & ~(uint64_t)(PAGE - 1);
+	/* Where we have pushed. */
+	uint64_t page = (r->sp - 1) & ~(uint64_t)(PAGE - 1);
 
 	if (at >= page && at - page <= PAGE && n <= page + PAGE - at)
 		return true;
@@ -110,7 +115,8 @@ __attribute__((noinline)) static size_t values_ask(const struct reading *r, uint
 	if (!cpu_before_call(r->s->call_changes, a->vectors))
 		return 0;
 	__atomic_store_n(&a->asking, 1, __ATOMIC_SEQ_CST);			/* 1 */
-	if (__atomic_load_n(&r->s->reads, __ATOMIC_SEQ_CST) == READS_BY_CALL)	/* 2 */
+	if (!__atomic_load_n(&given_up, __ATOMIC_SEQ_CST) &&			/* 2 */
+	    observe(&r->s->reads) == READS_BY_CALL)
 		got = cpu_syscall6(__NR_process_vm_readv, thread_ring(r->t)->tid, (long)&to, 1,
 				   (long)&from, 1, 0);
 	publish(&a->asking, 0);
@@ -124,7 +130,8 @@ void values_stop_asking(struct session *s)
 	uint64_t end = cpu_clock() + cpu_tenth();
 	uint32_t i;
 
-	__atomic_store_n(&s->reads, READS_NOTHING, __ATOMIC_SEQ_CST);	/* 3 */
+	__atomic_store_n(&s->given_up, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&given_up, 1, __ATOMIC_SEQ_CST);		/* 3 */
 	for (i = 0; i < s->nrings; i++)
 		while (observe(&area_at(s, i)->asking) && cpu_clock() < end)	/* 4 */
 			;
@@ -209,6 +216,11 @@ void values_forget(const struct session *s, const struct thread *t, uint64_t sp)
 
 	if (k)
 		publish(&k->sp, 0);
+}
+
+void values_hello(void)
+{
+	publish(&given_up, 0);
 }
 
 void values_claim(const struct session *s, const struct thread *t)

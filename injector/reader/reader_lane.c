@@ -396,6 +396,7 @@ static void take_ext(struct reader *r, struct lane *l)
 
 	switch ((l->word >> REC_FUNC_SHIFT) & 63) {
 	case EXT_UNWOUND:
+		l->ncapture = 0;
 		calls_remain(r, l, data, EVENT_UNWOUND);
 		return;
 	case EXT_STACK:
@@ -413,12 +414,14 @@ static void take_ext(struct reader *r, struct lane *l)
 		take_values(r, l, data);
 		return;
 	case EXT_BEFORE:
+		l->ncapture = 0;
 		if (data >= r->nfuncs)
 			break;
 		r->stats.events++;
 		calls_deliver(r, l, EVENT_BEFORE, (uint32_t)data, 0);
 		return;
 	case EXT_AFTER:
+		l->ncapture = 0;
 		if (data >= r->nfuncs)
 			break;
 		r->stats.events++;

@@ -89,6 +89,9 @@ void trace_say_banner(const struct trace *t)
 
 void trace_say_disturbed(const struct trace *t)
 {
+	if (t->inf.map.s && t->inf.map.s->given_up)
+		say_hint("since a process was about to set a seccomp filter, or to handle its page "
+			 "faults or system calls itself, what its arguments point to was not read");
 	if (t->target.shortened)
 		say("%u transfer%s of the target ended early because of the stops and cannot be "
 		    "repaired", t->target.shortened, t->target.shortened == 1 ? "" : "s");

@@ -6,6 +6,7 @@
 . "$ROOT/tests/lib.sh"
 
 need_root
+need gcc
 
 under_filters() { ! grep -L '^Seccomp:.*2' "/proc/$VICTIM/task"/*/status | grep -q .; }
 early=(-f 'early_*' -A 'early_work(x:u64, s:str, ret:u64)')
@@ -35,5 +36,25 @@ for _ in 1 2 3; do
 	victim_works
 	inject_end
 	removed
+	has_line 'since a process was about to set a seccomp filter' trace.err || die "not said"
 	victim_quit
 done
+
+# A child's filter is its own.
+cat >v.c <<'END'
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+__attribute__((noinline)) int work(const char *text) { return text[0] + text[1]; }
+int main(void)
+{ for (int i = 0; i < 6; i++) {
+	if (work(strdup("some text")) != 's' + 'o') return 1;
+	if (fork() == 0) { prctl(PR_SET_SECCOMP, 1, 0, 0, 0); _exit(0); }
+	wait(NULL); }
+  return 0; }
+END
+gcc -O1 -g -o v v.c
+status 0 "$INJECT" -f work -a -o traced -- ./v
+[ "$(grep -c 'work(text="some text")' traced)" = 6 ] || die "$(cat traced)"
