@@ -162,14 +162,13 @@ static bool place_others(struct fuzz_case *c)
 }
 
 /* The bytes from the site's first on, as they are here: behind the window is not what the file
- * has. */
-static uint16_t read_given(const struct fuzz_case *c, uint8_t p[ARCH_JUMP_MAX])
+ * has. *left: so many are there. */
+static uint16_t read_given(const struct fuzz_case *c, uint8_t p[ARCH_JUMP_MAX], size_t *left)
 {
 	const struct site *s = c->site;
-	size_t left;
 
 	memset(p, BREAKPOINT, ARCH_JUMP_MAX);
-	memcpy(p, symbols_text(c->world->symbols, s->pc, &left),
+	memcpy(p, symbols_text(c->world->symbols, s->pc, left),
 	       MIN(s->window, (size_t)ARCH_JUMP_MAX));
 	return (uint16_t)(UINT16_MAX << s->jump.len);
 }
@@ -191,14 +190,16 @@ static bool find_pun(struct fuzz_case *c)
 {
 	struct site *s = &c->placed->site;
 	uint8_t p[ARCH_JUMP_MAX];
-	uint16_t given = read_given(c, p);
+	size_t left;
+	uint16_t given = read_given(c, p, &left);
 	size_t most = c->arch->pun_prefixes, first = world_random() % (most + 1);
 	struct jump_set set;
 
 	for (size_t i = 0; i <= most; i++) {
 		size_t prefix = (first + i) % (most + 1);
 
-		if (plan_pun(c->arch, c->placed, prefix, p, given, &set) ||
+		if (prefix + c->arch->jump_size > left ||
+		    plan_pun(c->arch, c->placed, prefix, p, given, &set) ||
 		    !find_place(c, &set, &c->placed->island))
 			continue;
 		c->placed->prefix = prefix;

@@ -5,7 +5,8 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
-seen() { awk -v name="$1" '$2 == name { print $1 }' trace.out; }
+# Calls of those whose name begins so.
+seen() { awk -v name="${1%\*}" 'index($2, name) == 1 { n += $1 } END { print n + 0 }' trace.out; }
 
 # has FILE GLOB: places that match, all of which have room.
 has()
@@ -40,7 +41,8 @@ for line in sys.stdin:
 	clean $python_pid
 	[ "$(seen python:gc__start) $(seen python:gc__done)" = "7 7" ] ||
 		{ cat trace.out; die "collections were not seen"; }
-	[ "$(seen python:function__entry)" -ge 350 ] || die "few functions were seen"
+	# Python 3.11 goes by the place at the end only.
+	[ "$(seen 'python:function__*')" -ge 350 ] || die "few functions were seen"
 	status 0 "$INJECT" -p $python_pid --usdt 'python:*' -d 0.2 -o /dev/null
 	exec 8>&-
 	wait $python_pid || die "Python has failed"
