@@ -169,11 +169,12 @@ class Case:
             if self.made[name][1].get("owner") == "G" and any(call.get(x) for x in OPEN):
                 lost = True
                 continue
-            # A call of an own place by a word, as none but assembly has, looks like any call.
-            if self.made[name][1].get("jump", "")[:4] == "call" and name[0] == "F":
-                continue
-            # Code of no name, to which F jumps and which jumps back.
-            if self.made[name][1].get("wash") == "beside":
+            # A call of an own place by a word, as none but assembly has, looks like any call; and
+            # code of no name, to which F jumps and which jumps back, is not seen. An end of such a
+            # one whose begin is not there seems to be around all that came before.
+            if (self.made[name][1].get("jump", "")[:4] == "call" and name[0] == "F") or \
+                    self.made[name][1].get("wash") == "beside":
+                lost |= any(call.get(x) for x in OPEN)
                 continue
             if any(call.get(x) for x in OPEN) or (call["end"] == "unwound" and not leaves):
                 odd[name] += 1
