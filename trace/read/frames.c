@@ -9,6 +9,7 @@ enum {
 	BUCKETS = 1024,		/* a power of 2 */
 	MAX_OPEN = 1 << 20,	/* calls on one stack; deeper ones are not seen */
 	MAX_STACKS = 1 << 20,
+	MAX_CAPTURED = 1 << 26,	/* bytes of values of calls that are open; of more none are kept */
 };
 
 #define LONG_NS 100000000ull	/* open for so long: shown with its brace */
@@ -46,6 +47,7 @@ struct frames {
 	size_t nstacks;
 	uint64_t start;		/* ticks */
 	uint64_t shown;		/* calls that are, opened or as they end */
+	uint64_t captured;	/* bytes of values that are kept */
 };
 
 int frames_new(const struct clock *clock, uint64_t start, const struct reader_func *funcs,
@@ -107,10 +109,11 @@ static struct frame *frames_push_call(struct frames *f, struct stack_frames *s,
 	frame->tid = e->tid;
 	frame->begin = begin;
 	frame->began = true;
-	frame->capture = e->ncapture ? malloc(e->ncapture) : NULL;
+	frame->capture = e->ncapture && f->captured < MAX_CAPTURED ? malloc(e->ncapture) : NULL;
 	if (frame->capture) {
 		memcpy(frame->capture, e->capture, e->ncapture);
 		frame->ncapture = e->ncapture;
+		f->captured += e->ncapture;
 	}
 	if (f->sink.begin)
 		frame->mark = f->sink.begin(f->sink.ctx, s->n > 1 ? frame[-1].mark : 0,
@@ -292,6 +295,7 @@ static void frames_end_call(struct frames *f, struct stack_frames *s, enum call_
 		s->v[s->n - 1].inner += c.span;
 		s->v[s->n - 1].cost += frame->cost + f->options.cost.pair;
 	}
+	f->captured -= frame->ncapture;
 	free(frame->capture);
 }
 
