@@ -7,12 +7,14 @@
  */
 #include "trace/export/export.h"
 #include "trace/output/protobuf.h"
+#include "trace/show/values.h"
 
 enum {
 	TRACE_PACKET = 1,
 	PACKET_TIMESTAMP = 8, PACKET_SEQUENCE = 10, PACKET_EVENT = 11, PACKET_INTERNED = 12,
 	PACKET_FLAGS = 13, PACKET_TRACK = 60,
 	FLAG_CLEARED = 1, FLAG_NEEDS = 2,
+	EVENT_ANNOTATION = 4, ANNOTATION_TEXT = 6, ANNOTATION_NAME = 10,
 	EVENT_TYPE = 9, EVENT_NAME_ID = 10, EVENT_TRACK = 11, EVENT_NAME = 23,
 	TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3,
 	INTERNED_NAME = 2, NAME_ID = 1, NAME_TEXT = 2,
@@ -29,6 +31,7 @@ struct perfetto {
 	struct output *out;
 	uint64_t begin;		/* ticks */
 	struct message packet, inner, innermost;
+	struct shown_values values;
 	int err;
 };
 
@@ -39,9 +42,31 @@ static void write_packet(struct perfetto *p)
 	message_clear(&p->packet);
 }
 
-static void write_event(struct perfetto *p, unsigned int type, int32_t tid, uint64_t tsc,
-			const struct reader_func *func, const char *name)
+static void add_value(struct perfetto *p, const char *name, const char *text)
 {
+	message_clear(&p->innermost);
+	message_text(&p->innermost, ANNOTATION_NAME, name);
+	message_text(&p->innermost, ANNOTATION_TEXT, text);
+	message_add(&p->inner, EVENT_ANNOTATION, &p->innermost);
+}
+
+/* What is known of them at the event. */
+static void add_values(struct perfetto *p, unsigned int type, const struct call *c)
+{
+	const char *name;
+
+	for (size_t i = 0; type != TYPE_END && shown_next(&p->values, c, &i, &name);)
+		add_value(p, *name ? name : "?", p->values.args);
+	shown_take(&p->values, c);
+	if (p->values.result[0])
+		add_value(p, "return", p->values.result);
+}
+
+/* Of a call, or `c` is NULL. */
+static void write_event(struct perfetto *p, unsigned int type, int32_t tid, uint64_t tsc,
+			const struct call *c, const char *name)
+{
+	const struct reader_func *func = c && type != TYPE_END ? c->func : NULL;
 	uint64_t ticks = tsc > p->begin ? tsc - p->begin : 0;
 
 	message_clear(&p->inner);
@@ -51,6 +76,8 @@ static void write_event(struct perfetto *p, unsigned int type, int32_t tid, uint
 		message_number(&p->inner, EVENT_NAME_ID, (uint64_t)(func - p->about->funcs) + 1);
 	if (name)
 		message_text(&p->inner, EVENT_NAME, name);
+	if (c && c->func->values)
+		add_values(p, type, c);
 	message_number(&p->packet, PACKET_TIMESTAMP, clock_ns(&p->about->clock, ticks));
 	message_number(&p->packet, PACKET_FLAGS, FLAG_NEEDS);
 	message_add(&p->packet, PACKET_EVENT, &p->inner);
@@ -59,7 +86,7 @@ static void write_event(struct perfetto *p, unsigned int type, int32_t tid, uint
 
 static bool perfetto_open(void *ctx, const struct call *c)
 {
-	write_event(ctx, TYPE_BEGIN, c->tid, c->begin, c->func, NULL);
+	write_event(ctx, TYPE_BEGIN, c->tid, c->begin, c, NULL);
 	return true;
 }
 
@@ -68,13 +95,13 @@ static void perfetto_end(void *ctx, const struct call *c)
 	struct perfetto *p = ctx;
 
 	if (c->how == CALL_ENTRY_ONLY) {
-		write_event(p, TYPE_INSTANT, c->tid, c->begin, c->func, NULL);
+		write_event(p, TYPE_INSTANT, c->tid, c->begin, c, NULL);
 		return;
 	}
 	/* What has no begin fits into nothing that is shown: its end is one moment. */
 	if (!c->opened)
-		write_event(p, TYPE_BEGIN, c->tid, c->begin ? c->begin : c->end, c->func, NULL);
-	write_event(p, TYPE_END, c->tid, c->end, NULL, NULL);
+		write_event(p, TYPE_BEGIN, c->tid, c->begin ? c->begin : c->end, c, NULL);
+	write_event(p, TYPE_END, c->tid, c->end, c->opened ? c : NULL, NULL);
 }
 
 static void perfetto_lost(void *ctx, const struct event *e)
@@ -152,6 +179,7 @@ static int export_perfetto(struct view *v, struct output *out)
 	message_free(&p.packet);
 	message_free(&p.inner);
 	message_free(&p.innermost);
+	shown_clear(&p.values);
 	return err;
 }
 
