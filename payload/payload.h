@@ -19,8 +19,9 @@
  * trap.c	a thread ran into a breakpoint: where does it go on?
  * unwind.c	an unwinder comes to code of ours: how does it go on?
  *
- * The rules: no libc, no lock, no allocation, no vector register; never
- * exits, raises, prints, opens or blocks; anything may be interrupted anywhere
+ * The rules: no libc, no lock, no allocation, no vector register (but what vectors.S stores, and
+ * puts back); never exits, raises, prints, opens or blocks (but values.c, where it may, for memory
+ * that the kernel copies); anything may be interrupted anywhere
  * by a signal handler that calls probed functions, and may be left for good by
  * a siglongjmp from it.
  *

@@ -75,7 +75,6 @@ static const struct capture_plan *plan_of(const struct session *s, uint64_t func
 {
 	const uint32_t *list = (const uint32_t *)((const char *)s + s->plans_off);
 	uint64_t at = func < s->plans_funcs ? observe(&list[func]) * 8ull : 0;
-
 	const struct capture_plan *p = (const struct capture_plan *)((const char *)list + at);
 
 	/* The program may have written anywhere. */

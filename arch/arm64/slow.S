@@ -83,7 +83,12 @@
 	.endif
 	.endm
 
-	.macro	slow name, handler
+/* The third argument is g, if this is a function of Go's; or, where `held` is 1, where the
+ * registers lie, in the order of cpu_held(). Those that C keeps are stored to be read, and not
+ * loaded. */
+#define KEPT 80
+
+	.macro	slow name, handler, held=0
 	.globl	\name
 	.hidden	\name
 	.type	\name, %function
@@ -93,8 +98,23 @@
 	pushes
 	mov	x0, x16
 	add	x1, sp, #(SAVED + RECORD_PUSHED)
-	mov	x2, x28			/* g, if this is a function of Go's */
+	.if	\held
+	sub	sp, sp, #KEPT
+	.cfi_adjust_cfa_offset KEPT
+	stp	x19, x20, [sp]
+	stp	x21, x22, [sp, #16]
+	stp	x23, x24, [sp, #32]
+	stp	x25, x26, [sp, #48]
+	stp	x27, x28, [sp, #64]
+	mov	x2, sp
+	.else
+	mov	x2, x28
+	.endif
 	bl	\handler
+	.if	\held
+	add	sp, sp, #KEPT
+	.cfi_adjust_cfa_offset -KEPT
+	.endif
 	pops
 	ret
 	.cfi_endproc
@@ -109,42 +129,9 @@
 	slow	slow_watch_entry, payload_watch_entry
 	slow	slow_watch_exit, payload_watch_exit
 
-/*
- * The same where values are read: the third argument is where the registers lie, in the order of
- * cpu_held(). Those that C keeps are stored to be read, and not loaded.
- */
-#define KEPT 80
-
-	.macro	slow_held name, handler
-	.globl	\name
-	.hidden	\name
-	.type	\name, %function
-	.balign	16
-\name:
-	.cfi_startproc
-	pushes
-	mov	x0, x16
-	add	x1, sp, #(SAVED + RECORD_PUSHED)
-	sub	sp, sp, #KEPT
-	.cfi_adjust_cfa_offset KEPT
-	stp	x19, x20, [sp]
-	stp	x21, x22, [sp, #16]
-	stp	x23, x24, [sp, #32]
-	stp	x25, x26, [sp, #48]
-	stp	x27, x28, [sp, #64]
-	mov	x2, sp
-	bl	\handler
-	add	sp, sp, #KEPT
-	.cfi_adjust_cfa_offset -KEPT
-	pops
-	ret
-	.cfi_endproc
-	.size	\name, . - \name
-	.endm
-
-	slow_held slow_values_entry, payload_values_entry
-	slow_held slow_values_exit, payload_values_exit
-	slow_held slow_guard, payload_guard
+	slow	slow_values_entry, payload_values_entry, held=1
+	slow	slow_values_exit, payload_values_exit, held=1
+	slow	slow_guard, payload_guard, held=1
 
 	.set	told, 0
 

@@ -76,7 +76,10 @@
 	unkeep	rdx
 	.endm
 
-	.macro	slow name, handler
+/* The third argument is g, if this is a function of Go's; or, where `held` is 1, where the
+ * registers lie, in the order of cpu_held(). Those that C keeps are pushed to be read, and not
+ * popped. */
+	.macro	slow name, handler, held=0
 	.globl	\name
 	.hidden	\name
 	.type	\name, @function
@@ -90,7 +93,14 @@
 	.cfi_def_cfa_register rbx
 	mov	%rax, %rdi
 	lea	96(%rsp), %rsi		/* nine pushes, and 24 */
-	mov	%r14, %rdx		/* g, if this is a function of Go's */
+	.if	\held
+	.irp	reg, r15, r14, r13, r12, rbp
+	push	%\reg
+	.endr
+	mov	%rsp, %rdx
+	.else
+	mov	%r14, %rdx
+	.endif
 	and	$-16, %rsp
 	cld
 	call	\handler
@@ -111,43 +121,9 @@
 	slow	slow_watch_entry, payload_watch_entry
 	slow	slow_watch_exit, payload_watch_exit
 
-/*
- * The same where values are read: the third argument is where the registers lie, in the order of
- * cpu_held(). Those that C keeps are pushed to be read, and not popped.
- */
-	.macro	slow_held name, handler
-	.globl	\name
-	.hidden	\name
-	.type	\name, @function
-	.balign	16
-\name:
-	.cfi_startproc
-	pushf
-	.cfi_adjust_cfa_offset 8
-	pushes
-	mov	%rsp, %rbx
-	.cfi_def_cfa_register rbx
-	.irp	reg, r15, r14, r13, r12, rbp
-	push	%\reg
-	.endr
-	mov	%rax, %rdi
-	lea	96(%rbx), %rsi		/* nine pushes, and 24 */
-	mov	%rsp, %rdx
-	and	$-16, %rsp
-	cld
-	call	\handler
-	mov	%rbx, %rsp
-	.cfi_def_cfa_register rsp
-	pops
-	flags
-	ret
-	.cfi_endproc
-	.size	\name, . - \name
-	.endm
-
-	slow_held slow_values_entry, payload_values_entry
-	slow_held slow_values_exit, payload_values_exit
-	slow_held slow_guard, payload_guard
+	slow	slow_values_entry, payload_values_entry, held=1
+	slow	slow_values_exit, payload_values_exit, held=1
+	slow	slow_guard, payload_guard, held=1
 
 	.set	told, 0
 
