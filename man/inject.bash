@@ -75,13 +75,13 @@ _inject_options() {
 		echo "$(_inject_reading)" --time --json
 		;;
 	report)
-		echo "$(_inject_reading)" --sort --diff --subtract-overhead
+		echo "$(_inject_reading)" --sort --diff --by --top --json --subtract-overhead
 		;;
 	graph)
-		echo "$(_inject_reading)" --subtract-overhead
+		echo "$(_inject_reading)" --by --subtract-overhead
 		;;
 	export)
-		echo "$(_inject_reading)" --to --subtract-overhead
+		echo "$(_inject_reading)" --to --by --subtract-overhead
 		;;
 	info)
 		echo -o --output -q --quiet -v --verbose --no-color -h --help \
@@ -154,7 +154,7 @@ _inject() {
 		;;
 	-f | --function | -N | --exclude | --usdt | -t | --min-duration | -D | --depth | \
 		-n | --calls | -d | --duration | --tid | -m | --buffer | --max-pause | \
-		--max-overhead | --max-size | --min-free | --since | --until | --snapshot-on)
+		--max-overhead | --max-size | --min-free | --since | --until | --snapshot-on | --by | --top)
 		return
 		;;
 	esac

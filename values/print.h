@@ -24,6 +24,8 @@ enum { SCALAR_MAX = 16, X87_SIZE = 10 };
 
 void print_scalar(struct line *, const struct signature *, const struct type *,
 		  const uint8_t bytes[SCALAR_MAX]);
+/* Of 2, 4, 8 bytes, or of more: that has 10 of x87, or all 16 with TYPE_QUAD. */
+double float_value(const uint8_t *bytes, uint64_t size, unsigned int flags);
 void print_float(struct line *, const uint8_t *bytes, uint64_t size, unsigned int flags);
 
 #endif

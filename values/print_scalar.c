@@ -58,28 +58,33 @@ static double half_float(uint16_t v)
 	return sign * scale(mantissa + (exponent ? 1024 : 0), MAX(exponent, 1) - 25);
 }
 
-void print_float(struct line *t, const uint8_t *bytes, uint64_t size, unsigned int flags)
+double float_value(const uint8_t *bytes, uint64_t size, unsigned int flags)
 {
-	uint64_t low, high = 0;
+	uint64_t low = low_word(bytes, 8), high = 0;
 	double d;
 	float f;
 
-	low = low_word(bytes, 8);
 	if (size > 8)
 		memcpy(&high, bytes + 8, size >= 16 ? 8 : 2);
-	if (size == 2) {
-		d = half_float((uint16_t)low);
-	} else if (size == 4) {
+	switch (size) {
+	case 2:
+		return half_float((uint16_t)low);
+	case 4:
 		memcpy(&f, bytes, sizeof(f));
-		d = f;
-	} else if (size == 8) {
+		return f;
+	case 8:
 		memcpy(&d, bytes, sizeof(d));
-	} else if (flags & TYPE_QUAD) {
-		d = wide_float((uint16_t)(high >> 48), high & 0xffffffffffff, low, false);
-	} else {
-		d = wide_float((uint16_t)high, low, 0, true);
+		return d;
+	default:
+		return flags & TYPE_QUAD ?
+			wide_float((uint16_t)(high >> 48), high & 0xffffffffffff, low, false) :
+			wide_float((uint16_t)high, low, 0, true);
 	}
-	line_add(t, "%g", d);
+}
+
+void print_float(struct line *t, const uint8_t *bytes, uint64_t size, unsigned int flags)
+{
+	line_add(t, "%g", float_value(bytes, size, flags));
 }
 
 /* ---- integers ------------------------------------------------------------ */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "values/print.h"
+#include "values/number.h"
 #include "values/printing.h"
 
 enum { ELEMENTS_MAX = 8, MEMBERS_SHOWN = 64, ARRAY_SHOWN = 64 };
@@ -69,25 +70,14 @@ static void print_pointer(const struct printing *p, uint32_t type, struct spot s
 
 static void print_bit_field(const struct printing *p, const struct member *m, struct spot s)
 {
-	const struct type *t = signature_type_at(p->c->signature, m->type);
-	uint8_t raw[SCALAR_MAX] = { 0 }, bytes[SCALAR_MAX] = { 0 };
-	unsigned int n = (m->bit % 8 + m->bits + 7) / 8;
-	unsigned __int128 v;
-	enum held held = n > sizeof(raw) ? HELD_CUT :
-		capture_take(p->c, spot_beyond(s, m->at + m->bit / 8), n, raw);
+	const struct signature *sig = p->c->signature;
+	uint8_t bytes[SCALAR_MAX];
+	enum held held = take_bit_field(p->c, m, s, bytes);
 
-	if (held != HELD || m->bits > 64 || t->size > 8) {
-		line_missing(p->t, held == HELD ? HELD_CUT : held);
-		return;
-	}
-	memcpy(&v, raw, sizeof(v));
-	uint64_t field = (uint64_t)(v >> (m->bit % 8));
-	unsigned int shift = 64 - m->bits;
-
-	field = t->flags & TYPE_SIGNED ? (uint64_t)((int64_t)(field << shift) >> shift) :
-		field << shift >> shift;
-	memcpy(bytes, &field, sizeof(field));
-	print_scalar(p->t, p->c->signature, t, bytes);
+	if (held == HELD)
+		print_scalar(p->t, sig, signature_type_at(sig, m->type), bytes);
+	else
+		line_missing(p->t, held);
 }
 
 static void print_members(const struct printing *p, const struct type *t, struct spot s,
@@ -109,7 +99,7 @@ static void print_members(const struct printing *p, const struct type *t, struct
 			name = signature_name_at(sig, signature_type_at(sig, m->type)->name);
 		line_add(p->t, "%s%s%s", comma, name, !*name ? "" : go ? ": " : "=");
 		if (m->bits)
-			print_bit_field(p, m, s);
+			print_bit_field(p, m, spot_beyond(s, m->at));
 		else
 			p->value(p, m->type, spot_beyond(s, m->at), nested + 1);
 	}
@@ -379,6 +369,36 @@ size_t values_arg(const struct capture *c, size_t i, char *buf, size_t size)
 
 	if (i < c->signature->nparams && !c->signature->params[i].hidden)
 		print_param(&p, &c->signature->params[i], (uint8_t)i);
+	return t.n;
+}
+
+/* Whether it lies anywhere: what was picked of a value may be behind a pointer. */
+static void print_picked(const struct printing *p, const struct pick *pick)
+{
+	struct spot s;
+	bool null;
+	enum held held = pick_spot(p->c, pick, &s, &null);
+
+	if (held != HELD)
+		line_add(p->t, "%s", null ? "(NULL)" : held == HELD_NOT ? "(not read)" :
+			 "(unreadable)");
+	else if (pick->bits)
+		print_bit_field(p, pick->bits, s);
+	else
+		p->value(p, pick->type, s, 0);
+}
+
+size_t values_picked(const struct capture *c, const struct pick *pick, char *buf, size_t size)
+{
+	struct line t = line_begin(buf, size);
+	const struct printing p = { c, &t, print_value };
+	const struct parameter *param = pick->param == READS_RESULT ? &c->signature->result :
+		&c->signature->params[pick->param];
+
+	if (!pick->nsteps || param->place.kind == PLACE_GONE || param->place.kind == PLACE_UNKNOWN)
+		print_param(&p, param, pick->param);
+	else
+		print_picked(&p, pick);
 	return t.n;
 }
 

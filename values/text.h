@@ -9,12 +9,14 @@
 #ifndef VALUES_TEXT_H
 #define VALUES_TEXT_H
 
-#include "values/capture.h"
+#include "values/pick.h"
 
 /* "fd=7, buf=..."; contents that are there at the exit only are shown if the exit is. */
 size_t values_args(const struct capture *, char *buf, size_t size);
 /* The value of one parameter; "" if it is hidden, or none. */
 size_t values_arg(const struct capture *, size_t i, char *buf, size_t size);
+/* The value that was picked: also if it cannot be said. */
+size_t values_picked(const struct capture *, const struct pick *, char *buf, size_t size);
 /* "512"; "" of a function that returns nothing. */
 size_t values_result(const struct capture *, char *buf, size_t size);
 /* The whole call; without a result before its exit. */

@@ -118,6 +118,11 @@ static const struct {
 	{ OPT_COMPRESS, ON_ALL, NULL, "by zstd, as it is written" },
 	{ OPT_SORT, ON_REPORT, "KEY", "total, self, calls, avg, min, max, p50 or p99" },
 	{ OPT_SORT, ON_TOP, "KEY", "rate, wall, calls, total, self, avg, p99 or max" },
+	{ OPT_BY, ON_GRAPH | ON_EXPORT, "VALUE", "calls with other values apart, as f(fd=3): arg1,\n"
+	  "a name, or a member such as req.method; repeatable" },
+	{ OPT_BY, ON_REPORT, "VALUE", "a line for each function and value: arg1, retval,\n"
+	  "a name, or a member such as req.method; repeatable" },
+	{ OPT_TOP, ON_ALL, "N", "with --by: so many lines, the others in one (100)" },
 	{ OPT_NET, ON_ALL, NULL, "less what recording took" },
 	{ OPT_DIFF, ON_ALL, "DIR", "compare with another directory" },
 	{ OPT_TIME, ON_ALL, NULL, "wall clock at each line" },

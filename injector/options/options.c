@@ -14,6 +14,8 @@
 #include "injector/log/units.h"
 #include "injector/options/options_values.h"
 #include "injector/options/table.h"
+#include "trace/read/groups.h"
+#include "values/pick.h"
 
 #define SECOND 1000000000ull
 #define DEFAULT_MAX_PAUSE 50000000ull
@@ -157,6 +159,22 @@ static int hand_option(struct options *o, const char *text)
 	return spec ? options_by_hand(text, spec) : -ENOMEM;
 }
 
+static int by_option(struct options *o, const char *text)
+{
+	const char **by;
+
+	if (!pick_is_name(text))
+		return fail(0, "--by wants the name of a value, such as arg1, retval, fd or "
+			       "req.method, not '%s'", text);
+	if (o->nby == GROUPS_BY)
+		return fail(0, "--by was given more than %d times", GROUPS_BY);
+	by = vec_push(o->by, o->nby, o->by_cap);
+	if (!by)
+		return fail(ENOMEM, "group calls by values");
+	*by = text;
+	return 0;
+}
+
 static int value_size(const struct option_def *def, const char *text, uint64_t most, uint16_t *ret)
 {
 	uint64_t n;
@@ -231,6 +249,8 @@ static int options_set(struct options *o, const struct option_def *def, const ch
 	case OPT_SINCE: return options_span(def, arg, SECOND, &o->since);
 	case OPT_UNTIL: return options_span(def, arg, SECOND, &o->until);
 	case OPT_SORT: o->sort = arg; return 0;
+	case OPT_BY: return by_option(o, arg);
+	case OPT_TOP: return number(def, arg, UINT32_MAX, &o->top);
 	case OPT_DIFF: o->diff = arg; return 0;
 	case OPT_TO: o->format = arg; return 0;
 	}
@@ -485,6 +505,7 @@ void options_clear(struct options *o)
 		pattern_clear(&o->slow[i].function);
 	free(o->slow);
 	free(o->by_hand);
+	free(o->by);
 	free(o->files);
 	*o = (struct options){ 0 };
 }

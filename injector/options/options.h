@@ -82,6 +82,9 @@ struct options {
 	uint64_t min_free;	/* see options_min_free */
 	uint64_t since, until;	/* from the begin of a recording */
 	bool net;		/* --subtract-overhead */
+	const char **by;	/* --by: names of values; the array is owned */
+	size_t nby, by_cap;
+	uint64_t top;		/* --top: lines, and the others in one */
 	const char *sort, *diff, *format;
 	uint64_t max_pause;	/* 50 ms unless given */
 	uint32_t max_overhead;	/* in hundredths of a percent */

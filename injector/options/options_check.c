@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* options_check: do the options of a verb go together, and is none missing? */
-#include "injector/options/options.h"
-#include "injector/options/options_values.h"
+#include <ctype.h>
+#include <string.h>
 
+#include "injector/options/options.h"
 #include "injector/options/options_values.h"
 #include "trace/export/export.h"
 #include "trace/show/report.h"
@@ -55,6 +56,8 @@ static int check_report(const struct options *o)
 {
 	enum report_key key;
 
+	if (o->top && !o->nby)
+		return fail(0, "--top goes with --by: without it there is a line for each function");
 	return o->sort ? report_key(o->sort, &key) : 0;
 }
 
@@ -63,6 +66,20 @@ static int check_top(const struct options *o)
 	enum top_key key;
 
 	return o->sort ? options_top(o->sort, &key) : 0;
+}
+
+/* What is only known at a call's end cannot tell it from others as it begins. */
+static int check_by(const struct options *o)
+{
+	for (size_t i = 0; i < o->nby; i++) {
+		const char *name = o->by[i] + strspn(o->by[i], "*");
+
+		if (!strncmp(name, "retval", 6) && name[6] != '_' &&
+		    !isalnum((unsigned char)name[6]))
+			return fail(0, "--by %s goes with report alone: here calls are told by what "
+				       "is known as they begin", o->by[i]);
+	}
+	return 0;
 }
 
 static int check_export(const struct options *o)
@@ -75,6 +92,9 @@ static int check_export(const struct options *o)
 	if (!err && o->net && format->moments)
 		return fail(0, "--subtract-overhead is for sums; %s shows when calls were",
 			    o->format);
+	if (!err && o->nby && !format->chains)
+		return fail(0, "--by is for formats that have chains of calls: folded, svg, "
+			       "speedscope, dot and pprof");
 	if (!err && format->events && (o->min_duration || o->depth || o->calls))
 		return fail(0, "--to %s keeps every call of the functions, threads and times "
 			       "chosen: -t, -D and -n are not for it", o->format);
@@ -121,10 +141,11 @@ int options_check(const struct options *o)
 	case VERB_REPORT:
 		return check_report(o) ?: check_range(o);
 	case VERB_REPLAY:
-	case VERB_GRAPH:
 		return check_range(o);
+	case VERB_GRAPH:
+		return check_by(o) ?: check_range(o);
 	case VERB_EXPORT:
-		return check_export(o) ?: check_range(o);
+		return check_export(o) ?: check_by(o) ?: check_range(o);
 	case VERB_STATUS:
 	case VERB_INFO:
 	case VERB_HELP:

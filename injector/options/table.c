@@ -31,7 +31,7 @@ const struct option_def option_defs[OPTION_DEFS] = {
 	FLAG("follow-exec", OPT_FOLLOW_EXEC, ON_HERE),
 	FLAG("follow-fork", OPT_FOLLOW_FORK, ON_HERE),
 	WITH("log", OPT_LOG, ON_ATTACH | ON_CHANGE | ON_SNAPSHOT | ON_STOP),
-	FLAG("json", OPT_JSON, ON_TRACE | ON_COUNTS | ON_STATUS | ON_REPLAY),
+	FLAG("json", OPT_JSON, ON_TRACE | ON_COUNTS | ON_STATUS | ON_REPLAY | ON_REPORT),
 	FLAG("quiet", 'q', ON_ALL),
 	FLAG("verbose", 'v', ON_ALL),
 	FLAG("no-color", OPT_NO_COLOR, ON_ALL),
@@ -53,6 +53,8 @@ const struct option_def option_defs[OPTION_DEFS] = {
 	WITH("sort", OPT_SORT, ON_REPORT | ON_TOP),
 	WITH("diff", OPT_DIFF, ON_REPORT),
 	WITH("to", OPT_TO, ON_EXPORT),
+	WITH("by", OPT_BY, ON_REPORT | ON_GRAPH | ON_EXPORT),
+	WITH("top", OPT_TOP, ON_REPORT),
 };
 
 const struct verb_def verb_defs[VERB_DEFS] = {

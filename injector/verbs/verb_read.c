@@ -27,6 +27,7 @@ static int open_view(const struct options *o, const char *path, struct view **re
 			    .calls = o->calls, .tid = o->tid },
 		.include = o->include, .ninclude = o->ninclude,
 		.exclude = o->exclude, .nexclude = o->nexclude,
+		.by = o->by, .nby = o->nby, .ended = o->verb == VERB_REPORT,
 		.net = o->net, .since = o->since, .until = o->until, .note = verb_read_note,
 		/* Two directories are compared by whole names. */
 		.short_names = o->short_names && !o->diff,
@@ -92,11 +93,43 @@ static int replay(const struct options *o, struct view *v, struct output *out)
 
 /* ---- report -------------------------------------------------------------- */
 
-/* The report of another directory; its view stays, for the names. */
+/* So many lines if calls are told by their values, of which there may be many. */
+enum { LINES = 100 };
+
+static size_t report_lines(const struct options *o)
+{
+	return o->top ? o->top : o->nby ? LINES : 0;
+}
+
+/* The other directory is read; its view stays, for the names. */
 static int report_before(const struct options *o, enum report_key sort, struct view **v,
 			 struct report *ret)
 {
-	return open_view(o, o->diff, v) ?: report_make(*v, sort, ret);
+	return open_view(o, o->diff, v) ?: report_make(*v, sort, 0, ret);
+}
+
+static int report_diff(const struct options *o, enum report_key sort, struct report *before,
+		       struct report *now, struct output *out)
+{
+	struct strings names = { 0 };
+	struct report_pairs pairs = { 0 };
+	int err = o->short_names ? report_shorten(before, now, &names) : 0;
+
+	err = err ? err : report_compare(before, now, sort, report_lines(o), &pairs);
+	if (!err && o->json)
+		report_json_diff(&pairs, o->by, o->nby, out);
+	else if (!err)
+		report_print_diff(&pairs, out);
+	report_pairs_clear(&pairs);
+	strings_clear(&names);
+	return err;
+}
+
+static void report_say_full(const struct options *o, const struct view *v, const char *directory)
+{
+	if (view_groups_full(v))
+		say("%s has more than %d different values: those that came later are in (others)",
+		    directory, GROUPS_MOST);
 }
 
 static int verb_read_report(const struct options *o, struct view *v, struct output *out)
@@ -104,19 +137,21 @@ static int verb_read_report(const struct options *o, struct view *v, struct outp
 	enum report_key sort = REPORT_TOTAL;
 	struct report now = { 0 }, before = { 0 };
 	struct view *other = NULL;
-	struct strings names = { 0 };
 	int err = o->sort ? report_key(o->sort, &sort) : 0;
 
-	err = err ? err : report_make(v, sort, &now);
+	err = err ? err : report_make(v, sort, o->diff ? 0 : report_lines(o), &now);
 	if (!err && o->diff)
 		err = report_before(o, sort, &other, &before) ?:
-		      (o->short_names ? report_shorten(&before, &now, &names) : 0) ?:
-		      report_print_diff(&before, &now, sort, out);
+		      report_diff(o, sort, &before, &now, out);
+	else if (!err && o->json)
+		report_json(&now, o->by, o->nby, out);
 	else if (!err)
 		report_print(&now, out);
+	report_say_full(o, v, options_directory(o));
+	if (other)
+		report_say_full(o, other, o->diff);
 	report_clear(&now);
 	report_clear(&before);
-	strings_clear(&names);
 	view_close(other);
 	return err;
 }

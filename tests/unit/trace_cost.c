@@ -98,7 +98,7 @@ static void test_net(void)
 	struct view *v = open_view(true, 0);
 	struct report r;
 
-	CHECK_EQ(report_make(v, REPORT_TOTAL, &r), 0);
+	CHECK_EQ(report_make(v, REPORT_TOTAL, 0, &r), 0);
 	check_near(value(&r, world_funcs[LEAF].name, REPORT_TOTAL), 4 * 60);
 	check_near(value(&r, world_funcs[LEAF].name, REPORT_SELF), 4 * 60);
 	CHECK_EQ(value(&r, world_funcs[LEAF].name, REPORT_MIN), 0);
@@ -115,7 +115,7 @@ static void test_gross(void)
 	struct view *v = open_view(false, 0);
 	struct report r;
 
-	CHECK_EQ(report_make(v, REPORT_TOTAL, &r), 0);
+	CHECK_EQ(report_make(v, REPORT_TOTAL, 0, &r), 0);
 	CHECK_EQ(value(&r, world_funcs[LEAF].name, REPORT_TOTAL), (4 * 68 + 3) / 2);
 	report_clear(&r);
 	view_close(v);

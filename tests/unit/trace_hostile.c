@@ -128,7 +128,7 @@ int main(int argc, char **argv)
 	world_remove(base);
 	free(w.events);
 	/* Most are read, with a complaint; so the test is one. */
-	CHECK(opened > ROUNDS && notes > ROUNDS);
+	CHECK(opened > ROUNDS && notes > ROUNDS && grouped > ROUNDS);
 	printf("trace_hostile: %llu of %d views opened, %llu complaints\n",
 	       (unsigned long long)opened, ROUNDS * (int)READERS, (unsigned long long)notes);
 	return failures != 0;

@@ -7,6 +7,7 @@
 #define TESTS_UNIT_TRACE_WORLD_H
 
 #include <dirent.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,6 +18,9 @@
 #include "trace/read/archive.h"
 #include "trace/format/layout.h"
 #include "trace/write/record.h"
+#include "values/compile.h"
+#include "values/hand.h"
+#include "values/pack.h"
 
 static uint64_t seed = 88172645463325252u;
 
@@ -45,14 +49,80 @@ static const struct about_module world_modules[] = {
 	{ "/srv/lib/libnet.so", "", 0x7fffff000000 },
 };
 
+/* ---- values -------------------------------------------------------------- */
+
+/* Of one function they are read at the entry and at the exit, of another at the entry. */
+enum { WORLD_VALUED = 2, WORLD_ALIKE = 4, WORLD_CAPTURE = 512 };
+
+static struct world_values {
+	struct packed packed;
+	struct read_plan plan;
+} world_values[WORLD_VALUED];
+
+static const char *const world_signatures[WORLD_VALUED] = {
+	"f(fd:i32, key:str, len:u64, by:f64, buf:buf(len), ret:i32)", "g(key:str, n:i16, at:ptr)",
+};
+
+static inline void world_sign(void)
+{
+	for (int i = 0; i < WORLD_VALUED && !world_values[i].packed.n; i++) {
+		struct world_values *v = &world_values[i];
+		struct signature s;
+		struct hand_error error;
+		size_t name;
+
+		MUST_EQ(hand_parse(world_signatures[i], EM_X86_64, &s, &name, &error), 0);
+		reads_compile(&s, &(struct compile_options){ .deep = COMPILE_DEEP }, &v->plan);
+		MUST_EQ(values_pack(&s, &v->plan, &v->packed), 0);
+		signature_clear(&s);
+	}
+}
+
+/* What the payload might have read: one of WORLD_ALIKE captures that there are of a function's
+ * entries, or of its exits. */
+static inline void world_capture(uint32_t func, bool exit, uint64_t which, struct event *ret)
+{
+	static uint8_t bytes[WORLD_VALUED][2][WORLD_ALIKE][WORLD_CAPTURE];
+	uint8_t *to;
+	size_t n = 0;
+
+	if (func >= WORLD_VALUED)
+		return;
+	const struct read_plan *plan = &world_values[func].plan;
+
+	to = bytes[func][exit][which % WORLD_ALIKE];
+	unsigned int from = exit ? plan->nentry : 0, end = exit ? plan->nops : plan->nentry;
+
+	for (unsigned int i = from; i < end; i++) {
+		const struct read_op *o = &plan->ops[i];
+		uint16_t size = MIN(o->cap, 8);
+		struct read_result r = { size, i % 3 == 2 ? READ_CUT : READ_DONE, (uint8_t)i };
+
+		MUST(n + sizeof(r) + size <= WORLD_CAPTURE);
+		memcpy(to + n, &r, sizeof(r));
+		memset(to + n + sizeof(r), 'a' + (int)(which % WORLD_ALIKE), size);
+		n = ALIGN_UP(n + sizeof(r) + size, 4);
+	}
+	ret->capture = n ? to : NULL;
+	ret->ncapture = (uint16_t)n;
+}
+
 /* One tick is half a nanosecond. */
 static inline struct about world_about(void)
 {
+	static struct reader_func funcs[WORLD_FUNCS];
+
+	world_sign();
+	for (int i = 0; i < WORLD_FUNCS; i++) {
+		funcs[i] = world_funcs[i];
+		funcs[i].values = i < WORLD_VALUED ? world_values[i].packed.v : NULL;
+		funcs[i].nvalues = i < WORLD_VALUED ? world_values[i].packed.n : 0;
+	}
 	return (struct about){
 		.host = "host \"of\" test", .program = "srv", .exe = "/srv/bin/srv", .pid = 4121,
 		.clock = { .ticks = 1ull << 50, .ns = 7, .realtime = 1700000000ull * 1000000000,
 			   .run_ticks = 2000000000, .run_ns = 1000000000 },
-		.begin = 1ull << 50, .funcs = world_funcs, .nfuncs = WORLD_FUNCS,
+		.begin = 1ull << 50, .funcs = funcs, .nfuncs = WORLD_FUNCS,
 		.modules = world_modules, .nmodules = 2, .probed = 6, .refused = 1,
 		.pause_ns = 1800000, .lost = 12,
 	};
@@ -105,6 +175,8 @@ static inline void world_call(struct world *w, struct world_stack *s, struct eve
 	} else {
 		e.kind = EVENT_BEFORE;
 	}
+	if (e.kind == EVENT_ENTRY || e.kind == EVENT_EXIT)
+		world_capture(e.func, e.kind == EVENT_EXIT, w->n / 7, &e);
 	world_push(w, e);
 }
 
@@ -132,6 +204,7 @@ static inline void world_step(struct world *w)
 static inline void world_make(struct world *w, size_t n)
 {
 	*w = (struct world){ .now = 1ull << 50 };
+	world_sign();
 	while (w->n < n)
 		world_step(w);
 }

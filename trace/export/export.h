@@ -13,6 +13,7 @@ struct export_format {
 	const char *directory;				/* if it is given none */
 	bool binary;
 	bool events;		/* it takes whole events, and chooses no calls */
+	bool chains;		/* it has chains of calls, which may be told by values */
 	bool moments;		/* it shows when calls were, and not what they took */
 };
 

@@ -4,7 +4,8 @@
  * times.
  *
  * Numbers of fields are those of perftools.profiles.Profile. Function N of the recording
- * is function and location N + 1; texts are numbered as they come: see `texts`.
+ * is function and location N + 1; texts are numbered as they come: see `texts`. Values by which
+ * calls are told are labels of samples: of the innermost call that has them.
  */
 #include <string.h>
 
@@ -17,20 +18,23 @@ enum {
 	PROFILE_TEXT = 6, PROFILE_TIME = 9, PROFILE_DURATION = 10, PROFILE_PERIOD_TYPE = 11,
 	PROFILE_PERIOD = 12, PROFILE_DEFAULT_TYPE = 14,
 	TYPE_TYPE = 1, TYPE_UNIT = 2,
-	SAMPLE_LOCATION = 1, SAMPLE_VALUE = 2,
+	SAMPLE_LOCATION = 1, SAMPLE_VALUE = 2, SAMPLE_LABEL = 3,
+	LABEL_KEY = 1, LABEL_TEXT = 2,
 	LOCATION_ID = 1, LOCATION_LINE = 4,
 	LINE_FUNCTION = 1,
 	FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FILE = 4,
 };
 
-/* The first texts; those of functions follow, a name and a module each. */
+/* The first texts; those of functions follow, a name and a module each; then the names of values,
+ * and of each function that is a group the texts of its values. */
 static const char *const texts[] = { "", "calls", "count", "time", "nanoseconds" };
 
 enum { TEXT_CALLS = 1, TEXT_COUNT, TEXT_TIME, TEXT_NANOSECONDS };
 
 struct pprof {
+	const struct view *view;
 	const struct about *about;
-	struct message line, message;
+	struct message line, label, message;
 };
 
 static int write_type(struct pprof *p, uint32_t field, uint64_t type, uint64_t unit,
@@ -68,6 +72,26 @@ static int write_function(struct pprof *p, size_t i, struct output *out)
 	return err ?: message_write(&p->message, PROFILE_LOCATION, out);
 }
 
+static int write_values(struct pprof *p, struct output *out)
+{
+	const char *const *by;
+	size_t nby = view_by(p->view, &by);
+	int err = 0;
+
+	for (size_t j = 0; j < nby && !err; j++)
+		err = write_text(p, by[j], out);
+	for (size_t i = 0; nby && i <= p->about->nfuncs && !err; i++) {
+		const struct group *g = view_group(p->view, &p->about->funcs[i]);
+		const char *text = g && g->texts ? g->texts : NULL;
+
+		for (size_t j = 0; j < nby && !err; j++) {
+			err = write_text(p, text ? text : "", out);
+			text += text ? strlen(text) + 1 : 0;
+		}
+	}
+	return err;
+}
+
 static int write_names(struct pprof *p, struct output *out)
 {
 	const struct reader_func *f = p->about->funcs;
@@ -78,7 +102,45 @@ static int write_names(struct pprof *p, struct output *out)
 	for (size_t i = 0; i <= p->about->nfuncs && !err; i++)
 		err = write_text(p, f[i].name, out) ?: write_text(p, f[i].module, out) ?:
 		      write_function(p, i, out);
-	return err;
+	return err ? err : write_values(p, out);
+}
+
+/* Value j of a group; NULL: its function has none. */
+static const char *label_text(const struct group *g, size_t j)
+{
+	const char *text = g ? g->texts : NULL;
+
+	while (text && j--)
+		text += strlen(text) + 1;
+	return text && *text ? text : NULL;
+}
+
+static void add_labels(struct pprof *p, const struct reader_func *const *path, size_t n)
+{
+	const char *const *by;
+	size_t nby = view_by(p->view, &by);
+	uint64_t first = ARRAY_SIZE(texts) + 2 * (p->about->nfuncs + 1);
+
+	for (size_t j = 0; j < nby; j++)
+		for (size_t i = n; i-- > 0; ) {
+			if (!label_text(view_group(p->view, path[i]), j))
+				continue;
+			uint64_t func = (uint64_t)(path[i] - p->about->funcs);
+
+			message_clear(&p->label);
+			message_number(&p->label, LABEL_KEY, first + j);
+			message_number(&p->label, LABEL_TEXT, first + nby * (1 + func) + j);
+			message_add(&p->message, SAMPLE_LABEL, &p->label);
+			break;
+		}
+}
+
+/* Which function a place in the table is; of a group it is that of all its calls. */
+static uint64_t location(const struct pprof *p, const struct reader_func *f)
+{
+	const struct group *g = view_group(p->view, f);
+
+	return (uint64_t)((g ? &p->about->funcs[g->id] : f) - p->about->funcs) + 1;
 }
 
 /* The innermost function comes first. */
@@ -92,10 +154,11 @@ static int write_sample(void *ctx, const struct tree *t, const struct tree_node 
 	size_t n = tree_path(t, node, path);
 
 	for (size_t i = 0; i < n; i++)
-		locations[i] = (uint64_t)(path[n - 1 - i] - p->about->funcs) + 1;
+		locations[i] = location(p, path[n - 1 - i]);
 	message_clear(&p->message);
 	message_numbers(&p->message, SAMPLE_LOCATION, locations, n);
 	message_numbers(&p->message, SAMPLE_VALUE, values, ARRAY_SIZE(values));
+	add_labels(p, path, n);
 	return message_write(&p->message, PROFILE_SAMPLE, out);
 }
 
@@ -124,7 +187,7 @@ static int write_head(struct pprof *p, const struct view *v, struct output *out)
 
 static int export_pprof(struct view *v, struct output *out)
 {
-	struct pprof p = { .about = view_about(v) };
+	struct pprof p = { .view = v, .about = view_about(v) };
 	struct tree *t = NULL;
 	int err = tree_make(v, &t);
 
@@ -132,9 +195,12 @@ static int export_pprof(struct view *v, struct output *out)
 	err = err ? err : write_names(&p, out);
 	err = err ? err : tree_walk(t, write_sample, &p, out);
 	message_free(&p.line);
+	message_free(&p.label);
 	message_free(&p.message);
 	tree_free(t);
 	return err;
 }
 
-const struct export_format format_pprof = { "pprof", .run = export_pprof, .binary = true };
+const struct export_format format_pprof = {
+	"pprof", .run = export_pprof, .binary = true, .chains = true,
+};

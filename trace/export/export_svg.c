@@ -238,4 +238,4 @@ static int export_svg(struct view *v, struct output *out)
 	return err;
 }
 
-const struct export_format format_svg = { "svg", .run = export_svg };
+const struct export_format format_svg = { "svg", .run = export_svg, .chains = true };

@@ -70,7 +70,7 @@ static int export_folded(struct view *v, struct output *out)
 	return err;
 }
 
-const struct export_format format_folded = { "folded", .run = export_folded };
+const struct export_format format_folded = { "folded", .run = export_folded, .chains = true };
 
 /* ---- speedscope ---------------------------------------------------------- */
 
@@ -152,7 +152,9 @@ static int export_speedscope(struct view *v, struct output *out)
 	return err;
 }
 
-const struct export_format format_speedscope = { "speedscope", .run = export_speedscope };
+const struct export_format format_speedscope = {
+	"speedscope", .run = export_speedscope, .chains = true,
+};
 
 /* ---- dot ----------------------------------------------------------------- */
 
@@ -263,4 +265,4 @@ static int export_dot(struct view *v, struct output *out)
 	return err;
 }
 
-const struct export_format format_dot = { "dot", .run = export_dot };
+const struct export_format format_dot = { "dot", .run = export_dot, .chains = true };

@@ -97,6 +97,23 @@ static struct stack_frames **frames_bucket(struct frames *f, uint32_t thread, ui
 	return &f->buckets[(thread * 31 + stack) & (BUCKETS - 1)];
 }
 
+static struct call call_at(const struct frames *f, const struct stack_frames *s,
+			   size_t i)
+{
+	return (struct call){
+		.func = &f->funcs[s->v[i].func],
+		.pid = s->v[i].pid,
+		.tid = s->v[i].tid,
+		.depth = (uint32_t)i,
+		.begin = s->v[i].begin,
+		.inner = s->v[i].inner,
+		.mark = s->v[i].mark,
+		.opened = i < s->nopened,
+		.entry = s->v[i].capture,
+		.nentry = s->v[i].ncapture,
+	};
+}
+
 static struct frame *frames_push_call(struct frames *f, struct stack_frames *s,
 				      const struct event *e, uint32_t func, uint64_t begin)
 {
@@ -115,9 +132,11 @@ static struct frame *frames_push_call(struct frames *f, struct stack_frames *s,
 		frame->ncapture = e->ncapture;
 		f->captured += e->ncapture;
 	}
-	if (f->sink.begin)
-		frame->mark = f->sink.begin(f->sink.ctx, s->n > 1 ? frame[-1].mark : 0,
-					    &f->funcs[func]);
+	if (f->sink.begin) {
+		const struct call c = call_at(f, s, s->n - 1);
+
+		frame->mark = f->sink.begin(f->sink.ctx, s->n > 1 ? frame[-1].mark : 0, &c);
+	}
 	return frame;
 }
 
@@ -213,23 +232,6 @@ static bool is_long(const struct frames *f, uint64_t ticks)
 {
 	return !f->options.min_ns ||
 	       clock_ns(f->clock, ticks) >= f->options.min_ns;
-}
-
-static struct call call_at(const struct frames *f, const struct stack_frames *s,
-			   size_t i)
-{
-	return (struct call){
-		.func = &f->funcs[s->v[i].func],
-		.pid = s->v[i].pid,
-		.tid = s->v[i].tid,
-		.depth = (uint32_t)i,
-		.begin = s->v[i].begin,
-		.inner = s->v[i].inner,
-		.mark = s->v[i].mark,
-		.opened = i < s->nopened,
-		.entry = s->v[i].capture,
-		.nentry = s->v[i].ncapture,
-	};
 }
 
 /* Open the `n` outermost calls of a stack. */

@@ -71,7 +71,7 @@ static inline bool call_is_part(const struct call *c)
 struct sink {
 	/* A call begins, whether it is shown or not; `outer` is what was returned
 	 * for the call around it, or 0. May be NULL. */
-	uint64_t (*begin)(void *ctx, uint64_t outer, const struct reader_func *);
+	uint64_t (*begin)(void *ctx, uint64_t outer, const struct call *);
 	/* Show that a call has begun. False: not shown (it may come again). */
 	bool (*open)(void *ctx, const struct call *);
 	/* Show a call that has ended. */

@@ -112,9 +112,9 @@ static uint64_t child(struct tree *t, uint64_t outer, const struct reader_func *
 	return new_child(t, parent, func);
 }
 
-static uint64_t tree_begin(void *ctx, uint64_t outer, const struct reader_func *func)
+static uint64_t tree_begin(void *ctx, uint64_t outer, const struct call *c)
 {
-	return child(ctx, outer, func);
+	return child(ctx, outer, c->func);
 }
 
 static bool tree_open(void *ctx, const struct call *c)

@@ -20,12 +20,14 @@ struct view {
 	struct about renamed;
 	struct reader_func *funcs;	/* its functions, NULL: none; and their names */
 	struct strings names;
+	struct groups *groups;	/* NULL: calls are told by their functions alone */
 	struct archive_filter filter;
 	bool *wanted;		/* by function id, and one more */
 	uint64_t begin, end;
 	struct view_counts counts;
 	/* Of the run. */
 	struct frames *frames;
+	struct sink sink;
 	struct output *out;
 	uint64_t tick, next_tick;
 	struct earlier *earlier;
@@ -85,6 +87,25 @@ static int rename_shortly(struct view *v)
 	return err;
 }
 
+/* What is to be known of the recording, with the groups that there are by now. */
+static void take_groups(struct view *v)
+{
+	v->renamed.funcs = groups_funcs(v->groups, &v->renamed.nfuncs);
+}
+
+static int group_by(struct view *v)
+{
+	const struct view_options *o = &v->options;
+	int err = o->nby ? groups_new(v->about, o->by, o->nby, o->ended, &v->groups) : 0;
+
+	if (err || !v->groups)
+		return err;
+	v->renamed = *v->about;
+	v->about = &v->renamed;
+	take_groups(v);
+	return 0;
+}
+
 /* ---- times --------------------------------------------------------------- */
 
 static uint64_t ticks_of(const struct view *v, uint64_t ns)
@@ -137,6 +158,7 @@ int view_open(const struct view_options *o, struct view **ret)
 		err = view_choose(v) ?: subtract(v);
 		if (!err && o->short_names)
 			err = rename_shortly(v);
+		err = err ? err : group_by(v);
 	}
 	if (err) {
 		view_close(v);
@@ -153,6 +175,7 @@ void view_close(struct view *v)
 	frames_free(v->frames);
 	earlier_free(v->earlier);
 	archive_close(v->archive);
+	groups_free(v->groups);
 	strings_clear(&v->names);
 	free(v->funcs);
 	free(v->wanted);
@@ -167,6 +190,27 @@ struct archive *view_archive(const struct view *v)
 const struct about *view_about(const struct view *v)
 {
 	return v->about;
+}
+
+size_t view_room(const struct view *v)
+{
+	return v->groups ? groups_room(v->groups) : v->about->nfuncs + 1;
+}
+
+const struct group *view_group(const struct view *v, const struct reader_func *f)
+{
+	return v->groups ? groups_at(v->groups, f) : NULL;
+}
+
+size_t view_by(const struct view *v, const char *const **ret)
+{
+	*ret = v->options.by;
+	return v->options.nby;
+}
+
+bool view_groups_full(const struct view *v)
+{
+	return v->groups && groups_full(v->groups);
 }
 
 uint64_t view_begin(const struct view *v)
@@ -286,21 +330,70 @@ static int find_earlier(struct view *v)
 
 /* ---- run ----------------------------------------------------------------- */
 
-int view_run(struct view *v, const struct sink *sink, struct output *out)
+static struct call grouped(struct view *v, const struct call *c)
 {
-	const struct about *a = v->about;
+	struct call ret = *c;
+
+	ret.func = groups_of(v->groups, c);
+	take_groups(v);
+	return ret;
+}
+
+static uint64_t grouped_begin(void *ctx, uint64_t outer, const struct call *c)
+{
+	struct view *v = ctx;
+	const struct call call = grouped(v, c);
+
+	return v->sink.begin(v->sink.ctx, outer, &call);
+}
+
+static bool grouped_open(void *ctx, const struct call *c)
+{
+	struct view *v = ctx;
+	const struct call call = grouped(v, c);
+
+	return v->sink.open(v->sink.ctx, &call);
+}
+
+static void grouped_end(void *ctx, const struct call *c)
+{
+	struct view *v = ctx;
+	const struct call call = grouped(v, c);
+
+	v->sink.end(v->sink.ctx, &call);
+}
+
+static void grouped_lost(void *ctx, const struct event *e)
+{
+	struct view *v = ctx;
+
+	v->sink.lost(v->sink.ctx, e);
+}
+
+/* The sink that calls are given to before they come to v->sink. */
+static struct sink grouping(struct view *v, const struct sink *to)
+{
+	v->sink = *to;
+	return (struct sink){ .begin = to->begin ? grouped_begin : NULL, .open = grouped_open,
+			      .end = grouped_end, .lost = grouped_lost, .ctx = v };
+}
+
+int view_run(struct view *v, const struct sink *to, struct output *out)
+{
+	const struct about *a = archive_about(v->archive);
+	const struct sink sink = v->groups ? grouping(v, to) : *to;
 	int err = find_earlier(v);
 
 	v->out = out;
-	err = err ? err : frames_new(&a->clock, v->begin, a->funcs, &v->options.frames, sink,
-				     &v->frames);
+	err = err ? err : frames_new(&a->clock, v->begin, v->funcs ? v->funcs : a->funcs,
+				     &v->options.frames, &sink, &v->frames);
 	if (!err && v->earlier)
 		err = frames_earlier(v->frames, v->earlier, !a->kept && !a->rotated);
 	err = err ? err : archive_read(v->archive, &v->filter, false, view_event, v);
 	if (err < 0)
 		return err;
 	frames_finish(v->frames, v->end);
-	return 0;
+	return v->groups ? groups_check(v->groups) : 0;
 }
 
 int view_events(struct view *v, int (*each_event)(void *ctx, const struct event *), void *ctx)

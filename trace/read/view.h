@@ -11,6 +11,7 @@
 #include "symbols/symbols.h"
 #include "trace/read/archive.h"
 #include "trace/read/frames.h"
+#include "trace/read/groups.h"
 #include "trace/output/output.h"
 
 struct view_options {
@@ -21,6 +22,9 @@ struct view_options {
 	bool net;		/* subtract what recording took */
 	bool short_names;	/* without arguments of templates: shorten.h */
 	uint64_t since, until;	/* ns from the begin; until 0: to the end */
+	const char *const *by;	/* values by which calls of a function are told: groups.h */
+	size_t nby;
+	bool ended;		/* and of those that have ended: the result, too */
 	archive_note *note;
 	void *ctx;
 };
@@ -32,6 +36,15 @@ int view_open(const struct view_options *, struct view **ret);
 void view_close(struct view *);	/* NULL is legal */
 struct archive *view_archive(const struct view *);
 const struct about *view_about(const struct view *);
+/* With `by`: functions are followed by their groups, which come as the calls do. What view_about
+ * tells grows meanwhile, up to so many: */
+size_t view_room(const struct view *);
+/* and what is known of one. NULL: it is no group. */
+const struct group *view_group(const struct view *, const struct reader_func *);
+/* The names of the values, as they were given: how many. */
+size_t view_by(const struct view *, const char *const **ret);
+/* Were there more different values than were told apart? */
+bool view_groups_full(const struct view *);
 /* The first moment that is looked at, and the last one, in ticks. */
 uint64_t view_begin(const struct view *);
 uint64_t view_end(const struct view *);

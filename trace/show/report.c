@@ -46,6 +46,11 @@ int report_key(const char *word, enum report_key *ret)
 	return fail(0, "--sort %s: sort by total, self, calls, avg, min, max, p50 or p99", word);
 }
 
+const char *report_word(enum report_key key)
+{
+	return words[key];
+}
+
 static unsigned int report_bucket(uint64_t ns)
 {
 	unsigned int shift;
@@ -115,15 +120,25 @@ static uint64_t percentile(const struct stats *s, unsigned int percent)
 	return s->max;
 }
 
-static void report_fill(const struct stats *s, const struct reader_func *f, struct report_line *ret)
+static void report_fill(const struct stats *s, const struct reader_func *f,
+			const struct group *group, struct report_line *ret)
 {
-	*ret = (struct report_line){ .name = f->name, .module = f->module,
+	*ret = (struct report_line){ .func = f, .name = group ? group->func->name : f->name,
+				     .module = f->module,
+				     .shown = group ? group->shown : "",
+				     .texts = group ? group->texts : NULL,
 				     .timed = s->timed, .parts = s->parts, .v = {
 		[REPORT_TOTAL] = s->outer, [REPORT_SELF] = s->self, [REPORT_CALLS] = s->calls,
 		[REPORT_AVERAGE] = s->timed ? s->total / s->timed : 0,
 		[REPORT_MIN] = s->min, [REPORT_MAX] = s->max,
 		[REPORT_P50] = percentile(s, 50), [REPORT_P99] = percentile(s, 99),
 	} };
+}
+
+static int report_same(const struct report_line *a, const struct report_line *b)
+{
+	return strcmp(a->name, b->name) ?: strcmp(a->module, b->module) ?:
+	       strcmp(a->shown, b->shown);
 }
 
 static int by_key(const void *x, const void *y, void *ctx)
@@ -133,24 +148,66 @@ static int by_key(const void *x, const void *y, void *ctx)
 
 	if (a->v[key] != b->v[key])
 		return a->v[key] > b->v[key] ? -1 : 1;
-	return strcmp(a->name, b->name) ?: strcmp(a->module, b->module);
+	return report_same(a, b);
 }
 
-static int report_collect(const struct making *m, enum report_key sort, struct report *ret)
+static void add_stats(const struct stats *from, struct stats *to)
+{
+	if (!from->calls)
+		return;
+	to->min = from->timed && (!to->timed || from->min < to->min) ? from->min : to->min;
+	to->max = MAX(to->max, from->max);
+	to->calls += from->calls;
+	to->timed += from->timed;
+	to->parts += from->parts;
+	to->total += from->total;
+	to->outer += from->outer;
+	to->self += from->self;
+	for (unsigned int i = 0; from->counts && i < BUCKETS; i++)
+		to->counts[i] += MIN(from->counts[i], UINT32_MAX - to->counts[i]);
+}
+
+/* One line for all from the first on that has no room. */
+static int put_together(const struct making *m, size_t most, struct report *r)
+{
+	static const struct reader_func others = { .name = "others", .module = "" };
+	struct stats sum = { 0 };
+	auto_free uint32_t *counts = calloc(BUCKETS, sizeof(*counts));
+	size_t n = r->n - most;
+
+	if (!counts)
+		return fail(ENOMEM, "count calls");
+	sum.counts = counts;
+	for (size_t i = most; i < r->n; i++)
+		add_stats(&m->stats[r->lines[i].func - m->about->funcs], &sum);
+	report_fill(&sum, &others, NULL, &r->lines[most]);
+	r->lines[most].func = NULL;
+	r->lines[most].nothers = n;
+	r->n = most + 1;
+	return 0;
+}
+
+static int report_collect(const struct making *m, const struct view *v, size_t most,
+			  struct report *ret)
 {
 	size_t all = m->about->nfuncs + 1;
+	bool grouped = view_room(v) > all;
 
 	ret->lines = calloc(all, sizeof(*ret->lines));
 	if (!ret->lines || m->broken)
 		return fail(ENOMEM, "count calls");
-	for (size_t i = 0; i < all; i++)
-		if (m->stats[i].calls)
-			report_fill(&m->stats[i], &m->about->funcs[i], &ret->lines[ret->n++]);
-	qsort_r(ret->lines, ret->n, sizeof(*ret->lines), by_key, &sort);
-	return 0;
+	for (size_t i = 0; i < all; i++) {
+		const struct reader_func *f = &m->about->funcs[i];
+		const struct group *group = view_group(v, f);
+
+		if (m->stats[i].calls && (group || !grouped))
+			report_fill(&m->stats[i], f, group, &ret->lines[ret->n++]);
+	}
+	qsort_r(ret->lines, ret->n, sizeof(*ret->lines), by_key, &ret->sort);
+	return most && ret->n > most ? put_together(m, most, ret) : 0;
 }
 
-int report_make(struct view *v, enum report_key sort, struct report *ret)
+int report_make(struct view *v, enum report_key sort, size_t most, struct report *ret)
 {
 	struct making m = { .about = view_about(v) };
 	struct tree *tree = NULL;
@@ -158,12 +215,12 @@ int report_make(struct view *v, enum report_key sort, struct report *ret)
 	int err;
 
 	*ret = (struct report){ .sort = sort };
-	m.stats = calloc(m.about->nfuncs + 1, sizeof(*m.stats));
+	m.stats = calloc(view_room(v), sizeof(*m.stats));
 	err = m.stats ? tree_new(&tree) : fail(ENOMEM, "count calls");
 	if (!err) {
 		tree_watch(tree, add_call, &m);
 		sink = tree_sink(tree);
-		err = view_run(v, &sink, NULL) ?: report_collect(&m, sort, ret);
+		err = view_run(v, &sink, NULL) ?: report_collect(&m, v, most, ret);
 	}
 	for (size_t i = 0; m.stats && i <= m.about->nfuncs; i++)
 		free(m.stats[i].counts);
@@ -200,6 +257,14 @@ static unsigned int columns_of(const struct report *r, const struct output *out)
 			   r->sort);
 }
 
+static void print_name(const struct report_line *l, struct output *out)
+{
+	if (l->func)
+		output_printf(out, "  %s%s\n", l->name, l->shown);
+	else
+		output_printf(out, "  others (%zu)\n", l->nothers);
+}
+
 static void print_line(const struct report_line *l, unsigned int shown, struct output *out)
 {
 	char buf[REPORT_KEYS * SPAN_MOST + 64], *p = buf;
@@ -215,7 +280,7 @@ static void print_line(const struct report_line *l, unsigned int shown, struct o
 			p = l->timed ? put_span(p, l->v[i], false) : put_no_span(p);
 	}
 	output_text(out, buf, (size_t)(p - buf));
-	output_printf(out, "  %s\n", l->name);
+	print_name(l, out);
 }
 
 static void print_head(unsigned int shown, struct output *out)
@@ -239,7 +304,8 @@ void report_print(const struct report *r, struct output *out)
 	for (size_t i = 0; i < r->n; i++)
 		print_line(&r->lines[i], shown, out);
 	for (size_t i = 0; i < r->n; i++)
-		parts_add(&parts, r->lines[i].name, r->lines[i].parts);
+		if (r->lines[i].func)
+			parts_add(&parts, r->lines[i].name, r->lines[i].parts);
 	parts_end(&parts);
 }
 
@@ -260,17 +326,12 @@ int report_shorten(struct report *a, struct report *b, struct strings *made)
 
 /* ---- difference ---------------------------------------------------------- */
 
-struct pair {
-	const struct report_line *before, *now;	/* either may be NULL */
-	uint64_t change;	/* of the key, absolute */
-};
-
 static int by_name(const void *x, const void *y)
 {
 	const struct report_line *a = *(const struct report_line *const *)x;
 	const struct report_line *b = *(const struct report_line *const *)y;
 
-	return strcmp(a->name, b->name) ?: strcmp(a->module, b->module);
+	return report_same(a, b);
 }
 
 static const struct report_line **sorted(const struct report *r)
@@ -291,7 +352,7 @@ static uint64_t value(const struct report_line *l, enum report_key key)
 
 static int by_change(const void *x, const void *y)
 {
-	const struct pair *a = x, *b = y;
+	const struct report_pair *a = x, *b = y;
 	const struct report_line *m = a->now ?: a->before, *n = b->now ?: b->before;
 
 	if (a->change != b->change)
@@ -321,7 +382,7 @@ static bool is_known(const struct report_line *l)
 	return !l || l->timed;
 }
 
-static void print_pair(const struct pair *pair, struct output *out)
+static void print_pair(const struct report_pair *pair, struct output *out)
 {
 	static const enum report_key keys[] = { REPORT_TOTAL, REPORT_SELF, REPORT_CALLS };
 	const struct report_line *named = pair->now ?: pair->before;
@@ -340,19 +401,19 @@ static void print_pair(const struct pair *pair, struct output *out)
 		p = number || known ? put_change(p, keys[i], before, now) : put_no_span(p);
 	}
 	output_text(out, buf, (size_t)(p - buf));
-	output_printf(out, "  %s\n", named->name);
+	print_name(named, out);
 }
 
 /* Both lists are sorted by name: walk along them together. */
 static size_t report_join(const struct report *before, const struct report *now,
 			  const struct report_line **a, const struct report_line **b,
-			  enum report_key key, struct pair *ret)
+			  enum report_key key, struct report_pair *ret)
 {
 	size_t i = 0, j = 0, n = 0;
 
 	while (i < before->n || j < now->n) {
 		int order = i == before->n ? 1 : j == now->n ? -1 : by_name(&a[i], &b[j]);
-		struct pair *p = &ret[n++];
+		struct report_pair *p = &ret[n++];
 
 		p->before = order <= 0 ? a[i++] : NULL;
 		p->now = order >= 0 ? b[j++] : NULL;
@@ -362,21 +423,58 @@ static size_t report_join(const struct report *before, const struct report *now,
 	return n;
 }
 
-int report_print_diff(const struct report *before, const struct report *now,
-		      enum report_key sort, struct output *out)
+static void add_line(const struct report_line *from, struct report_line *to)
+{
+	for (int i = 0; from && i < REPORT_KEYS; i++)
+		to->v[i] += from->v[i];
+	to->timed |= from && from->timed;
+}
+
+/* Of what has no room only sums are shown. */
+static void pairs_together(struct report_pairs *p, size_t most, enum report_key sort)
+{
+	struct report_line *lines = p->others;
+
+	for (size_t i = most; i < p->n; i++) {
+		add_line(p->v[i].before, &lines[0]);
+		add_line(p->v[i].now, &lines[1]);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(p->others); i++) {
+		lines[i].name = lines[i].module = lines[i].shown = "";
+		lines[i].nothers = p->n - most;
+	}
+	uint64_t x = lines[0].v[sort], y = lines[1].v[sort];
+
+	p->v[most] = (struct report_pair){ &lines[0], &lines[1], x > y ? x - y : y - x };
+	p->n = most + 1;
+}
+
+int report_compare(const struct report *before, const struct report *now, enum report_key sort,
+		   size_t most, struct report_pairs *ret)
 {
 	auto_free const struct report_line **a = sorted(before);
 	auto_free const struct report_line **b = sorted(now);
-	auto_free struct pair *pairs = calloc(before->n + now->n + 1, sizeof(*pairs));
-	size_t n;
 
-	if (!a || !b || !pairs)
+	*ret = (struct report_pairs){ .v = calloc(before->n + now->n + 1, sizeof(*ret->v)) };
+	if (!a || !b || !ret->v)
 		return fail(ENOMEM, "compare the reports");
-	n = report_join(before, now, a, b, sort, pairs);
-	vec_sort(pairs, n, by_change);
+	ret->n = report_join(before, now, a, b, sort, ret->v);
+	vec_sort(ret->v, ret->n, by_change);
+	if (most && ret->n > most)
+		pairs_together(ret, most, sort);
+	return 0;
+}
+
+void report_pairs_clear(struct report_pairs *p)
+{
+	free(p->v);
+	*p = (struct report_pairs){ 0 };
+}
+
+void report_print_diff(const struct report_pairs *p, struct output *out)
+{
 	output_printf(out, "# %10s %11s  %10s %11s  %10s %11s  %s\n", "TOTAL", "CHANGE", "SELF",
 		      "CHANGE", "CALLS", "CHANGE", "FUNCTION");
-	for (size_t i = 0; i < n; i++)
-		print_pair(&pairs[i], out);
-	return 0;
+	for (size_t i = 0; i < p->n; i++)
+		print_pair(&p->v[i], out);
 }

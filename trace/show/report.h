@@ -18,7 +18,12 @@ enum report_key {
 
 /* All times in ns, of calls of which both sides are known or that were still open. */
 struct report_line {
+	const struct reader_func *func;	/* NULL: the others, of which there are `nothers` */
 	const char *name, *module;
+	/* With values by which calls are told: "(fd=3) = 8", to stand behind the name, and the text
+	 * of each, as struct group has them. Else "" and NULL. */
+	const char *shown, *texts;
+	size_t nothers;
 	bool timed;		/* else the calls are all that is known */
 	uint64_t parts;		/* calls of which a part is in the record */
 	uint64_t v[REPORT_KEYS];
@@ -34,15 +39,37 @@ struct report {
 
 /* The words of --sort; -EINVAL, with a message, if it is none of them. */
 int report_key(const char *word, enum report_key *ret);
-/* Runs the view. */
-int report_make(struct view *, enum report_key sort, struct report *ret);
+const char *report_word(enum report_key);
+/* Runs the view, which stays for the names. With values by which it tells calls: a line for each
+ * group, and none for functions that have none of them. `most` (0: all of them): so many lines,
+ * and one for all the others. */
+int report_make(struct view *, enum report_key sort, size_t most, struct report *ret);
 void report_clear(struct report *);
 /* Show both by short names, which `made` owns: the same function by the same one. */
 int report_shorten(struct report *, struct report *, struct strings *made);
 
 void report_print(const struct report *, struct output *);
-/* What `now` has in comparison to `before`: functions are the same by name and module. */
-int report_print_diff(const struct report *before, const struct report *now,
-		      enum report_key sort, struct output *);
+/* What `now` has in comparison to `before`: functions are the same by name and module (and
+ * values). `most` as above. */
+struct report_pair {
+	const struct report_line *before, *now;	/* either may be NULL */
+	uint64_t change;	/* of the key, absolute */
+};
+
+struct report_pairs {
+	struct report_pair *v;
+	size_t n;
+	struct report_line others[2];	/* to which the last one may lead */
+};
+
+int report_compare(const struct report *before, const struct report *now, enum report_key sort,
+		   size_t most, struct report_pairs *ret);
+void report_pairs_clear(struct report_pairs *);
+void report_print_diff(const struct report_pairs *, struct output *);
+
+/* report_json.c: the same as an object in each line. `by`: the names of the values. */
+void report_json(const struct report *, const char *const *by, size_t nby, struct output *);
+void report_json_diff(const struct report_pairs *, const char *const *by, size_t nby,
+		      struct output *);
 
 #endif

@@ -4,11 +4,11 @@
 #define TRACE_SHOW_VALUES_H
 
 #include "trace/read/frames.h"
+#include "trace/read/signatures.h"
 
-/* The signatures of functions that were called, as they were asked for. All zero at first. */
+/* The signatures of functions that were called. All zero at first. */
 struct shown_values {
-	struct shown_func *v;
-	size_t n, cap;
+	struct signatures signatures;
 	char args[4096], result[4096];
 };
 
