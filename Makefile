@@ -87,7 +87,8 @@ MAIN := $(BUILD)/injector/verbs/main.o
 OBJS := $(SRCS:%.c=$(BUILD)/%.o) $(ASMS:%.S=$(BUILD)/%.o)
 LIB := $(filter-out $(MAIN),$(OBJS))
 
-PAYLOAD_SRCS := $(filter-out payload/loader.c,$(wildcard payload/*.c)) values/reads_run.c
+PAYLOAD_SRCS := $(filter-out payload/loader.c,$(wildcard payload/*.c)) values/reads_run.c \
+	values/condition_run.c
 PAYLOAD_OBJS := $(PAYLOAD_SRCS:%.c=$(BUILD)/%.po) \
 	$(patsubst %.S,$(BUILD)/%.po,$(wildcard arch/$(ARCH)/*.S))
 
