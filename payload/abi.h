@@ -132,8 +132,9 @@
 #define REC_EXT 3
 #define REC_TIME_SHIFT 2
 #define REC_TIME_BITS 40
-/* For watch_entry and tight_late the upper half has in place of the time by how many words
- * the stack pointer is lower than where the function begins, and whether it is timed. */
+/* For watch_entry, tight_late and values_entry the upper half has in place of the time by how many
+ * words the stack pointer is lower than where the function begins (of a place within it: than that
+ * place has it), and whether it is timed. */
 #define REC_LATE_SHIFT 32
 #define REC_LOWERED_MASK 0x1ff
 #define REC_UNWATCHED 0x200

@@ -23,9 +23,18 @@
  */
 struct capture_plan {
 	uint64_t kept;		/* bit i: the exit needs what operation i of the entry has read */
-	uint32_t vectors, x87;	/* 1: registers of these are read */
+	uint32_t vectors;	/* enum capture_vectors: which of these registers are read */
+	uint32_t x87;		/* 1: these are */
 	struct read_plan plan;
 };
+
+enum capture_vectors {
+	VECTORS_NONE = 0,
+	VECTORS_FIRST = 1,	/* those that pass arguments and results: CAPTURE_VECTORS */
+	VECTORS_ALL = 2,
+};
+
+enum { CAPTURE_VECTORS = 8 };
 
 #define CAPTURE_SIZE 32768
 

@@ -247,6 +247,7 @@ void values_forget(const struct session *, const struct thread *, uint64_t sp);
 /* vectors.S: the vector registers that arguments and results are in; those of the x87, by way of
  * `room` (512 bytes, aligned to 16). None is changed. */
 void values_vectors(uint8_t vector[][16]);
+void values_vectors_all(uint8_t vector[][16]);
 void values_x87(uint8_t x87[][10], void *room);
 
 /* slow.c, called by slow.S: `word` of the stub, `sp` of the application. */

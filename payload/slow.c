@@ -245,12 +245,15 @@ void payload_slow_exit(uint64_t word, uint64_t sp)
 		record_exit(&w, word, sp, 0);
 }
 
-TWICE void record_mark(struct slow *w, uint64_t word, uint64_t sp, const uint64_t *held)
+/* Of the code that is marked the stack pointer is higher by `lowered`, which values are read by. (A
+ * place may have that of its function's entry, whose call has not ended.) */
+TWICE void record_mark(struct slow *w, uint64_t word, uint64_t sp, uint64_t lowered,
+		       const uint64_t *held)
 {
 	if (!slow_enter(w, word, sp, WHAT_ENTRY))
 		return;
 	heal(w, sp, WHAT_ENTRY);
-	if (slow_room(w, word, sp, WHAT_ENTRY, 2, held))
+	if (slow_room(w, word, sp + lowered, WHAT_ENTRY, 2, held))
 		ring_put_ext(w->t, EXT_MARK, word >> REC_FUNC_SHIFT);
 	else
 		ring_lose(w->t, WHAT_ENTRY);
@@ -261,7 +264,7 @@ void payload_slow_mark(uint64_t word, uint64_t sp)
 {
 	struct slow w;
 
-	record_mark(&w, word, sp, 0);
+	record_mark(&w, word, sp, 0, 0);
 }
 
 void payload_values_entry(uint64_t word, uint64_t sp, const uint64_t *held)
@@ -270,11 +273,10 @@ void payload_values_entry(uint64_t word, uint64_t sp, const uint64_t *held)
 	struct slow w;
 
 	word -= lowered << REC_LATE_SHIFT;
-	sp += lowered * 8;
 	if ((word & 3) == REC_ENTRY)
-		record_entry(&w, word, sp, held);
+		record_entry(&w, word, sp + lowered * 8, held);
 	else
-		record_mark(&w, word, sp, held);
+		record_mark(&w, word, sp, lowered * 8, held);
 }
 
 /* What a function returns that ends with a jump to another one is not there yet. */

@@ -240,9 +240,11 @@ static void begin(struct capture_area *a, const struct capture_plan *p, uint64_t
 	uint32_t i;
 
 	cpu_held(held, a->registers.general);
-	a->registers.stack = sp;
-	if (p->vectors)
+	a->registers.general[CPU_STACK] = a->registers.stack = sp;
+	if (p->vectors == VECTORS_FIRST)
 		values_vectors(a->registers.vector);
+	else if (p->vectors)
+		values_vectors_all(a->registers.vector);
 	if (p->x87)
 		values_x87(a->registers.x87, (void *)(((uint64_t)a->x87 + 15) & ~15ull));
 	a->state.used = 0;

@@ -57,7 +57,8 @@ struct placed_probe {
 	bool silent;		/* that is all: nothing of it is recorded */
 	bool watched;		/* its calls are timed in the target */
 	const struct valued *valued;	/* what is known of their values; NULL: nothing is */
-	bool shared;		/* its id is that of all that have its name and share theirs */
+	bool shared;		/* its id is that of all that have its name and share theirs, if
+				 * the same is read there */
 	raddr_t semaphore;	/* of a counter in the module's data, raised meanwhile; 0:
 				 * there is none */
 	struct placed_site *sites;	/* in the plan's order; where exits are given up,

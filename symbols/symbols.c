@@ -502,6 +502,41 @@ int symbols_dynamic(const struct symbols *s, const char *name, raddr_t *ret)
 	return found ? 0 : -ENOENT;
 }
 
+/* Or what assembly calls nothing. */
+static bool is_label(const GElf_Sym *sym)
+{
+	return is_defined(sym) || (GELF_ST_TYPE(sym->st_info) == STT_NOTYPE &&
+				   sym->st_shndx != SHN_UNDEF && sym->st_shndx != SHN_ABS);
+}
+
+/* -ENOTUNIQ: it has several. */
+static int find_object(const struct symtab *table, const char *name, raddr_t *ret)
+{
+	int err = -ENOENT;
+
+	for (size_t i = 1; i < table->n; i++) {
+		GElf_Sym sym;
+
+		if (!symtab_get(table, i, &sym) || !is_label(&sym) ||
+		    strcmp(symtab_name(table, &sym), name))
+			continue;
+		if (!err && *ret != sym.st_value)
+			return -ENOTUNIQ;
+		*ret = sym.st_value;
+		err = 0;
+	}
+	return err;
+}
+
+int symbols_object(const struct symbols *s, const char *name, raddr_t *ret)
+{
+	int err = find_object(&s->impl->symtab, name, ret);
+
+	if (err == -ENOENT)
+		err = find_object(&s->impl->dynsym, name, ret);
+	return err ? -ENOENT : 0;
+}
+
 int symbols_led_to(const struct symbols *s, const struct outwards *o, raddr_t **v, size_t *n,
 		   size_t *cap)
 {

@@ -246,6 +246,10 @@ bool symbols_of_ocaml(const struct symbols *, raddr_t addr);
  * address, or -ENOENT. Versions: the default one wins. */
 int symbols_dynamic(const struct symbols *, const char *name, raddr_t *ret);
 
+/* An object or function that the file defines, also for itself alone, by the exact name of its
+ * symbol; -ENOENT if there is none, or if different ones have that name. */
+int symbols_object(const struct symbols *, const char *name, raddr_t *ret);
+
 /*
  * What the relocations of a file name by a symbol of any file and a distance from it. Reads
  * nothing else of the file. 0, or -errno as symbols_open.

@@ -345,10 +345,61 @@ static uint16_t piece_most(const struct piece *p)
 	case FROM_LITERAL:
 		return 8;
 	case FROM_STACK:
+	case FROM_MEMORY:
 		return VALUE_MAX;
 	default:
 		return 0;
 	}
+}
+
+/* What an address is made of; it is read once, and is of no value by itself. */
+static uint8_t add_word(struct compiling *c, struct read_op op)
+{
+	const struct read_plan *p = c->plan;
+
+	for (unsigned int i = 0; i < p->nops; i++)
+		if (p->ops[i].role == READ_LENGTH && p->ops[i].source == op.source &&
+		    p->ops[i].index == op.index && p->ops[i].offset == op.offset &&
+		    p->ops[i].high == op.high && p->ops[i].cap == 8 && !c->at_exit)
+			return i;
+	op.role = READ_LENGTH;
+	op.cap = 8;
+	return add_op(c, op);
+}
+
+static uint8_t add_register(struct compiling *c, uint8_t number)
+{
+	return add_word(c, (struct read_op){ .source = READ_GENERAL, .index = number });
+}
+
+/* Which operation has the address, or what `offset` has to be added to; READS_NONE: no room. */
+static uint8_t add_address(struct compiling *c, const struct piece *p, int32_t *offset)
+{
+	bool named = p->number == PIECE_NO_REGISTER;
+	uint8_t base = !named ? add_register(c, p->number) :
+		add_word(c, (struct read_op){ .source = READ_LITERAL,
+					      .offset = (int32_t)(uint32_t)p->literal,
+					      .high = (int32_t)(p->literal >> 32) });
+
+	*offset = p->offset;
+	if (p->index == PIECE_NO_REGISTER || base == READS_NONE)
+		return base;
+	struct read_op sum = { .source = READ_SUM, .role = READ_LENGTH, .cap = 8, .index = base,
+			       .length_index = add_register(c, p->index), .length_size = 8,
+			       .unit = p->scale, .offset = p->offset };
+
+	*offset = 0;
+	return sum.length_index == READS_NONE ? READS_NONE : add_op(c, sum);
+}
+
+static void add_memory(struct compiling *c, const struct piece *p, uint8_t role, uint16_t cap)
+{
+	struct read_op op = { .source = READ_MEMORY, .role = role, .at = p->at, .cap = cap };
+
+	op.index = add_address(c, p, &op.offset);
+	op.cap = MIN(op.cap, c->left);
+	if (op.index != READS_NONE)
+		add_op(c, op);
 }
 
 static void add_piece(struct compiling *c, const struct piece *p, uint8_t role, uint16_t cap)
@@ -359,6 +410,10 @@ static void add_piece(struct compiling *c, const struct piece *p, uint8_t role, 
 	};
 	bool literal = p->from == FROM_LITERAL;
 
+	if (p->from == FROM_MEMORY) {
+		add_memory(c, p, role, cap);
+		return;
+	}
 	add_op(c, (struct read_op){
 		.source = sources[p->from % ARRAY_SIZE(sources)], .index = p->number,
 		.role = role, .at = p->at,

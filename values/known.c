@@ -24,6 +24,7 @@ static const struct library {
 
 static const char *const *const tables[] = {
 	known_libc, known_pthread, known_ssl, known_zlib, known_databases,
+	known_usdt,
 };
 
 static const char *find_line(const char *const *lines, const char *symbol)

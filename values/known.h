@@ -11,6 +11,8 @@
 /* One line each; NULL ends them. */
 extern const char *const known_libc[], *const known_pthread[];
 extern const char *const known_ssl[], *const known_zlib[], *const known_databases[];
+/* Places for tracers, by PROVIDER:NAME: see usdt_signature.h. */
+extern const char *const known_usdt[];
 
 /* The function of that symbol in a library whose file (or soname) is called so. 0, -ENOENT, or
  * -ENOMEM. The caller clears *ret if it is 0. */

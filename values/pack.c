@@ -131,6 +131,8 @@ static void pass_piece(struct packing *p, struct piece *piece)
 	NUMBER(piece->size);
 	SIGNED(piece->offset);
 	NUMBER(piece->literal);
+	if (!p->out)
+		piece->index = PIECE_NO_REGISTER;
 }
 
 static void pass_place(struct packing *p, struct place *place)

@@ -28,6 +28,8 @@ static bool source_is_good(const struct read_plan *p, unsigned int i)
 		return o->index < i;
 	case READ_LITERAL:
 		return o->cap <= 8;
+	case READ_SUM:
+		return o->index < i && o->cap == 8 && o->length_index < i && o->unit;
 	default:
 		return false;
 	}
@@ -43,7 +45,8 @@ static bool op_is_good(const struct read_plan *p, unsigned int i)
 	    !o->cap || o->cap > READS_BYTES_MAX)
 		return false;
 	if (o->length_index != READS_NONE &&
-	    (!in_memory || o->length_index >= i || !is_length_size(o->length_size) || !o->unit))
+	    ((!in_memory && o->source != READ_SUM) || o->length_index >= i ||
+	     !is_length_size(o->length_size) || !o->unit))
 		return false;
 	if (o->flags & READ_TEXT && !in_memory)
 		return false;
@@ -76,7 +79,7 @@ uint64_t reads_kept(const struct read_plan *p)
 	for (unsigned int i = p->nentry; i < p->nops; i++) {
 		const struct read_op *o = &p->ops[i];
 
-		if (o->source == READ_MEMORY)
+		if (o->source == READ_MEMORY || o->source == READ_SUM)
 			ret |= bit_of(o->index, p);
 		ret |= bit_of(o->length_index, p) | bit_of(o->if_index, p);
 	}

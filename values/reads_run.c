@@ -105,6 +105,19 @@ static uint8_t read_memory(const struct read_op *o, uint64_t at, const struct re
 	return o->flags & READ_TEXT ? end_of_text(o, at, m, to, n, status) : status;
 }
 
+static uint8_t read_sum(const struct read_op *o, const struct reads_state *s, uint8_t *to,
+			uint16_t *n)
+{
+	uint64_t at, more;
+
+	if (!take_number(s, o->index, o->pointer_at, 8, &at) ||
+	    !take_number(s, o->length_index, o->length_at, o->length_size, &more))
+		return READ_NOT;
+	copy_number(to, at + more * o->unit + (uint64_t)(int64_t)o->offset, o->cap);
+	*n = o->cap;
+	return READ_DONE;
+}
+
 static uint8_t run_op(const struct read_op *o, const struct reads_registers *r,
 		      const struct reads_memory *m, const struct reads_state *s, uint8_t *to,
 		      uint16_t *n)
@@ -121,6 +134,8 @@ static uint8_t run_op(const struct read_op *o, const struct reads_registers *r,
 		if (!take_number(s, o->index, o->pointer_at, 8, &at) || !at)
 			return READ_NOT;
 		return read_memory(o, at + (int64_t)o->offset, m, s, to, n);
+	case READ_SUM:
+		return read_sum(o, s, to, n);
 	case READ_GENERAL:
 		copy_number(to, r->general[o->index] >> (8 * o->offset), o->cap);
 		break;

@@ -106,7 +106,11 @@ enum piece_from {
 	FROM_X87,		/* depth in the register stack */
 	FROM_STACK,		/* offset from the stack pointer at the entry */
 	FROM_LITERAL,		/* it is always `literal` */
+	FROM_MEMORY,		/* where the general register `number` points to, plus `offset`,
+				 * `literal`, and register `index` times `scale` */
 };
+
+enum { PIECE_NO_REGISTER = 0xff };	/* of FROM_MEMORY: there is none */
 
 /* Some bytes of a value. */
 struct piece {
@@ -114,6 +118,7 @@ struct piece {
 	uint8_t number;		/* of the register */
 	uint16_t at;		/* in the value: bytes */
 	uint16_t size;
+	uint8_t index, scale;	/* FROM_MEMORY; not kept in recordings */
 	int32_t offset;		/* of the stack; of a general register the bytes below it */
 	uint64_t literal;
 };

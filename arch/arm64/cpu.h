@@ -149,6 +149,8 @@ static inline void cpu_after_call(uint32_t changes, const void *room)
 
 enum { CPU_FIRST = 0, CPU_SECOND = 1 };	/* arguments: x0, x1 */
 
+enum { CPU_STACK = 31 };	/* the stack pointer, which is not among them */
+
 static inline void cpu_held(const uint64_t *held, uint64_t *general)
 {
 	for (unsigned int i = 0; i < 11; i++)

@@ -7,10 +7,24 @@
 	.text
 
 /* Stores alone. */
-	.globl	values_vectors, values_x87
-	.hidden	values_vectors, values_x87
-	.type	values_vectors, %function
+	.globl	values_vectors, values_vectors_all, values_x87
+	.hidden	values_vectors, values_vectors_all, values_x87
+	.type	values_vectors_all, %function
 	.balign	16
+values_vectors_all:
+	stp	q8, q9, [x0, #128]
+	stp	q10, q11, [x0, #160]
+	stp	q12, q13, [x0, #192]
+	stp	q14, q15, [x0, #224]
+	stp	q16, q17, [x0, #256]
+	stp	q18, q19, [x0, #288]
+	stp	q20, q21, [x0, #320]
+	stp	q22, q23, [x0, #352]
+	stp	q24, q25, [x0, #384]
+	stp	q26, q27, [x0, #416]
+	stp	q28, q29, [x0, #448]
+	stp	q30, q31, [x0, #480]
+	.type	values_vectors, %function
 values_vectors:
 	stp	q0, q1, [x0]
 	stp	q2, q3, [x0, #32]
@@ -19,6 +33,7 @@ values_vectors:
 values_x87:				/* there are none */
 	ret
 	.size	values_vectors, . - values_vectors
+	.size	values_vectors_all, . - values_vectors_all
 
 /* The Z registers, the predicates, and the first-fault register, by way of a predicate. */
 	.globl	vectors_keep, vectors_restore

@@ -108,6 +108,8 @@ static inline void cpu_after_call(uint32_t changes, const void *room)
 
 enum { CPU_FIRST = 5, CPU_SECOND = 4 };	/* arguments: %rdi, %rsi */
 
+enum { CPU_STACK = 7 };	/* the stack pointer, which is not among them */
+
 static inline void cpu_held(const uint64_t *held, uint64_t *general)
 {
 	static const uint8_t order[17] = { 6, 12, 13, 14, 15, 3, 11, 10, 9, 8, 5, 4, 1, 17, 18,

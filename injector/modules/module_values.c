@@ -3,8 +3,11 @@
 #include <errno.h>
 
 #include "injector/modules/modules.h"
+#include "symbols/funcs/usdt.h"
 #include "symbols/types/signatures.h"
+#include "values/hand.h"
 #include "values/known.h"
+#include "values/usdt_signature.h"
 
 static const char *name_of(const struct module *m, const struct func *f, uint32_t i)
 {
@@ -20,6 +23,37 @@ static int find_known(const struct module *m, const struct func *f, struct signa
 		err = known_find(m->base, name_of(m, f, i), m->symbols->machine, ret);
 	return err;
 }
+
+/* ---- places for tracers -------------------------------------------------- */
+
+static bool find_symbol(void *ctx, const char *symbol, uint64_t *ret)
+{
+	const struct module *m = ctx;
+
+	if (symbols_object(m->symbols, symbol, ret))
+		return false;
+	*ret += m->bias;
+	return true;
+}
+
+int module_usdt_signature(struct module *m, const struct usdt_site *site, const char *types,
+			  struct signature *ret)
+{
+	const struct usdt_symbols symbols = { find_symbol, m };
+	uint16_t machine = m->symbols->machine;
+	struct hand_error error;
+	size_t name;
+	int err = types ? hand_parse(types, machine, ret, &name, &error) :
+		usdt_known(site->name, machine, ret);
+
+	if (err == -ENOENT || err == -EINVAL)
+		err = signature_begin(ret, machine);
+	if (!err)
+		usdt_settle(ret, site->args, &symbols);
+	return err;
+}
+
+/* ---- functions ----------------------------------------------------------- */
 
 int module_signature(struct module *m, const struct func *f, struct signature *ret)
 {

@@ -80,6 +80,11 @@ int module_symbols(struct module *);
  * built-in table. The symbols have been read. 0, -ENOENT or -ENOMEM; the caller clears *ret if it
  * is 0. */
 int module_signature(struct module *, const struct func *, struct signature *ret);
+/* What is known of the values of a place for tracers: by its note, and by `types`, a signature by
+ * hand (NULL: by the table of well-known ones). 0 or -ENOMEM; the caller clears *ret if it is 0. */
+struct usdt_site;
+int module_usdt_signature(struct module *, const struct usdt_site *, const char *types,
+			  struct signature *ret);
 /* The places that its makers meant for tracers, in *ret. One that is no usable ELF file is an error
  * the caller may choose to skip. */
 int module_usdt(struct module *, const struct usdt_sites **ret);

@@ -7,16 +7,26 @@
 #include "arch/arch.h"
 #include "values/hand.h"
 
+/* A place has its own name alone. */
 static bool has_name(const struct selected *s, size_t i, const struct hand_spec *spec)
 {
-	const struct func *f = s->funcs[i];
-	const char *names[] = { s->names[i], f->name, f->raw };
+	const struct func *f = selected_place(s, i) ? NULL : s->funcs[i];
+	const char *names[] = { s->names[i], f ? f->name : NULL, f ? f->raw : NULL };
 
 	for (size_t j = 0; j < ARRAY_SIZE(names); j++)
 		if (names[j] && strlen(names[j]) == spec->name &&
 		    !memcmp(names[j], spec->text, spec->name))
 			return true;
 	return false;
+}
+
+/* Where the stack pointer has moved since the entry, what is on the stack lies elsewhere. */
+static void leave_stack(struct signature *s)
+{
+	for (size_t i = 0; i < s->nparams; i++)
+		for (unsigned int k = 0; k < s->params[i].place.n; k++)
+			if (s->params[i].place.pieces[k].from == FROM_STACK)
+				s->params[i].place = (struct place){ .kind = PLACE_UNKNOWN };
 }
 
 static int by_hand(const struct hand_spec *spec, struct signature *ret)
@@ -28,14 +38,36 @@ static int by_hand(const struct hand_spec *spec, struct signature *ret)
 	return err ? fail(-err, "read '%s'", spec->text) : 0;
 }
 
+/* `types` NULL: there is none by hand. Of a place that no note tells of it is the registers which
+ * the convention has at an entry. */
+static int place_signature(const struct valued_options *o, const struct selected *s, size_t i,
+			   const struct hand_spec *types, struct signature *ret)
+{
+	const struct usdt_site *site = selected_place(s, i)->site;
+	int err = -ENOENT;
+
+	if (site && (types || o->usdt || o->known))
+		return module_usdt_signature(s->module, site, types ? types->text : NULL, ret);
+	if (types)
+		err = by_hand(types, ret);
+	if (!err)
+		leave_stack(ret);
+	return err;
+}
+
 static int find_signature(const struct valued_options *o, const struct selected *s, size_t i,
 			  bool *used, struct signature *ret)
 {
+	bool place = selected_place(s, i);
+
 	for (size_t j = 0; j < o->nspecs; j++)
 		if (has_name(s, i, &o->specs[j])) {
 			used[j] = true;
-			return by_hand(&o->specs[j], ret);
+			return place ? place_signature(o, s, i, &o->specs[j], ret) :
+				by_hand(&o->specs[j], ret);
 		}
+	if (place)
+		return place_signature(o, s, i, NULL, ret);
 	return o->known ? module_signature(s->module, s->funcs[i], ret) : -ENOENT;
 }
 
@@ -53,7 +85,9 @@ static int make_plan(const struct read_plan *plan, struct valued *v)
 	memcpy(&v->plan->plan, plan, offsetof(struct read_plan, ops) +
 	       plan->nops * sizeof(plan->ops[0]));
 	for (size_t i = 0; i < plan->nops; i++) {
-		v->plan->vectors |= plan->ops[i].source == READ_VECTOR;
+		if (plan->ops[i].source == READ_VECTOR)
+			v->plan->vectors = plan->ops[i].index < CAPTURE_VECTORS ?
+				MAX(v->plan->vectors, VECTORS_FIRST) : VECTORS_ALL;
 		v->plan->x87 |= plan->ops[i].source == READ_X87;
 	}
 	return 0;
@@ -77,8 +111,7 @@ static int choose_one(const struct valued_options *o, struct selection *sel,
 {
 	struct signature signature;
 	struct read_plan plan;
-	int err = s->probes[i].refusal || s->probes[i].planned->routines != ROUTINES_C ||
-		selected_place(s, i) ? -ENOENT :
+	int err = s->probes[i].refusal || s->probes[i].planned->routines != ROUTINES_C ? -ENOENT :
 		find_signature(o, s, i, used, &signature);
 
 	if (err)

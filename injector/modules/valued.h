@@ -23,6 +23,7 @@ struct hand_spec {
 
 struct valued_options {
 	bool known;			/* of functions whose signatures are known */
+	bool usdt;			/* of places for tracers */
 	const struct hand_spec *specs;	/* of these, before all else */
 	size_t nspecs;
 	struct compile_options compile;
@@ -31,7 +32,7 @@ struct valued_options {
 
 static inline bool valued_any(const struct valued_options *o)
 {
-	return o->known || o->nspecs;
+	return o->known || o->usdt || o->nspecs;
 }
 
 /* Set `valued` of the probes of which values are to be read, which the selection then owns. 0; a

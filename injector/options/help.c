@@ -82,8 +82,8 @@ static const struct {
 	  "places that the file's makers meant for tracers:\n"
 	  "--usdt=GLOB:GLOB, or --usdt for all" },
 	{ OPT_USDT, ON_ALL & ~ON_LIST, "PROVIDER:NAME",
-	  "places that the program's makers meant for tracers;\n"
-	  "shell patterns, repeatable" },
+	  "places that the program's makers meant for tracers,\n"
+	  "with their arguments; shell patterns, repeatable" },
 	{ 'N', ON_ALL, "GLOB[@MODULE]", "leave these out; repeatable" },
 	{ 'a', ON_ALL, NULL, "with arguments and results, by debug information\n"
 	  "or a table of well-known functions" },

@@ -482,9 +482,21 @@ const char *options_directory(const struct options *o)
 	return given ? given : DEFAULT_DIRECTORY;
 }
 
+/* Places for tracers are few, and are there for what they tell. */
+static bool options_reads_usdt(const struct options *o)
+{
+	return o->nusdt && (o->verb == VERB_TRACE || o->verb == VERB_RECORD);
+}
+
+bool options_reads(const struct options *o)
+{
+	return o->args || o->nby_hand || options_reads_usdt(o);
+}
+
 struct valued_options options_valued(const struct options *o, bool later)
 {
-	return (struct valued_options){ .known = o->args, .specs = o->by_hand,
+	return (struct valued_options){ .known = o->args, .usdt = options_reads_usdt(o),
+					.specs = o->by_hand,
 					.nspecs = o->nby_hand, .compile = o->values,
 					.later = later };
 }

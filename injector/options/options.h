@@ -108,6 +108,8 @@ void options_clear(struct options *);
  * size, and a share where there is none. */
 uint64_t options_min_free(const struct options *);
 /* Which values are to be read. */
+/* Are values read of anything? */
+bool options_reads(const struct options *);
 struct valued_options options_valued(const struct options *, bool later);
 #define DEFAULT_DIRECTORY "inject.data"
 /* The trace directory that is to be written or read. */

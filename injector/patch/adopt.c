@@ -196,13 +196,13 @@ static int adopt_id(struct adopting *ad, const struct module *m, struct placed_p
 	const struct site *entry = &probe->sites[probe->nsites - 1].site;
 	int64_t at = slot_index_find(&ad->index, entry->jump.pc + m->bias, site_kind(entry));
 	uint32_t id = at < 0 ? 0 : ad->index.slots[at].func;
-	uint32_t others = probe->shared ? shared_id(&ad->ids, name) : 0;
+	uint32_t others = probe->shared ? shared_id(&ad->ids, probe, name) : 0;
 
 	if (!others && (!id || id >= ad->old->nfuncs || ad->taken[id]))
 		return 0;
 	probe->id = others ? others : id;
 	ad->taken[probe->id] = true;
-	return probe->shared ? share_id(&ad->ids, name, probe->id) : 0;
+	return probe->shared ? share_id(&ad->ids, probe, name) : 0;
 }
 
 static int adopt_probe(struct adopting *ad, const struct module *m, struct placed_probe *probe,

@@ -122,14 +122,14 @@ static int give_id(struct placing *p, struct placed_probe *probe, const char *na
 	uint32_t id = MAX(s->nfuncs, 1u);
 
 	if (!probe->id && probe->shared)
-		probe->id = shared_id(&p->ids, name);
+		probe->id = shared_id(&p->ids, probe, name);
 	if (probe->id)
-		return probe->shared ? share_id(&p->ids, name, probe->id) : 0;
+		return probe->shared ? share_id(&p->ids, probe, name) : 0;
 	if (id >= 1u << REC_FUNC_BITS)
 		return fail(ENOSPC, "no function id is left");
 	probe->id = id;
 	s->nfuncs = id + 1;
-	return probe->shared ? share_id(&p->ids, name, id) : 0;
+	return probe->shared ? share_id(&p->ids, probe, name) : 0;
 }
 
 /* Is that a jump to a stub? */
@@ -399,9 +399,10 @@ static int name_funcs(struct placing *p, const struct selection *sel)
 
 			if (probed(probe) && !probe->silent && probe->id < live->nfuncs)
 				live->funcs[probe->id] = (struct reader_func){
-					s->names[j], s->module->base, probe->entry_only != 0,
-					probe->valued ? probe->valued->packed.v : NULL,
-					probe->valued ? probe->valued->packed.n : 0 };
+					.name = s->names[j], .module = s->module->base,
+					.entry_only = probe->entry_only != 0,
+					.values = probe->valued ? probe->valued->packed.v : NULL,
+					.nvalues = probe->valued ? probe->valued->packed.n : 0 };
 		}
 	}
 	return 0;

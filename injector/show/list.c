@@ -158,7 +158,7 @@ int list_print(const struct selection *sel, struct list_more more, struct output
 			bool place = selected_place(&sel->v[i], j);
 
 			(place ? print_place : print_probe)(&sel->v[i], j, out);
-			if (more.values && !place)
+			if (more.values)
 				err = list_values_print(more.values, &sel->v[i], j, out);
 			if (more.stubs && !sel->v[i].probes[j].refusal)
 				stubs_print(&sel->v[i], j, out);

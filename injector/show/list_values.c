@@ -2,6 +2,7 @@
 #include "injector/show/list_values.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "injector/log/say.h"
 #include "symbols/types/signatures.h"
@@ -17,20 +18,32 @@ static void print_clean(const char *text, struct output *out)
 	output_printf(out, "%s", say_clean(text, clean, sizeof(clean)));
 }
 
+static int find_signature(const struct selected *s, size_t i, struct signature *ret)
+{
+	const struct marked_place *place = selected_place(s, i);
+
+	if (!place)
+		return module_signature(s->module, s->funcs[i], ret);
+	return place->site ? module_usdt_signature(s->module, place->site, NULL, ret) : -ENOENT;
+}
+
 int list_values_print(const struct compile_options *o, const struct selected *s, size_t i,
 		      struct output *out)
 {
 	char line[LINE_MAX_BYTES];
 	struct signature signature;
 	struct read_plan plan;
-	int err = module_signature(s->module, s->funcs[i], &signature);
+	int err = find_signature(s, i, &signature);
 
 	if (err)
 		return err == -ENOENT ? 0 : err;
 	reads_compile(&signature, o, &plan);
-	values_declaration(&signature, s->funcs[i]->name, line, sizeof(line));
+	bool place = selected_place(s, i);
+
+	values_declaration(&signature, place ? s->names[i] : s->funcs[i]->name, line, sizeof(line));
 	output_printf(out, "  ");
-	print_clean(line, out);
+	/* There is no result of a place. */
+	print_clean(line + (place ? strlen("void ") : 0), out);
 	if (values_read(&signature, &plan, line, sizeof(line))) {
 		output_printf(out, "  # ");
 		print_clean(line, out);

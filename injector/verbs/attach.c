@@ -83,7 +83,7 @@ void trace_select(const struct trace *t, struct select_options *ret)
 		.include = o->include, .ninclude = o->ninclude,
 		.exclude = o->exclude, .nexclude = o->nexclude,
 		.usdt = o->usdt, .nusdt = o->nusdt,
-		.caught = t->caught, .finders = true, .guards = o->args || o->nby_hand,
+		.caught = t->caught, .finders = true, .guards = options_reads(o),
 		.entry_only = o->entry_only || t->way->entry_only,
 		.timed = t->way->pairs,
 		.traps = t->traps, .short_names = o->short_names, .progress = say_progress,

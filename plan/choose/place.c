@@ -223,7 +223,8 @@ static void add_insn(struct stub *s, const struct placed_probe *probe,
 static void add_entry(struct stub *s, const struct placed_probe *probe, const struct site *site,
 		      const struct routines *to)
 {
-	uint64_t late = site->lowered / 8u | to->late_word;
+	size_t zone = site->place ? s->arch->zone : 0;
+	uint64_t late = (site->lowered + zone) / 8u | to->late_word;
 	uint64_t mark = to->marks_late ? late << REC_LATE_SHIFT : 0;
 
 	if (probe->silent) {
@@ -233,7 +234,7 @@ static void add_entry(struct stub *s, const struct placed_probe *probe, const st
 	}
 	if (site->place) {
 		add_call(s, REC_NONE | mark, to->mark,
-			 s->arch->zone ? STUB_RECORD_BELOW : STUB_RECORD, probe, to);
+			 zone ? STUB_RECORD_BELOW : STUB_RECORD, probe, to);
 		return;
 	}
 	if (site->lowered && !probe->entry_only)

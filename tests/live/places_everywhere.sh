@@ -35,18 +35,46 @@ under_load()
 	tell still '^still' >/dev/null
 }
 
+# Registers are read there, too, by C.
+valued()
+{
+	local values=() place
+
+	for place in "${PLACES[@]}"; do
+		[ "$place" = -f ] || values+=(-A "$place(a:i64, b:str, x:f64)")
+	done
+	# Of those without room it would be said that none is probed.
+	mapfile -t refused < <("$INJECT" list -q "$VICTIMS/places" "${PLACES[@]}" 2>/dev/null |
+		awk -F '\t' '$5 == "refused" { print $4 "(a:i64, b:str, x:f64)" }')
+	for place in "${refused[@]}"; do
+		for i in "${!values[@]}"; do
+			[ "${values[i]}" != "$place" ] || unset "values[i]" "values[i-1]"
+		done
+	done
+	inject_bg -p "$VICTIM" "${PLACES[@]}" "${values[@]}"
+	tell "check $CALLS" '^checked' >/dev/null
+	inject_end
+	removed
+	! sed -n 's/^.*| //p' trace.out | grep -v '(a=-\?[0-9]*, b=.*, x=.*);$' ||
+		die "a place is without values"
+	read=$((read + $(grep -c 'pl_line' trace.out || true)))
+}
+
 victim places
 mapfile -t all < <(places_of places pl_line_zone pl_line_flags pl_line_vector pl_switch pl_loop \
 	pl_float pl_deep)
 lines=$(printf '%s\n' "${all[@]}" | grep -c pl_line)
 passed=0
+read=0
 for ((n = 1; n <= STRIDE; n++)); do
 	every $STRIDE $n "${all[@]}"
 	counted
+	valued
 	under_load
 done
-echo "${#all[@]} places, $lines that are passed once a call, $passed counted"
+echo "${#all[@]} places, $lines that are passed once a call, $passed counted, $read times values"
 [ "${#all[@]}" -gt 100 ] || die "there are few"
+[ $read -ge $((passed * CALLS)) ] || die "values are missing"
 # Where two are nearer than a jump is long, the second one has no room.
 [ $((passed * 10)) -ge $((lines * 9)) ] || die "many have no room"
 

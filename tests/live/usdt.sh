@@ -18,7 +18,7 @@ semaphores()
 # seen NAME: how often, by a table of count.
 seen() { awk -v name="$1" '$2 == name { print $1 }' trace.out; }
 
-status 0 "$INJECT" list --usdt "$VICTIMS/usdt"
+status 0 "$INJECT" list --usdt='us:[pt]*' "$VICTIMS/usdt"
 [ "$(cut -f4 trace.out | sort | uniq -c | awk '{ printf "%s %s;", $1, $2 }')" = \
 	"1 us:plain;1 us:tick;1 us:tock;2 us:twice;" ] || { cat trace.out; die "others are listed"; }
 [ "$(cut -f7 trace.out | sort | uniq -c | awk '{ printf "%s;", $1 }')" = "3;1;1;" ] ||

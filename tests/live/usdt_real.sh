@@ -44,6 +44,17 @@ for line in sys.stdin:
 	# Python 3.11 goes by the place at the end only.
 	[ "$(seen 'python:function__*')" -ge 350 ] || die "few functions were seen"
 	status 0 "$INJECT" -p $python_pid --usdt 'python:*' -d 0.2 -o /dev/null
+	# Arguments: those of the function that is called, and what a collection has found.
+	inject_bg -p $python_pid --usdt 'python:gc__*' --usdt 'python:function__return' \
+		--usdt 'python:import__find__load__start'
+	echo 8 >&8
+	wait_until 30 has_line 'done 8' python.out || { cat python.err; die "it does not go on"; }
+	inject_end
+	clean $python_pid
+	grep -q 'python:gc__start(generation=2);' trace.out || die "a generation is not known"
+	grep -q 'python:gc__done(collected=[0-9]*);' trace.out || die "what was found is not known"
+	[ "$(grep -c 'function__return(file="<string>", function="work", line=[45]);' trace.out)" \
+		-ge 50 ] || { head trace.out; die "functions have no names"; }
 	exec 8>&-
 	wait $python_pid || die "Python has failed"
 	tried=$((tried + 1))

@@ -3,7 +3,11 @@
 #include <elf.h>
 
 #include "tests/unit/check.h"
+#include "values/compile.h"
+#include "values/hand.h"
+#include "values/text.h"
 #include "values/usdt_args.h"
+#include "values/usdt_signature.h"
 
 static struct usdt_args args;
 
@@ -154,6 +158,94 @@ static void several(void)
 	CHECK(args.n == 1 && args.v[0].from == USDT_UNKNOWN);
 }
 
+static bool found(void *ctx, const char *symbol, uint64_t *ret)
+{
+	*ret = 0x5555deadbeef0000;
+	return *symbol != 'w';
+}
+
+/* ---- plans --------------------------------------------------------------- */
+
+static struct signature signature;
+static struct read_plan plan;
+
+/* Compile a note's text; `types` by hand, or NULL. */
+static void compiled(const char *text, const char *types, uint16_t machine)
+{
+	const struct usdt_symbols symbols = { found, NULL };
+	const struct compile_options options = { 0 };
+	struct hand_error error;
+	size_t name;
+
+	MUST(!(types ? hand_parse(types, machine, &signature, &name, &error) :
+	       signature_begin(&signature, machine)));
+	usdt_settle(&signature, text, &symbols);
+	reads_compile(&signature, &options, &plan);
+	CHECK(!reads_check(&plan));
+}
+
+static size_t ask(void *ctx, uint64_t at, void *buf, size_t n)
+{
+	const char *text = "abc";
+
+	if (at == 0x1000)
+		memcpy(buf, text, MIN(n, (size_t)4));
+	else
+		memset(buf, (int)(at & 0x7f), n);
+	return n;
+}
+
+/* Is that what is shown, where register n holds 0x100 * n, and memory the low byte of its
+ * address? */
+static void reads_as(const char *text, const char *types, uint16_t machine, const char *want)
+{
+	static struct reads_registers r;
+	static struct reads_state state;
+	const struct reads_memory memory = { ask, NULL };
+	struct capture capture;
+	char line[256];
+
+	for (unsigned int i = 0; i < READS_GENERAL; i++)
+		r.general[i] = 0x100 * i;
+	memset(r.vector, 0, sizeof(r.vector));
+	for (unsigned int i = 0; i < READS_VECTOR; i++)
+		memcpy(r.vector[i], &(double){ i + 0.5 }, sizeof(double));
+	memset(&state, 0, sizeof(state));
+	compiled(text, types, machine);
+	reads_run(&plan, false, &r, &memory, &state);
+	CHECK(!capture_parse(&signature, &plan, state.capture, state.used, NULL, 0, &capture));
+	values_args(&capture, line, sizeof(line));
+	if (strcmp(line, want)) {
+		failures++;
+		fprintf(stderr, "%s (%s): %s, not %s\n", text, types ? types : "", line, want);
+	}
+	signature_clear(&signature);
+}
+
+static void plans(void)
+{
+	/* %rdx has number 1, %rcx 2, %rbx 3, %rsp 7. */
+	reads_as("8@%rdx -4@%ecx 1@%bh 2@%r8w", NULL, EM_X86_64, "256, 512, 3, 2048");
+	reads_as("8@$-5 -8@$-5 1@$300 4@$0x10", NULL, EM_X86_64,
+		 "18446744073709551611, -5, 44, 16");
+	reads_as("1@5(%rdx) 1@(%rsp) 1@-1(%rbx)", NULL, EM_X86_64, "5, 0, 127");
+	reads_as("1@3(%rdx,%rcx,8) 1@(,%rdx,4) 1@foo+7(%rip) 1@foo(%rdx)", NULL, EM_X86_64,
+		 "3, 0, 7, 0");
+	reads_as("8f@%xmm0 8f@%xmm9 8@%xmm15", NULL, EM_X86_64, "0.5, 9.5, 4624915342332788736");
+	/* What no register of ours has; a symbol that there is not; a form that is none. */
+	reads_as("8f@%xmm16 8@what(%rip) 8@%what", NULL, EM_X86_64,
+		 "<unknown>, <unknown>, <unknown>");
+	reads_as("8@$foo", NULL, EM_X86_64, "6149065704058322944");
+	reads_as("8@$4096 4@%edx -4@$1", "p:n(s:str, m:x64, b:bool, none:int)", EM_X86_64,
+		 "s=\"abc\", m=0x100, b=true, none=<unknown>");
+	/* No pointer has four bytes; an address that is none. */
+	reads_as("4@$4096 8@$0", "p:n(s:str, t:str)", EM_X86_64, "s=4096, t=NULL");
+	reads_as("8@%rdx 8@%rcx", "p:n(arg2:x16)", EM_X86_64, "arg2=0x200");
+	reads_as("8@x1 -4@w2 8@sp 1@[sp, 8] 1@[x0, x1] 1@[x2, x3, lsl 2] 8f@d31 8@5", NULL,
+		 EM_AARCH64, "256, 512, 7936, 8, 0, 0, 31.5, 5");
+	reads_as("1@foo", "p:n(c:char)", EM_AARCH64, "c='\\x00'");
+}
+
 /* Whatever there is: nothing behind the text is read. */
 static void hostile(void)
 {
@@ -177,6 +269,9 @@ static void hostile(void)
 		usdt_args_parse(text, machine, &args);
 		for (size_t k = 0; k < args.n; k++)
 			usdt_arg_text(&args.v[k], machine, buf, sizeof(buf));
+		compiled(text, i & 2 ? "p:n(s:str, m:buf(n), n:int)" : NULL, machine);
+		CHECK(plan.nentry == plan.nops);
+		signature_clear(&signature);
 		free(text);
 	}
 	static char most[5000];
@@ -193,6 +288,7 @@ int main(void)
 	memory();
 	arm64();
 	several();
+	plans();
 	hostile();
 	return failures != 0;
 }

@@ -7,6 +7,8 @@
  * Command "run N" -> ran N tick N tock N: so many rounds; how often it has made the arguments of
  * tick and tock meanwhile.
  * Command "set N" -> set N: of tick, as another tracer would.
+ * Command "kept N" -> kept N: us:registers, with arguments in registers of each kind, and with all
+ * of them, the flags and what is below the stack pointer in use; it fails if one has changed.
  * Command "fork" -> child PID: which answers instead, until "back" -> back.
  */
 #include <sys/wait.h>
@@ -80,6 +82,97 @@ PROBED void us_round(unsigned long i)
 	victim_count();
 }
 
+#ifdef __x86_64__
+/* Registers have numbers made of `seed`, and are compared behind the place. */
+__asm__(
+"	.data\n"
+"us_word: .quad 0x1122334455667788\n"
+"us_words: .quad 11, -22, 33, -44\n"
+"	.text\n"
+"	.globl us_kept\n	.type us_kept, @function\n	.p2align 4\n"
+"us_kept:\n"
+"	.cfi_startproc\n"
+"	push %rbx\n	.cfi_adjust_cfa_offset 8\n	.cfi_rel_offset rbx, 0\n"
+"	push %rbp\n	.cfi_adjust_cfa_offset 8\n	.cfi_rel_offset rbp, 0\n"
+"	mov %rdi, %rax\n"
+"	mov %rdi, -8(%rsp)\n"
+"	mov %rdi, -128(%rsp)\n"
+"	lea us_words(%rip), %r8\n"
+"	and $3, %edi\n"
+"	mov %rdi, %r9\n"
+"	.irp r, rbx, rcx, rdx, rsi, rdi, rbp, r10, r11\n"
+"	imul $0x4c957f2d, %rax\n"
+"	add $12345, %rax\n"
+"	mov %rax, %\\r\n"
+"	.endr\n"
+"	.irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n"
+"	lea \\n(%rax), %rax\n"
+"	cvtsi2sd %eax, %xmm\\n\n"
+"	.endr\n"
+"	mov $0x1234, %eax\n"
+"	stc\n"
+"990:	nop\n"
+"	.byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"
+"	jnc 3f\n"
+"	cmp $0x1234, %rax\n	jne 3f\n"
+"	mov -8(%rsp), %rax\n"
+"	cmp %rax, -128(%rsp)\n	jne 3f\n"
+"	push %r9\n	.cfi_adjust_cfa_offset 8\n"
+"	.irp r, rbx, rcx, rdx, rsi, rdi, rbp, r10, r11\n"
+"	imul $0x4c957f2d, %rax\n"
+"	add $12345, %rax\n"
+"	cmp %rax, %\\r\n	jne 2f\n"
+"	.endr\n"
+"	.irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n"
+"	lea \\n(%rax), %rax\n"
+"	cvttsd2si %xmm\\n, %r9d\n"
+"	cmp %eax, %r9d\n	jne 2f\n"
+"	.endr\n"
+"	pop %r9\n	.cfi_adjust_cfa_offset -8\n"
+"	lea us_words(%rip), %rax\n"
+"	cmp %rax, %r8\n	jne 3f\n"
+"	mov %r9d, %eax\n"
+"	jmp 4f\n"
+"2:	pop %r9\n"
+"3:	mov $-1, %eax\n"
+"4:	pop %rbp\n	.cfi_adjust_cfa_offset -8\n	.cfi_restore rbp\n"
+"	pop %rbx\n	.cfi_adjust_cfa_offset -8\n	.cfi_restore rbx\n"
+"	ret\n"
+"	.cfi_endproc\n"
+"	.size us_kept, . - us_kept\n"
+"	.pushsection .note.stapsdt,\"\",\"note\"\n"
+"	.balign 4\n"
+"	.4byte 992f-991f, 994f-993f, 3\n"
+"991: .asciz \"stapsdt\"\n"
+"992: .balign 4\n"
+"993: .8byte 990b\n"
+"	.8byte 0\n"
+"	.8byte 0\n"
+"	.asciz \"us\"\n"
+"	.asciz \"registers\"\n"
+"	.asciz \"8@-8(%rsp) -8@(%r8,%r9,8) 1@%ah -1@%al 8@us_word(%rip) 2@us_word+2(%rip) "
+		"-4@$-5 8f@%xmm0 8f@%xmm7 8f@%xmm8 8f@%xmm15 -8@%r9\"\n"
+"994: .balign 4\n"
+"	.popsection\n");
+
+int us_kept(unsigned long seed);
+#else
+static int us_kept(unsigned long seed)
+{
+	return (int)(seed & 3);
+}
+#endif
+
+static void keep(unsigned long n)
+{
+	for (unsigned long i = 0; i < n; i++)
+		if (us_kept(i) != (int)(i & 3)) {
+			victim_say("not kept %lu", i);
+			_exit(3);
+		}
+	victim_say("kept %lu", n);
+}
+
 static bool child;
 
 static void fork_one(void)
@@ -112,6 +205,8 @@ static void each(const char *command)
 	} else if (sscanf(command, "set %lu", &n) == 1) {
 		us_tick_semaphore = (unsigned short)n;
 		victim_say("set %lu", n);
+	} else if (sscanf(command, "kept %lu", &n) == 1) {
+		keep(n);
 	} else if (sscanf(command, "run %lu", &n) == 1) {
 		ticks = tocks = 0;
 		for (unsigned long i = 0; i < n; i++)

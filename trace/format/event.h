@@ -12,7 +12,16 @@ struct reader_func {
 	/* Its signature and read plan (values/pack.h); NULL: nothing is read of its calls. */
 	const uint8_t *values;
 	size_t nvalues;
+	/* Of a recording: the first place of that name; NULL: this is it. Where different things
+	 * are read at places of one name, each has a number. */
+	const struct reader_func *same;
 };
+
+/* The one by which calls are counted. */
+static inline const struct reader_func *reader_func_counted(const struct reader_func *f)
+{
+	return f->same ? f->same : f;
+}
 
 enum event_kind {
 	EVENT_ENTRY,

@@ -475,6 +475,31 @@ static int name_rest(struct metadata *m)
 	return 0;
 }
 
+static int by_name(const void *x, const void *y)
+{
+	const struct reader_func *a = *(struct reader_func *const *)x;
+	const struct reader_func *b = *(struct reader_func *const *)y;
+
+	return strcmp(a->name, b->name) ?: strcmp(a->module, b->module) ?: (a > b) - (a < b);
+}
+
+static int join_places(struct metadata *m)
+{
+	auto_free struct reader_func **v = calloc(m->about.nfuncs + 1, sizeof(*v));
+	size_t n = 0;
+
+	if (!v)
+		return -ENOMEM;
+	for (size_t i = 0; i < m->about.nfuncs; i++)
+		if (m->funcs[i].entry_only && m->funcs[i].values)
+			v[n++] = &m->funcs[i];
+	vec_sort(v, n, by_name);
+	for (size_t i = 1; i < n; i++)
+		if (!strcmp(v[i]->name, v[i - 1]->name) && !strcmp(v[i]->module, v[i - 1]->module))
+			v[i]->same = reader_func_counted(v[i - 1]);
+	return 0;
+}
+
 int metadata_read(const char *text, size_t size, struct metadata *ret)
 {
 	struct scan s = { .p = text, .end = text + size, .m = ret };
@@ -483,6 +508,7 @@ int metadata_read(const char *text, size_t size, struct metadata *ret)
 	scan_all(&s);
 	s.err = s.err ?: ret->funcs ? s.err : -EBADMSG;
 	s.err = s.err ?: name_rest(ret);
+	s.err = s.err ?: join_places(ret);
 	if (!s.err && !ret->version)
 		s.err = -EBADMSG;
 	if (s.err)

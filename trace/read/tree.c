@@ -97,6 +97,7 @@ static uint64_t child(struct tree *t, uint64_t outer, const struct reader_func *
 {
 	uint32_t parent = (uint32_t)outer, node;
 
+	func = reader_func_counted(func);
 	if (outer & BEYOND)
 		return outer;
 	/* At most half of the index is used. */

@@ -93,7 +93,7 @@ static void add_span(struct making *m, struct stats *s, uint64_t ns)
 static void add_call(void *ctx, const struct call *c, bool nested)
 {
 	struct making *m = ctx;
-	struct stats *s = &m->stats[c->func - m->about->funcs];
+	struct stats *s = &m->stats[reader_func_counted(c->func) - m->about->funcs];
 	const struct clock *clock = &m->about->clock;
 	uint64_t span = c->span, ns;
 
