@@ -139,6 +139,13 @@ struct effect_of {
 
 enum { EFFECT_MEMORY = ARCH_REGISTERS_MAX };
 
+/* Of what does no more than to write to memory. */
+struct only_stores {
+	int8_t base;		/* memory at this register and `number`; -1: not even that */
+	uint8_t most;		/* bytes that it writes, at most */
+	int64_t number;
+};
+
 /* The same on vector registers, of which there are at most 32. */
 struct vectors {
 	int8_t to;		/* that it sets; -1: none */
@@ -310,6 +317,9 @@ struct arch {
 	/* May it, which falls through, write to the stack, or change where that is? By a look at
 	 * its bytes: of most not. Not NULL where `effect` is not. */
 	bool (*is_of_stack)(const uint8_t *p, const struct insn *in);
+	/* Is all that `effect` says of it that it writes to memory so, or not even that? By a look
+	 * at its bytes: of many it is, of which false is said. Not NULL where `effect` is not. */
+	bool (*only_stores)(const uint8_t *p, const struct insn *in, struct only_stores *ret);
 	/* Which two registers are equal (bit n: register n) where this branch is not taken, which
 	 * follows a comparison at `p`? 0: none. Not NULL where `effect` is not. */
 	uint16_t (*equals)(const uint8_t *p, const struct insn *compare, const struct insn *branch);

@@ -220,7 +220,8 @@ struct step {
 /* A direct jump or branch of a body, and where it leads. */
 struct link {
 	raddr_t to;
-	size_t step;
+	uint32_t step;
+	uint32_t at;		/* of a flow: the step there; as many as there are: none */
 };
 
 struct body {

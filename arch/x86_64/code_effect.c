@@ -469,12 +469,30 @@ static void lose_stack(struct effect *e)
 	set(e, EFFECT_KEEP, NONE);
 }
 
+/* Pushes and pops of one register, without any other prefix: what is most frequent. */
+static bool effect_short(const uint8_t *p, const struct insn *in, struct effect *e)
+{
+	bool rex = in->size == 2 && (*p & 0xf0) == 0x40;
+	uint8_t op = p[rex];
+	int reg = (op & 7) | (rex && *p & X86_REX_B ? 8 : 0);
+
+	if (in->size != 1 + rex || (op & 0xf0) != 0x50)
+		return false;
+	if (op & 8)
+		set(e, EFFECT_POP, reg);
+	else
+		e->pushes = true, e->source = (int8_t)reg;
+	return true;
+}
+
 void x86_effect(const uint8_t *p, size_t n, const struct insn *in, struct effect *e)
 {
 	struct x86_form f;
 
 	*e = (struct effect){ .reg = NONE, .base = NONE, .index = NONE, .source = NONE,
 			       .vector = NONE, .stored = NONE };
+	if (effect_short(p, in, e))
+		return;
 	if (x86_parse(p, n, &f)) {
 		e->others = 0xffff;
 		return;

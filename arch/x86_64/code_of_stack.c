@@ -93,3 +93,71 @@ bool x86_is_of_stack(const uint8_t *p, const struct insn *in)
 	}
 	return false;
 }
+
+/* ---- what is no more than a store, or not even that ------------------------- */
+
+enum {
+	SIMPLE_NOT,
+	SIMPLE_NOTHING,		/* it sets no general register, and writes to no memory */
+	SIMPLE_STORE,		/* but to its operand, if that is memory: 8 bytes at most, */
+	SIMPLE_WIDE,		/* or 16 */
+	SIMPLE_GROUP,		/* the last of the group compares; the others are not simple */
+};
+
+static const uint8_t simple[2][256] = {
+	{
+		[0x38 ... 0x3b] = SIMPLE_NOTHING, [0x84 ... 0x85] = SIMPLE_NOTHING,
+		[0x80 ... 0x81] = SIMPLE_GROUP, [0x83] = SIMPLE_GROUP,
+		[0x88 ... 0x89] = SIMPLE_STORE, [0xc6 ... 0xc7] = SIMPLE_STORE,
+	}, {
+		[0x10] = SIMPLE_NOTHING, [0x12] = SIMPLE_NOTHING, [0x14 ... 0x16] = SIMPLE_NOTHING,
+		[0x1f] = SIMPLE_NOTHING, [0x28] = SIMPLE_NOTHING, [0x2a] = SIMPLE_NOTHING,
+		[0x2e ... 0x2f] = SIMPLE_NOTHING, [0x51] = SIMPLE_NOTHING,
+		[0x54 ... 0x5f] = SIMPLE_NOTHING, [0x6f] = SIMPLE_NOTHING,
+		[0xef] = SIMPLE_NOTHING,
+		[0x11] = SIMPLE_WIDE, [0x13] = SIMPLE_WIDE, [0x17] = SIMPLE_WIDE,
+		[0x29] = SIMPLE_WIDE, [0x7f] = SIMPLE_WIDE, [0xd6] = SIMPLE_WIDE,
+	},
+};
+
+/* Memory at a register and a number: the register; -1: another operand. */
+static int simple_operand(const uint8_t *p, size_t left, unsigned int rex, int64_t *number)
+{
+	unsigned int modrm = left ? *p : 0xff, mod = modrm >> 6, base = modrm & 7;
+	size_t at = 1;
+
+	if (base == RSP && left > at) {
+		if ((p[at] & 0x38) != RSP << 3 || rex & X86_REX_X)
+			return -1;
+		base = p[at++] & 7;
+	}
+	*number = 0;
+	if (mod == 3 || (!mod && base == RBP) || left < at + (mod == 1 ? 1 : mod ? 4 : 0))
+		return -1;
+	if (mod)
+		*number = x86_signed(p + at, mod == 1 ? 1 : 4);
+	return (int)(base | (rex & X86_REX_B ? 8 : 0));
+}
+
+bool x86_only_stores(const uint8_t *p, const struct insn *in, struct only_stores *ret)
+{
+	size_t n = in->size, at = 0;
+	unsigned int rex = 0;
+
+	while (at + 1 < n && (p[at] == 0x66 || (p[at] & 0xfe) == 0xf2))
+		at++;
+	if (at + 1 < n && (p[at] & 0xf0) == 0x40)
+		rex = p[at++];
+	bool longer = p[at] == 0x0f && at + 2 < n;
+
+	at += longer;
+	uint8_t how = simple[longer][p[at++]];
+	unsigned int modrm = at < n ? p[at] : 0;
+
+	if (how == SIMPLE_GROUP)
+		how = (modrm >> 3 & 7) == 7 ? SIMPLE_NOTHING : SIMPLE_NOT;
+	*ret = (struct only_stores){ .base = -1, .most = how == SIMPLE_WIDE ? 16 : 8 };
+	if (how == SIMPLE_STORE || how == SIMPLE_WIDE)
+		ret->base = (int8_t)simple_operand(p + at, n - at, rex, &ret->number);
+	return how == SIMPLE_NOTHING || ret->base >= 0;
+}

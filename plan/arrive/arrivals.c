@@ -295,8 +295,9 @@ static int judge_sums(struct plan_impl *p, struct flow *f, uint32_t regs, size_t
 		uint32_t named = regs ? regs & named_next(&n, i) : 0;
 		raddr_t place = 0;
 		enum mixes mixes = mixed ? mixed_next(mixed, i, &place) : MIXES_NOT;
-		struct values s = { .n = 0 };
+		struct values s;
 
+		s.n = 0;
 		if (mixes == MIXES_PLACE) {
 			back |= body_has(b, place);
 			err = lead_later(p, place);

@@ -152,6 +152,12 @@ static void note_above(struct back *b, const struct insn *in, const struct effec
 		b->above_most = (int32_t)end;
 }
 
+static void note_copies(struct back *b)
+{
+	b->copies = b->held ||
+		(b->copied && b->stack.at[b->impl->arch->frame] != STACK_NOT);
+}
+
 /* Which of the registers that an instruction sets have an address of the stack now? */
 static void note_held(struct back *b, const struct effect *e)
 {
@@ -169,7 +175,20 @@ static void note_held(struct back *b, const struct effect *e)
 			*at = STACK_NOT;
 		b->held = (b->held & ~(1u << i)) | (*at != STACK_NOT ? 1u : 0) << i;
 	}
-	b->copies = b->held || (b->copied && b->stack.at[arch->frame] != STACK_NOT);
+	note_copies(b);
+}
+
+/* Does it neither change where the stack is, nor write to what is near the way back, or above? */
+static bool keeps_away(struct back *b, const struct insn *in, const uint8_t *bytes)
+{
+	struct only_stores w;
+
+	if (!b->impl->arch->only_stores(bytes, in, &w) ||
+	    (w.base >= 0 && stack_is_known(&b->stack, w.base) &&
+	     b->stack.at[w.base] + w.number > -w.most))
+		return false;
+	note_copies(b);
+	return true;
 }
 
 static void pass_effect(struct back *b, const struct insn *in, const struct effect *e)
@@ -273,7 +292,7 @@ bool back_pass(struct back *b, const struct insn *in, const uint8_t *bytes, size
 		find_stack(b, in->pc);
 		note_change(b, in->pc);
 	}
-	if (plain) {
+	if (plain && !keeps_away(b, in, bytes)) {
 		b->impl->arch->effect(bytes, left, in, &e);
 		pass_effect(b, in, &e);
 		b->pushed |= e.pushes;

@@ -538,6 +538,9 @@ static int sweep_share(struct plan_impl *own, size_t part, void *shares)
 	struct range t = share->ground->text->range;
 	struct sweep s = { .impl = own, .ground = share->ground, .from = t.start };
 	raddr_t first = share->first < share->end ? f[share->first].range.start : t.end;
+	raddr_t end = share->first < share->end ? f[share->end - 1].range.start : t.end;
+
+	ground_warm(share->ground, first, end);
 	int err = share->begins ? sweep_to(&s, first) : sweep_lead_in(&s, share->first);
 
 	for (size_t i = share->first; i < share->end && !err; i++) {

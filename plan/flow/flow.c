@@ -32,11 +32,12 @@ int flow_make(const struct body *b, struct flow *ret)
 {
 	*ret = (struct flow){ .body = b, .arch = b->impl->arch };
 	ret->leads = calloc(b->nsteps + 1, sizeof(*ret->leads));
+	ret->to = calloc(b->nsteps + 1, sizeof(*ret->to));
 	ret->led = malloc((b->nsteps + 1) * sizeof(*ret->led));
 	ret->touches = malloc((b->nsteps + 1) * sizeof(*ret->touches));
 	ret->effects = malloc((b->nsteps + 1) * sizeof(*ret->effects));
 	ret->leavers = malloc((b->nsteps + 1) * sizeof(*ret->leavers));
-	if (!ret->leads || !ret->led || !ret->touches || !ret->effects || !ret->leavers)
+	if (!ret->leads || !ret->to || !ret->led || !ret->touches || !ret->effects || !ret->leavers)
 		return fail(ENOMEM, "plan %s", b->func->name);
 	find_leavers(ret);
 	memset(ret->touches, UINT8_MAX, (b->nsteps + 1) * sizeof(*ret->touches));
@@ -55,7 +56,7 @@ int flow_link(struct flow *f, size_t step, raddr_t to)
 
 	if (!l)
 		return -ENOMEM;
-	*l = (struct link){ to, step };
+	*l = (struct link){ to, (uint32_t)step, 0 };
 	return 0;
 }
 
@@ -63,14 +64,20 @@ void flow_ready(struct flow *f)
 {
 	flow_forget(f);
 	base_sort(f->links, f->nlinks, sizeof(*f->links));
-	for (size_t i = 0; i < f->nlinks; i++)
-		if (!i || f->links[i].to != f->links[i - 1].to) {
-			size_t step = body_step(f->body, f->links[i].to);
+	for (size_t i = 0; i < f->nlinks; i++) {
+		struct link *l = &f->links[i];
 
-			f->led[step] = 2 + (uint32_t)i;
-			if (step)
-				f->touches[step - 1] |= TOUCHES_ALL;
+		if (!i || l->to != l[-1].to) {
+			l->at = (uint32_t)body_step(f->body, l->to);
+			f->led[l->at] = 2 + (uint32_t)i;
+			if (l->at)
+				f->touches[l->at - 1] |= TOUCHES_ALL;
+		} else {
+			l->at = l[-1].at;
 		}
+		if (f->body->steps[l->step].insn.dest == l->to)
+			f->to[l->step] = 1 + l->at;
+	}
 }
 
 void flow_clear(struct flow *f)
@@ -78,6 +85,7 @@ void flow_clear(struct flow *f)
 	flow_forget(f);
 	free(f->links);
 	free(f->leads);
+	free(f->to);
 	free(f->led);
 	free(f->touches);
 	free(f->effects);

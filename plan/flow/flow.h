@@ -35,6 +35,12 @@ static inline size_t flow_first_link(const struct flow *f, size_t step)
 	return f->led[step] > 1 ? f->led[step] - 2 : f->nlinks;
 }
 
+/* The step that a jump, branch or call leads to; the number of steps: none. */
+static inline size_t flow_led_to(const struct flow *f, size_t step)
+{
+	return f->to[step] ? f->to[step] - 1 : f->body->nsteps;
+}
+
 /* Room for one more search; false: there is none. */
 bool flow_enter(struct flow *);
 void flow_leave(struct flow *);

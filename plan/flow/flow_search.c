@@ -228,12 +228,13 @@ static bool are_whole(const struct values *s)
 static void set_by_slot(struct flow *f, size_t step, const struct slot *slot, struct values *ret)
 {
 	int place = flow_slot(f, slot->base, slot->number);
-	struct values of = { .n = 0 };
+	struct values of;
 
 	if (place < 0) {
 		values_add(ret, value_any);
 		return;
 	}
+	of.n = 0;
 	flow_search(f, step, place, &of);
 	values_add_all(ret, &of);
 	bool sure = f->near_only || !are_whole(&of) ||

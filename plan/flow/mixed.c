@@ -100,16 +100,6 @@ static bool is_leaver(const struct flow *f, size_t step, size_t *leaver)
 		f->leads[step] != LEADS_BY_SWITCH;
 }
 
-/* The step that a jump, branch or call leads to; the number of steps: none. */
-static size_t led_to(struct mixed *m, size_t step)
-{
-	const struct body *b = m->flow->body;
-
-	if (!m->to[step])
-		m->to[step] = 1 + (uint32_t)body_step(b, b->steps[step].insn.dest);
-	return m->to[step] - 1;
-}
-
 /* A call of the body's own: what is called has the registers as they are before it, and one word
  * more on the stack; or it is the body from its start on, with a frame of its own. */
 static void call_own(struct mixed *m, size_t to, const struct mixed_state *from)
@@ -135,10 +125,10 @@ static void lead_on(struct mixed *m, size_t step, size_t *leaver, const struct m
 	const struct step *st = &f->body->steps[step];
 
 	if (st->insn.dest && st->insn.kind != INSN_CALL)
-		join_at(m, led_to(m, step), s);
+		join_at(m, flow_led_to(f, step), s);
 	for (size_t i = 0; i < f->nlinks && f->leads[step] == LEADS_BY_SWITCH; i++)
 		if (f->links[i].step == step)
-			join_at(m, body_step(f->body, f->links[i].to), s);
+			join_at(m, f->links[i].at, s);
 	if (is_leaver(f, step, leaver)) {
 		struct mixed_state away = state_away(m, step, s);
 
@@ -182,7 +172,7 @@ static void go_through(struct mixed *m)
 		if (!s.reached)
 			continue;
 		size_t called = b->steps[i].insn.kind == INSN_CALL && b->steps[i].insn.dest ?
-			led_to(m, i) : b->nsteps;
+			flow_led_to(m->flow, i) : b->nsteps;
 
 		if (called < b->nsteps)
 			call_own(m, called, &s);
@@ -203,8 +193,7 @@ static int make_states(struct mixed *m)
 		if (begins_anew(m, i))
 			m->at[i] = (uint32_t)++m->nstates;
 	m->states = calloc(m->nstates + 1, sizeof(*m->states));
-	m->to = calloc(b->nsteps + 1, sizeof(*m->to));
-	return m->at && m->states && m->to ? 0 : -ENOMEM;
+	return m->at && m->states ? 0 : -ENOMEM;
 }
 
 /* What no way leads to that is known is come to from elsewhere. */
@@ -243,7 +232,6 @@ void flow_mixed_free(struct mixed *m)
 {
 	if (m) {
 		free(m->at);
-		free(m->to);
 		free(m->states);
 	}
 	free(m);

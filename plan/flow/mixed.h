@@ -32,8 +32,6 @@ struct mixed {
 	struct flow *flow;
 	int sp, fp;		/* registers: arch->stack, arch->frame */
 	uint32_t *at;		/* by step: 1 + its state; 0: no ways meet there */
-	uint32_t *to;		/* by step: 1 + the one that it leads to, or the number of steps;
-				 * 0: that was not asked for yet */
 	struct mixed_state *states, anywhere, now;
 	size_t nstates;
 	struct slot words[WORDS];

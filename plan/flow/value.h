@@ -104,6 +104,8 @@ struct flow {
 	uint32_t *touches;	/* by step: what a search for these places stops at */
 	uint32_t *led;		/* by step: control comes there otherwise than by falling in;
 				 * 1: by no link, else 2 + the first of those that lead there */
+	uint32_t *to;		/* by step: 1 + the one that its jump, branch or call leads to, or
+				 * the number of steps; 0: it leads out */
 	uint8_t *leads;		/* by step: enum leads */
 	uint64_t *seen[6];	/* by depth, a bit per place of each step */
 	uint32_t *touched[6];

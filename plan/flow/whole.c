@@ -291,16 +291,30 @@ void whole_pass(struct whole *w, size_t step, struct state *s)
 		find_stack(w, step + 1, &s->stack);
 }
 
+/* What was found at a place before says all of what comes there now, too. */
+static bool adds_nothing(const struct state *to, const struct state *from)
+{
+	return !((from->computed & ~to->computed) | (from->put & ~to->put) |
+		 (from->pushed & ~to->pushed)) &&
+		!(from->vectors & ~to->vectors) && !(from->returned & ~to->returned) &&
+		to->guessed == from->guessed && to->buried >= from->buried &&
+		!memcmp(&to->stack, &from->stack, sizeof(to->stack));
+}
+
 static void whole_join(struct whole *w, struct state *to, const struct state *from)
 {
-	struct state old = *to;
+	if (!to->reached) {
+		uint32_t step = to->step;
 
-	if (!old.reached) {
 		*to = *from;
-		to->step = old.step;
+		to->step = step;
 		to->reached = to->news = w->changed = true;
 		return;
 	}
+	if (adds_nothing(to, from))
+		return;
+	struct state old = *to;
+
 	to->computed |= from->computed;
 	to->put |= from->put;
 	to->pushed |= from->pushed;
@@ -357,9 +371,7 @@ static void arrive(struct whole *w, size_t step)
  * and a frame of its own; or it is where the call comes back to, and the way back is left there. */
 static void call_own(struct whole *w, size_t step, const struct state *from)
 {
-	if (!w->to[step])
-		w->to[step] = 1 + (uint32_t)body_step(w->body, w->body->steps[step].insn.dest);
-	size_t to = w->to[step] - 1;
+	size_t to = flow_led_to(w->flow, step);
 
 	if (to == w->body->nsteps)
 		return;
@@ -381,15 +393,12 @@ static void lead_on(struct whole *w, size_t step, const struct state *s)
 {
 	const struct step *st = &w->body->steps[step];
 
-	if (st->insn.dest && st->insn.kind != INSN_CALL) {
-		if (!w->to[step])
-			w->to[step] = 1 + (uint32_t)body_step(w->body, st->insn.dest);
-		join_at(w, w->to[step] - 1, s);
-	}
+	if (st->insn.dest && st->insn.kind != INSN_CALL)
+		join_at(w, flow_led_to(w->flow, step), s);
 	if (w->flow->leads[step]) {
 		for (size_t i = 0; i < w->flow->nlinks; i++)
 			if (w->flow->links[i].step == step)
-				join_at(w, body_step(w->body, w->flow->links[i].to), s);
+				join_at(w, w->flow->links[i].at, s);
 	}
 }
 
@@ -517,7 +526,7 @@ static void go_through(struct whole *w)
 		lead_on(w, i, &s);
 		stack_equal(w->flow, i, &s.stack);
 		if (b->steps[i].insn.kind == INSN_CALL && b->steps[i].insn.dest &&
-		    w->to[i] == i + 2)
+		    flow_led_to(f, i) == i + 1)
 			s.reached = false;
 	}
 }

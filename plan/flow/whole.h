@@ -38,8 +38,6 @@ struct whole {
 	uint32_t *at;		/* by step: its state before it; 0: no ways meet there */
 	struct state *states;	/* the first is never reached */
 	size_t nstates;
-	uint32_t *to;		/* by step: 1 + the one that it leads to, or the number of
-				 * steps; 0: that was not asked for yet */
 	struct state anywhere;	/* where control arrives otherwise: as the body's own jumps
 				 * leave it */
 	int64_t slots[SLOTS];	/* from where the stack pointer is at the entry */

@@ -22,12 +22,11 @@ static int make_states(struct whole *w)
 	const size_t n = w->body->nsteps;
 
 	w->at = calloc(n + 1, sizeof(*w->at));
-	w->to = calloc(n + 1, sizeof(*w->to));
 	for (size_t i = 0; i < n && w->at; i++)
 		if (!i || w->flow->led[i])
 			w->at[i] = (uint32_t)++w->nstates;
 	w->states = calloc(w->nstates + 1, sizeof(*w->states));
-	if (!w->at || !w->to || !w->states)
+	if (!w->at || !w->states)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		if (w->at[i])
@@ -61,7 +60,6 @@ static void whole_free(struct whole *w)
 {
 	if (w) {
 		free(w->at);
-		free(w->to);
 		free(w->states);
 	}
 	free(w);

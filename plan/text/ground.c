@@ -91,9 +91,13 @@ void ground_take(struct plan_impl *p, raddr_t a, size_t n)
 {
 	const struct ground *g = ground_at(p, a);
 	uint64_t at = g ? a - g->text->range.start : 0;
+	uint64_t end = g ? at + MIN(n, g->text->range.end - a) : 0;
 
-	for (size_t i = 0; g && i < n && range_has(g->text->range, a + i); i++)
-		bit_set(g->planes[PLANE_TAKEN], at + i);
+	for (uint64_t next; at < end; at = next) {
+		next = MIN(at - at % 64 + 64, end);
+		bits_set(g->planes[PLANE_TAKEN], at / 64,
+			 UINT64_MAX >> (64 - (next - at)) << at % 64);
+	}
 }
 
 void ground_release(struct plan_impl *p, raddr_t a, size_t n)
@@ -111,6 +115,18 @@ void ground_revive(const struct ground *g, uint64_t at)
 
 	for (; at < end && bit_get(g->planes[PLANE_DEAD], at); at++)
 		bit_clear(g->planes[PLANE_DEAD], at);
+}
+
+/* Pages that are read before they are written cost two faults each, and the second one stops all
+ * other threads. */
+void ground_warm(const struct ground *g, raddr_t first, raddr_t end)
+{
+	uint64_t from = (first - g->text->range.start) / 64, to = (end - g->text->range.start) / 64;
+
+	for (uint64_t word = from; word < to; word += PAGE / sizeof(uint64_t)) {
+		bits_set(g->planes[PLANE_TARGET], word, 0);
+		bits_set(g->planes[PLANE_DEAD], word, 0);
+	}
 }
 
 void ground_add_target(struct plan_impl *p, raddr_t a)

@@ -41,6 +41,12 @@ static inline void bit_set(uint64_t *bits, uint64_t i)
 		__atomic_fetch_or(&bits[i / 64], 1ull << (i % 64), __ATOMIC_RELAXED);
 }
 
+/* Some of one word, of which none is known to be set. */
+static inline void bits_set(uint64_t *bits, uint64_t word, uint64_t set)
+{
+	__atomic_fetch_or(&bits[word], set, __ATOMIC_RELAXED);
+}
+
 static inline void bit_clear(uint64_t *bits, uint64_t i)
 {
 	if (bit_get(bits, i))
@@ -54,6 +60,8 @@ static inline bool is_start(const struct ground *g, uint64_t at)
 
 /* ground.c */
 const struct ground *ground_at(const struct plan_impl *, raddr_t);
+/* All from `first` to `end` is about to be swept. */
+void ground_warm(const struct ground *, raddr_t first, raddr_t end);
 /* Control that arrives at a padding byte runs on to the end of the padding. */
 void ground_revive(const struct ground *, uint64_t at);
 /* The sweep meets padding before it meets the branches into it. */

@@ -53,7 +53,8 @@ int redirect_prepare(struct body *b)
 		return fail(ENOMEM, "plan %s", b->func->name);
 	for (size_t i = 0; i < b->nsteps; i++)
 		if (is_direct(&b->steps[i].insn))
-			b->links[b->nlinks++] = (struct link){ b->steps[i].insn.dest, i };
+			b->links[b->nlinks++] = (struct link){ .to = b->steps[i].insn.dest,
+							       .step = (uint32_t)i };
 	if (b->nlinks)
 		qsort(b->links, b->nlinks, sizeof(*b->links), by_to);
 	for (size_t i = 0; i < b->npieces; i++)

@@ -39,6 +39,21 @@ static inline void judge_others(const struct trial *t)
 		wrong(t, "the stack pointer is not so much lower");
 }
 
+/* What is told by a look at its bytes is what its effect tells. */
+static inline void judge_only_stores(const struct trial *t)
+{
+	const struct effect *e = &t->e;
+	struct only_stores w;
+
+	if (t->in.kind != INSN_PLAIN || !arch_x86_64.only_stores(t->bytes, &t->in, &w))
+		return;
+	if (e->op != EFFECT_KEEP || e->reg >= 0 || e->others || e->pushes || e->pops || e->leaves)
+		wrong(t, "it does more than to store");
+	if (w.base < 0 ? e->stores : !e->stores || !e->memory || e->thread || e->index >= 0 ||
+	    e->base != w.base || e->number != w.number || !e->width || e->width > w.most)
+		wrong(t, "it stores elsewhere");
+}
+
 /* ---- values ---------------------------------------------------------------- */
 
 /* The sum that is claimed. */
@@ -436,6 +451,7 @@ static inline int trial_run(struct trial *t)
 	tally.ops[t->e.op]++;
 	judge_registers(t);
 	judge_others(t);
+	judge_only_stores(t);
 	judge_value(t);
 	judge_vector(t);
 	judge_memory(t);
