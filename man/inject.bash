@@ -38,7 +38,7 @@ _inject_options() {
 	record)
 		echo -p --pid -f --function -N --exclude --usdt -n --calls -d --duration \
 			--tid -o --output -m --buffer -a --args -A --arg -s --string --deep \
-			--entry-only --trap --max-pause \
+			--stack --entry-only --trap --max-pause \
 			--max-overhead --log --max-size --min-free --rotate --compress --follow-exec --follow-fork \
 			-q --quiet -v --verbose \
 			--no-color \
@@ -91,7 +91,7 @@ _inject_options() {
 		echo -p --pid -f --function -N --exclude --usdt -t --min-duration \
 			-D --depth -n --calls -d --duration --tid -o --output \
 			-m --buffer -a --args -A --arg -s --string --deep \
-			--entry-only --trap --time --max-pause \
+			--stack --entry-only --trap --time --max-pause \
 			--max-overhead --follow-exec --follow-fork --log --json --short-names \
 			-q --quiet -v --verbose --no-color -h --help -V --version
 		;;

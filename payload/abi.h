@@ -16,6 +16,7 @@
  *				struct capture_plan
  *	captures		nrings of CAPTURE_SIZE bytes, at captures_off, in which threads
  *				put together what they read
+ *	callers, walks		for walking stacks, at callers_off and walks_off: callers.h
  *	ring 0, ring 1, ...	at rings_off, ring_stride apart; each is a
  *				struct ring (one page) and nsub sub-buffers of
  *				sub_size bytes, each of which begins with a
@@ -43,7 +44,7 @@
 
 #include "payload/page.h"
 
-#define ABI_VERSION 24
+#define ABI_VERSION 25
 
 /* Offsets that assembly uses; abi.c asserts them. */
 #define THREAD_CUR 0
@@ -178,6 +179,7 @@
 			 * put in at once. One body word: the function */
 #define EXT_AFTER 6	/* likewise, of a call that EXT_UNWOUND has ended: a fiber's */
 #define EXT_VALUES 7	/* what was read of the call whose record follows: captures.h */
+#define EXT_CALLERS 8	/* likewise, before that: callers.h */
 
 /* The stack of a goroutine is one more that any thread may run. Its number is made of
  * where its g is; and as it may move when it grows, its calls are told apart by
@@ -202,9 +204,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "payload/callers.h"
 #include "payload/captures.h"
 #include "payload/slot.h"
 #include "payload/traps.h"
+#include "payload/watch.h"
 
 #define SESSION_MAGIC 0x6e6f697373656a69ull	/* "ijession" */
 #define THREAD_MAGIC 0x64616572687469ull
@@ -227,21 +231,6 @@ struct arena {
 };
 
 #define SESSION_ARENAS 48
-
-/* A function whose calls may not take longer than so many ticks. */
-struct watch {
-	uint64_t ticks;
-	uint32_t func;
-	uint32_t pad;
-};
-
-#define WATCHES 16
-
-enum watch_state {
-	WATCH_ARMED = 0,
-	WATCH_FIRES = 1,	/* which call has fired, is being written */
-	WATCH_FIRED = 2,	/* rings keep what was before: see is_frozen in ring.c */
-};
 
 /* What becomes of calls. */
 enum counting {
@@ -371,6 +360,10 @@ struct session {
 	uint32_t call_changes;	/* enum call_changes. Of the injector */
 	uint32_t given_up;	/* 1: a process has given reading up by itself: guard.c. Of the
 				 * payload [any] */
+
+	/* Tables by which stacks are walked, and what rings have for that; callers_size is 0
+	 * where none is. Of the injector. */
+	uint64_t callers_off, callers_size, walks_off;
 
 	uint32_t narenas;
 	uint32_t nfuncs;	/* function ids given so far; they are kept for

@@ -15,6 +15,7 @@
  * timing.c	how long do calls take, where that is all?
  * watch.c	did a call take longer than it may?
  * values.c	what is read of a call, by its function's read plan?
+ * callers.c	which callers has it, up the stack?
  * guard.c	may the process be about to forbid what reading memory takes?
  * trap.c	a thread ran into a breakpoint: where does it go on?
  * unwind.c	an unwinder comes to code of ours: how does it go on?
@@ -244,6 +245,20 @@ void values_put(const struct session *, struct thread *, uint64_t func, unsigned
 void values_stop_asking(struct session *);
 /* A call begins at `sp` of which nothing is read: what was kept for an earlier one is not its. */
 void values_forget(const struct session *, const struct thread *, uint64_t sp);
+/* Is memory mapped for certain, where a call begins or ends at `sp`? */
+bool values_is_there(const struct session *, uint64_t sp, uint64_t at, size_t n);
+/* How many of the bytes could be read by the kernel, if it may be asked; errno is as it was. */
+size_t values_ask(const struct session *, const struct thread *, uint64_t at, void *buf, size_t n);
+
+/* callers.c: likewise. */
+
+/* Walk the stack of a call at whose entry, exit or place the stack pointer was `sp`: at its exit
+ * the callers are those of its entry. How many words of the ring callers_put() needs; 0: its
+ * callers are not asked for. */
+unsigned int callers_take(const struct session *, const struct thread *, uint64_t func,
+			  uint64_t sp, const uint64_t *held);
+void callers_put(const struct session *, struct thread *, uint64_t func, unsigned int words);
+
 /* vectors.S: the vector registers that arguments and results are in; those of the x87, by way of
  * `room` (512 bytes, aligned to 16). None is changed. */
 void values_vectors(uint8_t vector[][16]);
@@ -293,6 +308,9 @@ struct unwind_bases {
 };
 typedef const void *unwind_find(uint64_t pc, struct unwind_bases *ret);
 const void *payload_find(uint64_t pc, struct unwind_bases *ret, unwind_find *original);
+
+/* Where in the program does the stub stand that a recording call goes back to? 0: it is none. */
+uint64_t unwind_place(const struct session *, uint64_t back);
 
 /* slow.c, called likewise where values are captured: `held` are the registers that slow.S has
  * pushed. The first also for marks. */

@@ -152,16 +152,20 @@ static bool is_settling(uint64_t word)
  * them. */
 #define TWICE static inline __attribute__((always_inline))
 
-/* Make room for a record of `n` words, with what is read of the call before it: by the registers
- * `held`, or nothing if that is NULL. */
+/* Make room for a record of `n` words, with its callers, if it is one of a begin, and what is read
+ * of the call before it: by the registers `held`, or nothing if that is NULL. */
 TWICE bool slow_room(const struct slow *w, uint64_t word, uint64_t sp, enum what what,
 		     unsigned int n, const uint64_t *held)
 {
 	uint64_t func = word >> REC_FUNC_SHIFT;
+	unsigned int callers = held && what == WHAT_ENTRY ?
+		callers_take(w->s, w->t, func, sp, held) : 0;
 	unsigned int words = held ? values_take(w->s, w->t, func, what, sp, held) : 0;
 
-	if (!ring_room(w->s, w->t, n + words))
+	if (!ring_room(w->s, w->t, n + words + callers))
 		return false;
+	if (callers)
+		callers_put(w->s, w->t, func, callers);
 	if (words)
 		values_put(w->s, w->t, func, words);
 	return true;

@@ -215,6 +215,14 @@ static const void *in_ours(const struct session *s, uint64_t pc, struct unwind_b
 	return st.row < 0 ? NULL : unwind_answer(&st, pc, ret);
 }
 
+uint64_t unwind_place(const struct session *s, uint64_t back)
+{
+	const struct arena *a = arena_at(s, back);
+	const struct stub_note *n = a ? note_at(a, back) : NULL;
+
+	return n ? stands_for(n, back).pc : 0;
+}
+
 const void *payload_find(uint64_t pc, struct unwind_bases *ret, unwind_find *original)
 {
 	const struct session *s = observe(&payload_session);

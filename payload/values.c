@@ -87,15 +87,14 @@ static const struct capture_plan *plan_of(const struct session *s, uint64_t func
 /* ---- memory -------------------------------------------------------------- */
 
 /* Is it mapped for certain? Nothing else is at stake if it changes meanwhile. */
-static bool is_there(const struct reading *r, uint64_t at, size_t n)
+bool values_is_there(const struct session *s, uint64_t sp, uint64_t at, size_t n)
 {
 	/* Where we have pushed. */
-	uint64_t page = (r->sp - 1) & ~(uint64_t)(PAGE - 1);
+	uint64_t page = (sp - 1) & ~(uint64_t)(PAGE - 1);
 
 	if (at >= page && at - page <= PAGE && n <= page + PAGE - at)
 		return true;
-	return r->sp >= r->s->stack_lo && at >= r->sp && at < r->s->stack_hi &&
-		n <= r->s->stack_hi - at;
+	return sp >= s->stack_lo && at >= sp && at < s->stack_hi && n <= s->stack_hi - at;
 }
 
 struct vector {
@@ -104,22 +103,22 @@ struct vector {
 
 /* How many of the bytes could be read; and so with errno as it is. (Not inline: this is where
  * tools/payload-check.sh expects the call.) */
-__attribute__((noinline)) static size_t values_ask(const struct reading *r, uint64_t at, void *buf,
-						   size_t n)
+__attribute__((noinline)) size_t values_ask(const struct session *s, const struct thread *t,
+					    uint64_t at, void *buf, size_t n)
 {
 	struct vector to = { (uint64_t)buf, n }, from = { at, n };
-	struct capture_area *a = area_of(r->s, r->t);
+	struct capture_area *a = area_of(s, t);
 	long got = 0;
 
-	if (!cpu_before_call(r->s->call_changes, a->vectors))
+	if (!cpu_before_call(s->call_changes, a->vectors))
 		return 0;
 	__atomic_store_n(&a->asking, 1, __ATOMIC_SEQ_CST);			/* 1 */
 	if (!__atomic_load_n(&given_up, __ATOMIC_SEQ_CST) &&			/* 2 */
-	    observe(&r->s->reads) == READS_BY_CALL)
-		got = cpu_syscall6(__NR_process_vm_readv, thread_ring(r->t)->tid, (long)&to, 1,
+	    observe(&s->reads) == READS_BY_CALL)
+		got = cpu_syscall6(__NR_process_vm_readv, thread_ring(t)->tid, (long)&to, 1,
 				   (long)&from, 1, 0);
 	publish(&a->asking, 0);
-	cpu_after_call(r->s->call_changes, a->vectors);
+	cpu_after_call(s->call_changes, a->vectors);
 	return got > 0 ? (size_t)got : 0;
 }
 
@@ -143,8 +142,8 @@ static size_t values_load(void *ctx, uint64_t at, void *buf, size_t n)
 	uint8_t *to = buf;
 	size_t i;
 
-	if (!is_there(r, at, n))
-		return values_ask(r, at, buf, n);
+	if (!values_is_there(r->s, r->sp, at, n))
+		return values_ask(r->s, r->t, at, buf, n);
 	for (i = 0; i < n; i++)
 		to[i] = from[i];
 	return n;

@@ -5,8 +5,8 @@
  * A plan says what can be, and stays what it is. What a process adds is here: ids, where stubs
  * and islands are, the bytes to be written, and what there is no room for. It may be changed by
  *
- *  1. the selection, which sets `finds`, `guards`, `silent`, `watched` and `valued`, and refuses
- *     functions that must be left alone;
+ *  1. the selection, which sets `finds`, `guards`, `silent`, `watched`, `callers` and `valued`,
+ *     and refuses functions that must be left alone;
  *  2. the look at the process, which refuses what differs there, and gives sites the stubs
  *     and islands, and probes the ids, that they had at an earlier visit;
  *  3. the search for islands, which says where they are, and how a site is written to lead
@@ -56,6 +56,7 @@ struct placed_probe {
 				 * payload is asked first */
 	bool silent;		/* that is all: nothing of it is recorded */
 	bool watched;		/* its calls are timed in the target */
+	bool callers;		/* of each call its callers are taken, too */
 	const struct valued *valued;	/* what is known of their values; NULL: nothing is */
 	bool shared;		/* its id is that of all that have its name and share theirs, if
 				 * the same is read there */

@@ -30,7 +30,7 @@ allowed() {
 	symbols) echo 'base/|values/|symbols/' ;;
 	payload) echo 'payload/|values/(reads|condition)\.h|arch/(cpu|stand)\.h' ;;
 	plan) echo 'base/|arch/arch\.h|symbols/symbols\.h|payload/(abi|page|stub)\.h|plan/' ;;
-	trace) echo 'base/|values/|payload/abi\.h|symbols/(symbols|names/shorten)\.h|trace/' ;;
+	trace) echo 'base/|values/|payload/(abi|callers)\.h|symbols/(symbols|names/shorten)\.h|trace/' ;;
 	injector) echo 'base/|values/|arch/|symbols/|payload/(abi|page|stub)\.h|plan/(plan|placement)\.h|trace/|injector/' ;;
 	esac
 }

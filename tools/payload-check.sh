@@ -71,7 +71,7 @@ esac
 for f in "$so" "$loader"; do
 	vector=$("$OBJDUMP" -d --no-show-raw-insn "$f" | awk '
 		/^[0-9a-f]+ <.*>:$/ { f = $2 }
-		f ~ /^<values_(vectors|x87)>:/ && /movups +%xmm[0-7],|fxsave64|stp\tq/ { next }
+		f ~ /^<values_(vectors(_all)?|x87)>:/ && /movups +%xmm[0-9]+,|fxsave64|stp\tq/ { next }
 		{ print }' | grep -E "$vectors" || true)
 	[ -z "$vector" ] || fail "$f: uses vector or x87 state:
 $vector"
@@ -142,7 +142,7 @@ deepest=$("$OBJDUMP" -d --no-show-raw-insn "$so" | awk '
 		return n }
 	function depth(f, level,  list, n, i, d, most) {
 		if (level > 30) return 100000
-		if (f ~ /^values_take/ && !values) return 0
+		if (f ~ /^(values|callers)_take/ && !values) return 0
 		n = split(calls[f], list, " "); most = 0
 		for (i = 1; i <= n; i++) {
 			d = depth(list[i], level + 1) + ret[f, list[i]]

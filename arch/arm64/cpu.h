@@ -160,6 +160,44 @@ static inline void cpu_held(const uint64_t *held, uint64_t *general)
 	general[18] = held[28];
 }
 
+enum {
+	CPU_PUSHED = 0,		/* a call pushes nothing */
+	CPU_ZONE = 0,		/* code keeps nothing below its stack */
+};
+
+/* Of what slow.S has pushed: the frame pointer, and where in the stub it goes back to. */
+static inline uint64_t cpu_frame_pointer(const uint64_t *held)
+{
+	return held[10];
+}
+
+static inline uint64_t cpu_way_back(const uint64_t *held)
+{
+	return held[11];
+}
+
+/* The stack pointer where the stub began to record: it has pushed RECORD_PUSHED (stand.h) below
+ * that, and slow.S 256 bytes. */
+static inline uint64_t cpu_stack(const uint64_t *held)
+{
+	return (uint64_t)held + 256 + 48;
+}
+
+/* The register that calls leave their return address in, x30: the stub has pushed it behind x17. */
+static inline uint64_t cpu_link(const uint64_t *held)
+{
+	return held[(256 + 8) / 8];
+}
+
+/* An address of code without its signature: xpaclri, which is a nop where there are none. */
+static inline uint64_t cpu_plain(uint64_t address)
+{
+	register uint64_t x30 __asm__("x30") = address;
+
+	__asm__("hint #7" : "+r"(x30));
+	return x30;
+}
+
 /* Of a handler's third argument (struct ucontext), where the program counter
  * stands that the thread goes on at. Source: arch/arm64/include/uapi/asm/sigcontext.h. */
 static inline uint64_t *cpu_frame_pc(void *frame)

@@ -119,6 +119,41 @@ static inline void cpu_held(const uint64_t *held, uint64_t *general)
 		general[order[i]] = held[i];
 }
 
+enum {
+	CPU_PUSHED = 8,		/* a call pushes its return address */
+	CPU_ZONE = 128,		/* at places in functions stubs record so far below the stack */
+};
+
+/* Of what slow.S has pushed: the frame pointer, and where in the stub it goes back to. */
+static inline uint64_t cpu_frame_pointer(const uint64_t *held)
+{
+	return held[0];
+}
+
+static inline uint64_t cpu_way_back(const uint64_t *held)
+{
+	return held[14];
+}
+
+/* The stack pointer where the stub began to record: it has pushed 24 bytes. */
+static inline uint64_t cpu_stack(const uint64_t *held)
+{
+	return (uint64_t)(held + 14) + 24;
+}
+
+/* The register that calls leave their return address in: there is none. */
+static inline uint64_t cpu_link(const uint64_t *held)
+{
+	(void)held;
+	return 0;
+}
+
+/* An address of code without its signature. */
+static inline uint64_t cpu_plain(uint64_t address)
+{
+	return address;
+}
+
 /* Of a handler's third argument (struct ucontext), where the program counter
  * stands that the thread goes on at. */
 static inline uint64_t *cpu_frame_pc(void *frame)

@@ -31,6 +31,8 @@ struct infect_options {
 	uint64_t notes;		/* bytes for what later visits are to know */
 	uint32_t plans_funcs;	/* functions that may come to have read plans; 0: none */
 	uint64_t plans;		/* bytes of these */
+	uint64_t callers;	/* bytes of the tables by which stacks are walked, for as many
+				 * functions; 0: none are */
 	bool keep_last;		/* of a ring that is full */
 	const struct way *way;	/* to record */
 	int file;		/* that is to hold the session, not consumed; 0: none,

@@ -143,6 +143,21 @@ bool valued_is_read(const struct placed_probe *p)
 	return p->valued && p->valued->size;
 }
 
+bool valued_calls_c(const struct placed_probe *p)
+{
+	return p->callers || valued_is_read(p);
+}
+
+void valued_choose_callers(struct selection *sel)
+{
+	for (size_t i = 0; i < sel->n; i++)
+		for (size_t j = 0; j < sel->v[i].n; j++) {
+			struct placed_probe *p = &sel->v[i].probes[j];
+
+			p->callers = !p->refusal && p->planned->routines == ROUTINES_C;
+		}
+}
+
 bool valued_guarded(const struct selection *sel)
 {
 	size_t stand = 0, refused = 0;

@@ -41,6 +41,10 @@ static inline bool valued_any(const struct valued_options *o)
 int valued_choose(const struct valued_options *, struct selection *);
 /* Is anything to be read of its calls? */
 bool valued_is_read(const struct placed_probe *);
+/* Is C called at its entry with the registers, to read values or callers? */
+bool valued_calls_c(const struct placed_probe *);
+/* Have the callers taken of all calls that can be. */
+void valued_choose_callers(struct selection *);
 /* Will the payload be asked before the process puts itself under a seccomp filter? Only then memory
  * is read by a system call. */
 bool valued_guarded(const struct selection *);

@@ -91,6 +91,7 @@ static const struct {
 	  "-A 'f(fd:i32, s:str, ret:f64)'; repeatable" },
 	{ 's', ON_ALL, "N", "bytes of a text or buffer that are shown (64)" },
 	{ OPT_DEEP, ON_ALL, "N", "pointers followed, one behind the other (1)" },
+	{ OPT_STACK, ON_ALL, "[=N]", "with its callers, up the stack: at most N (32)" },
 	{ OPT_ENTRY_ONLY, ON_ALL, NULL, "probe entries only: no durations" },
 	{ OPT_TRAP, ON_ALL, NULL,
 	  "breakpoints where no jump has room: slow, and a\n"
@@ -161,7 +162,8 @@ static void print_option(FILE *f, const struct option_def *def, const char *valu
 
 	if (key < 256)
 		snprintf(letter, sizeof(letter), "-%c, ", key);
-	int n = fprintf(f, "  %s--%s%s%s", letter, def->getopt.name, value ? " " : "",
+	int n = fprintf(f, "  %s--%s%s%s", letter, def->getopt.name,
+			value && *value != '[' ? " " : "",
 			value ? value : "");
 	if (n >= INDENT)
 		n = fprintf(f, "\n") - 1;

@@ -20,6 +20,8 @@
 #define SECOND 1000000000ull
 #define DEFAULT_MAX_PAUSE 50000000ull
 
+enum { STACK_USUAL = 32 };	/* callers, of --stack without a number */
+
 /* "-": words come in their place, so that those before "--" are known from
  * those behind it. ":": our own messages. */
 static const char letters[] = "-:p:f:N:t:D:n:d:o:m:aA:s:qvhV";
@@ -196,6 +198,16 @@ static int deep_option(const struct option_def *def, const char *text, uint8_t *
 	return err;
 }
 
+static int stack_option(const struct option_def *def, const char *text, uint32_t *ret)
+{
+	uint64_t n = STACK_USUAL;
+	int err = text ? number(def, text, CALLERS_MOST, &n) : 0;
+
+	if (!err)
+		*ret = (uint32_t)n;
+	return err;
+}
+
 static void set_flag(struct options *o, int key)
 {
 	switch (key) {
@@ -244,6 +256,7 @@ static int options_set(struct options *o, const struct option_def *def, const ch
 	case 'A': return hand_option(o, arg);
 	case 's': return value_size(def, arg, READS_BYTES_MAX, &o->values.text);
 	case OPT_DEEP: return deep_option(def, arg, &o->values.deep);
+	case OPT_STACK: return stack_option(def, arg, &o->stack);
 	case OPT_MAX_SIZE: return options_size(arg, &o->max_size);
 	case OPT_MIN_FREE: return options_free(arg, &o->min_free);
 	case OPT_SINCE: return options_span(def, arg, SECOND, &o->since);

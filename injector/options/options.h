@@ -89,6 +89,7 @@ struct options {
 	uint64_t max_pause;	/* 50 ms unless given */
 	uint32_t max_overhead;	/* in hundredths of a percent */
 	bool args;		/* -a */
+	uint32_t stack;		/* --stack: callers of each call; 0: none */
 	bool rotate, compress, entry_only, trap, time, json, quiet, verbose, no_color, force;
 	bool follow_fork, follow_exec, wait, short_names, stubs;
 	const char *log;	/* --log; NULL: the system's only */

@@ -23,6 +23,7 @@ const struct option_def option_defs[OPTION_DEFS] = {
 	WITH("arg", 'A', ON_LIVE),
 	WITH("string", 's', ON_LIVE | ON_LIST),
 	WITH("deep", OPT_DEEP, ON_LIVE | ON_LIST),
+	{ { "stack", optional_argument, NULL, OPT_STACK }, ON_LIVE },
 	FLAG("entry-only", OPT_ENTRY_ONLY, ON_RINGS | ON_ADD | ON_LIST),
 	FLAG("trap", OPT_TRAP, ON_HERE | ON_LIST),
 	FLAG("time", OPT_TIME, ON_TRACE | ON_REPLAY),

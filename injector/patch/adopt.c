@@ -18,7 +18,7 @@ struct routines arena_routines(const struct session *s, const struct arena *a,
 			       const struct module *m, const struct placed_probe *probe)
 {
 	const struct way *way = probe->guards ? &way_guards : probe->watched ? &way_watched :
-				valued_is_read(probe) ? &way_values : ways_of(s->counting);
+				valued_calls_c(probe) ? &way_values : ways_of(s->counting);
 	enum plan_routines routines = probe->planned->routines;
 	struct routine_set set = way->routines(hot_table.sets[!s->tls_offset], routines);
 	bool tight = routines == ROUTINES_TIGHT;
@@ -32,7 +32,7 @@ struct routines arena_routines(const struct session *s, const struct arena *a,
 		.first = base + hot_table.tight_first,
 		.spills = (int32_t)s->spills_offset,
 		.late = base + (tight ? hot_table.tight_late : probe->guards ? hot_table.guard :
-				valued_is_read(probe) ? hot_table.values_entry :
+				valued_calls_c(probe) ? hot_table.values_entry :
 				hot_table.watch_entry),
 		.find = base + hot_table.find,
 		.word = way->word,

@@ -10,6 +10,7 @@
 #include "injector/patch/shared_ids.h"
 #include "injector/patch/slots.h"
 #include "injector/patch/traps.h"
+#include "injector/session/callers.h"
 #include "injector/session/ours.h"
 #include "payload/stub.h"
 
@@ -347,6 +348,9 @@ static int place_probe(struct placing *p, const struct module *m, struct placed_
 	if (!err && valued_is_read(probe))
 		session_add_plan(&p->inf->map, probe->id, probe->valued->plan,
 				 probe->valued->size);
+	if (!err && probe->callers)
+		callers_choose(&p->inf->map, probe->id,
+			       probe->nsites && probe->sites[0].site.place);
 	if (!err)
 		session_open_gate(&p->inf->map, probe->id);
 	if (!err)

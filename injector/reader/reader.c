@@ -124,6 +124,7 @@ void reader_free(struct reader *r)
 			free(l->stacks[j].calls);
 		free(l->stacks);
 		free(l->capture);
+		free(l->callers);
 		threads_forget(l);
 	}
 	for (size_t i = 0; i < MAX_FIBERS; i++)

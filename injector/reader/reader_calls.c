@@ -29,10 +29,14 @@ static struct event event_of(const struct reader *r, const struct lane *l,
 			     enum event_kind kind, uint32_t func)
 {
 	bool values = has_values(l, kind, func);
+	bool called = l->called && l->callee == func &&
+		(kind == EVENT_ENTRY || kind == EVENT_MARK);
 
 	return (struct event){
 		.capture = values ? l->capture : NULL,
 		.ncapture = values ? (uint16_t)l->ncapture : 0,
+		.callers = called ? l->callers : NULL,
+		.ncallers = called ? l->ncallers : 0, .cut = called ? l->callers_cut : 0,
 		.tsc = l->last, .func = func, .pid = l->pid, .tid = l->tid, .kind = (uint8_t)kind,
 		.thread = l->fiber ? NO_THREAD : l->thread,
 		.stack = l->fiber ? r->fibers[l->fiber_at].number :

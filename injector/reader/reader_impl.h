@@ -89,6 +89,10 @@ struct lane {
 	uint8_t *capture;	/* READS_CAPTURE_MAX bytes; NULL: nothing was read yet */
 	size_t ncapture;
 	uint32_t captured;	/* the function */
+	uint64_t *callers;	/* CALLERS_MOST; NULL: none were read yet */
+	uint8_t ncallers, callers_cut;
+	bool called;		/* they are of the next call, of this function: */
+	uint32_t callee;
 };
 
 struct reader {

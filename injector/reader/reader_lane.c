@@ -152,6 +152,7 @@ void lane_claim(struct reader *r, struct lane *l)
 	l->last = 0;
 	l->told_lost = l->reported = 0;
 	l->ncapture = 0;
+	l->called = false;
 	l->base_entries = l->base_exits = 0;
 	r->stats.threads++;
 }
@@ -253,7 +254,8 @@ static size_t body_words(const struct lane *l, uint64_t word)
 {
 	if ((word & 3) != REC_EXT)
 		return has_depths(l->fiber);
-	if ((word >> REC_FUNC_SHIFT & 63) == EXT_VALUES)
+	if ((word >> REC_FUNC_SHIFT & 63) == EXT_VALUES ||
+	    (word >> REC_FUNC_SHIFT & 63) == EXT_CALLERS)
 		return word >> REC_WORDS_SHIFT;
 	return (word >> REC_WORDS_SHIFT) & 15;
 }
@@ -390,13 +392,39 @@ static void take_values(struct reader *r, struct lane *l, uint64_t data)
 	l->ncapture = n;
 }
 
+/* And its callers. */
+static void take_callers(struct reader *r, struct lane *l, uint64_t data)
+{
+	const uint64_t *w = words(r, l) + l->pos + 2;
+	size_t nwords = body_words(l, l->word);
+
+	l->callers = l->callers ?: calloc(CALLERS_MOST, sizeof(*l->callers));
+	l->called = l->callers && nwords && nwords - 1 <= CALLERS_MOST;
+	if (!l->called) {
+		r->stats.damaged++;
+		return;
+	}
+	l->callee = (uint32_t)(data >> CALLERS_FUNC_SHIFT);
+	l->callers_cut = (uint8_t)(data >> CALLERS_CUT_SHIFT);
+	l->ncallers = (uint8_t)(nwords - 1);
+	for (size_t i = 0; i < l->ncallers; i++)
+		l->callers[i] = load(&w[i]) >> REC_TIME_SHIFT;
+}
+
+/* What was said of the next call is not of the one after it. */
+static void forget_said(struct lane *l)
+{
+	l->ncapture = 0;
+	l->called = false;
+}
+
 static void take_ext(struct reader *r, struct lane *l)
 {
 	uint64_t data = body(r, l);
 
 	switch ((l->word >> REC_FUNC_SHIFT) & 63) {
 	case EXT_UNWOUND:
-		l->ncapture = 0;
+		forget_said(l);
 		calls_remain(r, l, data, EVENT_UNWOUND);
 		return;
 	case EXT_STACK:
@@ -408,20 +436,23 @@ static void take_ext(struct reader *r, struct lane *l)
 		r->stats.calls++;
 		r->stats.events++;
 		calls_mark(r, l, (uint32_t)data);
-		l->ncapture = 0;
+		forget_said(l);
 		return;
 	case EXT_VALUES:
 		take_values(r, l, data);
 		return;
+	case EXT_CALLERS:
+		take_callers(r, l, data);
+		return;
 	case EXT_BEFORE:
-		l->ncapture = 0;
+		forget_said(l);
 		if (data >= r->nfuncs)
 			break;
 		r->stats.events++;
 		calls_deliver(r, l, EVENT_BEFORE, (uint32_t)data, 0);
 		return;
 	case EXT_AFTER:
-		l->ncapture = 0;
+		forget_said(l);
 		if (data >= r->nfuncs)
 			break;
 		r->stats.events++;
@@ -454,7 +485,7 @@ static void take_word(struct reader *r, struct lane *l)
 	} else {
 		calls_exit(r, l, call);
 	}
-	l->ncapture = 0;
+	forget_said(l);
 }
 
 void lane_end(struct reader *r, struct lane *l, uint64_t tsc)

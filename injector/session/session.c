@@ -81,7 +81,11 @@ int session_create(int fd, const struct session_shape *shape, enum session_kind 
 	s->plans_size = shape->plans;
 	s->plans_funcs = shape->plans_funcs;
 	s->captures_off = session_captures_at(shape);
+	s->callers_off = session_callers_at(shape);
+	s->callers_size = shape->callers;
+	s->walks_off = session_walks_at(shape);
 	ret->plans = (uint8_t *)s + session_plans_at(shape);
+	ret->callers = (uint8_t *)s + session_callers_at(shape);
 	ret->plans_used = ALIGN_UP(shape->plans_funcs * sizeof(uint32_t), 8);
 	s->nbanks = shape->nbanks;
 	s->bank_subs = shape->bank_subs;

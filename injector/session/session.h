@@ -25,6 +25,8 @@ struct session_shape {
 	uint64_t notes;		/* bytes of the notes */
 	uint32_t plans_funcs;	/* functions that may have read plans; 0: there is no room */
 	uint64_t plans;		/* bytes of these and their list */
+	uint32_t callers_funcs;	/* functions whose callers may be taken, */
+	uint64_t callers;	/* and bytes of the tables for that; 0: there are none */
 	uint64_t gates;		/* likewise */
 	uint64_t total;		/* bytes of the memfd, or file */
 	uint64_t place;		/* bytes of addresses that are to be its own, if it is the
@@ -41,6 +43,8 @@ struct session_wish {
 	uint64_t notes;		/* bytes, whole pages */
 	uint32_t plans_funcs;	/* that may come to have read plans; 0: none */
 	uint64_t plans;		/* bytes of these alone */
+	uint32_t callers_funcs;	/* functions whose callers may come to be taken */
+	uint64_t callers;	/* bytes of the tables for that; 0: none are taken */
 	bool file;		/* it is to be as small as can be: see shape_file */
 	bool roomy;		/* a later one that is larger shall find room, and an earlier one's
 				 * place may grow */
@@ -67,6 +71,7 @@ struct session_map {
 	struct session_shape shape;	/* our own copy of the sizes */
 	uint8_t *plans;		/* in it: see struct capture_plan */
 	uint64_t plans_used;	/* bytes, with their list */
+	uint8_t *callers;	/* in it: see struct callers */
 	int fd;
 	bool file;		/* it is one that has a name */
 };

@@ -38,10 +38,21 @@ uint64_t session_captures_at(const struct session_shape *shape)
 	return session_plans_at(shape) + shape->plans;
 }
 
-uint64_t session_rings_at(const struct session_shape *shape)
+uint64_t session_callers_at(const struct session_shape *shape)
 {
 	return session_captures_at(shape) +
 		(shape->plans ? (uint64_t)shape->nrings * CAPTURE_SIZE : 0);
+}
+
+uint64_t session_walks_at(const struct session_shape *shape)
+{
+	return session_callers_at(shape) + shape->callers;
+}
+
+uint64_t session_rings_at(const struct session_shape *shape)
+{
+	return session_walks_at(shape) +
+		(shape->callers ? (uint64_t)shape->nrings * WALK_SIZE : 0);
 }
 
 uint64_t session_ring_stride(const struct session_shape *shape)
@@ -158,6 +169,7 @@ int session_shape(const struct session_wish *w, const struct old_session *reuse,
 		.plans_funcs = w->plans_funcs,
 		.plans = !w->plans_funcs ? 0 :
 			ALIGN_UP(w->plans_funcs * sizeof(uint32_t) + 8 + w->plans, PAGE),
+		.callers_funcs = w->callers_funcs, .callers = ALIGN_UP(w->callers, PAGE),
 	};
 	if (w->file)
 		return shape_file(w, reuse, bytes, ret);

@@ -45,6 +45,7 @@ static int make_sink(struct follow *f, struct sink *ret)
 		err = json_new(reader_clock(f->reader), f->out, &f->json);
 		if (err)
 			return err;
+		json_name(f->json, f->names);
 		*ret = json_sink(f->json);
 		return 0;
 	}
@@ -55,6 +56,7 @@ static int make_sink(struct follow *f, struct sink *ret)
 	err = o->time ? graph_order(f->graph) : 0;
 	if (err)
 		return err;
+	graph_name(f->graph, f->names);
 	graph_header(f->graph);
 	*ret = graph_sink(f->graph);
 	return 0;
@@ -67,7 +69,7 @@ static int begin_record(struct follow *f)
 		.max_size = o->max_size, .rotate = o->rotate, .compress = o->compress,
 		.min_free = options_min_free(o),
 		.clock = reader_clock(f->reader), .tid = o->tid, .calls = o->calls,
-		.thread_name = describe_thread,
+		.thread_name = describe_thread, .names = f->names,
 	};
 
 	f->description->about.clock = *reader_clock(f->reader);

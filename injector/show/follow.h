@@ -18,6 +18,7 @@
 #include "injector/reader/reader.h"
 #include "injector/show/counts.h"
 #include "injector/show/describe.h"
+#include "injector/show/naming.h"
 #include "injector/show/summary.h"
 #include "injector/show/top.h"
 #include "trace/read/frames.h"
@@ -47,6 +48,7 @@ struct follow {
 	struct description *description;	/* of a recording, which goes to a directory; then
 				 * `out` may be NULL. Else NULL */
 	const char *directory;	/* that one */
+	const struct caller_names *names;	/* of callers; NULL: none are taken */
 	pid_t pid;
 	uint64_t since;		/* monotonic ns: what -d counts from; 0: follow()
 				 * sets it */

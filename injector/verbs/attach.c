@@ -83,7 +83,7 @@ void trace_select(const struct trace *t, struct select_options *ret)
 		.include = o->include, .ninclude = o->ninclude,
 		.exclude = o->exclude, .nexclude = o->nexclude,
 		.usdt = o->usdt, .nusdt = o->nusdt,
-		.caught = t->caught, .finders = true, .guards = options_reads(o),
+		.caught = t->caught, .finders = true, .guards = options_reads(o) || o->stack,
 		.entry_only = o->entry_only || t->way->entry_only,
 		.timed = t->way->pairs,
 		.traps = t->traps, .short_names = o->short_names, .progress = say_progress,
@@ -151,8 +151,12 @@ static int say_hint_of(struct trace *t, const struct select_options *so)
 static int choose_values(struct trace *t)
 {
 	struct valued_options o = options_valued(t->opt, may_come(t));
+	int err = valued_choose(&o, &t->sel);
 
-	return valued_choose(&o, &t->sel);
+	if (err || !t->opt->stack)
+		return err;
+	valued_choose_callers(&t->sel);
+	return callers_read(&t->callers, &t->mods);
 }
 
 /* 3. */
@@ -248,10 +252,12 @@ static int do_infect(void *ctx)
 		.way = t->way,
 	};
 
-	if (valued_any(&values)) {
+	if (valued_any(&values) || t->opt->stack) {
 		o.plans_funcs = (uint32_t)(t->known_funcs + t->sel.nfuncs) + LATER_VALUED;
 		o.plans = valued_size(&t->sel) + LATER_PLANS;
 	}
+	if (t->opt->stack)
+		o.callers = callers_size(&t->callers, o.plans_funcs);
 	return infect(&t->target, &t->mods, &o, &t->inf);
 }
 
@@ -266,6 +272,10 @@ static int bring_payload(struct trace *t)
 	if (err)
 		return err;
 	t->session_ino = fstat(t->inf.map.fd, &st) == 0 ? st.st_ino : 0;
+	if (t->opt->stack) {
+		callers_begin(&t->inf.map, t->inf.map.shape.callers_funcs, t->opt->stack);
+		callers_write(&t->callers, &t->inf.map);
+	}
 	lease_give(&t->inf.map.s->reader);
 	t->inf.map.s->follow_forks = t->opt->follow_fork;
 	foreign_write(&t->inf.map, &t->before);

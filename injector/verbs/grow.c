@@ -167,6 +167,17 @@ static void forget_unmapped(struct grow *g)
 	g->known_n = kept;
 }
 
+/* Stacks lead through what was loaded, too. */
+static int grow_callers(struct grow *g, const struct modules *mods)
+{
+	int err = g->callers ? callers_read(g->callers, mods) : 0;
+
+	if (!err && g->callers && callers_write(g->callers, &g->infection->map))
+		say_hint("stacks end in libraries that were loaded later: there is no room for "
+			 "their tables");
+	return err;
+}
+
 /* 1 to 3 of the attach. */
 static int plan_new(struct growth *n)
 {
@@ -178,6 +189,7 @@ static int plan_new(struct growth *n)
 	if (err)
 		return err;
 	err = modules_outwards(&n->mods);
+	err = err ? err : grow_callers(g, &n->mods);
 	if (err)
 		return err;
 	modules_keep(&n->mods, is_new, g);
@@ -186,6 +198,8 @@ static int plan_new(struct growth *n)
 		err = add_known(g, &n->mods.v[i]);
 	err = err ? err : select_functions(&n->mods, &g->select, &n->sel);
 	err = err ? err : valued_choose(&g->values, &n->sel);
+	if (!err && g->callers)
+		valued_choose_callers(&n->sel);
 	say_progress_end();
 	return err ? err : probes_check(g->target, &n->sel);
 }

@@ -14,6 +14,7 @@
 
 #include "injector/launch/rdebug.h"
 #include "injector/patch/commit.h"
+#include "injector/session/callers.h"
 #include "injector/show/follow.h"
 
 struct growth;
@@ -28,6 +29,7 @@ struct grow {
 	struct valued_options values;
 	struct commit_options commit;
 	struct rdebug list;	/* the loader's, if it was found */
+	struct callers_tables *callers;	/* NULL: none are taken */
 
 	size_t nfuncs, refused;	/* selected in later libraries, over all of them */
 	uint64_t pause;		/* longest, of a later commit */

@@ -110,6 +110,7 @@ static int prepare_growth(struct trace *t, struct follow *f)
 		.target = &t->target, .infection = &t->inf, .live = &t->live,
 		.commit = { &t->mods, t->opt->max_pause, signals_stop_wanted },
 		.list = t->grow.list, .values = options_valued(t->opt, true),
+		.callers = t->opt->stack ? &t->callers : NULL,
 	};
 	trace_select(t, &t->grow.select);
 	t->grow.select.later = true;
@@ -144,7 +145,10 @@ static int trace_watch(struct trace *t)
 			    .unnamed = select_unnamed(&t->mods), .since = t->began,
 			    .recorded = !t->way->room,
 			    .description = t->directory ? &t->description : NULL,
-			    .directory = t->directory };
+			    .directory = t->directory,
+			    .names = t->opt->stack ? &t->names : NULL };
+	t->naming = (struct naming){ .target = &t->target, .mods = &t->mods };
+	t->names = (struct caller_names){ naming_find, &t->naming };
 	int err = follow_begin(&f, &s);
 
 	err = err ? err : prepare_growth(t, &f);
@@ -166,6 +170,7 @@ static int trace_watch(struct trace *t)
 	trace_say_disturbed(t);
 	summary_say(&s);
 	follow_end(&f);
+	naming_end(&t->naming);
 	overhead_end(&t->overhead);
 	free((char *)s.remains);
 	if (left_over)
@@ -196,6 +201,7 @@ void trace_clear(struct trace *t)
 	reader_free(t->reader);
 	grow_clear(&t->grow);
 	spills_end(&t->spills);
+	callers_clear(&t->callers);
 	live_clear(&t->live);
 	verify_clear(&t->before);
 	free(t->needs);

@@ -7,6 +7,7 @@
 #include "injector/options/options.h"
 #include "injector/patch/commit.h"
 #include "injector/patch/remove.h"
+#include "injector/session/callers.h"
 #include "injector/session/spills.h"
 #include "injector/show/cost.h"
 #include "injector/show/describe.h"
@@ -28,6 +29,9 @@ struct trace {
 	const struct way *way;	/* to record */
 	struct islands islands;
 	struct arena_need *needs;
+	struct callers_tables callers;	/* of what is mapped, if callers are taken */
+	struct naming naming;	/* of these; */
+	struct caller_names names;	/* and how they are asked for */
 	uint32_t slots;
 	struct infection inf;
 	struct live live;

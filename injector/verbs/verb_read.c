@@ -47,6 +47,7 @@ static int replay_graph(const struct options *o, struct view *v, struct output *
 
 	if (err)
 		return err;
+	graph_name(g, view_names(v));
 	graph_header(g);
 	sink = graph_sink(g);
 	err = graph_order(g) ?: view_run(v, &sink, out);
@@ -75,6 +76,7 @@ static int replay_json(struct view *v, struct output *out)
 	if (err)
 		return err;
 	summary_json_start(out, &s, a->pid, verb_read_wall(v, view_begin(v)));
+	json_name(j, view_names(v));
 	sink = json_sink(j);
 	err = view_run(v, &sink, out);
 	json_free(j);

@@ -43,6 +43,17 @@ uint64_t cursor_uleb(struct cursor *c)
 	return value;
 }
 
+int64_t cursor_sleb(struct cursor *c)
+{
+	const uint8_t *from = c->p;
+	uint64_t value = cursor_uleb(c);
+	size_t bits = 7 * (size_t)(c->p - from);
+
+	if (bits && bits < 64 && c->p[-1] & 0x40)
+		value |= UINT64_MAX << bits;
+	return (int64_t)value;
+}
+
 struct cursor cursor_take(struct cursor *c, uint64_t n)
 {
 	struct cursor part = { .p = c->p, .addr = c->addr };

@@ -23,6 +23,7 @@ struct cursor {
 /* An integer of `size` <= 8 bytes, least significant first. */
 uint64_t cursor_uint(struct cursor *, size_t size);
 uint64_t cursor_uleb(struct cursor *);
+int64_t cursor_sleb(struct cursor *);
 void cursor_skip(struct cursor *, uint64_t n);
 /* The next `n` bytes as a cursor of their own. */
 struct cursor cursor_take(struct cursor *, uint64_t n);

@@ -136,17 +136,6 @@ static inline uint64_t run_uleb(struct cfa_run *r)
 	return *r->c.p++;
 }
 
-static int64_t run_sleb(struct cfa_run *r)
-{
-	const uint8_t *from = r->c.p;
-	uint64_t value = cursor_uleb(&r->c);
-	size_t bits = 7 * (size_t)(r->c.p - from);
-
-	if (bits && bits < 64 && r->c.p[-1] & 0x40)
-		value |= UINT64_MAX << bits;
-	return (int64_t)value;
-}
-
 /* The CFA is a register and a number from here on. */
 static void run_define(struct cfa_run *r, uint64_t reg, int64_t offset)
 {
@@ -188,7 +177,7 @@ static bool run_operation(struct cfa_run *r, uint8_t op)
 		return true;
 	case DW_CFA_def_cfa_sf:
 		reg = run_uleb(r);
-		run_define(r, reg, run_sleb(r) * r->cie->data_factor);
+		run_define(r, reg, cursor_sleb(&r->c) * r->cie->data_factor);
 		return true;
 	case DW_CFA_def_cfa_register:
 		r->now.reg = run_uleb(r);
@@ -197,7 +186,7 @@ static bool run_operation(struct cfa_run *r, uint8_t op)
 		r->now.offset = (int64_t)run_uleb(r);
 		return r->now.known;
 	case DW_CFA_def_cfa_offset_sf:
-		r->now.offset = run_sleb(r) * r->cie->data_factor;
+		r->now.offset = cursor_sleb(&r->c) * r->cie->data_factor;
 		return r->now.known;
 	case DW_CFA_def_cfa_expression:
 		r->now.known = false;

@@ -62,7 +62,9 @@ static bool read_augmentation(const char *letters, struct cursor data,
 		case 'R':
 			cie->encoding = cursor_uint(&data, 1);
 			break;
-		case 'S':	/* signal frame */
+		case 'S':
+			cie->signal = true;
+			break;
 		case 'B':	/* return addresses signed with key B */
 		case 'G':	/* memory tagging */
 			break;
@@ -92,6 +94,8 @@ static int read_cie(struct reader *r, Dwarf_Off at, const Dwarf_CIE *entry)
 	    !cfa_is_sane(program, cie.encoding))
 		return -EBADMSG;
 	cfa_begin(&cie, program);
+	cie.program = program.p;
+	cie.size = (uint32_t)cursor_left(&program);
 	slot = vec_push(r->u->cies, r->u->ncies, r->u->cies_cap);
 	if (!slot)
 		return -ENOMEM;

@@ -29,6 +29,9 @@ struct cie {
 	struct cfa initial;	/* where the programs of its entries begin */
 	uint8_t encoding, lsda_encoding;
 	bool has_augmentation;	/* 'z' */
+	bool signal;		/* of what a signal has interrupted */
+	const uint8_t *program;	/* its own, in the copy */
+	uint32_t size;		/* of that */
 	bool bad;		/* its own program makes no sense */
 };
 

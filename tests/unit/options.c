@@ -166,6 +166,9 @@ static const struct {
 	{ "count -p 1 -f x -a", "count takes no -a" },
 	{ "-p 1 -f x -A f(a:foo)", "-A 'f(a:foo)', column 5: no such type" },
 	{ "-p 1 -f x -s 5000", "-s 5000 is too large; at most 1024" },
+	{ "-p 1 -f x --stack=0", "--stack wants a number from 1 up" },
+	{ "-p 1 -f x --stack=129", "--stack 129 is too large; at most 128" },
+	{ "count -p 1 -f x --stack", "count takes no --stack" },
 	{ "-p 1 -f x --deep x", "--deep wants a number from 1 up" },
 	{ "-p 1 -f x --keep last", "trace takes no --keep" },
 	{ "start -f x", "give start -p PID" },
@@ -246,6 +249,11 @@ static void test_values(void)
 	CHECK(parse("-p 1 -f a --max-overhead 2.25%", &o) == 0 && o.max_overhead == 225);
 	options_clear(&o);
 	CHECK(parse("record -p 1 -f a --max-overhead 100", &o) == 0 && o.max_overhead == 10000);
+	options_clear(&o);
+
+	CHECK(parse("-p 1 -f a --stack", &o) == 0 && o.stack == 32);
+	options_clear(&o);
+	CHECK(parse("record -p 1 -f a --stack=5", &o) == 0 && o.stack == 5);
 	options_clear(&o);
 
 	CHECK(parse("-p 1 --usdt libc:* --usdt=a:b@c", &o) == 0 && o.nusdt == 2 && !o.ninclude);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "trace/export/export.h"
+#include "trace/show/callers.h"
 #include "trace/show/json.h"
 #include "trace/show/values.h"
 #include "trace/output/put.h"
@@ -20,6 +21,8 @@ struct chrome {
 	uint64_t begin;		/* ticks */
 	const char *between;	/* stands before the next event */
 	struct shown_values values;
+	const struct caller_names *names;
+	struct shown_callers callers;
 };
 
 /* Ticks from the begin in microseconds, to three digits. */
@@ -71,13 +74,34 @@ static void put_named(struct chrome *c, const char *key, const char *value)
 	json_string(c->out, value);
 }
 
-/* What is to be said of a call, and its values, if anything is. */
+/* The innermost first, and its place in it. */
+static void put_stack(struct chrome *c, const struct call *call)
+{
+	shown_callers_take(c->names, call, &c->callers);
+	put_plain(c, "\"stack\":[");
+	for (size_t i = 0; i < c->callers.n; i++) {
+		auto_free char *text = malloc(caller_room(&c->callers.v[i]));
+
+		put_plain(c, i ? "," : "");
+		if (text)
+			*put_caller(text, &c->callers.v[i]) = '\0';
+		json_string(c->out, text ?: "?");
+	}
+	put_plain(c, "]");
+}
+
+/* What is to be said of a call, its callers and its values, if anything is. */
 static void put_args(struct chrome *c, const struct call *call, const char *note)
 {
-	if (!*note && !call->func->values)
+	if (!*note && !call->func->values && !call->callers)
 		return;
 	put_plain(c, ",\"args\":{");
 	put_plain(c, note);
+	if (call->callers) {
+		put_plain(c, *note ? "," : "");
+		put_stack(c, call);
+		note = "stack";
+	}
 	if (call->func->values) {
 		shown_take(&c->values, call);
 		if (c->values.result[0]) {
@@ -148,7 +172,7 @@ static void put_threads(struct chrome *c, const struct view *v)
 static int export_chrome(struct view *v, struct output *out)
 {
 	struct chrome c = { .about = view_about(v), .out = out, .begin = view_begin(v),
-			    .between = "\n" };
+			    .between = "\n", .names = view_names(v) };
 	struct sink sink = { .open = chrome_open, .end = chrome_end, .lost = chrome_lost,
 			     .ctx = &c };
 	int err;

@@ -62,9 +62,11 @@ static int export_ctf(struct view *v, const char *path)
 	struct about a = *from;
 	struct record_options options = { .clock = &a.clock, .apart = 1, .tid = view_tid(v),
 					  .thread_name = name_of, .ctx = &c,
+					  .names = view_names(v),
 					  .part = view_is_part(v) };
 	int err, end_err;
 
+	a.nfuncs = archive_about(c.archive)->nfuncs;
 	a.clock = even(c.clock);
 	a.cost = cost_in_ns(c.clock, &from->cost);
 	a.begin = clock_realtime(c.clock, view_begin(v));

@@ -7,6 +7,7 @@
  */
 #include "trace/export/export.h"
 #include "trace/output/protobuf.h"
+#include "trace/show/callers.h"
 #include "trace/show/values.h"
 
 enum {
@@ -32,6 +33,8 @@ struct perfetto {
 	uint64_t begin;		/* ticks */
 	struct message packet, inner, innermost;
 	struct shown_values values;
+	const struct caller_names *names;
+	struct shown_callers callers;
 	int err;
 };
 
@@ -62,6 +65,28 @@ static void add_values(struct perfetto *p, unsigned int type, const struct call 
 		add_value(p, "return", p->values.result);
 }
 
+/* The innermost first, each on a line. */
+static void add_callers(struct perfetto *p, const struct call *c)
+{
+	struct shown_callers *s = &p->callers;
+	size_t room = 1;
+
+	shown_callers_take(p->names, c, s);
+	for (size_t i = 0; i < s->n; i++)
+		room += caller_room(&s->v[i]);
+	auto_free char *text = malloc(room);
+	char *to = text;
+
+	for (size_t i = 0; text && i < s->n; i++) {
+		to = put_caller(to, &s->v[i]);
+		*to++ = '\n';
+	}
+	if (text && s->n) {
+		to[-1] = '\0';
+		add_value(p, "stack", text);
+	}
+}
+
 /* Of a call, or `c` is NULL. */
 static void write_event(struct perfetto *p, unsigned int type, int32_t tid, uint64_t tsc,
 			const struct call *c, const char *name)
@@ -76,6 +101,8 @@ static void write_event(struct perfetto *p, unsigned int type, int32_t tid, uint
 		message_number(&p->inner, EVENT_NAME_ID, (uint64_t)(func - p->about->funcs) + 1);
 	if (name)
 		message_text(&p->inner, EVENT_NAME, name);
+	if (c && c->callers && type != TYPE_END)
+		add_callers(p, c);
 	if (c && c->func->values)
 		add_values(p, type, c);
 	message_number(&p->packet, PACKET_TIMESTAMP, clock_ns(&p->about->clock, ticks));
@@ -169,7 +196,8 @@ static int write_names(struct perfetto *p, const struct view *v)
 
 static int export_perfetto(struct view *v, struct output *out)
 {
-	struct perfetto p = { .about = view_about(v), .out = out, .begin = view_begin(v) };
+	struct perfetto p = { .about = view_about(v), .out = out, .begin = view_begin(v),
+			      .names = view_names(v) };
 	struct sink sink = { .open = perfetto_open, .end = perfetto_end, .lost = perfetto_lost,
 			     .ctx = &p };
 	int err = write_names(&p, v);

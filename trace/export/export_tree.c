@@ -19,9 +19,10 @@ struct writing {
 /* The tree of a view, for one of the functions below. */
 static int export_tree_begin(struct view *v, struct tree **t, struct writing *ret)
 {
-	*ret = (struct writing){ .view = v, .about = view_about(v), .first = true };
+	int err = tree_make(v, t);
 
-	return tree_make(v, t) ?: tree_nodes(*t, &ret->nodes, &ret->n);
+	*ret = (struct writing){ .view = v, .about = view_about(v), .first = true };
+	return err ?: tree_nodes(*t, &ret->nodes, &ret->n);
 }
 
 static uint64_t self_ns(const struct writing *w, const struct tree_node *n)

@@ -3,6 +3,7 @@
 #ifndef TRACE_ABOUT_H
 #define TRACE_ABOUT_H
 
+#include "trace/format/callers.h"
 #include "trace/format/cost.h"
 #include "trace/format/event.h"
 #include "trace/format/ticks.h"
@@ -33,6 +34,8 @@ struct about {
 	size_t nfuncs;
 	const struct about_module *modules;
 	size_t nmodules;
+	const struct caller *callers;	/* the addresses that stacks are made of, sorted */
+	size_t ncallers;
 	uint64_t probed, refused;	/* functions */
 	struct probe_cost cost;	/* of a probe */
 	uint64_t pause_ns;	/* longest stop of the process */

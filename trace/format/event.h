@@ -59,6 +59,9 @@ struct event {
 	uint8_t kind;		/* enum event_kind */
 	uint16_t ncapture;	/* bytes that were read of the call, of an ENTRY, EXIT or MARK; */
 	const uint8_t *capture;	/* valid as long as the event is given */
+	uint8_t ncallers;	/* of the call, of an ENTRY or MARK, the innermost first; */
+	uint8_t cut;		/* why there are no more: enum callers_cut */
+	const uint64_t *callers;	/* likewise; NULL: they were not taken */
 };
 
 #endif

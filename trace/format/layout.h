@@ -13,7 +13,8 @@
  * REC_EXT with one of the numbers below in place of the function, and another
  * word behind it: a function, a number. Little-endian. LAYOUT_VALUES has more words: what was
  * read of the call whose event comes next in the packet, eight bytes each, the last filled up
- * with zeros.
+ * with zeros. Before that, LAYOUT_CALLERS has a word for each caller of that call, the
+ * innermost first, as payload/callers.h has them: what they are called, the metadata tell.
  */
 #ifndef TRACE_LAYOUT_H
 #define TRACE_LAYOUT_H
@@ -21,8 +22,9 @@
 #include "base/base.h"
 #include "payload/abi.h"
 
-/* Version 1 had packets that told nothing of the clock, version 2 no LAYOUT_VALUES. */
-#define LAYOUT_VERSION 3
+/* Version 1 had packets that told nothing of the clock, version 2 no LAYOUT_VALUES,
+ * version 3 no LAYOUT_CALLERS. */
+#define LAYOUT_VERSION 4
 #define LAYOUT_TIME_MASK ((1ull << REC_TIME_BITS) - 1)
 #define LAYOUT_FUNC_MASK ((1u << REC_FUNC_BITS) - 1)
 
@@ -37,11 +39,16 @@ enum layout_event {
 	LAYOUT_BEFORE = 10,	/* a function: an exit without an entry */
 	LAYOUT_VALUES = 11,	/* a function, and from the bits below on how many bytes, and in
 				 * how many words they follow */
+	LAYOUT_CALLERS = 12,	/* a function; how many callers, in as many words that follow; and
+				 * why there are no more: enum callers_cut */
 };
 
 #define LAYOUT_VALUES_BYTES 22
 #define LAYOUT_VALUES_WORDS 38
 #define LAYOUT_VALUES_MASK 0x3ff	/* of that: more do not follow */
+
+#define LAYOUT_CALLERS_N 22
+#define LAYOUT_CALLERS_CUT 30
 
 #define PACKET_MAGIC 0xc1fc1fc1u
 

@@ -77,6 +77,9 @@ static const struct {
 	{ LAYOUT_VALUES, "values", "func_t func; integer { size = 16; align = 1; } bytes; "
 	  "integer { size = 10; align = 1; } n; integer { size = 16; align = 1; } reserved; "
 	  "integer { size = 64; base = hex; } words[n];" },
+	{ LAYOUT_CALLERS, "callers", "func_t func; integer { size = 8; align = 1; } n; "
+	  "integer { size = 8; align = 1; } cut; integer { size = 26; align = 1; } reserved; "
+	  "integer { size = 64; base = hex; } addresses[n];" },
 	{ LAYOUT_LOST, "lost", "count_t events;" },
 	{ LAYOUT_STACK, "stack", "count_t number;" },
 	{ LAYOUT_STACK_END, "stack_end", "count_t number;" },
@@ -152,6 +155,24 @@ static void put_values(FILE *f, size_t id, const struct reader_func *func)
 	fputs("\";\n", f);
 }
 
+/* "0x55d0c0de 0x1c server" and "net_read": an address, how far behind what, and in which file; and
+ * the function. */
+static void put_callers(FILE *f, const struct about *a)
+{
+	for (size_t i = 0; i < a->ncallers; i++) {
+		const struct caller *c = &a->callers[i];
+		char key[48], place[512];
+
+		snprintf(key, sizeof(key), "caller_%zu", i);
+		snprintf(place, sizeof(place), "0x%" PRIx64 " 0x%" PRIx64 " %s", c->address,
+			 c->offset, c->module ? c->module : "");
+		put_text(f, key, place);
+		snprintf(key, sizeof(key), "caller_%zu_func", i);
+		if (c->func)
+			put_text(f, key, c->func);
+	}
+}
+
 static void put_env(FILE *f, const struct about *a)
 {
 	fputs("env {\n", f);
@@ -195,6 +216,7 @@ static void put_env(FILE *f, const struct about *a)
 	put_modules(f, a);
 	for (size_t i = 0; i < a->nfuncs; i++)
 		put_values(f, i, &a->funcs[i]);
+	put_callers(f, a);
 	fputs("};\n", f);
 }
 

@@ -30,6 +30,7 @@ struct metadata {
 	size_t nstrings, strings_cap;
 	struct reader_func *funcs;
 	struct about_module *modules;
+	struct caller *callers;
 	uint64_t *packets;
 };
 

@@ -232,10 +232,27 @@ static struct about_module *module_at(struct scan *s, size_t i)
 		       sizeof(struct about_module), i);
 }
 
+static struct caller *caller_at(struct scan *s, size_t i)
+{
+	return element(s, (void **)&s->m->callers, &s->m->about.ncallers,
+		       sizeof(struct caller), i);
+}
+
+/* "0xADDRESS 0xOFFSET MODULE" */
+static void take_caller(struct caller *c, const char *value)
+{
+	char *end;
+
+	c->address = strtoull(value, &end, 16);
+	c->offset = strtoull(end, &end, 16);
+	c->module = *end == ' ' && end[1] ? end + 1 : NULL;
+}
+
 static void take_string(struct scan *s, const struct token *key, const char *value)
 {
 	struct about *a = &s->m->about;
 	struct about_module *m;
+	struct caller *c;
 	size_t i;
 
 	if (is(key, "hostname"))
@@ -250,6 +267,10 @@ static void take_string(struct scan *s, const struct token *key, const char *val
 		snprintf(m->build_id, sizeof(m->build_id), "%s", value);
 	else if (numbered(key, "module_", "_base", &i) && (m = module_at(s, i)))
 		m->base = strtoull(value, NULL, 16);
+	else if (numbered(key, "caller_", "", &i) && (c = caller_at(s, i)))
+		take_caller(c, value);
+	else if (numbered(key, "caller_", "_func", &i) && (c = caller_at(s, i)))
+		c->func = value;
 }
 
 /* The table of functions has as many as `env` has counted. */
@@ -452,6 +473,13 @@ static void scan_all(struct scan *s)
 	}
 }
 
+static int by_address(const void *a, const void *b)
+{
+	const struct caller *x = a, *y = b;
+
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
 /* What has no name yet gets one that says so. */
 static int name_rest(struct metadata *m)
 {
@@ -471,6 +499,8 @@ static int name_rest(struct metadata *m)
 	m->funcs[m->about.nfuncs] = unknown;
 	m->about.funcs = m->funcs;
 	m->about.modules = m->modules;
+	vec_sort(m->callers, m->about.ncallers, by_address);
+	m->about.callers = m->callers;
 	m->about.packets = m->packets;
 	return 0;
 }
@@ -523,6 +553,7 @@ void metadata_clear(struct metadata *m)
 	free(m->strings);
 	free(m->funcs);
 	free(m->modules);
+	free(m->callers);
 	free(m->packets);
 	*m = (struct metadata){ 0 };
 }

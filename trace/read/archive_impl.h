@@ -26,7 +26,8 @@ struct source {
 	uint64_t base;		/* high bits of its time */
 	uint64_t tsc;		/* never goes back */
 	struct event event;	/* what all of the packet have in common */
-	uint32_t captured;	/* the function that the event's values are of */
+	uint32_t captured;	/* the function that the event's values are of, */
+	uint32_t callee;	/* and that its callers are of */
 };
 
 struct archive {

@@ -76,6 +76,10 @@ static int archive_deliver(struct reading *r, struct source *s, enum event_kind 
 		s->event.ncapture = 0;
 	if (!s->event.ncapture)
 		s->event.capture = NULL;
+	if (s->callee != func)
+		s->event.callers = NULL;
+	if (!s->event.callers)
+		s->event.ncallers = s->event.cut = 0;
 	return r->each(r->ctx, &s->event);
 }
 
@@ -104,6 +108,21 @@ static void take_values(struct reading *r, struct source *s, uint64_t value)
 	s->pos += n;
 }
 
+static void take_callers(struct reading *r, struct source *s, uint64_t value)
+{
+	uint8_t n = (uint8_t)(value >> LAYOUT_CALLERS_N);
+
+	if (n > s->n - s->pos || n > CALLERS_MOST) {
+		doubt(&r->a->damaged, s);
+		return;
+	}
+	s->event.callers = &s->words[s->pos];
+	s->event.ncallers = n;
+	s->event.cut = (uint8_t)(value >> LAYOUT_CALLERS_CUT);
+	s->callee = (uint32_t)value & LAYOUT_FUNC_MASK;
+	s->pos += n;
+}
+
 static int take_extended(struct reading *r, struct source *s, uint32_t what)
 {
 	uint64_t value;
@@ -124,6 +143,9 @@ static int take_extended(struct reading *r, struct source *s, uint32_t what)
 		return archive_deliver(r, s, EVENT_BEFORE, (uint32_t)value);
 	case LAYOUT_VALUES:
 		take_values(r, s, value);
+		return 0;
+	case LAYOUT_CALLERS:
+		take_callers(r, s, value);
 		return 0;
 	case LAYOUT_STACK:
 		s->event.stack = (uint32_t)value;
@@ -157,9 +179,12 @@ static int take_word(struct reading *r, struct source *s, uint64_t w)
 	return 0;
 }
 
-static bool tells_of_values(uint64_t w)
+/* What is said of the event that follows. */
+static bool tells_of_next(uint64_t w)
 {
-	return (w & 3) == REC_EXT && w >> REC_FUNC_SHIFT == LAYOUT_VALUES;
+	uint64_t what = w >> REC_FUNC_SHIFT;
+
+	return (w & 3) == REC_EXT && (what == LAYOUT_VALUES || what == LAYOUT_CALLERS);
 }
 
 static int archive_take(struct reading *r, struct source *s)
@@ -167,7 +192,9 @@ static int archive_take(struct reading *r, struct source *s)
 	uint64_t w = s->words[s->pos++];
 	int err = take_word(r, s, w);
 
-	if (!tells_of_values(w)) {
+	if (!tells_of_next(w)) {
+		s->event.callers = NULL;
+		s->event.ncallers = s->event.cut = 0;
 		s->event.capture = NULL;
 		s->event.ncapture = 0;
 	}

@@ -25,6 +25,8 @@ struct frame {
 				 * open */
 	uint16_t ncapture;	/* bytes that were read at its entry */
 	uint8_t *capture;	/* owned; NULL: none were */
+	uint8_t ncallers, cut;
+	uint64_t *callers;	/* owned; NULL: not known */
 };
 
 struct stack_frames {
@@ -69,8 +71,10 @@ int frames_new(const struct clock *clock, uint64_t start, const struct reader_fu
 
 static void stack_free(struct stack_frames *s)
 {
-	for (size_t i = 0; i < s->n; i++)
+	for (size_t i = 0; i < s->n; i++) {
 		free(s->v[i].capture);
+		free(s->v[i].callers);
+	}
 	free(s->v);
 	free(s);
 }
@@ -100,6 +104,8 @@ static struct stack_frames **frames_bucket(struct frames *f, uint32_t thread, ui
 static struct call call_at(const struct frames *f, const struct stack_frames *s,
 			   size_t i)
 {
+	const struct frame *outer = i ? &s->v[i - 1] : NULL;
+
 	return (struct call){
 		.func = &f->funcs[s->v[i].func],
 		.pid = s->v[i].pid,
@@ -111,7 +117,23 @@ static struct call call_at(const struct frames *f, const struct stack_frames *s,
 		.opened = i < s->nopened,
 		.entry = s->v[i].capture,
 		.nentry = s->v[i].ncapture,
+		.callers = s->v[i].callers, .ncallers = s->v[i].ncallers, .cut = s->v[i].cut,
+		.outer = outer ? &f->funcs[outer->func] : NULL,
+		.outer_callers = outer ? outer->callers : NULL,
+		.nouter = outer ? outer->ncallers : 0,
 	};
+}
+
+/* What is said of a call that begins, as long as it is open; a copy, or NULL. */
+static void *keep_said(struct frames *f, const void *said, size_t size)
+{
+	void *ret = said && f->captured < MAX_CAPTURED ? malloc(size + 1) : NULL;
+
+	if (!ret)
+		return NULL;
+	memcpy(ret, said, size);
+	f->captured += size;
+	return ret;
 }
 
 static struct frame *frames_push_call(struct frames *f, struct stack_frames *s,
@@ -126,12 +148,11 @@ static struct frame *frames_push_call(struct frames *f, struct stack_frames *s,
 	frame->tid = e->tid;
 	frame->begin = begin;
 	frame->began = true;
-	frame->capture = e->ncapture && f->captured < MAX_CAPTURED ? malloc(e->ncapture) : NULL;
-	if (frame->capture) {
-		memcpy(frame->capture, e->capture, e->ncapture);
-		frame->ncapture = e->ncapture;
-		f->captured += e->ncapture;
-	}
+	frame->capture = keep_said(f, e->ncapture ? e->capture : NULL, e->ncapture);
+	frame->ncapture = frame->capture ? e->ncapture : 0;
+	frame->callers = keep_said(f, e->callers, e->ncallers * sizeof(*e->callers));
+	frame->ncallers = frame->callers ? e->ncallers : 0;
+	frame->cut = e->cut;
 	if (f->sink.begin) {
 		const struct call c = call_at(f, s, s->n - 1);
 
@@ -297,8 +318,9 @@ static void frames_end_call(struct frames *f, struct stack_frames *s, enum call_
 		s->v[s->n - 1].inner += c.span;
 		s->v[s->n - 1].cost += frame->cost + f->options.cost.pair;
 	}
-	f->captured -= frame->ncapture;
+	f->captured -= frame->ncapture + frame->ncallers * sizeof(*frame->callers);
 	free(frame->capture);
+	free(frame->callers);
 }
 
 static void frames_pop_call(struct frames *f, struct stack_frames *s, enum call_end how,
@@ -320,13 +342,17 @@ static int entry(struct frames *f, struct stack_frames *s, const struct event *e
 static void moment(struct frames *f, struct stack_frames *s, const struct event *e,
 		   enum call_end how)
 {
+	const struct frame *outer = s->n ? &s->v[s->n - 1] : NULL;
 	struct call c = {
 		.func = &f->funcs[e->func], .pid = e->pid, .tid = e->tid,
 		.depth = (uint32_t)s->n,
 		.begin = how == CALL_BEFORE ? 0 : e->tsc, .end = e->tsc,
 		.how = (uint8_t)how,
-		.mark = s->n ? s->v[s->n - 1].mark : 0,
 		.entry = e->capture, .nentry = e->ncapture,
+		.callers = e->callers, .ncallers = e->ncallers, .cut = e->cut,
+		.outer = outer ? &f->funcs[outer->func] : NULL,
+		.outer_callers = outer ? outer->callers : NULL,
+		.nouter = outer ? outer->ncallers : 0,
 	};
 
 	if (s->n && how == CALL_ENTRY_ONLY)
@@ -338,6 +364,8 @@ static void moment(struct frames *f, struct stack_frames *s, const struct event 
 	if (f->options.min_ns &&
 	    (how != CALL_BEFORE || e->tsc < f->start || !is_long(f, e->tsc - f->start)))
 		return;
+	if (f->sink.begin)
+		c.mark = f->sink.begin(f->sink.ctx, outer ? outer->mark : 0, &c);
 	frames_show(f, s, s->n, &c);
 }
 

@@ -40,14 +40,19 @@ struct call {
 				 * recording took of them if that is subtracted */
 	uint64_t inner;		/* the spans of the calls that it has made; of those
 				 * that are traced, shown or not */
-	uint64_t mark;		/* what sink->begin has returned; if it has no begin, of
-				 * the call around it; else 0 */
+	uint64_t mark;		/* what sink->begin has returned; else 0 */
 	uint8_t how;		/* enum call_end; of sink->end only */
 	bool opened;		/* sink->open has shown it */
 	/* What was read at its entry and, of sink->end, at its exit: by the plan of its
 	 * function, if that has one. NULL: nothing was. */
 	const uint8_t *entry, *exit;
 	uint16_t nentry, nexit;
+	uint8_t ncallers, cut;	/* its callers: see struct event */
+	const uint64_t *callers;
+	/* The call around it, and its callers. NULL: there is none, or they are not known. */
+	const struct reader_func *outer;
+	const uint64_t *outer_callers;
+	uint8_t nouter;
 };
 
 /* A call of which one moment is all that is known. */

@@ -11,6 +11,7 @@ struct tree {
 	uint32_t *index;	/* by hash of parent and function: node, or 0 */
 	size_t index_cap;	/* a power of 2 */
 	bool broken;		/* memory ran out */
+	const struct view *view;	/* its callers are nodes, too; NULL: they are not */
 	void (*each)(void *ctx, const struct call *, bool nested);
 	void *ctx;
 };
@@ -113,9 +114,39 @@ static uint64_t child(struct tree *t, uint64_t outer, const struct reader_func *
 	return new_child(t, parent, func);
 }
 
+/* How many callers of a call there are before those of the call around it, which has made the
+ * last of them: where both stacks are the same from there on up. 0: that is not known. */
+static size_t between(const struct call *c)
+{
+	for (size_t i = 1; c->nouter && i < c->ncallers; i++) {
+		size_t n = 0;
+
+		while (n < c->nouter && i + n < c->ncallers &&
+		       c->callers[i + n] == c->outer_callers[n])
+			n++;
+		if (n == c->nouter || i + n == c->ncallers)
+			return i;
+	}
+	return 0;
+}
+
+/* The callers as nodes around it, the outermost first. The call around it is none of them again. */
+static uint64_t tree_callers(struct tree *t, uint64_t mark, const struct call *c)
+{
+	size_t n = c->outer ? between(c) : c->ncallers;
+
+	if (c->outer && n && view_caller(t->view, c->callers[n - 1])->name == c->outer->name)
+		n--;
+	for (size_t i = n; i; i--)
+		mark = child(t, mark, view_caller(t->view, c->callers[i - 1]));
+	return mark;
+}
+
 static uint64_t tree_begin(void *ctx, uint64_t outer, const struct call *c)
 {
-	return child(ctx, outer, c->func);
+	struct tree *t = ctx;
+
+	return child(t, t->view && c->callers ? tree_callers(t, outer, c) : outer, c->func);
 }
 
 static bool tree_open(void *ctx, const struct call *c)
@@ -126,9 +157,8 @@ static bool tree_open(void *ctx, const struct call *c)
 static void tree_end(void *ctx, const struct call *c)
 {
 	struct tree *t = ctx;
-	uint64_t mark = call_is_moment(c) ? child(t, c->mark, c->func) : c->mark;
-	struct tree_node *node = &t->nodes[(uint32_t)mark];
-	bool beyond = mark & BEYOND;
+	struct tree_node *node = &t->nodes[(uint32_t)c->mark];
+	bool beyond = c->mark & BEYOND;
 
 	node->calls += !beyond;
 	node->parts += !beyond && call_is_part(c);
@@ -139,7 +169,8 @@ static void tree_end(void *ctx, const struct call *c)
 			node->total += c->span;
 	}
 	if (t->each)
-		t->each(t->ctx, c, beyond ? is_around(t, (uint32_t)mark, c->func) : node->nested);
+		t->each(t->ctx, c, beyond ? is_around(t, (uint32_t)c->mark, c->func) :
+			node->nested);
 }
 
 static void tree_lost(void *ctx, const struct event *e)
@@ -176,14 +207,19 @@ static int larger_first(const void *x, const void *y, void *ctx)
 	return strcmp(a->func->name, b->func->name);
 }
 
-/* A node around another has a lower number. */
+/* A node around another has a lower number. One that has no calls of its own, as of a caller, has
+ * the time of those that it makes. */
 static void find_full(struct tree *t)
 {
 	for (size_t i = t->n; i-- > 1;) {
-		struct tree_node *node = &t->nodes[i];
+		struct tree_node *node = &t->nodes[i], *around = &t->nodes[node->parent];
 
 		node->full |= node->calls != 0;
-		t->nodes[node->parent].full |= node->full;
+		around->full |= node->full;
+		if (!around->calls && node->parent && t->view) {
+			around->timed += node->timed;
+			around->total += node->total;
+		}
 	}
 }
 
@@ -222,6 +258,7 @@ int tree_make(struct view *v, struct tree **ret)
 	if (err)
 		return err;
 	sink = tree_sink(t);
+	t->view = v;
 	err = view_run(v, &sink, NULL) ?: tree_nodes(t, &nodes, &n) ?: tree_sort(t);
 	if (err)
 		tree_free(t);

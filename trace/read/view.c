@@ -1,41 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* view: a part of a recording, as calls. */
-#include "trace/read/view.h"
+#include "trace/read/view_impl.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "symbols/names/shorten.h"
 #include "trace/read/choose.h"
-#include "trace/read/earlier.h"
 
 enum { DONE = 1 };		/* archive_read is to end */
 
 #define TICK_NS 50000000ull	/* between two looks for long calls */
-
-struct view {
-	struct view_options options;
-	struct archive *archive;
-	const struct about *about;	/* the archive's, or `renamed` */
-	struct about renamed;
-	struct reader_func *funcs;	/* its functions, NULL: none; and their names */
-	struct strings names;
-	struct groups *groups;	/* NULL: calls are told by their functions alone */
-	struct archive_filter filter;
-	bool *wanted;		/* by function id, and one more */
-	uint64_t begin, end;
-	struct view_counts counts;
-	/* Of the run. */
-	struct frames *frames;
-	struct sink sink;
-	struct output *out;
-	uint64_t tick, next_tick;
-	struct earlier *earlier;
-	uint64_t nbefore;	/* found so far */
-	uint64_t slow;		/* begin of the slow call, if that has just ended; else 0 */
-	bool slow_ended;
-	int err;		/* of what was found */
-};
 
 /* ---- functions ----------------------------------------------------------- */
 
@@ -153,12 +127,14 @@ int view_open(const struct view_options *o, struct view **ret)
 	err = archive_open(o->path, o->note, o->ctx, &v->archive);
 	if (!err) {
 		v->about = archive_about(v->archive);
+		v->callers = (struct caller_table){ v->about->callers, v->about->ncallers };
+		v->caller_names = (struct caller_names){ caller_table_find, &v->callers };
 		set_times(v);
 		v->tick = ticks_of(v, TICK_NS);
 		err = view_choose(v) ?: subtract(v);
 		if (!err && o->short_names)
 			err = rename_shortly(v);
-		err = err ? err : group_by(v);
+		err = err ? err : view_make_callers(v) ?: group_by(v);
 	}
 	if (err) {
 		view_close(v);
@@ -178,6 +154,7 @@ void view_close(struct view *v)
 	groups_free(v->groups);
 	strings_clear(&v->names);
 	free(v->funcs);
+	free(v->caller_funcs);
 	free(v->wanted);
 	free(v);
 }
@@ -213,6 +190,11 @@ bool view_groups_full(const struct view *v)
 	return v->groups && groups_full(v->groups);
 }
 
+const struct caller_names *view_names(const struct view *v)
+{
+	return &v->caller_names;
+}
+
 uint64_t view_begin(const struct view *v)
 {
 	return v->begin;
@@ -235,11 +217,23 @@ static void view_count(struct view *v, const struct event *e)
 	c->lost += e->kind == EVENT_LOST ? e->lost : 0;
 }
 
+/* One of a function that is not known: where callers are functions, its place is behind them. */
+static struct event known_event(const struct view *v, const struct event *e)
+{
+	struct event ret = *e;
+
+	if (v->caller_funcs && e->func == v->unknown)
+		ret.func = v->unknown_at;
+	return ret;
+}
+
 static int view_event(void *ctx, const struct event *e)
 {
 	struct view *v = ctx;
+	const struct event known = known_event(v, e);
 	int err;
 
+	e = &known;
 	view_count(v, e);
 	if (e->tsc >= v->next_tick) {
 		frames_tick(v->frames, e->tsc);
@@ -274,13 +268,14 @@ static int view_look(void *ctx, const struct event *e)
 {
 	struct view *v = ctx;
 	bool slow = ends_slow(v, e);
+	const struct event known = known_event(v, e);
 	int err;
 
 	v->slow = slow ? v->about->slow.begin : 0;
 	v->slow_ended |= slow;
 	v->nbefore += e->kind == EVENT_BEFORE;
 	err = e->kind == EVENT_STACK_END ? earlier_note(v->earlier, e, 0, 0) : 0;
-	err = err ? err : frames_event(v->frames, e) ?: v->err;
+	err = err ? err : frames_event(v->frames, &known) ?: v->err;
 	return err ? err : !view_is_part(v) && v->nbefore == v->about->nbefore ? DONE : 0;
 }
 

@@ -45,6 +45,10 @@ const struct group *view_group(const struct view *, const struct reader_func *);
 size_t view_by(const struct view *, const char *const **ret);
 /* Were there more different values than were told apart? */
 bool view_groups_full(const struct view *);
+/* What callers are called; and as functions, which view_about has behind those that were probed:
+ * which of them has this address? */
+const struct caller_names *view_names(const struct view *);
+const struct reader_func *view_caller(const struct view *, uint64_t address);
 /* The first moment that is looked at, and the last one, in ticks. */
 uint64_t view_begin(const struct view *);
 uint64_t view_end(const struct view *);

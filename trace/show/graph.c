@@ -19,6 +19,7 @@
 #include "trace/output/lines.h"
 #include "trace/output/put.h"
 #include "trace/output/span.h"
+#include "trace/show/callers.h"
 #include "trace/show/values.h"
 
 enum {
@@ -34,6 +35,8 @@ struct graph {
 	struct output *out;
 	struct lines *lines;	/* in order; NULL: as they come */
 	struct shown_values values;
+	const struct caller_names *names;	/* NULL: no callers are there */
+	struct shown_callers callers;
 	bool time, color;
 	bool skipping;
 	uint64_t left_out;	/* calls */
@@ -59,6 +62,11 @@ int graph_new(const struct clock *clock, struct output *out, bool with_time,
 	g->second = -1;
 	*ret = g;
 	return 0;
+}
+
+void graph_name(struct graph *g, const struct caller_names *names)
+{
+	g->names = names;
 }
 
 int graph_order(struct graph *g)
@@ -141,11 +149,42 @@ void graph_end(struct graph *g)
 	g->left_out = 0;
 }
 
-static char *graph_room(struct graph *g, const struct call *c)
+/* With the callers of the call, if these are to stand below the line. */
+static char *graph_room(struct graph *g, const struct call *c, bool called)
 {
-	return output_room(g->out, PREFIX + MAX_INDENT + SUFFIX +
+	size_t room = 0;
+
+	g->callers.n = g->callers.cut = 0;
+	if (called && g->names)
+		shown_callers_take(g->names, c, &g->callers);
+	for (size_t i = 0; i < g->callers.n; i++)
+		room += PREFIX + MAX_INDENT + caller_room(&g->callers.v[i]);
+	return output_room(g->out, room + 2 * (PREFIX + MAX_INDENT + SUFFIX) +
 			   2 * strlen(c->func->name) + sizeof(g->values.args) +
 			   sizeof(g->values.result));
+}
+
+/* What a line below that of a call begins with. */
+static char *put_below(struct graph *g, char *p, const struct call *c)
+{
+	char *to = put_columns(g, p, c, c->begin, UINT64_MAX);
+
+	memset(p, ' ', (size_t)(to - p));
+	to[-2 - (ptrdiff_t)MIN((size_t)c->depth * 2, (size_t)MAX_INDENT)] = '|';
+	return to;
+}
+
+/* The innermost first, each on a line. */
+static char *put_callers(struct graph *g, char *p, const struct call *c)
+{
+	const char *why = callers_cut_text(g->callers.cut);
+
+	for (size_t i = 0; i < g->callers.n; i++)
+		p = put_caller(put_text(put_below(g, put_text(p, "\n"), c), "  at "),
+			       &g->callers.v[i]);
+	if (why)
+		p = put_text(put_text(put_below(g, put_text(p, "\n"), c), "  ?? "), why);
+	return p;
 }
 
 static void finish_line(struct graph *g, uint64_t tsc, char *start, char *p)
@@ -170,25 +209,25 @@ static char *put_result(struct graph *g, char *p)
 
 static void open_line(struct graph *g, const struct call *c)
 {
-	char *start = graph_room(g, c), *p = start;
+	char *start = graph_room(g, c, true), *p = start;
 
 	if (!start)
 		return;
 	shown_take(&g->values, c);
 	p = put_columns(g, p, c, c->begin, UINT64_MAX);
-	p = put_text(put_call(g, p, c), " {");
+	p = put_callers(g, put_text(put_call(g, p, c), " {"), c);
 	finish_line(g, c->begin, start, p);
 }
 
 static void leaf_line(struct graph *g, const struct call *c, uint64_t ns)
 {
-	char *start = graph_room(g, c), *p = start;
+	char *start = graph_room(g, c, true), *p = start;
 
 	if (!start)
 		return;
 	shown_take(&g->values, c);
 	p = put_columns(g, p, c, c->begin, ns);
-	p = put_text(put_result(g, put_call(g, p, c)), ";");
+	p = put_callers(g, put_text(put_result(g, put_call(g, p, c)), ";"), c);
 	finish_line(g, c->begin, start, p);
 }
 
@@ -207,7 +246,7 @@ static char *put_ended(struct graph *g, char *p, const struct call *c)
 static void close_line(struct graph *g, const struct call *c, uint64_t ns,
 		       const char *note)
 {
-	char *start = graph_room(g, c), *p = start;
+	char *start = graph_room(g, c, false), *p = start;
 
 	if (!start)
 		return;

@@ -12,6 +12,9 @@ struct graph;
  * each line: of the begin of a call, or, at a closing brace, of its end. */
 int graph_new(const struct clock *, struct output *out, bool time, bool color,
 	      struct graph **ret);
+/* Where callers get their names from, if there are any; it stays valid likewise. */
+struct caller_names;
+void graph_name(struct graph *, const struct caller_names *);
 /* From now on lines come in the order of their times, and so some later. 0 or -ENOMEM. */
 int graph_order(struct graph *);
 void graph_free(struct graph *);	/* NULL is legal */

@@ -8,6 +8,7 @@
 
 #include "trace/output/put.h"
 #include "trace/output/utf8.h"
+#include "trace/show/callers.h"
 #include "trace/show/values.h"
 
 enum { KEYS = 512 };		/* more than all of a call but its names */
@@ -16,6 +17,8 @@ struct json {
 	const struct clock *clock;
 	struct output *out;
 	struct shown_values values;
+	const struct caller_names *names;	/* NULL: no callers are there */
+	struct shown_callers callers;
 };
 
 int json_new(const struct clock *clock, struct output *out, struct json **ret)
@@ -35,6 +38,11 @@ void json_free(struct json *j)
 	if (j)
 		shown_clear(&j->values);
 	free(j);
+}
+
+void json_name(struct json *j, const struct caller_names *names)
+{
+	j->names = names;
 }
 
 static size_t put_char(char *to, const unsigned char *p, size_t n)
@@ -169,6 +177,37 @@ static void json_values(struct json *j, const struct call *c)
 	}
 }
 
+/* "func": "NAME" or null. */
+static void json_name_or_null(struct output *out, const char *key, const char *name)
+{
+	output_printf(out, ",\"%s\":%s", key, name ? "" : "null");
+	if (name)
+		json_string(out, name);
+}
+
+static void json_callers(struct json *j, const struct call *c)
+{
+	static const char *const cuts[] = {
+		[CALLERS_WHOLE] = "no", [CALLERS_FULL] = "number", [CALLERS_NO_TABLE] = "no table",
+		[CALLERS_NO_RULE] = "no rule", [CALLERS_NO_MEMORY] = "memory",
+		[CALLERS_ODD] = "odd",
+	};
+	struct shown_callers *s = &j->callers;
+
+	shown_callers_take(j->names, c, s);
+	output_printf(j->out, ",\"stack\":[");
+	for (size_t i = 0; i < s->n; i++) {
+		output_printf(j->out, "%s{\"addr\":\"0x%llx\"", i ? "," : "",
+			      (unsigned long long)(s->v[i].address & ~CALLERS_EXACT));
+		json_name_or_null(j->out, "func", s->v[i].func);
+		output_printf(j->out, ",\"offset\":%llu", (unsigned long long)s->v[i].offset);
+		json_name_or_null(j->out, "module", s->v[i].module);
+		output_printf(j->out, "}");
+	}
+	output_printf(j->out, "],\"stack_cut\":\"%s\"",
+		      cuts[MIN((size_t)s->cut, ARRAY_SIZE(cuts) - 1)]);
+}
+
 static void json_end(void *ctx, const struct call *c)
 {
 	struct json *j = ctx;
@@ -194,6 +233,8 @@ static void json_end(void *ctx, const struct call *c)
 	output_take(j->out, (size_t)(p - start));
 	if (c->func->values)
 		json_values(j, c);
+	if (c->callers && j->names)
+		json_callers(j, c);
 	output_text(j->out, "}\n", 2);
 }
 

@@ -10,6 +10,9 @@ struct json;
 
 int json_new(const struct clock *, struct output *out, struct json **ret);
 void json_free(struct json *);	/* NULL is legal */
+/* Where callers get their names from, if there are any; it stays valid until json_free. */
+struct caller_names;
+void json_name(struct json *, const struct caller_names *);
 struct sink json_sink(struct json *);
 /* `text` as a JSON string, quotes included. What is no UTF-8 becomes U+FFFD. */
 void json_string(struct output *, const char *text);

@@ -210,12 +210,28 @@ static int add_values(struct record *r, struct lane *l, const struct event *e, u
 	return err;
 }
 
-/* A packet that has room for an event of now, on its stack, with its values. */
+/* Likewise its callers. */
+static int add_callers(struct record *r, struct lane *l, const struct event *e, uint64_t tsc)
+{
+	size_t n;
+	uint8_t cut;
+	int err = record_note_callers(r, e, &n, &cut);
+
+	err = err ? err : add_extended(r, l, LAYOUT_CALLERS, tsc, e->func |
+				       (uint64_t)n << LAYOUT_CALLERS_N |
+				       (uint64_t)cut << LAYOUT_CALLERS_CUT);
+	for (size_t i = 0; i < n && !err; i++)
+		err = record_add(r, l, e->callers[i]);
+	return err;
+}
+
+/* A packet that has room for an event of now, on its stack, with so many words of what is said of
+ * it. */
 static int record_prepare(struct record *r, struct lane *l, uint64_t tsc, uint32_t stack,
-			  uint32_t nvalues)
+			  uint32_t nsaid)
 {
 	/* The time of a word has 40 bits: those above are the packet's. */
-	bool ends = l->n + EVENT_WORDS + nvalues > PACKET_WORDS ||
+	bool ends = l->n + EVENT_WORDS + nsaid > PACKET_WORDS ||
 		    (l->n && tsc >> REC_TIME_BITS != l->head.begin >> REC_TIME_BITS);
 	int err = ends ? record_write_packet(r, l) : 0;
 
@@ -306,7 +322,11 @@ int record_event(void *ctx, const struct event *e)
 		return 0;
 	l->ended = false;
 	l->last = MAX(l->last + r->options.apart, e->tsc);
-	err = record_prepare(r, l, l->last, e->stack, e->ncapture ? 2 + (e->ncapture + 7) / 8 : 0);
+	err = record_prepare(r, l, l->last, e->stack,
+			     (e->ncapture ? 2 + (e->ncapture + 7u) / 8 : 0) +
+			     (e->callers ? 2u + e->ncallers : 0));
+	if (!err && e->callers)
+		err = add_callers(r, l, e, l->last);
 	if (!err && e->ncapture)
 		err = add_values(r, l, e, l->last);
 	return err ? err : record_put(r, l, e, l->last);
@@ -353,6 +373,8 @@ void record_free(struct record *r)
 	}
 	free(r->lanes);
 	free(r->packets);
+	free(r->callers);
+	free(r->slots);
 	squeezer_free(r->squeezer);
 	free(r->path);
 	if (r->dir >= 0)
@@ -362,7 +384,8 @@ void record_free(struct record *r)
 
 int record_flush(struct record *r, const struct about *a)
 {
-	bool news = a->nfuncs != r->told_funcs || a->clock.run_ticks / 2 > r->told_run;
+	bool news = a->nfuncs != r->told_funcs || r->ncallers != r->told_callers ||
+		    a->clock.run_ticks / 2 > r->told_run;
 
 	record_room_look(r);
 	return record_write_all(r) ?: news ? record_write_metadata(r, a) : 0;

@@ -25,6 +25,8 @@ struct record_options {
 	/* What the packets tell of the clock, as it is when they are written; NULL:
 	 * nothing. Valid until record_free. */
 	const struct clock *clock;
+	/* What callers are called; NULL: none are given. Names stay until record_free. */
+	const struct caller_names *names;
 	uint64_t apart;		/* ticks from one event of a thread to the next, at least */
 	int32_t tid;		/* of this thread only; 0: all */
 	uint64_t calls;		/* of so many there is anything; 0: of all */

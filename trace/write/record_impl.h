@@ -58,9 +58,21 @@ struct record {
 	uint64_t left_free;	/* when that ended the recording; 0 */
 	uint64_t taken, next_look;	/* bytes taken, and when the disk is looked at again */
 	uint64_t waiting;	/* bytes in memory, which will be written still */
+	struct caller *callers;	/* the addresses seen in stacks, as they came */
+	size_t ncallers, callers_cap;
+	uint32_t *slots;	/* by hash of these: which, from 1 */
+	size_t slots_cap, told_callers;
 	size_t told_funcs;	/* what the metadata say: functions, and how long */
 	uint64_t told_run;	/* the clock has been watched, in ticks */
 };
+
+/* record_callers.c */
+
+/* Name the callers of a call; how many of them there are, for of what is no code all that follows
+ * is none. 0 or -ENOMEM. */
+int record_note_callers(struct record *, const struct event *, size_t *n, uint8_t *cut);
+/* All that were seen, sorted by address; owned by the caller. 0 or -ENOMEM. */
+int record_sort_callers(const struct record *, struct caller **ret);
 
 /* record_write.c */
 

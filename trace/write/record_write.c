@@ -42,6 +42,7 @@ static int write_pieces(int fd, struct iovec *v, int n, off_t at)
 int record_write_metadata(struct record *r, const struct about *about)
 {
 	struct about a = *about;
+	auto_free struct caller *callers = NULL;
 	auto_free char *text = NULL;
 	struct iovec piece;
 
@@ -56,7 +57,10 @@ int record_write_metadata(struct record *r, const struct about *about)
 	a.left_free = r->left_free;
 	r->told_funcs = a.nfuncs;
 	r->told_run = a.clock.run_ticks;
-	int err = metadata_make(&a, &text, &piece.iov_len);
+	r->told_callers = a.ncallers = r->ncallers;
+	int err = record_sort_callers(r, &callers);
+	a.callers = callers;
+	err = err ? err : metadata_make(&a, &text, &piece.iov_len);
 	if (err)
 		return err;
 	piece.iov_base = text;

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+#include "injector/session/callers.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+	MODULES_MOST = 4096,	/* of one list */
+	LATER = 8 << 20,	/* bytes for libraries that are loaded later */
+};
+
+static bool is_same(const struct callers_code *c, const struct module *m)
+{
+	return c->dev == m->dev && c->ino == m->ino && c->range.start == m->maps[0].start;
+}
+
+static struct callers_code *find_code(const struct callers_tables *t, const struct module *m)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (is_same(&t->v[i], m))
+			return &t->v[i];
+	return NULL;
+}
+
+static int add_code(struct callers_tables *t, const struct module *m)
+{
+	struct callers_code *c = vec_push(t->v, t->n, t->cap);
+
+	if (!c)
+		return -ENOMEM;
+	c->range = (struct range){ m->maps[0].start, m->maps[m->nmaps - 1].end };
+	c->dev = m->dev;
+	c->ino = m->ino;
+	c->mapped = true;
+	struct range mapped = { m->map_offset, m->map_offset + range_size(m->maps[0]) };
+	int err = m->fd < 0 ? -EBADF : unwind_rows_open(m->fd, m->path, mapped, &c->rows);
+
+	if (err)
+		fail_clear();
+	return err == -ENOMEM ? err : 0;
+}
+
+int callers_read(struct callers_tables *t, const struct modules *mods)
+{
+	size_t kept = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		t->v[i].mapped = false;
+	for (size_t i = 0; i < mods->n && !err; i++) {
+		const struct module *m = &mods->v[i];
+		struct callers_code *c = m->nmaps ? find_code(t, m) : NULL;
+
+		if (c)
+			c->mapped = true;
+		else if (m->nmaps)
+			err = add_code(t, m);
+	}
+	for (size_t i = 0; i < t->n; i++) {
+		if (t->v[i].mapped)
+			t->v[kept++] = t->v[i];
+		else
+			unwind_rows_clear(&t->v[i].rows);
+	}
+	t->n = kept;
+	return err ? fail(ENOMEM, "read how stacks are walked") : 0;
+}
+
+/* ---- in the session ------------------------------------------------------ */
+
+static uint64_t size_of(const struct callers_code *c)
+{
+	return ALIGN_UP(c->rows.n * (sizeof(uint32_t) + sizeof(uint16_t)), 8) +
+		ALIGN_UP(c->rows.nrules * sizeof(struct callers_rule), 8);
+}
+
+static uint64_t lists_at(uint32_t nfuncs)
+{
+	return ALIGN_UP(sizeof(struct callers) + nfuncs, 8);
+}
+
+static uint64_t begin_at(uint32_t nfuncs)
+{
+	return lists_at(nfuncs) + 2 * MODULES_MOST * sizeof(struct callers_module);
+}
+
+uint64_t callers_size(const struct callers_tables *t, uint32_t nfuncs)
+{
+	uint64_t ret = begin_at(nfuncs) + LATER;
+
+	for (size_t i = 0; i < t->n; i++)
+		ret += size_of(&t->v[i]);
+	return ret;
+}
+
+/* Rules are the same on both sides. */
+#define SAME(name, base) _Static_assert((int)UNWIND_##name == (int)CALLERS_##base, #base)
+SAME(NONE, BY_FP);
+SAME(END, END);
+SAME(STOP, STOP);
+SAME(SP, SP);
+SAME(FP, FP);
+SAME(FP_AT, FP_AT);
+SAME(PLT, PLT);
+SAME(SIGNAL, SIGNAL);
+SAME(FP_SAME, FP_SAME);
+SAME(FP_GONE, FP_GONE);
+SAME(FP_BY_FP, FP_BY_FP);
+SAME(LINKED, LINKED);
+#undef SAME
+_Static_assert(sizeof(struct callers_rule) == sizeof(struct unwind_rule), "rules");
+
+void callers_begin(struct session_map *m, uint32_t nfuncs, uint32_t most)
+{
+	struct callers *c = (struct callers *)m->callers;
+
+	*c = (struct callers){ .most = MIN(most, (uint32_t)CALLERS_MOST), .funcs = nfuncs,
+			       .funcs_at = sizeof(*c), .lists_at = lists_at(nfuncs),
+			       .most_modules = MODULES_MOST };
+}
+
+/* The rows that lie in the module's code; its rules follow the last. */
+static void write_code(struct callers_code *c, uint8_t *base, uint64_t at)
+{
+	const struct unwind_rows *r = &c->rows;
+	uint32_t *rows = (uint32_t *)(base + at), n = 0;
+	raddr_t start = r->first, end = start + range_size(c->range);
+
+	for (size_t i = 0; i < r->n; i++)
+		if (r->v[i].at >= start && r->v[i].at < end &&
+		    r->v[i].at - start <= UINT32_MAX)
+			rows[n++] = (uint32_t)(r->v[i].at - start);
+	uint16_t *rules = (uint16_t *)(rows + n);
+
+	for (size_t i = 0, k = 0; k < n; i++)
+		if (r->v[i].at >= start)
+			rules[k++] = r->v[i].rule;
+	c->at = (struct callers_module){
+		.start = c->range.start, .end = c->range.end, .rows_at = at, .rows = n,
+		.rules_at = at + ALIGN_UP(r->n * (sizeof(*rows) + sizeof(*rules)), 8),
+		.rules = (uint32_t)r->nrules,
+	};
+	if (r->nrules)
+		memcpy(base + c->at.rules_at, r->rules, r->nrules * sizeof(*r->rules));
+	c->written = true;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct callers_module *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+size_t callers_write(struct callers_tables *t, struct session_map *m)
+{
+	/* What is written there may be changed, so none of it is read. */
+	uint32_t nfuncs = m->shape.callers_funcs, next = (t->changes + 1) % 2, n = 0;
+	struct callers_module *list = (struct callers_module *)(m->callers + lists_at(nfuncs)) +
+				      (uint64_t)next * MODULES_MOST;
+	struct callers *c = (struct callers *)m->callers;
+	size_t left = 0;
+
+	t->used = t->used ?: begin_at(nfuncs);
+	for (size_t i = 0; i < t->n; i++) {
+		struct callers_code *code = &t->v[i];
+		bool fits = size_of(code) <= m->shape.callers - t->used;
+
+		if (!code->written && fits) {
+			write_code(code, m->callers, t->used);
+			t->used += size_of(code);
+		}
+		left += !code->written;
+		if (code->written && n < MODULES_MOST)
+			list[n++] = code->at;
+	}
+	vec_sort(list, n, by_start);
+	c->modules[next] = n;
+	__atomic_store_n(&c->changes, ++t->changes, __ATOMIC_RELEASE);
+	return left;
+}
+
+void callers_choose(struct session_map *m, uint32_t func, bool place)
+{
+	uint8_t *funcs = m->callers + sizeof(struct callers);
+
+	if (func < m->shape.callers_funcs)
+		__atomic_store_n(&funcs[func], place ? CALLERS_PLACE : CALLERS_ENTRY,
+				 __ATOMIC_RELEASE);
+}
+
+void callers_clear(struct callers_tables *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		unwind_rows_clear(&t->v[i].rows);
+	free(t->v);
+	*t = (struct callers_tables){ 0 };
+}

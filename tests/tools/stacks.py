@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""stacks: are the callers of probed(), as --stack tells them, those that the program prints?
+
+	stacks.py SAID.txt TRACE.json [MOST]
+
+Of tests/victims/callers.cc: each call's line there, and its object here, in the order of each
+thread. With MOST no more than so many callers are to be there."""
+import collections
+import json
+import sys
+
+
+def main():
+    said, told = collections.defaultdict(list), collections.defaultdict(list)
+    most = int(sys.argv[3]) if len(sys.argv) > 3 else 128
+    for line in open(sys.argv[1], encoding='utf-8'):
+        tid, addresses = line.split(':')
+        said[int(tid)].append([int(a, 16) for a in addresses.split()])
+    for line in open(sys.argv[2], encoding='utf-8'):
+        call = json.loads(line)
+        if call['type'] == 'call' and call['func'] == 'probed':
+            told[call['tid']].append(call)
+    for tid, stacks in said.items():
+        if len(stacks) != len(told[tid]):
+            sys.exit(f'thread {tid}: {len(stacks)} calls, {len(told[tid])} told')
+        for i, (want, call) in enumerate(zip(stacks, told[tid])):
+            got = [int(c['addr'], 16) for c in call['stack']]
+            cut = 'number' if len(want) > most else 'no'
+            if got != want[:most] or call['stack_cut'] != cut:
+                sys.exit(f'thread {tid}, call {i}: {want[:most]}, but {call}')
+            if not all(c['module'] for c in call['stack']):
+                sys.exit(f'thread {tid}, call {i}: no module: {call}')
+    print(sum(map(len, said.values())), 'stacks')
+
+
+main()
