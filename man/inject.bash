@@ -38,17 +38,20 @@ _inject_options() {
 	record)
 		echo -p --pid -f --function -N --exclude --usdt -n --calls -d --duration \
 			--tid -o --output -m --buffer -a --args -A --arg -s --string --deep \
-			--stack --entry-only --trap --max-pause \
+			--stack --entry-only --trap --off-cpu --max-pause \
 			--max-overhead --log --max-size --min-free --rotate --compress --follow-exec --follow-fork \
 			-q --quiet -v --verbose \
 			--no-color \
 			-h --help -V --version
 		;;
-	count | hist)
+	count)
 		_inject_counting
 		;;
+	hist)
+		echo "$(_inject_counting)" --off-cpu
+		;;
 	top)
-		echo "$(_inject_counting)" --sort
+		echo "$(_inject_counting)" --sort --off-cpu
 		;;
 	start)
 		echo -p --pid -f --function -N --exclude --usdt -m --buffer --keep --snapshot-on \
@@ -91,7 +94,7 @@ _inject_options() {
 		echo -p --pid -f --function -N --exclude --usdt -t --min-duration \
 			-D --depth -n --calls -d --duration --tid -o --output \
 			-m --buffer -a --args -A --arg -s --string --deep \
-			--stack --entry-only --trap --time --max-pause \
+			--stack --entry-only --trap --time --off-cpu --max-pause \
 			--max-overhead --follow-exec --follow-fork --log --json --short-names \
 			-q --quiet -v --verbose --no-color -h --help -V --version
 		;;
@@ -146,9 +149,9 @@ _inject() {
 		;;
 	--sort)
 		if [ "$verb" = top ]; then
-			_inject_words "rate load calls total self avg p99 max" "$cur"
+			_inject_words "rate wall calls total self cpu wait avg p99 max" "$cur"
 		else
-			_inject_words "total self calls avg min max p50 p99" "$cur"
+			_inject_words "total self cpu wait calls avg min max p50 p99" "$cur"
 		fi
 		return
 		;;

@@ -9,6 +9,8 @@ $(BUILD)/tests/unit/%: tests/unit/%.c $(LIB)
 	@mkdir -p $(@D); echo "  CC      $<"
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $< $(LIB) $(LDLIBS)
 
+$(BUILD)/tests/unit/reader_switches: private ALL_LDFLAGS += -Wl,--wrap=switches_take \
+	-Wl,--wrap=switches_threads
 $(BUILD)/tests/unit/reader_times: private ALL_LDFLAGS += -Wl,--wrap=arch_ticks
 $(BUILD)/tests/unit/kernel_pages: private ALL_LDFLAGS += -Wl,--wrap=kernel_page
 
@@ -444,7 +446,7 @@ KERNELS := bullseye bookworm trixie
 KERNEL_LIVE := attach_exec attach_in_syscall attach_many_threads attach_running attach_single \
 	attach_sleeping command_same command_signals command_status confined_thread eintr_table \
 	exceptions flight follow_fork fork_children_cleaned go go_threads interrupted \
-	leader_ends locks_held pthread_exit_cancel reader_killed refuse_seccomp \
+	leader_ends locks_held off_cpu pthread_exit_cancel reader_killed refuse_seccomp \
 	second_visit_fails signals_while_borrowed sleeps_resumed stop_after_kill9 stops \
 	text_copies transfers_short vfork_children visits_alternate waiting
 check-kernels: all victims

@@ -42,7 +42,7 @@ rooms_of() {
 	symbols) echo 'elf unwind names funcs . lines types' ;;
 	plan) echo 'text flow arrive choose .' ;;
 	trace) echo 'format output write read show export' ;;
-	injector) echo 'log proc modules ptrace session remote islands infect patch launch reader' \
+	injector) echo 'log proc switches modules ptrace session remote islands infect patch launch reader' \
 		'options show verbs' ;;
 	esac
 }

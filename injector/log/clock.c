@@ -2,8 +2,6 @@
 /* clock: which moments of the counter are which of the clocks? */
 #include "injector/log/clock.h"
 
-#include <time.h>
-
 #include "arch/clock.h"
 
 enum {
@@ -26,7 +24,7 @@ uint64_t clock_monotonic(void)
 
 /* Being preempted between the two readings spoils a pair: take the one whose
  * readings of the counter are nearest to each other. */
-static void take_pair(clockid_t id, uint64_t *ticks, uint64_t *ns)
+uint64_t clock_pair(clockid_t id, struct clock_pair *ret)
 {
 	uint64_t best = UINT64_MAX;
 
@@ -38,9 +36,18 @@ static void take_pair(clockid_t id, uint64_t *ticks, uint64_t *ns)
 		if (width >= best)
 			continue;
 		best = width;
-		*ticks = before + width / 2;
-		*ns = at;
+		*ret = (struct clock_pair){ before + width / 2, at };
 	}
+	return best / 2;
+}
+
+static void take_pair(clockid_t id, uint64_t *ticks, uint64_t *ns)
+{
+	struct clock_pair pair;
+
+	clock_pair(id, &pair);
+	*ticks = pair.ticks;
+	*ns = pair.ns;
 }
 
 void clock_begin(struct clock *ret)

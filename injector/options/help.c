@@ -117,8 +117,10 @@ static const struct {
 	  "stop when the disk has no more left (0: no);\n"
 	  "without --max-size: a tenth of what was free" },
 	{ OPT_COMPRESS, ON_ALL, NULL, "by zstd, as it is written" },
-	{ OPT_SORT, ON_REPORT, "KEY", "total, self, calls, avg, min, max, p50 or p99" },
-	{ OPT_SORT, ON_TOP, "KEY", "rate, wall, calls, total, self, avg, p99 or max" },
+	{ OPT_SORT, ON_REPORT, "KEY", "total, self, cpu, wait, calls, avg, min, max, p50\n"
+	  "or p99" },
+	{ OPT_SORT, ON_TOP, "KEY", "rate, wall, calls, total, self, cpu, wait, avg, p99\n"
+	  "or max" },
 	{ OPT_BY, ON_GRAPH | ON_EXPORT, "VALUE", "calls with other values apart, as f(fd=3): arg1,\n"
 	  "a name, or a member such as req.method; repeatable" },
 	{ OPT_BY, ON_REPORT, "VALUE", "a line for each function and value: arg1, retval,\n"
@@ -126,6 +128,10 @@ static const struct {
 	{ OPT_TOP, ON_ALL, "N", "with --by: so many lines, the others in one (100)" },
 	{ OPT_NET, ON_ALL, NULL, "less what recording took" },
 	{ OPT_DIFF, ON_ALL, "DIR", "compare with another directory" },
+	{ OPT_OFF_CPU, ON_LIVE, NULL, "how much of each call its thread had a processor,\n"
+	  "and how much it waited, where the kernel tells us" },
+	{ OPT_OFF_CPU, ON_HIST | ON_TOP, NULL, "how much of the time threads had a processor, and\n"
+	  "how much they waited; calls are recorded for it" },
 	{ OPT_TIME, ON_ALL, NULL, "wall clock at each line" },
 	{ OPT_JSON, ON_ALL, NULL, "one JSON object per line" },
 	{ OPT_SHORT_NAMES, ON_ALL, NULL, "std::vector<>::push_back: templates without their\n"

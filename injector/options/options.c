@@ -213,6 +213,7 @@ static void set_flag(struct options *o, int key)
 	switch (key) {
 	case OPT_ROTATE: o->rotate = true; break;
 	case OPT_NET: o->net = true; break;
+	case OPT_OFF_CPU: o->off_cpu = true; break;
 	case OPT_WAIT: o->wait = true; break;
 	case OPT_COMPRESS: o->compress = true; break;
 	case OPT_ENTRY_ONLY: o->entry_only = true; break;

@@ -12,8 +12,8 @@
 #include "symbols/symbols.h"
 
 /* What a line of top has, and by what lines are sorted. */
-enum top_key { TOP_RATE, TOP_WALL, TOP_CALLS, TOP_TOTAL, TOP_SELF, TOP_AVERAGE, TOP_P99,
-	       TOP_MAX, TOP_KEYS };
+enum top_key { TOP_RATE, TOP_WALL, TOP_CALLS, TOP_TOTAL, TOP_SELF, TOP_CPU, TOP_WAIT, TOP_AVERAGE,
+	       TOP_P99, TOP_MAX, TOP_KEYS };
 
 enum verb {
 	/* These may start a command. */
@@ -85,6 +85,7 @@ struct options {
 	const char **by;	/* --by: names of values; the array is owned */
 	size_t nby, by_cap;
 	uint64_t top;		/* --top: lines, and the others in one */
+	bool off_cpu;
 	const char *sort, *diff, *format;
 	uint64_t max_pause;	/* 50 ms unless given */
 	uint32_t max_overhead;	/* in hundredths of a percent */

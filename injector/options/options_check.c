@@ -65,7 +65,12 @@ static int check_top(const struct options *o)
 {
 	enum top_key key;
 
-	return o->sort ? options_top(o->sort, &key) : 0;
+	int err = o->sort ? options_top(o->sort, &key) : 0;
+
+	if (!err && o->sort && (key == TOP_CPU || key == TOP_WAIT) && !o->off_cpu)
+		return fail(0, "--sort %s needs --off-cpu, which tells when threads have no processor",
+			    o->sort);
+	return err;
 }
 
 /* What is only known at a call's end cannot tell it from others as it begins. */

@@ -121,7 +121,7 @@ int options_by_hand(const char *text, struct hand_spec *ret)
 
 const char *const options_top_words[TOP_KEYS] = {
 	[TOP_RATE] = "rate", [TOP_WALL] = "wall", [TOP_CALLS] = "calls", [TOP_TOTAL] = "total",
-	[TOP_SELF] = "self", [TOP_AVERAGE] = "avg", [TOP_P99] = "p99", [TOP_MAX] = "max",
+	[TOP_SELF] = "self", [TOP_CPU] = "cpu", [TOP_WAIT] = "wait", [TOP_AVERAGE] = "avg", [TOP_P99] = "p99", [TOP_MAX] = "max",
 };
 
 int options_top(const char *word, enum top_key *ret)
@@ -131,5 +131,6 @@ int options_top(const char *word, enum top_key *ret)
 			*ret = k;
 			return 0;
 		}
-	return fail(0, "--sort %s: sort by rate, wall, calls, total, self, avg, p99 or max", word);
+	return fail(0, "--sort %s: sort by rate, wall, calls, total, self, cpu, wait, avg, p99 or max",
+		    word);
 }

@@ -26,6 +26,7 @@ const struct option_def option_defs[OPTION_DEFS] = {
 	{ { "stack", optional_argument, NULL, OPT_STACK }, ON_LIVE },
 	FLAG("entry-only", OPT_ENTRY_ONLY, ON_RINGS | ON_ADD | ON_LIST),
 	FLAG("trap", OPT_TRAP, ON_HERE | ON_LIST),
+	FLAG("off-cpu", OPT_OFF_CPU, ON_SPANS),
 	FLAG("time", OPT_TIME, ON_TRACE | ON_REPLAY),
 	WITH("max-pause", OPT_MAX_PAUSE, ON_ATTACH | ON_CHANGE | ON_STOP),
 	WITH("max-overhead", OPT_MAX_OVERHEAD, ON_ATTACH),

@@ -133,6 +133,7 @@ void reader_free(struct reader *r)
 	free(r->places);
 	free(r->heap);
 	namespace_close(&r->ids);
+	switches_forget(r);
 	free(r);
 }
 
@@ -250,8 +251,12 @@ int64_t reader_drain(struct reader *r, bool last,
 	r->err = 0;
 	clock_update(&r->clock);
 	begin_pass(r);
+	if (r->mixture)
+		r->err = switches_look(r);
 	reader_merge(r);
 	end_pass(r);
+	if (r->mixture)
+		switches_settle(r);
 	return r->err ? r->err : r->delivered;
 }
 

@@ -24,6 +24,7 @@ struct reader_stats {
 };
 
 struct reader;
+struct switches;
 
 /*
  * To be called before the first probe is in, and after what an earlier visit
@@ -63,6 +64,14 @@ void reader_timings(const struct reader *, const uint64_t *calls, struct timing 
 /* One drain delivers about so many events and no more; the next one goes on from
  * there. 0: no limit, which is how it begins. */
 void reader_limit(struct reader *, uint64_t events);
+/* From now on `each` is given, too, when threads leave their processors and come back
+ * (trace/read/offcpu.h). Before the first probe is in; `switches` stay until reader_free. 0 or
+ * -ENOMEM. */
+int reader_watch(struct reader *, struct switches *);
+/* At the end, when all is drained: what of that is still to be told up to now. 0, or what `each`
+ * has returned. */
+int reader_settle(struct reader *, uint64_t now, int (*each)(void *ctx, const struct event *),
+		  void *ctx);
 /* All events before this moment have been delivered. Behind the present, where a drain
  * was limited, or none was asked for. */
 uint64_t reader_reached(const struct reader *);

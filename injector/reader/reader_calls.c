@@ -49,7 +49,11 @@ static void lane_deliver(struct reader *r, const struct event *e)
 	if (r->err)
 		return;
 	r->delivered++;
-	r->err = r->each(r->ctx, e);
+	if (r->mixture)
+		switches_before(r, e);
+	r->err = r->err ?: r->each(r->ctx, e);
+	if (r->mixture)
+		switches_after(r, e);
 }
 
 void calls_deliver(struct reader *r, struct lane *l, enum event_kind kind,

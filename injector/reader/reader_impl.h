@@ -122,6 +122,7 @@ struct reader {
 	uint64_t next_look;	/* at the threads, monotonic ns */
 	unsigned fill;
 	int64_t limit;		/* of events in one drain */
+	struct mixture *mixture;	/* when threads have processors; NULL: not asked for */
 
 	/* Of the drain that runs. */
 	bool last;
@@ -176,6 +177,18 @@ void calls_resume(struct reader *, struct lane *);
 void calls_end(struct reader *, struct lane *);
 /* So are the fibers of its process. */
 void calls_end_fibers(struct reader *, struct lane *);
+
+/* reader_switches.c: where there is a mixture. */
+
+/* Take what there is by now: after the rings were looked at, so that it has all that was before
+ * what they hold. 0 or -ENOMEM. */
+int switches_look(struct reader *);
+/* What is to be told before an event, and after it. */
+void switches_before(struct reader *, const struct event *);
+void switches_after(struct reader *, const struct event *);
+/* What may be told at the end of a pass. */
+void switches_settle(struct reader *);
+void switches_forget(struct reader *);
 
 /* reader_counts.c */
 

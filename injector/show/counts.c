@@ -41,15 +41,18 @@ static void sums_free(struct sums *s)
 {
 	free(s->calls);
 	free(s->timings);
+	free(s->off);
 	*s = (struct sums){ 0 };
 }
 
-static int sums_new(bool timed, size_t nfuncs, struct sums *ret)
+static int sums_new(bool timed, bool off_cpu, size_t nfuncs, struct sums *ret)
 {
-	*ret = (struct sums){ calloc(nfuncs + 1, sizeof(*ret->calls)), NULL, 0 };
+	*ret = (struct sums){ .calls = calloc(nfuncs + 1, sizeof(*ret->calls)) };
 	if (timed)
 		ret->timings = calloc(nfuncs + 1, sizeof(*ret->timings));
-	if (ret->calls && (ret->timings || !timed))
+	if (off_cpu)
+		ret->off = calloc(nfuncs + 1, sizeof(*ret->off));
+	if (ret->calls && (ret->timings || !timed) && (ret->off || !off_cpu))
 		return 0;
 	sums_free(ret);
 	return fail(ENOMEM, "count the calls of %zu functions", nfuncs);
@@ -59,13 +62,16 @@ static void sums_copy(const struct sums *from, size_t nfuncs, struct sums *to)
 {
 	memcpy(to->calls, from->calls, nfuncs * sizeof(*to->calls));
 	memcpy(to->timings, from->timings, nfuncs * sizeof(*to->timings));
+	if (from->off)
+		memcpy(to->off, from->off, nfuncs * sizeof(*to->off));
 }
 
 int counts_name(struct counts *c, const struct reader_func *funcs, size_t nfuncs)
 {
 	uint32_t *order = calloc(nfuncs + 1, sizeof(*order));
 	struct sums now;
-	int err = order ? sums_new(verb_way(c->options->verb)->pairs, nfuncs, &now) :
+	int err = order ? sums_new(verb_way(c->options->verb)->pairs, c->off_cpu, nfuncs,
+				   &now) :
 		fail(ENOMEM, "count the calls of %zu functions", nfuncs);
 
 	if (err) {
@@ -83,7 +89,7 @@ int counts_name(struct counts *c, const struct reader_func *funcs, size_t nfuncs
 	return 0;
 }
 
-int counts_new(const struct options *o, const struct reader *r,
+int counts_new(const struct options *o, const struct reader *r, bool off_cpu,
 	       const struct reader_func *funcs, size_t nfuncs, struct counts **ret)
 {
 	struct counts *c = calloc(1, sizeof(*c));
@@ -93,6 +99,7 @@ int counts_new(const struct options *o, const struct reader *r,
 		return fail(ENOMEM, "count calls");
 	c->options = o;
 	c->reader = r;
+	c->off_cpu = off_cpu;
 	c->began = reader_now();
 	err = counts_name(c, funcs, nfuncs);
 	if (err) {
@@ -141,6 +148,13 @@ static void count_end(void *ctx, const struct call *call)
 	t->self += call->span - MIN(call->inner, call->span);
 	t->most = MAX(t->most, call->span);
 	t->buckets[timing_bucket(ns)]++;
+	if (c->off_cpu && call->wait_known) {
+		struct off_sum *off = &c->now.off[call->func - c->funcs];
+
+		off->calls++;
+		off->wait += call->wait;
+		off->cpu += call_cpu(call);
+	}
 }
 
 static void count_lost(void *ctx, const struct event *e)

@@ -20,9 +20,15 @@ int counts_fit(const struct way *, uint32_t nsub, size_t known, size_t ids);
 /* Before the jumps are written: the session of a process is told what it has to know. */
 void counts_prepare(const struct options *, pid_t pid, struct session *, const struct clock *);
 
+/* Of the calls of a function of which it is known: ticks with a processor, and without one. */
+struct off_sum {
+	uint64_t calls, cpu, wait;
+};
+
 /* All calls up to a moment, by function id. */
 struct sums {
 	uint64_t *calls;
+	struct off_sum *off;	/* NULL where it is not asked for */
 	struct timing *timings;	/* NULL where calls are not timed */
 	uint64_t ticks;		/* that moment */
 };
@@ -35,11 +41,13 @@ struct counts {
 	uint64_t began;		/* ticks */
 	struct sums now;
 	bool recorded;		/* calls are: we add up their times */
+	bool off_cpu;
 	uint32_t *order;	/* ids as they are printed */
 };
 
-/* Of the functions of a session that counts. Options and reader outlive it. */
-int counts_new(const struct options *, const struct reader *,
+/* Of the functions of a session that counts; `off_cpu`: the reader tells of threads without a
+ * processor, too. Options and reader outlive it. */
+int counts_new(const struct options *, const struct reader *, bool off_cpu,
 	       const struct reader_func *funcs, size_t nfuncs, struct counts **ret);
 void counts_free(struct counts *);	/* NULL is legal */
 /* Nothing is added up but what is given: each event, and what frames make of it. */
@@ -66,6 +74,8 @@ uint64_t timing_to(uint32_t bucket);
 /* What --json says of it, less the last brace. */
 void timing_json(const struct reader_func *, const char *type, uint64_t calls,
 		 const struct timing *, const struct clock *, struct output *);
+/* And of cpu and wait, if that was asked for. */
+void off_json(const struct counts *, uint32_t id, struct output *);
 /* count.c, hist.c: the result, from what was taken last. */
 void count_print(struct counts *, struct output *);
 void hist_print(struct counts *, struct output *);

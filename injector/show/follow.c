@@ -46,6 +46,8 @@ static int make_sink(struct follow *f, struct sink *ret)
 		if (err)
 			return err;
 		json_name(f->json, f->names);
+		if (f->off_cpu)
+			json_off_cpu(f->json);
 		*ret = json_sink(f->json);
 		return 0;
 	}
@@ -57,6 +59,8 @@ static int make_sink(struct follow *f, struct sink *ret)
 	if (err)
 		return err;
 	graph_name(f->graph, f->names);
+	if (f->off_cpu)
+		graph_off_cpu(f->graph);
 	graph_header(f->graph);
 	*ret = graph_sink(f->graph);
 	return 0;
@@ -96,7 +100,7 @@ static int begin_frames(struct follow *f)
 static int begin_counts(struct follow *f)
 {
 	const struct options *o = f->options;
-	int err = counts_new(o, f->reader, f->funcs, f->nfuncs, &f->counts);
+	int err = counts_new(o, f->reader, f->off_cpu, f->funcs, f->nfuncs, &f->counts);
 
 	if (!err && f->recorded) {
 		struct frames_options options = { .tid = o->tid };
@@ -433,6 +437,19 @@ static void drain_rest(struct follow *f)
 	} while (n);
 }
 
+/* What is told of threads without a processor, up to a moment that is the end of all. */
+static void settle(struct follow *f)
+{
+	int err;
+
+	f->ended = reader_now();
+	if (f->mute || (!f->record && !f->frames))
+		return;
+	err = reader_settle(f->reader, f->ended, watch_and_show, f);
+	if (err)
+		broken(f, err);
+}
+
 /* The directory is whole, and says so. */
 static void end_record(struct follow *f, const struct summary *s)
 {
@@ -441,7 +458,7 @@ static void end_record(struct follow *f, const struct summary *s)
 	int err;
 
 	a->clock = *reader_clock(f->reader);
-	a->end = reader_now();
+	a->end = f->ended;
 	a->probed = s->functions;
 	a->refused = s->refused;
 	a->pause_ns = s->pause_ns;
@@ -484,7 +501,7 @@ static void print_end(struct follow *f, const struct summary *s)
 	if (f->counts)
 		print_counts(f);
 	else
-		frames_finish(f->frames, reader_now());
+		frames_finish(f->frames, f->ended);
 	if (f->graph)
 		graph_end(f->graph);
 	if (f->options->json)
@@ -501,6 +518,7 @@ int follow_finish(struct follow *f, struct summary *s)
 	if (s->gone)
 		reader_target_gone(f->reader);
 	drain_rest(f);
+	settle(f);
 	reader_stats(f->reader, &stats);
 	s->calls = f->counts ? counts_calls(f->counts) : stats.calls;
 	s->events = stats.events;

@@ -53,6 +53,7 @@ struct follow {
 	uint64_t since;		/* monotonic ns: what -d counts from; 0: follow()
 				 * sets it */
 	bool recorded;		/* what is counted is recorded, for us to count */
+	bool off_cpu;		/* the reader tells of threads without a processor, too */
 	const char *unnamed;	/* a file of which hardly a function is known; NULL */
 	/* True if the process lives but no longer has our session (it called
 	 * exec). Asked whenever we are awake; may be NULL. */
@@ -80,6 +81,7 @@ struct follow {
 	int pidfd;
 	uint64_t began, next_drain, next_tick, next_ask;	/* monotonic ns */
 	uint64_t interval;	/* between drains, ns */
+	uint64_t ended;		/* ticks: up to then all is read */
 	bool hinted, mute;
 	bool orphaned;		/* the others are followed */
 	int err;

@@ -67,8 +67,22 @@ static void print_span(struct output *out, const char *what, uint64_t ns)
 	output_printf(out, "%s %s", what, p + strspn(p, " "));
 }
 
+/* What its calls have taken together. */
+static void print_off(const struct off_sum *off, uint64_t ended, const struct clock *c,
+		      struct output *out)
+{
+	if (!off->calls) {
+		output_printf(out, "; cpu and wait not known");
+		return;
+	}
+	print_span(out, "; cpu", clock_ns(c, off->cpu));
+	print_span(out, ", wait", clock_ns(c, off->wait));
+	if (off->calls < ended)
+		output_printf(out, " of %llu", (unsigned long long)off->calls);
+}
+
 static void print_head(const struct reader_func *f, uint64_t calls, const struct timing *t,
-		       const struct clock *c, struct output *out)
+		       const struct off_sum *off, const struct clock *c, struct output *out)
 {
 	uint64_t ended = timing_ended(t);
 
@@ -83,6 +97,8 @@ static void print_head(const struct reader_func *f, uint64_t calls, const struct
 		print_span(out, ", p50", timing_percentile(t, c, 50));
 		print_span(out, ", p99", timing_percentile(t, c, 99));
 		print_span(out, ", longest", clock_ns(c, t->most));
+		if (off)
+			print_off(off, ended, c, out);
 	}
 	output_printf(out, "\n");
 }
@@ -167,6 +183,21 @@ void timing_json(const struct reader_func *f, const char *type, uint64_t calls,
 			output_printf(out, ",\"%s_ns\":null", times[i].name);
 }
 
+void off_json(const struct counts *c, uint32_t id, struct output *out)
+{
+	const struct clock *clock = reader_clock(c->reader);
+	const struct off_sum *off = c->now.off ? &c->now.off[id] : NULL;
+
+	if (off && off->calls)
+		output_printf(out, ",\"cpu_ns\":%llu,\"wait_ns\":%llu",
+			      (unsigned long long)clock_ns(clock, off->cpu),
+			      (unsigned long long)clock_ns(clock, off->wait));
+	else if (off)
+		output_printf(out, ",\"cpu_ns\":null,\"wait_ns\":null");
+	if (off)
+		output_printf(out, ",\"wait_known\":%llu", (unsigned long long)off->calls);
+}
+
 void hist_print(struct counts *c, struct output *out)
 {
 	const struct clock *clock = reader_clock(c->reader);
@@ -178,11 +209,13 @@ void hist_print(struct counts *c, struct output *out)
 
 		if (c->options->json) {
 			timing_json(&c->funcs[id], "hist", c->now.calls[id], t, clock, out);
+			off_json(c, id, out);
 			print_buckets(t, out);
 			output_printf(out, "}\n");
 			continue;
 		}
-		print_head(&c->funcs[id], c->now.calls[id], t, clock, out);
+		print_head(&c->funcs[id], c->now.calls[id], t,
+			   c->now.off ? &c->now.off[id] : NULL, clock, out);
 		print_rows(t, out);
 	}
 }

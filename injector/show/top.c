@@ -30,17 +30,20 @@ static const struct {
 	[TOP_CALLS] = { 'c', 10, "CALLS" },
 	[TOP_TOTAL] = { 't', 10, "TOTAL" },
 	[TOP_SELF] = { 's', 10, "SELF" },
+	[TOP_CPU] = { 'u', 10, "CPU" },
+	[TOP_WAIT] = { 'o', 10, "WAIT" },
 	[TOP_AVERAGE] = { 'a', 10, "AVG" },
 	[TOP_P99] = { 'p', 10, "P99" },
 	[TOP_MAX] = { 'm', 10, "MAX" },
 };
 
-/* Columns, a bit for each key. */
-#define ALL_COLUMNS ((1u << TOP_KEYS) - 1)
+/* Columns, a bit for each key: those that there are only where it is known when threads have
+ * no processor. */
+#define OFF_COLUMNS (1u << TOP_CPU | 1u << TOP_WAIT)
 
 /* What a narrow terminal does without. */
-static const int spare[TOP_KEYS] = { TOP_CALLS, TOP_TOTAL, TOP_SELF, TOP_P99, TOP_MAX,
-				     TOP_AVERAGE, TOP_RATE, TOP_WALL };
+static const int spare[TOP_KEYS] = { TOP_CALLS, TOP_TOTAL, TOP_SELF, TOP_P99, TOP_MAX, TOP_CPU,
+				     TOP_AVERAGE, TOP_RATE, TOP_WAIT, TOP_WALL };
 
 /* Of one function. The first two are of the time between two tables. */
 struct line {
@@ -92,6 +95,10 @@ static void top_fill(const struct counts *c, uint32_t id, const struct before *b
 	ret->v[TOP_WALL] = (double)(t->self - before->self) / ticks * PERCENT;
 	ret->v[TOP_TOTAL] = (double)clock_ns(clock, t->total);
 	ret->v[TOP_SELF] = (double)clock_ns(clock, t->self);
+	if (c->now.off && c->now.off[id].calls) {
+		ret->v[TOP_CPU] = (double)clock_ns(clock, c->now.off[id].cpu);
+		ret->v[TOP_WAIT] = (double)clock_ns(clock, c->now.off[id].wait);
+	}
 	ret->v[TOP_AVERAGE] = (double)timing_average(t, clock);
 	ret->v[TOP_P99] = (double)timing_percentile(t, clock, 99);
 	ret->v[TOP_MAX] = (double)clock_ns(clock, t->most);
@@ -128,13 +135,14 @@ static int table_make(const struct counts *c, const struct before *before, uint6
 }
 
 /* The columns for a terminal that is so wide (0: not known), and sorts by `key`. */
-static unsigned int columns_that_fit(size_t wide, enum top_key key)
+static unsigned int columns_that_fit(const struct counts *c, size_t wide, enum top_key key)
 {
 	int width[TOP_KEYS];
 
 	for (enum top_key k = 0; k < TOP_KEYS; k++)
 		width[k] = keys[k].width;
-	return columns_fit(&(struct columns){ TOP_KEYS, width, spare }, wide, key);
+	return columns_fit(&(struct columns){ TOP_KEYS, width, spare,
+					      c->off_cpu ? 0 : OFF_COLUMNS }, wide, key);
 }
 
 static void print_cell(const struct line *l, enum top_key k, struct output *out)
@@ -180,7 +188,7 @@ static enum top_key asked(const struct counts *c)
 
 	if (c->options->sort)
 		options_top(c->options->sort, &key);
-	return key;
+	return c->off_cpu || !(OFF_COLUMNS & 1u << key) ? key : TOP_WALL;
 }
 
 static void print_share(struct output *out, const char *key, double percent)
@@ -205,6 +213,7 @@ static void print_json(const struct counts *c, const struct before *none, struct
 		print_share(out, "wall_percent", l.v[TOP_WALL]);
 		/* As it was called once. */
 		print_share(out, "load_percent", l.v[TOP_WALL]);
+		off_json(c, (uint32_t)i, out);
 		output_printf(out, "}\n");
 	}
 }
@@ -212,6 +221,7 @@ static void print_json(const struct counts *c, const struct before *none, struct
 void top_print(struct counts *c, struct output *out)
 {
 	auto_free struct before *none = calloc(c->nfuncs + 1, sizeof(*none));
+	unsigned int shown = columns_that_fit(c, 0, TOP_WALL);
 	struct table t;
 
 	if (!none || table_make(c, none, c->began, &t)) {
@@ -223,9 +233,9 @@ void top_print(struct counts *c, struct output *out)
 	if (c->options->json)
 		print_json(c, none, out);
 	else
-		print_head(ALL_COLUMNS, "", out);
+		print_head(shown, "", out);
 	for (size_t i = 0; i < t.n && !c->options->json; i++)
-		print_line(&t.lines[i], ALL_COLUMNS, "", out);
+		print_line(&t.lines[i], shown, "", out);
 	free(t.lines);
 }
 
@@ -321,11 +331,14 @@ static void top_draw(struct top *t)
 	size_t rows, columns;
 
 	terminal_size(&rows, &columns);
-	unsigned int shown = columns_that_fit(columns, t->key);
+	unsigned int shown = columns_that_fit(t->counts, columns, t->key);
 
 	output_printf(t->out, "\033[?7l\033[H# by %s%s; %s\033[K\n", options_top_words[t->key],
 		      t->paused ? ", held" : "", columns && columns < HELP_WIDE ?
 		      "keys: r w c t s a p m sort, space holds it, q ends" :
+		      t->counts->off_cpu ?
+		      "r rate, w wall, c calls, t total, s self, u cpu, o wait, a avg, p p99, m max; "
+		      "space, q" :
 		      "r rate, w wall, c calls, t total, s self, a avg, p p99, m max; "
 		      "space holds it, q ends");
 	print_head(shown, "\033[K", t->out);
@@ -377,7 +390,8 @@ bool top_typed(struct top *t)
 
 	while (t->held && read(STDIN_FILENO, &key, 1) == 1) {
 		for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-			if (key == keys[i].key)
+			if (key == keys[i].key &&
+			    (t->counts->off_cpu || !(OFF_COLUMNS & 1u << i)))
 				t->key = (enum top_key)i;
 		t->paused ^= key == ' ';
 		if (key == 'q')

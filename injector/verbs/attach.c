@@ -159,16 +159,27 @@ static int choose_values(struct trace *t)
 	return callers_read(&t->callers, &t->mods);
 }
 
+/* All else goes on. */
+static void say_no_switches(struct trace *t)
+{
+	t->off_cpu = false;
+	say("cpu and wait times are not to be had: %s", fail_text());
+	fail_clear();
+}
+
 /* 3. */
 static int make_plans(struct trace *t)
 {
 	struct select_options so;
 
+	t->off_cpu = t->opt->off_cpu;
+	if (t->off_cpu && switches_possible(t->pid))
+		say_no_switches(t);
 	t->way = verb_way(t->opt->verb);
 	trace_select(t, &so);
 	int err = select_functions(&t->mods, &so, &t->sel);
 	/* What the reader pairs is recorded, and the reader counts the times. */
-	if (!err && t->way->pairs && t->sel.unpaired)
+	if (!err && t->way->pairs && (t->sel.unpaired || t->off_cpu))
 		t->way = &way_records;
 	say_progress_end();
 	if (!err)
@@ -308,6 +319,18 @@ static int make_reader(struct trace *t)
 	return !err && t->opt->verb == VERB_RECORD ? trace_describe(t) : err;
 }
 
+/* 5, too: whatever is called later, it is known when its thread had a processor. */
+static void watch_switches(struct trace *t)
+{
+	if (!t->off_cpu)
+		return;
+	if (switches_open(t->pid, t->opt->follow_fork, &t->switches) ||
+	    reader_watch(t->reader, t->switches))
+		say_no_switches(t);
+	else
+		t->description.about.off_cpu = true;
+}
+
 static int do_commit(void *ctx)
 {
 	struct trace *t = ctx;
@@ -353,6 +376,8 @@ int attach(struct trace *t)
 	err = err ? err : write_stubs(t);
 	/* 5. What is recorded from now on will be read. */
 	err = err ? err : make_reader(t);
+	if (!err)
+		watch_switches(t);
 	/* 6 to 9 (patch/edit.c). Every jump stands, and all threads run. */
 	return err ? err : write_jumps(t);
 }

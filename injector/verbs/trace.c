@@ -143,7 +143,7 @@ static int trace_watch(struct trace *t)
 			     .others = t->opt->follow_fork ? has_children : NULL,
 			    .tick = tick, .ctx = t, .pidfd = -1,
 			    .unnamed = select_unnamed(&t->mods), .since = t->began,
-			    .recorded = !t->way->room,
+			    .recorded = !t->way->room, .off_cpu = t->off_cpu,
 			    .description = t->directory ? &t->description : NULL,
 			    .directory = t->directory,
 			    .names = t->opt->stack ? &t->names : NULL };
@@ -199,6 +199,7 @@ void trace_clear(struct trace *t)
 {
 	close_session(t);
 	reader_free(t->reader);
+	switches_close(t->switches);
 	grow_clear(&t->grow);
 	spills_end(&t->spills);
 	callers_clear(&t->callers);

@@ -13,6 +13,7 @@
 #include "injector/show/describe.h"
 #include "injector/show/follow.h"
 #include "injector/show/overhead.h"
+#include "injector/switches/switches.h"
 #include "injector/verbs/family.h"
 #include "injector/verbs/grow.h"
 
@@ -36,6 +37,8 @@ struct trace {
 	struct infection inf;
 	struct live live;
 	struct reader *reader;
+	struct switches *switches;	/* with --off-cpu; NULL: they cannot be had */
+	bool off_cpu;		/* asked for, and nothing speaks against it yet */
 	struct output *out;	/* NULL when recording */
 	struct description description;	/* when recording */
 	char *directory;	/* that this program's recording goes to */

@@ -68,6 +68,9 @@ void trace_say_banner(const struct trace *t)
 			 "its page faults or system calls itself" :
 			 "one may come to be set that is not seen, for prctl or syscall of the C "
 			 "library cannot be probed");
+	if (t->off_cpu && verb_way(t->opt->verb)->pairs)
+		say_hint("with --off-cpu calls are recorded to be timed: what comes faster than it "
+			 "can be read is lost, and counted as that");
 	if (t->live.ntraps)
 		say_hint("%zu of them trap, which is slow, and ends the process if it comes to "
 			 "block SIGTRAP", t->live.ntraps);

@@ -48,6 +48,8 @@ static int replay_graph(const struct options *o, struct view *v, struct output *
 	if (err)
 		return err;
 	graph_name(g, view_names(v));
+	if (a->off_cpu)
+		graph_off_cpu(g);
 	graph_header(g);
 	sink = graph_sink(g);
 	err = graph_order(g) ?: view_run(v, &sink, out);
@@ -75,6 +77,8 @@ static int replay_json(struct view *v, struct output *out)
 
 	if (err)
 		return err;
+	if (a->off_cpu)
+		json_off_cpu(j);
 	summary_json_start(out, &s, a->pid, verb_read_wall(v, view_begin(v)));
 	json_name(j, view_names(v));
 	sink = json_sink(j);
@@ -107,7 +111,8 @@ static size_t report_lines(const struct options *o)
 static int report_before(const struct options *o, enum report_key sort, struct view **v,
 			 struct report *ret)
 {
-	return open_view(o, o->diff, v) ?: report_make(*v, sort, 0, ret);
+	return open_view(o, o->diff, v) ?: report_sorts(*v, sort) ?:
+	       report_make(*v, sort, 0, ret);
 }
 
 static int report_diff(const struct options *o, enum report_key sort, struct report *before,
@@ -141,7 +146,8 @@ static int verb_read_report(const struct options *o, struct view *v, struct outp
 	struct view *other = NULL;
 	int err = o->sort ? report_key(o->sort, &sort) : 0;
 
-	err = err ? err : report_make(v, sort, o->diff ? 0 : report_lines(o), &now);
+	err = err ? err : report_sorts(v, sort) ?:
+	      report_make(v, sort, o->diff ? 0 : report_lines(o), &now);
 	if (!err && o->diff)
 		err = report_before(o, sort, &other, &before) ?:
 		      report_diff(o, sort, &before, &now, out);

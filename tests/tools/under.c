@@ -11,6 +11,8 @@
  *	ignored		all signals are ignored that can be
  *	filter		a seccomp filter that allows everything
  *	refusing	one that kills for memfd_create
+ *	noperf		one that forbids perf_event_open, as those of containers do
+ *	paranoid	the same with the error of kernel.perf_event_paranoid
  *	ptracer		any process may trace it, as far as Yama is concerned
  */
 #include <errno.h>
@@ -79,12 +81,12 @@ static bool ignore(void)
 	return true;
 }
 
-static bool filter(uint32_t of_memfd)
+static bool filter(uint32_t call, uint32_t result)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_memfd_create, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, of_memfd),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, result),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
@@ -104,9 +106,13 @@ static bool set(const char *what, char *command)
 	if (strcmp(what, "ignored") == 0)
 		return ignore();
 	if (strcmp(what, "filter") == 0)
-		return filter(SECCOMP_RET_ALLOW);
+		return filter(SYS_memfd_create, SECCOMP_RET_ALLOW);
 	if (strcmp(what, "refusing") == 0)
-		return filter(SECCOMP_RET_KILL_PROCESS);
+		return filter(SYS_memfd_create, SECCOMP_RET_KILL_PROCESS);
+	if (strcmp(what, "noperf") == 0)
+		return filter(SYS_perf_event_open, SECCOMP_RET_ERRNO | EPERM);
+	if (strcmp(what, "paranoid") == 0)
+		return filter(SYS_perf_event_open, SECCOMP_RET_ERRNO | EACCES);
 	if (strcmp(what, "ptracer") == 0)
 		return prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0) == 0;
 	errno = ENOTSUP;

@@ -114,6 +114,7 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		seed = strtoull(argv[1], NULL, 0) | 1;
 	readers_begin("/tmp");
+	world_switches = true;
 	world_make(&w, EVENTS);
 	for (int i = 0; i < ROUNDS && !failures; i++) {
 		bool compressed = rnd() % 3 == 0;

@@ -22,6 +22,7 @@
 #include "values/hand.h"
 #include "values/pack.h"
 
+static bool world_switches;	/* threads leave their processors, too */
 static uint64_t seed = 88172645463325252u;
 
 static inline uint64_t rnd(void)
@@ -124,7 +125,7 @@ static inline struct about world_about(void)
 			   .run_ticks = 2000000000, .run_ns = 1000000000 },
 		.begin = 1ull << 50, .funcs = funcs, .nfuncs = WORLD_FUNCS,
 		.modules = world_modules, .nmodules = 2, .probed = 6, .refused = 1,
-		.pause_ns = 1800000, .lost = 12,
+		.pause_ns = 1800000, .lost = 12, .off_cpu = world_switches,
 	};
 }
 
@@ -199,6 +200,12 @@ static inline void world_step(struct world *w)
 	/* Now and then what 40 bits cannot tell. */
 	w->now += rnd() % 1000 == 0 ? 3ull << 40 : 1 + rnd() % 500;
 	world_call(w, s, e);
+	if (!world_switches || e.thread == NO_THREAD || rnd() % 8)
+		return;
+	/* As it may be in no recording, too. */
+	w->now += 1 + rnd() % 500;
+	e.kind = (uint8_t)(EVENT_OFF + rnd() % 4);
+	world_push(w, e);
 }
 
 static inline void world_make(struct world *w, size_t n)

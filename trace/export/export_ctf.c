@@ -14,6 +14,7 @@
 
 struct copying {
 	const struct clock *clock;	/* of what is read */
+	uint64_t begin;			/* ticks */
 	struct archive *archive;
 	struct record *record;
 };
@@ -23,6 +24,10 @@ static int copy(void *ctx, const struct event *e)
 	const struct copying *c = ctx;
 	struct event moved = *e;
 
+	/* Of threads that had a processor or none before, it is not known in the copy until
+	 * that changes. */
+	if (event_is_switch(e) && e->tsc < c->begin)
+		return 0;
 	moved.tsc = clock_realtime(c->clock, e->tsc);
 	return record_event(c->record, &moved);
 }
@@ -58,7 +63,8 @@ static struct probe_cost cost_in_ns(const struct clock *c, const struct probe_co
 static int export_ctf(struct view *v, const char *path)
 {
 	const struct about *from = view_about(v);
-	struct copying c = { .clock = &from->clock, .archive = view_archive(v) };
+	struct copying c = { .clock = &from->clock, .begin = view_begin(v),
+			     .archive = view_archive(v) };
 	struct about a = *from;
 	struct record_options options = { .clock = &a.clock, .apart = 1, .tid = view_tid(v),
 					  .thread_name = name_of, .ctx = &c,

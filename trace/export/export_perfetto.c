@@ -19,13 +19,14 @@ enum {
 	EVENT_TYPE = 9, EVENT_NAME_ID = 10, EVENT_TRACK = 11, EVENT_NAME = 23,
 	TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3,
 	INTERNED_NAME = 2, NAME_ID = 1, NAME_TEXT = 2,
-	TRACK_ID = 1, TRACK_PROCESS = 3, TRACK_THREAD = 4, TRACK_PARENT = 5,
+	TRACK_ID = 1, TRACK_NAME = 2, TRACK_PROCESS = 3, TRACK_THREAD = 4, TRACK_PARENT = 5,
 	PROCESS_PID = 1, PROCESS_NAME = 6,
 	THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5,
 };
 
 #define PROCESS_TRACK 1ull
 #define THREAD_TRACK(tid) (1ull << 32 | (uint32_t)(tid))
+#define OFF_TRACK(tid) (2ull << 32 | (uint32_t)(tid))	/* below that: is it without a processor? */
 
 struct perfetto {
 	const struct about *about;
@@ -88,15 +89,15 @@ static void add_callers(struct perfetto *p, const struct call *c)
 }
 
 /* Of a call, or `c` is NULL. */
-static void write_event(struct perfetto *p, unsigned int type, int32_t tid, uint64_t tsc,
-			const struct call *c, const char *name)
+static void write_on(struct perfetto *p, unsigned int type, uint64_t track, uint64_t tsc,
+		     const struct call *c, const char *name)
 {
 	const struct reader_func *func = c && type != TYPE_END ? c->func : NULL;
 	uint64_t ticks = tsc > p->begin ? tsc - p->begin : 0;
 
 	message_clear(&p->inner);
 	message_number(&p->inner, EVENT_TYPE, type);
-	message_number(&p->inner, EVENT_TRACK, THREAD_TRACK(tid));
+	message_number(&p->inner, EVENT_TRACK, track);
 	if (func)
 		message_number(&p->inner, EVENT_NAME_ID, (uint64_t)(func - p->about->funcs) + 1);
 	if (name)
@@ -109,6 +110,23 @@ static void write_event(struct perfetto *p, unsigned int type, int32_t tid, uint
 	message_number(&p->packet, PACKET_FLAGS, FLAG_NEEDS);
 	message_add(&p->packet, PACKET_EVENT, &p->inner);
 	write_packet(p);
+}
+
+static void write_event(struct perfetto *p, unsigned int type, int32_t tid, uint64_t tsc,
+			const struct call *c, const char *name)
+{
+	write_on(p, type, THREAD_TRACK(tid), tsc, c, name);
+}
+
+static void perfetto_off(void *ctx, const struct offcpu_span *s)
+{
+	struct perfetto *p = ctx;
+
+	if (s->to <= p->begin)
+		return;
+	write_on(p, TYPE_BEGIN, OFF_TRACK(s->tid), s->from, NULL,
+		 s->preempted ? "preempted" : "waits");
+	write_on(p, TYPE_END, OFF_TRACK(s->tid), s->to, NULL, NULL);
 }
 
 static bool perfetto_open(void *ctx, const struct call *c)
@@ -165,6 +183,16 @@ static void write_thread(struct perfetto *p, const struct archive_thread *t)
 	write_packet(p);
 }
 
+static void write_off_track(struct perfetto *p, const struct archive_thread *t)
+{
+	message_clear(&p->inner);
+	message_number(&p->inner, TRACK_ID, OFF_TRACK(t->tid));
+	message_number(&p->inner, TRACK_PARENT, THREAD_TRACK(t->tid));
+	message_text(&p->inner, TRACK_NAME, "off-CPU");
+	message_add(&p->packet, PACKET_TRACK, &p->inner);
+	write_packet(p);
+}
+
 static void write_name(struct perfetto *p, size_t i)
 {
 	message_clear(&p->innermost);
@@ -185,6 +213,8 @@ static int write_names(struct perfetto *p, const struct view *v)
 	write_process(p);
 	for (size_t i = 0; i < z.nthreads && !p->err; i++) {
 		write_thread(p, &z.threads[i]);
+		if (p->about->off_cpu)
+			write_off_track(p, &z.threads[i]);
 		p->err = p->err ?: output_flush(p->out);
 	}
 	for (size_t i = 0; i <= p->about->nfuncs && !p->err; i++) {
@@ -199,7 +229,7 @@ static int export_perfetto(struct view *v, struct output *out)
 	struct perfetto p = { .about = view_about(v), .out = out, .begin = view_begin(v),
 			      .names = view_names(v) };
 	struct sink sink = { .open = perfetto_open, .end = perfetto_end, .lost = perfetto_lost,
-			     .ctx = &p };
+			     .off = perfetto_off, .ctx = &p };
 	int err = write_names(&p, v);
 
 	err = err ? err : view_run(v, &sink, out);

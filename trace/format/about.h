@@ -52,6 +52,7 @@ struct about {
 	uint64_t nbefore;	/* of them ends of calls that began before; more than there
 				 * are events: not known */
 	bool rotated;		/* the oldest ones have been dropped */
+	bool off_cpu;		/* it tells when threads had no processor */
 };
 
 #endif

@@ -36,6 +36,12 @@ enum event_kind {
 	EVENT_BEFORE,		/* a call ended that began before its probe was in */
 	EVENT_STACK_END,	/* nothing will come from this stack again, and
 				 * nothing is open on it */
+	/* Of a thread that is watched (trace/read/offcpu.h); the first one of it says that
+	 * it is. */
+	EVENT_OFF,		/* it leaves its processor, to wait; or has ended */
+	EVENT_PREEMPTED,	/* it leaves it, and could go on */
+	EVENT_ON,		/* it has one, again or still */
+	EVENT_SWITCHES_LOST,	/* some of these are missing here */
 };
 
 /*

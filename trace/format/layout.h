@@ -23,8 +23,8 @@
 #include "payload/abi.h"
 
 /* Version 1 had packets that told nothing of the clock, version 2 no LAYOUT_VALUES,
- * version 3 no LAYOUT_CALLERS. */
-#define LAYOUT_VERSION 4
+ * version 3 no LAYOUT_CALLERS, version 4 no LAYOUT_OFF. */
+#define LAYOUT_VERSION 5
 #define LAYOUT_TIME_MASK ((1ull << REC_TIME_BITS) - 1)
 #define LAYOUT_FUNC_MASK ((1u << REC_FUNC_BITS) - 1)
 
@@ -41,6 +41,9 @@ enum layout_event {
 				 * how many words they follow */
 	LAYOUT_CALLERS = 12,	/* a function; how many callers, in as many words that follow; and
 				 * why there are no more: enum callers_cut */
+	LAYOUT_OFF = 13,	/* the thread leaves its processor; 1: it could go on */
+	LAYOUT_ON = 14,		/* it has one: 0 */
+	LAYOUT_SWITCHES_LOST = 15,	/* some of both are missing: 0 */
 };
 
 #define LAYOUT_VALUES_BYTES 22

@@ -80,6 +80,9 @@ static const struct {
 	{ LAYOUT_CALLERS, "callers", "func_t func; integer { size = 8; align = 1; } n; "
 	  "integer { size = 8; align = 1; } cut; integer { size = 26; align = 1; } reserved; "
 	  "integer { size = 64; base = hex; } addresses[n];" },
+	{ LAYOUT_OFF, "off", "count_t preempted;" },
+	{ LAYOUT_ON, "on", "count_t reserved;" },
+	{ LAYOUT_SWITCHES_LOST, "switches_lost", "count_t reserved;" },
 	{ LAYOUT_LOST, "lost", "count_t events;" },
 	{ LAYOUT_STACK, "stack", "count_t number;" },
 	{ LAYOUT_STACK_END, "stack_end", "count_t number;" },
@@ -205,6 +208,7 @@ static void put_env(FILE *f, const struct about *a)
 	put_value(f, "verified", a->verified);
 	put_value(f, "rotated", a->rotated);
 	put_value(f, "kept", a->kept);
+	put_value(f, "off_cpu", a->off_cpu);
 	put_value(f, "began_before", a->nbefore);
 	put_value(f, "first_functions", a->first_funcs);
 	put_value(f, "slow_func", a->slow.func);

@@ -203,7 +203,7 @@ static void take_number(struct scan *s, const struct token *key, uint64_t value)
 	} truths[] = {
 		{ "rotated", &a->rotated }, { "target_ended", &a->gone },
 		{ "removed", &a->removed }, { "verified", &a->verified },
-		{ "kept", &a->kept },
+		{ "kept", &a->kept }, { "off_cpu", &a->off_cpu },
 	};
 	size_t i;
 

@@ -11,6 +11,7 @@ struct columns {
 	size_t n;		/* at most 32 */
 	const int *width;	/* n of them */
 	const int *spare;	/* all n: what goes first, first */
+	unsigned int hidden;	/* bits of those that are not shown however wide it is */
 };
 
 /* A bit for each column to be shown in lines of `wide` characters (0: as long as they

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* parts: of which functions are calls counted of which a part is in the record only? */
+/* parts: of which functions are there calls of which not all is known? */
 #include "trace/output/parts.h"
+
+const char parts_of_record[] = "begun before the record or still open at its end, and counted as "
+			       "far as they are in it";
+const char parts_unknown[] = "in the total, but in neither cpu nor wait, for it is not known when "
+			     "their threads had a processor";
 
 void parts_add(struct parts *p, const char *name, uint64_t calls)
 {
 	if (!calls)
 		return;
-	output_printf(p->out, "%s%s %llu", p->any ? ", " :
-		      "# begun before the record or still open at its end, and counted as far as "
-		      "they are in it: ", name, (unsigned long long)calls);
+	if (!p->any)
+		output_printf(p->out, "# %s", p->what);
+	output_printf(p->out, "%s%s %llu", p->any ? ", " : ": ", name, (unsigned long long)calls);
 	p->any = true;
 }
 

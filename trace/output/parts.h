@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* parts: of which functions are calls counted of which a part is in the record only? */
+/* parts: of which functions are there calls of which not all is known? */
 #ifndef TRACE_PARTS_H
 #define TRACE_PARTS_H
 
@@ -8,8 +8,11 @@
 /* One line, of those functions of which there are any. */
 struct parts {
 	struct output *out;
+	const char *what;	/* one of these */
 	bool any;
 };
+
+extern const char parts_of_record[], parts_unknown[];
 
 void parts_add(struct parts *, const char *name, uint64_t calls);
 void parts_end(const struct parts *);

@@ -92,6 +92,12 @@ static int deliver_other(struct reading *r, struct source *s, enum event_kind ki
 	return r->each(r->ctx, &s->event);
 }
 
+/* Those before the time that is asked for say where a thread is as it begins. */
+static int deliver_switch(struct reading *r, struct source *s, enum event_kind kind)
+{
+	return s->tsc > r->filter.until ? 0 : deliver_other(r, s, kind);
+}
+
 /* They belong to the next event of the packet, and stay where they are. */
 static void take_values(struct reading *r, struct source *s, uint64_t value)
 {
@@ -152,6 +158,12 @@ static int take_extended(struct reading *r, struct source *s, uint32_t what)
 		return 0;
 	case LAYOUT_STACK_END:
 		return deliver_other(r, s, EVENT_STACK_END);
+	case LAYOUT_OFF:
+		return deliver_switch(r, s, value ? EVENT_PREEMPTED : EVENT_OFF);
+	case LAYOUT_ON:
+		return deliver_switch(r, s, EVENT_ON);
+	case LAYOUT_SWITCHES_LOST:
+		return deliver_switch(r, s, EVENT_SWITCHES_LOST);
 	case LAYOUT_LOST:
 		s->event.lost = value;
 		if (s->tsc < r->filter.since || s->tsc > r->filter.until)

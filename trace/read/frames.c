@@ -23,6 +23,7 @@ struct frame {
 	uint64_t mark;		/* the sink's */
 	bool began;		/* `begin` is that, and not only a moment at which it was
 				 * open */
+	struct offcpu_times off;	/* at its begin */
 	uint16_t ncapture;	/* bytes that were read at its entry */
 	uint8_t *capture;	/* owned; NULL: none were */
 	uint8_t ncallers, cut;
@@ -47,6 +48,7 @@ struct frames {
 	struct stack_frames *buckets[BUCKETS];
 	struct stack_frames *last;	/* the one used last */
 	size_t nstacks;
+	struct offcpu off;	/* of the threads */
 	uint64_t start;		/* ticks */
 	uint64_t shown;		/* calls that are, opened or as they end */
 	uint64_t captured;	/* bytes of values that are kept */
@@ -93,6 +95,7 @@ void frames_free(struct frames *f)
 			next = s->next;
 			stack_free(s);
 		}
+	offcpu_clear(&f->off);
 	free(f);
 }
 
@@ -148,6 +151,8 @@ static struct frame *frames_push_call(struct frames *f, struct stack_frames *s,
 	frame->tid = e->tid;
 	frame->begin = begin;
 	frame->began = true;
+	frame->off = begin == e->tsc ? offcpu_at(&f->off, e->thread, begin) :
+		(struct offcpu_times){ .since = OFFCPU_UNKNOWN };
 	frame->capture = keep_said(f, e->ncapture ? e->capture : NULL, e->ncapture);
 	frame->ncapture = frame->capture ? e->ncapture : 0;
 	frame->callers = keep_said(f, e->callers, e->ncallers * sizeof(*e->callers));
@@ -294,6 +299,21 @@ static uint64_t span_of(const struct frames *f, const struct frame *frame, const
 	return MAX(wall - MIN(cost, wall), MIN(frame->inner, wall));
 }
 
+/* What of its span had no processor. */
+static void take_wait(struct frames *f, const struct stack_frames *s, const struct frame *frame,
+		      struct call *c)
+{
+	struct offcpu_times end = offcpu_at(&f->off, s->thread, c->end);
+
+	c->wait_known = frame->off.since != OFFCPU_UNKNOWN && frame->off.since == end.since &&
+			end.wait >= frame->off.wait && end.preempted >= frame->off.preempted &&
+			call_has_span(c) && c->how != CALL_BEFORE;
+	if (!c->wait_known)
+		return;
+	c->wait = MIN(end.wait - frame->off.wait, c->span);
+	c->preempted = MIN(end.preempted - frame->off.preempted, c->wait);
+}
+
 /* The innermost call has ended. What was opened is closed in any case. `e`: its exit; NULL: that
  * was not seen. */
 static void frames_end_call(struct frames *f, struct stack_frames *s, enum call_end how,
@@ -307,6 +327,7 @@ static void frames_end_call(struct frames *f, struct stack_frames *s, enum call_
 	c.how = (uint8_t)how;
 	c.end = MAX(tsc, c.begin);
 	c.span = span_of(f, frame, &c);
+	take_wait(f, s, frame, &c);
 	if (c.opened)
 		f->sink.end(f->sink.ctx, &c);
 	else if (is_shown(f, &c))
@@ -431,11 +452,19 @@ int frames_event(void *ctx, const struct event *e)
 		f->sink.lost(f->sink.ctx, e);
 		return 0;
 	}
+	if (event_is_switch(e)) {
+		struct offcpu_span span;
+
+		if (offcpu_event(&f->off, e, &span) && f->sink.off)
+			f->sink.off(f->sink.ctx, &span);
+		return 0;
+	}
 	s = frames_find(f, e);
 	if (s && e->kind == EVENT_STACK_END) {
 		while (s->n)
 			frames_pop_call(f, s, CALL_EXIT_LOST, e->tsc);
 		frames_forget(f, e);
+		offcpu_forget(&f->off, e->thread);
 		return 0;
 	}
 	return s ? on_stack(f, s, e) : fail(ENOMEM, "keep the open calls");
@@ -491,6 +520,8 @@ void frames_finish(struct frames *f, uint64_t now)
 		for (struct stack_frames *s = f->buckets[i]; s; s = s->next)
 			while (s->n)
 				frames_pop_call(f, s, CALL_OPEN, now);
+	if (f->sink.off)
+		offcpu_finish(&f->off, now, f->sink.off, f->sink.ctx);
 	if (f->sink.settled)
 		f->sink.settled(f->sink.ctx, UINT64_MAX);
 }

@@ -17,6 +17,7 @@
 
 #include "trace/format/cost.h"
 #include "trace/read/earlier.h"
+#include "trace/read/offcpu.h"
 #include "trace/format/event.h"
 #include "trace/format/ticks.h"
 
@@ -41,6 +42,10 @@ struct call {
 	uint64_t inner;		/* the spans of the calls that it has made; of those
 				 * that are traced, shown or not */
 	uint64_t mark;		/* what sink->begin has returned; else 0 */
+	/* Of sink->end: its ticks without a processor, at most `span`, and those of them in
+	 * which it could have run; if that is known. */
+	uint64_t wait, preempted;
+	bool wait_known;
 	uint8_t how;		/* enum call_end; of sink->end only */
 	bool opened;		/* sink->open has shown it */
 	/* What was read at its entry and, of sink->end, at its exit: by the plan of its
@@ -73,6 +78,12 @@ static inline bool call_is_part(const struct call *c)
 	return c->how == CALL_OPEN || (c->how == CALL_BEFORE && c->begin);
 }
 
+/* The rest of its span, if its wait is known. */
+static inline uint64_t call_cpu(const struct call *c)
+{
+	return c->span - c->wait;
+}
+
 struct sink {
 	/* A call begins, whether it is shown or not; `outer` is what was returned
 	 * for the call around it, or 0. May be NULL. */
@@ -88,6 +99,8 @@ struct sink {
 	void (*before)(void *ctx, const struct event *, uint64_t first);
 	/* Nothing that is shown from now on has begun or ended before `tsc`. May be NULL. */
 	void (*settled)(void *ctx, uint64_t tsc);
+	/* A thread has had no processor for a while. May be NULL. */
+	void (*off)(void *ctx, const struct offcpu_span *);
 	void *ctx;
 };
 

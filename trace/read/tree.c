@@ -154,6 +154,15 @@ static bool tree_open(void *ctx, const struct call *c)
 	return true;
 }
 
+static void add_total(struct tree_node *node, const struct call *c)
+{
+	node->total += c->span;
+	node->waits += c->wait_known;
+	node->wait += c->wait;
+	node->unknown += !c->wait_known;
+	node->unknown_total += c->wait_known ? 0 : c->span;
+}
+
 static void tree_end(void *ctx, const struct call *c)
 {
 	struct tree *t = ctx;
@@ -166,7 +175,7 @@ static void tree_end(void *ctx, const struct call *c)
 		node->timed++;
 		node->self += c->span - MIN(c->inner, c->span);
 		if (!beyond)
-			node->total += c->span;
+			add_total(node, c);
 	}
 	if (t->each)
 		t->each(t->ctx, c, beyond ? is_around(t, (uint32_t)c->mark, c->func) :

@@ -27,6 +27,10 @@ struct tree_node {
 	uint64_t timed;		/* of them those whose time is known, */
 	uint64_t parts;		/* and those of which a part is in the record */
 	uint64_t total, self;	/* ticks */
+	uint64_t wait;		/* of the total, without a processor, */
+	uint64_t waits;		/* of so many calls; of others it is not known, */
+	uint64_t unknown;	/* which are so many, */
+	uint64_t unknown_total;	/* and take so many ticks */
 };
 
 struct tree;

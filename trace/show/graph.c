@@ -38,6 +38,7 @@ struct graph {
 	const struct caller_names *names;	/* NULL: no callers are there */
 	struct shown_callers callers;
 	bool time, color;
+	bool off_cpu;		/* with columns for it */
 	bool skipping;
 	uint64_t left_out;	/* calls */
 	/* The wall clock's second that was formatted last. */
@@ -74,6 +75,11 @@ int graph_order(struct graph *g)
 	return lines_new(g->out, &g->lines);
 }
 
+void graph_off_cpu(struct graph *g)
+{
+	g->off_cpu = true;
+}
+
 void graph_free(struct graph *g)
 {
 	if (!g)
@@ -85,8 +91,9 @@ void graph_free(struct graph *g)
 
 void graph_header(struct graph *g)
 {
-	output_printf(g->out, "#%s DURATION     TID      FUNCTION\n",
-		      g->time ? " TIME          " : "");
+	output_printf(g->out, "#%s DURATION  %s   TID      FUNCTION\n",
+		      g->time ? " TIME          " : "",
+		      g->off_cpu ? "       CPU       WAIT " : "");
 }
 
 static char *put_time(struct graph *g, char *p, uint64_t tsc)
@@ -106,6 +113,20 @@ static char *put_time(struct graph *g, char *p, uint64_t tsc)
 	return put_number(p, ns % 1000000000 / 1000, 6, '0');
 }
 
+/* The parts of a span with a processor and without one. */
+static char *put_off_cpu(const struct graph *g, char *p, const struct call *c, uint64_t ns)
+{
+	uint64_t wait;
+
+	if (ns == UINT64_MAX)
+		return put_text(p, "                      ");
+	if (!c->wait_known)
+		return put_no_span(put_text(put_no_span(put_text(p, " ")), " "));
+	wait = MIN(clock_ns(g->ticks, c->wait), ns);
+	p = put_span(put_text(p, " "), ns - wait, false);
+	return put_span(put_text(p, " "), wait, false);
+}
+
 /* What stands before the function. A span of UINT64_MAX is not known. */
 static char *put_columns(struct graph *g, char *p, const struct call *c,
 			 uint64_t tsc, uint64_t ns)
@@ -116,6 +137,8 @@ static char *put_columns(struct graph *g, char *p, const struct call *c,
 		p = put_time(g, p, tsc);
 	*p++ = ' ';
 	p = ns == UINT64_MAX ? put_text(p, "          ") : put_span(p, ns, g->color);
+	if (g->off_cpu)
+		p = put_off_cpu(g, p, c, ns);
 	p = put_text(p, " [");
 	p = put_number(p, (uint64_t)(uint32_t)c->tid, 7, ' ');
 	p = put_text(p, "] | ");

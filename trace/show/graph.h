@@ -15,6 +15,8 @@ int graph_new(const struct clock *, struct output *out, bool time, bool color,
 /* Where callers get their names from, if there are any; it stays valid likewise. */
 struct caller_names;
 void graph_name(struct graph *, const struct caller_names *);
+/* With columns for the time with a processor and without one. Before the first line. */
+void graph_off_cpu(struct graph *);
 /* From now on lines come in the order of their times, and so some later. 0 or -ENOMEM. */
 int graph_order(struct graph *);
 void graph_free(struct graph *);	/* NULL is legal */

@@ -116,6 +116,7 @@ void info_print(const struct archive *archive, const char *path, struct output *
 	print_span(out, "pause", a->pause_ns);
 	print_count(out, "events", a->events);
 	print_count(out, "lost", MAX(a->lost, z.lost));
+	output_printf(out, "off-cpu\t%s\n", a->off_cpu ? "yes" : "no");
 	output_printf(out, "rotated\t%s\n", a->rotated ? "yes" : "no");
 	output_printf(out, "compressed\t%s\n", z.squeezed ? "yes" : "no");
 	print_count(out, "streams", z.streams);

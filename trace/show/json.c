@@ -16,6 +16,7 @@ enum { KEYS = 512 };		/* more than all of a call but its names */
 struct json {
 	const struct clock *clock;
 	struct output *out;
+	bool off_cpu;		/* with keys for it */
 	struct shown_values values;
 	const struct caller_names *names;	/* NULL: no callers are there */
 	struct shown_callers callers;
@@ -31,6 +32,11 @@ int json_new(const struct clock *clock, struct output *out, struct json **ret)
 	j->out = out;
 	*ret = j;
 	return 0;
+}
+
+void json_off_cpu(struct json *j)
+{
+	j->off_cpu = true;
 }
 
 void json_free(struct json *j)
@@ -177,6 +183,17 @@ static void json_values(struct json *j, const struct call *c)
 	}
 }
 
+/* What was preempted is a part of the wait. */
+static char *put_off_cpu(const struct json *j, char *p, const struct call *c)
+{
+	uint64_t span = clock_ns(j->clock, c->span), wait = MIN(clock_ns(j->clock, c->wait), span);
+	uint64_t preempted = MIN(clock_ns(j->clock, c->preempted), wait);
+
+	p = put_or_null(put_text(p, ",\"cpu_ns\":"), c->wait_known, span - wait);
+	p = put_or_null(put_text(p, ",\"wait_ns\":"), c->wait_known, wait);
+	return put_or_null(put_text(p, ",\"preempted_ns\":"), c->wait_known, preempted);
+}
+
 /* "func": "NAME" or null. */
 static void json_name_or_null(struct output *out, const char *key, const char *name)
 {
@@ -230,6 +247,8 @@ static void json_end(void *ctx, const struct call *c)
 	p = put_text(p, extra(c));
 	if (call_is_part(c))
 		p = put_number(put_text(p, ",\"seen_ns\":"), clock_ns(j->clock, c->span), 0, ' ');
+	if (j->off_cpu)
+		p = put_off_cpu(j, p, c);
 	output_take(j->out, (size_t)(p - start));
 	if (c->func->values)
 		json_values(j, c);

@@ -9,6 +9,8 @@
 struct json;
 
 int json_new(const struct clock *, struct output *out, struct json **ret);
+/* With keys for the time with a processor and without one. */
+void json_off_cpu(struct json *);
 void json_free(struct json *);	/* NULL is legal */
 /* Where callers get their names from, if there are any; it stays valid until json_free. */
 struct caller_names;

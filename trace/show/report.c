@@ -20,6 +20,8 @@ enum { WIDTH = 10 };		/* of a column */
 struct stats {
 	uint64_t calls, timed, parts;
 	uint64_t total, outer, self;	/* ns; outer: not of nested calls */
+	uint64_t cpu, wait;	/* of outer */
+	uint64_t waits, unknown;	/* calls that are in these two, and those that are not */
 	uint64_t min, max;
 	uint32_t *counts;	/* BUCKETS; NULL until the first call */
 };
@@ -31,9 +33,9 @@ struct making {
 };
 
 static const char *const words[] = {
-	[REPORT_TOTAL] = "total", [REPORT_SELF] = "self", [REPORT_CALLS] = "calls",
-	[REPORT_AVERAGE] = "avg", [REPORT_MIN] = "min", [REPORT_MAX] = "max",
-	[REPORT_P50] = "p50", [REPORT_P99] = "p99",
+	[REPORT_TOTAL] = "total", [REPORT_SELF] = "self", [REPORT_CPU] = "cpu",
+	[REPORT_WAIT] = "wait", [REPORT_CALLS] = "calls", [REPORT_AVERAGE] = "avg",
+	[REPORT_MIN] = "min", [REPORT_MAX] = "max", [REPORT_P50] = "p50", [REPORT_P99] = "p99",
 };
 
 int report_key(const char *word, enum report_key *ret)
@@ -43,7 +45,16 @@ int report_key(const char *word, enum report_key *ret)
 			*ret = (enum report_key)i;
 			return 0;
 		}
-	return fail(0, "--sort %s: sort by total, self, calls, avg, min, max, p50 or p99", word);
+	return fail(0, "--sort %s: sort by total, self, cpu, wait, calls, avg, min, max, "
+		       "p50 or p99", word);
+}
+
+int report_sorts(const struct view *v, enum report_key sort)
+{
+	if (view_about(v)->off_cpu || (sort != REPORT_CPU && sort != REPORT_WAIT))
+		return 0;
+	return fail(0, "--sort %s: this recording does not tell when threads had no processor; "
+		       "record with --off-cpu", words[sort]);
 }
 
 const char *report_word(enum report_key key)
@@ -90,6 +101,20 @@ static void add_span(struct making *m, struct stats *s, uint64_t ns)
 	s->total += ns;
 }
 
+/* One that no call of the same function is around. */
+static void add_outer(struct stats *s, const struct call *c, uint64_t ns, const struct clock *clock)
+{
+	uint64_t wait = MIN(clock_ns(clock, c->wait), ns);
+
+	s->outer += ns;
+	s->unknown += !c->wait_known;
+	if (!c->wait_known)
+		return;
+	s->waits++;
+	s->wait += wait;
+	s->cpu += ns - wait;
+}
+
 static void add_call(void *ctx, const struct call *c, bool nested)
 {
 	struct making *m = ctx;
@@ -105,7 +130,7 @@ static void add_call(void *ctx, const struct call *c, bool nested)
 	add_span(m, s, ns);
 	s->self += clock_ns(clock, span - MIN(c->inner, span));
 	if (!nested)
-		s->outer += ns;
+		add_outer(s, c, ns, clock);
 }
 
 static uint64_t percentile(const struct stats *s, unsigned int percent)
@@ -127,8 +152,10 @@ static void report_fill(const struct stats *s, const struct reader_func *f,
 				     .module = f->module,
 				     .shown = group ? group->shown : "",
 				     .texts = group ? group->texts : NULL,
-				     .timed = s->timed, .parts = s->parts, .v = {
+				     .timed = s->timed, .parts = s->parts,
+				     .has_wait = s->waits, .unknown = s->unknown, .v = {
 		[REPORT_TOTAL] = s->outer, [REPORT_SELF] = s->self, [REPORT_CALLS] = s->calls,
+		[REPORT_CPU] = s->cpu, [REPORT_WAIT] = s->wait,
 		[REPORT_AVERAGE] = s->timed ? s->total / s->timed : 0,
 		[REPORT_MIN] = s->min, [REPORT_MAX] = s->max,
 		[REPORT_P50] = percentile(s, 50), [REPORT_P99] = percentile(s, 99),
@@ -163,6 +190,10 @@ static void add_stats(const struct stats *from, struct stats *to)
 	to->total += from->total;
 	to->outer += from->outer;
 	to->self += from->self;
+	to->cpu += from->cpu;
+	to->wait += from->wait;
+	to->waits += from->waits;
+	to->unknown += from->unknown;
 	for (unsigned int i = 0; from->counts && i < BUCKETS; i++)
 		to->counts[i] += MIN(from->counts[i], UINT32_MAX - to->counts[i]);
 }
@@ -214,7 +245,7 @@ int report_make(struct view *v, enum report_key sort, size_t most, struct report
 	struct sink sink;
 	int err;
 
-	*ret = (struct report){ .sort = sort };
+	*ret = (struct report){ .sort = sort, .off_cpu = m.about->off_cpu };
 	m.stats = calloc(view_room(v), sizeof(*m.stats));
 	err = m.stats ? tree_new(&tree) : fail(ENOMEM, "count calls");
 	if (!err) {
@@ -238,7 +269,8 @@ void report_clear(struct report *r)
 /* ---- print --------------------------------------------------------------- */
 
 static const char *const heads[] = {
-	[REPORT_TOTAL] = "TOTAL", [REPORT_SELF] = "SELF", [REPORT_CALLS] = "CALLS",
+	[REPORT_TOTAL] = "TOTAL", [REPORT_SELF] = "SELF", [REPORT_CPU] = "CPU",
+	[REPORT_WAIT] = "WAIT", [REPORT_CALLS] = "CALLS",
 	[REPORT_AVERAGE] = "AVG", [REPORT_MIN] = "MIN", [REPORT_MAX] = "MAX",
 	[REPORT_P50] = "P50", [REPORT_P99] = "P99",
 };
@@ -247,13 +279,14 @@ static const char *const heads[] = {
 static unsigned int columns_of(const struct report *r, const struct output *out)
 {
 	static const int spare[REPORT_KEYS] = { REPORT_MIN, REPORT_P50, REPORT_MAX, REPORT_SELF,
-						REPORT_AVERAGE, REPORT_P99, REPORT_CALLS,
-						REPORT_TOTAL };
+						REPORT_AVERAGE, REPORT_P99, REPORT_CPU,
+						REPORT_CALLS, REPORT_WAIT, REPORT_TOTAL };
 	int width[REPORT_KEYS];
 
 	for (int i = 0; i < REPORT_KEYS; i++)
 		width[i] = WIDTH;
-	return columns_fit(&(struct columns){ REPORT_KEYS, width, spare }, output_width(out),
+	return columns_fit(&(struct columns){ REPORT_KEYS, width, spare,
+					      r->off_cpu ? 0 : REPORT_OFF_CPU }, output_width(out),
 			   r->sort);
 }
 
@@ -277,7 +310,8 @@ static void print_line(const struct report_line *l, unsigned int shown, struct o
 		if (i == REPORT_CALLS)
 			p = put_number(p, l->v[i], WIDTH, ' ');
 		else
-			p = l->timed ? put_span(p, l->v[i], false) : put_no_span(p);
+			p = report_knows(l, (enum report_key)i) ? put_span(p, l->v[i], false) :
+				put_no_span(p);
 	}
 	output_text(out, buf, (size_t)(p - buf));
 	print_name(l, out);
@@ -298,7 +332,8 @@ static void print_head(unsigned int shown, struct output *out)
 void report_print(const struct report *r, struct output *out)
 {
 	unsigned int shown = columns_of(r, out);
-	struct parts parts = { .out = out };
+	struct parts parts = { .out = out, .what = parts_of_record };
+	struct parts unknown = { .out = out, .what = parts_unknown };
 
 	print_head(shown, out);
 	for (size_t i = 0; i < r->n; i++)
@@ -307,6 +342,10 @@ void report_print(const struct report *r, struct output *out)
 		if (r->lines[i].func)
 			parts_add(&parts, r->lines[i].name, r->lines[i].parts);
 	parts_end(&parts);
+	for (size_t i = 0; r->off_cpu && i < r->n; i++)
+		if (r->lines[i].func)
+			parts_add(&unknown, r->lines[i].name, r->lines[i].unknown);
+	parts_end(&unknown);
 }
 
 int report_shorten(struct report *a, struct report *b, struct strings *made)

@@ -10,11 +10,16 @@ enum report_key {
 	REPORT_TOTAL,		/* in it and in what it calls; of recursive calls only
 				 * the outermost one counts */
 	REPORT_SELF,		/* in it alone */
+	REPORT_CPU, REPORT_WAIT,	/* of the total, with a processor and without one, of
+				 * calls of which that is known */
 	REPORT_CALLS,
 	REPORT_AVERAGE, REPORT_MIN, REPORT_MAX,
 	REPORT_P50, REPORT_P99,	/* to a sixteenth */
 	REPORT_KEYS,
 };
+
+/* What only recordings have that tell when threads had no processor: a bit for each key. */
+#define REPORT_OFF_CPU (1u << REPORT_CPU | 1u << REPORT_WAIT)
 
 /* All times in ns, of calls of which both sides are known or that were still open. */
 struct report_line {
@@ -26,8 +31,16 @@ struct report_line {
 	size_t nothers;
 	bool timed;		/* else the calls are all that is known */
 	uint64_t parts;		/* calls of which a part is in the record */
+	bool has_wait;		/* else REPORT_CPU and REPORT_WAIT are not known */
+	uint64_t unknown;	/* calls of the total that are not in these two */
 	uint64_t v[REPORT_KEYS];
 };
+
+/* Is it known, of a key but REPORT_CALLS? */
+static inline bool report_knows(const struct report_line *l, enum report_key key)
+{
+	return l->timed && (l->has_wait || !(REPORT_OFF_CPU & 1u << key));
+}
 
 /* The functions that were called, in the order of `sort`, the largest first. Names are
  * those of the view. */
@@ -35,10 +48,13 @@ struct report {
 	struct report_line *lines;
 	size_t n;
 	enum report_key sort;
+	bool off_cpu;		/* the recording tells when threads had no processor */
 };
 
 /* The words of --sort; -EINVAL, with a message, if it is none of them. */
 int report_key(const char *word, enum report_key *ret);
+/* Does a recording tell what is to be sorted by? 0, or -EINVAL with a message. */
+int report_sorts(const struct view *, enum report_key);
 const char *report_word(enum report_key);
 /* Runs the view, which stays for the names. With values by which it tells calls: a line for each
  * group, and none for functions that have none of them. `most` (0: all of them): so many lines,

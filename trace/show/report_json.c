@@ -21,7 +21,7 @@ static void print_times(const struct report_line *l, const enum report_key *keys
 		char key[16];
 
 		snprintf(key, sizeof(key), "%s_ns", report_word(keys[i]));
-		print_key(key, l->timed, l->v[keys[i]], out);
+		print_key(key, report_knows(l, keys[i]), l->v[keys[i]], out);
 	}
 }
 
@@ -69,7 +69,7 @@ void report_json(const struct report *r, const char *const *by, size_t nby, stru
 	size_t n = 0;
 
 	for (int i = 0; i < REPORT_KEYS; i++)
-		if (i != REPORT_CALLS)
+		if (i != REPORT_CALLS && (r->off_cpu || !(REPORT_OFF_CPU & 1u << i)))
 			keys[n++] = (enum report_key)i;
 	for (size_t i = 0; i < r->n; i++) {
 		const struct report_line *l = &r->lines[i];

@@ -300,6 +300,13 @@ static int record_put(struct record *r, struct lane *l, const struct event *e, u
 	case EVENT_STACK_END:
 		end_lane(r, l);
 		return add_extended(r, l, LAYOUT_STACK_END, tsc, e->stack);
+	case EVENT_OFF:
+	case EVENT_PREEMPTED:
+		return add_extended(r, l, LAYOUT_OFF, tsc, e->kind == EVENT_PREEMPTED);
+	case EVENT_ON:
+		return add_extended(r, l, LAYOUT_ON, tsc, 0);
+	case EVENT_SWITCHES_LOST:
+		return add_extended(r, l, LAYOUT_SWITCHES_LOST, tsc, 0);
 	}
 	return 0;
 }
