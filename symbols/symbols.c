@@ -579,3 +579,8 @@ int symbols_cfa_offset(const struct symbols *s, raddr_t pc, int64_t *ret)
 {
 	return unwind_cfa(&s->impl->unwind, pc, ret);
 }
+
+int symbols_cfa_rule(const struct symbols *s, raddr_t pc, uint64_t *reg, int64_t *offset)
+{
+	return unwind_cfa_rule(&s->impl->unwind, pc, reg, offset);
+}

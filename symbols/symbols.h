@@ -273,6 +273,9 @@ int symbols_add_stubs(struct symbols *, struct plt_stub *stubs, size_t n);
  * -ENOTSUP when the CFA is not sp + constant there. Several threads may ask at once. */
 int symbols_cfa_offset(const struct symbols *, raddr_t pc, int64_t *ret);
 
+/* The same by any register (its number in DWARF): the CFA is what that holds, and so much more. */
+int symbols_cfa_rule(const struct symbols *, raddr_t pc, uint64_t *reg, int64_t *offset);
+
 /*
  * Patterns: GLOB[+OFFSET][@MODULE], see inject(1). The last @ splits; a name with a
  * version such as `memcpy@@GLIBC` is not a pattern. "@exe" is the executable.

@@ -394,7 +394,9 @@ static uint8_t add_address(struct compiling *c, const struct piece *p, int32_t *
 
 static void add_memory(struct compiling *c, const struct piece *p, uint8_t role, uint16_t cap)
 {
-	struct read_op op = { .source = READ_MEMORY, .role = role, .at = p->at, .cap = cap };
+	bool memory = p->from == FROM_MEMORY;
+	struct read_op op = { .source = memory ? READ_MEMORY : READ_SUM, .role = role,
+			      .at = p->at, .cap = memory ? cap : MIN(cap, 8) };
 
 	op.index = add_address(c, p, &op.offset);
 	op.cap = MIN(op.cap, c->left);
@@ -410,7 +412,7 @@ static void add_piece(struct compiling *c, const struct piece *p, uint8_t role, 
 	};
 	bool literal = p->from == FROM_LITERAL;
 
-	if (p->from == FROM_MEMORY) {
+	if (p->from == FROM_MEMORY || p->from == FROM_ADDRESS) {
 		add_memory(c, p, role, cap);
 		return;
 	}

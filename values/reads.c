@@ -29,7 +29,7 @@ static bool source_is_good(const struct read_plan *p, unsigned int i)
 	case READ_LITERAL:
 		return o->cap <= 8;
 	case READ_SUM:
-		return o->index < i && o->cap == 8 && o->length_index < i && o->unit;
+		return o->index < i && o->cap <= 8;
 	default:
 		return false;
 	}

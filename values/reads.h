@@ -30,8 +30,8 @@ enum read_source {
 	READ_MEMORY = 4,	/* memory at the pointer which the result of operation `index`
 				 * has at `pointer_at`, plus `offset` */
 	READ_LITERAL = 5,	/* nothing is read: cap bytes of `offset`, and `high` above it */
-	READ_SUM = 6,		/* nor here: 8 bytes, the result of operation `index` at
-				 * pointer_at, plus that of length_index at length_at, times
+	READ_SUM = 6,		/* nor here: the result of operation `index` at pointer_at, plus
+				 * that of length_index, if there is one, at length_at, times
 				 * `unit`, plus `offset` */
 };
 

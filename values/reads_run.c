@@ -108,10 +108,11 @@ static uint8_t read_memory(const struct read_op *o, uint64_t at, const struct re
 static uint8_t read_sum(const struct read_op *o, const struct reads_state *s, uint8_t *to,
 			uint16_t *n)
 {
-	uint64_t at, more;
+	uint64_t at, more = 0;
 
 	if (!take_number(s, o->index, o->pointer_at, 8, &at) ||
-	    !take_number(s, o->length_index, o->length_at, o->length_size, &more))
+	    (o->length_index != READS_NONE &&
+	     !take_number(s, o->length_index, o->length_at, o->length_size, &more)))
 		return READ_NOT;
 	copy_number(to, at + more * o->unit + (uint64_t)(int64_t)o->offset, o->cap);
 	*n = o->cap;

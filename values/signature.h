@@ -108,9 +108,10 @@ enum piece_from {
 	FROM_LITERAL,		/* it is always `literal` */
 	FROM_MEMORY,		/* where the general register `number` points to, plus `offset`,
 				 * `literal`, and register `index` times `scale` */
+	FROM_ADDRESS,		/* that address itself, or a number that is made so */
 };
 
-enum { PIECE_NO_REGISTER = 0xff };	/* of FROM_MEMORY: there is none */
+enum { PIECE_NO_REGISTER = 0xff };	/* of these two: there is none */
 
 /* Some bytes of a value. */
 struct piece {
@@ -118,7 +119,7 @@ struct piece {
 	uint8_t number;		/* of the register */
 	uint16_t at;		/* in the value: bytes */
 	uint16_t size;
-	uint8_t index, scale;	/* FROM_MEMORY; not kept in recordings */
+	uint8_t index, scale;	/* of memory and addresses; not kept in recordings */
 	int32_t offset;		/* of the stack; of a general register the bytes below it */
 	uint64_t literal;
 };

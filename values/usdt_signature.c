@@ -104,7 +104,8 @@ static bool is_number(const struct usdt_arg *a)
 }
 
 /* As the note has it. */
-static uint32_t noted_type(struct signature *s, const struct usdt_arg *a, const struct convention *c)
+static uint32_t noted_type(struct signature *s, const struct usdt_arg *a,
+			   const struct convention *c)
 {
 	char name[8];
 	struct type t = { .kind = TYPE_INT, .size = a->size, .align = 1,

@@ -19,8 +19,8 @@ struct usdt_symbols {
 };
 
 /*
- * Give all parameters of *s the places that the note's arguments have, and those that it has no type
- * for the types that the note tells. An argument that is in no form that is known has no known
+ * Give all parameters of *s the places that the note's arguments have, and those that it has no
+ * type for the types that the note tells. An argument that is in no form that is known has no known
  * place; so has a parameter for which there is no argument. There is no result.
  */
 void usdt_settle(struct signature *s, const char *args, const struct usdt_symbols *);

@@ -72,3 +72,10 @@ int module_signature(struct module *m, const struct func *f, struct signature *r
 		known_refine(m->base, name_of(m, f, i), ret);
 	return 0;
 }
+
+int module_signature_at(struct module *m, const struct func *f, raddr_t pc, struct signature *ret)
+{
+	int err = m->signatures ? 0 : signatures_open(m->symbols, m->fd, &m->signatures);
+
+	return err ? err : signatures_at(m->signatures, f, pc, m->bias, ret);
+}

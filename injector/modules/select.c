@@ -11,6 +11,7 @@
 
 #include "injector/log/say.h"
 #include "injector/modules/ifunc.h"
+#include "injector/modules/select_line.h"
 #include "injector/modules/select_names.h"
 #include "injector/modules/select_silent.h"
 #include "injector/modules/valued.h"
@@ -143,7 +144,8 @@ static int choose_place(struct chosen *c, const struct hit *h, bool exclude)
 	raddr_t pc = h->func->range.start + h->pattern->offset;
 
 	if (!exclude)
-		return places_add(&c->places, (struct marked_place){ h->func, pc, h->name, NULL });
+		return places_add(&c->places, (struct marked_place){ .func = h->func, .pc = pc,
+							       .name = h->name });
 	places_drop(&c->places, (struct range){ pc, pc + 1 });
 	return 0;
 }
@@ -210,7 +212,7 @@ static int choose_all(struct modules *modules, struct select_options *o,
 	struct pattern any = anything();
 	int err;
 
-	if (o->ninclude || o->nusdt)
+	if (o->ninclude || o->nusdt || o->nat)
 		err = choose_by(o->include, o->ninclude, modules, false, v);
 	else
 		err = choose_by(&any, 1, modules, false, v);
@@ -224,7 +226,10 @@ static bool is_wanted(const struct select_options *o, struct module *m)
 	for (size_t i = 0; i < o->ninclude; i++)
 		if (allows(&o->include[i], m, false))
 			return true;
-	return (!o->ninclude && !o->nusdt && allows(&any, m, false)) ||
+	for (size_t i = 0; i < o->nat; i++)
+		if (line_is_in(&o->at[i], m))
+			return true;
+	return (!o->ninclude && !o->nusdt && !o->nat && allows(&any, m, false)) ||
 		places_want(o->usdt, o->nusdt, m);
 }
 
@@ -378,7 +383,7 @@ static void set_silent(const struct selected *s, const struct select_options *o)
 		s->probes[i].silent = i >= s->n;
 		s->probes[i].guards = !place && o->guards &&
 			silent_guards(s->module->symbols, s->funcs[i]);
-		s->probes[i].shared = place && place->site;
+		s->probes[i].shared = place && (place->site || place->line);
 		s->probes[i].semaphore = place && place->site ? place->site->semaphore : 0;
 	}
 }
@@ -461,6 +466,19 @@ static int plan_module(struct selected *s, const struct select_options *o,
 	return err;
 }
 
+/* The places of a line, in all modules. */
+static int choose_line(struct modules *modules, struct pattern *at, struct chosen *v)
+{
+	struct lineplaces sought = { 0 };
+	int err = 0;
+
+	for (size_t i = 0; i < modules->n && !err; i++)
+		err = places_add_line(&v[i].places, at, &sought, &modules->v[i]);
+	err = err ? err : line_check(at, &sought);
+	lineplaces_clear(&sought);
+	return err;
+}
+
 static int select_collect(struct modules *modules, struct select_options *o,
 			  struct chosen *v, struct selection *ret)
 {
@@ -478,6 +496,8 @@ static int select_collect(struct modules *modules, struct select_options *o,
 	err = choose_all(modules, o, v);
 	for (size_t i = 0; i < modules->n && !err; i++)
 		err = places_add_usdt(&v[i].places, o->usdt, o->nusdt, &modules->v[i]);
+	for (size_t i = 0; i < o->nat && !err; i++)
+		err = choose_line(modules, &o->at[i], v);
 	for (size_t i = 0; i < modules->n && !err; i++) {
 		size_t nsilent = find_silent(o, &v[i], NULL);
 

@@ -43,12 +43,14 @@ struct selection {
 
 struct select_options {
 	/* `matched` of each is set by select_functions. */
-	struct pattern *include;	/* none, and no usdt: everything that is allowed */
+	struct pattern *include;	/* none, and no usdt and at: everything that is allowed */
 	size_t ninclude;
 	struct pattern *exclude;
 	size_t nexclude;
 	struct pattern *usdt;	/* of PROVIDER:NAME; `matched` is set, too */
 	size_t nusdt;
+	struct pattern *at;	/* of FILE:LINE, whose number is `offset`; the same */
+	size_t nat;
 	bool entry_only;
 	bool timed;		/* calls are paired in the target, where all can be: see
 				 * `unpaired`. Where some come later they are counted only */

@@ -5,6 +5,7 @@
 
 #include "injector/log/clock.h"
 #include "injector/modules/select.h"
+#include "injector/modules/select_line.h"
 #include "symbols/lines/inlined.h"
 
 /* For all patterns without a match: a user waits for the answer. */
@@ -306,6 +307,9 @@ char *select_hint(struct modules *modules, const struct select_options *o)
 	for (size_t i = 0; i < o->nusdt; i++)
 		if (!o->usdt[i].matched)
 			hint_usdt(f, modules, &o->usdt[i]);
+	for (size_t i = 0; i < o->nat; i++)
+		if (!o->at[i].matched)
+			line_hint(f, modules, &o->at[i]);
 	for (size_t i = 0; i < o->nexclude; i++)
 		if (!o->exclude[i].matched)
 			fprintf(f, "-N %s excludes nothing: no function matches it\n",

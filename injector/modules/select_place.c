@@ -41,8 +41,8 @@ const char *place_name(const struct marked_place *p, struct strings *made)
 {
 	char clean[1024], text[sizeof(clean) + 32];
 
-	say_clean(p->site ? p->site->name : p->name, clean, sizeof(clean));
-	int n = p->site ? snprintf(text, sizeof(text), "%s", clean) :
+	say_clean(p->site ? p->site->name : p->line ? p->line : p->name, clean, sizeof(clean));
+	int n = p->site || p->line ? snprintf(text, sizeof(text), "%s", clean) :
 		snprintf(text, sizeof(text), "%s+0x%llx", clean,
 			 (unsigned long long)(p->pc - p->func->range.start));
 
@@ -125,7 +125,8 @@ int places_add_usdt(struct marked_places *places, struct pattern *usdt, size_t n
 			if (place_is_meant(&usdt[k], m, site))
 				meant = usdt[k].matched = true;
 		if (meant && !err)
-			err = push(places, (struct marked_place){ f, site->pc, NULL, site });
+			err = push(places, (struct marked_place){ .func = f, .pc = site->pc,
+									  .site = site });
 	}
 	return err;
 }

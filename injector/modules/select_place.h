@@ -11,8 +11,9 @@
 struct marked_place {
 	const struct func *func;	/* whose code it is in */
 	raddr_t pc;			/* link-time */
-	const char *name;		/* under which the function matched; NULL: see site */
-	const struct usdt_site *site;	/* of the module */
+	const char *name;		/* under which the function matched; NULL: see the others */
+	const struct usdt_site *site;	/* of the module; NULL: it is none */
+	const char *line;		/* FILE:LINE as it was typed; NULL: it was not */
 };
 
 struct marked_places {

@@ -43,13 +43,16 @@ static int by_hand(const struct hand_spec *spec, struct signature *ret)
 static int place_signature(const struct valued_options *o, const struct selected *s, size_t i,
 			   const struct hand_spec *types, struct signature *ret)
 {
-	const struct usdt_site *site = selected_place(s, i)->site;
-	int err = -ENOENT;
+	const struct marked_place *place = selected_place(s, i);
+	const struct usdt_site *site = place->site;
 
 	if (site && (types || o->usdt || o->known))
 		return module_usdt_signature(s->module, site, types ? types->text : NULL, ret);
-	if (types)
-		err = by_hand(types, ret);
+	if (!types)
+		return !site && o->known ?
+			module_signature_at(s->module, place->func, place->pc, ret) : -ENOENT;
+	int err = by_hand(types, ret);
+
 	if (!err)
 		leave_stack(ret);
 	return err;

@@ -84,6 +84,8 @@ static const struct {
 	{ OPT_USDT, ON_ALL & ~ON_LIST, "PROVIDER:NAME",
 	  "places that the program's makers meant for tracers,\n"
 	  "with their arguments; shell patterns, repeatable" },
+	{ OPT_AT, ON_ALL, "FILE:LINE", "places where a line's code begins; with -a what\n"
+	  "variables have there. Repeatable" },
 	{ 'N', ON_ALL, "GLOB[@MODULE]", "leave these out; repeatable" },
 	{ 'a', ON_ALL, NULL, "with arguments and results, by debug information\n"
 	  "or a table of well-known functions" },

@@ -147,6 +147,14 @@ static int usdt_option(struct options *o, const char *text)
 	return err;
 }
 
+static int at_option(struct options *o, const char *text)
+{
+	struct pattern *p = vec_push(o->at, o->nat, o->at_cap);
+	int err = p ? pattern_parse(text, p) : -ENOMEM;
+
+	return err ? err : options_line(text, p);
+}
+
 static int slow_option(struct options *o, const char *text)
 {
 	struct slow_call *slow = vec_push(o->slow, o->nslow, o->slow_cap);
@@ -243,6 +251,7 @@ static int options_set(struct options *o, const struct option_def *def, const ch
 	case OPT_TID: return pid_option(def, arg, &o->tid);
 	case 'f': case 'N': return pattern_option(o, key, arg);
 	case OPT_USDT: return usdt_option(o, arg);
+	case OPT_AT: return at_option(o, arg);
 	case 't': return options_span(def, arg, 0, &o->min_duration);
 	case 'd': return options_span(def, arg, SECOND, &o->duration);
 	case OPT_MAX_PAUSE: return options_span(def, arg, 0, &o->max_pause);
@@ -527,6 +536,7 @@ void options_clear(struct options *o)
 	clear_patterns(o->include, o->ninclude);
 	clear_patterns(o->exclude, o->nexclude);
 	clear_patterns(o->usdt, o->nusdt);
+	clear_patterns(o->at, o->nat);
 	for (size_t i = 0; i < o->nslow; i++)
 		pattern_clear(&o->slow[i].function);
 	free(o->slow);

@@ -65,6 +65,8 @@ struct options {
 	size_t ninclude, include_cap, nexclude, exclude_cap;
 	struct pattern *usdt;	/* of PROVIDER:NAME */
 	size_t nusdt, usdt_cap;
+	struct pattern *at;	/* of FILE:LINE; `offset` is the line */
+	size_t nat, at_cap;
 	struct slow_call *slow;	/* --snapshot-on; owned */
 	size_t nslow, slow_cap;
 	struct hand_spec *by_hand;	/* -A; owned */

@@ -21,7 +21,7 @@ static int check_trace(const struct options *o)
 	if (o->command && o->tid)
 		return fail(0, "--tid goes with -p: a thread of %s that has not started has no "
 			       "number yet", o->command[0]);
-	if (!o->ninclude && !o->nusdt)
+	if (!o->ninclude && !o->nusdt && !o->nat)
 		return fail(0, "no function named; give -f 'GLOB', or -f '*' for "
 			       "all but the C library");
 	if (o->follow_exec && o->follow_fork && o->verb == VERB_TOP)

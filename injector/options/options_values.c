@@ -106,6 +106,18 @@ int options_slow(const char *text, struct slow_call *ret)
 	return pattern_parse(glob, &ret->function);
 }
 
+int options_line(const char *text, struct pattern *p)
+{
+	const char *colon = p->plt || p->place ? NULL : strrchr(p->name, ':');
+	uint64_t line;
+
+	if (!colon || colon == p->name || colon[-1] == '/' ||
+	    units_number(colon + 1, INT32_MAX, &line) || !line)
+		return fail(0, "--at wants FILE:LINE, as in 'server.c:120', not '%s'", text);
+	p->offset = line;
+	return 0;
+}
+
 int options_by_hand(const char *text, struct hand_spec *ret)
 {
 	struct signature signature;

@@ -112,6 +112,9 @@ static void print_place(const struct selected *s, size_t i, struct output *out)
 		      p->refusal ? refusal_word(p->refusal) : "mark");
 	if (place->site)
 		print_usdt(s, place->site, out);
+	else if (place->line)
+		output_printf(out, "\tin %s+0x%llx", place->func->name,
+			      (unsigned long long)(place->pc - place->func->range.start));
 	output_printf(out, "\n");
 }
 

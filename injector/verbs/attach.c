@@ -82,7 +82,7 @@ void trace_select(const struct trace *t, struct select_options *ret)
 	*ret = (struct select_options){
 		.include = o->include, .ninclude = o->ninclude,
 		.exclude = o->exclude, .nexclude = o->nexclude,
-		.usdt = o->usdt, .nusdt = o->nusdt,
+		.usdt = o->usdt, .nusdt = o->nusdt, .at = o->at, .nat = o->nat,
 		.caught = t->caught, .finders = true, .guards = options_reads(o) || o->stack,
 		.entry_only = o->entry_only || t->way->entry_only,
 		.timed = t->way->pairs,
@@ -114,7 +114,8 @@ static bool may_come(const struct trace *t)
 	const struct options *o = t->opt;
 
 	return o->command && (names_absent(t, o->include, o->ninclude) ||
-			      names_absent(t, o->usdt, o->nusdt));
+			      names_absent(t, o->usdt, o->nusdt) ||
+			      names_absent(t, o->at, o->nat));
 }
 
 /* 2. */

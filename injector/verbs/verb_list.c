@@ -34,7 +34,7 @@ static int say_no_match(struct modules *mods, const struct select_options *so, c
 {
 	auto_free char *hint = select_hint(mods, so);
 
-	say("no%s matches%s%s", so->nusdt ? "thing" : " function", unread[0] ? ": " : "", unread);
+	say("no%s matches%s%s", so->nusdt || so->nat ? "thing" : " function", unread[0] ? ": " : "", unread);
 	if (hint)
 		say_lines(hint);
 	return unread[0] ? STATUS_FAILED : STATUS_NOTHING;
@@ -79,8 +79,10 @@ static int list_modules(struct listing *l, struct modules *mods, const char *nam
 	if (!err && !l->out)
 		err = output_open(l->options->output, &l->out);
 	if (!err && sel.nfuncs) {
-		err = list_print(&sel, (struct list_more){ .values = l->options->verbose ?
-								&l->options->values : NULL,
+		bool values = l->options->verbose || l->options->nat;
+
+		err = list_print(&sel, (struct list_more){ .values = values ? &l->options->values :
+									      NULL,
 							   .stubs = l->options->stubs }, l->out);
 		list_values_say(&sel);
 		list_count(&sel, &l->all);
@@ -169,7 +171,7 @@ int verb_list(const struct options *o)
 	struct listing l = { .options = o, .select = {
 		.include = o->include, .ninclude = o->ninclude,
 		.exclude = o->exclude, .nexclude = o->nexclude,
-		.usdt = o->usdt, .nusdt = o->nusdt,
+		.usdt = o->usdt, .nusdt = o->nusdt, .at = o->at, .nat = o->nat,
 		.entry_only = o->entry_only, .traps = o->trap,
 		.short_names = o->short_names, .progress = say_progress,
 	} };

@@ -12,6 +12,8 @@ struct table {
 	struct cursor c;
 	size_t offset_size;
 	unsigned int version;
+	const char *sought;	/* a name's last component; NULL: none is */
+	bool has_sought;
 };
 
 static const char *take_string(struct cursor *c)
@@ -39,6 +41,11 @@ static const char *last_part(const char *path)
 	const char *slash = path ? strrchr(path, '/') : NULL;
 
 	return slash ? slash + 1 : path;
+}
+
+static void look_for(struct table *t, const char *name)
+{
+	t->has_sought |= name && t->sought && !strcmp(last_part(name), t->sought);
 }
 
 /* ---- version 5 ----------------------------------------------------------- */
@@ -107,7 +114,10 @@ static const char *take_entries(struct table *t, uint64_t number)
 			const char *text = NULL;
 
 			take_form(t, forms[i], &text);
-			if (kinds[i] == DW_LNCT_path && k == number)
+			if (kinds[i] != DW_LNCT_path)
+				continue;
+			look_for(t, text);
+			if (k == number)
 				found = text;
 		}
 	return c->bad ? NULL : found;
@@ -125,6 +135,7 @@ static const char *take_files(struct table *t, uint64_t number)
 		text = take_string(c);
 	while (text && *text);
 	while ((text = take_string(c)) && *text) {
+		look_for(t, text);
 		if (!--number)
 			return text;
 		for (int i = 0; i < 3; i++)
@@ -158,22 +169,43 @@ static void pass_header(struct table *t)
 	cursor_skip(c, opcodes ? opcodes - 1 : 0);
 }
 
-const char *linefile_name(const struct line_sections *s, uint64_t unit, uint64_t number)
+static bool begin(const struct line_sections *s, uint64_t unit, struct table *t)
 {
 	const Elf_Data *d = s->line;
 
 	if (!d || !d->d_buf || unit >= d->d_size)
-		return NULL;
-	struct table t = { .sections = s, .c = {
+		return false;
+	*t = (struct table){ .sections = s, .c = {
 		.p = (const uint8_t *)d->d_buf + unit,
 		.end = (const uint8_t *)d->d_buf + d->d_size,
 	} };
+	pass_header(t);
+	return !t->c.bad;
+}
 
-	pass_header(&t);
-	if (t.c.bad)
-		return NULL;
-	if (t.version < 5)
-		return number ? last_part(take_files(&t, number)) : NULL;
-	take_entries(&t, UINT64_MAX);
-	return last_part(take_entries(&t, number));
+/* `number` UINT64_MAX: none. */
+static const char *pass_files(struct table *t, uint64_t number)
+{
+	if (t->version < 5)
+		return number ? take_files(t, number) : NULL;
+	take_entries(t, UINT64_MAX);	/* directories */
+	return take_entries(t, number);
+}
+
+const char *linefile_name(const struct line_sections *s, uint64_t unit, uint64_t number)
+{
+	struct table t;
+
+	return begin(s, unit, &t) ? last_part(pass_files(&t, number)) : NULL;
+}
+
+bool linefile_has(const struct line_sections *s, uint64_t unit, const char *base)
+{
+	struct table t;
+
+	if (!begin(s, unit, &t))
+		return false;
+	t.sought = base;
+	pass_files(&t, UINT64_MAX);
+	return t.has_sought;
 }

@@ -20,4 +20,7 @@ struct line_sections {
  * program's offset. */
 const char *linefile_name(const struct line_sections *, uint64_t unit, uint64_t number);
 
+/* Has the table an entry whose last component is that? */
+bool linefile_has(const struct line_sections *, uint64_t unit, const char *base);
+
 #endif

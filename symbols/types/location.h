@@ -15,4 +15,19 @@
 void location_at(Dwarf_Die *param, raddr_t entry, uint16_t machine, uint64_t size,
 		 struct place *ret);
 
+/* A place within a function. */
+struct frame_now {
+	Dwarf_Die *function;		/* with code: it has the frame base */
+	raddr_t pc;
+	raddr_t bias;			/* of the module: where its variables are */
+	bool early;			/* the frame is not made yet */
+	bool has_cfa;
+	uint64_t cfa_register;		/* the CFA is where this points to, and so much further */
+	int64_t cfa_offset;
+};
+
+/* Where a variable or parameter is there: in registers, memory, or nowhere (PLACE_GONE). */
+void location_now(Dwarf_Die *variable, const struct frame_now *, uint16_t machine, uint64_t size,
+		  struct place *ret);
+
 #endif

@@ -9,6 +9,7 @@
 #include "symbols/elf/debuginfo.h"
 #include "symbols/types/build.h"
 #include "symbols/types/location.h"
+#include "symbols/types/scopes.h"
 #include "values/places.h"
 
 enum {
@@ -84,6 +85,7 @@ struct reading {
 	bool has_abstract;
 	struct results results;		/* of Go */
 	bool no_results;		/* they are not all known */
+	const struct frame_now *now;	/* it is of a place within it; NULL: of its entry */
 };
 
 static bool refers(Dwarf_Die *die, unsigned int attribute, Dwarf_Die *ret)
@@ -161,6 +163,8 @@ static void add_param(struct reading *r, Dwarf_Die *param, Dwarf_Die *concrete)
 
 	if (!t->size && whole && s->language != LANGUAGE_C)
 		p->place.kind = PLACE_NOWHERE;
+	else if (concrete && r->now)
+		location_now(concrete, r->now, s->machine, t->size, &p->place);
 	else if (concrete)
 		location_at(concrete, r->entry, s->machine, t->size, &p->place);
 }
@@ -341,4 +345,123 @@ int signatures_get(struct signatures *s, const struct func *f, struct signature 
 
 	ret->name = signature_text(ret, f->name);
 	return read_function(&r, f);
+}
+
+/* ---- a place within a function ------------------------------------------- */
+
+/* The one of that name; SIZE_MAX: there is none. */
+static size_t find_named(const struct signature *s, const char *name)
+{
+	for (size_t i = 0; i < s->nparams; i++)
+		if (!strcmp(signature_name_at(s, s->params[i].name), name))
+			return i;
+	return SIZE_MAX;
+}
+
+/* What begins to be behind the line is not there yet. An inner variable hides an outer one, and is
+ * in the place of a parameter that it hides. */
+static void add_variable(struct reading *r, Dwarf_Die *die, uint64_t line, uint32_t *parameters)
+{
+	const char *name = debuginfo_name(die);
+	struct signature *s = r->s;
+	int declared;
+
+	if (!name || is_artificial(die) || die_flag(die, DW_AT_declaration) ||
+	    (line && !dwarf_decl_line(die, &declared) && (uint64_t)declared >= line))
+		return;
+	size_t at = find_named(s, name), n = s->nparams;
+
+	if (at != SIZE_MAX && !(*parameters >> at & 1))
+		return;
+	add_param(r, die, die);
+	if (at == SIZE_MAX || s->nparams == n)
+		return;
+	s->params[at] = s->params[--s->nparams];
+	*parameters &= ~(1u << at);
+}
+
+static void add_variables(struct reading *r, Dwarf_Die *scope, uint64_t line,
+			  uint32_t *parameters)
+{
+	size_t left = CHILDREN_MAX;
+	Dwarf_Die die;
+
+	for (int end = dwarf_child(scope, &die); !end && left;
+	     end = dwarf_siblingof(&die, &die), left--)
+		if (dwarf_tag(&die) == DW_TAG_variable)
+			add_variable(r, &die, line, parameters);
+}
+
+/* Of the innermost function, be it inlined: parameters, and variables from the innermost scope
+ * outwards. */
+static void read_scopes(struct reading *r, struct scopes *scopes)
+{
+	uint64_t line = scopes_line(&r->unit->die, r->now->pc);
+
+	r->die = scopes->v[scopes->frame];
+	r->has_abstract = refers(&r->die, DW_AT_abstract_origin, &r->abstract);
+	if (r->has_abstract && count_params(r, &r->abstract))
+		each_param(r, &r->abstract, add_abstract, NULL);
+	else
+		each_param(r, &r->die, add_own, NULL);
+	uint32_t parameters = (uint32_t)(((uint64_t)1 << r->s->nparams) - 1);
+
+	_Static_assert(PARAMS_MAX <= 32, "each has a bit");
+	for (size_t i = scopes->n; i-- > scopes->frame;)
+		add_variables(r, &scopes->v[i], line, &parameters);
+}
+
+static void find_frame(const struct signatures *s, Dwarf_Die *function, raddr_t pc, raddr_t bias,
+		       struct frame_now *ret)
+{
+	*ret = (struct frame_now){ .function = function, .pc = pc, .bias = bias,
+				   .early = scopes_early(function, pc) };
+	ret->has_cfa = !symbols_cfa_rule(s->symbols, pc, &ret->cfa_register, &ret->cfa_offset);
+}
+
+/* Of a place there is no result. */
+static int at_entry(struct signatures *s, const struct func *f, struct signature *ret)
+{
+	int err = signatures_get(s, f, ret);
+
+	if (!err)
+		ret->result = (struct parameter){ .place.kind = PLACE_NOWHERE };
+	return err;
+}
+
+int signatures_at(struct signatures *s, const struct func *f, raddr_t pc, raddr_t bias,
+		  struct signature *ret)
+{
+	const struct unit_func *found;
+	struct frame_now now;
+	struct scopes scopes;
+	struct unit *unit;
+	int err = open_units(s);
+
+	if (err)
+		return err;
+	size_t n = units_func(s->units, f->range.start, &unit, &found);
+
+	if (!n)
+		return -ENOENT;
+	Dwarf_Die function = choose(found, n, f)->die;
+
+	scopes_find(&function, pc, &scopes);
+	if (pc == f->range.start && !scopes.frame)
+		return at_entry(s, f, ret);
+	err = signature_begin(ret, s->symbols->machine);
+	if (err)
+		return err;
+	struct reading r = { .s = ret, .unit = unit, .entry = pc, .now = &now };
+
+	find_frame(s, &function, pc, bias, &now);
+	ret->name = signature_text(ret, f->name);
+	build_begin(&r.b, ret, unit);
+	ret->language = unit->language;
+	ret->compiler = (uint16_t)unit->rustc;
+	read_scopes(&r, &scopes);
+	ret->result = (struct parameter){ .place.kind = PLACE_NOWHERE };
+	build_end(&r.b);
+	signature_bound(ret);
+	return 0;
 }

@@ -18,6 +18,13 @@ void signatures_close(struct signatures *);	/* NULL is legal */
 /* Its places are settled. 0, -ENOENT if nothing is known of it, or -ENOMEM. The caller clears
  * *ret if it is 0. */
 int signatures_get(struct signatures *, const struct func *, struct signature *ret);
+/*
+ * The parameters and variables that the innermost function has at `pc`, in code of this one: it may
+ * be inlined there. `bias` is the module's. What has no place there is optimised out. The same
+ * errors.
+ */
+int signatures_at(struct signatures *, const struct func *, raddr_t pc, raddr_t bias,
+		  struct signature *ret);
 /* Bytes of debug information that was not read, for it is too large; 0. */
 uint64_t signatures_too_large(const struct signatures *);
 

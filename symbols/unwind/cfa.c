@@ -115,3 +115,25 @@ bool unwind_is_entered(const struct unwind *u, const struct fde *fde)
 	return !m || (!unwind_cfa(u, fde->range.start, &offset) &&
 		      offset == m->entry_offset);
 }
+
+int unwind_cfa_rule(const struct unwind *u, raddr_t pc, uint64_t *reg, int64_t *offset)
+{
+	const struct fde *fde = unwind_find(u, pc);
+	struct cfa_run r;
+	enum cfa_ran ran;
+
+	if (!fde || !fde->program || u->cies[fde->cie].bad)
+		return -ENOENT;
+	r.cie = &u->cies[fde->cie];
+	r.at = fde->range.start;
+	r.now = r.cie->initial;
+	r.nkept = 0;
+	r.c = (struct cursor){ .p = fde->program, .end = fde->program + fde->size,
+			       .addr = u->addr + (raddr_t)(fde->program - u->copy) };
+	do
+		ran = cfa_run(&r);
+	while (ran == CFA_RAN_ROW && r.at <= pc);
+	*reg = r.now.reg;
+	*offset = r.now.offset;
+	return ran != CFA_RAN_BAD && r.now.known ? 0 : -ENOTSUP;
+}

@@ -73,6 +73,8 @@ const struct fde *unwind_next(const struct unwind *, raddr_t pc);
 /* The CFA's offset from the stack pointer at `pc`. -ENOENT when no entry covers it, -ENOTSUP when
  * it is not sp + constant. Several threads may ask at once. */
 int unwind_cfa(const struct unwind *, raddr_t pc, int64_t *ret);
+/* The CFA at `pc` is what this register holds, and so much more. The same errors. */
+int unwind_cfa_rule(const struct unwind *, raddr_t pc, uint64_t *reg, int64_t *offset);
 /* Is the stack at the entry's start that of a call, as where a function
  * begins? */
 bool unwind_is_entered(const struct unwind *, const struct fde *);

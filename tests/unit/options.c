@@ -52,6 +52,12 @@ static const struct {
 	{ "list --usdt=x a.out", "PROVIDER:NAME" },
 	{ "-p 1 --usdt a:b+4", "PROVIDER:NAME" },
 	{ "add -p 1 --usdt a:b", "add takes no --usdt" },
+	{ "-p 1 --at a.c", "FILE:LINE" },
+	{ "-p 1 --at a.c:0", "FILE:LINE" },
+	{ "-p 1 --at a.c:x", "FILE:LINE" },
+	{ "-p 1 --at :4", "FILE:LINE" },
+	{ "list --at src/:4 a.out", "FILE:LINE" },
+	{ "replay --at a.c:4", "replay takes no --at" },
 	{ "-p nginx -f x", "pgrep" },
 	{ "-p 0 -f x", "wants a number" },
 	{ "-p -1 -f x", "wants a number" },
@@ -258,6 +264,9 @@ static void test_values(void)
 
 	CHECK(parse("-p 1 --usdt libc:* --usdt=a:b@c", &o) == 0 && o.nusdt == 2 && !o.ninclude);
 	CHECK(strcmp(o.usdt[0].name, "libc:*") == 0 && strcmp(o.usdt[1].module, "c") == 0);
+	options_clear(&o);
+	CHECK(parse("-p 1 --at src/a.c:17@lib*", &o) == 0 && o.nat == 1 && o.at[0].offset == 17);
+	CHECK(!strcmp(o.at[0].name, "src/a.c:17") && !strcmp(o.at[0].module, "lib*"));
 	options_clear(&o);
 	CHECK(parse("list --usdt a.out", &o) == 0 && o.nusdt == 1 && o.nfiles == 1);
 	CHECK(strcmp(o.usdt[0].name, "*:*") == 0);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "symbols/lines/lineplaces.h"
 #include "symbols/types/signatures.h"
 #include "tests/unit/symbols_world.h"
 #include "values/compile.h"
@@ -230,6 +231,33 @@ static struct bytes slurp(const char *name)
 	return b;
 }
 
+/* What variables have somewhere in each function. */
+static void ask_places(struct signatures *from, const struct symbols *s)
+{
+	for (size_t i = 0; i < s->nfuncs; i++) {
+		const struct func *f = &s->funcs[i];
+		raddr_t pc = f->range.start + random_word() % (range_size(f->range) + 1);
+		struct signature signature;
+		struct read_plan plan;
+
+		if (signatures_at(from, f, pc, 0x5555555554000, &signature))
+			continue;
+		reads_compile(&signature, &(struct compile_options){ .deep = 2 }, &plan);
+		MUST_EQ(reads_check(&plan), 0);
+		signature_clear(&signature);
+	}
+}
+
+static void ask_lines(struct symbols *s, int fd)
+{
+	struct lineplaces places = { 0 };
+
+	MUST_EQ(lineplaces_find(s, fd, "x.c", random_word() % 100, &places), 0);
+	for (size_t i = 1; i < places.n; i++)
+		MUST(places.v[i] > places.v[i - 1]);
+	lineplaces_clear(&places);
+}
+
 /* All functions: how many are known. */
 static size_t ask_all(struct symbols *s, int fd)
 {
@@ -237,6 +265,8 @@ static size_t ask_all(struct symbols *s, int fd)
 	size_t found = 0;
 
 	MUST_EQ(signatures_open(s, fd, &from), 0);
+	ask_places(from, s);
+	ask_lines(s, fd);
 	for (size_t i = 0; i < s->nfuncs; i++) {
 		struct signature signature;
 		struct read_plan plan;
