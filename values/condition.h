@@ -102,7 +102,7 @@ enum condition_form {
 enum condition_text {
 	TEXT_RESULT,		/* what a result has from `at` on, up to `limit` bytes */
 	TEXT_UP_TO_NUL,		/* the same, but it ends at a NUL */
-	TEXT_SHORT,		/* its length in the upper bits of the byte at `at`, itself behind */
+	TEXT_SHORT,		/* behind the byte at `at`, whose upper bits are its length */
 	TEXT_COMM,		/* the thread's name */
 	TEXTS,
 };

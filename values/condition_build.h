@@ -10,8 +10,8 @@
  * entry, too, so that no index changes; reads_finish puts them in their order.
  */
 struct building {
-	const char *expr;
 	const struct tree *t;
+	bool deeper_first;	/* where the order is free, operands that are made of more */
 	const struct signature *s;		/* NULL: none */
 	const struct condition_names *names;	/* NULL: none */
 	struct condition_error *err;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* condition_compute: what have two numbers of 64 bits together? In the payload, and for literals. */
+/* condition_compute: what do two numbers of 64 bits make? In the payload, and of literals. */
 #ifndef VALUES_CONDITION_COMPUTE_H
 #define VALUES_CONDITION_COMPUTE_H
 

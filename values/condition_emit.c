@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* condition_emit: a tree becomes operations, the deeper side first, where the order is free. */
+/* condition_emit: a tree becomes operations. */
 #include <errno.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static unsigned int height(const struct building *b, int node)
 
 static bool right_first(const struct building *b, const struct node *n)
 {
-	return height(b, n->right) > height(b, n->left);
+	return b->deeper_first && height(b, n->right) > height(b, n->left);
 }
 
 static int emit(struct building *b, const struct node *n, struct condition_op op)
@@ -353,28 +353,44 @@ static int emit_boolean(struct building *b, int node)
 	}
 }
 
+static int build(struct building *b, const struct read_plan *plan, struct read_plan *new)
+{
+	int err;
+
+	*b->c = (struct condition){ 0 };
+	*new = *plan;
+	b->npool = 0;
+	reads_begin(b, plan);
+	err = emit_boolean(b, b->t->root);
+	if (!err)
+		reads_finish(b, new);
+	return err;
+}
+
 int condition_compile(const char *expr, const struct signature *s, struct read_plan *plan,
 		      const struct condition_names *names, struct condition *ret,
 		      struct condition_error *error)
 {
-	struct condition_error unused;
-	struct condition made = { 0 };
+	struct condition_error unused = { 0 };
+	struct condition made;
 	struct tree tree;
-	struct building b = { .expr = expr, .t = &tree, .s = s, .names = names, .c = &made,
+	struct building b = { .t = &tree, .s = s, .names = names, .c = &made,
 			      .err = error ? error : &unused };
-	struct read_plan new = *plan;
+	struct read_plan new;
 	int err = condition_parse(expr, &tree, b.err);
 
+	/* As it is written, so that the first thing that is wrong is found first. If too many
+	 * values would wait so, the deeper side goes before the other. */
+	err = err ? err : build(&b, plan, &new);
+	if (!err && condition_check(&made)) {
+		b.deeper_first = true;
+		err = build(&b, plan, &new);
+	}
+	if (!err && (condition_check(&made) || reads_check(&new)))
+		err = build_wrong(&b, node_at(&b, tree.root)->column, -ENOSPC,
+				  "this is nested too deeply");
 	if (err)
 		return err;
-	reads_begin(&b, plan);
-	err = emit_boolean(&b, tree.root);
-	if (err)
-		return err;
-	reads_finish(&b, &new);
-	if (condition_check(&made) || reads_check(&new))
-		return build_wrong(&b, node_at(&b, tree.root)->column, -ENOSPC,
-				   "this is nested too deeply");
 	*plan = new;
 	*ret = made;
 	return 0;

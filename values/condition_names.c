@@ -97,12 +97,9 @@ void names_begin(const struct building *b, uint8_t param, struct value *ret)
 	const struct parameter *p = param_at(b, param);
 
 	*ret = (struct value){ .type = p->type, .own = true, .param = param,
-			       .gone = p->place.kind != PLACE_PIECES &&
-				       p->place.kind != PLACE_POINTED,
+			       .gone = !p->place.n || (p->place.kind != PLACE_PIECES &&
+						       p->place.kind != PLACE_POINTED),
 			       .at_exit = param == READS_RESULT };
-	/* A structure of no bytes. */
-	if (p->place.kind == PLACE_NOWHERE)
-		ret->gone = true;
 }
 
 static int take_pointer(struct building *b, size_t column, const struct value *v, uint32_t at,
@@ -157,28 +154,41 @@ static int unwrap(struct building *b, size_t column, struct value *v)
 
 /* ---- members ------------------------------------------------------------- */
 
+/* Rust's tuples have __0 where users write 0. */
+static bool is_member(const struct building *b, const struct member *m, const char *name)
+{
+	const char *its = signature_name_at(b->s, m->name);
+
+	if (*name >= '0' && *name <= '9' && !strncmp(its, "__", 2))
+		its += 2;
+	return !(m->flags & MEMBER_BASE) && !strcmp(its, name);
+}
+
+/* Its own, and else one of what it inherits from, or of what has no name. */
 static bool find_member(const struct building *b, const struct type *t, const char *name,
 			unsigned int nested, struct value *v)
 {
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct member *m = signature_member_at(b->s, t, i);
+
+		if (!m || !is_member(b, m, name))
+			continue;
+		v->type = m->type;
+		v->at += m->at + (m->bits ? m->bit / 8 : 0);
+		v->bit = m->bits ? m->bit % 8 : 0;
+		v->bits = m->bits;
+		return true;
+	}
 	for (uint32_t i = 0; i < t->n && nested < NESTED_MAX; i++) {
 		const struct member *m = signature_member_at(b->s, t, i);
 		const struct type *of = m ? type_at(b, m->type) : NULL;
 
-		if (!m)
-			break;
-		if (!(m->flags & MEMBER_BASE) && !strcmp(signature_name_at(b->s, m->name), name)) {
-			v->type = m->type;
-			v->at += m->at + (m->bits ? m->bit / 8 : 0);
-			v->bit = m->bits ? m->bit % 8 : 0;
-			v->bits = m->bits;
-			return true;
-		}
-		if ((!m->name || m->flags & MEMBER_BASE) &&
-		    (of->kind == TYPE_STRUCT || of->kind == TYPE_UNION) &&
-		    find_member(b, of, name, nested + 1, v)) {
-			v->at += m->at;
-			return true;
-		}
+		if (!m || (m->name && !(m->flags & MEMBER_BASE)) ||
+		    (of->kind != TYPE_STRUCT && of->kind != TYPE_UNION) ||
+		    !find_member(b, of, name, nested + 1, v))
+			continue;
+		v->at += m->at;
+		return true;
 	}
 	return false;
 }
@@ -193,19 +203,17 @@ static bool leads(const struct type *t)
 	return t->shape ? t->shape == SHAPE_OWNER : t->kind == TYPE_POINTER;
 }
 
-/* `.` goes through pointers, too, as in languages that have no `->`. */
+/* `.` and `->` are the same, for not all languages have both. */
 static int take_member(struct building *b, const struct node *n, struct value *v)
 {
 	const char *name = node_name(b, n);
 	struct listing l = { .n = 0 };
 	int err = unwrap(b, n->column, v);
 
-	if (!err && n->pointer && !leads(type_at(b, v->type)))
-		return build_wrong(b, n->column, -EINVAL, "what has '%s' is no pointer: write .%s",
-				   name, name);
-	if (!err && leads(type_at(b, v->type)))
+	for (unsigned int i = 0; !err && i < NESTED_MAX && leads(type_at(b, v->type)); i++) {
 		err = names_behind(b, n->column, v);
-	err = err ? err : unwrap(b, n->column, v);
+		err = err ? err : unwrap(b, n->column, v);
+	}
 	if (err)
 		return err;
 	const struct type *t = type_at(b, v->type);
@@ -249,7 +257,7 @@ static int take_name(struct building *b, const struct node *n, struct value *ret
 {
 	const char *name = node_name(b, n);
 	uint8_t param = names_param(b, name);
-	bool result = param == READS_NONE && b->s && !strcmp(name, "retval");
+	bool result = n->kind == NODE_NAME && b->s && !strcmp(name, "retval");
 
 	if (result && type_at(b, b->s->result.type)->kind == TYPE_VOID)
 		return build_wrong(b, n->column, -ENOENT, "no retval: it returns nothing");
@@ -262,8 +270,7 @@ static int take_name(struct building *b, const struct node *n, struct value *ret
 /* args.NAME is an argument, whatever else is called so. */
 static bool is_args(const struct building *b, const struct node *n)
 {
-	const struct node *left = n->kind == NODE_MEMBER && !n->pointer ? node_at(b, n->left) :
-		NULL;
+	const struct node *left = n->kind == NODE_MEMBER ? node_at(b, n->left) : NULL;
 
 	return left && left->kind == NODE_NAME && !strcmp(node_name(b, left), "args") &&
 		names_param(b, "args") == READS_NONE;

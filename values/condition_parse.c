@@ -145,8 +145,9 @@ static int add_time(struct parsing *s, const char *at, const char *end, uint64_t
 			unit /= 10;
 			good &= !__builtin_add_overflow(sum, unit * (uint64_t)(*digit - '0'), &sum);
 		}
-	return good && digit == end ? add(s, at, (struct node){ .kind = NODE_TIME, .number = sum }) :
-		wrong(s, at, "a time is a number of nanoseconds, of 64 bits");
+	if (!good || digit != end)
+		return wrong(s, at, "a time is a number of nanoseconds, of 64 bits");
+	return add(s, at, (struct node){ .kind = NODE_TIME, .number = sum });
 }
 
 /* With a point or an exponent. */
@@ -278,7 +279,8 @@ static int take_name(struct parsing *s, struct node node)
 
 	while (n && at[n] == ':' && at[n + 1] == ':' && word_length(at + n + 2))
 		n += 2 + word_length(at + n + 2);
-	if (!n || isdigit((unsigned char)*at))
+	/* Members of Rust's tuples are numbers. */
+	if (!n || (isdigit((unsigned char)*at) && node.kind != NODE_MEMBER))
 		return unexpected(s, "a name");
 	if (!has_room(s, n + 1))
 		return wrong(s, at, "texts and names have at most %d bytes, together",
@@ -304,11 +306,8 @@ static int take_closed(struct parsing *s, const char *close, int inner)
 
 static int take_str(struct parsing *s, const char *at)
 {
-	int left, right = NODE_NONE;
+	int left = take_expression(s), right = NODE_NONE;
 
-	if (!take(s, "("))
-		return unexpected(s, "(");
-	left = take_expression(s);
 	if (left >= 0 && take(s, ",")) {
 		right = take_expression(s);
 		if (right < 0)
@@ -358,8 +357,12 @@ static int take_primary(struct parsing *s)
 		return take_character(s);
 	if (take(s, "("))
 		return take_closed(s, ")", take_expression(s));
-	if (take_word(s, "str"))
-		return take_str(s, at);
+	if (take_word(s, "str")) {
+		if (take(s, "("))
+			return take_str(s, at);
+		/* It is the name of something else. */
+		s->p = at;
+	}
 	if (!is_word_char(*at))
 		return unexpected(s, "a value");
 	return take_name(s, (struct node){ .kind = NODE_NAME });
@@ -393,10 +396,9 @@ static int take_postfix(struct parsing *s)
 	while (left >= 0) {
 		skip_space(s);
 		const char *at = s->p;
-		bool pointer = take(s, "->");
 
-		if (pointer || (*at == '.' && take(s, ".")))
-			left = take_name(s, (struct node){ .kind = NODE_MEMBER, .pointer = pointer,
+		if (take(s, "->") || take(s, "."))
+			left = take_name(s, (struct node){ .kind = NODE_MEMBER,
 							   .left = (int16_t)left });
 		else if (take(s, "["))
 			left = take_element(s, at, left);

@@ -229,6 +229,7 @@ static struct wide wide_x87(const uint8_t *p)
 
 static struct wide wide_float(const uint8_t *p, uint8_t form)
 {
+	unsigned int n = form & FORM_SIZE;
 	uint64_t v;
 
 	switch (form & (FORM_INTEGER | FORM_SIZE)) {
@@ -241,9 +242,9 @@ static struct wide wide_float(const uint8_t *p, uint8_t form)
 	case 0:
 		return (struct wide){ load(p + 8, 8), load(p, 8) };
 	}
-	v = load(p, form & FORM_SIZE);
-	if (form & FORM_SIGNED && (form & FORM_SIZE) < 8)
-		v = (uint64_t)((int64_t)(v << (64 - 8 * (form & 7))) >> (64 - 8 * (form & 7)));
+	v = load(p, n);
+	if (form & FORM_SIGNED && n && n < 8)
+		v = (uint64_t)((int64_t)(v << (64 - 8 * n)) >> (64 - 8 * n));
 	if (form & FORM_SIGNED && (int64_t)v < 0)
 		return wide_whole(true, 0 - v, 0);
 	return wide_whole(false, v, 0);

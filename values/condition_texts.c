@@ -28,6 +28,7 @@ struct string {
 struct wanted {
 	const struct node *n;	/* the comparison */
 	uint32_t bytes;		/* that are enough to tell */
+	bool told;		/* by a literal */
 	uint32_t limit;		/* of str(p, limit) */
 	const struct operand *length;	/* of str(p, length) */
 };
@@ -123,7 +124,7 @@ static int unbounded(struct building *b, const struct wanted *w, const struct va
 		return 0;
 	}
 	/* Behind the last byte that is of interest nothing is read. */
-	if (w->bytes != UNTOLD) {
+	if (w->told) {
 		op.flags &= ~READ_TEXT;
 		op.cap = (uint16_t)MIN(rounded(w), w->limit);
 	}
@@ -237,14 +238,17 @@ static int characters(struct building *b, const struct wanted *w, const struct v
 	struct read_bytes bytes;
 	int err;
 
-	if (w->bytes == UNTOLD && n > READS_BYTES_MAX / 4)
+	if (!w->told && n > READS_BYTES_MAX / 4)
 		return build_wrong(b, w->n->column, -ENOENT, "this is too long to be compared with "
 				   "another string");
-	if (w->bytes == UNTOLD)
+	if (!w->told)
 		size = n;
-	err = size ? names_bytes(b, w->n->column, v, size, &bytes) : -ENOENT;
+	if (!size)
+		return build_wrong(b, w->n->column, -ENOENT, "how many characters there are is not "
+				   "known");
+	err = names_bytes(b, w->n->column, v, size, &bytes);
 	if (err)
-		return build_wrong(b, w->n->column, err, "these characters cannot be read");
+		return err;
 	add_place(s, &bytes, TEXT_UP_TO_NUL, MIN(size, w->limit));
 	return 0;
 }
@@ -290,7 +294,7 @@ static int value_string(struct building *b, const struct operand *o, struct want
 
 	if (err || o->value.gone)
 		return err;
-	if (t->shape && w->length)
+	if ((t->shape || t->kind == TYPE_ARRAY) && w->length)
 		return build_wrong(b, w->n->column, -EINVAL, "this string has a length of its own");
 	if (t->shape)
 		return text_shape(b, w, &o->value, s);
@@ -313,7 +317,8 @@ static int string_of(struct building *b, const struct node *n, const struct oper
 		return 0;
 	}
 	if (o->from == FROM_VALUE) {
-		if (other->from == FROM_ITSELF)
+		w.told = other->from == FROM_ITSELF;
+		if (w.told)
 			w.bytes = node_at(b, other->node)->n + 1u;
 		return value_string(b, o, &w, s);
 	}

@@ -17,7 +17,7 @@ enum node_kind {
 	NODE_REAL,		/* `real` */
 	NODE_TEXT,		/* `n` bytes of the tree's text, from `at` on */
 	NODE_NAME,		/* the same */
-	NODE_MEMBER,		/* the same, of left; `pointer`: written as -> */
+	NODE_MEMBER,		/* the same, of left */
 	NODE_ELEMENT,		/* left[number] */
 	NODE_BEHIND,		/* *left */
 	NODE_STR,		/* str(left), str(left, right) */
@@ -30,7 +30,6 @@ enum node_kind {
 
 struct node {
 	uint8_t kind, op;
-	bool pointer;
 	bool minus;		/* of a number, time or float */
 	bool single;		/* of a float: it is written with an f */
 	int16_t left, right;

@@ -71,7 +71,8 @@ static int value_operand(struct building *b, const struct node *n, struct operan
 	} else if (!t->shape && scalar && t->size && t->size <= 8) {
 		o->kind = OPERAND_NUMBER;
 		o->is_unsigned = !(t->flags & TYPE_SIGNED);
-		o->is_signed = !o->is_unsigned || t->size < 8 || o->value.bits;
+		o->is_signed = !o->is_unsigned || t->size < 8 ||
+			(o->value.bits && o->value.bits < 64);
 		o->enumeration = t->kind == TYPE_ENUM ? o->value.type : 0;
 	} else if (!t->shape && t->kind == TYPE_FLOAT &&
 		   (t->size == 4 || t->size == 8 || t->size == 16)) {
@@ -352,8 +353,9 @@ static int convert(struct building *b, const struct node *n, const struct operan
 	if (!is_literal(literal) || is_literal(other) || !other->is_unsigned ||
 	    !literal->is_signed || (int64_t)literal->number >= 0)
 		return 0;
-	if (is_order(n))
-		return wrong(b, n, "this is never below 0: its type has no sign");
+	if (is_order(n) || other->from == FROM_FACT)
+		return wrong(b, n, "this is never below 0%s", other->from == FROM_FACT ? "" :
+			     ": its type has no sign");
 	literal->number = literal->number << (64 - bits) >> (64 - bits);
 	literal->is_signed = bits < 64;
 	return 0;

@@ -46,7 +46,8 @@ enum read_role {
 	READ_PART = 0,		/* bytes of the value itself, from its byte `at` on */
 	READ_POINTER = 1,	/* the pointer to a value that is passed by one */
 	READ_BEHIND = 2,	/* what a pointer in another operation's result points to */
-	READ_LENGTH = 3,	/* a length that another operation needs, and nothing else */
+	READ_LENGTH = 3,	/* a length that another operation needs, or what a condition
+				 * needs, and nothing else: it is in no text */
 };
 
 /*
