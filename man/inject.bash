@@ -48,7 +48,8 @@ _inject_options() {
 		_inject_counting
 		;;
 	hist)
-		echo "$(_inject_counting)" --off-cpu
+		echo "$(_inject_counting)" -m --buffer -A --arg -s --string --deep --since --until --top \
+			--off-cpu
 		;;
 	top)
 		echo "$(_inject_counting)" --sort --off-cpu

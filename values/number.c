@@ -62,7 +62,10 @@ bool number_take(const struct capture *c, const struct pick *pick, struct number
 
 	if (!number_is(t) || pick_spot(c, pick, &s, &null) != HELD)
 		return false;
-	if ((pick->bits ? take_bit_field(c, pick->bits, s, bytes) : take_scalar(c, t, s, bytes)) != HELD)
+	enum held held = pick->bits ? take_bit_field(c, pick->bits, s, bytes) :
+		take_scalar(c, t, s, bytes);
+
+	if (held != HELD)
 		return false;
 	*ret = (struct number){ .real = t->kind == TYPE_FLOAT };
 	if (ret->real)

@@ -371,6 +371,14 @@ void modules_close(struct modules *mods)
 	*mods = (struct modules){ 0 };
 }
 
+const char *modules_exe(const struct modules *mods)
+{
+	for (size_t i = 0; i < mods->n; i++)
+		if (mods->v[i].is_exe)
+			return mods->v[i].path;
+	return NULL;
+}
+
 struct module *modules_at(const struct modules *mods, raddr_t addr)
 {
 	for (size_t i = 0; i < mods->n; i++)

@@ -99,6 +99,8 @@ int modules_outwards(struct modules *);
 /* Close those that `keep` does not want. */
 void modules_keep(struct modules *, bool (*keep)(void *ctx, const struct module *),
 		  void *ctx);
+/* The executable's file; NULL: it is not known. */
+const char *modules_exe(const struct modules *);
 /* The one that has this address mapped, or NULL. */
 struct module *modules_at(const struct modules *, raddr_t);
 /* Does its file hold these bytes there? Reads its symbols if need be. */

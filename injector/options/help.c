@@ -42,8 +42,10 @@ static const struct {
 	  "As trace, into a directory: inject.data, or -o DIR. report and replay read it." },
 	{ ON_COUNT, "inject count -p PID -f GLOB... | -f GLOB... -- COMMAND [ARG...]",
 	  "How often each function is called: the target counts, nothing is recorded." },
-	{ ON_HIST, "inject hist -p PID -f GLOB... | -f GLOB... -- COMMAND [ARG...]",
-	  "How long calls take: a histogram of each function, added up in the target." },
+	{ ON_HIST, "inject hist -p PID -f GLOB[:VALUE]... | -f GLOB... -- COMMAND | [DIR]",
+	  "How long calls take: a histogram of each function, added up in the target.\n"
+	  "With VALUE (arg1, retval, a name, req.size) how that value is spread: such calls\n"
+	  "are recorded, and added up here. DIR is a recording; inject.data unless given." },
 	{ ON_TOP, "inject top -p PID -f GLOB... | -f GLOB... -- COMMAND [ARG...]",
 	  "Which functions take the time now: a table, drawn each second." },
 	{ ON_LIST, "inject list -p PID | FILE... [-f GLOB]",
@@ -72,7 +74,12 @@ static const struct {
 	const char *value, *text;
 } of_options[] = {
 	{ 'p', ON_ALL, "PID", "the process" },
-	{ 'f', ON_ALL, "GLOB[@MODULE]",
+	{ 'f', ON_HIST, "GLOB[@MODULE][:VALUE]",
+	  "a shell pattern over names, quoted; repeatable.\n"
+	  "@exe is the executable, '@libc.so*' the C library;\n"
+	  "without @MODULE: all but libc and the loader.\n"
+	  "VALUE: arg1, retval, fd, req.size; else durations" },
+	{ 'f', ON_ALL & ~ON_HIST, "GLOB[@MODULE]",
 	  "a shell pattern over names, quoted; repeatable.\n"
 	  "@exe is the executable, '@libc.so*' the C library;\n"
 	  "without @MODULE: all but libc and the loader.\n"
@@ -127,7 +134,8 @@ static const struct {
 	  "a name, or a member such as req.method; repeatable" },
 	{ OPT_BY, ON_REPORT, "VALUE", "a line for each function and value: arg1, retval,\n"
 	  "a name, or a member such as req.method; repeatable" },
-	{ OPT_TOP, ON_ALL, "N", "with --by: so many lines, the others in one (100)" },
+	{ OPT_TOP, ON_HIST, "N", "so many texts, the others in one line (100)" },
+	{ OPT_TOP, ON_REPORT, "N", "with --by: so many lines, the others in one (100)" },
 	{ OPT_NET, ON_ALL, NULL, "less what recording took" },
 	{ OPT_DIFF, ON_ALL, "DIR", "compare with another directory" },
 	{ OPT_OFF_CPU, ON_LIVE, NULL, "how much of each call its thread had a processor,\n"

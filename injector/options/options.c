@@ -18,7 +18,6 @@
 #include "values/pick.h"
 
 #define SECOND 1000000000ull
-#define DEFAULT_MAX_PAUSE 50000000ull
 
 enum { STACK_USUAL = 32 };	/* callers, of --stack without a number */
 
@@ -123,6 +122,33 @@ static int check_pattern(int key, const char *text)
 		    key, text, key);
 }
 
+/* Where the value begins in FUNCTION:VALUE; NULL: in no place. "::" is a part of names. */
+static const char *value_in(const char *text)
+{
+	const char *colon = strrchr(text, ':');
+
+	return colon && colon > text && colon[-1] != ':' && pick_is_name(colon + 1) ? colon + 1 :
+		NULL;
+}
+
+/* FUNCTION, or FUNCTION:VALUE. The value "duration" is that of FUNCTION alone. */
+static int value_option(struct options *o, const char *text)
+{
+	const char *value = value_in(text);
+	auto_free char *glob = strndup(text, value ? (size_t)(value - text) - 1 : strlen(text));
+	struct pattern *p = vec_push(o->include, o->ninclude, o->include_cap);
+	const char **of = p ? vec_push(o->values_of, o->nvalues_of, o->values_of_cap) : NULL;
+
+	if (!of || !glob)
+		return fail(ENOMEM, "read '%s'", text);
+	*of = value && strcmp(value, "duration") ? value : NULL;
+	if (*of) {
+		o->args = true;
+		o->keep = KEEP_FIRST;
+	}
+	return pattern_parse(glob, p);
+}
+
 static int pattern_option(struct options *o, int key, const char *text)
 {
 	int err = check_pattern(key, text);
@@ -130,6 +156,8 @@ static int pattern_option(struct options *o, int key, const char *text)
 
 	if (err)
 		return err;
+	if (key == 'f' && o->verb == VERB_HIST)
+		return value_option(o, text);
 	if (key == 'f')
 		p = vec_push(o->include, o->ninclude, o->include_cap);
 	else
@@ -281,11 +309,6 @@ static int options_set(struct options *o, const struct option_def *def, const ch
 	return 0;
 }
 
-static bool reads_directory(enum verb verb)
-{
-	return verb == VERB_SNAPSHOT || (verb >= VERB_REPLAY && verb <= VERB_EXPORT);
-}
-
 /* A word that stands behind a pattern: what a shell has made of that, or a command. */
 static int word_behind_pattern(const struct options *o, const char *text)
 {
@@ -315,7 +338,9 @@ static int options_take_word(struct options *o, const char *text)
 		*file = text;
 		return 0;
 	}
-	if (reads_directory(o->verb) && !o->directory) {
+	if (o->verb == VERB_HIST && value_in(text))
+		return value_option(o, text);
+	if ((verb_reads_directory(o->verb) || o->verb == VERB_HIST) && !o->directory) {
 		o->directory = text;
 		return 0;
 	}
@@ -542,6 +567,7 @@ void options_clear(struct options *o)
 	free(o->slow);
 	free(o->by_hand);
 	free(o->by);
+	free(o->values_of);
 	free(o->files);
 	*o = (struct options){ 0 };
 }

@@ -63,6 +63,9 @@ struct options {
 	char **environment;	/* for it; set by main */
 	struct pattern *include, *exclude;
 	size_t ninclude, include_cap, nexclude, exclude_cap;
+	const char **values_of;	/* of hist: of each of `include` the value, owned; NULL: its
+				 * durations. The array is owned */
+	size_t nvalues_of, values_of_cap;
 	struct pattern *usdt;	/* of PROVIDER:NAME */
 	size_t nusdt, usdt_cap;
 	struct pattern *at;	/* of FILE:LINE; `offset` is the line */
@@ -116,6 +119,9 @@ uint64_t options_min_free(const struct options *);
 bool options_reads(const struct options *);
 struct valued_options options_valued(const struct options *, bool later);
 #define DEFAULT_DIRECTORY "inject.data"
+#define DEFAULT_MAX_PAUSE 50000000ull
+/* Is a recording to be read, and no process? */
+bool options_recorded(const struct options *);
 /* The trace directory that is to be written or read. */
 const char *options_directory(const struct options *);
 
@@ -123,7 +129,10 @@ const char *options_directory(const struct options *);
  * Owned by the caller; NULL: no memory. */
 char *help_text(const char *verb);
 
-/* What is to become of calls where this verb asks for them? */
-const struct way *verb_way(enum verb);
+/* What is to become of calls where this verb asks for them? Those are recorded of which a value is
+ * to be shown. */
+const struct way *options_way(const struct options *);
+/* Is a value of a function asked for, and not its calls alone? */
+bool options_by_value(const struct options *);
 
 #endif

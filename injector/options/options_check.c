@@ -2,6 +2,7 @@
 /* options_check: do the options of a verb go together, and is none missing? */
 #include <ctype.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "injector/options/options.h"
 #include "injector/options/options_values.h"
@@ -27,7 +28,7 @@ static int check_trace(const struct options *o)
 	if (o->follow_exec && o->follow_fork && o->verb == VERB_TOP)
 		return fail(0, "--follow-exec and --follow-fork do not go together with top, which "
 			       "shows one program at a time; give one of them, or inject count");
-	if (o->max_overhead && o->follow_fork && verb_way(o->verb)->room)
+	if (o->max_overhead && o->follow_fork && options_way(o)->room)
 		return fail(0, "--max-overhead and --follow-fork do not go together here: calls "
 			       "of all processes are counted as one; give one of them");
 	if (o->rotate && !o->max_size)
@@ -59,6 +60,42 @@ static int check_report(const struct options *o)
 	if (o->top && !o->nby)
 		return fail(0, "--top goes with --by: without it there is a line for each function");
 	return o->sort ? report_key(o->sort, &key) : 0;
+}
+
+/* What is for a process alone. */
+static bool is_for_process(const struct options *o)
+{
+	return o->duration || o->max_overhead || o->log || o->follow_exec || o->follow_fork ||
+		o->trap || o->buffer || o->off_cpu || o->nby_hand || o->nusdt || o->values.text ||
+		o->values.deep != COMPILE_DEEP || o->max_pause != DEFAULT_MAX_PAUSE;
+}
+
+static int check_hist(const struct options *o)
+{
+	bool valued = options_by_value(o);
+
+	if (!options_recorded(o) && o->directory)
+		return fail(0, "give a process or a recording; got both (%s is left over)",
+			    o->directory);
+	if (options_recorded(o) && !o->directory && access(DEFAULT_DIRECTORY, F_OK) != 0)
+		return fail(0, "no process named, and no recording: give -p PID (`pgrep -l NAME` "
+			       "finds it), -- COMMAND, or a trace directory");
+	if (options_recorded(o) && is_for_process(o))
+		return fail(0, "hist of a recording takes -f, -N, -n, --tid, --since, --until and "
+			       "--top; for a process give -p PID");
+	if (!options_recorded(o) && (o->since || o->until))
+		return fail(0, "--since and --until are for recordings");
+	if (!valued && o->top)
+		return fail(0, "--top is for values that are no numbers, as in -f 'open:path'");
+	if (!valued && (o->buffer || o->nby_hand || o->values.text ||
+			o->values.deep != COMPILE_DEEP))
+		return fail(0, "-m, -A, -s and --deep go with a value, as in -f 'read:arg3'");
+	if (valued && o->off_cpu)
+		return fail(0, "--off-cpu is for durations, and does not go with values");
+	if (valued && o->short_names && !options_recorded(o))
+		return fail(0, "--short-names does not go with values here: functions are known by "
+			       "their whole names; give one of them");
+	return options_recorded(o) ? check_range(o) : check_trace(o);
 }
 
 static int check_top(const struct options *o)
@@ -122,8 +159,9 @@ int options_check(const struct options *o)
 	case VERB_TRACE:
 	case VERB_RECORD:
 	case VERB_COUNT:
-	case VERB_HIST:
 		return check_trace(o);
+	case VERB_HIST:
+		return check_hist(o);
 	case VERB_TOP:
 		return check_top(o) ?: check_trace(o);
 	case VERB_ADD:

@@ -19,11 +19,11 @@ const struct option_def option_defs[OPTION_DEFS] = {
 	WITH("duration", 'd', ON_HERE),
 	WITH("tid", OPT_TID, ON_HERE | ON_CALLS),
 	WITH("output", 'o', ON_ATTACH | ON_LIST | ON_SNAPSHOT | ON_CALLS | ON_INFO),
-	WITH("buffer", 'm', ON_RINGS),
+	WITH("buffer", 'm', ON_RINGS | ON_HIST),
 	FLAG("args", 'a', ON_LIVE),
-	WITH("arg", 'A', ON_LIVE),
-	WITH("string", 's', ON_LIVE | ON_LIST),
-	WITH("deep", OPT_DEEP, ON_LIVE | ON_LIST),
+	WITH("arg", 'A', ON_LIVE | ON_HIST),
+	WITH("string", 's', ON_LIVE | ON_HIST | ON_LIST),
+	WITH("deep", OPT_DEEP, ON_LIVE | ON_HIST | ON_LIST),
 	{ { "stack", optional_argument, NULL, OPT_STACK }, ON_LIVE },
 	FLAG("entry-only", OPT_ENTRY_ONLY, ON_RINGS | ON_ADD | ON_LIST),
 	FLAG("trap", OPT_TRAP, ON_HERE | ON_LIST),
@@ -50,14 +50,14 @@ const struct option_def option_defs[OPTION_DEFS] = {
 	WITH("min-free", OPT_MIN_FREE, ON_RECORD),
 	FLAG("rotate", OPT_ROTATE, ON_RECORD),
 	FLAG("compress", OPT_COMPRESS, ON_RECORD),
-	WITH("since", OPT_SINCE, ON_CALLS),
-	WITH("until", OPT_UNTIL, ON_CALLS),
+	WITH("since", OPT_SINCE, ON_CALLS | ON_HIST),
+	WITH("until", OPT_UNTIL, ON_CALLS | ON_HIST),
 	FLAG("subtract-overhead", OPT_NET, ON_REPORT | ON_GRAPH | ON_EXPORT),
 	WITH("sort", OPT_SORT, ON_REPORT | ON_TOP),
 	WITH("diff", OPT_DIFF, ON_REPORT),
 	WITH("to", OPT_TO, ON_EXPORT),
 	WITH("by", OPT_BY, ON_REPORT | ON_GRAPH | ON_EXPORT),
-	WITH("top", OPT_TOP, ON_REPORT),
+	WITH("top", OPT_TOP, ON_REPORT | ON_HIST),
 };
 
 const struct verb_def verb_defs[VERB_DEFS] = {
@@ -88,10 +88,28 @@ const struct verb_def *verb_named(const char *word)
 	return NULL;
 }
 
-const struct way *verb_way(enum verb verb)
+bool verb_reads_directory(enum verb verb)
 {
-	for (size_t i = 0; i < VERB_DEFS; i++)
-		if (verb_defs[i].verb == verb && verb_defs[i].way)
+	return verb == VERB_SNAPSHOT || (verb >= VERB_REPLAY && verb <= VERB_EXPORT);
+}
+
+bool options_recorded(const struct options *o)
+{
+	return verb_reads_directory(o->verb) || (o->verb == VERB_HIST && !o->pid && !o->command);
+}
+
+bool options_by_value(const struct options *o)
+{
+	for (size_t i = 0; i < o->nvalues_of; i++)
+		if (o->values_of[i])
+			return true;
+	return false;
+}
+
+const struct way *options_way(const struct options *o)
+{
+	for (size_t i = 0; i < VERB_DEFS && !options_by_value(o); i++)
+		if (verb_defs[i].verb == o->verb && verb_defs[i].way)
 			return verb_defs[i].way;
 	return &way_records;
 }

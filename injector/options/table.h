@@ -66,6 +66,8 @@ extern const struct verb_def verb_defs[VERB_DEFS];
 
 /* NULL: there is none. */
 const struct verb_def *verb_named(const char *word);
+/* Does it read one, or a word of the line name one? */
+bool verb_reads_directory(enum verb);
 const struct option_def *option_of(int key);
 
 #endif

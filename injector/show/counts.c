@@ -70,7 +70,7 @@ int counts_name(struct counts *c, const struct reader_func *funcs, size_t nfuncs
 {
 	uint32_t *order = calloc(nfuncs + 1, sizeof(*order));
 	struct sums now;
-	int err = order ? sums_new(verb_way(c->options->verb)->pairs, c->off_cpu, nfuncs,
+	int err = order ? sums_new(options_way(c->options)->pairs, c->off_cpu, nfuncs,
 				   &now) :
 		fail(ENOMEM, "count the calls of %zu functions", nfuncs);
 
@@ -135,19 +135,24 @@ static bool count_open(void *ctx, const struct call *call)
 }
 
 /* As the payload does where it times them. */
-static void count_end(void *ctx, const struct call *call)
+void timing_add(struct timing *t, const struct call *call, const struct clock *clock)
 {
-	struct counts *c = ctx;
-	struct timing *t = &c->now.timings[call->func - c->funcs];
-	uint64_t ns = clock_ns(reader_clock(c->reader), call->span);
+	uint64_t ns = clock_ns(clock, call->span);
 
-	if (call->how != CALL_RETURN && call->how != CALL_UNWOUND)
-		return;
 	t->unwound += call->how == CALL_UNWOUND;
 	t->total += call->span;
 	t->self += call->span - MIN(call->inner, call->span);
 	t->most = MAX(t->most, call->span);
 	t->buckets[timing_bucket(ns)]++;
+}
+
+static void count_end(void *ctx, const struct call *call)
+{
+	struct counts *c = ctx;
+
+	if (call->how != CALL_RETURN && call->how != CALL_UNWOUND)
+		return;
+	timing_add(&c->now.timings[call->func - c->funcs], call, reader_clock(c->reader));
 	if (c->off_cpu && call->wait_known) {
 		struct off_sum *off = &c->now.off[call->func - c->funcs];
 

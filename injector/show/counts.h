@@ -71,11 +71,16 @@ uint64_t timing_average(const struct timing *, const struct clock *);
 /* Where a bucket ends, in ns; UINT64_MAX: nowhere. */
 uint64_t timing_to(uint32_t bucket);
 
+/* One more call that has ended. */
+void timing_add(struct timing *, const struct call *, const struct clock *);
+/* hist.c: its histogram, or what --json says of it. */
+void timing_print(const struct reader_func *, uint64_t calls, const struct timing *,
+		  const struct off_sum *, const struct clock *, bool json, struct output *);
 /* What --json says of it, less the last brace. */
 void timing_json(const struct reader_func *, const char *type, uint64_t calls,
 		 const struct timing *, const struct clock *, struct output *);
 /* And of cpu and wait, if that was asked for. */
-void off_json(const struct counts *, uint32_t id, struct output *);
+void off_json(const struct off_sum *, const struct clock *, struct output *);
 /* count.c, hist.c: the result, from what was taken last. */
 void count_print(struct counts *, struct output *);
 void hist_print(struct counts *, struct output *);

@@ -114,6 +114,25 @@ static int begin_counts(struct follow *f)
 	return top_new(f->counts, f->out, &f->top);
 }
 
+static struct about follow_about(const struct follow *f)
+{
+	return (struct about){ .funcs = f->funcs, .nfuncs = f->nfuncs, .exe = f->exe };
+}
+
+static int begin_hist(struct follow *f)
+{
+	struct frames_options options = { .tid = f->options->tid, .calls = f->options->calls };
+	const struct about about = follow_about(f);
+	struct sink sink;
+	int err = hist_values_new(f->options, &about, &f->hist);
+
+	if (err)
+		return err;
+	sink = hist_values_sink(f->hist, reader_clock(f->reader));
+	return frames_new(reader_clock(f->reader), reader_now(), f->funcs, &options, &sink,
+			  &f->frames);
+}
+
 int follow_begin(struct follow *f, const struct summary *s)
 {
 	int err;
@@ -121,8 +140,10 @@ int follow_begin(struct follow *f, const struct summary *s)
 	f->pidfd = (int)syscall(SYS_pidfd_open, f->pid, 0);
 	if (f->options->json)
 		summary_json_start(f->out, s, f->pid, follow_wall(f));
-	if (verb_way(f->options->verb)->room)
+	if (options_way(f->options)->room)
 		err = begin_counts(f);
+	else if (options_by_value(f->options))
+		err = begin_hist(f);
 	else
 		err = f->description ? begin_record(f) : begin_frames(f);
 	if (err)
@@ -142,6 +163,11 @@ int follow_name(struct follow *f, const struct reader_func *funcs, size_t nfuncs
 	}
 	if (f->frames)
 		frames_name(f->frames, funcs);
+	if (f->hist) {
+		const struct about about = follow_about(f);
+
+		return hist_values_name(f->hist, &about);
+	}
 	return f->counts ? counts_name(f->counts, funcs, nfuncs) : 0;
 }
 
@@ -158,6 +184,7 @@ void follow_end(struct follow *f)
 	record_free(f->record);
 	top_free(f->top);
 	counts_free(f->counts);
+	hist_values_free(f->hist);
 	if (f->pidfd >= 0)
 		close(f->pidfd);
 	f->frames = NULL;
@@ -166,6 +193,7 @@ void follow_end(struct follow *f)
 	f->record = NULL;
 	f->top = NULL;
 	f->counts = NULL;
+	f->hist = NULL;
 	f->pidfd = -1;
 }
 
@@ -494,7 +522,7 @@ static void print_counts(struct follow *f)
 
 static void print_end(struct follow *f, const struct summary *s)
 {
-	int err;
+	int err = 0;
 
 	if (f->top)
 		top_clear(f->top);
@@ -504,9 +532,11 @@ static void print_end(struct follow *f, const struct summary *s)
 		frames_finish(f->frames, f->ended);
 	if (f->graph)
 		graph_end(f->graph);
+	if (f->hist)
+		err = hist_values_print(f->hist, f->out);
 	if (f->options->json)
 		summary_json(f->out, s, f->pid, follow_wall(f));
-	err = output_finish(f->out, signals_drop_wanted);
+	err = err ? err : output_finish(f->out, signals_drop_wanted);
 	if (err)
 		broken(f, err);
 }

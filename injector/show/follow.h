@@ -18,6 +18,7 @@
 #include "injector/reader/reader.h"
 #include "injector/show/counts.h"
 #include "injector/show/describe.h"
+#include "injector/show/hist_values.h"
 #include "injector/show/naming.h"
 #include "injector/show/summary.h"
 #include "injector/show/top.h"
@@ -54,6 +55,7 @@ struct follow {
 				 * sets it */
 	bool recorded;		/* what is counted is recorded, for us to count */
 	bool off_cpu;		/* the reader tells of threads without a processor, too */
+	const char *exe;	/* the program's file, by which @exe is known; NULL */
 	const char *unnamed;	/* a file of which hardly a function is known; NULL */
 	/* True if the process lives but no longer has our session (it called
 	 * exec). Asked whenever we are awake; may be NULL. */
@@ -76,6 +78,7 @@ struct follow {
 	struct json *json;
 	struct record *record;
 	struct counts *counts;	/* where the target counts: instead of frames */
+	struct hist_values *hist;	/* of values, which the target does not count */
 	struct top *top;	/* of `top` on a terminal */
 	uint64_t next_flush;	/* monotonic ns */
 	int pidfd;

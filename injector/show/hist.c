@@ -183,11 +183,8 @@ void timing_json(const struct reader_func *f, const char *type, uint64_t calls,
 			output_printf(out, ",\"%s_ns\":null", times[i].name);
 }
 
-void off_json(const struct counts *c, uint32_t id, struct output *out)
+void off_json(const struct off_sum *off, const struct clock *clock, struct output *out)
 {
-	const struct clock *clock = reader_clock(c->reader);
-	const struct off_sum *off = c->now.off ? &c->now.off[id] : NULL;
-
 	if (off && off->calls)
 		output_printf(out, ",\"cpu_ns\":%llu,\"wait_ns\":%llu",
 			      (unsigned long long)clock_ns(clock, off->cpu),
@@ -198,6 +195,21 @@ void off_json(const struct counts *c, uint32_t id, struct output *out)
 		output_printf(out, ",\"wait_known\":%llu", (unsigned long long)off->calls);
 }
 
+void timing_print(const struct reader_func *f, uint64_t calls, const struct timing *t,
+		  const struct off_sum *off, const struct clock *clock, bool json,
+		  struct output *out)
+{
+	if (!json) {
+		print_head(f, calls, t, off, clock, out);
+		print_rows(t, out);
+		return;
+	}
+	timing_json(f, "hist", calls, t, clock, out);
+	off_json(off, clock, out);
+	print_buckets(t, out);
+	output_printf(out, "}\n");
+}
+
 void hist_print(struct counts *c, struct output *out)
 {
 	const struct clock *clock = reader_clock(c->reader);
@@ -205,17 +217,8 @@ void hist_print(struct counts *c, struct output *out)
 
 	for (size_t i = 0; i < n; i++) {
 		uint32_t id = c->order[i];
-		const struct timing *t = &c->now.timings[id];
 
-		if (c->options->json) {
-			timing_json(&c->funcs[id], "hist", c->now.calls[id], t, clock, out);
-			off_json(c, id, out);
-			print_buckets(t, out);
-			output_printf(out, "}\n");
-			continue;
-		}
-		print_head(&c->funcs[id], c->now.calls[id], t,
-			   c->now.off ? &c->now.off[id] : NULL, clock, out);
-		print_rows(t, out);
+		timing_print(&c->funcs[id], c->now.calls[id], &c->now.timings[id],
+			     c->now.off ? &c->now.off[id] : NULL, clock, c->options->json, out);
 	}
 }

@@ -213,7 +213,7 @@ static void print_json(const struct counts *c, const struct before *none, struct
 		print_share(out, "wall_percent", l.v[TOP_WALL]);
 		/* As it was called once. */
 		print_share(out, "load_percent", l.v[TOP_WALL]);
-		off_json(c, (uint32_t)i, out);
+		off_json(c->now.off ? &c->now.off[i] : NULL, reader_clock(c->reader), out);
 		output_printf(out, "}\n");
 	}
 }

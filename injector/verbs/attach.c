@@ -149,11 +149,40 @@ static int say_hint_of(struct trace *t, const struct select_options *so)
 		    hint ? "\n" : ": no function matches", hint ? hint : "");
 }
 
+/* Is there each value that hist is to show? Better said before anything is done. */
+static int check_values(const struct trace *t)
+{
+	auto_free struct reader_func *funcs = calloc(t->sel.nfuncs + 1, sizeof(*funcs));
+	struct about about = { .funcs = funcs, .exe = modules_exe(&t->mods) };
+	struct hist_values *h = NULL;
+	int err;
+
+	if (!funcs)
+		return fail(ENOMEM, "list values");
+	for (size_t i = 0; i < t->sel.n; i++)
+		for (size_t j = 0; j < t->sel.v[i].n && about.nfuncs < t->sel.nfuncs; j++) {
+			const struct selected *s = &t->sel.v[i];
+			const struct valued *v = s->probes[j].valued;
+
+			if (s->probes[j].refusal)
+				continue;
+			funcs[about.nfuncs++] = (struct reader_func){
+				.name = s->names[j], .module = s->module->base,
+				.values = v ? v->packed.v : NULL, .nvalues = v ? v->packed.n : 0,
+			};
+		}
+	err = hist_values_new(t->opt, &about, &h);
+	hist_values_free(h);
+	return err;
+}
+
 static int choose_values(struct trace *t)
 {
 	struct valued_options o = options_valued(t->opt, may_come(t));
 	int err = valued_choose(&o, &t->sel);
 
+	if (!err && options_by_value(t->opt))
+		err = check_values(t);
 	if (err || !t->opt->stack)
 		return err;
 	valued_choose_callers(&t->sel);
@@ -176,7 +205,7 @@ static int make_plans(struct trace *t)
 	t->off_cpu = t->opt->off_cpu;
 	if (t->off_cpu && switches_possible(t->pid))
 		say_no_switches(t);
-	t->way = verb_way(t->opt->verb);
+	t->way = options_way(t->opt);
 	trace_select(t, &so);
 	int err = select_functions(&t->mods, &so, &t->sel);
 	/* What the reader pairs is recorded, and the reader counts the times. */
@@ -249,7 +278,7 @@ static uint64_t buffer_of(const struct trace *t)
  * where we pair what hist and top time, we read them, and so nothing is overwritten. */
 static bool keeps_last(const struct trace *t)
 {
-	return t->opt->keep == KEEP_LAST && t->way == verb_way(t->opt->verb);
+	return t->opt->keep == KEEP_LAST && t->way == options_way(t->opt);
 }
 
 static int do_infect(void *ctx)

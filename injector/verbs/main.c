@@ -39,10 +39,11 @@ static int main_run(const struct options *o)
 	case VERB_TRACE:
 	case VERB_RECORD:
 	case VERB_COUNT:
-	case VERB_HIST:
 	case VERB_TOP:
 	case VERB_START:
 		return verb_trace(o);
+	case VERB_HIST:
+		return options_recorded(o) ? verb_read(o) : verb_trace(o);
 	case VERB_LIST:
 		return verb_list(o);
 	case VERB_STOP:

@@ -142,6 +142,7 @@ static int trace_watch(struct trace *t)
 			    .options = t->opt, .pid = t->pid, .left = trace_left,
 			     .others = t->opt->follow_fork ? has_children : NULL,
 			    .tick = tick, .ctx = t, .pidfd = -1,
+			    .exe = modules_exe(&t->mods),
 			    .unnamed = select_unnamed(&t->mods), .since = t->began,
 			    .recorded = !t->way->room, .off_cpu = t->off_cpu,
 			    .description = t->directory ? &t->description : NULL,

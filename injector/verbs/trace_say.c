@@ -56,10 +56,10 @@ void trace_say_banner(const struct trace *t)
 	say_hint("%s (%d, %d thread%s): %zu of %zu function%s probed, %zu with exits",
 		 t->target.comm, t->pid, t->nthreads, t->nthreads == 1 ? "" : "s",
 		 t->live.nprobed, t->sel.nfuncs, t->sel.nfuncs == 1 ? "" : "s", exits);
-	if (t->live.nentry_only && verb_way(t->opt->verb)->pairs)
+	if (t->live.nentry_only && options_way(t->opt)->pairs)
 		say_hint("calls of %zu of them are counted only: where not all exits are probed "
 			 "they have no durations", t->live.nentry_only);
-	if (t->sel.unpaired && verb_way(t->opt->verb)->pairs)
+	if (t->sel.unpaired && options_way(t->opt)->pairs)
 		say_hint("calls of %s are recorded to be timed: what comes faster than it "
 			 "can be read is lost, and counted as that", plan_languages());
 	if (t->inf.map.s->plans_funcs && t->inf.map.s->reads == READS_NOTHING)
@@ -68,7 +68,7 @@ void trace_say_banner(const struct trace *t)
 			 "its page faults or system calls itself" :
 			 "one may come to be set that is not seen, for prctl or syscall of the C "
 			 "library cannot be probed");
-	if (t->off_cpu && verb_way(t->opt->verb)->pairs)
+	if (t->off_cpu && options_way(t->opt)->pairs)
 		say_hint("with --off-cpu calls are recorded to be timed: what comes faster than it "
 			 "can be read is lost, and counted as that");
 	if (t->live.ntraps)

@@ -4,6 +4,7 @@
 
 #include "injector/log/say.h"
 #include "injector/session/session_file.h"
+#include "injector/show/hist_values.h"
 #include "injector/show/summary.h"
 #include "injector/verbs/verbs.h"
 #include "trace/show/callgraph.h"
@@ -164,6 +165,24 @@ static int verb_read_report(const struct options *o, struct view *v, struct outp
 	return err;
 }
 
+/* ---- hist ---------------------------------------------------------------- */
+
+static int verb_read_hist(const struct options *o, struct view *v, struct output *out)
+{
+	struct hist_values *h = NULL;
+	struct sink sink;
+	/* Functions are chosen by whole names. */
+	int err = hist_values_new(o, archive_about(view_archive(v)), &h);
+
+	if (err)
+		return err;
+	hist_values_show(h, view_about(v)->funcs);
+	sink = hist_values_sink(h, &view_about(v)->clock);
+	err = view_run(v, &sink, NULL) ?: hist_values_print(h, out);
+	hist_values_free(h);
+	return err;
+}
+
 /* ---- export -------------------------------------------------------------- */
 
 /* A directory, where other formats are a file. */
@@ -197,6 +216,8 @@ static int verb_read_show(const struct options *o, struct view *v, struct output
 		return replay(o, v, out);
 	case VERB_REPORT:
 		return verb_read_report(o, v, out);
+	case VERB_HIST:
+		return verb_read_hist(o, v, out);
 	case VERB_GRAPH:
 		return callgraph_print(v, out);
 	case VERB_EXPORT:

@@ -186,6 +186,17 @@ static const struct {
 	{ "snapshot -p 1 d", "snapshot DIR" },
 	{ "snapshot a b", "'b' is left over" },
 	{ "snapshot -p 1 -f x", "snapshot takes no -f" },
+	{ "report --top 3", "--top goes with --by" },
+	{ "report --by 3x", "--by wants the name of a value" },
+	{ "graph --by *retval.x", "goes with report alone" },
+	{ "export --to uftrace --by x", "formats that have chains of calls" },
+	{ "hist -f x:arg1", "no process named, and no recording" },
+	{ "hist -p 1 -f x --top 3", "--top is for values" },
+	{ "hist -p 1 -f x -s 9", "go with a value" },
+	{ "hist -p 1 dir -f x:y", "got both" },
+	{ "hist dir x:y -d 1", "hist of a recording takes" },
+	{ "hist -p 1 -f x:y --until 3", "are for recordings" },
+	{ "hist -p 1 -f x:y --short-names", "does not go with values" },
 	{ "status -f x", "status takes no -f" },
 };
 
@@ -214,7 +225,9 @@ static const char *const accepted[] = {
 	"list -- -odd-name", "record -p 1 -f x", "record -p 1 -f x -o dir --max-size 1M --rotate --compress",
 	"record -p 1 -f x --min-free 0", "record -p 1 -f x --min-free 2G", "report --short-names",
 	"list x --short-names", "list x --stubs", "top -p 1 -f x --short-names",
-	"record -f x -- sleep 1", "count -p 1 -f x -N y -d 3 -n 9 --json", "count -f x -- ls", "status --json",
+	"record -f x -- sleep 1", "hist -p 1 -f x:arg1 -m 1M -s 8 --deep 0 --top 5 -A x(a:i32)",
+	"hist dir x:arg1 -f y", "hist dir --since 1 -n 5", "hist -p 1 -f a::b:retval y:p->q[2].z",
+	"report --by fd --by *p --top 3 --json", "graph --by req.x", "export --to svg --by arg1", "count -p 1 -f x -N y -d 3 -n 9 --json", "count -f x -- ls", "status --json",
 	"start -p 1 -f x --snapshot-on x>5ms --snapshot-on y*@exe>1s", "snapshot -p 1 --wait",
 	"replay", "replay dir --time -t 1us -D 3 -n 5 --tid 7",
 	"replay --since 1.5 --until 2s -f x -N y --json", "report dir --diff other --sort p99",
@@ -268,6 +281,17 @@ static void test_values(void)
 	CHECK(parse("-p 1 --at src/a.c:17@lib*", &o) == 0 && o.nat == 1 && o.at[0].offset == 17);
 	CHECK(!strcmp(o.at[0].name, "src/a.c:17") && !strcmp(o.at[0].module, "lib*"));
 	options_clear(&o);
+	CHECK(parse("hist -p 1 -f a::b:x.y -f f@libc.so*:retval -f g:duration -f ns::h", &o) == 0);
+	CHECK(o.ninclude == 4 && o.nvalues_of == 4 && options_by_value(&o) && o.args);
+	CHECK(strcmp(o.include[0].glob, "a::b") == 0 && strcmp(o.values_of[0], "x.y") == 0);
+	CHECK(strcmp(o.include[1].module, "libc.so*") == 0 && strcmp(o.values_of[1], "retval") == 0);
+	CHECK(!o.values_of[2] && strcmp(o.include[2].glob, "g") == 0);
+	CHECK(!o.values_of[3] && strcmp(o.include[3].glob, "ns::h") == 0);
+	options_clear(&o);
+	CHECK(parse("hist -p 1 -f g:duration", &o) == 0 && !options_by_value(&o) && !o.args);
+	CHECK(o.keep == KEEP_LAST && options_way(&o) == &way_times);
+	options_clear(&o);
+
 	CHECK(parse("list --usdt a.out", &o) == 0 && o.nusdt == 1 && o.nfiles == 1);
 	CHECK(strcmp(o.usdt[0].name, "*:*") == 0);
 	options_clear(&o);

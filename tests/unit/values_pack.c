@@ -10,6 +10,7 @@
 #include "values/compile.h"
 #include "values/hand.h"
 #include "values/known.h"
+#include "values/number.h"
 #include "values/pack.h"
 #include "values/text.h"
 
@@ -72,20 +73,58 @@ static void comes_back(const char *text)
 	signature_clear(&back);
 }
 
+/* What a plan might have brought, from one operation to another. */
+static size_t make_capture(const struct read_plan *plan, unsigned int from, unsigned int to,
+			   uint8_t ret[READS_CAPTURE_MAX])
+{
+	size_t at = 0;
+
+	for (unsigned int i = from; i < to; i++) {
+		struct read_result r = { MIN(plan->ops[i].cap, 16u), (uint8_t)(i % 5 ? 0 : i % 4),
+					 (uint8_t)i };
+
+		memcpy(ret + at, &r, sizeof(r));
+		memset(ret + at + sizeof(r), (int)random_word(), r.n);
+		at = ALIGN_UP(at + sizeof(r) + r.n, 4);
+	}
+	return at;
+}
+
+/* Single values, by names that it may have. */
+static void pick_all(const struct capture *c)
+{
+	static const char *const names[] = {
+		"a", "arg2", "*b", "*d", "**d", "c[1]", "b[200]", "retval", "*retval", "x.y", "arg32",
+	};
+	struct number number;
+	struct pick pick;
+	char text[512];
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!pick_find(c->signature, names[i], &pick)) {
+			values_picked(c, &pick, text, sizeof(text));
+			number_take(c, &pick, &number);
+		}
+}
+
 static void try(const uint8_t *bytes, size_t n)
 {
 	static struct read_plan plan;
 	static struct capture c;
+	static uint8_t entry[READS_CAPTURE_MAX], exit[READS_CAPTURE_MAX];
 	struct signature s;
-	uint8_t none[16] = { 0 };
 	char text[512];
 
 	if (values_unpack(bytes, n, &s, &plan))
 		return;
 	values_declaration(&s, "f", text, sizeof(text));
 	values_read(&s, &plan, text, sizeof(text));
-	if (!capture_parse(&s, &plan, none, sizeof(none), none, sizeof(none), &c))
-		values_call(&c, "f", text, sizeof(text));
+	size_t nentry = make_capture(&plan, 0, plan.nentry, entry);
+	size_t nexit = make_capture(&plan, plan.nentry, plan.nops, exit);
+
+	MUST_EQ(capture_parse(&s, &plan, entry, nentry, exit, nexit, &c), 0);
+	values_call(&c, "f", text, sizeof(text));
+	pick_all(&c);
 	signature_clear(&s);
 }
 
