@@ -19,7 +19,7 @@ _inject_reading() {
 
 # What all verbs take that have the process count.
 _inject_counting() {
-	echo -p --pid -f --function -N --exclude --usdt --at -n --calls -d --duration --tid \
+	echo -p --pid -f --function -N --exclude --usdt --at --inlined -n --calls -d --duration --tid \
 		-o --output --trap --max-pause --max-overhead --log --follow-exec --follow-fork \
 		--json --short-names -q --quiet -v --verbose --no-color -h --help -V --version
 }
@@ -27,7 +27,7 @@ _inject_counting() {
 _inject_options() {
 	case $1 in
 	list)
-		echo -p --pid -f --function -N --exclude --usdt --at -o --output \
+		echo -p --pid -f --function -N --exclude --usdt --at --inlined -o --output \
 			-s --string --deep --entry-only --trap --stubs --short-names -q --quiet -v --verbose \
 			--no-color -h --help -V --version
 		;;
@@ -36,7 +36,7 @@ _inject_options() {
 			--no-color -h --help -V --version
 		;;
 	record)
-		echo -p --pid -f --function -N --exclude --usdt --at -n --calls -d --duration \
+		echo -p --pid -f --function -N --exclude --usdt --at --inlined -n --calls -d --duration \
 			--tid -o --output -m --buffer -a --args -A --arg -s --string --deep \
 			--stack --entry-only --trap --off-cpu --max-pause \
 			--max-overhead --log --max-size --min-free --rotate --compress --follow-exec --follow-fork \
@@ -55,7 +55,7 @@ _inject_options() {
 		echo "$(_inject_counting)" --sort --off-cpu
 		;;
 	start)
-		echo -p --pid -f --function -N --exclude --usdt --at -m --buffer --keep --snapshot-on \
+		echo -p --pid -f --function -N --exclude --usdt --at --inlined -m --buffer --keep --snapshot-on \
 			-o --output \
 			--entry-only --max-pause --max-overhead --log -q --quiet -v \
 			--verbose --no-color -h --help -V --version
@@ -92,7 +92,7 @@ _inject_options() {
 			-V --version
 		;;
 	*)
-		echo -p --pid -f --function -N --exclude --usdt --at -t --min-duration \
+		echo -p --pid -f --function -N --exclude --usdt --at --inlined -t --min-duration \
 			-D --depth -n --calls -d --duration --tid -o --output \
 			-m --buffer -a --args -A --arg -s --string --deep \
 			--stack --entry-only --trap --time --off-cpu --max-pause \

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "injector/modules/modules.h"
+#include "injector/modules/select_place.h"
 #include "symbols/funcs/usdt.h"
 #include "symbols/types/signatures.h"
 #include "values/hand.h"
@@ -73,9 +74,9 @@ int module_signature(struct module *m, const struct func *f, struct signature *r
 	return 0;
 }
 
-int module_signature_at(struct module *m, const struct func *f, raddr_t pc, struct signature *ret)
+int module_signature_at(struct module *m, const struct marked_place *p, struct signature *ret)
 {
 	int err = m->signatures ? 0 : signatures_open(m->symbols, m->fd, &m->signatures);
 
-	return err ? err : signatures_at(m->signatures, f, pc, m->bias, ret);
+	return err ? err : signatures_at(m->signatures, p->func, p->pc, p->die, m->bias, ret);
 }

@@ -81,7 +81,8 @@ int module_symbols(struct module *);
  * is 0. */
 int module_signature(struct module *, const struct func *, struct signature *ret);
 /* The same of what variables have at a place in a function's code. */
-int module_signature_at(struct module *, const struct func *, raddr_t pc, struct signature *ret);
+struct marked_place;
+int module_signature_at(struct module *, const struct marked_place *, struct signature *ret);
 /* What is known of the values of a place for tracers: by its note, and by `types`, a signature by
  * hand (NULL: by the table of well-known ones). 0 or -ENOMEM; the caller clears *ret if it is 0. */
 struct usdt_site;

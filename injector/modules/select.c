@@ -11,6 +11,7 @@
 
 #include "injector/log/say.h"
 #include "injector/modules/ifunc.h"
+#include "injector/modules/select_inlined.h"
 #include "injector/modules/select_line.h"
 #include "injector/modules/select_names.h"
 #include "injector/modules/select_silent.h"
@@ -206,8 +207,23 @@ static struct pattern anything(void)
 	return (struct pattern){ .glob = star, .name = star };
 }
 
+/* Those of each pattern, in the modules that it means. */
+static int choose_inlined(struct modules *modules, struct select_options *o, struct chosen *v,
+			  struct strings *made)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < o->ninclude && o->inlined; i++)
+		for (size_t k = 0; k < modules->n && !err; k++)
+			if (modules->v[k].symbols && !modules->v[k].is_payload &&
+			    allows(&o->include[i], &modules->v[k], false))
+				err = places_add_inlined(&v[k].places, &o->include[i],
+							 &modules->v[k], made);
+	return err;
+}
+
 static int choose_all(struct modules *modules, struct select_options *o,
-		      struct chosen *v)
+		      struct chosen *v, struct strings *made)
 {
 	struct pattern any = anything();
 	int err;
@@ -216,6 +232,7 @@ static int choose_all(struct modules *modules, struct select_options *o,
 		err = choose_by(o->include, o->ninclude, modules, false, v);
 	else
 		err = choose_by(&any, 1, modules, false, v);
+	err = err ?: choose_inlined(modules, o, v, made);
 	return err ?: choose_by(o->exclude, o->nexclude, modules, true, v);
 }
 
@@ -383,7 +400,7 @@ static void set_silent(const struct selected *s, const struct select_options *o)
 		s->probes[i].silent = i >= s->n;
 		s->probes[i].guards = !place && o->guards &&
 			silent_guards(s->module->symbols, s->funcs[i]);
-		s->probes[i].shared = place && (place->site || place->line);
+		s->probes[i].shared = place && (place->site || place->line || place->inlined);
 		s->probes[i].semaphore = place && place->site ? place->site->semaphore : 0;
 	}
 }
@@ -493,7 +510,7 @@ static int select_collect(struct modules *modules, struct select_options *o,
 		if (!v[i].names)
 			return fail(ENOMEM, "select functions");
 	}
-	err = choose_all(modules, o, v);
+	err = choose_all(modules, o, v, &ret->made);
 	for (size_t i = 0; i < modules->n && !err; i++)
 		err = places_add_usdt(&v[i].places, o->usdt, o->nusdt, &modules->v[i]);
 	for (size_t i = 0; i < o->nat && !err; i++)

@@ -51,6 +51,7 @@ struct select_options {
 	size_t nusdt;
 	struct pattern *at;	/* of FILE:LINE, whose number is `offset`; the same */
 	size_t nat;
+	bool inlined;		/* copies that were inlined, too, of what `include` matches */
 	bool entry_only;
 	bool timed;		/* calls are paired in the target, where all can be: see
 				 * `unpaired`. Where some come later they are counted only */

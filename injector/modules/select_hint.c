@@ -157,7 +157,8 @@ static void print_inlined(FILE *f, const struct inlined_list *l)
 	for (size_t i = 0; i < MIN(l->n, (size_t)NEAREST); i++) {
 		fprintf(f, "%s exists only inlined, into ", l->v[i].name);
 		print_places(f, &l->v[i]);
-		fprintf(f, ": probe %s\n", l->v[i].nplaces > 1 ? "these" : "that");
+		fprintf(f, ": probe %s, or mark where it begins there by --inlined\n",
+			l->v[i].nplaces > 1 ? "these" : "that");
 	}
 	if (l->n > NEAREST)
 		fprintf(f, "and %zu more that match\n", l->n - NEAREST);

@@ -41,8 +41,10 @@ const char *place_name(const struct marked_place *p, struct strings *made)
 {
 	char clean[1024], text[sizeof(clean) + 32];
 
-	say_clean(p->site ? p->site->name : p->line ? p->line : p->name, clean, sizeof(clean));
-	int n = p->site || p->line ? snprintf(text, sizeof(text), "%s", clean) :
+	const char *own = p->site ? p->site->name : p->line ? p->line : p->inlined;
+
+	say_clean(own ? own : p->name, clean, sizeof(clean));
+	int n = own ? snprintf(text, sizeof(text), "%s", clean) :
 		snprintf(text, sizeof(text), "%s+0x%llx", clean,
 			 (unsigned long long)(p->pc - p->func->range.start));
 

@@ -14,6 +14,9 @@ struct marked_place {
 	const char *name;		/* under which the function matched; NULL: see the others */
 	const struct usdt_site *site;	/* of the module; NULL: it is none */
 	const char *line;		/* FILE:LINE as it was typed; NULL: it was not */
+	const char *inlined;		/* the name of a function of which a copy begins here; NULL:
+					 * that is not why */
+	uint64_t die;			/* of that: see symbols/lines/inlined.h; 0 */
 };
 
 struct marked_places {

@@ -50,7 +50,7 @@ static int place_signature(const struct valued_options *o, const struct selected
 		return module_usdt_signature(s->module, site, types ? types->text : NULL, ret);
 	if (!types)
 		return !site && o->known ?
-			module_signature_at(s->module, place->func, place->pc, ret) : -ENOENT;
+			module_signature_at(s->module, place, ret) : -ENOENT;
 	int err = by_hand(types, ret);
 
 	if (!err)

@@ -91,6 +91,8 @@ static const struct {
 	{ OPT_USDT, ON_ALL & ~ON_LIST, "PROVIDER:NAME",
 	  "places that the program's makers meant for tracers,\n"
 	  "with their arguments; shell patterns, repeatable" },
+	{ OPT_INLINED, ON_ALL, NULL, "of what -f matches also copies that were inlined:\n"
+	  "where they begin, without durations" },
 	{ OPT_AT, ON_ALL, "FILE:LINE", "places where a line's code begins; with -a what\n"
 	  "variables have there. Repeatable" },
 	{ 'N', ON_ALL, "GLOB[@MODULE]", "leave these out; repeatable" },

@@ -70,6 +70,7 @@ struct options {
 	size_t nusdt, usdt_cap;
 	struct pattern *at;	/* of FILE:LINE; `offset` is the line */
 	size_t nat, at_cap;
+	bool inlined;
 	struct slow_call *slow;	/* --snapshot-on; owned */
 	size_t nslow, slow_cap;
 	struct hand_spec *by_hand;	/* -A; owned */

@@ -13,6 +13,7 @@ const struct option_def option_defs[OPTION_DEFS] = {
 	/* Its value may be left out, by list alone: options_usdt has it otherwise. */
 	{ { "usdt", optional_argument, NULL, OPT_USDT }, ON_ATTACH | ON_LIST },
 	WITH("at", OPT_AT, ON_ATTACH | ON_LIST),
+	FLAG("inlined", OPT_INLINED, ON_ATTACH | ON_LIST),
 	WITH("min-duration", 't', ON_TRACE | ON_CALLS),
 	WITH("depth", 'D', ON_TRACE | ON_CALLS),
 	WITH("calls", 'n', ON_HERE | ON_CALLS),

@@ -115,6 +115,9 @@ static void print_place(const struct selected *s, size_t i, struct output *out)
 	else if (place->line)
 		output_printf(out, "\tin %s+0x%llx", place->func->name,
 			      (unsigned long long)(place->pc - place->func->range.start));
+	if (place->inlined)
+		output_printf(out, "\tinlined into %s+0x%llx", place->func->name,
+			      (unsigned long long)(place->pc - place->func->range.start));
 	output_printf(out, "\n");
 }
 

@@ -25,7 +25,7 @@ static int find_signature(const struct selected *s, size_t i, struct signature *
 	if (!place)
 		return module_signature(s->module, s->funcs[i], ret);
 	return place->site ? module_usdt_signature(s->module, place->site, NULL, ret) :
-		module_signature_at(s->module, place->func, place->pc, ret);
+		module_signature_at(s->module, place, ret);
 }
 
 int list_values_print(const struct compile_options *o, const struct selected *s, size_t i,

@@ -83,6 +83,7 @@ void trace_select(const struct trace *t, struct select_options *ret)
 		.include = o->include, .ninclude = o->ninclude,
 		.exclude = o->exclude, .nexclude = o->nexclude,
 		.usdt = o->usdt, .nusdt = o->nusdt, .at = o->at, .nat = o->nat,
+		.inlined = o->inlined,
 		.caught = t->caught, .finders = true, .guards = options_reads(o) || o->stack,
 		.entry_only = o->entry_only || t->way->entry_only,
 		.timed = t->way->pairs,

@@ -25,6 +25,7 @@
 enum {
 	DECLARED_MAX = 4096,
 	FOUND_MAX = 16,		/* functions of one pattern */
+	COPIES_MAX = 4096,	/* of one function */
 	INTO_MAX = 4096,	/* functions into which one was inlined: more are not counted */
 	SCOPES = 16,		/* namespaces within namespaces */
 	SCOPE_MAX = 1024,	/* bytes of their names */
@@ -154,8 +155,10 @@ static size_t place_of(struct search *s, const char *name)
 	for (size_t i = 0; i < l->n; i++)
 		if (!strcmp(l->v[i].name, name))
 			return i;
-	if (l->n == FOUND_MAX)
+	if (l->n == MAX(l->most, (size_t)FOUND_MAX)) {
+		l->cut |= l->most != 0;
 		return l->n;
+	}
 	struct inlined *i = vec_push(l->v, l->n, l->cap);
 
 	if (i)
@@ -342,6 +345,30 @@ static void add_place(struct search *s, struct inlined *i, Dwarf_Die *function, 
 	i->nplaces++;
 }
 
+/* In several pieces the first is where it begins, unless another one is told. */
+static bool begin_of(Dwarf_Die *die, Dwarf_Addr *ret)
+{
+	Dwarf_Addr base, end;
+
+	return dwarf_entrypc(die, ret) == 0 || dwarf_ranges(die, 0, &base, ret, &end) > 0;
+}
+
+static void add_copy(struct search *s, struct inlined *i, Dwarf_Die *die)
+{
+	struct inlined_copy copy = { .die = dwarf_dieoffset(die) };
+
+	if (i->ncopies == COPIES_MAX || !begin_of(die, &copy.pc)) {
+		s->list->cut |= i->ncopies == COPIES_MAX;
+		return;
+	}
+	struct inlined_copy *c = vec_push(i->copies, i->ncopies, i->copies_cap);
+
+	if (c)
+		*c = copy;
+	else
+		s->err = -ENOMEM;
+}
+
 /* What stands in `parent`, which is part of a function, or NULL. */
 static void find_places(struct search *s, Dwarf_Die *parent, Dwarf_Die *function,
 			unsigned int depth)
@@ -364,6 +391,8 @@ static void find_places(struct search *s, Dwarf_Die *parent, Dwarf_Die *function
 			i = refers_to(s, &die);
 			if (i)
 				add_place(s, i, function, &die);
+			if (i && s->list->most)
+				add_copy(s, i, &die);
 			find_places(s, &die, function, depth + 1);
 		} else if (tag == DW_TAG_namespace || tag == DW_TAG_lexical_block ||
 			   tag == DW_TAG_try_block || tag == DW_TAG_catch_block) {
@@ -429,6 +458,7 @@ static void free_inlined(struct inlined *i)
 	for (size_t k = 0; k < i->ninto; k++)
 		free(i->into[k]);
 	free(i->into);
+	free(i->copies);
 	free(i->name);
 }
 
@@ -438,7 +468,7 @@ static void drop_others(struct inlined_list *l, size_t from)
 	size_t n = from;
 
 	for (size_t i = from; i < l->n; i++) {
-		if (l->v[i].nplaces && !l->v[i].has_code)
+		if (l->v[i].nplaces && (l->most || !l->v[i].has_code))
 			l->v[n++] = l->v[i];
 		else
 			free_inlined(&l->v[i]);

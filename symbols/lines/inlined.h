@@ -16,6 +16,12 @@ struct inlined_place {
 	uint64_t line;
 };
 
+/* One of its copies. */
+struct inlined_copy {
+	raddr_t pc;		/* where it begins */
+	uint64_t die;		/* its entry's offset in the debug information */
+};
+
 struct inlined {
 	char *name;		/* demangled, without parameters */
 	struct inlined_place places[INLINED_PLACES];	/* of different functions */
@@ -23,13 +29,18 @@ struct inlined {
 	bool has_code;		/* it was compiled on its own, too */
 	char **into;		/* their names, to count each once */
 	size_t ninto, into_cap;
+	struct inlined_copy *copies;	/* if they are asked for */
+	size_t ncopies, copies_cap;
 };
 
 struct inlined_list {
 	uint64_t deadline;	/* CLOCK_MONOTONIC, ns; set by the caller: the search ends then */
+	size_t most;		/* set by the caller: 0, or copies are asked for, of so many
+				 * functions, also of those that have code of their own */
 	struct inlined *v;
 	size_t n, cap;
-	bool cut;		/* not all was searched: the deadline came, or */
+	bool cut;		/* not all was searched: the deadline came, or there are too many;
+				 * or */
 	uint64_t too_large;	/* bytes of debug information, more than are read; 0 */
 };
 

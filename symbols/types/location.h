@@ -21,6 +21,8 @@ struct frame_now {
 	raddr_t pc;
 	raddr_t bias;			/* of the module: where its variables are */
 	bool early;			/* the frame is not made yet */
+	bool begins;			/* an inlined function begins there: what is said to be true
+					 * for no instruction, but there, is true */
 	bool has_cfa;
 	uint64_t cfa_register;		/* the CFA is where this points to, and so much further */
 	int64_t cfa_offset;

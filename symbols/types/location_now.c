@@ -10,6 +10,8 @@
 #include "symbols/types/location.h"
 #include "values/places.h"
 
+enum { LISTED_MAX = 4096 };	/* locations of one variable */
+
 /* One location that is read. */
 struct reading_now {
 	const struct frame_now *f;
@@ -255,6 +257,23 @@ static void constant(Dwarf_Die *die, uint64_t size, struct place *ret)
 		ret->kind = PLACE_PIECES;
 }
 
+/* Of the "views" of one address libdw knows nothing: a location of some of them has an empty range.
+ * No instruction is between them. */
+static bool find_empty(struct reading_now *r)
+{
+	Dwarf_Addr base, start, end;
+	ptrdiff_t at = 0;
+
+	for (unsigned int i = 0; i < LISTED_MAX; i++) {
+		at = dwarf_getlocations(r->attribute, at, &base, &start, &end, &r->ops, &r->nops);
+		if (at <= 0)
+			break;
+		if (start == end && start == r->f->pc)
+			return true;
+	}
+	return false;
+}
+
 void location_now(Dwarf_Die *die, const struct frame_now *f, uint16_t machine, uint64_t size,
 		  struct place *ret)
 {
@@ -271,7 +290,7 @@ void location_now(Dwarf_Die *die, const struct frame_now *f, uint16_t machine, u
 	/* Where several are true the first is as good as the others. */
 	int n = dwarf_getlocation_addr(&a, f->pc, &r.ops, &r.nops, 1);
 
-	if (n <= 0) {
+	if (n <= 0 && !(f->begins && find_empty(&r))) {
 		ret->kind = n < 0 ? PLACE_UNKNOWN : PLACE_GONE;
 		return;
 	}

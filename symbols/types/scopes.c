@@ -31,12 +31,24 @@ void scopes_find(Dwarf_Die *function, raddr_t pc, struct scopes *ret)
 
 	ret->v[0] = *function;
 	ret->frame = 0;
+	ret->begins = false;
 	for (ret->n = 1; ret->n < SCOPES_MAX; ret->n++) {
 		if (!find_inner(&ret->v[ret->n - 1], pc, &left, &ret->v[ret->n]))
 			break;
 		if (dwarf_tag(&ret->v[ret->n]) == DW_TAG_inlined_subroutine)
 			ret->frame = ret->n;
 	}
+}
+
+bool scopes_begin(struct scopes *s, Dwarf *dwarf, uint64_t die)
+{
+	if (!dwarf_offdie(dwarf, die, &s->v[1]) ||
+	    dwarf_tag(&s->v[1]) != DW_TAG_inlined_subroutine)
+		return false;
+	s->frame = 1;
+	s->n = 2;
+	s->begins = true;
+	return true;
 }
 
 uint64_t scopes_line(Dwarf_Die *unit, raddr_t pc)

@@ -407,7 +407,8 @@ static void read_scopes(struct reading *r, struct scopes *scopes)
 	uint32_t parameters = (uint32_t)(((uint64_t)1 << r->s->nparams) - 1);
 
 	_Static_assert(PARAMS_MAX <= 32, "each has a bit");
-	for (size_t i = scopes->n; i-- > scopes->frame;)
+	/* None has begun where the function does. */
+	for (size_t i = scopes->n; i-- > scopes->frame && !scopes->begins;)
 		add_variables(r, &scopes->v[i], line, &parameters);
 }
 
@@ -429,8 +430,8 @@ static int at_entry(struct signatures *s, const struct func *f, struct signature
 	return err;
 }
 
-int signatures_at(struct signatures *s, const struct func *f, raddr_t pc, raddr_t bias,
-		  struct signature *ret)
+int signatures_at(struct signatures *s, const struct func *f, raddr_t pc, uint64_t inlined,
+		  raddr_t bias, struct signature *ret)
 {
 	const struct unit_func *found;
 	struct frame_now now;
@@ -447,6 +448,8 @@ int signatures_at(struct signatures *s, const struct func *f, raddr_t pc, raddr_
 	Dwarf_Die function = choose(found, n, f)->die;
 
 	scopes_find(&function, pc, &scopes);
+	if (inlined && !scopes_begin(&scopes, s->info.main.dwarf, inlined))
+		return -ENOENT;
 	if (pc == f->range.start && !scopes.frame)
 		return at_entry(s, f, ret);
 	err = signature_begin(ret, s->symbols->machine);
@@ -455,6 +458,7 @@ int signatures_at(struct signatures *s, const struct func *f, raddr_t pc, raddr_
 	struct reading r = { .s = ret, .unit = unit, .entry = pc, .now = &now };
 
 	find_frame(s, &function, pc, bias, &now);
+	now.begins = scopes.begins;
 	ret->name = signature_text(ret, f->name);
 	build_begin(&r.b, ret, unit);
 	ret->language = unit->language;

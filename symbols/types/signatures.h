@@ -20,11 +20,12 @@ void signatures_close(struct signatures *);	/* NULL is legal */
 int signatures_get(struct signatures *, const struct func *, struct signature *ret);
 /*
  * The parameters and variables that the innermost function has at `pc`, in code of this one: it may
- * be inlined there. `bias` is the module's. What has no place there is optimised out. The same
- * errors.
+ * be inlined there. `inlined` is not 0: the parameters of the copy of that number
+ * (symbols/lines/inlined.h), which begins there. `bias` is the module's. What has no place there is
+ * optimised out. The same errors.
  */
-int signatures_at(struct signatures *, const struct func *, raddr_t pc, raddr_t bias,
-		  struct signature *ret);
+int signatures_at(struct signatures *, const struct func *, raddr_t pc, uint64_t inlined,
+		  raddr_t bias, struct signature *ret);
 /* Bytes of debug information that was not read, for it is too large; 0. */
 uint64_t signatures_too_large(const struct signatures *);
 

@@ -40,10 +40,10 @@ gcc -g -O2 -o srv srv.c
 
 status 3 "$INJECT" list ./srv -f lone
 has_line '^inject: no function matches lone in srv$' trace.err || die "$(cat trace.err)"
-has_line '^inject: lone exists only inlined, into only_user (srv.c:17): probe that$' trace.err ||
+has_line '^inject: lone exists only inlined, into only_user (srv.c:17): probe that, or mark where it begins there by --inlined$' trace.err ||
 	die "not told: $(cat trace.err)"
 status 3 "$INJECT" list ./srv -f 'clamp*'
-grep -Eq '^inject: clamp_it exists only inlined, into (user_[1-5] \(srv.c:(9|1[0-3])\)(, | and )){3}2 more: probe these$' \
+grep -Eq '^inject: clamp_it exists only inlined, into (user_[1-5] \(srv.c:(9|1[0-3])\)(, | and )){3}2 more: probe these, or mark where it begins there by --inlined$' \
 	trace.err || die "not told: $(cat trace.err)"
 status 0 "$INJECT" list ./srv -f lone -f user_1
 has_line '^inject: lone exists only inlined' trace.err || die "not told of one of several"
@@ -62,7 +62,7 @@ started $SERVER
 exec 8>in
 wait_until 30 has_line ready out
 status 3 "$INJECT" -p $SERVER -f lone
-has_line '^inject: lone exists only inlined, into only_user (srv.c:17): probe that$' trace.err ||
+has_line '^inject: lone exists only inlined, into only_user (srv.c:17): probe that, or mark where it begins there by --inlined$' trace.err ||
 	die "not told: $(cat trace.err)"
 clean $SERVER
 echo >&8

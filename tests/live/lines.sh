@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# lines: the code of a line, and what variables have there, in a program that prints its own: with
-# each compiler and level, in inlined copies, blocks and recursion. Without optimisation all is
-# known; with it what is shown is right. What is no line is said, as is which of several files.
+# lines: the code of a line, where copies of inlined functions begin, and what variables have
+# there, in a program that prints its own: with each compiler and level, in blocks and recursion.
+# Without optimisation all is known; with it what is shown is right. What is no line is said, as is
+# which of several files.
 # timeout: 200
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
@@ -39,8 +40,8 @@ for number, hits in want.items():
     if len(seen) != len(hits) and sys.argv[3] == 'all':
         sys.exit(f'line {number}: {len(seen)} hits, not {len(hits)}')
     at = 0
-    # Where an inlined function begins in the middle of what is no instruction yet, the variables are
-    # those of the function around it.
+    # Where an inlined function begins between two instructions, the variables are those of the
+    # function around it.
     if sys.argv[3] != 'all' and seen and seen[0].split('=')[0] != hits[0].split('=')[0]:
         continue
     for g in seen:
@@ -70,7 +71,8 @@ check()
 	"$compiler" -g "${@:3}" -w -o program src/a/lines.c || return 0
 	sum=$(./program alone 40)
 	got=0
-	"$INJECT" "${at[@]}" -a -o trace.out --no-color -- ./program want 40 >sum 2>trace.err || got=$?
+	"$INJECT" "${at[@]}" -a -o trace.out --no-color -- ./program want 40 >sum 2>trace.err ||
+		got=$?
 	[ $got = 0 ] || { cat trace.err; die "$*: status $got"; }
 	[ "$(cat sum)" = "$sum" ] || die "$*: it computes something else"
 	cmp -s alone want || die "$*: variables have changed"
@@ -79,6 +81,33 @@ check()
 	told=$((told + t))
 	missing=$((missing + m))
 }
+
+# Copies of a function that was inlined: as many as it says, and with what it says, but that the
+# compiler may have made one of the code behind two.
+copies=0
+inlined()
+{
+	local hits
+
+	"$1" -g "${@:2}" -w -o program src/a/lines.c || return 0
+	"$INJECT" -f scaled --inlined -a -o trace.out --no-color -- ./program want 40 >/dev/null \
+		2>trace.err || { cat trace.err; die "$*: --inlined fails"; }
+	sed -n "s/^${shown[0]}: \(.*\), r=.*/\1/p" want >want.inlined
+	sed -n 's/^.*| *scaled(\(.*\));$/\1/p' trace.out >got.inlined
+	hits=$(wc -l <got.inlined)
+	[ "$hits" = "$(wc -l <want.inlined)" ] || die "$*: $hits copies, not $(wc -l <want.inlined)"
+	grep -v '<' got.inlined | sort -u >got.values
+	[ -z "$(comm -23 got.values <(sort -u want.inlined))" ] ||
+		{ head got.values want.inlined; die "$*: other parameters"; }
+	copies=$((copies + $(grep -vc '<' got.inlined || true)))
+}
+
+for compiler in gcc clang; do
+	command -v $compiler >/dev/null || continue
+	for level in -O0 -O1 -O2; do inlined $compiler $level; done
+done
+echo "$copies copies with parameters"
+[ $copies -ge 180 ] || die "few parameters of copies are known"
 
 for compiler in gcc clang; do
 	command -v $compiler >/dev/null || continue
@@ -100,6 +129,11 @@ inline=$(grep -n '	SHOW_1' src/a/lines.c | cut -d: -f1)
 status 0 "$INJECT" list --at "a/lines.c:$inline" ./program
 grep -q "a/lines.c:$inline.*mark.*in in_loops+0x" trace.out || { cat trace.out; die "not listed"; }
 grep -q "^  a/lines.c:$inline(int v.*const char \*why" trace.out || die "variables are not listed"
+
+status 0 "$INJECT" list -f scaled --inlined ./program
+grep -q "scaled.*mark.*inlined into in_loops+0x" trace.out || { cat trace.out; die "no copy"; }
+status 0 "$INJECT" list -f '*' -f scaled --inlined -N in_loops ./program
+! grep -q "inlined into in_loops" trace.out || die "-N leaves copies in a function"
 
 # What is none.
 status 3 "$INJECT" list --at lines.c:1 ./program

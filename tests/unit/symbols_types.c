@@ -240,7 +240,7 @@ static void ask_places(struct signatures *from, const struct symbols *s)
 		struct signature signature;
 		struct read_plan plan;
 
-		if (signatures_at(from, f, pc, 0x5555555554000, &signature))
+		if (signatures_at(from, f, pc, 0, 0x5555555554000, &signature))
 			continue;
 		reads_compile(&signature, &(struct compile_options){ .deep = 2 }, &plan);
 		MUST_EQ(reads_check(&plan), 0);

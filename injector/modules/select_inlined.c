@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#include "injector/modules/select_inlined.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "injector/log/say.h"
+#include "symbols/lines/inlined.h"
+
+enum { FUNCTIONS_MAX = 4096 };	/* of one pattern in one module */
+
+static int add_copies(struct marked_places *places, const struct inlined *i, struct module *m,
+		      struct strings *made, bool *any)
+{
+	const char *name = strings_add(made, i->name, strlen(i->name));
+	int err = name ? 0 : -ENOMEM;
+
+	for (size_t k = 0; k < i->ncopies && !err; k++) {
+		const struct inlined_copy *c = &i->copies[k];
+		const struct func *f = place_owner(m->symbols, c->pc);
+
+		if (!f)
+			continue;
+		*any = true;
+		err = places_add(places, (struct marked_place){ .func = f, .pc = c->pc,
+								.inlined = name, .die = c->die });
+	}
+	return err;
+}
+
+int places_add_inlined(struct marked_places *places, struct pattern *p, struct module *m,
+		       struct strings *made)
+{
+	struct inlined_list found = { .deadline = UINT64_MAX, .most = FUNCTIONS_MAX };
+	int err = p->plt || p->place ? 0 : inlined_find(m->symbols, m->fd, p, &found);
+	bool any = false;
+
+	for (size_t i = 0; i < found.n && !err; i++)
+		err = add_copies(places, &found.v[i], m, made, &any);
+	p->matched |= any;
+	if (found.too_large)
+		say_hint("%s: its debug information has %ju MB, which is not read: no inlined "
+			 "functions", m->base, (uintmax_t)(found.too_large >> 20));
+	if (found.cut)
+		say_hint("%s: more inlined functions match %s than are looked at", m->base,
+			 p->glob);
+	inlined_clear(&found);
+	return err ? fail(ENOMEM, "look for inlined functions") : 0;
+}
