@@ -32,6 +32,7 @@ struct runner {
 	int32_t tid, pid;
 	uint32_t thread, stack;	/* those of its last event */
 	bool partial;		/* some of its switches may not be told */
+	unsigned int gaps;	/* that are open: some are missing now */
 	bool told;		/* the thread of that number is watched */
 	enum state state;
 	uint64_t at;		/* ticks: since then */
@@ -44,6 +45,7 @@ struct mixture {
 	struct runner *buckets[TID_BUCKETS];
 	struct thread_switch *v;	/* as they come */
 	size_t n, cap;
+	unsigned int gaps;	/* that are open, as far as all are sorted out */
 	uint64_t slack;		/* ticks */
 };
 
@@ -65,7 +67,7 @@ static struct runner *find_or_add(struct mixture *m, int32_t tid, bool partial)
 	if (!*p)
 		*p = calloc(1, sizeof(**p));
 	if (*p && !(*p)->tid)
-		**p = (struct runner){ .tid = tid, .partial = partial };
+		**p = (struct runner){ .tid = tid, .partial = partial, .gaps = m->gaps };
 	return *p;
 }
 
@@ -85,7 +87,7 @@ static void tell(struct reader *r, const struct runner *w, enum event_kind kind,
 	const struct event e = { .tsc = tsc, .kind = (uint8_t)kind, .pid = w->pid, .tid = w->tid,
 				 .thread = w->thread, .stack = w->stack };
 
-	if (w->told && !r->err)
+	if (w->told && !w->gaps && !r->err)
 		r->err = r->each(r->ctx, &e);
 }
 
@@ -121,6 +123,10 @@ static void apply(struct reader *r, struct runner *w, const struct thread_switch
 		return;
 	case SWITCH_GAP:
 		tell(r, w, EVENT_SWITCHES_LOST, s->tsc);
+		w->gaps++;
+		return;
+	case SWITCH_GAP_END:
+		w->gaps--;
 		w->state = UNSURE;
 		return;
 	}
@@ -175,7 +181,7 @@ void switches_before(struct reader *r, const struct event *e)
 	if (!w)
 		return;
 	apply_until(r, w, e->tsc);
-	if (runs && !w->partial)
+	if (runs && !w->partial && !w->gaps)
 		meet(r, w, e);
 }
 
@@ -228,8 +234,10 @@ static int sort_out(struct reader *r, const struct thread_switch *s)
 {
 	struct mixture *m = r->mixture;
 
-	if (s->kind == SWITCH_GAP)
+	if (s->kind == SWITCH_GAP || s->kind == SWITCH_GAP_END) {
+		m->gaps += s->kind == SWITCH_GAP ? 1 : -1u;
 		return add_to_all(m, s);
+	}
 	if (s->kind == SWITCH_BORN)
 		return born(r, s);
 	/* One that nothing was heard of before is one of those that were made meanwhile. */

@@ -18,7 +18,8 @@ enum switch_kind {
 	SWITCH_ON,		/* it has one */
 	SWITCH_BORN,		/* it was made by thread `parent` */
 	SWITCH_ENDED,
-	SWITCH_GAP,		/* of any thread some may be missing here */
+	SWITCH_GAP,		/* from here on some may be missing, of any thread, */
+	SWITCH_GAP_END,		/* up to here: one for each gap, but for one that never ends */
 };
 
 struct thread_switch {

@@ -15,6 +15,7 @@ struct switch_ring {
 	size_t size;		/* of those, a power of 2 */
 	uint64_t tail;
 	uint64_t last;		/* ns: the last record */
+	bool told;		/* it was full, and what it says of that next is known */
 };
 
 struct switches {

@@ -7,7 +7,7 @@
  * now. It is as exact as these (some ten nanoseconds), whatever keeps the kernel's time.
  *
  * A ring that is full drops, and says so only with a later record. So one that is found full is
- * taken to have dropped something from its last record on.
+ * taken to have dropped something from its last record up to the moment at which it had room again.
  */
 #include "injector/switches/switches_impl.h"
 
@@ -29,6 +29,7 @@ enum {
 	ID_BYTES = 16,		/* behind all: process, thread, time */
 	PAIR_TRIES = 8,
 	PAIR_OFF = 1 << 17,	/* ticks: a moment that is not known better is none */
+	SEEN_AFTER = 1 << 14,	/* ticks in which a processor has seen what another has stored */
 };
 
 #define LOAD(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
@@ -86,9 +87,10 @@ static uint64_t ticks_of(const struct switches *s, uint64_t ns)
 	return (uint64_t)(a->ticks + by * ticks / span);
 }
 
-static int push_gap(struct taking *t, uint64_t tsc)
+static int push_gap(struct taking *t, uint64_t from, uint64_t to)
 {
-	return push(t, &(struct thread_switch){ .tsc = tsc, .kind = SWITCH_GAP });
+	return push(t, &(struct thread_switch){ .tsc = from, .kind = SWITCH_GAP }) ?:
+	       push(t, &(struct thread_switch){ .tsc = MAX(to, from + 1), .kind = SWITCH_GAP_END });
 }
 
 static uint32_t word(const uint8_t *record, size_t at)
@@ -104,7 +106,7 @@ static int take_record(struct taking *t, struct switch_ring *r, const uint8_t *r
 {
 	const uint8_t *id = record + h->size - ID_BYTES;
 	struct thread_switch out = { .tid = (int32_t)word(id, 4) };
-	uint64_t ns;
+	uint64_t ns, last = r->last;
 
 	memcpy(&ns, id + 8, sizeof(ns));
 	r->last = MAX(r->last, ns);
@@ -122,7 +124,11 @@ static int take_record(struct taking *t, struct switch_ring *r, const uint8_t *r
 		out.parent = (int32_t)word(record, 20);
 		return push(t, &out);
 	case PERF_RECORD_LOST:
-		return push_gap(t, out.tsc);
+		if (r->told) {
+			r->told = false;
+			return 0;
+		}
+		return push_gap(t, ticks_of(t->s, last) + 1, out.tsc);
 	}
 	return 0;
 }
@@ -157,11 +163,12 @@ static int take_ring(struct taking *t, struct switch_ring *r)
 		}
 		r->tail += u.head.size;
 	}
-	if (!err && (full || r->tail != head))
-		err = push_gap(t, ticks_of(t->s, r->last) + 1);
+	full |= r->tail != head;
 	r->tail = head;
 	__atomic_store_n(&r->page->data_tail, head, __ATOMIC_RELEASE);
-	return err;
+	r->told |= full;
+	return err || !full ? err :
+		push_gap(t, ticks_of(t->s, r->last) + 1, arch_ticks() + SEEN_AFTER);
 }
 
 /* ---- all of them --------------------------------------------------------- */
@@ -217,12 +224,13 @@ int switches_take(struct switches *s, struct thread_switch **v, size_t *n, size_
 	struct taking t = { s, v, n, cap };
 	size_t held = *n;
 	bool even = look_at_clock(s);
-	int err = even ? 0 : push_gap(&t, s->before.ticks + 1);
+	int err = even ? 0 : push_gap(&t, s->before.ticks + 1, s->now.ticks);
 
 	for (size_t i = 0; i < s->nrings && !err; i++)
 		err = take_ring(&t, &s->rings[i]);
-	if (!err && !sees_all(s))
-		err = push_gap(&t, s->before.ticks + 1);
+	if (!err && !s->blind && !sees_all(s))
+		err = push(&t, &(struct thread_switch){ .tsc = s->before.ticks + 1,
+							.kind = SWITCH_GAP });
 	if (!err && *n > held)
 		base_sort(*v, *n, sizeof(**v));
 	return err;

@@ -154,6 +154,7 @@ static void test_loss(void)
 	call(1, REC_ENTRY, READ, 11);
 	DRAIN("1on10 1+10 2on11 2+11");
 	kernel(0, SWITCH_GAP, 20);
+	kernel(0, SWITCH_GAP_END, 21);
 	kernel(1, SWITCH_ON, 30);
 	call(0, REC_EXIT, ACCEPT, 40);
 	call(1, REC_EXIT, READ, 41);
@@ -164,6 +165,30 @@ static void test_loss(void)
 	kernel(1, SWITCH_OFF, 60);
 	call(0, REC_ENTRY, WAIT, 70);
 	DRAIN("1off50 1gap60 1off60 1gap70 1on70 1+70");
+	SETTLE(80, "");
+}
+
+/* In a gap nothing is told, of those either that are first heard of in it; two may overlap. */
+static void test_gap(void)
+{
+	begin(5);
+	call(0, REC_ENTRY, ACCEPT, 10);
+	DRAIN("1on10 1+10");
+	kernel(0, SWITCH_GAP, 20);
+	kernel(1, SWITCH_OFF, 25);
+	call(0, REC_EXIT, ACCEPT, 30);
+	call(1, REC_ENTRY, ACCEPT, 31);
+	kernel(0, SWITCH_GAP, 35);
+	call(0, REC_ENTRY, READ, 40);
+	kernel(0, SWITCH_GAP_END, 45);
+	kernel(5, SWITCH_BORN, 50);
+	call(0, REC_EXIT, READ, 51);
+	call(4, REC_ENTRY, ACCEPT, 52);
+	kernel(0, SWITCH_GAP_END, 60);
+	call(0, REC_ENTRY, READ, 70);
+	call(1, REC_EXIT, ACCEPT, 71);
+	call(4, REC_EXIT, ACCEPT, 72);
+	DRAIN("1gap20 1-30 2+31 1+40 1-51 5+52 1on70 1+70 2on71 2-71 5on72 5-72");
 	SETTLE(80, "");
 }
 
@@ -201,6 +226,7 @@ int main(void)
 	test_between();
 	test_late();
 	test_loss();
+	test_gap();
 	test_partial();
 	return failures != 0;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * off_cpu: is it seen when a thread has a processor, and when not? Each command makes CALLS calls
- * of a function off_NAME; at the end of each there is a line with what it has cost by the
- * thread's own clock, in ns: "NAME CPU".
+ * of a function off_NAME. For each call in which the thread might wait there is a line "did
+ * FUNCTION TID TIMES": so often has it left its processor to wait, as the kernel counts it. At the
+ * end there is a line "NAME".
  *
  *	sleep	for 5 ms
  *	futex	waits for it, for 5 ms
@@ -12,10 +13,12 @@
  *	crowd	two threads that have one processor together spin, for 60 ms each: off_crowd
  *	brief	threads that are made for it, and end with it: off_brief sleeps and spins for 1 ms
  *	churn	the same, and the threads make a thread that makes the call
+ *	storm	one call, in which two threads switch more often than the kernel keeps
  */
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "tests/victims/victim.h"
@@ -36,6 +39,22 @@ static void spin_for(uint64_t ns)
 
 	while (cpu_now() < end)
 		;
+}
+
+static long times_off(void)
+{
+	struct rusage r;
+
+	getrusage(RUSAGE_THREAD, &r);
+	return r.ru_nvcsw;
+}
+
+static void note(const char *function, void (*call)(void))
+{
+	long before = times_off();
+
+	call();
+	victim_say("did %s %ld %ld", function, syscall(SYS_gettid), times_off() - before);
 }
 
 PROBED void off_sleep(void)
@@ -112,7 +131,7 @@ static void contend(void)
 	}
 	while (!held)
 		sched_yield();
-	off_lock();
+	note("off_lock", off_lock);
 	pthread_join(t, NULL);
 }
 
@@ -179,7 +198,7 @@ static void *brief_one(void *deeper)
 	pthread_t t;
 
 	if (!deeper)
-		off_brief();
+		note("off_brief", off_brief);
 	else if (pthread_create(&t, NULL, brief_one, NULL) || pthread_join(t, NULL))
 		victim_wrong("pthread_create");
 	return NULL;
@@ -203,26 +222,73 @@ static void churn(void)
 	brief_of(&both);
 }
 
+enum { STORM = 50000 };
+static int there[2], back[2];
+
+static void *echo(void *arg)
+{
+	char c;
+
+	(void)arg;
+	for (int i = 0; i < STORM; i++)
+		if (read(there[0], &c, 1) != 1 || write(back[1], &c, 1) != 1)
+			victim_wrong("echo");
+	return NULL;
+}
+
+PROBED void off_storm(void)
+{
+	char c = 0;
+
+	for (int i = 0; i < STORM; i++)
+		if (write(there[1], &c, 1) != 1 || read(back[0], &c, 1) != 1)
+			victim_wrong("storm");
+}
+
+static void storm(void)
+{
+	pthread_t t;
+
+	if (pipe(there) || pipe(back) || pthread_create(&t, NULL, echo, NULL)) {
+		victim_wrong("pthread_create");
+		return;
+	}
+	off_storm();
+	pthread_join(t, NULL);
+	for (int i = 0; i < 2; i++) {
+		close(there[i]);
+		close(back[i]);
+	}
+}
+
+static void sleep_once(void)
+{
+	note("off_sleep", off_sleep);
+}
+
+static void futex_once(void)
+{
+	note("off_futex", off_futex);
+}
+
 static const struct {
 	const char *name;
 	void (*once)(void);
 	int times;
 } commands[] = {
-	{ "sleep", off_sleep, CALLS }, { "spin", off_spin, CALLS }, { "futex", off_futex, CALLS },
+	{ "sleep", sleep_once, CALLS }, { "spin", off_spin, CALLS }, { "futex", futex_once, CALLS },
 	{ "lock", contend, CALLS }, { "deep", deep, 1 }, { "crowd", crowd, 1 },
-	{ "brief", brief, CALLS }, { "churn", churn, CALLS },
+	{ "brief", brief, CALLS }, { "churn", churn, CALLS }, { "storm", storm, 1 },
 };
 
 static void on_command(const char *command)
 {
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-		uint64_t cpu = cpu_now();
-
 		if (strcmp(command, commands[i].name))
 			continue;
 		for (int j = 0; j < commands[i].times; j++)
 			commands[i].once();
-		victim_say("%s %llu", command, (unsigned long long)(cpu_now() - cpu));
+		victim_say("%s", command);
 		return;
 	}
 	victim_say("what is %s?", command);
