@@ -23,6 +23,7 @@ ABI_ASSERT(offsetof(struct thread, sides) == THREAD_SIDES);
 ABI_ASSERT(offsetof(struct thread, timings) == THREAD_TIMINGS);
 ABI_ASSERT(offsetof(struct thread, timed) == THREAD_TIMED);
 ABI_ASSERT(offsetof(struct thread, scale) == THREAD_SCALE);
+ABI_ASSERT(offsetof(struct thread, least) == THREAD_LEAST);
 ABI_ASSERT(sizeof(struct side) == SIDE_SIZE);
 ABI_ASSERT(offsetof(struct side, begin) == SIDE_BEGIN);
 ABI_ASSERT(offsetof(struct side, inner) == SIDE_INNER);

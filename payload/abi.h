@@ -17,6 +17,8 @@
  *	captures		nrings of CAPTURE_SIZE bytes, at captures_off, in which threads
  *				put together what they read
  *	callers, walks		for walking stacks, at callers_off and walks_off: callers.h
+ *	sides			nrings of TIMING_SIDES bytes, at sides_off, if calls are
+ *				sifted: of each frame of the thread
  *	ring 0, ring 1, ...	at rings_off, ring_stride apart; each is a
  *				struct ring (one page) and nsub sub-buffers of
  *				sub_size bytes, each of which begins with a
@@ -44,7 +46,7 @@
 
 #include "payload/page.h"
 
-#define ABI_VERSION 25
+#define ABI_VERSION 26
 
 /* Offsets that assembly uses; abi.c asserts them. */
 #define THREAD_CUR 0
@@ -67,14 +69,16 @@
 #define THREAD_TIMINGS 136
 #define THREAD_TIMED 144
 #define THREAD_SCALE 152
+#define THREAD_LEAST 160
 #define RING_TAIL 24
 #define RING_LOST_ENTRIES 32
 #define RING_LOST_EXITS 40
 
-/* thread.end where calls are timed (see timing.h); and while the ring is full: what is
- * dropped is counted, until ring.tail moves. */
+/* thread.end where calls are timed (see timing.h); while the ring is full: what is dropped is
+ * counted, until ring.tail moves; and where calls are sifted (see sieve.h). */
 #define END_TIMED 1
 #define END_FULL 2
+#define END_SIEVE 3
 
 /* In session.reader, set by the kernel when the thread has ended that the word
  * names (FUTEX_OWNER_DIED); READER_GONE_BYTE is the byte that it stands in. */
@@ -82,8 +86,10 @@
 #define READER_GONE_BYTE 3
 #define READER_GONE_BIT 0x40
 
-/* In a word of kind REC_NONE for slow_entry: the frame is of a lost entry. */
+/* In a word of kind REC_NONE for slow_entry: the frame is of a lost entry, or pending; then the
+ * function stands in the word as in any. */
 #define SETTLE_LOST 4
+#define SETTLE_PENDING 8
 
 /* Offsets in struct arena_header (arch/<name>/hot.S begins with one). */
 #define ARENA_TLS 0
@@ -125,27 +131,6 @@
 #define SPILL_SIZE 128
 #define SPILL_STEP 1024
 
-/* Records. One 8-byte word, little-endian, from bit 0 up: kind (2), low 40 bits of the time
- * stamp (40), function or, if extended, subkind and number of words that follow (22). */
-#define REC_NONE 0
-#define REC_ENTRY 1
-#define REC_EXIT 2
-#define REC_EXT 3
-#define REC_TIME_SHIFT 2
-#define REC_TIME_BITS 40
-/* For watch_entry, tight_late and values_entry the upper half has in place of the time by how many
- * words the stack pointer is lower than where the function begins (of a place within it: than that
- * place has it), and whether it is timed. */
-#define REC_LATE_SHIFT 32
-#define REC_LOWERED_MASK 0x1ff
-#define REC_UNWATCHED 0x200
-#define REC_TIMED 0x10000	/* in its lower: the stub is one of a visit that times calls */
-#define REC_TAIL 0x20000	/* in its lower, of an exit: it is a jump to another function, and
-				 * what that will return is not known yet */
-#define REC_FUNC_SHIFT 42
-#define REC_FUNC_BITS 22
-#define REC_WORDS_SHIFT 48	/* if extended: number of words that follow */
-
 /* While the gate of a function is 0, none of its calls comes further than its stub. [any]: what a
  * stub needs besides is there before the jump to it. */
 #define GATES_OFF PAGE
@@ -158,45 +143,9 @@
 #define THREAD_SHIFT 17
 #define THREAD_SIZE (1 << THREAD_SHIFT)
 
-/* Subkinds of REC_EXT, in bits 42..47 of the word; bits 48..51 are the number
- * of body words that follow; bits 52..63 are small data. A body word carries
- * its data shifted left by 2, so that its kind reads REC_NONE and a reader
- * that meets it without its header skips it. */
-#define EXT_UNWOUND 1	/* frames above were left without an exit (throw,
-			 * longjmp, pthread_exit). One body word: the number of
-			 * frames that remain open on this stack, of those whose
-			 * entries were recorded and still had room in the
-			 * payload's table */
-#define EXT_STACK 2	/* the thread goes on on another stack. One body word:
-			 * the stack's number within its thread or, with
-			 * STACK_SHARED, in the process */
-#define EXT_MARK 3	/* an entry of an entry-only function: no exit will
-			 * come. One body word: the function */
-#define EXT_LOST 4	/* one body word: entries and exits dropped before here
-			 * and not yet told */
-#define EXT_BEFORE 5	/* an exit whose entry was not probed yet: it ends none of the
-			 * open calls, which may be around it, for probes are not all
-			 * put in at once. One body word: the function */
-#define EXT_AFTER 6	/* likewise, of a call that EXT_UNWOUND has ended: a fiber's */
-#define EXT_VALUES 7	/* what was read of the call whose record follows: captures.h */
-#define EXT_CALLERS 8	/* likewise, before that: callers.h */
-
-/* The stack of a goroutine is one more that any thread may run. Its number is made of
- * where its g is; and as it may move when it grows, its calls are told apart by
- * their depth: bytes from the stack's upper end to the return address. Of an entry
- * or an exit on it that is a body word, behind the record. */
-#define STACK_GOROUTINE 0x40000000u
-#define GOROUTINE_SHIFT 5	/* lower bits are zero in all */
-
-/* A stack's number with this bit is that of a fiber, which any thread may run:
- * the thread that runs it has its open calls. STACK_FIBERS is where numbers begin anew. */
-#define STACK_SHARED 0x80000000u
-#define STACK_FIBERS 0x3ffffffeu
-/* In a thread's table: another thread is about to have it, or has; or it is free. */
-#define STACK_LEAVES 0xfffffffeu
-#define STACK_TAKEN 0xffffffffu
-
+#include "payload/records.h"
 #include "payload/homes.h"
+#include "payload/sieve.h"
 #include "payload/timing.h"
 
 #ifndef __ASSEMBLER__
@@ -237,6 +186,7 @@ enum counting {
 	COUNT_NONE = 0,		/* they are recorded */
 	COUNT_CALLS = 1,	/* counted, and nothing else: see struct ring */
 	COUNT_TIMES = 2,	/* their durations are counted: see timing.h */
+	COUNT_SIFTED = 3,	/* those are recorded that pass: see sieve.h */
 };
 
 /*
@@ -364,6 +314,11 @@ struct session {
 	/* Tables by which stacks are walked, and what rings have for that; callers_size is 0
 	 * where none is. Of the injector. */
 	uint64_t callers_off, callers_size, walks_off;
+	/* Of the injector. */
+	uint32_t deepest;	/* of a stack's calls so many are recorded, at most, that are open
+				 * at a time; 0: any number */
+	uint64_t least;		/* where calls are sifted: ticks that one has to take */
+	uint64_t sides_off;
 
 	uint32_t narenas;
 	uint32_t nfuncs;	/* function ids given so far; they are kept for
@@ -482,8 +437,9 @@ struct subbuf {
  * thread, the others FRAMES_OTHER bytes each behind that.
  *
  * A frame is one word. Even: the sp of an open call whose entry was recorded.
- * Odd: sp - 7 of an open call whose entry was lost, so that the fast path,
- * which looks for its own even sp, leaves the exit to the slow one. The first
+ * Odd: sp - FRAME_LOST of an open call whose entry was lost, so that the fast path,
+ * which looks for its own even sp, leaves the exit to the slow one; or sp - FRAME_PENDING
+ * of one of which it is not known yet whether it will be recorded (sieve.h). The first
  * word of a piece is a sentinel: hi - 7 of the stack.
  */
 #define FRAMES_OFF 2048
@@ -543,17 +499,21 @@ struct thread {
 	/* Where calls are timed: the addresses of its frames' sides, of its timings,
 	 * and of their end; and the session's scale. */
 	uint64_t sides, timings, timed, scale;
+	uint64_t least;		/* where calls are sifted: ticks that one has to take */
 	uint64_t magic;		/* THREAD_MAGIC once claimed; 0: wiped or new */
 	uint64_t busy;		/* sp of the call that is in the slow path: what
 				 * is nested in it is lost. 0: none */
 	uint64_t subbuf;	/* address of the current sub-buffer, */
 	uint64_t subbuf_end;	/* and what `end` is outside the slow path: 0 if no
 				 * sub-buffer is current */
+	uint64_t parked, parked_end;	/* where calls are sifted: `cur` and subbuf_end of the
+				 * ring, while `cur` counts and subbuf_end is END_SIEVE */
 	uint64_t visit;		/* which hello it was claimed after */
 	uint64_t losses;	/* the last odd `cur` */
 	uint64_t reported;	/* lost words that EXT_LOST has told */
 	uint64_t switches;	/* between stacks */
 	uint32_t index;		/* of its ring */
+	uint32_t deepest;	/* the session's */
 	uint32_t current;	/* stack */
 	uint32_t told;		/* number of the stack that the ring's reader
 				 * takes for the current one */

@@ -36,7 +36,12 @@ enum capture_vectors {
 
 enum { CAPTURE_VECTORS = 8 };
 
-#define CAPTURE_SIZE 32768
+/* Of a thread: what it puts together, and behind that what pending calls have read (sieve.h), of
+ * the stack that it was born with, and of each other. */
+#define CAPTURE_TAKEN 32768
+#define CAPTURE_HELD 32768
+#define CAPTURE_OTHER 1024
+#define CAPTURE_SIZE (CAPTURE_TAKEN + CAPTURE_HELD + 32 * CAPTURE_OTHER)
 
 /* What a system call changes of a thread's vector registers, which a function may expect to be kept
  * where its probe stands; bits. */

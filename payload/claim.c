@@ -245,7 +245,7 @@ static void ring_begin(struct session *s, struct ring *r)
 		return;
 	r->generation++;
 	/* Counters are of all threads that had the ring, so what those lost counts, too. */
-	if (s->counting)
+	if (is_counted(s))
 		return;
 	r->lost_entries = 0;
 	r->lost_exits = 0;
@@ -273,10 +273,12 @@ static struct thread *thread_begin(const struct session *s, uint32_t i)
 	t->busy = 0;
 	t->counted = 0;
 	t->timed = 0;
+	t->sides = 0;
 	t->ring = (uint64_t)ring_at(s, i);
 	t->reported = thread_ring(t)->lost_entries + thread_ring(t)->lost_exits;
 	t->reader = (uint64_t)&s->reader;
 	t->index = i;
+	t->deepest = s->deepest;
 	t->visit = payload_visit;
 	t->next_number = 0;
 	forget_watched(t);
@@ -284,6 +286,8 @@ static struct thread *thread_begin(const struct session *s, uint32_t i)
 	stacks_reset(t);
 	if (s->counting == COUNT_TIMES)
 		timing_claim(s, t);
+	else if (is_sifted(s))
+		sieve_claim(s, t);
 	return t;
 }
 

@@ -26,15 +26,16 @@
 
 /* In place.what: TOLD, how far above the outermost call is that was said to be unwound
  * with this one, and because of what stack pointer, both in words. Or whether the entry was
- * lost, how far below the next call within this one is, in words, how many are around it,
- * and the number of the stack. */
+ * lost, or is pending, how far below the next call within this one is, in words, how many are
+ * around it, and the number of the stack. */
 #define WHAT_TOLD 1ull
 #define OUTER_SHIFT 1
 #define OUTER_BITS 19
 #define BY_SHIFT 20
 #define WHAT_LOST 2ull
-#define INNER_SHIFT 2
-#define INNER_BITS 16
+#define WHAT_PENDING 4ull
+#define INNER_SHIFT 3
+#define INNER_BITS 15
 #define WITHIN_SHIFT 18
 #define WITHIN_BITS 14
 #define NUMBER_SHIFT 32
@@ -45,7 +46,7 @@ struct place {
 };
 
 static struct place places[ORPHANS_PLACES];
-static struct side sides[ORPHANS_PLACES];	/* of what is open there, if calls are timed */
+static struct side sides[ORPHANS_PLACES];	/* of what is open there */
 static uint64_t epoch;		/* what was put here in another is not there */
 static uint32_t turn;
 
@@ -147,7 +148,8 @@ void orphans_put(uint64_t frame, uint64_t inner, uint32_t number, uint32_t withi
 
 	orphans_set(sp, (uint64_t)number << NUMBER_SHIFT |
 		    bits(within, WITHIN_BITS) << WITHIN_SHIFT | down << INNER_SHIFT |
-		    (frame & 1 ? WHAT_LOST : 0), side);
+		    (frame == sp - FRAME_LOST ? WHAT_LOST : 0) |
+		    (frame == sp - FRAME_PENDING ? WHAT_PENDING : 0), side);
 }
 
 static bool is_of(const struct place *p, uint32_t number)
@@ -184,7 +186,8 @@ static void read_back(const struct place *p, uint64_t sp, struct orphan *ret)
 		ret->outer = sp + 8 * outer;
 		return;
 	}
-	ret->frame = what & WHAT_LOST ? sp - 7 : sp;
+	ret->frame = sp - (what & WHAT_LOST ? FRAME_LOST :
+			   what & WHAT_PENDING ? FRAME_PENDING : 0);
 	ret->inner = inner ? sp - 8 * inner : 0;
 	ret->within = what >> WITHIN_SHIFT & ((1 << WITHIN_BITS) - 1);
 	ret->side = sides[p - places];

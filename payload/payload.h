@@ -13,6 +13,7 @@
  * orphans.c	which calls of fibers are open that no thread has a frame of?
  * slow.c	an entry, an exit or a mark that the fast path left to C
  * timing.c	how long do calls take, where that is all?
+ * sieve.c	which of the open calls are recorded, where not all are?
  * watch.c	did a call take longer than it may?
  * values.c	what is read of a call, by its function's read plan?
  * callers.c	which callers has it, up the stack?
@@ -39,6 +40,17 @@
 
 /* All of it is reached by its distance: a table of addresses would have to be relocated. */
 #pragma GCC visibility push(hidden)
+
+/* Are calls added up, and not recorded? */
+static inline bool is_counted(const struct session *s)
+{
+	return s->counting == COUNT_CALLS || s->counting == COUNT_TIMES;
+}
+
+static inline bool is_sifted(const struct session *s)
+{
+	return s->counting == COUNT_SIFTED;
+}
 
 /* What the stub's word says is to be counted. */
 enum what { WHAT_ENTRY, WHAT_EXIT };
@@ -118,6 +130,11 @@ static inline bool ext_is_event(unsigned int subkind)
 	return subkind == EXT_MARK || subkind == EXT_BEFORE || subkind == EXT_AFTER;
 }
 
+/* Where calls are sifted: have the ring's sub-buffer be the current one, for a slow path, and put
+ * it aside again. */
+void ring_unpark(struct thread *);
+void ring_park(struct thread *);
+
 /* Close the current sub-buffer, if there is one. */
 void ring_close(const struct session *, struct thread *);
 void ring_lose(struct thread *, enum what);
@@ -154,6 +171,8 @@ bool stacks_is_taken(const struct thread *);
  * have become the current one: make it the current one again. */
 void stacks_settle(struct thread *, uint64_t top);
 
+/* Are as many calls open on the current stack as are to be recorded? */
+bool frames_deep(const struct thread *);
 /* Open calls of the current stack whose entries were recorded. */
 uint32_t frames_depth(const struct thread *);
 /* Pop the frames that are left when `what` happens at `sp`. True if there was one whose
@@ -167,14 +186,36 @@ static inline uint64_t *frames_at(const struct thread *t, uint64_t offset)
 	return (uint64_t *)((char *)t + offset);
 }
 
-/* The sp of a frame, whether its entry was recorded or lost. */
+/* The sp of a frame of any kind. */
 static inline uint64_t frame_sp(uint64_t frame)
 {
-	return frame & 1 ? frame + 7 : frame;
+	return frame & 1 ? (frame | 7) + 1 : frame;
 }
 
+/* The offset of the sentinel before the current stack's frames; and of the innermost frame that is
+ * not left when `what` happens at `sp`, or of the sentinel. */
+uint64_t frames_start(const struct thread *);
+uint64_t frames_rest(const struct thread *, uint64_t sp, enum what);
+
+/* sieve.c, of a session that sifts calls. */
+
+/* In a claim. */
+void sieve_claim(const struct session *, struct thread *);
+/* `what` happens at `sp`: of the calls that are left with it, and are pending, those that pass are
+ * recorded. */
+void sieve_left(struct session *, struct thread *, uint64_t sp, enum what);
+/* A call has begun, which is pending, or recorded. False: there is no room for its frame. */
+bool sieve_push(const struct session *, struct thread *, uint64_t func, uint64_t sp, bool pending);
+/* The fast path has pushed the pending frame at this offset, and was interrupted. */
+void sieve_settle(struct thread *, uint64_t offset, uint64_t func, uint64_t sp);
+/* Has the call that ends at `sp`, and has the innermost frame, taken as long as it has to? So has
+ * every one that is recorded. */
+bool sieve_takes_long(const struct session *, const struct thread *, uint64_t sp, uint64_t now);
+/* It passes: its begin is recorded, and before that those of calls around it that do. */
+void sieve_pass(struct session *, struct thread *, uint64_t sp, uint64_t now);
+
 /* timing.c. Where calls are not timed, and of a thread that times none, all but the first
- * do nothing. */
+ * do nothing; but sides there are where calls are sifted, too. */
 
 /* In a claim, of a session that times calls. */
 void timing_claim(const struct session *, struct thread *);
@@ -238,8 +279,29 @@ void values_claim(const struct session *, const struct thread *);
  * many words of the ring values_put() needs for it; 0: nothing is to be put. */
 unsigned int values_take(const struct session *, const struct thread *, uint64_t func,
 			 enum what what, uint64_t sp, const uint64_t *held);
-/* Into room that was made for so many words. */
-void values_put(const struct session *, struct thread *, uint64_t func, unsigned int words);
+/* What that has read, into room that was made for so many words. */
+void values_put_taken(const struct session *, struct thread *, uint64_t func, unsigned int words);
+void values_put(struct thread *, uint64_t func, const uint8_t *bytes, uint32_t n);
+
+/* What a pending call has read at its entry. */
+struct held {
+	uint64_t sp;
+	uint32_t func, n;	/* bytes */
+	uint8_t bytes[];
+};
+
+/* Keep what values_take() has read at the entry of the call at `sp`, on the current stack, above
+ * what calls around it have kept, of whose innermost `below` tells. What tells of it; as `below` if
+ * it was not kept. */
+uint64_t values_hold(const struct session *, const struct thread *, uint64_t below, uint64_t sp,
+		     uint64_t func);
+/* NULL: nothing was kept, or it is there no more. */
+const struct held *values_held(const struct session *, const struct thread *, uint64_t where,
+			       uint64_t sp, uint64_t func);
+/* Words of the ring for it. */
+unsigned int values_words(const struct held *);
+/* Is it for a condition to say whether calls of the function pass that are open? */
+bool values_decides(const struct session *, uint64_t func);
 /* No memory is read by a call of the kernel any more in this process, before another hello; what is
  * just under way is waited for, a tenth of a second at most. */
 void values_stop_asking(struct session *);

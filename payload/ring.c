@@ -86,8 +86,10 @@ static uint64_t lost_so_far(const struct ring *r, uint64_t *entries, uint64_t *e
 void ring_close(const struct session *s, struct thread *t)
 {
 	struct subbuf *b = (struct subbuf *)t->subbuf;
-	bool ends = t->subbuf_end > END_FULL;
+	bool ends;
 
+	ring_unpark(t);
+	ends = t->subbuf_end > END_SIEVE;
 	if (t->cur & 1)
 		t->losses = t->cur;
 	else if (t->subbuf_end)
@@ -96,6 +98,34 @@ void ring_close(const struct session *s, struct thread *t)
 	publish(&t->cur, 0);
 	if (ends && s->limit)
 		limiter_look(s, t, b, cpu_clock());
+}
+
+/*
+ * A slow path that is left for good in one of these leaves it as it was, or as it was to become:
+ * subbuf_end says which. `cur` has no odd value twice, as with losses. A ring that was found full
+ * is looked at anew by the next slow path.
+ */
+void ring_unpark(struct thread *t)
+{
+	if (t->subbuf_end != END_SIEVE)
+		return;
+	if (t->cur & 1)
+		t->losses = t->cur;
+	publish(&t->cur, t->parked);
+	publish(&t->subbuf_end, t->parked_end);
+}
+
+void ring_park(struct thread *t)
+{
+	bool current = t->subbuf_end > END_SIEVE;
+
+	if (t->subbuf_end == END_SIEVE)
+		return;
+	t->parked = current ? t->cur : 0;
+	t->parked_end = current ? t->subbuf_end : 0;
+	t->losses = (t->losses | 1) + 2;
+	publish(&t->subbuf_end, END_SIEVE);
+	publish(&t->cur, t->losses);
 }
 
 /* `tail` was read before the search that found no place. */
@@ -257,7 +287,7 @@ static bool ring_begin_subbuf(struct session *s, struct thread *t)
 
 static bool fits(const struct thread *t, unsigned int n)
 {
-	return t->subbuf_end > END_FULL && t->cur + n * WORD_SIZE <= t->subbuf_end &&
+	return t->subbuf_end > END_SIEVE && t->cur + n * WORD_SIZE <= t->subbuf_end &&
 	       cpu_clock() < t->limit;
 }
 

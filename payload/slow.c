@@ -46,6 +46,8 @@ static void slow_own(struct thread *t, uint64_t sp)
  * outlived a hello in here has no ring any more. */
 static void slow_leave(struct thread *t)
 {
+	if (t->sides && !t->timed)
+		ring_park(t);
 	publish(&t->end, t->subbuf_end);
 	if (stacks_is_taken(t) || t->visit != observe(&payload_visit))
 		publish(&t->end, 0);
@@ -61,8 +63,8 @@ static bool is_timed(uint64_t word)
  * nothing to say in this one. */
 static bool is_wanted(struct session *s, uint64_t word)
 {
-	return payload_is_open(s) &&
-		s->counting == (is_timed(word) ? COUNT_TIMES : COUNT_NONE);
+	return payload_is_open(s) && (is_timed(word) ? s->counting == COUNT_TIMES :
+				      s->counting == COUNT_NONE || is_sifted(s));
 }
 
 /* Begin a slow path: false if this call is not to be recorded. */
@@ -76,6 +78,7 @@ static bool slow_enter(struct slow *w, uint64_t word, uint64_t sp, enum what wha
 		return false;
 	if (!is_busy(w->t)) {
 		slow_own(w->t, sp);
+		ring_unpark(w->t);
 		if (is_timed(word))
 			publish(&w->t->cur, w->t->cur + 2);
 		return true;
@@ -85,6 +88,7 @@ static bool slow_enter(struct slow *w, uint64_t word, uint64_t sp, enum what wha
 		return false;
 	}
 	publish(&w->t->busy, sp);
+	ring_unpark(w->t);
 	stacks_reset(w->t);
 	return true;
 }
@@ -100,6 +104,8 @@ static bool heal(struct slow *w, uint64_t sp, enum what what)
 	bool unwound, told;
 
 	told = stacks_follow(w->s, t, sp, what);
+	if (is_sifted(w->s))
+		sieve_left(w->s, t, sp, what);
 	unwound = frames_pop_left(t, sp, what);
 	if (unwound && !t->timed && ring_room(w->s, t, 2))
 		ring_put_ext(t, EXT_UNWOUND, frames_depth(t));
@@ -119,27 +125,47 @@ static bool slow_push(struct thread *t, uint64_t frame)
 	return true;
 }
 
+/* Where calls are sifted: of the pair of a frame and its side that a fast path was to write, all
+ * but the frame of a call that was recorded meanwhile; and the exit of a call that was recorded
+ * right before the fast path took its frame away. */
+static void settle_sifted(struct slow *w, uint64_t word, uint64_t sp, bool entry)
+{
+	struct thread *t = w->t;
+	uint64_t func = word >> REC_FUNC_SHIFT;
+
+	if (entry && *frames_at(t, t->top) != sp) {
+		*frames_at(t, t->top) = sp - FRAME_PENDING;
+		sieve_settle(t, t->top, func, sp);
+	} else if (!entry && t->top + 8 < t->frames_end && *frames_at(t, t->top + 8) == sp &&
+		   ring_room(w->s, t, 1)) {
+		ring_put(t, REC_EXIT | func << REC_FUNC_SHIFT);
+	}
+}
+
 /*
  * A fast path was interrupted between its record, or its loss, and its frame by
  * a handler that had one, too; `word` says where it left the stack's top, and
- * whether the frame is that of a lost entry. Nothing is
+ * whether the frame is that of a lost entry, or a pending one. Nothing is
  * counted, and nothing recorded but that we are on this stack again, which
  * the fast path would take for told.
  */
 static void slow_settle(uint64_t word, uint64_t sp, bool entry)
 {
-	uint64_t top = word >> 2 & ~7ull;
-	struct session *s = observe(&payload_session);
-	struct thread *t = claim_kept();
+	uint64_t top = word >> 2 & (THREAD_SIZE - 1) & ~7ull;
+	struct slow w = { observe(&payload_session), claim_kept() };
+	struct thread *t = w.t;
 
 	if (!t || is_busy(t))
 		return;
 	slow_own(t, sp);
+	ring_unpark(t);
 	stacks_settle(t, top);
-	if (entry)
-		*frames_at(t, top) = word & SETTLE_LOST ? sp - 7 : sp;
-	if (is_wanted(s, 0))
-		ring_room(s, t, 0);
+	if (entry && !(word & SETTLE_PENDING))
+		*frames_at(t, top) = word & SETTLE_LOST ? sp - FRAME_LOST : sp;
+	if (is_wanted(w.s, 0))
+		ring_room(w.s, t, 0);
+	if (t->sides && !t->timed && is_wanted(w.s, 0))
+		settle_sifted(&w, word, sp, entry);
 	slow_leave(t);
 }
 
@@ -167,18 +193,52 @@ TWICE bool slow_room(const struct slow *w, uint64_t word, uint64_t sp, enum what
 	if (callers)
 		callers_put(w->s, w->t, func, callers);
 	if (words)
-		values_put(w->s, w->t, func, words);
+		values_put_taken(w->s, w->t, func, words);
 	return true;
 }
+
+/* ---- where calls are sifted (sieve.h) ------------------------------------ */
+
+/* An entry is the first of a call, or all of one that is probed there alone. */
+TWICE void sift_entry(struct slow *w, uint64_t word, uint64_t sp, const uint64_t *held)
+{
+	uint64_t func = word >> REC_FUNC_SHIFT;
+
+	if (held)
+		values_take(w->s, w->t, func, WHAT_ENTRY, sp, held);
+	if (!sieve_push(w->s, w->t, func, sp, true))
+		ring_lose(w->t, WHAT_ENTRY);
+}
+
+/* Of a call without a frame it is not known when it began; nor was it recorded. */
+TWICE void sift_exit(struct slow *w, uint64_t word, uint64_t sp, const uint64_t *held)
+{
+	uint64_t now = cpu_clock();
+	struct thread *t = w->t;
+
+	if (frame_sp(*frames_at(t, t->top)) != sp || !sieve_takes_long(w->s, t, sp, now))
+		return;
+	sieve_pass(w->s, t, sp, now);
+	if (*frames_at(t, t->top) == sp && slow_room(w, word, sp, WHAT_EXIT, 1, held))
+		ring_put_at(t, word, now);
+	else
+		ring_lose(t, WHAT_EXIT);
+}
+
+/* ------------------------------------------------------------------------- */
 
 TWICE void record_entry(struct slow *w, uint64_t word, uint64_t sp, const uint64_t *held)
 {
 	if (!slow_enter(w, word, sp, WHAT_ENTRY))
 		return;
 	heal(w, sp, WHAT_ENTRY);
-	if (is_timed(word)) {
+	if (frames_deep(w->t)) {
+		;
+	} else if (is_timed(word)) {
 		if (!timing_begin(w->t, word >> REC_FUNC_SHIFT, slow_push(w->t, sp)))
 			ring_lose(w->t, WHAT_ENTRY);
+	} else if (is_sifted(w->s)) {
+		sift_entry(w, word, sp, held);
 	} else if (slow_room(w, word, sp, WHAT_ENTRY, 1, held)) {
 		ring_put(w->t, word);
 		slow_push(w->t, sp);
@@ -186,7 +246,7 @@ TWICE void record_entry(struct slow *w, uint64_t word, uint64_t sp, const uint64
 		if (held)
 			values_forget(w->s, w->t, sp);
 		ring_lose(w->t, WHAT_ENTRY);
-		slow_push(w->t, sp - 7);
+		slow_push(w->t, sp - FRAME_LOST);
 	}
 	slow_leave(w->t);
 }
@@ -215,7 +275,7 @@ TWICE void put_exit(const struct slow *w, uint64_t word, uint64_t sp, bool told,
 	uint64_t now = held ? cpu_clock() : 0;
 
 	/* Where the entry was lost, the exit is, too: it would be unpaired. */
-	if (*frames_at(w->t, w->t->top) == sp - 7 ||
+	if (*frames_at(w->t, w->t->top) == sp - FRAME_LOST ||
 	    !slow_room(w, word, sp, WHAT_EXIT, open ? 1 : 2, open ? held : 0))
 		ring_lose(w->t, WHAT_EXIT);
 	else if (open && held)
@@ -233,7 +293,11 @@ TWICE void record_exit(struct slow *w, uint64_t word, uint64_t sp, const uint64_
 	if (!slow_enter(w, word, sp, WHAT_EXIT))
 		return;
 	told = heal(w, sp, WHAT_EXIT);
-	if (!is_timed(word))
+	if (frames_deep(w->t) && frame_sp(*frames_at(w->t, w->t->top)) != sp)
+		;
+	else if (is_sifted(w->s))
+		sift_exit(w, word, sp, held);
+	else if (!is_timed(word))
 		put_exit(w, word, sp, told, held);
 	frames_pop(w->t, sp);
 	slow_leave(w->t);
@@ -257,7 +321,10 @@ TWICE void record_mark(struct slow *w, uint64_t word, uint64_t sp, uint64_t lowe
 	if (!slow_enter(w, word, sp, WHAT_ENTRY))
 		return;
 	heal(w, sp, WHAT_ENTRY);
-	if (slow_room(w, word, sp + lowered, WHAT_ENTRY, 2, held))
+	/* How long the call takes is not known. */
+	if (is_sifted(w->s) || frames_deep(w->t))
+		;
+	else if (slow_room(w, word, sp + lowered, WHAT_ENTRY, 2, held))
 		ring_put_ext(w->t, EXT_MARK, word >> REC_FUNC_SHIFT);
 	else
 		ring_lose(w->t, WHAT_ENTRY);
@@ -326,7 +393,7 @@ void payload_slow_count(uint64_t word, uint64_t sp)
 	uint64_t func = word >> REC_FUNC_SHIFT, *counts;
 	struct thread *t;
 
-	if (!s || !payload_is_open(s) || !s->counting)
+	if (!s || !payload_is_open(s) || !is_counted(s))
 		return;
 	t = claim_thread(s, WHAT_ENTRY);
 	if (!t)

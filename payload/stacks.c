@@ -53,7 +53,7 @@ void stacks_reset(struct thread *t)
 	t->lo = ~0ull;
 	*frames_at(t, FRAMES_OFF) = 1;
 	t->top = FRAMES_OFF;
-	t->frames_end = FRAMES_SPLIT;
+	t->frames_end = frames_end(t, 0);
 	t->told = 0;
 }
 
@@ -161,6 +161,11 @@ void stacks_settle(struct thread *t, uint64_t top)
 	t->top = top;
 }
 
+bool frames_deep(const struct thread *t)
+{
+	return t->deepest && (t->top - piece_start(t->current)) / 8 >= t->deepest;
+}
+
 uint32_t frames_depth(const struct thread *t)
 {
 	uint32_t n = t->stacks[t->current].within;
@@ -183,13 +188,26 @@ static void stacks_pop(struct thread *t, bool unwound)
 	publish(&t->top, t->top - 8);
 }
 
+uint64_t frames_start(const struct thread *t)
+{
+	return piece_start(t->current);
+}
+
+uint64_t frames_rest(const struct thread *t, uint64_t sp, enum what what)
+{
+	uint64_t start = piece_start(t->current), at = t->top;
+
+	while (at > start && is_left(*frames_at(t, at), sp, what))
+		at -= 8;
+	return at;
+}
+
 bool frames_pop_left(struct thread *t, uint64_t sp, enum what what)
 {
-	uint64_t start = piece_start(t->current), top = t->top, outer = 0, frame;
+	uint64_t top = frames_rest(t, sp, what), outer, frame;
 	bool any = false;
 
-	for (; top > start && is_left(*frames_at(t, top), sp, what); top -= 8)
-		outer = frame_sp(*frames_at(t, top));
+	outer = top < t->top ? frame_sp(*frames_at(t, top + 8)) : 0;
 	for (; t->top > top; stacks_pop(t, true)) {
 		frame = *frames_at(t, t->top);
 		any |= !(frame & 1);

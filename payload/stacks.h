@@ -47,6 +47,14 @@ static inline uint64_t piece_end(uint32_t i)
 	return i ? piece_start(i) + FRAMES_OTHER : FRAMES_SPLIT;
 }
 
+/* The end of what its thread uses of it. */
+static inline uint64_t frames_end(const struct thread *t, uint32_t i)
+{
+	uint64_t most = piece_start(i) + 8 + 8ull * t->deepest, end = piece_end(i);
+
+	return t->deepest && most < end ? most : end;
+}
+
 /* Is a call open there with just this sp? `top` is the innermost one's offset. */
 static inline bool has_frame(const struct thread *o, uint32_t j, uint64_t top, uint64_t sp)
 {

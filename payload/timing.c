@@ -72,7 +72,7 @@ void timing_end(struct thread *t, bool unwound)
 
 struct side *timing_side(const struct thread *t, uint64_t offset)
 {
-	return t->timed ? side_at(t, offset) : NULL;
+	return t->sides ? side_at(t, offset) : NULL;
 }
 
 void timing_copy(struct side *to, const struct side *from)
@@ -85,11 +85,11 @@ void timing_take(struct thread *t, uint64_t offset, const struct side *from)
 {
 	struct side side;
 
-	if (!t->timed || !from)
+	if (!t->sides || !from)
 		return;
 	side = *from;
 	*side_at(t, offset) = side;
-	if (timing_of(t, side.func))
+	if (t->timed && timing_of(t, side.func))
 		__atomic_fetch_or((uint64_t *)t->counts + side.func, TIMING_TAKEN,
 				  __ATOMIC_RELAXED);
 }

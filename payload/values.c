@@ -48,7 +48,7 @@ struct capture_area {
 	uint8_t vectors[32 * 256 + 17 * 32] __attribute__((aligned(16)));
 };
 
-_Static_assert(sizeof(struct capture_area) <= CAPTURE_SIZE, "it has room");
+_Static_assert(sizeof(struct capture_area) <= CAPTURE_TAKEN, "it has room");
 
 /* This process has given up asking the kernel for memory. It is the process's own: what a forked
  * child forbids itself its parent may go on with. */
@@ -208,6 +208,67 @@ static void take_kept(struct capture_area *a, uint64_t func, uint64_t sp)
 	publish(&k->sp, 0);
 }
 
+/* ---- what pending calls have read ---------------------------------------- */
+
+/* Of the current stack's calls, one above the other: from where, and how many bytes. */
+static uint8_t *held_room(const struct session *s, const struct thread *t, uint64_t *size)
+{
+	uint8_t *room = (uint8_t *)area_of(s, t) + CAPTURE_TAKEN;
+
+	*size = t->current ? CAPTURE_OTHER : CAPTURE_HELD;
+	return t->current ? room + CAPTURE_HELD + (t->current - 1) * CAPTURE_OTHER : room;
+}
+
+/* In a word: behind where it begins, 0 if there is none, and where it ends. */
+#define HELD_END_SHIFT 32
+
+uint64_t values_hold(const struct session *s, const struct thread *t, uint64_t below, uint64_t sp,
+		     uint64_t func)
+{
+	uint64_t begin = below >> HELD_END_SHIFT, none = begin << HELD_END_SHIFT, size, end;
+	uint8_t *room;
+	struct capture_area *a;
+	struct held *h;
+	uint32_t i;
+
+	if (!s->plans_funcs || !plan_of(s, func))
+		return none;
+	a = area_of(s, t);
+	room = held_room(s, t, &size);
+	end = begin + ((sizeof(*h) + a->state.used + 7) & ~7ull);
+	if (begin > size || end > size || !a->state.used || a->state.used > READS_CAPTURE_MAX)
+		return none;
+	h = (struct held *)(room + begin);
+	h->sp = sp;
+	h->func = (uint32_t)func;
+	h->n = a->state.used;
+	for (i = 0; i < h->n; i++)
+		h->bytes[i] = a->state.capture[i];
+	return end << HELD_END_SHIFT | (begin + 1);
+}
+
+const struct held *values_held(const struct session *s, const struct thread *t, uint64_t where,
+			       uint64_t sp, uint64_t func)
+{
+	uint64_t begin = (uint32_t)where - 1ull, size;
+	const struct held *h;
+
+	if (!s->plans_funcs || !(uint32_t)where)
+		return NULL;
+	h = (const struct held *)(held_room(s, t, &size) + begin);
+	if (begin % 8 || begin > size - sizeof(*h) || h->sp != sp || h->func != func ||
+	    h->n > size - sizeof(*h) - begin)
+		return NULL;
+	return h;
+}
+
+bool values_decides(const struct session *s, uint64_t func)
+{
+	(void)s;
+	(void)func;
+	return false;
+}
+
 void values_forget(const struct session *s, const struct thread *t, uint64_t sp)
 {
 	struct kept *k = s->plans_funcs ? find_kept(area_of(s, t), sp) : NULL;
@@ -251,6 +312,16 @@ static void begin(struct capture_area *a, const struct capture_plan *p, uint64_t
 		a->state.v[i].done = 0;
 }
 
+static unsigned int values_of_bytes(uint32_t n)
+{
+	return 2 + (n + VALUES_BYTES - 1) / VALUES_BYTES;
+}
+
+unsigned int values_words(const struct held *h)
+{
+	return h ? values_of_bytes(h->n) : 0;
+}
+
 unsigned int values_take(const struct session *s, const struct thread *t, uint64_t func,
 			 enum what what, uint64_t sp, const uint64_t *held)
 {
@@ -268,7 +339,7 @@ unsigned int values_take(const struct session *s, const struct thread *t, uint64
 	reads_run(&p->plan, what == WHAT_EXIT, &a->registers, &memory, &a->state);
 	if (what == WHAT_ENTRY && p->kept)
 		keep(a, p, func, sp);
-	return 2 + (a->state.used - a->from + VALUES_BYTES - 1) / VALUES_BYTES;
+	return values_of_bytes(a->state.used - a->from);
 }
 
 static uint64_t values_word(const uint8_t *bytes, uint32_t n)
@@ -281,14 +352,9 @@ static uint64_t values_word(const uint8_t *bytes, uint32_t n)
 	return ret;
 }
 
-/* Where the thread has outlived a session, another's memory may be where its area was. */
-void values_put(const struct session *s, struct thread *t, uint64_t func, unsigned int words)
+void values_put(struct thread *t, uint64_t func, const uint8_t *bytes, uint32_t n)
 {
-	const struct capture_area *a = area_of(s, t);
-	uint32_t from = observe(&a->from), used = observe(&a->state.used);
-	bool good = from <= used && used <= READS_CAPTURE_MAX;
-	const uint8_t *bytes = a->state.capture + (good ? from : 0);
-	uint32_t n = good ? used - from : 0, i;
+	unsigned int words = values_of_bytes(n), i;
 	uint64_t *p = ring_take(t, words);
 
 	p[1] = (func << VALUES_FUNC_SHIFT | n) << REC_TIME_SHIFT;
@@ -298,4 +364,15 @@ void values_put(const struct session *s, struct thread *t, uint64_t func, unsign
 	}
 	ring_give(t, p, REC_EXT | (uint64_t)EXT_VALUES << REC_FUNC_SHIFT |
 		  (words - 1ull) << REC_WORDS_SHIFT);
+}
+
+/* Where the thread has outlived a session, another's memory may be where its area was. */
+void values_put_taken(const struct session *s, struct thread *t, uint64_t func, unsigned int words)
+{
+	const struct capture_area *a = area_of(s, t);
+	uint32_t from = observe(&a->from), used = observe(&a->state.used);
+	bool good = from <= used && used <= READS_CAPTURE_MAX &&
+		values_of_bytes(used - from) <= words;
+
+	values_put(t, func, a->state.capture + (good ? from : 0), good ? used - from : 0);
 }

@@ -59,6 +59,7 @@
 #include "payload/abi.h"
 #include "arch/arm64/hot.h"
 #include "arch/arm64/timed.h"
+#include "arch/arm64/sifted.h"
 
 	.section .rodata
 	.globl hot_begin, hot_end, hot_table
@@ -376,6 +377,8 @@ hot_begin:
 	tight_counting seek
 	timing hot
 	timing seek
+	sifting hot
+	sifting seek
 
 /* An entry that is recorded where something is on the stack already. */
 	.balign 16
@@ -424,6 +427,7 @@ hot_end:
 	at	\how\()_tight_entry, \how\()_tight_exit, \how\()_tight_mark
 	at	\how\()_tight_count, hot_begin
 	at	\how\()_timed_entry, \how\()_timed_exit, \how\()_mark, \how\()_count, hot_begin
+	at	\how\()_sifted_entry, \how\()_sifted_exit, \how\()_mark, \how\()_count, hot_begin
 	.endm
 
 	.balign 4

@@ -59,6 +59,7 @@
 #include "arch/x86_64/hot.h"
 #include "arch/x86_64/tight.h"
 #include "arch/x86_64/timed.h"
+#include "arch/x86_64/sifted.h"
 
 	.section .rodata
 	.globl hot_begin, hot_end, hot_table
@@ -386,6 +387,8 @@ hot_begin:
 	tight_counting seek
 	timing hot
 	timing seek
+	sifting hot
+	sifting seek
 
 	.set	leaving, 1
 	exiting	hot, leave
@@ -394,6 +397,8 @@ hot_begin:
 	goroutine seek, leave, RING_LOST_EXITS
 	timed_exiting hot, leave
 	timed_exiting seek, leave
+	sifted_exiting hot, leave
+	sifted_exiting seek, leave
 	.set	leaving, 0
 
 /* An entry that is recorded where something is on the stack already. */
@@ -452,6 +457,8 @@ hot_end:
 	at	\how\()_tight_count, hot_begin
 	at	\how\()_timed_entry, \how\()_timed_exit, \how\()_mark, \how\()_count
 	at	\how\()_timed_leave
+	at	\how\()_sifted_entry, \how\()_sifted_exit, \how\()_mark, \how\()_count
+	at	\how\()_sifted_leave
 	.endm
 
 	.balign 4

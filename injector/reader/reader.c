@@ -10,6 +10,7 @@
 #include "injector/reader/reader_impl.h"
 
 #include <errno.h>
+#include <time.h>
 
 #include "arch/clock.h"
 
@@ -35,6 +36,18 @@ static int check_geometry(struct reader *r, uint64_t size)
 		return fail(0, "the session in the target is damaged: %u rings of "
 			       "%llu bytes do not fit",
 			    r->nrings, (unsigned long long)r->ring_stride);
+	return 0;
+}
+
+static int check_sides(struct reader *r, uint64_t size)
+{
+	uint64_t at = load(&r->session->sides_off), all = (uint64_t)r->nrings * TIMING_SIDES;
+
+	if (r->way != &way_sifted)
+		return 0;
+	if (at > size || all > size - at)
+		return fail(0, "the session in the target is damaged: frames' sides do not fit");
+	r->sides = r->map + at;
 	return 0;
 }
 
@@ -95,7 +108,7 @@ int reader_new(void *map, size_t size, pid_t pid, const struct reader_func *func
 	r->started = !err && load(&r->session->started);
 	r->kept = !err && load(&r->session->keep_last);
 	r->way = ways_of(err ? COUNT_NONE : load(&r->session->counting));
-	err = err ? err : make_lanes(r);
+	err = err ? err : check_sides(r, size) ?: make_lanes(r);
 	if (err) {
 		reader_free(r);
 		return err;
@@ -168,8 +181,8 @@ static void end_wait(struct reader *r, struct lane *l)
 		l->tsc = MAX(l->last, r->now);
 }
 
-/* True if the ring is a thread's, and we know which one's. Its thread writes its id
- * before the first sub-buffer. */
+/* True if the ring is a thread's, and we know which one's. Where calls are sifted a thread may end
+ * that has recorded nothing, and its ring is to be given back all the same. */
 static bool reader_look(struct reader *r, struct lane *l)
 {
 	uint64_t generation;
@@ -182,7 +195,7 @@ static bool reader_look(struct reader *r, struct lane *l)
 	if (l->claimed)
 		lane_end(r, l, r->now);
 	else if (generation == l->generation ||
-		 load(&l->ring->head) == load(&l->ring->tail))
+		 (!r->sides && load(&l->ring->head) == load(&l->ring->tail)))
 		return false;
 	lane_claim(r, l);
 	/* No later pass looks at its thread, and what that has written is read now. */
@@ -254,6 +267,7 @@ int64_t reader_drain(struct reader *r, bool last,
 	if (r->mixture)
 		r->err = switches_look(r);
 	reader_merge(r);
+	pending_look(r);
 	end_pass(r);
 	if (r->mixture)
 		switches_settle(r);
@@ -316,6 +330,19 @@ uint64_t reader_reached(const struct reader *r)
 unsigned reader_fill(const struct reader *r)
 {
 	return r->fill;
+}
+
+void reader_calibrate(struct reader *r)
+{
+	const struct timespec run = { .tv_nsec = 10000000 };
+
+	nanosleep(&run, NULL);
+	clock_update(&r->clock);
+}
+
+void reader_leave(struct reader *r)
+{
+	r->leaves = arch_ticks();
 }
 
 void reader_target_gone(struct reader *r)

@@ -80,10 +80,14 @@ unsigned reader_fill(const struct reader *);
 /* The target has ended, or runs another program, as of now or of the first time that this
  * is said: its calls have ended, too. */
 void reader_target_gone(struct reader *);
+/* The probes go from now on: what is open afterwards may have ended, and is not known to have. */
+void reader_leave(struct reader *);
 /* The clock that the events' tsc is in, now. */
 uint64_t reader_now(void);
 /* What ticks mean, from calibration pairs taken at reader_new and at each drain.
  * Valid until reader_free, and changes with each drain. */
 const struct clock *reader_clock(const struct reader *);
+/* Have its rate to some millionths: takes ten milliseconds. */
+void reader_calibrate(struct reader *);
 
 #endif

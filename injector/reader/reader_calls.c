@@ -86,19 +86,45 @@ static void leave_deeper(struct reader *r, struct lane *l, uint32_t depth)
 		lane_pop(r, l, EVENT_UNWOUND);
 }
 
-void calls_entry(struct reader *r, struct lane *l, struct open_call call)
+static bool lane_push(struct reader *r, struct lane *l, struct open_call call)
 {
 	struct open_calls *s = current(r, l);
-
-	leave_deeper(r, l, call.depth);
 	struct open_call *slot = s->n < MAX_OPEN ? vec_push(s->calls, s->n, s->cap) : NULL;
 
-	if (!slot) {
+	if (slot)
+		*slot = call;
+	else
 		r->stats.damaged++;
+	return slot;
+}
+
+void calls_entry(struct reader *r, struct lane *l, struct open_call call)
+{
+	leave_deeper(r, l, call.depth);
+	if (lane_push(r, l, call))
+		calls_deliver(r, l, EVENT_ENTRY, call.func, 0);
+}
+
+/* It is among those that have been told as begun, which are around all others. */
+static bool is_told(const struct open_calls *s, uint32_t func, uint64_t begin)
+{
+	for (size_t i = 0; i < s->n && s->calls[i].begin; i++)
+		if (s->calls[i].func == func && s->calls[i].begin == begin)
+			return true;
+	return false;
+}
+
+void calls_begun(struct reader *r, struct lane *l, uint32_t func, uint64_t begin)
+{
+	struct event e = event_of(r, l, EVENT_ENTRY, func);
+
+	if (is_told(current(r, l), func, begin) ||
+	    !lane_push(r, l, (struct open_call){ func, 0, begin }))
 		return;
-	}
-	*slot = call;
-	calls_deliver(r, l, EVENT_ENTRY, call.func, 0);
+	r->stats.calls++;
+	r->stats.events++;
+	e.begin = begin;
+	lane_deliver(r, &e);
 }
 
 /*

@@ -21,6 +21,7 @@ enum {
 struct open_call {
 	uint32_t func;
 	uint32_t depth;		/* if has_depths() */
+	uint64_t begin;		/* of a call that was told when it had been open for some time */
 };
 
 /* The open calls of one stack, as the payload's frame table has them. */
@@ -69,6 +70,8 @@ struct lane {
 	uint64_t epoch;
 	uint64_t word, tsc;
 	uint64_t last;		/* time of the last item: they never go back */
+	uint64_t looked, ran;	/* when its pending calls were looked at, ticks; and for how long
+				 * its thread had run then, ns, 0: that is not known */
 	/* Of the open sub-buffer's header. */
 	uint64_t header_lost;
 	uint32_t header_depth, header_stack, header_untold;
@@ -120,6 +123,9 @@ struct reader {
 	struct reader_stats stats;	/* without what lanes and session count */
 	uint64_t base_entries, base_exits;	/* of the session's own counters */
 	uint64_t next_look;	/* at the threads, monotonic ns */
+	const uint8_t *sides;	/* of the session, where calls are sifted; or NULL */
+	uint64_t next_pending;	/* look at pending calls, monotonic ns */
+	uint64_t leaves;	/* ticks: since then the probes go; 0: they stand */
 	unsigned fill;
 	int64_t limit;		/* of events in one drain */
 	struct mixture *mixture;	/* when threads have processors; NULL: not asked for */
@@ -161,6 +167,8 @@ void lane_end(struct reader *, struct lane *, uint64_t tsc);
 void calls_deliver(struct reader *, struct lane *, enum event_kind, uint32_t func,
 		   uint64_t lost);
 void calls_entry(struct reader *, struct lane *, struct open_call);
+/* The same of one that has begun earlier, at `begin`, unless that is known. */
+void calls_begun(struct reader *, struct lane *, uint32_t func, uint64_t begin);
 void calls_exit(struct reader *, struct lane *, struct open_call);
 /* A call of a function of which only entries are probed. */
 void calls_mark(struct reader *, struct lane *, uint32_t func);
@@ -189,6 +197,9 @@ void switches_after(struct reader *, const struct event *);
 /* What may be told at the end of a pass. */
 void switches_settle(struct reader *);
 void switches_forget(struct reader *);
+
+/* reader_pending.c: deliver calls that have been open for long, and are not recorded yet. */
+void pending_look(struct reader *);
 
 /* reader_counts.c */
 

@@ -150,6 +150,7 @@ void lane_claim(struct reader *r, struct lane *l)
 	l->at = load(&ring->tail);
 	l->cut = r->kept && l->at;
 	l->last = 0;
+	l->looked = l->ran = 0;
 	l->told_lost = l->reported = 0;
 	l->ncapture = 0;
 	l->called = false;
@@ -418,6 +419,19 @@ static void forget_said(struct lane *l)
 	l->called = false;
 }
 
+/* A call that was open already when it was recorded. */
+static void take_begun(struct reader *r, struct lane *l, uint64_t func)
+{
+	uint64_t begin = body_words(l, l->word) == 2 ?
+		load(&words(r, l)[l->pos + 2]) >> REC_TIME_SHIFT : 0;
+
+	if (func >= r->nfuncs || !begin)
+		r->stats.damaged++;
+	else
+		calls_begun(r, l, (uint32_t)func, MIN(begin, l->last));
+	forget_said(l);
+}
+
 static void take_ext(struct reader *r, struct lane *l)
 {
 	uint64_t data = body(r, l);
@@ -437,6 +451,9 @@ static void take_ext(struct reader *r, struct lane *l)
 		r->stats.events++;
 		calls_mark(r, l, (uint32_t)data);
 		forget_said(l);
+		return;
+	case EXT_BEGUN:
+		take_begun(r, l, data);
 		return;
 	case EXT_VALUES:
 		take_values(r, l, data);
@@ -467,7 +484,7 @@ static void take_ext(struct reader *r, struct lane *l)
 
 static void take_word(struct reader *r, struct lane *l)
 {
-	struct open_call call = { (uint32_t)(l->word >> REC_FUNC_SHIFT), 0 };
+	struct open_call call = { (uint32_t)(l->word >> REC_FUNC_SHIFT), 0, 0 };
 
 	if ((l->word & 3) == REC_EXT) {
 		take_ext(r, l);

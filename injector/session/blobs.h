@@ -22,12 +22,12 @@ struct routine_set {
 	uint32_t entry, exit, mark, count, leave;
 };
 
-enum { ROUTINES_TIMED = ROUTINES_TIGHT + 1, ROUTINE_SETS };
+enum { ROUTINES_TIMED = ROUTINES_TIGHT + 1, ROUTINES_SIFTED, ROUTINE_SETS };
 
 /* The list of all, made where they are (arch/x86_64/hot.S). */
 extern const struct hot_table {
 	/* By whether the payload lacks thread-local storage, so that threads are sought; and by
-	 * enum plan_routines, or where calls are timed in the target. */
+	 * enum plan_routines, or where calls are timed in the target, or sifted. */
 	struct routine_set sets[2][ROUTINE_SETS];
 	/* Of watched functions, however threads are found. */
 	uint32_t watch_entry, watch_exit;

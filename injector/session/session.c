@@ -84,6 +84,7 @@ int session_create(int fd, const struct session_shape *shape, enum session_kind 
 	s->callers_off = session_callers_at(shape);
 	s->callers_size = shape->callers;
 	s->walks_off = session_walks_at(shape);
+	s->sides_off = session_sides_at(shape);
 	ret->plans = (uint8_t *)s + session_plans_at(shape);
 	ret->callers = (uint8_t *)s + session_callers_at(shape);
 	ret->plans_used = ALIGN_UP(shape->plans_funcs * sizeof(uint32_t), 8);

@@ -27,6 +27,7 @@ struct session_shape {
 	uint64_t plans;		/* bytes of these and their list */
 	uint32_t callers_funcs;	/* functions whose callers may be taken, */
 	uint64_t callers;	/* and bytes of the tables for that; 0: there are none */
+	bool sieve;		/* calls are sifted */
 	uint64_t gates;		/* likewise */
 	uint64_t total;		/* bytes of the memfd, or file */
 	uint64_t place;		/* bytes of addresses that are to be its own, if it is the
@@ -45,6 +46,7 @@ struct session_wish {
 	uint64_t plans;		/* bytes of these alone */
 	uint32_t callers_funcs;	/* functions whose callers may come to be taken */
 	uint64_t callers;	/* bytes of the tables for that; 0: none are taken */
+	bool sieve;		/* calls are sifted */
 	bool file;		/* it is to be as small as can be: see shape_file */
 	bool roomy;		/* a later one that is larger shall find room, and an earlier one's
 				 * place may grow */

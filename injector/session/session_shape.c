@@ -49,10 +49,16 @@ uint64_t session_walks_at(const struct session_shape *shape)
 	return session_callers_at(shape) + shape->callers;
 }
 
-uint64_t session_rings_at(const struct session_shape *shape)
+uint64_t session_sides_at(const struct session_shape *shape)
 {
 	return session_walks_at(shape) +
 		(shape->callers ? (uint64_t)shape->nrings * WALK_SIZE : 0);
+}
+
+uint64_t session_rings_at(const struct session_shape *shape)
+{
+	return session_sides_at(shape) +
+		(shape->sieve ? (uint64_t)shape->nrings * TIMING_SIDES : 0);
 }
 
 uint64_t session_ring_stride(const struct session_shape *shape)
@@ -166,7 +172,7 @@ int session_shape(const struct session_wish *w, const struct old_session *reuse,
 			    "fewer functions", w->max_slots, SESSION_SLOTS), -E2BIG;
 	*ret = (struct session_shape){
 		.sub_size = SUBBUF_SIZE, .nrings = (uint32_t)MIN(rings, (uint64_t)SESSION_RINGS),
-		.plans_funcs = w->plans_funcs,
+		.plans_funcs = w->plans_funcs, .sieve = w->sieve,
 		.plans = !w->plans_funcs ? 0 :
 			ALIGN_UP(w->plans_funcs * sizeof(uint32_t) + 8 + w->plans, PAGE),
 		.callers_funcs = w->callers_funcs, .callers = ALIGN_UP(w->callers, PAGE),

@@ -13,6 +13,7 @@ uint64_t session_plans_at(const struct session_shape *);
 uint64_t session_captures_at(const struct session_shape *);
 uint64_t session_callers_at(const struct session_shape *);
 uint64_t session_walks_at(const struct session_shape *);
+uint64_t session_sides_at(const struct session_shape *);
 uint64_t session_rings_at(const struct session_shape *);
 uint64_t session_banks_at(const struct session_shape *);
 /* From one ring to the next. */

@@ -41,7 +41,8 @@ struct way {
 	uint32_t readings;	/* of the clock, by a call that is added up */
 };
 
-#define WAYS(X) X(records) X(counts) X(times) X(watched) X(values) X(guards)
+#define WAYS(X) X(records) X(sifted) X(counts) X(times) X(watched) X(values) \
+	X(guards)
 
 #define X(name) extern const struct way way_##name;
 WAYS(X)

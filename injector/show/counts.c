@@ -31,7 +31,7 @@ int counts_fit(const struct way *way, uint32_t nsub, size_t known, size_t ids)
 
 void counts_prepare(const struct options *o, pid_t pid, struct session *s, const struct clock *c)
 {
-	s->only = s->counting ? only_thread(o, pid) : 0;
+	s->only = ways_of(s->counting)->room ? only_thread(o, pid) : 0;
 	if (ways_of(s->counting)->pairs)
 		s->scale = (uint64_t)((double)MAX(c->run_ns, 1u) / (double)MAX(c->run_ticks, 1u) *
 				      (double)(1ull << (64 - SCALE_SHIFT)));

@@ -198,6 +198,31 @@ static void say_no_switches(struct trace *t)
 	fail_clear();
 }
 
+/* What is to become of calls. Where threads may take only so much time for them, it is what was
+ * recorded that is measured. */
+static const struct way *trace_way(const struct options *o)
+{
+	const struct way *way = options_way(o);
+
+	return way == &way_records && o->min_duration && !o->max_overhead ? &way_sifted : way;
+}
+
+/* What the reader pairs is recorded, and the reader counts the times, or leaves out what is not
+ * wanted; but a recording would have all of it. */
+static int record_unpaired(struct trace *t)
+{
+	const struct options *o = t->opt;
+
+	if (t->sel.unpaired && o->verb == VERB_RECORD && (o->min_duration || o->depth))
+		return fail(0, "%s: calls on stacks that a language's runtime makes are paired when "
+			       "they are read, so that all would be recorded; record them without "
+			       "it, and give it to replay or report",
+			    o->min_duration ? "-t" : "-D");
+	if (t->way->pairs || (t->way == &way_sifted && t->sel.unpaired))
+		t->way = &way_records;
+	return 0;
+}
+
 /* 3. */
 static int make_plans(struct trace *t)
 {
@@ -206,12 +231,11 @@ static int make_plans(struct trace *t)
 	t->off_cpu = t->opt->off_cpu;
 	if (t->off_cpu && switches_possible(t->pid))
 		say_no_switches(t);
-	t->way = options_way(t->opt);
+	t->way = trace_way(t->opt);
 	trace_select(t, &so);
 	int err = select_functions(&t->mods, &so, &t->sel);
-	/* What the reader pairs is recorded, and the reader counts the times. */
-	if (!err && t->way->pairs && (t->sel.unpaired || t->off_cpu))
-		t->way = &way_records;
+	if (!err && (t->sel.unpaired || t->off_cpu))
+		err = record_unpaired(t);
 	say_progress_end();
 	if (!err)
 		grow_find_list(&t->mods, &t->grow.list);
@@ -279,7 +303,7 @@ static uint64_t buffer_of(const struct trace *t)
  * where we pair what hist and top time, we read them, and so nothing is overwritten. */
 static bool keeps_last(const struct trace *t)
 {
-	return t->opt->keep == KEEP_LAST && t->way == options_way(t->opt);
+	return t->opt->keep == KEEP_LAST && t->way->room == options_way(t->opt)->room;
 }
 
 static int do_infect(void *ctx)
@@ -337,6 +361,18 @@ static int write_stubs(struct trace *t)
 	return !err && !t->live.nprobed && !may_come(t) ? nothing_left(t) : err;
 }
 
+/* Which calls pass. Where they are shown at once, those that are a little shorter do, too, and are
+ * judged by the reader again. */
+static void prepare_sieve(const struct options *o, struct session *s, struct reader *r)
+{
+	const struct clock *c = reader_clock(r);
+
+	reader_calibrate(r);
+	double ticks = (double)o->min_duration * (double)c->run_ticks / (double)MAX(c->run_ns, 1u);
+
+	s->least = (uint64_t)(o->verb == VERB_RECORD ? ticks : ticks * 0.999);
+}
+
 /* 5, at this end: the first call may come before it is known that the jumps stand. */
 static int make_reader(struct trace *t)
 {
@@ -347,6 +383,9 @@ static int make_reader(struct trace *t)
 		err = start_limits(t);
 	if (!err)
 		counts_prepare(t->opt, t->pid, t->inf.map.s, reader_clock(t->reader));
+	t->inf.map.s->deepest = (uint32_t)t->opt->depth;
+	if (!err && t->way == &way_sifted)
+		prepare_sieve(t->opt, t->inf.map.s, t->reader);
 	return !err && t->opt->verb == VERB_RECORD ? trace_describe(t) : err;
 }
 

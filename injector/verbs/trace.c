@@ -40,6 +40,9 @@ static int take_out(struct trace *t, const struct follow *f, struct summary *s)
 		.session = t->session_ino, .max_pause = t->opt->max_pause,
 		.since = t->target.start_time,
 	};
+
+	if (t->reader)
+		reader_leave(t->reader);
 	int err = trace_gone(t, f) ? 0 : remove_probes(t->pid, &r);
 	struct cause cause = fail_keep();
 

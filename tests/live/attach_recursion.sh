@@ -10,8 +10,16 @@ status 0 "$INJECT" -p "$VICTIM" -f 'rec_*' -D 30 -d 0.5
 traced rec_even
 removed
 
+# The three outermost, and none of the others is missed.
+inject_bg -p "$VICTIM" -f 'deep_*' -D 3
+made=$(tell deep '^deep' | cut -d' ' -f2)
+inject_end
+removed
+[ "$made $(closing calls) $(closing events) $(closing lost)" = "100001 3 6 0" ] ||
+	die "-D 3: $(tail -n 1 trace.err)"
+
 # One inside of the other, and in no other call.
-inject_bg -p "$VICTIM" -f 'deep_*' -D 3 -m 16M
+inject_bg record -p "$VICTIM" -f 'deep_*' -m 16M
 made=$(tell deep '^deep' | cut -d' ' -f2)
 inject_end
 removed

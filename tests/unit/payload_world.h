@@ -137,7 +137,7 @@ static inline void world_find_stack(struct session *s)
 static inline struct session *world_session(uint32_t nrings, uint32_t nsub)
 {
 	uint64_t stride = PAGE + (uint64_t)nsub * SUBBUF_SIZE;
-	uint64_t size = SLOTS_OFF + nrings * stride;
+	uint64_t sides = SLOTS_OFF + nrings * stride, size = sides + nrings * TIMING_SIDES;
 	int fd = memfd_create("session", MFD_CLOEXEC);
 	struct session *s;
 	void *threads;
@@ -159,6 +159,7 @@ static inline struct session *world_session(uint32_t nrings, uint32_t nsub)
 	s->nrings = nrings;
 	s->nsub = nsub;
 	s->sub_size = SUBBUF_SIZE;
+	s->sides_off = sides;
 	s->threads = (uint64_t)threads;
 	world_find_stack(s);
 	s->tid_offset = BARE || ROOM ? world_tid_offset() : 0;
@@ -296,6 +297,18 @@ static inline void emit_timed_return(struct world *w, uint32_t func)
 	emit_ret(w);
 }
 
+/* The same where calls are sifted. */
+static inline void emit_sifted_return(struct world *w, uint32_t func)
+{
+	uint64_t word = REC_EXIT | (uint64_t)func << REC_FUNC_SHIFT;
+
+	if (returns_called())
+		emit_record(w, word, ROUTINE(SIFTED, exit));
+	else
+		emit_record_by(w, word, ROUTINE(SIFTED, leave), true);
+	emit_ret(w);
+}
+
 static inline uint8_t *here(struct world *w)
 {
 	w->used = (w->used + 15) & ~15ul;
@@ -323,6 +336,18 @@ static inline probed_fn *timed(struct world *w, uint32_t func, probed_fn *body)
 	if (body)
 		emit_call(w, body);
 	emit_timed_return(w, func);
+	return f;
+}
+
+/* And where they are sifted. */
+static inline probed_fn *sifted(struct world *w, uint32_t func, probed_fn *body)
+{
+	probed_fn *f = (probed_fn *)here(w);
+
+	emit_record(w, REC_ENTRY | (uint64_t)func << REC_FUNC_SHIFT, ROUTINE(SIFTED, entry));
+	if (body)
+		emit_call(w, body);
+	emit_sifted_return(w, func);
 	return f;
 }
 

@@ -345,17 +345,17 @@ static void test_metadata(void)
 	int fd = open(in_dir("metadata"), O_RDWR);
 	ssize_t n = read(fd, text, sizeof(text) - 1);
 	text[MAX(n, 0)] = '\0';
-	char *version = strstr(text, "inject_layout = 5");
+	char *version = strstr(text, "inject_layout = 6");
 	CHECK(version);
 	char *minor = strstr(text, "minor = 8");
 	CHECK(minor);
 	scribble("metadata", minor - text + 8, "9", 1);
 	log = read_back(&w, false, 0);
 	CHECK(strstr(notes, "are of CTF 1.9") && log.at == w.n && !log.wrong);
-	scribble("metadata", version - text + 16, "6", 1);
+	scribble("metadata", version - text + 16, "7", 1);
 	close(fd);
 	log = read_back(&w, false, 0);
-	CHECK(strstr(notes, "a later version of inject, in layout 6") && log.at == w.n && !log.wrong);
+	CHECK(strstr(notes, "a later version of inject, in layout 7") && log.at == w.n && !log.wrong);
 	CHECK_EQ(unlink(in_dir("metadata")), 0);
 	read_back(&w, true, -ENOENT);
 	CHECK(strstr(fail_text(), "is no trace directory"));
@@ -398,7 +398,7 @@ static void test_version_1(void)
 	ssize_t n = read(fd, text, sizeof(text) - 1);
 	text[MAX(n, 0)] = '\0';
 	close(fd);
-	scribble("metadata", strstr(text, "inject_layout = 5") - text + 16, "1", 1);
+	scribble("metadata", strstr(text, "inject_layout = 6") - text + 16, "1", 1);
 	d = opendir(path);
 	while (d && (e = readdir(d)))
 		if (place_is_stream(e->d_name))

@@ -29,6 +29,7 @@ static int copy(void *ctx, const struct event *e)
 	if (event_is_switch(e) && e->tsc < c->begin)
 		return 0;
 	moved.tsc = clock_realtime(c->clock, e->tsc);
+	moved.begin = e->begin ? clock_realtime(c->clock, e->begin) : 0;
 	return record_event(c->record, &moved);
 }
 

@@ -54,6 +54,7 @@ enum event_kind {
 
 struct event {
 	uint64_t tsc;
+	uint64_t begin;		/* of an ENTRY: when the call began, if that was earlier; else 0 */
 	uint64_t lost;
 	uint32_t func;		/* index in the reader_func table */
 	int32_t pid, tid;	/* host's view */

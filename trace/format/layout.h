@@ -23,8 +23,8 @@
 #include "payload/abi.h"
 
 /* Version 1 had packets that told nothing of the clock, version 2 no LAYOUT_VALUES,
- * version 3 no LAYOUT_CALLERS, version 4 no LAYOUT_OFF. */
-#define LAYOUT_VERSION 5
+ * version 3 no LAYOUT_CALLERS, version 4 no LAYOUT_OFF, version 5 no LAYOUT_BEGUN. */
+#define LAYOUT_VERSION 6
 #define LAYOUT_TIME_MASK ((1ull << REC_TIME_BITS) - 1)
 #define LAYOUT_FUNC_MASK ((1u << REC_FUNC_BITS) - 1)
 
@@ -44,6 +44,8 @@ enum layout_event {
 	LAYOUT_OFF = 13,	/* the thread leaves its processor; 1: it could go on */
 	LAYOUT_ON = 14,		/* it has one: 0 */
 	LAYOUT_SWITCHES_LOST = 15,	/* some of both are missing: 0 */
+	LAYOUT_BEGUN = 16,	/* a function, of whose call it is known now that it is recorded;
+				 * a third word has the ticks of its begin */
 };
 
 #define LAYOUT_VALUES_BYTES 22

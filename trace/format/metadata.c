@@ -83,6 +83,7 @@ static const struct {
 	{ LAYOUT_OFF, "off", "count_t preempted;" },
 	{ LAYOUT_ON, "on", "count_t reserved;" },
 	{ LAYOUT_SWITCHES_LOST, "switches_lost", "count_t reserved;" },
+	{ LAYOUT_BEGUN, "begun", FUNC_FIELDS " count_t begin;" },
 	{ LAYOUT_LOST, "lost", "count_t events;" },
 	{ LAYOUT_STACK, "stack", "count_t number;" },
 	{ LAYOUT_STACK_END, "stack_end", "count_t number;" },

@@ -57,7 +57,8 @@ static void doubt(struct doubt *d, const struct source *s)
 		*d = (struct doubt){ 1, s, s->at, s->pos };
 }
 
-static int archive_deliver(struct reading *r, struct source *s, enum event_kind kind, uint32_t func)
+static int deliver_begun(struct reading *r, struct source *s, enum event_kind kind, uint32_t func,
+			 uint64_t begin)
 {
 	const struct archive_filter *f = &r->filter;
 
@@ -72,6 +73,7 @@ static int archive_deliver(struct reading *r, struct source *s, enum event_kind 
 	s->event.kind = (uint8_t)kind;
 	s->event.func = func;
 	s->event.tsc = s->tsc;
+	s->event.begin = begin;
 	if (s->captured != func)
 		s->event.ncapture = 0;
 	if (!s->event.ncapture)
@@ -81,6 +83,24 @@ static int archive_deliver(struct reading *r, struct source *s, enum event_kind 
 	if (!s->event.callers)
 		s->event.ncallers = s->event.cut = 0;
 	return r->each(r->ctx, &s->event);
+}
+
+static int archive_deliver(struct reading *r, struct source *s, enum event_kind kind, uint32_t func)
+{
+	return deliver_begun(r, s, kind, func, 0);
+}
+
+/* A call that has begun before its event: a third word says when. */
+static int take_begun(struct reading *r, struct source *s, uint32_t func)
+{
+	uint64_t begin;
+
+	if (s->pos == s->n) {
+		doubt(&r->a->damaged, s);
+		return 0;
+	}
+	begin = s->words[s->pos++];
+	return deliver_begun(r, s, EVENT_ENTRY, func, MIN(begin, s->tsc));
 }
 
 /* Events that have no function. */
@@ -147,6 +167,8 @@ static int take_extended(struct reading *r, struct source *s, uint32_t what)
 		return archive_deliver(r, s, EVENT_MARK, (uint32_t)value);
 	case LAYOUT_BEFORE:
 		return archive_deliver(r, s, EVENT_BEFORE, (uint32_t)value);
+	case LAYOUT_BEGUN:
+		return take_begun(r, s, (uint32_t)value);
 	case LAYOUT_VALUES:
 		take_values(r, s, value);
 		return 0;

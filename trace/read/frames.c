@@ -356,7 +356,7 @@ static int entry(struct frames *f, struct stack_frames *s, const struct event *e
 		return 0;
 	if (!f->options.min_ns && is_wanted(f, e->tid) && !is_deep(f, s->n))
 		open_outer(f, s, s->n);
-	return frames_push_call(f, s, e, e->func, e->tsc) ? 0 : -ENOMEM;
+	return frames_push_call(f, s, e, e->func, e->begin ?: e->tsc) ? 0 : -ENOMEM;
 }
 
 /* A call without a frame: what is known of it is one moment. */

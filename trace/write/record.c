@@ -17,7 +17,7 @@
 
 enum {
 	FIRST_WORDS = 512,	/* what a lane begins with in memory */
-	EVENT_WORDS = 4,	/* at most: a change of stacks and an event, without values */
+	EVENT_WORDS = 5,	/* at most: a change of stacks and an event, without values */
 };
 
 /* ---- packets ------------------------------------------------------------- */
@@ -271,13 +271,19 @@ static bool is_beyond(const struct record *r, struct lane *l, const struct event
 	return false;
 }
 
+static int record_entry(struct record *r, struct lane *l, const struct event *e, uint64_t tsc)
+{
+	r->calls++;
+	r->events++;
+	return !e->begin ? record_add(r, l, record_pack(REC_ENTRY, tsc, e->func)) :
+		add_extended(r, l, LAYOUT_BEGUN, tsc, e->func) ?: record_add(r, l, e->begin);
+}
+
 static int record_put(struct record *r, struct lane *l, const struct event *e, uint64_t tsc)
 {
 	switch (e->kind) {
 	case EVENT_ENTRY:
-		r->calls++;
-		r->events++;
-		return record_add(r, l, record_pack(REC_ENTRY, tsc, e->func));
+		return record_entry(r, l, e, tsc);
 	case EVENT_EXIT:
 		r->events++;
 		return record_add(r, l, record_pack(REC_EXIT, tsc, e->func));

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sieve: which of the open calls are recorded?
+ *
+ * What the fast path leaves to C: all of it runs inside a slow path, which owns the struct thread.
+ * Sides lie in shared memory, so what a side says is looked at before it is an index.
+ */
+#include "payload/payload.h"
+
+#define OWNER_MASK ((1ull << SIDE_OWNER_BITS) - 1)
+
+static struct side *side_at(const struct thread *t, uint64_t offset)
+{
+	return (struct side *)(t->sides + SIDE_WORDS * offset);
+}
+
+static uint64_t owner_of(uint64_t func, uint64_t sp)
+{
+	return func << SIDE_OWNER_BITS | (sp >> 3 & OWNER_MASK);
+}
+
+void sieve_claim(const struct session *s, struct thread *t)
+{
+	t->sides = (uint64_t)s + s->sides_off + (uint64_t)t->index * TIMING_SIDES;
+	t->least = s->least;
+	t->losses = (t->losses | 1) + 2;
+	t->parked = 0;
+	t->parked_end = 0;
+	publish(&t->cur, t->losses);
+	publish(&t->subbuf_end, END_SIEVE);
+}
+
+/* The side of the frame at an offset, if it is that frame's; NULL: the two were not written
+ * together. */
+static struct side *own_side(const struct thread *t, uint64_t offset)
+{
+	struct side *side = side_at(t, offset);
+	uint64_t sp = frame_sp(*frames_at(t, offset));
+
+	return (side->func & OWNER_MASK) == (sp >> 3 & OWNER_MASK) ? side : NULL;
+}
+
+static bool is_pending(const struct thread *t, uint64_t offset)
+{
+	return (*frames_at(t, offset) & 7) == 8 - FRAME_PENDING;
+}
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* Has it taken as long as it has to, and is that all that it has to do? */
+static bool is_ripe(const struct session *s, const struct thread *t, uint64_t offset, uint64_t now)
+{
+	const struct side *side = is_pending(t, offset) ? own_side(t, offset) : NULL;
+
+	return side && less(now, side->begin) >= s->least &&
+		!values_decides(s, side->func >> SIDE_OWNER_BITS);
+}
+
+/* Record the begin of a call that is open; its frame says so then, or that it is lost. */
+static void record_begin(struct session *s, struct thread *t, uint64_t offset)
+{
+	uint64_t sp = frame_sp(*frames_at(t, offset)), *p;
+	const struct side *side = own_side(t, offset);
+	uint64_t func = side->func >> SIDE_OWNER_BITS;
+	const struct held *held = values_held(s, t, side->inner, sp, func);
+	unsigned int words = values_words(held);
+
+	if (!ring_room(s, t, words + 3)) {
+		ring_lose(t, WHAT_ENTRY);
+		*frames_at(t, offset) = sp - FRAME_LOST;
+		return;
+	}
+	if (words)
+		values_put(t, func, held->bytes, held->n);
+	p = ring_take(t, 3);
+	p[1] = func << REC_TIME_SHIFT;
+	p[2] = side->begin << REC_TIME_SHIFT;
+	ring_give(t, p, REC_EXT | (uint64_t)EXT_BEGUN << REC_FUNC_SHIFT | 2ull << REC_WORDS_SHIFT);
+	*frames_at(t, offset) = sp;
+}
+
+/* Those of the current stack that are ripe. */
+static void record_ripe(struct session *s, struct thread *t, uint64_t now)
+{
+	uint64_t at;
+
+	for (at = frames_start(t) + 8; at <= t->top; at += 8)
+		if (is_ripe(s, t, at, now))
+			record_begin(s, t, at);
+}
+
+/* A call that is left was the shorter the further in it is. */
+void sieve_left(struct session *s, struct thread *t, uint64_t sp, enum what what)
+{
+	uint64_t at = frames_rest(t, sp, what) + 8, now = cpu_clock();
+
+	for (; at <= t->top; at += 8)
+		if (is_ripe(s, t, at, now)) {
+			record_ripe(s, t, now);
+			return;
+		}
+}
+
+/* Where what was read of the calls around it ends; the fast path keeps nothing. */
+static uint64_t held_below(const struct thread *t)
+{
+	const struct side *side;
+	uint64_t at = t->top;
+	unsigned int i;
+
+	for (i = 0; i < 64 && at > frames_start(t); i++, at -= 8) {
+		side = own_side(t, at);
+		if (side && side->inner)
+			return side->inner;
+	}
+	return 0;
+}
+
+bool sieve_push(const struct session *s, struct thread *t, uint64_t func, uint64_t sp, bool pending)
+{
+	uint64_t at = t->top + 8, below = held_below(t);
+
+	if (at >= t->frames_end)
+		return false;
+	*side_at(t, at) = (struct side){ cpu_clock(), below, owner_of(func, sp) };
+	if (pending)
+		side_at(t, at)->inner = values_hold(s, t, below, sp, func);
+	*frames_at(t, at) = pending ? sp - FRAME_PENDING : sp;
+	publish(&t->top, at);
+	return true;
+}
+
+void sieve_settle(struct thread *t, uint64_t offset, uint64_t func, uint64_t sp)
+{
+	*side_at(t, offset) = (struct side){ cpu_clock(), 0, owner_of(func, sp) };
+}
+
+bool sieve_takes_long(const struct session *s, const struct thread *t, uint64_t sp, uint64_t now)
+{
+	const struct side *side = own_side(t, t->top);
+
+	return *frames_at(t, t->top) != sp - FRAME_PENDING ||
+		(side && less(now, side->begin) >= s->least);
+}
+
+/* What ends now has passed, whatever else was asked of it. */
+void sieve_pass(struct session *s, struct thread *t, uint64_t sp, uint64_t now)
+{
+	record_ripe(s, t, now);
+	if (*frames_at(t, t->top) == sp - FRAME_PENDING && own_side(t, t->top))
+		record_begin(s, t, t->top);
+}

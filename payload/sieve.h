@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sieve: where only calls are recorded that take long enough, or that a condition holds for, what
+ * is known of the others?
+ *
+ * A call whose entry does not decide that is pending: it has a frame of its own kind
+ * (FRAME_PENDING), and in the frame's side (timing.h) when it began. What it has read at its entry
+ * is kept (values.c). Most such calls end so: the fast path pops the frame, and nothing is written.
+ *
+ * One that passes is recorded at its end: EXT_BEGUN with the time of its begin, and its exit. Calls
+ * around it that are pending pass as well, if all that they have to do is to take as long: they
+ * are recorded first, the outermost before all others. So in a ring each begin comes behind all
+ * that was recorded earlier; but that of a call which another condition has held back.
+ *
+ * The side's third word says whose it is, as the frame and its side are two stores, and handlers
+ * come between: the function, and where the frame is (SIDE_OWNER).
+ *
+ * A ring has its sides, as where calls are timed, and behind them its sub-buffers. Outside the slow
+ * path `cur` counts, and is odd, and `end` is END_SIEVE: see ring_park().
+ */
+#ifndef PAYLOAD_SIEVE_H
+#define PAYLOAD_SIEVE_H
+
+#define FRAME_LOST 7
+#define FRAME_PENDING 5
+
+/* In a side's third word: bits of the stack pointer, without its low three, below the function. */
+#define SIDE_OWNER_BITS 42
+
+#endif

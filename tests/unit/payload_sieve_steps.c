@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where calls are sifted: what becomes of a call if a handler comes at any of its instructions, and
+ * calls sifted functions, or leaves it for good, or forks?
+ */
+#include "tests/unit/payload_sifted.h"
+
+static uint64_t steps, stop_at;
+static bool hit;
+
+static void on_trap(int sig, siginfo_t *info, void *context)
+{
+	if (++steps != stop_at)
+		return;
+	stop_stepping(context);
+	hit = true;
+	f[5](NULL);
+	f[6](NULL);
+	if (leaves)
+		siglongjmp(middle, 1);
+}
+
+/* Of the call that is stepped through: it is short, and neither its entry nor its exit is C's, or
+ * its entry is; or it is long, and recorded. */
+enum path { PATH_FAST, PATH_SLOW, PATH_RECORDED };
+
+static void be_long(void *arg)
+{
+	spin(least + least / 8);
+}
+
+static bool call_or_leave(probed_fn *function)
+{
+	if (sigsetjmp(middle, 1))
+		return true;
+	steps = 0;
+	hit = false;
+	call_stepping(function);
+	return false;
+}
+
+/* Calls of the long function that were told from the `from`-th on, each with its end; but one whose
+ * record was left for good in the middle may have none. */
+static uint64_t count_long(size_t from)
+{
+	uint64_t n = 0;
+
+	for (size_t i = from; i < ntold; i++) {
+		n += told[i].func == 6;
+		MUST(leaves || told[i].how);
+		MUST(!told[i].how || told[i].end - told[i].begin >= least);
+	}
+	return n;
+}
+
+/*
+ * A handler comes at each instruction of a call; it calls a short function and a long one. Another
+ * long one follows. What comes in the middle of a slow path is lost; what is behind a word that was
+ * left for good is told when all is read.
+ */
+static void test_steps(int flags, enum path path, bool leave)
+{
+	struct sigaction act = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | flags };
+	uint64_t n = 1, all = 0, losses = 0, longs, before;
+
+	/* A call that is stepped through takes its time. */
+	fresh(path == PATH_RECORDED ? LEAST : STEPPED, 64);
+	leaves = leave;
+	f[1](NULL);
+	drain(false);
+	MUST(!sigaction(SIGTRAP, &act, NULL));
+	do {
+		size_t from = ntold;
+
+		before = world_ring_of(&w, 0)->lost_entries;
+		if (path == PATH_SLOW)
+			world_thread(&w, world_ring_of(&w, 0))->end = 0;
+		stop_at = n;
+		n += path == PATH_FAST ? 1 : 1 + n / 16;
+		call_or_leave(f[7]);
+		f[6](NULL);
+		all += hit ? 2 : 1;
+		before = world_ring_of(&w, 0)->lost_entries - before;
+		losses += before;
+		drain(false);
+		longs = count_long(from);
+		MUST(leave || (longs <= (hit ? 2 : 1) && longs + before >= (hit ? 2 : 1)));
+	} while (hit);
+	drain(true);
+	longs = count_long(0);
+	MUST(longs <= all && longs + losses >= all);
+	MUST(n > 100 && longs > 50);
+	leaves = false;
+}
+
+/* A handler forks a child at each instruction: its thread's memory is wiped. */
+static void test_fork_steps(void)
+{
+	fresh(STEPPED * 4, SUBBUFS);
+	fork_at_steps(f[7]);
+}
+
+int main(void)
+{
+	static uint8_t own[65536];
+	stack_t ss = { .ss_sp = own, .ss_size = sizeof(own) };
+
+	world_sifted();
+	MUST(!sigaltstack(&ss, NULL));
+	f[1] = sifted(&w, 1, NULL);
+	f[5] = sifted(&w, 5, NULL);
+	f[6] = sifted(&w, 6, be_long);
+	f[7] = sifted(&w, 7, NULL);
+	for (int i = 0; i < 12 && CAN_STEP; i++)
+		test_steps(i & 1 ? SA_ONSTACK : 0, i / 4, i & 2);
+	if (CAN_STEP)
+		test_fork_steps();
+	reader_free(reader);
+	return 0;
+}
