@@ -146,6 +146,15 @@ void timing_add(struct timing *t, const struct call *call, const struct clock *c
 	t->buckets[timing_bucket(ns)]++;
 }
 
+void off_add(struct off_sum *off, const struct call *call)
+{
+	if (!call->wait_known)
+		return;
+	off->calls++;
+	off->wait += call->wait;
+	off->cpu += call_cpu(call);
+}
+
 static void count_end(void *ctx, const struct call *call)
 {
 	struct counts *c = ctx;
@@ -153,13 +162,8 @@ static void count_end(void *ctx, const struct call *call)
 	if (call->how != CALL_RETURN && call->how != CALL_UNWOUND)
 		return;
 	timing_add(&c->now.timings[call->func - c->funcs], call, reader_clock(c->reader));
-	if (c->off_cpu && call->wait_known) {
-		struct off_sum *off = &c->now.off[call->func - c->funcs];
-
-		off->calls++;
-		off->wait += call->wait;
-		off->cpu += call_cpu(call);
-	}
+	if (c->off_cpu)
+		off_add(&c->now.off[call->func - c->funcs], call);
 }
 
 static void count_lost(void *ctx, const struct event *e)

@@ -73,6 +73,7 @@ uint64_t timing_to(uint32_t bucket);
 
 /* One more call that has ended. */
 void timing_add(struct timing *, const struct call *, const struct clock *);
+void off_add(struct off_sum *, const struct call *);
 /* hist.c: its histogram, or what --json says of it. */
 void timing_print(const struct reader_func *, uint64_t calls, const struct timing *,
 		  const struct off_sum *, const struct clock *, bool json, struct output *);

@@ -25,11 +25,13 @@ struct valued_hist {
 	uint64_t others;	/* those whose text is not in the tally */
 	struct spread spread;
 	struct timing timing;
+	struct off_sum off;
 };
 
 struct hist_values {
 	const struct options *options;
 	const struct clock *clock;
+	bool off_cpu;		/* of durations it is known when threads had no processor */
 	const struct reader_func *funcs;
 	size_t nfuncs;
 	struct signatures signatures;
@@ -177,6 +179,7 @@ int hist_values_new(const struct options *o, const struct about *a, struct hist_
 	}
 	h->options = o;
 	h->clock = &a->clock;
+	h->off_cpu = a->off_cpu;
 	err = choose_values(h, a, missed);
 	for (size_t i = 0; i < o->ninclude && !err; i++)
 		if (missed[i])
@@ -209,8 +212,10 @@ static void hist_lost(void *ctx, const struct event *e)
 static void add_duration(const struct hist_values *h, struct valued_hist *v, const struct call *c)
 {
 	v->calls += c->how != CALL_BEFORE;
-	if (c->how == CALL_RETURN || c->how == CALL_UNWOUND)
-		timing_add(&v->timing, c, h->clock);
+	if (c->how != CALL_RETURN && c->how != CALL_UNWOUND)
+		return;
+	timing_add(&v->timing, c, h->clock);
+	off_add(&v->off, c);
 }
 
 /* What is there of it: a value of the entry, or of the exit. */
@@ -384,8 +389,8 @@ int hist_values_print(const struct hist_values *h, struct output *out)
 		if (v->value)
 			err = print_value(h, order[i], out);
 		else
-			timing_print(&h->funcs[v->func], v->calls, &v->timing, NULL, h->clock,
-				     h->options->json, out);
+			timing_print(&h->funcs[v->func], v->calls, &v->timing,
+				     h->off_cpu ? &v->off : NULL, h->clock, h->options->json, out);
 	}
 	return err;
 }

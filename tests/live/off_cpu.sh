@@ -163,6 +163,9 @@ cp trace.out report.out
 status 0 "$INJECT" report --json
 jq -es 'length == 7 and all(.[]; ((.cpu_ns + .wait_ns - .total_ns) | fabs) <= .calls)' trace.out >/dev/null ||
 	die "report --json: $(cat trace.out)"
+status 0 "$INJECT" hist inject.data --json
+jq -es 'length == 7 and all(.[]; .wait_known == .timed and ((.cpu_ns + .wait_ns - .total_ns) | fabs) <= 2)' trace.out >/dev/null ||
+	die "hist of a recording: $(cat trace.out)"
 status 0 "$INJECT" graph
 cp trace.out graph.out
 python3 - <<'PY' || die "$(cat report.out graph.out)"
