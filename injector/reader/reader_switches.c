@@ -8,6 +8,9 @@
  * its last switch. So, where a thread makes no calls, a switch waits until the thread has gone on,
  * has been switched off again, and all that it has written until then was read.
  *
+ * Where -t leaves calls out in the process, the others are told late. So there the last switches of
+ * a thread of which nothing was told are kept.
+ *
  * What does not fit together is told as EVENT_SWITCHES_LOST: a thread that makes events, and has
  * no processor; one that gets a processor twice. Told is only what happens from the first event of
  * a thread on, and of no thread whose events may have been opened in part only.
@@ -21,6 +24,7 @@
 
 enum {
 	TID_BUCKETS = 1024,
+	KEPT_UNTOLD = 1 << 14,	/* switches of a thread whose calls are told late */
 	SLACK_NS = 10000,	/* what two clocks may differ by; and two events of one thread on
 				 * one processor, which tell the same */
 };
@@ -36,6 +40,7 @@ struct runner {
 	bool told;		/* the thread of that number is watched */
 	enum state state;
 	uint64_t at;		/* ticks: since then */
+	uint64_t floor;		/* ticks: the last that is not in the queue any more */
 	struct thread_switch *queue;
 	size_t n, cap;
 };
@@ -136,6 +141,8 @@ static void apply_first(struct reader *r, struct runner *w, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		apply(r, w, &w->queue[i]);
+	if (n)
+		w->floor = w->queue[n - 1].tsc;
 	w->n -= n;
 	if (n && w->n)
 		memmove(w->queue, w->queue + n, w->n * sizeof(*w->queue));
@@ -173,13 +180,35 @@ static void meet(struct reader *r, struct runner *w, const struct event *e)
 	tell(r, w, EVENT_ON, e->tsc);
 }
 
+/* One that has begun earlier. It ran then; now it may wait. Of a thread of which nothing was told
+ * yet, all that is kept since then is. */
+static void meet_begun(struct reader *r, struct runner *w, const struct event *e)
+{
+	if ((w->told && w->thread == e->thread) || e->begin < w->floor)
+		return;
+	w->told = false;
+	apply_until(r, w, e->begin);
+	if (w->partial || w->gaps)
+		return;
+	w->state = ON;
+	w->at = e->begin;
+	w->thread = e->thread;
+	w->stack = e->stack;
+	w->pid = e->pid;
+	w->told = true;
+	tell(r, w, EVENT_ON, e->begin);
+}
+
 void switches_before(struct reader *r, const struct event *e)
 {
 	struct runner *w = e->thread == NO_THREAD ? NULL : *place_of(r->mixture, e->tid);
-	bool runs = e->kind == EVENT_ENTRY || e->kind == EVENT_EXIT || e->kind == EVENT_MARK;
+	bool runs = !e->begin && (e->kind == EVENT_ENTRY || e->kind == EVENT_EXIT ||
+				  e->kind == EVENT_MARK);
 
 	if (!w)
 		return;
+	if (e->begin)
+		meet_begun(r, w, e);
 	apply_until(r, w, e->tsc);
 	if (runs && !w->partial && !w->gaps)
 		meet(r, w, e);
@@ -276,6 +305,16 @@ static bool has_ended(const struct runner *w)
 	return w->n && w->queue[w->n - 1].kind == SWITCH_ENDED;
 }
 
+/* Where calls are told late, that may be from any of its switches on. */
+static size_t not_kept(const struct reader *r, const struct runner *w)
+{
+	size_t n = settled(w, r->reached);
+
+	if (!r->sides || w->told || has_ended(w))
+		return n;
+	return w->n > KEPT_UNTOLD ? MIN(n, w->n / 2) : 0;
+}
+
 static void tell_settled(struct reader *r, uint64_t reached, bool all)
 {
 	struct mixture *m = r->mixture;
@@ -287,7 +326,7 @@ static void tell_settled(struct reader *r, uint64_t reached, bool all)
 			if (all)
 				apply_until(r, w, reached);
 			else
-				apply_first(r, w, settled(w, reached));
+				apply_first(r, w, not_kept(r, w));
 			if (over && !w->n)
 				drop(m, w->tid);
 			else

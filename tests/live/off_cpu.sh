@@ -124,6 +124,14 @@ grep -q '^# DURATION  *CPU  *WAIT  *TID  *FUNCTION$' trace.out || die "no column
 [ "$(grep -cE '^ +[0-9.]+ ms +[0-9.]+ us +[0-9.]+ ms \[.*off_sleep\(\);$' trace.out)" -ge 5 ] ||
 	die "no call with its wait: $(cat trace.out)"
 
+# With -t calls are told when they have ended.
+inject_bg -p "$VICTIM" -f 'off_*' --off-cpu --json -t 500us
+all_of_it
+inject_end
+removed
+cp trace.out late.json
+truth late.json
+
 for verb in hist top; do
 	inject_bg $verb -p "$VICTIM" -f 'off_*' --off-cpu --json
 	all_of_it

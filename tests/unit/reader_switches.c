@@ -48,6 +48,15 @@ static void call(uint32_t i, unsigned int kind, uint64_t func, uint64_t t)
 	world_put(&w, i, kind, func, t * STEP);
 }
 
+/* It is told at `t` that it began earlier. */
+static void begun(uint32_t i, uint64_t func, uint64_t since, uint64_t t)
+{
+	w.cur[i][1] = func << 2;
+	w.cur[i][2] = (w.base + since * STEP) << REC_TIME_SHIFT;
+	w.cur[i][0] = world_word(&w, REC_EXT, EXT_BEGUN | 2 << 6, t * STEP);
+	w.cur[i] += 3;
+}
+
 /* Threads 1, 2 ... have rings 0, 1 ... */
 static void begin(uint32_t nrings)
 {
@@ -192,6 +201,37 @@ static void test_gap(void)
 	SETTLE(80, "");
 }
 
+/* Calls that are told when they have ended, or hang: what is told of their thread begins with
+ * them. */
+static void test_begun(void)
+{
+	begin(2);
+	w.reader->sides = (const uint8_t *)&w;
+	w.reader->next_pending = UINT64_MAX;
+	kernel(1, SWITCH_OFF, 5);
+	kernel(1, SWITCH_ON, 10);
+	DRAIN("");
+	kernel(1, SWITCH_PREEMPTED, 20);
+	kernel(1, SWITCH_ON, 30);
+	kernel(1, SWITCH_OFF, 40);
+	kernel(1, SWITCH_ON, 50);
+	DRAIN("");
+	begun(0, ACCEPT, 15, 60);
+	call(0, REC_EXIT, ACCEPT, 61);
+	DRAIN("1on15 1put20 1on30 1off40 1on50 1+60 1-61");
+	/* By then it may wait. */
+	kernel(1, SWITCH_OFF, 70);
+	begun(0, READ, 65, 80);
+	kernel(1, SWITCH_ON, 90);
+	call(0, REC_EXIT, READ, 100);
+	DRAIN("1off70 1+80 1on90 1-100");
+	/* The same of one that has said nothing. */
+	kernel(2, SWITCH_OFF, 70);
+	begun(1, READ, 65, 80);
+	DRAIN("2on65 2off70 2+80");
+	SETTLE(110, "");
+}
+
 /* Events of which it may be that a part alone was opened: of a thread that nothing was known of. */
 static void test_partial(void)
 {
@@ -227,6 +267,7 @@ int main(void)
 	test_late();
 	test_loss();
 	test_gap();
+	test_begun();
 	test_partial();
 	return failures != 0;
 }

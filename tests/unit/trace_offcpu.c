@@ -196,6 +196,43 @@ static void test_bounds(void)
 	end("bounds", 700, "outer 70=10+60(0)\ninner 70=0+70(0)\nouter 70=0+70(0)\n");
 }
 
+/* A call that is told late: when it began its thread was on, or off, or not known. */
+static void test_late(void)
+{
+	const struct event late[] = {
+		{ .tsc = 500, .begin = 150, .func = OUTER, .pid = 1, .tid = 1, .thread = 1 },
+		{ .tsc = 510, .begin = 320, .func = INNER, .pid = 1, .tid = 1, .thread = 1 },
+		{ .tsc = 600, .begin = 90, .func = OUTER, .pid = 1, .tid = 1, .thread = 1 },
+	};
+
+	begin(NO_COST, false);
+	give(1, EVENT_ON, 0, 100);
+	give(1, EVENT_OFF, 0, 200);
+	give(1, EVENT_ON, 0, 300);
+	give(1, EVENT_PREEMPTED, 0, 310);
+	give(1, EVENT_ON, 0, 330);
+	CHECK_EQ(frames_event(frames, &late[0]), 0);
+	CHECK_EQ(frames_event(frames, &late[1]), 0);
+	give(1, EVENT_EXIT, INNER, 520);
+	give(1, EVENT_EXIT, OUTER, 550);
+	CHECK_EQ(frames_event(frames, &late[2]), 0);
+	give(1, EVENT_EXIT, OUTER, 610);
+	end("late", 700, "inner 200=190+10(10)\nouter 400=280+120(20)\nouter 520=?\n");
+
+	/* More than is kept. */
+	begin(NO_COST, false);
+	give(1, EVENT_ON, 0, 1);
+	for (uint64_t i = 0; i < 20000; i++)
+		give(1, i % 2 ? EVENT_ON : EVENT_OFF, 0, 10 * (i + 1));
+	struct event e = { .tsc = 200001, .begin = 50, .thread = 1, .tid = 1, .pid = 1 };
+	CHECK_EQ(frames_event(frames, &e), 0);
+	e.begin = 190005;
+	CHECK_EQ(frames_event(frames, &e), 0);
+	give(1, EVENT_EXIT, OUTER, 200005);
+	give(1, EVENT_EXIT, OUTER, 200006);
+	end("kept", 300000, "outer 10000=5000+5000(0)\nouter 199956=?\n");
+}
+
 static void test_spans(void)
 {
 	begin(NO_COST, true);
@@ -218,6 +255,7 @@ int main(void)
 	test_lost();
 	test_ends();
 	test_bounds();
+	test_late();
 	test_spans();
 	return failures != 0;
 }

@@ -151,8 +151,7 @@ static struct frame *frames_push_call(struct frames *f, struct stack_frames *s,
 	frame->tid = e->tid;
 	frame->begin = begin;
 	frame->began = true;
-	frame->off = begin == e->tsc ? offcpu_at(&f->off, e->thread, begin) :
-		(struct offcpu_times){ .since = OFFCPU_UNKNOWN };
+	frame->off = offcpu_at(&f->off, e->thread, begin);
 	frame->capture = keep_said(f, e->ncapture ? e->capture : NULL, e->ncapture);
 	frame->ncapture = frame->capture ? e->ncapture : 0;
 	frame->callers = keep_said(f, e->callers, e->ncallers * sizeof(*e->callers));

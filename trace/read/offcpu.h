@@ -33,6 +33,7 @@ struct offcpu {
 	struct offcpu_thread *buckets[256];
 	struct offcpu_thread *last;	/* the one used last */
 	size_t n;
+	size_t kept;		/* switches, of all threads */
 };
 
 static inline bool event_is_switch(const struct event *e)
@@ -42,7 +43,8 @@ static inline bool event_is_switch(const struct event *e)
 
 /* One of those; true: a span has ended with it. Without memory less is known. */
 bool offcpu_event(struct offcpu *, const struct event *, struct offcpu_span *ret);
-/* At a moment not before its last event. */
+/* At a moment, which may lie behind: calls are told late where -t leaves others out in the
+ * process. So some thousands of the last switches of each thread are kept. */
 struct offcpu_times offcpu_at(struct offcpu *, uint32_t thread, uint64_t tsc);
 /* The thread has ended: nothing is known of it any more. */
 void offcpu_forget(struct offcpu *, uint32_t thread);
