@@ -64,7 +64,10 @@ struct value {
 	bool gone;		/* nothing is known of it but its type */
 	bool at_exit;		/* read at the exit */
 	uint8_t param;		/* READS_RESULT: the result */
+	bool counted;		/* `pointer` is bytes of it, no pointer: `span` of them, if there
+				 * are so many */
 	struct read_bytes pointer;
+	struct read_op only;	/* if_mask is not 0: it is there only if its condition holds */
 	int64_t at;		/* in the parameter, or from where the pointer leads */
 	uint16_t span;		/* bytes that are there, of what a pointer leads to, if they are
 				 * few */

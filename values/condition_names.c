@@ -7,7 +7,10 @@
 
 #include "values/condition_build.h"
 
-enum { SPAN_MOST = 64 };
+enum {
+	SPAN_MOST = 64,		/* bytes behind a pointer that are read at once */
+	COUNTED_MOST = 256,	/* of elements */
+};
 
 static const struct type *type_at(const struct building *b, uint32_t type)
 {
@@ -111,6 +114,26 @@ static int take_pointer(struct building *b, size_t column, const struct value *v
 	return names_bytes(b, column, &pointer, 8, ret);
 }
 
+/* The value that may be there. Of one within another it cannot be asked for both. */
+static int take_optional(struct building *b, size_t column, struct value *v)
+{
+	const struct type *t = type_at(b, v->type);
+	struct value flag = *v;
+	struct read_bytes is;
+	int err;
+
+	if (v->only.if_mask || v->counted)
+		return build_wrong(b, column, -ENOENT, "this is too deep within what may be there");
+	flag.at += t->length_at;
+	err = v->gone ? 0 : names_bytes(b, column, &flag, 1, &is);
+	if (!err && !v->gone)
+		v->only = (struct read_op){ .if_index = is.op, .if_at = is.at, .if_mask = 1,
+					    .if_value = 1 };
+	v->type = t->of;
+	v->at += t->pointer_at;
+	return err;
+}
+
 int names_behind(struct building *b, size_t column, struct value *v)
 {
 	const struct type *t = type_at(b, v->type);
@@ -118,6 +141,8 @@ int names_behind(struct building *b, size_t column, struct value *v)
 	bool owner = t->shape == SHAPE_OWNER;
 	int err;
 
+	if (t->shape == SHAPE_OPTIONAL)
+		return take_optional(b, column, v);
 	if (!owner && (t->shape || (t->kind != TYPE_POINTER && t->kind != TYPE_REFERENCE)))
 		return build_wrong(b, column, -EINVAL, "this is no pointer");
 	err = v->gone ? 0 : take_pointer(b, column, v, owner ? t->pointer_at : 0, &pointer);
@@ -200,7 +225,8 @@ static bool has_members(const struct type *t)
 
 static bool leads(const struct type *t)
 {
-	return t->shape ? t->shape == SHAPE_OWNER : t->kind == TYPE_POINTER;
+	return t->shape ? t->shape == SHAPE_OWNER || t->shape == SHAPE_OPTIONAL :
+		t->kind == TYPE_POINTER;
 }
 
 /* `.` and `->` are the same, for not all languages have both. */
@@ -231,6 +257,41 @@ static int take_member(struct building *b, const struct node *n, struct value *v
 			   l.n ? l.text : "none that is known");
 }
 
+static bool is_counted(const struct type *t)
+{
+	return t->shape == SHAPE_SPAN || t->shape == SHAPE_VECTOR;
+}
+
+/* An element of a vector or slice: those before it are read, too, as many as there are. */
+static int take_counted(struct building *b, const struct node *n, int64_t index, struct value *v)
+{
+	const struct type *t = type_at(b, v->type);
+	uint64_t size = type_at(b, t->of)->size;
+	struct read_op op = { .source = READ_MEMORY, .length_size = 8, .unit = (uint16_t)size,
+			      .flags = t->shape == SHAPE_VECTOR ? READ_TO_END : 0 };
+	struct read_bytes pointer, length;
+	int err;
+
+	if (!size || size > COUNTED_MOST || index < 0 || index >= (int64_t)(COUNTED_MOST / size))
+		return build_wrong(b, n->column, -ENOENT, "this element is not read: the first %d "
+				   "bytes are", COUNTED_MOST);
+	err = v->gone ? 0 : take_pointer(b, n->column, v, t->pointer_at, &pointer);
+	err = err || v->gone ? err : take_pointer(b, n->column, v, t->length_at, &length);
+	if (!err && !v->gone) {
+		op.index = pointer.op;
+		op.pointer_at = pointer.at;
+		op.length_index = length.op;
+		op.length_at = length.at;
+		op.cap = (uint16_t)((uint64_t)(index + 1) * size);
+		op = names_op(v, v->at_exit || pointer.at_exit, op);
+		err = names_get(b, n->column, &op, &pointer);
+	}
+	if (!err)
+		*v = (struct value){ .type = t->of, .gone = v->gone, .param = v->param,
+				     .counted = true, .pointer = pointer, .span = op.cap };
+	return err;
+}
+
 static int take_element(struct building *b, const struct node *n, struct value *v)
 {
 	const struct type *t = type_at(b, v->type);
@@ -242,7 +303,9 @@ static int take_element(struct building *b, const struct node *n, struct value *
 			return build_wrong(b, n->column, -ENOENT, "no element %lld: there are %u",
 					   (long long)index, t->n);
 		v->type = t->of;
-	} else if (leads(t)) {
+	} else if (is_counted(t)) {
+		err = take_counted(b, n, index, v);
+	} else if (leads(t) && t->shape != SHAPE_OPTIONAL) {
 		err = names_behind(b, n->column, v);
 	} else {
 		err = build_wrong(b, n->column, -EINVAL, "this has no elements");
@@ -378,6 +441,12 @@ struct read_op names_op(const struct value *v, bool at_exit, struct read_op op)
 	/* In no text: whatever is printed has operations of its own. */
 	op.role = READ_LENGTH;
 	op.param = v->param;
+	if (v->only.if_mask && !op.if_mask) {
+		op.if_index = v->only.if_index;
+		op.if_at = v->only.if_at;
+		op.if_mask = v->only.if_mask;
+		op.if_value = v->only.if_value;
+	}
 	op.flags |= at_exit ? READ_AT_EXIT : 0;
 	op.unit = MAX(op.unit, 1);
 	if (!op.if_mask)
@@ -454,6 +523,12 @@ static int pointed_bytes(struct building *b, size_t column, const struct value *
 int names_bytes(struct building *b, size_t column, const struct value *v, uint32_t size,
 		struct read_bytes *ret)
 {
+	if (v->counted) {
+		*ret = v->pointer;
+		ret->at += (uint16_t)v->at;
+		return v->at >= 0 && v->at + size <= v->span ? 0 :
+			build_wrong(b, column, -ENOENT, "this is not within an element");
+	}
 	if (!v->own)
 		return memory_bytes(b, column, v, size, ret);
 	return param_at(b, v->param)->place.kind == PLACE_POINTED ?

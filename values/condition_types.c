@@ -36,6 +36,10 @@ static bool is_text_shape(const struct type *t)
 
 static const char *describe(const struct type *t)
 {
+	if (t->shape == SHAPE_OPTIONAL)
+		return "a value that may not be there: * is before what is compared";
+	if (t->shape == SHAPE_SPAN || t->shape == SHAPE_VECTOR)
+		return "a list: its elements are compared";
 	switch (t->kind) {
 	case TYPE_STRUCT:
 		return "a structure: its members are compared";

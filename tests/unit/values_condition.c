@@ -92,6 +92,8 @@ static void of_facts(void)
 	passes("comm == \"redis\" && comm != \"redi\" && \"redis\" == comm");
 	fails("comm == \"redis2\"");
 	passes("caller == \"net_*\" && caller == 0x1100");
+	facts.caller = 0x1101;
+	fails("caller == \"net_*\"");
 	facts.caller = 0x1000;
 	fails("caller == \"net_*\"");
 	passes("caller != \"net_*\"");
@@ -138,6 +140,13 @@ static void floats(void)
 	passes("c != c && !(c < 1)");
 	passes("d > 0 && d < 1e-44 && d");
 	passes("x > 1e308 && x > a");
+	/* Its leading one is missing: no number. Then the smallest ones: with it, and without. */
+	memcpy(world + 0x108, "\0\0\0\0\0\0\0\x40\xff\x3f", 10);
+	fails("x > 0 || x < 1 || x == x");
+	memcpy(world + 0x108, "\0\0\0\0\0\0\0\x80\0\0", 10);
+	passes("x > 0 && x < 1e-320 && -1 < x");
+	memcpy(world + 0x108, "\1\0\0\0\0\0\0\0\0\x80", 10);
+	passes("x < 0 && x > -1e-320");
 	expect("retval == -2.25 || retval != retval", VERDICT_OPEN, 0, VERDICT_FAILS);
 }
 

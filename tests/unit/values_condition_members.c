@@ -169,8 +169,8 @@ static uint32_t text_class(uint8_t shape, uint64_t size, uint32_t pointer_at, ui
 
 static void classes(void)
 {
-	struct type outer = { .kind = TYPE_STRUCT, .size = 88, .align = 8 };
-	uint32_t owner, inner, reference, text, cow, other, view;
+	struct type outer = { .kind = TYPE_STRUCT, .size = 120, .align = 8 };
+	uint32_t owner, inner, reference, text, cow, other, view, vector, optional;
 
 	begin_signature();
 	text = text_class(SHAPE_TEXT, 32, 0, 8);
@@ -178,6 +178,10 @@ static void classes(void)
 				    .of = t_int });
 	inner = type((struct type){ .kind = TYPE_STRUCT, .shape = SHAPE_INNER, .size = 8,
 				    .of = t_int, .pointer_at = 4 });
+	vector = type((struct type){ .kind = TYPE_STRUCT, .shape = SHAPE_VECTOR, .size = 24,
+				     .of = t_int, .length_at = 8 });
+	optional = type((struct type){ .kind = TYPE_STRUCT, .shape = SHAPE_OPTIONAL, .size = 8,
+				       .of = t_int, .length_at = 4 });
 	cow = text_class(SHAPE_TEXT_COW, 8, 0, 0);
 	other = text_class(SHAPE_TEXT_LIBCXX, 24, 16, 8);
 	view = text_class(SHAPE_TEXT, 16, 0, 8);
@@ -186,6 +190,8 @@ static void classes(void)
 	member(&outer, "other", other, 40);
 	member(&outer, "owner", owner, 64);
 	member(&outer, "inner", inner, 72);
+	member(&outer, "vector", vector, 88);
+	member(&outer, "optional", optional, 112);
 	reference = type((struct type){ .kind = TYPE_REFERENCE, .size = 8, .of = type(outer) });
 	param("o", reference);
 	param("i", type((struct type){ .kind = TYPE_REFERENCE, .size = 8, .of = t_int }));
@@ -213,6 +219,16 @@ static void classes(void)
 	passes("o.other == \"short.\" && !(o.other == \"short\") && o.other != \"short..\"");
 	passes("view == \"view\" && str(view, 1) == \"v\"");
 	passes("o.owner != NULL && *o.owner == 11 && i == 11 && o.inner == 9 && i > o.inner");
+	put(0x158, BASE + 0x500, 8);
+	put(0x160, BASE + 0x50c, 8);
+	put(0x500, 1, 4);
+	put(0x508, 3, 8);
+	put(0x170, 7 | 1ull << 32, 8);
+	passes("o.vector[0] == 1 && o.vector[1] == 0 && o.vector[2] == 3");
+	unknown("o.vector[3] == 0");
+	passes("*o.optional == 7 && *o.optional < 8");
+	put(0x174, 0, 1);
+	unknown("*o.optional == 7");
 	/* A long one. */
 	put(0x128, 1, 8);
 	put(0x130, 8, 8);
@@ -229,7 +245,34 @@ static void classes(void)
 	unknown("view == \"\"");
 	regs.general[RDI] = 0;
 	unknown("o.text == \"\"");
+	wrong("o.vector[64]", -ENOENT, 8, "this element is not read: the first 256 bytes are");
+	wrong("o.vector", -EINVAL, 2, "this is a list: its elements are compared");
+	wrong("o.optional == 1", -EINVAL, 2,
+	      "this is a value that may not be there: * is before what is compared");
 	wrong("str(view, i) == \"a\"", -EINVAL, 13, "this string has a length of its own");
+}
+
+/* One that is as long as what was read of another one, which goes on. */
+static void beginnings(void)
+{
+	struct type t = { .kind = TYPE_STRUCT, .size = 72, .align = 8 };
+	uint32_t array;
+
+	begin_signature();
+	array = type((struct type){ .kind = TYPE_ARRAY, .size = 64, .of = t_char, .n = 64 });
+	member(&t, "a", array, 0);
+	member(&t, "p", t_text, 64);
+	param("v", pointer_to(type(t)));
+	places_settle(&sig);
+	memset(world, 0, SIZE);
+	memset(world + 0x100, 'x', 64);
+	put(0x140, BASE + 0x200, 8);
+	memset(world + 0x200, 'x', 65);
+	regs.general[RDI] = BASE + 0x100;
+	passes("v->a != str(v->p) && str(v->p) != v->a");
+	fails("v->a == v->p || v->p == v->a");
+	world[0x240] = 0;
+	passes("v->a == v->p && v->p == v->a");
 }
 
 /* ---- places -------------------------------------------------------------- */
@@ -353,6 +396,7 @@ int main(void)
 {
 	members();
 	classes();
+	beginnings();
 	places();
 	room();
 	depths();
