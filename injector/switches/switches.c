@@ -261,3 +261,13 @@ size_t switches_threads(const struct switches *s, const pid_t **ret)
 	*ret = s->tids;
 	return s->ntids;
 }
+
+uint64_t switches_gaps(const struct switches *s)
+{
+	return s->gaps;
+}
+
+bool switches_blind(const struct switches *s)
+{
+	return s->blind;
+}

@@ -42,5 +42,9 @@ size_t switches_threads(const struct switches *, const pid_t **ret);
 /* Append what there is by now, in order of time, to a vector (vec_push). What a thread has done
  * by now, of that its switches are there. 0 or -ENOMEM. */
 int switches_take(struct switches *, struct thread_switch **v, size_t *n, size_t *cap);
+/* How often have some been missing? And has a processor come or gone, from when on nothing is
+ * known? */
+uint64_t switches_gaps(const struct switches *);
+bool switches_blind(const struct switches *);
 
 #endif

@@ -28,6 +28,7 @@ struct switches {
 	char online[256];	/* the processors, as the kernel lists them */
 	int online_fd;
 	bool blind;		/* others came: what is written there is not seen */
+	uint64_t gaps;
 	bool inherit_thread;	/* the kernel knows it */
 	/* The counter and the clock of the events, at the begin, before, and when they were
 	 * looked at last. */

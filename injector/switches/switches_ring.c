@@ -89,6 +89,7 @@ static uint64_t ticks_of(const struct switches *s, uint64_t ns)
 
 static int push_gap(struct taking *t, uint64_t from, uint64_t to)
 {
+	t->s->gaps++;
 	return push(t, &(struct thread_switch){ .tsc = from, .kind = SWITCH_GAP }) ?:
 	       push(t, &(struct thread_switch){ .tsc = MAX(to, from + 1), .kind = SWITCH_GAP_END });
 }

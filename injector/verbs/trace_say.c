@@ -90,8 +90,24 @@ void trace_say_banner(const struct trace *t)
 		say_hint("paused %.1f ms; Ctrl-C removes the probes", (double)t->pause / 1e6);
 }
 
+static void say_unknown_waits(const struct trace *t)
+{
+	if (!t->off_cpu || !t->switches)
+		return;
+	uint64_t gaps = switches_gaps(t->switches);
+
+	if (gaps)
+		say_hint("%llu time%s the kernel had more switches of threads than it keeps until "
+			 "they are read: of calls at these times cpu and wait are not known",
+			 (unsigned long long)gaps, gaps == 1 ? "" : "s");
+	if (switches_blind(t->switches))
+		say_hint("a processor has come or gone meanwhile: of calls from then on cpu and wait "
+			 "are not known");
+}
+
 void trace_say_disturbed(const struct trace *t)
 {
+	say_unknown_waits(t);
 	if (t->inf.map.s && t->inf.map.s->given_up)
 		say_hint("since a process was about to set a seccomp filter, or to handle its page "
 			 "faults or system calls itself, what its arguments point to was not read");

@@ -229,6 +229,7 @@ for i in 1 2 3 4 5; do
 done
 inject_end
 removed
+has_line ' the kernel had more switches of threads than it keeps' trace.err || die "it is not said"
 # What is told is right: those that slept have waited.
 status 0 "$INJECT" replay --json storm.data
 jq -es 'map(select(.type == "call")) | length == 71 and
