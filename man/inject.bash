@@ -36,7 +36,8 @@ _inject_options() {
 			--no-color -h --help -V --version
 		;;
 	record)
-		echo -p --pid -f --function -N --exclude --usdt --at --inlined -n --calls -d --duration \
+		echo -p --pid -f --function -N --exclude --usdt --at --inlined -t --min-duration \
+			-D --depth -n --calls -d --duration \
 			--tid -o --output -m --buffer -a --args -A --arg -s --string --deep \
 			--stack --entry-only --trap --off-cpu --max-pause \
 			--max-overhead --log --max-size --min-free --rotate --compress --follow-exec --follow-fork \

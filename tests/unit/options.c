@@ -150,7 +150,6 @@ static const struct {
 	{ "export --to png", "the format is chrome, ctf" },
 	{ "report --sort name", "sort by total" },
 	{ "record -p 1", "give -f 'GLOB'" },
-	{ "record -p 1 -f x -t 1ms", "record takes no -t" },
 	{ "record -p 1 -f x --json", "record takes no --json" },
 	{ "record -p 1 -f x --max-size 1", "at least 1M" },
 	{ "record -p 1 -f x --max-size x", "wants a size" },
