@@ -248,6 +248,8 @@ struct arch {
 	bool block_at_tp;	/* a C library's control block of a thread begins where the
 				 * thread pointer points, with its own address; else it ends
 				 * there */
+	bool walks_moved;	/* where a runtime leaves little stack there is room for a walk
+				 * up the stack (tools/payload-check.sh) */
 	bool keeps_landing;	/* a landing pad is enforced: an entry's jump
 				 * stands behind it, never on it */
 

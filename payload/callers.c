@@ -46,7 +46,8 @@ struct walking {
 	const struct session *s;
 	const struct thread *t;
 	struct walk *w;
-	uint64_t sp;		/* of the call */
+	uint64_t sp, end;	/* of the call, and up to where its stack is mapped for certain;
+				 * 0: not known */
 	uint32_t copies, signals;
 	struct standing at;
 };
@@ -178,7 +179,7 @@ static bool load(struct walking *w, uint64_t at, uint64_t *ret)
 {
 	if (at % sizeof(*ret) || at > 1ull << CALLERS_ADDRESS_BITS)
 		return stop(w, CALLERS_ODD);
-	if (values_is_there(w->s, w->sp, at, sizeof(*ret))) {
+	if (values_is_there(w->s, w->sp, at, sizeof(*ret)) || (at >= w->sp && at < w->end)) {
 		*ret = *(const uint64_t *)at;
 		return true;
 	}
@@ -330,20 +331,29 @@ static void walk(struct walking *w, bool more)
 		w->w->cut = CALLERS_FULL;
 }
 
-unsigned int callers_take(const struct session *s, const struct thread *t, uint64_t func,
-			  uint64_t sp, const uint64_t *held)
+unsigned int callers_take_moved(const struct session *s, const struct thread *t, uint64_t func,
+				uint64_t sp, const uint64_t *held, uint64_t end)
 {
 	uint8_t of = s->callers_size ? whose(s, func) : CALLERS_NONE;
-	struct walking w = { .s = s, .t = t, .sp = sp, .at.sp = sp, .at.exact = true };
+	struct walking w;
 
 	if (of == CALLERS_NONE)
 		return 0;
+	/* (One by one: to clear it all may be a call of a library.) */
+	w.s = s;
+	w.t = t;
 	w.w = walk_of(s, t);
 	w.w->n = 0;
 	w.w->lo = w.w->hi = 0;
+	w.sp = w.at.sp = sp;
+	w.end = end & ~7ull;
+	w.copies = w.signals = 0;
+	w.at.pc = 0;
+	w.at.exact = true;
+	w.at.fp_gone = false;
 	w.at.fp = cpu_frame_pointer(held);
 	w.at.link = cpu_link(held);
-	if (of == CALLERS_ENTRY) {
+	if (of != CALLERS_PLACE) {
 		walk(&w, step_entry(&w, cpu_stack(held)));
 	} else {
 		w.at.pc = unwind_place(s, cpu_way_back(held));
@@ -351,6 +361,19 @@ unsigned int callers_take(const struct session *s, const struct thread *t, uint6
 		walk(&w, step(&w));
 	}
 	return 2 + w.w->n;
+}
+
+unsigned int callers_take(const struct session *s, const struct thread *t, uint64_t func,
+			  uint64_t sp, const uint64_t *held)
+{
+	return callers_take_moved(s, t, func, sp, held, 0);
+}
+
+bool callers_moved(uint64_t func)
+{
+	const struct session *s = observe(&payload_session);
+
+	return s && s->callers_size && whose(s, func) == CALLERS_MOVED;
 }
 
 /* Where the thread has outlived a session, another's memory may be where its own was. */

@@ -33,6 +33,7 @@ enum callers_of {
 	CALLERS_NONE = 0,
 	CALLERS_ENTRY = 1,	/* of a function that begins, or ends: its own frame is not there */
 	CALLERS_PLACE = 2,	/* of a place within one */
+	CALLERS_MOVED = 3,	/* as ENTRY, on a stack that a language's runtime moves */
 };
 
 /* Why are there no more? In recordings, too. */

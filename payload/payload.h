@@ -212,7 +212,8 @@ void sieve_settle(struct thread *, uint64_t offset, uint64_t func, uint64_t sp);
  * every one that is recorded. */
 bool sieve_takes_long(const struct session *, const struct thread *, uint64_t sp, uint64_t now);
 /* It passes: its begin is recorded, and before that those of calls around it that do. */
-void sieve_pass(struct session *, struct thread *, uint64_t sp, uint64_t now);
+void sieve_pass(struct session *, struct thread *, uint64_t sp, uint64_t now,
+		unsigned int callers);
 
 /* timing.c. Where calls are not timed, and of a thread that times none, all but the first
  * do nothing; but sides there are where calls are sifted, too. */
@@ -319,6 +320,11 @@ size_t values_ask(const struct session *, const struct thread *, uint64_t at, vo
  * callers are not asked for. */
 unsigned int callers_take(const struct session *, const struct thread *, uint64_t func,
 			  uint64_t sp, const uint64_t *held);
+/* The same on the stack of a goroutine, which is there up to its end. */
+unsigned int callers_take_moved(const struct session *, const struct thread *, uint64_t func,
+				uint64_t sp, const uint64_t *held, uint64_t end);
+/* Is that the function of a goroutine, whose callers are asked for? */
+bool callers_moved(uint64_t func);
 void callers_put(const struct session *, struct thread *, uint64_t func, unsigned int words);
 
 /* vectors.S: the vector registers that arguments and results are in; those of the x87, by way of

@@ -59,8 +59,10 @@ static bool is_ripe(const struct session *s, const struct thread *t, uint64_t of
 		!values_decides(s, side->func >> SIDE_OWNER_BITS);
 }
 
-/* Record the begin of a call that is open; its frame says so then, or that it is lost. */
-static void record_begin(struct session *s, struct thread *t, uint64_t offset)
+/* Record the begin of a call that is open, with its callers, which take so many words; its frame
+ * says so then, or that it is lost. */
+static void record_begin(struct session *s, struct thread *t, uint64_t offset,
+			 unsigned int callers)
 {
 	uint64_t sp = frame_sp(*frames_at(t, offset)), *p;
 	const struct side *side = own_side(t, offset);
@@ -68,11 +70,13 @@ static void record_begin(struct session *s, struct thread *t, uint64_t offset)
 	const struct held *held = values_held(s, t, side->inner, sp, func);
 	unsigned int words = values_words(held);
 
-	if (!ring_room(s, t, words + 3)) {
+	if (!ring_room(s, t, callers + words + 3)) {
 		ring_lose(t, WHAT_ENTRY);
 		*frames_at(t, offset) = sp - FRAME_LOST;
 		return;
 	}
+	if (callers)
+		callers_put(s, t, func, callers);
 	if (words)
 		values_put(t, func, held->bytes, held->n);
 	p = ring_take(t, 3);
@@ -82,14 +86,14 @@ static void record_begin(struct session *s, struct thread *t, uint64_t offset)
 	*frames_at(t, offset) = sp;
 }
 
-/* Those of the current stack that are ripe. */
-static void record_ripe(struct session *s, struct thread *t, uint64_t now)
+/* Those of the current stack that are ripe; callers are of the innermost call. */
+static void record_ripe(struct session *s, struct thread *t, uint64_t now, unsigned int callers)
 {
 	uint64_t at;
 
 	for (at = frames_start(t) + 8; at <= t->top; at += 8)
 		if (is_ripe(s, t, at, now))
-			record_begin(s, t, at);
+			record_begin(s, t, at, at == t->top ? callers : 0);
 }
 
 /* A call that is left was the shorter the further in it is. */
@@ -99,7 +103,7 @@ void sieve_left(struct session *s, struct thread *t, uint64_t sp, enum what what
 
 	for (; at <= t->top; at += 8)
 		if (is_ripe(s, t, at, now)) {
-			record_ripe(s, t, now);
+			record_ripe(s, t, now, 0);
 			return;
 		}
 }
@@ -147,9 +151,10 @@ bool sieve_takes_long(const struct session *s, const struct thread *t, uint64_t 
 }
 
 /* What ends now has passed, whatever else was asked of it. */
-void sieve_pass(struct session *s, struct thread *t, uint64_t sp, uint64_t now)
+void sieve_pass(struct session *s, struct thread *t, uint64_t sp, uint64_t now,
+		unsigned int callers)
 {
-	record_ripe(s, t, now);
+	record_ripe(s, t, now, callers);
 	if (*frames_at(t, t->top) == sp - FRAME_PENDING && own_side(t, t->top))
-		record_begin(s, t, t->top);
+		record_begin(s, t, t->top, callers);
 }

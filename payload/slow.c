@@ -218,7 +218,8 @@ TWICE void sift_exit(struct slow *w, uint64_t word, uint64_t sp, const uint64_t 
 
 	if (frame_sp(*frames_at(t, t->top)) != sp || !sieve_takes_long(w->s, t, sp, now))
 		return;
-	sieve_pass(w->s, t, sp, now);
+	sieve_pass(w->s, t, sp, now,
+		   held ? callers_take(w->s, t, word >> REC_FUNC_SHIFT, sp, held) : 0);
 	if (*frames_at(t, t->top) == sp && slow_room(w, word, sp, WHAT_EXIT, 1, held))
 		ring_put_at(t, word, now);
 	else
@@ -338,18 +339,6 @@ void payload_slow_mark(uint64_t word, uint64_t sp)
 	record_mark(&w, word, sp, 0, 0);
 }
 
-void payload_values_entry(uint64_t word, uint64_t sp, const uint64_t *held)
-{
-	uint64_t lowered = word >> REC_LATE_SHIFT & REC_LOWERED_MASK;
-	struct slow w;
-
-	word -= lowered << REC_LATE_SHIFT;
-	if ((word & 3) == REC_ENTRY)
-		record_entry(&w, word, sp + lowered * 8, held);
-	else
-		record_mark(&w, word, sp, lowered * 8, held);
-}
-
 /* What a function returns that ends with a jump to another one is not there yet. */
 void payload_values_exit(uint64_t word, uint64_t sp, const uint64_t *held)
 {
@@ -359,21 +348,49 @@ void payload_values_exit(uint64_t word, uint64_t sp, const uint64_t *held)
 	record_exit(&w, word & ~tail, sp, word & tail ? 0 : held);
 }
 
-void payload_slow_goroutine(uint64_t word, uint64_t sp, const struct goroutine *g)
+TWICE void record_goroutine(struct slow *w, uint64_t word, uint64_t sp, const struct goroutine *g,
+			    const uint64_t *held)
 {
 	enum what what = (word & 3) == REC_EXIT ? WHAT_EXIT : WHAT_ENTRY;
+	uint64_t func = word >> REC_FUNC_SHIFT;
+	unsigned int callers;
+
+	if (!slow_enter(w, word, sp, what))
+		return;
+	stacks_goroutine(w->t, g);
+	callers = held ? callers_take_moved(w->s, w->t, func, sp, held, g->hi) : 0;
+	if (!ring_room(w->s, w->t, 2 + callers)) {
+		ring_lose(w->t, what);
+	} else {
+		if (callers)
+			callers_put(w->s, w->t, func, callers);
+		if ((word & 3) == REC_NONE)
+			ring_put_ext(w->t, EXT_MARK, func);
+		else
+			ring_put_deep(w->t, word, g->hi - sp);
+	}
+	slow_leave(w->t);
+}
+
+void payload_slow_goroutine(uint64_t word, uint64_t sp, const struct goroutine *g)
+{
 	struct slow w;
 
-	if (!slow_enter(&w, word, sp, what))
-		return;
-	stacks_goroutine(w.t, g);
-	if (!ring_room(w.s, w.t, 2))
-		ring_lose(w.t, what);
-	else if ((word & 3) == REC_NONE)
-		ring_put_ext(w.t, EXT_MARK, word >> REC_FUNC_SHIFT);
+	record_goroutine(&w, word, sp, g, 0);
+}
+
+void payload_values_entry(uint64_t word, uint64_t sp, const uint64_t *held)
+{
+	uint64_t lowered = word >> REC_LATE_SHIFT & REC_LOWERED_MASK;
+	struct slow w;
+
+	word -= lowered << REC_LATE_SHIFT;
+	if (callers_moved(word >> REC_FUNC_SHIFT))
+		record_goroutine(&w, word, sp + lowered * 8, cpu_goroutine(held), held);
+	else if ((word & 3) == REC_ENTRY)
+		record_entry(&w, word, sp + lowered * 8, held);
 	else
-		ring_put_deep(w.t, word, g->hi - sp);
-	slow_leave(w.t);
+		record_mark(&w, word, sp, lowered * 8, held);
 }
 
 /* Where calls are timed they are known since the claim. */

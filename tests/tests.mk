@@ -110,7 +110,7 @@ KINDS := $(foreach k,$(patsubst KIND_%,%,$(filter-out KIND_VICTIMS, \
 # they are to look like any program. -rdynamic keeps their names in .dynsym, so that
 # the stripped copy has them too.
 GO := $(firstword $(shell command -v go) $(wildcard /usr/lib/go-*/bin/go))
-GO_VICTIMS := goroutines go_http
+GO_VICTIMS := goroutines go_http go_callers
 # Without C, so without any C library; with no symbols; and mapped by a loader.
 GO_ALONE := $(foreach k,static stripped,$(GO_VICTIMS:%=%_$k)) goroutines_pie
 GO_ALL := $(if $(CROSS),,$(GO_VICTIMS)) $(GO_ALONE)

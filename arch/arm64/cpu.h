@@ -171,6 +171,12 @@ static inline uint64_t cpu_frame_pointer(const uint64_t *held)
 	return held[10];
 }
 
+/* Go's register for its g: x28. */
+static inline const void *cpu_goroutine(const uint64_t *held)
+{
+	return (const void *)held[9];
+}
+
 static inline uint64_t cpu_way_back(const uint64_t *held)
 {
 	return held[11];

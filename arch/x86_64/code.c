@@ -498,6 +498,7 @@ const struct arch arch_x86_64 = {
 	.pun_set = x86_pun_set,
 	.pun = x86_pun,
 	.skip_unless = x86_skip_unless,
+	.walks_moved = true,
 	.record = x86_record,
 	.returns = x86_returns,
 	.goal = x86_goal,

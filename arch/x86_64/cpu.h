@@ -130,6 +130,12 @@ static inline uint64_t cpu_frame_pointer(const uint64_t *held)
 	return held[0];
 }
 
+/* Go's register for its g: %r14. */
+static inline const void *cpu_goroutine(const uint64_t *held)
+{
+	return (const void *)held[3];
+}
+
 static inline uint64_t cpu_way_back(const uint64_t *held)
 {
 	return held[14];

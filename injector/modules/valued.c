@@ -157,7 +157,9 @@ void valued_choose_callers(struct selection *sel)
 		for (size_t j = 0; j < sel->v[i].n; j++) {
 			struct placed_probe *p = &sel->v[i].probes[j];
 
-			p->callers = !p->refusal && p->planned->routines == ROUTINES_C;
+			p->callers = !p->refusal && (p->planned->routines == ROUTINES_C ||
+				     (p->planned->routines == ROUTINES_MOVED &&
+				      arch_host()->walks_moved));
 		}
 }
 

@@ -325,6 +325,13 @@ static int add_site(struct placing *p, const struct module *m, struct placed_pro
 	return err ? err : journal(p, m, probe, placed, &site->jump);
 }
 
+static enum callers_of callers_at(const struct placed_probe *p)
+{
+	if (p->planned->routines == ROUTINES_MOVED)
+		return CALLERS_MOVED;
+	return p->nsites && p->sites[0].site.place ? CALLERS_PLACE : CALLERS_ENTRY;
+}
+
 static int place_probe(struct placing *p, const struct module *m, struct placed_probe *probe,
 		       const char *name, struct arena *a)
 {
@@ -349,8 +356,7 @@ static int place_probe(struct placing *p, const struct module *m, struct placed_
 		session_add_plan(&p->inf->map, probe->id, probe->valued->plan,
 				 probe->valued->size);
 	if (!err && probe->callers)
-		callers_choose(&p->inf->map, probe->id,
-			       probe->nsites && probe->sites[0].site.place);
+		callers_choose(&p->inf->map, probe->id, callers_at(probe));
 	if (!err)
 		session_open_gate(&p->inf->map, probe->id);
 	if (!err)

@@ -180,13 +180,12 @@ size_t callers_write(struct callers_tables *t, struct session_map *m)
 	return left;
 }
 
-void callers_choose(struct session_map *m, uint32_t func, bool place)
+void callers_choose(struct session_map *m, uint32_t func, enum callers_of of)
 {
 	uint8_t *funcs = m->callers + sizeof(struct callers);
 
 	if (func < m->shape.callers_funcs)
-		__atomic_store_n(&funcs[func], place ? CALLERS_PLACE : CALLERS_ENTRY,
-				 __ATOMIC_RELEASE);
+		__atomic_store_n(&funcs[func], (uint8_t)of, __ATOMIC_RELEASE);
 }
 
 void callers_clear(struct callers_tables *t)

@@ -38,8 +38,8 @@ void callers_begin(struct session_map *, uint32_t nfuncs, uint32_t most);
 /* Write those that have come, as far as there is room, and let all hold that are mapped now. How
  * many there was no room for. */
 size_t callers_write(struct callers_tables *, struct session_map *);
-/* The callers of this function are to be taken, or of a place in one. */
-void callers_choose(struct session_map *, uint32_t func, bool place);
+/* The callers of this function are to be taken. */
+void callers_choose(struct session_map *, uint32_t func, enum callers_of);
 void callers_clear(struct callers_tables *);
 
 #endif

@@ -2,15 +2,12 @@
 #include "injector/show/naming.h"
 
 #include "arch/arch.h"
-#include "injector/log/clock.h"
 #include "injector/proc/procfs.h"
 
 enum {
 	LOOKS = 64,		/* at the modules: each keeps files open */
 	CALL_MOST = 16,		/* bytes of an instruction */
 };
-
-#define LOOK_APART 1000000000ull
 
 struct named {
 	struct caller caller;	/* its address 0: free */
@@ -54,8 +51,7 @@ static struct module *module_of(const struct naming *n, raddr_t at)
 
 static struct module *look_again(struct naming *n, raddr_t at)
 {
-	uint64_t now = clock_monotonic();
-	struct modules *mods = now < n->next_look || n->nlater == LOOKS ? NULL :
+	struct modules *mods = n->nlater == LOOKS ? NULL :
 		vec_push(n->later, n->nlater, n->later_cap);
 
 	if (!mods)
@@ -65,22 +61,22 @@ static struct module *look_again(struct naming *n, raddr_t at)
 		modules_close(mods);
 		n->nlater--;
 	}
-	n->next_look = clock_monotonic() + LOOK_APART;
 	return module_of(n, at);
 }
 
-/* Is there a call right before? */
-static bool is_behind_call(const struct naming *n, raddr_t at)
+/* Is there a call right before, in this memory? */
+static bool is_behind_call(const struct naming *n, struct range range, raddr_t at)
 {
+	size_t most = MIN((size_t)CALL_MOST, at - range.start);
 	uint8_t code[CALL_MOST];
 	struct insn in;
 
-	if (target_read(n->target, at - sizeof(code), code, sizeof(code)) < 0) {
+	if (target_read(n->target, at - most, code, most) < 0) {
 		fail_clear();
 		return false;
 	}
-	for (size_t size = 1; size <= sizeof(code); size++)
-		if (!arch_host()->measure(code + sizeof(code) - size, size, at - size, &in) &&
+	for (size_t size = 1; size <= most; size++)
+		if (!arch_host()->measure(code + most - size, size, at - size, &in) &&
 		    in.size == size && (in.kind == INSN_CALL || in.kind == INSN_CALL_INDIRECT))
 			return true;
 	return false;
@@ -88,47 +84,53 @@ static bool is_behind_call(const struct naming *n, raddr_t at)
 
 struct asked {
 	raddr_t at;
-	bool exec;
+	struct range found;	/* empty: no code can be there */
+	bool file;		/* a file is mapped there */
 };
 
 static int ask_mapping(void *ctx, const struct mapping *m)
 {
 	struct asked *a = ctx;
 
-	a->exec |= m->exec && range_has(m->range, a->at);
-	return a->exec;
+	if (!m->exec || !range_has(m->range, a->at))
+		return 0;
+	a->found = m->range;
+	a->file = m->path[0] == '/';
+	return 1;
 }
 
-/* Of memory that no file is mapped to: code that was made at run time, as far as one can tell. */
-static bool is_made_code(const struct naming *n, raddr_t at, bool exact)
+static void name_in(struct module *m, raddr_t at, raddr_t before, struct caller *ret)
 {
-	struct asked a = { .at = at - !exact };
+	const struct func *f = NULL;
 
-	if (procfs_maps(n->target->pid, ask_mapping, &a) < 0)
+	if (module_symbols(m) < 0)
 		fail_clear();
-	return a.exec && (exact || is_behind_call(n, at));
+	else
+		f = symbols_func_at(m->symbols, before - m->bias);
+	ret->module = m->base;
+	ret->func = f ? f->name : NULL;
+	ret->offset = at - m->bias - (f ? f->range.start : 0);
 }
 
-static struct named find_name(struct naming *n, uint64_t address)
+/* Of memory that no file is mapped to: it may be code that was made at run time. *keep: what was
+ * found will not change. */
+static struct named find_name(struct naming *n, uint64_t address, bool *keep)
 {
 	bool exact = address & CALLERS_EXACT;
 	raddr_t at = address & ~CALLERS_EXACT, before = at - !exact;
 	struct named ret = { { .address = address }, true };
 	struct module *m = module_of(n, before);
-	const struct func *f = NULL;
+	struct asked a = { .at = before };
 
-	m = m ? m : look_again(n, before);
-	if (!m) {
-		ret.code = is_made_code(n, at, exact);
-		return ret;
-	}
-	if (module_symbols(m) < 0)
+	if (!m && procfs_maps(n->target->pid, ask_mapping, &a) < 0)
 		fail_clear();
+	if (!m && a.file)
+		m = look_again(n, before);
+	*keep = m || (range_size(a.found) && !a.file);
+	if (m)
+		name_in(m, at, before, &ret.caller);
 	else
-		f = symbols_func_at(m->symbols, before - m->bias);
-	ret.caller.module = m->base;
-	ret.caller.func = f ? f->name : NULL;
-	ret.caller.offset = at - m->bias - (f ? f->range.start : 0);
+		ret.code = range_size(a.found) && (exact || is_behind_call(n, a.found, at));
 	return ret;
 }
 
@@ -136,6 +138,7 @@ bool naming_find(void *ctx, uint64_t address, struct caller *ret)
 {
 	struct naming *n = ctx;
 	struct named *slot, now;
+	bool keep;
 
 	*ret = (struct caller){ .address = address };
 	if (n->n * 2 >= n->cap && !naming_grow(n))
@@ -145,9 +148,8 @@ bool naming_find(void *ctx, uint64_t address, struct caller *ret)
 		*ret = slot->caller;
 		return slot->code;
 	}
-	now = find_name(n, address);
-	/* What was not found may have been loaded since the last look. */
-	if (now.caller.module || now.code) {
+	now = find_name(n, address, &keep);
+	if (keep) {
 		*slot = now;
 		n->n++;
 	}

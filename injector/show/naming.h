@@ -17,7 +17,6 @@ struct naming {
 	/* Our own. */
 	struct modules *later;	/* as they were at later looks */
 	size_t nlater, later_cap;
-	uint64_t next_look;	/* monotonic ns */
 	struct named *v;	/* by hash of the address */
 	size_t n, cap;		/* cap: a power of 2, or 0 */
 };

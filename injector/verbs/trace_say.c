@@ -63,7 +63,8 @@ void trace_say_banner(const struct trace *t)
 		say_hint("calls of %s are recorded to be timed: what comes faster than it "
 			 "can be read is lost, and counted as that", plan_languages());
 	if (t->inf.map.s->plans_funcs && t->inf.map.s->reads == READS_NOTHING)
-		say_hint("what arguments point to is not read: %s", valued_guarded(&t->sel) ?
+		say_hint("%s: %s", options_reads(t->opt) ? "what arguments point to is not read" :
+			 "of stacks but the main thread's only a page is read", valued_guarded(&t->sel) ?
 			 "a seccomp filter may be against process_vm_readv, or the process handles "
 			 "its page faults or system calls itself" :
 			 "one may come to be set that is not seen, for prctl or syscall of the C "

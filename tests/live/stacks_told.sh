@@ -69,3 +69,19 @@ if command -v babeltrace2 >/dev/null; then
 	babeltrace2 recorded >ctf.out || die "babeltrace2 does not read it"
 	grep -q ' callers: .*func = ( "probed"' ctf.out || die "no callers for babeltrace2"
 fi
+
+# Of calls that are sifted in the process those that pass have theirs, taken as they end.
+cat >slow.c <<'END'
+#include <unistd.h>
+volatile int kept;
+__attribute__((noinline)) void work(int us) { if (us) usleep(us); kept++; }
+__attribute__((noinline)) void fast(void) { work(0); kept++; }
+__attribute__((noinline)) void slowly(void) { work(20000); kept++; }
+int main(void) { for (int i = 0; i < 200; i++) { fast(); if (i % 20 == 0) slowly(); } return 0; }
+END
+gcc -O1 -o slow slow.c
+status 0 "$INJECT" -q -f work -t 10ms --stack --json -o slow.json -- ./slow
+grep -c '"stack":\[{"addr":"0x[0-9a-f]*","func":"slowly".*"func":"main"' slow.json >slowly
+[ "$(cat slowly)" = 10 ] || die "not all slow calls have callers: $(cat slow.json)"
+grep '"type":"call"' slow.json | grep -v '"stack":\[{' && die "a call has none"
+true

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 """stacks: are the callers of probed(), as --stack tells them, those that the program prints?
 
-	stacks.py SAID.txt TRACE.json [MOST]
+	stacks.py SAID.txt TRACE.json [MOST [FUNCTION]]
 
 Of tests/victims/callers.cc: each call's line there, and its object here, in the order of each
-thread. With MOST no more than so many callers are to be there."""
+thread; of go_callers in the order of all. With MOST no more than so many callers are to be
+there."""
 import collections
 import json
 import sys
@@ -14,13 +15,14 @@ import sys
 def main():
     said, told = collections.defaultdict(list), collections.defaultdict(list)
     most = int(sys.argv[3]) if len(sys.argv) > 3 else 128
+    func = sys.argv[4] if len(sys.argv) > 4 else 'probed'
     for line in open(sys.argv[1], encoding='utf-8'):
         tid, addresses = line.split(':')
-        said[int(tid)].append([int(a, 16) for a in addresses.split()])
+        said[int(tid) if func == 'probed' else 0].append([int(a, 16) for a in addresses.split()])
     for line in open(sys.argv[2], encoding='utf-8'):
         call = json.loads(line)
-        if call['type'] == 'call' and call['func'] == 'probed':
-            told[call['tid']].append(call)
+        if call['type'] == 'call' and call['func'] == func:
+            told[call['tid'] if func == 'probed' else 0].append(call)
     for tid, stacks in said.items():
         if len(stacks) != len(told[tid]):
             sys.exit(f'thread {tid}: {len(stacks)} calls, {len(told[tid])} told')
