@@ -406,6 +406,9 @@ struct arch {
 	/* True if all `n` bytes are what a linker or compiler pads with and
 	 * nothing executes (nops in any form, int3, zero bytes). */
 	bool (*is_padding)(const uint8_t *p, size_t n);
+	/* May this byte stand before an instruction, as a part of it? Not NULL where instructions
+	 * may begin at any byte. */
+	bool (*is_prefix)(uint8_t byte);
 	/* Of `n` bytes, from an instruction on, which are not those of the file: may a debugger
 	 * or another tracer have put them there? */
 	bool (*is_foreign)(const uint8_t *p, size_t n);

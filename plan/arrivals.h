@@ -102,6 +102,12 @@ int words_note(struct plan_impl *);
 int words_operand(struct plan_impl *, const uint8_t *bytes, const struct insn *);
 /* Of a number that is written to memory. */
 int words_written(struct plan_impl *, raddr_t);
+/* vectors.c: may a vector be loaded there that has an address of code? */
+bool vectors_may_load(const struct plan_impl *, const struct insn *, raddr_t at);
+/* Where a body adds to one: by registers that may hold what it names, or by what it loads. 0 or
+ * -ENOMEM. */
+struct flow;
+int vectors_judge(struct plan_impl *, struct flow *, uint32_t regs);
 /* noreturn.c: calls that never come back end what they stand in. */
 void noreturn_mark(struct plan_impl *, struct body *);
 

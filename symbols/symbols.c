@@ -261,7 +261,7 @@ bool symbols_is_data(const struct symbols *s, raddr_t a, struct range *left)
 static int read_data(struct symbols *s, struct addresses *pointers)
 {
 	struct symbols_impl *in = s->impl;
-	struct addresses sleds = { 0 }, data = { 0 };
+	struct addresses sleds = { 0 }, data = { 0 }, words = { 0 };
 	int err = unwind_read(&in->image, &in->unwind);
 
 	if (!err)
@@ -269,9 +269,13 @@ static int read_data(struct symbols *s, struct addresses *pointers)
 	symtab_read_dynamic(&in->image, &in->dynamic, &in->dynsym);
 	in->dynsym.source = FUNC_DYNSYM;
 	if (!err)
-		err = pointers_find(&in->image, &in->dynamic, &in->dynsym, pointers, &data);
+		err = pointers_find(&in->image, &in->dynamic, &in->dynsym, pointers, &data,
+				    &words);
 	addresses_sort(pointers);
 	addresses_sort(&data);
+	addresses_sort(&words);
+	s->code_words = words.v;
+	s->ncode_words = words.n;
 	s->data_pointers = data.v;
 	s->ndata_pointers = data.n;
 	if (!err)
@@ -356,6 +360,7 @@ void symbols_close(struct symbols *s)
 	free(s->empties);
 	free(s->pointers);
 	free(s->data_pointers);
+	free(s->code_words);
 	free(s->unsafe);
 	free(s->ocaml);
 	free(s->tabled);

@@ -139,6 +139,9 @@ struct symbols {
 	/* What the same relocations and words name that is no text. */
 	raddr_t *data_pointers;
 	size_t ndata_pointers;
+	/* Where the relocations put addresses of text. Sorted. */
+	raddr_t *code_words;
+	size_t ncode_words;
 
 	/* Bytes within the texts that must run, or be read, where they are, as
 	 * the file's __rseq_cs sections tell: restartable sequences, each with

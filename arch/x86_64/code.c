@@ -132,6 +132,18 @@ static size_t padding_size(const uint8_t *p, size_t n)
 	return x86_parse(p, n, &form) == 0 && x86_is_nop(&form) ? form.size : 0;
 }
 
+static bool x86_is_prefix(uint8_t byte)
+{
+	switch (byte) {
+	case 0x26: case 0x2e: case 0x36: case 0x3e:
+	case 0x40 ... 0x4f:
+	case 0x64 ... 0x67:
+	case 0xf0: case 0xf2 ... 0xf3:
+		return true;
+	}
+	return false;
+}
+
 static bool x86_is_padding(const uint8_t *p, size_t n)
 {
 	while (n > 0) {
@@ -525,5 +537,6 @@ const struct arch arch_x86_64 = {
 	.reads_g = x86_reads_g,
 	.g_place = x86_g_place,
 	.is_padding = x86_is_padding,
+	.is_prefix = x86_is_prefix,
 	.is_foreign = x86_is_foreign,
 };

@@ -219,8 +219,7 @@ static void lea(const struct x86_form *f, struct effect *e)
 
 	e->memory = e->thread = false;
 	e->cut = !is_wide(f) || f->prefixes & X86_ADDRSIZE;
-	/* Half of an address that only its place says is none. */
-	if (width_of(f) == 2 || (e->named && e->cut)) {
+	if (width_of(f) == 2) {
 		e->others |= BIT(reg_of(f));
 		return;
 	}

@@ -69,18 +69,6 @@ static bool runs(const struct sweep *s, raddr_t pc)
 	return true;
 }
 
-/* Behind a prefix that is jumped over, as that of a locked instruction: it is the same but for
- * that. */
-static bool is_behind_prefix(const struct sweep *s, const struct insn *in)
-{
-	const struct ground *g = s->ground;
-	struct insn all;
-
-	return in->kind == INSN_PLAIN && in->pc > g->text->range.start &&
-		is_read(g, in->pc - 1) && !sweep_measure(s, in->pc - 1, &all) &&
-		all.size == in->size + 1 && all.kind == INSN_PLAIN;
-}
-
 static int note_hidden(struct again *r, const struct insn *in)
 {
 	const struct sweep *s = &r->sweep;
@@ -119,6 +107,29 @@ static raddr_t read_before(const struct ground *g, raddr_t a)
 		if (is_read(g, --a))
 			return a;
 	return a;
+}
+
+/* Does control not come there from before, nor by what leads there? It is data, then. */
+static bool is_behind_end(const struct sweep *s, raddr_t a)
+{
+	raddr_t before = read_before(s->ground, a);
+	struct insn in;
+
+	return before < a && !ground_any(s->impl, LAYER_TARGET, a, 1) &&
+		!sweep_measure(s, before, &in) && before + in.size == a && ends_run(s, &in);
+}
+
+/* Behind a prefix that is jumped over, as that of a locked instruction: it is the same but for
+ * that. */
+static bool is_behind_prefix(const struct sweep *s, const struct insn *in)
+{
+	const struct ground *g = s->ground;
+	struct insn all;
+
+	return in->kind == INSN_PLAIN && in->pc > g->text->range.start &&
+		is_read(g, in->pc - 1) && s->impl->arch->is_prefix(*bytes_at(g, in->pc - 1)) &&
+		!sweep_measure(s, in->pc - 1, &all) && all.size == in->size + 1 &&
+		all.kind == INSN_PLAIN && !is_behind_end(s, in->pc - 1);
 }
 
 /*

@@ -328,53 +328,6 @@ static int judge_sums(struct plan_impl *p, struct flow *f, uint32_t regs, size_t
 	return err;
 }
 
-/* Does a general register hold an address of code here? */
-static bool is_place(struct flow *f, size_t step, int reg)
-{
-	struct values s;
-
-	if (!flow_named(f, step, reg, &s))
-		return false;
-	for (size_t i = 0; i < s.n; i++)
-		if (arrivals_is_code(f->body->impl, s.v[i].number))
-			return true;
-	return false;
-}
-
-/*
- * Two sums or more at a time, in vector registers: compilers make a list of addresses so, of
- * one that is named and a list of distances. The length of that list is not known.
- */
-static int judge_vectors(struct plan_impl *p, struct flow *f, uint32_t regs)
-{
-	const struct body *b = f->body;
-	uint32_t places = 0;
-	int err = 0;
-
-	for (size_t i = 0; i < b->nsteps && regs && p->arch->vectors && !err; i++) {
-		const struct insn *in = &b->steps[i].insn;
-		struct vectors v;
-		size_t left;
-
-		if (in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT)
-			places = 0;
-		if (in->kind != INSN_PLAIN)
-			continue;
-		const uint8_t *bytes = symbols_text(p->symbols, in->pc, &left);
-
-		p->arch->vectors(bytes, left, in, &v);
-		if (v.to < 0)
-			continue;
-		bool place = v.of & places;
-
-		if (place && v.adds)
-			err = arrivals_doubt(p, in->pc, UNPROVED_SUM);
-		place |= v.from >= 0 && regs >> v.from & 1 && is_place(f, i, v.from);
-		places = place ? places | 1u << v.to : places & ~(1u << v.to);
-	}
-	return err;
-}
-
 /* What it computes from addresses, whether it goes by that or not. */
 static int judge_computed(struct plan_impl *p, struct flow *f, size_t first)
 {
@@ -386,7 +339,7 @@ static int judge_computed(struct plan_impl *p, struct flow *f, size_t first)
 	if (!err)
 		err = judge_sums(p, f, regs, first, mixed);
 	flow_mixed_free(mixed);
-	return err ? err : judge_vectors(p, f, regs);
+	return err ? err : vectors_judge(p, f, regs);
 }
 
 static bool is_doubtful(const struct values *s)

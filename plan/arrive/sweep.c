@@ -201,7 +201,7 @@ static int note_name(struct sweep *s, const struct insn *in, raddr_t a)
 	/* A table that is read backwards may end there. */
 	if (!err && (table || symbols_text(s->impl->symbols, a, &left) ||
 		     symbols_text(s->impl->symbols, a - 1, &left) ||
-		     arrivals_is_outside(s->impl, a)))
+		     arrivals_is_outside(s->impl, a) || vectors_may_load(s->impl, in, a)))
 		err = suspect(s, in, SUSPECT_NAME);
 	s->names = true;
 	if (!err && is_in_func(s, in->pc))

@@ -60,22 +60,49 @@ int flow_link(struct flow *f, size_t step, raddr_t to)
 	return 0;
 }
 
+/* The steps that links lead to. Behind its prefix a step is the same but for that: so it is said
+ * to begin where the prefix does. */
+static void find_steps(struct flow *f)
+{
+	const struct body *b = f->body;
+	raddr_t last = 0;
+	bool moved = false;
+
+	for (size_t i = 0; i < f->nlinks; i++) {
+		struct link *l = &f->links[i];
+		raddr_t to = l->to;
+
+		if (i && to == last) {
+			l->to = l[-1].to;
+			l->at = l[-1].at;
+			continue;
+		}
+		l->at = (uint32_t)body_step(b, to);
+		if (l->at == b->nsteps && to && body_step(b, to - 1) < b->nsteps) {
+			l->to = to - 1;
+			l->at = (uint32_t)body_step(b, to - 1);
+			moved = true;
+		}
+		last = to;
+	}
+	if (moved)
+		base_sort(f->links, f->nlinks, sizeof(*f->links));
+}
+
 void flow_ready(struct flow *f)
 {
 	flow_forget(f);
 	base_sort(f->links, f->nlinks, sizeof(*f->links));
+	find_steps(f);
 	for (size_t i = 0; i < f->nlinks; i++) {
-		struct link *l = &f->links[i];
+		const struct link *l = &f->links[i];
 
 		if (!i || l->to != l[-1].to) {
-			l->at = (uint32_t)body_step(f->body, l->to);
 			f->led[l->at] = 2 + (uint32_t)i;
 			if (l->at)
 				f->touches[l->at - 1] |= TOUCHES_ALL;
-		} else {
-			l->at = l[-1].at;
 		}
-		if (f->body->steps[l->step].insn.dest == l->to)
+		if (f->body->steps[l->step].insn.dest)
 			f->to[l->step] = 1 + l->at;
 	}
 }
@@ -169,6 +196,12 @@ const struct effect *effect_find(const struct flow *f, size_t step)
 	const uint8_t *bytes = symbols_text(p->symbols, in->pc, &left);
 
 	f->arch->effect(bytes, left, in, e);
+	/* Half of an address that only the loader knows is none. */
+	if (e->op == EFFECT_NUMBER && e->named && e->cut && p->symbols->is_pie) {
+		e->others |= (uint16_t)(1u << e->reg);
+		e->op = EFFECT_KEEP;
+		e->reg = -1;
+	}
 	f->touches[step] = touched_by(f, step, e);
 	return e;
 }

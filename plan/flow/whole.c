@@ -167,7 +167,9 @@ static void pass_vectors(struct whole *w, size_t step, const struct effect *e, s
 	size_t left;
 
 	if (to < 0 && e->op == EFFECT_KEEP && in->kind == INSN_PLAIN && p->arch->vectors) {
-		p->arch->vectors(symbols_text(p->symbols, in->pc, &left), left, in, &v);
+		const uint8_t *bytes = symbols_text(p->symbols, in->pc, &left);
+
+		p->arch->vectors(bytes, left, in, &v);
 		computed = v.adds || v.of & s->vectors ||
 			(v.from >= 0 && is_computed(s, v.from));
 		to = v.to;

@@ -9,7 +9,7 @@ enum { LISTINGS_MAX = 8 };
 struct search {
 	const struct image *im;
 	const struct symtab *dynsym;
-	struct addresses *found, *data;
+	struct addresses *found, *data, *words;
 	size_t most;		/* no real file has more; see pointers_find */
 	struct range listings[LISTINGS_MAX];	/* see is_listing() */
 	size_t nlistings;
@@ -26,6 +26,15 @@ static int pointers_note(const struct search *s, raddr_t addr)
 	if (to->n >= s->most)
 		return -EBADMSG;
 	return addresses_add(to, addr);
+}
+
+/* The same of what a relocation puts into a word. */
+static int note_relocated(const struct search *s, raddr_t at, raddr_t addr)
+{
+	size_t before = s->found->n;
+	int err = pointers_note(s, addr);
+
+	return err || s->found->n == before ? err : addresses_add(s->words, at);
 }
 
 /*
@@ -66,7 +75,7 @@ static bool in_listing(const struct search *s, raddr_t at)
 	return false;
 }
 
-/* The word that a relocation without addend, or a data word, holds. */
+/* The word that a relocation without addend holds. */
 static int note_word(const struct search *s, raddr_t at)
 {
 	const uint8_t *p = image_bytes(s->im, at, 8);
@@ -75,7 +84,7 @@ static int note_word(const struct search *s, raddr_t at)
 	if (!p || in_listing(s, at))
 		return 0;
 	memcpy(&value, p, 8);
-	return pointers_note(s, value);
+	return note_relocated(s, at, value);
 }
 
 /* ---- relocations --------------------------------------------------------- */
@@ -111,7 +120,7 @@ static int note_rela(const struct search *s, raddr_t addr, uint64_t size)
 
 		if (!in_listing(s, r.r_offset) &&
 		    pointers_relocated(s->dynsym, &r, &value))
-			err = pointers_note(s, value);
+			err = note_relocated(s, r.r_offset, value);
 	}
 	return err;
 }
@@ -244,12 +253,12 @@ static int note_names(const struct search *s)
 
 int pointers_find(const struct image *im, const struct dynamic *d,
 		  const struct symtab *dynsym, struct addresses *ret,
-		  struct addresses *data)
+		  struct addresses *data, struct addresses *words)
 {
 	/* Relocations and words take at least 8 bytes each; only RELR's bitmaps
 	 * take less, but each of their bits stands for a word. */
 	struct search s = {
-		.im = im, .dynsym = dynsym, .found = ret, .data = data,
+		.im = im, .dynsym = dynsym, .found = ret, .data = data, .words = words,
 		.most = ret->n + image_held(im) / 8 + 16,
 	};
 	find_listings(&s);

@@ -234,6 +234,110 @@ table: .long .LB5 - table, .LB0 - table, .LB1 - table
 .balign 8
 pointer: .quad table
 """)
+# Data end with what may stand before an instruction: with a prefix, or with an opcode that makes
+# another one of it: is_behind_prefix in again.c.
+BEHIND = """
+FUNC fill
+lea .LB0(%rip), %rax
+jmp 1f
+{}
+1: {}
+lea (%rdi,%rdi), %rcx
+add %rcx, %rax
+mov %rax, word(%rip)
+ret
+END fill
+""" + BY_WORD
+rule("pie behind_prefix", BEHIND.format(".byte 0xf3", "nop"))
+rule("pie behind_opcode", BEHIND.format(".byte 3", "xchg %ax, %ax"))
+# By one way a register has another value where a prefix is jumped over: find_steps in flow.c.
+rule("pie over_prefix", """
+FUNC fill
+lea table(%rip), %rdx
+lea .LB0(%rip), %rax
+test %esi, %esi
+jne 1f
+xor %eax, %eax
+.byte 0x3e
+1: mov %rax, %rcx
+add (%rdx,%rdi,8), %rcx
+mov %rcx, word(%rip)
+ret
+END fill
+.section .rodata
+.balign 8
+table: .quad 2, 4, 6, 8
+.text
+""" + BY_WORD)
+rule("pie over_prefix_jump", """
+FUNC G, 1
+lea table(%rip), %rcx
+mov (%rcx,%rdi,8), %rax
+sub $4096, %rax
+test %esi, %esi
+jne 1f
+mov leaves(%rip), %rax
+.byte 0x3e
+1: mov %rax, %rcx
+jmp *%rcx
+END G
+KEPT G
+FUNC out
+ret
+END out
+.data
+.balign 8
+leaves: .quad out
+table: .quad .LB0 + 4096, .LB1 + 4096, .LB2 + 4096
+""")
+# An address before all code to which something is added otherwise than by a sum: the others of
+# flow_sum in flow_goal.c.
+rule("pie low_carried", """
+FUNC fill
+lea .LB0 - 0x3000(%rip), %rax
+lea 0x3000(%rdi,%rdi), %rcx
+clc
+adc %rcx, %rax
+mov %rax, word(%rip)
+ret
+END fill
+""" + BY_WORD)
+# A function that has a switch keeps what leads into it, and goes by that: may_come_back.
+rule("pie come_back", """
+FUNC F, 0
+and $3, %edi
+lea switch(%rip), %rcx
+movslq (%rcx,%rdi,4), %rax
+add %rcx, %rax
+ARRIVE 1f, 4
+1: jmp *%rax
+.LC0: and $3, %esi
+ARRIVE .LC0
+lea more(%rip), %rcx
+movslq (%rcx,%rsi,4), %rax
+lea out(%rip), %rcx
+add %rcx, %rax
+mov %rax, (%rdx)
+mov (%rdx), %r8
+nopl 0(%rax,%rax)
+ARRIVE 2f, 4
+2: jmp *%r8
+.LC1: lea 1(%rsi), %eax
+ARRIVE .LC1
+ret
+.LD0: add $1000, %eax
+ARRIVE .LD0
+ret
+END F
+KEPT F
+FUNC out
+ret
+END out
+.section .rodata
+.balign 4
+switch: .long .LC0 - switch, .LC1 - switch, .LC1 - switch, .LC0 - switch
+more: .long .LD0 - out, .LD0 - out, .LD0 - out, .LD0 - out
+""", "")
 # A jump with a frame up, of which nothing but the code tells: whole_doubt_jumps.
 rule("pie frame_up", """
 .p2align 4

@@ -8,6 +8,7 @@ import codings
 import detours
 import special
 import sums  # noqa: F401  it adds to those
+import vectors  # noqa: F401  and it to both
 from program import ARRIVE, FUNC_F, FUNC_G, FUNC_H, STAYS, Program
 
 # --- what becomes of a target between its making and the jump ---

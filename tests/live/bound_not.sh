@@ -5,8 +5,8 @@
 # way that control never takes; a second jump by a table that the first one leads to, as
 # printf() of older glibc has them; and frames that are made page by page (gcc's
 # -fstack-clash-protection, with which distributions build); a character of a string, of
-# which an object says where it is; data between instructions; and numbers that are made of
-# addresses.
+# which an object says where it is; data between instructions; numbers that are made of
+# addresses; and a switch whose table is passed.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -395,6 +395,42 @@ frame paged.so 4104
 bound paged.so && die "a frame that is made page by page binds: $(cat trace.err)"
 frame changed.so 16392
 bound changed.so || die "a way back that is changed binds nothing"
+
+# passed NAME BASE: f goes by a table that it is passed, of distances from BASE.
+passed()
+{
+	cat >"$1.s" <<-END
+		.text
+		.globl f
+		.type f, @function
+		f: .Lf: .cfi_startproc
+		movslq (%rdi,%rsi,4), %rax
+		add %$2, %rax
+		jmp *%rax
+		.Lone: mov \$1, %eax
+		ret
+		.Ltwo: mov \$2, %eax
+		ret
+		.cfi_endproc
+		.size f, . - f
+		.globl g
+		.type g, @function
+		g: .cfi_startproc
+		lea .Ltable(%rip), %rdi
+		jmp .Lf
+		.cfi_endproc
+		.size g, . - g
+		.section .rodata
+		.balign 4
+		.Ltable: .long .Lone - .Ltable, .Ltwo - .Ltable
+	END
+	link "$1"
+}
+
+passed passed.so rdi
+bound passed.so && die "a table that is passed binds: $(cat trace.err)"
+passed other.so rdx
+bound other.so || die "distances from what is passed bind nothing"
 
 numbers numbers.so '.rodata, "a"'
 grep -q '	jump	' listed || die "numbers that lead to data are distances: $(cat listed)"
