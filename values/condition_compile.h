@@ -42,8 +42,8 @@ int condition_compile(const char *expr, const struct signature *, struct read_pl
 		      const struct condition_names *, struct condition *ret,
 		      struct condition_error *err);
 
-/* Two lines that stand below a message: the text, and what points at the column. Returns what
- * snprintf would. */
+/* Two lines that stand below a message: the text, and what points at the column. The second one's
+ * end is left to what prints them. Returns what snprintf would. */
 size_t condition_error_text(const char *expr, const struct condition_error *, char *buf,
 			    size_t size);
 

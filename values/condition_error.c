@@ -55,6 +55,6 @@ size_t condition_error_text(const char *expr, const struct condition_error *err,
 	for (size_t i = 0; i < n && i < err->column; i++)
 		if (!goes_on(expr[i]))
 			line_add(&t, " ");
-	line_add(&t, "^\n");
+	line_add(&t, "^");
 	return t.n;
 }

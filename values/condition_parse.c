@@ -233,7 +233,7 @@ static int take_quoted(struct parsing *s, char quote)
 	const char *at = s->p++;
 	size_t from = t->ntext;
 
-	while (*s->p != quote) {
+	while (*s->p != quote && has_room(s, 2)) {
 		const char *c = s->p;
 		char got = *s->p++;
 
@@ -242,11 +242,12 @@ static int take_quoted(struct parsing *s, char quote)
 		if (got == '\\' && !escape(&s->p, &got))
 			return wrong(s, c, "after \\ comes one of n t r a b f v 0 \\ \" ' or two "
 				     "digits behind an x");
-		if (!has_room(s, 2))
-			return wrong(s, at, "texts and names have at most %d bytes, together",
-				     2 * CONDITION_POOL);
 		t->text[t->ntext++] = got;
 	}
+	/* Behind it is a NUL. */
+	if (*s->p != quote || !has_room(s, 1))
+		return wrong(s, at, "texts and names have at most %d bytes, together",
+			     2 * CONDITION_POOL);
 	s->p++;
 	t->text[t->ntext] = '\0';
 	return add(s, at, (struct node){ .kind = NODE_TEXT, .at = (uint16_t)from,

@@ -242,7 +242,7 @@ static void errors(void)
 	      "'x' is no unit of time (ns, us, ms, s, m), nor does a number end so");
 	CHECK_EQ(condition_error_text("l\xc3\xa4nge > foo", &(struct condition_error){ 9, "" },
 				      lines, sizeof(lines)), (int)strlen(lines));
-	MUST_STR(lines, "    l\xc3\xa4nge > foo\n            ^\n");
+	MUST_STR(lines, "    l\xc3\xa4nge > foo\n            ^");
 }
 
 int main(void)
