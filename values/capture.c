@@ -92,16 +92,32 @@ static bool has_byte(const struct capture *c, struct spot s, uint8_t op, uint32_
 	return o->role == READ_PART && o->param == s.of && s.at >= o->at && s.at - o->at < o->cap;
 }
 
+/* Does the operation read behind the pointer of that type which lies there? */
+static bool reads_behind(const struct capture *c, unsigned int op, struct spot s, uint32_t type)
+{
+	const struct read_op *o = &c->plan->ops[op];
+	uint32_t at;
+
+	return o->source == READ_MEMORY && o->role == READ_BEHIND && o->type == type &&
+		has_byte(c, s, o->index, &at) && o->pointer_at == at;
+}
+
+uint8_t capture_reads(const struct capture *c, struct spot s, uint32_t type, bool exit)
+{
+	unsigned int to = exit ? c->plan->nops : c->plan->nentry;
+
+	for (unsigned int i = exit ? c->plan->nentry : 0; i < to; i++)
+		if (reads_behind(c, i, s, type))
+			return (uint8_t)i;
+	return READS_NONE;
+}
+
 uint8_t capture_behind(const struct capture *c, struct spot s, uint32_t type)
 {
 	uint8_t ret = READS_NONE;
 
 	for (unsigned int i = 0; i < c->plan->nops; i++) {
-		const struct read_op *o = &c->plan->ops[i];
-		uint32_t at;
-
-		if (o->source != READ_MEMORY || o->role != READ_BEHIND || o->type != type ||
-		    !has_byte(c, s, o->index, &at) || o->pointer_at != at)
+		if (!reads_behind(c, i, s, type))
 			continue;
 		if (c->v[i].there && c->v[i].status != READ_NOT)
 			return i;

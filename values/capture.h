@@ -46,4 +46,7 @@ enum held capture_take(const struct capture *, struct spot, uint32_t n, uint8_t 
  * was. */
 uint8_t capture_behind(const struct capture *, struct spot, uint32_t type);
 
+/* The same by the plan alone, whatever was executed: the first one of the entry, or of the exit. */
+uint8_t capture_reads(const struct capture *, struct spot, uint32_t type, bool exit);
+
 #endif

@@ -402,6 +402,14 @@ size_t values_picked(const struct capture *c, const struct pick *pick, char *buf
 	return t.n;
 }
 
+size_t values_at(const struct capture *c, uint32_t type, struct spot s, char *buf, size_t size)
+{
+	struct line t = line_begin(buf, size);
+
+	print_value(&(struct printing){ c, &t, print_value }, type, s, 0);
+	return t.n;
+}
+
 size_t values_result(const struct capture *c, char *buf, size_t size)
 {
 	struct line t = line_begin(buf, size);

@@ -17,6 +17,8 @@ size_t values_args(const struct capture *, char *buf, size_t size);
 size_t values_arg(const struct capture *, size_t i, char *buf, size_t size);
 /* The value that was picked: also if it cannot be said. */
 size_t values_picked(const struct capture *, const struct pick *, char *buf, size_t size);
+/* The value of a type that lies there. */
+size_t values_at(const struct capture *, uint32_t type, struct spot, char *buf, size_t size);
 /* "512"; "" of a function that returns nothing. */
 size_t values_result(const struct capture *, char *buf, size_t size);
 /* The whole call; without a result before its exit. */

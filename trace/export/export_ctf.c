@@ -6,8 +6,13 @@
  * what these mean. A reader that makes nanoseconds of them in floating point, as Trace
  * Compass does, has steps of 256 ns at today's dates, and finds no calls within one.
  * Here nothing is left to be made. Nor are two events of a thread at the same time, as
- * they are where the counter goes in steps: of states by time one would hide the other.
+ * they are where the counter goes in steps: of states by time one would hide the other. Values
+ * are fields, by name and type.
  */
+#include <errno.h>
+#include <string.h>
+
+#include "trace/export/ctf_fields.h"
 #include "trace/export/export.h"
 #include "trace/output/place.h"
 #include "trace/write/record.h"
@@ -17,6 +22,7 @@ struct copying {
 	uint64_t begin;			/* ticks */
 	struct archive *archive;
 	struct record *record;
+	struct ctf_fields *fields;	/* values, by name */
 };
 
 static int copy(void *ctx, const struct event *e)
@@ -31,6 +37,13 @@ static int copy(void *ctx, const struct event *e)
 	moved.tsc = clock_realtime(c->clock, e->tsc);
 	moved.begin = e->begin ? clock_realtime(c->clock, e->begin) : 0;
 	return record_event(c->record, &moved);
+}
+
+static bool fields_of(void *ctx, const struct event *e, struct record_fields *ret)
+{
+	const struct copying *c = ctx;
+
+	return ctf_fields_make(c->fields, e, ret);
 }
 
 static bool name_of(void *ctx, int32_t tid, char name[16])
@@ -61,6 +74,20 @@ static struct probe_cost cost_in_ns(const struct clock *c, const struct probe_co
 				    clock_ns(c, cost->mark) };
 }
 
+/* What was read is in fields: the metadata need not tell how to read it. */
+static int without_values(struct about *a, struct reader_func **ret)
+{
+	struct reader_func *funcs = calloc(a->nfuncs + 1, sizeof(*funcs));
+
+	if (!funcs)
+		return fail(ENOMEM, "copy the names of functions");
+	memcpy(funcs, a->funcs, a->nfuncs * sizeof(*funcs));
+	for (size_t i = 0; i < a->nfuncs; i++)
+		funcs[i].values = NULL;
+	a->funcs = *ret = funcs;
+	return 0;
+}
+
 static int export_ctf(struct view *v, const char *path)
 {
 	const struct about *from = view_about(v);
@@ -68,12 +95,18 @@ static int export_ctf(struct view *v, const char *path)
 			     .archive = view_archive(v) };
 	struct about a = *from;
 	struct record_options options = { .clock = &a.clock, .apart = 1, .tid = view_tid(v),
-					  .thread_name = name_of, .ctx = &c,
+					  .thread_name = name_of, .fields = fields_of, .ctx = &c,
 					  .names = view_names(v),
 					  .part = view_is_part(v) };
-	int err, end_err;
+	auto_free struct reader_func *funcs = NULL;
+	int err, end_err = 0;
 
 	a.nfuncs = archive_about(c.archive)->nfuncs;
+	err = without_values(&a, &funcs);
+	err = err ? err : ctf_fields_new(from->funcs, a.nfuncs, &c.fields);
+	if (err)
+		return err;
+	a.fields = ctf_fields_text(c.fields);
 	a.clock = even(c.clock);
 	a.cost = cost_in_ns(c.clock, &from->cost);
 	a.begin = clock_realtime(c.clock, view_begin(v));
@@ -82,11 +115,12 @@ static int export_ctf(struct view *v, const char *path)
 	a.end = from->end ? clock_realtime(c.clock, view_end(v)) : 0;
 	err = place_spares(path, archive_dir(c.archive));
 	err = err ? err : record_new(path, &options, &a, &c.record);
-	if (err)
-		return err;
-	err = view_events(v, copy, &c);
-	end_err = record_end(c.record, &a);
-	record_free(c.record);
+	if (!err) {
+		err = view_events(v, copy, &c);
+		end_err = record_end(c.record, &a);
+		record_free(c.record);
+	}
+	ctf_fields_free(c.fields);
 	return err ? err : end_err;
 }
 

@@ -45,6 +45,9 @@ struct about {
 				 * time from `begin` to `end` */
 	struct about_slow slow;
 	uint64_t first_funcs;	/* those that were probed from the begin on; 0: all */
+	/* Events with fields, in TSDL, to stand behind all else; NULL: there are none. Of the
+	 * writer. */
+	const char *fields;
 	/* Of the writer. */
 	const uint64_t *packets;	/* written so far, by lane */
 	size_t lanes;

@@ -23,7 +23,8 @@
 #include "payload/abi.h"
 
 /* Version 1 had packets that told nothing of the clock, version 2 no LAYOUT_VALUES,
- * version 3 no LAYOUT_CALLERS, version 4 no LAYOUT_OFF, version 5 no LAYOUT_BEGUN. */
+ * version 3 no LAYOUT_CALLERS, version 4 no LAYOUT_OFF, version 5 no LAYOUT_BEGUN and no
+ * LAYOUT_TYPED. */
 #define LAYOUT_VERSION 6
 #define LAYOUT_TIME_MASK ((1ull << REC_TIME_BITS) - 1)
 #define LAYOUT_FUNC_MASK ((1u << REC_FUNC_BITS) - 1)
@@ -46,6 +47,20 @@ enum layout_event {
 	LAYOUT_SWITCHES_LOST = 15,	/* some of both are missing: 0 */
 	LAYOUT_BEGUN = 16,	/* a function, of whose call it is known now that it is recorded;
 				 * a third word has the ticks of its begin */
+};
+
+/* An event of a function with what was read of it as fields: the number of its entry, its exit or
+ * its entry alone is this, so many for each function, and one of enum layout_typed. Behind the
+ * function how many words follow; which fields these are say the metadata (export --to ctf). */
+#define LAYOUT_TYPED 4096u
+#define LAYOUT_TYPED_EACH 8u
+#define LAYOUT_TYPED_WORDS 22
+#define LAYOUT_TYPED_MASK 0x3ff
+
+enum layout_typed {
+	TYPED_ENTRY = 0, TYPED_EXIT = 1, TYPED_MARK = 2,
+	TYPED_BEGUN = 3,	/* as LAYOUT_BEGUN: the first word has the ticks of its begin */
+	TYPED_TEXT = 4,		/* or with this: one field, which is text */
 };
 
 #define LAYOUT_VALUES_BYTES 22

@@ -30,6 +30,7 @@ static const char head[] =
 "\t};\n"
 "};\n";
 
+/* Fields may end within a word: then the next event begins with the next one. */
 static const char types[] =
 "typealias integer { size = 64; map = clock.tsc.value; } := time_t;\n"
 "typealias integer { size = 64; } := count_t;\n"
@@ -58,7 +59,7 @@ static const char types[] =
 "\t\t\tstruct { } exit;\n"
 "\t\t\tstruct { integer { size = 22; align = 1; } id; } other;\n"
 "\t\t} v;\n"
-"\t};\n"
+"\t}%s;\n"
 "};\n";
 
 /* Two words: the second is a function, or a number. */
@@ -333,8 +334,10 @@ int metadata_make(const struct about *a, char **ret, size_t *size)
 	put_env(f, a);
 	put_clock(f, a, uuid);
 	put_functions(f, a);
-	fputs(types, f);
+	fprintf(f, types, a->fields ? " align(64)" : "");
 	put_events(f);
+	if (a->fields)
+		fputs(a->fields, f);
 	bool failed = ferror(f);
 	if (fclose(f) == 0 && !failed)
 		return 0;

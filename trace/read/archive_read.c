@@ -149,6 +149,26 @@ static void take_callers(struct reading *r, struct source *s, uint64_t value)
 	s->pos += n;
 }
 
+/* Its fields are for other readers. */
+static int take_typed(struct reading *r, struct source *s, uint32_t what, uint64_t value)
+{
+	static const enum event_kind kinds[] = {
+		[TYPED_ENTRY] = EVENT_ENTRY, [TYPED_EXIT] = EVENT_EXIT, [TYPED_MARK] = EVENT_MARK,
+		[TYPED_BEGUN] = EVENT_ENTRY,
+	};
+	unsigned int kind = (what - LAYOUT_TYPED) % LAYOUT_TYPED_EACH & ~(unsigned int)TYPED_TEXT;
+	size_t n = value >> LAYOUT_TYPED_WORDS & LAYOUT_TYPED_MASK;
+
+	if (kind >= ARRAY_SIZE(kinds) || n > s->n - s->pos || (kind == TYPED_BEGUN && !n)) {
+		doubt(&r->a->damaged, s);
+		return 0;
+	}
+	uint64_t begin = kind == TYPED_BEGUN ? MIN(s->words[s->pos], s->tsc) : 0;
+
+	s->pos += n;
+	return deliver_begun(r, s, kinds[kind], (uint32_t)value & LAYOUT_FUNC_MASK, begin);
+}
+
 static int take_extended(struct reading *r, struct source *s, uint32_t what)
 {
 	uint64_t value;
@@ -158,6 +178,8 @@ static int take_extended(struct reading *r, struct source *s, uint32_t what)
 		return 0;
 	}
 	value = s->words[s->pos++];
+	if (what >= LAYOUT_TYPED)
+		return take_typed(r, s, what, value);
 	switch (what) {
 	case LAYOUT_UNWOUND:
 		return archive_deliver(r, s, EVENT_UNWOUND, (uint32_t)value);

@@ -225,6 +225,17 @@ static int add_callers(struct record *r, struct lane *l, const struct event *e, 
 	return err;
 }
 
+static int add_fields(struct record *r, struct lane *l, const struct event *e, uint64_t tsc)
+{
+	const struct record_fields *f = &r->fields;
+	int err = record_add(r, l, record_pack(REC_EXT, tsc, f->id)) ?:
+		  record_add(r, l, e->func | (uint64_t)f->n << LAYOUT_TYPED_WORDS);
+
+	for (size_t i = 0; i < f->n && !err; i++)
+		err = record_add(r, l, f->words[i]);
+	return err;
+}
+
 /* A packet that has room for an event of now, on its stack, with so many words of what is said of
  * it. */
 static int record_prepare(struct record *r, struct lane *l, uint64_t tsc, uint32_t stack,
@@ -277,6 +288,14 @@ static int record_entry(struct record *r, struct lane *l, const struct event *e,
 	r->events++;
 	return !e->begin ? record_add(r, l, record_pack(REC_ENTRY, tsc, e->func)) :
 		add_extended(r, l, LAYOUT_BEGUN, tsc, e->func) ?: record_add(r, l, e->begin);
+}
+
+/* With those of r->fields. */
+static int record_put_fields(struct record *r, struct lane *l, const struct event *e, uint64_t tsc)
+{
+	r->calls += e->kind != EVENT_EXIT;
+	r->events++;
+	return add_fields(r, l, e, tsc);
 }
 
 static int record_put(struct record *r, struct lane *l, const struct event *e, uint64_t tsc)
@@ -335,14 +354,17 @@ int record_event(void *ctx, const struct event *e)
 		return 0;
 	l->ended = false;
 	l->last = MAX(l->last + r->options.apart, e->tsc);
+	bool fields = r->options.fields && r->options.fields(r->options.ctx, e, &r->fields);
+
 	err = record_prepare(r, l, l->last, e->stack,
-			     (e->ncapture ? 2 + (e->ncapture + 7u) / 8 : 0) +
+			     (fields ? r->fields.n : e->ncapture ? 2 + (e->ncapture + 7u) / 8 : 0) +
 			     (e->callers ? 2u + e->ncallers : 0));
 	if (!err && e->callers)
 		err = add_callers(r, l, e, l->last);
-	if (!err && e->ncapture)
+	if (!err && e->ncapture && !r->options.fields)
 		err = add_values(r, l, e, l->last);
-	return err ? err : record_put(r, l, e, l->last);
+	return err ? err : fields ? record_put_fields(r, l, e, l->last) :
+		record_put(r, l, e, l->last);
 }
 
 /* ---- all of it ----------------------------------------------------------- */

@@ -15,6 +15,14 @@
 #define TRACE_RECORD_H
 
 #include "trace/format/about.h"
+#include "trace/format/layout.h"
+
+/* Fields of an event, in place of what was read of it. */
+struct record_fields {
+	uint32_t id;		/* LAYOUT_TYPED and so on */
+	uint32_t n;
+	uint64_t words[LAYOUT_TYPED_MASK];
+};
 
 struct record_options {
 	uint64_t max_size;	/* bytes of all streams; 0: no limit */
@@ -31,6 +39,8 @@ struct record_options {
 	int32_t tid;		/* of this thread only; 0: all */
 	uint64_t calls;		/* of so many there is anything; 0: of all */
 	bool part;		/* calls may end whose begins are not given */
+	/* The fields of an event; false if it has none. NULL: none has. */
+	bool (*fields)(void *ctx, const struct event *, struct record_fields *ret);
 	/* The name of a thread into name[16]; false if it has none (any more). */
 	bool (*thread_name)(void *ctx, int32_t tid, char name[16]);
 	void *ctx;

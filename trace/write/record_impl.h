@@ -58,6 +58,7 @@ struct record {
 	uint64_t left_free;	/* when that ended the recording; 0 */
 	uint64_t taken, next_look;	/* bytes taken, and when the disk is looked at again */
 	uint64_t waiting;	/* bytes in memory, which will be written still */
+	struct record_fields fields;	/* of the event that is added */
 	struct caller *callers;	/* the addresses seen in stacks, as they came */
 	size_t ncallers, callers_cap;
 	uint32_t *slots;	/* by hash of these: which, from 1 */

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace/export/ctf_fields.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "trace/export/ctf_walk.h"
+#include "trace/read/signatures.h"
+#include "values/text.h"
+
+enum { TEXT = 4096, IDS = LAYOUT_FUNC_MASK + 1 };
+
+/* Of one function. */
+struct fielded {
+	const struct signed_func *f;
+	/* Values for which there are no fields are texts; the last one is the result. */
+	bool as_text[PARAMS_MAX + 1];
+	bool args, changes, result;	/* there are some at the entry, and at the exit */
+};
+
+struct ctf_fields {
+	const struct reader_func *funcs;
+	size_t nfuncs;
+	struct signatures signatures;
+	struct fielded **v;		/* by function; NULL: it has none */
+	char *text;
+	size_t ntext;
+	char buf[TEXT];
+};
+
+void ctf_fields_free(struct ctf_fields *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; c->v && i < c->nfuncs; i++)
+		free(c->v[i]);
+	signatures_clear(&c->signatures);
+	free(c->v);
+	free(c->text);
+	free(c);
+}
+
+const char *ctf_fields_text(const struct ctf_fields *c)
+{
+	return c->text;
+}
+
+/* ---- one value ----------------------------------------------------------- */
+
+static const struct parameter *param_at(const struct signature *s, size_t i)
+{
+	return i == READS_RESULT ? &s->result : &s->params[i];
+}
+
+static size_t slot_of(size_t param)
+{
+	return param == READS_RESULT ? PARAMS_MAX : param;
+}
+
+static bool is_known(const struct parameter *p)
+{
+	return p->place.kind != PLACE_GONE && p->place.kind != PLACE_UNKNOWN;
+}
+
+/* A parameter, or READS_RESULT. */
+static void walk_param(const struct fielded *f, struct ctf_walk *w, size_t i, char *buf)
+{
+	const struct parameter *p = param_at(&f->f->signature, i);
+	const char *name = i == READS_RESULT ? "ret" : signature_name_at(&f->f->signature, p->name);
+	const struct pick whole = { .param = (uint8_t)i, .type = p->type };
+
+	if (!f->as_text[slot_of(i)]) {
+		ctf_walk_value(w, p->type, (struct spot){ true, (uint8_t)i, 0 }, name, i);
+		return;
+	}
+	*buf = '\0';
+	if (!w->text)
+		values_picked(w->c, &whole, buf, TEXT);
+	ctf_walk_text(w, buf, name, i);
+}
+
+/* Is anything of it read at the exit? */
+static bool is_read_at_exit(const struct read_plan *plan, size_t param)
+{
+	for (size_t i = plan->nentry; i < plan->nops; i++)
+		if (plan->ops[i].param == param)
+			return true;
+	return false;
+}
+
+/* What the fields of an entry have, or of an exit. */
+static void walk_args(const struct fielded *f, struct ctf_walk *w, char *buf)
+{
+	const struct signature *s = &f->f->signature;
+
+	ctf_walk_begin(w);
+	for (size_t i = 0; i < s->nparams; i++) {
+		bool wanted = !s->params[i].hidden &&
+			(!w->exit || is_read_at_exit(&f->f->plan, i));
+
+		w->steps = w->text ? 0 : w->steps;
+		if (wanted)
+			walk_param(f, w, i, buf);
+	}
+	ctf_walk_end(w, "args", 0);
+}
+
+static void walk_exit(const struct fielded *f, struct ctf_walk *w, char *buf)
+{
+	if (f->changes)
+		walk_args(f, w, buf);
+	if (f->result)
+		walk_param(f, w, READS_RESULT, buf);
+}
+
+/* ---- what the metadata say ----------------------------------------------- */
+
+/* Can it be said in fields? Tried, and thrown away. */
+static int try_param(struct fielded *f, const struct capture *none, size_t i, bool exit)
+{
+	auto_free char *text = NULL;
+	size_t n;
+	struct ctf_walk w = { .c = none, .exit = exit, .text = open_memstream(&text, &n) };
+	char buf[TEXT];
+
+	if (!w.text)
+		return -ENOMEM;
+	walk_param(f, &w, i, buf);
+	f->as_text[slot_of(i)] |= w.failed || !is_known(param_at(&f->f->signature, i));
+	return fclose(w.text) ? -ENOMEM : 0;
+}
+
+static int choose_fields(struct fielded *f, const struct capture *none)
+{
+	const struct signature *s = &f->f->signature;
+	int err = 0;
+
+	for (size_t i = 0; i < s->nparams && !err; i++) {
+		if (s->params[i].hidden)
+			continue;
+		f->args = true;
+		f->changes |= is_read_at_exit(&f->f->plan, i);
+		err = try_param(f, none, i, false) ?:
+		      is_read_at_exit(&f->f->plan, i) ? try_param(f, none, i, true) : 0;
+	}
+	f->result = signature_type_at(s, s->result.type)->kind != TYPE_VOID;
+	return err || !f->result ? err : try_param(f, none, READS_RESULT, true);
+}
+
+static void say_event(FILE *out, size_t id, unsigned int kind, const char *name)
+{
+	fprintf(out, "event {\n\tname = \"%s\";\n\tid = %zu;\n\tstream_id = 0;\n"
+		     "\tfields := struct { func_t func; integer { size = 10; align = 1; } words; "
+		     "integer { size = 32; align = 1; } reserved; %s",
+		name, LAYOUT_TYPED + LAYOUT_TYPED_EACH * id + kind,
+		(kind & ~(unsigned int)TYPED_TEXT) == TYPED_BEGUN ? "count_t begin; " : "");
+}
+
+static void say_kind(const struct fielded *f, const struct capture *none, size_t id,
+		     unsigned int kind, FILE *out)
+{
+	static const char *const names[] = {
+		[TYPED_ENTRY] = "entry", [TYPED_EXIT] = "exit", [TYPED_MARK] = "entry_only",
+		[TYPED_BEGUN] = "begun",
+	};
+	struct ctf_walk w = { .c = none, .exit = kind == TYPED_EXIT, .text = out };
+	char buf[TEXT];
+
+	say_event(out, id, kind, names[kind]);
+	if (kind == TYPED_EXIT)
+		walk_exit(f, &w, buf);
+	else
+		walk_args(f, &w, buf);
+	fputs("};\n};\n", out);
+	say_event(out, id, kind | TYPED_TEXT, names[kind]);
+	fprintf(out, "string _%s; };\n};\n", kind == TYPED_EXIT ? "ret" : "args");
+}
+
+/* Of one function: 0 or -ENOMEM. */
+static int declare(struct ctf_fields *c, size_t id, FILE *out)
+{
+	const struct signed_func *s = signatures_of(&c->signatures, &c->funcs[id]);
+	struct fielded *f = s ? calloc(1, sizeof(*f)) : NULL;
+	struct capture none;
+
+	if (!s)
+		return 0;
+	if (!f)
+		return -ENOMEM;
+	c->v[id] = f;
+	f->f = s;
+	if (capture_parse(&s->signature, &s->plan, NULL, 0, NULL, 0, &none))
+		return 0;
+	int err = choose_fields(f, &none);
+
+	if (!err && f->args && !c->funcs[id].entry_only)
+		say_kind(f, &none, id, TYPED_ENTRY, out);
+	if (!err && f->args && !c->funcs[id].entry_only)
+		say_kind(f, &none, id, TYPED_BEGUN, out);
+	if (!err && f->args && c->funcs[id].entry_only)
+		say_kind(f, &none, id, TYPED_MARK, out);
+	if (!err && (f->result || f->changes))
+		say_kind(f, &none, id, TYPED_EXIT, out);
+	return err;
+}
+
+int ctf_fields_new(const struct reader_func *funcs, size_t nfuncs, struct ctf_fields **ret)
+{
+	struct ctf_fields *c = calloc(1, sizeof(*c));
+	FILE *out = c ? open_memstream(&c->text, &c->ntext) : NULL;
+	int err = 0;
+
+	if (!out) {
+		free(c);
+		return fail(ENOMEM, "describe values");
+	}
+	c->funcs = funcs;
+	c->nfuncs = MIN(nfuncs, (size_t)(IDS - LAYOUT_TYPED) / LAYOUT_TYPED_EACH);
+	c->v = calloc(c->nfuncs + 1, sizeof(*c->v));
+	err = c->v ? 0 : -ENOMEM;
+	for (size_t i = 0; i < c->nfuncs && !err; i++)
+		err = declare(c, i, out);
+	if (ferror(out) | fclose(out) || err) {
+		ctf_fields_free(c);
+		return fail(ENOMEM, "describe values");
+	}
+	*ret = c;
+	return 0;
+}
+
+/* ---- events -------------------------------------------------------------- */
+
+static bool has_fields(const struct fielded *f, const struct event *e, unsigned int *kind)
+{
+	switch (e->kind) {
+	case EVENT_ENTRY:
+		*kind = e->begin ? TYPED_BEGUN : TYPED_ENTRY;
+		return f->args;
+	case EVENT_MARK:
+		*kind = TYPED_MARK;
+		return f->args;
+	case EVENT_EXIT:
+		*kind = TYPED_EXIT;
+		return f->result || f->changes;
+	}
+	return false;
+}
+
+/* As text, where a value is not there. */
+static void make_text(struct ctf_fields *c, const struct capture *capture, size_t begun,
+		      struct ctf_walk *w)
+{
+	if (w->exit)
+		values_result(capture, c->buf, sizeof(c->buf));
+	else
+		values_args(capture, c->buf, sizeof(c->buf));
+	signatures_clean(c->buf);
+	w->n = begun;
+	w->failed = false;
+	ctf_walk_text(w, c->buf, "", 0);
+}
+
+bool ctf_fields_make(struct ctf_fields *c, const struct event *e, struct record_fields *ret)
+{
+	const struct fielded *f = e->capture && e->func < c->nfuncs ? c->v[e->func] : NULL;
+	struct capture capture;
+	unsigned int kind;
+
+	if (!f || !has_fields(f, e, &kind))
+		return false;
+	bool exit = kind == TYPED_EXIT;
+
+	if (capture_parse(&f->f->signature, &f->f->plan, exit ? NULL : e->capture,
+			  exit ? 0 : e->ncapture, exit ? e->capture : NULL,
+			  exit ? e->ncapture : 0, &capture))
+		return false;
+	struct ctf_walk w = { .c = &capture, .exit = exit, .out = (uint8_t *)ret->words,
+			      .size = sizeof(ret->words) };
+
+	if (kind == TYPED_BEGUN) {
+		memcpy(w.out, &e->begin, sizeof(e->begin));
+		w.n = sizeof(e->begin);
+	}
+	if (exit)
+		walk_exit(f, &w, c->buf);
+	else
+		walk_args(f, &w, c->buf);
+	if (w.failed) {
+		make_text(c, &capture, kind == TYPED_BEGUN ? sizeof(e->begin) : 0, &w);
+		kind |= TYPED_TEXT;
+	}
+	memset(w.out + w.n, 0, ALIGN_UP(w.n, 8) - w.n);
+	ret->n = (uint32_t)(ALIGN_UP(w.n, 8) / 8);
+	ret->id = LAYOUT_TYPED + LAYOUT_TYPED_EACH * e->func + kind;
+	return true;
+}
