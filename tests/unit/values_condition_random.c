@@ -281,7 +281,8 @@ static void print(const struct tree *t, int binds)
 		break;
 	case TEXTS_COMPARED:
 		say("%s%s %s %s%s", binds > 6 ? "(" : "",
-		    t->i == 1 ? "str(t)" : t->j >= 4 ? "str(s)" : "s", comparing[t->op].sign, t->j < 4 ? literals[t->j] : t->j == 4 ? "s" : "t",
+		    t->i == 1 ? "str(t)" : t->j >= 4 ? "str(s)" : "s",
+		    comparing[t->op].sign, t->j < 4 ? literals[t->j] : t->j == 4 ? "s" : "t",
 		    binds > 6 ? ")" : "");
 		break;
 	case FLOATS_COMPARED:
