@@ -237,6 +237,8 @@ struct arch {
 	int8_t returned, second;/* what a call returns in, and the second half of that */
 	uint32_t kept;		/* bit n: a call keeps register n, so that a landing pad finds
 				 * it as it was. The stack pointer is none of them */
+	bool room_to_capture;	/* behind the question of a function of Go's for room on the stack
+				 * C that reads values has enough */
 	uint8_t zone;		/* bytes below the stack pointer that code relies on within a
 				 * function; a multiple of 16 */
 	uint8_t trap_size;	/* bytes of a breakpoint */

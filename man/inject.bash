@@ -38,7 +38,7 @@ _inject_options() {
 	record)
 		echo -p --pid -f --function -N --exclude --usdt --at --inlined -t --min-duration \
 			-D --depth -n --calls -d --duration \
-			--tid -o --output -m --buffer -a --args -A --arg -s --string --deep \
+			--tid -o --output -m --buffer -a --args -A --arg -s --string --deep --unguarded \
 			--stack --entry-only --trap --off-cpu --max-pause \
 			--max-overhead --log --max-size --min-free --rotate --compress --follow-exec --follow-fork \
 			-q --quiet -v --verbose \
@@ -95,7 +95,7 @@ _inject_options() {
 	*)
 		echo -p --pid -f --function -N --exclude --usdt --at --inlined -t --min-duration \
 			-D --depth -n --calls -d --duration --tid -o --output \
-			-m --buffer -a --args -A --arg -s --string --deep \
+			-m --buffer -a --args -A --arg -s --string --deep --unguarded \
 			--stack --entry-only --trap --time --off-cpu --max-pause \
 			--max-overhead --follow-exec --follow-fork --log --json --short-names \
 			-q --quiet -v --verbose --no-color -h --help -V --version

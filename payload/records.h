@@ -20,6 +20,7 @@
 #define REC_TIMED 0x10000	/* in its lower: the stub is one of a visit that times calls */
 #define REC_TAIL 0x20000	/* in its lower, of an exit: it is a jump to another function, and
 				 * what that will return is not known yet */
+#define REC_MOVED 0x40000	/* in its lower, where values are read: it is a goroutine's */
 #define REC_FUNC_SHIFT 42
 #define REC_FUNC_BITS 22
 #define REC_WORDS_SHIFT 48	/* if extended: number of words that follow */

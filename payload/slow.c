@@ -339,31 +339,27 @@ void payload_slow_mark(uint64_t word, uint64_t sp)
 	record_mark(&w, word, sp, 0, 0);
 }
 
-/* What a function returns that ends with a jump to another one is not there yet. */
-void payload_values_exit(uint64_t word, uint64_t sp, const uint64_t *held)
-{
-	const uint64_t tail = (uint64_t)REC_TAIL << REC_TIME_SHIFT;
-	struct slow w;
-
-	record_exit(&w, word & ~tail, sp, word & tail ? 0 : held);
-}
-
+/* Nothing that an entry has read is kept for the exit. */
 TWICE void record_goroutine(struct slow *w, uint64_t word, uint64_t sp, const struct goroutine *g,
 			    const uint64_t *held)
 {
 	enum what what = (word & 3) == REC_EXIT ? WHAT_EXIT : WHAT_ENTRY;
 	uint64_t func = word >> REC_FUNC_SHIFT;
-	unsigned int callers;
+	unsigned int callers, words;
 
 	if (!slow_enter(w, word, sp, what))
 		return;
 	stacks_goroutine(w->t, g);
-	callers = held ? callers_take_moved(w->s, w->t, func, sp, held, g->hi) : 0;
-	if (!ring_room(w->s, w->t, 2 + callers)) {
+	callers = held && what == WHAT_ENTRY && callers_moved(func) ?
+		callers_take_moved(w->s, w->t, func, sp, held, g->hi) : 0;
+	words = held ? values_take(w->s, w->t, func, what, sp, held) : 0;
+	if (!ring_room(w->s, w->t, 2 + callers + words)) {
 		ring_lose(w->t, what);
 	} else {
 		if (callers)
 			callers_put(w->s, w->t, func, callers);
+		if (words)
+			values_put_taken(w->s, w->t, func, words);
 		if ((word & 3) == REC_NONE)
 			ring_put_ext(w->t, EXT_MARK, func);
 		else
@@ -379,18 +375,50 @@ void payload_slow_goroutine(uint64_t word, uint64_t sp, const struct goroutine *
 	record_goroutine(&w, word, sp, g, 0);
 }
 
+/* What a function returns that ends with a jump to another one is not there yet. (Not inline: this
+ * is where tools/payload-check.sh asks how much of a goroutine's stack is taken.) */
+__attribute__((noinline)) static void values_goroutine(uint64_t word, uint64_t sp,
+						       const uint64_t *held)
+{
+	const uint64_t tail = (uint64_t)REC_TAIL << REC_TIME_SHIFT;
+	const uint64_t moved = (uint64_t)REC_MOVED << REC_TIME_SHIFT;
+	struct slow w;
+
+	record_goroutine(&w, word & ~(tail | moved), sp, cpu_goroutine(held),
+			 word & tail ? 0 : held);
+}
+
+/* Of a function of Go? */
+static bool is_moved(uint64_t word)
+{
+	return word & (uint64_t)REC_MOVED << REC_TIME_SHIFT ||
+		callers_moved(word >> REC_FUNC_SHIFT);
+}
+
 void payload_values_entry(uint64_t word, uint64_t sp, const uint64_t *held)
 {
 	uint64_t lowered = word >> REC_LATE_SHIFT & REC_LOWERED_MASK;
 	struct slow w;
 
 	word -= lowered << REC_LATE_SHIFT;
-	if (callers_moved(word >> REC_FUNC_SHIFT))
-		record_goroutine(&w, word, sp + lowered * 8, cpu_goroutine(held), held);
+	if (is_moved(word))
+		values_goroutine(word, sp + lowered * 8, held);
 	else if ((word & 3) == REC_ENTRY)
 		record_entry(&w, word, sp + lowered * 8, held);
 	else
 		record_mark(&w, word, sp, lowered * 8, held);
+}
+
+/* What a function returns that ends with a jump to another one is not there yet. */
+void payload_values_exit(uint64_t word, uint64_t sp, const uint64_t *held)
+{
+	const uint64_t tail = (uint64_t)REC_TAIL << REC_TIME_SHIFT;
+	struct slow w;
+
+	if (is_moved(word))
+		values_goroutine(word, sp, held);
+	else
+		record_exit(&w, word & ~tail, sp, word & tail ? 0 : held);
 }
 
 /* Where calls are timed they are known since the claim. */

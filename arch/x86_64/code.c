@@ -493,6 +493,7 @@ const struct arch arch_x86_64 = {
 	.returned = 0,		/* rax */
 	.second = 2,		/* rdx */
 	.kept = 0xf028,		/* rbx, rbp, r12 to r15 */
+	.room_to_capture = true,
 	.zone = ZONE,
 	.trap_size = 1,
 	.trap = { 0xcc },

@@ -109,17 +109,29 @@ static int read_of(struct selection *sel, const struct signature *s, const struc
 	return err;
 }
 
+/* C takes more of a stack than is there where a function of Go's asks for none; on arm64 than is
+ * there where one asks. */
+static bool has_room(const struct placed_probe *p)
+{
+	enum plan_routines routines = p->planned->routines;
+
+	return !p->refusal && (routines == ROUTINES_C ||
+			       (routines == ROUTINES_MOVED && arch_host()->room_to_capture));
+}
+
 static int choose_one(const struct valued_options *o, struct selection *sel,
 		      const struct selected *s, size_t i, bool *used)
 {
 	struct signature signature;
 	struct read_plan plan;
-	int err = s->probes[i].refusal || s->probes[i].planned->routines != ROUTINES_C ? -ENOENT :
-		find_signature(o, s, i, used, &signature);
+	int err = has_room(&s->probes[i]) ? find_signature(o, s, i, used, &signature) : -ENOENT;
 
 	if (err)
 		return err == -ENOENT ? 0 : err;
 	reads_compile(&signature, &o->compile, &plan);
+	/* Another thread may run a goroutine when its call ends. */
+	if (s->probes[i].planned->routines == ROUTINES_MOVED && reads_kept(&plan))
+		plan.nops = plan.nentry;
 	err = read_of(sel, &signature, &plan, &s->probes[i]);
 	signature_clear(&signature);
 	return err;

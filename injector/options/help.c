@@ -101,6 +101,8 @@ static const struct {
 	{ 'A', ON_ALL, "'F(ARG:TYPE, ...)'", "with these, by hand, as in\n"
 	  "-A 'f(fd:i32, s:str, ret:f64)'; repeatable" },
 	{ 's', ON_ALL, "N", "bytes of a text or buffer that are shown (64)" },
+	{ OPT_UNGUARDED, ON_ALL, NULL, "read memory where no C library tells before the\n"
+	  "process sets a seccomp filter" },
 	{ OPT_DEEP, ON_ALL, "N", "pointers followed, one behind the other (1)" },
 	{ OPT_STACK, ON_ALL, "[=N]", "with its callers, up the stack: at most N (32)" },
 	{ OPT_ENTRY_ONLY, ON_ALL, NULL, "probe entries only: no durations" },

@@ -255,6 +255,7 @@ static void set_flag(struct options *o, int key)
 	case OPT_ENTRY_ONLY: o->entry_only = true; break;
 	case OPT_TRAP: o->trap = true; break;
 	case OPT_INLINED: o->inlined = true; break;
+	case OPT_UNGUARDED: o->unguarded = true; break;
 	case OPT_TIME: o->time = true; break;
 	case OPT_JSON: o->json = true; break;
 	case OPT_FOLLOW_EXEC: o->follow_exec = true; break;

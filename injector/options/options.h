@@ -71,6 +71,7 @@ struct options {
 	struct pattern *at;	/* of FILE:LINE; `offset` is the line */
 	size_t nat, at_cap;
 	bool inlined;
+	bool unguarded;		/* read memory although a seccomp filter could come unseen */
 	struct slow_call *slow;	/* --snapshot-on; owned */
 	size_t nslow, slow_cap;
 	struct hand_spec *by_hand;	/* -A; owned */

@@ -23,6 +23,7 @@ const struct option_def option_defs[OPTION_DEFS] = {
 	WITH("buffer", 'm', ON_RINGS | ON_HIST),
 	FLAG("args", 'a', ON_LIVE),
 	WITH("arg", 'A', ON_LIVE | ON_HIST),
+	FLAG("unguarded", OPT_UNGUARDED, ON_LIVE),
 	WITH("string", 's', ON_LIVE | ON_HIST | ON_LIST),
 	WITH("deep", OPT_DEEP, ON_LIVE | ON_HIST | ON_LIST),
 	{ { "stack", optional_argument, NULL, OPT_STACK }, ON_LIVE },

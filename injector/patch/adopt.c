@@ -22,8 +22,17 @@ struct routines arena_routines(const struct session *s, const struct arena *a,
 	enum plan_routines routines = probe->planned->routines;
 	struct routine_set set = way->routines(hot_table.sets[!s->tls_offset], routines);
 	bool tight = routines == ROUTINES_TIGHT;
+	bool moved = routines == ROUTINES_MOVED && valued_is_read(probe);
 	raddr_t base = a->base - m->bias;
 
+	/* Where callers alone are taken, of the entry. */
+	if (routines == ROUTINES_MOVED && valued_calls_c(probe) && !moved) {
+		struct routine_set plain = way_records.routines(hot_table.sets[!s->tls_offset],
+								routines);
+
+		set.exit = plain.exit;
+		set.leave = plain.leave;
+	}
 	return (struct routines){
 		.entry = base + set.entry,
 		.exit = base + set.exit,
@@ -35,7 +44,7 @@ struct routines arena_routines(const struct session *s, const struct arena *a,
 				valued_calls_c(probe) ? hot_table.values_entry :
 				hot_table.watch_entry),
 		.find = base + hot_table.find,
-		.word = way->word,
+		.word = way->word | (moved ? (uint64_t)REC_MOVED << REC_TIME_SHIFT : 0),
 		.late_word = way->late,
 		.tail_word = way->tail,
 		.marks_late = way->marks_late,

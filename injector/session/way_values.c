@@ -8,9 +8,6 @@ static struct routine_set routines(const struct routine_set *sets, enum plan_rou
 	struct routine_set set = sets[its];
 
 	set.entry = set.mark = hot_table.values_entry;
-	/* Of these callers alone are taken. */
-	if (its == ROUTINES_MOVED)
-		return set;
 	set.exit = hot_table.values_exit;
 	set.leave = 0;
 	return set;

@@ -356,7 +356,8 @@ static int write_stubs(struct trace *t)
 			     probes_ids(&t->sel, MAX(t->known_funcs, 1u)));
 
 	err = err ? err : probes_place(&t->target, &t->inf, &t->sel, t->needs, &t->live);
-	if (!err && valued_guarded(&t->sel) && !procfs_serves_faults(t->pid))
+	if (!err && (valued_guarded(&t->sel) || t->opt->unguarded) &&
+	    !procfs_serves_faults(t->pid))
 		t->inf.map.s->reads = READS_BY_CALL;
 	return !err && !t->live.nprobed && !may_come(t) ? nothing_left(t) : err;
 }

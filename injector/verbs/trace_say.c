@@ -64,11 +64,13 @@ void trace_say_banner(const struct trace *t)
 			 "can be read is lost, and counted as that", plan_languages());
 	if (t->inf.map.s->plans_funcs && t->inf.map.s->reads == READS_NOTHING)
 		say_hint("%s: %s", options_reads(t->opt) ? "what arguments point to is not read" :
-			 "of stacks but the main thread's only a page is read", valued_guarded(&t->sel) ?
+			 "of stacks but the main thread's only a page is read",
+			 valued_guarded(&t->sel) || t->opt->unguarded ?
 			 "a seccomp filter may be against process_vm_readv, or the process handles "
 			 "its page faults or system calls itself" :
-			 "one may come to be set that is not seen, for prctl or syscall of the C "
-			 "library cannot be probed");
+			 "a seccomp filter may come to be set that is not seen, for there is no C "
+			 "library whose prctl and syscall could be probed; if the process sets "
+			 "none, --unguarded reads it");
 	if (t->off_cpu && options_way(t->opt)->pairs)
 		say_hint("with --off-cpu calls are recorded to be timed: what comes faster than it "
 			 "can be read is lost, and counted as that");

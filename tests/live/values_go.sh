@@ -36,4 +36,49 @@ for flags in '' '-N -l'; do
 	python3 "$ROOT/tests/values/told.py" want.out got.out || die "'$flags'"
 	# (Of what is optimised the compiler may tell more bytes than the type has.)
 	[ -z "$flags" ] || ! grep -q 'unknown' got.out || die "'$flags': not all is known"
+
+	# The same by the payload, on the goroutine's own stack.
+	"$INJECT" -f 'main.f*' -a --unguarded -o trace.out -- ./go >/dev/null 2>trace.err ||
+		{ cat trace.err; die "'$flags': not traced"; }
+	sed -n 's/^.*| \(main.*\);$/\1/p' trace.out | sed 's/&\?0x[0-9a-f]\+/ADDRESS/g' >got.out
+	python3 "$ROOT/tests/values/told.py" want.out got.out ||
+		{ cat got.out; die "'$flags': traced"; }
+done
+
+# Without --unguarded nothing is read that a filter could be against.
+"$INJECT" -f main.f1 -a -o trace.out -- ./go >/dev/null 2>trace.err
+grep -q 'main.f1(s=0x[0-9a-f]* (unreadable), n=3' trace.out || die "read without a guard"
+grep -q 'what arguments point to is not read: .*--unguarded' trace.err || die "it is not said"
+
+# Stacks that grow and threads that change: each call has its own arguments and results.
+cp -r "$ROOT/tests/values/goroutines" deep
+cp program/go.mod deep/
+(cd deep && go build -o ../goroutines) >go.log 2>&1 || die "$(cat go.log)"
+for procs in 1 4; do
+	GOMAXPROCS=$procs "$INJECT" -f main.deep -a --unguarded -m 4M -o trace.out -- ./goroutines \
+		>done.out 2>trace.err || { cat trace.err; die "it has failed"; }
+	has_line '^done$' done.out || die "it is not done"
+	[ "$(closing lost)" = 0 ] || die "calls are lost"
+	python3 - trace.out <<'EOF' || die "others with $procs"
+import collections, re, sys
+
+entry = re.compile(r'main\.deep\(id=(\d+), depth=(\d+), name="(\d+)-(\d+)", '
+                   r'p=\{ID: (\d+), Depth: (\d+)\}, f=([0-9.]+)\)')
+leave = re.compile(r'\} = \("(\d+)-0", (\d+), (nil|0x[0-9a-f]+|&?\S+)\);')
+seen = collections.Counter()
+results = 0
+for line in open(sys.argv[1]):
+    m = entry.search(line)
+    if m:
+        if not (m[1] == m[3] == m[5] and m[2] == m[4] == m[6] and float(m[7]) == int(m[2]) / 2):
+            sys.exit(line)
+        seen[m[1], m[2]] += 1
+    m = leave.search(line)
+    if m:
+        results += 1
+        if not int(m[1]) <= int(m[2]) <= int(m[1]) + 60:
+            sys.exit(line)
+if len(seen) != 100 * 61 or set(seen.values()) != {1} or results < 100 * 55:
+    sys.exit(f'{len(seen)} calls, {results} results')
+EOF
 done

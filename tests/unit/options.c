@@ -58,6 +58,7 @@ static const struct {
 	{ "-p 1 --at :4", "FILE:LINE" },
 	{ "list --at src/:4 a.out", "FILE:LINE" },
 	{ "replay --at a.c:4", "replay takes no --at" },
+	{ "replay --unguarded", "replay takes no --unguarded" },
 	{ "replay --inlined", "replay takes no --inlined" },
 	{ "-p nginx -f x", "pgrep" },
 	{ "-p 0 -f x", "wants a number" },
