@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 
+#include "plan/arrivals.h"
 #include "plan/arrive/between.h"
 
 enum { PADDING = 64 };	/* bytes of nops between functions that are aligned */
@@ -291,7 +292,8 @@ static void judge_leaving(struct body *b, struct step *s)
 		return;
 	if (!symbols_text(b->impl->symbols, dest, &left))
 		body_doubt(b, REFUSED_UNREADABLE);
-	else if (f && (f->range.start != dest || ground_is_fragment(b->impl, f)))
+	else if (f ? f->range.start != dest || ground_is_fragment(b->impl, f) :
+		 !unowned_leaves(b->impl, dest))
 		body_doubt(b, REFUSED_SHARED_BODY);
 	else	/* a function's start, or a stub of the linkage table */
 		s->exit = true;

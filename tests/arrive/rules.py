@@ -338,6 +338,25 @@ END out
 switch: .long .LC0 - switch, .LC1 - switch, .LC1 - switch, .LC0 - switch
 more: .long .LD0 - out, .LD0 - out, .LD0 - out, .LD0 - out
 """, "")
+# Code of no function that F jumps to comes back into it: unowned_leaves in unowned.c.
+rule("pie comes_back", """
+FUNC F, 0
+mov %edi, %eax
+nopl 0(%rax,%rax)
+test %edi, %edi
+jne 2f
+ARRIVE 1f, 4
+1: jmp .Lhelp
+2: nopl 0(%rax,%rax)
+ret
+.LB0: add $1000, %eax
+ret
+END F
+ARRIVE .LB0
+KEPT F
+.Lhelp: lea 1(%rdi), %eax
+jmp .LB0
+""", "")
 # A jump with a frame up, of which nothing but the code tells: whole_doubt_jumps.
 rule("pie frame_up", """
 .p2align 4

@@ -72,8 +72,8 @@ static void loop_head_one_byte_in(void)
 
 static void several_jumps_one_head(void)
 {
-	begin_f(); put_rel8(JNE, 1); put_middle(); put_je(1); put_middle(); put_rel8(JE, 0xb0);
-	put_jmp(1); m.at = 0xb0; put(MOV_EAX_1); end_f();
+	begin_f(); put_rel8(JNE, 1); put_middle(); put_je(1); put_middle(); put_rel8(JE, 0xa5);
+	put_jmp(1); put(MOV_EAX_1); end_f();
 	module_plan("f");
 	CHECK(redirected(LINK));
 	CHECK(site_with(probe(), LINK + 2 + 48) && site_with(probe(), LINK + 8 + 96 + 2));
