@@ -179,6 +179,14 @@ extern const int frame_way_offsets[REGS_WAYS];	/* regs_nways of them */
 extern const uint64_t frame_mark;
 extern const int frame_mark_offset;
 
+/* Where a handler has returned to, the stack pointer is right below the kernel's frame: where from
+ * there on are stack pointer, program counter, frame pointer and, if calls leave their return
+ * address there, link register of what the signal has interrupted? */
+struct frame_registers {
+	int16_t sp, pc, fp, link;
+};
+extern const struct frame_registers frame_registers;
+
 /* Byte patterns: three to be found in the target's code, and the trap. */
 struct gadget {
 	const uint8_t *bytes;

@@ -14,6 +14,7 @@ enum {
 	PIECE = 8192,		/* what the kernel copies at once */
 	COPIES = 8,
 	SIGNALS = 8,
+	NESTED = 4,
 	KNOWN = 512,		/* a power of 2 */
 };
 
@@ -39,6 +40,7 @@ struct standing {
 	uint64_t pc, sp, fp;
 	uint64_t link;		/* the register that calls leave their return address in */
 	bool fp_gone;
+	bool chained;		/* fp was found by one */
 	bool exact;		/* pc is that, and no return address */
 };
 
@@ -86,20 +88,23 @@ static const struct callers_module *module_at(const struct session *s, uint32_t 
 	const struct callers *c = callers_of(s);
 	uint64_t list = c->lists_at + (changes & 1) * (uint64_t)c->most_modules *
 			sizeof(struct callers_module);
-	uint32_t lo = 0, hi = c->modules[changes & 1];
+	uint32_t lo = 0, hi = c->modules[changes & 1], i;
 	const struct callers_module *m = within(s, list, hi, sizeof(*m));
 
 	if (!m)
 		return NULL;
 	while (lo < hi) {
-		uint32_t i = lo + (hi - lo) / 2;
-
+		i = lo + (hi - lo) / 2;
 		if (m[i].start <= pc)
 			lo = i + 1;
 		else
 			hi = i;
 	}
-	return lo && pc < m[lo - 1].end ? &m[lo - 1] : NULL;
+	/* A few bytes of one may be told otherwise: of a list that is not sorted any more it is not
+	 * much that is looked at. */
+	for (i = 0; i < NESTED && lo && pc >= m[lo - 1].end; i++)
+		lo--;
+	return lo && pc >= m[lo - 1].start && pc < m[lo - 1].end ? &m[lo - 1] : NULL;
 }
 
 /* Where the rule is for that place; 0: no table tells. */
@@ -227,12 +232,13 @@ static bool step_signal(struct walking *w, const struct callers_rule *rule)
 /* A frame pointer leads to the caller's, and beside it is the return address. */
 static bool step_by_fp(struct walking *w)
 {
-	struct standing to = { .sp = w->at.fp + 16 };
+	struct standing to = { .sp = w->at.fp + 16, .chained = true };
 
 	if (w->at.fp_gone || w->at.fp % 8 || (w->at.fp && w->at.fp < w->at.sp))
 		return stop(w, CALLERS_NO_TABLE);
+	/* The chain's end; elsewhere it is any number. */
 	if (!w->at.fp)
-		return stop(w, CALLERS_WHOLE);
+		return stop(w, w->at.chained || w->end ? CALLERS_WHOLE : CALLERS_NO_TABLE);
 	if (!load(w, w->at.fp, &to.fp) || !load(w, w->at.fp + 8, &to.pc))
 		return false;
 	to.pc = cpu_plain(to.pc);
@@ -298,7 +304,7 @@ static bool step(struct walking *w)
 	case CALLERS_PLT:
 		return step_by_rule(w, &rule);
 	}
-	return stop(w, CALLERS_NO_RULE);
+	return stop(w, rule.cfa ? CALLERS_NO_TABLE : CALLERS_NO_RULE);
 }
 
 /* From where a function begins, or ends: the caller's frame is as it was left. `now` is the stack
@@ -350,7 +356,7 @@ unsigned int callers_take_moved(const struct session *s, const struct thread *t,
 	w.copies = w.signals = 0;
 	w.at.pc = 0;
 	w.at.exact = true;
-	w.at.fp_gone = false;
+	w.at.fp_gone = w.at.chained = false;
 	w.at.fp = cpu_frame_pointer(held);
 	w.at.link = cpu_link(held);
 	if (of != CALLERS_PLACE) {

@@ -74,7 +74,9 @@ struct callers_rule {
 
 enum callers_base {
 	CALLERS_BY_FP = 0,	/* nothing is known: by frame pointer, if that is sound */
-	CALLERS_END, CALLERS_STOP, CALLERS_SP, CALLERS_FP, CALLERS_FP_AT, CALLERS_PLT,
+	CALLERS_END,
+	CALLERS_STOP,		/* `cfa` not 0: for want of a table */
+	CALLERS_SP, CALLERS_FP, CALLERS_FP_AT, CALLERS_PLT,
 	CALLERS_SIGNAL,
 };
 

@@ -393,6 +393,8 @@ static const uint8_t mov139_svc[] = { 0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4 }
 static const uint8_t brk0[] = { 0, 0, 0x20, 0xd4 };
 
 const struct gadget gadget_syscall_ret = { svc_ret, sizeof(svc_ret) };
+/* arch/arm64/include/uapi/asm/sigcontext.h: behind a siginfo and 176 bytes of struct ucontext. */
+const struct frame_registers frame_registers = { 560, 568, 544, 552 };
 const struct gadget gadget_sigreturn = { mov139_svc, sizeof(mov139_svc) };
 const struct gadget gadget_pop_number = { NULL, 0 };
 const struct gadget gadget_trap = { brk0, sizeof(brk0) };

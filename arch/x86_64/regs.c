@@ -328,6 +328,8 @@ static const uint8_t int3[] = { 0xcc };
 static const uint8_t pop_rax_ret[] = { 0x58, 0xc3 };
 
 const struct gadget gadget_syscall_ret = { syscall_ret, sizeof(syscall_ret) };
+/* arch/x86/include/uapi/asm/sigcontext.h: behind 40 bytes of struct ucontext. */
+const struct frame_registers frame_registers = { 160, 168, 120, 0 };
 const struct gadget gadget_sigreturn = { mov15_syscall, sizeof(mov15_syscall) };
 const struct gadget gadget_pop_number = { pop_rax_ret, sizeof(pop_rax_ret) };
 const struct gadget gadget_trap = { int3, sizeof(int3) };

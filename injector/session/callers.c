@@ -7,6 +7,7 @@
 enum {
 	MODULES_MOST = 4096,	/* of one list */
 	LATER = 8 << 20,	/* bytes for libraries that are loaded later */
+	CODE_MOST = 4 << 20,	/* of a C library */
 };
 
 static bool is_same(const struct callers_code *c, const struct module *m)
@@ -22,6 +23,25 @@ static struct callers_code *find_code(const struct callers_tables *t, const stru
 	return NULL;
 }
 
+/* A C library keeps no frame pointers as a rule: where it has no unwind information a walk ends. */
+static int end_at_gaps(struct unwind_rows *r)
+{
+	const struct unwind_rule gap = { .base = UNWIND_STOP, .cfa = 1 };
+	size_t first = r->nrules;
+	struct unwind_rule *to = vec_push(r->rules, r->nrules, r->rules_cap);
+	struct unwind_row *row = to ? vec_push(r->v, r->n, r->cap) : NULL;
+
+	if (!row)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->nrules; i++)
+		if (r->rules[i].base == UNWIND_NONE)
+			r->rules[i] = gap;
+	memmove(r->v + 1, r->v, (r->n - 1) * sizeof(*r->v));
+	r->v[0] = (struct unwind_row){ MIN(r->first, r->n > 1 ? r->v[1].at : r->first),
+				       (uint16_t)first };
+	return 0;
+}
+
 static int add_code(struct callers_tables *t, const struct module *m)
 {
 	struct callers_code *c = vec_push(t->v, t->n, t->cap);
@@ -35,6 +55,8 @@ static int add_code(struct callers_tables *t, const struct module *m)
 	struct range mapped = { m->map_offset, m->map_offset + range_size(m->maps[0]) };
 	int err = m->fd < 0 ? -EBADF : unwind_rows_open(m->fd, m->path, mapped, &c->rows);
 
+	if (!err && m->is_system && !m->is_exe && !m->is_payload)
+		err = end_at_gaps(&c->rows);
 	if (err)
 		fail_clear();
 	return err == -ENOMEM ? err : 0;
@@ -46,7 +68,7 @@ int callers_read(struct callers_tables *t, const struct modules *mods)
 	int err = 0;
 
 	for (size_t i = 0; i < t->n; i++)
-		t->v[i].mapped = false;
+		t->v[i].mapped = t->v[i].signal;
 	for (size_t i = 0; i < mods->n && !err; i++) {
 		const struct module *m = &mods->v[i];
 		struct callers_code *c = m->nmaps ? find_code(t, m) : NULL;
@@ -64,6 +86,82 @@ int callers_read(struct callers_tables *t, const struct modules *mods)
 	}
 	t->n = kept;
 	return err ? fail(ENOMEM, "read how stacks are walked") : 0;
+}
+
+/* ---- signals ------------------------------------------------------------- */
+
+struct finding {
+	struct callers_tables *tables;
+	const struct target *target;
+	const struct modules *mods;
+};
+
+static bool tells_of_signals(const struct callers_code *c)
+{
+	for (size_t i = 0; c && i < c->rows.nrules; i++)
+		if (c->rows.rules[i].base == UNWIND_SIGNAL)
+			return true;
+	return false;
+}
+
+/* A handler returns to `at`, and so to behind a call that is none. */
+static int add_signal(struct callers_tables *t, raddr_t at)
+{
+	const struct unwind_rule rule = {
+		.base = UNWIND_SIGNAL, .cfa = frame_registers.sp, .ra = frame_registers.pc,
+		.fp = frame_registers.fp, .link = frame_registers.link,
+	};
+	struct callers_code *c = vec_push(t->v, t->n, t->cap);
+
+	if (!c)
+		return -ENOMEM;
+	c->range = (struct range){ at - 1, at + gadget_sigreturn.size };
+	c->mapped = c->signal = true;
+	struct unwind_row *row = vec_push(c->rows.v, c->rows.n, c->rows.cap);
+	struct unwind_rule *to = vec_push(c->rows.rules, c->rows.nrules, c->rows.rules_cap);
+
+	if (!row || !to)
+		return -ENOMEM;
+	*to = rule;
+	return 0;
+}
+
+static bool may_return_there(const struct finding *f, const struct mapping *m)
+{
+	const struct module *mod = modules_at(f->mods, m->range.start);
+
+	if (!m->exec || range_size(m->range) > CODE_MOST)
+		return false;
+	return strcmp(m->path, "[vdso]") == 0 ||
+		(mod && mod->is_system && !tells_of_signals(find_code(f->tables, mod)));
+}
+
+static int find_signals(void *ctx, const struct mapping *m)
+{
+	const struct finding *f = ctx;
+	auto_free uint8_t *code = may_return_there(f, m) ? malloc(range_size(m->range)) : NULL;
+	const uint8_t *hit;
+
+	if (!code)
+		return 0;
+	if (target_read(f->target, m->range.start, code, range_size(m->range)) < 0) {
+		fail_clear();
+		return 0;
+	}
+	hit = memmem(code, range_size(m->range), gadget_sigreturn.bytes, gadget_sigreturn.size);
+	return hit && hit > code ?
+		add_signal(f->tables, m->range.start + (raddr_t)(hit - code)) : 0;
+}
+
+int callers_find_signals(struct callers_tables *t, const struct target *target,
+			 const struct modules *mods)
+{
+	struct finding f = { t, target, mods };
+	int err = procfs_maps(target->pid, find_signals, &f);
+
+	if (err != -ENOMEM)
+		fail_clear();
+	return err == -ENOMEM ? fail(ENOMEM, "read how stacks are walked") : 0;
 }
 
 /* ---- in the session ------------------------------------------------------ */

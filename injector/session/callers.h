@@ -17,6 +17,7 @@ struct callers_code {
 	bool written;
 	struct callers_module at;	/* where, if it is */
 	bool mapped;		/* of the last look */
+	bool signal;		/* it is not a file's, but where signal handlers return to */
 };
 
 struct callers_tables {
@@ -30,6 +31,9 @@ struct callers_tables {
  * more. What cannot be read has none: a stack ends there, or goes on by frame pointers. 0 or
  * -ENOMEM. */
 int callers_read(struct callers_tables *, const struct modules *);
+/* Find where signal handlers return to, if the C library does not tell: in its code, or that of the
+ * kernel. 0 or -ENOMEM. */
+int callers_find_signals(struct callers_tables *, const struct target *, const struct modules *);
 /* What they take in a session, with room for `nfuncs` functions, and for libraries that come
  * later. */
 uint64_t callers_size(const struct callers_tables *, uint32_t nfuncs);

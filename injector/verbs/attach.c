@@ -187,7 +187,8 @@ static int choose_values(struct trace *t)
 	if (err || !t->opt->stack)
 		return err;
 	valued_choose_callers(&t->sel);
-	return callers_read(&t->callers, &t->mods);
+	err = callers_read(&t->callers, &t->mods);
+	return err ? err : callers_find_signals(&t->callers, &t->target, &t->mods);
 }
 
 /* All else goes on. */
