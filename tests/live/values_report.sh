@@ -176,6 +176,25 @@ if [ -n "$GO" ]; then
 	grep -q ' 125 .* fetch$' tags || die "pprof does not choose by label: $(cat tags)"
 fi
 
+# uftrace has arguments and results in its own words.
+if command -v uftrace >/dev/null; then
+	status 0 "$INJECT" export --to uftrace -o u.data rec
+	uftrace replay -d u.data --no-pager >u.out 2>u.err || die "uftrace: $(cat u.err)"
+	python3 - <<'END' || die "uftrace shows other values: $(grep -m 3 fetch u.out)"
+import re
+shown = [m.groups() for m in re.finditer(r'fetch\((\d+), "(.*)", "&\{.*\}", "(\w+)"\) = (-?\d+);',
+                                         open('u.out', encoding='utf-8').read())]
+own = []
+for line in open('own', encoding='utf-8'):
+    word, *v = line.rstrip('\n').split('\t')
+    if word == 'fetch':
+        own.append((v[0], v[1].replace('"', '\\"'), v[8], v[9]))
+assert len(own) == 500 and shown == own, (len(shown), shown[:2], own[:2])
+reals = re.findall(r'delta\((-?\d+), (-?[\d.]+), ', open('u.out', encoding='utf-8').read())
+assert reals[:2] == [('-3', '-1.000000'), ('-2', '-0.875000')] and len(reals) == 500, reals[:2]
+END
+fi
+
 # More different values than are told apart: the rest of them in one line, and said.
 status 0 "$INJECT" record -q -f lookup -a -m 16M -o many -- ./v 12000
 status 0 "$INJECT" report many --by key --top 20000 --json

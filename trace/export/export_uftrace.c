@@ -5,7 +5,8 @@
  * uftrace knows functions by address: all are given one in a file of symbols that stands
  * for the executable. A file for each thread has records of 16 bytes: a time, and a word
  * with the kind (2 bits, from the lowest), no more data (1), a magic number (3), the
- * depth (10) and the address (48). Calls deeper than 10 bits tell are left out.
+ * depth (10) and the address (48). Calls deeper than 10 bits tell are left out. Values stand behind
+ * a record that says so.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,14 +16,18 @@
 #include <sys/stat.h>
 
 #include "trace/export/export.h"
+#include "trace/export/uftrace_values.h"
 
 enum {
 	ENTRY = 0, EXIT = 1, LOST = 2,
 	MAGIC = 5, MOST_DEPTH = 1023,
 	BUCKETS = 1024,		/* a power of 2 */
-	RECORDS = 512,		/* of a thread, kept in memory */
+	MORE = 4,		/* values stand behind it */
+	WORDS = 1024,		/* of a thread, kept in memory */
 	FEATURES = 0x62,	/* sessions, relative symbols, a depth */
+	FEATURE_ARGS = 8, FEATURE_RESULTS = 16,
 	INFOS = 0x89,		/* exename, cmdline, taskinfo */
+	INFO_SPECS = 1 << 10,	/* which values there are */
 };
 
 #define BASE 0x400000ull	/* where the executable is said to be mapped */
@@ -31,16 +36,12 @@ enum {
 #define START_NS 1000000000ull	/* when the session is said to begin */
 #define SID "1234567890abcdef"
 
-struct record_word {
-	uint64_t ns, word;
-};
-
 struct task {
 	struct task *next;
 	int32_t tid;
 	uint64_t last;		/* ns: times do not go back */
 	size_t n;
-	struct record_word v[RECORDS];
+	uint64_t v[WORDS + 2 + UFTRACE_VALUES / 8];
 };
 
 struct uftrace {
@@ -49,6 +50,8 @@ struct uftrace {
 	int dir;
 	uint64_t begin;		/* ticks */
 	struct task *buckets[BUCKETS], *used;
+	struct signatures signatures;
+	uint64_t values[UFTRACE_VALUES / 8];	/* of the next record */
 	int err;
 };
 
@@ -102,8 +105,9 @@ static struct task *uftrace_find(struct uftrace *u, int32_t tid)
 	return u->used = t;
 }
 
+/* With `n` bytes of u->values behind it. */
 static void uftrace_put(struct uftrace *u, unsigned int kind, int32_t tid, uint64_t tsc,
-			uint64_t depth, uint64_t addr)
+			uint64_t depth, uint64_t addr, size_t n)
 {
 	struct task *t = u->err ? NULL : uftrace_find(u, tid);
 	uint64_t ticks = tsc > u->begin ? tsc - u->begin : 0;
@@ -113,8 +117,11 @@ static void uftrace_put(struct uftrace *u, unsigned int kind, int32_t tid, uint6
 		return;
 	}
 	t->last = MAX(t->last, START_NS + clock_ns(&u->about->clock, ticks));
-	t->v[t->n++] = (struct record_word){ t->last, kind | MAGIC << 3 | depth << 6 | addr << 16 };
-	if (t->n == RECORDS)
+	t->v[t->n++] = t->last;
+	t->v[t->n++] = kind | (n ? MORE : 0) | MAGIC << 3 | depth << 6 | addr << 16;
+	memcpy(&t->v[t->n], u->values, n);
+	t->n += n / 8;
+	if (t->n >= WORDS)
 		u->err = uftrace_flush(u, t);
 }
 
@@ -125,8 +132,11 @@ static uint64_t address(const struct uftrace *u, const struct reader_func *func)
 
 static void put_call(struct uftrace *u, unsigned int kind, const struct call *c, uint64_t tsc)
 {
+	size_t n = c->func->values ? uftrace_values(&u->signatures, c, kind == EXIT,
+						    (uint8_t *)u->values) : 0;
+
 	if (c->depth <= MOST_DEPTH)
-		uftrace_put(u, kind, c->tid, tsc, c->depth, address(u, c->func));
+		uftrace_put(u, kind, c->tid, tsc, c->depth, address(u, c->func), n);
 }
 
 static bool call_open(void *ctx, const struct call *c)
@@ -149,14 +159,14 @@ static void call_end(void *ctx, const struct call *c)
 
 static void uftrace_lost(void *ctx, const struct event *e)
 {
-	uftrace_put(ctx, LOST, e->tid, e->tsc, 0, MIN(e->lost, (1ull << 48) - 1));
+	uftrace_put(ctx, LOST, e->tid, e->tsc, 0, MIN(e->lost, (1ull << 48) - 1), 0);
 }
 
 /* ---- the other files ----------------------------------------------------- */
 
 /* One file, as `make` prints it. */
-static int make_file(const struct uftrace *u, const char *name, const struct archive_sizes *z,
-		     void (*make)(const struct uftrace *, const struct archive_sizes *, FILE *))
+static int make_file(struct uftrace *u, const char *name, const struct archive_sizes *z,
+		     void (*make)(struct uftrace *, const struct archive_sizes *, FILE *))
 {
 	auto_free char *text = NULL;
 	size_t n = 0;
@@ -170,8 +180,23 @@ static int make_file(const struct uftrace *u, const char *name, const struct arc
 	return write_at_end(u, name, text, n);
 }
 
-static void make_info(const struct uftrace *u, const struct archive_sizes *z, FILE *f)
+/* "": there are none; NULL: no memory. */
+static char *specs(struct uftrace *u, bool results)
 {
+	char *text = NULL;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+
+	if (!f)
+		return NULL;
+	uftrace_specs(&u->signatures, u->about, results, f);
+	return fclose(f) ? (free(text), NULL) : text;
+}
+
+static void make_info(struct uftrace *u, const struct archive_sizes *z, FILE *f)
+{
+	auto_free char *args = specs(u, false), *results = specs(u, true);
+	int lines = args && results ? !!*args + !!*results : 0;
 	const struct {
 		char magic[8];
 		uint32_t version;
@@ -179,7 +204,10 @@ static void make_info(const struct uftrace *u, const struct archive_sizes *z, FI
 		uint8_t little_endian, bits_64;
 		uint64_t features, infos;
 		uint16_t depth, unused[3];
-	} head = { "Ftrace!", 4, 40, 1, 2, FEATURES, INFOS, MOST_DEPTH + 1, { 0 } };
+	} head = { "Ftrace!", 4, 40, 1, 2,
+		   FEATURES | (lines && *args ? FEATURE_ARGS : 0) |
+		   (lines && *results ? FEATURE_RESULTS : 0),
+		   INFOS | (lines ? INFO_SPECS : 0), MOST_DEPTH + 1, { 0 } };
 
 	_Static_assert(sizeof(head) == 40, "uftrace's header");
 	fwrite(&head, sizeof(head), 1, f);
@@ -188,9 +216,11 @@ static void make_info(const struct uftrace *u, const struct archive_sizes *z, FI
 	for (size_t i = 0; i < z->nthreads; i++)
 		fprintf(f, "%s%d", i ? "," : "", z->threads[i].tid);
 	fputc('\n', f);
+	if (lines)
+		fprintf(f, "argspec:lines=%d\n%s%s", lines, args, results);
 }
 
-static void make_tasks(const struct uftrace *u, const struct archive_sizes *z, FILE *f)
+static void make_tasks(struct uftrace *u, const struct archive_sizes *z, FILE *f)
 {
 	fprintf(f, "SESS timestamp=%llu.%09llu pid=%d sid=" SID " exename=\"%s\"\n",
 		START_NS / 1000000000, START_NS % 1000000000, u->about->pid, u->about->exe ?: "?");
@@ -200,7 +230,7 @@ static void make_tasks(const struct uftrace *u, const struct archive_sizes *z, F
 }
 
 /* Where the kernel begins is concluded from where the stack ends. */
-static void make_map(const struct uftrace *u, const struct archive_sizes *z, FILE *f)
+static void make_map(struct uftrace *u, const struct archive_sizes *z, FILE *f)
 {
 	uint64_t end = BASE + FIRST + STEP * (u->about->nfuncs + 2);
 
@@ -209,7 +239,7 @@ static void make_map(const struct uftrace *u, const struct archive_sizes *z, FIL
 	fprintf(f, "7ffffffde000-7ffffffff000 rw-p 00000000 00:00 0                          [stack]\n");
 }
 
-static void make_symbols(const struct uftrace *u, const struct archive_sizes *z, FILE *f)
+static void make_symbols(struct uftrace *u, const struct archive_sizes *z, FILE *f)
 {
 	size_t all = u->about->nfuncs + 1;
 
@@ -220,7 +250,7 @@ static void make_symbols(const struct uftrace *u, const struct archive_sizes *z,
 	fprintf(f, "%016" PRIx64 " ? __func_end\n", (uint64_t)(FIRST + STEP * all));
 }
 
-static int make_others(const struct uftrace *u, const struct view *v)
+static int make_others(struct uftrace *u, const struct view *v)
 {
 	auto_free char *symbols = base_printf("%s.sym", u->base);
 	struct archive_sizes z;
@@ -262,6 +292,7 @@ static int export_uftrace(struct view *v, const char *path)
 	err = make_others(&u, v);
 	err = err ? err : view_run(v, &sink, NULL);
 	end_err = uftrace_finish(&u);
+	signatures_clear(&u.signatures);
 	close(u.dir);
 	return err ? err : end_err;
 }
