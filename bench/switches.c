@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * switches: what does it take two threads of one processor to hand a byte to each other, and a
- * thread to be made and joined? Prints "NS_OF_A_SWITCH NS_OF_A_THREAD", of processor time, again and
- * again: of ten rounds the best. `never` is there to be probed, and never called.
+ * thread to be made and joined? Prints "NS_OF_A_SWITCH NS_OF_A_THREAD", of processor time, again
+ * and again: of ten rounds the best. `never` is there to be probed, and never called.
  */
 #include <pthread.h>
 #include <sched.h>

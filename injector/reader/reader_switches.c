@@ -267,6 +267,9 @@ static int sort_out(struct reader *r, const struct thread_switch *s)
 		m->gaps += s->kind == SWITCH_GAP ? 1 : -1u;
 		return add_to_all(m, s);
 	}
+	/* The kernel has no number of ours for it. */
+	if (s->tid <= 0)
+		return 0;
 	if (s->kind == SWITCH_BORN)
 		return born(r, s);
 	/* One that nothing was heard of before is one of those that were made meanwhile. */
@@ -375,6 +378,7 @@ int reader_watch(struct reader *r, struct switches *s)
 	for (size_t i = 0; i < TID_BUCKETS; i++)
 		for (struct runner *w = r->mixture->buckets[i]; w; w = w->next) {
 			w->n = 0;
+			w->gaps = r->mixture->gaps;
 			w->partial = true;
 		}
 	for (size_t i = 0; i < n && !err; i++) {
