@@ -109,7 +109,7 @@ static int read_of(struct selection *sel, const struct signature *s, const struc
 	return err;
 }
 
-/* C takes more of a stack than is there where a function of Go's asks for none; on arm64 than is
+/* C takes more of a stack that moves than is there where a function asks for none; on arm64 than is
  * there where one asks. */
 static bool has_room(const struct placed_probe *p)
 {
@@ -129,7 +129,7 @@ static int choose_one(const struct valued_options *o, struct selection *sel,
 	if (err)
 		return err == -ENOENT ? 0 : err;
 	reads_compile(&signature, &o->compile, &plan);
-	/* Another thread may run a goroutine when its call ends. */
+	/* On a stack that moves another thread may run when the call ends. */
 	if (s->probes[i].planned->routines == ROUTINES_MOVED && reads_kept(&plan))
 		plan.nops = plan.nentry;
 	err = read_of(sel, &signature, &plan, &s->probes[i]);

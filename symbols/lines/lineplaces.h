@@ -2,8 +2,9 @@
 /*
  * lineplaces: where does the code of this line of a source file begin?
  *
- * The line table of the debug information says it. A line has several places: each copy of a function
- * that was inlined has it, and so has each way to come to it again, as to the head of a loop.
+ * The line table of the debug information says it. A line has several places: each copy of a
+ * function that was inlined has it, and so has each way to come to it again, as to the head of a
+ * loop.
  */
 #ifndef SYMBOLS_LINEPLACES_H
 #define SYMBOLS_LINEPLACES_H

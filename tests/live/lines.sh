@@ -138,8 +138,8 @@ status 0 "$INJECT" list -f '*' -f scaled --inlined -N in_loops ./program
 # What is none.
 status 3 "$INJECT" list --at lines.c:1 ./program
 grep -q 'no code is of line lines.c:1; the next that has some is [0-9]' trace.err || die "not said"
-status 3 "$INJECT" list --at ines.c:30 ./program
-grep -q 'no debug information has a source file that is called as in ines.c:30' trace.err ||
+status 3 "$INJECT" list --at s.c:30 ./program
+grep -q 'no debug information has a source file that is called as in s.c:30' trace.err ||
 	die "not said"
 status 2 "$INJECT" list --at lines.c ./program
 status 2 "$INJECT" list --at :5 ./program
