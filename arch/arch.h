@@ -150,6 +150,7 @@ struct only_stores {
 struct vectors {
 	int8_t to;		/* that it sets; -1: none */
 	int8_t from;		/* a general register, all of which it has; -1: none */
+	bool computes;		/* with their words, or parts of them; */
 	bool adds;		/* words of eight bytes */
 	uint32_t of;		/* bit n: vector register n, too */
 };

@@ -62,6 +62,17 @@ static bool is_of_one(unsigned int op, const struct operands *o)
 	return false;
 }
 
+/* Sums, differences, bits of both, and parts that are put in: what is no move of whole words. */
+static bool computes(unsigned int op)
+{
+	switch (op) {
+	case 0xc4: case 0xd4: case 0xdb: case 0xdf: case 0xeb: case 0xef:
+	case 0xf8 ... 0xfe:
+		return true;
+	}
+	return false;
+}
+
 static void of_0f(const struct x86_form *f, const struct operands *o, struct vectors *v)
 {
 	unsigned int op = f->op;
@@ -95,6 +106,7 @@ static void of_0f(const struct x86_form *f, const struct operands *o, struct vec
 	/* Of a register and itself that is nothing. */
 	if ((op == 0xef || op == 0x57) && !o->memory && o->rm == (o->three ? o->second : o->reg))
 		v->of = 0;
+	v->computes = computes(op) && v->of;
 	v->adds = op == 0xd4 || op == 0xfb;
 }
 
@@ -108,6 +120,7 @@ static void of_0f38(const struct x86_form *f, const struct operands *o, struct v
 		return;
 	result(o, o->reg, !one, v);
 	v->of |= one ? 0 : 1u << o->reg;
+	v->computes = !f->op;			/* its bytes are picked */
 	if (f->op >= 0x7a && f->op <= 0x7c) {	/* of a general register, to all of it */
 		v->of = 0;
 		v->from = from_rm(o);
@@ -127,6 +140,7 @@ static void of_0f3a(const struct x86_form *f, const struct operands *o, struct v
 	if (f->op == 0x20 || f->op == 0x22) {	/* a part of it, of a general register */
 		v->of = 1u << (o->three ? o->second : o->reg);
 		v->from = from_rm(o);
+		v->computes = f->op == 0x20 || !o->wide;
 	}
 }
 

@@ -7,8 +7,8 @@
 #include <errno.h>
 
 enum {
-	WAYS = 32,		/* that jumps take within code of no function, and */
-	LONGEST = 512,		/* instructions of all of them, until it is given up on */
+	WAYS = 128,		/* that jumps take within code of no function, and */
+	LONGEST = 4096,		/* instructions of all of them, until it is given up on */
 };
 
 static bool is_forbidden(const struct body *b, size_t step)

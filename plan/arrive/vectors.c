@@ -51,14 +51,24 @@ static bool is_place(struct flow *f, size_t step, int reg)
 	return false;
 }
 
+/* Does an instruction begin where the first word there leads to? */
+static bool leads_to_code(const struct plan_impl *p, raddr_t at)
+{
+	raddr_t word;
+
+	return !symbols_read(p->symbols, at, &word, sizeof(word)) && ground_is_read(p, word);
+}
+
 /* From a fixed place? */
 static bool loads_code(struct flow *f, size_t step)
 {
+	const struct plan_impl *p = f->body->impl;
 	const struct insn *in = &f->body->steps[step].insn;
 	const struct effect *e = effect_at(f, step);
 
 	return in->kind == INSN_PLAIN && e->memory && !e->thread && !e->stores && e->base < 0 &&
-		e->index < 0 && vectors_may_load(f->body->impl, in, (raddr_t)e->number);
+		e->index < 0 && vectors_may_load(p, in, (raddr_t)e->number) &&
+		(p->symbols->is_pie || leads_to_code(p, (raddr_t)e->number));
 }
 
 static bool loads_any(struct flow *f)
@@ -79,7 +89,7 @@ int vectors_judge(struct plan_impl *p, struct flow *f, uint32_t regs)
 {
 	const struct body *b = f->body;
 	bool any = p->arch->vectors && (regs || loads_any(f));
-	uint32_t places = 0;
+	uint32_t places = 0, numbers = 0;
 	int err = 0;
 
 	for (size_t i = 0; i < b->nsteps && any && !err; i++) {
@@ -88,7 +98,7 @@ int vectors_judge(struct plan_impl *p, struct flow *f, uint32_t regs)
 		size_t left;
 
 		if (in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT)
-			places = 0;
+			places = numbers = 0;
 		if (in->kind != INSN_PLAIN)
 			continue;
 		const uint8_t *bytes = symbols_text(p->symbols, in->pc, &left);
@@ -96,12 +106,15 @@ int vectors_judge(struct plan_impl *p, struct flow *f, uint32_t regs)
 		p->arch->vectors(bytes, left, in, &v);
 		if (v.to < 0)
 			continue;
-		bool place = v.of & places || loads_code(f, i);
+		bool loads = loads_code(f, i), place = v.of & places || (loads && p->symbols->is_pie);
+		bool number = v.of & numbers || (loads && !p->symbols->is_pie);
 
-		if (place && v.adds)
+		/* Bits are taken from numbers, too. */
+		if ((place && v.computes) || (number && v.adds))
 			err = arrivals_doubt(p, in->pc, UNPROVED_SUM);
 		place |= v.from >= 0 && regs >> v.from & 1 && is_place(f, i, v.from);
 		places = place ? places | 1u << v.to : places & ~(1u << v.to);
+		numbers = number ? numbers | 1u << v.to : numbers & ~(1u << v.to);
 	}
 	return err;
 }

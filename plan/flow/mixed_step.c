@@ -451,7 +451,7 @@ static void pass_vectors(struct mixed *m, struct mixed_state *s, size_t step,
 		l = level_both(l, level_at(s, word_bit(m, word_named(m, s, e, 8))));
 	}
 	l.parts = false;
-	if (v.adds)
+	if (v.computes)
 		found(m, l);
 	put_bits(s, 1ull << (REGISTERS + v.to % VECTORS), l);
 }

@@ -170,7 +170,7 @@ static void pass_vectors(struct whole *w, size_t step, const struct effect *e, s
 		const uint8_t *bytes = symbols_text(p->symbols, in->pc, &left);
 
 		p->arch->vectors(bytes, left, in, &v);
-		computed = v.adds || v.of & s->vectors ||
+		computed = v.computes || v.of & s->vectors ||
 			(v.from >= 0 && is_computed(s, v.from));
 		to = v.to;
 	}

@@ -10,7 +10,8 @@ from sums import Computed
 class Constants(Computed):
     """What is added to is a constant of two addresses, or of one that is doubled."""
 
-    ways = ("loaded_pair", "added_pair", "doubled_word", "moved_word", "halves", "taken", "avx")
+    ways = ("loaded_pair", "added_pair", "doubled_word", "moved_word", "halves", "taken", "avx",
+            "narrow")
 
     def pair(self):
         at = self.label("K")
@@ -27,13 +28,14 @@ class Constants(Computed):
         return at
 
     def vector(self, i, reg):
-        return [f"lea {self.distances()}(%rip), %{i}", f"shl $4, %rdi",
+        return [f"lea {self.distances()}(%rip), %{i}", "shl $4, %rdi",
                 f"movdqa (%{i},%rdi), %{reg}"]
 
     def loaded_pair(self, a, i, _):
         load = self.rng.choice(["movdqa", "movdqu", "movaps", "movups", "lddqu"])
         return [f"{load} {self.pair()}(%rip), %xmm1"] + self.vector(i, "xmm0") + \
-            self.rng.choice([["paddq %xmm1, %xmm0"], ["paddq %xmm0, %xmm1", "movdqa %xmm1, %xmm0"]]) + \
+            self.rng.choice([["paddq %xmm1, %xmm0"],
+                             ["paddq %xmm0, %xmm1", "movdqa %xmm1, %xmm0"]]) + \
             [f"movq %xmm0, %{a}"]
 
     def added_pair(self, a, i, _):
@@ -58,6 +60,14 @@ class Constants(Computed):
         """Taken away from what is known."""
         return [f"movdqa {self.pair()}(%rip), %xmm1"] + self.vector(i, "xmm0") + \
             ["pxor %xmm2, %xmm2", "psubq %xmm0, %xmm2", "psubq %xmm2, %xmm1", f"movq %xmm1, %{a}"]
+
+    def narrow(self, a, i, _):
+        """Of less than eight bytes at a time: places differ in the lowest only."""
+        load = self.named(a) + [f"movq %{a}, %xmm1"]
+        if self.kind in ("pie", "shared") and self.rng.random() < .5:
+            load = [f"movdqa {self.pair()}(%rip), %xmm1"]
+        op = self.rng.choice(["paddd", "paddw", "paddb"])
+        return load + self.vector(i, "xmm0") + [f"{op} %xmm1, %xmm0", f"movq %xmm0, %{a}"]
 
     def avx(self, a, i, _):
         return self.vector(i, "xmm0") + [f"vpaddq {self.pair()}(%rip), %xmm0, %xmm9",
