@@ -204,7 +204,7 @@ static void test_ends(void)
 	walk((uint64_t)(end - 2));
 	CHECK_EQ(nfound, 2);
 	CHECK_EQ(cut, CALLERS_WHOLE);
-	walk((1ull << 47) - 4096);
+	walk((1ull << 56) - 4096);
 	CHECK_EQ(cut, CALLERS_NO_MEMORY);
 }
 
@@ -271,7 +271,7 @@ static void make_module(void)
 	struct callers_rule *rule = (struct callers_rule *)(tables + 8192 + ROWS * 6);
 
 	*list(0) = *list(1) = (struct callers_module){
-		.start = 4096, .end = 1ull << 47, .rows_at = 8192, .rows = ROWS,
+		.start = 4096, .end = 1ull << 56, .rows_at = 8192, .rows = ROWS,
 		.rules_at = 8192 + ROWS * 6, .rules = RULES,
 	};
 	head()->modules[0] = head()->modules[1] = 1;
