@@ -106,7 +106,8 @@ int vectors_judge(struct plan_impl *p, struct flow *f, uint32_t regs)
 		p->arch->vectors(bytes, left, in, &v);
 		if (v.to < 0)
 			continue;
-		bool loads = loads_code(f, i), place = v.of & places || (loads && p->symbols->is_pie);
+		bool loads = loads_code(f, i);
+		bool place = v.of & places || (loads && p->symbols->is_pie);
 		bool number = v.of & numbers || (loads && !p->symbols->is_pie);
 
 		/* Bits are taken from numbers, too. */
