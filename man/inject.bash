@@ -37,7 +37,7 @@ _inject_options() {
 		;;
 	record)
 		echo -p --pid -f --function -N --exclude --usdt --at --inlined -t --min-duration \
-			-D --depth -n --calls -d --duration \
+			-w --when -D --depth -n --calls -d --duration \
 			--tid -o --output -m --buffer -a --args -A --arg -s --string --deep --unguarded \
 			--stack --entry-only --trap --off-cpu --max-pause \
 			--max-overhead --log --max-size --min-free --rotate --compress --follow-exec --follow-fork \
@@ -93,7 +93,7 @@ _inject_options() {
 			-V --version
 		;;
 	*)
-		echo -p --pid -f --function -N --exclude --usdt --at --inlined -t --min-duration \
+		echo -p --pid -f --function -N --exclude --usdt --at --inlined -t --min-duration -w --when \
 			-D --depth -n --calls -d --duration --tid -o --output \
 			-m --buffer -a --args -A --arg -s --string --deep --unguarded \
 			--stack --entry-only --trap --time --off-cpu --max-pause \
@@ -157,7 +157,7 @@ _inject() {
 		fi
 		return
 		;;
-	-f | --function | -N | --exclude | --usdt | --at | -t | --min-duration | -D | --depth | \
+	-f | --function | -N | --exclude | --usdt | --at | -t | --min-duration | -w | --when | -D | --depth | \
 		-n | --calls | -d | --duration | --tid | -m | --buffer | --max-pause | \
 		--max-overhead | --max-size | --min-free | --since | --until | --snapshot-on | --by | --top)
 		return

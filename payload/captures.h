@@ -25,6 +25,9 @@ struct capture_plan {
 	uint64_t kept;		/* bit i: the exit needs what operation i of the entry has read */
 	uint32_t vectors;	/* enum capture_vectors: which of these registers are read */
 	uint32_t x87;		/* 1: these are */
+	uint32_t condition;	/* where the struct condition is that calls have to pass, as the
+				 * list says of plans; 0: there is none */
+	uint32_t pad;
 	struct read_plan plan;
 };
 

@@ -37,6 +37,7 @@
 #include <stdbool.h>
 #include "arch/cpu.h"
 #include "payload/abi.h"
+#include "values/condition.h"
 
 /* All of it is reached by its distance: a table of addresses would have to be relocated. */
 #pragma GCC visibility push(hidden)
@@ -173,6 +174,8 @@ void stacks_settle(struct thread *, uint64_t top);
 
 /* Are as many calls open on the current stack as are to be recorded? */
 bool frames_deep(const struct thread *);
+/* Is that so, and is the call that ends at `sp` none of them? */
+bool frames_too_deep(const struct thread *, uint64_t sp);
 /* Open calls of the current stack whose entries were recorded. */
 uint32_t frames_depth(const struct thread *);
 /* Pop the frames that are left when `what` happens at `sp`. True if there was one whose
@@ -201,17 +204,29 @@ uint64_t frames_rest(const struct thread *, uint64_t sp, enum what);
 
 /* In a claim. */
 void sieve_claim(const struct session *, struct thread *);
-/* `what` happens at `sp`: of the calls that are left with it, and are pending, those that pass are
- * recorded. */
-void sieve_left(struct session *, struct thread *, uint64_t sp, enum what);
-/* A call has begun, which is pending, or recorded. False: there is no room for its frame. */
-bool sieve_push(const struct session *, struct thread *, uint64_t func, uint64_t sp, bool pending);
+/* `what` happens at `sp`: does a call pass that is left with it, and is pending? */
+bool sieve_left(const struct session *, const struct thread *, uint64_t sp, enum what,
+		uint64_t now);
+/* The pending calls of the current stack that pass by now are recorded, of those whose frames are
+ * below an offset. */
+void sieve_record(struct session *, struct thread *, uint64_t end, uint64_t now);
+/* A call has begun. `kind`: what its frame is below its sp: FRAME_PENDING, FRAME_LOST, or 0 if it
+ * is recorded. False: there is no room for its frame. */
+bool sieve_push(const struct session *, struct thread *, uint64_t func, uint64_t sp, uint64_t begin,
+		uint64_t kind);
+/* Does a call pass? At its entry, before it has a frame; or at its exit, with what it had read: of
+ * these how many words of the ring are for what was read at the exit. `link`: as cpu_link(). */
+enum verdict sieve_entry(const struct session *, const struct thread *, uint64_t func, uint64_t sp,
+			 uint64_t begin, uint64_t link);
+enum verdict sieve_exit(const struct session *, const struct thread *, uint64_t sp, uint64_t now,
+			const uint64_t *held, bool tail, unsigned int *words);
 /* The fast path has pushed the pending frame at this offset, and was interrupted. */
 void sieve_settle(struct thread *, uint64_t offset, uint64_t func, uint64_t sp);
 /* Has the call that ends at `sp`, and has the innermost frame, taken as long as it has to? So has
  * every one that is recorded. */
 bool sieve_takes_long(const struct session *, const struct thread *, uint64_t sp, uint64_t now);
-/* It passes: its begin is recorded, and before that those of calls around it that do. */
+/* It passes: its begin is recorded, with `callers` words of callers, and before that those of calls
+ * around it that do. */
 void sieve_pass(struct session *, struct thread *, uint64_t sp, uint64_t now,
 		unsigned int callers);
 
@@ -303,6 +318,13 @@ const struct held *values_held(const struct session *, const struct thread *, ui
 unsigned int values_words(const struct held *);
 /* Is it for a condition to say whether calls of the function pass that are open? */
 bool values_decides(const struct session *, uint64_t func);
+/* Does a call pass, by what was read of it so far? It does where there is no condition. */
+enum verdict values_verdict(const struct session *, const struct thread *, uint64_t func,
+			    bool at_exit, const struct condition_facts *);
+/* values_take() at the exit of a call that was pending, with what it has read at its entry. `held`
+ * NULL: no registers are to be read. */
+unsigned int values_take_back(const struct session *, const struct thread *, uint64_t func,
+			      uint64_t sp, const uint64_t *held, const struct held *entry);
 /* No memory is read by a call of the kernel any more in this process, before another hello; what is
  * just under way is waited for, a tenth of a second at most. */
 void values_stop_asking(struct session *);

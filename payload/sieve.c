@@ -61,7 +61,8 @@ static bool is_ripe(const struct session *s, const struct thread *t, uint64_t of
 
 /* Record the begin of a call that is open, with its callers, which take so many words; its frame
  * says so then, or that it is lost. */
-static void record_begin(struct session *s, struct thread *t, uint64_t offset,
+static inline __attribute__((always_inline))
+void record_begin(struct session *s, struct thread *t, uint64_t offset,
 			 unsigned int callers)
 {
 	uint64_t sp = frame_sp(*frames_at(t, offset)), *p;
@@ -86,26 +87,25 @@ static void record_begin(struct session *s, struct thread *t, uint64_t offset,
 	*frames_at(t, offset) = sp;
 }
 
-/* Those of the current stack that are ripe; callers are of the innermost call. */
-static void record_ripe(struct session *s, struct thread *t, uint64_t now, unsigned int callers)
+void sieve_record(struct session *s, struct thread *t, uint64_t end, uint64_t now)
 {
 	uint64_t at;
 
-	for (at = frames_start(t) + 8; at <= t->top; at += 8)
+	for (at = frames_start(t) + 8; at < end; at += 8)
 		if (is_ripe(s, t, at, now))
-			record_begin(s, t, at, at == t->top ? callers : 0);
+			record_begin(s, t, at, 0);
 }
 
 /* A call that is left was the shorter the further in it is. */
-void sieve_left(struct session *s, struct thread *t, uint64_t sp, enum what what)
+bool sieve_left(const struct session *s, const struct thread *t, uint64_t sp, enum what what,
+		uint64_t now)
 {
-	uint64_t at = frames_rest(t, sp, what) + 8, now = cpu_clock();
+	uint64_t at = frames_rest(t, sp, what) + 8;
 
 	for (; at <= t->top; at += 8)
-		if (is_ripe(s, t, at, now)) {
-			record_ripe(s, t, now, 0);
-			return;
-		}
+		if (is_ripe(s, t, at, now))
+			return true;
+	return false;
 }
 
 /* Where what was read of the calls around it ends; the fast path keeps nothing. */
@@ -123,18 +123,71 @@ static uint64_t held_below(const struct thread *t)
 	return 0;
 }
 
-bool sieve_push(const struct session *s, struct thread *t, uint64_t func, uint64_t sp, bool pending)
+bool sieve_push(const struct session *s, struct thread *t, uint64_t func, uint64_t sp,
+		uint64_t begin, uint64_t kind)
 {
 	uint64_t at = t->top + 8, below = held_below(t);
 
 	if (at >= t->frames_end)
 		return false;
-	*side_at(t, at) = (struct side){ cpu_clock(), below, owner_of(func, sp) };
-	if (pending)
+	*side_at(t, at) = (struct side){ begin, below, owner_of(func, sp) };
+	if (kind == FRAME_PENDING)
 		side_at(t, at)->inner = values_hold(s, t, below, sp, func);
-	*frames_at(t, at) = pending ? sp - FRAME_PENDING : sp;
+	*frames_at(t, at) = sp - kind;
 	publish(&t->top, at);
 	return true;
+}
+
+/* The same bits at the entry and the exit of a call. */
+static uint64_t mixed(uint64_t x)
+{
+	x = (x ^ x >> 32) * 0xd6e8feb86659fd93ull;
+	x = (x ^ x >> 32) * 0xd6e8feb86659fd93ull;
+	return x ^ x >> 32;
+}
+
+static void find_facts(const struct session *s, const struct thread *t, uint64_t sp, uint64_t begin,
+		       uint64_t link, struct condition_facts *ret)
+{
+	const struct ring *r = thread_ring(t);
+	uint32_t i;
+
+	ret->duration_ns = 0;
+	ret->tid = (uint32_t)r->tid;
+	ret->pid = (uint32_t)r->pid;
+	ret->cpu = cpu_number();
+	ret->depth = (t->top - frames_start(t)) / 8;
+	ret->caller = cpu_returns_to(sp, link);
+	ret->random = mixed(begin ^ sp);
+	for (i = 0; i < sizeof(ret->comm); i++)
+		ret->comm[i] = 0;
+}
+
+enum verdict sieve_entry(const struct session *s, const struct thread *t, uint64_t func,
+			 uint64_t sp, uint64_t begin, uint64_t link)
+{
+	struct condition_facts f;
+
+	find_facts(s, t, sp, begin, link, &f);
+	f.depth++;
+	return values_verdict(s, t, func, false, &f);
+}
+
+enum verdict sieve_exit(const struct session *s, const struct thread *t, uint64_t sp, uint64_t now,
+			const uint64_t *held, bool tail, unsigned int *words)
+{
+	const struct side *side = own_side(t, t->top);
+	uint64_t func = side ? side->func >> SIDE_OWNER_BITS : 0;
+	struct condition_facts f;
+
+	*words = 0;
+	if (!side)
+		return VERDICT_FAILS;
+	*words = values_take_back(s, t, func, sp, tail ? NULL : held,
+				  values_held(s, t, side->inner, sp, func));
+	find_facts(s, t, sp, side->begin, held ? cpu_link(held) : 0, &f);
+	f.duration_ns = timing_ns(less(now, side->begin), s->scale);
+	return values_verdict(s, t, func, true, &f);
 }
 
 void sieve_settle(struct thread *t, uint64_t offset, uint64_t func, uint64_t sp)
@@ -154,7 +207,7 @@ bool sieve_takes_long(const struct session *s, const struct thread *t, uint64_t 
 void sieve_pass(struct session *s, struct thread *t, uint64_t sp, uint64_t now,
 		unsigned int callers)
 {
-	record_ripe(s, t, now, callers);
+	sieve_record(s, t, t->top, now);
 	if (*frames_at(t, t->top) == sp - FRAME_PENDING && own_side(t, t->top))
 		record_begin(s, t, t->top, callers);
 }

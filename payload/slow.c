@@ -93,6 +93,17 @@ static bool slow_enter(struct slow *w, uint64_t word, uint64_t sp, enum what wha
 	return true;
 }
 
+/* What is rare is not inlined, for the room on the application's stack. */
+#define APART __attribute__((noinline)) static
+
+APART void sift_left(const struct slow *w, uint64_t sp, enum what what)
+{
+	uint64_t now = cpu_clock();
+
+	if (sieve_left(w->s, w->t, sp, what, now))
+		sieve_record(w->s, w->t, w->t->top + 8, now);
+}
+
 /*
  * Find the stack, and pop the calls on it that were left without an exit:
  * those below sp, and one with the very same sp if that is another's entry.
@@ -105,7 +116,7 @@ static bool heal(struct slow *w, uint64_t sp, enum what what)
 
 	told = stacks_follow(w->s, t, sp, what);
 	if (is_sifted(w->s))
-		sieve_left(w->s, t, sp, what);
+		sift_left(w, sp, what);
 	unwound = frames_pop_left(t, sp, what);
 	if (unwound && !t->timed && ring_room(w->s, t, 2))
 		ring_put_ext(t, EXT_UNWOUND, frames_depth(t));
@@ -149,7 +160,7 @@ static void settle_sifted(struct slow *w, uint64_t word, uint64_t sp, bool entry
  * counted, and nothing recorded but that we are on this stack again, which
  * the fast path would take for told.
  */
-static void slow_settle(uint64_t word, uint64_t sp, bool entry)
+APART void slow_settle(uint64_t word, uint64_t sp, bool entry)
 {
 	uint64_t top = word >> 2 & (THREAD_SIZE - 1) & ~7ull;
 	struct slow w = { observe(&payload_session), claim_kept() };
@@ -199,31 +210,80 @@ TWICE bool slow_room(const struct slow *w, uint64_t word, uint64_t sp, enum what
 
 /* ---- where calls are sifted (sieve.h) ------------------------------------ */
 
-/* An entry is the first of a call, or all of one that is probed there alone. */
 TWICE void sift_entry(struct slow *w, uint64_t word, uint64_t sp, const uint64_t *held)
 {
-	uint64_t func = word >> REC_FUNC_SHIFT;
+	uint64_t func = word >> REC_FUNC_SHIFT, begin = cpu_clock();
+	unsigned int words = held ? values_take(w->s, w->t, func, WHAT_ENTRY, sp, held) : 0;
+	enum verdict v = held ? sieve_entry(w->s, w->t, func, sp, begin, cpu_link(held)) :
+		VERDICT_PASSES;
+	unsigned int callers;
 
-	if (held)
-		values_take(w->s, w->t, func, WHAT_ENTRY, sp, held);
-	if (!sieve_push(w->s, w->t, func, sp, true))
+	if (v == VERDICT_FAILS)
+		return;
+	if (v == VERDICT_OPEN || w->s->least) {
+		if (!sieve_push(w->s, w->t, func, sp, begin, FRAME_PENDING))
+			ring_lose(w->t, WHAT_ENTRY);
+		return;
+	}
+	callers = held ? callers_take(w->s, w->t, func, sp, held) : 0;
+	if (!ring_room(w->s, w->t, 1 + words + callers)) {
 		ring_lose(w->t, WHAT_ENTRY);
+		sieve_push(w->s, w->t, func, sp, begin, FRAME_LOST);
+		return;
+	}
+	if (callers)
+		callers_put(w->s, w->t, func, callers);
+	if (words)
+		values_put_taken(w->s, w->t, func, words);
+	ring_put(w->t, word);
+	sieve_push(w->s, w->t, func, sp, begin, 0);
 }
 
 /* Of a call without a frame it is not known when it began; nor was it recorded. */
-TWICE void sift_exit(struct slow *w, uint64_t word, uint64_t sp, const uint64_t *held)
+TWICE void sift_exit(struct slow *w, uint64_t word, uint64_t sp, const uint64_t *held, bool tail)
 {
-	uint64_t now = cpu_clock();
+	uint64_t now = cpu_clock(), func = word >> REC_FUNC_SHIFT;
 	struct thread *t = w->t;
+	bool pending = *frames_at(t, t->top) == sp - FRAME_PENDING;
+	unsigned int words = 0;
 
 	if (frame_sp(*frames_at(t, t->top)) != sp || !sieve_takes_long(w->s, t, sp, now))
 		return;
-	sieve_pass(w->s, t, sp, now,
-		   held ? callers_take(w->s, t, word >> REC_FUNC_SHIFT, sp, held) : 0);
-	if (*frames_at(t, t->top) == sp && slow_room(w, word, sp, WHAT_EXIT, 1, held))
-		ring_put_at(t, word, now);
-	else
+	if (held && pending) {
+		if (sieve_exit(w->s, t, sp, now, held, tail, &words) != VERDICT_PASSES)
+			return;
+	} else if (held && !tail) {
+		words = values_take(w->s, t, func, WHAT_EXIT, sp, held);
+	}
+	if (held && pending)
+		sieve_pass(w->s, t, sp, now, callers_take(w->s, t, func, sp, held));
+	else if (pending)
+		sieve_record(w->s, t, t->top + 8, now);
+	if (*frames_at(t, t->top) != sp || !ring_room(w->s, t, 1 + words)) {
 		ring_lose(t, WHAT_EXIT);
+		return;
+	}
+	if (words)
+		values_put_taken(w->s, t, func, words);
+	ring_put_at(t, word, now);
+}
+
+APART void sift_entry_unread(struct slow *w, uint64_t word, uint64_t sp)
+{
+	sift_entry(w, word, sp, 0);
+}
+
+/* Is a mark wanted? How long the call takes is not known, nor what it will return. */
+TWICE bool sift_mark(struct slow *w, uint64_t word, uint64_t sp, const uint64_t *held)
+{
+	uint64_t func = word >> REC_FUNC_SHIFT;
+
+	if (w->s->least)
+		return false;
+	if (held)
+		values_take(w->s, w->t, func, WHAT_ENTRY, sp, held);
+	return !held || sieve_entry(w->s, w->t, func, sp, cpu_clock(), cpu_link(held)) ==
+		VERDICT_PASSES;
 }
 
 /* ------------------------------------------------------------------------- */
@@ -239,7 +299,7 @@ TWICE void record_entry(struct slow *w, uint64_t word, uint64_t sp, const uint64
 		if (!timing_begin(w->t, word >> REC_FUNC_SHIFT, slow_push(w->t, sp)))
 			ring_lose(w->t, WHAT_ENTRY);
 	} else if (is_sifted(w->s)) {
-		sift_entry(w, word, sp, held);
+		held ? sift_entry(w, word, sp, held) : sift_entry_unread(w, word, sp);
 	} else if (slow_room(w, word, sp, WHAT_ENTRY, 1, held)) {
 		ring_put(w->t, word);
 		slow_push(w->t, sp);
@@ -287,19 +347,33 @@ TWICE void put_exit(const struct slow *w, uint64_t word, uint64_t sp, bool told,
 		ring_put_ext(w->t, told ? EXT_AFTER : EXT_BEFORE, word >> REC_FUNC_SHIFT);
 }
 
+TWICE void end_call(struct slow *w, uint64_t word, uint64_t sp, bool told, const uint64_t *held,
+		    bool tail)
+{
+	if (frames_too_deep(w->t, sp))
+		;
+	else if (is_sifted(w->s))
+		sift_exit(w, word, sp, held, tail);
+	else if (!is_timed(word))
+		put_exit(w, word, sp, told, tail ? 0 : held);
+}
+
+APART void end_call_unread(struct slow *w, uint64_t word, uint64_t sp, bool told)
+{
+	end_call(w, word, sp, told, 0, false);
+}
+
+/* What a function returns that ends with a jump to another one is not there yet. */
 TWICE void record_exit(struct slow *w, uint64_t word, uint64_t sp, const uint64_t *held)
 {
-	bool told;
+	const uint64_t tail = (uint64_t)REC_TAIL << REC_TIME_SHIFT;
+	bool told, is_tail = held && word & tail;
 
+	word &= ~(held ? tail : 0);
 	if (!slow_enter(w, word, sp, WHAT_EXIT))
 		return;
 	told = heal(w, sp, WHAT_EXIT);
-	if (frames_deep(w->t) && frame_sp(*frames_at(w->t, w->t->top)) != sp)
-		;
-	else if (is_sifted(w->s))
-		sift_exit(w, word, sp, held);
-	else if (!is_timed(word))
-		put_exit(w, word, sp, told, held);
+	held ? end_call(w, word, sp, told, held, is_tail) : end_call_unread(w, word, sp, told);
 	frames_pop(w->t, sp);
 	slow_leave(w->t);
 }
@@ -322,8 +396,7 @@ TWICE void record_mark(struct slow *w, uint64_t word, uint64_t sp, uint64_t lowe
 	if (!slow_enter(w, word, sp, WHAT_ENTRY))
 		return;
 	heal(w, sp, WHAT_ENTRY);
-	/* How long the call takes is not known. */
-	if (is_sifted(w->s) || frames_deep(w->t))
+	if (frames_deep(w->t) || (is_sifted(w->s) && !sift_mark(w, word, sp + lowered, held)))
 		;
 	else if (slow_room(w, word, sp + lowered, WHAT_ENTRY, 2, held))
 		ring_put_ext(w->t, EXT_MARK, word >> REC_FUNC_SHIFT);
@@ -395,30 +468,43 @@ static bool is_moved(uint64_t word)
 		callers_moved(word >> REC_FUNC_SHIFT);
 }
 
+/* (Nor are these, so that a goroutine's call takes no stack for them.) */
+__attribute__((noinline)) static void values_entry(uint64_t word, uint64_t sp, uint64_t lowered,
+						   const uint64_t *held)
+{
+	struct slow w;
+
+	if ((word & 3) == REC_ENTRY)
+		record_entry(&w, word, sp + lowered, held);
+	else
+		record_mark(&w, word, sp, lowered, held);
+}
+
 void payload_values_entry(uint64_t word, uint64_t sp, const uint64_t *held)
 {
 	uint64_t lowered = word >> REC_LATE_SHIFT & REC_LOWERED_MASK;
-	struct slow w;
 
 	word -= lowered << REC_LATE_SHIFT;
 	if (is_moved(word))
 		values_goroutine(word, sp + lowered * 8, held);
-	else if ((word & 3) == REC_ENTRY)
-		record_entry(&w, word, sp + lowered * 8, held);
 	else
-		record_mark(&w, word, sp, lowered * 8, held);
+		values_entry(word, sp, lowered * 8, held);
 }
 
-/* What a function returns that ends with a jump to another one is not there yet. */
-void payload_values_exit(uint64_t word, uint64_t sp, const uint64_t *held)
+__attribute__((noinline)) static void values_exit(uint64_t word, uint64_t sp,
+						  const uint64_t *held)
 {
-	const uint64_t tail = (uint64_t)REC_TAIL << REC_TIME_SHIFT;
 	struct slow w;
 
+	record_exit(&w, word, sp, held);
+}
+
+void payload_values_exit(uint64_t word, uint64_t sp, const uint64_t *held)
+{
 	if (is_moved(word))
 		values_goroutine(word, sp, held);
 	else
-		record_exit(&w, word & ~tail, sp, word & tail ? 0 : held);
+		values_exit(word, sp, held);
 }
 
 /* Where calls are timed they are known since the claim. */

@@ -166,6 +166,11 @@ bool frames_deep(const struct thread *t)
 	return t->deepest && (t->top - piece_start(t->current)) / 8 >= t->deepest;
 }
 
+bool frames_too_deep(const struct thread *t, uint64_t sp)
+{
+	return frames_deep(t) && frame_sp(*frames_at(t, t->top)) != sp;
+}
+
 uint32_t frames_depth(const struct thread *t)
 {
 	uint32_t n = t->stacks[t->current].within;

@@ -184,18 +184,14 @@ static void keep(struct capture_area *a, const struct capture_plan *p, uint64_t 
 	publish(&k->sp, sp);
 }
 
-/* They are where they were in the entry's capture, as far as the exit's operations ask. */
-static void take_kept(struct capture_area *a, uint64_t func, uint64_t sp)
+/* Results as the entry's capture has them, or some of them, are there again. */
+static void recall(struct reads_state *s, const uint8_t *bytes, uint32_t n)
 {
-	struct kept *k = find_kept(a, sp);
-	struct reads_state *s = &a->state;
 	uint32_t i, at;
 
-	if (!k || k->func != func || k->n > sizeof(k->bytes))
-		return;
-	for (i = 0; i < k->n; i++)
-		s->capture[i] = k->bytes[i];
-	for (at = 0; at + sizeof(struct read_result) <= k->n;) {
+	for (i = 0; i < n; i++)
+		s->capture[i] = bytes[i];
+	for (at = 0; at + sizeof(struct read_result) <= n;) {
 		const struct read_result *r = (const struct read_result *)(s->capture + at);
 
 		s->v[r->op % READS_MAX].at = (uint16_t)(at + sizeof(*r));
@@ -204,7 +200,18 @@ static void take_kept(struct capture_area *a, uint64_t func, uint64_t sp)
 		s->v[r->op % READS_MAX].done = 1;
 		at += (uint32_t)((r->n + sizeof(*r) + 3u) & ~3u);
 	}
-	s->used = (uint16_t)k->n;
+	s->used = (uint16_t)n;
+}
+
+/* Those that the exit's operations ask for. */
+static void take_kept(struct capture_area *a, uint64_t func, uint64_t sp)
+{
+	struct kept *k = find_kept(a, sp);
+	uint32_t n = k ? observe(&k->n) : 0;
+
+	if (!k || k->func != func || n > sizeof(k->bytes))
+		return;
+	recall(&a->state, k->bytes, n);
 	publish(&k->sp, 0);
 }
 
@@ -262,11 +269,31 @@ const struct held *values_held(const struct session *s, const struct thread *t, 
 	return h;
 }
 
+/* ---- conditions ---------------------------------------------------------- */
+
+static const struct condition *condition_of(const struct session *s, uint64_t func)
+{
+	const struct capture_plan *p = s->plans_funcs ? plan_of(s, func) : NULL;
+	uint64_t at = p ? observe(&p->condition) * 8ull : 0;
+
+	if (!at || at > s->plans_size - sizeof(struct condition))
+		return NULL;
+	return (const struct condition *)((const char *)s + s->plans_off + at);
+}
+
 bool values_decides(const struct session *s, uint64_t func)
 {
-	(void)s;
-	(void)func;
-	return false;
+	const struct condition *c = condition_of(s, func);
+
+	return c && c->at_exit;
+}
+
+enum verdict values_verdict(const struct session *s, const struct thread *t, uint64_t func,
+			    bool at_exit, const struct condition_facts *facts)
+{
+	const struct condition *c = condition_of(s, func);
+
+	return c ? condition_run(c, at_exit, &area_of(s, t)->state, facts) : VERDICT_PASSES;
 }
 
 void values_forget(const struct session *s, const struct thread *t, uint64_t sp)
@@ -294,11 +321,18 @@ void values_claim(const struct session *s, const struct thread *t)
 
 /* ---- a call -------------------------------------------------------------- */
 
-static void begin(struct capture_area *a, const struct capture_plan *p, uint64_t sp,
-		  const uint64_t *held)
+static void nothing_read(struct capture_area *a)
 {
 	uint32_t i;
 
+	a->from = a->state.used = 0;
+	for (i = 0; i < READS_MAX; i++)
+		a->state.v[i].done = 0;
+}
+
+static void begin(struct capture_area *a, const struct capture_plan *p, uint64_t sp,
+		  const uint64_t *held)
+{
 	cpu_held(held, a->registers.general);
 	a->registers.general[CPU_STACK] = a->registers.stack = sp;
 	if (p->vectors == VECTORS_FIRST)
@@ -307,9 +341,7 @@ static void begin(struct capture_area *a, const struct capture_plan *p, uint64_t
 		values_vectors_all(a->registers.vector);
 	if (p->x87)
 		values_x87(a->registers.x87, (void *)(((uint64_t)a->x87 + 15) & ~15ull));
-	a->state.used = 0;
-	for (i = 0; i < p->plan.nops && i < READS_MAX; i++)
-		a->state.v[i].done = 0;
+	nothing_read(a);
 }
 
 static unsigned int values_of_bytes(uint32_t n)
@@ -330,8 +362,12 @@ unsigned int values_take(const struct session *s, const struct thread *t, uint64
 	const struct reads_memory memory = { values_load, &r };
 	struct capture_area *a = area_of(s, t);
 
-	if (!p || (what == WHAT_EXIT ? p->plan.nentry == p->plan.nops : !p->plan.nentry))
+	if (!p)
 		return 0;
+	if (what == WHAT_EXIT ? p->plan.nentry == p->plan.nops : !p->plan.nentry) {
+		nothing_read(a);
+		return 0;
+	}
 	begin(a, p, sp, held);
 	if (what == WHAT_EXIT)
 		take_kept(a, func, sp);
@@ -339,6 +375,30 @@ unsigned int values_take(const struct session *s, const struct thread *t, uint64
 	reads_run(&p->plan, what == WHAT_EXIT, &a->registers, &memory, &a->state);
 	if (what == WHAT_ENTRY && p->kept)
 		keep(a, p, func, sp);
+	return values_of_bytes(a->state.used - a->from);
+}
+
+unsigned int values_take_back(const struct session *s, const struct thread *t, uint64_t func,
+			      uint64_t sp, const uint64_t *held, const struct held *entry)
+{
+	const struct capture_plan *p = s->plans_funcs ? plan_of(s, func) : NULL;
+	struct reading r = { s, t, sp };
+	const struct reads_memory memory = { values_load, &r };
+	uint32_t n = entry ? observe(&entry->n) : 0;
+	struct capture_area *a;
+
+	if (!p)
+		return 0;
+	a = area_of(s, t);
+	if (held)
+		begin(a, p, sp, held);
+	else
+		nothing_read(a);
+	recall(&a->state, entry ? entry->bytes : NULL, n <= READS_CAPTURE_MAX ? n : 0);
+	a->from = a->state.used;
+	if (!held || p->plan.nentry == p->plan.nops)
+		return 0;
+	reads_run(&p->plan, true, &a->registers, &memory, &a->state);
 	return values_of_bytes(a->state.used - a->from);
 }
 

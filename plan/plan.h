@@ -72,6 +72,7 @@
 	X(PLACE, "place", "a place within a function is passed, and not left") \
 	X(BUSY, "busy", "a thread could not be moved out of the bytes that a jump would replace") \
 	X(ENTRY_ONLY_ASKED, "asked", "only entries were asked for") \
+	X(CONDITION, "condition", "it has no such value as the condition of -w asks for") \
 	X(NO_MEMORY, "no-memory", "out of memory")
 
 enum refusal {

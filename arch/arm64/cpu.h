@@ -195,6 +195,12 @@ static inline uint64_t cpu_link(const uint64_t *held)
 	return held[(256 + 8) / 8];
 }
 
+/* The processor that it runs on: no instruction tells. */
+static inline uint64_t cpu_number(void)
+{
+	return UINT64_MAX;
+}
+
 /* An address of code without its signature: xpaclri, which is a nop where there are none. */
 static inline uint64_t cpu_plain(uint64_t address)
 {
@@ -202,6 +208,13 @@ static inline uint64_t cpu_plain(uint64_t address)
 
 	__asm__("hint #7" : "+r"(x30));
 	return x30;
+}
+
+/* Where a call returns to, at its entry and its exit. */
+static inline uint64_t cpu_returns_to(uint64_t sp, uint64_t link)
+{
+	(void)sp;
+	return cpu_plain(link);
 }
 
 /* Of a handler's third argument (struct ucontext), where the program counter

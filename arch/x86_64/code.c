@@ -502,6 +502,7 @@ const struct arch arch_x86_64 = {
 	.block_at_tp = true,
 	/* No kernel enforces endbr64 in user space. */
 	.keeps_landing = false,
+	.tells_cpu = true,
 	.decode = x86_decode,
 	.measure = x86_measure,
 	.relocate = x86_relocate,

@@ -147,6 +147,23 @@ static inline uint64_t cpu_stack(const uint64_t *held)
 	return (uint64_t)(held + 14) + 24;
 }
 
+/* The processor that it runs on, as the kernel has it in the limit of a segment for the vdso
+ * (arch/x86/include/asm/segment.h: GDT_ENTRY_CPUNODE, VDSO_CPUNODE_MASK). */
+static inline uint64_t cpu_number(void)
+{
+	uint64_t limit = 0xfff;
+
+	__asm__ volatile("lsl %1, %0" : "+r"(limit) : "r"(15ull * 8 + 3) : "cc");
+	return limit & 0xfff;
+}
+
+/* Where a call returns to, at its entry and its exit. */
+static inline uint64_t cpu_returns_to(uint64_t sp, uint64_t link)
+{
+	(void)link;
+	return *(const uint64_t *)sp;
+}
+
 /* The register that calls leave their return address in: there is none. */
 static inline uint64_t cpu_link(const uint64_t *held)
 {

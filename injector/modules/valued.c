@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "injector/modules/conditioned.h"
 #include "values/hand.h"
 
 /* A place has its own name alone. */
@@ -74,13 +75,16 @@ static int find_signature(const struct valued_options *o, const struct selected 
 	return o->known ? module_signature(s->module, s->funcs[i], ret) : -ENOENT;
 }
 
-/* Which results of the entry's does the exit need, and registers of which kind? */
-static int make_plan(const struct read_plan *plan, struct valued *v)
+/* Which results of the entry's does the exit need, and registers of which kind? The condition lies
+ * behind the plan. */
+static int make_plan(const struct read_plan *plan, const struct condition *c, struct valued *v)
 {
-	if (!plan->nops)
+	size_t size = ALIGN_UP(offsetof(struct capture_plan, plan.ops) +
+			       plan->nops * sizeof(plan->ops[0]), 8);
+
+	if (!plan->nops && !c)
 		return 0;
-	v->size = ALIGN_UP(offsetof(struct capture_plan, plan.ops) +
-			   plan->nops * sizeof(plan->ops[0]), 8);
+	v->size = size + (c ? sizeof(*c) : 0);
 	v->plan = calloc(1, v->size);
 	if (!v->plan)
 		return -ENOMEM;
@@ -93,17 +97,32 @@ static int make_plan(const struct read_plan *plan, struct valued *v)
 				MAX(v->plan->vectors, VECTORS_FIRST) : VECTORS_ALL;
 		v->plan->x87 |= plan->ops[i].source == READ_X87;
 	}
+	if (c) {
+		v->plan->condition = (uint32_t)(size / 8);
+		memcpy((uint8_t *)v->plan + size, c, sizeof(*c));
+	}
 	return 0;
 }
 
-static int read_of(struct selection *sel, const struct signature *s, const struct read_plan *plan,
-		   struct placed_probe *probe)
+/* One function, as it is looked at. */
+struct choosing {
+	const struct valued_options *o;
+	struct selection *sel;
+	bool *used;		/* of the signatures by hand */
+	struct condition_why why;
+	bool any;		/* a function has what the condition asks for */
+};
+
+/* `s` NULL: nothing is shown of what is read. */
+static int read_of(struct choosing *c, const struct signature *s, const struct read_plan *plan,
+		   const struct condition *condition, struct placed_probe *probe)
 {
+	struct selection *sel = c->sel;
 	struct valued **at = vec_push(sel->valued, sel->nvalued, sel->valued_cap);
 	struct valued *v = at ? *at = calloc(1, sizeof(*v)) : NULL;
-	int err = v ? values_pack(s, plan, &v->packed) : -ENOMEM;
+	int err = !v ? -ENOMEM : s ? values_pack(s, plan, &v->packed) : 0;
 
-	err = err ? err : make_plan(plan, v);
+	err = err ? err : make_plan(plan, condition, v);
 	if (!err)
 		probe->valued = v;
 	return err;
@@ -119,37 +138,78 @@ static bool has_room(const struct placed_probe *p)
 			       (routines == ROUTINES_MOVED && arch_host()->room_to_capture));
 }
 
-static int choose_one(const struct valued_options *o, struct selection *sel,
-		      const struct selected *s, size_t i, bool *used)
+/* Signatures are asked for the condition, too; but what -a shows is read for -a alone. */
+static int choose_known(struct choosing *c, const struct selected *s, size_t i,
+			const struct signature *signature, bool shown)
 {
-	struct signature signature;
-	struct read_plan plan;
-	int err = has_room(&s->probes[i]) ? find_signature(o, s, i, used, &signature) : -ENOENT;
+	struct read_plan plan = { .machine = arch_host()->machine };
+	struct condition condition;
+	int err = 0;
 
-	if (err)
-		return err == -ENOENT ? 0 : err;
-	reads_compile(&signature, &o->compile, &plan);
+	if (shown)
+		reads_compile(signature, &c->o->compile, &plan);
 	/* On a stack that moves another thread may run when the call ends. */
 	if (s->probes[i].planned->routines == ROUTINES_MOVED && reads_kept(&plan))
 		plan.nops = plan.nentry;
-	err = read_of(sel, &signature, &plan, &s->probes[i]);
-	signature_clear(&signature);
+	if (c->o->when)
+		err = conditioned_compile(c->o->when, c->o->mods, s->names[i], signature, &plan,
+					  &condition, &c->why);
+	if (err == -ENOENT) {
+		s->probes[i].refusal = REFUSED_CONDITION;
+		return 0;
+	}
+	c->any = true;
+	return err ? err : read_of(c, shown ? signature : NULL, &plan,
+				   c->o->when ? &condition : NULL, &s->probes[i]);
+}
+
+static int choose_one(struct choosing *c, const struct selected *s, size_t i)
+{
+	struct valued_options asked = *c->o;
+	struct signature signature;
+	int err = -ENOENT;
+
+	if (s->probes[i].refusal)
+		return 0;
+	/* Of calls that the reader pairs nothing is judged in the process. */
+	if (!has_room(&s->probes[i]) ||
+	    (c->o->when && s->probes[i].planned->routines != ROUTINES_C)) {
+		s->probes[i].refusal = c->o->when ? REFUSED_CONDITION : REFUSED_NONE;
+		return 0;
+	}
+	err = find_signature(c->o, s, i, c->used, &signature);
+	bool shown = !err;
+
+	if (err == -ENOENT && c->o->when) {
+		asked.known = true;
+		err = find_signature(&asked, s, i, c->used, &signature);
+	}
+	if (err && (err != -ENOENT || !c->o->when))
+		return err == -ENOENT ? 0 : err;
+	bool known = !err;
+
+	err = choose_known(c, s, i, known ? &signature : NULL, shown);
+	if (known)
+		signature_clear(&signature);
 	return err;
 }
 
 int valued_choose(const struct valued_options *o, struct selection *sel)
 {
 	auto_free bool *used = calloc(o->nspecs + 1, sizeof(*used));
+	struct choosing c = { .o = o, .sel = sel, .used = used };
 	int err = used ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < sel->n && !err && valued_any(o); i++)
 		for (size_t j = 0; j < sel->v[i].n && !err; j++)
-			err = choose_one(o, sel, &sel->v[i], j, used);
+			err = choose_one(&c, &sel->v[i], j);
 	for (size_t i = 0; i < o->nspecs && !err && !o->later; i++)
 		if (!used[i])
 			err = fail(0, "-A '%s': no function %.*s is probed whose arguments could "
 				   "be read", o->specs[i].text, (int)o->specs[i].name,
 				   o->specs[i].text);
+	if (!err && o->when && !c.any && c.why.text[0] && !o->later)
+		err = fail(0, "%s", c.why.text);
 	return err == -ENOMEM ? fail(ENOMEM, "list arguments") : err;
 }
 

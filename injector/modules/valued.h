@@ -12,7 +12,8 @@
 struct valued {
 	struct packed packed;		/* its signature and plan */
 	struct capture_plan *plan;	/* the plan for the payload */
-	size_t size;			/* bytes of that; 0: nothing is to be read */
+	size_t size;			/* bytes of that, and of the condition behind it, if there
+					 * is one; 0: nothing is to be read */
 };
 
 /* A signature by hand, as values/hand.h has it. */
@@ -27,17 +28,20 @@ struct valued_options {
 	const struct hand_spec *specs;	/* of these, before all else */
 	size_t nspecs;
 	struct compile_options compile;
+	const char *when;		/* a condition for all calls; NULL: none */
+	const struct modules *mods;	/* for that */
 	bool later;			/* what a signature by hand is of may come, or has come */
 };
 
 static inline bool valued_any(const struct valued_options *o)
 {
-	return o->known || o->usdt || o->nspecs;
+	return o->known || o->usdt || o->nspecs || o->when;
 }
 
 /* Set `valued` of the probes of which values are to be read, which the selection then owns. 0; a
- * negative error if memory is out, or if a signature by hand is of no function that is probed
- * (unless `later`). */
+ * negative error if memory is out, if a signature by hand is of no function that is probed
+ * (unless `later`), or if the condition is wrong, or none of them has what it asks for: those that
+ * do not are refused. */
 int valued_choose(const struct valued_options *, struct selection *);
 /* Is anything to be read of its calls? */
 bool valued_is_read(const struct placed_probe *);

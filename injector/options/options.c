@@ -23,7 +23,7 @@ enum { STACK_USUAL = 32 };	/* callers, of --stack without a number */
 
 /* "-": words come in their place, so that those before "--" are known from
  * those behind it. ":": our own messages. */
-static const char letters[] = "-:p:f:N:t:D:n:d:o:m:aA:s:qvhV";
+static const char letters[] = "-:p:f:N:t:w:D:n:d:o:m:aA:s:qvhV";
 
 /* The first word, where no option and no number stands: a verb that is misspelled, or a
  * command without the -- before it. */
@@ -282,6 +282,7 @@ static int options_set(struct options *o, const struct option_def *def, const ch
 	case 'f': case 'N': return pattern_option(o, key, arg);
 	case OPT_USDT: return usdt_option(o, arg);
 	case OPT_AT: return at_option(o, arg);
+	case 'w': return options_when(arg, &o->when);
 	case 't': return options_span(def, arg, 0, &o->min_duration);
 	case 'd': return options_span(def, arg, SECOND, &o->duration);
 	case OPT_MAX_PAUSE: return options_span(def, arg, 0, &o->max_pause);
@@ -540,12 +541,13 @@ static bool options_reads_usdt(const struct options *o)
 
 bool options_reads(const struct options *o)
 {
-	return o->args || o->nby_hand || options_reads_usdt(o);
+	return o->args || o->nby_hand || o->when || options_reads_usdt(o);
 }
 
 struct valued_options options_valued(const struct options *o, bool later)
 {
 	return (struct valued_options){ .known = o->args, .usdt = options_reads_usdt(o),
+					.when = o->when,
 					.specs = o->by_hand,
 					.nspecs = o->nby_hand, .compile = o->values,
 					.later = later };

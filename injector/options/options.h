@@ -78,6 +78,7 @@ struct options {
 	size_t nby_hand, by_hand_cap;
 	struct compile_options values;	/* -s and --deep */
 	uint64_t min_duration;	/* -t */
+	const char *when;	/* -w */
 	uint64_t depth;		/* -D: calls at a depth below this one */
 	uint64_t calls;		/* -n */
 	uint64_t duration;	/* -d */

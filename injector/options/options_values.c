@@ -8,6 +8,7 @@
 #include "injector/log/units.h"
 #include "payload/abi.h"
 #include "trace/write/record.h"
+#include "values/condition_compile.h"
 #include "values/hand.h"
 
 enum { MIN_BUFFERS = 2 };	/* one is written while the other is read */
@@ -116,6 +117,21 @@ int options_line(const char *text, struct pattern *p)
 		return fail(0, "--at wants FILE:LINE, as in 'server.c:120', not '%s'", text);
 	p->offset = line;
 	return 0;
+}
+
+int options_when(const char *text, const char **ret)
+{
+	struct read_plan plan = { 0 };
+	struct condition_error error;
+	struct condition condition;
+	char lines[512];
+	int err = condition_compile(text, NULL, &plan, NULL, &condition, &error);
+
+	*ret = text;
+	if (err != -EINVAL)
+		return err == -ENOMEM ? err : 0;
+	condition_error_text(text, &error, lines, sizeof(lines));
+	return fail(0, "-w: %s\n%s", error.what, lines);
 }
 
 int options_by_hand(const char *text, struct hand_spec *ret)

@@ -17,6 +17,8 @@ int options_keep(const char *text, enum keep *ret);
 int options_slow(const char *text, struct slow_call *ret);
 /* --at: FILE:LINE, as parsed for a name; sets the pattern's `offset`. */
 int options_line(const char *text, struct pattern *);
+/* -w: a condition, as far as it can be judged without a function. */
+int options_when(const char *text, const char **ret);
 /* -A: a signature, in the language of values/hand.h. */
 int options_by_hand(const char *text, struct hand_spec *ret);
 /* --sort of top. */

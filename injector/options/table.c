@@ -15,6 +15,7 @@ const struct option_def option_defs[OPTION_DEFS] = {
 	WITH("at", OPT_AT, ON_ATTACH | ON_LIST),
 	FLAG("inlined", OPT_INLINED, ON_ATTACH | ON_LIST),
 	WITH("min-duration", 't', ON_LIVE | ON_CALLS),
+	WITH("when", 'w', ON_LIVE),
 	WITH("depth", 'D', ON_LIVE | ON_CALLS),
 	WITH("calls", 'n', ON_HERE | ON_CALLS),
 	WITH("duration", 'd', ON_HERE),

@@ -60,7 +60,7 @@ struct verb_def {
 	const struct way *way;	/* to record; NULL: it has none of its own */
 };
 
-enum { OPTION_DEFS = 52, VERB_DEFS = 17 };
+enum { OPTION_DEFS = 53, VERB_DEFS = 17 };
 
 extern const struct option_def option_defs[OPTION_DEFS];
 extern const struct verb_def verb_defs[VERB_DEFS];

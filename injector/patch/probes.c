@@ -351,13 +351,15 @@ static int place_probe(struct placing *p, const struct module *m, struct placed_
 	}
 	for (size_t i = 0; i < probe->nsites && !err; i++)
 		err = add_site(p, m, probe, &probe->sites[i]);
-	/* Without room for its plan it is recorded without values. */
-	if (!err && valued_is_read(probe))
+	/* Without room for its plan it is recorded without values; not at all, if that has a
+	 * condition. */
+	bool planned = err || !valued_is_read(probe) ||
 		session_add_plan(&p->inf->map, probe->id, probe->valued->plan,
-				 probe->valued->size);
+				 probe->valued->size) || !probe->valued->plan->condition;
+
 	if (!err && probe->callers)
 		callers_choose(&p->inf->map, probe->id, callers_at(probe));
-	if (!err)
+	if (!err && planned)
 		session_open_gate(&p->inf->map, probe->id);
 	if (!err)
 		live_count(p->live, probe, 1);

@@ -48,6 +48,7 @@ static int check_sides(struct reader *r, uint64_t size)
 	if (at > size || all > size - at)
 		return fail(0, "the session in the target is damaged: frames' sides do not fit");
 	r->sides = r->map + at;
+	r->size = size;
 	return 0;
 }
 

@@ -124,6 +124,7 @@ struct reader {
 	uint64_t base_entries, base_exits;	/* of the session's own counters */
 	uint64_t next_look;	/* at the threads, monotonic ns */
 	const uint8_t *sides;	/* of the session, where calls are sifted; or NULL */
+	uint64_t size;		/* of the session then */
 	uint64_t next_pending;	/* look at pending calls, monotonic ns */
 	uint64_t leaves;	/* ticks: since then the probes go; 0: they stand */
 	unsigned fill;

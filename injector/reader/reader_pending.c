@@ -23,6 +23,7 @@
 #include <sys/uio.h>
 
 #include "injector/proc/procfs.h"
+#include "values/condition.h"
 
 #define load(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
 
@@ -85,6 +86,23 @@ static uint64_t believed_until(struct sight *s)
 	return ran && s->l->ran >= ran + RUN_NS ? before : 0;
 }
 
+/* Is it for a condition to say whether its calls pass, once they end? */
+static bool is_decided_late(const struct reader *r, uint32_t func)
+{
+	uint64_t off = load(&r->session->plans_off), size = load(&r->session->plans_size), at;
+	const struct capture_plan *p;
+
+	if (func >= load(&r->session->plans_funcs) || off > r->size || size > r->size - off ||
+	    size < sizeof(*p) || func >= size / sizeof(uint32_t))
+		return false;
+	at = load((const uint32_t *)(r->map + off) + func) * 8ull;
+	if (!at || at > size - sizeof(*p))
+		return false;
+	at = load(&((const struct capture_plan *)(r->map + off + at))->condition) * 8ull;
+	return at && at <= size - MIN(size, sizeof(struct condition)) &&
+		((const struct condition *)(r->map + off + at))->at_exit;
+}
+
 /* The begin of the pending call whose frame that is, if it has taken long enough; or 0. */
 static uint64_t ripe(const struct sight *s, uint64_t offset, uint64_t frame, uint32_t *func)
 {
@@ -95,7 +113,8 @@ static uint64_t ripe(const struct sight *s, uint64_t offset, uint64_t frame, uin
 
 	*func = (uint32_t)(owner >> SIDE_OWNER_BITS);
 	if ((frame & 7) != 8 - FRAME_PENDING || (owner & mask) != (sp >> 3 & mask) ||
-	    *func >= s->r->nfuncs || begin >= s->since || s->now - begin < s->least)
+	    *func >= s->r->nfuncs || is_decided_late(s->r, *func) || begin >= s->since ||
+	    s->now - begin < s->least)
 		return 0;
 	return begin;
 }

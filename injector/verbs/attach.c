@@ -180,6 +180,8 @@ static int check_values(const struct trace *t)
 static int choose_values(struct trace *t)
 {
 	struct valued_options o = options_valued(t->opt, may_come(t));
+
+	o.mods = &t->mods;
 	int err = valued_choose(&o, &t->sel);
 
 	if (!err && options_by_value(t->opt))
@@ -205,7 +207,8 @@ static const struct way *trace_way(const struct options *o)
 {
 	const struct way *way = options_way(o);
 
-	return way == &way_records && o->min_duration && !o->max_overhead ? &way_sifted : way;
+	return way == &way_records && (o->when || (o->min_duration && !o->max_overhead)) ?
+		&way_sifted : way;
 }
 
 /* What the reader pairs is recorded, and the reader counts the times, or leaves out what is not
@@ -372,6 +375,8 @@ static void prepare_sieve(const struct options *o, struct session *s, struct rea
 	reader_calibrate(r);
 	double ticks = (double)o->min_duration * (double)c->run_ticks / (double)MAX(c->run_ns, 1u);
 
+	s->scale = (uint64_t)((double)MAX(c->run_ns, 1u) / (double)MAX(c->run_ticks, 1u) *
+			      (double)(1ull << (64 - SCALE_SHIFT)));
 	s->least = (uint64_t)(o->verb == VERB_RECORD ? ticks : ticks * 0.999);
 }
 

@@ -115,6 +115,7 @@ static int prepare_growth(struct trace *t, struct follow *f)
 		.list = t->grow.list, .values = options_valued(t->opt, true),
 		.callers = t->opt->stack ? &t->callers : NULL,
 	};
+	t->grow.values.mods = &t->mods;
 	trace_select(t, &t->grow.select);
 	t->grow.select.later = true;
 	return grow_begin(&t->grow, &t->mods);

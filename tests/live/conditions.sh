@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# conditions: with -w those calls are told that a condition holds for, by their arguments at the
+# entry, by what they return and how long they take, by caller and by chance, and no others; none is
+# lost, whatever their number. A condition that is wrong is shown where.
+# timeout: 300
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+need jq
+
+# passed EXPR [OPTION...]: how many calls of the victim's pass, of four times 400 rounds.
+passed()
+{
+	inject_bg trace -p "$VICTIM" -f 'step_*' --json -w "$1" "${@:2}"
+	tell run '^run ' >/dev/null
+	inject_end
+	removed
+	[ "$(closing lost)" = 0 ] || die "$1: $(tail -n 1 trace.err)"
+	jq -s '[.[] | select(.type == "call")] | length' trace.out
+}
+
+# expect N EXPR [OPTION...]
+expect()
+{
+	local n
+
+	n=$(passed "${@:2}")
+	[ "$n" = "$1" ] || die "$2: $n calls, not $1"
+}
+
+victim sifted
+expect 1600 'i == 7'
+jq -es '[.[] | select(.type == "call")] | all(.[]; .func == "step_short" and (has("args") | not))' \
+	trace.out >/dev/null || die "$(head -n 3 trace.out)"
+expect 1600 'i == 7 && retval == 8' -a
+jq -es '[.[] | select(.type == "call")] | all(.[]; .args.i == "7" and .ret == "8")' trace.out \
+	>/dev/null || die "$(head -n 3 trace.out)"
+expect 0 'i == 7 && retval == 7'
+expect 8 'us > 6300 && retval < 0'
+expect 8 'us >= 6320 && duration > 6ms && caller == outer_round'
+expect 0 'us >= 6320 && caller != "outer_*"'
+expect 1600 'i == 3 && depth == 1' -t 1ns
+n=$(passed 'i >= 0 && 1 in 1000')
+[ "$n" -gt 1300 ] && [ "$n" -lt 1900 ] || die "1 in 1000: $n of 1600000"
+
+# A function that has no such argument is refused, and named if it is asked for.
+grep -q 'refused .*: it has no such value as the condition of -w asks for' trace.err ||
+	die "$(cat trace.err)"
+inject_bg record -p "$VICTIM" -f 'step_*' -w 'retval < -6300' -a -o when.data
+tell run '^run ' >/dev/null
+inject_end
+removed
+"$INJECT" replay --json when.data >replayed
+jq -es '[.[] | select(.type == "call")] | length == 8 and all(.[]; (.args.us | tonumber) > 6300)' \
+	replayed >/dev/null || die "replayed: $(cat replayed)"
+
+status 2 "$INJECT" -p "$VICTIM" -f 'step_*' -w 'i >'
+has_line '^inject:     i >$' trace.err || die "no text: $(cat trace.err)"
+has_line '^inject:        ^$' trace.err || has_line '\^$' trace.err || die "no column: $(cat trace.err)"
+status 1 "$INJECT" -p "$VICTIM" -f 'step_*' -w 'length > 4'
+has_line "no argument 'length'" trace.err || die "not named: $(cat trace.err)"
+unharmed
