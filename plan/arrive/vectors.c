@@ -12,11 +12,16 @@ enum { WIDEST = 64 };	/* bytes of the longest vector */
 static bool has_code_words(const struct plan_impl *p, raddr_t at)
 {
 	const struct symbols *syms = p->symbols;
-	size_t i = vec_prefix(syms->ncode_words, k, syms->code_words[k] < at), n, left;
+	size_t last = syms->ncode_words - 1, n, left;
 	raddr_t words[2];
 
+	/* Most of what is named lies before all of these. */
+	if (syms->is_pie && (!syms->ncode_words || syms->code_words[last] < at ||
+			     at + WIDEST <= syms->code_words[0]))
+		return false;
 	if (syms->is_pie)
-		return i < syms->ncode_words && syms->code_words[i] - at < WIDEST;
+		return syms->code_words[vec_prefix(last, k, syms->code_words[k] < at)] - at <
+			WIDEST;
 	const uint8_t *bytes = symbols_bytes(syms, at, sizeof(words), &n);
 
 	if (!bytes || n < sizeof(words))
