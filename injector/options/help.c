@@ -111,7 +111,7 @@ static const struct {
 	  "process that comes to block SIGTRAP would die" },
 	{ OPT_STUBS, ON_ALL, NULL, "what would be written, and each stub's code" },
 	{ 't', ON_ALL, "TIME", "calls that took at least so long" },
-	{ 'w', ON_ALL, "EXPR", "calls that this holds for: 'len > 4096 && retval < 0'" },
+	{ 'w', ON_ALL, "EXPR", "calls that this holds for: 'len > 99 || retval < 0'" },
 	{ 'D', ON_ALL, "N", "the N outermost levels of calls" },
 	{ OPT_TID, ON_ALL, "TID", "calls of one thread" },
 	{ OPT_SINCE, ON_ALL, "TIME", "from then on, from the begin of the recording" },
