@@ -202,6 +202,8 @@ uint64_t frames_rest(const struct thread *, uint64_t sp, enum what);
 
 /* sieve.c, of a session that sifts calls. */
 
+struct held;
+
 /* In a claim. */
 void sieve_claim(const struct session *, struct thread *);
 /* `what` happens at `sp`: does a call pass that is left with it, and is pending? */
@@ -214,12 +216,15 @@ void sieve_record(struct session *, struct thread *, uint64_t end, uint64_t now)
  * is recorded. False: there is no room for its frame. */
 bool sieve_push(const struct session *, struct thread *, uint64_t func, uint64_t sp, uint64_t begin,
 		uint64_t kind);
-/* Does a call pass? At its entry, before it has a frame; or at its exit, with what it had read: of
- * these how many words of the ring are for what was read at the exit. `link`: as cpu_link(). */
+/* Does a call pass, by what was read of it? At its entry, before it has a frame; or at its exit.
+ * `link`: as cpu_link(). */
 enum verdict sieve_entry(const struct session *, const struct thread *, uint64_t func, uint64_t sp,
 			 uint64_t begin, uint64_t link);
-enum verdict sieve_exit(const struct session *, const struct thread *, uint64_t sp, uint64_t now,
-			const uint64_t *held, bool tail, unsigned int *words);
+enum verdict sieve_exit(const struct session *, const struct thread *, uint64_t func, uint64_t sp,
+			uint64_t now, uint64_t link);
+/* What the call that ends, and has the innermost frame, had read at its entry. */
+const struct held *sieve_held(const struct session *, const struct thread *, uint64_t sp,
+			      uint64_t func);
 /* The fast path has pushed the pending frame at this offset, and was interrupted. */
 void sieve_settle(struct thread *, uint64_t offset, uint64_t func, uint64_t sp);
 /* Has the call that ends at `sp`, and has the innermost frame, taken as long as it has to? So has

@@ -173,19 +173,23 @@ enum verdict sieve_entry(const struct session *s, const struct thread *t, uint64
 	return values_verdict(s, t, func, false, &f);
 }
 
-enum verdict sieve_exit(const struct session *s, const struct thread *t, uint64_t sp, uint64_t now,
-			const uint64_t *held, bool tail, unsigned int *words)
+const struct held *sieve_held(const struct session *s, const struct thread *t, uint64_t sp,
+			      uint64_t func)
 {
 	const struct side *side = own_side(t, t->top);
-	uint64_t func = side ? side->func >> SIDE_OWNER_BITS : 0;
+
+	return side ? values_held(s, t, side->inner, sp, func) : NULL;
+}
+
+enum verdict sieve_exit(const struct session *s, const struct thread *t, uint64_t func, uint64_t sp,
+			uint64_t now, uint64_t link)
+{
+	const struct side *side = own_side(t, t->top);
 	struct condition_facts f;
 
-	*words = 0;
 	if (!side)
 		return VERDICT_FAILS;
-	*words = values_take_back(s, t, func, sp, tail ? NULL : held,
-				  values_held(s, t, side->inner, sp, func));
-	find_facts(s, t, sp, side->begin, held ? cpu_link(held) : 0, &f);
+	find_facts(s, t, sp, side->begin, link, &f);
 	f.duration_ns = timing_ns(less(now, side->begin), s->scale);
 	return values_verdict(s, t, func, true, &f);
 }

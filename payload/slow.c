@@ -250,7 +250,9 @@ TWICE void sift_exit(struct slow *w, uint64_t word, uint64_t sp, const uint64_t 
 	if (frame_sp(*frames_at(t, t->top)) != sp || !sieve_takes_long(w->s, t, sp, now))
 		return;
 	if (held && pending) {
-		if (sieve_exit(w->s, t, sp, now, held, tail, &words) != VERDICT_PASSES)
+		words = values_take_back(w->s, t, func, sp, tail ? 0 : held,
+					 sieve_held(w->s, t, sp, func));
+		if (sieve_exit(w->s, t, func, sp, now, cpu_link(held)) != VERDICT_PASSES)
 			return;
 	} else if (held && !tail) {
 		words = values_take(w->s, t, func, WHAT_EXIT, sp, held);
