@@ -95,7 +95,8 @@ int arrivals_judge(struct plan_impl *, const struct body *, unsigned int suspect
  * code. */
 struct range unowned_around(const struct plan_impl *, raddr_t at);
 int unowned_judge(struct plan_impl *, raddr_t at);
-/* Does code of no function that is jumped to surely not come back into one, but to its start? */
+/* ways.c: does code of no function that is jumped to surely not come back into one, but to its
+ * start? */
 bool unowned_leaves(const struct plan_impl *, raddr_t);
 /* words.c: what data may lead to, by whatever its words may mean; once all tables are known.
  * 0 or -ENOMEM. */

@@ -15,13 +15,9 @@ static bool is_called(const struct func *f, const char *glob)
 		(f->raw && glob_match(glob, f->raw, strlen(f->raw)));
 }
 
-/* Where code of functions of this name is, in all modules. */
-static int find_callers(void *ctx, const char *glob, struct condition_range *v, size_t room,
-			size_t *n)
+static int look_for_callers(const struct modules *mods, const char *glob,
+			    struct callers_found *ret)
 {
-	const struct modules *mods = ctx;
-
-	*n = 0;
 	for (size_t i = 0; i < mods->n; i++) {
 		struct module *m = &mods->v[i];
 
@@ -34,13 +30,38 @@ static int find_callers(void *ctx, const char *glob, struct condition_range *v, 
 
 			if (!is_called(f, glob))
 				continue;
-			if (*n == room)
+			if (ret->n == ARRAY_SIZE(ret->v))
 				return -E2BIG;
-			v[(*n)++] = (struct condition_range){ m->bias + f->range.start,
-							      m->bias + f->range.end };
+			ret->v[ret->n++] = (struct condition_range){ m->bias + f->range.start,
+								     m->bias + f->range.end };
 		}
 	}
-	return *n ? 0 : -ENOENT;
+	return ret->n ? 0 : -ENOENT;
+}
+
+/* Where code of functions of this name is, in all modules. */
+static int find_callers(void *ctx, const char *glob, struct condition_range *v, size_t room,
+			size_t *n)
+{
+	struct conditions *c = ctx;
+	struct callers_found fresh = { 0 }, *found = NULL;
+
+	for (size_t i = 0; i < c->nfound && !found; i++)
+		found = strcmp(c->found[i].glob, glob) ? NULL : &c->found[i];
+	if (!found) {
+		bool fits = strlen(glob) < sizeof(fresh.glob) && c->nfound < ARRAY_SIZE(c->found);
+
+		found = fits ? &c->found[c->nfound++] : &fresh;
+		if (fits)
+			memcpy(found->glob, glob, strlen(glob) + 1);
+		found->err = look_for_callers(c->mods, glob, found);
+	}
+	*n = 0;
+	if (found->err || found->n > room)
+		return found->err ? found->err : -E2BIG;
+	memcpy(v, found->v, found->n * sizeof(*v));
+	*n = found->n;
+	return 0;
 }
 
 /* What no code in the process can tell, or what of this machine cannot. */
@@ -53,27 +74,22 @@ static const char *untold(const struct condition *c)
 	return NULL;
 }
 
-int conditioned_compile(const char *text, const struct modules *mods, const char *name,
-			const struct signature *signature, struct read_plan *plan,
-			struct condition *ret, struct condition_why *why)
+int conditioned_compile(struct conditions *c, const char *name, const struct signature *signature,
+			struct read_plan *plan, struct condition *ret)
 {
-	const struct condition_names names = { find_callers, (void *)mods };
+	const struct condition_names names = { find_callers, c };
 	struct condition_error error;
 	char lines[512];
-	int err = condition_compile(text, signature, plan, &names, ret, &error);
+	int err = condition_compile(c->text, signature, plan, &names, ret, &error);
 
 	if (!err && untold(ret))
 		return fail(EINVAL, "-w asks for %s", untold(ret));
-	if (!err)
-		return 0;
-	condition_error_text(text, &error, lines, sizeof(lines));
-	if (err == -EINVAL)
-		return fail(0, "-w: %s\n%s", error.what, lines), -EINVAL;
-	if (err != -ENOENT && err != -ENOSPC)
+	/* What is wrong with every function was found when the options were read. */
+	if (err != -ENOENT && err != -ENOSPC && err != -EINVAL)
 		return err;
-	if (!why->text[0] || (signature && !why->known))
-		snprintf(why->text, sizeof(why->text), "-w: %.160s: %s\n%s", name, error.what,
-			 lines);
-	why->known |= signature != NULL;
+	condition_error_text(c->text, &error, lines, sizeof(lines));
+	if (!c->why[0] || (signature && !c->known))
+		snprintf(c->why, sizeof(c->why), "-w: %.160s: %s\n%s", name, error.what, lines);
+	c->known |= signature != NULL;
 	return -ENOENT;
 }

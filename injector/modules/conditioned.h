@@ -7,18 +7,30 @@
 #include "values/condition.h"
 #include "values/reads.h"
 
-struct condition_why {
-	char text[1024];	/* empty: there is none yet */
-	bool known;		/* it is of a function whose signature is known */
+enum { CONDITION_CALLERS = 4 };	/* globs of callers whose code is looked for once only */
+
+/* A condition, and what all functions share that it is compiled for; zero at first, but for the
+ * first two. */
+struct conditions {
+	const char *text;
+	const struct modules *mods;
+	char why[1024];		/* a message for the case that no function has what it asks for:
+				 * of the first, but before that of one whose signature is known */
+	bool known;		/* it is of such a one */
+	/* Where code of callers is; `err` if that failed. */
+	struct callers_found {
+		char glob[128];
+		int err;
+		size_t n;
+		struct condition_range v[CONDITION_RANGES];
+	} found[CONDITION_CALLERS];
+	size_t nfound;
 };
 
-/* Compile a condition for a function that is called `name` (`signature` NULL: none of its values is
- * known), and add to its plan what that reads. 0; -EINVAL: the condition is wrong, with a message
- * and its column; -ENOENT: this function does not have what it asks for: its calls are not to be
- * recorded. *why is a message then for the case that no function has it: the first, but of one whose
- * signature is known before others. */
-int conditioned_compile(const char *text, const struct modules *, const char *name,
-			const struct signature *, struct read_plan *, struct condition *ret,
-			struct condition_why *why);
+/* Compile it for a function that is called `name` (`signature` NULL: none of its values is known),
+ * and add to its plan what that reads. 0; -ENOENT: this function does not have what it asks for, or
+ * something else: its calls are not to be recorded; or another error, with a message. */
+int conditioned_compile(struct conditions *, const char *name, const struct signature *,
+			struct read_plan *, struct condition *ret);
 
 #endif

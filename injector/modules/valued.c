@@ -109,7 +109,7 @@ struct choosing {
 	const struct valued_options *o;
 	struct selection *sel;
 	bool *used;		/* of the signatures by hand */
-	struct condition_why why;
+	struct conditions conditions;
 	bool any;		/* a function has what the condition asks for */
 };
 
@@ -152,8 +152,8 @@ static int choose_known(struct choosing *c, const struct selected *s, size_t i,
 	if (s->probes[i].planned->routines == ROUTINES_MOVED && reads_kept(&plan))
 		plan.nops = plan.nentry;
 	if (c->o->when)
-		err = conditioned_compile(c->o->when, c->o->mods, s->names[i], signature, &plan,
-					  &condition, &c->why);
+		err = conditioned_compile(&c->conditions, s->names[i], signature, &plan,
+					  &condition);
 	if (err == -ENOENT) {
 		s->probes[i].refusal = REFUSED_CONDITION;
 		return 0;
@@ -197,7 +197,8 @@ static int choose_one(struct choosing *c, const struct selected *s, size_t i)
 int valued_choose(const struct valued_options *o, struct selection *sel)
 {
 	auto_free bool *used = calloc(o->nspecs + 1, sizeof(*used));
-	struct choosing c = { .o = o, .sel = sel, .used = used };
+	struct choosing c = { .o = o, .sel = sel, .used = used,
+			      .conditions = { .text = o->when, .mods = o->mods } };
 	int err = used ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < sel->n && !err && valued_any(o); i++)
@@ -208,8 +209,8 @@ int valued_choose(const struct valued_options *o, struct selection *sel)
 			err = fail(0, "-A '%s': no function %.*s is probed whose arguments could "
 				   "be read", o->specs[i].text, (int)o->specs[i].name,
 				   o->specs[i].text);
-	if (!err && o->when && !c.any && c.why.text[0] && !o->later)
-		err = fail(0, "%s", c.why.text);
+	if (!err && o->when && !c.any && c.conditions.why[0] && !o->later)
+		err = fail(0, "%s", c.conditions.why);
 	return err == -ENOMEM ? fail(ENOMEM, "list arguments") : err;
 }
 

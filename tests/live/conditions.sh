@@ -40,6 +40,7 @@ expect 0 'i == 7 && retval == 7'
 expect 8 'us > 6300 && retval < 0'
 expect 8 'us >= 6320 && duration > 6ms && caller == outer_round'
 expect 0 'us >= 6320 && caller != "outer_*"'
+expect 1600 'caller == "outer_*" && i == 5'
 expect 1600 'i == 3 && depth == 1' -t 1ns
 n=$(passed 'i >= 0 && 1 in 1000')
 [ "$n" -gt 1300 ] && [ "$n" -lt 1900 ] || die "1 in 1000: $n of 1600000"
@@ -60,4 +61,6 @@ has_line '^inject:     i >$' trace.err || die "no text: $(cat trace.err)"
 has_line '^inject:        ^$' trace.err || has_line '\^$' trace.err || die "no column: $(cat trace.err)"
 status 1 "$INJECT" -p "$VICTIM" -f 'step_*' -w 'length > 4'
 has_line "no argument 'length'" trace.err || die "not named: $(cat trace.err)"
+status 1 "$INJECT" -p "$VICTIM" -f 'step_*' -w 'caller == no_such'
+has_line "no function 'no_such' is known" trace.err || die "not named: $(cat trace.err)"
 unharmed

@@ -161,7 +161,8 @@ static size_t put_args(const struct capture *c, uint8_t ret[UFTRACE_VALUES])
 size_t uftrace_values(struct signatures *all, const struct call *c, bool result,
 		      uint8_t ret[UFTRACE_VALUES])
 {
-	const struct signed_func *f = (result ? c->exit : c->entry) ? told(all, c->func, result) : NULL;
+	const struct signed_func *f = (result ? c->exit : c->entry) ?
+		told(all, c->func, result) : NULL;
 	struct capture capture;
 	size_t n;
 
