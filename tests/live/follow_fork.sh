@@ -48,7 +48,8 @@ victim_quit
 
 # A process has one ring, however much it writes; and that goes to others when it has ended.
 victim forker
-inject_bg -p "$VICTIM" -f 'fork_*' -t 1s --follow-fork
+# All is recorded, and what one thread calls is shown.
+inject_bg -p "$VICTIM" -f 'fork_*' --tid "$VICTIM" --follow-fork
 tell busy '^child' >/dev/null
 rings() { "$BUILD/tests/tools/rings" "$VICTIM" | tee rings.out; }
 many_subbufs() { [ "$(rings | cut -d' ' -f12)" -gt 100 ]; }
