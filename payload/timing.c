@@ -88,6 +88,9 @@ void timing_take(struct thread *t, uint64_t offset, const struct side *from)
 	if (!t->sides || !from)
 		return;
 	side = *from;
+	/* What a pending call has read is where another thread keeps it. */
+	if (!t->timed)
+		side.inner = 0;
 	*side_at(t, offset) = side;
 	if (t->timed && timing_of(t, side.func))
 		__atomic_fetch_or((uint64_t *)t->counts + side.func, TIMING_TAKEN,
