@@ -7,7 +7,11 @@
 
 #include "values/places.h"
 
-enum { NAME_MAX_LENGTH = 64, NUMBER_MAX = 4096 };
+enum {
+	NAME_MAX_LENGTH = 64,
+	NUMBER_MAX = 4096,
+	STRUCT_MAX = 64,	/* bytes: no more is read behind a pointer (compile.c) */
+};
 
 struct word {
 	const char *p;
@@ -110,10 +114,12 @@ static const struct plain {
 	{ "double", { .kind = TYPE_FLOAT, .size = 8 } },
 	{ "f80", { .kind = TYPE_FLOAT, .size = 16 } },
 	{ "ptr", { .kind = TYPE_POINTER, .size = 8 } },
+	{ "addr", { .kind = TYPE_POINTER, .flags = TYPE_HEX, .size = 8 } },
 	{ "str", { .kind = TYPE_POINTER, .size = 8 } },
 	{ "outstr", { .kind = TYPE_POINTER, .size = 8 } },
 	{ "buf", { .kind = TYPE_POINTER, .size = 8 } },
 	{ "out", { .kind = TYPE_POINTER, .size = 8 } },
+	{ "list", { .kind = TYPE_POINTER, .size = 8 } },
 	{ "void", { .kind = TYPE_VOID } },
 };
 
@@ -210,6 +216,172 @@ static int take_contents(struct hand *h, struct word type, uint8_t param, struct
 	return err;
 }
 
+/* ---- structures and lists ------------------------------------------------ */
+
+static int take_inner(struct hand *h, unsigned int nested, struct type *ret);
+
+/* chars(N) */
+static int take_chars(struct hand *h, const char *at, struct type *ret)
+{
+	uint32_t n = 0;
+
+	if (!take_char(h, '(') || !word_number(take_word(h), 0, &n) || !n || !take_char(h, ')'))
+		return wrong(h, at, "chars has a number: (N)");
+	*ret = (struct type){
+		.kind = TYPE_ARRAY, .size = n, .n = n,
+		.of = signature_type(h->s, &(struct type){ .kind = TYPE_CHAR, .size = 1 }),
+	};
+	return 0;
+}
+
+/* 12, or 0xc */
+static bool take_offset(struct hand *h, uint32_t *ret)
+{
+	struct word w = take_word(h);
+
+	if (w.n < 3 || w.p[0] != '0' || w.p[1] != 'x')
+		return word_number(w, 0, ret);
+	*ret = 0;
+	for (size_t i = 2; i < w.n; i++) {
+		char c = (char)tolower((unsigned char)w.p[i]);
+
+		if (!isxdigit((unsigned char)c) || *ret > NUMBER_MAX)
+			return false;
+		*ret = *ret * 16 + (uint32_t)(isdigit((unsigned char)c) ? c - '0' : c - 'a' + 10);
+	}
+	return true;
+}
+
+/* NAME@OFFSET:TYPE */
+static int take_member(struct hand *h, unsigned int nested, struct member *ret, uint64_t *end)
+{
+	struct word name = take_word(h);
+	struct type type;
+	const char *at;
+	int err;
+
+	if (!take_char(h, '@'))
+		return wrong(h, h->at, "a @ and an offset follow a member's name");
+	at = h->at;
+	if (!take_offset(h, &ret->at))
+		return wrong(h, at, "an offset is a number of bytes");
+	if (!take_char(h, ':'))
+		return wrong(h, h->at, "a : and a type follow an offset");
+	err = take_inner(h, nested, &type);
+	if (err)
+		return err;
+	ret->name = name.n ? add_name(h, name) : 0;
+	ret->type = signature_type(h->s, &type);
+	*end = ret->at + type.size;
+	return *end > STRUCT_MAX ? wrong(h, at, "a member ends within the first 64 bytes") : 0;
+}
+
+/* What a pointer leads to: behind the {. A member without a name is all of it. */
+static int take_struct(struct hand *h, unsigned int nested, uint32_t *ret)
+{
+	struct type type = { .kind = TYPE_STRUCT };
+	struct member members[STRUCT_MAX] = { 0 };
+	bool nameless = false;
+
+	do {
+		uint64_t end = 0;
+
+		if (type.n == ARRAY_SIZE(members))
+			return wrong(h, h->at, "too many members");
+		int err = take_member(h, nested + 1, &members[type.n], &end);
+
+		if (err)
+			return err;
+		nameless |= !members[type.n++].name;
+		type.size = MAX(type.size, end);
+	} while (take_char(h, ','));
+	if (!take_char(h, '}'))
+		return wrong(h, h->at, "a , or } was expected");
+	if (nameless && type.n > 1)
+		return wrong(h, h->at, "of several members each has a name");
+	if (nameless)
+		type = (struct type){ .kind = TYPE_STRUCT, .size = type.size, .shape = SHAPE_INNER,
+				      .of = members[0].type, .pointer_at = members[0].at };
+	type.first = (uint32_t)h->s->nmembers;
+	for (uint32_t i = 0; i < type.n; i++)
+		signature_member(h->s, &members[i]);
+	*ret = signature_type(h->s, &type);
+	return 0;
+}
+
+static bool is_pointer(struct word w)
+{
+	return word_is(w, "ptr") || word_is(w, "addr");
+}
+
+/* Behind "ptr" or "addr": what it leads to is followed however deep pointers are. */
+static int take_pointed(struct hand *h, unsigned int nested, struct type *type)
+{
+	const char *at = h->at;
+
+	if (!take_char(h, '{'))
+		return 0;
+	if (nested == NESTED_MAX)
+		return wrong(h, at, "too many structures within others");
+	type->kind = TYPE_REFERENCE;
+	return take_struct(h, nested, &type->of);
+}
+
+/* A type that needs no length. */
+static int take_inner(struct hand *h, unsigned int nested, struct type *ret)
+{
+	struct word w = take_word(h);
+
+	if (word_is(w, "chars"))
+		return take_chars(h, w.p, ret);
+	if (word_is(w, "buf") || word_is(w, "out") || word_is(w, "outstr") ||
+	    word_is(w, "list") || word_is(w, "void") || !find_type(h, w, ret))
+		return wrong(h, w.p, "no such type within another");
+	return is_pointer(w) ? take_pointed(h, nested, ret) : 0;
+}
+
+/* list(LENGTH, TYPE) */
+static int take_elements(struct hand *h, uint8_t param, struct type *type, struct contents *c)
+{
+	struct type element;
+	int err = take_char(h, '(') ? take_length(h, param, c) :
+		wrong(h, h->at, "a list has a length and a type: (LENGTH, TYPE)");
+
+	if (!err && !take_char(h, ','))
+		err = wrong(h, h->at, "a , and a type follow the length");
+	err = err ? err : take_inner(h, 0, &element);
+	if (!err && !take_char(h, ')'))
+		err = wrong(h, h->at, "a ) closes a list");
+	if (err)
+		return err;
+	c->behind = BEHIND_LIST;
+	c->unit = (uint32_t)element.size;
+	type->of = signature_type(h->s, &element);
+	if (c->from == LENGTH_FIXED) {
+		*type = (struct type){ .kind = TYPE_ARRAY, .size = c->length * element.size,
+				       .of = type->of, .n = c->length };
+		*type = (struct type){ .kind = TYPE_REFERENCE, .size = 8,
+				       .of = signature_type(h->s, type) };
+		*c = (struct contents){ .behind = BEHIND_TYPE };
+	}
+	return 0;
+}
+
+/* What a parameter's type leads to. */
+static int take_behind(struct hand *h, struct word word, uint8_t param, struct type *type,
+		       struct contents *c)
+{
+	int err = 0;
+
+	if (word_is(word, "list"))
+		return take_elements(h, param, type, c);
+	if (is_pointer(word))
+		err = take_pointed(h, 0, type);
+	if (!err && type->kind != TYPE_REFERENCE)
+		err = take_contents(h, word, param, c);
+	return err;
+}
+
 /* ---- parameters ---------------------------------------------------------- */
 
 static struct parameter *add_param(struct hand *h, struct word name, uint8_t *index)
@@ -262,11 +434,13 @@ static int take_item(struct hand *h)
 		return wrong(h, word.p, "no such type");
 	if (type.kind == TYPE_VOID && p != &h->s->result)
 		return wrong(h, word.p, "void is a result only");
+	int err = take_behind(h, word, index, &type, &p->contents);
+
 	p->name = p == &h->s->result ? 0 : add_name(h, name);
 	p->type = type.kind == TYPE_VOID ? 0 : signature_type(h->s, &type);
 	p->place.kind = PLACE_BY_TYPE;
 	p->hidden = false;
-	return take_contents(h, word, index, &p->contents);
+	return err;
 }
 
 static int take_dots(struct hand *h)

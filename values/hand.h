@@ -13,11 +13,17 @@
  *	ptr			an address
  *	str str(LENGTH)		text up to its NUL, or LENGTH
  *	buf(LENGTH)		bytes
+ *	list(LENGTH, TYPE)	so many values, one behind the other
+ *	ptr{NAME@OFFSET:TYPE, ...}	an address of a structure with these members, bytes from its
+ *				begin; a single one may have no name
+ *	addr{...}		the same, shown with the address in front of it
+ *	chars(N)		of a member: N bytes of text within the structure
  *	outstr out(LENGTH)	the same, as they are when the function has returned
  *	void			of a result
  *
  * LENGTH is a number, a parameter's name, "ret", or *NAME: of 8 bytes where a parameter points
- * to, *NAME/4 of four. A result below 0 is no length.
+ * to, *NAME/4 of four. A result below 0 is no length. Within a list or a structure a TYPE is one
+ * that needs no length, and is as the function begins.
  */
 #ifndef VALUES_HAND_H
 #define VALUES_HAND_H

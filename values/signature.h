@@ -153,6 +153,7 @@ enum behind {
 	BEHIND_NOTHING,		/* just a number */
 	BEHIND_TEXT,		/* characters up to a NUL */
 	BEHIND_BYTES,		/* `length` of them */
+	BEHIND_LIST,		/* `length` of what the type points to */
 };
 
 enum length_from {

@@ -25,15 +25,20 @@ static bool is_text(const struct type *t)
 	return t->kind == TYPE_CHAR && t->size == 1;
 }
 
+static void print_elements(const struct printing *, uint32_t of, uint64_t n, struct spot, bool more,
+			   unsigned int nested);
+
 /* An operation reads behind it. */
-static void print_behind(const struct printing *p, uint64_t pointer, uint8_t op, uint32_t target,
-			 const char *mark, unsigned int nested)
+static void print_behind(const struct printing *p, uint64_t pointer, uint8_t op,
+			 const struct type *type, const char *mark, unsigned int nested)
 {
 	const struct captured *v = &p->c->v[op];
 	const struct read_op *o = &p->c->plan->ops[op];
+	uint32_t target = type->of;
 	const struct type *t = signature_type_at(p->c->signature, target);
+	bool list = o->length_index != READS_NONE && t->kind != TYPE_VOID && t->size && !is_text(t);
 	bool text = is_text(t) || t->kind == TYPE_VOID || o->flags & READ_TEXT ||
-		o->length_index != READS_NONE;
+		(o->length_index != READS_NONE && !list);
 
 	if (!v->there || v->status == READ_NOT)
 		line_add(p->t, "%#llx", (unsigned long long)pointer);
@@ -41,7 +46,12 @@ static void print_behind(const struct printing *p, uint64_t pointer, uint8_t op,
 		line_add(p->t, "%#llx (unreadable)", (unsigned long long)pointer);
 	else if (text)
 		print_text(p, v);
+	else if (list)
+		print_elements(p, target, v->n / t->size, (struct spot){ false, op, 0 },
+			       v->status == READ_CUT, nested + 1);
 	else {
+		if (type->flags & TYPE_HEX)
+			line_add(p->t, "%#llx", (unsigned long long)pointer);
 		line_add(p->t, "%s", mark);
 		p->value(p, target, (struct spot){ false, op, 0 }, nested + 1);
 	}
@@ -63,7 +73,7 @@ static void print_pointer(const struct printing *p, uint32_t type, struct spot s
 	else if (!pointer || op == READS_NONE)
 		print_scalar(p->t, p->c->signature, &plain, bytes);
 	else
-		print_behind(p, pointer, op, t->of, mark, nested);
+		print_behind(p, pointer, op, t, mark, nested);
 }
 
 /* ---- structures ---------------------------------------------------------- */

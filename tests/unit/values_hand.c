@@ -60,6 +60,19 @@ static void errors(void)
 	wrong("f(arg40:int)", 2);
 	wrong("f(a:void)", 4);
 	wrong("f(..)", 2);
+	wrong("f(a:ptr{)", 8);
+	wrong("f(a:ptr{b:int})", 9);
+	wrong("f(a:ptr{b@:int})", 10);
+	wrong("f(a:ptr{b@x:int})", 10);
+	wrong("f(a:ptr{b@61:int})", 10);
+	wrong("f(a:ptr{b@8:buf})", 12);
+	wrong("f(a:ptr{b@8:int, @16:int})", 25);
+	wrong("f(a:ptr{b@8:int)", 15);
+	wrong("f(a:ptr{b@0:chars})", 12);
+	wrong("f(a:list)", 8);
+	wrong("f(a:list(b, out), b:int)", 12);
+	wrong("f(a:list(c, int))", 9);
+	wrong("f(a:list(3, int)", 16);
 }
 
 /* What is printed if the registers are these. */
@@ -125,6 +138,46 @@ static void texts(void)
 	shows("ns::f(int, char)(a:int)", &r, 0, "f(a=7)");
 }
 
+/* Structures and lists: members in other structures, a length, NULL, and what is not there. */
+static void structures(void)
+{
+	uint64_t at = (uintptr_t)world, *words = (uint64_t *)(world + 512);
+	struct reads_registers r = { .general[5] = at + 512, .general[4] = 3 };
+	char want[128];
+
+	strcpy((char *)world, "key");
+	strcpy((char *)world + 32, "value");
+	words[0] = 42;
+	words[1] = at;
+	words[2] = at + 32;
+	words[3] = at + 512;	/* itself */
+	shows("f(a:ptr{n@0:int, s@8:str, t@0x10:str})", &r, 0,
+	      "f(a={n=42, s=\"key\", t=\"value\"})");
+	shows("f(a:ptr{@8:str})", &r, 0, "f(a=\"key\")");
+	shows("f(a:ptr{@24:ptr{@24:ptr{n@0:u8, s@8:str}}})", &r, 0, "f(a={n=42, s=\"key\"})");
+	shows("f(a:ptr{c@8:ptr{t@0:chars(2)}})", &r, 0, "f(a={c={t=\"ke\"}})");
+	snprintf(want, sizeof(want), "f(a=%#llx{n=42})", (unsigned long long)at + 512);
+	shows("f(a:addr{n@0:int})", &r, 0, want);
+	shows("f(a:ptr{@8:str})", &(struct reads_registers){ 0 }, 0, "f(a=NULL)");
+	shows("f(a:ptr{@8:str})", &(struct reads_registers){ .general[5] = 16 }, 0,
+	      "f(a=0x10 (unreadable))");
+	words[8] = at + 520;	/* structures whose first member is a text */
+	words[9] = at + 528;
+	words[10] = 8;
+	r.general[5] = at + 576;
+	r.general[4] = 2;
+	shows("f(a:list(n, ptr{@0:str}), n:int)", &r, 0, "f(a=[\"key\", \"value\"], n=2)");
+	r.general[4] = 3;
+	shows("f(a:list(n, ptr{@0:str}), n:int)", &r, 0,
+	      "f(a=[\"key\", \"value\", 0x8 (unreadable)], n=3)");
+	r.general[4] = 0;
+	shows("f(a:list(n, ptr{@0:str}), n:int)", &r, 0, "f(a=[], n=0)");
+	r.general[5] = at + 512;
+	shows("f(a:list(2, u8))", &r, 0, "f(a=[42, 0])");
+	words[1] = 43;
+	shows("f(a:list(2, u64))", &r, 0, "f(a=[42, 43])");
+}
+
 static void tables(void)
 {
 	struct signature s;
@@ -147,6 +200,7 @@ int main(void)
 {
 	errors();
 	texts();
+	structures();
 	tables();
 	return failures != 0;
 }
