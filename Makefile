@@ -162,6 +162,9 @@ install: $(BUILD)/inject
 	install -D -m 644 man/inject.1 $(DESTDIR)$(PREFIX)/share/man/man1/inject.1
 	install -D -m 644 gdb/inject.py $(DESTDIR)$(PREFIX)/share/inject/gdb.py
 	install -D -m 644 share/tracecompass.xml $(DESTDIR)$(PREFIX)/share/inject/tracecompass.xml
+	for recipe in share/recipes/*; do \
+		install -D -m 644 $$recipe $(DESTDIR)$(PREFIX)/share/inject/recipes/$${recipe##*/}; \
+	done
 	install -D -m 644 man/inject.bash \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/inject
 

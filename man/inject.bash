@@ -19,7 +19,7 @@ _inject_reading() {
 
 # What all verbs take that have the process count.
 _inject_counting() {
-	echo -p --pid -f --function -N --exclude --usdt --at --inlined -n --calls -d --duration --tid \
+	echo -p --pid -f --function -N --exclude --usdt --around --at --inlined -n --calls -d --duration --tid \
 		-o --output --trap --max-pause --max-overhead --log --follow-exec --follow-fork \
 		--json --short-names -q --quiet -v --verbose --no-color -h --help -V --version
 }
@@ -27,7 +27,7 @@ _inject_counting() {
 _inject_options() {
 	case $1 in
 	list)
-		echo -p --pid -f --function -N --exclude --usdt --at --inlined -o --output \
+		echo -p --pid -f --function -N --exclude --usdt --around --at --inlined -o --output \
 			-s --string --deep --entry-only --trap --stubs --short-names -q --quiet -v --verbose \
 			--no-color -h --help -V --version
 		;;
@@ -36,7 +36,7 @@ _inject_options() {
 			--no-color -h --help -V --version
 		;;
 	record)
-		echo -p --pid -f --function -N --exclude --usdt --at --inlined -t --min-duration \
+		echo -p --pid -f --function -N --exclude --usdt --around --at --inlined -t --min-duration \
 			-w --when -D --depth -n --calls -d --duration \
 			--tid -o --output -m --buffer -a --args -A --arg -s --string --deep --unguarded \
 			--stack --entry-only --trap --off-cpu --max-pause \
@@ -44,6 +44,13 @@ _inject_options() {
 			-q --quiet -v --verbose \
 			--no-color \
 			-h --help -V --version
+		;;
+	slow)
+		echo -p --pid -f --function -N --exclude --around --recipe --from --to --by -t --min-duration \
+			-w --when -D --depth -n --calls -d --duration --tid -o --output -m --buffer \
+			-A --arg -s --string --deep --unguarded --stack --trap --time --off-cpu --max-pause \
+			--follow-exec --follow-fork --log --json --short-names \
+			-q --quiet -v --verbose --no-color -h --help -V --version
 		;;
 	count)
 		_inject_counting
@@ -56,7 +63,7 @@ _inject_options() {
 		echo "$(_inject_counting)" --sort --off-cpu
 		;;
 	start)
-		echo -p --pid -f --function -N --exclude --usdt --at --inlined -m --buffer --keep --snapshot-on \
+		echo -p --pid -f --function -N --exclude --usdt --around --at --inlined -m --buffer --keep --snapshot-on \
 			-o --output \
 			--entry-only --max-pause --max-overhead --log -q --quiet -v \
 			--verbose --no-color -h --help -V --version
@@ -93,7 +100,7 @@ _inject_options() {
 			-V --version
 		;;
 	*)
-		echo -p --pid -f --function -N --exclude --usdt --at --inlined -t --min-duration -w --when \
+		echo -p --pid -f --function -N --exclude --usdt --around --at --inlined -t --min-duration -w --when \
 			-D --depth -n --calls -d --duration --tid -o --output \
 			-m --buffer -a --args -A --arg -s --string --deep --unguarded \
 			--stack --entry-only --trap --time --off-cpu --max-pause \
@@ -112,7 +119,7 @@ _inject() {
 	local verb=trace
 
 	case ${COMP_WORDS[1]} in
-	trace | list | stop | record | count | hist | top | start | status | add | remove | snapshot | replay | \
+	trace | slow | list | stop | record | count | hist | top | start | status | add | remove | snapshot | replay | \
 		report | graph | info | export) verb=${COMP_WORDS[1]} ;;
 	esac
 	COMPREPLY=()
@@ -120,7 +127,7 @@ _inject() {
 	local i
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		[ "${COMP_WORDS[i]}" = -- ] && \
-			[[ " trace record count hist top " == *" $verb "* ]] || continue
+			[[ " trace slow record count hist top " == *" $verb "* ]] || continue
 		if declare -F _command_offset >/dev/null; then
 			_command_offset $((i + 1))
 		else
@@ -141,7 +148,12 @@ _inject() {
 		mapfile -t COMPREPLY < <(compgen -d -- "$cur")
 		return
 		;;
+	--recipe)
+		_inject_words "$(inject help slow 2>/dev/null | sed -n 's/^  \([^ -][^ ]*\)  .*/\1/p')" "$cur"
+		return
+		;;
 	--to)
+		[ "$verb" != slow ] || return
 		_inject_words "chrome ctf dot folded perfetto pprof speedscope svg uftrace" "$cur"
 		return
 		;;
@@ -157,7 +169,7 @@ _inject() {
 		fi
 		return
 		;;
-	-f | --function | -N | --exclude | --usdt | --at | -t | --min-duration | -w | --when | -D | --depth | \
+	-f | --function | -N | --exclude | --usdt | --around | --at | --from | -t | --min-duration | -w | --when | -D | --depth | \
 		-n | --calls | -d | --duration | --tid | -m | --buffer | --max-pause | \
 		--max-overhead | --max-size | --min-free | --since | --until | --snapshot-on | --by | --top)
 		return
@@ -169,7 +181,7 @@ _inject() {
 		;;
 	*)
 		if [ "$COMP_CWORD" -eq 1 ]; then
-			_inject_words "trace list stop record count hist top start status add remove \
+			_inject_words "trace slow list stop record count hist top start status add remove \
 				snapshot replay report graph info export" "$cur"
 		elif [ "$verb" = list ]; then
 			mapfile -t COMPREPLY < <(compgen -f -- "$cur")

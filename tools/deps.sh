@@ -12,6 +12,7 @@ set -euo pipefail
 build="gcc make binutils libc6-dev libelf-dev libdw-dev libcapstone-dev
 	libunwind-dev libiberty-dev liblzma-dev zlib1g-dev libzstd-dev"
 test="g++ clang libclang-rt-dev gdb strace nginx-light redis-server redis-tools postgresql
+	mariadb-server mariadb-client openssl
 	wrk python3 util-linux procps musl-tools libpython3.11-testsuite
 	lua5.4 sqlite3 libsqlite3-dev tcl tcl-dev perl jq golang-go rustc babeltrace2 zstd
 	python3-jsonschema uftrace protobuf-compiler graphviz linux-perf libboost-context-dev

@@ -11,6 +11,7 @@
 
 #include "injector/log/say.h"
 #include "injector/modules/ifunc.h"
+#include "injector/modules/select_around.h"
 #include "injector/modules/select_inlined.h"
 #include "injector/modules/select_line.h"
 #include "injector/modules/select_names.h"
@@ -222,16 +223,23 @@ static int choose_inlined(struct modules *modules, struct select_options *o, str
 	return err;
 }
 
+static bool asks(const struct select_options *o)
+{
+	return o->ninclude || o->nusdt || o->nat || o->naround;
+}
+
 static int choose_all(struct modules *modules, struct select_options *o,
 		      struct chosen *v, struct strings *made)
 {
 	struct pattern any = anything();
 	int err;
 
-	if (o->ninclude || o->nusdt || o->nat)
+	if (asks(o))
 		err = choose_by(o->include, o->ninclude, modules, false, v);
 	else
 		err = choose_by(&any, 1, modules, false, v);
+	for (size_t i = 0; i < modules->n && !err; i++)
+		around_add(o->around, o->naround, v[i].module, v[i].names, &v[i].n);
 	err = err ?: choose_inlined(modules, o, v, made);
 	return err ?: choose_by(o->exclude, o->nexclude, modules, true, v);
 }
@@ -246,8 +254,8 @@ static bool is_wanted(const struct select_options *o, struct module *m)
 	for (size_t i = 0; i < o->nat; i++)
 		if (line_is_in(&o->at[i], m))
 			return true;
-	return (!o->ninclude && !o->nusdt && !o->nat && allows(&any, m, false)) ||
-		places_want(o->usdt, o->nusdt, m);
+	return (!asks(o) && allows(&any, m, false)) || places_want(o->usdt, o->nusdt, m) ||
+		places_want(o->around, o->naround, m);
 }
 
 static void progress(const struct select_options *o, const char *what,

@@ -43,12 +43,14 @@ struct selection {
 
 struct select_options {
 	/* `matched` of each is set by select_functions. */
-	struct pattern *include;	/* none, and no usdt and at: everything that is allowed */
+	struct pattern *include;	/* none, nor one of the others: all that is allowed */
 	size_t ninclude;
 	struct pattern *exclude;
 	size_t nexclude;
 	struct pattern *usdt;	/* of PROVIDER:NAME; `matched` is set, too */
 	size_t nusdt;
+	struct pattern *around;	/* of PROVIDER:NAME: functions that have such a place; the same */
+	size_t naround;
 	struct pattern *at;	/* of FILE:LINE, whose number is `offset`; the same */
 	size_t nat;
 	bool inlined;		/* copies that were inlined, too, of what `include` matches */

@@ -308,6 +308,9 @@ char *select_hint(struct modules *modules, const struct select_options *o)
 	for (size_t i = 0; i < o->nusdt; i++)
 		if (!o->usdt[i].matched)
 			hint_usdt(f, modules, &o->usdt[i]);
+	for (size_t i = 0; i < o->naround; i++)
+		if (!o->around[i].matched)
+			hint_usdt(f, modules, &o->around[i]);
 	for (size_t i = 0; i < o->nat; i++)
 		if (!o->at[i].matched)
 			line_hint(f, modules, &o->at[i]);

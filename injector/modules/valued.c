@@ -140,7 +140,7 @@ static bool has_room(const struct placed_probe *p)
 
 /* Signatures are asked for the condition, too; but what -a shows is read for -a alone. */
 static int choose_known(struct choosing *c, const struct selected *s, size_t i,
-			const struct signature *signature, bool shown)
+			const struct signature *signature, bool shown, bool when)
 {
 	struct read_plan plan = { .machine = arch_host()->machine };
 	struct condition condition;
@@ -151,21 +151,38 @@ static int choose_known(struct choosing *c, const struct selected *s, size_t i,
 	/* On a stack that moves another thread may run when the call ends. */
 	if (s->probes[i].planned->routines == ROUTINES_MOVED && reads_kept(&plan))
 		plan.nops = plan.nentry;
-	if (c->o->when)
+	if (when)
 		err = conditioned_compile(&c->conditions, s->names[i], signature, &plan,
 					  &condition);
 	if (err == -ENOENT) {
 		s->probes[i].refusal = REFUSED_CONDITION;
 		return 0;
 	}
-	c->any = true;
+	c->any |= when;
 	return err ? err : read_of(c, shown ? signature : NULL, &plan,
-				   c->o->when ? &condition : NULL, &s->probes[i]);
+				   when ? &condition : NULL, &s->probes[i]);
+}
+
+/* Does the condition ask for its calls? Of spans it does for those with which they begin. */
+static bool is_conditioned(const struct valued_options *o, const struct selected *s, size_t i)
+{
+	bool ret = !o->npoints;
+
+	for (size_t k = 0; k < o->npoints && !ret; k++) {
+		const struct span_point *p = &o->points[k];
+		bool exact = false;
+
+		ret = !p->ends && !p->usdt && !selected_place(s, i) &&
+			module_is_meant(s->module, &p->pattern, false) &&
+			pattern_match(&p->pattern, s->module->symbols, s->funcs[i], &exact);
+	}
+	return o->when && ret;
 }
 
 static int choose_one(struct choosing *c, const struct selected *s, size_t i)
 {
 	struct valued_options asked = *c->o;
+	bool when = is_conditioned(c->o, s, i);
 	struct signature signature;
 	int err = -ENOENT;
 
@@ -173,22 +190,22 @@ static int choose_one(struct choosing *c, const struct selected *s, size_t i)
 		return 0;
 	/* Of calls that the reader pairs nothing is judged in the process. */
 	if (!has_room(&s->probes[i]) ||
-	    (c->o->when && s->probes[i].planned->routines != ROUTINES_C)) {
-		s->probes[i].refusal = c->o->when ? REFUSED_CONDITION : REFUSED_NONE;
+	    (when && s->probes[i].planned->routines != ROUTINES_C)) {
+		s->probes[i].refusal = when ? REFUSED_CONDITION : REFUSED_NONE;
 		return 0;
 	}
 	err = find_signature(c->o, s, i, c->used, &signature);
 	bool shown = !err;
 
-	if (err == -ENOENT && c->o->when) {
+	if (err == -ENOENT && when) {
 		asked.known = true;
 		err = find_signature(&asked, s, i, c->used, &signature);
 	}
-	if (err && (err != -ENOENT || !c->o->when))
+	if (err && (err != -ENOENT || !when))
 		return err == -ENOENT ? 0 : err;
 	bool known = !err;
 
-	err = choose_known(c, s, i, known ? &signature : NULL, shown);
+	err = choose_known(c, s, i, known ? &signature : NULL, shown, when);
 	if (known)
 		signature_clear(&signature);
 	return err;

@@ -7,6 +7,7 @@
 #include "payload/abi.h"
 #include "values/compile.h"
 #include "values/pack.h"
+#include "trace/read/spans.h"
 
 /* Of one function. */
 struct valued {
@@ -29,6 +30,9 @@ struct valued_options {
 	size_t nspecs;
 	struct compile_options compile;
 	const char *when;		/* a condition for all calls; NULL: none */
+	/* It is for calls of these only; none: of all. */
+	const struct span_point *points;
+	size_t npoints;
 	const struct modules *mods;	/* for that */
 	bool later;			/* what a signature by hand is of may come, or has come */
 };

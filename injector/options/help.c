@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "injector/options/recipe.h"
 #include "trace/export/export.h"
 
 enum { INDENT = 29 };	/* where the text of an option begins */
@@ -15,6 +16,7 @@ static const char general[] =
 "  inject -p PID -f GLOB      print each call until Ctrl-C, then leave (trace)\n"
 "  inject -f GLOB -- COMMAND  the same of a program, from its start\n"
 "  list -p PID | FILE         how each function would be probed; touches nothing\n"
+"  slow -p PID -f GLOB -t TIME    only slow calls, with arguments and stack\n"
 "  top, hist, count           which functions take the time; how long; how often\n"
 "  record                     as trace, into a directory (inject.data)\n"
 "  report, graph, replay, info [DIR]    what such a directory holds\n"
@@ -38,6 +40,9 @@ static const struct {
 } of_verbs[] = {
 	{ ON_TRACE, "inject [trace] -p PID -f GLOB... | -f GLOB... -- COMMAND [ARG...]",
 	  "Print each call with its duration until Ctrl-C, then remove every probe." },
+	{ ON_SLOW, "inject slow -p PID -f GLOB -t TIME | --recipe NAME [-t TIME]",
+	  "Only the calls that take so long, with arguments, result and stack: the process\n"
+	  "sorts them out. Or the time from one call to another: --from, --to." },
 	{ ON_RECORD, "inject record -p PID -f GLOB... | -f GLOB... -- COMMAND [ARG...]",
 	  "As trace, into a directory: inject.data, or -o DIR. report and replay read it." },
 	{ ON_COUNT, "inject count -p PID -f GLOB... | -f GLOB... -- COMMAND [ARG...]",
@@ -91,6 +96,14 @@ static const struct {
 	{ OPT_USDT, ON_ALL & ~ON_LIST, "PROVIDER:NAME",
 	  "places that the program's makers meant for tracers,\n"
 	  "with their arguments; shell patterns, repeatable" },
+	{ OPT_RECIPE, ON_ALL, "NAME", "what to look at in a well-known program: see below" },
+	{ OPT_FROM, ON_ALL, "POINT", "where a span begins: GLOB, GLOB:return,\n"
+	  "GLOB:first (unless one is open), or PROVIDER:NAME" },
+	{ OPT_TO, ON_SLOW, "POINT", "and where it ends: in the same thread, or with the\n"
+	  "same values of --by" },
+	{ OPT_AROUND, ON_ALL, "PROVIDER:NAME",
+	  "functions that have such a place for tracers, also\n"
+	  "in a stripped program; repeatable" },
 	{ OPT_INLINED, ON_ALL, NULL, "of what -f matches also copies that were inlined:\n"
 	  "where they begin, without durations" },
 	{ OPT_AT, ON_ALL, "FILE:LINE", "places where a line's code begins; with -a what\n"
@@ -104,7 +117,8 @@ static const struct {
 	{ OPT_UNGUARDED, ON_ALL, NULL, "read memory where no C library tells before the\n"
 	  "process sets a seccomp filter" },
 	{ OPT_DEEP, ON_ALL, "N", "pointers followed, one behind the other (1)" },
-	{ OPT_STACK, ON_ALL, "[=N]", "with its callers, up the stack: at most N (32)" },
+	{ OPT_STACK, ON_SLOW, "[=N]", "callers shown (8; of spans 0)" },
+	{ OPT_STACK, ON_ALL & ~ON_SLOW, "[=N]", "with its callers, up the stack: at most N (32)" },
 	{ OPT_ENTRY_ONLY, ON_ALL, NULL, "probe entries only: no durations" },
 	{ OPT_TRAP, ON_ALL, NULL,
 	  "breakpoints where no jump has room: slow, and a\n"
@@ -124,7 +138,7 @@ static const struct {
 	{ 'o', ON_START, "DIR", "of a file to record into: that survives a crash" },
 	{ 'o', ON_ALL & ~(ON_RECORD | ON_SNAPSHOT | ON_START), "FILE",
 	  "results to a file instead of standard output" },
-	{ OPT_TO, ON_ALL, "FORMAT", "the format" },
+	{ OPT_TO, ON_EXPORT, "FORMAT", "the format" },
 	{ OPT_MAX_SIZE, ON_ALL, "SIZE", "stop when the directory is so large" },
 	{ OPT_ROTATE, ON_ALL, NULL, "go on then, and drop the oldest" },
 	{ OPT_MIN_FREE, ON_ALL, "SIZE",
@@ -135,6 +149,7 @@ static const struct {
 	  "or p99" },
 	{ OPT_SORT, ON_TOP, "KEY", "rate, wall, calls, total, self, cpu, wait, avg, p99\n"
 	  "or max" },
+	{ OPT_BY, ON_SLOW, "VALUE", "spans with other values apart: arg1, fd; repeatable" },
 	{ OPT_BY, ON_GRAPH | ON_EXPORT, "VALUE", "calls with other values apart, as f(fd=3): arg1,\n"
 	  "a name, or a member such as req.method; repeatable" },
 	{ OPT_BY, ON_REPORT, "VALUE", "a line for each function and value: arg1, retval,\n"
@@ -197,6 +212,14 @@ static void print_option(FILE *f, const struct option_def *def, const char *valu
 	}
 }
 
+static void print_recipes(FILE *f)
+{
+	auto_free char *list = recipe_list();
+
+	fprintf(f, "\nRecipes, each a text file that may be read, and copied to\n"
+		   "~/.config/inject/recipes, or given by its path:\n\n%s", list ? list : "");
+}
+
 static void print_verb(FILE *f, const struct verb_def *verb)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(of_verbs); i++)
@@ -208,6 +231,8 @@ static void print_verb(FILE *f, const struct verb_def *verb)
 		if (def && of_options[i].on & def->verbs & verb->on)
 			print_option(f, def, of_options[i].value, of_options[i].text);
 	}
+	if (verb->on == ON_SLOW)
+		print_recipes(f);
 	if (verb->on == ON_EXPORT)
 		fprintf(f, "\nFORMAT: %s\n", export_names());
 	fprintf(f, "\nTIME is a number with ns, us, ms, s or m; SIZE one with K, M or G.\n");

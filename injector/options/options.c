@@ -12,14 +12,15 @@
 #include <string.h>
 
 #include "injector/log/units.h"
+#include "injector/options/options_set.h"
 #include "injector/options/options_values.h"
+#include "injector/options/recipe.h"
 #include "injector/options/table.h"
-#include "trace/read/groups.h"
-#include "values/pick.h"
 
-#define SECOND 1000000000ull
-
-enum { STACK_USUAL = 32 };	/* callers, of --stack without a number */
+enum {
+	STACK_NOT_GIVEN = INT_MAX,
+	STACK_SLOW = 8,		/* callers that `slow` shows */
+};
 
 /* "-": words come in their place, so that those before "--" are known from
  * those behind it. ":": our own messages. */
@@ -40,276 +41,6 @@ static int unknown_verb(const char *word)
 			       "be started goes behind --", word);
 	return fail(0, "unknown verb '%s'; is %s%s%s meant?", word, near[0],
 		    n > 1 ? " or " : "", n > 1 ? near[1] : "");
-}
-
-/* How the user knows an option: "-f" where there is a letter. */
-static const char *spelling(const struct option_def *def, char buf[32])
-{
-	const char *name = def->getopt.name;
-	size_t n = strlen(name);
-
-	if (def->getopt.val < 256) {
-		buf[0] = '-';
-		buf[1] = (char)def->getopt.val;
-		buf[2] = '\0';
-		return buf;
-	}
-	buf[0] = buf[1] = '-';
-	memcpy(buf + 2, name, n + 1);
-	return buf;
-}
-
-static int number(const struct option_def *def, const char *text, uint64_t max,
-		  uint64_t *ret)
-{
-	char name[32];
-	int err = units_number(text, max, ret);
-
-	if (err == -ERANGE)
-		return fail(0, "%s %s is too large; at most %llu",
-			    spelling(def, name), text, (unsigned long long)max);
-	if (err || *ret == 0)
-		return fail(0, "%s wants a number from 1 up, not '%s'",
-			    spelling(def, name), text);
-	return 0;
-}
-
-static int options_span(const struct option_def *def, const char *text, uint64_t bare,
-			uint64_t *ret)
-{
-	char name[32];
-	int err = units_time(text, bare, ret);
-
-	if (err == -ERANGE)
-		return fail(0, "%s %s is too long", spelling(def, name), text);
-	if (err && units_time(text, 1, ret) == 0)
-		return fail(0, "%s %s wants a unit: ns, us, ms, s or m, as in %sms",
-			    spelling(def, name), text, text);
-	if (err)
-		return fail(0, "%s wants a time such as 1.5ms or 10s, not '%s'",
-			    spelling(def, name), text);
-	if (*ret == 0)
-		return fail(0, "%s wants a time longer than zero",
-			    spelling(def, name));
-	return 0;
-}
-
-static int pid_option(const struct option_def *def, const char *text, pid_t *ret)
-{
-	uint64_t value;
-	char name[32];
-
-	if (strchr(text, ',') && strspn(text, "0123456789,") == strlen(text))
-		return fail(0, "-p takes one PID, not a list (%s); run one inject for each",
-			    text);
-	if (*ret)
-		return fail(0, "%s was given twice; inject works on one at a time",
-			    spelling(def, name));
-	if (units_number(text, INT_MAX, &value) || value == 0)
-		return fail(0, "%s wants a number, not '%s'; `pgrep -l NAME` finds it",
-			    spelling(def, name), text);
-	*ret = (pid_t)value;
-	return 0;
-}
-
-/* `-f -p 1` is strace's way to follow forks. */
-static int check_pattern(int key, const char *text)
-{
-	if (text[0] != '-')
-		return 0;
-	return fail(0, "-%c wants a pattern and found the option %s; to follow "
-		       "forks there is --follow-fork; give -%c 'GLOB'",
-		    key, text, key);
-}
-
-/* Where the value begins in FUNCTION:VALUE; NULL: in no place. "::" is a part of names. */
-static const char *value_in(const char *text)
-{
-	const char *colon = strrchr(text, ':');
-
-	return colon && colon > text && colon[-1] != ':' && pick_is_name(colon + 1) ? colon + 1 :
-		NULL;
-}
-
-/* FUNCTION, or FUNCTION:VALUE. The value "duration" is that of FUNCTION alone. */
-static int value_option(struct options *o, const char *text)
-{
-	const char *value = value_in(text);
-	auto_free char *glob = strndup(text, value ? (size_t)(value - text) - 1 : strlen(text));
-	struct pattern *p = vec_push(o->include, o->ninclude, o->include_cap);
-	const char **of = p ? vec_push(o->values_of, o->nvalues_of, o->values_of_cap) : NULL;
-
-	if (!of || !glob)
-		return fail(ENOMEM, "read '%s'", text);
-	*of = value && strcmp(value, "duration") ? value : NULL;
-	if (*of) {
-		o->args = true;
-		o->keep = KEEP_FIRST;
-	}
-	return pattern_parse(glob, p);
-}
-
-static int pattern_option(struct options *o, int key, const char *text)
-{
-	int err = check_pattern(key, text);
-	struct pattern *p;
-
-	if (err)
-		return err;
-	if (key == 'f' && o->verb == VERB_HIST)
-		return value_option(o, text);
-	if (key == 'f')
-		p = vec_push(o->include, o->ninclude, o->include_cap);
-	else
-		p = vec_push(o->exclude, o->nexclude, o->exclude_cap);
-	return p ? pattern_parse(text, p) : -ENOMEM;
-}
-
-static int usdt_option(struct options *o, const char *text)
-{
-	struct pattern *p = vec_push(o->usdt, o->nusdt, o->usdt_cap);
-	int err = p ? pattern_parse(text ? text : "*:*", p) : -ENOMEM;
-
-	if (!err && (p->place || p->plt || !strchr(p->name, ':')))
-		err = fail(0, "--usdt wants PROVIDER:NAME, as in 'libc:*', not '%s'", text);
-	return err;
-}
-
-static int at_option(struct options *o, const char *text)
-{
-	struct pattern *p = vec_push(o->at, o->nat, o->at_cap);
-	int err = p ? pattern_parse(text, p) : -ENOMEM;
-
-	return err ? err : options_line(text, p);
-}
-
-static int slow_option(struct options *o, const char *text)
-{
-	struct slow_call *slow = vec_push(o->slow, o->nslow, o->slow_cap);
-
-	return slow ? options_slow(text, slow) : -ENOMEM;
-}
-
-static int hand_option(struct options *o, const char *text)
-{
-	struct hand_spec *spec = vec_push(o->by_hand, o->nby_hand, o->by_hand_cap);
-
-	return spec ? options_by_hand(text, spec) : -ENOMEM;
-}
-
-static int by_option(struct options *o, const char *text)
-{
-	const char **by;
-
-	if (!pick_is_name(text))
-		return fail(0, "--by wants the name of a value, such as arg1, retval, fd or "
-			       "req.method, not '%s'", text);
-	if (o->nby == GROUPS_BY)
-		return fail(0, "--by was given more than %d times", GROUPS_BY);
-	by = vec_push(o->by, o->nby, o->by_cap);
-	if (!by)
-		return fail(ENOMEM, "group calls by values");
-	*by = text;
-	return 0;
-}
-
-static int value_size(const struct option_def *def, const char *text, uint64_t most, uint16_t *ret)
-{
-	uint64_t n;
-	int err = number(def, text, most, &n);
-
-	if (!err)
-		*ret = (uint16_t)n;
-	return err;
-}
-
-/* 0 follows none. */
-static int deep_option(const struct option_def *def, const char *text, uint8_t *ret)
-{
-	uint64_t n = 0;
-	int err = strcmp(text, "0") ? number(def, text, READS_MAX, &n) : 0;
-
-	if (!err)
-		*ret = (uint8_t)n;
-	return err;
-}
-
-static int stack_option(const struct option_def *def, const char *text, uint32_t *ret)
-{
-	uint64_t n = STACK_USUAL;
-	int err = text ? number(def, text, CALLERS_MOST, &n) : 0;
-
-	if (!err)
-		*ret = (uint32_t)n;
-	return err;
-}
-
-static void set_flag(struct options *o, int key)
-{
-	switch (key) {
-	case OPT_ROTATE: o->rotate = true; break;
-	case OPT_NET: o->net = true; break;
-	case OPT_OFF_CPU: o->off_cpu = true; break;
-	case OPT_WAIT: o->wait = true; break;
-	case OPT_COMPRESS: o->compress = true; break;
-	case OPT_ENTRY_ONLY: o->entry_only = true; break;
-	case OPT_TRAP: o->trap = true; break;
-	case OPT_INLINED: o->inlined = true; break;
-	case OPT_UNGUARDED: o->unguarded = true; break;
-	case OPT_TIME: o->time = true; break;
-	case OPT_JSON: o->json = true; break;
-	case OPT_FOLLOW_EXEC: o->follow_exec = true; break;
-	case OPT_FOLLOW_FORK: o->follow_fork = true; break;
-	case OPT_NO_COLOR: o->no_color = true; break;
-	case OPT_FORCE: o->force = true; break;
-	case OPT_SHORT_NAMES: o->short_names = true; break;
-	case OPT_STUBS: o->stubs = true; break;
-	case 'a': o->args = true; break;
-	case 'q': o->quiet = true; break;
-	case 'v': o->verbose = true; break;
-	case 'h': o->verb = VERB_HELP; break;
-	case 'V': o->verb = VERB_VERSION; break;
-	}
-}
-
-static int options_set(struct options *o, const struct option_def *def, const char *arg)
-{
-	int key = def->getopt.val;
-
-	switch (key) {
-	case 'p': return pid_option(def, arg, &o->pid);
-	case OPT_TID: return pid_option(def, arg, &o->tid);
-	case 'f': case 'N': return pattern_option(o, key, arg);
-	case OPT_USDT: return usdt_option(o, arg);
-	case OPT_AT: return at_option(o, arg);
-	case 'w': return options_when(arg, &o->when);
-	case 't': return options_span(def, arg, 0, &o->min_duration);
-	case 'd': return options_span(def, arg, SECOND, &o->duration);
-	case OPT_MAX_PAUSE: return options_span(def, arg, 0, &o->max_pause);
-	case 'D': return number(def, arg, UINT32_MAX, &o->depth);
-	case 'n': return number(def, arg, UINT64_MAX, &o->calls);
-	case 'o': return options_output(arg, &o->output);
-	case OPT_LOG: o->log = arg; return 0;
-	case 'm': return options_buffer(arg, &o->buffer);
-	case OPT_MAX_OVERHEAD: return options_overhead(arg, &o->max_overhead);
-	case OPT_KEEP: return options_keep(arg, &o->keep);
-	case OPT_SNAPSHOT_ON: return slow_option(o, arg);
-	case 'A': return hand_option(o, arg);
-	case 's': return value_size(def, arg, READS_BYTES_MAX, &o->values.text);
-	case OPT_DEEP: return deep_option(def, arg, &o->values.deep);
-	case OPT_STACK: return stack_option(def, arg, &o->stack);
-	case OPT_MAX_SIZE: return options_size(arg, &o->max_size);
-	case OPT_MIN_FREE: return options_free(arg, &o->min_free);
-	case OPT_SINCE: return options_span(def, arg, SECOND, &o->since);
-	case OPT_UNTIL: return options_span(def, arg, SECOND, &o->until);
-	case OPT_SORT: o->sort = arg; return 0;
-	case OPT_BY: return by_option(o, arg);
-	case OPT_TOP: return number(def, arg, UINT32_MAX, &o->top);
-	case OPT_DIFF: o->diff = arg; return 0;
-	case OPT_TO: o->format = arg; return 0;
-	}
-	set_flag(o, key);
-	return 0;
 }
 
 /* A word that stands behind a pattern: what a shell has made of that, or a command. */
@@ -341,8 +72,8 @@ static int options_take_word(struct options *o, const char *text)
 		*file = text;
 		return 0;
 	}
-	if (o->verb == VERB_HIST && value_in(text))
-		return value_option(o, text);
+	if (o->verb == VERB_HIST && options_names_value(text))
+		return options_take_valued(o, text);
 	if ((verb_reads_directory(o->verb) || o->verb == VERB_HIST) && !o->directory) {
 		o->directory = text;
 		return 0;
@@ -411,10 +142,10 @@ static int check_option(int on, const char *verb, const struct option_def *def,
 		return err;
 	if (on == ON_RECORD && !(def->verbs & on) && (def->verbs & ON_CALLS))
 		return fail(0, "record takes no %s: it keeps everything; give that to replay",
-			    spelling(def, name));
+			    options_spelling(def, name));
 	if (!(def->verbs & on))
 		return fail(0, "%s takes no %s; see inject help %s", verb,
-			    spelling(def, name), verb);
+			    options_spelling(def, name), verb);
 	return 0;
 }
 
@@ -428,7 +159,7 @@ static int missing_argument(int on, const char *verb, const char *arg)
 		return err;
 	if (optopt == 'f' || optopt == 'N')
 		return fail(0, "-%c wants a pattern, as in -%c 'net_*'", optopt, optopt);
-	return fail(0, "%s wants a value; see inject --help", spelling(def, name));
+	return fail(0, "%s wants a value; see inject --help", options_spelling(def, name));
 }
 
 /* What getopt does not see: a value that stands apart. */
@@ -488,6 +219,38 @@ static int ask_help(int argc, char **argv, struct options *ret)
 	return 0;
 }
 
+/* Of `slow`: before all else that the line says, so that this comes behind it. */
+static int take_recipe(int argc, char **argv, struct options *ret)
+{
+	static const char long_name[] = "--recipe";
+	const char *name = NULL;
+
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		const char *behind = argv[i] + sizeof(long_name) - 1;
+		bool given = !strncmp(argv[i], long_name, sizeof(long_name) - 1) &&
+			(!*behind || *behind == '=');
+
+		if (given && name)
+			return fail(0, "--recipe was given twice; give one");
+		if (given)
+			name = *behind ? behind + 1 : i + 1 < argc ? argv[i + 1] : NULL;
+	}
+	return name ? recipe_take(name, ret) : 0;
+}
+
+/* What `slow` has without being asked for it. */
+static int parse_slow(int argc, char **argv, struct options *ret)
+{
+	ret->slow_only = ret->args = true;
+	ret->stack = STACK_NOT_GIVEN;
+	int err = take_recipe(argc, argv, ret) ?: parse_words(ret, argc, argv, ON_SLOW, "slow");
+
+	/* To walk the stack of each begin of a span costs more than all else. */
+	if (ret->stack == STACK_NOT_GIVEN)
+		ret->stack = ret->npoints ? 0 : STACK_SLOW;
+	return err;
+}
+
 int options_parse(int argc, char **argv, struct options *ret)
 {
 	const struct verb_def *given = argc > 1 ? verb_named(argv[1]) : NULL;
@@ -509,7 +272,8 @@ int options_parse(int argc, char **argv, struct options *ret)
 	} else if (argc > 1 && argv[1][0] != '-' && units_number(argv[1], INT_MAX, &pid)) {
 		return unknown_verb(argv[1]);
 	}
-	err = parse_words(ret, argc, argv, on, verb);
+	err = on == ON_SLOW ? parse_slow(argc, argv, ret) :
+		parse_words(ret, argc, argv, on, verb);
 	return err ? err : options_check(ret);
 }
 
@@ -550,7 +314,8 @@ struct valued_options options_valued(const struct options *o, bool later)
 					.when = o->when,
 					.specs = o->by_hand,
 					.nspecs = o->nby_hand, .compile = o->values,
-					.later = later };
+					.points = o->points, .npoints = o->npoints,
+					.later = later || o->recipe };
 }
 
 static void clear_patterns(struct pattern *p, size_t n)
@@ -566,6 +331,11 @@ void options_clear(struct options *o)
 	clear_patterns(o->exclude, o->nexclude);
 	clear_patterns(o->usdt, o->nusdt);
 	clear_patterns(o->at, o->nat);
+	clear_patterns(o->around, o->naround);
+	for (size_t i = 0; i < o->npoints; i++)
+		pattern_clear(&o->points[i].pattern);
+	free(o->points);
+	free(o->recipe_text);
 	for (size_t i = 0; i < o->nslow; i++)
 		pattern_clear(&o->slow[i].function);
 	free(o->slow);

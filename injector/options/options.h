@@ -10,6 +10,7 @@
 #include "injector/session/ways.h"
 #include "payload/abi.h"
 #include "symbols/symbols.h"
+#include "trace/read/spans.h"
 
 /* What a line of top has, and by what lines are sorted. */
 enum top_key { TOP_RATE, TOP_WALL, TOP_CALLS, TOP_TOTAL, TOP_SELF, TOP_CPU, TOP_WAIT, TOP_AVERAGE,
@@ -68,6 +69,13 @@ struct options {
 	size_t nvalues_of, values_of_cap;
 	struct pattern *usdt;	/* of PROVIDER:NAME */
 	size_t nusdt, usdt_cap;
+	struct pattern *around;	/* of PROVIDER:NAME: functions that have such a place */
+	size_t naround, around_cap;
+	struct span_point *points;	/* --from and --to, in their order; their patterns are in
+					 * `include` or `usdt`, too */
+	size_t npoints, points_cap;
+	const char *recipe;	/* its name or path; NULL: none */
+	char *recipe_text;	/* what that has; owned, and values refer to it */
 	struct pattern *at;	/* of FILE:LINE; `offset` is the line */
 	size_t nat, at_cap;
 	bool inlined;
@@ -98,6 +106,7 @@ struct options {
 	uint64_t max_pause;	/* 50 ms unless given */
 	uint32_t max_overhead;	/* in hundredths of a percent */
 	bool args;		/* -a */
+	bool slow_only;		/* `slow`: trace of what takes long, with all about it */
 	uint32_t stack;		/* --stack: callers of each call; 0: none */
 	bool rotate, compress, entry_only, trap, time, json, quiet, verbose, no_color, force;
 	bool follow_fork, follow_exec, wait, short_names, stubs;

@@ -22,7 +22,7 @@ static int check_trace(const struct options *o)
 	if (o->command && o->tid)
 		return fail(0, "--tid goes with -p: a thread of %s that has not started has no "
 			       "number yet", o->command[0]);
-	if (!o->ninclude && !o->nusdt && !o->nat)
+	if (!o->ninclude && !o->nusdt && !o->nat && !o->naround)
 		return fail(0, "no function named; give -f 'GLOB', or -f '*' for "
 			       "all but the C library");
 	if (o->follow_exec && o->follow_fork && o->verb == VERB_TOP)
@@ -40,6 +40,39 @@ static int check_trace(const struct options *o)
 		return fail(0, "-t and --max-overhead do not go together with record: what calls "
 			       "cost is judged by those that are recorded; give one of them");
 	return 0;
+}
+
+static int check_points(const struct options *o)
+{
+	size_t functions = 0;
+	bool ends = true;
+
+	for (size_t i = 0; i < o->npoints; i++) {
+		if (o->points[i].ends ? !i : !ends && o->points[i].group != o->points[i - 1].group)
+			return fail(0, "--to goes behind the --from that it ends");
+		ends = o->points[i].ends;
+		functions += !o->points[i].usdt;
+	}
+	if (!ends)
+		return fail(0, "--from wants a --to behind it: where the span ends");
+	if (o->ninclude > functions || o->naround)
+		return fail(0, "give functions (-f, --around) or spans (--from, --to), not both");
+	if (o->depth || o->off_cpu)
+		return fail(0, "%s is for calls, and does not go with --from and --to",
+			    o->depth ? "-D" : "--off-cpu");
+	return 0;
+}
+
+static int check_slow(const struct options *o)
+{
+	if (!o->min_duration)
+		return fail(0, "slow wants to know how slow: give -t TIME, as in -t 10ms");
+	if (!o->ninclude && !o->nusdt && !o->naround)
+		return fail(0, "no function named; give -f 'GLOB', --from and --to, or --recipe NAME "
+			       "(inject help slow has their names)");
+	if (o->npoints)
+		return check_points(o);
+	return o->nby ? fail(0, "--by tells spans apart, and goes with --from and --to") : 0;
 }
 
 static int check_start(const struct options *o)
@@ -160,6 +193,7 @@ int options_check(const struct options *o)
 {
 	switch (o->verb) {
 	case VERB_TRACE:
+		return (o->slow_only ? check_slow(o) : 0) ?: check_trace(o);
 	case VERB_RECORD:
 	case VERB_COUNT:
 		return check_trace(o);

@@ -158,6 +158,25 @@ int options_by_hand(const char *text, struct hand_spec *ret)
 				     error.what) : err;
 }
 
+int options_point(const char *text, bool ends, struct span_point *ret)
+{
+	const char *colon = strrchr(text, ':');
+	bool at_return = colon && !strcmp(colon, ":return");
+	bool first = colon && !strcmp(colon, ":first") && !ends;
+	bool usdt = colon && !at_return && !first && (colon == text || colon[-1] != ':');
+
+	*ret = (struct span_point){ .ends = ends, .at_return = at_return, .first = first,
+				    .usdt = usdt };
+	auto_free char *glob = strndup(text, at_return || first ? (size_t)(colon - text) :
+				       strlen(text));
+	int err = glob ? pattern_parse(glob, &ret->pattern) : fail(ENOMEM, "read '%s'", text);
+
+	if (!err && (ret->pattern.place || (ret->usdt && ret->pattern.plt)))
+		err = fail(0, "%s wants a function, as in 'net_read' or 'net_read:return', or "
+			      "PROVIDER:NAME, not '%s'", ends ? "--to" : "--from", text);
+	return err;
+}
+
 const char *const options_top_words[TOP_KEYS] = {
 	[TOP_RATE] = "rate", [TOP_WALL] = "wall", [TOP_CALLS] = "calls", [TOP_TOTAL] = "total",
 	[TOP_SELF] = "self", [TOP_CPU] = "cpu", [TOP_WAIT] = "wait", [TOP_AVERAGE] = "avg", [TOP_P99] = "p99", [TOP_MAX] = "max",

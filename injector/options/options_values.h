@@ -21,6 +21,8 @@ int options_line(const char *text, struct pattern *);
 int options_when(const char *text, const char **ret);
 /* -A: a signature, in the language of values/hand.h. */
 int options_by_hand(const char *text, struct hand_spec *ret);
+/* --from and --to: GLOB, GLOB:return, GLOB:first or PROVIDER:NAME. */
+int options_point(const char *text, bool ends, struct span_point *ret);
 /* --sort of top. */
 extern const char *const options_top_words[TOP_KEYS];
 int options_top(const char *word, enum top_key *ret);

@@ -25,9 +25,11 @@ enum {
 	ON_COUNT = 16384,
 	ON_HIST = 32768,
 	ON_TOP = 65536,
+	ON_SLOW = 131072,
 	ON_COUNTS = ON_COUNT | ON_HIST | ON_TOP,
 	ON_CHANGE = ON_ADD | ON_REMOVE,
-	ON_LIVE = ON_TRACE | ON_RECORD,
+	ON_SHOWN = ON_TRACE | ON_SLOW,	/* each call, as it happens */
+	ON_LIVE = ON_SHOWN | ON_RECORD,
 	ON_HERE = ON_LIVE | ON_COUNTS,	/* as long as we are there */
 	ON_SPANS = ON_LIVE | ON_HIST | ON_TOP,
 	ON_ATTACH = ON_HERE | ON_START,
@@ -45,7 +47,7 @@ enum {
 	OPT_COMPRESS, OPT_MAX_OVERHEAD, OPT_FOLLOW_EXEC, OPT_NET,
 	OPT_SNAPSHOT_ON, OPT_WAIT, OPT_SHORT_NAMES, OPT_MIN_FREE, OPT_STUBS, OPT_DEEP,
 	OPT_USDT, OPT_AT, OPT_BY, OPT_TOP, OPT_STACK, OPT_OFF_CPU,
-	OPT_INLINED, OPT_UNGUARDED,
+	OPT_INLINED, OPT_UNGUARDED, OPT_AROUND, OPT_FROM, OPT_RECIPE,
 };
 
 struct option_def {
@@ -60,7 +62,7 @@ struct verb_def {
 	const struct way *way;	/* to record; NULL: it has none of its own */
 };
 
-enum { OPTION_DEFS = 53, VERB_DEFS = 17 };
+enum { OPTION_DEFS = 56, VERB_DEFS = 18 };
 
 extern const struct option_def option_defs[OPTION_DEFS];
 extern const struct verb_def verb_defs[VERB_DEFS];

@@ -55,7 +55,8 @@ static int make_sink(struct follow *f, struct sink *ret)
 			output_has_color(f->out, o->no_color), &f->graph);
 	if (err)
 		return err;
-	err = o->time ? graph_order(f->graph) : 0;
+	/* Spans come as they end: one that never does would hold up all others. */
+	err = o->time && !o->npoints ? graph_order(f->graph) : 0;
 	if (err)
 		return err;
 	graph_name(f->graph, f->names);
@@ -80,21 +81,44 @@ static int begin_record(struct follow *f)
 	return record_new(f->directory, &options, &f->description->about, &f->record);
 }
 
+static struct about follow_about(const struct follow *f)
+{
+	return (struct about){ .funcs = f->funcs, .nfuncs = f->nfuncs, .exe = f->exe };
+}
+
+/* Spans are what is shown, and counted, then; all calls are given to them. */
+static int begin_spans(struct follow *f, const struct sink *shown, struct sink *ret)
+{
+	const struct options *o = f->options;
+	const struct about about = follow_about(f);
+	struct spans_options options = {
+		.points = o->points, .npoints = o->npoints, .by = o->by, .nby = o->nby,
+		.min_ns = o->min_duration, .calls = o->calls,
+	};
+	int err = spans_new(reader_clock(f->reader), &about, &options, shown, &f->spans);
+
+	if (!err)
+		*ret = spans_sink(f->spans);
+	return err;
+}
+
 static int begin_frames(struct follow *f)
 {
+	const struct options *o = f->options;
 	struct frames_options options = {
-		.min_ns = f->options->min_duration,
-		.depth = f->options->depth,
-		.calls = f->options->calls,
-		.tid = f->options->tid,
+		.min_ns = o->npoints ? 0 : o->min_duration,
+		.depth = o->depth,
+		.calls = o->npoints ? 0 : o->calls,
+		.tid = o->tid,
 	};
-	struct sink sink;
-	int err;
+	struct sink shown, sink;
+	int err = make_sink(f, &shown);
 
-	err = make_sink(f, &sink) ?:
-	      frames_new(reader_clock(f->reader), reader_now(), f->funcs, &options, &sink,
-			 &f->frames);
-	return err;
+	sink = shown;
+	if (!err && o->npoints)
+		err = begin_spans(f, &shown, &sink);
+	return err ? err : frames_new(reader_clock(f->reader), reader_now(), f->funcs, &options,
+				      &sink, &f->frames);
 }
 
 static int begin_counts(struct follow *f)
@@ -112,11 +136,6 @@ static int begin_counts(struct follow *f)
 	if (err || o->verb != VERB_TOP || o->json || !output_can_draw(f->out))
 		return err;
 	return top_new(f->counts, f->out, &f->top);
-}
-
-static struct about follow_about(const struct follow *f)
-{
-	return (struct about){ .funcs = f->funcs, .nfuncs = f->nfuncs, .exe = f->exe };
 }
 
 static int begin_hist(struct follow *f)
@@ -168,6 +187,11 @@ int follow_name(struct follow *f, const struct reader_func *funcs, size_t nfuncs
 
 		return hist_values_name(f->hist, &about);
 	}
+	if (f->spans) {
+		const struct about about = follow_about(f);
+
+		return spans_name(f->spans, &about);
+	}
 	return f->counts ? counts_name(f->counts, funcs, nfuncs) : 0;
 }
 
@@ -179,6 +203,7 @@ int follow_modules(struct follow *f, const struct modules *mods)
 void follow_end(struct follow *f)
 {
 	frames_free(f->frames);
+	spans_free(f->spans);
 	graph_free(f->graph);
 	json_free(f->json);
 	record_free(f->record);
@@ -188,6 +213,7 @@ void follow_end(struct follow *f)
 	if (f->pidfd >= 0)
 		close(f->pidfd);
 	f->frames = NULL;
+	f->spans = NULL;
 	f->graph = NULL;
 	f->json = NULL;
 	f->record = NULL;
@@ -339,7 +365,8 @@ static bool has_enough(const struct follow *f)
 		return false;
 	if (f->counts)
 		return counts_calls(f->counts) >= calls;
-	return f->record ? record_calls(f->record) >= calls : frames_full(f->frames);
+	return f->record ? record_calls(f->record) >= calls :
+		f->spans ? spans_full(f->spans) : frames_full(f->frames);
 }
 
 static void look_for_reasons(struct follow *f, uint64_t now)
@@ -530,6 +557,8 @@ static void print_end(struct follow *f, const struct summary *s)
 		print_counts(f);
 	else
 		frames_finish(f->frames, f->ended);
+	if (f->spans)
+		spans_finish(f->spans, f->ended);
 	if (f->graph)
 		graph_end(f->graph);
 	if (f->hist)

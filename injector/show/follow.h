@@ -23,6 +23,7 @@
 #include "injector/show/summary.h"
 #include "injector/show/top.h"
 #include "trace/read/frames.h"
+#include "trace/read/spans.h"
 #include "trace/show/graph.h"
 #include "trace/show/json.h"
 #include "trace/output/output.h"
@@ -74,6 +75,7 @@ struct follow {
 
 	/* Our own. */
 	struct frames *frames;
+	struct spans *spans;	/* behind them, where spans are asked for; or NULL */
 	struct graph *graph;
 	struct json *json;
 	struct record *record;

@@ -83,6 +83,7 @@ void trace_select(const struct trace *t, struct select_options *ret)
 		.include = o->include, .ninclude = o->ninclude,
 		.exclude = o->exclude, .nexclude = o->nexclude,
 		.usdt = o->usdt, .nusdt = o->nusdt, .at = o->at, .nat = o->nat,
+		.around = o->around, .naround = o->naround,
 		.inlined = o->inlined,
 		.caught = t->caught, .finders = true, .guards = options_reads(o) || o->stack,
 		.entry_only = o->entry_only || t->way->entry_only,
@@ -116,6 +117,7 @@ static bool may_come(const struct trace *t)
 
 	return o->command && (names_absent(t, o->include, o->ninclude) ||
 			      names_absent(t, o->usdt, o->nusdt) ||
+			      names_absent(t, o->around, o->naround) ||
 			      names_absent(t, o->at, o->nat));
 }
 
@@ -139,7 +141,8 @@ static int say_hint_of(struct trace *t, const struct select_options *so)
 	auto_free char *hint = select_hint(&t->mods, so);
 
 	if (t->sel.nfuncs) {
-		if (hint)
+		/* A recipe has names of several versions and libraries. */
+		if (hint && !t->opt->recipe)
 			say_lines(hint);
 		return 0;
 	}
@@ -150,13 +153,11 @@ static int say_hint_of(struct trace *t, const struct select_options *so)
 		    hint ? "\n" : ": no function matches", hint ? hint : "");
 }
 
-/* Is there each value that hist is to show? Better said before anything is done. */
-static int check_values(const struct trace *t)
+/* The functions as the reader will have them. */
+static int list_funcs(const struct trace *t, struct about *ret)
 {
-	auto_free struct reader_func *funcs = calloc(t->sel.nfuncs + 1, sizeof(*funcs));
+	struct reader_func *funcs = calloc(t->sel.nfuncs + 1, sizeof(*funcs));
 	struct about about = { .funcs = funcs, .exe = modules_exe(&t->mods) };
-	struct hist_values *h = NULL;
-	int err;
 
 	if (!funcs)
 		return fail(ENOMEM, "list values");
@@ -172,8 +173,31 @@ static int check_values(const struct trace *t)
 				.values = v ? v->packed.v : NULL, .nvalues = v ? v->packed.n : 0,
 			};
 		}
-	err = hist_values_new(t->opt, &about, &h);
+	*ret = about;
+	return 0;
+}
+
+/* Is there each value that hist is to show, or that spans are told by? Better said before anything
+ * is done. */
+static int check_values(const struct trace *t)
+{
+	const struct sink none = { 0 };
+	struct spans_options by = { .points = t->opt->points, .npoints = t->opt->npoints,
+				    .by = t->opt->by, .nby = t->opt->nby };
+	struct hist_values *h = NULL;
+	struct spans *s = NULL;
+	struct about about;
+	int err = list_funcs(t, &about);
+
+	if (err)
+		return err;
+	if (t->opt->npoints)
+		err = spans_new(NULL, &about, &by, &none, &s);
+	else
+		err = hist_values_new(t->opt, &about, &h);
+	spans_free(s);
 	hist_values_free(h);
+	free((void *)about.funcs);
 	return err;
 }
 
@@ -184,7 +208,7 @@ static int choose_values(struct trace *t)
 	o.mods = &t->mods;
 	int err = valued_choose(&o, &t->sel);
 
-	if (!err && options_by_value(t->opt))
+	if (!err && (options_by_value(t->opt) || t->opt->npoints))
 		err = check_values(t);
 	if (err || !t->opt->stack)
 		return err;
@@ -207,8 +231,9 @@ static const struct way *trace_way(const struct options *o)
 {
 	const struct way *way = options_way(o);
 
-	return way == &way_records && (o->when || (o->min_duration && !o->max_overhead)) ?
-		&way_sifted : way;
+	bool long_only = o->min_duration && !o->max_overhead && !o->npoints;
+
+	return way == &way_records && (o->when || long_only) ? &way_sifted : way;
 }
 
 /* What the reader pairs is recorded, and the reader counts the times, or leaves out what is not
@@ -377,7 +402,7 @@ static void prepare_sieve(const struct options *o, struct session *s, struct rea
 
 	s->scale = (uint64_t)((double)MAX(c->run_ns, 1u) / (double)MAX(c->run_ticks, 1u) *
 			      (double)(1ull << (64 - SCALE_SHIFT)));
-	s->least = (uint64_t)(o->verb == VERB_RECORD ? ticks : ticks * 0.999);
+	s->least = o->npoints ? 0 : (uint64_t)(o->verb == VERB_RECORD ? ticks : ticks * 0.999);
 }
 
 /* 5, at this end: the first call may come before it is known that the jumps stand. */

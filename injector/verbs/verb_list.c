@@ -172,6 +172,7 @@ int verb_list(const struct options *o)
 		.include = o->include, .ninclude = o->ninclude,
 		.exclude = o->exclude, .nexclude = o->nexclude,
 		.usdt = o->usdt, .nusdt = o->nusdt, .at = o->at, .nat = o->nat,
+		.around = o->around, .naround = o->naround,
 		.inlined = o->inlined,
 		.entry_only = o->entry_only, .traps = o->trap,
 		.short_names = o->short_names, .progress = say_progress,

@@ -58,6 +58,23 @@ static const struct {
 	{ "-p 1 --at :4", "FILE:LINE" },
 	{ "list --at src/:4 a.out", "FILE:LINE" },
 	{ "replay --at a.c:4", "replay takes no --at" },
+	{ "-p 1 --around x", "--around wants PROVIDER:NAME" },
+	{ "add -p 1 --around a:b", "add takes no --around" },
+	{ "-p 1 -f x --recipe locks", "trace takes no --recipe" },
+	{ "slow -p 1 -f x", "give -t TIME" },
+	{ "slow -p 1 -t 1ms", "--recipe NAME" },
+	{ "slow -f x -t 1ms", "give -p PID" },
+	{ "slow -p 1 -f x -t 1ms -a", "slow takes no -a" },
+	{ "slow -p 1 -t 1ms --from x", "--from wants a --to" },
+	{ "slow -p 1 -t 1ms --to x", "--to goes behind" },
+	{ "slow -p 1 -t 1ms --from x --to y --from z", "--from wants a --to" },
+	{ "slow -p 1 -t 1ms --from x+4 --to y", "--from wants a function" },
+	{ "slow -p 1 -t 1ms --from x --to y -f z", "not both" },
+	{ "slow -p 1 -t 1ms --from x --to y --around a:b", "not both" },
+	{ "slow -p 1 -t 1ms --from x --to y -D 2", "-D is for calls" },
+	{ "slow -p 1 -t 1ms -f x --by arg1", "--by tells spans apart" },
+	{ "slow --recipe", "--recipe wants a value" },
+	{ "slow --recipe /dev/null --recipe /dev/null", "given twice" },
 	{ "replay --unguarded", "replay takes no --unguarded" },
 	{ "replay --inlined", "replay takes no --inlined" },
 	{ "-p nginx -f x", "pgrep" },
@@ -236,7 +253,9 @@ static const char *const accepted[] = {
 	"export --to ctf -f x --tid 7 --since 1s",
 	"list -p 1", "list -p 1 -f x -N y --entry-only --trap -o out", "-p 1 -f x --trap",
 	"-p 1 -f x --tid 7", "-p 1 -f x --follow-exec", "record -p 1 -f x --follow-exec",
-	"-f x -- ls", "trace -f x -d 3 -- ls -f -p", "-f x -- -odd-name",
+	"slow -p 1 -f x -t 1ms --stack=0", "slow -t 1ms -f x -- ls", "slow -p 1 --around a:b -t 1s",
+	"slow -p 1 -t 1ms --from a::b:return --from c:first --to d:e --by fd --from x --to x:return",
+	"count -p 1 --around a:b", "-f x -- ls", "trace -f x -d 3 -- ls -f -p", "-f x -- -odd-name",
 };
 
 static void test_accepted(void)
@@ -274,6 +293,18 @@ static void test_values(void)
 	CHECK(parse("-p 1 -f a --stack", &o) == 0 && o.stack == 32);
 	options_clear(&o);
 	CHECK(parse("record -p 1 -f a --stack=5", &o) == 0 && o.stack == 5);
+	options_clear(&o);
+
+	CHECK(parse("slow -p 1 -f a -t 1ms", &o) == 0 && o.stack == 8 && o.args && !o.npoints);
+	options_clear(&o);
+	CHECK(parse("slow -p 1 -t 1ms --from a::b:return --from p:n --to c --from d:first --to e",
+		    &o) == 0 && o.npoints == 5 && o.ninclude == 4 && o.nusdt == 1 && !o.stack);
+	CHECK(o.points[0].at_return && !o.points[0].usdt);
+	CHECK(!strcmp(o.points[0].pattern.name, "a::b"));
+	CHECK(o.points[1].usdt && !o.points[1].ends && !o.points[1].group);
+	CHECK(o.points[2].ends && !o.points[2].group);
+	CHECK(o.points[3].first && o.points[3].group == 1);
+	CHECK(o.points[4].ends && !o.points[4].first && o.points[4].group == 1);
 	options_clear(&o);
 
 	CHECK(parse("-p 1 --usdt libc:* --usdt=a:b@c", &o) == 0 && o.nusdt == 2 && !o.ninclude);

@@ -58,6 +58,8 @@ struct call {
 	const struct reader_func *outer;
 	const uint64_t *outer_callers;
 	uint8_t nouter;
+	/* Of a span (spans.h): the call at which it ends. NULL: it is a call. */
+	const struct call *until;
 };
 
 /* A call of which one moment is all that is known. */

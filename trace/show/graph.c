@@ -183,8 +183,9 @@ static char *graph_room(struct graph *g, const struct call *c, bool called)
 	for (size_t i = 0; i < g->callers.n; i++)
 		room += PREFIX + MAX_INDENT + caller_room(&g->callers.v[i]);
 	return output_room(g->out, room + 2 * (PREFIX + MAX_INDENT + SUFFIX) +
-			   2 * strlen(c->func->name) + sizeof(g->values.args) +
-			   sizeof(g->values.result));
+			   2 * strlen(c->func->name) +
+			   (c->until ? strlen(c->until->func->name) : 0) +
+			   2 * (sizeof(g->values.args) + sizeof(g->values.result)));
 }
 
 /* What a line below that of a call begins with. */
@@ -242,6 +243,15 @@ static void open_line(struct graph *g, const struct call *c)
 	finish_line(g, c->begin, start, p);
 }
 
+/* " .. g(b=2) = 8", of a span. */
+static char *put_until(struct graph *g, char *p, const struct call *c)
+{
+	if (!c->until)
+		return p;
+	shown_take(&g->values, c->until);
+	return put_result(g, put_call(g, put_text(p, " .. "), c->until));
+}
+
 static void leaf_line(struct graph *g, const struct call *c, uint64_t ns)
 {
 	char *start = graph_room(g, c, true), *p = start;
@@ -250,7 +260,8 @@ static void leaf_line(struct graph *g, const struct call *c, uint64_t ns)
 		return;
 	shown_take(&g->values, c);
 	p = put_columns(g, p, c, c->begin, ns);
-	p = put_callers(g, put_text(put_result(g, put_call(g, p, c)), ";"), c);
+	p = put_until(g, put_result(g, put_call(g, p, c)), c);
+	p = put_callers(g, put_text(p, ";"), c);
 	finish_line(g, c->begin, start, p);
 }
 

@@ -225,6 +225,16 @@ static void json_callers(struct json *j, const struct call *c)
 		      cuts[MIN((size_t)s->cut, ARRAY_SIZE(cuts) - 1)]);
 }
 
+/* The call at which a span ends. */
+static void json_until(struct json *j, const struct call *c)
+{
+	output_printf(j->out, ",\"until\":{");
+	json_func(j->out, c->func);
+	if (c->func->values)
+		json_values(j, c);
+	output_printf(j->out, "}");
+}
+
 static void json_end(void *ctx, const struct call *c)
 {
 	struct json *j = ctx;
@@ -254,6 +264,8 @@ static void json_end(void *ctx, const struct call *c)
 		json_values(j, c);
 	if (c->callers && j->names)
 		json_callers(j, c);
+	if (c->until)
+		json_until(j, c->until);
 	output_text(j->out, "}\n", 2);
 }
 
