@@ -61,7 +61,11 @@ static const struct callers *callers_of(const struct session *s)
 
 static struct walk *walk_of(const struct session *s, const struct thread *t)
 {
-	return (struct walk *)((char *)s + s->walks_off + (uint64_t)t->index * WALK_SIZE);
+	static struct walk none;
+	uint64_t index = observe(&t->index);
+
+	return observe(&t->ring) ? (struct walk *)((char *)s + s->walks_off + index * WALK_SIZE) :
+				   &none;
 }
 
 /* `n` things of `size` bytes at a place of the tables, all of them within; or NULL. */

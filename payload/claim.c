@@ -383,6 +383,11 @@ static struct thread *claim_ring(struct session *s, enum what what)
 		publish(&t->tp, cpu_thread_pointer());
 	publish(&ring_at(s, i)->state, RING_CLAIMED);
 	publish(&t->magic, THREAD_MAGIC);
+	/* Forked in the middle of this: the ring is the parent's. */
+	if (is_child(s)) {
+		publish(&t->magic, 0);
+		return NULL;
+	}
 	return seeks() ? install_sought(s, t) : claim_install(seen, t);
 }
 

@@ -6,6 +6,7 @@
  * hello.c	the injector's call: which session, and where things are
  * spills.c	where is room for a call that has none on its stack?
  * claim.c	which struct thread and ring does the calling thread have?
+ * wiped.c	what stands for a thread's own, in a child that is forked in the middle
  * ring.c	words, sub-buffers, and the count of what is lost
  * limiter.c	which functions cost their threads more than they may lose?
  * stacks.c	which stack is this, and which calls are open on it? (places.c, fibers.c:
@@ -107,9 +108,29 @@ void claim_count(struct session *, enum what);
  * while no probe is in. */
 void claim_expire(struct session *);
 
+/* wiped.c */
+
+/*
+ * A child that a signal handler forks in the middle of a slow path, and that returns there, finds
+ * all zeros in its struct thread from then on, and goes on to the end. So each address is loaded
+ * from there once, before it is looked at; where it is 0, what is here stands for what it leads
+ * to. A limit is loaded behind the address that it is of: if it is not 0, nor was that. (Offsets
+ * in struct thread do no harm.)
+ */
+extern struct ring payload_no_ring;
+extern struct side payload_no_sides[2];
+
 static inline struct ring *thread_ring(const struct thread *t)
 {
-	return (struct ring *)t->ring;
+	return (struct ring *)observe(&t->ring) ?: &payload_no_ring;
+}
+
+/* Of the frame at an offset. There is one before it. */
+static inline struct side *thread_side(const struct thread *t, uint64_t offset)
+{
+	uint64_t sides = observe(&t->sides);
+
+	return sides ? (struct side *)(sides + SIDE_WORDS * offset) : &payload_no_sides[1];
 }
 
 /* ring.c */
@@ -243,8 +264,8 @@ void timing_claim(const struct session *, struct thread *);
 /* A call of a function has begun; if it has a frame, that is the innermost. False: there
  * is no room for the function, and the call is not counted. */
 bool timing_begin(struct thread *, uint64_t func, bool framed);
-/* The call that has the innermost frame has ended, in whatever way. */
-void timing_end(struct thread *, bool unwound);
+/* The call that has the frame at an offset, the innermost, has ended, in whatever way. */
+void timing_end(struct thread *, uint64_t offset, bool unwound);
 /* What is known of the frame at an offset; NULL: calls are not timed. */
 struct side *timing_side(const struct thread *, uint64_t offset);
 /* It goes with the frame. Either may be NULL. */

@@ -26,6 +26,10 @@
 #include "payload/payload.h"
 
 #define WORD_SIZE 8
+
+/* For all words of any record. */
+static uint64_t no_words[READS_CAPTURE_MAX / VALUES_BYTES + CALLERS_MOST];
+
 #define EPOCH_TICKS (1ull << REC_TIME_BITS)
 
 /* How many sub-buffers does it have, with its bank? */
@@ -85,18 +89,19 @@ static uint64_t lost_so_far(const struct ring *r, uint64_t *entries, uint64_t *e
 
 void ring_close(const struct session *s, struct thread *t)
 {
-	struct subbuf *b = (struct subbuf *)t->subbuf;
-	bool ends;
+	struct subbuf *b = (struct subbuf *)observe(&t->subbuf);
+	uint64_t cur, end;
 
 	ring_unpark(t);
-	ends = t->subbuf_end > END_SIEVE;
-	if (t->cur & 1)
-		t->losses = t->cur;
-	else if (t->subbuf_end)
-		publish(&b->reserved, t->cur - (uint64_t)(b + 1));
+	cur = observe(&t->cur);
+	end = observe(&t->subbuf_end);
+	if (cur & 1)
+		t->losses = cur;
+	else if (end)
+		publish(&b->reserved, cur - (uint64_t)(b + 1));
 	publish(&t->subbuf_end, 0);
 	publish(&t->cur, 0);
-	if (ends && s->limit)
+	if (end > END_SIEVE && s->limit)
 		limiter_look(s, t, b, cpu_clock());
 }
 
@@ -257,6 +262,13 @@ static bool take_oldest(const struct session *s, struct thread *t, uint64_t tail
 	return true;
 }
 
+/* The ring is the parent's: see thread_ring(). What has come this far may still write what that
+ * writes, too. */
+static bool is_wiped(const struct thread *t)
+{
+	return !observe(&t->ring);
+}
+
 static bool ring_begin_subbuf(struct session *s, struct thread *t)
 {
 	struct ring *r = thread_ring(t);
@@ -264,6 +276,8 @@ static bool ring_begin_subbuf(struct session *s, struct thread *t)
 	struct subbuf *b;
 	uint32_t place;
 
+	if (r == &payload_no_ring)
+		return false;
 	if (s->keep_last) {
 		if (!take_oldest(s, t, tail, &place))
 			return false;
@@ -273,7 +287,11 @@ static bool ring_begin_subbuf(struct session *s, struct thread *t)
 	}
 	b = subbuf_at(s, r, place);
 	look_over(s, b);
+	if (is_wiped(t))
+		return false;
 	fill_header(t, b, head + 1, cpu_clock());
+	if (is_wiped(t))
+		return false;
 	publish(&r->head, head + 1);
 	take_place(r, place);
 	t->limit = b->epoch + EPOCH_TICKS;
@@ -335,10 +353,12 @@ static uint64_t stamp(const struct thread *t, uint64_t now)
 
 uint64_t *ring_take(struct thread *t, unsigned int n)
 {
-	uint64_t *p = (uint64_t *)t->cur;
+	uint64_t cur = observe(&t->cur);
 
-	publish(&t->cur, t->cur + n * WORD_SIZE);
-	return p;
+	if (!cur)
+		return no_words;
+	publish(&t->cur, cur + n * WORD_SIZE);
+	return (uint64_t *)cur;
 }
 
 void ring_give(const struct thread *t, uint64_t *p, uint64_t word)

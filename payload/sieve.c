@@ -9,11 +9,6 @@
 
 #define OWNER_MASK ((1ull << SIDE_OWNER_BITS) - 1)
 
-static struct side *side_at(const struct thread *t, uint64_t offset)
-{
-	return (struct side *)(t->sides + SIDE_WORDS * offset);
-}
-
 static uint64_t owner_of(uint64_t func, uint64_t sp)
 {
 	return func << SIDE_OWNER_BITS | (sp >> 3 & OWNER_MASK);
@@ -34,7 +29,7 @@ void sieve_claim(const struct session *s, struct thread *t)
  * together. */
 static struct side *own_side(const struct thread *t, uint64_t offset)
 {
-	struct side *side = side_at(t, offset);
+	struct side *side = thread_side(t, offset);
 	uint64_t sp = frame_sp(*frames_at(t, offset));
 
 	return (side->func & OWNER_MASK) == (sp >> 3 & OWNER_MASK) ? side : NULL;
@@ -67,10 +62,15 @@ void record_begin(struct session *s, struct thread *t, uint64_t offset,
 {
 	uint64_t sp = frame_sp(*frames_at(t, offset)), *p;
 	const struct side *side = own_side(t, offset);
-	uint64_t func = side->func >> SIDE_OWNER_BITS;
-	const struct held *held = values_held(s, t, side->inner, sp, func);
-	unsigned int words = values_words(held);
+	const struct held *held;
+	unsigned int words;
+	uint64_t func;
 
+	if (!side)
+		return;
+	func = side->func >> SIDE_OWNER_BITS;
+	held = values_held(s, t, side->inner, sp, func);
+	words = values_words(held);
 	if (!ring_room(s, t, callers + words + 3)) {
 		ring_lose(t, WHAT_ENTRY);
 		*frames_at(t, offset) = sp - FRAME_LOST;
@@ -127,12 +127,14 @@ bool sieve_push(const struct session *s, struct thread *t, uint64_t func, uint64
 		uint64_t begin, uint64_t kind)
 {
 	uint64_t at = t->top + 8, below = held_below(t);
+	struct side *side;
 
 	if (at >= t->frames_end)
 		return false;
-	*side_at(t, at) = (struct side){ begin, below, owner_of(func, sp) };
+	side = thread_side(t, at);
+	*side = (struct side){ begin, below, owner_of(func, sp) };
 	if (kind == FRAME_PENDING)
-		side_at(t, at)->inner = values_hold(s, t, below, sp, func);
+		side->inner = values_hold(s, t, below, sp, func);
 	*frames_at(t, at) = sp - kind;
 	publish(&t->top, at);
 	return true;
@@ -196,7 +198,7 @@ enum verdict sieve_exit(const struct session *s, const struct thread *t, uint64_
 
 void sieve_settle(struct thread *t, uint64_t offset, uint64_t func, uint64_t sp)
 {
-	*side_at(t, offset) = (struct side){ cpu_clock(), 0, owner_of(func, sp) };
+	*thread_side(t, offset) = (struct side){ cpu_clock(), 0, owner_of(func, sp) };
 }
 
 bool sieve_takes_long(const struct session *s, const struct thread *t, uint64_t sp, uint64_t now)

@@ -512,11 +512,13 @@ void payload_values_exit(uint64_t word, uint64_t sp, const uint64_t *held)
 /* Where calls are timed they are known since the claim. */
 static uint64_t *counters(struct thread *t, const struct session *s)
 {
-	if (!t->counted) {
-		t->counts = t->ring + PAGE;
-		publish(&t->counted, t->counts + (uint64_t)s->nsub * s->sub_size);
+	uint64_t ring = observe(&t->ring), counts = observe(&t->counts);
+
+	if (!observe(&t->counted)) {
+		t->counts = counts = ring ? ring + PAGE : 0;
+		publish(&t->counted, counts ? counts + (uint64_t)s->nsub * s->sub_size : 0);
 	}
-	return (uint64_t *)t->counts;
+	return (uint64_t *)counts;
 }
 
 /* One for which there is no counter is a loss, as where there is no ring. */
@@ -532,7 +534,9 @@ void payload_slow_count(uint64_t word, uint64_t sp)
 	if (!t)
 		return;
 	counts = counters(t, s);
-	if ((uint64_t)&counts[func] < t->counted)
+	if (!counts)
+		return;
+	if ((uint64_t)&counts[func] < observe(&t->counted))
 		cpu_count(&counts[func]);
 	else
 		__atomic_fetch_add(&s->lost_entries, 1, __ATOMIC_RELAXED);

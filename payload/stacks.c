@@ -187,10 +187,11 @@ static bool is_left(uint64_t frame, uint64_t sp, enum what what)
 	return frame_sp(frame) < sp || (frame_sp(frame) == sp && what == WHAT_ENTRY);
 }
 
-static void stacks_pop(struct thread *t, bool unwound)
+/* The innermost frame, at that offset. */
+static void stacks_pop(struct thread *t, uint64_t at, bool unwound)
 {
-	timing_end(t, unwound);
-	publish(&t->top, t->top - 8);
+	timing_end(t, at, unwound);
+	publish(&t->top, at - 8);
 }
 
 uint64_t frames_start(const struct thread *t)
@@ -209,12 +210,12 @@ uint64_t frames_rest(const struct thread *t, uint64_t sp, enum what what)
 
 bool frames_pop_left(struct thread *t, uint64_t sp, enum what what)
 {
-	uint64_t top = frames_rest(t, sp, what), outer, frame;
+	uint64_t top = frames_rest(t, sp, what), at = t->top, outer, frame;
 	bool any = false;
 
-	outer = top < t->top ? frame_sp(*frames_at(t, top + 8)) : 0;
-	for (; t->top > top; stacks_pop(t, true)) {
-		frame = *frames_at(t, t->top);
+	outer = top < at ? frame_sp(*frames_at(t, top + 8)) : 0;
+	for (; at > top; stacks_pop(t, at, true), at -= 8) {
+		frame = *frames_at(t, at);
 		any |= !(frame & 1);
 		if (!(frame & 1) && frame < sp)
 			orphans_tell(frame, sp, outer);
@@ -224,6 +225,8 @@ bool frames_pop_left(struct thread *t, uint64_t sp, enum what what)
 
 void frames_pop(struct thread *t, uint64_t sp)
 {
-	if (t->top > piece_start(t->current) && frame_sp(*frames_at(t, t->top)) == sp)
-		stacks_pop(t, false);
+	uint64_t at = t->top;
+
+	if (at > piece_start(t->current) && frame_sp(*frames_at(t, at)) == sp)
+		stacks_pop(t, at, false);
 }

@@ -24,25 +24,30 @@ void timing_claim(const struct session *s, struct thread *t)
 	publish(&t->subbuf_end, END_TIMED);
 }
 
-static struct side *side_at(const struct thread *t, uint64_t offset)
-{
-	return (struct side *)(t->sides + SIDE_WORDS * offset);
-}
-
 static struct timing *timing_of(const struct thread *t, uint64_t func)
 {
-	uint64_t at = t->timings + (func << TIMING_SHIFT);
+	uint64_t at = observe(&t->timings) + (func << TIMING_SHIFT);
 
-	return func < 1u << REC_FUNC_BITS && at < t->timed ? (struct timing *)at : NULL;
+	return func < 1u << REC_FUNC_BITS && at < observe(&t->timed) ? (struct timing *)at : NULL;
+}
+
+/* The counter of a function that has a timing. */
+static uint64_t *counter_of(const struct thread *t, uint64_t func)
+{
+	uint64_t counts = observe(&t->counts);
+
+	return timing_of(t, func) ? (uint64_t *)counts + func : NULL;
 }
 
 bool timing_begin(struct thread *t, uint64_t func, bool framed)
 {
+	uint64_t *counter = counter_of(t, func);
+
 	if (framed)
-		*side_at(t, t->top) = (struct side){ cpu_clock(), 0, func };
-	if (!timing_of(t, func))
+		*thread_side(t, t->top) = (struct side){ cpu_clock(), 0, func };
+	if (!counter)
 		return false;
-	((uint64_t *)t->counts)[func]++;
+	++*counter;
 	return true;
 }
 
@@ -52,9 +57,9 @@ static uint64_t less(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-void timing_end(struct thread *t, bool unwound)
+void timing_end(struct thread *t, uint64_t offset, bool unwound)
 {
-	struct side *side = side_at(t, t->top);
+	struct side *side = thread_side(t, offset);
 	struct timing *f = t->timed ? timing_of(t, side->func) : NULL;
 	uint64_t ticks;
 
@@ -72,7 +77,7 @@ void timing_end(struct thread *t, bool unwound)
 
 struct side *timing_side(const struct thread *t, uint64_t offset)
 {
-	return t->sides ? side_at(t, offset) : NULL;
+	return t->sides ? thread_side(t, offset) : NULL;
 }
 
 void timing_copy(struct side *to, const struct side *from)
@@ -84,6 +89,7 @@ void timing_copy(struct side *to, const struct side *from)
 void timing_take(struct thread *t, uint64_t offset, const struct side *from)
 {
 	struct side side;
+	uint64_t *counter;
 
 	if (!t->sides || !from)
 		return;
@@ -91,8 +97,8 @@ void timing_take(struct thread *t, uint64_t offset, const struct side *from)
 	/* What a pending call has read is where another thread keeps it. */
 	if (!t->timed)
 		side.inner = 0;
-	*side_at(t, offset) = side;
-	if (t->timed && timing_of(t, side.func))
-		__atomic_fetch_or((uint64_t *)t->counts + side.func, TIMING_TAKEN,
-				  __ATOMIC_RELAXED);
+	*thread_side(t, offset) = side;
+	counter = t->timed ? counter_of(t, side.func) : NULL;
+	if (counter)
+		__atomic_fetch_or(counter, TIMING_TAKEN, __ATOMIC_RELAXED);
 }

@@ -66,9 +66,13 @@ static struct capture_area *area_at(const struct session *s, uint32_t index)
 				       (uint64_t)index * CAPTURE_SIZE);
 }
 
+static struct capture_area no_area;
+
 static struct capture_area *area_of(const struct session *s, const struct thread *t)
 {
-	return area_at(s, t->index);
+	uint32_t index = observe(&t->index);
+
+	return observe(&t->ring) ? area_at(s, index) : &no_area;
 }
 
 static const struct capture_plan *plan_of(const struct session *s, uint64_t func)
@@ -220,10 +224,12 @@ static void take_kept(struct capture_area *a, uint64_t func, uint64_t sp)
 /* Of the current stack's calls, one above the other: from where, and how many bytes. */
 static uint8_t *held_room(const struct session *s, const struct thread *t, uint64_t *size)
 {
-	uint8_t *room = (uint8_t *)area_of(s, t) + CAPTURE_TAKEN;
+	struct capture_area *a = area_of(s, t);
+	uint8_t *room = (uint8_t *)a + CAPTURE_TAKEN;
+	uint32_t current = observe(&t->current);
 
-	*size = t->current ? CAPTURE_OTHER : CAPTURE_HELD;
-	return t->current ? room + CAPTURE_HELD + (t->current - 1) * CAPTURE_OTHER : room;
+	*size = a == &no_area ? 0 : current ? CAPTURE_OTHER : CAPTURE_HELD;
+	return current ? room + CAPTURE_HELD + (current - 1) * CAPTURE_OTHER : room;
 }
 
 /* In a word: behind where it begins, 0 if there is none, and where it ends. */
@@ -263,8 +269,8 @@ const struct held *values_held(const struct session *s, const struct thread *t, 
 	if (!s->plans_funcs || !(uint32_t)where)
 		return NULL;
 	h = (const struct held *)(held_room(s, t, &size) + begin);
-	if (begin % 8 || begin > size - sizeof(*h) || h->sp != sp || h->func != func ||
-	    h->n > size - sizeof(*h) - begin)
+	if (begin % 8 || size < sizeof(*h) || begin > size - sizeof(*h) || h->sp != sp ||
+	    h->func != func || h->n > size - sizeof(*h) - begin)
 		return NULL;
 	return h;
 }
