@@ -80,7 +80,8 @@ calls()
 	echo 'pauses of 2 ms; a flood has no pauses, and the reader does not keep up)'
 }
 
-# pause NAME VISITS GLOB PROGRAM...: its stops, over so many visits.
+# pause NAME VISITS GLOB PROGRAM...: its stops, over so many visits, which record all and print
+# nothing.
 pause()
 {
 	local name=$1 visits=$2 glob=$3 functions all=''
@@ -88,7 +89,7 @@ pause()
 	shift 3
 	program "$@"
 	for _ in $(seq "$visits"); do
-		timeout -k 5 40 "$BUILD/inject" -p "$PROGRAM" -f "$glob" -d 0.2 -t 1s \
+		timeout -k 5 40 "$BUILD/inject" -p "$PROGRAM" -f "$glob" -d 0.2 --tid 1 \
 			-o /dev/null --max-pause 5s 2>"$dir/err" 9>&- || true
 		all+=$(sed -n 's/.*longest pause \([0-9.]*\) ms.*/\1/p' "$dir/err")$'\n'
 	done

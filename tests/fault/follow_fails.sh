@@ -11,13 +11,14 @@
 
 need_root
 
-# follows STRIDE HOW VICTIM PATTERN ARG...: with a victim that has been traced before.
+# follows STRIDE HOW VICTIM PATTERN ARG...: with a victim that has been traced before. All is
+# recorded, and of no thread printed: nothing that is traced has the number 1.
 follows()
 {
 	local stride=$1 how=$2 victim=$3 pattern=$4
 
 	shift 4
-	sweep "$stride" "$how" again "$victim" -p @ -f "$pattern" -t 1s -o /dev/null \
+	sweep "$stride" "$how" again "$victim" -p @ -f "$pattern" --tid 1 -o /dev/null \
 		--max-pause 10s "$@"
 }
 

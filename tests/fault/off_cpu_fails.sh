@@ -11,10 +11,10 @@
 
 need_root
 
-# fails STRIDE HOW: each STRIDE-th of the call in ONLY.
+# fails STRIDE HOW: each STRIDE-th of the call in ONLY. All is recorded, and nothing printed.
 fails()
 {
-	sweep "$1" "$2" again spin_threads,2 -p @ -f 'spin_*' -t 1s -o /dev/null -d 0.03 \
+	sweep "$1" "$2" again spin_threads,2 -p @ -f 'spin_*' --tid 1 -o /dev/null -d 0.03 \
 		--max-pause 10s --off-cpu
 }
 

@@ -42,12 +42,12 @@
 /* How long a target may be stopped is not asked here, where many are at work. */
 #define PATIENT (char *)"--max-pause", (char *)"10s"
 
-/* A short trace that prints nothing: most system calls are then those of the
- * attach and the removal, which can do harm. */
+/* A short trace that records all and prints nothing (no thread has that number): most system calls
+ * are then those of the attach and the removal, which can do harm. */
 static char *trace[] = { (char *)"inject", (char *)"-p", (char *)"@",
 	(char *)"-f", (char *)"spin_*", (char *)"-f", (char *)"single_*",
 	(char *)"-f", (char *)"exec_*", (char *)"-f", (char *)"fork_*",
-	(char *)"-d", (char *)"0.01", (char *)"-t", (char *)"1s", (char *)"-o", (char *)"/dev/null",
+	(char *)"-d", (char *)"0.01", (char *)"--tid", (char *)"1", (char *)"-o", (char *)"/dev/null",
 	PATIENT, NULL };
 
 /* Some of the functions of each victim, so that others are left to be added. */

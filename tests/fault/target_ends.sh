@@ -49,6 +49,6 @@ judge()
 	fi
 }
 
-ends 53 'text verified$' trace -f 'single_*' -d 0.01 -t 1s -o /dev/null
+ends 53 'text verified$' trace -f 'single_*' -d 0.01 --tid 1 -o /dev/null
 ends 7 ' functions: ' list -f 'single_*'
 ends 17 'text verified$' stop

@@ -56,7 +56,7 @@ killed()
 
 	begin "$kind" 3600
 	VICTIM=$SLEEPER
-	run=(-p "$VICTIM" -f 'sleeps_*' -d 0.05 -t 1s -o /dev/null)
+	run=(-p "$VICTIM" -f 'sleeps_*' -d 0.05 --tid 1 -o /dev/null)
 	failer -- "$INJECT" "${run[@]}" || die "$kind: status $?"
 	failer -- "$INJECT" "${run[@]}" || die "$kind: status $?"
 	total=$(sed -n 's/^failer: \([0-9]*\) .*/\1/p' trace.err)
