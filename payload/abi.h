@@ -439,8 +439,8 @@ struct subbuf {
  * A frame is one word. Even: the sp of an open call whose entry was recorded.
  * Odd: sp - FRAME_LOST of an open call whose entry was lost, so that the fast path,
  * which looks for its own even sp, leaves the exit to the slow one; or sp - FRAME_PENDING
- * of one of which it is not known yet whether it will be recorded (sieve.h). The first
- * word of a piece is a sentinel: hi - 7 of the stack.
+ * of one of which it is not known yet whether it will be recorded, or sp - FRAME_FAILED of one
+ * that will not be (sieve.h). The first word of a piece is a sentinel: hi - 7 of the stack.
  */
 #define FRAMES_OFF 2048
 #define FRAMES_SPLIT 65536

@@ -34,6 +34,7 @@
 #define BY_SHIFT 20
 #define WHAT_LOST 2ull
 #define WHAT_PENDING 4ull
+#define WHAT_FAILED (WHAT_LOST | WHAT_PENDING)
 #define INNER_SHIFT 3
 #define INNER_BITS 15
 #define WITHIN_SHIFT 18
@@ -149,7 +150,8 @@ void orphans_put(uint64_t frame, uint64_t inner, uint32_t number, uint32_t withi
 	orphans_set(sp, (uint64_t)number << NUMBER_SHIFT |
 		    bits(within, WITHIN_BITS) << WITHIN_SHIFT | down << INNER_SHIFT |
 		    (frame == sp - FRAME_LOST ? WHAT_LOST : 0) |
-		    (frame == sp - FRAME_PENDING ? WHAT_PENDING : 0), side);
+		    (frame == sp - FRAME_PENDING ? WHAT_PENDING : 0) |
+		    (frame == sp - FRAME_FAILED ? WHAT_FAILED : 0), side);
 }
 
 static bool is_of(const struct place *p, uint32_t number)
@@ -186,7 +188,8 @@ static void read_back(const struct place *p, uint64_t sp, struct orphan *ret)
 		ret->outer = sp + 8 * outer;
 		return;
 	}
-	ret->frame = sp - (what & WHAT_LOST ? FRAME_LOST :
+	ret->frame = sp - ((what & WHAT_FAILED) == WHAT_FAILED ? FRAME_FAILED :
+			   what & WHAT_LOST ? FRAME_LOST :
 			   what & WHAT_PENDING ? FRAME_PENDING : 0);
 	ret->inner = inner ? sp - 8 * inner : 0;
 	ret->within = what >> WITHIN_SHIFT & ((1 << WITHIN_BITS) - 1);

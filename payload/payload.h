@@ -233,9 +233,9 @@ bool sieve_left(const struct session *, const struct thread *, uint64_t sp, enum
 /* The pending calls of the current stack that pass by now are recorded, of those whose frames are
  * below an offset. */
 void sieve_record(struct session *, struct thread *, uint64_t end, uint64_t now);
-/* A call has begun. `kind`: what its frame is below its sp: FRAME_PENDING, FRAME_LOST, or 0 if it
- * is recorded. False: there is no room for its frame. */
-bool sieve_push(const struct session *, struct thread *, uint64_t func, uint64_t sp, uint64_t begin,
+/* A call has begun. `kind`: what its frame is below its sp: FRAME_PENDING, FRAME_LOST,
+ * FRAME_FAILED, or 0 if it is recorded. Without room it gets no frame. */
+void sieve_push(const struct session *, struct thread *, uint64_t func, uint64_t sp, uint64_t begin,
 		uint64_t kind);
 /* Does a call pass, by what was read of it? At its entry, before it has a frame; or at its exit.
  * `link`: as cpu_link(). */
@@ -344,6 +344,8 @@ const struct held *values_held(const struct session *, const struct thread *, ui
 unsigned int values_words(const struct held *);
 /* Is it for a condition to say whether calls of the function pass that are open? */
 bool values_decides(const struct session *, uint64_t func);
+/* What the condition of the function asks for besides: enum condition_need. */
+unsigned int values_needs(const struct session *, uint64_t func);
 /* Does a call pass, by what was read of it so far? It does where there is no condition. */
 enum verdict values_verdict(const struct session *, const struct thread *, uint64_t func,
 			    bool at_exit, const struct condition_facts *);

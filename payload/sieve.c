@@ -123,21 +123,20 @@ static uint64_t held_below(const struct thread *t)
 	return 0;
 }
 
-bool sieve_push(const struct session *s, struct thread *t, uint64_t func, uint64_t sp,
+void sieve_push(const struct session *s, struct thread *t, uint64_t func, uint64_t sp,
 		uint64_t begin, uint64_t kind)
 {
 	uint64_t at = t->top + 8, below = held_below(t);
 	struct side *side;
 
 	if (at >= t->frames_end)
-		return false;
+		return;
 	side = thread_side(t, at);
 	*side = (struct side){ begin, below, owner_of(func, sp) };
 	if (kind == FRAME_PENDING)
 		side->inner = values_hold(s, t, below, sp, func);
 	*frames_at(t, at) = sp - kind;
 	publish(&t->top, at);
-	return true;
 }
 
 /* The same bits at the entry and the exit of a call. */
@@ -148,8 +147,9 @@ static uint64_t mixed(uint64_t x)
 	return x ^ x >> 32;
 }
 
-static void find_facts(const struct session *s, const struct thread *t, uint64_t sp, uint64_t begin,
-		       uint64_t link, struct condition_facts *ret)
+/* (Where a place is probed a stack may have nothing yet that could be loaded.) */
+static void find_facts(const struct session *s, const struct thread *t, uint64_t func, uint64_t sp,
+		       uint64_t begin, uint64_t link, struct condition_facts *ret)
 {
 	const struct ring *r = thread_ring(t);
 	uint32_t i;
@@ -159,7 +159,7 @@ static void find_facts(const struct session *s, const struct thread *t, uint64_t
 	ret->pid = (uint32_t)r->pid;
 	ret->cpu = cpu_number();
 	ret->depth = (t->top - frames_start(t)) / 8;
-	ret->caller = cpu_returns_to(sp, link);
+	ret->caller = values_needs(s, func) & CONDITION_CALLER ? cpu_returns_to(sp, link) : 0;
 	ret->random = mixed(begin ^ sp);
 	for (i = 0; i < sizeof(ret->comm); i++)
 		ret->comm[i] = 0;
@@ -170,7 +170,7 @@ enum verdict sieve_entry(const struct session *s, const struct thread *t, uint64
 {
 	struct condition_facts f;
 
-	find_facts(s, t, sp, begin, link, &f);
+	find_facts(s, t, func, sp, begin, link, &f);
 	f.depth++;
 	return values_verdict(s, t, func, false, &f);
 }
@@ -191,7 +191,7 @@ enum verdict sieve_exit(const struct session *s, const struct thread *t, uint64_
 
 	if (!side)
 		return VERDICT_FAILS;
-	find_facts(s, t, sp, side->begin, link, &f);
+	find_facts(s, t, func, sp, side->begin, link, &f);
 	f.duration_ns = timing_ns(less(now, side->begin), s->scale);
 	return values_verdict(s, t, func, true, &f);
 }

@@ -6,6 +6,8 @@
  * A call whose entry does not decide that is pending: it has a frame of its own kind
  * (FRAME_PENDING), and in the frame's side (timing.h) when it began. What it has read at its entry
  * is kept (values.c). Most such calls end so: the fast path pops the frame, and nothing is written.
+ * One that a condition has refused at its entry has none, unless that asks how deep calls are: then
+ * it has one of a third kind (FRAME_FAILED).
  *
  * One that passes is recorded at its end: EXT_BEGUN with the time of its begin, and its exit. Calls
  * around it that are pending pass as well, if all that they have to do is to take as long: they
@@ -23,6 +25,7 @@
 
 #define FRAME_LOST 7
 #define FRAME_PENDING 5
+#define FRAME_FAILED 3
 
 /* In a side's third word: bits of the stack pointer, without its low three, below the function. */
 #define SIDE_OWNER_BITS 42

@@ -218,11 +218,18 @@ TWICE void sift_entry(struct slow *w, uint64_t word, uint64_t sp, const uint64_t
 		VERDICT_PASSES;
 	unsigned int callers;
 
-	if (v == VERDICT_FAILS)
+	if (v == VERDICT_FAILS) {
+		if (values_needs(w->s, func) & CONDITION_DEPTH)
+			sieve_push(w->s, w->t, func, sp, begin, FRAME_FAILED);
 		return;
+	}
+	/* Without a frame its exit could not be told from that of one which fails. */
+	if (w->t->top + 8 >= w->t->frames_end) {
+		ring_lose(w->t, WHAT_ENTRY);
+		return;
+	}
 	if (v == VERDICT_OPEN || w->s->least) {
-		if (!sieve_push(w->s, w->t, func, sp, begin, FRAME_PENDING))
-			ring_lose(w->t, WHAT_ENTRY);
+		sieve_push(w->s, w->t, func, sp, begin, FRAME_PENDING);
 		return;
 	}
 	callers = held ? callers_take(w->s, w->t, func, sp, held) : 0;
@@ -247,7 +254,8 @@ TWICE void sift_exit(struct slow *w, uint64_t word, uint64_t sp, const uint64_t 
 	bool pending = *frames_at(t, t->top) == sp - FRAME_PENDING;
 	unsigned int words = 0;
 
-	if (frame_sp(*frames_at(t, t->top)) != sp || !sieve_takes_long(w->s, t, sp, now))
+	if (frame_sp(*frames_at(t, t->top)) != sp || *frames_at(t, t->top) == sp - FRAME_FAILED ||
+	    !sieve_takes_long(w->s, t, sp, now))
 		return;
 	if (held && pending) {
 		words = values_take_back(w->s, t, func, sp, tail ? 0 : held,
@@ -425,8 +433,10 @@ TWICE void record_goroutine(struct slow *w, uint64_t word, uint64_t sp, const st
 	if (!slow_enter(w, word, sp, what))
 		return;
 	stacks_goroutine(w->t, g);
+	/* Its stack is there up to its end; another one, as of signals, need not be. */
 	callers = held && what == WHAT_ENTRY && callers_moved(func) ?
-		callers_take_moved(w->s, w->t, func, sp, held, g->hi) : 0;
+		callers_take_moved(w->s, w->t, func, sp, held,
+				   sp >= g->lo && sp < g->hi ? g->hi : 0) : 0;
 	words = held ? values_take(w->s, w->t, func, what, sp, held) : 0;
 	if (!ring_room(w->s, w->t, 2 + callers + words)) {
 		ring_lose(w->t, what);

@@ -294,6 +294,13 @@ bool values_decides(const struct session *s, uint64_t func)
 	return c && c->at_exit;
 }
 
+unsigned int values_needs(const struct session *s, uint64_t func)
+{
+	const struct condition *c = condition_of(s, func);
+
+	return c ? c->needs : 0;
+}
+
 enum verdict values_verdict(const struct session *s, const struct thread *t, uint64_t func,
 			    bool at_exit, const struct condition_facts *facts)
 {

@@ -74,8 +74,9 @@ static const char *untold(const struct condition *c)
 	return NULL;
 }
 
-int conditioned_compile(struct conditions *c, const char *name, const struct signature *signature,
-			struct read_plan *plan, struct condition *ret)
+int conditioned_compile(struct conditions *c, const char *name, bool place,
+			const struct signature *signature, struct read_plan *plan,
+			struct condition *ret)
 {
 	const struct condition_names names = { find_callers, c };
 	struct condition_error error;
@@ -84,6 +85,12 @@ int conditioned_compile(struct conditions *c, const char *name, const struct sig
 
 	if (!err && untold(ret))
 		return fail(EINVAL, "-w asks for %s", untold(ret));
+	if (!err && place && ret->needs & CONDITION_CALLER) {
+		if (!c->why[0])
+			snprintf(c->why, sizeof(c->why), "-w: %.160s: from where a function was "
+				 "called is not known at a place within it", name);
+		return -ENOENT;
+	}
 	/* What is wrong with every function was found when the options were read. */
 	if (err != -ENOENT && err != -ENOSPC && err != -EINVAL)
 		return err;

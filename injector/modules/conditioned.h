@@ -27,10 +27,11 @@ struct conditions {
 	size_t nfound;
 };
 
-/* Compile it for a function that is called `name` (`signature` NULL: none of its values is known),
- * and add to its plan what that reads. 0; -ENOENT: this function does not have what it asks for, or
- * something else: its calls are not to be recorded; or another error, with a message. */
-int conditioned_compile(struct conditions *, const char *name, const struct signature *,
-			struct read_plan *, struct condition *ret);
+/* Compile it for a function, or a place within one, that is called `name` (`signature` NULL: none
+ * of its values is known), and add to its plan what that reads. 0; -ENOENT: this function does not
+ * have what it asks for, or something else: its calls are not to be recorded; or another error,
+ * with a message. */
+int conditioned_compile(struct conditions *, const char *name, bool place,
+			const struct signature *, struct read_plan *, struct condition *ret);
 
 #endif

@@ -152,8 +152,8 @@ static int choose_known(struct choosing *c, const struct selected *s, size_t i,
 	if (s->probes[i].planned->routines == ROUTINES_MOVED && reads_kept(&plan))
 		plan.nops = plan.nentry;
 	if (when)
-		err = conditioned_compile(&c->conditions, s->names[i], signature, &plan,
-					  &condition);
+		err = conditioned_compile(&c->conditions, s->names[i], selected_place(s, i),
+					  signature, &plan, &condition);
 	if (err == -ENOENT) {
 		s->probes[i].refusal = REFUSED_CONDITION;
 		return 0;

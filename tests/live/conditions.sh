@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # conditions: with -w those calls are told that a condition holds for, by their arguments at the
-# entry, by what they return and how long they take, by caller and by chance, and no others; none is
+# entry, by what they return and how long they take, by caller, depth and chance, and no others; none is
 # lost, whatever their number. A condition that is wrong is shown where.
 # timeout: 300
 # shellcheck source=tests/lib.sh
@@ -63,4 +63,31 @@ status 1 "$INJECT" -p "$VICTIM" -f 'step_*' -w 'length > 4'
 has_line "no argument 'length'" trace.err || die "not named: $(cat trace.err)"
 status 1 "$INJECT" -p "$VICTIM" -f 'step_*' -w 'caller == no_such'
 has_line "no function 'no_such' is known" trace.err || die "not named: $(cat trace.err)"
+unharmed
+victim_quit
+
+# deep EXPR: the victim makes 100001 calls, each but one inside of another. Each that is told has an
+# end.
+deep()
+{
+	inject_bg trace -p "$VICTIM" -f 'deep_*' --json -w "$1"
+	tell deep '^deep ' >/dev/null
+	inject_end
+	removed
+	jq -es '[.[] | select(.type == "call")] | all(.[]; .end == "return")' trace.out >/dev/null ||
+		die "$1: $(grep '"call"' trace.out | grep -v return | head -n 3)"
+}
+
+victim recursion
+# Those that fail are counted in the depth of others.
+deep 'depth == 5'
+[ "$(closing calls) $(closing lost)" = "1 0" ] || die "depth 5: $(tail -n 1 trace.err)"
+deep 'depth <= 3 && n == 99998'
+[ "$(closing calls) $(closing lost)" = "1 0" ] || die "depth 3: $(tail -n 1 trace.err)"
+deep 'depth <= 2 && n == 99998'
+[ "$(closing calls) $(closing lost)" = "0 0" ] || die "depth 2: $(tail -n 1 trace.err)"
+# What there is no room for is lost, and has no end.
+deep 'n < 200000'
+[ "$(closing calls)" -gt 1000 ] && [ "$(($(closing calls) + $(closing lost)))" = 100001 ] ||
+	die "deep: $(tail -n 1 trace.err)"
 unharmed

@@ -30,6 +30,8 @@ status 3 "$INJECT" list --usdt='us:none' "$VICTIMS/usdt"
 grep -q 'there are: .*us:twice' trace.err || die "it is not said which there are"
 
 victim usdt
+status 1 "$INJECT" -p "$VICTIM" --usdt us:tick -w 'caller == us_round'
+has_line 'not known at a place within it' trace.err || die "of a place: $(cat trace.err)"
 semaphores 0 0
 for round in 1 2; do
 	inject_bg count -p "$VICTIM" --usdt 'us:*'
