@@ -18,7 +18,7 @@
 enum {
 	ARCH_INSN_MAX = 15,	/* longest instruction, bytes */
 	ARCH_RELOCATED_MAX = 48,/* longest relocated form of one instruction */
-	ARCH_RECORD_MAX = 64,	/* longest recording call */
+	ARCH_RECORD_MAX = 72,	/* longest recording call */
 	ARCH_TIGHT_MAX = 216,	/* and where hardly any stack is left */
 	ARCH_JUMP_MAX = 16,	/* longest jump, wherever it is written */
 	ARCH_PATCH_MAX = 8,	/* longest one over a program's own code, with what
@@ -59,6 +59,8 @@ enum insn_flag {
 	INSN_DISTANCE = 256,	/* loads four bytes and extends their sign, as what goes by a
 				 * table of distances does */
 	INSN_CONSTANT = 512,	/* loads what stands at ref, up to dest: data among the code */
+	INSN_RESERVES = 1024,	/* loads for an exclusive access (ldxr), or gives one up (clrex) */
+	INSN_COMMITS = 2048,	/* ends it: stores if nothing else was stored since (stxr) */
 };
 
 struct insn {

@@ -304,14 +304,17 @@ class Arm64(State):
     WORD = struct.Struct("<I")
     ADDRESS = (1 << 48) - 1		# of a return address that may be signed
     KEPT_BY_C = tuple("x%d" % n for n in range(19, 29))
-    # What is pushed from which byte of a part of a stub on, each as (register, place); as
-    # arch/arm64/stand.h has it.
-    RECORD_PUSHED = 48
-    PAIR = ("x17", 0), ("x30", 8)
-    AT_RECORD = (0, ()), (4, PAIR), (8, PAIR + (("x16", 16),)), (56, PAIR)
+    # What is pushed from which byte of a part of a stub on, each as (register, place), and then
+    # as ("", size) by how much it has lowered the stack pointer; as arch/arm64/stand.h has it.
+    ZONE, SIZE = (("", 16),), (("", 48),)
+    PAIR = (("x17", 0), ("x30", 8)) + SIZE
+    ALL = (("x16", 16),) + PAIR
+    AT_RECORD = (0, ()), (4, PAIR), (8, ALL), (56, PAIR)
     PUSHED = {
         COPY: ((0, ()),), CALL: ((0, ()),), LEAVE: ((0, ()),),
         RECORD: AT_RECORD, RECORD_LEAVE: AT_RECORD,
+        RECORD_BELOW: ((0, ()), (4, ZONE), (8, PAIR + ZONE), (12, ALL + ZONE),
+                       (60, PAIR + ZONE), (64, ZONE)),
     }
     # The frame of slow.S: a pair of registers in every 16 bytes behind the first, from which
     # byte of its code on; and where that has no frame yet, or none any more.
@@ -327,9 +330,10 @@ class Arm64(State):
 
     def undo(self, pushed):
         for name, at in pushed:
-            self.reg[name] = word(self.reg["sp"] + at)
-        if pushed:
-            self.reg["sp"] += self.RECORD_PUSHED
+            if name:
+                self.reg[name] = word(self.reg["sp"] + at)
+            else:
+                self.reg["sp"] += at
 
     def return_from(self):
         self.reg["pc"] = self.reg["x30"] & self.ADDRESS

@@ -212,6 +212,8 @@ struct step {
 	bool ends;		/* and never goes on behind it */
 	bool live;		/* control can get here */
 	bool exit;		/* the function is left here */
+	bool commits;		/* control may come to an INSN_COMMITS from here, past no
+				 * INSN_RESERVES */
 	bool thunk;		/* a jump to what jumps on by a register */
 	uint8_t by_thunk;	/* 1 + that register, of a call, too; 0: none */
 	uint32_t pick;		/* 1 + the pick whose window holds it, 0: none */
@@ -256,6 +258,8 @@ struct body {
 	bool unowned;			/* of code that no function has */
 	bool open;			/* not all of its jumps are known */
 	bool parted;			/* it cannot be read, but for what is read twice */
+	bool exclusive;			/* it has an INSN_COMMITS; `commits` of its steps says where
+					 * one may come to it */
 	bool hides;			/* among what it does not read control may leave by an
 					 * address */
 	bool may_land;			/* windows may hold targets: redirect.c */
@@ -386,9 +390,12 @@ size_t window_room(const struct body *, size_t first, size_t last, size_t most);
  * 0 if there is none. */
 raddr_t window_hole(const struct body *, raddr_t from);
 
+/* exclusive.c: would a record before this step make a store of the program's fail? */
+bool exclusive_is_parted(struct body *, size_t step);
+
 /* later.c: the first step behind the entry, and none behind `most`, where the entry may
  * be recorded; *lowered are the bytes by which the stack pointer is lower there. 0: none. */
-size_t later_step(const struct body *, size_t most, size_t *lowered);
+size_t later_step(struct body *, size_t most, size_t *lowered);
 /* Has memory been reached by the same register before, on every way that comes here? */
 bool later_is_reached(const struct body *, size_t step);
 

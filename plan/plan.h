@@ -69,6 +69,8 @@
 	  "only a breakpoint has room, and the process may block, ignore or confine " \
 	  "its signal") \
 	X(NO_INSTRUCTION, "no-instruction", "no instruction is known to begin at that place") \
+	X(EXCLUSIVE, "exclusive", \
+	  "it stands between an exclusive load and the store that a record would make fail") \
 	X(PLACE, "place", "a place within a function is passed, and not left") \
 	X(BUSY, "busy", "a thread could not be moved out of the bytes that a jump would replace") \
 	X(ENTRY_ONLY_ASKED, "asked", "only entries were asked for") \

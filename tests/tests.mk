@@ -372,10 +372,11 @@ ARM64_LIVE := aliases arm64_guarded arm64_words attach_as_user attach_exec attac
 	command_status confined_later confined_thread control_groups conventions core_dump \
 	count_exact count_json eintr_table exceptions faults_by_place flight \
 	fork_children_cleaned hist interrupted leader_ends linkage longjmp own_code \
-	pthread_exit_cancel record_exact refuse_already_traced refuse_foreign_breakpoint \
+	places_everywhere pthread_exit_cancel record_exact refuse_already_traced refuse_foreign_breakpoint \
 	refuse_seccomp refuse_stopped refuse_text_differs refuse_zombie remove_on_term \
-	remove_target_ends remove_target_execs session_split signals_while_borrowed static_ifunc \
-	stop_after_kill9 stop_breakpoint_on_jump stops text_changed text_copies vfork_children
+	remove_target_ends remove_target_execs session_split sifted signals_while_borrowed \
+	static_ifunc stop_after_kill9 stop_breakpoint_on_jump stops text_changed text_copies \
+	usdt_values vfork_children
 # One point in so many as `check` takes.
 ARM64_FAULT := trace_killed_threads
 ARM64_WIDER := 40

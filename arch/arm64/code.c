@@ -61,7 +61,7 @@ static int arm64_skip_unless(const uint8_t *p, const struct insn *in,
  * register uses them. x30 may be signed: nothing here depends on what it holds. Linux knows no
  * red zone below the stack pointer, but code of Go's has one of 16 bytes (stand.h).
  */
-static int arm64_record(raddr_t at, const struct record_call *call,
+static int record_plain(raddr_t at, const struct record_call *call,
 			uint8_t *out)
 {
 	uint32_t code[] = {
@@ -79,8 +79,6 @@ static int arm64_record(raddr_t at, const struct record_call *call,
 	int err = arm64_branch(at + CALL * 4, call->routine, true, &code[CALL]);
 
 	_Static_assert(sizeof(code) == RECORD_SIZE, "as unwinders are told");
-	if (call->first)
-		return arm64_record_tight(at, call, out);
 	if (err)
 		return err;
 	for (int i = 0; i < 4; i++) {
@@ -90,6 +88,33 @@ static int arm64_record(raddr_t at, const struct record_call *call,
 	for (size_t i = 0; i < ARRAY_SIZE(code); i++)
 		arm64_put_word(out + i * 4, code[i]);
 	return sizeof(code);
+}
+
+/*
+ * The same below the frame of the function, which may have pushed nothing: so what is recorded
+ * there is not taken for what the function's entry has recorded.
+ *
+ *	sub	sp, sp, #ZONE
+ *	...
+ *	add	sp, sp, #ZONE
+ */
+static int record_below(raddr_t at, const struct record_call *call, uint8_t *out)
+{
+	const uint32_t lower = 0xd10003ff | ZONE << 10, raise = 0x910003ff | ZONE << 10;
+	int n = record_plain(at + RECORD_LOWERED, call, out + RECORD_LOWERED);
+
+	if (n < 0)
+		return n;
+	arm64_put_word(out, lower);
+	arm64_put_word(out + RECORD_LOWERED + n, raise);
+	return RECORD_LOWERED + n + 4;
+}
+
+static int arm64_record(raddr_t at, const struct record_call *call, uint8_t *out)
+{
+	if (call->first)
+		return arm64_record_tight(at, call, out);
+	return call->below ? record_below(at, call, out) : record_plain(at, call, out);
 }
 
 /*
@@ -175,6 +200,7 @@ const struct arch arch_arm64 = {
 	.returned = 0,
 	.second = 1,
 	.kept = 0x3ff80000,	/* x19 to x29 */
+	.zone = ZONE,
 	.trap_size = 4,
 	.trap = { 0x00, 0x00, 0x20, 0xd4 },
 	.top = 1ull << 48,

@@ -85,8 +85,19 @@ static uint8_t exception_kind(uint32_t w)
 	}
 }
 
+/* ldxr and stxr and their kind, of one register or two; casp has bit 21, too, but not bit 31. */
+static void decode_exclusive(uint32_t w, struct insn *ret)
+{
+	bool pair = w & 1 << 21, loads = w & 1 << 22;
+
+	if (!pair || w >> 31)
+		ret->flags |= loads ? INSN_RESERVES : INSN_COMMITS;
+}
+
 static void decode_system(uint32_t w, struct insn *ret)
 {
+	if ((w & 0xfffff0ff) == 0xd503305f)	/* clrex */
+		ret->flags |= INSN_RESERVES;
 	switch (w) {
 	case ARM64_NOP:
 		ret->flags |= INSN_NOP;
@@ -161,6 +172,8 @@ static void decode_word(uint32_t w, struct insn *ret)
 		arm64_set(ret, INSN_UNKNOWN);
 	else if (signs_pc(w))
 		ret->flags |= INSN_PINNED;
+	else if ((w & 0x3f800000) == 0x08000000)
+		decode_exclusive(w, ret);
 }
 
 int arm64_decode(const uint8_t *p, size_t n, raddr_t pc, struct insn *ret)

@@ -118,9 +118,6 @@ static inline long cpu_syscall(long nr, long a, long b, long c)
 	return cpu_syscall6(nr, a, b, c, 0, 0, 0);
 }
 
-/* What slow.S has stored where values are read, from its lowest word on, by the registers' numbers
- * in DWARF (DWARF for the Arm 64-bit Architecture, 4.1): x19 to x28, x29, the way back to the stub,
- * x0 to x15, x18. A call passes nothing in the others. */
 /* vectors.S: all of SVE's registers; `room` is as large as they may be. */
 void vectors_keep(void *room);
 void vectors_restore(const void *room);
@@ -151,18 +148,26 @@ enum { CPU_FIRST = 0, CPU_SECOND = 1 };	/* arguments: x0, x1 */
 
 enum { CPU_STACK = 31 };	/* the stack pointer, which is not among them */
 
+/* What slow.S has stored where values are read, from its lowest word on, by the registers' numbers
+ * in DWARF (DWARF for the Arm 64-bit Architecture, 4.1): x19 to x28, x29, the way back to the stub,
+ * x0 to x15, x18; and behind its 256 bytes what the stub has pushed: x17, x30, x16. */
 static inline void cpu_held(const uint64_t *held, uint64_t *general)
 {
+	const uint64_t *pushed = held + 256 / 8;
+
 	for (unsigned int i = 0; i < 11; i++)
 		general[19 + i] = held[i];
 	for (unsigned int i = 0; i < 16; i++)
 		general[i] = held[12 + i];
+	general[16] = pushed[2];
+	general[17] = pushed[0];
 	general[18] = held[28];
+	general[30] = pushed[1];
 }
 
 enum {
 	CPU_PUSHED = 0,		/* a call pushes nothing */
-	CPU_ZONE = 0,		/* code keeps nothing below its stack */
+	CPU_ZONE = 16,		/* by which the stub of a place lowers the stack pointer: ZONE */
 };
 
 /* Of what slow.S has pushed: the frame pointer, and where in the stub it goes back to. */

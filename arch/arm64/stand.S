@@ -24,17 +24,21 @@
 #define DW_OP_GNU_encoded_addr 0xf1
 #define TEXTREL_UDATA2 0x22
 
+	.macro	begins_to_stand
+	.cfi_startproc
+	.cfi_signal_frame
+	.cfi_return_column PC_COLUMN
+	.cfi_escape DW_CFA_val_expression, PC_COLUMN
+	.cfi_escape 4, DW_OP_GNU_encoded_addr, TEXTREL_UDATA2, 1, 0
+	.endm
+
 	.text
 	.balign	4
 	.globl	stands
 	.hidden	stands
 	.type	stands, %function
 stands:
-	.cfi_startproc
-	.cfi_signal_frame
-	.cfi_return_column PC_COLUMN
-	.cfi_escape DW_CFA_val_expression, PC_COLUMN
-	.cfi_escape 4, DW_OP_GNU_encoded_addr, TEXTREL_UDATA2, 1, 0
+	begins_to_stand
 	brk	#0				/* STAND_BARE */
 	.cfi_def_cfa_offset RECORD_PUSHED
 	.cfi_rel_offset x17, 0
@@ -47,6 +51,17 @@ stands:
 	.cfi_startproc
 	brk	#0				/* STAND_LEAVES + STAND_BARE */
 	.cfi_def_cfa_offset RECORD_PUSHED
+	.cfi_rel_offset x17, 0
+	.cfi_rel_offset x30, 8
+	brk	#0				/* + STAND_X17_X30 */
+	.cfi_rel_offset x16, 16
+	brk	#0				/* + STAND_ALL */
+	.cfi_endproc
+
+	begins_to_stand
+	.cfi_def_cfa_offset ZONE
+	brk	#0				/* STAND_BELOW + STAND_BARE */
+	.cfi_def_cfa_offset ZONE + RECORD_PUSHED
 	.cfi_rel_offset x17, 0
 	.cfi_rel_offset x30, 8
 	brk	#0				/* + STAND_X17_X30 */

@@ -14,6 +14,8 @@
 #define STAND_ALL 8		/* and x16 */
 /* The same where the function is about to leave. */
 #define STAND_LEAVES 12
+/* And where the stack pointer was lowered by ZONE before. */
+#define STAND_BELOW 24
 
 /* What a recording call pushes: x17, x30 and x16, below 16 bytes that are left alone: code
  * of Go's keeps the frame pointer of its caller right below the stack pointer. */
@@ -24,6 +26,10 @@
 #define RECORD_ALL 8
 #define RECORD_X16_BACK 56
 #define RECORD_SIZE 60
+/* By so much the call of a place within a function lowers the stack pointer first, by one
+ * instruction; those bytes are the function's. */
+#define ZONE 16
+#define RECORD_LOWERED 4
 
 #ifndef __ASSEMBLER__
 
@@ -45,6 +51,9 @@ static inline int stand_of(enum stub_part part, unsigned int at)
 		return STAND_BARE;
 	case STUB_RECORD:
 		return stand_of_record(at);
+	case STUB_RECORD_BELOW:
+		return at < RECORD_LOWERED ? STAND_BARE :
+			STAND_BELOW + stand_of_record(at - RECORD_LOWERED);
 	case STUB_LEAVE:
 		return STAND_LEAVES;
 	case STUB_RECORD_LEAVE:

@@ -87,6 +87,7 @@ static int read_piece(struct body *b, size_t piece)
 			between_part(b, &unseen, s);
 		if (in->kind != INSN_PLAIN && !s->ends)
 			read_way(b, r, p, s);
+		b->exclusive |= s->commits = in->flags & INSN_COMMITS;
 		b->nsteps++;
 		size = in->size;
 	}

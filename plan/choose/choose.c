@@ -462,15 +462,32 @@ static enum refusal why_entry_only(const struct body *b, const struct choice *c)
 	return b->entry_only;
 }
 
+/* A landing pad stays, and what comes to it is marked behind it. */
+static enum refusal pass_landing(struct body *b)
+{
+	const struct step *s = &b->steps[b->entry];
+
+	if (!b->impl->arch->keeps_landing || !(s->insn.flags & INSN_LANDING))
+		return REFUSED_NONE;
+	if (b->entry + 1 == b->nsteps || s[1].piece != s->piece ||
+	    ground_any(b->impl, LAYER_TARGET, s[1].insn.pc, 1))
+		return REFUSED_UNMOVABLE;
+	b->entry++;
+	return REFUSED_NONE;
+}
+
 /* Of a place within the function. Its window begins there or before it, and what comes by is
  * marked in its middle. Its pick is the first: it has no host. */
 static enum refusal choose_place(struct body *b, const struct choice *c, struct picks *ks)
 {
 	struct choice alone = *c;
 	struct window w;
-	enum refusal why = find_entry(b, b->impl->arch->jump_size, &w);
+	enum refusal why = pass_landing(b);
 
 	alone.may_host = false;
+	if (why)
+		return why;
+	why = find_entry(b, b->impl->arch->jump_size, &w);
 	if (!why)
 		add_pick(b, ks, w);
 	else if (!place_exit(b, b->entry, &alone, ks))
@@ -531,7 +548,9 @@ int choose_sites(struct body *b, const struct choice *c, struct probe *probe)
 	b->last = c->last;
 	probe->nexits = b->nexits;
 	probe->refusal = b->refusal;
-	if (b->refusal)
+	if (!b->refusal && exclusive_is_parted(b, b->entry))
+		probe->refusal = REFUSED_EXCLUSIVE;
+	if (probe->refusal)
 		return 0;
 	if (n > b->impl->npicks) {
 		v = reallocarray(v, n, sizeof(*v));

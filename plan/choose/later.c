@@ -71,7 +71,7 @@ static bool needs_spared(const struct body *b, size_t i)
 	return arch->needs_spared && (!p || arch->needs_spared(p, left));
 }
 
-size_t later_step(const struct body *b, size_t most, size_t *lowered)
+size_t later_step(struct body *b, size_t most, size_t *lowered)
 {
 	size_t first = b->entry;
 
@@ -88,7 +88,7 @@ size_t later_step(const struct body *b, size_t most, size_t *lowered)
 		*lowered = (size_t)n;
 		if (b->tight && needs_spared(b, i + 1))
 			continue;
-		if (is_passed_once(b, i + 1))
+		if (is_passed_once(b, i + 1) && !exclusive_is_parted(b, i + 1))
 			return i + 1;
 		if (n)
 			return 0;

@@ -20,6 +20,18 @@ static const struct golden_insn insns[] = {
 	{ "paciasp", "d503233f", 4, INSN_PLAIN, INSN_LANDING, 0, 0 },
 	{ "pacibsp", "d503237f", 4, INSN_PLAIN, INSN_LANDING, 0, 0 },
 
+	{ "ldxr", "c85f7c20", 4, INSN_PLAIN, INSN_RESERVES, 0, 0 },
+	{ "ldaxrb", "085ffc20", 4, INSN_PLAIN, INSN_RESERVES, 0, 0 },
+	{ "ldxp", "c87f0801", 4, INSN_PLAIN, INSN_RESERVES, 0, 0 },
+	{ "clrex", "d5033f5f", 4, INSN_PLAIN, INSN_RESERVES, 0, 0 },
+	{ "stxr", "c8027c20", 4, INSN_PLAIN, INSN_COMMITS, 0, 0 },
+	{ "stlxrh", "4802fc20", 4, INSN_PLAIN, INSN_COMMITS, 0, 0 },
+	{ "stlxp", "8822fc01", 4, INSN_PLAIN, INSN_COMMITS, 0, 0 },
+	{ "casp", "48207c82", 4, INSN_PLAIN, 0, 0, 0 },
+	{ "cas", "c8a07c41", 4, INSN_PLAIN, 0, 0, 0 },
+	{ "stlr", "c89ffc20", 4, INSN_PLAIN, 0, 0, 0 },
+	{ "dmb", "d5033bbf", 4, INSN_PLAIN, 0, 0, 0 },
+
 	{ "adr", "30000207", 4, INSN_PLAIN, INSN_PCREL, 0, PC + 0x41 },
 	{ "adr_back", "10ffffe0", 4, INSN_PLAIN, INSN_PCREL, 0, PC - 4 },
 	{ "adrp", "b0000007", 4, INSN_PLAIN, INSN_PCREL, 0, 0x402000 },

@@ -170,6 +170,13 @@ static void check_record(void)
 		   "a9bd7bf1 f9000bf0 d28acf10 f2a24690 f2cfe010 f2e00010 "
 		   "39400210 340000d0 d28ef110 f2aaacd0 f2c66890 f2e22450 "
 		   "9400003a f9400bf0 a8c37bf1");
+	call.below = 16;
+	check_word("record_below", out, arch_arm64.record(TO, &call, out),
+		   "d10043ff "
+		   "a9bd7bf1 f9000bf0 d28acf10 f2a24690 f2cfe010 f2e00010 "
+		   "39400210 340000d0 d28ef110 f2aaacd0 f2c66890 f2e22450 "
+		   "94000039 f9400bf0 a8c37bf1 "
+		   "910043ff");
 	call.routine = TO + (1 << 28);
 	golden_check("record_out_of_reach", out,
 		     arch_arm64.record(TO, &call, out), NULL, -ERANGE);

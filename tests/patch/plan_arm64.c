@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Where do the jumps of an arm64 function stand? Each takes one instruction, so
  * little can be in the way. */
+#include <signal.h>
+
 #include "tests/patch/module.h"
 #include "tests/patch/rules.h"
 
@@ -12,6 +14,12 @@
 #define BR_X16 0xd61f0200u
 #define SVC 0xd4000001u
 #define NOP 0xd503201fu
+#define BTI_J 0xd503249fu
+#define LDXR 0xc85f7c01u		/* ldxr x1, [x0] */
+#define ADD_X1 0x91000421u		/* add x1, x1, #1 */
+#define STXR 0xc8027c01u		/* stxr w2, x1, [x0] */
+#define CBNZ_W2_BACK3 0x35ffffa2u
+#define CLREX 0xd5033f5fu
 
 static void put_word(uint32_t w)
 {
@@ -329,8 +337,73 @@ static void linkage_stubs_odd(void)
 	CHECK(!probe()->refusal && probe()->nsites == 1);
 }
 
+/* The last site is the entry's, or the place's. */
+static const struct site *last_site(void)
+{
+	return &probe()->sites[probe()->nsites - 1];
+}
+
+static enum refusal refusal_at(size_t off)
+{
+	const raddr_t places[3] = { TEXT + off };
+	const struct plan_options o = { .places = places };
+
+	module_plan_with(&o, "f", NULL, NULL);
+	return probe()->refusal;
+}
+
+/* A record between a load and its store would make the store fail, each time. Where the store is
+ * not made, it would not. */
+static void place_in_exclusive(void)
+{
+	static const bool refused[] = { false, false, true, true, true, false, false, false };
+
+	begin();
+	put_word(MOV_X0_X1); put_word(LDXR); put_word(ADD_X1); put_branch(0x54000000, 24);
+	put_word(STXR); put_word(RET); put_word(CLREX); put_word(RET); func_end();
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
+		CHECK(refusal_at(4 * i) == (refused[i] ? REFUSED_EXCLUSIVE : REFUSED_NONE));
+	begin();
+	put_word(LDXR); put_word(ADD_X1); put_word(STXR); put_word(CBNZ_W2_BACK3); put_word(RET);
+	func_end();
+	CHECK(!refusal_at(0) && refusal_at(8) == REFUSED_EXCLUSIVE && !refusal_at(12));
+	CHECK(last_site()->pc == TEXT + 12 && last_site()->place);
+}
+
+/* Neither is an entry recorded there: of a function that begins so, or behind a load that has to
+ * stay, as it may fault. */
+static void entry_in_exclusive(void)
+{
+	const struct plan_options o = { .caught = 1ull << (SIGSEGV - 1) };
+
+	begin();
+	put_word(ADD_X1); put_word(STXR); put_word(RET); func_end();
+	module_plan("f");
+	CHECK(probe()->refusal == REFUSED_EXCLUSIVE);
+	begin();
+	put_word(LDXR); put_word(ADD_X1); put_word(STXR); put_word(MOV_X0_X1); put_word(RET);
+	func_end();
+	module_plan_with(&o, "f", NULL, NULL);
+	CHECK(probe()->refusal == REFUSED_MAY_FAULT);
+}
+
+/* Control comes to it by a register only as long as it is there. */
+static void place_on_landing_pad(void)
+{
+	begin();
+	put_word(MOV_X0_X1); put_word(BTI_J); put_word(MOV_X0_X1); put_word(RET); func_end();
+	CHECK(!refusal_at(4) && last_site()->pc == TEXT + 8);
+	begin();
+	put_word(MOV_X0_X1); put_word(BTI_J); put_word(MOV_X0_X1); put_branch(0x54000000, 8);
+	put_word(RET); func_end();
+	CHECK(refusal_at(4) == REFUSED_UNMOVABLE && !refusal_at(8));
+}
+
 int main(void)
 {
+	place_in_exclusive();
+	entry_in_exclusive();
+	place_on_landing_pad();
 	number_in_window();
 	stops_at_once();
 	saves_for_nothing();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * places: functions in the middle of which everything is alive: what is below the stack pointer,
- * each flag, each register, vector and x87 registers.
+ * each flag, each register, vector and x87 registers; and, on arm64, exclusive accesses.
  *
  * Command "check N" -> checked N: each function is called N times by two threads together, and
  * has to return what it did before any probe was there; but for then, and between "spin" -> spin
@@ -107,20 +107,129 @@ __asm__(
 "	.size pl_line_vector, . - pl_line_vector\n");
 
 long pl_line_zone(long), pl_line_flags(long), pl_line_vector(long);
+#elif defined(__aarch64__)
+/* A frame of sixteen words, by the stack pointer; the return address is in x30. */
+__asm__(
+"	.text\n"
+"	.globl pl_line_zone\n	.type pl_line_zone, %function\n	.p2align 4\n"
+"pl_line_zone:\n"
+"	.cfi_startproc\n"
+"	add x0, x0, x0, lsl #1\n"
+"	sub sp, sp, #128\n	.cfi_def_cfa_offset 128\n"
+"	.set i, 0\n"
+"	.rept 16\n"
+"	add x0, x0, #7\n"
+"	str x0, [sp, #8*i]\n"
+"	.set i, i + 1\n"
+"	.endr\n"
+"	.set i, 0\n"
+"	.rept 16\n"
+"	ldr x1, [sp, #8*i]\n"
+"	eor x0, x1, x0, ror #3\n"
+"	.set i, i + 1\n"
+"	.endr\n"
+"	add sp, sp, #128\n	.cfi_def_cfa_offset 0\n"
+"	ret\n"
+"	.cfi_endproc\n"
+"	.size pl_line_zone, . - pl_line_zone\n"
+/* All flags live through instructions that change none, and so does every general register. */
+"	.globl pl_line_flags\n	.type pl_line_flags, %function\n	.p2align 4\n"
+"pl_line_flags:\n"
+"	.cfi_startproc\n"
+"	stp x29, x30, [sp, #-96]!\n"
+"	.cfi_def_cfa_offset 96\n	.cfi_offset 29, -96\n	.cfi_offset 30, -88\n"
+"	stp x19, x20, [sp, #16]\n	.cfi_offset 19, -80\n	.cfi_offset 20, -72\n"
+"	stp x21, x22, [sp, #32]\n	.cfi_offset 21, -64\n	.cfi_offset 22, -56\n"
+"	stp x23, x24, [sp, #48]\n	.cfi_offset 23, -48\n	.cfi_offset 24, -40\n"
+"	stp x25, x26, [sp, #64]\n	.cfi_offset 25, -32\n	.cfi_offset 26, -24\n"
+"	stp x27, x28, [sp, #80]\n	.cfi_offset 27, -16\n	.cfi_offset 28, -8\n"
+"	mov w1, #0x7fffffff\n"
+"	adds w1, w1, w0, lsl #24\n"
+"	.irp r, 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30\n"
+"	add x\\r, x0, #\\r\n"
+"	.endr\n"
+"	.irp r, 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30\n"
+"	eor x0, x\\r, x0, ror #7\n"
+"	.endr\n"
+"	cinc x0, x0, mi\n"
+"	add x0, x0, x0, lsl #2\n"
+"	cinc x0, x0, eq\n"
+"	add x0, x0, x0, lsl #2\n"
+"	cinc x0, x0, vs\n"
+"	adc x0, x0, x0\n"
+"	ldp x27, x28, [sp, #80]\n	.cfi_restore 27\n	.cfi_restore 28\n"
+"	ldp x25, x26, [sp, #64]\n	.cfi_restore 25\n	.cfi_restore 26\n"
+"	ldp x23, x24, [sp, #48]\n	.cfi_restore 23\n	.cfi_restore 24\n"
+"	ldp x21, x22, [sp, #32]\n	.cfi_restore 21\n	.cfi_restore 22\n"
+"	ldp x19, x20, [sp, #16]\n	.cfi_restore 19\n	.cfi_restore 20\n"
+"	ldp x29, x30, [sp], #96\n"
+"	.cfi_def_cfa_offset 0\n	.cfi_restore 29\n	.cfi_restore 30\n"
+"	ret\n"
+"	.cfi_endproc\n"
+"	.size pl_line_flags, . - pl_line_flags\n"
+/* All vector registers, both halves. */
+"	.globl pl_line_vector\n	.type pl_line_vector, %function\n	.p2align 4\n"
+"pl_line_vector:\n"
+"	.cfi_startproc\n"
+"	stp d8, d9, [sp, #-64]!\n	.cfi_def_cfa_offset 64\n"
+"	stp d10, d11, [sp, #16]\n"
+"	stp d12, d13, [sp, #32]\n"
+"	stp d14, d15, [sp, #48]\n"
+"	dup v0.2d, x0\n"
+"	mov v0.s[3], w0\n"
+"	.irp n, 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31\n"
+"	movi v\\n\\().16b, #\\n\n"
+"	add v\\n\\().2d, v\\n\\().2d, v0.2d\n"
+"	.endr\n"
+"	.irp n, 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31\n"
+"	shl v0.2d, v0.2d, #1\n"
+"	eor v0.16b, v0.16b, v\\n\\().16b\n"
+"	.endr\n"
+"	mov x0, v0.d[0]\n"
+"	mov x1, v0.d[1]\n"
+"	eor x0, x0, x1, ror #9\n"
+"	ldp d14, d15, [sp, #48]\n"
+"	ldp d12, d13, [sp, #32]\n"
+"	ldp d10, d11, [sp, #16]\n"
+"	ldp d8, d9, [sp], #64\n	.cfi_def_cfa_offset 0\n"
+"	ret\n"
+"	.cfi_endproc\n"
+"	.size pl_line_vector, . - pl_line_vector\n"
+/* Three times, no record may be made between a load and its store: a sum, an exchange that is made,
+ * and one that is given up. */
+"	.globl pl_exclusive\n	.type pl_exclusive, %function\n	.p2align 4\n"
+"pl_exclusive:\n"
+"	.cfi_startproc\n"
+"	sub sp, sp, #16\n	.cfi_def_cfa_offset 16\n"
+"	str x0, [sp]\n"
+"	mov x3, sp\n"
+"1:	ldaxr x1, [x3]\n"
+"	add x1, x1, #3\n"
+"	stlxr w2, x1, [x3]\n"
+"	cbnz w2, 1b\n"
+"	add x4, x1, #1\n"
+"2:	ldxr x0, [x3]\n"
+"	cmp x0, x1\n"
+"	b.ne 3f\n"
+"	stxr w2, x4, [x3]\n"
+"	cbnz w2, 2b\n"
+"	b 2b\n"
+"3:	clrex\n"
+"	add x0, x0, x1, lsl #1\n"
+"	add sp, sp, #16\n	.cfi_def_cfa_offset 0\n"
+"	ret\n"
+"	.cfi_endproc\n"
+"	.size pl_exclusive, . - pl_exclusive\n");
+
+long pl_line_zone(long), pl_line_flags(long), pl_line_vector(long);
+#endif
+
+#ifdef __aarch64__
+long pl_exclusive(long);
 #else
-PROBED long pl_line_zone(long x)
+PROBED long pl_exclusive(long x)
 {
-	return x * 31 + (x >> 3);
-}
-
-PROBED long pl_line_flags(long x)
-{
-	return (x ^ 0x55) + (x << 7);
-}
-
-PROBED long pl_line_vector(long x)
-{
-	return (long)((double)x * 1.5);
+	return __atomic_add_fetch(&x, 3, __ATOMIC_SEQ_CST);
 }
 #endif
 
@@ -194,7 +303,7 @@ static const struct {
 	long (*f)(long);
 } funcs[] = {
 	{ "zone", pl_line_zone }, { "flags", pl_line_flags }, { "vector", pl_line_vector },
-	{ "switch", pl_switch }, { "loop", pl_loop }, { "float", pl_floats }, { "deep", pl_calls },
+	{ "exclusive", pl_exclusive }, { "switch", pl_switch }, { "loop", pl_loop }, { "float", pl_floats }, { "deep", pl_calls },
 };
 
 enum { FUNCS = sizeof(funcs) / sizeof(*funcs) };
