@@ -66,8 +66,8 @@ struct callers_module {
 
 /* As struct unwind_rule; 0: no table tells. */
 struct callers_rule {
-	int32_t cfa;
-	int16_t ra, fp, link;
+	int32_t cfa, ra, fp;
+	int16_t link;
 	uint8_t base;		/* enum callers_base */
 	uint8_t flags;		/* enum callers_flag */
 };

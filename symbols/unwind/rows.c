@@ -72,7 +72,7 @@ static bool is_linkage(struct cursor c, int32_t *ret)
 
 static bool fits(int64_t value)
 {
-	return value >= INT16_MIN && value <= INT16_MAX;
+	return value >= INT32_MIN && value <= INT32_MAX;
 }
 
 static const struct unwind_rule stop = { .base = UNWIND_STOP };
@@ -88,7 +88,7 @@ static struct unwind_rule signal_rule(const struct rows_run *r)
 	    s->fp.how != SAVED_BY || !is_simple(s->fp.by, r->of->sp, false, &fp) ||
 	    !fits(sp) || !fits(ra) || !fits(fp))
 		return stop;
-	return (struct unwind_rule){ .cfa = (int32_t)sp, .ra = (int16_t)ra, .fp = (int16_t)fp,
+	return (struct unwind_rule){ .cfa = (int32_t)sp, .ra = (int32_t)ra, .fp = (int32_t)fp,
 				     .base = UNWIND_SIGNAL };
 }
 
@@ -133,7 +133,7 @@ static bool fp_rule(const struct rows_run *r, struct unwind_rule *ret)
 	case SAVED_AT:
 		break;
 	}
-	ret->fp = (int16_t)offset;
+	ret->fp = (int32_t)offset;
 	return ret->flags & UNWIND_FP_GONE || fits(offset);
 }
 
@@ -150,7 +150,7 @@ static struct unwind_rule rule_of(const struct rows_run *r)
 		return signal_rule(r);
 	if (ra->how == SAVED_BY || !fits(ra->offset) || !base_rule(r, &ret) || !fp_rule(r, &ret))
 		return stop;
-	ret.ra = (int16_t)ra->offset;
+	ret.ra = (int32_t)ra->offset;
 	if (ra->how == SAVED_SAME)
 		ret.flags |= UNWIND_LINKED;
 	return ret;

@@ -33,7 +33,7 @@ enum unwind_flag {
 
 struct unwind_rule {
 	int32_t cfa;
-	int16_t ra, fp;		/* from the CFA on: where return address and the caller's frame
+	int32_t ra, fp;		/* from the CFA on: where return address and the caller's frame
 				 * pointer are */
 	int16_t link;
 	uint8_t base;		/* enum unwind_base */
