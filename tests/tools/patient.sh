@@ -8,6 +8,8 @@ case ${1:-} in
 trace | record | count | hist | top | start | add | remove | stop)
 	verb=$1
 	shift
+	# Of a recording no process is stopped.
+	[ "$verb" != hist ] || [ ! -d "${1:-}" ] || exec "$inject" hist "$@"
 	exec "$inject" "$verb" --max-pause "$pause" "$@"
 	;;
 -h | --help | -V | --version) ;;
