@@ -1,17 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# guest.sh DIR: an arm64 machine under QEMU, and what to link with for it, from Debian's
-# packages, as apt is set up here. Nothing outside of DIR changes, and no root is needed.
+# guest.sh DIR [PACKAGE...]: an arm64 machine under QEMU, and what to link with for it, from Debian's
+# packages, as apt is set up here; more of them are on the machine. Nothing outside of DIR changes,
+# and no root is needed.
 #
 # Leaves DIR/vmlinuz and DIR/root.cpio, which in-guest.sh boots, and DIR/sysroot, for
 # make ARCH=arm64 SYSROOT=DIR/sysroot. Made anew when this script has changed.
 set -euo pipefail
 PATH=$PATH:/usr/sbin:/sbin
 
-[ $# = 1 ] || { sed -n '3,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '3,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 dir=$(realpath -m "$1")
 here=$(dirname "$(realpath "$0")")
-stamp=$(cat "$here/guest.sh" "$here/apt.sh" "$here/init" "$here/leave.c" | sha256sum)
+shift
+more=$*
+stamp=$(cat "$here/guest.sh" "$here/apt.sh" "$here/init" "$here/leave.c" - <<<"$more" | sha256sum)
 [ "$(cat "$dir/stamp" 2>/dev/null)" != "$stamp" ] || exit 0
 
 # What inject needs there, what the tests need, and what they trace.
@@ -34,7 +37,7 @@ modules="virtio_pci 9pnet_virtio 9p overlay"
 fetch()
 {
 	begin_apt
-	unpack "$dir/root" $libraries $tools $programs
+	unpack "$dir/root" $libraries $tools $programs $more
 	unpack "$dir/sysroot" $libraries $headers
 	# That package only depends on the one of a version.
 	package=$(apt64 apt-cache depends $kernel | sed -n 's/^ *Depends: *//p' | head -n 1)
@@ -85,7 +88,7 @@ fetch
 relative_links
 add_musl
 add_modules
-rm -rf "$dir"/root/usr/{include,share/doc,share/man,share/locale} "$dir"/root/usr/lib/*/gconv
+rm -rf "$dir"/root/usr/share/{doc,man,locale} "$dir"/root/usr/lib/*/gconv
 mkdir -p "$dir"/root/{proc,sys,dev,tmp,mnt,run,root,etc}
 printf 'root:x:0:0:root:/root:/bin/bash\nnobody:x:65534:65534::/:/bin/sh\n' >"$dir/root/etc/passwd"
 printf 'root:x:0:\nnogroup:x:65534:\n' >"$dir/root/etc/group"
