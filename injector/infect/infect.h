@@ -35,6 +35,7 @@ struct infect_options {
 				 * functions; 0: none are */
 	bool keep_last;		/* of a ring that is full */
 	const struct way *way;	/* to record */
+	bool sparse;		/* records may be far apart in time */
 	int file;		/* that is to hold the session, not consumed; 0: none,
 				 * but memory */
 	uint32_t max_slots;

@@ -146,7 +146,7 @@ struct session_wish infect_wish(const struct infecting *in, uint32_t slots)
 		.nfuncs = in->result->old.s.nfuncs + slots, .notes = in->opt->notes,
 		.plans_funcs = in->opt->plans_funcs, .plans = in->opt->plans,
 		.callers_funcs = in->opt->plans_funcs, .callers = in->opt->callers,
-		.sieve = in->opt->way == &way_sifted,
+		.sieve = in->opt->way == &way_sifted, .sparse = in->opt->sparse,
 		.file = in->opt->file, .roomy = is_roomy(in), .most = in->session_most,
 	};
 }

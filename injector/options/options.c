@@ -308,6 +308,11 @@ bool options_reads(const struct options *o)
 	return o->args || o->nby_hand || o->when || options_reads_usdt(o);
 }
 
+struct about_filter options_filter(const struct options *o)
+{
+	return (struct about_filter){ o->min_duration, o->depth, o->when };
+}
+
 struct valued_options options_valued(const struct options *o, bool later)
 {
 	return (struct valued_options){ .known = o->args, .usdt = options_reads_usdt(o),

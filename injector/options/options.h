@@ -10,6 +10,7 @@
 #include "injector/session/ways.h"
 #include "payload/abi.h"
 #include "symbols/symbols.h"
+#include "trace/format/about.h"
 #include "trace/read/spans.h"
 
 /* What a line of top has, and by what lines are sorted. */
@@ -126,6 +127,8 @@ void options_clear(struct options *);
 /* As record_options has it: what was given, or else nothing where there is a limit to the
  * size, and a share where there is none. */
 uint64_t options_min_free(const struct options *);
+/* Which calls are recorded, and all others left out. */
+struct about_filter options_filter(const struct options *);
 /* Which values are to be read. */
 /* Are values read of anything? */
 bool options_reads(const struct options *);

@@ -33,7 +33,7 @@ enum {
 	ON_HERE = ON_LIVE | ON_COUNTS,	/* as long as we are there */
 	ON_SPANS = ON_LIVE | ON_HIST | ON_TOP,
 	ON_ATTACH = ON_HERE | ON_START,
-	ON_RINGS = ON_LIVE | ON_START,
+	ON_RINGS = ON_LIVE | ON_START,	/* what passes is recorded; nothing else is */
 	ON_CALLS = ON_REPLAY | ON_REPORT | ON_GRAPH | ON_EXPORT,
 	ON_STARTED = ON_STATUS | ON_SNAPSHOT | ON_CHANGE,
 	ON_ALL = ON_ATTACH | ON_LIST | ON_STOP | ON_STARTED | ON_CALLS | ON_INFO,

@@ -39,19 +39,6 @@ static int check_geometry(struct reader *r, uint64_t size)
 	return 0;
 }
 
-static int check_sides(struct reader *r, uint64_t size)
-{
-	uint64_t at = load(&r->session->sides_off), all = (uint64_t)r->nrings * TIMING_SIDES;
-
-	if (r->way != &way_sifted)
-		return 0;
-	if (at > size || all > size - at)
-		return fail(0, "the session in the target is damaged: frames' sides do not fit");
-	r->sides = r->map + at;
-	r->size = size;
-	return 0;
-}
-
 static int check_session(struct reader *r, uint64_t size)
 {
 	if (size < PAGE || load(&r->session->magic) != SESSION_MAGIC)
@@ -109,7 +96,8 @@ int reader_new(void *map, size_t size, pid_t pid, const struct reader_func *func
 	r->started = !err && load(&r->session->started);
 	r->kept = !err && load(&r->session->keep_last);
 	r->way = ways_of(err ? COUNT_NONE : load(&r->session->counting));
-	err = err ? err : check_sides(r, size) ?: make_lanes(r);
+	r->pending = r->way == &way_sifted && !r->started;
+	err = err ? err : make_lanes(r);
 	if (err) {
 		reader_free(r);
 		return err;
@@ -196,7 +184,7 @@ static bool reader_look(struct reader *r, struct lane *l)
 	if (l->claimed)
 		lane_end(r, l, r->now);
 	else if (generation == l->generation ||
-		 (!r->sides && load(&l->ring->head) == load(&l->ring->tail)))
+		 (r->way != &way_sifted && load(&l->ring->head) == load(&l->ring->tail)))
 		return false;
 	lane_claim(r, l);
 	/* No later pass looks at its thread, and what that has written is read now. */
@@ -349,6 +337,11 @@ void reader_leave(struct reader *r)
 void reader_target_gone(struct reader *r)
 {
 	r->over = r->over ? r->over : arch_ticks();
+}
+
+void reader_tell_pending(struct reader *r)
+{
+	r->pending = r->way == &way_sifted && r->pid;
 }
 
 uint64_t reader_now(void)

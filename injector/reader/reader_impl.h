@@ -70,6 +70,7 @@ struct lane {
 	uint64_t epoch;
 	uint64_t word, tsc;
 	uint64_t last;		/* time of the last item: they never go back */
+	bool told;		/* of a session that goes on: its pending calls were */
 	uint64_t looked, ran;	/* when its pending calls were looked at, ticks; and for how long
 				 * its thread had run then, ns, 0: that is not known */
 	/* Of the open sub-buffer's header. */
@@ -123,8 +124,7 @@ struct reader {
 	struct reader_stats stats;	/* without what lanes and session count */
 	uint64_t base_entries, base_exits;	/* of the session's own counters */
 	uint64_t next_look;	/* at the threads, monotonic ns */
-	const uint8_t *sides;	/* of the session, where calls are sifted; or NULL */
-	uint64_t size;		/* of the session then */
+	bool pending;		/* open calls are looked for that are not recorded yet */
 	uint64_t next_pending;	/* look at pending calls, monotonic ns */
 	uint64_t leaves;	/* ticks: since then the probes go; 0: they stand */
 	unsigned fill;
@@ -158,6 +158,8 @@ void lane_snapshot(struct reader *, struct lane *);
 bool lane_peek(struct reader *, struct lane *);
 /* Deliver the item that lane_peek found. */
 void lane_take(struct reader *, struct lane *);
+/* All that the ring holds was read: whose it is by now may have recorded nothing yet. */
+void lane_own(struct reader *, struct lane *);
 /* Deliver what was dropped since the last sub-buffer began. */
 void lane_tell_lost(struct reader *, struct lane *, uint64_t tsc);
 /* Nothing will come from the thread that had the ring: it has ended at `tsc`. */

@@ -347,13 +347,21 @@ void lane_tell_lost(struct reader *r, struct lane *l, uint64_t tsc)
 }
 
 /* The thread has ended, and another one has had its ring from here on. */
-static void change_owner(struct reader *r, struct lane *l)
+static void change_owner(struct reader *r, struct lane *l, int32_t tid)
 {
 	calls_end(r, l);
 	l->thread = r->next_thread++;
 	l->gone = false;
-	threads_name(r, l, l->header_tid);
+	threads_name(r, l, tid);
 	r->stats.threads++;
+}
+
+void lane_own(struct reader *r, struct lane *l)
+{
+	int32_t tid = load(&l->ring->tid);
+
+	if (r->kept && tid != l->owner)
+		change_owner(r, l, tid);
 }
 
 /* A sub-buffer says where its owner stood: what was dropped before it, on
@@ -362,7 +370,7 @@ static void change_owner(struct reader *r, struct lane *l)
 static void take_begin(struct reader *r, struct lane *l)
 {
 	if (r->kept && l->header_tid != l->owner)
-		change_owner(r, l);
+		change_owner(r, l, l->header_tid);
 	calls_stack(r, l, l->header_stack);
 	if (!r->err && l->cut) {
 		l->cut = false;

@@ -27,22 +27,11 @@
 
 #define load(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
 
-enum { LOOK_NS = 100000000, LONG_NS = 100000000, RUN_NS = 1000000 };
-
-static bool read_memory(pid_t pid, raddr_t at, void *buf, size_t n)
-{
-	struct iovec here = { buf, n }, there = { (void *)at, n };
-
-	return process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)n;
-}
-
-/* The piece of the frame table that stack i has. */
-static struct range piece(uint32_t i)
-{
-	uint64_t start = i ? FRAMES_SPLIT + (i - 1) * (uint64_t)FRAMES_OTHER : FRAMES_OFF;
-
-	return (struct range){ start, i ? start + FRAMES_OTHER : FRAMES_SPLIT };
-}
+enum {
+	LOOK_NS = 100000000, LONG_NS = 100000000, RUN_NS = 1000000,
+	/* In the one pass over a session that goes on: so often at a thread that runs. */
+	AGAIN = 20, AGAIN_NS = 5000000,
+};
 
 /* One thread, as it is looked at. */
 struct sight {
@@ -54,6 +43,28 @@ struct sight {
 	uint64_t now, least;	/* ticks */
 	uint64_t since;		/* calls that began later are not believed; ticks */
 };
+
+static bool read_memory(pid_t pid, raddr_t at, void *buf, size_t n)
+{
+	struct iovec here = { buf, n }, there = { (void *)at, n };
+
+	return process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)n;
+}
+
+/* At an offset of the session, where its own process has that. (What we have mapped may be a
+ * copy of the rings alone.) */
+static bool read_session(const struct sight *s, uint64_t off, void *buf, size_t n)
+{
+	return read_memory(s->l->pid, load(&s->r->session->base) + off, buf, n);
+}
+
+/* The piece of the frame table that stack i has. */
+static struct range piece(uint32_t i)
+{
+	uint64_t start = i ? FRAMES_SPLIT + (i - 1) * (uint64_t)FRAMES_OTHER : FRAMES_OFF;
+
+	return (struct range){ start, i ? start + FRAMES_OTHER : FRAMES_SPLIT };
+}
 
 /* For how long has its thread run, ns? 0: the kernel does not say. */
 static uint64_t time_run(const struct lane *l)
@@ -74,64 +85,71 @@ static uint64_t time_run(const struct lane *l)
 /* Until when did calls begin that are open for certain? 0: none is. */
 static uint64_t believed_until(struct sight *s)
 {
-	uint64_t before = s->l->looked, ran = s->l->ran, arg;
+	uint64_t before = s->l->looked, ran = s->l->ran, runs = time_run(s->l), arg;
 	raddr_t sp, pc;
 	long nr;
 
-	s->l->looked = s->now;
-	s->l->ran = time_run(s->l);
+	if (!before || !s->r->started) {
+		s->l->looked = s->now;
+		s->l->ran = runs;
+	}
 	if (procfs_syscall(s->l->pid, s->l->tid, &nr, &arg, &sp, &pc) && nr >= 0 &&
 	    nr != SYS_process_vm_readv)
 		return s->now;
-	return ran && s->l->ran >= ran + RUN_NS ? before : 0;
+	return ran && runs >= ran + RUN_NS ? before : 0;
 }
 
-/* Is it for a condition to say whether its calls pass, once they end? */
-static bool is_decided_late(const struct reader *r, uint32_t func)
+/* Is it for a condition to say whether its calls pass, once they end? What cannot be read may
+ * be so. */
+static bool is_decided_late(const struct sight *s, uint32_t func)
 {
-	uint64_t off = load(&r->session->plans_off), size = load(&r->session->plans_size), at;
-	const struct capture_plan *p;
+	uint64_t list = load(&s->r->session->plans_off);
+	uint32_t at = 0, condition = 0;
+	struct condition c;
 
-	if (func >= load(&r->session->plans_funcs) || off > r->size || size > r->size - off ||
-	    size < sizeof(*p) || func >= size / sizeof(uint32_t))
+	if (func >= load(&s->r->session->plans_funcs))
 		return false;
-	at = load((const uint32_t *)(r->map + off) + func) * 8ull;
-	if (!at || at > size - sizeof(*p))
+	if (!read_session(s, list + func * sizeof(at), &at, sizeof(at)))
+		return true;
+	if (!at)
 		return false;
-	at = load(&((const struct capture_plan *)(r->map + off + at))->condition) * 8ull;
-	return at && at <= size - MIN(size, sizeof(struct condition)) &&
-		((const struct condition *)(r->map + off + at))->at_exit;
+	if (!read_session(s, list + at * 8ull + offsetof(struct capture_plan, condition),
+			  &condition, sizeof(condition)))
+		return true;
+	return condition && (!read_session(s, list + condition * 8ull, &c, sizeof(c)) ||
+			     c.at_exit);
 }
 
 /* The begin of the pending call whose frame that is, if it has taken long enough; or 0. */
-static uint64_t ripe(const struct sight *s, uint64_t offset, uint64_t frame, uint32_t *func)
+static uint64_t ripe(const struct sight *s, const struct side *side, uint64_t frame)
 {
-	const struct side *side = (const struct side *)(s->r->sides +
-		(uint64_t)s->index * TIMING_SIDES + SIDE_WORDS * offset);
-	uint64_t begin = load(&side->begin), owner = load(&side->func);
 	uint64_t sp = (frame | 7) + 1, mask = (1ull << SIDE_OWNER_BITS) - 1;
+	uint32_t func = (uint32_t)(side->func >> SIDE_OWNER_BITS);
 
-	*func = (uint32_t)(owner >> SIDE_OWNER_BITS);
-	if ((frame & 7) != 8 - FRAME_PENDING || (owner & mask) != (sp >> 3 & mask) ||
-	    *func >= s->r->nfuncs || is_decided_late(s->r, *func) || begin >= s->since ||
-	    s->now - begin < s->least)
+	if ((frame & 7) != 8 - FRAME_PENDING || (side->func & mask) != (sp >> 3 & mask) ||
+	    func >= s->r->nfuncs || side->begin >= s->since ||
+	    s->now - side->begin < s->least || is_decided_late(s, func))
 		return 0;
-	return begin;
+	return side->begin;
 }
 
 static void look_at_stack(const struct sight *s, uint32_t i, uint64_t top)
 {
 	static uint64_t frames[FRAMES_SPLIT / 8];
+	static struct side sides[FRAMES_SPLIT / 8];
 	struct range at = piece(i);
 	size_t n = (top - at.start) / 8;
+	uint64_t side_at = load(&s->r->session->sides_off) + (uint64_t)s->index * TIMING_SIDES +
+		SIDE_WORDS * (at.start + 8);
 	bool there = false;
 
 	if (top <= at.start || top >= at.end || top % 8 ||
-	    !read_memory(s->l->pid, s->at + at.start + 8, frames, n * 8))
+	    !read_memory(s->l->pid, s->at + at.start + 8, frames, n * 8) ||
+	    !read_session(s, side_at, sides, n * sizeof(*sides)))
 		return;
 	for (size_t j = 0; j < n; j++) {
-		uint32_t func;
-		uint64_t begin = ripe(s, at.start + 8 + 8 * j, frames[j], &func);
+		uint64_t begin = ripe(s, &sides[j], frames[j]);
+		uint32_t func = (uint32_t)(sides[j].func >> SIDE_OWNER_BITS);
 
 		if (begin && !there) {
 			/* What it has recorded up to now was read. */
@@ -144,19 +162,20 @@ static void look_at_stack(const struct sight *s, uint32_t i, uint64_t top)
 	}
 }
 
-static void look_at_thread(struct sight *s)
+/* Could it be told what is open? */
+static bool look_at_thread(struct sight *s)
 {
 	struct lane *l = s->l;
 	bool any = l->nstacks != 0;
 	uint32_t number = l->fiber ? l->fiber : any ? l->stacks[l->current].number : 0;
 
 	/* All threads were stopped, and let out of our code, before the probes went. */
-	s->since = s->r->last ? s->now : believed_until(s);
+	s->since = s->r->last && !s->r->started ? s->now : believed_until(s);
 	if (!s->since)
-		return;
+		return false;
 	if (!read_memory(l->pid, s->at, &s->t, sizeof(s->t)) || s->t.magic != THREAD_MAGIC ||
 	    s->t.tid != (uint64_t)load(&l->ring->tid))
-		return;
+		return true;
 	for (uint32_t i = 0; i < GOROUTINE_STACK && !s->r->err; i++) {
 		const struct stack *k = &s->t.stacks[i];
 		bool current = i == s->t.current;
@@ -166,25 +185,42 @@ static void look_at_thread(struct sight *s)
 	}
 	if (any && !s->r->err)
 		calls_stack(s->r, l, number);
+	return true;
 }
 
-/* In the last pass a call that is open is so however short it has been. */
+/* How many threads are to be looked at again? */
+static size_t look_at_all(struct sight *s)
+{
+	size_t ret = 0;
+
+	for (uint32_t i = 0; i < s->r->nrings && !s->r->err; i++) {
+		s->l = &s->r->lanes[i];
+		s->index = i;
+		s->at = load(&s->r->session->threads) + (uint64_t)i * THREAD_SIZE;
+		if (!s->l->claimed || s->l->gone || s->l->ready || s->l->told)
+			continue;
+		lane_own(s->r, s->l);
+		s->l->told = look_at_thread(s) && s->r->started;
+		ret += !s->l->told;
+	}
+	return ret;
+}
+
+/* In the last pass a call that is open is so however short it has been. Of a session that goes on
+ * there is one pass only: threads that run are looked at again in it. */
 void pending_look(struct reader *r)
 {
+	const struct timespec pause = { .tv_nsec = AGAIN_NS };
 	uint64_t monotonic = clock_monotonic();
 	struct sight s = { .r = r, .now = r->leaves ? r->leaves : r->now };
 	uint64_t ticks = r->clock.run_ticks, ns = MAX(r->clock.run_ns, 1u);
 
-	if (!r->sides || (!r->last && monotonic < r->next_pending))
+	if (!r->pending || (!r->last && monotonic < r->next_pending))
 		return;
 	r->next_pending = monotonic + LOOK_NS;
 	s.least = MAX(load(&r->session->least),
 		      r->last ? 0 : (uint64_t)((double)LONG_NS * (double)ticks / (double)ns));
-	for (uint32_t i = 0; i < r->nrings && !r->err; i++) {
-		s.l = &r->lanes[i];
-		s.index = i;
-		s.at = load(&r->session->threads) + (uint64_t)i * THREAD_SIZE;
-		if (s.l->claimed && !s.l->gone && !s.l->ready)
-			look_at_thread(&s);
-	}
+	for (int n = 0; look_at_all(&s) && r->started && n < AGAIN; n++)
+		nanosleep(&pause, NULL);
+	r->pending = !r->started;
 }

@@ -313,7 +313,7 @@ static size_t not_kept(const struct reader *r, const struct runner *w)
 {
 	size_t n = settled(w, r->reached);
 
-	if (!r->sides || w->told || has_ended(w))
+	if (r->way != &way_sifted || w->told || has_ended(w))
 		return n;
 	return w->n > KEPT_UNTOLD ? MIN(n, w->n / 2) : 0;
 }

@@ -188,7 +188,9 @@ static int copy_ring(struct taking *k)
 		if (r->tail < r->head || !r->head)
 			break;
 	}
-	r->state = r->head ? RING_CLAIMED : RING_FREE;
+	/* Where calls are sifted, a thread may have open calls, and nothing recorded. */
+	if (r->head || k->session->counting != COUNT_SIFTED)
+		r->state = r->head ? RING_CLAIMED : RING_FREE;
 	if (r->tail < r->head)
 		note_begin(k, place_copy(k, r->tail)->begin);
 	k->still->overwritten += r->overwritten;

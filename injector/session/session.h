@@ -47,6 +47,8 @@ struct session_wish {
 	uint32_t callers_funcs;	/* functions whose callers may come to be taken */
 	uint64_t callers;	/* bytes of the tables for that; 0: none are taken */
 	bool sieve;		/* calls are sifted */
+	bool sparse;		/* sub-buffers shall be small: each is over after some minutes,
+				 * however little is in it (REC_TIME_BITS) */
 	bool file;		/* it is to be as small as can be: see shape_file */
 	bool roomy;		/* a later one that is larger shall find room, and an earlier one's
 				 * place may grow */

@@ -11,6 +11,7 @@ enum {
 	ALL_RINGS = 64 << 20,	/* bytes that the threads of now share */
 	FILE_SUBS = 2,		/* of a ring in a file, without its bank, */
 	FILE_SUB_SIZE = 8192,	/* and their size, if -m asks for no more than 128 MiB */
+	SPARSE_SUB_SIZE = 4096,	/* likewise, up to 64 MiB: what is said of one call fits */
 };
 
 /* What is mapped besides, for the journals of later visits; where addresses are few, or a
@@ -106,6 +107,17 @@ static int shape_to_fit(const struct old_session *old, bool grows, struct sessio
 	return shape->nsub >= FEWEST_SUBS ? 0 : no_journal(shape);
 }
 
+/* The same bytes, in more sub-buffers. */
+static void shape_sparse(struct session_shape *shape)
+{
+	uint32_t times = SUBBUF_SIZE / SPARSE_SUB_SIZE;
+
+	while (shape->nsub > SUBBUFS_MOST / times)
+		times /= 2;
+	shape->nsub *= times;
+	shape->sub_size = SUBBUF_SIZE / times;
+}
+
 /* Less behind the rings, and smaller ones unless their size was asked for; not fewer, for
  * threads without one are not recorded. */
 static void shape_tightly(const struct session_wish *w, struct session_shape *shape)
@@ -187,11 +199,17 @@ int session_shape(const struct session_wish *w, const struct old_session *reuse,
 		ret->notes = MAX(ret->notes, ROOMY_NOTES);
 	}
 	ret->nsub = (uint32_t)MIN(MAX(bytes / SUBBUF_SIZE, FEWEST_SUBS), (uint64_t)SUBBUFS_MOST);
-	if (reuse)
-		return shape_to_fit(reuse, w->roomy, ret);
-	ret->total = total_with(ret, FIRST_TAIL);
-	if (w->most && ret->total > w->most)
-		shape_tightly(w, ret);
-	ret->place = ret->total;
-	return 0;
+	int err = 0;
+
+	if (reuse) {
+		err = shape_to_fit(reuse, w->roomy, ret);
+	} else {
+		ret->total = total_with(ret, FIRST_TAIL);
+		if (w->most && ret->total > w->most)
+			shape_tightly(w, ret);
+		ret->place = ret->total;
+	}
+	if (!err && w->sparse)
+		shape_sparse(ret);
+	return err;
 }

@@ -242,7 +242,8 @@ static int record_unpaired(struct trace *t)
 {
 	const struct options *o = t->opt;
 
-	if (t->sel.unpaired && o->verb == VERB_RECORD && (o->min_duration || o->depth))
+	if (t->sel.unpaired && (o->verb == VERB_RECORD || o->verb == VERB_START) &&
+	    (o->min_duration || o->depth))
 		return fail(0, "%s: calls on stacks that a language's runtime makes are paired when "
 			       "they are read, so that all would be recorded; record them without "
 			       "it, and give it to replay or report",
@@ -343,8 +344,8 @@ static int do_infect(void *ctx)
 		.buffer = buffer_of(t), .max_slots = t->slots + LATER_SLOTS,
 		.reach = arch_host()->reach, .needs = t->needs, .nneeds = t->sel.n,
 		.islands = &t->islands, .notes = start_room(t),
-		.keep_last = keeps_last(t), .file = t->file,
-		.way = t->way,
+		.keep_last = keeps_last(t), .file = t->file, .way = t->way,
+		.sparse = t->opt->verb == VERB_START && t->way == &way_sifted,
 	};
 
 	if (valued_any(&values) || t->opt->stack) {
@@ -402,7 +403,9 @@ static void prepare_sieve(const struct options *o, struct session *s, struct rea
 
 	s->scale = (uint64_t)((double)MAX(c->run_ns, 1u) / (double)MAX(c->run_ticks, 1u) *
 			      (double)(1ull << (64 - SCALE_SHIFT)));
-	s->least = o->npoints ? 0 : (uint64_t)(o->verb == VERB_RECORD ? ticks : ticks * 0.999);
+	bool at_once = o->verb == VERB_TRACE;
+
+	s->least = o->npoints ? 0 : (uint64_t)(at_once ? ticks * 0.999 : ticks);
 }
 
 /* 5, at this end: the first call may come before it is known that the jumps stand. */

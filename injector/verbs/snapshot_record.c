@@ -52,6 +52,8 @@ int snapshot_record(const struct ring_snapshot *still, const struct about *notes
 	a->slow = slow_of(still->map, pid, a->end);
 	umask(077);
 	int err = reader_new(still->map, still->size, pid, a->funcs, a->nfuncs, &reader);
+	if (!err)
+		reader_tell_pending(reader);
 	err = err ? err : record_new(dir, &options, a, &record);
 	err = err ? err : write_events(reader, record);
 	err = err ? err : record_end(record, a);

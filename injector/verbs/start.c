@@ -71,6 +71,7 @@ static int write_notes(struct trace *t)
 	a->cost = trace_cost(t);
 	a->clock = *reader_clock(t->reader);
 	a->begin = reader_now();
+	a->filter = options_filter(t->opt);
 	return notes_write(&seg, t->inf.map.s, a);
 }
 
@@ -93,6 +94,9 @@ int start_limits(struct trace *t)
 
 	s->cost = event_cost(t, ticks_of_ns);
 	s->window = (uint64_t)(JUDGED_NS * ticks_of_ns);
+	/* What is sifted out costs as much, and is seen by none. */
+	if (t->way == &way_sifted)
+		limit = LIMIT_NONE;
 	__atomic_store_n(&s->limit, limit < LIMIT_NONE ? limit : 0, __ATOMIC_RELEASE);
 	return watches_arm(t->opt, &t->sel, c, s);
 }

@@ -24,5 +24,6 @@ int trace_describe(struct trace *t)
 	a->nfuncs = t->live.nfuncs;
 	a->cost = trace_cost(t);
 	a->begin = reader_now();
+	a->filter = options_filter(t->opt);
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include "injector/verbs/verbs.h"
 #include "injector/verbs/visit.h"
 #include "injector/verbs/watches.h"
+#include "trace/show/filter.h"
 #include "trace/show/json.h"
 #include "trace/output/output.h"
 #include "trace/output/span.h"
@@ -82,7 +83,7 @@ static void print_header(const struct printing *p)
 {
 	if (!p->json)
 		output_printf(p->out, "# PID\tPROGRAM\tSTATE\tFUNCTIONS\tSINCE\tRECORDED\tHELD"
-				      "\tLOST\tPAUSE\n");
+				      "\tLOST\tPAUSE\tFILTER\n");
 }
 
 static const char *state_of(const struct visit *v)
@@ -94,13 +95,15 @@ static void print_text(const struct printing *p, const struct visit *v, const st
 {
 	const struct about *a = &v->notes.about;
 	char since[64], pause[SPAN_MOST], comm[128];
+	auto_free char *filter = filter_text(&a->filter);
 
 	status_wall(a, a->begin, since, sizeof(since));
 	status_span(a->pause_ns, pause);
-	output_printf(p->out, "%d\t%s\t%s\t%zu\t%s\t%llu\t%llu\t%llu\t%s\n",
+	output_printf(p->out, "%d\t%s\t%s\t%zu\t%s\t%llu\t%llu\t%llu\t%s\t%s\n",
 		      v->target.pid, say_clean(v->target.comm, comm, sizeof(comm)),
 		      state_of(v), c->functions, since, (unsigned long long)c->recorded,
-		      (unsigned long long)c->held, (unsigned long long)c->lost, pause);
+		      (unsigned long long)c->held, (unsigned long long)c->lost, pause,
+		      filter ?: "?");
 }
 
 /* The begin of an object about a process. */
@@ -111,16 +114,31 @@ static void print_object(const struct printing *p, const struct visit *v, const 
 	output_printf(p->out, ",\"state\":\"%s\"", state);
 }
 
+static void json_filter(const struct printing *p, const struct about_filter *f)
+{
+	if (f->min_duration)
+		output_printf(p->out, ",\"min_duration_ns\":%llu",
+			      (unsigned long long)f->min_duration);
+	if (f->depth)
+		output_printf(p->out, ",\"depth\":%llu", (unsigned long long)f->depth);
+	if (f->when) {
+		output_printf(p->out, ",\"when\":");
+		json_string(p->out, f->when);
+	}
+}
+
 static void print_json(const struct printing *p, const struct visit *v, const struct counts *c)
 {
 	const struct about *a = &v->notes.about;
 
 	print_object(p, v, state_of(v));
 	output_printf(p->out, ",\"functions\":%zu,\"since_ns\":%llu,\"recorded\":%llu"
-			      ",\"held\":%llu,\"lost\":%llu,\"pause_ns\":%llu}\n", c->functions,
+			      ",\"held\":%llu,\"lost\":%llu,\"pause_ns\":%llu", c->functions,
 		      (unsigned long long)clock_realtime(&a->clock, a->begin),
 		      (unsigned long long)c->recorded, (unsigned long long)c->held,
 		      (unsigned long long)c->lost, (unsigned long long)a->pause_ns);
+	json_filter(p, &a->filter);
+	output_printf(p->out, "}\n");
 }
 
 static int print_started(const struct printing *p, const struct visit *v)
@@ -148,7 +166,7 @@ static bool print_other(const struct printing *p, const struct visit *v)
 		print_object(p, v, state);
 		output_printf(p->out, ",\"sites\":%zu}\n", standing);
 	} else {
-		output_printf(p->out, "%d\t%s\t%s\t%zu sites\t-\t-\t-\t-\t-\n", v->target.pid,
+		output_printf(p->out, "%d\t%s\t%s\t%zu sites\t-\t-\t-\t-\t-\t-\n", v->target.pid,
 			      say_clean(v->target.comm, comm, sizeof(comm)), state, standing);
 	}
 	return true;

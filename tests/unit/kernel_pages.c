@@ -49,6 +49,22 @@ static void sessions(void)
 	}
 }
 
+/* Smaller sub-buffers have the same bytes, whatever is asked for, and there are not too many. */
+static void sparse(void)
+{
+	for (uint64_t buffer = 0; buffer <= 1ull << 30; buffer = buffer ? 4 * buffer : 1 << 20) {
+		struct session_wish w = { .nthreads = 3, .buffer = buffer, .max_slots = 1001 };
+		struct session_shape all, s;
+
+		MUST(session_shape(&w, NULL, &all) == 0);
+		w.sparse = true;
+		MUST(session_shape(&w, NULL, &s) == 0);
+		CHECK((uint64_t)s.nsub * s.sub_size == (uint64_t)all.nsub * all.sub_size);
+		CHECK(s.total == all.total && s.nsub <= SUBBUFS_MOST && s.sub_size <= SUBBUF_SIZE);
+		CHECK(s.sub_size >= 4096 && s.sub_size % 4096 == 0);
+	}
+}
+
 static void arenas(void)
 {
 	const raddr_t text = 0x555500001000, reach = 1 << 27;
@@ -85,6 +101,7 @@ int main(void)
 {
 	for (size = PAGE; size <= 16 * PAGE; size *= 4) {
 		sessions();
+		sparse();
 		arenas();
 		holes();
 	}

@@ -206,7 +206,7 @@ static void test_gap(void)
 static void test_begun(void)
 {
 	begin(2);
-	w.reader->sides = (const uint8_t *)&w;
+	w.reader->way = &way_sifted;
 	w.reader->next_pending = UINT64_MAX;
 	kernel(1, SWITCH_OFF, 5);
 	kernel(1, SWITCH_ON, 10);

@@ -7,6 +7,8 @@
  *		made in all. Four threads, millions of calls; some are left by longjmp
  *	hang	-> hang: from then on hang_here is open, within hang_outer
  *	free	-> free
+ *	spin	-> spin: likewise, but spin_here is in a loop
+ *	free_spin	-> free_spin
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -17,6 +19,7 @@
 enum { THREADS = 4, ROUNDS = 400, SHORT = 1000, LONG_NS = 5000000 };
 
 static uint64_t inner, outer, all;
+static int spinning;
 static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
 static __thread sigjmp_buf back;
 
@@ -113,6 +116,20 @@ static void *hang(void *arg)
 	return NULL;
 }
 
+PROBED void spin_here(void)
+{
+	victim_say("spin");
+	while (__atomic_load_n(&spinning, __ATOMIC_RELAXED))
+		;
+}
+
+static void *spin(void *arg)
+{
+	spin_here();
+	victim_say("free_spin");
+	return NULL;
+}
+
 static void on_command(const char *line)
 {
 	pthread_t t;
@@ -125,6 +142,12 @@ static void on_command(const char *line)
 		pthread_detach(t);
 	} else if (strcmp(line, "free") == 0) {
 		pthread_mutex_unlock(&held);
+	} else if (strcmp(line, "spin") == 0) {
+		spinning = 1;
+		pthread_create(&t, NULL, spin, NULL);
+		pthread_detach(t);
+	} else if (strcmp(line, "free_spin") == 0) {
+		__atomic_store_n(&spinning, 0, __ATOMIC_RELAXED);
 	}
 }
 

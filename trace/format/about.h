@@ -20,6 +20,13 @@ struct about_slow {
 	uint64_t begin, end;	/* ticks */
 };
 
+/* Which calls were recorded, of those that were made; zeros: all. */
+struct about_filter {
+	uint64_t min_duration;	/* ns */
+	uint64_t depth;
+	const char *when;	/* a condition, or NULL */
+};
+
 struct about {
 	uint8_t uuid[16];
 	const char *host, *program, *exe;	/* program: its short name */
@@ -44,6 +51,7 @@ struct about {
 	bool kept;		/* of each thread the last is there, and not all of the
 				 * time from `begin` to `end` */
 	struct about_slow slow;
+	struct about_filter filter;
 	uint64_t first_funcs;	/* those that were probed from the begin on; 0: all */
 	/* Events with fields, in TSDL, to stand behind all else; NULL: there are none. Of the
 	 * writer. */

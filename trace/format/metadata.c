@@ -213,6 +213,9 @@ static void put_env(FILE *f, const struct about *a)
 	put_value(f, "off_cpu", a->off_cpu);
 	put_value(f, "began_before", a->nbefore);
 	put_value(f, "first_functions", a->first_funcs);
+	put_value(f, "filter_min_duration", a->filter.min_duration);
+	put_value(f, "filter_depth", a->filter.depth);
+	put_text(f, "filter_when", a->filter.when);
 	put_value(f, "slow_func", a->slow.func);
 	put_value(f, "slow_tid", a->slow.tid);
 	put_value(f, "slow_begin", a->slow.begin);

@@ -194,6 +194,8 @@ static void take_number(struct scan *s, const struct token *key, uint64_t value)
 		{ "refused", &a->refused }, { "pause_ns", &a->pause_ns },
 		{ "events", &a->events }, { "lost", &a->lost },
 		{ "began_before", &a->nbefore }, { "first_functions", &a->first_funcs },
+		{ "filter_min_duration", &a->filter.min_duration },
+		{ "filter_depth", &a->filter.depth },
 		{ "slow_func", &a->slow.func }, { "slow_tid", &a->slow.tid },
 		{ "slow_begin", &a->slow.begin }, { "slow_end", &a->slow.end },
 	};
@@ -261,6 +263,8 @@ static void take_string(struct scan *s, const struct token *key, const char *val
 		a->program = value;
 	else if (is(key, "exe"))
 		a->exe = value;
+	else if (is(key, "filter_when"))
+		a->filter.when = *value ? value : NULL;
 	else if (numbered(key, "module_", "", &i) && (m = module_at(s, i)))
 		m->path = value;
 	else if (numbered(key, "module_", "_build_id", &i) && (m = module_at(s, i)))

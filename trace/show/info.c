@@ -7,6 +7,7 @@
 
 #include "trace/output/put.h"
 #include "trace/output/span.h"
+#include "trace/show/filter.h"
 
 static void print_time(struct output *out, const char *key, uint64_t ns)
 {
@@ -114,6 +115,9 @@ void info_print(const struct archive *archive, const char *path, struct output *
 	print_count(out, "functions", a->probed ?: a->nfuncs);
 	print_count(out, "refused", a->refused);
 	print_span(out, "pause", a->pause_ns);
+	auto_free char *filter = filter_text(&a->filter);
+
+	output_printf(out, "filter\t%s\n", filter ?: "?");
 	print_count(out, "events", a->events);
 	print_count(out, "lost", MAX(a->lost, z.lost));
 	output_printf(out, "off-cpu\t%s\n", a->off_cpu ? "yes" : "no");
