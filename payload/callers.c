@@ -114,10 +114,11 @@ static const struct callers_module *module_at(const struct session *s, uint32_t 
 /* Where the rule is for that place; 0: no table tells. */
 static uint32_t rule_in(const struct session *s, const struct callers_module *m, uint64_t pc)
 {
-	uint32_t lo = 0, hi = m->rows, off = (uint32_t)(pc - m->start), rule;
-	const uint32_t *rows = within(s, m->rows_at, hi, sizeof(*rows) + sizeof(uint16_t));
+	uint32_t n = observe(&m->rows), lo = 0, hi = n, off = (uint32_t)(pc - m->start), rule;
+	uint64_t at = observe(&m->rows_at);
+	const uint32_t *rows = within(s, at, n, sizeof(*rows) + sizeof(uint16_t));
 
-	if (!rows || m->rows_at % sizeof(*rows))
+	if (!rows || at % sizeof(*rows))
 		return 0;
 	while (lo < hi) {
 		uint32_t i = lo + (hi - lo) / 2;
@@ -129,7 +130,7 @@ static uint32_t rule_in(const struct session *s, const struct callers_module *m,
 	}
 	if (!lo)
 		return 0;
-	rule = ((const uint16_t *)(rows + m->rows))[lo - 1];
+	rule = ((const uint16_t *)(rows + n))[lo - 1];
 	return rule < m->rules ? (uint32_t)(m->rules_at + rule * sizeof(struct callers_rule)) : 0;
 }
 

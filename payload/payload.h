@@ -233,6 +233,9 @@ bool sieve_left(const struct session *, const struct thread *, uint64_t sp, enum
 /* The pending calls of the current stack that pass by now are recorded, of those whose frames are
  * below an offset. */
 void sieve_record(struct session *, struct thread *, uint64_t end, uint64_t now);
+/* All is to be forgotten that is known of stacks: what is pending on the current one will not be
+ * recorded, whether it passes or not. */
+void sieve_forget(struct thread *);
 /* A call has begun. `kind`: what its frame is below its sp: FRAME_PENDING, FRAME_LOST,
  * FRAME_FAILED, or 0 if it is recorded. Without room it gets no frame. */
 void sieve_push(const struct session *, struct thread *, uint64_t func, uint64_t sp, uint64_t begin,
@@ -340,8 +343,8 @@ uint64_t values_hold(const struct session *, const struct thread *, uint64_t bel
 /* NULL: nothing was kept, or it is there no more. */
 const struct held *values_held(const struct session *, const struct thread *, uint64_t where,
 			       uint64_t sp, uint64_t func);
-/* Words of the ring for it. */
-unsigned int values_words(const struct held *);
+/* Words of the ring for so many bytes. */
+unsigned int values_words(uint32_t bytes);
 /* Is it for a condition to say whether calls of the function pass that are open? */
 bool values_decides(const struct session *, uint64_t func);
 /* What the condition of the function asks for besides: enum condition_need. */

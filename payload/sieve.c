@@ -65,12 +65,14 @@ void record_begin(struct session *s, struct thread *t, uint64_t offset,
 	const struct held *held;
 	unsigned int words;
 	uint64_t func;
+	uint32_t n;
 
 	if (!side)
 		return;
 	func = side->func >> SIDE_OWNER_BITS;
 	held = values_held(s, t, side->inner, sp, func);
-	words = values_words(held);
+	n = held ? observe(&held->n) : 0;
+	words = held && n <= READS_CAPTURE_MAX ? values_words(n) : 0;
 	if (!ring_room(s, t, callers + words + 3)) {
 		ring_lose(t, WHAT_ENTRY);
 		*frames_at(t, offset) = sp - FRAME_LOST;
@@ -79,7 +81,7 @@ void record_begin(struct session *s, struct thread *t, uint64_t offset,
 	if (callers)
 		callers_put(s, t, func, callers);
 	if (words)
-		values_put(t, func, held->bytes, held->n);
+		values_put(t, func, held->bytes, n);
 	p = ring_take(t, 3);
 	p[1] = func << REC_TIME_SHIFT;
 	p[2] = side->begin << REC_TIME_SHIFT;
@@ -106,6 +108,15 @@ bool sieve_left(const struct session *s, const struct thread *t, uint64_t sp, en
 		if (is_ripe(s, t, at, now))
 			return true;
 	return false;
+}
+
+void sieve_forget(struct thread *t)
+{
+	uint64_t at = frames_start(t) + 8, end = t->top;
+
+	for (; at <= end && at < THREAD_SIZE; at += 8)
+		if (is_pending(t, at))
+			ring_lose(t, WHAT_ENTRY);
 }
 
 /* Where what was read of the calls around it ends; the fast path keeps nothing. */

@@ -89,6 +89,8 @@ static bool slow_enter(struct slow *w, uint64_t word, uint64_t sp, enum what wha
 	}
 	publish(&w->t->busy, sp);
 	ring_unpark(w->t);
+	if (is_sifted(w->s))
+		sieve_forget(w->t);
 	stacks_reset(w->t);
 	return true;
 }

@@ -242,20 +242,21 @@ uint64_t values_hold(const struct session *s, const struct thread *t, uint64_t b
 	uint8_t *room;
 	struct capture_area *a;
 	struct held *h;
-	uint32_t i;
+	uint32_t i, n;
 
 	if (!s->plans_funcs || !plan_of(s, func))
 		return none;
 	a = area_of(s, t);
 	room = held_room(s, t, &size);
-	end = begin + ((sizeof(*h) + a->state.used + 7) & ~7ull);
-	if (begin > size || end > size || !a->state.used || a->state.used > READS_CAPTURE_MAX)
+	n = observe(&a->state.used);
+	end = begin + ((sizeof(*h) + n + 7) & ~7ull);
+	if (begin > size || end > size || !n || n > READS_CAPTURE_MAX)
 		return none;
 	h = (struct held *)(room + begin);
 	h->sp = sp;
 	h->func = (uint32_t)func;
-	h->n = a->state.used;
-	for (i = 0; i < h->n; i++)
+	h->n = n;
+	for (i = 0; i < n; i++)
 		h->bytes[i] = a->state.capture[i];
 	return end << HELD_END_SHIFT | (begin + 1);
 }
@@ -357,14 +358,9 @@ static void begin(struct capture_area *a, const struct capture_plan *p, uint64_t
 	nothing_read(a);
 }
 
-static unsigned int values_of_bytes(uint32_t n)
+unsigned int values_words(uint32_t n)
 {
 	return 2 + (n + VALUES_BYTES - 1) / VALUES_BYTES;
-}
-
-unsigned int values_words(const struct held *h)
-{
-	return h ? values_of_bytes(h->n) : 0;
 }
 
 unsigned int values_take(const struct session *s, const struct thread *t, uint64_t func,
@@ -388,7 +384,7 @@ unsigned int values_take(const struct session *s, const struct thread *t, uint64
 	reads_run(&p->plan, what == WHAT_EXIT, &a->registers, &memory, &a->state);
 	if (what == WHAT_ENTRY && p->kept)
 		keep(a, p, func, sp);
-	return values_of_bytes(a->state.used - a->from);
+	return values_words(a->state.used - a->from);
 }
 
 unsigned int values_take_back(const struct session *s, const struct thread *t, uint64_t func,
@@ -412,7 +408,7 @@ unsigned int values_take_back(const struct session *s, const struct thread *t, u
 	if (!held || p->plan.nentry == p->plan.nops)
 		return 0;
 	reads_run(&p->plan, true, &a->registers, &memory, &a->state);
-	return values_of_bytes(a->state.used - a->from);
+	return values_words(a->state.used - a->from);
 }
 
 static uint64_t values_word(const uint8_t *bytes, uint32_t n)
@@ -427,7 +423,7 @@ static uint64_t values_word(const uint8_t *bytes, uint32_t n)
 
 void values_put(struct thread *t, uint64_t func, const uint8_t *bytes, uint32_t n)
 {
-	unsigned int words = values_of_bytes(n), i;
+	unsigned int words = values_words(n), i;
 	uint64_t *p = ring_take(t, words);
 
 	p[1] = (func << VALUES_FUNC_SHIFT | n) << REC_TIME_SHIFT;
@@ -445,7 +441,7 @@ void values_put_taken(const struct session *s, struct thread *t, uint64_t func, 
 	const struct capture_area *a = area_of(s, t);
 	uint32_t from = observe(&a->from), used = observe(&a->state.used);
 	bool good = from <= used && used <= READS_CAPTURE_MAX &&
-		values_of_bytes(used - from) <= words;
+		values_words(used - from) <= words;
 
 	values_put(t, func, a->state.capture + (good ? from : 0), good ? used - from : 0);
 }

@@ -6,7 +6,7 @@
 #include "tests/unit/payload_sifted.h"
 
 static uint64_t steps, stop_at;
-static bool hit;
+static bool hit, calls = true;	/* calls: the handler makes some */
 
 static void on_trap(int sig, siginfo_t *info, void *context)
 {
@@ -14,8 +14,10 @@ static void on_trap(int sig, siginfo_t *info, void *context)
 		return;
 	stop_stepping(context);
 	hit = true;
-	f[5](NULL);
-	f[6](NULL);
+	if (calls) {
+		f[5](NULL);
+		f[6](NULL);
+	}
 	if (leaves)
 		siglongjmp(middle, 1);
 }
@@ -93,6 +95,42 @@ static void test_steps(int flags, enum path path, bool leave)
 	leaves = false;
 }
 
+/* In a long call the slow path of a short one is left for good. */
+static void be_left(void *arg)
+{
+	world_thread(&w, world_ring_of(&w, 0))->end = 0;
+	call_or_leave(f[7]);
+	spin(least + least / 8);
+}
+
+/* The long one is told, or said to be lost, though all is forgotten that was known of the stack. */
+static void test_around(void)
+{
+	struct sigaction act = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
+	uint64_t n = 1, around = 0;
+
+	fresh(STEPPED, 64);
+	f[3](NULL);
+	leaves = true;
+	calls = false;
+	MUST(!sigaction(SIGTRAP, &act, NULL));
+	do {
+		stop_at = n;
+		n += 1 + n / 16;
+		f[4](NULL);
+		f[1](NULL);
+		drain(false);
+		around++;
+	} while (hit);
+	drain(true);
+	n = 0;
+	for (size_t i = 0; i < ntold; i++)
+		n += told[i].func == 4;
+	MUST(n + world_ring_of(&w, 0)->lost_entries >= around && n <= around);
+	leaves = false;
+	calls = true;
+}
+
 /* A handler forks a child at each instruction: its thread's memory is wiped. */
 static void test_fork_steps(void)
 {
@@ -108,11 +146,15 @@ int main(void)
 	world_sifted();
 	MUST(!sigaltstack(&ss, NULL));
 	f[1] = sifted(&w, 1, NULL);
+	f[3] = sifted(&w, 3, NULL);
+	f[4] = sifted(&w, 4, be_left);
 	f[5] = sifted(&w, 5, NULL);
 	f[6] = sifted(&w, 6, be_long);
 	f[7] = sifted(&w, 7, NULL);
 	for (int i = 0; i < 12 && CAN_STEP; i++)
 		test_steps(i & 1 ? SA_ONSTACK : 0, i / 4, i & 2);
+	if (CAN_STEP)
+		test_around();
 	if (CAN_STEP)
 		test_fork_steps();
 	reader_free(reader);
