@@ -526,6 +526,7 @@ struct thread {
 	struct stack stacks[THREAD_STACKS];
 	struct watched watched[THREAD_WATCHED];
 	uint64_t next_watched;
+	uint64_t now;		/* when room was made last: what goes there has that time */
 };
 
 /* At the start of every arena; hot.S refers to it relative to the PC. */

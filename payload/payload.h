@@ -135,13 +135,13 @@ static inline struct side *thread_side(const struct thread *t, uint64_t offset)
 
 /* ring.c */
 
-/* Make room for `n` words and tell what is to be told first: that words were
- * lost, that the stack is another one. False if the ring is full. */
+/* Make room for `n` words, to be written at the present time, or at `now`, and tell what is to be
+ * told first: that words were lost, that the stack is another one. False if the ring is full. */
 bool ring_room(struct session *, struct thread *, unsigned int n);
-/* Write a word, which has no time yet, or an extended one with its body, at the
- * present time, or at `now`, into room that was made. */
+bool ring_room_at(struct session *, struct thread *, unsigned int n, uint64_t now);
+/* Write a word, which has no time yet, or an extended one with its body, into room that was made.
+ * Their time is that: to read the clock takes longer than all else here. */
 void ring_put(struct thread *, uint64_t word);
-void ring_put_at(struct thread *, uint64_t word, uint64_t now);
 void ring_put_ext(struct thread *, unsigned int subkind, uint64_t body);
 /* The same in two steps: the place of so many words; and the first of them, behind the others. */
 uint64_t *ring_take(struct thread *, unsigned int n);

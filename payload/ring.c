@@ -306,7 +306,7 @@ static bool ring_begin_subbuf(struct session *s, struct thread *t)
 static bool fits(const struct thread *t, unsigned int n)
 {
 	return t->subbuf_end > END_SIEVE && t->cur + n * WORD_SIZE <= t->subbuf_end &&
-	       cpu_clock() < t->limit;
+	       t->now < t->limit;
 }
 
 static bool subbuf_room(struct session *s, struct thread *t, unsigned int n)
@@ -320,10 +320,11 @@ static bool subbuf_room(struct session *s, struct thread *t, unsigned int n)
 /* What may have to be said first: that words were lost, and the stack. */
 #define TOLD_WORDS 4
 
-bool ring_room(struct session *s, struct thread *t, unsigned int n)
+bool ring_room_at(struct session *s, struct thread *t, unsigned int n, uint64_t now)
 {
 	uint64_t lost, entries, exits;
 
+	t->now = now;
 	if (!subbuf_room(s, t, n + TOLD_WORDS))
 		return false;
 	lost = lost_so_far(thread_ring(t), &entries, &exits);
@@ -338,11 +339,16 @@ bool ring_room(struct session *s, struct thread *t, unsigned int n)
 	return true;
 }
 
-/* A time in the record's place. The clock may have passed `limit` since room was made, or
- * the sub-buffer been begun after it; what is nearest of its time is near enough then. */
-static uint64_t stamp(const struct thread *t, uint64_t now)
+bool ring_room(struct session *s, struct thread *t, unsigned int n)
 {
-	uint64_t epoch = t->bias >> REC_TIME_SHIFT;
+	return ring_room_at(s, t, n, cpu_clock());
+}
+
+/* A time in the record's place. It may be before that when the sub-buffer was begun, if room was
+ * made for a call that had ended before; what is nearest of its time is near enough then. */
+static uint64_t stamp(const struct thread *t)
+{
+	uint64_t epoch = t->bias >> REC_TIME_SHIFT, now = t->now;
 
 	if (now >= t->limit)
 		now = t->limit - 1;
@@ -363,17 +369,12 @@ uint64_t *ring_take(struct thread *t, unsigned int n)
 
 void ring_give(const struct thread *t, uint64_t *p, uint64_t word)
 {
-	publish(p, word + stamp(t, cpu_clock()));
-}
-
-void ring_put_at(struct thread *t, uint64_t word, uint64_t now)
-{
-	publish(ring_take(t, 1), word + stamp(t, now));
+	publish(p, word + stamp(t));
 }
 
 void ring_put(struct thread *t, uint64_t word)
 {
-	ring_put_at(t, word, cpu_clock());
+	ring_give(t, ring_take(t, 1), word);
 }
 
 void ring_put_deep(struct thread *t, uint64_t word, uint64_t body)

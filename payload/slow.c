@@ -192,16 +192,17 @@ static bool is_settling(uint64_t word)
 #define TWICE static inline __attribute__((always_inline))
 
 /* Make room for a record of `n` words, with its callers, if it is one of a begin, and what is read
- * of the call before it: by the registers `held`, or nothing if that is NULL. */
+ * of the call before it: by the registers `held`, or nothing if that is NULL. All at the time
+ * `now`; 0: once they are read. */
 TWICE bool slow_room(const struct slow *w, uint64_t word, uint64_t sp, enum what what,
-		     unsigned int n, const uint64_t *held)
+		     unsigned int n, const uint64_t *held, uint64_t now)
 {
 	uint64_t func = word >> REC_FUNC_SHIFT;
 	unsigned int callers = held && what == WHAT_ENTRY ?
 		callers_take(w->s, w->t, func, sp, held) : 0;
 	unsigned int words = held ? values_take(w->s, w->t, func, what, sp, held) : 0;
 
-	if (!ring_room(w->s, w->t, n + words + callers))
+	if (!ring_room_at(w->s, w->t, n + words + callers, now ? now : cpu_clock()))
 		return false;
 	if (callers)
 		callers_put(w->s, w->t, func, callers);
@@ -271,13 +272,13 @@ TWICE void sift_exit(struct slow *w, uint64_t word, uint64_t sp, const uint64_t 
 		sieve_pass(w->s, t, sp, now, callers_take(w->s, t, func, sp, held));
 	else if (pending)
 		sieve_record(w->s, t, t->top + 8, now);
-	if (*frames_at(t, t->top) != sp || !ring_room(w->s, t, 1 + words)) {
+	if (*frames_at(t, t->top) != sp || !ring_room_at(w->s, t, 1 + words, now)) {
 		ring_lose(t, WHAT_EXIT);
 		return;
 	}
 	if (words)
 		values_put_taken(w->s, t, func, words);
-	ring_put_at(t, word, now);
+	ring_put(t, word);
 }
 
 APART void sift_entry_unread(struct slow *w, uint64_t word, uint64_t sp)
@@ -312,7 +313,7 @@ TWICE void record_entry(struct slow *w, uint64_t word, uint64_t sp, const uint64
 			ring_lose(w->t, WHAT_ENTRY);
 	} else if (is_sifted(w->s)) {
 		held ? sift_entry(w, word, sp, held) : sift_entry_unread(w, word, sp);
-	} else if (slow_room(w, word, sp, WHAT_ENTRY, 1, held)) {
+	} else if (slow_room(w, word, sp, WHAT_ENTRY, 1, held, 0)) {
 		ring_put(w->t, word);
 		slow_push(w->t, sp);
 	} else {
@@ -349,10 +350,8 @@ TWICE void put_exit(const struct slow *w, uint64_t word, uint64_t sp, bool told,
 
 	/* Where the entry was lost, the exit is, too: it would be unpaired. */
 	if (*frames_at(w->t, w->t->top) == sp - FRAME_LOST ||
-	    !slow_room(w, word, sp, WHAT_EXIT, open ? 1 : 2, open ? held : 0))
+	    !slow_room(w, word, sp, WHAT_EXIT, open ? 1 : 2, open ? held : 0, now))
 		ring_lose(w->t, WHAT_EXIT);
-	else if (open && held)
-		ring_put_at(w->t, word, now);
 	else if (open)
 		ring_put(w->t, word);
 	else
@@ -410,7 +409,7 @@ TWICE void record_mark(struct slow *w, uint64_t word, uint64_t sp, uint64_t lowe
 	heal(w, sp, WHAT_ENTRY);
 	if (frames_deep(w->t) || (is_sifted(w->s) && !sift_mark(w, word, sp + lowered, held)))
 		;
-	else if (slow_room(w, word, sp + lowered, WHAT_ENTRY, 2, held))
+	else if (slow_room(w, word, sp + lowered, WHAT_ENTRY, 2, held, 0))
 		ring_put_ext(w->t, EXT_MARK, word >> REC_FUNC_SHIFT);
 	else
 		ring_lose(w->t, WHAT_ENTRY);

@@ -148,7 +148,9 @@ static size_t values_load(void *ctx, uint64_t at, void *buf, size_t n)
 
 	if (!values_is_there(r->s, r->sp, at, n))
 		return values_ask(r->s, r->t, at, buf, n);
-	for (i = 0; i < n; i++)
+	for (i = 0; i + 8 <= n; i += 8)
+		__builtin_memcpy(to + i, from + i, 8);
+	for (; i < n; i++)
 		to[i] = from[i];
 	return n;
 }
@@ -335,12 +337,12 @@ void values_claim(const struct session *s, const struct thread *t)
 
 /* ---- a call -------------------------------------------------------------- */
 
-static void nothing_read(struct capture_area *a)
+static void nothing_read(struct capture_area *a, const struct capture_plan *p)
 {
-	uint32_t i;
+	uint32_t i, n = observe(&p->plan.nops);
 
 	a->from = a->state.used = 0;
-	for (i = 0; i < READS_MAX; i++)
+	for (i = 0; i < n && i < READS_MAX; i++)
 		a->state.v[i].done = 0;
 }
 
@@ -355,7 +357,7 @@ static void begin(struct capture_area *a, const struct capture_plan *p, uint64_t
 		values_vectors_all(a->registers.vector);
 	if (p->x87)
 		values_x87(a->registers.x87, (void *)(((uint64_t)a->x87 + 15) & ~15ull));
-	nothing_read(a);
+	nothing_read(a, p);
 }
 
 unsigned int values_words(uint32_t n)
@@ -374,7 +376,7 @@ unsigned int values_take(const struct session *s, const struct thread *t, uint64
 	if (!p)
 		return 0;
 	if (what == WHAT_EXIT ? p->plan.nentry == p->plan.nops : !p->plan.nentry) {
-		nothing_read(a);
+		nothing_read(a, p);
 		return 0;
 	}
 	begin(a, p, sp, held);
@@ -402,7 +404,7 @@ unsigned int values_take_back(const struct session *s, const struct thread *t, u
 	if (held)
 		begin(a, p, sp, held);
 	else
-		nothing_read(a);
+		nothing_read(a, p);
 	recall(&a->state, entry ? entry->bytes : NULL, n <= READS_CAPTURE_MAX ? n : 0);
 	a->from = a->state.used;
 	if (!held || p->plan.nentry == p->plan.nops)
@@ -411,14 +413,23 @@ unsigned int values_take_back(const struct session *s, const struct thread *t, u
 	return values_words(a->state.used - a->from);
 }
 
+/* `n` up to VALUES_BYTES. */
 static uint64_t values_word(const uint8_t *bytes, uint32_t n)
 {
 	uint64_t ret = VALUES_LOW;
 	uint32_t i;
 
-	for (i = 0; i < n && i < VALUES_BYTES; i++)
+	for (i = 0; i < n; i++)
 		ret |= (uint64_t)bytes[i] << (8 * (i + 1));
 	return ret;
+}
+
+static uint64_t values_whole(const uint8_t *bytes)
+{
+	uint64_t word;
+
+	__builtin_memcpy(&word, bytes, sizeof(word));
+	return word << 8 | VALUES_LOW;
 }
 
 void values_put(struct thread *t, uint64_t func, const uint8_t *bytes, uint32_t n)
@@ -427,10 +438,10 @@ void values_put(struct thread *t, uint64_t func, const uint8_t *bytes, uint32_t 
 	uint64_t *p = ring_take(t, words);
 
 	p[1] = (func << VALUES_FUNC_SHIFT | n) << REC_TIME_SHIFT;
-	for (i = 2; i < words; i++, bytes += VALUES_BYTES) {
+	for (i = 2; n > VALUES_BYTES; i++, bytes += VALUES_BYTES, n -= VALUES_BYTES)
+		p[i] = values_whole(bytes);
+	if (n)
 		p[i] = values_word(bytes, n);
-		n -= n < VALUES_BYTES ? n : VALUES_BYTES;
-	}
 	ring_give(t, p, REC_EXT | (uint64_t)EXT_VALUES << REC_FUNC_SHIFT |
 		  (words - 1ull) << REC_WORDS_SHIFT);
 }

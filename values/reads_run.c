@@ -15,8 +15,12 @@ static bool take_number(const struct reads_state *s, uint8_t index, uint16_t at,
 	if (index >= READS_MAX || !s->v[index].done || s->v[index].status == READ_NOT ||
 	    (uint32_t)at + size > s->v[index].n)
 		return false;
-	for (uint8_t i = 0; i < size; i++)
-		*ret |= (uint64_t)s->capture[s->v[index].at + at + i] << (8 * i);
+	const uint8_t *from = s->capture + s->v[index].at + at;
+
+	if (size == 8)
+		__builtin_memcpy(ret, from, 8);
+	for (uint8_t i = 0; size < 8 && i < size; i++)
+		*ret |= (uint64_t)from[i] << (8 * i);
 	return true;
 }
 
@@ -33,8 +37,17 @@ static void copy(uint8_t *to, const uint8_t *from, uint16_t n)
 		to[i] = from[i];
 }
 
+/* Most are words. */
 static void copy_number(uint8_t *to, uint64_t value, uint16_t n)
 {
+	if (n == 8) {
+		__builtin_memcpy(to, &value, 8);
+		return;
+	}
+	if (n == 4) {
+		__builtin_memcpy(to, &(uint32_t){ (uint32_t)value }, 4);
+		return;
+	}
 	for (uint16_t i = 0; i < n; i++)
 		to[i] = (uint8_t)(value >> (8 * i));
 }
