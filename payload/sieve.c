@@ -163,14 +163,14 @@ static void find_facts(const struct session *s, const struct thread *t, uint64_t
 		       uint64_t begin, uint64_t link, struct condition_facts *ret)
 {
 	const struct ring *r = thread_ring(t);
-	uint32_t i;
+	uint32_t i, needs = values_needs(s, func);
 
 	ret->duration_ns = 0;
 	ret->tid = (uint32_t)r->tid;
 	ret->pid = (uint32_t)r->pid;
-	ret->cpu = cpu_number();
+	ret->cpu = needs & CONDITION_CPU ? cpu_number() : 0;
 	ret->depth = (t->top - frames_start(t)) / 8;
-	ret->caller = values_needs(s, func) & CONDITION_CALLER ? cpu_returns_to(sp, link) : 0;
+	ret->caller = needs & CONDITION_CALLER ? cpu_returns_to(sp, link) : 0;
 	ret->random = mixed(begin ^ sp);
 	for (i = 0; i < sizeof(ret->comm); i++)
 		ret->comm[i] = 0;

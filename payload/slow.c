@@ -117,7 +117,7 @@ static bool heal(struct slow *w, uint64_t sp, enum what what)
 	bool unwound, told;
 
 	told = stacks_follow(w->s, t, sp, what);
-	if (is_sifted(w->s))
+	if (is_sifted(w->s) && frames_rest(t, sp, what) < t->top)
 		sift_left(w, sp, what);
 	unwound = frames_pop_left(t, sp, what);
 	if (unwound && !t->timed && ring_room(w->s, t, 2))
@@ -252,13 +252,15 @@ TWICE void sift_entry(struct slow *w, uint64_t word, uint64_t sp, const uint64_t
 /* Of a call without a frame it is not known when it began; nor was it recorded. */
 TWICE void sift_exit(struct slow *w, uint64_t word, uint64_t sp, const uint64_t *held, bool tail)
 {
-	uint64_t now = cpu_clock(), func = word >> REC_FUNC_SHIFT;
+	uint64_t now, func = word >> REC_FUNC_SHIFT, frame = *frames_at(w->t, w->t->top);
 	struct thread *t = w->t;
-	bool pending = *frames_at(t, t->top) == sp - FRAME_PENDING;
+	bool pending = frame == sp - FRAME_PENDING;
 	unsigned int words = 0;
 
-	if (frame_sp(*frames_at(t, t->top)) != sp || *frames_at(t, t->top) == sp - FRAME_FAILED ||
-	    !sieve_takes_long(w->s, t, sp, now))
+	if (frame_sp(frame) != sp || frame == sp - FRAME_FAILED)
+		return;
+	now = cpu_clock();
+	if (!sieve_takes_long(w->s, t, sp, now))
 		return;
 	if (held && pending) {
 		words = values_take_back(w->s, t, func, sp, tail ? 0 : held,

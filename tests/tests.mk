@@ -528,7 +528,7 @@ demo:
 bench:
 	@tools/deps.sh build bench
 	@$(MAKE) --no-print-directory all victims $(BENCH)
-	@failed=; for table in bench scale decode load latency switches; do \
+	@failed=; for table in bench captures scale decode load latency switches; do \
 		BUILD=$(BUILD) CC='$(CC)' bench/$$table.sh || failed="$$failed $$table"; echo; \
 	done; test -z "$$failed" || { echo "not measured to the end:$$failed" >&2; exit 1; }
 
