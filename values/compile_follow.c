@@ -111,7 +111,8 @@ static void follow_members(struct compiling *c, const struct type *t, struct whe
 		const struct member *m = signature_member_at(c->s, t, i);
 
 		if (m && !m->bits)
-			compile_follow(c, m->type, (struct where){ w.op, w.at + m->at }, deep, nested + 1);
+			compile_follow(c, m->type, (struct where){ w.op, w.at + m->at }, deep,
+				       nested + 1);
 	}
 }
 
@@ -169,7 +170,8 @@ static void follow_run(struct compiling *c, uint32_t type, struct where w, unsig
 	if (made == READS_NONE || text)
 		return;
 	for (uint32_t i = 0; i < ELEMENTS_MAX && (i + 1) * size <= cap; i++)
-		compile_follow(c, t->of, (struct where){ made, i * (uint32_t)size }, deep, nested + 1);
+		compile_follow(c, t->of, (struct where){ made, i * (uint32_t)size }, deep,
+			       nested + 1);
 }
 
 /* The same under the condition that a byte of the value itself is that. */
@@ -251,7 +253,8 @@ static void follow_variants(struct compiling *c, const struct type *t, struct wh
 		bool own = m && set_variant(c, t, i, w);
 
 		if (m)
-			compile_follow(c, m->type, (struct where){ w.op, w.at + m->at }, deep, nested + 1);
+			compile_follow(c, m->type, (struct where){ w.op, w.at + m->at }, deep,
+				       nested + 1);
 		if (own)
 			c->condition = (struct if_byte){ 0 };
 	}

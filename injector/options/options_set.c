@@ -248,9 +248,9 @@ static int deep_option(const struct option_def *def, const char *text, uint8_t *
 static int stack_option(const struct options *o, const struct option_def *def, const char *text,
 			uint32_t *ret)
 {
-	bool none = text && o->slow_only && !strcmp(text, "0");
-	uint64_t n = text ? 0 : STACK_USUAL;
-	int err = text && !none ? number(def, text, CALLERS_MOST, &n) : 0;
+	bool given = text && *text, none = given && o->slow_only && !strcmp(text, "0");
+	uint64_t n = given ? 0 : STACK_USUAL;
+	int err = given && !none ? number(def, text, CALLERS_MOST, &n) : 0;
 
 	if (!err)
 		*ret = (uint32_t)n;

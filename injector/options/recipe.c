@@ -157,7 +157,7 @@ static int take_line(struct options *o, char *line)
 		return fail(0, "%s takes no value", line);
 	if (!*value && def->getopt.has_arg == required_argument)
 		return fail(0, "%s wants a value", line);
-	return options_set(o, def, *value ? value : NULL);
+	return options_set(o, def, value);
 }
 
 static void trim(char *line)

@@ -79,9 +79,9 @@ unharmed
 mkdir -p .config/inject/recipes
 printf '# mine, of whole requests\nfunction request_wh*\nmin-duration 30ms\nstack 0\n' \
 	>.config/inject/recipes/mine
-HOME=$PWD "$INJECT" help slow >help
-has_line '^  mine  *mine, of whole requests$' help || { cat help; die "mine is not listed"; }
-has_line '^  locks ' help || { cat help; die "ours are not listed"; }
+HOME=$PWD "$INJECT" help slow >listed
+has_line '^  mine  *mine, of whole requests$' listed || { cat listed; die "mine is not listed"; }
+has_line '^  locks ' listed || { cat listed; die "ours are not listed"; }
 HOME=$PWD inject_bg slow -p "$VICTIM" --recipe mine
 tell run '^run ' >/dev/null
 inject_end

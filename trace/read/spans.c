@@ -23,7 +23,7 @@ struct role {
 /* One that has begun. */
 struct span {
 	uint32_t next;		/* in its bucket, or of those that are free: number + 1 */
-	uint32_t age;		/* how often the place was used: what is kept outside says it, too */
+	uint32_t age;		/* how often the place was used, as marks say, too */
 	bool open;
 	uint8_t group;
 	uint64_t key;		/* a hash of its values, or its thread */
