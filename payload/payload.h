@@ -149,7 +149,8 @@ void ring_give(const struct thread *, uint64_t *place, uint64_t word);
 /* Does such a word tell of an entry or an exit of the function that is its body? */
 static inline bool ext_is_event(unsigned int subkind)
 {
-	return subkind == EXT_MARK || subkind == EXT_BEFORE || subkind == EXT_AFTER;
+	return subkind == EXT_MARK || subkind == EXT_BEFORE || subkind == EXT_AFTER ||
+		subkind == EXT_BEGUN;
 }
 
 /* Where calls are sifted: have the ring's sub-buffer be the current one, for a slow path, and put

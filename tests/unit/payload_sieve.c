@@ -299,6 +299,39 @@ static void test_full(void)
 	MUST_EQ(world_ring_of(&w, 0)->lost_entries, world_ring_of(&w, 0)->lost_exits);
 }
 
+/* ---- a ring that keeps the last ------------------------------------------ */
+
+/* Begins and ends that are still there. */
+static uint64_t count_kept(struct ring *r)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < w.s->nsub; i++) {
+		const uint64_t *p = (const uint64_t *)(world_place(r, i) + 1);
+		const uint64_t *end = (const uint64_t *)world_place(r, i + 1);
+
+		for (; p < end; p++)
+			n += (*p & 3) == REC_EXIT ||
+				((*p & 3) == REC_EXT && (*p >> REC_FUNC_SHIFT & 63) == EXT_BEGUN);
+	}
+	return n;
+}
+
+static void test_keeps_last(void)
+{
+	const int calls = 100000;
+	struct ring *r;
+
+	fresh(1, 4);
+	w.s->keep_last = 1;
+	for (int i = 0; i < calls; i++)
+		f[5](NULL);
+	r = world_ring_of(&w, 0);
+	MUST_EQ(r->lost_entries, 0);
+	MUST(r->overwritten > 0);
+	MUST_EQ(r->overwritten + count_kept(r), 2 * calls);
+}
+
 int main(void)
 {
 	static uint8_t own[65536];
@@ -321,6 +354,7 @@ int main(void)
 	test_taken();
 	test_hangs();
 	test_full();
+	test_keeps_last();
 	reader_free(reader);
 	return 0;
 }
