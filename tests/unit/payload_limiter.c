@@ -5,6 +5,7 @@
  * does it believe nothing of what it reads?
  */
 #include "payload/limiter.c"
+#include "payload/wiped.c"
 
 #include <string.h>
 #include <sys/mman.h>
