@@ -180,7 +180,8 @@ static bool look_at_thread(struct sight *s)
 		const struct stack *k = &s->t.stacks[i];
 		bool current = i == s->t.current;
 
-		if (current || (k->used && k->number < STACK_LEAVES))
+		/* What another thread has taken is its. */
+		if (k->number < STACK_LEAVES && (current || k->used))
 			look_at_stack(s, i, current ? s->t.top : k->top);
 	}
 	if (any && !s->r->err)

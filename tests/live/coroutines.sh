@@ -20,12 +20,13 @@ as_traced()
 		calls.json
 }
 
-# run KIND [LARGE]: "made", as the victim says; calls.json is the trace.
+# run KIND [LARGE]: "made", as the victim says; calls.json is the trace, with the options in OPTIONS.
+OPTIONS=()
 run()
 {
 	victim coroutines "$@"
 	tell 'run 20' '^made' >/dev/null
-	inject_bg -p "$VICTIM" -f 'co_*' --json -o calls.json
+	inject_bg -p "$VICTIM" -f 'co_*' --json -o calls.json "${OPTIONS[@]}"
 	made=$(tell 'run 500' '^made' 60)
 	inject_end
 	removed
@@ -43,6 +44,13 @@ for kind in fiber coroutine ucontext; do
 	run $kind
 	[ "$got" = "$want" ] || die "$kind: traced $got, made $want"
 done
+# Where each call is recorded as it ends, by the thread in which it does.
+OPTIONS=(-t 1ns)
+for kind in fiber coroutine ucontext; do
+	run $kind
+	[ "$got" = "$want" ] || die "$kind, sifted: traced $got, made $want"
+done
+OPTIONS=()
 # With frames larger than a stack's bounds are guessed to reach, all is the same but
 # how deep the calls are.
 run fiber 12000

@@ -183,6 +183,14 @@ static void live(void)
 	swapcontext(&fibers[running], &back);
 }
 
+static void make_fiber(int i)
+{
+	MUST(!getcontext(&fibers[i]));
+	fibers[i].uc_stack.ss_sp = stacks[i];
+	fibers[i].uc_stack.ss_size = STACK;
+	makecontext(&fibers[i], live, 0);
+}
+
 static void *run_fibers(void *arg)
 {
 	for (running = 0; running < FIBERS; running++)
@@ -199,12 +207,8 @@ static void test_taken(void)
 
 	fresh(LEAST, SUBBUFS);
 	f[5] = sifted(&w, 5, leave_fiber);
-	for (int i = 0; i < FIBERS; i++) {
-		MUST(!getcontext(&fibers[i]));
-		fibers[i].uc_stack.ss_sp = stacks[i];
-		fibers[i].uc_stack.ss_size = STACK;
-		makecontext(&fibers[i], live, 0);
-	}
+	for (int i = 0; i < FIBERS; i++)
+		make_fiber(i);
 	MUST(!pthread_create(&t, NULL, run_fibers, NULL));
 	MUST(!pthread_join(t, NULL));
 	run_fibers(NULL);
@@ -275,6 +279,40 @@ static void test_hangs(void)
 	reader_stats(reader, &stats);
 	MUST_EQ(stats.calls, ntold);
 	MUST_EQ(stats.lost, 0);
+}
+
+static void *begin_and_wait(void *arg)
+{
+	running = 0;
+	MUST(!swapcontext(&back, &fibers[0]));
+	pthread_barrier_wait(&barrier);
+	pthread_barrier_wait(&barrier);
+	return NULL;
+}
+
+/* A fiber's call that has ended in another thread is not open any more in that where it began,
+ * which has called nothing since; nor is it told again if that was told while it hung. */
+static void test_taken_away(bool hangs)
+{
+	pthread_t t;
+
+	fresh(LEAST, SUBBUFS);
+	f[5] = sifted(&w, 5, leave_fiber);
+	make_fiber(0);
+	MUST(!pthread_create(&t, NULL, begin_and_wait, NULL));
+	pthread_barrier_wait(&barrier);
+	spin(LEAST + LEAST / 8);
+	for (int i = 0; i < 500 && hangs && !ntold; i++) {
+		usleep(20000);
+		drain(false);
+	}
+	MUST_EQ(ntold, hangs);
+	MUST(!swapcontext(&back, &fibers[0]));
+	drain(true);
+	MUST_EQ(ntold, 1);
+	MUST(told[0].how == EVENT_EXIT && told[0].func == 5);
+	pthread_barrier_wait(&barrier);
+	MUST(!pthread_join(t, NULL));
 }
 
 /* ---- a ring that is full ------------------------------------------------- */
@@ -353,6 +391,8 @@ int main(void)
 	test_deepest(COUNT_NONE);
 	test_taken();
 	test_hangs();
+	test_taken_away(false);
+	test_taken_away(true);
 	test_full();
 	test_keeps_last();
 	reader_free(reader);
