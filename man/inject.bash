@@ -63,8 +63,9 @@ _inject_options() {
 		echo "$(_inject_counting)" --sort --off-cpu
 		;;
 	start)
-		echo -p --pid -f --function -N --exclude --usdt --around --at --inlined -t --min-duration -D --depth \
-			-m --buffer --keep --snapshot-on -o --output \
+		echo -p --pid -f --function -N --exclude --usdt --around --at --inlined -t --min-duration -w --when \
+			-D --depth -m --buffer --keep --snapshot-on -o --output \
+			-a --args -A --arg -s --string --deep --unguarded --stack \
 			--entry-only --max-pause --max-overhead --log -q --quiet -v \
 			--verbose --no-color -h --help -V --version
 		;;

@@ -46,7 +46,7 @@
 
 #include "payload/page.h"
 
-#define ABI_VERSION 27
+#define ABI_VERSION 28
 
 /* Offsets that assembly uses; abi.c asserts them. */
 #define THREAD_CUR 0
@@ -134,6 +134,8 @@
 /* While the gate of a function is 0, none of its calls comes further than its stub. [any]: what a
  * stub needs besides is there before the jump to it. */
 #define GATES_OFF PAGE
+#define GATE_OPEN 1
+#define GATE_GUARDS 2	/* open, and to stay so: the function tells that a filter comes (guard.c) */
 #define ISLANDS_OFF (GATES_OFF + (1 << REC_FUNC_BITS))
 #define ISLANDS_MOST (1 << 16)
 #define SLOTS_OFF (ISLANDS_OFF + ISLANDS_MOST * 8)

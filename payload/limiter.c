@@ -65,12 +65,12 @@ static uint32_t event_func(const struct sample *m, const uint64_t *w)
 	return func < m->s->nfuncs ? func : 0;
 }
 
-/* The same of a function whose gate is open. */
+/* The same of a function whose gate is open, and may be closed. */
 static uint32_t open_func(const struct sample *m, const uint64_t *w)
 {
 	uint32_t func = event_func(m, w);
 
-	return func && observe(gate_of(m->s, func)) ? func : 0;
+	return func && observe(gate_of(m->s, func)) == GATE_OPEN ? func : 0;
 }
 
 static uint32_t index_of(const struct sample *m, uint32_t func)

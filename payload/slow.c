@@ -489,10 +489,12 @@ __attribute__((noinline)) static void values_entry(uint64_t word, uint64_t sp, u
 {
 	struct slow w;
 
-	if ((word & 3) == REC_ENTRY)
+	if ((word & 3) == REC_ENTRY) {
 		record_entry(&w, word, sp + lowered, held);
-	else
+		watch_entered(word >> REC_FUNC_SHIFT, sp + lowered);
+	} else {
 		record_mark(&w, word, sp, lowered, held);
+	}
 }
 
 void payload_values_entry(uint64_t word, uint64_t sp, const uint64_t *held)
@@ -509,9 +511,11 @@ void payload_values_entry(uint64_t word, uint64_t sp, const uint64_t *held)
 __attribute__((noinline)) static void values_exit(uint64_t word, uint64_t sp,
 						  const uint64_t *held)
 {
+	struct watching watching = watch_leaves(word >> REC_FUNC_SHIFT, sp);
 	struct slow w;
 
 	record_exit(&w, word, sp, held);
+	watch_left(&watching, word >> REC_FUNC_SHIFT);
 }
 
 void payload_values_exit(uint64_t word, uint64_t sp, const uint64_t *held)

@@ -17,8 +17,9 @@
 struct routines arena_routines(const struct session *s, const struct arena *a,
 			       const struct module *m, const struct placed_probe *probe)
 {
-	const struct way *way = probe->guards ? &way_guards : probe->watched ? &way_watched :
-				valued_calls_c(probe) ? &way_values : ways_of(s->counting);
+	/* What values are read of the payload watches as well, if it is to. */
+	const struct way *way = probe->guards ? &way_guards : valued_calls_c(probe) ? &way_values :
+				probe->watched ? &way_watched : ways_of(s->counting);
 	enum plan_routines routines = probe->planned->routines;
 	struct routine_set set = way->routines(hot_table.sets[!s->tls_offset], routines);
 	bool tight = routines == ROUTINES_TIGHT;

@@ -360,7 +360,7 @@ static int place_probe(struct placing *p, const struct module *m, struct placed_
 	if (!err && probe->callers)
 		callers_choose(&p->inf->map, probe->id, callers_at(probe));
 	if (!err && planned)
-		session_open_gate(&p->inf->map, probe->id);
+		session_open_gate(&p->inf->map, probe->id, probe->guards);
 	if (!err)
 		live_count(p->live, probe, 1);
 	return err;

@@ -82,8 +82,8 @@ unsigned reader_fill(const struct reader *);
 void reader_target_gone(struct reader *);
 /* The probes go from now on: what is open afterwards may have ended, and is not known to have. */
 void reader_leave(struct reader *);
-/* Of a snapshot: its next drain also tells, last of all, which calls its process has open by then that
- * are not recorded yet, where calls are sifted. It may take a tenth of a second longer for that. */
+/* Of a snapshot: its next drain also tells, last of all, which calls its process has open by then
+ * that are not recorded yet, where calls are sifted. It may take a tenth of a second for that. */
 void reader_tell_pending(struct reader *);
 /* The clock that the events' tsc is in, now. */
 uint64_t reader_now(void);

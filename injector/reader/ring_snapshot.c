@@ -66,6 +66,17 @@ static int read_head(struct taking *k, struct ring *ret, bool *sane)
 	return err;
 }
 
+/* Words that belong to a record, at most. */
+static size_t words_behind(uint64_t word)
+{
+	unsigned int subkind = word >> REC_FUNC_SHIFT & 63;
+
+	if ((word & 3) != REC_EXT)
+		return 1;
+	return subkind == EXT_VALUES || subkind == EXT_CALLERS ? word >> REC_WORDS_SHIFT :
+		word >> REC_WORDS_SHIFT & 15;
+}
+
 /* 3. A record is stored with release, and its body is not. */
 static int copy_newest(const struct taking *k, uint64_t off, struct subbuf *copy)
 {
@@ -74,7 +85,7 @@ static int copy_newest(const struct taking *k, uint64_t off, struct subbuf *copy
 
 	while (n && (w[n - 1] & 3) == REC_NONE)
 		n--;
-	size_t all = MIN(n + 1, most);
+	size_t all = MIN(n + (n ? words_behind(w[n - 1]) : 1), most);
 	int err = segment_read(k->segment, off + sizeof(*copy), w, all * sizeof(*w));
 	if (all > n && (w[n] & 3) != REC_NONE)
 		all = n;

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "injector/modules/valued.h"
+
 enum {
 	HEAD = 64 << 10,	/* all but functions and modules, and much more */
 	PER_FUNCTION = 96,	/* beside its name, and its module's */
@@ -23,7 +25,11 @@ uint64_t notes_room(const struct modules *mods, const struct selection *sel, uin
 		for (size_t j = 0; j < sel->v[i].n; j++)
 			n += PER_FUNCTION + 2 * strlen(sel->v[i].names[j]) +
 			     strlen(sel->v[i].module->base);
-	return 2 * ALIGN_UP(SPARE * n, PAGE);
+	n *= SPARE;
+	/* In hexadecimal. What is added later has no values. */
+	for (size_t i = 0; i < sel->nvalued; i++)
+		n += PER_FUNCTION + 2 * sel->valued[i]->packed.n;
+	return 2 * ALIGN_UP(n, PAGE);
 }
 
 static uint64_t half(const struct session *s)

@@ -101,10 +101,11 @@ static uint8_t *gates(struct session_map *m)
 	return (uint8_t *)m->s + GATES_OFF;
 }
 
-void session_open_gate(struct session_map *m, uint32_t func)
+void session_open_gate(struct session_map *m, uint32_t func, bool guards)
 {
 	if (func < 1u << REC_FUNC_BITS)
-		__atomic_store_n(&gates(m)[func], 1, __ATOMIC_RELEASE);
+		__atomic_store_n(&gates(m)[func], guards ? GATE_GUARDS : GATE_OPEN,
+				 __ATOMIC_RELEASE);
 }
 
 void session_close(struct session_map *m)

@@ -100,8 +100,9 @@ int session_create(int fd, const struct session_shape *, enum session_kind,
 /* What an earlier visit has mapped for islands stays known. */
 void session_keep_islands(struct session_map *, const struct old_session *);
 void session_unmap(struct session_map *);
-/* Let the calls of a function come further than its stub; and none any more. */
-void session_open_gate(struct session_map *, uint32_t func);
+/* Let the calls of a function come further than its stub, for good if it `guards`; and none any
+ * more. */
+void session_open_gate(struct session_map *, uint32_t func, bool guards);
 void session_close(struct session_map *);
 /* The read plan of a function, for the payload. False: there is no room for it. */
 struct capture_plan;

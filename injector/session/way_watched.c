@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* way_watched: of single functions in a session of records: the payload itself looks how long each
- * call takes (payload/watch.c). */
+ * call takes (payload/watched.c). */
 #include "injector/session/ways.h"
 
 static struct routine_set routines(const struct routine_set *sets, enum plan_routines its)

@@ -19,6 +19,7 @@ struct overhead {
 	const struct live *live;	/* all that stands: it may grow */
 	const struct removal *others;	/* how forked children are found that record
 					 * as well; NULL: there are none */
+	struct session *session;	/* NULL: no values are read */
 	uint64_t max_pause;
 	const struct way *way;	/* one that adds up calls is asked for those of now */
 

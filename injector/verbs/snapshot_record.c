@@ -36,9 +36,11 @@ static struct about_slow slow_of(const struct session *s, pid_t pid, uint64_t no
 }
 
 int snapshot_record(const struct ring_snapshot *still, const struct about *notes, pid_t pid,
-		    const char *dir, struct snapshot_record *ret)
+		    const struct caller_names *names, const char *dir,
+		    struct snapshot_record *ret)
 {
-	struct record_options options = { .thread_name = pid ? describe_thread : NULL };
+	struct record_options options = { .thread_name = pid ? describe_thread : NULL,
+					  .names = names };
 	struct about *a = &ret->about;
 	struct reader *reader = NULL;
 	struct record *record = NULL;

@@ -15,10 +15,12 @@ struct snapshot_record {
 
 /*
  * `notes` is what the session says of itself; `pid` the process that records into it, 0 if
- * none is known. All of it is hostile. Only the user that makes the directory may read it:
- * the calls of a process are no business of other users.
+ * none is known; `names` what callers are called, NULL: none has a name. All of it is hostile.
+ * Only the user that makes the directory may read it: the calls of a process are no business of
+ * other users.
  */
 int snapshot_record(const struct ring_snapshot *, const struct about *notes, pid_t pid,
-		    const char *dir, struct snapshot_record *ret);
+		    const struct caller_names *names, const char *dir,
+		    struct snapshot_record *ret);
 
 #endif

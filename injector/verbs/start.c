@@ -29,6 +29,7 @@ enum {
 	LIMIT_USUAL = 1000,	/* hundredths of a percent */
 	LIMIT_NONE = 10000,
 	COST_MOST = 1 << 20,
+	READING_NS = 50, WALKING_NS = 100,	/* of an entry, and of an exit */
 	JUDGED_NS = 100 * 1000 * 1000,
 };
 
@@ -76,13 +77,16 @@ static int write_notes(struct trace *t)
 }
 
 /* Of an entry or an exit, in ticks; where that could not be measured, what the clock
- * alone takes. */
+ * alone takes. What is read besides costs what it does at least, by docs/values.md and
+ * docs/stacks.md: more where memory is read by a system call. */
 static uint32_t event_cost(const struct trace *t, double ticks_of_ns)
 {
 	struct probe_cost c = trace_cost(t);
+	double more = (options_reads(t->opt) ? READING_NS : 0) + (t->opt->stack ? WALKING_NS : 0);
+	double ret = cost_is_known(&c) ? (double)(c.pair / 2000 + 1) :
+		overhead_costs().recorded * ticks_of_ns + 1;
 
-	return cost_is_known(&c) ? (uint32_t)MIN(c.pair / 2000 + 1, COST_MOST) :
-		(uint32_t)(overhead_costs().recorded * ticks_of_ns) + 1;
+	return (uint32_t)MIN(ret + more * ticks_of_ns, (double)COST_MOST);
 }
 
 int start_limits(struct trace *t)

@@ -101,7 +101,7 @@ static int prepare_overhead(struct trace *t, struct follow *f)
 	t->overhead = (struct overhead){
 		.target = &t->target, .reader = t->reader, .live = &t->live,
 		.max_pause = o->max_pause, .others = o->follow_fork ? &t->others : NULL,
-		.way = t->way,
+		.way = t->way, .session = t->inf.map.s,
 	};
 	return overhead_begin(&t->overhead, o->max_overhead);
 }

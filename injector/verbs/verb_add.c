@@ -292,6 +292,9 @@ static int add_probes(struct adding *a)
 	struct visit *v = &a->visit;
 	int err = visit_started(v, false);
 
+	if (!err && v->notes.about.filter.when)
+		err = fail(0, "%d keeps calls by a condition (-w), which functions that come later "
+			   "do not have; stop, and start with all that is wanted", v->target.pid);
 	err = err ? err : preflight(v->target.pid);
 	err = err ? err : target_claim(&v->target);
 	err = err ? err : visit_changes(v, &a->old);

@@ -83,12 +83,35 @@ static void remove_mark(const struct removing *r)
 	fail_clear();
 }
 
+/* What tells that a seccomp filter comes, which may end the process for a system call of ours,
+ * stays as long as there are such. */
+static int keep_guards(const struct removing *r)
+{
+	const struct about *a = &r->visit.notes.about;
+	auto_free uint8_t *gates = calloc(a->nfuncs + 1, 1);
+	size_t n = MIN(a->nfuncs, (size_t)1 << REC_FUNC_BITS);
+	int err = gates ? 0 : fail(ENOMEM, "choose functions");
+
+	if (err || r->visit.session.s.reads != READS_BY_CALL)
+		return err;
+	err = segment_read(&r->visit.segment, GATES_OFF, gates, n);
+	for (size_t i = 0; i < n && !err; i++)
+		if (r->in[i] && gates[i] == GATE_GUARDS)
+			err = fail(0, "%s has to stay probed as long as values are read: it tells "
+				   "when %d sets a seccomp filter, which may end it for that; "
+				   "inject stop -p %d ends both",
+				   strcmp(a->funcs[i].module, "?") ? a->funcs[i].name : "prctl",
+				   r->visit.target.pid, r->visit.target.pid);
+	return err;
+}
+
 static int take_out(struct removing *r)
 {
 	auto_free struct change *changes = NULL;
 	size_t n, asked = remove_count(r);
 
 	int err = disarm_spread(&r->live, r->in);
+	err = err ? err : keep_guards(r);
 	if (err)
 		return err;
 	say_others(r, asked);

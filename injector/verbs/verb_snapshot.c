@@ -9,6 +9,7 @@
 #include "injector/ptrace/pace.h"
 #include "injector/session/session_file.h"
 #include "injector/session/notes.h"
+#include "injector/show/naming.h"
 #include "injector/verbs/snapshot_record.h"
 #include "injector/verbs/verbs.h"
 #include "injector/verbs/visit.h"
@@ -34,10 +35,10 @@ static void say_written(const char *dir, const struct ring_snapshot *still,
 }
 
 static int write_trace(const struct metadata *notes, const struct ring_snapshot *still, pid_t pid,
-		       const char *dir)
+		       const struct caller_names *names, const char *dir)
 {
 	struct snapshot_record r;
-	int err = snapshot_record(still, &notes->about, pid, dir, &r);
+	int err = snapshot_record(still, &notes->about, pid, names, dir, &r);
 
 	if (err)
 		return err;
@@ -77,6 +78,23 @@ static int wait_for_slow(struct visit *v)
 	return err ? err : read_watch(v);
 }
 
+/* Callers are named by what the process has mapped now. */
+static int write_named(const struct visit *v, const struct ring_snapshot *still,
+		       const struct options *o)
+{
+	struct modules mods = { 0 };
+	struct naming naming = { .target = &v->target, .mods = &mods };
+	const struct caller_names names = { naming_find, &naming };
+	bool walks = v->session.s.callers_size;
+	int err = walks ? modules_open_process(o->pid, &mods) : 0;
+
+	err = err ? err : write_trace(&v->notes, still, o->pid, walks ? &names : NULL,
+				      options_directory(o));
+	naming_end(&naming);
+	modules_close(&mods);
+	return err;
+}
+
 /* Of a process that records. */
 static int snapshot_process(const struct options *o)
 {
@@ -90,7 +108,7 @@ static int snapshot_process(const struct options *o)
 	if (!err && o->wait)
 		err = wait_for_slow(&v);
 	err = err ? err : ring_snapshot_take(&v.segment, &v.session.s, &still);
-	err = err ? err : write_trace(&v.notes, &still, o->pid, options_directory(o));
+	err = err ? err : write_named(&v, &still, o);
 	if (!err)
 		visit_say_disarmed(&v);
 	if (!err && watches_fired(still.map))
@@ -113,7 +131,7 @@ static int snapshot_file(const struct options *o)
 		return err;
 	err = notes_read(&segment, &head, &notes);
 	err = err ? err : ring_snapshot_take(&segment, &head, &still);
-	err = err ? err : write_trace(&notes, &still, 0, options_directory(o));
+	err = err ? err : write_trace(&notes, &still, 0, NULL, options_directory(o));
 	ring_snapshot_clear(&still);
 	metadata_clear(&notes);
 	close(segment.fd);

@@ -81,7 +81,8 @@ int watches_arm(const struct options *o, const struct selection *sel, const stru
 
 			if (p->watched && !p->refusal)
 				s->watches[n++] = (struct watch){
-					ticks_of(clock, limit_of(o, &sel->v[i], j)), p->id, 0 };
+					MAX(ticks_of(clock, limit_of(o, &sel->v[i], j)), 1u),
+					p->id, 0 };
 		}
 	__atomic_store_n(&s->nwatches, n, __ATOMIC_RELEASE);
 	return n || !o->nslow ? 0 :

@@ -2,7 +2,7 @@
 /*
  * watches: which calls are too long, and what becomes of what was recorded before one?
  *
- * The payload times the calls of the functions that --snapshot-on names (watch.c there)
+ * The payload times the calls of the functions that --snapshot-on names (watched.c there)
  * and keeps the moments before and after the first that takes too long. They stay until
  * a snapshot has them, which arms the watch again.
  */

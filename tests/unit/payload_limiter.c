@@ -219,6 +219,17 @@ static void full_ring(void)
 	CHECK(closed(1));
 }
 
+/* What tells that a filter comes stays, whatever it costs. */
+static void guards(void)
+{
+	begin(10);
+	((uint8_t *)s)[GATES_OFF + 1] = GATE_GUARDS;
+	events(1, 1000);
+	events(2, 500);
+	end(WINDOW);
+	CHECK(!closed(1) && closed(2));
+}
+
 static void hostile(void)
 {
 	uint8_t *gates = (uint8_t *)s + GATES_OFF;
@@ -259,6 +270,7 @@ int main(void)
 	no_majority();
 	table_is_taken();
 	full_ring();
+	guards();
 	hostile();
 	return failures != 0;
 }
