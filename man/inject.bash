@@ -73,6 +73,10 @@ _inject_options() {
 		echo -p --pid -f --function -N --exclude --entry-only --max-pause --log \
 			-q --quiet -v --verbose --no-color -h --help -V --version
 		;;
+	filter)
+		echo -p --pid -t --min-duration --log -q --quiet -v --verbose --no-color \
+			-h --help -V --version
+		;;
 	remove)
 		echo -p --pid -f --function -N --exclude --max-pause --log -q --quiet \
 			-v --verbose --no-color -h --help -V --version
@@ -120,7 +124,7 @@ _inject() {
 	local verb=trace
 
 	case ${COMP_WORDS[1]} in
-	trace | slow | list | stop | record | count | hist | top | start | status | add | remove | snapshot | replay | \
+	trace | slow | list | stop | record | count | hist | top | start | status | add | remove | filter | snapshot | replay | \
 		report | graph | info | export) verb=${COMP_WORDS[1]} ;;
 	esac
 	COMPREPLY=()
@@ -182,7 +186,7 @@ _inject() {
 		;;
 	*)
 		if [ "$COMP_CWORD" -eq 1 ]; then
-			_inject_words "trace slow list stop record count hist top start status add remove \
+			_inject_words "trace slow list stop record count hist top start status add remove filter \
 				snapshot replay report graph info export" "$cur"
 		elif [ "$verb" = list ]; then
 			mapfile -t COMPREPLY < <(compgen -f -- "$cur")

@@ -117,8 +117,12 @@ static bool heal(struct slow *w, uint64_t sp, enum what what)
 	bool unwound, told;
 
 	told = stacks_follow(w->s, t, sp, what);
-	if (is_sifted(w->s) && frames_rest(t, sp, what) < t->top)
-		sift_left(w, sp, what);
+	if (is_sifted(w->s)) {
+		/* The injector may have changed it: verb_filter.c there. */
+		t->least = w->s->least;
+		if (frames_rest(t, sp, what) < t->top)
+			sift_left(w, sp, what);
+	}
 	unwound = frames_pop_left(t, sp, what);
 	if (unwound && !t->timed && ring_room(w->s, t, 2))
 		ring_put_ext(t, EXT_UNWOUND, frames_depth(t));

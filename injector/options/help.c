@@ -22,7 +22,7 @@ static const char general[] =
 "  report, graph, replay, info [DIR]    what such a directory holds\n"
 "  export --to FORMAT [DIR]   for other tools: svg (a flame graph), perfetto ...\n"
 "  start -p PID -f GLOB       probe and leave: it goes on recording by itself\n"
-"  status, add, remove, snapshot -p PID    look at that, change it, copy it\n"
+"  status, add, remove, filter, snapshot -p PID   look at that, change, copy it\n"
 "  stop -p PID                remove every probe, also of a killed inject\n"
 "\n"
 "GLOB is a shell pattern over names, quoted: 'net_*', 'SSL_*@libssl.so*',\n"
@@ -64,6 +64,8 @@ static const struct {
 	  "Copy what such a process has recorded, or a file of start -o, to a directory." },
 	{ ON_ADD, "inject add -p PID -f GLOB...", "Probe more functions of such a process." },
 	{ ON_REMOVE, "inject remove -p PID -f GLOB...", "Probe fewer." },
+	{ ON_FILTER, "inject filter -p PID -t TIME",
+	  "Keep other calls from now on, where start -t or -w has begun that." },
 	{ ON_REPLAY, "inject replay [DIR]", "Print the calls of a recording." },
 	{ ON_REPORT, "inject report [DIR]", "Calls and times of each function of a recording." },
 	{ ON_GRAPH, "inject graph [DIR]", "Which calls were made by which, those of a kind together." },
@@ -124,7 +126,8 @@ static const struct {
 	  "breakpoints where no jump has room: slow, and a\n"
 	  "process that comes to block SIGTRAP would die" },
 	{ OPT_STUBS, ON_ALL, NULL, "what would be written, and each stub's code" },
-	{ 't', ON_ALL, "TIME", "calls that took at least so long" },
+	{ 't', ON_FILTER, "TIME", "calls that take at least so long; 0: all" },
+	{ 't', ON_ALL & ~ON_FILTER, "TIME", "calls that took at least so long" },
 	{ 'w', ON_ALL, "EXPR", "calls that this holds for: 'len > 99 || retval < 0'" },
 	{ 'D', ON_ALL, "N", "the N outermost levels of calls" },
 	{ OPT_TID, ON_ALL, "TID", "calls of one thread" },

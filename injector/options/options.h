@@ -32,6 +32,7 @@ enum verb {
 	VERB_SNAPSHOT,
 	VERB_ADD,
 	VERB_REMOVE,
+	VERB_FILTER,
 	VERB_REPLAY,
 	VERB_REPORT,
 	VERB_GRAPH,
@@ -87,6 +88,7 @@ struct options {
 	size_t nby_hand, by_hand_cap;
 	struct compile_options values;	/* -s and --deep */
 	uint64_t min_duration;	/* -t */
+	bool all;		/* -t 0 of filter: however short */
 	const char *when;	/* -w */
 	uint64_t depth;		/* -D: calls at a depth below this one */
 	uint64_t calls;		/* -n */

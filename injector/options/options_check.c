@@ -207,6 +207,9 @@ int options_check(const struct options *o)
 	case VERB_REMOVE:
 		return o->pid ? check_trace(o) :
 			fail(0, "no process named; give -p PID, and -f GLOB");
+	case VERB_FILTER:
+		return o->pid && (o->min_duration || o->all) ? 0 :
+			fail(0, "give filter -p PID -t TIME; -t 0 keeps all calls");
 	case VERB_START:
 		return !o->pid ? fail(0, "no process named; give start -p PID -f GLOB") :
 			check_start(o) ?: check_trace(o);

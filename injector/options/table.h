@@ -26,6 +26,7 @@ enum {
 	ON_HIST = 32768,
 	ON_TOP = 65536,
 	ON_SLOW = 131072,
+	ON_FILTER = 262144,
 	ON_COUNTS = ON_COUNT | ON_HIST | ON_TOP,
 	ON_CHANGE = ON_ADD | ON_REMOVE,
 	ON_SHOWN = ON_TRACE | ON_SLOW,	/* each call, as it happens */
@@ -35,7 +36,7 @@ enum {
 	ON_ATTACH = ON_HERE | ON_START,
 	ON_RINGS = ON_LIVE | ON_START,	/* what passes is recorded; nothing else is */
 	ON_CALLS = ON_REPLAY | ON_REPORT | ON_GRAPH | ON_EXPORT,
-	ON_STARTED = ON_STATUS | ON_SNAPSHOT | ON_CHANGE,
+	ON_STARTED = ON_STATUS | ON_SNAPSHOT | ON_CHANGE | ON_FILTER,
 	ON_ALL = ON_ATTACH | ON_LIST | ON_STOP | ON_STARTED | ON_CALLS | ON_INFO,
 };
 
@@ -62,7 +63,7 @@ struct verb_def {
 	const struct way *way;	/* to record; NULL: it has none of its own */
 };
 
-enum { OPTION_DEFS = 56, VERB_DEFS = 18 };
+enum { OPTION_DEFS = 56, VERB_DEFS = 19 };
 
 extern const struct option_def option_defs[OPTION_DEFS];
 extern const struct verb_def verb_defs[VERB_DEFS];

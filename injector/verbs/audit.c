@@ -38,6 +38,7 @@ static bool touches(const struct options *o)
 	case VERB_START:
 	case VERB_ADD:
 	case VERB_REMOVE:
+	case VERB_FILTER:
 	case VERB_SNAPSHOT:
 	case VERB_STOP:
 		return true;

@@ -56,6 +56,8 @@ static int main_run(const struct options *o)
 		return verb_add(o);
 	case VERB_REMOVE:
 		return verb_remove(o);
+	case VERB_FILTER:
+		return verb_filter(o);
 	case VERB_REPLAY:
 	case VERB_REPORT:
 	case VERB_GRAPH:

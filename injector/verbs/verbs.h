@@ -21,6 +21,7 @@ int verb_status(const struct options *);
 int verb_snapshot(const struct options *);
 int verb_add(const struct options *);
 int verb_remove(const struct options *);
+int verb_filter(const struct options *);
 /* Everything that reads a trace directory. */
 int verb_read(const struct options *);
 

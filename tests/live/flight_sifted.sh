@@ -82,6 +82,39 @@ shot flat
 status 0 "$INJECT" stop -p "$VICTIM"
 unharmed
 
+# What is kept may be changed, while probes stay: threads that are there take it at once.
+status 1 "$INJECT" filter -p "$VICTIM" -t 1ms
+refused 'does not record by itself'
+status 0 "$INJECT" start -p "$VICTIM" -f 'step_*'
+status 1 "$INJECT" filter -p "$VICTIM" -t 1ms
+refused 'keeps all calls'
+status 0 "$INJECT" stop -p "$VICTIM"
+status 0 "$INJECT" start -p "$VICTIM" -f 'step_*' -f nap_here -t 10s
+tell nap '^nap$' >/dev/null
+look
+[ "$(field 6)" = 0 ] || die "not left out: $(cat trace.out)"
+status 0 "$INJECT" filter -p "$VICTIM" -t 2ms
+has_line 'by -t 2ms from now on; so far by -t 10s$' trace.err || die "says: $(cat trace.err)"
+naps() { look; [ "$(field 6)" -gt "$1" ]; }
+wait_until 30 naps 10 || die "the new time does not hold: $(cat trace.out)"
+[ "$(field 10)" = "-t 2ms" ] || die "status: $(cat trace.out)"
+shot naps
+jq -es 'map(select(.type == "call" and .end == "return")) | length > 4 and
+	all(.[]; .func == "nap_here" and .dur_ns >= 2000000)' naps.json >/dev/null || die "$(cat naps.json)"
+status 0 "$INJECT" filter -p "$VICTIM" -t 10s
+look
+before=$(field 6)
+sleep 0.3
+look
+[ "$(field 6)" -le $((before + 2)) ] || die "the old time holds: $before, $(cat trace.out)"
+status 0 "$INJECT" filter -p "$VICTIM" -t 0
+has_line 'by - from now on' trace.err || die "says: $(cat trace.err)"
+tell run '^run ' >/dev/null
+naps $((before + 1600000)) || die "not all are kept: $(cat trace.out)"
+tell wake '^wake$' >/dev/null
+status 0 "$INJECT" stop -p "$VICTIM"
+unharmed
+
 # In a file, which is there when the process has crashed.
 status 0 "$INJECT" start -p "$VICTIM" -f 'step_*' -f 'outer_*' -t 5ms -o kept
 read -ra ANSWER <<<"$(tell run '^run ')"

@@ -9,6 +9,8 @@
  *	free	-> free
  *	spin	-> spin: likewise, but spin_here is in a loop
  *	free_spin	-> free_spin
+ *	nap	-> nap: a thread of its own calls nap_here again and again, which sleeps for 3 ms
+ *	wake	-> wake
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -19,7 +21,7 @@
 enum { THREADS = 4, ROUNDS = 400, SHORT = 1000, LONG_NS = 5000000 };
 
 static uint64_t inner, outer, all;
-static int spinning;
+static int spinning, napping;
 static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
 static __thread sigjmp_buf back;
 
@@ -130,6 +132,21 @@ static void *spin(void *arg)
 	return NULL;
 }
 
+PROBED void nap_here(void)
+{
+	victim_sleep_us(3000);
+}
+
+static void *nap(void *arg)
+{
+	nap_here();
+	victim_say("nap");
+	while (__atomic_load_n(&napping, __ATOMIC_RELAXED))
+		nap_here();
+	victim_say("wake");
+	return NULL;
+}
+
 static void on_command(const char *line)
 {
 	pthread_t t;
@@ -146,6 +163,12 @@ static void on_command(const char *line)
 		spinning = 1;
 		pthread_create(&t, NULL, spin, NULL);
 		pthread_detach(t);
+	} else if (strcmp(line, "nap") == 0) {
+		napping = 1;
+		pthread_create(&t, NULL, nap, NULL);
+		pthread_detach(t);
+	} else if (strcmp(line, "wake") == 0) {
+		__atomic_store_n(&napping, 0, __ATOMIC_RELAXED);
 	} else if (strcmp(line, "free_spin") == 0) {
 		__atomic_store_n(&spinning, 0, __ATOMIC_RELAXED);
 	}
