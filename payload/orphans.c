@@ -7,9 +7,9 @@
  * And a thread has places for a few stacks only. So two kinds of calls are put here,
  * by the stack pointer that they will end with:
  *
- * - one that was said to be unwound, with the stack pointer that made us say so. If it
- *   ends after all, the two are on different stacks: between them there is a wall,
- *   which bounds what is guessed from then on;
+ * - one that was said to be unwound, or that was pending (sieve.h) when it seemed to be, with
+ *   the stack pointer that made us say so. If it ends after all, the two are on different stacks:
+ *   between them there is a wall, which bounds what is guessed from then on;
  * - one that is open on a stack that has lost its place, with the number of that.
  *
  * There is one list of orphans for all threads, as fibers go from one to another. A place in it
@@ -24,13 +24,14 @@
 #define EPOCH_SHIFT 48
 #define ATTEMPTS 4
 
-/* In place.what: TOLD, how far above the outermost call is that was said to be unwound
- * with this one, and because of what stack pointer, both in words. Or whether the entry was
- * lost, or is pending, how far below the next call within this one is, in words, how many are
- * around it, and the number of the stack. */
+/* In place.what: TOLD, whether it was pending, how far above the outermost call is that was said
+ * to be unwound with this one, and because of what stack pointer, both in words. Or whether the
+ * entry was lost, or is pending, or has failed, how far below the next call within this one is, in
+ * words, how many are around it, and the number of the stack. */
 #define WHAT_TOLD 1ull
-#define OUTER_SHIFT 1
-#define OUTER_BITS 19
+#define TOLD_PENDING 2ull
+#define OUTER_SHIFT 2
+#define OUTER_BITS 18
 #define BY_SHIFT 20
 #define WHAT_LOST 2ull
 #define WHAT_PENDING 4ull
@@ -136,10 +137,12 @@ static uint64_t bits(uint64_t value, unsigned int n)
 	return value >> n ? 0 : value;
 }
 
-void orphans_tell(uint64_t sp, uint64_t by, uint64_t outer)
+void orphans_tell(uint64_t frame, uint64_t by, uint64_t outer, const struct side *side)
 {
+	uint64_t sp = frame_sp(frame);
+
 	orphans_set(sp, by >> 3 << BY_SHIFT | bits((outer - sp) >> 3, OUTER_BITS) << OUTER_SHIFT |
-		  WHAT_TOLD, NULL);
+		    (frame == sp - FRAME_PENDING ? TOLD_PENDING : 0) | WHAT_TOLD, side);
 }
 
 void orphans_put(uint64_t frame, uint64_t inner, uint32_t number, uint32_t within,
@@ -186,6 +189,8 @@ static void read_back(const struct place *p, uint64_t sp, struct orphan *ret)
 	if (what & WHAT_TOLD) {
 		ret->by = what >> BY_SHIFT << 3;
 		ret->outer = sp + 8 * outer;
+		ret->frame = what & TOLD_PENDING ? sp - FRAME_PENDING : 0;
+		ret->side = sides[p - places];
 		return;
 	}
 	ret->frame = sp - ((what & WHAT_FAILED) == WHAT_FAILED ? FRAME_FAILED :

@@ -254,7 +254,8 @@ const struct held *sieve_held(const struct session *, const struct thread *, uin
 void sieve_settle(struct thread *, uint64_t offset, uint64_t func, uint64_t sp);
 /* Has the call that ends at `sp`, and has the innermost frame, taken as long as it has to? So has
  * every one that is recorded. */
-bool sieve_takes_long(const struct session *, const struct thread *, uint64_t sp, uint64_t now);
+bool sieve_takes_long(const struct session *, const struct thread *, uint64_t func, uint64_t sp,
+		      uint64_t now);
 /* It passes: its begin is recorded, with `callers` words of callers, and before that those of calls
  * around it that do. */
 void sieve_pass(struct session *, struct thread *, uint64_t sp, uint64_t now,
@@ -283,18 +284,19 @@ struct orphan {
 	/* Of one that was said to be unwound: because of what happened where; and the
 	 * outermost of those that were, then. */
 	uint64_t by, outer;
-	/* Of one that is open: */
+	/* Of one that is open, and of one that was pending then; else 0: */
 	uint64_t frame;
+	struct side side;	/* if calls are timed, or sifted */
+	/* Of one that is open: */
 	uint64_t inner;		/* where the next call within it is; 0: none is known */
 	uint32_t within;	/* so many calls whose entries were recorded */
-	struct side side;	/* if calls are timed */
 };
 
 #define ORPHANS_NOWHERE 8ull	/* for `by`: it may have been anywhere */
 
 /* Nothing is open any more as far as is known. */
 void orphans_clear(void);
-void orphans_tell(uint64_t sp, uint64_t by, uint64_t outer);
+void orphans_tell(uint64_t frame, uint64_t by, uint64_t outer, const struct side *);
 /* A call that is open on the stack of that number, with what struct orphan says of it. */
 void orphans_put(uint64_t frame, uint64_t inner, uint32_t number, uint32_t within,
 	       const struct side *);

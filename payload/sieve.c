@@ -114,9 +114,13 @@ void sieve_forget(struct thread *t)
 {
 	uint64_t at = frames_start(t) + 8, end = t->top;
 
-	for (; at <= end && at < THREAD_SIZE; at += 8)
-		if (is_pending(t, at))
-			ring_lose(t, WHAT_ENTRY);
+	for (; at <= end && at < THREAD_SIZE; at += 8) {
+		if (!is_pending(t, at))
+			continue;
+		ring_lose(t, WHAT_ENTRY);
+		/* Nor is it an earlier one there that was left. */
+		orphans_drop(frame_sp(*frames_at(t, at)), 0);
+	}
 }
 
 /* Where what was read of the calls around it ends; the fast path keeps nothing. */
@@ -212,12 +216,14 @@ void sieve_settle(struct thread *t, uint64_t offset, uint64_t func, uint64_t sp)
 	*thread_side(t, offset) = (struct side){ cpu_clock(), 0, owner_of(func, sp) };
 }
 
-bool sieve_takes_long(const struct session *s, const struct thread *t, uint64_t sp, uint64_t now)
+bool sieve_takes_long(const struct session *s, const struct thread *t, uint64_t func, uint64_t sp,
+		      uint64_t now)
 {
 	const struct side *side = own_side(t, t->top);
 
 	return *frames_at(t, t->top) != sp - FRAME_PENDING ||
-		(side && less(now, side->begin) >= s->least);
+		(side && side->func >> SIDE_OWNER_BITS == func &&
+		 less(now, side->begin) >= s->least);
 }
 
 /* What ends now has passed, whatever else was asked of it. */

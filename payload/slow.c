@@ -138,7 +138,7 @@ static bool slow_push(struct thread *t, uint64_t frame)
 	publish(&t->top, t->top + 8);
 	/* A thread that takes the stack just now may not see it. */
 	if (!(frame & 1) && stacks_is_taken(t))
-		orphans_tell(frame, ORPHANS_NOWHERE, frame);
+		orphans_tell(frame, ORPHANS_NOWHERE, frame, NULL);
 	return true;
 }
 
@@ -228,6 +228,8 @@ TWICE void sift_entry(struct slow *w, uint64_t word, uint64_t sp, const uint64_t
 	if (v == VERDICT_FAILS) {
 		if (values_needs(w->s, func) & CONDITION_DEPTH)
 			sieve_push(w->s, w->t, func, sp, begin, FRAME_FAILED);
+		else
+			orphans_drop(sp, 0);
 		return;
 	}
 	/* Without a frame its exit could not be told from that of one which fails. */
@@ -264,7 +266,7 @@ TWICE void sift_exit(struct slow *w, uint64_t word, uint64_t sp, const uint64_t 
 	if (frame_sp(frame) != sp || frame == sp - FRAME_FAILED)
 		return;
 	now = cpu_clock();
-	if (!sieve_takes_long(w->s, t, sp, now))
+	if (!sieve_takes_long(w->s, t, func, sp, now))
 		return;
 	if (held && pending) {
 		words = values_take_back(w->s, t, func, sp, tail ? 0 : held,

@@ -211,14 +211,15 @@ uint64_t frames_rest(const struct thread *t, uint64_t sp, enum what what)
 bool frames_pop_left(struct thread *t, uint64_t sp, enum what what)
 {
 	uint64_t top = frames_rest(t, sp, what), at = t->top, outer, frame;
-	bool any = false;
+	bool any = false, pending;
 
 	outer = top < at ? frame_sp(*frames_at(t, top + 8)) : 0;
 	for (; at > top; stacks_pop(t, at, true), at -= 8) {
 		frame = *frames_at(t, at);
 		any |= !(frame & 1);
-		if (!(frame & 1) && frame < sp)
-			orphans_tell(frame, sp, outer);
+		pending = frame_sp(frame) - FRAME_PENDING == frame;
+		if ((!(frame & 1) || pending) && frame_sp(frame) < sp)
+			orphans_tell(frame, sp, outer, pending ? timing_side(t, at) : NULL);
 	}
 	return any;
 }

@@ -7,6 +7,7 @@
 #define TESTS_UNIT_PAYLOAD_READS_H
 
 #include "tests/unit/payload_world.h"
+#include "values/condition.h"
 #include "values/reads.h"
 
 enum { READS_FUNCS = 16, READS_PLANS = 1 << 12, READS_TABLES = 1 << 16, READS_LISTS = 256 };
@@ -61,6 +62,20 @@ static inline void reads_begin(struct world *w, uint32_t func)
 	at[sizeof(struct callers) + func] = CALLERS_ENTRY;
 	reads_plan((struct capture_plan *)(at + READS_PLANS + 64));
 	((uint32_t *)(at + READS_PLANS))[func] = 64 / 8;
+}
+
+/* Of its calls those pass from now on whose first argument is `value`. */
+static inline void reads_condition(struct world *w, uint64_t value)
+{
+	uint8_t *plans = (uint8_t *)w->s + w->s->plans_off;
+	struct capture_plan *p = (struct capture_plan *)(plans + 64);
+	struct condition *c = (struct condition *)(plans + 64 + sizeof(*p));
+
+	c->nops = 1;
+	c->ops[0] = (struct condition_op){ .code = CONDITION_TEST, .relation = RELATION_EQ,
+					   .form = 8, .bits = 64, .number = value };
+	MUST(!condition_check(c));
+	p->condition = (uint32_t)((64 + sizeof(*p)) / 8);
 }
 
 /* A function that does `body` (may be NULL), recorded by these two routines. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where calls are sifted, and read: is a fiber's call that another thread ends given no values of
- * another call?
+ * another call's; and is one that a condition has refused not taken for another that was left?
  */
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include "injector/reader/reader.h"
@@ -11,7 +12,10 @@
 enum { RINGS = 8, READ = 1, PLAIN = 2, CALLS = 8, STACK = 1 << 16, FIBERS = THREAD_STACKS - 1 };
 
 static struct world w;
-static probed_fn *read_one, *plain;
+static probed_fn *read_one, *plain, *jumper;
+static jmp_buf out;
+static char passing[16] = "passes", failing[16] = "fails";
+static bool jumps;
 static struct reader *reader;
 static struct reader_func names[WORLD_FUNCS];
 static ucontext_t fibers[FIBERS], back;
@@ -111,6 +115,43 @@ static void test_taken(void)
 	MUST(!strcmp(told[1], "new") || !strcmp(told[1], "?"));
 }
 
+static void jump(void *arg)
+{
+	if (jumps)
+		longjmp(out, 1);
+}
+
+/* The same further down the stack. */
+static __attribute__((noinline)) void call_below(void *arg)
+{
+	volatile char room[2048];
+
+	room[0] = 1;
+	jumper(arg);
+	room[1] = room[0];
+}
+
+/* A call passes, and is left; a call above it tells so. Another one at the same place of the stack
+ * is refused, and ends: what was left is not on another stack for that. */
+static void test_refused(void)
+{
+	const struct thread *t = world_thread(&w, world_ring_of(&w, 0));
+	uint64_t lo, hi;
+
+	reads_condition(&w, (uint64_t)passing);
+	jumper(failing);
+	lo = t->stacks[0].lo;
+	hi = t->stacks[0].hi;
+	jumps = true;
+	if (!setjmp(out))
+		call_below(passing);
+	jumps = false;
+	jumper(passing);
+	call_below(failing);
+	MUST_EQ(t->stacks[0].lo, lo);
+	MUST_EQ(t->stacks[0].hi, hi);
+}
+
 int main(void)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
@@ -119,6 +160,7 @@ int main(void)
 	make_fibers();
 	plain = probed(&w, PLAIN, NULL);
 	read_one = reads_function(&w, READ, leave, hot_table.values_entry, hot_table.values_exit);
+	jumper = reads_function(&w, READ, jump, hot_table.values_entry, hot_table.values_exit);
 	w.s = world_session(RINGS, 4);
 	w.s->counting = COUNT_SIFTED;
 	w.s->least = 1;
@@ -127,6 +169,8 @@ int main(void)
 	world_lead(&w);
 	MUST(!reader_new(w.s, w.s->size, getpid(), names, ARRAY_SIZE(names), &reader));
 	test_taken();
+	w.s->least = 0;
+	test_refused();
 	reader_free(reader);
 	return 0;
 }
