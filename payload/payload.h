@@ -448,11 +448,8 @@ void payload_guard(uint64_t word, uint64_t sp, const uint64_t *held);
 void payload_watch_entry(uint64_t word, uint64_t sp);
 void payload_watch_exit(uint64_t word, uint64_t sp);
 
-/* A call that ends, as it is watched. */
+/* A call that ends, and is watched; `begin` 0: it is not. (Two words, which take no stack.) */
 struct watching {
-	struct session *s;
-	struct thread *t;
-	uint64_t limit;		/* ticks; 0: it is not watched */
 	uint64_t begin, end;
 };
 
@@ -461,7 +458,7 @@ struct watching {
 void watch_note(struct thread *, uint64_t sp);
 void watch_entered(uint64_t func, uint64_t sp);
 struct watching watch_leaves(uint64_t func, uint64_t sp);
-void watch_left(const struct watching *, uint64_t func);
+void watch_left(struct watching, uint64_t func);
 
 #pragma GCC visibility pop
 

@@ -521,7 +521,7 @@ __attribute__((noinline)) static void values_exit(uint64_t word, uint64_t sp,
 	struct slow w;
 
 	record_exit(&w, word, sp, held);
-	watch_left(&watching, word >> REC_FUNC_SHIFT);
+	watch_left(watching, word >> REC_FUNC_SHIFT);
 }
 
 void payload_values_exit(uint64_t word, uint64_t sp, const uint64_t *held)

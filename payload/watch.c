@@ -23,5 +23,5 @@ void payload_watch_exit(uint64_t word, uint64_t sp)
 	struct watching w = watch_leaves(word >> REC_FUNC_SHIFT, sp);
 
 	payload_slow_exit(word, sp);
-	watch_left(&w, word >> REC_FUNC_SHIFT);
+	watch_left(w, word >> REC_FUNC_SHIFT);
 }

@@ -86,12 +86,16 @@ struct watching watch_leaves(uint64_t func, uint64_t sp)
 	uint64_t limit = s ? watch_limit(s, func) : 0;
 	struct thread *t = limit ? claim_kept() : NULL;
 
-	return (struct watching){ s, t, limit, t ? take_begin(t, sp) : 0,
-				  t ? cpu_clock() : 0 };
+	return (struct watching){ t ? take_begin(t, sp) : 0, t ? cpu_clock() : 0 };
 }
 
-void watch_left(const struct watching *w, uint64_t func)
+void watch_left(struct watching w, uint64_t func)
 {
-	if (w->begin && w->end > w->begin && w->end - w->begin > w->limit)
-		fire(w->s, w->t, func, w->begin, w->end);
+	struct session *s = w.begin ? observe(&payload_session) : NULL;
+	uint64_t limit = s ? watch_limit(s, func) : 0;
+	const struct thread *t = limit && w.end > w.begin && w.end - w.begin > limit ?
+		claim_kept() : NULL;
+
+	if (t)
+		fire(s, t, func, w.begin, w.end);
 }
