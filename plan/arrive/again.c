@@ -148,8 +148,10 @@ static bool is_passed(const struct sweep *s, const struct func *f, raddr_t a)
 
 	for (raddr_t to = a; to > from; to = before) {
 		before = read_before(g, to);
+		/* Nor, in a function, where bytes stand before that are no instruction. */
 		if (!is_read(g, before) || sweep_measure(s, before, &in) ||
-		    !crew_spend(s->impl, in.size) || (before + in.size == to && ends_run(s, &in)))
+		    !crew_spend(s->impl, in.size) || (f && before + in.size < to) ||
+		    (before + in.size == to && ends_run(s, &in)))
 			return false;
 		while (n && words[n - 1] > before)
 			n--;
@@ -170,7 +172,7 @@ static void begin_run(struct sweep *s, raddr_t pc)
 	s->limit = next < syms->nfuncs ? syms->funcs[next].range.start : UINT64_MAX;
 	s->names = true;	/* elsewhere, perhaps */
 	s->entries = false;
-	s->nrecent = 0;
+	s->puts = false;
 }
 
 /* What words seem to lead to may be data; of these some branch into any function. */
@@ -191,7 +193,6 @@ static int read_one(struct again *r, const struct insn *in, bool hides)
 		err = note_hidden(r, in);
 	if (!err && in->dest && in->kind != INSN_PLAIN && may_follow(r, in))
 		err = note_todo(r, in->dest);
-	s->recent[s->nrecent++ % RECENT] = *in;
 	return err;
 }
 

@@ -20,7 +20,6 @@ enum {
 						 * its padding may be dead */
 	NUMBER_SIZE = 5,	/* bytes of the shortest instruction with a number of four */
 	NUMBER_BEHIND = 9,	/* bytes of what has a distance and a number */
-	LEAD_IN = RECENT * ARCH_INSN_MAX, /* bytes of what may put a word where a return takes it */
 	SHARE = 1 << 18,	/* bytes of text that one of several threads sweeps in one go */
 };
 
@@ -134,28 +133,36 @@ static void effect_of(const struct sweep *s, const struct insn *in, struct effec
 	s->impl->arch->effect(t->bytes + (in->pc - t->range.start), t->range.end - in->pc, in, ret);
 }
 
-/*
- * Is what a return here takes, or one of the function that is jumped to, perhaps put there by
- * the instructions before, in code that no function has? The search that reads all of it says
- * whether it is.
- */
-static bool has_pushed(const struct sweep *s)
+/* Does it put a word on the stack, or keep an address by which one may be put there? */
+static bool may_put(const struct sweep *s, const struct insn *in)
 {
-	for (size_t i = s->impl->arch->effect ? s->nrecent : 0;
-	     i-- > 0 && s->nrecent - i <= RECENT; ) {
-		const struct insn *in = &s->recent[i % RECENT];
-		struct effect e;
+	const struct arch *arch = s->impl->arch;
+	struct effect e;
 
-		effect_of(s, in, &e);
-		if (e.pushes || (e.stores && e.memory && arch_is_stack(s->impl->arch, e.base)))
-			return true;
-	}
-	return false;
+	effect_of(s, in, &e);
+	bool of = arch_is_stack(arch, e.base) ||
+		(e.op == EFFECT_SUM && arch_is_stack(arch, e.index));
+	bool keeps = of && (e.op == EFFECT_MOVE || e.op == EFFECT_SUM) && e.reg != arch->stack;
+
+	return e.pushes || keeps || (e.stores && e.memory && arch_is_stack(arch, e.base));
+}
+
+/*
+ * Code that no function has, and that puts a word on the stack: it may return by that, or what it
+ * jumps to does. Where such code begins and ends is not known: so all that stands there is read
+ * for that.
+ */
+static bool puts_first(struct sweep *s, const uint8_t *p, const struct insn *in)
+{
+	if (in->kind != INSN_PLAIN || s->puts || is_in_func(s, in->pc) || !s->impl->arch->effect)
+		return false;
+	s->puts = s->impl->arch->is_of_stack(p, in) && may_put(s, in);
+	return s->puts;
 }
 
 static bool leaves_by_stack(const struct sweep *s, const struct insn *in)
 {
-	return in->kind == INSN_RETURN && !is_in_func(s, in->pc) && has_pushed(s);
+	return in->kind == INSN_RETURN && s->puts && !is_in_func(s, in->pc);
 }
 
 /* A word of its own frame, that it goes by? */
@@ -276,10 +283,14 @@ int sweep_note(struct sweep *s, const uint8_t *p, const struct insn *in)
 	    (s->again ? s->impl->arch->is_of_stack(p, in) :
 	     back_pass(&s->way_back, in, p, s->ground->text->range.end - in->pc)))
 		arrivals_suspect(s->impl, s->func, SUSPECT_BACK);
-	if (is_dull(s, in))
-		return 0;
+	int err = puts_first(s, p, in) ? suspect(s, in, SUSPECT_BACK) : 0;
+
+	if (err || is_dull(s, in))
+		return err;
 	bool names = in->flags & INSN_PCREL && in->kind == INSN_PLAIN;
-	int err = names ? note_name(s, in, in->ref) : 0;
+
+	if (names)
+		err = note_name(s, in, in->ref);
 
 	if (!err && !s->impl->symbols->is_pie && in->kind == INSN_PLAIN &&
 	    (!names || in->size >= NUMBER_BEHIND) && !(in->flags & INSN_NOP))
@@ -364,10 +375,6 @@ static int sweep_insn(struct sweep *s, const uint8_t *p, const struct insn *in)
 	 * return between functions may be data. A breakpoint is no end. */
 	s->dead = insn_ends(in) && is_in_func(s, in->pc) && !goes_on &&
 		!insn_may_resume(s->impl->arch, p, in) ? next + PAGE : 0;
-	if (insn_ends(in))
-		s->nrecent = 0;
-	else
-		s->recent[s->nrecent++ % RECENT] = *in;
 	return err;
 }
 
@@ -470,7 +477,7 @@ static void sweep_enter(struct sweep *s, const struct func *f)
 {
 	s->func = f;
 	s->from = f->range.start;
-	s->names = s->entries = false;
+	s->names = s->entries = s->puts = false;
 	if (s->impl->arch->effect)	/* else nothing is passed to it */
 		back_enter(&s->way_back, s->impl, f);
 }
@@ -511,26 +518,6 @@ static int join_share(struct plan_impl *p, struct plan_impl *own, size_t part, v
 	return err;
 }
 
-/* What control falls in from is swept as well, but is another share's. */
-static int sweep_lead_in(struct sweep *s, size_t first)
-{
-	const struct func *f = s->impl->symbols->funcs;
-	size_t i = first - 1;
-
-	while (f[first].range.start - f[i].range.start < LEAD_IN && i &&
-	       range_has(s->ground->text->range, f[i - 1].range.start))
-		i--;
-	int err = 0;
-
-	for (; i < first && !err; i++) {
-		sweep_enter(s, &f[i]);
-		err = sweep_to(s, f[i + 1].range.start);
-	}
-	drop_share(s->impl, 0, NULL);
-	begin_share(s->impl);
-	return err;
-}
-
 static int sweep_share(struct plan_impl *own, size_t part, void *shares)
 {
 	const struct share *share = (struct share *)shares + part;
@@ -541,7 +528,7 @@ static int sweep_share(struct plan_impl *own, size_t part, void *shares)
 	raddr_t end = share->first < share->end ? f[share->end - 1].range.start : t.end;
 
 	ground_warm(share->ground, first, end);
-	int err = share->begins ? sweep_to(&s, first) : sweep_lead_in(&s, share->first);
+	int err = share->begins ? sweep_to(&s, first) : 0;
 
 	for (size_t i = share->first; i < share->end && !err; i++) {
 		bool last = share->ends && i + 1 == share->end;

@@ -7,25 +7,19 @@
 #include "plan/arrive/back.h"
 #include "plan/text/ground.h"
 
-enum {
-	RECENT = 16,		/* instructions before a return, or a jump that leaves, among
-				 * which is what puts a word where a return takes it */
-};
-
 /* The function under the sweep, and where it is. */
 struct sweep {
 	struct plan_impl *impl;
 	const struct ground *ground;
 	const struct func *func;	/* last that has begun; NULL: none yet */
 	bool names, entries;		/* it names data, and loads a distance */
+	bool puts;			/* code behind it puts a word on the stack */
 	bool again;			/* a second reading: see again.c */
 	raddr_t from;			/* where what is to be swept next begins */
 	raddr_t limit;			/* where the next function does */
 	raddr_t pc;			/* all that is to be read before this was */
 	raddr_t dead;			/* control did not come to here, and what pads
 					 * from here to there is dead; 0: it did */
-	struct insn recent[RECENT];	/* the last that control fell through, in a ring, */
-	size_t nrecent;			/* and how many there were */
 	struct back way_back;		/* of the function, in a linear reading */
 	raddr_t back;			/* where the last call comes back to, if it does;
 					 * 0: something else came behind it */

@@ -18,20 +18,30 @@ enum {
 	ENTRIES_TRIED = 4, WORDS_TRIED = DISTANCES_HOLES, /* to see whether there is a table */
 };
 
-/* May a table of distances from there begin there? Then one of its first words leads into
- * text. */
-static bool is_like_table(const struct plan_impl *p, raddr_t a, size_t words)
+/* Does one of the first so many entries of this width lead from there into text? */
+static bool leads_to_text(const struct plan_impl *p, raddr_t a, size_t width, size_t entries)
 {
-	int32_t d[WORDS_TRIED];
 	size_t left, n;
-	const uint8_t *at = symbols_bytes(p->symbols, a, sizeof(d), &n);
+	const uint8_t *at = symbols_bytes(p->symbols, a, width * entries, &n);
 	bool leads = false;
 
-	if (!at)
-		return false;
-	memcpy(d, at, MIN(n, sizeof(d)));
-	for (size_t i = 0; i < MIN(n / sizeof(*d), words) && !leads; i++)
-		leads = d[i] && symbols_text(p->symbols, a + (raddr_t)(int64_t)d[i], &left);
+	for (size_t i = 0; at && i < MIN(n / width, entries) && !leads; i++) {
+		int64_t d = 0;
+
+		memcpy(&d, at + i * width, width);
+		d = width == 4 ? (int32_t)d : d;
+		leads = d && symbols_text(p->symbols, a + (raddr_t)d, &left);
+	}
+	return leads;
+}
+
+/* May a table of distances from there begin there, of entries of this width? Then one of its first
+ * leads into text. */
+static bool is_like_table(const struct plan_impl *p, raddr_t a, size_t width, size_t entries)
+{
+	bool leads = leads_to_text(p, a, width, entries);
+	size_t left;
+
 	if (!leads || !symbols_text(p->symbols, a, &left))
 		return leads && symbols_is_tabled(p->symbols, a);
 	const struct func *f = symbols_func_at(p->symbols, a);
@@ -41,7 +51,7 @@ static bool is_like_table(const struct plan_impl *p, raddr_t a, size_t words)
 
 bool distances_may_be(const struct plan_impl *p, raddr_t a)
 {
-	return is_like_table(p, a, WORDS_TRIED);
+	return is_like_table(p, a, 4, WORDS_TRIED);
 }
 
 /* Is the first word a small number, which leads nowhere: how many entries there are, or an
@@ -61,7 +71,10 @@ static bool begins_small(const struct plan_impl *p, raddr_t a)
 /* Strings are named that stand before such tables: the first word says what it is. */
 int arrivals_name(struct plan_impl *p, raddr_t a, bool *kept)
 {
-	*kept = is_like_table(p, a, begins_small(p, a) ? WORDS_TRIED : 1);
+	bool small = begins_small(p, a);
+
+	*kept = is_like_table(p, a, 4, small ? WORDS_TRIED : 1) ||
+		(small && is_like_table(p, a, 8, WORDS_TRIED));
 	if (!*kept)
 		return 0;
 	raddr_t *new = vec_push(p->maybes, p->nmaybes, p->maybes_cap);
@@ -221,11 +234,12 @@ static int add_maybes(struct plan_impl *p)
 		err = arrivals_name(p, syms->pointers[i], &kept);
 	base_sort(p->maybes, p->nmaybes, sizeof(*p->maybes));
 	for (size_t i = 0; i < p->nmaybes && !err; i++) {
-		struct value v = { .kind = VALUE_PLACE, .named = true, .width = 4, .scale = 1,
-				   .extends = true, .number = p->maybes[i],
-				   .table = p->maybes[i] };
+		raddr_t a = p->maybes[i];
+		struct value v = { .kind = VALUE_PLACE, .named = true, .scale = 1, .extends = true,
+				   .width = distances_may_be(p, a) ? 4 : 8, .number = a,
+				   .table = a };
 
-		if (!i || p->maybes[i] != p->maybes[i - 1])
+		if (!i || a != p->maybes[i - 1])
 			err = distances_add(p, &v, false);
 	}
 	return err;

@@ -236,12 +236,12 @@ static void set_by_slot(struct flow *f, size_t step, const struct slot *slot, st
 	}
 	of.n = 0;
 	flow_search(f, step, place, &of);
-	values_add_all(ret, &of);
-	bool sure = f->near_only || !are_whole(&of) ||
-		!flow_slot_has_others(f, step, slot);
-
-	if (!sure && !flow_slot_is_whole(f, step, slot))
+	/* Written by another register it need not be what was found. */
+	if (!f->near_only && are_whole(&of) && flow_slot_has_others(f, step, slot) &&
+	    !flow_slot_is_whole(f, step, slot))
 		values_add(ret, value_any);
+	else
+		values_add_all(ret, &of);
 }
 
 /* Does another register have an address of the stack, somewhere? */

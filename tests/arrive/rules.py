@@ -380,6 +380,83 @@ END out
 leaves: .quad out
 """, "")
 
+# Code of no function pushes what other code of none returns by: puts_first in sweep.c.
+rule("pie gap_pushed", """
+.LG: lea table(%rip), %rcx
+mov (%rcx,%rdi,8), %rdx
+sub $4096, %rdx
+push %rdx
+.rept 20; nop; .endr
+jmp .LH
+ud2
+.LH: inc %eax
+ret
+KEPT .LG
+.data
+.balign 8
+table: .quad .LB0 + 4096, .LB1 + 4096, .LB2 + 4096
+""")
+# A word of the frame that another register has written is not what was there before: set_by_slot.
+rule("pie slot_before", """
+FUNC G, 1
+lea table(%rip), %rcx
+mov (%rcx,%rdi,8), %rdx
+sub $4096, %rdx
+push %rbp
+mov %rsp, %rbp
+push %rdx
+call none
+mov -8(%rbp), %rdx
+mov %rbp, %rsp
+pop %rbp
+call *%rdx
+ret
+END G
+KEPT G
+FUNC none
+ret
+END none
+.data
+.balign 8
+table: .quad .LB0 + 4096, .LB1 + 4096, .LB2 + 4096
+""")
+# A table of distances of eight bytes begins with some that are none: arrivals_name.
+rule("pie word_distances", """
+FUNC fill
+lea table(%rip), %rcx
+mov (%rcx,%rdi,8), %rax
+add %rcx, %rax
+mov %rax, word(%rip)
+ret
+END fill
+""" + BY_WORD + """
+.data
+.balign 8
+table: .quad 0, 0, .LB0 - table, .LB1 - table, .LB2 - table, .LB3 - table, .LB4 - table, .LB5 - table
+""")
+# Words lead to what stands behind data in the function itself: has_hidden, and is_led_to.
+LED = """
+FUNC F, 0
+mov %edi, %eax
+lea places(%rip), %rcx
+mov (%rcx,%rdi,8), %rsi
+nopl 0(%rax,%rax)
+ARRIVE 1f, 4
+1: jmp *%rsi
+.byte {}
+.LB0: inc %eax
+xchg %ax, %ax
+ret
+END F
+ARRIVE .LB0
+KEPT F
+.section .data.rel.ro, "aw"
+.balign 8
+places: .quad .LB0, .LB0
+"""
+rule("pie led_hidden", LED.format("0x48, 0xb8"), "")
+rule("pie led_prefix", LED.format("0xf3"), "")
+
 
 def make(name):
     """The file of a program."""
