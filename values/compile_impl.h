@@ -34,11 +34,11 @@ struct where {
 
 /* compile_follow.c. One more operation: its index, READS_NONE if there is no room. */
 uint8_t compile_add(struct compiling *, struct read_op);
-/* An operation that reads behind the pointer at `w`, of which `type` says what it leads to; false: the
- * pointer is not read. */
+/* An operation that reads behind the pointer at `w`, of which `type` says what it leads to; false:
+ * the pointer is not read. */
 bool compile_behind(const struct compiling *, uint32_t type, struct where, uint32_t cap,
 		    struct read_op *ret);
-/* All that is to be read of a value of that type, beyond its own bytes: behind pointers, so `deep`. */
+/* All that is to be read of a value of that type beyond its own bytes: behind pointers, so deep. */
 void compile_follow(struct compiling *, uint32_t type, struct where, unsigned int deep,
 		    unsigned int nested);
 

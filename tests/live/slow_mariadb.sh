@@ -16,7 +16,7 @@ if [ "$(id -u)" = 0 ]; then
 	chown 65534:65534 "$home"
 	as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 fi
-"${as[@]}" mariadb-install-db --no-defaults --datadir="$home/data" \
+"${as[@]}" mariadb-install-db --no-defaults --force --datadir="$home/data" \
 	--auth-root-authentication-method=normal --skip-test-db >install.log 2>&1 ||
 	{ tail install.log; die "no database"; }
 (cd "$home" && exec "${as[@]}" $mariadbd --no-defaults --datadir="$home/data" --socket="$home/socket" \

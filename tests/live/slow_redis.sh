@@ -31,9 +31,9 @@ done
 inject_end
 has_line 'all probes removed, text verified' trace.err || die "not removed"
 clean "$server"
-redis-cli -p "$port" --json slowlog get -1 >slowlog
+redis-cli -p "$port" --json slowlog get -1 >logged
 
-python3 - slowlog trace.out <<'EOF' || die "others than in the slow log"
+python3 - logged trace.out <<'EOF' || die "others than in the slow log"
 import collections, json, re, sys
 
 def key(args):
