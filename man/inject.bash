@@ -46,7 +46,7 @@ _inject_options() {
 			-h --help -V --version
 		;;
 	slow)
-		echo -p --pid -f --function -N --exclude --around --recipe --from --to --by -t --min-duration \
+		echo -p --pid -f --function -N --exclude --around --recipe --from --to --by --within -t --min-duration \
 			-w --when -D --depth -n --calls -d --duration --tid -o --output -m --buffer \
 			-A --arg -s --string --deep --unguarded --stack --trap --time --off-cpu --max-pause \
 			--follow-exec --follow-fork --log --json --short-names \
@@ -174,7 +174,7 @@ _inject() {
 		fi
 		return
 		;;
-	-f | --function | -N | --exclude | --usdt | --around | --at | --from | -t | --min-duration | -w | --when | -D | --depth | \
+	-f | --function | -N | --exclude | --usdt | --around | --at | --from | --within | -t | --min-duration | -w | --when | -D | --depth | \
 		-n | --calls | -d | --duration | --tid | -m | --buffer | --max-pause | \
 		--max-overhead | --max-size | --min-free | --since | --until | --snapshot-on | --by | --top)
 		return

@@ -103,6 +103,8 @@ static const struct {
 	  "GLOB:first (unless one is open), or PROVIDER:NAME" },
 	{ OPT_TO, ON_SLOW, "POINT", "and where it ends: in the same thread, or with the\n"
 	  "same values of --by" },
+	{ OPT_WITHIN, ON_ALL, "GLOB[@MODULE]", "with the calls of these that are made within them,\n"
+	  "as short as they may be; repeatable" },
 	{ OPT_AROUND, ON_ALL, "PROVIDER:NAME",
 	  "functions that have such a place for tracers, also\n"
 	  "in a stripped program; repeatable" },

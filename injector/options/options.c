@@ -245,9 +245,14 @@ static int parse_slow(int argc, char **argv, struct options *ret)
 	ret->stack = STACK_NOT_GIVEN;
 	int err = take_recipe(argc, argv, ret) ?: parse_words(ret, argc, argv, ON_SLOW, "slow");
 
-	/* To walk the stack of each begin of a span costs more than all else. */
+	for (size_t i = 0; i < ret->nwithin && !err; i++) {
+		struct pattern *p = vec_push(ret->include, ret->ninclude, ret->include_cap);
+
+		err = p ? pattern_parse(ret->within[i].glob, p) : -ENOMEM;
+	}
+	/* To walk the stack of each call that is recorded costs more than all else. */
 	if (ret->stack == STACK_NOT_GIVEN)
-		ret->stack = ret->npoints ? 0 : STACK_SLOW;
+		ret->stack = ret->npoints || ret->nwithin ? 0 : STACK_SLOW;
 	return err;
 }
 
@@ -337,6 +342,7 @@ void options_clear(struct options *o)
 	clear_patterns(o->usdt, o->nusdt);
 	clear_patterns(o->at, o->nat);
 	clear_patterns(o->around, o->naround);
+	clear_patterns(o->within, o->nwithin);
 	for (size_t i = 0; i < o->npoints; i++)
 		pattern_clear(&o->points[i].pattern);
 	free(o->points);

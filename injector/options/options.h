@@ -76,6 +76,9 @@ struct options {
 	struct span_point *points;	/* --from and --to, in their order; their patterns are in
 					 * `include` or `usdt`, too */
 	size_t npoints, points_cap;
+	struct pattern *within;	/* what is shown within slow calls; in `include`, too, behind
+				 * the functions that these are of */
+	size_t nwithin, within_cap;
 	const char *recipe;	/* its name or path; NULL: none */
 	char *recipe_text;	/* what that has; owned, and values refer to it */
 	struct pattern *at;	/* of FILE:LINE; `offset` is the line */

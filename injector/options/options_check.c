@@ -72,6 +72,12 @@ static int check_slow(const struct options *o)
 	if (!o->ninclude && !o->nusdt && !o->naround)
 		return fail(0, "no function named; give -f 'GLOB', --from and --to, or --recipe NAME "
 			       "(inject help slow has their names)");
+	if (o->nwithin && (o->npoints || o->when || o->depth))
+		return fail(0, "--within is for all calls of functions, and does not go with %s",
+			    o->npoints ? "--from and --to" : o->when ? "-w" : "-D");
+	if (o->nwithin && (o->ninclude == o->nwithin || o->naround))
+		return fail(0, "--within is for what calls of -f make%s",
+			    o->naround ? ", not of --around" : ": give -f GLOB, too");
 	if (o->npoints)
 		return check_points(o);
 	return o->nby ? fail(0, "--by tells spans apart, and goes with --from and --to") : 0;

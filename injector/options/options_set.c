@@ -185,6 +185,14 @@ static int point_option(struct options *o, bool ends, const char *text)
 	return probed ? pattern_parse(p->pattern.glob, probed) : -ENOMEM;
 }
 
+/* What is probed for it comes behind all other functions (options.c). */
+static int within_option(struct options *o, const char *text)
+{
+	struct pattern *p = vec_push(o->within, o->nwithin, o->within_cap);
+
+	return p ? pattern_parse(text, p) : -ENOMEM;
+}
+
 static int at_option(struct options *o, const char *text)
 {
 	struct pattern *p = vec_push(o->at, o->nat, o->at_cap);
@@ -297,6 +305,7 @@ int options_set(struct options *o, const struct option_def *def, const char *arg
 	case OPT_AT: return at_option(o, arg);
 	case OPT_AROUND: return around_option(o, arg);
 	case OPT_FROM: return point_option(o, false, arg);
+	case OPT_WITHIN: return within_option(o, arg);
 	case OPT_RECIPE: return 0;	/* options_recipe */
 	case 'w': return options_when(arg, &o->when);
 	case 't':

@@ -17,6 +17,7 @@ const struct option_def option_defs[OPTION_DEFS] = {
 	FLAG("inlined", OPT_INLINED, (ON_ATTACH | ON_LIST) & ~ON_SLOW),
 	WITH("recipe", OPT_RECIPE, ON_SLOW),
 	WITH("from", OPT_FROM, ON_SLOW),
+	WITH("within", OPT_WITHIN, ON_SLOW),
 	WITH("min-duration", 't', ON_RINGS | ON_CALLS | ON_FILTER),
 	WITH("when", 'w', ON_RINGS),
 	WITH("depth", 'D', ON_RINGS | ON_CALLS),

@@ -48,7 +48,7 @@ enum {
 	OPT_COMPRESS, OPT_MAX_OVERHEAD, OPT_FOLLOW_EXEC, OPT_NET,
 	OPT_SNAPSHOT_ON, OPT_WAIT, OPT_SHORT_NAMES, OPT_MIN_FREE, OPT_STUBS, OPT_DEEP,
 	OPT_USDT, OPT_AT, OPT_BY, OPT_TOP, OPT_STACK, OPT_OFF_CPU,
-	OPT_INLINED, OPT_UNGUARDED, OPT_AROUND, OPT_FROM, OPT_RECIPE,
+	OPT_INLINED, OPT_UNGUARDED, OPT_AROUND, OPT_FROM, OPT_RECIPE, OPT_WITHIN,
 };
 
 struct option_def {
@@ -63,7 +63,7 @@ struct verb_def {
 	const struct way *way;	/* to record; NULL: it has none of its own */
 };
 
-enum { OPTION_DEFS = 56, VERB_DEFS = 19 };
+enum { OPTION_DEFS = 57, VERB_DEFS = 19 };
 
 extern const struct option_def option_defs[OPTION_DEFS];
 extern const struct verb_def verb_defs[VERB_DEFS];

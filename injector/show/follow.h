@@ -24,6 +24,7 @@
 #include "injector/show/top.h"
 #include "trace/read/frames.h"
 #include "trace/read/spans.h"
+#include "trace/read/within.h"
 #include "trace/show/graph.h"
 #include "trace/show/json.h"
 #include "trace/output/output.h"
@@ -76,6 +77,7 @@ struct follow {
 	/* Our own. */
 	struct frames *frames;
 	struct spans *spans;	/* behind them, where spans are asked for; or NULL */
+	struct within *within;	/* or what slow calls have made is asked for */
 	struct graph *graph;
 	struct json *json;
 	struct record *record;

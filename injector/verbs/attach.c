@@ -231,7 +231,8 @@ static const struct way *trace_way(const struct options *o)
 {
 	const struct way *way = options_way(o);
 
-	bool long_only = o->min_duration && !o->max_overhead && !o->npoints;
+	bool long_only = o->min_duration && !o->max_overhead && !o->npoints &&
+		!o->nwithin;
 
 	return way == &way_records && (o->when || long_only) ? &way_sifted : way;
 }

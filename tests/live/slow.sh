@@ -17,6 +17,24 @@ removed
 [ "$(grep -c 'request_whole(ms=40);' trace.out)" = 6 ] || { cat trace.out; die "not the slow calls"; }
 [ "$(grep -c 'at main+0x.* (spanned)' trace.out)" -ge 6 ] || { cat trace.out; die "no callers"; }
 
+# Slow calls with all that they have made, as short as that may be; and none of the others'.
+inject_bg slow -p "$VICTIM" -f request_whole --within request_logged -t 30ms -n 5
+tell run '^run ' >/dev/null
+WANT=0 inject_wait
+removed
+sed -n 's/^[^|]*| //p' trace.out >got
+for _ in 1 2 3 4 5; do
+	printf '%s\n' 'request_whole(ms=40) {' '  request_logged(what="slow");' '} /* request_whole */'
+done >want
+cmp got want || { cat trace.out; die "not the slow calls with what they have made"; }
+inject_bg slow -p "$VICTIM" -f request_whole --within 'request_*' -t 1ns --json
+tell run '^run ' >/dev/null
+inject_end
+removed
+[ "$(jq -s '[.[] | select(.func == "request_whole")] | length' trace.out)" = 120 ] &&
+	[ "$(jq -s '[.[] | select(.func == "request_logged" and .depth == 1)] | length' trace.out)" = 120 ] ||
+	die "not all calls with what they have made"
+
 # Spans that begin in one thread, and end in another: by the values that both have.
 inject_bg slow -p "$VICTIM" --from request_begins --to request_ends:return --by id -t 20ms --json
 before=$(wc -l <victim.out)

@@ -73,6 +73,10 @@ static const struct {
 	{ "slow -p 1 -t 1ms --from x --to y --around a:b", "not both" },
 	{ "slow -p 1 -t 1ms --from x --to y -D 2", "-D is for calls" },
 	{ "slow -p 1 -t 1ms -f x --by arg1", "--by tells spans apart" },
+	{ "slow -p 1 -t 1ms --within x", "give -f GLOB, too" },
+	{ "slow -p 1 -t 1ms --within x --around a:b", "not of --around" },
+	{ "slow -p 1 -t 1ms -f y --within x -w a", "does not go with -w" },
+	{ "slow -p 1 -t 1ms --from y --to z --within x", "does not go with --from" },
 	{ "slow --recipe", "--recipe wants a value" },
 	{ "slow --recipe /dev/null --recipe /dev/null", "given twice" },
 	{ "replay --unguarded", "replay takes no --unguarded" },
@@ -262,6 +266,7 @@ static const char *const accepted[] = {
 	"list -p 1", "list -p 1 -f x -N y --entry-only --trap -o out", "-p 1 -f x --trap",
 	"-p 1 -f x --tid 7", "-p 1 -f x --follow-exec", "record -p 1 -f x --follow-exec",
 	"slow -p 1 -f x -t 1ms --stack=0", "slow -t 1ms -f x -- ls", "slow -p 1 --around a:b -t 1s",
+	"slow -p 1 -f x -t 1ms --within y --within z",
 	"slow -p 1 -t 1ms --from a::b:return --from c:first --to d:e --by fd --from x --to x:return",
 	"count -p 1 --around a:b", "-f x -- ls", "trace -f x -d 3 -- ls -f -p", "-f x -- -odd-name",
 };

@@ -54,6 +54,7 @@ PROBED void request_whole(int ms)
 {
 	victim_sleep_us(ms * 1000);
 	request_logged(ms ? "slow" : "fast");
+	__asm__ volatile("");	/* no jump in place of the call */
 }
 
 static void *worker(void *arg)
