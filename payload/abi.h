@@ -46,7 +46,7 @@
 
 #include "payload/page.h"
 
-#define ABI_VERSION 28
+#define ABI_VERSION 29
 
 /* Offsets that assembly uses; abi.c asserts them. */
 #define THREAD_CUR 0
@@ -380,6 +380,11 @@ struct ring {
 	uint32_t fired;
 	uint32_t bank;		/* its number and one, 0: none. Of the owner; set before the
 				 * first sub-buffer is begun, and kept */
+	/* Of the injector: what the thread of this id, the target's own view, is called, as it
+	 * was when it was looked at last; the name [by named], which is 0 while it changes. */
+	int32_t named;
+	char name[16];
+	uint32_t pad_name;
 	uint64_t used[SUBBUFS_MOST / 64];	/* bit n % 64 of word n / 64: place
 				 * n holds data. Set when its header is written
 				 * and counted by `head`, cleared when its words

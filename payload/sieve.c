@@ -163,11 +163,24 @@ static uint64_t mixed(uint64_t x)
 }
 
 /* (Where a place is probed a stack may have nothing yet that could be loaded.) */
+/* What the injector has found its thread to be called; "": nothing yet, or of another one. */
+static void find_name(const struct ring *r, char ret[16])
+{
+	int32_t of = observe(&r->named);
+	uint32_t i;
+
+	for (i = 0; i < sizeof(r->name); i++)
+		ret[i] = observe(&r->name[i]);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (!of || of != r->tid || observe(&r->named) != of)
+		ret[0] = 0;
+}
+
 static void find_facts(const struct session *s, const struct thread *t, uint64_t func, uint64_t sp,
 		       uint64_t begin, uint64_t link, struct condition_facts *ret)
 {
 	const struct ring *r = thread_ring(t);
-	uint32_t i, needs = values_needs(s, func);
+	uint32_t needs = values_needs(s, func);
 
 	ret->duration_ns = 0;
 	ret->tid = (uint32_t)r->tid;
@@ -176,8 +189,9 @@ static void find_facts(const struct session *s, const struct thread *t, uint64_t
 	ret->depth = (t->top - frames_start(t)) / 8;
 	ret->caller = needs & CONDITION_CALLER ? cpu_returns_to(sp, link) : 0;
 	ret->random = mixed(begin ^ sp);
-	for (i = 0; i < sizeof(ret->comm); i++)
-		ret->comm[i] = 0;
+	ret->comm[0] = 0;
+	if (needs & CONDITION_COMM)
+		find_name(r, ret->comm);
 }
 
 enum verdict sieve_entry(const struct session *s, const struct thread *t, uint64_t func,

@@ -167,7 +167,7 @@ struct condition_facts {
 	uint64_t duration_ns, tid, pid, cpu, depth;
 	uint64_t caller;	/* the return address */
 	uint64_t random;	/* 64 bits, the same ones at the entry and exit of a call */
-	char comm[16];
+	char comm[16];		/* "": it is not known */
 };
 
 enum verdict { VERDICT_FAILS, VERDICT_PASSES, VERDICT_OPEN };

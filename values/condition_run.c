@@ -353,7 +353,7 @@ static uint8_t text_of(const struct running *r, uint8_t index, uint8_t form, uin
 	if ((form & FORM_SIZE) != TEXT_COMM)
 		return text_result(r, index, form, at, limit, ret);
 	ret->n = up_to_nul(comm, sizeof(r->f->comm));
-	return KNOWN;
+	return ret->n ? KNOWN : CONDITION_UNKNOWN;
 }
 
 /* Of two that may go on. */

@@ -65,10 +65,10 @@ static int find_callers(void *ctx, const char *glob, struct condition_range *v, 
 }
 
 /* What no code in the process can tell, or what of this machine cannot. */
-static const char *untold(const struct condition *c)
+static const char *untold(const struct conditions *all, const struct condition *c)
 {
-	if (c->needs & CONDITION_COMM)
-		return "comm, which the kernel alone knows; give --tid";
+	if (c->needs & CONDITION_COMM && all->left)
+		return "comm, which inject tells threads as long as it is there; start leaves";
 	if (c->needs & CONDITION_CPU && !arch_host()->tells_cpu)
 		return "cpu, which no instruction of this processor tells";
 	return NULL;
@@ -83,8 +83,8 @@ int conditioned_compile(struct conditions *c, const char *name, bool place,
 	char lines[512];
 	int err = condition_compile(c->text, signature, plan, &names, ret, &error);
 
-	if (!err && untold(ret))
-		return fail(EINVAL, "-w asks for %s", untold(ret));
+	if (!err && untold(c, ret))
+		return fail(0, "-w asks for %s", untold(c, ret));
 	if (!err && place && ret->needs & CONDITION_CALLER) {
 		if (!c->why[0])
 			snprintf(c->why, sizeof(c->why), "-w: %.160s: from where a function was "

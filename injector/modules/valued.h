@@ -34,6 +34,7 @@ struct valued_options {
 	const struct span_point *points;
 	size_t npoints;
 	const struct modules *mods;	/* for that */
+	bool left;			/* no inject will be there */
 	bool later;			/* what a signature by hand is of may come, or has come */
 };
 

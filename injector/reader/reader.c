@@ -253,6 +253,7 @@ int64_t reader_drain(struct reader *r, bool last,
 	r->err = 0;
 	clock_update(&r->clock);
 	begin_pass(r);
+	names_look(r);
 	if (r->mixture)
 		r->err = switches_look(r);
 	reader_merge(r);
@@ -337,6 +338,11 @@ void reader_leave(struct reader *r)
 void reader_target_gone(struct reader *r)
 {
 	r->over = r->over ? r->over : arch_ticks();
+}
+
+void reader_name_threads(struct reader *r)
+{
+	r->names = true;
 }
 
 void reader_tell_pending(struct reader *r)

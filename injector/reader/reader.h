@@ -82,6 +82,9 @@ unsigned reader_fill(const struct reader *);
 void reader_target_gone(struct reader *);
 /* The probes go from now on: what is open afterwards may have ended, and is not known to have. */
 void reader_leave(struct reader *);
+/* From now on drains also write into the rings what their threads are called, for conditions that
+ * ask for that (reader_names.c). */
+void reader_name_threads(struct reader *);
 /* Of a snapshot: its next drain also tells, last of all, which calls its process has open by then
  * that are not recorded yet, where calls are sifted. It may take a tenth of a second for that. */
 void reader_tell_pending(struct reader *);

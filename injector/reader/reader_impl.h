@@ -125,6 +125,8 @@ struct reader {
 	uint64_t base_entries, base_exits;	/* of the session's own counters */
 	uint64_t next_look;	/* at the threads, monotonic ns */
 	bool pending;		/* open calls are looked for that are not recorded yet */
+	bool names;		/* conditions ask what threads are called */
+	uint64_t next_names;	/* when to look at all of them again, monotonic ns */
 	uint64_t next_pending;	/* look at pending calls, monotonic ns */
 	uint64_t leaves;	/* ticks: since then the probes go; 0: they stand */
 	unsigned fill;
@@ -203,6 +205,9 @@ void switches_forget(struct reader *);
 
 /* reader_pending.c: deliver calls that have been open for long, and are not recorded yet. */
 void pending_look(struct reader *);
+
+/* reader_names.c: tell threads what they are called. */
+void names_look(struct reader *);
 
 /* reader_counts.c */
 

@@ -4,6 +4,7 @@
  * this file. The target runs, and is unharmed, if we are killed at any moment of any step.
  */
 #include <errno.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "injector/log/say.h"
@@ -420,6 +421,9 @@ static int make_reader(struct trace *t)
 	if (!err)
 		counts_prepare(t->opt, t->pid, t->inf.map.s, reader_clock(t->reader));
 	t->inf.map.s->deepest = (uint32_t)t->opt->depth;
+	/* As a word; perhaps of something else, which costs little. */
+	if (!err && t->opt->when && strstr(t->opt->when, "comm"))
+		reader_name_threads(t->reader);
 	if (!err && t->way == &way_sifted)
 		prepare_sieve(t->opt, t->inf.map.s, t->reader);
 	return !err && t->opt->verb == VERB_RECORD ? trace_describe(t) : err;

@@ -56,6 +56,27 @@ removed
 jq -es '[.[] | select(.type == "call")] | length == 8 and all(.[]; (.args.us | tonumber) > 6300)' \
 	replayed >/dev/null || die "replayed: $(cat replayed)"
 
+# What a thread is called, as far as inject has told it; also when that changes.
+read -r _ red blue <<<"$(tell paint '^paint ')"
+tids() { jq -rs "$1"' | map(.tid) | unique | join(" ")' trace.out; }
+calls='[.[] | select(.type == "call")]'
+inject_bg trace -p "$VICTIM" -f step_named --json -w 'comm == "blue" || comm == "green"'
+wait_until 30 grep -q '"call"' trace.out || die "no blue calls"
+[ "$(tids "$calls")" = "$blue" ] || die "called blue: $(tids "$calls"), not $blue"
+tell paint '^paint ' >/dev/null
+wait_until 30 grep -q "\"tid\":$red," trace.out || die "no green calls"
+inject_end
+removed
+[ "$(closing lost)" = 0 ] || die "lost: $(tail -n 1 trace.err)"
+inject_bg trace -p "$VICTIM" -f step_named --json -w 'comm != "blue"'
+wait_until 30 grep -q '"call"' trace.out || die "no other calls"
+inject_end
+removed
+[ "$(tids "$calls")" = "$red" ] || die "not called blue: $(tids "$calls"), not $red"
+tell wash '^wash ' >/dev/null
+status 1 "$INJECT" start -p "$VICTIM" -f step_named -w 'comm == "blue"'
+has_line 'comm, which inject tells threads as long as it is there' trace.err || die "$(cat trace.err)"
+
 status 2 "$INJECT" -p "$VICTIM" -f 'step_*' -w 'i >'
 has_line '^inject:     i >$' trace.err || die "no text: $(cat trace.err)"
 has_line '^inject:        ^$' trace.err || has_line '\^$' trace.err || die "no column: $(cat trace.err)"

@@ -91,6 +91,10 @@ static void of_facts(void)
 	wrong("tid == -1", -EINVAL, 4, "this is never below 0");
 	passes("comm == \"redis\" && comm != \"redi\" && \"redis\" == comm");
 	fails("comm == \"redis2\"");
+	facts.comm[0] = '\0';
+	fails("comm == \"redis\"");
+	fails("comm != \"redis\"");
+	passes("comm == \"redis\" || pid == 70");
 	passes("caller == \"net_*\" && caller == 0x1100");
 	facts.caller = 0x1101;
 	fails("caller == \"net_*\"");

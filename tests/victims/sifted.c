@@ -11,10 +11,15 @@
  *	free_spin	-> free_spin
  *	nap	-> nap: a thread of its own calls nap_here again and again, which sleeps for 3 ms
  *	wake	-> wake
+ *	paint	-> paint RED BLUE: threads of these ids, which are called so, call step_named again and
+ *		again; the second time the first is called green
+ *	wash	-> wash N: and so many calls were made by the thread that was green
  */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 #include "tests/victims/victim.h"
 
@@ -22,6 +27,8 @@ enum { THREADS = 4, ROUNDS = 400, SHORT = 1000, LONG_NS = 5000000 };
 
 static uint64_t inner, outer, all;
 static int spinning, napping;
+static int painting, tids[2];
+static uint64_t named[2];
 static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
 static __thread sigjmp_buf back;
 
@@ -147,6 +154,40 @@ static void *nap(void *arg)
 	return NULL;
 }
 
+PROBED void step_named(int i)
+{
+	__atomic_fetch_add(&named[i], 1, __ATOMIC_RELAXED);
+}
+
+static void *paint(void *arg)
+{
+	int i = (int)(intptr_t)arg, seen = 0, now;
+
+	while ((now = __atomic_load_n(&painting, __ATOMIC_RELAXED))) {
+		if (now != seen)
+			prctl(PR_SET_NAME, i ? "blue" : now == 1 ? "red" : "green");
+		seen = now;
+		__atomic_store_n(&tids[i], (int)gettid(), __ATOMIC_RELEASE);
+		step_named(i);
+		victim_sleep_us(1000);
+	}
+	return NULL;
+}
+
+static void painted(void)
+{
+	static pthread_t t[2];
+
+	painting++;
+	for (intptr_t i = 0; i < 2 && painting == 1; i++) {
+		pthread_create(&t[i], NULL, paint, (void *)i);
+		pthread_detach(t[i]);
+		while (!__atomic_load_n(&tids[i], __ATOMIC_ACQUIRE))
+			victim_sleep_us(1000);
+	}
+	victim_say("paint %d %d", tids[0], tids[1]);
+}
+
 static void on_command(const char *line)
 {
 	pthread_t t;
@@ -169,6 +210,11 @@ static void on_command(const char *line)
 		pthread_detach(t);
 	} else if (strcmp(line, "wake") == 0) {
 		__atomic_store_n(&napping, 0, __ATOMIC_RELAXED);
+	} else if (strcmp(line, "paint") == 0) {
+		painted();
+	} else if (strcmp(line, "wash") == 0) {
+		painting = 0;
+		victim_say("wash %llu", (unsigned long long)named[0]);
 	} else if (strcmp(line, "free_spin") == 0) {
 		__atomic_store_n(&spinning, 0, __ATOMIC_RELAXED);
 	}
