@@ -120,6 +120,14 @@ static bool is_decided_late(const struct sight *s, uint32_t func)
 			     c.at_exit);
 }
 
+/* May its calls have ended unseen? */
+static bool is_closed(const struct sight *s, uint32_t func)
+{
+	uint8_t gate;
+
+	return !read_session(s, GATES_OFF + func, &gate, sizeof(gate)) || !gate;
+}
+
 /* The begin of the pending call whose frame that is, if it has taken long enough; or 0. */
 static uint64_t ripe(const struct sight *s, const struct side *side, uint64_t frame)
 {
@@ -128,7 +136,7 @@ static uint64_t ripe(const struct sight *s, const struct side *side, uint64_t fr
 
 	if ((frame & 7) != 8 - FRAME_PENDING || (side->func & mask) != (sp >> 3 & mask) ||
 	    func >= s->r->nfuncs || side->begin >= s->since ||
-	    s->now - side->begin < s->least || is_decided_late(s, func))
+	    s->now - side->begin < s->least || is_closed(s, func) || is_decided_late(s, func))
 		return 0;
 	return side->begin;
 }

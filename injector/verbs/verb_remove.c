@@ -74,8 +74,19 @@ static int remove_check(const struct removing *r, const struct change *c, size_t
 	return 0;
 }
 
+/* Calls of it that are open may end unseen: a closed gate says that no frame tells of them. */
+static void close_gate(const struct removing *r, uint32_t func)
+{
+	const uint8_t closed = 0;
+
+	segment_write(&r->visit.segment, GATES_OFF + func, &closed, sizeof(closed));
+}
+
 static void remove_mark(const struct removing *r)
 {
+	for (uint32_t i = 0; i < r->visit.notes.about.nfuncs && i < 1u << REC_FUNC_BITS; i++)
+		if (r->in[i])
+			close_gate(r, i);
 	for (size_t i = 0; i < r->live.nchanges; i++)
 		if (r->in[r->live.changes[i].func])
 			session_mark(&r->visit.target, &r->visit.session,
@@ -88,13 +99,14 @@ static void remove_mark(const struct removing *r)
 static int keep_guards(const struct removing *r)
 {
 	const struct about *a = &r->visit.notes.about;
-	auto_free uint8_t *gates = calloc(a->nfuncs + 1, 1);
 	size_t n = MIN(a->nfuncs, (size_t)1 << REC_FUNC_BITS);
-	int err = gates ? 0 : fail(ENOMEM, "choose functions");
 
-	if (err || r->visit.session.s.reads != READS_BY_CALL)
-		return err;
-	err = segment_read(&r->visit.segment, GATES_OFF, gates, n);
+	if (r->visit.session.s.reads != READS_BY_CALL)
+		return 0;
+	auto_free uint8_t *gates = calloc(n + 1, 1);
+	if (!gates)
+		return fail(ENOMEM, "choose functions");
+	int err = segment_read(&r->visit.segment, GATES_OFF, gates, n);
 	for (size_t i = 0; i < n && !err; i++)
 		if (r->in[i] && gates[i] == GATE_GUARDS)
 			err = fail(0, "%s has to stay probed as long as values are read: it tells "

@@ -61,6 +61,14 @@ tell free '^free$' >/dev/null
 shot ended
 jq -es 'map(select(.type == "call")) | length == 3 and all(.[]; .end == "return")' ended.json >/dev/null ||
 	die "ended: $(cat ended.json)"
+# Where its function is not probed any more, what is open may end unseen, and is not told.
+tell hang '^hang$' >/dev/null
+sleep 0.1
+status 0 "$INJECT" remove -p "$VICTIM" -f 'hang_*'
+shot removed
+[ "$(open removed.json)" = 0 ] || die "told: $(cat removed.json)"
+tell free '^free$' >/dev/null
+status 0 "$INJECT" add -p "$VICTIM" -f 'hang_*'
 # In a loop, which makes no system call: once its thread has run for long enough to be believed.
 spins() { shot spins; jq -es 'any(.[]; .func == "spin_here" and .end == "open")' spins.json >/dev/null; }
 tell spin '^spin$' >/dev/null

@@ -164,6 +164,7 @@ static inline struct session *world_session(uint32_t nrings, uint32_t nsub)
 	world_find_stack(s);
 	s->tid_offset = BARE || ROOM ? world_tid_offset() : 0;
 	s->pid = getpid();
+	memset((char *)s + GATES_OFF, GATE_OPEN, WORLD_FUNCS);
 	s->magic = SESSION_MAGIC;
 	return s;
 }
