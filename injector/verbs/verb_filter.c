@@ -7,8 +7,8 @@
  *
  *  1. the session's: each thread that comes later takes that, and one that calls C again does, too
  *     (heal in payload/slow.c)
- *  2. those of the threads that are there. One that was just taking the old one in is seen by a later
- *     look, or calls C
+ *  2. those of the threads that are there. One that was just taking the old one in is seen by a
+ *     later look, or calls C
  *  3. the notes, which say so
  */
 #include <errno.h>

@@ -11,8 +11,8 @@
  *	free_spin	-> free_spin
  *	nap	-> nap: a thread of its own calls nap_here again and again, which sleeps for 3 ms
  *	wake	-> wake
- *	paint	-> paint RED BLUE: threads of these ids, which are called so, call step_named again and
- *		again; the second time the first is called green
+ *	paint	-> paint RED BLUE: threads of these ids, which are called so, call step_named again
+ *		and again; the second time the first is called green
  *	wash	-> wash N: and so many calls were made by the thread that was green
  */
 #include <pthread.h>
