@@ -119,5 +119,8 @@ int start_leave(struct trace *t)
 	t->left = true;
 	say_hint("%d goes on recording by itself; inject snapshot -p %d writes what it holds, "
 		 "inject stop -p %d ends it", t->pid, t->pid, t->pid);
+	if (t->way == &way_sifted)
+		say_hint("what calls cost that are left out is not limited (%s)",
+			 t->opt->when ? "-w" : "-t");
 	return 0;
 }
