@@ -15,7 +15,7 @@ import sys
 # How the lines begin that name a table, in bench/*.sh.
 TITLES = ('one call', 'recursion:', 'depth:', 'a leaf under', 'functions that begin with',
           'one stop, ms', 'a plan (', 'ns of a call', 'a million calls', 'redis-benchmark',
-          'pgbench')
+          'pgbench', 'captured')
 HOT = re.compile(r'(.+?) +([0-9.]+) ns +([0-9.]+) of the floor$')
 
 
@@ -140,6 +140,25 @@ def plans(t):
         for name, cells in p.items() if len(cells) == 4 and number(cells[1]) is not None]
 
 
+def captures(t):
+    """What each kind of value adds, and beside it what bpftrace and LTTng-UST add for the same."""
+    rows = (('nothing: recorded', 'a call, recorded', None),
+            ('left out by `-t`', 'left out by -t', None),
+            ('an integer', 'one integer', 'one integer'),
+            ('an integer, and the result', 'one integer, and the result', None),
+            ('32 bytes of text on the stack',) * 2 + (None,),
+            ('32 bytes of text on the heap',) * 2 + ('32 bytes of text',),
+            ('a condition on a number that fails', 'a condition that fails: number',
+             'a condition that fails'),
+            ('a condition on a text that fails', 'one that fails: text, heap', None),
+            ('a stack of 8 callers',) * 3, ('a place for tracers',) * 3)
+    c = t.get('captured', {})
+    return ('added to a call, ns', 'inject', 'in floors', 'bpftrace', 'LTTng-UST'), [
+        (label, shown(cell(c, name, 0)), ratio(cell(c, name, 1)),
+         shown(cell(c, 'bpftrace: ' + (peer or '-'), 0)),
+         shown(cell(c, 'LTTng-UST: ' + (peer or '-'), 0))) for label, name, peer in rows]
+
+
 def server(t, title, command):
     """The rows as they come, with what their notes say of functions and probes."""
     head, rows = '', []
@@ -179,7 +198,7 @@ def put(table):
 
 def main():
     tables = read(line.rstrip('\n') for line in fileinput.input())
-    for table in (hot, calls, shapes, scale, stops, plans):
+    for table in (hot, calls, shapes, captures, scale, stops, plans):
         put(table(tables))
     put(server(tables, 'redis-benchmark', '*Command'))
     put(server(tables, 'pgbench', 'Executor*'))
