@@ -242,6 +242,11 @@ bool valued_calls_c(const struct placed_probe *p)
 	return p->callers || valued_is_read(p);
 }
 
+bool valued_exit_calls_c(const struct placed_probe *p)
+{
+	return valued_is_read(p) && p->valued->plan->plan.nops > p->valued->plan->plan.nentry;
+}
+
 void valued_choose_callers(struct selection *sel)
 {
 	for (size_t i = 0; i < sel->n; i++)

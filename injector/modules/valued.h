@@ -52,6 +52,8 @@ int valued_choose(const struct valued_options *, struct selection *);
 bool valued_is_read(const struct placed_probe *);
 /* Is C called at its entry with the registers, to read values or callers? */
 bool valued_calls_c(const struct placed_probe *);
+/* And at its exit, too, if its calls are all recorded? */
+bool valued_exit_calls_c(const struct placed_probe *);
 /* Have the callers taken of all calls that can be. */
 void valued_choose_callers(struct selection *);
 /* Will the payload be asked before the process puts itself under a seccomp filter? Only then memory

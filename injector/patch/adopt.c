@@ -14,6 +14,15 @@
 #include "injector/patch/slots.h"
 #include "injector/session/ways.h"
 
+/* Is all that is read, of values and callers, read at the entry? Where calls are sifted C decides at
+ * the exit, and so it does of those that are watched. */
+static bool has_plain_exit(const struct session *s, const struct placed_probe *probe, bool moved)
+{
+	if (probe->planned->routines == ROUTINES_MOVED)
+		return !moved;
+	return s->counting == COUNT_NONE && !probe->watched && !valued_exit_calls_c(probe);
+}
+
 struct routines arena_routines(const struct session *s, const struct arena *a,
 			       const struct module *m, const struct placed_probe *probe)
 {
@@ -26,8 +35,9 @@ struct routines arena_routines(const struct session *s, const struct arena *a,
 	bool moved = routines == ROUTINES_MOVED && valued_is_read(probe);
 	raddr_t base = a->base - m->bias;
 
-	/* Where callers alone are taken, of the entry. */
-	if (routines == ROUTINES_MOVED && valued_calls_c(probe) && !moved) {
+	bool plain_exit = way == &way_values && has_plain_exit(s, probe, moved);
+
+	if (plain_exit) {
 		struct routine_set plain = way_records.routines(hot_table.sets[!s->tls_offset],
 								routines);
 
@@ -47,7 +57,7 @@ struct routines arena_routines(const struct session *s, const struct arena *a,
 		.find = base + hot_table.find,
 		.word = way->word | (moved ? (uint64_t)REC_MOVED << REC_TIME_SHIFT : 0),
 		.late_word = way->late,
-		.tail_word = way->tail,
+		.tail_word = plain_exit ? way_records.tail : way->tail,
 		.marks_late = way->marks_late,
 		/* What is recorded without a stack, or in C, is always returned from by the
 		 * stub. */
