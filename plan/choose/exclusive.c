@@ -2,10 +2,10 @@
 /*
  * exclusive: before which instructions would a record part an exclusive access?
  *
- * A program makes atomic operations of its own of a load and a store that fails if the processor has
- * stored or loaded otherwise in between; then it begins again. With a recording call there it would
- * begin again for ever. So none is made where control may come to such a store without coming to
- * the load before it.
+ * A program makes atomic operations of its own of a load and a store that fails if the processor
+ * has stored or loaded otherwise in between; then it begins again. With a recording call there it
+ * would begin again for ever. So none is made where control may come to such a store without coming
+ * to the load before it.
  */
 #include "plan/impl.h"
 
