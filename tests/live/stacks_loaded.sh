@@ -7,7 +7,6 @@
 . "$ROOT/tests/lib.sh"
 
 need gcc python3
-[ "$(uname -m)" = x86_64 ] || skip "the code that is made is x86-64's"
 
 cat >lib.c <<'END'
 extern volatile long kept;
@@ -24,12 +23,21 @@ __attribute__((noinline)) void probed(void) { kept++; __asm__ volatile("nop;nop;
 __attribute__((noinline)) void made(void) { probed(); kept++; }
 __attribute__((noinline)) void lost(void) { probed(); kept++; }
 __attribute__((noinline)) static void early(void) { probed(); kept++; }
+#ifdef __aarch64__
+/* stp x29, x30, [sp, #-16]!; mov x29, sp; blr x0; ldp x29, x30, [sp], #16; ret */
+static const uint32_t framed[] = { 0xa9bf7bfd, 0x910003fd, 0xd63f0000, 0xa8c17bfd, 0xd65f03c0 };
+/* The same, but the frame pointer leads to where no stack is: stp x29, x30, [sp, #-32]!;
+ * mov x1, #0x100; mov x2, #0x1234; stp x1, x2, [sp, #16]; add x29, sp, #16; blr x0 ... */
+static const uint32_t astray[] = { 0xa9be7bfd, 0xd2802001, 0xd2824682, 0xa9010be1, 0x910043fd,
+	0xd63f0000, 0xa8c27bfd, 0xd65f03c0 };
+#else
 /* push %rbp; mov %rsp, %rbp; call *%rdi; pop %rbp; ret */
 static const uint8_t framed[] = { 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3 };
 /* The same, but the frame pointer leads to where no stack is: sub $8, %rsp; push $0x1234; push $0x100;
  * mov %rsp, %rbp; sub $8, %rsp; call *%rdi ... */
 static const uint8_t astray[] = { 0x55, 0x68, 0x34, 0x12, 0, 0, 0x68, 0, 1, 0, 0, 0x48, 0x89, 0xe5,
 	0xff, 0xd7, 0x58, 0x58, 0x5d, 0xc3 };
+#endif
 int main(void)
 {
 	uint8_t *code = mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
@@ -37,6 +45,7 @@ int main(void)
 	void (*through)(void (*)(void)) = 0;
 	memcpy(code, framed, sizeof(framed));
 	memcpy(code + 64, astray, sizeof(astray));
+	__builtin___clear_cache((char *)code, (char *)code + 128);
 	for (long i = 0; i < 100000 && access("seen.all", F_OK); i++) {
 		early();
 		((void (*)(void (*)(void)))(void *)code)(made);
