@@ -153,6 +153,14 @@ static int find_signals(void *ctx, const struct mapping *m)
 		add_signal(f->tables, m->range.start + (raddr_t)(hit - code)) : 0;
 }
 
+bool callers_are_handled_at(const struct callers_tables *t, raddr_t at)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->v[i].signal && range_has(t->v[i].range, at))
+			return true;
+	return false;
+}
+
 int callers_find_signals(struct callers_tables *t, const struct target *target,
 			 const struct modules *mods)
 {

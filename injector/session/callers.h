@@ -34,6 +34,8 @@ int callers_read(struct callers_tables *, const struct modules *);
 /* Find where signal handlers return to, if the C library does not tell: in its code, or that of the
  * kernel. 0 or -ENOMEM. */
 int callers_find_signals(struct callers_tables *, const struct target *, const struct modules *);
+/* Is it there, as was found? */
+bool callers_are_handled_at(const struct callers_tables *, raddr_t);
 /* What they take in a session, with room for `nfuncs` functions, and for libraries that come
  * later. */
 uint64_t callers_size(const struct callers_tables *, uint32_t nfuncs);

@@ -122,6 +122,11 @@ static struct named find_name(struct naming *n, uint64_t address, bool *keep)
 	struct module *m = module_of(n, before);
 	struct asked a = { .at = before };
 
+	/* Of the kernel's code nothing but that is needed, and no file tells. */
+	if (!m && callers_are_handled_at(n->callers, before)) {
+		*keep = true;
+		return ret;
+	}
 	if (!m && procfs_maps(n->target->pid, ask_mapping, &a) < 0)
 		fail_clear();
 	if (!m && a.file)

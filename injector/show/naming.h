@@ -5,6 +5,7 @@
 
 #include "injector/modules/modules.h"
 #include "injector/ptrace/target.h"
+#include "injector/session/callers.h"
 #include "trace/format/callers.h"
 
 struct named;
@@ -13,6 +14,7 @@ struct naming {
 	/* Set by the caller; alive until naming_end. */
 	const struct target *target;
 	struct modules *mods;
+	const struct callers_tables *callers;
 
 	/* Our own. */
 	struct modules *later;	/* as they were at later looks */

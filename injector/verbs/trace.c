@@ -152,7 +152,8 @@ static int trace_watch(struct trace *t)
 			    .description = t->directory ? &t->description : NULL,
 			    .directory = t->directory,
 			    .names = t->opt->stack ? &t->names : NULL };
-	t->naming = (struct naming){ .target = &t->target, .mods = &t->mods };
+	t->naming = (struct naming){ .target = &t->target, .mods = &t->mods,
+				     .callers = &t->callers };
 	t->names = (struct caller_names){ naming_find, &t->naming };
 	int err = follow_begin(&f, &s);
 
