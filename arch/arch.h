@@ -229,7 +229,8 @@ struct arch {
 	uint8_t short_size;	/* bytes of a short jump (TACTIC_SHORT); 0: none */
 	int64_t short_reach;	/* it reaches pc+short_size +- this */
 	int64_t reach;		/* a full jump reaches +- this many bytes */
-	bool tells_cpu;		/* code can tell which processor it runs on */
+	bool tells_cpu;		/* an instruction tells which processor it runs on; else the C
+				 * library may: rseq_place() */
 	uint8_t jump_fixed;	/* bytes at the start of a full jump that do not
 				 * say where it leads */
 	uint8_t pun_prefixes;	/* of a pun: most bytes that do nothing before its

@@ -46,7 +46,7 @@
 
 #include "payload/page.h"
 
-#define ABI_VERSION 29
+#define ABI_VERSION 30
 
 /* Offsets that assembly uses; abi.c asserts them. */
 #define THREAD_CUR 0
@@ -321,6 +321,8 @@ struct session {
 				 * at a time; 0: any number */
 	uint64_t least;		/* where calls are sifted: ticks that one has to take */
 	uint64_t sides_off;
+	int64_t cpu_at;		/* how far from the thread pointer the kernel keeps the number of
+				 * the thread's processor; 0: it is told otherwise, or is not */
 
 	uint32_t narenas;
 	uint32_t nfuncs;	/* function ids given so far; they are kept for

@@ -185,7 +185,7 @@ static void find_facts(const struct session *s, const struct thread *t, uint64_t
 	ret->duration_ns = 0;
 	ret->tid = (uint32_t)r->tid;
 	ret->pid = (uint32_t)r->pid;
-	ret->cpu = needs & CONDITION_CPU ? cpu_number() : 0;
+	ret->cpu = needs & CONDITION_CPU ? cpu_number(s->cpu_at) : 0;
 	ret->depth = (t->top - frames_start(t)) / 8;
 	ret->caller = needs & CONDITION_CALLER ? cpu_returns_to(sp, link) : 0;
 	ret->random = mixed(begin ^ sp);

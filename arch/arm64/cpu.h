@@ -200,10 +200,17 @@ static inline uint64_t cpu_link(const uint64_t *held)
 	return held[(256 + 8) / 8];
 }
 
-/* The processor that it runs on: no instruction tells. */
-static inline uint64_t cpu_number(void)
+/* The processor that it runs on. No instruction tells, but the kernel keeps the number in what the
+ * thread has registered for restartable sequences, `at` bytes from its thread pointer (struct rseq:
+ * cpu_id, which is below 0 of a thread that has not). UINT64_MAX: it is not known. */
+static inline uint64_t cpu_number(int64_t at)
 {
-	return UINT64_MAX;
+	enum { CPU_ID = 4 };
+	int32_t id = -1;
+
+	if (at)
+		id = *(volatile int32_t *)(cpu_thread_pointer() + (uint64_t)at + CPU_ID);
+	return id < 0 ? UINT64_MAX : (uint64_t)id;
 }
 
 /* An address of code without its signature: xpaclri, which is a nop where there are none. */

@@ -149,10 +149,11 @@ static inline uint64_t cpu_stack(const uint64_t *held)
 
 /* The processor that it runs on, as the kernel has it in the limit of a segment for the vdso
  * (arch/x86/include/asm/segment.h: GDT_ENTRY_CPUNODE, VDSO_CPUNODE_MASK). */
-static inline uint64_t cpu_number(void)
+static inline uint64_t cpu_number(int64_t at)
 {
 	uint64_t limit = 0xfff;
 
+	(void)at;
 	__asm__ volatile("lsl %1, %0" : "+r"(limit) : "r"(15ull * 8 + 3) : "cc");
 	return limit & 0xfff;
 }

@@ -64,13 +64,14 @@ static int find_callers(void *ctx, const char *glob, struct condition_range *v, 
 	return 0;
 }
 
-/* What no code in the process can tell, or what of this machine cannot. */
+/* What no code in the process can tell, or what that of this one cannot. */
 static const char *untold(const struct conditions *all, const struct condition *c)
 {
 	if (c->needs & CONDITION_COMM && all->left)
 		return "comm, which inject tells threads as long as it is there; start leaves";
-	if (c->needs & CONDITION_CPU && !arch_host()->tells_cpu)
-		return "cpu, which no instruction of this processor tells";
+	if (c->needs & CONDITION_CPU && !all->tells_cpu)
+		return "cpu, which neither an instruction of this processor tells nor "
+			"the C library";
 	return NULL;
 }
 

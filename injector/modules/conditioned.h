@@ -15,6 +15,7 @@ struct conditions {
 	const char *text;
 	const struct modules *mods;
 	bool left;		/* no inject will be there */
+	bool tells_cpu;		/* the process can tell which processor it runs on */
 	char why[1024];		/* a message for the case that no function has what it asks for:
 				 * of the first, but before that of one whose signature is known */
 	bool known;		/* it is of such a one */

@@ -216,7 +216,7 @@ int valued_choose(const struct valued_options *o, struct selection *sel)
 	auto_free bool *used = calloc(o->nspecs + 1, sizeof(*used));
 	struct choosing c = { .o = o, .sel = sel, .used = used,
 			      .conditions = { .text = o->when, .mods = o->mods,
-					      .left = o->left } };
+					      .left = o->left, .tells_cpu = o->tells_cpu } };
 	int err = used ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < sel->n && !err && valued_any(o); i++)

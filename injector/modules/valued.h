@@ -35,6 +35,7 @@ struct valued_options {
 	size_t npoints;
 	const struct modules *mods;	/* for that */
 	bool left;			/* no inject will be there */
+	bool tells_cpu;			/* the process can tell which processor it runs on */
 	bool later;			/* what a signature by hand is of may come, or has come */
 };
 

@@ -15,6 +15,7 @@
 #include "injector/proc/signals.h"
 #include "injector/ptrace/preflight.h"
 #include "injector/ptrace/pace.h"
+#include "injector/ptrace/rseq.h"
 #include "injector/ptrace/tracing.h"
 #include "injector/remote/handlers.h"
 #include "injector/session/blobs.h"
@@ -207,6 +208,9 @@ static int choose_values(struct trace *t)
 	struct valued_options o = options_valued(t->opt, may_come(t));
 
 	o.mods = &t->mods;
+	if (o.when && !arch_host()->tells_cpu)
+		t->cpu_at = rseq_place(&t->target, &t->mods);
+	o.tells_cpu = trace_tells_cpu(t);
 	int err = valued_choose(&o, &t->sel);
 
 	if (!err && (options_by_value(t->opt) || t->opt->npoints))
@@ -421,6 +425,7 @@ static int make_reader(struct trace *t)
 	if (!err)
 		counts_prepare(t->opt, t->pid, t->inf.map.s, reader_clock(t->reader));
 	t->inf.map.s->deepest = (uint32_t)t->opt->depth;
+	t->inf.map.s->cpu_at = t->cpu_at;
 	/* As a word; perhaps of something else, which costs little. */
 	if (!err && t->opt->when && strstr(t->opt->when, "comm"))
 		reader_name_threads(t->reader);

@@ -116,6 +116,7 @@ static int prepare_growth(struct trace *t, struct follow *f)
 		.callers = t->opt->stack ? &t->callers : NULL,
 	};
 	t->grow.values.mods = &t->mods;
+	t->grow.values.tells_cpu = trace_tells_cpu(t);
 	trace_select(t, &t->grow.select);
 	t->grow.select.later = true;
 	return grow_begin(&t->grow, &t->mods);

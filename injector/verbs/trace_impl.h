@@ -3,6 +3,7 @@
 #ifndef INJECTOR_TRACE_IMPL_H
 #define INJECTOR_TRACE_IMPL_H
 
+#include "arch/arch.h"
 #include "injector/launch/launch.h"
 #include "injector/options/options.h"
 #include "injector/patch/commit.h"
@@ -50,6 +51,7 @@ struct trace {
 	int nthreads;
 	uint64_t pause;		/* of the commit */
 	bool committed;
+	int64_t cpu_at;		/* rseq_place(), where a condition may need it; 0 */
 	uint32_t known_funcs;	/* ids that an earlier visit has given */
 	bool traps;		/* asked for, and nothing speaks against it */
 	uint64_t caught;	/* signals that the target handles */
@@ -69,6 +71,12 @@ struct trace {
 int attach(struct trace *);
 /* What is asked for, as plans are made for it. */
 void trace_select(const struct trace *, struct select_options *ret);
+
+/* Can code of the process tell which processor it runs on? */
+static inline bool trace_tells_cpu(const struct trace *t)
+{
+	return arch_host()->tells_cpu || t->cpu_at;
+}
 
 /* trace.c: all of one program, from its first probe to its last; the exit status. */
 int trace_program(struct trace *, bool start);

@@ -42,6 +42,10 @@ expect 8 'us >= 6320 && duration > 6ms && caller == outer_round'
 expect 0 'us >= 6320 && caller != "outer_*"'
 expect 1600 'caller == "outer_*" && i == 5'
 expect 1600 'i == 3 && depth == 1' -t 1ns
+cpu=$(($(nproc) - 1))
+taskset -a -c -p $cpu "$VICTIM" >/dev/null
+expect 1600 "i == 3 && cpu == $cpu"
+expect 0 "i == 3 && cpu != $cpu"
 n=$(passed 'i >= 0 && 1 in 1000')
 [ "$n" -gt 1300 ] && [ "$n" -lt 1900 ] || die "1 in 1000: $n of 1600000"
 
