@@ -310,6 +310,14 @@ static bool is_frame_block(Dwarf_Attribute *a)
 		(block.data[0] == DW_OP_call_frame_cfa || block.data[0] == DW_OP_fbreg);
 }
 
+/* Told of the whole function, where the prologue first has to set the register: it is not true at
+ * the entry, as no place in the frame is. */
+static bool is_set_later(const struct location *l, const struct place *p)
+{
+	return dwarf_whatform(l->attribute) == DW_FORM_exprloc && p->kind == PLACE_POINTED &&
+		p->pieces[0].from == FROM_GENERAL && l->n->kept >> p->pieces[0].number & 1;
+}
+
 void location_at(Dwarf_Die *param, raddr_t entry, uint16_t machine, uint64_t size,
 		 struct place *ret)
 {
@@ -337,6 +345,8 @@ void location_at(Dwarf_Die *param, raddr_t entry, uint16_t machine, uint64_t siz
 		l.at = l.done = 0;
 		l.of_now = l.spilled = false;
 		parse_place(&l, &found);
+		if (is_set_later(&l, &found))
+			found = (struct place){ .kind = PLACE_BY_TYPE };
 		bool is_place = found.kind == PLACE_PIECES || found.kind == PLACE_POINTED;
 		bool now = entry >= start && entry < end;
 
