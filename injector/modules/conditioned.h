@@ -10,7 +10,7 @@
 enum { CONDITION_CALLERS = 4 };	/* globs of callers whose code is looked for once only */
 
 /* A condition, and what all functions share that it is compiled for; zero at first, but for the
- * first three. */
+ * first four. */
 struct conditions {
 	const char *text;
 	const struct modules *mods;
