@@ -290,7 +290,7 @@ static bool was_told(struct thread *t, uint64_t sp)
 		return false;
 	if (c.by != ORPHANS_NOWHERE)
 		part_places(t, sp, &c);
-	/* Nothing was recorded of it, so that it may still pass. (What is left within it goes next.) */
+	/* Nothing was recorded of it, so it may still pass. (What is left within it goes next.) */
 	if (c.frame && t->top + 8 < t->frames_end) {
 		*frames_at(t, t->top + 8) = c.frame;
 		timing_take(t, t->top + 8, &c.side);
