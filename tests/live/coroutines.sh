@@ -60,8 +60,10 @@ run tight 1
 calls=$(awk '{ print $3 + $5 + $7 + $9 }' <<<"$made")
 [ "$(closing calls)" = "$calls" ] || die "tight: $(closing calls) calls, made $calls"
 [ "$(closing events)" = $((2 * calls)) ] || die "tight: $(closing events) events of $calls calls"
-# What is judged as it ends is told if it does, whatever it was taken for meanwhile.
+# What is judged as it ends is told if it does, whatever it was taken for meanwhile; but for a few,
+# which two threads looked for at the same moment (docs/recording.md).
 OPTIONS=(-w 'duration >= 0ns')
 run tight 1
 calls=$(awk '{ print $3 + $5 + $7 }' <<<"$made")
-[ "$(closing calls)" = "$calls" ] || die "tight, by a condition: $(closing calls) of $calls"
+[ "$(closing calls)" -le "$calls" ] && [ "$(closing calls)" -ge $((calls - calls / 1000)) ] ||
+	die "tight, by a condition: $(closing calls) of $calls"
