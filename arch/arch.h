@@ -329,6 +329,9 @@ struct arch {
 	/* Is all that `effect` says of it that it writes to memory so, or not even that? By a look
 	 * at its bytes: of many it is, of which false is said. Not NULL where `effect` is not. */
 	bool (*only_stores)(const uint8_t *p, const struct insn *in, struct only_stores *ret);
+	/* Of what is not of the stack: does it load from there, and where? Not NULL where `effect`
+	 * is not. */
+	bool (*loads)(const uint8_t *p, const struct insn *in, struct only_stores *ret);
 	/* Which two registers are equal (bit n: register n) where this branch is not taken, which
 	 * follows a comparison at `p`? 0: none. Not NULL where `effect` is not. */
 	uint16_t (*equals)(const uint8_t *p, const struct insn *compare, const struct insn *branch);

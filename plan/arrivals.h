@@ -15,6 +15,7 @@ enum suspect {
 				 * memory: what is added to that is judged, too */
 	SUSPECT_BACK = 4,	/* it may change its way back: where its returns lead is to be
 				 * proved */
+	SUSPECT_TAKES = 8,	/* it loads its way back: what is made of that is judged */
 };
 
 /* above.c: does a function write to what its caller returns by? 0 or -ENOMEM. */

@@ -161,3 +161,17 @@ bool x86_only_stores(const uint8_t *p, const struct insn *in, struct only_stores
 		ret->base = (int8_t)simple_operand(p + at, n - at, rex, &ret->number);
 	return how == SIMPLE_NOTHING || ret->base >= 0;
 }
+
+bool x86_loads(const uint8_t *p, const struct insn *in, struct only_stores *ret)
+{
+	size_t n = in->size, at = 0;
+	unsigned int rex = 0;
+
+	if ((p[at] & 0xf0) == 0x40)
+		rex = p[at++];
+	if (at + 1 >= n || of_stack[p[at]] != STACK_TO || p[at + 1] >= 0xc0 ||
+	    !modrm_is_of_stack(p + at + 1, n - at - 1))
+		return false;
+	ret->base = (int8_t)simple_operand(p + at + 1, n - at - 1, rex, &ret->number);
+	return ret->base >= 0;
+}

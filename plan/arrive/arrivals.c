@@ -329,12 +329,12 @@ static int judge_sums(struct plan_impl *p, struct flow *f, uint32_t regs, size_t
 }
 
 /* What it computes from addresses, whether it goes by that or not. */
-static int judge_computed(struct plan_impl *p, struct flow *f, size_t first)
+static int judge_computed(struct plan_impl *p, struct flow *f, bool takes, size_t first)
 {
 	bool code;
 	uint32_t regs = named_registers(f, &code);
 	struct mixed *mixed = NULL;
-	int err = code ? flow_mixed(f, &mixed) : 0;
+	int err = code || takes ? flow_mixed(f, takes, &mixed) : 0;
 
 	if (!err)
 		err = judge_sums(p, f, regs, first, mixed);
@@ -416,8 +416,10 @@ int arrivals_judge(struct plan_impl *p, const struct body *b, unsigned int suspe
 			     (certain && verdict_is_own_call(b, &s))))
 			err = verdict_note(p, b, i, &s, certain);
 	}
-	if (!err && suspects & SUSPECT_NAME)
-		err = judge_computed(p, &f, first);
+	bool takes = suspects & SUSPECT_TAKES;
+
+	if (!err && (takes || suspects & SUSPECT_NAME))
+		err = judge_computed(p, &f, takes, first);
 	flow_clear(&f);
 	return err;
 }

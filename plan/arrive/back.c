@@ -12,7 +12,10 @@
 
 #include "plan/arrive/back.h"
 
-enum { WORD = 8 };
+enum {
+	WORD = 8,
+	LOAD_SIZE = 4,		/* bytes of the shortest instruction that loads one from a stack */
+};
 
 static void begin_anew(struct back *b)
 {
@@ -31,7 +34,7 @@ void back_enter(struct back *b, const struct plan_impl *p, const struct func *f)
 	/* Of what only the file's frames tell it may be a piece of another function. */
 	b->known = f->source != FUNC_EH_FRAME;
 	b->judged = b->told = !b->known;
-	b->copies = b->pushed = false;
+	b->copies = b->pushed = b->takes = false;
 	/* Of what keeps to its stack nothing is asked. */
 	b->may = runtime_of(p->symbols, f)->one_stack;
 	b->nchanges = 0;
@@ -125,6 +128,15 @@ static bool may_change(const struct back *b, const struct effect *e)
 		at < WORD;
 }
 
+/* Is what it returns by loaded? */
+static bool may_take(const struct back *b, const struct effect *e)
+{
+	int64_t at;
+
+	return (e->reg >= 0 || e->others || e->pushes) && stack_reaches(e, &b->stack, &at) &&
+		at > -WORD && at < WORD;
+}
+
 /* Does the file tell that the stack is elsewhere? Behind a call that never returns it is. */
 static bool is_elsewhere(struct back *b, raddr_t pc)
 {
@@ -197,6 +209,7 @@ static void pass_effect(struct back *b, const struct insn *in, const struct effe
 	int32_t was = b->stack.at[sp];
 
 	b->may |= may_change(b, e);
+	b->takes |= may_take(b, e);
 	note_above(b, in, e);
 	if (b->stale && e->reg >= 0)
 		b->stale = (b->stale & ~(1u << e->reg)) |
@@ -275,6 +288,15 @@ static void arrive(struct back *b, raddr_t pc)
 	b->stale = (b->stale & ~(1u << fp)) | (unsigned int)w->stale << fp;
 }
 
+/* Is what it returns by loaded by something that is else not of the stack? */
+static void note_load(struct back *b, const struct insn *in, const uint8_t *bytes)
+{
+	struct only_stores w;
+
+	b->takes |= b->known && in->size >= LOAD_SIZE && b->impl->arch->loads(bytes, in, &w) &&
+		stack_is_known(&b->stack, w.base) && b->stack.at[w.base] + w.number == 0;
+}
+
 bool back_pass(struct back *b, const struct insn *in, const uint8_t *bytes, size_t left)
 {
 	bool plain = in->kind == INSN_PLAIN, direct = in->dest && !plain;
@@ -286,8 +308,11 @@ bool back_pass(struct back *b, const struct insn *in, const uint8_t *bytes, size
 	bool touches = plain && b->impl->arch->is_of_stack(bytes, in);
 
 	arrive(b, in->pc);
-	if (plain && !touches && !b->copies)
-		return false;
+	if (plain && !touches) {
+		note_load(b, in, bytes);
+		if (!b->copies)
+			return false;
+	}
 	if (!b->known && (plain ? touches : direct || in->kind == INSN_RETURN)) {
 		find_stack(b, in->pc);
 		note_change(b, in->pc);

@@ -23,7 +23,8 @@ struct back {
 	bool copied;			/* the frame's has one that is not its own's */
 	uint32_t stale;			/* registers that have none any more, if a call has set
 					 * them that may: a bit each */
-	bool may;			/* the function may change its way back */
+	bool may;			/* the function may change its way back, */
+	bool takes;			/* or loads it, as what it may compute with */
 	raddr_t block;			/* behind the last end, if no jump is known that leads to
 					 * there or behind it; 0 */
 	raddr_t above;			/* the last instruction that writes above it, */

@@ -283,6 +283,10 @@ int sweep_note(struct sweep *s, const uint8_t *p, const struct insn *in)
 	    (s->again ? s->impl->arch->is_of_stack(p, in) :
 	     back_pass(&s->way_back, in, p, s->ground->text->range.end - in->pc)))
 		arrivals_suspect(s->impl, s->func, SUSPECT_BACK);
+	if (is_in_func(s, in->pc) && s->way_back.takes && !s->again) {
+		arrivals_suspect(s->impl, s->func, SUSPECT_TAKES);
+		s->way_back.takes = false;
+	}
 	int err = puts_first(s, p, in) ? suspect(s, in, SUSPECT_BACK) : 0;
 
 	if (err || is_dull(s, in))

@@ -207,7 +207,7 @@ static void reach_rest(struct mixed *m)
 			mixed_join(m, &m->states[i], &rest);
 }
 
-int flow_mixed(struct flow *f, struct mixed **ret)
+int flow_mixed(struct flow *f, bool takes, struct mixed **ret)
 {
 	struct mixed *m = *ret = calloc(1, sizeof(*m));
 
@@ -218,6 +218,11 @@ int flow_mixed(struct flow *f, struct mixed **ret)
 	m->anywhere = (struct mixed_state){ .depth = ELSEWHERE, .frame = ELSEWHERE,
 					    .reached = true };
 	m->states[0] = (struct mixed_state){ .frame = LOST, .reached = true, .news = true };
+	/* Its way back is a place of the function that calls it. */
+	if (takes) {
+		m->words[m->nwords++] = (struct slot){ 0, m->sp };
+		m->states[0].label = 1ull << FIRST_WORD;
+	}
 	m->changed = f->body->nsteps;
 	for (int round = 0; m->changed && round < ROUNDS; round++) {
 		m->changed = false;

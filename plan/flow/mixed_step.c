@@ -399,7 +399,8 @@ static void pass_push(struct mixed *m, struct mixed_state *s, const struct effec
 	const struct effect top = { .memory = true, .base = (int8_t)m->sp, .index = -1,
 				    .number = -8 };
 
-	put_there(m, s, &top, level_of(s, e->source));
+	put_there(m, s, &top, e->source < 0 && e->memory ? level_there(m, s, e) :
+		  level_of(s, e->source));
 }
 
 static int32_t depth_lower(int32_t depth, int64_t by)

@@ -457,6 +457,74 @@ places: .quad .LB0, .LB0
 rule("pie led_hidden", LED.format("0x48, 0xb8"), "")
 rule("pie led_prefix", LED.format("0xf3"), "")
 
+# Addresses of four bytes, or of eight above 4 GiB, at odd places of data: scan_words in words.c.
+rule("exec words_four", """
+FUNC G, 1
+mov %edi, %ecx
+mov table(,%rcx,4), %edx
+jmp *%rdx
+END G
+KEPT G
+.section .rodata
+.byte 1
+table: .long .LB0, .LB1, .LB2, .LB3, .LB4, .LB5
+""")
+rule("high words_eight", """
+FUNC G, 1
+lea table(%rip), %rcx
+mov (%rcx,%rdi,8), %rdx
+jmp *%rdx
+END G
+KEPT G
+.section .rodata
+.byte 1
+table: .quad .LB0, .LB1, .LB2, .LB3, .LB4, .LB5
+""")
+# An address that an instruction has as an operand, or stores: words_operand, words_written.
+ONE = """
+FUNC F, 0
+lea 1(%rdi), %eax
+.LB0: inc %eax
+xchg %ax, %ax
+ret
+END F
+ARRIVE .LB0
+KEPT F
+FUNC G, 1
+{}
+jmp *%rdi
+END G
+KEPT G
+"""
+rule("exec operand", ONE.format("cmp $.LB0, %rdi; je 1f; ret; 1:"), "")
+rule("exec stored_number", ONE.format("movq $.LB0, 8(%rsi)"), "")
+
+# A place is told by the way back of a call before it: may_take in back.c, flow_mixed.
+TAKEN = """
+FUNC F, 0
+mov %edi, %ecx
+nop
+nop
+nop
+call mark
+inc %eax
+.LB0: add $2, %eax
+ret
+END F
+ARRIVE .LB0
+KEPT F
+FUNC mark
+{}
+add $2, %rax
+mov %rax, word(%rip)
+xor %eax, %eax
+ret
+END mark
+"""
+rule("pie taken", TAKEN.format("mov (%rsp), %rax"), "")
+rule("pie taken_pushed", TAKEN.format("pushq (%rsp); pop %rax"), "")
+rule("pie taken_frame", TAKEN.format("push %rbp; mov %rsp, %rbp; mov 8(%rbp), %rax; pop %rbp"), "")
+
 
 def make(name):
     """The file of a program."""
