@@ -4,8 +4,8 @@
  *
  * The kernel alone knows, and to ask it in the target would be a system call. So names are read
  * here, and written into the rings, where their threads find them: when a ring has come to a
- * thread, and again now and then, for a name may change. `named` is 0 while one does. Until a thread's name is
- * there it is unknown to it.
+ * thread, and again now and then, for a name may change. `named` is 0 while one does. Until a
+ * thread's name is there it is unknown to it.
  */
 #include "injector/reader/reader_impl.h"
 
