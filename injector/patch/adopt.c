@@ -14,8 +14,8 @@
 #include "injector/patch/slots.h"
 #include "injector/session/ways.h"
 
-/* Is all that is read, of values and callers, read at the entry? Where calls are sifted C decides at
- * the exit, and so it does of those that are watched. */
+/* Is all that is read, of values and callers, read at the entry? Where calls are sifted C decides
+ * at the exit, and so it does of those that are watched. */
 static bool has_plain_exit(const struct session *s, const struct placed_probe *probe, bool moved)
 {
 	if (probe->planned->routines == ROUTINES_MOVED)
