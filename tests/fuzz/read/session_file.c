@@ -239,7 +239,7 @@ static int snapshot(void)
 		return err;
 	err = notes_read(&segment, &s, &about);
 	err = err ? err : ring_snapshot_take(&segment, &s, &still);
-	err = err ? err : snapshot_record(&still, &about.about, 0, made, &r);
+	err = err ? err : snapshot_record(&still, &about.about, 0, NULL, made, &r);
 	if (!err)
 		read_made();
 	ring_snapshot_clear(&still);
