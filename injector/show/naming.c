@@ -125,6 +125,7 @@ static struct named find_name(struct naming *n, uint64_t address, bool *keep)
 	/* Of the kernel's code nothing but that is needed, and no file tells. */
 	if (!m && callers_are_handled_at(n->callers, before)) {
 		*keep = true;
+		ret.caller.module = "[vdso]";
 		return ret;
 	}
 	if (!m && procfs_maps(n->target->pid, ask_mapping, &a) < 0)
