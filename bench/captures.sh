@@ -33,7 +33,7 @@ captured()
 # LTTng's events are compiled in; what they add is told beside the program without them.
 with_events()
 {
-	local name=$1 command=$2 plain daemon=''
+	local name=$1 command=$2 plain
 
 	command -v lttng-sessiond >/dev/null || { absent "$name" "not installed"; return; }
 	printf '%s\n' '#define LTTNG_UST_TRACEPOINT_CREATE_PROBES' '#define LTTNG_UST_TRACEPOINT_DEFINE' \
@@ -44,17 +44,7 @@ with_events()
 	measure "$command"
 	plain=$NS
 	program_ends
-	export LTTNG_HOME=$dir/lttng
-	mkdir -p "$LTTNG_HOME"
-	lttng list >/dev/null 2>&1 || {
-		lttng-sessiond --no-kernel >"$dir/sessiond.err" 2>&1 9>&- &
-		daemon=$!
-		pids+=("$daemon")
-		for _ in $(seq 100); do
-			lttng list >/dev/null 2>&1 && break
-			sleep 0.1
-		done
-	}
+	lttng_begins
 	if lttng create captures --output "$LTTNG_HOME/trace" >"$dir/err" 2>&1 &&
 		lttng enable-event -u 'captures:*' >>"$dir/err" 2>&1 && lttng start >>"$dir/err" 2>&1; then
 		program "$dir/events"
@@ -65,8 +55,7 @@ with_events()
 	else
 		absent "$name" "$(tail -n 1 "$dir/err" | cut -c1-40)"
 	fi
-	lttng destroy captures >/dev/null 2>&1 || true
-	[ -z "$daemon" ] || { kill "$daemon" && wait "$daemon"; } 2>/dev/null || true
+	lttng_ends captures
 }
 
 "$CC" -I. -D_GNU_SOURCE -std=gnu11 -O2 -g -rdynamic -o "$dir/captures" bench/captures.c

@@ -239,26 +239,38 @@ with_ltrace()
 	program_ends
 }
 
+# lttng_begins: LTTng's daemon is there, one of our own if no other is. lttng_ends SESSION: as before.
+lttng_begins()
+{
+	LTTNG_DAEMON=
+	export LTTNG_HOME=$dir/lttng
+	mkdir -p "$LTTNG_HOME"
+	lttng list >/dev/null 2>&1 && return
+	lttng-sessiond --no-kernel >"$dir/sessiond.err" 2>&1 9>&- &
+	LTTNG_DAEMON=$!
+	pids+=("$LTTNG_DAEMON")
+	for _ in $(seq 100); do
+		lttng list >/dev/null 2>&1 && break
+		sleep 0.1
+	done
+}
+
+lttng_ends()
+{
+	lttng destroy "$1" >/dev/null 2>&1 || true
+	[ -z "$LTTNG_DAEMON" ] || { kill "$LTTNG_DAEMON" && wait "$LTTNG_DAEMON"; } 2>/dev/null || true
+}
+
 # with_lttng NAME COMMAND: LTTng-UST, compiled in at entry and exit.
 with_lttng()
 {
-	local name=$1 daemon='' cyg
+	local name=$1 cyg
 
 	command -v lttng-sessiond >/dev/null || { absent "$name" "not installed"; return; }
 	cyg=$(ls /usr/lib/*/liblttng-ust-cyg-profile-fast.so* 2>/dev/null | head -n 1)
 	[ -n "$cyg" ] || { absent "$name" "no liblttng-ust-cyg-profile-fast"; return; }
 	variant lttng -finstrument-functions || { absent "$name" "does not build"; return; }
-	export LTTNG_HOME=$dir/lttng
-	mkdir -p "$LTTNG_HOME"
-	lttng list >/dev/null 2>&1 || {
-		lttng-sessiond --no-kernel >"$dir/sessiond.err" 2>&1 9>&- &
-		daemon=$!
-		pids+=("$daemon")
-		for _ in $(seq 100); do
-			lttng list >/dev/null 2>&1 && break
-			sleep 0.1
-		done
-	}
+	lttng_begins
 	if lttng create inject-bench --output "$LTTNG_HOME/trace" >"$dir/err" 2>&1 &&
 		lttng enable-event -u 'lttng_ust_cyg_profile_fast:*' >>"$dir/err" 2>&1 &&
 		lttng start >>"$dir/err" 2>&1; then
@@ -266,8 +278,7 @@ with_lttng()
 	else
 		absent "$name" "$(tail -n 1 "$dir/err" | cut -c1-40)"
 	fi
-	lttng destroy inject-bench >/dev/null 2>&1 || true
-	[ -z "$daemon" ] || { kill "$daemon" && wait "$daemon"; } 2>/dev/null || true
+	lttng_ends inject-bench
 }
 
 both_ends()

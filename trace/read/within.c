@@ -181,9 +181,12 @@ static uint64_t within_begin(void *ctx, uint64_t outer, const struct call *c)
 	r = free_root(w, &at);
 	if (!r)
 		return 0;
-	r->used = true;
 	r->depth = c->depth;
-	return add(w, r, (uint64_t)(at + 1) << 32, c);
+	uint64_t mark = add(w, r, (uint64_t)(at + 1) << 32, c);
+
+	/* Without room it is no root, for its end would not be known for that. */
+	r->used = r->n;
+	return r->used ? mark : 0;
 }
 
 /* From number i on, with those within it; the number of the next. */
