@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "trace/read/choose.h"
+#include "trace/read/kept.h"
 #include "trace/read/signatures.h"
 #include "values/pick.h"
 #include "values/text.h"
@@ -47,10 +48,7 @@ struct spans {
 
 static void span_clear(struct span *s)
 {
-	free((void *)s->call.entry);
-	free((void *)s->call.exit);
-	free((void *)s->call.callers);
-	s->call = (struct call){ 0 };
+	call_drop(&s->call);
 	s->open = false;
 }
 
@@ -215,30 +213,14 @@ static struct span *take_free(struct spans *s)
 	return &s->v[i - 1];
 }
 
-static void *copy_of(const void *p, size_t size)
-{
-	void *ret = p ? malloc(size + 1) : NULL;
-
-	return ret ? memcpy(ret, p, size) : NULL;
-}
-
-/* All that is to be shown of a call outlives it; what has no memory is not shown. */
+/* All that is to be shown of a call outlives it. */
 static void keep_call(struct span *span, const struct call *c, uint64_t begin)
 {
-	struct call *k = &span->call;
-
-	*k = *c;
-	k->begin = begin;
-	k->entry = copy_of(c->entry, c->nentry);
-	k->exit = copy_of(c->exit, c->nexit);
-	k->callers = copy_of(c->callers, c->ncallers * sizeof(*c->callers));
-	k->ncallers = k->callers ? c->ncallers : 0;
-	k->outer = NULL;
-	k->outer_callers = NULL;
-	k->nouter = 0;
-	k->depth = 0;
-	k->opened = k->wait_known = false;
-	k->inner = k->wait = k->preempted = 0;
+	span->call = call_keep(c);
+	span->call.begin = begin;
+	span->call.depth = 0;
+	span->call.opened = span->call.wait_known = false;
+	span->call.inner = span->call.wait = span->call.preempted = 0;
 }
 
 /* ---- by which it is told -------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "trace/read/choose.h"
+#include "trace/read/kept.h"
 
 enum { BYTES_MOST = 1 << 26 };	/* of all that is kept */
 
@@ -29,19 +30,10 @@ struct within {
 	uint64_t shown;
 };
 
-static size_t bytes_of(const struct call *c)
-{
-	return sizeof(*c) + c->nentry + c->nexit +
-		c->ncallers * sizeof(*c->callers);
-}
-
-/* What is kept of a call has memory of its own. */
 static void kept_clear(struct within *w, struct call *k)
 {
-	w->bytes -= bytes_of(k);
-	free((void *)k->entry);
-	free((void *)k->exit);
-	free((void *)k->callers);
+	w->bytes -= call_bytes(k);
+	call_drop(k);
 }
 
 static void root_clear(struct within *w, struct root *r)
@@ -135,24 +127,11 @@ static struct call *kept_of(struct root *r, uint64_t mark)
 	return i && i <= r->n ? &r->v[i - 1] : NULL;
 }
 
-static const void *copy_of(const void *p, size_t size)
-{
-	void *ret = p ? malloc(size + 1) : NULL;
-
-	return ret ? memcpy(ret, p, size) : NULL;
-}
-
 static void keep(struct within *w, const struct root *r, struct call *k, const struct call *c)
 {
-	*k = *c;
+	*k = call_keep(c);
 	k->depth = c->depth - r->depth;
-	k->entry = copy_of(c->entry, c->nentry);
-	k->exit = copy_of(c->exit, c->nexit);
-	k->callers = copy_of(c->callers, c->ncallers * sizeof(*c->callers));
-	k->ncallers = k->callers ? c->ncallers : 0;
-	k->outer_callers = NULL;
-	k->nouter = 0;
-	w->bytes += bytes_of(k);
+	w->bytes += call_bytes(k);
 }
 
 /* One more call of the root's; its mark. */
