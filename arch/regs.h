@@ -57,6 +57,9 @@ uint64_t regs_signed_bits(pid_t tid);
 /* The operation of unwind information (DW_CFA_*) that says from where on it is signed; 0: none
  * does. */
 extern const uint8_t regs_sign_op;
+/* And the one that says of a register, by a negative factor, that it lies at the CFA or above it,
+ * where no register is kept; 0: libunwind is to believe that. */
+extern const uint8_t regs_above_op;
 /* Does libunwind's word that a frame is the last one hold? Where it follows the frame pointers
  * if no table tells of a function, it does: the last frame has none. Else it says so, too,
  * of a frame that it knows no way out of, and only a return address of 0 tells of the end. */

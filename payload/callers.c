@@ -68,10 +68,12 @@ static struct walk *walk_of(const struct session *s, const struct thread *t)
 				   &none;
 }
 
-/* `n` things of `size` bytes at a place of the tables, all of them within; or NULL. */
-static const void *within(const struct session *s, uint64_t at, uint64_t n, uint64_t size)
+/* `n` things of `size` bytes at a place of the tables, all of them within, and aligned (arm64 has
+ * no ordered load that is not: B2.8.2 of its manual); or NULL. */
+static const void *within(const struct session *s, uint64_t at, uint64_t n, uint64_t size,
+			  uint64_t align)
 {
-	if (at > s->callers_size || n > (s->callers_size - at) / size)
+	if (at > s->callers_size || n > (s->callers_size - at) / size || at % align)
 		return NULL;
 	return (const char *)callers_of(s) + at;
 }
@@ -79,7 +81,7 @@ static const void *within(const struct session *s, uint64_t at, uint64_t n, uint
 static uint8_t whose(const struct session *s, uint64_t func)
 {
 	const struct callers *c = callers_of(s);
-	const uint8_t *funcs = within(s, c->funcs_at, func + 1, sizeof(*funcs));
+	const uint8_t *funcs = within(s, c->funcs_at, func + 1, sizeof(*funcs), 1);
 
 	return funcs && func < c->funcs ? observe(&funcs[func]) : CALLERS_NONE;
 }
@@ -93,7 +95,7 @@ static const struct callers_module *module_at(const struct session *s, uint32_t 
 	uint64_t list = c->lists_at + (changes & 1) * (uint64_t)c->most_modules *
 			sizeof(struct callers_module);
 	uint32_t lo = 0, hi = c->modules[changes & 1], i;
-	const struct callers_module *m = within(s, list, hi, sizeof(*m));
+	const struct callers_module *m = within(s, list, hi, sizeof(*m), 8);
 
 	if (!m)
 		return NULL;
@@ -116,9 +118,9 @@ static uint32_t rule_in(const struct session *s, const struct callers_module *m,
 {
 	uint32_t n = observe(&m->rows), lo = 0, hi = n, off = (uint32_t)(pc - m->start), rule;
 	uint64_t at = observe(&m->rows_at);
-	const uint32_t *rows = within(s, at, n, sizeof(*rows) + sizeof(uint16_t));
+	const uint32_t *rows = within(s, at, n, sizeof(*rows) + sizeof(uint16_t), 4);
 
-	if (!rows || at % sizeof(*rows))
+	if (!rows)
 		return 0;
 	while (lo < hi) {
 		uint32_t i = lo + (hi - lo) / 2;
@@ -152,8 +154,7 @@ static uint32_t find_rule(const struct walking *w, uint64_t pc)
 static struct callers_rule rule_at(const struct walking *w)
 {
 	uint32_t at = find_rule(w, w->at.pc - !w->at.exact);
-	const struct callers_rule *rule = at && at % 4 == 0 ? within(w->s, at, 1, sizeof(*rule)) :
-					  0;
+	const struct callers_rule *rule = at ? within(w->s, at, 1, sizeof(*rule), 4) : NULL;
 
 	return rule ? *rule : (struct callers_rule){ 0 };
 }

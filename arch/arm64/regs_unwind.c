@@ -17,6 +17,9 @@
 
 /* DW_CFA_AARCH64_negate_ra_state: DWARF for the Arm 64-bit Architecture, 4.3. */
 const uint8_t regs_sign_op = 0x2d;
+/* DW_CFA_offset_extended_sf. glibc's lazy resolver has it, for its unwind information forgets the
+ * 16 bytes that the linkage table has pushed (sysdeps/aarch64/dl-trampoline.S, 2.36). */
+const uint8_t regs_above_op = 0x11;
 /* src/aarch64/Gstep.c of libunwind: 0 for any frame that it fails to step over. */
 const bool regs_frames_end = false;
 

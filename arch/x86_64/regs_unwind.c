@@ -6,6 +6,7 @@
 #include "arch/regs.h"
 
 const uint8_t regs_sign_op;
+const uint8_t regs_above_op;
 const bool regs_frames_end = true;
 
 uint64_t regs_signed_bits(pid_t tid)

@@ -28,6 +28,7 @@ struct pages {
 	struct target *target;
 	unsigned int words;	/* that libunwind has asked for */
 	uint64_t sign;		/* bits of a return address that sign it */
+	bool lost;		/* it came to a frame whose CFA the table does not know */
 	bool have[PAGES];
 	raddr_t at[PAGES];
 	uint8_t bytes[PAGES][PAGE];
@@ -106,6 +107,16 @@ static void take_out(raddr_t at)
 		walked->bytes[i][at % PAGE] = 0;
 }
 
+/* A register that lies at the CFA or above it is in another function's frame, for which there is
+ * one reason: the table forgets that the stack has been pushed to, and all frames above would be
+ * taken for what they are not. */
+static void note_above(raddr_t at)
+{
+	uint8_t op[3];		/* and the register, and a factor that is negative */
+
+	walked->lost |= read_bytes(at, op, sizeof(op)) && (op[2] & 0xc0) == 0x40;
+}
+
 /* libunwind-ptrace would read the list of mappings, and the headers of the file, for each
  * frame. */
 static int find_proc_info(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t *ret,
@@ -117,8 +128,10 @@ static int find_proc_info(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t
 
 	if (!a || !a->image || !unwind_table_find(&t->layout, a->image, read_bytes, &table))
 		return -UNW_ENOINFO;
-	if (regs_sign_op)
+	if (regs_sign_op) {
 		unwind_signs(&table, ip, regs_sign_op, read_bytes, take_out);
+		unwind_signs(&table, ip, regs_above_op, read_bytes, note_above);
+	}
 	unw_dyn_info_t info = {
 		.start_ip = a->range.start, .end_ip = a->range.end,
 		.format = UNW_INFO_FORMAT_REMOTE_TABLE,
@@ -156,6 +169,8 @@ static int walk(unw_cursor_t *c, int (*each)(void *ctx, const struct unwind_fram
 		if (err)
 			return err;
 		int more = unw_step(c);
+		if (walked->lost)
+			return 0;
 		if (more <= 0)
 			return (more == 0 && has_ended(c)) || !pc;
 	}

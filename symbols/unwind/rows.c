@@ -137,6 +137,25 @@ static bool fp_rule(const struct rows_run *r, struct unwind_rule *ret)
 	return ret->flags & UNWIND_FP_GONE || fits(offset);
 }
 
+/*
+ * A return address at the CFA or above it would be in the caller's frame: the table forgets what
+ * was pushed before, as regs_above_op has it: 16 bytes,
+ * of which the upper 8 are the return address.
+ */
+static void raise_frame(struct unwind_rule *r)
+{
+	int64_t by = (int64_t)r->ra + 8, cfa = r->cfa + by, fp = r->fp - by;
+
+	if (!fits(cfa) || !fits(fp)) {
+		*r = stop;
+		return;
+	}
+	r->cfa = (int32_t)cfa;
+	r->ra = -8;
+	if (!(r->flags & (UNWIND_FP_SAME | UNWIND_FP_GONE | UNWIND_FP_BY_FP)))
+		r->fp = (int32_t)fp;
+}
+
 static struct unwind_rule rule_of(const struct rows_run *r)
 {
 	const struct saved *ra = &r->now.ra;
@@ -153,6 +172,8 @@ static struct unwind_rule rule_of(const struct rows_run *r)
 	ret.ra = (int32_t)ra->offset;
 	if (ra->how == SAVED_SAME)
 		ret.flags |= UNWIND_LINKED;
+	else if (ret.ra >= 0)
+		raise_frame(&ret);
 	return ret;
 }
 

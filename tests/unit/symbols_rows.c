@@ -207,6 +207,10 @@ static void look_at_made(void)
 		    /* The outermost. */
 		    ".globl o\n.type o,@function\no: .cfi_startproc\n.cfi_undefined rip\n"
 		    " hlt\n .cfi_endproc\n.size o,.-o\n"
+		    /* One that forgets what was pushed before: its return address is above. */
+		    ".globl p\n.type p,@function\np: .cfi_startproc\n"
+		    ".cfi_def_cfa rsp, 0\n.cfi_offset rip, 8\n.cfi_offset rbp, 0\n"
+		    " hlt\n .cfi_endproc\n.size p,.-p\n"
 		    /* An expression that ends too early. */
 		    ".globl x\n.type x,@function\nx: .cfi_startproc\n"
 		    ".cfi_escape 0x0f,1,0x77\n hlt\n .cfi_endproc\n.size x,.-x\n"
@@ -223,6 +227,9 @@ static void look_at_made(void)
 	MUST(rule.cfa == -8 && rule.ra == -8 && rule.fp == 0 && rule.flags == UNWIND_FP_BY_FP);
 	MUST_EQ(rule_at(&r, symbol(path, "b")).base, UNWIND_STOP);
 	MUST_EQ(rule_at(&r, symbol(path, "o")).base, UNWIND_END);
+	rule = rule_at(&r, symbol(path, "p"));
+	MUST_EQ(rule.base, UNWIND_SP);
+	MUST(rule.cfa == 16 && rule.ra == -8 && rule.fp == -16 && !rule.flags);
 	MUST_EQ(rule_at(&r, symbol(path, "x")).base, UNWIND_STOP);
 	MUST_EQ(rule_at(&r, symbol(path, "n")).base, UNWIND_NONE);
 	unwind_rows_clear(&r);
