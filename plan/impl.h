@@ -65,9 +65,7 @@ enum comes_back { COMES_UNKNOWN, COMES_BACK, COMES_NEVER };
 /* A table of distances from `base`, which code goes by. */
 struct table_at {
 	raddr_t at, base;
-	raddr_t end;			/* where the last entry that was read ends; */
-	raddr_t sure;			/* up to where they surely are entries, */
-	raddr_t bound;			/* and are none behind this, if that is known; 0 */
+	raddr_t end;		/* where the last entry that was read ends */
 	uint32_t most;		/* bytes in which its entries begin; 0: not known */
 	uint8_t width, scale, stride;
 	bool extends;
@@ -180,6 +178,8 @@ int ground_make(struct plan_impl *);
 /* ground.c */
 void ground_free(struct plan_impl *);
 bool ground_any(const struct plan_impl *, enum layer, raddr_t, size_t n);
+/* Is an instruction in a layer? Behind its prefix it is the same but for that. */
+bool ground_leads_to(const struct plan_impl *, enum layer, const struct insn *);
 /* By step: is it a target? */
 void ground_mark_led(const struct plan_impl *, const struct step *, size_t n, uint32_t *ret);
 bool ground_all(const struct plan_impl *, enum layer, raddr_t, size_t n);

@@ -153,35 +153,6 @@ static enum indirect judge_thunk(struct body *b, const struct tables *t, size_t 
 		INDIRECT_TAIL : INDIRECT_UNSURE;
 }
 
-/* Was code found in it that only a second reading sees? That is led to. */
-static bool has_hidden(const struct body *b)
-{
-	const struct plan_impl *p = b->impl;
-
-	for (size_t i = 0; i < b->npieces; i++) {
-		size_t at = vec_prefix(p->nhidden, k, p->hidden[k].at < b->pieces[i].start);
-
-		if (at < p->nhidden && p->hidden[at].at < b->pieces[i].end)
-			return true;
-	}
-	return false;
-}
-
-/* Is this instruction led to otherwise than by branches, perhaps behind its prefix? */
-static bool is_led_to(const struct body *b, const struct insn *in)
-{
-	const struct plan_impl *p = b->impl;
-	size_t left;
-
-	if (ground_any(p, LAYER_FIXED, in->pc, 1))
-		return true;
-	if (in->size == 1 || !p->arch->is_prefix || !ground_any(p, LAYER_FIXED, in->pc + 1, 1))
-		return false;
-	const uint8_t *bytes = symbols_text(p->symbols, in->pc, &left);
-
-	return bytes && p->arch->is_prefix(*bytes);
-}
-
 /* Is some place inside led to otherwise than by branches, and by no landing pad? */
 static bool is_arrived_at(const struct body *b)
 {
@@ -189,10 +160,10 @@ static bool is_arrived_at(const struct body *b)
 		return false;
 	for (size_t i = 1; i < b->nsteps; i++)
 		if (b->steps[i].piece == b->steps[i - 1].piece &&
-		    (is_led_to(b, &b->steps[i].insn) ||
-		     (!b->steps[i].live && words_lead_to(b->impl, b->steps[i].insn.pc))))
+		    (ground_leads_to(b->impl, LAYER_FIXED, &b->steps[i].insn) ||
+		     words_lead_to(b->impl, b->steps[i].insn.pc)))
 			return true;
-	return has_hidden(b);
+	return false;
 }
 
 /* Has it a jump that goes by a table of its own, which says what leads inside? */

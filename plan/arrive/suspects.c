@@ -24,7 +24,7 @@ static int judge_func(struct plan_impl *p, const struct func *f, bool ends)
 	/* What goes by an address may stand behind what could not be read. What was read twice,
 	 * as data are that its own code names, is known, too. */
 	if (b.entry_only == REFUSED_UNREADABLE && !b.runtime->newer &&
-	    (b.parted ? b.hides || suspects & SUSPECT_GOAL : suspects))
+	    (b.parted ? suspects & SUSPECT_GOAL : suspects))
 		err = arrivals_doubt(p, f->range.start, UNPROVED_UNREAD);
 	if (ends)
 		noreturn_mark(p, &b);

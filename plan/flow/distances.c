@@ -106,7 +106,6 @@ int distances_add(struct plan_impl *p, const struct value *v, bool proved)
 	if (!t)
 		return -ENOMEM;
 	*t = (struct table_at){ .base = v->number,
-				.bound = v->stride ? v->table + v->most + v->width : 0,
 				.at = distances_is_switch(p, v) ? v->number : v->table,
 				.most = v->stride && !distances_is_switch(p, v) ? v->most + 1 : 0,
 				.width = v->width, .scale = v->scale, .extends = v->extends,
@@ -173,29 +172,12 @@ static bool is_of_code(const struct plan_impl *p, raddr_t a)
 		(!symbols_is_data(p->symbols, a, NULL) || symbols_func_at(p->symbols, a));
 }
 
-/* Is that what a switch of `own`, a function, may lead to (NULL: not known yet)? To where an
- * instruction begins, in that function or a piece of one. Words behind a table lead elsewhere. */
-static bool is_case(const struct plan_impl *p, const struct func **own, raddr_t a)
-{
-	const struct func *f = symbols_func_at(p->symbols, a);
-
-	if (!ground_is_read(p, a))
-		return false;
-	if (!f || ground_is_fragment(p, f))
-		return true;
-	if (!*own)
-		*own = f;
-	return f == *own;
-}
-
 /* Its entries from the first on, or (step -1) before that, to `end`, or to where so many
  * lead to no code that it cannot be the table any more. */
 static void read_table(struct plan_impl *p, struct table_at *t, int step, raddr_t end)
 {
 	int holes = 0, most = t->stride == t->width ? DISTANCES_HOLES : HOLES_PACKED;
 	int64_t entries = t->proved ? ENTRIES_PROVED : ENTRIES;
-	const struct func *own = NULL;
-	bool sure = step > 0;
 	raddr_t a;
 
 	for (int64_t i = step < 0 ? -1 : 0; (holes < most || t->most) && i < entries &&
@@ -205,9 +187,6 @@ static void read_table(struct plan_impl *p, struct table_at *t, int step, raddr_
 			return;
 		if (!distances_read(p, t, i, &a))
 			return;
-		sure = sure && is_case(p, &own, a);
-		if (sure)
-			t->sure = t->at + (raddr_t)((i + 1) * t->stride);
 		if (is_of_code(p, a)) {
 			arrivals_lead_to(p, a);
 			holes = 0;
@@ -245,12 +224,6 @@ static int add_maybes(struct plan_impl *p)
 	return err;
 }
 
-static void join_table(struct table_at *t, const struct table_at *other)
-{
-	t->proved |= other->proved;
-	t->bound = MAX(t->bound, other->bound);
-}
-
 /* Each once. */
 static void sort_tables(struct plan_impl *p)
 {
@@ -261,7 +234,7 @@ static void sort_tables(struct plan_impl *p)
 		if (!kept || by_base(&p->tables[i], &p->tables[kept - 1]))
 			p->tables[kept++] = p->tables[i];
 		else
-			join_table(&p->tables[kept - 1], &p->tables[i]);
+			p->tables[kept - 1].proved |= p->tables[i].proved;
 	p->ntables = kept;
 }
 

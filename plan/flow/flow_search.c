@@ -526,12 +526,11 @@ static void end_unnamed(struct flow *f, const struct values *found)
 /* All that lead here, but for falling in. */
 static void search_ways(struct flow *f, size_t step, int reg, struct values *ret)
 {
-	const struct plan_impl *p = f->body->impl;
-	raddr_t pc = f->body->steps[step].insn.pc;
+	const struct insn *in = &f->body->steps[step].insn;
 	size_t n = 0;
 
 	for (size_t i = flow_first_link(f, step);
-	     i < f->nlinks && f->links[i].to == pc; i++, n++) {
+	     i < f->nlinks && f->links[i].to == in->pc; i++, n++) {
 		/* A function that is called has a frame of its own. */
 		if (reg >= REGISTERS && f->body->steps[f->links[i].step].insn.kind == INSN_CALL)
 			values_add(ret, value_word);
@@ -549,7 +548,8 @@ static void search_ways(struct flow *f, size_t step, int reg, struct values *ret
 		return;
 	if (f->near_only)
 		values_add(ret, value_word);
-	else if (ground_any(p, LAYER_FIXED, pc, 1) && !(n && is_piece(f->body, pc)))
+	else if (ground_leads_to(f->body->impl, LAYER_FIXED, in) &&
+		 !(n && is_piece(f->body, in->pc)))
 		search_jumps(f, reg, ret);
 	else if (!n)
 		values_add(ret, value_word);

@@ -149,7 +149,7 @@ static void mixed_enter(struct mixed *m, size_t step, struct mixed_state *s)
 	const struct body *b = m->flow->body;
 	struct mixed_state *at = &m->states[m->at[step] - 1];
 
-	if (step && ground_any(b->impl, LAYER_FIXED, b->steps[step].insn.pc, 1))
+	if (step && ground_leads_to(b->impl, LAYER_FIXED, &b->steps[step].insn))
 		mixed_join(m, at, &m->anywhere);
 	if (step && s->reached && b->steps[step - 1].piece == b->steps[step].piece &&
 	    !b->steps[step - 1].ends)

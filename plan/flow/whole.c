@@ -506,7 +506,7 @@ static void go_through(struct whole *w)
 		if (i && (b->steps[i - 1].piece != b->steps[i].piece || b->steps[i - 1].ends))
 			s.reached = false;
 		if (f->led[i] || i == 0) {
-			if (i && ground_any(b->impl, LAYER_FIXED, b->steps[i].insn.pc, 1))
+			if (i && ground_leads_to(b->impl, LAYER_FIXED, &b->steps[i].insn))
 				arrive(w, i);
 			struct state *at = &w->states[w->at[i]];
 

@@ -42,24 +42,6 @@ static int note_number(struct plan_impl *p, raddr_t a)
 	return 0;
 }
 
-static raddr_t table_end(const struct table_at *t)
-{
-	return t->bound ? MIN(t->bound, t->sure) : t->sure;
-}
-
-/* Is it an entry of a table that jumps go by? That is a distance from elsewhere. What stands
- * behind one may have been read as its entries, too, and is none. A table that begins before this
- * section has ended with that one. Those before *table are passed. */
-static bool is_entry(const struct plan_impl *p, size_t *table, raddr_t section, raddr_t at)
-{
-	const struct table_at *t = p->tables;
-
-	while (*table < p->ntables && (table_end(&t[*table]) <= at || !t[*table].proved ||
-				       t[*table].at < section))
-		++*table;
-	return *table < p->ntables && t[*table].at <= at;
-}
-
 typedef uint32_t words __attribute__((vector_size(BLOCK)));
 
 /* Does any of the words of four bytes that begin in this block, at whatever byte, lie in the
@@ -121,11 +103,11 @@ static int scan_numbers(struct plan_impl *p, raddr_t start, const uint8_t *bytes
 	return err;
 }
 
-/* Distances from themselves. */
-static int scan_distances(struct plan_impl *p, raddr_t section, raddr_t start,
-			  const uint8_t *bytes, size_t n, bool tabled)
+/* Distances from themselves. An entry of a table is none, but what stands behind the last one may
+ * be, and nothing says which that is. */
+static int scan_distances(struct plan_impl *p, raddr_t start, const uint8_t *bytes, size_t n,
+			  bool tabled)
 {
-	size_t table = 0;
 	int err = 0;
 
 	for (size_t i = -start % 4; i + 4 <= n && !err; i += 4) {
@@ -135,7 +117,7 @@ static int scan_distances(struct plan_impl *p, raddr_t section, raddr_t start,
 		memcpy(&distance, bytes + i, 4);
 		raddr_t to = at + (raddr_t)(int64_t)distance;
 
-		if (range_has(p->texts, to) && !is_entry(p, &table, section, at) &&
+		if (range_has(p->texts, to) &&
 		    (!tabled || symbols_is_tabled(p->symbols, at)))
 			err = note_number(p, to);
 	}
@@ -143,20 +125,17 @@ static int scan_distances(struct plan_impl *p, raddr_t section, raddr_t start,
 }
 
 /* Distances from other data: words of four bytes, at any byte. */
-static int scan_based(struct plan_impl *p, raddr_t base, raddr_t section, raddr_t start,
-		      const uint8_t *bytes, size_t n)
+static int scan_based(struct plan_impl *p, raddr_t base, const uint8_t *bytes, size_t n)
 {
 	const uint32_t first = (uint32_t)(p->texts.start - base);
 	const uint64_t size = range_size(p->texts);
-	size_t table = 0;
 	int err = 0;
 
 	for (size_t i = 0; i + 4 <= n && !err; i++) {
 		uint32_t word = (uint32_t)word_at(bytes + i, 4);
 		raddr_t to = base + (raddr_t)(int64_t)(int32_t)word;
 
-		if (word - first < size && range_has(p->texts, to) &&
-		    !is_entry(p, &table, section, start + i))
+		if (word - first < size && range_has(p->texts, to))
 			err = note_number(p, to);
 	}
 	return err;
@@ -210,12 +189,10 @@ static int scan_share(struct plan_impl *own, size_t part, void *ctx)
 		err = scan_words(own, share, r.start + share->first, bytes + share->first, n,
 				 tabled);
 	if (!share->text && !err)
-		err = scan_distances(own, r.start, r.start + share->first, bytes + share->first, n,
-				     tabled);
+		err = scan_distances(own, r.start + share->first, bytes + share->first, n, tabled);
 	for (size_t i = 0; i < own->nbases && !share->text && !err; i++)
 		if (!i || own->bases[i].base != own->bases[i - 1].base)
-			err = scan_based(own, own->bases[i].base, r.start,
-					 r.start + share->first, bytes + share->first, n);
+			err = scan_based(own, own->bases[i].base, bytes + share->first, n);
 	return err;
 }
 

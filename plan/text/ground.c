@@ -66,6 +66,23 @@ bool ground_any(const struct plan_impl *p, enum layer l, raddr_t a, size_t n)
 	return g ? layer_word(g, l, at / 64) >> at % 64 & 1 : ground_find(p, l, a, n, true);
 }
 
+static bool leads_to(const struct plan_impl *p, const struct ground *g, enum layer l,
+		     const struct insn *in)
+{
+	uint64_t at = in->pc - g->text->range.start, next = at + 1;
+
+	return layer_word(g, l, at / 64) >> at % 64 & 1 ||
+		(in->size > 1 && layer_word(g, l, next / 64) >> next % 64 & 1 &&
+		 p->arch->is_prefix && p->arch->is_prefix(g->text->bytes[at]));
+}
+
+bool ground_leads_to(const struct plan_impl *p, enum layer l, const struct insn *in)
+{
+	const struct ground *g = ground_at(p, in->pc);
+
+	return g && leads_to(p, g, l, in);
+}
+
 void ground_mark_led(const struct plan_impl *p, const struct step *s, size_t n,
 		     uint32_t *ret)
 {
@@ -76,9 +93,7 @@ void ground_mark_led(const struct plan_impl *p, const struct step *s, size_t n,
 
 		if (!g || !range_has(g->text->range, a))
 			g = ground_at(p, a);
-		uint64_t at = g ? a - g->text->range.start : 0;
-
-		ret[i] = g && layer_word(g, LAYER_TARGET, at / 64) >> at % 64 & 1;
+		ret[i] = g && leads_to(p, g, LAYER_TARGET, &s[i].insn);
 	}
 }
 
