@@ -13,64 +13,9 @@ import subprocess
 import sys
 import tempfile
 
+import rules_read  # noqa: F401  it adds to those here
+from rule import BY_WORD, PROGRAMS, rule
 from static import LINK
-
-HEAD = """
-.macro ARRIVE at, what=3
-.pushsection .arrive, "", @progbits
-.quad 0, \\what, \\at
-.popsection
-.endm
-.macro FUNC name, what=2
-.p2align 4
-.globl \\name
-.type \\name, @function
-\\name: .cfi_startproc
-ARRIVE \\name, \\what
-.endm
-.macro END name
-.cfi_endproc
-.size \\name, . - \\name
-.endm
-.macro KEPT name
-.pushsection .data.rel.ro, "aw"
-.quad \\name
-.popsection
-.endm
-# F has places that are two bytes apart.
-.macro VICTIM
-FUNC F, 0
-xor %eax, %eax
-.irp n, 0, 1, 2, 3, 4, 5
-.LB\\n: inc %eax
-ARRIVE .LB\\n
-.endr
-ret
-END F
-.endm
-.data
-word: .quad 0
-words: .skip 64
-.text
-"""
-
-# What G computes in a function of its own is kept, and gone by here.
-BY_WORD = """
-FUNC G, 1
-call fill
-jmp *word(%rip)
-END G
-KEPT G
-"""
-
-PROGRAMS = {}
-
-
-def rule(names, lines, victim="VICTIM"):
-    """A program by its kind and name."""
-    kind, name = names.split()
-    PROGRAMS[name] = kind, HEAD + victim + "\n" + lines
-
 
 # What a call of the function's own leads to has the registers as they are before it.
 rule("pie own_call_whole", """
@@ -434,7 +379,7 @@ END fill
 .balign 8
 table: .quad 0, 0, .LB0 - table, .LB1 - table, .LB2 - table, .LB3 - table, .LB4 - table, .LB5 - table
 """)
-# Words lead to what stands behind data in the function itself: has_hidden, and is_led_to.
+# Words lead to what stands behind data in the function itself: has_labels, and is_arrived_at.
 LED = """
 FUNC F, 0
 mov %edi, %eax
