@@ -255,6 +255,10 @@ struct arch {
 	bool block_at_tp;	/* a C library's control block of a thread begins where the
 				 * thread pointer points, with its own address; else it ends
 				 * there */
+	/* Registers that recording routines can record as they are (EXT_REGISTERS), in this order:
+	 * of arguments and of results, by their numbers in DWARF. */
+	uint8_t narguments, nresults;
+	uint8_t arguments[7], results[2];
 	bool walks_moved;	/* where a runtime leaves little stack there is room for a walk
 				 * up the stack (tools/payload-check.sh) */
 	bool keeps_landing;	/* a landing pad is enforced: an entry's jump

@@ -6,6 +6,9 @@
  * nothing between them but what is said of stacks and losses. Its number of body words is in bits
  * 48 to 63. The first has, as its data, how many bytes were read, and from bit VALUES_FUNC_SHIFT on
  * the function. Each of the others has VALUES_BYTES of these bytes, above one of VALUES_LOW.
+ *
+ * Where a plan reads nothing but registers that a recording routine can keep, that is all that the
+ * target does: the record stands behind an EXT_REGISTERS, and the reader executes the plan.
  */
 #ifndef PAYLOAD_CAPTURES_H
 #define PAYLOAD_CAPTURES_H
@@ -14,7 +17,6 @@
 
 #define VALUES_FUNC_SHIFT 16
 #define VALUES_BYTES 7
-#define VALUES_LOW 4
 
 /*
  * What is to be read of a function's calls. At plans_off is a list by function id (uint32_t):

@@ -49,6 +49,12 @@
 #define EXT_CALLERS 8	/* likewise, before that: callers.h */
 #define EXT_BEGUN 9	/* a call that was open already is recorded from now on (sieve.h). Two
 			 * body words: the function, and the time stamp of its begin */
+#define EXT_REGISTERS 10 /* registers as they were at the record that follows, of which values are
+			 * made (captures.h). A body word for each has its lower 7 bytes, and one
+			 * behind these the eighth of each, all above a byte that is VALUES_LOW */
+#define VALUES_LOW 4
+#define KEPT_ARGUMENTS 7
+#define KEPT_RESULTS 2
 
 /* The stack of a goroutine is one more that any thread may run. Its number is made of
  * where its g is; and as it may move when it grows, its calls are told apart by

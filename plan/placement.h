@@ -76,6 +76,7 @@ struct placed_probe *plan_placement(const struct plan *);
  * each (run-time, as is). */
 struct routines {
 	raddr_t entry, exit, mark;
+	raddr_t tail;		/* for an exit that is no return; 0: as for any other */
 	raddr_t gates;
 	/* For a record that is `tight`: see struct record_call. */
 	raddr_t first;

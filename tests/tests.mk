@@ -361,7 +361,8 @@ ARM64_UNIT := $(addprefix patch/,arm64_decode arm64_relocate arm64_stack plan_ar
 	limiter output pace pages pattern procfs regs_met remote seccomp segment shorten sort spills stale \
 	stragglers stuck text trace_archive trace_clock unwind_walk \
 	payload_basic payload_basic_bare payload_basic_room payload_count payload_goroutines \
-	payload_keep payload_limiter payload_registers payload_registers_bare payload_signals \
+	payload_keep payload_kept payload_kept_bare payload_limiter payload_registers \
+	payload_registers_bare payload_signals \
 	payload_tight payload_tight_bare payload_tight_room \
 	payload_timing payload_watch \
 	payload_sieve payload_callers values_condition values_reads usdt usdt_args)

@@ -85,3 +85,32 @@ uint64_t reads_kept(const struct read_plan *p)
 	}
 	return ret;
 }
+
+static unsigned int place_among(uint8_t reg, const uint8_t *registers, unsigned int n)
+{
+	unsigned int i = 0;
+
+	while (i < n && registers[i] != reg)
+		i++;
+	return i;
+}
+
+unsigned int reads_registers(const struct read_plan *p, bool at_exit, const uint8_t *registers,
+			     unsigned int n)
+{
+	unsigned int most = 0, end = at_exit ? p->nops : p->nentry;
+
+	if (reads_kept(p))
+		return 0;
+	for (unsigned int i = at_exit ? p->nentry : 0; i < end; i++) {
+		const struct read_op *o = &p->ops[i];
+		unsigned int at = place_among(o->index, registers, n);
+
+		if (o->source == READ_LITERAL || o->source == READ_SUM)
+			continue;
+		if (o->source != READ_GENERAL || at == n)
+			return 0;
+		most = MAX(most, at + 1);
+	}
+	return most;
+}

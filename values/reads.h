@@ -106,6 +106,11 @@ enum {
 
 /* 0 or -EINVAL: it is of this form, so that it can be executed whatever it is. */
 int reads_check(const struct read_plan *);
+/* Reads the plan at the entry, or at the exit, nothing but these registers (by their numbers in
+ * DWARF), and needs the exit nothing of the entry? How many of them, from the first on, it needs to
+ * have been kept; 0: it reads more, or nothing. */
+unsigned int reads_registers(const struct read_plan *, bool at_exit, const uint8_t *registers,
+			     unsigned int n);
 /* Which operations of the entry have results that operations of the exit need: bit i. */
 uint64_t reads_kept(const struct read_plan *);
 

@@ -206,6 +206,8 @@ const struct arch arch_arm64 = {
 	.top = 1ull << 48,
 	.top_least = 1ull << 39,
 	.keeps_landing = true,
+	.narguments = 7, .arguments = { 0, 1, 2, 3, 4, 5, 6 },
+	.nresults = 2, .results = { 0, 1 },
 	.decode = arm64_decode,
 	.measure = arm64_decode,
 	.relocate = arm64_relocate,

@@ -60,6 +60,7 @@
 #include "arch/arm64/hot.h"
 #include "arch/arm64/timed.h"
 #include "arch/arm64/sifted.h"
+#include "arch/arm64/reads.h"
 
 	.section .rodata
 	.globl hot_begin, hot_end, hot_table
@@ -379,6 +380,8 @@ hot_begin:
 	timing seek
 	sifting hot
 	sifting seek
+	reading hot
+	reading seek
 
 /* An entry that is recorded where something is on the stack already. */
 	.balign 16
@@ -430,10 +433,19 @@ hot_end:
 	at	\how\()_sifted_entry, \how\()_sifted_exit, \how\()_mark, \how\()_count, hot_begin
 	.endm
 
+	.macro	reads how
+	at	\how\()_read1_entry, \how\()_read2_entry, \how\()_read3_entry
+	at	\how\()_read4_entry, \how\()_read5_entry, \how\()_read6_entry
+	at	\how\()_read7_entry
+	at	\how\()_read1_exit, \how\()_read2_exit, hot_begin, hot_begin
+	.endm
+
 	.balign 4
 hot_table:
 	sets	hot
 	sets	seek
 	at	watch_entry, watch_exit, values_entry, values_exit, guard, hot_find
 	at	tight_late, hot_begin, hot_begin
+	reads	hot
+	reads	seek
 	.section .note.GNU-stack, "", %progbits

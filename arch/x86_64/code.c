@@ -513,6 +513,8 @@ const struct arch arch_x86_64 = {
 	.pun = x86_pun,
 	.skip_unless = x86_skip_unless,
 	.walks_moved = true,
+	.narguments = 6, .arguments = { 5, 4, 1, 2, 8, 9 },	/* rdi rsi rdx rcx r8 r9 */
+	.nresults = 2, .results = { 0, 1 },			/* rax rdx */
 	.record = x86_record,
 	.returns = x86_returns,
 	.goal = x86_goal,

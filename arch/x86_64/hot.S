@@ -60,6 +60,7 @@
 #include "arch/x86_64/tight.h"
 #include "arch/x86_64/timed.h"
 #include "arch/x86_64/sifted.h"
+#include "arch/x86_64/reads.h"
 
 	.section .rodata
 	.globl hot_begin, hot_end, hot_table
@@ -389,6 +390,8 @@ hot_begin:
 	timing seek
 	sifting hot
 	sifting seek
+	reading hot
+	reading seek
 
 	.set	leaving, 1
 	exiting	hot, leave
@@ -399,6 +402,8 @@ hot_begin:
 	timed_exiting seek, leave
 	sifted_exiting hot, leave
 	sifted_exiting seek, leave
+	read_leaving hot
+	read_leaving seek
 	.set	leaving, 0
 
 /* An entry that is recorded where something is on the stack already. */
@@ -461,10 +466,19 @@ hot_end:
 	at	\how\()_sifted_leave
 	.endm
 
+	.macro	reads how
+	at	\how\()_read1_entry, \how\()_read2_entry, \how\()_read3_entry
+	at	\how\()_read4_entry, \how\()_read6_entry, \how\()_read6_entry
+	at	hot_begin
+	at	\how\()_read1_exit, \how\()_read2_exit, \how\()_read1_leave, \how\()_read2_leave
+	.endm
+
 	.balign 4
 hot_table:
 	sets	hot
 	sets	seek
 	at	watch_entry, watch_exit, values_entry, values_exit, guard, hot_find
 	at	tight_late, tight_first, tight_first_end
+	reads	hot
+	reads	seek
 	.section .note.GNU-stack, "", %progbits

@@ -1,69 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * adopt: does a site have a stub of an earlier visit, as this visit would make it? Then that is
- * used again, and the function keeps its id: a thread may stand in the stub. And which recording
- * routines a probe's stub calls.
+ * used again, and the function keeps its id: a thread may stand in the stub.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "injector/islands/islands.h"
-#include "injector/modules/valued.h"
 #include "injector/patch/probes.h"
 #include "injector/patch/shared_ids.h"
 #include "injector/patch/slots.h"
-#include "injector/session/ways.h"
-
-/* Is all that is read, of values and callers, read at the entry? Where calls are sifted C decides
- * at the exit, and so it does of those that are watched. */
-static bool has_plain_exit(const struct session *s, const struct placed_probe *probe, bool moved)
-{
-	if (probe->planned->routines == ROUTINES_MOVED)
-		return !moved;
-	return s->counting == COUNT_NONE && !probe->watched && !valued_exit_calls_c(probe);
-}
-
-struct routines arena_routines(const struct session *s, const struct arena *a,
-			       const struct module *m, const struct placed_probe *probe)
-{
-	/* What values are read of the payload watches as well, if it is to. */
-	const struct way *way = probe->guards ? &way_guards : valued_calls_c(probe) ? &way_values :
-				probe->watched ? &way_watched : ways_of(s->counting);
-	enum plan_routines routines = probe->planned->routines;
-	struct routine_set set = way->routines(hot_table.sets[!s->tls_offset], routines);
-	bool tight = routines == ROUTINES_TIGHT;
-	bool moved = routines == ROUTINES_MOVED && valued_is_read(probe);
-	raddr_t base = a->base - m->bias;
-
-	bool plain_exit = way == &way_values && has_plain_exit(s, probe, moved);
-
-	if (plain_exit) {
-		struct routine_set plain = way_records.routines(hot_table.sets[!s->tls_offset],
-								routines);
-
-		set.exit = plain.exit;
-		set.leave = plain.leave;
-	}
-	return (struct routines){
-		.entry = base + set.entry,
-		.exit = base + set.exit,
-		.mark = base + set.mark,
-		.gates = s->base + GATES_OFF,
-		.first = base + hot_table.tight_first,
-		.spills = (int32_t)s->spills_offset,
-		.late = base + (tight ? hot_table.tight_late : probe->guards ? hot_table.guard :
-				valued_calls_c(probe) ? hot_table.values_entry :
-				hot_table.watch_entry),
-		.find = base + hot_table.find,
-		.word = way->word | (moved ? (uint64_t)REC_MOVED << REC_TIME_SHIFT : 0),
-		.late_word = way->late,
-		.tail_word = plain_exit ? way_records.tail : way->tail,
-		.marks_late = way->marks_late,
-		/* What is recorded without a stack, or in C, is always returned from by the
-		 * stub. */
-		.leave = tight || !set.leave ? 0 : base + set.leave,
-	};
-}
 
 struct adopting {
 	const struct target *target;

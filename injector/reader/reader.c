@@ -85,6 +85,7 @@ int reader_new(void *map, size_t size, pid_t pid, const struct reader_func *func
 	if (!r)
 		return fail(ENOMEM, "read the session");
 	r->map = map;
+	r->size = size;
 	r->session = map;
 	r->pid = pid;
 	r->funcs = funcs;
@@ -136,6 +137,7 @@ void reader_free(struct reader *r)
 	free(r->heap);
 	namespace_close(&r->ids);
 	switches_forget(r);
+	plans_forget(r);
 	free(r);
 }
 

@@ -93,6 +93,10 @@ struct lane {
 	uint8_t *capture;	/* READS_CAPTURE_MAX bytes; NULL: nothing was read yet */
 	size_t ncapture;
 	uint32_t captured;	/* the function */
+	/* Of the call whose record is word `registers_end` of sub-buffer `registers_at`. */
+	uint64_t registers[KEPT_ARGUMENTS];
+	size_t nregisters, registers_end;
+	uint64_t registers_at;
 	uint64_t *callers;	/* CALLERS_MOST; NULL: none were read yet */
 	uint8_t ncallers, callers_cut;
 	bool called;		/* they are of the next call, of this function: */
@@ -101,6 +105,7 @@ struct lane {
 
 struct reader {
 	uint8_t *map;
+	size_t size;
 	struct session *session;
 	pid_t pid;		/* the target; 0: no thread is looked for */
 	uint64_t over;		/* ticks: since then it is gone; 0: it is not */
@@ -131,6 +136,11 @@ struct reader {
 	uint64_t leaves;	/* ticks: since then the probes go; 0: they stand */
 	unsigned fill;
 	int64_t limit;		/* of events in one drain */
+	/* By function id: what the session says is to be read, as it was when it was first
+	 * needed; NULL: it was not yet. */
+	struct read_plan **plans;
+	size_t nplans;
+	struct reads_state read;
 	struct mixture *mixture;	/* when threads have processors; NULL: not asked for */
 
 	/* Of the drain that runs. */
@@ -166,6 +176,15 @@ void lane_own(struct reader *, struct lane *);
 void lane_tell_lost(struct reader *, struct lane *, uint64_t tsc);
 /* Nothing will come from the thread that had the ring: it has ended at `tsc`. */
 void lane_end(struct reader *, struct lane *, uint64_t tsc);
+
+/* reader_values.c: what was read of the call whose record comes next. */
+
+/* The item says it by its `n` body words: an EXT_VALUES; or registers, of which the function's plan
+ * makes values once its record tells which that is. */
+void values_take(struct reader *, struct lane *, const uint64_t *body, size_t n);
+void registers_take(struct reader *, struct lane *, const uint64_t *body, size_t n);
+void registers_read(struct reader *, struct lane *, uint32_t func, bool at_exit);
+void plans_forget(struct reader *);
 
 /* reader_calls.c: from items to well-formed events. */
 

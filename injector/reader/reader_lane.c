@@ -382,26 +382,7 @@ static void take_begin(struct reader *r, struct lane *l)
 		calls_remain(r, l, l->header_depth, EVENT_EXIT_LOST);
 }
 
-/* The bytes that were read of the next call. */
-static void take_values(struct reader *r, struct lane *l, uint64_t data)
-{
-	const uint64_t *w = words(r, l) + l->pos + 2;
-	size_t n = data & ((1u << VALUES_FUNC_SHIFT) - 1), nwords = body_words(l, l->word);
-
-	l->ncapture = 0;
-	l->captured = (uint32_t)(data >> VALUES_FUNC_SHIFT);
-	l->capture = l->capture ?: malloc(READS_CAPTURE_MAX);
-	if (!l->capture || !nwords || n > READS_CAPTURE_MAX || n > (nwords - 1) * VALUES_BYTES) {
-		r->stats.damaged++;
-		return;
-	}
-	for (size_t i = 0; i < n; i++)
-		l->capture[i] = (uint8_t)(load(&w[i / VALUES_BYTES]) >>
-					  (i % VALUES_BYTES + 1) * 8);
-	l->ncapture = n;
-}
-
-/* And its callers. */
+/* The callers of the next call. */
 static void take_callers(struct reader *r, struct lane *l, uint64_t data)
 {
 	const uint64_t *w = words(r, l) + l->pos + 2;
@@ -424,6 +405,7 @@ static void take_callers(struct reader *r, struct lane *l, uint64_t data)
 static void forget_said(struct lane *l)
 {
 	l->ncapture = 0;
+	l->nregisters = 0;
 	l->called = false;
 }
 
@@ -464,7 +446,10 @@ static void take_ext(struct reader *r, struct lane *l)
 		take_begun(r, l, data);
 		return;
 	case EXT_VALUES:
-		take_values(r, l, data);
+		values_take(r, l, words(r, l) + l->pos + 1, body_words(l, l->word));
+		return;
+	case EXT_REGISTERS:
+		registers_take(r, l, words(r, l) + l->pos + 1, body_words(l, l->word));
 		return;
 	case EXT_CALLERS:
 		take_callers(r, l, data);
@@ -504,6 +489,7 @@ static void take_word(struct reader *r, struct lane *l)
 	}
 	r->stats.events++;
 	call.depth = (uint32_t)body(r, l);
+	registers_read(r, l, call.func, (l->word & 3) == REC_EXIT);
 	if ((l->word & 3) == REC_ENTRY) {
 		r->stats.calls++;
 		calls_entry(r, l, call);

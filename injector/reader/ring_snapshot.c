@@ -228,17 +228,20 @@ static int ring_snapshot_check(const struct taking *k)
 	    s->size <= k->segment->size &&
 	    s->ring_stride >= PAGE + (uint64_t)s->nsub * s->sub_size &&
 	    lies_within(s, s->rings_off, s->nrings, s->ring_stride) &&
-	    lies_within(s, s->banks_off, s->nbanks, (uint64_t)s->bank_subs * s->sub_size))
+	    lies_within(s, s->banks_off, s->nbanks, (uint64_t)s->bank_subs * s->sub_size) &&
+	    (!s->plans_funcs || lies_within(s, s->plans_off, 1, s->plans_size)))
 		return 0;
 	return fail(EBADMSG, "the session is damaged: its rings do not fit");
 }
 
+/* With the plans of what is read of calls, behind the rings: the reader executes some. */
 static int make_copy(const struct taking *k)
 {
 	const struct session *s = k->session;
 	uint32_t nsub = s->nsub + (s->nbanks ? s->bank_subs : 0);
 	uint64_t stride = PAGE + (uint64_t)nsub * s->sub_size;
-	uint64_t size = PAGE + s->nrings * stride;
+	uint64_t plans = PAGE + s->nrings * stride;
+	uint64_t size = plans + (s->plans_funcs ? s->plans_size : 0);
 	struct session *copy = mmap(NULL, size, PROT_READ | PROT_WRITE,
 				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
@@ -249,10 +252,11 @@ static int make_copy(const struct taking *k)
 	copy->ring_stride = stride;
 	copy->nsub = nsub;
 	copy->nbanks = 0;
+	copy->plans_off = plans;
 	copy->size = size;
 	k->still->map = copy;
 	k->still->size = size;
-	return 0;
+	return segment_read(k->segment, s->plans_off, (uint8_t *)copy + plans, size - plans);
 }
 
 int ring_snapshot_take(const struct segment *segment, const struct session *s,
@@ -264,8 +268,6 @@ int ring_snapshot_take(const struct segment *segment, const struct session *s,
 
 	*ret = (struct ring_snapshot){ 0 };
 	err = err ? err : make_copy(&k);
-	if (err)
-		return err;
 	ret->lost = s->lost_entries + s->lost_exits;
 	for (; k.ring < s->nrings && !err; k.ring++)
 		err = copy_ring(&k);

@@ -38,6 +38,11 @@ extern const struct hot_table {
 	/* Where hardly any stack is left: of an entry that is recorded late, and of a thread
 	 * that has no spill frame. */
 	uint32_t tight_late, tight_first, tight_first_end;
+	/* By whether threads are sought: of functions whose values are the first 1, 2, ... of the
+	 * registers that struct arch lists (kept_arguments, kept_results); 0: there is none. */
+	struct {
+		uint32_t entry[KEPT_ARGUMENTS], exit[KEPT_RESULTS], leave[KEPT_RESULTS];
+	} reads[2];
 } hot_table;
 
 /* How these know the session: what an arena begins with, but for what is its own. */

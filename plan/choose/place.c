@@ -94,9 +94,10 @@ static void add_find(struct stub *s, const struct routines *to)
 static void add_exit(struct stub *s, const struct insn *in, const struct placed_probe *p,
 		     const struct routines *to)
 {
-	uint64_t tail = in && in->kind == INSN_RETURN ? 0 : to->tail_word;
+	bool returns = in && in->kind == INSN_RETURN;
 
-	add_call(s, REC_EXIT | tail, to->exit, STUB_RECORD_LEAVE, p, to);
+	add_call(s, REC_EXIT | (returns ? 0 : to->tail_word),
+		 returns || !to->tail ? to->exit : to->tail, STUB_RECORD_LEAVE, p, to);
 }
 
 /* The same before a copy of the exit itself, which the routine may do for it. */

@@ -14,6 +14,7 @@ enum {
 	RINGS = 8, FUNCS = READS_FUNCS,
 	/* Functions; those from HOLDER on have a body that leaves the fiber. */
 	PLAIN = 1, TIMED_ONE, SIFTED_ONE, LEAVER, COUNTED, WATCHED, MARKED, READ,
+	KEPT_ONE,
 	HOLDER = 12,
 };
 
@@ -146,6 +147,8 @@ static const struct scene {
 	{ "mark", prepare_slow, COUNT_NONE, MARKED, 2, 0, HERE, 0 },
 	{ "watched", prepare_slow, COUNT_NONE, WATCHED, 2, 0, HERE, 0 },
 	{ "read", prepare_slow, COUNT_NONE, READ, 2, 0, HERE, 3 },
+	{ "registers", prepare_slow, COUNT_NONE, KEPT_ONE, 2, 0, HERE, 0 },
+	{ "registers over", prepare_over, COUNT_NONE, KEPT_ONE, 2, 0, HERE, 0 },
 	{ "read over", prepare_over, COUNT_NONE, READ, 2, 0, HERE, 5 },
 	{ "timed", prepare_slow, COUNT_TIMES, TIMED_ONE, 0, 0, HERE, 0 },
 	{ "timed fiber", prepare_slow, COUNT_TIMES, TIMED_ONE, 0, 0, ON_FIBER, 3 },
@@ -334,6 +337,7 @@ int main(void)
 				    hot_table.watch_exit);
 	f[MARKED] = marked(&w, MARKED, NULL);
 	f[READ] = reads_function(&w, READ, NULL, hot_table.values_entry, hot_table.values_exit);
+	f[KEPT_ONE] = kept(&w, KEPT_ONE, NULL, 2, 1);
 	MUST(!sigaction(SIGTRAP, &act, NULL));
 	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++) {
 		scene = &scenes[i];

@@ -138,6 +138,8 @@ int main(void)
 	emit_timed_entry(&w, 3);
 	emit_ret(&w);
 	check_timed(alone);
+	for (int i = 1; i <= KEPT_ARGUMENTS && hot_table.reads[BARE].entry[i - 1]; i++)
+		check(kept(&w, 5, NULL, i, i % 2 + 1));
 	/* Exits without their entries: always on the slow path. */
 	alone = (probed_fn *)here(&w);
 	emit_return(&w, 3);

@@ -352,6 +352,24 @@ static inline probed_fn *sifted(struct world *w, uint32_t func, probed_fn *body)
 	return f;
 }
 
+/* One whose first `entry` registers of arguments and `exit` of results are recorded. */
+static inline probed_fn *kept(struct world *w, uint32_t func, probed_fn *body, int entry, int exit)
+{
+	probed_fn *f = (probed_fn *)here(w);
+	uint64_t word = REC_EXIT | (uint64_t)func << REC_FUNC_SHIFT;
+
+	emit_record(w, REC_ENTRY | (uint64_t)func << REC_FUNC_SHIFT,
+		    hot_begin + hot_table.reads[BARE].entry[entry - 1]);
+	if (body)
+		emit_call(w, body);
+	if (returns_called())
+		emit_record(w, word, hot_begin + hot_table.reads[BARE].exit[exit - 1]);
+	else
+		emit_record_by(w, word, hot_begin + hot_table.reads[BARE].leave[exit - 1], true);
+	emit_ret(w);
+	return f;
+}
+
 static inline probed_fn *marked(struct world *w, uint32_t func, probed_fn *body)
 {
 	probed_fn *f = (probed_fn *)here(w);
@@ -431,7 +449,7 @@ static inline void drain_word(struct drain *d, const struct subbuf *b, const uin
 	r.func = *p >> REC_FUNC_SHIFT;
 	if (r.kind == REC_EXT) {
 		r.sub = r.func & 63;
-		MUST_EQ(r.func >> 6, 1);
+		MUST(r.sub == EXT_REGISTERS ? r.func >> 6 > 1 : r.func >> 6 == 1);
 		r.body = p[1] >> REC_TIME_SHIFT;
 	}
 	d->inversions += r.tsc < d->last;
@@ -475,7 +493,7 @@ static inline bool drain_subbuf(struct drain *d, struct subbuf *b, bool closed)
 		}
 		drain_word(d, b, &p[d->done]);
 		if ((p[d->done] & 3) == REC_EXT)
-			d->done++;
+			d->done += p[d->done] >> REC_WORDS_SHIFT & 15;
 	}
 	return closed;
 }

@@ -248,6 +248,80 @@ static void random_signatures(void)
 	}
 }
 
+/* ---- registers alone ------------------------------------------------------- */
+
+static size_t read_nothing(void *ctx, uint64_t at, void *buf, size_t n)
+{
+	return 0;
+}
+
+static struct read_op some_op(unsigned int i, bool at_exit)
+{
+	static const uint8_t sources[] = { READ_GENERAL, READ_GENERAL, READ_GENERAL, READ_LITERAL,
+					   READ_SUM, READ_MEMORY, READ_STACK, READ_VECTOR };
+	struct read_op o = {
+		.source = sources[random_word() % (random_word() % 4 ? 5 : ARRAY_SIZE(sources))],
+		.cap = 8, .unit = 1, .flags = at_exit ? READ_AT_EXIT : 0,
+		.length_index = READS_NONE, .if_index = READS_NONE,
+	};
+
+	o.index = (uint8_t)(o.source == READ_GENERAL || !i ? random_word() % 10 :
+			    random_word() % i);
+	if (i && random_word() % 4 == 0) {
+		o.if_index = (uint8_t)(random_word() % i);
+		o.if_mask = 1;
+	}
+	return o;
+}
+
+static void run_with(const struct read_plan *p, bool at_exit, const struct reads_registers *with,
+		     bool all, struct reads_state *s)
+{
+	static const struct reads_memory none = { read_nothing, NULL };
+
+	memset(s, 0, sizeof(*s));
+	reads_run(p, at_exit, with, all ? &memory : &none, s);
+}
+
+/* What is read is the same if these registers are all that there is; and where it is not, that is
+ * said. */
+static void registers_alone(void)
+{
+	static const uint8_t order[] = { 5, 4, 1, 2, 8, 9 };
+	static struct reads_registers all, these;
+	static struct reads_state want, has;
+	unsigned int alone = 0, others = 0;
+
+	for (int round = 0; round < ROUNDS / 10; round++) {
+		struct read_plan p = { .nops = (uint16_t)(1 + random_word() % 4) };
+
+		p.nentry = (uint16_t)(random_word() % (p.nops + 1u));
+		for (unsigned int i = 0; i < p.nops; i++)
+			p.ops[i] = some_op(i, i >= p.nentry);
+		if (reads_check(&p))
+			continue;
+		bool at_exit = random_word() % 2;
+		unsigned int n = reads_registers(&p, at_exit, order, ARRAY_SIZE(order));
+
+		MUST(n <= ARRAY_SIZE(order));
+		others += !n;
+		alone += !!n;
+		if (!n)
+			continue;
+		for (size_t i = 0; i < READS_GENERAL; i++) {
+			all.general[i] = random_word();
+			these.general[i] = 0;
+		}
+		for (unsigned int i = 0; i < n; i++)
+			these.general[order[i]] = all.general[order[i]];
+		run_with(&p, at_exit, &all, true, &want);
+		run_with(&p, at_exit, &these, false, &has);
+		MUST_EQ(has.used, want.used);
+		MUST(!memcmp(has.capture, want.capture, want.used));
+	}
+	MUST(alone > 1000 && others > 1000);
+}
+
 int main(void)
 {
 	for (size_t i = 0; i < SIZE; i++)
@@ -261,5 +335,6 @@ int main(void)
 	random_plans();
 	signature_clear(&signature);
 	random_signatures();
+	registers_alone();
 	return failures != 0;
 }
