@@ -113,7 +113,7 @@ GO := $(firstword $(shell command -v go) $(wildcard /usr/lib/go-*/bin/go))
 GO_VICTIMS := goroutines go_http go_callers
 # Without C, so without any C library; with no symbols; and mapped by a loader.
 GO_ALONE := $(foreach k,static stripped,$(GO_VICTIMS:%=%_$k)) goroutines_pie
-GO_ALL := $(if $(CROSS),,$(GO_VICTIMS)) $(GO_ALONE)
+GO_ALL := $(GO_VICTIMS) $(GO_ALONE)
 # A server in Rust, optimised, not, with a library of Rust's, and without panics.
 RUSTC := $(if $(CROSS),,$(firstword $(wildcard /usr/bin/rustc) $(shell command -v rustc)))
 RUST_http := -C opt-level=3
@@ -233,7 +233,7 @@ $(BUILD)/tests/victims/conventions: private VICTIM_CFLAGS += -Wl,-z,execstack
 # Where Go is: programs of its that call C, and that do not.
 $(GO_VICTIMS:%=$(BUILD)/tests/victims/%): $$(wildcard tests/victims/$$(@F)/*.go)
 	@mkdir -p $(@D); echo "  GO      $(<D)"
-	$(Q)CGO_ENABLED=1 $(GO_BUILD) -o $@ $(filter-out %/no_c.go,$^)
+	$(Q)CGO_ENABLED=1 CC='$(CC)' $(GO_BUILD) -o $@ $(filter-out %/no_c.go,$^)
 
 GO_BUILD := $(if $(CROSS),GOARCH=$(ARCH)) GOCACHE=$(abspath $(BUILD))/go-cache GOFLAGS=-p=2 \
 	$(GO) build

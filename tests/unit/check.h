@@ -13,6 +13,13 @@
 
 #include "base/base.h"
 
+/* The folder of Debian's that has this instruction set's libraries. */
+#ifdef __aarch64__
+#define MULTIARCH "aarch64-linux-gnu"
+#else
+#define MULTIARCH "x86_64-linux-gnu"
+#endif
+
 static int failures __attribute__((unused));
 
 #define CHECK(cond) do { \

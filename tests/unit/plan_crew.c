@@ -183,7 +183,7 @@ int main(void)
 		test_crew(threads, FAILS);
 	}
 	test_plan("/proc/self/exe");
-	test_plan("/lib/x86_64-linux-gnu/libc.so.6");
-	test_plan("/lib/x86_64-linux-gnu/libstdc++.so.6");
+	test_plan("/lib/" MULTIARCH "/libc.so.6");
+	test_plan("/usr/lib/" MULTIARCH "/libstdc++.so.6");
 	return failures != 0;
 }

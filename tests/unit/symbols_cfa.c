@@ -10,8 +10,8 @@
 #include "tests/unit/symbols_world.h"
 
 static const char *const files[] = {
-	"/lib/x86_64-linux-gnu/libc.so.6",
-	"/usr/lib/x86_64-linux-gnu/libstdc++.so.6",
+	"/lib/" MULTIARCH "/libc.so.6",
+	"/usr/lib/" MULTIARCH "/libstdc++.so.6",
 	"/usr/bin/python3",
 };
 

@@ -3,6 +3,8 @@
  * goner: a thread that has been joined, and is still listed: the kernel tells that a thread has
  * left before it is done with it. It has files of its own to close, and while it does that it
  * gets no processor, for others come before it (SCHED_FIFO): the one that joins it, and a child.
+ * The kernel leaves it some time each second: so these are many files, a quarter of a million
+ * where as many may be open, and the slower the machine, the longer they take.
  *
  *	leave	-> left LISTED	of so many threads, one dies
  *	rest	-> rested	it has its end
@@ -11,12 +13,14 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/resource.h>
 
 #include "tests/victims/victim.h"
 
-enum { LEAST = 1, MORE = 2 };
+enum { LEAST = 1, MORE = 2, FILES = 250000 };
 
 static int hog[2];
+static rlim_t files;
 
 PROBED uint64_t goner_work(uint64_t x)
 {
@@ -64,11 +68,23 @@ static void *leave(void *arg)
 {
 	if (unshare(CLONE_FILES))
 		victim_wrong("unshare");
-	for (int i = 0; i < 500; i++)
+	for (rlim_t i = 16; i < files; i++)
 		if (dup(STDIN_FILENO) < 0)
 			victim_wrong("dup");
 	run_as(SCHED_OTHER, 0);
 	return arg;
+}
+
+static void open_many(void)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l))
+		victim_wrong("getrlimit");
+	files = l.rlim_max < FILES ? l.rlim_max : FILES;
+	l.rlim_cur = files;
+	if (setrlimit(RLIMIT_NOFILE, &l))
+		victim_wrong("setrlimit");
 }
 
 static int listed(void)
@@ -104,6 +120,7 @@ int main(void)
 {
 	uint64_t x = 3;
 
+	open_many();
 	pin();
 	if (pipe(hog) < 0)
 		return 1;
