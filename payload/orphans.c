@@ -31,8 +31,8 @@
 #define WHAT_TOLD 1ull
 #define TOLD_PENDING 2ull
 #define OUTER_SHIFT 2
-#define OUTER_BITS 18
-#define BY_SHIFT 20
+#define OUTER_BITS 17
+#define BY_SHIFT 19	/* of an address below 1 << 48, which arm64 has, too */
 #define WHAT_LOST 2ull
 #define WHAT_PENDING 4ull
 #define WHAT_FAILED (WHAT_LOST | WHAT_PENDING)

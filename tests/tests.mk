@@ -281,7 +281,7 @@ $(ARRIVE_CHECK): tests/arrive/check.c $(LIB)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $< $(LIB) $(LDLIBS)
 
 # What values are read of functions, beside what their program prints (tests/values).
-VALUES_DRIVER := $(if $(filter x86_64,$(ARCH)),$(BUILD)/tests/values/driver)
+VALUES_DRIVER := $(BUILD)/tests/values/driver
 $(VALUES_DRIVER): tests/values/driver.c $(LIB)
 	@mkdir -p $(@D); echo "  CC      $<"
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $< $(LIB) $(LDLIBS)
@@ -358,13 +358,14 @@ check-fast: all $(FAST_UNIT)
 # On arm64, in a machine under QEMU: each state once (docs/arm64.md).
 ARM64_UNIT := $(addprefix patch/,arm64_decode arm64_relocate arm64_stack plan_arm64 x86_decode x86_relocate) \
 	$(addprefix unit/,alarms code cpu_times disarm follow graph hold jump_set kernel_pages \
-	limiter output pace pages pattern procfs regs_met remote seccomp segment shorten sort spills stale \
-	stragglers stuck text trace_archive trace_clock unwind_walk \
-	payload_basic payload_basic_bare payload_basic_room payload_count payload_goroutines \
+	limiter output pace pages pattern plan_crew procfs reader regs_met remote seccomp segment shorten \
+	sort spills stale stragglers stuck text trace_archive trace_clock unwind_walk workers \
+	payload_basic payload_basic_bare payload_basic_room payload_count payload_fibers \
+	payload_fibers_bare payload_goroutines \
 	payload_keep payload_kept payload_kept_bare payload_limiter payload_registers \
 	payload_registers_bare payload_signals \
 	payload_tight payload_tight_bare payload_tight_room \
-	payload_timing payload_watch \
+	payload_timing payload_values payload_watch \
 	payload_sieve payload_callers values_condition values_reads usdt usdt_args)
 ARM64_LIVE := aliases arm64_guarded arm64_words attach_as_user attach_exec attach_faulter \
 	attach_in_syscall attach_landing attach_many_functions attach_recursion attach_registers \

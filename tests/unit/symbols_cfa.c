@@ -109,24 +109,32 @@ static void compare_file(const char *path)
 
 /* ---- more than is kept ----------------------------------------------------- */
 
+#ifdef __aarch64__
+#define PUSH " sub sp, sp, #16\n .cfi_adjust_cfa_offset 16\n"
+#define SP "31"
+enum { PUSH_SIZE = 4, AT_START = 0, PUSHED = 16 };
+#else
+#define PUSH " push %rax\n .cfi_adjust_cfa_offset 8\n"
+#define SP "7"
+enum { PUSH_SIZE = 1, AT_START = 8, PUSHED = 8 };
+#endif
 enum { PUSHES = 3000 };
 
 static void ask_far(const struct symbols *s, raddr_t start, size_t i)
 {
 	int64_t offset;
 
-	MUST_EQ(symbols_cfa_offset(s, start + i, &offset), 0);
-	MUST_EQ(offset, (int64_t)(8 + 8 * i));
+	MUST_EQ(symbols_cfa_offset(s, start + i * PUSH_SIZE, &offset), 0);
+	MUST_EQ(offset, (int64_t)(AT_START + PUSHED * i));
 }
 
 /* A function that pushes without end. */
 static void ask_long(void)
 {
-	world_write("long.s", ".globl f\n.type f,@function\nf: .cfi_startproc\n"
-		    ".rept 3000\n push %rax\n .cfi_adjust_cfa_offset 8\n.endr\n"
-		    " hlt\n.cfi_endproc\n.size f,.-f\n"
-		    ".globl g\n.type g,@function\ng: .cfi_startproc\n nop\n"
-		    " .cfi_escape 0x12,7,0x7e\n nop\n .cfi_endproc\n.size g,.-g\n");
+	world_write("long.s", ".globl f\n.type f,%function\nf: .cfi_startproc\n"
+		    ".rept 3000\n" PUSH ".endr\n nop\n.cfi_endproc\n.size f,.-f\n"
+		    ".globl g\n.type g,%function\ng: .cfi_startproc\n nop\n"
+		    " .cfi_escape 0x12," SP ",0x7e\n nop\n .cfi_endproc\n.size g,.-g\n");
 	MUST_EQ(world_run("gcc -shared -nostdlib -o long.so long.s"), 0);
 	struct symbols *s = world_symbols("long.so");
 	raddr_t f = world_func(s, "f")->range.start;
