@@ -369,9 +369,10 @@ static bool is_worker(pid_t pid, pid_t tid, const char *stat, uint64_t flags)
 bool procfs_runs_code(pid_t pid, pid_t tid)
 {
 	char buf[1024];
-	uint64_t flags = field_number(stat_fields(pid, tid, buf, sizeof(buf)), FLAGS_FIELD);
+	const char *fields = stat_fields(pid, tid, buf, sizeof(buf));
+	uint64_t flags = field_number(fields, FLAGS_FIELD);
 
-	return !(flags & PF_EXITING) && !is_worker(pid, tid, buf, flags);
+	return *fields && !(flags & PF_EXITING) && !is_worker(pid, tid, buf, flags);
 }
 
 bool procfs_is_ending(pid_t pid)

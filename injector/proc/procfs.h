@@ -102,7 +102,7 @@ bool procfs_is_listed(const pid_t *tids, int n, pid_t tid);
  * Not so a thread that the kernel has made for itself in the process, for io_uring or vhost,
  * which a tracer may hold as well; nor one that ends: it has run its last instruction, may have
  * been joined, and no tracer stops it any more, but it is listed until the kernel is done with
- * it. That takes as long as it gets no processor.
+ * it. That takes as long as it gets no processor. One that is gone by now runs none either.
  */
 bool procfs_runs_code(pid_t pid, pid_t tid);
 /* Likewise the ids of all processes that we see. */

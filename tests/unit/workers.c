@@ -67,6 +67,26 @@ static void rename_to(pid_t tid, const char *name)
 	MUST(f && fputs(name, f) >= 0 && fclose(f) == 0);
 }
 
+static void *end(void *tid)
+{
+	*(pid_t *)tid = gettid();
+	return NULL;
+}
+
+/* A thread that was listed and is gone runs no code. */
+static void test_gone(void)
+{
+	char path[64];
+	pthread_t t;
+	pid_t tid;
+
+	MUST(pthread_create(&t, NULL, end, &tid) == 0 && pthread_join(t, NULL) == 0);
+	snprintf(path, sizeof(path), "/proc/self/task/%d", tid);
+	while (access(path, F_OK) == 0)
+		usleep(2000);
+	MUST(!procfs_runs_code(getpid(), tid));
+}
+
 static pid_t tid_of_other;
 
 static void *block_all(void *unused)
@@ -87,6 +107,7 @@ int main(void)
 	int words[2];
 	pthread_t t;
 
+	test_gone();
 	MUST(pthread_create(&t, NULL, block_all, NULL) == 0 && pipe(words) == 0);
 	while (!(ours[1] = __atomic_load_n(&tid_of_other, __ATOMIC_ACQUIRE)))
 		usleep(2000);
