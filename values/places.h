@@ -23,7 +23,6 @@ struct numbering {
 	unsigned int stack, frame;
 	unsigned int vector, vectors;	/* the first, and how many follow */
 	unsigned int general;		/* how many, from 0 on */
-	uint32_t kept;			/* bit n: a callee keeps it, and no argument is in it */
 };
 
 /* The registers that conventions of other languages are made of, in their order. */

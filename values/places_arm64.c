@@ -225,5 +225,5 @@ static void place_all(const struct signature *s, struct place params[PARAMS_MAX]
 /* Registers: AADWARF64, 4.1. */
 /* Conventions of Rust and Go were not measured on it. */
 const struct convention convention_arm64 = {
-	place_all, { 31, 29, 64, 32, 31, 0x1ff80000 }, false, NULL, NULL,
+	place_all, { 31, 29, 64, 32, 31 }, false, NULL, NULL,
 };

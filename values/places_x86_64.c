@@ -341,5 +341,5 @@ static const struct registers registers_go = {
 };
 
 const struct convention convention_x86_64 = {
-	place_all, { 7, 6, 17, 16, 16, 0xf000 }, true, &registers_rust, &registers_go,
+	place_all, { 7, 6, 17, 16, 16 }, true, &registers_rust, &registers_go,
 };

@@ -310,12 +310,15 @@ static bool is_frame_block(Dwarf_Attribute *a)
 		(block.data[0] == DW_OP_call_frame_cfa || block.data[0] == DW_OP_fbreg);
 }
 
-/* Told of the whole function, where the prologue first has to set the register: it is not true at
- * the entry, as no place in the frame is. */
+/*
+ * Told of the whole function, that a register points to it: gcc says so of the register that the
+ * prologue has moved the pointer to, and then it is not true at the entry, as no place in the frame
+ * is. Where the pointer comes in itself the convention says.
+ */
 static bool is_set_later(const struct location *l, const struct place *p)
 {
 	return dwarf_whatform(l->attribute) == DW_FORM_exprloc && p->kind == PLACE_POINTED &&
-		p->pieces[0].from == FROM_GENERAL && l->n->kept >> p->pieces[0].number & 1;
+		p->pieces[0].from == FROM_GENERAL;
 }
 
 void location_at(Dwarf_Die *param, raddr_t entry, uint16_t machine, uint64_t size,

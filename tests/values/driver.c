@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/personality.h>
 #include <sys/ptrace.h>
+#include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 
@@ -23,12 +24,25 @@
 #include "values/compile.h"
 #include "values/text.h"
 
+/* What differs: a breakpoint, where a stop at one is, and what registers are called. */
+#ifdef __aarch64__
+enum { TRAP_SIZE = 4, TRAP_PASSED = 0 };
+#define TRAP { { 0x00, 0x00, 0x20, 0xd4 } }
+#define PC pc
+#define SP sp
+#else
+enum { TRAP_SIZE = 1, TRAP_PASSED = 1 };
+#define TRAP { { 0xcc } }
+#define PC rip
+#define SP rsp
+#endif
+
 struct traced {
 	const struct func *f;
 	struct signature signature;
 	struct read_plan plan;
 	raddr_t at;		/* in the process */
-	uint8_t old;
+	struct word { uint8_t bytes[TRAP_SIZE]; } old;
 };
 
 static struct traced *all;
@@ -53,19 +67,54 @@ static size_t read_memory(void *ctx, uint64_t at, void *buf, size_t n)
 	return done;
 }
 
-static void poke(raddr_t at, uint8_t byte)
+static const struct word trap = TRAP;
+
+static void poke(raddr_t at, struct word w)
 {
-	MUST_EQ(pwrite(mem, &byte, 1, (off_t)at), 1);
+	MUST_EQ(pwrite(mem, w.bytes, TRAP_SIZE, (off_t)at), TRAP_SIZE);
 }
 
-static uint8_t peek(raddr_t at)
+static struct word peek(raddr_t at)
 {
-	uint8_t byte;
+	struct word w;
 
-	MUST_EQ(pread(mem, &byte, 1, (off_t)at), 1);
-	return byte;
+	MUST_EQ(pread(mem, w.bytes, TRAP_SIZE, (off_t)at), TRAP_SIZE);
+	return w;
 }
 
+static void get(unsigned int which, void *set, size_t size)
+{
+	struct iovec v = { set, size };
+
+	MUST_EQ(ptrace(PTRACE_GETREGSET, pid, which, &v), 0);
+}
+
+static void put(struct user_regs_struct *u)
+{
+	struct iovec v = { u, sizeof(*u) };
+
+	MUST_EQ(ptrace(PTRACE_SETREGSET, pid, NT_PRSTATUS, &v), 0);
+}
+
+#ifdef __aarch64__
+static void take_registers(const struct user_regs_struct *u, struct reads_registers *ret)
+{
+	struct user_fpsimd_struct f;
+
+	get(NT_PRFPREG, &f, sizeof(f));
+	*ret = (struct reads_registers){ .stack = u->sp };
+	for (size_t i = 0; i < ARRAY_SIZE(u->regs); i++)
+		ret->general[i] = u->regs[i];
+	ret->general[ARRAY_SIZE(u->regs)] = u->sp;
+	memcpy(ret->vector, f.vregs, sizeof(f.vregs));
+}
+
+/* Where it returns to, at its entry. */
+static raddr_t return_of(const struct user_regs_struct *u)
+{
+	return u->regs[30];
+}
+#else
 static void take_registers(const struct user_regs_struct *u, struct reads_registers *ret)
 {
 	const unsigned long long general[] = {
@@ -74,7 +123,7 @@ static void take_registers(const struct user_regs_struct *u, struct reads_regist
 	};
 	struct user_fpregs_struct f;
 
-	MUST_EQ(ptrace(PTRACE_GETFPREGS, pid, 0, &f), 0);
+	get(NT_PRFPREG, &f, sizeof(f));
 	*ret = (struct reads_registers){ .stack = u->rsp };
 	for (size_t i = 0; i < ARRAY_SIZE(general); i++)
 		ret->general[i] = general[i];
@@ -82,6 +131,16 @@ static void take_registers(const struct user_regs_struct *u, struct reads_regist
 	for (size_t i = 0; i < READS_X87; i++)
 		memcpy(ret->x87[i], (char *)f.st_space + 16 * i, sizeof(ret->x87[i]));
 }
+
+/* Where it returns to, at its entry. */
+static raddr_t return_of(const struct user_regs_struct *u)
+{
+	uint64_t back;
+
+	MUST_EQ(read_memory(NULL, u->rsp, &back, 8), 8);
+	return back;
+}
+#endif
 
 /* Until a breakpoint: its address; 0: the program has ended. */
 static raddr_t go_on(struct user_regs_struct *u)
@@ -97,16 +156,16 @@ static raddr_t go_on(struct user_regs_struct *u)
 		if (WSTOPSIG(status) == SIGTRAP)
 			break;
 	}
-	MUST_EQ(ptrace(PTRACE_GETREGS, pid, 0, u), 0);
-	return u->rip - 1;
+	get(NT_PRSTATUS, u, sizeof(*u));
+	return u->PC - TRAP_PASSED;
 }
 
 static void step_from(struct user_regs_struct *u, raddr_t at)
 {
 	int status;
 
-	u->rip = at;
-	MUST_EQ(ptrace(PTRACE_SETREGS, pid, 0, u), 0);
+	u->PC = at;
+	put(u);
 	MUST_EQ(ptrace(PTRACE_SINGLESTEP, pid, 0, 0), 0);
 	MUST_EQ(waitpid(pid, &status, 0), pid);
 	MUST(WIFSTOPPED(status));
@@ -184,33 +243,33 @@ static void print_call(const struct traced *t, const struct reads_state *s, size
 	printf("%s\n", line);
 }
 
-/* The call returns to `back`, with the stack pointer above what it is now. */
+/* The call returns to `back`, with the stack pointer no lower than it is now. */
 static void call(struct traced *t, struct user_regs_struct *u)
 {
 	struct reads_registers r;
 	struct reads_state s = { 0 };
-	uint64_t back;
+	raddr_t back;
 
-	u->rip = t->at;
+	u->PC = t->at;
 	take_registers(u, &r);
-	MUST_EQ(read_memory(NULL, u->rsp, &back, 8), 8);
+	back = return_of(u);
 	reads_run(&t->plan, false, &r, &memory, &s);
 	size_t nentry = s.used;
-	uint64_t stack = u->rsp;
+	uint64_t stack = u->SP;
 
 	poke(t->at, t->old);
 	step_from(u, t->at);
-	poke(t->at, 0xcc);
-	uint8_t old = peek(back);
+	poke(t->at, trap);
+	struct word old = peek(back);
 
-	poke(back, 0xcc);
+	poke(back, trap);
 	MUST_EQ(go_on(u), back);
-	MUST(u->rsp > stack);
+	MUST(u->SP >= stack);
 	take_registers(u, &r);
 	reads_run(&t->plan, true, &r, &memory, &s);
 	poke(back, old);
-	u->rip = back;
-	MUST_EQ(ptrace(PTRACE_SETREGS, pid, 0, u), 0);
+	u->PC = back;
+	put(u);
 	print_call(t, &s, nentry);
 }
 
@@ -225,7 +284,7 @@ static void run(const struct symbols *s, const char *path, const char *to)
 	for (size_t i = 0; i < nall; i++) {
 		all[i].at = all[i].f->range.start + bias;
 		all[i].old = peek(all[i].at);
-		poke(all[i].at, 0xcc);
+		poke(all[i].at, trap);
 	}
 	while ((at = go_on(&u))) {
 		size_t i = 0;
