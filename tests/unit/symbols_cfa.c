@@ -9,6 +9,19 @@
 
 #include "tests/unit/symbols_world.h"
 
+/* What differs: a push, the number of the stack pointer, and what readelf calls it. */
+#ifdef __aarch64__
+#define PUSH " sub sp, sp, #16\n .cfi_adjust_cfa_offset 16\n"
+#define SP "31"
+#define STACK "sp+"
+enum { PUSH_SIZE = 4, AT_START = 0, PUSHED = 16 };
+#else
+#define PUSH " push %rax\n .cfi_adjust_cfa_offset 8\n"
+#define SP "7"
+#define STACK "rsp+"
+enum { PUSH_SIZE = 1, AT_START = 8, PUSHED = 8 };
+#endif
+
 static const char *const files[] = {
 	"/lib/" MULTIARCH "/libc.so.6",
 	"/usr/lib/" MULTIARCH "/libstdc++.so.6",
@@ -29,8 +42,8 @@ static void compare_at(const struct symbols *s, raddr_t pc, const char *rule)
 	int expected_err = -ENOTSUP;
 	int err = symbols_cfa_offset(s, pc, &offset);
 
-	if (!strncmp(rule, "rsp+", 4)) {
-		expected = atoll(rule + 4);
+	if (!strncmp(rule, STACK, strlen(STACK))) {
+		expected = atoll(rule + strlen(STACK));
 		expected_err = 0;
 	}
 	compared++;
@@ -109,15 +122,6 @@ static void compare_file(const char *path)
 
 /* ---- more than is kept ----------------------------------------------------- */
 
-#ifdef __aarch64__
-#define PUSH " sub sp, sp, #16\n .cfi_adjust_cfa_offset 16\n"
-#define SP "31"
-enum { PUSH_SIZE = 4, AT_START = 0, PUSHED = 16 };
-#else
-#define PUSH " push %rax\n .cfi_adjust_cfa_offset 8\n"
-#define SP "7"
-enum { PUSH_SIZE = 1, AT_START = 8, PUSHED = 8 };
-#endif
 enum { PUSHES = 3000 };
 
 static void ask_far(const struct symbols *s, raddr_t start, size_t i)

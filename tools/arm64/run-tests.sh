@@ -6,4 +6,6 @@ set -eu
 cd "$(dirname "$0")/../.."
 mkdir -p "$1/run"
 mount -t tmpfs run "$1/run"
+# Recipes are sought beside the directory that inject is in.
+[ -e "$1/../share" ] || ln -s "$(realpath --relative-to="$1/.." share)" "$1/../share"
 PATIENCE=${PATIENCE:-10} JOBS=${JOBS:-2} exec tests/run "$@"
