@@ -356,8 +356,8 @@ static void test_json_strings(void)
 static void test_json_names(void)
 {
 	static const struct reader_func funcs[] = {
-		{ "read@srv", "srv", false }, { "read@plt", "srv", false },
-		{ "fn_1f@lib@2.so", "2.so", false }, { "@srv", "srv", false },
+		{ .name = "read@srv", .module = "srv" }, { .name = "read@plt", .module = "srv" },
+		{ .name = "fn_1f@lib@2.so", .module = "2.so" }, { .name = "@srv", .module = "srv" },
 	};
 	struct scene s;
 
