@@ -99,20 +99,26 @@ static uint64_t believed_until(struct sight *s)
 	return ran && runs >= ran + RUN_NS ? before : 0;
 }
 
-/* Is it for a condition to say whether its calls pass, once they end? What cannot be read may
- * be so. */
-static bool is_decided_late(const struct sight *s, uint32_t func)
+/*
+ * Is it at their end that its calls are told? So it is if a condition then says whether they pass,
+ * and while more comes if anything is read of them, or callers are taken: that is in their records
+ * alone, which would say no more of a call that has been told. What cannot be read may be so.
+ */
+static bool is_told_late(const struct sight *s, uint32_t func)
 {
+	bool more = !s->r->last && !s->r->started;
 	uint64_t list = load(&s->r->session->plans_off);
 	uint32_t at = 0, condition = 0;
 	struct condition c;
 
+	if (more && load(&s->r->session->callers_size))
+		return true;
 	if (func >= load(&s->r->session->plans_funcs))
 		return false;
 	if (!read_session(s, list + func * sizeof(at), &at, sizeof(at)))
 		return true;
-	if (!at)
-		return false;
+	if (!at || more)
+		return at;
 	if (!read_session(s, list + at * 8ull + offsetof(struct capture_plan, condition),
 			  &condition, sizeof(condition)))
 		return true;
@@ -136,7 +142,7 @@ static uint64_t ripe(const struct sight *s, const struct side *side, uint64_t fr
 
 	if ((frame & 7) != 8 - FRAME_PENDING || (side->func & mask) != (sp >> 3 & mask) ||
 	    func >= s->r->nfuncs || side->begin >= s->since ||
-	    s->now - side->begin < s->least || is_closed(s, func) || is_decided_late(s, func))
+	    s->now - side->begin < s->least || is_closed(s, func) || is_told_late(s, func))
 		return 0;
 	return side->begin;
 }

@@ -17,6 +17,14 @@ removed
 [ "$(grep -c 'request_whole(ms=40);' trace.out)" = 6 ] || { cat trace.out; die "not the slow calls"; }
 [ "$(grep -c 'at main+0x.* (spanned)' trace.out)" -ge 6 ] || { cat trace.out; die "no callers"; }
 
+# A call that takes long enough to be taken for one that hangs is told with all that is known of it.
+inject_bg slow -p "$VICTIM" -f request_whole -t 100ms
+for _ in 1 2 3; do tell long '^long' >/dev/null; done
+inject_end
+removed
+[ "$(grep -c 'request_whole(ms=400);' trace.out)" = 3 ] &&
+	[ "$(grep -c 'at main+0x.* (spanned)' trace.out)" = 3 ] || { cat trace.out; die "not all of a long call"; }
+
 # Slow calls with all that they have made, as short as that may be; and none of the others'.
 inject_bg slow -p "$VICTIM" -f request_whole --within request_logged -t 30ms -n 5
 tell run '^run ' >/dev/null

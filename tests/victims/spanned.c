@@ -4,6 +4,7 @@
  *
  *	run	-> N lines "lasted ID LEAST MOST", then "run N": a request begins in one thread, and
  *		ends in another; of each the nanoseconds that it took at least and at most
+ *	long	-> long: one request that takes 400 ms
  *	locks	-> locks HOLDER WAITER: threads; the one waits for a lock that the other has, 60 ms
  *	memory	-> memory: some calls of malloc and its like
  */
@@ -157,6 +158,9 @@ static void on_command(const char *line)
 {
 	if (strcmp(line, "run") == 0) {
 		run();
+	} else if (strcmp(line, "long") == 0) {
+		request_whole(400);
+		victim_say("long");
 	} else if (strcmp(line, "locks") == 0) {
 		locks();
 	} else if (strcmp(line, "memory") == 0) {
