@@ -93,9 +93,9 @@ bool verdict_is_own_call(const struct body *, const struct values *);
 /* arrivals.c: judge what a body goes by, as far as it is suspect (enum suspect). 0 or -ENOMEM. */
 int arrivals_judge(struct plan_impl *, const struct body *, unsigned int suspects);
 /* unowned.c: the bytes around `at` that no function has; and the same as arrivals_judge of their
- * code. */
+ * code. With more ways than `early`: of what only those lead to. */
 struct range unowned_around(const struct plan_impl *, raddr_t at);
-int unowned_judge(struct plan_impl *, raddr_t at);
+int unowned_judge(struct plan_impl *, raddr_t at, size_t early);
 /* ways.c: does code of no function that is jumped to surely not come back into one, but to its
  * start? */
 bool unowned_leaves(const struct plan_impl *, raddr_t);

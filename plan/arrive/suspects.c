@@ -128,24 +128,31 @@ static size_t list_suspects(struct plan_impl *p, uint32_t *ret)
 	return n;
 }
 
+struct gaps {
+	const raddr_t *v;
+	size_t early;		/* ways that were known before tables were read */
+};
+
 static int judge_gap(struct plan_impl *own, size_t part, void *ctx)
 {
-	const raddr_t *gaps = ctx;
+	const struct gaps *gaps = ctx;
 
-	return unowned_judge(own, gaps[part]);
+	return unowned_judge(own, gaps->v[part], gaps->early);
 }
 
 /* What no function has, each run of it once. */
-static int judge_loners(struct plan_impl *p)
+static int judge_loners(struct plan_impl *p, size_t early)
 {
 	auto_free raddr_t *gaps = calloc(p->nloners + 1, sizeof(*gaps));
-	const struct crew_work work = { begin_share, judge_gap, join_share, drop_share, gaps,
+	struct gaps ctx = { gaps, early };
+	const struct crew_work work = { begin_share, judge_gap, join_share, drop_share, &ctx,
 					SIZE_MAX };
 	raddr_t done = 0;
 	size_t n = 0;
 
 	if (!gaps)
 		return fail(ENOMEM, "plan %s", p->symbols->base);
+	base_sort(p->loners, p->nloners, sizeof(*p->loners));
 	for (size_t i = 0; i < p->nloners; i++) {
 		if (p->loners[i] < done)
 			continue;
@@ -205,12 +212,11 @@ int arrivals_find(struct plan_impl *p)
 		return fail(ENOMEM, "plan %s", p->symbols->base);
 	base_sort(p->maybes, p->nmaybes, sizeof(*p->maybes));
 	base_sort(p->ways, p->nways, sizeof(*p->ways));
-	base_sort(p->loners, p->nloners, sizeof(*p->loners));
+	size_t early = p->nways;
 	int err = judge_suspects(p, suspects, list_suspects(p, suspects));
 
 	if (!err)
-		err = judge_loners(p);
-	base_sort(p->verdicts, p->nverdicts, sizeof(*p->verdicts));
+		err = judge_loners(p, early);
 	for (size_t i = 0; i < p->nplaces; i++)
 		arrivals_lead_to(p, p->places[i]);
 	if (!err)
@@ -221,6 +227,10 @@ int arrivals_find(struct plan_impl *p)
 		err = words_note(p);
 	if (!err)
 		err = find_hidden(p);
+	base_sort(p->ways + early, p->nways - early, sizeof(*p->ways));
+	if (!err && p->nways > early)
+		err = judge_loners(p, early);
+	base_sort(p->verdicts, p->nverdicts, sizeof(*p->verdicts));
 	sort_doubts(p);
 	p->bound = p->ndoubts;
 	return err;

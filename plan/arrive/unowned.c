@@ -33,7 +33,7 @@ struct gap {
 	const struct body *body;
 	bool *runs, *live;	/* by step */
 	uint32_t *todo;
-	size_t ntodo;
+	size_t ntodo, nlive;
 };
 
 static void reach_step(struct gap *g, size_t step)
@@ -41,6 +41,7 @@ static void reach_step(struct gap *g, size_t step)
 	if (step >= g->body->nsteps || g->live[step] || !g->runs[step])
 		return;
 	g->live[step] = true;
+	g->nlive++;
 	g->todo[g->ntodo++] = (uint32_t)step;
 }
 
@@ -72,9 +73,10 @@ static void reach_all(struct gap *g, const raddr_t *v, size_t n)
 /*
  * Most of what no function has is data, or lies between functions for the linker's
  * purposes. What is code something leads to: a branch of a function, an address. The rest is
- * not judged: what looks like an indirect jump there is none.
+ * not judged: what looks like an indirect jump there is none. *more: only ways behind the first
+ * `early`, which were found since, lead to some of it.
  */
-static int drop_data(struct body *b)
+static int drop_data(struct body *b, size_t early, bool *more)
 {
 	const struct plan_impl *p = b->impl;
 	auto_free bool *runs = calloc(b->nsteps + 1, sizeof(*runs));
@@ -85,8 +87,12 @@ static int drop_data(struct body *b)
 	if (!runs || !live || !todo)
 		return fail(ENOMEM, "plan %s", p->symbols->base);
 	find_runs(b, runs);
-	reach_all(&g, p->ways, p->nways);
+	reach_all(&g, p->ways, early);
 	reach_all(&g, p->symbols->pointers, p->symbols->npointers);
+	size_t before = g.nlive;
+
+	reach_all(&g, p->ways + early, p->nways - early);
+	*more = g.nlive > before;
 	for (size_t i = 0; i < b->nsteps; i++) {
 		struct insn *in = &b->steps[i].insn;
 
@@ -114,18 +120,24 @@ struct range unowned_around(const struct plan_impl *p, raddr_t at)
 	return ret;
 }
 
-int unowned_judge(struct plan_impl *p, raddr_t at)
+int unowned_judge(struct plan_impl *p, raddr_t at, size_t early)
 {
 	struct func f = { .name = "code of no function", .parent = -1,
 			  .range = unowned_around(p, at) };
+	size_t tables = p->ntables, places = p->nplaces, bases = p->nbases;
 	struct body b;
+	bool late = early < p->nways, more = true;
 	int err = body_read_unowned(p, &f, &b);
 
 	if (err)
 		return err;
-	err = b.entry_only || b.hides ? arrivals_doubt(p, at, UNPROVED_UNREAD) : drop_data(&b);
-	if (!err)
+	err = !late && (b.entry_only || b.hides) ? arrivals_doubt(p, at, UNPROVED_UNREAD) :
+		drop_data(&b, early, &more);
+	if (!err && (!late || more))
 		err = arrivals_judge(p, &b, SUSPECT_NAME | SUSPECT_BACK);
+	/* Where that leads has been read by then. */
+	if (!err && late && (p->ntables > tables || p->nplaces > places || p->nbases > bases))
+		err = arrivals_doubt(p, at, UNPROVED_UNREAD);
 	body_clear(&b);
 	return err;
 }

@@ -174,21 +174,24 @@ static bool is_of_code(const struct plan_impl *p, raddr_t a)
 
 /* Its entries from the first on, or (step -1) before that, to `end`, or to where so many
  * lead to no code that it cannot be the table any more. */
-static void read_table(struct plan_impl *p, struct table_at *t, int step, raddr_t end)
+static int read_table(struct plan_impl *p, struct table_at *t, int step, raddr_t end)
 {
 	int holes = 0, most = t->stride == t->width ? DISTANCES_HOLES : HOLES_PACKED;
 	int64_t entries = t->proved ? ENTRIES_PROVED : ENTRIES;
 	raddr_t a;
+	int err = 0;
 
 	for (int64_t i = step < 0 ? -1 : 0; (holes < most || t->most) && i < entries &&
-	     i > -ENTRIES; i += step) {
+	     i > -ENTRIES && !err; i += step) {
 		if (step > 0 ? t->at + (raddr_t)(i * t->stride) >= end :
 		    t->at + (raddr_t)(i * t->stride) < end)
-			return;
+			return err;
 		if (!distances_read(p, t, i, &a))
-			return;
+			return err;
 		if (is_of_code(p, a)) {
 			arrivals_lead_to(p, a);
+			/* Code that no function has is judged if something leads to it. */
+			err = t->proved && step > 0 ? arrivals_way(p, a) : 0;
 			holes = 0;
 			if (step > 0)
 				t->end = t->at + (raddr_t)((i + 1) * t->stride);
@@ -196,6 +199,7 @@ static void read_table(struct plan_impl *p, struct table_at *t, int step, raddr_
 			holes++;
 		}
 	}
+	return err;
 }
 
 /* What code or data name and looks like a table of distances from itself is read as one: its
@@ -247,20 +251,20 @@ int distances_read_all(struct plan_impl *p)
 		return err;
 	sort_tables(p);
 	/* What is certainly a table ends one that goes on to there. */
-	for (size_t i = p->ntables; i-- > 0; ) {
+	for (size_t i = p->ntables; i-- > 0 && !err; ) {
 		struct table_at *t = &p->tables[i];
 
 		if (i + 1 < p->ntables && t[1].at != t->at)
 			next = proved;
-		read_table(p, t, 1, t->most ? t->at + t->most : next);
+		err = read_table(p, t, 1, t->most ? t->at + t->most : next);
 		proved = t->proved ? t->at : proved;
 	}
-	for (size_t i = 0; i < p->ntables; i++) {
+	for (size_t i = 0; i < p->ntables && !err; i++) {
 		struct table_at *t = &p->tables[i];
 
 		if (!t->most)
-			read_table(p, t, -1, !i ? 0 : t->proved && t[-1].proved ?
+			err = read_table(p, t, -1, !i ? 0 : t->proved && t[-1].proved ?
 				   t[-1].end : t[-1].at);
 	}
-	return 0;
+	return err;
 }

@@ -443,6 +443,7 @@ KEPT G
 """
 rule("exec operand", ONE.format("cmp $.LB0, %rdi; je 1f; ret; 1:"), "")
 rule("exec stored_number", ONE.format("movq $.LB0, 8(%rsi)"), "")
+rule("exec stored_behind", ONE.format("movq $.LB0, word(%rip)"), "")
 
 # A place is told by the way back of a call before it: may_take in back.c, flow_mixed.
 TAKEN = """

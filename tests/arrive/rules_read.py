@@ -122,6 +122,25 @@ on: .long .LG1 - on, .LG1 - on
 .text
 """ + BY_WORD)
 
+# Code of no function that only a switch leads to, and that no reading has seen before: drop_data in
+# unowned.c.
+LATE = """
+FUNC H
+lea on(%rip), %rcx
+movslq (%rcx,%rsi,4), %rax
+add %rcx, %rax
+jmp *%rax
+END H
+KEPT H
+{}
+.LG1:""" + LOADS + """{}
+.section .rodata
+.balign 4
+on: .long .LG1 - on, .LG1 - on
+""" + PLACES
+rule("pie gap_late", LATE.format("", "jmp *%rdx"))
+rule("pie gap_hidden", LATE.format(".byte 0x48, 0xb8", "push %rdx; ret"))
+
 # Distances from themselves: in a section of their own, right behind a switch's table, and where
 # that would lead to instructions of its function by them: scan_distances in words.c.
 FIXED = """
@@ -180,6 +199,28 @@ KEPT F
 table: .long .LG1 - table, .LG2 - table
 .long .LB0 - .
 """, "")
+
+# Distances from a string, which are found by a pointer: scan_based, and doubt_bases for many.
+POINTED = """
+FUNC G, 1
+movslq 16(%rdi), %rax
+.set i, 0
+.rept {0}
+lea string + i(%rip), %rdx
+add %rax, %rdx
+mov %rdx, word(%rip)
+.set i, i + 1
+.endr
+ret
+END G
+KEPT G
+.section .rodata
+.byte 0
+string: .skip 300, 65
+.long .LB0 - string - {0} + 1
+"""
+rule("pie pointed", POINTED.format(1))
+rule("pie pointed_many", POINTED.format(257))
 
 # A switch by one of several tables, of which the address is computed from the first one's:
 # is_by_table.
