@@ -222,6 +222,21 @@ string: .skip 300, 65
 rule("pie pointed", POINTED.format(1))
 rule("pie pointed_many", POINTED.format(257))
 
+# An address by one way only goes on in the register that it is exchanged with: pass_swap in
+# mixed_step.c.
+rule("pie mixed_swap", """
+FUNC fill
+lea .LB0(%rip), %rax
+test %esi, %esi
+jne 1f
+mov (%rdx), %rax
+1: xchg %rax, %rcx
+add %rdi, %rcx
+mov %rcx, word(%rip)
+ret
+END fill
+""" + BY_WORD)
+
 # A switch by one of several tables, of which the address is computed from the first one's:
 # is_by_table.
 rule("pie by_table", """
