@@ -6,7 +6,7 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
-need setarch
+need setarch gcc
 setarch -R true 2>/dev/null || skip "this kernel, or what confines us, forbids setarch -R"
 
 cat >plain.c <<'C'

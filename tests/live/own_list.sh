@@ -8,6 +8,7 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
+need gcc
 cat >own_list.c <<'C'
 #include <linux/futex.h>
 #include <pthread.h>

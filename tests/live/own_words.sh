@@ -5,6 +5,7 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
+need gcc
 cat >own_words.c <<'C'
 #include <pthread.h>
 #include <stdint.h>

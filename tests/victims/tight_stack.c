@@ -17,7 +17,8 @@
 
 #include "tests/victims/victim.h"
 
-enum { DATA = 32 << 10, STACK = 32 << 10, LEFT = 600, MARK = 0xa5,
+/* STACK: the least that a thread may have on arm64. */
+enum { DATA = 32 << 10, STACK = 128 << 10, LEFT = 600, MARK = 0xa5,
 	WORK = 1000 * 1000 };
 
 static unsigned char *data;	/* DATA bytes, and then the stack */
