@@ -74,7 +74,7 @@ _inject_options() {
 			-q --quiet -v --verbose --no-color -h --help -V --version
 		;;
 	filter)
-		echo -p --pid -t --min-duration --log -q --quiet -v --verbose --no-color \
+		echo -p --pid -t --min-duration -w --when -D --depth --log -q --quiet -v --verbose --no-color \
 			-h --help -V --version
 		;;
 	remove)

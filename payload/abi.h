@@ -46,7 +46,7 @@
 
 #include "payload/page.h"
 
-#define ABI_VERSION 31
+#define ABI_VERSION 32
 
 /* Offsets that assembly uses; abi.c asserts them. */
 #define THREAD_CUR 0
@@ -318,9 +318,15 @@ struct session {
 	uint64_t callers_off, callers_size, walks_off;
 	/* Of the injector. */
 	uint32_t deepest;	/* of a stack's calls so many are recorded, at most, that are open
-				 * at a time; 0: any number */
-	uint64_t least;		/* where calls are sifted: ticks that one has to take */
+				 * at a time; 0: any number [any] */
+	uint64_t least;		/* where calls are sifted: ticks that one has to take [any] */
 	uint64_t sides_off;
+	uint32_t asks;		/* 1: stubs of functions with a condition may have a fast path,
+				 * which is to leave all to C. Of the injector [any] */
+	uint32_t plan_changes;	/* so far, or begun. Of the injector */
+	uint32_t plans_at;	/* which of the two lists of plans holds, 0 or 1. [release] of the
+				 * injector, which writes one byte of it */
+	uint32_t pad_plans;
 	int64_t cpu_at;		/* how far from the thread pointer the kernel keeps the number of
 				 * the thread's processor; 0: it is told otherwise, or is not */
 
@@ -508,7 +514,9 @@ struct thread {
 	/* Where calls are timed: the addresses of its frames' sides, of its timings,
 	 * and of their end; and the session's scale. */
 	uint64_t sides, timings, timed, scale;
-	uint64_t least;		/* where calls are sifted: ticks that one has to take */
+	uint64_t least;		/* where calls are sifted: ticks that one has to take; with
+				 * LEAST_ASKS all is left to C, which puts the session's there
+				 * again. The injector writes it, too (verb_filter.c) */
 	uint64_t magic;		/* THREAD_MAGIC once claimed; 0: wiped or new */
 	uint64_t busy;		/* sp of the call that is in the slow path: what
 				 * is nested in it is lost. 0: none */
@@ -537,6 +545,8 @@ struct thread {
 	uint64_t next_watched;
 	uint64_t now;		/* when room was made last: what goes there has that time */
 };
+
+#define LEAST_ASKS (1ull << 63)
 
 /* At the start of every arena; hot.S refers to it relative to the PC. */
 struct arena_header {

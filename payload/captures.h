@@ -19,9 +19,15 @@
 #define VALUES_BYTES 7
 
 /*
- * What is to be read of a function's calls. At plans_off is a list by function id (uint32_t):
- * where its plan is, from plans_off on, in units of 8 bytes; 0: none. [release] of the injector,
- * behind the plan. Of the plan's operations only those are there which it has.
+ * What is to be read of a function's calls. At plans_off are two lists by function id (uint32_t),
+ * one behind the other, of which session.plans_at says which holds: where its plan is, from
+ * plans_off on, in units of 8 bytes; 0: none. [release] of the injector, behind the plan. Of the
+ * plan's operations only those are there which it has.
+ *
+ * Plans change while threads run (verb_filter.c of the injector): new ones are written where
+ * nothing refers to, the other list behind them, and then plans_at. So a call has the plan and the
+ * condition of its entry to its end, if something was read there; and a place that is used again
+ * has another number.
  */
 struct capture_plan {
 	uint64_t kept;		/* bit i: the exit needs what operation i of the entry has read */
@@ -29,7 +35,12 @@ struct capture_plan {
 	uint32_t x87;		/* 1: these are */
 	uint32_t condition;	/* where the struct condition is that calls have to pass, as the
 				 * list says of plans; 0: there is none */
+	uint32_t number;	/* of the change that has made it; 0: it was there from the begin */
+	uint32_t renamed;	/* 1: what is told of a call are the results that have another
+				 * number than READS_NONE here, by that number and not by that of
+				 * their operation */
 	uint32_t pad;
+	uint8_t told[READS_MAX];
 	struct read_plan plan;
 };
 

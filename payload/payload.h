@@ -194,6 +194,8 @@ bool stacks_is_taken(const struct thread *);
  * have become the current one: make it the current one again. */
 void stacks_settle(struct thread *, uint64_t top);
 
+/* So many calls of a stack are recorded, of those that are open at a time; 0: all. */
+void stacks_deepen(struct thread *, uint32_t deepest);
 /* Are as many calls open on the current stack as are to be recorded? */
 bool frames_deep(const struct thread *);
 /* Is that so, and is the call that ends at `sp` none of them? */
@@ -222,10 +224,16 @@ static inline uint64_t frame_sp(uint64_t frame)
 uint64_t frames_start(const struct thread *);
 uint64_t frames_rest(const struct thread *, uint64_t sp, enum what);
 
-/* sieve.c, of a session that sifts calls. */
+/* sieve.c: but for one of a session that sifts calls. */
 
 struct held;
 
+/* In any session: take in what the injector may have changed of what is wanted (verb_filter.c). It
+ * changes the session first, and then the thread's `least`, which sends it here: what we overwrite
+ * of that was for a change that we see behind it. */
+void sieve_follow(const struct session *, struct thread *);
+/* What its threads' `least` is to be. */
+uint64_t sieve_least(const struct session *);
 /* In a claim. */
 void sieve_claim(const struct session *, struct thread *);
 /* `what` happens at `sp`: does a call pass that is left with it, and is pending? */
@@ -241,15 +249,15 @@ void sieve_forget(struct thread *);
  * FRAME_FAILED, or 0 if it is recorded. Without room it gets no frame. */
 void sieve_push(const struct session *, struct thread *, uint64_t func, uint64_t sp, uint64_t begin,
 		uint64_t kind);
-/* Does a call pass, by what was read of it? At its entry, before it has a frame; or at its exit.
- * `link`: as cpu_link(). */
-enum verdict sieve_entry(const struct session *, const struct thread *, uint64_t func, uint64_t sp,
+/* Does the call under way pass, by what was read of it? At its entry, before it has a frame; or at
+ * its exit. `link`: as cpu_link(). */
+enum verdict sieve_entry(const struct session *, const struct thread *, uint64_t sp,
 			 uint64_t begin, uint64_t link);
-enum verdict sieve_exit(const struct session *, const struct thread *, uint64_t func, uint64_t sp,
-			uint64_t now, uint64_t link);
+enum verdict sieve_exit(const struct session *, const struct thread *, uint64_t sp, uint64_t now,
+			uint64_t link);
 /* What the call that ends, and has the innermost frame, had read at its entry. */
-const struct held *sieve_held(const struct session *, const struct thread *, uint64_t sp,
-			      uint64_t func);
+struct held *sieve_held(const struct session *, const struct thread *, uint64_t sp,
+			uint64_t func);
 /* The fast path has pushed the pending frame at this offset, and was interrupted. */
 void sieve_settle(struct thread *, uint64_t offset, uint64_t func, uint64_t sp);
 /* Has the call that ends at `sp`, and has the innermost frame, taken as long as it has to? So has
@@ -329,14 +337,21 @@ unsigned int values_take(const struct session *, const struct thread *, uint64_t
 			 enum what what, uint64_t sp, const uint64_t *held);
 /* What that has read, into room that was made for so many words. */
 void values_put_taken(const struct session *, struct thread *, uint64_t func, unsigned int words);
-void values_put(struct thread *, uint64_t func, const uint8_t *bytes, uint32_t n);
+
+/* A plan in the session, in the units of its lists (0: none); and its number when it was chosen. */
+struct plan_ref {
+	uint32_t at, number;
+};
 
 /* What a pending call has read at its entry. */
 struct held {
 	uint64_t sp;
 	uint32_t func, n;	/* bytes */
+	struct plan_ref by;
 	uint8_t bytes[];
 };
+/* The same of that, of which there are so many bytes. */
+void values_put_held(const struct session *, struct thread *, struct held *, uint32_t n);
 
 /* Keep what values_take() has read at the entry of the call at `sp`, on the current stack, above
  * what calls around it have kept, of whose innermost `below` tells. What tells of it; as `below` if
@@ -344,17 +359,19 @@ struct held {
 uint64_t values_hold(const struct session *, const struct thread *, uint64_t below, uint64_t sp,
 		     uint64_t func);
 /* NULL: nothing was kept, or it is there no more. */
-const struct held *values_held(const struct session *, const struct thread *, uint64_t where,
-			       uint64_t sp, uint64_t func);
+struct held *values_held(const struct session *, const struct thread *, uint64_t where,
+			 uint64_t sp, uint64_t func);
 /* Words of the ring for so many bytes. */
 unsigned int values_words(uint32_t bytes);
-/* Is it for a condition to say whether calls of the function pass that are open? */
-bool values_decides(const struct session *, uint64_t func);
-/* What the condition of the function asks for besides: enum condition_need. */
-unsigned int values_needs(const struct session *, uint64_t func);
-/* Does a call pass, by what was read of it so far? It does where there is no condition. */
-enum verdict values_verdict(const struct session *, const struct thread *, uint64_t func,
-			    bool at_exit, const struct condition_facts *);
+/* Do calls of the function that begin now have to pass a condition? */
+bool values_conditioned(const struct session *, uint64_t func);
+/* Is it for a condition to say whether an open call of it passes? By what is held of that. */
+bool values_decides(const struct session *, uint64_t func, const struct held *);
+/* What the condition of the call under way asks for besides: enum condition_need. */
+unsigned int values_needs(const struct session *, const struct thread *);
+/* Does it pass, by what was read of it so far? It does where there is no condition. */
+enum verdict values_verdict(const struct session *, const struct thread *, bool at_exit,
+			    const struct condition_facts *);
 /* values_take() at the exit of a call that was pending, with what it has read at its entry. `held`
  * NULL: no registers are to be read. */
 unsigned int values_take_back(const struct session *, const struct thread *, uint64_t func,

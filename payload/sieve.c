@@ -14,10 +14,23 @@ static uint64_t owner_of(uint64_t func, uint64_t sp)
 	return func << SIDE_OWNER_BITS | (sp >> 3 & OWNER_MASK);
 }
 
+uint64_t sieve_least(const struct session *s)
+{
+	return observe(&s->asks) ? LEAST_ASKS : observe(&s->least);
+}
+
+void sieve_follow(const struct session *s, struct thread *t)
+{
+	while (is_sifted(s) && observe(&t->least) != sieve_least(s))
+		publish(&t->least, sieve_least(s));
+	if (t->deepest != observe(&s->deepest))
+		stacks_deepen(t, observe(&s->deepest));
+}
+
 void sieve_claim(const struct session *s, struct thread *t)
 {
 	t->sides = (uint64_t)s + s->sides_off + (uint64_t)t->index * TIMING_SIDES;
-	t->least = s->least;
+	t->least = sieve_least(s);
 	t->losses = (t->losses | 1) + 2;
 	t->parked = 0;
 	t->parked_end = 0;
@@ -33,6 +46,14 @@ static struct side *own_side(const struct thread *t, uint64_t offset)
 	uint64_t sp = frame_sp(*frames_at(t, offset));
 
 	return (side->func & OWNER_MASK) == (sp >> 3 & OWNER_MASK) ? side : NULL;
+}
+
+/* What the call has read at its entry that has the frame and the side. */
+static struct held *held_by(const struct session *s, const struct thread *t, uint64_t offset,
+			    const struct side *side)
+{
+	return values_held(s, t, side->inner, frame_sp(*frames_at(t, offset)),
+			   side->func >> SIDE_OWNER_BITS);
 }
 
 static bool is_pending(const struct thread *t, uint64_t offset)
@@ -51,7 +72,7 @@ static bool is_ripe(const struct session *s, const struct thread *t, uint64_t of
 	const struct side *side = is_pending(t, offset) ? own_side(t, offset) : NULL;
 
 	return side && less(now, side->begin) >= s->least &&
-		!values_decides(s, side->func >> SIDE_OWNER_BITS);
+		!values_decides(s, side->func >> SIDE_OWNER_BITS, held_by(s, t, offset, side));
 }
 
 /* Record the begin of a call that is open, with its callers, which take so many words; its frame
@@ -62,7 +83,7 @@ void record_begin(struct session *s, struct thread *t, uint64_t offset,
 {
 	uint64_t sp = frame_sp(*frames_at(t, offset)), *p;
 	const struct side *side = own_side(t, offset);
-	const struct held *held;
+	struct held *held;
 	unsigned int words;
 	uint64_t func;
 	uint32_t n;
@@ -70,7 +91,7 @@ void record_begin(struct session *s, struct thread *t, uint64_t offset,
 	if (!side)
 		return;
 	func = side->func >> SIDE_OWNER_BITS;
-	held = values_held(s, t, side->inner, sp, func);
+	held = held_by(s, t, offset, side);
 	n = held ? observe(&held->n) : 0;
 	words = held && n <= READS_CAPTURE_MAX ? values_words(n) : 0;
 	if (!ring_room(s, t, callers + words + 3)) {
@@ -81,7 +102,7 @@ void record_begin(struct session *s, struct thread *t, uint64_t offset,
 	if (callers)
 		callers_put(s, t, func, callers);
 	if (words)
-		values_put(t, func, held->bytes, n);
+		values_put_held(s, t, held, n);
 	p = ring_take(t, 3);
 	p[1] = func << REC_TIME_SHIFT;
 	p[2] = side->begin << REC_TIME_SHIFT;
@@ -176,11 +197,11 @@ static void find_name(const struct ring *r, char ret[16])
 		ret[0] = 0;
 }
 
-static void find_facts(const struct session *s, const struct thread *t, uint64_t func, uint64_t sp,
+static void find_facts(const struct session *s, const struct thread *t, uint64_t sp,
 		       uint64_t begin, uint64_t link, struct condition_facts *ret)
 {
 	const struct ring *r = thread_ring(t);
-	uint32_t needs = values_needs(s, func);
+	uint32_t needs = values_needs(s, t);
 
 	ret->duration_ns = 0;
 	ret->tid = (uint32_t)r->tid;
@@ -194,25 +215,25 @@ static void find_facts(const struct session *s, const struct thread *t, uint64_t
 		find_name(r, ret->comm);
 }
 
-enum verdict sieve_entry(const struct session *s, const struct thread *t, uint64_t func,
-			 uint64_t sp, uint64_t begin, uint64_t link)
+enum verdict sieve_entry(const struct session *s, const struct thread *t, uint64_t sp,
+			 uint64_t begin, uint64_t link)
 {
 	struct condition_facts f;
 
-	find_facts(s, t, func, sp, begin, link, &f);
+	find_facts(s, t, sp, begin, link, &f);
 	f.depth++;
-	return values_verdict(s, t, func, false, &f);
+	return values_verdict(s, t, false, &f);
 }
 
-const struct held *sieve_held(const struct session *s, const struct thread *t, uint64_t sp,
-			      uint64_t func)
+struct held *sieve_held(const struct session *s, const struct thread *t, uint64_t sp,
+			uint64_t func)
 {
 	const struct side *side = own_side(t, t->top);
 
 	return side ? values_held(s, t, side->inner, sp, func) : NULL;
 }
 
-enum verdict sieve_exit(const struct session *s, const struct thread *t, uint64_t func, uint64_t sp,
+enum verdict sieve_exit(const struct session *s, const struct thread *t, uint64_t sp,
 			uint64_t now, uint64_t link)
 {
 	const struct side *side = own_side(t, t->top);
@@ -220,9 +241,9 @@ enum verdict sieve_exit(const struct session *s, const struct thread *t, uint64_
 
 	if (!side)
 		return VERDICT_FAILS;
-	find_facts(s, t, func, sp, side->begin, link, &f);
+	find_facts(s, t, sp, side->begin, link, &f);
 	f.duration_ns = timing_ns(less(now, side->begin), s->scale);
-	return values_verdict(s, t, func, true, &f);
+	return values_verdict(s, t, true, &f);
 }
 
 void sieve_settle(struct thread *t, uint64_t offset, uint64_t func, uint64_t sp)

@@ -116,10 +116,9 @@ static bool heal(struct slow *w, uint64_t sp, enum what what)
 	struct thread *t = w->t;
 	bool unwound, told;
 
+	sieve_follow(w->s, t);
 	told = stacks_follow(w->s, t, sp, what);
 	if (is_sifted(w->s)) {
-		/* The injector may have changed it: verb_filter.c there. */
-		t->least = w->s->least;
 		if (frames_rest(t, sp, what) < t->top)
 			sift_left(w, sp, what);
 	}
@@ -221,12 +220,13 @@ TWICE void sift_entry(struct slow *w, uint64_t word, uint64_t sp, const uint64_t
 {
 	uint64_t func = word >> REC_FUNC_SHIFT, begin = cpu_clock();
 	unsigned int words = held ? values_take(w->s, w->t, func, WHAT_ENTRY, sp, held) : 0;
-	enum verdict v = held ? sieve_entry(w->s, w->t, func, sp, begin, cpu_link(held)) :
-		VERDICT_PASSES;
+	/* Without registers no condition is asked. */
+	enum verdict v = held ? sieve_entry(w->s, w->t, sp, begin, cpu_link(held)) :
+		values_conditioned(w->s, func) ? VERDICT_FAILS : VERDICT_PASSES;
 	unsigned int callers;
 
 	if (v == VERDICT_FAILS) {
-		if (values_needs(w->s, func) & CONDITION_DEPTH)
+		if (held && values_needs(w->s, w->t) & CONDITION_DEPTH)
 			sieve_push(w->s, w->t, func, sp, begin, FRAME_FAILED);
 		else
 			orphans_drop(sp, 0);
@@ -271,8 +271,10 @@ TWICE void sift_exit(struct slow *w, uint64_t word, uint64_t sp, const uint64_t 
 	if (held && pending) {
 		words = values_take_back(w->s, t, func, sp, tail ? 0 : held,
 					 sieve_held(w->s, t, sp, func));
-		if (sieve_exit(w->s, t, func, sp, now, cpu_link(held)) != VERDICT_PASSES)
+		if (sieve_exit(w->s, t, sp, now, cpu_link(held)) != VERDICT_PASSES)
 			return;
+	} else if (!held && pending && values_conditioned(w->s, func)) {
+		return;
 	} else if (held && !tail) {
 		words = values_take(w->s, t, func, WHAT_EXIT, sp, held);
 	}
@@ -301,10 +303,10 @@ TWICE bool sift_mark(struct slow *w, uint64_t word, uint64_t sp, const uint64_t 
 
 	if (w->s->least)
 		return false;
-	if (held)
-		values_take(w->s, w->t, func, WHAT_ENTRY, sp, held);
-	return !held || sieve_entry(w->s, w->t, func, sp, cpu_clock(), cpu_link(held)) ==
-		VERDICT_PASSES;
+	if (!held)
+		return !values_conditioned(w->s, func);
+	values_take(w->s, w->t, func, WHAT_ENTRY, sp, held);
+	return sieve_entry(w->s, w->t, sp, cpu_clock(), cpu_link(held)) == VERDICT_PASSES;
 }
 
 /* ------------------------------------------------------------------------- */
@@ -503,6 +505,14 @@ __attribute__((noinline)) static void values_entry(uint64_t word, uint64_t sp, u
 	}
 }
 
+/* Where calls are sifted the fast path leaves them to these, be anything read or not. */
+static bool reads_nothing(void)
+{
+	const struct session *s = observe(&payload_session);
+
+	return !s || !s->plans_funcs;
+}
+
 void payload_values_entry(uint64_t word, uint64_t sp, const uint64_t *held)
 {
 	uint64_t lowered = word >> REC_LATE_SHIFT & REC_LOWERED_MASK;
@@ -510,6 +520,8 @@ void payload_values_entry(uint64_t word, uint64_t sp, const uint64_t *held)
 	word -= lowered << REC_LATE_SHIFT;
 	if (is_moved(word))
 		values_goroutine(word, sp + lowered * 8, held);
+	else if ((word & 3) == REC_ENTRY && reads_nothing())
+		payload_slow_entry(word, sp + lowered * 8);
 	else
 		values_entry(word, sp, lowered * 8, held);
 }
@@ -528,6 +540,8 @@ void payload_values_exit(uint64_t word, uint64_t sp, const uint64_t *held)
 {
 	if (is_moved(word))
 		values_goroutine(word, sp, held);
+	else if (reads_nothing())
+		payload_slow_exit(word & ~((uint64_t)REC_TAIL << REC_TIME_SHIFT), sp);
 	else
 		values_exit(word, sp, held);
 }

@@ -161,6 +161,12 @@ void stacks_settle(struct thread *t, uint64_t top)
 	t->top = top;
 }
 
+void stacks_deepen(struct thread *t, uint32_t deepest)
+{
+	t->deepest = deepest;
+	t->frames_end = frames_end(t, t->current);
+}
+
 bool frames_deep(const struct thread *t)
 {
 	return t->deepest && (t->top - piece_start(t->current)) / 8 >= t->deepest;

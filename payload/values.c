@@ -31,7 +31,8 @@ struct kept {
 	uint64_t sp;		/* 0: free */
 	uint32_t func;
 	uint32_t n;		/* bytes */
-	uint8_t bytes[112];	/* results, as in a capture */
+	struct plan_ref by;
+	uint8_t bytes[104];	/* results, as in a capture */
 };
 
 enum { KEPT = 64 };
@@ -42,6 +43,7 @@ struct capture_area {
 	uint32_t asking;	/* 1: the kernel is asked for memory, or may be */
 	uint32_t from;		/* in the state's capture: what is to be put */
 	uint32_t next;
+	struct plan_ref by;	/* what the call under way is read and judged by */
 	struct kept kept[KEPT];
 	uint8_t x87[528];	/* room for what the processor saves */
 	/* Room for what a system call changes: 32 registers of 256 bytes, 17 of 32. */
@@ -75,16 +77,44 @@ static struct capture_area *area_of(const struct session *s, const struct thread
 	return observe(&t->ring) ? area_at(s, index) : &no_area;
 }
 
-static const struct capture_plan *plan_of(const struct session *s, uint64_t func)
+/* The program may have written anywhere. */
+static const struct capture_plan *plan_at(const struct session *s, uint64_t at)
 {
-	const uint32_t *list = (const uint32_t *)((const char *)s + s->plans_off);
-	uint64_t at = func < s->plans_funcs ? observe(&list[func]) * 8ull : 0;
-	const struct capture_plan *p = (const struct capture_plan *)((const char *)list + at);
+	const struct capture_plan *p;
 
-	/* The program may have written anywhere. */
+	at *= 8;
+	p = (const struct capture_plan *)((const char *)s + s->plans_off + at);
 	if (!at || at > s->plans_size - sizeof(*p) || p->plan.nops > READS_MAX ||
 	    p->plan.nentry > p->plan.nops)
 		return NULL;
+	return p;
+}
+
+/* The plan that a call has which begins now; 0: none. */
+static uint32_t plan_now(const struct session *s, uint64_t func)
+{
+	const uint32_t *list = (const uint32_t *)((const char *)s + s->plans_off);
+
+	list += observe(&s->plans_at) & 1 ? s->plans_funcs : 0;
+	return func < s->plans_funcs ? observe(&list[func]) : 0;
+}
+
+/* The one that a call has had since its entry; NULL: there is another one in its place. */
+static const struct capture_plan *plan_by(const struct session *s, const struct plan_ref *by)
+{
+	const struct capture_plan *p = plan_at(s, observe(&by->at));
+
+	return p && observe(&p->number) == observe(&by->number) ? p : NULL;
+}
+
+/* What the call under way is read and judged by from now on; NULL: nothing is. */
+static const struct capture_plan *take_plan(const struct session *s, struct capture_area *a,
+					    uint32_t at)
+{
+	const struct capture_plan *p = plan_at(s, at);
+
+	a->by.at = p ? at : 0;
+	a->by.number = p ? observe(&p->number) : 0;
 	return p;
 }
 
@@ -176,6 +206,7 @@ static void keep(struct capture_area *a, const struct capture_plan *p, uint64_t 
 
 	publish(&k->sp, 0);
 	k->func = (uint32_t)func;
+	k->by = a->by;
 	k->n = 0;
 	for (i = 0; i < p->plan.nentry && i < READS_MAX; i++) {
 		at = a->state.v[i].at - sizeof(struct read_result);
@@ -209,15 +240,20 @@ static void recall(struct reads_state *s, const uint8_t *bytes, uint32_t n)
 	s->used = (uint16_t)n;
 }
 
-/* Those that the exit's operations ask for. */
-static void take_kept(struct capture_area *a, uint64_t func, uint64_t sp)
+/* Of what a call's entry has kept. */
+static struct kept *kept_of(struct capture_area *a, uint64_t func, uint64_t sp)
 {
 	struct kept *k = find_kept(a, sp);
-	uint32_t n = k ? observe(&k->n) : 0;
 
-	if (!k || k->func != func || n > sizeof(k->bytes))
-		return;
-	recall(&a->state, k->bytes, n);
+	return k && k->func == func && observe(&k->n) <= sizeof(k->bytes) ? k : NULL;
+}
+
+/* The results that the exit's operations ask for. */
+static void take_kept(struct capture_area *a, struct kept *k)
+{
+	uint32_t n = observe(&k->n);
+
+	recall(&a->state, k->bytes, n <= sizeof(k->bytes) ? n : 0);
 	publish(&k->sp, 0);
 }
 
@@ -246,32 +282,33 @@ uint64_t values_hold(const struct session *s, const struct thread *t, uint64_t b
 	struct held *h;
 	uint32_t i, n;
 
-	if (!s->plans_funcs || !plan_of(s, func))
+	if (!s->plans_funcs)
 		return none;
 	a = area_of(s, t);
 	room = held_room(s, t, &size);
 	n = observe(&a->state.used);
 	end = begin + ((sizeof(*h) + n + 7) & ~7ull);
-	if (begin > size || end > size || !n || n > READS_CAPTURE_MAX)
+	if (begin > size || end > size || !observe(&a->by.at) || n > READS_CAPTURE_MAX)
 		return none;
 	h = (struct held *)(room + begin);
 	h->sp = sp;
 	h->func = (uint32_t)func;
 	h->n = n;
+	h->by = a->by;
 	for (i = 0; i < n; i++)
 		h->bytes[i] = a->state.capture[i];
 	return end << HELD_END_SHIFT | (begin + 1);
 }
 
-const struct held *values_held(const struct session *s, const struct thread *t, uint64_t where,
-			       uint64_t sp, uint64_t func)
+struct held *values_held(const struct session *s, const struct thread *t, uint64_t where,
+			 uint64_t sp, uint64_t func)
 {
 	uint64_t begin = (uint32_t)where - 1ull, size;
-	const struct held *h;
+	struct held *h;
 
 	if (!s->plans_funcs || !(uint32_t)where)
 		return NULL;
-	h = (const struct held *)(held_room(s, t, &size) + begin);
+	h = (struct held *)(held_room(s, t, &size) + begin);
 	if (begin % 8 || size < sizeof(*h) || begin > size - sizeof(*h) || h->sp != sp ||
 	    h->func != func || h->n > size - sizeof(*h) - begin)
 		return NULL;
@@ -280,9 +317,8 @@ const struct held *values_held(const struct session *s, const struct thread *t, 
 
 /* ---- conditions ---------------------------------------------------------- */
 
-static const struct condition *condition_of(const struct session *s, uint64_t func)
+static const struct condition *condition_in(const struct session *s, const struct capture_plan *p)
 {
-	const struct capture_plan *p = s->plans_funcs ? plan_of(s, func) : NULL;
 	uint64_t at = p ? observe(&p->condition) * 8ull : 0;
 
 	if (!at || at > s->plans_size - sizeof(struct condition))
@@ -290,24 +326,39 @@ static const struct condition *condition_of(const struct session *s, uint64_t fu
 	return (const struct condition *)((const char *)s + s->plans_off + at);
 }
 
-bool values_decides(const struct session *s, uint64_t func)
+/* Of the call under way. */
+static const struct condition *condition_of(const struct session *s, const struct thread *t)
 {
-	const struct condition *c = condition_of(s, func);
+	return s->plans_funcs ? condition_in(s, plan_by(s, &area_of(s, t)->by)) : NULL;
+}
 
+bool values_conditioned(const struct session *s, uint64_t func)
+{
+	return s->plans_funcs && condition_in(s, plan_at(s, plan_now(s, func)));
+}
+
+/* (One of which nothing is held was not asked at its entry.) */
+bool values_decides(const struct session *s, uint64_t func, const struct held *held)
+{
+	const struct condition *c;
+
+	if (!held)
+		return values_conditioned(s, func);
+	c = condition_in(s, plan_by(s, &held->by));
 	return c && c->at_exit;
 }
 
-unsigned int values_needs(const struct session *s, uint64_t func)
+unsigned int values_needs(const struct session *s, const struct thread *t)
 {
-	const struct condition *c = condition_of(s, func);
+	const struct condition *c = condition_of(s, t);
 
 	return c ? c->needs : 0;
 }
 
-enum verdict values_verdict(const struct session *s, const struct thread *t, uint64_t func,
-			    bool at_exit, const struct condition_facts *facts)
+enum verdict values_verdict(const struct session *s, const struct thread *t, bool at_exit,
+			    const struct condition_facts *facts)
 {
-	const struct condition *c = condition_of(s, func);
+	const struct condition *c = condition_of(s, t);
 
 	return c ? condition_run(c, at_exit, &area_of(s, t)->state, facts) : VERDICT_PASSES;
 }
@@ -368,11 +419,18 @@ unsigned int values_words(uint32_t n)
 unsigned int values_take(const struct session *s, const struct thread *t, uint64_t func,
 			 enum what what, uint64_t sp, const uint64_t *held)
 {
-	const struct capture_plan *p = plan_of(s, func);
 	struct reading r = { s, t, sp };
 	const struct reads_memory memory = { values_load, &r };
-	struct capture_area *a = area_of(s, t);
+	const struct capture_plan *p;
+	struct capture_area *a;
+	struct kept *k;
 
+	if (!s->plans_funcs)
+		return 0;
+	a = area_of(s, t);
+	k = what == WHAT_EXIT ? kept_of(a, func, sp) : NULL;
+	p = k ? plan_by(s, &k->by) : NULL;
+	p = take_plan(s, a, p ? observe(&k->by.at) : plan_now(s, func));
 	if (!p)
 		return 0;
 	if (what == WHAT_EXIT ? p->plan.nentry == p->plan.nops : !p->plan.nentry) {
@@ -380,8 +438,8 @@ unsigned int values_take(const struct session *s, const struct thread *t, uint64
 		return 0;
 	}
 	begin(a, p, sp, held);
-	if (what == WHAT_EXIT)
-		take_kept(a, func, sp);
+	if (k)
+		take_kept(a, k);
 	a->from = a->state.used;
 	reads_run(&p->plan, what == WHAT_EXIT, &a->registers, &memory, &a->state);
 	if (what == WHAT_ENTRY && p->kept)
@@ -392,25 +450,54 @@ unsigned int values_take(const struct session *s, const struct thread *t, uint64
 unsigned int values_take_back(const struct session *s, const struct thread *t, uint64_t func,
 			      uint64_t sp, const uint64_t *held, const struct held *entry)
 {
-	const struct capture_plan *p = s->plans_funcs ? plan_of(s, func) : NULL;
 	struct reading r = { s, t, sp };
 	const struct reads_memory memory = { values_load, &r };
-	uint32_t n = entry ? observe(&entry->n) : 0;
+	const struct capture_plan *p;
 	struct capture_area *a;
+	uint32_t n;
 
-	if (!p)
+	if (!s->plans_funcs)
 		return 0;
 	a = area_of(s, t);
+	/* Where another one has its place, nothing is known of what it had read. */
+	entry = entry && plan_by(s, &entry->by) ? entry : NULL;
+	p = take_plan(s, a, entry ? observe(&entry->by.at) : plan_now(s, func));
+	if (!p)
+		return 0;
 	if (held)
 		begin(a, p, sp, held);
 	else
 		nothing_read(a, p);
+	n = entry ? observe(&entry->n) : 0;
 	recall(&a->state, entry ? entry->bytes : NULL, n <= READS_CAPTURE_MAX ? n : 0);
 	a->from = a->state.used;
 	if (!held || p->plan.nentry == p->plan.nops)
 		return 0;
 	reads_run(&p->plan, true, &a->registers, &memory, &a->state);
 	return values_words(a->state.used - a->from);
+}
+
+/* Of results those that are told, by their numbers there: how many bytes are left. */
+static uint32_t tell(const struct capture_plan *p, uint8_t *bytes, uint32_t n)
+{
+	const uint32_t head = sizeof(struct read_result);
+	uint32_t at, to = 0, size, i;
+	struct read_result r;
+
+	if (!p || !p->renamed)
+		return n;
+	for (at = 0; at + head <= n; at += size) {
+		__builtin_memcpy(&r, bytes + at, head);
+		size = (head + r.n + 3u) & ~3u;
+		r.op = p->told[r.op % READS_MAX];
+		if (r.op == READS_NONE || size > n - at)
+			continue;
+		for (i = 0; i < size; i++)
+			bytes[to + i] = bytes[at + i];
+		__builtin_memcpy(bytes + to, &r, head);
+		to += size;
+	}
+	return to;
 }
 
 /* `n` up to VALUES_BYTES. */
@@ -432,7 +519,7 @@ static uint64_t values_whole(const uint8_t *bytes)
 	return word << 8 | VALUES_LOW;
 }
 
-void values_put(struct thread *t, uint64_t func, const uint8_t *bytes, uint32_t n)
+static void put_values(struct thread *t, uint64_t func, const uint8_t *bytes, uint32_t n)
 {
 	unsigned int words = values_words(n), i;
 	uint64_t *p = ring_take(t, words);
@@ -446,13 +533,26 @@ void values_put(struct thread *t, uint64_t func, const uint8_t *bytes, uint32_t 
 		  (words - 1ull) << REC_WORDS_SHIFT);
 }
 
+/* (What has nothing that is told is as a call of which nothing is read.) */
+void values_put_held(const struct session *s, struct thread *t, struct held *held, uint32_t n)
+{
+	const struct capture_plan *p = plan_by(s, &held->by);
+	uint32_t left = tell(p, held->bytes, n);
+
+	if (left || !p || !p->renamed)
+		put_values(t, held->func, held->bytes, left);
+}
+
 /* Where the thread has outlived a session, another's memory may be where its area was. */
 void values_put_taken(const struct session *s, struct thread *t, uint64_t func, unsigned int words)
 {
-	const struct capture_area *a = area_of(s, t);
-	uint32_t from = observe(&a->from), used = observe(&a->state.used);
+	struct capture_area *a = area_of(s, t);
+	const struct capture_plan *p = plan_by(s, &a->by);
+	uint32_t from = observe(&a->from), used = observe(&a->state.used), n;
 	bool good = from <= used && used <= READS_CAPTURE_MAX &&
 		values_words(used - from) <= words;
 
-	values_put(t, func, a->state.capture + (good ? from : 0), good ? used - from : 0);
+	n = good ? tell(p, a->state.capture + from, used - from) : 0;
+	if (n || !p || !p->renamed)
+		put_values(t, func, a->state.capture + (good ? from : 0), n);
 }

@@ -3,7 +3,8 @@
  * arm64/sifted: how does a call end that does not take long enough to be recorded?
  *
  * Entry and exit where calls are sifted (payload/sieve.h). A call that has taken long enough, or
- * that has no pending frame, is left to C. What hot.S says of signals is so here, too: `cur` moves
+ * that has no pending frame, is left to C, and so is each call of a thread whose `least` says so
+ * (LEAST_ASKS, below 0). What hot.S says of signals is so here, too: `cur` moves
  * with each entry and exit. In particular:
  *
  * - The side is written before its frame: then no side is ever taken for that of an earlier call
@@ -40,6 +41,8 @@
 	timed_pushes
 	\how
 1:	sides
+	ldr	x1, [x17, #THREAD_LEAST]
+	tbnz	x1, #63, 8f
 	one_more MORE
 	mrs	x1, cntvct_el0
 	reserve	2
@@ -57,7 +60,8 @@
 7:	function			/* REC_NONE: the frame is to be settled */
 	add	x16, x6, x3, lsl #2
 	add	x16, x16, #SETTLE_PENDING
-8:	timed_slow ARENA_SLOW_ENTRY
+	timed_slow ARENA_SLOW_ENTRY
+8:	timed_slow ARENA_SLOW_VALUES_ENTRY
 	.cfi_endproc
 
 	.balign 64
@@ -75,6 +79,7 @@
 	ldr	x2, [x5, #SIDE_BEGIN]
 	sub	x1, x1, x2		/* perhaps below 0, by two processors' clocks */
 	ldr	x2, [x17, #THREAD_LEAST]
+	tbnz	x2, #63, 8f
 	sub	x1, x1, x2
 	tbz	x1, #63, 8f
 	reserve	2
@@ -82,7 +87,8 @@
 	timed_done
 7:	function
 	add	x16, x6, x3, lsl #2
-8:	timed_slow ARENA_SLOW_EXIT
+	timed_slow ARENA_SLOW_EXIT
+8:	timed_slow ARENA_SLOW_VALUES_EXIT
 	.cfi_endproc
 	.endm
 

@@ -3,7 +3,8 @@
  * x86_64/sifted: how does a call end that does not take long enough to be recorded?
  *
  * Entry and exit where calls are sifted (payload/sieve.h). A call that has taken long enough, or
- * that has no pending frame, is left to C. What hot.S says of signals is so here, too: `cur` moves
+ * that has no pending frame, is left to C, and so is each call of a thread whose `least` says so
+ * (LEAST_ASKS, below 0). What hot.S says of signals is so here, too: `cur` moves
  * with each entry and exit. In particular:
  *
  * - The side is written before its frame: then no side is ever taken for that of an earlier call
@@ -75,14 +76,15 @@
 	jae	2f
 	xor	%edx, %edx		/* by two processors' clocks */
 2:	cmp	THREAD_LEAST(%rsi), %rdx
-	jae	8f
+	jge	8f
 	reserve	2
 	unframe
 	sifted_done
 7:	function
 	lea	(%rax, %rdi, 4), %rax
 	mov	%rax, WORD(%rsp)
-8:	sifted_slow ARENA_SLOW_EXIT
+	sifted_slow ARENA_SLOW_EXIT
+8:	sifted_slow ARENA_SLOW_VALUES_EXIT
 	.cfi_endproc
 	.endm
 
@@ -93,6 +95,8 @@
 	sifted_pushes
 	\how
 1:	sides
+	cmpq	$0, THREAD_LEAST(%rsi)
+	jl	8f
 	one_more SIFTED
 	ticks
 	reserve	2
@@ -111,7 +115,8 @@
 7:	function			/* REC_NONE: the frame is to be settled */
 	lea	SETTLE_PENDING(%rax, %rdi, 4), %rax
 	mov	%rax, WORD(%rsp)
-8:	sifted_slow ARENA_SLOW_ENTRY
+	sifted_slow ARENA_SLOW_ENTRY
+8:	sifted_slow ARENA_SLOW_VALUES_ENTRY
 	.cfi_endproc
 
 	sifted_exiting \how, exit

@@ -75,9 +75,8 @@ static int find_signature(const struct valued_options *o, const struct selected 
 	return o->known ? module_signature(s->module, s->funcs[i], ret) : -ENOENT;
 }
 
-/* Which results of the entry's does the exit need, and registers of which kind? The condition lies
- * behind the plan. */
-static int make_plan(const struct read_plan *plan, const struct condition *c, struct valued *v)
+/* Which results of the entry's does the exit need, and registers of which kind? */
+int valued_plan(const struct read_plan *plan, const struct condition *c, struct valued *v)
 {
 	size_t size = ALIGN_UP(offsetof(struct capture_plan, plan.ops) +
 			       plan->nops * sizeof(plan->ops[0]), 8);
@@ -122,7 +121,7 @@ static int read_of(struct choosing *c, const struct signature *s, const struct r
 	struct valued *v = at ? *at = calloc(1, sizeof(*v)) : NULL;
 	int err = !v ? -ENOMEM : s ? values_pack(s, plan, &v->packed) : 0;
 
-	err = err ? err : make_plan(plan, condition, v);
+	err = err ? err : valued_plan(plan, condition, v);
 	if (!err)
 		probe->valued = v;
 	return err;

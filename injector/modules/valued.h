@@ -6,6 +6,7 @@
 #include "injector/modules/select.h"
 #include "payload/abi.h"
 #include "values/compile.h"
+#include "values/condition.h"
 #include "values/pack.h"
 #include "trace/read/spans.h"
 
@@ -49,6 +50,9 @@ static inline bool valued_any(const struct valued_options *o)
  * (unless `later`), or if the condition is wrong, or none of them has what it asks for: those that
  * do not are refused. */
 int valued_choose(const struct valued_options *, struct selection *);
+/* Make the payload's plan of it, and of a condition (NULL: none), which lies behind that. 0, also
+ * if there is nothing to do; or -ENOMEM. */
+int valued_plan(const struct read_plan *, const struct condition *, struct valued *ret);
 /* Is anything to be read of its calls? */
 bool valued_is_read(const struct placed_probe *);
 /* Is C called at its entry with the registers, to read values or callers? */

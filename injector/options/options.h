@@ -92,8 +92,9 @@ struct options {
 	struct compile_options values;	/* -s and --deep */
 	uint64_t min_duration;	/* -t */
 	bool all;		/* -t 0 of filter: however short */
-	const char *when;	/* -w */
+	const char *when;	/* -w; of filter "": none any more */
 	uint64_t depth;		/* -D: calls at a depth below this one */
+	bool all_depths;	/* -D 0 of filter */
 	uint64_t calls;		/* -n */
 	uint64_t duration;	/* -d */
 	pid_t tid;

@@ -214,8 +214,10 @@ int options_check(const struct options *o)
 		return o->pid ? check_trace(o) :
 			fail(0, "no process named; give -p PID, and -f GLOB");
 	case VERB_FILTER:
-		return o->pid && (o->min_duration || o->all) ? 0 :
-			fail(0, "give filter -p PID -t TIME; -t 0 keeps all calls");
+		return o->pid && (o->min_duration || o->all || o->when || o->depth ||
+				  o->all_depths) ? 0 :
+			fail(0, "give filter -p PID, and -t TIME, -w EXPR or -D N; -t 0, -w '' and "
+			     "-D 0 end them");
 	case VERB_START:
 		return !o->pid ? fail(0, "no process named; give start -p PID -f GLOB") :
 			check_start(o) ?: check_trace(o);

@@ -307,13 +307,18 @@ int options_set(struct options *o, const struct option_def *def, const char *arg
 	case OPT_FROM: return point_option(o, false, arg);
 	case OPT_WITHIN: return within_option(o, arg);
 	case OPT_RECIPE: return 0;	/* options_recipe */
-	case 'w': return options_when(arg, &o->when);
+	case 'w':
+		if (o->verb == VERB_FILTER && !*arg)
+			o->when = arg;
+		return o->when == arg ? 0 : options_when(arg, &o->when);
 	case 't':
 		o->all = o->verb == VERB_FILTER && !strcmp(arg, "0");
 		return o->all ? 0 : options_span(def, arg, 0, &o->min_duration);
 	case 'd': return options_span(def, arg, SECOND, &o->duration);
 	case OPT_MAX_PAUSE: return options_span(def, arg, 0, &o->max_pause);
-	case 'D': return number(def, arg, UINT32_MAX, &o->depth);
+	case 'D':
+		o->all_depths = o->verb == VERB_FILTER && !strcmp(arg, "0");
+		return o->all_depths ? 0 : number(def, arg, UINT32_MAX, &o->depth);
 	case 'n': return number(def, arg, UINT64_MAX, &o->calls);
 	case 'o': return options_output(arg, &o->output);
 	case OPT_LOG: o->log = arg; return 0;

@@ -41,6 +41,14 @@ static bool is_kept_by_routines(const struct session *s, const struct placed_pro
 		!probe->watched && valued_is_read(probe) && !probe->valued->plan->condition;
 }
 
+/* May its calls come to have to pass a condition? Then what calls C for them tells it the
+ * registers, and its words say what C has to know of them. */
+static bool may_ask(const struct session *s, const struct placed_probe *probe)
+{
+	return s->counting == COUNT_SIFTED && s->plans_funcs &&
+		probe->planned->routines == ROUTINES_C;
+}
+
 /* Those of a probe, and what it says of exits that are no returns: of these no result is known. */
 struct chosen {
 	struct routine_set set;
@@ -52,6 +60,7 @@ static struct chosen choose(const struct session *s, const struct way *way,
 			    const struct placed_probe *probe, bool moved)
 {
 	enum plan_routines routines = probe->planned->routines;
+	uint64_t tail = may_ask(s, probe) ? way_values.tail : way->tail;
 	bool seeks = !s->tls_offset;
 	struct routine_set plain = way_records.routines(hot_table.sets[seeks], routines);
 	struct chosen ret = { .set = way->routines(hot_table.sets[seeks], routines) };
@@ -65,7 +74,7 @@ static struct chosen choose(const struct session *s, const struct way *way,
 		keep_registers(probe, seeks, &ret.set);
 	if (way != &way_values || ret.set.exit == by_c) {
 		ret.tail = ret.set.exit;
-		ret.tail_word = way->tail;
+		ret.tail_word = tail;
 	} else {
 		ret.tail = plain.exit;
 		ret.tail_word = way_records.tail;
@@ -73,34 +82,43 @@ static struct chosen choose(const struct session *s, const struct way *way,
 	return ret;
 }
 
+static const struct way *way_of(const struct session *s, const struct placed_probe *probe,
+				bool calls_c)
+{
+	return probe->guards ? &way_guards : calls_c ? &way_values :
+		probe->watched ? &way_watched : ways_of(s->counting);
+}
+
 struct routines arena_routines(const struct session *s, const struct arena *a,
 			       const struct module *m, const struct placed_probe *probe)
 {
+	bool asks = may_ask(s, probe);
 	/* What values are read of the payload watches as well, if it is to. */
-	const struct way *way = probe->guards ? &way_guards : valued_calls_c(probe) ? &way_values :
-				probe->watched ? &way_watched : ways_of(s->counting);
+	bool calls_c = valued_calls_c(probe) || (asks && probe->watched);
+	const struct way *way = way_of(s, probe, calls_c);
 	enum plan_routines routines = probe->planned->routines;
 	bool tight = routines == ROUTINES_TIGHT;
 	bool moved = routines == ROUTINES_MOVED && valued_is_read(probe);
 	struct chosen chosen = choose(s, way, probe, moved);
+	const struct way *told = asks ? &way_values : way;	/* what its words say */
 	raddr_t base = a->base - m->bias;
 
 	return (struct routines){
 		.entry = base + chosen.set.entry,
 		.exit = base + chosen.set.exit,
 		.tail = base + chosen.tail,
-		.mark = base + chosen.set.mark,
+		.mark = base + (asks && !probe->guards ? hot_table.values_entry : chosen.set.mark),
 		.gates = s->base + GATES_OFF,
 		.first = base + hot_table.tight_first,
 		.spills = (int32_t)s->spills_offset,
 		.late = base + (tight ? hot_table.tight_late : probe->guards ? hot_table.guard :
-				valued_calls_c(probe) ? hot_table.values_entry :
+				calls_c || asks ? hot_table.values_entry :
 				hot_table.watch_entry),
 		.find = base + hot_table.find,
 		.word = way->word | (moved ? (uint64_t)REC_MOVED << REC_TIME_SHIFT : 0),
-		.late_word = way->late,
+		.late_word = told->late,
 		.tail_word = chosen.tail_word,
-		.marks_late = way->marks_late,
+		.marks_late = told->marks_late,
 		/* What is recorded without a stack, or in C, is always returned from by the
 		 * stub. */
 		.leave = tight || !chosen.set.leave ? 0 : base + chosen.set.leave,

@@ -101,28 +101,31 @@ static uint64_t believed_until(struct sight *s)
 
 /*
  * Is it at their end that its calls are told? So it is if a condition then says whether they pass,
- * and while more comes if anything is read of them, or callers are taken: that is in their records
- * alone, which would say no more of a call that has been told. What cannot be read may be so.
+ * or if nothing was read of the call for it at its entry (`held`); and while more comes if anything
+ * is read of them, or callers are taken: that is in their records alone, which would say no more of a
+ * call that has been told. What cannot be read may be so.
  */
-static bool is_told_late(const struct sight *s, uint32_t func)
+static bool is_told_late(const struct sight *s, uint32_t func, bool held)
 {
 	bool more = !s->r->last && !s->r->started;
 	uint64_t list = load(&s->r->session->plans_off);
-	uint32_t at = 0, condition = 0;
+	uint64_t n = load(&s->r->session->plans_funcs);
+	uint32_t at = 0, condition = 0, which;
 	struct condition c;
 
 	if (more && load(&s->r->session->callers_size))
 		return true;
-	if (func >= load(&s->r->session->plans_funcs))
+	if (func >= n)
 		return false;
-	if (!read_session(s, list + func * sizeof(at), &at, sizeof(at)))
+	if (!read_session(s, offsetof(struct session, plans_at), &which, sizeof(which)) ||
+	    !read_session(s, list + (func + (which & 1 ? n : 0)) * sizeof(at), &at, sizeof(at)))
 		return true;
 	if (!at || more)
 		return at;
 	if (!read_session(s, list + at * 8ull + offsetof(struct capture_plan, condition),
 			  &condition, sizeof(condition)))
 		return true;
-	return condition && (!read_session(s, list + condition * 8ull, &c, sizeof(c)) ||
+	return condition && (!held || !read_session(s, list + condition * 8ull, &c, sizeof(c)) ||
 			     c.at_exit);
 }
 
@@ -142,7 +145,8 @@ static uint64_t ripe(const struct sight *s, const struct side *side, uint64_t fr
 
 	if ((frame & 7) != 8 - FRAME_PENDING || (side->func & mask) != (sp >> 3 & mask) ||
 	    func >= s->r->nfuncs || side->begin >= s->since ||
-	    s->now - side->begin < s->least || is_closed(s, func) || is_told_late(s, func))
+	    s->now - side->begin < s->least || is_closed(s, func) ||
+	    is_told_late(s, func, (uint32_t)side->inner))
 		return 0;
 	return side->begin;
 }

@@ -234,14 +234,20 @@ static int ring_snapshot_check(const struct taking *k)
 	return fail(EBADMSG, "the session is damaged: its rings do not fit");
 }
 
-/* With the plans of what is read of calls, behind the rings: the reader executes some. */
+/* Of plans the reader executes some, where calls are not sifted. */
+static bool needs_plans(const struct session *s)
+{
+	return s->plans_funcs && s->counting != COUNT_SIFTED;
+}
+
+/* With the plans of what is read of calls, behind the rings, if need be. */
 static int make_copy(const struct taking *k)
 {
 	const struct session *s = k->session;
 	uint32_t nsub = s->nsub + (s->nbanks ? s->bank_subs : 0);
 	uint64_t stride = PAGE + (uint64_t)nsub * s->sub_size;
 	uint64_t plans = PAGE + s->nrings * stride;
-	uint64_t size = plans + (s->plans_funcs ? s->plans_size : 0);
+	uint64_t size = plans + (needs_plans(s) ? s->plans_size : 0);
 	struct session *copy = mmap(NULL, size, PROT_READ | PROT_WRITE,
 				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
@@ -252,7 +258,7 @@ static int make_copy(const struct taking *k)
 	copy->ring_stride = stride;
 	copy->nsub = nsub;
 	copy->nbanks = 0;
-	copy->plans_off = plans;
+	copy->plans_off = needs_plans(s) ? plans : s->plans_off;
 	copy->size = size;
 	k->still->map = copy;
 	k->still->size = size;

@@ -87,7 +87,7 @@ int session_create(int fd, const struct session_shape *shape, enum session_kind 
 	s->sides_off = session_sides_at(shape);
 	ret->plans = (uint8_t *)s + session_plans_at(shape);
 	ret->callers = (uint8_t *)s + session_callers_at(shape);
-	ret->plans_used = ALIGN_UP(shape->plans_funcs * sizeof(uint32_t), 8);
+	ret->plans_used = 2 * shape->plans_funcs * sizeof(uint32_t);
 	s->nbanks = shape->nbanks;
 	s->bank_subs = shape->bank_subs;
 	s->next_ring = 0;

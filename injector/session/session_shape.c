@@ -186,7 +186,7 @@ int session_shape(const struct session_wish *w, const struct old_session *reuse,
 		.sub_size = SUBBUF_SIZE, .nrings = (uint32_t)MIN(rings, (uint64_t)SESSION_RINGS),
 		.plans_funcs = w->plans_funcs, .sieve = w->sieve,
 		.plans = !w->plans_funcs ? 0 :
-			ALIGN_UP(w->plans_funcs * sizeof(uint32_t) + 8 + w->plans, PAGE),
+			ALIGN_UP(2 * w->plans_funcs * sizeof(uint32_t) + w->plans, PAGE),
 		.callers_funcs = w->callers_funcs, .callers = ALIGN_UP(w->callers, PAGE),
 	};
 	if (w->file)

@@ -29,6 +29,7 @@ enum {
 	LATER_SLOTS = 1 << 15,	/* for libraries that are loaded later */
 	LATER_VALUED = 1 << 12,	/* functions of those whose values are read, */
 	LATER_PLANS = 1 << 20,	/* and bytes of their plans */
+	LATER_FILTERS = 16 << 20,	/* and of conditions that replace them */
 };
 
 /* A program that has not begun does nothing that could wait. */
@@ -354,10 +355,15 @@ static int do_infect(void *ctx)
 		.sparse = t->opt->verb == VERB_START && t->way == &way_sifted,
 	};
 
-	if (valued_any(&values) || t->opt->stack) {
+	/* A condition may come later; but all that a file has room for is taken at once. */
+	bool filtered = t->opt->verb == VERB_START && t->way == &way_sifted;
+
+	if (valued_any(&values) || t->opt->stack || (filtered && !t->file)) {
 		o.plans_funcs = (uint32_t)(t->known_funcs + t->sel.nfuncs) + LATER_VALUED;
 		o.plans = valued_size(&t->sel) + LATER_PLANS;
 	}
+	if (filtered && !t->file)
+		o.plans += MIN(2 * t->sel.nfuncs * sizeof(struct condition) * 2, LATER_FILTERS);
 	if (t->opt->stack)
 		o.callers = callers_size(&t->callers, o.plans_funcs);
 	return infect(&t->target, &t->mods, &o, &t->inf);
