@@ -92,6 +92,9 @@ bool verdict_is_own_call(const struct body *, const struct values *);
 
 /* arrivals.c: judge what a body goes by, as far as it is suspect (enum suspect). 0 or -ENOMEM. */
 int arrivals_judge(struct plan_impl *, const struct body *, unsigned int suspects);
+/* lives.c: which code of no function does something lead to (ground_is_live)? Once functions are
+ * swept. 0 or -ENOMEM. */
+int lives_find(struct plan_impl *);
 /* unowned.c: the bytes around `at` that no function has; and the same as arrivals_judge of their
  * code. With more ways than `early`: of what only those lead to. */
 struct range unowned_around(const struct plan_impl *, raddr_t at);
@@ -102,8 +105,13 @@ bool unowned_leaves(const struct plan_impl *, raddr_t);
 /* words.c: what data may lead to, by whatever its words may mean; once all tables are known.
  * 0 or -ENOMEM. */
 int words_note(struct plan_impl *);
+/* Those that were noted since. */
+void words_sort(struct plan_impl *);
 /* The same of the operands of an instruction, where addresses are numbers. */
 int words_operand(struct plan_impl *, const uint8_t *bytes, const struct insn *);
+/* Does it have four bytes, or what they are short of, that are an address of the module? All
+ * others have nothing to do with any. */
+bool words_has_number(const struct plan_impl *, const uint8_t *bytes, const struct insn *);
 /* Of a number that is written to memory. */
 int words_written(struct plan_impl *, raddr_t);
 /* vectors.c: may a vector be loaded there that has an address of code? */

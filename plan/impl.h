@@ -180,6 +180,9 @@ void ground_free(struct plan_impl *);
 bool ground_any(const struct plan_impl *, enum layer, raddr_t, size_t n);
 /* Is an instruction in a layer? Behind its prefix it is the same but for that. */
 bool ground_leads_to(const struct plan_impl *, enum layer, const struct insn *);
+/* May control come there otherwise than by direct jumps of its function, as far as is known by
+ * now? */
+bool ground_comes_to(const struct plan_impl *, const struct insn *);
 /* By step: is it a target? */
 void ground_mark_led(const struct plan_impl *, const struct step *, size_t n, uint32_t *ret);
 bool ground_all(const struct plan_impl *, enum layer, raddr_t, size_t n);
@@ -196,6 +199,10 @@ size_t ground_edge(const struct plan_impl *, raddr_t to);
 
 /* Has an instruction been read that begins here? */
 bool ground_is_read(const struct plan_impl *, raddr_t);
+/* Where addresses are numbers, its function names it. */
+void ground_note_number(struct plan_impl *, raddr_t);
+/* Is it an instruction of code that no function has, and that something leads to? */
+bool ground_is_live(const struct plan_impl *, raddr_t);
 /* Padding may be run from here on. */
 void ground_use_padding(struct plan_impl *, raddr_t);
 /* words.c: may some word of data lead to the instruction that begins here? */

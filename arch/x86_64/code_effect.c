@@ -468,30 +468,41 @@ static void lose_stack(struct effect *e)
 	set(e, EFFECT_KEEP, NONE);
 }
 
-/* Pushes and pops of one register, without any other prefix: what is most frequent. */
+/* What is most frequent, and has no prefix but REX: pushes and pops of a register, copies of one
+ * to another, and what leads to one known place. */
 static bool effect_short(const uint8_t *p, const struct insn *in, struct effect *e)
 {
-	bool rex = in->size == 2 && (*p & 0xf0) == 0x40;
-	uint8_t op = p[rex];
-	int reg = (op & 7) | (rex && *p & X86_REX_B ? 8 : 0);
+	uint8_t rex = (*p & 0xf0) == 0x40 ? *p : 0, op = p[rex != 0], modrm = p[in->size - 1];
+	size_t size = in->size - (rex != 0);
+	int reg = (op & 7) | (rex & X86_REX_B ? 8 : 0);
 
-	if (in->size != 1 + rex || (op & 0xf0) != 0x50)
-		return false;
-	if (op & 8)
+	if (in->kind == INSN_CALL) {
+		set(e, EFFECT_RETURNED, RAX);
+	} else if (in->kind != INSN_PLAIN) {
+		return in->kind == INSN_JUMP || (in->kind == INSN_BRANCH &&
+						 (op == 0x0f || (op & 0xf0) == 0x70));
+	} else if (size == 1 && (op & 0xf8) == 0x58) {
 		set(e, EFFECT_POP, reg);
-	else
+	} else if (size == 1 && (op & 0xf8) == 0x50) {
 		e->pushes = true, e->source = (int8_t)reg;
+	} else if (size == 2 && (op == 0x89 || op == 0x8b) && modrm >= 0xc0) {
+		int a = (modrm & 7) | (rex & X86_REX_B ? 8 : 0);
+		int b = (modrm >> 3 & 7) | (rex & X86_REX_R ? 8 : 0);
+
+		set(e, rex & X86_REX_W ? EFFECT_MOVE : EFFECT_CUT, op == 0x89 ? a : b);
+		e->base = (int8_t)(op == 0x89 ? b : a);
+	} else {
+		return false;
+	}
 	return true;
 }
 
-void x86_effect(const uint8_t *p, size_t n, const struct insn *in, struct effect *e)
+/* Apart, for what is most frequent needs nothing of it. */
+__attribute__((noinline))
+static void effect_any(const uint8_t *p, size_t n, const struct insn *in, struct effect *e)
 {
 	struct x86_form f;
 
-	*e = (struct effect){ .reg = NONE, .base = NONE, .index = NONE, .source = NONE,
-			       .vector = NONE, .stored = NONE };
-	if (effect_short(p, in, e))
-		return;
 	if (x86_parse(p, n, &f)) {
 		e->others = 0xffff;
 		return;
@@ -526,6 +537,14 @@ void x86_effect(const uint8_t *p, size_t n, const struct insn *in, struct effect
 	else
 		e->changes = e->others;
 	e->others &= (uint16_t)~(e->reg >= 0 ? BIT(e->reg) : 0);
+}
+
+void x86_effect(const uint8_t *p, size_t n, const struct insn *in, struct effect *e)
+{
+	*e = (struct effect){ .reg = NONE, .base = NONE, .index = NONE, .source = NONE,
+			       .vector = NONE, .stored = NONE };
+	if (!effect_short(p, in, e))
+		effect_any(p, n, in, e);
 }
 
 int x86_goes_by(const uint8_t *p, const struct insn *in)

@@ -93,6 +93,7 @@ static const uint16_t shapes[128] = {
 	['K'] = BY_OPSIZE | MODRM | CHECKED, ['h'] = MODRM | CHECKED | 1,
 	['v'] = SPECIAL, ['o'] = SPECIAL, ['c'] = SPECIAL, ['s'] = SPECIAL,
 	['g'] = SPECIAL, ['G'] = SPECIAL, ['.'] = SPECIAL,
+	['P'] = SPECIAL, ['R'] = SPECIAL, ['E'] = SPECIAL, ['V'] = SPECIAL,
 };
 
 static uint8_t prefix_of(uint8_t byte)
@@ -332,6 +333,31 @@ static inline int parse_opcode(const uint8_t *p, size_t at, struct x86_form *f)
 	return known + (known & BY_OPSIZE ? imm_z(f) : 0);
 }
 
+/* Most have at most a REX before an opcode of one byte, or of two, after which nothing depends on
+ * prefixes. False: this one is to be parsed as any other. */
+static inline bool parse_plain(const uint8_t *p, struct x86_form *f)
+{
+	uint8_t rex = (*p & 0xf0) == 0x40 ? *p : 0;
+	size_t at = rex != 0;
+	bool longer = p[at] == 0x0f;
+
+	at += longer;
+	uint8_t op = p[at];
+	unsigned int shape = shapes[(uint8_t)(longer ? two_byte : one_byte)[op]];
+
+	if (shape & SPECIAL)
+		return false;
+	*f = (struct x86_form){ .rex = rex, .map = longer ? X86_MAP_0F : X86_MAP_ONE, .op = op,
+				.op_at = (uint8_t)at, .coding = X86_LEGACY };
+	at++;
+	if (shape & MODRM)
+		at = parse_modrm(p, at, f);
+	f->imm_size = (shape & IMM) + (shape & BY_OPSIZE ? 4 : 0);
+	f->imm_at = at;
+	f->size = at + f->imm_size;
+	return !(shape & CHECKED) || group_is_legal(f);
+}
+
 /* `p` has X86_LOOKAHEAD bytes. */
 static inline int parse(const uint8_t *p, struct x86_form *f)
 {
@@ -367,6 +393,8 @@ static int parse_last(const uint8_t *p, size_t n, struct x86_form *f)
 
 int x86_parse(const uint8_t *p, size_t n, struct x86_form *ret)
 {
+	if (n >= X86_LOOKAHEAD && parse_plain(p, ret))
+		return 0;
 	*ret = (struct x86_form){ 0 };
 	return n < X86_LOOKAHEAD ? parse_last(p, n, ret) : parse(p, ret);
 }

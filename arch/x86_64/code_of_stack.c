@@ -65,33 +65,58 @@ static bool longer_is_of_stack(const uint8_t *p, size_t n, size_t at)
 		modrm_is_of_stack(p + at, n - at);
 }
 
+/* By the bytes of its ModRM: a bit for each way in which an opcode may have to do with the stack;
+ * or only its SIB says. */
+enum { STACK_BY_SIB = 1 << 7 };
+
+static uint8_t touching[256];
+
+static bool modrm_touches(unsigned int how, uint8_t modrm)
+{
+	unsigned int reg = modrm >> 3 & 7;
+	bool of = modrm_is_of_stack(&modrm, 1);
+
+	switch (how) {
+	case STACK_OF:
+		return true;
+	case STACK_MODRM:
+		return of;
+	case STACK_TO:
+		return reg == RSP || (modrm >= 0xc0 && of);
+	case STACK_LEA:
+		return reg == RSP || of;
+	case STACK_FF:
+		return reg == 6 || of;
+	}
+	return false;
+}
+
+__attribute__((constructor)) static void fill_touching(void)
+{
+	for (unsigned int i = 0; i < 256; i++) {
+		bool sib = i < 0xc0 && (i & 7) == RSP;
+
+		for (unsigned int how = 0; how < STACK_LONGER; how++)
+			touching[i] |= modrm_touches(how, sib ? i & ~7u : i) << how;
+		touching[i] |= sib ? STACK_BY_SIB : 0;
+	}
+}
+
 bool x86_is_of_stack(const uint8_t *p, const struct insn *in)
 {
 	size_t n = in->size, at = 0;
 
-	while (at + 1 < n && of_stack[p[at]] == STACK_BEFORE)
+	while (of_stack[p[at]] == STACK_BEFORE && at + 1 < n)
 		at++;
-	at += at + 1 < n && (p[at] & 0xf0) == 0x40;
-	const uint8_t *behind = p + at + 1;
-	size_t left = n - at - 1;
-	unsigned int modrm = left ? *behind : 0;
+	at += (p[at] & 0xf0) == 0x40 && at + 1 < n;
+	unsigned int how = of_stack[p[at]], modrm = at + 1 < n ? p[at + 1] : 0;
 
-	switch (of_stack[p[at]]) {
-	case STACK_OF:
-		return true;
-	case STACK_MODRM:
-		return modrm_is_of_stack(behind, left);
-	case STACK_TO:
-		return (modrm >> 3 & 7) == RSP ||
-			(modrm >= 0xc0 && modrm_is_of_stack(behind, left));
-	case STACK_LEA:
-		return (modrm >> 3 & 7) == RSP || modrm_is_of_stack(behind, left);
-	case STACK_FF:
-		return (modrm >> 3 & 7) == 6 || modrm_is_of_stack(behind, left);
-	case STACK_LONGER:
+	if (how == STACK_LONGER)
 		return longer_is_of_stack(p, n, at);
-	}
-	return false;
+	if (touching[modrm] & 1u << how)
+		return true;
+	return touching[modrm] & STACK_BY_SIB && how && how != STACK_TO &&
+		modrm_is_of_stack(p + at + 1, n - at - 1);
 }
 
 /* ---- what is no more than a store, or not even that ------------------------- */

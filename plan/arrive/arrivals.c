@@ -252,6 +252,9 @@ static uint32_t named_registers(struct flow *f, bool *code)
 		if (b->steps[i].insn.kind != INSN_PLAIN)
 			continue;
 		const struct effect *e = effect_at(f, i);
+
+		if (e->op == EFFECT_KEEP && !e->stores && !e->pushes)
+			continue;
 		raddr_t number = e->stores ? (raddr_t)e->written : (raddr_t)e->number;
 
 		kept |= is_kept(f, e);
@@ -294,7 +297,7 @@ static int judge_sums(struct plan_impl *p, struct flow *f, uint32_t regs, size_t
 	for (size_t i = 0; i < b->nsteps && (regs || mixed || !p->symbols->is_pie) && !err; i++) {
 		uint32_t named = regs ? regs & named_next(&n, i) : 0;
 		raddr_t place = 0;
-		enum mixes mixes = mixed ? mixed_next(mixed, i, &place) : MIXES_NOT;
+		enum mixes mixes = mixed ? mixed_made(mixed, i, &place) : MIXES_NOT;
 		struct values s;
 
 		s.n = 0;

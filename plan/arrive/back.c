@@ -297,15 +297,13 @@ static void note_load(struct back *b, const struct insn *in, const uint8_t *byte
 		stack_is_known(&b->stack, w.base) && b->stack.at[w.base] + w.number == 0;
 }
 
-bool back_pass(struct back *b, const struct insn *in, const uint8_t *bytes, size_t left)
+/* What touches the stack, or goes elsewhere, or comes from there. */
+__attribute__((noinline))
+static bool pass_touching(struct back *b, const struct insn *in, const uint8_t *bytes, size_t left,
+			  bool touches)
 {
 	bool plain = in->kind == INSN_PLAIN, direct = in->dest && !plain;
 	struct effect e;
-
-	/* What pads behind a function is none of it. */
-	if (b->may || !range_has(b->func, in->pc))
-		return false;
-	bool touches = plain && b->impl->arch->is_of_stack(bytes, in);
 
 	arrive(b, in->pc);
 	if (plain && !touches) {
@@ -340,4 +338,21 @@ bool back_pass(struct back *b, const struct insn *in, const uint8_t *bytes, size
 		b->copies = false;
 	}
 	return b->may;
+}
+
+bool back_pass(struct back *b, const struct insn *in, const uint8_t *bytes, size_t left)
+{
+	bool touches = false;
+
+	/* What pads behind a function is none of it. */
+	if (b->may || !range_has(b->func, in->pc))
+		return false;
+	if (in->kind == INSN_PLAIN) {
+		touches = b->impl->arch->is_of_stack(bytes, in);
+		if (!touches && !b->copies && way_to(b, in->pc)->to != in->pc) {
+			note_load(b, in, bytes);
+			return false;
+		}
+	}
+	return pass_touching(b, in, bytes, left, touches);
 }

@@ -506,10 +506,11 @@ static void set_constant(struct step *s)
 static void part_constants(struct body *b)
 {
 	for (size_t i = 0; i < b->nsteps; i++) {
+		if (!(b->steps[i].insn.flags & INSN_CONSTANT))
+			continue;
 		struct insn in = b->steps[i].insn;
 
-		for (raddr_t a = in.ref; in.flags & INSN_CONSTANT && a < in.dest;
-		     a += b->impl->arch->align) {
+		for (raddr_t a = in.ref; a < in.dest; a += b->impl->arch->align) {
 			size_t at = body_step(b, a);
 
 			if (at < b->nsteps)

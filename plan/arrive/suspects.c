@@ -150,7 +150,7 @@ static int judge_loners(struct plan_impl *p, size_t early)
 	raddr_t done = 0;
 	size_t n = 0;
 
-	if (!gaps)
+	if (!gaps || (p->nloners && lives_find(p)))
 		return fail(ENOMEM, "plan %s", p->symbols->base);
 	base_sort(p->loners, p->nloners, sizeof(*p->loners));
 	for (size_t i = 0; i < p->nloners; i++) {
@@ -160,6 +160,17 @@ static int judge_loners(struct plan_impl *p, size_t early)
 		done = unowned_around(p, p->loners[i]).end;
 	}
 	return crew_run(p, &work, n);
+}
+
+/* Of the ways that were found since, those to code that was alive before are nothing new. */
+static void drop_known_ways(struct plan_impl *p, size_t early)
+{
+	size_t kept = early;
+
+	for (size_t i = early; i < p->nways; i++)
+		if (!ground_is_live(p, p->ways[i]))
+			p->ways[kept++] = p->ways[i];
+	p->nways = kept;
 }
 
 /* Each once. */
@@ -197,6 +208,7 @@ static int find_hidden(struct plan_impl *p)
 
 	if (!err)
 		err = doubt_hidden(p, p->hidden + n, p->nhidden - n);
+	words_sort(p);
 	base_sort(p->hidden, p->nhidden, sizeof(*p->hidden));
 	base_sort(p->edges, p->nedges, sizeof(*p->edges));
 	return err;
@@ -227,7 +239,7 @@ int arrivals_find(struct plan_impl *p)
 		err = words_note(p);
 	if (!err)
 		err = find_hidden(p);
-	base_sort(p->ways + early, p->nways - early, sizeof(*p->ways));
+	drop_known_ways(p, early);
 	if (!err && p->nways > early)
 		err = judge_loners(p, early);
 	base_sort(p->verdicts, p->nverdicts, sizeof(*p->verdicts));

@@ -64,8 +64,7 @@ static int note_branch(struct sweep *s, const struct insn *in)
 
 	if (err)
 		return err;
-	const struct ground *g = range_has(s->ground->text->range, in->dest) ?
-		s->ground : ground_at(p, in->dest);
+	const struct ground *g = ground_at(p, in->dest);
 
 	if (!g)
 		return 0;
@@ -216,19 +215,13 @@ static int note_name(struct sweep *s, const struct insn *in, raddr_t a)
 	return err;
 }
 
-/* Does it have four bytes, or what they are short of, that are an address of the module? All
- * others have nothing to do with any. */
-static bool has_number(const struct plan_impl *p, const uint8_t *bytes, const struct insn *in)
+/* A number is a place of the function itself; or of code of no function, as what has it is. */
+static void note_own(struct sweep *s, bool in_func, raddr_t a)
 {
-	uint64_t most = range_size(p->span) + 1;	/* and the end */
-	bool all = p->span.end > UINT32_MAX || p->span.start < PAGE;
-	uint32_t word;
+	const struct func *own = in_func ? s->func : NULL;
 
-	for (size_t i = 1; i + 4 <= in->size && !all; i++) {
-		memcpy(&word, bytes + i, 4);
-		all = word - p->span.start < most || -word - p->span.start < most;
-	}
-	return all;
+	if (own ? range_has(own->range, a) : !symbols_func_at(s->impl->symbols, a))
+		ground_note_number(s->impl, a);
 }
 
 /* Where addresses are numbers, one that a register is set to, or memory reached by, may be
@@ -238,7 +231,8 @@ static int note_numbers(struct sweep *s, const uint8_t *p, const struct insn *in
 	int err = in->flags & INSN_PCREL ? 0 : words_operand(s->impl, p, in);
 	struct effect e;
 
-	if (err || in->size < NUMBER_SIZE || !s->impl->arch->effect || !has_number(s->impl, p, in))
+	if (err || in->size < NUMBER_SIZE || !s->impl->arch->effect ||
+	    !words_has_number(s->impl, p, in))
 		return err;
 	effect_of(s, in, &e);
 	/* The sum is judged, if it may be one. */
@@ -249,6 +243,9 @@ static int note_numbers(struct sweep *s, const uint8_t *p, const struct insn *in
 			suspect(s, in, SUSPECT_NAME) : 0;
 	}
 	bool names = e.op == EFFECT_NUMBER || (e.memory && e.base < 0 && !e.thread);
+
+	note_own(s, is_in_func(s, in->pc),
+		 (raddr_t)(e.op == EFFECT_NUMBER ? e.number : e.written));
 
 	/* Behind a distance from the PC there may be a number, too. */
 	if (e.stores && e.written)
@@ -277,24 +274,11 @@ static bool is_dull(const struct sweep *s, const struct insn *in)
 		(in->size < NUMBER_SIZE || s->impl->symbols->is_pie);
 }
 
-int sweep_note(struct sweep *s, const uint8_t *p, const struct insn *in)
+/* What leads somewhere, or may name an address. */
+static int note_leading(struct sweep *s, const uint8_t *p, const struct insn *in)
 {
-	if (s->impl->arch->effect && is_in_func(s, in->pc) &&
-	    (s->again ? s->impl->arch->is_of_stack(p, in) :
-	     back_pass(&s->way_back, in, p, s->ground->text->range.end - in->pc)))
-		arrivals_suspect(s->impl, s->func, SUSPECT_BACK);
-	if (is_in_func(s, in->pc) && s->way_back.takes && !s->again) {
-		arrivals_suspect(s->impl, s->func, SUSPECT_TAKES);
-		s->way_back.takes = false;
-	}
-	int err = puts_first(s, p, in) ? suspect(s, in, SUSPECT_BACK) : 0;
-
-	if (err || is_dull(s, in))
-		return err;
 	bool names = in->flags & INSN_PCREL && in->kind == INSN_PLAIN;
-
-	if (names)
-		err = note_name(s, in, in->ref);
+	int err = names ? note_name(s, in, in->ref) : 0;
 
 	if (!err && !s->impl->symbols->is_pie && in->kind == INSN_PLAIN &&
 	    (!names || in->size >= NUMBER_BEHIND) && !(in->flags & INSN_NOP))
@@ -320,6 +304,30 @@ int sweep_note(struct sweep *s, const uint8_t *p, const struct insn *in)
 	if (in->kind == INSN_JUMP || in->kind == INSN_BRANCH || in->kind == INSN_CALL)
 		return note_branch(s, in);
 	return 0;
+}
+
+/* Code of no function, or code that is read again. */
+static int note_apart(struct sweep *s, const uint8_t *p, const struct insn *in)
+{
+	int err = 0;
+
+	if (!is_in_func(s, in->pc))
+		err = puts_first(s, p, in) ? suspect(s, in, SUSPECT_BACK) : 0;
+	else if (s->impl->arch->effect && s->impl->arch->is_of_stack(p, in))
+		arrivals_suspect(s->impl, s->func, SUSPECT_BACK);
+	return err || is_dull(s, in) ? err : note_leading(s, p, in);
+}
+
+int sweep_note(struct sweep *s, const uint8_t *p, const struct insn *in)
+{
+	if (s->again || !is_in_func(s, in->pc))
+		return note_apart(s, p, in);
+	if (s->impl->arch->effect &&
+	    back_pass(&s->way_back, in, p, s->ground->text->range.end - in->pc))
+		arrivals_suspect(s->impl, s->func, SUSPECT_BACK);
+	if (s->way_back.takes)
+		arrivals_suspect(s->impl, s->func, SUSPECT_TAKES);
+	return is_dull(s, in) ? 0 : note_leading(s, p, in);
 }
 
 static void mark_dead(const struct ground *g, raddr_t pc, size_t n)
@@ -360,24 +368,27 @@ static void note_read(struct sweep *s, raddr_t pc)
 static int sweep_insn(struct sweep *s, const uint8_t *p, const struct insn *in)
 {
 	raddr_t next = in->pc + in->size;
+	bool own = is_in_func(s, in->pc), goes_on = is_split_return(s, in);
 
 	note_read(s, in->pc);
 	/* Data in a segment that may run, as the file's sections say: read as code it would lead
 	 * anywhere, and what it leads to might be code all the same where that does harm. */
-	if (arch_has_short_windows(s->impl->arch) && !is_in_func(s, in->pc) &&
+	if (!own && arch_has_short_windows(s->impl->arch) &&
 	    symbols_is_data(s->impl->symbols, in->pc, NULL))
 		return 0;
-	if (next <= MIN(s->dead, s->limit) && pads(s->impl->arch, p, in->size)) {
+	if (s->dead && next <= MIN(s->dead, s->limit) && pads(s->impl->arch, p, in->size)) {
 		mark_dead(s->ground, in->pc, in->size);
 		return 0;
 	}
-	bool goes_on = is_split_return(s, in);
 	int err = sweep_note(s, p, in);
 
+	s->back = s->dead = 0;
+	if (in->kind == INSN_PLAIN)
+		return err;
 	s->back = in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT ? next : 0;
 	/* Only the end of a function's code makes padding: what looks like a
 	 * return between functions may be data. A breakpoint is no end. */
-	s->dead = insn_ends(in) && is_in_func(s, in->pc) && !goes_on &&
+	s->dead = insn_ends(in) && own && !goes_on &&
 		!insn_may_resume(s->impl->arch, p, in) ? next + PAGE : 0;
 	return err;
 }

@@ -104,7 +104,7 @@ int vectors_judge(struct plan_impl *p, struct flow *f, uint32_t regs)
 
 		if (in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT)
 			places = numbers = 0;
-		if (in->kind != INSN_PLAIN)
+		if (in->kind != INSN_PLAIN || effect_at(f, i)->reg >= 0)
 			continue;
 		const uint8_t *bytes = symbols_text(p->symbols, in->pc, &left);
 

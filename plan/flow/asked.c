@@ -33,6 +33,16 @@ struct answer {
 	struct slot slots[WORDS];
 };
 
+/* None. NULL: there is no memory. */
+static struct answer *make_answers(void)
+{
+	struct answer *ret = malloc(ANSWERS * sizeof(*ret));
+
+	for (size_t i = 0; ret && i < ANSWERS; i++)
+		ret[i].depth = 0;
+	return ret;
+}
+
 static struct answer *answer_of(const struct flow *f, size_t step, int reg)
 {
 	uint32_t key = (uint32_t)step << 7 | (uint32_t)reg << 3 | f->depth;
@@ -73,7 +83,7 @@ void asked_end(struct flow *f, size_t step, int reg, const struct asking *before
 	size_t took = before->budget - f->budget;
 
 	if (took > SHORT && !f->answers)
-		f->answers = calloc(ANSWERS, sizeof(*f->answers));
+		f->answers = make_answers();
 	if (took > SHORT && f->answers && f->budget && found->n <= VALUES && met <= WORDS) {
 		struct answer *a = answer_of(f, step, reg);
 

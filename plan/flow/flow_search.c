@@ -165,11 +165,10 @@ static bool is_fixed(const struct effect *e)
 /* False: there is no memory. */
 static bool find_stores(struct flow *f)
 {
-	struct effect e;
-
 	for (size_t i = 0; i < f->body->nsteps && !f->stores_known; i++) {
-		e = *effect_at(f, i);
-		if (!e.stores || !is_fixed(&e))
+		const struct effect *e = effect_at(f, i);
+
+		if (!e->stores || !is_fixed(e))
 			continue;
 		uint32_t *new = vec_push(f->stores, f->nstores, f->stores_cap);
 
@@ -203,14 +202,13 @@ static bool stores_other(struct flow *f, size_t step, const struct effect *e)
 static struct value word_of(struct flow *f, const struct effect *load)
 {
 	struct value ret = value_loaded(f, value_any, load);
-	struct effect e;
 
 	if (!is_fixed(load) || f->near_only)
 		return ret;
 	ret.kept = !find_stores(f);
 	for (size_t i = 0; i < f->nstores && !ret.kept; i++) {
-		e = *effect_at(f, f->stores[i]);
-		ret.kept = e.number == load->number && stores_other(f, f->stores[i], &e);
+		ret.kept = effect_at(f, f->stores[i])->number == load->number &&
+			stores_other(f, f->stores[i], effect_at(f, f->stores[i]));
 	}
 	return ret;
 }
@@ -486,25 +484,30 @@ void flow_ask(struct flow *f, size_t step, int reg, struct values *ret)
 /*
  * The body's own indirect jumps, and calls that an exception may leave. What they have in
  * their registers is passed on like arguments: where it was computed there it is judged
- * there, if it is an address.
+ * there, if it is an address. Calls go by what calls were passed, as elsewhere.
  */
 static void search_jumps(struct flow *f, int reg, struct values *ret)
 {
 	unsigned int d = f->depth - 1;
-	struct values from = { .n = 0 };
+	bool none = true;
 
 	if (f->from_jumps[d] >> reg & 1)
 		return;
 	f->from_jumps[d] |= 1ull << reg;
-	for (size_t i = 0; i < f->nleavers; i++)
+	for (size_t i = 0; i < f->nleavers; i++) {
+		const struct step *s = &f->body->steps[f->leavers[i]];
+		bool called = f->by_call && s->insn.kind != INSN_JUMP_INDIRECT;
+		struct values from = { .n = 0 };
+
 		if (!f->leads[f->leavers[i]])
 			flow_search(f, f->leavers[i], reg, &from);
-	if (!from.n)
+		none &= !from.n;
+		for (size_t k = 0; k < from.n; k++)
+			values_add(ret, from.v[k].kind == VALUE_ANY && called ? value_word :
+				   from.v[k]);
+	}
+	if (none)
 		values_add(ret, value_word);
-	/* Calls go by what was passed on, as elsewhere. */
-	for (size_t i = 0; i < from.n; i++)
-		values_add(ret, from.v[i].kind == VALUE_ANY && f->by_call ? value_word :
-			   from.v[i]);
 }
 
 /* Does a piece begin here that compilers have moved away? Only jumps lead there. */
@@ -548,8 +551,7 @@ static void search_ways(struct flow *f, size_t step, int reg, struct values *ret
 		return;
 	if (f->near_only)
 		values_add(ret, value_word);
-	else if (ground_leads_to(f->body->impl, LAYER_FIXED, in) &&
-		 !(n && is_piece(f->body, in->pc)))
+	else if (ground_comes_to(f->body->impl, in) && !(n && is_piece(f->body, in->pc)))
 		search_jumps(f, reg, ret);
 	else if (!n)
 		values_add(ret, value_word);
@@ -576,12 +578,10 @@ static void flow_search(struct flow *f, size_t step, int reg, struct values *ret
 	for (;; step--) {
 		if (reg != sp)
 			step = pass_back(f, step, reg);
-		if (f->budget == 0) {
-			values_add(ret, value_any);
-			return;
-		}
-		f->budget--;
-		if (reg == sp) {
+		const bool over = f->budget == 0;
+
+		f->budget -= !over;
+		if (over || reg == sp) {
 			values_add(ret, value_any);
 			return;
 		}

@@ -144,46 +144,50 @@ static bool begins_anew(const struct mixed *m, size_t step)
 }
 
 /* What is known where ways meet, or a way begins, if `s` comes from the step before. */
-static void mixed_enter(struct mixed *m, size_t step, struct mixed_state *s)
+static void mixed_enter(struct mixed *m, const struct place *p, struct mixed_state *at,
+			struct mixed_state *s)
 {
-	const struct body *b = m->flow->body;
-	struct mixed_state *at = &m->states[m->at[step] - 1];
-
-	if (step && ground_leads_to(b->impl, LAYER_FIXED, &b->steps[step].insn))
+	if (p->fixed)
 		mixed_join(m, at, &m->anywhere);
-	if (step && s->reached && b->steps[step - 1].piece == b->steps[step].piece &&
-	    !b->steps[step - 1].ends)
+	if (p->falls && s->reached)
 		mixed_join(m, at, s);
 	*s = *at;
+	s->reached = s->news;
+	at->news = false;
 }
 
 static void go_through(struct mixed *m)
 {
 	const struct body *b = m->flow->body;
 	struct mixed_state s = { .reached = false };
-	size_t leaver = 0;
+	size_t leaver = 0, place = 0;
 
 	for (size_t i = 0; i < b->nsteps; i++) {
-		if (begins_anew(m, i)) {
-			mixed_enter(m, i, &s);
-			s.reached = s.news;
-			m->states[m->at[i] - 1].news = false;
+		if (m->at[i]) {
+			mixed_enter(m, &m->places[place], &m->states[place], &s);
+			place++;
 		}
-		if (!s.reached)
+		if (!s.reached) {	/* nor is what follows, up to the next place */
+			i = m->places[place].step - 1;
 			continue;
+		}
 		size_t called = b->steps[i].insn.kind == INSN_CALL && b->steps[i].insn.dest ?
 			flow_led_to(m->flow, i) : b->nsteps;
+
+		bool parts = b->steps[i].insn.kind == INSN_RETURN &&
+			s.parts & s.label & 1u << m->flow->arch->returned;
 
 		if (called < b->nsteps)
 			call_own(m, called, &s);
 		mixed_pass(m, i, &s);
+		m->made[i] = (struct made){ m->place, parts ? MIXES_LABEL : m->found };
 		lead_on(m, i, &leaver, &s);
 		/* What a call of the next instruction pushes is still there. */
 		s.reached = called != i + 1;
 	}
 }
 
-/* Room for a state of each place where a way begins. */
+/* Room for a state of each place where a way begins; behind the last place are no more. */
 static int make_states(struct mixed *m)
 {
 	const struct body *b = m->flow->body;
@@ -193,7 +197,20 @@ static int make_states(struct mixed *m)
 		if (begins_anew(m, i))
 			m->at[i] = (uint32_t)++m->nstates;
 	m->states = calloc(m->nstates + 1, sizeof(*m->states));
-	return m->at && m->states ? 0 : -ENOMEM;
+	m->places = calloc(m->nstates + 1, sizeof(*m->places));
+	m->made = calloc(b->nsteps + 1, sizeof(*m->made));
+	if (!m->at || !m->states || !m->places || !m->made)
+		return -ENOMEM;
+	for (size_t i = 0; i < b->nsteps; i++) {
+		const struct step *s = &b->steps[i];
+
+		if (m->at[i])
+			m->places[m->at[i] - 1] = (struct place){
+				(uint32_t)i, i && ground_comes_to(b->impl, &s->insn),
+				i && s[-1].piece == s->piece && !s[-1].ends };
+	}
+	m->places[m->nstates].step = (uint32_t)b->nsteps;
+	return 0;
 }
 
 /* What no way leads to that is known is come to from elsewhere. */
@@ -238,23 +255,14 @@ void flow_mixed_free(struct mixed *m)
 	if (m) {
 		free(m->at);
 		free(m->states);
+		free(m->places);
+		free(m->made);
 	}
 	free(m);
 }
 
-enum mixes mixed_next(struct mixed *m, size_t step, raddr_t *place)
+enum mixes mixed_made(const struct mixed *m, size_t step, raddr_t *place)
 {
-	const struct insn *in = &m->flow->body->steps[step].insn;
-	struct mixed_state *s = &m->now;
-	uint64_t passed = in->kind == INSN_RETURN ? 1u << m->flow->arch->returned : 0;
-
-	if (begins_anew(m, step))
-		*s = m->states[m->at[step] - 1];
-	if (!s->reached)
-		return MIXES_NOT;
-	bool parts = s->parts & s->label & passed;
-
-	mixed_pass(m, step, s);
-	*place = m->place;
-	return parts ? MIXES_LABEL : m->found;
+	*place = m->made[step].place;
+	return m->made[step].what;
 }

@@ -28,11 +28,26 @@ struct mixed_state {
 	bool reached, news;
 };
 
+/* Where ways meet, or one begins. */
+struct place {
+	uint32_t step;
+	bool fixed;		/* control may arrive there otherwise */
+	bool falls;		/* and from the step before */
+};
+
+/* What a step was seen to make when it was last gone through. */
+struct made {
+	raddr_t place;
+	uint8_t what;		/* enum mixes */
+};
+
 struct mixed {
 	struct flow *flow;
 	int sp, fp;		/* registers: arch->stack, arch->frame */
 	uint32_t *at;		/* by step: 1 + its state; 0: no ways meet there */
-	struct mixed_state *states, anywhere, now;
+	struct mixed_state *states, anywhere;	/* one for each place */
+	struct made *made;	/* by step */
+	struct place *places;	/* by step */
 	size_t nstates;
 	struct slot words[WORDS];
 	size_t nwords;

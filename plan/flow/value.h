@@ -214,7 +214,7 @@ enum mixes {
 struct mixed;
 int flow_mixed(struct flow *, bool takes, struct mixed **ret);
 void flow_mixed_free(struct mixed *);
-/* To be asked of each step, one after the other from the first on; of MIXES_PLACE, *place. */
-enum mixes mixed_next(struct mixed *, size_t step, raddr_t *place);
+/* Of a step; of MIXES_PLACE, *place. */
+enum mixes mixed_made(const struct mixed *, size_t step, raddr_t *place);
 
 #endif

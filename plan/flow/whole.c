@@ -306,10 +306,12 @@ static bool adds_nothing(const struct state *to, const struct state *from)
 static void whole_join(struct whole *w, struct state *to, const struct state *from)
 {
 	if (!to->reached) {
-		uint32_t step = to->step;
+		const uint32_t step = to->step;
+		const bool fixed = to->fixed;
 
 		*to = *from;
 		to->step = step;
+		to->fixed = fixed;
 		to->reached = to->news = w->changed = true;
 		return;
 	}
@@ -497,27 +499,30 @@ static void go_through(struct whole *w)
 	const struct body *b = w->body;
 	const struct flow *f = w->flow;
 	struct state s = { .reached = false };
-	size_t leaver = 0;
+	size_t leaver = 0, place = 0;
 
 	for (size_t i = 0; i < b->nsteps; i++) {
-		bool leaves = leaver < f->nleavers && f->leavers[leaver] == i;
-
-		leaver += leaves;
 		if (i && (b->steps[i - 1].piece != b->steps[i].piece || b->steps[i - 1].ends))
 			s.reached = false;
-		if (f->led[i] || i == 0) {
-			if (i && ground_leads_to(b->impl, LAYER_FIXED, &b->steps[i].insn))
-				arrive(w, i);
-			struct state *at = &w->states[w->at[i]];
+		if (w->at[i]) {
+			struct state *at = &w->states[place = w->at[i]];
 
+			if (at->fixed)
+				arrive(w, i);
 			if (s.reached && !never_comes_back(w, i, &s))
 				whole_join(w, at, &s);
 			s = *at;
 			s.reached = s.news;
 			at->news = false;
 		}
-		if (!s.reached)
+		if (!s.reached) {	/* nor is what follows, up to the next state */
+			i = place < w->nstates ? w->states[place + 1].step - 1 : b->nsteps;
 			continue;
+		}
+		while (leaver < f->nleavers && f->leavers[leaver] < i)
+			leaver++;
+		bool leaves = leaver < f->nleavers && f->leavers[leaver] == i;
+
 		if (leaves && !f->leads[i])
 			leave_anywhere(w, &s);
 		if (b->steps[i].insn.kind != INSN_PLAIN)

@@ -23,6 +23,7 @@ struct state {
 	uint32_t vectors;	/* registers that may hold something computed */
 	struct stack stack;
 	uint32_t step;		/* before which it is */
+	bool fixed;		/* control may arrive there otherwise */
 	bool reached;
 	bool buried;		/* the other stack is this one, too: what is above where it
 				 * begins the body may have put there */

@@ -28,9 +28,14 @@ static int make_states(struct whole *w)
 	w->states = calloc(w->nstates + 1, sizeof(*w->states));
 	if (!w->at || !w->states)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		if (w->at[i])
-			w->states[w->at[i]].step = (uint32_t)i;
+	for (size_t i = 0; i < n; i++) {
+		struct state *at = &w->states[w->at[i]];
+
+		if (!w->at[i])
+			continue;
+		at->step = (uint32_t)i;
+		at->fixed = i && ground_comes_to(w->body->impl, &w->body->steps[i].insn);
+	}
 	return 0;
 }
 

@@ -265,19 +265,25 @@ static int doubt_bases(struct plan_impl *p)
 	return err;
 }
 
-int words_note(struct plan_impl *p)
+void words_sort(struct plan_impl *p)
 {
-	int err = doubt_bases(p);
 	size_t kept = 0;
 
-	if (!err)
-		err = scan_all(p);
 	base_sort(p->numbers, p->nnumbers, sizeof(*p->numbers));
 	for (size_t i = 0; i < p->nnumbers; i++)
 		if (!kept || p->numbers[kept - 1] != p->numbers[i])
 			p->numbers[kept++] = p->numbers[i];
 	p->nnumbers = kept;
-	for (size_t i = 0; i < kept; i++)
+}
+
+int words_note(struct plan_impl *p)
+{
+	int err = doubt_bases(p);
+
+	if (!err)
+		err = scan_all(p);
+	words_sort(p);
+	for (size_t i = 0; i < p->nnumbers; i++)
 		ground_use_padding(p, p->numbers[i]);
 	return err;
 }
@@ -304,4 +310,17 @@ int words_operand(struct plan_impl *p, const uint8_t *bytes, const struct insn *
 		err = range_has(p->texts, word) ? note_number(p, word) : 0;
 	}
 	return err;
+}
+
+bool words_has_number(const struct plan_impl *p, const uint8_t *bytes, const struct insn *in)
+{
+	uint64_t most = range_size(p->span) + 1;	/* and the end */
+	bool all = p->span.end > UINT32_MAX || p->span.start < PAGE;
+	uint32_t word;
+
+	for (size_t i = 1; i + 4 <= in->size && !all; i++) {
+		memcpy(&word, bytes + i, 4);
+		all = word - p->span.start < most || -word - p->span.start < most;
+	}
+	return all;
 }

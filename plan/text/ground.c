@@ -66,13 +66,22 @@ bool ground_any(const struct plan_impl *p, enum layer l, raddr_t a, size_t n)
 	return g ? layer_word(g, l, at / 64) >> at % 64 & 1 : ground_find(p, l, a, n, true);
 }
 
-static bool leads_to(const struct plan_impl *p, const struct ground *g, enum layer l,
-		     const struct insn *in)
+/* `numbers`: or does its function name it by a number? */
+static bool has_bit(const struct ground *g, enum layer l, bool numbers, uint64_t at)
 {
-	uint64_t at = in->pc - g->text->range.start, next = at + 1;
+	uint64_t word = layer_word(g, l, at / 64) |
+		(numbers ? bits_at(g->planes[PLANE_NUMBER], at / 64) : 0);
 
-	return layer_word(g, l, at / 64) >> at % 64 & 1 ||
-		(in->size > 1 && layer_word(g, l, next / 64) >> next % 64 & 1 &&
+	return word >> at % 64 & 1;
+}
+
+static bool leads_to(const struct plan_impl *p, const struct ground *g, enum layer l,
+		     bool numbers, const struct insn *in)
+{
+	uint64_t at = in->pc - g->text->range.start;
+
+	return has_bit(g, l, numbers, at) ||
+		(in->size > 1 && has_bit(g, l, numbers, at + 1) &&
 		 p->arch->is_prefix && p->arch->is_prefix(g->text->bytes[at]));
 }
 
@@ -80,7 +89,14 @@ bool ground_leads_to(const struct plan_impl *p, enum layer l, const struct insn 
 {
 	const struct ground *g = ground_at(p, in->pc);
 
-	return g && leads_to(p, g, l, in);
+	return g && leads_to(p, g, l, false, in);
+}
+
+bool ground_comes_to(const struct plan_impl *p, const struct insn *in)
+{
+	const struct ground *g = ground_at(p, in->pc);
+
+	return g && leads_to(p, g, LAYER_FIXED, true, in);
 }
 
 void ground_mark_led(const struct plan_impl *p, const struct step *s, size_t n,
@@ -93,7 +109,7 @@ void ground_mark_led(const struct plan_impl *p, const struct step *s, size_t n,
 
 		if (!g || !range_has(g->text->range, a))
 			g = ground_at(p, a);
-		ret[i] = g && leads_to(p, g, LAYER_TARGET, &s[i].insn);
+		ret[i] = g && leads_to(p, g, LAYER_TARGET, true, &s[i].insn);
 	}
 }
 
@@ -160,6 +176,31 @@ bool ground_is_read(const struct plan_impl *p, raddr_t a)
 	const struct ground *g = ground_at(p, a);
 
 	return g && bit_get(g->planes[PLANE_READ], a - g->text->range.start);
+}
+
+void ground_note_number(struct plan_impl *p, raddr_t a)
+{
+	const struct ground *g = ground_at(p, a);
+
+	if (g)
+		bit_set(g->planes[PLANE_NUMBER], a - g->text->range.start);
+}
+
+bool ground_is_live(const struct plan_impl *p, raddr_t a)
+{
+	const struct ground *g = ground_at(p, a);
+
+	return g && bit_get(g->planes[PLANE_LIVE], a - g->text->range.start);
+}
+
+bool ground_set_live(struct plan_impl *p, raddr_t a)
+{
+	const struct ground *g = ground_at(p, a);
+
+	if (!g || ground_is_live(p, a))
+		return false;
+	bit_set(g->planes[PLANE_LIVE], a - g->text->range.start);
+	return true;
 }
 
 void ground_use_padding(struct plan_impl *p, raddr_t a)

@@ -14,7 +14,9 @@
  */
 enum plane {
 	PLANE_TARGET, PLANE_FIXED, PLANE_START, PLANE_DEAD, PLANE_TAKEN,
+	PLANE_NUMBER,	/* its function names it by a number */
 	PLANE_READ,	/* an instruction that was read begins here */
+	PLANE_LIVE,	/* and no function has it, and control comes there */
 	PLANES
 };
 
@@ -62,6 +64,8 @@ static inline bool is_start(const struct ground *g, uint64_t at)
 const struct ground *ground_at(const struct plan_impl *, raddr_t);
 /* All from `first` to `end` is about to be swept. */
 void ground_warm(const struct ground *, raddr_t first, raddr_t end);
+/* True if it was not live before. */
+bool ground_set_live(struct plan_impl *, raddr_t);
 /* Control that arrives at a padding byte runs on to the end of the padding. */
 void ground_revive(const struct ground *, uint64_t at);
 /* The sweep meets padding before it meets the branches into it. */

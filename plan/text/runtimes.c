@@ -85,7 +85,8 @@ static enum refusal reserved_by(const struct runtime *r, const char *raw, bool s
 
 	for (const struct reserved *l = r->reserved; l && l->glob; l++)
 		if ((l->where != SYSTEMS || system) && (l->where != OWN || own) &&
-		    !strncmp(name, l->glob, LITERAL) && !fnmatch(l->glob, name, 0))
+		    *name == *l->glob && !strncmp(name, l->glob, LITERAL) &&
+		    !fnmatch(l->glob, name, 0))
 			return l->why;
 	return REFUSED_NONE;
 }

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 
+import gaps  # noqa: F401  they add to those here
 import rules_read  # noqa: F401  it adds to those here
 from rule import BY_WORD, PROGRAMS, rule
 from static import LINK

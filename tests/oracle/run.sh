@@ -328,14 +328,15 @@ run_program()
 		!($1 in f) { f[$1]; files++ } END { printf "%-15s %7d places in %3d files, %d s\n", name, n, files, s }' "$log"
 }
 
-# Lines of one log whose files are as they were then.
+# Lines of one log whose files are as they were then. (A package that is installed anew keeps the
+# time at which its files were made.)
 current()
 {
 	local f
 
 	while read -r f; do
 		[ -e "$f" ] || continue
-		if [ "$f" -nt "$1" ]; then echo "$f: has changed since" >&2; else echo "$f"; fi
+		if [ "$(stat -c %Z "$f")" -gt "$(stat -c %Y "$1")" ]; then echo "$f: has changed since" >&2; else echo "$f"; fi
 	done < <(cut -f1 "$1" | LC_ALL=C sort -u) >files
 	awk -F'\t' 'NR == FNR { are[$0]; next } NF == 4 && $1 in are' files "$1"
 }
