@@ -102,8 +102,8 @@ static uint64_t believed_until(struct sight *s)
 /*
  * Is it at their end that its calls are told? So it is if a condition then says whether they pass,
  * or if nothing was read of the call for it at its entry (`held`); and while more comes if anything
- * is read of them, or callers are taken: that is in their records alone, which would say no more of a
- * call that has been told. What cannot be read may be so.
+ * is read of them, or callers are taken: that is in their records alone, which would say no more of
+ * a call that has been told. What cannot be read may be so.
  */
 static bool is_told_late(const struct sight *s, uint32_t func, bool held)
 {
