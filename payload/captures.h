@@ -59,6 +59,20 @@ enum { CAPTURE_VECTORS = 8 };
 #define CAPTURE_OTHER 1024
 #define CAPTURE_SIZE (CAPTURE_TAKEN + CAPTURE_HELD + 32 * CAPTURE_OTHER)
 
+/* A plan in the session, in the units of its lists (0: none); and its number when it was chosen. */
+struct plan_ref {
+	uint32_t at, number;
+};
+
+/* What a pending call has read at its entry, in CAPTURE_HELD or CAPTURE_OTHER of its stack, from
+ * where the frame's side says on. */
+struct held_call {
+	uint64_t sp;
+	uint32_t func, n;	/* bytes */
+	struct plan_ref by;
+	uint8_t bytes[];
+};
+
 /* What a system call changes of a thread's vector registers, which a function may expect to be kept
  * where its probe stands; bits. */
 enum call_changes {

@@ -226,7 +226,7 @@ uint64_t frames_rest(const struct thread *, uint64_t sp, enum what);
 
 /* sieve.c: but for one of a session that sifts calls. */
 
-struct held;
+struct held_call;
 
 /* In any session: take in what the injector may have changed of what is wanted (verb_filter.c). It
  * changes the session first, and then the thread's `least`, which sends it here: what we overwrite
@@ -256,7 +256,7 @@ enum verdict sieve_entry(const struct session *, const struct thread *, uint64_t
 enum verdict sieve_exit(const struct session *, const struct thread *, uint64_t sp, uint64_t now,
 			uint64_t link);
 /* What the call that ends, and has the innermost frame, had read at its entry. */
-struct held *sieve_held(const struct session *, const struct thread *, uint64_t sp,
+struct held_call *sieve_held(const struct session *, const struct thread *, uint64_t sp,
 			uint64_t func);
 /* The fast path has pushed the pending frame at this offset, and was interrupted. */
 void sieve_settle(struct thread *, uint64_t offset, uint64_t func, uint64_t sp);
@@ -338,20 +338,8 @@ unsigned int values_take(const struct session *, const struct thread *, uint64_t
 /* What that has read, into room that was made for so many words. */
 void values_put_taken(const struct session *, struct thread *, uint64_t func, unsigned int words);
 
-/* A plan in the session, in the units of its lists (0: none); and its number when it was chosen. */
-struct plan_ref {
-	uint32_t at, number;
-};
-
-/* What a pending call has read at its entry. */
-struct held {
-	uint64_t sp;
-	uint32_t func, n;	/* bytes */
-	struct plan_ref by;
-	uint8_t bytes[];
-};
-/* The same of that, of which there are so many bytes. */
-void values_put_held(const struct session *, struct thread *, struct held *, uint32_t n);
+/* The same of what a call has read at its entry, of which there are so many bytes. */
+void values_put_held(const struct session *, struct thread *, struct held_call *, uint32_t n);
 
 /* Keep what values_take() has read at the entry of the call at `sp`, on the current stack, above
  * what calls around it have kept, of whose innermost `below` tells. What tells of it; as `below` if
@@ -359,14 +347,14 @@ void values_put_held(const struct session *, struct thread *, struct held *, uin
 uint64_t values_hold(const struct session *, const struct thread *, uint64_t below, uint64_t sp,
 		     uint64_t func);
 /* NULL: nothing was kept, or it is there no more. */
-struct held *values_held(const struct session *, const struct thread *, uint64_t where,
+struct held_call *values_held(const struct session *, const struct thread *, uint64_t where,
 			 uint64_t sp, uint64_t func);
 /* Words of the ring for so many bytes. */
 unsigned int values_words(uint32_t bytes);
 /* Do calls of the function that begin now have to pass a condition? */
 bool values_conditioned(const struct session *, uint64_t func);
 /* Is it for a condition to say whether an open call of it passes? By what is held of that. */
-bool values_decides(const struct session *, uint64_t func, const struct held *);
+bool values_decides(const struct session *, uint64_t func, const struct held_call *);
 /* What the condition of the call under way asks for besides: enum condition_need. */
 unsigned int values_needs(const struct session *, const struct thread *);
 /* Does it pass, by what was read of it so far? It does where there is no condition. */
@@ -375,7 +363,7 @@ enum verdict values_verdict(const struct session *, const struct thread *, bool 
 /* values_take() at the exit of a call that was pending, with what it has read at its entry. `held`
  * NULL: no registers are to be read. */
 unsigned int values_take_back(const struct session *, const struct thread *, uint64_t func,
-			      uint64_t sp, const uint64_t *held, const struct held *entry);
+			      uint64_t sp, const uint64_t *held, const struct held_call *entry);
 /* No memory is read by a call of the kernel any more in this process, before another hello; what is
  * just under way is waited for, a tenth of a second at most. */
 void values_stop_asking(struct session *);

@@ -49,7 +49,7 @@ static struct side *own_side(const struct thread *t, uint64_t offset)
 }
 
 /* What the call has read at its entry that has the frame and the side. */
-static struct held *held_by(const struct session *s, const struct thread *t, uint64_t offset,
+static struct held_call *held_by(const struct session *s, const struct thread *t, uint64_t offset,
 			    const struct side *side)
 {
 	return values_held(s, t, side->inner, frame_sp(*frames_at(t, offset)),
@@ -83,7 +83,7 @@ void record_begin(struct session *s, struct thread *t, uint64_t offset,
 {
 	uint64_t sp = frame_sp(*frames_at(t, offset)), *p;
 	const struct side *side = own_side(t, offset);
-	struct held *held;
+	struct held_call *held;
 	unsigned int words;
 	uint64_t func;
 	uint32_t n;
@@ -225,7 +225,7 @@ enum verdict sieve_entry(const struct session *s, const struct thread *t, uint64
 	return values_verdict(s, t, false, &f);
 }
 
-struct held *sieve_held(const struct session *s, const struct thread *t, uint64_t sp,
+struct held_call *sieve_held(const struct session *s, const struct thread *t, uint64_t sp,
 			uint64_t func)
 {
 	const struct side *side = own_side(t, t->top);

@@ -279,7 +279,7 @@ uint64_t values_hold(const struct session *s, const struct thread *t, uint64_t b
 	uint64_t begin = below >> HELD_END_SHIFT, none = begin << HELD_END_SHIFT, size, end;
 	uint8_t *room;
 	struct capture_area *a;
-	struct held *h;
+	struct held_call *h;
 	uint32_t i, n;
 
 	if (!s->plans_funcs)
@@ -290,7 +290,7 @@ uint64_t values_hold(const struct session *s, const struct thread *t, uint64_t b
 	end = begin + ((sizeof(*h) + n + 7) & ~7ull);
 	if (begin > size || end > size || !observe(&a->by.at) || n > READS_CAPTURE_MAX)
 		return none;
-	h = (struct held *)(room + begin);
+	h = (struct held_call *)(room + begin);
 	h->sp = sp;
 	h->func = (uint32_t)func;
 	h->n = n;
@@ -300,15 +300,15 @@ uint64_t values_hold(const struct session *s, const struct thread *t, uint64_t b
 	return end << HELD_END_SHIFT | (begin + 1);
 }
 
-struct held *values_held(const struct session *s, const struct thread *t, uint64_t where,
+struct held_call *values_held(const struct session *s, const struct thread *t, uint64_t where,
 			 uint64_t sp, uint64_t func)
 {
 	uint64_t begin = (uint32_t)where - 1ull, size;
-	struct held *h;
+	struct held_call *h;
 
 	if (!s->plans_funcs || !(uint32_t)where)
 		return NULL;
-	h = (struct held *)(held_room(s, t, &size) + begin);
+	h = (struct held_call *)(held_room(s, t, &size) + begin);
 	if (begin % 8 || size < sizeof(*h) || begin > size - sizeof(*h) || h->sp != sp ||
 	    h->func != func || h->n > size - sizeof(*h) - begin)
 		return NULL;
@@ -338,7 +338,7 @@ bool values_conditioned(const struct session *s, uint64_t func)
 }
 
 /* (One of which nothing is held was not asked at its entry.) */
-bool values_decides(const struct session *s, uint64_t func, const struct held *held)
+bool values_decides(const struct session *s, uint64_t func, const struct held_call *held)
 {
 	const struct condition *c;
 
@@ -448,7 +448,7 @@ unsigned int values_take(const struct session *s, const struct thread *t, uint64
 }
 
 unsigned int values_take_back(const struct session *s, const struct thread *t, uint64_t func,
-			      uint64_t sp, const uint64_t *held, const struct held *entry)
+			      uint64_t sp, const uint64_t *held, const struct held_call *entry)
 {
 	struct reading r = { s, t, sp };
 	const struct reads_memory memory = { values_load, &r };
@@ -534,7 +534,7 @@ static void put_values(struct thread *t, uint64_t func, const uint8_t *bytes, ui
 }
 
 /* (What has nothing that is told is as a call of which nothing is read.) */
-void values_put_held(const struct session *s, struct thread *t, struct held *held, uint32_t n)
+void values_put_held(const struct session *s, struct thread *t, struct held_call *held, uint32_t n)
 {
 	const struct capture_plan *p = plan_by(s, &held->by);
 	uint32_t left = tell(p, held->bytes, n);

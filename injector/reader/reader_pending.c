@@ -58,6 +58,23 @@ static bool read_session(const struct sight *s, uint64_t off, void *buf, size_t 
 	return read_memory(s->l->pid, load(&s->r->session->base) + off, buf, n);
 }
 
+/* What is asked here of a plan. */
+struct plan_head {
+	uint32_t condition, number, renamed;
+	uint16_t nentry;
+};
+
+static bool read_plan_head(const struct sight *s, uint32_t at, struct plan_head *ret)
+{
+	struct capture_plan p;
+
+	if (!read_session(s, load(&s->r->session->plans_off) + at * 8ull, &p,
+			  offsetof(struct capture_plan, plan.ops)))
+		return false;
+	*ret = (struct plan_head){ p.condition, p.number, p.renamed, p.plan.nentry };
+	return true;
+}
+
 /* The piece of the frame table that stack i has. */
 static struct range piece(uint32_t i)
 {
@@ -101,16 +118,17 @@ static uint64_t believed_until(struct sight *s)
 
 /*
  * Is it at their end that its calls are told? So it is if a condition then says whether they pass,
- * or if nothing was read of the call for it at its entry (`held`); and while more comes if anything
- * is read of them, or callers are taken: that is in their records alone, which would say no more of
- * a call that has been told. What cannot be read may be so.
+ * or if nothing was read of the call for it at its entry (`held`); and while more comes if callers
+ * are taken, or arguments were read that cannot be told here (without `has_values`): these are in
+ * its record alone, which says no more of a call that has been told. What cannot be read may be so.
  */
-static bool is_told_late(const struct sight *s, uint32_t func, bool held)
+static bool is_told_late(const struct sight *s, uint32_t func, bool held, bool has_values)
 {
 	bool more = !s->r->last && !s->r->started;
 	uint64_t list = load(&s->r->session->plans_off);
 	uint64_t n = load(&s->r->session->plans_funcs);
-	uint32_t at = 0, condition = 0, which;
+	uint32_t at = 0, which;
+	struct plan_head p;
 	struct condition c;
 
 	if (more && load(&s->r->session->callers_size))
@@ -118,15 +136,15 @@ static bool is_told_late(const struct sight *s, uint32_t func, bool held)
 	if (func >= n)
 		return false;
 	if (!read_session(s, offsetof(struct session, plans_at), &which, sizeof(which)) ||
-	    !read_session(s, list + (func + (which & 1 ? n : 0)) * sizeof(at), &at, sizeof(at)))
+	    !read_session(s, list + (func + (which & 1 ? n : 0)) * sizeof(at), &at, sizeof(at)) ||
+	    (at && !read_plan_head(s, at, &p)))
 		return true;
-	if (!at || more)
-		return at;
-	if (!read_session(s, list + at * 8ull + offsetof(struct capture_plan, condition),
-			  &condition, sizeof(condition)))
+	if (!at)
+		return false;
+	if (p.condition && (!held || !read_session(s, list + p.condition * 8ull, &c, sizeof(c)) ||
+			    c.at_exit))
 		return true;
-	return condition && (!held || !read_session(s, list + condition * 8ull, &c, sizeof(c)) ||
-			     c.at_exit);
+	return more && p.nentry && !has_values;
 }
 
 /* May its calls have ended unseen? */
@@ -137,24 +155,75 @@ static bool is_closed(const struct sight *s, uint32_t func)
 	return !read_session(s, GATES_OFF + func, &gate, sizeof(gate)) || !gate;
 }
 
-/* The begin of the pending call whose frame that is, if it has taken long enough; or 0. */
-static uint64_t ripe(const struct sight *s, const struct side *side, uint64_t frame)
+static uint64_t sp_of(uint64_t frame)
 {
-	uint64_t sp = (frame | 7) + 1, mask = (1ull << SIDE_OWNER_BITS) - 1;
+	return (frame | 7) + 1;
+}
+
+/* Is that the frame of a pending call that has taken long enough? */
+static bool is_ripe(const struct sight *s, const struct side *side, uint64_t frame)
+{
+	uint64_t mask = (1ull << SIDE_OWNER_BITS) - 1;
 	uint32_t func = (uint32_t)(side->func >> SIDE_OWNER_BITS);
 
-	if ((frame & 7) != 8 - FRAME_PENDING || (side->func & mask) != (sp >> 3 & mask) ||
-	    func >= s->r->nfuncs || side->begin >= s->since ||
-	    s->now - side->begin < s->least || is_closed(s, func) ||
-	    is_told_late(s, func, (uint32_t)side->inner))
+	return (frame & 7) == 8 - FRAME_PENDING &&
+		(side->func & mask) == (sp_of(frame) >> 3 & mask) &&
+		func < s->r->nfuncs && side->begin < s->since &&
+		s->now - side->begin >= s->least && !is_closed(s, func);
+}
+
+/* What that call, on stack i, had read at its entry: bytes at `ret`, which has room for
+ * READS_CAPTURE_MAX. 0: nothing, or it cannot be read, or told as it stands. The side is at offset
+ * `at` of the session, and still the call's afterwards. */
+static size_t read_held(const struct sight *s, uint32_t i, const struct side *side, uint64_t at,
+			uint64_t frame, uint8_t *ret)
+{
+	uint64_t room = i ? CAPTURE_OTHER : CAPTURE_HELD, begin = (uint32_t)side->inner - 1ull;
+	uint64_t off = load(&s->r->session->captures_off) + (uint64_t)s->index * CAPTURE_SIZE +
+		CAPTURE_TAKEN + (i ? CAPTURE_HELD + (i - 1) * (uint64_t)CAPTURE_OTHER : 0) + begin;
+	struct plan_head p;
+	struct side after;
+	struct held_call h;
+
+	if (!(uint32_t)side->inner || begin % 8 || begin > room - sizeof(h) ||
+	    !read_session(s, off, &h, sizeof(h)) || h.sp != sp_of(frame) ||
+	    h.func != side->func >> SIDE_OWNER_BITS || h.n > READS_CAPTURE_MAX ||
+	    h.n > room - sizeof(h) - begin || !read_plan_head(s, h.by.at, &p) ||
+	    p.number != h.by.number || p.renamed ||
+	    !read_session(s, off + sizeof(h), ret, h.n) ||
+	    !read_session(s, at, &after, sizeof(after)) || after.begin != side->begin ||
+	    after.func != side->func)
 		return 0;
-	return side->begin;
+	return h.n;
+}
+
+/* A call is told as begun, with these bytes that were read of it; what the ring has said of the
+ * next record is not of this one. */
+static void tell_begun(const struct sight *s, uint32_t func, uint64_t begin, uint8_t *bytes,
+		       size_t n)
+{
+	struct lane *l = s->l;
+	uint8_t *capture = l->capture;
+	size_t ncapture = l->ncapture;
+	uint32_t captured = l->captured;
+	bool called = l->called;
+
+	l->capture = bytes;
+	l->ncapture = n;
+	l->captured = func;
+	l->called = false;
+	calls_begun(s->r, l, func, begin);
+	l->capture = capture;
+	l->ncapture = ncapture;
+	l->captured = captured;
+	l->called = called;
 }
 
 static void look_at_stack(const struct sight *s, uint32_t i, uint64_t top)
 {
 	static uint64_t frames[FRAMES_SPLIT / 8];
 	static struct side sides[FRAMES_SPLIT / 8];
+	static uint8_t held[READS_CAPTURE_MAX];
 	struct range at = piece(i);
 	size_t n = (top - at.start) / 8;
 	uint64_t side_at = load(&s->r->session->sides_off) + (uint64_t)s->index * TIMING_SIDES +
@@ -166,17 +235,21 @@ static void look_at_stack(const struct sight *s, uint32_t i, uint64_t top)
 	    !read_session(s, side_at, sides, n * sizeof(*sides)))
 		return;
 	for (size_t j = 0; j < n; j++) {
-		uint64_t begin = ripe(s, &sides[j], frames[j]);
-		uint32_t func = (uint32_t)(sides[j].func >> SIDE_OWNER_BITS);
+		const struct side *side = &sides[j];
+		uint32_t func = (uint32_t)(side->func >> SIDE_OWNER_BITS);
 
-		if (begin && !there) {
-			/* What it has recorded up to now was read. */
+		if (!is_ripe(s, side, frames[j]))
+			continue;
+		size_t bytes = read_held(s, i, side, side_at + j * sizeof(*side), frames[j], held);
+		if (is_told_late(s, func, (uint32_t)side->inner, bytes))
+			continue;
+		/* What it has recorded up to now was read. */
+		if (!there) {
 			s->l->last = MAX(s->l->last, s->r->now);
 			calls_stack(s->r, s->l, s->t.stacks[i].number);
 		}
-		there |= begin != 0;
-		if (begin)
-			calls_begun(s->r, s->l, func, begin);
+		there = true;
+		tell_begun(s, func, side->begin, held, bytes);
 	}
 }
 

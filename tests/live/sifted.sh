@@ -61,6 +61,22 @@ inject_end
 removed
 [ "$(grep -c 'hang_here() {' trace.out)" = 3 ] || die "shown twice: $(cat trace.out)"
 [ "$(grep -c '} /\* hang_here \*/' trace.out)" = 3 ] || die "not closed: $(cat trace.out)"
+# With what each was given; and with all callers, which are known at its end, then.
+for more in '' --stack; do
+	inject_bg trace -p "$VICTIM" -f 'hang_*' -t 50ms -a $more
+	tell hang '^hang$' >/dev/null
+	[ -n "$more" ] || for n in 0 1 2; do
+		wait_until 30 has_line "hang_here(n=$n) {\$" trace.out || die "not shown: $(cat trace.out)"
+	done
+	sleep 0.3
+	tell free '^free$' >/dev/null
+	inject_end
+	removed
+	for n in 0 1 2; do
+		[ "$(grep -c "hang_here(n=$n)" trace.out)" = 1 ] || die "$more: $(cat trace.out)"
+	done
+	[ "$(grep -c 'hang_here' trace.out)" -ge 3 ] || die "$more: $(cat trace.out)"
+done
 # And what is open at the end.
 inject_bg trace -p "$VICTIM" -f 'hang_*' -t 1ms
 tell hang '^hang$' >/dev/null
