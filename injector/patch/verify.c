@@ -226,12 +226,14 @@ static int note_arena(void *ctx, const struct mapping *m)
 {
 	struct arenas *a = ctx;
 	size_t head = sizeof(struct arena_header), size = (size_t)(hot_end - hot_begin);
-	uint8_t code[4 * PAGE];
 
-	if (!m->exec || m->write || m->shared || m->ino || size > sizeof(code))
+	if (!m->exec || m->write || m->shared || m->ino || range_size(m->range) < size)
 		return 0;
-	if (range_size(m->range) < size ||
-	    target_read(a->target, m->range.start, code, size) < 0) {
+	auto_free uint8_t *code = malloc(size);
+
+	if (!code)
+		return fail(ENOMEM, "look for stubs");
+	if (target_read(a->target, m->range.start, code, size) < 0) {
 		fail_clear();
 		return 0;
 	}
