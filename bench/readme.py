@@ -146,10 +146,12 @@ def captures(t):
             ('left out by `-t`', 'left out by -t', None),
             ('an integer', 'one integer', 'one integer'),
             ('an integer, and the result', 'one integer, and the result', None),
+            ('two integers, and the result',) * 2 + (None,),
             ('32 bytes of text on the stack',) * 2 + (None,),
             ('32 bytes of text on the heap',) * 2 + ('32 bytes of text',),
             ('a condition on a number that fails', 'a condition that fails: number',
              'a condition that fails'),
+            ('a condition on a number that holds', 'a condition that holds: number', None),
             ('a condition on a text that fails', 'one that fails: text, heap', None),
             ('a stack of 8 callers',) * 3, ('a place for tracers',) * 3)
     c = t.get('captured', {})
