@@ -21,8 +21,19 @@ static bool same_memory(pid_t a, pid_t b)
 	return (r < 0 && errno != ESRCH ? syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0) : r) == 0;
 }
 
-/* `tid` is a thread that lives: one that has ended has no memory, which it would
- * share with every kernel thread. */
+/* One that has begun to end may have no memory any more, which it would share with every kernel
+ * thread. 0: there is none that has not. */
+static pid_t sharing_thread(pid_t pid)
+{
+	auto_free pid_t *tids = NULL;
+	int n = procfs_tasks(pid, &tids);
+
+	for (int i = 0; tids && i < n; i++)
+		if (procfs_runs_code(pid, tids[i]))
+			return tids[i];
+	return 0;
+}
+
 static pid_t sharing_find(pid_t pid, pid_t tid)
 {
 	auto_free pid_t *pids = NULL;
@@ -36,12 +47,18 @@ static pid_t sharing_find(pid_t pid, pid_t tid)
 
 pid_t sharing_process(pid_t pid)
 {
-	pid_t tid = procfs_live_thread(pid), other = tid ? sharing_find(pid, tid) : 0;
+	pid_t other = 0;
 
-	for (int i = 1; i < LOOKS && other; i++) {
+	for (int i = 0; i < LOOKS; i++) {
+		pid_t tid = sharing_thread(pid), found = tid ? sharing_find(pid, tid) : 0;
+
+		/* What an end has come over meanwhile does not count. */
+		if (tid && !procfs_runs_code(pid, tid))
+			continue;
+		other = found;
+		if (!other)
+			break;
 		nanosleep(&(struct timespec){ 0, REST }, NULL);
-		if (procfs_has_ended(other, other) || !same_memory(tid, other))
-			other = sharing_find(pid, tid);
 	}
 	return other;
 }
