@@ -8,7 +8,7 @@
 listed() { ls "/proc/$VICTIM/task" | wc -l; }
 
 victim goner
-# What it gets of the processor is enough for its end at last.
+# The kernel gives it some time each second, which may be any part of it.
 for _ in $(seq 20); do
 	tell leave '^left ' >/dev/null
 	status 0 "$INJECT" -p "$VICTIM" -f goner_work -d 0.05 -o /dev/null

@@ -2,9 +2,9 @@
 /*
  * goner: a thread that has been joined, and is still listed: the kernel tells that a thread has
  * left before it is done with it. It has files of its own to close, and while it does that it
- * gets hardly any processor: it is one that runs when no other wants to (SCHED_IDLE), and a child
- * wants to all the time. On the slowest machine it gets some milliseconds in as many seconds, so
- * these are many files, if as many may be open: the slower it is, the longer they take.
+ * gets no processor, for others come before it (SCHED_FIFO): the one that joins it, and a child.
+ * The kernel leaves it some time each second: so these are many files, a quarter of a million
+ * where as many may be open, and the slower the machine, the longer they take.
  *
  *	leave	-> left LISTED	of so many threads, one dies
  *	rest	-> rested	it has its end
@@ -17,7 +17,7 @@
 
 #include "tests/victims/victim.h"
 
-enum { FIRST = 2, FILES = 250000 };
+enum { LEAST = 1, MORE = 2, FILES = 250000 };
 
 static int hog[2];
 static rlim_t files;
@@ -49,8 +49,7 @@ static void be_hog(void)
 	char byte;
 
 	close(hog[1]);
-	if (setpriority(PRIO_PROCESS, 0, -10) && errno != EACCES)
-		victim_wrong("setpriority");
+	run_as(SCHED_FIFO, LEAST);
 	while (fcntl(hog[0], F_SETFL, 0) == 0 && read(hog[0], &byte, 1) == 1) {
 		fcntl(hog[0], F_SETFL, O_NONBLOCK);
 		while (read(hog[0], &byte, 1) < 0)
@@ -72,22 +71,20 @@ static void *leave(void *arg)
 	for (rlim_t i = 16; i < files; i++)
 		if (dup(STDIN_FILENO) < 0)
 			victim_wrong("dup");
-	run_as(SCHED_IDLE, 0);
+	run_as(SCHED_OTHER, 0);
 	return arg;
 }
 
-/* As many as may be, which root decides itself. */
 static void open_many(void)
 {
-	struct rlimit l = { FILES, FILES };
+	struct rlimit l;
 
-	if (setrlimit(RLIMIT_NOFILE, &l)) {
-		getrlimit(RLIMIT_NOFILE, &l);
-		l.rlim_cur = l.rlim_max < FILES ? l.rlim_max : FILES;
-		if (setrlimit(RLIMIT_NOFILE, &l))
-			victim_wrong("setrlimit");
-	}
-	files = l.rlim_cur;
+	if (getrlimit(RLIMIT_NOFILE, &l))
+		victim_wrong("getrlimit");
+	files = l.rlim_max < FILES ? l.rlim_max : FILES;
+	l.rlim_cur = files;
+	if (setrlimit(RLIMIT_NOFILE, &l))
+		victim_wrong("setrlimit");
 }
 
 static int listed(void)
@@ -134,7 +131,7 @@ int main(void)
 		be_hog();
 	}
 	close(hog[0]);
-	run_as(SCHED_FIFO, FIRST);
+	run_as(SCHED_FIFO, MORE);
 	victim_say("ready");
 	while (victim_poll(10, on_command)) {
 		for (int i = 0; i < 1000; i++)
