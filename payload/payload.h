@@ -348,7 +348,7 @@ uint64_t values_hold(const struct session *, const struct thread *, uint64_t bel
 		     uint64_t func);
 /* NULL: nothing was kept, or it is there no more. */
 struct held_call *values_held(const struct session *, const struct thread *, uint64_t where,
-			 uint64_t sp, uint64_t func);
+			      uint64_t sp, uint64_t func);
 /* Words of the ring for so many bytes. */
 unsigned int values_words(uint32_t bytes);
 /* Do calls of the function that begin now have to pass a condition? */

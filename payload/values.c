@@ -301,7 +301,7 @@ uint64_t values_hold(const struct session *s, const struct thread *t, uint64_t b
 }
 
 struct held_call *values_held(const struct session *s, const struct thread *t, uint64_t where,
-			 uint64_t sp, uint64_t func)
+			      uint64_t sp, uint64_t func)
 {
 	uint64_t begin = (uint32_t)where - 1ull, size;
 	struct held_call *h;

@@ -341,14 +341,7 @@ hot_begin:
 	stlr	x1, [x0]
 	unframe
 	done
-6:	full
-	innermost
-	sub	x1, x2, x1
-	cbz	x1, 5f
-	sub	x1, x1, #7		/* the entry was lost, too */
-	cbnz	x1, 8f
-5:	lose	RING_LOST_EXITS
-	unframe
+6:	lose_exit
 	done
 7:	lsl	x16, x3, #2
 8:	slow	ARENA_SLOW_EXIT

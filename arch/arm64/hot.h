@@ -258,4 +258,17 @@
 	alone
 	.endm
 
+/* The ring is full: the exit of the innermost call is lost, as its entry was, perhaps, and the
+ * frame goes; leaves by 8, and by 7. */
+	.macro	lose_exit more=0
+	full
+	innermost \more
+	sub	x1, x2, x1
+	cbz	x1, 5f
+	sub	x1, x1, #7
+	cbnz	x1, 8f
+5:	lose	RING_LOST_EXITS
+	unframe
+	.endm
+
 #endif

@@ -87,14 +87,7 @@
 	put_read \n
 	unframe
 	timed_done
-6:	full
-	innermost MORE
-	sub	x1, x2, x1
-	cbz	x1, 5f
-	sub	x1, x1, #7		/* the entry was lost, too */
-	cbnz	x1, 8f
-5:	lose	RING_LOST_EXITS
-	unframe
+6:	lose_exit MORE
 	timed_done
 7:	lsl	x16, x3, #2
 	timed_slow ARENA_SLOW_EXIT

@@ -310,15 +310,7 @@ hot_begin:
 	mov	%rdx, (%rax)
 	unframe
 	done
-6:	full
-	lea	S(%rsp), %rax
-	mov	THREAD_TOP(%rsi), %rdi
-	sub	(%rsi, %rdi), %rax
-	je	5f
-	cmp	$7, %rax		/* the entry was lost, too */
-	jne	8f
-5:	lose	RING_LOST_EXITS
-	unframe
+6:	lose_exit
 	done
 7:	shl	$2, %rdi
 	mov	%rdi, WORD(%rsp)

@@ -240,4 +240,18 @@
 	jne	7f
 	.endm
 
+/* The ring is full: the exit of the innermost call is lost, as its entry was, perhaps, and the
+ * frame goes; leaves by 8, and by 7. */
+	.macro	lose_exit more=0
+	full
+	lea	S+\more(%rsp), %rax
+	mov	THREAD_TOP(%rsi), %rdi
+	sub	(%rsi, %rdi), %rax
+	je	5f
+	cmp	$7, %rax
+	jne	8f
+5:	lose	RING_LOST_EXITS
+	unframe
+	.endm
+
 #endif

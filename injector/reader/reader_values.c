@@ -69,7 +69,8 @@ static bool read_session(const struct reader *r, uint64_t off, void *buf, size_t
 	return true;
 }
 
-/* NULL: there is none, or it makes no sense, or memory is out. */
+/* From the first list of plans: they change only where calls are sifted, and there no routine
+ * records registers. NULL: there is none, or it makes no sense, or memory is out. */
 static struct read_plan *copy_plan(const struct reader *r, uint32_t func)
 {
 	uint64_t list = load(&r->session->plans_off), at;
