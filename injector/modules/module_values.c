@@ -80,3 +80,13 @@ int module_signature_at(struct module *m, const struct marked_place *p, struct s
 
 	return err ? err : signatures_at(m->signatures, p->func, p->pc, p->die, m->bias, ret);
 }
+
+int module_inlined(struct module *m, const struct func *f, raddr_t pc, char **ret)
+{
+	const struct func *whole = f->flags & FUNC_FRAGMENT && f->parent >= 0 ?
+		&m->symbols->funcs[f->parent] : f;
+	int err = m->signatures ? 0 : signatures_open(m->symbols, m->fd, &m->signatures);
+
+	*ret = NULL;
+	return err ? err : signatures_inlined(m->signatures, whole, pc, ret);
+}

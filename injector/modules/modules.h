@@ -83,6 +83,8 @@ int module_signature(struct module *, const struct func *, struct signature *ret
 /* The same of what variables have at a place in a function's code. */
 struct marked_place;
 int module_signature_at(struct module *, const struct marked_place *, struct signature *ret);
+/* Which functions are inlined at this place of a function's code: as signatures_inlined. */
+int module_inlined(struct module *, const struct func *, raddr_t pc, char **ret);
 /* What is known of the values of a place for tracers: by its note, and by `types`, a signature by
  * hand (NULL: by the table of well-known ones). 0 or -ENOMEM; the caller clears *ret if it is 0. */
 struct usdt_site;

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "symbols/elf/debugfile.h"
+
 enum {
 	MODULES_MOST = 4096,	/* of one list */
 	LATER = 8 << 20,	/* bytes for libraries that are loaded later */
@@ -53,7 +55,8 @@ static int add_code(struct callers_tables *t, const struct module *m)
 	c->ino = m->ino;
 	c->mapped = true;
 	struct range mapped = { m->map_offset, m->map_offset + range_size(m->maps[0]) };
-	int err = m->fd < 0 ? -EBADF : unwind_rows_open(m->fd, m->path, mapped, &c->rows);
+	int err = m->fd < 0 ? -EBADF :
+		unwind_rows_open(m->fd, m->path, symbols_debug_root(), mapped, &c->rows);
 
 	if (!err && m->is_system && !m->is_exe && !m->is_payload)
 		err = end_at_gaps(&c->rows);

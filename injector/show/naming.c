@@ -11,6 +11,7 @@ enum {
 
 struct named {
 	struct caller caller;	/* its address 0: free */
+	char *inlined;		/* its own */
 	bool code;
 };
 
@@ -99,8 +100,9 @@ static int ask_mapping(void *ctx, const struct mapping *m)
 	return 1;
 }
 
-static void name_in(struct module *m, raddr_t at, raddr_t before, struct caller *ret)
+static void name_in(struct module *m, raddr_t at, raddr_t before, struct named *named)
 {
+	struct caller *ret = &named->caller;
 	const struct func *f = NULL;
 
 	if (module_symbols(m) < 0)
@@ -110,6 +112,9 @@ static void name_in(struct module *m, raddr_t at, raddr_t before, struct caller 
 	ret->module = m->base;
 	ret->func = f ? f->name : NULL;
 	ret->offset = at - m->bias - (f ? f->range.start : 0);
+	if (f && module_inlined(m, f, before - m->bias, &named->inlined))
+		fail_clear();
+	ret->inlined = named->inlined;
 }
 
 /* Of memory that no file is mapped to: it may be code that was made at run time. *keep: what was
@@ -118,7 +123,7 @@ static struct named find_name(struct naming *n, uint64_t address, bool *keep)
 {
 	bool exact = address & CALLERS_EXACT;
 	raddr_t at = address & ~CALLERS_EXACT, before = at - !exact;
-	struct named ret = { { .address = address }, true };
+	struct named ret = { .caller.address = address, .code = true };
 	struct module *m = module_of(n, before);
 	struct asked a = { .at = before };
 
@@ -134,7 +139,7 @@ static struct named find_name(struct naming *n, uint64_t address, bool *keep)
 		m = look_again(n, before);
 	*keep = m || (range_size(a.found) && !a.file);
 	if (m)
-		name_in(m, at, before, &ret.caller);
+		name_in(m, at, before, &ret);
 	else
 		ret.code = range_size(a.found) && (exact || is_behind_call(n, a.found, at));
 	return ret;
@@ -167,6 +172,8 @@ void naming_end(struct naming *n)
 {
 	for (size_t i = 0; i < n->nlater; i++)
 		modules_close(&n->later[i]);
+	for (size_t i = 0; i < n->cap; i++)
+		free(n->v[i].inlined);
 	free(n->later);
 	free(n->v);
 	*n = (struct naming){ 0 };

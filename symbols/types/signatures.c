@@ -3,10 +3,12 @@
 
 #include <dwarf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "symbols/elf/debugfile.h"
 #include "symbols/elf/debuginfo.h"
+#include "symbols/names/demangle.h"
 #include "symbols/types/build.h"
 #include "symbols/types/location.h"
 #include "symbols/types/scopes.h"
@@ -18,6 +20,8 @@ enum {
 					 * or parameters it has taken away */
 	CLANG_WIDE = 18,		/* that passes __int128 as the psABI has it */
 };
+
+enum { INLINED_MOST = 4096 };	/* bytes of the names at one place */
 
 /* libdw reads all of it into memory. */
 #define MOST_BYTES (1ull << 30)
@@ -309,15 +313,19 @@ static int read_function(struct reading *r, const struct func *f)
 	return 0;
 }
 
+static const char *linkage_name(Dwarf_Die *die)
+{
+	Dwarf_Attribute a;
+
+	return debuginfo_string(dwarf_attr_integrate(die, DW_AT_linkage_name, &a));
+}
+
 /* Of several functions at an address the one that has the symbol's name, or the first. */
 static const struct unit_func *choose(const struct unit_func *v, size_t n, const struct func *f)
 {
 	for (size_t i = 0; i < n; i++) {
-		Dwarf_Attribute a;
 		Dwarf_Die die = v[i].die;
-		const char *name = dwarf_formstring(dwarf_attr_integrate(&die, DW_AT_linkage_name,
-									 &a)) ?:
-			debuginfo_name(&die);
+		const char *name = linkage_name(&die) ?: debuginfo_name(&die);
 
 		if (name && !strcmp(name, f->raw))
 			return &v[i];
@@ -468,4 +476,60 @@ int signatures_at(struct signatures *s, const struct func *f, raddr_t pc, uint64
 	build_end(&r.b);
 	signature_bound(ret);
 	return 0;
+}
+
+/* ---- what is inlined there ----------------------------------------------- */
+
+/* As its symbol would have it, if it had one. False: memory is out. */
+static bool put_name(FILE *f, Dwarf_Die *die)
+{
+	const char *raw = linkage_name(die), *plain = debuginfo_name(die);
+	struct strings made = { 0 };
+	struct names names = { .name = plain && *plain ? plain : "?" };
+	bool ret = !raw || demangle(&made, raw, &names) == 0;
+
+	if (ret && ftell(f) < INLINED_MOST)
+		fprintf(f, "%s%c", names.name, '\0');
+	strings_clear(&made);
+	return ret;
+}
+
+static int put_inlined(const struct scopes *scopes, char **ret)
+{
+	size_t size;
+	FILE *f = open_memstream(ret, &size);
+	bool good = f;
+
+	for (size_t i = scopes->n; f && i-- > 1;) {
+		Dwarf_Die die = scopes->v[i];
+
+		if (dwarf_tag(&die) == DW_TAG_inlined_subroutine)
+			good &= put_name(f, &die);
+	}
+	/* (The stream ends it with the empty one.) */
+	if (f && !fclose(f) && good)
+		return 0;
+	if (f)
+		free(*ret);
+	*ret = NULL;
+	return -ENOMEM;
+}
+
+int signatures_inlined(struct signatures *s, const struct func *f, raddr_t pc, char **ret)
+{
+	const struct unit_func *found;
+	struct scopes scopes;
+	struct unit *unit;
+	int err = open_units(s);
+	size_t n = err ? 0 : units_func(s->units, f->range.start, &unit, &found);
+
+	*ret = NULL;
+	if (!n)
+		return err == -ENOMEM ? err : 0;
+	Dwarf_Die function = choose(found, n, f)->die;
+
+	if (dwarf_haspc(&function, pc) != 1)
+		return 0;
+	scopes_find(&function, pc, &scopes);
+	return scopes.frame ? put_inlined(&scopes, ret) : 0;
 }

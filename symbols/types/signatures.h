@@ -26,6 +26,10 @@ int signatures_get(struct signatures *, const struct func *, struct signature *r
  */
 int signatures_at(struct signatures *, const struct func *, raddr_t pc, uint64_t inlined,
 		  raddr_t bias, struct signature *ret);
+/* The functions that are inlined at `pc`, in code of this one or of its fragment: their names, the
+ * innermost first, each with its end, and an empty one; in *ret, for the caller to free. NULL:
+ * there are none, or nothing is known. 0 or -ENOMEM. */
+int signatures_inlined(struct signatures *, const struct func *, raddr_t pc, char **ret);
 /* Bytes of debug information that was not read, for it is too large; 0. */
 uint64_t signatures_too_large(const struct signatures *);
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "symbols/elf/debugfile.h"
 #include "symbols/unwind/unwind.h"
 
 enum { SLOTS = 1 << 16 };	/* of the hash: twice UNWIND_RULES */
@@ -444,39 +445,91 @@ static int add_entry(const struct numbers *of, const struct unwind *u, struct ra
 	return run_program(&r, range, rows);
 }
 
+/* An entry, and of which section. */
+struct entry {
+	struct range range;	/* first, to be sorted by its start */
+	const struct unwind *u;
+	const struct fde *fde;
+};
+
 /* Entries may overlap: the one that begins first has what is before the next. */
-static int add_entries(const struct numbers *of, const struct unwind *u, struct unwind_rows *rows)
+static int add_entries(const struct numbers *of, const struct entry *v, size_t n,
+		       struct unwind_rows *rows)
 {
 	static const struct unwind_rule none = { .base = UNWIND_NONE };
 	int err = 0;
 
-	for (size_t i = 0; i < u->nfdes && !err; i++) {
-		struct range range = u->fdes[i].range;
-		raddr_t next = i + 1 < u->nfdes ? u->fdes[i + 1].range.start : UINT64_MAX;
+	for (size_t i = 0; i < n && !err; i++) {
+		struct range range = v[i].range;
+		raddr_t next = i + 1 < n ? v[i + 1].range.start : UINT64_MAX;
 
 		range.end = MIN(range.end, next);
-		err = add_entry(of, u, range, &u->fdes[i], rows);
+		err = add_entry(of, v[i].u, range, v[i].fde, rows);
 		if (!err && range.end < next)
 			err = rows_add(rows, range.end, &none);
 	}
 	return err;
 }
 
-static int rows_make(const struct image *im, struct unwind_rows *ret)
+/* All of .eh_frame, and of what was made for debuggers the code that it says nothing of. */
+static int add_both(const struct numbers *of, const struct unwind *u, const struct unwind *debug,
+		    struct unwind_rows *rows)
+{
+	auto_free struct entry *v = calloc(u->nfdes + debug->nfdes + 1, sizeof(*v));
+	size_t n = 0;
+
+	if (!v)
+		return -ENOMEM;
+	for (size_t i = 0; i < u->nfdes; i++)
+		v[n++] = (struct entry){ u->fdes[i].range, u, &u->fdes[i] };
+	for (size_t i = 0; i < debug->nfdes; i++)
+		if (!unwind_find(u, debug->fdes[i].range.start))
+			v[n++] = (struct entry){ debug->fdes[i].range, debug, &debug->fdes[i] };
+	base_sort(v, n, sizeof(*v));
+	return add_entries(of, v, n, rows);
+}
+
+/* The .debug_frame of the file, or of the debug file that was split from it. */
+static int read_debug(const struct image *im, const char *path, const char *root,
+		      struct unwind *ret)
+{
+	const struct stripped s = { .image = im, .path = path, .debug_root = root };
+	auto_free char *dir = NULL;
+	auto_close int fd = -1;
+	struct image debug;
+
+	*ret = (struct unwind){ 0 };
+	if (image_section(im, ".debug_frame"))
+		return unwind_read_debug(im, im, ret);
+	int err = debugfile_open(&s, &debug, &fd, &dir);
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	err = unwind_read_debug(im, &debug, ret);
+	image_close(&debug);
+	return err;
+}
+
+static int rows_make(const struct image *im, const char *path, const char *root,
+		     struct unwind_rows *ret)
 {
 	const struct numbers *of = NULL;
-	struct unwind u;
+	struct unwind u = { 0 }, debug = { 0 };
 
 	for (size_t i = 0; i < ARRAY_SIZE(machines); i++)
 		if (machines[i].machine == im->header.e_machine)
 			of = &machines[i];
-	int err = of ? unwind_read(im, &u) : -ENOEXEC;
+	if (!of)
+		return 0;
+	int err = unwind_read(im, &u);
 
-	if (err)
-		return err == -ENOEXEC ? 0 : err;
+	err = err ? err : read_debug(im, path, root, &debug);
 	ret->slots = calloc(SLOTS, sizeof(*ret->slots));
-	err = ret->slots && intern(ret, &stop) == 0 ? add_entries(of, &u, ret) : -ENOMEM;
+	if (!err)
+		err = ret->slots && intern(ret, &stop) == 0 ? add_both(of, &u, &debug, ret) :
+			-ENOMEM;
 	unwind_clear(&u);
+	unwind_clear(&debug);
 	return err;
 }
 
@@ -495,7 +548,8 @@ static int find_first(const struct image *im, struct range mapped, raddr_t *ret)
 	return fail(ENOENT, "find code");
 }
 
-int unwind_rows_open(int fd, const char *path, struct range mapped, struct unwind_rows *ret)
+int unwind_rows_open(int fd, const char *path, const char *root, struct range mapped,
+		     struct unwind_rows *ret)
 {
 	struct image im;
 
@@ -506,7 +560,7 @@ int unwind_rows_open(int fd, const char *path, struct range mapped, struct unwin
 		return err;
 	err = image_ready(&im, fd, path);
 	err = err ? err : find_first(&im, mapped, &ret->first);
-	if (!err && rows_make(&im, ret))
+	if (!err && rows_make(&im, path, root, ret))
 		err = fail(ENOMEM, "read how to unwind %s", path);
 	image_close(&im);
 	if (err)

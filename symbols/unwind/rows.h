@@ -2,8 +2,8 @@
 /*
  * rows: how does one get from a frame to its caller's, at every place of a file's code?
  *
- * The programs of .eh_frame, run to their ends: from each row's place on, up to the next row's, one
- * rule holds. Few rules serve all rows.
+ * The programs of .eh_frame, and where it has none those of .debug_frame, run to their ends: from
+ * each row's place on, up to the next row's, one rule holds. Few rules serve all rows.
  */
 #ifndef SYMBOLS_ROWS_H
 #define SYMBOLS_ROWS_H
@@ -56,10 +56,12 @@ struct unwind_rows {
 
 enum { UNWIND_RULES = 1 << 15 };
 
-/* Of the file behind `fd`, which may be closed afterwards; nothing else of it is read. `mapped`:
- * bytes of it that are mapped to be executed. A file without such entries has no rows. 0, or -errno
- * as symbols_open; -ENOENT if it has no code there. */
-int unwind_rows_open(int fd, const char *path, struct range mapped, struct unwind_rows *ret);
+/* Of the file behind `fd`, which may be closed afterwards, and of its debug file, below `root`;
+ * nothing else of them is read. `mapped`: bytes of it that are mapped to be executed. A file
+ * without such entries has no rows. 0, or -errno as symbols_open; -ENOENT if it has no code
+ * there. */
+int unwind_rows_open(int fd, const char *path, const char *root, struct range mapped,
+		     struct unwind_rows *ret);
 void unwind_rows_clear(struct unwind_rows *);
 
 #endif

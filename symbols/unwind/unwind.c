@@ -8,12 +8,14 @@ enum {
 				 * entries are */
 	LETTERS_MAX = 8,	/* of an augmentation; real ones have four */
 	PADDING = 256,		/* zeros behind the section */
+	DEBUG_MOST = 256 << 20,	/* bytes of .debug_frame */
 };
 
-/* What .eh_frame is read from. */
+/* What .eh_frame or .debug_frame is read from. */
 struct reader {
 	const struct image *im;
 	struct unwind *u;
+	bool debug;		/* the latter */
 	uint8_t *bytes;		/* the copy */
 	size_t size;
 	raddr_t addr;
@@ -166,9 +168,10 @@ static bool has_long_augmentation(const struct reader *r, Dwarf_Off at)
 {
 	struct cursor c = cursor_at(r, r->bytes + at, r->bytes + r->size);
 	bool is_long = cursor_uint(&c, 4) == UINT32_MAX;
+	uint64_t of_cie = !r->debug ? 0 : is_long ? UINT64_MAX : UINT32_MAX;
 
 	cursor_skip(&c, is_long ? 8 : 0);
-	if (cursor_uint(&c, is_long ? 8 : 4))
+	if (cursor_uint(&c, is_long ? 8 : 4) != of_cie)
 		return false;		/* an FDE */
 	cursor_skip(&c, 1);		/* version */
 	return strnlen((const char *)c.p, cursor_left(&c)) > LETTERS_MAX;
@@ -183,7 +186,7 @@ static int read_entry(struct reader *r, Dwarf_Off at, Dwarf_Off *next)
 	*next = at;
 	if (has_long_augmentation(r, at))
 		return -EBADMSG;
-	err = dwarf_next_cfi(r->im->header.e_ident, &data, true, at, next,
+	err = dwarf_next_cfi(r->im->header.e_ident, &data, !r->debug, at, next,
 			     &entry);
 	if (err > 0)
 		*next = -1;
@@ -207,18 +210,18 @@ static int read_entries(struct reader *r)
 
 /* Without section headers the loader's index says where the entries start;
  * they end at a terminator, or at the latest with the segment. */
-static bool find_by_index(const struct image *im, struct cursor *ret)
+static void find_by_index(const struct image *im, struct cursor *ret)
 {
 	const GElf_Phdr *ph = image_segment(im, PT_GNU_EH_FRAME);
 	struct cursor c;
 	size_t n;
 
 	if (!ph)
-		return false;
+		return;
 	c = (struct cursor){ .p = image_at(im, ph->p_vaddr, INDEX_HEAD, &n),
 			     .addr = ph->p_vaddr };
 	if (!c.p)
-		return false;
+		return;
 	c.end = c.p + n;
 	cursor_uint(&c, 1);	/* version */
 	uint8_t encoding = cursor_uint(&c, 1);
@@ -226,25 +229,23 @@ static bool find_by_index(const struct image *im, struct cursor *ret)
 	cursor_skip(&c, 2);	/* encodings of the index itself */
 	ret->addr = cursor_pointer(&c, encoding);
 	ret->p = c.bad ? NULL : image_at(im, ret->addr, UINT64_MAX, &n);
-	if (!ret->p)
-		return false;
-	ret->end = ret->p + n;
-	return true;
+	if (ret->p)
+		ret->end = ret->p + n;
 }
 
-static bool find_entries(const struct image *im, struct cursor *ret)
+static void find_entries(const struct image *im, struct cursor *ret)
 {
 	const GElf_Shdr *sh = image_section(im, ".eh_frame");
 
 	*ret = (struct cursor){ 0 };
-	if (!sh || sh->sh_type == SHT_NOBITS)
-		return find_by_index(im, ret);
-	ret->p = image_bytes(im, sh->sh_addr, sh->sh_size);
-	if (!ret->p)
-		return find_by_index(im, ret);
+	if (sh && sh->sh_type != SHT_NOBITS)
+		ret->p = image_bytes(im, sh->sh_addr, sh->sh_size);
+	if (!ret->p) {
+		find_by_index(im, ret);
+		return;
+	}
 	ret->end = ret->p + sh->sh_size;
 	ret->addr = sh->sh_addr;
-	return true;
 }
 
 /* Of those with the same start the longest stays. */
@@ -264,28 +265,62 @@ static void sort_fdes(struct unwind *u)
 	u->nfdes = kept;
 }
 
-int unwind_read(const struct image *im, struct unwind *ret)
+static int read_section(const struct image *im, struct cursor section, bool debug,
+			struct unwind *ret)
 {
 	static uint64_t ids;
-	struct reader r = { .im = im, .u = ret };
-	struct cursor section;
-	int err;
+	struct reader r = { .im = im, .u = ret, .debug = debug };
 
 	*ret = (struct unwind){ .machine = im->header.e_machine,
 				.id = __atomic_add_fetch(&ids, 1, __ATOMIC_RELAXED) };
-	if (!find_entries(im, &section))
+	if (!section.p)
 		return 0;
 	r.size = cursor_left(&section);
 	r.addr = ret->addr = section.addr;
 	r.bytes = ret->copy = calloc(1, r.size + PADDING);
 	if (r.bytes)
 		memcpy(r.bytes, section.p, r.size);
-	err = r.bytes ? read_entries(&r) : -ENOMEM;
+	int err = r.bytes ? read_entries(&r) : -ENOMEM;
+
 	if (err)
 		unwind_clear(ret);
 	else
 		sort_fdes(ret);
 	return err;
+}
+
+int unwind_read(const struct image *im, struct unwind *ret)
+{
+	struct cursor section;
+
+	find_entries(im, &section);
+	return read_section(im, section, false, ret);
+}
+
+/* What a section claims to unpack to is what libelf allocates. */
+static bool unpack(const struct image *im, const GElf_Shdr *sh)
+{
+	Elf_Scn *scn = elf_getscn(im->elf, (size_t)(sh - im->sections));
+	GElf_Chdr packed;
+
+	if (!(sh->sh_flags & SHF_COMPRESSED))
+		return true;
+	return gelf_getchdr(scn, &packed) && packed.ch_size <= DEBUG_MOST &&
+		elf_compress(scn, 0, 0) >= 0;
+}
+
+int unwind_read_debug(const struct image *im, const struct image *from, struct unwind *ret)
+{
+	const GElf_Shdr *sh = image_section(from, ".debug_frame");
+	bool is_there = sh && sh->sh_type != SHT_NOBITS && sh->sh_size <= DEBUG_MOST &&
+		unpack(from, sh);
+	const Elf_Data *data = is_there ? image_section_data(from, sh) : NULL;
+	struct cursor section = { 0 };
+
+	if (data)
+		section = (struct cursor){ .p = data->d_buf,
+					   .end = (const uint8_t *)data->d_buf + data->d_size };
+	return read_section(im, section, true, ret);
 }
 
 void unwind_clear(struct unwind *u)

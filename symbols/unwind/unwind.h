@@ -3,8 +3,9 @@
  * unwind: which stretches of code have an unwind entry, what is the stack like
  * there, and where do exceptions land?
  *
- * libdw splits .eh_frame into its entries. It may read a few bytes past what is cut off, so it
- * gets a copy with some zeros behind. What the entries say of the stack is run in cfa_run.c.
+ * libdw splits .eh_frame, or .debug_frame, into its entries. It may read a few bytes past what is
+ * cut off, so it gets a copy with some zeros behind. What the entries say of the stack is run in
+ * cfa_run.c.
  */
 #ifndef SYMBOLS_UNWIND_H
 #define SYMBOLS_UNWIND_H
@@ -63,6 +64,8 @@ struct unwind {
 /* Read the .eh_frame of a loaded image. Entries that make no sense are left
  * out. 0 or -ENOMEM. */
 int unwind_read(const struct image *, struct unwind *ret);
+/* Likewise the .debug_frame of `from`: the image itself, or its debug file. */
+int unwind_read_debug(const struct image *, const struct image *from, struct unwind *ret);
 void unwind_clear(struct unwind *);
 
 /* The entry that covers `pc`, or NULL. */

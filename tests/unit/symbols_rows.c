@@ -23,7 +23,8 @@ static void rows_of(const char *path, struct unwind_rows *ret)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	MUST(fd >= 0);
-	MUST_EQ(unwind_rows_open(fd, path, (struct range){ 0, UINT64_MAX }, ret), 0);
+	MUST_EQ(unwind_rows_open(fd, path, "/nonexistent", (struct range){ 0, UINT64_MAX },
+				 ret), 0);
 	close(fd);
 }
 
@@ -249,7 +250,7 @@ static void look_at_none(void)
 	snprintf(path, sizeof(path), "%s/none.s", world_dir);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	MUST_EQ(unwind_rows_open(fd, path, (struct range){ 0, 1 }, &r), -ENOEXEC);
+	MUST_EQ(unwind_rows_open(fd, path, "/nonexistent", (struct range){ 0, 1 }, &r), -ENOEXEC);
 	close(fd);
 }
 

@@ -11,6 +11,8 @@ struct caller {
 	const char *func;	/* NULL: no function is known there */
 	const char *module;	/* its file's name; NULL: no file is mapped there */
 	uint64_t offset;	/* from where the function begins, or the file's addresses do */
+	const char *inlined;	/* the functions that are inlined there, the innermost first: each
+				 * name with its end, and an empty one; NULL: none is known */
 };
 
 /* Where names come from. */

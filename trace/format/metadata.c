@@ -160,6 +160,21 @@ static void put_values(FILE *f, size_t id, const struct reader_func *func)
 	fputs("\";\n", f);
 }
 
+/* "net_peek <- net_skip <- " */
+static void put_inlined(FILE *f, size_t caller, const char *names)
+{
+	auto_free char *lines = NULL;
+	size_t size;
+	FILE *to = open_memstream(&lines, &size);
+	char key[48];
+
+	for (; to && *names; names += strlen(names) + 1)
+		fprintf(to, "%s" INLINED_BEHIND, names);
+	snprintf(key, sizeof(key), "caller_%zu_inlined", caller);
+	if (to && !fclose(to))
+		put_text(f, key, lines);
+}
+
 /* "0x55d0c0de 0x1c server" and "net_read": an address, how far behind what, and in which file; and
  * the function. */
 static void put_callers(FILE *f, const struct about *a)
@@ -175,6 +190,8 @@ static void put_callers(FILE *f, const struct about *a)
 		snprintf(key, sizeof(key), "caller_%zu_func", i);
 		if (c->func)
 			put_text(f, key, c->func);
+		if (c->inlined)
+			put_inlined(f, i, c->inlined);
 	}
 }
 

@@ -12,6 +12,9 @@ int metadata_make(const struct about *, char **ret, size_t *size);
  * many bytes at any time, so that it can be written where a disk has no room for a text. */
 #define METADATA_END_KEY "\tend = "
 
+/* What stands behind each name of those that are inlined at an address. */
+#define INLINED_BEHIND " <- "
+
 struct metadata_place {
 	size_t at, size;
 	char text[128];

@@ -250,7 +250,23 @@ static void take_caller(struct caller *c, const char *value)
 	c->module = *end == ' ' && end[1] ? end + 1 : NULL;
 }
 
-static void take_string(struct scan *s, const struct token *key, const char *value)
+/* What stands behind each name becomes its end, and the text's end the empty one. What it is not
+ * behind is no name. */
+static const char *take_inlined(char *value)
+{
+	char *to = value;
+
+	for (char *p = value, *end; (end = strstr(p, INLINED_BEHIND));
+	     p = end + strlen(INLINED_BEHIND)) {
+		memmove(to, p, (size_t)(end - p));
+		to += end - p;
+		*to++ = '\0';
+	}
+	*to = '\0';
+	return value;
+}
+
+static void take_string(struct scan *s, const struct token *key, char *value)
 {
 	struct about *a = &s->m->about;
 	struct about_module *m;
@@ -275,6 +291,8 @@ static void take_string(struct scan *s, const struct token *key, const char *val
 		take_caller(c, value);
 	else if (numbered(key, "caller_", "_func", &i) && (c = caller_at(s, i)))
 		c->func = value;
+	else if (numbered(key, "caller_", "_inlined", &i) && (c = caller_at(s, i)))
+		c->inlined = take_inlined(value);
 }
 
 /* The table of functions has as many as `env` has counted. */

@@ -130,15 +130,33 @@ static size_t between(const struct call *c)
 	return 0;
 }
 
+/* What has the code at an address, and what is inlined there, the innermost last; but not `around`,
+ * which is a node already. */
+static uint64_t tree_caller(struct tree *t, uint64_t mark, uint64_t address,
+			    const struct reader_func *around)
+{
+	size_t n = 0;
+
+	while (view_caller(t->view, address, n))
+		n++;
+	for (; n; n--) {
+		const struct reader_func *f = view_caller(t->view, address, n - 1);
+
+		if (!around || f->name != around->name)
+			mark = child(t, mark, f);
+		around = NULL;
+	}
+	return mark;
+}
+
 /* The callers as nodes around it, the outermost first. The call around it is none of them again. */
 static uint64_t tree_callers(struct tree *t, uint64_t mark, const struct call *c)
 {
 	size_t n = c->outer ? between(c) : c->ncallers;
 
-	if (c->outer && n && view_caller(t->view, c->callers[n - 1])->name == c->outer->name)
-		n--;
 	for (size_t i = n; i; i--)
-		mark = child(t, mark, view_caller(t->view, c->callers[i - 1]));
+		mark = tree_caller(t, mark, c->callers[i - 1],
+				   c->outer && i == n ? c->outer : NULL);
 	return mark;
 }
 

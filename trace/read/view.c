@@ -155,6 +155,7 @@ void view_close(struct view *v)
 	strings_clear(&v->names);
 	free(v->funcs);
 	free(v->caller_funcs);
+	free(v->caller_at);
 	free(v->wanted);
 	free(v);
 }

@@ -46,9 +46,10 @@ size_t view_by(const struct view *, const char *const **ret);
 /* Were there more different values than were told apart? */
 bool view_groups_full(const struct view *);
 /* What callers are called; and as functions, which view_about has behind those that were probed:
- * which of them has this address? */
+ * which of them has this address? What is inlined there are others, `level` 0 the innermost, up
+ * to what has the code itself; NULL: no more. */
 const struct caller_names *view_names(const struct view *);
-const struct reader_func *view_caller(const struct view *, uint64_t address);
+const struct reader_func *view_caller(const struct view *, uint64_t address, size_t level);
 /* The first moment that is looked at, and the last one, in ticks. */
 uint64_t view_begin(const struct view *);
 uint64_t view_end(const struct view *);

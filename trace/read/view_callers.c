@@ -62,37 +62,75 @@ static int index_funcs(const struct reader_func *funcs, size_t n, size_t more, s
 	return ret->v ? 0 : -ENOMEM;
 }
 
+static const char *keep(struct view *v, char *made)
+{
+	const char *ret = made ? strings_add(&v->names, made, strlen(made)) : NULL;
+
+	free(made);
+	return ret;
+}
+
 /* Its name as one of a function. */
 static int name_caller(struct view *v, const struct caller *c, struct reader_func *ret)
 {
-	auto_free char *made = NULL;
-
 	*ret = (struct reader_func){ .name = c->func, .module = c->module ?: "?" };
-	if (c->func)
-		return 0;
-	made = base_printf("[%s]", c->module ?: "unknown");
-	ret->name = made ? strings_add(&v->names, made, strlen(made)) : NULL;
+	if (!c->func)
+		ret->name = keep(v, base_printf("[%s]", c->module ?: "unknown"));
 	return ret->name ? 0 : -ENOMEM;
+}
+
+static int name_inlined(struct view *v, const struct caller *c, const char *name,
+			struct reader_func *ret)
+{
+	*ret = (struct reader_func){ .name = keep(v, base_printf("%s [inlined]", name)),
+				     .module = c->module ?: "?" };
+	return ret->name ? 0 : -ENOMEM;
+}
+
+/* A name that is known already has the function of it. */
+static uint32_t take_func(struct view *v, const struct reader_func *f, struct index *x)
+{
+	uint32_t *place = place_of(x, v->funcs, f->name, f->module);
+
+	if (!*place) {
+		v->funcs[v->renamed.nfuncs] = *f;
+		*place = (uint32_t)++v->renamed.nfuncs;
+	}
+	return *place - 1;
+}
+
+/* How many functions these are at most. */
+static size_t count_callers(const struct about *a)
+{
+	size_t n = a->ncallers;
+
+	for (size_t i = 0; i < a->ncallers; i++)
+		for (const char *p = a->callers[i].inlined; p && *p; p += strlen(p) + 1)
+			n++;
+	return n;
 }
 
 static int take_callers(struct view *v, const struct about *from, struct index *x)
 {
-	struct about *a = &v->renamed;
+	struct reader_func f;
+	size_t n = 0;
+	int err = 0;
 
-	for (size_t i = 0; i < from->ncallers; i++) {
-		struct reader_func f;
-		int err = name_caller(v, &from->callers[i], &f);
-		uint32_t *place = err ? NULL : place_of(x, v->funcs, f.name, f.module);
+	for (size_t i = 0; i < from->ncallers && !err; i++) {
+		const struct caller *c = &from->callers[i];
 
-		if (err)
-			return err;
-		if (!*place) {
-			v->funcs[a->nfuncs] = f;
-			*place = (uint32_t)++a->nfuncs;
+		v->caller_at[i] = n;
+		for (const char *p = c->inlined; p && *p && !err; p += strlen(p) + 1) {
+			err = name_inlined(v, c, p, &f);
+			if (!err)
+				v->caller_funcs[n++] = take_func(v, &f, x);
 		}
-		v->caller_funcs[i] = *place - 1;
+		err = err ? err : name_caller(v, c, &f);
+		if (!err)
+			v->caller_funcs[n++] = take_func(v, &f, x);
 	}
-	return 0;
+	v->caller_at[from->ncallers] = n;
+	return err;
 }
 
 int view_make_callers(struct view *v)
@@ -103,14 +141,17 @@ int view_make_callers(struct view *v)
 
 	if (!from.ncallers || v->caller_funcs)
 		return 0;
-	v->caller_funcs = calloc(from.ncallers, sizeof(*v->caller_funcs));
-	v->funcs = calloc(from.nfuncs + from.ncallers + 2, sizeof(*v->funcs));
-	int err = v->caller_funcs && v->funcs ? 0 : -ENOMEM;
+	size_t most = count_callers(&from);
+
+	v->caller_funcs = calloc(most, sizeof(*v->caller_funcs));
+	v->caller_at = calloc(from.ncallers + 1, sizeof(*v->caller_at));
+	v->funcs = calloc(from.nfuncs + most + 2, sizeof(*v->funcs));
+	int err = v->caller_funcs && v->caller_at && v->funcs ? 0 : -ENOMEM;
 
 	if (!err) {
 		memcpy(v->funcs, from.funcs, from.nfuncs * sizeof(*v->funcs));
 		v->renamed = from;
-		err = index_funcs(v->funcs, from.nfuncs, from.ncallers, &x);
+		err = index_funcs(v->funcs, from.nfuncs, most, &x);
 	}
 	err = err ? err : take_callers(v, &from, &x);
 	free(x.v);
@@ -129,12 +170,14 @@ int view_make_callers(struct view *v)
 	return 0;
 }
 
-const struct reader_func *view_caller(const struct view *v, uint64_t address)
+const struct reader_func *view_caller(const struct view *v, uint64_t address, size_t level)
 {
 	const struct about *a = v->about;
 	size_t n = vec_prefix(a->ncallers, i, a->callers[i].address <= address);
 
-	return n && v->caller_funcs && a->callers[n - 1].address == address ?
-		&a->funcs[v->caller_funcs[n - 1]] : &a->funcs[v->caller_funcs ? v->unknown_at :
-							      a->nfuncs];
+	if (!n || !v->caller_funcs || a->callers[n - 1].address != address)
+		return level ? NULL : &a->funcs[v->caller_funcs ? v->unknown_at : a->nfuncs];
+	size_t at = v->caller_at[n - 1] + level;
+
+	return at < v->caller_at[n] ? &a->funcs[v->caller_funcs[at]] : NULL;
 }

@@ -17,7 +17,9 @@ struct view {
 	struct groups *groups;	/* NULL: calls are told by their functions alone */
 	struct caller_table callers;
 	struct caller_names caller_names;
-	uint32_t *caller_funcs;	/* what each caller is as a function; NULL: there are none */
+	uint32_t *caller_funcs;	/* what each caller is as a function, behind what is inlined in it:
+				 * the innermost first; NULL: there are none. A caller's begin */
+	size_t *caller_at;	/* there, and those of the one behind it here */
 	uint32_t unknown, unknown_at;	/* the function of events that have none: in the archive,
 				 * and here */
 	struct archive_filter filter;

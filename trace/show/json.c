@@ -214,11 +214,16 @@ static void json_callers(struct json *j, const struct call *c)
 	shown_callers_take(j->names, c, s);
 	output_printf(j->out, ",\"stack\":[");
 	for (size_t i = 0; i < s->n; i++) {
+		const struct caller *at = &s->v[i].caller;
+
 		output_printf(j->out, "%s{\"addr\":\"0x%llx\"", i ? "," : "",
-			      (unsigned long long)(s->v[i].address & ~CALLERS_EXACT));
-		json_name_or_null(j->out, "func", s->v[i].func);
-		output_printf(j->out, ",\"offset\":%llu", (unsigned long long)s->v[i].offset);
-		json_name_or_null(j->out, "module", s->v[i].module);
+			      (unsigned long long)(at->address & ~CALLERS_EXACT));
+		json_name_or_null(j->out, "func", at->func);
+		if (s->v[i].inlined)
+			output_printf(j->out, ",\"inlined\":true");
+		else
+			output_printf(j->out, ",\"offset\":%llu", (unsigned long long)at->offset);
+		json_name_or_null(j->out, "module", at->module);
 		output_printf(j->out, "}");
 	}
 	output_printf(j->out, "],\"stack_cut\":\"%s\"",
