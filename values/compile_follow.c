@@ -4,65 +4,6 @@
 
 enum { COW_LENGTH = -24 };	/* libstdc++'s _Rep, before the characters: its length */
 
-uint8_t compile_add(struct compiling *c, struct read_op op)
-{
-	struct read_plan *p = c->plan;
-
-	if (p->nops == READS_MAX || !op.cap || op.cap > c->left)
-		return READS_NONE;
-	op.flags |= c->at_exit ? READ_AT_EXIT : 0;
-	op.param = c->param;
-	op.unit = MAX(op.unit, 1);
-	if (!op.length_size)
-		op.length_index = READS_NONE;
-	op.if_index = c->condition.mask ? c->condition.index : READS_NONE;
-	op.if_at = c->condition.at;
-	op.if_mask = c->condition.mask;
-	op.if_value = c->condition.value;
-	c->left -= op.cap;
-	p->bytes += op.cap;
-	p->ops[p->nops] = op;
-	return p->nops++;
-}
-
-/* Which result has these bytes, and where; false if none has all of them. */
-static bool find_bytes(const struct compiling *c, struct where w, uint32_t size, uint8_t *op,
-		       uint16_t *at)
-{
-	const struct read_plan *p = c->plan;
-
-	if (w.op != READS_NONE) {
-		*op = w.op;
-		*at = (uint16_t)w.at;
-		return w.at + (uint64_t)size <= p->ops[w.op].cap;
-	}
-	for (unsigned int i = 0; i < p->nops; i++) {
-		const struct read_op *o = &p->ops[i];
-
-		if (o->param != c->param || o->role != READ_PART || w.at < o->at ||
-		    w.at + (uint64_t)size > (uint64_t)o->at + o->cap)
-			continue;
-		*op = i;
-		*at = (uint16_t)(w.at - o->at);
-		return true;
-	}
-	return false;
-}
-
-bool compile_behind(const struct compiling *c, uint32_t type, struct where w, uint32_t cap,
-		    struct read_op *ret)
-{
-	uint8_t op;
-	uint16_t at;
-
-	if (!find_bytes(c, w, 8, &op, &at))
-		return false;
-	*ret = (struct read_op){ .source = READ_MEMORY, .role = READ_BEHIND, .index = op,
-				 .pointer_at = at, .cap = (uint16_t)MIN(cap, READS_BYTES_MAX),
-				 .type = (uint16_t)type };
-	return true;
-}
-
 /* ---- what is behind pointers --------------------------------------------- */
 
 static bool is_text(const struct type *t)
@@ -157,7 +98,7 @@ static void follow_run(struct compiling *c, uint32_t type, struct where w, unsig
 
 	if (!size || !cap || size > UINT16_MAX ||
 	    !compile_behind(c, type, (struct where){ w.op, w.at + t->pointer_at }, cap, &op) ||
-	    !find_bytes(c, (struct where){ w.op, w.at + t->length_at }, 8, &length, &at))
+	    !compile_find(c, (struct where){ w.op, w.at + t->length_at }, 8, &length, &at))
 		return;
 	op.length_index = length;
 	op.length_at = at;
@@ -179,7 +120,7 @@ static bool set_condition(struct compiling *c, struct where w, uint32_t at, uint
 			  uint8_t value)
 {
 	if (c->condition.mask ||
-	    !find_bytes(c, (struct where){ w.op, w.at + at }, 1, &c->condition.index,
+	    !compile_find(c, (struct where){ w.op, w.at + at }, 1, &c->condition.index,
 			&c->condition.at))
 		return false;
 	c->condition.mask = mask;
@@ -210,6 +151,9 @@ static void follow_shape(struct compiling *c, uint32_t type, struct where w, uns
 		break;
 	case SHAPE_INNER:
 		compile_follow(c, t->of, pointer, deep, nested + 1);
+		break;
+	case SHAPE_INTERFACE:
+		compile_interface(c, type, w);
 		break;
 	case SHAPE_OPTIONAL:
 		if (set_condition(c, w, t->length_at, 1, 1)) {

@@ -32,13 +32,18 @@ struct where {
 	uint32_t at;
 };
 
-/* compile_follow.c. One more operation: its index, READS_NONE if there is no room. */
+/* compile_ops.c. One more operation: its index, READS_NONE if there is no room. */
 uint8_t compile_add(struct compiling *, struct read_op);
+/* Which result has these bytes, and where; false if none has all of them. */
+bool compile_find(const struct compiling *, struct where, uint32_t size, uint8_t *op, uint16_t *at);
 /* An operation that reads behind the pointer at `w`, of which `type` says what it leads to; false:
  * the pointer is not read. */
 bool compile_behind(const struct compiling *, uint32_t type, struct where, uint32_t cap,
 		    struct read_op *ret);
-/* All that is to be read of a value of that type beyond its own bytes: behind pointers, so deep. */
+/* compile_go.c: of an interface its type's description and name, and the begin of its value. */
+void compile_interface(struct compiling *, uint32_t type, struct where);
+/* compile_follow.c: all that is to be read of a value of that type beyond its own bytes: behind
+ * pointers, so deep. */
 void compile_follow(struct compiling *, uint32_t type, struct where, unsigned int deep,
 		    unsigned int nested);
 

@@ -163,7 +163,7 @@ static int unwrap(struct building *b, size_t column, struct value *v)
 		const struct type *t = type_at(b, v->type);
 		int err = 0;
 
-		if (t->shape == SHAPE_INNER) {
+		if (type_is_inner(t)) {
 			v->type = t->of;
 			v->at += t->pointer_at;
 		} else if (!t->shape && t->kind == TYPE_REFERENCE) {

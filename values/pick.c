@@ -97,7 +97,7 @@ static void go_on(struct picking *p)
 	for (int i = 0; i < PICK_STEPS; i++) {
 		const struct type *t = type_now(p);
 
-		if (t->shape == SHAPE_INNER) {
+		if (type_is_inner(t)) {
 			if (!add_step(p, PICK_INTO, t->pointer_at))
 				return;
 			p->ret->type = t->of;

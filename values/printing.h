@@ -26,4 +26,9 @@ void rust_struct(const struct printing *, const struct type *, const char *befor
 void rust_variants(const struct printing *, const struct type *, struct spot,
 		   unsigned int nested);
 
+/* ---- text_go.c ------------------------------------------------------------ */
+
+/* "*errors.errorString("bad")", "int(5)", "main.square(0xc0000140)" */
+void go_interface(const struct printing *, uint32_t type, struct spot, unsigned int nested);
+
 #endif

@@ -28,16 +28,17 @@ static bool find_run(const struct signature *s, struct type *t, const char *poin
 	return true;
 }
 
-/* Of an interface the pointer to its value: nil, if it has none. */
 static bool find_interface(const struct signature *s, struct type *t)
 {
 	const struct member *data = named(s, t, 1, "data", TYPE_POINTER);
+	const struct member *tab = named(s, t, 0, "tab", TYPE_POINTER) ?:
+		named(s, t, 0, "_type", TYPE_POINTER);
 
-	if (!data || (!named(s, t, 0, "tab", TYPE_POINTER) &&
-		      !named(s, t, 0, "_type", TYPE_POINTER)))
+	if (!data || !tab)
 		return false;
-	t->shape = SHAPE_INNER;
+	t->shape = SHAPE_INTERFACE;
 	t->pointer_at = data->at;
+	t->length_at = tab->at;
 	t->of = data->type;
 	return true;
 }

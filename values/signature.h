@@ -64,6 +64,8 @@ enum type_shape {
 	SHAPE_OWNER,		/* a pointer, and perhaps what deletes it */
 	SHAPE_OPTIONAL,		/* a value, and whether it is there */
 	SHAPE_INNER,		/* `of` at pointer_at, and nothing else that is of interest */
+	SHAPE_INTERFACE,	/* of Go: the pointer to its value, and at length_at what tells of
+				 * its type: a description of that, or what has its address */
 };
 
 struct type {
@@ -218,6 +220,9 @@ struct signature {
 	bool own_convention;
 	/* clang before version 18: halves of an __int128 are parameters of their own on x86-64. */
 	bool halves;
+	/* Of Go: where the runtime keeps its descriptions of types; empty: not known. Run-time, and
+	 * not kept in recordings. */
+	struct range go_types;
 	bool out_of_memory;	/* or out of bounds: what is missing is void or nameless */
 };
 
@@ -246,6 +251,12 @@ const struct enumerator *variant_number(const struct signature *, const struct t
 uint32_t signature_align(const struct signature *, uint32_t type);
 /* bound.c. Leave out members of types that would take too long to walk; places_settle does it. */
 void signature_bound(struct signature *);
+/* Is it as good as the one thing within it, `of` at pointer_at? */
+static inline bool type_is_inner(const struct type *t)
+{
+	return t->shape == SHAPE_INNER || t->shape == SHAPE_INTERFACE;
+}
+
 /* Is it a number, bool, enum or pointer, in a general register if it is a parameter? */
 bool type_is_scalar(const struct type *);
 

@@ -247,6 +247,8 @@ static void print_shape(const struct printing *p, uint32_t type, struct spot s,
 
 	if (t->shape == SHAPE_OPTIONAL)
 		print_optional(p, t, s, nested);
+	else if (t->shape == SHAPE_INTERFACE)
+		go_interface(p, type, s, nested);
 	else if (t->shape == SHAPE_INNER)
 		p->value(p, t->of, spot_beyond(s, t->pointer_at), nested + 1);
 	else if (t->shape == SHAPE_OWNER)

@@ -69,6 +69,8 @@ int module_signature(struct module *m, const struct func *f, struct signature *r
 		err = signatures_get(m->signatures, f, ret);
 	if (err)
 		return err == -ENOENT ? find_known(m, f, ret) : err;
+	ret->go_types.start += m->bias;
+	ret->go_types.end += m->bias;
 	for (uint32_t i = 0; i <= f->naliases; i++)
 		known_refine(m->base, name_of(m, f, i), ret);
 	return 0;

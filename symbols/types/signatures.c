@@ -31,6 +31,7 @@ struct signatures {
 	int fd;
 	struct debuginfo info;
 	struct units *units;
+	struct range go_types;
 	bool opened, there;
 };
 
@@ -68,6 +69,9 @@ static int open_units(struct signatures *s)
 	int err = units_open(s->info.main.dwarf, &s->units);
 
 	s->there = !err;
+	if (symbols_object(s->symbols, "runtime.types", &s->go_types.start) ||
+	    symbols_object(s->symbols, "runtime.etypes", &s->go_types.end))
+		s->go_types = (struct range){ 0 };
 	return err;
 }
 
@@ -352,6 +356,7 @@ int signatures_get(struct signatures *s, const struct func *f, struct signature 
 			     .die = choose(found, n, f)->die };
 
 	ret->name = signature_text(ret, f->name);
+	ret->go_types = s->go_types;
 	return read_function(&r, f);
 }
 
@@ -471,6 +476,7 @@ int signatures_at(struct signatures *s, const struct func *f, raddr_t pc, uint64
 	build_begin(&r.b, ret, unit);
 	ret->language = unit->language;
 	ret->compiler = (uint16_t)unit->rustc;
+	ret->go_types = s->go_types;
 	read_scopes(&r, &scopes);
 	ret->result = (struct parameter){ .place.kind = PLACE_NOWHERE };
 	build_end(&r.b);

@@ -12,9 +12,9 @@ export PYTHONDONTWRITEBYTECODE=1
 
 cat >want.out <<'END'
 main.f1(s="hello", n=3, b=[97, 98, 99], v=[1, 2]) = (13, nil)
-main.f1(s="", n=7, b=[], v=[]) = (7, ADDRESS)
+main.f1(s="", n=7, b=[], v=[]) = (7, *errors.errorString("bad"))
 main.f2(p={X: 1, Y: 2}, b={A: [1, 2, 3], S: "in"}, q=&{X: 5, Y: 6}, f=1.5, g=2.5) = ("res", true)
-main.f3(s=ADDRESS, e=ADDRESS, m=ADDRESS, c=ADDRESS, a=ADDRESS) = {X: 3, Y: 4}
+main.f3(s=main.square(ADDRESS), e=*errors.errorString("x"), m=ADDRESS, c=ADDRESS, a=int(5)) = {X: 3, Y: 4}
 main.f3(s=nil, e=nil, m=nil, c=nil, a=nil) = {X: 3, Y: 4}
 main.f4(a=1, b=2, c=3, d=4, e=5, f=6, g=7, h=8, i=9, j=10, k=11, s="last", u=3, w=-0.5) = [1]
 main.f5(a=[1, 2], s=["a", "b", "c"], r=120, u=7, ok=true, c=1+2i, x=["one"]) = ["b", "c"]
@@ -43,6 +43,20 @@ for flags in '' '-N -l'; do
 	sed -n 's/^.*| \(main.*\);$/\1/p' trace.out | sed 's/&\?0x[0-9a-f]\+/ADDRESS/g' >got.out
 	python3 "$ROOT/tests/values/told.py" want.out got.out ||
 		{ cat got.out; die "'$flags': traced"; }
+done
+
+# What interfaces hold is what the program says: where it is linked, and elsewhere.
+cp -r "$ROOT/tests/values/gotypes" types
+sed 's/1\.17/1.18/' program/go.mod >types/go.mod
+for mode in exe pie; do
+	(cd types && go build -buildmode=$mode -o ../held) >go.log 2>&1 || die "$(cat go.log)"
+	"$INJECT" record -f 'main.takes*' -a --unguarded -o recorded -- ./held >said.out \
+		2>trace.err || { cat trace.err; die "$mode: not recorded"; }
+	"$INJECT" replay -o trace.out recorded
+	sed -n 's/^.*| \(main.*\);$/\1/p' trace.out | sed 's/&\?0x[0-9a-f]\+/ADDRESS/g' >got.out
+	[ "$(wc -l <said.out)" -gt 50 ] || die "$mode: the program says nothing"
+	diff said.out got.out >differs || { cat differs; die "$mode: interfaces hold something else"; }
+	rm -r recorded
 done
 
 # Without --unguarded nothing is read that a filter could be against.
