@@ -578,6 +578,7 @@ void select_clear(struct selection *s)
 	}
 	free(s->v);
 	for (size_t i = 0; i < s->nvalued; i++) {
+		free(s->valued[i]->asked);
 		free(s->valued[i]->packed.v);
 		free(s->valued[i]->plan);
 		free(s->valued[i]);

@@ -2,6 +2,7 @@
 #include "injector/modules/valued.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "arch/arch.h"
@@ -112,16 +113,39 @@ struct choosing {
 	bool any;		/* a function has what the condition asks for */
 };
 
+/* Which stack that moves a call belongs to the reader finds, so its calls are judged there: by what
+ * their entries have read, and nothing else is known of them then. */
+static bool is_asked_outside(const struct placed_probe *p)
+{
+	return p->planned->routines == ROUTINES_MOVED;
+}
+
+static bool may_ask_outside(const struct condition *c)
+{
+	return !c->needs && !c->at_exit;
+}
+
+static int copy_condition(const struct condition *c, struct condition **ret)
+{
+	*ret = malloc(sizeof(**ret));
+	if (*ret)
+		**ret = *c;
+	return *ret ? 0 : -ENOMEM;
+}
+
 /* `s` NULL: nothing is shown of what is read. */
 static int read_of(struct choosing *c, const struct signature *s, const struct read_plan *plan,
 		   const struct condition *condition, struct placed_probe *probe)
 {
+	bool outside = condition && is_asked_outside(probe);
 	struct selection *sel = c->sel;
 	struct valued **at = vec_push(sel->valued, sel->nvalued, sel->valued_cap);
 	struct valued *v = at ? *at = calloc(1, sizeof(*v)) : NULL;
 	int err = !v ? -ENOMEM : s ? values_pack(s, plan, &v->packed) : 0;
 
-	err = err ? err : valued_plan(plan, condition, v);
+	err = err ? err : valued_plan(plan, outside ? NULL : condition, v);
+	if (!err && outside)
+		err = copy_condition(condition, &v->asked);
 	if (!err)
 		probe->valued = v;
 	return err;
@@ -153,6 +177,12 @@ static int choose_known(struct choosing *c, const struct selected *s, size_t i,
 	if (when)
 		err = conditioned_compile(&c->conditions, s->names[i], selected_place(s, i),
 					  signature, &plan, &condition);
+	if (!err && when && is_asked_outside(&s->probes[i]) && !may_ask_outside(&condition)) {
+		snprintf(c->conditions.why, sizeof(c->conditions.why),
+			 "-w: of %s, whose stack moves, only arguments can be asked for",
+			 s->names[i]);
+		err = -ENOENT;
+	}
 	if (err == -ENOENT) {
 		s->probes[i].refusal = REFUSED_CONDITION;
 		return 0;
@@ -187,9 +217,9 @@ static int choose_one(struct choosing *c, const struct selected *s, size_t i)
 
 	if (s->probes[i].refusal)
 		return 0;
-	/* Of calls that the reader pairs nothing is judged in the process. */
+	/* (Where no inject is left none judges the calls that are paired outside.) */
 	if (!has_room(&s->probes[i]) ||
-	    (when && s->probes[i].planned->routines != ROUTINES_C)) {
+	    (when && c->o->left && is_asked_outside(&s->probes[i]))) {
 		s->probes[i].refusal = when ? REFUSED_CONDITION : REFUSED_NONE;
 		return 0;
 	}

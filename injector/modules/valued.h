@@ -14,6 +14,7 @@
 struct valued {
 	struct packed packed;		/* its signature and plan */
 	struct capture_plan *plan;	/* the plan for the payload */
+	struct condition *asked;	/* of what inject itself is to judge as it reads; NULL */
 	size_t size;			/* bytes of that, and of the condition behind it, if there
 					 * is one; 0: nothing is to be read */
 };

@@ -414,7 +414,8 @@ static int name_funcs(struct placing *p, const struct selection *sel)
 					.name = s->names[j], .module = s->module->base,
 					.entry_only = probe->entry_only != 0,
 					.values = probe->valued ? probe->valued->packed.v : NULL,
-					.nvalues = probe->valued ? probe->valued->packed.n : 0 };
+					.nvalues = probe->valued ? probe->valued->packed.n : 0,
+					.asked = probe->valued ? probe->valued->asked : NULL };
 		}
 	}
 	return 0;

@@ -69,8 +69,12 @@ void calls_deliver(struct reader *r, struct lane *l, enum event_kind kind,
 static void lane_pop(struct reader *r, struct lane *l, enum event_kind kind)
 {
 	struct open_calls *s = current(r, l);
+	struct open_call *c = &s->calls[--s->n];
 
-	calls_deliver(r, l, kind, s->calls[--s->n].func, 0);
+	if (c->unwanted)
+		r->stats.events -= kind == EVENT_EXIT;
+	else
+		calls_deliver(r, l, kind, c->func, 0);
 }
 
 /*
@@ -101,7 +105,12 @@ static bool lane_push(struct reader *r, struct lane *l, struct open_call call)
 void calls_entry(struct reader *r, struct lane *l, struct open_call call)
 {
 	leave_deeper(r, l, call.depth);
-	if (lane_push(r, l, call))
+	call.unwanted = !values_pass(r, l, call.func);
+	if (call.unwanted) {
+		r->stats.calls--;
+		r->stats.events--;
+	}
+	if (lane_push(r, l, call) && !call.unwanted)
 		calls_deliver(r, l, EVENT_ENTRY, call.func, 0);
 }
 
@@ -119,7 +128,7 @@ void calls_begun(struct reader *r, struct lane *l, uint32_t func, uint64_t begin
 	struct event e = event_of(r, l, EVENT_ENTRY, func);
 
 	if (is_told(current(r, l), func, begin) ||
-	    !lane_push(r, l, (struct open_call){ func, 0, begin }))
+	    !lane_push(r, l, (struct open_call){ .func = func, .begin = begin }))
 		return;
 	r->stats.calls++;
 	r->stats.events++;
@@ -148,7 +157,11 @@ void calls_exit(struct reader *r, struct lane *l, struct open_call call)
 	/* A fiber's that the payload takes for open was taken for one of those above. */
 	if (l->fiber && !call.depth && !r->kept)
 		return;
-	calls_deliver(r, l, EVENT_BEFORE, call.func, 0);
+	/* Of one that began before it is not known whether it is wanted. */
+	if (r->funcs[call.func].asked)
+		r->stats.events--;
+	else
+		calls_deliver(r, l, EVENT_BEFORE, call.func, 0);
 	s->unseen -= s->unseen > 0;
 }
 
@@ -187,7 +200,12 @@ static void leave_left(struct reader *r, struct lane *l)
 /* On a stack that a runtime has made some calls tell that what is around them is over. */
 void calls_mark(struct reader *r, struct lane *l, uint32_t func)
 {
-	calls_deliver(r, l, EVENT_MARK, func, 0);
+	if (values_pass(r, l, func)) {
+		calls_deliver(r, l, EVENT_MARK, func, 0);
+	} else {
+		r->stats.calls--;
+		r->stats.events--;
+	}
 	if (!has_depths(l->fiber))
 		return;
 	enum plan_ending ending = plan_ending(r->funcs[func].name);

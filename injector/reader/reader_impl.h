@@ -22,6 +22,7 @@ struct open_call {
 	uint32_t func;
 	uint32_t depth;		/* if has_depths() */
 	uint64_t begin;		/* of a call that was told when it had been open for some time */
+	bool unwanted;		/* it has not passed what is asked here, and is not told */
 };
 
 /* The open calls of one stack, as the payload's frame table has them. */
@@ -185,6 +186,9 @@ void values_take(struct reader *, struct lane *, const uint64_t *body, size_t n)
 void registers_take(struct reader *, struct lane *, const uint64_t *body, size_t n);
 void registers_read(struct reader *, struct lane *, uint32_t func, bool at_exit);
 void plans_forget(struct reader *);
+/* Does the call that begins pass what is asked of the function's calls here, by what was read of
+ * it? */
+bool values_pass(struct reader *, struct lane *, uint32_t func);
 
 /* reader_calls.c: from items to well-formed events. */
 

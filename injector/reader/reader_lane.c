@@ -477,7 +477,7 @@ static void take_ext(struct reader *r, struct lane *l)
 
 static void take_word(struct reader *r, struct lane *l)
 {
-	struct open_call call = { (uint32_t)(l->word >> REC_FUNC_SHIFT), 0, 0 };
+	struct open_call call = { .func = (uint32_t)(l->word >> REC_FUNC_SHIFT) };
 
 	if ((l->word & 3) == REC_EXT) {
 		take_ext(r, l);

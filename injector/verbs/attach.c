@@ -174,6 +174,7 @@ static int list_funcs(const struct trace *t, struct about *ret)
 			funcs[about.nfuncs++] = (struct reader_func){
 				.name = s->names[j], .module = s->module->base,
 				.values = v ? v->packed.v : NULL, .nvalues = v ? v->packed.n : 0,
+				.asked = v ? v->asked : NULL,
 			};
 		}
 	*ret = about;

@@ -59,6 +59,12 @@ for mode in exe pie; do
 	rm -r recorded
 done
 
+# What is known at the return only cannot be asked for, nor by start.
+"$INJECT" -f main.f1 -w 'duration > 1s' --unguarded -- ./go >/dev/null 2>trace.err &&
+	die "how long a call of Go takes is asked for"
+grep -q 'of main.f1, whose stack moves, only arguments can be asked for' trace.err ||
+	die "it is not said: $(cat trace.err)"
+
 # Without --unguarded nothing is read that a filter could be against.
 "$INJECT" -f main.f1 -a -o trace.out -- ./go >/dev/null 2>trace.err
 grep -q 'main.f1(s=0x[0-9a-f]* (unreadable), n=3' trace.out || die "read without a guard"
@@ -73,6 +79,20 @@ for procs in 1 4; do
 		>done.out 2>trace.err || { cat trace.err; die "it has failed"; }
 	has_line '^done$' done.out || die "it is not done"
 	[ "$(closing lost)" = 0 ] || die "calls are lost"
+	mv trace.out all.out
+
+	# Of those that a condition asks for each is there, with its own result, and no other.
+	GOMAXPROCS=$procs "$INJECT" -f main.deep -a -w 'args.depth == 7 && f > 3.4' --unguarded -m 4M \
+		-o trace.out -- ./goroutines >done.out 2>trace.err || { cat trace.err; die "it has failed"; }
+	[ "$(closing lost) $(closing calls) $(closing events)" = "0 100 200" ] ||
+		{ cat trace.err; die "other calls pass"; }
+	sed -n 's/^.*| main.deep(id=\([0-9]*\), depth=7, name="\1-7", .*) = ("\1-0", [0-9]*, nil);$/\1/p' \
+		trace.out | sort -un >ids
+	seq 100 | cmp - ids || die "others pass, or have other results"
+	"$INJECT" -f main.deep -w 'name == "50-3" || id == 51 && args.depth < 2' --unguarded -m 4M \
+		-o trace.out -- ./goroutines >done.out 2>trace.err || { cat trace.err; die "it has failed"; }
+	[ "$(closing calls)" = 3 ] || { cat trace.err; die "not three calls pass"; }
+	mv all.out trace.out
 	python3 - trace.out <<'EOF' || die "others with $procs"
 import collections, re, sys
 

@@ -5,6 +5,8 @@
 
 #include "base/base.h"
 
+struct condition;
+
 struct reader_func {
 	const char *name;	/* as printed */
 	const char *module;
@@ -12,6 +14,8 @@ struct reader_func {
 	/* Its signature and read plan (values/pack.h); NULL: nothing is read of its calls. */
 	const uint8_t *values;
 	size_t nvalues;
+	/* What its calls have to pass, if inject asks them as it reads; NULL: nothing. */
+	const struct condition *asked;
 	/* Of a recording: the first place of that name; NULL: this is it. Where different things
 	 * are read at places of one name, each has a number. */
 	const struct reader_func *same;
