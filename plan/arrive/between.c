@@ -7,7 +7,7 @@ struct unseen between_from(const struct plan_impl *p, raddr_t a)
 	const struct hidden *h = p->hidden;
 	size_t first = vec_prefix(p->nhidden, i, h[i].at < a);
 
-	return (struct unseen){ h + first, h + p->nhidden, 0, true };
+	return (struct unseen){ h ? h + first : NULL, h ? h + p->nhidden : NULL, 0, true };
 }
 
 /* May control come to `pc`, behind the last step? It may stand behind an end to which nothing

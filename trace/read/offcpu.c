@@ -101,10 +101,11 @@ static void keep(struct offcpu *o, struct offcpu_thread *t)
 static struct offcpu_times times_before(const struct offcpu_thread *t, uint64_t tsc)
 {
 	size_t n = vec_prefix(t->n, i, t->moments[i].tsc <= tsc);
-	const struct moment *m = &t->moments[n - 1];
 
 	if (!n)
 		return (struct offcpu_times){ .since = OFFCPU_UNKNOWN };
+	const struct moment *m = &t->moments[n - 1];
+
 	return (struct offcpu_times){
 		.since = t->times.since,
 		.wait = m->wait + (m->off ? tsc - m->tsc : 0),
