@@ -70,8 +70,9 @@ _inject_options() {
 			--verbose --no-color -h --help -V --version
 		;;
 	add)
-		echo -p --pid -f --function -N --exclude --entry-only --max-pause --log \
-			-q --quiet -v --verbose --no-color -h --help -V --version
+		echo -p --pid -f --function -N --exclude --usdt -t --min-duration -w --when -D --depth \
+			-a --args -A --arg -s --string --deep --unguarded --stack \
+			--entry-only --max-pause --log -q --quiet -v --verbose --no-color -h --help -V --version
 		;;
 	filter)
 		echo -p --pid -t --min-duration -w --when -D --depth --log -q --quiet -v --verbose --no-color \

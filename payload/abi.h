@@ -46,7 +46,7 @@
 
 #include "payload/page.h"
 
-#define ABI_VERSION 32
+#define ABI_VERSION 33
 
 /* Offsets that assembly uses; abi.c asserts them. */
 #define THREAD_CUR 0
@@ -326,7 +326,8 @@ struct session {
 	uint32_t plan_changes;	/* so far, or begun. Of the injector */
 	uint32_t plans_at;	/* which of the two lists of plans holds, 0 or 1. [release] of the
 				 * injector, which writes one byte of it */
-	uint32_t pad_plans;
+	uint32_t planned;	/* 1: some function has a plan, or its callers are taken, or had:
+				 * before that no thread has put anything together [any] */
 	int64_t cpu_at;		/* how far from the thread pointer the kernel keeps the number of
 				 * the thread's processor; 0: it is told otherwise, or is not */
 

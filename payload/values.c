@@ -380,9 +380,11 @@ void values_claim(const struct session *s, const struct thread *t)
 {
 	uint32_t i;
 
-	if (s->plans_funcs)
-		area_of(s, t)->asking = 0;
-	for (i = 0; s->plans_funcs && i < KEPT; i++)
+	/* (Memory that nothing was put into is not made.) */
+	if (!s->plans_funcs || !observe(&s->planned))
+		return;
+	area_of(s, t)->asking = 0;
+	for (i = 0; i < KEPT; i++)
 		area_of(s, t)->kept[i].sp = 0;
 }
 

@@ -33,6 +33,8 @@ struct infect_options {
 	uint64_t plans;		/* bytes of these */
 	uint64_t callers;	/* bytes of the tables by which stacks are walked, for as many
 				 * functions; 0: none are */
+	/* What there is room for is added later, perhaps: left out where addresses are few. */
+	bool spare_plans, spare_callers;
 	bool keep_last;		/* of a ring that is full */
 	const struct way *way;	/* to record */
 	bool sparse;		/* records may be far apart in time */

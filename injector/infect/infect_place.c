@@ -140,14 +140,17 @@ static bool is_roomy(const struct infecting *in)
 
 struct session_wish infect_wish(const struct infecting *in, uint32_t slots)
 {
+	bool roomy = is_roomy(in), plans = roomy || !in->opt->spare_plans;
+
 	/* Each function that is probed, or will be added, has a slot at least. */
 	return (struct session_wish){
 		.nthreads = in->nthreads, .buffer = in->opt->buffer, .max_slots = slots,
 		.nfuncs = in->result->old.s.nfuncs + slots, .notes = in->opt->notes,
-		.plans_funcs = in->opt->plans_funcs, .plans = in->opt->plans,
-		.callers_funcs = in->opt->plans_funcs, .callers = in->opt->callers,
+		.plans_funcs = plans ? in->opt->plans_funcs : 0, .plans = in->opt->plans,
+		.callers_funcs = in->opt->plans_funcs,
+		.callers = roomy || !in->opt->spare_callers ? in->opt->callers : 0,
 		.sieve = in->opt->way == &way_sifted, .sparse = in->opt->sparse,
-		.file = in->opt->file, .roomy = is_roomy(in), .most = in->session_most,
+		.file = in->opt->file, .roomy = roomy, .most = in->session_most,
 	};
 }
 

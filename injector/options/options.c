@@ -321,7 +321,8 @@ struct about_filter options_filter(const struct options *o)
 struct valued_options options_valued(const struct options *o, bool later)
 {
 	return (struct valued_options){ .known = o->args, .usdt = options_reads_usdt(o),
-					.when = o->when, .left = o->verb == VERB_START,
+					.when = o->when,
+					.left = o->verb == VERB_START || o->verb == VERB_ADD,
 					.specs = o->by_hand,
 					.nspecs = o->nby_hand, .compile = o->values,
 					.points = o->points, .npoints = o->npoints,

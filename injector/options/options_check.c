@@ -197,6 +197,16 @@ static int check_list(const struct options *o)
 	return 0;
 }
 
+static int check_change(const struct options *o)
+{
+	if (!o->pid)
+		return fail(0, "no process named; give -p PID, and -f GLOB");
+	if (o->min_duration && o->nusdt)
+		return fail(0, "-t is for calls, and places for tracers (--usdt) are none: add them "
+			       "without it");
+	return check_trace(o);
+}
+
 int options_check(const struct options *o)
 {
 	switch (o->verb) {
@@ -211,8 +221,7 @@ int options_check(const struct options *o)
 		return check_top(o) ?: check_trace(o);
 	case VERB_ADD:
 	case VERB_REMOVE:
-		return o->pid ? check_trace(o) :
-			fail(0, "no process named; give -p PID, and -f GLOB");
+		return check_change(o);
 	case VERB_FILTER:
 		return o->pid && (o->min_duration || o->all || o->when || o->depth ||
 				  o->all_depths) ? 0 :

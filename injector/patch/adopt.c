@@ -17,6 +17,7 @@ struct adopting {
 	struct slot_index index;
 	struct shared_ids ids;
 	bool *taken;		/* by id: a probe of this visit has it */
+	const struct adopt_ids *ids_of;	/* NULL: it may have any */
 };
 
 static const struct arena *arena_of(const struct session *s, raddr_t stub)
@@ -154,19 +155,46 @@ static int adopt_linked(struct adopting *ad, const struct module *m, struct plac
 	return 0;
 }
 
-/* What the place had for an id, unless that has come to be another's: what is shared in one visit
- * need not be in the next. */
+static bool may_have(const struct adopting *ad, const struct placed_probe *probe, uint32_t id)
+{
+	return id && id < ad->old->nfuncs && !ad->taken[id] &&
+		(!ad->ids_of || ad->ids_of->may(ad->ids_of->ctx, id, probe));
+}
+
+/* What the place had for an id, the last time or, where it may not have that, before; 0: none
+ * that it may have. */
+static uint32_t id_at(const struct adopting *ad, const struct module *m,
+		      const struct placed_probe *probe)
+{
+	const struct site *entry = &probe->sites[probe->nsites - 1].site;
+	const struct slot_index *x = &ad->index;
+	raddr_t addr = entry->jump.pc + m->bias;
+	int64_t at = slot_index_find(x, addr, site_kind(entry));
+	uint32_t id = at < 0 ? 0 : x->slots[at].func;
+
+	if (may_have(ad, probe, id))
+		return id;
+	for (uint32_t i = slot_index_first(x, addr); ad->ids_of && i < x->n; i++) {
+		const struct slot *s = &x->slots[x->by_addr[i]];
+
+		if (s->addr != addr)
+			break;
+		if (s->kind == SLOT_STUB && may_have(ad, probe, s->func))
+			return s->func;
+	}
+	return 0;
+}
+
+/* Unless it has come to be another's: what is shared in one visit need not be in the next. */
 static int adopt_id(struct adopting *ad, const struct module *m, struct placed_probe *probe,
 		    const char *name)
 {
-	const struct site *entry = &probe->sites[probe->nsites - 1].site;
-	int64_t at = slot_index_find(&ad->index, entry->jump.pc + m->bias, site_kind(entry));
-	uint32_t id = at < 0 ? 0 : ad->index.slots[at].func;
 	uint32_t others = probe->shared ? shared_id(&ad->ids, probe, name) : 0;
+	uint32_t id = others ? others : id_at(ad, m, probe);
 
-	if (!others && (!id || id >= ad->old->nfuncs || ad->taken[id]))
+	if (!id)
 		return 0;
-	probe->id = others ? others : id;
+	probe->id = id;
 	ad->taken[probe->id] = true;
 	return probe->shared ? share_id(&ad->ids, probe, name) : 0;
 }
@@ -185,9 +213,10 @@ static int adopt_probe(struct adopting *ad, const struct module *m, struct place
 	return 0;
 }
 
-int probes_adopt(const struct target *t, const struct old_session *old, struct selection *sel)
+int probes_adopt(const struct target *t, const struct old_session *old, struct selection *sel,
+		 const struct adopt_ids *ids)
 {
-	struct adopting ad = { .target = t, .old = &old->s };
+	struct adopting ad = { .target = t, .old = &old->s, .ids_of = ids };
 	int err = slot_index_make(old->slots, old->s.nslots, &ad.index);
 
 	ad.taken = calloc(old->s.nfuncs + 1, sizeof(*ad.taken));

@@ -56,7 +56,7 @@ static void forbid_reads(struct committing *c)
 {
 	struct session *s = c->inf->map.s;
 
-	if (s->plans_funcs && !seccomp_all_pass(c->target, SYS_process_vm_readv))
+	if (s->reads != READS_NOTHING && !seccomp_all_pass(c->target, SYS_process_vm_readv))
 		__atomic_store_n(&s->reads, READS_NOTHING, __ATOMIC_RELEASE);
 }
 

@@ -20,13 +20,20 @@ struct routines arena_routines(const struct session *, const struct arena *,
  * refusals in the placements. Touches nothing.
  */
 int probes_check(const struct target *, struct selection *);
+/* May a probe have an id that its place had? */
+struct adopt_ids {
+	bool (*may)(const void *ctx, uint32_t id, const struct placed_probe *);
+	const void *ctx;
+};
+
 /*
  * Stubs are immutable and stay for life, so a site that had one at an earlier
  * visit gets the same again, if it would be byte for byte the same: sets the
- * sites' `stub` and the probes' `id`. `old` must be of this very payload.
+ * sites' `stub` and the probes' `id`, of those that it may have (NULL: the last one). `old` must
+ * be of this very payload.
  */
-int probes_adopt(const struct target *, const struct old_session *old,
-		 struct selection *);
+int probes_adopt(const struct target *, const struct old_session *old, struct selection *,
+		 const struct adopt_ids *);
 /* One more than the greatest id that they will have, where `next` is given next. */
 size_t probes_ids(const struct selection *, size_t next);
 /* Ids, stubs, journal. `needs` as infect() has filled them. */

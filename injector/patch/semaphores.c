@@ -103,6 +103,18 @@ static void set_state(struct slot *slot, enum slot_state state)
 	__atomic_store_n(&slot->state, (uint8_t)state, __ATOMIC_SEQ_CST);
 }
 
+/* Where only the target maps the journal, it is told, too. */
+static bool tell_slot(const struct target *t, const struct infection *inf, uint32_t i)
+{
+	if (inf->map.fd >= 0)
+		return true;
+	if (target_write(t, inf->base + SLOTS_OFF + i * sizeof(struct slot), &inf->map.slots[i],
+			 sizeof(struct slot)) == 0)
+		return true;
+	fail_clear();
+	return false;
+}
+
 void semaphores_raise(const struct target *t, struct infection *inf, const struct live *live)
 {
 	for (size_t i = 0; i < live->nsemaphores; i++) {
@@ -110,13 +122,18 @@ void semaphores_raise(const struct target *t, struct infection *inf, const struc
 		struct slot *slot = &inf->map.slots[live->semaphores[i].slot];
 		uint16_t value;
 
+		/* What was added before has raised it. */
+		if (slot->state == SLOT_ACTIVE && slot->func == inf->map.s->generation)
+			continue;
 		if (!is_wanted(live, at) || !read_counter(t, at, &value) || value == UINT16_MAX)
 			continue;
 		memcpy(slot->old, &value, sizeof(value));		/* 1 */
 		slot->func = inf->map.s->generation;
 		set_state(slot, SLOT_PLANNED);				/* 2 */
-		set_state(slot, write_counter(t, at, value + 1) ?	/* 3, 4 */
+		set_state(slot, tell_slot(t, inf, live->semaphores[i].slot) &&
+			  write_counter(t, at, value + 1) ?		/* 3, 4 */
 			  SLOT_ACTIVE : SLOT_REMOVED);
+		tell_slot(t, inf, live->semaphores[i].slot);
 	}
 }
 

@@ -113,17 +113,19 @@ static bool read_session(const struct reader *r, uint64_t off, void *buf, size_t
 	return true;
 }
 
-/* From the first list of plans: they change only where calls are sifted, and there no routine
- * records registers. NULL: there is none, or it makes no sense, or memory is out. */
+/* Once: those of a function change only where calls are sifted, and there no routine records
+ * registers; and one that is added again to be read otherwise has another id (verb_add.c). NULL:
+ * there is none, or it makes no sense, or memory is out. */
 static struct read_plan *copy_plan(const struct reader *r, uint32_t func)
 {
-	uint64_t list = load(&r->session->plans_off), at;
+	uint64_t list = load(&r->session->plans_off), funcs = load(&r->session->plans_funcs), at;
+	uint64_t place = func + (load(&r->session->plans_at) & 1 ? funcs : 0);
 	struct read_plan *ret = calloc(1, sizeof(*ret));
 	size_t head = offsetof(struct read_plan, ops);
 	uint32_t number = 0;
 
-	if (!ret || func >= load(&r->session->plans_funcs) || list > r->size ||
-	    !read_session(r, list + func * sizeof(number), &number, sizeof(number)) || !number)
+	if (!ret || func >= funcs || list > r->size ||
+	    !read_session(r, list + place * sizeof(number), &number, sizeof(number)) || !number)
 		goto none;
 	at = list + number * 8ull + offsetof(struct capture_plan, plan);
 	if (!read_session(r, at, ret, head) || ret->nops > READS_MAX ||

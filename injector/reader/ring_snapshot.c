@@ -262,7 +262,11 @@ static int make_copy(const struct taking *k)
 	copy->size = size;
 	k->still->map = copy;
 	k->still->size = size;
-	return segment_read(k->segment, s->plans_off, (uint8_t *)copy + plans, size - plans);
+	int err = segment_read(k->segment, offsetof(struct session, plans_at), &copy->plans_at,
+			       sizeof(copy->plans_at));
+
+	return err ? err : segment_read(k->segment, s->plans_off, (uint8_t *)copy + plans,
+					size - plans);
 }
 
 int ring_snapshot_take(const struct segment *segment, const struct session *s,

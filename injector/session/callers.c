@@ -7,7 +7,6 @@
 #include "symbols/elf/debugfile.h"
 
 enum {
-	MODULES_MOST = 4096,	/* of one list */
 	LATER = 8 << 20,	/* bytes for libraries that are loaded later */
 	CODE_MOST = 4 << 20,	/* of a C library */
 };
@@ -177,20 +176,21 @@ int callers_find_signals(struct callers_tables *t, const struct target *target,
 
 /* ---- in the session ------------------------------------------------------ */
 
-static uint64_t size_of(const struct callers_code *c)
+uint64_t callers_code_size(const struct callers_code *c)
 {
 	return ALIGN_UP(c->rows.n * (sizeof(uint32_t) + sizeof(uint16_t)), 8) +
 		ALIGN_UP(c->rows.nrules * sizeof(struct callers_rule), 8);
 }
 
-static uint64_t lists_at(uint32_t nfuncs)
+uint64_t callers_lists_at(uint32_t nfuncs)
 {
 	return ALIGN_UP(sizeof(struct callers) + nfuncs, 8);
 }
 
+/* Where the first rows are. */
 static uint64_t begin_at(uint32_t nfuncs)
 {
-	return lists_at(nfuncs) + 2 * MODULES_MOST * sizeof(struct callers_module);
+	return callers_lists_at(nfuncs) + 2 * CALLERS_MODULES * sizeof(struct callers_module);
 }
 
 uint64_t callers_size(const struct callers_tables *t, uint32_t nfuncs)
@@ -198,7 +198,7 @@ uint64_t callers_size(const struct callers_tables *t, uint32_t nfuncs)
 	uint64_t ret = begin_at(nfuncs) + LATER;
 
 	for (size_t i = 0; i < t->n; i++)
-		ret += size_of(&t->v[i]);
+		ret += callers_code_size(&t->v[i]);
 	return ret;
 }
 
@@ -224,12 +224,12 @@ void callers_begin(struct session_map *m, uint32_t nfuncs, uint32_t most)
 	struct callers *c = (struct callers *)m->callers;
 
 	*c = (struct callers){ .most = MIN(most, (uint32_t)CALLERS_MOST), .funcs = nfuncs,
-			       .funcs_at = sizeof(*c), .lists_at = lists_at(nfuncs),
-			       .most_modules = MODULES_MOST };
+			       .funcs_at = sizeof(*c), .lists_at = callers_lists_at(nfuncs),
+			       .most_modules = CALLERS_MODULES };
+	m->s->planned = 1;
 }
 
-/* The rows that lie in the module's code; its rules follow the last. */
-static void write_code(struct callers_code *c, uint8_t *base, uint64_t at)
+void callers_code_write(struct callers_code *c, uint8_t *base, uint64_t at)
 {
 	const struct unwind_rows *r = &c->rows;
 	uint32_t *rows = (uint32_t *)(base + at), n = 0;
@@ -251,7 +251,6 @@ static void write_code(struct callers_code *c, uint8_t *base, uint64_t at)
 	};
 	if (r->nrules)
 		memcpy(base + c->at.rules_at, r->rules, r->nrules * sizeof(*r->rules));
-	c->written = true;
 }
 
 static int by_start(const void *a, const void *b)
@@ -265,22 +264,23 @@ size_t callers_write(struct callers_tables *t, struct session_map *m)
 {
 	/* What is written there may be changed, so none of it is read. */
 	uint32_t nfuncs = m->shape.callers_funcs, next = (t->changes + 1) % 2, n = 0;
-	struct callers_module *list = (struct callers_module *)(m->callers + lists_at(nfuncs)) +
-				      (uint64_t)next * MODULES_MOST;
+	struct callers_module *lists = (void *)(m->callers + callers_lists_at(nfuncs));
+	struct callers_module *list = lists + (uint64_t)next * CALLERS_MODULES;
 	struct callers *c = (struct callers *)m->callers;
 	size_t left = 0;
 
 	t->used = t->used ?: begin_at(nfuncs);
 	for (size_t i = 0; i < t->n; i++) {
 		struct callers_code *code = &t->v[i];
-		bool fits = size_of(code) <= m->shape.callers - t->used;
+		bool fits = callers_code_size(code) <= m->shape.callers - t->used;
 
 		if (!code->written && fits) {
-			write_code(code, m->callers, t->used);
-			t->used += size_of(code);
+			callers_code_write(code, m->callers, t->used);
+			code->written = true;
+			t->used += callers_code_size(code);
 		}
 		left += !code->written;
-		if (code->written && n < MODULES_MOST)
+		if (code->written && n < CALLERS_MODULES)
 			list[n++] = code->at;
 	}
 	vec_sort(list, n, by_start);

@@ -48,4 +48,12 @@ size_t callers_write(struct callers_tables *, struct session_map *);
 void callers_choose(struct session_map *, uint32_t func, enum callers_of);
 void callers_clear(struct callers_tables *);
 
+enum { CALLERS_MODULES = 4096 };	/* of one list */
+
+/* For callers_later.c: where the lists are, what a module's rows and rules take, and these (`at`
+ * says where), at a place of a table: the rows that lie in its code, and its rules behind them. */
+uint64_t callers_lists_at(uint32_t nfuncs);
+uint64_t callers_code_size(const struct callers_code *);
+void callers_code_write(struct callers_code *, uint8_t *base, uint64_t at);
+
 #endif

@@ -15,7 +15,8 @@ enum {
 	MOST = 512 << 20,
 };
 
-uint64_t notes_room(const struct modules *mods, const struct selection *sel, uint32_t first)
+uint64_t notes_room(const struct modules *mods, const struct selection *sel, uint32_t first,
+		    uint64_t later)
 {
 	uint64_t n = HEAD + (uint64_t)first * PER_FUNCTION;
 
@@ -26,7 +27,8 @@ uint64_t notes_room(const struct modules *mods, const struct selection *sel, uin
 			n += PER_FUNCTION + 2 * strlen(sel->v[i].names[j]) +
 			     strlen(sel->v[i].module->base);
 	n *= SPARE;
-	/* In hexadecimal. What is added later has no values. */
+	n += later;
+	/* In hexadecimal. */
 	for (size_t i = 0; i < sel->nvalued; i++)
 		n += PER_FUNCTION + 2 * sel->valued[i]->packed.n;
 	return 2 * ALIGN_UP(n, PAGE);

@@ -16,8 +16,9 @@
 #include "trace/format/metadata.h"
 
 /* Bytes, whole pages, for the notes of a selection and some that may be added to
- * it; function ids begin at `first`. */
-uint64_t notes_room(const struct modules *, const struct selection *, uint32_t first);
+ * it, and for so many bytes of the values of these; function ids begin at `first`. */
+uint64_t notes_room(const struct modules *, const struct selection *, uint32_t first,
+		    uint64_t later);
 /* -ENOSPC if there is not so much room. `s` is the session's head as it is now. */
 int notes_write(const struct segment *, const struct session *s, const struct about *);
 /* Everything there is hostile. The caller clears what it gets. */

@@ -195,9 +195,12 @@ int plans_switch(struct plans *p)
 {
 	uint8_t which = !(p->s->plans_at & 1);
 	uint64_t size = list_size(p->s);
-	int err = segment_write(p->segment, p->s->plans_off + (which ? size : 0), p->next,
-				size);							/* 2 */
+	const uint32_t planned = 1;
+	int err = segment_write(p->segment, offsetof(struct session, planned), &planned,
+				sizeof(planned));
 
+	err = err ? err : segment_write(p->segment, p->s->plans_off + (which ? size : 0), p->next,
+					size);						/* 2 */
 	return err ? err : segment_write(p->segment, offsetof(struct session, plans_at), &which,
 					 sizeof(which));				/* 3 */
 }

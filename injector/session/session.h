@@ -73,7 +73,7 @@ struct session_map {
 	struct session *s;	/* shared with the target: hostile */
 	struct slot *slots;
 	struct session_shape shape;	/* our own copy of the sizes */
-	uint8_t *plans;		/* in it: see struct capture_plan */
+	uint8_t *plans;		/* in it: see struct capture_plan. NULL: another one writes them */
 	uint64_t plans_used;	/* bytes, with their list */
 	uint8_t *callers;	/* in it: see struct callers */
 	int fd;
@@ -104,7 +104,8 @@ void session_unmap(struct session_map *);
  * more. */
 void session_open_gate(struct session_map *, uint32_t func, bool guards);
 void session_close(struct session_map *);
-/* The read plan of a function, for the payload. False: there is no room for it. */
+/* The read plan of a function, for the payload, if we write any (`plans`). False: there is no room
+ * for it. */
 struct capture_plan;
 bool session_add_plan(struct session_map *, uint32_t func, const struct capture_plan *,
 		      size_t size);

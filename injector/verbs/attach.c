@@ -30,6 +30,7 @@ enum {
 	LATER_VALUED = 1 << 12,	/* functions of those whose values are read, */
 	LATER_PLANS = 1 << 20,	/* and bytes of their plans */
 	LATER_FILTERS = 16 << 20,	/* and of conditions that replace them */
+	LATER_CALLERS = 32 << 20,	/* of tables for callers, if these are asked for later */
 };
 
 /* A program that has not begun does nothing that could wait. */
@@ -309,7 +310,7 @@ static int adopt_stubs(struct trace *t)
 	/* Stubs of another kind are not what this visit would make. */
 	old.s.counting = t->way->kind;
 	if (!err && session_reusable(&old, payload.build_id))
-		err = probes_adopt(&t->target, &old, &t->sel);
+		err = probes_adopt(&t->target, &old, &t->sel, NULL);
 	t->known_funcs = old.s.nfuncs;
 	session_forget(&old);
 	return err;
@@ -344,10 +345,30 @@ static bool keeps_last(const struct trace *t)
 	return t->opt->keep == KEEP_LAST && t->way->room == options_way(t->opt)->room;
 }
 
+/* Room for what is read of calls. What a process that records by itself may be asked for later has
+ * addresses, and no memory; but all that a file has room for is taken at once. */
+static void wish_reads(const struct trace *t, struct infect_options *o)
+{
+	struct valued_options values = options_valued(t->opt, true);
+	bool grows = t->opt->verb == VERB_START && !t->file;
+	bool filtered = grows && t->way == &way_sifted;
+	bool reads = valued_any(&values) || t->opt->stack;
+
+	if (!reads && !grows)
+		return;
+	o->plans_funcs = (uint32_t)(t->known_funcs + t->sel.nfuncs) + LATER_VALUED;
+	o->plans = valued_size(&t->sel) + LATER_PLANS;
+	if (filtered)
+		o->plans += MIN(2 * t->sel.nfuncs * sizeof(struct condition) * 2, LATER_FILTERS);
+	o->callers = t->opt->stack ? callers_size(&t->callers, o->plans_funcs) :
+		grows ? LATER_CALLERS : 0;
+	o->spare_plans = !reads && !filtered;
+	o->spare_callers = !t->opt->stack;
+}
+
 static int do_infect(void *ctx)
 {
 	struct trace *t = ctx;
-	struct valued_options values = options_valued(t->opt, true);
 	struct infect_options o = {
 		.buffer = buffer_of(t), .max_slots = t->slots + LATER_SLOTS,
 		.reach = arch_host()->reach, .needs = t->needs, .nneeds = t->sel.n,
@@ -356,17 +377,7 @@ static int do_infect(void *ctx)
 		.sparse = t->opt->verb == VERB_START && t->way == &way_sifted,
 	};
 
-	/* A condition may come later; but all that a file has room for is taken at once. */
-	bool filtered = t->opt->verb == VERB_START && t->way == &way_sifted;
-
-	if (valued_any(&values) || t->opt->stack || (filtered && !t->file)) {
-		o.plans_funcs = (uint32_t)(t->known_funcs + t->sel.nfuncs) + LATER_VALUED;
-		o.plans = valued_size(&t->sel) + LATER_PLANS;
-	}
-	if (filtered && !t->file)
-		o.plans += MIN(2 * t->sel.nfuncs * sizeof(struct condition) * 2, LATER_FILTERS);
-	if (t->opt->stack)
-		o.callers = callers_size(&t->callers, o.plans_funcs);
+	wish_reads(t, &o);
 	return infect(&t->target, &t->mods, &o, &t->inf);
 }
 

@@ -236,17 +236,15 @@ int filter_pairs(struct visit *v)
 	return err;
 }
 
-/* Which processor it is, where only the C library tells. */
-static int tell_cpu(struct asking *a)
+int filter_tell_cpu(const struct visit *v, struct modules *mods, const char *text, bool *tells)
 {
-	int64_t at = a->visit->session.s.cpu_at;
+	int64_t at = v->session.s.cpu_at;
 
-	if (!arch_host()->tells_cpu && !at && strstr(a->conditions.text, "cpu"))
-		at = rseq_place(&a->visit->target, &a->mods);
-	a->conditions.tells_cpu = arch_host()->tells_cpu || at;
-	return at == a->visit->session.s.cpu_at ? 0 :
-		segment_write(&a->visit->segment, offsetof(struct session, cpu_at), &at,
-			      sizeof(at));
+	if (!arch_host()->tells_cpu && !at && strstr(text, "cpu"))
+		at = rseq_place(&v->target, mods);
+	*tells = arch_host()->tells_cpu || at;
+	return at == v->session.s.cpu_at ? 0 :
+		segment_write(&v->segment, offsetof(struct session, cpu_at), &at, sizeof(at));
 }
 
 static int no_function(const struct asking *a)
@@ -265,7 +263,7 @@ int when_put(struct visit *v, const char *text, struct plans *plans, struct left
 			    .conditions = { .text = text, .mods = &a.mods, .left = true } };
 	int err = modules_open_process(v->target.pid, &a.mods);
 
-	err = err ? err : tell_cpu(&a);
+	err = err ? err : filter_tell_cpu(v, &a.mods, text, &a.conditions.tells_cpu);
 	err = err ? err : for_each(&a, put_one);
 	if (!err && text[0] && !a.asked)
 		err = no_function(&a);

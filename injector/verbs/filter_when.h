@@ -18,6 +18,9 @@ struct left_out {
 int filter_sifts(const struct visit *);
 int filter_asks(const struct visit *);
 int filter_pairs(struct visit *);
+/* May a condition of this text ask for the processor? The session is told where a thread finds
+ * that, if only the C library knows. */
+int filter_tell_cpu(const struct visit *, struct modules *, const char *text, bool *tells);
 /* Put the plans of all functions with this condition ("": without any) where they wait for
  * plans_switch(). An error if no function has what it asks for. */
 int when_put(struct visit *, const char *text, struct plans *, struct left_out *);

@@ -211,7 +211,7 @@ static int grow_adopt(struct growth *n)
 	int err = session_find(n->grow->target, &now);
 
 	if (!err && now.found)
-		err = probes_adopt(n->grow->target, &now, &n->sel);
+		err = probes_adopt(n->grow->target, &now, &n->sel, NULL);
 	session_forget(&now);
 	return err;
 }

@@ -20,9 +20,12 @@
 #include "injector/verbs/trace_impl.h"
 #include "injector/verbs/watches.h"
 
+enum { LATER_VALUES = 2 << 20 };	/* as text, of functions that are added later */
+
 uint64_t start_room(const struct trace *t)
 {
-	return t->opt->verb == VERB_START ? notes_room(&t->mods, &t->sel, t->known_funcs) : 0;
+	return t->opt->verb == VERB_START ?
+		notes_room(&t->mods, &t->sel, t->known_funcs, t->file ? 0 : LATER_VALUES) : 0;
 }
 
 enum {

@@ -62,7 +62,7 @@ void trace_say_banner(const struct trace *t)
 	if (t->sel.unpaired && options_way(t->opt)->pairs)
 		say_hint("calls of %s are recorded to be timed: what comes faster than it "
 			 "can be read is lost, and counted as that", plan_languages());
-	if (t->inf.map.s->plans_funcs && t->inf.map.s->reads == READS_NOTHING)
+	if ((options_reads(t->opt) || t->opt->stack) && t->inf.map.s->reads == READS_NOTHING)
 		say_hint("%s: %s", options_reads(t->opt) ? "what arguments point to is not read" :
 			 "of stacks but the main thread's only a page is read",
 			 valued_guarded(&t->sel) || t->opt->unguarded ?

@@ -8,9 +8,11 @@
  *
  *  2. 3. functions, and where jumps can stand
  *  4. room for stubs; written back: the arenas
- *  5. stubs; written back: the names, for which there may be no room, the gates, and
- *     then the journal: names alone are no probes, and slots that are in it once stay
- *  6. to 9. the jumps; written back: their states
+ *  5. stubs; written: what is read of their calls (add_values.h); written back: the names, for
+ *     which there may be no room, the gates, and then the journal: plans and names alone are no
+ *     probes, and slots that are in it once stay
+ *  6. to 9. the jumps; written back: their states; and that memory may be read, if what tells of
+ *     seccomp filters stands by now
  *
  * The new plan knows nothing of the probes that stand. Whatever they have changed
  * differs from its file, and is not touched (probes_check); what a pun of theirs
@@ -34,6 +36,7 @@
 #include "injector/session/notes.h"
 #include "injector/show/describe.h"
 #include "injector/show/refused.h"
+#include "injector/verbs/add_values.h"
 #include "injector/verbs/verbs.h"
 #include "injector/verbs/visit.h"
 
@@ -47,6 +50,7 @@ struct adding {
 	uint32_t slots;
 	struct live old, live;	/* what stands; what comes */
 	struct infection inf;	/* the copy */
+	struct add_values values;
 	struct description description;
 	bool nothing;		/* no function matched, or every one was refused */
 };
@@ -90,14 +94,27 @@ static int write_journal(struct adding *a)
 
 /* ---- steps --------------------------------------------------------------- */
 
-/* Where entries have probes, run-time. There may be as many as there are functions, so
+/* Where entries, or places, have probes, run-time. There may be as many as there are functions, so
  * each function is looked for among them, and they are not gone through for each. */
 struct probed {
 	raddr_t *v;	/* sorted; owned */
 	size_t n;
 };
 
-static int find_probed(const struct visit *v, struct probed *ret)
+/* An add that was killed may have planned what does not stand. */
+static bool is_probed_by(const struct visit *v, const struct slot *s)
+{
+	uint8_t is[CHANGE_MAX];
+
+	if (s->state != SLOT_PLANNED || s->len > sizeof(is))
+		return s->state == SLOT_ACTIVE || s->state == SLOT_PLANNED;
+	if (target_read(&v->target, s->addr, is, s->len) == 0)
+		return memcmp(is, s->old, s->len) != 0;
+	fail_clear();
+	return false;
+}
+
+static int find_probed(const struct visit *v, enum slot_kind kind, struct probed *ret)
 {
 	*ret = (struct probed){ .v = calloc(v->session.s.nslots + 1, sizeof(*ret->v)) };
 	if (!ret->v)
@@ -105,8 +122,7 @@ static int find_probed(const struct visit *v, struct probed *ret)
 	for (uint32_t i = 0; i < v->session.s.nslots; i++) {
 		const struct slot *s = &v->session.slots[i];
 
-		if (s->kind == SLOT_ENTRY &&
-		    (s->state == SLOT_ACTIVE || s->state == SLOT_PLANNED))
+		if (s->kind == kind && is_probed_by(v, s))
 			ret->v[ret->n++] = s->addr;
 	}
 	base_sort(ret->v, ret->n, sizeof(*ret->v));
@@ -121,7 +137,20 @@ static bool is_probed(const struct probed *probed, struct range r)
 	return n < probed->n && (probed->v[n] == r.start || range_has(r, probed->v[n]));
 }
 
-static size_t refuse_probed(struct adding *a, const struct probed *probed)
+static bool is_probed_place(const struct probed *probed, const struct selected *s, size_t i)
+{
+	bool ret = false;
+
+	for (size_t k = 0; k < s->probes[i].nsites && !ret; k++) {
+		raddr_t at = s->probes[i].sites[k].site.jump.pc + s->module->bias;
+
+		ret = is_probed(probed, (struct range){ at, at });
+	}
+	return ret;
+}
+
+static size_t refuse_probed(struct adding *a, const struct probed *probed,
+			    const struct probed *places)
 {
 	size_t n = 0;
 
@@ -133,7 +162,8 @@ static size_t refuse_probed(struct adding *a, const struct probed *probed)
 
 			r.start += s->module->bias;
 			r.end += s->module->bias;
-			if (!is_probed(probed, r))
+			if (selected_place(s, j) ? !is_probed_place(places, s, j) :
+			    !is_probed(probed, r))
 				continue;
 			s->probes[j].refusal = REFUSED_PROBED;
 			n += j < s->n;
@@ -142,28 +172,41 @@ static size_t refuse_probed(struct adding *a, const struct probed *probed)
 	return n;
 }
 
+static int leave_probed(struct adding *a)
+{
+	struct probed probed = { 0 }, places = { 0 };
+	int err = find_probed(&a->visit, SLOT_ENTRY, &probed);
+
+	err = err ? err : find_probed(&a->visit, SLOT_PLACE, &places);
+	/* Of a file that cannot be read it is not known what would match. */
+	if (!err)
+		a->nothing = refuse_probed(a, &probed, &places) == a->sel.nfuncs &&
+			!a->sel.unread[0];
+	free(probed.v);
+	free(places.v);
+	return err;
+}
+
 /* 2. and 3. */
 static int add_choose(struct adding *a)
 {
 	const struct options *o = a->options;
 	struct target *t = &a->visit.target;
-	struct probed probed = { 0 };
 	struct select_options so = {
 		.include = o->include, .ninclude = o->ninclude,
 		.exclude = o->exclude, .nexclude = o->nexclude,
-		.entry_only = o->entry_only, .finders = true, .progress = say_progress,
+		.usdt = o->usdt, .nusdt = o->nusdt, .entry_only = o->entry_only,
+		.finders = true, .guards = add_values_guards(&a->values),
+		.progress = say_progress,
 	};
 	int err = modules_open_process(t->pid, &a->mods);
 
 	so.caught = err ? 0 : handlers_caught(t, &a->mods);
 	err = err ? err : select_functions(&a->mods, &so, &a->sel);
 	say_progress_end();
-	err = err ? err : find_probed(&a->visit, &probed);
+	err = err ? err : leave_probed(a);
 	if (err)
 		return err;
-	/* Of a file that cannot be read it is not known what would match. */
-	a->nothing = refuse_probed(a, &probed) == a->sel.nfuncs && !a->sel.unread[0];
-	free(probed.v);
 	auto_free char *hint = select_hint(&a->mods, &so);
 	if (!a->sel.nfuncs)
 		return fail(0, "nothing to probe in %d%s%s\n%s", t->pid,
@@ -172,8 +215,10 @@ static int add_choose(struct adding *a)
 		say_lines(hint);
 	if (a->nothing)
 		return fail(0, "nothing to add: every function that matches is probed already");
-	err = probes_check(t, &a->sel);
-	err = err ? err : probes_adopt(t, &a->visit.session, &a->sel);
+	err = add_values_choose(&a->values, &a->mods, &a->sel);
+	err = err ? err : probes_check(t, &a->sel);
+	const struct adopt_ids ids = { add_values_same, &a->values };
+	err = err ? err : probes_adopt(t, &a->visit.session, &a->sel, &ids);
 	return err ? err : islands_choose(t, &a->sel, &a->islands);
 }
 
@@ -245,7 +290,19 @@ static int add_place_probes(struct adding *a)
 		refused_say(&a->sel, a->visit.target.pid, a->options->verbose);
 	if (a->nothing)
 		return fail(0, "nothing to add: every function that matches was refused");
-	return err;
+	return err ? err : add_values_write(&a->values, &a->sel);
+}
+
+/* Which calls pass of what has come, where that is not what the session asks of all. */
+static void name_conditions(const struct adding *a)
+{
+	for (size_t i = 0; i < a->sel.n && a->values.own; i++)
+		for (size_t j = 0; j < a->sel.v[i].n; j++) {
+			const struct placed_probe *p = &a->sel.v[i].probes[j];
+
+			if (!p->refusal && p->id < a->live.nfuncs)
+				a->live.funcs[p->id].when = a->values.when;
+		}
 }
 
 /* Names of functions that are probed already, or were, have their places. */
@@ -258,6 +315,7 @@ static int write_names(struct adding *a)
 	for (size_t i = 0; i < MIN(before->nfuncs, a->live.nfuncs); i++)
 		if (strcmp(a->live.funcs[i].module, "?") == 0)
 			a->live.funcs[i] = before->funcs[i];
+	name_conditions(a);
 	about.funcs = a->live.funcs;
 	about.nfuncs = a->live.nfuncs;
 	about.modules = a->description.about.modules;
@@ -287,14 +345,29 @@ static void add_disown(struct adding *a)
 	fail_give_back(&cause);
 }
 
+/* In the stop no filter was against it, and now what tells of those that come stands. (Of one that
+ * has come since the payload was told: it does not ask, whatever the session allows.) */
+static int allow_reads(struct adding *a)
+{
+	const struct session *s = a->inf.map.s;
+
+	if (a->visit.session.s.reads == READS_BY_CALL)
+		return 0;
+	if (s->reads == READS_BY_CALL)
+		return BACK(a, reads, reads);
+	if (add_values_guards(&a->values))
+		say_hint("what pointers lead to, and stacks but the main thread's beyond a page, are "
+			 "not read: nothing would tell of a seccomp filter that forbids it, or one "
+			 "does (inject help add: --unguarded)");
+	return 0;
+}
+
 static int add_probes(struct adding *a)
 {
 	struct visit *v = &a->visit;
 	int err = visit_started(v, false);
 
-	if (!err && v->notes.about.filter.when)
-		err = fail(0, "%d keeps calls by a condition (-w), which functions that come later "
-			   "do not have; stop, and start with all that is wanted", v->target.pid);
+	err = err ? err : add_values_begin(&a->values, v, a->options);
 	err = err ? err : preflight(v->target.pid);
 	err = err ? err : target_claim(&v->target);
 	err = err ? err : visit_changes(v, &a->old);
@@ -308,10 +381,13 @@ static int add_probes(struct adding *a)
 		return err;
 	err = write_back(a, GATES_OFF, GATES_OFF + a->inf.map.s->nfuncs);
 	err = err ? err : write_journal(a);
+	a->inf.map.s->reads = add_values_reads(&a->values, &a->sel) ? READS_BY_CALL :
+		v->session.s.reads;
 	err = err ? err : tracing(put_in, a);				/* 6 to 9 */
 	if (err)
 		add_disown(a);
-	return err ? err : write_journal(a);
+	err = err ? err : write_journal(a);
+	return err ? err : allow_reads(a);
 }
 
 static void say_added(const struct adding *a)
@@ -324,6 +400,7 @@ static void say_added(const struct adding *a)
 
 static void adding_clear(struct adding *a)
 {
+	add_values_clear(&a->values);
 	live_clear(&a->live);
 	live_clear(&a->old);
 	islands_clear(&a->islands);

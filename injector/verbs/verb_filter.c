@@ -125,6 +125,9 @@ static int filter_set(struct visit *v, const struct options *o, struct plans *pl
 	struct wanted w = { asks ? LEAST_ASKS : least, (uint32_t)a.filter.depth,
 			    v->session.s.counting == COUNT_SIFTED };
 
+	/* It is of all functions, also of those that were added with another one. */
+	for (size_t i = 0; i < v->notes.about.nfuncs && o->when; i++)
+		v->notes.funcs[i].when = NULL;
 	err = err ? err : PUT(v, deepest, &w.deepest);				/* 3 */
 	err = err ? err : PUT(v, least, &least);
 	err = err ? err : PUT(v, asks, &asks);

@@ -39,7 +39,7 @@ look
 status 0 "$INJECT" report when --by us
 [ "$(grep -c 'step_sleeps' trace.out)" = 2 ] || die "by value: $(cat trace.out)"
 status 1 "$INJECT" add -p "$VICTIM" -f outer_round
-refused 'keeps calls by a condition'
+has_line "no argument 'us'" trace.err || die "says: $(cat trace.err)"
 status 0 "$INJECT" status -p "$VICTIM" --json
 jq -es '.[0].when == "us > 6300 && retval < 0"' trace.out >/dev/null || die "JSON: $(cat trace.out)"
 status 0 "$INJECT" stop -p "$VICTIM"

@@ -11,6 +11,8 @@ struct reader_func {
 	const char *name;	/* as printed */
 	const char *module;
 	bool entry_only;
+	/* The condition for its calls, if it has one of its own; NULL: the session's. */
+	const char *when;
 	/* Its signature and read plan (values/pack.h); NULL: nothing is read of its calls. */
 	const uint8_t *values;
 	size_t nvalues;

@@ -175,6 +175,15 @@ static void put_inlined(FILE *f, size_t caller, const char *names)
 		put_text(f, key, lines);
 }
 
+static void put_when(FILE *f, size_t id, const struct reader_func *func)
+{
+	char key[48];
+
+	snprintf(key, sizeof(key), "when_%zu", id);
+	if (func->when)
+		put_text(f, key, func->when);
+}
+
 /* "0x55d0c0de 0x1c server" and "net_read": an address, how far behind what, and in which file; and
  * the function. */
 static void put_callers(FILE *f, const struct about *a)
@@ -240,8 +249,10 @@ static void put_env(FILE *f, const struct about *a)
 	for (size_t i = 0; i < a->lanes; i++)
 		fprintf(f, "\tlane_%zu_packets = %" PRIu64 ";\n", i, a->packets[i]);
 	put_modules(f, a);
-	for (size_t i = 0; i < a->nfuncs; i++)
+	for (size_t i = 0; i < a->nfuncs; i++) {
 		put_values(f, i, &a->funcs[i]);
+		put_when(f, i, &a->funcs[i]);
+	}
 	put_callers(f, a);
 	fputs("};\n", f);
 }

@@ -322,17 +322,22 @@ static size_t unhex(char *text)
 	return n;
 }
 
-/* "values_12": what is said of a function is behind how many there are. */
-static bool take_values(struct scan *s, const struct token *key, char *value)
+/* "values_12", "when_12": what is said of a function is behind how many there are. */
+static bool take_of_func(struct scan *s, const struct token *key, char *value)
 {
 	size_t i;
+	bool values = numbered(key, "values_", "", &i);
 
-	if (!numbered(key, "values_", "", &i))
+	if (!values && !numbered(key, "when_", "", &i))
 		return false;
 	s->err = s->err ?: make_funcs(s->m);
-	if (!s->err && i < s->m->about.nfuncs) {
+	if (s->err || i >= s->m->about.nfuncs)
+		return true;
+	if (values) {
 		s->m->funcs[i].nvalues = unhex(value);
 		s->m->funcs[i].values = (const uint8_t *)value;
+	} else {
+		s->m->funcs[i].when = *value ? value : NULL;
 	}
 	return true;
 }
@@ -354,7 +359,7 @@ static void scan_env(struct scan *s)
 		value = tsdl_next(s);
 		if (value.kind == TOKEN_NUMBER)
 			take_number(s, &key, value.number);
-		else if (value.kind == TOKEN_STRING && !take_values(s, &key, value.string))
+		else if (value.kind == TOKEN_STRING && !take_of_func(s, &key, value.string))
 			take_string(s, &key, value.string);
 	}
 }

@@ -98,6 +98,18 @@ static void print_threads(const struct archive_sizes *z, struct output *out)
 			      z->threads[i].tid, z->threads[i].name);
 }
 
+/* Of functions that have been added with a condition of their own. */
+static void print_own_filters(const struct about *a, struct output *out)
+{
+	for (size_t i = 0; i < a->nfuncs; i++) {
+		const struct about_filter own = { .when = a->funcs[i].when };
+		auto_free char *text = own.when ? filter_text(&own) : NULL;
+
+		if (own.when)
+			output_printf(out, "filter of\t%s\t%s\n", a->funcs[i].name, text ?: "?");
+	}
+}
+
 void info_print(const struct archive *archive, const char *path, struct output *out)
 {
 	const struct about *a = archive_about(archive);
@@ -118,6 +130,7 @@ void info_print(const struct archive *archive, const char *path, struct output *
 	auto_free char *filter = filter_text(&a->filter);
 
 	output_printf(out, "filter\t%s\n", filter ?: "?");
+	print_own_filters(a, out);
 	print_count(out, "events", a->events);
 	print_count(out, "lost", MAX(a->lost, z.lost));
 	output_printf(out, "off-cpu\t%s\n", a->off_cpu ? "yes" : "no");
