@@ -96,7 +96,10 @@ static const struct {
 	{ OPT_USDT, ON_LIST, "PROVIDER:NAME",
 	  "places that the file's makers meant for tracers:\n"
 	  "--usdt=GLOB:GLOB, or --usdt for all" },
-	{ OPT_USDT, ON_ALL & ~ON_LIST, "PROVIDER:NAME",
+	{ OPT_USDT, ON_HIST, "PROVIDER:NAME[:VALUE]",
+	  "places that the program's makers meant for tracers;\n"
+	  "VALUE: arg1, arg2; else how often. Repeatable" },
+	{ OPT_USDT, ON_ALL & ~(ON_LIST | ON_HIST), "PROVIDER:NAME",
 	  "places that the program's makers meant for tracers,\n"
 	  "with their arguments; shell patterns, repeatable" },
 	{ OPT_RECIPE, ON_ALL, "NAME", "what to look at in a well-known program: see below" },

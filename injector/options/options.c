@@ -279,6 +279,8 @@ int options_parse(int argc, char **argv, struct options *ret)
 	}
 	err = on == ON_SLOW ? parse_slow(argc, argv, ret) :
 		parse_words(ret, argc, argv, on, verb);
+	if (!err && ret->verb == VERB_HIST && !options_recorded(ret))
+		err = options_find_places(ret);
 	return err ? err : options_check(ret);
 }
 
@@ -353,6 +355,7 @@ void options_clear(struct options *o)
 	free(o->slow);
 	free(o->by_hand);
 	free(o->by);
+	clear_patterns(o->valued, o->nvalued);
 	free(o->values_of);
 	free(o->files);
 	*o = (struct options){ 0 };

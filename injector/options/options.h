@@ -66,8 +66,11 @@ struct options {
 	char **environment;	/* for it; set by main */
 	struct pattern *include, *exclude;
 	size_t ninclude, include_cap, nexclude, exclude_cap;
-	const char **values_of;	/* of hist: of each of `include` the value, owned; NULL: its
-				 * durations. The array is owned */
+	struct pattern *valued;	/* of hist: functions, and PROVIDER:NAME; they are in `include` or
+				 * `usdt`, too */
+	size_t nvalued, valued_cap;
+	const char **values_of;	/* of each of these the value; NULL: its durations. The array is
+				 * owned */
 	size_t nvalues_of, values_of_cap;
 	struct pattern *usdt;	/* of PROVIDER:NAME */
 	size_t nusdt, usdt_cap;

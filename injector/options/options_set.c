@@ -111,13 +111,38 @@ bool options_names_value(const char *text)
 	return value_in(text);
 }
 
-/* FUNCTION, or FUNCTION:VALUE. The value "duration" is that of FUNCTION alone. */
+static bool names_place(const struct pattern *p)
+{
+	const char *colon = p->place || p->plt ? NULL : strchr(p->name, ':');
+
+	return colon && colon > p->name && colon[1] && colon[1] != ':';
+}
+
+int options_find_places(struct options *o)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < o->ninclude; i++) {
+		struct pattern *to = names_place(&o->include[i]) ?
+			vec_push(o->usdt, o->nusdt, o->usdt_cap) : &o->include[kept++];
+
+		if (!to)
+			return fail(ENOMEM, "read '%s'", o->include[i].glob);
+		*to = o->include[i];
+	}
+	o->ninclude = kept;
+	return 0;
+}
+
+/* FUNCTION, or FUNCTION:VALUE; or PROVIDER:NAME:VALUE. The value "duration" is that of FUNCTION
+ * alone. */
 int options_take_valued(struct options *o, const char *text)
 {
 	const char *value = value_in(text);
 	auto_free char *glob = strndup(text, value ? (size_t)(value - text) - 1 : strlen(text));
 	struct pattern *p = vec_push(o->include, o->ninclude, o->include_cap);
-	const char **of = p ? vec_push(o->values_of, o->nvalues_of, o->values_of_cap) : NULL;
+	struct pattern *valued = p ? vec_push(o->valued, o->nvalued, o->valued_cap) : NULL;
+	const char **of = valued ? vec_push(o->values_of, o->nvalues_of, o->values_of_cap) : NULL;
 
 	if (!of || !glob)
 		return fail(ENOMEM, "read '%s'", text);
@@ -126,7 +151,7 @@ int options_take_valued(struct options *o, const char *text)
 		o->args = true;
 		o->keep = KEEP_FIRST;
 	}
-	return pattern_parse(glob, p);
+	return pattern_parse(glob, p) ?: pattern_parse(glob, valued);
 }
 
 static int pattern_option(struct options *o, int key, const char *text)
@@ -147,6 +172,11 @@ static int pattern_option(struct options *o, int key, const char *text)
 
 static int usdt_option(struct options *o, const char *text)
 {
+	const char *value = o->verb == VERB_HIST ? value_in(text) : NULL;
+
+	/* The provider ends with the first colon, and the name with the second. */
+	if (value && memchr(text, ':', (size_t)(value - text) - 1))
+		return options_take_valued(o, text);
 	struct pattern *p = vec_push(o->usdt, o->nusdt, o->usdt_cap);
 	int err = p ? pattern_parse(text ? text : "*:*", p) : -ENOMEM;
 

@@ -98,8 +98,7 @@ static bool is_twice(const struct options *o, bool *const *wanted, size_t i, uin
 	return false;
 }
 
-/* Of the functions from `from` on. A function that was asked for in no pattern, as a USDT place,
- * has its durations. */
+/* Of the functions from `from` on. What was asked for without a value has its durations. */
 static int add_values(struct hist_values *h, bool *const *wanted, uint32_t from, bool *missed)
 {
 	const struct options *o = h->options;
@@ -109,7 +108,7 @@ static int add_values(struct hist_values *h, bool *const *wanted, uint32_t from,
 		bool any = false;
 
 		h->first[func] = (uint32_t)h->n;
-		for (size_t i = 0; i < o->ninclude && n >= 0; i++) {
+		for (size_t i = 0; i < o->nvalued && n >= 0; i++) {
 			if (!wanted[i][func] || is_twice(o, wanted, i, func))
 				continue;
 			any = true;
@@ -129,11 +128,11 @@ static int find_functions(const struct hist_values *h, const struct about *a, bo
 {
 	int err = 0;
 
-	for (size_t i = 0; i < h->options->ninclude && !err; i++) {
+	for (size_t i = 0; i < h->options->nvalued && !err; i++) {
 		size_t n = 0;
 
 		wanted[i] = calloc(a->nfuncs + 1, sizeof(**wanted));
-		err = wanted[i] ? choose_names(a, &h->options->include[i], true, wanted[i], &n) :
+		err = wanted[i] ? choose_names(a, &h->options->valued[i], true, wanted[i], &n) :
 			fail(ENOMEM, "count values");
 		missed[i] = n && h->options->values_of[i];
 	}
@@ -143,7 +142,7 @@ static int find_functions(const struct hist_values *h, const struct about *a, bo
 /* missed: of which patterns no function has the value. */
 static int choose_values(struct hist_values *h, const struct about *a, bool *missed)
 {
-	size_t n = h->options->ninclude, before = h->nfuncs;
+	size_t n = h->options->nvalued, before = h->nfuncs;
 	auto_free bool **wanted = calloc(n + 1, sizeof(*wanted));
 	uint32_t *first = realloc(h->first, (a->nfuncs + 1) * sizeof(*first));
 	int err;
@@ -162,14 +161,14 @@ static int choose_values(struct hist_values *h, const struct about *a, bool *mis
 
 int hist_values_name(struct hist_values *h, const struct about *a)
 {
-	auto_free bool *missed = calloc(h->options->ninclude + 1, sizeof(*missed));
+	auto_free bool *missed = calloc(h->options->nvalued + 1, sizeof(*missed));
 
 	return missed ? choose_values(h, a, missed) : fail(ENOMEM, "count values");
 }
 
 int hist_values_new(const struct options *o, const struct about *a, struct hist_values **ret)
 {
-	auto_free bool *missed = calloc(o->ninclude + 1, sizeof(*missed));
+	auto_free bool *missed = calloc(o->nvalued + 1, sizeof(*missed));
 	struct hist_values *h = calloc(1, sizeof(*h));
 	int err;
 
@@ -181,11 +180,11 @@ int hist_values_new(const struct options *o, const struct about *a, struct hist_
 	h->clock = &a->clock;
 	h->off_cpu = a->off_cpu;
 	err = choose_values(h, a, missed);
-	for (size_t i = 0; i < o->ninclude && !err; i++)
+	for (size_t i = 0; i < o->nvalued && !err; i++)
 		if (missed[i])
 			err = fail(0, "%s:%s: no such value of these functions is known; inject "
 				      "list -v shows the names",
-				   o->include[i].glob, o->values_of[i]);
+				   o->valued[i].glob, o->values_of[i]);
 	if (err)
 		hist_values_free(h);
 	else

@@ -224,6 +224,8 @@ static const struct {
 	{ "export --to uftrace --by x", "formats that have chains of calls" },
 	{ "hist -f x:arg1", "no process named, and no recording" },
 	{ "hist -p 1 -f x --top 3", "--top is for values" },
+	{ "hist -p 1 --usdt x:arg1 --top 3", "--top is for values" },
+	{ "hist -p 1 --usdt x", "PROVIDER:NAME" },
 	{ "hist -p 1 -f x -s 9", "go with a value" },
 	{ "hist -p 1 dir -f x:y", "got both" },
 	{ "hist dir x:y -d 1", "hist of a recording takes" },
