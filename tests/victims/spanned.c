@@ -2,8 +2,9 @@
 /*
  * spanned: how long does it take from one call to another, in whichever threads these are?
  *
- *	run	-> N lines "lasted ID LEAST MOST", then "run N": a request begins in one thread, and
- *		ends in another; of each the nanoseconds that it took at least and at most
+ *	run	-> N lines "lasted ID LEAST MOST", then "run N LATE": a request begins in one thread,
+ *		and ends in another; of each the nanoseconds that it took at least and at most;
+ *		LATE calls of no time have taken 30 ms, for their thread got no processor
  *	long	-> long: one request that takes 400 ms
  *	locks	-> locks HOLDER WAITER: threads; the one waits for a lock that the other has, 60 ms
  *	memory	-> memory: some calls of malloc and its like
@@ -14,7 +15,7 @@
 
 #include "tests/victims/victim.h"
 
-enum { REQUESTS = 120, WORKERS = 3 };
+enum { REQUESTS = 120, WORKERS = 3, LATE_NS = 30000000 };
 
 struct request {
 	int id, sleep_ms;
@@ -25,7 +26,7 @@ static struct request requests[REQUESTS];
 static int taken;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
-static int held, waiter;
+static int held, waiter;	/* threads */
 
 static uint64_t now(void)
 {
@@ -76,10 +77,20 @@ static void *worker(void *arg)
 	return NULL;
 }
 
+/* Has it taken long, though it should not? */
+static bool is_late(int ms)
+{
+	uint64_t before = now();
+
+	request_whole(ms);
+	return !ms && now() - before >= LATE_NS;
+}
+
 static void run(void)
 {
 	pthread_t t[WORKERS];
 	char what[16];
+	int late = 0;
 
 	memset(requests, 0, sizeof(requests));
 	taken = 0;
@@ -94,7 +105,7 @@ static void run(void)
 		r->before = now();
 		request_begins(r->id, what);
 		__atomic_store_n(&r->began, now(), __ATOMIC_RELEASE);
-		request_whole(i % 20 == 0 ? 40 : 0);
+		late += is_late(i % 20 == 0 ? 40 : 0);
 	}
 	for (int i = 0; i < WORKERS; i++)
 		pthread_join(t[i], NULL);
@@ -104,7 +115,24 @@ static void run(void)
 		victim_say("lasted %d %llu %llu", r->id, (unsigned long long)(r->ends - r->began),
 			   (unsigned long long)(r->ended - r->before));
 	}
-	victim_say("run %d", REQUESTS);
+	victim_say("run %d %d", REQUESTS, late);
+}
+
+/* Does the other thread wait? It does nothing else that it could sleep in. */
+static bool waits_now(void)
+{
+	int tid = __atomic_load_n(&waiter, __ATOMIC_ACQUIRE);
+	char path[64], state = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	f = tid ? fopen(path, "re") : NULL;
+	if (f) {
+		if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+			victim_wrong("no state in stat");
+		fclose(f);
+	}
+	return state == 'S';
 }
 
 static void *holds(void *arg)
@@ -112,6 +140,8 @@ static void *holds(void *arg)
 	pthread_mutex_lock(&lock);
 	pthread_rwlock_wrlock(&rwlock);
 	__atomic_store_n(&held, (int)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	while (!waits_now())
+		victim_sleep_us(100);
 	victim_sleep_us(60000);
 	pthread_mutex_unlock(&lock);
 	victim_sleep_us(60000);
@@ -121,9 +151,9 @@ static void *holds(void *arg)
 
 static void *waits(void *arg)
 {
-	waiter = (int)syscall(SYS_gettid);
 	while (!__atomic_load_n(&held, __ATOMIC_ACQUIRE))
 		victim_sleep_us(100);
+	__atomic_store_n(&waiter, (int)syscall(SYS_gettid), __ATOMIC_RELEASE);
 	pthread_mutex_lock(&lock);
 	pthread_mutex_unlock(&lock);
 	pthread_rwlock_rdlock(&rwlock);
@@ -135,7 +165,7 @@ static void locks(void)
 {
 	pthread_t t[2];
 
-	held = 0;
+	held = waiter = 0;
 	pthread_create(&t[0], NULL, holds, NULL);
 	pthread_create(&t[1], NULL, waits, NULL);
 	pthread_join(t[0], NULL);
