@@ -143,13 +143,14 @@ def names_of(inject, program):
     of arguments."""
     listed = subprocess.run([inject, 'list', '--usdt', program], capture_output=True, text=True,
                             check=True).stdout
-    refused, nameless, forms = set(), set(), set()
+    refused, forms = set(), set()
+    with open(program, 'rb') as f:
+        notes = re.findall(rb'(gen)\0(\w+)\0([^\0]*)\0', f.read())
+    nameless = {f'{p.decode()}:{n.decode()}' for p, n, text in notes if b'.L' in text}
     for line in listed.splitlines():
         fields = line.split('\t')
         if fields[4] == 'refused':
             refused.add(fields[3])
-        if '.L' in fields[7]:
-            nameless.add(fields[3])
         for arg in filter(None, fields[7].split(', ')):
             arg = re.sub(r'\.?[A-Za-z_]\w*(\.\d+)?([+-]\d+)?\(', 'symbol(', arg)
             forms.add(re.sub(r'%r?[a-ds][xipl]?l?\b|%e[a-ds][xip]\b|%r\d+[bwd]?\b', '%R',
