@@ -356,7 +356,7 @@ check-fast: all $(FAST_UNIT)
 	@tests/run $(BUILD) $(FAST:%=live/%) $(FAST_UNIT)
 
 # On arm64, in a machine under QEMU: each state once (docs/arm64.md).
-ARM64_UNIT := $(addprefix patch/,arm64_decode arm64_relocate arm64_stack plan_arm64 x86_decode x86_relocate) \
+ARM64_UNIT := $(addprefix patch/,arm64_decode arm64_goal arm64_relocate arm64_stack plan_arm64 x86_decode x86_relocate) \
 	$(addprefix unit/,alarms code cpu_times disarm follow graph hold jump_set kernel_pages \
 	limiter output pace pages pattern plan_crew procfs reader regs_met remote seccomp segment shorten \
 	sort spills stale stragglers stuck text trace_archive trace_clock unwind_walk workers \
@@ -368,7 +368,7 @@ ARM64_UNIT := $(addprefix patch/,arm64_decode arm64_relocate arm64_stack plan_ar
 	payload_timing payload_values payload_watch \
 	payload_filter payload_sieve payload_callers values_condition values_reads usdt usdt_args)
 
-ARM64_LIVE := aliases arm64_guarded arm64_words attach_as_user attach_exec attach_faulter \
+ARM64_LIVE := aliases arm64_guarded arm64_words attach_as_user attach_exec attach_faulter attach_goner \
 	attach_in_syscall attach_landing attach_many_functions attach_recursion attach_registers \
 	attach_running attach_sigaltstack attach_single attach_sleeping attach_stripped \
 	attach_tailcalls backtrace_gdb branch_into_prologue command_same command_signals \

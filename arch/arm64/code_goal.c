@@ -23,8 +23,9 @@ static bool computes(uint32_t w)
 	return (group & 14) == 8 || (group & 7) == 5 || (group & 7) == 7;
 }
 
-/* Loads and stores. They set a register or two, or a base that moves on; exclusive ones say in
- * another whether they have stored. */
+/* Loads and stores. They set a register or two, or a base that moves on. Exclusive ones say in
+ * another whether they have stored; those that compare and swap have there what was in memory,
+ * which may be a pair. So have some that are rare, and those that copy. */
 static bool reaches_memory(uint32_t w)
 {
 	return (w >> 25 & 5) == 4;
@@ -33,9 +34,10 @@ static bool reaches_memory(uint32_t w)
 static bool may_load(uint32_t w, int reg)
 {
 	bool exclusive = (w & 0x3f000000) == 0x08000000, pair = (w & 0x3a000000) == 0x28000000;
+	bool rare = (w & 0x3b000000) == 0x19000000;
 
 	return rd(w) == reg || rn(w) == reg || ((pair || exclusive) && ra(w) == reg) ||
-		(exclusive && rm(w) == reg);
+		((exclusive || rare) && rm(w) >> 1 == reg >> 1);
 }
 
 static bool is_call(uint32_t w)

@@ -66,7 +66,8 @@ static bool distance(uint32_t w, int64_t *ret, bool *before, bool *writes)
 	*ret = 0;
 	if ((w & 0x3a000000) == 0x28000000) {		/* ldp, stp */
 		unsigned int opc = w >> 30, mode = w >> 23 & 3;
-		unsigned int scale = vector ? 2 + opc : opc == 2 ? 3 : 2;
+		bool tags = !vector && opc == 1 && !(w & 1 << 22);	/* stgp */
+		unsigned int scale = vector ? 2 + opc : opc == 2 ? 3 : tags ? 4 : 2;
 
 		*ret = ((int64_t)((uint64_t)w << 42) >> 57) * (1ll << scale);
 		*writes = mode & 1;

@@ -22,22 +22,30 @@ static const struct { const char *name, *in, *out; } moved[] = {
 	{ "b", "14000010", "17f00012" },
 	{ "bl", "94000010", "90ffe01e 910033de 17f00010" },
 	{ "b_eq", "54000200", "54000041 17f00011" },
+	{ "b_le", "5400020d", "5400004c 17f00011" },
+	{ "b_lt", "5400020b", "5400004a 17f00011" },
+	{ "b_eq_back", "54ffffe0", "54000041 17f00000" },
 	{ "b_al", "5400020e", "17f00012" },
 	{ "bc_ne", "54000211", "54000050 17f00011" },
 	{ "cbz_x", "b4000203", "b5000043 17f00011" },
 	{ "cbnz_w", "35000203", "34000043 17f00011" },
+	{ "cbz_x27_back", "b4fffffb", "b500005b 17f00000" },
 	{ "tbz_33", "b6080205", "b7080045 17f00011" },
 	{ "tbnz_back", "371fffe5", "36180045 17f00000" },
 	{ "ldr_w", "18000201", "90ffe001 91012021 b9400021" },
+	{ "ldr_w2", "18000202", "90ffe002 91012042 b9400042" },
 	{ "ldr_x", "58000201", "90ffe001 91012021 f9400021" },
 	{ "ldr_sw", "98000201", "90ffe001 91012021 b9800021" },
+	{ "ldr_sw2", "98000202", "90ffe002 91012042 b9800042" },
 	{ "ldr_xzr", "5800021f", "f81e0ff0 90ffe010 91012210 f940021f f84207f0" },
 	{ "ldr_s", "1c000201", "f81e0ff0 90ffe010 91012210 bd400201 f84207f0" },
+	{ "ldr_s2", "1c000202", "f81e0ff0 90ffe010 91012210 bd400202 f84207f0" },
 	{ "ldr_d", "5c000201", "f81e0ff0 90ffe010 91012210 fd400201 f84207f0" },
 	{ "ldr_q", "9c000201", "f81e0ff0 90ffe010 91012210 3dc00201 f84207f0" },
 	{ "prfm", "d8000200", "f81e0ff0 90ffe010 91012210 f9800200 f84207f0" },
 	{ "blr", "d63f0060", "90ffe01e 910033de d61f0060" },
 	{ "blraa", "d73f0864", "90ffe01e 910033de d71f0864" },
+	{ "blraa_sp", "d73f087f", "90ffe01e 910033de d71f087f" },
 	{ "blraaz", "d63f087f", "90ffe01e 910033de d61f087f" },
 };
 
@@ -47,6 +55,7 @@ static const struct {
 	const char *out;
 } near[] = {
 	{ "near_ldr_x", "58000201", NEAR, "58ff8201" },
+	{ "near_ldr_x_back", "58ffffe1", PC - 8, "58000021" },
 	{ "near_ldr_q", "9c000201", NEAR, "9cff8201" },
 	{ "near_prfm", "d8000200", NEAR, "d8ff8200" },
 	{ "near_adr", "30000207", NEAR, "f0ffffe7 910124e7" },
@@ -91,6 +100,7 @@ static void check_moved(const char *name, const char *in, raddr_t to,
 
 	golden_check(name, out, relocate(in, to, out, ARCH_RELOCATED_MAX),
 		     bytes, n);
+	golden_check(name, out, relocate(in, to, out, n), bytes, n);
 	for (int cap = 0; cap < n; cap++) {
 		auto_free uint8_t *tight = malloc(cap + 1);
 
@@ -120,8 +130,8 @@ static void check_jumps(void)
 	golden_check("jump_too_far", out, a->jump(PC, far, out), NULL, -ERANGE);
 	golden_check("jump_too_far_back", out, a->jump(far + 4, PC, out), NULL,
 		     -ERANGE);
-	golden_check("jump_misaligned", out, a->jump(PC, PC + 2, out), NULL,
-		     -ERANGE);
+	for (int off = 1; off < 4; off++)
+		golden_check("jump_misaligned", out, a->jump(PC, PC + off, out), NULL, -ERANGE);
 	golden_true("jump_reach", a->jump(PC, PC + a->reach, out) == 4);
 	golden_true("jump_reach_back", a->jump(PC + a->reach, PC, out) == 4);
 	golden_true("no_short_jump", a->short_size == 0 &&
@@ -170,6 +180,17 @@ static void check_record(void)
 		   "a9bd7bf1 f9000bf0 d28acf10 f2a24690 f2cfe010 f2e00010 "
 		   "39400210 340000d0 d28ef110 f2aaacd0 f2c66890 f2e22450 "
 		   "9400003a f9400bf0 a8c37bf1");
+	call.gate = call.word = 0;
+	check_word("record_zeros", out, arch_arm64.record(TO, &call, out),
+		   "a9bd7bf1 f9000bf0 d2800010 f2a00010 f2c00010 f2e00010 "
+		   "39400210 340000d0 d2800010 f2a00010 f2c00010 f2e00010 "
+		   "9400003a f9400bf0 a8c37bf1");
+	call.gate = call.word = UINT64_MAX;
+	check_word("record_ones", out, arch_arm64.record(TO, &call, out),
+		   "a9bd7bf1 f9000bf0 d29ffff0 f2bffff0 f2dffff0 f2fffff0 "
+		   "39400210 340000d0 d29ffff0 f2bffff0 f2dffff0 f2fffff0 "
+		   "9400003a f9400bf0 a8c37bf1");
+	call.gate = 0x7f0012345678, call.word = 0x1122334455667788;
 	call.below = 16;
 	check_word("record_below", out, arch_arm64.record(TO, &call, out),
 		   "d10043ff "
@@ -180,6 +201,19 @@ static void check_record(void)
 	call.routine = TO + (1 << 28);
 	golden_check("record_out_of_reach", out,
 		     arch_arm64.record(TO, &call, out), NULL, -ERANGE);
+}
+
+/* adr x16, behind; b */
+static void check_call(void)
+{
+	const struct arch *a = &arch_arm64;
+	const raddr_t far = TO + 4 + (1 << 27);
+	uint8_t out[ARCH_RELOCATED_MAX];
+
+	check_word("call", out, a->call(TO, TO + 0x100, out), "10000050 1400003f");
+	check_word("call_back", out, a->call(TO, TO - 4, out), "10000050 17fffffe");
+	check_word("call_farthest", out, a->call(TO, far - 4, out), "10000050 15ffffff");
+	golden_check("call_too_far", out, a->call(TO, far, out), NULL, -ERANGE);
 }
 
 static const struct { const char *name, *words; bool padding; } paddings[] = {
@@ -199,7 +233,16 @@ static const struct {
 } foreigners[] = {
 	{ "b", "14000010", true },
 	{ "brk behind", "d503201f d4200000", true },
+	{ "b back", "17ffffff", true },
+	{ "brk of any number", "d43fffe0", true },
 	{ "bl", "94000010", false },
+	{ "bl back", "97ffffff", false },
+	{ "b.eq", "54000200", false },
+	{ "cbz", "34000203", false },
+	{ "ldr of a constant", "1c000201", false },
+	{ "b behind", "d503201f 14000010", false },
+	{ "hlt", "d4400000", false },
+	{ "svc", "d4000001", false },
 	{ "nops", "d503201f d503201f", false },
 };
 
@@ -220,6 +263,7 @@ int main(void)
 		check_skip(skips[i].name, skips[i].in, skips[i].distance,
 			   skips[i].out);
 	check_record();
+	check_call();
 	for (size_t i = 0; i < ARRAY_SIZE(paddings); i++) {
 		size_t n = golden_words(paddings[i].words, bytes);
 

@@ -47,6 +47,32 @@ static const struct {
 	{ "udiv x0, x0, x1", 0x9ac10800, 0, 0 },
 	{ "fadd d0, d0, d1", 0x1e612800, 0, 0 },
 	{ "irg sp, sp", 0x9adf13ff, NO, 0 },
+	{ "sub x20, sp, #16", 0xd10043f4, 0, 0 },
+	{ "sub x20, sp, #24", 0xd10063f4, NO, 0 },
+	{ "stur x0, [sp, #-16]", 0xf81f03e0, 0, 0 },
+	{ "stur x0, [sp, #-17]", 0xf81ef3e0, NO, 0 },
+	{ "ldrsw x0, [sp, x1]", 0xb8a16be0, NO, MEMORY },
+	{ "stp w0, w1, [sp, #-16]!", 0x29be07e0, 16, 0 },
+	{ "stp d8, d9, [sp, #-32]!", 0x6dbe27e8, 32, 0 },
+	{ "stp s8, s9, [sp, #-16]!", 0x2dbe27e8, 16, 0 },
+	{ "stgp x0, x1, [sp, #-32]!", 0x69bf07e0, 32, 0 },
+	{ "ldpsw x0, x1, [sp, #-24]", 0x697d07e0, NO, 0 },
+	{ "str x0, [sp], #-16", 0xf81f07e0, NO, 0 },
+	{ "str q0, [sp, #-32]!", 0x3c9e0fe0, 32, 0 },
+	{ "stp x0, x1, [sp], #-32", 0xa8be07e0, NO, 0 },
+	{ "stp x29, x30, [sp, #-512]!", 0xa9a07bfd, 512, 0 },
+	{ "subs x0, sp, #0x40", 0xf10103e0, 0, 0 },
+	{ "cmp sp, #0x40", 0xf10103ff, 0, 0 },
+	{ "add w20, wsp, #1", 0x110007f4, 0, 0 },
+	{ "sub wsp, wsp, #0x20", 0x510083ff, NO, 0 },
+	{ "addg sp, sp, #16, #1", 0x918107ff, NO, 0 },
+	{ "subg x0, sp, #16, #1", 0xd18107e0, NO, 0 },
+	{ "orr sp, x9, #0xf0", 0xb27c0d3f, NO, 0 },
+	{ "eor x0, x9, #0xf0", 0xd27c0d20, 0, 0 },
+	{ "add sp, sp, x1", 0x8b2163ff, NO, 0 },
+	{ "subs x0, sp, x1", 0xeb2163e0, 0, 0 },
+	{ "add x0, sp, x1", 0x8b2163e0, NO, 0 },
+	{ "sub sp, sp, #0xfff000", 0xd17fffff, 0xfff000, 0 },
 };
 
 static const struct insn plain = { .size = 4, .kind = INSN_PLAIN };
@@ -66,6 +92,66 @@ static void test_words(void)
 			failures++;
 		}
 	}
+}
+
+/* Does it put what a callee keeps above the stack pointer? */
+static void test_saves(void)
+{
+	static const uint32_t saves[] = {
+		0xf9000bf3,	/* str x19, [sp, #16] */
+		0xf9000bfc,	/* str x28, [sp, #16] */
+		0xfd000be8,	/* str d8, [sp, #16] */
+		0xfd3fffef,	/* str d15, [sp, #32760] */
+		0xa90153f3,	/* stp x19, x20, [sp, #16] */
+		0xa9014ffc,	/* stp x28, x19, [sp, #16] */
+		0x6d0127e8,	/* stp d8, d9, [sp, #16] */
+		0x6d0123ef,	/* stp d15, d8, [sp, #16] */
+	}, others[] = {
+		0xf9000bf2,	/* str x18, [sp, #16] */
+		0xf9000bfd,	/* str x29, [sp, #16] */
+		0xf9000be8,	/* str x8, [sp, #16] */
+		0xfd000be7,	/* str d7, [sp, #16] */
+		0xfd000bf0,	/* str d16, [sp, #16] */
+		0xfd000bf3,	/* str d19, [sp, #16] */
+		0xa9014bf3,	/* stp x19, x18, [sp, #16] */
+		0xa90177f3,	/* stp x19, x29, [sp, #16] */
+		0x6d011fe8,	/* stp d8, d7, [sp, #16] */
+		0x6d0143e8,	/* stp d8, d16, [sp, #16] */
+		0xa9015013,	/* stp x19, x20, [x0, #16] */
+		0xf9000813,	/* str x19, [x0, #16] */
+		0xa93f53f3,	/* stp x19, x20, [sp, #-16] */
+		0xb90013f3,	/* str w19, [sp, #16] */
+		0xf9400bf3,	/* ldr x19, [sp, #16] */
+		0xa94153f3,	/* ldp x19, x20, [sp, #16] */
+		0xa9bf53f3,	/* stp x19, x20, [sp, #-16]! */
+		0x290253f3,	/* stp w19, w20, [sp, #16] */
+		0xad00a7e8,	/* stp q8, q9, [sp, #16] */
+		0xbd0013e8,	/* str s8, [sp, #16] */
+		0xf80083f3,	/* stur x19, [sp, #8] */
+	};
+	uint8_t p[4];
+
+	for (size_t i = 0; i < ARRAY_SIZE(saves); i++) {
+		arm64_put_word(p, saves[i]);
+		CHECK(arch_arm64.saves(p, &plain));
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		arm64_put_word(p, others[i]);
+		CHECK(!arch_arm64.saves(p, &plain));
+	}
+}
+
+/* Which breakpoints are compilers', and so may be moved? */
+static void test_raises(void)
+{
+	uint8_t p[4];
+
+	for (uint32_t number = 0; number < 0x10000; number++) {
+		arm64_put_word(p, ARM64_BRK(number));
+		CHECK_EQ(arch_arm64.raises(p, &plain), number == 1 || number == 1000 ? SIGTRAP : 0);
+	}
+	arm64_put_word(p, 0);
+	CHECK_EQ(arch_arm64.raises(p, &plain), 0);
 }
 
 /* Bytes of the instructions that ask; 0: they do not. */
@@ -150,6 +236,25 @@ static void test_spared(void)
 	CHECK(!arm64_needs_spared(p, 8));
 }
 
+/* ldr x16, [x28, #32]; cbnz x16 */
+static void test_reads_g(void)
+{
+	static const struct { uint32_t words[2]; bool reads; } asks[] = {
+		{ { 0xf9401390, 0xb5000070 }, true },
+		{ { 0xf9401790, 0xb5000070 }, false },	/* another word of it */
+		{ { 0xf9401370, 0xb5000070 }, false },	/* by x27 */
+		{ { 0xf9401390, 0xb4000070 }, false },	/* cbz */
+		{ { 0xf9401390, 0xb5000071 }, false },	/* cbnz x17 */
+	};
+	uint8_t p[8];
+
+	for (size_t i = 0; i < ARRAY_SIZE(asks); i++) {
+		put_words(p, asks[i].words, 2);
+		CHECK_EQ(arm64_reads_g(p, 8), asks[i].reads);
+		CHECK(!arm64_reads_g(p, 4));
+	}
+}
+
 /* Does it leave x28 alone? */
 static void test_g(void)
 {
@@ -202,8 +307,11 @@ static void test_g_place(void)
 int main(void)
 {
 	test_words();
+	test_saves();
+	test_raises();
 	test_begins();
 	test_spared();
+	test_reads_g();
 	test_g();
 	test_g_place();
 	return failures != 0;

@@ -2,9 +2,9 @@
 /*
  * spanned: how long does it take from one call to another, in whichever threads these are?
  *
- *	run	-> N lines "lasted ID LEAST MOST", then "run N LATE": a request begins in one thread,
- *		and ends in another; of each the nanoseconds that it took at least and at most;
- *		LATE calls of no time have taken 30 ms, for their thread got no processor
+ *	run	-> N lines "lasted ID LEAST MOST", then "run N LATE": a request begins in one
+ *		thread, and ends in another; of each the nanoseconds that it took at least and at
+ *		most; LATE calls of no time have taken 30 ms, for their thread got no processor
  *	long	-> long: one request that takes 400 ms
  *	locks	-> locks HOLDER WAITER: threads; the one waits for a lock that the other has, 60 ms
  *	memory	-> memory: some calls of malloc and its like
