@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Has a condition of random operators and operands the value that a plain evaluator of its tree
- * finds; and does the exit say what the entry was certain of?
+ * finds; does the exit say what the entry was certain of; and does a register that refuses a call
+ * refuse none that passes?
  *
  * The tree is printed with as few parentheses as C needs.
  */
@@ -11,6 +12,7 @@
 #include "tests/unit/check.h"
 #include "values/compile.h"
 #include "values/condition_compile.h"
+#include "values/condition_early.h"
 #include "values/places.h"
 
 enum { ROUNDS = 60000, BASE = 0x10000, SIZE = 0x100, TREES = 64 };
@@ -120,9 +122,10 @@ static uint64_t some_text(unsigned int i)
 	return BASE + 0x80 + 0x20 * i;
 }
 
+static const uint8_t general[] = { 5, 4, 1, 2, 8, 9 };
+
 static void call(void)
 {
-	static const uint8_t general[] = { 5, 4, 1, 2, 8, 9 };
 	uint64_t words[4];
 
 	for (size_t i = 0; i < ARRAY_SIZE(variables); i++) {
@@ -418,12 +421,28 @@ static enum truth truth_of(const struct tree *t)
 
 /* -------------------------------------------------------------------------- */
 
-static unsigned int open_ones, passed;
+static unsigned int open_ones, passed, early_ones, refused, failed_early;
+
+/* By what the registers have at the entry. */
+static void judge_early(const struct condition_early *e, enum verdict entry)
+{
+	bool refuses = e->argument && condition_refuses(e, regs.general[general[e->argument - 1]]);
+
+	early_ones += e->argument != 0;
+	failed_early += e->argument && entry == VERDICT_FAILS;
+	refused += refuses;
+	if (!refuses || entry == VERDICT_FAILS)
+		return;
+	failures++;
+	fprintf(stderr, "%s: refused by argument %u, and entry %d\n", text,
+		(unsigned int)e->argument, entry);
+}
 
 static void judge(const struct tree *t, const struct read_plan *plan, const struct condition *c)
 {
 	static struct reads_state s;
 	struct condition_facts facts = { 0 };
+	struct condition_early early;
 	enum verdict entry, exit;
 
 	call();
@@ -431,6 +450,8 @@ static void judge(const struct tree *t, const struct read_plan *plan, const stru
 	memset(&s, 0, sizeof(s));
 	reads_run(plan, false, &regs, &memory, &s);
 	entry = condition_run(c, false, &s, &facts);
+	condition_early(c, plan, general, ARRAY_SIZE(general), &early);
+	judge_early(&early, entry);
 	regs.general[0] = held[8];
 	reads_run(plan, true, &regs, &memory, &s);
 	exit = condition_run(c, true, &s, &facts);
@@ -443,11 +464,67 @@ static void judge(const struct tree *t, const struct read_plan *plan, const stru
 	fprintf(stderr, "%s: entry %d, exit %d, it is %d\n", text, entry, exit, truth_of(t));
 }
 
+/* Of a condition that is one term the register says all; literals are near what may be equal, and
+ * near the ends of each type. */
+static void judge_exactly(const struct read_plan *plan, const struct condition *c,
+			  unsigned int *told)
+{
+	static struct reads_state s;
+	const struct condition_facts facts = { 0 };
+	struct condition_early e;
+
+	condition_early(c, plan, general, ARRAY_SIZE(general), &e);
+	*told += e.argument != 0;
+	for (int k = 0; k < 20 && e.argument; k++) {
+		call();
+		memset(&s, 0, sizeof(s));
+		reads_run(plan, false, &regs, &memory, &s);
+		if (condition_refuses(&e, regs.general[general[e.argument - 1]]) ==
+		    (condition_run(c, false, &s, &facts) == VERDICT_FAILS))
+			continue;
+		failures++;
+		fprintf(stderr, "%s: what argument %u says of %#llx is wrong\n", text,
+			(unsigned int)e.argument,
+			(unsigned long long)regs.general[general[e.argument - 1]]);
+	}
+}
+
+static void test_terms(void)
+{
+	unsigned int made = 0, told = 0;
+
+	for (unsigned int i = 0; i < ROUNDS && failures < 10; i++) {
+		const struct variable *v = &variables[rnd() % 6];
+		struct read_plan plan = { .machine = EM_X86_64 };
+		struct condition_error e;
+		struct condition c;
+		uint64_t near = (1ull << (8 * v->size - 1 - rnd() % 2)) + rnd() % 5 - 2;
+		unsigned long long number = rnd() % 3 ? rnd() % 5 : near, bits = rnd() % 8;
+		const char *sign = rnd() % 4 ? "" : "-";
+
+		ntext = 0;
+		if (rnd() % 3)
+			say("%s %s %s%llu", v->name, comparing[rnd() % ARRAY_SIZE(comparing)].sign,
+			    sign, number);
+		else if (rnd() % 2)
+			say("%s & %llu", v->name, number);
+		else
+			say("%llu %s (%llu & %s)", number & bits, rnd() % 2 ? "==" : "!=", bits, v->name);
+		if (condition_compile(text, &sig, &plan, NULL, &c, &e))
+			continue;
+		made++;
+		judge_exactly(&plan, &c, &told);
+	}
+	printf("%u terms, of %u a register says all\n", made, told);
+	CHECK(made > ROUNDS / 2 && told > made / 2 && told < made);
+}
+
 int main(void)
 {
 	unsigned int made = 0;
 
 	declare();
+	test_terms();
 	for (unsigned int i = 0; i < ROUNDS && failures < 10; i++) {
 		struct read_plan plan = { .machine = EM_X86_64 };
 		struct condition_error e;
@@ -475,7 +552,10 @@ int main(void)
 		for (int k = 0; k < 4; k++)
 			judge(t, &plan, &c);
 	}
-	printf("%u conditions, %u of %u calls open, %u passed\n", made, open_ones, 4 * made, passed);
+	printf("%u conditions, %u of %u calls open, %u passed; of %u a register could say so, and "
+	       "refused %u of %u that fail at once\n", made, open_ones, 4 * made, passed, early_ones,
+	       refused, failed_early);
+	CHECK(early_ones > made / 16 && refused > failed_early / 4);
 	CHECK(made > ROUNDS / 4 && open_ones > made / 4 && passed > made / 4);
 	signature_clear(&sig);
 	return failures != 0;
