@@ -70,6 +70,12 @@
 #define THREAD_TIMED 144
 #define THREAD_SCALE 152
 #define THREAD_LEAST 160
+#define THREAD_DEEPEST 252
+#define SESSION_PLANS_OFF 752
+#define SESSION_PLANS_SIZE 760
+#define SESSION_PLANS_FUNCS 776
+#define SESSION_PLAN_CHANGES 844
+#define SESSION_PLANS_AT 848
 #define RING_TAIL 24
 #define RING_LOST_ENTRIES 32
 #define RING_LOST_EXITS 40
@@ -86,10 +92,11 @@
 #define READER_GONE_BYTE 3
 #define READER_GONE_BIT 0x40
 
-/* In a word of kind REC_NONE for slow_entry: the frame is of a lost entry, or pending; then the
- * function stands in the word as in any. */
+/* In a word of kind REC_NONE for slow_entry: the frame is of a lost entry; or pending, or of a call
+ * that was refused: then the function stands in the word as in any. */
 #define SETTLE_LOST 4
 #define SETTLE_PENDING 8
+#define SETTLE_FAILED 16
 
 /* Offsets in struct arena_header (arch/<name>/hot.S begins with one). */
 #define ARENA_TLS 0
@@ -112,7 +119,8 @@
 #define ARENA_SLOW_VALUES_ENTRY 176
 #define ARENA_SLOW_VALUES_EXIT 184
 #define ARENA_SLOW_GUARD 192
-#define ARENA_HEADER 200
+#define ARENA_SESSION 200
+#define ARENA_HEADER 208
 
 /*
  * Where a call may have no stack to speak of, what it needs lies in a spill frame of its
@@ -565,6 +573,7 @@ struct arena_header {
 	uint64_t payload, payload_end;
 	uint64_t slow_stacks;	/* the session's */
 	uint64_t slow_values_entry, slow_values_exit, slow_guard;
+	uint64_t session;	/* its address */
 };
 
 #include "payload/loader.h"

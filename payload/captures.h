@@ -13,6 +13,7 @@
 #ifndef PAYLOAD_CAPTURES_H
 #define PAYLOAD_CAPTURES_H
 
+#include "values/condition_early.h"
 #include "values/reads.h"
 
 #define VALUES_FUNC_SHIFT 16
@@ -31,6 +32,7 @@
  */
 struct capture_plan {
 	uint64_t kept;		/* bit i: the exit needs what operation i of the entry has read */
+	struct condition_early early;	/* by which a routine refuses calls, before C is asked */
 	uint32_t vectors;	/* enum capture_vectors: which of these registers are read */
 	uint32_t x87;		/* 1: these are */
 	uint32_t condition;	/* where the struct condition is that calls have to pass, as the

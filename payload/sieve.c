@@ -144,25 +144,23 @@ void sieve_forget(struct thread *t)
 	}
 }
 
-/* Where what was read of the calls around it ends; the fast path keeps nothing. */
-static uint64_t held_below(const struct thread *t)
+/* Where what was read of the calls ends that have frames up to there: each side says so, but one
+ * that was not written together with its frame; the sentinel's says that nothing was. */
+static uint64_t held_below(const struct thread *t, uint64_t at)
 {
-	const struct side *side;
-	uint64_t at = t->top;
-	unsigned int i;
+	const struct side *side = own_side(t, at);
 
-	for (i = 0; i < 64 && at > frames_start(t); i++, at -= 8) {
+	while (!side && at > frames_start(t)) {
+		at -= 8;
 		side = own_side(t, at);
-		if (side && side->inner)
-			return side->inner;
 	}
-	return 0;
+	return at > frames_start(t) ? side->inner : 0;
 }
 
 void sieve_push(const struct session *s, struct thread *t, uint64_t func, uint64_t sp,
 		uint64_t begin, uint64_t kind)
 {
-	uint64_t at = t->top + 8, below = held_below(t);
+	uint64_t at = t->top + 8, below = held_below(t, t->top);
 	struct side *side;
 
 	if (at >= t->frames_end)
@@ -248,7 +246,9 @@ enum verdict sieve_exit(const struct session *s, const struct thread *t, uint64_
 
 void sieve_settle(struct thread *t, uint64_t offset, uint64_t func, uint64_t sp)
 {
-	*thread_side(t, offset) = (struct side){ cpu_clock(), 0, owner_of(func, sp) };
+	uint64_t below = held_below(t, offset - 8) & ~0ull << 32;
+
+	*thread_side(t, offset) = (struct side){ cpu_clock(), below, owner_of(func, sp) };
 }
 
 bool sieve_takes_long(const struct session *s, const struct thread *t, uint64_t func, uint64_t sp,

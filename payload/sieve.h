@@ -6,8 +6,9 @@
  * A call whose entry does not decide that is pending: it has a frame of its own kind
  * (FRAME_PENDING), and in the frame's side (timing.h) when it began. What it has read at its entry
  * is kept (values.c). Most such calls end so: the fast path pops the frame, and nothing is written.
- * One that a condition has refused at its entry has none, unless that asks how deep calls are: then
- * it has one of a third kind (FRAME_FAILED).
+ * One that a condition has refused at its entry has one of a third kind (FRAME_FAILED), by which
+ * the fast path ends it, too. (It has none where only so many calls of a stack are recorded, for it
+ * is none of them, unless the condition asks how deep calls are.)
  *
  * One that passes is recorded at its end: EXT_BEGUN with the time of its begin, and its exit. Calls
  * around it that are pending pass as well, if all that they have to do is to take as long: they
@@ -26,6 +27,14 @@
 #define FRAME_LOST 7
 #define FRAME_PENDING 5
 #define FRAME_FAILED 3
+
+/* Offsets in struct capture_plan; abi.c asserts them. */
+#define PLAN_SCALE 8
+#define PLAN_MASK 16
+#define PLAN_LOW 24
+#define PLAN_SPAN 32
+#define PLAN_ARGUMENT 40
+#define PLAN_SIZE 2192
 
 /* In a side's third word: bits of the stack pointer, without its low three, below the function. */
 #define SIDE_OWNER_BITS 42

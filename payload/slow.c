@@ -150,7 +150,7 @@ static void settle_sifted(struct slow *w, uint64_t word, uint64_t sp, bool entry
 	uint64_t func = word >> REC_FUNC_SHIFT;
 
 	if (entry && *frames_at(t, t->top) != sp) {
-		*frames_at(t, t->top) = sp - FRAME_PENDING;
+		*frames_at(t, t->top) = sp - (word & SETTLE_FAILED ? FRAME_FAILED : FRAME_PENDING);
 		sieve_settle(t, t->top, func, sp);
 	} else if (!entry && t->top + 8 < t->frames_end && *frames_at(t, t->top + 8) == sp &&
 		   ring_room(w->s, t, 1)) {
@@ -161,7 +161,7 @@ static void settle_sifted(struct slow *w, uint64_t word, uint64_t sp, bool entry
 /*
  * A fast path was interrupted between its record, or its loss, and its frame by
  * a handler that had one, too; `word` says where it left the stack's top, and
- * whether the frame is that of a lost entry, or a pending one. Nothing is
+ * whether the frame is that of a lost entry, or a pending or refused one. Nothing is
  * counted, and nothing recorded but that we are on this stack again, which
  * the fast path would take for told.
  */
@@ -176,7 +176,7 @@ APART void slow_settle(uint64_t word, uint64_t sp, bool entry)
 	slow_own(t, sp);
 	ring_unpark(t);
 	stacks_settle(t, top);
-	if (entry && !(word & SETTLE_PENDING))
+	if (entry && !(word & (SETTLE_PENDING | SETTLE_FAILED)))
 		*frames_at(t, top) = word & SETTLE_LOST ? sp - FRAME_LOST : sp;
 	if (is_wanted(w.s, 0))
 		ring_room(w.s, t, 0);
@@ -226,7 +226,7 @@ TWICE void sift_entry(struct slow *w, uint64_t word, uint64_t sp, const uint64_t
 	unsigned int callers;
 
 	if (v == VERDICT_FAILS) {
-		if (held && values_needs(w->s, w->t) & CONDITION_DEPTH)
+		if (held && (!w->t->deepest || values_needs(w->s, w->t) & CONDITION_DEPTH))
 			sieve_push(w->s, w->t, func, sp, begin, FRAME_FAILED);
 		else
 			orphans_drop(sp, 0);

@@ -366,7 +366,8 @@ ARM64_UNIT := $(addprefix patch/,arm64_decode arm64_goal arm64_relocate arm64_st
 	payload_registers_bare payload_signals \
 	payload_tight payload_tight_bare payload_tight_room \
 	payload_timing payload_values payload_watch \
-	payload_filter payload_sieve payload_callers values_condition values_reads usdt usdt_args)
+	payload_filter payload_refused payload_refused_bare payload_sieve \
+	payload_callers values_condition values_reads usdt usdt_args)
 
 ARM64_LIVE := aliases arm64_guarded arm64_words attach_as_user attach_exec attach_faulter attach_goner \
 	attach_in_syscall attach_landing attach_many_functions attach_recursion attach_registers \

@@ -10,8 +10,8 @@
 #	base
 #
 # The payload has two things of arch: cpu.h, the instructions that C has no words
-# for, and stand.h, what stubs push; and two of values: reads.h, what is read of a call, and
-# condition.h, whether it passes.
+# for, and stand.h, what stubs push; and of values reads.h, what is read of a call, condition.h,
+# whether it passes, and condition_early.h, what one register says of that.
 # The injector's rooms are floors, too. Also: only
 # arch/ asks which instruction set this is, only symbols/ reads ELF through libraries
 # (and knows no ptrace), no file is over 600 lines, and no two files include each other
@@ -28,7 +28,7 @@ allowed() {
 	values) echo 'base/|values/' ;;
 	arch) echo 'base/|arch/|payload/(abi|page|stub)\.h' ;;
 	symbols) echo 'base/|values/|symbols/' ;;
-	payload) echo 'payload/|values/(reads|condition)\.h|arch/(cpu|stand)\.h' ;;
+	payload) echo 'payload/|values/(reads|condition(_early)?)\.h|arch/(cpu|stand)\.h' ;;
 	plan) echo 'base/|arch/arch\.h|symbols/symbols\.h|payload/(abi|page|stub)\.h|plan/' ;;
 	trace) echo 'base/|values/|payload/(abi|callers)\.h|symbols/(symbols|names/shorten)\.h|trace/' ;;
 	injector) echo 'base/|values/|arch/|symbols/|payload/(abi|page|stub)\.h|plan/(plan|placement)\.h|trace/|injector/' ;;

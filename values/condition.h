@@ -156,13 +156,6 @@ _Static_assert(sizeof(struct condition_op) == 24, "it is in shared memory");
 _Static_assert(sizeof(struct condition) == 16 + 24 * CONDITION_OPS + 16 * CONDITION_RANGES +
 	       CONDITION_POOL, "it is in shared memory");
 
-/* What one register says of it: a call does not pass if that of the argument (from 1 on, 0: none
- * does), times `scale`, and of that the bits of `mask`, is more than `span` above `low`, modulo
- * 2^64. */
-struct condition_early {
-	uint64_t scale, mask, low, span, argument;
-};
-
 /* 0 or -EINVAL: it is of this form, and its facts (at_exit, samples, needs) are those of its
  * operations. Operations of the plan that it names and the plan has not are unknown. */
 int condition_check(const struct condition *);

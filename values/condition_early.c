@@ -10,7 +10,9 @@
 
 #include <errno.h>
 
-/* Where the operands of the operation at `end` begin, and its own: -1: there are none. */
+#include "values/condition.h"
+
+/* The operation before all that make what the one at `end` pushes; -1: there is none. */
 static int before(const struct condition *c, int end)
 {
 	int wanted = 1;
@@ -57,9 +59,9 @@ static struct condition_early early(const struct number *n, uint64_t low, uint64
 {
 	unsigned int shift = 64 - n->bits;
 
-	return (struct condition_early){ .scale = 1ull << (shift - n->from), .argument = n->argument,
+	return (struct condition_early){ .scale = 1ull << (shift - n->from),
 					 .mask = ~0ull << shift, .low = low << shift,
-					 .span = span << shift };
+					 .span = span << shift, .argument = n->argument };
 }
 
 static uint64_t all_but_one(const struct number *n)

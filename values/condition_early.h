@@ -2,13 +2,23 @@
 /*
  * condition_early: can one register tell, before anything is read, that a call does not pass?
  *
- * A recording routine asks that first, without C (arch/<name>/sifted.h). It has no word for "passes":
- * what is not refused here is judged by the condition.
+ * A recording routine asks that first, without C (arch/<name>/sifted.h). It refuses, and never
+ * passes: what is not refused here is judged by the condition.
  */
 #ifndef VALUES_CONDITION_EARLY_H
 #define VALUES_CONDITION_EARLY_H
 
-#include "values/condition.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct condition;
+struct read_plan;
+
+/* A call does not pass if the register of the argument (from 1 on, 0: none tells), times `scale`,
+ * and of that the bits of `mask`, is more than `span` above `low`, modulo 2^64. */
+struct condition_early {
+	uint64_t scale, mask, low, span, argument;
+};
 
 /* Finds what condition_check and reads_check have found good. `arguments`: the registers that pass
  * arguments, by their numbers in DWARF; of these `nargs`. `ret->argument` 0: none tells. */

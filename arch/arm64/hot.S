@@ -373,6 +373,8 @@ hot_begin:
 	timing seek
 	sifting hot
 	sifting seek
+	asking hot
+	asking seek
 	reading hot
 	reading seek
 
@@ -441,4 +443,5 @@ hot_table:
 	at	tight_late, hot_begin, hot_begin
 	reads	hot
 	reads	seek
+	at	hot_asking_entry, hot_asking_exit, seek_asking_entry, seek_asking_exit
 	.section .note.GNU-stack, "", %progbits

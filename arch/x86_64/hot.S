@@ -382,6 +382,8 @@ hot_begin:
 	timing seek
 	sifting hot
 	sifting seek
+	asking hot
+	asking seek
 	reading hot
 	reading seek
 
@@ -426,6 +428,10 @@ values_exit:
 guard:
 	jmp	*hot_begin+ARENA_SLOW_GUARD(%rip)
 	.cfi_endproc
+
+/* Where the registers lie that pass arguments: arch.h has their order. */
+arguments:
+	.byte	KEPT_RDI, KEPT_RSI, KEPT_RDX, KEPT_RCX, KEPT_R8, KEPT_R9
 
 /* An unwinder looks up a frame: (%rsp) leads to the stub's copy of its function, which
  * 8(%rsp) has called. See stand.S. */
@@ -473,4 +479,5 @@ hot_table:
 	at	tight_late, tight_first, tight_first_end
 	reads	hot
 	reads	seek
+	at	hot_asking_entry, hot_asking_exit, seek_asking_entry, seek_asking_exit
 	.section .note.GNU-stack, "", %progbits

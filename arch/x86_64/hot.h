@@ -11,6 +11,16 @@
 #define WORD 8			/* offsets from %rsp below the pushes */
 #define PUSHED 40		/* bytes pushed here */
 #define S (PUSHED + 24)		/* the application's stack pointer */
+/* Where registers lie if %r8 was pushed before these, and what else is kept; below the stack
+ * pointer a handler leaves 128 bytes alone. */
+#define KEPT_RDI 16
+#define KEPT_RSI 24
+#define KEPT_RDX 32
+#define KEPT_R8 40
+#define KEPT_RAX 56
+#define KEPT_RCX 64
+#define KEPT_R9 -8
+#define KEPT_CHANGES -16
 
 /* A register is pushed, and popped again, and an unwinder is told so; or a word is, which
  * belongs to no register. */

@@ -15,12 +15,6 @@
 
 #define READ 8			/* bytes that are pushed here beside `pushes` */
 #define READ_S (S + READ)
-#define READ_RDI 16		/* offsets from %rsp */
-#define READ_RSI 24
-#define READ_RDX 32
-#define READ_R8 40
-#define READ_RAX 56
-#define READ_RCX 64
 
 	.macro	read_pushes
 	keep	r8
@@ -66,26 +60,26 @@
 
 /* The first \n of those that pass arguments: arch.h has their order. */
 	.macro	put_arguments n
-	put_pushed \n, 0, READ_RDI
+	put_pushed \n, 0, KEPT_RDI
 	.if	\n > 1
-	put_pushed \n, 1, READ_RSI
+	put_pushed \n, 1, KEPT_RSI
 	.endif
 	.if	\n > 2
-	put_pushed \n, 2, READ_RDX
+	put_pushed \n, 2, KEPT_RDX
 	.endif
 	.if	\n > 3
-	put_pushed \n, 3, READ_RCX
+	put_pushed \n, 3, KEPT_RCX
 	.endif
 	.if	\n > 4
-	put_pushed \n, 4, READ_R8
+	put_pushed \n, 4, KEPT_R8
 	put_r9	\n, 5
 	.endif
 	.endm
 
 	.macro	put_results n
-	put_pushed \n, 0, READ_RAX
+	put_pushed \n, 0, KEPT_RAX
 	.if	\n > 1
-	put_pushed \n, 1, READ_RDX
+	put_pushed \n, 1, KEPT_RDX
 	.endif
 	.endm
 

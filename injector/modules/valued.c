@@ -7,6 +7,7 @@
 
 #include "arch/arch.h"
 #include "injector/modules/conditioned.h"
+#include "values/condition_early.h"
 #include "values/hand.h"
 
 /* A place has its own name alone. */
@@ -98,6 +99,8 @@ int valued_plan(const struct read_plan *plan, const struct condition *c, struct 
 		v->plan->x87 |= plan->ops[i].source == READ_X87;
 	}
 	if (c) {
+		condition_early(c, plan, arch_host()->arguments, arch_host()->narguments,
+				&v->plan->early);
 		v->plan->condition = (uint32_t)(size / 8);
 		memcpy((uint8_t *)v->plan + size, c, sizeof(*c));
 	}

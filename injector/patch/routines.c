@@ -41,6 +41,18 @@ static bool is_kept_by_routines(const struct session *s, const struct placed_pro
 		!probe->watched && valued_is_read(probe) && !probe->valued->plan->condition;
 }
 
+/* Of a call that one register refuses C need not be asked; but it notes entries of those that are
+ * watched. */
+static void refuse_early(const struct session *s, const struct placed_probe *probe, bool seeks,
+			 struct routine_set *set)
+{
+	if (s->counting != COUNT_SIFTED || probe->planned->routines != ROUTINES_C ||
+	    probe->watched || !valued_is_read(probe) || !probe->valued->plan->condition)
+		return;
+	set->entry = hot_table.asks[seeks].entry;
+	set->exit = hot_table.asks[seeks].exit;
+}
+
 /* May its calls come to have to pass a condition? Then what calls C for them tells it the
  * registers, and its words say what C has to know of them. */
 static bool may_ask(const struct session *s, const struct placed_probe *probe)
@@ -64,8 +76,11 @@ static struct chosen choose(const struct session *s, const struct way *way,
 	bool seeks = !s->tls_offset;
 	struct routine_set plain = way_records.routines(hot_table.sets[seeks], routines);
 	struct chosen ret = { .set = way->routines(hot_table.sets[seeks], routines) };
-	uint32_t by_c = ret.set.exit;
+	uint32_t by_c;
 
+	if (way == &way_values)
+		refuse_early(s, probe, seeks, &ret.set);
+	by_c = ret.set.exit;
 	if (way == &way_values && has_plain_exit(s, probe, moved)) {
 		ret.set.exit = plain.exit;
 		ret.set.leave = plain.leave;

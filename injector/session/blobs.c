@@ -23,7 +23,7 @@ struct arena_header arena_header_of(const struct session *s, uint32_t nrings)
 		.slow_values_exit = s->slow_values_exit, .slow_guard = s->slow_guard,
 		.slow_tight = s->slow_tight, .slow_first = s->slow_first,
 		.slow_find = s->slow_find, .slow_stacks = s->slow_stacks,
-		.payload = s->payload, .payload_end = s->slow_first_end,
+		.session = s->base, .payload = s->payload, .payload_end = s->slow_first_end,
 	};
 }
 

@@ -43,6 +43,10 @@ extern const struct hot_table {
 	struct {
 		uint32_t entry[KEPT_ARGUMENTS], exit[KEPT_RESULTS], leave[KEPT_RESULTS];
 	} reads[2];
+	/* Likewise: of functions whose calls have to pass a condition. */
+	struct {
+		uint32_t entry, exit;
+	} asks[2];
 } hot_table;
 
 /* How these know the session: what an arena begins with, but for what is its own. */

@@ -3,7 +3,7 @@
  * Does a recording call leave every register and flag as it was, on the fast
  * path and on each way through the slow one?
  */
-#include "tests/unit/payload_world.h"
+#include "tests/unit/payload_reads.h"
 #include "tests/unit/payload_state.h"
 
 static struct world w;
@@ -122,6 +122,26 @@ static void check_timed(probed_fn *f)
 	fresh(4);
 }
 
+/* Calls that are too short, and such as a register refuses, or leaves to C in one of two cases. */
+static void check_sifted(probed_fn *f)
+{
+	unsigned int n = arch_host()->narguments;
+	struct capture_plan *p;
+
+	for (unsigned int i = 0; i < 20; i++) {
+		fresh(4);
+		w.s->counting = COUNT_SIFTED;
+		w.s->least = 1ull << 60;
+		reads_begin(&w, 6);
+		reads_condition(&w, 0);
+		p = (struct capture_plan *)((uint8_t *)w.s + w.s->plans_off + 64);
+		p->early = (struct condition_early){ 1, i % 2 ? ~0ull : 1, 0, 0, 1 + i % n };
+		once(f, rnd());
+		every_flag(f);
+	}
+	fresh(4);
+}
+
 int main(void)
 {
 	probed_fn *alone;
@@ -140,6 +160,9 @@ int main(void)
 	check_timed(alone);
 	for (int i = 1; i <= KEPT_ARGUMENTS && hot_table.reads[BARE].entry[i - 1]; i++)
 		check(kept(&w, 5, NULL, i, i % 2 + 1));
+	check_sifted(sifted(&w, 5, NULL));
+	check_sifted(reads_function(&w, 6, NULL, hot_table.asks[BARE].entry,
+				    hot_table.asks[BARE].exit));
 	/* Exits without their entries: always on the slow path. */
 	alone = (probed_fn *)here(&w);
 	emit_return(&w, 3);
