@@ -9,8 +9,9 @@
 
 #include "injector/proc/procfs.h"
 
-static void put_build_id(const struct symbols *s, char ret[41])
+void describe_build_id(const struct symbols *s, char ret[BUILD_ID_TEXT])
 {
+	ret[0] = '\0';
 	for (size_t i = 0; s && i < s->build_id_len; i++)
 		ret += snprintf(ret, 3, "%02x", s->build_id[i]);
 }
@@ -35,7 +36,7 @@ int describe_modules(struct description *d, const struct modules *mods)
 			return fail(ENOMEM, "describe %s", mods->v[i].path);
 		m->path = mods->v[i].path;
 		m->base = mods->v[i].bias;
-		put_build_id(mods->v[i].symbols, m->build_id);
+		describe_build_id(mods->v[i].symbols, m->build_id);
 		d->about.modules = d->modules;
 	}
 	return 0;

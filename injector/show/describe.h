@@ -18,6 +18,9 @@ struct description {
 int describe(pid_t pid, const struct modules *, struct description *ret);
 /* Modules that were loaded later; they stay until describe_clear. 0 or -ENOMEM. */
 int describe_modules(struct description *, const struct modules *);
+enum { BUILD_ID_TEXT = 41 };
+/* In hexadecimal; "" if it has none, or `symbols` is NULL. */
+void describe_build_id(const struct symbols *, char ret[BUILD_ID_TEXT]);
 void describe_clear(struct description *);
 /* For struct record_options. */
 bool describe_thread(void *ctx, int32_t tid, char name[16]);

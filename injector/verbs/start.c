@@ -63,8 +63,14 @@ static int write_notes(struct trace *t)
 	struct about *a = &t->description.about;
 	struct segment seg = { .fd = t->target.mem, .at = t->inf.base,
 			       .size = t->inf.map.shape.total };
-	int err = describe(t->pid, &t->mods, &t->description);
+	int err;
 
+	/* What is in a file may be read when the process is no more: then callers have the names
+	 * that these files give. */
+	for (size_t i = 0; i < t->mods.n && t->file && t->opt->stack; i++)
+		if (module_symbols(&t->mods.v[i]) < 0)
+			fail_clear();
+	err = describe(t->pid, &t->mods, &t->description);
 	if (err)
 		return err;
 	a->funcs = t->live.funcs;

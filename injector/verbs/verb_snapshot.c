@@ -10,6 +10,7 @@
 #include "injector/session/session_file.h"
 #include "injector/session/notes.h"
 #include "injector/show/naming.h"
+#include "injector/show/naming_files.h"
 #include "injector/verbs/snapshot_record.h"
 #include "injector/verbs/verbs.h"
 #include "injector/verbs/visit.h"
@@ -123,6 +124,8 @@ static int snapshot_file(const struct options *o)
 {
 	struct metadata notes = { 0 };
 	struct ring_snapshot still = { 0 };
+	struct naming_files naming = { 0 };
+	const struct caller_names names = { naming_files_find, &naming };
 	struct segment segment;
 	struct session head;
 	int err = session_file_open(o->directory, &segment, &head);
@@ -131,7 +134,15 @@ static int snapshot_file(const struct options *o)
 		return err;
 	err = notes_read(&segment, &head, &notes);
 	err = err ? err : ring_snapshot_take(&segment, &head, &still);
-	err = err ? err : write_trace(&notes, &still, 0, NULL, options_directory(o));
+	if (!err && head.callers_size)
+		err = naming_files_open(&naming, &notes.about);
+	if (!err && head.callers_size && naming.others)
+		say_hint("%zu file%s of the process %s not there any more as it had them: callers "
+			 "in them are addresses", naming.others, naming.others == 1 ? "" : "s",
+			 naming.others == 1 ? "is" : "are");
+	err = err ? err : write_trace(&notes, &still, 0, head.callers_size ? &names : NULL,
+				      options_directory(o));
+	naming_files_close(&naming);
 	ring_snapshot_clear(&still);
 	metadata_clear(&notes);
 	close(segment.fd);

@@ -10,6 +10,7 @@
 . "$ROOT/tests/lib.sh"
 
 need jq
+need gcc
 
 # field N: of the line of status.
 field() { sed -n 2p trace.out | cut -f"$1"; }
@@ -78,7 +79,7 @@ status 0 "$INJECT" remove -p "$VICTIM" -f 'step_*'
 status 0 "$INJECT" stop -p "$VICTIM"
 unharmed
 
-# In a file, of a process that has crashed: values as they were, and callers' addresses.
+# In a file, of a process that has crashed: values as they were, and callers.
 status 0 "$INJECT" start -p "$VICTIM" -f step_sleeps -a --stack=3 -t 5ms -o kept
 tell run '^run ' >/dev/null
 kill -SEGV "$VICTIM"
@@ -86,3 +87,30 @@ wait "$VICTIM" || true
 status 0 "$INJECT" snapshot kept -o crashed
 "$INJECT" replay --json crashed >crashed.json
 calls crashed.json '$n == 40 and '"$sleeps"' and (.stack | length) == 3)'
+# Callers have names, for the files are what they were; else they are addresses.
+calls crashed.json 'all(.[]; [.stack[].func] == ["outer_round", "rounds", .stack[2].func] and
+	(.stack[2].module | startswith("libc.so")) and .stack[2].addr != null)'
+cat >gone.c <<'END'
+#include <unistd.h>
+__attribute__((noinline)) int work(int i) { usleep(1000); return i + 1; }
+__attribute__((noinline)) int calls_work(int i) { return work(i) + NUMBER; }
+int main(void) { for (int i = 0; ; i++) if (calls_work(i) != i + 1 + NUMBER) return 1; }
+END
+gcc -O1 -g -DNUMBER=1 -o gone gone.c
+cp gone was
+./gone 9>&- &
+VICTIM=$!
+started "$VICTIM"
+status 0 "$INJECT" start -p "$VICTIM" -f work --stack=1 -o kept_gone
+sleep 0.2
+kill -KILL "$VICTIM"
+wait "$VICTIM" 2>/dev/null || true
+gcc -O1 -g -DNUMBER=77 -o gone gone.c
+status 0 "$INJECT" snapshot kept_gone -o gone.data
+has_line 'file of the process is not there any more as it had' trace.err || die "says: $(cat trace.err)"
+"$INJECT" replay --json gone.data >gone.json
+calls gone.json 'map(select(.stack)) | length > 0 and all(.[]; .stack[0].func == null)'
+mv was gone
+status 0 "$INJECT" snapshot kept_gone -o gone.data
+"$INJECT" replay --json gone.data >gone.json
+calls gone.json 'map(select(.stack)) | length > 0 and all(.[]; .stack[0].func == "calls_work")'
