@@ -206,7 +206,7 @@ static int find_hidden(struct plan_impl *p)
 	size_t n = p->nhidden;
 	int err = sweep_again(p, true);
 
-	if (!err)
+	if (!err && p->nhidden > n)
 		err = doubt_hidden(p, p->hidden + n, p->nhidden - n);
 	words_sort(p);
 	base_sort(p->hidden, p->nhidden, sizeof(*p->hidden));

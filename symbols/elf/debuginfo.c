@@ -76,16 +76,19 @@ static bool may_be_behind(unsigned int form)
 		(form >= DW_FORM_strx1 && form <= DW_FORM_strx4);
 }
 
+static bool is_end_of(const Elf_Data *d, const char *text)
+{
+	return d && d->d_buf && text == (const char *)d->d_buf + d->d_size;
+}
+
 static bool is_behind(Dwarf *dwarf, const char *text)
 {
 	Elf *elf = dwarf_getelf(dwarf);
 	bool ret = false;
 
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn)) && !ret;) {
-		const Elf_Data *raw = elf_rawdata(scn, NULL), *data = elf_getdata(scn, NULL);
-
-		ret = (raw && text == (const char *)raw->d_buf + raw->d_size) ||
-			(data && text == (const char *)data->d_buf + data->d_size);
+		ret = is_end_of(elf_rawdata(scn, NULL), text) ||
+			is_end_of(elf_getdata(scn, NULL), text);
 	}
 	return ret;
 }

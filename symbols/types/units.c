@@ -302,7 +302,7 @@ static size_t func_in(struct unit *u, raddr_t at, const struct unit_func **ret)
 
 	while (i + n < u->nfuncs && u->funcs[i + n].at == at)
 		n++;
-	*ret = &u->funcs[i];
+	*ret = n ? &u->funcs[i] : NULL;
 	return n;
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # values_ctf: what export --to ctf makes of values is what babeltrace2 shows by name and type: as the
 # program itself prints its arguments and results in babeltrace2's words; what is not there is told
-# as text, and inject reads the calls of such a directory, too.
+# as text, and inject reads the calls of such a directory, too. And Chrome's format has the same.
 # timeout: 300
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
@@ -93,6 +93,44 @@ python3 shown.py <bt.out >shown
 mv own want
 sed -i -E 's/= 0x([0-9A-F]+)/= 0x\L\1/g' shown
 cmp -s want shown || die "babeltrace2 shows something else: $(diff want shown | head -n 12)"
+# Chrome's format has the same as text, and its file is JSON.
+status 0 "$INJECT" export --to chrome -o out.json rec
+cat >chrome.py <<'END'
+import json
+import re
+import sys
+# What the program says in babeltrace2's words, as inject writes it.
+def text(s):
+    s = re.sub(r'\( "(\w+)" : container = -?\d+ \)', r'\1', s)
+    s = re.sub(r'n_\w+ = 0, (\w+) = \[ \]', r'\1 = NULL', s)
+    s = re.sub(r'n_\w+ = 1, (\w+) = \[ \[0\] = (.*) \] }$', r'\1 = &\2 }', s)
+    s = re.sub(r'\[\d\] = |x__7 = ', '', s).replace(' = ', '=')
+    s = re.sub(r'([{[]) ', r'\1', s)
+    return re.sub(r' ([}\]])', r'\1', s)
+want, entry = [], None
+for line in open('want', encoding='utf-8'):
+    line = line.rstrip('\n')
+    if line.startswith('entry'):
+        entry = text(line[len('entry args = '):])
+        continue
+    out = re.match(r'exit args = { buf = (.*) }, ret = (.*)', line)
+    back = out[2] if out else line[len('exit ret = '):]
+    if out:
+        entry = re.sub(r'buf=0x[0-9a-f]+', lambda m: 'buf=' + out[1], entry)
+    want.append((entry, text(back)))
+got = []
+for e in json.load(open('out.json', encoding='utf-8'))['traceEvents']:
+    if e['ph'] == 'X':
+        args = dict(e.get('args', {}))
+        back = args.pop('return', '')
+        got.append(('{' + ', '.join(f'{k}={v}' for k, v in args.items()) + '}' if args else '', back))
+for i, (w, g) in enumerate(zip(want, got)):
+    if w != g:
+        sys.exit(f'call {i}: {w}, but {g}')
+if len(want) != len(got) or len(got) != 300:
+    sys.exit(f'{len(want)} calls, {len(got)} told')
+END
+python3 chrome.py || die "Chrome's format has other values"
 # inject reads the same calls of it, and a recording has them raw, and as fast as ever.
 status 0 "$INJECT" report --json rec
 jq -r '.func + " \(.calls)"' trace.out | sort >calls.rec

@@ -86,7 +86,8 @@ static int write_values(struct pprof *p, struct output *out)
 
 		for (size_t j = 0; j < nby && !err; j++) {
 			err = write_text(p, text ? text : "", out);
-			text += text ? strlen(text) + 1 : 0;
+			if (text)
+				text += strlen(text) + 1;
 		}
 	}
 	return err;
