@@ -41,7 +41,8 @@ compilers=gcc
 command -v clang >/dev/null && compilers+=" clang"
 for cc in $compilers; do
 	build bare "$cc" "${BARE[@]}" -g
-	readelf -SW bare | grep -q ' \.debug_frame ' || die "$cc makes no .debug_frame"
+	readelf -SW bare >sections
+	grep -q ' \.debug_frame ' sections || die "$cc makes no .debug_frame"
 	follow bare library
 	build packed "$cc" "${BARE[@]}" -g -gz -no-pie
 	follow packed library
