@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls that a register refuses: is that the register, and the range, which the plan that holds says;
- * does each lose its frame, and none that passes its record, whatever is within them and wherever a
+ * Calls that a register refuses: is that the register, and the range, which the plan that holds
+ * says; does each lose its frame, and none that passes its record, whatever is within them and wherever a
  * handler comes; and is nothing refused by a plan that is not there?
  */
 #include <setjmp.h>
@@ -42,7 +42,8 @@ static uint32_t *list(unsigned int i)
 }
 
 /* C passes all calls of it. */
-static struct capture_plan *put_plan(unsigned int which, uint32_t func, struct condition_early early)
+static struct capture_plan *put_plan(unsigned int which, uint32_t func,
+				     struct condition_early early)
 {
 	uint64_t at = PLANS * (1 + which * 3ull + func - READ);
 	struct capture_plan *p = (struct capture_plan *)plans_at(at);
@@ -65,8 +66,8 @@ static void put_true_plan(uint32_t func)
 	struct condition *c = (struct condition *)(p + 1);
 
 	p->plan = (struct read_plan){ .nops = 1, .nentry = 1 };
-	p->plan.ops[0] = (struct read_op){ .source = READ_GENERAL, .index = READS_ARGUMENT, .cap = 8,
-					   .length_index = READS_NONE, .if_index = READS_NONE,
+	p->plan.ops[0] = (struct read_op){ .source = READ_GENERAL, .index = READS_ARGUMENT,
+					   .cap = 8, .length_index = READS_NONE, .if_index = READS_NONE,
 					   .unit = 1 };
 	c->ops[0] = (struct condition_op){ .code = CONDITION_TEST, .relation = RELATION_EQ,
 					   .form = 8, .bits = 64, .number = KEY };
@@ -339,8 +340,8 @@ static void on_trap(int sig, siginfo_t *info, void *context)
 		siglongjmp(middle, 1);
 }
 
-/* A handler comes at each instruction of a call that is refused; of its own calls two pass, but what
- * comes in the middle of a slow path is lost. */
+/* A handler comes at each instruction of a call that is refused; of its own calls two pass, but
+ * what comes in the middle of a slow path is lost. */
 static void test_steps(int flags, bool leave)
 {
 	struct sigaction act = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | flags };

@@ -509,7 +509,8 @@ static void test_terms(void)
 		else if (rnd() % 2)
 			say("%s & %llu", v->name, number);
 		else
-			say("%llu %s (%llu & %s)", number & bits, rnd() % 2 ? "==" : "!=", bits, v->name);
+			say("%llu %s (%llu & %s)", number & bits, rnd() % 2 ? "==" : "!=", bits,
+			    v->name);
 		if (condition_compile(text, &sig, &plan, NULL, &c, &e))
 			continue;
 		made++;
@@ -553,8 +554,8 @@ int main(void)
 			judge(t, &plan, &c);
 	}
 	printf("%u conditions, %u of %u calls open, %u passed; of %u a register could say so, and "
-	       "refused %u of %u that fail at once\n", made, open_ones, 4 * made, passed, early_ones,
-	       refused, failed_early);
+	       "refused %u of %u that fail at once\n", made, open_ones, 4 * made, passed,
+	       early_ones, refused, failed_early);
 	CHECK(early_ones > made / 16 && refused > failed_early / 4);
 	CHECK(made > ROUNDS / 4 && open_ones > made / 4 && passed > made / 4);
 	signature_clear(&sig);
