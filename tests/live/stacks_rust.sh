@@ -36,5 +36,5 @@ status 0 "$INJECT" -q -f "fn_$place" --stack=128 --json -o stripped.json -- ./ca
 whole=$(grep -o '"addr":"0x[0-9a-f]*[0-9a-f]\{3\}","func":[^,]*,"offset"' told.json | wc -l)
 [ "$(grep -o '"addr":"0x[0-9a-f]*[0-9a-f]\{3\}","func":[^,]*,"offset"' stripped.json | wc -l)" = "$whole" ] ||
 	die "a stripped program has other stacks"
-grep -c '"stack_cut":"no"' stripped.json >cut
-[ "$(cat cut)" = "$(grep -c '"type":"call"' told.json)" ] || die "a stack is cut"
+grep -c '"stack_cut":"no"' stripped.json >cuts
+[ "$(cat cuts)" = "$(grep -c '"type":"call"' told.json)" ] || die "a stack is cut"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Calls that a register refuses: is that the register, and the range, which the plan that holds
- * says; does each lose its frame, and none that passes its record, whatever is within them and wherever a
- * handler comes; and is nothing refused by a plan that is not there?
+ * says; does each lose its frame, and none that passes its record, whatever is within them and
+ * wherever a handler comes; and is nothing refused by a plan that is not there?
  */
 #include <setjmp.h>
 #include <ucontext.h>
@@ -67,8 +67,8 @@ static void put_true_plan(uint32_t func)
 
 	p->plan = (struct read_plan){ .nops = 1, .nentry = 1 };
 	p->plan.ops[0] = (struct read_op){ .source = READ_GENERAL, .index = READS_ARGUMENT,
-					   .cap = 8, .length_index = READS_NONE, .if_index = READS_NONE,
-					   .unit = 1 };
+					   .cap = 8, .length_index = READS_NONE,
+					   .if_index = READS_NONE, .unit = 1 };
 	c->ops[0] = (struct condition_op){ .code = CONDITION_TEST, .relation = RELATION_EQ,
 					   .form = 8, .bits = 64, .number = KEY };
 	MUST(!condition_check(c) && !reads_check(&p->plan));
