@@ -327,7 +327,7 @@ static int take_chosen(struct selection *ret, const struct select_options *o, st
 	size_t n = c->n + c->places.n;
 
 	s->funcs = calloc(n + nsilent + 1, sizeof(*s->funcs));
-	s->names = calloc(n + 1, sizeof(*s->names));
+	s->names = calloc(n + nsilent + 1, sizeof(*s->names));	/* none of the silent ones */
 	if (!s->funcs || !s->names)
 		return fail(ENOMEM, "select %zu functions", n);
 	for (size_t i = 0; i < c->module->symbols->nfuncs; i++) {

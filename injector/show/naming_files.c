@@ -66,8 +66,8 @@ int naming_files_open(struct naming_files *n, const struct about *a)
 	for (size_t i = 0; i < a->nmodules && !err; i++) {
 		const struct about_module *m = &a->modules[i];
 
-		/* (One without a slash is no file: [vdso].) */
-		if (m->path && m->path[0] == '/')
+		/* ([vdso] is no file, nor is the payload's memory.) */
+		if (m->path && m->path[0] == '/' && strncmp(m->path, "/memfd:", 7))
 			err = add_file(n, m);
 	}
 	fail_clear();

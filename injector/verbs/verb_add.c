@@ -310,8 +310,14 @@ static int write_names(struct adding *a)
 {
 	const struct about *before = &a->visit.notes.about;
 	struct about about = *before;
-	int err = describe(a->visit.target.pid, &a->mods, &a->description);
+	int err;
 
+	/* As start does it: a file may be read when the process is no more. */
+	for (size_t i = 0; i < a->mods.n && a->visit.session.file &&
+	     a->visit.session.s.callers_size; i++)
+		if (module_symbols(&a->mods.v[i]) < 0)
+			fail_clear();
+	err = describe(a->visit.target.pid, &a->mods, &a->description);
 	for (size_t i = 0; i < MIN(before->nfuncs, a->live.nfuncs); i++)
 		if (strcmp(a->live.funcs[i].module, "?") == 0)
 			a->live.funcs[i] = before->funcs[i];
