@@ -362,9 +362,9 @@ static int allow_reads(struct adding *a)
 	if (s->reads == READS_BY_CALL)
 		return BACK(a, reads, reads);
 	if (add_values_guards(&a->values))
-		say_hint("what pointers lead to, and stacks but the main thread's beyond a page, are "
-			 "not read: nothing would tell of a seccomp filter that forbids it, or one "
-			 "does (inject help add: --unguarded)");
+		say_hint("what pointers lead to, and stacks but the main thread's beyond a page, "
+			 "are not read: nothing would tell of a seccomp filter that forbids it, or "
+			 "one does (--unguarded)");
 	return 0;
 }
 
