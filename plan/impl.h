@@ -201,6 +201,8 @@ size_t ground_edge(const struct plan_impl *, raddr_t to);
 bool ground_is_read(const struct plan_impl *, raddr_t);
 /* Where addresses are numbers, its function names it. */
 void ground_note_number(struct plan_impl *, raddr_t);
+/* Does code name it? Then it may be data. */
+bool ground_is_named(const struct plan_impl *, raddr_t);
 /* Is it an instruction of code that no function has, and that something leads to? */
 bool ground_is_live(const struct plan_impl *, raddr_t);
 /* Padding may be run from here on. */
@@ -217,7 +219,8 @@ struct step {
 	uint16_t piece;
 	uint8_t exact;		/* enum exact */
 	bool ends;		/* and never goes on behind it */
-	bool live;		/* control can get here */
+	bool live;		/* control can get here, */
+	bool guessed;		/* as far as is known: it may be data */
 	bool exit;		/* the function is left here */
 	bool commits;		/* control may come to an INSN_COMMITS from here, past no
 				 * INSN_RESERVES */
@@ -265,6 +268,7 @@ struct body {
 	bool unowned;			/* of code that no function has */
 	bool open;			/* not all of its jumps are known */
 	bool parted;			/* it cannot be read, but for what is read twice */
+	bool has_data;			/* among its code */
 	bool exclusive;			/* it has an INSN_COMMITS; `commits` of its steps says where
 					 * one may come to it */
 	bool hides;			/* among what it does not read control may leave by an
@@ -362,6 +366,15 @@ enum indirect {
  * entries become targets. `*ret` (owned by the caller) has what became of
  * each JUMP_INDIRECT step in order. */
 int indirect_resolve(struct body *, enum indirect **ret);
+
+/* live.c */
+/* May some word of data lead to a step? Where control does not fall in (`prefix`) also behind its
+ * prefix, as ground_leads_to. */
+bool body_has_word_to(const struct body *, size_t step, bool prefix);
+/* Where can control be? `all`: at all that stands behind an end, too. */
+void live_mark(struct body *, bool all);
+/* What may be data is not; then exits may be doubtful. `indirect`: of each indirect jump. */
+void live_doubt(struct body *, const enum indirect *indirect);
 
 /* A run of steps that may make room for a jump. */
 struct window {

@@ -82,6 +82,9 @@ static int note_hidden(struct again *r, const struct insn *in)
 
 	*new = (struct hidden){ in->pc, r->numbers ? HIDDEN_DOUBTFUL :
 				goal ? HIDDEN_GOAL : HIDDEN_PLAIN };
+	/* The first reading has taken data for code: what that says of the stack says nothing. */
+	if (s->func && !r->all)
+		arrivals_suspect(p, s->func, SUSPECT_BACK);
 	ground_take(p, in->pc, in->size);
 	return 0;
 }

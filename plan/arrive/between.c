@@ -7,7 +7,8 @@ struct unseen between_from(const struct plan_impl *p, raddr_t a)
 	const struct hidden *h = p->hidden;
 	size_t first = vec_prefix(p->nhidden, i, h[i].at < a);
 
-	return (struct unseen){ h ? h + first : NULL, h ? h + p->nhidden : NULL, 0, true };
+	return (struct unseen){ .next = h ? h + first : NULL, .end = h ? h + p->nhidden : NULL,
+				.reached = true };
 }
 
 /* May control come to `pc`, behind the last step? It may stand behind an end to which nothing
@@ -18,7 +19,8 @@ static bool is_reached(struct body *b, struct unseen *u, size_t piece, raddr_t p
 	size_t i = b->nsteps;
 
 	for (;; pc = b->steps[--i].insn.pc) {
-		if (ground_any(b->impl, LAYER_TARGET, pc, 1)) {
+		if (i < b->nsteps ? ground_leads_to(b->impl, LAYER_TARGET, &b->steps[i].insn) :
+		    ground_any(b->impl, LAYER_TARGET, pc, 1)) {
 			reached = true;
 			break;
 		}
@@ -49,6 +51,15 @@ static bool is_behind_call(const struct body *b, const struct unseen *u, const s
 		!ground_any(b->impl, LAYER_TARGET, s->insn.pc, 1);
 }
 
+/* Other readings of it differ. */
+static void doubt_reading(struct body *b)
+{
+	if (b->unowned)
+		return;
+	b->parted |= !b->entry_only;
+	body_doubt(b, REFUSED_UNREADABLE);
+}
+
 /*
  * An instruction is found inside of this one. What is read so may be data, up to there: then they
  * end what stands before. If not, one of the readings is not that of the code.
@@ -67,15 +78,27 @@ void between_part(struct body *b, struct unseen *u, struct step *s)
 	    (is_behind_call(b, u, s) || !is_reached(b, u, s->piece, in->pc))) {
 		*in = (struct insn){ .pc = in->pc, .size = (uint8_t)(u->next->at - in->pc),
 				     .kind = INSN_STOP };
-		s->ends = true;
+		s->ends = u->parted = b->has_data = true;
 		return;
 	}
 	for (; u->next < u->end && u->next->at < end; u->next++)
 		b->hides |= u->next->kind == HIDDEN_GOAL;
-	if (b->unowned)
-		return;
-	b->parted |= !b->entry_only;
-	body_doubt(b, REFUSED_UNREADABLE);
+	doubt_reading(b);
+}
+
+void between_check(struct body *b, const struct step *s)
+{
+	const struct plan_impl *p = b->impl;
+	raddr_t end = s->insn.pc + s->insn.size;
+	size_t left;
+	const uint8_t *bytes = symbols_text(p->symbols, s->insn.pc, &left);
+
+	/* Behind its prefix it is the same. */
+	for (raddr_t a = s->insn.pc + 1 + p->arch->is_prefix(*bytes); a < end; a++)
+		if (ground_any(p, LAYER_TARGET, a, 1) || words_lead_to(p, a)) {
+			doubt_reading(b);
+			return;
+		}
 }
 
 /* Does control that comes there come to an end before it comes to `to`, where no instruction is? */

@@ -85,6 +85,8 @@ static int read_piece(struct body *b, size_t piece)
 		}
 		if (unseen.next < unseen.end && unseen.next->at < pc + in->size)
 			between_part(b, &unseen, s);
+		if (unseen.parted && !s->ends)
+			between_check(b, s);
 		if (in->kind != INSN_PLAIN && !s->ends)
 			read_way(b, r, p, s);
 		b->exclusive |= s->commits = in->flags & INSN_COMMITS;
@@ -232,29 +234,6 @@ static int gather(struct body *b)
 }
 
 /*
- * Where can control be? What nothing leads to may be data, or was never
- * linked to: a return there is no exit, and must not be written over. Some compilers
- * put nothing but code there, to some of which only their runtime leads: by it a
- * function returns that has recovered from a panic (`all_live`). `all`: so does a jump of
- * which no more is known than that it stays inside.
- */
-static void mark_live(struct body *b, bool all)
-{
-	bool falls = false;
-
-	for (size_t i = 0; i < b->nsteps; i++) {
-		struct step *s = &b->steps[i];
-
-		if (i && b->steps[i - 1].piece != s->piece)
-			falls = false;
-		s->live = falls || all || b->runtime->all_live ||
-			ground_any(b->impl, LAYER_TARGET, s->insn.pc, 1) ||
-			words_lead_to(b->impl, s->insn.pc);
-		falls = s->live && !s->ends;
-	}
-}
-
-/*
  * Others that come into the middle: their calls would leave through our exits
  * without having entered. Jumps, calls (edges) and symbols alike; and our own
  * start may be the middle of another function.
@@ -307,6 +286,9 @@ static void judge_leaving(struct body *b, struct step *s)
 static void judge_loop(struct body *b, raddr_t dest)
 {
 	b->loops = true;
+	/* What could not be read, or in two ways, is not certain to be there. */
+	if (b->open || b->has_data)
+		b->refusal = REFUSED_LOOP_ENTRY;
 	for (size_t i = 0; i < b->entry; i++)
 		if (b->steps[i].insn.pc >= dest && !(b->steps[i].insn.flags & INSN_LANDING))
 			b->refusal = REFUSED_LOOP_ENTRY;
@@ -450,7 +432,7 @@ static int body_judge(struct body *b)
 
 	if (err)
 		return err;
-	mark_live(b, leads_anywhere(b, indirect));
+	live_mark(b, leads_anywhere(b, indirect));
 	doubt_strangers(b);
 	for (size_t i = 0; i < b->nsteps; i++) {
 		struct step *s = &b->steps[i];
@@ -462,6 +444,7 @@ static int body_judge(struct body *b)
 		judge_end(b, i);
 	}
 	judge_unseen(b);
+	live_doubt(b, indirect);
 	return whole_doubt_jumps(b);
 }
 

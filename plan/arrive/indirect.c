@@ -76,7 +76,7 @@ static enum jump_by jump_by(const struct body *b, size_t step, raddr_t *base)
 	if (!p || !b->impl->arch->jump_by)
 		return JUMP_BY_WORD;
 	while (first && step - first < NEAR && s[first - 1].piece == s[step].piece &&
-	       !s[first - 1].ends && !ground_any(b->impl, LAYER_TARGET, s[first].insn.pc, 1))
+	       !s[first - 1].ends && !ground_leads_to(b->impl, LAYER_TARGET, &s[first].insn))
 		first--;
 	return b->impl->arch->jump_by(p, s[step].insn.pc - s[first].insn.pc, &s[step].insn, base);
 }
@@ -161,7 +161,7 @@ static bool is_arrived_at(const struct body *b)
 	for (size_t i = 1; i < b->nsteps; i++)
 		if (b->steps[i].piece == b->steps[i - 1].piece &&
 		    (ground_leads_to(b->impl, LAYER_FIXED, &b->steps[i].insn) ||
-		     words_lead_to(b->impl, b->steps[i].insn.pc)))
+		     body_has_word_to(b, i, b->steps[i - 1].ends)))
 			return true;
 	return false;
 }

@@ -110,6 +110,8 @@ static void note_addresses(struct sweep *s, const struct insn *in)
 		note_address(s, in->pc);
 	if (named)
 		note_address(s, in->ref);
+	if (named && in->kind == INSN_PLAIN)
+		bit_set(s->ground->planes[PLANE_NAMED], in->ref - t.start);
 }
 
 /*

@@ -53,7 +53,7 @@ static bool is_passed_once(const struct body *b, size_t end)
 
 	for (size_t i = 1; i <= end; i++) {
 		raddr_t pc = b->steps[i].insn.pc;
-		bool target = ground_any(b->impl, LAYER_TARGET, pc, 1);
+		bool target = ground_leads_to(b->impl, LAYER_TARGET, &b->steps[i].insn);
 
 		alone &= !target && !is_direct(&b->steps[i - 1].insn);
 		known &= !target || (b->links && redirect_covers(b, pc));

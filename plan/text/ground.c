@@ -178,6 +178,15 @@ bool ground_is_read(const struct plan_impl *p, raddr_t a)
 	return g && bit_get(g->planes[PLANE_READ], a - g->text->range.start);
 }
 
+bool ground_is_named(const struct plan_impl *p, raddr_t a)
+{
+	const struct ground *g = ground_at(p, a);
+
+	return g && (bit_get(g->planes[PLANE_NAMED], a - g->text->range.start) ||
+		     bit_get(g->planes[PLANE_NUMBER], a - g->text->range.start));
+}
+
+
 void ground_note_number(struct plan_impl *p, raddr_t a)
 {
 	const struct ground *g = ground_at(p, a);

@@ -15,6 +15,7 @@
 enum plane {
 	PLANE_TARGET, PLANE_FIXED, PLANE_START, PLANE_DEAD, PLANE_TAKEN,
 	PLANE_NUMBER,	/* its function names it by a number */
+	PLANE_NAMED,	/* code names it: it may be data, too */
 	PLANE_READ,	/* an instruction that was read begins here */
 	PLANE_LIVE,	/* and no function has it, and control comes there */
 	PLANES

@@ -304,6 +304,18 @@ static bool is_function(const struct plan_impl *p, raddr_t a)
 	return f && f->range.start == a && !ground_is_fragment(p, f);
 }
 
+/* Does one of so many entries lead out by a function's start? Where a piece ends one may begin. */
+static bool leads_out(const struct body *b, struct entries *e, size_t n)
+{
+	raddr_t a;
+
+	for (size_t i = 0; i < n && read_entry(e, i, &a); i++)
+		if (!body_has(b, a) && is_function(b->impl, a))
+			return true;
+	/* The next table would begin with a place inside of its function. */
+	return n < TABLE_MAX && read_entry(e, n, &a) && is_function(b->impl, a);
+}
+
 /* Does an entry behind the first, which leads out, lead inside? */
 static bool comes_back(const struct body *b, struct entries *e)
 {
@@ -337,25 +349,16 @@ enum indirect tables_judge(const struct body *b, struct tables *t, raddr_t table
 {
 	struct entries e = entries_at(b, table, false);
 	size_t n = judged_inside(b, &t->judged, &e);
-	raddr_t a;
 
 	if (!n)
 		return comes_back(b, &e) ? INDIRECT_UNSURE : INDIRECT_TAIL;
-	/* The next table would begin with a place inside of its function. */
-	if (n < TABLE_MAX && read_entry(&e, n, &a) && is_function(b->impl, a))
-		return INDIRECT_UNSURE;
-	return INDIRECT_INSIDE;
+	return leads_out(b, &e, n) ? INDIRECT_UNSURE : INDIRECT_INSIDE;
 }
 
 enum indirect tables_judge_distances(const struct body *b, raddr_t table)
 {
 	struct entries e = entries_at(b, table, true);
 	size_t n = count_inside(b, &e);
-	raddr_t a;
 
-	if (!n)
-		return INDIRECT_UNSURE;
-	if (n < TABLE_MAX && read_entry(&e, n, &a) && is_function(b->impl, a))
-		return INDIRECT_UNSURE;
-	return INDIRECT_INSIDE;
+	return !n || leads_out(b, &e, n) ? INDIRECT_UNSURE : INDIRECT_INSIDE;
 }

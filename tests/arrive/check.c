@@ -10,6 +10,8 @@
  *		brings it there is led elsewhere
  *	hole	control arrives at any byte of what was taken for padding
  *	ends	an exit is recorded at a jump that stays in the function
+ *	leaves	the function is left where no exit is recorded, though others are
+ *	data	a jump changes data that stand in the code
  *
  * For each file, a line for each program in it with what was wrong, and then `done`.
  */
@@ -24,7 +26,7 @@
 
 #include "plan/plan.h"
 
-enum truth_kind { FUNC_F, FUNC_G, FUNC_H, ARRIVE, STAYS, BRANCH };
+enum truth_kind { FUNC_F, FUNC_G, FUNC_H, ARRIVE, STAYS, BRANCH, LEAVES, DATA, END };
 
 struct truth {
 	uint64_t program, kind, at;
@@ -90,14 +92,28 @@ static void tell(struct file *f, const struct truth *t, const char *what, const 
 	       s->jump.len, (unsigned long)s->hole.pc, s->hole.len, s->entry ? ", entry" : "");
 }
 
-static void check_exits(struct file *f, const struct truth *t, const char *selection,
-			const struct probe *p, const struct site *s)
+static bool has_exit(const struct site *s, raddr_t at)
 {
 	for (size_t i = 0; i < s->ninsns; i++)
-		if ((s->exits >> i & 1) && s->pc + s->insns[i] == t->at)
-			tell(f, t, "ends", selection, p, s);
-	if (s->leaves && s->pc + s->window == t->at)
-		tell(f, t, "ends", selection, p, s);
+		if ((s->exits >> i & 1) && s->pc + s->insns[i] == at)
+			return true;
+	return s->leaves && s->pc + s->window == at;
+}
+
+static void check_leaving(struct file *f, const struct truth *t, const char *selection,
+			  const struct probe *p)
+{
+	bool found = p->entry_only || !range_has(p->func->range, t->at);
+
+	for (size_t i = 0; i < p->nsites && !found; i++)
+		found = has_exit(&p->sites[i], t->at);
+	if (!found)
+		tell(f, t, "leaves", selection, p, &p->sites[0]);
+}
+
+static bool changes(const struct patch *p, raddr_t start, raddr_t end)
+{
+	return p->pc < end && p->pc + p->len > start;
 }
 
 static void check_site(struct file *f, const char *selection, const struct probe *p,
@@ -106,8 +122,11 @@ static void check_site(struct file *f, const char *selection, const struct probe
 	for (size_t i = 0; i < f->n; i++) {
 		const struct truth *t = &f->truth[i];
 
-		if (t->kind == STAYS)
-			check_exits(f, t, selection, p, s);
+		if (t->kind == STAYS && has_exit(s, t->at))
+			tell(f, t, "ends", selection, p, s);
+		if (t->kind == DATA && (changes(&s->jump, t->at, t[1].at) ||
+					changes(&s->hole, t->at, t[1].at)))
+			tell(f, t, "data", selection, p, s);
 		if (t->kind != ARRIVE && (t->kind != BRANCH || s->level))
 			continue;
 		if (t->at > s->jump.pc && t->at < s->jump.pc + s->jump.len)
@@ -138,6 +157,9 @@ static int check_plan(struct file *f, const char *selection, const struct func *
 		f->exits += !p->entry_only;
 		for (size_t k = 0; k < p->nsites; k++)
 			check_site(f, selection, p, &p->sites[k]);
+		for (size_t k = 0; k < f->n; k++)
+			if (f->truth[k].kind == LEAVES)
+				check_leaving(f, &f->truth[k], selection, p);
 	}
 	plan_free(plan);
 	return 0;

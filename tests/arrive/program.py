@@ -18,8 +18,10 @@ words (program, what, address). What is true:
     ARRIVE  control arrives here, and not only by falling in or by direct jumps
     STAYS   the jump that stands here stays in its function, so no call ends with it
     BRANCH  as ARRIVE, but by direct jumps, which a plan may lead elsewhere if it sees them
+    LEAVES  control comes here, and its function ends with the instruction that stands here
+    DATA    data stand here, in the code, up to the END that follows
 """
-FUNC_F, FUNC_G, FUNC_H, ARRIVE, STAYS, BRANCH = range(6)
+FUNC_F, FUNC_G, FUNC_H, ARRIVE, STAYS, BRANCH, LEAVES, DATA, END = range(9)
 
 REGS = {"rcx": "ecx", "rdx": "edx", "rsi": "esi", "r9": "r9d", "r10": "r10d", "r11": "r11d"}
 FIX = '"aw"'            # tables for a handler, to which the loader may have to write
@@ -108,12 +110,22 @@ class Program:
                 middle += [f"{self.name('name')}_{self.labels}_{i}:"] \
                     if not place.startswith(("behind", "inside")) else []
             middle.append(line)
-        body = align + list(before) + [f"{at}:"] + middle
+        body = list(before) + [f"{at}:"] + middle
+        if place in ("inside", "behind"):
+            body = self.as_data(body)
+        body = align + body
         if place == "inside":
             self.inside += body
         else:
             self.tabled.append((place, body))
         return at
+
+    def as_data(self, lines):
+        """What stands in the code and is none."""
+        begin, end = self.label("data"), self.label("end")
+        self.note(DATA, begin)
+        self.note(END, end)
+        return [f"{begin}:", *lines, f"{end}:"]
 
     def keep(self, what, make):
         """What is chosen once for a program, however many dispatches it has."""
@@ -179,7 +191,7 @@ class Program:
         self.out(*down)
         if self.cfi and cfa:
             self.out(".cfi_def_cfa %rsp, 8")
-        self.out(how)
+        self.out(f"{self.label('leave')}:", how)
         if self.cfi and cfa:
             self.out(".cfi_restore_state")
 
@@ -199,7 +211,7 @@ class Program:
     def jump_over(self):
         """Data, and control goes on behind them."""
         over = self.label("o")
-        self.out(f"jmp {over}", *self.data(), f"{over}:")
+        self.out(f"jmp {over}", *self.as_data(self.data()), f"{over}:")
 
     def steps(self, least, most, short=False):
         for _ in range(self.rng.randint(least, most)):
@@ -224,8 +236,28 @@ class Program:
 
     # --- all of it ---
 
+    def note_leaving(self):
+        """Of what was left by leave(), what control comes to from a place where it arrives, with
+        nothing between that ends or is no code. A G that jumps into F has not called that; and F
+        that calls its own middle, or a helper that jumps there, does not look as if it did."""
+        if self.traits.get("owner") != "F" or self.traits.get("jump", "") == "by_helper" or \
+           self.traits.get("jump", "").startswith("call"):
+            return
+        arrived = {at for what, at in self.truth if what in (*range(4), BRANCH)}
+        reached = False
+        for line in self.text:
+            at = line.partition(":")[0]
+            if at in arrived:
+                reached = True
+            elif reached and at.startswith(f".L{self.n}_leave"):
+                self.note(LEAVES, at)
+            elif any(x in line for x in ("jmp", "ret", "ud2", "call", ".byte", ".asciz", ".long",
+                                         ".double", ".org", ".skip", ".quad", ".word")):
+                reached = False
+
     def sections(self):
         """Assembly of the whole program."""
+        self.note_leaving()
         lines = [".text"]
         behind = []
         for place, body in self.tabled:

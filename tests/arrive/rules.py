@@ -15,6 +15,7 @@ import tempfile
 
 import gaps  # noqa: F401  they add to those here
 import rules_read  # noqa: F401  it adds to those here
+import rules_data  # noqa: F401  and so does this one
 from rule import BY_WORD, PROGRAMS, rule
 from static import LINK
 

@@ -132,7 +132,7 @@ class FixPlace(Fix):
     section, size = "fix_place", 8
 
     def entry(self, fault, fix):
-        return self.named([f".long {fault} - .", f".long {fix} - ."])
+        return [".balign 4"] + self.named([f".long {fault} - .", f".long {fix} - ."])
 
     def fault(self):
         return ["movslq (%rdx), %rax", "add %rdx, %rax"]

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: MIT
+"""rules_data: programs of rules about data that stand in code (rules.py)."""
+from rule import rule
+
+SWITCH = """
+and $1, %edi
+lea table(%rip), %rcx
+movslq (%rcx,%rdi,4), %rdx
+add %rcx, %rdx
+"""
+
+# A reading of data as code says nothing of the stack, as here that something is left: note_hidden
+# in again.c.
+rule("pie data_leave", """
+FUNC G, 1
+lea table(%rip), %rcx
+mov (%rcx,%rdi,8), %rdx
+jmp 1f
+.byte 0xcd
+1: not %eax
+jmp 2f
+.byte 0xdc, 0xc9, 0x3e, 0xa0, 1, 2, 3, 4, 5
+2: add $60, %eax
+sub $4096, %rdx
+push %rax
+xchg %rdx, (%rsp)
+ret
+END G
+KEPT G
+.data
+.balign 8
+table: .quad .LB0 + 4096, .LB1 + 4096, .LB2 + 4096
+""")
+# A switch leads behind a prefix, to where the function is left: live_mark.
+rule("pie live_prefix", "FUNC F, 0" + SWITCH + """
+jmp *%rdx
+.byte 0x31, 0xc0, 0x4c
+.LC0: test %edi, %edi
+ARRIVE 1f, 6
+1: ret
+.byte 0x31, 0xc0, 0x4c
+.LC1: test %edi, %edi
+ARRIVE 2f, 6
+2: ret
+END F
+ARRIVE .LC0
+ARRIVE .LC1
+KEPT F
+.section .rodata
+.balign 4
+table: .long .LC0 - table, .LC1 - table
+""", "")
+# A word leads by chance into what no control comes to, and what is read from there differs from
+# what the switch leads to: has_data.
+rule("pie data_read_twice", "FUNC F, 0" + SWITCH + """
+jmp *%rdx
+add $56, %eax
+.LC0: not %eax
+ARRIVE 1f, 6
+1: ret
+.LC1: nop
+nop
+ret
+END F
+ARRIVE .LC0
+ARRIVE .LC1
+KEPT F
+.section .rodata
+.balign 4
+table: .long .LC0 - table, .LC1 - table
+.long 0, 0, 0, 0
+.long .LC0 - 1 - .
+""", "")
+# Where they differ control may leave by an address: between_check.
+rule("pie data_hides_goal", """
+FUNC G, 1
+lea numbers(%rip), %rcx
+mov (%rcx,%rdi,8), %rsi
+sub $4096, %rsi
+lea places(%rip), %rcx
+jmp *(%rcx,%rdi,8)
+jmp .LC0 - 1
+add $56, %eax
+.LC0: not %eax
+jmp *%rsi
+END G
+KEPT G
+.data
+.balign 8
+numbers: .quad .LB0 + 4096, .LB1 + 4096, .LB2 + 4096
+places: .quad .LC0, .LC0, .LC0
+""")
+# A word leads behind a prefix, to where the function is left: body_has_word_to.
+rule("pie live_word_prefix", """
+FUNC F, 0
+lea 1(%rdi), %eax
+nopl 0(%rax,%rax)
+ret
+.byte 0x31, 0xc0
+.byte 0x4c
+.LC0: test %edi, %edi
+ARRIVE 1f, 6
+1: ret
+END F
+ARRIVE .LC0
+KEPT F
+.section .rodata
+.balign 4
+.long .LC0 - .
+""", "")
+# Data that another function reads stand at the end of one, and look like a return: live_doubt.
+rule("pie data_named", """
+FUNC F, 0
+lea 1(%rdi), %eax
+nopl 0(%rax,%rax)
+ret
+.Ldata: .byte 0xc2, 0xff, 0xff, 0xff, 1, 2, 3, 4
+.Lend: nop
+END F
+ARRIVE .Ldata, 7
+ARRIVE .Lend, 8
+KEPT F
+FUNC G, 1
+lea .Ldata(%rip), %rcx
+movzbl (%rcx,%rdi), %eax
+ret
+END G
+KEPT G
+""", "")
+# The same, named by a word of data.
+rule("pie data_pointed", """
+FUNC F, 0
+lea 1(%rdi), %eax
+nopl 0(%rax,%rax)
+ret
+.Ldata: .byte 0xc2, 0xff, 0xff, 0xff, 1, 2, 3, 4
+.Lend: nop
+END F
+ARRIVE .Ldata, 7
+ARRIVE .Lend, 8
+KEPT F
+KEPT .Ldata
+""", "")
+# Data that look like a branch back to where the function begins: judge_loop.
+rule("pie data_loop", """
+FUNC F, 0
+lea 1(%rdi), %eax
+nopl 0(%rax,%rax)
+ret
+.Ldata: .byte 5
+.Linside: .byte 0xc1, 0xcf, 6
+jge F
+.byte 0xfb, 0xf3, 0xc3
+.Lend: nop
+END F
+ARRIVE .Ldata, 7
+ARRIVE .Lend, 8
+KEPT F
+FUNC G, 1
+lea words_of(%rip), %rcx
+mov (%rcx,%rdi,4), %eax
+ret
+END G
+KEPT G
+.section .rodata
+.balign 4
+words_of: .long G + 7 - words_of, .Linside - words_of, .Linside - words_of, .Linside - words_of
+""", "")
+# An entry of a switch's table leads out, to a function that begins where this one ends: leads_out.
+rule("pie table_end", """
+.p2align 4
+.type F, @function
+F: .cfi_startproc
+ARRIVE F, 0
+""" + SWITCH + """
+ARRIVE 1f, 6
+1: jmp *%rdx
+.LC0: inc %eax
+ret
+.cfi_endproc
+.size F, . - F
+.type out, @function
+out: inc %eax
+ret
+.size out, . - out
+ARRIVE .LC0
+KEPT F
+.section .rodata
+.balign 4
+table: .long .LC0 - table, out - table
+""", "")
