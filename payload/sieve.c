@@ -145,7 +145,7 @@ void sieve_forget(struct thread *t)
 }
 
 /* Where what was read of the calls ends that have frames up to there: each side says so, but one
- * that was not written together with its frame; the sentinel's says that nothing was. */
+ * that was not written together with its frame; and there is none of the sentinel. */
 static uint64_t held_below(const struct thread *t, uint64_t at)
 {
 	const struct side *side = own_side(t, at);
@@ -154,7 +154,7 @@ static uint64_t held_below(const struct thread *t, uint64_t at)
 		at -= 8;
 		side = own_side(t, at);
 	}
-	return at > frames_start(t) ? side->inner : 0;
+	return side ? side->inner : 0;
 }
 
 void sieve_push(const struct session *s, struct thread *t, uint64_t func, uint64_t sp,
