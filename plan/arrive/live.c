@@ -51,7 +51,8 @@ void live_mark(struct body *b, bool all)
 			falls = false;
 		bool led = ground_leads_to(b->impl, LAYER_TARGET, &s->insn);
 
-		s->live = falls || all || led || b->runtime->all_live || body_has_word_to(b, i, !falls);
+		s->live = falls || all || led || b->runtime->all_live ||
+			body_has_word_to(b, i, !falls);
 		if (falls ? guessed && led : s->live)
 			guessed = i && (!led || may_be_data(b, s->insn.pc));
 		s->guessed = guessed;
