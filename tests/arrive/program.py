@@ -191,7 +191,8 @@ class Program:
         self.out(*down)
         if self.cfi and cfa:
             self.out(".cfi_def_cfa %rsp, 8")
-        self.out(f"{self.label('leave')}:", how)
+        # What it jumps to may pass for a piece of it, and be left there.
+        self.out(f"{self.label('leave' if how == 'ret' else 'tail')}:", how)
         if self.cfi and cfa:
             self.out(".cfi_restore_state")
 
