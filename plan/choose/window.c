@@ -171,8 +171,12 @@ enum refusal window_check(struct body *b, size_t first, size_t last, size_t need
 	if (window_room(b, first, last, need) < need)
 		return REFUSED_TOO_SHORT;
 	for (size_t i = first; i <= last; i++) {
+		const struct step *s = &b->steps[i];
 		enum refusal why = check_order(b, i, first, last);
 
+		/* To what nothing leads: it may be data, but for what pads. */
+		if (!why && !s->live && !(s->insn.flags & INSN_NOP))
+			why = REFUSED_TOO_SHORT;
 		if (!why)
 			why = check_movable(b, i);
 		if (why)
