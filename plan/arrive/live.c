@@ -49,7 +49,9 @@ void live_mark(struct body *b, bool all)
 
 		if (i && b->steps[i - 1].piece != s->piece)
 			falls = false;
-		bool led = ground_leads_to(b->impl, LAYER_TARGET, &s->insn);
+		/* Of what is certain nothing else is asked. */
+		bool led = (guessed || !falls) &&
+			ground_leads_to(b->impl, LAYER_TARGET, &s->insn);
 
 		s->live = falls || all || led || b->runtime->all_live ||
 			body_has_word_to(b, i, !falls);
