@@ -98,22 +98,36 @@ static bool names_distances(const struct insn *in)
 	return in->flags & INSN_PCREL && in->kind == INSN_PLAIN;
 }
 
-/* How many entries from the first on lead inside? */
-static size_t count_inside(const struct body *b, struct entries *e)
+/* Of text that is not near, symbols alone tell. */
+static bool is_function(const struct plan_impl *p, raddr_t a)
+{
+	const struct func *f = symbols_func_at(p->symbols, a);
+
+	return f && f->range.start == a && !ground_is_fragment(p, f);
+}
+
+/* How many entries from the first on lead inside? And so many up to the last of these that may lead
+ * out, too, for where a piece ends a function may begin. */
+static size_t count_inside(const struct body *b, struct entries *e, size_t *out)
 {
 	size_t n = 0;
 	raddr_t a;
 
-	while (n < TABLE_MAX && read_entry(e, n, &a) && may_be_entry(b, a))
+	*out = 0;
+	while (n < TABLE_MAX && read_entry(e, n, &a) && may_be_entry(b, a)) {
 		n++;
+		if (!body_has(b, a) && is_function(b->impl, a))
+			*out = n;
+	}
 	return n;
 }
 
 static size_t count_distances(const struct body *b, raddr_t table)
 {
 	struct entries e = entries_at(b, table, true);
+	size_t out;
 
-	return count_inside(b, &e);
+	return count_inside(b, &e, &out);
 }
 
 /* By address, but those that share no words apart. */
@@ -296,23 +310,12 @@ int tables_find(struct body *b, struct tables *ret)
 	return err;
 }
 
-/* Of text that is not near, symbols alone tell. */
-static bool is_function(const struct plan_impl *p, raddr_t a)
-{
-	const struct func *f = symbols_func_at(p->symbols, a);
-
-	return f && f->range.start == a && !ground_is_fragment(p, f);
-}
-
-/* Does one of so many entries lead out by a function's start? Where a piece ends one may begin. */
-static bool leads_out(const struct body *b, struct entries *e, size_t n)
+/* Does the entry behind so many, which is the first that leads elsewhere, lead out by a function's
+ * start? The next table would begin with a place inside of its function. */
+static bool ends_out(const struct body *b, struct entries *e, size_t n)
 {
 	raddr_t a;
 
-	for (size_t i = 0; i < n && read_entry(e, i, &a); i++)
-		if (!body_has(b, a) && is_function(b->impl, a))
-			return true;
-	/* The next table would begin with a place inside of its function. */
 	return n < TABLE_MAX && read_entry(e, n, &a) && is_function(b->impl, a);
 }
 
@@ -332,33 +335,37 @@ static bool comes_back(const struct body *b, struct entries *e)
 /* The same as count_inside, of a table of addresses. A function's tables lie one behind the
  * other, and what is read of one goes on to the end of the last: where that is says it of
  * all. */
-static size_t judged_inside(const struct body *b, struct range *judged, struct entries *e)
+static size_t judged_inside(const struct body *b, struct tables *t, struct entries *e, size_t *out)
 {
 	raddr_t at = e->table;
 	size_t n;
 
-	if (range_has(*judged, at) && (at - judged->start) % sizeof(at) == 0)
-		return (judged->end - at) / sizeof(at);
-	n = count_inside(b, e);
-	if (n < TABLE_MAX)
-		*judged = (struct range){ at, at + n * sizeof(at) };
+	if (range_has(t->judged, at) && (at - t->judged.start) % sizeof(at) == 0) {
+		*out = t->out > at ? (t->out - at) / sizeof(at) : 0;
+		return (t->judged.end - at) / sizeof(at);
+	}
+	n = count_inside(b, e, out);
+	if (n < TABLE_MAX) {
+		t->judged = (struct range){ at, at + n * sizeof(at) };
+		t->out = at + *out * sizeof(at);
+	}
 	return n;
 }
 
 enum indirect tables_judge(const struct body *b, struct tables *t, raddr_t table)
 {
 	struct entries e = entries_at(b, table, false);
-	size_t n = judged_inside(b, &t->judged, &e);
+	size_t out, n = judged_inside(b, t, &e, &out);
 
 	if (!n)
 		return comes_back(b, &e) ? INDIRECT_UNSURE : INDIRECT_TAIL;
-	return leads_out(b, &e, n) ? INDIRECT_UNSURE : INDIRECT_INSIDE;
+	return out || ends_out(b, &e, n) ? INDIRECT_UNSURE : INDIRECT_INSIDE;
 }
 
 enum indirect tables_judge_distances(const struct body *b, raddr_t table)
 {
 	struct entries e = entries_at(b, table, true);
-	size_t n = count_inside(b, &e);
+	size_t out, n = count_inside(b, &e, &out);
 
-	return !n || leads_out(b, &e, n) ? INDIRECT_UNSURE : INDIRECT_INSIDE;
+	return !n || out || ends_out(b, &e, n) ? INDIRECT_UNSURE : INDIRECT_INSIDE;
 }

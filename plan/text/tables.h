@@ -21,7 +21,8 @@ struct tables {
 	size_t nwords, words_cap;
 	raddr_t *entries;	/* of these, sorted */
 	size_t nentries, entries_cap;
-	struct range judged;	/* words that lead inside, up to one that does not */
+	struct range judged;	/* words that lead inside, up to one that does not; */
+	raddr_t out;		/* behind the last of them that may lead out, too */
 };
 
 /*
