@@ -199,8 +199,6 @@ size_t ground_edge(const struct plan_impl *, raddr_t to);
 
 /* Has an instruction been read that begins here? */
 bool ground_is_read(const struct plan_impl *, raddr_t);
-/* A table that a jump goes by leads there: that is read in any case (again.c). */
-void ground_note_sure(struct plan_impl *, raddr_t);
 /* Where addresses are numbers, its function names it. */
 void ground_note_number(struct plan_impl *, raddr_t);
 /* Does code name it? Then it may be data. */

@@ -190,8 +190,6 @@ static int read_table(struct plan_impl *p, struct table_at *t, int step, raddr_t
 			return err;
 		if (is_of_code(p, a)) {
 			arrivals_lead_to(p, a);
-			if (t->proved && step > 0)
-				ground_note_sure(p, a);
 			/* Code that no function has is judged if something leads to it. */
 			err = t->proved && step > 0 ? arrivals_way(p, a) : 0;
 			holes = 0;

@@ -187,14 +187,6 @@ bool ground_is_named(const struct plan_impl *p, raddr_t a)
 }
 
 
-void ground_note_sure(struct plan_impl *p, raddr_t a)
-{
-	const struct ground *g = ground_at(p, a);
-
-	if (g)
-		bit_set(g->planes[PLANE_TARGET], a - g->text->range.start);
-}
-
 void ground_note_number(struct plan_impl *p, raddr_t a)
 {
 	const struct ground *g = ground_at(p, a);
