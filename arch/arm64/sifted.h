@@ -113,6 +113,17 @@
 	str	x1, [x5, #SIDE_FUNC]
 	.endm
 
+/* The call's frame goes, and that is all; or else its exit is C's. */
+	.macro	sifted_ends
+	reserve	2
+	unframe
+	timed_done
+7:	function
+	add	x16, x6, x3, lsl #2
+	timed_slow ARENA_SLOW_EXIT
+8:	timed_slow ARENA_SLOW_VALUES_EXIT
+	.endm
+
 	.macro	sifting how
 	.balign 64
 \how\()_sifted_entry:
@@ -154,13 +165,7 @@
 	tbnz	x2, #63, 8f
 	sub	x1, x1, x2
 	tbz	x1, #63, 8f
-	reserve	2
-	unframe
-	timed_done
-7:	function
-	add	x16, x6, x3, lsl #2
-	timed_slow ARENA_SLOW_EXIT
-8:	timed_slow ARENA_SLOW_VALUES_EXIT
+	sifted_ends
 	.cfi_endproc
 	.endm
 
@@ -200,13 +205,7 @@
 	sub	x2, x2, #FRAME_FAILED
 	sub	x1, x1, x2
 	cbnz	x1, 8f
-	reserve	2
-	unframe
-	timed_done
-7:	function
-	add	x16, x6, x3, lsl #2
-	timed_slow ARENA_SLOW_EXIT
-8:	timed_slow ARENA_SLOW_VALUES_EXIT
+	sifted_ends
 	.cfi_endproc
 	.endm
 

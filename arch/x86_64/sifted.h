@@ -126,6 +126,18 @@
 	mov	%rax, SIDE_FUNC(%r8)
 	.endm
 
+/* The call's frame goes, and that is all; or else its exit is C's. */
+	.macro	sifted_ends
+	reserve	2
+	unframe
+	sifted_done
+7:	function
+	lea	(%rax, %rdi, 4), %rax
+	mov	%rax, WORD(%rsp)
+	sifted_slow ARENA_SLOW_EXIT
+8:	sifted_slow ARENA_SLOW_VALUES_EXIT
+	.endm
+
 	.macro	sifted_exiting how, what
 	.balign 64
 \how\()_sifted_\what\():
@@ -145,14 +157,7 @@
 	xor	%edx, %edx		/* by two processors' clocks */
 2:	cmp	THREAD_LEAST(%rsi), %rdx
 	jge	8f
-	reserve	2
-	unframe
-	sifted_done
-7:	function
-	lea	(%rax, %rdi, 4), %rax
-	mov	%rax, WORD(%rsp)
-	sifted_slow ARENA_SLOW_EXIT
-8:	sifted_slow ARENA_SLOW_VALUES_EXIT
+	sifted_ends
 	.cfi_endproc
 	.endm
 
@@ -218,14 +223,7 @@
 	mov	THREAD_TOP(%rsi), %rdi
 	cmp	%rax, (%rsi, %rdi)
 	jne	8f
-	reserve	2
-	unframe
-	sifted_done
-7:	function
-	lea	(%rax, %rdi, 4), %rax
-	mov	%rax, WORD(%rsp)
-	sifted_slow ARENA_SLOW_EXIT
-8:	sifted_slow ARENA_SLOW_VALUES_EXIT
+	sifted_ends
 	.cfi_endproc
 	.endm
 
