@@ -190,6 +190,9 @@ static bool hint_inlined(FILE *f, const struct modules *modules, const struct pa
 	else if (found.too_large)
 		fprintf(f, "whether it is inlined is not known: debug information of %llu MiB is "
 			"not read for that\n", (unsigned long long)(found.too_large >> 20));
+	else if (found.missing)
+		fprintf(f, "whether it is inlined is not known: %s, to which debug information was "
+			"split, is not found\n", found.missing);
 	inlined_clear(&found);
 	return any;
 }

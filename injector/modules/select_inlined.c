@@ -41,6 +41,9 @@ int places_add_inlined(struct marked_places *places, struct pattern *p, struct m
 	if (found.too_large)
 		say_hint("%s: its debug information has %ju MB, which is not read: no inlined "
 			 "functions", m->base, (uintmax_t)(found.too_large >> 20));
+	if (found.missing)
+		say_hint("%s: %s, to which debug information was split, is not found: inlined "
+			 "functions of that are not known", m->base, found.missing);
 	if (found.cut)
 		say_hint("%s: more inlined functions match %s than are looked at", m->base,
 			 p->glob);

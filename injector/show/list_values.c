@@ -59,9 +59,13 @@ void list_values_say(const struct selection *sel)
 	for (size_t i = 0; i < sel->n; i++) {
 		const struct module *m = sel->v[i].module;
 		uint64_t size = m->signatures ? signatures_too_large(m->signatures) : 0;
+		const char *missing = m->signatures ? signatures_missing(m->signatures) : NULL;
 
 		if (size)
 			say("%s: its debug information has %ju MB, which is not read: no types",
 			    m->base, (uintmax_t)(size >> 20));
+		if (missing)
+			say("%s: %s, to which debug information was split, is not found, nor %s.dwp "
+			    "with it: no types", m->base, missing, m->base);
 	}
 }

@@ -187,7 +187,20 @@ int debugfile_open(const struct stripped *s, struct image *image, int *fd, char 
 	return try_all(s, &(struct found){ .image = image, .fd = fd, .dir = dir });
 }
 
-/* ---- what several debug files have in common ----------------------------- */
+/* ---- what debug files refer to ------------------------------------------- */
+
+int debugfile_open_named(const char *path, struct image *image)
+{
+	int fd = open_regular(path);
+
+	if (fd < 0)
+		return -ENOENT;
+	if (image_open(fd, path, image) == 0)
+		return fd;
+	fail_clear();
+	close(fd);
+	return -ENOENT;
+}
 
 int debugfile_open_common(const char *dir, const char *name, const uint8_t *id, size_t n,
 			  struct image *image, int *fd)
@@ -197,16 +210,12 @@ int debugfile_open_common(const char *dir, const char *name, const uint8_t *id, 
 
 	if (!path)
 		return -ENOMEM;
-	*fd = open_regular(path);
+	*fd = debugfile_open_named(path, image);
 	if (*fd < 0)
 		return -ENOENT;
-	if (image_open(*fd, path, image) == 0) {
-		if (n && n <= sizeof(other) && image_build_id(image, other) == n &&
-		    !memcmp(id, other, n))
-			return 0;
-		image_close(image);
-	}
-	fail_clear();
+	if (n && n <= sizeof(other) && image_build_id(image, other) == n && !memcmp(id, other, n))
+		return 0;
+	image_close(image);
 	close(*fd);
 	*fd = -1;
 	return -ENOENT;

@@ -31,6 +31,10 @@ int debugfile_read(const struct stripped *, struct image *image,
  */
 int debugfile_open(const struct stripped *, struct image *image, int *fd, char **dir);
 
+/* The ELF file of a name that another file has: its descriptor, of which the image reads, both for
+ * the caller to close; or -ENOENT. What is no regular file is not opened. */
+int debugfile_open_named(const char *path, struct image *image);
+
 /* The file to which a debug file in `dir` refers by .gnu_debugaltlink, if its build id is
  * that: as debugfile_open. */
 int debugfile_open_common(const char *dir, const char *name, const uint8_t *id, size_t n,

@@ -50,6 +50,12 @@ struct declared {
 	char *name;		/* qualified */
 };
 
+/* Its entry; one of what dwz has moved has no code. */
+struct search_unit {
+	Dwarf_Die die;
+	bool has_places;
+};
+
 struct search {
 	const struct symbols *symbols;
 	const struct pattern *pattern;
@@ -60,6 +66,8 @@ struct search {
 	size_t norigins, origins_cap;
 	struct declared *declared;
 	size_t ndeclared, declared_cap;
+	struct search_unit *units;
+	size_t nunits, units_cap;
 	struct strings names;		/* of the last entries */
 	char scope[SCOPE_MAX];		/* "a::b::", around the entry */
 	unsigned int ticks, named;
@@ -305,15 +313,17 @@ static bool number_of(Dwarf_Die *die, unsigned int attribute, Dwarf_Word *ret)
 	return dwarf_attr(die, attribute, &a) && dwarf_formudata(&a, ret) == 0;
 }
 
-/* In which file and line was it called? */
+/* In which file and line was it called? The list of files of a split unit is that of the unit which
+ * stands for it, where dwarf_attr_integrate looks, too. */
 static void set_line(struct search *s, Dwarf_Die *die, struct inlined_place *p)
 {
 	Dwarf_Word file, unit;
+	Dwarf_Attribute a;
 	Dwarf_Die cu;
 
 	if (!number_of(die, DW_AT_call_line, &p->line) ||
 	    !number_of(die, DW_AT_call_file, &file) || !dwarf_diecu(die, &cu, NULL, NULL) ||
-	    !number_of(&cu, DW_AT_stmt_list, &unit))
+	    dwarf_formudata(dwarf_attr_integrate(&cu, DW_AT_stmt_list, &a), &unit))
 		return;
 	const char *name = linefile_name(&s->lines, unit, file);
 
@@ -403,32 +413,39 @@ static void find_places(struct search *s, Dwarf_Die *parent, Dwarf_Die *function
 
 /* ---- units --------------------------------------------------------------- */
 
-static void each_unit(struct search *s, Dwarf *dwarf, bool places)
+/* Of split ones the whole: what is not found is left. */
+static void add_units(struct search *s, Dwarf *dwarf, bool has_places)
 {
 	Dwarf_Off at = 0, next;
 	size_t head;
 
 	for (; dwarf && !is_over(s) &&
 	     dwarf_nextcu(dwarf, at, &next, &head, NULL, NULL, NULL) == 0 && next > at; at = next) {
-		Dwarf_Die unit;
+		struct search_unit u = { .has_places = has_places };
+		struct search_unit *to;
 
-		if (!dwarf_offdie(dwarf, at + head, &unit))
+		if (!dwarf_offdie(dwarf, at + head, &u.die) || !debuginfo_whole(&s->info, &u.die))
 			continue;
-		if (places)
-			find_places(s, &unit, NULL, 0);
+		to = vec_push(s->units, s->nunits, s->units_cap);
+		if (to)
+			*to = u;
 		else
-			find_origins(s, &unit, 0);
+			s->err = -ENOMEM;
 	}
 }
 
 static void search_both(struct search *s)
 {
-	each_unit(s, s->info.main.dwarf, false);
-	each_unit(s, s->info.common.dwarf, false);
+	add_units(s, s->info.main.dwarf, true);
+	add_units(s, s->info.common.dwarf, false);
+	for (size_t i = 0; i < s->nunits && !is_over(s); i++)
+		find_origins(s, &s->units[i].die, 0);
 	if (!s->norigins)
 		return;
 	vec_sort(s->origins, s->norigins, by_place);
-	each_unit(s, s->info.main.dwarf, true);
+	for (size_t i = 0; i < s->nunits && !is_over(s); i++)
+		if (s->units[i].has_places)
+			find_places(s, &s->units[i].die, NULL, 0);
 }
 
 /* ---- files --------------------------------------------------------------- */
@@ -486,9 +503,12 @@ int inlined_find(const struct symbols *symbols, int fd, const struct pattern *p,
 			   &s.info) == 0)
 		search_opened(&s);
 	ret->too_large = MAX(ret->too_large, s.info.too_large);
+	if (!ret->missing && s.info.missing)
+		ret->missing = strdup(s.info.missing);
 	debuginfo_close(&s.info);
 	strings_clear(&s.names);
 	free(s.origins);
+	free(s.units);
 	for (size_t i = 0; i < s.ndeclared; i++)
 		free(s.declared[i].name);
 	free(s.declared);
@@ -501,5 +521,6 @@ void inlined_clear(struct inlined_list *l)
 	for (size_t i = 0; i < l->n; i++)
 		free_inlined(&l->v[i]);
 	free(l->v);
+	free(l->missing);
 	*l = (struct inlined_list){ 0 };
 }

@@ -42,6 +42,7 @@ struct inlined_list {
 	bool cut;		/* not all was searched: the deadline came, or there are too many;
 				 * or */
 	uint64_t too_large;	/* bytes of debug information, more than are read; 0 */
+	char *missing;		/* a file of split debug information that is not found; NULL */
 };
 
 /*

@@ -136,9 +136,16 @@ static enum found take_implicit(struct location *l, const Dwarf_Op *op, struct p
 	return FOUND_PIECE;
 }
 
+/* To make a number narrower keeps the low bytes, which are what is read; and a bool is 0 or 1. */
+static bool is_narrowing(const struct location *l, uint64_t mask)
+{
+	return mask == UINT8_MAX || mask == UINT16_MAX || mask == UINT32_MAX ||
+		(mask == 1 && l->size == 1);
+}
+
 /*
  * clang has two members in one register so: the register, shifted to the right by whole bytes,
- * and made narrower. All of that keeps the low bytes, which are what is read.
+ * and made narrower, by a conversion, or in split units by masks.
  */
 static bool take_shift(struct location *l, struct piece *ret)
 {
@@ -157,8 +164,7 @@ static bool take_shift(struct location *l, struct piece *ret)
 			return false;
 		if (next->atom == DW_OP_shr && value % 8 == 0 && value <= 56 && !ret->offset)
 			ret->offset = (int32_t)(value / 8);
-		else if (next->atom != DW_OP_and ||
-			 (value != UINT8_MAX && value != UINT16_MAX && value != UINT32_MAX))
+		else if (next->atom != DW_OP_and || !is_narrowing(l, value))
 			return false;
 		l->at += 2;
 	}

@@ -66,7 +66,7 @@ static int open_units(struct signatures *s)
 	s->opened = true;
 	if (debuginfo_open(s->fd, s->symbols->path, symbols_debug_root(), MOST_BYTES, &s->info))
 		return -ENOENT;
-	int err = units_open(s->info.main.dwarf, &s->units);
+	int err = units_open(&s->info, &s->units);
 
 	s->there = !err;
 	if (symbols_object(s->symbols, "runtime.types", &s->go_types.start) ||
@@ -78,6 +78,11 @@ static int open_units(struct signatures *s)
 uint64_t signatures_too_large(const struct signatures *s)
 {
 	return s->opened ? s->info.too_large : 0;
+}
+
+const char *signatures_missing(const struct signatures *s)
+{
+	return s->opened ? s->info.missing : NULL;
 }
 
 /* ---- parameters ---------------------------------------------------------- */
@@ -461,7 +466,7 @@ int signatures_at(struct signatures *s, const struct func *f, raddr_t pc, uint64
 	Dwarf_Die function = choose(found, n, f)->die;
 
 	scopes_find(&function, pc, &scopes);
-	if (inlined && !scopes_begin(&scopes, s->info.main.dwarf, inlined))
+	if (inlined && !scopes_begin(&scopes, dwarf_cu_getdwarf(function.cu), inlined))
 		return -ENOENT;
 	if (pc == f->range.start && !scopes.frame)
 		return at_entry(s, f, ret);

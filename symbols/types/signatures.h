@@ -32,5 +32,8 @@ int signatures_at(struct signatures *, const struct func *, raddr_t pc, uint64_t
 int signatures_inlined(struct signatures *, const struct func *, raddr_t pc, char **ret);
 /* Bytes of debug information that was not read, for it is too large; 0. */
 uint64_t signatures_too_large(const struct signatures *);
+/* The file of split debug information that was looked for first of those that are not found, as the
+ * module names it; NULL. */
+const char *signatures_missing(const struct signatures *);
 
 #endif

@@ -23,6 +23,7 @@ struct unit_range {
 };
 
 struct units {
+	struct debuginfo *info;
 	struct unit *v;
 	size_t n, cap;
 	struct unit_range *ranges;
@@ -89,16 +90,17 @@ static int add_units(Dwarf *dwarf, struct units *u)
 	return err;
 }
 
-int units_open(Dwarf *dwarf, struct units **ret)
+int units_open(struct debuginfo *info, struct units **ret)
 {
 	struct units *u = calloc(1, sizeof(*u));
-	int err = u ? add_units(dwarf, u) : -ENOMEM;
+	int err = u ? add_units(info->main.dwarf, u) : -ENOMEM;
 
 	if (err) {
 		units_close(u);
 		return err;
 	}
 	sort_ranges(u);
+	u->info = info;
 	*ret = u;
 	return 0;
 }
@@ -259,24 +261,31 @@ static bool is_c(int language)
 		language == C_17 || language == C_23;
 }
 
-/* A skeleton's functions are in another file, which libdw opens by a name in this one: that may
- * be any file of the machine, so it is left. */
-static void list_unit(struct unit *u)
+/* What tells how its functions are called. */
+static void read_producer(struct unit *u, Dwarf_Die *die)
 {
-	struct listing l = { u, ENTRIES_MAX };
-
-	u->listed = true;
-	int language = dwarf_srclang(&u->die);
+	int language = dwarf_srclang(die);
 
 	u->is_cxx = is_cxx(language);
 	u->language = u->is_cxx || is_c(language) ? LANGUAGE_C :
 		language == DW_LANG_Rust ? LANGUAGE_RUST :
-		language == DW_LANG_Go && is_go_internal(&u->die) ? LANGUAGE_GO : LANGUAGE_OTHER;
-	u->clang = clang_version(&u->die);
-	u->rustc = u->language == LANGUAGE_RUST ? rustc_version(&u->die) : 0;
+		language == DW_LANG_Go && is_go_internal(die) ? LANGUAGE_GO : LANGUAGE_OTHER;
+	u->clang = clang_version(die);
+	u->rustc = u->language == LANGUAGE_RUST ? rustc_version(die) : 0;
 	if (u->rustc)
 		u->clang = llvm_version(u->rustc);
-	list_within(&l, &u->die, 0);
+}
+
+static void list_unit(struct debuginfo *info, struct unit *u)
+{
+	struct listing l = { u, ENTRIES_MAX };
+	Dwarf_Die whole = u->die;
+
+	u->listed = true;
+	if (!debuginfo_whole(info, &whole))
+		return;
+	read_producer(u, &whole);
+	list_within(&l, &whole, 0);
 	vec_sort(u->funcs, u->nfuncs, by_address);
 	vec_sort(u->types, u->ntypes, by_name);
 }
@@ -292,12 +301,13 @@ Dwarf_Die *units_type(struct unit *u, int tag, const char *name)
 	return &u->types[i].die;
 }
 
-static size_t func_in(struct unit *u, raddr_t at, const struct unit_func **ret)
+static size_t func_in(struct debuginfo *info, struct unit *u, raddr_t at,
+		      const struct unit_func **ret)
 {
 	size_t n = 0;
 
 	if (!u->listed)
-		list_unit(u);
+		list_unit(info, u);
 	size_t i = vec_prefix(u->nfuncs, k, u->funcs[k].at < at);
 
 	while (i + n < u->nfuncs && u->funcs[i + n].at == at)
@@ -317,7 +327,7 @@ size_t units_func(struct units *u, raddr_t at, struct unit **unit, const struct 
 		if (u->ranges[i].end <= at)
 			continue;
 		*unit = &u->v[u->ranges[i].unit];
-		size_t n = func_in(*unit, at, ret);
+		size_t n = func_in(u->info, *unit, at, ret);
 
 		if (n)
 			return n;

@@ -9,9 +9,8 @@
 #ifndef SYMBOLS_UNITS_H
 #define SYMBOLS_UNITS_H
 
-#include <elfutils/libdw.h>
-
 #include "base/base.h"
+#include "symbols/elf/debuginfo.h"
 #include "values/signature.h"
 
 /* A function with code, and a type that is defined. */
@@ -27,7 +26,7 @@ struct unit_type {
 };
 
 struct unit {
-	Dwarf_Die die;
+	Dwarf_Die die;			/* in the file that has its lines */
 	struct unit_func *funcs;	/* by address */
 	size_t nfuncs, funcs_cap;
 	struct unit_type *types;	/* by name */
@@ -41,8 +40,8 @@ struct unit {
 
 struct units;
 
-/* 0 or -ENOMEM. */
-int units_open(Dwarf *, struct units **ret);
+/* Of a file's main debug information, which stays the caller's, and open. 0 or -ENOMEM. */
+int units_open(struct debuginfo *, struct units **ret);
 void units_close(struct units *);
 /* The functions that start at `at`: the first in *ret, and how many; 0: none is known. */
 size_t units_func(struct units *, raddr_t at, struct unit **unit, const struct unit_func **ret);

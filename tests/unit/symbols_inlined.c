@@ -311,9 +311,12 @@ int main(void)
 {
 	static const char *const c[] = {
 		"gcc -g", "gcc -gdwarf-4", "gcc -gdwarf-5 -gz", "gcc -gdwarf-3 -gstrict-dwarf",
-		"clang -g", "clang -gdwarf-4", "clang -gline-tables-only",
+		"clang -g", "clang -gdwarf-4", "clang -gline-tables-only", "gcc -g -gsplit-dwarf",
+		"clang -g -gsplit-dwarf",
 	};
-	static const char *const cxx[] = { "g++ -g", "g++ -gdwarf-4", "clang++ -g" };
+	static const char *const cxx[] = {
+		"g++ -g", "g++ -gdwarf-4", "clang++ -g", "g++ -gdwarf-4 -gsplit-dwarf",
+	};
 	struct rusage usage;
 
 	world_open();

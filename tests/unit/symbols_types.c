@@ -204,11 +204,81 @@ static bool build_variants(void)
 						"--crate-type=cdylib -o v.so v.rs 2>rustc.log");
 }
 
-/* What is in other files, which its own names, is left. */
-static void dwo_is_left(void)
+/* ---- split --------------------------------------------------------------- */
+
+static void split_is_told(void)
 {
-	MUST_EQ(world_run("gcc -g -gsplit-dwarf -O0 -o s x.c"), 0);
+	MUST_STR(declared("s", "plain"),
+		 "int plain(int a, unsigned long b, const char *c, bool d, enum color e)");
+	MUST_STR(declared("s", "floats"), "double floats(float a, double b, long double c)");
+	MUST_STR(declared("s", "by_value"), "struct point by_value(struct point p, node_t n)");
+	MUST_STR(declared("s", "list"), "node_t *list(node_t *n, handler h, struct hidden *p, "
+		 "char **v, int[3] *m)");
+}
+
+/* Units in files of their own, and in a package of two. */
+static void split_by(const char *compiler, const char *package)
+{
+	printf("split: %s\n", compiler);
+	MUST_EQ(world_run("rm -f *.dwo *.dwp s && %s -gsplit-dwarf -c x.c && "
+			  "%s -gsplit-dwarf -c y.c && %s -o s x.o y.o", compiler, compiler, compiler),
+		0);
+	split_is_told();
+	MUST_STR(declared("s", "another"), "int another(struct point *where)");
+	if (!package || !world_has(package))
+		return;
+	MUST_EQ(world_run("%s -e s -o s.dwp && mkdir -p away && mv *.dwo away", package), 0);
+	split_is_told();
+	MUST_STR(declared("s", "another"), "int another(struct point *where)");
+	MUST_EQ(world_run("rm s.dwp && mv away/*.dwo ."), 0);
+}
+
+/* What is no file, or another build's, is not taken for it. */
+static void split_is_missing(void)
+{
+	MUST_EQ(world_run("rm -f s.dwp x.dwo && mkfifo x.dwo"), 0);
 	MUST_STR(declared("s", "plain"), "");
+	MUST_EQ(world_run("rm x.dwo && cp y.dwo x.dwo"), 0);
+	MUST_STR(declared("s", "plain"), "");
+	MUST_EQ(world_run("rm x.dwo"), 0);
+	MUST_STR(declared("s", "plain"), "");
+	MUST_STR(declared("s", "another"), "int another(struct point *where)");
+}
+
+/* More strings than are read at once, and longer ones. */
+static void split_is_large(void)
+{
+	MUST_EQ(world_run("python3 -c 'print(\"\\n\".join(\"struct s%%d_%%s { int m%%d; };\" %% "
+			  "(i, \"x\" * (i %% 700), i) for i in range(3000)));"
+			  "print(\"int big(\" + \", \".join(\"struct s%%d_%%s *p%%d\" %% "
+			  "(i, \"x\" * (i %% 700), i) for i in (5, 699, 2999)) + "
+			  "\") { return !p5 + !p699 + !p2999; } int main(void) { return big(0, 0, 0); }\")' "
+			  ">big.c && gcc -g -gsplit-dwarf -O0 -o big big.c"), 0);
+	const char *line = declared("big", "big");
+
+
+	MUST(!strncmp(line, "int big(struct s5_xxxxx *p5, struct s699_xxx", 44));
+	MUST(strstr(line, " *p699, struct s2999_xxx") && strstr(line, " *p2999)"));
+}
+
+static void split(void)
+{
+	world_write("y.c", "struct point { int x, y; };\n__attribute__((noinline)) "
+		    "int another(struct point *where) { return where->x; }\n");
+	split_by("gcc -gdwarf-4 -O0", "dwp");
+	split_by("gcc -gdwarf-5 -O2 -fno-ipa-icf", NULL);
+	split_by("gcc -gdwarf-5 -O1 -gz", NULL);
+	split_by("gcc -gdwarf-4 -O0 -fdebug-types-section", NULL);
+	split_by("gcc -gdwarf-5 -O0 -fdebug-types-section", NULL);
+	if (world_has("clang")) {
+		split_by("clang -gdwarf-4 -O0", "dwp");
+		split_by("clang -gdwarf-5 -O0", "llvm-dwp");
+		split_by("clang -gdwarf-5 -O1", "llvm-dwp");
+		split_by("clang -gdwarf-5 -O0 -gz", NULL);
+	}
+	split_by("gcc -gdwarf-5 -O0", NULL);
+	split_is_missing();
+	split_is_large();
 }
 
 /* ---- hostile ------------------------------------------------------------- */
@@ -313,7 +383,7 @@ static Elf64_Shdr *debug_section(struct bytes b, size_t *i)
 	return NULL;
 }
 
-static void flips(const char *file)
+static void flips_fed(const char *file, size_t (*fed)(struct bytes))
 {
 	struct bytes b = slurp(file), copy = { malloc(b.n), b.n };
 	Elf64_Shdr *all[32], *sh;
@@ -332,12 +402,50 @@ static void flips(const char *file)
 
 			*at = r & 0x80 ? (uint8_t)(r >> 40) : *at ^ (1u << (r >> 40) % 8);
 		}
-		found += feed(copy) > 0;
+		found += fed(copy) > 0;
 	}
 	printf("%s: found in %zu of %d\n", file, found, ROUNDS);
 	MUST(found > ROUNDS / 20);
 	free(copy.p);
 	free(b.p);
+}
+
+static void flips(const char *file)
+{
+	flips_fed(file, feed);
+}
+
+/* The program stays, and what it has split from it is damaged. */
+static const char *beside;
+
+static size_t feed_beside(struct bytes b)
+{
+	auto_close int fd = open(world_path("s"), O_RDONLY | O_CLOEXEC);
+	auto_close int to = open(world_path(beside), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	struct symbols *s = world_symbols("s");
+	uint64_t start = now_ms();
+
+	MUST(fd >= 0 && to >= 0 && write(to, b.p, b.n) == (ssize_t)b.n);
+	size_t found = ask_all(s, fd);
+
+	symbols_close(s);
+	fail_clear();
+	MUST(now_ms() - start < SLOWEST_MS);
+	return found;
+}
+
+static void split_flips(const char *compiler, const char *package)
+{
+	MUST_EQ(world_run("rm -rf away *.dwo *.dwp s && %s -gsplit-dwarf -c x.c && "
+			  "%s -gsplit-dwarf -c y.c && %s -o s x.o y.o && cp x.dwo alone", compiler,
+			  compiler, compiler), 0);
+	beside = "x.dwo";
+	flips_fed("alone", feed_beside);
+	if (!package || !world_has(package))
+		return;
+	MUST_EQ(world_run("cp alone x.dwo && %s -e s -o packed && rm *.dwo", package), 0);
+	beside = "s.dwp";
+	flips_fed("packed", feed_beside);
 }
 
 static void truncates(const char *file)
@@ -383,7 +491,7 @@ int main(void)
 	dwz_is_told();
 	rust_is_told();
 	go_is_told();
-	dwo_is_left();
+	split();
 	MUST_EQ(world_run("gcc -gdwarf-4 -O2 -o old x.c && gcc -g -O1 -o new x.c"), 0);
 	flips("old");
 	flips("new");
@@ -391,7 +499,9 @@ int main(void)
 	if (world_has("clang")) {
 		MUST_EQ(world_run("clang -g -O2 -o other x.c"), 0);
 		flips("other");
+		split_flips("clang -gdwarf-5 -O2", "llvm-dwp");
 	}
+	split_flips("gcc -gdwarf-4 -O2", "dwp");
 	if (build_variants())
 		flips("v.so");
 	getrusage(RUSAGE_SELF, &usage);

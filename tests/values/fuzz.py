@@ -459,6 +459,8 @@ def split(text):
 
 WAYS = [(cc, o, d) for cc in ('gcc', 'clang') for o in ('-O0', '-O1', '-O2', '-O3', '-Og')
         for d in ('-gdwarf-4', '-gdwarf-5')]
+WAYS += [(cc, o, d + ' -gsplit-dwarf') for cc in ('gcc', 'clang') for o in ('-O0', '-O2')
+         for d in ('-gdwarf-4', '-gdwarf-5')]
 GONE = ('<optimised out>', '<unknown>')
 
 
@@ -546,8 +548,8 @@ def by_trace(build, where, program):
 
 def try_way(build, where, way, count, read):
     cc, level, dwarf = way
-    program = f'p{cc}{level}{dwarf}'
-    made = run([cc, '-w', '-g', dwarf, level, '-o', program, 'p.c'], where)
+    program = f'p{cc}{level}{dwarf}'.replace(' ', '')
+    made = run([cc, '-w', '-g', *dwarf.split(), level, '-o', program, 'p.c'], where)
     if made.returncode:
         return [f'{way}: {made.stderr.decode()[-2000:]}']
     with open(os.path.join(where, 'p.c'), encoding='latin-1') as f:
