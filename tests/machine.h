@@ -40,6 +40,11 @@ static inline bool machine_is_jump(const void *code)
 	return *(const volatile uint8_t *)code == 0xe9;
 }
 
+/* A system call of two arguments by "syscall; ret", where LABEL stands. */
+#define MACHINE_CALL(label, nr, a, b) \
+	__asm__ volatile("call 1f\n\tjmp 2f\n1:\t.globl " label "\n" label ":\tsyscall\n\tret\n2:" \
+			 : : "a"(nr), "D"(a), "S"(b) : "rcx", "r11", "memory")
+
 #elif defined(__aarch64__)
 
 #define CONTEXT_PC(u) ((u)->uc_mcontext.pc)
@@ -59,6 +64,13 @@ static inline bool machine_is_jump(const void *code)
 {
 	return *(const volatile uint32_t *)code >> 26 == 5;
 }
+
+#define MACHINE_CALL(label, nr, a, b) ({ \
+	register long x8 __asm__("x8") = (nr); \
+	register const void *x0 __asm__("x0") = (a); \
+	register long x1 __asm__("x1") = (b); \
+	__asm__ volatile("bl 1f\n\tb 2f\n1:\t.globl " label "\n" label ":\tsvc #0\n\tret\n2:" \
+			 : "+r"(x0) : "r"(x8), "r"(x1) : "x30", "memory"); })
 
 #else
 #error "tests/machine.h does not know this instruction set"

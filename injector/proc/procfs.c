@@ -274,6 +274,14 @@ char procfs_state(pid_t pid, pid_t tid)
 	return *stat_fields(pid, tid, buf, sizeof(buf));
 }
 
+uint64_t procfs_time_run(pid_t pid, pid_t tid)
+{
+	char path[64], buf[128];
+
+	task_path(path, sizeof(path), pid, tid, "schedstat");
+	return slurp(path, buf, sizeof(buf)) < 0 ? 0 : strtoull(buf, NULL, 10);
+}
+
 /* A number of what stat_fields has found, counted from 1; 0: unknown. */
 static uint64_t field_number(const char *p, int field)
 {

@@ -69,6 +69,8 @@ pid_t procfs_outer(pid_t pid, pid_t inner);
 /* The state letter of a thread ('R', 'S', 'D', 'T', 't', 'Z', 'X'), 0 if it
  * does not exist, '?' if it cannot be looked at. */
 char procfs_state(pid_t pid, pid_t tid);
+/* For how long a thread has run, ns. 0: the kernel does not say. */
+uint64_t procfs_time_run(pid_t pid, pid_t tid);
 /* Clock ticks since boot at which the process started; 0 if it is gone or
  * cannot be looked at. */
 uint64_t procfs_start_time(pid_t pid);

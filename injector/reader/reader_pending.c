@@ -17,8 +17,6 @@
  */
 #include "injector/reader/reader_impl.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
@@ -83,26 +81,11 @@ static struct range piece(uint32_t i)
 	return (struct range){ start, i ? start + FRAMES_OTHER : FRAMES_SPLIT };
 }
 
-/* For how long has its thread run, ns? 0: the kernel does not say. */
-static uint64_t time_run(const struct lane *l)
-{
-	char path[64];
-	uint64_t ret = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", l->pid, l->tid);
-	f = fopen(path, "re");
-	if (f && fscanf(f, "%" SCNu64, &ret) != 1)
-		ret = 0;
-	if (f)
-		fclose(f);
-	return ret;
-}
-
 /* Until when did calls begin that are open for certain? 0: none is. */
 static uint64_t believed_until(struct sight *s)
 {
-	uint64_t before = s->l->looked, ran = s->l->ran, runs = time_run(s->l), arg;
+	uint64_t runs = procfs_time_run(s->l->pid, s->l->tid);
+	uint64_t before = s->l->looked, ran = s->l->ran, arg;
 	raddr_t sp, pc;
 	long nr;
 

@@ -65,6 +65,23 @@ static int write_frame(struct remote *r, raddr_t stack_top)
 	return err ? err : target_write(r->target, r->frame, bytes, (size_t)size);
 }
 
+/*
+ * A kernel that goes by the place at which it lets a thread go on, to tell whether to resume a
+ * sleep there, would take our call for the thread's own, if that sleeps in the code by which we
+ * make ours: in some C libraries it does.
+ */
+static int choose_gadget(struct remote *r)
+{
+	struct gadgets *g = &r->gadgets;
+
+	if (regs_pc(&r->saved) == g->syscall_ret)
+		g->syscall_ret = g->other;
+	return g->syscall_ret ? 0 :
+		fail(EAGAIN, "thread %d of %d (%s) sleeps in the only code by which it could be had "
+		     "to make a system call; try again", r->thread->tid, r->target->pid,
+		     r->target->comm);
+}
+
 /* If we die now, its next instructions bring it back. */
 static int point_at_sigreturn(const struct remote *r)
 {
@@ -85,7 +102,8 @@ int remote_begin(struct target *t, struct thread_hold *th, const struct gadgets 
 	if (err)
 		return err;
 	r->saved = th->regs;
-	err = xstate_get(th->tid, &r->xstate);
+	err = choose_gadget(r);
+	err = err ? err : xstate_get(th->tid, &r->xstate);
 	if (err)
 		return err;
 	if (regs_request(PTRACE_GETSIGMASK, th->tid, sizeof(r->sigmask), &r->sigmask) < 0)
@@ -124,6 +142,12 @@ static int after_stop(struct remote *r, int status, bool *home)
 	return *home ? WSTOPSIG(status) : thread_postpone(r->thread, status);
 }
 
+/* One that wants to run is waited for, until it has stopped or does something else. */
+static bool is_to_come(const struct remote *r, int err, int tries)
+{
+	return err == -ETIMEDOUT && tries < PATIENCE && remote_wants_to_run(r);
+}
+
 /* Bring it to an event stop, where it is or at home. To a thread of which it is not known
  * where it is nothing is given back: it comes home by itself. */
 static int fetch(struct remote *r)
@@ -137,7 +161,8 @@ static int fetch(struct remote *r)
 			thread_wait(r->thread, SYSCALL_BUDGET) :
 			thread_resume(r->thread, PTRACE_CONT, signal, SYSCALL_BUDGET);
 
-		status = remote_wait_longer(r, status, SYSCALL_BUDGET);
+		for (int i = 0; is_to_come(r, status, i); i++)
+			status = thread_wait(r->thread, SYSCALL_BUDGET);
 		if (status < 0)
 			return status;
 		err = after_stop(r, status, &home);
@@ -155,7 +180,7 @@ static int to_event_stop(const struct remote *r)
 {
 	int err = thread_to_event_stop(r->thread, END_BUDGET);
 
-	for (int i = 0; i < PATIENCE && err == -ETIMEDOUT && remote_wants_to_run(r); i++)
+	for (int i = 0; is_to_come(r, err, i); i++)
 		err = thread_to_event_stop(r->thread, END_BUDGET);
 	return err;
 }
@@ -206,7 +231,8 @@ static bool is_done(const struct remote *r, const struct remote_job *job)
 static int await_work(struct remote *r, const struct remote_job *job)
 {
 	uint64_t until = now_ns() + SYSCALL_BUDGET;
-	int status = thread_resume(r->thread, PTRACE_CONT, 0, 0), late = 0;
+	struct waiting w = { 0 };
+	int status = thread_resume(r->thread, PTRACE_CONT, 0, 0);
 	bool home = false;
 
 	for (;;) {
@@ -223,7 +249,7 @@ static int await_work(struct remote *r, const struct remote_job *job)
 		if (home || is_done(r, job))
 			return 0;
 		if (now_ns() > until) {
-			if (++late == PATIENCE || !remote_wants_to_run(r))
+			if (!remote_is_worth(r, &w, SYSCALL_BUDGET))
 				return -ETIMEDOUT;
 			until = now_ns() + SYSCALL_BUDGET;
 		}
@@ -253,5 +279,5 @@ int remote_work(struct remote *r, const struct remote_job *job)
 		target_write(r->target, job->turn_at, &none, sizeof(none));
 	int stopped = fetch(r);
 	err = err ? err : stopped;
-	return err ? fail(-err, "a remote call in thread %d", r->thread->tid) : 0;
+	return err ? remote_failed(r, err) : 0;
 }

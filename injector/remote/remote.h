@@ -15,6 +15,7 @@
 
 struct gadgets {
 	raddr_t syscall_ret;	/* code that does "syscall; ret" */
+	raddr_t other;		/* more of it, for a thread that sleeps right there; or 0 */
 	raddr_t sigreturn;	/* code that does rt_sigreturn; 0: none found */
 	raddr_t pop_number;	/* then: "pop into the system call's number; ret" */
 };

@@ -55,11 +55,37 @@ bool remote_wants_to_run(const struct remote *r)
 	return state == 'R' || state == 't';
 }
 
-int remote_wait_longer(const struct remote *r, int status, uint64_t budget)
+bool remote_is_worth(const struct remote *r, struct waiting *w, uint64_t budget)
 {
-	for (int i = 0; i < PATIENCE && status == -ETIMEDOUT && remote_wants_to_run(r); i++)
-		status = thread_wait(r->thread, budget);
-	return status;
+	uint64_t ran = procfs_time_run(r->target->pid, r->thread->tid), now = now_ns();
+
+	if (!w->end)
+		*w = (struct waiting){ .end = now + LONGEST, .ran = ran };
+	if (now > w->end)
+		return false;
+	if (procfs_state(r->target->pid, r->thread->tid) == 'D')
+		return ++w->held < PATIENCE;
+	return remote_wants_to_run(r) && ran - w->ran < budget * PATIENCE;
+}
+
+static const char *remote_does(const struct remote *r)
+{
+	switch (procfs_state(r->target->pid, r->thread->tid)) {
+	case 'R':
+		return "runs on and on, or gets no processor";
+	case 'D':
+		return "waits in the kernel, where no signal ends its sleep";
+	default:
+		return "sleeps";
+	}
+}
+
+int remote_failed(const struct remote *r, int err)
+{
+	if (err != -ETIMEDOUT)
+		return fail(-err, "a remote call in thread %d", r->thread->tid);
+	return fail(0, "a remote call in thread %d does not end: it %s; try again",
+		    r->thread->tid, remote_does(r)), err;
 }
 
 static bool at_syscall_stop(int status)
@@ -70,10 +96,13 @@ static bool at_syscall_stop(int status)
 /* Run to the next stop. */
 static int remote_run(struct remote *r, int signal, uint64_t budget)
 {
+	struct waiting w = { 0 };
 	int status = thread_resume(r->thread, PTRACE_SYSCALL, signal, budget);
 
 	r->ran |= status > 0 || r->thread->hold != HOLD_STOPPED;
-	return remote_wait_longer(r, status, budget);
+	while (status == -ETIMEDOUT && remote_is_worth(r, &w, budget))
+		status = thread_wait(r->thread, budget);
+	return status;
 }
 
 /*
@@ -87,7 +116,7 @@ static int to_syscall_stop(struct remote *r, uint64_t budget)
 
 		signal = 0;
 		if (status < 0)
-			return fail(-status, "a remote call in thread %d", r->thread->tid);
+			return remote_failed(r, status);
 		if (at_syscall_stop(status))
 			return 0;
 		if (status >> 16)	/* an event; a group stop included */

@@ -22,6 +22,19 @@ static raddr_t find_bytes(const uint8_t *hay, size_t n, raddr_t base,
 	return p ? base + (raddr_t)(p - hay) : 0;
 }
 
+static void find_calls(const uint8_t *hay, size_t n, raddr_t base, struct gadgets *found)
+{
+	const struct gadget *g = &gadget_syscall_ret;
+	size_t from = 0;
+
+	if (!found->syscall_ret) {
+		found->syscall_ret = find_bytes(hay, n, base, g);
+		from = found->syscall_ret ? found->syscall_ret - base + g->size : n;
+	}
+	if (!found->other)
+		found->other = find_bytes(hay + from, n - from, base + from, g);
+}
+
 /* Code that will be there when it is used: what has no name may be a compiler's, unless
  * it is the payload, where it was mapped without a loader. */
 static bool is_lasting(const struct gadget_search *s, const struct mapping *m)
@@ -50,8 +63,7 @@ static int search_mapping(void *ctx, const struct mapping *m)
 		fail_clear();
 		return 0;
 	}
-	if (!s->found->syscall_ret)
-		s->found->syscall_ret = find_bytes(code, n, m->range.start, &gadget_syscall_ret);
+	find_calls(code, n, m->range.start, s->found);
 	if (!s->found->sigreturn)
 		s->found->sigreturn = find_bytes(code, n, m->range.start, &gadget_sigreturn);
 	if (!s->found->pop_number)

@@ -3,10 +3,12 @@
 # loan_astray: a thread that maps pages for islands cannot be fetched, for it is frozen.
 # The visit fails, and takes nothing back that the thread runs by; when it thaws, it
 # goes home, and the next visit knows the pages that it has mapped.
-# timeout: 120
+# timeout: 300
+# long: 15
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
+[ "$(uname -m)" = x86_64 ] || skip "the functions are x86-64 code"
 need_root
 GROUP=/sys/fs/cgroup/freezer/inject-astray-$$
 mkdir "$GROUP" 2>/dev/null || skip "no freezer of threads"

@@ -9,6 +9,7 @@
 # shellcheck source=tests/fault_lib.sh
 . "$ROOT/tests/fault_lib.sh"
 
+[ "$(uname -m)" = x86_64 ] || skip "the functions are x86-64 code"
 need_root
 packed=(-f 'pack_*' -f 'busy_*' -d 0.01 -o /dev/null --max-pause 10s)
 sweep 251 fail fresh packed,2 -p @ "${packed[@]}"

@@ -6,6 +6,8 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
+[ "$(uname -m)" = x86_64 ] || skip "the functions are x86-64 code"
+
 # exact WANT MODE GLOB...: all WANT functions, and every call of a phase.
 exact()
 {

@@ -7,6 +7,7 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
+[ "$(uname -m)" = x86_64 ] || skip "the functions are x86-64 code"
 [ "$(</proc/sys/vm/max_map_count)" -ge 30000 ] || skip "vm.max_map_count leaves less room"
 
 mappings() { wc -l <"/proc/$VICTIM/maps"; }

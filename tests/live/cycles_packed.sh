@@ -9,6 +9,8 @@
 # shellcheck source=tests/cycles_lib.sh
 . "$ROOT/tests/cycles_lib.sh"
 
+[ "$(uname -m)" = x86_64 ] || skip "the functions are x86-64 code"
+
 mappings() { wc -l <"/proc/$VICTIM/maps"; }
 
 victim packed 3

@@ -67,8 +67,10 @@ status 2 "$INJECT" count -p "$VICTIM" -f x --follow-fork --max-overhead 5
 refused 'do not go together'
 victim_quit
 
-victim packed 2
-for percent in 25 10 0.5%; do
+# Windows that share bytes: on x86-64 alone.
+[ "$(uname -m)" = x86_64 ] && percents='25 10 0.5%' || percents=
+[ -z "$percents" ] || victim packed 2
+for percent in $percents; do
 	inject_bg -p "$VICTIM" -f 'busy_*' -f 'pack_*' -o /dev/null \
 		--max-overhead $percent --max-pause 2s
 	wait_until 30 has_line disarmed trace.err || die "nothing is disarmed at $percent"
@@ -79,7 +81,7 @@ for percent in 25 10 0.5%; do
 	removed
 	has_line ', [1-9][0-9]* disarmed;' trace.err || die "the closing line does not count them"
 done
-victim_quit
+[ -z "$percents" ] || victim_quit
 
 # While a child shares the memory nothing can be taken out: that is said, and tried again.
 victim vforker

@@ -6,6 +6,7 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
+[ "$(uname -m)" = x86_64 ] || skip "its system calls are x86-64 code"
 kernel=$(uname -r)
 [ "$(printf '6.4\n%s\n' "$kernel" | sort -V | head -n 1)" = 6.4 ] ||
 	skip "this kernel ($kernel) does not tell of PR_SET_SYSCALL_USER_DISPATCH"

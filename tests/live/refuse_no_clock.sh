@@ -31,6 +31,7 @@ int main(void)
 	return 0;
 }
 C
+need "${CC:-cc}"
 "${CC:-cc}" -O1 -o clockless clockless.c
 ./clockless >victim.out 2>&1 &
 started "$!"

@@ -5,6 +5,8 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
+[ "$(uname -m)" = x86_64 ] || skip "stacks of OCaml's are known on x86-64 only"
+
 victim overflower
 for how in trace count hist "trace --entry-only"; do
 	# shellcheck disable=SC2086

@@ -6,6 +6,8 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
+[ "$(uname -m)" = x86_64 ] || skip "the functions are x86-64 code"
+
 trap_it() { inject_bg -p "$VICTIM" -f trap_step -f trap_exit --trap; }
 
 # catches PID: does it have a handler of SIGTRAP?

@@ -5,6 +5,8 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
+[ "$(uname -m)" = x86_64 ] || skip "the functions are x86-64 code"
+
 action() { tell trap_action '^action '; }
 
 # probed_by_traps: both functions are, each with its exits.

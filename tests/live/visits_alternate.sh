@@ -6,6 +6,8 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
+[ "$(uname -m)" = x86_64 ] || skip "the functions are x86-64 code"
+
 mappings() { wc -l <"/proc/$VICTIM/maps"; }
 
 # Bytes of stubs and islands: memory without a name that can be executed.

@@ -3,11 +3,14 @@
  * Is a borrowed thread given back that does not stop for longer than any budget, but
  * only because it has no time to: it runs in the kernel, as others wait for a processor?
  * And does one that sleeps, and could not be given back, go home as it was? Does one that
- * handles its own system calls keep its handler when ours is given to it?
+ * handles its own system calls keep its handler when ours is given to it? Is a call waited for
+ * while the kernel holds its thread, and while that gets hardly any processor, but not for ever?
+ * Is it made by a thread that sleeps in the very code by which calls are made?
  */
 #include "injector/remote/remote.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +26,7 @@
 #include "injector/infect/infect_impl.h"
 #include "injector/proc/procfs.h"
 #include "injector/ptrace/tracing.h"
+#include "tests/machine.h"
 #include "tests/unit/check.h"
 
 /* What the C library makes of epoll_wait(2) where there is no such call. */
@@ -35,6 +39,9 @@ enum {
 	STOP = 2000 * 1000 * 1000,	/* ns */
 	BUSY_MS = 1400,		/* no budget is as long */
 	AWAY_MS = 3000,
+	CALL = 500 * 1000 * 1000,	/* ns, less than AWAY_MS */
+	SHORT = 1000 * 1000,	/* ns: of twenty budgets few need be enough */
+	WORK = 5 * 1000 * 1000,	/* ns of a processor */
 	SAMPLE = 1 << 30,	/* bytes */
 	SET_DISPATCH = 59,	/* PR_SET_SYSCALL_USER_DISPATCH */
 };
@@ -115,6 +122,32 @@ static void away(void)
 	}
 }
 
+/* nanosleep(long_sleep, NULL), by a call with its return right behind it. */
+static const struct timespec long_sleep = { 1000, 0 };
+extern const char sleeps_here[];
+
+static void sleep_there(void)
+{
+	MACHINE_CALL("sleeps_here", SYS_nanosleep, &long_sleep, 0);
+}
+
+/* A few budgets of a processor's time, which it gets hardly any of. */
+static void take_time(void)
+{
+	struct timespec t, since;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &since);
+	do
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	while ((t.tv_sec - since.tv_sec) * 1000000000ll + t.tv_nsec - since.tv_nsec < WORK);
+}
+
+static void run_on(void)
+{
+	for (;;)
+		;
+}
+
 /* --- here --- */
 
 static bool is_asleep(void)
@@ -125,6 +158,15 @@ static bool is_asleep(void)
 
 	return procfs_syscall(child, child, &nr, &arg, &sp, &pc) &&
 		(nr == SYS_epoll_wait || nr == SYS_epoll_pwait);
+}
+
+static bool is_in_its_sleep(void)
+{
+	uint64_t arg;
+	raddr_t sp, pc;
+	long nr;
+
+	return procfs_syscall(child, child, &nr, &arg, &sp, &pc) && nr == SYS_nanosleep;
 }
 
 static bool is_busy(void) { return __atomic_load_n(&shared->busy, __ATOMIC_ACQUIRE); }
@@ -252,6 +294,69 @@ static int left_behind(void *unused)
 	return 0;
 }
 
+/* What it waits for there another thread of a real program has. */
+static int called_while_held(void *unused)
+{
+	struct target t;
+	struct remote r;
+
+	begin(&t, &r);
+	MUST(remote_call(&r, (uintptr_t)away, 0, 0, CALL) == 0);
+	MUST(remote_end(&r) == 0);
+	end(&t);
+	return 0;
+}
+
+/* Beside one that has all of the processor that it may run on. */
+static pid_t crowd_out(void)
+{
+	const struct sched_param none = { 0 };
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	MUST(sched_setaffinity(child, sizeof(one), &one) == 0);
+	MUST(sched_setscheduler(child, SCHED_IDLE, &none) == 0);
+	pid_t other = fork();
+
+	MUST(other >= 0);
+	if (!other) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		sched_setaffinity(0, sizeof(one), &one);
+		run_on();
+	}
+	return other;
+}
+
+static int called_in_a_crowd(void *unused)
+{
+	struct target t;
+	struct remote r;
+
+	begin(&t, &r);
+	pid_t other = crowd_out();
+
+	MUST(remote_call(&r, (uintptr_t)take_time, 0, 0, SHORT) == 0);
+	MUST(kill(other, SIGKILL) == 0 && waitpid(other, NULL, 0) == other);
+	MUST(remote_end(&r) == 0);
+	end(&t);
+	return 0;
+}
+
+static int called_for_ever(void *unused)
+{
+	struct target t;
+	struct remote r;
+
+	begin(&t, &r);
+	MUST(remote_call(&r, (uintptr_t)run_on, 0, 0, SHORT) == -ETIMEDOUT);
+	MUST(strstr(fail_text(), "does not end: it runs"));
+	fail_clear();
+	MUST(remote_end(&r) == 0);
+	end(&t);
+	return 0;
+}
+
 static char stack[SCRATCH_CODE + SCRATCH_STACK];
 static bool is_to_go;
 
@@ -284,6 +389,53 @@ static int on_our_stack(void *unused)
 	target_settle(&t, (uint64_t)TRIES * 2000000);
 	end(&t);
 	return 0;
+}
+
+static int called_in_its_sleep(void *unused)
+{
+	struct thread_hold *th;
+	struct target t;
+	struct remote r;
+	struct gadgets g;
+	int64_t ret;
+
+	MUST(target_open(child, &t) == 0);
+	MUST(remote_gadgets(&t, (struct range){ 0 }, &g) == 0);
+	MUST(g.other && g.other != g.syscall_ret);
+	g.syscall_ret = (uintptr_t)sleeps_here;
+	for (int i = 0; i < 2; i++) {
+		MUST(target_stop_one(&t, child, STOP, &th) == 0);
+		MUST(remote_begin(&t, th, &g, 0, &r) == 0);
+		MUST(remote_syscall(&r, SYS_getpid, (const uint64_t[6]){ 0 }, &ret) == 0);
+		MUST(ret == child);
+		MUST(remote_end(&r) == 0);
+		target_release(&t);
+	}
+	if (regs_pc(&r.saved) == g.syscall_ret) {
+		g.other = 0;
+		MUST(target_stop_one(&t, child, STOP, &th) == 0);
+		MUST(remote_begin(&t, th, &g, 0, &r) == -EAGAIN && !remote_is_held(&r));
+		fail_clear();
+	}
+	end(&t);
+	return 0;
+}
+
+static void play_asleep(void)
+{
+	child = fork();
+	MUST(child >= 0);
+	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		sleep_there();
+		_exit(1);
+	}
+	wait_for(is_in_its_sleep);
+	MUST(tracing(called_in_its_sleep, NULL) == 0);
+	usleep(2000);
+	MUST(procfs_state(child, child) == 'S');
+	MUST(kill(child, SIGKILL) == 0);
+	waitpid(child, NULL, 0);
 }
 
 static void play(int (*scene)(void *))
@@ -323,6 +475,10 @@ int main(void)
 	play(late_to_be_fetched);
 	play(left_behind);
 	play(on_our_stack);
+	play(called_while_held);
+	play(called_in_a_crowd);
+	play(called_for_ever);
+	play_asleep();
 	dispatched = prctl(SET_DISPATCH, 0, 0, 0, 0) == 0;
 	if (dispatched)
 		play(given_to_handler);
