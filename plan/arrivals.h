@@ -75,8 +75,8 @@ bool distances_is_table(const struct value *);
 bool distances_is_switch(const struct plan_impl *, const struct value *);
 /* Do the entries of a value's table lead into text, as far as those near its start tell? */
 bool distances_lead_to_text(const struct plan_impl *, const struct value *);
-/* The table of a value; `proved`: a jump goes by it. 0 or -ENOMEM. */
-int distances_add(struct plan_impl *, const struct value *, bool proved);
+/* The table of a value; `proved`: the jump at `pc` goes by it. 0 or -ENOMEM. */
+int distances_add(struct plan_impl *, raddr_t pc, const struct value *, bool proved);
 /* Its i-th entry, or what stands before it; false: the file has none. */
 bool distances_read(const struct plan_impl *, const struct table_at *, int64_t i, raddr_t *ret);
 /* Once all are known: where they lead. 0 or -ENOMEM. */

@@ -70,6 +70,8 @@ struct table_at {
 	uint8_t width, scale, stride;
 	bool extends;
 	bool proved;		/* a jump goes by it: no other code reads its entries */
+	bool shared;		/* and others, or one of which the function is not known; */
+	raddr_t pc;		/* this one; 0: it is only named */
 };
 
 /* Data to whose address code adds what it finds by a pointer, of four bytes. */
@@ -201,6 +203,12 @@ size_t ground_edge(const struct plan_impl *, raddr_t to);
 bool ground_is_read(const struct plan_impl *, raddr_t);
 /* Where addresses are numbers, its function names it. */
 void ground_note_number(struct plan_impl *, raddr_t);
+/* One that an entry of a table leads to, perhaps by chance: `strays`: by one of which a jump goes,
+ * but of another function; else of which nothing is known to go by it. */
+void ground_add_entry(struct plan_impl *, raddr_t, bool strays);
+/* Does nothing else lead there? It may be data. */
+bool ground_is_stray(const struct plan_impl *, raddr_t);
+bool ground_is_listed(const struct plan_impl *, raddr_t);
 /* Does code name it? Then it may be data. */
 bool ground_is_named(const struct plan_impl *, raddr_t);
 /* Is it an instruction of code that no function has, and that something leads to? */
@@ -375,6 +383,8 @@ bool body_has_word_to(const struct body *, size_t step, bool prefix);
 void live_mark(struct body *, bool all);
 /* What may be data is not; then exits may be doubtful. `indirect`: of each indirect jump. */
 void live_doubt(struct body *, const enum indirect *indirect);
+/* May it leave the function, or begin it anew? */
+bool live_may_leave(const struct body *, const struct insn *);
 
 /* A run of steps that may make room for a jump. */
 struct window {

@@ -147,6 +147,7 @@ static bool is_passed(const struct sweep *s, const struct func *f, raddr_t a)
 	const raddr_t *words = s->impl->numbers;
 	size_t n = vec_prefix(s->impl->nnumbers, i, words[i] < a);
 	raddr_t from = f ? f->range.start : g->text->range.start, before;
+	bool stray = ground_is_stray(s->impl, a);
 	struct insn in;
 
 	for (raddr_t to = a; to > from; to = before) {
@@ -160,7 +161,8 @@ static bool is_passed(const struct sweep *s, const struct func *f, raddr_t a)
 			n--;
 		if ((to == a && (in.flags & INSN_NOP || in.kind == INSN_STOP)) ||
 		    (n && words[n - 1] == before) ||
-		    ground_any(s->impl, LAYER_TARGET, before, 1))
+		    (ground_any(s->impl, LAYER_TARGET, before, 1) &&
+		     (stray || !ground_is_stray(s->impl, before))))
 			return true;
 	}
 	return f;

@@ -75,7 +75,7 @@ static int judge_value(struct plan_impl *p, raddr_t pc, const struct value *v, b
 		 * elsewhere no code is at any that has so few. */
 		if (v->width == 4 && v->scale == 1)
 			return symbols_text(p->symbols, v->table, &left) ?
-				distances_add(p, v, false) : 0;
+				distances_add(p, pc, v, false) : 0;
 		if (v->width <= 2 && !v->extends && is_low(p, (1u << 8 * v->width) * v->scale))
 			return 0;
 		break;
@@ -91,7 +91,7 @@ static int judge_value(struct plan_impl *p, raddr_t pc, const struct value *v, b
 	if (!goes && is_by_pointer(v) && v->width == 4 && symbols_is_tabled(p->symbols, v->number))
 		return base_later(p, pc, v->number);
 	err = distances_is_table(v) ?
-		distances_add(p, v, goes && distances_is_switch(p, v)) : 0;
+		distances_add(p, pc, v, goes && distances_is_switch(p, v)) : 0;
 	/* Where entries of what is no table of distances from itself end, and how far one is
 	 * from the next, only an index that is bounded tells. */
 	bool data = v->number == v->table && !goes && !arrivals_is_code(p, v->number);

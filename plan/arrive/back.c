@@ -21,8 +21,10 @@ static void begin_anew(struct back *b)
 {
 	stack_begin(b->impl->arch, &b->stack);
 	b->copied = false;
-	b->stale = 0;
-	b->held = 0;
+	b->stale = b->held = b->left;
+	b->copies = b->left;
+	for (uint32_t left = b->left; left; left &= left - 1)
+		b->stack.at[__builtin_ctz(left)] = b->left_at[__builtin_ctz(left)];
 }
 
 void back_enter(struct back *b, const struct plan_impl *p, const struct func *f)
@@ -37,6 +39,9 @@ void back_enter(struct back *b, const struct plan_impl *p, const struct func *f)
 	b->copies = b->pushed = b->takes = false;
 	/* Of what keeps to its stack nothing is asked. */
 	b->may = runtime_of(p->symbols, f)->one_stack;
+	b->left = b->ever = 0;
+	b->called = 0;
+	b->lost_way = false;
 	b->nchanges = 0;
 	b->above_end = b->above_most = 0;
 	b->block = 0;
@@ -164,6 +169,34 @@ static void note_above(struct back *b, const struct insn *in, const struct effec
 		b->above_most = (int32_t)end;
 }
 
+/* A jump leaves registers that hold addresses of the stack as they are. */
+static void note_left(struct back *b)
+{
+	for (uint32_t left = b->held; left; left &= left - 1) {
+		int i = __builtin_ctz(left);
+		int32_t at = b->stack.at[i];
+
+		if (at == STACK_NOT || at == STACK_LOST)
+			continue;
+		b->may |= b->left >> i & 1 && b->left_at[i] != at;
+		b->left |= 1u << i;
+		b->left_at[i] = at;
+	}
+}
+
+/* Does a jump back leave one that is not of its own frame in a register that had another, or none,
+ * where it leads? */
+static bool is_left_back(const struct back *b, raddr_t to)
+{
+	for (uint32_t left = b->held; left; left &= left - 1) {
+		int i = __builtin_ctz(left);
+
+		if (b->stack.at[i] >= 0 && b->since[i] > to)
+			return true;
+	}
+	return false;
+}
+
 static void note_copies(struct back *b)
 {
 	b->copies = b->held ||
@@ -171,7 +204,7 @@ static void note_copies(struct back *b)
 }
 
 /* Which of the registers that an instruction sets have an address of the stack now? */
-static void note_held(struct back *b, const struct effect *e)
+static void note_held(struct back *b, raddr_t pc, const struct effect *e)
 {
 	const struct arch *arch = b->impl->arch;
 	uint32_t set = e->others | (e->reg >= 0 ? 1u << e->reg : 0) |
@@ -185,6 +218,11 @@ static void note_held(struct back *b, const struct effect *e)
 		/* What is reached by an address of its own frame stays below the way back. */
 		if (e->op == EFFECT_SUM && i == e->reg && *at < 0)
 			*at = STACK_NOT;
+		if (*at != STACK_NOT && (!(b->ever >> i & 1) || b->ever_at[i] != *at)) {
+			b->ever |= 1u << i;
+			b->ever_at[i] = *at;
+			b->since[i] = pc;
+		}
 		b->held = (b->held & ~(1u << i)) | (*at != STACK_NOT ? 1u : 0) << i;
 	}
 	note_copies(b);
@@ -221,7 +259,7 @@ static void pass_effect(struct back *b, const struct insn *in, const struct effe
 		b->stack.at[sp] = STACK_LOST;
 	if (b->stack.at[sp] != was)
 		note_change(b, in->pc + in->size);
-	note_held(b, e);
+	note_held(b, in->pc, e);
 }
 
 /* Whatever a call is to, it need not keep all registers. */
@@ -234,12 +272,63 @@ static void pass_call(struct back *b, const struct effect *e)
 		b->stale |= (s.at[i] != b->stack.at[i] ? 1u : 0) << i;
 }
 
+/* Does a call stand right before, or before what pads? */
+static bool is_behind_call(const struct back *b, raddr_t pc)
+{
+	size_t left;
+	const uint8_t *p = symbols_text(b->impl->symbols, b->called, &left);
+
+	return p && b->called <= pc && pc - b->called <= ARCH_INSN_MAX &&
+		b->impl->arch->is_padding(p, pc - b->called);
+}
+
+/*
+ * Two ways come to `pc`, and have the stack at different places: where is it there? With a frame
+ * pointer no longer known if one has lost it. If a call before never comes back, as the file tells,
+ * where a jump (`way`) has left it.
+ */
+static int32_t join_stacks(struct back *b, raddr_t pc, bool falls, int32_t way)
+{
+	int32_t now = b->stack.at[b->impl->arch->stack];
+	int64_t cfa;
+	int err = is_told(b) ? symbols_cfa_offset(b->impl->symbols, pc, &cfa) : -ENOENT;
+
+	if (err == -ENOTSUP && (now == STACK_LOST || way == STACK_LOST))
+		return STACK_LOST;
+	if (falls && is_behind_call(b, pc) && (err == -ENOTSUP || (!err && WORD - cfa == way)))
+		return way;
+	b->may = true;
+	return STACK_LOST;
+}
+
+/* What two ways leave in one register: an address by either is one. */
+static int32_t join_held(struct back *b, int32_t at, int32_t with)
+{
+	if (at == STACK_NOT || at == STACK_LOST || at == with)
+		return with == STACK_NOT ? at : with;
+	if (with == STACK_NOT || with == STACK_LOST)
+		return at;
+	b->may = true;
+	return STACK_LOST;
+}
+
+/* There are too many jumps: what is told has to be right of this one, and where it is left. */
+static void forget_way(struct back *b, const struct back_way *w)
+{
+	int64_t cfa;
+	int err = is_told(b) ? symbols_cfa_offset(b->impl->symbols, w->to, &cfa) : -ENOENT;
+
+	b->lost_way = true;
+	b->may |= err ? err != -ENOTSUP : WORD - cfa != w->sp;
+}
+
 static void note_way(struct back *b, const struct insn *in)
 {
 	int sp = b->impl->arch->stack, fp = b->impl->arch->frame;
 	struct back_way *w = way_to(b, in->dest);
 
 	if (in->dest <= in->pc) {
+		b->may |= is_left_back(b, in->dest);
 		if (is_as_before(b, in->dest))
 			return;
 		b->may |= !is_as_told(b, in->dest);
@@ -248,10 +337,17 @@ static void note_way(struct back *b, const struct insn *in)
 			find_stack(b, in->pc + in->size);
 		return;
 	}
-	if (w->to == in->dest && w->sp != b->stack.at[sp])
-		b->may |= w->sp != STACK_LOST && b->stack.at[sp] != STACK_LOST;
-	*w = (struct back_way){ in->dest, b->stack.at[sp], b->stack.at[fp],
+	note_left(b);
+	struct back_way now = { in->dest, b->stack.at[sp], b->stack.at[fp],
 				b->copied || b->stale >> fp & 1 };
+
+	if (w->to == in->dest)
+		now.fp = join_held(b, now.fp, w->fp);
+	if (w->to == in->dest && w->sp != now.sp)
+		now.sp = join_stacks(b, in->dest, false, w->sp);
+	else if (w->to > in->pc && w->to != in->dest)
+		forget_way(b, w);
+	*w = now;
 }
 
 /* Code that leaves with its frame, as the file tells, goes on in another piece, and does not push
@@ -266,6 +362,21 @@ static void leave(struct back *b, const struct insn *in)
 			cfa != WORD;
 	else if (at)
 		b->may |= in->kind != INSN_JUMP || b->pushed || !is_as_told(b, in->pc);
+	if (b->lost_way && at != STACK_LOST)
+		b->may |= !is_as_told(b, in->pc);
+}
+
+/* By a jump they may have what it has left. */
+static void join_left(struct back *b)
+{
+	for (uint32_t left = b->left; left; left &= left - 1) {
+		int i = __builtin_ctz(left);
+
+		b->stack.at[i] = join_held(b, b->stack.at[i], b->left_at[i]);
+	}
+	b->held |= b->left;
+	b->stale |= b->left;
+	note_copies(b);
 }
 
 /* Behind what control does not fall through. */
@@ -278,13 +389,22 @@ static void arrive(struct back *b, raddr_t pc)
 	b->block = 0;
 	int fp = b->impl->arch->frame;
 
-	if (!b->known)
+	int32_t *sp = &b->stack.at[b->impl->arch->stack], *frame = &b->stack.at[fp];
+	int32_t at = w->sp, with = w->fp;
+	bool known = b->known;
+
+	if (!known)
 		begin_anew(b);
-	else if (w->sp != b->stack.at[b->impl->arch->stack])
-		return;
+	else if (at != *sp)
+		at = join_stacks(b, pc, true, at);
+	/* Nothing comes from a call that never comes back. */
+	if (known && (*sp == w->sp || at != w->sp))
+		with = join_held(b, *frame, with);
+	if (b->left)
+		join_left(b);
 	b->known = true;
-	b->stack.at[b->impl->arch->stack] = w->sp;
-	b->stack.at[fp] = w->fp;
+	*sp = at;
+	*frame = with;
 	b->stale = (b->stale & ~(1u << fp)) | (unsigned int)w->stale << fp;
 }
 
@@ -309,9 +429,9 @@ static bool pass_touching(struct back *b, const struct insn *in, const uint8_t *
 	if (plain && !touches) {
 		note_load(b, in, bytes);
 		if (!b->copies)
-			return false;
+			return b->may;
 	}
-	if (!b->known && (plain ? touches : direct || in->kind == INSN_RETURN)) {
+	if (!b->known && (plain ? touches || b->copies : direct || in->kind == INSN_RETURN)) {
 		find_stack(b, in->pc);
 		note_change(b, in->pc);
 	}
@@ -327,6 +447,8 @@ static bool pass_touching(struct back *b, const struct insn *in, const uint8_t *
 		note_way(b, in);
 	if (in->kind == INSN_CALL && in->dest == in->pc + in->size)
 		b->may = true;
+	if (in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT)
+		b->called = in->pc + in->size;
 	if (b->copies && (in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT)) {
 		b->impl->arch->effect(bytes, left, in, &e);
 		pass_call(b, &e);
@@ -335,7 +457,7 @@ static bool pass_touching(struct back *b, const struct insn *in, const uint8_t *
 	if (insn_ends(in)) {
 		b->block = in->pc + in->size;
 		b->known = false;
-		b->copies = false;
+		b->copies = b->left;
 	}
 	return b->may;
 }

@@ -20,6 +20,11 @@ struct back {
 	bool pushed;			/* something was, since a jump or call */
 	bool copies;			/* a register has an address of it: */
 	uint32_t held;			/* which, but for the stack's and the frame's; a bit each */
+	uint32_t left;			/* those of which a jump forwards has left that, */
+	int32_t left_at[ARCH_REGISTERS_MAX];	/* and which */
+	uint32_t ever;			/* those that have ever had one, from here on */
+	raddr_t since[ARCH_REGISTERS_MAX];
+	int32_t ever_at[ARCH_REGISTERS_MAX];
 	bool copied;			/* the frame's has one that is not its own's */
 	uint32_t stale;			/* registers that have none any more, if a call has set
 					 * them that may: a bit each */
@@ -30,7 +35,9 @@ struct back {
 	raddr_t above;			/* the last instruction that writes above it, */
 	raddr_t above_block;		/* the block that it is in, */
 	int32_t above_end, above_most;	/* up to here, from where it is; the highest so far */
+	raddr_t called;			/* behind the last call, and what pads there */
 	bool judged, told;		/* does the file tell where the stack is? */
+	bool lost_way;			/* a jump forwards was forgotten */
 	int32_t deep;			/* where it was deepest, */
 	raddr_t deepest;		/* behind here */
 	struct back_way changes[64];	/* in their order; if all are used, there were more */

@@ -400,7 +400,7 @@ static void judge_end(struct body *b, size_t i)
 	b->nexits++;
 }
 
-/* If it is not known where a jump leads, what nothing else leads to may run too. */
+/* If it is not known where a jump leads, what nothing else leads to may run too, and leave. */
 static void judge_unseen(struct body *b)
 {
 	for (size_t i = b->entry; i < b->nsteps && b->unsure; i++) {
@@ -408,6 +408,8 @@ static void judge_unseen(struct body *b)
 
 		if (!s->live && is_direct(&s->insn) && body_is_entry(b, s->insn.dest))
 			b->refusal = REFUSED_LOOP_ENTRY;
+		if (!s->live && s->insn.kind != INSN_STOP && live_may_leave(b, &s->insn))
+			body_doubt(b, REFUSED_JUMP_TABLE);
 	}
 }
 

@@ -28,7 +28,8 @@ static bool may_be_data(const struct body *b, raddr_t a)
 	const struct symbols *syms = b->impl->symbols;
 	size_t i = vec_prefix(syms->npointers, k, syms->pointers[k] < a);
 
-	return ground_is_named(b->impl, a) ||
+	return ground_is_named(b->impl, a) || ground_is_stray(b->impl, a) ||
+		ground_is_listed(b->impl, a) ||
 		(i < syms->npointers && syms->pointers[i] == a && !(b->func->flags & FUNC_LSDA));
 }
 
@@ -79,11 +80,11 @@ static bool is_guess(const struct body *b, size_t step, bool inside)
 {
 	raddr_t a = b->steps[step].insn.pc;
 
-	return (!inside || ground_is_named(b->impl, a)) && !is_led_surely(b, a);
+	return (!inside || ground_is_named(b->impl, a) || ground_is_stray(b->impl, a)) &&
+		!is_led_surely(b, a);
 }
 
-/* May it leave the function, or begin it anew? */
-static bool may_leave(const struct body *b, const struct insn *in)
+bool live_may_leave(const struct body *b, const struct insn *in)
 {
 	return is_direct(in) ? !body_has(b, in->dest) || body_is_entry(b, in->dest) :
 		insn_ends(in) || in->kind == INSN_UNKNOWN;
@@ -115,7 +116,7 @@ void live_doubt(struct body *b, const enum indirect *indirect)
 		if (!s->guessed)
 			continue;
 		s->live = false;
-		if (may_leave(b, &s->insn) || ground_is_named(b->impl, s->insn.pc))
+		if (live_may_leave(b, &s->insn) || ground_is_named(b->impl, s->insn.pc))
 			body_doubt(b, REFUSED_UNREADABLE);
 		if (is_direct(&s->insn) && body_is_entry(b, s->insn.dest))
 			b->refusal = REFUSED_LOOP_ENTRY;

@@ -98,6 +98,17 @@ static enum refusal check_order(struct body *b, size_t i, size_t first, size_t l
 	return REFUSED_NONE;
 }
 
+/* What pads within a function does so for what control comes to behind it: else it may be data that
+ * begin like that. */
+static bool pads_for_code(const struct body *b, raddr_t at)
+{
+	while (ground_any(b->impl, LAYER_DEAD, at, 1))
+		at++;
+	size_t step = body_step(b, at);
+
+	return !body_has(b, at) || (step < b->nsteps && b->steps[step].live);
+}
+
 /* Dead padding behind a window, at most `want` bytes: this function's, or no function's. */
 static size_t dead_behind(const struct body *b, raddr_t at, size_t want)
 {
@@ -112,7 +123,7 @@ static size_t dead_behind(const struct body *b, raddr_t at, size_t want)
 		    ground_any(p, LAYER_TAKEN, at + n, 1) ||
 		    (!body_has(b, at + n) && symbols_func_at(p->symbols, at + n)))
 			break;
-	return n;
+	return n && body_has(b, at) && !pads_for_code(b, at) ? 0 : n;
 }
 
 /* Is every target strictly inside the start of an instruction, and can the jumps that arrive be

@@ -99,7 +99,7 @@ bool distances_is_switch(const struct plan_impl *p, const struct value *v)
 		(v->table - v->number) % 4 == 0 && distances_may_be(p, v->number);
 }
 
-int distances_add(struct plan_impl *p, const struct value *v, bool proved)
+int distances_add(struct plan_impl *p, raddr_t pc, const struct value *v, bool proved)
 {
 	struct table_at *t = vec_push(p->tables, p->ntables, p->tables_cap);
 
@@ -110,7 +110,7 @@ int distances_add(struct plan_impl *p, const struct value *v, bool proved)
 				.most = v->stride && !distances_is_switch(p, v) ? v->most + 1 : 0,
 				.width = v->width, .scale = v->scale, .extends = v->extends,
 				.stride = v->number && v->stride % v->width == 0 ? v->width : 1,
-				.proved = proved };
+				.proved = proved, .pc = pc };
 	return 0;
 }
 
@@ -172,6 +172,29 @@ static bool is_of_code(const struct plan_impl *p, raddr_t a)
 		(!symbols_is_data(p->symbols, a, NULL) || symbols_func_at(p->symbols, a));
 }
 
+/* Does an entry lead from a function into another one's middle? It may be another table's, or
+ * none. */
+static bool is_stray(const struct plan_impl *p, const struct table_at *t, raddr_t a)
+{
+	const struct func *to = symbols_func_at(p->symbols, a);
+	const struct func *from = symbols_func_at(p->symbols, t->pc);
+
+	return t->pc && !t->shared && from && to && from != to && to->range.start != a &&
+		!ground_is_fragment(p, from) && !ground_is_fragment(p, to);
+}
+
+static void lead_to(struct plan_impl *p, const struct table_at *t, raddr_t a)
+{
+	bool strays = is_stray(p, t, a);
+
+	if (runtimes_is_number(p, a))
+		return;
+	if (t->pc && !strays)
+		ground_add_target(p, a);
+	else
+		ground_add_entry(p, a, strays);
+}
+
 /* Its entries from the first on, or (step -1) before that, to `end`, or to where so many
  * lead to no code that it cannot be the table any more. */
 static int read_table(struct plan_impl *p, struct table_at *t, int step, raddr_t end)
@@ -189,7 +212,7 @@ static int read_table(struct plan_impl *p, struct table_at *t, int step, raddr_t
 		if (!distances_read(p, t, i, &a))
 			return err;
 		if (is_of_code(p, a)) {
-			arrivals_lead_to(p, a);
+			lead_to(p, t, a);
 			/* Code that no function has is judged if something leads to it. */
 			err = t->proved && step > 0 ? arrivals_way(p, a) : 0;
 			holes = 0;
@@ -223,9 +246,18 @@ static int add_maybes(struct plan_impl *p)
 				   .table = a };
 
 		if (!i || a != p->maybes[i - 1])
-			err = distances_add(p, &v, false);
+			err = distances_add(p, 0, &v, false);
 	}
 	return err;
+}
+
+/* The same table, once more. */
+static void join_table(const struct plan_impl *p, struct table_at *t, const struct table_at *with)
+{
+	t->shared |= t->pc && with->pc &&
+		symbols_func_at(p->symbols, t->pc) != symbols_func_at(p->symbols, with->pc);
+	t->pc = t->pc ? t->pc : with->pc;
+	t->proved |= with->proved;
 }
 
 /* Each once. */
@@ -238,7 +270,7 @@ static void sort_tables(struct plan_impl *p)
 		if (!kept || by_base(&p->tables[i], &p->tables[kept - 1]))
 			p->tables[kept++] = p->tables[i];
 		else
-			p->tables[kept - 1].proved |= p->tables[i].proved;
+			join_table(p, &p->tables[kept - 1], &p->tables[i]);
 	p->ntables = kept;
 }
 

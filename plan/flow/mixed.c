@@ -20,9 +20,16 @@
 
 enum { ROUNDS = 64 };
 
+static bool is_away(int32_t depth)
+{
+	return depth >= AWAY / 2;
+}
+
 static int32_t depth_both(int32_t a, int32_t b)
 {
-	return a == b || b == ELSEWHERE ? a : a == ELSEWHERE ? b : LOST;
+	if (a == b || b == ELSEWHERE || (is_away(b) && !is_away(a) && a > ELSEWHERE))
+		return a;
+	return a == ELSEWHERE || (is_away(a) && !is_away(b) && b > ELSEWHERE) ? b : LOST;
 }
 
 static void mixed_join(struct mixed *m, struct mixed_state *to, const struct mixed_state *from)
@@ -153,6 +160,8 @@ static void mixed_enter(struct mixed *m, const struct place *p, struct mixed_sta
 		mixed_join(m, at, s);
 	*s = *at;
 	s->reached = s->news;
+	if (s->depth == ELSEWHERE)
+		s->depth = AWAY;
 	at->news = false;
 }
 

@@ -15,6 +15,7 @@ enum {
 	POINTED = 32,		/* and, with its number added, one that a register leads to */
 	LOST = INT32_MIN,	/* how deep the stack is is not known, */
 	ELSEWHERE,		/* nor asked: control has come by no way that is known */
+	AWAY = 1 << 28,		/* where that begins: its words are told apart all the same */
 };
 
 /* A bit for each register, vector and word of memory. */

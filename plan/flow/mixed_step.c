@@ -389,7 +389,7 @@ static void pass_store(struct mixed *m, struct mixed_state *s, const struct effe
 			put_there(m, s, e, l);
 		return;
 	}
-	if (e->width > 8)	/* of a vector: of which, is not told */
+	if (e->source < 0 && !e->writes)	/* of a vector: of which, is not told */
 		l.label = s->label & ((1ull << FIRST_WORD) - (1ull << REGISTERS));
 	put_there(m, s, e, l);
 }

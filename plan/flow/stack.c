@@ -8,6 +8,7 @@ void stack_begin(const struct arch *arch, struct stack *s)
 	for (size_t i = 0; i < ARRAY_SIZE(s->at); i++)
 		s->at[i] = STACK_NOT;
 	s->at[arch->stack] = 0;
+	s->some = 0;
 }
 
 static int32_t stack_moved(int32_t at, int64_t by)
@@ -37,7 +38,7 @@ static int32_t stack_set(const struct effect *e, const struct stack *s)
 	return STACK_NOT;
 }
 
-void stack_pass(const struct arch *arch, const struct effect *e, struct stack *s)
+static inline void pass_all(const struct arch *arch, const struct effect *e, struct stack *s)
 {
 	int32_t set = e->reg >= 0 ? stack_set(e, s) : STACK_NOT;
 	int32_t *sp = &s->at[arch->stack];
@@ -63,13 +64,67 @@ void stack_pass(const struct arch *arch, const struct effect *e, struct stack *s
 		s->at[e->reg] = set;
 }
 
+static void set_some(struct stack *s, int reg, bool some)
+{
+	s->some = (uint16_t)((s->some & ~(1u << reg)) | (some ? 1u : 0) << reg);
+}
+
+static bool is_some(const struct stack *s, int reg)
+{
+	return reg >= 0 && s->some >> reg & 1;
+}
+
+/* The stack pointer is known by all ways, or not at all. */
+__attribute__((noinline))
+static void pass_some(const struct arch *arch, const struct effect *e, struct stack *s)
+{
+	bool base = is_some(s, e->base), own = is_some(s, e->reg);
+	bool moves = e->op == EFFECT_MOVE || e->op == EFFECT_SUM || e->op == EFFECT_SWAP;
+	bool lost = e->leaves && is_some(s, arch->frame);
+
+	pass_all(arch, e, s);
+	s->some &= (uint16_t)~e->others;
+	if (e->op == EFFECT_SWAP)
+		set_some(s, e->base, own);
+	if (e->reg >= 0)
+		set_some(s, e->reg, moves ? base : e->op == EFFECT_MAY_MOVE && own);
+	if (lost || is_some(s, arch->stack))
+		s->at[arch->stack] = STACK_LOST;
+	set_some(s, arch->stack, false);
+}
+
+void stack_pass(const struct arch *arch, const struct effect *e, struct stack *s)
+{
+	if (s->some)
+		pass_some(arch, e, s);
+	else
+		pass_all(arch, e, s);
+}
+
+/* A register that two ways leave otherwise: what it holds by some of them counts if that is the
+ * address of the way back, or above. */
+static void join_some(struct stack *s, const struct stack *with, int reg)
+{
+	int32_t a = s->at[reg], b = with->at[reg], most = MAX(a, b);
+	bool some = is_some(s, reg) || is_some(with, reg), two = MIN(a, b) > STACK_LOST;
+
+	if (a == b && !some)
+		return;
+	/* In a loop that counts on there is no highest. */
+	some = most >= 0 && MIN(a, b) != STACK_LOST && !(some && two && a != b);
+	s->at[reg] = some ? most : STACK_LOST;
+	set_some(s, reg, some);
+}
+
 void stack_join(const struct arch *arch, struct stack *s, const struct stack *with)
 {
 	int32_t a = s->at[arch->stack], b = with->at[arch->stack];
 
-	for (size_t i = 0; i < ARRAY_SIZE(s->at); i++)
-		if (s->at[i] != with->at[i])
-			s->at[i] = STACK_LOST;
+	for (int i = 0; i < ARCH_REGISTERS_MAX; i++)
+		if (i == arch->stack)
+			s->at[i] = a == b ? a : STACK_LOST;
+		else if (s->at[i] != with->at[i] || (s->some | with->some))
+			join_some(s, with, i);
 	/* Where another stack begins was mostly this one, of which memory has told. */
 	if (a >= STACK_ANEW && b != STACK_LOST && b < STACK_ANEW / 2)
 		s->at[arch->stack] = b;

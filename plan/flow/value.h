@@ -61,6 +61,7 @@ enum {
 
 struct stack {
 	int32_t at[ARCH_REGISTERS_MAX];
+	uint16_t some;		/* by some ways, and by others something else: a bit each */
 };
 
 void stack_begin(const struct arch *, struct stack *);

@@ -107,7 +107,8 @@ static bool sets_computed(struct whole *w, const struct effect *e, const struct 
 
 /* So many bytes of the frame are written. A word of which only a part is, is none any more, and
  * not what is loaded from there; but a way back stays one. */
-static bits put_slots(struct whole *w, int64_t at, size_t size, bool computed, struct state *s)
+static bits put_slots(struct whole *w, int64_t at, size_t size, bool computed, bool some,
+		      struct state *s)
 {
 	bits put = 0;
 
@@ -117,7 +118,8 @@ static bits put_slots(struct whole *w, int64_t at, size_t size, bool computed, s
 
 		if (slot <= at - WORD || slot >= at + (int64_t)size)
 			continue;
-		whole_put(s, whole_bit(i), computed || (slot == 0 && !all));
+		if (!some || computed)
+			whole_put(s, whole_bit(i), computed || (slot == 0 && !all));
 		put |= whole_bit(i);
 	}
 	s->put |= put;
@@ -137,7 +139,8 @@ static void whole_store(struct whole *w, const struct effect *e, struct state *s
 
 	*by |= put_slots(w, at, e->width ? e->width : WORD,
 		  (at == 0 && e->source >= 0 && s->returned >> e->source & 1) ||
-		  e->computes || (computed && e->width >= WORD), s);
+		  e->computes || (computed && e->width >= WORD),
+		  s->stack.some >> e->base & 1, s);
 }
 
 /* What is stored, or pushed. */
@@ -206,20 +209,24 @@ static void whole_push(struct whole *w, struct state *s, bool computed)
 	for (size_t i = 0; i < w->nslots; i++)
 		if (w->slots[i] == s->stack.at[w->sp] - WORD)
 			s->pushed |= whole_bit(i);
-	w->by_stack |= put_slots(w, s->stack.at[w->sp] - WORD, WORD, computed, s);
+	w->by_stack |= put_slots(w, s->stack.at[w->sp] - WORD, WORD, computed, false, s);
 }
 
 /* The file may tell how large a frame is that is made by a register: where it has known before
  * where the stack was. */
-static void leave_stack(struct whole *w, size_t step, struct state *s, int32_t was)
+static void leave_stack(struct whole *w, size_t step, const struct effect *e, struct state *s,
+			int32_t was)
 {
 	const struct step *st = &w->body->steps[step];
 	const struct symbols *syms = w->body->impl->symbols;
 	int64_t here, next;
+	bool tells = !symbols_cfa_offset(syms, st->insn.pc, &here);
 
-	change_stack(w, s, false);
-	if (step + 1 < w->body->nsteps && !symbols_cfa_offset(syms, st->insn.pc, &here) &&
-	    !symbols_cfa_offset(syms, st[1].insn.pc, &next) && WORD - here == was && here != next)
+	/* One that is rounded is this one, and there may be nothing between. */
+	change_stack(w, s, e->others >> w->sp & e->changes >> w->sp & 1);
+	w->lies |= tells && WORD - here != was && was > STACK_LOST && was < STACK_ANEW / 2;
+	if (step + 1 < w->body->nsteps && tells && WORD - here == was &&
+	    !symbols_cfa_offset(syms, st[1].insn.pc, &next) && here != next)
 		s->stack.at[w->sp] = (int32_t)(WORD - next);
 }
 
@@ -286,7 +293,7 @@ void whole_pass(struct whole *w, size_t step, struct state *s)
 	was = s->stack.at[w->sp];
 	stack_pass(w->flow->arch, e, &s->stack);
 	if (sets_stack(w, e) && !stack_is_known(&s->stack, w->sp))
-		leave_stack(w, step, s, was);
+		leave_stack(w, step, e, s, was);
 	if (e->stores && e->pops)
 		whole_store(w, e, s, stored);
 	if (s->stack.at[w->sp] == STACK_LOST && in->kind == INSN_BRANCH)

@@ -160,15 +160,54 @@ void ground_warm(const struct ground *g, raddr_t first, raddr_t end)
 	}
 }
 
-void ground_add_target(struct plan_impl *p, raddr_t a)
+static const struct ground *make_target(struct plan_impl *p, raddr_t a)
 {
 	const struct ground *g = ground_at(p, a);
 
 	/* Where instructions are aligned nothing runs that is not. */
 	if (!g || a % p->arch->align)
-		return;
+		return NULL;
 	bit_set(g->planes[PLANE_FIXED], a - g->text->range.start);
 	ground_revive(g, a - g->text->range.start);
+	return g;
+}
+
+void ground_add_target(struct plan_impl *p, raddr_t a)
+{
+	const struct ground *g = make_target(p, a);
+
+	if (!g)
+		return;
+	bit_clear(g->planes[PLANE_STRAY], a - g->text->range.start);
+	bit_clear(g->planes[PLANE_LISTED], a - g->text->range.start);
+}
+
+static bool has_plane(const struct plan_impl *p, raddr_t a, enum plane plane)
+{
+	const struct ground *g = ground_at(p, a);
+
+	return g && bit_get(g->planes[plane], a - g->text->range.start);
+}
+
+void ground_add_entry(struct plan_impl *p, raddr_t a, bool strays)
+{
+	bool only = !ground_any(p, LAYER_TARGET, a, 1) || has_plane(p, a, PLANE_STRAY) ||
+		has_plane(p, a, PLANE_LISTED);
+	const struct ground *g = make_target(p, a);
+
+	if (g && only)
+		bit_set(g->planes[strays ? PLANE_STRAY : PLANE_LISTED], a - g->text->range.start);
+}
+
+bool ground_is_stray(const struct plan_impl *p, raddr_t a)
+{
+	return has_plane(p, a, PLANE_STRAY) && !has_plane(p, a, PLANE_LISTED) &&
+		!has_plane(p, a, PLANE_TARGET);
+}
+
+bool ground_is_listed(const struct plan_impl *p, raddr_t a)
+{
+	return has_plane(p, a, PLANE_LISTED) && !has_plane(p, a, PLANE_TARGET);
 }
 
 bool ground_is_read(const struct plan_impl *p, raddr_t a)

@@ -18,6 +18,8 @@ enum plane {
 	PLANE_NAMED,	/* code names it: it may be data, too */
 	PLANE_READ,	/* an instruction that was read begins here */
 	PLANE_LIVE,	/* and no function has it, and control comes there */
+	PLANE_STRAY,	/* only tables lead there by which other functions jump, */
+	PLANE_LISTED,	/* or only what is named and looks like a table */
 	PLANES
 };
 

@@ -189,3 +189,143 @@ KEPT F
 .balign 4
 table: .long .LC0 - table, out - table
 """, "")
+# Data that change where the stack is, if they were code, stand before what is jumped to, and the
+# jump leaves it elsewhere: join_stacks in back.c.
+rule("pie joined_data", """
+FUNC G, 1
+lea table(%rip), %rcx
+mov (%rcx,%rdi,8), %rdx
+sub $4096, %rdx
+jmp 1f
+.byte 0x94
+1: push %rdx
+xchg %rdx, (%rsp)
+ret
+END G
+KEPT G
+.data
+.balign 8
+table: .quad .LB0 + 4096, .LB1 + 4096, .LB2 + 4096
+""")
+# An entry behind a switch's table leads into data of another function, which look like a branch
+# out of it: ground_is_stray.
+rule("pie stray_data", """
+FUNC F, 0
+lea 1(%rdi), %eax
+nopl 0(%rax,%rax)
+jmp 1f
+.Ldata: .byte 0x93
+js .Lout
+.Lend:
+1: not %eax
+nopl 0(%rax,%rax)
+ret
+END F
+ARRIVE .Ldata, 7
+ARRIVE .Lend, 8
+KEPT F
+FUNC out
+.Lout: ret
+END out
+FUNC G, 1
+and $1, %edi
+lea table(%rip), %rcx
+movslq (%rcx,%rdi,4), %rdx
+add %rcx, %rdx
+jmp *%rdx
+.LG0: inc %eax
+.LG1: ret
+END G
+KEPT G
+.skip 64, 0x90
+.section .rodata
+.balign 4
+table: .long .LG0 - table, .LG1 - table
+.long .Ldata - table
+""", "")
+# And one of what may be no table leads to data before code of this function's own switch:
+# is_passed.
+rule("pie stray_passed", """
+FUNC F, 0
+xor %eax, %eax
+.LB2: add $4, %eax
+and $1, %edi
+lea table(%rip), %rcx
+movslq (%rcx,%rdi,4), %rdx
+add %rcx, %rdx
+ARRIVE 3f, 4
+3: jmp *%rdx
+.Ldata: .byte 0x6f, 0x68, 0
+.LC0: test %edi, %edi
+jg .LB2
+ARRIVE 1f, 6
+1: ret
+.byte 147, 167
+.LC1: inc %eax
+ARRIVE 2f, 6
+2: ret
+END F
+ARRIVE .LB2, 5
+ARRIVE .LC0
+ARRIVE .LC1
+KEPT F
+FUNC G, 1
+and $1, %edi
+lea other(%rip), %rcx
+movslq (%rcx,%rdi,4), %rdx
+add %rcx, %rdx
+jmp *%rdx
+.LG0: inc %eax
+.LG1: ret
+END G
+KEPT G
+.section .rodata
+.balign 4
+table: .long .LC0 - table, .LC1 - table
+.skip 64, 0
+other: .long .LG0 - other, .LG1 - other, .Ldata - other
+""", "")
+# An address may lead anywhere, and so to a return that nothing else leads to: judge_unseen.
+rule("pie bound_leaves", """
+FUNC F, 0
+lea 1(%rdi), %eax
+nopl 0(%rax,%rax)
+ret
+nopl 0(%rax,%rax)
+.LB0: inc %eax
+nopl 0(%rax,%rax)
+ARRIVE 1f, 6
+1: ret
+END F
+ARRIVE .LB0
+KEPT F
+FUNC G, 1
+lea table(%rip), %rcx
+mov (%rcx,%rdi,8), %rdx
+lea out(%rip), %rcx
+add %rcx, %rdx
+jmp *%rdx
+END G
+KEPT G
+FUNC out
+ret
+END out
+.section .rodata
+.balign 8
+table: .quad .LB0 - out
+""", "")
+# Data that begin as what pads, where a jump leads over them: pads_for_code in window.c.
+rule("pie data_pads", """
+FUNC F, 0
+xor %eax, %eax
+jmp 1f
+.Ldata: .byte 0x90, 0xfc, 0x8c, 0x3e
+.Lend:
+1: inc %eax
+nopl (%rax)
+ret
+END F
+ARRIVE .Ldata, 7
+ARRIVE .Lend, 8
+KEPT F
+""", "")
