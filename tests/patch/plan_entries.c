@@ -187,7 +187,7 @@ static void plan_stop(uint8_t first, uint8_t second, uint64_t caught)
 	const struct plan_options o = { .caught = caught };
 
 	module_begin();
-	func("f", 0); put(first, second); put_n(NOP, 6); put(RET); func_end();
+	func("f", 0); put(first, second); put_n(NOP, 6); func_end();
 	module_plan_with(&o, "f", NULL, NULL);
 }
 
