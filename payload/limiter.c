@@ -14,11 +14,16 @@
  * one that finds it taken judges after its next sub-buffer. Left for good by a siglongjmp, it
  * is free again after a second; of two threads that then have it at a time both may come to
  * wrong sums. But a function goes only if most of a sum is its own, as counted again.
+ *
+ * Where calls are sifted most leave no word. There a thread is judged by a count of its fast and
+ * slow paths (sieve.h), and if they were too many, its next ones are sampled, by which the function
+ * is found that has to go. The sample is that of the thread which has the table.
  */
 #include "payload/payload.h"
 
 enum {
 	TALLIES = 2048,		/* a power of two */
+	SAMPLES = 1024,		/* entries and exits */
 	CLOSED_MOST = 8,	/* gates, by one judgement: the next is soon */
 	WINDOWS_STALE = 10,	/* after so many the table is free again */
 };
@@ -28,6 +33,10 @@ enum {
 
 static uint32_t tally[TALLIES];	/* events, by a hash of the function */
 static uint64_t taken;		/* the time stamp of the thread that has it; 0: none */
+
+static uint64_t sample[SAMPLES];	/* words of entries */
+static uint32_t sampled;
+static const struct thread *sampler;	/* NULL: none */
 
 /* What one sub-buffer holds, and how it is looked at. */
 struct sample {
@@ -146,14 +155,20 @@ static uint32_t close_one(const struct sample *m)
 	return n;
 }
 
+/* Ticks that recording may take in so many. */
+static uint64_t allowed(const struct session *s, uint64_t time)
+{
+	return (time < TIME_MOST ? time : TIME_MOST) * s->limit / LIMIT_ALL;
+}
+
 /* `words` were recorded in so much time, of which the sample has the last. */
 static void judge_words(const struct sample *m, uint64_t words, uint64_t time)
 {
-	uint64_t allowed = (time < TIME_MOST ? time : TIME_MOST) * m->s->limit / LIMIT_ALL;
 	uint64_t here = m->end - m->words, left = count_all(m), n;
 	int i;
 
-	for (i = 0; i < CLOSED_MOST && left * m->s->cost * words / here > allowed; i++) {
+	for (i = 0; i < CLOSED_MOST &&
+	     left * m->s->cost * words / here > allowed(m->s, time); i++) {
 		n = close_one(m);
 		left -= n < left ? n : left;
 	}
@@ -184,4 +199,60 @@ void limiter_look(const struct session *s, struct thread *t, const struct subbuf
 	publish(&taken, 0);
 	t->judged_at = now;
 	t->judged_words = 0;
+}
+
+/* ---- where calls are sifted ---------------------------------------------- */
+
+bool limiter_samples(const struct thread *t)
+{
+	return observe(&sampler) == t;
+}
+
+static void begin_window(struct thread *t, uint64_t now)
+{
+	t->judged_at = now;
+	t->judged_words = 0;
+}
+
+/* What the thread has counted it did before it was sampled. */
+static void add_sample(const struct session *s, struct thread *t, uint64_t func)
+{
+	struct sample m = { s, sample, sample + SAMPLES, .seed = (uint32_t)t->judged_at | 1 };
+	uint32_t n = observe(&sampled);
+
+	if (n < SAMPLES) {
+		sample[n] = REC_ENTRY | func << REC_FUNC_SHIFT;
+		publish(&sampled, n + 1);
+	}
+	if (n + 1 < SAMPLES)
+		return;
+	judge_words(&m, t->judged_words, observe(&taken) - t->judged_at);
+	publish(&sampler, 0);
+	begin_window(t, observe(&taken));
+	publish(&taken, 0);
+}
+
+void limiter_sift(const struct session *s, struct thread *t, uint64_t func)
+{
+	uint64_t now;
+
+	if (limiter_samples(t)) {
+		add_sample(s, t, func);
+		return;
+	}
+	if (!(t->losses & SIEVE_TURN))
+		return;
+	now = cpu_clock();
+	if (!t->judged_at)
+		begin_window(t, now);
+	else
+		t->judged_words += SIEVE_TURN / 2;
+	if (!t->judged_words || now - t->judged_at < s->window)
+		return;
+	if (t->judged_words * s->cost <= allowed(s, now - t->judged_at)) {
+		begin_window(t, now);
+	} else if (take_table(s, now)) {
+		publish(&sampled, 0);
+		publish(&sampler, t);
+	}
 }

@@ -170,6 +170,11 @@ void ring_put_deep(struct thread *, uint64_t word, uint64_t body);
 /* A sub-buffer of the thread has ended, where session.limit is to hold. */
 void limiter_look(const struct session *, struct thread *, const struct subbuf *,
 		  uint64_t now);
+/* The same where calls are sifted, at an entry or exit that C has: a thread whose count is full is
+ * judged, and if it spends too much its next calls are looked at, as many as tell which function
+ * has to go. Is it being looked at? */
+void limiter_sift(const struct session *, struct thread *, uint64_t func);
+bool limiter_samples(const struct thread *);
 
 /* stacks.c */
 

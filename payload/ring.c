@@ -101,7 +101,7 @@ void ring_close(const struct session *s, struct thread *t)
 		publish(&b->reserved, cur - (uint64_t)(b + 1));
 	publish(&t->subbuf_end, 0);
 	publish(&t->cur, 0);
-	if (end > END_SIEVE && s->limit)
+	if (end > END_SIEVE && s->limit && !is_sifted(s))
 		limiter_look(s, t, b, cpu_clock());
 }
 
@@ -120,6 +120,13 @@ void ring_unpark(struct thread *t)
 	publish(&t->subbuf_end, t->parked_end);
 }
 
+/* The count goes on, and in a turn to its end, but while the thread is looked at. */
+static uint64_t count_on(const struct thread *t)
+{
+	return t->losses & SIEVE_TURN && !limiter_samples(t) ?
+		(t->losses | (SIEVE_TURN - 1)) + 2 : (t->losses | 1) + SIEVE_SLOW;
+}
+
 void ring_park(struct thread *t)
 {
 	bool current = t->subbuf_end > END_SIEVE;
@@ -128,7 +135,7 @@ void ring_park(struct thread *t)
 		return;
 	t->parked = current ? t->cur : 0;
 	t->parked_end = current ? t->subbuf_end : 0;
-	t->losses = (t->losses | 1) + 2;
+	t->losses = count_on(t);
 	publish(&t->subbuf_end, END_SIEVE);
 	publish(&t->cur, t->losses);
 }

@@ -66,12 +66,20 @@ static uint64_t less(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
+_Static_assert(64 - SIDE_OWNER_BITS == REC_FUNC_BITS, "each function of a side has a gate");
+
+/* A call whose function's gate was closed meanwhile has perhaps ended unseen. */
+static bool is_seen(const struct session *s, const struct side *side)
+{
+	return observe((const uint8_t *)s + GATES_OFF + (side->func >> SIDE_OWNER_BITS));
+}
+
 /* Has it taken as long as it has to, and is that all that it has to do? */
 static bool is_ripe(const struct session *s, const struct thread *t, uint64_t offset, uint64_t now)
 {
 	const struct side *side = is_pending(t, offset) ? own_side(t, offset) : NULL;
 
-	return side && less(now, side->begin) >= s->least &&
+	return side && less(now, side->begin) >= s->least && is_seen(s, side) &&
 		!values_decides(s, side->func >> SIDE_OWNER_BITS, held_by(s, t, offset, side));
 }
 

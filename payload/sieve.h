@@ -20,9 +20,17 @@
  *
  * A ring has its sides, as where calls are timed, and behind them its sub-buffers. Outside the slow
  * path `cur` counts, and is odd, and `end` is END_SIEVE: see ring_park().
+ *
+ * What calls cost is known by that count: a fast path adds 2 to it, a slow one SIEVE_SLOW. When
+ * SIEVE_TURN of it are full the bit is set, and as long as it is all calls of the thread are left
+ * to C, which judges (limiter_sift) and counts on without the bit.
  */
 #ifndef PAYLOAD_SIEVE_H
 #define PAYLOAD_SIEVE_H
+
+#define SIEVE_TURN_BIT 21
+#define SIEVE_TURN (1 << SIEVE_TURN_BIT)
+#define SIEVE_SLOW 16
 
 #define FRAME_LOST 7
 #define FRAME_PENDING 5

@@ -81,6 +81,8 @@ static bool slow_enter(struct slow *w, uint64_t word, uint64_t sp, enum what wha
 		ring_unpark(w->t);
 		if (is_timed(word))
 			publish(&w->t->cur, w->t->cur + 2);
+		if (w->s->limit && is_sifted(w->s))
+			limiter_sift(w->s, w->t, word >> REC_FUNC_SHIFT);
 		return true;
 	}
 	if (!abandoned(w, sp)) {
@@ -118,10 +120,8 @@ static bool heal(struct slow *w, uint64_t sp, enum what what)
 
 	sieve_follow(w->s, t);
 	told = stacks_follow(w->s, t, sp, what);
-	if (is_sifted(w->s)) {
-		if (frames_rest(t, sp, what) < t->top)
-			sift_left(w, sp, what);
-	}
+	if (is_sifted(w->s) && frames_rest(t, sp, what) < t->top)
+		sift_left(w, sp, what);
 	unwound = frames_pop_left(t, sp, what);
 	if (unwound && !t->timed && ring_room(w->s, t, 2))
 		ring_put_ext(t, EXT_UNWOUND, frames_depth(t));

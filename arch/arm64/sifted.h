@@ -4,8 +4,8 @@
  *
  * Entry and exit where calls are sifted (payload/sieve.h). A call that has taken long enough, or
  * that has no pending frame, is left to C, and so is each call of a thread whose `least` says so
- * (LEAST_ASKS, below 0). What hot.S says of signals is so here, too: `cur` moves
- * with each entry and exit. In particular:
+ * (LEAST_ASKS, below 0), or whose count is full (SIEVE_TURN). What hot.S says of signals is so
+ * here, too: `cur` moves with each entry and exit. In particular:
  *
  * - The side is written before its frame: then no side is ever taken for that of an earlier call
  *   in the same place. A handler that comes between the two may use it, for a call that is further
@@ -22,13 +22,14 @@
 #define ARCH_ARM64_SIFTED_H
 
 /* x5: the sides of the frames; x0: the cursor. Leaves by 8 if calls of the thread are not
- * sifted. */
+ * sifted, or it is its turn. */
 	.macro	sides
 	ldr	x5, [x17, #THREAD_SIDES]
 	ldr	x0, [x17, #THREAD_CUR]
 	ldr	x1, [x17, #THREAD_END]
 	sub	x1, x1, #END_SIEVE
 	cbnz	x1, 8f
+	tbnz	x0, #SIEVE_TURN_BIT, 8f
 	.endm
 
 /* x6: the word's function, in its place. */

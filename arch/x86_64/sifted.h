@@ -4,8 +4,8 @@
  *
  * Entry and exit where calls are sifted (payload/sieve.h). A call that has taken long enough, or
  * that has no pending frame, is left to C, and so is each call of a thread whose `least` says so
- * (LEAST_ASKS, below 0). What hot.S says of signals is so here, too: `cur` moves
- * with each entry and exit. In particular:
+ * (LEAST_ASKS, below 0), or whose count is full (SIEVE_TURN). What hot.S says of signals is so
+ * here, too: `cur` moves with each entry and exit. In particular:
  *
  * - The side is written before its frame: then no side is ever taken for that of an earlier call
  *   in the same place. A handler that comes between the two may use it, for a call that is further
@@ -46,12 +46,14 @@
 	.endm
 
 /* %r8: the sides of the frames; %rcx: the cursor. Leaves by 8 if calls of the thread are not
- * sifted. */
+ * sifted, or it is its turn. */
 	.macro	sides
 	mov	THREAD_SIDES(%rsi), %r8
 	mov	THREAD_CUR(%rsi), %rcx
 	cmpq	$END_SIEVE, THREAD_END(%rsi)
 	jne	8f
+	test	$SIEVE_TURN, %ecx
+	jnz	8f
 	.endm
 
 /* %rax: the word's function, in its place. */

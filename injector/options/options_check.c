@@ -36,11 +36,10 @@ static int check_trace(const struct options *o)
 	if (o->entry_only && o->min_duration)
 		return fail(0, "-t needs durations, which --entry-only does not "
 			       "record; give one of them");
-	if (((o->verb == VERB_RECORD && o->min_duration) ||
-	     (o->verb == VERB_START && (o->min_duration || o->when))) && o->max_overhead)
-		return fail(0, "%s and --max-overhead do not go together with %s: what calls "
+	if (o->verb == VERB_RECORD && o->min_duration && o->max_overhead)
+		return fail(0, "-t and --max-overhead do not go together with %s: what calls "
 			       "cost is judged by those that are recorded; give one of them",
-			    o->min_duration ? "-t" : "-w", o->named);
+			    o->named);
 	return 0;
 }
 

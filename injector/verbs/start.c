@@ -87,11 +87,13 @@ static int write_notes(struct trace *t)
 
 /* Of an entry or an exit, in ticks; where that could not be measured, what the clock
  * alone takes. What is read besides costs what it does at least, by docs/values.md and
- * docs/stacks.md: more where memory is read by a system call. */
+ * docs/stacks.md: more where memory is read by a system call. Where calls are sifted most read
+ * nothing, and slow paths count for more than fast ones (payload/sieve.h). */
 static uint32_t event_cost(const struct trace *t, double ticks_of_ns)
 {
 	struct probe_cost c = trace_cost(t);
-	double more = (options_reads(t->opt) ? READING_NS : 0) + (t->opt->stack ? WALKING_NS : 0);
+	double more = t->way == &way_sifted ? 0 :
+		(options_reads(t->opt) ? READING_NS : 0) + (t->opt->stack ? WALKING_NS : 0);
 	double ret = cost_is_known(&c) ? (double)(c.pair / 2000 + 1) :
 		overhead_costs().recorded * ticks_of_ns + 1;
 
@@ -107,9 +109,6 @@ int start_limits(struct trace *t)
 
 	s->cost = event_cost(t, ticks_of_ns);
 	s->window = (uint64_t)(JUDGED_NS * ticks_of_ns);
-	/* What is sifted out costs as much, and is seen by none. */
-	if (t->way == &way_sifted)
-		limit = LIMIT_NONE;
 	__atomic_store_n(&s->limit, limit < LIMIT_NONE ? limit : 0, __ATOMIC_RELEASE);
 	return watches_arm(t->opt, &t->sel, c, s);
 }
@@ -128,8 +127,5 @@ int start_leave(struct trace *t)
 	t->left = true;
 	say_hint("%d goes on recording by itself; inject snapshot -p %d writes what it holds, "
 		 "inject stop -p %d ends it", t->pid, t->pid, t->pid);
-	if (t->way == &way_sifted)
-		say_hint("what calls cost that are left out is not limited (%s)",
-			 t->opt->when ? "-w" : "-t");
 	return 0;
 }

@@ -9,8 +9,8 @@
 
 /* ---- a file of its own --------------------------------------------------- */
 
-/* Types may have a section each, of the same name: units follow one another. Of all else one section
- * is meant. */
+/* Types may have a section each, of the same name: units follow one another. Of all else one
+ * section is meant. */
 static int add_sections(struct split_parts *p, enum split_kind kind,
 			const struct split_source *from)
 {
@@ -59,7 +59,7 @@ static int read_alone(struct split_parts *p, const char *path, const struct spli
 	return err;
 }
 
-/* libdw compares what it finds with the unit's number, so that another file of that name is none. */
+/* libdw compares what it finds with the unit's number: another file of that name is none. */
 static int read_in(struct split_parts *p, const char *dir, const struct split_unit *u)
 {
 	auto_free char *path = *u->name == '/' ? strdup(u->name) :

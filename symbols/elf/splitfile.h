@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * splitfile: what did -gsplit-dwarf move out of this file? A unit of debug information: to a file of
- * its own (.dwo), or with others to a package (.dwp), as DWARF 5 (7.3) has them, and before it GNU's
- * DebugFission.
+ * splitfile: what did -gsplit-dwarf move out of this file? A unit of debug information: to a file
+ * of its own (.dwo), or with others to a package (.dwp), as DWARF 5 (7.3) has them, and before it
+ * GNU's DebugFission.
  *
  * libdw opens the file that a unit names, whatever that is, and maps it; of packages libdw 0.188
- * knows nothing. So a file is made in memory that has the one unit and the strings that it names, and
- * libdw is shown that.
+ * knows nothing. So a file is made in memory that has the one unit and the strings that it names,
+ * and libdw is shown that.
  */
 #ifndef SYMBOLS_SPLITFILE_H
 #define SYMBOLS_SPLITFILE_H
@@ -37,8 +37,8 @@ struct split_places {
 };
 
 /*
- * The unit, in a file in memory: its descriptor, for the caller to close. -ENOENT if it is not found,
- * -EFBIG if it has more than *left bytes, of which it takes its own, or -ENOMEM.
+ * The unit, in a file in memory: its descriptor, for the caller to close. -ENOENT if it is not
+ * found, -EFBIG if it has more than *left bytes, of which it takes its own, or -ENOMEM.
  */
 int splitfile_open(struct split_places *, const struct split_unit *, uint64_t *left);
 void splitfile_close(struct split_places *);

@@ -152,8 +152,8 @@ static int add_named(struct split_parts *p, const struct split_source *from, con
 	return add_empty(p);
 }
 
-/* In the file the sections follow one another: where the first string began, the section before ends,
- * and a string that begins there is none (debuginfo_string). So an empty one is the first. */
+/* In the file the sections follow one another: where the first string began, the section before
+ * ends, and a string that begins there is none (debuginfo_string). So an empty one is the first. */
 int split_add_strings(struct split_parts *p, const struct split_source *from, int version)
 {
 	const GElf_Shdr *sh = image_section(from->image, names[SPLIT_STR]);

@@ -37,7 +37,7 @@ kept()
 
 victim sifted
 for step in 1 3; do
-	status 0 "$INJECT" start -p "$VICTIM" -f outer_round -w 'i == 4000'
+	status 0 "$INJECT" start -p "$VICTIM" --max-overhead 100 -f outer_round -w 'i == 4000'
 	for ((n = 1; ; n += step)); do
 		if [ $step = 1 ]; then at $n -k; else at $n -e 5; fi
 		[ "$result" != 0 ] || break

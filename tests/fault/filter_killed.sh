@@ -33,7 +33,7 @@ judged()
 
 victim sifted
 for again in 0 1; do
-	status 0 "$INJECT" start -p "$VICTIM" -f step_short -w 'i == 7' -a
+	status 0 "$INJECT" start -p "$VICTIM" --max-overhead 100 -f step_short -w 'i == 7' -a
 	filter=(-w 'i == 9 && retval == 10' -t 1ns -D 5)
 	for ((n = 1; ; n++)); do
 		if [ $again = 0 ]; then at $n -k; else at $n -e 5; fi

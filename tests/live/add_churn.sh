@@ -28,7 +28,7 @@ changed()
 
 victim sifted
 made=0
-for start in '-w true' '--max-overhead 100'; do
+for start in '-w true --max-overhead 100' '--max-overhead 100'; do
 	# shellcheck disable=SC2086 # two words
 	status 0 "$INJECT" start -p "$VICTIM" -f outer_round $start
 	what=(-a "-A step_short(i:i32)" "-a --stack=2" "")

@@ -15,7 +15,7 @@ need gcc
 field() { sed -n 2p trace.out | cut -f"$1"; }
 look() { status 0 "$INJECT" status -p "$VICTIM"; }
 shot() { status 0 "$INJECT" snapshot -p "$VICTIM" -o "$1" && "$INJECT" replay --json "$1" >"$1.json"; }
-start() { status 0 "$INJECT" start -p "$VICTIM" "$@"; }
+start() { status 0 "$INJECT" start -p "$VICTIM" --max-overhead 100 "$@"; }
 add() { status 0 "$INJECT" add -p "$VICTIM" "$@"; }
 stop() { status 0 "$INJECT" stop -p "$VICTIM" && unharmed; }
 

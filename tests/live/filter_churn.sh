@@ -12,7 +12,7 @@ need jq
 need_root
 
 victim sifted
-status 0 "$INJECT" start -p "$VICTIM" -f step_short -w 'i == 7' -a
+status 0 "$INJECT" start -p "$VICTIM" --max-overhead 100 -f step_short -w 'i == 7' -a
 declare -a what=("i == 7" "retval == 10 && i < 99" "i == 11 && depth == 1 && duration < 10s" "retval == 14")
 for round in 1 2 3 4 5 6; do
 	echo run >&9

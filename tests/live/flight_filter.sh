@@ -13,7 +13,7 @@ field() { sed -n 2p trace.out | cut -f"$1"; }
 look() { status 0 "$INJECT" status -p "$VICTIM"; }
 shot() { status 0 "$INJECT" snapshot -p "$VICTIM" -o "$1" && "$INJECT" replay --json "$1" >"$1.json"; }
 filter() { status 0 "$INJECT" filter -p "$VICTIM" "$@"; }
-start() { status 0 "$INJECT" start -p "$VICTIM" -f 'step_*' "$@"; }
+start() { status 0 "$INJECT" start -p "$VICTIM" --max-overhead 100 -f 'step_*' "$@"; }
 stop() { status 0 "$INJECT" stop -p "$VICTIM" && unharmed; }
 
 # kept N FILTER: of one run, and what status says of it.

@@ -63,3 +63,21 @@ status 0 "$INJECT" start -p "$VICTIM" -f 'spin_*' --keep first --max-overhead 0.
 wait_until 60 disarmed $busy || die "what is dropped goes on to cost"
 status 0 "$INJECT" stop -p "$VICTIM"
 unharmed
+victim_quit
+
+# Where calls are left out they cost something, too, of which no word tells: by a condition that a
+# register refuses, one that is asked in C, and by the time that they take.
+for sifted in '-w n==1&&k==2 -A spin_leaf(n:ulong,k:int)' '-t 10s' '-w caller==main'; do
+	victim spin_threads 2
+	# shellcheck disable=SC2086 # several words
+	status 0 "$INJECT" start -p "$VICTIM" -f spin_leaf -f 'count_*' $sifted --max-overhead 0.5
+	wait_until 60 disarmed spin_leaf || die "$sifted: not disarmed: $(cat status.out)"
+	[ "$(grep -c ', disarmed$' status.out)" = 1 ] || die "too many are disarmed"
+	rm -rf data
+	status 0 "$INJECT" snapshot -p "$VICTIM" -o data
+	has_line 'disarmed meanwhile, .* 0.5 % .*spin_leaf' trace.err || die "snapshot does not say so"
+	status 0 "$INJECT" stop -p "$VICTIM"
+	has_line 'disarmed meanwhile, .*spin_leaf' trace.err || die "stop does not say so"
+	unharmed
+	victim_quit
+done

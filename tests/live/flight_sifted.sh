@@ -36,7 +36,7 @@ open()
 
 victim sifted
 for keep in last first; do
-	status 0 "$INJECT" start -p "$VICTIM" -f 'step_*' -f 'outer_*' -f 'hang_*' -t 5ms --keep "$keep"
+	status 0 "$INJECT" start -p "$VICTIM" --max-overhead 100 -f 'step_*' -f 'outer_*' -f 'hang_*' -t 5ms --keep "$keep"
 	look
 	[ "$(field 3) $(field 10)" = "recording -t 5ms" ] || die "status: $(cat trace.out)"
 	read -ra ANSWER <<<"$(tell run '^run ')"
@@ -52,7 +52,7 @@ for keep in last first; do
 done
 
 # What hangs in a thread that has recorded nothing, and then what ends after all.
-status 0 "$INJECT" start -p "$VICTIM" -f 'hang_*' -f 'spin_*' -t 20ms
+status 0 "$INJECT" start -p "$VICTIM" --max-overhead 100 -f 'hang_*' -f 'spin_*' -t 20ms
 tell hang '^hang$' >/dev/null
 sleep 0.1
 shot hangs
@@ -77,11 +77,9 @@ tell free_spin '^free_spin$' >/dev/null
 status 0 "$INJECT" stop -p "$VICTIM"
 unharmed
 
-status 2 "$INJECT" start -p "$VICTIM" -f 'step_*' -t 5ms --max-overhead 5
-refused 'do not go together'
 status 2 "$INJECT" start -p "$VICTIM" -f 'step_*' -t 5ms --entry-only
 refused 'needs durations'
-status 0 "$INJECT" start -p "$VICTIM" -f 'step_*' -f 'outer_*' -D 1
+status 0 "$INJECT" start -p "$VICTIM" --max-overhead 100 -f 'step_*' -f 'outer_*' -D 1
 tell run '^run ' >/dev/null
 look
 [ "$(field 6) $(field 10)" = "3200 -D 1" ] || die "-D 1: $(cat trace.out)"
@@ -93,11 +91,11 @@ unharmed
 # What is kept may be changed, while probes stay: threads that are there take it at once.
 status 1 "$INJECT" filter -p "$VICTIM" -t 1ms
 refused 'does not record by itself'
-status 0 "$INJECT" start -p "$VICTIM" -f 'step_*'
+status 0 "$INJECT" start -p "$VICTIM" --max-overhead 100 -f 'step_*'
 status 1 "$INJECT" filter -p "$VICTIM" -t 1ms
 refused 'keeps all calls'
 status 0 "$INJECT" stop -p "$VICTIM"
-status 0 "$INJECT" start -p "$VICTIM" -f 'step_*' -f nap_here -t 10s
+status 0 "$INJECT" start -p "$VICTIM" --max-overhead 100 -f 'step_*' -f nap_here -t 10s
 tell nap '^nap$' >/dev/null
 look
 [ "$(field 6)" = 0 ] || die "not left out: $(cat trace.out)"
@@ -124,7 +122,7 @@ status 0 "$INJECT" stop -p "$VICTIM"
 unharmed
 
 # In a file, which is there when the process has crashed.
-status 0 "$INJECT" start -p "$VICTIM" -f 'step_*' -f 'outer_*' -t 5ms -o kept
+status 0 "$INJECT" start -p "$VICTIM" --max-overhead 100 -f 'step_*' -f 'outer_*' -t 5ms -o kept
 read -ra ANSWER <<<"$(tell run '^run ')"
 status 0 "$INJECT" status -p "$VICTIM" --json
 jq -es '.[0].min_duration_ns == 5000000' trace.out >/dev/null || die "JSON: $(cat trace.out)"

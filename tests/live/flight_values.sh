@@ -28,7 +28,7 @@ sleeps='all(.[]; .func == "step_sleeps" and .ret == "-" + .args.us and (.args.us
 
 # By a condition, of 1,600,000 calls; and of the others with all about them.
 victim sifted
-status 0 "$INJECT" start -p "$VICTIM" -f 'step_*' -w 'us > 6300 && retval < 0' -a --stack=2
+status 0 "$INJECT" start -p "$VICTIM" --max-overhead 100 -f 'step_*' -w 'us > 6300 && retval < 0' -a --stack=2
 look
 [ "$(field 10)" = "-w 'us > 6300 && retval < 0'" ] || die "status: $(cat trace.out)"
 tell run '^run ' >/dev/null

@@ -230,6 +230,107 @@ static void guards(void)
 	CHECK(!closed(1) && closed(2));
 }
 
+/* ---- where calls are sifted ---------------------------------------------- */
+
+static struct thread other;
+
+/* A thread's count is full, so long after its last judgement. */
+static void turn(struct thread *of, uint64_t passed)
+{
+	of->losses = SIEVE_TURN | 1;
+	of->judged_at = cpu_clock() - passed;
+	limiter_sift(s, of, 1);
+	of->losses = 1;
+}
+
+/* `n` of its entries and exits are seen. */
+static void seen(uint32_t func, unsigned n)
+{
+	while (n--)
+		limiter_sift(s, &t, func);
+}
+
+/* A turn is of a million, of COST ticks each, which are a tenth of LONG. */
+#define LONG (10ull * COST * (SIEVE_TURN / 2))
+
+static void begin_sifted(uint32_t limit)
+{
+	begin(limit);
+	sampler = NULL;
+	taken = 0;
+	s->window = LONG / 100;
+	other = t;
+}
+
+static void too_many_are_sampled(void)
+{
+	/* The first turn only begins. */
+	begin_sifted(900);
+	t.losses = SIEVE_TURN | 1;
+	t.judged_at = 0;
+	limiter_sift(s, &t, 1);
+	CHECK(t.judged_at && !t.judged_words && !limiter_samples(&t));
+
+	/* Without a turn nothing is looked at. */
+	t.losses = SIEVE_TURN - 1;
+	t.judged_at = 1;
+	limiter_sift(s, &t, 1);
+	CHECK_EQ(t.judged_words, 0u);
+
+	/* As much as it may. */
+	begin_sifted(1001);
+	turn(&t, LONG);
+	CHECK(!limiter_samples(&t) && !t.judged_words);
+
+	/* More: the most frequent one goes, and no more than needed. */
+	begin_sifted(900);
+	turn(&t, LONG);
+	CHECK(limiter_samples(&t) && !limiter_samples(&other));
+	seen(1, SAMPLES / 4);
+	seen(2, SAMPLES / 2);
+	seen(3, SAMPLES / 4 - 1);
+	CHECK(limiter_samples(&t) && !count_closed());
+	seen(3, 1);
+	CHECK(!limiter_samples(&t) && !taken && !t.judged_words);
+	CHECK(closed(2) && count_closed() == 1);
+
+	/* Two have to go. */
+	begin_sifted(300);
+	turn(&t, LONG);
+	seen(1, SAMPLES / 4);
+	seen(2, SAMPLES / 2);
+	seen(3, SAMPLES / 4 - 10);
+	seen(4, 10);
+	CHECK(closed(1) && closed(2) && count_closed() == 2);
+
+	/* A short burst is none, but counts. */
+	begin_sifted(900);
+	turn(&t, LONG / 200);
+	CHECK(!limiter_samples(&t) && t.judged_words == SIEVE_TURN / 2);
+	turn(&t, LONG);
+	CHECK(limiter_samples(&t));
+}
+
+/* One thread at a time; one that has the table and never comes back for some time only. */
+static void one_is_sampled(void)
+{
+	begin_sifted(900);
+	turn(&t, LONG);
+	turn(&other, LONG);
+	CHECK(limiter_samples(&t) && !limiter_samples(&other));
+	seen(1, SAMPLES / 2);
+	taken = cpu_clock() - (WINDOWS_STALE + 1) * s->window;
+	turn(&other, LONG);
+	CHECK(limiter_samples(&other) && !sampled);
+	/* The one that was sampled goes on without. */
+	seen(1, SAMPLES);
+	CHECK(!sampled && !count_closed());
+	/* A number that is none is no place. */
+	sampled = SAMPLES + 7;
+	limiter_sift(s, &other, 1);
+	CHECK(!limiter_samples(&other));
+}
+
 static void hostile(void)
 {
 	uint8_t *gates = (uint8_t *)s + GATES_OFF;
@@ -271,6 +372,10 @@ int main(void)
 	table_is_taken();
 	full_ring();
 	guards();
+	s->counting = COUNT_SIFTED;
+	too_many_are_sampled();
+	one_is_sampled();
+	s->counting = COUNT_NONE;
 	hostile();
 	return failures != 0;
 }

@@ -61,6 +61,64 @@ static void test_signals(int flags)
 	judge(world_ring_of(&w, 0)->lost_entries);
 }
 
+/* ---- turns --------------------------------------------------------------- */
+
+static struct thread *mine(void)
+{
+	return (struct thread *)world_thread(&w, world_ring_of(&w, 0));
+}
+
+static bool is_turn(void)
+{
+	return mine()->cur & SIEVE_TURN;
+}
+
+/* The count is full a few paths from here, also under handlers; it never goes back. */
+static void turn_soon(void)
+{
+	struct thread *t = mine();
+	uint64_t next = (t->cur | (SIEVE_TURN - 1)) - 2 * draw(40);
+
+	MUST(t->cur & 1);
+	if (!is_turn() && next > t->cur)
+		t->cur = next;
+	plant(3);
+}
+
+/* Each turn goes to C once; or, where the thread spends too much, for a sample. */
+static void test_turns(uint32_t limit)
+{
+	struct itimerval often = { { 0, 60 }, { 0, 60 } }, never = { 0 };
+	struct sigaction act = { .sa_handler = on_alarm };
+	unsigned int sampled = 0, turns = 0;
+
+	fresh(LEAST, SUBBUFS);
+	plant(1);
+	w.s->cost = 1000;
+	w.s->window = 1;
+	w.s->limit = limit;
+	signals = 0;
+	MUST(!sigaction(SIGALRM, &act, NULL));
+	setitimer(ITIMER_REAL, &often, NULL);
+	while (signals < 500 && nmade < MOST - 5000) {
+		uint64_t before = mine()->cur;
+		bool was = is_turn();
+
+		turn_soon();
+		MUST(mine()->cur > before);
+		turns += mine()->cur / SIEVE_TURN / 2 > before / SIEVE_TURN / 2;
+		sampled += was && is_turn();
+	}
+	setitimer(ITIMER_REAL, &never, NULL);
+	drain(true);
+	printf("%u turns, %u samples, %zu calls\n", turns, sampled, nmade);
+	MUST(turns > 5 && (sampled > 5) == (limit != 0));
+	if (!limit)
+		judge(world_ring_of(&w, 0)->lost_entries);
+	else
+		MUST(memchr((char *)w.s + GATES_OFF + 1, 0, 4));
+}
+
 /* ---- what is left -------------------------------------------------------- */
 
 static void jump_out(void *arg)
@@ -95,6 +153,30 @@ static void test_left(void)
 	}
 	/* Each of those that took long; and of others what was put aside. */
 	MUST(unwound >= 200 && unwound < 220);
+}
+
+static void close_and_jump(void *arg)
+{
+	spin(LEAST + LEAST / 8);
+	*((uint8_t *)w.s + GATES_OFF + 5) = 0;
+	*((uint8_t *)w.s + GATES_OFF + 6) = 0;
+	siglongjmp(middle, 1);
+}
+
+/* Where a gate was closed calls end unseen: what they leave does not say how long they took. */
+static void test_closed(void)
+{
+	fresh(LEAST, SUBBUFS);
+	f[5] = sifted(&w, 5, close_and_jump);
+	f[6] = sifted(&w, 6, call_leaver);
+	for (int i = 0; i < 50; i++) {
+		if (!sigsetjmp(middle, 0))
+			f[6](NULL);
+		f[7](i % 2 ? &depth : NULL);
+	}
+	drain(true);
+	for (size_t i = 0; i < ntold; i++)
+		MUST_EQ(told[i].func, 7);
 }
 
 /* ---- depth --------------------------------------------------------------- */
@@ -383,7 +465,10 @@ int main(void)
 	test_signals(0);
 	MUST(!sigaltstack(&ss, NULL));
 	test_signals(SA_ONSTACK);
+	test_turns(0);
+	test_turns(1);
 	test_left();
+	test_closed();
 	test_depth();
 	f[5] = sifted(&w, 5, nest);
 	f[0] = probed(&w, 0, nest_plain);
