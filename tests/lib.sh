@@ -151,6 +151,9 @@ wait_until()
 	done
 }
 
+# fewer N LEAST: of what a test takes many: N, or where all is slow so many fewer, but LEAST.
+fewer() { echo $(($1 / ${PATIENCE:-1} > $2 ? $1 / ${PATIENCE:-1} : $2)); }
+
 has_line() { grep -q -- "$1" "$2" 2>/dev/null; }
 
 # --- victims ---

@@ -6,4 +6,4 @@
 # shellcheck source=tests/cycles_lib.sh
 . "$ROOT/tests/cycles_lib.sh"
 
-loads 10 'hot_*' malloc_hot
+loads "$(fewer 10 3)" 'hot_*' malloc_hot

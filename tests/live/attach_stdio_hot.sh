@@ -5,7 +5,7 @@
 . "$ROOT/tests/lib.sh"
 
 victim stdio_hot
-for _ in 1 2 3 4 5 6 7 8 9 10; do
+for _ in $(seq "$(fewer 10 3)"); do
 	status 0 "$INJECT" -p "$VICTIM" -f 'hot_*' -d 0.1 --max-pause 2s
 	removed
 done

@@ -36,7 +36,7 @@ run()
 	victim small_stacks "$@"
 	tell 'run 20' '^made' >/dev/null
 	inject_bg -p "$VICTIM" -f 'tight_*' --json -o calls.json
-	made=$(tell 'run 200' '^made' 120)
+	made=$(tell "run $rounds" '^made' 120)
 	inject_end INT
 	removed
 	victim_quit
@@ -64,7 +64,7 @@ times()
 	victim small_stacks "$@"
 	tell 'run 20' '^made' >/dev/null
 	inject_bg hist -p "$VICTIM" -f 'tight_*' --json -o hist.json
-	made=$(tell 'run 200' '^made' 120)
+	made=$(tell "run $rounds" '^made' 120)
 	inject_end INT
 	removed
 	victim_quit
@@ -78,6 +78,7 @@ times()
 }
 
 need jq
+rounds=$(fewer 200 60)
 times own mmap 2048 60 1
 times own malloc 3000 60 3
 lossy=0
