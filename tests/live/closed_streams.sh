@@ -22,7 +22,7 @@ for closed in '>&-' '2>&-' '>&- 2>&-' '<&- >&- 2>&-'; do
 	unharmed
 done
 got=0
-bounded "$INJECT" list "$INJECT" >&- 2>trace.err || got=$?
+bounded "$INJECT" list "$BUILD/inject" >&- 2>trace.err || got=$?
 [ $got = 1 ] || die "list: status $got, not 1"
 has_line 'cannot write the results: Bad file descriptor' trace.err
 
@@ -39,14 +39,14 @@ for closed in '<&-' '>&-' '<&- >&- 2>&-'; do
 done
 
 for what in --help --version list; do
-	[ $what != list ] || what="list $INJECT"
+	[ $what != list ] || what="list $BUILD/inject"
 	# shellcheck disable=SC2086
 	status 1 sh -c '"$@" >/dev/full' sh "$INJECT" $what
 	has_line 'cannot write .*: No space left on device' trace.err
 done
 
 # What fails before the command line is read is no fault of that.
-status 1 "$BUILD/tests/fault/failer" -o "${CALL[fcntl]}" -n 1 -e 9 -- "$INJECT" --version
+status 1 "$BUILD/tests/fault/failer" -o "${CALL[fcntl]}" -n 1 -e 9 -- "$BUILD/inject" --version
 has_line 'closed descriptor 0' trace.err || die "$(cat trace.err)"
-status 125 "$BUILD/tests/fault/failer" -o "${CALL[fcntl]}" -n 1 -e 9 -- "$INJECT" -f '*' -- true
+status 125 "$BUILD/tests/fault/failer" -o "${CALL[fcntl]}" -n 1 -e 9 -- "$BUILD/inject" -f '*' -- true
 status 2 "$INJECT" --no-such-option

@@ -18,9 +18,11 @@ shown()
 libc=$(ldd "$VICTIMS/spin_threads" | sed -n 's/.* => \(.*libc.so[^ ]*\) .*/\1/p')
 for file in "$VICTIMS/spin_threads" "$libc"; do
 	status 0 "$INJECT" list "$file" -f '*' --stubs -o list.out
-	# (objdump prints of each line only the bytes; ours shows the first eleven.)
+	# (objdump prints of each line only the bytes, or a word; ours shows the first eleven bytes.)
 	objdump -dw -z "$file" | awk -F'\t' '/^ +[0-9a-f]+:\t/ {
 		a = $1; gsub(/[ :]/, "", a); n = split($2, b, " "); printf "0x%s", a
+		if (length(w = b[1]) == 8)
+			for (n = 0; n < 4; ) b[++n] = substr(w, 9 - 2 * n, 2)
 		for (i = 1; i <= n && i <= 11; i++) printf " %s", b[i]; print "" }' | sort >objdump.out
 	shown | sort -u >shown.out
 	[ -s shown.out ] || die "nothing is shown of $file"

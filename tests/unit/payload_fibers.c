@@ -6,10 +6,11 @@
 #include "tests/unit/payload_world.h"
 #include "tests/victims/change_stacks.h"
 
-enum { NEAR = 4096, FAR = 32768, FIBERS = 100, WAITER = 1, CALLER = 2 };
+enum { NEAR = 4096, FAR = 32768, FIBERS = 100, WAITER = 1, CALLER = 2, MARKER = 3,
+	MARKS = 12 };
 
 static struct world w;
-static probed_fn *waiter, *caller;
+static probed_fn *waiter, *caller, *marker;
 
 struct fiber {
 	void *sp;		/* where it goes on */
@@ -51,6 +52,18 @@ static __attribute__((no_sanitize("address", "undefined"), noreturn)) void live(
 	}
 }
 
+static __attribute__((no_sanitize("address", "undefined"), noreturn)) void mark(void)
+{
+	for (;;) {
+		struct fiber *f = running;
+
+		marker(NULL);
+		change_stacks(&f->sp, main_sp);
+	}
+}
+
+static void nothing(void *arg) {}
+
 static void run(struct fiber *f)
 {
 	running = f;
@@ -70,6 +83,7 @@ static void begin(int n, size_t apart)
 struct count {
 	uint64_t entries, exits, unwound, before, after, mismatched;
 	uint32_t now, depth[4096], open[4096][8];
+	uint32_t nmarks, marks[MARKS];	/* which stacks they were made on */
 };
 
 static struct count seen;
@@ -104,6 +118,9 @@ static void note(void *ctx, const struct rec *r)
 		MUST(r->body <= *n);
 		seen.unwound += *n - r->body;
 		*n = (uint32_t)r->body;
+	} else if (r->sub == EXT_MARK) {
+		MUST(seen.nmarks < MARKS);
+		seen.marks[seen.nmarks++] = seen.now;
 	} else {
 		seen.before += r->sub == EXT_BEFORE;
 		seen.after += r->sub == EXT_AFTER;
@@ -153,6 +170,21 @@ static void meet_known(struct fiber *a, struct fiber *b)
 	MUST_EQ(seen.exits, 4);
 	MUST_EQ(seen.unwound, 0);
 	MUST_EQ(seen.after, 0);
+}
+
+/* A function that is only marked leaves no frame: each mark is on the stack that it is made on
+ * nevertheless. */
+static void test_marks(void)
+{
+	new_session();
+	fibers[0] = (struct fiber){ .sp = new_stack(stacks + sizeof(stacks), mark) };
+	for (int i = 0; i < MARKS; i++)
+		i / 2 % 2 ? run(&fibers[0]) : marker(NULL);
+	drain();
+	MUST_EQ(seen.nmarks, MARKS);
+	MUST(seen.marks[0] != seen.marks[2]);
+	for (int i = 0; i < MARKS; i++)
+		MUST_EQ(seen.marks[i], seen.marks[i / 2 % 2 * 2]);
 }
 
 /* Neighbours. What is known of them is not forgotten, neither by a later visit. */
@@ -265,6 +297,8 @@ int main(void)
 	world_begin(&w, 4, 4);
 	waiter = probed(&w, WAITER, leave);
 	caller = probed(&w, CALLER, wait_caught);
+	marker = marked(&w, MARKER, nothing);
+	test_marks();
 	test_near(0, 1);
 	test_near(5, 4);
 	test_later();

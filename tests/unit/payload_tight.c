@@ -217,6 +217,7 @@ static void test_words(void *f, void *mark)
 	two.hi = (uint64_t)me.stack + BELOW + LEFT;
 	call(f, 0), call(f, 0);
 	run(&two, 5);
+	call(f, 0);
 	two.lo = (uint64_t)me.stack + BELOW + LEFT + 1;
 	call(f, 0), call(f, 0);
 	run(&two, 6);
@@ -232,7 +233,10 @@ static void test_words(void *f, void *mark)
 	expect_calls(2, 32);
 	expect_ext(EXT_STACK, number(&two));
 	expect_calls(2, 40);
-	expect_plain(4);
+	expect_plain(2);
+	expect_ext(EXT_STACK, number(&two));
+	expect_calls(1, 40);
+	expect_plain(2);
 	expect_ext(EXT_STACK, number(&two));
 	expect_ext(EXT_MARK, MARKED), expect_ext(EXT_MARK, MARKED);
 	MUST_EQ(*at, 0);
