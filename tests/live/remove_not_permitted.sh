@@ -11,7 +11,7 @@ victim changer
 INJECT_ROOT=$INJECT
 INJECT=${AS[0]}
 inject_bg "${AS[@]:1}" "$VICTIMS/inject" -p "$VICTIM" -f 'change_*' -o /dev/null \
-	--max-overhead 50
+	--max-overhead 10
 tell undump '^done undump' >/dev/null
 tell hurry '^done hurry' >/dev/null
 wait_until 60 has_line 'could not disarm change_inner' trace.err ||
