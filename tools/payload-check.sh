@@ -113,6 +113,31 @@ if [ "$base" = x29 ]; then
 	[ -z "$unordered" ] || fail "$so: records without order: $unordered"
 fi
 
+# What C may change is stored before it is called, and is loaded from there again: few functions of C
+# change all of these, so that no test finds each of them missing. And what values are read from.
+if [ "$base" = x29 ]; then
+	unkept=$("$OBJDUMP" -d --no-show-raw-insn "$so" | awk '
+		/^[0-9a-f]+ <.*>:$/ { f = $2; gsub(/[<>:]/, "", f)
+			is = f ~ /^slow_(entry|exit|mark|goroutine|count|tight|first)$/ ||
+				f ~ /^slow_(guard|(watch|values)_(entry|exit))$/
+			n += is; called = 0
+			for (i = 0; is && i < 16; i += 2)
+				want[f, "x" i ", x" i + 1 ", [sp, #" 16 + 8 * i "]"] = 2
+			if (is) want[f, "x18, [sp, #144]"] = 2
+			for (i = 19; f ~ /_(guard|values_.*)$/ && is && i < 29; i += 2)
+				want[f, "x" i ", x" i + 1 ", [sp" (i > 19 ? ", #" 8 * (i - 19) : "") "]"] = 1
+			next }
+		!is { next }
+		$2 == "bl" { called = 1 }
+		{ what = $0; sub(/^[^\t]*\t[a-z]+\t/, "", what); key = f SUBSEP what }
+		!(key in want) { next }
+		!called && $2 ~ /^st/ || called && $2 ~ /^ld/ { want[key]-- }
+		END { for (key in want) if (want[key]) { split(key, part, SUBSEP)
+				print part[1] ":", part[2] }
+			if (n != 12) print n + 0, "functions" }')
+	[ -z "$unkept" ] || fail "$so: registers that are not kept: $unkept"
+fi
+
 start=$(nm "$loader" | awk '$3 == "loader_start" { print $1 }')
 [ "$start" = 0000000000000000 ] || fail "$loader: loader_start at $start, not at 0"
 sections=$(readelf -SW "$loader" | sed 's/^ *\[ *[0-9]*\]//' |
