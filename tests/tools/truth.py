@@ -15,6 +15,8 @@ import re
 import sys
 import xml.etree.ElementTree as xml
 
+from protobuf import fields
+
 UNITS = {"us": 1e3, "ms": 1e6, "s": 1e9, "m": 60e9, "h": 3600e9}
 
 
@@ -199,29 +201,6 @@ def chrome(funcs):
     for name, (calls, ns) in found.items():
         assert calls == len(funcs[name]), f"chrome: {name}: {calls}"
         near(ns, sum(funcs[name]), f"chrome: {name}", ns=20 * calls)
-
-
-def fields(data):
-    """Of a message of protocol buffers: numbers, and numbers or bytes."""
-    at = 0
-
-    def varint():
-        nonlocal at
-        n = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            n |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return n
-
-    while at < len(data):
-        key = varint()
-        value = varint()
-        if key & 7 == 2:
-            at, value = at + value, data[at:at + value]
-        yield key >> 3, value
 
 
 def packed(value):

@@ -100,7 +100,7 @@ static void test_turns(uint32_t limit)
 	signals = 0;
 	MUST(!sigaction(SIGALRM, &act, NULL));
 	setitimer(ITIMER_REAL, &often, NULL);
-	while (signals < 500 && nmade < MOST - 5000) {
+	while ((signals < 500 || nmade < 8000) && nmade < MOST - 5000) {
 		uint64_t before = mine()->cur;
 		bool was = is_turn();
 
