@@ -2,9 +2,9 @@
 /*
  * read: do the readers of strangers' bytes survive whatever these are?
  *
- * Each of elf.c, debug.c, rings.c, archive.c and session_file.c is one reader, fed with an input
- * that drive.c makes (always the same ones, in `make check`) or libFuzzer (`make fuzz-read`). What
- * a result promises is checked; a promise that is broken ends the process.
+ * Each of elf.c, debug.c, split.c, rings.c, archive.c and session_file.c is one reader, fed with
+ * an input that drive.c makes (always the same ones, in `make check`) or libFuzzer
+ * (`make fuzz-read`). What a result promises is checked; a promise that is broken ends the process.
  */
 #ifndef TESTS_FUZZ_READ_READ_H
 #define TESTS_FUZZ_READ_READ_H
