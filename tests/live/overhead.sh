@@ -72,7 +72,7 @@ victim_quit
 [ -z "$percents" ] || victim packed 2
 for percent in $percents; do
 	inject_bg -p "$VICTIM" -f 'busy_*' -f 'pack_*' -o /dev/null \
-		--max-overhead $percent --max-pause 2s
+		--max-overhead "$percent" --max-pause 2s
 	wait_until 30 has_line disarmed trace.err || die "nothing is disarmed at $percent"
 	# Those that stay are called, too.
 	tell pace '^ok pace' >/dev/null
