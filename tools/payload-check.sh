@@ -113,8 +113,9 @@ if [ "$base" = x29 ]; then
 	[ -z "$unordered" ] || fail "$so: records without order: $unordered"
 fi
 
-# What C may change is stored before it is called, and is loaded from there again: few functions of C
-# change all of these, so that no test finds each of them missing. And what values are read from.
+# What C may change is stored before it is called, and loaded from there again: hardly a function of
+# C changes all of these, so that no test finds each of them missing. Stored are also the registers
+# that values are read from; and the frame pointer is set.
 if [ "$base" = x29 ]; then
 	unkept=$("$OBJDUMP" -d --no-show-raw-insn "$so" | awk '
 		/^[0-9a-f]+ <.*>:$/ { f = $2; gsub(/[<>:]/, "", f)
@@ -124,6 +125,7 @@ if [ "$base" = x29 ]; then
 			for (i = 0; is && i < 16; i += 2)
 				want[f, "x" i ", x" i + 1 ", [sp, #" 16 + 8 * i "]"] = 2
 			if (is) want[f, "x18, [sp, #144]"] = 2
+			if (is) want[f, "x29, sp"] = 1
 			for (i = 19; f ~ /_(guard|values_.*)$/ && is && i < 29; i += 2)
 				want[f, "x" i ", x" i + 1 ", [sp" (i > 19 ? ", #" 8 * (i - 19) : "") "]"] = 1
 			next }
@@ -131,7 +133,7 @@ if [ "$base" = x29 ]; then
 		$2 == "bl" { called = 1 }
 		{ what = $0; sub(/^[^\t]*\t[a-z]+\t/, "", what); key = f SUBSEP what }
 		!(key in want) { next }
-		!called && $2 ~ /^st/ || called && $2 ~ /^ld/ { want[key]-- }
+		!called && $2 ~ /^(st|mov$)/ || called && $2 ~ /^ld/ { want[key]-- }
 		END { for (key in want) if (want[key]) { split(key, part, SUBSEP)
 				print part[1] ":", part[2] }
 			if (n != 12) print n + 0, "functions" }')
