@@ -138,7 +138,9 @@ __attribute__((noreturn)) static void live(struct fiber *f)
 
 /* --- three ways from stack to stack --- */
 
+/* Global: of what is local ld may take the section's beginning for its address, on arm64. */
 asm(".pushsection .text\n"
+    ".globl begin_own\n"
     ".type begin_own, %function\n"
     "begin_own:\n"
 #if defined(__x86_64__)
