@@ -101,7 +101,9 @@ look
 before=$(field 6)
 tell run '^run ' >/dev/null
 look
-[ "$(field 6)" -gt $((before + 3200000)) ] || die "-D 0 keeps $(($(field 6) - before)) events"
+# Where all is slow that may cost more than a processor, so that the gates are closed before its end.
+[ "${PATIENCE:-1}" = 1 ] && least=3200000 || least=3200
+[ "$(field 6)" -gt $((before + least)) ] || die "-D 0 keeps $(($(field 6) - before)) events"
 stop
 start -t 10s -o kept
 status 1 "$INJECT" filter -p "$VICTIM" -w 'i == 7'
