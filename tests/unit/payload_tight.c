@@ -53,10 +53,12 @@ static uint64_t rnd(void)
 	return x;
 }
 
-/* Its stack pointer is `sp` at its entry; all but what is left below is not touched. */
+/* Its stack pointer is `sp` at its entry; all but what is left below is not touched, and what it
+ * takes of the spill frames it gives back. */
 static void call(void *f, uint64_t flags)
 {
 	uint64_t sp = (uint64_t)me.stack + BELOW + LEFT;
+	uint64_t *word = (uint64_t *)(arch_thread_pointer() + w.s->spills_offset), free_to = *word;
 
 	for (int i = 0; i < GPRS; i++)
 		me.before[i] = rnd();
@@ -69,6 +71,7 @@ static void call(void *f, uint64_t flags)
 	for (int i = 0; i < GPRS; i++)
 		MUST_EQ(me.after[i], me.before[i]);
 	MUST_EQ(me.after[GPRS] & (FLAGS | FLAGS_SET), me.before[GPRS]);
+	MUST(!free_to || *word == free_to);
 	for (int i = 0; i < BELOW + LEFT - TOUCHED - taken; i++)
 		MUST_EQ(me.stack[i], 0x5a);
 }
