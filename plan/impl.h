@@ -390,6 +390,8 @@ bool live_may_leave(const struct body *, const struct insn *);
 struct window {
 	size_t first, last;	/* steps */
 	uint8_t size, dead;
+	uint8_t stays;		/* a pun's: from this byte on nothing is written, for something
+				 * leads there; 0: all of it may be */
 	uint8_t level;		/* 0, or links lead strictly inside: see struct
 				 * site; 1 until they are displaced */
 };

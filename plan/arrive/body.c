@@ -329,11 +329,22 @@ static void judge_way_out(struct body *b, struct step *s)
 	s->exit = true;
 }
 
+/* A tail call by a whole word, as the file tells of the frame, but that something inside is named:
+ * all that a word may lead to is known to be led to. */
+static bool is_named_way(const struct body *b, const struct step *s)
+{
+	raddr_t table;
+
+	return b->impl->arch->effect && !(s->insn.flags & INSN_NOTRACK) &&
+		goal_frame_is_gone(b, s->insn.pc) == 1 &&
+		arrivals_goes(b->impl, s->insn.pc, &table) == GOES_WORD;
+}
+
 static void judge_indirect(struct body *b, struct step *s, enum indirect to)
 {
 	if (to == INDIRECT_TAIL)
 		judge_way_out(b, s);
-	b->unsure |= to == INDIRECT_UNSURE;
+	b->unsure |= to == INDIRECT_UNSURE && !is_named_way(b, s);
 	if (to == INDIRECT_UNSURE)
 		body_doubt(b, REFUSED_JUMP_TABLE);
 }

@@ -255,7 +255,8 @@ static enum indirect judge_jump(struct body *b, struct tables *tables, size_t st
 		return INDIRECT_UNSURE;
 	if (is_tail(b, tables, gone))
 		return INDIRECT_TAIL;
-	return gone == 0 && has_labels(b, tables, gone) ? INDIRECT_INSIDE : INDIRECT_UNSURE;
+	return gone == 0 && has_labels(b, tables, gone) && !tables_lead_both_ways(b) ?
+		INDIRECT_INSIDE : INDIRECT_UNSURE;
 }
 
 static int judge_jumps(struct body *b, enum indirect *ret)

@@ -53,10 +53,11 @@ static bool is_passed_once(const struct body *b, size_t end)
 
 	for (size_t i = 1; i <= end; i++) {
 		raddr_t pc = b->steps[i].insn.pc;
-		bool target = ground_leads_to(b->impl, LAYER_TARGET, &b->steps[i].insn);
+		bool word = body_has_word_to(b, i, true);
+		bool target = word || ground_leads_to(b->impl, LAYER_TARGET, &b->steps[i].insn);
 
 		alone &= !target && !is_direct(&b->steps[i - 1].insn);
-		known &= !target || (b->links && redirect_covers(b, pc));
+		known &= !target || (!word && b->links && redirect_covers(b, pc));
 	}
 	return (alone && !b->loops) || (known && b->links && !b->open && is_apart(b, end));
 }
@@ -100,6 +101,10 @@ size_t later_step(struct body *b, size_t most, size_t *lowered)
 static bool is_entered_by(const struct body *b, size_t from, size_t to)
 {
 	raddr_t start = b->steps[from].insn.pc, last = b->steps[to].insn.pc;
+
+	for (size_t i = from + 1; i <= to; i++)
+		if (body_has_word_to(b, i, true))
+			return false;
 
 	if (!ground_any(b->impl, LAYER_TARGET, start + 1, last - start))
 		return true;

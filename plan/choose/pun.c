@@ -104,6 +104,7 @@ size_t pun_room(const struct body *b, const struct window *w, size_t *kept)
 	size_t room = MIN((size_t)w->size + w->dead, PAGE - pc % PAGE);
 
 	room = window_room(b, w->first, w->last, MIN(room, (size_t)arch->jump_size));
+	room = w->stays ? MIN(room, w->stays) : room;
 	if (most < arch->jump_size)
 		return 0;
 	*kept = most - room;

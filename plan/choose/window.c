@@ -166,21 +166,15 @@ size_t window_room(const struct body *b, size_t first, size_t last, size_t most)
 	return most;
 }
 
-enum refusal window_check(struct body *b, size_t first, size_t last, size_t need,
-			  struct window *ret)
+/* May all of its instructions be moved? */
+static enum refusal check_insns(struct body *b, size_t first, size_t last)
 {
-	raddr_t start = b->steps[first].insn.pc;
-	const struct insn *end = &b->steps[last].insn;
-	size_t size = end->pc + end->size - start, dead = 0;
-
 	if (last - first >= SITE_INSNS)
 		return REFUSED_TOO_SHORT;
 	/* It is not known at which instruction it arrives: none may lie in bytes that
 	 * change, but for the first. No jump leads into a check. */
 	if (b->unsure && last > first && last >= b->ncheck)
 		return REFUSED_JUMP_TABLE;
-	if (window_room(b, first, last, need) < need)
-		return REFUSED_TOO_SHORT;
 	for (size_t i = first; i <= last; i++) {
 		const struct step *s = &b->steps[i];
 		enum refusal why = check_order(b, i, first, last);
@@ -193,6 +187,20 @@ enum refusal window_check(struct body *b, size_t first, size_t last, size_t need
 		if (why)
 			return why;
 	}
+	return REFUSED_NONE;
+}
+
+enum refusal window_check(struct body *b, size_t first, size_t last, size_t need,
+			  struct window *ret)
+{
+	raddr_t start = b->steps[first].insn.pc;
+	const struct insn *end = &b->steps[last].insn;
+	size_t size = end->pc + end->size - start, dead = 0;
+	enum refusal why = window_room(b, first, last, need) < need ? REFUSED_TOO_SHORT :
+		check_insns(b, first, last);
+
+	if (why)
+		return why;
 	/* A jump into the middle would execute half an address. */
 	bool landed = ground_any(b->impl, LAYER_TARGET, start + 1, size - 1);
 
@@ -234,12 +242,28 @@ enum refusal window_trap(struct body *b, size_t step, struct window *ret)
 	return REFUSED_NONE;
 }
 
+/* Something leads into the middle of one instruction: what it finds there stays. */
+static enum refusal check_led(struct body *b, size_t step, struct window *ret)
+{
+	const struct insn *in = &b->steps[step].insn;
+	enum refusal why = check_insns(b, step, step);
+	uint8_t stays = 1;
+
+	while (stays < in->size && !ground_any(b->impl, LAYER_TARGET, in->pc + stays, 1))
+		stays++;
+	*ret = (struct window){ .first = step, .last = step, .size = in->size, .stays = stays };
+	return why ? why : ground_any(b->impl, LAYER_TAKEN, in->pc, in->size) ?
+		REFUSED_BRANCH_INSIDE : REFUSED_NONE;
+}
+
 /* Longer than this, one dead byte more would have made a full jump. */
 enum refusal window_pun(struct body *b, size_t first, size_t last, struct window *ret)
 {
 	size_t want = b->impl->arch->jump_size;
 	enum refusal why = window_check(b, first, last, 1, ret);
 
+	if (why == REFUSED_BRANCH_INSIDE && first == last)
+		return check_led(b, first, ret);
 	if (!why && ret->size < want)
 		ret->dead = dead_behind(b, b->steps[first].insn.pc + ret->size,
 					want - ret->size);

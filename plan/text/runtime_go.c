@@ -107,15 +107,19 @@ static bool is_listed(const struct symbols *syms)
  * In a program that is linked to one address any word of data may look like one. What
  * of Go's leads into the middle of a function is an entry of a jump table, which that
  * function alone reads: as such it is found (tables.c), or nothing relies on that. So
- * the others are numbers.
+ * the others are numbers, and so is what leads to what pads between its functions.
  */
 static bool is_number(const struct plan_impl *p, raddr_t a)
 {
 	const struct symbols *syms = p->symbols;
-	const struct func *f = !syms->is_pie && is_listed(syms) && range_has(syms->go, a) ?
-		symbols_func_at(syms, a) : NULL;
+	size_t left;
 
-	return f && f->range.start != a;
+	if (syms->is_pie || !is_listed(syms) || !range_has(syms->go, a))
+		return false;
+	const struct func *f = symbols_func_at(syms, a);
+	const uint8_t *bytes = symbols_text(syms, a, &left);
+
+	return f ? f->range.start != a : bytes && p->arch->is_padding(bytes, 1);
 }
 
 /* Where a function begins g is in its register, and always there. */

@@ -362,6 +362,44 @@ enum indirect tables_judge(const struct body *b, struct tables *t, raddr_t table
 	return out || ends_out(b, &e, n) ? INDIRECT_UNSURE : INDIRECT_INSIDE;
 }
 
+/* Do its entries lead inside, out to a function, and inside again? */
+static bool leads_both_ways(const struct body *b, raddr_t table)
+{
+	struct entries e = entries_at(b, table, false);
+	bool inside = false, out = false;
+	raddr_t a;
+
+	for (size_t i = 0; i < TABLE_MAX && read_entry(&e, i, &a); i++) {
+		bool own = body_has(b, a) && a != b->func->range.start;
+
+		if (own ? inside && out : !is_function(b->impl, a))
+			return own;
+		inside |= own;
+		out |= inside && !own;
+	}
+	return false;
+}
+
+bool tables_lead_both_ways(const struct body *b)
+{
+	const struct plan_impl *p = b->impl;
+	struct effect e;
+	size_t left;
+
+	for (size_t i = 0; i < b->nsteps && p->arch->effect; i++) {
+		const struct insn *in = &b->steps[i].insn;
+		raddr_t named = in->ref;
+
+		if (!named && in->kind == INSN_PLAIN && !p->symbols->is_pie) {
+			p->arch->effect(symbols_text(p->symbols, in->pc, &left), left, in, &e);
+			named = e.op == EFFECT_NUMBER || e.memory ? (raddr_t)e.number : 0;
+		}
+		if (named && leads_both_ways(b, named))
+			return true;
+	}
+	return false;
+}
+
 enum indirect tables_judge_distances(const struct body *b, raddr_t table)
 {
 	struct entries e = entries_at(b, table, true);

@@ -43,7 +43,9 @@ void tables_clear(struct tables *);
 /* Where does the table of addresses there lead? Out, if its first entry does; unsure, if others
  * may call functions. */
 enum indirect tables_judge(const struct body *, struct tables *, raddr_t table);
-/* The same of a table of distances from there: to functions, too? */
+/* Does a table of addresses that the body names lead inside, and between such entries out? */
+bool tables_lead_both_ways(const struct body *);
+/* The same as tables_judge of a table of distances from there: to functions, too? */
 enum indirect tables_judge_distances(const struct body *, raddr_t table);
 
 #endif

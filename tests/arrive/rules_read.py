@@ -360,3 +360,31 @@ place: .long .LB0
 rule("pie led_over", LED.format("", ".byte 0x3e", "mov place(%rip), %rax") + """
 place: .quad .LB0
 """, "")
+# A table of addresses leads inside, out, and inside again: tables_lead_both_ways.
+rule("pie both_ways", """
+FUNC F, 0
+and $3, %edi
+lea words_of(%rip), %rdx
+mov (%rdx,%rdi,8), %rcx
+push %rcx
+nopl 0(%rax,%rax)
+pop %rcx
+ARRIVE 1f, 6
+1: notrack jmp *%rcx
+.LC0: inc %eax
+nopl 0(%rax,%rax)
+ret
+.LC1: lea 1(%rsi), %eax
+nopl 0(%rax,%rax)
+ret
+END F
+ARRIVE .LC0
+ARRIVE .LC1
+KEPT F
+FUNC out
+ret
+END out
+.data
+.balign 8
+words_of: .quad .LC0, out, .LC1, out
+""", "")

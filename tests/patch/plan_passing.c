@@ -260,7 +260,13 @@ static void no_room(void)
 		/* Another function's branch into its first instruction, behind a prefix. */
 		func("g", 0x100); put_jmp(1); func_end();
 		module_plan_with(&o, "f", NULL, NULL);
+		CHECK(puns ? probe()->sites[0].jump.len == 1 && probe()->sites[0].kept == 6 :
+		      refused(REFUSED_BRANCH_INSIDE));
+		/* And where none leads. */
+		o.space = (struct range){ TEXT, TEXT + 0x10000 };
+		module_plan_with(&o, "f", NULL, NULL);
 		CHECK(puns ? is_entered_at(3) : refused(REFUSED_BRANCH_INSIDE));
+		o.space = (struct range){ 0 };
 	}
 }
 

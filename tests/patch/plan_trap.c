@@ -80,11 +80,17 @@ static void landed_inside(void)
 	m.text[50] = 0xc0;		/* add $40, %rax: it leaves with no frame up */
 	put_rel8(JE, 1); put_rel8(JE, 49); put_rel8(JE, 54);
 	func("g", 0x200); put(RET); func_end();
-	module_plan_with(&(struct plan_options){ .puns = true }, "f", NULL, NULL);
+	module_plan("f");
 	CHECK(refused(REFUSED_BRANCH_INSIDE));
-	plan_traps("f");
+	module_plan_with(&(struct plan_options){ .traps = true }, "f", NULL, NULL);
 	CHECK(entry_only(REFUSED_NONE));
 	CHECK(trap_is(0, 52, 5) && trap_is(1, 0, 3) && sound());
+	/* A pun keeps what they find there. */
+	module_plan_with(&(struct plan_options){ .puns = true }, "f", NULL, NULL);
+	CHECK(entry_only(REFUSED_NONE));
+	for (size_t i = 0; i < probe()->nsites; i++)
+		CHECK(probe()->sites[i].tactic == TACTIC_PUN &&
+		      probe()->sites[i].jump.len < probe()->sites[i].window);
 }
 
 /* What was to be a pun, and has no place. */
