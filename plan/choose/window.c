@@ -251,9 +251,12 @@ static enum refusal check_led(struct body *b, size_t step, struct window *ret)
 
 	while (stays < in->size && !ground_any(b->impl, LAYER_TARGET, in->pc + stays, 1))
 		stays++;
-	*ret = (struct window){ .first = step, .last = step, .size = in->size, .stays = stays };
-	return why ? why : ground_any(b->impl, LAYER_TAKEN, in->pc, in->size) ?
-		REFUSED_BRANCH_INSIDE : REFUSED_NONE;
+	if (!why && ground_any(b->impl, LAYER_TAKEN, in->pc, in->size))
+		why = REFUSED_BRANCH_INSIDE;
+	if (!why)
+		*ret = (struct window){ .first = step, .last = step, .size = in->size,
+					.stays = stays };
+	return why;
 }
 
 /* Longer than this, one dead byte more would have made a full jump. */

@@ -93,8 +93,7 @@ static void stack_pointer(void)
 	CHECK(refused(REFUSED_MAY_FAULT));
 	PLAN_BEGINNING(SEGV, POP_RBX, LOAD);
 	CHECK(refused(REFUSED_MAY_FAULT));
-	/* Nor is it known what it returns by. */
-	PLAN_BEGINNING(SEGV, 0x48, 0x83, 0xe4, 0xf0, LOAD);
+	PLAN_BEGINNING(SEGV, 0x48, 0x83, 0xe4, 0xf0, LOAD);	/* how does it return? */
 	CHECK(refused(REFUSED_JUMP_TABLE));
 	/* mov %rsp, %rax: what is stored by it may lie below. */
 	PLAN_BEGINNING(SEGV, 0x48, 0x89, 0xe0, LOAD);
