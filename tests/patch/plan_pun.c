@@ -255,6 +255,19 @@ static void unsure_with_a_hole(void)
 	CHECK(site_is(probe(), 0, TACTIC_SHORT, 0, 3, 0));
 }
 
+/* A tail call by a word, and something inside is led to: it is known what. */
+static void word_leads_to_what_is_named(void)
+{
+	module_begin();
+	m.exec = true;
+	memcpy(m.rodata + 1, &(uint32_t){ TEXT + 7 }, 4);
+	func("f", 0); func_cfa(8); put(XOR_EAX, MOV_RDI_RAX, JMP_RAX, MOV_EAX_1, RET); func_end();
+	func("g", m.at); put_middle(); put(RET); func_end();
+	module_plan("f");
+	CHECK(entry_only(REFUSED_JUMP_TABLE));
+	CHECK(site_is(probe(), 0, TACTIC_JUMP, 0, 5, 0));
+}
+
 static const struct routines routines = {
 	.entry = TEXT + 0x80000, .exit = TEXT + 0x80040, .mark = TEXT + 0x80080,
 };
@@ -358,6 +371,7 @@ int main(void)
 	unsure_has_no_second_instruction();
 	unsure_with_a_long_first();
 	unsure_with_a_hole();
+	word_leads_to_what_is_named();
 	placed();
 	exits_are_given_up();
 	entry_is_given_up();
