@@ -270,6 +270,7 @@ struct body {
 	bool place;			/* `entry` is none, but a place to be marked */
 	bool tight;			/* there is hardly any stack left where it is
 					 * recorded */
+	uint8_t both_ways;		/* tables_lead_both_ways, and 1; 0: not asked */
 	bool unsure;			/* it has an indirect jump that may lead
 					 * to any of its instructions */
 	bool loops;			/* it jumps back to its own entry */

@@ -205,6 +205,14 @@ static bool judge_near(const struct body *b, size_t step, bool switches, enum in
 	return stays || (by != JUMP_BY_WORD && by != JUMP_BY_EARLIER);
 }
 
+/* Asked once, for one function may have many such jumps. */
+static bool leads_both_ways(struct body *b)
+{
+	if (!b->both_ways)
+		b->both_ways = 1 + tables_lead_both_ways(b);
+	return b->both_ways > 1;
+}
+
 /* Where does the indirect jump `step` lead? */
 static enum indirect judge_jump(struct body *b, struct tables *tables, size_t step,
 				bool switches)
@@ -255,7 +263,7 @@ static enum indirect judge_jump(struct body *b, struct tables *tables, size_t st
 		return INDIRECT_UNSURE;
 	if (is_tail(b, tables, gone))
 		return INDIRECT_TAIL;
-	return gone == 0 && has_labels(b, tables, gone) && !tables_lead_both_ways(b) ?
+	return gone == 0 && has_labels(b, tables, gone) && !leads_both_ways(b) ?
 		INDIRECT_INSIDE : INDIRECT_UNSURE;
 }
 
