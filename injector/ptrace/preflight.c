@@ -320,7 +320,10 @@ int preflight_again(int (*check)(pid_t), pid_t pid, int err)
 
 	if (!now && err)
 		now = exists(&l);
-	if (!now && err)
+	/* Its memory goes before it has ended. */
+	if (!now && err == -ESRCH && (has_ended(pid) || procfs_is_ending(pid)))
+		now = REFUSE(&l, ESRCH, "it has ended");
+	else if (!now && err != -ESRCH)
 		now = unless_ended(&l, err);
 	if (now == -ESRCH)
 		return now;

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Is a list of mappings that could not be read to its end an error, and no shorter one? */
+/*
+ * Is a list of mappings that could not be read to its end an error, and no shorter one? And is
+ * what failed still said if it was that there is no such thing, and the process is there?
+ */
 #include "injector/proc/procfs.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/base.h"
+#include "injector/ptrace/preflight.h"
 #include "tests/unit/check.h"
 
 static int lines;	/* until there is no memory for the next; less than 0: never */
@@ -39,6 +44,11 @@ static int read_maps(int readable, int *seen)
 	return procfs_maps(getpid(), count, seen);
 }
 
+static int is_fine(pid_t pid)
+{
+	return pid == getpid() ? 0 : -EINVAL;
+}
+
 int main(void)
 {
 	int all, some;
@@ -52,5 +62,8 @@ int main(void)
 	}
 	CHECK_EQ(read_maps(-1, &some), 0);
 	CHECK(some >= all);
+	fail(ESRCH, "read a word");
+	CHECK_EQ(preflight_again(is_fine, getpid(), -ESRCH), -ESRCH);
+	CHECK(strstr(fail_text(), "read a word"));
 	return failures != 0;
 }
