@@ -68,7 +68,7 @@ static int search_mapping(void *ctx, const struct mapping *m)
 		s->found->sigreturn = find_bytes(code, n, m->range.start, &gadget_sigreturn);
 	if (!s->found->pop_number)
 		s->found->pop_number = find_bytes(code, n, m->range.start, &gadget_pop_number);
-	return s->found->syscall_ret && s->found->sigreturn;
+	return s->found->other && s->found->sigreturn;
 }
 
 int remote_gadgets(const struct target *t, struct range ours, struct gadgets *ret)
