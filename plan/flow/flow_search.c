@@ -495,6 +495,11 @@ static void search_jumps(struct flow *f, int reg, struct values *ret)
 		return;
 	f->from_jumps[d] |= 1ull << reg;
 	for (size_t i = 0; i < f->nleavers; i++) {
+		/* It may be anything then, whatever the others have. */
+		if (!f->budget) {
+			values_add(ret, value_any);
+			return;
+		}
 		const struct step *s = &f->body->steps[f->leavers[i]];
 		bool called = f->by_call && s->insn.kind != INSN_JUMP_INDIRECT;
 		struct values from = { .n = 0 };
