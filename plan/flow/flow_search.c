@@ -482,9 +482,9 @@ void flow_ask(struct flow *f, size_t step, int reg, struct values *ret)
 }
 
 /*
- * The body's own indirect jumps, and calls that an exception may leave. What they have in
- * their registers is passed on like arguments: where it was computed there it is judged
- * there, if it is an address. Calls go by what calls were passed, as elsewhere.
+ * The body's own indirect jumps, and calls that an exception may leave. What they have in their
+ * registers is passed on like arguments: where it was computed there it is judged there, if it is
+ * an address. Calls go by what calls were passed, as elsewhere. Without budget it may be anything.
  */
 static void search_jumps(struct flow *f, int reg, struct values *ret)
 {
@@ -494,12 +494,7 @@ static void search_jumps(struct flow *f, int reg, struct values *ret)
 	if (f->from_jumps[d] >> reg & 1)
 		return;
 	f->from_jumps[d] |= 1ull << reg;
-	for (size_t i = 0; i < f->nleavers; i++) {
-		/* It may be anything then, whatever the others have. */
-		if (!f->budget) {
-			values_add(ret, value_any);
-			return;
-		}
+	for (size_t i = 0; i < f->nleavers && f->budget; i++) {
 		const struct step *s = &f->body->steps[f->leavers[i]];
 		bool called = f->by_call && s->insn.kind != INSN_JUMP_INDIRECT;
 		struct values from = { .n = 0 };
@@ -511,8 +506,8 @@ static void search_jumps(struct flow *f, int reg, struct values *ret)
 			values_add(ret, from.v[k].kind == VALUE_ANY && called ? value_word :
 				   from.v[k]);
 	}
-	if (none)
-		values_add(ret, value_word);
+	if (none || !f->budget)
+		values_add(ret, f->budget ? value_word : value_any);
 }
 
 /* Does a piece begin here that compilers have moved away? Only jumps lead there. */
