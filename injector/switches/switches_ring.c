@@ -102,14 +102,21 @@ static uint32_t word(const uint8_t *record, size_t at)
 	return ret;
 }
 
+static uint64_t time_of(const uint8_t *record, const struct perf_event_header *h)
+{
+	uint64_t ns;
+
+	memcpy(&ns, record + h->size - ID_BYTES + 8, sizeof(ns));
+	return ns;
+}
+
 static int take_record(struct taking *t, struct switch_ring *r, const uint8_t *record,
 		       const struct perf_event_header *h)
 {
 	const uint8_t *id = record + h->size - ID_BYTES;
 	struct thread_switch out = { .tid = (int32_t)word(id, 4) };
-	uint64_t ns, last = r->last;
+	uint64_t ns = time_of(record, h), last = r->last;
 
-	memcpy(&ns, id + 8, sizeof(ns));
 	r->last = MAX(r->last, ns);
 	out.tsc = ticks_of(t->s, ns);
 	switch (h->type) {
@@ -143,10 +150,12 @@ static void copy_out(const struct switch_ring *r, uint64_t at, uint8_t *to, size
 	memcpy(to + first, data, n - first);
 }
 
+/* What has happened since the clock was looked at stays for the next time: of what came before it,
+ * on another processor, another ring may have been taken already. */
 static int take_ring(struct taking *t, struct switch_ring *r)
 {
 	uint64_t head = LOAD(&r->page->data_head);
-	bool full = r->size - MIN(head - r->tail, r->size) < RECORD_MOST;
+	bool full = r->size - MIN(head - r->tail, r->size) < RECORD_MOST, later = false;
 	int err = 0;
 
 	while (r->tail != head && !err) {
@@ -160,13 +169,16 @@ static int take_ring(struct taking *t, struct switch_ring *r)
 			break;
 		if (u.head.size <= RECORD_MOST) {
 			copy_out(r, r->tail, u.bytes, u.head.size);
+			later = !full && time_of(u.bytes, &u.head) > t->s->now.ns;
+			if (later)
+				break;
 			err = take_record(t, r, u.bytes, &u.head);
 		}
 		r->tail += u.head.size;
 	}
-	full |= r->tail != head;
-	r->tail = head;
-	__atomic_store_n(&r->page->data_tail, head, __ATOMIC_RELEASE);
+	full |= r->tail != head && !later;
+	r->tail = later ? r->tail : head;
+	__atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
 	r->told |= full;
 	return err || !full ? err :
 		push_gap(t, ticks_of(t->s, r->last) + 1, arch_ticks() + SEEN_AFTER);

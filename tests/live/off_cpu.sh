@@ -26,12 +26,13 @@ all_of_it()
 truth()
 {
 	tail -n +"$((MARK + 1))" victim.out >did.out
-	python3 - "$1" <<'PY' || die "$1: $(cat "$1" did.out)"
+	python3 - "$1" <<'PY' 2>why.out || die "$1: $(cat "$1" did.out why.out)"
 import collections, json, sys
 
 calls = [c for c in map(json.loads, open(sys.argv[1])) if c["type"] == "call"]
 of = collections.defaultdict(list)
 for c in sorted(calls, key=lambda c: c["ts_ns"]):
+    assert c["cpu_ns"] is not None, c
     assert c["end"] == "return" and c["cpu_ns"] + c["wait_ns"] == c["dur_ns"], c
     assert c["cpu_ns"] >= 0 and 0 <= c["preempted_ns"] <= c["wait_ns"], c
     of[c["func"]].append(c)
