@@ -17,8 +17,8 @@ tidy() { rm -rf "$DIR"; }
 victim spin_threads 2
 [ -n "${SOAK:-}" ] && step=7 || step=300
 for n in $(seq 100 "$step" 900); do
-	timeout 60 "$BUILD/tests/fault/failer" -n "$n" -k -- "$INJECT" start -p "$VICTIM" \
-		-f 'spin_*' -m 128K -o "$DIR/$n" >trace.out 2>trace.err || true
+	timeout $((60 * ${PATIENCE:-1})) "$BUILD/tests/fault/failer" -n "$n" -k -- \
+		"$INJECT" start -p "$VICTIM" -f 'spin_*' -m 128K -o "$DIR/$n" >trace.out 2>trace.err || true
 	victim_works
 	status 0 "$INJECT" stop -p "$VICTIM"
 	unharmed

@@ -36,5 +36,5 @@ if [ -n "${SOAK:-}" ]; then
 	# One that does not see an earlier session, because of a read of the target
 	# (pread64), must not begin another that passes for the older one: then it would not
 	# know of its children.
-	ERRNO=12 ONLY=17 forks 1 fail
+	ERRNO=12 ONLY=${CALL[pread64]} forks 1 fail
 fi

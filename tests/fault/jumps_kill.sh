@@ -11,5 +11,5 @@
 
 [ "$(uname -m)" = x86_64 ] || skip "the loops are x86-64 code"
 need_root
-export ONLY=18		# pwrite64
+export ONLY=${CALL[pwrite64]}
 sweep 1 kill again loops,2 -p @ -f 'spin_[hc]*' -d 0.02 -o /dev/null --max-pause 10s

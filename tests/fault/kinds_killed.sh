@@ -13,8 +13,8 @@ KIND=musl_static
 
 need_root
 [ -d "$VICTIMS" ] || skip "no musl-gcc here"
-# Of ptrace alone (101): what the kernel does when they end in the middle.
-ONLY=101 sweep 3 kill fresh spin_threads,2
+# Of ptrace alone: what the kernel does when they end in the middle.
+ONLY=${CALL[ptrace]} sweep 3 kill fresh spin_threads,2
 sweep 60 kill fresh single
 sweep 60 kill again single
 sweep 48 fail fresh single

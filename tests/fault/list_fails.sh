@@ -14,5 +14,5 @@ sweep 7 fail fresh spin_threads,2 list -p @
 sweep 5 kill fresh spin_threads,2 list -p @
 # What of a file cannot be read (pread64) is not taken for missing: there are functions.
 if [ -x "$VICTIMS/kinds/static/single" ]; then
-	VICTIMS=$VICTIMS/kinds/static ONLY=17 sweep 1 fail fresh single list -p @ -f 'single_*'
+	VICTIMS=$VICTIMS/kinds/static ONLY=${CALL[pread64]} sweep 1 fail fresh single list -p @ -f 'single_*'
 fi

@@ -376,6 +376,8 @@ static void take_all(void)
 		if (total.harm >= MOST_HARM)
 			return;
 	}
+	if (p.run.count == 0)
+		give_up("no such call was made");
 	printf("the end is behind call %ld\n", p.run.count);
 }
 

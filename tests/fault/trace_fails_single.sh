@@ -14,4 +14,4 @@ need_root
 sweep 7 fail fresh single
 sweep 11 fail again single
 # A write that fails (pwrite64) with what is said where nothing is mapped: no library is gone.
-ERRNO=5 ONLY=18 sweep 1 fail again single
+ERRNO=5 ONLY=${CALL[pwrite64]} sweep 1 fail again single
