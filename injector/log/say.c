@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "injector/log/clock.h"
+#include "trace/output/output.h"
 
 enum {
 	PATIENCE_MS = 200,	/* with a standard error that is full */
@@ -140,7 +141,7 @@ void say_progress(void *ctx, const char *what, size_t done, size_t total)
 	char text[160], clean[120];
 	int n;
 
-	if (quiet || !total || !isatty(STDERR_FILENO))
+	if (quiet || !total || !output_draws(STDERR_FILENO))
 		return;
 	if (!progress_began)
 		progress_began = now;

@@ -158,11 +158,16 @@ size_t output_width(const struct output *o)
 	return o->terminal && ioctl(o->fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-bool output_can_draw(const struct output *o)
+bool output_draws(int fd)
 {
 	const char *term = getenv("TERM");
 
-	return o->terminal && term && strcmp(term, "dumb") != 0;
+	return isatty(fd) && term && strcmp(term, "dumb") != 0;
+}
+
+bool output_can_draw(const struct output *o)
+{
+	return output_draws(o->fd);
 }
 
 bool output_has_color(const struct output *o, bool no_color)

@@ -24,6 +24,7 @@ bool output_is_terminal(const struct output *);
 /* Characters of a line of the terminal; 0 if it is none, or does not tell. */
 size_t output_width(const struct output *);
 /* A terminal that knows more than to write line after line. */
+bool output_draws(int fd);
 bool output_can_draw(const struct output *);
 /* Colours are wanted: a terminal that knows them, and no option against it. */
 bool output_has_color(const struct output *, bool no_color);
