@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * replugger: calls ./plugin.so all the time. When told to, it unloads it and
- * loads what is there by then, which the dynamic loader mostly puts at the same
+ * loads what is there by then, which the dynamic loader puts at the same
  * address: code that was probed is gone, and other code stands in its place.
  *
  *	load WHICH	-> loaded ADDRESS	WHICH: plugin or other; what it
@@ -10,6 +10,7 @@
  *			comes	-> held BYTE
  */
 #include <dlfcn.h>
+#include <sys/mman.h>
 
 #include "tests/victims/victim.h"
 
@@ -17,9 +18,41 @@ static void *lib;
 static int (*answer)(int);
 static bool other;
 
+/* Room for the library, and what is around it is kept meanwhile: a loader that aligns it by more
+ * than a page looks for more room than the one has left that is gone. */
+enum { ROOM = 1 << 20, LEAST_PAGE = 4096 };
+static char *room;
+static bool kept[ROOM / LEAST_PAGE];
+
+static void leave_room(size_t page)
+{
+	for (size_t i = 0; i < ROOM / page; i++) {
+		if (kept[i])
+			munmap(room + i * page, page);
+		kept[i] = false;
+	}
+}
+
+static void keep_room(size_t page)
+{
+	for (size_t i = 0; i < ROOM / page; i++)
+		kept[i] = mmap(room + i * page, page, PROT_NONE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) != MAP_FAILED;
+}
+
 static bool load(void)
 {
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	if (!room) {
+		room = mmap(NULL, ROOM, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (room == MAP_FAILED)
+			return false;
+		munmap(room, ROOM);
+	}
+	leave_room(page);
 	lib = dlopen("./plugin.so", RTLD_NOW | RTLD_LOCAL);
+	keep_room(page);
 	answer = NULL;
 	if (lib)
 		*(void **)&answer = dlsym(lib, "plugin_answer");

@@ -4,8 +4,9 @@
  * name than its file has, libplugin.so.3. */
 #include <unistd.h>
 
-int plugin_answer(int x);
-int held_call(int fd);
+/* In both at the same place. */
+__attribute__((aligned(64))) int plugin_answer(int x);
+__attribute__((aligned(64))) int held_call(int fd);
 
 int plugin_answer(int x)
 {
