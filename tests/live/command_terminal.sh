@@ -8,7 +8,7 @@
 # at_terminal TEXT KEY ARG...: the victim under inject, on a terminal.
 at_terminal()
 {
-	timeout 90 "$BUILD/tests/tools/terminal" "$1" "$2" "$INJECT" -f 'command_*' \
+	timeout $((90 * ${PATIENCE:-1})) "$BUILD/tests/tools/terminal" "$1" "$2" "$INJECT" -f 'command_*' \
 		-o calls.txt -- "$VICTIMS/command" "${@:3}" >terminal.out || die "no end"
 	tr -d '\r' <terminal.out >trace.err
 }
@@ -16,8 +16,8 @@ at_terminal()
 at_terminal ready C sleep 60
 has_line '^status 130$' trace.err || die "$(tail -n 1 trace.err)"
 
-# It handles Ctrl-C, goes on, and ends as it likes; the trace has ended.
-at_terminal ready C interrupted
+# It handles Ctrl-C, goes on, and ends as it likes, after the trace.
+at_terminal ready C interrupted $((500 * ${PATIENCE:-1}))
 has_line '^interrupted$' trace.err || die "the command was not interrupted"
 has_line '^status 6$' trace.err || die "$(tail -n 1 trace.err)"
 has_line 'all probes removed, text verified' trace.err || die "the probes are not removed"

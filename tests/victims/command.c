@@ -53,8 +53,8 @@ static int count_terms(int n)
 	return 3;
 }
 
-/* `interrupted`: end when SIGINT has come, but for other reasons. */
-static int await_interrupt(void)
+/* `interrupted MS`: end when SIGINT has come, but for other reasons, so long after it. */
+static int await_interrupt(int ms)
 {
 	sigset_t set;
 	int sig;
@@ -64,8 +64,7 @@ static int await_interrupt(void)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	victim_say("ready");
 	sigwait(&set, &sig);
-	/* Long enough for the trace to have ended before. */
-	victim_sleep_us(500000);
+	victim_sleep_us(1000 * (long)ms);
 	victim_say("interrupted");
 	return 6;
 }
@@ -162,7 +161,7 @@ static int obey(int argc, char **argv)
 	if (strcmp(word, "terms") == 0)
 		return count_terms(n);
 	if (strcmp(word, "interrupted") == 0)
-		return await_interrupt();
+		return await_interrupt(n);
 	if (strcmp(word, "suspend") == 0)
 		return suspend();
 	if (strcmp(word, "stopped") == 0)
