@@ -8,12 +8,16 @@
 need cc
 readonly LIBRARIES=60 FUNCTIONS=1200
 
+case $(uname -m) in
+x86_64) plus_two=("lea 1(%rdi), %rax" "lea 1(%rax), %rax") ;;
+*) plus_two=("add x0, x0, 1" "add x0, x0, 1") ;;
+esac
 cat >many.S <<-END
 	.macro function
-	.type f\\@, @function
+	.type f\\@, %function
 	f\\@:
-	lea 1(%rdi), %rax
-	lea 1(%rax), %rax
+	${plus_two[0]}
+	${plus_two[1]}
 	ret
 	.size f\\@, . - f\\@
 	.balign 16
@@ -21,7 +25,7 @@ cat >many.S <<-END
 	.rept $FUNCTIONS
 	function
 	.endr
-	.section .note.GNU-stack,"",@progbits
+	.section .note.GNU-stack,"",%progbits
 END
 cc -shared -nostdlib -o many0.so many.S
 for i in $(seq $((LIBRARIES - 1))); do

@@ -12,8 +12,13 @@ cat >own_words.c <<'C'
 #include <time.h>
 #include <unistd.h>
 
-/* As injector/ptrace/threads_glibc.c has them. */
-enum { GLIBC_ROOM_AT = 0x240, GLIBC_ROOM = 32 };
+/* As injector/ptrace/threads_glibc.c has them: 0x90 bytes before the thread's id. */
+#ifdef __x86_64__
+enum { GLIBC_ROOM_AT = 0x240 };
+#else
+enum { GLIBC_ROOM_AT = 0x40 };
+#endif
+enum { GLIBC_ROOM = 32 };
 
 static uint64_t *room(void)
 {

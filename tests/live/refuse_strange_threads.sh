@@ -6,24 +6,32 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
+need gcc
 cat >strange.c <<'C'
+#include <sys/syscall.h>
+
 /* A library of its own: threads have no thread pointer (0), one that points to
  * nothing of use (1), or one as it should be, but a loner among them (2). */
-static long call(long nr, long a, long b, long c, long d, long e)
-{
-	register long r10 __asm__("r10") = d, r8 __asm__("r8") = e;
-	long ret;
-
-	__asm__ volatile("syscall" : "=a"(ret)
-			 : "0"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8)
-			 : "rcx", "r11", "memory");
-	return ret;
-}
-
 static long block[32];
 static struct { void *head; long offset; void *pending; } list = { &list };
 
 __attribute__((noinline)) long strange_work(long x) { return x * x + 1; }
+
+#ifdef __x86_64__
+
+static long call(long nr, long a, long b)
+{
+	long ret;
+
+	__asm__ volatile("syscall" : "=a"(ret) : "0"(nr), "D"(a), "S"(b) : "rcx", "r11", "memory");
+	return ret;
+}
+
+static void set_thread_pointer(void)
+{
+	block[0] = KIND == 1 ? 0 : (long)block;
+	call(SYS_arch_prctl, 0x1002, (long)block);	/* ARCH_SET_FS */
+}
 
 /* What is never run: code with which calls could be made. */
 void gadgets(void)
@@ -31,19 +39,42 @@ void gadgets(void)
 	__asm__ volatile("syscall; ret; mov $15, %rax; syscall");
 }
 
-__attribute__((force_align_arg_pointer)) void begin(void)
+__attribute__((force_align_arg_pointer))
+
+#else
+
+static long call(long nr, long a, long b)
 {
-	if (KIND) {
-		block[0] = KIND == 1 ? 0 : (long)block;
-		call(158, 0x1002, (long)block, 0, 0, 0);	/* arch_prctl: ARCH_SET_FS */
-	}
+	register long x8 __asm__("x8") = nr, x0 __asm__("x0") = a, x1 __asm__("x1") = b;
+
+	__asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1) : "memory");
+	return x0;
+}
+
+/* What it points to is behind a thread's block. */
+static void set_thread_pointer(void)
+{
+	__asm__ volatile("msr tpidr_el0, %0" :: "r"(KIND == 1 ? block : block + 32));
+}
+
+void gadgets(void)
+{
+	__asm__ volatile("svc #0; ret; mov x8, #139; svc #0");
+}
+
+#endif
+
+void begin(void)
+{
+	if (KIND)
+		set_thread_pointer();
 	if (KIND == 2)
-		call(273, (long)&list, sizeof(list), 0, 0, 0);	/* set_robust_list */
+		call(SYS_set_robust_list, (long)&list, sizeof(list));
 	for (;;) {
 		long second[2] = { 0, 1000000 };
 
 		strange_work(3);
-		call(35, (long)second, 0, 0, 0, 0);		/* nanosleep */
+		call(SYS_nanosleep, (long)second, 0);
 	}
 }
 C
