@@ -380,8 +380,8 @@ int indirect_resolve(struct body *, enum indirect **ret);
 /* May some word of data lead to a step? Where control does not fall in (`prefix`) also behind its
  * prefix, as ground_leads_to. */
 bool body_has_word_to(const struct body *, size_t step, bool prefix);
-/* Where can control be? `all`: at all that stands behind an end, too. */
-void live_mark(struct body *, bool all);
+/* Where can control be? `all`: at all that stands behind an end, too. 0 or -ENOMEM. */
+int live_mark(struct body *, bool all);
 /* What may be data is not; then exits may be doubtful. `indirect`: of each indirect jump. */
 void live_doubt(struct body *, const enum indirect *indirect);
 /* May it leave the function, or begin it anew? */

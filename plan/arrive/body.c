@@ -443,9 +443,10 @@ static int body_judge(struct body *b)
 	int err = indirect_resolve(b, &indirect);
 	size_t n = 0;
 
+	if (!err)
+		err = live_mark(b, leads_anywhere(b, indirect));
 	if (err)
 		return err;
-	live_mark(b, leads_anywhere(b, indirect));
 	doubt_strangers(b);
 	for (size_t i = 0; i < b->nsteps; i++) {
 		struct step *s = &b->steps[i];

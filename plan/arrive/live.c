@@ -2,6 +2,14 @@
 /* live: to which instructions of a function can control come, and which may be data? */
 #include "plan/arrivals.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
+static bool is_direct(const struct insn *in)
+{
+	return in->kind == INSN_JUMP || in->kind == INSN_BRANCH;
+}
+
 bool body_has_word_to(const struct body *b, size_t step, bool prefix)
 {
 	const struct plan_impl *p = b->impl;
@@ -17,11 +25,6 @@ bool body_has_word_to(const struct body *b, size_t step, bool prefix)
 		p->arch->is_prefix(*symbols_text(p->symbols, in->pc, &left));
 }
 
-static bool is_direct(const struct insn *in)
-{
-	return in->kind == INSN_JUMP || in->kind == INSN_BRANCH;
-}
-
 /* Does code name it, or data, but where an exception lands? */
 static bool may_be_data(const struct body *b, raddr_t a)
 {
@@ -33,17 +36,69 @@ static bool may_be_data(const struct body *b, raddr_t a)
 		(i < syms->npointers && syms->pointers[i] == a && !(b->func->flags & FUNC_LSDA));
 }
 
+/* Does anything lead there but jumps and branches that a reading of this function finds? */
+static bool is_led_otherwise(const struct body *b, const struct insn *in)
+{
+	size_t edge = ground_edge(b->impl, in->pc);
+
+	return ground_leads_to(b->impl, LAYER_FIXED, in) ||
+		(edge < b->impl->nedges && b->impl->edges[edge].to - in->pc <= 1);
+}
+
+/* The step to which control comes there, or behind its prefix. */
+static size_t step_to(const struct body *b, raddr_t a)
+{
+	size_t at = body_step(b, a), left;
+	const uint8_t *before = at < b->nsteps || !b->impl->arch->is_prefix ? NULL :
+		symbols_text(b->impl->symbols, a - 1, &left);
+
+	return before && b->impl->arch->is_prefix(*before) ? body_step(b, a - 1) : at;
+}
+
+/* Where control comes from a step on. */
+struct come {
+	bool *here;	/* to this step, */
+	bool *led;	/* by a jump or branch of these */
+	uint32_t *todo;	/* led to, and not gone on from yet */
+};
+
+/* False if it comes to what is no step. */
+static bool come_from(const struct body *b, struct come *c, size_t first)
+{
+	size_t n = 0;
+
+	c->todo[n++] = (uint32_t)first;
+	while (n) {
+		for (size_t i = c->todo[--n]; i < b->nsteps && !c->here[i]; i++) {
+			const struct step *s = &b->steps[i];
+			bool inside = is_direct(&s->insn) && body_has(b, s->insn.dest);
+			size_t to = inside ? step_to(b, s->insn.dest) : i;
+
+			c->here[i] = true;
+			if (to == b->nsteps)
+				return false;
+			if (inside && !c->led[to])
+				c->todo[n++] = (uint32_t)to;
+			c->led[to] |= inside;
+			if (s->ends || (i + 1 < b->nsteps && s[1].piece != s->piece))
+				break;
+		}
+	}
+	return true;
+}
+
 /*
  * Where can control be? What nothing leads to may be data, or was never
  * linked to: a return there is no exit, and must not be written over. Some compilers
  * put nothing but code there, to some of which only their runtime leads: by it a
  * function returns that has recovered from a panic (`all_live`). `all`: so does a jump of
  * which no more is known than that it stays inside. What something names, and nothing leads to, may
- * be either.
+ * be either. Jumps of its own lead only where `by` says, if that is known. Else: is there what only
+ * they lead to? Data may look like a branch to others.
  */
-void live_mark(struct body *b, bool all)
+static bool mark(struct body *b, bool all, const bool *by)
 {
-	bool falls = false, guessed = false;
+	bool falls = false, guessed = false, asks = false;
 
 	for (size_t i = 0; i < b->nsteps; i++) {
 		struct step *s = &b->steps[i];
@@ -52,15 +107,42 @@ void live_mark(struct body *b, bool all)
 			falls = false;
 		/* Of what is certain nothing else is asked. */
 		bool led = (guessed || !falls) &&
-			ground_leads_to(b->impl, LAYER_TARGET, &s->insn);
+			ground_leads_to(b->impl, LAYER_TARGET, &s->insn) &&
+			(!by || by[i] || is_led_otherwise(b, &s->insn));
 
 		s->live = falls || all || led || b->runtime->all_live ||
 			body_has_word_to(b, i, !falls);
 		if (falls ? guessed && led : s->live)
 			guessed = i && (!led || may_be_data(b, s->insn.pc));
 		s->guessed = guessed;
+		asks |= led && !falls && !by && !is_led_otherwise(b, &s->insn);
 		falls = s->live && !s->ends;
 	}
+	return asks;
+}
+
+int live_mark(struct body *b, bool all)
+{
+	/* What is not read may lead there, too. */
+	if (!mark(b, all, NULL) || b->open)
+		return 0;
+	auto_free bool *here = calloc(b->nsteps, sizeof(*here));
+	auto_free bool *led = calloc(b->nsteps, sizeof(*led));
+	auto_free uint32_t *todo = calloc(b->nsteps + 1, sizeof(*todo));
+	struct come c = { here, led, todo };
+	bool known = true, differs = false;
+
+	if (!here || !led || !todo)
+		return fail(ENOMEM, "plan %s", b->func->name);
+	for (size_t i = 0; i < b->nsteps && known; i++)
+		if (!here[i] && (is_led_otherwise(b, &b->steps[i].insn) ||
+				 body_has_word_to(b, i, true)))
+			known = come_from(b, &c, i);
+	for (size_t i = 0; i < b->nsteps; i++)
+		differs |= !here[i] && (b->steps[i].live || is_direct(&b->steps[i].insn));
+	if (known && differs)
+		mark(b, all, led);
+	return 0;
 }
 
 /* Does a branch lead there that is no data itself? */

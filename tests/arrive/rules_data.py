@@ -108,6 +108,32 @@ KEPT F
 .balign 4
 .long .LC0 - .
 """, "")
+# Data look like a branch to others, which look like a way out: live_mark. Nothing leads to it, also
+# where it is a loop.
+rule("pie data_branch", """
+FUNC F, 0
+mov $7, %eax
+jmp 1f
+.Ldata: .byte 0x77, 0x02, 0x14, 0xf9, 0xc3, 0x91, 0xe2, 0x3f
+.Lend:
+1: add $1000, %eax
+ret
+END F
+ARRIVE .Ldata, 7
+ARRIVE .Lend, 8
+""", "")
+rule("pie data_round", """
+FUNC F, 0
+mov $7, %eax
+jmp 1f
+.Ldata: .byte 0xff, 0xc0, 0x75, 0xfc, 0xc3, 0x91, 0xe2, 0x3f
+.Lend:
+1: add $1000, %eax
+ret
+END F
+ARRIVE .Ldata, 7
+ARRIVE .Lend, 8
+""", "")
 # Data that another function reads stand at the end of one, and look like a return: live_doubt.
 rule("pie data_named", """
 FUNC F, 0
