@@ -129,9 +129,9 @@ VICTIMS_NOT_x86_64 := $(addprefix $(BUILD)/tests/victims/,arm64_guarded arm64_wo
 # What exists for x86-64 alone: windows that share bytes, puns and their islands (packed,
 # scattered, astray), functions in which a breakpoint alone has room (trapped), stubs of more
 # than one place of a function (lingerer), system calls that are dispatched to the program.
-# OCaml's stacks are not known of arm64 (overflower).
+# OCaml's stacks are not known of arm64 (overflower); and code that copies itself (threaded).
 VICTIMS_NOT_arm64 := $(addprefix $(BUILD)/tests/victims/,astray dispatched lingerer overflower \
-	packed packed_fixed scattered trapped)
+	packed packed_fixed scattered threaded trapped)
 # Without the library that unwinds, and without any.
 UNWINDERS := $(addprefix $(BUILD)/tests/victims/unwinders_,own static)
 BOOST := $(wildcard $(SYSROOT)/usr/lib/*/libboost_context.so)
@@ -322,6 +322,7 @@ tools: $(TOOLS)
 programs:
 	@printf '%s\n' $(VICTIMS) $(ARRIVE_CHECK) $(VALUES_DRIVER)
 oracle: $(ORACLE)
+	@tools/deps.sh oracle
 
 deps:
 	@tools/deps.sh build test

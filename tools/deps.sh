@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # deps [--list] SET...: install the Debian packages that are missing, by name. Sets: build,
-# test, soak, bench, census, analyze, lint, fresh, arm64, pages, kernels. Quiet when nothing is
-# missing; as a user who is not root, print the line to paste and fail. --list prints the names, and
-# does nothing.
+# test, soak, bench, census, oracle, analyze, lint, fresh, arm64, pages, kernels. Quiet when
+# nothing is missing; as a user who is not root, print the line to paste and fail. --list prints
+# the names, and does nothing.
 #
 # Debian starts a service as its package is installed. Tests start servers of
 # their own, so that is forbidden meanwhile (policy-rc.d), and put back.
@@ -16,9 +16,11 @@ test="g++ clang libclang-rt-dev gdb strace nginx-light redis-server redis-tools 
 	wrk python3 util-linux procps musl-tools libpython3.11-testsuite
 	lua5.4 sqlite3 libsqlite3-dev tcl tcl-dev perl jq golang-go rustc babeltrace2 zstd
 	python3-jsonschema uftrace protobuf-compiler graphviz linux-perf libboost-context-dev
-	libgtest-dev curl ca-certificates xz-utils systemtap-sdt-dev"
+	libgtest-dev curl ca-certificates xz-utils systemtap-sdt-dev gforth"
 lint="mandoc codespell shellcheck cppcheck python3"
 soak="chromium"
+oracle="qemu-user ruby luajit ocaml-nox ffmpeg ripgrep jq sqlite3 perl golang-go
+	libpython3.11-testsuite nodejs openssl g++"
 analyze="gcc clang-tidy"
 fresh="mmdebstrap"
 kernels="qemu-system-x86 busybox-static cpio kmod xz-utils"
@@ -35,8 +37,8 @@ policy=/usr/sbin/policy-rc.d
 
 usage()
 {
-	echo "usage: tools/deps.sh [--list] [build] [test] [soak] [bench] [census] [analyze] [lint]
-		[fresh] [arm64] [pages] [kernels]" >&2
+	echo "usage: tools/deps.sh [--list] [build] [test] [soak] [bench] [census] [oracle] [analyze]
+		[lint] [fresh] [arm64] [pages] [kernels]" >&2
 	exit 2
 }
 
@@ -88,6 +90,7 @@ for set; do
 	build) packages=$build ;;
 	test) packages=$test ;;
 	soak) packages=$soak ;;
+	oracle) packages=$oracle ;;
 	analyze) packages=$analyze ;;
 	lint) packages=$lint ;;
 	bench) packages=$bench ;;

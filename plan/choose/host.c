@@ -60,6 +60,17 @@ static raddr_t host_at(struct body *b, size_t first, raddr_t from, struct window
 	return hole;
 }
 
+/*
+ * Does some address lead to this step? A program may copy what stands between two places whose
+ * addresses it has, and run that elsewhere, as gforth does with its interpreter: what does not
+ * leave the function has to be as it was.
+ */
+static bool begins_part(const struct body *b, size_t step)
+{
+	return ground_leads_to(b->impl, LAYER_FIXED, &b->steps[step].insn) ||
+		body_has_word_to(b, step, false);
+}
+
 raddr_t host_find(struct body *b, size_t exit, raddr_t from, struct window *ret)
 {
 	const struct arch *arch = b->impl->arch;
@@ -67,11 +78,12 @@ raddr_t host_find(struct body *b, size_t exit, raddr_t from, struct window *ret)
 	raddr_t hole = 0;
 
 	/* What lies behind the exit may be wanted by the exits that follow. */
-	for (size_t i = exit; i-- > 0 && !hole && b->steps[i].piece == piece &&
+	for (size_t i = exit; !begins_part(b, i) && i-- > 0 && !hole &&
+	     b->steps[i].piece == piece &&
 	     from - b->steps[i].insn.pc < 2 * (raddr_t)arch->short_reach; )
 		hole = host_at(b, i, from, ret);
-	for (size_t i = exit + 1; i < b->nsteps && !hole &&
-	     b->steps[i].piece == piece && in_reach(arch, from, b->steps[i].insn.pc); i++)
+	for (size_t i = exit + 1; i < b->nsteps && !hole && b->steps[i].piece == piece &&
+	     !begins_part(b, i) && in_reach(arch, from, b->steps[i].insn.pc); i++)
 		hole = host_at(b, i, from, ret);
 	return hole;
 }

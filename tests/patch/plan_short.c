@@ -143,6 +143,27 @@ static void host_makes_room(void)
 	CHECK(probe()->sites[1].hole.pc == TEXT + 42 + 5);
 }
 
+/* An address leads into f: what stands before and behind there may be copied. */
+static void name_part(size_t at)
+{
+	struct plan_options o = { .hosts = true };
+
+	begin_unoptimised();
+	func("i", 0x140); put(0x48, 0x8d, 0x15); put_rel32(at); put(RET); func_end();
+	module_plan_with(&o, "f", NULL, NULL);
+}
+
+static void host_is_in_the_part_of_its_exit(void)
+{
+	name_part(39);
+	CHECK(entry_only(REFUSED_NONE));
+	CHECK(site_is(probe(), 0, TACTIC_JUMP, 42, 12, 0) && probe()->sites[0].host);
+	name_part(54);
+	CHECK(entry_only(REFUSED_EXIT_NO_ROOM));
+	name_part(59);
+	CHECK(entry_only(REFUSED_EXIT_NO_ROOM));
+}
+
 static void host_has_no_target_inside(void)
 {
 	struct plan_options o = { .hosts = true };
@@ -257,6 +278,7 @@ int main(void)
 	failed_exits_release_their_padding();
 	no_hosts_unless_allowed();
 	host_makes_room();
+	host_is_in_the_part_of_its_exit();
 	host_has_no_target_inside();
 	hole_crosses_page();
 	hole_in_another_function();
