@@ -36,6 +36,14 @@
 
 enum { FAILING_COUNT = 0, FAILING_FIRST = -1, FAILING_NONE = -2 };	/* for n */
 
+/* Seconds for an end, an answer, progress: PATIENCE times as many where all is slow (tests/run). */
+static inline int failing_patience(void)
+{
+	const char *times = getenv("PATIENCE");
+
+	return 60 * (times && atoi(times) > 0 ? atoi(times) : 1);
+}
+
 struct failing_want {
 	const char *text;	/* a call whose path contains it is noted */
 	bool from_text;		/* and counting begins with that one */

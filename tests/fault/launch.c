@@ -15,7 +15,6 @@
 #include "tests/fault/failing.h"
 
 enum {
-	PATIENCE = 60,		/* seconds */
 	UNREACHED = 4,		/* runs in a row without an n-th call: the end */
 	MOST_HARM = 20,
 };
@@ -29,7 +28,7 @@ static bool read_all(int fd, char *text, size_t size)
 
 	for (;;) {
 		struct pollfd p = { fd, POLLIN, 0 };
-		int ready = poll(&p, 1, PATIENCE * 1000);
+		int ready = poll(&p, 1, failing_patience() * 1000);
 		ssize_t got;
 
 		if (ready < 0 && errno == EINTR)
@@ -78,7 +77,7 @@ static bool take(long n, long stride, bool do_kill, char **command)
 	struct failing_want want = { .n = n, .do_kill = do_kill, .alone = true,
 		.text = "/dev/null",	/* of -o: main has begun */
 		/* By the point: a stride of five would meet but one. */
-		.err = in_turn[n / stride % 5], .seconds = PATIENCE };
+		.err = in_turn[n / stride % 5], .seconds = failing_patience() };
 	char printed[256] = "", said[1024] = "";
 	struct failing_run r;
 	int out[2], errors[2];

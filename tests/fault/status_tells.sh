@@ -21,6 +21,8 @@ number() { sed -nE "s/$1/\1/p" "$2" | grep . || echo 0; }
 
 none=0 some=0
 [ -n "${SOAK:-}" ] && stride=1 || stride=$((17 * ${WIDER:-1}))
+# A dozen of them at least.
+[ "$stride" -le $((total / 18)) ] || stride=$((total / 18))
 for ((n = total / 3; n < total; n += stride)); do
 	failer -n "$n" -k -- "${run[@]}" || true
 	status 0 "$INJECT" status -p "$VICTIM"

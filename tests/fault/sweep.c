@@ -76,7 +76,7 @@ static void run(const struct failing_want *want, char **command,
 	ssize_t n;
 
 	w.text = victim.text;
-	w.seconds = PATIENCE;
+	w.seconds = failing_patience();
 	w.out = open_scratch("sweep.out");
 	w.errors = open_scratch("sweep.err");
 	if (failing_run(&w, command, ret))
@@ -224,7 +224,7 @@ static const char *not_stopped(const struct point *p)
 
 static bool settles(const char *what, int want)
 {
-	for (time_t end = time(NULL) + PATIENCE; entries(what) != want;) {
+	for (time_t end = time(NULL) + failing_patience(); entries(what) != want;) {
 		if (time(NULL) > end)
 			return false;
 		usleep(1000);
@@ -253,7 +253,7 @@ static bool is_alone(void)
 /* A child of inject's may see it killed, and end by itself. */
 static const char *has_company(void)
 {
-	for (time_t end = time(NULL) + PATIENCE; !is_alone(); failing_rest()) {
+	for (time_t end = time(NULL) + failing_patience(); !is_alone(); failing_rest()) {
 		if (time(NULL) > end)
 			return "a process of ours stayed";
 		usleep(1000);

@@ -12,7 +12,6 @@
 #include "tests/fault/failing.h"
 
 enum {
-	PATIENCE = 60,		/* seconds: for an end, an answer, progress */
 	UNREACHED = 4,		/* runs in a row without an n-th call: the end */
 	MOST_SHORT = 100,	/* runs that had no n-th call, nor all that follows */
 	MOST_HARM = 20,		/* complaints, then no more is learned */
@@ -68,7 +67,7 @@ static bool read_line(char *line, size_t size)
 	while (n + 1 < size) {
 		struct pollfd p = { victim.out, POLLIN, 0 };
 
-		if (poll(&p, 1, PATIENCE * 1000) <= 0 ||
+		if (poll(&p, 1, failing_patience() * 1000) <= 0 ||
 		    read(victim.out, line + n, 1) != 1)
 			return false;
 		if (line[n] == '\n')
@@ -183,7 +182,7 @@ static const char *does_not_work(void)
 {
 	long long first = ping(), now = first;
 
-	for (time_t end = time(NULL) + PATIENCE; now >= 0 && now == first;) {
+	for (time_t end = time(NULL) + failing_patience(); now >= 0 && now == first;) {
 		if (time(NULL) > end)
 			return "the victim stands still";
 		usleep(500);
