@@ -153,6 +153,6 @@ void stack_equal(const struct flow *f, size_t step, struct stack *s)
 		equal = f->arch->equals(symbols_text(p->symbols, st[-1].insn.pc, &left),
 					&st[-1].insn, &st->insn);
 	for (int i = 0; i < REGISTERS && equal >> sp & 1; i++)
-		if (equal >> i & 1 && stack_is_known(s, i))
+		if (equal >> i & 1 && stack_is_known(s, i) && !is_some(s, i))
 			s->at[sp] = s->at[i];
 }
