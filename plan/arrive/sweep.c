@@ -252,12 +252,12 @@ static int note_numbers(struct sweep *s, const uint8_t *p, const struct insn *in
 	/* Behind a distance from the PC there may be a number, too. */
 	if (e.stores && e.written)
 		err = words_written(s->impl, (raddr_t)e.written);
+	if (!err && e.writes && arrivals_is_address(s->impl, (raddr_t)e.written))
+		err = note_name(s, in, (raddr_t)e.written);
 	if (err || in->flags & INSN_PCREL)
 		return err;
-	if (e.writes && arrivals_is_address(s->impl, (raddr_t)e.written))
-		err = note_name(s, in, (raddr_t)e.written);
-	return !err && names && arrivals_is_address(s->impl, (raddr_t)e.number) ?
-		note_name(s, in, (raddr_t)e.number) : err;
+	return names && arrivals_is_address(s->impl, (raddr_t)e.number) ?
+		note_name(s, in, (raddr_t)e.number) : 0;
 }
 
 /* May control leave here by an address? */

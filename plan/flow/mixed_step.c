@@ -379,8 +379,10 @@ static void pass_store(struct mixed *m, struct mixed_state *s, const struct effe
 		found(m, l);
 	if (e->source < 0 && e->width >= 4 && e->width <= 8) {
 		struct value v = value_number(m->flow, (raddr_t)e->written, false);
+		const struct plan_impl *p = m->flow->body->impl;
+		bool place = !p->symbols->is_pie && arrivals_may_be_place(p, v.number);
 
-		l = v.named ? level_of_place(m, v.number) : l;
+		l = v.named || place ? level_of_place(m, v.number) : l;
 	}
 	if (e->width && e->width < 4) {
 		l = level_there(m, s, e);
