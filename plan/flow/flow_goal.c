@@ -174,18 +174,34 @@ static bool is_surely_named(struct flow *f, size_t step, uint32_t regs, int reg)
 	return values_are_named(&v);
 }
 
-/* Does something near here reach memory by this register? Code that steps from one
- * to the next of what it reads has data there. */
+static bool reaches_by(const struct flow *f, size_t step, int reg)
+{
+	const struct effect *e = effect_at(f, step);
+
+	return e->memory && e->base == reg && f->body->steps[step].insn.kind == INSN_PLAIN;
+}
+
+static bool is_set_anew(const struct flow *f, size_t step, int reg)
+{
+	const struct effect *e = effect_at(f, step);
+
+	return e->others >> reg & 1 || (e->reg == reg && (e->op != EFFECT_SUM || e->base != reg));
+}
+
+/* Does something reach memory by this register, as long as that is set by nothing but sums of its
+ * own? Code that steps from one to the next of what it reads has data there. */
 static bool is_reached_by(struct flow *f, size_t step, int reg)
 {
-	size_t first = step > REACHED_NEAR ? step - REACHED_NEAR : 0;
+	size_t first = step > REACHED_NEAR ? step - REACHED_NEAR : 0, last = step + REACHED_NEAR;
 
-	for (size_t i = first; i < f->body->nsteps && i < step + REACHED_NEAR; i++) {
-		struct effect e;
-
-		e = *effect_at(f, i);
-		if (e.memory && e.base == reg && f->body->steps[i].insn.kind == INSN_PLAIN)
+	for (size_t i = step; i-- > first && !is_set_anew(f, i, reg); )
+		if (reaches_by(f, i, reg))
 			return true;
+	for (size_t i = step + 1; i < f->body->nsteps && i < last; i++) {
+		if (reaches_by(f, i, reg))
+			return true;
+		if (is_set_anew(f, i, reg))
+			break;
 	}
 	return false;
 }
