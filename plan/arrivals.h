@@ -16,6 +16,7 @@ enum suspect {
 	SUSPECT_BACK = 4,	/* it may change its way back: where its returns lead is to be
 				 * proved */
 	SUSPECT_TAKES = 8,	/* it loads its way back: what is made of that is judged */
+	SUSPECT_DATA = 16,	/* it was judged, and data stand in it */
 };
 
 /* above.c: does a function write to what its caller returns by? 0 or -ENOMEM. */

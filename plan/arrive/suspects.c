@@ -12,6 +12,16 @@
 
 enum { SHARE = 16 };	/* functions that one thread judges in one go */
 
+/* What goes by an address may stand behind what could not be read. What was read twice, as data are
+ * that its own code names, is known, too. */
+static int doubt_unread(struct plan_impl *p, const struct body *b, unsigned int suspects)
+{
+	bool unread = b->entry_only == REFUSED_UNREADABLE && !b->runtime->newer &&
+		(b->parted ? suspects & SUSPECT_GOAL : suspects);
+
+	return unread ? arrivals_doubt(p, b->func->range.start, UNPROVED_UNREAD) : 0;
+}
+
 /* `ends`: calls that never come back end what they stand in. */
 static int judge_func(struct plan_impl *p, const struct func *f, bool ends)
 {
@@ -21,11 +31,9 @@ static int judge_func(struct plan_impl *p, const struct func *f, bool ends)
 
 	if (err)
 		return err;
-	/* What goes by an address may stand behind what could not be read. What was read twice,
-	 * as data are that its own code names, is known, too. */
-	if (b.entry_only == REFUSED_UNREADABLE && !b.runtime->newer &&
-	    (b.parted ? suspects & SUSPECT_GOAL : suspects))
-		err = arrivals_doubt(p, f->range.start, UNPROVED_UNREAD);
+	err = doubt_unread(p, &b, suspects);
+	if (b.has_data)
+		p->suspects[f - p->symbols->funcs] |= SUSPECT_DATA;
 	if (ends)
 		noreturn_mark(p, &b);
 	if (!err)
@@ -200,6 +208,27 @@ static int doubt_hidden(struct plan_impl *p, const struct hidden *found, size_t 
 	return err;
 }
 
+/* In functions in which data stand: something that was not known then may lead into the middle of
+ * what was read behind them. */
+static int doubt_data(struct plan_impl *p)
+{
+	const struct symbols *syms = p->symbols;
+	int err = 0;
+
+	for (size_t i = 0; i < syms->nfuncs && !err; i++) {
+		struct body b;
+
+		if (!(p->suspects[i] & SUSPECT_DATA))
+			continue;
+		err = body_read(p, &syms->funcs[i], &b);
+		if (err)
+			return err;
+		err = doubt_unread(p, &b, p->suspects[i] & ~(unsigned int)SUSPECT_DATA);
+		body_clear(&b);
+	}
+	return err;
+}
+
 /* Once all is known that leads into text: code that no reading has seen. */
 static int find_hidden(struct plan_impl *p)
 {
@@ -239,6 +268,8 @@ int arrivals_find(struct plan_impl *p)
 		err = words_note(p);
 	if (!err)
 		err = find_hidden(p);
+	if (!err)
+		err = doubt_data(p);
 	drop_known_ways(p, early);
 	if (!err && p->nways > early)
 		err = judge_loners(p, early);
