@@ -449,6 +449,23 @@ static void numbers(void)
 	}
 }
 
+/* Nor does one lead to what pads between its functions: the shortest have no other room. */
+static void numbers_in_padding(void)
+{
+	for (int go = 0; go < 2; go++) {
+		module_begin();
+		m.go = go;
+		m.exec = true;
+		func("f", 0); put(RET); func_end();
+		put_n(INT3, 15);
+		func("g", 16); put(RET); func_end();
+		put_wrapper(false);
+		memcpy(m.rodata, &(uint64_t){ TEXT + 4 }, 8);
+		module_plan("f");
+		CHECK(refused(go ? REFUSED_NONE : REFUSED_TOO_SHORT));
+	}
+}
+
 /* A frame's end with padding in reach of a short jump, or with room for a host. */
 static void plan_end(bool padding)
 {
@@ -505,6 +522,7 @@ int main(void)
 	exits();
 	unsafe_points();
 	numbers();
+	numbers_in_padding();
 	holes();
 	faults();
 	recovers();
