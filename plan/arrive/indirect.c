@@ -257,12 +257,14 @@ static enum indirect judge_jump(struct body *b, struct tables *tables, size_t st
 
 	if (in->flags & INSN_INDEXED && !entries)
 		tables = &none;
-	int gone = in->flags & INSN_NOTRACK ? 0 : goal_frame_is_gone(b, in->pc);
+	bool switched = in->flags & INSN_NOTRACK;
+	int gone = goal_frame_is_gone(b, in->pc);
 
-	if (gone == 1 && !switches && is_arrived_at(b))
+	if (!switched && gone == 1 && !switches && is_arrived_at(b))
 		return INDIRECT_UNSURE;
-	if (is_tail(b, tables, gone))
+	if (!switched && is_tail(b, tables, gone))
 		return INDIRECT_TAIL;
+	/* Where its table is not known, that of a switch may lead out, unless a frame is up. */
 	return gone == 0 && has_labels(b, tables, gone) && !leads_both_ways(b) ?
 		INDIRECT_INSIDE : INDIRECT_UNSURE;
 }

@@ -360,6 +360,39 @@ place: .long .LB0
 rule("pie led_over", LED.format("", ".byte 0x3e", "mov place(%rip), %rax") + """
 place: .quad .LB0
 """, "")
+# Records with addresses, of which one leads out: judge_jump, of a switch whose table is not known.
+rule("pie records_out", """
+FUNC F, 0
+and $3, %edi
+lea records(%rip), %rdx
+imul $13, %edi, %edi
+mov 5(%rdx,%rdi), %rcx
+nopl 0(%rax,%rax)
+ARRIVE 1f, 6
+1: notrack jmp *%rcx
+.LC0: inc %eax
+nopl 0(%rax,%rax)
+ret
+.LC1: lea 1(%rsi), %eax
+nopl 0(%rax,%rax)
+ret
+END F
+ARRIVE .LC0
+ARRIVE .LC1
+KEPT F
+FUNC out
+ret
+END out
+.data
+records: .skip 5
+.quad .LC0
+.skip 5
+.quad .LC1
+.skip 5
+.quad out
+.skip 5
+.quad .LC1
+""", "")
 # A table of addresses leads inside, out, and inside again: tables_lead_both_ways.
 rule("pie both_ways", """
 FUNC F, 0
