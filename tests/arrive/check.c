@@ -12,9 +12,12 @@
  *	ends	an exit is recorded at a jump that stays in the function
  *	leaves	the function is left where no exit is recorded, though others are
  *	data	a jump changes data that stand in the code
+ *	lost	of a function of which nothing is uncertain an exit is not recorded, or the module
+ *		is bound
  *
  * For each file, a line for each program in it with what was wrong, and then `done`.
  */
+#include <ctype.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +29,8 @@
 
 #include "plan/plan.h"
 
-enum truth_kind { FUNC_F, FUNC_G, FUNC_H, ARRIVE, STAYS, BRANCH, LEAVES, DATA, END };
+enum truth_kind { FUNC_F, FUNC_G, FUNC_H, ARRIVE, STAYS, BRANCH, LEAVES, DATA, END,
+		  CERTAIN };
 
 struct truth {
 	uint64_t program, kind, at;
@@ -111,6 +115,15 @@ static void check_leaving(struct file *f, const struct truth *t, const char *sel
 		tell(f, t, "leaves", selection, p, &p->sites[0]);
 }
 
+static void check_certain(struct file *f, const struct truth *t, const char *selection,
+			  const struct plan *plan, const struct probe *p)
+{
+	static const struct site none;
+
+	if (p->func->range.start == t->at && (p->refusal || p->entry_only || plan->ndoubts))
+		tell(f, t, "lost", selection, p, &none);
+}
+
 static bool changes(const struct patch *p, raddr_t start, raddr_t end)
 {
 	return p->pc < end && p->pc + p->len > start;
@@ -151,6 +164,9 @@ static int check_plan(struct file *f, const char *selection, const struct func *
 	for (size_t i = 0; i < plan->nprobes; i++) {
 		const struct probe *p = &plan->probes[i];
 
+		for (size_t k = 0; k < f->n; k++)
+			if (f->truth[k].kind == CERTAIN)
+				check_certain(f, &f->truth[k], selection, plan, p);
 		if (p->refusal)
 			continue;
 		f->probed++;
@@ -201,9 +217,11 @@ static int check_some(struct file *f, const struct func **selected,
 static int check_file(const char *path, struct file *f)
 {
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* Programs that have numbers are many: some do without. */
+	bool all = !isdigit((unsigned char)*path);
 	struct plan_options o = {
-		.hosts = draw(&f->seed) % 8 != 0,
-		.puns = draw(&f->seed) % 8 != 0,
+		.hosts = draw(&f->seed) % 8 != 0 || all,
+		.puns = draw(&f->seed) % 8 != 0 || all,
 	};
 
 	if (fd < 0 || symbols_open(fd, path, &f->symbols)) {

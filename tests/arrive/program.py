@@ -20,8 +20,9 @@ words (program, what, address). What is true:
     BRANCH  as ARRIVE, but by direct jumps, which a plan may lead elsewhere if it sees them
     LEAVES  control comes here, and its function ends with the instruction that stands here
     DATA    data stand here, in the code, up to the END that follows
+    CERTAIN the function that starts here has nothing uncertain, nor has the module (rules only)
 """
-FUNC_F, FUNC_G, FUNC_H, ARRIVE, STAYS, BRANCH, LEAVES, DATA, END = range(9)
+FUNC_F, FUNC_G, FUNC_H, ARRIVE, STAYS, BRANCH, LEAVES, DATA, END, CERTAIN = range(10)
 
 REGS = {"rcx": "ecx", "rdx": "edx", "rsi": "esi", "r9": "r9d", "r10": "r10d", "r11": "r11d"}
 FIX = '"aw"'            # tables for a handler, to which the loader may have to write

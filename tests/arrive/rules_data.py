@@ -355,3 +355,28 @@ ARRIVE .Ldata, 7
 ARRIVE .Lend, 8
 KEPT F
 """, "")
+# Where data were found control may come to the middle of what is read behind them, and leave there
+# by an address: between_check.
+IN_MIDDLE = """
+FUNC G, 1
+lea numbers(%rip), %rcx
+mov (%rcx,%rdi,8), %rdx
+sub $4096, %rdx
+lea places(%rip), %rcx
+{}
+jmp .LC0 - 1
+add $56, %eax
+.LC0: not %eax
+jmp *%rdx
+.byte 0, 0xc3
+ret
+END G
+KEPT G
+.data
+.balign 8
+numbers: .quad .LB0 + 4096, .LB1 + 4096, .LB2 + 4096
+"""
+rule("pie data_before_goal", IN_MIDDLE.format("jmp *(%rcx,%rdi,8)") +
+     "places: .quad .LC0, .LC0, .LC0\n")
+rule("exec data_before_number", IN_MIDDLE.format("mov (%rcx,%rdi,4), %eax; jmp *%rax") +
+     ".byte 1\nplaces: .long .LC0, .LC0, .LC0\n")

@@ -219,7 +219,16 @@ KEPT G
 string: .skip 300, 65
 .long .LB0 - string - {0} + 1
 """
-rule("pie pointed", POINTED.format(1))
+rule("pie pointed", """
+FUNC F, 0
+lea 1(%rdi), %eax
+.LB0: inc %eax
+xchg %ax, %ax
+ret
+END F
+ARRIVE .LB0
+KEPT F
+""" + POINTED.format(1), "")
 rule("pie pointed_many", POINTED.format(257))
 
 # An address by one way only goes on in the register that it is exchanged with: pass_swap in

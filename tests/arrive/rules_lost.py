@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""rules_lost: programs of which nothing is lost, as long as a rule tells what is certain (rules.py):
+all exits of C are recorded, and no address may lead anywhere."""
+from rule import rule
+
+
+def certain(names, lines):
+    """C has nothing uncertain."""
+    rule(names, lines.replace("FUNC C\n", "FUNC C, 9\n"), "")
+
+
+# What is read from one to the next is data, also where it stands among code: is_reached_by in
+# flow_goal.c.
+certain("pie read_on", """
+FUNC C
+lea .Ldata(%rip), %rcx
+xor %eax, %eax
+1: add (%rcx), %eax
+add $4, %rcx
+dec %edi
+jne 1b
+ret
+END C
+.Ldata: .long 1, 2, 3, 4
+""")
+# On another stack it returns from the call that left that, though no file tells where the stack is:
+# change_stack, sets_stack, and whole_is_buried in whole.c.
+certain("pie stack_switched", """
+.globl C
+.type C, @function
+C: ARRIVE C, 9
+lea 8(%rdi), %rax
+push %rax
+push %rbx
+mov %rsp, (%rdi)
+mov (%rsi), %rsp
+pop %rbx
+pop %rax
+ret
+.size C, . - C
+""")
+certain("pie stack_switched_twice", """
+.globl C
+.type C, @function
+C: ARRIVE C, 9
+lea 8(%rdi), %rax
+mov (%rdi), %rsp
+mov %rax, (%rsp)
+mov (%rsi), %rsp
+ret
+.size C, . - C
+""")
+# A register that a call sets has no address of the stack any more: pass_call in back.c.
+certain("pie stale_register", """
+FUNC C
+call helper
+ret
+END C
+FUNC helper
+mov %rsp, %rax
+call none
+addq $2, 8(%rax)
+ret
+END helper
+FUNC none
+ret
+END none
+""")
+# Behind a call that never returns the file tells where the stack is: is_elsewhere in back.c.
+certain("pie behind_never", """
+FUNC C
+call helper
+ret
+END C
+FUNC helper
+test %edi, %edi
+je 1f
+push %rax
+.cfi_adjust_cfa_offset 8
+push %rcx
+.cfi_adjust_cfa_offset 8
+call stop
+.cfi_adjust_cfa_offset -16
+addq $2, 24(%rsp)
+1: ret
+END helper
+FUNC stop
+ud2
+END stop
+""")
+# Code of no function that pushes nothing returns from its call: leaves_by_stack in sweep.c.
+certain("pie gap_returns", """
+FUNC C
+test %esi, %esi
+jne .Lhidden
+jmp .Lgap
+END C
+.Lgap: .byte 0x48, 0xb8
+.Lhidden: inc %eax
+ret
+.skip 5, 0x90
+ret
+""")
+# A register that is set to an address of the stack has none of code any more: pass_stacked in
+# mixed_step.c.
+certain("pie stack_not_code", """
+FUNC C
+call helper
+ret
+END C
+FUNC helper
+lea .Lhelper(%rip), %rax
+mov %rax, (%rsi)
+mov %rsp, %rax
+add %rdi, %rax
+mov (%rax), %eax
+.Lhelper: ret
+END helper
+""")
