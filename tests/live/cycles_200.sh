@@ -10,4 +10,4 @@
 . "$ROOT/tests/cycles_lib.sh"
 
 victim spin_threads 3
-cycles 200 7 'spin_*' 'count_*'
+cycles "$(fewer 200 40)" 7 'spin_*' 'count_*'
