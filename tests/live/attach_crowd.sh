@@ -5,7 +5,7 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
-need cc
+need gcc
 readonly LIBRARIES=60 FUNCTIONS=1200
 
 case $(uname -m) in
@@ -27,7 +27,7 @@ cat >many.S <<-END
 	.endr
 	.section .note.GNU-stack,"",%progbits
 END
-cc -shared -nostdlib -o many0.so many.S
+gcc -shared -nostdlib -o many0.so many.S
 for i in $(seq $((LIBRARIES - 1))); do
 	cp many0.so "many$i.so"
 done

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Is progress drawn on a terminal that can be drawn on, and taken away at its end, and on no other? */
+/* Is progress drawn where it can be, taken away at its end, and drawn nowhere else? */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

@@ -35,9 +35,10 @@ static void leave_room(size_t page)
 
 static void keep_room(size_t page)
 {
+	const int how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
+
 	for (size_t i = 0; i < ROOM / page; i++)
-		kept[i] = mmap(room + i * page, page, PROT_NONE,
-			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) != MAP_FAILED;
+		kept[i] = mmap(room + i * page, page, PROT_NONE, how, -1, 0) != MAP_FAILED;
 }
 
 static bool load(void)
