@@ -9,7 +9,10 @@ trace | record | count | hist | top | start | add | remove | stop)
 	verb=$1
 	shift
 	# Of a recording no process is stopped.
-	[ "$verb" != hist ] || [ ! -d "${1:-}" ] || exec "$inject" hist "$@"
+	case "$verb $* " in
+	*" -p "* | *" --pid"* | *" -- "*) ;;
+	"hist "*) exec "$inject" hist "$@" ;;
+	esac
 	exec "$inject" "$verb" --max-pause "$pause" "$@"
 	;;
 -h | --help | -V | --version) ;;
