@@ -359,7 +359,7 @@ check-fast: all $(FAST_UNIT)
 # On arm64, in a machine under QEMU: each state once (docs/arm64.md).
 ARM64_UNIT := $(addprefix patch/,arm64_decode arm64_goal arm64_relocate arm64_stack plan_arm64 x86_decode x86_relocate) \
 	$(addprefix unit/,alarms code cpu_times disarm follow graph hold jump_set kernel_pages \
-	limiter output pace pages pattern plan_crew procfs reader regs_met remote seccomp segment shorten \
+	limiter output pace pages pattern plan_crew procfs progress reader regs_met remote seccomp segment shorten \
 	sort spills stale stragglers stuck text trace_archive trace_clock unwind_walk workers \
 	payload_basic payload_basic_bare payload_basic_room payload_count payload_fibers \
 	payload_fibers_bare payload_goroutines \
