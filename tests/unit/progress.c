@@ -21,9 +21,10 @@ static const char *drawn(const char *term)
 	static char text[512];
 	/* The latter is the other end of the terminal that is standard error. */
 	int error = dup(STDERR_FILENO), terminal, keyboard;
-	ssize_t n;
+	size_t n = 0;
+	ssize_t got;
 
-	keyboard = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
+	keyboard = posix_openpt(O_RDWR | O_NOCTTY);
 	MUST(keyboard >= 0 && grantpt(keyboard) == 0 && unlockpt(keyboard) == 0);
 	terminal = open(ptsname(keyboard), O_RDWR | O_NOCTTY);
 	MUST(terminal >= 0);
@@ -37,10 +38,12 @@ static const char *drawn(const char *term)
 	say_progress(NULL, "planning it", 2, 4);
 	say_progress_end();
 	dup2(error, STDERR_FILENO);
-	n = read(keyboard, text, sizeof(text) - 1);
-	text[n > 0 ? n : 0] = '\0';
 	close(error);
 	close(terminal);
+	/* Until it is known that no more comes, which is an error of a terminal's. */
+	while ((got = read(keyboard, text + n, sizeof(text) - 1 - n)) > 0)
+		n += (size_t)got;
+	text[n] = '\0';
 	close(keyboard);
 	return text;
 }
