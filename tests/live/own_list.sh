@@ -96,7 +96,7 @@ grep -q inject-payload "/proc/$pid/maps" || die "the payload was not loaded"
 kill "$pid"
 wait "$pid" || true
 
-for _ in $(seq 30); do
+for _ in $(seq "$(fewer 30 5)"); do
 	begun_with rests
 	status 0 "$INJECT" -p "$pid" -f 'own_*' -d 0.01
 	kill "$pid"
