@@ -416,6 +416,9 @@ void compiled_keep_sleds(struct plan_impl *);
  * that says no, or REFUSED_NONE and the window in *ret. */
 enum refusal window_check(struct body *, size_t first, size_t last, size_t need,
 			  struct window *ret);
+/* Where there is no room from a step on: is there padding, in which no jump may stand, since
+ * something leads there (REFUSED_BRANCH_INSIDE) or may (REFUSED_JUMP_TABLE)? */
+enum refusal window_short(const struct body *, size_t first, size_t need);
 /* Of the first `most` bytes of these steps, how many may be changed, so that a
  * thread that goes on at one of the others finds what was there? */
 size_t window_room(const struct body *, size_t first, size_t last, size_t most);

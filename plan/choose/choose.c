@@ -109,7 +109,7 @@ static enum refusal find_entry(struct body *b, size_t need, struct window *ret)
 	for (size_t last = b->entry + (b->ncheck ? b->ncheck - 1 : 0); last < b->nsteps &&
 	     last - b->entry < SITE_INSNS && why == REFUSED_TOO_SHORT; last++)
 		why = window_check(b, b->entry, last, need, ret);
-	return why;
+	return why == REFUSED_TOO_SHORT ? window_short(b, b->entry, need) : why;
 }
 
 /* The shortest window that ends with step `last` and holds the exit. */

@@ -80,7 +80,7 @@ static enum refusal check_movable(struct body *b, size_t i)
 }
 
 /* Rules for what follows what. */
-static enum refusal check_order(struct body *b, size_t i, size_t first, size_t last)
+static enum refusal check_order(const struct body *b, size_t i, size_t first, size_t last)
 {
 	const struct insn *in = &b->steps[i].insn;
 	bool call = in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT;
@@ -124,6 +124,27 @@ static size_t dead_behind(const struct body *b, raddr_t at, size_t want)
 		    (!body_has(b, at + n) && symbols_func_at(p->symbols, at + n)))
 			break;
 	return n && body_has(b, at) && !pads_for_code(b, at) ? 0 : n;
+}
+
+enum refusal window_short(const struct body *b, size_t first, size_t need)
+{
+	const struct plan_impl *p = b->impl;
+	raddr_t start = b->steps[first].insn.pc;
+	size_t last = first;
+
+	while (last + 1 < b->nsteps && !check_order(b, last + 1, first, last + 1))
+		last++;
+	for (raddr_t a = b->steps[last].insn.pc + b->steps[last].insn.size; a < start + need;
+	     a++) {
+		if ((!body_has(b, a) && symbols_func_at(p->symbols, a)) ||
+		    ground_any(p, LAYER_TAKEN, a, 1))
+			return REFUSED_TOO_SHORT;
+		if (ground_any(p, LAYER_TARGET, a, 1))
+			return REFUSED_BRANCH_INSIDE;
+		if (!ground_any(p, LAYER_DEAD, a, 1))
+			return REFUSED_TOO_SHORT;
+	}
+	return p->bound ? REFUSED_JUMP_TABLE : REFUSED_TOO_SHORT;
 }
 
 /* Is every target strictly inside the start of an instruction, and can the jumps that arrive be

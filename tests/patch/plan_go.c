@@ -462,7 +462,7 @@ static void numbers_in_padding(void)
 		put_wrapper(false);
 		memcpy(m.rodata, &(uint64_t){ TEXT + 4 }, 8);
 		module_plan("f");
-		CHECK(refused(go ? REFUSED_NONE : REFUSED_TOO_SHORT));
+		CHECK(refused(go ? REFUSED_NONE : REFUSED_BRANCH_INSIDE));
 	}
 }
 

@@ -77,6 +77,22 @@ static void hole_taken_earlier(void)
 	CHECK(refused(REFUSED_TOO_SHORT));
 }
 
+/* There is padding; but code computes an address that may lead anywhere. */
+static void padding_that_may_be_run(void)
+{
+	for (int bound = 0; bound < 2; bound++) {
+		module_begin();
+		func("f", 0); put(RET); func_end();
+		put_n(INT3, 15);
+		func("g", 16); put(0x48, 0x8d, 0x05); put_rel32(0);
+		if (bound)
+			put(0x48, 0x01, 0xf8);	/* add %rdi, %rax */
+		put(JMP_RAX); func_end();
+		module_plan("f");
+		CHECK(refused(bound ? REFUSED_JUMP_TABLE : REFUSED_NONE));
+	}
+}
+
 static void hole_with_a_target(void)
 {
 	module_begin();
@@ -273,6 +289,7 @@ int main(void)
 	hole_shared_by_two();
 	full_jumps_come_first();
 	hole_taken_earlier();
+	padding_that_may_be_run();
 	hole_with_a_target();
 	hole_out_of_reach();
 	failed_exits_release_their_padding();
