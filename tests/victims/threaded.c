@@ -16,8 +16,8 @@
 "10" n ":\n" code \
 "20" n ":\n" NEXT
 
-/* Without a list it tells where its fragments are. Where it is left there is no room for a jump, but
- * in other fragments. */
+/* Without a list it tells where its fragments are. Where it is left there is no room for a jump,
+ * but in other fragments. */
 uint64_t threaded_run(void *const *list, uint64_t x);
 
 __asm__(
