@@ -72,7 +72,10 @@ static int judge_value(struct plan_impl *p, raddr_t pc, const struct value *v, b
 		return 0;
 	case VALUE_ENTRY:
 		/* Where addresses have four bytes all words of data are looked at; and
-		 * elsewhere no code is at any that has so few. */
+		 * elsewhere no code is at any that has so few. A table that is not known may
+		 * stand in code. */
+		if (v->width == 4 && v->scale == 1 && !v->table && v->indexed && goes)
+			break;
 		if (v->width == 4 && v->scale == 1)
 			return symbols_text(p->symbols, v->table, &left) ?
 				distances_add(p, pc, v, false) : 0;

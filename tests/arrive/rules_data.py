@@ -380,3 +380,19 @@ rule("pie data_before_goal", IN_MIDDLE.format("jmp *(%rcx,%rdi,8)") +
      "places: .quad .LC0, .LC0, .LC0\n")
 rule("exec data_before_number", IN_MIDDLE.format("mov (%rcx,%rdi,4), %eax; jmp *%rax") +
      ".byte 1\nplaces: .long .LC0, .LC0, .LC0\n")
+# A table of four bytes stands in code, where only a bounded index would tell of it: judge_value.
+rule("exec words_in_code", """
+FUNC G, 1
+cmp $3, %rdi
+ja 1f
+lea 1(%rdi), %edx
+mov table(,%rdx,4), %ecx
+jmp *%rcx
+1: ret
+END G
+KEPT G
+.type H, @function
+H: inc %eax
+ret
+table: .long H, .LB0, .LB1, .LB2, .LB3, .LB4
+""")
