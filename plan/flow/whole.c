@@ -212,24 +212,6 @@ static void whole_push(struct whole *w, struct state *s, bool computed)
 	w->by_stack |= put_slots(w, s->stack.at[w->sp] - WORD, WORD, computed, false, s);
 }
 
-/* The file may tell how large a frame is that is made by a register: where it has known before
- * where the stack was. */
-static void leave_stack(struct whole *w, size_t step, const struct effect *e, struct state *s,
-			int32_t was)
-{
-	const struct step *st = &w->body->steps[step];
-	const struct symbols *syms = w->body->impl->symbols;
-	int64_t here, next;
-	bool tells = !symbols_cfa_offset(syms, st->insn.pc, &here);
-
-	/* One that is rounded is this one, and there may be nothing between. */
-	change_stack(w, s, e->others >> w->sp & e->changes >> w->sp & 1);
-	w->lies |= tells && WORD - here != was && was > STACK_LOST && was < STACK_ANEW / 2;
-	if (step + 1 < w->body->nsteps && tells && WORD - here == was &&
-	    !symbols_cfa_offset(syms, st[1].insn.pc, &next) && here != next)
-		s->stack.at[w->sp] = (int32_t)(WORD - next);
-}
-
 /* Behind a loop in which a large frame is made page by page the file tells how large it is. */
 static void find_stack(const struct whole *w, size_t step, struct stack *s)
 {
@@ -265,7 +247,6 @@ void whole_pass(struct whole *w, size_t step, struct state *s)
 	const struct insn *in = &w->body->steps[step].insn;
 	const struct effect *e = effect_at(w->flow, step);
 	bool computed = e->reg >= 0 && sets_computed(w, e, s), stored = false;
-	int32_t was;
 
 	if (w->vectors)
 		pass_vectors(w, step, e, s);
@@ -290,10 +271,10 @@ void whole_pass(struct whole *w, size_t step, struct state *s)
 		whole_put(s, 1ull << w->fp, false);
 	if (e->reg >= 0)
 		whole_put(s, 1ull << e->reg, computed);
-	was = s->stack.at[w->sp];
 	stack_pass(w->flow->arch, e, &s->stack);
+	/* One that is rounded is this one, and there may be nothing between. */
 	if (sets_stack(w, e) && !stack_is_known(&s->stack, w->sp))
-		leave_stack(w, step, e, s, was);
+		change_stack(w, s, e->others >> w->sp & e->changes >> w->sp & 1);
 	if (e->stores && e->pops)
 		whole_store(w, e, s, stored);
 	if (s->stack.at[w->sp] == STACK_LOST && in->kind == INSN_BRANCH)

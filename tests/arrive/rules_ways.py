@@ -83,7 +83,7 @@ mov %rdi, %rcx
 1: mov %rdx, (%rcx)
 ret"""))
 # The stack pointer is rounded to where it was, and the file does not tell what was pushed:
-# leave_stack in whole.c.
+# change_stack in whole.c.
 rule("pie rounded", RETURNS.format("""
 push %rdx
 and $-8, %rsp
