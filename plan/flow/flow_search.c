@@ -382,7 +382,7 @@ static void set_by_vector(struct flow *f, size_t step, int vector, struct values
 		if (e.vector == vector ? e.op != EFFECT_BACK : is_vector_set(f, i, vector))
 			break;
 	}
-	values_add(ret, given_up(f, f->near_only || flow_holds_whole(f, step, REGISTERS + vector)));
+	values_add(ret, given_up(f, false));
 }
 
 /* Register `reg` behind `step`: true, and perhaps another one that it had before it; false:

@@ -195,8 +195,6 @@ bool effect_lowers(const struct effect *, int stack, int64_t *ret);
 struct whole *flow_known(struct flow *);
 /* Is what control goes by at this step certainly a whole word? */
 bool flow_is_whole(struct flow *, size_t step);
-/* And a register (below ARCH_REGISTERS_MAX), or, from there on, a vector register? */
-bool flow_holds_whole(struct flow *, size_t step, int reg);
 /* Is a word of the frame written to by other registers than it is named by? */
 bool flow_slot_has_others(struct flow *, size_t step, const struct slot *);
 bool flow_slot_is_whole(struct flow *, size_t step, const struct slot *);

@@ -10,7 +10,6 @@ enum {
 	ROUNDS = 64,
 	WORD = 8,
 	WIDEST = 64,		/* bytes of the longest vector */
-	VECTOR = REGISTERS,	/* places of vector registers, behind the general ones */
 };
 
 /* A bit for each register, and above them for each slot. */

@@ -55,17 +55,6 @@ bool flow_is_whole(struct flow *f, size_t step)
 	return w && (!s.reached || !whole_goes_by_computed(w, step, &s));
 }
 
-bool flow_holds_whole(struct flow *f, size_t step, int reg)
-{
-	struct whole *w = flow_known(f);
-	struct state s = { .reached = true };
-
-	if (w)
-		s = whole_at(w, step);
-	return w && (!s.reached || !(reg < VECTOR ? s.computed >> reg & 1 :
-				     s.vectors >> (reg - VECTOR) & 1));
-}
-
 bool flow_slot_has_others(struct flow *f, size_t step, const struct slot *slot)
 {
 	struct whole *w = flow_known(f);

@@ -189,7 +189,8 @@ add %rcx, word(%rip)
 ret
 END fill
 """ + BY_WORD)
-# A vector register has kept what is computed for long: flow_holds_whole, and set_by_vector.
+# A vector register has kept what is computed for long, or otherwise: set_by_vector in flow_search.c,
+# and pass_vectors in whole.c.
 rule("pie vector_far", "FUNC G, 1" + LOAD + """
 movq %rdx, %xmm5
 .rept 30; inc %eax; .endr
