@@ -262,7 +262,8 @@ static bool displace_links(struct body *b, raddr_t from, size_t pick,
 		const struct step *s = &b->steps[b->links[i].step];
 
 		/* Before the entry's window there is only the way into it. */
-		if (!s->live || (s < b->steps + b->entry && body_is_entry(b, s->insn.dest)))
+		if (!s->live || (!b->place && s < b->steps + b->entry &&
+				 body_is_entry(b, s->insn.dest)))
 			continue;
 		if (compiled_is_sled(b, b->links[i].step) ||
 		    (displace(b, b->links[i].step, c, ks) &&
