@@ -13,6 +13,7 @@ enum {
 	SHARE = 16,		/* functions of which one of several threads makes the bodies */
 	AHEAD = 8,		/* times as many are there at a time */
 	ROOM_MOST = 1024,	/* steps of each that room is kept for */
+	PLACES_MOST = 1 << 29,	/* bytes that are decoded again for places, at most */
 };
 
 static const char *const words[] = {
@@ -83,14 +84,18 @@ static int list_fragments(struct plan_impl *p)
 }
 
 /* Functions that overlap are decoded again and again. A real file is decoded
- * about twice; one that was made to keep us busy comes to an end. */
-static uint64_t decoding_budget(const struct symbols *syms)
+ * about twice, and a function anew for each place in it that is selected; a file that was made to
+ * keep us busy comes to an end. */
+static uint64_t decoding_budget(const struct symbols *syms, const struct plan_options *o,
+				const struct func *const *selected, size_t nselected)
 {
-	uint64_t n = 1 << 20;
+	uint64_t n = 1 << 20, places = 0;
 
 	for (size_t i = 0; i < syms->ntexts; i++)
 		n += 16 * range_size(syms->texts[i].range);
-	return n;
+	for (size_t i = 0; i < nselected && o->places && places < PLACES_MOST; i++)
+		places += o->places[i] ? 4 * range_size(selected[i]->range) : 0;
+	return n + MIN(places, (uint64_t)PLACES_MOST);
 }
 
 static int impl_make(const struct arch *arch, const struct symbols *syms,
@@ -298,31 +303,58 @@ static int run_pass(struct plan_impl *p, struct pass *pass)
 	return err;
 }
 
+/* Those of the passes for what is to be placed. */
+static int run_passes(struct plan_impl *p, struct pass *pass, const struct choice *passes, int first,
+		      int end)
+{
+	bool down = false;
+	int err = 0;
+
+	for (int i = first; i < end && !err; i++) {
+		pass->choice = passes[i];
+		pass->first = i == 0;
+		if (down != pass->choice.may_pun)
+			reverse(pass->todo, pass->ntodo);
+		down = pass->choice.may_pun;
+		err = run_pass(p, pass);
+	}
+	return err;
+}
+
+/* Functions, or the places within them. */
+static void add_todo(struct pass *pass, bool places)
+{
+	for (size_t i = 0; i < pass->plan->nprobes; i++)
+		if (!pass->plan->probes[i].place != places)
+			pass->todo[pass->ntodo++] = (uint32_t)i;
+}
+
 /* First full jumps for everything, then short jumps for what is left, then puns, then
- * traps. */
+ * traps. Before puns, places within functions take what functions have left. */
 static int plan_probes(struct plan_impl *p, const struct plan_options *o,
 		       const struct plan *plan, struct probe *probes)
 {
 	auto_free uint32_t *todo = calloc(plan->nprobes + 1, sizeof(*todo));
 	auto_free struct body *bodies = calloc(AHEAD * SHARE, sizeof(*bodies));
-	struct pass pass = { plan, probes, o, .todo = todo, .ntodo = plan->nprobes,
-			     .bodies = bodies };
+	struct pass pass = { plan, probes, o, .todo = todo, .bodies = bodies };
 	struct choice passes[4];
-	int npasses = list_passes(p, o, passes), err = 0;
-	bool down = false;
+	int npasses = list_passes(p, o, passes), apart = 0, err = 0;
+	size_t left = 0;
 
 	if (!todo || !bodies)
 		return fail(ENOMEM, "plan %s", plan->symbols->base);
-	for (size_t i = 0; i < plan->nprobes; i++)
-		todo[i] = (uint32_t)i;
-	for (int i = 0; i < npasses && !err; i++) {
-		pass.choice = passes[i];
-		pass.first = i == 0;
-		if (down != pass.choice.may_pun)
-			reverse(todo, pass.ntodo);
-		down = pass.choice.may_pun;
-		err = run_pass(p, &pass);
+	while (apart < npasses && !passes[apart].may_pun)
+		apart++;
+	for (int places = 0; places < 2 && !err; places++) {
+		pass.todo = todo + left;
+		pass.ntodo = 0;
+		add_todo(&pass, places);
+		err = run_passes(p, &pass, passes, 0, apart);
+		left += pass.ntodo;
 	}
+	pass.todo = todo;
+	pass.ntodo = left;
+	err = err ? err : run_passes(p, &pass, passes, apart, npasses);
 	for (size_t i = 0; i < AHEAD * SHARE; i++)
 		body_room_free(&bodies[i].room);
 	return err;
@@ -341,7 +373,7 @@ int plan_make(const struct arch *arch, const struct symbols *syms,
 		o = &none;
 	*plan = (struct plan){ .arch = arch, .symbols = syms };
 	struct plan_impl impl;
-	uint64_t budget = decoding_budget(syms);
+	uint64_t budget = decoding_budget(syms, o, selected, n);
 	int err = impl_make(arch, syms, o, &budget, &impl);
 	struct probe *probes = err ? NULL : calloc(n + 1, sizeof(*probes));
 
