@@ -21,9 +21,19 @@
 #define REC_TAIL 0x20000	/* in its lower, of an exit: it is a jump to another function, and
 				 * what that will return is not known yet */
 #define REC_MOVED 0x40000	/* in its lower, where values are read: it is a goroutine's */
+#define REC_SPAN 0x80000	/* in its lower, of a mark: from marks the reader makes a call, and so
+				 * it is told how long that takes */
+#define REC_PLACE 0x100000	/* in its lower, of a mark: it is of a place within a function, and so the
+				 * stack pointer is lower by ZONE than the place has it (stand.h) */
 #define REC_FUNC_SHIFT 42
 #define REC_FUNC_BITS 22
 #define REC_WORDS_SHIFT 48	/* if extended: number of words that follow */
+
+/* By which the stack pointer of a mark is shifted to its place in a body word, and bits from which
+ * on the word's data have it. */
+#define MARK_SP_SHIFT 31
+#define MARK_AT 32
+#define MARK_AT_BITS 30
 
 /* Subkinds of REC_EXT, in bits 42..47 of the word; bits 48..51 are the number
  * of body words that follow; bits 52..63 are small data. A body word carries
@@ -37,8 +47,9 @@
 #define EXT_STACK 2	/* the thread goes on on another stack. One body word:
 			 * the stack's number within its thread or, with
 			 * STACK_SHARED, in the process */
-#define EXT_MARK 3	/* an entry of an entry-only function: no exit will
-			 * come. One body word: the function */
+#define EXT_MARK 3	/* an entry of an entry-only function, or a place within one: no exit
+			 * will come. One body word: the function and, from MARK_AT on, where on
+			 * its stack: bits 3 to 32 of the stack pointer; 0: not told */
 #define EXT_LOST 4	/* one body word: entries and exits dropped before here
 			 * and not yet told */
 #define EXT_BEFORE 5	/* an exit whose entry was not probed yet: it ends none of the

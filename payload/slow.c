@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slow: an entry, an exit or a mark that the fast path left to C: the thread's
- * first, one that finds the sub-buffer full or the epoch over, one on another
- * stack, one that finds calls above it left without an exit.
+ * slow: an entry, an exit or a mark that the fast path left to C: the thread's first, one that finds
+ * the sub-buffer full or the epoch over, one on another stack, one that finds calls above it left
+ * without an exit.
  */
 #include "payload/payload.h"
+
+#include "arch/stand.h"
 
 /* One slow path: what its steps share. */
 struct slow {
@@ -28,11 +30,9 @@ static bool is_busy(const struct thread *t)
 	return observe(&t->busy) && !observe(&t->end);
 }
 
-/*
- * Become the outer slow path. A handler that comes before both are set runs
- * one of its own, which ends with `busy` 0 and perhaps `end` as it was: then
- * again. Once both are set, what is nested finds the thread busy.
- */
+/* Become the outer slow path. A handler that comes before both are set runs one of its own, which ends
+ * with `busy` 0 and perhaps `end` as it was: then again. Once both are set, what is nested finds the
+ * thread busy. */
 static void slow_own(struct thread *t, uint64_t sp)
 {
 	do {
@@ -41,9 +41,8 @@ static void slow_own(struct thread *t, uint64_t sp)
 	} while (observe(&t->end) || observe(&t->busy) != sp);
 }
 
-/* The end of it. `end` first: from then on all is consistent, and whatever
- * comes in between may record, or begin and end a slow path of its own. A thread that has
- * outlived a hello in here has no ring any more. */
+/* The end of it. `end` first: from then on all is consistent, and whatever comes in between may record,
+ * or begin and end a slow path of its own. A thread that has outlived a hello in here has no ring. */
 static void slow_leave(struct thread *t)
 {
 	if (t->sides && !t->timed)
@@ -296,12 +295,12 @@ APART void sift_entry_unread(struct slow *w, uint64_t word, uint64_t sp)
 	sift_entry(w, word, sp, 0);
 }
 
-/* Is a mark wanted? How long the call takes is not known, nor what it will return. */
+/* Is a mark wanted? How long its call takes is not known, nor what it returns. */
 TWICE bool sift_mark(struct slow *w, uint64_t word, uint64_t sp, const uint64_t *held)
 {
 	uint64_t func = word >> REC_FUNC_SHIFT;
 
-	if (w->s->least)
+	if (w->s->least && !(word & (uint64_t)REC_SPAN << REC_TIME_SHIFT))
 		return false;
 	if (!held)
 		return !values_conditioned(w->s, func);
@@ -410,17 +409,18 @@ void payload_slow_exit(uint64_t word, uint64_t sp)
 }
 
 /* Of the code that is marked the stack pointer is higher by `lowered`, which values are read by. (A
- * place may have that of its function's entry, whose call has not ended.) */
+ * place may have that of its function's entry, whose call is open: what is below has been left.) */
 TWICE void record_mark(struct slow *w, uint64_t word, uint64_t sp, uint64_t lowered,
 		       const uint64_t *held)
 {
 	if (!slow_enter(w, word, sp, WHAT_ENTRY))
 		return;
-	heal(w, sp, WHAT_ENTRY);
+	heal(w, word & (uint64_t)REC_PLACE << REC_TIME_SHIFT ? sp + ZONE - 8 : sp, WHAT_ENTRY);
 	if (frames_deep(w->t) || (is_sifted(w->s) && !sift_mark(w, word, sp + lowered, held)))
 		;
 	else if (slow_room(w, word, sp + lowered, WHAT_ENTRY, 2, held, 0))
-		ring_put_ext(w->t, EXT_MARK, word >> REC_FUNC_SHIFT);
+		ring_put_ext(w->t, EXT_MARK, word >> REC_FUNC_SHIFT |
+					     sp << (MARK_SP_SHIFT - REC_TIME_SHIFT));
 	else
 		ring_lose(w->t, WHAT_ENTRY);
 	slow_leave(w->t);

@@ -60,6 +60,9 @@ struct placed_probe {
 	const struct valued *valued;	/* what is known of their values; NULL: nothing is */
 	bool shared;		/* its id is that of all that have its name and share theirs, if
 				 * the same is read there */
+	bool timed;		/* a place where a copy of an inlined function begins or ends: how
+				 * long that takes the reader tells */
+	bool hidden;		/* and no more than that */
 	raddr_t semaphore;	/* of a counter in the module's data, raised meanwhile; 0:
 				 * there is none */
 	struct placed_site *sites;	/* in the plan's order; where exits are given up,

@@ -78,14 +78,18 @@ hot_begin:
 	stlr	x1, [x0]
 	.endm
 
-/* Record a mark and be done; leaves by 8. In it the function alone is the word: two
- * words, the header written last. */
-	.macro	put_mark
+/* Record a mark and be done; leaves by 8. Of two words the header is written last. If it
+ * has a place on the stack (`on`), the word says which. */
+	.macro	put_mark on
 	clock
 	number	x3, (REC_EXT | EXT_MARK << REC_FUNC_SHIFT | 1 << REC_WORDS_SHIFT)
 	add	x1, x1, x3
 	reserve	16
 	lsr	x3, x16, #(REC_FUNC_SHIFT - 2)
+	.if	\on
+	add	x2, sp, #S
+	orr	x3, x3, x2, lsl #MARK_SP_SHIFT
+	.endif
 	store2
 	done
 	.endm
@@ -133,7 +137,7 @@ hot_begin:
 	\how
 1:	cursor	16
 	on_goroutine
-	put_mark
+	put_mark 0
 6:	full
 	lose	RING_LOST_ENTRIES
 	done
@@ -292,7 +296,25 @@ hot_begin:
 	unkept
 	.endm
 
-/* There is no frame to keep in a mark. */
+/* There is no frame to keep in a mark. The calls are open whose frames are not below S and `more`:
+ * of a place within a function its own frame may be where the place has the stack pointer. */
+	.macro	marking how, what, more
+	.balign 64
+\how\()_\what\():
+	.cfi_startproc
+	pushes
+	\how
+1:	cursor	16
+	on_stack \more
+	put_mark 1
+6:	full
+	on_stack \more
+	lose	RING_LOST_ENTRIES
+	done
+8:	slow	ARENA_SLOW_MARK
+	.cfi_endproc
+	.endm
+
 	.macro	routines how
 	goroutine \how, entry, RING_LOST_ENTRIES
 	goroutine \how, exit, RING_LOST_EXITS
@@ -347,20 +369,8 @@ hot_begin:
 8:	slow	ARENA_SLOW_EXIT
 	.cfi_endproc
 
-	.balign 64
-\how\()_mark:
-	.cfi_startproc
-	pushes
-	\how
-1:	cursor	16
-	on_stack
-	put_mark
-6:	full
-	on_stack
-	lose	RING_LOST_ENTRIES
-	done
-8:	slow	ARENA_SLOW_MARK
-	.cfi_endproc
+	marking	\how, mark, 0
+	marking	\how, place, (ZONE-8)
 	.endm
 
 	routines hot
@@ -444,4 +454,5 @@ hot_table:
 	reads	hot
 	reads	seek
 	at	hot_asking_entry, hot_asking_exit, seek_asking_entry, seek_asking_exit
+	at	hot_place, seek_place
 	.section .note.GNU-stack, "", %progbits

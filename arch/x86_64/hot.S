@@ -72,21 +72,26 @@ hot_begin:
  * loaded from it is an address only if `end`, looked at later, is not; of what is counted,
  * the end of the counters. */
 
-/* Record a mark and be done; leaves by 8. In it the function alone is the word: two
- * words, the header written last. */
-	.macro	put_word word:vararg
+/* Record a mark and be done; leaves by 8. Of two words the header is written last. If it
+ * has a place on the stack (`on`), the word says which. */
+	.macro	put_word on, word:vararg
 	movabs	$(REC_EXT | EXT_MARK << REC_FUNC_SHIFT | 1 << REC_WORDS_SHIFT), %rdi
 	add	%rdi, %rdx
 	reserve	16
 	mov	\word, %rdi
 	shr	$REC_FUNC_SHIFT - 2, %rdi
+	.if	\on
+	lea	S(%rsp), %rcx
+	shl	$MARK_SP_SHIFT, %rcx
+	or	%rcx, %rdi
+	.endif
 	mov	%rdi, 8(%rax)
 	mov	%rdx, (%rax)
 	.endm
 
-	.macro	put_mark
+	.macro	put_mark on
 	clock
-	put_word WORD(%rsp)
+	put_word \on, WORD(%rsp)
 	done
 	.endm
 
@@ -134,7 +139,7 @@ hot_begin:
 	\how
 1:	cursor	16
 	on_goroutine
-	put_mark
+	put_mark 0
 6:	full
 	lose	RING_LOST_ENTRIES
 	done
@@ -271,7 +276,7 @@ hot_begin:
 1:	cursor	16
 	depth
 	clock
-	put_word SPILL_WORD(%r8)
+	put_word 0, SPILL_WORD(%r8)
 	unkept	RING_LOST_ENTRIES
 	.endm
 
@@ -318,7 +323,25 @@ hot_begin:
 	.cfi_endproc
 	.endm
 
-/* There is no frame to keep in a mark. */
+/* There is no frame to keep in a mark. The calls are open whose frames are not below S and `more`:
+ * of a place within a function its own frame may be where the place has the stack pointer. */
+	.macro	marking how, what, more
+	.balign 64
+\how\()_\what\():
+	.cfi_startproc
+	pushes
+	\how
+1:	cursor	16
+	on_stack \more
+	put_mark 1
+6:	full
+	on_stack \more
+	lose	RING_LOST_ENTRIES
+	done
+8:	slow	ARENA_SLOW_MARK
+	.cfi_endproc
+	.endm
+
 	.macro	routines how
 	goroutine \how, entry, RING_LOST_ENTRIES
 	goroutine \how, exit, RING_LOST_EXITS
@@ -356,20 +379,8 @@ hot_begin:
 
 	exiting	\how, exit
 
-	.balign 64
-\how\()_mark:
-	.cfi_startproc
-	pushes
-	\how
-1:	cursor	16
-	on_stack
-	put_mark
-6:	full
-	on_stack
-	lose	RING_LOST_ENTRIES
-	done
-8:	slow	ARENA_SLOW_MARK
-	.cfi_endproc
+	marking	\how, mark, 0
+	marking	\how, place, (ZONE-8)
 	.endm
 
 	routines hot
@@ -480,4 +491,5 @@ hot_table:
 	reads	hot
 	reads	seek
 	at	hot_asking_entry, hot_asking_exit, seek_asking_entry, seek_asking_exit
+	at	hot_place, seek_place
 	.section .note.GNU-stack, "", %progbits

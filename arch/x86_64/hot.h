@@ -8,6 +8,8 @@
 #ifndef ARCH_X86_64_HOT_H
 #define ARCH_X86_64_HOT_H
 
+#include "arch/x86_64/stand.h"
+
 #define WORD 8			/* offsets from %rsp below the pushes */
 #define PUSHED 40		/* bytes pushed here */
 #define S (PUSHED + 24)		/* the application's stack pointer */

@@ -219,7 +219,7 @@ static int choose_inlined(struct modules *modules, struct select_options *o, str
 			if (modules->v[k].symbols && !modules->v[k].is_payload &&
 			    allows(&o->include[i], &modules->v[k], false))
 				err = places_add_inlined(&v[k].places, &o->include[i],
-							 &modules->v[k], made);
+							 &modules->v[k], made, o->ends);
 	return err;
 }
 
@@ -302,16 +302,19 @@ static void read_symbols(struct modules *modules, const struct select_options *o
 }
 
 /* Behind the functions. */
-static int take_places(struct selection *ret, struct selected *s, struct chosen *c)
+static int take_places(struct selection *ret, struct selected *s, struct chosen *c, size_t *hidden)
 {
 	s->places = c->places.v;
 	s->nplaces = c->places.n;
+	s->ends = c->places.ends;
+	s->nends = c->places.nends;
 	c->places = (struct marked_places){ 0 };
 	for (size_t i = 0; i < s->nplaces; i++) {
 		s->funcs[s->n] = s->places[i].func;
 		s->names[s->n] = place_name(&s->places[i], &ret->made);
 		if (!s->names[s->n++])
 			return fail(ENOMEM, "name %zu places", s->nplaces);
+		*hidden += s->places[i].hidden;
 	}
 	return 0;
 }
@@ -339,9 +342,11 @@ static int take_chosen(struct selection *ret, const struct select_options *o, st
 		if (!s->names[s->n++])
 			return fail(ENOMEM, "name %zu functions", c->n);
 	}
-	int err = take_places(ret, s, c);
+	size_t hidden = 0;
+	int err = take_places(ret, s, c, &hidden);
 
-	ret->nfuncs += s->n;
+	ret->nfuncs += s->n - hidden;
+	ret->nhidden += hidden;
 	s->nsilent = find_silent(o, c, s->funcs + s->n);
 	return err;
 }
@@ -408,7 +413,11 @@ static void set_silent(const struct selected *s, const struct select_options *o)
 		s->probes[i].silent = i >= s->n;
 		s->probes[i].guards = !place && o->guards &&
 			silent_guards(s->module->symbols, s->funcs[i]);
-		s->probes[i].shared = place && (place->site || place->line || place->inlined);
+		/* By an id of its own it is told where copies begin and end. */
+		s->probes[i].shared = place && !place->begins && !place->ends &&
+			(place->site || place->line || place->inlined);
+		s->probes[i].timed = place && (place->begins || place->ends);
+		s->probes[i].hidden = place && place->hidden;
 		s->probes[i].semaphore = place && place->site ? place->site->semaphore : 0;
 	}
 }
@@ -558,6 +567,7 @@ int select_functions(struct modules *modules, struct select_options *o,
 	for (size_t i = 0; i < modules->n; i++) {
 		free(v[i].names);
 		free(v[i].places.v);
+		free(v[i].places.ends);
 	}
 	free(v);
 	if (err)
@@ -573,6 +583,7 @@ void select_clear(struct selection *s)
 		free(m->names);
 		free(m->funcs);
 		free(m->places);
+		free(m->ends);
 		free(m->probes);
 		plan_free(m->plan);
 	}

@@ -16,6 +16,8 @@ struct selected {
 	struct module *module;
 	struct marked_place *places;	/* the last of these n; owned */
 	size_t nplaces;
+	struct copy_end *ends;	/* of copies that begin and end at some of them; owned */
+	size_t nends;
 	const struct func **funcs;	/* n of them, and `nsilent` more, of which nothing is
 					 * recorded */
 	const char **names;	/* under which each is printed: the name that
@@ -32,6 +34,7 @@ struct selection {
 	struct selected *v;
 	size_t n, cap;
 	size_t nfuncs;		/* over all modules */
+	size_t nhidden;		/* places that were not asked for: see marked_place */
 	bool unpaired;		/* of some the language has a runtime: the reader pairs
 				 * their calls */
 	struct strings made;	/* names that are no symbol's */
@@ -53,7 +56,8 @@ struct select_options {
 	size_t naround;
 	struct pattern *at;	/* of FILE:LINE, whose number is `offset`; the same */
 	size_t nat;
-	bool inlined;		/* copies that were inlined, too, of what `include` matches */
+	bool inlined;		/* copies that were inlined, too, of what `include` matches; */
+	bool ends;		/* and where they end */
 	bool entry_only;
 	bool timed;		/* calls are paired in the target, where all can be: see
 				 * `unpaired`. Where some come later they are counted only */
@@ -74,6 +78,14 @@ static inline const struct marked_place *selected_place(const struct selected *s
 	size_t nfuncs = s->n - s->nplaces;
 
 	return i >= nfuncs && i < s->n ? &s->places[i - nfuncs] : NULL;
+}
+
+/* Was it not asked for? */
+static inline bool selected_is_hidden(const struct selected *s, size_t i)
+{
+	const struct marked_place *place = selected_place(s, i);
+
+	return place && place->hidden;
 }
 
 /*

@@ -5,12 +5,13 @@
 #include <string.h>
 
 #include "injector/log/say.h"
+#include "injector/modules/select_copies.h"
 #include "symbols/lines/inlined.h"
 
 enum { FUNCTIONS_MAX = 4096 };	/* of one pattern in one module */
 
 static int add_copies(struct marked_places *places, const struct inlined *i, struct module *m,
-		      struct strings *made, bool *any)
+		      struct strings *made, const struct fragments *pieces, bool *any)
 {
 	const char *name = strings_add(made, i->name, strlen(i->name));
 	int err = name ? 0 : -ENOMEM;
@@ -24,19 +25,25 @@ static int add_copies(struct marked_places *places, const struct inlined *i, str
 		*any = true;
 		err = places_add(places, (struct marked_place){ .func = f, .pc = c->pc,
 								.inlined = name, .die = c->die });
+		if (!err && pieces)
+			err = places_add_ends(places, m, f, pieces, c);
 	}
 	return err;
 }
 
 int places_add_inlined(struct marked_places *places, struct pattern *p, struct module *m,
-		       struct strings *made)
+		       struct strings *made, bool ends)
 {
 	struct inlined_list found = { .deadline = UINT64_MAX, .most = FUNCTIONS_MAX };
 	int err = p->plt || p->place ? 0 : inlined_find(m->symbols, m->fd, p, &found);
+	struct fragments pieces = { 0 };
 	bool any = false;
 
+	if (!err && ends && found.n)
+		err = fragments_list(m->symbols, &pieces);
+
 	for (size_t i = 0; i < found.n && !err; i++)
-		err = add_copies(places, &found.v[i], m, made, &any);
+		err = add_copies(places, &found.v[i], m, made, ends ? &pieces : NULL, &any);
 	p->matched |= any;
 	if (found.too_large)
 		say_hint("%s: its debug information has %ju MB, which is not read: no inlined "
@@ -48,5 +55,6 @@ int places_add_inlined(struct marked_places *places, struct pattern *p, struct m
 		say_hint("%s: more inlined functions match %s than are looked at", m->base,
 			 p->glob);
 	inlined_clear(&found);
+	free(pieces.v);
 	return err ? fail(ENOMEM, "look for inlined functions") : 0;
 }

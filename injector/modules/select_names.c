@@ -93,7 +93,8 @@ static int tell_modules_apart(struct selection *s)
 		return fail(ENOMEM, "name %zu functions", s->nfuncs);
 	for (size_t i = 0; i < s->n; i++)
 		for (size_t j = 0; j < s->v[i].n; j++)
-			all[n++] = (struct named){ &s->v[i].names[j], s->v[i].module };
+			if (!selected_is_hidden(&s->v[i], j))
+				all[n++] = (struct named){ &s->v[i].names[j], s->v[i].module };
 	vec_sort(all, n, by_name);
 	for (size_t i = 0; i < n && !err; i = end) {
 		for (end = i + 1; end < n; end++)

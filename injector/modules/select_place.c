@@ -9,10 +9,20 @@
 #include "injector/log/say.h"
 #include "symbols/names/glob.h"
 
+static struct marked_place *hidden_at(struct marked_places *places, raddr_t pc)
+{
+	for (size_t i = 0; i < places->n; i++)
+		if (places->v[i].pc == pc && places->v[i].hidden)
+			return &places->v[i];
+	return NULL;
+}
+
 static int push(struct marked_places *places, struct marked_place place)
 {
-	struct marked_place *p = vec_push(places->v, places->n, places->cap);
+	struct marked_place *p = hidden_at(places, place.pc);
 
+	place.ends |= p != NULL;
+	p = p ? p : vec_push(places->v, places->n, places->cap);
 	if (!p)
 		return -ENOMEM;
 	*p = place;
@@ -22,8 +32,10 @@ static int push(struct marked_places *places, struct marked_place place)
 int places_add(struct marked_places *places, struct marked_place place)
 {
 	for (size_t i = 0; i < places->n; i++)
-		if (places->v[i].pc == place.pc)
+		if (places->v[i].pc == place.pc && (place.hidden || !places->v[i].hidden)) {
+			places->v[i].ends |= place.ends;
 			return 0;
+		}
 	return push(places, place);
 }
 
@@ -41,7 +53,8 @@ const char *place_name(const struct marked_place *p, struct strings *made)
 {
 	char clean[1024], text[sizeof(clean) + 32];
 
-	const char *own = p->site ? p->site->name : p->line ? p->line : p->inlined;
+	const char *own = p->site ? p->site->name : p->line ? p->line :
+		p->hidden ? "?" : p->inlined;
 
 	say_clean(own ? own : p->name, clean, sizeof(clean));
 	int n = own ? snprintf(text, sizeof(text), "%s", clean) :

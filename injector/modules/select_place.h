@@ -17,14 +17,26 @@ struct marked_place {
 	const char *inlined;		/* the name of a function of which a copy begins here; NULL:
 					 * that is not why */
 	uint64_t die;			/* of that: see symbols/lines/inlined.h; 0 */
+	bool begins;			/* it is known where that copy ends: see select_copies.h */
+	bool ends;			/* copies have ended where control comes here; */
+	bool hidden;			/* and that is why it is marked: it was not asked for */
+};
+
+/* Where a copy has ended. */
+struct copy_end {
+	raddr_t begin;			/* the copy's place */
+	raddr_t at;			/* a place, too */
+	bool optional;			/* others tell it, as a rule */
 };
 
 struct marked_places {
 	struct marked_place *v;
 	size_t n, cap;
+	struct copy_end *ends;
+	size_t nends, ends_cap;
 };
 
-/* One more, unless there is one. 0 or -ENOMEM. */
+/* One more, unless there is one; which one that was not asked for is not. 0 or -ENOMEM. */
 int places_add(struct marked_places *, struct marked_place);
 /* Those in a range. */
 void places_drop(struct marked_places *, struct range);

@@ -218,7 +218,7 @@ static int choose_one(struct choosing *c, const struct selected *s, size_t i)
 	struct signature signature;
 	int err = -ENOENT;
 
-	if (s->probes[i].refusal)
+	if (s->probes[i].refusal || selected_is_hidden(s, i))
 		return 0;
 	/* (Where no inject is left none judges the calls that are paired outside.) */
 	if (!has_room(&s->probes[i]) ||

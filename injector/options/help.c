@@ -113,7 +113,7 @@ static const struct {
 	  "functions that have such a place for tracers, also\n"
 	  "in a stripped program; repeatable" },
 	{ OPT_INLINED, ON_ALL, NULL, "of what -f matches also copies that were inlined:\n"
-	  "where they begin, without durations" },
+	  "with durations where it is certain where they end" },
 	{ OPT_AT, ON_ALL, "FILE:LINE", "places where a line's code begins; with -a what\n"
 	  "variables have there. Repeatable" },
 	{ 'N', ON_ALL, "GLOB[@MODULE]", "leave these out; repeatable" },

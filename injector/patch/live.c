@@ -12,7 +12,7 @@ static bool traps(const struct placed_probe *p)
 
 void live_count(struct live *live, const struct placed_probe *p, int n)
 {
-	if (p->silent)
+	if (p->silent || p->hidden)
 		return;
 	live->nprobed += (size_t)n;
 	live->nentry_only += p->entry_only ? (size_t)n : 0;
@@ -77,6 +77,18 @@ static struct placed_probe *pun_on(const struct live *live, const struct placed_
 	return NULL;
 }
 
+/* Where a mark is missing that copies end at, it is not known how long they take. */
+static void drop_ends(struct live *live, uint32_t id)
+{
+	const struct reader_func *mark = id < live->nfuncs ? &live->funcs[id] : NULL;
+
+	for (size_t i = 0; mark && i < mark->nends; i++)
+		if (!mark->ends[i].thrown) {
+			live->funcs[mark->ends[i].func].begins = false;
+			live->funcs[mark->ends[i].func].entry_only = true;
+		}
+}
+
 void live_drop(struct live *live, struct infection *inf, struct placed_probe *probe,
 	       enum refusal why)
 {
@@ -98,6 +110,7 @@ void live_drop(struct live *live, struct infection *inf, struct placed_probe *pr
 			live->sites[kept++] = live->sites[i];
 	live->nsites = kept;
 	live_count(live, probe, -1);
+	drop_ends(live, probe->id);
 	for (struct placed_probe *on; (on = pun_on(live, probe)); )
 		live_drop(live, inf, on, why);
 }
@@ -114,6 +127,7 @@ void live_clear(struct live *live)
 	free(live->changes);
 	free(live->moves);
 	free(live->funcs);
+	free(live->ends);
 	free(live->semaphores);
 	*live = (struct live){ 0 };
 }

@@ -4,8 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "injector/patch/order.h"
 #include "injector/modules/valued.h"
+#include "injector/patch/order.h"
+#include "injector/patch/roles.h"
 #include "injector/patch/semaphores.h"
 #include "injector/patch/shared_ids.h"
 #include "injector/patch/slots.h"
@@ -409,7 +410,8 @@ static int name_funcs(struct placing *p, const struct selection *sel)
 		for (size_t j = 0; j < s->nprobes; j++) {
 			const struct placed_probe *probe = &s->probes[j];
 
-			if (probed(probe) && !probe->silent && probe->id < live->nfuncs)
+			if (probed(probe) && !probe->silent && !probe->hidden &&
+			    probe->id < live->nfuncs)
 				live->funcs[probe->id] = (struct reader_func){
 					.name = s->names[j], .module = s->module->base,
 					.entry_only = probe->entry_only != 0,
@@ -418,7 +420,7 @@ static int name_funcs(struct placing *p, const struct selection *sel)
 					.asked = probe->valued ? probe->valued->asked : NULL };
 		}
 	}
-	return 0;
+	return roles_set(live, sel);
 }
 
 int probes_place(const struct target *t, struct infection *inf, struct selection *sel,

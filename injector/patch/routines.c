@@ -104,6 +104,14 @@ static const struct way *way_of(const struct session *s, const struct placed_pro
 		probe->watched ? &way_watched : ways_of(s->counting);
 }
 
+static uint32_t mark_of(const struct session *s, const struct placed_probe *probe, uint32_t mark)
+{
+	bool seeks = !s->tls_offset;
+
+	return probe->planned->place && mark == hot_table.sets[seeks][ROUTINES_C].mark ?
+		hot_table.place[seeks] : mark;
+}
+
 struct routines arena_routines(const struct session *s, const struct arena *a,
 			       const struct module *m, const struct placed_probe *probe)
 {
@@ -122,7 +130,8 @@ struct routines arena_routines(const struct session *s, const struct arena *a,
 		.entry = base + chosen.set.entry,
 		.exit = base + chosen.set.exit,
 		.tail = base + chosen.tail,
-		.mark = base + (asks && !probe->guards ? hot_table.values_entry : chosen.set.mark),
+		.mark = base + (asks && !probe->guards ? hot_table.values_entry :
+				mark_of(s, probe, chosen.set.mark)),
 		.gates = s->base + GATES_OFF,
 		.first = base + hot_table.tight_first,
 		.spills = (int32_t)s->spills_offset,

@@ -25,6 +25,14 @@ static bool has_values(const struct lane *l, enum event_kind kind, uint32_t func
 		(kind == EVENT_ENTRY || kind == EVENT_EXIT || kind == EVENT_MARK);
 }
 
+/* As which function is it told? */
+static uint32_t told_as(const struct reader *r, uint32_t func)
+{
+	uint32_t as = r->funcs[func].as;
+
+	return as && as < r->nfuncs ? as : func;
+}
+
 static struct event event_of(const struct reader *r, const struct lane *l,
 			     enum event_kind kind, uint32_t func)
 {
@@ -37,7 +45,7 @@ static struct event event_of(const struct reader *r, const struct lane *l,
 		.ncapture = values ? (uint16_t)l->ncapture : 0,
 		.callers = called ? l->callers : NULL,
 		.ncallers = called ? l->ncallers : 0, .cut = called ? l->callers_cut : 0,
-		.tsc = l->last, .func = func, .pid = l->pid, .tid = l->tid, .kind = (uint8_t)kind,
+		.tsc = l->last, .func = told_as(r, func), .pid = l->pid, .tid = l->tid, .kind = (uint8_t)kind,
 		.thread = l->fiber ? NO_THREAD : l->thread,
 		.stack = l->fiber ? r->fibers[l->fiber_at].number :
 			 l->nstacks ? l->stacks[l->current].number : 0,
@@ -71,6 +79,7 @@ static void lane_pop(struct reader *r, struct lane *l, enum event_kind kind)
 	struct open_calls *s = current(r, l);
 	struct open_call *c = &s->calls[--s->n];
 
+	s->ncopies -= c->copy != 0;
 	if (c->unwanted)
 		r->stats.events -= kind == EVENT_EXIT;
 	else
@@ -99,6 +108,7 @@ static bool lane_push(struct reader *r, struct lane *l, struct open_call call)
 		*slot = call;
 	else
 		r->stats.damaged++;
+	s->ncopies += slot && call.copy;
 	return slot;
 }
 
@@ -175,9 +185,70 @@ void calls_remain(struct reader *r, struct lane *l, uint64_t n,
 {
 	struct open_calls *s = current(r, l);
 
-	while (s->n && s->unseen + s->n > n)
+	while (s->n && s->unseen + s->n - s->ncopies > n)
+		lane_pop(r, l, kind);
+	/* What was lost may have been the end of a copy. */
+	while (kind == EVENT_EXIT_LOST && s->n && s->calls[s->n - 1].copy)
 		lane_pop(r, l, kind);
 	s->unseen = MIN(s->unseen, n);
+}
+
+/* ---- copies of inlined functions ------------------------------------------- */
+
+static const struct open_call *innermost_copy(struct reader *r, struct lane *l)
+{
+	const struct open_calls *s = current(r, l);
+
+	return s->n && s->calls[s->n - 1].copy ? &s->calls[s->n - 1] : NULL;
+}
+
+/* Is that a place deeper on the stack than this one? */
+static bool is_deeper(uint32_t at, uint32_t than)
+{
+	return ((at - than) & ((1u << MARK_AT_BITS) - 1)) >> (MARK_AT_BITS - 1);
+}
+
+/* How does the mark say that a copy has ended? NULL: it does not. */
+static const struct copy_ended *ends_here(const struct reader_func *mark, uint32_t copy)
+{
+	for (size_t i = 0; i < mark->nends; i++)
+		if (mark->ends[i].func == copy)
+			return &mark->ends[i];
+	return NULL;
+}
+
+/*
+ * What a mark tells of copies, at a place on the stack:
+ *
+ *  1. those that lie deeper were left otherwise, such as by a throw;
+ *  2. those at this place end whose ends it is one of, the innermost first. If one that is further
+ *     in has no end here, it was left otherwise;
+ *  3. its own begins. If it is open at this place it was left otherwise, too, for its code is not
+ *     come to again from within.
+ *
+ * Calls that have frames are not touched: a copy around them is open as long as they are.
+ */
+static void mark_copies(struct reader *r, struct lane *l, uint32_t func, uint32_t at)
+{
+	const struct reader_func *mark = &r->funcs[func];
+	const struct open_calls *s = current(r, l);
+	const struct open_call *c;
+	size_t ending = s->n;
+
+	while ((c = innermost_copy(r, l)) && is_deeper(c->at, at))		/* 1 */
+		lane_pop(r, l, EVENT_UNWOUND);
+	for (size_t i = s->n; i && s->calls[i - 1].copy && s->calls[i - 1].at == at; i--)
+		if (ends_here(mark, s->calls[i - 1].copy) ||
+		    (mark->begins && s->calls[i - 1].copy == func))
+			ending = i - 1;
+	while (s->n > ending) {							/* 2 */
+		const struct copy_ended *end = ends_here(mark, s->calls[s->n - 1].copy);
+
+		r->stats.events += end && !end->thrown;
+		lane_pop(r, l, end && !end->thrown ? EVENT_EXIT : EVENT_UNWOUND);
+	}
+	if (mark->begins)							/* 3 */
+		calls_entry(r, l, (struct open_call){ .func = func, .copy = func, .at = at });
 }
 
 static void end_current(struct reader *r, struct lane *l, enum event_kind kind)
@@ -198,9 +269,15 @@ static void leave_left(struct reader *r, struct lane *l)
 }
 
 /* On a stack that a runtime has made some calls tell that what is around them is over. */
-void calls_mark(struct reader *r, struct lane *l, uint32_t func)
+void calls_mark(struct reader *r, struct lane *l, uint32_t func, uint32_t at)
 {
-	if (values_pass(r, l, func)) {
+	const struct reader_func *mark = &r->funcs[func];
+
+	if (at && (mark->begins || mark->nends))
+		mark_copies(r, l, func, at);
+	if (mark->begins && at)
+		return;
+	if (!mark->hidden && values_pass(r, l, func)) {
 		calls_deliver(r, l, EVENT_MARK, func, 0);
 	} else {
 		r->stats.calls--;

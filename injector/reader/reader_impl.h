@@ -23,6 +23,9 @@ struct open_call {
 	uint32_t depth;		/* if has_depths() */
 	uint64_t begin;		/* of a call that was told when it had been open for some time */
 	bool unwanted;		/* it has not passed what is asked here, and is not told */
+	uint32_t copy;		/* of an inlined function: the function id of the mark that began it;
+				 * 0: it is a call, of which the payload has a frame */
+	uint32_t at;		/* of a copy: EXT_MARK's place on the stack */
 };
 
 /* The open calls of one stack, as the payload's frame table has them. */
@@ -30,6 +33,7 @@ struct open_calls {
 	uint32_t number;	/* EXT_STACK's */
 	struct open_call *calls;
 	size_t n, cap;
+	size_t ncopies;		/* among these */
 	uint64_t unseen;	/* open below those: begun before what a ring still
 				 * holds */
 	uint64_t used;		/* at last use, value of the lane's `switches`; a
@@ -199,7 +203,8 @@ void calls_entry(struct reader *, struct lane *, struct open_call);
 void calls_begun(struct reader *, struct lane *, uint32_t func, uint64_t begin);
 void calls_exit(struct reader *, struct lane *, struct open_call);
 /* A call of a function of which only entries are probed. */
-void calls_mark(struct reader *, struct lane *, uint32_t func);
+/* At EXT_MARK's place on the stack. */
+void calls_mark(struct reader *, struct lane *, uint32_t func, uint32_t at);
 /* Only the `n` outermost calls of the current stack are open any more; the
  * others ended as `kind` says. The payload counts those whose entries it has
  * recorded, as we do. */

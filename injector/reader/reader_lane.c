@@ -425,6 +425,7 @@ static void take_begun(struct reader *r, struct lane *l, uint64_t func)
 static void take_ext(struct reader *r, struct lane *l)
 {
 	uint64_t data = body(r, l);
+	uint32_t func;
 
 	switch ((l->word >> REC_FUNC_SHIFT) & 63) {
 	case EXT_UNWOUND:
@@ -435,11 +436,12 @@ static void take_ext(struct reader *r, struct lane *l)
 		calls_stack(r, l, (uint32_t)data);
 		return;
 	case EXT_MARK:
-		if (data >= r->nfuncs)
+		func = data & ((1u << REC_FUNC_BITS) - 1);
+		if (func >= r->nfuncs)
 			break;
 		r->stats.calls++;
 		r->stats.events++;
-		calls_mark(r, l, (uint32_t)data);
+		calls_mark(r, l, func, (uint32_t)(data >> MARK_AT));
 		forget_said(l);
 		return;
 	case EXT_BEGUN:

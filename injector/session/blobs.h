@@ -47,6 +47,7 @@ extern const struct hot_table {
 	struct {
 		uint32_t entry, exit;
 	} asks[2];
+	uint32_t place[2];	/* likewise: the mark of a place within a function of ROUTINES_C */
 } hot_table;
 
 /* How these know the session: what an arena begins with, but for what is its own. */

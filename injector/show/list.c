@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "injector/log/say.h"
+#include "injector/modules/select_copies.h"
 #include "injector/proc/signals.h"
 #include "injector/show/list_values.h"
 #include "injector/show/stubs.h"
@@ -100,7 +101,16 @@ static void print_usdt(const struct selected *s, const struct usdt_site *site, s
 	output_printf(out, "%s", args.more ? ", ..." : "");
 }
 
-static void print_place(const struct selected *s, size_t i, struct output *out)
+/* With so many ends it is told how long it takes. */
+static void print_copy(const struct marked_place *place, size_t ends, struct output *out)
+{
+	output_printf(out, "\tinlined into %s+0x%llx", place->func->name,
+		      (unsigned long long)(place->pc - place->func->range.start));
+	if (ends)
+		output_printf(out, ", %zu end%s", ends, ends == 1 ? "" : "s");
+}
+
+static void print_place(const struct selected *s, size_t i, size_t ends, struct output *out)
 {
 	const struct marked_place *place = selected_place(s, i);
 	const struct placed_probe *p = &s->probes[i];
@@ -116,8 +126,7 @@ static void print_place(const struct selected *s, size_t i, struct output *out)
 		output_printf(out, "\tin %s+0x%llx", place->func->name,
 			      (unsigned long long)(place->pc - place->func->range.start));
 	if (place->inlined)
-		output_printf(out, "\tinlined into %s+0x%llx", place->func->name,
-			      (unsigned long long)(place->pc - place->func->range.start));
+		print_copy(place, ends, out);
 	output_printf(out, "\n");
 }
 
@@ -155,22 +164,37 @@ static int list_flush(struct output *out)
 	return err == -EPIPE ? 1 : err;
 }
 
+static int print_module(struct selected *s, struct list_more more, struct output *out)
+{
+	auto_free struct copy_link *links = NULL;
+	auto_free size_t *ends = NULL;
+	int err = copies_link(s, &links, &ends);
+
+	if (err)
+		return fail(ENOMEM, "list the ends of copies");
+	for (size_t j = 0; j < s->n && !err; j++) {
+		if (selected_is_hidden(s, j))
+			continue;
+		if (selected_place(s, j))
+			print_place(s, j, ends[j], out);
+		else
+			print_probe(s, j, out);
+		if (more.values)
+			err = list_values_print(more.values, s, j, out);
+		if (more.stubs && !s->probes[j].refusal)
+			stubs_print(s, j, out);
+		if (output_pending(out) > WRITE_AT)
+			err = err ? err : signals_stop_wanted() ? 1 : list_flush(out);
+	}
+	return err;
+}
+
 int list_print(const struct selection *sel, struct list_more more, struct output *out)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < sel->n && !err; i++)
-		for (size_t j = 0; j < sel->v[i].n && !err; j++) {
-			bool place = selected_place(&sel->v[i], j);
-
-			(place ? print_place : print_probe)(&sel->v[i], j, out);
-			if (more.values)
-				err = list_values_print(more.values, &sel->v[i], j, out);
-			if (more.stubs && !sel->v[i].probes[j].refusal)
-				stubs_print(&sel->v[i], j, out);
-			if (output_pending(out) > WRITE_AT)
-				err = err ? err : signals_stop_wanted() ? 1 : list_flush(out);
-		}
+		err = print_module(&sel->v[i], more, out);
 	if (!err)
 		err = list_flush(out);
 	return err > 0 ? -EPIPE : err;
@@ -250,8 +274,9 @@ void list_count(const struct selection *sel, struct list_totals *t)
 {
 	for (size_t i = 0; i < sel->n; i++)
 		for (size_t j = 0; j < sel->v[i].n; j++)
-			(selected_place(&sel->v[i], j) ? list_count_place : list_count_probe)(
-				&sel->v[i].probes[j], t);
+			if (!selected_is_hidden(&sel->v[i], j))
+				(selected_place(&sel->v[i], j) ? list_count_place :
+				 list_count_probe)(&sel->v[i].probes[j], t);
 }
 
 static void print_functions(FILE *f, const struct list_totals *t)

@@ -11,7 +11,8 @@ size_t refused_count(const struct selection *sel)
 
 	for (size_t i = 0; i < sel->n; i++)
 		for (size_t j = 0; j < sel->v[i].n; j++)
-			n += sel->v[i].probes[j].refusal != REFUSED_NONE;
+			n += sel->v[i].probes[j].refusal != REFUSED_NONE &&
+				!selected_is_hidden(&sel->v[i], j);
 	return n;
 }
 
@@ -34,7 +35,7 @@ static void name_some(const struct selection *sel, size_t most, bool all)
 		for (size_t j = 0; j < s->n && most; j++) {
 			enum refusal why = s->probes[j].refusal;
 
-			if (!why || (why == REFUSED_FRAGMENT && !all))
+			if (!why || (why == REFUSED_FRAGMENT && !all) || selected_is_hidden(s, j))
 				continue;
 			say_hint("refused %s: %s", s->names[j], refusal_text(why));
 			most--;

@@ -79,6 +79,13 @@ static int remove_earlier(struct trace *t)
 	return err;
 }
 
+/* What is recorded is what the process has sifted; how long copies of inlined functions take, it does
+ * not know. */
+static bool leaves_out(const struct options *o)
+{
+	return o->min_duration && (o->verb == VERB_RECORD || o->verb == VERB_START);
+}
+
 void trace_select(const struct trace *t, struct select_options *ret)
 {
 	const struct options *o = t->opt;
@@ -88,7 +95,7 @@ void trace_select(const struct trace *t, struct select_options *ret)
 		.exclude = o->exclude, .nexclude = o->nexclude,
 		.usdt = o->usdt, .nusdt = o->nusdt, .at = o->at, .nat = o->nat,
 		.around = o->around, .naround = o->naround,
-		.inlined = o->inlined,
+		.inlined = o->inlined, .ends = !o->entry_only && !t->way->entry_only && !leaves_out(o),
 		.caught = t->caught, .finders = true, .guards = options_reads(o) || o->stack,
 		.entry_only = o->entry_only || t->way->entry_only,
 		.timed = t->way->pairs,
@@ -170,7 +177,7 @@ static int list_funcs(const struct trace *t, struct about *ret)
 			const struct selected *s = &t->sel.v[i];
 			const struct valued *v = s->probes[j].valued;
 
-			if (s->probes[j].refusal)
+			if (s->probes[j].refusal || selected_is_hidden(s, j))
 				continue;
 			funcs[about.nfuncs++] = (struct reader_func){
 				.name = s->names[j], .module = s->module->base,
@@ -273,7 +280,7 @@ static int make_plans(struct trace *t)
 	t->way = trace_way(t->opt);
 	trace_select(t, &so);
 	int err = select_functions(&t->mods, &so, &t->sel);
-	if (!err && (t->sel.unpaired || t->off_cpu))
+	if (!err && (t->sel.unpaired || t->off_cpu || t->sel.nhidden))
 		err = record_unpaired(t);
 	say_progress_end();
 	if (!err)
@@ -333,7 +340,7 @@ static int fit_plans(struct trace *t)
 /* Bytes per thread, 0: the usual. */
 static uint64_t buffer_of(const struct trace *t)
 {
-	uint64_t nfuncs = t->known_funcs + t->sel.nfuncs;
+	uint64_t nfuncs = t->known_funcs + t->sel.nfuncs + t->sel.nhidden;
 
 	return t->way->room ? ALIGN_UP(t->way->room(nfuncs), SUBBUF_SIZE) : start_buffer(t);
 }
@@ -356,7 +363,8 @@ static void wish_reads(const struct trace *t, struct infect_options *o)
 
 	if (!reads && !grows)
 		return;
-	o->plans_funcs = (uint32_t)(t->known_funcs + t->sel.nfuncs) + LATER_VALUED;
+	o->plans_funcs = (uint32_t)(t->known_funcs + t->sel.nfuncs + t->sel.nhidden) +
+		LATER_VALUED;
 	o->plans = valued_size(&t->sel) + LATER_PLANS;
 	if (filtered)
 		o->plans += MIN(2 * t->sel.nfuncs * sizeof(struct condition) * 2, LATER_FILTERS);

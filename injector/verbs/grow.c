@@ -322,13 +322,15 @@ static void say_new(const struct growth *n)
 {
 	for (size_t i = 0; i < n->sel.n; i++) {
 		const struct selected *s = &n->sel.v[i];
-		size_t probed = 0;
+		size_t probed = 0, all = 0;
 
-		for (size_t j = 0; j < s->n; j++)
-			probed += s->probes[j].refusal == REFUSED_NONE;
-		if (s->n)
+		for (size_t j = 0; j < s->n; j++) {
+			probed += s->probes[j].refusal == REFUSED_NONE && !s->probes[j].hidden;
+			all += !s->probes[j].hidden;
+		}
+		if (all)
 			say_hint("%s was loaded: %zu of %zu function%s probed", s->module->base,
-				 probed, s->n, s->n == 1 ? "" : "s");
+				 probed, all, all == 1 ? "" : "s");
 	}
 }
 

@@ -173,7 +173,7 @@ int verb_list(const struct options *o)
 		.exclude = o->exclude, .nexclude = o->nexclude,
 		.usdt = o->usdt, .nusdt = o->nusdt, .at = o->at, .nat = o->nat,
 		.around = o->around, .naround = o->naround,
-		.inlined = o->inlined,
+		.inlined = o->inlined, .ends = !o->entry_only,
 		.entry_only = o->entry_only, .traps = o->trap,
 		.short_names = o->short_names, .progress = say_progress,
 	} };

@@ -26,6 +26,7 @@ enum {
 	DECLARED_MAX = 4096,
 	FOUND_MAX = 16,		/* functions of one pattern */
 	COPIES_MAX = 4096,	/* of one function */
+	RANGES_MAX = 64,	/* of one copy */
 	INTO_MAX = 4096,	/* functions into which one was inlined: more are not counted */
 	SCOPES = 16,		/* namespaces within namespaces */
 	SCOPE_MAX = 1024,	/* bytes of their names */
@@ -363,6 +364,24 @@ static bool begin_of(Dwarf_Die *die, Dwarf_Addr *ret)
 	return dwarf_entrypc(die, ret) == 0 || dwarf_ranges(die, 0, &base, ret, &end) > 0;
 }
 
+static void add_ranges(struct search *s, struct inlined_copy *c, Dwarf_Die *die)
+{
+	Dwarf_Addr base, start, end;
+	ptrdiff_t at = 0;
+
+	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0 && c->nranges < RANGES_MAX) {
+		struct range *r = start < end ? vec_push(c->ranges, c->nranges, c->ranges_cap) :
+			NULL;
+
+		if (r)
+			*r = (struct range){ start, end };
+		else if (start < end)
+			s->err = -ENOMEM;
+	}
+	/* Of what is not known whole nothing is. */
+	c->nranges = at ? 0 : c->nranges;
+}
+
 static void add_copy(struct search *s, struct inlined *i, Dwarf_Die *die)
 {
 	struct inlined_copy copy = { .die = dwarf_dieoffset(die) };
@@ -373,10 +392,12 @@ static void add_copy(struct search *s, struct inlined *i, Dwarf_Die *die)
 	}
 	struct inlined_copy *c = vec_push(i->copies, i->ncopies, i->copies_cap);
 
-	if (c)
-		*c = copy;
-	else
+	if (!c) {
 		s->err = -ENOMEM;
+		return;
+	}
+	*c = copy;
+	add_ranges(s, c, die);
 }
 
 /* What stands in `parent`, which is part of a function, or NULL. */
@@ -475,6 +496,8 @@ static void free_inlined(struct inlined *i)
 	for (size_t k = 0; k < i->ninto; k++)
 		free(i->into[k]);
 	free(i->into);
+	for (size_t k = 0; k < i->ncopies; k++)
+		free(i->copies[k].ranges);
 	free(i->copies);
 	free(i->name);
 }

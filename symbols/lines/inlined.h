@@ -20,6 +20,8 @@ struct inlined_place {
 struct inlined_copy {
 	raddr_t pc;		/* where it begins */
 	uint64_t die;		/* its entry's offset in the debug information */
+	struct range *ranges;	/* of its code, as the debug information has them */
+	size_t nranges, ranges_cap;
 };
 
 struct inlined {

@@ -7,10 +7,22 @@
 
 struct condition;
 
+/* Where a mark stands a copy of an inlined function has ended. */
+struct copy_ended {
+	uint32_t func;		/* the id of the mark where it has begun */
+	bool thrown;		/* by an exception, which is caught here, or goes on from here */
+};
+
 struct reader_func {
 	const char *name;	/* as printed */
 	const char *module;
 	bool entry_only;
+	/* Of a mark. */
+	bool begins;		/* a call of it begins: of a copy of an inlined function, */
+	bool hidden;		/* it is none itself; it tells of copies: */
+	const struct copy_ended *ends;	/* these */
+	size_t nends;
+	uint32_t as;		/* it is told as another of that name, by its id; 0: as itself */
 	/* The condition for its calls, if it has one of its own; NULL: the session's. */
 	const char *when;
 	/* Its signature and read plan (values/pack.h); NULL: nothing is read of its calls. */

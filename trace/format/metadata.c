@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "trace/format/copies.h"
 #include "trace/format/layout.h"
 
 static const char head[] =
@@ -252,6 +253,7 @@ static void put_env(FILE *f, const struct about *a)
 	for (size_t i = 0; i < a->nfuncs; i++) {
 		put_values(f, i, &a->funcs[i]);
 		put_when(f, i, &a->funcs[i]);
+		copies_put(f, i, &a->funcs[i]);
 	}
 	put_callers(f, a);
 	fputs("};\n", f);

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "trace/format/copies.h"
 #include "trace/format/layout.h"
 
 #define LAST_EVENT "stack_end"	/* nothing that we need stands behind it */
@@ -322,13 +323,14 @@ static size_t unhex(char *text)
 	return n;
 }
 
-/* "values_12", "when_12": what is said of a function is behind how many there are. */
+/* "values_12", "when_12", "copy_12": what is said of a function is behind how many there are. */
 static bool take_of_func(struct scan *s, const struct token *key, char *value)
 {
 	size_t i;
 	bool values = numbered(key, "values_", "", &i);
+	bool copy = !values && numbered(key, "copy_", "", &i);
 
-	if (!values && !numbered(key, "when_", "", &i))
+	if (!values && !copy && !numbered(key, "when_", "", &i))
 		return false;
 	s->err = s->err ?: make_funcs(s->m);
 	if (s->err || i >= s->m->about.nfuncs)
@@ -336,6 +338,8 @@ static bool take_of_func(struct scan *s, const struct token *key, char *value)
 	if (values) {
 		s->m->funcs[i].nvalues = unhex(value);
 		s->m->funcs[i].values = (const uint8_t *)value;
+	} else if (copy) {
+		s->err = copies_take(s->m, &s->m->funcs[i], value);
 	} else {
 		s->m->funcs[i].when = *value ? value : NULL;
 	}
@@ -548,7 +552,7 @@ static int join_places(struct metadata *m)
 	if (!v)
 		return -ENOMEM;
 	for (size_t i = 0; i < m->about.nfuncs; i++)
-		if (m->funcs[i].entry_only && m->funcs[i].values)
+		if ((m->funcs[i].entry_only || m->funcs[i].begins) && m->funcs[i].values)
 			v[n++] = &m->funcs[i];
 	vec_sort(v, n, by_name);
 	for (size_t i = 1; i < n; i++)

@@ -1,0 +1,126 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# inlined_spans: how long do copies of inlined functions take? Programs at random, whose functions say
+# where they begin and end: what is told to be a call of a copy has just its own begin and end in it,
+# through branches, loops, recursion, early returns and exceptions; and the programs compute what they
+# do without us. Once traced by command, once recorded, once with values and -t; and once marked at
+# random places.
+# timeout: 400
+# long: 60
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+need python3 gcc g++ clang jq
+
+TOOLS=$ROOT/tests/tools
+SEED=${SEED:-1}
+EACH=(-f 'begin_*' -f 'end_*' -f 'host_*' -f work)
+ended=0 thrown=0 made=0
+
+# judged FILE: a tree of calls in it is right; counts them.
+judged()
+{
+	local n
+
+	n=$(python3 "$TOOLS/inlined_judge.py" "$1") || die "$what: $1: $n"
+	# shellcheck disable=SC2086
+	set -- $n
+	ended=$((ended + $1)) thrown=$((thrown + $2)) made=$((made + $3))
+}
+
+# same: the program did what it does alone.
+same() { cmp -s want got || die "$what: the program does something else: $(diff want got | head)"; }
+
+# program COMPILER LEVEL SEED [throws]
+program()
+{
+	what="$*"
+	case $1 in
+	*++) python3 "$TOOLS/inlined_program.py" "$3" throws >p.cc && "$1" -g -w "$2" -o p p.cc ;;
+	*) python3 "$TOOLS/inlined_program.py" "$3" >p.c && "$1" -g -w "$2" -o p p.c ;;
+	esac || die "$what: no program"
+	status 0 ./p
+	cp trace.out want
+}
+
+traced()
+{
+	"$INJECT" -f 'in_*' "${EACH[@]}" --inlined -o tree.out --no-color -- ./p >got 2>trace.err ||
+		die "$what: status $?: $(cat trace.err)"
+	same
+	grep -q ' 0 lost' trace.err || die "$what: some are lost: $(cat trace.err)"
+	judged tree.out
+}
+
+for seed in "$SEED" $((SEED + 1)); do
+	for level in -O0 -O1 -O2 -O3; do
+		for compiler in gcc g++; do
+			program $compiler $level "$seed"
+			traced
+		done
+	done
+	for compiler in clang clang++; do
+		program $compiler -O2 "$seed"
+		traced
+	done
+done
+echo "$made calls: $ended copies ended, $thrown were left by exceptions"
+[ $((ended * 2)) -ge "$made" ] || die "of few copies it is known where they end"
+[ "$thrown" -gt 0 ] || die "no copy was left by an exception"
+
+# A recording has the same calls.
+program g++ -O1 5
+traced
+"$INJECT" record -f 'in_*' "${EACH[@]}" --inlined -- ./p >got 2>trace.err || die "$(cat trace.err)"
+same
+status 0 "$INJECT" replay --no-color
+cp trace.out replay.out
+judged replay.out
+calls() { sed -n 's/.*| *\(in_[0-9]*\)() {.*/\1/p' "$1" | sort | uniq -c; }
+[ "$(calls tree.out)" = "$(calls replay.out)" ] || die "a recording has other calls"
+
+# hist and top have durations of them, report has; with -t the short ones are left out.
+status 0 "$INJECT" report --json
+jq -es 'map(select(.func == "in_1"))[0] | .calls > 0 and .timed > 0 and .total_ns > 0' trace.out >/dev/null ||
+	jq -es 'map(select(.func == "in_1"))[0] | .calls > 0 and .total_ns > 0' trace.out >/dev/null ||
+	die "report: $(cat trace.out)"
+"$INJECT" hist -f in_1 --inlined --json -o hist.out -- ./p >got 2>trace.err || die "hist: $(cat trace.err)"
+same
+jq -es 'map(select(.func == "in_1"))[0] | .timed > 0' hist.out >/dev/null || die "hist: $(cat hist.out)"
+"$INJECT" -f in_1 --inlined -a -t 1us -o slow.out --no-color -- ./p >got 2>trace.err || die "-t: $(cat trace.err)"
+same
+if grep -E '^ +0\.[0-9]+ us' slow.out; then die "-t 1us leaves short ones"; fi
+
+# What list says: its ends.
+status 0 "$INJECT" list -f in_1 --inlined ./p
+grep -Eq '	mark	inlined into host_[0-9]\+0x[0-9a-f]+, [0-9]+ ends?$' trace.out || die "list: $(cat trace.out)"
+
+# Marks anywhere: jumps lead to them from all sides, and to what is around them.
+marked()
+{
+	local -a places
+
+	mapfile -t places < <(objdump -d --no-show-raw-insn p | python3 -c '
+import random, re, sys
+r, at, name, all = random.Random(int(sys.argv[1])), 0, None, []
+for line in sys.stdin:
+    m = re.match(r"([0-9a-f]+) <(?:_Z6)?(host_\d+)(?:ji)?>:$", line)
+    if m:
+        name, at = m[2], int(m[1], 16)
+    elif not line.strip():
+        name = None
+    elif name and (m := re.match(r" *([0-9a-f]+):", line)) and int(m[1], 16) > at:
+        all.append(f"{name}+{int(m[1], 16) - at:#x}")
+for place in r.sample(all, min(150, len(all))):
+    print("-f\n" + place)' "$1")
+	[ ${#places[@]} -gt 100 ] || die "$what: few places"
+	"$INJECT" "${places[@]}" -o marks.out -- ./p >got 2>trace.err ||
+		die "$what: marks ${places[*]}: $(tail -n 3 trace.err)"
+	same
+}
+for seed in 1 2 3 4; do
+	program gcc -O0 "$seed"
+	marked "$seed"
+	program g++ -O2 "$seed"
+	marked "$seed"
+done
