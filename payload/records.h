@@ -21,10 +21,10 @@
 #define REC_TAIL 0x20000	/* in its lower, of an exit: it is a jump to another function, and
 				 * what that will return is not known yet */
 #define REC_MOVED 0x40000	/* in its lower, where values are read: it is a goroutine's */
-#define REC_SPAN 0x80000	/* in its lower, of a mark: from marks the reader makes a call, and so
-				 * it is told how long that takes */
-#define REC_PLACE 0x100000	/* in its lower, of a mark: it is of a place within a function, and so the
-				 * stack pointer is lower by ZONE than the place has it (stand.h) */
+#define REC_SPAN 0x80000	/* in its lower, of a mark: from marks the reader makes a call, and
+				 * so it is told how long that takes */
+#define REC_PLACE 0x100000	/* in its lower, of a mark: it is of a place within a function, and
+				 * the stack pointer lower by ZONE than the place has it: stand.h */
 #define REC_FUNC_SHIFT 42
 #define REC_FUNC_BITS 22
 #define REC_WORDS_SHIFT 48	/* if extended: number of words that follow */

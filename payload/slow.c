@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slow: an entry, an exit or a mark that the fast path left to C: the thread's first, one that finds
- * the sub-buffer full or the epoch over, one on another stack, one that finds calls above it left
- * without an exit.
+ * slow: an entry, an exit or a mark that the fast path left to C: the thread's first, one that
+ * finds the sub-buffer full or the epoch over, one on another stack, one that finds calls above it
+ * left without an exit.
  */
 #include "payload/payload.h"
 
@@ -30,9 +30,9 @@ static bool is_busy(const struct thread *t)
 	return observe(&t->busy) && !observe(&t->end);
 }
 
-/* Become the outer slow path. A handler that comes before both are set runs one of its own, which ends
- * with `busy` 0 and perhaps `end` as it was: then again. Once both are set, what is nested finds the
- * thread busy. */
+/* Become the outer slow path. A handler that comes before both are set runs one of its own, which
+ * ends with `busy` 0 and perhaps `end` as it was: then again. Once both are set, what is nested
+ * finds the thread busy. */
 static void slow_own(struct thread *t, uint64_t sp)
 {
 	do {
@@ -41,8 +41,8 @@ static void slow_own(struct thread *t, uint64_t sp)
 	} while (observe(&t->end) || observe(&t->busy) != sp);
 }
 
-/* The end of it. `end` first: from then on all is consistent, and whatever comes in between may record,
- * or begin and end a slow path of its own. A thread that has outlived a hello in here has no ring. */
+/* The end of it. `end` first: from then on all is consistent, and whatever comes in between may
+ * record, or begin and end a slow path. A thread that has outlived a hello in here has no ring. */
 static void slow_leave(struct thread *t)
 {
 	if (t->sides && !t->timed)

@@ -304,8 +304,8 @@ static int run_pass(struct plan_impl *p, struct pass *pass)
 }
 
 /* Those of the passes for what is to be placed. */
-static int run_passes(struct plan_impl *p, struct pass *pass, const struct choice *passes, int first,
-		      int end)
+static int run_passes(struct plan_impl *p, struct pass *pass, const struct choice *passes,
+		      int first, int end)
 {
 	bool down = false;
 	int err = 0;

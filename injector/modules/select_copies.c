@@ -251,9 +251,9 @@ static void find_ends(struct outline *o, const struct step *begin)
 		struct step *to[2];
 		int n = s->dead ? 0 : next_steps(o, s, to);
 
-		o->mixed |= s->inside && !s->core && !s->dead && (!goes_on(s) || calls(s) ||	/* 7 */
-			    s->in.kind == INSN_SYSCALL ||
-			    (jumps(s) && s->in.dest <= s->in.pc));
+		o->mixed |= s->inside && !s->core && !s->dead &&		/* 7 */
+			(!goes_on(s) || calls(s) || s->in.kind == INSN_SYSCALL ||
+			 (jumps(s) && s->in.dest <= s->in.pc));
 		for (int k = 0; k < n && !o->mixed; k++) {
 			if (!to[k])
 				continue;

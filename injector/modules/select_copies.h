@@ -2,8 +2,8 @@
 /*
  * select_copies: where does a copy of an inlined function end?
  *
- * The debug information says which instructions are the copy's. They may be mixed with others': then
- * nothing says when a call of it ends. It does end somewhere if
+ * The debug information says which instructions are the copy's. They may be mixed with others':
+ * then nothing says when a call of it ends. It does end somewhere if
  *
  *  1. all jumps of the function are known: it has none that is computed, but to linkage stubs;
  *  2. what stands among the copy's instructions is counted to it, if it is no call and no jump, and
@@ -45,8 +45,8 @@ struct copy_link {
 	bool needed;
 };
 
-/* Of each of s->ends; and by number of a probe at how many places its copy has ended, 0: it is none,
- * or not all of these are marked. Both are the caller's. 0 or -ENOMEM. */
+/* Of each of s->ends; and by number of a probe at how many places its copy has ended, 0: it is
+ * none, or not all of these are marked. Both are the caller's. 0 or -ENOMEM. */
 int copies_link(const struct selected *s, struct copy_link **links, size_t **counts);
 
 #endif

@@ -69,7 +69,8 @@ static void join_names(struct live *live, const struct selected *s)
 		f->as = 0;
 		for (size_t k = s->n - s->nplaces; k < i && !f->as; k++) {
 			const struct placed_probe *q = &s->probes[k];
-			const struct reader_func *g = &live->funcs[q->id < live->nfuncs ? q->id : 0];
+			uint32_t id = q->id < live->nfuncs ? q->id : 0;
+			const struct reader_func *g = &live->funcs[id];
 
 			if (!q->refusal && q->id && q->id != p->id && !g->values && !g->as &&
 			    !selected_is_hidden(s, k) && !strcmp(s->names[k], s->names[i]))

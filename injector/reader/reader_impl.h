@@ -23,7 +23,7 @@ struct open_call {
 	uint32_t depth;		/* if has_depths() */
 	uint64_t begin;		/* of a call that was told when it had been open for some time */
 	bool unwanted;		/* it has not passed what is asked here, and is not told */
-	uint32_t copy;		/* of an inlined function: the function id of the mark that began it;
+	uint32_t copy;		/* of an inlined function: the id of the mark where it has begun;
 				 * 0: it is a call, of which the payload has a frame */
 	uint32_t at;		/* of a copy: EXT_MARK's place on the stack */
 };

@@ -79,8 +79,8 @@ static int remove_earlier(struct trace *t)
 	return err;
 }
 
-/* What is recorded is what the process has sifted; how long copies of inlined functions take, it does
- * not know. */
+/* What is recorded is what the process has sifted; how long copies of inlined functions take, it
+ * does not know. */
 static bool leaves_out(const struct options *o)
 {
 	return o->min_duration && (o->verb == VERB_RECORD || o->verb == VERB_START);
@@ -95,7 +95,8 @@ void trace_select(const struct trace *t, struct select_options *ret)
 		.exclude = o->exclude, .nexclude = o->nexclude,
 		.usdt = o->usdt, .nusdt = o->nusdt, .at = o->at, .nat = o->nat,
 		.around = o->around, .naround = o->naround,
-		.inlined = o->inlined, .ends = !o->entry_only && !t->way->entry_only && !leaves_out(o),
+		.inlined = o->inlined,
+		.ends = !o->entry_only && !t->way->entry_only && !leaves_out(o),
 		.caught = t->caught, .finders = true, .guards = options_reads(o) || o->stack,
 		.entry_only = o->entry_only || t->way->entry_only,
 		.timed = t->way->pairs,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Are the kernel's records taken in the order of time, whichever processor's ring is looked at first?
- * Two rings are made here. A thread is made on the first one's processor, and runs and ends on the
- * other's: where its end is taken while its birth still comes, all of it would be unknown.
+ * Are the kernel's records taken in the order of time, whichever processor's ring is looked at
+ * first? Two rings are made here. A thread is made on the first one's processor, and runs and ends
+ * on the other's: where its end is taken while its birth still comes, all of it would be unknown.
  */
 #include <fcntl.h>
 #include <linux/perf_event.h>
