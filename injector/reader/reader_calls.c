@@ -221,13 +221,14 @@ static const struct copy_ended *ends_here(const struct reader_func *mark, uint32
 /*
  * What a mark tells of copies, at a place on the stack:
  *
- *  1. those that lie deeper were left otherwise, such as by a throw;
+ *  1. those that lie deeper were left otherwise, such as by longjmp;
  *  2. those at this place end whose ends it is one of, the innermost first. If one that is further
  *     in has no end here, it was left otherwise;
  *  3. its own begins. If it is open at this place it was left otherwise, too, for its code is not
  *     come to again from within.
  *
- * Calls that have frames are not touched: a copy around them is open as long as they are.
+ * When one was left otherwise is not known: an end may have been disarmed, too. Calls that have
+ * frames are not touched: a copy around them is open as long as they are.
  */
 static void mark_copies(struct reader *r, struct lane *l, uint32_t func, uint32_t at)
 {
@@ -237,7 +238,7 @@ static void mark_copies(struct reader *r, struct lane *l, uint32_t func, uint32_
 	size_t ending = s->n;
 
 	while ((c = innermost_copy(r, l)) && is_deeper(c->at, at))		/* 1 */
-		lane_pop(r, l, EVENT_UNWOUND);
+		lane_pop(r, l, EVENT_EXIT_LOST);
 	for (size_t i = s->n; i && s->calls[i - 1].copy && s->calls[i - 1].at == at; i--)
 		if (ends_here(mark, s->calls[i - 1].copy) ||
 		    (mark->begins && s->calls[i - 1].copy == func))
@@ -246,7 +247,7 @@ static void mark_copies(struct reader *r, struct lane *l, uint32_t func, uint32_
 		const struct copy_ended *end = ends_here(mark, s->calls[s->n - 1].copy);
 
 		r->stats.events += end && !end->thrown;
-		lane_pop(r, l, end && !end->thrown ? EVENT_EXIT : EVENT_UNWOUND);
+		lane_pop(r, l, !end ? EVENT_EXIT_LOST : end->thrown ? EVENT_UNWOUND : EVENT_EXIT);
 	}
 	if (mark->begins)							/* 3 */
 		calls_entry(r, l, (struct open_call){ .func = func, .copy = func, .at = at });
