@@ -91,6 +91,25 @@ jq -es 'map(select(.func == "in_1"))[0] | .timed > 0' hist.out >/dev/null || die
 same
 if grep -E '^ +0\.[0-9]+ us' slow.out; then die "-t 1us leaves short ones"; fi
 
+# A process that goes on by itself, and what a later inject makes of it.
+mkfifo in
+./p wait <in >out &
+SERVER=$!
+started $SERVER
+exec 8>in
+status 0 "$INJECT" start -p $SERVER -f 'in_*' "${EACH[@]}" --inlined --buffer 8m
+echo >&8
+wait_until 60 has_line . out
+status 0 "$INJECT" snapshot -p $SERVER -o kept
+status 0 "$INJECT" stop -p $SERVER
+exec 8>&-
+wait $SERVER
+cmp want out || die "a process that records does something else"
+status 0 "$INJECT" replay --no-color kept
+cp trace.out kept.out
+judged kept.out
+[ "$(calls tree.out)" = "$(calls kept.out)" ] || die "a session has other calls"
+
 # What list says: its ends.
 status 0 "$INJECT" list -f in_1 --inlined ./p
 grep -Eq '	mark	inlined into host_[0-9]\+0x[0-9a-f]+, [0-9]+ ends?$' trace.out || die "list: $(cat trace.out)"

@@ -68,8 +68,11 @@ def program(seed):
     if THROWS:
         calls = "".join(f"try {{ {c}; }} catch (u32 e) {{ x += e; }} "
                         for c in calls.rstrip(";").split("; "))
-    out.append("int main(void) { u32 x = 1; for (int i = 0; i < 20; i++) { " + calls +
-               ' } printf("%u %u\\n", x, sink); return 0; }')
+    # With an argument it does so for each line that it reads.
+    out.append("int main(int argc, char **argv) { char line[8]; "
+               "for (int n = 0; argc > 1 ? fgets(line, 8, stdin) != 0 : !n; n++) { "
+               "u32 x = 1; left = 4000; for (int i = 0; i < 20; i++) { " + calls +
+               ' } printf("%u %u\\n", x, sink); fflush(stdout); } return 0; }')
     return "\n".join(out) + "\n"
 
 

@@ -15,6 +15,15 @@
 #include "injector/reader/reader_impl.h"
 #include "tests/unit/check.h"
 
+/* Of copies of inlined functions: one, another within it, and one more of the first one's name; and
+ * two marks where they end. */
+enum { COPY_OUTER = 10, COPY_INNER, COPY_MORE, END_INNER, END_BOTH, CATCH };
+
+static const struct copy_ended world_ends[] = {
+	{ .func = COPY_INNER }, { .func = COPY_OUTER }, { .func = COPY_MORE },
+	{ .func = COPY_INNER, .thrown = true }, { .func = COPY_OUTER, .thrown = true },
+};
+
 static const struct reader_func world_funcs[] = {
 	{ .name = "net_accept", .module = "srv" },
 	{ .name = "net_read", .module = "srv" },
@@ -26,9 +35,17 @@ static const struct reader_func world_funcs[] = {
 	{ .name = "runtime.goexit1", .module = "srv", .entry_only = true },
 	{ .name = "runtime.exitThread.abi0", .module = "srv", .entry_only = true },
 	{ .name = "runtime.gogos", .module = "srv", .entry_only = true },
+	{ .name = "in_outer", .module = "srv", .begins = true },
+	{ .name = "in_inner", .module = "srv", .begins = true },
+	{ .name = "in_outer", .module = "srv", .begins = true, .as = COPY_OUTER },
+	{ .name = "?", .module = "?", .hidden = true, .ends = world_ends, .nends = 1 },
+	{ .name = "?", .module = "?", .hidden = true, .ends = world_ends, .nends = 3 },
+	{ .name = "in_caught", .module = "srv", .entry_only = true, .ends = world_ends + 3,
+	  .nends = 2 },
 };
 
-enum { ACCEPT, READ, WAIT, LOG, SCHEDULE, EXECUTE, GOGO, GOEXIT, EXIT_THREAD, GOGOS, NFUNCS };
+enum { ACCEPT, READ, WAIT, LOG, SCHEDULE, EXECUTE, GOGO, GOEXIT, EXIT_THREAD, GOGOS,
+	NFUNCS = ARRAY_SIZE(world_funcs) };
 
 struct world {
 	uint8_t *map, *low;	/* low: where what was mapped for it begins, */
