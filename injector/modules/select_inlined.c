@@ -10,8 +10,31 @@
 
 enum { FUNCTIONS_MAX = 4096 };	/* of one pattern in one module */
 
+/* What has been found of a pattern. */
+struct found_copies {
+	bool any;
+	size_t unseen;		/* they begin where something else is marked, */
+	const char *first;	/* such as this one */
+};
+
+/* A place has one mark: of the copy that was the first. */
+static void count_unseen(const struct marked_places *places, const struct inlined_copy *c,
+			 const char *name, struct found_copies *ret)
+{
+	const struct marked_place *p = NULL;
+
+	for (size_t i = 0; i < places->n && !p; i++)
+		if (places->v[i].pc == c->pc && !places->v[i].hidden)
+			p = &places->v[i];
+	if (!p || (p->inlined && p->die == c->die))
+		return;
+	if (!ret->unseen++)
+		ret->first = name;
+}
+
 static int add_copies(struct marked_places *places, const struct inlined *i, struct module *m,
-		      struct strings *made, const struct fragments *pieces, bool *any)
+		      struct strings *made, const struct fragments *pieces,
+		      struct found_copies *ret)
 {
 	const char *name = strings_add(made, i->name, strlen(i->name));
 	int err = name ? 0 : -ENOMEM;
@@ -22,9 +45,10 @@ static int add_copies(struct marked_places *places, const struct inlined *i, str
 
 		if (!f)
 			continue;
-		*any = true;
+		ret->any = true;
 		err = places_add(places, (struct marked_place){ .func = f, .pc = c->pc,
 								.inlined = name, .die = c->die });
+		count_unseen(places, c, name, ret);
 		if (!err && pieces)
 			err = places_add_ends(places, m, f, pieces, c);
 	}
@@ -37,14 +61,17 @@ int places_add_inlined(struct marked_places *places, struct pattern *p, struct m
 	struct inlined_list found = { .deadline = UINT64_MAX, .most = FUNCTIONS_MAX };
 	int err = p->plt || p->place ? 0 : inlined_find(m->symbols, m->fd, p, &found);
 	struct fragments pieces = { 0 };
-	bool any = false;
+	struct found_copies copies = { 0 };
 
 	if (!err && ends && found.n)
 		err = fragments_list(m->symbols, &pieces);
-
 	for (size_t i = 0; i < found.n && !err; i++)
-		err = add_copies(places, &found.v[i], m, made, ends ? &pieces : NULL, &any);
-	p->matched |= any;
+		err = add_copies(places, &found.v[i], m, made, ends ? &pieces : NULL, &copies);
+	p->matched |= copies.any;
+	if (copies.unseen)
+		say_hint("%s: copies that are not seen, for others begin with the same instruction: "
+			 "%zu of %s, such as %s; select them alone", m->base, copies.unseen,
+			 p->glob, copies.first);
 	if (found.too_large)
 		say_hint("%s: its debug information has %ju MB, which is not read: no inlined "
 			 "functions", m->base, (uintmax_t)(found.too_large >> 20));

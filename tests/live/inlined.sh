@@ -51,6 +51,23 @@ status 3 "$INJECT" list ./srv -f usr_1
 ! has_line 'only inlined' trace.err || die "told of what is not: $(cat trace.err)"
 has_line 'names that are near: .*user_1' trace.err || die "nearest names are gone"
 
+# Two that begin together: one of them is seen, and that is said.
+cat >both.c <<'EOT'
+volatile int to;
+static inline __attribute__((always_inline)) void inner(int x) { to = x; to = x + 1; }
+static inline __attribute__((always_inline)) void outer(int x) { inner(x); to = x * 3; }
+__attribute__((noinline)) void host(int x) { outer(x); to = 9; }
+int main(int argc, char **argv) { (void)argv; host(argc); return 0; }
+EOT
+gcc -g -O2 -o both both.c
+status 0 "$INJECT" list ./both -f inner -f outer --inlined
+has_line '^inject: both: copies that are not seen, for others begin with the same instruction: 1 of outer, such as outer; select them alone$' trace.err ||
+	die "not told: $(cat trace.err)"
+grep -q '	inner	.*inlined into host' trace.out || die "$(cat trace.out)"
+status 0 "$INJECT" list ./both -f outer --inlined
+grep -q '	outer	.*inlined into host' trace.out || die "$(cat trace.out)"
+! has_line 'not seen' trace.err || die "told of none: $(cat trace.err)"
+
 # From a separate file, in a process.
 objcopy --only-keep-debug srv srv.debug
 strip --strip-debug srv
