@@ -91,6 +91,19 @@ static const char *state_of(const struct visit *v)
 	return watches_fired(&v->session.s) ? "triggered" : "recording";
 }
 
+/* But for places that are told as another of their name. */
+static bool *list_probed(const struct visit *v, size_t *count)
+{
+	bool *probed = visit_probed(v, count);
+
+	for (size_t i = 0; probed && i < v->notes.about.nfuncs; i++)
+		if (probed[i] && v->notes.about.funcs[i].as) {
+			probed[i] = false;
+			--*count;
+		}
+	return probed;
+}
+
 static void print_text(const struct printing *p, const struct visit *v, const struct counts *c)
 {
 	const struct about *a = &v->notes.about;
@@ -144,7 +157,7 @@ static void print_json(const struct printing *p, const struct visit *v, const st
 static int print_started(const struct printing *p, const struct visit *v)
 {
 	struct counts c = { 0 };
-	auto_free bool *probed = visit_probed(v, &c.functions);
+	auto_free bool *probed = list_probed(v, &c.functions);
 	int err = probed ? count_events(v, &c) : fail(ENOMEM, "list the functions");
 
 	if (!err)
@@ -190,7 +203,7 @@ static int print_functions(const struct printing *p, const struct visit *v)
 {
 	const struct about *a = &v->notes.about;
 	size_t n;
-	auto_free bool *probed = visit_probed(v, &n);
+	auto_free bool *probed = list_probed(v, &n);
 	auto_free bool *disarmed = visit_disarmed(v, &n);
 
 	if (!probed || !disarmed)
