@@ -1,42 +1,84 @@
 # SPDX-License-Identifier: MIT
 """inlined_judge TRACE: is each call of a copy that is told to have ended just one of its function: with
-begin_K first in it, and end_K last, and neither once more? Of one that was left by an exception the
-end is missing. Prints how many copies have ended, how many were left, and how many calls there
-were."""
+begin_K first in it, and end_K last, and neither once more; a loop right between before_K and after_K?
+Of one that was left by an exception the end is missing. Where a compiler has made one of the ends of
+several copies, it says of that code that it is none of theirs: then end_K is the next call behind the
+copy. Prints how many copies of functions that say where they begin have ended, how many of these so,
+how many were left, and how many calls of these functions there were."""
 import re
 import sys
 
 LINE = re.compile(r"^ *(?P<time>[0-9.]+ [mun]?s)? +\[ *\d+\] \|(?P<indent> *)(?P<rest>.*)$")
 
 
+class Open:
+    """A call that is open, with what it has called."""
+
+    def __init__(self, name):
+        self.name = name
+        self.children = []
+        self.merged = None          # the end that has to come next
+
+
+class Judge:
+    def __init__(self):
+        self.stack = [Open("")]
+        self.ended = self.merged = self.left = self.begun = 0
+
+    def check_loops(self, children):
+        """Each loop that is told as a call, in those of one call."""
+        for i, name in enumerate(children):
+            if not name.startswith("loop_"):
+                continue
+            after = children[i + 1] if i + 1 < len(children) else ""
+            # What work throws leaves the loop, and there is no after_K then.
+            if not i or children[i - 1] != "before_" + name[5:] or after.startswith("loop_"):
+                sys.exit(f"{name} in {children}")
+
+    def check_copy(self, call, unwound):
+        k, children = call.name[3:], call.children
+        ends = children.count("end_" + k)
+        if children[:1] != ["begin_" + k] or children.count("begin_" + k) != 1 or \
+                ends > (0 if unwound else 1) or (ends and children[-1] != "end_" + k):
+            sys.exit(f"{call.name}: {children}")
+        self.left += unwound
+        self.ended += not unwound
+        if not ends and not unwound:
+            self.merged += 1
+            self.stack[-1].merged = "end_" + k
+
+    def child(self, name):
+        call = self.stack[-1]
+        if call.merged not in (None, name):
+            sys.exit(f"{name} comes where {call.merged} is missing, in {call.name}")
+        call.merged = None
+        call.children.append(name)
+
+    def line(self, time, rest):
+        if rest.startswith("}"):
+            call = self.stack.pop()
+            self.check_loops(call.children)
+            if call.name.startswith("in_") and time:
+                self.check_copy(call, rest.endswith(": unwound */"))
+            return
+        name = rest.split("(")[0]
+        self.begun += name.startswith("begin_")
+        if name.startswith(("in_", "loop_")) and not time and not rest.endswith("{"):
+            return                  # a mark: of a loop it may be each round
+        self.child(name)
+        if rest.endswith("{"):
+            self.stack.append(Open(name))
+        elif name.startswith("in_"):
+            sys.exit(f"{name} has nothing in it")
+
+
 def main():
-    stack, timed, left, begun = [], 0, 0, 0
+    judge = Judge()
     for line in open(sys.argv[1]):
         m = LINE.match(line.rstrip("\n"))
-        if not m:
-            continue
-        rest = m["rest"]
-        if rest.startswith("}"):
-            name, children = stack.pop()
-            if name.startswith("in_") and m["time"]:
-                k, unwound = name[3:], rest.endswith(": unwound */")
-                ok = (children[:1] == ["begin_" + k] and children.count("begin_" + k) == 1 and
-                      children.count("end_" + k) == (0 if unwound else 1) and
-                      (unwound or children[-1] == "end_" + k))
-                if not ok:
-                    sys.exit(f"{line}: {name}: {children}")
-                timed += not unwound
-                left += unwound
-            continue
-        name = rest.split("(")[0]
-        begun += name.startswith("begin_")
-        if stack:
-            stack[-1][1].append(name)
-        if rest.endswith("{"):
-            stack.append((name, []))
-        elif name.startswith("in_") and m["time"]:
-            sys.exit(f"{line}: {name} has nothing in it")
-    print(timed, left, begun)
+        if m:
+            judge.line(m["time"], m["rest"])
+    print(judge.ended, judge.merged, judge.left, judge.begun)
 
 
 main()

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """inlined_program SEED [throws]: a program of functions that are inlined into each other, and into
-functions with code. Each says where it begins and ends, by calls of functions that can be traced: first
-begin_K, last end_K. They have branches, loops, early returns; functions with code call themselves. If
-it throws it is one of C++: work() does, now and then, through copies or into them."""
+functions with code. Each in_K says where it begins and ends, by calls of functions that can be traced:
+first begin_K, last end_K. They have branches, loops, early returns; functions with code call
+themselves. Each loop_K is a loop, and is called between before_K and after_K. If it throws it is one of
+C++: work() does, now and then, through copies or into them."""
 import random
 import sys
 
-INLINED, HOSTS = 7, 5
+INLINED, LOOPS, HOSTS = 7, 3, 5
 THROWS = sys.argv[2:] == ["throws"]
 
 
@@ -14,7 +15,7 @@ def block(r, k, names, depth):
     """Statements of in_K, or of a host (k None). `x` is what they compute with."""
     out = []
     for _ in range(r.randint(1, 4)):
-        kind = r.randrange(8)
+        kind = r.randrange(9)
         if kind < 3 and names:
             out.append(f"x += {r.choice(names)}(x + {r.randrange(9)});")
         elif kind == 3:
@@ -33,6 +34,9 @@ def block(r, k, names, depth):
             inner = block(r, k, names, depth + 1)
             out.append(f"for (int i{depth} = (int)(x & 3); i{depth} > 0; i{depth}--) "
                        f"{{ {' '.join(inner)} }}")
+        elif kind == 8:
+            n = r.randrange(LOOPS)
+            out.append(f"before_{n}(); x = loop_{n}(x); after_{n}();")
         elif kind == 7 and k is not None:
             out.append(f"if ((x & 7) == {r.randrange(8)}) {{ end_{k}(); "
                        f"return x + {r.randrange(9)}; }}")
@@ -48,8 +52,17 @@ def program(seed):
     for k in range(INLINED):
         out += [f"CODE void begin_{k}(void) {{ sink += {k}; }}",
                 f"CODE void end_{k}(void) {{ sink -= {k}; }}"]
+    for k in range(LOOPS):
+        out += [f"CODE void before_{k}(void) {{ sink += {k}; }}",
+                f"CODE void after_{k}(void) {{ sink -= {k}; }}"]
     throw = "if ((x * 40503u >> 4 & 15) == 3) throw x; " if THROWS else ""
     out.append(f"CODE u32 work(u32 x) {{ sink = x; {throw}return x ^ x >> 3; }}")
+    for k in range(LOOPS):
+        body = r.choice(["x = work(x >> 1);", "x >>= 1; if (x & 2) x = work(x) >> 1;",
+                         "x = x * 5 >> 4; sink = x;"])
+        loop = r.choice(["while (x & 0xfff8) { BODY }", "do { BODY } while (x & 0xff8);",
+                         "for (;;) { BODY if (!(x & 0xf8)) break; }"]).replace("BODY", body)
+        out.append(f"INLINED u32 loop_{k}(u32 x) {{ {loop} return x; }}")
     inlined = []
     for k in range(INLINED):
         body = " ".join(block(r, k, inlined[-3:], 0))
