@@ -5,7 +5,12 @@
 
 #include "arch/arch.h"
 
-enum { ENDS_MAX = 32, PIECES_MAX = 16, INSNS_MAX = 1 << 18 };
+enum {
+	ENDS_MAX = 32,
+	PIECES_MAX = 16,
+	INSNS_MAX = 1 << 18,	/* of one function */
+	INSNS_ALL = 1 << 28,	/* looked at for all copies of a pattern in a file: seconds */
+};
 
 /* An instruction of the function that a copy is in, and what it is to the copy. */
 struct step {
@@ -48,7 +53,7 @@ static int by_parent(const void *a, const void *b)
 
 int fragments_list(const struct symbols *s, struct fragments *ret)
 {
-	*ret = (struct fragments){ 0 };
+	*ret = (struct fragments){ .budget = INSNS_ALL };
 	for (size_t i = 0; i < s->nfuncs; i++) {
 		const struct func *f = &s->funcs[i];
 		const struct func **v = f->flags & FUNC_FRAGMENT && f->parent >= 0 ?
@@ -285,13 +290,15 @@ static void add_pads(struct outline *o)
 }
 
 static void find_copy(struct outline *o, const struct arch *arch, const struct func *f,
-		      const struct fragments *all)
+		      struct fragments *all)
 {
 	struct step *begin;
 
 	find_pieces(o, f, all);
 	for (size_t i = 0; i < o->npieces && !o->mixed && !o->err; i++)
 		decode_piece(o, arch, o->pieces[i]);
+	all->budget -= MIN(o->n, all->budget);
+	o->mixed |= !all->budget;
 	vec_sort(o->v, o->n, by_address);
 	begin = step_at(o, o->copy->pc);
 	o->mixed |= !begin || !begin->inside;
@@ -316,7 +323,7 @@ static struct marked_place *begin_of(struct marked_places *places, const struct 
 }
 
 int places_add_ends(struct marked_places *places, struct module *m, const struct func *f,
-		    const struct fragments *all, const struct inlined_copy *c)
+		    struct fragments *all, const struct inlined_copy *c)
 {
 	const struct arch *arch = arch_by_machine(m->symbols->machine);
 	struct outline o = { .symbols = m->symbols, .copy = c };

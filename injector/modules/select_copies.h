@@ -26,10 +26,12 @@
 #include "injector/modules/select.h"
 #include "symbols/lines/inlined.h"
 
-/* The pieces of functions that lie apart from them, by function. */
+/* Of a file, for all its copies: the pieces of functions that lie apart from them, by function; and
+ * how many instructions may still be looked at, for a file may have been made to keep us busy. */
 struct fragments {
 	const struct func **v;	/* owned */
 	size_t n, cap;
+	size_t budget;
 };
 
 /* Those of a file; 0 or -ENOMEM. */
@@ -37,7 +39,7 @@ int fragments_list(const struct symbols *, struct fragments *ret);
 /* Add the ends of a copy, of a function `f` with code, if it has any, and mark where it begins, a
  * place of `places`, as the begin of a call. 0 or -ENOMEM. */
 int places_add_ends(struct marked_places *places, struct module *, const struct func *f,
-		    const struct fragments *, const struct inlined_copy *);
+		    struct fragments *, const struct inlined_copy *);
 
 /* An end of a selection, by the numbers of its probe and of the begin's. */
 struct copy_link {

@@ -33,7 +33,7 @@ static void count_unseen(const struct marked_places *places, const struct inline
 }
 
 static int add_copies(struct marked_places *places, const struct inlined *i, struct module *m,
-		      struct strings *made, const struct fragments *pieces,
+		      struct strings *made, struct fragments *pieces,
 		      struct found_copies *ret)
 {
 	const char *name = strings_add(made, i->name, strlen(i->name));
@@ -72,6 +72,9 @@ int places_add_inlined(struct marked_places *places, struct pattern *p, struct m
 		say_hint("%s: copies that are not seen, for others begin with the same instruction: "
 			 "%zu of %s, such as %s; select them alone", m->base, copies.unseen,
 			 p->glob, copies.first);
+	if (ends && found.n && !pieces.budget)
+		say_hint("%s: %s has too many copies to look where each ends: some have no durations",
+			 m->base, p->glob);
 	if (found.too_large)
 		say_hint("%s: its debug information has %ju MB, which is not read: no inlined "
 			 "functions", m->base, (uintmax_t)(found.too_large >> 20));
