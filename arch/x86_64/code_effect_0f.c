@@ -22,6 +22,7 @@ static size_t width_stored(const struct x86_form *f)
 
 	switch (f->op) {
 	case 0x11:
+	case 0x2b:			/* of AMD's, one number of a vector: SSE4a */
 		return f->prefixes & X86_REP ? 4 : f->prefixes & X86_REPNE ? 8 : 16;
 	case 0x13:
 	case 0x17:
