@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Are marks of copies of inlined functions told as calls: which one ends, where, and among which? */
+/* Are marks of copies of inlined functions told as calls: which one ends, where, among which? */
 #include "tests/unit/reader_world.h"
 
 static struct world w;

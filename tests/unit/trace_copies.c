@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Does metadata keep what marks tell of copies of inlined functions, and is what is wrong harmless? */
+/* Does metadata keep what marks tell of copies of inlined functions; is what is wrong harmless? */
 #include "tests/unit/check.h"
 #include "trace/format/metadata.h"
 
