@@ -83,7 +83,7 @@ static void drop_ends(struct live *live, uint32_t id)
 	const struct reader_func *mark = id < live->nfuncs ? &live->funcs[id] : NULL;
 
 	for (size_t i = 0; mark && i < mark->nends; i++)
-		if (!mark->ends[i].thrown) {
+		if (!mark->ends[i].thrown && mark->ends[i].func < live->nfuncs) {
 			live->funcs[mark->ends[i].func].begins = false;
 			live->funcs[mark->ends[i].func].entry_only = true;
 		}

@@ -72,9 +72,9 @@ static void join_names(struct live *live, const struct selected *s)
 			uint32_t id = q->id < live->nfuncs ? q->id : 0;
 			const struct reader_func *g = &live->funcs[id];
 
-			if (!q->refusal && q->id && q->id != p->id && !g->values && !g->as &&
+			if (!q->refusal && id && id != p->id && !g->values && !g->as &&
 			    !selected_is_hidden(s, k) && !strcmp(s->names[k], s->names[i]))
-				f->as = q->id;
+				f->as = id;
 		}
 		if (f->as)
 			live->funcs[f->as].entry_only &= f->entry_only;

@@ -239,6 +239,7 @@ static int put_in(void *ctx)
 static void merge_names(struct live *all, struct live *fresh)
 {
 	struct reader_func *before = all->funcs;
+	size_t nbefore = all->nfuncs;
 
 	for (size_t i = 0; i < MIN(all->nfuncs, fresh->nfuncs); i++)
 		if (strcmp(fresh->funcs[i].module, "?") == 0)
@@ -246,6 +247,7 @@ static void merge_names(struct live *all, struct live *fresh)
 	all->funcs = fresh->funcs;
 	all->nfuncs = fresh->nfuncs;
 	fresh->funcs = before;
+	fresh->nfuncs = nbefore;
 }
 
 static struct module *module_at(const struct modules *mods, raddr_t addr)
