@@ -299,17 +299,20 @@ static int know_threads(struct infecting *in)
 	return err;
 }
 
-/* 4g. The only thread may have made another one after we had looked. */
+/* 4g. The only thread may have made another one after we had looked; and that one may be no
+ * more when we look again. */
 static int load(struct infecting *in)
 {
+	uint64_t end = now_ns() + KNOW_BUDGET;
 	int err = infect_load(in);
 
-	if (err != -EAGAIN || in->bare || infect_is_alone(in))
-		return err;
-	fail_clear();
-	err = know_threads(in);
-	in->result->map.s->tid_offset = in->tid_offset;
-	return err ? err : infect_load(in);
+	while (err && !in->alone && !in->bare && now_ns() < end) {
+		fail_clear();
+		err = know_threads(in);
+		in->result->map.s->tid_offset = in->tid_offset;
+		err = err ? err : infect_load(in);
+	}
+	return err;
 }
 
 int infect(struct target *t, struct modules *mods, const struct infect_options *opt,

@@ -90,9 +90,10 @@ static int hand_over(struct infecting *in)
 }
 
 /* While the only thread is held no other can begin, and take a lock. */
-static int check_alone(const struct infecting *in)
+static int check_alone(struct infecting *in)
 {
-	return infect_is_alone(in) ? 0 :
+	in->alone = infect_is_alone(in);
+	return in->alone ? 0 :
 		fail(EAGAIN, "%d (%s) has started a thread; try again", in->target->pid,
 		     in->target->comm);
 }
