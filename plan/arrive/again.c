@@ -147,7 +147,7 @@ static bool is_passed(const struct sweep *s, const struct func *f, raddr_t a)
 	const raddr_t *words = s->impl->numbers;
 	size_t n = vec_prefix(s->impl->nnumbers, i, words[i] < a);
 	raddr_t from = f ? f->range.start : g->text->range.start, before;
-	bool stray = ground_is_stray(s->impl, a);
+	bool stray = ground_is_stray(s->impl, a), listed = stray || ground_is_listed(s->impl, a);
 	struct insn in;
 
 	for (raddr_t to = a; to > from; to = before) {
@@ -162,7 +162,8 @@ static bool is_passed(const struct sweep *s, const struct func *f, raddr_t a)
 		if ((to == a && (in.flags & INSN_NOP || in.kind == INSN_STOP)) ||
 		    (n && words[n - 1] == before) ||
 		    (ground_any(s->impl, LAYER_TARGET, before, 1) &&
-		     (stray || !ground_is_stray(s->impl, before))))
+		     (stray || !ground_is_stray(s->impl, before)) &&
+		     (listed || !ground_is_listed(s->impl, before))))
 			return true;
 	}
 	return f;

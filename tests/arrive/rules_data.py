@@ -396,3 +396,35 @@ H: inc %eax
 ret
 table: .long H, .LB0, .LB1, .LB2, .LB3, .LB4
 """)
+# What only looks like a table leads to data before the place that a switch leads to: that place is
+# read for itself, and the function is left there: is_passed in again.c.
+rule("pie listed_before", """
+FUNC F, 0
+cmp $2, %edi
+ja 9f
+mov %edi, %r9d
+lea cases(%rip), %r11
+movslq (%r11,%r9,4), %rcx
+add %r11, %rcx
+jmp *%rcx
+.byte 0x6e, 0x99
+.Llisted: .byte 0x8e, 0xda, 0x03
+.LC0: test %edi, %edi
+jg 9f
+ARRIVE 1f, 6
+1: ret
+.LC1: inc %eax
+.LC2: inc %eax
+9: ret
+END F
+FUNC G, 1
+lea list(%rip), %rax
+mov %rax, word(%rip)
+ret
+END G
+KEPT F
+.section .rodata
+.balign 4
+list: .long F - list, .Llisted - list, F - list, .Llisted - list, 0, 0, 0, 0
+cases: .long .LC0 - cases, .LC1 - cases, .LC2 - cases
+""", "")
