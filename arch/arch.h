@@ -246,6 +246,8 @@ struct arch {
 				 * C that reads values has enough */
 	uint8_t zone;		/* bytes below the stack pointer that code relies on within a
 				 * function; a multiple of 16 */
+	bool calls_push;	/* their return address: so what is called begins with another
+				 * stack pointer than its caller has there */
 	uint8_t trap_size;	/* bytes of a breakpoint */
 	uint8_t trap[4];
 	raddr_t top, top_least;	/* a process that does not ask for more has no address from

@@ -46,7 +46,7 @@
 
 #include "payload/page.h"
 
-#define ABI_VERSION 35
+#define ABI_VERSION 36
 
 /* Offsets that assembly uses; abi.c asserts them. */
 #define THREAD_CUR 0

@@ -224,6 +224,14 @@ static inline uint64_t frame_sp(uint64_t frame)
 	return frame & 1 ? (frame | 7) + 1 : frame;
 }
 
+/* What is at or below has been left where a mark is made at sp. A place may have the stack pointer
+ * of its function's entry, whose call is open; or that of a call from it, which pushes nothing. */
+static inline uint64_t frames_mark_sp(uint64_t word, uint64_t sp)
+{
+	word >>= REC_TIME_SHIFT;
+	return word & REC_FRAMED ? sp + CPU_ZONE : word & REC_PLACE ? sp + CPU_ZONE - 8 : sp;
+}
+
 /* The offset of the sentinel before the current stack's frames; and of the innermost frame that is
  * not left when `what` happens at `sp`, or of the sentinel. */
 uint64_t frames_start(const struct thread *);

@@ -6,8 +6,6 @@
  */
 #include "payload/payload.h"
 
-#include "arch/stand.h"
-
 /* One slow path: what its steps share. */
 struct slow {
 	struct session *s;
@@ -408,14 +406,13 @@ void payload_slow_exit(uint64_t word, uint64_t sp)
 		record_exit(&w, word, sp, 0);
 }
 
-/* Of the code that is marked the stack pointer is higher by `lowered`, which values are read by. (A
- * place may have that of its function's entry, whose call is open: what is below has been left.) */
+/* Of the code that is marked the stack pointer is higher by `lowered`, which values are read by. */
 TWICE void record_mark(struct slow *w, uint64_t word, uint64_t sp, uint64_t lowered,
 		       const uint64_t *held)
 {
 	if (!slow_enter(w, word, sp, WHAT_ENTRY))
 		return;
-	heal(w, word & (uint64_t)REC_PLACE << REC_TIME_SHIFT ? sp + ZONE - 8 : sp, WHAT_ENTRY);
+	heal(w, frames_mark_sp(word, sp), WHAT_ENTRY);
 	if (frames_deep(w->t) || (is_sifted(w->s) && !sift_mark(w, word, sp + lowered, held)))
 		;
 	else if (slow_room(w, word, sp + lowered, WHAT_ENTRY, 2, held, 0))

@@ -165,6 +165,8 @@ struct probe {
 				 * trap of so many bytes; 0: may not */
 	uint8_t exit_refusal;	/* enum refusal, as plan_options has it */
 	uint8_t routines;	/* enum plan_routines: by which its calls are recorded */
+	bool framed;		/* a place that has the stack pointer lower than where the function
+				 * began, where calls push nothing: see REC_FRAMED */
 	int32_t g;		/* if tight, where from the thread pointer g is; 0: it has none */
 	bool linked;		/* stubs have jumps into each other: place every
 				 * site twice, the first time to learn where

@@ -297,7 +297,8 @@ hot_begin:
 	.endm
 
 /* There is no frame to keep in a mark. The calls are open whose frames are not below S and `more`:
- * of a place within a function its own frame may be where the place has the stack pointer. */
+ * of a place within a function its own frame may be where the place has the stack pointer; or, if
+ * the function has lowered that, one is there that a call from it has left (REC_FRAMED). */
 	.macro	marking how, what, more
 	.balign 64
 \how\()_\what\():
@@ -371,6 +372,7 @@ hot_begin:
 
 	marking	\how, mark, 0
 	marking	\how, place, (ZONE-8)
+	marking	\how, framed, ZONE
 	.endm
 
 	routines hot
@@ -454,5 +456,5 @@ hot_table:
 	reads	hot
 	reads	seek
 	at	hot_asking_entry, hot_asking_exit, seek_asking_entry, seek_asking_exit
-	at	hot_place, seek_place
+	at	hot_place, hot_framed, seek_place, seek_framed
 	.section .note.GNU-stack, "", %progbits

@@ -495,6 +495,7 @@ const struct arch arch_x86_64 = {
 	.kept = 0xf028,		/* rbx, rbp, r12 to r15 */
 	.room_to_capture = true,
 	.zone = ZONE,
+	.calls_push = true,
 	.trap_size = 1,
 	.trap = { 0xcc },
 	.top = 1ull << 47,

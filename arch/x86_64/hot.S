@@ -491,5 +491,5 @@ hot_table:
 	reads	hot
 	reads	seek
 	at	hot_asking_entry, hot_asking_exit, seek_asking_entry, seek_asking_exit
-	at	hot_place, seek_place
+	at	hot_place, hot_place, seek_place, seek_place
 	.section .note.GNU-stack, "", %progbits

@@ -109,7 +109,7 @@ static uint32_t mark_of(const struct session *s, const struct placed_probe *prob
 	bool seeks = !s->tls_offset;
 
 	return probe->planned->place && mark == hot_table.sets[seeks][ROUTINES_C].mark ?
-		hot_table.place[seeks] : mark;
+		hot_table.place[seeks][probe->planned->framed] : mark;
 }
 
 struct routines arena_routines(const struct session *s, const struct arena *a,

@@ -47,7 +47,9 @@ extern const struct hot_table {
 	struct {
 		uint32_t entry, exit;
 	} asks[2];
-	uint32_t place[2];	/* likewise: the mark of a place within a function of ROUTINES_C */
+	/* Likewise, and by whether it is framed: the mark of a place within a function of
+	 * ROUTINES_C. */
+	uint32_t place[2][2];
 } hot_table;
 
 /* How these know the session: what an arena begins with, but for what is its own. */

@@ -477,6 +477,17 @@ static enum refusal pass_landing(struct body *b)
 	return REFUSED_NONE;
 }
 
+/* Has the place the stack pointer lower than where the function began? If the frame is told by
+ * another register it is up, but where the function is about to leave. */
+static bool is_framed(const struct body *b)
+{
+	const struct step *s = &b->steps[b->entry];
+	int64_t cfa = 0;
+	int err = symbols_cfa_offset(b->impl->symbols, s->insn.pc, &cfa);
+
+	return err ? err == -ENOTSUP && !s->exit : cfa > 0;
+}
+
 /* Of a place within the function. Its window begins there or before it, and what comes by is
  * marked in its middle. Its pick is the first: it has no host. */
 static enum refusal choose_place(struct body *b, const struct choice *c, struct picks *ks)
@@ -507,6 +518,7 @@ static int choose_picks(struct body *b, const struct choice *c, struct picks *ks
 		return err;
 	if (b->place) {
 		probe->entry_only = REFUSED_PLACE;
+		probe->framed = !b->impl->arch->calls_push && is_framed(b);
 		probe->refusal = choose_place(b, c, ks);
 		return probe->refusal ? retry : 0;
 	}

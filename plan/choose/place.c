@@ -234,7 +234,8 @@ static void add_entry(struct stub *s, const struct placed_probe *probe, const st
 		return;
 	}
 	if (site->place) {
-		mark |= (REC_PLACE | (probe->timed ? (uint64_t)REC_SPAN : 0)) << REC_TIME_SHIFT;
+		mark |= (REC_PLACE | (probe->planned->framed ? (uint64_t)REC_FRAMED : 0) |
+			 (probe->timed ? (uint64_t)REC_SPAN : 0)) << REC_TIME_SHIFT;
 		add_call(s, REC_NONE | mark, to->mark,
 			 zone ? STUB_RECORD_BELOW : STUB_RECORD, probe, to);
 		return;

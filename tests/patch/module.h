@@ -128,7 +128,7 @@ static inline void func(const char *name, size_t off)
 
 enum { FRAME_POINTER = -1, IN_A_FRAME = -2 };
 
-/* The frame's address is sp + n in the last function, or is found through rbp,
+/* The frame's address is sp + n in the last function, or is found through rbp (x29),
  * but for its first byte. */
 static inline void func_cfa(int64_t n)
 {
@@ -177,10 +177,12 @@ static void func_end(void)
 /* One CIE, and an FDE for each function that has a CFA. */
 static void module_unwind(void)
 {
-	static const uint8_t cie[] = {
+	bool arm64 = m.arch->machine == EM_AARCH64;
+	const uint8_t sp = arm64 ? 31 : 7, frame = arm64 ? 29 : 6, at_entry = arm64 ? 0 : 8;
+	const uint8_t cie[] = {
 		20, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16,
 		1, 0x04,		/* FDE pointers: absolute, 8 bytes */
-		0x0c, 7, 8, 0x90, 1, 0, 0 };
+		0x0c, sp, at_entry, 0x90, 1, 0, 0 };
 	uint8_t *p = m.eh;
 
 	memcpy(p, cie, sizeof(cie));
@@ -194,13 +196,13 @@ static void module_unwind(void)
 		memcpy(p + 8, &m.syms[i].st_value, 8);
 		memcpy(p + 16, &m.syms[i].st_size, 8);
 		if (m.cfa[i] == FRAME_POINTER)
-			memcpy(p + 24, (uint8_t[8]){ 0, 0x41, 0x0d, 6 }, 8);
+			memcpy(p + 24, (uint8_t[8]){ 0, 0x41, 0x0d, frame }, 8);
 		else if (m.cfa[i] == IN_A_FRAME)
 			memcpy(p + 24, (uint8_t[8]){ 0, 0x0e, 48 }, 8);
 		else
 			memcpy(p + 24, (uint8_t[8]){ 0, 0x41, 0x0e, (uint8_t)m.cfa[i] }, 8);
 		if (m.down[i])
-			memcpy(p + 28, (uint8_t[4]){ 0x02, m.down[i] - 1, 0x0e, 8 }, 4);
+			memcpy(p + 28, (uint8_t[4]){ 0x02, m.down[i] - 1, 0x0e, at_entry }, 4);
 		p += 32;
 	}
 	m.eh_used = (size_t)(p - m.eh) + 4;

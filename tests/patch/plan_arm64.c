@@ -399,9 +399,31 @@ static void place_on_landing_pad(void)
 	CHECK(refusal_at(4) == REFUSED_UNMOVABLE && !refusal_at(8));
 }
 
+static bool is_framed_at(size_t off)
+{
+	CHECK(!refusal_at(off));
+	return probe()->framed;
+}
+
+/* Where a place has the stack pointer lower than its function's entry, a call with a frame there has
+ * been left. By what unwinders are told, which is not always that the frame is gone at a return. */
+static void place_in_frame(void)
+{
+	begin();
+	put_word(MOV_X0_X1); put_word(MOV_X0_X1); put_word(RET); func_end();
+	CHECK(!is_framed_at(0) && !is_framed_at(4));
+	begin();
+	func_cfa(32); put_word(MOV_X0_X1); put_word(MOV_X0_X1); func_down(); put_word(RET); func_end();
+	CHECK(!is_framed_at(0) && is_framed_at(4) && !is_framed_at(8));
+	begin();
+	func_cfa(FRAME_POINTER); put_word(MOV_X0_X1); put_word(MOV_X0_X1); put_word(RET); func_end();
+	CHECK(!is_framed_at(0) && is_framed_at(4) && !is_framed_at(8));
+}
+
 int main(void)
 {
 	place_in_exclusive();
+	place_in_frame();
 	entry_in_exclusive();
 	place_on_landing_pad();
 	number_in_window();

@@ -243,6 +243,88 @@ static void test_unwound(void)
 	expect(5, REC_EXIT, 5);
 }
 
+/* A call that began, and was left. */
+static probed_fn *make_left(uint32_t func)
+{
+	probed_fn *f = (probed_fn *)here(&w);
+
+	emit_entry(&w, func);
+	emit_ret(&w);
+	return f;
+}
+
+/* A function with a place where its stack pointer is lower than at its entry; as low as that of
+ * such a call began, where calls push nothing. */
+static probed_fn *make_framed(uint32_t func, uint32_t place, probed_fn *left)
+{
+	probed_fn *f = (probed_fn *)here(&w);
+
+	emit_entry(&w, func);
+	emit_push(&w);
+	emit_align(&w);
+	emit_call(&w, left);
+	emit_push(&w);
+	emit_place(&w, place, true);
+	emit_pop(&w);
+	emit_unalign(&w);
+	emit_pop(&w);
+	emit_exit(&w, func);
+	emit_ret(&w);
+	return f;
+}
+
+/* And one with a place where it is as high as at the entry. */
+static probed_fn *make_bare(uint32_t func, uint32_t place, probed_fn *body)
+{
+	probed_fn *f = (probed_fn *)here(&w);
+
+	emit_entry(&w, func);
+	emit_call(&w, body);
+	emit_place(&w, place, false);
+	emit_exit(&w, func);
+	emit_ret(&w);
+	return f;
+}
+
+/* What is recorded next is the slow path's. */
+static void go_slow(void *arg)
+{
+	if (arg)
+		world_thread(&w, world_ring_of(&w, 0))->end = 0;
+}
+
+static void expect_mark(size_t i, uint32_t func)
+{
+	MUST_EQ(seen.recs[i].sub, EXT_MARK);
+	MUST_EQ(seen.recs[i].body & 0xffffffff, func);
+}
+
+/* A place ends the calls from its function that were left, and not that of its function: by the
+ * routine, and by C. */
+static void test_places(void)
+{
+	probed_fn *framed = make_framed(20, 21, make_left(22));
+	probed_fn *bare = make_bare(23, 24, go_slow);
+
+	for (int slow = 0; slow < 2; slow++) {
+		framed(NULL);
+		bare(slow ? &w : NULL);
+		drain_all();
+		size_t i = 0;
+
+		expect(i++, REC_ENTRY, 20);
+		expect(i++, REC_ENTRY, 22);
+		MUST_EQ(seen.recs[i].sub, EXT_UNWOUND);
+		MUST_EQ(seen.recs[i++].body, 1);
+		expect_mark(i++, 21);
+		expect(i++, REC_EXIT, 20);
+		expect(i++, REC_ENTRY, 23);
+		expect_mark(i++, 24);
+		expect(i++, REC_EXIT, 23);
+		MUST_EQ(seen.n, i);
+	}
+}
+
 static void recurse(void *arg)
 {
 	uintptr_t n = (uintptr_t)arg;
@@ -468,6 +550,7 @@ int main(void)
 	test_full();
 	test_settle_lost();
 	test_unwound();
+	test_places();
 	test_recursion();
 	test_tail_call();
 	test_exit_alone();

@@ -223,19 +223,24 @@ static uint8_t world_gates[1 << REC_FUNC_BITS];
 #define ROUTINE(set, what) (hot_begin + hot_table.sets[BARE][ROUTINES_##set].what)
 
 /* A recording call as the injector makes it. */
-static inline void emit_record_by(struct world *w, uint64_t word, const uint8_t *routine,
-				  bool returns)
+static inline void emit_record_call(struct world *w, struct record_call call,
+				    const uint8_t *routine)
 {
-	struct record_call call = {
-		.word = word, .routine = (raddr_t)w->arena + (raddr_t)(routine - hot_begin),
-		.gate = (raddr_t)&world_gates[word >> REC_FUNC_SHIFT], .returns = returns,
-	};
-	uint8_t code[ARCH_RECORD_MAX];
+	uint8_t code[ARCH_RECORD_MAX], *gate = &world_gates[call.word >> REC_FUNC_SHIFT];
+
+	call.routine = (raddr_t)w->arena + (raddr_t)(routine - hot_begin);
+	call.gate = (raddr_t)gate;
 	int n = arch_host()->record((raddr_t)w->arena + w->used, &call, code);
 
 	MUST(n > 0);
-	world_gates[word >> REC_FUNC_SHIFT] = 1;
+	*gate = 1;
 	emit(w, code, (size_t)n);
+}
+
+static inline void emit_record_by(struct world *w, uint64_t word, const uint8_t *routine,
+				  bool returns)
+{
+	emit_record_call(w, (struct record_call){ .word = word, .returns = returns }, routine);
 }
 
 static inline void emit_record(struct world *w, uint64_t word, const uint8_t *routine)
@@ -267,6 +272,16 @@ static inline void emit_return(struct world *w, uint32_t func)
 static inline void emit_mark(struct world *w, uint32_t func)
 {
 	emit_record(w, (uint64_t)func << REC_FUNC_SHIFT, ROUTINE(C, mark));
+}
+
+/* Of a place within a function. */
+static inline void emit_place(struct world *w, uint32_t func, bool framed)
+{
+	uint64_t flags = framed ? REC_PLACE | REC_FRAMED : REC_PLACE;
+
+	emit_record_call(w, (struct record_call){
+		.word = flags << REC_TIME_SHIFT | (uint64_t)func << REC_FUNC_SHIFT,
+		.below = arch_host()->zone }, hot_begin + hot_table.place[BARE][framed]);
 }
 
 static inline void emit_count(struct world *w, uint32_t func)
