@@ -28,15 +28,16 @@ follow()
 	python3 "$STACKS" said told.json noted || die "$1 differs"
 }
 
-# marked NAME: what is inlined there is what addr2line tells.
+# marked NAME [FILE]: what is inlined there is what addr2line tells, or tells of FILE.
 marked()
 {
 	status 0 "$INJECT" record -q -f probed --stack=128 -o recorded -- "./$1"
 	status 0 "$INJECT" replay --json -o told.json recorded
-	python3 "$ROOT/tests/tools/inlined_stacks.py" told.json "$1" || die "$1: inlined otherwise"
+	python3 "$ROOT/tests/tools/inlined_stacks.py" told.json "${2:-$1}" || die "$1: inlined otherwise"
 	rm -r recorded
 }
 
+mkdir old
 compilers=gcc
 command -v clang >/dev/null && compilers+=" clang"
 for cc in $compilers; do
@@ -46,9 +47,13 @@ for cc in $compilers; do
 	follow bare library
 	build packed "$cc" "${BARE[@]}" -g -gz -no-pie
 	follow packed library
-	marked packed
+	# The addr2line of binutils 2.40 does not follow ranges as clang names them in DWARF 5, which
+	# there are on arm64: it is asked of the same code with DWARF 4.
+	build old/packed "$cc" "${BARE[@]}" -g -gz -gdwarf-4 -no-pie
+	marked packed old/packed
 	build five "$cc" -O3 -g -gdwarf-5 -no-pie
-	marked five
+	build old/five "$cc" -O3 -g -gdwarf-4 -no-pie
+	marked five old/five
 	build four "$cc" -O2 -g -gdwarf-4 -no-pie
 	marked four
 done
