@@ -12,5 +12,6 @@ export PYTHONDONTWRITEBYTECODE=1
 
 # Always the same programs: others are made by USDT_SEED.
 nice -n 5 python3 "$ROOT/tests/values/usdt.py" "$INJECT" . -n "${USDT_PROGRAMS:-2}" \
-	-s "${USDT_SEED:-1}" >values.out || { tail -n 40 values.out; die "values differ"; }
+	-s "${USDT_SEED:-1}" -w "${PATIENCE:-1}" >values.out ||
+	{ tail -n 40 values.out; die "values differ"; }
 tail -n 1 values.out

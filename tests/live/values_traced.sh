@@ -12,7 +12,8 @@ export PYTHONDONTWRITEBYTECODE=1
 
 # Always the same: others by VALUES_SEED (`tests/values/fuzz.py build -t -n 100 -s SEED`).
 nice -n 5 python3 "$ROOT/tests/values/fuzz.py" "$BUILD" -t -n "${VALUES_PROGRAMS:-1}" \
-	-s "${VALUES_SEED:-1}" >values.out || { tail -n 40 values.out; die "values differ"; }
+	-s "${VALUES_SEED:-1}" -w "${PATIENCE:-1}" >values.out ||
+	{ tail -n 40 values.out; die "values differ"; }
 tail -n 1 values.out
 
 cat >v.c <<'END'

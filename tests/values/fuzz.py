@@ -520,7 +520,7 @@ def compare(printed, read, own_ways, level, count):
 
 def run(argv, cwd):
     return subprocess.run(argv, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          timeout=120)
+                          timeout=120 * int(os.environ.get('PATIENCE', '1')))
 
 
 def by_driver(build, where, program):
@@ -567,6 +567,7 @@ def main():
     p.add_argument('-n', type=int, default=2)
     p.add_argument('-s', type=int, default=1)
     p.add_argument('-f', type=int, default=30)
+    p.add_argument('-w', type=int, default=1, help='one way to compile in so many')
     p.add_argument('-t', action='store_true', help='by inject -a, not by the driver')
     p.add_argument('-k', action='store_true', help='keep the programs')
     o = p.parse_args()
@@ -578,8 +579,8 @@ def main():
         where = tempfile.mkdtemp(prefix='inject-values.')
         with open(os.path.join(where, 'p.c'), 'w', encoding='ascii') as f:
             f.write(World(random.Random(seed), o.f).source())
-        bad = [b for way in ways for b in try_way(o.build, where, way, count,
-                                                by_trace if o.t else by_driver)]
+        bad = [b for way in ways[seed % o.w::o.w] for b in try_way(
+                   o.build, where, way, count, by_trace if o.t else by_driver)]
         failed += len(bad)
         for line in bad[:20]:
             print(f'seed {seed}: {line}')

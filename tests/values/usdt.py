@@ -213,6 +213,7 @@ def main():
     parser.add_argument('build')
     parser.add_argument('-n', type=int, default=2)
     parser.add_argument('-s', type=int, default=1)
+    parser.add_argument('-w', type=int, default=1, help='one way to compile in so many')
     args = parser.parse_args()
     rng = random.Random(args.s)
     compilers = [c for c in ('gcc', 'clang') if subprocess.run(
@@ -226,9 +227,9 @@ def main():
         source = os.path.join(directory, f'program{n}.c')
         with open(source, 'w', encoding='utf-8') as f:
             f.write(text)
-        for compiler in compilers:
-            for flags in FLAGS:
-                good &= run_one(args, directory, compiler, flags, source, hands, totals)
+        ways = [(compiler, flags) for compiler in compilers for flags in FLAGS]
+        for compiler, flags in ways[n % args.w::args.w]:
+            good &= run_one(args, directory, compiler, flags, source, hands, totals)
     for form in sorted(totals['forms']):
         print(' ', form)
     print(f'{totals["compared"]} hits, {len(totals["forms"])} forms of arguments, '
