@@ -63,6 +63,8 @@ struct placed_probe {
 	bool timed;		/* a place where a copy of an inlined function begins or ends: how
 				 * long that takes the reader tells */
 	bool hidden;		/* and no more than that */
+	bool with;		/* it has no site: its mark is that of the last probe before it that
+				 * is not so */
 	raddr_t semaphore;	/* of a counter in the module's data, raised meanwhile; 0:
 				 * there is none */
 	struct placed_site *sites;	/* in the plan's order; where exits are given up,

@@ -83,6 +83,11 @@ static int list_fragments(struct plan_impl *p)
 	return 0;
 }
 
+static bool is_elsewhere(const struct plan_options *o, size_t i)
+{
+	return o->places && o->places[i] == PLAN_ELSEWHERE;
+}
+
 /* Functions that overlap are decoded again and again. A real file is decoded
  * about twice, and a function anew for each place in it that is selected; a file that was made to
  * keep us busy comes to an end. */
@@ -94,7 +99,8 @@ static uint64_t decoding_budget(const struct symbols *syms, const struct plan_op
 	for (size_t i = 0; i < syms->ntexts; i++)
 		n += 16 * range_size(syms->texts[i].range);
 	for (size_t i = 0; i < nselected && o->places && places < PLACES_MOST; i++)
-		places += o->places[i] ? 4 * range_size(selected[i]->range) : 0;
+		places += o->places[i] && !is_elsewhere(o, i) ?
+			4 * range_size(selected[i]->range) : 0;
 	return n + MIN(places, (uint64_t)PLACES_MOST);
 }
 
@@ -325,7 +331,8 @@ static int run_passes(struct plan_impl *p, struct pass *pass, const struct choic
 static void add_todo(struct pass *pass, bool places)
 {
 	for (size_t i = 0; i < pass->plan->nprobes; i++)
-		if (!pass->plan->probes[i].place != places)
+		if (!pass->plan->probes[i].place != places &&
+		    pass->plan->probes[i].place != PLAN_ELSEWHERE)
 			pass->todo[pass->ntodo++] = (uint32_t)i;
 }
 
@@ -383,6 +390,7 @@ int plan_make(const struct arch *arch, const struct symbols *syms,
 	for (size_t i = 0; i < n && !err; i++, plan->nprobes++)
 		probes[i] = (struct probe){ .func = selected[i],
 			.place = o->places ? o->places[i] : 0,
+			.entry_only = is_elsewhere(o, i) ? REFUSED_PLACE : REFUSED_NONE,
 			.exit_refusal = o->exit_refusals ? o->exit_refusals[i] : REFUSED_NONE,
 			.trap_size = o->traps ? arch->trap_size : 0 };
 	if (!err)

@@ -155,6 +155,9 @@ enum plan_routines {
 	ROUTINES_TIGHT,		/* with hardly any stack */
 };
 
+/* The place of a probe without sites: a mark of another one tells of it. */
+#define PLAN_ELSEWHERE UINT64_MAX
+
 struct probe {
 	const struct func *func;
 	raddr_t place;		/* what is marked is that control comes there, within the
@@ -210,7 +213,8 @@ struct plan_options {
 	 * to be probed. NULL: nothing speaks against any. */
 	const uint8_t *exit_refusals;
 	/* Likewise where in it is the place of which alone is asked; 0: it is asked of the
-	 * function. NULL: of all. A function may be selected for many places. */
+	 * function, PLAN_ELSEWHERE: of nothing. NULL: of all. A function may be selected for many
+	 * places. */
 	const raddr_t *places;
 	/* Windows and holes that earlier plans have in the same text: no site
 	 * may touch them. */

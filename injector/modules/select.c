@@ -304,6 +304,8 @@ static void read_symbols(struct modules *modules, const struct select_options *o
 /* Behind the functions. */
 static int take_places(struct selection *ret, struct selected *s, struct chosen *c, size_t *hidden)
 {
+	if (places_order(&c->places))
+		return fail(ENOMEM, "select %zu places", c->places.n);
 	s->places = c->places.v;
 	s->nplaces = c->places.n;
 	s->ends = c->places.ends;
@@ -413,11 +415,15 @@ static void set_silent(const struct selected *s, const struct select_options *o)
 		s->probes[i].silent = i >= s->n;
 		s->probes[i].guards = !place && o->guards &&
 			silent_guards(s->module->symbols, s->funcs[i]);
+		const struct marked_place *next = selected_place(s, i + 1);
+
 		/* By an id of its own it is told where copies begin and end. */
-		s->probes[i].shared = place && !place->begins && !place->ends &&
+		s->probes[i].shared = place && !place->begins && !place->ends && !place->with &&
+			!(next && next->with) &&
 			(place->site || place->line || place->inlined);
 		s->probes[i].timed = place && (place->begins || place->ends);
 		s->probes[i].hidden = place && place->hidden;
+		s->probes[i].with = place && place->with;
 		s->probes[i].semaphore = place && place->site ? place->site->semaphore : 0;
 	}
 }
@@ -430,7 +436,7 @@ static raddr_t *list_places(const struct selected *s)
 	for (size_t i = 0; ret && i < s->n; i++) {
 		const struct marked_place *place = selected_place(s, i);
 
-		ret[i] = place ? place->pc : 0;
+		ret[i] = !place ? 0 : place->with ? PLAN_ELSEWHERE : place->pc;
 	}
 	return ret;
 }
@@ -497,6 +503,9 @@ static int plan_module(struct selected *s, const struct select_options *o,
 		if (reserved[i] != REFUSED_NONE && reserved[i] != REFUSED_LEFT_OTHERWISE &&
 		    reserved[i] != REFUSED_ENTRY_ONLY_ASKED)
 			s->probes[i].refusal = reserved[i];
+	for (size_t i = 1; !err && i < s->n; i++)
+		if (s->probes[i].with)
+			s->probes[i].refusal = s->probes[i - 1].refusal;
 	return err;
 }
 

@@ -245,8 +245,8 @@ static void add_end(struct outline *o, raddr_t at, bool optional)
 			return;
 	o->mixed |= !optional && (o->nends == ENDS_MAX || !has_frame_of_begin(o, at));
 	if (!o->mixed && o->nends < ENDS_MAX)
-		o->ends[o->nends++] = (struct copy_end){ .begin = o->copy->pc, .at = at,
-							 .optional = optional };
+		o->ends[o->nends++] = (struct copy_end){ .begin = o->copy->pc, .die = o->copy->die,
+							 .at = at, .optional = optional };
 }
 
 static void find_ends(struct outline *o, const struct step *begin)
@@ -329,7 +329,6 @@ int places_add_ends(struct marked_places *places, struct module *m, const struct
 	struct outline o = { .symbols = m->symbols, .copy = c };
 	struct marked_place *begin = begin_of(places, c);
 
-	/* Another one begins there, too. */
 	if (!begin || !arch)
 		return 0;
 	find_copy(&o, arch, f, all);
@@ -362,13 +361,32 @@ static int by_pc(const void *a, const void *b)
 	return (x->pc > y->pc) - (x->pc < y->pc);
 }
 
-/* SIZE_MAX: it is not marked. */
-static size_t marked_at(const struct selected *s, const struct located *v, raddr_t pc)
+static bool is_marked(const struct placed_probe *p)
+{
+	return p->timed && !p->refusal;
+}
+
+/* The place where a copy begins; SIZE_MAX: it is not marked. */
+static size_t begin_at(const struct selected *s, const struct located *v, const struct copy_end *e)
+{
+	size_t i = vec_prefix(s->nplaces, k, v[k].pc < e->begin);
+
+	for (; i < s->nplaces && v[i].pc == e->begin; i++) {
+		const struct marked_place *place = selected_place(s, v[i].probe);
+
+		if (place->inlined && place->die == e->die && is_marked(&s->probes[v[i].probe]))
+			return v[i].probe;
+	}
+	return SIZE_MAX;
+}
+
+/* Likewise where it ends. */
+static size_t end_at(const struct selected *s, const struct located *v, raddr_t pc)
 {
 	size_t i = vec_prefix(s->nplaces, k, v[k].pc < pc);
 
 	for (; i < s->nplaces && v[i].pc == pc; i++)
-		if (s->probes[v[i].probe].timed && !s->probes[v[i].probe].refusal)
+		if (is_marked(&s->probes[v[i].probe]) && !s->probes[v[i].probe].with)
 			return v[i].probe;
 	return SIZE_MAX;
 }
@@ -395,8 +413,8 @@ int copies_link(const struct selected *s, struct copy_link **links, size_t **cou
 		v[i] = (struct located){ s->places[i].pc, s->n - s->nplaces + i };
 	vec_sort(v, s->nplaces, by_pc);
 	for (size_t i = 0; i < s->nends; i++)
-		(*links)[i] = (struct copy_link){ marked_at(s, v, s->ends[i].begin),
-						  marked_at(s, v, s->ends[i].at),
+		(*links)[i] = (struct copy_link){ begin_at(s, v, &s->ends[i]),
+						  end_at(s, v, s->ends[i].at),
 						  !s->ends[i].optional };
 	count_ends(s, *links, *counts);
 	return 0;

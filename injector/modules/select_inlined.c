@@ -17,19 +17,40 @@ struct found_copies {
 	const char *first;	/* such as this one */
 };
 
-/* A place has one mark: of the copy that was the first. */
-static void count_unseen(const struct marked_places *places, const struct inlined_copy *c,
-			 const char *name, struct found_copies *ret)
+/* Is it among them? `other`: else, is another there, which begins with the same instruction? */
+static bool has_copy(const struct marked_places *places, const struct inlined_copy *c, bool *other)
 {
-	const struct marked_place *p = NULL;
+	*other = false;
+	for (size_t i = 0; i < places->n; i++) {
+		const struct marked_place *p = &places->v[i];
 
-	for (size_t i = 0; i < places->n && !p; i++)
-		if (places->v[i].pc == c->pc && !places->v[i].hidden)
-			p = &places->v[i];
-	if (!p || (p->inlined && p->die == c->die))
-		return;
-	if (!ret->unseen++)
-		ret->first = name;
+		if (p->pc != c->pc || p->hidden)
+			continue;
+		if (p->inlined && p->die == c->die)
+			return true;
+		*other = true;
+	}
+	return false;
+}
+
+/* An instruction has one mark. The reader tells by it of all copies that begin there; where it does
+ * not, one is seen (`pieces` NULL). */
+static int add_copy(struct marked_places *places, struct module *m, struct marked_place place,
+		    struct fragments *pieces, const struct inlined_copy *c,
+		    struct found_copies *ret)
+{
+	bool other;
+	int err = 0;
+
+	ret->any = true;
+	if (has_copy(places, c, &other))
+		return 0;
+	if (other && !pieces) {
+		ret->first = ret->unseen++ ? ret->first : place.inlined;
+		return 0;
+	}
+	err = other ? places_add_with(places, place) : places_add(places, place);
+	return !err && pieces ? places_add_ends(places, m, place.func, pieces, c) : err;
 }
 
 static int add_copies(struct marked_places *places, const struct inlined *i, struct module *m,
@@ -43,14 +64,10 @@ static int add_copies(struct marked_places *places, const struct inlined *i, str
 		const struct inlined_copy *c = &i->copies[k];
 		const struct func *f = place_owner(m->symbols, c->pc);
 
-		if (!f)
-			continue;
-		ret->any = true;
-		err = places_add(places, (struct marked_place){ .func = f, .pc = c->pc,
-								.inlined = name, .die = c->die });
-		count_unseen(places, c, name, ret);
-		if (!err && pieces)
-			err = places_add_ends(places, m, f, pieces, c);
+		if (f)
+			err = add_copy(places, m, (struct marked_place){
+				.func = f, .pc = c->pc, .inlined = name, .die = c->die },
+				       pieces, c, ret);
 	}
 	return err;
 }

@@ -39,6 +39,57 @@ int places_add(struct marked_places *places, struct marked_place place)
 	return push(places, place);
 }
 
+int places_add_with(struct marked_places *places, struct marked_place place)
+{
+	struct marked_place *p = vec_push(places->v, places->n, places->cap);
+
+	if (!p)
+		return -ENOMEM;
+	*p = place;
+	p->with = true;
+	return 0;
+}
+
+static int by_copy(const void *a, const void *b)
+{
+	const struct marked_place *x = a, *y = b;
+
+	return x->pc != y->pc ? (x->pc > y->pc) - (x->pc < y->pc) :
+		(x->die > y->die) - (x->die < y->die);
+}
+
+int places_order(struct marked_places *places)
+{
+	auto_free struct marked_place *withs = calloc(places->n + 1, sizeof(*withs));
+	struct marked_place *v = calloc(places->n + 1, sizeof(*v));
+	size_t nwiths = 0, n = 0;
+
+	if (!withs || !v) {
+		free(v);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < places->n; i++)
+		if (places->v[i].with)
+			withs[nwiths++] = places->v[i];
+	vec_sort(withs, nwiths, by_copy);
+	for (size_t i = 0; i < places->n; i++) {
+		raddr_t pc = places->v[i].pc;
+
+		if (places->v[i].with)
+			continue;
+		v[n++] = places->v[i];
+		for (size_t k = vec_prefix(nwiths, j, withs[j].pc < pc);
+		     k < nwiths && withs[k].pc == pc && withs[k].with; k++) {
+			v[n++] = withs[k];
+			withs[k].with = false;
+		}
+	}
+	free(places->v);
+	*places = (struct marked_places){ .v = v, .n = n, .cap = places->n + 1,
+		.ends = places->ends, .nends = places->nends, .ends_cap = places->ends_cap };
+	return 0;
+}
+
 void places_drop(struct marked_places *places, struct range r)
 {
 	size_t kept = 0;

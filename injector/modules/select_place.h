@@ -20,11 +20,14 @@ struct marked_place {
 	bool begins;			/* it is known where that copy ends: see select_copies.h */
 	bool ends;			/* copies have ended where control comes here; */
 	bool hidden;			/* and that is why it is marked: it was not asked for */
+	bool with;			/* a copy that begins where another place is, whose mark tells of
+					 * it, too. (It comes behind that one in a selection.) */
 };
 
 /* Where a copy has ended. */
 struct copy_end {
-	raddr_t begin;			/* the copy's place */
+	raddr_t begin;			/* the copy's place, */
+	uint64_t die;			/* where there may be others */
 	raddr_t at;			/* a place, too */
 	bool optional;			/* others tell it, as a rule */
 };
@@ -38,6 +41,10 @@ struct marked_places {
 
 /* One more, unless there is one; which one that was not asked for is not. 0 or -ENOMEM. */
 int places_add(struct marked_places *, struct marked_place);
+/* One more copy, which begins where a place is that was asked for. 0 or -ENOMEM. */
+int places_add_with(struct marked_places *, struct marked_place);
+/* Have those that are so in order behind what they begin with. 0 or -ENOMEM. */
+int places_order(struct marked_places *);
 /* Those in a range. */
 void places_drop(struct marked_places *, struct range);
 /* Under which it is printed; NULL: no memory. */

@@ -111,6 +111,10 @@ void live_drop(struct live *live, struct infection *inf, struct placed_probe *pr
 	live->nsites = kept;
 	live_count(live, probe, -1);
 	drop_ends(live, probe->id);
+	for (struct placed_probe *with = probe + 1; with->with; with++) {
+		with->refusal = why;
+		live_count(live, with, -1);
+	}
 	for (struct placed_probe *on; (on = pun_on(live, probe)); )
 		live_drop(live, inf, on, why);
 }
@@ -128,6 +132,7 @@ void live_clear(struct live *live)
 	free(live->moves);
 	free(live->funcs);
 	free(live->ends);
+	free(live->with);
 	free(live->semaphores);
 	*live = (struct live){ 0 };
 }

@@ -31,7 +31,8 @@ struct live {
 	size_t nmoves, moves_cap;
 	struct reader_func *funcs;	/* by function id */
 	size_t nfuncs;
-	struct copy_ended *ends;	/* which they refer to */
+	struct copy_ended *ends;	/* which they refer to, */
+	uint32_t *with;			/* and these */
 	struct live_semaphore *semaphores;
 	size_t nsemaphores, semaphores_cap;
 	size_t nprobed, nentry_only;

@@ -377,6 +377,8 @@ static int place_module(struct placing *p, struct selected *s, const struct aren
 		struct placed_probe *probe = &s->probes[i];
 		int err = 0;
 
+		if (probe->with && !probed(probe - 1))
+			probe->refusal = probe[-1].refusal;
 		if (!probed(probe))
 			continue;
 		err = place_probe(p, s->module, probe, s->names[i], a);

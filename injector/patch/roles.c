@@ -81,6 +81,60 @@ static void join_names(struct live *live, const struct selected *s)
 	}
 }
 
+/* One copy that begins at a mark. */
+struct begun {
+	uint64_t die;
+	uint32_t id;
+};
+
+static int by_die(const void *a, const void *b)
+{
+	const struct begun *x = a, *y = b;
+
+	return (x->die > y->die) - (x->die < y->die);
+}
+
+/* Of the probe at `i`, and those behind it that are with it: a copy in another has its entry of the
+ * debug information behind that one's. */
+static size_t list_with(const struct selected *s, size_t i, struct live *live, struct begun *v,
+			uint32_t *ids)
+{
+	struct reader_func *mark = &live->funcs[s->probes[i].id];
+	size_t n = 0;
+
+	do {
+		v[n++] = (struct begun){ selected_place(s, i)->die, s->probes[i].id };
+	} while (++i < s->n && s->probes[i].with);
+	vec_sort(v, n, by_die);
+	for (size_t k = 0; k < n; k++)
+		ids[k] = v[k].id;
+	mark->with = ids;
+	mark->nwith = MIN(n, (size_t)COPIES_WITH);
+	return n;
+}
+
+static int set_with(struct live *live, const struct selection *sel)
+{
+	size_t n = 0, used = 0;
+
+	for (size_t i = 0; i < sel->n; i++)
+		n += sel->v[i].nplaces;
+	auto_free struct begun *v = calloc(n + 1, sizeof(*v));
+
+	live->with = calloc(n + 1, sizeof(*live->with));
+	if (!v || !live->with)
+		return -ENOMEM;
+	for (size_t i = 0; i < sel->n; i++) {
+		const struct selected *s = &sel->v[i];
+
+		for (size_t k = s->n - s->nplaces; k + 1 < s->n; k++)
+			if (!s->probes[k].with && s->probes[k + 1].with && !s->probes[k].refusal &&
+			    s->probes[k].id < live->nfuncs)
+				used += list_with(s, k, live, v, live->with + used);
+	}
+	return 0;
+}
+
 int roles_set(struct live *live, const struct selection *sel)
 {
 	struct roles r = { 0 };
@@ -100,6 +154,7 @@ int roles_set(struct live *live, const struct selection *sel)
 		live->funcs[r.v[i].begin].begins = true;
 		live->funcs[r.v[i].begin].entry_only = false;
 	}
+	err = err ? err : set_with(live, sel);
 	for (size_t i = 0; i < sel->n && !err; i++)
 		if (sel->v[i].nends)
 			join_names(live, &sel->v[i]);

@@ -209,6 +209,24 @@ static bool is_deeper(uint32_t at, uint32_t than)
 	return ((at - than) & ((1u << MARK_AT_BITS) - 1)) >> (MARK_AT_BITS - 1);
 }
 
+/* The copies that begin where a mark is, by their ids: one, if nothing is said. */
+static size_t begun_here(const struct reader_func *mark, const uint32_t *func, const uint32_t **ret)
+{
+	*ret = mark->nwith ? mark->with : func;
+	return mark->nwith ? mark->nwith : 1;
+}
+
+static bool begins_here(const struct reader *r, uint32_t func, uint32_t copy)
+{
+	const uint32_t *v;
+	size_t n = begun_here(&r->funcs[func], &func, &v);
+
+	for (size_t i = 0; i < n; i++)
+		if (v[i] == copy && copy < r->nfuncs && r->funcs[copy].begins)
+			return true;
+	return false;
+}
+
 /* How does the mark say that a copy has ended? NULL: it does not. */
 static const struct copy_ended *ends_here(const struct reader_func *mark, uint32_t copy)
 {
@@ -224,7 +242,7 @@ static const struct copy_ended *ends_here(const struct reader_func *mark, uint32
  *  1. those that lie deeper were left otherwise, such as by longjmp;
  *  2. those at this place end whose ends it is one of, the innermost first. If one that is further
  *     in has no end here, it was left otherwise;
- *  3. its own begins. If it is open at this place it was left otherwise, too, for its code is not
+ *  3. its own begin. One that is open at this place was left otherwise, too, for its code is not
  *     come to again from within.
  *
  * When one was left otherwise is not known: an end may have been disarmed, too. Calls that have
@@ -241,7 +259,7 @@ static void mark_copies(struct reader *r, struct lane *l, uint32_t func, uint32_
 		lane_pop(r, l, EVENT_EXIT_LOST);
 	for (size_t i = s->n; i && s->calls[i - 1].copy && s->calls[i - 1].at == at; i--)
 		if (ends_here(mark, s->calls[i - 1].copy) ||
-		    (mark->begins && s->calls[i - 1].copy == func))
+		    begins_here(r, func, s->calls[i - 1].copy))
 			ending = i - 1;
 	while (s->n > ending) {							/* 2 */
 		const struct copy_ended *end = ends_here(mark, s->calls[s->n - 1].copy);
@@ -249,8 +267,20 @@ static void mark_copies(struct reader *r, struct lane *l, uint32_t func, uint32_
 		r->stats.events += end && !end->thrown;
 		lane_pop(r, l, !end ? EVENT_EXIT_LOST : end->thrown ? EVENT_UNWOUND : EVENT_EXIT);
 	}
-	if (mark->begins)							/* 3 */
+}
+
+/* 3. What does not begin as a call is told as a mark. */
+static void mark_begun(struct reader *r, struct lane *l, uint32_t func, uint32_t at)
+{
+	const struct reader_func *f = &r->funcs[func];
+	bool begins = f->begins && at, told = begins || (!f->hidden && values_pass(r, l, func));
+
+	r->stats.calls += told;
+	r->stats.events += told;
+	if (begins)
 		calls_entry(r, l, (struct open_call){ .func = func, .copy = func, .at = at });
+	else if (told)
+		calls_deliver(r, l, EVENT_MARK, func, 0);
 }
 
 static void end_current(struct reader *r, struct lane *l, enum event_kind kind)
@@ -274,17 +304,14 @@ static void leave_left(struct reader *r, struct lane *l)
 void calls_mark(struct reader *r, struct lane *l, uint32_t func, uint32_t at)
 {
 	const struct reader_func *mark = &r->funcs[func];
+	const uint32_t *begun;
+	size_t n = begun_here(mark, &func, &begun);
 
-	if (at && (mark->begins || mark->nends))
+	if (at && (mark->begins || mark->nends || mark->nwith))
 		mark_copies(r, l, func, at);
-	if (mark->begins && at)
-		return;
-	if (!mark->hidden && values_pass(r, l, func)) {
-		calls_deliver(r, l, EVENT_MARK, func, 0);
-	} else {
-		r->stats.calls--;
-		r->stats.events--;
-	}
+	for (size_t i = 0; i < n; i++)
+		if (begun[i] < r->nfuncs)
+			mark_begun(r, l, begun[i], at);
 	if (!has_depths(l->fiber))
 		return;
 	enum plan_ending ending = plan_ending(r->funcs[func].name);

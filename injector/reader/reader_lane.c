@@ -439,8 +439,6 @@ static void take_ext(struct reader *r, struct lane *l)
 		func = data & ((1u << REC_FUNC_BITS) - 1);
 		if (func >= r->nfuncs)
 			break;
-		r->stats.calls++;
-		r->stats.events++;
 		calls_mark(r, l, func, (uint32_t)(data >> MARK_AT));
 		forget_said(l);
 		return;

@@ -101,6 +101,14 @@ static void print_usdt(const struct selected *s, const struct usdt_site *site, s
 	output_printf(out, "%s", args.more ? ", ..." : "");
 }
 
+/* The probe whose mark tells of it. */
+static const struct placed_probe *marked_by(const struct placed_probe *p)
+{
+	while (p->with)
+		p--;
+	return p;
+}
+
 /* With so many ends it is told how long it takes. */
 static void print_copy(const struct marked_place *place, size_t ends, struct output *out)
 {
@@ -118,7 +126,7 @@ static void print_place(const struct selected *s, size_t i, size_t ends, struct 
 
 	output_printf(out, "0x%llx\t-\t%s\t%s\t%s\t%s", (unsigned long long)place->pc,
 		      say_clean(s->module->base, base, sizeof(base)), s->names[i],
-		      p->refusal ? "refused" : tactic_word(entry_tactic(p->planned)),
+		      p->refusal ? "refused" : tactic_word(entry_tactic(marked_by(p)->planned)),
 		      p->refusal ? refusal_word(p->refusal) : "mark");
 	if (place->site)
 		print_usdt(s, place->site, out);
@@ -127,6 +135,8 @@ static void print_place(const struct selected *s, size_t i, size_t ends, struct 
 			      (unsigned long long)(place->pc - place->func->range.start));
 	if (place->inlined)
 		print_copy(place, ends, out);
+	if (p->with && !p->refusal)
+		output_printf(out, ", marked with %s", s->names[marked_by(p) - s->probes]);
 	output_printf(out, "\n");
 }
 
@@ -206,7 +216,7 @@ static void list_count_place(const struct placed_probe *p, struct list_totals *t
 	if (p->refusal)
 		t->unmarked[p->refusal]++;
 	else
-		t->marks[entry_tactic(p->planned)]++;
+		t->marks[entry_tactic(marked_by(p)->planned)]++;
 }
 
 static void list_count_probe(const struct placed_probe *p, struct list_totals *t)

@@ -51,20 +51,30 @@ status 3 "$INJECT" list ./srv -f usr_1
 ! has_line 'only inlined' trace.err || die "told of what is not: $(cat trace.err)"
 has_line 'names that are near: .*user_1' trace.err || die "nearest names are gone"
 
-# Two that begin together: one of them is seen, and that is said.
+# Two that begin together have one mark, which tells of both; where nothing does, it is said.
 cat >both.c <<'EOT'
 volatile int to;
 static inline __attribute__((always_inline)) void inner(int x) { to = x; to = x + 1; }
 static inline __attribute__((always_inline)) void outer(int x) { inner(x); to = x * 3; }
-__attribute__((noinline)) void host(int x) { outer(x); to = 9; }
+__attribute__((noinline)) void host(int x) { to = 7; to = 8; outer(x); to = 9; to = 10; }
 int main(int argc, char **argv) { (void)argv; host(argc); return 0; }
 EOT
 gcc -g -O2 -o both both.c
 status 0 "$INJECT" list ./both -f inner -f outer --inlined
+grep -Eq '	inner	jump	mark	inlined into host\+0x[0-9a-f]+, 1 end$' trace.out || die "$(cat trace.out)"
+grep -Eq '	outer	jump	mark	inlined into host\+0x[0-9a-f]+, 1 end, marked with inner$' trace.out ||
+	die "$(cat trace.out)"
+! has_line 'not seen' trace.err || die "told of none: $(cat trace.err)"
+status 0 "$INJECT" -f inner -f outer -f host --inlined -o both.out --no-color -- ./both
+[ "$(grep -o '|.*' both.out)" = "| host() {
+|   outer() {
+|     inner();
+|   } /* outer */
+| } /* host */" ] || die "$(cat both.out)"
+status 0 "$INJECT" list ./both -f inner -f outer --inlined --entry-only
 has_line '^inject: both: copies that are not seen, for others begin with the same instruction: 1 of outer, such as outer; select them alone$' trace.err ||
 	die "not told: $(cat trace.err)"
-grep -q '	inner	.*inlined into host' trace.out || die "$(cat trace.out)"
-status 0 "$INJECT" list ./both -f outer --inlined
+status 0 "$INJECT" list ./both -f outer --inlined --entry-only
 grep -q '	outer	.*inlined into host' trace.out || die "$(cat trace.out)"
 ! has_line 'not seen' trace.err || die "told of none: $(cat trace.err)"
 

@@ -14,8 +14,8 @@ need python3 gcc g++ clang jq
 
 TOOLS=$ROOT/tests/tools
 SEED=${SEED:-1}
-EACH=(-f 'loop_*' -f 'before_*' -f 'after_*' -f 'begin_*' -f 'end_*' -f 'host_*' -f work)
-ended=0 merged=0 thrown=0 made=0
+EACH=(-f 'wrap_*' -f 'out_*' -f 'loop_*' -f 'before_*' -f 'after_*' -f 'begin_*' -f 'end_*' -f 'host_*' -f work)
+ended=0 merged=0 thrown=0 made=0 wrapped=0
 
 # judged FILE: a tree of calls in it is right; counts them.
 judged()
@@ -25,7 +25,7 @@ judged()
 	n=$(python3 "$TOOLS/inlined_judge.py" "$1") || die "$what: $1: $n"
 	# shellcheck disable=SC2086
 	set -- $n
-	ended=$((ended + $1)) merged=$((merged + $2)) thrown=$((thrown + $3)) made=$((made + $4))
+	ended=$((ended + $1)) merged=$((merged + $2)) thrown=$((thrown + $3)) made=$((made + $4)) wrapped=$((wrapped + $5))
 }
 
 # same: the program did what it does alone.
@@ -68,6 +68,7 @@ echo "$made calls: $ended copies ended, $merged before their ends, $thrown were 
 [ $((ended * 2)) -ge "$made" ] || die "of few copies it is known where they end"
 [ $((merged * 10)) -lt "$ended" ] || die "many copies end before their ends"
 [ "$thrown" -gt 0 ] || die "no copy was left by an exception"
+[ "$wrapped" -gt 500 ] || die "copies that begin with the same instruction: $wrapped"
 
 # A recording has the same calls.
 program g++ -O1 5

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 """inlined_program SEED [throws]: a program of functions that are inlined into each other, and into
 functions with code. Each in_K says where it begins and ends, by calls of functions that can be traced:
-first begin_K, last end_K. They have branches, loops, early returns; functions with code call
+first begin_K, last end_K. Each wrap_K calls one of these, or another one of its kind, first of all, and
+last out_K: so that several copies begin with the same instruction. They have branches, loops, early returns; functions with code call
 themselves. Each loop_K is a loop, and is called between before_K and after_K. If it throws it is one of
 C++: work() does, now and then, through copies or into them."""
 import random
 import sys
 
-INLINED, LOOPS, HOSTS = 7, 3, 5
+INLINED, LOOPS, HOSTS, WRAPS = 7, 3, 5, 4
 THROWS = sys.argv[2:] == ["throws"]
 
 
@@ -68,6 +69,10 @@ def program(seed):
         body = " ".join(block(r, k, inlined[-3:], 0))
         out.append(f"INLINED u32 in_{k}(u32 x) {{ begin_{k}(); {body} end_{k}(); return x; }}")
         inlined.append(f"in_{k}")
+    for k in range(WRAPS):
+        out += [f"CODE void out_{k}(void) {{ sink ^= {k}; }}",
+                f"INLINED u32 wrap_{k}(u32 x) {{ x = {r.choice(inlined)}(x); out_{k}(); return x; }}"]
+        inlined.append(f"wrap_{k}")
     hosts = []
     for h in range(HOSTS):
         body = " ".join(block(r, None, inlined + hosts[-1:], 0))

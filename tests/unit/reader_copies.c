@@ -37,6 +37,24 @@ static void test_nested(void)
 	world_end(&w);
 }
 
+/* Several that begin with the same instruction: those that are calls, those that are marks, and what
+ * is none. Come to again, calls of them are over. */
+static void test_with(void)
+{
+	begin();
+	mark(COPY_WITH, 64, 1);
+	mark(END_INNER, 64, 2);
+	mark(COPY_INNER, 64, 3);
+	mark(END_BOTH, 64, 4);
+	mark(COPY_WITH, 64, 5);
+	mark(COPY_WITH, 64, 6);
+	mark(COPY_WITH, 96, 7);
+	CHECK_TOLD(&w, false, "0+outer 0.with 0+inner 0-inner 0+inner 0-inner 0-outer "
+		   "0+outer 0.with 0+inner 0?inner 0?outer 0+outer 0.with 0+inner "
+		   "0+outer 0.with 0+inner");
+	world_end(&w);
+}
+
 /* An end that is come to from elsewhere tells nothing; nor does one of another copy. */
 static void test_no_copy(void)
 {
@@ -127,6 +145,7 @@ static void test_nowhere(void)
 int main(void)
 {
 	test_nested();
+	test_with();
 	test_no_copy();
 	test_recursion();
 	test_left();

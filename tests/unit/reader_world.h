@@ -17,12 +17,14 @@
 
 /* Of copies of inlined functions: one, another within it, and one more of the first one's name; and
  * two marks where they end. */
-enum { COPY_OUTER = 10, COPY_INNER, COPY_MORE, END_INNER, END_BOTH, CATCH };
+enum { COPY_OUTER = 10, COPY_INNER, COPY_MORE, END_INNER, END_BOTH, CATCH, COPY_WITH };
 
 static const struct copy_ended world_ends[] = {
 	{ .func = COPY_INNER }, { .func = COPY_OUTER }, { .func = COPY_MORE },
 	{ .func = COPY_INNER, .thrown = true }, { .func = COPY_OUTER, .thrown = true },
 };
+
+static const uint32_t world_with[] = { COPY_OUTER, 1000, COPY_WITH, COPY_INNER };
 
 static const struct reader_func world_funcs[] = {
 	{ .name = "net_accept", .module = "srv" },
@@ -42,6 +44,8 @@ static const struct reader_func world_funcs[] = {
 	{ .name = "?", .module = "?", .hidden = true, .ends = world_ends, .nends = 3 },
 	{ .name = "in_caught", .module = "srv", .entry_only = true, .ends = world_ends + 3,
 	  .nends = 2 },
+	{ .name = "in_with", .module = "srv", .entry_only = true, .with = world_with,
+	  .nwith = ARRAY_SIZE(world_with) },
 };
 
 enum { ACCEPT, READ, WAIT, LOG, SCHEDULE, EXECUTE, GOGO, GOEXIT, EXIT_THREAD, GOGOS,

@@ -5,11 +5,16 @@
 
 static const struct copy_ended ends[] = { { 2, false }, { 1, true }, { UINT32_MAX, false } };
 
+static const uint32_t with[] = { 2, UINT32_MAX, 1 };
+
 static const struct reader_func funcs[] = {
 	{ .name = "?", .module = "?" },
 	{ .name = "in_a", .module = "srv", .begins = true },
 	{ .name = "in_a", .module = "srv", .begins = true, .as = 1, .ends = ends, .nends = 1 },
 	{ .name = "?", .module = "?", .hidden = true, .ends = ends, .nends = 3 },
+	{ .name = "in_b", .module = "srv", .begins = true, .as = 1, .with = with, .nwith = 3,
+	  .ends = ends, .nends = 2 },
+	{ .name = "in_c", .module = "srv", .with = with, .nwith = 1 },
 };
 
 static void same(const struct reader_func *a, const struct reader_func *b)
@@ -17,6 +22,9 @@ static void same(const struct reader_func *a, const struct reader_func *b)
 	CHECK_EQ(a->begins, b->begins);
 	CHECK_EQ(a->hidden, b->hidden);
 	CHECK_EQ(a->as, b->as);
+	MUST_EQ(a->nwith, b->nwith);
+	for (size_t i = 0; i < a->nwith; i++)
+		CHECK_EQ(a->with[i], b->with[i]);
 	MUST_EQ(a->nends, b->nends);
 	for (size_t i = 0; i < a->nends; i++) {
 		CHECK_EQ(a->ends[i].func, b->ends[i].func);

@@ -3,6 +3,7 @@
  * copies: what marks tell of copies of inlined functions, as text of the metadata.
  *
  *	copy_12 = "begins as 7";	a copy begins there, and is told as function 7
+ *	copy_14 = "with 13 14 17";	where its mark is these copies begin, the outermost first
  *	copy_20 = "hidden ends 12 !15";	those of 12 and 15 have ended where this one is, 15 by an
  *					exception; it was not asked for itself
  */

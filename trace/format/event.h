@@ -7,6 +7,9 @@
 
 struct condition;
 
+/* Of the copies that begin with one instruction so many are told of. */
+#define COPIES_WITH 64
+
 /* Where a mark stands a copy of an inlined function has ended. */
 struct copy_ended {
 	uint32_t func;		/* the id of the mark where it has begun */
@@ -22,6 +25,10 @@ struct reader_func {
 	bool hidden;		/* it is none itself; it tells of copies: */
 	const struct copy_ended *ends;	/* these */
 	size_t nends;
+	/* And of copies that begin there with the same instruction, by their ids, the outermost
+	 * first; it may be one of them. NULL: it is the only one. */
+	const uint32_t *with;
+	size_t nwith;
 	uint32_t as;		/* it is told as another of that name, by its id; 0: as itself */
 	/* The condition for its calls, if it has one of its own; NULL: the session's. */
 	const char *when;
