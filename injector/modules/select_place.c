@@ -60,28 +60,28 @@ static int by_copy(const void *a, const void *b)
 
 int places_order(struct marked_places *places)
 {
-	auto_free struct marked_place *withs = calloc(places->n + 1, sizeof(*withs));
+	auto_free struct marked_place *others = calloc(places->n + 1, sizeof(*others));
 	struct marked_place *v = calloc(places->n + 1, sizeof(*v));
-	size_t nwiths = 0, n = 0;
+	size_t nothers = 0, n = 0;
 
-	if (!withs || !v) {
+	if (!others || !v) {
 		free(v);
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < places->n; i++)
 		if (places->v[i].with)
-			withs[nwiths++] = places->v[i];
-	vec_sort(withs, nwiths, by_copy);
+			others[nothers++] = places->v[i];
+	vec_sort(others, nothers, by_copy);
 	for (size_t i = 0; i < places->n; i++) {
 		raddr_t pc = places->v[i].pc;
 
 		if (places->v[i].with)
 			continue;
 		v[n++] = places->v[i];
-		for (size_t k = vec_prefix(nwiths, j, withs[j].pc < pc);
-		     k < nwiths && withs[k].pc == pc && withs[k].with; k++) {
-			v[n++] = withs[k];
-			withs[k].with = false;
+		for (size_t k = vec_prefix(nothers, j, others[j].pc < pc);
+		     k < nothers && others[k].pc == pc && others[k].with; k++) {
+			v[n++] = others[k];
+			others[k].with = false;
 		}
 	}
 	free(places->v);

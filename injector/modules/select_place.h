@@ -20,8 +20,8 @@ struct marked_place {
 	bool begins;			/* it is known where that copy ends: see select_copies.h */
 	bool ends;			/* copies have ended where control comes here; */
 	bool hidden;			/* and that is why it is marked: it was not asked for */
-	bool with;			/* a copy that begins where another place is, whose mark tells of
-					 * it, too. (It comes behind that one in a selection.) */
+	bool with;			/* a copy that begins where another place is, whose mark
+					 * tells of it, too; it comes behind that one */
 };
 
 /* Where a copy has ended. */

@@ -37,8 +37,8 @@ static void test_nested(void)
 	world_end(&w);
 }
 
-/* Several that begin with the same instruction: those that are calls, those that are marks, and what
- * is none. Come to again, calls of them are over. */
+/* Several that begin with the same instruction: those that are calls, those that are marks, and
+ * what is none. Come to again, calls of them are over. */
 static void test_with(void)
 {
 	begin();

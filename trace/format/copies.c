@@ -43,7 +43,8 @@ static void *make_room(struct metadata *m, const char *p, size_t size)
 		free(room);
 		return NULL;
 	}
-	return *slot = room;
+	*slot = room;
+	return room;
 }
 
 /* False: it is none. A number that is too large is one of no function. */
