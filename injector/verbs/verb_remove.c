@@ -19,7 +19,8 @@ struct removing {
 	struct modules mods;
 	struct live live;	/* what stands, as the journal has it */
 	bool *in;		/* to be taken out, by function id */
-	size_t before, after;	/* functions that are probed */
+	size_t before;		/* functions that are probed */
+	bool stays;		/* one that was meant does */
 };
 
 static size_t remove_count(const struct removing *r)
@@ -27,8 +28,63 @@ static size_t remove_count(const struct removing *r)
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->visit.notes.about.nfuncs; i++)
-		n += r->in[i];
+		n += r->in[i] && !r->visit.notes.about.funcs[i].hidden;
 	return n;
+}
+
+/* Copies that the mark of another tells of are probed as long as that is. */
+static void add_with(struct removing *r, bool *probed)
+{
+	const struct about *a = &r->visit.notes.about;
+
+	for (size_t i = 0; i < a->nfuncs; i++)
+		for (size_t k = 0; k < a->funcs[i].nwith && probed[i]; k++) {
+			uint32_t id = a->funcs[i].with[k];
+
+			if (id < a->nfuncs && !probed[id]) {
+				probed[id] = true;
+				r->before++;
+			}
+		}
+}
+
+/* A mark that tells of several copies goes with the last of them. */
+static void keep_with(struct removing *r, const bool *probed)
+{
+	const struct about *a = &r->visit.notes.about;
+
+	for (size_t i = 0; i < a->nfuncs; i++) {
+		const struct reader_func *f = &a->funcs[i];
+		size_t going = 0;
+
+		for (size_t k = 0; k < f->nwith && probed[i]; k++)
+			going += f->with[k] < a->nfuncs && r->in[f->with[k]];
+		if (!going || going == f->nwith)
+			continue;
+		say_hint("%s stays: another copy begins with the same instruction", f->name);
+		r->stays = true;
+		for (size_t k = 0; k < f->nwith; k++)
+			if (f->with[k] < a->nfuncs)
+				r->in[f->with[k]] = false;
+	}
+}
+
+/* Marks that no more than tell where copies end go with the last of these. */
+static void choose_ends(struct removing *r, const bool *probed)
+{
+	const struct about *a = &r->visit.notes.about;
+
+	for (size_t i = 0; i < a->nfuncs; i++) {
+		const struct reader_func *f = &a->funcs[i];
+		bool needed = !f->hidden;
+
+		for (size_t k = 0; k < f->nends && !needed; k++) {
+			uint32_t id = f->ends[k].func;
+
+			needed = id < a->nfuncs && probed[id] && !r->in[id];
+		}
+		r->in[i] |= !needed;
+	}
 }
 
 /* Which functions are meant, of those that are probed? */
@@ -47,8 +103,12 @@ static int remove_choose(struct removing *r)
 		err = choose_names(a, &o->include[i], true, r->in, &found);
 	for (size_t i = 0; i < o->nexclude && !err; i++)
 		err = choose_names(a, &o->exclude[i], false, r->in, &found);
+	add_with(r, probed);
 	for (size_t i = 0; i < a->nfuncs; i++)
 		r->in[i] &= probed[i];
+	keep_with(r, probed);
+	if (remove_count(r))
+		choose_ends(r, probed);
 	return err;
 }
 
@@ -164,7 +224,7 @@ int verb_remove(const struct options *o)
 	if (n)
 		say("%zu function%s of %zu not probed any more; longest pause %.1f ms", n,
 		    n == 1 ? "" : "s", r.before, (double)r.visit.target.longest_pause / 1e6);
-	else if (!err)
+	else if (!err && !r.stays)
 		say("no function that is probed in %d matches; inject status -p %d names them",
 		    o->pid, o->pid);
 	live_clear(&r.live);

@@ -112,6 +112,39 @@ cp trace.out kept.out
 judged kept.out
 [ "$(calls tree.out)" = "$(calls kept.out)" ] || die "a session has other calls"
 
+# What tells of copies goes with them, also where they end; one that begins with another stays with it.
+./p wait <in >out &
+SERVER=$!
+started $SERVER
+exec 8>in
+base=$(awk '$6 ~ /\/p$/ { split($1, at, "-"); print at[1]; exit }' /proc/$SERVER/maps)
+changed() { python3 - $SERVER "$base" <<-'EOT'
+	import sys
+	pid, base = sys.argv[1], int(sys.argv[2], 16)
+	file, memory = open("p", "rb").read(), open(f"/proc/{pid}/mem", "rb")
+	n = 0
+	for line in open(f"/proc/{pid}/maps"):
+	    f = line.split()
+	    if len(f) == 6 and f[5].endswith("/p") and "x" in f[1]:
+	        at, end = (int(x, 16) for x in f[0].split("-"))
+	        memory.seek(at)
+	        bytes_, off = memory.read(end - at), int(f[2], 16)
+	        n += sum(x != y for x, y in zip(bytes_, file[off:off + end - at]))
+	print(n)
+	EOT
+}
+status 0 "$INJECT" start -p $SERVER -f 'in_*' -f 'wrap_*' --inlined
+[ "$(changed)" -gt 0 ] || die "nothing is changed"
+"$INJECT" list -f 'in_*' -f 'wrap_*' --inlined ./p | grep -q 'marked with' || die "no copies begin together"
+status 3 "$INJECT" remove -p $SERVER -f 'wrap_*'
+grep -q 'stays: another copy begins with the same instruction$' trace.err || die "$(cat trace.err)"
+[ "$(changed)" -gt 0 ] || die "all is removed"
+status 0 "$INJECT" remove -p $SERVER -f 'in_*' -f 'wrap_*'
+[ "$(changed)" = 0 ] || die "$(changed) bytes are left of what is removed"
+status 0 "$INJECT" stop -p $SERVER
+exec 8>&-
+wait $SERVER
+
 # What list says: its ends.
 status 0 "$INJECT" list -f "$one" --inlined ./p
 grep -Eq '	mark	inlined into host_[0-9]\+0x[0-9a-f]+, [0-9]+ ends?$' trace.out || die "list: $(cat trace.out)"
