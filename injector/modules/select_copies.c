@@ -187,6 +187,21 @@ static void fill_gaps(struct outline *o)
 	}
 }
 
+/* 2. Before the first instruction of its own, too. False: control does not run on into that. */
+static bool fill_begin(const struct outline *o, struct step *begin)
+{
+	struct step *s = begin, *end = o->v + o->n;
+
+	for (; s < end && !s->inside; s++)
+		if (!is_plain(s) || (s > begin && (s->led || s->in.pc != s[-1].in.pc + s[-1].in.size)))
+			return false;
+	if (s == end || (s > begin && s->in.pc != s[-1].in.pc + s[-1].in.size))
+		return false;
+	while (s-- > begin)
+		s->inside = true;
+	return true;
+}
+
 /* From i control may go to `to`, at most two of them; NULL: out of the function, or nowhere. How
  * many there are. */
 static int next_steps(const struct outline *o, const struct step *s, struct step *to[2])
@@ -301,10 +316,11 @@ static void find_copy(struct outline *o, const struct arch *arch, const struct f
 	o->mixed |= !all->budget;
 	vec_sort(o->v, o->n, by_address);
 	begin = step_at(o, o->copy->pc);
-	o->mixed |= !begin || !begin->inside;
+	o->mixed |= !begin;
 	if (o->mixed || o->err)
 		return;
 	find_led(o);
+	o->mixed |= !fill_begin(o, begin);
 	fill_gaps(o);
 	if (!o->mixed)
 		find_core(o, begin);

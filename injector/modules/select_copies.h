@@ -6,8 +6,9 @@
  * then nothing says when a call of it ends. It does end somewhere if
  *
  *  1. all jumps of the function are known: it has none that is computed, but to linkage stubs;
- *  2. what stands among the copy's instructions is counted to it, if it is no call and no jump, and
- *     control comes there from the copy alone: a compiler has mixed them;
+ *  2. what stands among the copy's instructions, or between its begin and the first of them, is
+ *     counted to it, if it is no call and no jump, and control comes there from the copy alone: a
+ *     compiler has mixed them;
  *  3. of these, those are the copy that control comes to from its begin without leaving them;
  *  4. control comes to them from elsewhere at the begin alone, and to that not from within: a round
  *     of a loop would be taken for a call;
