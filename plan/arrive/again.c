@@ -138,8 +138,9 @@ static bool is_behind_prefix(const struct sweep *s, const struct insn *in)
 /*
  * Does control come to `a` in the reading that there is? Then a word of data leads there by
  * chance. It does not where an end stands before, and no place between is led to: data are
- * there, or code that a word leads to. But what pads is what it
- * looks like.
+ * there, or code that a word leads to. What only looks like a table may lead into these; it
+ * says less than what leads to `a`, but where it leads right behind that end. What pads is
+ * what it looks like.
  */
 static bool is_passed(const struct sweep *s, const struct func *f, raddr_t a)
 {
@@ -148,22 +149,24 @@ static bool is_passed(const struct sweep *s, const struct func *f, raddr_t a)
 	size_t n = vec_prefix(s->impl->nnumbers, i, words[i] < a);
 	raddr_t from = f ? f->range.start : g->text->range.start, before;
 	bool stray = ground_is_stray(s->impl, a), listed = stray || ground_is_listed(s->impl, a);
+	bool led = false;
 	struct insn in;
 
 	for (raddr_t to = a; to > from; to = before) {
 		before = read_before(g, to);
 		/* Nor, in a function, where bytes stand before that are no instruction. */
 		if (!is_read(g, before) || sweep_measure(s, before, &in) ||
-		    !crew_spend(s->impl, in.size) || (f && before + in.size < to) ||
-		    (before + in.size == to && ends_run(s, &in)))
+		    !crew_spend(s->impl, in.size) || (f && before + in.size < to))
 			return false;
+		if (before + in.size == to && ends_run(s, &in))
+			return led;
 		while (n && words[n - 1] > before)
 			n--;
+		led = ground_any(s->impl, LAYER_TARGET, before, 1) &&
+			(stray || !ground_is_stray(s->impl, before));
 		if ((to == a && (in.flags & INSN_NOP || in.kind == INSN_STOP)) ||
 		    (n && words[n - 1] == before) ||
-		    (ground_any(s->impl, LAYER_TARGET, before, 1) &&
-		     (stray || !ground_is_stray(s->impl, before)) &&
-		     (listed || !ground_is_listed(s->impl, before))))
+		    (led && (listed || !ground_is_listed(s->impl, before))))
 			return true;
 	}
 	return f;

@@ -117,3 +117,27 @@ mov (%rax), %eax
 .Lhelper: ret
 END helper
 """)
+
+# What looks like a table leads right behind an end: there is code, and a pointer into it is a word
+# by chance: is_passed in again.c.
+certain("pie listed_behind", """
+FUNC C
+test %edi, %edi
+je 1f
+jmp 2f
+.Llisted: mov $0x90909090, %eax
+1: inc %eax
+2: ret
+END C
+FUNC G
+lea list(%rip), %rax
+mov %rax, word(%rip)
+ret
+END G
+.section .rodata
+.balign 4
+list: .long C - list, .Llisted - list, C - list, .Llisted - list, 0, 0, 0, 0
+.section .data.rel.ro, "aw"
+.balign 8
+.quad .Llisted + 1
+""")
