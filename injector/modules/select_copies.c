@@ -191,11 +191,12 @@ static void fill_gaps(struct outline *o)
 static bool fill_begin(const struct outline *o, struct step *begin)
 {
 	struct step *s = begin, *end = o->v + o->n;
+	raddr_t at = begin->in.pc;
 
-	for (; s < end && !s->inside; s++)
-		if (!is_plain(s) || (s > begin && (s->led || s->in.pc != s[-1].in.pc + s[-1].in.size)))
+	for (; s < end && !s->inside && s->in.pc == at; at += s++->in.size)
+		if (!is_plain(s) || (s > begin && s->led))
 			return false;
-	if (s == end || (s > begin && s->in.pc != s[-1].in.pc + s[-1].in.size))
+	if (s == end || s->in.pc != at)
 		return false;
 	while (s-- > begin)
 		s->inside = true;

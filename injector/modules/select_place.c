@@ -8,6 +8,7 @@
 #include "arch/arch.h"
 #include "injector/log/say.h"
 #include "symbols/names/glob.h"
+#include "trace/format/event.h"
 
 static struct marked_place *hidden_at(struct marked_places *places, raddr_t pc)
 {
@@ -108,7 +109,8 @@ const char *place_name(const struct marked_place *p, struct strings *made)
 		p->hidden ? "?" : p->inlined;
 
 	say_clean(own ? own : p->name, clean, sizeof(clean));
-	int n = own ? snprintf(text, sizeof(text), "%s", clean) :
+	int n = own ? snprintf(text, sizeof(text), "%s%s", clean,
+			       own == p->inlined ? INLINED_MARK : "") :
 		snprintf(text, sizeof(text), "%s+0x%llx", clean,
 			 (unsigned long long)(p->pc - p->func->range.start));
 

@@ -17,7 +17,7 @@ static bool has_name(const struct selected *s, size_t i, const struct hand_spec 
 	const char *names[] = { s->names[i], f ? f->name : NULL, f ? f->raw : NULL };
 
 	for (size_t j = 0; j < ARRAY_SIZE(names); j++)
-		if (names[j] && strlen(names[j]) == spec->name &&
+		if (names[j] && inlined_bare(names[j], strlen(names[j])) == spec->name &&
 		    !memcmp(names[j], spec->text, spec->name))
 			return true;
 	return false;

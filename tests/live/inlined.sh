@@ -4,7 +4,7 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
-need gcc
+need gcc jq
 cat >srv.c <<'EOF'
 #include <stdio.h>
 #include <unistd.h>
@@ -61,21 +61,32 @@ int main(int argc, char **argv) { (void)argv; host(argc); return 0; }
 EOT
 gcc -g -O2 -o both both.c
 status 0 "$INJECT" list ./both -f inner -f outer --inlined
-grep -Eq '	inner	jump	mark	inlined into host\+0x[0-9a-f]+, 1 end$' trace.out || die "$(cat trace.out)"
-grep -Eq '	outer	jump	mark	inlined into host\+0x[0-9a-f]+, 1 end, marked with inner$' trace.out ||
+grep -Eq '	inner \[inlined]	jump	mark	inlined into host\+0x[0-9a-f]+, 1 end$' trace.out || die "$(cat trace.out)"
+grep -Eq '	outer \[inlined]	jump	mark	inlined into host\+0x[0-9a-f]+, 1 end, marked with inner \[inlined]$' trace.out ||
 	die "$(cat trace.out)"
 ! has_line 'not seen' trace.err || die "told of none: $(cat trace.err)"
 status 0 "$INJECT" -f inner -f outer -f host --inlined -o both.out --no-color -- ./both
 [ "$(grep -o '|.*' both.out)" = "| host() {
-|   outer() {
-|     inner();
-|   } /* outer */
+|   outer [inlined]() {
+|     inner [inlined]();
+|   } /* outer [inlined] */
 | } /* host */" ] || die "$(cat both.out)"
+status 0 "$INJECT" record -f inner -f outer -f host --inlined -o both.data -- ./both
+status 0 "$INJECT" replay --json both.data
+[ "$(jq -r 'select(.type == "call") | "\(.func) \(.inlined)"' trace.out)" = "inner true
+outer true
+host null" ] || die "$(cat trace.out)"
+status 0 "$INJECT" report -f outer both.data
+grep -q ' outer \[inlined\]$' trace.out || die "$(cat trace.out)"
+for format in chrome perfetto svg folded pprof uftrace ctf; do
+	status 0 "$INJECT" export --to $format -o both.$format both.data
+done
+grep -q '^host;outer \[inlined\];inner \[inlined\] ' both.folded || die "$(cat both.folded)"
 status 0 "$INJECT" list ./both -f inner -f outer --inlined --entry-only
 has_line '^inject: both: copies that are not seen, for others begin with the same instruction: 1 of outer, such as outer; select them alone$' trace.err ||
 	die "not told: $(cat trace.err)"
 status 0 "$INJECT" list ./both -f outer --inlined --entry-only
-grep -q '	outer	.*inlined into host' trace.out || die "$(cat trace.out)"
+grep -q '	outer \[inlined]	.*inlined into host' trace.out || die "$(cat trace.out)"
 ! has_line 'not seen' trace.err || die "told of none: $(cat trace.err)"
 
 # From a separate file, in a process.

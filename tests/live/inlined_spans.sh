@@ -78,7 +78,7 @@ same
 status 0 "$INJECT" replay --no-color
 cp trace.out replay.out
 judged replay.out
-calls() { sed -n 's/.*| *\(in_[0-9]*\)() {.*/\1/p' "$1" | sort | uniq -c; }
+calls() { sed -n 's/.*| *\(in_[0-9]*\) \[inlined\]() {.*/\1/p' "$1" | sort | uniq -c; }
 [ "$(calls tree.out)" = "$(calls replay.out)" ] || die "a recording has other calls"
 
 # hist and top have durations of them, report has; with -t the short ones are left out.

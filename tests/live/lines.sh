@@ -92,7 +92,7 @@ inlined()
 	"$INJECT" -f scaled --inlined -a -o trace.out --no-color -- ./program want 40 >/dev/null \
 		2>trace.err || { cat trace.err; die "$*: --inlined fails"; }
 	sed -n "s/^${shown[0]}: \(.*\), r=.*/\1/p" want >want.inlined
-	sed -n 's/^.*| *scaled(\(.*\));$/\1/p' trace.out >got.inlined
+	sed -n 's/^.*| *scaled \[inlined\](\(.*\));$/\1/p' trace.out >got.inlined
 	hits=$(wc -l <got.inlined)
 	[ "$hits" = "$(wc -l <want.inlined)" ] || die "$*: $hits copies, not $(wc -l <want.inlined)"
 	grep -v '<' got.inlined | sort -u >got.values

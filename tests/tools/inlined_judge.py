@@ -75,7 +75,7 @@ class Judge:
             if call.name.startswith("wrap_") and time:
                 self.check_wrap(call, rest.endswith(": unwound */"))
             return
-        name = rest.split("(")[0]
+        name = rest.split("(")[0].removesuffix(" [inlined]")
         self.begun += name.startswith("begin_")
         if name.startswith(("in_", "loop_", "wrap_")) and not time and not rest.endswith("{"):
             return                  # a mark: of a loop it may be each round

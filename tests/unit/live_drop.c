@@ -7,7 +7,8 @@
 enum { MARK = 1, WITH, ELSE, END, NFUNCS };
 
 static const struct copy_ended ends[] = {
-	{ .func = UINT32_MAX }, { .func = ELSE }, { .func = NFUNCS }, { .func = MARK, .thrown = true },
+	{ .func = UINT32_MAX }, { .func = ELSE }, { .func = NFUNCS },
+	{ .func = MARK, .thrown = true },
 };
 
 /* The end of the list is one that is not with any. */

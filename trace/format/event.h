@@ -3,12 +3,25 @@
 #ifndef TRACE_EVENT_H
 #define TRACE_EVENT_H
 
+#include <string.h>
+
 #include "base/base.h"
 
 struct condition;
 
 /* Of the copies that begin with one instruction so many are told of. */
 #define COPIES_WITH 64
+
+/* With this ends the name of a function whose calls are those of its inlined copies. */
+#define INLINED_MARK " [inlined]"
+
+/* How long is a name of so many bytes without that? */
+static inline size_t inlined_bare(const char *name, size_t n)
+{
+	const size_t mark = sizeof(INLINED_MARK) - 1;
+
+	return n > mark && !memcmp(name + n - mark, INLINED_MARK, mark) ? n - mark : n;
+}
 
 /* Where a mark stands a copy of an inlined function has ended. */
 struct copy_ended {

@@ -18,12 +18,13 @@ static bool is_in(const struct about *a, const struct pattern *p, const char *mo
 }
 
 /* A name is recorded as it is printed: with @plt, or the module that tells it from
- * others. */
+ * others; or said to be that of inlined copies. */
 static int choose_matches(const struct about *a, const struct pattern *p,
 			  const struct reader_func *f, bool exact)
 {
 	const char *at = strrchr(f->name, '@');
-	auto_free char *name = strndup(f->name, at ? (size_t)(at - f->name) : strlen(f->name));
+	size_t n = at ? (size_t)(at - f->name) : strlen(f->name);
+	auto_free char *name = strndup(f->name, inlined_bare(f->name, n));
 	struct func func = { .name = name, .full = name, .raw = name };
 	bool is_exact = false;
 

@@ -103,7 +103,11 @@ static size_t bare(const struct reader_func *f)
 
 static char *put_func(char *p, const struct reader_func *f)
 {
-	p = put_string(put_text(p, "\"func\":"), f->name, bare(f));
+	size_t n = bare(f), plain = inlined_bare(f->name, n);
+
+	p = put_string(put_text(p, "\"func\":"), f->name, plain);
+	if (plain < n)
+		p = put_text(p, ",\"inlined\":true");
 	return put_string(put_text(p, ",\"module\":"), f->module, SIZE_MAX);
 }
 
