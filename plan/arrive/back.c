@@ -188,13 +188,27 @@ static void note_left(struct back *b)
  * where it leads? */
 static bool is_left_back(const struct back *b, raddr_t to)
 {
-	for (uint32_t left = b->held; left; left &= left - 1) {
+	const uint32_t frame = b->ever & 1u << b->impl->arch->frame;
+
+	for (uint32_t left = b->held | frame; left; left &= left - 1) {
 		int i = __builtin_ctz(left);
 
 		if (b->stack.at[i] >= 0 && b->since[i] > to)
 			return true;
 	}
 	return false;
+}
+
+/* A register has been set: since when has it this address of the stack? */
+static void note_since(struct back *b, raddr_t pc, int reg)
+{
+	int32_t at = b->stack.at[reg];
+
+	if (at == STACK_NOT || (b->ever >> reg & 1 && b->ever_at[reg] == at))
+		return;
+	b->ever |= 1u << reg;
+	b->ever_at[reg] = at;
+	b->since[reg] = pc;
 }
 
 static void note_copies(struct back *b)
@@ -218,11 +232,7 @@ static void note_held(struct back *b, raddr_t pc, const struct effect *e)
 		/* What is reached by an address of its own frame stays below the way back. */
 		if (e->op == EFFECT_SUM && i == e->reg && *at < 0)
 			*at = STACK_NOT;
-		if (*at != STACK_NOT && (!(b->ever >> i & 1) || b->ever_at[i] != *at)) {
-			b->ever |= 1u << i;
-			b->ever_at[i] = *at;
-			b->since[i] = pc;
-		}
+		note_since(b, pc, i);
 		b->held = (b->held & ~(1u << i)) | (*at != STACK_NOT ? 1u : 0) << i;
 	}
 	note_copies(b);
@@ -259,6 +269,8 @@ static void pass_effect(struct back *b, const struct insn *in, const struct effe
 		b->stack.at[sp] = STACK_LOST;
 	if (b->stack.at[sp] != was)
 		note_change(b, in->pc + in->size);
+	if (e->reg == fp)
+		note_since(b, in->pc, fp);
 	note_held(b, in->pc, e);
 }
 
@@ -351,18 +363,17 @@ static void note_way(struct back *b, const struct insn *in)
 }
 
 /* Code that leaves with its frame, as the file tells, goes on in another piece, and does not push
- * where that is to return to. Where the stack is lost the file tells whether the frame is gone. */
+ * where that is to return to. Where the stack is lost nothing is certain: a file may tell that the
+ * frame is gone, where something was pushed behind what has lost it. */
 static void leave(struct back *b, const struct insn *in)
 {
 	int32_t at = b->stack.at[b->impl->arch->stack];
-	int64_t cfa;
 
-	if (at == STACK_LOST && (in->kind == INSN_RETURN || !b->pushed))
-		b->may |= !is_told(b) || symbols_cfa_offset(b->impl->symbols, in->pc, &cfa) ||
-			cfa != WORD;
+	if (at == STACK_LOST)
+		b->may = true;
 	else if (at)
 		b->may |= in->kind != INSN_JUMP || b->pushed || !is_as_told(b, in->pc);
-	if (b->lost_way && at != STACK_LOST)
+	if (b->lost_way)
 		b->may |= !is_as_told(b, in->pc);
 }
 

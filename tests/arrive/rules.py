@@ -15,7 +15,8 @@ import tempfile
 
 import gaps  # noqa: F401  they add to those here
 import rules_read  # noqa: F401  it adds to those here
-import rules_data  # noqa: F401  and so do these
+import rules_back  # noqa: F401  and so do these
+import rules_data  # noqa: F401
 import rules_left  # noqa: F401
 import rules_lost  # noqa: F401
 import rules_ways  # noqa: F401
