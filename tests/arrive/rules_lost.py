@@ -66,6 +66,55 @@ FUNC none
 ret
 END none
 """)
+# Nor what is copied of it: pass_effect in back.c.
+HELPED = """
+FUNC C
+call helper
+ret
+END C
+FUNC helper
+{}
+END helper
+FUNC none
+ret
+END none
+"""
+certain("pie stale_copied", HELPED.format("""
+mov %rsp, %rax
+call none
+mov %rax, %rcx
+addq $2, 8(%rcx)
+ret"""))
+# Nor one that has another on one of two ways: join_left in back.c; or that a jump has left where no
+# other is known to lead: begin_anew; nor the frame's, and behind further jumps: note_way, arrive.
+certain("pie stale_by_jump", HELPED.format("""
+lea 8(%rsp), %rcx
+test %edi, %edi
+jne 1f
+mov %rsi, %rcx
+1: addq $2, 8(%rcx)
+ret"""))
+certain("pie stale_later", HELPED.format("""
+lea 8(%rsp), %rcx
+test %edi, %edi
+jne 1f
+ret
+2: addq $2, 8(%rcx)
+ret
+1: mov %rsi, %rcx
+jmp 2b"""))
+certain("pie stale_frame", HELPED.format("""
+push %rbp
+lea 16(%rsp), %rbp
+test %edi, %edi
+jne 1f
+mov %rsi, %rbp
+1: test %esi, %esi
+je 2f
+inc %eax
+2: addq $2, 8(%rbp)
+pop %rbp
+ret"""))
 # Behind a call that never returns the file tells where the stack is: is_elsewhere in back.c.
 certain("pie behind_never", """
 FUNC C
