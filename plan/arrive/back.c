@@ -162,11 +162,13 @@ static void note_above(struct back *b, const struct insn *in, const struct effec
 	end = at + MAX((int64_t)e->width, 1);
 	if (end <= b->above_most || end > INT32_MAX || is_elsewhere(b, in->pc))
 		return;
-	b->above = in->pc;
+	if (!b->above || end > b->above_end) {
+		b->above = in->pc;
+		b->above_end = (int32_t)end;
+	}
 	b->above_block = b->block;
-	b->above_end = (int32_t)end;
 	if (!b->block)
-		b->above_most = (int32_t)end;
+		b->above_most = b->above_end;
 }
 
 /* A jump leaves registers that hold addresses of the stack as they are. */

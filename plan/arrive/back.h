@@ -32,8 +32,8 @@ struct back {
 	bool takes;			/* or loads it, as what it may compute with */
 	raddr_t block;			/* behind the last end, if no jump is known that leads to
 					 * there or behind it; 0 */
-	raddr_t above;			/* the last instruction that writes above it, */
-	raddr_t above_block;		/* the block that it is in, */
+	raddr_t above;			/* the instruction that writes highest above it, */
+	raddr_t above_block;		/* the block that the last one is in, */
 	int32_t above_end, above_most;	/* up to here, from where it is; the highest so far */
 	raddr_t called;			/* behind the last call, and what pads there */
 	bool judged, told;		/* does the file tell where the stack is? */

@@ -67,8 +67,8 @@ and $-16, %rsp
 mov %r8, %rsp
 .cfi_def_cfa %rsp, 8
 ret""")
-# What a call has set is set anew, to an address of the stack: pass_effect in back.c.
-rule("pie above_anew", """
+# What skip() returns by is written to by what it calls, so that it leads to a place of F.
+ABOVE = """
 FUNC F, 0
 mov %edi, %eax
 nop
@@ -82,19 +82,48 @@ END F
 ARRIVE .LB0
 KEPT F
 FUNC skip
+{}
 call bump
+{}
 ret
 END skip
 FUNC bump
+{}
+END bump
+FUNC none
+ret
+END none
+"""
+
+
+def above(name, lines, *around):
+    """bump writes to what its caller returns by."""
+    rule(f"pie {name}", ABOVE.format(*(around or ("", "")), lines), "")
+
+
+# What a call has set is set anew, to an address of the stack: pass_effect in back.c.
+above("above_anew", """
 push %rbx
 mov %rsp, %rax
 call none
 mov %rsp, %rax
 addq $2, 16(%rax)
 pop %rbx
+ret""")
+# What is written to last is not highest, where no jump is known to lead yet: note_above in back.c.
+above("above_later", """
+test %edi, %edi
+jne 1f
 ret
-END bump
-FUNC none
+2: addq $2, 16(%rsp)
+movq $0, 8(%rsp)
 ret
-END none
-""", "")
+1: jmp 2b""", "push %rdx", "pop %rdx")
+# And what is highest may be data, behind which a jump leads: arrive in back.c.
+above("above_behind", """
+test %edi, %edi
+jne 1f
+ret
+movq $0, 24(%rsp)
+1: addq $2, 16(%rsp)
+ret""", "push %rdx", "pop %rdx")
