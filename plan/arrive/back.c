@@ -114,8 +114,6 @@ static bool is_as_before(struct back *b, raddr_t to)
 	int32_t now = b->stack.at[b->impl->arch->stack], was = 0;
 	bool all = b->nchanges < ARRAY_SIZE(b->changes) && now != STACK_LOST;
 
-	if (to == b->func.start)
-		return now == 0;
 	for (size_t i = 0; i < b->nchanges && b->changes[i].to <= to; i++)
 		was = b->changes[i].sp;
 	return all && was == now;
@@ -410,8 +408,7 @@ static void arrive(struct back *b, raddr_t pc)
 		begin_anew(b);
 	else if (at != *sp)
 		at = join_stacks(b, pc, true, at);
-	/* Nothing comes from a call that never comes back. */
-	if (known && (*sp == w->sp || at != w->sp))
+	if (known)
 		with = join_held(b, *frame, with);
 	if (b->left)
 		join_left(b);
