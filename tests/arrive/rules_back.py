@@ -54,8 +54,8 @@ mov %rsp, %rbp
 dec %esi
 jne 1b
 ret""")
-# By one of two ways the stack is lost, and the frame's register has the address of the way back, which
-# the file does not tell of: arrive in back.c.
+# By one of two ways the stack is lost, and the frame's register has the address of the way back,
+# which the file does not tell of: arrive in back.c.
 returns("joined_lost", """
 mov %rsp, %r8
 test %esi, %esi
