@@ -62,7 +62,8 @@ done
 build static gcc "${BARE[@]}" -g -static
 follow static library
 
-# Split from it. Where that is gone nothing tells of the callers, which is said.
+# Split from it. Where that is gone nothing tells of the callers, which is said. But on arm64
+# x29 leads to some frame at any time: a walk by that passes over callers that have none.
 build split gcc "${BARE[@]}" -g -no-pie -Wl,--build-id=none
 objcopy --only-keep-debug split split.debug
 strip --strip-debug split
@@ -71,8 +72,12 @@ follow split library
 marked split
 rm split.debug
 status 0 "$INJECT" -q -f probed --stack=128 -- ./split
-grep -q '?? no unwind information tells what called that' trace.out ||
-	die "a stack that no table tells of is whole: $(head -20 trace.out)"
+if [ "$(uname -m)" = aarch64 ]; then
+	grep -q ' at chain_all+0x' trace.out || die "its caller is not told: $(cat trace.out)"
+else
+	grep -q '?? no unwind information tells what called that' trace.out ||
+		die "a stack that no table tells of is whole: $(head -20 trace.out)"
+fi
 grep -q '\[inlined\]' trace.out && die "what no debug information tells is inlined"
 
 # Without symbols, and so without debug information.
