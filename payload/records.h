@@ -25,8 +25,8 @@
 				 * so it is told how long that takes */
 #define REC_PLACE 0x100000	/* in its lower, of a mark: it is of a place within a function, and
 				 * the stack pointer lower by ZONE than the place has it: stand.h */
-#define REC_FRAMED 0x200000	/* and the place has it lower than where its function began, so that a
-				 * frame where the place has it is of a call that was left */
+#define REC_FRAMED 0x200000	/* and the place has it lower than where its function began: a frame
+				 * where the place has it is of a call that was left */
 #define REC_FUNC_SHIFT 42
 #define REC_FUNC_BITS 22
 #define REC_WORDS_SHIFT 48	/* if extended: number of words that follow */

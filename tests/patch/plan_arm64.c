@@ -405,18 +405,20 @@ static bool is_framed_at(size_t off)
 	return probe()->framed;
 }
 
-/* Where a place has the stack pointer lower than its function's entry, a call with a frame there has
- * been left. By what unwinders are told, which is not always that the frame is gone at a return. */
+/* Where a place has the stack pointer lower than its function's entry, a call with a frame there
+ * has been left. By what unwinders are told: not always that the frame is gone at a return. */
 static void place_in_frame(void)
 {
 	begin();
 	put_word(MOV_X0_X1); put_word(MOV_X0_X1); put_word(RET); func_end();
 	CHECK(!is_framed_at(0) && !is_framed_at(4));
 	begin();
-	func_cfa(32); put_word(MOV_X0_X1); put_word(MOV_X0_X1); func_down(); put_word(RET); func_end();
+	func_cfa(32); put_word(MOV_X0_X1); put_word(MOV_X0_X1);
+	func_down(); put_word(RET); func_end();
 	CHECK(!is_framed_at(0) && is_framed_at(4) && !is_framed_at(8));
 	begin();
-	func_cfa(FRAME_POINTER); put_word(MOV_X0_X1); put_word(MOV_X0_X1); put_word(RET); func_end();
+	func_cfa(FRAME_POINTER); put_word(MOV_X0_X1); put_word(MOV_X0_X1);
+	put_word(RET); func_end();
 	CHECK(!is_framed_at(0) && is_framed_at(4) && !is_framed_at(8));
 }
 
