@@ -8,6 +8,7 @@
  * meets what no program may do.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "plan/arrivals.h"
 #include "plan/text/ground.h"
@@ -17,6 +18,7 @@ enum { ENTRIES = 1 << 12 };	/* of one table */
 struct lives {
 	struct plan_impl *impl;
 	struct range gap;		/* what is led to elsewhere does not matter */
+	struct range func;		/* nor does what a table leads to in a function: the last one */
 	raddr_t *todo;
 	size_t ntodo, todo_cap;
 };
@@ -70,23 +72,34 @@ static bool runs_on(struct plan_impl *p, raddr_t pc)
 	return symbols_func_at(p->symbols, pc);
 }
 
-/* The entries of a table of distances from itself, if one may be there. */
+/* The entries of a table of distances from itself, if one may be there: most lead into functions,
+ * one after the other into the same. */
 static int lead_by_table(struct lives *l, raddr_t a)
 {
 	const struct plan_impl *p = l->impl;
-	const struct table_at t = { .base = a, .at = a, .width = 4, .stride = 4, .scale = 1,
-				    .extends = true };
+	const struct func *f;
 	int holes = 0, err = 0;
-	size_t left;
-	raddr_t to;
+	size_t n = 0, left;
+	const uint8_t *at = distances_may_be(p, a) ?
+		symbols_bytes(p->symbols, a, ENTRIES * sizeof(int32_t), &n) : NULL;
 
-	if (!distances_may_be(p, a))
-		return 0;
-	for (int64_t i = 0; i < ENTRIES && holes < DISTANCES_HOLES && !err; i++) {
-		if (!distances_read(p, &t, i, &to))
-			break;
+	for (n /= sizeof(int32_t); at && n && holes < DISTANCES_HOLES && !err; n--) {
+		int32_t d;
+
+		memcpy(&d, at, sizeof(d));
+		at += sizeof(d);
+		raddr_t to = a + (raddr_t)(int64_t)d;
+
+		if (range_has(l->func, to)) {
+			holes = 0;
+			continue;
+		}
 		holes = symbols_text(p->symbols, to, &left) ? 0 : holes + 1;
-		err = lead_to(l, to);
+		f = holes ? NULL : symbols_func_at(p->symbols, to);
+		if (f)
+			l->func = f->range;
+		else if (!holes)
+			err = lead_to(l, to);
 	}
 	return err;
 }
