@@ -41,7 +41,7 @@ void back_enter(struct back *b, const struct plan_impl *p, const struct func *f)
 	b->may = runtime_of(p->symbols, f)->one_stack;
 	b->left = b->ever = 0;
 	b->called = 0;
-	b->lost_way = false;
+	b->lost_way = b->astray = false;
 	b->nchanges = 0;
 	b->above_end = b->above_most = 0;
 	b->block = 0;
@@ -247,8 +247,21 @@ static bool keeps_away(struct back *b, const struct insn *in, const uint8_t *byt
 	    (w.base >= 0 && stack_is_known(&b->stack, w.base) &&
 	     b->stack.at[w.base] + w.number > -w.most))
 		return false;
+	b->astray |= w.base == b->impl->arch->stack && b->stack.at[w.base] == STACK_LOST;
 	note_copies(b);
 	return true;
+}
+
+/* Is something put where the stack is, and the file does not tell that it has grown? */
+static bool is_untold(const struct back *b, const struct insn *in, const struct effect *e)
+{
+	const struct symbols *syms = b->impl->symbols;
+	int64_t before, after;
+
+	if (!e->pushes)
+		return e->stores && e->base == b->impl->arch->stack;
+	return symbols_cfa_offset(syms, in->pc, &before) ||
+		symbols_cfa_offset(syms, in->pc + in->size, &after) || after <= before;
 }
 
 static void pass_effect(struct back *b, const struct insn *in, const struct effect *e)
@@ -265,6 +278,7 @@ static void pass_effect(struct back *b, const struct insn *in, const struct effe
 	if (e->reg == fp)
 		b->copied = e->op == EFFECT_SUM;
 	stack_pass(b->impl->arch, e, &b->stack);
+	b->astray |= b->stack.at[sp] == STACK_NOT || (was == STACK_LOST && is_untold(b, in, e));
 	if (b->stack.at[sp] == STACK_NOT)
 		b->stack.at[sp] = STACK_LOST;
 	if (b->stack.at[sp] != was)
@@ -362,18 +376,28 @@ static void note_way(struct back *b, const struct insn *in)
 	*w = now;
 }
 
+/* Does the file tell that the frame is gone? */
+static bool is_gone(struct back *b, raddr_t pc)
+{
+	int64_t cfa;
+
+	return is_told(b) && symbols_cfa_offset(b->impl->symbols, pc, &cfa) == 0 && cfa == WORD;
+}
+
 /* Code that leaves with its frame, as the file tells, goes on in another piece, and does not push
- * where that is to return to. Where the stack is lost nothing is certain: a file may tell that the
- * frame is gone, where something was pushed behind what has lost it. */
+ * where that is to return to. Where ways that join have lost the stack the file tells whether the
+ * frame is gone, if it has told of what was put there since; where an instruction has, it cannot. */
 static void leave(struct back *b, const struct insn *in)
 {
 	int32_t at = b->stack.at[b->impl->arch->stack];
 
-	if (at == STACK_LOST)
+	if (at == STACK_LOST && !b->astray)
+		b->may |= (in->kind != INSN_RETURN && b->pushed) || !is_gone(b, in->pc);
+	else if (at == STACK_LOST)
 		b->may = true;
 	else if (at)
 		b->may |= in->kind != INSN_JUMP || b->pushed || !is_as_told(b, in->pc);
-	if (b->lost_way)
+	if (b->lost_way && (at != STACK_LOST || b->astray))
 		b->may |= !is_as_told(b, in->pc);
 }
 

@@ -38,6 +38,8 @@ struct back {
 	raddr_t called;			/* behind the last call, and what pads there */
 	bool judged, told;		/* does the file tell where the stack is? */
 	bool lost_way;			/* a jump forwards was forgotten */
+	bool astray;			/* an instruction has lost the stack, not ways that join; or
+					 * one has put something there then, untold by the file */
 	int32_t deep;			/* where it was deepest, */
 	raddr_t deepest;		/* behind here */
 	struct back_way changes[64];	/* in their order; if all are used, there were more */

@@ -14,6 +14,39 @@ returns("lost_pushed", """
 and $-16, %rsp
 push %rdx
 ret""")
+# So where only a jump back leads, and the file knows the frame's register: is_untold in back.c.
+returns("lost_back", """
+push %rbp
+.cfi_def_cfa_offset 16
+mov %rsp, %rbp
+.cfi_def_cfa %rbp, 16
+jmp 2f
+1: push %rdx
+.cfi_def_cfa %rsp, 8
+ret
+.cfi_def_cfa %rbp, 16
+2: test %esi, %esi
+je 1b
+leave
+.cfi_def_cfa %rsp, 8
+ret""")
+# So where it writes above where the stack is: keeps_away in back.c.
+returns("lost_over", """
+push %rbp
+.cfi_def_cfa_offset 16
+mov %rsp, %rbp
+.cfi_def_cfa %rbp, 16
+jmp 2f
+1: mov %rdx, 8(%rsp)
+pop %rbp
+.cfi_def_cfa %rsp, 8
+ret
+.cfi_def_cfa %rbp, 16
+2: test %esi, %esi
+je 1b
+leave
+.cfi_def_cfa %rsp, 8
+ret""")
 # So at a way out that only jumps lead to.
 returns("lost_told", """
 push %rbp
