@@ -385,8 +385,9 @@ static bool is_gone(struct back *b, raddr_t pc)
 }
 
 /* Code that leaves with its frame, as the file tells, goes on in another piece, and does not push
- * where that is to return to. Where ways that join have lost the stack the file tells whether the
- * frame is gone, if it has told of what was put there since; where an instruction has, it cannot. */
+ * where that is to return to. Where ways that join have lost the stack the file tells whether
+ * the frame is gone, if it has told of what was put there since; where an instruction has lost
+ * it, no file can. */
 static void leave(struct back *b, const struct insn *in)
 {
 	int32_t at = b->stack.at[b->impl->arch->stack];

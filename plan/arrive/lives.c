@@ -18,7 +18,8 @@ enum { ENTRIES = 1 << 12 };	/* of one table */
 struct lives {
 	struct plan_impl *impl;
 	struct range gap;		/* what is led to elsewhere does not matter */
-	struct range func;		/* nor does what a table leads to in a function: the last one */
+	struct range func;		/* nor does what a table leads to in a function: the
+					 * last one */
 	raddr_t *todo;
 	size_t ntodo, todo_cap;
 };
