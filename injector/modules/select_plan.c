@@ -96,8 +96,7 @@ static raddr_t *list_places(const struct selected *s)
 	return ret;
 }
 
-int select_led_to(const struct modules *modules, const struct selected *s,
-		       struct led_to *ret)
+int select_led_to(const struct modules *modules, const struct selected *s, struct led_to *ret)
 {
 	int err = 0;
 
@@ -107,8 +106,7 @@ int select_led_to(const struct modules *modules, const struct selected *s,
 	return err;
 }
 
-int select_plan(struct selected *s, const struct select_options *o,
-		       const struct led_to *led)
+int select_plan(struct selected *s, const struct select_options *o, const struct led_to *led)
 {
 	const struct arch *arch = arch_by_machine(s->module->symbols->machine);
 
