@@ -59,6 +59,15 @@ babeltrace2 killed >bt.out 2>bt.err || die "babeltrace2 fails: $(head -n 2 bt.er
 status 0 "$INJECT" stop -p "$VICTIM"
 unharmed
 
+# inject dies right before newer metadata take the place of what is there.
+status 137 "$BUILD/tests/fault/failer" -o "${CALL[renameat]}" -n 2 -k -- \
+	"$INJECT" record -p "$VICTIM" -f 'rec_*' -d 60 -o renames
+[ -s renames/.metadata.new ] || die "inject was not killed between writing and renaming"
+status 0 "$INJECT" report renames
+babeltrace2 renames >bt.out 2>bt.err || die "babeltrace2 fails: $(head -n 2 bt.err)"
+status 0 "$INJECT" stop -p "$VICTIM"
+unharmed
+
 # Nothing can be written at all: the probes were in already, and go again.
 if [ "$(id -u)" = 0 ] && mkdir disk && mount -t tmpfs -o size=64k tmpfs disk 2>/dev/null; then
 	tidy() { umount -l disk 2>/dev/null; }

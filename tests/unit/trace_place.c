@@ -180,9 +180,9 @@ static void test_kept(void)
 	unlink("t");
 	/* An empty directory is as good as none, and one with what a kill has left. */
 	CHECK_EQ(mkdir("t", 0700), 0);
-	put("t/metadata.new", "tracer");
+	put("t/" PLACE_METADATA_NEW, "tracer");
 	CHECK_EQ(place_check("t"), 0);
-	unlink("t/metadata.new");
+	unlink("t/" PLACE_METADATA_NEW);
 	CHECK_EQ(place_make("t", &dir), 0);
 	close(dir);
 }

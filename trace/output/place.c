@@ -27,7 +27,8 @@ bool place_is_stream(const char *name)
 
 static bool is_ours(const char *name)
 {
-	return place_is_stream(name) || !strcmp(name, "metadata") || !strcmp(name, "metadata.new");
+	return place_is_stream(name) || !strcmp(name, "metadata") ||
+		!strcmp(name, PLACE_METADATA_NEW);
 }
 
 enum content {
@@ -76,7 +77,7 @@ static int place_look(const char *path, int *dir, enum content *ret)
 	if (!d)
 		return fail(errno, "look into %s", path);
 	while ((name = place_next(d))) {
-		any |= strcmp(name, "metadata.new") != 0;
+		any |= strcmp(name, PLACE_METADATA_NEW) != 0;
 		others |= !is_ours(name);
 	}
 	int err = errno;
@@ -190,7 +191,7 @@ static int remove_trace(const char *path)
 	closedir(d);
 	if (err)
 		return fail(err, "remove %s", path);
-	if ((unlinkat(dir, "metadata.new", 0) < 0 && errno != ENOENT) ||
+	if ((unlinkat(dir, PLACE_METADATA_NEW, 0) < 0 && errno != ENOENT) ||
 	    (unlinkat(dir, "metadata", 0) < 0 && errno != ENOENT))
 		return fail(errno, "remove %s", path);
 	return rmdir(path) == 0 ? 0 : fail(errno, "remove %s", path);

@@ -21,6 +21,9 @@ int place_check(const char *path);
 int place_spares(const char *path, int dir);
 /* Make the directory and open it. */
 int place_make(const char *path, int *ret);
+/* Metadata are written under this name, then renamed. Readers of CTF pass over names that
+ * begin with a dot, so that a kill in between leaves them a trace to read. */
+#define PLACE_METADATA_NEW ".metadata.new"
 /* Is this file of a trace directory ours, by its name? */
 bool place_is_stream(const char *name);
 /* The next name but . and .. ; NULL at the end, with errno 0, or where it cannot be

@@ -15,6 +15,7 @@
 #include <sys/uio.h>
 
 #include "trace/format/metadata.h"
+#include "trace/output/place.h"
 
 /* From a place in the file on, or at its end if that is -1. Changes the pieces. */
 static int write_pieces(int fd, struct iovec *v, int n, off_t at)
@@ -64,20 +65,20 @@ int record_write_metadata(struct record *r, const struct about *about)
 	if (err)
 		return err;
 	piece.iov_base = text;
-	int fd = openat(r->dir, "metadata.new",
+	int fd = openat(r->dir, PLACE_METADATA_NEW,
 			O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return fail(errno, "write %s/metadata", r->path);
 	err = write_pieces(fd, &piece, 1, -1);
 	if (close(fd) < 0 && !err)
 		err = -errno;
-	if (!err && renameat(r->dir, "metadata.new", r->dir, "metadata") < 0)
+	if (!err && renameat(r->dir, PLACE_METADATA_NEW, r->dir, "metadata") < 0)
 		err = -errno;
 	if (!err) {
 		metadata_end(text, &a, &r->end);
 		return 0;
 	}
-	unlinkat(r->dir, "metadata.new", 0);
+	unlinkat(r->dir, PLACE_METADATA_NEW, 0);
 	return fail(-err, "write %s/metadata", r->path);
 }
 
