@@ -51,6 +51,10 @@ void regs_ways(const struct regs *, raddr_t ret[REGS_WAYS]);
 /* What does a system call change of vector registers? (enum call_changes in payload/captures.h) */
 uint32_t regs_call_changes(void);
 
+/* Does the processor check each return of the thread by a stack that it keeps beside its own?
+ * The thread is stopped. */
+bool regs_has_shadow(pid_t tid);
+
 /* The bits of a return address in which a function may keep a signature of it, while it runs;
  * 0: there are none, or they cannot be asked for. The thread is stopped. */
 uint64_t regs_signed_bits(pid_t tid);
@@ -90,9 +94,9 @@ void regs_forget_call(struct regs *);
 long regs_syscall(const struct regs *, uint64_t *first_arg);
 /*
  * Have the kernel run the call again from its start. A handled signal that is
- * pending as well still makes it return EINTR, as it would have without us. A
- * relative timeout starts anew. Source: arch/x86/kernel/signal.c,
- * arch_do_signal_or_restart(): -ERESTARTNOHAND.
+ * pending as well still makes it return EINTR, as it would have without us; but
+ * not where a stop hides the call (regs_hide_call). A relative timeout starts anew.
+ * Source: arch/x86/kernel/signal.c, arch_do_signal_or_restart(): -ERESTARTNOHAND.
  */
 void regs_repair(struct regs *);
 /* The state from which the interrupted call runs again from its start: what a
@@ -114,6 +118,8 @@ extern const bool regs_hide_call;
 bool regs_hides_call(const struct regs *);
 /* `still`: the thread has not woken up since, but for the stop. */
 void regs_met(struct regs *, const struct asleep *, bool still);
+/* One that failed with EINTR, and is not known by then: of the kernel, in a stop by an event. */
+void regs_ask_call(pid_t tid, struct regs *);
 /* Where another call for us comes in between, a call with a restart block is to go on with the
  * time that remained. False: it cannot. */
 bool regs_goes_on(struct regs *);

@@ -5,8 +5,9 @@
  * What a stop has done to a system call is not to be read from the registers alone. The
  * kernel has forgotten the call by the time that a tracer looks: it has set PC and x0 back to
  * where the call begins, if it restarts, and shows the first argument of one that does not
- * (orig_x0) to no tracer (arch/arm64/kernel/signal.c, do_signal()). So regs_get reads the
- * instructions at PC, too, and regs_met is told what was known before the stop.
+ * (orig_x0) in no register (arch/arm64/kernel/signal.c, do_signal()). So regs_get reads the
+ * instructions at PC, too, regs_met is told what was known before the stop, and regs_ask_call
+ * asks for that argument otherwise.
  */
 #include "arch/regs.h"
 
@@ -66,6 +67,16 @@ static int put_set(pid_t tid, int type, const void *from, size_t size)
 	struct iovec iov = { (void *)(uintptr_t)from, size };
 
 	return regs_request(PTRACE_SETREGSET, tid, (uintptr_t)type, &iov) < 0 ? -errno : 0;
+}
+
+/* Linux has the register set since 6.13, where the processor has such stacks (gcs_get() in
+ * arch/arm64/kernel/ptrace.c): which of its parts the thread uses stands first. */
+bool regs_has_shadow(pid_t tid)
+{
+	enum { CONTROL_STACK = 0x410, ENABLED = 1 };	/* NT_ARM_GCS */
+	uint64_t gcs[3];
+
+	return get_set(tid, CONTROL_STACK, gcs, sizeof(gcs)) > 0 && gcs[0] & ENABLED;
 }
 
 static int set_call(pid_t tid, int nr)
@@ -312,22 +323,7 @@ bool regs_hides_call(const struct regs *r)
 	return comes_back(r) && ((int64_t)r->raw[0] == -EINTR || (int64_t)r->raw[0] > 0);
 }
 
-/* Calls that one thread makes at one place for one object, as a rule: an event loop's. */
-static bool has_one_object(long nr)
-{
-	switch (nr) {
-	case SYS_epoll_pwait: case SYS_epoll_pwait2: case SYS_io_getevents:
-	case SYS_io_pgetevents: case SYS_io_uring_enter: case SYS_rt_sigtimedwait:
-	case SYS_semop: case SYS_semtimedop: case SYS_accept: case SYS_accept4:
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* A thread that has woken up since may be in another call of the same place, with another
- * first argument. Of a loop that waits for events it is taken for the same one; any other
- * call is left as it is, and fails with EINTR. */
+/* A thread that has woken up since may be in another call of the same place. */
 void regs_met(struct regs *r, const struct asleep *before, bool still)
 {
 	raddr_t pc = code_at(r) == SVC ? cuser(r)->pc + SVC_SIZE : cuser(r)->pc;
@@ -335,9 +331,63 @@ void regs_met(struct regs *r, const struct asleep *before, bool still)
 	if (!before->sp || before->nr != (long)r->raw[NR] || before->sp != cuser(r)->sp ||
 	    before->pc != pc)
 		return;
-	r->raw[STILL] = still;
-	r->raw[KNOWN] = still || has_one_object(before->nr);
+	r->raw[STILL] = r->raw[KNOWN] = still;
 	r->raw[FIRST] = before->arg;
+}
+
+/*
+ * Has a handler returned to right there as the stop came? The kernel has another call's argument
+ * then, and EINTR is the program's own. What the handler returned by lies below the stack pointer
+ * still, but for one that ran on a stack of its own. If that is left over from an earlier
+ * handler, the program has met EINTR there before.
+ */
+static bool left_by_handler(pid_t tid, const struct regs *r)
+{
+	/* A frame is of 4.6 KiB, and of 13 with all of SVE. */
+	enum { PIECE = 4096, PIECES = 4 };
+	uint64_t words[PIECES * PIECE / 8] = { 0 };
+	struct iovec to[PIECES], from[PIECES];
+	const uint64_t sp = cuser(r)->sp, pc = cuser(r)->pc;
+
+	/* From the top on, for what is further down may not be there. */
+	for (size_t i = 0; i < PIECES; i++) {
+		to[i] = (struct iovec){ words + (PIECES - 1 - i) * (PIECE / 8), PIECE };
+		from[i] = (struct iovec){ (void *)(sp - (i + 1) * PIECE), PIECE };
+	}
+	ssize_t got = process_vm_readv(tid, to, PIECES, from, PIECES, 0);
+	size_t n = got > 0 ? (size_t)got / 8 : 0, end = ARRAY_SIZE(words);
+
+	for (size_t i = end - n; i + 1 < end; i++)
+		if (words[i] == sp && words[i + 1] == pc)
+			return true;
+	return false;
+}
+
+/*
+ * The kernel has orig_x0 still, but tells of it in stops at a call alone (PTRACE_GET_SYSCALL_INFO).
+ * So what it has noted for tracers of this stop says for a moment that it is one of these. No
+ * other stop is called so, for a signal's note is what the thread gets with the signal.
+ */
+void regs_ask_call(pid_t tid, struct regs *r)
+{
+	struct __ptrace_syscall_info call = { 0 };
+	siginfo_t stop, at_call;
+
+	if (r->raw[KNOWN] || !comes_back(r) || (int64_t)r->raw[0] != -EINTR ||
+	    !leaks_eintr((long)r->raw[NR]) || left_by_handler(tid, r) ||
+	    regs_request(PTRACE_GETSIGINFO, tid, 0, &stop) < 0 ||
+	    stop.si_code >> 8 != PTRACE_EVENT_STOP)
+		return;
+	at_call = stop;
+	at_call.si_code = SIGTRAP | PTRACE_EVENT_SECCOMP << 8;
+	if (regs_request(PTRACE_SETSIGINFO, tid, 0, &at_call) < 0)
+		return;
+	if (regs_request(PTRACE_GET_SYSCALL_INFO, tid, sizeof(call), &call) == 0 &&
+	    call.op == PTRACE_SYSCALL_INFO_SECCOMP) {
+		r->raw[FIRST] = call.seccomp.args[0];
+		r->raw[KNOWN] = 1;
+	}
+	regs_request(PTRACE_SETSIGINFO, tid, 0, &stop);
 }
 
 /* By the number that the kernel itself would give it. */

@@ -52,6 +52,17 @@ int regs_set(pid_t tid, const struct regs *r)
 	return 0;
 }
 
+/* Linux has the register set since 6.6, and gives it of threads that have such a stack
+ * (ssp_get() in arch/x86/kernel/fpu/regset.c). */
+bool regs_has_shadow(pid_t tid)
+{
+	enum { SHADOW_STACK = 0x204 };	/* NT_X86_SHSTK */
+	uint64_t ssp;
+	struct iovec iov = { &ssp, sizeof(ssp) };
+
+	return regs_request(PTRACE_GETREGSET, tid, SHADOW_STACK, &iov) == 0;
+}
+
 int xstate_get(pid_t tid, struct xstate *ret)
 {
 	enum { MOST = 64 << 10 };
@@ -261,6 +272,11 @@ bool regs_hides_call(const struct regs *r)
 void regs_met(struct regs *r, const struct asleep *before, bool still)
 {
 	(void)r, (void)before, (void)still;
+}
+
+void regs_ask_call(pid_t tid, struct regs *r)
+{
+	(void)tid, (void)r;
 }
 
 /* The kernel remembers it by the registers that it gets back. */

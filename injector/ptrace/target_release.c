@@ -7,9 +7,22 @@
 #include <time.h>
 
 #include "injector/log/say.h"
+#include "injector/proc/procfs.h"
 #include "injector/ptrace/shortened.h"
 #include "injector/ptrace/tracing.h"
 #include "injector/ptrace/target_impl.h"
+
+/* Does the thread run a handler as soon as it is let go? Of what is for any thread of several it is
+ * not known which gets it. */
+static bool gets_signal(pid_t pid, pid_t tid)
+{
+	uint64_t pending = (uint64_t)procfs_status(pid, tid, "SigPnd", 16, 0);
+
+	if (procfs_status(pid, 0, "Threads", 10, 0) == 1)
+		pending |= (uint64_t)procfs_status(pid, tid, "ShdPnd", 16, 0);
+	return pending && (pending & (uint64_t)procfs_status(pid, tid, "SigCgt", 16, 0) &
+			   ~(uint64_t)procfs_status(pid, tid, "SigBlk", 16, 0));
+}
 
 /*
  * Look at what our stop did to the system call that the thread is in. The kernel goes on
@@ -32,6 +45,10 @@ static void repair(struct target *t, struct thread_hold *th)
 		th->dirty = true;
 		break;
 	case INTERRUPTED_EINTR:
+		/* The signal ends it then. Where a stop hides calls, the kernel makes no EINTR of
+		 * one that is made again. */
+		if (regs_hide_call && gets_signal(t->pid, th->tid))
+			break;
 		regs_repair(&th->regs);
 		th->dirty = true;
 		t->repaired++;

@@ -46,6 +46,7 @@ void thread_met(struct thread_hold *th)
 	th->before = (struct asleep){ 0 };
 	if (before.sp)
 		regs_met(&th->regs, &before, before.switches + 1 == switches(th->tid, th->tid));
+	regs_ask_call(th->tid, &th->regs);
 }
 
 int thread_regs(struct thread_hold *th)

@@ -259,6 +259,15 @@ static int refuse_barred(const struct target *t, const struct barred *b)
 		    "that loading needs", t->pid, t->comm), -EPERM;
 }
 
+/* Calls in stubs leave addresses of stubs on the stack beside, and so do ours: the returns of
+ * functions that were called there would be its end. */
+static int refuse_shadow(const struct target *t, pid_t tid)
+{
+	return fail(0, "cannot attach to %d (%s): the processor checks each return of thread %d "
+		    "(shadow stack), which probes do not keep right; start the program "
+		    "without that", t->pid, t->comm, tid), -EPERM;
+}
+
 /* Stop one that is fit now; -EAGAIN when none is: then *unfit is the stack pointer of the last
  * that was not in its sleep, or 0. */
 static int loan_take(struct target *t, struct modules *mods, enum loan_use use, unsigned turn,
@@ -287,6 +296,9 @@ static int loan_take(struct target *t, struct modules *mods, enum loan_use use, 
 				continue;
 			int err = stop_thread(t, *tid, ret);
 			bool bar = !err && is_barred(t, *ret, &barred);
+
+			if (!err && regs_has_shadow(*tid))
+				err = refuse_shadow(t, *tid);
 			tried++;
 			if (!err && !bar && is_fit(t, mods, use, *ret))
 				return 0;

@@ -46,7 +46,7 @@ victim_quit
 
 for call in memfd_create close rt_sigreturn restart_syscall rt_sigaction prctl gettid ppoll mmap; do
 	begin "$call"
-	status 1 "$INJECT" -p "$VICTIM" -f 'early_*'
+	status 1 "$INJECT" -p "$VICTIM" -f 'early_*' -d 1
 	refused "its seccomp filter may kill it for $call,"
 	unharmed
 	victim_quit

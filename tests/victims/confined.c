@@ -93,7 +93,10 @@ static bool confine_lending(int flags)
 {
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		ALLOW(SYS_read), ALLOW(SYS_write), ALLOW(SYS_poll),
+		ALLOW(SYS_read), ALLOW(SYS_write),
+#if SYS_poll != SYS_ppoll
+		ALLOW(SYS_poll),
+#endif
 		ALLOW(SYS_clock_nanosleep), ALLOW(SYS_exit_group),
 		ALLOW(SYS_clone), ALLOW(SYS_clone3), ALLOW(SYS_mprotect),
 		ALLOW(SYS_mmap), ALLOW(SYS_munmap), ALLOW(SYS_madvise),
@@ -101,7 +104,13 @@ static bool confine_lending(int flags)
 		ALLOW(SYS_rt_sigprocmask), ALLOW(SYS_exit),
 		LEND(memfd_create), LEND(close), LEND(rt_sigreturn), LEND(rt_sigaction),
 		LEND(restart_syscall),
-		LEND(prctl), LEND(gettid), LEND(ppoll),
+		LEND(prctl), LEND(gettid),
+		/* It may be this program's own, which waits for one descriptor. */
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ppoll, 0, 4),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 1, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_RET | BPF_K, action("ppoll", SECCOMP_RET_ALLOW)),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 	};
 	struct sock_fprog program = { sizeof(filter) / sizeof(*filter), filter };
