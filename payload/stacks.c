@@ -153,11 +153,12 @@ void stacks_settle(struct thread *t, uint64_t top)
 {
 	uint32_t i = top < FRAMES_SPLIT ? 0 : 1 + (top - FRAMES_SPLIT) / FRAMES_OTHER;
 
-	if (i == t->current)
-		return;
 	/* The handler's own frames are gone: it returned. */
-	t->top = place_current(t)->top;
-	place_switch(t, i);
+	if (i != t->current) {
+		t->top = place_current(t)->top;
+		place_switch(t, i);
+	}
+	/* Another one that came later may have taken our frame for one that was left. */
 	t->top = top;
 }
 
@@ -234,6 +235,9 @@ void frames_pop(struct thread *t, uint64_t sp)
 {
 	uint64_t at = t->top;
 
-	if (at > piece_start(t->current) && frame_sp(*frames_at(t, at)) == sp)
-		stacks_pop(t, at, false);
+	if (at <= piece_start(t->current) || frame_sp(*frames_at(t, at)) != sp)
+		return;
+	/* A handler may have come right before our place is shown that another handler finds. */
+	*frames_at(t, at) = sp - FRAME_FAILED;
+	stacks_pop(t, at, false);
 }

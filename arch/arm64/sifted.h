@@ -10,8 +10,9 @@
  * - The side is written before its frame: then no side is ever taken for that of an earlier call
  *   in the same place. A handler that comes between the two may use it, for a call that is further
  *   down, as the side says. `cur` has moved then, and the pair is settled.
- * - A call that ends may be recorded by a handler right before its frame goes. That is settled,
- *   too: then its exit is recorded.
+ * - A call that ends may be recorded by a handler as long as its frame is a pending one. So that
+ *   becomes a refused one before it goes, by one store that fails if a handler has come, or the
+ *   exit is C's.
  *
  * A call that has to pass a condition is C's, but if a register says that it does not: such a one
  * gets its frame here, and loses it here, whatever has refused it.
@@ -114,9 +115,21 @@
 	str	x1, [x5, #SIDE_FUNC]
 	.endm
 
-/* The call's frame goes, and that is all; or else its exit is C's. */
-	.macro	sifted_ends
+/* The call's frame goes, and that is all; or else its exit is C's. \pending: if nothing has
+ * recorded the call up to now; from then on nothing does. */
+	.macro	sifted_ends pending=0
 	reserve	2
+	.if	\pending
+	add	x2, sp, #(S + MORE)
+	sub	x2, x2, #FRAME_PENDING
+	add	x30, x17, x3
+9:	ldxr	x1, [x30]
+	sub	x1, x1, x2
+	cbnz	x1, 8f
+	add	x1, x2, #(FRAME_PENDING - FRAME_FAILED)
+	stxr	w0, x1, [x30]
+	cbnz	w0, 9b
+	.endif
 	unframe
 	timed_done
 7:	function
@@ -166,7 +179,7 @@
 	tbnz	x2, #63, 8f
 	sub	x1, x1, x2
 	tbz	x1, #63, 8f
-	sifted_ends
+	sifted_ends pending=1
 	.cfi_endproc
 	.endm
 

@@ -10,8 +10,8 @@
  * - The side is written before its frame: then no side is ever taken for that of an earlier call
  *   in the same place. A handler that comes between the two may use it, for a call that is further
  *   down, as the side says. `cur` has moved then, and the pair is settled.
- * - A call that ends may be recorded by a handler right before its frame goes. That is settled,
- *   too: then its exit is recorded.
+ * - A call that ends may be recorded by a handler as long as its frame is a pending one. So that
+ *   becomes a refused one before it goes, by one instruction, or the exit is C's.
  *
  * A call that has to pass a condition is C's, but if a register says that it does not: such a one
  * gets its frame here, and loses it here, whatever has refused it.
@@ -128,9 +128,16 @@
 	mov	%rax, SIDE_FUNC(%r8)
 	.endm
 
-/* The call's frame goes, and that is all; or else its exit is C's. */
-	.macro	sifted_ends
+/* The call's frame goes, and that is all; or else its exit is C's. \pending: if nothing has
+ * recorded the call up to now; from then on nothing does. */
+	.macro	sifted_ends pending=0
 	reserve	2
+	.if	\pending
+	lea	S+SIFTED-FRAME_PENDING(%rsp), %rax
+	lea	S+SIFTED-FRAME_FAILED(%rsp), %rdx
+	cmpxchg	%rdx, (%rsi, %rdi)
+	jne	8f
+	.endif
 	unframe
 	sifted_done
 7:	function
@@ -159,7 +166,7 @@
 	xor	%edx, %edx		/* by two processors' clocks */
 2:	cmp	THREAD_LEAST(%rsi), %rdx
 	jge	8f
-	sifted_ends
+	sifted_ends pending=1
 	.cfi_endproc
 	.endm
 

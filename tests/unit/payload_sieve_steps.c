@@ -5,18 +5,37 @@
  */
 #include "tests/unit/payload_sifted.h"
 
-static uint64_t steps, stop_at;
+static uint64_t steps, stop_at, until;	/* until: 0, or where another one comes */
 static bool hit, calls = true;	/* calls: the handler makes some */
+
+/* What ends now ends in C. */
+static void be_slow(void *arg)
+{
+	world_thread(&w, world_ring_of(&w, 0))->end = 0;
+}
+
+/* The second of two handlers; where it comes right behind the first one, what that has called began
+ * long ago. */
+static void come_again(void)
+{
+	if (until - stop_at <= 2)
+		spin(least);
+	f[5](NULL);
+}
 
 static void on_trap(int sig, siginfo_t *info, void *context)
 {
-	if (++steps != stop_at)
+	if (++steps == until)
+		come_again();
+	if (steps >= MAX(stop_at, until))
+		stop_stepping(context);
+	if (steps != stop_at)
 		return;
-	stop_stepping(context);
 	hit = true;
 	if (calls) {
 		f[5](NULL);
 		f[6](NULL);
+		f[2](NULL);
 	}
 	if (leaves)
 		siglongjmp(middle, 1);
@@ -95,6 +114,44 @@ static void test_steps(int flags, enum path path, bool leave)
 	leaves = false;
 }
 
+/*
+ * Two handlers come in one call. While the first is there the call becomes a long one, which what
+ * is called there records; what the second calls takes the same place. So the second must find
+ * nothing that is still needed.
+ */
+static void test_two(int flags)
+{
+	static const unsigned int apart[] = { 1, 2, 3, 4, 5, 6, 8, 12 };
+	struct sigaction act = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | flags };
+	uint64_t longs, before;
+
+	fresh(STEPPED, 64);
+	f[1](NULL);
+	drain(false);
+	MUST(!sigaction(SIGTRAP, &act, NULL));
+	stop_at = 0;
+	do {
+		stop_at++;
+		for (unsigned int i = 0; i < ARRAY_SIZE(apart); i++) {
+			size_t from = ntold;
+
+			until = stop_at + apart[i];
+			before = world_ring_of(&w, 0)->lost_entries;
+			call_or_leave(f[7]);
+			drain(false);
+			before = world_ring_of(&w, 0)->lost_entries - before;
+			longs = count_long(from);
+			MUST(longs <= hit && longs + before >= hit);
+			for (; from < ntold; from++)
+				MUST(told[from].how == EVENT_EXIT);
+		}
+	} while (hit);
+	until = 0;
+	drain(true);
+	count_long(0);
+	MUST(stop_at > 100);
+}
+
 /* In a long call the slow path of a short one is left for good. */
 static void be_left(void *arg)
 {
@@ -146,6 +203,7 @@ int main(void)
 	world_sifted();
 	MUST(!sigaltstack(&ss, NULL));
 	f[1] = sifted(&w, 1, NULL);
+	f[2] = sifted(&w, 2, be_slow);
 	f[3] = sifted(&w, 3, NULL);
 	f[4] = sifted(&w, 4, be_left);
 	f[5] = sifted(&w, 5, NULL);
@@ -153,6 +211,8 @@ int main(void)
 	f[7] = sifted(&w, 7, NULL);
 	for (int i = 0; i < 12 && CAN_STEP; i++)
 		test_steps(i & 1 ? SA_ONSTACK : 0, i / 4, i & 2);
+	for (int i = 0; i < 2 && CAN_STEP; i++)
+		test_two(i ? SA_ONSTACK : 0);
 	if (CAN_STEP)
 		test_around();
 	if (CAN_STEP)
